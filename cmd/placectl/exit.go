@@ -1,0 +1,196 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// The exit statuses. Scripts branch on them: they must not change.
+const (
+	exitOK          = 0
+	exitFailed      = 1
+	exitUsage       = 2
+	exitNotNow      = 3
+	exitNever       = 4
+	exitNotFound    = 5
+	exitLocked      = 6
+	exitConflict    = 7
+	exitDamaged     = 8
+	exitUnknown     = 9
+	exitInterrupted = 130
+)
+
+// exitMeanings is what help says of each.
+var exitMeanings = []struct {
+	code int
+	text string
+}{
+	{exitOK, "done"},
+	{exitFailed, "failed"},
+	{exitUsage, "wrong usage, or malformed input"},
+	{exitNotNow, "not now: it would fit later"},
+	{exitNever, "never: this cluster cannot hold it"},
+	{exitNotFound, "no such job, node, reservation, ..."},
+	{exitLocked, "the lock was not had in time"},
+	{exitConflict, "conflicts with the present state"},
+	{exitDamaged, "the file is damaged, not placectl's, or of a newer version"},
+	{exitUnknown, "the outcome is unknown: run it again with the same --key"},
+	{exitInterrupted, "interrupted"},
+}
+
+// errUsage is what every usage error is; errNoVerb is the emptiest of them.
+var (
+	errUsage  = errors.New("wrong usage")
+	errNoVerb = usagef("", "a verb is missing")
+)
+
+// exitTable leads from errors to exit statuses; the first row that errors.Is
+// finds counts, and an error without a row is 1. The word is the reason given
+// to programs when the error itself knows no better one.
+var exitTable = []struct {
+	err  error
+	code int
+	word string
+}{
+	{errUsage, exitUsage, "usage"},
+	{context.Canceled, exitInterrupted, "interrupted"},
+}
+
+// usageError says what is wrong with the command line or its input.
+type usageError struct {
+	verb string
+	err  error
+}
+
+// usagef makes one; verb is "" where it is not about a verb.
+func usagef(verb, format string, args ...any) error {
+	return &usageError{verb, fmt.Errorf(format, args...)}
+}
+
+func (e *usageError) Error() string {
+	if e.verb == "" {
+		return e.err.Error()
+	}
+	return e.verb + ": " + e.err.Error()
+}
+
+func (e *usageError) Unwrap() []error { return []error{errUsage, e.err} }
+
+// statusError ends the run with a status and no message: `run` passes its
+// command's on.
+type statusError int
+
+func (e statusError) Error() string { return "exit status " + strconv.Itoa(int(e)) }
+
+// classify finds the exit status and the reason of an error.
+func classify(err error) (code int, reason string) {
+	code, reason = exitFailed, "failed"
+	for _, row := range exitTable {
+		if errors.Is(err, row.err) {
+			code, reason = row.code, row.word
+			break
+		}
+	}
+	var r interface{ Reason() string }
+	if errors.As(err, &r) && r.Reason() != "" {
+		reason = r.Reason()
+	}
+	return code, reason
+}
+
+// report tells the user about err, in the form that -o asks for, and returns
+// the exit status.
+func (r *runner) report(err error) int {
+	var status statusError
+	switch {
+	case err == nil:
+		return exitOK
+	case errors.As(err, &status):
+		return int(status)
+	}
+	code, reason := classify(err)
+	if code == exitInterrupted {
+		err = errors.New("interrupted")
+	}
+	var text []byte
+	if r.Output == formatJSON || r.Output == formatJSONL {
+		text = appendErrorJSON(nil, err, code, reason)
+	} else {
+		text = r.errorText(err)
+	}
+	r.stderr.Write(text) // there is nowhere left to complain to
+	return code
+}
+
+// appendErrorJSON writes {"error":{...}} as one line.
+func appendErrorJSON(b []byte, err error, code int, reason string) []byte {
+	b = append(b, `{"error":{"code":`...)
+	b = strconv.AppendInt(b, int64(code), 10)
+	b = append(b, `,"message":`...)
+	b = appendJSONString(b, err.Error())
+	b = append(b, `,"reason":`...)
+	b = appendJSONString(b, reason)
+	var e interface{ Earliest() (int64, bool) }
+	if errors.As(err, &e) {
+		if at, ok := e.Earliest(); ok {
+			b = append(b, `,"earliest":"`...)
+			b = append(appendRFC3339(b, at), '"')
+		}
+	}
+	return append(b, "}}\n"...)
+}
+
+// errorText is an error for people: one line for each error of a joined one,
+// and for a usage error where to read more.
+func (r *runner) errorText(err error) []byte {
+	var b []byte
+	for _, e := range unjoin(err) {
+		b = append(b, "placectl: "+printable(e.Error())+"\n"...)
+	}
+	var caret interface{ Caret() string }
+	if r.stderrTTY && errors.As(err, &caret) {
+		b = appendCaret(b, caret.Caret())
+	}
+	var usage *usageError
+	if errors.As(err, &usage) {
+		b = append(b, r.usageHint(usage)...)
+	}
+	return b
+}
+
+// unjoin takes an errors.Join apart, and nothing else: only there does a line
+// break stand between errors rather than inside a name.
+func unjoin(err error) []error {
+	joined, ok := err.(interface{ Unwrap() []error })
+	if !ok {
+		return []error{err}
+	}
+	var texts []string
+	var all []error
+	for _, e := range joined.Unwrap() {
+		texts = append(texts, e.Error())
+		all = append(all, unjoin(e)...)
+	}
+	if strings.Join(texts, "\n") != err.Error() {
+		return []error{err}
+	}
+	return all
+}
+
+// appendCaret adds the input and the mark below it, unless an unprintable
+// character would push the mark out of place.
+func appendCaret(b []byte, caret string) []byte {
+	lines := strings.Split(strings.TrimRight(caret, "\n"), "\n")
+	for _, line := range lines {
+		if printable(line) != line {
+			return b
+		}
+	}
+	for _, line := range lines {
+		b = append(b, "  "+line+"\n"...)
+	}
+	return b
+}

@@ -1,0 +1,130 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/urfave/cli/v2"
+)
+
+// fitError has everything an error may offer.
+type fitError struct{}
+
+func (fitError) Error() string           { return "no room for \x1b[2Jjob" }
+func (fitError) Reason() string          { return "ncpus" }
+func (fitError) Earliest() (int64, bool) { return 1795167000, true }
+func (fitError) Caret() string           { return "ncpus=9\n      ^" }
+
+func TestReport(t *testing.T) {
+	tests := []struct {
+		name string
+		err  error
+		form format
+		tty  bool
+		code int
+		want string
+	}{
+		{"nothing", nil, formatJSON, false, 0, ""},
+		{"plain", errors.New("disk full"), formatTable, false, 1, "placectl: disk full\n"},
+		{"json", errors.New("disk \"full\""), formatJSON, false, 1, `{"error":{"code":1,"message":"disk \"full\"","reason":"failed"}}` + "\n"},
+		{"usage", usagef("place", "no"), formatTable, false, 2, "placectl: place: no\nsee: placectl help place\n"},
+		{"usage wrapped", fmt.Errorf("line 3: %w", usagef("", "no")), formatJSONL, false, 2, `{"error":{"code":2,"message":"line 3: no","reason":"usage"}}` + "\n"},
+		{"interrupted", fmt.Errorf("reading: %w", context.Canceled), formatTable, false, 130, "placectl: interrupted\n"},
+		{"status", statusError(42), formatJSON, false, 42, ""},
+		{"joined", errors.Join(errors.New("a"), errors.New("b\nc")), formatTable, false, 1, "placectl: a\nplacectl: b\\nc\n"},
+		{"rich", fmt.Errorf("x: %w", fitError{}), formatTable, false, 1, "placectl: x: no room for \\x1b[2Jjob\n"},
+		{"caret", fitError{}, formatTable, true, 1, "placectl: no room for \\x1b[2Jjob\n  ncpus=9\n        ^\n"},
+		{"rich json", fitError{}, formatJSON, true, 1, `{"error":{"code":1,"message":"no room for \u001b[2Jjob","reason":"ncpus","earliest":"2026-11-20T09:30:00Z"}}` + "\n"},
+	}
+	for _, tt := range tests {
+		c := newCapture()
+		c.stderrTTY = tt.tty
+		r := c.runner()
+		r.Output = tt.form
+		if code := r.report(tt.err); code != tt.code {
+			t.Errorf("%s: status %d, want %d", tt.name, code, tt.code)
+		}
+		if got := c.err.String(); got != tt.want {
+			t.Errorf("%s:\n got %q\nwant %q", tt.name, got, tt.want)
+		}
+	}
+}
+
+// Each status of the table has its meaning in help.
+func TestExitTable(t *testing.T) {
+	known := map[int]bool{}
+	for _, m := range exitMeanings {
+		known[m.code] = true
+	}
+	for _, row := range exitTable {
+		if !known[row.code] || row.word == "" {
+			t.Errorf("%v: status %d, word %q", row.err, row.code, row.word)
+		}
+	}
+}
+
+func TestInterrupt(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	c := newCapture("cycle")
+	r := newRunner(ctx, c.env)
+	r.verbs = entries(&cli.Command{Name: "cycle", Action: func(c *cli.Context) error { return c.Context.Err() }})
+	if code := r.report(r.main()); code != exitInterrupted {
+		t.Errorf("status %d", code)
+	}
+}
+
+type fullDisk struct{}
+
+func (fullDisk) Write([]byte) (int, error) { return 0, errors.New("no space left on device") }
+
+// An answer that could not be written is a failure.
+func TestFullDisk(t *testing.T) {
+	for _, args := range []string{"version", "version -o json", "help"} {
+		c := newCapture(strings.Fields(args)...)
+		c.stdout = fullDisk{}
+		if code := c.run(); code != exitFailed || !strings.Contains(c.err.String(), "no space left") {
+			t.Errorf("%s: status %d, %q", args, code, c.err.String())
+		}
+	}
+}
+
+func TestNotesAndInput(t *testing.T) {
+	for _, tt := range []struct{ args, want string }{
+		{"version", "placectl: note \\a 1\n"},
+		{"version -v", "placectl: note \\a 1\nplacectl: detail\n"},
+		{"version -q -v", ""},
+	} {
+		c := newCapture(strings.Fields(tt.args)...)
+		r := c.runner()
+		if err := r.main(); err != nil {
+			t.Fatal(err)
+		}
+		r.notef("note \a %d", 1)
+		r.debugf("detail")
+		if got := c.err.String(); got != tt.want {
+			t.Errorf("%s: %q", tt.args, got)
+		}
+	}
+	r := newCapture().runner()
+	file := filepath.Join(t.TempDir(), "f")
+	if err := os.WriteFile(file, []byte("from a file"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]string{"-": "from stdin\n", file: "from a file"} {
+		in, err := r.input(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, _ := io.ReadAll(in); string(got) != want {
+			t.Errorf("%s: %q", name, got)
+		}
+		in.Close()
+	}
+}

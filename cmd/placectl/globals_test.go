@@ -1,0 +1,47 @@
+package main
+
+import (
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestReadGlobals(t *testing.T) {
+	c := newCapture()
+	given := func(words string) []setting {
+		inv, _ := c.runner().parseArgs(strings.Fields(words))
+		return inv.globals
+	}
+	g, err := readGlobals(nil, c.env)
+	if err != nil || g != (globals{DB: "placectl.db", LockTimeout: 30 * time.Second}) {
+		t.Errorf("nothing given: %+v %v", g, err)
+	}
+
+	c.vars = map[string]string{"PLACECTL_DB": "e.db", "PLACECTL_NOW": "10:00", "PLACECTL_OUTPUT": "csv", "NO_COLOR": "whatever"}
+	g, err = readGlobals(nil, c.env)
+	if err != nil || g.DB != "e.db" || g.Now.Unix() != testNow.Unix()-30*60-15 || g.Output != formatCSV || !g.NoColor {
+		t.Errorf("environment: %+v %v", g, err)
+	}
+
+	g, err = readGlobals(given("--db f --db g --now @5 -o id --lock-timeout 1m -v --no-color=false"), c.env)
+	want := globals{DB: "g", Now: g.Now, Output: formatID, LockTimeout: time.Minute, Verbose: true}
+	if err != nil || g != want || g.Now.Unix() != 5 {
+		t.Errorf("flags: %+v %v", g, err)
+	}
+
+	c.vars = map[string]string{"PLACECTL_NOW": "soon", "PLACECTL_OUTPUT": "jsonl"}
+	g, err = readGlobals(nil, c.env)
+	if err == nil || !strings.HasPrefix(err.Error(), `the environment variable PLACECTL_NOW: "soon" is not a time`) || g.Output != formatJSONL {
+		t.Errorf("bad variable: %+v %v", g, err)
+	}
+	if _, err = readGlobals(given("--now now"), c.env); err != nil {
+		t.Errorf("a flag overrides a bad variable, but: %v", err)
+	}
+	c.vars = nil
+	if _, err = readGlobals(given("-o xml"), c.env); err == nil || !strings.HasPrefix(err.Error(), "--output: xml is not one of table, ") {
+		t.Errorf("bad format: %v", err)
+	}
+	if _, err = readGlobals(given("--db="), c.env); err == nil {
+		t.Error("an empty --db passes")
+	}
+}

@@ -1,0 +1,207 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/urfave/cli/v2"
+)
+
+// about is what help says of a verb beyond what its cli.Command holds.
+type about struct {
+	Example string // command lines, one a line
+	Exits   []int  // the exit statuses beyond 0, 1, 2 and 130; nil for all
+}
+
+// Exit statuses that come with touching the store at all.
+var (
+	readExits  = []int{exitNotFound, exitLocked, exitDamaged}
+	writeExits = []int{exitNotFound, exitLocked, exitConflict, exitDamaged, exitUnknown}
+)
+
+// verb notes what help needs to know of a verb, and gives the verb back.
+func (r *runner) verb(c *cli.Command, a about) *cli.Command {
+	r.about[c] = a
+	return c
+}
+
+// printHelp answers help: of the verb of inv, or of all where it has none.
+func (r *runner) printHelp(inv invocation) error {
+	var b strings.Builder
+	if c := inv.command(); c == nil {
+		r.helpAll(&b)
+	} else {
+		r.helpVerb(&b, c, inv.verb())
+	}
+	_, err := io.WriteString(r.stdout, b.String())
+	return err
+}
+
+func (r *runner) helpAll(b *strings.Builder) {
+	b.WriteString("placectl places jobs on a cluster that lives in one file.\n\n" +
+		"USAGE\n  placectl [global flags] VERB [flags] [arguments]\n  placectl help VERB\n")
+	category := ""
+	for _, v := range r.verbs {
+		c := v.make(r)
+		if c.Category != category {
+			category = c.Category
+			b.WriteString("\n" + strings.ToUpper(category) + "\n")
+		}
+		writeEntry(b, c.Name, c.Usage)
+	}
+	b.WriteString("\nGLOBAL FLAGS (before or after the verb)\n")
+	for i := range globalFlags {
+		f := &globalFlags[i]
+		usage := f.usage
+		if f.env != "" {
+			usage += " [" + f.env + "]"
+		}
+		writeEntry(b, flagLabel(f.short, f.name, f.value), usage)
+	}
+	b.WriteString("\nTIMES      2026-11-20 10:00, 10:00, tomorrow, tomorrow 08:00, now+2h, @1795167000, RFC 3339\n" +
+		"DURATIONS  90 (seconds), 45s, 1h30m, 2d12h, 1:30:00, 2-12:00:00\n")
+	writeExitStatus(b, nil)
+}
+
+func (r *runner) helpVerb(b *strings.Builder, c *cli.Command, path string) {
+	fmt.Fprintf(b, "placectl %s: %s\n\nUSAGE\n", path, c.Usage)
+	if c.UsageText != "" {
+		b.WriteString(indented(c.UsageText))
+	} else {
+		b.WriteString("  placectl " + path + usageTail(c) + "\n")
+	}
+	if c.Description != "" {
+		b.WriteString("\n" + strings.TrimSpace(c.Description) + "\n")
+	}
+	if len(c.Subcommands) > 0 {
+		b.WriteString("\nVERBS\n")
+		for _, sub := range c.Subcommands {
+			if !sub.Hidden {
+				writeEntry(b, sub.Name, sub.Usage)
+			}
+		}
+	}
+	writeFlags(b, c.Flags)
+	a := r.about[c]
+	if a.Example != "" {
+		b.WriteString("\nEXAMPLE\n" + indented(a.Example))
+	}
+	writeExitStatus(b, a.Exits)
+	b.WriteString("\nGlobal flags are listed by placectl help.\n")
+}
+
+func usageTail(c *cli.Command) string {
+	tail := ""
+	if len(c.Subcommands) > 0 && c.Action == nil {
+		tail += " VERB"
+	}
+	if len(c.Flags) > 0 {
+		tail += " [flags]"
+	}
+	if c.ArgsUsage != "" {
+		tail += " " + c.ArgsUsage
+	}
+	return tail
+}
+
+func writeFlags(b *strings.Builder, flags []cli.Flag) {
+	title := "\nFLAGS\n"
+	for _, f := range flags {
+		doc, ok := f.(cli.DocGenerationFlag)
+		if v, isV := f.(cli.VisibleFlag); !ok || isV && !v.IsVisible() {
+			continue
+		}
+		b.WriteString(title)
+		title = ""
+		label, usage := flagEntry(doc)
+		writeEntry(b, label, usage)
+	}
+}
+
+// flagEntry is a flag's line of help. As in the cli package, the first word in
+// backquotes of the usage is what the value is called.
+func flagEntry(f cli.DocGenerationFlag) (label, usage string) {
+	usage = f.GetUsage()
+	value := ""
+	if f.TakesValue() {
+		value = "VALUE"
+		if before, rest, ok := strings.Cut(usage, "`"); ok {
+			if name, after, ok := strings.Cut(rest, "`"); ok {
+				value, usage = name, before+name+after
+			}
+		}
+		if text := strings.Trim(f.GetDefaultText(), `"`); text != "" && text != "0" {
+			usage += " (" + text + ")"
+		}
+	}
+	var short, long string
+	for _, n := range f.Names() {
+		if len(n) == 1 {
+			short = n
+		} else if long == "" {
+			long = n
+		}
+	}
+	return flagLabel(short, long, value), usage
+}
+
+func flagLabel(short, long, value string) string {
+	label := ""
+	switch {
+	case short == "":
+		label = "    --" + long
+	case long == "":
+		label = "-" + short
+	default:
+		label = "-" + short + ", --" + long
+	}
+	if value != "" {
+		label += " " + value
+	}
+	return label
+}
+
+const entryColumn = 30 // where the explanations of a list begin
+
+func writeEntry(b *strings.Builder, label, text string) {
+	b.WriteString("  " + label)
+	if pad := entryColumn - 2 - utf8.RuneCountInString(label); pad > 1 {
+		b.WriteString(strings.Repeat(" ", pad))
+	} else {
+		b.WriteString("\n" + strings.Repeat(" ", entryColumn))
+	}
+	b.WriteString(text + "\n")
+}
+
+// writeExitStatus lists the statuses that every verb has and those in extra,
+// or all when extra is nil.
+func writeExitStatus(b *strings.Builder, extra []int) {
+	show := map[int]bool{exitOK: true, exitFailed: true, exitUsage: true, exitInterrupted: true}
+	for _, code := range extra {
+		show[code] = true
+	}
+	b.WriteString("\nEXIT STATUS\n")
+	for _, m := range exitMeanings {
+		if extra == nil || show[m.code] {
+			fmt.Fprintf(b, "  %3d  %s\n", m.code, m.text)
+		}
+	}
+}
+
+func indented(text string) string {
+	return "  " + strings.ReplaceAll(strings.TrimSpace(text), "\n", "\n  ") + "\n"
+}
+
+// usageHint says where to read more, under the message of a usage error.
+func (r *runner) usageHint(e *usageError) string {
+	switch {
+	case error(e) == errNoVerb:
+		return "usage: placectl [global flags] VERB [flags] [arguments]\nverbs: " +
+			strings.Join(r.verbNames(), ", ") + "\nplacectl help says what each is for\n"
+	case e.verb != "":
+		return "see: placectl help " + e.verb + "\n"
+	}
+	return "see: placectl help\n"
+}

@@ -1,0 +1,123 @@
+package main
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/urfave/cli/v2"
+)
+
+// helpVerbs has a verb with everything that help shows.
+func helpVerbs(r *runner) []*cli.Command {
+	when := r.verb(&cli.Command{
+		Name: "when", Category: "Placing", Usage: "the earliest start", ArgsUsage: "REQUEST", Action: noAction,
+		Description: "Changes nothing.",
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "walltime", Aliases: []string{"t"}, Usage: "for `D`", Value: "1h"},
+			&cli.IntFlag{Name: "count", Usage: "how many"},
+			&cli.BoolFlag{Name: "hold", Usage: "held"},
+			&cli.StringFlag{Name: "secret", Hidden: true},
+		},
+	}, about{Example: "placectl when -t 1h\nplacectl when -t 2h", Exits: readExits})
+	rm := r.verb(&cli.Command{Name: "rm", Usage: "remove nodes", Action: noAction}, about{Exits: writeExits})
+	return []*cli.Command{when, {Name: "node", Category: "Cluster", Usage: "nodes", Subcommands: []*cli.Command{rm}}}
+}
+
+func TestHelp(t *testing.T) {
+	want := `placectl when: the earliest start
+
+USAGE
+  placectl when [flags] REQUEST
+
+Changes nothing.
+
+FLAGS
+  -t, --walltime D            for D (1h)
+      --count VALUE           how many
+      --hold                  held
+
+EXAMPLE
+  placectl when -t 1h
+  placectl when -t 2h
+
+EXIT STATUS
+    0  done
+    1  failed
+    2  wrong usage, or malformed input
+    5  no such job, node, reservation, ...
+    6  the lock was not had in time
+    8  the file is damaged, not placectl's, or of a newer version
+  130  interrupted
+
+Global flags are listed by placectl help.
+`
+	for _, line := range []string{"help when", "when --help", "when -t 3 --nope -h x"} {
+		c := newCapture(strings.Fields(line)...)
+		r := c.runner()
+		r.verbs = entries(helpVerbs(r)...)
+		if code := r.report(r.main()); strings.Contains(line, "--nope") != (code == exitUsage) {
+			t.Errorf("%s: status %d, %s", line, code, c.err.String())
+		} else if diff := cmp.Diff(want, c.out.String()); code == exitOK && diff != "" {
+			t.Errorf("%s:\n%s", line, diff)
+		}
+	}
+}
+
+func TestHelpOfGroups(t *testing.T) {
+	for line, wants := range map[string][]string{
+		"help":         {"\nPLACING\n  when  ", "\nCLUSTER\n  node  ", "-o, --output FORMAT", "[NO_COLOR]"},
+		"help node":    {"placectl node VERB\n", "\nVERBS\n  rm   ", "  3  not now"},
+		"help node rm": {"placectl node rm: remove nodes", "placectl node rm\n", "  9  the outcome"},
+	} {
+		c := newCapture(strings.Fields(line)...)
+		r := c.runner()
+		r.verbs = entries(helpVerbs(r)...)
+		if code := r.report(r.main()); code != exitOK {
+			t.Errorf("%s: status %d", line, code)
+		}
+		for _, want := range wants {
+			if !strings.Contains(c.out.String(), want) {
+				t.Errorf("%s lacks %q:\n%s", line, want, c.out.String())
+			}
+		}
+	}
+}
+
+// Every verb says what it is for, gives an example, belongs somewhere in the
+// list, and leaves the names of global flags alone: it would never see them.
+func TestVerbsAreExplained(t *testing.T) {
+	r := newCapture().runner()
+	var look func(path string, c *cli.Command)
+	look = func(path string, c *cli.Command) {
+		if c.Usage == "" || c.Action != nil && r.about[c].Example == "" {
+			t.Errorf("%s: usage %q, example %q", path, c.Usage, r.about[c].Example)
+		}
+		for _, f := range c.Flags {
+			for _, n := range f.Names() {
+				if findGlobal(n) != nil {
+					t.Errorf("%s has a flag %s", path, n)
+				}
+			}
+		}
+		for _, sub := range c.Subcommands {
+			look(path+" "+sub.Name, sub)
+		}
+	}
+	for _, v := range r.verbs {
+		c := v.make(r)
+		if c.Name != v.name || c.Category == "" || len(c.Aliases) > 0 {
+			t.Errorf("%s: name %q, category %q, aliases %q", v.name, c.Name, c.Category, c.Aliases)
+		}
+		look(c.Name, c)
+	}
+}
+
+// BenchmarkRun is what the frame adds to the start of every process.
+func BenchmarkRun(b *testing.B) {
+	for b.Loop() {
+		if code := newCapture("version", "-o", "json").run(); code != exitOK {
+			b.Fatal(code)
+		}
+	}
+}

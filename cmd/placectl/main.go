@@ -1,0 +1,190 @@
+// Command placectl places jobs on a cluster that is described by one file: no
+// daemon, every verb one transaction.
+//
+// This package owns flags, output and exit codes, and nothing else: what a verb
+// means is decided in package store and below. A run goes through three steps.
+// runner.parseArgs finds the verb and puts its flags in front of its arguments
+// (args.go); the verb's action runs and prints through a printer (output.go);
+// and its error becomes a message and an exit status (exit.go). Everything the
+// process is given, the clock included, comes in through env, so that tests run
+// whole commands inside one process.
+//
+// Each verb has a file of its own, with one function that makes its
+// cli.Command; verbs lists them.
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strconv"
+	"time"
+
+	"github.com/urfave/cli/v2"
+	"golang.org/x/term"
+)
+
+func main() {
+	// The first interrupt asks the verb to stop; the next one has its usual
+	// effect, so that nobody is kept waiting by a verb that does not listen.
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	context.AfterFunc(ctx, stop)
+	os.Exit(run(ctx, processEnv()))
+}
+
+// verbEntry is a verb that is made only when it is asked for: making them all
+// would be a tenth of the time that a process takes to start.
+type verbEntry struct {
+	name string // the command's own
+	make func(*runner) *cli.Command
+}
+
+// verbs lists every verb, in the order in which help shows them.
+func verbs() []verbEntry {
+	return []verbEntry{
+		{"version", versionCommand},
+	}
+}
+
+// env is all that a run is given by the process around it.
+type env struct {
+	args           []string // without the program's name
+	stdin          io.Reader
+	stdout, stderr io.Writer
+	getenv         func(string) string
+	now            func() time.Time
+	loc            *time.Location // what "local time" means
+	stdoutTTY      bool
+	stderrTTY      bool
+	width          func() int // columns of the terminal, 0 for no limit
+}
+
+// processEnv is the env of a real process.
+func processEnv() env {
+	return env{
+		args:      os.Args[1:],
+		stdin:     os.Stdin,
+		stdout:    os.Stdout,
+		stderr:    os.Stderr,
+		getenv:    os.Getenv,
+		now:       time.Now,
+		loc:       time.Local,
+		stdoutTTY: term.IsTerminal(int(os.Stdout.Fd())),
+		stderrTTY: term.IsTerminal(int(os.Stderr.Fd())),
+		width:     terminalWidth,
+	}
+}
+
+func terminalWidth() int {
+	for _, f := range []*os.File{os.Stdout, os.Stderr} {
+		if w, _, err := term.GetSize(int(f.Fd())); err == nil && w > 0 {
+			return w
+		}
+	}
+	w, err := strconv.Atoi(os.Getenv("COLUMNS"))
+	if err != nil || w < 0 {
+		return 0
+	}
+	return w
+}
+
+// runner carries one run of the command; every verb's action closes over it.
+type runner struct {
+	env
+	globals
+	ctx   context.Context // ended by an interrupt
+	verbs []verbEntry
+	about map[*cli.Command]about
+	dash  int // how many arguments stood before "--", -1 without one
+}
+
+func newRunner(ctx context.Context, e env) *runner {
+	return &runner{env: e, ctx: ctx, verbs: verbs(), about: map[*cli.Command]about{}, dash: -1}
+}
+
+// run runs one command and returns its exit status.
+func run(ctx context.Context, e env) int {
+	r := newRunner(ctx, e)
+	return r.report(r.main())
+}
+
+// main reads the command line and runs what it asks for. The globals are read
+// even when the rest is wrong, for they say how the error is to be shown.
+func (r *runner) main() error {
+	inv, err := r.parseArgs(r.env.args)
+	g, globalsErr := readGlobals(inv.globals, r.env)
+	r.globals = g
+	switch {
+	case err != nil:
+		return err
+	case inv.help:
+		return r.printHelp(inv)
+	case globalsErr != nil:
+		return globalsErr
+	}
+	return r.exec(inv)
+}
+
+// verbKey is where a run's cli.App keeps what the verb is called.
+const verbKey = "verb"
+
+// exec hands the innermost verb of a command line that parseArgs has put in
+// order to the cli package. The verbs above it have done their part.
+func (r *runner) exec(inv invocation) error {
+	leaf := *inv.command()
+	leaf.Subcommands = nil // no argument is a verb any more
+	leaf.HideHelp = true   // cli's would take "help" and "h" for itself among arguments
+	leaf.OnUsageError = func(_ *cli.Context, err error, _ bool) error {
+		return usagef(inv.verb(), "%v", err)
+	}
+	r.dash = inv.dash
+	app := &cli.App{
+		Name:      "placectl",
+		Metadata:  map[string]any{verbKey: inv.verb()},
+		Commands:  []*cli.Command{&leaf},
+		Reader:    r.stdin,
+		Writer:    r.stderr, // whatever cli says of its own accord is no answer
+		ErrWriter: r.stderr,
+		HideHelp:  true,
+		Compiled:  time.Unix(1, 0), // else it looks at the program file
+		// The statuses and messages are report's.
+		ExitErrHandler: func(*cli.Context, error) {},
+		// A comma belongs to the value: --resource color=string,unique.
+		DisableSliceFlagSeparator: true,
+	}
+	words := append([]string{app.Name}, inv.argv()[len(inv.path)-1:]...)
+	return app.RunContext(r.ctx, words)
+}
+
+// now is the instant the run works at: --now, or the clock.
+func (r *runner) now() time.Time {
+	if !r.Now.IsZero() {
+		return r.Now
+	}
+	return r.env.now()
+}
+
+// input opens what an argument names for reading: a file, or standard input
+// for "-".
+func (r *runner) input(name string) (io.ReadCloser, error) {
+	if name == "-" {
+		return io.NopCloser(r.stdin), nil
+	}
+	return os.Open(name)
+}
+
+// notef tells the user something that is not part of the answer; -q silences it.
+func (r *runner) notef(format string, args ...any) {
+	if !r.Quiet {
+		fmt.Fprintln(r.stderr, "placectl: "+printable(fmt.Sprintf(format, args...)))
+	}
+}
+
+// debugf tells what only -v asks for.
+func (r *runner) debugf(format string, args ...any) {
+	if r.Verbose && !r.Quiet {
+		r.notef(format, args...)
+	}
+}

@@ -1,0 +1,184 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"math"
+	"strconv"
+	"unicode/utf8"
+)
+
+// jsonLayout writes objects: in an array, one alone, or one a line. The keys
+// come in the order of the columns.
+type jsonLayout struct {
+	array bool
+	lines bool
+	keys  [][]byte // `"name":` of each column
+}
+
+func (l *jsonLayout) begin(p *printer) {
+	for _, c := range p.cols {
+		l.keys = append(l.keys, append(appendJSONString(nil, c.Name), ':'))
+	}
+	if l.array {
+		p.buf = append(p.buf, '[')
+	}
+}
+
+func (l *jsonLayout) row(p *printer, values []any) {
+	if p.rows > 0 && !l.lines {
+		p.buf = append(p.buf, ",\n"...)
+	}
+	b := append(p.buf, '{')
+	for i, v := range values {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = append(b, l.keys[i]...)
+		b = appendJSONValue(b, v, p.cols[i].Kind)
+	}
+	b = append(b, '}')
+	if l.lines {
+		b = append(b, '\n')
+	}
+	p.buf = b
+}
+
+func (l *jsonLayout) flush(*printer) {}
+
+func (l *jsonLayout) end(p *printer) {
+	switch {
+	case l.array:
+		p.buf = append(p.buf, "]\n"...)
+	case !l.lines && p.rows == 0:
+		p.buf = append(p.buf, "null\n"...)
+	case !l.lines:
+		p.buf = append(p.buf, '\n')
+	}
+}
+
+func appendJSONValue(b []byte, v any, k kind) []byte {
+	if n, ok := wholeNumber(v); ok {
+		if k == when {
+			b = append(b, '"')
+			return append(appendRFC3339(b, n), '"')
+		}
+		return strconv.AppendInt(b, n, 10)
+	}
+	switch v := v.(type) {
+	case nil:
+		return append(b, "null"...)
+	case string:
+		return appendJSONString(b, v)
+	case bool:
+		return strconv.AppendBool(b, v)
+	case float64:
+		return appendJSONFloat(b, v)
+	case []string:
+		return appendJSONList(b, v)
+	}
+	return appendJSONAny(b, v)
+}
+
+// appendJSONFloat writes null for what JSON cannot say.
+func appendJSONFloat(b []byte, f float64) []byte {
+	if math.IsNaN(f) || math.IsInf(f, 0) {
+		return append(b, "null"...)
+	}
+	form := byte('f')
+	if a := math.Abs(f); a != 0 && (a < 1e-6 || a >= 1e21) {
+		form = 'e'
+	}
+	return strconv.AppendFloat(b, f, form, -1, 64)
+}
+
+func appendJSONList(b []byte, list []string) []byte {
+	b = append(b, '[')
+	for i, s := range list {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = appendJSONString(b, s)
+	}
+	return append(b, ']')
+}
+
+// appendJSONAny leaves the shape to encoding/json. What that lets through and
+// a terminal would act on is escaped after it; outside strings JSON has no such
+// characters.
+func appendJSONAny(b []byte, v any) []byte {
+	var doc bytes.Buffer
+	enc := json.NewEncoder(&doc)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		return appendJSONString(b, "not to be written as JSON: "+err.Error())
+	}
+	return appendEscaped(b, string(bytes.TrimSuffix(doc.Bytes(), []byte("\n"))))
+}
+
+// appendJSONString appends a JSON string. Every character that cannot be shown
+// is escaped, those that JSON would allow included.
+func appendJSONString(b []byte, s string) []byte {
+	b = append(b, '"')
+	start := 0
+	for i := 0; i < len(s); i++ {
+		c := s[i]
+		if c >= ' ' && c < 0x7f && c != '"' && c != '\\' {
+			continue
+		}
+		b = append(b, s[start:i]...)
+		if start = i + 1; c >= 0x7f {
+			b = appendEscaped(b, s[i:nextASCII(s, i)])
+			start = nextASCII(s, i)
+			i = start - 1
+			continue
+		}
+		b = appendEscapedByte(b, c)
+	}
+	b = append(b, s[start:]...)
+	return append(b, '"')
+}
+
+// nextASCII is the end of the run of other characters that begins at i.
+func nextASCII(s string, i int) int {
+	for i < len(s) && s[i] >= 0x7f {
+		i++
+	}
+	return i
+}
+
+func appendEscapedByte(b []byte, c byte) []byte {
+	switch c {
+	case '"', '\\':
+		return append(b, '\\', c)
+	case '\n':
+		return append(b, `\n`...)
+	case '\t':
+		return append(b, `\t`...)
+	case '\r':
+		return append(b, `\r`...)
+	}
+	return appendUnicode(b, rune(c))
+}
+
+// appendEscaped copies JSON text, with \u escapes for characters outside ASCII
+// that cannot be shown; bytes that are no UTF-8 become U+FFFD.
+func appendEscaped(b []byte, s string) []byte {
+	for _, c := range s {
+		switch {
+		case c >= ' ' && c < 0x7f || strconv.IsPrint(c):
+			b = utf8.AppendRune(b, c)
+		case c < 0x10000:
+			b = appendUnicode(b, c)
+		default:
+			c -= 0x10000
+			b = appendUnicode(appendUnicode(b, 0xd800+c>>10), 0xdc00+c&0x3ff)
+		}
+	}
+	return b
+}
+
+func appendUnicode(b []byte, c rune) []byte {
+	const hex = "0123456789abcdef"
+	return append(b, '\\', 'u', hex[c>>12&15], hex[c>>8&15], hex[c>>4&15], hex[c&15])
+}

@@ -1,0 +1,97 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"flag"
+	"os/exec"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+var update = flag.Bool("update", false, "rewrite what the scripts compare with")
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"placectl": main})
+}
+
+// TestScripts runs the command line in processes of its own.
+func TestScripts(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir:                 "../../testdata/script",
+		RequireExplicitExec: true,
+		UpdateScripts:       *update,
+		Cmds:                map[string]func(*testscript.TestScript, bool, []string){"exits": scriptExits},
+		Setup: func(e *testscript.Env) error {
+			e.Setenv("TZ", "UTC")
+			return nil
+		},
+	})
+}
+
+// scriptExits is the script command `exits STATUS COMMAND ARGS...`: "! exec"
+// does not tell one failure from another.
+func scriptExits(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: exits STATUS COMMAND ARGS...")
+	}
+	want, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	err = ts.Exec(args[1], args[2:]...)
+	got := 0
+	var exit *exec.ExitError
+	if errors.As(err, &exit) {
+		got = exit.ExitCode()
+	} else if err != nil {
+		ts.Fatalf("%v", err)
+	}
+	if got != want {
+		ts.Fatalf("exit status %d, want %d", got, want)
+	}
+}
+
+// testNow is when tests run; testLoc is where, a zone with clock changes.
+var (
+	testNow = time.Date(2026, 11, 20, 9, 30, 15, 0, time.UTC)
+	testLoc = mustLoad("Europe/Berlin")
+)
+
+func mustLoad(name string) *time.Location {
+	loc, err := time.LoadLocation(name)
+	if err != nil {
+		panic(err)
+	}
+	return loc
+}
+
+// capture is an env whose output can be looked at.
+type capture struct {
+	env
+	out, err bytes.Buffer
+	vars     map[string]string
+}
+
+func newCapture(args ...string) *capture {
+	c := &capture{vars: map[string]string{}}
+	c.env = env{
+		args:   args,
+		stdin:  strings.NewReader("from stdin\n"),
+		stdout: &c.out,
+		stderr: &c.err,
+		getenv: func(name string) string { return c.vars[name] },
+		now:    func() time.Time { return testNow },
+		loc:    testLoc,
+		width:  func() int { return 80 },
+	}
+	return c
+}
+
+func (c *capture) run() int { return run(context.Background(), c.env) }
+
+// testRunner is a runner outside any verb.
+func (c *capture) runner() *runner { return newRunner(context.Background(), c.env) }

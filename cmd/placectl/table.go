@@ -1,0 +1,281 @@
+package main
+
+import (
+	"bytes"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// tableLayout lines columns up. It holds the rows back to measure them, as text
+// in one array: no allocation a cell.
+//
+// On a terminal a table that is too wide has its widest columns wrapped, cell
+// by cell; where even that would leave columns too narrow to read, each row
+// becomes a block of lines. No text is ever cut.
+type tableLayout struct {
+	text   []byte
+	cells  []cell
+	widths []int // the widest of each column, over all rows so far
+	headed bool  // the header is written
+	blocks bool  // so is a block of lines
+}
+
+// cell is text[previous cell's end:end]. maxHeld keeps end within its type.
+type cell struct {
+	end   int32
+	width int32
+}
+
+const (
+	columnGap  = "  "
+	narrowWrap = 12 // columns are not wrapped to less than this
+
+	// maxHeld is how much text is held back to be measured. A table with more
+	// is measured in parts, each at least as wide as those before it.
+	maxHeld = 1 << 26
+)
+
+func (l *tableLayout) begin(p *printer) {
+	l.widths = make([]int, len(p.cols))
+	if p.r.NoHeader {
+		l.headed = true
+		return
+	}
+	for i, c := range p.cols {
+		l.text = appendPrintable(l.text, strings.ToUpper(c.Name))
+		l.endCell(i)
+	}
+}
+
+func (l *tableLayout) row(p *printer, values []any) {
+	for i, v := range values {
+		l.text = p.appendHuman(l.text, p.cols[i], v)
+		l.endCell(i)
+	}
+	if len(l.text) >= maxHeld {
+		l.flush(p)
+	}
+}
+
+// endCell makes a cell of column col of what was appended to text.
+func (l *tableLayout) endCell(col int) {
+	start := int32(0)
+	if n := len(l.cells); n > 0 {
+		start = l.cells[n-1].end
+	}
+	w := textWidth(l.text[start:])
+	l.cells = append(l.cells, cell{int32(len(l.text)), int32(w)})
+	l.widths[col] = max(l.widths[col], w)
+}
+
+func (l *tableLayout) end(*printer) {}
+
+// flush writes the rows held back.
+func (l *tableLayout) flush(p *printer) {
+	limit := 0
+	if p.r.stdoutTTY {
+		limit = p.r.width()
+	}
+	widths, fits := fitWidths(l.widths, p.cols, limit)
+	switch {
+	case fits:
+		l.writeRows(p, widths)
+	case p.rows == 0:
+		l.writeRows(p, l.widths) // the header alone
+	default:
+		l.writeLines(p)
+	}
+	l.text, l.cells = l.text[:0], l.cells[:0]
+}
+
+// fitWidths shares out a terminal of limit columns (0 for no limit): the
+// columns of words give way, the widest first. It reports whether they can.
+func fitWidths(want []int, cols []column, limit int) ([]int, bool) {
+	total := len(columnGap) * (len(want) - 1)
+	for _, w := range want {
+		total += w
+	}
+	if limit == 0 || total <= limit {
+		return want, true
+	}
+	got := append([]int(nil), want...)
+	for total > limit {
+		widest, next := -1, narrowWrap
+		for i, c := range cols {
+			if c.Kind != text && c.Kind != list && c.Kind != object || got[i] <= narrowWrap {
+				continue
+			}
+			if widest < 0 || got[i] > got[widest] {
+				if widest >= 0 {
+					next = max(next, got[widest])
+				}
+				widest = i
+			} else {
+				next = max(next, got[i])
+			}
+		}
+		if widest < 0 {
+			return nil, false
+		}
+		// Down to the second widest at once, or by one where they are level.
+		step := min(max(got[widest]-next, 1), total-limit)
+		got[widest] -= step
+		total -= step
+	}
+	return got, true
+}
+
+func (l *tableLayout) writeRows(p *printer, widths []int) {
+	start := int32(0)
+	for at := 0; at < len(l.cells); at += len(widths) {
+		bold := !l.headed && p.r.colored()
+		l.headed = true
+		if bold {
+			p.buf = append(p.buf, "\x1b[1m"...)
+		}
+		cells := l.cells[at : at+len(widths)]
+		start = l.writeRow(p, cells, start, widths)
+		if bold {
+			p.buf = append(p.buf[:len(p.buf)-1], "\x1b[0m\n"...)
+		}
+		if len(p.buf) >= spillAt {
+			p.write()
+		}
+	}
+}
+
+// writeRow writes one row, and returns where the text of the next begins.
+func (l *tableLayout) writeRow(p *printer, cells []cell, start int32, widths []int) int32 {
+	for i, c := range cells {
+		if int(c.width) > widths[i] {
+			return l.writeWrapped(p, cells, start, widths)
+		}
+	}
+	b := p.buf
+	for i, c := range cells {
+		if i > 0 {
+			b = append(b, columnGap...)
+		}
+		b = appendAligned(b, l.text[start:c.end], widths[i]-int(c.width), p.cols[i].right(), i == len(cells)-1)
+		start = c.end
+	}
+	p.buf = endLine(b)
+	return start
+}
+
+// writeWrapped writes one row on as many lines as its longest cell needs.
+func (l *tableLayout) writeWrapped(p *printer, cells []cell, start int32, widths []int) int32 {
+	rest := make([][]byte, len(cells))
+	for i, c := range cells {
+		rest[i], start = l.text[start:c.end], c.end
+	}
+	for more := true; more; {
+		more = false
+		for i := range rest {
+			if i > 0 {
+				p.buf = append(p.buf, columnGap...)
+			}
+			n := breakAt(rest[i], widths[i])
+			line := rest[i][:n]
+			rest[i] = rest[i][n:]
+			more = more || len(rest[i]) > 0
+			p.buf = appendAligned(p.buf, line, widths[i]-textWidth(line), p.cols[i].right(), i == len(rest)-1)
+		}
+		p.buf = endLine(p.buf)
+	}
+	return start
+}
+
+// writeLines writes the rows as blocks of lines.
+func (l *tableLayout) writeLines(p *printer) {
+	lines := &lineLayout{}
+	lines.begin(p)
+	n, at, start := len(p.cols), 0, int32(0)
+	if !l.headed {
+		at, start = n, l.cells[n-1].end
+	}
+	for ; at < len(l.cells); at++ {
+		if at%n == 0 && l.blocks {
+			p.buf = append(p.buf, '\n')
+		}
+		p.buf = append(p.buf, lines.names[at%n]...)
+		p.buf = endLine(append(p.buf, l.text[start:l.cells[at].end]...))
+		start, l.blocks = l.cells[at].end, true
+	}
+	l.headed = true
+}
+
+// colored says whether the answer may carry colour.
+func (r *runner) colored() bool {
+	return r.stdoutTTY && !r.NoColor && r.getenv("TERM") != "dumb"
+}
+
+func appendAligned(b, s []byte, pad int, right, last bool) []byte {
+	if right {
+		return append(appendBlanks(b, pad), s...)
+	}
+	b = append(b, s...)
+	if last {
+		return b
+	}
+	return appendBlanks(b, pad)
+}
+
+func appendBlanks(b []byte, n int) []byte {
+	const blanks = "                                "
+	for ; n > len(blanks); n -= len(blanks) {
+		b = append(b, blanks...)
+	}
+	return append(b, blanks[:max(n, 0)]...)
+}
+
+// breakAt is how much of s goes on a line of the given width: up to the last
+// blank or comma where that is not too early, else as much as fits.
+func breakAt(s []byte, width int) int {
+	used, soft := 0, 0
+	for i := 0; i < len(s); {
+		c, n := utf8.DecodeRune(s[i:])
+		if used += runeWidth(c); used > width && i > 0 {
+			if soft > width/3 {
+				return soft
+			}
+			return i
+		}
+		i += n
+		if bytes.IndexByte([]byte(" ,+|"), byte(c)) >= 0 && c < utf8.RuneSelf {
+			soft = i
+		}
+	}
+	return len(s)
+}
+
+// textWidth is how many columns of a terminal s takes.
+func textWidth[T string | []byte](s T) int {
+	for i := 0; i < len(s); i++ {
+		if s[i] >= utf8.RuneSelf {
+			w := i
+			for _, c := range string(s[i:]) {
+				w += runeWidth(c)
+			}
+			return w
+		}
+	}
+	return len(s)
+}
+
+// runeWidth knows what matters for names: marks that combine take no column,
+// East Asian characters and pictures two.
+func runeWidth(c rune) int {
+	switch {
+	case c < 0x300:
+		return 1
+	case unicode.In(c, unicode.Mn, unicode.Me):
+		return 0
+	case c >= 0x1100 && c <= 0x115f, c >= 0x2e80 && c <= 0xa4cf, c >= 0xac00 && c <= 0xd7a3,
+		c >= 0xf900 && c <= 0xfaff, c >= 0xfe30 && c <= 0xfe6f, c >= 0xff00 && c <= 0xff60,
+		c >= 0xffe0 && c <= 0xffe6, c >= 0x1f300 && c <= 0x1faff, c >= 0x20000 && c <= 0x3fffd:
+		return 2
+	}
+	return 1
+}

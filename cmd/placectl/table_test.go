@@ -1,0 +1,157 @@
+package main
+
+import (
+	"strings"
+	"testing"
+	"unicode"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+)
+
+func TestTableFits(t *testing.T) {
+	res := result{Columns: []column{{Name: "id", Kind: integer}, {Name: "name"}, {Name: "why"}}}
+	rows := [][]any{
+		{1, "n1", "short"},
+		{20, "a-name-without-any-blank", "this text is too long, so it goes on below"},
+	}
+	tests := []struct {
+		width int
+		want  string
+	}{
+		{80, `
+ID  NAME                      WHY
+ 1  n1                        short
+20  a-name-without-any-blank  this text is too long, so it goes on below
+`},
+		{50, `
+ID  NAME                    WHY
+ 1  n1                      short
+20  a-name-without-any-bla  this text is too long,
+    nk                       so it goes on below
+`},
+		{32, `
+ID  NAME           WHY
+ 1  n1             short
+20  a-name-withou  this text is
+    t-any-blank    too long, so
+                   it goes on
+                   below
+`},
+		{20, `
+id:   1
+name: n1
+why:  short
+
+id:   20
+name: a-name-without-any-blank
+why:  this text is too long, so it goes on below
+`},
+	}
+	for _, tt := range tests {
+		got := stripBold(render(t, globals{}, true, tt.width, res, rows))
+		if diff := cmp.Diff(tt.want[1:], got); diff != "" {
+			t.Errorf("%d columns:\n%s", tt.width, diff)
+		}
+	}
+	if got := render(t, globals{}, false, 20, res, rows); strings.Count(got, "\n") != 3 {
+		t.Errorf("a pipe has no width:\n%s", got)
+	}
+}
+
+func TestColor(t *testing.T) {
+	res := result{Columns: []column{{Name: "a"}}}
+	for _, tt := range []struct {
+		g    globals
+		tty  bool
+		term string
+		want string
+	}{
+		{globals{}, true, "xterm", "\x1b[1mA\x1b[0m\nx\n"}, {globals{}, false, "xterm", "A\nx\n"},
+		{globals{NoColor: true}, true, "xterm", "A\nx\n"}, {globals{}, true, "dumb", "A\nx\n"}, {globals{NoHeader: true}, true, "xterm", "x\n"},
+	} {
+		c := newCapture()
+		c.stdoutTTY, c.vars["TERM"] = tt.tty, tt.term
+		r := c.runner()
+		r.globals = tt.g
+		p := r.printer(res)
+		p.row("x")
+		p.close()
+		if got := c.out.String(); got != tt.want {
+			t.Errorf("%+v: %q", tt, got)
+		}
+	}
+}
+
+// Whatever the width, no character is lost, and a table keeps to the width or
+// becomes lines.
+func TestTableNeverCuts(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		cols := rapid.IntRange(1, 5).Draw(rt, "cols")
+		width := rapid.IntRange(1, 100).Draw(rt, "width")
+		word := rapid.StringOf(rapid.SampledFrom([]rune("ab ,+世é́")))
+		res := result{}
+		for range cols {
+			res.Columns = append(res.Columns, column{Name: "c", Right: rapid.Bool().Draw(rt, "right")})
+		}
+		var rows [][]any
+		want := map[rune]int{}
+		for range rapid.IntRange(1, 6).Draw(rt, "rows") {
+			row := make([]any, cols)
+			for i := range row {
+				s := word.Draw(rt, "cell")
+				count(want, s)
+				row[i] = s
+			}
+			rows = append(rows, row)
+		}
+		out := render(t, globals{NoHeader: true, NoColor: true}, true, width, res, rows)
+		got := map[rune]int{}
+		count(got, out)
+		if lines := got['c'] > 0; lines {
+			delete(got, 'c')
+			delete(got, ':')
+		} else {
+			for line := range strings.SplitSeq(out, "\n") {
+				if textWidth(line) > width {
+					rt.Fatalf("%d wide, of %d: %q", textWidth(line), width, line)
+				}
+			}
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			rt.Fatalf("%s\n%s", out, diff)
+		}
+	})
+}
+
+func count(n map[rune]int, s string) {
+	for _, c := range s {
+		if !unicode.IsSpace(c) {
+			n[c]++
+		}
+	}
+}
+
+// More text than is held back to be measured comes in parts, under one header.
+func TestHugeTable(t *testing.T) {
+	c := newCapture()
+	p := c.runner().printer(result{Columns: []column{{Name: "id", Kind: integer}, {Name: "text"}}})
+	long := strings.Repeat("x", maxHeld/2)
+	for i := range 3 {
+		p.row(i, long)
+	}
+	if err := p.close(); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := c.out.Len(), len("ID  TEXT\n")+3*(len(" 0  \n")+len(long)); got != want {
+		t.Errorf("%d bytes, want %d", got, want)
+	}
+}
+
+func TestTextWidth(t *testing.T) {
+	for s, want := range map[string]int{"": 0, "abc": 3, "é": 1, "e\u0301": 1, "世界": 4, "a世": 3, "한": 2, "🚀": 2} {
+		if got := textWidth(s); got != want {
+			t.Errorf("%q: %d, want %d", s, got, want)
+		}
+	}
+}

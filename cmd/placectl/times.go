@@ -1,0 +1,242 @@
+package main
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+)
+
+// lastEpoch is the end of the year 9999, the last that RFC 3339 can write.
+const lastEpoch = 253402300799
+
+// parseTime reads an instant as people write it, relative to now and, where no
+// zone is given, in loc: RFC 3339, 2026-11-20 10:00[:30] (a T may stand for the
+// blank), 2026-11-20, 10:00 (today, even when past), today, tomorrow,
+// tomorrow 08:00, now, now+2h, now-30m and @ with Unix seconds. Of a local time
+// that a clock change makes happen twice, it takes the one the time package
+// does; one that a clock change skips is refused.
+func parseTime(s string, now time.Time, loc *time.Location) (time.Time, error) {
+	p := timeParser{text: s, rest: strings.ToLower(strings.TrimSpace(s)), loc: loc}
+	t, err := p.parse(now.In(loc))
+	if err != nil {
+		return time.Time{}, err
+	}
+	if t.Unix() < 0 || t.Unix() > lastEpoch {
+		return time.Time{}, p.bad("it lies outside the years 1970 to 9999")
+	}
+	return t, nil
+}
+
+// timeParser reads from the front of rest.
+type timeParser struct {
+	text string // as it was given, for messages
+	rest string
+	loc  *time.Location
+}
+
+func (p *timeParser) bad(why string) error {
+	return fmt.Errorf("%q is not a time: %s; write 2026-11-20 10:00, 10:00, tomorrow, tomorrow 08:00, now+2h, @1795167000 or RFC 3339", p.text, why)
+}
+
+func (p *timeParser) skip(prefix string) bool {
+	rest, ok := strings.CutPrefix(p.rest, prefix)
+	if ok {
+		p.rest = rest
+	}
+	return ok
+}
+
+func (p *timeParser) parse(now time.Time) (time.Time, error) {
+	switch {
+	case p.rest == "":
+		return time.Time{}, p.bad("it is empty")
+	case p.skip("@"):
+		return p.epoch()
+	case p.skip("now"):
+		return p.fromNow(now)
+	case p.skip("today"):
+		return p.dayAndClock(now)
+	case p.skip("tomorrow"):
+		return p.dayAndClock(time.Date(now.Year(), now.Month(), now.Day()+1, 12, 0, 0, 0, p.loc))
+	case len(p.rest) > 4 && allDigits(p.rest[:4]) && p.rest[4] == '-':
+		return p.date()
+	case isDigit(p.rest[0]) && strings.Contains(p.rest, ":"):
+		return p.clockOn(now)
+	}
+	return time.Time{}, p.bad("it begins like none of those known")
+}
+
+func (p *timeParser) epoch() (time.Time, error) {
+	n, err := strconv.ParseInt(p.rest, 10, 64)
+	if err != nil || !allDigits(p.rest) || n > lastEpoch {
+		return time.Time{}, p.bad("after @ come Unix seconds")
+	}
+	return time.Unix(n, 0).In(p.loc), nil
+}
+
+func (p *timeParser) fromNow(now time.Time) (time.Time, error) {
+	if p.rest == "" {
+		return now, nil
+	}
+	sign, ago := p.skip("+"), p.skip("-")
+	if sign == ago {
+		return time.Time{}, p.bad("after now comes +DURATION or -DURATION")
+	}
+	d, err := parseDuration(p.rest)
+	if err != nil {
+		return time.Time{}, err
+	}
+	if ago {
+		d = -d
+	}
+	return now.Add(d), nil
+}
+
+// dayAndClock reads what follows a day: nothing, or a blank and a time of day.
+func (p *timeParser) dayAndClock(day time.Time) (time.Time, error) {
+	if p.rest == "" {
+		return startOfDay(day, p.loc), nil
+	}
+	if !p.skip(" ") {
+		return time.Time{}, p.bad("after the day comes a blank and a time such as 08:00")
+	}
+	return p.clockOn(day)
+}
+
+// date reads 2026-11-20, and a clock and a zone where they follow.
+func (p *timeParser) date() (time.Time, error) {
+	year, _ := strconv.Atoi(p.rest[:4])
+	p.rest = p.rest[5:]
+	month, ok1 := p.twoDigits()
+	dash := p.skip("-")
+	day, ok2 := p.twoDigits()
+	noon := time.Date(year, time.Month(month), day, 12, 0, 0, 0, p.loc)
+	switch {
+	case !ok1 || !dash || !ok2:
+		return time.Time{}, p.bad("a date is YEAR-MM-DD")
+	case month < 1 || month > 12:
+		return time.Time{}, p.bad("months go from 01 to 12")
+	case day < 1 || noon.Day() != day:
+		return time.Time{}, p.bad(fmt.Sprintf("%s %d has no day %d", time.Month(month), year, day))
+	}
+	if p.skip("t") {
+		p.rest = " " + p.rest
+	}
+	return p.dayAndClock(noon)
+}
+
+// clockOn reads a time of day, with a zone where one follows, to the end.
+func (p *timeParser) clockOn(day time.Time) (time.Time, error) {
+	hour, minute, second, err := p.clock()
+	if err != nil {
+		return time.Time{}, err
+	}
+	if err := p.zone(); err != nil {
+		return time.Time{}, err
+	}
+	t := time.Date(day.Year(), day.Month(), day.Day(), hour, minute, second, 0, p.loc)
+	if t.Hour() != hour || t.Minute() != minute {
+		return time.Time{}, p.bad("the clock change in " + p.loc.String() + " skips it")
+	}
+	return t, nil
+}
+
+// clock reads 10:00 or 10:00:30; decimals of a second are read and dropped.
+func (p *timeParser) clock() (hour, minute, second int, err error) {
+	const form = "a time of day is HH:MM or HH:MM:SS"
+	var ok bool
+	if len(p.rest) > 1 && p.rest[1] == ':' {
+		p.rest = "0" + p.rest
+	}
+	if hour, ok = p.twoDigits(); !ok || !p.skip(":") {
+		return 0, 0, 0, p.bad(form)
+	}
+	if minute, ok = p.twoDigits(); !ok {
+		return 0, 0, 0, p.bad(form)
+	}
+	if p.skip(":") {
+		if second, ok = p.twoDigits(); !ok {
+			return 0, 0, 0, p.bad(form)
+		}
+		if p.skip(".") {
+			var decimals string
+			if decimals, p.rest = cutPrefixOf(p.rest, isDigit); decimals == "" {
+				return 0, 0, 0, p.bad("no digit after the point")
+			}
+		}
+	}
+	if hour > 23 || minute > 59 || second > 59 {
+		return 0, 0, 0, p.bad("the clock goes from 00:00:00 to 23:59:59")
+	}
+	return hour, minute, second, nil
+}
+
+// zone reads nothing, Z or +01:00, and sets loc to it.
+func (p *timeParser) zone() error {
+	if p.rest == "" {
+		return nil
+	}
+	if p.rest == "z" {
+		p.loc = time.UTC
+		return nil
+	}
+	east, west := p.skip("+"), p.skip("-")
+	hours, ok1 := p.twoDigits()
+	colon := p.skip(":")
+	minutes, ok2 := p.twoDigits()
+	if east == west || !ok1 || !colon || !ok2 || p.rest != "" || hours > 23 || minutes > 59 {
+		return p.bad("after the time of day comes nothing, Z, or a zone such as +01:00")
+	}
+	offset := hours*3600 + minutes*60
+	if west {
+		offset = -offset
+	}
+	p.loc = time.FixedZone("", offset)
+	return nil
+}
+
+func (p *timeParser) twoDigits() (int, bool) {
+	if len(p.rest) < 2 || !allDigits(p.rest[:2]) {
+		return 0, false
+	}
+	n := int(p.rest[0]-'0')*10 + int(p.rest[1]-'0')
+	p.rest = p.rest[2:]
+	return n, true
+}
+
+// startOfDay is midnight, or the first instant after it where a clock change
+// skips midnight.
+func startOfDay(day time.Time, loc *time.Location) time.Time {
+	for minutes := 0; ; minutes += 15 {
+		t := time.Date(day.Year(), day.Month(), day.Day(), 0, minutes, 0, 0, loc)
+		if t.Hour()*60+t.Minute() == minutes || minutes > 24*60 {
+			return t
+		}
+	}
+}
+
+// time reads a flag's value as an instant; the zero time when it is not given.
+func (r *runner) time(c *cli.Context, flag string) (time.Time, error) {
+	s := c.String(flag)
+	if s == "" && !c.IsSet(flag) {
+		return time.Time{}, nil
+	}
+	t, err := parseTime(s, r.now(), r.loc)
+	if err != nil {
+		return time.Time{}, usagef(verbName(c), "%s: %w", dashed(flag), err)
+	}
+	return t, nil
+}
+
+// appendLocal appends an instant for people: local, to the second.
+func (r *runner) appendLocal(b []byte, at int64) []byte {
+	return time.Unix(at, 0).In(r.loc).AppendFormat(b, time.DateTime)
+}
+
+// appendRFC3339 appends an instant for programs.
+func appendRFC3339(b []byte, at int64) []byte {
+	return time.Unix(at, 0).UTC().AppendFormat(b, time.RFC3339)
+}

@@ -1,0 +1,202 @@
+package main
+
+import (
+	"math"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/urfave/cli/v2"
+	"pgregory.net/rapid"
+)
+
+const day = 24 * time.Hour
+
+func TestParseDuration(t *testing.T) {
+	tests := []struct {
+		in   string
+		want time.Duration
+	}{
+		{"0", 0}, {"90", 90 * time.Second}, {"1:30", 90 * time.Second}, {"90:00", 90 * time.Minute},
+		{"1:30:00", 90 * time.Minute}, {"100:00:01", 100*time.Hour + time.Second},
+		{"2-12:00:00", 60 * time.Hour}, {"2-12", 60 * time.Hour}, {"2-12:30", 60*time.Hour + 30*time.Minute},
+		{"1h30m", 90 * time.Minute}, {"2d12h", 60 * time.Hour}, {"45s", 45 * time.Second}, {"1.5h", 90 * time.Minute},
+		{"1w", 7 * day}, {"500ms", time.Second / 2}, {"1H30M", 90 * time.Minute}, {"1h0.25s", time.Hour + time.Second/4},
+		{"0.1s", time.Second / 10}, {"9223372036", 9223372036 * time.Second},
+	}
+	for _, tt := range tests {
+		if got, err := parseDuration(tt.in); err != nil || got != tt.want {
+			t.Errorf("%q: %v %v, want %v", tt.in, got, err, tt.want)
+		}
+	}
+}
+
+func TestParseDurationRefuses(t *testing.T) {
+	for _, tt := range []struct{ in, want string }{
+		{"", "it is empty"}, {"-5", "days are missing"}, {"1:60", "seconds go up to 59"}, {"1:60:00", "minutes go up to 59"},
+		{"1-24", "hours go up to 23"}, {"1:2:3:4", "too many numbers"}, {"1-2:3:4:5", "too many numbers"}, {"1::2", "minutes are missing"},
+		{"1:", "seconds are missing"}, {"1h1h", "each once"}, {"1m1h", "long to short"}, {"1h30", "the unit after 30 is missing"},
+		{"1.5", "the unit after 1 is missing"}, {"1.h", "no digit after the point"}, {".5h", "a number is missing"}, {"h", "a number is missing"},
+		{"5 m", "the unit after 5 is missing"}, {"5y", "the units are"}, {"1:002", "seconds go up to 59"},
+		{"9223372037", "too long"}, {"99999999999999999999", "too long"}, {"200000d", "too long"}, {"106751d48h", "too long"}, {"999999-00", "too long"},
+	} {
+		if d, err := parseDuration(tt.in); err == nil || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%q: %v %v, want %q", tt.in, d, err, tt.want)
+		}
+	}
+}
+
+func TestFormatDuration(t *testing.T) {
+	for _, tt := range []struct {
+		d    time.Duration
+		want string
+	}{
+		{0, "0s"}, {90 * time.Minute, "1h30m"}, {60 * time.Hour, "2d12h"}, {7 * day, "7d"}, {61 * time.Second, "1m1s"},
+		{1500 * time.Millisecond, "1.5s"}, {time.Hour + time.Second/4, "1h0.25s"}, {-90 * time.Second, "-1m30s"}, {-time.Second / 2, "-0.5s"},
+	} {
+		if got := formatDuration(tt.d); got != tt.want {
+			t.Errorf("%v: %q, want %q", tt.d, got, tt.want)
+		}
+	}
+	if got := string(appendSpan(nil, math.MinInt64)); got != "-106751991167300d15h30m8s" {
+		t.Errorf("the smallest: %s", got)
+	}
+}
+
+func TestDurationRoundTrip(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		d := time.Duration(rapid.Int64Min(0).Draw(t, "d"))
+		if got, err := parseDuration(formatDuration(d)); err != nil || got != d {
+			t.Fatalf("%v: %s: %v %v", d, formatDuration(d), got, err)
+		}
+	})
+}
+
+func TestParseTime(t *testing.T) {
+	tests := []struct{ in, want string }{
+		{"now", "2026-11-20T09:30:15Z"}, {"now+2h", "2026-11-20T11:30:15Z"}, {"now-30m", "2026-11-20T09:00:15Z"}, {"NOW+2-12:00:00", "2026-11-22T21:30:15Z"},
+		{"10:00", "2026-11-20T09:00:00Z"}, {"9:05", "2026-11-20T08:05:00Z"}, {"23:59:59", "2026-11-20T22:59:59Z"}, {"10:00Z", "2026-11-20T10:00:00Z"},
+		{"today", "2026-11-19T23:00:00Z"}, {"today 10:00", "2026-11-20T09:00:00Z"}, {"tomorrow", "2026-11-20T23:00:00Z"}, {"Tomorrow 08:00", "2026-11-21T07:00:00Z"},
+		{"2026-11-20", "2026-11-19T23:00:00Z"}, {"2026-11-20 10:00", "2026-11-20T09:00:00Z"}, {"2026-11-20 10:00:30", "2026-11-20T09:00:30Z"},
+		{"2026-07-01T10:00", "2026-07-01T08:00:00Z"}, {"2026-07-01t10:00:01", "2026-07-01T08:00:01Z"},
+		{"2026-11-20T10:00:00Z", "2026-11-20T10:00:00Z"}, {"2026-11-20T10:00:00.75+05:30", "2026-11-20T04:30:00Z"}, {"2026-11-20 10:00-01:00", "2026-11-20T11:00:00Z"},
+		{"2028-02-29", "2028-02-28T23:00:00Z"}, {"@0", "1970-01-01T00:00:00Z"}, {" @1795167000 ", "2026-11-20T09:30:00Z"},
+		{"2026-03-29 03:00", "2026-03-29T01:00:00Z"},
+	}
+	for _, tt := range tests {
+		got, err := parseTime(tt.in, testNow, testLoc)
+		if err != nil || got.UTC().Format(time.RFC3339) != tt.want {
+			t.Errorf("%q: %v %v, want %s", tt.in, got.UTC(), err, tt.want)
+		}
+	}
+}
+
+func TestParseTimeRefuses(t *testing.T) {
+	for _, tt := range []struct{ in, want string }{
+		{"", "it is empty"}, {"soon", "begins like none"}, {"now 2h", "after now comes"}, {"now+", "is not a duration"}, {"now+2x", "the units are"},
+		{"tomorrowx", "after the day"}, {"tomorrow 8", "time of day is"}, {"25:00", "the clock goes"}, {"10:60", "the clock goes"}, {"10:00:60", "the clock goes"},
+		{"10:0", "time of day is"}, {"10:00x", "after the time of day"}, {"10:00+1", "after the time of day"}, {"10:00:00.", "no digit"},
+		{"2026-13-01", "months go"}, {"2026-02-29", "February 2026 has no day 29"}, {"2026-11-31", "November 2026 has no day 31"}, {"2026-1-1", "a date is"},
+		{"2026-11-20 ", ""}, {"2026-11-20T", "time of day is"}, {"20261120", "begins like none"}, {"@", "after @"}, {"@-1", "after @"}, {"@99999999999999", "after @"},
+		{"2026-03-29 02:30", "clock change in Europe/Berlin skips it"}, {"1969-12-31", "outside the years"}, {"now+292000d", "too long"}, {"now-60000d", "outside the years"},
+		{"0000-01-01", "outside the years"},
+	} {
+		got, err := parseTime(tt.in, testNow, testLoc)
+		if tt.want == "" {
+			if err != nil {
+				t.Errorf("%q: %v", tt.in, err)
+			}
+		} else if err == nil || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%q: %v %v, want %q", tt.in, got, err, tt.want)
+		}
+	}
+}
+
+// Where clocks go forward at midnight, the day begins later.
+func TestStartOfDay(t *testing.T) {
+	beirut := mustLoad("Asia/Beirut")
+	got, err := parseTime("2026-03-29", testNow, beirut)
+	if err != nil || got.Format("2006-01-02 15:04") != "2026-03-29 01:00" {
+		t.Errorf("%v %v", got, err)
+	}
+}
+
+func TestTimeRoundTrip(t *testing.T) {
+	r := newCapture().runner()
+	r.loc = time.FixedZone("", 5400)
+	rapid.Check(t, func(t *rapid.T) {
+		at := rapid.Int64Range(0, lastEpoch-86400).Draw(t, "at")
+		for _, text := range []string{string(r.appendLocal(nil, at)), string(appendRFC3339(nil, at))} {
+			if got, err := parseTime(text, testNow, r.loc); err != nil || got.Unix() != at {
+				t.Fatalf("%d as %s: %v %v", at, text, got, err)
+			}
+		}
+	})
+}
+
+func TestTimeFlags(t *testing.T) {
+	verb := func(r *runner) *cli.Command {
+		return &cli.Command{
+			Name:  "when",
+			Flags: []cli.Flag{&cli.StringFlag{Name: "at"}, &cli.StringFlag{Name: "walltime", Aliases: []string{"t"}}},
+			Action: func(c *cli.Context) error {
+				at, err := r.time(c, "at")
+				if err != nil {
+					return err
+				}
+				d, err := r.duration(c, "walltime")
+				if err != nil {
+					return err
+				}
+				p := r.printer(result{Columns: []column{{Name: "at", Kind: when}, {Name: "walltime", Kind: span}}, Record: true})
+				p.row(at, d)
+				return p.close()
+			},
+		}
+	}
+	for in, want := range map[string]string{
+		"when -t 1h30m --at now+1h --now @1000 -o json": `{"at":"1970-01-01T01:16:40Z","walltime":5400}` + "\n",
+		"when -t 1x":   `placectl: when: --walltime: "1x" is not a duration`,
+		"when --at 1x": `placectl: when: --at: "1x" is not a time`,
+		"when --at=":   `placectl: when: --at: "" is not a time: it is empty`,
+	} {
+		c := newCapture(strings.Fields(in)...)
+		r := c.runner()
+		r.verbs = entries(verb(r))
+		r.report(r.main())
+		if got := c.out.String() + c.err.String(); !strings.HasPrefix(got, want) {
+			t.Errorf("%s: %s", in, got)
+		}
+	}
+}
+
+func FuzzParseDuration(f *testing.F) {
+	for _, s := range []string{"90", "1:30:00", "2-12:00:00", "1h30m", "1.5h", "1h0.25s"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		d, err := parseDuration(s)
+		if err != nil {
+			return
+		}
+		if again, err := parseDuration(formatDuration(d)); d < 0 || err != nil || again != d {
+			t.Fatalf("%q: %v, then %v %v", s, d, again, err)
+		}
+	})
+}
+
+func FuzzParseTime(f *testing.F) {
+	for _, s := range []string{"now+2h", "2026-11-20T10:00:00.5+01:00", "tomorrow 08:00", "10:00", "@5"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		at, err := parseTime(s, testNow, testLoc)
+		if err != nil {
+			return
+		}
+		text := string(appendRFC3339(nil, at.Unix()))
+		if again, err := parseTime(text, testNow, testLoc); err != nil || again.Unix() != at.Unix() {
+			t.Fatalf("%q: %s, then %v %v", s, text, again, err)
+		}
+	})
+}

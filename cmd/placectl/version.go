@@ -1,0 +1,70 @@
+package main
+
+import (
+	"runtime"
+	"runtime/debug"
+
+	"github.com/urfave/cli/v2"
+)
+
+// storeFormat is the file format this program writes.
+const storeFormat = 0
+
+func versionCommand(r *runner) *cli.Command {
+	return r.verb(&cli.Command{
+		Name:     "version",
+		Category: "Store",
+		Usage:    "what this program is, and the file format it writes",
+		Action: func(c *cli.Context) error {
+			if err := wantArgs(c, 0, 0); err != nil {
+				return err
+			}
+			return r.printVersion()
+		},
+	}, about{
+		Example: "placectl version -o id",
+		Exits:   []int{},
+	})
+}
+
+func (r *runner) printVersion() error {
+	p := r.printer(result{
+		Record: true,
+		Columns: []column{
+			{Name: "version"},
+			{Name: "commit"},
+			{Name: "go"},
+			{Name: "platform"},
+			{Name: "format", Kind: integer},
+		},
+	})
+	version, commit := buildVersion()
+	p.row(version, commit, runtime.Version(), runtime.GOOS+"/"+runtime.GOARCH, storeFormat)
+	return p.close()
+}
+
+// buildVersion reads what the build left in the program; commit is nil where
+// it was built outside a checkout.
+func buildVersion() (version string, commit any) {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return "unknown", nil
+	}
+	version = info.Main.Version
+	if version == "" {
+		version = "(devel)"
+	}
+	modified := ""
+	for _, s := range info.Settings {
+		switch {
+		case s.Key == "vcs.revision":
+			commit = s.Value
+		case s.Key == "vcs.modified" && s.Value == "true":
+			modified = "+changes"
+		}
+	}
+	if c, ok := commit.(string); ok {
+		commit = c + modified
+	}
+	return version, commit
+}

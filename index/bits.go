@@ -1,0 +1,141 @@
+package index
+
+import (
+	"encoding/binary"
+	"iter"
+
+	"github.com/RoaringBitmap/roaring/v2"
+)
+
+// Family says what a keyed bitmap holds. The numbers are on disk and must not
+// change.
+type Family uint8
+
+// The families of bitmaps.
+const (
+	AllNodes     Family = 1 // by bucket: its nodes
+	FreeNodes    Family = 2 // by bucket: up, nothing on them, nothing planned
+	LaterNodes   Family = 3 // by bucket: up, nothing on them, something planned
+	BusyNodes    Family = 4 // by bucket: up, something on them
+	HavingValue  Family = 5 // by resource and value: the buckets whose signature has it
+	NodesWith    Family = 6 // by resource and value, outside the signature: the nodes that have it
+	OfQueue      Family = 7 // by queue: the buckets of its nodes
+	OfSignature  Family = 8 // by hash of signature, queue and priority: the buckets
+	lastOfFamily        = OfSignature
+)
+
+// BitsKey names one bitmap: its family, the bucket or resource it is about, and
+// a value (numbers as 8 bytes, big-endian, so that keys sort as the numbers do).
+type BitsKey struct {
+	Family Family
+	ID     uint32
+	Value  string
+}
+
+// Valid reports whether the key is one that this package writes.
+func (k BitsKey) Valid() bool { return k.Family >= AllNodes && k.Family <= lastOfFamily }
+
+// Source lends an Index what it has stored. What it returns is not changed by
+// the Index in place as long as the caller keeps the memory behind it.
+type Source interface {
+	// Bucket finds a bucket's head, nil when there is none.
+	Bucket(id uint32) (*Bucket, error)
+	// Bits finds a bitmap, nil when there is none.
+	Bits(k BitsKey) (*roaring.Bitmap, error)
+	// Range lists the bitmaps of from's family and ID with values from
+	// from.Value on, ascending.
+	Range(from BitsKey) iter.Seq2[BitsKey, *roaring.Bitmap]
+}
+
+// bitmap is a bitmap in memory, and whether it differs from the stored one.
+type bitmap struct {
+	roaring.Bitmap
+	changed bool
+}
+
+// numKey is a number as a key's value.
+func numKey(n int64) string {
+	var b [8]byte
+	binary.BigEndian.PutUint64(b[:], uint64(n))
+	return string(b[:])
+}
+
+func keyNum(s string) int64 {
+	if len(s) != 8 {
+		return 0
+	}
+	return int64(binary.BigEndian.Uint64([]byte(s)))
+}
+
+// at finds a bitmap for reading; never nil.
+func (ix *Index) at(k BitsKey) *bitmap {
+	if b, ok := ix.bits[k]; ok {
+		return b
+	}
+	b := new(bitmap)
+	if ix.src != nil {
+		bm, err := ix.src.Bits(k)
+		ix.fail(err)
+		if bm != nil {
+			b.Bitmap = *bm
+		}
+	}
+	ix.bits[k] = b
+	return b
+}
+
+// edit finds a bitmap for changing.
+func (ix *Index) edit(k BitsKey) *bitmap {
+	b := ix.at(k)
+	b.changed = true
+	return b
+}
+
+// atLeast is the union of the bitmaps of k's family and ID whose values are at
+// or above k's: the buckets (or nodes) that have that much.
+func (ix *Index) atLeast(k BitsKey) *roaring.Bitmap {
+	var parts []*roaring.Bitmap
+	for _, bm := range ix.scan(k) {
+		parts = append(parts, bm)
+	}
+	if len(parts) == 1 {
+		return parts[0]
+	}
+	return roaring.FastOr(parts...)
+}
+
+// scan lists the bitmaps from a key on, ascending, those changed in memory in
+// place of the stored ones.
+func (ix *Index) scan(from BitsKey) iter.Seq2[BitsKey, *roaring.Bitmap] {
+	return func(yield func(BitsKey, *roaring.Bitmap) bool) {
+		added := ix.values.from(from)
+		if ix.src != nil {
+			for k, stored := range ix.src.Range(from) {
+				for len(added) > 0 && added[0] <= k.Value {
+					if added[0] < k.Value && !ix.yieldBits(from, added[0], yield) {
+						return
+					}
+					added = added[1:]
+				}
+				bm := stored
+				if b, ok := ix.bits[k]; ok {
+					bm = &b.Bitmap
+				}
+				if !bm.IsEmpty() && !yield(k, bm) {
+					return
+				}
+			}
+		}
+		for _, v := range added {
+			if !ix.yieldBits(from, v, yield) {
+				return
+			}
+		}
+	}
+}
+
+func (ix *Index) yieldBits(like BitsKey, value string, yield func(BitsKey, *roaring.Bitmap) bool) bool {
+	like.Value = value
+	bm := &ix.at(like).Bitmap
+	return bm.IsEmpty() || yield(like, bm)
+}

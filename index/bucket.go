@@ -1,0 +1,112 @@
+package index
+
+import (
+	"math"
+
+	"github.com/RoaringBitmap/roaring/v2"
+)
+
+// NoNode stands where a node number would, when there is none.
+const NoNode = math.MaxUint32
+
+// Bucket is the head of a bucket: what its nodes share, and how many are in
+// each class. The bitmaps come from the Index when asked for.
+type Bucket struct {
+	ID        uint32
+	Signature Signature
+	Queue     string
+	Priority  int32
+	Total     uint32    // nodes in all
+	Count     [4]uint32 // by Class; Count[None]: nodes that are not up
+	First     uint32    // smallest number of a node that is up, NoNode when none is
+
+	values  []Amount   // the signature, decoded
+	bits    [5]*bitmap // by Family; nil until asked for
+	changed bool
+}
+
+// Up is how many nodes of the bucket are up.
+func (b *Bucket) Up() int { return int(b.Count[Free] + b.Count[Later] + b.Count[Busy]) }
+
+// Get finds the value of a signature resource.
+func (b *Bucket) Get(id ResID) (Value, bool) {
+	for i := range b.values {
+		if b.values[i].Res == id {
+			return b.values[i].Value, true
+		}
+	}
+	return Value{}, false
+}
+
+// before is the order in which buckets are tried: by their first node, where
+// nodes come by priority, the highest first, then as declared.
+func (b *Bucket) before(c *Bucket) bool {
+	if b.Priority != c.Priority {
+		return b.Priority > c.Priority
+	}
+	return b.First < c.First
+}
+
+var classFamily = [...]Family{None: AllNodes, Free: FreeNodes, Later: LaterNodes, Busy: BusyNodes}
+
+// family finds one of a bucket's bitmaps.
+func (ix *Index) family(b *Bucket, f Family) *bitmap {
+	if b.bits[f] == nil {
+		b.bits[f] = ix.at(BitsKey{Family: f, ID: b.ID})
+	}
+	return b.bits[f]
+}
+
+// Nodes is the bitmap of a bucket's nodes of a class, all of them for None. It
+// is for reading only, and for no longer than the Index's Source lives.
+func (ix *Index) Nodes(b *Bucket, c Class) *roaring.Bitmap {
+	return &ix.family(b, classFamily[c]).Bitmap
+}
+
+// Bucket finds a bucket's head, nil when there is none.
+func (ix *Index) Bucket(id uint32) *Bucket {
+	if int(id) < len(ix.buckets) && ix.buckets[id] != nil {
+		return ix.buckets[id]
+	}
+	if ix.src == nil || id >= ix.limits.Buckets {
+		return nil
+	}
+	b, err := ix.src.Bucket(id)
+	ix.fail(err)
+	if b == nil {
+		return nil
+	}
+	b.values, err = ix.decodeSignature(b.Signature)
+	ix.fail(err)
+	ix.hold(b)
+	return b
+}
+
+func (ix *Index) hold(b *Bucket) {
+	for int(b.ID) >= len(ix.buckets) {
+		ix.buckets = append(ix.buckets, nil)
+	}
+	ix.buckets[b.ID] = b
+}
+
+// Buckets lists every bucket that has nodes, in the order they are tried.
+func (ix *Index) Buckets() []*Bucket {
+	var out []*Bucket
+	for id := range ix.limits.Buckets {
+		if b := ix.Bucket(id); b != nil && b.Total > 0 {
+			out = append(out, b)
+		}
+	}
+	sortBuckets(out)
+	return out
+}
+
+// HasNodes reports whether a queue owns nodes.
+func (ix *Index) HasNodes(queue string) bool {
+	for it := ix.at(BitsKey{Family: OfQueue, Value: queue}).Iterator(); it.HasNext(); {
+		if b := ix.Bucket(it.Next()); b != nil && b.Total > 0 {
+			return true
+		}
+	}
+	return false
+}

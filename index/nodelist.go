@@ -1,0 +1,223 @@
+package index
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// MaxNodeList bounds how many names a node list may stand for.
+const MaxNodeList = 1_000_000
+
+// ErrNodeList says that a node list cannot be read; the text says where.
+var ErrNodeList = errors.New("bad node list")
+
+// SplitNodeList cuts a node list at the commas outside brackets.
+func SplitNodeList(s string) ([]string, error) {
+	var items []string
+	for at := 0; at <= len(s); {
+		end := nodeListItem(s, at)
+		if end < 0 {
+			return nil, fmt.Errorf("%w: the bracket opened at character %d of %q is not closed", ErrNodeList, at+strings.IndexByte(s[at:], '[')+1, s)
+		}
+		item := strings.TrimSpace(s[at:end])
+		if item == "" {
+			return nil, fmt.Errorf("%w: no name at character %d of %q", ErrNodeList, at+1, s)
+		}
+		items = append(items, item)
+		at = end + 1
+	}
+	return items, nil
+}
+
+// ExpandNodeList writes out a folded list of node names:
+// "node[001-003,7],rack2-n7" is node001 node002 node003 node7 rack2-n7. A name
+// may hold several brackets; the last varies fastest. Zeros in front of a
+// range's first number set its width.
+func ExpandNodeList(s string) ([]string, error) {
+	items, err := SplitNodeList(s)
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	for _, item := range items {
+		if names, err = expandItem(names, "", item); err != nil {
+			return nil, fmt.Errorf("%w (in %q)", err, item)
+		}
+	}
+	return names, nil
+}
+
+// nodeListItem finds the comma that ends the item at at, or the list's end; -1
+// when a bracket stays open.
+func nodeListItem(s string, at int) int {
+	open := false
+	for i := at; i < len(s); i++ {
+		switch s[i] {
+		case '[':
+			open = true
+		case ']':
+			open = false
+		case ',':
+			if !open {
+				return i
+			}
+		}
+	}
+	if open {
+		return -1
+	}
+	return len(s)
+}
+
+func expandItem(names []string, prefix, rest string) ([]string, error) {
+	head, tail, ok := strings.Cut(rest, "[")
+	if !ok {
+		if strings.Contains(rest, "]") {
+			return nil, fmt.Errorf("%w: a closing bracket without its opening one", ErrNodeList)
+		}
+		if len(names) >= MaxNodeList {
+			return nil, fmt.Errorf("%w: more than %d names", ErrNodeList, MaxNodeList)
+		}
+		return append(names, prefix+rest), nil
+	}
+	inside, tail, _ := strings.Cut(tail, "]")
+	if strings.Contains(head, "]") || strings.Contains(inside, "[") {
+		return nil, fmt.Errorf("%w: brackets do not match", ErrNodeList)
+	}
+	for part := range strings.SplitSeq(inside, ",") {
+		lo, hi, width, err := parseRange(part)
+		if err != nil {
+			return nil, err
+		}
+		for n := lo; n <= hi; n++ {
+			if names, err = expandItem(names, prefix+head+pad(n, width), tail); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return names, nil
+}
+
+func parseRange(part string) (lo, hi int64, width int, err error) {
+	first, last, isRange := strings.Cut(strings.TrimSpace(part), "-")
+	if !isRange {
+		last = first
+	}
+	lo, err1 := parseDigits(first)
+	hi, err2 := parseDigits(last)
+	switch {
+	case err1 != nil || err2 != nil:
+		return 0, 0, 0, fmt.Errorf("%w: %q is neither a number nor a range such as 1-16", ErrNodeList, part)
+	case hi < lo:
+		return 0, 0, 0, fmt.Errorf("%w: the range %q runs backwards", ErrNodeList, part)
+	case hi-lo >= MaxNodeList:
+		return 0, 0, 0, fmt.Errorf("%w: %q stands for more than %d names", ErrNodeList, part, MaxNodeList)
+	}
+	if first[0] == '0' || len(first) == len(last) {
+		width = len(first)
+	}
+	return lo, hi, width, nil
+}
+
+func pad(n int64, width int) string {
+	s := strconv.FormatInt(n, 10)
+	if len(s) < width {
+		s = strings.Repeat("0", width-len(s)) + s
+	}
+	return s
+}
+
+// FoldNodeList writes names as a short list, keeping their order: runs of
+// names that differ only in a rising number become one bracket.
+// ExpandNodeList gives the names back.
+func FoldNodeList(names []string) string {
+	var b strings.Builder
+	for i := 0; i < len(names); {
+		end := foldGroup(&b, names, i)
+		i = end
+	}
+	return b.String()
+}
+
+// foldGroup writes names[i:] as far as they share prefix, suffix and number
+// width with names[i], and returns where it stopped.
+func foldGroup(b *strings.Builder, names []string, i int) int {
+	if i > 0 {
+		b.WriteByte(',')
+	}
+	first, ok := splitNumber(names[i])
+	if !ok {
+		b.WriteString(names[i])
+		return i + 1
+	}
+	var ranges []string
+	end := i
+	for end < len(names) {
+		lo, ok := splitNumber(names[end])
+		if !ok || !lo.sameShape(first) {
+			break
+		}
+		hi := lo
+		run := end + 1
+		for ; run < len(names); run++ {
+			next, ok := splitNumber(names[run])
+			if !ok || !next.sameShape(first) || next.n != hi.n+1 || len(next.digits) != len(hi.digits) && hi.padded() {
+				break
+			}
+			hi = next
+		}
+		text := lo.digits
+		if run > end+1 {
+			text += "-" + hi.digits
+		}
+		ranges, end = append(ranges, text), run
+	}
+	if end == i+1 {
+		b.WriteString(names[i])
+		return end
+	}
+	b.WriteString(first.prefix + "[" + strings.Join(ranges, ",") + "]" + first.suffix)
+	return end
+}
+
+// numbered is a name around its last number.
+type numbered struct {
+	prefix, digits, suffix string
+	n                      int64
+}
+
+// padded numbers have zeros in front: those keep their width in a range.
+func (a numbered) padded() bool { return len(a.digits) > 1 && a.digits[0] == '0' }
+
+func (a numbered) sameShape(b numbered) bool { return a.prefix == b.prefix && a.suffix == b.suffix }
+
+func splitNumber(name string) (numbered, bool) {
+	isDigit := func(c byte) bool { return c >= '0' && c <= '9' }
+	end := len(name)
+	for end > 0 && !isDigit(name[end-1]) {
+		end--
+	}
+	start := end
+	for start > 0 && isDigit(name[start-1]) && end-start < 18 {
+		start--
+	}
+	if start == end || strings.ContainsAny(name, "[],") {
+		return numbered{}, false
+	}
+	n, err := strconv.ParseInt(name[start:end], 10, 64)
+	return numbered{name[:start], name[start:end], name[end:], n}, err == nil
+}
+
+// ValidNodeName reports whether a node may be called so: printable, without
+// what node lists, exec_vnodes and shells use for themselves.
+func ValidNodeName(s string) bool {
+	if s == "" || len(s) > 255 || s[0] == '-' {
+		return false
+	}
+	return !slices.ContainsFunc([]byte(s), func(c byte) bool {
+		return c <= ' ' || c >= 0x7f || strings.IndexByte(`,()+:=*?"'`+"`"+`\$;&|<>#`, c) >= 0
+	})
+}

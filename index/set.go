@@ -1,0 +1,205 @@
+package index
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/RoaringBitmap/roaring/v2"
+)
+
+// Set is a placement set: the nodes of a queue that share a value of a resource
+// (its group key), or that have none. Where the key is part of the signature a
+// set is made of whole buckets; else it is a bitmap of nodes, and its buckets
+// are what that leaves of the queue's.
+type Set struct {
+	Key     ResID
+	Value   string // the value as written, "" for the nodes without one
+	Unset   bool
+	Buckets *roaring.Bitmap // bucket numbers, when the key is part of the signature
+	Members *roaring.Bitmap // node numbers, when it is not
+
+	Total, Free         int   // nodes; total counts those that are not up too
+	TotalCPUs, FreeCPUs int64 // ncpus
+	TotalMem, FreeMem   int64 // mem, in kb
+	first               place
+}
+
+// place is where a set first appears in node order; it breaks ties.
+type place struct {
+	priority int32
+	node     uint32
+	member   int // position among the values of a string_array
+}
+
+// Sets splits a queue's nodes by the values of the keys, in the order in which
+// sets are tried: ascending by total ncpus, total mem, free ncpus, free mem.
+// The nodes without a value form a set of their own unless explicitOnly.
+func (ix *Index) Sets(queue string, keys []ResID, explicitOnly bool) []*Set {
+	scope := &ix.at(BitsKey{Family: OfQueue, Value: queue}).Bitmap
+	var out []*Set
+	for _, key := range keys {
+		out = append(out, ix.setsOf(scope, key, explicitOnly)...)
+	}
+	out = slices.DeleteFunc(out, func(s *Set) bool { return s.Total == 0 })
+	slices.SortStableFunc(out, compareSets)
+	return out
+}
+
+func (ix *Index) setsOf(scope *roaring.Bitmap, key ResID, explicitOnly bool) []*Set {
+	def, ok := ix.defs.Get(key)
+	if !ok {
+		return nil
+	}
+	fam := NodesWith
+	if ix.signed.has(key) {
+		fam = HavingValue
+	}
+	seen := roaring.New()
+	var out []*Set
+	for k, bm := range ix.scan(BitsKey{Family: fam, ID: uint32(key)}) {
+		seen.Or(bm)
+		s := &Set{Key: key, Value: def.Format(def.keyValue(k.Value))}
+		out = append(out, ix.fill(s, scope, fam, bm))
+	}
+	if !explicitOnly {
+		s := &Set{Key: key, Unset: true}
+		limit := ix.limits.Nodes
+		if fam == HavingValue {
+			limit = ix.limits.Buckets
+		}
+		rest := roaring.Flip(seen, 0, uint64(limit))
+		out = append(out, ix.fill(s, scope, fam, rest))
+	}
+	return out
+}
+
+// keyValue reads the value of a bitmap's key.
+func (d Def) keyValue(s string) Value {
+	if d.Type == String || d.Type == StringArray {
+		return Value{Str: s}
+	}
+	return Value{Num: keyNum(s)}
+}
+
+// fill restricts a set to the scope and sums up what it has.
+func (ix *Index) fill(s *Set, scope *roaring.Bitmap, fam Family, bm *roaring.Bitmap) *Set {
+	buckets := scope
+	if fam == HavingValue {
+		buckets = roaring.And(scope, bm)
+		s.Buckets = buckets
+	} else {
+		s.Members = bm
+	}
+	for it := buckets.Iterator(); it.HasNext(); {
+		if b := ix.Bucket(it.Next()); b != nil && b.Total > 0 {
+			ix.sum(s, b)
+		}
+	}
+	return s
+}
+
+func (ix *Index) sum(s *Set, b *Bucket) {
+	total, free := int(b.Total), int(b.Count[Free]+b.Count[Later])
+	if s.Members != nil {
+		total = int(s.Members.AndCardinality(ix.Nodes(b, None)))
+		if total == 0 {
+			return
+		}
+		free = int(s.Members.AndCardinality(ix.Nodes(b, Free)) + s.Members.AndCardinality(ix.Nodes(b, Later)))
+	}
+	s.Total += total
+	s.Free += free
+	totalCPUs, freeCPUs := ix.amounts(s, b, NCPUs, total, free)
+	totalMem, freeMem := ix.amounts(s, b, Mem, total, free)
+	s.TotalCPUs, s.FreeCPUs = s.TotalCPUs+totalCPUs, s.FreeCPUs+freeCPUs
+	s.TotalMem, s.FreeMem = s.TotalMem+totalMem, s.FreeMem+freeMem
+	if at := ix.appears(s, b); s.Total == total || comparePlaces(at, s.first) < 0 {
+		s.first = at
+	}
+}
+
+// appears tells where a set's part of a bucket comes in node order.
+func (ix *Index) appears(s *Set, b *Bucket) place {
+	if s.Members != nil {
+		return place{b.Priority, roaring.And(s.Members, ix.Nodes(b, None)).Minimum(), 0}
+	}
+	v, _ := b.Get(s.Key)
+	return place{b.Priority, b.First, slices.Index(v.Members(), s.Value)}
+}
+
+// amounts sums a consumable over a set's nodes in a bucket.
+func (ix *Index) amounts(s *Set, b *Bucket, res ResID, total, free int) (int64, int64) {
+	if ix.signed.has(res) {
+		v, _ := b.Get(res)
+		return v.Num * int64(total), v.Num * int64(free)
+	}
+	var sumTotal, sumFree int64
+	idle := roaring.Or(ix.Nodes(b, Free), ix.Nodes(b, Later))
+	for k, nodes := range ix.scan(BitsKey{NodesWith, uint32(res), ""}) {
+		mine := roaring.And(nodes, ix.Nodes(b, None))
+		if s.Members != nil {
+			mine.And(s.Members)
+		}
+		sumTotal += keyNum(k.Value) * int64(mine.GetCardinality())
+		sumFree += keyNum(k.Value) * int64(mine.AndCardinality(idle))
+	}
+	return sumTotal, sumFree
+}
+
+func compareSets(a, b *Set) int {
+	return cmp.Or(cmp.Compare(a.TotalCPUs, b.TotalCPUs), cmp.Compare(a.TotalMem, b.TotalMem),
+		cmp.Compare(a.FreeCPUs, b.FreeCPUs), cmp.Compare(a.FreeMem, b.FreeMem), comparePlaces(a.first, b.first))
+}
+
+func comparePlaces(a, b place) int {
+	return cmp.Or(cmp.Compare(b.priority, a.priority), cmp.Compare(a.node, b.node), cmp.Compare(a.member, b.member))
+}
+
+// Restrict keeps of a chunk's candidates what lies in the set, in the order of
+// the set's own first nodes.
+func (ix *Index) Restrict(candidates []Candidate, s *Set) []Candidate {
+	var out []Candidate
+	for _, c := range candidates {
+		if s.Members == nil {
+			if s.Buckets.Contains(c.Bucket.ID) {
+				out = append(out, c)
+			}
+			continue
+		}
+		cells := andCells(c.Cells, s.Members)
+		cells = slices.DeleteFunc(cells, func(cell Cell) bool { return !cell.Nodes.Intersects(ix.Nodes(c.Bucket, None)) })
+		if len(cells) > 0 {
+			out = append(out, Candidate{c.Bucket, cells})
+		}
+	}
+	if s.Members != nil {
+		slices.SortStableFunc(out, func(a, b Candidate) int { return ix.firstIn(a) - ix.firstIn(b) })
+	}
+	return out
+}
+
+// firstIn orders the buckets of a set of scattered nodes by the first node that
+// the set has of them.
+func (ix *Index) firstIn(c Candidate) int {
+	first := int(NoNode)
+	for _, cell := range c.Cells {
+		for _, class := range []Class{Free, Later, Busy} {
+			if in := roaring.And(cell.Nodes, ix.Nodes(c.Bucket, class)); !in.IsEmpty() {
+				first = min(first, int(in.Minimum()))
+			}
+		}
+	}
+	return first - int(c.Bucket.Priority)<<33
+}
+
+// Up is how many of a candidate's nodes are up, cell by cell.
+func (ix *Index) Up(c Candidate, cell Cell) int {
+	if cell.Nodes == nil {
+		return c.Bucket.Up()
+	}
+	n := uint64(0)
+	for _, class := range []Class{Free, Later, Busy} {
+		n += cell.Nodes.AndCardinality(ix.Nodes(c.Bucket, class))
+	}
+	return int(n)
+}

@@ -1,0 +1,54 @@
+package index
+
+import "strings"
+
+// Suggest picks the candidate that s was most likely meant to be, or "" when
+// none is near: the smallest edit distance (Levenshtein), at most a third of
+// the longer word, with case and -_ ignored.
+func Suggest(s string, candidates []string) string {
+	best, bestDist := "", -1
+	want := foldWord(s)
+	for _, c := range candidates {
+		have := foldWord(c)
+		d := editDistance(want, have)
+		if d <= max(len(want), len(have))/3 && (bestDist < 0 || d < bestDist) {
+			best, bestDist = c, d
+		}
+	}
+	return best
+}
+
+// DidYouMean is the end of an error's text: "; did you mean "x"?" or nothing.
+func DidYouMean(s string, candidates []string) string {
+	if c := Suggest(s, candidates); c != "" {
+		return "; did you mean " + c + "?"
+	}
+	return ""
+}
+
+func foldWord(s string) string {
+	return strings.NewReplacer("-", "", "_", "").Replace(strings.ToLower(s))
+}
+
+func editDistance(a, b string) int {
+	if len(a) > 64 || len(b) > 64 {
+		return max(len(a), len(b))
+	}
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := 1; i <= len(a); i++ {
+		diag := row[0]
+		row[0] = i
+		for j := 1; j <= len(b); j++ {
+			cost := diag
+			if a[i-1] != b[j-1] {
+				cost++
+			}
+			diag = row[j]
+			row[j] = min(cost, row[j]+1, row[j-1]+1)
+		}
+	}
+	return row[len(b)]
+}

@@ -1,0 +1,237 @@
+package index
+
+import (
+	"fmt"
+	"math"
+	"math/bits"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Value is one value of a resource; the Def says how to read it. Numbers (long;
+// size in kb; float in millionths; boolean as 0 or 1) are in Num, words in Str
+// (a string_array's members joined by commas, in given order, each once).
+type Value struct {
+	Num int64
+	Str string
+}
+
+// floatUnit is what one unit of a float resource is held as.
+const floatUnit = 1_000_000
+
+// Members splits a string_array's value.
+func (v Value) Members() []string {
+	if v.Str == "" {
+		return nil
+	}
+	return strings.Split(v.Str, ",")
+}
+
+// Has reports whether a string_array's value holds the member.
+func (v Value) Has(member string) bool {
+	for m := range strings.SplitSeq(v.Str, ",") {
+		if m == member {
+			return true
+		}
+	}
+	return false
+}
+
+// ParseValue reads a value in the notation of a select: whole numbers for
+// long, SIZE as 8gb, 512m, 1kw or plain bytes, and the boolean words of PBS.
+func (d Def) ParseValue(s string) (Value, error) {
+	switch d.Type {
+	case Long:
+		n, err := parseLong(s)
+		return Value{Num: n}, err
+	case Size:
+		n, err := ParseSize(s)
+		return Value{Num: n}, err
+	case Float:
+		n, err := parseFloat(s)
+		return Value{Num: n}, err
+	case Boolean:
+		b, err := parseBool(s)
+		return Value{Num: b}, err
+	}
+	if s == "" {
+		return Value{}, fmt.Errorf("%s needs a value", d.Name)
+	}
+	if d.Type == StringArray {
+		return Value{Str: joinMembers(strings.Split(s, ","))}, nil
+	}
+	return Value{Str: s}, nil
+}
+
+// ParseLoose reads a value as our own options and node files write it: besides
+// the notation of a select it takes fractional and IEC sizes (1.5GiB), whole
+// numbers with a zero fraction (2.0), and yes, no, on, off.
+func (d Def) ParseLoose(s string) (Value, error) {
+	switch d.Type {
+	case Long:
+		if whole, frac, ok := strings.Cut(s, "."); ok && whole != "" && strings.Trim(frac, "0") == "" {
+			s = whole
+		}
+	case Size:
+		n, err := ParseSizeLoose(s)
+		return Value{Num: n}, err
+	case Boolean:
+		switch strings.ToLower(s) {
+		case "yes", "on":
+			return Value{Num: 1}, nil
+		case "no", "off":
+			return Value{}, nil
+		}
+	}
+	return d.ParseValue(s)
+}
+
+// Format writes a value so that ParseValue reads it back.
+func (d Def) Format(v Value) string {
+	switch d.Type {
+	case Long:
+		return strconv.FormatInt(v.Num, 10)
+	case Size:
+		return FormatSize(v.Num)
+	case Float:
+		return strconv.FormatFloat(float64(v.Num)/floatUnit, 'f', -1, 64)
+	case Boolean:
+		if v.Num != 0 {
+			return "True"
+		}
+		return "False"
+	}
+	return v.Str
+}
+
+// Units are what query results and JSON show: bytes for a size, the number
+// itself for long and float.
+func (d Def) Units(v Value) float64 {
+	switch d.Type {
+	case Size:
+		return float64(v.Num) * 1024
+	case Float:
+		return float64(v.Num) / floatUnit
+	}
+	return float64(v.Num)
+}
+
+func joinMembers(members []string) string {
+	var out []string
+	for _, m := range members {
+		if m = strings.TrimSpace(m); m != "" && !slices.Contains(out, m) {
+			out = append(out, m)
+		}
+	}
+	return strings.Join(out, ",")
+}
+
+func parseLong(s string) (int64, error) {
+	n, err := parseDigits(s)
+	if err != nil {
+		return 0, fmt.Errorf("%q is not a whole number of 0 or more", s)
+	}
+	return n, nil
+}
+
+// parseDigits takes digits only: no sign, no spaces, no overflow.
+func parseDigits(s string) (int64, error) {
+	if s == "" {
+		return 0, strconv.ErrSyntax
+	}
+	for i := 0; i < len(s); i++ {
+		if s[i] < '0' || s[i] > '9' {
+			return 0, strconv.ErrSyntax
+		}
+	}
+	return strconv.ParseInt(s, 10, 64)
+}
+
+func parseFloat(s string) (int64, error) {
+	f, err := strconv.ParseFloat(s, 64)
+	if err != nil || math.IsNaN(f) || f < 0 || f > math.MaxInt64/floatUnit {
+		return 0, fmt.Errorf("%q is not a number from 0 to %d", s, int64(math.MaxInt64/floatUnit))
+	}
+	return int64(math.Round(f * floatUnit)), nil
+}
+
+func parseBool(s string) (int64, error) {
+	switch s {
+	case "True", "TRUE", "true", "T", "t", "Y", "y", "1":
+		return 1, nil
+	case "False", "FALSE", "false", "F", "f", "N", "n", "0":
+		return 0, nil
+	}
+	return 0, fmt.Errorf("%q is neither True nor False", s)
+}
+
+// ParseSize reads a size as PBS writes it: digits, then k, m, g, t or p in any
+// case, then b for bytes or w for words of 8 bytes. Steps are 1024; a bare
+// number is bytes. The result is in kb, rounded up.
+func ParseSize(s string) (int64, error) {
+	digits, shift, word, ok := splitSize(s)
+	n, err := parseDigits(digits)
+	if !ok || err != nil {
+		return 0, fmt.Errorf("%q is not a size such as 512mb, 8gb or 100kw", s)
+	}
+	if word {
+		shift += 3
+	}
+	hi, lo := bits.Mul64(uint64(n), 1<<shift)
+	lo, carry := bits.Add64(lo, 1023, 0)
+	hi += carry
+	if hi >= 1024 || hi<<54|lo>>10 > math.MaxInt64 {
+		return 0, fmt.Errorf("the size %q is too large", s)
+	}
+	return int64(hi<<54 | lo>>10), nil
+}
+
+// splitSize takes the unit off a size: the power of two it stands for, and
+// whether it counts words.
+func splitSize(s string) (digits string, shift uint, word, ok bool) {
+	end := len(s)
+	for end > 0 && (s[end-1] < '0' || s[end-1] > '9') {
+		end--
+	}
+	unit := strings.ToLower(s[end:])
+	if n := len(unit); n > 0 && (unit[n-1] == 'b' || unit[n-1] == 'w') {
+		word, unit = unit[n-1] == 'w', unit[:n-1]
+	}
+	if unit == "" {
+		return s[:end], 0, word, true
+	}
+	i := strings.Index("kmgtp", unit)
+	return s[:end], uint(10 * (i + 1)), word, len(unit) == 1 && i >= 0
+}
+
+// ParseSizeLoose reads what ParseSize does, fractions (1.5g) and IEC units
+// (1.5GiB, 4 TiB) too. The result is in kb, rounded up.
+func ParseSizeLoose(s string) (int64, error) {
+	if n, err := ParseSize(s); err == nil {
+		return n, nil
+	}
+	t := strings.ToLower(strings.ReplaceAll(s, " ", ""))
+	if cut, ok := strings.CutSuffix(t, "ib"); ok {
+		t = cut + "b"
+	}
+	digits, shift, word, ok := splitSize(t)
+	f, err := strconv.ParseFloat(digits, 64)
+	if word {
+		shift += 3
+	}
+	kb := math.Ceil(math.Ldexp(f, int(shift)-10))
+	if !ok || err != nil || strings.ContainsAny(digits, "eExXpP+-_nN") || kb >= math.MaxInt64 {
+		return 0, fmt.Errorf("%q is not a size such as 512mb, 8gb or 1.5GiB", s)
+	}
+	return int64(kb), nil
+}
+
+// FormatSize writes kb with the largest unit that keeps it whole: 8gb, 1536mb.
+func FormatSize(kb int64) string {
+	unit := 0
+	for unit < 4 && kb != 0 && kb%1024 == 0 {
+		kb, unit = kb/1024, unit+1
+	}
+	return strconv.FormatInt(kb, 10) + string("kmgtp"[unit]) + "b"
+}

@@ -1,0 +1,212 @@
+package placer
+
+import (
+	"encoding/binary"
+
+	"github.com/RoaringBitmap/roaring/v2"
+	"github.com/placectl/placectl/index"
+)
+
+// Chunks that compete for nodes are an assignment problem: nodes that are alike
+// (an atom) are handed out to chunks, each node to one of them, so that every
+// chunk gets its count. First fit, in the order of the select, solves most; what
+// it cannot is solved exactly, as a flow where each chunk fits every node that
+// serves it equally often (always so with scatter), else by a bounded search.
+
+// searchSteps bounds the search; past it the answer is "perhaps".
+const searchSteps = 50_000
+
+// atom is a number of nodes that are alike for every chunk of a request.
+type atom struct {
+	per   []int // by chunk: how many of it a node holds, 0 when it does not serve it
+	count int
+	nodes []Pick // the nodes, where they are wanted
+}
+
+// assignable reports whether the nodes that are up, all of them empty, could
+// hold all chunks at once. When the search is given up it says yes.
+func (m *mapping) assignable(cands [][]index.Candidate) bool {
+	p := m.whenEmpty(cands)
+	return p.firstFit() || p.solve() != no
+}
+
+// stuck reports whether first fit could not serve the chunks even with all nodes
+// that are up empty: waiting does not help.
+func (m *mapping) stuck(cands [][]index.Candidate) bool {
+	return len(m.Chunks) > 1 && !m.whenEmpty(cands).firstFit()
+}
+
+// whenEmpty is the problem of placing on all nodes that are up.
+func (m *mapping) whenEmpty(cands [][]index.Candidate) *problem {
+	return &problem{needs: m.needs(), atoms: m.atoms(cands, func(b *index.Bucket) (int, func() *roaring.Bitmap) {
+		return b.Up(), func() *roaring.Bitmap {
+			return roaring.FastOr(m.Index.Nodes(b, index.Free), m.Index.Nodes(b, index.Later), m.Index.Nodes(b, index.Busy))
+		}
+	})}
+}
+
+func (m *mapping) needs() []int {
+	needs := make([]int, len(m.Chunks))
+	for i, c := range m.Chunks {
+		needs[i] = c.Count
+	}
+	return needs
+}
+
+// atoms groups the candidates' nodes by what they hold of each chunk. up tells
+// how many nodes of a bucket count, and which.
+func (m *mapping) atoms(cands [][]index.Candidate, up func(*index.Bucket) (int, func() *roaring.Bitmap)) []*atom {
+	byPer := make(map[string]*atom)
+	var order []*atom
+	for _, b := range bucketsOf(cands) {
+		count, nodes := up(b)
+		for _, a := range m.split(b, cands, count, nodes) {
+			key := perKey(a.per)
+			if same := byPer[key]; same != nil {
+				same.count += a.count
+				continue
+			}
+			byPer[key] = a
+			order = append(order, a)
+		}
+	}
+	return order
+}
+
+func perKey(per []int) string {
+	var key []byte
+	for _, n := range per {
+		key = binary.AppendUvarint(key, uint64(n))
+	}
+	return string(key)
+}
+
+func bucketsOf(cands [][]index.Candidate) []*index.Bucket {
+	seen := make(map[uint32]bool)
+	var out []*index.Bucket
+	for _, list := range cands {
+		for _, c := range list {
+			if !seen[c.Bucket.ID] {
+				seen[c.Bucket.ID] = true
+				out = append(out, c.Bucket)
+			}
+		}
+	}
+	return out
+}
+
+// part is nodes of one bucket on the way to becoming atoms.
+type part struct {
+	per   []int
+	nodes *roaring.Bitmap // nil: as many as the bucket counts
+}
+
+// split cuts a bucket's nodes along the cells of every chunk.
+func (m *mapping) split(b *index.Bucket, cands [][]index.Candidate, count int, nodes func() *roaring.Bitmap) []*atom {
+	parts := []part{{per: make([]int, len(cands))}}
+	for i, list := range cands {
+		for _, c := range list {
+			if c.Bucket == b {
+				parts = m.cut(parts, i, c.Cells, nodes)
+			}
+		}
+	}
+	var out []*atom
+	for _, p := range parts {
+		a := &atom{per: p.per, count: count}
+		if p.nodes != nil {
+			a.count = int(p.nodes.GetCardinality())
+		}
+		if a.count > 0 {
+			out = append(out, a)
+		}
+	}
+	return out
+}
+
+func (m *mapping) cut(parts []part, chunk int, cells []index.Cell, nodes func() *roaring.Bitmap) []part {
+	if len(cells) == 1 && cells[0].Nodes == nil {
+		for i := range parts {
+			parts[i].per[chunk] = min(m.perNode(cells[0]), m.Chunks[chunk].Count)
+		}
+		return parts
+	}
+	var out []part
+	for _, p := range parts {
+		rest := p.nodes
+		if rest == nil {
+			rest = nodes()
+		}
+		for _, cell := range cells {
+			per := append([]int(nil), p.per...)
+			per[chunk] = min(m.perNode(cell), m.Chunks[chunk].Count)
+			out = append(out, part{per, roaring.And(rest, cell.Nodes)})
+			rest = roaring.AndNot(rest, cell.Nodes)
+		}
+		out = append(out, part{p.per, rest})
+	}
+	return out
+}
+
+// reassign looks for an assignment of the nodes that are free for the request's
+// time, when first fit found none. It returns nil when there is none.
+func (m *mapping) reassign(c *collector, cands [][]index.Candidate) []Allotment {
+	if len(m.Chunks) < 2 || !m.Rules.ExactFit {
+		return nil
+	}
+	p := problem{needs: m.needs(), atoms: m.freeAtoms(c, cands)}
+	if p.solve() != yes {
+		return nil
+	}
+	out := make([]Allotment, len(m.Chunks))
+	for i := range m.Chunks {
+		var picks []Pick
+		for a, atom := range p.atoms {
+			for range p.given[a][i] {
+				pick := atom.nodes[0]
+				atom.nodes = atom.nodes[1:]
+				pick.Chunks = int32(atom.per[i])
+				picks = append(picks, pick)
+			}
+		}
+		out[i] = Allotment{emit(picks, m.Chunks[i].Count)}
+	}
+	return out
+}
+
+// freeAtoms groups, node by node, what a collector could still collect.
+func (m *mapping) freeAtoms(c *collector, cands [][]index.Candidate) []*atom {
+	c.taken = nil
+	byPer := make(map[string]*atom)
+	var order []*atom
+	for _, b := range bucketsOf(cands) {
+		mine := make([]index.Candidate, len(cands))
+		for i, list := range cands {
+			for _, cand := range list {
+				if cand.Bucket == b {
+					mine[i] = cand
+				}
+			}
+		}
+		for _, class := range []index.Class{index.Later, index.Free} {
+			for it := c.classAt(b, class).Iterator(); it.HasNext(); {
+				node := it.Next()
+				if class == index.Later && !c.fits(node) {
+					continue
+				}
+				per := make([]int, len(cands))
+				for i, cand := range mine {
+					per[i] = min(c.perNodeOf(cand, node), m.Chunks[i].Count)
+				}
+				key := perKey(per)
+				if byPer[key] == nil {
+					byPer[key] = &atom{per: per}
+					order = append(order, byPer[key])
+				}
+				byPer[key].count++
+				byPer[key].nodes = append(byPer[key].nodes, Pick{Node: node, Class: class, Bucket: b})
+			}
+		}
+	}
+	return order
+}

@@ -1,0 +1,265 @@
+package placer
+
+import (
+	"strings"
+
+	"github.com/placectl/placectl/index"
+)
+
+// A node specification is what Torque and old PBS scripts write behind
+// -l nodes=: parts joined by +, each "count or host", then properties, joined by
+// colons, and for the whole #excl or #shared at the end:
+//
+//	2:ppn=4           two chunks of ncpus=4:mpiprocs=4
+//	n7:ppn=12+1       one chunk on host n7, one of ncpus=1 anywhere
+//	8:ppn=8:ssd#excl  each with ssd=True where ssd is a boolean, else feature=ssd
+//
+// The chunks are scattered: one a host.
+
+// nodePart is one part of a node specification.
+type nodePart struct {
+	count    int
+	ppn, cpp int64 // processes a node, cpus a process; 0 when not named
+	wants    []Want
+}
+
+// nodes reads a node specification up to the end of the reader's part. listed are
+// the resources that stand beside it in the list.
+func (p *reader) nodes(listed []listWant) ([]Chunk, Place, error) {
+	start := p.at
+	place, err := p.nodeSharing()
+	if err != nil {
+		return nil, place, err
+	}
+	var parts []nodePart
+	for {
+		if len(parts) == MaxChunks {
+			return nil, place, p.fail(p.at, "more than %d chunks", MaxChunks)
+		}
+		part, err := p.nodePart()
+		if err != nil {
+			return nil, place, err
+		}
+		parts = append(parts, part)
+		if p.at == p.end {
+			break
+		}
+		p.at++ // the + at which nodePart stopped
+	}
+	chunks, err := p.nodeChunks(parts, listed)
+	if err != nil {
+		return nil, place, err
+	}
+	return chunks, place, p.checkSums(start, chunks)
+}
+
+// nodeSharing takes #excl or #shared off the end.
+func (p *reader) nodeSharing() (Place, error) {
+	place := Place{Arrange: Scatter}
+	spec, suffix, ok := strings.Cut(p.text[p.at:p.end], "#")
+	if !ok {
+		return place, nil
+	}
+	p.end = p.at + len(spec)
+	switch {
+	case strings.EqualFold(suffix, "excl"):
+		place.Share = Excl
+	case strings.EqualFold(suffix, "shared"):
+		place.Share = Shared
+	default:
+		return place, p.fail(p.end+1, "expected excl or shared after #, at the end of nodes=")
+	}
+	return place, nil
+}
+
+// nodePart reads one part and stops at the end or at a +.
+func (p *reader) nodePart() (nodePart, error) {
+	part := nodePart{count: 1}
+	for first := true; ; first = false {
+		var err error
+		at := p.at
+		for p.at < p.end && p.text[p.at] != ':' && p.text[p.at] != '+' {
+			p.at++
+		}
+		word := p.text[at:p.at]
+		switch name, value, isPair := strings.Cut(word, "="); {
+		case word == "":
+			err = p.fail(at, "expected a count, a host, ppn=N or a property")
+		case first && strings.Trim(word, "0123456789") == "":
+			p.at = at
+			part.count, err = p.count("nodes")
+		case word[0] == '^':
+			err = p.fail(at, "%q excludes nodes, which a request cannot do: name what the nodes should have", word)
+		case isPair:
+			err = p.nodePair(&part, at, name, value)
+		default:
+			err = p.nodeWord(&part, at, word, first)
+		}
+		if err != nil {
+			return part, err
+		}
+		if p.peek() != ':' {
+			return part, nil
+		}
+		p.at++
+	}
+}
+
+// nodePair handles name=value. ppn and cpp (which old PBS also calls ncpus) count
+// cpus; Torque's gpus are our ngpus.
+func (p *reader) nodePair(part *nodePart, at int, name, value string) error {
+	valueAt := at + len(name) + 1
+	switch strings.ToLower(name) {
+	case "ppn":
+		return p.cpuFactor(&part.ppn, at, valueAt, name)
+	case "cpp", "ncpus":
+		return p.cpuFactor(&part.cpp, at, valueAt, name)
+	}
+	def, ok := p.defs.Lookup(name)
+	if !ok && strings.EqualFold(name, "gpus") {
+		def, ok = p.defs.Lookup("ngpus")
+	}
+	if !ok {
+		known := append(p.defs.Names(), "ppn", "cpp", "gpus")
+		return p.fail(at, "no resource %q%s", name, index.DidYouMean(name, known))
+	}
+	v := *p
+	v.at, v.end = valueAt, p.at
+	text, err := v.value()
+	if err != nil {
+		return err
+	}
+	typed, err := p.typed(def, valueAt, text)
+	if err != nil {
+		return err
+	}
+	part.wants, err = p.add(part.wants, 0, def, typed, at)
+	return err
+}
+
+// cpuFactor reads the value of ppn or cpp, which ends where the reader is.
+func (p *reader) cpuFactor(to *int64, at, valueAt int, name string) error {
+	v := *p
+	v.at, v.end = valueAt, p.at
+	n, err := v.count(name)
+	switch {
+	case *to != 0:
+		return p.fail(at, "%s is given twice", name)
+	case err != nil:
+		return err
+	case v.at < v.end:
+		return p.fail(valueAt, "%s is a whole number", name)
+	}
+	*to = int64(n)
+	return nil
+}
+
+// nodeWord handles a word without =. In front it is a host, elsewhere a property;
+// a declared boolean is a property in both places.
+func (p *reader) nodeWord(part *nodePart, at int, word string, first bool) error {
+	if !index.ValidNodeName(word) {
+		return p.fail(at, "%q is neither a host nor a property", word)
+	}
+	def, ok := p.defs.Lookup(word)
+	switch {
+	case ok && def.Type == index.Boolean:
+		yes := Want{Res: def.ID, Value: index.Value{Num: 1}}
+		for _, w := range part.wants {
+			if w == yes { // the same property twice is one property
+				return nil
+			}
+		}
+		var err error
+		part.wants, err = p.add(part.wants, 0, def, yes.Value, at)
+		return err
+	case first:
+		part.wants = append(part.wants, Want{Res: index.Host, Value: index.Value{Str: word}})
+		return nil
+	}
+	feature, _ := p.defs.Get(index.Feature)
+	var err error
+	part.wants, err = p.add(part.wants, 0, feature, index.Value{Str: word}, at)
+	return err
+}
+
+// nodeChunks turns parts into chunks: ncpus, then what the list says beside
+// nodes=, then the part's own wants, then mpiprocs, as PBS orders them.
+//
+// Beside nodes= a consumable resource is the whole job's and is shared out
+// equally over the nodes, rounded up; any other is asked of each node.
+func (p *reader) nodeChunks(parts []nodePart, listed []listWant) ([]Chunk, error) {
+	var nodes int64
+	for _, part := range parts {
+		nodes += int64(part.count)
+	}
+	factor, err := p.cpuTotal(parts, listed)
+	if err != nil {
+		return nil, err
+	}
+	chunks := make([]Chunk, len(parts))
+	for i, part := range parts {
+		ppn := max(part.ppn, 1)
+		wants := []Want{{Res: index.NCPUs, Value: index.Value{Num: ppn * max(part.cpp, 1) * factor}}}
+		for _, w := range listed {
+			if w.def.ID == index.NCPUs {
+				continue
+			}
+			if w.def.Consumable && w.Value.Num > 0 {
+				w.Value.Num = (w.Value.Num-1)/nodes + 1
+			}
+			if wants, err = p.add(wants, 0, w.def, w.Value, w.at); err != nil {
+				return nil, err
+			}
+		}
+		for _, w := range part.wants {
+			def, _ := p.defs.Get(w.Res)
+			if wants, err = p.add(wants, 0, def, w.Value, p.listedAt(listed, w.Res)); err != nil {
+				return nil, err
+			}
+		}
+		if ppn > 1 && !names(wants, index.MPIProcs) { // one process a node is what PBS assumes anyway
+			wants = append(wants, Want{Res: index.MPIProcs, Value: index.Value{Num: ppn}})
+		}
+		chunks[i] = Chunk{Count: part.count, Wants: wants}
+	}
+	return chunks, nil
+}
+
+// listedAt is where a resource stands beside nodes=, for the error that it is
+// named there and in nodes= too.
+func (p *reader) listedAt(listed []listWant, id index.ResID) int {
+	for _, w := range listed {
+		if w.def.ID == id {
+			return w.at
+		}
+	}
+	return p.at
+}
+
+// cpuTotal handles ncpus beside nodes=: the whole job's cpus, a multiple of its
+// processes. The result is the cpus a process gets.
+func (p *reader) cpuTotal(parts []nodePart, listed []listWant) (int64, error) {
+	at, total, known := 0, uint64(0), false
+	for _, w := range listed {
+		if w.def.ID == index.NCPUs {
+			at, total, known = w.at, uint64(w.Value.Num), true
+		}
+	}
+	if !known {
+		return 1, nil
+	}
+	var processes uint64 // at most MaxInt64 + MaxCount²: cannot overflow
+	for _, part := range parts {
+		if part.cpp != 0 {
+			return 0, p.fail(at, "ncpus is given twice: inside nodes= and beside it")
+		}
+		processes += uint64(part.count) * uint64(max(part.ppn, 1))
+		if processes > total {
+			break
+		}
+	}
+	if processes > total || total%processes != 0 {
+		return 0, p.fail(at, "ncpus beside nodes= is for all nodes together: a multiple of the %d processes they run", processes)
+	}
+	return int64(total / processes), nil
+}

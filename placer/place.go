@@ -1,0 +1,179 @@
+package placer
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/placectl/placectl/index"
+)
+
+// Arrangement says how the chunks of a request lie on hosts.
+type Arrangement uint8
+
+// The arrangements. The zero value is what a select without a place gets.
+const (
+	Free     Arrangement = iota // any nodes, several chunks on one where they fit
+	Pack                        // all chunks on one host
+	Scatter                     // one chunk a host
+	VScatter                    // one chunk a node
+)
+
+var arrangementWords = [...]string{Free: "free", Pack: "pack", Scatter: "scatter", VScatter: "vscatter"}
+
+func (a Arrangement) String() string {
+	if int(a) < len(arrangementWords) {
+		return arrangementWords[a]
+	}
+	return fmt.Sprintf("arrangement(%d)", a)
+}
+
+// Sharing says who else may use the nodes of a request.
+type Sharing uint8
+
+// The sharings.
+const (
+	Default  Sharing = iota // none written: the node decides
+	Shared                  // others may use what is left of a node
+	Excl                    // nobody else on the nodes
+	ExclHost                // nobody else on the hosts of the nodes
+)
+
+var sharingWords = [...]string{Default: "", Shared: "shared", Excl: "excl", ExclHost: "exclhost"}
+
+// String is the word of a place, "" for Default.
+func (s Sharing) String() string {
+	if int(s) < len(sharingWords) {
+		return sharingWords[s]
+	}
+	return fmt.Sprintf("sharing(%d)", s)
+}
+
+// Place says where the chunks of a request may lie. The zero value is free.
+type Place struct {
+	Arrange  Arrangement
+	Share    Sharing
+	Group    index.ResID // all chunks on nodes of one value of this resource
+	HasGroup bool
+}
+
+// Exclusive reports whether the request takes whole nodes.
+func (p Place) Exclusive() bool { return p.Share == Excl || p.Share == ExclHost }
+
+// String is the canonical form: the arrangement, then the sharing where one was
+// written, then the group by its resource's number. Format names the resource.
+func (p Place) String() string {
+	s := p.words()
+	if p.HasGroup {
+		s += fmt.Sprintf(":group=#%d", p.Group)
+	}
+	return s
+}
+
+// Format is the canonical form that ParsePlace reads back: scatter:excl:group=rack.
+func (p Place) Format(defs *index.Defs) string {
+	if def, ok := defs.Get(p.Group); ok && p.HasGroup {
+		return p.words() + ":group=" + def.Name
+	}
+	return p.String()
+}
+
+func (p Place) words() string {
+	if p.Share == Default {
+		return p.Arrange.String()
+	}
+	return p.Arrange.String() + ":" + p.Share.String()
+}
+
+// ParsePlace reads a place: at most one arrangement, at most one sharing, and
+// group=RESOURCE, joined by colons, in any order and any case. Of several groups
+// the last holds, as in PBS.
+func ParsePlace(defs *index.Defs, s string) (Place, error) {
+	p, err := newReader(defs, "place", s)
+	if err != nil {
+		return Place{}, err
+	}
+	return p.place()
+}
+
+// place reads a place up to the end of the part.
+func (p *reader) place() (Place, error) {
+	p.skipSpace()
+	var (
+		pl           Place
+		first, share string
+		err          error
+	)
+	for {
+		at := p.at
+		word := p.letters()
+		if a, ok := wordIndex(arrangementWords[:], word); ok {
+			err = p.onlyOne(at, &first, word, arrangementWords[:])
+			pl.Arrange = Arrangement(a)
+		} else if s, ok := wordIndex(sharingWords[:], word); ok {
+			err = p.onlyOne(at, &share, word, sharingWords[1:])
+			pl.Share = Sharing(s)
+		} else if strings.EqualFold(word, "group") {
+			pl.HasGroup = true
+			pl.Group, err = p.group()
+		} else {
+			err = p.badPlaceWord(at, word)
+		}
+		if err != nil {
+			return Place{}, err
+		}
+		if p.at == p.end {
+			return pl, nil
+		}
+		if p.text[p.at] != ':' {
+			return Place{}, p.fail(p.at, "expected : and another word, or the end of the place")
+		}
+		p.at++
+	}
+}
+
+func wordIndex(words []string, word string) (int, bool) {
+	for i, w := range words {
+		if word != "" && strings.EqualFold(w, word) {
+			return i, true
+		}
+	}
+	return 0, false
+}
+
+// onlyOne refuses a second word of a kind; seen keeps the first.
+func (p *reader) onlyOne(at int, seen *string, word string, kind []string) error {
+	if *seen != "" {
+		return p.fail(at, "%s after %s: a place has only one of %s", word, *seen, strings.Join(kind, ", "))
+	}
+	*seen = word
+	return nil
+}
+
+// group reads what follows the word group.
+func (p *reader) group() (index.ResID, error) {
+	if p.peek() != '=' {
+		return 0, p.fail(p.at, "expected = and a resource after group")
+	}
+	p.at++
+	at := p.at
+	name := p.name()
+	if name == "" {
+		return 0, p.fail(at, "expected the name of a resource after group=")
+	}
+	def, ok := p.defs.Lookup(name)
+	if !ok {
+		return 0, p.noResource(at, name)
+	}
+	if def.Type != index.String && def.Type != index.StringArray {
+		return 0, p.fail(at, "nodes cannot be grouped by %s, a %s: only by a string or a string_array", def.Name, def.Type)
+	}
+	return def.ID, nil
+}
+
+func (p *reader) badPlaceWord(at int, word string) error {
+	words := append(append([]string{"group"}, arrangementWords[:]...), sharingWords[1:]...)
+	if word == "" {
+		return p.fail(at, "expected a word of %s", strings.Join(words, ", "))
+	}
+	return p.fail(at, "no place %q: use %s%s", word, strings.Join(words, ", "), index.DidYouMean(word, words))
+}

@@ -1,0 +1,111 @@
+package placer
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/placectl/placectl/index"
+)
+
+// Errors that a request can meet; *Refusal carries the details of the first two.
+var (
+	// ErrNotNow: it does not fit now, but would fit an empty cluster.
+	ErrNotNow = errors.New("cannot run now")
+	// ErrNever: it cannot fit this cluster, even when empty.
+	ErrNever = errors.New("can never run")
+	// ErrNodePath: it needs the path for shared nodes, which does not exist yet.
+	ErrNodePath = errors.New("needs shared-node placement, which this version does not have yet")
+)
+
+// Refusal says why a request was not placed.
+type Refusal struct {
+	Kind  error  // ErrNotNow or ErrNever
+	Chunk int    // the chunk that fell short, from 0; -1 when it is several together
+	Found int    // how many of that chunk could be placed
+	Need  int    // how many were asked for
+	Why   string // what is short, in words
+	// Start is when the request could start, as far as it was looked for.
+	Start    int64
+	HasStart bool
+}
+
+func (r *Refusal) Error() string { return fmt.Sprintf("%v: %s", r.Kind, r.Why) }
+
+// Unwrap makes errors.Is see the kind.
+func (r *Refusal) Unwrap() error { return r.Kind }
+
+// Reason is what is short, in words.
+func (r *Refusal) Reason() string { return r.Why }
+
+// Earliest is when the request could start, when that is known.
+func (r *Refusal) Earliest() (int64, bool) { return r.Start, r.HasStart }
+
+// explainNever finds which demand of a chunk keeps it from ever running.
+func (s *Snapshot) explainNever(a Ask, i, found int) *Refusal {
+	c := a.Chunks[i]
+	r := &Refusal{Kind: ErrNever, Chunk: i, Found: found, Need: c.Count}
+	for j, w := range c.Wants {
+		short, had := s.lacking(a, c, c.Wants[:j], w)
+		if short == "" {
+			continue
+		}
+		r.Why = fmt.Sprintf("chunk %d (%s): %s", i+1, c.Text(s.Index.Defs()), short)
+		if had > 0 {
+			r.Why += fmt.Sprintf(" (%d of %d such chunks would fit)", found, c.Count)
+		}
+		return r
+	}
+	r.Why = fmt.Sprintf("chunk %d (%s): only %d of %d would fit the cluster when empty", i+1, c.Text(s.Index.Defs()), found, c.Count)
+	if found == 0 {
+		r.Why = fmt.Sprintf("chunk %d (%s): no node that is up%s", i+1, c.Text(s.Index.Defs()), ofQueue(a.Queue))
+	}
+	return r
+}
+
+func ofQueue(queue string) string {
+	if queue == "" {
+		return " belongs to no queue, and none has been asked for"
+	}
+	return " belongs to queue " + queue
+}
+
+// lacking says what is short of one demand, given those before it; "" when it
+// is not what the chunk fails on.
+func (s *Snapshot) lacking(a Ask, c Chunk, before []Want, w Want) (string, int) {
+	without := s.capacity(a, s.Index.Candidates(a.Queue, before))
+	with := s.capacity(a, s.Index.Candidates(a.Queue, append(before[:len(before):len(before)], w)))
+	if with >= c.Count || without < c.Count && with == without {
+		return "", with
+	}
+	def, _ := s.Index.Defs().Get(w.Res)
+	asked := def.Name + "=" + def.Format(w.Value)
+	if !def.Type.Numeric() {
+		return fmt.Sprintf("not enough nodes with %s: room for %d", asked, with), with
+	}
+	most := s.most(a.Queue, before, def)
+	if most < w.Value.Num {
+		return fmt.Sprintf("insufficient %s: %s asked for, %s is the most a node has", def.Name,
+			def.Format(w.Value), def.Format(index.Value{Num: most})), with
+	}
+	return fmt.Sprintf("insufficient %s: room for %d with %s", def.Name, with, asked), with
+}
+
+// most is the largest amount that a node which meets the other demands has.
+func (s *Snapshot) most(queue string, before []Want, def index.Def) int64 {
+	lo, hi := int64(0), int64(1)
+	has := func(n int64) bool {
+		w := Want{Res: def.ID, Value: index.Value{Num: n}}
+		return len(s.Index.Candidates(queue, append(before[:len(before):len(before)], w))) > 0
+	}
+	for hi > 0 && has(hi) {
+		lo, hi = hi, hi*2
+	}
+	for hi-lo > 1 {
+		if mid := lo + (hi-lo)/2; has(mid) {
+			lo = mid
+		} else {
+			hi = mid
+		}
+	}
+	return lo
+}

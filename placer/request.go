@@ -1,0 +1,213 @@
+package placer
+
+import (
+	"math"
+	"math/bits"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/placectl/placectl/index"
+)
+
+// Limits of a request. A text beyond them is refused, never cut or wrapped.
+const (
+	MaxText   = 64 << 10  // bytes of a select, a place or a resource list
+	MaxChunks = 4096      // chunks joined by + in one select
+	MaxWants  = 256       // resources of one chunk
+	MaxCount  = 1<<31 - 1 // chunks, counts included
+)
+
+// Request is what a user asks for, unparsed. The zero value asks for one cpu
+// for the store's default walltime.
+type Request struct {
+	// Select is a select, or a PBS resource list such as
+	// "ncpus=2,mem=4gb,walltime=1:00:00" or "nodes=2:ppn=4".
+	Select   string
+	Place    string
+	Walltime time.Duration // 0: from a resource list, else the store's default
+
+	Name, User, Account, Queue, Class, Policy, Reservation string
+
+	// Key makes a request idempotent: a second one with the same key is the first.
+	Key string
+
+	Prefer []string // features of nodes to take first
+}
+
+// Want is one resource that a chunk asks for: an amount, or a value to match. It
+// is what the index matches nodes against.
+type Want = index.Demand
+
+// Chunk is Count equal pieces of a request, each to be served by one node.
+// Wants are in written order; where none names ncpus, ncpus=1 is added at the
+// end. Only feature may be named more than once: the node must have each.
+type Chunk struct {
+	Count int // 1 to MaxCount
+	Wants []Want
+	// Implied says that the last want is the ncpus=1 which was added.
+	Implied bool
+}
+
+// Spec is a request that was understood.
+type Spec struct {
+	Chunks   []Chunk
+	Place    Place
+	Walltime int64 // seconds, at most MaxWalltime; 0 when none was given
+}
+
+// Parse reads a whole request: select or resource list, place, walltime.
+//
+// Request.Select is taken for a resource list when it holds a comma outside
+// quotes or begins with a key that only lists have (select=, place=, nodes=,
+// walltime=), otherwise for a select. A lone "ncpus=2", which could be either,
+// is a select: it may stand beside a place and is placed free, not packed.
+//
+// Nothing given is one chunk of ncpus=1. All errors match ErrRequest; those
+// about a text are of type *SyntaxError.
+func Parse(defs *index.Defs, r Request) (Spec, error) {
+	spec, err := parseTexts(defs, r.Select, r.Place)
+	if err != nil {
+		return Spec{}, err
+	}
+	if spec.Walltime, err = wallSeconds(r.Walltime, spec.Walltime); err != nil {
+		return Spec{}, err
+	}
+	return spec, nil
+}
+
+func parseTexts(defs *index.Defs, sel, place string) (spec Spec, err error) {
+	var given *Place
+	if place != "" {
+		if spec.Place, err = ParsePlace(defs, place); err != nil {
+			return spec, err
+		}
+		given = &spec.Place
+	}
+	switch {
+	case sel == "":
+		spec.Chunks = []Chunk{{Count: 1, Wants: []Want{oneCPU}, Implied: true}}
+	case isResourceList(sel):
+		return parseResourceList(defs, sel, given)
+	default:
+		spec.Chunks, err = ParseSelect(defs, sel)
+	}
+	return spec, err
+}
+
+// oneCPU is what a chunk that does not name ncpus asks for besides.
+var oneCPU = Want{Res: index.NCPUs, Value: index.Value{Num: 1}}
+
+// Select writes the chunks in normal form: every chunk with its count, values as
+// their resources write them, ncpus never left out. ParseSelect reads it back.
+func (s Spec) Select(defs *index.Defs) string {
+	var b strings.Builder
+	for i, c := range s.Chunks {
+		if i > 0 {
+			b.WriteByte('+')
+		}
+		c.write(&b, defs, c.Wants)
+	}
+	return b.String()
+}
+
+// Text writes the chunks as they were asked for: in normal form, but without an
+// ncpus=1 that was added. ParseSelect reads back the same chunks.
+func (s Spec) Text(defs *index.Defs) string {
+	texts := make([]string, len(s.Chunks))
+	for i, c := range s.Chunks {
+		texts[i] = c.Text(defs)
+	}
+	return strings.Join(texts, "+")
+}
+
+// Text writes one chunk as it was asked for: 2:ncpus=4:mem=8gb.
+func (c Chunk) Text(defs *index.Defs) string {
+	var b strings.Builder
+	c.write(&b, defs, c.asked())
+	return b.String()
+}
+
+// asked is the wants that were written.
+func (c Chunk) asked() []Want {
+	if c.Implied {
+		return c.Wants[:len(c.Wants)-1]
+	}
+	return c.Wants
+}
+
+func (c Chunk) write(b *strings.Builder, defs *index.Defs, wants []Want) {
+	b.WriteString(strconv.Itoa(c.Count))
+	for _, w := range wants {
+		def, _ := defs.Get(w.Res)
+		b.WriteByte(':')
+		b.WriteString(def.Name)
+		b.WriteByte('=')
+		writeValue(b, def.Format(w.Value))
+	}
+}
+
+// writeValue quotes a value that a select would otherwise take apart. A value
+// with both kinds of quotes is written in pieces.
+func writeValue(b *strings.Builder, v string) {
+	switch {
+	case !strings.ContainsAny(v, `"'+:=(), #`):
+		b.WriteString(v)
+	case !strings.Contains(v, `"`):
+		b.WriteString(`"` + v + `"`)
+	case !strings.Contains(v, `'`):
+		b.WriteString(`'` + v + `'`)
+	default:
+		for i, piece := range strings.Split(v, `"`) {
+			if i > 0 {
+				b.WriteString(`'"'`)
+			}
+			b.WriteString(`"` + piece + `"`)
+		}
+	}
+}
+
+// NumChunks is how many chunks the request has, counts included: nodect in PBS.
+func (s Spec) NumChunks() int {
+	n := 0
+	for _, c := range s.Chunks {
+		n += c.Count
+	}
+	return n
+}
+
+// Totals adds up what all chunks ask for, by resource number: the consumable
+// resources, and mpiprocs, which PBS counts with them. What Parse returned
+// cannot overflow here.
+func (s Spec) Totals(defs *index.Defs) []Want {
+	sums, _, _ := sumChunks(nil, defs, s.Chunks)
+	slices.SortFunc(sums, func(a, b Want) int { return int(a.Res) - int(b.Res) })
+	return sums
+}
+
+// sumChunks appends the totals to sums. Where one overflows it returns the
+// resource and false.
+func sumChunks(sums []Want, defs *index.Defs, chunks []Chunk) ([]Want, index.Def, bool) {
+	for _, c := range chunks {
+		for _, w := range c.Wants {
+			def, _ := defs.Get(w.Res)
+			if !def.Consumable && def.ID != index.MPIProcs {
+				continue
+			}
+			i := 0
+			for i < len(sums) && sums[i].Res != w.Res {
+				i++
+			}
+			if i == len(sums) {
+				sums = append(sums, Want{Res: w.Res})
+			}
+			hi, lo := bits.Mul64(uint64(c.Count), uint64(w.Value.Num))
+			if hi != 0 || lo > uint64(math.MaxInt64-sums[i].Value.Num) {
+				return sums, def, false
+			}
+			sums[i].Value.Num += int64(lo)
+		}
+	}
+	return sums, index.Def{}, true
+}

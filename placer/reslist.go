@@ -1,0 +1,236 @@
+package placer
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/placectl/placectl/index"
+)
+
+// A resource list is what PBS users write behind -l: name=value, joined by
+// commas. It comes in three shapes:
+//
+//	ncpus=2,mem=4gb,walltime=1:00:00    one chunk of these resources, packed
+//	nodes=2:ppn=4,walltime=30:00        a node specification, scattered
+//	select=2:ncpus=4,place=scatter      a select and a place
+//
+// A place goes with a select or alone: PBS refuses it beside resources or nodes=,
+// and so do we.
+type resourceList struct {
+	sel, place, nodes *reader // the values of these keys, still to be read
+	walltime          int64
+	wants             []listWant
+}
+
+// listWant is a resource of a list and where it stands.
+type listWant struct {
+	Want
+	def index.Def
+	at  int
+}
+
+// isResourceList tells a resource list from a select: by a comma outside quotes,
+// or by a first key that only lists have.
+func isResourceList(s string) bool {
+	p := reader{text: s, end: len(s)}
+	p.skipSpace()
+	if key := p.name(); p.peek() == '=' && isListKey(key) {
+		return true
+	}
+	return listItem(s, 0) < len(s)
+}
+
+func isListKey(key string) bool {
+	for _, k := range [...]string{"select", "place", "nodes", "walltime"} {
+		if strings.EqualFold(k, key) {
+			return true
+		}
+	}
+	return false
+}
+
+// listItem finds the comma that ends the item at at, or the text's end.
+func listItem(s string, at int) int {
+	var quote byte
+	for i := at; i < len(s); i++ {
+		switch c := s[i]; {
+		case quote != 0:
+			if c == quote {
+				quote = 0
+			}
+		case c == '"' || c == '\'':
+			quote = c
+		case c == ',':
+			return i
+		}
+	}
+	return len(s)
+}
+
+// parseResourceList reads a resource list. given is the place written beside
+// it, nil when there is none.
+func parseResourceList(defs *index.Defs, s string, given *Place) (Spec, error) {
+	p, err := newReader(defs, "resource list", s)
+	if err != nil {
+		return Spec{}, err
+	}
+	var l resourceList
+	for {
+		p.end = listItem(s, p.at)
+		if err := l.item(&p); err != nil {
+			return Spec{}, err
+		}
+		if p.end == len(s) {
+			break
+		}
+		p.at = p.end + 1
+	}
+	return l.spec(&p, given)
+}
+
+// item reads one name=value.
+func (l *resourceList) item(p *reader) error {
+	p.skipSpace()
+	at := p.at
+	key := p.name()
+	switch {
+	case key == "" && isDigit(p.peek()):
+		return p.fail(at, "expected name=value; inside a resource list a select is written select=...")
+	case key == "":
+		return p.fail(at, "expected name=value")
+	case p.peek() != '=':
+		return p.fail(p.at, "expected = and a value after %s", key)
+	}
+	p.at++
+	switch strings.ToLower(key) {
+	case "select":
+		return l.keep(p, at, &l.sel)
+	case "place":
+		return l.keep(p, at, &l.place)
+	case "nodes":
+		return l.keep(p, at, &l.nodes)
+	case "walltime":
+		if l.walltime != 0 {
+			return p.fail(at, "walltime is given twice")
+		}
+		v := p.withoutQuotes()
+		var err error
+		l.walltime, err = v.walltime()
+		return err
+	}
+	return l.want(p, at, key)
+}
+
+// keep puts a value aside until the whole list is known.
+func (l *resourceList) keep(p *reader, at int, part **reader) error {
+	if *part != nil {
+		return p.fail(at, "%s is given twice", p.text[at:p.at-1])
+	}
+	v := p.withoutQuotes()
+	*part = &v
+	return nil
+}
+
+// withoutQuotes is a reader of the rest of the part, inside its quotes where one
+// pair encloses it all.
+func (p *reader) withoutQuotes() reader {
+	v := *p
+	if c := v.peek(); (c == '"' || c == '\'') && v.at+1 < v.end && strings.IndexByte(v.text[v.at+1:v.end], c) == v.end-v.at-2 {
+		v.at++
+		v.end--
+	}
+	return v
+}
+
+// want reads a resource of the one chunk that the list stands for.
+func (l *resourceList) want(p *reader, at int, key string) error {
+	def, ok := p.defs.Lookup(key)
+	if !ok {
+		known := append(p.defs.Names(), "select", "place", "nodes", "walltime")
+		return p.fail(at, "no resource %q%s", key, index.DidYouMean(key, known))
+	}
+	valueAt := p.at
+	text, err := p.value()
+	if err != nil {
+		return err
+	}
+	if p.at < p.end {
+		return p.fail(p.at, "%q in a resource list: its parts are joined by commas; chunks are written select=...", p.text[p.at])
+	}
+	value, err := p.typed(def, valueAt, text)
+	if err != nil {
+		return err
+	}
+	for _, w := range l.wants {
+		if w.def.ID == def.ID && (def.ID != index.Feature || w.Value == value) {
+			return p.fail(at, "%s is given twice", key)
+		}
+	}
+	if len(l.wants) >= MaxWants {
+		return p.fail(at, "more than %d resources", MaxWants)
+	}
+	l.wants = append(l.wants, listWant{Want: Want{Res: def.ID, Value: value}, def: def, at: at})
+	return nil
+}
+
+// spec makes one request of what the list holds.
+func (l *resourceList) spec(p *reader, given *Place) (Spec, error) {
+	spec := Spec{Walltime: l.walltime}
+	if err := l.checkMix(p, given != nil); err != nil {
+		return spec, err
+	}
+	var err error
+	switch {
+	case l.nodes != nil:
+		spec.Chunks, spec.Place, err = l.nodes.nodes(l.wants)
+		return spec, err
+	case l.sel != nil:
+		spec.Chunks, err = l.sel.chunks()
+	default:
+		spec.Chunks, err = l.plainChunk(), nil
+	}
+	if err != nil {
+		return spec, err
+	}
+	switch {
+	case given != nil:
+		spec.Place = *given
+	case l.place != nil:
+		spec.Place, err = l.place.place()
+	case l.sel == nil:
+		spec.Place.Arrange = Pack
+	}
+	return spec, err
+}
+
+// checkMix refuses what PBS refuses to see side by side.
+func (l *resourceList) checkMix(p *reader, given bool) error {
+	switch {
+	case given && l.place != nil:
+		return p.fail(l.place.at, "the place is given twice: in the resource list and beside it")
+	case l.sel != nil && l.nodes != nil:
+		return p.fail(l.nodes.at, "select= and nodes= exclude each other")
+	case l.sel != nil && len(l.wants) > 0:
+		return p.fail(l.wants[0].at, "%s cannot stand beside select=: write it into the chunk", l.wants[0].def.Name)
+	case (given || l.place != nil) && l.nodes != nil:
+		return p.fail(l.nodes.at, "nodes= cannot stand beside a place: it scatters, and takes #excl or #shared at its end")
+	case (given || l.place != nil) && len(l.wants) > 0:
+		return p.fail(l.wants[0].at, "%s cannot stand beside a place in a resource list: write a select, its resources joined by colons", l.wants[0].def.Name)
+	}
+	return nil
+}
+
+// plainChunk is the one chunk of a list without select= and nodes=, sorted by
+// resource name.
+func (l *resourceList) plainChunk() []Chunk {
+	wants := l.wants
+	if !slices.ContainsFunc(wants, func(w listWant) bool { return w.def.ID == index.NCPUs }) {
+		wants = append(wants, listWant{Want: oneCPU, def: index.Def{Name: "ncpus"}})
+	}
+	slices.SortStableFunc(wants, func(a, b listWant) int { return strings.Compare(a.def.Name, b.def.Name) })
+	c := Chunk{Count: 1}
+	for _, w := range wants {
+		c.Wants = append(c.Wants, w.Want)
+	}
+	return []Chunk{c}
+}

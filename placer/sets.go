@@ -1,0 +1,53 @@
+package placer
+
+import (
+	"slices"
+
+	"github.com/placectl/placectl/index"
+)
+
+// mapSets finds the placement sets that could serve the request when empty, in
+// the order in which they are tried. None is found where none is configured,
+// and where none could serve it: the request then spans all nodes, unless that
+// is forbidden.
+func (m *mapping) mapSets() error {
+	keys := m.Rules.GroupKey
+	if m.Spec.Place.HasGroup {
+		keys = []index.ResID{m.Spec.Place.Group}
+	}
+	if len(keys) == 0 {
+		return nil
+	}
+	for _, set := range m.Index.Sets(m.Queue, keys, m.Rules.ExplicitSets) {
+		if cands, ok := m.within(set); ok {
+			m.sets = append(m.sets, setMapping{set, cands})
+		}
+	}
+	if m.Rules.DoNotSpan && !slices.ContainsFunc(m.sets, func(sm setMapping) bool { return m.assignable(sm.cands) }) {
+		return &Refusal{Kind: ErrNever, Chunk: -1, Why: "it fits none of the placement sets, and may not span them"}
+	}
+	return nil
+}
+
+// within restricts the mapping to a set; false when the set could not serve the
+// request even when empty. As in OpenPBS that is decided chunk by chunk, so a
+// request may wait for a set that could hold each of its chunks but not all;
+// Rules.ExactFit looks at them together.
+func (m *mapping) within(set *index.Set) ([][]index.Candidate, bool) {
+	cands := make([][]index.Candidate, len(m.Chunks))
+	for i, c := range m.Chunks {
+		cands[i] = m.Index.Restrict(m.whole[i], set)
+		if m.capacity(m.Ask, cands[i]) < c.Count {
+			return nil, false
+		}
+	}
+	return cands, len(m.Chunks) < 2 || !m.Rules.ExactFit || m.assignable(cands)
+}
+
+func (m *mapping) setName(set *index.Set) string {
+	def, _ := m.Index.Defs().Get(set.Key)
+	if set.Unset {
+		return def.Name + "="
+	}
+	return def.Name + "=" + set.Value
+}

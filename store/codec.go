@@ -1,0 +1,163 @@
+package store
+
+import (
+	"encoding/binary"
+	"fmt"
+	"hash/crc32"
+	"math"
+)
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// seal makes a row of a payload whose first byte is its version: the checksum
+// over key and payload is put behind it.
+func seal(key, payload []byte) []byte {
+	return binary.LittleEndian.AppendUint32(payload, checksum(key, payload))
+}
+
+func checksum(key, payload []byte) uint32 {
+	return crc32.Update(crc32.Update(0, castagnoli, key), castagnoli, payload)
+}
+
+// unseal verifies a row and returns its payload.
+func unseal(t table, key, row []byte) ([]byte, error) {
+	if len(row) < 5 {
+		return nil, fmt.Errorf("%w: the row %x of table %s has %d bytes", ErrDamaged, key, tables[t].name, len(row))
+	}
+	payload, sum := row[:len(row)-4], binary.LittleEndian.Uint32(row[len(row)-4:])
+	if checksum(key, payload) != sum {
+		return nil, fmt.Errorf("%w: the row %x of table %s does not match its checksum", ErrDamaged, key, tables[t].name)
+	}
+	return payload, nil
+}
+
+// encoder appends fields to a payload.
+type encoder struct{ b []byte }
+
+func (e *encoder) byte(v byte)      { e.b = append(e.b, v) }
+func (e *encoder) uint(v uint64)    { e.b = binary.AppendUvarint(e.b, v) }
+func (e *encoder) int(v int64)      { e.b = binary.AppendVarint(e.b, v) }
+func (e *encoder) fixed32(v uint32) { e.b = binary.LittleEndian.AppendUint32(e.b, v) }
+
+func (e *encoder) float(v float64) {
+	e.b = binary.LittleEndian.AppendUint64(e.b, math.Float64bits(v))
+}
+
+func (e *encoder) string(s string) {
+	e.uint(uint64(len(s)))
+	e.b = append(e.b, s...)
+}
+
+func (e *encoder) strings(list []string) {
+	e.uint(uint64(len(list)))
+	for _, s := range list {
+		e.string(s)
+	}
+}
+
+// decoder reads fields back. After a short or odd field it reads zeros; done
+// tells.
+type decoder struct {
+	b   []byte
+	bad bool
+}
+
+func (d *decoder) take(n int) []byte {
+	if n < 0 || n > len(d.b) {
+		d.bad, d.b = true, nil
+		return nil
+	}
+	out := d.b[:n]
+	d.b = d.b[n:]
+	return out
+}
+
+func (d *decoder) byte() byte {
+	if b := d.take(1); b != nil {
+		return b[0]
+	}
+	return 0
+}
+
+func (d *decoder) uint() uint64 {
+	v, n := binary.Uvarint(d.b)
+	if n <= 0 {
+		d.bad, d.b = true, nil
+		return 0
+	}
+	d.b = d.b[n:]
+	return v
+}
+
+func (d *decoder) int() int64 {
+	v, n := binary.Varint(d.b)
+	if n <= 0 {
+		d.bad, d.b = true, nil
+		return 0
+	}
+	d.b = d.b[n:]
+	return v
+}
+
+func (d *decoder) fixed32() uint32 {
+	if b := d.take(4); b != nil {
+		return binary.LittleEndian.Uint32(b)
+	}
+	return 0
+}
+
+func (d *decoder) float() float64 {
+	if b := d.take(8); b != nil {
+		return math.Float64frombits(binary.LittleEndian.Uint64(b))
+	}
+	return 0
+}
+
+// count reads a length that cannot exceed what is left.
+func (d *decoder) count() int {
+	n := d.uint()
+	if n > uint64(len(d.b)) {
+		d.bad, d.b = true, nil
+		return 0
+	}
+	return int(n)
+}
+
+func (d *decoder) string() string { return string(d.take(d.count())) }
+
+func (d *decoder) strings() []string {
+	n := d.count()
+	if n == 0 {
+		return nil
+	}
+	out := make([]string, n)
+	for i := range out {
+		out[i] = d.string()
+	}
+	return out
+}
+
+// done is the error of a payload that was not what it should be. Bytes left
+// over are no error: a newer version of the row may append fields.
+func (d *decoder) done(t table, key []byte) error {
+	if d.bad {
+		return fmt.Errorf("%w: the row %x of table %s cannot be decoded", ErrDamaged, key, tables[t].name)
+	}
+	return nil
+}
+
+func key16(n uint16) []byte { return binary.BigEndian.AppendUint16(nil, n) }
+func key32(n uint32) []byte { return binary.BigEndian.AppendUint32(nil, n) }
+func key64(n uint64) []byte { return binary.BigEndian.AppendUint64(nil, n) }
+
+// timeKey is an instant, then an owner. Instants before 1970 do not occur.
+func timeKey(t int64, owner uint64) []byte {
+	return binary.BigEndian.AppendUint64(binary.BigEndian.AppendUint64(nil, uint64(t)), owner)
+}
+
+func splitTimeKey(k []byte) (t int64, owner uint64) {
+	if len(k) != 16 {
+		return 0, 0
+	}
+	return int64(binary.BigEndian.Uint64(k)), binary.BigEndian.Uint64(k[8:])
+}

@@ -1,0 +1,29 @@
+// Package store is placectl's embedding API: a placement database in one file.
+// It keeps nodes, jobs and reservations as rows, and the node index and the
+// calendar beside them, and changes them in transactions:
+//
+//	db, err := store.Open("cluster.db", nil)
+//	err = db.Update(func(tx *store.Tx) error {
+//		job, err := tx.Place(placer.Request{Select: "2:ncpus=4", Place: "scatter:excl", Walltime: time.Hour})
+//		...
+//	})
+//
+// Update returns nil once the change is on disk. Transactions are serializable
+// across processes: a writer has the file to itself, readers share it. The file
+// is open, and locked, only inside View and Update.
+//
+// What is derived (bucket bitmaps, postings, the calendar) is stored beside the
+// rows and updated with them, never rebuilt; Check recomputes it to compare.
+// Reservations begin and end by the clock while nobody writes: the file says
+// for which instant its bitmaps stand, each transaction walks the changes
+// since, and a writer folds them in.
+//
+// Caveats: nothing read in a transaction that is a []byte or a bitmap may
+// outlive it; the types returned by Tx's methods are copies and may. File locks
+// do not exclude on every network file system: see Options.Warn.
+//
+// Reading the source: db.go opens and locks, with lock.go and preflight.go;
+// registry.go names every table; codec.go and the *_row.go files are the rows;
+// tx.go is the transaction, clock.go its notion of now; nodes.go, place.go,
+// release.go, reserve.go are what can be done; check.go proves it.
+package store

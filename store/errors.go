@@ -1,0 +1,40 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+)
+
+// Errors that callers branch on.
+var (
+	ErrExists   = errors.New("exists already")                               // Create: there is a file; or a name is taken
+	ErrNotFound = errors.New("not found")                                    // no such file, job, node, reservation, queue, resource or setting
+	ErrLocked   = errors.New("the database is in use")                       // the lock was not had in time
+	ErrConflict = errors.New("conflicts with the present state")             // the change does not fit what is there
+	ErrClock    = errors.New("the clock is behind the database")             // a writer's now lies before the instant the file stands for
+	ErrDamaged  = errors.New("the database is damaged")                      // checksums, structure or invariants do not hold
+	ErrNotOurs  = errors.New("not a placectl database")                      // the file is something else, or unsafe to open
+	ErrNewer    = errors.New("the database was written by a newer placectl") // its format is refused untouched
+	ErrUnknown  = errors.New("the outcome is unknown")                       // a commit failed on its way to disk; the handle is poisoned
+	ErrInvalid  = errors.New("invalid")                                      // an argument makes no sense
+	ErrReadOnly = errors.New("read-only transaction")                        // a change inside View
+)
+
+// missing says that a named thing is not there.
+func missing(kind, name string) error {
+	return fmt.Errorf("no %s %q: %w", kind, name, ErrNotFound)
+}
+
+// Conflict is an ErrConflict with what stands in the way.
+type Conflict struct {
+	What string
+	Why  string
+}
+
+func (c *Conflict) Error() string { return c.What + ": " + c.Why }
+
+// Unwrap makes errors.Is see ErrConflict.
+func (c *Conflict) Unwrap() error { return ErrConflict }
+
+// Reason is what stands in the way.
+func (c *Conflict) Reason() string { return c.Why }

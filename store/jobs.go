@@ -1,0 +1,143 @@
+package store
+
+import (
+	"encoding/binary"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/placectl/placectl/placer"
+)
+
+// Job finds a job by its number, ErrNotFound when there is none.
+func (tx *Tx) Job(id uint64) (*Job, error) {
+	key := key64(id)
+	row, err := tx.get(tableJobs, key)
+	if err != nil {
+		return nil, err
+	}
+	if row == nil {
+		return nil, missing("job", strconv.FormatUint(id, 10))
+	}
+	return decodeJob(key, row)
+}
+
+// EachJob goes through the jobs by number, all or only those in a state, until
+// fn fails.
+func (tx *Tx) EachJob(fn func(*Job) error, states ...JobState) error {
+	if len(states) == 0 {
+		return tx.each(tableJobs, nil, func(key, row []byte) (bool, error) {
+			j, err := decodeJob(key, row)
+			if err != nil {
+				return false, err
+			}
+			return true, fn(j)
+		})
+	}
+	for _, s := range states {
+		err := tx.each(tableJobStates, []byte{byte(s)}, func(key, _ []byte) (bool, error) {
+			if len(key) != 9 {
+				return false, fmt.Errorf("%w: job state %x", ErrDamaged, key)
+			}
+			j, err := tx.Job(binary.BigEndian.Uint64(key[1:]))
+			if err != nil {
+				return false, err
+			}
+			return true, fn(j)
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func jobStateKey(s JobState, id uint64) []byte {
+	return binary.BigEndian.AppendUint64([]byte{byte(s)}, id)
+}
+
+// putJob writes a job and moves it from the state it was in, 0 for a new one.
+func (tx *Tx) putJob(j *Job, was JobState) error {
+	if was != j.State {
+		if was != 0 {
+			if err := tx.remove(tableJobStates, jobStateKey(was, j.ID)); err != nil {
+				return err
+			}
+		}
+		if err := tx.mark(tableJobStates, jobStateKey(j.State, j.ID)); err != nil {
+			return err
+		}
+	}
+	return tx.put(tableJobs, key64(j.ID), encodeJob(j))
+}
+
+// NodeNames are the names of a job's nodes, in chunk order.
+func (tx *Tx) NodeNames(numbers []uint32) ([]string, error) {
+	out := make([]string, len(numbers))
+	for i, number := range numbers {
+		name, err := tx.nodeName(number)
+		if err != nil {
+			return nil, err
+		}
+		out[i] = name
+	}
+	return out, nil
+}
+
+// ExecVNode writes where a job runs as PBS does: (n0:ncpus=2)+(n0:ncpus=2), one
+// entry a chunk, chunks in select order.
+func (tx *Tx) ExecVNode(j *Job) (string, error) {
+	defs, err := tx.Resources()
+	if err != nil {
+		return "", err
+	}
+	chunks, err := placer.ParseSelect(defs, j.Select)
+	if err != nil || len(chunks) != len(j.Chunks) {
+		return "", fmt.Errorf("%w: job %d has the select %q", ErrDamaged, j.ID, j.Select)
+	}
+	var b strings.Builder
+	for i, c := range j.Chunks {
+		for _, n := range c.Nodes {
+			name, err := tx.nodeName(n.Node)
+			if err != nil {
+				return "", err
+			}
+			one := chunks[i].ExecVNode(defs, name)
+			for range n.Chunks {
+				if b.Len() > 0 {
+					b.WriteByte('+')
+				}
+				b.WriteString(one)
+			}
+		}
+	}
+	return b.String(), nil
+}
+
+// describeOwner names a job or reservation, for messages.
+func (tx *Tx) describeOwner(owner uint64) (string, error) {
+	if !isReservation(owner) {
+		return "job " + strconv.FormatUint(owner>>1, 10), nil
+	}
+	r, err := tx.reservationByID(owner >> 1)
+	if err != nil {
+		return "", err
+	}
+	return "reservation " + r.Name, nil
+}
+
+// ownerNodes lists the nodes of a job or reservation.
+func (tx *Tx) ownerNodes(owner uint64) ([]uint32, error) {
+	if isReservation(owner) {
+		r, err := tx.reservationByID(owner >> 1)
+		if err != nil {
+			return nil, err
+		}
+		return r.Nodes, nil
+	}
+	j, err := tx.Job(owner >> 1)
+	if err != nil {
+		return nil, err
+	}
+	return j.NodeNumbers(), nil
+}

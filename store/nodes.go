@@ -1,0 +1,250 @@
+package store
+
+import (
+	"encoding/binary"
+	"fmt"
+	"strconv"
+
+	"github.com/placectl/placectl/index"
+)
+
+func itoa(n uint32) string { return strconv.FormatUint(uint64(n), 10) }
+
+// NodeNumber finds a node's number by its name.
+func (tx *Tx) NodeNumber(name string) (uint32, bool, error) {
+	row, err := tx.get(tableNodeNames, []byte(name))
+	if err != nil || row == nil {
+		return 0, false, err
+	}
+	if len(row) != 5 {
+		return 0, false, fmt.Errorf("%w: node name %q", ErrDamaged, name)
+	}
+	return binary.BigEndian.Uint32(row[1:]), true, nil
+}
+
+// NodeByNumber finds a node by its number.
+func (tx *Tx) NodeByNumber(number uint32) (*index.Node, error) {
+	key := key32(number)
+	row, err := tx.get(tableNodes, key)
+	if err != nil {
+		return nil, err
+	}
+	if row == nil {
+		return nil, missing("node", "#"+itoa(number))
+	}
+	return decodeNode(key, row)
+}
+
+// Node finds a node by its name, ErrNotFound when there is none.
+func (tx *Tx) Node(name string) (*index.Node, error) {
+	number, ok, err := tx.NodeNumber(name)
+	if err != nil {
+		return nil, err
+	}
+	if !ok {
+		return nil, missing("node", name)
+	}
+	return tx.NodeByNumber(number)
+}
+
+// EachNode goes through all nodes by number, until fn fails. It makes no calls
+// of fn for nodes that fn adds.
+func (tx *Tx) EachNode(fn func(*index.Node) error) error {
+	return tx.each(tableNodes, nil, func(key, row []byte) (bool, error) {
+		n, err := decodeNode(key, row)
+		if err != nil {
+			return false, err
+		}
+		return true, fn(n)
+	})
+}
+
+// ResolveNodes turns a node list into node numbers, in the list's order and
+// each once. An item that is a node's name as it stands is that node, whatever
+// brackets it holds.
+func (tx *Tx) ResolveNodes(list string) ([]uint32, error) {
+	items, err := index.SplitNodeList(list)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrInvalid, err)
+	}
+	seen := make(map[uint32]bool)
+	var out []uint32
+	add := func(number uint32) {
+		if !seen[number] {
+			seen[number] = true
+			out = append(out, number)
+		}
+	}
+	for _, item := range items {
+		number, ok, err := tx.NodeNumber(item)
+		if err != nil {
+			return nil, err
+		}
+		if ok {
+			add(number)
+			continue
+		}
+		names, err := index.ExpandNodeList(item)
+		if err != nil {
+			return nil, fmt.Errorf("%w: %w", ErrInvalid, err)
+		}
+		for _, name := range names {
+			number, ok, err := tx.NodeNumber(name)
+			if err != nil {
+				return nil, err
+			}
+			if !ok {
+				return nil, missing("node", name)
+			}
+			add(number)
+		}
+	}
+	return out, nil
+}
+
+// PutNode adds a node, or replaces the one of the same name, and reports which.
+// It sets n.Number and n.Bucket. What runs on the node, and what is planned for
+// it, stays.
+func (tx *Tx) PutNode(n *index.Node) (added bool, err error) {
+	if !tx.Writable() {
+		return false, ErrReadOnly
+	}
+	if err := tx.validNode(n); err != nil {
+		return false, err
+	}
+	ix, err := tx.Index()
+	if err != nil {
+		return false, err
+	}
+	number, exists, err := tx.NodeNumber(n.Name)
+	if err != nil {
+		return false, err
+	}
+	class := index.Free
+	if exists {
+		old, err := tx.NodeByNumber(number)
+		if err != nil {
+			return false, err
+		}
+		class = tx.classOf(number)
+		ix.Remove(old, class)
+		n.Number = number
+	} else {
+		n.Number = tx.state.nextNode
+		if n.Number == index.NoNode {
+			return false, fmt.Errorf("%w: no node numbers are left", ErrConflict)
+		}
+		tx.state.nextNode++
+		if err := tx.put(tableNodeNames, []byte(n.Name), append([]byte{1}, key32(n.Number)...)); err != nil {
+			return false, err
+		}
+	}
+	ix.Insert(n, class)
+	if err := ix.Err(); err != nil {
+		return false, err
+	}
+	return !exists, tx.put(tableNodes, key32(n.Number), encodeNode(n))
+}
+
+func (tx *Tx) validNode(n *index.Node) error {
+	if !index.ValidNodeName(n.Name) {
+		return fmt.Errorf("%w node name %q: it must be printable, without spaces, commas, quotes and ()+:=*?", ErrInvalid, n.Name)
+	}
+	if n.Queue == "" {
+		return nil
+	}
+	row, err := tx.get(tableQueues, []byte(n.Queue))
+	if err == nil && row == nil {
+		err = tx.missingQueue(n.Queue)
+	}
+	return err
+}
+
+// SetNodeState says of a node that it is up, down, offline or drained, and why.
+// What runs on it goes on.
+func (tx *Tx) SetNodeState(number uint32, state index.State, reason string) error {
+	n, err := tx.NodeByNumber(number)
+	if err != nil {
+		return err
+	}
+	ix, err := tx.Index()
+	if err != nil {
+		return err
+	}
+	if (n.State == index.Up) != (state == index.Up) {
+		class, b := tx.classOf(number), ix.Bucket(n.Bucket)
+		if b == nil {
+			return fmt.Errorf("%w: node %s says it is in bucket %d", ErrDamaged, n.Name, n.Bucket)
+		}
+		if state == index.Up {
+			ix.Move(b, number, index.None, class)
+		} else {
+			ix.Move(b, number, class, index.None)
+		}
+	}
+	n.State, n.Reason = state, reason
+	if state == index.Up {
+		n.Reason = ""
+	}
+	if err := ix.Err(); err != nil {
+		return err
+	}
+	return tx.put(tableNodes, key32(number), encodeNode(n))
+}
+
+// RemoveNode takes a node out of the store. Its number is not given out again.
+// It fails with a Conflict while something is on the node, or planned for it.
+func (tx *Tx) RemoveNode(number uint32) error {
+	n, err := tx.NodeByNumber(number)
+	if err != nil {
+		return err
+	}
+	if list := tx.Calendar().At(number); len(list) > 0 {
+		who, err := tx.describeOwner(list[0].Owner)
+		if err != nil {
+			return err
+		}
+		return &Conflict{"node " + n.Name, who + " is on it or planned for it"}
+	}
+	ix, err := tx.Index()
+	if err != nil {
+		return err
+	}
+	ix.Remove(n, index.Free)
+	if err := ix.Err(); err != nil {
+		return err
+	}
+	if err := tx.remove(tableNodeNames, []byte(n.Name)); err != nil {
+		return err
+	}
+	return tx.remove(tableNodes, key32(number))
+}
+
+// Occupancy is what is on a node and planned for it.
+type Occupancy struct {
+	Class     index.Class // None when it is not up
+	Jobs      int         // how many run on it
+	FreeUntil int64       // when it is next taken, 0 when never or not free now
+	FreeFrom  int64       // when what is on it is expected to end, 0 when nothing is
+}
+
+// Occupancy tells what is on a node.
+func (tx *Tx) Occupancy(n *index.Node) Occupancy {
+	c := tx.Calendar()
+	var o Occupancy
+	if n.State == index.Up {
+		o.Class = tx.classOf(n.Number)
+	}
+	on, busy := c.On(n.Number)
+	if busy {
+		o.FreeFrom = c.End(on)
+		if !isReservation(on.Owner) {
+			o.Jobs = 1
+		}
+		return o
+	}
+	if c.Planned(n.Number) {
+		o.FreeUntil = c.NextBusy(n.Number, tx.now)
+	}
+	return o
+}

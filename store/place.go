@@ -1,0 +1,233 @@
+package store
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"iter"
+
+	"github.com/RoaringBitmap/roaring/v2"
+	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/placer"
+	"github.com/placectl/placectl/timeline"
+)
+
+// Ask reads a request and gives it the store's defaults.
+func (tx *Tx) Ask(r placer.Request) (placer.Ask, error) {
+	defs, err := tx.Resources()
+	if err != nil {
+		return placer.Ask{}, err
+	}
+	set, err := tx.Settings()
+	if err != nil {
+		return placer.Ask{}, err
+	}
+	spec, err := placer.Parse(defs, r)
+	if err != nil {
+		return placer.Ask{}, err
+	}
+	a := placer.Ask{Spec: spec, Duration: spec.Walltime}
+	if a.Duration == 0 {
+		a.Duration = set.DefaultWalltime
+	}
+	if a.Duration < 1 || a.Duration > maxWalltime {
+		return placer.Ask{}, fmt.Errorf("%w walltime of %d s: it must be from 1 s to %d s", ErrInvalid, a.Duration, maxWalltime)
+	}
+	if r.Queue == "" {
+		return a, nil
+	}
+	if _, err := tx.Queue(r.Queue); err != nil {
+		return placer.Ask{}, err
+	}
+	owns, err := tx.ownsNodes(r.Queue)
+	if owns {
+		a.Queue = r.Queue
+	}
+	return a, err
+}
+
+// snapshot is what the placer decides a request of a queue on.
+func (tx *Tx) snapshot(queue string) (*placer.Snapshot, error) {
+	ix, err := tx.Index()
+	if err != nil {
+		return nil, err
+	}
+	set, err := tx.Settings()
+	if err != nil {
+		return nil, err
+	}
+	key := set.GroupKey
+	if queue != "" {
+		q, err := tx.Queue(queue)
+		if err != nil {
+			return nil, err
+		}
+		if len(q.GroupKey) > 0 {
+			key = q.GroupKey
+		}
+	}
+	return &placer.Snapshot{Index: ix, Calendar: tx.Calendar(), Now: tx.now, Endings: tx.endings,
+		Rules: placer.Rules{GroupKey: resIDs(ix.Defs(), key), ExplicitSets: set.ExplicitSets, DoNotSpan: set.DoNotSpan, ExactFit: set.ExactFit}}, nil
+}
+
+// endings lists when nodes are expected to be given back. Jobs that are overdue
+// count as ending a grace from now.
+func (tx *Tx) endings(after int64) iter.Seq2[int64, []uint32] {
+	return func(yield func(int64, []uint32) bool) {
+		var overdue []uint32
+		later := tx.now + overdueGrace
+		err := tx.each(tableEndings, nil, func(k, _ []byte) (bool, error) {
+			at, owner := splitTimeKey(k)
+			if at <= tx.now {
+				if isReservation(owner) {
+					return true, nil // over; a writer will drop it
+				}
+				nodes, err := tx.ownerNodes(owner)
+				overdue = append(overdue, nodes...)
+				return true, err
+			}
+			if len(overdue) > 0 && later <= at {
+				if later > after && !yield(later, overdue) {
+					return false, nil
+				}
+				overdue = nil
+			}
+			if at <= after {
+				return true, nil
+			}
+			nodes, err := tx.ownerNodes(owner)
+			if err != nil {
+				return false, err
+			}
+			return yield(at, nodes), nil
+		})
+		if err != nil {
+			tx.loaded.index.Fail(err)
+		} else if len(overdue) > 0 && later > after {
+			yield(later, overdue)
+		}
+	}
+}
+
+// Place places a request now and starts it as a job. A *placer.Refusal says why
+// not and, when it would fit later, from when on. A request whose Key was used
+// before is that job again, whatever became of it.
+func (tx *Tx) Place(r placer.Request) (*Job, error) {
+	if !tx.Writable() {
+		return nil, ErrReadOnly
+	}
+	if r.Key != "" {
+		row, err := tx.get(tableKeys, []byte(r.Key))
+		if err != nil {
+			return nil, err
+		}
+		if len(row) == 9 {
+			return tx.Job(binary.BigEndian.Uint64(row[1:]))
+		}
+	}
+	a, err := tx.Ask(r)
+	if err != nil {
+		return nil, err
+	}
+	snap, err := tx.snapshot(r.Queue)
+	if err != nil {
+		return nil, err
+	}
+	plan, err := snap.Place(a, tx.now)
+	if err != nil {
+		return nil, withStart(snap, a, err)
+	}
+	return tx.apply(r, a, plan)
+}
+
+// withStart adds to a refusal when the request could start.
+func withStart(snap *placer.Snapshot, a placer.Ask, refused error) error {
+	var r *placer.Refusal
+	if !errors.As(refused, &r) || r.Kind != placer.ErrNotNow {
+		return refused
+	}
+	if plan, err := snap.Earliest(a, snap.Now); err == nil {
+		r.Start, r.HasStart = plan.Start, true
+	}
+	return refused
+}
+
+// When finds the first count starts of a request from now on, without changing
+// anything: the earliest, then each later instant at which nodes are given back
+// and it fits.
+func (tx *Tx) When(r placer.Request, after int64, count int) ([]*placer.Plan, error) {
+	a, err := tx.Ask(r)
+	if err != nil {
+		return nil, err
+	}
+	snap, err := tx.snapshot(r.Queue)
+	if err != nil {
+		return nil, err
+	}
+	return snap.Starts(a, max(after, tx.now), count)
+}
+
+// apply verifies a plan for now against the rows and carries it out.
+func (tx *Tx) apply(r placer.Request, a placer.Ask, plan *placer.Plan) (*Job, error) {
+	defs, err := tx.Resources()
+	if err != nil {
+		return nil, err
+	}
+	j := &Job{ID: tx.state.nextJob, State: JobRunning, Name: r.Name, User: r.User, Account: r.Account, Queue: r.Queue,
+		Class: r.Class, Key: r.Key, Select: a.Text(defs), Place: a.Place.Format(defs), Path: plan.Path, Policy: plan.Policy,
+		Set: plan.Set, Walltime: a.Duration, Submit: tx.now, Start: plan.Start, End: plan.End}
+	tx.state.nextJob++
+	for i, c := range plan.Chunks {
+		jc := JobChunk{Count: a.Chunks[i].Count, Nodes: make([]JobNode, len(c.Picks))}
+		for k, p := range c.Picks {
+			jc.Nodes[k] = JobNode{p.Node, int(p.Chunks)}
+		}
+		j.Chunks = append(j.Chunks, jc)
+	}
+	if err := tx.occupy(j, plan); err != nil {
+		return nil, err
+	}
+	if err := tx.mark(tableEndings, timeKey(j.End, jobOwner(j.ID))); err != nil {
+		return nil, err
+	}
+	if j.Key != "" {
+		if err := tx.put(tableKeys, []byte(j.Key), append([]byte{1}, key64(j.ID)...)); err != nil {
+			return nil, err
+		}
+	}
+	return j, tx.putJob(j, 0)
+}
+
+// occupy takes the plan's nodes. The calendar refuses a node that is taken, the
+// index one that is not in the class the plan found it in: a plan that does not
+// fit the state is never carried out in part, because the transaction fails.
+func (tx *Tx) occupy(j *Job, plan *placer.Plan) error {
+	span := timeline.Busy{Start: plan.Start, End: plan.End, Owner: jobOwner(j.ID), Held: true}
+	type group struct {
+		bucket *index.Bucket
+		class  index.Class
+	}
+	moves := make(map[group]*roaring.Bitmap)
+	for _, c := range plan.Chunks {
+		for _, p := range c.Picks {
+			if err := tx.Calendar().Add(p.Node, span); err != nil {
+				return fmt.Errorf("%w: the plan does not fit: %w", ErrConflict, err)
+			}
+			g := group{p.Bucket, p.Class}
+			if moves[g] == nil {
+				moves[g] = roaring.New()
+			}
+			if !moves[g].CheckedAdd(p.Node) {
+				return fmt.Errorf("%w: the plan has node %d twice", ErrConflict, p.Node)
+			}
+		}
+	}
+	ix, err := tx.Index()
+	if err != nil {
+		return err
+	}
+	for g, nodes := range moves {
+		ix.MoveMany(g.bucket, nodes, g.class, index.Busy)
+	}
+	return ix.Err()
+}

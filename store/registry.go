@@ -1,0 +1,118 @@
+package store
+
+import (
+	"encoding/binary"
+	"fmt"
+
+	"go.etcd.io/bbolt"
+)
+
+// Format is the file format this version writes. Older ones are migrated in one
+// transaction when first written to; newer ones are refused.
+const Format = 1
+
+// magic begins the format row. On disk; must not change.
+const magic = "placectl"
+
+// table numbers the tables of the file.
+type table int
+
+const (
+	tableMeta table = iota
+	tableConfig
+	tableResources
+	tableQueues
+	tableNodes
+	tableNodeNames
+	tableBuckets
+	tableBitmaps
+	tableCalendar
+	tableJobs
+	tableJobStates
+	tableEndings
+	tableReservations
+	tableReservationIDs
+	tableChanges
+	tableKeys
+	tableCount
+)
+
+// tables is the registry: every bucket of the file, what its keys and values
+// are, the format that brought it, and whether it can be rebuilt from the
+// others. Numbers in keys are big-endian. A value is a row: a version byte,
+// the fields, and a CRC32C over key, version and fields.
+var tables = [tableCount]struct {
+	name, key, value string
+	since            uint32
+	derived          bool
+}{
+	tableMeta:           {"meta", "format | state", "the magic and the format; clock and counters", 1, false},
+	tableConfig:         {"config", "setting", "its value as text", 1, false},
+	tableResources:      {"resources", "resource number (2 bytes)", "definition", 1, false},
+	tableQueues:         {"queues", "name", "settings of the queue", 1, false},
+	tableNodes:          {"nodes", "node number (4)", "node", 1, false},
+	tableNodeNames:      {"node_names", "name", "node number", 1, true},
+	tableBuckets:        {"buckets", "bucket number (4)", "signature, queue, priority, counts", 1, true},
+	tableBitmaps:        {"bitmaps", "family (1), bucket or resource number (4), value", "roaring bitmap, portable format", 1, true},
+	tableCalendar:       {"calendar", "node number / 64 (4)", "what is planned for those 64 nodes", 1, true},
+	tableJobs:           {"jobs", "job number (8)", "job", 1, false},
+	tableJobStates:      {"job_states", "state (1), job number (8)", "nothing", 1, true},
+	tableEndings:        {"endings", "expected end (8), owner (8)", "nothing", 1, true},
+	tableReservations:   {"reservations", "name", "reservation", 1, false},
+	tableReservationIDs: {"reservation_ids", "reservation number (8)", "name", 1, true},
+	tableChanges:        {"changes", "instant (8), owner (8)", "nothing: the owner begins or ends then by the clock", 1, true},
+	tableKeys:           {"keys", "idempotency key", "job number", 1, false},
+}
+
+var (
+	keyFormat = []byte("format")
+	keyState  = []byte("state")
+)
+
+// createTables lays out an empty file.
+func createTables(b *bbolt.Tx) error {
+	for _, t := range tables {
+		if _, err := b.CreateBucket([]byte(t.name)); err != nil {
+			return fmt.Errorf("table %s: %w", t.name, err)
+		}
+	}
+	return writeFormat(b, Format)
+}
+
+func writeFormat(b *bbolt.Tx, format uint32) error {
+	return b.Bucket([]byte(tables[tableMeta].name)).Put(keyFormat, binary.BigEndian.AppendUint32([]byte(magic), format))
+}
+
+// readFormat tells the format of a file, ErrNotOurs when it has none.
+func readFormat(b *bbolt.Tx) (uint32, error) {
+	meta := b.Bucket([]byte(tables[tableMeta].name))
+	if meta == nil {
+		return 0, fmt.Errorf("%w: it has no table %q", ErrNotOurs, tables[tableMeta].name)
+	}
+	v := meta.Get(keyFormat)
+	if len(v) != len(magic)+4 || string(v[:len(magic)]) != magic {
+		return 0, fmt.Errorf("%w: it has no format row", ErrNotOurs)
+	}
+	return binary.BigEndian.Uint32(v[len(magic):]), nil
+}
+
+// migrations holds, by the format they lead from, the steps to the next one.
+var migrations = map[uint32]func(*bbolt.Tx) error{}
+
+// migrate brings an older file to Format, inside the transaction that will
+// write to it. Readers of an older file that they understand leave it alone.
+func migrate(b *bbolt.Tx, from uint32) error {
+	for ; from < Format; from++ {
+		step := migrations[from]
+		if step == nil {
+			return fmt.Errorf("%w: no way from format %d to %d", ErrDamaged, from, from+1)
+		}
+		if err := step(b); err != nil {
+			return fmt.Errorf("migrating from format %d: %w", from, err)
+		}
+		if err := writeFormat(b, from+1); err != nil {
+			return err
+		}
+	}
+	return nil
+}

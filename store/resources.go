@@ -1,0 +1,190 @@
+package store
+
+import (
+	"encoding/binary"
+	"fmt"
+	"slices"
+
+	"github.com/placectl/placectl/index"
+)
+
+const resourceVersion = 1
+
+// Flags of a resource's row. On disk; must not change.
+const (
+	flagConsumable = 1 << iota
+	flagUnique
+)
+
+func encodeResource(def index.Def) []byte {
+	e := encoder{}
+	e.byte(resourceVersion)
+	e.byte(byte(def.Type))
+	var flags byte
+	if def.Consumable {
+		flags |= flagConsumable
+	}
+	if def.Unique {
+		flags |= flagUnique
+	}
+	e.byte(flags)
+	e.string(def.Name)
+	return e.b
+}
+
+func decodeResource(key, row []byte) (index.Def, error) {
+	d := decoder{b: row}
+	d.byte()
+	def := index.Def{Type: index.Type(d.byte())}
+	flags := d.byte()
+	def.Consumable, def.Unique = flags&flagConsumable != 0, flags&flagUnique != 0
+	def.Name = d.string()
+	if len(key) != 2 {
+		d.bad = true
+	} else {
+		def.ID = index.ResID(binary.BigEndian.Uint16(key))
+	}
+	return def, d.done(tableResources, key)
+}
+
+// Resources are the resources that the store knows, the built-in ones among
+// them.
+func (tx *Tx) Resources() (*index.Defs, error) {
+	if tx.loaded.defs != nil {
+		return tx.loaded.defs, nil
+	}
+	defs := index.NewDefs()
+	err := tx.each(tableResources, nil, func(key, row []byte) (bool, error) {
+		def, err := decodeResource(key, row)
+		if err != nil {
+			return false, err
+		}
+		if err := defs.Restore(def); err != nil {
+			return false, fmt.Errorf("%w: %v", ErrDamaged, err)
+		}
+		return true, nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	defs.SetNext(tx.state.nextResource)
+	tx.loaded.defs = defs
+	return defs, nil
+}
+
+// AddResource declares a resource.
+func (tx *Tx) AddResource(def index.Def) error {
+	defs, err := tx.Resources()
+	if err != nil {
+		return err
+	}
+	if def, err = defs.Add(def); err != nil {
+		return err
+	}
+	tx.state.nextResource = defs.Next()
+	if err := tx.put(tableResources, key16(uint16(def.ID)), encodeResource(def)); err != nil {
+		return err
+	}
+	return tx.forgetIndex()
+}
+
+// RemoveResource forgets a declared resource that no node has and no setting
+// names.
+func (tx *Tx) RemoveResource(name string) error {
+	defs, err := tx.Resources()
+	if err != nil {
+		return err
+	}
+	def, ok := defs.Lookup(name)
+	if !ok {
+		return fmt.Errorf("no resource %q%s: %w", name, index.DidYouMean(name, defs.Names()), ErrNotFound)
+	}
+	if def.Builtin {
+		return &Conflict{"resource " + def.Name, "it is built in"}
+	}
+	set, err := tx.Settings()
+	if err != nil {
+		return err
+	}
+	if slices.Contains(set.Signature, def.Name) || slices.Contains(set.GroupKey, def.Name) {
+		return &Conflict{"resource " + def.Name, "the setting signature or group_key names it"}
+	}
+	if err := tx.unusedResource(def); err != nil {
+		return err
+	}
+	defs.Remove(def.ID)
+	if err := tx.remove(tableResources, key16(uint16(def.ID))); err != nil {
+		return err
+	}
+	return tx.reindex()
+}
+
+// unusedResource fails when a node, a queue or a job on its nodes needs the
+// resource.
+func (tx *Tx) unusedResource(def index.Def) error {
+	queues, err := tx.Queues()
+	if err != nil {
+		return err
+	}
+	for _, q := range queues {
+		if slices.Contains(q.GroupKey, def.Name) {
+			return &Conflict{"resource " + def.Name, "queue " + q.Name + " has it as group key"}
+		}
+	}
+	return tx.EachNode(func(n *index.Node) error {
+		if _, ok := n.Get(def.ID); ok {
+			return &Conflict{"resource " + def.Name, "node " + n.Name + " has it"}
+		}
+		return nil
+	})
+}
+
+// forgetIndex writes the index back and drops it, because what it was made
+// from has changed.
+func (tx *Tx) forgetIndex() error {
+	tx.loaded.settings = nil
+	if tx.loaded.index == nil {
+		return nil
+	}
+	err := tx.flushIndex(tx.loaded.index)
+	tx.loaded.index = nil
+	return err
+}
+
+// reindex sorts all nodes into buckets anew.
+func (tx *Tx) reindex() error {
+	if err := tx.forgetIndex(); err != nil {
+		return err
+	}
+	for _, t := range []table{tableBuckets, tableBitmaps} {
+		if err := tx.empty(t); err != nil {
+			return err
+		}
+	}
+	ix, err := tx.Index()
+	if err != nil {
+		return err
+	}
+	var nodes []*index.Node
+	if err := tx.EachNode(func(n *index.Node) error { nodes = append(nodes, n); return nil }); err != nil {
+		return err
+	}
+	for _, n := range nodes {
+		ix.Insert(n, tx.classOf(n.Number))
+		if err := tx.put(tableNodes, key32(n.Number), encodeNode(n)); err != nil {
+			return err
+		}
+	}
+	return ix.Err()
+}
+
+// empty deletes every row of a table.
+func (tx *Tx) empty(t table) error {
+	name := []byte(tables[t].name)
+	if err := tx.bolt.DeleteBucket(name); err != nil {
+		return err
+	}
+	b, err := tx.bolt.CreateBucket(name)
+	tx.table[t], tx.dirty = b, true
+	return err
+}

@@ -1,0 +1,213 @@
+package store
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/placectl/placectl/index"
+)
+
+// Settings are the store's settings, read and given their defaults.
+type Settings struct {
+	Signature       []string // resources that make up signatures; empty: all that may
+	GroupKey        []string // resources whose values make placement sets; empty: none
+	ExplicitSets    bool     // nodes without a value of the key are in no set
+	DoNotSpan       bool     // a request that fits no placement set never runs
+	ExactFit        bool     // chunks that compete for nodes are assigned exactly, not first fit
+	DefaultWalltime int64    // seconds
+}
+
+// Setting describes one setting.
+type Setting struct {
+	Name    string
+	Value   string // as set, or the default
+	Default string
+	Set     bool // somebody set it
+	Doc     string
+}
+
+type settingDef struct {
+	name, value, doc string
+	read             func(defs *index.Defs, v string, s *Settings) error
+}
+
+// settingDefs are all settings there are, with their defaults.
+var settingDefs = []settingDef{
+	{"chunk_fit", "first", "how chunks that compete for nodes share them: first (in the order of the select, as OpenPBS) or exact",
+		func(_ *index.Defs, v string, s *Settings) error {
+			if s.ExactFit = v == "exact"; !s.ExactFit && v != "first" {
+				return fmt.Errorf("%q is neither first nor exact", v)
+			}
+			return nil
+		}},
+	{"default_walltime", "3600", "seconds that a request without a walltime gets",
+		func(_ *index.Defs, v string, s *Settings) (err error) {
+			s.DefaultWalltime, err = strconv.ParseInt(v, 10, 64)
+			if err != nil || s.DefaultWalltime < 1 || s.DefaultWalltime > maxWalltime {
+				return fmt.Errorf("%q is not a number of seconds from 1 to %d", v, maxWalltime)
+			}
+			return nil
+		}},
+	{"do_not_span_sets", "false", "a request that fits no placement set never runs, rather than span them",
+		func(_ *index.Defs, v string, s *Settings) error { return readBool(v, &s.DoNotSpan) }},
+	{"group_key", "", "resources whose values split the nodes into placement sets, e.g. switch,rack",
+		func(defs *index.Defs, v string, s *Settings) error {
+			return readResources(defs, v, &s.GroupKey, groupable)
+		}},
+	{"only_explicit_sets", "false", "nodes that lack the group key are in no placement set",
+		func(_ *index.Defs, v string, s *Settings) error { return readBool(v, &s.ExplicitSets) }},
+	{"signature", "", "resources whose values make a bucket; empty: all that are not unique",
+		func(defs *index.Defs, v string, s *Settings) error {
+			return readResources(defs, v, &s.Signature, signable)
+		}},
+}
+
+// maxWalltime bounds walltimes, in seconds: a hundred years.
+const maxWalltime = 100 * 366 * 86400
+
+func readBool(v string, to *bool) error {
+	b, err := strconv.ParseBool(strings.ToLower(v))
+	*to = b
+	if err != nil {
+		return fmt.Errorf("%q is neither true nor false", v)
+	}
+	return nil
+}
+
+func readResources(defs *index.Defs, v string, to *[]string, fit func(*index.Defs, index.Def) error) error {
+	for name := range strings.SplitSeq(v, ",") {
+		if name = strings.TrimSpace(name); name == "" {
+			continue
+		}
+		def, ok := defs.Lookup(name)
+		if !ok {
+			return fmt.Errorf("no resource %q%s: %w", name, index.DidYouMean(name, defs.Names()), ErrNotFound)
+		}
+		if err := fit(defs, def); err != nil {
+			return err
+		}
+		if !slices.Contains(*to, def.Name) {
+			*to = append(*to, def.Name)
+		}
+	}
+	return nil
+}
+
+func signable(defs *index.Defs, def index.Def) error {
+	if !defs.MaySign(def) {
+		return fmt.Errorf("%s cannot be part of a signature: it is unique to a node, or nodes are not asked for it", def.Name)
+	}
+	return nil
+}
+
+func groupable(_ *index.Defs, def index.Def) error {
+	if def.Type != index.String && def.Type != index.StringArray || def.ID == index.Host || def.ID == index.VNode {
+		return fmt.Errorf("%s cannot be a group key: that takes a string or string_array resource", def.Name)
+	}
+	return nil
+}
+
+// signature lists the signature resources by number.
+func (s *Settings) signature(defs *index.Defs) []index.ResID {
+	if len(s.Signature) == 0 {
+		return defs.DefaultSignature()
+	}
+	return resIDs(defs, s.Signature)
+}
+
+func resIDs(defs *index.Defs, names []string) []index.ResID {
+	var ids []index.ResID
+	for _, name := range names {
+		if def, ok := defs.Lookup(name); ok {
+			ids = append(ids, def.ID)
+		}
+	}
+	return ids
+}
+
+// Settings reads the store's settings.
+func (tx *Tx) Settings() (*Settings, error) {
+	if tx.loaded.settings != nil {
+		return tx.loaded.settings, nil
+	}
+	defs, err := tx.Resources()
+	if err != nil {
+		return nil, err
+	}
+	set := make(map[string]string)
+	err = tx.each(tableConfig, nil, func(k, row []byte) (bool, error) {
+		set[string(k)] = string(row[1:])
+		return true, nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	s := new(Settings)
+	for _, def := range settingDefs {
+		v, ok := set[def.name]
+		if !ok {
+			v = def.value
+		}
+		if err := def.read(defs, v, s); err != nil {
+			return nil, fmt.Errorf("%w: setting %s: %v", ErrDamaged, def.name, err)
+		}
+	}
+	tx.loaded.settings = s
+	return s, nil
+}
+
+// AllSettings lists every setting with its value.
+func (tx *Tx) AllSettings() ([]Setting, error) {
+	var out []Setting
+	for _, def := range settingDefs {
+		row, err := tx.get(tableConfig, []byte(def.name))
+		if err != nil {
+			return nil, err
+		}
+		s := Setting{Name: def.name, Value: def.value, Default: def.value, Doc: def.doc}
+		if row != nil {
+			s.Value, s.Set = string(row[1:]), true
+		}
+		out = append(out, s)
+	}
+	return out, nil
+}
+
+// SettingNames lists the settings there are.
+func SettingNames() []string {
+	names := make([]string, len(settingDefs))
+	for i, def := range settingDefs {
+		names[i] = def.name
+	}
+	return names
+}
+
+const settingVersion = 1
+
+// Configure changes a setting; an empty value puts the default back. Changing
+// the signature sorts all nodes into buckets anew.
+func (tx *Tx) Configure(name, value string) error {
+	i := slices.IndexFunc(settingDefs, func(d settingDef) bool { return d.name == name })
+	if i < 0 {
+		return fmt.Errorf("no setting %q%s: %w", name, index.DidYouMean(name, SettingNames()), ErrNotFound)
+	}
+	defs, err := tx.Resources()
+	if err != nil {
+		return err
+	}
+	if value == "" {
+		err = tx.remove(tableConfig, []byte(name))
+	} else {
+		if err := settingDefs[i].read(defs, value, new(Settings)); err != nil {
+			return fmt.Errorf("%w setting %s: %w", ErrInvalid, name, err)
+		}
+		err = tx.put(tableConfig, []byte(name), append([]byte{settingVersion}, value...))
+	}
+	tx.loaded.settings = nil
+	if err != nil || name != "signature" {
+		return err
+	}
+	return tx.reindex()
+}

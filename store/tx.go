@@ -1,0 +1,191 @@
+package store
+
+import (
+	"fmt"
+
+	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/timeline"
+	"go.etcd.io/bbolt"
+)
+
+// Tx is a transaction. It reads what it needs when it needs it, keeps what it
+// changes in memory where that is cheaper, and writes it back when it commits.
+// It is not safe for concurrent use, and ends with the function it was given to.
+type Tx struct {
+	db     *DB
+	bolt   *bbolt.Tx
+	table  [tableCount]*bbolt.Bucket
+	now    int64
+	state  counters
+	dirty  bool
+	loaded struct {
+		settings *Settings
+		defs     *index.Defs
+		index    *index.Index
+		calendar *timeline.Calendar
+	}
+}
+
+// counters are the clock and the numbers never used yet. One row.
+type counters struct {
+	asOf            int64 // the instant that the bitmaps stand for
+	nextNode        uint32
+	nextBucket      uint32
+	nextResource    index.ResID
+	nextJob         uint64
+	nextReservation uint64
+}
+
+const stateVersion = 1
+
+func (c *counters) encode() []byte {
+	e := encoder{}
+	e.byte(stateVersion)
+	e.int(c.asOf)
+	e.uint(uint64(c.nextNode))
+	e.uint(uint64(c.nextBucket))
+	e.uint(uint64(c.nextResource))
+	e.uint(c.nextJob)
+	e.uint(c.nextReservation)
+	return e.b
+}
+
+func (c *counters) decode(b []byte) error {
+	d := decoder{b: b}
+	d.byte()
+	c.asOf = d.int()
+	c.nextNode = uint32(d.uint())
+	c.nextBucket = uint32(d.uint())
+	c.nextResource = index.ResID(d.uint())
+	c.nextJob = d.uint()
+	c.nextReservation = d.uint()
+	return d.done(tableMeta, keyState)
+}
+
+// begin starts a transaction: format, counters, and the clock.
+func (db *DB) begin(b *bbolt.Tx) (*Tx, error) {
+	tx := &Tx{db: db, bolt: b, now: db.opt.Now().Unix()}
+	format, err := readFormat(b)
+	if err != nil {
+		return nil, err
+	}
+	if format > Format {
+		return nil, fmt.Errorf("%w: format %d, this one knows up to %d", ErrNewer, format, Format)
+	}
+	if format < Format && b.Writable() {
+		tx.dirty = true
+		if err := migrate(b, format); err != nil {
+			return nil, err
+		}
+	}
+	tx.state = counters{nextResource: index.FirstDeclared, nextJob: 1, nextReservation: 1}
+	row, err := tx.get(tableMeta, keyState)
+	if err != nil {
+		return nil, err
+	}
+	if row != nil {
+		if err := tx.state.decode(row); err != nil {
+			return nil, err
+		}
+	}
+	return tx, tx.advance()
+}
+
+// Writable reports whether the transaction may change things.
+func (tx *Tx) Writable() bool { return tx.bolt.Writable() }
+
+// Now is the transaction's instant, in Unix seconds.
+func (tx *Tx) Now() int64 { return tx.now }
+
+func (tx *Tx) tab(t table) *bbolt.Bucket {
+	if tx.table[t] == nil {
+		tx.table[t] = tx.bolt.Bucket([]byte(tables[t].name))
+	}
+	return tx.table[t]
+}
+
+// get finds a row's payload, nil when there is none. It lives as long as the
+// transaction and must not be changed.
+func (tx *Tx) get(t table, key []byte) ([]byte, error) {
+	b := tx.tab(t)
+	if b == nil {
+		return nil, fmt.Errorf("%w: table %s is missing", ErrDamaged, tables[t].name)
+	}
+	row := b.Get(key)
+	if row == nil {
+		return nil, nil
+	}
+	return unseal(t, key, row)
+}
+
+// put writes a row. It and remove are the only ways to change the file.
+func (tx *Tx) put(t table, key, payload []byte) error {
+	if !tx.Writable() {
+		return ErrReadOnly
+	}
+	tx.dirty = true
+	return tx.tab(t).Put(key, seal(key, payload))
+}
+
+// remove deletes a row, if there is one.
+func (tx *Tx) remove(t table, key []byte) error {
+	if !tx.Writable() {
+		return ErrReadOnly
+	}
+	tx.dirty = true
+	return tx.tab(t).Delete(key)
+}
+
+// mark writes a row whose key says all.
+func (tx *Tx) mark(t table, key []byte) error { return tx.put(t, key, []byte{1}) }
+
+// each goes through the rows of a table whose keys begin with prefix, in key
+// order, until fn fails or says stop.
+func (tx *Tx) each(t table, prefix []byte, fn func(key, payload []byte) (more bool, err error)) error {
+	return tx.eachFrom(t, prefix, prefix, fn)
+}
+
+// eachFrom is each, beginning at a key.
+func (tx *Tx) eachFrom(t table, from, prefix []byte, fn func(key, payload []byte) (more bool, err error)) error {
+	b := tx.tab(t)
+	if b == nil {
+		return fmt.Errorf("%w: table %s is missing", ErrDamaged, tables[t].name)
+	}
+	c := b.Cursor()
+	for k, v := c.Seek(from); k != nil && hasPrefix(k, prefix); k, v = c.Next() {
+		if t == tableMeta && string(k) == string(keyFormat) {
+			continue // not a row: older and newer versions must be able to read it
+		}
+		payload, err := unseal(t, k, v)
+		if err != nil {
+			return err
+		}
+		more, err := fn(k, payload)
+		if err != nil || !more {
+			return err
+		}
+	}
+	return nil
+}
+
+func hasPrefix(k, prefix []byte) bool {
+	return len(k) >= len(prefix) && string(k[:len(prefix)]) == string(prefix)
+}
+
+// flush writes back what is kept in memory.
+func (tx *Tx) flush() error {
+	if ix := tx.loaded.index; ix != nil {
+		if err := tx.flushIndex(ix); err != nil {
+			return err
+		}
+	}
+	if c := tx.loaded.calendar; c != nil {
+		if err := tx.flushCalendar(c); err != nil {
+			return err
+		}
+	}
+	if !tx.dirty {
+		return nil
+	}
+	return tx.put(tableMeta, keyState, tx.state.encode())
+}

@@ -1,0 +1,201 @@
+package timeline
+
+import (
+	"fmt"
+	"iter"
+	"math"
+	"slices"
+)
+
+// BlockNodes is how many nodes share a calendar block. It is on disk and must
+// not change.
+const BlockNodes = 64
+
+// Forever is the time of what never happens.
+const Forever = math.MaxInt64
+
+// Busy is a stretch of time in which a node is taken as a whole: [Start, End).
+type Busy struct {
+	Start, End int64
+	Owner      uint64
+	// Held stretches last until they are removed: a running job does not give
+	// its node back because the clock says so. Past its End such a stretch
+	// counts as ending a grace from now, again and again.
+	Held bool
+}
+
+// Block is what is planned for 64 nodes with neighbouring numbers, each list by
+// Start.
+type Block [BlockNodes][]Busy
+
+// BlockSource lends a Calendar what is stored: the block of nodes from
+// number*BlockNodes on, nil for one in which nothing is planned.
+type BlockSource interface {
+	Block(number uint32) (*Block, error)
+}
+
+// Calendar knows which nodes are taken when. Blocks are faulted in when they
+// are first asked for. Reading methods answer as if nothing were planned when
+// the source fails; Err then tells.
+type Calendar struct {
+	src    BlockSource
+	now    int64
+	grace  int64
+	blocks map[uint32]*calendarBlock
+	last   *calendarBlock // the block used last: neighbours are asked for in turn
+	lastNo uint32
+	err    error
+}
+
+type calendarBlock struct {
+	*Block
+	changed bool
+}
+
+// NewCalendar makes a calendar at the instant now over what src holds, a nil
+// src holding nothing. grace is how long past now an overdue job is taken to
+// go on, in the unit of time.
+func NewCalendar(src BlockSource, now, grace int64) *Calendar {
+	return &Calendar{src: src, now: now, grace: max(grace, 1), blocks: make(map[uint32]*calendarBlock)}
+}
+
+// Err is the first failure of the source.
+func (c *Calendar) Err() error { return c.err }
+
+// SetNow moves the calendar to another instant.
+func (c *Calendar) SetNow(now int64) { c.now = now }
+
+func (c *Calendar) block(node uint32) *calendarBlock {
+	number := node / BlockNodes
+	if c.last != nil && c.lastNo == number {
+		return c.last
+	}
+	b, ok := c.blocks[number]
+	if !ok {
+		b = &calendarBlock{}
+		if c.src != nil {
+			stored, err := c.src.Block(number)
+			if err != nil && c.err == nil {
+				c.err = err
+			}
+			b.Block = stored
+		}
+		if b.Block == nil {
+			b.Block = new(Block)
+		}
+		c.blocks[number] = b
+	}
+	c.last, c.lastNo = b, number
+	return b
+}
+
+// At lists what is planned for a node, by start; for reading only.
+func (c *Calendar) At(node uint32) []Busy { return c.block(node).Block[node%BlockNodes] }
+
+// End is when a stretch is expected to end, seen from now.
+func (c *Calendar) End(b Busy) int64 {
+	if b.Held && b.End <= c.now {
+		return c.now + c.grace
+	}
+	return b.End
+}
+
+// Add takes a node for a stretch of time. It fails with ErrBusy where that
+// overlaps another, and with ErrRange when the stretch is empty.
+func (c *Calendar) Add(node uint32, b Busy) error {
+	if b.End <= b.Start {
+		return fmt.Errorf("%w: [%d, %d) is empty", ErrRange, b.Start, b.End)
+	}
+	if other, ok := c.overlap(node, b.Start, b.End); ok {
+		return fmt.Errorf("%w: node %d is taken from %d to %d", ErrBusy, node, other.Start, c.End(other))
+	}
+	blk := c.block(node)
+	list := &blk.Block[node%BlockNodes]
+	i, _ := slices.BinarySearchFunc(*list, b.Start, func(x Busy, t int64) int {
+		if x.Start <= t {
+			return -1
+		}
+		return 1
+	})
+	*list = slices.Insert(*list, i, b)
+	blk.changed = true
+	return nil
+}
+
+// Remove gives back what an owner has of a node, all of it. It fails with
+// ErrSpan when that is nothing.
+func (c *Calendar) Remove(node uint32, owner uint64) error {
+	blk := c.block(node)
+	list := &blk.Block[node%BlockNodes]
+	rest := slices.DeleteFunc(slices.Clone(*list), func(b Busy) bool { return b.Owner == owner })
+	if len(rest) == len(*list) {
+		return fmt.Errorf("%w: nothing of owner %d on node %d", ErrSpan, owner, node)
+	}
+	*list = rest
+	blk.changed = true
+	return nil
+}
+
+// overlap finds a stretch that is on the node in [from, to).
+func (c *Calendar) overlap(node uint32, from, to int64) (Busy, bool) {
+	for _, b := range c.At(node) {
+		if b.Start >= to {
+			break
+		}
+		if c.End(b) > from {
+			return b, true
+		}
+	}
+	return Busy{}, false
+}
+
+// FreeThrough reports whether nothing is on the node in [from, to).
+func (c *Calendar) FreeThrough(node uint32, from, to int64) bool {
+	_, taken := c.overlap(node, from, to)
+	return !taken
+}
+
+// NextBusy is when the node is next taken at or after t, Forever when it is
+// not. A stretch that is under way at t does not count.
+func (c *Calendar) NextBusy(node uint32, t int64) int64 {
+	for _, b := range c.At(node) {
+		if b.Start >= t {
+			return b.Start
+		}
+	}
+	return Forever
+}
+
+// On finds the stretch that a node is in now. Of an overdue job and what was
+// planned to follow it, that is the job.
+func (c *Calendar) On(node uint32) (Busy, bool) {
+	for _, b := range c.At(node) {
+		if b.Start > c.now {
+			break
+		}
+		if b.Held || b.End > c.now {
+			return b, true
+		}
+	}
+	return Busy{}, false
+}
+
+// Planned reports whether the node is taken at some time after now.
+func (c *Calendar) Planned(node uint32) bool {
+	list := c.At(node)
+	return len(list) > 0 && list[len(list)-1].Start > c.now
+}
+
+// Changed lists the blocks changed since the last call, by number.
+func (c *Calendar) Changed() iter.Seq2[uint32, *Block] {
+	return func(yield func(uint32, *Block) bool) {
+		for number, b := range c.blocks {
+			if b.changed {
+				b.changed = false
+				if !yield(number, b.Block) {
+					return
+				}
+			}
+		}
+	}
+}

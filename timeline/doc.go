@@ -1,0 +1,47 @@
+// Package timeline answers questions about amounts over time: how much is free
+// then, is this much free throughout that window, and when is the earliest
+// moment from which this much is free for this long.
+//
+// A Planner holds one quantity, a Multi several named ones that are taken and
+// given back together. Both follow the planner of Flux (flux-sched,
+// resource/planner) in what they answer. A Calendar knows which nodes are busy
+// when.
+//
+// # Terms
+//
+// Time is an integer without a unit. A plan covers [start, end) and has a
+// total. A span takes an amount for [s, s+d). A change point is the plan's
+// start and every moment at which a live span begins or ends, whether or not
+// the free amount differs on its two sides. The moment end itself is no
+// change point, for nothing can begin there.
+//
+// # Invariants
+//
+//   - What spans use never exceeds the total that stood when they were added.
+//     Only Resize can bring the total below it; then zero is free there, not
+//     less, until spans go.
+//   - A refused call changes nothing, in no quantity of a Multi.
+//   - Queries write nothing and allocate nothing, so any number of goroutines
+//     may ask at once. Changes need the plan for themselves.
+//   - Answers depend on the live spans, the total and the plan's bounds alone,
+//     never on the order in which things happened. Span ids do depend on it.
+//
+// # Cost
+//
+// With n live spans a change or a look at one moment walks a tree of height
+// log n with wide nodes; adding a span over any number of change points
+// touches two paths of the tree. A search for the earliest start passes over
+// subtrees that are free or blocked throughout, and over those whose longest
+// free run is too short. The run lengths are kept rounded upward, for a
+// limited number of amounts, so a plan can be built whose runs all hide in the
+// rounding; the search then looks at every change point once, never more.
+//
+// A Multi searches quantity by quantity, each moving the start further. It can
+// take a step per change point where two quantities are free at alternating
+// times.
+//
+// # Caveats
+//
+// A plan lives in memory and knows no clock: nothing expires by itself.
+// A plan may be at most math.MaxInt64 long.
+package timeline

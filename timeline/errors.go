@@ -1,0 +1,23 @@
+package timeline
+
+import "errors"
+
+var (
+	// ErrNoFit is returned by EarliestStart and EarliestChange when no moment
+	// of the plan from the given one on has the amount free for the duration.
+	ErrNoFit = errors.New("timeline: no start fits")
+
+	// ErrBusy is returned when an addition would take more than is free
+	// somewhere in its window. Nothing has been added.
+	ErrBusy = errors.New("timeline: busy")
+
+	// ErrRange is returned for arguments that cannot be meant: a moment or a
+	// window outside the plan, a duration below one, an amount that is
+	// negative, above the total or above what the span holds, a plan without
+	// extent, a vector that does not match the quantities of a Multi.
+	ErrRange = errors.New("timeline: out of range")
+
+	// ErrSpan is returned when a span id names no live span: never given out,
+	// removed already, or given out by another plan.
+	ErrSpan = errors.New("timeline: no such span")
+)

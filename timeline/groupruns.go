@@ -1,0 +1,129 @@
+package timeline
+
+// The longest runs of an inner node over leaves, and the queue of nodes that
+// wait to be measured.
+
+// measure finds the longest runs of a node at height 0 out of those of its
+// leaves and the runs across their borders. Every second level is measured,
+// the ones between take the value of the one below them.
+func (nd *inner) measure() {
+	const levels = runLevels / 2
+	r := &nd.runs
+	r.reset(nd.bounds())
+	var from [levels]int64 // where the run begins that is open at each level
+	var open [levels]bool
+	var end int64
+	for i := range nd.n {
+		l := nd.leaf[i]
+		if l.runs.stale {
+			l.measure()
+		}
+		for k := range levels {
+			limit := r.edge(2 * k)
+			best := r.length[2*k]
+			switch {
+			case nd.hi[i] <= limit:
+				if !open[k] {
+					open[k], from[k] = true, nd.first[i]
+				}
+				continue
+			case nd.lo[i] > limit:
+				if open[k] {
+					best = max(best, nd.first[i]-from[k])
+				}
+				open[k] = false
+			default:
+				below := limit - nd.add[i]
+				best = max(best, l.runs.bound(below))
+				if open[k] {
+					best = max(best, l.firstBusy(below)-from[k])
+				}
+				from[k] = l.lastBusy(below)
+				open[k] = from[k] < l.end
+			}
+			r.length[2*k] = best
+		}
+		end = l.end
+	}
+	for k := range levels {
+		if open[k] {
+			r.length[2*k] = max(r.length[2*k], end-from[k])
+		}
+		r.length[2*k+1] = r.length[2*k]
+	}
+}
+
+// firstBusy is as for a leaf, for a node at height 0 that is not within the
+// limit throughout.
+func (nd *inner) firstBusy(limit int64) int64 {
+	i := 0
+	for nd.hi[i] <= limit {
+		i++
+	}
+	if nd.lo[i] > limit {
+		return nd.first[i]
+	}
+	return nd.leaf[i].firstBusy(limit - nd.add[i])
+}
+
+// lastBusy is as for a leaf, for a node at height 0 that is not within the
+// limit throughout. The second result is the node's end.
+func (nd *inner) lastBusy(limit int64) (stop, end int64) {
+	i := nd.n - 1
+	end = nd.leaf[i].end
+	for nd.hi[i] <= limit {
+		i--
+	}
+	if nd.lo[i] > limit {
+		return nd.leaf[i].end, end
+	}
+	return nd.leaf[i].lastBusy(limit - nd.add[i]), end
+}
+
+const (
+	staleLeaves = 16
+	staleInners = 4
+)
+
+// staleNodes queues the nodes whose run lengths do not hold at present, in two
+// rings. A node may sit in a ring although it has been measured meanwhile, or
+// has left the tree; its flag tells.
+type staleNodes struct {
+	leaves [staleLeaves]*leaf
+	inners [staleInners]*inner
+	l, i   int
+}
+
+func (s *staleNodes) leaf(l *leaf) {
+	if l.runs.stale {
+		return
+	}
+	if old := s.leaves[s.l]; old != nil && old.runs.stale {
+		old.measure()
+	}
+	l.runs.stale = true
+	s.leaves[s.l] = l
+	s.l = (s.l + 1) % staleLeaves
+}
+
+func (s *staleNodes) inner(nd *inner) {
+	if nd.runs.stale {
+		return
+	}
+	if old := s.inners[s.i]; old != nil && old.runs.stale {
+		old.measure()
+	}
+	nd.runs.stale = true
+	s.inners[s.i] = nd
+	s.i = (s.i + 1) % staleInners
+}
+
+// changed notes that part of a node changed by delta, and reports whether its
+// run lengths have to be measured again.
+func (s *staleNodes) changed(r *runs, delta int64) bool {
+	if r.stale || delta == 0 {
+		return false
+	}
+	r.loose++
+	return delta < 0 || r.loose > looseMax
+}

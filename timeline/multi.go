@@ -1,0 +1,298 @@
+package timeline
+
+import (
+	"iter"
+	"slices"
+)
+
+// A Quantity is one of those that a Multi plans.
+type Quantity struct {
+	Name  string
+	Total int64
+}
+
+// A MultiSpan takes Amounts, one for each quantity of its plan and in their
+// order, for [Start, Start+Duration).
+type MultiSpan struct {
+	Start    int64
+	Duration int64
+	Amounts  []int64
+}
+
+// A Multi plans several named quantities that are taken and given back
+// together. Amounts are passed as a vector in the order of the quantities. A
+// call that fails for one quantity changes none. A change point of the plan is
+// one of every quantity, even of those of which the span takes nothing.
+// Use NewMulti.
+type Multi struct {
+	quantities []Quantity
+	used       []*profile // only the points of spans with an amount above zero
+	points     *profile   // the points of all spans, of amount zero
+	spans      spanTable[MultiSpan]
+}
+
+// NewMulti returns an empty plan of the quantities over [start, end). It fails
+// with ErrRange as New does, and if there are no quantities or two of the same
+// name.
+func NewMulti(quantities []Quantity, start, end int64) (*Multi, error) {
+	if !plannable(start, end) || !distinct(quantities) {
+		return nil, ErrRange
+	}
+	m := &Multi{quantities: slices.Clone(quantities), points: newProfile(start, end)}
+	for range quantities {
+		m.used = append(m.used, newProfile(start, end))
+	}
+	return m, nil
+}
+
+func distinct(quantities []Quantity) bool {
+	for i, q := range quantities {
+		if q.Total < 0 || q.Total > MaxTotal || index(quantities[:i], q.Name) >= 0 {
+			return false
+		}
+	}
+	return len(quantities) > 0
+}
+
+func index(quantities []Quantity, name string) int {
+	return slices.IndexFunc(quantities, func(q Quantity) bool { return q.Name == name })
+}
+
+// Len returns the number of live spans.
+func (m *Multi) Len() int { return m.spans.live }
+
+// Quantities returns the quantities in the order of the vectors.
+func (m *Multi) Quantities() []Quantity { return slices.Clone(m.quantities) }
+
+// Vector returns the amounts in the order of the quantities, zero for those
+// not mentioned. It fails with ErrRange if a name is not planned here.
+func (m *Multi) Vector(amounts map[string]int64) ([]int64, error) {
+	v := make([]int64, len(m.quantities))
+	for name, a := range amounts {
+		i := index(m.quantities, name)
+		if i < 0 {
+			return nil, ErrRange
+		}
+		v[i] = a
+	}
+	return v, nil
+}
+
+// Span returns a copy of a live span as it is now, or ErrSpan.
+func (m *Multi) Span(id SpanID) (MultiSpan, error) {
+	s := m.spans.get(id)
+	if s == nil {
+		return MultiSpan{}, ErrSpan
+	}
+	c := *s
+	c.Amounts = slices.Clone(s.Amounts)
+	return c, nil
+}
+
+// Add takes all amounts for the span's window, or none. Its errors are those
+// of Planner.Add; ErrRange also says that there are not as many amounts as
+// quantities.
+func (m *Multi) Add(s MultiSpan) (SpanID, error) {
+	ok, err := m.Fits(s.Start, s.Duration, s.Amounts)
+	if err != nil {
+		return 0, err
+	}
+	if !ok {
+		return 0, ErrBusy
+	}
+	m.points.add(s.Start, s.Start+s.Duration, 0)
+	for i, a := range s.Amounts {
+		if a > 0 {
+			m.used[i].add(s.Start, s.Start+s.Duration, a)
+		}
+	}
+	s.Amounts = slices.Clone(s.Amounts)
+	return m.spans.put(s), nil
+}
+
+// Remove gives a span back. It fails with ErrSpan.
+func (m *Multi) Remove(id SpanID) error {
+	s := m.spans.get(id)
+	if s == nil {
+		return ErrSpan
+	}
+	m.points.sub(s.Start, s.Start+s.Duration, 0)
+	for i, a := range s.Amounts {
+		if a > 0 {
+			m.used[i].sub(s.Start, s.Start+s.Duration, a)
+		}
+	}
+	m.spans.drop(id)
+	return nil
+}
+
+// Reduce gives amounts of a span back over its whole window. Giving back all
+// that it holds removes the span. It fails with ErrSpan, and with ErrRange if
+// there are not as many amounts as quantities, or one is negative or more than
+// the span holds.
+func (m *Multi) Reduce(id SpanID, amounts []int64) error {
+	s := m.spans.get(id)
+	if s == nil {
+		return ErrSpan
+	}
+	if len(amounts) != len(s.Amounts) {
+		return ErrRange
+	}
+	for i, a := range amounts {
+		if a < 0 || a > s.Amounts[i] {
+			return ErrRange
+		}
+	}
+	if slices.Equal(amounts, s.Amounts) {
+		return m.Remove(id)
+	}
+	for i, a := range amounts {
+		switch {
+		case a == 0:
+		case a == s.Amounts[i]:
+			m.used[i].sub(s.Start, s.Start+s.Duration, a)
+		default:
+			m.used[i].change(s.Start, s.Start+s.Duration, -a)
+		}
+		s.Amounts[i] -= a
+	}
+	return nil
+}
+
+// Resize changes totals, and with them the quantities themselves: those no
+// longer named are forgotten, also by the live spans; new ones are free
+// throughout; the order is the new one. It fails with ErrRange as NewMulti
+// does. As in Planner.Resize live spans stay, whatever they use; one may be
+// left holding nothing.
+func (m *Multi) Resize(quantities []Quantity) error {
+	if !distinct(quantities) {
+		return ErrRange
+	}
+	old := make([]int, len(quantities)) // where the quantity was, or -1
+	used := make([]*profile, len(quantities))
+	for i, q := range quantities {
+		if old[i] = index(m.quantities, q.Name); old[i] >= 0 {
+			used[i] = m.used[old[i]]
+		} else {
+			used[i] = newProfile(m.points.start, m.points.end)
+		}
+	}
+	if len(old) != len(m.quantities) || !slices.IsSorted(old) || old[0] < 0 {
+		m.spans.each(func(s *MultiSpan) {
+			amounts := make([]int64, len(old))
+			for i, k := range old {
+				if k >= 0 {
+					amounts[i] = s.Amounts[k]
+				}
+			}
+			s.Amounts = amounts
+		})
+	}
+	m.quantities, m.used = slices.Clone(quantities), used
+	return nil
+}
+
+// FreeAt is Planner.FreeAt for quantity i; i is as in Quantities.
+func (m *Multi) FreeAt(t int64, i int) (int64, error) {
+	if i < 0 || i >= len(m.used) {
+		return 0, ErrRange
+	}
+	return m.used[i].freeAt(t, m.quantities[i].Total)
+}
+
+// FreeDuring is Planner.FreeDuring for quantity i; i is as in Quantities.
+func (m *Multi) FreeDuring(start, duration int64, i int) (int64, error) {
+	if i < 0 || i >= len(m.used) {
+		return 0, ErrRange
+	}
+	return m.used[i].freeDuring(start, duration, m.quantities[i].Total)
+}
+
+// Fits reports whether all amounts are free throughout [start,
+// start+duration). Its errors are those of Planner.Fits; ErrRange also says
+// that there are not as many amounts as quantities.
+func (m *Multi) Fits(start, duration int64, amounts []int64) (bool, error) {
+	if !m.points.covers(start, duration) || !m.askable(amounts) {
+		return false, ErrRange
+	}
+	for i, a := range amounts {
+		p := m.used[i]
+		if a > 0 && !fits(p.root, p.height, start, start+duration, m.quantities[i].Total-a) {
+			return false, nil
+		}
+	}
+	return true, nil
+}
+
+// EarliestStart returns the earliest t >= after such that all amounts are free
+// throughout [t, t+duration). Its errors are those of Planner.EarliestStart;
+// ErrRange also says that there are not as many amounts as quantities.
+func (m *Multi) EarliestStart(after, duration int64, amounts []int64) (int64, error) {
+	if !m.points.covers(after, 1) || duration < 1 || !m.askable(amounts) {
+		return 0, ErrRange
+	}
+	return m.search(after, duration, amounts)
+}
+
+// EarliestChange is EarliestStart, asked of change points alone: after itself
+// counts only if it is one.
+func (m *Multi) EarliestChange(after, duration int64, amounts []int64) (int64, error) {
+	if !m.points.covers(after, 1) || duration < 1 || !m.askable(amounts) {
+		return 0, ErrRange
+	}
+	after, ok := m.points.search(after, 1, 0, 0, true)
+	if !ok {
+		return 0, ErrNoFit
+	}
+	return m.search(after, duration, amounts)
+}
+
+// search lets each quantity in turn move the start to its own earliest one,
+// until the start has stood still for a whole round. No quantity moves it past
+// a moment that would do for all.
+func (m *Multi) search(after, duration int64, amounts []int64) (int64, error) {
+	t, agreed := after, 0
+	for i := 0; agreed < len(amounts); i = (i + 1) % len(amounts) {
+		at, ok := m.used[i].search(t, duration, amounts[i], m.quantities[i].Total, false)
+		if !ok {
+			return 0, ErrNoFit
+		}
+		if at > t {
+			t, agreed = at, 0
+		}
+		agreed++
+	}
+	return t, nil
+}
+
+// Starts is Planner.Starts for all amounts together.
+func (m *Multi) Starts(after, duration int64, amounts []int64) iter.Seq[int64] {
+	return func(yield func(int64) bool) { m.starts(after, duration, amounts, yield) }
+}
+
+func (m *Multi) starts(after, duration int64, amounts []int64, yield func(int64) bool) {
+	ok, err := m.Fits(after, duration, amounts)
+	if ok && !yield(after) {
+		return
+	}
+	for err == nil && after < m.points.end-1 {
+		after, err = m.EarliestChange(after+1, duration, amounts)
+		if err == nil && !yield(after) {
+			return
+		}
+	}
+}
+
+// askable reports whether amounts are one for each quantity and none negative
+// or above its total.
+func (m *Multi) askable(amounts []int64) bool {
+	if len(amounts) != len(m.quantities) {
+		return false
+	}
+	for i, a := range amounts {
+		if a < 0 || a > m.quantities[i].Total {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,133 @@
+package timeline
+
+// search returns the first moment from after on that begins a window of the
+// length in which amount is free of total. With points it has to be a change
+// point. A window of amount 0 fits wherever it ends within the plan.
+func (p *profile) search(after, length, amount, total int64, points bool) (int64, bool) {
+	limit := total - amount
+	if amount == 0 {
+		limit = 2 * MaxTotal
+	}
+	s := seeker{after: after, length: length, points: points}
+	if s.inner(p.root, p.height, limit) || s.open && p.end-s.run >= length {
+		return s.run, true
+	}
+	return 0, false
+}
+
+// A seeker walks the profile from after on and keeps the free run that
+// reaches up to where it is. As soon as the run is long enough, its beginning
+// is the answer.
+type seeker struct {
+	after  int64
+	length int64
+	run    int64 // where the run began
+	open   bool  // there is one
+	points bool  // no run begins before a change point comes
+}
+
+// inner walks a node. Every run that begins behind a blocked child begins at a
+// change point, for there the amount changes.
+func (s *seeker) inner(nd *inner, h int, limit int64) bool {
+	i := 0
+	if s.after > nd.first[0] {
+		i = nd.find(s.after)
+	} else if h == 0 && !s.points && nd.runs.bound(limit) < s.length {
+		return s.pass(nd, limit)
+	}
+	for ; i < nd.n; i++ {
+		if s.open && nd.first[i]-s.run >= s.length {
+			return true
+		}
+		switch {
+		case nd.lo[i] > limit:
+			s.open, s.points = false, false
+		case nd.hi[i] <= limit && !s.points:
+			if !s.open {
+				s.open, s.run = true, max(nd.first[i], s.after)
+			}
+		case h > 0:
+			if s.inner(nd.kid[i], h-1, limit-nd.add[i]) {
+				return true
+			}
+		default:
+			if s.leaf(nd.leaf[i], limit-nd.add[i]) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// pass crosses a node whose own runs are all too short: only the run that
+// comes in, and the one that goes out, matter.
+func (s *seeker) pass(nd *inner, limit int64) bool {
+	if s.open && nd.firstBusy(limit)-s.run >= s.length {
+		return true
+	}
+	stop, end := nd.lastBusy(limit)
+	s.open, s.run = stop < end, stop
+	return false
+}
+
+func (s *seeker) leaf(l *leaf, limit int64) bool {
+	if s.after >= l.time[0] {
+		i := l.find(s.after)
+		if s.points {
+			if l.time[i] < s.after || l.refs[i] == 0 {
+				i++
+			}
+			s.points = i == l.n
+		}
+		return s.sweep(l, i, limit)
+	}
+	if s.points { // only where the leaf of after had no more points
+		i := 0
+		if l.refs[0] == 0 {
+			i++
+		}
+		s.points = i == l.n
+		return s.sweep(l, i, limit)
+	}
+	if l.runs.bound(limit) >= s.length {
+		return s.sweep(l, 0, limit)
+	}
+	if s.open && l.firstBusy(limit)-s.run >= s.length {
+		return true
+	}
+	s.run = l.lastBusy(limit)
+	s.open = s.run < l.end
+	return false
+}
+
+// sweep looks at the points of a leaf from i on.
+func (s *seeker) sweep(l *leaf, i int, limit int64) bool {
+	used := l.used[:l.n]
+	time := l.time[:len(used)]
+	run, open, length := s.run, s.open, s.length
+	for i < len(used) {
+		if !open {
+			for i < len(used) && used[i] > limit {
+				i++
+			}
+			if i == len(used) {
+				break
+			}
+			run, open = max(time[i], s.after), true
+			i++
+		}
+		for i < len(used) && used[i] <= limit && time[i]-run < length {
+			i++
+		}
+		if i == len(used) {
+			break
+		}
+		if time[i]-run >= length {
+			s.run = run
+			return true
+		}
+		open = false
+	}
+	s.run, s.open = run, open
+	return false
+}
