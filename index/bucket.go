@@ -101,8 +101,20 @@ func (ix *Index) Buckets() []*Bucket {
 	return out
 }
 
-// HasNodes reports whether a queue owns nodes.
-func (ix *Index) HasNodes(queue string) bool {
+// CountNodes is how many nodes a queue owns, or for "" how many belong to none.
+func (ix *Index) CountNodes(queue string) int {
+	n := 0
+	for it := ix.at(BitsKey{Family: OfQueue, Value: queue}).Iterator(); it.HasNext(); {
+		if b := ix.Bucket(it.Next()); b != nil {
+			n += int(b.Total)
+		}
+	}
+	return n
+}
+
+// OwnsNodes reports whether a queue owns nodes; it looks no further than the
+// first.
+func (ix *Index) OwnsNodes(queue string) bool {
 	for it := ix.at(BitsKey{Family: OfQueue, Value: queue}).Iterator(); it.HasNext(); {
 		if b := ix.Bucket(it.Next()); b != nil && b.Total > 0 {
 			return true

@@ -96,12 +96,14 @@ func (ix *Index) decodeSignature(s Signature) ([]Amount, error) {
 }
 
 // Describe writes a bucket's signature as name=value:name=value in declared
-// order, as OpenPBS names its buckets (queue and priority are apart).
+// order, as OpenPBS names its buckets (queue and priority are apart): booleans
+// always, other resources where they are set.
 func (ix *Index) Describe(b *Bucket) string {
 	var parts []string
-	for _, a := range b.values {
-		if def, ok := ix.defs.Get(a.Res); ok {
-			parts = append(parts, def.Name+"="+def.Format(a.Value))
+	for _, def := range ix.defs.All() {
+		v, ok := b.Get(def.ID)
+		if ok || def.Type == Boolean && ix.signed.has(def.ID) {
+			parts = append(parts, def.Name+"="+def.Format(v))
 		}
 	}
 	return strings.Join(parts, ":")

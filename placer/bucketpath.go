@@ -144,7 +144,7 @@ func (m *mapping) place(at int64, ended *roaring.Bitmap) (*Plan, error) {
 	for _, sm := range m.sets {
 		plan, refusal := m.collect(sm.cands, at, ended)
 		if refusal == nil {
-			return m.finish(plan, nil, m.setName(sm.set))
+			return m.finish(plan, nil, SetName(m.Index.Defs(), sm.set))
 		}
 		last = refusal
 	}

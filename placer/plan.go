@@ -35,13 +35,15 @@ type Pick struct {
 	Bucket *index.Bucket
 }
 
-// Nodes counts the nodes of a plan; none serves two chunks.
-func (p *Plan) Nodes() int {
-	n := 0
+// NodeNumbers lists the nodes of a plan in chunk order.
+func (p *Plan) NodeNumbers() []uint32 {
+	var out []uint32
 	for _, c := range p.Chunks {
-		n += len(c.Picks)
+		for _, pick := range c.Picks {
+			out = append(out, pick.Node)
+		}
 	}
-	return n
+	return out
 }
 
 // ExecVNode writes a chunk on a node as PBS does: (name:ncpus=2:mem=1048576kb).
@@ -49,7 +51,7 @@ func (p *Plan) Nodes() int {
 func (c Chunk) ExecVNode(defs *index.Defs, name string) string {
 	var b strings.Builder
 	b.WriteString("(" + name)
-	for _, w := range c.asked() {
+	for _, w := range c.Asked() {
 		def, ok := defs.Get(w.Res)
 		if !ok || !def.Consumable {
 			continue

@@ -125,12 +125,12 @@ func (s Spec) Text(defs *index.Defs) string {
 // Text writes one chunk as it was asked for: 2:ncpus=4:mem=8gb.
 func (c Chunk) Text(defs *index.Defs) string {
 	var b strings.Builder
-	c.write(&b, defs, c.asked())
+	c.write(&b, defs, c.Asked())
 	return b.String()
 }
 
-// asked is the wants that were written.
-func (c Chunk) asked() []Want {
+// Asked is the wants that were written.
+func (c Chunk) Asked() []Want {
 	if c.Implied {
 		return c.Wants[:len(c.Wants)-1]
 	}

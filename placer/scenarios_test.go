@@ -358,9 +358,8 @@ func (s *scenario) checkSets(t *testing.T, c *cluster) {
 	for _, set := range s.ExpectSets {
 		want = append(want, fmt.Sprintf("%s %d %d", set.Name, set.Total, set.Free))
 	}
-	m := mapping{Snapshot: c.Snapshot}
 	for _, set := range c.Index.Sets("", c.Rules.GroupKey, false) {
-		got = append(got, fmt.Sprintf("%s %d %d", m.setName(set), set.Total, set.Free))
+		got = append(got, fmt.Sprintf("%s %d %d", SetName(c.defs, set), set.Total, set.Free))
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("sets (-recorded +ours)\n%s", diff)

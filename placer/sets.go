@@ -44,10 +44,8 @@ func (m *mapping) within(set *index.Set) ([][]index.Candidate, bool) {
 	return cands, len(m.Chunks) < 2 || !m.Rules.ExactFit || m.assignable(cands)
 }
 
-func (m *mapping) setName(set *index.Set) string {
-	def, _ := m.Index.Defs().Get(set.Key)
-	if set.Unset {
-		return def.Name + "="
-	}
+// SetName is a placement set as key=value.
+func SetName(defs *index.Defs, set *index.Set) string {
+	def, _ := defs.Get(set.Key)
 	return def.Name + "=" + set.Value
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"strings"
 
 	"github.com/RoaringBitmap/roaring/v2"
 	"github.com/placectl/placectl/index"
@@ -26,6 +27,9 @@ func (tx *Tx) Ask(r placer.Request) (placer.Ask, error) {
 	if err != nil {
 		return placer.Ask{}, err
 	}
+	if err := laterOnly(r); err != nil {
+		return placer.Ask{}, err
+	}
 	a := placer.Ask{Spec: spec, Duration: spec.Walltime}
 	if a.Duration == 0 {
 		a.Duration = set.DefaultWalltime
@@ -44,6 +48,19 @@ func (tx *Tx) Ask(r placer.Request) (placer.Ask, error) {
 		a.Queue = r.Queue
 	}
 	return a, err
+}
+
+// laterOnly refuses what is understood and not served yet, rather than ignore it.
+func laterOnly(r placer.Request) error {
+	switch {
+	case r.Policy != "" && !strings.EqualFold(r.Policy, "firstavailable") && !strings.EqualFold(r.Policy, "InReportedOrder"):
+		return fmt.Errorf("policy %s: %w; there is firstavailable", r.Policy, ErrLater)
+	case len(r.Prefer) > 0:
+		return fmt.Errorf("preferring nodes: %w", ErrLater)
+	case r.Reservation != "":
+		return fmt.Errorf("running inside reservation %s: %w", r.Reservation, ErrLater)
+	}
+	return nil
 }
 
 // snapshot is what the placer decides a request of a queue on.

@@ -115,6 +115,6 @@ func (tx *Tx) ownsNodes(queue string) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	owns := ix.HasNodes(queue)
+	owns := ix.OwnsNodes(queue)
 	return owns, ix.Err()
 }

@@ -70,11 +70,12 @@ func (nd *inner) raise(i, j int, delta int64) {
 
 // split moves the upper half of the children into a new node.
 func (nd *inner) split() *inner {
-	r := &inner{n: nd.n - nd.n/2}
-	r.move(0, nd, nd.n/2, nd.n)
-	nd.n -= r.n
-	clear(nd.leaf[nd.n:])
-	clear(nd.kid[nd.n:])
+	half := nd.n / 2
+	r := &inner{n: nd.n - half}
+	r.move(0, nd, half, nd.n)
+	nd.n = half
+	clear(nd.leaf[half:])
+	clear(nd.kid[half:])
 	return r
 }
 

@@ -29,10 +29,13 @@ type leaf struct {
 const stride = 16
 
 // find returns the index of the last element not above t. The first element
-// must not be above t, and the differences must fit an int64. Counting what is
-// not above t, first at every 16th element, then from there on, takes more
-// comparisons than halving; but none waits for the one before it, and no
-// branch depends on the data. At the sizes of a node that is twice as fast.
+// must not be above t, and the differences must fit an int64, as those of
+// moments of a plan do.
+//
+// It counts what is not above t, at every 16th element and then from there on.
+// That takes more comparisons than halving, but none waits for the one before
+// it, and no branch depends on the data: at the sizes of a node it is a third
+// faster and more.
 func find(a []int64, t int64) int {
 	if a[len(a)-1] <= t {
 		return len(a) - 1 // plans grow at their end
@@ -47,6 +50,21 @@ func find(a []int64, t int64) int {
 		n -= (v - t - 1) >> 63
 	}
 	return i + int(n)
+}
+
+// findAgain is find by halving. Its branches do depend on the data; but a
+// scheduler searches from the same moment for one job after the other, and
+// when the way is the same each time, a processor foresees it.
+func findAgain(a []int64, t int64) int {
+	i := 0
+	for n := len(a); n > 1; {
+		half := n >> 1
+		if a[i+half] <= t {
+			i += half
+		}
+		n -= half
+	}
+	return i
 }
 
 func (l *leaf) find(t int64) int { return find(l.time[:l.n], t) }

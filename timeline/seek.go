@@ -31,7 +31,7 @@ type seeker struct {
 func (s *seeker) inner(nd *inner, h int, limit int64) bool {
 	i := 0
 	if s.after > nd.first[0] {
-		i = nd.find(s.after)
+		i = findAgain(nd.first[:nd.n], s.after)
 	} else if h == 0 && !s.points && nd.runs.bound(limit) < s.length {
 		return s.pass(nd, limit)
 	}
@@ -72,7 +72,7 @@ func (s *seeker) pass(nd *inner, limit int64) bool {
 
 func (s *seeker) leaf(l *leaf, limit int64) bool {
 	if s.after >= l.time[0] {
-		i := l.find(s.after)
+		i := findAgain(l.time[:l.n], s.after)
 		if s.points {
 			if l.time[i] < s.after || l.refs[i] == 0 {
 				i++

@@ -6,6 +6,10 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+
+	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/placer"
+	"github.com/placectl/placectl/store"
 )
 
 // The exit statuses. Scripts branch on them: they must not change.
@@ -50,13 +54,33 @@ var (
 // exitTable leads from errors to exit statuses; the first row that errors.Is
 // finds counts, and an error without a row is 1. The word is the reason given
 // to programs when the error itself knows no better one.
-var exitTable = []struct {
+var exitTable = []exitRow{
+	{errUsage, exitUsage, "usage"},
+	{context.Canceled, exitInterrupted, "interrupted"},
+	{placer.ErrRequest, exitUsage, "malformed request"},
+	{placer.ErrNotNow, exitNotNow, "not now"},
+	{placer.ErrNever, exitNever, "never"},
+	{placer.ErrNodePath, exitFailed, "not supported yet"},
+	{store.ErrLater, exitFailed, "not supported yet"},
+	{store.ErrDamaged, exitDamaged, "damaged"},
+	{store.ErrNotOurs, exitDamaged, "not a placectl database"},
+	{store.ErrNewer, exitDamaged, "newer format"},
+	{store.ErrUnknown, exitUnknown, "unknown outcome"},
+	{store.ErrLocked, exitLocked, "locked"},
+	{store.ErrClock, exitConflict, "clock behind"},
+	{store.ErrConflict, exitConflict, "conflict"},
+	{store.ErrExists, exitConflict, "exists"},
+	{index.ErrResourceDup, exitConflict, "exists"},
+	{store.ErrInvalid, exitUsage, "invalid"},
+	{index.ErrResource, exitUsage, "invalid"},
+	{index.ErrNodeList, exitUsage, "malformed node list"},
+	{store.ErrNotFound, exitNotFound, "not found"},
+}
+
+type exitRow struct {
 	err  error
 	code int
 	word string
-}{
-	{errUsage, exitUsage, "usage"},
-	{context.Canceled, exitInterrupted, "interrupted"},
 }
 
 // usageError says what is wrong with the command line or its input.

@@ -44,6 +44,20 @@ type verbEntry struct {
 // verbs lists every verb, in the order in which help shows them.
 func verbs() []verbEntry {
 	return []verbEntry{
+		{"init", initCommand},
+		{"config", configCommand},
+		{"resource", resourceCommand},
+		{"queue", queueCommand},
+		{"bucket", bucketCommand},
+		{"set", setCommand},
+		{"place", placeCommand},
+		{"when", whenCommand},
+		{"release", releaseCommand},
+		{"show", showCommand},
+		{"reserve", reserveCommand},
+		{"unreserve", unreserveCommand},
+		{"reservation", reservationCommand},
+		{"job", jobCommand},
 		{"version", versionCommand},
 	}
 }

@@ -134,6 +134,9 @@ func count(n map[rune]int, s string) {
 
 // More text than is held back to be measured comes in parts, under one header.
 func TestHugeTable(t *testing.T) {
+	if testing.Short() {
+		t.Skip("prints 100 MB")
+	}
 	c := newCapture()
 	p := c.runner().printer(result{Columns: []column{{Name: "id", Kind: integer}, {Name: "text"}}})
 	long := strings.Repeat("x", maxHeld/2)

@@ -4,11 +4,9 @@ import (
 	"runtime"
 	"runtime/debug"
 
+	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
 )
-
-// storeFormat is the file format this program writes.
-const storeFormat = 0
 
 func versionCommand(r *runner) *cli.Command {
 	return r.verb(&cli.Command{
@@ -39,7 +37,7 @@ func (r *runner) printVersion() error {
 		},
 	})
 	version, commit := buildVersion()
-	p.row(version, commit, runtime.Version(), runtime.GOOS+"/"+runtime.GOARCH, storeFormat)
+	p.row(version, commit, runtime.Version(), runtime.GOOS+"/"+runtime.GOARCH, store.Format)
 	return p.close()
 }
 

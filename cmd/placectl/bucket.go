@@ -1,0 +1,45 @@
+package main
+
+import (
+	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/store"
+	"github.com/urfave/cli/v2"
+)
+
+func bucketCommand(r *runner) *cli.Command {
+	return r.verb(&cli.Command{
+		Name:     "bucket",
+		Category: "Cluster",
+		Usage:    "nodes that are alike: the same resources, queue and priority",
+		Subcommands: []*cli.Command{
+			r.verb(&cli.Command{Name: "list", Usage: "the buckets, in the order they are tried", Action: r.bucketList,
+				Flags: []cli.Flag{&cli.BoolFlag{Name: "all", Usage: "buckets of which no node is up, too"}}},
+				about{Example: "placectl bucket list", Exits: readExits}),
+		},
+	}, about{Example: "placectl bucket list", Exits: readExits})
+}
+
+func (r *runner) bucketList(c *cli.Context) error {
+	if err := wantArgs(c, 0, 0); err != nil {
+		return err
+	}
+	return r.view(func(tx *store.Tx) error {
+		ix, err := tx.Index()
+		if err != nil {
+			return err
+		}
+		p := r.printer(result{Columns: []column{{Name: "bucket", Kind: integer}, {Name: "signature"}, {Name: "queue"}, {Name: "priority", Kind: integer},
+			{Name: "total", Kind: integer}, {Name: "free", Kind: integer}, {Name: "later", Kind: integer}, {Name: "busy", Kind: integer},
+			{Name: "not_up", Kind: integer}}})
+		for _, b := range ix.Buckets() {
+			if b.Up() > 0 || c.Bool("all") {
+				p.row(b.ID, ix.Describe(b), orNil(b.Queue), b.Priority, b.Up(), b.Count[index.Free], b.Count[index.Later],
+					b.Count[index.Busy], b.Count[index.None])
+			}
+		}
+		if err := ix.Err(); err != nil {
+			return err
+		}
+		return p.close()
+	})
+}

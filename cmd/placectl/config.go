@@ -1,0 +1,103 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/store"
+	"github.com/urfave/cli/v2"
+)
+
+func configCommand(r *runner) *cli.Command {
+	return r.verb(&cli.Command{
+		Name:     "config",
+		Category: "Cluster",
+		Usage:    "the settings of the store",
+		Subcommands: []*cli.Command{
+			r.verb(&cli.Command{Name: "list", Usage: "every setting", Action: r.configList},
+				about{Example: "placectl config list", Exits: readExits}),
+			r.verb(&cli.Command{Name: "get", Usage: "one setting", ArgsUsage: "NAME", Action: r.configGet},
+				about{Example: "placectl config get group_key", Exits: readExits}),
+			r.verb(&cli.Command{Name: "set", Usage: "change settings; an empty value puts the default back", ArgsUsage: "NAME=VALUE...",
+				Flags: []cli.Flag{dryRunFlag()}, Action: r.configSet},
+				about{Example: "placectl config set group_key=switch default_walltime=1800", Exits: writeExits}),
+		},
+	}, about{Example: "placectl config list", Exits: writeExits})
+}
+
+var settingColumns = []column{{Name: "name"}, {Name: "value"}, {Name: "default"}, {Name: "set", Kind: boolean}, {Name: "doc"}}
+
+func (r *runner) configList(c *cli.Context) error {
+	if err := wantArgs(c, 0, 0); err != nil {
+		return err
+	}
+	return r.view(func(tx *store.Tx) error {
+		settings, err := tx.AllSettings()
+		if err != nil {
+			return err
+		}
+		p := r.printer(result{Columns: settingColumns})
+		for _, s := range settings {
+			p.row(s.Name, s.Value, s.Default, s.Set, s.Doc)
+		}
+		return p.close()
+	})
+}
+
+func (r *runner) configGet(c *cli.Context) error {
+	if err := wantArgs(c, 1, 1); err != nil {
+		return err
+	}
+	return r.view(func(tx *store.Tx) error {
+		settings, err := tx.AllSettings()
+		if err != nil {
+			return err
+		}
+		name := settingName(c.Args().First())
+		i := slices.IndexFunc(settings, func(s store.Setting) bool { return s.Name == name })
+		if i < 0 {
+			return fmt.Errorf("no setting %q%s: %w", name, index.DidYouMean(name, store.SettingNames()), store.ErrNotFound)
+		}
+		p := r.printer(result{Record: true, ID: 1, Columns: settingColumns})
+		s := settings[i]
+		p.row(s.Name, s.Value, s.Default, s.Set, s.Doc)
+		return p.close()
+	})
+}
+
+// settingName takes a setting's name with - for _ too.
+func settingName(s string) string { return strings.ReplaceAll(s, "-", "_") }
+
+func (r *runner) configSet(c *cli.Context) error {
+	if err := wantArgs(c, 1, -1); err != nil {
+		return err
+	}
+	var pairs [][2]string
+	for _, arg := range c.Args().Slice() {
+		name, value, ok := strings.Cut(arg, "=")
+		if !ok {
+			return usagef(verbName(c), "%q is not NAME=VALUE", arg)
+		}
+		pairs = append(pairs, [2]string{settingName(name), value})
+	}
+	return r.update(c, func(tx *store.Tx) error {
+		for _, kv := range pairs {
+			if err := tx.Configure(kv[0], kv[1]); err != nil {
+				return err
+			}
+		}
+		settings, err := tx.AllSettings()
+		if err != nil {
+			return err
+		}
+		p := r.printer(result{Columns: settingColumns})
+		for _, s := range settings {
+			if slices.ContainsFunc(pairs, func(kv [2]string) bool { return kv[0] == s.Name }) {
+				p.row(s.Name, s.Value, s.Default, s.Set, s.Doc)
+			}
+		}
+		return p.close()
+	})
+}

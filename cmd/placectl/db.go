@@ -1,0 +1,45 @@
+package main
+
+import (
+	"time"
+
+	"github.com/placectl/placectl/store"
+	"github.com/urfave/cli/v2"
+)
+
+// open makes a handle on the database that --db names.
+func (r *runner) open() (*store.DB, error) {
+	return store.Open(r.DB, r.storeOptions())
+}
+
+func (r *runner) storeOptions() *store.Options {
+	return &store.Options{LockTimeout: r.LockTimeout, Now: func() time.Time { return r.now() }, Warn: func(s string) { r.notef("%s", s) }}
+}
+
+// view runs fn on a snapshot of the database.
+func (r *runner) view(fn func(*store.Tx) error) error {
+	db, err := r.open()
+	if err != nil {
+		return err
+	}
+	return db.View(fn)
+}
+
+// update runs fn and commits what it changed; with --dry-run it forgets it.
+func (r *runner) update(c *cli.Context, fn func(*store.Tx) error) error {
+	db, err := r.open()
+	if err != nil {
+		return err
+	}
+	if c.Bool(dryRun) {
+		return db.DryRun(fn)
+	}
+	return db.Update(fn)
+}
+
+const dryRun = "dry-run"
+
+// dryRunFlag is a flag of every verb that writes.
+func dryRunFlag() cli.Flag {
+	return &cli.BoolFlag{Name: dryRun, Usage: "answer as usual, change nothing"}
+}

@@ -1,0 +1,150 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/store"
+	"github.com/urfave/cli/v2"
+)
+
+func initCommand(r *runner) *cli.Command {
+	return r.verb(&cli.Command{
+		Name:     "init",
+		Category: "Cluster",
+		Usage:    "make a new, empty database",
+		Description: "A resource is NAME=TYPE[,consumable][,unique], TYPE one of long, size, float, boolean, string,\n" +
+			"string_array. Jobs use up what is consumable (long, size and float can be); of the others a node must\n" +
+			"have enough, or the same. A unique one differs from node to node and is kept out of signatures.\n" +
+			"ncpus, ngpus, mem, vmem, swap, disk, arch, os, host and vnode are built in.",
+		Flags: []cli.Flag{
+			&cli.StringSliceFlag{Name: "resource", Usage: "declare a resource, `NAME=TYPE[,consumable][,unique]`; may be repeated"},
+			&cli.StringFlag{Name: "signature", Usage: "resources `R,R` whose values make a bucket (all that are not unique)"},
+			&cli.StringFlag{Name: "group-key", Usage: "resources `R,R` whose values make placement sets"},
+			&cli.StringSliceFlag{Name: "set", Usage: "a setting, `KEY=VALUE`; may be repeated"},
+			&cli.BoolFlag{Name: "local", Usage: "add this machine as a node: its cores and memory"},
+			dryRunFlag(),
+		},
+		Action: func(c *cli.Context) error {
+			if err := wantArgs(c, 0, 0); err != nil {
+				return err
+			}
+			return r.initialise(c)
+		},
+	}, about{
+		Example: "placectl init --resource color=string --group-key color\nplacectl init --local",
+		Exits:   []int{exitConflict, exitDamaged},
+	})
+}
+
+func (r *runner) initialise(c *cli.Context) error {
+	defs, err := parseDefs(c, c.StringSlice("resource"))
+	if err != nil {
+		return err
+	}
+	settings, err := initSettings(c)
+	if err != nil {
+		return err
+	}
+	setup := func(tx *store.Tx) error {
+		for _, def := range defs {
+			if err := tx.AddResource(def); err != nil {
+				return err
+			}
+		}
+		for _, kv := range settings {
+			if err := tx.Configure(kv[0], kv[1]); err != nil {
+				return err
+			}
+		}
+		if c.Bool("local") {
+			return addLocalNode(tx)
+		}
+		return nil
+	}
+	if err := r.create(c, setup); err != nil {
+		return err
+	}
+	p := r.printer(result{Record: true, Columns: []column{{Name: "db"}, {Name: "format", Kind: integer}, {Name: "resources", Kind: list}}})
+	names := []string{}
+	for _, def := range defs {
+		names = append(names, def.Name)
+	}
+	p.row(r.DB, store.Format, names)
+	return p.close()
+}
+
+// create makes the file, or for a dry run one in a place of its own.
+func (r *runner) create(c *cli.Context, setup func(*store.Tx) error) error {
+	path := r.DB
+	if c.Bool(dryRun) {
+		if _, err := os.Lstat(path); err == nil {
+			return fmt.Errorf("%s: %w", path, store.ErrExists)
+		}
+		dir, err := os.MkdirTemp("", "placectl-")
+		if err != nil {
+			return err
+		}
+		defer os.RemoveAll(dir)
+		path = dir + "/dry-run.db"
+	}
+	return store.Create(path, r.storeOptions(), setup)
+}
+
+// initSettings gathers the settings that the flags ask for.
+func initSettings(c *cli.Context) ([][2]string, error) {
+	var out [][2]string
+	if v := c.String("signature"); v != "" {
+		out = append(out, [2]string{"signature", v})
+	}
+	if v := c.String("group-key"); v != "" {
+		out = append(out, [2]string{"group_key", v})
+	}
+	for _, kv := range c.StringSlice("set") {
+		key, value, ok := strings.Cut(kv, "=")
+		if !ok || key == "" {
+			return nil, usagef(verbName(c), "--set takes KEY=VALUE, not %q", kv)
+		}
+		out = append(out, [2]string{strings.ReplaceAll(key, "-", "_"), value})
+	}
+	return out, nil
+}
+
+// parseDefs reads resource definitions.
+func parseDefs(c *cli.Context, texts []string) ([]index.Def, error) {
+	var defs []index.Def
+	for _, s := range texts {
+		def, err := parseDef(s)
+		if err != nil {
+			return nil, usagef(verbName(c), "%w", err)
+		}
+		defs = append(defs, def)
+	}
+	return defs, nil
+}
+
+func parseDef(s string) (index.Def, error) {
+	name, rest, ok := strings.Cut(s, "=")
+	if !ok {
+		return index.Def{}, fmt.Errorf("the resource %q lacks a type: write %s=TYPE", s, s)
+	}
+	words := strings.Split(rest, ",")
+	typ, err := index.ParseType(words[0])
+	if err != nil {
+		return index.Def{}, fmt.Errorf("resource %s: %w", name, err)
+	}
+	def := index.Def{Name: name, Type: typ}
+	for _, w := range words[1:] {
+		switch w {
+		case "consumable":
+			def.Consumable = true
+		case "unique":
+			def.Unique = true
+		default:
+			return index.Def{}, fmt.Errorf("resource %s: %q is neither consumable nor unique", name, w)
+		}
+	}
+	return def, nil
+}

@@ -1,0 +1,123 @@
+package main
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/placectl/placectl/store"
+	"github.com/urfave/cli/v2"
+)
+
+func jobCommand(r *runner) *cli.Command {
+	return r.verb(&cli.Command{
+		Name:     "job",
+		Category: "Placing",
+		Usage:    "what runs, and what has run",
+		Subcommands: []*cli.Command{
+			r.verb(&cli.Command{Name: "list", Usage: "jobs that have not ended", Action: r.jobList, Flags: []cli.Flag{
+				&cli.BoolFlag{Name: "all", Usage: "those that have ended, too"},
+				&cli.StringFlag{Name: "state", Usage: "only those in a `STATE`"},
+				&cli.StringFlag{Name: "user", Usage: "only those of a `USER`"},
+			}}, about{Example: "placectl job list --user ann", Exits: readExits}),
+			r.verb(&cli.Command{Name: "show", Usage: "one job", ArgsUsage: "JOB", Action: r.jobShow},
+				about{Example: "placectl job show 12", Exits: readExits}),
+		},
+	}, about{Example: "placectl job list", Exits: readExits})
+}
+
+func showCommand(r *runner) *cli.Command {
+	return r.verb(&cli.Command{Name: "show", Category: "Placing", Usage: "one job", ArgsUsage: "JOB", Action: r.jobShow},
+		about{Example: "placectl show 12", Exits: readExits})
+}
+
+// jobColumns are those of the jobs table.
+func jobColumns() []column {
+	return []column{{Name: "job"}, {Name: "name"}, {Name: "user"}, {Name: "account", Detail: true}, {Name: "queue"},
+		{Name: "class", Detail: true}, {Name: "state"}, {Name: "priority", Kind: integer, Detail: true}, {Name: "select"}, {Name: "place"},
+		{Name: "walltime", Kind: span}, {Name: "submit", Kind: when, Detail: true}, {Name: "begin", Kind: when, Detail: true},
+		{Name: "start", Kind: when}, {Name: "end", Kind: when}, {Name: "nodes", Kind: list, Nodes: true},
+		{Name: "reservation", Detail: true}, {Name: "reason", Detail: true}}
+}
+
+func jobRow(job *store.Job, nodes []string) []any {
+	return []any{strconv.FormatUint(job.ID, 10), orNil(job.Name), orNil(job.User), orNil(job.Account), orNil(job.Queue), orNil(job.Class),
+		job.State.String(), 0, job.Select, job.Place, job.Walltime, job.Submit, nil, job.Start, job.End, nodes, nil, orNil(job.Reason)}
+}
+
+func (r *runner) jobList(c *cli.Context) error {
+	if err := wantArgs(c, 0, 0); err != nil {
+		return err
+	}
+	states, err := jobStates(c)
+	if err != nil {
+		return err
+	}
+	return r.view(func(tx *store.Tx) error {
+		p := r.printer(result{Columns: jobColumns()})
+		err := tx.EachJob(func(job *store.Job) error {
+			if user := c.String("user"); user != "" && job.User != user {
+				return nil
+			}
+			nodes, err := tx.NodeNames(job.NodeNumbers())
+			if err != nil {
+				return err
+			}
+			return p.row(jobRow(job, nodes)...)
+		}, states...)
+		if err != nil {
+			return err
+		}
+		return p.close()
+	})
+}
+
+// jobStates is which states --state and --all ask for; none means all.
+func jobStates(c *cli.Context) ([]store.JobState, error) {
+	if c.Bool("all") {
+		return nil, nil
+	}
+	word := strings.ToLower(c.String("state"))
+	var live []store.JobState
+	var names []string
+	for s := store.JobHeld; s <= store.JobCancelled; s++ {
+		names = append(names, s.String())
+		if s.String() == word {
+			return []store.JobState{s}, nil
+		}
+		if s.Live() {
+			live = append(live, s)
+		}
+	}
+	if word != "" {
+		return nil, usagef(verbName(c), "--state: %w", wordError(word, names))
+	}
+	return live, nil
+}
+
+func (r *runner) jobShow(c *cli.Context) error {
+	if err := wantArgs(c, 1, 1); err != nil {
+		return err
+	}
+	ids, err := jobIDs(c)
+	if err != nil {
+		return err
+	}
+	return r.view(func(tx *store.Tx) error {
+		job, err := tx.Job(ids[0])
+		if err != nil {
+			return err
+		}
+		nodes, err := tx.NodeNames(job.NodeNumbers())
+		if err != nil {
+			return err
+		}
+		vnodes, err := tx.ExecVNode(job)
+		if err != nil {
+			return err
+		}
+		columns := append(jobColumns(), column{Name: "path"}, column{Name: "policy"}, column{Name: "set"}, column{Name: "key", Detail: true}, column{Name: "exec_vnode"})
+		p := r.printer(result{Record: true, Columns: columns})
+		p.row(append(jobRow(job, nodes), string(job.Path), job.Policy, orNil(job.Set), orNil(job.Key), vnodes)...)
+		return p.close()
+	})
+}

@@ -1,0 +1,136 @@
+package main
+
+import (
+	"fmt"
+	"strconv"
+
+	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/placer"
+	"github.com/placectl/placectl/store"
+	"github.com/urfave/cli/v2"
+)
+
+func placeCommand(r *runner) *cli.Command {
+	return r.verb(&cli.Command{
+		Name:      "place",
+		Category:  "Placing",
+		Usage:     "place a request on nodes now, as a running job",
+		ArgsUsage: "[SELECT]",
+		Description: "The job holds its nodes until it is released, also past its walltime. When it does not fit now the\n" +
+			"exit status is 3 and the message says when it would; 4 when it never can, and why.",
+		Flags: append(requestFlags(),
+			&cli.StringFlag{Name: "key", Usage: "idempotency `KEY`: the same key again is the same job"},
+			&cli.BoolFlag{Name: "explain", Usage: "say which way it was placed, and why"},
+			dryRunFlag()),
+		Action: r.place,
+	}, about{
+		Example: "placectl place 2:ncpus=4 --place scatter:excl -t 1h\njob=$(placectl place -l 1:ncpus=1 --place excl -o id)",
+		Exits:   append([]int{exitNotNow, exitNever}, writeExits...),
+	})
+}
+
+func (r *runner) place(c *cli.Context) error {
+	q, err := r.request(c, c.Args().Slice())
+	if err != nil {
+		return err
+	}
+	q.Key = c.String("key")
+	var answer func() error // printed after the commit: an answer means that it is durable
+	err = r.update(c, func(tx *store.Tx) error {
+		job, err := tx.Place(q)
+		if err != nil {
+			return err
+		}
+		answer, err = r.placement(tx, job, c.Bool("explain"))
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return answer()
+}
+
+// placement prepares the answer about a job that was placed.
+func (r *runner) placement(tx *store.Tx, job *store.Job, explain bool) (func() error, error) {
+	nodes, err := tx.NodeNames(job.NodeNumbers())
+	if err != nil {
+		return nil, err
+	}
+	vnodes, err := tx.ExecVNode(job)
+	if err != nil {
+		return nil, err
+	}
+	chunks, err := chunkObjects(tx, job, nodes)
+	if err != nil {
+		return nil, err
+	}
+	res := result{Record: true, Columns: []column{{Name: "job"}, {Name: "state"}, {Name: "start", Kind: when}, {Name: "end", Kind: when},
+		{Name: "path"}, {Name: "policy"}, {Name: "exec_vnode", Detail: true}, {Name: "nodes", Kind: list, Nodes: true},
+		{Name: "chunks", Kind: object, Detail: true}}}
+	row := []any{strconv.FormatUint(job.ID, 10), job.State.String(), job.Start, job.End, string(job.Path), job.Policy, vnodes, nodes, chunks}
+	if job.Set != "" {
+		res.Columns, row = append(res.Columns, column{Name: "set"}), append(row, job.Set)
+	}
+	if explain {
+		why, err := explainRoute(tx, job)
+		if err != nil {
+			return nil, err
+		}
+		res.Columns, row = append(res.Columns, column{Name: "why"}), append(row, why)
+	}
+	return func() error {
+		p := r.printer(res)
+		p.row(row...)
+		return p.close()
+	}, nil
+}
+
+// explainRoute says why the job took the path it took, and where it was placed.
+func explainRoute(tx *store.Tx, job *store.Job) (string, error) {
+	a, err := tx.Ask(placer.Request{Select: job.Select, Place: job.Place})
+	if err != nil {
+		return "", err
+	}
+	path, why := placer.Route(a.Spec)
+	text := fmt.Sprintf("%s path: %s", path, why)
+	if job.Set != "" {
+		text += "; kept to placement set " + job.Set
+	}
+	return text, nil
+}
+
+// chunkObject is a node's part of a chunk, as JSON shows it: count times the
+// resources.
+type chunkObject struct {
+	Chunk     int              `json:"chunk"`
+	Node      string           `json:"node"`
+	Count     int              `json:"count"`
+	Resources map[string]int64 `json:"resources"`
+}
+
+func chunkObjects(tx *store.Tx, job *store.Job, nodes []string) ([]chunkObject, error) {
+	defs, err := tx.Resources()
+	if err != nil {
+		return nil, err
+	}
+	asked, err := placer.ParseSelect(defs, job.Select)
+	if err != nil {
+		return nil, err
+	}
+	var out []chunkObject
+	for i, chunk := range job.Chunks {
+		amounts := make(map[string]int64)
+		for _, w := range asked[i].Asked() {
+			if def, ok := defs.Get(w.Res); ok && def.Consumable {
+				amounts[def.Name] = machineAmount(def, w.Value)
+			}
+		}
+		for _, n := range chunk.Nodes {
+			out = append(out, chunkObject{i, nodes[len(out)], n.Chunks, amounts})
+		}
+	}
+	return out, nil
+}
+
+// machineAmount is an amount as programs read it: bytes for a size.
+func machineAmount(def index.Def, v index.Value) int64 { return int64(def.Units(v)) }

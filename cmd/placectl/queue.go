@@ -1,0 +1,117 @@
+package main
+
+import (
+	"strings"
+
+	"github.com/placectl/placectl/store"
+	"github.com/urfave/cli/v2"
+)
+
+func queueCommand(r *runner) *cli.Command {
+	flags := func() []cli.Flag {
+		return []cli.Flag{&cli.StringFlag{Name: "group-key", Usage: "resources `R,R` whose values make the queue's placement sets"}, dryRunFlag()}
+	}
+	return r.verb(&cli.Command{
+		Name:        "queue",
+		Category:    "Cluster",
+		Usage:       "queues, and the nodes that only their jobs use",
+		Description: "A node belongs to a queue through its queue field (placectl node set n[1-8] queue=fast). Jobs of a queue\nthat owns nodes see only those; all others see only nodes of no queue.",
+		Subcommands: []*cli.Command{
+			r.verb(&cli.Command{Name: "list", Usage: "all queues", Action: r.queueList},
+				about{Example: "placectl queue list", Exits: readExits}),
+			r.verb(&cli.Command{Name: "add", Usage: "make a queue", ArgsUsage: "NAME", Flags: flags(), Action: r.queueAdd},
+				about{Example: "placectl queue add fast --group-key switch", Exits: writeExits}),
+			r.verb(&cli.Command{Name: "set", Usage: "change a queue", ArgsUsage: "NAME", Flags: flags(), Action: r.queueSet},
+				about{Example: "placectl queue set fast --group-key ''", Exits: writeExits}),
+			r.verb(&cli.Command{Name: "rm", Usage: "forget a queue that owns no nodes", ArgsUsage: "NAME", Flags: []cli.Flag{dryRunFlag()}, Action: r.queueRemove},
+				about{Example: "placectl queue rm fast", Exits: writeExits}),
+		},
+	}, about{Example: "placectl queue add fast", Exits: writeExits})
+}
+
+func (r *runner) queueList(c *cli.Context) error {
+	if err := wantArgs(c, 0, 0); err != nil {
+		return err
+	}
+	return r.view(func(tx *store.Tx) error {
+		queues, err := tx.Queues()
+		if err != nil {
+			return err
+		}
+		return r.printQueues(tx, queues...)
+	})
+}
+
+func (r *runner) queueAdd(c *cli.Context) error {
+	if err := wantArgs(c, 1, 1); err != nil {
+		return err
+	}
+	q := store.Queue{Name: c.Args().First(), GroupKey: splitList(c.String("group-key"))}
+	return r.update(c, func(tx *store.Tx) error {
+		if err := tx.AddQueue(q); err != nil {
+			return err
+		}
+		return r.printQueues(tx, q)
+	})
+}
+
+func (r *runner) queueSet(c *cli.Context) error {
+	if err := wantArgs(c, 1, 1); err != nil {
+		return err
+	}
+	return r.update(c, func(tx *store.Tx) error {
+		q, err := tx.Queue(c.Args().First())
+		if err != nil {
+			return err
+		}
+		if c.IsSet("group-key") {
+			q.GroupKey = splitList(c.String("group-key"))
+		}
+		if err := tx.SetQueue(q); err != nil {
+			return err
+		}
+		return r.printQueues(tx, q)
+	})
+}
+
+func (r *runner) queueRemove(c *cli.Context) error {
+	if err := wantArgs(c, 1, 1); err != nil {
+		return err
+	}
+	return r.update(c, func(tx *store.Tx) error {
+		q, err := tx.Queue(c.Args().First())
+		if err != nil {
+			return err
+		}
+		if err := tx.RemoveQueue(q.Name); err != nil {
+			return err
+		}
+		return r.printQueues(tx, q)
+	})
+}
+
+func (r *runner) printQueues(tx *store.Tx, queues ...store.Queue) error {
+	p := r.printer(result{Columns: []column{{Name: "name"}, {Name: "group_key", Kind: list}, {Name: "nodes", Kind: integer}}})
+	ix, err := tx.Index()
+	if err != nil {
+		return err
+	}
+	for _, q := range queues {
+		p.row(q.Name, q.GroupKey, ix.CountNodes(q.Name))
+	}
+	if err := ix.Err(); err != nil {
+		return err
+	}
+	return p.close()
+}
+
+// splitList takes a list of words apart at commas.
+func splitList(s string) []string {
+	var out []string
+	for word := range strings.SplitSeq(s, ",") {
+		if word = strings.TrimSpace(word); word != "" {
+			out = append(out, word)
+		}
+	}
+	return out
+}

@@ -1,0 +1,60 @@
+package main
+
+import (
+	"github.com/placectl/placectl/placer"
+	"github.com/urfave/cli/v2"
+)
+
+// requestFlags are the flags of a request, the same in every verb that takes
+// one.
+func requestFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.StringFlag{Name: "select", Aliases: []string{"l"}, Usage: "what to place: a select `S` such as 2:ncpus=4:mem=8gb, or a PBS resource list"},
+		&cli.StringFlag{Name: "place", Usage: "how: `P` is free|pack|scatter|vscatter, then :excl|:shared|:exclhost, then :group=RES"},
+		&cli.StringFlag{Name: "walltime", Aliases: []string{"t"}, Usage: "for how long, `D` such as 1h30m (the setting default_walltime)"},
+		&cli.StringFlag{Name: "name", Usage: "the job's `NAME`"},
+		&cli.StringFlag{Name: "user", Usage: "for `USER` (you)"},
+		&cli.StringFlag{Name: "account", Usage: "on `ACCOUNT`"},
+		&cli.StringFlag{Name: "queue", Usage: "in `QUEUE`"},
+		&cli.StringFlag{Name: "class", Usage: "in `CLASS`"},
+		&cli.StringFlag{Name: "policy", Usage: "which nodes first, `POLICY` (firstavailable)"},
+		&cli.StringFlag{Name: "prefer", Usage: "features `F,F` of nodes to take first"},
+		&cli.StringFlag{Name: "reservation", Usage: "inside reservation `NAME`"},
+	}
+}
+
+// request reads the request flags; the select may be an argument as well.
+func (r *runner) request(c *cli.Context, args []string) (placer.Request, error) {
+	q := placer.Request{Select: c.String("select"), Place: c.String("place"), Name: c.String("name"), User: c.String("user"),
+		Account: c.String("account"), Queue: c.String("queue"), Class: c.String("class"), Policy: c.String("policy"),
+		Prefer: splitList(c.String("prefer")), Reservation: c.String("reservation")}
+	switch {
+	case len(args) > 1, len(args) == 1 && q.Select != "":
+		return q, usagef(verbName(c), "the select is given twice: %q and %q", firstOf(q.Select, args[0]), args[len(args)-1])
+	case len(args) == 1:
+		q.Select = args[0]
+	}
+	if c.IsSet("walltime") {
+		d, err := r.duration(c, "walltime")
+		if err != nil {
+			return q, err
+		}
+		if d <= 0 {
+			return q, usagef(verbName(c), "--walltime must be longer than 0")
+		}
+		q.Walltime = d
+	}
+	if q.User == "" {
+		q.User = firstOf(r.getenv("USER"), r.getenv("LOGNAME"))
+	}
+	return q, nil
+}
+
+func firstOf(words ...string) string {
+	for _, w := range words {
+		if w != "" {
+			return w
+		}
+	}
+	return ""
+}

@@ -1,0 +1,98 @@
+package main
+
+import (
+	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/store"
+	"github.com/urfave/cli/v2"
+)
+
+func resourceCommand(r *runner) *cli.Command {
+	return r.verb(&cli.Command{
+		Name:     "resource",
+		Category: "Cluster",
+		Usage:    "what nodes have and jobs ask for",
+		Subcommands: []*cli.Command{
+			r.verb(&cli.Command{Name: "list", Usage: "all resources", Action: r.resourceList},
+				about{Example: "placectl resource list", Exits: readExits}),
+			r.verb(&cli.Command{Name: "add", Usage: "declare resources", ArgsUsage: "NAME=TYPE[,consumable][,unique]...",
+				Flags: []cli.Flag{dryRunFlag()}, Action: r.resourceAdd},
+				about{Example: "placectl resource add color=string scratch=size,consumable serial=string,unique", Exits: writeExits}),
+			r.verb(&cli.Command{Name: "rm", Usage: "forget declared resources that nothing has", ArgsUsage: "NAME...",
+				Flags: []cli.Flag{dryRunFlag()}, Action: r.resourceRemove},
+				about{Example: "placectl resource rm color", Exits: writeExits}),
+		},
+	}, about{Example: "placectl resource list", Exits: writeExits})
+}
+
+func (r *runner) resourceList(c *cli.Context) error {
+	if err := wantArgs(c, 0, 0); err != nil {
+		return err
+	}
+	return r.view(func(tx *store.Tx) error { return r.printResources(tx, nil) })
+}
+
+func (r *runner) resourceAdd(c *cli.Context) error {
+	if err := wantArgs(c, 1, -1); err != nil {
+		return err
+	}
+	defs, err := parseDefs(c, c.Args().Slice())
+	if err != nil {
+		return err
+	}
+	return r.update(c, func(tx *store.Tx) error {
+		names := make(map[string]bool)
+		for _, def := range defs {
+			if err := tx.AddResource(def); err != nil {
+				return err
+			}
+			names[def.Name] = true
+		}
+		return r.printResources(tx, names)
+	})
+}
+
+func (r *runner) resourceRemove(c *cli.Context) error {
+	if err := wantArgs(c, 1, -1); err != nil {
+		return err
+	}
+	return r.update(c, func(tx *store.Tx) error {
+		for _, name := range c.Args().Slice() {
+			if err := tx.RemoveResource(name); err != nil {
+				return err
+			}
+		}
+		return r.printResources(tx, nil)
+	})
+}
+
+// printResources lists the resources, those named or all.
+func (r *runner) printResources(tx *store.Tx, names map[string]bool) error {
+	defs, err := tx.Resources()
+	if err != nil {
+		return err
+	}
+	set, err := tx.Settings()
+	if err != nil {
+		return err
+	}
+	p := r.printer(result{Columns: []column{{Name: "name"}, {Name: "type"}, {Name: "consumable", Kind: boolean},
+		{Name: "unique", Kind: boolean}, {Name: "builtin", Kind: boolean}, {Name: "signature", Kind: boolean}}})
+	for _, def := range defs.All() {
+		if names == nil || names[def.Name] {
+			p.row(def.Name, def.Type.String(), def.Consumable, def.Unique, def.Builtin, inSignature(defs, set, def))
+		}
+	}
+	return p.close()
+}
+
+func inSignature(defs *index.Defs, set *store.Settings, def index.Def) bool {
+	if len(set.Signature) == 0 {
+		return defs.MaySign(def)
+	}
+	for _, name := range set.Signature {
+		if name == def.Name {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,40 @@
+package main
+
+import (
+	"github.com/placectl/placectl/store"
+	"github.com/urfave/cli/v2"
+)
+
+func setCommand(r *runner) *cli.Command {
+	return r.verb(&cli.Command{
+		Name:     "set",
+		Category: "Cluster",
+		Usage:    "placement sets: nodes that share a value of the group key",
+		Subcommands: []*cli.Command{
+			r.verb(&cli.Command{Name: "list", Usage: "the placement sets, in the order they are tried", Action: r.setList,
+				Flags: []cli.Flag{
+					&cli.StringFlag{Name: "queue", Usage: "those of a `QUEUE`'s nodes"},
+					&cli.StringFlag{Name: "group-key", Usage: "by resources `R,R` rather than the configured ones"},
+				}},
+				about{Example: "placectl set list\nplacectl set list --group-key rack", Exits: readExits}),
+		},
+	}, about{Example: "placectl set list", Exits: readExits})
+}
+
+func (r *runner) setList(c *cli.Context) error {
+	if err := wantArgs(c, 0, 0); err != nil {
+		return err
+	}
+	return r.view(func(tx *store.Tx) error {
+		sets, err := tx.PlacementSets(c.String("queue"), splitList(c.String("group-key")))
+		if err != nil {
+			return err
+		}
+		p := r.printer(result{Columns: []column{{Name: "set"}, {Name: "total", Kind: integer}, {Name: "free", Kind: integer},
+			{Name: "total_ncpus", Kind: integer}, {Name: "free_ncpus", Kind: integer}, {Name: "total_mem", Kind: size}, {Name: "free_mem", Kind: size}}})
+		for _, s := range sets {
+			p.row(s.Name, s.Total, s.Free, s.TotalCPUs, s.FreeCPUs, s.TotalMem*1024, s.FreeMem*1024)
+		}
+		return p.close()
+	})
+}
