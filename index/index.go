@@ -169,6 +169,10 @@ func (ix *Index) Move(b *Bucket, node uint32, from, to Class) {
 
 // MoveMany changes the class of nodes of a bucket that are up and stay up.
 func (ix *Index) MoveMany(b *Bucket, nodes *roaring.Bitmap, from, to Class) {
+	if from == None || to == None {
+		ix.fail(fmt.Errorf("%w: many nodes moved from %s to %s", ErrCorrupt, from, to))
+		return
+	}
 	n := uint32(nodes.GetCardinality())
 	src, dst := ix.editFamily(b, classFamily[from]), ix.editFamily(b, classFamily[to])
 	if uint32(src.AndCardinality(nodes)) != n || dst.Intersects(nodes) {
@@ -230,18 +234,27 @@ func (ix *Index) valueKeys(fam Family, a Amount, f func(BitsKey)) {
 	}
 }
 
+// appendBucketKey writes what makes a bucket besides the signature.
+func appendBucketKey(b []byte, queue string, priority int32) []byte {
+	b = binary.AppendVarint(b, int64(priority))
+	b = binary.AppendUvarint(b, uint64(len(queue)))
+	return append(b, queue...)
+}
+
+func signatureHash(key string) BitsKey {
+	return BitsKey{Family: OfSignature, Value: numKey(int64(hash64([]byte(key))))}
+}
+
 // bucketFor finds or makes the bucket of a node.
 func (ix *Index) bucketFor(n *Node) *Bucket {
-	key := binary.AppendVarint(ix.scratch[:0], int64(n.Priority))
-	key = binary.AppendUvarint(key, uint64(len(n.Queue)))
-	key = append(key, n.Queue...)
+	key := appendBucketKey(ix.scratch[:0], n.Queue, n.Priority)
 	sigAt := len(key)
 	key = ix.appendSignature(key, n)
 	ix.scratch = key
 	if id, ok := ix.bySig[string(key)]; ok {
 		return ix.buckets[id]
 	}
-	hash := BitsKey{Family: OfSignature, Value: numKey(int64(hash64(key)))}
+	hash := signatureHash(string(key))
 	for _, id := range ix.at(hash).ToArray() {
 		b := ix.Bucket(id)
 		if b != nil && b.Queue == n.Queue && b.Priority == n.Priority && string(b.Signature) == string(key[sigAt:]) {
@@ -252,6 +265,15 @@ func (ix *Index) bucketFor(n *Node) *Bucket {
 	b := &Bucket{ID: ix.limits.Buckets, Signature: Signature(key[sigAt:]), Queue: n.Queue, Priority: n.Priority, First: NoNode}
 	ix.addBucket(b, string(key), hash)
 	return b
+}
+
+// Adopt makes an empty bucket with a number given from outside, ascending: for
+// whoever recomputes an index and wants to compare it with a stored one.
+func (ix *Index) Adopt(id uint32, sig Signature, queue string, priority int32) {
+	b := &Bucket{ID: id, Signature: sig, Queue: queue, Priority: priority, First: NoNode}
+	key := string(append(appendBucketKey(nil, queue, priority), sig...))
+	ix.limits.Buckets = id
+	ix.addBucket(b, key, signatureHash(key))
 }
 
 // addBucket makes a bucket findable by its signature, its queue and its values.

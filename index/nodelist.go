@@ -14,13 +14,13 @@ const MaxNodeList = 1_000_000
 // ErrNodeList says that a node list cannot be read; the text says where.
 var ErrNodeList = errors.New("bad node list")
 
-// SplitNodeList cuts a node list at the commas outside brackets.
+// SplitNodeList cuts a node list at the commas outside brackets and quotes.
 func SplitNodeList(s string) ([]string, error) {
 	var items []string
 	for at := 0; at <= len(s); {
-		end := nodeListItem(s, at)
-		if end < 0 {
-			return nil, fmt.Errorf("%w: the bracket opened at character %d of %q is not closed", ErrNodeList, at+strings.IndexByte(s[at:], '[')+1, s)
+		end, opened := nodeListItem(s, at)
+		if opened >= 0 {
+			return nil, fmt.Errorf("%w: the %q at character %d of %q is not closed", ErrNodeList, s[opened], opened+1, s)
 		}
 		item := strings.TrimSpace(s[at:end])
 		if item == "" {
@@ -35,7 +35,8 @@ func SplitNodeList(s string) ([]string, error) {
 // ExpandNodeList writes out a folded list of node names:
 // "node[001-003,7],rack2-n7" is node001 node002 node003 node7 rack2-n7. A name
 // may hold several brackets; the last varies fastest. Zeros in front of a
-// range's first number set its width.
+// range's first number set its width. A name that holds brackets itself stands
+// in double quotes: "vn[0]".
 func ExpandNodeList(s string) ([]string, error) {
 	items, err := SplitNodeList(s)
 	if err != nil {
@@ -43,45 +44,71 @@ func ExpandNodeList(s string) ([]string, error) {
 	}
 	var names []string
 	for _, item := range items {
-		if names, err = expandItem(names, "", item); err != nil {
+		if name, ok := unquote(item); ok {
+			names, err = expandName(names, name)
+		} else {
+			names, err = expandItem(names, "", item)
+		}
+		if err != nil {
 			return nil, fmt.Errorf("%w (in %q)", err, item)
 		}
 	}
 	return names, nil
 }
 
-// nodeListItem finds the comma that ends the item at at, or the list's end; -1
-// when a bracket stays open.
-func nodeListItem(s string, at int) int {
-	open := false
+// nodeListItem finds the comma that ends the item at at, or the list's end. A
+// bracket or quote that stays open is told by where it is, -1 when none does.
+func nodeListItem(s string, at int) (end, opened int) {
+	opened = -1
 	for i := at; i < len(s); i++ {
-		switch s[i] {
-		case '[':
-			open = true
-		case ']':
-			open = false
-		case ',':
-			if !open {
-				return i
-			}
+		quoted := opened >= 0 && s[opened] == '"'
+		switch c := s[i]; {
+		case quoted && c == '"', !quoted && c == ']':
+			opened = -1
+		case quoted:
+		case c == '"' || c == '[':
+			opened = i
+		case c == ',' && opened < 0:
+			return i, -1
 		}
 	}
-	if open {
-		return -1
+	return len(s), opened
+}
+
+// unquote takes the quotes off an item that stands in them.
+func unquote(item string) (string, bool) {
+	if len(item) < 2 || item[0] != '"' || item[len(item)-1] != '"' {
+		return "", false
 	}
-	return len(s)
+	name := item[1 : len(item)-1]
+	return name, !strings.Contains(name, `"`)
+}
+
+// expandName adds one name that is written out.
+func expandName(names []string, name string) ([]string, error) {
+	switch {
+	case len(names) >= MaxNodeList:
+		return nil, fmt.Errorf("%w: more than %d names", ErrNodeList, MaxNodeList)
+	case name == "":
+		return nil, fmt.Errorf("%w: an empty name", ErrNodeList)
+	case len(name) > MaxNodeName:
+		return nil, fmt.Errorf("%w: a name of more than %d bytes", ErrNodeList, MaxNodeName)
+	case strings.Contains(name, `"`):
+		return nil, fmt.Errorf("%w: quotes stand around a whole name", ErrNodeList)
+	}
+	return append(names, name), nil
 }
 
 func expandItem(names []string, prefix, rest string) ([]string, error) {
+	if len(prefix) > MaxNodeName {
+		return expandName(names, prefix) // it grows no shorter
+	}
 	head, tail, ok := strings.Cut(rest, "[")
 	if !ok {
 		if strings.Contains(rest, "]") {
 			return nil, fmt.Errorf("%w: a closing bracket without its opening one", ErrNodeList)
 		}
-		if len(names) >= MaxNodeList {
-			return nil, fmt.Errorf("%w: more than %d names", ErrNodeList, MaxNodeList)
-		}
-		return append(names, prefix+rest), nil
+		return expandName(names, prefix+rest)
 	}
 	inside, tail, _ := strings.Cut(tail, "]")
 	if strings.Contains(head, "]") || strings.Contains(inside, "[") {
@@ -92,8 +119,8 @@ func expandItem(names []string, prefix, rest string) ([]string, error) {
 		if err != nil {
 			return nil, err
 		}
-		for n := lo; n <= hi; n++ {
-			if names, err = expandItem(names, prefix+head+pad(n, width), tail); err != nil {
+		for i := range hi - lo + 1 {
+			if names, err = expandItem(names, prefix+head+pad(lo+i, width), tail); err != nil {
 				return nil, err
 			}
 		}
@@ -136,8 +163,7 @@ func pad(n int64, width int) string {
 func FoldNodeList(names []string) string {
 	var b strings.Builder
 	for i := 0; i < len(names); {
-		end := foldGroup(&b, names, i)
-		i = end
+		i = foldGroup(&b, names, i)
 	}
 	return b.String()
 }
@@ -150,7 +176,7 @@ func foldGroup(b *strings.Builder, names []string, i int) int {
 	}
 	first, ok := splitNumber(names[i])
 	if !ok {
-		b.WriteString(names[i])
+		b.WriteString(quoteBrackets(names[i]))
 		return i + 1
 	}
 	var ranges []string
@@ -164,7 +190,7 @@ func foldGroup(b *strings.Builder, names []string, i int) int {
 		run := end + 1
 		for ; run < len(names); run++ {
 			next, ok := splitNumber(names[run])
-			if !ok || !next.sameShape(first) || next.n != hi.n+1 || len(next.digits) != len(hi.digits) && hi.padded() {
+			if !ok || !next.sameShape(first) || next.n != hi.n+1 || next.digits != pad(next.n, len(lo.digits)) {
 				break
 			}
 			hi = next
@@ -189,9 +215,6 @@ type numbered struct {
 	n                      int64
 }
 
-// padded numbers have zeros in front: those keep their width in a range.
-func (a numbered) padded() bool { return len(a.digits) > 1 && a.digits[0] == '0' }
-
 func (a numbered) sameShape(b numbered) bool { return a.prefix == b.prefix && a.suffix == b.suffix }
 
 func splitNumber(name string) (numbered, bool) {
@@ -211,10 +234,21 @@ func splitNumber(name string) (numbered, bool) {
 	return numbered{name[:start], name[start:end], name[end:], n}, err == nil
 }
 
+// quoteBrackets keeps a name that holds brackets from being read as a list.
+func quoteBrackets(name string) string {
+	if strings.ContainsAny(name, "[]") {
+		return `"` + name + `"`
+	}
+	return name
+}
+
+// MaxNodeName bounds a node's name, in bytes.
+const MaxNodeName = 255
+
 // ValidNodeName reports whether a node may be called so: printable, without
 // what node lists, exec_vnodes and shells use for themselves.
 func ValidNodeName(s string) bool {
-	if s == "" || len(s) > 255 || s[0] == '-' {
+	if s == "" || len(s) > MaxNodeName || s[0] == '-' {
 		return false
 	}
 	return !slices.ContainsFunc([]byte(s), func(c byte) bool {

@@ -3,6 +3,7 @@ package index
 import (
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 )
@@ -142,7 +143,8 @@ func (d *Defs) Add(def Def) (Def, error) {
 	return def, nil
 }
 
-// Restore puts back a definition that has its number already, as stores do.
+// Restore puts back a definition that has its number already, as stores do, in
+// the order of numbers.
 func (d *Defs) Restore(def Def) error {
 	switch {
 	case !validResourceName(def.Name):
@@ -155,6 +157,8 @@ func (d *Defs) Restore(def Def) error {
 		return fmt.Errorf("%w: %s is a %s; only long, size and float can be consumable", ErrResource, def.Name, def.Type)
 	case len(d.list) >= MaxDefs:
 		return fmt.Errorf("%w: a store holds at most %d", ErrResource, MaxDefs)
+	case def.ID < d.next || def.ID == math.MaxUint16:
+		return fmt.Errorf("%w: the number %d of %s is given out already, or the last one", ErrResource, def.ID, def.Name)
 	}
 	if old, ok := d.Lookup(def.Name); ok {
 		return fmt.Errorf("%w: %s (%s)", ErrResourceDup, old.Name, old.Type)

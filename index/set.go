@@ -118,13 +118,14 @@ func (ix *Index) sum(s *Set, b *Bucket) {
 	}
 }
 
-// appears tells where a set's part of a bucket comes in node order.
+// appears tells where a set's part of a bucket comes in node order, nodes that
+// are not up among them.
 func (ix *Index) appears(s *Set, b *Bucket) place {
 	if s.Members != nil {
 		return place{b.Priority, roaring.And(s.Members, ix.Nodes(b, None)).Minimum(), 0}
 	}
 	v, _ := b.Get(s.Key)
-	return place{b.Priority, b.First, slices.Index(v.Members(), s.Value)}
+	return place{b.Priority, ix.Nodes(b, None).Minimum(), slices.Index(v.Members(), s.Value)}
 }
 
 // amounts sums a consumable over a set's nodes in a bucket.
@@ -173,23 +174,23 @@ func (ix *Index) Restrict(candidates []Candidate, s *Set) []Candidate {
 		}
 	}
 	if s.Members != nil {
-		slices.SortStableFunc(out, func(a, b Candidate) int { return ix.firstIn(a) - ix.firstIn(b) })
+		slices.SortStableFunc(out, func(a, b Candidate) int {
+			return comparePlaces(ix.firstUp(s, a.Bucket), ix.firstUp(s, b.Bucket))
+		})
 	}
 	return out
 }
 
-// firstIn orders the buckets of a set of scattered nodes by the first node that
-// the set has of them.
-func (ix *Index) firstIn(c Candidate) int {
-	first := int(NoNode)
-	for _, cell := range c.Cells {
-		for _, class := range []Class{Free, Later, Busy} {
-			if in := roaring.And(cell.Nodes, ix.Nodes(c.Bucket, class)); !in.IsEmpty() {
-				first = min(first, int(in.Minimum()))
-			}
+// firstUp is where the first node that is up of a set's part of a bucket comes
+// in node order.
+func (ix *Index) firstUp(s *Set, b *Bucket) place {
+	first := place{b.Priority, NoNode, 0}
+	for _, class := range []Class{Free, Later, Busy} {
+		if in := roaring.And(s.Members, ix.Nodes(b, class)); !in.IsEmpty() {
+			first.node = min(first.node, in.Minimum())
 		}
 	}
-	return first - int(c.Bucket.Priority)<<33
+	return first
 }
 
 // Up is how many of a candidate's nodes are up, cell by cell.

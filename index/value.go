@@ -95,7 +95,7 @@ func (d Def) Format(v Value) string {
 	case Size:
 		return FormatSize(v.Num)
 	case Float:
-		return strconv.FormatFloat(float64(v.Num)/floatUnit, 'f', -1, 64)
+		return formatFloat(v.Num)
 	case Boolean:
 		if v.Num != 0 {
 			return "True"
@@ -148,12 +148,30 @@ func parseDigits(s string) (int64, error) {
 	return strconv.ParseInt(s, 10, 64)
 }
 
+// parseFloat takes decimals exactly, up to a millionth; other notations (1e3)
+// and finer decimals are rounded.
 func parseFloat(s string) (int64, error) {
+	whole, frac, _ := strings.Cut(s, ".")
+	if len(frac) <= 6 {
+		n, err := parseDigits(whole + frac + "000000"[len(frac):])
+		if err == nil && whole != "" {
+			return n, nil
+		}
+	}
 	f, err := strconv.ParseFloat(s, 64)
 	if err != nil || math.IsNaN(f) || f < 0 || f > math.MaxInt64/floatUnit {
 		return 0, fmt.Errorf("%q is not a number from 0 to %d", s, int64(math.MaxInt64/floatUnit))
 	}
 	return int64(math.Round(f * floatUnit)), nil
+}
+
+// formatFloat writes millionths as a decimal without zeros at its end.
+func formatFloat(n int64) string {
+	s := strconv.FormatInt(n/floatUnit, 10)
+	if frac := n % floatUnit; frac != 0 {
+		s += strings.TrimRight("."+pad(frac, 6), "0")
+	}
+	return s
 }
 
 func parseBool(s string) (int64, error) {
@@ -194,14 +212,14 @@ func splitSize(s string) (digits string, shift uint, word, ok bool) {
 	for end > 0 && (s[end-1] < '0' || s[end-1] > '9') {
 		end--
 	}
-	unit := strings.ToLower(s[end:])
-	if n := len(unit); n > 0 && (unit[n-1] == 'b' || unit[n-1] == 'w') {
-		word, unit = unit[n-1] == 'w', unit[:n-1]
+	unit := s[end:]
+	if n := len(unit); n > 0 && (unit[n-1]|0x20 == 'b' || unit[n-1]|0x20 == 'w') {
+		word, unit = unit[n-1]|0x20 == 'w', unit[:n-1]
 	}
 	if unit == "" {
 		return s[:end], 0, word, true
 	}
-	i := strings.Index("kmgtp", unit)
+	i := strings.IndexByte("kmgtp", unit[0]|0x20)
 	return s[:end], uint(10 * (i + 1)), word, len(unit) == 1 && i >= 0
 }
 
@@ -211,11 +229,13 @@ func ParseSizeLoose(s string) (int64, error) {
 	if n, err := ParseSize(s); err == nil {
 		return n, nil
 	}
-	t := strings.ToLower(strings.ReplaceAll(s, " ", ""))
-	if cut, ok := strings.CutSuffix(t, "ib"); ok {
-		t = cut + "b"
+	t := strings.ToLower(strings.TrimSpace(s))
+	end := strings.LastIndexAny(t, "0123456789") + 1
+	unit := strings.TrimLeft(t[end:], " ")
+	if len(unit) == 3 && unit[1:] == "ib" {
+		unit = unit[:1] + "b"
 	}
-	digits, shift, word, ok := splitSize(t)
+	digits, shift, word, ok := splitSize(t[:end] + unit)
 	f, err := strconv.ParseFloat(digits, 64)
 	if word {
 		shift += 3

@@ -46,7 +46,7 @@ func (m *mapping) collect(cands [][]index.Candidate, at int64, ended *roaring.Bi
 func (m *mapping) notNow(i, found int, cands [][]index.Candidate) *Refusal {
 	c := m.Chunks[i]
 	r := &Refusal{Kind: ErrNotNow, Chunk: i, Found: found, Need: c.Count,
-		Why: fmt.Sprintf("chunk %d (%s): nodes for %d of %d are free for so long", i+1, c.Text(m.Index.Defs()), found, c.Count)}
+		Why: fmt.Sprintf("chunk %d (%s): room for %d of %d", i+1, c.Text(m.Index.Defs()), found, c.Count)}
 	if !m.Rules.ExactFit && m.stuck(cands) {
 		r.Why += "; taking the chunks in this order would leave it short on the empty cluster too: write the most demanding chunk first, or set chunk_fit=exact"
 	}

@@ -47,11 +47,16 @@ func (p *Plan) NodeNumbers() []uint32 {
 }
 
 // ExecVNode writes a chunk on a node as PBS does: (name:ncpus=2:mem=1048576kb).
-// Consumables are named, those that the select names, sizes in kb.
+// Consumables are named, those that the select names (the ncpus=1 that was added
+// only where it names none), sizes in kb.
 func (c Chunk) ExecVNode(defs *index.Defs, name string) string {
 	var b strings.Builder
 	b.WriteString("(" + name)
-	for _, w := range c.Asked() {
+	wants := c.Asked()
+	if len(wants) == 0 {
+		wants = c.Wants
+	}
+	for _, w := range wants {
 		def, ok := defs.Get(w.Res)
 		if !ok || !def.Consumable {
 			continue

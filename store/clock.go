@@ -101,13 +101,4 @@ func (tx *Tx) reclass(nodes []uint32) error {
 }
 
 // classOf is the class of a node that is up, by what the calendar says.
-func (tx *Tx) classOf(node uint32) index.Class {
-	c := tx.Calendar()
-	if _, on := c.On(node); on {
-		return index.Busy
-	}
-	if c.Planned(node) {
-		return index.Later
-	}
-	return index.Free
-}
+func (tx *Tx) classOf(node uint32) index.Class { return classIn(tx.Calendar(), node) }

@@ -64,6 +64,15 @@ func (c *counters) decode(b []byte) error {
 
 // begin starts a transaction: format, counters, and the clock.
 func (db *DB) begin(b *bbolt.Tx) (*Tx, error) {
+	tx, err := db.load(b)
+	if err != nil {
+		return nil, err
+	}
+	return tx, tx.advance()
+}
+
+// load starts a transaction at the instant the file stands for.
+func (db *DB) load(b *bbolt.Tx) (*Tx, error) {
 	tx := &Tx{db: db, bolt: b, now: db.opt.Now().Unix()}
 	format, err := readFormat(b)
 	if err != nil {
@@ -88,7 +97,7 @@ func (db *DB) begin(b *bbolt.Tx) (*Tx, error) {
 			return nil, err
 		}
 	}
-	return tx, tx.advance()
+	return tx, nil
 }
 
 // Writable reports whether the transaction may change things.

@@ -109,6 +109,15 @@ func (c *Calendar) Add(node uint32, b Busy) error {
 	if other, ok := c.overlap(node, b.Start, b.End); ok {
 		return fmt.Errorf("%w: node %d is taken from %d to %d", ErrBusy, node, other.Start, c.End(other))
 	}
+	return c.Put(node, b)
+}
+
+// Put takes a node for a stretch of time that Add accepted once, also where an
+// overdue job has come to lie under it since.
+func (c *Calendar) Put(node uint32, b Busy) error {
+	if b.End <= b.Start {
+		return fmt.Errorf("%w: [%d, %d) is empty", ErrRange, b.Start, b.End)
+	}
 	blk := c.block(node)
 	list := &blk.Block[node%BlockNodes]
 	i, _ := slices.BinarySearchFunc(*list, b.Start, func(x Busy, t int64) int {

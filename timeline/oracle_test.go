@@ -2,7 +2,6 @@ package timeline
 
 import (
 	"fmt"
-	"math"
 	"slices"
 )
 
@@ -238,5 +237,3 @@ func tight(total, start, end int64) *Planner {
 	p.used.leafCap, p.used.fanout = 4, 4
 	return p
 }
-
-const forever = math.MaxInt64

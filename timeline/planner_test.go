@@ -156,6 +156,7 @@ func TestPlannerChurn(t *testing.T) {
 		{"deep, long spans", 4, 4, 3000, 200, 2000, 6000},
 		{"middle", 16, 8, 12000, 50, 100, 8000},
 		{"real", leafCap, fanout, 30000, 400, 900, 20000},
+		{"huge amounts", 4, 4, 3000, MaxTotal, 60, 6000},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()

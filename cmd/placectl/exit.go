@@ -174,6 +174,13 @@ func (r *runner) errorText(err error) []byte {
 	for _, e := range unjoin(err) {
 		b = append(b, "placectl: "+printable(e.Error())+"\n"...)
 	}
+	var refused interface{ Earliest() (int64, bool) }
+	if errors.As(err, &refused) {
+		if at, ok := refused.Earliest(); ok {
+			b = append(r.appendLocal(append(b, "placectl: it could start at "...), at), " (in "...)
+			b = append(appendSpan(b, at-r.now().Unix()), ")\n"...)
+		}
+	}
 	var caret interface{ Caret() string }
 	if r.stderrTTY && errors.As(err, &caret) {
 		b = appendCaret(b, caret.Caret())

@@ -1,0 +1,129 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"strconv"
+	"time"
+
+	"github.com/placectl/placectl/store"
+	"github.com/urfave/cli/v2"
+)
+
+const (
+	inProcess = "in-process"
+	// checkTime bounds a check: damaged pages can lead in a circle.
+	checkTime = 10 * time.Minute
+)
+
+func checkCommand(r *runner) *cli.Command {
+	return r.verb(&cli.Command{
+		Name:     "check",
+		Category: "Store",
+		Usage:    "look for damage and contradictions",
+		Description: "Verifies the structure of the file, the checksum of every row, every index against its rows, and that no\n" +
+			"node is taken twice. --repair rebuilds what is derived from the rows, and refuses to guess about rows.",
+		Flags: []cli.Flag{
+			&cli.BoolFlag{Name: "repair", Usage: "rebuild indexes, bitmaps and the calendar from the rows"},
+			&cli.BoolFlag{Name: inProcess, Usage: "do not start a process of its own for looking"},
+		},
+		Action: r.check,
+	}, about{Example: "placectl check && placectl backup nightly.db", Exits: []int{exitNotFound, exitLocked, exitDamaged, exitUnknown}})
+}
+
+func (r *runner) check(c *cli.Context) error {
+	if err := wantArgs(c, 0, 0); err != nil {
+		return err
+	}
+	var findings []string
+	var err error
+	if c.Bool("repair") {
+		findings, err = r.findings((*store.DB).Repair)
+	} else if c.Bool(inProcess) {
+		findings, err = r.findings((*store.DB).Check)
+	} else {
+		findings, err = r.checkInChild()
+	}
+	if printed := r.printFindings(findings); printed != nil {
+		return printed
+	}
+	switch {
+	case err != nil:
+		return err
+	case c.Bool("repair"):
+		r.notef("%s: %s repaired", r.DB, plural(len(findings), "finding"))
+		return nil
+	case len(findings) > 0:
+		return fmt.Errorf("%w: %s in %s", store.ErrDamaged, plural(len(findings), "finding"), r.DB)
+	}
+	r.notef("%s is sound", r.DB)
+	return nil
+}
+
+func (r *runner) printFindings(findings []string) error {
+	p := r.printer(result{Columns: []column{{Name: "finding"}}})
+	for _, f := range findings {
+		p.row(f)
+	}
+	if len(findings) == 0 && r.Output == formatTable {
+		return nil
+	}
+	return p.close()
+}
+
+// findings looks in this process.
+func (r *runner) findings(look func(*store.DB, func(string)) error) (list []string, err error) {
+	db, err := r.open()
+	if err != nil {
+		return nil, err
+	}
+	err = look(db, func(f string) { list = append(list, f) })
+	return list, err
+}
+
+// checkInChild looks in a process of its own: a badly damaged file can end the
+// process that reads it, or keep it for ever.
+func (r *runner) checkInChild() ([]string, error) {
+	if _, err := r.open(); err != nil {
+		return nil, err // a file that is not there, or not ours, needs no child
+	}
+	self, err := programPath()
+	if err != nil {
+		return r.findings((*store.DB).Check)
+	}
+	ctx, cancel := context.WithTimeout(r.ctx, checkTime)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, self, "--db", r.DB, "--now", "@"+strconv.FormatInt(r.now().Unix(), 10),
+		"--lock-timeout", r.LockTimeout.String(), "-q", "-o", "jsonl", "check", "--"+inProcess)
+	var out, complaint bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &complaint
+	err = cmd.Run()
+	findings := readFindings(out.Bytes())
+	var exit *exec.ExitError
+	switch {
+	case err == nil:
+		return findings, nil
+	case ctx.Err() != nil:
+		return findings, fmt.Errorf("%w: checking %s took longer than %v", store.ErrDamaged, r.DB, checkTime)
+	case errors.As(err, &exit) && exit.ExitCode() == exitDamaged && len(findings) > 0:
+		return findings, nil
+	case errors.As(err, &exit) && exit.ExitCode() == exitLocked:
+		return findings, fmt.Errorf("%w: %s", store.ErrLocked, errorMessage(complaint.Bytes()))
+	case errors.As(err, &exit) && exit.ExitCode() == exitDamaged:
+		return append(findings, errorMessage(complaint.Bytes())), nil
+	}
+	return append(findings, "reading the file ends the process: "+firstLine(complaint.Bytes())), nil
+}
+
+// programPath is how this program was started.
+func programPath() (string, error) {
+	path, err := exec.LookPath(os.Args[0])
+	if err != nil {
+		return os.Executable()
+	}
+	return path, nil
+}

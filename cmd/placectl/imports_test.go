@@ -1,0 +1,115 @@
+package main
+
+import (
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// Who may import whom, read as "left of < may be imported right of it". What is
+// not said here is not allowed.
+const importRules = `
+	index, timeline                          < placer
+	placer/fairshare                         < store
+	index                                    < query
+	index, timeline, placer, locality, query < store
+	index, timeline, placer, locality, query < cmd/placectl
+	store, cmd/placectl/swf                  < cmd/placectl
+	index, timeline, placer, locality, query < bench
+	store, placer/fairshare, cmd/placectl/swf < bench
+`
+
+// confined are imports from elsewhere that belong to one package.
+var confined = map[string][]string{
+	"go.etcd.io/bbolt":         {"store"},
+	"os/exec":                  {"cmd/placectl", "bench"},
+	"github.com/urfave/cli/v2": {"cmd/placectl"},
+}
+
+// pure packages know nothing of files and clocks.
+var pure = []string{"index", "timeline", "placer", "placer/fairshare", "locality", "query"}
+
+const module = "github.com/placectl/placectl/"
+
+func TestImports(t *testing.T) {
+	allowed := parseImportRules(importRules)
+	root := filepath.Join("..", "..")
+	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		name := d.Name()
+		if d.IsDir() && path != root && (name == "testdata" || strings.HasPrefix(name, ".") || strings.HasPrefix(name, "_")) {
+			return fs.SkipDir
+		}
+		if !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go") {
+			return nil
+		}
+		pkg, err := filepath.Rel(root, filepath.Dir(path))
+		if err != nil {
+			return err
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.ImportsOnly)
+		if err != nil {
+			return err
+		}
+		for _, spec := range file.Imports {
+			imported, err := strconv.Unquote(spec.Path.Value)
+			if err != nil {
+				return err
+			}
+			if why := forbidden(filepath.ToSlash(pkg), imported, allowed); why != "" {
+				t.Errorf("%s imports %s: %s", path, imported, why)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func parseImportRules(text string) map[string][]string {
+	allowed := make(map[string][]string)
+	for line := range strings.Lines(text) {
+		low, high, ok := strings.Cut(line, "<")
+		if !ok {
+			continue
+		}
+		for importer := range strings.SplitSeq(high, ",") {
+			for imported := range strings.SplitSeq(low, ",") {
+				importer, imported := strings.TrimSpace(importer), strings.TrimSpace(imported)
+				allowed[importer] = append(allowed[importer], imported)
+			}
+		}
+	}
+	return allowed
+}
+
+// forbidden says why a package may not import another, "" when it may.
+func forbidden(pkg, imported string, allowed map[string][]string) string {
+	if strings.HasPrefix(pkg, "bench/") {
+		pkg = "bench"
+	}
+	if ours, ok := strings.CutPrefix(imported, module); ok {
+		if !slices.Contains(allowed[pkg], ours) {
+			return "no rule allows it"
+		}
+		return ""
+	}
+	if owners := confined[imported]; owners != nil && !slices.Contains(owners, pkg) {
+		return "only " + strings.Join(owners, ", ") + " may"
+	}
+	if slices.Contains(pure, pkg) && slices.Contains([]string{"os", "net", "time", "io/fs", "syscall", "math/rand", "math/rand/v2"}, imported) {
+		if pkg == "placer" && imported == "time" {
+			return "" // durations
+		}
+		return "pure packages know nothing of files and clocks"
+	}
+	return ""
+}

@@ -1,0 +1,184 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+
+	"go.etcd.io/bbolt"
+)
+
+// maxFindings bounds what Check reports; past it, it stops looking.
+const maxFindings = 1000
+
+// Check looks for damage and contradictions and calls report for each: bbolt's
+// own structure, the checksum of every row, every derived table against what the
+// rows say, no node taken twice at any instant, legal states, numbers never
+// reused. The error says that it could not look; ErrDamaged that the file
+// cannot be read on.
+//
+// A file so damaged that reading it ends the process is possible: let a child
+// process do it where that matters.
+func (db *DB) Check(report func(finding string)) error {
+	return db.run(false, func(b *bbolt.DB) error {
+		return b.View(func(btx *bbolt.Tx) error {
+			c := &checker{report: report}
+			for err := range btx.Check() {
+				c.find("structure: %v", err)
+			}
+			if c.found > 0 {
+				return nil // rows below a broken page tell nothing more
+			}
+			tx, err := db.beginAsOf(btx)
+			if err != nil {
+				return err
+			}
+			return c.check(tx)
+		})
+	})
+}
+
+type checker struct {
+	report func(string)
+	found  int
+}
+
+func (c *checker) find(format string, args ...any) {
+	if c.found++; c.found <= maxFindings {
+		c.report(fmt.Sprintf(format, args...))
+	}
+}
+
+func (c *checker) check(tx *Tx) error {
+	if sound, err := c.rows(tx); err != nil || !sound {
+		return err
+	}
+	d, err := tx.derive(c.find)
+	if err != nil {
+		return err
+	}
+	for t := range table(tableCount) {
+		if tables[t].derived {
+			if err := tx.compare(t, d[t], c.find); err != nil {
+				return err
+			}
+		}
+	}
+	return c.keys(tx)
+}
+
+// rows verifies the checksum of every row of every table, and that there are no
+// others.
+func (c *checker) rows(tx *Tx) (sound bool, err error) {
+	known := make(map[string]bool)
+	before := c.found
+	for t := range table(tableCount) {
+		known[tables[t].name] = true
+		b := tx.tab(t)
+		if b == nil {
+			c.find("table %s is missing", tables[t].name)
+			continue
+		}
+		err := b.ForEach(func(k, v []byte) error {
+			if t == tableMeta && string(k) == string(keyFormat) {
+				return nil
+			}
+			if _, err := unseal(t, k, v); err != nil {
+				c.find("%v", err)
+			}
+			return nil
+		})
+		if err != nil {
+			return false, err
+		}
+	}
+	err = tx.bolt.ForEach(func(name []byte, _ *bbolt.Bucket) error {
+		if !known[string(name)] {
+			c.find("there is a table %q that this version does not know", name)
+		}
+		return nil
+	})
+	return c.found == before, err
+}
+
+// keys verifies that every idempotency key leads to a job that carries it.
+func (c *checker) keys(tx *Tx) error {
+	return tx.each(tableKeys, nil, func(key, row []byte) (bool, error) {
+		if len(row) != 9 {
+			c.find("key %q leads nowhere", key)
+			return true, nil
+		}
+		d := decoder{b: row[1:]}
+		id := uint64(0)
+		for range 8 {
+			id = id<<8 | uint64(d.byte())
+		}
+		j, err := tx.Job(id)
+		if errors.Is(err, ErrNotFound) || err == nil && j.Key != string(key) {
+			c.find("key %q leads to job %d, which does not carry it", key, id)
+			return true, nil
+		}
+		return true, err
+	})
+}
+
+// beginAsOf starts a transaction at the instant that the file stands for.
+func (db *DB) beginAsOf(btx *bbolt.Tx) (*Tx, error) {
+	tx, err := db.load(btx)
+	if err != nil {
+		return nil, err
+	}
+	tx.now = tx.state.asOf
+	return tx, nil
+}
+
+// Repair rebuilds what is derived from the rows, in one transaction, and tells
+// what it found. It refuses with ErrDamaged to guess about rows: when one of
+// them does not match its checksum, or they contradict each other.
+func (db *DB) Repair(report func(finding string)) error {
+	return db.run(true, func(b *bbolt.DB) error {
+		btx, err := b.Begin(true)
+		if err != nil {
+			return err
+		}
+		defer btx.Rollback() //nolint:errcheck // after a commit it only says so
+		tx, err := db.beginAsOf(btx)
+		if err != nil {
+			return err
+		}
+		if err := tx.repair(&checker{report: report}); err != nil {
+			return err
+		}
+		return db.commit(btx)
+	})
+}
+
+func (tx *Tx) repair(c *checker) error {
+	if sound, err := c.rows(tx); err != nil || !sound {
+		return errors.Join(err, fmt.Errorf("%w: rows are damaged, and only what is derived from them can be rebuilt; restore a backup", ErrDamaged))
+	}
+	contradictions := 0
+	d, err := tx.derive(func(format string, args ...any) { contradictions++; c.find(format, args...) })
+	if err != nil {
+		return err
+	}
+	if contradictions > 0 {
+		return fmt.Errorf("%w: rows contradict each other; restore a backup", ErrDamaged)
+	}
+	for t := range table(tableCount) {
+		if !tables[t].derived {
+			continue
+		}
+		if err := tx.compare(t, d[t], c.find); err != nil {
+			return err
+		}
+		if err := tx.empty(t); err != nil {
+			return err
+		}
+		for key, payload := range d[t] {
+			if err := tx.put(t, []byte(key), payload); err != nil {
+				return err
+			}
+		}
+	}
+	return tx.put(tableMeta, keyState, tx.state.encode())
+}

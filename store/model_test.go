@@ -1,0 +1,297 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/placer"
+	"pgregory.net/rapid"
+)
+
+// model drives two databases through the same random life, one opened anew for
+// every transaction, one kept open, and a naive memory of who has which node.
+type model struct {
+	clock   *clock
+	dbs     [2]*DB
+	nodes   map[string]*modelNode
+	order   []string
+	jobs    map[uint64][]string
+	resv    map[string]bool
+	colours []string
+}
+
+type modelNode struct {
+	colour string
+	up     bool
+	spans  []modelSpan
+}
+
+type modelSpan struct {
+	start, end int64
+	owner      string
+	held       bool
+}
+
+func newModel(t *rapid.T, dir string) *model {
+	m := &model{clock: &clock{t: 1_000_000}, nodes: make(map[string]*modelNode), jobs: make(map[uint64][]string),
+		resv: make(map[string]bool), colours: []string{"red", "green"}}
+	for i := range m.dbs {
+		opt := &Options{Now: m.clock.now, Private: i == 1}
+		path := filepath.Join(dir, fmt.Sprintf("%d.db", i))
+		err := Create(path, opt, func(tx *Tx) error {
+			return tx.AddResource(index.Def{Name: "color", Type: index.String})
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if m.dbs[i], err = Open(path, opt); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return m
+}
+
+// both runs fn on both databases and returns the answer, which must be the same.
+func (m *model) both(t *rapid.T, fn func(tx *Tx) (string, error)) (string, error) {
+	var answers [2]string
+	var errs [2]error
+	for i, db := range m.dbs {
+		errs[i] = db.Update(func(tx *Tx) (err error) {
+			answers[i], err = fn(tx)
+			return err
+		})
+	}
+	if answers[0] != answers[1] || fmt.Sprint(errs[0]) != fmt.Sprint(errs[1]) {
+		t.Fatalf("opened anew: %q, %v\nkept open:   %q, %v", answers[0], errs[0], answers[1], errs[1])
+	}
+	return answers[0], errs[0]
+}
+
+// taken reports whether the model's node has something on it in [from, to).
+func (n *modelNode) taken(now, from, to int64) bool {
+	return slices.ContainsFunc(n.spans, func(s modelSpan) bool {
+		end := s.end
+		if s.held && end <= now {
+			end = now + overdueGrace
+		}
+		return s.start < to && end > from
+	})
+}
+
+func (m *model) addNode(t *rapid.T) {
+	name := fmt.Sprintf("n%d", len(m.order))
+	colour := rapid.SampledFrom(m.colours).Draw(t, "colour")
+	priority := int32(rapid.IntRange(0, 1).Draw(t, "priority"))
+	_, err := m.both(t, func(tx *Tx) (string, error) {
+		n := &index.Node{Name: name, Priority: priority}
+		n.Set(index.NCPUs, index.Value{Num: 2})
+		defs, _ := tx.Resources()
+		def, _ := defs.Lookup("color")
+		n.Set(def.ID, index.Value{Str: colour})
+		_, err := tx.PutNode(n)
+		return "", err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.order = append(m.order, name)
+	m.nodes[name] = &modelNode{colour: colour, up: true}
+}
+
+func (m *model) setState(t *rapid.T) {
+	if len(m.order) == 0 {
+		t.Skip("no nodes")
+	}
+	name := rapid.SampledFrom(m.order).Draw(t, "node")
+	state := rapid.SampledFrom([]index.State{index.Up, index.Down, index.Drained}).Draw(t, "state")
+	_, err := m.both(t, func(tx *Tx) (string, error) {
+		number, _, err := tx.NodeNumber(name)
+		if err != nil {
+			return "", err
+		}
+		return "", tx.SetNodeState(number, state, "model")
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.nodes[name].up = state == index.Up
+}
+
+func (m *model) place(t *rapid.T) {
+	count := rapid.IntRange(1, 4).Draw(t, "count")
+	walltime := int64(rapid.IntRange(1, 2000).Draw(t, "walltime"))
+	colour := rapid.SampledFrom(append([]string{""}, m.colours...)).Draw(t, "colour")
+	sel := fmt.Sprintf("%d:ncpus=1", count)
+	if colour != "" {
+		sel += ":color=" + colour
+	}
+	var job *Job
+	nodes, err := m.both(t, func(tx *Tx) (string, error) {
+		var err error
+		if job, err = tx.Place(placer.Request{Select: sel, Place: "scatter:excl", Walltime: time.Duration(walltime) * time.Second}); err != nil {
+			return "", err
+		}
+		return tx.ExecVNode(job)
+	})
+	free, could := 0, 0
+	for _, n := range m.nodes {
+		if n.up && (colour == "" || n.colour == colour) {
+			could++
+			if !n.taken(m.clock.t, m.clock.t, m.clock.t+walltime) {
+				free++
+			}
+		}
+	}
+	switch {
+	case err == nil && free < count:
+		t.Fatalf("%s ran on %s with %d nodes free", sel, nodes, free)
+	case err == nil:
+		m.occupy(t, job)
+	case errors.Is(err, placer.ErrNotNow) && (free >= count || could < count), errors.Is(err, placer.ErrNever) && could >= count:
+		t.Fatalf("%s: %v with %d nodes free, %d that could be", sel, err, free, could)
+	case !errors.Is(err, placer.ErrNotNow) && !errors.Is(err, placer.ErrNever):
+		t.Fatal(err)
+	}
+}
+
+func (m *model) occupy(t *rapid.T, job *Job) {
+	for _, number := range job.NodeNumbers() {
+		name := m.order[number]
+		n := m.nodes[name]
+		if !n.up || n.taken(m.clock.t, job.Start, job.End) {
+			t.Fatalf("job %d on %s, which is not to be had", job.ID, name)
+		}
+		n.spans = append(n.spans, modelSpan{job.Start, job.End, fmt.Sprint("job ", job.ID), true})
+		m.jobs[job.ID] = append(m.jobs[job.ID], name)
+	}
+}
+
+func (m *model) free(names []string, owner string) {
+	for _, name := range names {
+		n := m.nodes[name]
+		n.spans = slices.DeleteFunc(n.spans, func(s modelSpan) bool { return s.owner == owner })
+	}
+}
+
+func (m *model) release(t *rapid.T) {
+	id := uint64(rapid.IntRange(1, len(m.jobs)+2).Draw(t, "job"))
+	_, err := m.both(t, func(tx *Tx) (string, error) { _, err := tx.Release(id); return "", err })
+	if _, running := m.jobs[id]; running != (err == nil) {
+		t.Fatalf("release %d, running %v: %v", id, running, err)
+	}
+	m.free(m.jobs[id], fmt.Sprint("job ", id))
+	delete(m.jobs, id)
+}
+
+func (m *model) reserve(t *rapid.T) {
+	if len(m.order) == 0 {
+		t.Skip("no nodes")
+	}
+	name := rapid.SampledFrom([]string{"a", "b", "c"}).Draw(t, "name")
+	list := rapid.SliceOfNDistinct(rapid.SampledFrom(m.order), 1, min(3, len(m.order)), rapid.ID[string]).Draw(t, "nodes")
+	start := m.clock.t + int64(rapid.IntRange(0, 1500).Draw(t, "start"))
+	end := start + int64(rapid.IntRange(1, 1500).Draw(t, "length"))
+	_, err := m.both(t, func(tx *Tx) (string, error) {
+		var numbers []uint32
+		for _, n := range list {
+			number, _, err := tx.NodeNumber(n)
+			if err != nil {
+				return "", err
+			}
+			numbers = append(numbers, number)
+		}
+		_, err := tx.ReserveNodes(name, numbers, start, end)
+		return "", err
+	})
+	blocked := m.resv[name] || slices.ContainsFunc(list, func(n string) bool { return m.nodes[n].taken(m.clock.t, start, end) })
+	if blocked != errors.Is(err, ErrConflict) || !blocked && err != nil {
+		t.Fatalf("reserve %s on %v [%d, %d), blocked %v: %v", name, list, start, end, blocked, err)
+	}
+	if err == nil {
+		m.resv[name] = true
+		for _, n := range list {
+			m.nodes[n].spans = append(m.nodes[n].spans, modelSpan{start, end, name, false})
+		}
+	}
+}
+
+func (m *model) unreserve(t *rapid.T) {
+	name := rapid.SampledFrom([]string{"a", "b", "c"}).Draw(t, "name")
+	_, err := m.both(t, func(tx *Tx) (string, error) { _, err := tx.Unreserve(name); return "", err })
+	if m.resv[name] && err != nil {
+		t.Fatal(err)
+	}
+	m.free(m.order, name)
+	delete(m.resv, name)
+}
+
+// pass lets time go by; reservations end by the clock.
+func (m *model) pass(t *rapid.T) {
+	m.clock.t += int64(rapid.IntRange(0, 2500).Draw(t, "seconds"))
+	for name := range m.resv {
+		over := true
+		for _, n := range m.nodes {
+			n.spans = slices.DeleteFunc(n.spans, func(s modelSpan) bool { return !s.held && s.end <= m.clock.t })
+			over = over && !slices.ContainsFunc(n.spans, func(s modelSpan) bool { return s.owner == name })
+		}
+		if over {
+			delete(m.resv, name)
+		}
+	}
+}
+
+// agree compares what a reader sees of every node with the model.
+func (m *model) agree(t *rapid.T) {
+	want, got := make(map[string]string), make(map[string]string)
+	for name, n := range m.nodes {
+		want[name] = "none"
+		if n.up {
+			want[name] = "free"
+			if slices.ContainsFunc(n.spans, func(s modelSpan) bool { return s.start > m.clock.t }) {
+				want[name] = "later"
+			}
+			if n.taken(m.clock.t, m.clock.t, m.clock.t+1) {
+				want[name] = "busy"
+			}
+		}
+	}
+	err := m.dbs[0].View(func(tx *Tx) error {
+		ix, err := tx.Index()
+		if err != nil {
+			return err
+		}
+		return tx.EachNode(func(n *index.Node) error {
+			got[n.Name] = ix.ClassOf(ix.Bucket(n.Bucket), n.Number).String()
+			return nil
+		})
+	})
+	if diff := cmp.Diff(want, got); diff != "" || err != nil {
+		t.Fatalf("%v (-model +store)\n%s", err, diff)
+	}
+	for _, db := range m.dbs {
+		if err := db.Check(func(f string) { t.Error(f) }); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// TestModel compares random lives of a database with a naive memory of them,
+// whatever the clock does, and checks the file after each step.
+func TestModel(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		m := newModel(rt, t.TempDir())
+		rt.Repeat(map[string]func(*rapid.T){
+			"addNode": m.addNode, "setState": m.setState, "place": m.place, "place again": m.place, "release": m.release,
+			"reserve": m.reserve, "unreserve": m.unreserve, "pass": m.pass, "": m.agree,
+		})
+		for _, db := range m.dbs {
+			db.Close()
+		}
+	})
+}
