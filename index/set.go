@@ -21,24 +21,29 @@ type Set struct {
 	Total, Free         int   // nodes; total counts those that are not up too
 	TotalCPUs, FreeCPUs int64 // ncpus
 	TotalMem, FreeMem   int64 // mem, in kb
+	rank                int   // of the key among the keys asked for; with first it breaks ties
 	first               place
 }
 
-// place is where a set first appears in node order; it breaks ties.
+// place is where a set first appears in node order.
 type place struct {
 	priority int32
 	node     uint32
-	member   int // position among the values of a string_array
+	member   int // position among the values of a string_array in the signature
 }
 
 // Sets splits a queue's nodes by the values of the keys, in the order in which
-// sets are tried: ascending by total ncpus, total mem, free ncpus, free mem.
+// sets are tried: ascending by total ncpus, total mem, free ncpus, free mem; of
+// equal ones those of an earlier key first, then as they appear in node order.
 // The nodes without a value form a set of their own unless explicitOnly.
 func (ix *Index) Sets(queue string, keys []ResID, explicitOnly bool) []*Set {
 	scope := &ix.at(BitsKey{Family: OfQueue, Value: queue}).Bitmap
 	var out []*Set
-	for _, key := range keys {
-		out = append(out, ix.setsOf(scope, key, explicitOnly)...)
+	for rank, key := range keys {
+		for _, s := range ix.setsOf(scope, key, explicitOnly) {
+			s.rank = rank
+			out = append(out, s)
+		}
 	}
 	out = slices.DeleteFunc(out, func(s *Set) bool { return s.Total == 0 })
 	slices.SortStableFunc(out, compareSets)
@@ -149,7 +154,8 @@ func (ix *Index) amounts(s *Set, b *Bucket, res ResID, total, free int) (int64, 
 
 func compareSets(a, b *Set) int {
 	return cmp.Or(cmp.Compare(a.TotalCPUs, b.TotalCPUs), cmp.Compare(a.TotalMem, b.TotalMem),
-		cmp.Compare(a.FreeCPUs, b.FreeCPUs), cmp.Compare(a.FreeMem, b.FreeMem), comparePlaces(a.first, b.first))
+		cmp.Compare(a.FreeCPUs, b.FreeCPUs), cmp.Compare(a.FreeMem, b.FreeMem),
+		cmp.Compare(a.rank, b.rank), comparePlaces(a.first, b.first))
 }
 
 func comparePlaces(a, b place) int {

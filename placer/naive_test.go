@@ -1,7 +1,12 @@
 package placer
 
 import (
+	"cmp"
+	"slices"
+	"strings"
+
 	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/timeline"
 )
 
 // naive is a matcher of nodes one by one, without buckets and bitmaps: the
@@ -12,11 +17,14 @@ type naive struct {
 	per  [][]int // by chunk and node: how many of the chunk the node holds, empty
 	sets [][]int // nodes by placement set; nil when there are none
 	span bool
+
+	named   map[string][]int // the same sets by key=value
+	grouped bool             // there is a group key, though perhaps no set
 }
 
 // naive looks at every node of the cluster.
 func (c *cluster) naive(a Ask) *naive {
-	n := &naive{c: c, a: a, per: make([][]int, len(a.Chunks)), span: !c.Rules.DoNotSpan}
+	n := &naive{c: c, a: a, per: make([][]int, len(a.Chunks)), span: !c.Rules.DoNotSpan, named: make(map[string][]int)}
 	for i := range a.Chunks {
 		n.per[i] = make([]int, len(c.nodes))
 		for k, node := range c.nodes {
@@ -27,6 +35,7 @@ func (c *cluster) naive(a Ask) *naive {
 	if a.Spec.Place.HasGroup {
 		keys = []index.ResID{a.Spec.Place.Group}
 	}
+	n.grouped = len(keys) > 0
 	for _, key := range keys {
 		n.split(key)
 	}
@@ -102,8 +111,9 @@ func (n *naive) split(key index.ResID) {
 			byValue[value] = append(byValue[value], k)
 		}
 	}
-	for _, nodes := range byValue {
+	for value, nodes := range byValue {
 		n.sets = append(n.sets, nodes)
+		n.named[def.Name+"="+strings.TrimPrefix(value, "\x00unset")] = nodes
 	}
 }
 
@@ -120,10 +130,6 @@ func (n *naive) now(at int64) bool {
 // fits looks for an assignment over the nodes that are free: in one placement
 // set, if one could hold the request when empty, else over all nodes.
 func (n *naive) fits(free func(int) bool) bool {
-	all := make([]int, len(n.c.nodes))
-	for k := range all {
-		all[k] = k
-	}
 	could := false
 	for _, set := range n.sets {
 		if n.assign(set, func(int) bool { return true }) {
@@ -133,10 +139,86 @@ func (n *naive) fits(free func(int) bool) bool {
 			}
 		}
 	}
-	if could || len(n.sets) > 0 && !n.span {
+	if could || n.grouped && !n.span {
 		return false
 	}
-	return n.assign(all, free)
+	return n.assign(n.all(), free)
+}
+
+func (n *naive) all() []int {
+	all := make([]int, len(n.c.nodes))
+	for k := range all {
+		all[k] = k
+	}
+	return all
+}
+
+// firstFit is the bucket path's order followed node by node: chunk after chunk,
+// bucket after bucket by the first node of it that is up, first the nodes on
+// which something is planned, then the others; the nodes found take chunks in
+// node order. It returns the nodes of each chunk and how many each takes, nil
+// when they do not suffice.
+func (n *naive) firstFit(within []int, at int64) [][][2]int {
+	type place struct {
+		priority int32
+		first    int
+	}
+	firsts := make(map[uint32]place)
+	for _, k := range within {
+		node := n.c.nodes[k]
+		if _, ok := firsts[node.Bucket]; !ok && node.State == index.Up {
+			firsts[node.Bucket] = place{-node.Priority, k}
+		}
+	}
+	taken := make(map[int]bool)
+	var out [][][2]int
+	for i, chunk := range n.a.Chunks {
+		var found []int
+		for _, k := range within {
+			if n.per[i][k] > 0 && !taken[k] && n.c.Calendar.FreeThrough(uint32(k), at, at+n.a.Duration) {
+				found = append(found, k)
+			}
+		}
+		slices.SortFunc(found, func(a, b int) int {
+			x, y := firsts[n.c.nodes[a].Bucket], firsts[n.c.nodes[b].Bucket]
+			return cmp.Or(cmp.Compare(x.priority, y.priority), cmp.Compare(x.first, y.first), n.later(b, at)-n.later(a, at), a-b)
+		})
+		sum, used := 0, 0
+		for used < len(found) && sum < chunk.Count {
+			sum += n.per[i][found[used]]
+			used++
+		}
+		if sum < chunk.Count {
+			return nil
+		}
+		out = append(out, n.handOut(i, found[:used], taken))
+	}
+	return out
+}
+
+// later is 1 for a node on which something is planned at or after an instant.
+func (n *naive) later(k int, at int64) int {
+	if n.c.Calendar.NextBusy(uint32(k), at) == timeline.Forever {
+		return 0
+	}
+	return 1
+}
+
+// handOut gives a chunk's count to the nodes found, in node order.
+func (n *naive) handOut(i int, found []int, taken map[int]bool) [][2]int {
+	slices.SortFunc(found, func(a, b int) int {
+		return cmp.Or(cmp.Compare(n.c.nodes[b].Priority, n.c.nodes[a].Priority), a-b)
+	})
+	var out [][2]int
+	left := n.a.Chunks[i].Count
+	for _, k := range found {
+		taken[k] = true
+		if takes := min(left, n.per[i][k]); takes > 0 {
+			out = append(out, [2]int{k, takes})
+			left -= takes
+		}
+	}
+	return out
 }
 
 // assign searches every way to give each node to one chunk, nodes that are alike

@@ -42,6 +42,7 @@ type scenario struct {
 		Select, Place string
 		Queue         string
 	}
+	Jobs             []recordedJob // in place of ops: see facts_test.go
 	Expect           []expectation
 	ExpectDocumented json.RawMessage `json:"expect_documented"`
 	ExpectBuckets    []struct {
@@ -205,7 +206,7 @@ func (c *cluster) endings(after int64) iter.Seq2[int64, []uint32] {
 }
 
 // apply carries out a plan that starts now.
-func (c *cluster) apply(t testing.TB, plan *Plan) {
+func (c *cluster) apply(t interface{ Fatal(...any) }, plan *Plan) {
 	c.owner++
 	for _, chunk := range plan.Chunks {
 		for _, p := range chunk.Picks {

@@ -22,6 +22,11 @@ func (db *DB) Check(report func(finding string)) error {
 	return db.run(false, func(b *bbolt.DB) error {
 		return b.View(func(btx *bbolt.Tx) error {
 			c := &checker{report: report}
+			if warning, err := preflight(db.path); err != nil {
+				return err
+			} else if warning != "" {
+				c.find("%s", warning)
+			}
 			for err := range btx.Check() {
 				c.find("structure: %v", err)
 			}
@@ -52,13 +57,13 @@ func (c *checker) check(tx *Tx) error {
 	if sound, err := c.rows(tx); err != nil || !sound {
 		return err
 	}
-	d, err := tx.derive(c.find)
+	d, err := c.derive(tx)
 	if err != nil {
 		return err
 	}
 	for t := range table(tableCount) {
 		if tables[t].derived {
-			if err := tx.compare(t, d[t], c.find); err != nil {
+			if err := d.compare(t); err != nil {
 				return err
 			}
 		}
@@ -156,29 +161,41 @@ func (tx *Tx) repair(c *checker) error {
 	if sound, err := c.rows(tx); err != nil || !sound {
 		return errors.Join(err, fmt.Errorf("%w: rows are damaged, and only what is derived from them can be rebuilt; restore a backup", ErrDamaged))
 	}
-	contradictions := 0
-	d, err := tx.derive(func(format string, args ...any) { contradictions++; c.find(format, args...) })
+	d, err := c.derive(tx)
 	if err != nil {
 		return err
 	}
-	if contradictions > 0 {
+	if d.contradictions > 0 {
 		return fmt.Errorf("%w: rows contradict each other; restore a backup", ErrDamaged)
 	}
 	for t := range table(tableCount) {
-		if !tables[t].derived {
-			continue
-		}
-		if err := tx.compare(t, d[t], c.find); err != nil {
-			return err
-		}
-		if err := tx.empty(t); err != nil {
-			return err
-		}
-		for key, payload := range d[t] {
-			if err := tx.put(t, []byte(key), payload); err != nil {
+		if tables[t].derived {
+			if err := d.replace(t); err != nil {
 				return err
 			}
 		}
 	}
+	for _, n := range d.moved {
+		if err := tx.put(tableNodes, key32(n.Number), encodeNode(n)); err != nil {
+			return err
+		}
+	}
+	tx.state.nextBucket = max(tx.state.nextBucket, d.buckets)
 	return tx.put(tableMeta, keyState, tx.state.encode())
+}
+
+// replace puts what a derived table should hold in the place of what it does.
+func (d *derived) replace(t table) error {
+	if err := d.compare(t); err != nil {
+		return err
+	}
+	if err := d.tx.empty(t); err != nil {
+		return err
+	}
+	for key, payload := range d.rows[t] {
+		if err := d.tx.put(t, []byte(key), payload); err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -24,8 +24,9 @@ type Options struct {
 	// Private keeps the file open and locked from the first transaction to
 	// Close: fastest, for a process that has the database to itself.
 	Private bool
-	// Warn is told, once, what does not stop work: that the file lies on a file
-	// system whose locks may not exclude other machines. Nil: nobody is.
+	// Warn is told, once, what does not stop work: that the newest transaction
+	// may be missing, or that the file lies on a file system whose locks may not
+	// exclude other machines. Nil: nobody is.
 	Warn func(string)
 }
 
@@ -59,9 +60,11 @@ func Open(path string, opt *Options) (*DB, error) {
 	if db.opt.Now == nil {
 		db.opt.Now = time.Now
 	}
-	if err := preflight(path); err != nil {
+	warning, err := preflight(path)
+	if err != nil {
 		return nil, err
 	}
+	db.warn(warning)
 	return db, nil
 }
 
@@ -123,6 +126,12 @@ func syncDir(dir string) error {
 	}
 	defer d.Close()
 	return d.Sync()
+}
+
+func (db *DB) warn(text string) {
+	if text != "" && db.opt.Warn != nil {
+		db.opt.Warn(text)
+	}
 }
 
 // Path is the file's name as given.
@@ -209,7 +218,8 @@ func (db *DB) run(write bool, fn func(*bbolt.DB) error) error {
 	}
 	defer lock.release()
 	err = guard(func() error { return fn(b) })
-	if errors.Is(err, ErrDamaged) {
+	var f *fault
+	if errors.As(err, &f) {
 		return err // closing could wait for what the fault left locked
 	}
 	return errors.Join(err, b.Close())
@@ -218,15 +228,15 @@ func (db *DB) run(write bool, fn func(*bbolt.DB) error) error {
 // open takes the lock and opens the file.
 func (db *DB) open(write bool) (b *bbolt.DB, lock *fileLock, err error) {
 	db.warned.Do(func() {
-		if fsName := networkFileSystem(db.path); fsName != "" && db.opt.Warn != nil {
-			db.opt.Warn(fmt.Sprintf("%s is on %s: file locks may not exclude other machines there", db.path, fsName))
+		if fsName := networkFileSystem(db.path); fsName != "" {
+			db.warn(fmt.Sprintf("%s is on %s: file locks may not exclude other machines there", db.path, fsName))
 		}
 	})
 	if lock, err = acquire(db.path, write, db.opt.LockTimeout); err != nil {
 		return nil, nil, err
 	}
 	err = guard(func() error {
-		if err := preflight(db.path); err != nil {
+		if _, err := preflight(db.path); err != nil {
 			return err
 		}
 		b, err = bbolt.Open(db.path, 0o600, boltOptions(!write))
@@ -251,6 +261,12 @@ func openError(path string, err error) error {
 	return fmt.Errorf("%w: %s: %v", ErrNotOurs, path, err)
 }
 
+// fault is an ErrDamaged that left bbolt in the middle of something.
+type fault struct{ what string }
+
+func (f *fault) Error() string { return ErrDamaged.Error() + ": " + f.what }
+func (f *fault) Unwrap() error { return ErrDamaged }
+
 // guard turns the faults and assertions that a damaged file sets off inside
 // bbolt into ErrDamaged. Other panics go on.
 func guard(fn func() error) (err error) {
@@ -262,12 +278,12 @@ func guard(fn func() error) (err error) {
 			error
 			Addr() uintptr
 		}:
-			err = fmt.Errorf("%w: reading it faults", ErrDamaged)
+			err = &fault{"reading it faults"}
 		case string:
 			if !boltAssertion(p) {
 				panic(p)
 			}
-			err = fmt.Errorf("%w: %s", ErrDamaged, p)
+			err = &fault{p}
 		default:
 			panic(p)
 		}

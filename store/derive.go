@@ -11,105 +11,120 @@ import (
 	"github.com/placectl/placectl/timeline"
 )
 
-// derived is what the derived tables should hold, by table and key, recomputed
-// from the rows alone.
-type derived [tableCount]map[string][]byte
-
-// derive recomputes every derived table from the rows that are not. Findings
-// are contradictions among those rows: a node taken twice, a number that does
-// not exist.
-func (tx *Tx) derive(find func(format string, args ...any)) (*derived, error) {
-	d := new(derived)
-	for t := range tables {
-		if tables[t].derived {
-			d[t] = make(map[string][]byte)
-		}
-	}
-	cal := timeline.NewCalendar(nil, tx.now, overdueGrace)
-	if err := tx.deriveJobs(d, cal, find); err != nil {
-		return nil, err
-	}
-	if err := tx.deriveReservations(d, cal, find); err != nil {
-		return nil, err
-	}
-	for number, block := range cal.Changed() {
-		if row := encodeBlock(block); row != nil {
-			d[tableCalendar][string(key32(number))] = row
-		}
-	}
-	return d, tx.deriveIndex(d, cal, find)
+// derived is what the derived tables should hold, recomputed from the rows that
+// are not derived.
+type derived struct {
+	*checker
+	tx       *Tx
+	calendar *timeline.Calendar
+	rows     [tableCount]map[string][]byte // by table and key
+	buckets  uint32                        // the smallest bucket number never used
+	moved    []*index.Node                 // nodes whose rows name another bucket than their values do
+	// contradictions counts what no rebuilding mends: a node taken twice, a
+	// number that does not exist.
+	contradictions int
 }
 
-func (tx *Tx) deriveJobs(d *derived, cal *timeline.Calendar, find func(string, ...any)) error {
-	return tx.EachJob(func(j *Job) error {
-		if j.ID >= tx.state.nextJob {
-			find("job %d: the next job number is %d", j.ID, tx.state.nextJob)
+// derive recomputes every derived table. What it finds on the way is about the
+// rows it does so from.
+func (c *checker) derive(tx *Tx) (*derived, error) {
+	d := &derived{checker: c, tx: tx, calendar: timeline.NewCalendar(nil, tx.now, overdueGrace)}
+	for t := range tables {
+		if tables[t].derived {
+			d.rows[t] = make(map[string][]byte)
+		}
+	}
+	if err := d.jobs(); err != nil {
+		return nil, err
+	}
+	if err := d.reservations(); err != nil {
+		return nil, err
+	}
+	for number, block := range d.calendar.Changed() {
+		if row := encodeBlock(block); row != nil {
+			d.rows[tableCalendar][string(key32(number))] = row
+		}
+	}
+	return d, d.index()
+}
+
+// contradict reports what the rows themselves disagree on.
+func (d *derived) contradict(format string, args ...any) {
+	d.contradictions++
+	d.find(format, args...)
+}
+
+func (d *derived) jobs() error {
+	return d.tx.EachJob(func(j *Job) error {
+		if j.ID >= d.tx.state.nextJob {
+			d.contradict("job %d: the next job number is %d", j.ID, d.tx.state.nextJob)
 		}
 		if j.State < JobHeld || j.State > JobCancelled {
-			find("job %d has no legal state: %d", j.ID, j.State)
+			d.contradict("job %d has no legal state: %d", j.ID, j.State)
 		}
-		d[tableJobStates][string(jobStateKey(j.State, j.ID))] = []byte{1}
+		d.rows[tableJobStates][string(jobStateKey(j.State, j.ID))] = []byte{1}
 		if j.State != JobRunning {
 			return nil
 		}
-		d[tableEndings][string(timeKey(j.End, jobOwner(j.ID)))] = []byte{1}
+		d.rows[tableEndings][string(timeKey(j.End, jobOwner(j.ID)))] = []byte{1}
 		for i, c := range j.Chunks {
 			have := 0
 			for _, n := range c.Nodes {
 				have += n.Chunks
 			}
 			if have != c.Count {
-				find("job %d: chunk %d is on nodes %d times, asked for %d", j.ID, i+1, have, c.Count)
+				d.contradict("job %d: chunk %d is on nodes %d times, asked for %d", j.ID, i+1, have, c.Count)
 			}
 		}
 		span := timeline.Busy{Start: j.Start, End: j.End, Owner: jobOwner(j.ID), Held: true}
-		tx.deriveSpan(cal, fmt.Sprintf("job %d", j.ID), j.NodeNumbers(), span, find)
+		d.span(fmt.Sprintf("job %d", j.ID), j.NodeNumbers(), span)
 		return nil
 	})
 }
 
-func (tx *Tx) deriveReservations(d *derived, cal *timeline.Calendar, find func(string, ...any)) error {
-	return tx.EachReservation(func(r *Reservation) error {
-		if r.ID >= tx.state.nextReservation {
-			find("reservation %s: its number is %d, the next one %d", r.Name, r.ID, tx.state.nextReservation)
+func (d *derived) reservations() error {
+	return d.tx.EachReservation(func(r *Reservation) error {
+		if r.ID >= d.tx.state.nextReservation {
+			d.contradict("reservation %s: its number is %d, the next one %d", r.Name, r.ID, d.tx.state.nextReservation)
 		}
-		d[tableReservationIDs][string(key64(r.ID))] = append([]byte{1}, r.Name...)
-		if r.End <= tx.now {
+		d.rows[tableReservationIDs][string(key64(r.ID))] = append([]byte{1}, r.Name...)
+		if r.End <= d.tx.now {
 			return nil
 		}
 		owner := reservationOwner(r.ID)
-		d[tableEndings][string(timeKey(r.End, owner))] = []byte{1}
+		d.rows[tableEndings][string(timeKey(r.End, owner))] = []byte{1}
 		for _, t := range []int64{r.Start, r.End} {
-			if t > tx.now {
-				d[tableChanges][string(timeKey(t, owner))] = []byte{1}
+			if t > d.tx.now {
+				d.rows[tableChanges][string(timeKey(t, owner))] = []byte{1}
 			}
 		}
-		tx.deriveSpan(cal, "reservation "+r.Name, r.Nodes, timeline.Busy{Start: r.Start, End: r.End, Owner: owner}, find)
+		d.span("reservation "+r.Name, r.Nodes, timeline.Busy{Start: r.Start, End: r.End, Owner: owner})
 		return nil
 	})
 }
 
 // deriveSpan puts a stretch on nodes. An overdue job may lie under what was
 // planned after it, so stretches are compared by their planned ends.
-func (tx *Tx) deriveSpan(cal *timeline.Calendar, who string, nodes []uint32, span timeline.Busy, find func(string, ...any)) {
+func (d *derived) span(who string, nodes []uint32, span timeline.Busy) {
 	for _, n := range nodes {
-		if _, _, err := tx.nodeHead(n); err != nil {
-			find("%s is on node number %d, which does not exist", who, n)
+		if _, _, err := d.tx.nodeHead(n); err != nil {
+			d.contradict("%s is on node number %d, which does not exist", who, n)
 		}
-		for _, b := range cal.At(n) {
+		for _, b := range d.calendar.At(n) {
 			if b.Start < span.End && span.Start < b.End {
-				find("%s and %d share node number %d", who, b.Owner, n)
+				d.contradict("%s and %d share node number %d", who, b.Owner, n)
 			}
 		}
-		if err := cal.Put(n, span); err != nil {
-			find("%s: %v", who, err)
+		if err := d.calendar.Put(n, span); err != nil {
+			d.contradict("%s: %v", who, err)
 		}
 	}
 }
 
 // deriveIndex sorts the nodes into the buckets that the rows speak of, and
 // recomputes every bitmap.
-func (tx *Tx) deriveIndex(d *derived, cal *timeline.Calendar, find func(string, ...any)) error {
+func (d *derived) index() error {
+	tx := d.tx
 	defs, err := tx.Resources()
 	if err != nil {
 		return err
@@ -119,18 +134,19 @@ func (tx *Tx) deriveIndex(d *derived, cal *timeline.Calendar, find func(string, 
 		return err
 	}
 	ix := index.New(defs, set.signature(defs), nil, index.Limits{Nodes: tx.state.nextNode})
-	if err := tx.adoptBuckets(ix, find); err != nil {
+	if err := d.adoptBuckets(ix); err != nil {
 		return err
 	}
 	err = tx.EachNode(func(n *index.Node) error {
-		d[tableNodeNames][n.Name] = append([]byte{1}, key32(n.Number)...)
-		if n.Number >= tx.state.nextNode {
-			find("node %s: its number is %d, the next one %d", n.Name, n.Number, tx.state.nextNode)
+		d.rows[tableNodeNames][n.Name] = append([]byte{1}, key32(n.Number)...)
+		if n.Number >= d.tx.state.nextNode {
+			d.contradict("node %s: its number is %d, the next one %d", n.Name, n.Number, d.tx.state.nextNode)
 		}
 		bucket := n.Bucket
-		ix.Insert(n, classIn(cal, n.Number))
+		ix.Insert(n, classIn(d.calendar, n.Number))
 		if n.Bucket != bucket {
-			find("node %s says it is in bucket %d, its values put it into %d", n.Name, bucket, n.Bucket)
+			d.find("node %s says it is in bucket %d, its values put it into %d", n.Name, bucket, n.Bucket)
+			d.moved = append(d.moved, n)
 		}
 		return ix.Err()
 	})
@@ -139,22 +155,23 @@ func (tx *Tx) deriveIndex(d *derived, cal *timeline.Calendar, find func(string, 
 	}
 	for k, bm := range ix.Changed() {
 		if !bm.IsEmpty() {
-			if d[tableBitmaps][string(bitsKey(k))], err = encodeBits(bm); err != nil {
+			if d.rows[tableBitmaps][string(bitsKey(k))], err = encodeBits(bm); err != nil {
 				return err
 			}
 		}
 	}
+	d.buckets = ix.Limits().Buckets
 	for _, b := range ix.ChangedBuckets() {
-		d[tableBuckets][string(key32(b.ID))] = encodeBucket(b)
+		d.rows[tableBuckets][string(key32(b.ID))] = encodeBucket(b)
 	}
 	return nil
 }
 
 // adoptBuckets gives the recomputed index the stored buckets' numbers.
-func (tx *Tx) adoptBuckets(ix *index.Index, find func(string, ...any)) error {
-	return tx.each(tableBuckets, nil, func(key, row []byte) (bool, error) {
+func (d *derived) adoptBuckets(ix *index.Index) error {
+	return d.tx.each(tableBuckets, nil, func(key, row []byte) (bool, error) {
 		if len(key) != 4 {
-			find("bucket key %x is not a number", key)
+			d.find("bucket key %x is not a number", key)
 			return true, nil
 		}
 		id := uint32(key[0])<<24 | uint32(key[1])<<16 | uint32(key[2])<<8 | uint32(key[3])
@@ -179,20 +196,21 @@ func classIn(c *timeline.Calendar, node uint32) index.Class {
 }
 
 // compare tells how a derived table differs from what it should hold.
-func (tx *Tx) compare(t table, want map[string][]byte, find func(string, ...any)) error {
+func (d *derived) compare(t table) error {
+	want := d.rows[t]
 	seen := make(map[string]bool, len(want))
-	err := tx.each(t, nil, func(key, row []byte) (bool, error) {
+	err := d.tx.each(t, nil, func(key, row []byte) (bool, error) {
 		seen[string(key)] = true
 		expected, ok := want[string(key)]
 		switch {
 		case !ok:
-			find("table %s has %x, which should not be there", tables[t].name, key)
+			d.find("table %s has %x, which should not be there", tables[t].name, key)
 		case t == tableBitmaps:
 			if err := sameBits(key, row, expected); err != nil {
-				find("%v", err)
+				d.find("%v", err)
 			}
 		case !bytes.Equal(row, expected):
-			find("table %s: %x is not what the rows say", tables[t].name, key)
+			d.find("table %s: %x is not what the rows say", tables[t].name, key)
 		}
 		return true, nil
 	})
@@ -201,7 +219,7 @@ func (tx *Tx) compare(t table, want map[string][]byte, find func(string, ...any)
 	}
 	for _, key := range slices.Sorted(maps.Keys(want)) {
 		if !seen[key] {
-			find("table %s lacks %x", tables[t].name, key)
+			d.find("table %s lacks %x", tables[t].name, key)
 		}
 	}
 	return nil

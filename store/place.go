@@ -236,36 +236,50 @@ func (tx *Tx) apply(r placer.Request, a placer.Ask, plan *placer.Plan) (*Job, er
 	return j, tx.putJob(j, 0)
 }
 
+// fewNodes is up to how many nodes are moved one by one: a bitmap is not worth
+// making for them.
+const fewNodes = 64
+
 // occupy takes the plan's nodes. The calendar refuses a node that is taken, the
 // index one that is not in the class the plan found it in: a plan that does not
 // fit the state is never carried out in part, because the transaction fails.
 func (tx *Tx) occupy(j *Job, plan *placer.Plan) error {
-	span := timeline.Busy{Start: plan.Start, End: plan.End, Owner: jobOwner(j.ID), Held: true}
-	type group struct {
-		bucket *index.Bucket
-		class  index.Class
+	ix, err := tx.Index()
+	if err != nil {
+		return err
 	}
-	moves := make(map[group]*roaring.Bitmap)
+	span := timeline.Busy{Start: plan.Start, End: plan.End, Owner: jobOwner(j.ID), Held: true}
 	for _, c := range plan.Chunks {
 		for _, p := range c.Picks {
 			if err := tx.Calendar().Add(p.Node, span); err != nil {
 				return fmt.Errorf("%w: the plan does not fit: %w", ErrConflict, err)
 			}
-			g := group{p.Bucket, p.Class}
-			if moves[g] == nil {
-				moves[g] = roaring.New()
-			}
-			if !moves[g].CheckedAdd(p.Node) {
-				return fmt.Errorf("%w: the plan has node %d twice", ErrConflict, p.Node)
+			if len(c.Picks) <= fewNodes {
+				ix.Move(p.Bucket, p.Node, p.Class, index.Busy)
 			}
 		}
+		if len(c.Picks) > fewNodes {
+			moveMany(ix, c.Picks)
+		}
 	}
-	ix, err := tx.Index()
-	if err != nil {
-		return err
+	return ix.Err()
+}
+
+// moveMany makes the picked nodes busy, all those of a bucket and class at once.
+func moveMany(ix *index.Index, picks []placer.Pick) {
+	type group struct {
+		bucket *index.Bucket
+		class  index.Class
+	}
+	moves := make(map[group]*roaring.Bitmap)
+	for _, p := range picks {
+		g := group{p.Bucket, p.Class}
+		if moves[g] == nil {
+			moves[g] = roaring.New()
+		}
+		moves[g].Add(p.Node)
 	}
 	for g, nodes := range moves {
 		ix.MoveMany(g.bucket, nodes, g.class, index.Busy)
 	}
-	return ix.Err()
 }

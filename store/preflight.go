@@ -21,33 +21,34 @@ const (
 	metaFlag       = 0x04
 )
 
-// preflight refuses files that are unsafe to map.
-func preflight(path string) error {
+// preflight refuses files that are unsafe to map. It warns of a file that can be
+// used but may have lost its newest transaction.
+func preflight(path string) (warning string, err error) {
 	info, err := os.Lstat(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return fmt.Errorf("no database %s: make one with placectl init: %w", path, ErrNotFound)
+		return "", fmt.Errorf("no database %s: make one with placectl init: %w", path, ErrNotFound)
 	case err != nil:
-		return err
+		return "", err
 	case info.Mode()&fs.ModeSymlink != 0:
-		return fmt.Errorf("%w: %s is a symbolic link; name the file itself", ErrNotOurs, path)
+		return "", fmt.Errorf("%w: %s is a symbolic link; name the file itself", ErrNotOurs, path)
 	case !info.Mode().IsRegular():
-		return fmt.Errorf("%w: %s is not a regular file", ErrNotOurs, path)
+		return "", fmt.Errorf("%w: %s is not a regular file", ErrNotOurs, path)
 	case info.Mode().Perm()&0o002 != 0:
-		return fmt.Errorf("%w: %s may be written by everybody; chmod o-w it if you trust what it holds", ErrNotOurs, path)
+		return "", fmt.Errorf("%w: %s may be written by everybody; chmod o-w it if you trust what it holds", ErrNotOurs, path)
 	}
 	f, err := os.Open(path)
 	if err != nil {
-		return err
+		return "", err
 	}
 	defer f.Close()
 	return preflightPages(f, info.Size())
 }
 
-func preflightPages(f *os.File, size int64) error {
+func preflightPages(f *os.File, size int64) (string, error) {
 	head := make([]byte, pageHeaderSize+metaSize)
 	if _, err := f.ReadAt(head, 0); err != nil {
-		return fmt.Errorf("%w: %s is too short", ErrNotOurs, f.Name())
+		return "", fmt.Errorf("%w: %s is too short", ErrNotOurs, f.Name())
 	}
 	if _, _, ok := parseMeta(head); !ok && binary.NativeEndian.Uint32(head[pageHeaderSize:]) != boltMagic {
 		return preflightSecond(f, size)
@@ -61,7 +62,7 @@ func preflightPages(f *os.File, size int64) error {
 
 // preflightSecond looks for the second meta page where the first does not tell
 // the page size.
-func preflightSecond(f *os.File, size int64) error {
+func preflightSecond(f *os.File, size int64) (string, error) {
 	for pageSize := int64(1024); pageSize <= 64<<10; pageSize *= 2 {
 		b := make([]byte, pageHeaderSize+metaSize)
 		if _, err := f.ReadAt(b, pageSize); err != nil {
@@ -71,31 +72,34 @@ func preflightSecond(f *os.File, size int64) error {
 			return preflightMetas(f, size, pageSize)
 		}
 	}
-	return fmt.Errorf("%w: %s has no valid meta page", ErrNotOurs, f.Name())
+	return "", fmt.Errorf("%w: %s has no valid meta page", ErrNotOurs, f.Name())
 }
 
 // preflightMetas checks that the pages of every valid meta are in the file.
-func preflightMetas(f *os.File, size, pageSize int64) error {
-	valid := false
+func preflightMetas(f *os.File, size, pageSize int64) (string, error) {
+	valid := 0
 	for i := range int64(2) {
 		b := make([]byte, pageHeaderSize+metaSize)
 		if _, err := f.ReadAt(b, i*pageSize); err != nil {
-			return fmt.Errorf("%w: %s is cut off in its meta pages", ErrDamaged, f.Name())
+			return "", fmt.Errorf("%w: %s is cut off in its meta pages", ErrDamaged, f.Name())
 		}
 		pages, at, ok := parseMeta(b)
 		if !ok || at != pageSize {
 			continue
 		}
-		valid = true
+		valid++
 		if pages > uint64(size/pageSize) {
-			return fmt.Errorf("%w: %s is cut off: it has %d bytes and should have at least %d",
+			return "", fmt.Errorf("%w: %s is cut off: it has %d bytes and should have at least %d",
 				ErrDamaged, f.Name(), size, pages*uint64(pageSize))
 		}
 	}
-	if !valid {
-		return fmt.Errorf("%w: neither meta page of %s is valid", ErrDamaged, f.Name())
+	switch valid {
+	case 0:
+		return "", fmt.Errorf("%w: neither meta page of %s is valid", ErrDamaged, f.Name())
+	case 1:
+		return fmt.Sprintf("one of the two meta pages of %s is not valid: it was cut short in a commit, or damaged since; the newest transaction may be missing", f.Name()), nil
 	}
-	return nil
+	return "", nil
 }
 
 // parseMeta reads a meta page: how many pages the file has, and their size. It

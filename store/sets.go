@@ -1,6 +1,8 @@
 package store
 
 import (
+	"fmt"
+
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/placer"
 )
@@ -29,7 +31,7 @@ func (tx *Tx) PlacementSets(queue string, keys []string) ([]PlacementSet, error)
 		var names []string
 		for _, k := range keys {
 			if err := readResources(defs, k, &names, groupable); err != nil {
-				return nil, err
+				return nil, fmt.Errorf("%w group key: %w", ErrInvalid, err)
 			}
 		}
 		ids = resIDs(defs, names)

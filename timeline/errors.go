@@ -7,7 +7,7 @@ var (
 	// of the plan from the given one on has the amount free for the duration.
 	ErrNoFit = errors.New("timeline: no start fits")
 
-	// ErrBusy is returned when an addition would take more than is free
+	// ErrBusy is returned when an addition would take what is not free
 	// somewhere in its window. Nothing has been added.
 	ErrBusy = errors.New("timeline: busy")
 
@@ -17,7 +17,7 @@ var (
 	// extent, a vector that does not match the quantities of a Multi.
 	ErrRange = errors.New("timeline: out of range")
 
-	// ErrSpan is returned when a span id names no live span: never given out,
-	// removed already, or given out by another plan.
+	// ErrSpan is returned when no live span is the one named: its id was never
+	// given out, or it has been removed already.
 	ErrSpan = errors.New("timeline: no such span")
 )

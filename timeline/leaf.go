@@ -5,9 +5,10 @@ import (
 	"slices"
 )
 
-// leafCap is how many points a leaf holds. Larger leaves make a shallower
-// tree, smaller ones make the sweeps and moves inside a leaf shorter; of 64,
-// 128, 256 and 512 the present one was the best compromise.
+// leafCap is how many points a leaf holds. Smaller leaves make for shorter
+// sweeps, larger ones for fewer of them whose free runs must be measured again
+// after changes here and there. Of 64, 128 and 256 this is the best compromise;
+// bench/timeline has the figures.
 const leafCap = 128
 
 // A leaf holds neighbouring points of a profile: from time[i] on, up to the

@@ -9,9 +9,9 @@ package timeline
 // children that it covers. Storing what is used, not what is free, makes the
 // total a mere argument: it can change without touching the tree.
 //
-// The source of the idea of jumping over blocks by their bounds is the range
-// minimum tree of backfill schedulers; wide nodes with plain arrays take the
-// place of one tree node per point.
+// Additions that wait in the nodes, and bounds to prune by, are those of a
+// segment tree. That the nodes are wide and lie in plain arrays is for the
+// cache: a leaf is swept faster than one pointer is followed.
 type profile struct {
 	root   *inner
 	height int // of the root; its children are leaves at 0
@@ -78,15 +78,8 @@ func (p *profile) leafAt(t int64) (*leaf, int64) {
 
 // usedAt returns the amount used at t.
 func (p *profile) usedAt(t int64) int64 {
-	nd, pending := p.root, int64(0)
-	for h := p.height; h > 0; h-- {
-		i := nd.find(t)
-		pending += nd.add[i]
-		nd = nd.kid[i]
-	}
-	i := nd.find(t)
-	l := nd.leaf[i]
-	return l.used[l.find(t)] + pending + nd.add[i]
+	l, pending := p.leafAt(t)
+	return l.used[l.find(t)] + pending
 }
 
 // touch counts a reference to the change point t, making it if there is none.

@@ -17,7 +17,7 @@ func (p *profile) search(after, length, amount, total int64, points bool) (int64
 
 // A seeker walks the profile from after on and keeps the free run that
 // reaches up to where it is. As soon as the run is long enough, its beginning
-// is the answer.
+// is the answer, and the methods that walk return true.
 type seeker struct {
 	after  int64
 	length int64
@@ -70,6 +70,7 @@ func (s *seeker) pass(nd *inner, limit int64) bool {
 	return false
 }
 
+// leaf sweeps a leaf, or passes over it as over a node.
 func (s *seeker) leaf(l *leaf, limit int64) bool {
 	if s.after >= l.time[0] {
 		i := findAgain(l.time[:l.n], s.after)
@@ -100,34 +101,39 @@ func (s *seeker) leaf(l *leaf, limit int64) bool {
 	return false
 }
 
-// sweep looks at the points of a leaf from i on.
+// sweep looks at the points of a leaf from i on. Where the run begins is
+// settled without a branch, as what is free and what is not alternates in no
+// way that a processor could foresee: a busy point moves it to the next point,
+// which is no run at all if that is busy, too.
 func (s *seeker) sweep(l *leaf, i int, limit int64) bool {
-	used := l.used[:l.n]
-	time := l.time[:len(used)]
-	run, open, length := s.run, s.open, s.length
-	for i < len(used) {
-		if !open {
-			for i < len(used) && used[i] > limit {
-				i++
-			}
-			if i == len(used) {
-				break
-			}
-			run, open = max(time[i], s.after), true
-			i++
-		}
-		for i < len(used) && used[i] <= limit && time[i]-run < length {
-			i++
-		}
-		if i == len(used) {
-			break
-		}
-		if time[i]-run >= length {
+	if i == l.n {
+		return false
+	}
+	time, used := l.time[i:l.n], l.used[i:l.n]
+	run, length := s.run, s.length
+	if !s.open {
+		run = max(time[0], s.after)
+	}
+	last := len(time) - 1
+	next, busy := time[1:], used[:last]
+	next = next[:len(busy)] // as the loop then need not check
+	for k, u := range busy {
+		if time[k]-run >= length {
 			s.run = run
 			return true
 		}
-		open = false
+		n := next[k]
+		if u > limit {
+			run = n
+		}
 	}
-	s.run, s.open = run, open
+	if time[last]-run >= length {
+		s.run = run
+		return true
+	}
+	if used[last] > limit {
+		run = l.end
+	}
+	s.run, s.open = run, run < l.end
 	return false
 }

@@ -4,8 +4,7 @@ package timeline
 // For these one way down the tree serves for everything that a change does,
 // where the general one takes a way for each of its parts.
 
-// maxHeight is far above any height: a tree that high has more than 16^12
-// points.
+// maxHeight is far above the height of any tree that fits in memory.
 const maxHeight = 12
 
 // A path is the way down to a leaf: at every height, from 0 up to the root's,

@@ -67,13 +67,11 @@ func (f *flat) add(id int, s timeline.Span) bool {
 	if s.Amount < 0 || s.Amount > f.total || !f.fits(s.Start, s.Duration, s.Amount) {
 		return false
 	}
-	i, j := f.touch(s.Start), len(f.time)
-	if stop := s.Start + s.Duration; stop < f.end {
-		j = f.touch(stop)
-	} else {
-		j = len(f.time)
+	i, stop := f.touch(s.Start), s.Start+s.Duration
+	if stop < f.end {
+		f.touch(stop)
 	}
-	for k := i; k < j; k++ {
+	for k := i; k < len(f.time) && f.time[k] < stop; k++ {
 		f.free[k] -= s.Amount
 	}
 	f.spans[id] = s
@@ -157,28 +155,27 @@ func (f *flat) change(after, duration, amount int64) int64 {
 	return f.sweep(i, f.time[i], duration, amount)
 }
 
-// sweep searches from point i on; run is where the first run would begin.
+// sweep searches from point i on; run is where the first run would begin. As
+// the planner's sweep it has no branch on what is free.
 func (f *flat) sweep(i int, run, duration, amount int64) int64 {
-	for {
-		for i < len(f.time) && f.free[i] >= amount && f.time[i]-run < duration {
-			i++
-		}
-		if i == len(f.time) {
-			break
-		}
-		if f.time[i]-run >= duration {
+	time, free := f.time[i:], f.free[i:]
+	last := len(time) - 1
+	next, some := time[1:], free[:last]
+	next = next[:len(some)] // as the loop then need not check
+	for k, v := range some {
+		if time[k]-run >= duration {
 			return run
 		}
-		for i < len(f.time) && f.free[i] < amount {
-			i++
+		n := next[k]
+		if v < amount {
+			run = n
 		}
-		if i == len(f.time) {
-			return -1
-		}
-		run = f.time[i]
 	}
-	if f.end-run >= duration {
+	if time[last]-run >= duration {
 		return run
 	}
-	return -1
+	if free[last] < amount || f.end-run < duration {
+		return -1
+	}
+	return run
 }

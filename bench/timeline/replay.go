@@ -1,12 +1,10 @@
 package main
 
 import (
-	"fmt"
 	"hash/fnv"
 	"io"
 	"runtime"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/placectl/placectl/timeline"
@@ -31,6 +29,7 @@ type result struct {
 	span    float64 // bytes a live span after the first phase with operations
 	digest  uint64
 	answers []int64
+	pair    int64 // ns of two clock readings
 }
 
 // merge keeps, row by row, the faster of two replays.
@@ -108,7 +107,7 @@ func truth(b bool) int64 {
 	return 0
 }
 
-func heap() uint64 {
+func heapBytes() uint64 {
 	runtime.GC()
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
@@ -132,14 +131,15 @@ func replay(st *stream, impl string, group int) (*result, error) {
 		return nil, err
 	}
 	r, c := &session{plan: p}, newClock()
-	before := heap()
+	res.pair = c.pair
+	before := heapBytes()
 	for _, ph := range st.phases {
 		if len(ph.ops) == 0 {
 			continue
 		}
 		rows := timePhase(r, c, ph, group, &res.answers)
 		if res.rows == nil {
-			res.span = (float64(heap()) - float64(before) - rowBytes(rows)) / float64(liveSpans(ph))
+			res.span = (float64(heapBytes()) - float64(before) - rowBytes(rows)) / float64(liveSpans(ph))
 		}
 		res.rows = append(res.rows, rows...)
 	}
@@ -221,30 +221,4 @@ func timePhase(r *session, c *clock, ph phase, group int, answers *[]int64) []*r
 		slices.Sort(w.samples)
 	}
 	return rows
-}
-
-// report prints the rows of the first implementation with what the others
-// took beside them.
-func report(w io.Writer, all []*result) {
-	fmt.Fprint(w, "| phase | op | n | answers |")
-	for _, r := range all {
-		fmt.Fprintf(w, " %s mean ns | p50 | p99 | max | allocs/op |", r.impl)
-	}
-	fmt.Fprintf(w, "%s\n|%s\n", strings.Repeat(" ratio |", len(all)-1), strings.Repeat("---|", 4+5*len(all)+len(all)-1))
-	for i, first := range all[0].rows {
-		fmt.Fprintf(w, "| %s | %c | %d | %016x |", first.phase, first.kind, first.n, first.hash)
-		for _, r := range all {
-			o := r.rows[i]
-			k := len(o.samples)
-			fmt.Fprintf(w, " %.0f | %d | %d | %d | %.3f |", o.mean(), o.samples[k/2], o.samples[k*99/100], o.samples[k-1], o.allocs)
-		}
-		for _, r := range all[1:] {
-			fmt.Fprintf(w, " %.2f |", r.rows[i].mean()/first.mean())
-		}
-		fmt.Fprintln(w)
-	}
-	for _, r := range all {
-		fmt.Fprintf(w, "\n%s: answers %016x, %.0f bytes a span", r.impl, r.digest, r.span)
-	}
-	fmt.Fprintln(w)
 }

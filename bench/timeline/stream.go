@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"io"
 	"strconv"
@@ -39,6 +40,9 @@ func parse(r io.Reader) (*stream, error) {
 		if err := st.line(f, line == 1, ids); err != nil {
 			return nil, fmt.Errorf("line %d: %w: %q", line, err, sc.Text())
 		}
+	}
+	if st.horizon == 0 && sc.Err() == nil {
+		return nil, errors.New("no stream: want a first line TOTAL HORIZON")
 	}
 	st.ids = len(ids)
 	return st, sc.Err()

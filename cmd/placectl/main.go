@@ -48,6 +48,7 @@ func verbs() []verbEntry {
 		{"config", configCommand},
 		{"resource", resourceCommand},
 		{"queue", queueCommand},
+		{"node", nodeCommand},
 		{"bucket", bucketCommand},
 		{"set", setCommand},
 		{"place", placeCommand},
@@ -58,6 +59,8 @@ func verbs() []verbEntry {
 		{"unreserve", unreserveCommand},
 		{"reservation", reservationCommand},
 		{"job", jobCommand},
+		{"check", checkCommand},
+		{"demo", demoCommand},
 		{"version", versionCommand},
 	}
 }

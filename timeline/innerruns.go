@@ -1,8 +1,5 @@
 package timeline
 
-// The longest runs of an inner node over leaves, and the queue of nodes that
-// wait to be measured.
-
 // measure finds the longest runs of a node at height 0 out of those of its
 // leaves and the runs across their borders. Every second level is measured,
 // the ones between take the value of the one below them.
@@ -78,52 +75,4 @@ func (nd *inner) lastBusy(limit int64) (stop, end int64) {
 		return nd.leaf[i].end, end
 	}
 	return nd.leaf[i].lastBusy(limit - nd.add[i]), end
-}
-
-const (
-	staleLeaves = 16
-	staleInners = 4
-)
-
-// staleNodes queues the nodes whose run lengths do not hold at present, in two
-// rings. A node may sit in a ring although it has been measured meanwhile, or
-// has left the tree; its flag tells.
-type staleNodes struct {
-	leaves [staleLeaves]*leaf
-	inners [staleInners]*inner
-	l, i   int
-}
-
-func (s *staleNodes) leaf(l *leaf) {
-	if l.runs.stale {
-		return
-	}
-	if old := s.leaves[s.l]; old != nil && old.runs.stale {
-		old.measure()
-	}
-	l.runs.stale = true
-	s.leaves[s.l] = l
-	s.l = (s.l + 1) % staleLeaves
-}
-
-func (s *staleNodes) inner(nd *inner) {
-	if nd.runs.stale {
-		return
-	}
-	if old := s.inners[s.i]; old != nil && old.runs.stale {
-		old.measure()
-	}
-	nd.runs.stale = true
-	s.inners[s.i] = nd
-	s.i = (s.i + 1) % staleInners
-}
-
-// changed notes that part of a node changed by delta, and reports whether its
-// run lengths have to be measured again.
-func (s *staleNodes) changed(r *runs, delta int64) bool {
-	if r.stale || delta == 0 {
-		return false
-	}
-	r.loose++
-	return delta < 0 || r.loose > looseMax
 }

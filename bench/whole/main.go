@@ -1,0 +1,169 @@
+// Command whole measures placectl as its users meet it: one process for each
+// command, on stores of growing size, beside the floor of an empty commit. It
+// prints the table of the cost law: the cost of a command follows what it
+// touches, not what the store holds.
+//
+//	go run ./bench/whole [-sizes 100,10000,100000] [-runs 21]
+//
+// Each store has as many running one-node jobs as the size says, on a tenth
+// more nodes; runs of the sizes are interleaved, so that ratios between columns
+// hold on a shared machine.
+package main
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/placer"
+	"github.com/placectl/placectl/store"
+)
+
+func main() {
+	sizes := flag.String("sizes", "100,10000,100000", "live jobs of each store")
+	runs := flag.Int("runs", 21, "processes of each command and store")
+	signatures := flag.Int("signatures", 16, "different kinds of nodes")
+	planned := flag.Bool("planned", false, "plan half of the free nodes into the future")
+	commit := flag.String("commit", "", "only commit an empty change to this `store` (the floor)")
+	make := flag.String("make", "", "only make this `store`, of the first of the sizes")
+	child := flag.Int("contend-child", 0, "be one of the contending processes, for so many transactions")
+	flag.Parse()
+	switch {
+	case *child > 0:
+		check(contendChild(*commit, *child))
+		return
+	case *commit != "":
+		check(emptyCommit(*commit))
+		return
+	case *make != "":
+		n, err := strconv.Atoi(strings.Split(*sizes, ",")[0])
+		check(err)
+		check(fill(*make, n, *signatures, *planned))
+		return
+	}
+	dir, err := os.MkdirTemp("", "placectl-whole-")
+	check(err)
+	defer os.RemoveAll(dir)
+	program := filepath.Join(dir, "placectl")
+	check(build(program, "./cmd/placectl"))
+	self, err := os.Executable()
+	check(err)
+	b := &bench{program: program, self: self, runs: *runs}
+	for _, word := range strings.Split(*sizes, ",") {
+		n, err := strconv.Atoi(word)
+		check(err)
+		path := filepath.Join(dir, word+".db")
+		fmt.Fprintf(os.Stderr, "making a store of %d jobs\n", n)
+		// In a process of its own: this one must stay small, because a process
+		// it starts counts its memory as a peak.
+		check(exec.Command(self, "-make", path, "-sizes", word, "-signatures", strconv.Itoa(*signatures),
+			"-planned="+strconv.FormatBool(*planned)).Run())
+		b.stores = append(b.stores, target{n, *signatures, path})
+	}
+	check(b.run())
+	check(contend(self, filepath.Join(dir, "contended.db"), 16, 100))
+	check(embedded(dir, 100_000))
+}
+
+func check(err error) {
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "whole:", err)
+		os.Exit(1)
+	}
+}
+
+// base is when the stores' jobs start: now, because the processes measured read
+// the clock.
+func base() time.Time { return time.Now().Add(-time.Minute).Truncate(time.Second) }
+
+// emptyCommit changes one row.
+func emptyCommit(path string) error {
+	db, err := store.Open(path, nil)
+	if err != nil {
+		return err
+	}
+	return db.Update(func(tx *store.Tx) error { return tx.Configure("default_walltime", "3600") })
+}
+
+// fill makes a store with n running jobs on n + n/10 nodes of several kinds.
+func fill(path string, n, signatures int, planned bool) error {
+	now := base()
+	opt := &store.Options{Private: true, Now: func() time.Time { return now }}
+	if err := store.Create(path, opt, func(tx *store.Tx) error {
+		return tx.AddResource(index.Def{Name: "color", Type: index.String})
+	}); err != nil {
+		return err
+	}
+	db, err := store.Open(path, opt)
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	nodes := n + n/10
+	if err := db.Update(func(tx *store.Tx) error { return addNodes(tx, nodes, signatures) }); err != nil {
+		return err
+	}
+	for done := 0; done < n; {
+		batch := min(10_000, n-done)
+		err := db.Update(func(tx *store.Tx) error {
+			for i := range batch {
+				r := placer.Request{Select: "1:ncpus=1", Place: "excl", Walltime: time.Hour + time.Duration(done+i)*time.Second}
+				if _, err := tx.Place(r); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		done += batch
+	}
+	if !planned {
+		return nil
+	}
+	return db.Update(func(tx *store.Tx) error {
+		for i := n; i < nodes; i += 2 {
+			start := tx.Now() + 86400 + int64(i)
+			if _, err := tx.ReserveNodes("r"+strconv.Itoa(i), []uint32{uint32(i)}, start, start+3600); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+func addPlainNodes(tx *store.Tx, n int) error {
+	for i := range n {
+		node := &index.Node{Name: fmt.Sprintf("node%06d", i)}
+		node.Set(index.NCPUs, index.Value{Num: 16})
+		if _, err := tx.PutNode(node); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func addNodes(tx *store.Tx, n, signatures int) error {
+	defs, err := tx.Resources()
+	if err != nil {
+		return err
+	}
+	color, _ := defs.Lookup("color")
+	for i := range n {
+		node := &index.Node{Name: fmt.Sprintf("node%06d", i)}
+		node.Set(index.NCPUs, index.Value{Num: 16})
+		node.Set(index.Mem, index.Value{Num: 64 << 20})
+		node.Set(color.ID, index.Value{Str: fmt.Sprintf("c%d", i%signatures)})
+		if _, err := tx.PutNode(node); err != nil {
+			return err
+		}
+	}
+	return nil
+}

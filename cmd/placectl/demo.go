@@ -1,0 +1,137 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/placectl/placectl/store"
+	"github.com/urfave/cli/v2"
+)
+
+// The demo is what a newcomer runs first: a real cluster and some days of its
+// recorded jobs, replayed through a real database, which is then there to play
+// with. demo_data.go reads what is recorded, demo_replay.go replays it,
+// demo_report.go looks at what came of it, demo_page.go shows it.
+
+// demoDB is the database of the demo when none is named.
+const demoDB = "placectl-demo.db"
+
+func demoCommand(r *runner) *cli.Command {
+	return r.verb(&cli.Command{
+		Name:     "demo",
+		Category: "Store",
+		Usage:    "a real cluster's recorded jobs, replayed into a database to play with",
+		Description: "Six days of MetaCentrum's cluster wagap: 68 nodes, and a thousand jobs placed, released when they\n" +
+			"ended, and kept waiting, moved in time so that the last day ends now. Works offline and in seconds.\n" +
+			"Makes ./" + demoDB + ", or the file that --db names, and says what to try on it.",
+		Flags: []cli.Flag{
+			&cli.BoolFlag{Name: "force", Usage: "make it anew where an earlier demo's file is in the way"},
+			dryRunFlag(),
+		},
+		Action: r.demo,
+	}, about{Example: "placectl demo\nplacectl demo --db /tmp/demo.db --force", Exits: []int{exitLocked, exitConflict, exitDamaged}})
+}
+
+func (r *runner) demo(c *cli.Context) error {
+	if err := wantArgs(c, 0, 0); err != nil {
+		return err
+	}
+	path, remove, err := r.demoFile(c.Bool(dryRun))
+	if err != nil {
+		return err
+	}
+	defer remove()
+	until := r.now().Unix()
+	data, err := loadDemo(until)
+	if err != nil {
+		return err
+	}
+	if c.Bool("force") {
+		if err := removeDemo(path, data); err != nil {
+			return err
+		}
+	}
+	report, err := r.makeDemo(path, data)
+	if errors.Is(err, store.ErrExists) {
+		return fmt.Errorf("%w; --force makes it anew, --db FILE makes another", err)
+	}
+	if err != nil {
+		return err
+	}
+	if c.Bool(dryRun) {
+		report.DB, report.Next = "", nil
+	}
+	return r.printDemo(report)
+}
+
+// demoFile says where the demo's database goes, and gives a function to call
+// when all is done. PLACECTL_DB and --db count as everywhere; only what is used
+// without them is another file, so that nobody's placectl.db is in the way.
+func (r *runner) demoFile(dry bool) (path string, done func(), err error) {
+	if dry {
+		dir, err := os.MkdirTemp("", "placectl-")
+		return filepath.Join(dir, demoDB), func() { os.RemoveAll(dir) }, err
+	}
+	inv, err := r.parseArgs(r.env.args)
+	if err != nil {
+		return "", nil, err
+	}
+	if _, source := lookUp(findGlobal("db"), inv.globals, r.env); source == "" {
+		r.DB = demoDB
+	}
+	return r.DB, func() {}, nil
+}
+
+// removeDemo removes the file of an earlier demo, and none that holds anything
+// else: --force and a PLACECTL_DB that was forgotten must not cost a cluster.
+func removeDemo(path string, data *demoData) error {
+	db, err := store.Open(path, nil)
+	if errors.Is(err, store.ErrNotFound) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	var names []string
+	err = db.View(func(tx *store.Tx) error {
+		names, err = allNodeNames(tx)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	if !data.hasNodes(names) {
+		return &store.Conflict{What: path, Why: "it does not hold an earlier demo, and --force replaces nothing else"}
+	}
+	return os.Remove(path)
+}
+
+// makeDemo makes the database and replays into it. When it fails there is no
+// half a demo left behind.
+func (r *runner) makeDemo(path string, data *demoData) (report *demoReport, err error) {
+	d := newDemoReplay(r, data)
+	opt := r.storeOptions()
+	opt.Now = func() time.Time { return time.Unix(d.clock, 0) }
+	opt.Private = true // nobody else knows the file yet
+	if err := store.Create(path, opt, data.setUp); err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			os.Remove(path)
+		}
+	}()
+	db, err := store.Open(path, opt)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	if err := d.replay(db); err != nil {
+		return nil, err
+	}
+	report = &demoReport{DB: path, d: d}
+	return report, db.View(report.look)
+}

@@ -1,0 +1,108 @@
+package main
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/store"
+	"github.com/urfave/cli/v2"
+)
+
+func nodeCommand(r *runner) *cli.Command {
+	return r.verb(&cli.Command{
+		Name:     "node",
+		Category: "Cluster",
+		Usage:    "the nodes of the cluster",
+		Description: "NAMES is a node list, such as node[001-128,200],rack2-n7. Of key=value, a key is queue, priority, state, speed,\n" +
+			"procspeed, load, usage, features (a|b), access, priorityf, reason, or a declared resource in any case;\n" +
+			"key= takes the value away.",
+		Subcommands: []*cli.Command{
+			nodeImportCommand(r), nodeAddCommand(r), nodeSetCommand(r), nodeRemoveCommand(r),
+			nodeListCommand(r), nodeShowCommand(r),
+			nodeStateCommand(r, "drain", index.Drained, "let nodes finish what they run, and take nothing new"),
+			nodeStateCommand(r, "down", index.Down, "say that nodes have failed"),
+			nodeStateCommand(r, "offline", index.Offline, "take nodes out by hand"),
+			nodeStateCommand(r, "resume", index.Up, "let nodes take jobs again"),
+		},
+	}, about{Example: "placectl node add n[01-16] ncpus=8 mem=32gb\nplacectl node list", Exits: writeExits})
+}
+
+// nodeChange is what a verb has done to a node.
+type nodeChange struct {
+	name, state, reason string
+	change              string
+}
+
+// The words for what happened to a node.
+const (
+	nodeAdded     = "added"
+	nodeChanged   = "changed"
+	nodeUnchanged = "unchanged"
+	nodeRemoved   = "removed"
+)
+
+// changeOf notes what a node is like after a change.
+func changeOf(tx *store.Tx, n *index.Node, change string) nodeChange {
+	return nodeChange{n.Name, stateWord(n, tx.Occupancy(n)), n.Reason, change}
+}
+
+// printNodeChanges answers a verb that writes, once what it wrote is durable.
+func (r *runner) printNodeChanges(changes []nodeChange) error {
+	res := result{Columns: []column{{Name: "name"}, {Name: "state"}, {Name: "reason"}, {Name: "change"}}}
+	explained := slices.ContainsFunc(changes, func(c nodeChange) bool { return c.reason != "" })
+	res.Columns[2].Detail = r.forPeople() && !explained
+	p := r.printer(res)
+	for _, c := range changes {
+		if err := p.row(c.name, c.state, orNil(c.reason), c.change); err != nil {
+			return err
+		}
+	}
+	return p.close()
+}
+
+// forPeople reports whether the answer is a table, where what is empty
+// everywhere is left out.
+func (r *runner) forPeople() bool { return r.Output == formatTable || r.Output == formatMD }
+
+// eachNamed calls fn with every node of a list.
+func eachNamed(tx *store.Tx, list string, fn func(*index.Node) error) error {
+	numbers, err := tx.ResolveNodes(list)
+	if err != nil {
+		return err
+	}
+	for _, number := range numbers {
+		n, err := tx.NodeByNumber(number)
+		if err != nil {
+			return err
+		}
+		if err := fn(n); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// stateWord is a node's state as people and queries know it: a node that is up
+// is free, later or busy.
+func stateWord(n *index.Node, o store.Occupancy) string {
+	if n.State == index.Up {
+		return o.Class.String()
+	}
+	return n.State.String()
+}
+
+// nodeStates are the words that stateWord gives.
+var nodeStates = []string{"free", "later", "busy", "down", "offline", "drained"}
+
+// foldNames writes names for a message: a long list is cut, and says so.
+func foldNames(names []string) string {
+	const most = 20
+	if len(names) <= most {
+		return index.FoldNodeList(names)
+	}
+	if s := index.FoldNodeList(names); strings.Count(s, ",") < most {
+		return s
+	}
+	return index.FoldNodeList(names[:most]) + " and " + plural(len(names)-most, "other")
+}

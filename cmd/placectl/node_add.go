@@ -1,0 +1,117 @@
+package main
+
+import (
+	"errors"
+
+	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/store"
+	"github.com/urfave/cli/v2"
+)
+
+func nodeAddCommand(r *runner) *cli.Command {
+	return r.verb(&cli.Command{
+		Name:      "add",
+		Usage:     "add nodes, all with the same values; all or none",
+		ArgsUsage: "NAMES [key=value...]",
+		Flags:     []cli.Flag{dryRunFlag()},
+		Action:    r.nodeAdd,
+	}, about{
+		Example: "placectl node add n[001-128] ncpus=8 mem=32gb 'features=ssd|ib'",
+		Exits:   writeExits,
+	})
+}
+
+func (r *runner) nodeAdd(c *cli.Context) error {
+	if err := wantArgs(c, 1, -1); err != nil {
+		return err
+	}
+	names, err := namesToAdd(c, c.Args().First())
+	if err != nil {
+		return err
+	}
+	var changes []nodeChange
+	if err := r.update(c, func(tx *store.Tx) (err error) {
+		defs, err := tx.Resources()
+		if err != nil {
+			return err
+		}
+		p, err := patchFromArgs(c, defs, c.Args().Tail())
+		if err != nil {
+			return err
+		}
+		changes, err = addNodes(c, tx, names, p)
+		return err
+	}); err != nil {
+		return err
+	}
+	return r.printNodeChanges(changes)
+}
+
+// namesToAdd writes out the names of new nodes.
+func namesToAdd(c *cli.Context, list string) ([]string, error) {
+	names, err := index.ExpandNodeList(list)
+	if err != nil {
+		return nil, usagef(verbName(c), "%w", err)
+	}
+	seen := make(map[string]bool, len(names))
+	for _, name := range names {
+		if err := checkNodeName(name); err != nil {
+			return nil, usagef(verbName(c), "%w", err)
+		}
+		if seen[name] {
+			return nil, usagef(verbName(c), "%s is in the list twice", name)
+		}
+		seen[name] = true
+	}
+	return names, nil
+}
+
+func addNodes(c *cli.Context, tx *store.Tx, names []string, p *nodePatch) ([]nodeChange, error) {
+	var taken []string
+	changes := make([]nodeChange, 0, len(names))
+	for _, name := range names {
+		_, exists, err := tx.NodeNumber(name)
+		if err != nil {
+			return nil, err
+		}
+		if exists {
+			taken = append(taken, name)
+		}
+		if len(taken) > 0 {
+			continue // go on only to name them all
+		}
+		n, err := p.create(name)
+		if err != nil {
+			return nil, usagef(verbName(c), "%w", err)
+		}
+		if _, err := tx.PutNode(n); err != nil {
+			return nil, queueHint(err, n.Queue)
+		}
+		changes = append(changes, changeOf(tx, n, nodeAdded))
+	}
+	if len(taken) > 0 {
+		what := "node "
+		if len(taken) > 1 {
+			what = "nodes "
+		}
+		return nil, &store.Conflict{What: what + foldNames(taken), Why: store.ErrExists.Error() + "; nothing was added"}
+	}
+	return changes, nil
+}
+
+// queueHint adds to the error of a queue that is not there how to make it.
+func queueHint(err error, queue string) error {
+	if queue == "" || !errors.Is(err, store.ErrNotFound) {
+		return err
+	}
+	return &hinted{err, "; to make it: placectl queue add " + queue}
+}
+
+// hinted is an error with a word of advice behind it.
+type hinted struct {
+	error
+	hint string
+}
+
+func (e *hinted) Error() string { return e.error.Error() + e.hint }
+func (e *hinted) Unwrap() error { return e.error }

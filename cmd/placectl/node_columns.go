@@ -1,0 +1,181 @@
+package main
+
+import (
+	"math"
+
+	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/store"
+)
+
+// nodeRow is a node and what is on it, as lists show it.
+type nodeRow struct {
+	*index.Node
+	store.Occupancy
+	allocations []allocation // for `node show` alone
+}
+
+// nodeColumn is a column of the nodes table.
+type nodeColumn struct {
+	column
+	spare bool // a table leaves it out where it says nothing
+	value func(*nodeRow) any
+}
+
+// nodeColumns are the columns that every store has. Their names are those of
+// the nodes table of queries.
+func nodeColumns() []nodeColumn {
+	return []nodeColumn{
+		{column{Name: "name"}, false, func(n *nodeRow) any { return n.Name }},
+		{column{Name: "number", Kind: integer}, true, func(n *nodeRow) any { return n.Number }},
+		{column{Name: "queue"}, true, func(n *nodeRow) any { return orNil(n.Queue) }},
+		{column{Name: "priority", Kind: integer}, true, func(n *nodeRow) any { return n.Priority }},
+		{column{Name: "state"}, false, func(n *nodeRow) any { return stateWord(n.Node, n.Occupancy) }},
+		{column{Name: "reason"}, true, func(n *nodeRow) any { return orNil(n.Reason) }},
+		{column{Name: "speed", Kind: number}, true, func(n *nodeRow) any { return n.Speed }},
+		{column{Name: "procspeed", Kind: number}, true, func(n *nodeRow) any { return n.ProcSpeed }},
+		{column{Name: "load", Kind: number}, true, func(n *nodeRow) any { return n.Load }},
+		{column{Name: "usage", Kind: number}, true, func(n *nodeRow) any { return n.Usage }},
+		{column{Name: "access"}, true, func(n *nodeRow) any { return orNil(n.Access) }},
+		{column{Name: "features", Kind: list}, true, func(n *nodeRow) any { return n.Features }},
+		{column{Name: "bucket", Kind: integer}, false, func(n *nodeRow) any { return n.Bucket }},
+		{column{Name: "jobs", Kind: integer}, true, func(n *nodeRow) any { return n.Jobs }},
+		{column{Name: "free_until", Kind: when}, true, func(n *nodeRow) any { return timeOrNil(n.FreeUntil) }},
+	}
+}
+
+func timeOrNil(at int64) any {
+	if at <= 0 || at == math.MaxInt64 {
+		return nil
+	}
+	return at
+}
+
+// resourceColumns are the columns of the resources that any of the rows has,
+// and behind them what is free of each that jobs use up.
+func resourceColumns(defs *index.Defs, rows []nodeRow) []nodeColumn {
+	used := make(map[index.ResID]bool)
+	for i := range rows {
+		for _, a := range rows[i].Res {
+			used[a.Res] = true
+		}
+	}
+	var cols, free []nodeColumn
+	for _, def := range defs.All() {
+		if !used[def.ID] {
+			continue
+		}
+		col := column{Name: def.Name, Kind: resourceKind(def.Type)}
+		cols = append(cols, nodeColumn{col, false, func(n *nodeRow) any { return resourceValue(n, def) }})
+		if _, clash := defs.Lookup(def.Name + freeSuffix); def.Consumable && !clash {
+			col.Name += freeSuffix
+			free = append(free, nodeColumn{col, false, func(n *nodeRow) any { return freeValue(n, def) }})
+		}
+	}
+	return append(cols, free...)
+}
+
+func resourceKind(t index.Type) kind {
+	switch t {
+	case index.Long:
+		return integer
+	case index.Size:
+		return size
+	case index.Float:
+		return number
+	case index.Boolean:
+		return boolean
+	case index.StringArray:
+		return list
+	}
+	return text
+}
+
+// resourceValue is a node's value of a resource as programs get it, nil where
+// it has none.
+func resourceValue(n *nodeRow, def index.Def) any {
+	v, ok := n.Get(def.ID)
+	if !ok {
+		return nil
+	}
+	switch def.Type {
+	case index.Long:
+		return v.Num
+	case index.Size:
+		if v.Num > math.MaxInt64/1024 {
+			return def.Units(v)
+		}
+		return v.Num * 1024
+	case index.Float:
+		return def.Units(v)
+	case index.Boolean:
+		return v.Num != 0
+	case index.StringArray:
+		return v.Members()
+	}
+	return v.Str
+}
+
+// freeValue is how much of a resource jobs could have now: jobs take nodes
+// whole.
+func freeValue(n *nodeRow, def index.Def) any {
+	v := resourceValue(n, def)
+	if v == nil || n.Class == index.Free || n.Class == index.Later {
+		return v
+	}
+	return int64(0)
+}
+
+// saysNothing reports whether a value is what nobody has set.
+func saysNothing(v any) bool {
+	switch v := v.(type) {
+	case nil:
+		return true
+	case string:
+		return v == ""
+	case []string:
+		return len(v) == 0
+	case float64:
+		return v == 0
+	}
+	n, ok := wholeNumber(v)
+	return ok && n == 0
+}
+
+// dropSpare leaves the columns out that say nothing in any row, and a node's
+// number, which people do not need.
+func dropSpare(cols []nodeColumn, rows []nodeRow) []nodeColumn {
+	var out []nodeColumn
+	for _, c := range cols {
+		if !c.spare || c.Name != "number" && someRowSays(c, rows) {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+func someRowSays(c nodeColumn, rows []nodeRow) bool {
+	for i := range rows {
+		if !saysNothing(c.value(&rows[i])) {
+			return true
+		}
+	}
+	return false
+}
+
+// printNodeRows prints rows in columns, the name first.
+func (r *runner) printNodeRows(res result, cols []nodeColumn, rows []nodeRow) error {
+	for _, c := range cols {
+		res.Columns = append(res.Columns, c.column)
+	}
+	p := r.printer(res)
+	values := make([]any, len(cols))
+	for i := range rows {
+		for k := range cols {
+			values[k] = cols[k].value(&rows[i])
+		}
+		if err := p.row(values...); err != nil {
+			return err
+		}
+	}
+	return p.close()
+}

@@ -1,0 +1,149 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/placectl/placectl/index"
+)
+
+// maxWord bounds words such as a reason, a feature or a string resource, in
+// bytes. Values are keys of the index, which bounds them too.
+const maxWord = 1024
+
+var errReasonUp = errors.New("reason: only a node that is down, offline or drained has one, and this one would be up")
+
+// nodeField is one of the fields that every node has, as files and key=value
+// words name it. An empty text stands for the default.
+type nodeField struct {
+	name string
+	read func(n *index.Node, text string) error
+	copy func(to, from *index.Node)
+}
+
+// nodeFields are all of them, but for the name.
+var nodeFields = []nodeField{
+	{"queue", readQueue, func(to, from *index.Node) { to.Queue = from.Queue }},
+	{"priority", readPriority, func(to, from *index.Node) { to.Priority = from.Priority }},
+	{"state", readState, func(to, from *index.Node) { to.State = from.State }},
+	{"speed", func(n *index.Node, s string) error { return readMeasure(&n.Speed, s) }, func(to, from *index.Node) { to.Speed = from.Speed }},
+	{"procspeed", func(n *index.Node, s string) error { return readMeasure(&n.ProcSpeed, s) }, func(to, from *index.Node) { to.ProcSpeed = from.ProcSpeed }},
+	{"load", func(n *index.Node, s string) error { return readMeasure(&n.Load, s) }, func(to, from *index.Node) { to.Load = from.Load }},
+	{"usage", func(n *index.Node, s string) error { return readMeasure(&n.Usage, s) }, func(to, from *index.Node) { to.Usage = from.Usage }},
+	{"features", readFeatures, func(to, from *index.Node) { to.Features = from.Features }},
+	{"access", readAccess, func(to, from *index.Node) { to.Access = from.Access }},
+	{"priorityf", func(n *index.Node, s string) error { return readWord(&n.PriorityF, s) }, func(to, from *index.Node) { to.PriorityF = from.PriorityF }},
+	{"reason", func(n *index.Node, s string) error { return readWord(&n.Reason, s) }, func(to, from *index.Node) { to.Reason = from.Reason }},
+}
+
+// The positions in nodeFields of those that others must know.
+const (
+	fieldQueue    = 0
+	fieldFeatures = 7
+	fieldReason   = 10
+)
+
+func readQueue(n *index.Node, s string) error {
+	if s != "" && !index.ValidNodeName(s) {
+		return fmt.Errorf("%s cannot be a queue: use letters, digits, - _ and .", quoted(s))
+	}
+	n.Queue = s
+	return nil
+}
+
+func readPriority(n *index.Node, s string) error {
+	if s == "" {
+		n.Priority = 0
+		return nil
+	}
+	whole, frac, _ := strings.Cut(s, ".")
+	v, err := strconv.ParseInt(whole, 10, 32)
+	if err != nil || strings.Trim(frac, "0") != "" {
+		return fmt.Errorf("%s is not a whole number from %d to %d", quoted(s), math.MinInt32, math.MaxInt32)
+	}
+	n.Priority = int32(v)
+	return nil
+}
+
+func readState(n *index.Node, s string) (err error) {
+	n.State, err = index.ParseState(s)
+	return err
+}
+
+func readMeasure(to *float64, s string) error {
+	if s == "" {
+		*to = 0
+		return nil
+	}
+	v, err := strconv.ParseFloat(s, 64)
+	if err != nil || !(v >= 0) || math.IsInf(v, 0) {
+		return fmt.Errorf("%s is not a number of 0 or more, such as 1.5", quoted(s))
+	}
+	*to = v + 0 // so that -0 is 0
+	return nil
+}
+
+// readFeatures takes them apart at | and at commas, the form in which lists are
+// printed.
+func readFeatures(n *index.Node, s string) error {
+	n.Features = nil
+	for f := range strings.FieldsFuncSeq(s, func(c rune) bool { return c == '|' || c == ',' }) {
+		f = strings.TrimSpace(f)
+		switch {
+		case f == "" || slices.Contains(n.Features, f):
+		case !index.ValidNodeName(f):
+			return fmt.Errorf("%s cannot be a feature: use letters, digits, - _ and .", quoted(f))
+		default:
+			n.Features = append(n.Features, f)
+		}
+	}
+	return nil
+}
+
+// accessWords say who may share a node.
+var accessWords = []string{"shared", "singlejob", "singletask", "singleuser"}
+
+func readAccess(n *index.Node, s string) error {
+	n.Access = strings.ToLower(s)
+	if s == "" || slices.Contains(accessWords, n.Access) {
+		return nil
+	}
+	return wordError(s, accessWords)
+}
+
+func readWord(to *string, s string) error {
+	*to = s
+	return checkWord(s)
+}
+
+func checkWord(s string) error {
+	switch {
+	case len(s) > maxWord:
+		return fmt.Errorf("the text has %d bytes; at most %d are kept", len(s), maxWord)
+	case !isPrintable(s):
+		return fmt.Errorf("%s has characters that cannot be printed", strconv.Quote(s))
+	}
+	return nil
+}
+
+// readResource reads a node's value of a resource, nil when the text is empty.
+func readResource(def index.Def, s string) (*index.Value, error) {
+	if s == "" {
+		return nil, nil
+	}
+	if err := checkWord(s); err != nil {
+		return nil, err
+	}
+	v, err := def.ParseLoose(s)
+	if err != nil {
+		return nil, fmt.Errorf("%w (%s is a %s)", err, def.Name, def.Type)
+	}
+	if def.Type == index.StringArray && v.Str == "" {
+		return nil, nil
+	}
+	return &v, nil
+}

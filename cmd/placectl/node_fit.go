@@ -1,0 +1,72 @@
+package main
+
+import (
+	"slices"
+	"strings"
+)
+
+// fitColumns leaves out of a table what a narrow terminal has no room for: only
+// what the other columns let one guess, and not without saying so. Where that
+// would not help, all columns stay, and the table turns into blocks of lines.
+func (r *runner) fitColumns(cols []nodeColumn, rows []nodeRow) []nodeColumn {
+	if r.Output != formatTable || !r.stdoutTTY || r.width() <= 0 || len(rows) == 0 {
+		return cols
+	}
+	widths := r.measure(cols, rows)
+	kept := slices.Clone(cols)
+	var out []string
+	for _, name := range expendable(cols) {
+		if fitsIn(kept, widths, r.width()) {
+			break
+		}
+		kept = slices.DeleteFunc(kept, func(c nodeColumn) bool { return c.Name == name })
+		out = append(out, name)
+	}
+	switch {
+	case !fitsIn(kept, widths, r.width()):
+		return cols
+	case len(out) > 0:
+		r.notef("no room for the columns %s: -o line shows all", strings.Join(out, ", "))
+	}
+	return kept
+}
+
+// expendable lists the columns that may go, first those that are missed least.
+func expendable(cols []nodeColumn) []string {
+	names := []string{"bucket", "jobs"}
+	for _, c := range slices.Backward(cols) {
+		if strings.HasSuffix(c.Name, freeSuffix) {
+			names = append(names, c.Name)
+		}
+	}
+	names = append(names, "free_until")
+	return slices.DeleteFunc(names, func(name string) bool {
+		return !slices.ContainsFunc(cols, func(c nodeColumn) bool { return c.Name == name })
+	})
+}
+
+// measure is how wide each column would be, by name.
+func (r *runner) measure(cols []nodeColumn, rows []nodeRow) map[string]int {
+	p := &printer{r: r}
+	widths := make(map[string]int)
+	var cell []byte
+	for _, c := range cols {
+		w := textWidth(c.Name)
+		for i := range rows {
+			cell = p.appendHuman(cell[:0], c.column, c.value(&rows[i]))
+			w = max(w, textWidth(cell))
+		}
+		widths[c.Name] = w
+	}
+	return widths
+}
+
+func fitsIn(cols []nodeColumn, widths map[string]int, limit int) bool {
+	plain := make([]column, len(cols))
+	want := make([]int, len(cols))
+	for i, c := range cols {
+		plain[i], want[i] = c.column, widths[c.Name]
+	}
+	_, fits := fitWidths(want, plain, limit)
+	return fits
+}

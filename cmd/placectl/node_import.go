@@ -1,0 +1,221 @@
+package main
+
+import (
+	"cmp"
+	"errors"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/store"
+	"github.com/urfave/cli/v2"
+)
+
+func nodeImportCommand(r *runner) *cli.Command {
+	return r.verb(&cli.Command{
+		Name:      "import",
+		Usage:     "add nodes from a file, and change those that are there already; all or nothing",
+		ArgsUsage: "FILE",
+		Description: "FILE (- for standard input) is CSV or JSON. CSV has a header with name, then any of queue, priority, state,\n" +
+			"speed, procspeed, load, usage, features (a|b), access, priorityf, reason, and one column a resource; an\n" +
+			"empty cell says nothing. JSON is an array of objects, or an object a line:\n\n" +
+			`  {"name":"n1","queue":"fast","features":["ssd"],"resources":{"ncpus":8,"mem":"32gb","color":"red"}}` + "\n\n" +
+			"where null takes a value away. What the file does not mention of a node stays as it is. A queue that is not\n" +
+			"there is made. What `node list` works out (number, bucket, jobs, free_until, NAME_free) is passed over, so\n" +
+			"that its CSV and JSON can be imported.",
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "from", Value: "auto", Usage: "the `FORMAT` of the file: auto, csv or json; pbs, slurm and flux are to come"},
+			dryRunFlag(),
+		},
+		Action: r.nodeImport,
+	}, about{
+		Example: "placectl node import nodes.csv\nplacectl node list -o json | placectl --db copy.db node import -",
+		Exits:   writeExits,
+	})
+}
+
+// importSummary counts what an import did.
+type importSummary struct {
+	added, updated, unchanged int
+	nodes                     int // in the store, afterwards
+	queues                    []string
+}
+
+func (r *runner) nodeImport(c *cli.Context) error {
+	if err := wantArgs(c, 1, 1); err != nil {
+		return err
+	}
+	from, err := oneOf(c, "from", "auto", "csv", "json", "pbs", "slurm", "flux")
+	if err != nil {
+		return err
+	}
+	name := c.Args().First()
+	if foreignTools[from] != "" {
+		return foreignError(shownFile(name), from)
+	}
+	f, err := r.readNodeFile(name, from)
+	if err != nil {
+		return malformed(c, err)
+	}
+	var sum importSummary
+	if err := r.update(c, func(tx *store.Tx) (err error) {
+		sum, err = r.importNodes(tx, f)
+		return err
+	}); err != nil {
+		return malformed(c, err)
+	}
+	for _, q := range sum.queues {
+		r.notef("queue %s was not there: made", q)
+	}
+	if len(f.computed) > 0 {
+		r.notef("passed over, because they are worked out: %s", strings.Join(slices.Sorted(maps.Keys(f.computed)), ", "))
+	}
+	return r.printImport(sum)
+}
+
+func shownFile(name string) string {
+	if name == "-" {
+		return "standard input"
+	}
+	return name
+}
+
+// readNodeFile reads and understands the file, with the resources as they are
+// declared before.
+func (r *runner) readNodeFile(name, format string) (*nodeFile, error) {
+	var defs *index.Defs
+	if err := r.view(func(tx *store.Tx) (err error) {
+		defs, err = tx.Resources()
+		return err
+	}); err != nil {
+		return nil, err
+	}
+	in, err := r.input(name)
+	if err != nil {
+		return nil, err
+	}
+	defer in.Close()
+	data, err := readAllCapped(in)
+	if err != nil {
+		return nil, err
+	}
+	return parseNodeFile(shownFile(name), data, format, defs)
+}
+
+// malformed gives an error of the file the verb whose help describes files.
+func malformed(c *cli.Context, err error) error {
+	var bad *fileError
+	if errors.As(err, &bad) {
+		return usagef(verbName(c), "%w", err)
+	}
+	return err
+}
+
+// importNodes writes what the file says.
+func (r *runner) importNodes(tx *store.Tx, f *nodeFile) (sum importSummary, err error) {
+	defs, err := tx.Resources()
+	if err != nil {
+		return sum, err
+	}
+	if !slices.Equal(defs.All(), f.defs.All()) {
+		return sum, &store.Conflict{What: "resources", Why: "some were declared or forgotten while the file was read; run it again"}
+	}
+	if sum.queues, err = makeQueues(tx, f); err != nil {
+		return sum, err
+	}
+	const step = 256 // nodes between looks at the clock and at an interrupt
+	bar := r.progress("import", int64(len(f.nodes)))
+	defer bar.done()
+	for i := range f.nodes {
+		if i%step == step-1 {
+			bar.add(step)
+			if err := r.ctx.Err(); err != nil {
+				return sum, err
+			}
+		}
+		if err := sum.upsert(tx, f, &f.nodes[i]); err != nil {
+			return sum, err
+		}
+	}
+	ix, err := tx.Index()
+	if err != nil {
+		return sum, err
+	}
+	for _, b := range ix.Buckets() {
+		sum.nodes += int(b.Total)
+	}
+	return sum, ix.Err()
+}
+
+// makeQueues makes the queues of the file that are not there, by name.
+func makeQueues(tx *store.Tx, f *nodeFile) ([]string, error) {
+	list, err := tx.Queues()
+	if err != nil {
+		return nil, err
+	}
+	known := map[string]bool{"": true}
+	for _, q := range list {
+		known[q.Name] = true
+	}
+	made := []string{}
+	for i := range f.nodes {
+		if q := f.nodes[i].Queue; !known[q] {
+			known[q] = true
+			made = append(made, q)
+		}
+	}
+	slices.SortFunc(made, cmp.Compare)
+	for _, q := range made {
+		if err := tx.AddQueue(store.Queue{Name: q}); err != nil {
+			return nil, err
+		}
+	}
+	return made, nil
+}
+
+// upsert adds a node, or changes it where it differs.
+func (sum *importSummary) upsert(tx *store.Tx, f *nodeFile, p *nodePatch) error {
+	number, exists, err := tx.NodeNumber(p.Name)
+	if err != nil {
+		return err
+	}
+	var n *index.Node
+	changed := true
+	if exists {
+		old, err := tx.NodeByNumber(number)
+		if err != nil {
+			return err
+		}
+		n, changed, err = p.change(old)
+		if err != nil {
+			return f.errAt(p.at, "node %s: %w", p.Name, err)
+		}
+	} else if n, err = p.create(p.Name); err != nil {
+		return f.errAt(p.at, "node %s: %w", p.Name, err)
+	}
+	switch {
+	case !changed:
+		sum.unchanged++
+		return nil
+	case exists:
+		sum.updated++
+	default:
+		sum.added++
+	}
+	_, err = tx.PutNode(n)
+	return err
+}
+
+func (r *runner) printImport(sum importSummary) error {
+	p := r.printer(result{Record: true, ID: 3, Columns: []column{
+		{Name: "added", Kind: integer}, {Name: "updated", Kind: integer}, {Name: "unchanged", Kind: integer},
+		{Name: "changed", Kind: integer}, {Name: "nodes", Kind: integer}, {Name: "queues", Kind: list},
+	}})
+	queues := any(sum.queues)
+	if r.forPeople() && len(sum.queues) == 0 {
+		queues = nil
+	}
+	p.row(sum.added, sum.updated, sum.unchanged, sum.added+sum.updated, sum.nodes, queues)
+	return p.close()
+}

@@ -1,0 +1,119 @@
+package main
+
+import (
+	"context"
+	"io"
+	"os"
+	"strings"
+	"testing"
+	"time"
+)
+
+// runNode runs a verb on a database with some input.
+func runNode(t *testing.T, path, input string, args ...string) (out, errText string, code int) {
+	t.Helper()
+	c := newCapture(append([]string{"--db", path}, args...)...)
+	c.stdin = strings.NewReader(input)
+	code = c.run()
+	return c.out.String(), c.err.String(), code
+}
+
+// A file that is wrong anywhere changes nothing: not a byte of the database.
+func TestNodeImportAllOrNothing(t *testing.T) {
+	path := newNodeDB(t)
+	if _, text, code := runNode(t, path, nodesCSV(100), "node", "import", "-"); code != exitOK {
+		t.Fatal(text)
+	}
+	before, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, in := range map[string]string{
+		"a wrong value at the end": nodesCSV(500) + "last,,x,,,,,,\n",
+		"a node twice":             nodesCSV(500) + "node000001,,,,,,,,\n",
+		"a long line":              nodesCSV(500) + "last,,,,,,," + strings.Repeat("x", 10<<20) + ",\n",
+		"a reason without cause":   "name,reason,queue\nm1,,\nnode000001,broken,new\n",
+		"cut off":                  `[{"name":"m1"},{"name":"m2"},`,
+	} {
+		out, text, code := runNode(t, path, in, "node", "import", "-")
+		if code != exitUsage || out != "" || !strings.Contains(text, "standard input, line ") {
+			t.Errorf("%s: exit %d, %s%.300s", name, code, out, text)
+		}
+		after, err := os.ReadFile(path)
+		if err != nil || string(before) != string(after) {
+			t.Errorf("%s: the database has changed", name)
+		}
+	}
+}
+
+func TestNodeImportInterrupted(t *testing.T) {
+	path := newNodeDB(t)
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	c := newCapture("--db", path, "node", "import", "-")
+	c.stdin = strings.NewReader(nodesCSV(1000))
+	if code := run(ctx, c.env); code != exitInterrupted || c.out.Len() > 0 {
+		t.Fatal(code, c.out.String(), c.err.String())
+	}
+	if out, text, code := runNode(t, path, "", "node", "list", "-o", "json"); code != exitOK || out != "[]\n" {
+		t.Fatal(out, text)
+	}
+}
+
+// While the input is slow, others read and write.
+func TestNodeImportHoldsNoLock(t *testing.T) {
+	path := newNodeDB(t)
+	in, feed := io.Pipe()
+	done := make(chan int)
+	c := newCapture("--db", path, "node", "import", "-")
+	c.stdin = in
+	go func() { done <- c.run() }()
+	if _, err := io.WriteString(feed, "name,ncpus\nn1,2\n"); err != nil { // it is reading by now
+		t.Fatal(err)
+	}
+	if _, text, code := runNode(t, path, "", "--lock-timeout", "1s", "node", "add", "n2"); code != exitOK {
+		t.Fatal(text)
+	}
+	// What the file was read against must still hold.
+	if _, text, code := runNode(t, path, "", "--lock-timeout", "1s", "resource", "add", "late=string"); code != exitOK {
+		t.Fatal(text)
+	}
+	feed.Close()
+	if code := <-done; code != exitConflict || !strings.Contains(c.err.String(), "run it again") {
+		t.Fatal(code, c.err.String())
+	}
+}
+
+func TestNodeImportProgress(t *testing.T) {
+	for _, tty := range []bool{true, false} {
+		c := newCapture("--db", newNodeDB(t), "node", "import", "-")
+		now := testNow
+		c.now = func() time.Time { now = now.Add(time.Second); return now }
+		c.stdin, c.stderrTTY = strings.NewReader(nodesCSV(1000)), tty
+		if code := c.run(); code != exitOK || strings.Contains(c.err.String(), "import [####") != tty {
+			t.Errorf("terminal %v: %d, %q", tty, code, c.err.String())
+		}
+	}
+}
+
+// What a list prints for programs can be imported, and says the same.
+func TestNodeListImports(t *testing.T) {
+	path := newNodeDB(t)
+	if _, text, code := runNode(t, path, nodesCSV(50), "node", "import", "-"); code != exitOK {
+		t.Fatal(text)
+	}
+	for _, form := range []string{"json", "jsonl", "csv"} {
+		list, _, _ := runNode(t, path, "", "node", "list", "-o", form)
+		if out, text, code := runNode(t, path, list, "node", "import", "-", "-o", "jsonl"); code != exitOK ||
+			!strings.HasPrefix(out, `{"added":0,"updated":0,"unchanged":50,"changed":0,"nodes":50,`) {
+			t.Errorf("%s: %d %s%s", form, code, out, text)
+		}
+		other := newNodeDB(t)
+		if _, text, code := runNode(t, other, list, "node", "import", "-"); code != exitOK {
+			t.Errorf("%s: %d %s", form, code, text)
+		}
+		if again, _, _ := runNode(t, other, "", "node", "list", "-o", form); again != list {
+			t.Errorf("%s: the copy differs", form)
+		}
+	}
+}

@@ -1,0 +1,129 @@
+package main
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/store"
+	"github.com/urfave/cli/v2"
+)
+
+func nodeListCommand(r *runner) *cli.Command {
+	return r.verb(&cli.Command{
+		Name:      "list",
+		Usage:     "nodes, and what is free of them",
+		ArgsUsage: "[NAMES]",
+		Description: "One column for each resource that a listed node has, and NAME_free for those that jobs use up. A table leaves\n" +
+			"out the columns that say nothing of any listed node.",
+		Flags: []cli.Flag{
+			&cli.StringSliceFlag{Name: "state", Usage: "only nodes in a state `S`: " + strings.Join(nodeStates, ", ") + ", or up for the first three; S,S or repeated for any of several"},
+			&cli.StringFlag{Name: "queue", Usage: "only nodes of queue `Q`; '' for those of none"},
+			&cli.StringSliceFlag{Name: "feature", Usage: "only nodes with feature `F`; F,F or repeated for all of several"},
+		},
+		Action: r.nodeList,
+	}, about{
+		Example: "placectl node list --state free,later --feature ssd\nplacectl node list n[001-016] -o json",
+		Exits:   readExits,
+	})
+}
+
+// nodeFilter says which nodes are wanted.
+type nodeFilter struct {
+	states   []string // any of them; all when empty
+	byQueue  bool
+	queue    string
+	features []string // all of them
+}
+
+func readNodeFilter(c *cli.Context) (nodeFilter, error) {
+	f := nodeFilter{byQueue: c.IsSet("queue"), queue: c.String("queue")}
+	for _, list := range c.StringSlice("feature") {
+		f.features = append(f.features, splitList(list)...)
+	}
+	for _, list := range c.StringSlice("state") {
+		for _, s := range splitList(list) {
+			switch {
+			case s == "up":
+				f.states = append(f.states, "free", "later", "busy")
+			case slices.Contains(nodeStates, s):
+				f.states = append(f.states, s)
+			default:
+				return f, usagef(verbName(c), "--state: %w", wordError(s, append([]string{"up"}, nodeStates...)))
+			}
+		}
+	}
+	return f, nil
+}
+
+// takes reports whether a node is wanted, so far as its row tells.
+func (f *nodeFilter) takes(n *index.Node) bool {
+	if f.byQueue && n.Queue != f.queue {
+		return false
+	}
+	for _, w := range f.features {
+		if !slices.Contains(n.Features, w) {
+			return false
+		}
+	}
+	return true
+}
+
+func (r *runner) nodeList(c *cli.Context) error {
+	if err := wantArgs(c, 0, 1); err != nil {
+		return err
+	}
+	filter, err := readNodeFilter(c)
+	if err != nil {
+		return err
+	}
+	var rows []nodeRow
+	var defs *index.Defs
+	// The rows are gathered first, so that a slow reader of them does not keep
+	// writers away from the database.
+	if err := r.view(func(tx *store.Tx) (err error) {
+		if defs, err = tx.Resources(); err != nil {
+			return err
+		}
+		rows, err = gatherNodes(tx, c.Args().First(), &filter)
+		return err
+	}); err != nil {
+		return err
+	}
+	cols := nodeColumns()
+	if r.forPeople() {
+		cols = dropSpare(cols, rows)
+	}
+	cols = r.fitColumns(append(cols, resourceColumns(defs, rows)...), rows)
+	return r.printNodeRows(result{}, cols, rows)
+}
+
+// gatherNodes reads the nodes of a list, or all, that the filter takes.
+func gatherNodes(tx *store.Tx, names string, f *nodeFilter) ([]nodeRow, error) {
+	if f.byQueue && f.queue != "" {
+		if _, err := tx.Queue(f.queue); err != nil {
+			return nil, err
+		}
+	}
+	var rows []nodeRow
+	take := func(n *index.Node) error {
+		if !f.takes(n) {
+			return nil
+		}
+		row := nodeRow{Node: n, Occupancy: tx.Occupancy(n)}
+		if len(f.states) == 0 || slices.Contains(f.states, stateWord(n, row.Occupancy)) {
+			rows = append(rows, row)
+		}
+		return nil
+	}
+	var err error
+	if names == "" {
+		err = tx.EachNode(take)
+	} else {
+		err = eachNamed(tx, names, take)
+	}
+	if err == nil {
+		err = tx.Calendar().Err()
+	}
+	return rows, err
+}

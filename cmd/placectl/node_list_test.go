@@ -1,0 +1,43 @@
+package main
+
+import (
+	"strings"
+	"testing"
+)
+
+// On a narrow terminal a list gives up columns, and says which; where even that
+// is too little it becomes lines. Elsewhere nothing is left out.
+func TestNodeListWidth(t *testing.T) {
+	path := newNodeDB(t)
+	for _, args := range [][]string{
+		{"node", "add", "n[1-3]", "ncpus=8", "mem=32gb", "scratch=1tb", "features=ssd", "color=red", "priority=5"},
+		{"node", "down", "n3", "--reason", "the fan on the left side rattles"},
+	} {
+		if _, text, code := runNode(t, path, "", args...); code != exitOK {
+			t.Fatal(text)
+		}
+	}
+	tests := []struct {
+		width     int
+		tty       bool
+		head, out string // of the answer, and what is said to be left out
+	}{
+		{200, true, "NAME  PRIORITY  STATE  REASON", ""},
+		{80, true, "NAME  PRIORITY  STATE  REASON", "no room for the columns bucket, scratch_free, mem_free, ncpus_free: -o line shows all"},
+		{30, true, "name:", ""},
+		{30, false, "NAME  PRIORITY  STATE  REASON", ""},
+	}
+	for _, tt := range tests {
+		c := newCapture("--db", path, "--no-color", "node", "list")
+		c.stdoutTTY, c.width = tt.tty, func() int { return tt.width }
+		if code := c.run(); code != exitOK || !strings.HasPrefix(c.out.String(), tt.head) ||
+			!strings.Contains(c.err.String(), tt.out) || (tt.out == "") != (c.err.Len() == 0) {
+			t.Errorf("width %d: %s%s", tt.width, c.out.String(), c.err.String())
+		}
+		for line := range strings.Lines(c.out.String()) {
+			if tt.tty && tt.width > 30 && textWidth(strings.TrimSuffix(line, "\n")) > tt.width {
+				t.Errorf("width %d: %q is wider", tt.width, line)
+			}
+		}
+	}
+}

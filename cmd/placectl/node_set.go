@@ -1,0 +1,55 @@
+package main
+
+import (
+	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/store"
+	"github.com/urfave/cli/v2"
+)
+
+func nodeSetCommand(r *runner) *cli.Command {
+	return r.verb(&cli.Command{
+		Name:      "set",
+		Usage:     "change fields and resources of nodes; key= takes a value away",
+		ArgsUsage: "NAMES key=value...",
+		Flags:     []cli.Flag{dryRunFlag()},
+		Action:    r.nodeSet,
+	}, about{
+		Example: "placectl node set n[001-016] queue=fast priority=10\nplacectl node set n7 color=",
+		Exits:   writeExits,
+	})
+}
+
+func (r *runner) nodeSet(c *cli.Context) error {
+	if err := wantArgs(c, 2, -1); err != nil {
+		return err
+	}
+	var changes []nodeChange
+	if err := r.update(c, func(tx *store.Tx) error {
+		defs, err := tx.Resources()
+		if err != nil {
+			return err
+		}
+		p, err := patchFromArgs(c, defs, c.Args().Tail())
+		if err != nil {
+			return err
+		}
+		return eachNamed(tx, c.Args().First(), func(old *index.Node) error {
+			n, changed, err := p.change(old)
+			if err != nil {
+				return usagef(verbName(c), "node %s: %w", n.Name, err)
+			}
+			if !changed {
+				changes = append(changes, changeOf(tx, n, nodeUnchanged))
+				return nil
+			}
+			if _, err := tx.PutNode(n); err != nil {
+				return queueHint(err, p.Queue)
+			}
+			changes = append(changes, changeOf(tx, n, nodeChanged))
+			return nil
+		})
+	}); err != nil {
+		return err
+	}
+	return r.printNodeChanges(changes)
+}

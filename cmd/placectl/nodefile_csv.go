@@ -1,0 +1,199 @@
+package main
+
+import (
+	"bytes"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/placectl/placectl/index"
+)
+
+// csvNodes reads a node file that is CSV: RFC 4180, with either line end.
+type csvNodes struct {
+	*nodeFile
+	r      *csv.Reader
+	keys   []nodeKey // of the columns
+	nameAt int       // the column of the names
+}
+
+func (f *nodeFile) parseCSV() error {
+	if err := f.checkLines(); err != nil {
+		return err
+	}
+	c := csvNodes{nodeFile: f, r: csv.NewReader(bytes.NewReader(f.data)), nameAt: -1}
+	c.r.FieldsPerRecord = -1 // what to say of a ragged row is ours
+	c.r.ReuseRecord = true
+	if err := c.header(); err != nil {
+		return err
+	}
+	for {
+		at := c.next()
+		cells, err := c.r.Read()
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return c.syntaxError(err)
+		}
+		if err := c.row(at, cells); err != nil {
+			return err
+		}
+	}
+}
+
+// checkLines refuses lines that are too long, before they are copied about.
+func (f *nodeFile) checkLines() error {
+	for at := 0; at < len(f.data); {
+		n := bytes.IndexByte(f.data[at:], '\n')
+		if n < 0 {
+			n = len(f.data) - at
+		}
+		if n > maxNodeText {
+			return f.errAt(at, "the line has %d bytes; at most %d are read", n, maxNodeText)
+		}
+		at += n + 1
+	}
+	return nil
+}
+
+// next is where the next row begins.
+func (c *csvNodes) next() int {
+	at := int(c.r.InputOffset())
+	for at < len(c.data) && (c.data[at] == '\n' || c.data[at] == '\r') {
+		at++
+	}
+	return at
+}
+
+const csvHeaderHelp = "a CSV begins with a header such as name,ncpus,mem"
+
+func (c *csvNodes) header() error {
+	cells, err := c.r.Read()
+	if err == io.EOF {
+		return c.errAt(0, "the file is empty; %s", csvHeaderHelp)
+	}
+	if err != nil {
+		return c.syntaxError(err)
+	}
+	heads := make([]string, len(cells))
+	for i, cell := range cells {
+		heads[i] = strings.TrimSpace(cell)
+	}
+	lines := make([]int, len(cells))
+	cols := make([]int, len(cells))
+	for i := range cells {
+		lines[i], cols[i] = c.r.FieldPos(i)
+	}
+	samples := c.sampleRow(len(heads))
+	for i, head := range heads {
+		err := c.column(i, head, samples[i])
+		if err != nil {
+			return c.errLine(lines[i], cols[i], err)
+		}
+	}
+	if c.nameAt < 0 {
+		text := "the header has no column name; " + csvHeaderHelp
+		if len(heads) == 1 && strings.ContainsAny(heads[0], ";\t") {
+			text = "the columns must be separated by commas; " + csvHeaderHelp
+		}
+		return c.errLine(lines[0], cols[0], errors.New(text))
+	}
+	return nil
+}
+
+// sampleRow looks at the first row of values, for what is said of a column that
+// nobody declared. It reads beside the real reader, and cares for no error.
+func (c *csvNodes) sampleRow(columns int) []string {
+	r := csv.NewReader(bytes.NewReader(c.data[min(int(c.r.InputOffset()), len(c.data)):]))
+	r.FieldsPerRecord = -1
+	cells, _ := r.Read()
+	out := make([]string, columns)
+	for i := range min(len(cells), columns) {
+		out[i] = strings.TrimSpace(cells[i])
+	}
+	return out
+}
+
+func (c *csvNodes) column(i int, head, sample string) error {
+	if head == "" {
+		return fmt.Errorf("column %d has no name", i+1)
+	}
+	if strings.ContainsAny(head, ";\t") {
+		return fmt.Errorf("%s: the columns must be separated by commas; %s", quoted(head), csvHeaderHelp)
+	}
+	k, err := findNodeKey(c.defs, head, sample)
+	if err != nil {
+		return err
+	}
+	for _, before := range c.keys {
+		if before.name == k.name {
+			return fmt.Errorf("the column %s is there twice", k.name)
+		}
+	}
+	c.keys = append(c.keys, k)
+	if k.isName {
+		c.nameAt = i
+	}
+	if k.computed {
+		c.computed[k.name] = true
+	}
+	return nil
+}
+
+func (c *csvNodes) row(at int, cells []string) error {
+	if len(cells) != len(c.keys) {
+		line, _ := c.r.FieldPos(0)
+		return c.errLine(line, 1, fmt.Errorf("the row has %s where the header has %s", plural(len(cells), "cell"), plural(len(c.keys), "column")))
+	}
+	p := nodePatch{at: at}
+	p.Name = strings.TrimSpace(cells[c.nameAt])
+	if err := checkNodeName(p.Name); err != nil {
+		return c.errCell(c.nameAt, err)
+	}
+	p.Res = make([]index.Amount, 0, len(cells))
+	for i, k := range c.keys {
+		cell := strings.TrimSpace(cells[i])
+		if cell == "" || k.isName || k.computed {
+			continue
+		}
+		if err := p.set(k, cell); err != nil {
+			return c.errCell(i, fmt.Errorf("%s: %w", k.name, err))
+		}
+	}
+	return c.add(p)
+}
+
+func (c *csvNodes) errCell(i int, err error) error {
+	line, col := c.r.FieldPos(i)
+	return c.errLine(line, col, err)
+}
+
+// errLine is an error at a line and a column in bytes, as the reader counts.
+func (c *csvNodes) errLine(line, col int, err error) error {
+	rest := c.data
+	for range line - 1 {
+		_, rest, _ = bytes.Cut(rest, []byte{'\n'})
+	}
+	col = 1 + utf8.RuneCount(rest[:min(max(col-1, 0), len(rest))])
+	return &fileError{c.nodeFile.name, line, col, err}
+}
+
+// syntaxError puts what the reader complains of into our words.
+func (c *csvNodes) syntaxError(err error) error {
+	var p *csv.ParseError
+	if !errors.As(err, &p) {
+		return err
+	}
+	what := p.Err
+	switch p.Err {
+	case csv.ErrBareQuote:
+		what = errors.New(`a quote inside a cell; put the whole cell in quotes and write "" for one`)
+	case csv.ErrQuote:
+		what = errors.New(`a quoted cell does not end as it should: after the closing quote comes a comma or the line's end, and "" stands for a quote`)
+	}
+	return c.errLine(p.Line, p.Column, what)
+}

@@ -1,0 +1,275 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+)
+
+// jsonNodes reads a node file that is JSON: an array of objects, or one object
+// after the other.
+type jsonNodes struct {
+	*nodeFile
+	dec *json.Decoder
+	at  int // where the last token begins
+}
+
+func (f *nodeFile) parseJSON() error {
+	j := jsonNodes{nodeFile: f, dec: json.NewDecoder(bytes.NewReader(f.data))}
+	j.dec.UseNumber() // 2 and "2" take the same way, and no digit is lost
+	tok, err := j.token()
+	if err == io.EOF {
+		return f.errAt(0, "the file is empty; write an array of nodes, or a node a line")
+	}
+	if err != nil {
+		return err
+	}
+	if tok == json.Delim('[') {
+		return j.array()
+	}
+	for {
+		if err := j.node(tok); err != nil {
+			return err
+		}
+		if tok, err = j.token(); err == io.EOF {
+			return nil
+		} else if err != nil {
+			return err
+		}
+	}
+}
+
+// array reads nodes to the end of the array, and that the file ends there too.
+func (j *jsonNodes) array() error {
+	for {
+		tok, err := j.inside()
+		if err != nil {
+			return err
+		}
+		if tok == json.Delim(']') {
+			break
+		}
+		if err := j.node(tok); err != nil {
+			return err
+		}
+	}
+	switch _, err := j.token(); {
+	case err == io.EOF:
+		return nil
+	case err != nil:
+		return err
+	}
+	return j.errAt(j.at, "something follows the end of the array")
+}
+
+// token reads the next token and notes where it begins. It returns io.EOF only
+// between values.
+func (j *jsonNodes) token() (json.Token, error) {
+	j.at = int(j.dec.InputOffset())
+	for j.at = skipBlanks(j.data, j.at); j.at < len(j.data) && (j.data[j.at] == ',' || j.data[j.at] == ':'); {
+		j.at = skipBlanks(j.data, j.at+1)
+	}
+	tok, err := j.dec.Token()
+	var syntax *json.SyntaxError
+	switch {
+	case err == nil || err == io.EOF:
+		return tok, err
+	case errors.Is(err, io.ErrUnexpectedEOF) || j.at >= len(j.data):
+		return nil, j.cutOff()
+	case errors.As(err, &syntax):
+		return nil, j.errAt(j.at, "this is not JSON: %s", syntax.Error())
+	}
+	return nil, j.errAt(j.at, "this is not JSON: %w", err)
+}
+
+func (j *jsonNodes) cutOff() error {
+	return j.errAt(len(j.data), "the file ends in the middle of its JSON; it may have been cut off")
+}
+
+// inside is token where the file must not end.
+func (j *jsonNodes) inside() (json.Token, error) {
+	tok, err := j.token()
+	if err == io.EOF {
+		err = j.cutOff()
+	}
+	return tok, err
+}
+
+const jsonNodeHelp = `a node is an object such as {"name":"n1","resources":{"ncpus":8}}`
+
+// node reads one node, whose first token is tok.
+func (j *jsonNodes) node(tok json.Token) error {
+	if tok != json.Delim('{') {
+		return j.errAt(j.at, "%s where a node belongs; %s", describeToken(tok), jsonNodeHelp)
+	}
+	p := nodePatch{at: j.at}
+	if err := j.members(&p, true); err != nil {
+		return err
+	}
+	if p.Name == "" {
+		return j.errAt(p.at, "the node has no name; %s", jsonNodeHelp)
+	}
+	if n := int(j.dec.InputOffset()) - p.at; n > maxNodeText {
+		return j.errAt(p.at, "the node has %d bytes; at most %d are read", n, maxNodeText)
+	}
+	return j.add(p)
+}
+
+// members reads the members of a node, or of its resources, to the closing
+// brace. A resource may stand among the fields, as lists of nodes print it.
+func (j *jsonNodes) members(p *nodePatch, outer bool) error {
+	var nested bool
+	for {
+		tok, err := j.inside()
+		if err != nil {
+			return err
+		}
+		word, ok := tok.(string)
+		if !ok {
+			return nil // the closing brace: the decoder lets nothing else pass
+		}
+		if !outer || word != "resources" {
+			if err := j.member(p, word, outer); err != nil {
+				return err
+			}
+			continue
+		}
+		at := j.at
+		if tok, err = j.inside(); err != nil {
+			return err
+		}
+		switch {
+		case nested:
+			return j.errAt(at, "resources is there twice")
+		case tok != json.Delim('{'):
+			return j.errAt(j.at, `resources: %s where an object such as {"ncpus":8} belongs`, describeToken(tok))
+		}
+		nested = true
+		if err := j.members(p, false); err != nil {
+			return err
+		}
+	}
+}
+
+// member reads one value into the patch.
+func (j *jsonNodes) member(p *nodePatch, word string, outer bool) error {
+	at := j.at
+	v, err := j.value()
+	if err != nil {
+		return err
+	}
+	k, err := findNodeKey(j.defs, word, v.text)
+	switch {
+	case err != nil:
+		return j.errAt(at, "%w", err)
+	case k.computed:
+		j.computed[k.name] = true
+		return nil
+	case !outer && (k.isName || k.field >= 0):
+		return j.errAt(at, "%s is a field of the node, not one of its resources", k.name)
+	case k.isName && p.Name != "" || !k.isName && p.has(k):
+		return j.errAt(at, "%s is there twice", k.name)
+	case v.list && !k.takesList():
+		return j.errAt(v.at, "%s: a list where one value belongs", k.name)
+	}
+	if k.isName {
+		p.Name = v.text
+		err = checkNodeName(v.text)
+	} else if err = p.set(k, v.text); err != nil {
+		err = fmt.Errorf("%s: %w", k.name, err)
+	}
+	if err != nil {
+		return j.errAt(v.at, "%w", err)
+	}
+	return nil
+}
+
+// jsonValue is a value as the text that the same value would be in CSV; null is
+// empty.
+type jsonValue struct {
+	text string
+	list bool
+	at   int
+}
+
+func (j *jsonNodes) value() (jsonValue, error) {
+	tok, err := j.inside()
+	v := jsonValue{at: j.at}
+	if err != nil {
+		return v, err
+	}
+	if tok != json.Delim('[') {
+		v.text, err = j.scalar(tok)
+		return v, err
+	}
+	v.list = true
+	var members []string
+	for {
+		tok, err := j.inside()
+		if err != nil {
+			return v, err
+		}
+		if tok == json.Delim(']') {
+			v.text = strings.Join(members, ",")
+			return v, nil
+		}
+		text, err := j.scalar(tok)
+		if err != nil {
+			return v, err
+		}
+		if strings.Contains(text, ",") {
+			return v, j.errAt(j.at, "%s has a comma, which separates the members of lists", quoted(text))
+		}
+		members = append(members, text)
+	}
+}
+
+// scalar is the text of a value that is no list.
+func (j *jsonNodes) scalar(tok json.Token) (string, error) {
+	switch tok := tok.(type) {
+	case nil:
+		return "", nil
+	case string:
+		return strings.TrimSpace(tok), nil
+	case bool:
+		return strconv.FormatBool(tok), nil
+	case json.Number:
+		return plainNumber(tok.String()), nil
+	}
+	return "", j.errAt(j.at, "%s where a number, a string or a boolean belongs", describeToken(tok))
+}
+
+// plainNumber writes 1e3 as 1000: values have no exponents.
+func plainNumber(s string) string {
+	if !strings.ContainsAny(s, "eE") {
+		return s
+	}
+	f, err := strconv.ParseFloat(s, 64)
+	if err != nil {
+		return s
+	}
+	return strconv.FormatFloat(f, 'f', -1, 64)
+}
+
+func describeToken(tok json.Token) string {
+	switch tok := tok.(type) {
+	case nil:
+		return "null"
+	case string:
+		return "the string " + quoted(tok)
+	case bool:
+		return strconv.FormatBool(tok)
+	case json.Number:
+		return "the number " + tok.String()
+	case json.Delim:
+		if tok == '[' {
+			return "a list"
+		}
+		return "an object"
+	}
+	return "something else"
+}

@@ -1,0 +1,276 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/placectl/placectl/index"
+)
+
+// nodeDefs declares a resource of every type that reads and prints exactly.
+func nodeDefs(t testing.TB) *index.Defs {
+	t.Helper()
+	defs := index.NewDefs()
+	for _, def := range []index.Def{
+		{Name: "color", Type: index.String}, {Name: "scratch", Type: index.Size, Consumable: true},
+		{Name: "fast", Type: index.Boolean}, {Name: "switch", Type: index.StringArray}, {Name: "slots", Type: index.Long},
+	} {
+		if _, err := defs.Add(def); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return defs
+}
+
+// dumpNodes writes what a file was understood to say, a node a line.
+func dumpNodes(f *nodeFile) string {
+	var b strings.Builder
+	for i := range f.nodes {
+		p := &f.nodes[i]
+		line, col := f.position(p.at)
+		fmt.Fprintf(&b, "%d:%d %s", line, col, p.Name)
+		n := p.Node
+		values := []any{n.Queue, n.Priority, n.State, n.Speed, n.ProcSpeed, n.Load, n.Usage, n.Features, n.Access, n.PriorityF, n.Reason}
+		for k, v := range values {
+			if p.mentions(k) {
+				fmt.Fprintf(&b, " %s=%v", nodeFields[k].name, v)
+			}
+		}
+		for _, a := range n.Res {
+			def, _ := f.defs.Get(a.Res)
+			fmt.Fprintf(&b, " %s=%s", def.Name, def.Format(a.Value))
+		}
+		for _, id := range p.unset {
+			def, _ := f.defs.Get(id)
+			fmt.Fprintf(&b, " -%s", def.Name)
+		}
+		b.WriteByte('\n')
+	}
+	return b.String()
+}
+
+func TestNodeFile(t *testing.T) {
+	tests := []struct{ name, in, want string }{
+		{"csv", "name,queue,priority,state,speed,features,access,priorityf,reason,NCPUS,Mem,color\n" +
+			"n1,q,-5,down,1.5,ssd|ib,singlejob,\"SPEED*2\",broken,8,32gb,red\nn2,,,,,,,,,2.0,1.5GiB,\n",
+			"2:1 n1 queue=q priority=-5 state=down speed=1.5 features=[ssd ib] access=singlejob priorityf=SPEED*2 reason=broken ncpus=8 mem=32gb color=red\n" +
+				"3:1 n2 ncpus=2 mem=1536mb\n"},
+		{"csv with mark, CRLF, blanks and quotes", "\xef\xbb\xbfncpus , name,switch\r\n 8 , n1 ,\"a,b\"\r\n\r\n4,n2,\"c\"\r\n",
+			"2:1 n1 ncpus=8 switch=a,b\n4:1 n2 ncpus=4 switch=c\n"},
+		{"csv without a last line end", "name\nn1", "2:1 n1\n"},
+		{"csv, header only", "name,ncpus\n", ""},
+		{"csv as listed", "name,number,ncpus,ncpus_free,jobs,free_until,bucket,features\nn1,0,8,0,1,,3,\"a,b\"\n", "2:1 n1 features=[a b] ncpus=8\n"},
+		{"json array", ` [{"name":"n1","queue":null,"priority":"7","state":"offline","features":["a","b"],"resources":{"ncpus":2,"MEM":8589934592,"color":"red","fast":true}},` + "\n" +
+			`  {"resources":{"ncpus":"2","scratch":1e3,"slots":3.0,"switch":["x","y"],"color":null},"name":2}]`,
+			"1:3 n1 queue= priority=7 state=offline features=[a b] ncpus=2 mem=8gb color=red fast=True\n2:3 2 ncpus=2 scratch=1kb switch=x,y slots=3 -color\n"},
+		{"json lines", "{\"name\":\"n1\"}\n{\"name\":\"n2\",\"ncpus\":4,\"jobs\":1}\n\n", "1:1 n1\n2:1 n2 ncpus=4\n"},
+		{"json, no nodes", "[]", ""},
+	}
+	for _, tt := range tests {
+		f, err := parseNodeFile("nodes", []byte(tt.in), "auto", nodeDefs(t))
+		if err != nil {
+			t.Errorf("%s: %v", tt.name, err)
+			continue
+		}
+		if d := cmp.Diff(tt.want, dumpNodes(f)); d != "" {
+			t.Errorf("%s: %s", tt.name, d)
+		}
+	}
+}
+
+func TestNodeFileMalformed(t *testing.T) {
+	long := strings.Repeat("x", 10<<20)
+	tests := []struct{ name, in, want string }{
+		{"empty", "", "line 1, column 1: the file is empty"},
+		{"NUL", "name\nn1\x00\n", "line 2, column 3: a NUL byte"},
+		{"not UTF-8", "name\nä\xff\n", "line 2, column 2: the byte 0xff is not UTF-8"},
+		{"not UTF-8, though the sign for it is", "name\n\uFFFD\xe4\n", "line 2, column 2: the byte 0xe4"},
+		{"UTF-16", "\xff\xfen\x00", "line 1, column 1: the file is UTF-16"},
+
+		{"no name column", "ncpus\n1\n", "line 1, column 1: the header has no column name"},
+		{"semicolons", "name;ncpus\nn1;2\n", "line 1, column 1: name;ncpus: the columns must be separated by commas"},
+		{"column twice", "name,ncpus,NCPUS\nn1,1,2\n", "line 1, column 12: the column ncpus is there twice"},
+		{"column without name", "name,,ncpus\nn1,1,2\n", "line 1, column 6: column 2 has no name"},
+		{"undeclared", "name,colour\nn1,red\n", "line 1, column 6: colour is neither a field of nodes nor a declared resource; did you mean color? (to declare it: placectl resource add colour=string)"},
+		{"undeclared number", "name,licences\nn1,4\n", "(to declare it: placectl resource add licences=long, or long,consumable when jobs use it up)"},
+		{"feature", "name,feature\nn1,a\n", "did you mean features?"},
+		{"short row", "name,ncpus\nn1,2\nn2\n", "line 3, column 1: the row has 1 cell where the header has 2 columns"},
+		{"long row", "name,ncpus\nn1,2,3\n", "line 2, column 1: the row has 3 cells"},
+		{"name twice", "name\nn1\nn2\nn1\n", "line 4, column 1: the node n1 is in the file already, at line 2"},
+		{"no name", "name,ncpus\n,2\n", `line 2, column 1: name: "" cannot name a node`},
+		{"bad name", "ncpus,name\n2,n 1\n", `line 2, column 3: name: "n 1" cannot name a node`},
+		{"priority", "name,priority\nn1,2.5\n", "line 2, column 4: priority: 2.5 is not a whole number"},
+		{"priority too large", "name,priority\nn1,3000000000\n", "priority: 3000000000 is not a whole number from -2147483648 to 2147483647"},
+		{"negative amount", "name,ncpus\nn1,-2\n", `line 2, column 4: ncpus: "-2" is not a whole number of 0 or more`},
+		{"negative size", "name,mem\nn1,-2gb\n", `line 2, column 4: mem: "-2gb" is not a size`},
+		{"negative speed", "name,speed\nn1,-1\n", "line 2, column 4: speed: -1 is not a number of 0 or more"},
+		{"speed that is none", "name,speed\nn1,NaN\n", "speed: NaN is not a number"},
+		{"state", "name,state\nn1,dwon\n", `line 2, column 4: state: no node state "dwon"`},
+		{"access", "name,access\nn1,sharde\n", "access: sharde is not one of shared, singlejob, singletask, singleuser; did you mean shared?"},
+		{"feature name", "name,features\nn1,a b\n", `features: "a b" cannot be a feature`},
+		{"queue name", "name,queue\nn1,a b\n", `queue: "a b" cannot be a queue`},
+		{"control characters", "name,color\nn1,\"a\tb\"\n", `color: "a\tb" has characters that cannot be printed`},
+		{"column counted in characters", "name,color,ncpus\nn1,ääää,x\n", "line 2, column 9: ncpus"},
+		{"bare quote", "name,color\nn1,a\"b\n", "line 2, column 5: a quote inside a cell"},
+		{"open quote", "name,color\nn1,\"ab\n", "a quoted cell does not end as it should"},
+		{"long line", "name,color\nn1," + long + "\n", "line 2, column 1: the line has 10485763 bytes; at most 1048576 are read"},
+		{"long word", "name,color\nn1," + long[:2000] + "\n", "line 2, column 4: color: the text has 2000 bytes; at most 1024 are kept"},
+
+		{"cut off", `[{"name":"n1"},{"name":"n`, "line 1, column 26: the file ends in the middle of its JSON"},
+		{"cut off after a node", `[{"name":"n1"},` + "\n", "line 2, column 1: the file ends in the middle"},
+		{"cut off inside a node", "{\"name\":\"n1\",\n\"resources\":{", "line 2, column 14: the file ends in the middle"},
+		{"no comma", "[{\"name\":\"n1\"}\n{\"name\":\"n2\"}]", "line 2, column 1: this is not JSON: invalid character"},
+		{"comma at the end", `[{"name":"n1"},]`, "line 1, column 16: this is not JSON"},
+		{"not quoted", `{name:"n1"}`, "line 1, column 2: this is not JSON"},
+		{"something behind", `[{"name":"n1"}] x`, "line 1, column 17: this is not JSON"},
+		{"more behind", `[{"name":"n1"}] {"name":"n2"}`, "line 1, column 17: something follows the end of the array"},
+		{"an array of arrays", `[["n1"]]`, "line 1, column 2: a list where a node belongs"},
+		{"an array of names", `["n1"]`, "line 1, column 2: the string n1 where a node belongs"},
+		{"no name", "[\n {\"ncpus\":2}]", "line 2, column 2: the node has no name"},
+		{"name is a list", `[{"name":["n1"]}]`, "line 1, column 10: name: a list where one value belongs"},
+		{"priority", `[{"name":"n1","priority":{"a":1}}]`, "line 1, column 26: an object where a number, a string or a boolean belongs"},
+		{"resources", `[{"name":"n1","resources":[1]}]`, "line 1, column 27: resources: a list where an object"},
+		{"no resources", `[{"name":"n1","resources":null}]`, "resources: null where an object"},
+		{"resources twice", `[{"name":"n1","resources":{},"resources":{}}]`, "line 1, column 30: resources is there twice"},
+		{"key twice", `[{"name":"n1","resources":{"ncpus":1},"NCPUS":1}]`, "line 1, column 39: ncpus is there twice"},
+		{"null twice", `[{"name":"n1","color":null,"color":null}]`, "color is there twice"},
+		{"name twice in a node", `[{"name":"n1","name":"n2"}]`, "line 1, column 15: name is there twice"},
+		{"node twice", "{\"name\":\"n1\"}\n{\"name\":\"n1\"}", "line 2, column 1: the node n1 is in the file already, at line 1"},
+		{"field among resources", `[{"name":"n1","resources":{"queue":"q"}}]`, "queue is a field of the node, not one of its resources"},
+		{"undeclared in json", `[{"name":"n1","resources":{"colour":"red"}}]`, "line 1, column 28: colour is neither"},
+		{"mistyped field", `[{"name":"n1","priorty":3}]`, "line 1, column 15: priorty is neither a field of nodes nor a declared resource; did you mean priority?"},
+		{"comma in a list", `[{"name":"n1","features":["a,b"]}]`, `line 1, column 27: a,b has a comma`},
+		{"boolean", `[{"name":"n1","ncpus":true}]`, `line 1, column 23: ncpus: "true" is not a whole number`},
+		{"long node", `[{"name":"n1","color":"` + long + `"}]`, "line 1, column 23: color: the text has 10485760 bytes"},
+		{"node of many parts", `[{"name":"n1","features":["` + strings.Repeat(`a","`, 1<<18) + `a"]}]`, "line 1, column 2: the node has 1048"},
+		{"nested too deep", strings.Repeat("[", 100_000), "line 1, column 2: a list where a node belongs"},
+	}
+	for _, tt := range tests {
+		_, err := parseNodeFile("nodes", []byte(tt.in), "auto", nodeDefs(t))
+		var bad *fileError
+		if !errors.As(err, &bad) {
+			t.Errorf("%s: no error with a place: %v", tt.name, err)
+			continue
+		}
+		if code, _ := classify(err); code != exitUsage || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%s: exit %d, %.300v\nwant %s", tt.name, code, err, tt.want)
+		}
+	}
+}
+
+// A file on one line is no long line so long as its nodes are short.
+func TestNodeFileOneLine(t *testing.T) {
+	var b strings.Builder
+	const n = 50_000
+	for i := range n {
+		fmt.Fprintf(&b, `,{"name":"node%d","resources":{"ncpus":2}}`, i)
+	}
+	f, err := parseNodeFile("nodes", []byte("["+b.String()[1:]+"]"), "json", nodeDefs(t))
+	if err != nil || len(f.nodes) != n {
+		t.Fatal(err)
+	}
+}
+
+func TestNodeFileForeign(t *testing.T) {
+	for in, want := range map[string]string{
+		`{"timestamp":1,"pbs_version":"23","nodes":{"n1":{"ncpus":2}}}`:             "--from pbs",
+		`{"meta":{"plugin":{}},"nodes":[{"name":"n1"}],"warnings":[]}`:              "--from slurm",
+		`{"version":1,"execution":{"R_lite":[{"rank":"0","children":{}}]}}`:         "--from flux",
+		`{"graph":{"nodes":[{"id":"0","metadata":{"type":"cluster"}}],"edges":[]}}`: "--from flux",
+	} {
+		_, err := parseNodeFile("x.json", []byte(in), "auto", nodeDefs(t))
+		if code, _ := classify(err); err == nil || code != exitFailed || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", in, err)
+		}
+	}
+	for _, in := range []string{`{"name":"n1","nodes":{}}`, `{}`, `{"nodes`, `[{"nodes":{}}]`} {
+		if _, err := parseNodeFile("x.json", []byte(in), "auto", nodeDefs(t)); !errors.Is(err, errUsage) {
+			t.Errorf("%s is taken for another tool's: %v", in, err)
+		}
+	}
+}
+
+// FuzzNodeFile: no panic; an error has a place and can be printed; and what was
+// read, written as JSON and read again is the same.
+func FuzzNodeFile(f *testing.F) {
+	for _, s := range []string{
+		"name,queue,priority,state,features,ncpus,mem,color\nn1,q,5,down,a|b,8,1.5GiB,red\r\nn2,,,,,,,\n",
+		"\xef\xbb\xbfname,\"switch\"\n\"n1\",\"a,b\"\n",
+		`[{"name":"n1","priority":"5","features":["a"],"resources":{"ncpus":1e1,"fast":true,"color":null}}]`,
+		"{\"name\":\"n1\"}\n{\"name\":2,\"speed\":0.5}", `{"nodes":{"a":{}}}`, `{"execution":{}}`, "name\n\"", "[", "{}",
+	} {
+		f.Add([]byte(s))
+	}
+	defs := nodeDefs(f)
+	f.Fuzz(func(t *testing.T, data []byte) {
+		one, err := parseNodeFile("nodes", data, "auto", defs)
+		if err != nil {
+			checkFileError(t, data, err)
+			return
+		}
+		text := writeNodes(t, one)
+		two, err := parseNodeFile("nodes", text, "json", defs)
+		if err != nil {
+			t.Fatalf("%s\nfrom %q: %v", text, data, err)
+		}
+		if d := cmp.Diff(one.nodes, two.nodes, cmp.AllowUnexported(nodePatch{}), cmpopts.IgnoreFields(nodePatch{}, "at"), cmpopts.EquateEmpty(),
+			cmpopts.SortSlices(func(a, b index.ResID) bool { return a < b })); d != "" {
+			t.Fatalf("%s\nfrom %q: %s", text, data, d)
+		}
+	})
+}
+
+func checkFileError(t *testing.T, data []byte, err error) {
+	t.Helper()
+	var bad *fileError
+	if !errors.As(err, &bad) {
+		if !strings.Contains(err.Error(), "cannot be imported yet") {
+			t.Fatalf("%q: no place: %v", data, err)
+		}
+		return
+	}
+	lines := bytes.Split(data, []byte{'\n'})
+	if bad.line < 1 || bad.col < 1 || bad.line > len(lines) || bad.col > len(lines[bad.line-1])+2 {
+		t.Fatalf("%q: line %d, column %d: %v", data, bad.line, bad.col, err)
+	}
+	if !isPrintable(printable(err.Error())) {
+		t.Fatalf("%q: cannot be printed: %q", data, err)
+	}
+}
+
+// writeNodes writes what a file said as JSON.
+func writeNodes(t *testing.T, f *nodeFile) []byte {
+	list := []map[string]any{}
+	for i := range f.nodes {
+		p := &f.nodes[i]
+		res := map[string]any{}
+		for _, a := range p.Res {
+			def, _ := f.defs.Get(a.Res)
+			res[def.Name] = def.Format(a.Value)
+		}
+		for _, id := range p.unset {
+			def, _ := f.defs.Get(id)
+			res[def.Name] = nil
+		}
+		m := map[string]any{"name": p.Name, "resources": res}
+		values := []any{p.Queue, p.Priority, p.State.String(), p.Speed, p.ProcSpeed, p.Load, p.Usage, p.Features, p.Access, p.PriorityF, p.Reason}
+		for k, v := range values {
+			if p.mentions(k) {
+				m[nodeFields[k].name] = v
+			}
+		}
+		list = append(list, m)
+	}
+	b, err := json.Marshal(list)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}

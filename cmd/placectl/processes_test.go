@@ -1,0 +1,197 @@
+package main
+
+import (
+	"bytes"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/placectl/placectl/store"
+)
+
+var kills = flag.Int("kills", 150, "how many processes of each kind the kill tests kill")
+
+// commandPath is a name under which this test binary is placectl.
+func commandPath(t *testing.T) string {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "placectl")
+	if err := os.Symlink(self, path); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// shell runs commands on one database in processes of their own.
+type shell struct {
+	t           *testing.T
+	program, db string
+}
+
+func newShell(t *testing.T) *shell {
+	s := &shell{t, commandPath(t), filepath.Join(t.TempDir(), "test.db")}
+	s.must("", "init")
+	return s
+}
+
+func (s *shell) command(stdin string, args ...string) (*exec.Cmd, *bytes.Buffer, *bytes.Buffer) {
+	cmd := exec.Command(s.program, args...)
+	cmd.Env = append(os.Environ(), "PLACECTL_DB="+s.db)
+	cmd.Stdin = strings.NewReader(stdin)
+	var out, complaint bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &complaint
+	return cmd, &out, &complaint
+}
+
+func (s *shell) must(stdin string, args ...string) string {
+	s.t.Helper()
+	cmd, out, complaint := s.command(stdin, args...)
+	if err := cmd.Run(); err != nil {
+		s.t.Fatalf("%v: %v: %s", args, err, complaint)
+	}
+	return out.String()
+}
+
+// killed starts a command and kills it a random moment later. What it had
+// printed by then is its acknowledgement.
+func (s *shell) killed(random *rand.Rand, stdin string, args ...string) string {
+	s.t.Helper()
+	cmd, out, _ := s.command(stdin, args...)
+	if err := cmd.Start(); err != nil {
+		s.t.Fatal(err)
+	}
+	time.Sleep(time.Duration(random.IntN(12_000)) * time.Microsecond)
+	_ = cmd.Process.Signal(syscall.SIGKILL)
+	_ = cmd.Wait()
+	return out.String()
+}
+
+func csvOfNodes(prefix string, n int) string {
+	var b strings.Builder
+	b.WriteString("name,ncpus\n")
+	for i := range n {
+		fmt.Fprintf(&b, "%s%04d,4\n", prefix, i)
+	}
+	return b.String()
+}
+
+func seeded(t *testing.T) *rand.Rand {
+	seed := uint64(time.Now().UnixNano())
+	if text := os.Getenv("PLACECTL_TEST_SEED"); text != "" {
+		seed, _ = strconv.ParseUint(text, 10, 64)
+	}
+	t.Logf("PLACECTL_TEST_SEED=%d", seed)
+	return rand.New(rand.NewPCG(seed, seed))
+}
+
+// TestKillPlace kills place at random moments: no job that was acknowledged is
+// lost, and the file is sound.
+func TestKillPlace(t *testing.T) {
+	s, random := newShell(t), seeded(t)
+	s.must(csvOfNodes("n", 2000), "node", "import", "-")
+	acknowledged := make(map[string]bool)
+	for range *kills {
+		if id := strings.TrimSpace(s.killed(random, "", "place", "1:ncpus=1", "--place", "excl", "-t", "10h", "-o", "id")); id != "" {
+			acknowledged[id] = true
+		}
+	}
+	s.must("", "check")
+	for _, id := range strings.Fields(s.must("", "job", "list", "-o", "id")) {
+		delete(acknowledged, id)
+	}
+	if len(acknowledged) > 0 {
+		t.Errorf("acknowledged and lost: %v", acknowledged)
+	}
+}
+
+// TestKillImport kills node import at random moments: each is there as a whole
+// or not at all.
+func TestKillImport(t *testing.T) {
+	s, random := newShell(t), seeded(t)
+	const size = 300
+	whole := 0
+	for i := range *kills {
+		said := s.killed(random, csvOfNodes(fmt.Sprintf("k%d-", i), size), "node", "import", "-", "-o", "json")
+		if said != "" {
+			whole++
+		}
+	}
+	s.must("", "check")
+	got := len(strings.Fields(s.must("", "node", "list", "-o", "id")))
+	if got%size != 0 || got < whole*size {
+		t.Errorf("%d nodes after %d acknowledged imports of %d", got, whole, size)
+	}
+}
+
+// TestContention has 16 processes place at once: every one of them succeeds, and
+// no node is had twice.
+func TestContention(t *testing.T) {
+	s := newShell(t)
+	const processes, each = 16, 12
+	s.must(csvOfNodes("n", processes*each), "node", "import", "-")
+	answers := make(chan string, processes*each)
+	var all sync.WaitGroup
+	for range processes {
+		all.Go(func() {
+			for range each {
+				cmd, out, complaint := s.command("", "place", "1:ncpus=4", "--place", "excl", "-o", "json")
+				if err := cmd.Run(); err != nil {
+					t.Errorf("%v: %s", err, complaint)
+				}
+				answers <- out.String()
+			}
+		})
+	}
+	all.Wait()
+	close(answers)
+	seen := make(map[string]bool)
+	for answer := range answers {
+		_, node, _ := strings.Cut(answer, `"exec_vnode":"(`)
+		node, _, _ = strings.Cut(node, ":")
+		if seen[node] {
+			t.Errorf("node %s was given out twice", node)
+		}
+		seen[node] = true
+	}
+	if len(seen) != processes*each {
+		t.Errorf("%d nodes given out, not %d", len(seen), processes*each)
+	}
+	if cmd, _, _ := s.command("", "place", "1:ncpus=4", "--place", "excl"); cmd.Run() == nil {
+		t.Error("one more was placed than there are nodes")
+	}
+	s.must("", "check")
+}
+
+// TestLockTimeout holds the lock and waits for it in vain.
+func TestLockTimeout(t *testing.T) {
+	s := newShell(t)
+	db, err := store.Open(s.db, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = db.Update(func(*store.Tx) error {
+		cmd, _, complaint := s.command("", "--lock-timeout", "50ms", "queue", "add", "q")
+		if err := cmd.Run(); err == nil || cmd.ProcessState.ExitCode() != exitLocked {
+			t.Errorf("%v, exit status %d", err, cmd.ProcessState.ExitCode())
+		}
+		if want := fmt.Sprintf("process %d", os.Getpid()); !strings.Contains(complaint.String(), want) {
+			t.Errorf("%q does not name the holder, %s", complaint, want)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}

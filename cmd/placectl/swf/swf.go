@@ -1,0 +1,70 @@
+// Package swf reads workload logs in the Standard Workload Format, version 2.2
+// (https://www.cs.huji.ac.il/labs/parallel/workload/swf.html): a line a job, 18
+// numbers a line, -1 for what is not known; lines that begin with a semicolon
+// are comments, some of them labels such as "; MaxProcs: 100".
+//
+//	log, err := swf.NewReader(file) // plain text or gzip
+//	for {
+//		job, err := log.Next()
+//		if err == io.EOF {
+//			break
+//		}
+//		...
+//	}
+//
+// It is strict: a line that is not 18 good numbers is an error that names the
+// line and the field, because a log that was cut off or shifted by a column
+// replays without complaint and proves nothing. Two things that logs really do
+// are accepted: decimals of times and memory, which are rounded, and fields
+// after the 18th, which are kept as they stand.
+//
+// It judges no values. Logs hold run times of 0, below -1, and longer than what
+// was requested; what to make of them is the caller's decision. Nor does it
+// sort: the standard wants lines in order of submission, and a caller that
+// relies on it should check.
+package swf
+
+// Fields is how many fields the standard has.
+const Fields = 18
+
+// Unknown is what a field holds that the log does not know.
+const Unknown = -1
+
+// Job is a line of a log. Times are in seconds, Submit counted from the start of
+// the log (UnixStartTime among the labels; some logs have Unix seconds there).
+// Memory is in kilobytes a processor, as the standard has it; some logs have
+// bytes, or the amount of the whole job.
+type Job struct {
+	Line int // where it stands, from 1
+
+	Number       int64 // 1
+	Submit       int64 // 2
+	Wait         int64 // 3: from submission to start
+	Run          int64 // 4: from start to end
+	Procs        int64 // 5: processors it was given
+	CPU          int64 // 6: cpu time used, average of its processors
+	Memory       int64 // 7: used
+	WantProcs    int64 // 8
+	WantTime     int64 // 9: the time requested, a limit or an estimate
+	WantMemory   int64 // 10
+	Status       int64 // 11: see the constants
+	User         int64 // 12
+	Group        int64 // 13
+	App          int64 // 14: number of the program
+	Queue        int64 // 15: by convention 0 is interactive
+	Partition    int64 // 16
+	Predecessor  int64 // 17: number of the job it waited for
+	ThinkSeconds int64 // 18: from the predecessor's end to its submission
+
+	Extra []string // fields after the 18th
+}
+
+// What Status says. Checkpointed jobs have a line for each part.
+const (
+	Failed      = 0
+	Completed   = 1
+	Partial     = 2 // a part, to be continued
+	LastPart    = 3 // the last part, completed
+	LastFailed  = 4 // the last part, failed
+	Cancelled   = 5
+)

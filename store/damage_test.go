@@ -1,0 +1,278 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/placectl/placectl/index"
+	"go.etcd.io/bbolt"
+)
+
+// lively makes a database with some of everything in it.
+func lively(t testing.TB) (*DB, *clock) {
+	t.Helper()
+	db, clock := newDB(t)
+	addNodes(t, db, "n", 8, 4)
+	addNodes(t, db, "m", 4, 2)
+	err := db.Update(func(tx *Tx) error {
+		if err := tx.AddQueue(Queue{Name: "q"}); err != nil {
+			return err
+		}
+		if err := tx.SetNodeState(3, index.Down, "disk"); err != nil {
+			return err
+		}
+		_, err := tx.ReserveNodes("soon", []uint32{1, 2}, tx.Now()+5000, tx.Now()+6000)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 3 {
+		if _, _, err := place(db, "2:ncpus=1", 1000e9); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := db.Update(func(tx *Tx) error { _, err := tx.Release(2); return err }); err != nil {
+		t.Fatal(err)
+	}
+	return db, clock
+}
+
+// findings runs Check and gathers what it says.
+func findings(t *testing.T, db *DB) []string {
+	t.Helper()
+	var list []string
+	if err := db.Check(func(f string) { list = append(list, f) }); err != nil {
+		list = append(list, err.Error())
+	}
+	return list
+}
+
+// rewrite changes a row behind the store's back, with a right checksum.
+func rewrite(t *testing.T, db *DB, name table, change func(key, payload []byte) []byte) {
+	t.Helper()
+	b, err := bbolt.Open(db.path, 0o600, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.Close()
+	err = b.Update(func(btx *bbolt.Tx) error {
+		bucket := btx.Bucket([]byte(tables[name].name))
+		c := bucket.Cursor()
+		for k, v := c.First(); k != nil; k, v = c.Next() {
+			key := append([]byte(nil), k...)
+			if row := change(key, append([]byte(nil), v[:len(v)-4]...)); row != nil {
+				return bucket.Put(key, seal(key, row))
+			}
+		}
+		return fmt.Errorf("no row of %s to change", tables[name].name)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// drop deletes a table's first row behind the store's back.
+func drop(t *testing.T, db *DB, name table) {
+	t.Helper()
+	b, err := bbolt.Open(db.path, 0o600, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.Close()
+	err = b.Update(func(btx *bbolt.Tx) error {
+		k, _ := btx.Bucket([]byte(tables[name].name)).Cursor().First()
+		if k == nil {
+			return fmt.Errorf("table %s is empty", tables[name].name)
+		}
+		return btx.Bucket([]byte(tables[name].name)).Delete(k)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestCheckMutants makes one mistake of each kind and expects check to find it,
+// and repair to mend what is derived.
+func TestCheckMutants(t *testing.T) {
+	type mutant struct {
+		name   string
+		mutate func(*testing.T, *DB)
+		says   string
+		mends  bool
+	}
+	var mutants []mutant
+	for t := range table(tableCount) {
+		if tables[t].derived {
+			mutants = append(mutants, mutant{"a row of " + tables[t].name + " is gone", func(tt *testing.T, db *DB) { drop(tt, db, t) }, "", true})
+		}
+	}
+	mutants = append(mutants,
+		mutant{"a job's node is another", func(t *testing.T, db *DB) {
+			rewrite(t, db, tableJobs, func(key, row []byte) []byte {
+				j, err := decodeJob(key, row)
+				if err != nil || j.State != JobRunning {
+					return nil
+				}
+				j.Chunks[0].Nodes[0].Node = 11
+				return encodeJob(j)
+			})
+		}, "calendar", true},
+		mutant{"two jobs on one node", func(t *testing.T, db *DB) {
+			first := uint32(0)
+			rewrite(t, db, tableJobs, func(key, row []byte) []byte {
+				j, err := decodeJob(key, row)
+				if err != nil || j.State != JobRunning {
+					return nil
+				}
+				if j.ID == 1 {
+					first = j.Chunks[0].Nodes[0].Node
+					return nil
+				}
+				j.Chunks[0].Nodes[0].Node = first
+				return encodeJob(j)
+			})
+		}, "share node", false},
+		mutant{"a job without a legal state", func(t *testing.T, db *DB) {
+			rewrite(t, db, tableJobs, func(_, row []byte) []byte { row[1] = 99; return row })
+		}, "legal state", false},
+		mutant{"a job on too few nodes", func(t *testing.T, db *DB) {
+			rewrite(t, db, tableJobs, func(key, row []byte) []byte {
+				j, _ := decodeJob(key, row)
+				j.Chunks[0].Nodes = j.Chunks[0].Nodes[:1]
+				return encodeJob(j)
+			})
+		}, "asked for 2", false},
+		mutant{"a node in another bucket", func(t *testing.T, db *DB) {
+			rewrite(t, db, tableNodes, func(_, row []byte) []byte { row[2]++; return row })
+		}, "values put it into", true},
+		mutant{"a node number from the future", func(t *testing.T, db *DB) {
+			rewrite(t, db, tableMeta, func(key, row []byte) []byte {
+				if string(key) != string(keyState) {
+					return nil
+				}
+				var c counters
+				if c.decode(row) != nil {
+					return nil
+				}
+				c.nextNode = 2
+				return c.encode()
+			})
+		}, "the next one 2", false},
+		mutant{"a job number given out again", func(t *testing.T, db *DB) {
+			rewrite(t, db, tableMeta, func(key, row []byte) []byte {
+				if string(key) != string(keyState) {
+					return nil
+				}
+				var c counters
+				if c.decode(row) != nil {
+					return nil
+				}
+				c.nextJob = 2
+				return c.encode()
+			})
+		}, "the next job number is 2", false},
+	)
+	for _, m := range mutants {
+		t.Run(m.name, func(t *testing.T) {
+			db, _ := lively(t)
+			if list := findings(t, db); len(list) > 0 {
+				t.Fatalf("before: %q", list)
+			}
+			m.mutate(t, db)
+			list := findings(t, db)
+			if len(list) == 0 || !strings.Contains(strings.Join(list, "\n"), m.says) {
+				t.Fatalf("check says %q, nothing of %q", list, m.says)
+			}
+			err := db.Repair(func(string) {})
+			if m.mends != (err == nil) {
+				t.Fatalf("repair: %v", err)
+			}
+			if left := findings(t, db); m.mends && len(left) > 0 {
+				t.Fatalf("after repair: %q", left)
+			}
+		})
+	}
+}
+
+// TestDamage flips bits, zeroes pages and cuts the file. It is never silent,
+// unless the damage lies in a page that nothing uses, and never ends the process.
+func TestDamage(t *testing.T) {
+	db, clock := lively(t)
+	sound, err := os.ReadFile(db.path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := dumpAll(t, db)
+	random := rand.New(rand.NewPCG(1, 2))
+	rounds := 400
+	if testing.Short() {
+		rounds = 60
+	}
+	for i := range rounds {
+		bad := append([]byte(nil), sound...)
+		what := ""
+		switch i % 3 {
+		case 0:
+			at := random.IntN(len(bad))
+			bad[at] ^= 1 << random.IntN(8)
+			what = fmt.Sprintf("bit flipped in byte %d", at)
+		case 1:
+			page := random.IntN(len(bad) / 4096)
+			clear(bad[page*4096 : (page+1)*4096])
+			what = fmt.Sprintf("page %d zeroed", page)
+		case 2:
+			bad = bad[:random.IntN(len(bad))]
+			what = fmt.Sprintf("cut to %d bytes", len(bad))
+		}
+		path := filepath.Join(t.TempDir(), "bad.db")
+		if err := os.WriteFile(path, bad, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		warned := false
+		broken, err := Open(path, &Options{Now: clock.now, Warn: func(string) { warned = true }})
+		if err != nil {
+			if !errors.Is(err, ErrDamaged) && !errors.Is(err, ErrNotOurs) {
+				t.Errorf("%s: open: %v", what, err)
+			}
+			continue
+		}
+		if got, err := dump(broken); err == nil && got != want && !warned {
+			t.Errorf("%s: read without an error, and wrongly", what)
+		} else if err != nil && !errors.Is(err, ErrDamaged) && !errors.Is(err, ErrNotOurs) && !errors.Is(err, ErrNewer) && !errors.Is(err, ErrNotFound) {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+}
+
+// dump writes out what a reader sees, every row of it.
+func dump(db *DB) (text string, err error) {
+	var b strings.Builder
+	err = db.View(func(tx *Tx) error {
+		for t := range table(tableCount) {
+			err := tx.each(t, nil, func(key, row []byte) (bool, error) {
+				fmt.Fprintf(&b, "%s %x %x\n", tables[t].name, key, row)
+				return true, nil
+			})
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return b.String(), err
+}
+
+func dumpAll(t *testing.T, db *DB) string {
+	t.Helper()
+	text, err := dump(db)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
+}
