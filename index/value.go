@@ -20,6 +20,9 @@ type Value struct {
 // floatUnit is what one unit of a float resource is held as.
 const floatUnit = 1_000_000
 
+// maxFloat keeps millionths within what a float64 holds exactly.
+const maxFloat = 1 << 53 / floatUnit
+
 // Members splits a string_array's value.
 func (v Value) Members() []string {
 	if v.Str == "" {
@@ -154,13 +157,13 @@ func parseFloat(s string) (int64, error) {
 	whole, frac, _ := strings.Cut(s, ".")
 	if len(frac) <= 6 {
 		n, err := parseDigits(whole + frac + "000000"[len(frac):])
-		if err == nil && whole != "" {
+		if err == nil && whole != "" && n <= maxFloat*floatUnit {
 			return n, nil
 		}
 	}
 	f, err := strconv.ParseFloat(s, 64)
-	if err != nil || math.IsNaN(f) || f < 0 || f > math.MaxInt64/floatUnit {
-		return 0, fmt.Errorf("%q is not a number from 0 to %d", s, int64(math.MaxInt64/floatUnit))
+	if err != nil || math.IsNaN(f) || f < 0 || f > maxFloat {
+		return 0, fmt.Errorf("%q is not a number from 0 to %d", s, int64(maxFloat))
 	}
 	return int64(math.Round(f * floatUnit)), nil
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/placectl/placectl/placer"
+	"github.com/placectl/placectl/timeline"
 )
 
 // Job finds a job by its number, ErrNotFound when there is none.
@@ -114,16 +115,29 @@ func (tx *Tx) ExecVNode(j *Job) (string, error) {
 	return b.String(), nil
 }
 
-// describeOwner names a job or reservation, for messages.
-func (tx *Tx) describeOwner(owner uint64) (string, error) {
-	if !isReservation(owner) {
-		return "job " + strconv.FormatUint(owner>>1, 10), nil
+// Owner is whose a stretch of the calendar is: a job's or a reservation's.
+type Owner struct {
+	Job         uint64 // 0 for a reservation
+	Reservation string
+}
+
+func (o Owner) String() string {
+	if o.Job != 0 {
+		return "job " + strconv.FormatUint(o.Job, 10)
 	}
-	r, err := tx.reservationByID(owner >> 1)
+	return "reservation " + o.Reservation
+}
+
+// Owner tells whose a stretch of the calendar is.
+func (tx *Tx) Owner(b timeline.Busy) (Owner, error) {
+	if !isReservation(b.Owner) {
+		return Owner{Job: b.Owner >> 1}, nil
+	}
+	r, err := tx.reservationByID(b.Owner >> 1)
 	if err != nil {
-		return "", err
+		return Owner{}, err
 	}
-	return "reservation " + r.Name, nil
+	return Owner{Reservation: r.Name}, nil
 }
 
 // ownerNodes lists the nodes of a job or reservation.

@@ -200,11 +200,11 @@ func (tx *Tx) RemoveNode(number uint32) error {
 		return err
 	}
 	if list := tx.Calendar().At(number); len(list) > 0 {
-		who, err := tx.describeOwner(list[0].Owner)
+		who, err := tx.Owner(list[0])
 		if err != nil {
 			return err
 		}
-		return &Conflict{"node " + n.Name, who + " is on it or planned for it"}
+		return &Conflict{"node " + n.Name, who.String() + " is on it or planned for it"}
 	}
 	ix, err := tx.Index()
 	if err != nil {

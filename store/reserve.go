@@ -109,7 +109,7 @@ func (tx *Tx) taken(r *Reservation, node uint32) error {
 	}
 	for _, b := range tx.Calendar().At(node) {
 		if end := tx.Calendar().End(b); b.Start < r.End && end > r.Start {
-			who, err := tx.describeOwner(b.Owner)
+			who, err := tx.Owner(b)
 			if err != nil {
 				return err
 			}

@@ -57,11 +57,11 @@ func (tx *Tx) WaitsFor(plan *placer.Plan) ([]string, error) {
 				continue
 			}
 			seen[b.Owner] = true
-			who, err := tx.describeOwner(b.Owner)
+			who, err := tx.Owner(b)
 			if err != nil {
 				return nil, err
 			}
-			out = append(out, who)
+			out = append(out, who.String())
 		}
 	}
 	return out, tx.Calendar().Err()

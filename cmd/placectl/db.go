@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"time"
 
 	"github.com/placectl/placectl/store"
@@ -42,4 +43,20 @@ const dryRun = "dry-run"
 // dryRunFlag is a flag of every verb that writes.
 func dryRunFlag() cli.Flag {
 	return &cli.BoolFlag{Name: dryRun, Usage: "answer as usual, change nothing"}
+}
+
+// updateAndPrint is update for verbs whose answer is printed from the
+// transaction: it is held back until the commit, because an answer means that
+// the change is durable.
+func (r *runner) updateAndPrint(c *cli.Context, fn func(*store.Tx) error) error {
+	out := r.stdout
+	var held bytes.Buffer
+	r.stdout = &held
+	err := r.update(c, fn)
+	r.stdout = out
+	if err != nil {
+		return err
+	}
+	_, err = out.Write(held.Bytes())
+	return err
 }

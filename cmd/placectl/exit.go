@@ -176,7 +176,7 @@ func (r *runner) errorText(err error) []byte {
 	}
 	var refused interface{ Earliest() (int64, bool) }
 	if errors.As(err, &refused) {
-		if at, ok := refused.Earliest(); ok {
+		if at, ok := refused.Earliest(); ok && at > r.now().Unix() {
 			b = append(r.appendLocal(append(b, "placectl: it could start at "...), at), " (in "...)
 			b = append(appendSpan(b, at-r.now().Unix()), ")\n"...)
 		}

@@ -49,7 +49,7 @@ const (
 
 func readQueue(n *index.Node, s string) error {
 	if s != "" && !index.ValidNodeName(s) {
-		return fmt.Errorf("%s cannot be a queue: use letters, digits, - _ and .", quoted(s))
+		return fmt.Errorf("%s cannot be a queue: use letters, digits and . - _", quoted(s))
 	}
 	n.Queue = s
 	return nil
@@ -96,7 +96,7 @@ func readFeatures(n *index.Node, s string) error {
 		switch {
 		case f == "" || slices.Contains(n.Features, f):
 		case !index.ValidNodeName(f):
-			return fmt.Errorf("%s cannot be a feature: use letters, digits, - _ and .", quoted(f))
+			return fmt.Errorf("%s cannot be a feature: use letters, digits and . - _", quoted(f))
 		default:
 			n.Features = append(n.Features, f)
 		}

@@ -8,7 +8,6 @@ import (
 
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/store"
-	"github.com/placectl/placectl/timeline"
 	"github.com/urfave/cli/v2"
 )
 
@@ -27,10 +26,9 @@ func nodeShowCommand(r *runner) *cli.Command {
 
 // allocation is a stretch of time in which a job or a reservation has a node.
 type allocation struct {
-	job         string // its number
-	reservation string // or its name
-	start, end  int64  // the end as it is expected now
-	now         bool   // it is under way
+	store.Owner
+	start, end int64 // the end as it is expected now
+	now        bool  // it is under way
 }
 
 func (r *runner) nodeShow(c *cli.Context) error {
@@ -47,9 +45,8 @@ func (r *runner) nodeShow(c *cli.Context) error {
 		if rows, err = gatherNodes(tx, names, &nodeFilter{}); err != nil {
 			return err
 		}
-		owners := ownerNames{tx: tx}
 		for i := range rows {
-			if rows[i].allocations, err = owners.on(rows[i].Number); err != nil {
+			if rows[i].allocations, err = allocationsOf(tx, rows[i].Number); err != nil {
 				return err
 			}
 		}
@@ -67,46 +64,19 @@ func (r *runner) nodeShow(c *cli.Context) error {
 	return r.printNodeRows(result{Record: single}, cols, rows)
 }
 
-// ownerNames knows who has a node, and when.
-type ownerNames struct {
-	tx           *store.Tx
-	reservations map[uint64]string // by number; nil until one is asked for
-}
-
-// on lists what is on a node and what is planned for it.
-func (o *ownerNames) on(number uint32) ([]allocation, error) {
-	calendar := o.tx.Calendar()
+// allocationsOf lists what is on a node and what is planned for it.
+func allocationsOf(tx *store.Tx, number uint32) ([]allocation, error) {
+	calendar := tx.Calendar()
 	var out []allocation
 	on, busy := calendar.On(number)
 	for _, b := range calendar.At(number) {
-		a := allocation{start: b.Start, end: calendar.End(b), now: busy && b == on}
-		if err := o.name(b, &a); err != nil {
+		who, err := tx.Owner(b)
+		if err != nil {
 			return nil, err
 		}
-		out = append(out, a)
+		out = append(out, allocation{who, b.Start, calendar.End(b), busy && b == on})
 	}
 	return out, calendar.Err()
-}
-
-// name finds whose a stretch is: owners are twice the number of a job, or that
-// of a reservation and one more.
-func (o *ownerNames) name(b timeline.Busy, a *allocation) error {
-	id := b.Owner >> 1
-	if b.Owner&1 == 0 {
-		a.job = strconv.FormatUint(id, 10)
-		return nil
-	}
-	if o.reservations == nil {
-		o.reservations = make(map[uint64]string)
-		if err := o.tx.EachReservation(func(r *store.Reservation) error {
-			o.reservations[r.ID] = r.Name
-			return nil
-		}); err != nil {
-			return err
-		}
-	}
-	a.reservation = o.reservations[id]
-	return nil
 }
 
 // allocationValue is what is on a node as the form of output wants it.
@@ -123,7 +93,7 @@ func (r *runner) allocationValue(n *nodeRow) any {
 	}
 	list := []entry{}
 	for _, a := range n.allocations {
-		list = append(list, entry{a.job, a.reservation, string(appendRFC3339(nil, a.start)), string(appendRFC3339(nil, a.end)), a.now})
+		list = append(list, entry{jobWord(a.Job), a.Reservation, string(appendRFC3339(nil, a.start)), string(appendRFC3339(nil, a.end)), a.now})
 	}
 	b, err := json.Marshal(list)
 	if err != nil {
@@ -136,11 +106,15 @@ func (r *runner) allocationValue(n *nodeRow) any {
 func (r *runner) allocationText(list []allocation) any {
 	var parts []string
 	for _, a := range list {
-		who := "job " + a.job
-		if a.job == "" {
-			who = "reservation " + a.reservation
-		}
-		parts = append(parts, fmt.Sprintf("%s from %s to %s", who, r.appendLocal(nil, a.start), r.appendLocal(nil, a.end)))
+		parts = append(parts, fmt.Sprintf("%s from %s to %s", a.Owner, r.appendLocal(nil, a.start), r.appendLocal(nil, a.end)))
 	}
 	return orNil(strings.Join(parts, "; "))
+}
+
+// jobWord is a job's number as JSON has it, "" for none.
+func jobWord(id uint64) string {
+	if id == 0 {
+		return ""
+	}
+	return strconv.FormatUint(id, 10)
 }

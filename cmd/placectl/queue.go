@@ -47,7 +47,7 @@ func (r *runner) queueAdd(c *cli.Context) error {
 		return err
 	}
 	q := store.Queue{Name: c.Args().First(), GroupKey: splitList(c.String("group-key"))}
-	return r.update(c, func(tx *store.Tx) error {
+	return r.updateAndPrint(c, func(tx *store.Tx) error {
 		if err := tx.AddQueue(q); err != nil {
 			return err
 		}
@@ -59,7 +59,7 @@ func (r *runner) queueSet(c *cli.Context) error {
 	if err := wantArgs(c, 1, 1); err != nil {
 		return err
 	}
-	return r.update(c, func(tx *store.Tx) error {
+	return r.updateAndPrint(c, func(tx *store.Tx) error {
 		q, err := tx.Queue(c.Args().First())
 		if err != nil {
 			return err
@@ -78,7 +78,7 @@ func (r *runner) queueRemove(c *cli.Context) error {
 	if err := wantArgs(c, 1, 1); err != nil {
 		return err
 	}
-	return r.update(c, func(tx *store.Tx) error {
+	return r.updateAndPrint(c, func(tx *store.Tx) error {
 		q, err := tx.Queue(c.Args().First())
 		if err != nil {
 			return err
