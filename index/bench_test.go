@@ -46,3 +46,29 @@ func BenchmarkInsert(b *testing.B) {
 		})
 	}
 }
+
+// BenchmarkCandidates finds the bucket of each colour in turn, nothing of it
+// remembered.
+func BenchmarkCandidates(b *testing.B) {
+	for _, k := range []int{16, 256, 1024} {
+		b.Run(fmt.Sprintf("buckets=%d", k), func(b *testing.B) {
+			defs := NewDefs()
+			nodes := benchNodes(defs, 100_000, k)
+			ix := New(defs, defs.DefaultSignature(), nil, Limits{})
+			for _, n := range nodes {
+				ix.Insert(n, Free)
+			}
+			color, _ := defs.Lookup("color")
+			asks := make([][]Demand, k)
+			for i := range asks {
+				asks[i] = []Demand{{NCPUs, Value{Num: 1}}, {color.ID, Value{Str: fmt.Sprintf("c%d", i)}}}
+			}
+			b.ReportAllocs()
+			for i := 0; b.Loop(); i++ {
+				if c := ix.candidates("", asks[i%k]); len(c) != 1 {
+					b.Fatal(c)
+				}
+			}
+		})
+	}
+}

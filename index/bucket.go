@@ -1,7 +1,9 @@
 package index
 
 import (
+	"cmp"
 	"math"
+	"slices"
 
 	"github.com/RoaringBitmap/roaring/v2"
 )
@@ -38,13 +40,10 @@ func (b *Bucket) Get(id ResID) (Value, bool) {
 	return Value{}, false
 }
 
-// before is the order in which buckets are tried: by their first node, where
-// nodes come by priority, the highest first, then as declared.
-func (b *Bucket) before(c *Bucket) bool {
-	if b.Priority != c.Priority {
-		return b.Priority > c.Priority
-	}
-	return b.First < c.First
+// CompareBuckets is the order in which buckets are tried: by their first node,
+// where nodes come by priority, the highest first, then as declared.
+func CompareBuckets(b, c *Bucket) int {
+	return cmp.Or(cmp.Compare(c.Priority, b.Priority), cmp.Compare(b.First, c.First), cmp.Compare(b.ID, c.ID))
 }
 
 var classFamily = [...]Family{None: AllNodes, Free: FreeNodes, Later: LaterNodes, Busy: BusyNodes}
@@ -97,7 +96,7 @@ func (ix *Index) Buckets() []*Bucket {
 			out = append(out, b)
 		}
 	}
-	sortBuckets(out)
+	slices.SortFunc(out, CompareBuckets)
 	return out
 }
 

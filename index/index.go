@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"slices"
 
 	"github.com/RoaringBitmap/roaring/v2"
 )
@@ -320,16 +319,4 @@ func (ix *Index) ChangedBuckets() []*Bucket {
 		}
 	}
 	return out
-}
-
-func sortBuckets(list []*Bucket) {
-	slices.SortFunc(list, func(a, b *Bucket) int {
-		switch {
-		case a.before(b):
-			return -1
-		case b.before(a):
-			return 1
-		}
-		return int(a.ID) - int(b.ID)
-	})
 }

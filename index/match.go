@@ -1,6 +1,7 @@
 package index
 
 import (
+	"encoding/binary"
 	"slices"
 
 	"github.com/RoaringBitmap/roaring/v2"
@@ -32,17 +33,17 @@ type Candidate struct {
 // whose nodes serve the demands, in the order they are tried. Buckets that
 // cannot serve them cost nothing.
 func (ix *Index) Candidates(queue string, demands []Demand) []Candidate {
-	if c, ok := ix.memo.get(ix, queue, demands); ok {
-		return c
+	out, ok := ix.memo.find(ix.generation, queue, demands)
+	if !ok {
+		out = ix.candidates(queue, demands)
+		ix.memo.keep(out)
 	}
-	out := ix.candidates(queue, demands)
-	ix.memo.put(ix, queue, demands, out)
 	return out
 }
 
 func (ix *Index) candidates(queue string, demands []Demand) []Candidate {
 	found, cells := ix.serving(queue, demands)
-	if found.IsEmpty() || len(cells) == 0 {
+	if found == nil || len(cells) == 0 {
 		return nil
 	}
 	list := make([]*Bucket, 0, found.GetCardinality())
@@ -51,50 +52,83 @@ func (ix *Index) candidates(queue string, demands []Demand) []Candidate {
 			list = append(list, b)
 		}
 	}
-	sortBuckets(list)
+	slices.SortFunc(list, CompareBuckets)
 	out := make([]Candidate, 0, len(list))
+	room := make([]Cell, 0, len(list)*len(cells))
 	for _, b := range list {
-		if mine := ix.narrow(b, cells, demands); len(mine) > 0 {
+		from := len(room)
+		room = ix.narrow(room, b, cells, demands)
+		if mine := room[from:len(room):len(room)]; len(mine) > 0 {
 			out = append(out, Candidate{b, mine})
 		}
 	}
 	return out
 }
 
-// serving decides the demands: those on the signature give a set of buckets,
-// the others cells of nodes.
+// serving decides the demands: those on the signature give a set of buckets, nil
+// when there is none, the others cells of nodes.
 func (ix *Index) serving(queue string, demands []Demand) (*roaring.Bitmap, []Cell) {
-	found := ix.at(BitsKey{Family: OfQueue, Value: queue}).Clone()
+	parts := make([]*roaring.Bitmap, 0, 8)
+	parts = append(parts, &ix.at(BitsKey{Family: OfQueue, Value: queue}).Bitmap)
+	var without *roaring.Bitmap
 	cells := []Cell{{Chunks: Unlimited}}
 	for _, d := range demands {
 		def, ok := ix.defs.Get(d.Res)
 		switch {
 		case !ok:
-			return roaring.New(), nil
+			return nil, nil
 		case def.Directive || def.Type.Numeric() && d.Value.Num == 0:
+		case ix.signed.has(d.Res) && def.Type == Boolean && d.Value.Num == 0:
+			with := &ix.at(BitsKey{HavingValue, uint32(def.ID), numKey(1)}).Bitmap
+			if without != nil {
+				with = roaring.Or(without, with)
+			}
+			without = with
 		case ix.signed.has(d.Res):
-			ix.keep(found, def, d.Value)
+			parts = append(parts, ix.having(def, d.Value))
 		case def.Consumable:
 			cells = ix.splitCells(cells, d)
 		default:
 			cells = ix.narrowCells(cells, def, d.Value)
 		}
 	}
+	found := intersection(parts)
+	if without != nil {
+		found = roaring.AndNot(found, without)
+	}
 	return found, cells
 }
 
-// keep takes the buckets whose signature does not satisfy a demand out of found.
-func (ix *Index) keep(found *roaring.Bitmap, def Def, v Value) {
-	switch {
-	case def.Type.Numeric():
-		found.And(ix.atLeast(BitsKey{HavingValue, uint32(def.ID), numKey(v.Num)}))
-	case def.Type == Boolean && v.Num == 0:
-		found.AndNot(&ix.at(BitsKey{HavingValue, uint32(def.ID), numKey(1)}).Bitmap)
-	case def.Type == Boolean:
-		found.And(&ix.at(BitsKey{HavingValue, uint32(def.ID), numKey(1)}).Bitmap)
-	default:
-		found.And(&ix.at(BitsKey{HavingValue, uint32(def.ID), v.Str}).Bitmap)
+// intersection begins with the smallest bitmap, so that its cost is not that of
+// the largest. The result may be one of the parts.
+func intersection(parts []*roaring.Bitmap) *roaring.Bitmap {
+	least := 0
+	for i, bm := range parts {
+		if bm.GetCardinality() < parts[least].GetCardinality() {
+			least = i
+		}
 	}
+	found := parts[least]
+	for i, bm := range parts {
+		if i != least {
+			found = roaring.And(found, bm)
+		}
+	}
+	return found
+}
+
+// having is the buckets whose signature satisfies a demand, other than for a
+// boolean that is false.
+func (ix *Index) having(def Def, v Value) *roaring.Bitmap {
+	key := BitsKey{HavingValue, uint32(def.ID), v.Str}
+	if def.Type.Numeric() {
+		key.Value = numKey(v.Num)
+		return ix.atLeast(key)
+	}
+	if def.Type == Boolean {
+		key.Value = numKey(1)
+	}
+	return &ix.at(key).Bitmap
 }
 
 // narrowCells keeps the nodes that satisfy a demand outside the signature which
@@ -173,20 +207,20 @@ func (ix *Index) andNotCells(cells []Cell, without *roaring.Bitmap) []Cell {
 	return out
 }
 
-// narrow gives the cells of one bucket: how many chunks the consumables of its
+// narrow adds the cells of one bucket: how many chunks the consumables of its
 // signature allow on a node, and which of its nodes count.
-func (ix *Index) narrow(b *Bucket, cells []Cell, demands []Demand) []Cell {
-	fits := Unlimited
+func (ix *Index) narrow(out []Cell, b *Bucket, cells []Cell, demands []Demand) []Cell {
+	fits := int64(Unlimited)
 	for _, d := range demands {
-		def, _ := ix.defs.Get(d.Res)
-		if def.Consumable && d.Value.Num > 0 && ix.signed.has(d.Res) {
-			have, _ := b.Get(d.Res)
-			fits = int(min(int64(fits), have.Num/d.Value.Num))
+		if d.Value.Num > 0 && ix.signed.has(d.Res) {
+			if def, _ := ix.defs.Get(d.Res); def.Consumable {
+				have, _ := b.Get(d.Res)
+				fits = min(fits, have.Num/d.Value.Num)
+			}
 		}
 	}
-	var out []Cell
 	for _, c := range cells {
-		c.Chunks = min(c.Chunks, fits)
+		c.Chunks = min(c.Chunks, int(fits))
 		if c.Nodes == nil || c.Nodes.Intersects(ix.Nodes(b, None)) {
 			out = append(out, c)
 		}
@@ -194,40 +228,36 @@ func (ix *Index) narrow(b *Bucket, cells []Cell, demands []Demand) []Cell {
 	return out
 }
 
-// memo remembers the last few answers of Candidates, for as long as no node is
-// added, removed, or goes up or down.
+// memo remembers answers of Candidates, by queue and demands, for as long as no
+// node is added, removed, or goes up or down.
 type memo struct {
 	generation uint64
-	entries    []memoEntry
-	next       int
+	answers    map[string][]Candidate
+	size       int // candidates held
+	key        []byte
 }
 
-type memoEntry struct {
-	queue   string
-	demands []Demand
-	answer  []Candidate
+// memoSize bounds how many candidates a memo holds; one past it begins anew.
+const memoSize = 1 << 16
+
+// find looks up the answer for a key that it leaves in m.key.
+func (m *memo) find(generation uint64, queue string, demands []Demand) ([]Candidate, bool) {
+	if m.generation != generation || m.size > memoSize || m.answers == nil {
+		*m = memo{generation: generation, answers: make(map[string][]Candidate), key: m.key}
+	}
+	m.key = append(binary.AppendUvarint(m.key[:0], uint64(len(queue))), queue...)
+	for i := range demands {
+		d := &demands[i]
+		m.key = binary.AppendUvarint(m.key, uint64(d.Res))
+		m.key = binary.AppendUvarint(m.key, uint64(d.Value.Num))
+		m.key = append(binary.AppendUvarint(m.key, uint64(len(d.Value.Str))), d.Value.Str...)
+	}
+	answer, ok := m.answers[string(m.key)]
+	return answer, ok
 }
 
-const memoSize = 64
-
-func (m *memo) get(ix *Index, queue string, demands []Demand) ([]Candidate, bool) {
-	if m.generation != ix.generation {
-		*m = memo{generation: ix.generation}
-	}
-	for i := range m.entries {
-		if e := &m.entries[i]; e.queue == queue && slices.Equal(e.demands, demands) {
-			return e.answer, true
-		}
-	}
-	return nil, false
-}
-
-func (m *memo) put(ix *Index, queue string, demands []Demand, answer []Candidate) {
-	e := memoEntry{queue, slices.Clone(demands), answer}
-	if len(m.entries) < memoSize {
-		m.entries = append(m.entries, e)
-		return
-	}
-	m.entries[m.next%memoSize] = e
-	m.next++
+// keep remembers the answer for the key that find left.
+func (m *memo) keep(answer []Candidate) {
+	m.answers[string(m.key)] = answer
+	m.size += len(answer) + 1
 }

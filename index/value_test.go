@@ -82,6 +82,8 @@ func TestFormatRoundTrip(t *testing.T) {
 			v.Str = rapid.StringN(1, 20, -1).Draw(t, "value")
 		case StringArray:
 			v.Str = strings.Join(rapid.SliceOfNDistinct(rapid.StringMatching(`[a-z]{1,3}`), 1, 5, rapid.ID).Draw(t, "value"), ",")
+		case Float:
+			v.Num = amount.Draw(t, "value") % (maxFloat*floatUnit + 1)
 		default:
 			v.Num = amount.Draw(t, "value")
 		}
@@ -109,7 +111,8 @@ func TestParseValue(t *testing.T) {
 		{Size, "1.5GiB", Value{Num: 3 << 19}, true},
 		{Float, "1.5", Value{Num: 1_500_000}, false},
 		{Float, "0.0000005", Value{Num: 1}, false},
-		{Float, "9223372036854.775807", Value{Num: math.MaxInt64}, false},
+		{Float, "9007199254", Value{Num: 9007199254_000_000}, false},
+		{Float, "9007199253.999999", Value{Num: 9007199253_999_999}, false},
 		{Float, "1e3", Value{Num: 1_000_000_000}, false},
 		{Boolean, "T", Value{Num: 1}, false},
 		{Boolean, "false", Value{}, false},
@@ -128,7 +131,7 @@ func TestParseValue(t *testing.T) {
 	}
 	for typ, bad := range map[Type][]string{
 		Long:        {"", "-1", "+1", "1.5", ".0", "1k", "9223372036854775808", "१"},
-		Float:       {"", ".", "-0.1", "nan", "inf", "1e13", "9223372036854.775808", "1,5"},
+		Float:       {"", ".", "-0.1", "nan", "inf", "1e10", "9007199254.000001", "9223372036854.775808", "1,5"},
 		Boolean:     {"", "tRUE", "2", "maybe"},
 		String:      {""},
 		StringArray: {""},

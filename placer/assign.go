@@ -33,16 +33,25 @@ func (m *mapping) assignable(cands [][]index.Candidate) bool {
 // stuck reports whether first fit could not serve the chunks even with all nodes
 // that are up empty: waiting does not help.
 func (m *mapping) stuck(cands [][]index.Candidate) bool {
-	return len(m.Chunks) > 1 && !m.whenEmpty(cands).firstFit()
+	c := collector{mapping: m, empty: true}
+	for i := range m.Chunks {
+		picks, found := c.chunk(m.Chunks[i].Count, cands[i])
+		if found < m.Chunks[i].Count {
+			return true
+		}
+		c.take(picks, cands[i+1:])
+	}
+	return false
 }
 
 // whenEmpty is the problem of placing on all nodes that are up.
 func (m *mapping) whenEmpty(cands [][]index.Candidate) *problem {
-	return &problem{needs: m.needs(), atoms: m.atoms(cands, func(b *index.Bucket) (int, func() *roaring.Bitmap) {
-		return b.Up(), func() *roaring.Bitmap {
-			return roaring.FastOr(m.Index.Nodes(b, index.Free), m.Index.Nodes(b, index.Later), m.Index.Nodes(b, index.Busy))
-		}
-	})}
+	return &problem{needs: m.needs(), atoms: m.atoms(cands)}
+}
+
+// up is a bucket's nodes that are up.
+func (m *mapping) up(b *index.Bucket) *roaring.Bitmap {
+	return roaring.FastOr(m.Index.Nodes(b, index.Free), m.Index.Nodes(b, index.Later), m.Index.Nodes(b, index.Busy))
 }
 
 func (m *mapping) needs() []int {
@@ -53,14 +62,12 @@ func (m *mapping) needs() []int {
 	return needs
 }
 
-// atoms groups the candidates' nodes by what they hold of each chunk. up tells
-// how many nodes of a bucket count, and which.
-func (m *mapping) atoms(cands [][]index.Candidate, up func(*index.Bucket) (int, func() *roaring.Bitmap)) []*atom {
+// atoms groups the candidates' nodes that are up by what they hold of each chunk.
+func (m *mapping) atoms(cands [][]index.Candidate) []*atom {
 	byPer := make(map[string]*atom)
 	var order []*atom
 	for _, b := range bucketsOf(cands) {
-		count, nodes := up(b)
-		for _, a := range m.split(b, cands, count, nodes) {
+		for _, a := range m.split(b, cands) {
 			key := perKey(a.per)
 			if same := byPer[key]; same != nil {
 				same.count += a.count
@@ -102,18 +109,18 @@ type part struct {
 }
 
 // split cuts a bucket's nodes along the cells of every chunk.
-func (m *mapping) split(b *index.Bucket, cands [][]index.Candidate, count int, nodes func() *roaring.Bitmap) []*atom {
+func (m *mapping) split(b *index.Bucket, cands [][]index.Candidate) []*atom {
 	parts := []part{{per: make([]int, len(cands))}}
 	for i, list := range cands {
 		for _, c := range list {
 			if c.Bucket == b {
-				parts = m.cut(parts, i, c.Cells, nodes)
+				parts = m.cut(parts, i, c)
 			}
 		}
 	}
 	var out []*atom
 	for _, p := range parts {
-		a := &atom{per: p.per, count: count}
+		a := &atom{per: p.per, count: b.Up()}
 		if p.nodes != nil {
 			a.count = int(p.nodes.GetCardinality())
 		}
@@ -124,7 +131,8 @@ func (m *mapping) split(b *index.Bucket, cands [][]index.Candidate, count int, n
 	return out
 }
 
-func (m *mapping) cut(parts []part, chunk int, cells []index.Cell, nodes func() *roaring.Bitmap) []part {
+func (m *mapping) cut(parts []part, chunk int, c index.Candidate) []part {
+	cells := c.Cells
 	if len(cells) == 1 && cells[0].Nodes == nil {
 		for i := range parts {
 			parts[i].per[chunk] = min(m.perNode(cells[0]), m.Chunks[chunk].Count)
@@ -135,7 +143,7 @@ func (m *mapping) cut(parts []part, chunk int, cells []index.Cell, nodes func() 
 	for _, p := range parts {
 		rest := p.nodes
 		if rest == nil {
-			rest = nodes()
+			rest = m.up(c.Bucket)
 		}
 		for _, cell := range cells {
 			per := append([]int(nil), p.per...)

@@ -2,6 +2,7 @@ package placer
 
 import (
 	"fmt"
+	"iter"
 	"testing"
 
 	"github.com/RoaringBitmap/roaring/v2"
@@ -78,15 +79,16 @@ type benchMove struct {
 // benchMoves groups a plan's nodes as a store does that applies it.
 func benchMoves(plan *Plan) []benchMove {
 	var moves []benchMove
-	var numbers []uint32
 	for _, c := range plan.Chunks {
-		for i := 0; i < len(c.Picks); {
-			first := c.Picks[i]
-			numbers = numbers[:0]
-			for ; i < len(c.Picks) && c.Picks[i].Bucket == first.Bucket && c.Picks[i].Class == first.Class; i++ {
-				numbers = append(numbers, c.Picks[i].Node)
+		for _, p := range c.Picks {
+			i := 0
+			for i < len(moves) && (moves[i].bucket != p.Bucket || moves[i].class != p.Class) {
+				i++
 			}
-			moves = append(moves, benchMove{first.Bucket, first.Class, roaring.BitmapOf(numbers...)})
+			if i == len(moves) {
+				moves = append(moves, benchMove{p.Bucket, p.Class, roaring.New()})
+			}
+			moves[i].nodes.Add(p.Node)
 		}
 	}
 	return moves
@@ -133,6 +135,42 @@ func BenchmarkPlaceColor(b *testing.B) {
 				asks[i] = benchAsk(b, s, fmt.Sprintf("8:ncpus=1:color=c%d", i))
 			}
 			benchBoth(b, s, asks...)
+		})
+	}
+}
+
+// BenchmarkEarliest asks a full cluster of 10,010 nodes, each with a job of its
+// own that ends a second after the one before, when so many nodes are free.
+func BenchmarkEarliest(b *testing.B) {
+	const nodes = 10_010
+	for _, want := range []int{1, 100, 5000} {
+		b.Run(fmt.Sprintf("nodes=%d", want), func(b *testing.B) {
+			s := benchSnapshot(b, nodes, 1)
+			bucket := s.Index.Bucket(0)
+			for i := range uint32(nodes) {
+				s.Index.Move(bucket, i, index.Free, index.Busy)
+				if err := s.Calendar.Add(i, timeline.Busy{Start: -1, End: int64(i) + 1, Owner: uint64(i), Held: true}); err != nil {
+					b.Fatal(err)
+				}
+			}
+			s.Endings = func(after int64) iter.Seq2[int64, []uint32] {
+				return func(yield func(int64, []uint32) bool) {
+					node := make([]uint32, 1)
+					for at := after + 1; at <= nodes; at++ {
+						if node[0] = uint32(at - 1); !yield(at, node) {
+							return
+						}
+					}
+				}
+			}
+			a := benchAsk(b, s, fmt.Sprintf("%d:ncpus=1", want))
+			b.ReportAllocs()
+			for b.Loop() {
+				plan, err := s.Earliest(a, 0)
+				if err != nil || plan.Start != int64(want) {
+					b.Fatal(plan, err)
+				}
+			}
 		})
 	}
 }

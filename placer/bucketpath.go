@@ -10,11 +10,18 @@ import (
 // Place decides a request for a start at an instant, which is Now or later. The
 // error is a *Refusal when the request does not fit.
 func (s *Snapshot) Place(a Ask, at int64) (*Plan, error) {
-	m, err := s.prepare(a)
-	if err != nil {
+	var m mapping
+	if err := m.prepare(s, a); err != nil {
 		return nil, err
 	}
-	return m.place(at, s.endedBy(at))
+	plan, short, err := m.place(at, s.endedBy(at))
+	switch {
+	case err != nil:
+		return nil, err
+	case plan == nil:
+		return nil, m.notNow(short)
+	}
+	return plan, nil
 }
 
 // endedBy is the nodes that are busy now and given back by an instant.
@@ -54,8 +61,9 @@ func Route(spec Spec) (Path, string) {
 type mapping struct {
 	*Snapshot
 	Ask
-	whole []([]index.Candidate) // by chunk, over all nodes of the queue
-	sets  []setMapping          // the placement sets that could serve it, in order
+	whole [][]index.Candidate // by chunk, over all nodes of the queue
+	sets  []setMapping        // the placement sets that could serve it, in order
+	room  [1][]index.Candidate
 }
 
 // setMapping is what of a mapping lies in one placement set.
@@ -65,29 +73,25 @@ type setMapping struct {
 }
 
 // prepare maps the request and decides whether it can ever run.
-func (s *Snapshot) prepare(a Ask) (*mapping, error) {
-	if _, why := Route(a.Spec); why != "" && !onBucketPath(a.Spec) {
-		return nil, fmt.Errorf("%w: %s", ErrNodePath, why)
+func (m *mapping) prepare(s *Snapshot, a Ask) error {
+	if path, why := Route(a.Spec); path != BucketPath {
+		return fmt.Errorf("%w: %s", ErrNodePath, why)
 	}
-	m := &mapping{Snapshot: s, Ask: a, whole: make([][]index.Candidate, len(a.Chunks))}
-	for i, c := range a.Chunks {
+	m.Snapshot, m.Ask, m.whole = s, a, m.room[:]
+	if len(a.Chunks) != 1 {
+		m.whole = make([][]index.Candidate, len(a.Chunks))
+	}
+	for i := range m.Chunks {
+		c := &m.Chunks[i]
 		m.whole[i] = s.Index.Candidates(a.Queue, c.Wants)
-		if n := s.capacity(a, m.whole[i]); n < c.Count {
-			return nil, s.orFailure(s.explainNever(a, i, n))
+		if n := s.capacity(&m.Ask, m.whole[i], c.Count); n < c.Count {
+			return s.orFailure(s.explainNever(a, i, n))
 		}
 	}
 	if err := m.neverTogether(m.whole); err != nil {
-		return nil, s.orFailure(err)
+		return s.orFailure(err)
 	}
-	if err := m.mapSets(); err != nil {
-		return nil, s.orFailure(err)
-	}
-	return m, s.orFailure(nil)
-}
-
-func onBucketPath(spec Spec) bool {
-	path, _ := Route(spec)
-	return path == BucketPath
+	return s.orFailure(m.mapSets())
 }
 
 // orFailure puts a failure to read the state before an answer made of it.
@@ -102,19 +106,22 @@ func (s *Snapshot) orFailure(answer error) error {
 }
 
 // perNode is how many chunks a node of a cell takes.
-func (a Ask) perNode(cell index.Cell) int {
+func (a *Ask) perNode(cell index.Cell) int {
 	if a.Place.Arrange == Scatter || a.Place.Arrange == VScatter {
 		return 1
 	}
 	return cell.Chunks
 }
 
-// capacity is how many chunks all nodes that are up could hold, empty.
-func (s *Snapshot) capacity(a Ask, cands []index.Candidate) int {
+// capacity is how many chunks all nodes that are up could hold, empty. It counts
+// no further than enough.
+func (s *Snapshot) capacity(a *Ask, cands []index.Candidate, enough int) int {
 	n := 0
 	for _, c := range cands {
 		for _, cell := range c.Cells {
-			n = min(n+s.Index.Up(c, cell)*a.perNode(cell), index.Unlimited)
+			if n += s.Index.Up(c, cell) * a.perNode(cell); n >= enough {
+				return n
+			}
 		}
 	}
 	return n
@@ -122,7 +129,7 @@ func (s *Snapshot) capacity(a Ask, cands []index.Candidate) int {
 
 // neverTogether refuses chunks that each fit alone but never all at once.
 func (m *mapping) neverTogether(cands [][]index.Candidate) error {
-	if len(m.Chunks) < 2 || m.assignable(cands) {
+	if len(m.Chunks) < 2 || m.apart(cands) || m.assignable(cands) {
 		return nil
 	}
 	need := 0
@@ -133,32 +140,48 @@ func (m *mapping) neverTogether(cands [][]index.Candidate) error {
 		Why: fmt.Sprintf("the %d chunks of the select fit one by one, but together need more nodes than there are", len(m.Chunks))}
 }
 
-// place decides a start at an instant, trying the placement sets first. ended
-// is the nodes that are busy now and given back by then, nil for a start now.
-func (m *mapping) place(at int64, ended *roaring.Bitmap) (*Plan, error) {
-	if len(m.sets) == 0 {
-		plan, refusal := m.collect(m.whole, at, ended)
-		return m.finish(plan, refusal, "")
-	}
-	var last *Refusal
-	for _, sm := range m.sets {
-		plan, refusal := m.collect(sm.cands, at, ended)
-		if refusal == nil {
-			return m.finish(plan, nil, SetName(m.Index.Defs(), sm.set))
+// apart reports whether no two chunks compete for a bucket: what each can have
+// alone they can have together.
+func (m *mapping) apart(cands [][]index.Candidate) bool {
+	for i := range cands {
+		for j := range i {
+			if compete(cands[i], cands[j]) {
+				return false
+			}
 		}
-		last = refusal
 	}
-	last.Why += fmt.Sprintf("; it waits for one of %d placement sets that could hold it", len(m.sets))
-	return m.finish(nil, last, "")
+	return true
 }
 
-func (m *mapping) finish(plan *Plan, refusal *Refusal, set string) (*Plan, error) {
-	if err := m.orFailure(nil); err != nil {
-		return nil, err
+// compete reports whether two chunks have a bucket in common. Candidates come in
+// the order of index.CompareBuckets.
+func compete(a, b []index.Candidate) bool {
+	for len(a) > 0 && len(b) > 0 {
+		switch order := index.CompareBuckets(a[0].Bucket, b[0].Bucket); {
+		case order == 0:
+			return true
+		case order < 0:
+			a = a[1:]
+		default:
+			b = b[1:]
+		}
 	}
-	if refusal != nil {
-		return nil, refusal
+	return false
+}
+
+// place decides a start at an instant, trying the placement sets first. ended
+// is the nodes that are busy now and given back by then, nil for a start now.
+// Where it does not fit, the shortfall says how, and the plan is nil.
+func (m *mapping) place(at int64, ended *roaring.Bitmap) (*Plan, shortfall, error) {
+	plan, short := (*Plan)(nil), shortfall{}
+	if len(m.sets) == 0 {
+		plan, short = m.collect(m.whole, at, ended)
 	}
-	plan.Set = set
-	return plan, nil
+	for _, sm := range m.sets {
+		if plan, short = m.collect(sm.cands, at, ended); plan != nil {
+			plan.Set = SetName(m.Index.Defs(), sm.set)
+			break
+		}
+	}
+	return plan, short, m.orFailure(nil)
 }

@@ -1,9 +1,7 @@
 package placer
 
 import (
-	"cmp"
 	"fmt"
-	"slices"
 
 	"github.com/RoaringBitmap/roaring/v2"
 	"github.com/placectl/placectl/index"
@@ -15,40 +13,92 @@ type collector struct {
 	*mapping
 	at, end int64
 	ended   *roaring.Bitmap // nil: the instant is now
+	empty   bool            // take all nodes that are up for free
 	taken   map[uint32]*roaring.Bitmap
+	then    map[uint32]*classes // by bucket, at a later instant
 	buf     []uint32
+}
+
+// classes are the nodes of a bucket that are free, and free for a while, at a
+// later instant.
+type classes struct{ free, later *roaring.Bitmap }
+
+// shortfall is a chunk for which too few nodes were found, and the candidates
+// that were gone through.
+type shortfall struct {
+	chunk, found int
+	cands        [][]index.Candidate
 }
 
 // collect goes through the chunks in order, each bucket by bucket: first the
 // nodes with something planned that lies after the end, so that unconstrained
 // ones stay whole, then the free ones. Where that fails for chunks that compete
 // for nodes, an exact assignment is tried, if the rules say so.
-func (m *mapping) collect(cands [][]index.Candidate, at int64, ended *roaring.Bitmap) (*Plan, *Refusal) {
-	c := &collector{mapping: m, at: at, end: at + m.Duration, ended: ended}
-	plan := &Plan{Path: BucketPath, Policy: "firstavailable", Start: at, End: c.end, Chunks: make([]Allotment, len(m.Chunks))}
+func (m *mapping) collect(cands [][]index.Candidate, at int64, ended *roaring.Bitmap) (*Plan, shortfall) {
+	if ended != nil {
+		if i, most := m.tooFew(cands, ended); i >= 0 {
+			return nil, shortfall{i, most, cands}
+		}
+	}
+	c := collector{mapping: m, at: at, end: at + m.Duration, ended: ended}
+	plan := newPlan(len(m.Chunks))
+	plan.Start, plan.End = at, c.end
 	for i := range m.Chunks {
 		picks, found := c.chunk(m.Chunks[i].Count, cands[i])
 		if found < m.Chunks[i].Count {
-			if chunks := m.reassign(c, cands); chunks != nil {
-				plan.Chunks = chunks
-				return plan, nil
+			if plan.Chunks = m.reassign(&c, cands); plan.Chunks != nil {
+				return plan, shortfall{}
 			}
-			return nil, m.notNow(i, found, cands)
+			return nil, shortfall{i, found, cands}
 		}
+		c.take(picks, cands[i+1:])
 		plan.Chunks[i] = Allotment{emit(picks, m.Chunks[i].Count)}
-		if i+1 < len(m.Chunks) {
-			c.take(picks)
-		}
 	}
-	return plan, nil
+	return plan, shortfall{}
 }
 
-func (m *mapping) notNow(i, found int, cands [][]index.Candidate) *Refusal {
-	c := m.Chunks[i]
-	r := &Refusal{Kind: ErrNotNow, Chunk: i, Found: found, Need: c.Count,
-		Why: fmt.Sprintf("chunk %d (%s): room for %d of %d", i+1, c.Text(m.Index.Defs()), found, c.Count)}
-	if !m.Rules.ExactFit && m.stuck(cands) {
+// newPlan makes a plan and its chunks; one chunk comes with it.
+func newPlan(chunks int) *Plan {
+	p := &struct {
+		Plan
+		one [1]Allotment
+	}{Plan: Plan{Path: BucketPath, Policy: "firstavailable"}}
+	if p.Chunks = p.one[:]; chunks != 1 {
+		p.Chunks = make([]Allotment, chunks)
+	}
+	return &p.Plan
+}
+
+// tooFew finds a chunk that a later instant cannot serve even if all nodes given
+// back by then stay free: that is counted, not collected. It returns -1 when
+// there is none.
+func (m *mapping) tooFew(cands [][]index.Candidate, ended *roaring.Bitmap) (int, int) {
+	for i, list := range cands {
+		most := 0
+		for _, c := range list {
+			back := int(m.Index.Nodes(c.Bucket, index.Busy).AndCardinality(ended))
+			idle := int(c.Bucket.Count[index.Free] + c.Bucket.Count[index.Later])
+			if most += (idle + back) * m.perNode(c.Cells[0]); most >= m.Chunks[i].Count {
+				break
+			}
+		}
+		if most < m.Chunks[i].Count {
+			return i, most
+		}
+	}
+	return -1, 0
+}
+
+// notNow puts a shortfall into words.
+func (m *mapping) notNow(short shortfall) *Refusal {
+	c := m.Chunks[short.chunk]
+	r := &Refusal{Kind: ErrNotNow, Chunk: short.chunk, Found: short.found, Need: c.Count,
+		Why: fmt.Sprintf("chunk %d (%s): room for %d of %d", short.chunk+1, c.Text(m.Index.Defs()), short.found, c.Count)}
+	if !m.Rules.ExactFit && m.stuck(short.cands) {
 		r.Why += "; taking the chunks in this order would leave it short on the empty cluster too: write the most demanding chunk first, or set chunk_fit=exact"
+	}
+	if len(m.sets) > 0 {
+		r.Why += fmt.Sprintf("; it waits for one of %d placement sets that could hold it", len(m.sets))
 	}
 	return r
 }
@@ -70,6 +120,9 @@ func (c *collector) chunk(need int, cands []index.Candidate) ([]Pick, int) {
 
 // fromClass adds a bucket's nodes of one class.
 func (c *collector) fromClass(picks []Pick, found, need int, cand index.Candidate, class index.Class) ([]Pick, int) {
+	if c.ended == nil && !c.empty && cand.Bucket.Count[class] == 0 {
+		return picks, found
+	}
 	nodes := c.available(cand, class)
 	if nodes.IsEmpty() {
 		return picks, found
@@ -81,8 +134,8 @@ func (c *collector) fromClass(picks []Pick, found, need int, cand index.Candidat
 	if class == index.Free && picks == nil {
 		picks = make([]Pick, 0, min(int(nodes.GetCardinality()), (need-found+per-1)/per))
 	}
-	if c.buf == nil {
-		c.buf = make([]uint32, 256)
+	if len(c.buf) == 0 {
+		c.buf = make([]uint32, min(max(need, 16), 1024))
 	}
 	for it := nodes.ManyIterator(); ; {
 		n := it.NextMany(c.buf)
@@ -139,51 +192,91 @@ func (c *collector) available(cand index.Candidate, class index.Class) *roaring.
 	return nodes
 }
 
-// classAt is a bucket's nodes of a class at the instant. At a later instant the
-// nodes given back by then join: as free ones where nothing follows, else, with
-// those that are free now and have something planned, as later ones, which
-// fits then tells apart.
+// classAt is a bucket's nodes of a class at the instant.
 func (c *collector) classAt(b *index.Bucket, class index.Class) *roaring.Bitmap {
-	nodes := c.Index.Nodes(b, class)
-	if c.ended == nil {
-		return nodes
+	switch {
+	case c.empty && class == index.Later:
+		return roaring.New()
+	case c.empty:
+		return c.up(b)
+	case c.ended == nil:
+		return c.Index.Nodes(b, class)
 	}
-	back := roaring.And(c.Index.Nodes(b, index.Busy), c.ended)
-	back.Or(c.Index.Nodes(b, index.Later))
-	out := roaring.New()
-	for it := back.Iterator(); it.HasNext(); {
-		node := it.Next()
-		lasting := c.Calendar.NextBusy(node, c.at) == timeline.Forever && c.Calendar.FreeThrough(node, c.at, timeline.Forever)
-		if lasting == (class == index.Free) {
-			out.Add(node)
+	then := c.then[b.ID]
+	if then == nil {
+		if c.then == nil {
+			c.then = make(map[uint32]*classes)
 		}
+		then = c.classesThen(b)
+		c.then[b.ID] = then
 	}
 	if class == index.Free {
-		out.Or(nodes)
+		return then.free
+	}
+	return then.later
+}
+
+// classesThen sorts a bucket's nodes at a later instant. The nodes given back by
+// then join: as free ones where nothing follows, else, with those that are free
+// now and have something planned, as later ones, which fits then tells apart.
+func (c *collector) classesThen(b *index.Bucket) *classes {
+	back := roaring.And(c.Index.Nodes(b, index.Busy), c.ended)
+	back.Or(c.Index.Nodes(b, index.Later))
+	var free, later []uint32
+	for it := back.Iterator(); it.HasNext(); {
+		node := it.Next()
+		if c.Calendar.FreeThrough(node, c.at, timeline.Forever) {
+			free = append(free, node)
+		} else {
+			later = append(later, node)
+		}
+	}
+	out := &classes{free: c.Index.Nodes(b, index.Free), later: roaring.BitmapOf(later...)}
+	if len(free) > 0 {
+		out.free = roaring.Or(out.free, roaring.BitmapOf(free...))
 	}
 	return out
 }
 
-// take keeps the collected nodes from the chunks that follow.
-func (c *collector) take(picks []Pick) {
-	if c.taken == nil {
-		c.taken = make(map[uint32]*roaring.Bitmap)
-	}
-	for _, p := range picks {
-		if c.taken[p.Bucket.ID] == nil {
-			c.taken[p.Bucket.ID] = roaring.New()
+// take keeps the collected nodes, which lie bucket by bucket, from the chunks
+// that follow.
+func (c *collector) take(picks []Pick, following [][]index.Candidate) {
+	for len(following) > 0 && len(picks) > 0 {
+		bucket, n := picks[0].Bucket, 0
+		c.buf = c.buf[:0]
+		for ; n < len(picks) && picks[n].Bucket == bucket; n++ {
+			c.buf = append(c.buf, picks[n].Node)
 		}
-		c.taken[p.Bucket.ID].Add(p.Node)
+		picks = picks[n:]
+		if !wanted(bucket, following) {
+			continue
+		}
+		if c.taken == nil {
+			c.taken = make(map[uint32]*roaring.Bitmap)
+		}
+		if c.taken[bucket.ID] == nil {
+			c.taken[bucket.ID] = roaring.New()
+		}
+		c.taken[bucket.ID].AddMany(c.buf)
 	}
+	c.buf = c.buf[:cap(c.buf)]
 }
 
-// emit hands out count chunks to the collected nodes in node order (priority
-// descending, then as declared); the last may take fewer than it could, and a
-// node that is not reached is not used.
+func wanted(b *index.Bucket, chunks [][]index.Candidate) bool {
+	for _, list := range chunks {
+		for i := range list {
+			if list[i].Bucket == b {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// emit hands out count chunks to the collected nodes in node order; the last may
+// take fewer than it could, and a node that is not reached is not used.
 func emit(picks []Pick, count int) []Pick {
-	slices.SortFunc(picks, func(a, b Pick) int {
-		return cmp.Or(cmp.Compare(b.Bucket.Priority, a.Bucket.Priority), cmp.Compare(a.Node, b.Node))
-	})
+	picks = inNodeOrder(picks)
 	for i := range picks {
 		picks[i].Chunks = int32(min(int(picks[i].Chunks), count))
 		if count -= int(picks[i].Chunks); count == 0 {

@@ -1,8 +1,6 @@
 package placer
 
 import (
-	"errors"
-
 	"github.com/RoaringBitmap/roaring/v2"
 )
 
@@ -21,29 +19,29 @@ func (s *Snapshot) Earliest(a Ask, after int64) (*Plan, error) {
 // one at which nodes are given back. At any other the same nodes were free a
 // moment before. The error is a *Refusal when there is none.
 func (s *Snapshot) Starts(a Ask, after int64, count int) ([]*Plan, error) {
-	m, err := s.prepare(a)
-	if err != nil {
+	var m mapping
+	if err := m.prepare(s, a); err != nil {
 		return nil, err
 	}
 	var plans []*Plan
-	var refused error
+	var short shortfall
 	for at, ended := range m.instants(max(after, s.Now)) {
-		plan, err := m.place(at, ended)
-		switch {
-		case err == nil:
-			if plans = append(plans, plan); len(plans) >= count {
-				return plans, nil
-			}
-		case errors.Is(err, ErrNotNow):
-			refused = err
-		default:
+		plan, missing, err := m.place(at, ended)
+		if err != nil {
 			return nil, err
 		}
+		if plan == nil {
+			short = missing
+			continue
+		}
+		if plans = append(plans, plan); len(plans) >= count {
+			return plans, nil
+		}
 	}
-	if len(plans) > 0 {
-		return plans, nil
+	if len(plans) == 0 {
+		return nil, m.notNow(short)
 	}
-	return nil, refused
+	return plans, nil
 }
 
 // instants lists the given instant and each later one at which nodes are given

@@ -283,9 +283,7 @@ func (c *cluster) checkPlan(t *rapid.T, a Ask, plan *Plan, oracle *naive, text s
 		if held != a.Chunks[i].Count {
 			t.Fatalf("%s: %d of %d of chunk %d", text, held, a.Chunks[i].Count, i)
 		}
-		if !slices.IsSortedFunc(chunk.Picks, func(a, b Pick) int {
-			return cmp.Or(cmp.Compare(b.Bucket.Priority, a.Bucket.Priority), cmp.Compare(a.Node, b.Node))
-		}) {
+		if !slices.IsSortedFunc(chunk.Picks, comparePicks) {
 			t.Fatalf("%s: out of node order: %v", text, chunk.Picks)
 		}
 		got = append(got, chunk.Picks)
@@ -373,4 +371,28 @@ func (c *cluster) reserve(t interface{ Fatal(...any) }, plan *Plan) {
 			c.Index.Move(p.Bucket, p.Node, was, c.classAt(p.Node))
 		}
 	}
+}
+
+// TestNodeOrder compares the merging of runs with a plain sort.
+func TestNodeOrder(t *testing.T) {
+	buckets := []*index.Bucket{{ID: 0, Priority: 1}, {ID: 1, Priority: 1}, {ID: 2, Priority: -5}}
+	rapid.Check(t, func(t *rapid.T) {
+		var picks []Pick
+		for _, node := range rapid.SliceOfDistinct(rapid.Uint32Range(0, 200), rapid.ID).Draw(t, "nodes") {
+			picks = append(picks, Pick{Node: node, Bucket: buckets[node%3]})
+		}
+		for from := 0; from < len(picks); { // long runs, as they are collected
+			to := min(from+rapid.IntRange(1, 40).Draw(t, "run"), len(picks))
+			slices.SortFunc(picks[from:to], comparePicks)
+			from = to
+		}
+		want := slices.SortedFunc(slices.Values(picks), comparePicks)
+		if got := inNodeOrder(picks); !slices.Equal(got, want) {
+			t.Fatalf("%v, want %v", got, want)
+		}
+	})
+}
+
+func comparePicks(a, b Pick) int {
+	return cmp.Or(cmp.Compare(b.Bucket.Priority, a.Bucket.Priority), cmp.Compare(a.Node, b.Node))
 }

@@ -72,8 +72,8 @@ func ofQueue(queue string) string {
 // lacking says what is short of one demand, given those before it; "" when it
 // is not what the chunk fails on.
 func (s *Snapshot) lacking(a Ask, c Chunk, before []Want, w Want) (string, int) {
-	without := s.capacity(a, s.Index.Candidates(a.Queue, before))
-	with := s.capacity(a, s.Index.Candidates(a.Queue, append(before[:len(before):len(before)], w)))
+	without := s.capacity(&a, s.Index.Candidates(a.Queue, before), index.Unlimited)
+	with := s.capacity(&a, s.Index.Candidates(a.Queue, append(before[:len(before):len(before)], w)), index.Unlimited)
 	if with >= c.Count || without < c.Count && with == without {
 		return "", with
 	}

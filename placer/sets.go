@@ -37,7 +37,7 @@ func (m *mapping) within(set *index.Set) ([][]index.Candidate, bool) {
 	cands := make([][]index.Candidate, len(m.Chunks))
 	for i, c := range m.Chunks {
 		cands[i] = m.Index.Restrict(m.whole[i], set)
-		if m.capacity(m.Ask, cands[i]) < c.Count {
+		if m.capacity(&m.Ask, cands[i], c.Count) < c.Count {
 			return nil, false
 		}
 	}

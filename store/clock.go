@@ -2,6 +2,7 @@ package store
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/placectl/placectl/index"
 )
@@ -16,7 +17,7 @@ const skew = 5
 func (tx *Tx) advance() error {
 	if tx.now < tx.state.asOf {
 		if tx.Writable() && tx.now < tx.state.asOf-skew {
-			return fmt.Errorf("%w by %d s: it stands at @%d, and it is @%d now", ErrClock, tx.state.asOf-tx.now, tx.state.asOf, tx.now)
+			return fmt.Errorf("%w by %d s: it stands at %s, and it is %s now", ErrClock, tx.state.asOf-tx.now, stamp(tx.state.asOf), stamp(tx.now))
 		}
 		tx.now = tx.state.asOf
 		return nil
@@ -33,17 +34,53 @@ func (tx *Tx) advance() error {
 	if err != nil {
 		return err
 	}
+	if err := tx.passAll(due); err != nil {
+		return err
+	}
+	tx.state.asOf = tx.now
+	return nil
+}
+
+// passAll lets the changes that are due happen, in order of time. Jobs that
+// cannot begin because an overdue one is still on a node are planned anew when
+// all is as it is now: what a reader tells of a late job is what a writer would
+// decide at that moment, and changes until one does.
+func (tx *Tx) passAll(due []change) error {
+	if len(due) == 0 {
+		return nil
+	}
+	if !tx.Writable() {
+		tx.patch = new(patch)
+	}
+	tx.passing = true
+	defer func() { tx.passing = false }()
+	var late []*Job
 	for _, c := range due {
-		if err := tx.pass(c); err != nil {
+		if err := tx.remove(tableChanges, timeKey(c.at, c.owner)); err != nil {
+			return err
+		}
+		tx.Calendar().SetNow(c.at)
+		var err error
+		if isReservation(c.owner) {
+			err = tx.passReservation(c)
+		} else {
+			late, err = tx.beginJob(c, late)
+		}
+		if err != nil {
 			return err
 		}
 	}
-	tx.state.asOf = tx.now
-	if tx.loaded.calendar != nil {
-		tx.loaded.calendar.SetNow(tx.now)
+	tx.Calendar().SetNow(tx.now)
+	for _, j := range late {
+		if err := tx.planAnew(j); err != nil {
+			return err
+		}
 	}
 	return nil
 }
+
+// stamp is an instant as messages show it.
+func stamp(t int64) string { return time.Unix(t, 0).UTC().Format(time.RFC3339) }
 
 // change is an instant at which an owner's time begins or ends by the clock.
 type change struct {
@@ -57,21 +94,12 @@ func jobOwner(id uint64) uint64         { return id << 1 }
 func reservationOwner(id uint64) uint64 { return id<<1 | 1 }
 func isReservation(owner uint64) bool   { return owner&1 == 1 }
 
-// pass lets one change happen.
-func (tx *Tx) pass(c change) error {
-	if tx.Writable() {
-		if err := tx.remove(tableChanges, timeKey(c.at, c.owner)); err != nil {
-			return err
-		}
-	}
-	if !isReservation(c.owner) {
-		return fmt.Errorf("%w: a job is due by the clock", ErrDamaged)
-	}
+// passReservation lets a reservation begin or end.
+func (tx *Tx) passReservation(c change) error {
 	r, err := tx.reservationByID(c.owner >> 1)
 	if err != nil {
 		return err
 	}
-	tx.Calendar().SetNow(c.at)
 	if c.at >= r.End {
 		return tx.endReservation(r)
 	}

@@ -63,7 +63,12 @@ func (d *derived) jobs() error {
 			d.contradict("job %d has no legal state: %d", j.ID, j.State)
 		}
 		d.rows[tableJobStates][string(jobStateKey(j.State, j.ID))] = []byte{1}
-		if j.State != JobRunning {
+		switch {
+		case j.State == JobReserved && j.Start > d.tx.now:
+			d.rows[tableChanges][string(timeKey(j.Start, jobOwner(j.ID)))] = []byte{1}
+		case j.State == JobReserved:
+			d.contradict("job %d was to start at @%d, and it is @%d", j.ID, j.Start, d.tx.now)
+		case j.State != JobRunning:
 			return nil
 		}
 		d.rows[tableEndings][string(timeKey(j.End, jobOwner(j.ID)))] = []byte{1}

@@ -22,6 +22,7 @@ type model struct {
 	nodes   map[string]*modelNode
 	order   []string
 	jobs    map[uint64][]string
+	planned map[uint64]int64 // jobs that start later, and when
 	resv    map[string]bool
 	colours []string
 }
@@ -40,7 +41,7 @@ type modelSpan struct {
 
 func newModel(t *rapid.T, dir string) *model {
 	m := &model{clock: &clock{t: 1_000_000}, nodes: make(map[string]*modelNode), jobs: make(map[uint64][]string),
-		resv: make(map[string]bool), colours: []string{"red", "green"}}
+		planned: make(map[uint64]int64), resv: make(map[string]bool), colours: []string{"red", "green"}}
 	for i := range m.dbs {
 		opt := &Options{Now: m.clock.now, Private: i == 1}
 		path := filepath.Join(dir, fmt.Sprintf("%d.db", i))
@@ -172,6 +173,62 @@ func (m *model) occupy(t *rapid.T, job *Job) {
 	}
 }
 
+// placeLater plans a job ahead, or takes the earliest start there is.
+func (m *model) placeLater(t *rapid.T) {
+	r := placer.Request{Select: fmt.Sprintf("%d:ncpus=1", rapid.IntRange(1, 3).Draw(t, "count")), Place: "scatter:excl",
+		Walltime: time.Duration(rapid.IntRange(1, 2000).Draw(t, "walltime")) * time.Second}
+	at := m.clock.t + int64(rapid.IntRange(0, 2000).Draw(t, "ahead"))
+	earliest := rapid.Bool().Draw(t, "earliest")
+	var job *Job
+	_, err := m.both(t, func(tx *Tx) (string, error) {
+		var err error
+		if earliest {
+			job, err = tx.PlaceOrReserve(r)
+		} else {
+			job, err = tx.PlaceAt(r, at)
+		}
+		if err != nil {
+			return "", err
+		}
+		return fmt.Sprint(job.State, job.Start, job.NodeNumbers()), nil
+	})
+	if err != nil {
+		if !errors.Is(err, placer.ErrNotNow) && !errors.Is(err, placer.ErrNever) {
+			t.Fatal(err)
+		}
+		return
+	}
+	if !earliest && job.Start != at {
+		t.Fatalf("asked for a start at %d, got %d", at, job.Start)
+	}
+	m.occupy(t, job)
+	if job.Start > m.clock.t {
+		m.planned[job.ID] = job.Start
+	}
+}
+
+// extend gives a job another walltime.
+func (m *model) extend(t *rapid.T) {
+	id := uint64(rapid.IntRange(1, len(m.jobs)+2).Draw(t, "job"))
+	walltime := int64(rapid.IntRange(1, 4000).Draw(t, "walltime"))
+	var job *Job
+	_, err := m.both(t, func(tx *Tx) (string, error) {
+		var err error
+		job, err = tx.Extend(id, walltime)
+		return "", err
+	})
+	if err != nil {
+		return // that nothing changed is what agree finds out
+	}
+	m.free(m.jobs[id], fmt.Sprint("job ", id))
+	for _, name := range m.jobs[id] {
+		if m.nodes[name].taken(m.clock.t, job.Start, job.End) {
+			t.Fatalf("job %d got node %s until %d, which is not to be had", id, name, job.End)
+		}
+		m.nodes[name].spans = append(m.nodes[name].spans, modelSpan{job.Start, job.End, fmt.Sprint("job ", id), true})
+	}
+}
+
 func (m *model) free(names []string, owner string) {
 	for _, name := range names {
 		n := m.nodes[name]
@@ -187,6 +244,7 @@ func (m *model) release(t *rapid.T) {
 	}
 	m.free(m.jobs[id], fmt.Sprint("job ", id))
 	delete(m.jobs, id)
+	delete(m.planned, id)
 }
 
 func (m *model) reserve(t *rapid.T) {
@@ -244,6 +302,49 @@ func (m *model) pass(t *rapid.T) {
 			delete(m.resv, name)
 		}
 	}
+	m.begin(t)
+}
+
+// begin follows the planned jobs whose time has come. One whose node an overdue
+// job still has is somewhere else, or later.
+func (m *model) begin(t *rapid.T) {
+	var due []uint64
+	for id, start := range m.planned {
+		if start <= m.clock.t {
+			due = append(due, id)
+			m.free(m.jobs[id], fmt.Sprint("job ", id))
+			delete(m.jobs, id)
+			delete(m.planned, id)
+		}
+	}
+	if len(due) == 0 {
+		return
+	}
+	// A writer settles where late jobs go; what a reader tells of them until then
+	// depends on when it asks.
+	if _, err := m.both(t, func(tx *Tx) (string, error) { return "", tx.Configure("default_walltime", "3600") }); err != nil {
+		t.Fatal(err)
+	}
+	for _, id := range due {
+		var job *Job
+		err := m.dbs[0].View(func(tx *Tx) (err error) {
+			job, err = tx.Job(id)
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if job.State != JobRunning && job.State != JobReserved {
+			continue // it fits nowhere any more
+		}
+		if (job.State == JobReserved) != (job.Start > m.clock.t) {
+			t.Fatalf("job %d is %s and starts at %d, now is %d", id, job.State, job.Start, m.clock.t)
+		}
+		m.occupy(t, job)
+		if job.State == JobReserved {
+			m.planned[id] = job.Start
+		}
+	}
 }
 
 // agree compares what a reader sees of every node with the model.
@@ -287,7 +388,7 @@ func TestModel(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		m := newModel(rt, t.TempDir())
 		rt.Repeat(map[string]func(*rapid.T){
-			"addNode": m.addNode, "setState": m.setState, "place": m.place, "place again": m.place, "release": m.release,
+			"addNode": m.addNode, "setState": m.setState, "place": m.place, "place again": m.place, "placeLater": m.placeLater, "extend": m.extend, "release": m.release,
 			"reserve": m.reserve, "unreserve": m.unreserve, "pass": m.pass, "": m.agree,
 		})
 		for _, db := range m.dbs {

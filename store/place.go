@@ -151,6 +151,33 @@ func (tx *Tx) overdueNodes() ([]uint32, error) {
 // not and, when it would fit later, from when on. A request whose Key was used
 // before is that job again, whatever became of it.
 func (tx *Tx) Place(r placer.Request) (*Job, error) {
+	return tx.place(r, func(snap *placer.Snapshot, a placer.Ask) (*placer.Plan, error) {
+		plan, err := snap.Place(a, tx.now)
+		return plan, withStart(snap, a, err)
+	})
+}
+
+// PlaceAt places a request for a start at an instant, now or later. A job that
+// is to start later has its nodes from then on, and starts by the clock.
+func (tx *Tx) PlaceAt(r placer.Request, at int64) (*Job, error) {
+	if at < tx.now {
+		return nil, fmt.Errorf("%w: a start at %s is past, it is %s now", ErrInvalid, stamp(at), stamp(tx.now))
+	}
+	return tx.place(r, func(snap *placer.Snapshot, a placer.Ask) (*placer.Plan, error) {
+		plan, err := snap.Place(a, at)
+		return plan, withStart(snap, a, err)
+	})
+}
+
+// PlaceOrReserve places a request now or, when it does not fit now, at the
+// earliest instant at which it does.
+func (tx *Tx) PlaceOrReserve(r placer.Request) (*Job, error) {
+	return tx.place(r, func(snap *placer.Snapshot, a placer.Ask) (*placer.Plan, error) {
+		return snap.Earliest(a, tx.now)
+	})
+}
+
+func (tx *Tx) place(r placer.Request, decide func(*placer.Snapshot, placer.Ask) (*placer.Plan, error)) (*Job, error) {
 	if !tx.Writable() {
 		return nil, ErrReadOnly
 	}
@@ -171,11 +198,11 @@ func (tx *Tx) Place(r placer.Request) (*Job, error) {
 	if err != nil {
 		return nil, err
 	}
-	plan, err := snap.Place(a, tx.now)
+	plan, err := decide(snap, a)
 	if err != nil {
-		return nil, withStart(snap, a, err)
+		return nil, err
 	}
-	return tx.apply(r, a, plan)
+	return tx.newJob(r, a, plan)
 }
 
 // withStart adds to a refusal when the request could start.
@@ -205,16 +232,32 @@ func (tx *Tx) When(r placer.Request, after int64, count int) ([]*placer.Plan, er
 	return snap.Starts(a, max(after, tx.now), count)
 }
 
-// apply verifies a plan for now against the rows and carries it out.
-func (tx *Tx) apply(r placer.Request, a placer.Ask, plan *placer.Plan) (*Job, error) {
+// newJob makes a job of a plan and carries the plan out.
+func (tx *Tx) newJob(r placer.Request, a placer.Ask, plan *placer.Plan) (*Job, error) {
 	defs, err := tx.Resources()
 	if err != nil {
 		return nil, err
 	}
-	j := &Job{ID: tx.state.nextJob, State: JobRunning, Name: r.Name, User: r.User, Account: r.Account, Queue: r.Queue,
-		Class: r.Class, Key: r.Key, Select: a.Text(defs), Place: a.Place.Format(defs), Path: plan.Path, Policy: plan.Policy,
-		Set: plan.Set, Walltime: a.Duration, Submit: tx.now, Start: plan.Start, End: plan.End}
+	j := &Job{ID: tx.state.nextJob, Name: r.Name, User: r.User, Account: r.Account, Queue: r.Queue,
+		Class: r.Class, Key: r.Key, Select: a.Text(defs), Place: a.Spec.Place.Format(defs), Walltime: a.Duration, Submit: tx.now}
 	tx.state.nextJob++
+	if j.Key != "" {
+		if err := tx.put(tableKeys, []byte(j.Key), append([]byte{1}, key64(j.ID)...)); err != nil {
+			return nil, err
+		}
+	}
+	return j, tx.apply(j, a, plan, 0)
+}
+
+// apply verifies a plan against the rows and carries it out: the job, which was
+// in state was, runs or is going to.
+func (tx *Tx) apply(j *Job, a placer.Ask, plan *placer.Plan, was JobState) error {
+	j.State, j.Start, j.End = JobRunning, plan.Start, plan.End
+	j.Path, j.Policy, j.Set = plan.Path, plan.Policy, plan.Set
+	if plan.Start > tx.now {
+		j.State = JobReserved
+	}
+	j.Chunks = nil
 	for i, c := range plan.Chunks {
 		jc := JobChunk{Count: a.Chunks[i].Count, Nodes: make([]JobNode, len(c.Picks))}
 		for k, p := range c.Picks {
@@ -223,17 +266,17 @@ func (tx *Tx) apply(r placer.Request, a placer.Ask, plan *placer.Plan) (*Job, er
 		j.Chunks = append(j.Chunks, jc)
 	}
 	if err := tx.occupy(j, plan); err != nil {
-		return nil, err
+		return tx.spoil(err)
 	}
-	if err := tx.mark(tableEndings, timeKey(j.End, jobOwner(j.ID))); err != nil {
-		return nil, err
-	}
-	if j.Key != "" {
-		if err := tx.put(tableKeys, []byte(j.Key), append([]byte{1}, key64(j.ID)...)); err != nil {
-			return nil, err
+	if j.State == JobReserved {
+		if err := tx.mark(tableChanges, timeKey(j.Start, jobOwner(j.ID))); err != nil {
+			return err
 		}
 	}
-	return j, tx.putJob(j, 0)
+	if err := tx.mark(tableEndings, timeKey(j.End, jobOwner(j.ID))); err != nil {
+		return err
+	}
+	return tx.putJob(j, was)
 }
 
 // fewNodes is up to how many nodes are moved one by one: a bitmap is not worth
@@ -254,13 +297,16 @@ func (tx *Tx) occupy(j *Job, plan *placer.Plan) error {
 			if err := tx.Calendar().Add(p.Node, span); err != nil {
 				return fmt.Errorf("%w: the plan does not fit: %w", ErrConflict, err)
 			}
-			if len(c.Picks) <= fewNodes {
+			if j.State == JobRunning && len(c.Picks) <= fewNodes {
 				ix.Move(p.Bucket, p.Node, p.Class, index.Busy)
 			}
 		}
-		if len(c.Picks) > fewNodes {
+		if j.State == JobRunning && len(c.Picks) > fewNodes {
 			moveMany(ix, c.Picks)
 		}
+	}
+	if j.State == JobReserved {
+		return tx.reclass(j.NodeNumbers())
 	}
 	return ix.Err()
 }

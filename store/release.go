@@ -5,8 +5,8 @@ import (
 	"strconv"
 )
 
-// Release ends a running job now and gives its nodes back. It fails with a
-// Conflict when the job does not run.
+// Release ends a running job now, or gives up a planned one, and gives its nodes
+// back. It fails with a Conflict when the job has ended already.
 func (tx *Tx) Release(id uint64) (*Job, error) {
 	if !tx.Writable() {
 		return nil, ErrReadOnly
@@ -15,22 +15,36 @@ func (tx *Tx) Release(id uint64) (*Job, error) {
 	if err != nil {
 		return nil, err
 	}
-	if j.State != JobRunning {
-		return nil, &Conflict{"job " + strconv.FormatUint(id, 10), "it is " + j.State.String() + ", not running"}
+	was := j.State
+	if err := tx.vacate(j); err != nil {
+		return nil, err
 	}
-	owner := jobOwner(id)
+	if j.State = JobFinished; was == JobReserved {
+		j.State = JobCancelled
+	}
+	j.End = tx.now
+	return j, tx.putJob(j, was)
+}
+
+// vacate takes a job off its nodes.
+func (tx *Tx) vacate(j *Job) error {
+	if j.State != JobRunning && j.State != JobReserved {
+		return &Conflict{"job " + strconv.FormatUint(j.ID, 10), "it is " + j.State.String() + ", not running"}
+	}
+	owner := jobOwner(j.ID)
 	nodes := j.NodeNumbers()
 	for _, n := range nodes {
 		if err := tx.Calendar().Remove(n, owner); err != nil {
-			return nil, fmt.Errorf("%w: %v", ErrDamaged, err)
+			return tx.spoil(fmt.Errorf("%w: %v", ErrDamaged, err))
 		}
 	}
 	if err := tx.reclass(nodes); err != nil {
-		return nil, err
+		return tx.spoil(err)
 	}
-	if err := tx.remove(tableEndings, timeKey(j.End, owner)); err != nil {
-		return nil, err
+	if j.State == JobReserved {
+		if err := tx.remove(tableChanges, timeKey(j.Start, owner)); err != nil {
+			return err
+		}
 	}
-	j.State, j.End = JobFinished, tx.now
-	return j, tx.putJob(j, JobRunning)
+	return tx.remove(tableEndings, timeKey(j.End, owner))
 }

@@ -26,12 +26,13 @@ func (tx *Tx) ReserveNodes(name string, nodes []uint32, start, end int64) (*Rese
 	tx.state.nextReservation++
 	owner := reservationOwner(r.ID)
 	for _, n := range r.Nodes {
-		err := tx.Calendar().Add(n, timeline.Busy{Start: start, End: end, Owner: owner})
-		if errors.Is(err, timeline.ErrBusy) {
-			return nil, tx.taken(r, n)
-		}
-		if err != nil {
+		if err := tx.inTheWay("reservation "+name, n, start, end, owner); err != nil {
 			return nil, err
+		}
+	}
+	for _, n := range r.Nodes {
+		if err := tx.Calendar().Add(n, timeline.Busy{Start: start, End: end, Owner: owner}); err != nil {
+			return nil, tx.spoil(err)
 		}
 	}
 	if err := tx.reclass(r.Nodes); err != nil {
@@ -101,22 +102,25 @@ func (tx *Tx) validReservation(name string, start, end int64) error {
 	return tx.forgetReservation(old)
 }
 
-// taken says what keeps a node from being reserved.
-func (tx *Tx) taken(r *Reservation, node uint32) error {
-	name, err := tx.nodeName(node)
-	if err != nil {
-		return err
-	}
+// inTheWay is the Conflict of wanting a node for a time in which somebody else
+// than owner has it; nil when nobody does.
+func (tx *Tx) inTheWay(what string, node uint32, start, end int64, owner uint64) error {
 	for _, b := range tx.Calendar().At(node) {
-		if end := tx.Calendar().End(b); b.Start < r.End && end > r.Start {
-			who, err := tx.Owner(b)
-			if err != nil {
-				return err
-			}
-			return &Conflict{"reservation " + r.Name, fmt.Sprintf("node %s is taken by %s until @%d", name, who, end)}
+		until := tx.Calendar().End(b)
+		if b.Owner == owner || b.Start >= end || until <= start {
+			continue
 		}
+		name, err := tx.nodeName(node)
+		if err != nil {
+			return err
+		}
+		who, err := tx.Owner(b)
+		if err != nil {
+			return err
+		}
+		return &Conflict{what, fmt.Sprintf("node %s is taken by %s from %s to %s", name, who, stamp(b.Start), stamp(until))}
 	}
-	return &Conflict{"reservation " + r.Name, "node " + name + " is taken"}
+	return tx.Calendar().Err()
 }
 
 // Unreserve gives a reservation's nodes back and forgets it.
@@ -145,7 +149,7 @@ func (tx *Tx) endReservation(r *Reservation) error {
 			return fmt.Errorf("%w: %v", ErrDamaged, err)
 		}
 	}
-	if err := tx.reclass(r.Nodes); err != nil || !tx.Writable() {
+	if err := tx.reclass(r.Nodes); err != nil {
 		return err
 	}
 	for _, t := range []int64{r.Start, r.End} {

@@ -12,13 +12,16 @@ import (
 // changes in memory where that is cheaper, and writes it back when it commits.
 // It is not safe for concurrent use, and ends with the function it was given to.
 type Tx struct {
-	db     *DB
-	bolt   *bbolt.Tx
-	table  [tableCount]*bbolt.Bucket
-	now    int64
-	state  counters
-	dirty  bool
-	loaded struct {
+	db      *DB
+	bolt    *bbolt.Tx
+	table   [tableCount]*bbolt.Bucket
+	now     int64
+	state   counters
+	dirty   bool
+	patch   *patch // readers that stand later than the file only
+	spoilt  error  // a change failed halfway: nothing of the transaction may be kept
+	passing bool   // the clock is being brought up to date
+	loaded  struct {
 		settings *Settings
 		defs     *index.Defs
 		index    *index.Index
@@ -121,16 +124,26 @@ func (tx *Tx) get(t table, key []byte) ([]byte, error) {
 		return nil, fmt.Errorf("%w: table %s is missing", ErrDamaged, tables[t].name)
 	}
 	row := b.Get(key)
+	if tx.patch != nil {
+		if patched, ok := tx.patch[t][string(key)]; ok {
+			row = patched
+		}
+	}
 	if row == nil {
 		return nil, nil
 	}
 	return unseal(t, key, row)
 }
 
-// put writes a row. It and remove are the only ways to change the file.
+// put writes a row. It and remove are the only ways to change the file; a reader
+// changes its own view while time passes, and nothing after that.
 func (tx *Tx) put(t table, key, payload []byte) error {
 	if !tx.Writable() {
-		return ErrReadOnly
+		if !tx.passing {
+			return ErrReadOnly
+		}
+		tx.patch.put(t, key, seal(key, payload))
+		return nil
 	}
 	tx.dirty = true
 	return tx.tab(t).Put(key, seal(key, payload))
@@ -139,7 +152,11 @@ func (tx *Tx) put(t table, key, payload []byte) error {
 // remove deletes a row, if there is one.
 func (tx *Tx) remove(t table, key []byte) error {
 	if !tx.Writable() {
-		return ErrReadOnly
+		if !tx.passing {
+			return ErrReadOnly
+		}
+		tx.patch.put(t, key, nil)
+		return nil
 	}
 	tx.dirty = true
 	return tx.tab(t).Delete(key)
@@ -160,29 +177,35 @@ func (tx *Tx) eachFrom(t table, from, prefix []byte, fn func(key, payload []byte
 	if b == nil {
 		return fmt.Errorf("%w: table %s is missing", ErrDamaged, tables[t].name)
 	}
-	c := b.Cursor()
-	for k, v := c.Seek(from); k != nil && hasPrefix(k, prefix); k, v = c.Next() {
+	return tx.rows(b, t, from, prefix, func(k, v []byte) (bool, error) {
 		if t == tableMeta && string(k) == string(keyFormat) {
-			continue // not a row: older and newer versions must be able to read it
+			return true, nil // not a row: older and newer versions must be able to read it
 		}
 		payload, err := unseal(t, k, v)
 		if err != nil {
-			return err
+			return false, err
 		}
-		more, err := fn(k, payload)
-		if err != nil || !more {
-			return err
-		}
-	}
-	return nil
+		return fn(k, payload)
+	})
 }
 
 func hasPrefix(k, prefix []byte) bool {
 	return len(k) >= len(prefix) && string(k[:len(prefix)]) == string(prefix)
 }
 
+// spoil notes that a change failed halfway, for callers that go on regardless.
+func (tx *Tx) spoil(err error) error {
+	if err != nil && tx.spoilt == nil {
+		tx.spoilt = fmt.Errorf("the transaction cannot be kept, a change in it failed: %w", err)
+	}
+	return err
+}
+
 // flush writes back what is kept in memory.
 func (tx *Tx) flush() error {
+	if tx.spoilt != nil {
+		return tx.spoilt
+	}
 	if ix := tx.loaded.index; ix != nil {
 		if err := tx.flushIndex(ix); err != nil {
 			return err

@@ -44,10 +44,12 @@ func (r *runner) demo(c *cli.Context) error {
 		return err
 	}
 	defer remove()
-	until := r.now().Unix()
-	data, err := loadDemo(until)
+	data, err := loadDemo(r.now().Unix())
 	if err != nil {
 		return err
+	}
+	if data.From < 0 {
+		return usagef(verbName(c), "--now must leave room for six days since 1970")
 	}
 	if c.Bool("force") {
 		if err := removeDemo(path, data); err != nil {
@@ -62,7 +64,7 @@ func (r *runner) demo(c *cli.Context) error {
 		return err
 	}
 	if c.Bool(dryRun) {
-		report.DB, report.Next = "", nil
+		report.DB, report.Next = "", []demoHint{}
 	}
 	return r.printDemo(report)
 }
@@ -132,6 +134,6 @@ func (r *runner) makeDemo(path string, data *demoData) (report *demoReport, err 
 	if err := d.replay(db); err != nil {
 		return nil, err
 	}
-	report = &demoReport{DB: path, d: d}
+	report = &demoReport{DB: path, d: d, Waiting: []demoWait{}, Running: []demoRun{}}
 	return report, db.View(report.look)
 }

@@ -91,7 +91,7 @@ func leftOut(rec swf.Job) string {
 	for word := range strings.FieldsFuncSeq(rec.Extra[extraRequest], func(c rune) bool { return c == ':' || c == '+' || c == '#' }) {
 		switch {
 		case word[0] == '^':
-			return "exclude nodes (^name), which a request cannot do: it names what nodes should have"
+			return "exclude nodes (^name), which no request here can"
 		case strings.HasPrefix(word, "ppn=") && strings.Contains(word, "."):
 			return "ask for half a processor (ppn=1.5)"
 		case strings.HasPrefix(word, "host=") || strings.Contains(word, ".cz"):

@@ -2,16 +2,15 @@ package main
 
 import (
 	"strings"
-
 )
 
 // historyColumns is how many columns the six days are drawn in: three hours
 // each.
 const historyColumns = 48
 
-// demoHistory is how full the cluster was over time: nodes taken by jobs, for
-// each bucket's worth of nodes, and requests that waited. It sums up
-// level times seconds for each column.
+// demoHistory is how full the cluster was over time: the nodes of each kind
+// that jobs had, and the requests that waited, summed up in each column as
+// level times seconds.
 type demoHistory struct {
 	at, from int64
 	column   int64    // seconds
@@ -72,13 +71,15 @@ func (h *demoHistory) reserved(start, end int64) {
 	}
 }
 
-// mean is the mean level of a row.
-func (h *demoHistory) mean(row *[historyColumns]int64) float64 {
+// busyPart is the part of all nodes' time that jobs took.
+func (d *demoReplay) busyPart() float64 {
 	var sum int64
-	for _, v := range row {
-		sum += v
+	for _, row := range d.history.levels {
+		for _, v := range row {
+			sum += v
+		}
 	}
-	return float64(sum) / float64(h.column*historyColumns)
+	return float64(sum) / float64((d.data.Until-d.data.From)*int64(len(d.data.Nodes)))
 }
 
 // The levels of a drawing, from none to full.
@@ -127,9 +128,8 @@ func (h *demoHistory) drawBlocked() string {
 	return b.String()
 }
 
-// bar draws a part of a whole.
-func bar(part float64, cells int) string {
+// demoBar draws a part of a whole.
+func demoBar(part float64, cells int) string {
 	full := min(int(part*float64(cells)+0.5), cells)
 	return strings.Repeat("#", full) + strings.Repeat(".", cells-full)
 }
-

@@ -4,6 +4,7 @@ import (
 	"container/heap"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/placectl/placectl/placer"
@@ -39,10 +40,23 @@ type demoStats struct {
 	FittedIn         int // placed on nodes that are reserved for later, since they end before
 	Waits            []int64
 	MostWaiting      int
-	NodeSeconds      int64
 	Transactions     int
 	Took             time.Duration
 }
+
+// waits sums up how long jobs waited: how many did, half of them at least the
+// median, in seconds.
+func (s *demoStats) waits() (waited int, median, longest int64) {
+	long := slices.DeleteFunc(slices.Clone(s.Waits), func(w int64) bool { return w == 0 })
+	if len(long) == 0 {
+		return 0, 0, 0
+	}
+	slices.Sort(long)
+	return len(long), long[len(long)/2], long[len(long)-1]
+}
+
+// rate is placements a second, all the work around them included.
+func (s *demoStats) rate() float64 { return float64(s.Placed) / max(s.Took.Seconds(), 1e-9) }
 
 // demoReserve is a reservation and when it is made.
 type demoReserve struct {
@@ -54,16 +68,16 @@ type demoReserve struct {
 }
 
 func newDemoReplay(r *runner, data *demoData) *demoReplay {
-	const day = 24 * 3600
+	const hour = 3600
+	middle := data.From + (data.Until-data.From)/2
 	return &demoReplay{r: r, data: data, clock: data.From, history: newDemoHistory(data), reserves: []demoReserve{
-		{data.From + 2*day, "maintenance", "4:ncpus=80:feature=cl_zewura", data.From + 3*day, 8 * time.Hour},
-		{data.Until - day/2, "upgrade", "12:ncpus=12:feature=cl_zegox", data.Until + day/2, 6 * time.Hour},
+		{middle, "maintenance", "4:ncpus=80:feature=cl_zewura+8:ncpus=12:feature=cl_zegox", middle + 24*hour, 8 * time.Hour},
+		{data.Until - 12*hour, "upgrade", "8:ncpus=12:feature=cl_zegox", data.Until + 12*hour, 6 * time.Hour},
 	}}
 }
 
 // replay goes through all instants at which something happens.
 func (d *demoReplay) replay(db *store.DB) error {
-	d.reserves = exploreReserves
 	d.bar = d.r.progress("replaying six days: jobs", int64(len(d.data.Jobs)))
 	defer d.bar.done()
 	began := time.Now()
@@ -147,7 +161,6 @@ func (d *demoReplay) release(tx *store.Tx) (freed bool, err error) {
 		}
 		d.history.count(job.NodeNumbers(), -1)
 		d.stats.Released++
-		d.stats.NodeSeconds += (job.End - job.Start) * int64(len(job.NodeNumbers()))
 		freed = true
 	}
 	return freed, nil
@@ -203,7 +216,7 @@ func (d *demoReplay) tryAll(tx *store.Tx, jobs []*demoJob) (still []*demoJob, er
 
 func (d *demoReplay) started(tx *store.Tx, j *demoJob, job *store.Job) {
 	nodes := job.NodeNumbers()
-	heap.Push(&d.running, demoEnd{d.clock + j.Run, job.ID})
+	heap.Push(&d.running, demoEnd{d.clock + j.Run, job.ID, j})
 	d.history.count(nodes, 1)
 	d.stats.Placed++
 	d.stats.Waits = append(d.stats.Waits, d.clock-j.Submit)
@@ -219,8 +232,9 @@ func (d *demoReplay) started(tx *store.Tx, j *demoJob, job *store.Job) {
 type demoEnds []demoEnd
 
 type demoEnd struct {
-	at  int64
-	job uint64
+	at   int64
+	job  uint64
+	what *demoJob
 }
 
 func (e demoEnds) Len() int { return len(e) }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -20,18 +21,17 @@ type demoReport struct {
 	d  *demoReplay
 
 	Buckets      []demoBucket
-	Busiest      []demoNode
-	Running      []demoRun // those that end next
-	RunningCount int
-	Waiting      []demoWait
+	Busiest      []demoNode // all, the busiest first
+	Running      []demoRun  // those that end next first
+	Waiting      []demoWait // first come first
 	Reservations []demoReservation
 	Next         []demoHint
 }
 
-// instant is Unix seconds, written to JSON as all times are.
-type instant int64
+// demoTime is Unix seconds, written to JSON as all times are.
+type demoTime int64
 
-func (t instant) MarshalJSON() ([]byte, error) {
+func (t demoTime) MarshalJSON() ([]byte, error) {
 	return append(appendRFC3339([]byte{'"'}, int64(t)), '"'), nil
 }
 
@@ -55,28 +55,28 @@ type demoRun struct {
 	Job     string   `json:"job"`
 	Name    string   `json:"name"`
 	User    string   `json:"user"`
-	Request string   `json:"request"`
-	Start   instant  `json:"start"`
-	End     instant  `json:"end"`
+	Request string   `json:"request"` // as recorded
+	Select  string   `json:"select"`
+	Start   demoTime `json:"start"`
+	End     demoTime `json:"end"`
 	Nodes   []string `json:"nodes"`
 }
 
 // demoWait is waiting jobs that ask for the same.
 type demoWait struct {
-	sel      string
 	Request  string   `json:"request"`
 	Walltime int64    `json:"walltime"`
 	Jobs     int      `json:"jobs"`
-	Submit   instant  `json:"submit"` // of the first
-	Start    instant  `json:"start"`
+	Submit   demoTime `json:"submit"` // of the first
+	Start    demoTime `json:"start"`
 	WaitsFor []string `json:"waits_for"`
 }
 
 type demoReservation struct {
 	Name  string   `json:"name"`
 	State string   `json:"state"`
-	Start instant  `json:"start"`
-	End   instant  `json:"end"`
+	Start demoTime `json:"start"`
+	End   demoTime `json:"end"`
 	Nodes []string `json:"nodes"`
 }
 
@@ -124,6 +124,10 @@ func (rep *demoReport) jobs(tx *store.Tx) error {
 	for i, n := range rep.d.data.Nodes {
 		nodes[i].Node = n.Name
 	}
+	asked := make(map[uint64]string)
+	for _, e := range rep.d.running {
+		asked[e.job] = e.what.Asked
+	}
 	err := tx.EachJob(func(j *store.Job) error {
 		for _, n := range j.NodeNumbers() {
 			nodes[n].Jobs++
@@ -133,26 +137,19 @@ func (rep *demoReport) jobs(tx *store.Tx) error {
 			return nil
 		}
 		names, err := tx.NodeNames(j.NodeNumbers())
-		rep.Running = append(rep.Running, demoRun{strconv.FormatUint(j.ID, 10), j.Name, j.User, j.Select, instant(j.Start), instant(j.End), names})
+		rep.Running = append(rep.Running, demoRun{strconv.FormatUint(j.ID, 10), j.Name, j.User, asked[j.ID], j.Select, demoTime(j.Start), demoTime(j.End), names})
 		return err
 	})
-	rep.RunningCount = len(rep.Running)
 	slices.SortStableFunc(rep.Running, func(a, b demoRun) int { return cmp.Compare(a.End, b.End) })
 	slices.SortStableFunc(nodes, func(a, b demoNode) int { return cmp.Compare(b.Seconds, a.Seconds) })
 	rep.Busiest = nodes
 	return err
 }
 
-// waits asks when each waiting request could start, those that ask for the same
-// once.
+// waits asks when each waiting job could start, and puts together those that
+// look the same.
 func (rep *demoReport) waits(tx *store.Tx) error {
 	for _, j := range rep.d.waiting {
-		wall := int64(j.Request.Walltime / time.Second)
-		i := slices.IndexFunc(rep.Waiting, func(w demoWait) bool { return w.sel == j.Request.Select && w.Walltime == wall })
-		if i >= 0 {
-			rep.Waiting[i].Jobs++
-			continue
-		}
 		plans, err := tx.When(j.Request, tx.Now(), 1)
 		if err != nil {
 			return err
@@ -161,7 +158,15 @@ func (rep *demoReport) waits(tx *store.Tx) error {
 		if err != nil {
 			return err
 		}
-		rep.Waiting = append(rep.Waiting, demoWait{j.Request.Select, j.Asked, wall, 1, instant(j.Submit), instant(plans[0].Start), ends})
+		wall, start := int64(j.Request.Walltime/time.Second), demoTime(plans[0].Start)
+		i := slices.IndexFunc(rep.Waiting, func(w demoWait) bool {
+			return w.Request == j.Asked && w.Walltime == wall && w.Start == start
+		})
+		if i < 0 {
+			i = len(rep.Waiting)
+			rep.Waiting = append(rep.Waiting, demoWait{Request: j.Asked, Walltime: wall, Submit: demoTime(j.Submit), Start: start, WaitsFor: ends})
+		}
+		rep.Waiting[i].Jobs++
 	}
 	return nil
 }
@@ -169,26 +174,36 @@ func (rep *demoReport) waits(tx *store.Tx) error {
 func (rep *demoReport) reservations(tx *store.Tx) error {
 	err := tx.EachReservation(func(v *store.Reservation) error {
 		names, err := tx.NodeNames(v.Nodes)
-		rep.Reservations = append(rep.Reservations, demoReservation{v.Name, v.State(tx.Now()), instant(v.Start), instant(v.End), names})
+		rep.Reservations = append(rep.Reservations, demoReservation{v.Name, v.State(tx.Now()), demoTime(v.Start), demoTime(v.End), names})
 		return err
 	})
 	slices.SortStableFunc(rep.Reservations, func(a, b demoReservation) int { return cmp.Compare(a.Start, b.Start) })
 	return err
 }
 
-// hints are commands that work on the database as it now is.
+// hints are commands that work on the database as it now is, in this order. The
+// nodes asked for are one more than are free, so that releasing a job brings
+// their start forward.
 func (rep *demoReport) hints() {
-	first := rep.Running[0].Job
-	last := rep.Running[len(rep.Running)-1].Job
-	for _, h := range []demoHint{
+	idle := 0
+	for _, b := range rep.Buckets {
+		idle += b.Free + b.Later
+	}
+	when := fmt.Sprintf("when %d:ncpus=12 --place scatter:excl -t 4h", idle+1)
+	hints := []demoHint{
 		{"bucket list", "the buckets, in the order in which a placement tries them"},
-		{"job list", "what runs, and where"},
-		{"show " + last, "all about one job"},
-		{"when 8:ncpus=8 --place scatter:excl -t 2h --count 3", "the first three moments at which eight nodes are free for two hours"},
-		{"place 1:ncpus=12 --place excl -t 1h", "take a node now; prints where, and the number to release it by"},
-		{"release " + first, "end a job early; ask when once more, and the answer is another"},
-		{"check", "prove that every index and bitmap agrees with the rows"},
-	} {
+		{"node list --state later", "nodes that are free until the upgrade"},
+		{when, fmt.Sprintf("when %d nodes are free for four hours, and whose end that waits for", idle+1)},
+	}
+	if n := len(rep.Running); n > 0 {
+		hints = append(hints,
+			demoHint{"show " + rep.Running[n-1].Job, "all about one job"},
+			demoHint{"release " + rep.Running[0].Job, fmt.Sprintf("end a job early; then ask once more when those %d nodes are free", idle+1)})
+	}
+	hints = append(hints,
+		demoHint{"place 1:ncpus=12 --place excl -t 1h", "run something for an hour: it gets a node that is free until the upgrade"},
+		demoHint{"check", "prove that every index and bitmap agrees with what runs"})
+	for _, h := range hints {
 		rep.Next = append(rep.Next, demoHint{rep.program() + " --db " + shellWord(rep.DB) + " " + h.Command, h.Why})
 	}
 }

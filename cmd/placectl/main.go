@@ -58,6 +58,7 @@ func verbs() []verbEntry {
 		{"place", placeCommand},
 		{"when", whenCommand},
 		{"release", releaseCommand},
+		{"extend", extendCommand},
 		{"show", showCommand},
 		{"reserve", reserveCommand},
 		{"unreserve", unreserveCommand},

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"strconv"
+	"time"
 
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/placer"
@@ -14,18 +15,24 @@ func placeCommand(r *runner) *cli.Command {
 	return r.verb(&cli.Command{
 		Name:      "place",
 		Category:  "Placing",
-		Usage:     "place a request on nodes now, as a running job",
+		Usage:     "place a request on nodes, as a job that runs now or is planned",
 		ArgsUsage: "[SELECT]",
 		Description: "The job holds its nodes until it is released, also past its walltime. When it does not fit now the\n" +
-			"exit status is 3 and the message says when it would; 4 when it never can, and why.",
+			"exit status is 3 and the message says when it would; 4 when it never can, and why. A planned job has its\n" +
+			"nodes from its start on, and starts by the clock.",
 		Flags: append(requestFlags(),
+			&cli.StringFlag{Name: "at", Usage: "start at `TIME`"},
+			&cli.BoolFlag{Name: "or-reserve", Usage: "when it does not fit now, plan it for the earliest time at which it does"},
+			&cli.StringFlag{Name: "wait", Usage: "try for as long as `D` until it fits now"},
 			&cli.StringFlag{Name: "key", Usage: "idempotency `KEY`: the same key again is the same job"},
 			&cli.BoolFlag{Name: "explain", Usage: "say which way it was placed, and why"},
 			dryRunFlag()),
 		Action: r.place,
 	}, about{
-		Example: "placectl place 2:ncpus=4 --place scatter:excl -t 1h\njob=$(placectl place -l 1:ncpus=1 --place excl -o id)",
-		Exits:   append([]int{exitNotNow, exitNever}, writeExits...),
+		Example: "placectl place 2:ncpus=4 --place scatter:excl -t 1h\n" +
+			"placectl place 2:ncpus=4 --place scatter:excl --or-reserve\n" +
+			"job=$(placectl place -l 1:ncpus=1 --place excl --wait 10m -o id)",
+		Exits: append([]int{exitNotNow, exitNever}, writeExits...),
 	})
 }
 
@@ -35,19 +42,68 @@ func (r *runner) place(c *cli.Context) error {
 		return err
 	}
 	q.Key = c.String("key")
-	var answer func() error // printed after the commit: an answer means that it is durable
-	err = r.update(c, func(tx *store.Tx) error {
-		job, err := tx.Place(q)
-		if err != nil {
-			return err
-		}
-		answer, err = r.placement(tx, job, c.Bool("explain"))
-		return err
-	})
+	decide, patience, err := r.placeHow(c)
 	if err != nil {
 		return err
 	}
+	var answer func() error // printed after the commit: an answer means that it is durable
+	try := func() error {
+		return r.update(c, func(tx *store.Tx) error {
+			job, err := decide(tx, q)
+			if err != nil {
+				return err
+			}
+			answer, err = r.placement(tx, job, c.Bool("explain"))
+			return err
+		})
+	}
+	if err := r.keepTrying(patience, try); err != nil {
+		return err
+	}
 	return answer()
+}
+
+// placeHow reads which way to place the flags ask for, and for how long to try.
+func (r *runner) placeHow(c *cli.Context) (decide func(*store.Tx, placer.Request) (*store.Job, error), patience time.Duration, err error) {
+	if given := countSet(c, "at", "or-reserve", "wait"); given > 1 {
+		return nil, 0, usagef(verbName(c), "--at, --or-reserve and --wait exclude each other")
+	}
+	decide = (*store.Tx).Place
+	switch {
+	case c.Bool("or-reserve"):
+		decide = (*store.Tx).PlaceOrReserve
+	case c.IsSet("at"):
+		at, err := r.time(c, "at")
+		if err != nil {
+			return nil, 0, err
+		}
+		decide = func(tx *store.Tx, q placer.Request) (*store.Job, error) { return tx.PlaceAt(q, notPast(at, tx)) }
+	case c.IsSet("wait"):
+		patience, err = r.duration(c, "wait")
+	}
+	return decide, patience, err
+}
+
+func countSet(c *cli.Context, flags ...string) int {
+	n := 0
+	for _, f := range flags {
+		if c.IsSet(f) {
+			n++
+		}
+	}
+	return n
+}
+
+// startSlack is how far, in seconds, a start may lie behind the clock: "now" was
+// a moment ago when the lock is had.
+const startSlack = 60
+
+// notPast takes a start that lies a moment back for now.
+func notPast(at time.Time, tx *store.Tx) int64 {
+	if t := at.Unix(); t >= tx.Now() || t < tx.Now()-startSlack {
+		return t
+	}
+	return tx.Now()
 }
 
 // placement prepares the answer about a job that was placed.

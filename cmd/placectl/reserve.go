@@ -27,10 +27,6 @@ func reserveCommand(r *runner) *cli.Command {
 	})
 }
 
-// startSlack is how far, in seconds, a reservation's start may lie behind the
-// clock: "now" was a moment ago when the lock is had.
-const startSlack = 60
-
 func (r *runner) reserve(c *cli.Context) error {
 	if err := wantArgs(c, 1, 1); err != nil {
 		return err
@@ -53,10 +49,7 @@ func (r *runner) reserve(c *cli.Context) error {
 	var res *store.Reservation
 	var names []string
 	err = r.update(c, func(tx *store.Tx) error {
-		at := start.Unix()
-		if at < tx.Now() && at >= tx.Now()-startSlack {
-			at = tx.Now()
-		}
+		at := notPast(start, tx)
 		if nodes == "" {
 			res, err = tx.Reserve(c.Args().First(), q, at)
 		} else {

@@ -61,10 +61,10 @@ type Job struct {
 
 // What Status says. Checkpointed jobs have a line for each part.
 const (
-	Failed      = 0
-	Completed   = 1
-	Partial     = 2 // a part, to be continued
-	LastPart    = 3 // the last part, completed
-	LastFailed  = 4 // the last part, failed
-	Cancelled   = 5
+	Failed     = 0
+	Completed  = 1
+	Partial    = 2 // a part, to be continued
+	LastPart   = 3 // the last part, completed
+	LastFailed = 4 // the last part, failed
+	Cancelled  = 5
 )

@@ -1,0 +1,66 @@
+package main
+
+import (
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/placectl/placectl/store"
+	"github.com/urfave/cli/v2"
+)
+
+func extendCommand(r *runner) *cli.Command {
+	return r.verb(&cli.Command{
+		Name:      "extend",
+		Category:  "Placing",
+		Usage:     "give a job another walltime",
+		ArgsUsage: "JOB",
+		Description: "The walltime counts from the job's start; with a + in front it is added to the one it has. Refused when\n" +
+			"somebody else has one of the nodes before the new end.",
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "walltime", Aliases: []string{"t"}, Required: true, Usage: "`D` from the start, or +D more"},
+			dryRunFlag(),
+		},
+		Action: r.extend,
+	}, about{Example: "placectl extend 12 -t 4h\nplacectl extend 12 -t +30m", Exits: writeExits})
+}
+
+func (r *runner) extend(c *cli.Context) error {
+	if err := wantArgs(c, 1, 1); err != nil {
+		return err
+	}
+	ids, err := jobIDs(c)
+	if err != nil {
+		return err
+	}
+	text, more := strings.CutPrefix(c.String("walltime"), "+")
+	d, err := parseDuration(text)
+	if err != nil {
+		return usagef(verbName(c), "--walltime: %w", err)
+	}
+	seconds := int64(d / time.Second)
+	var job *store.Job
+	var nodes []string
+	err = r.update(c, func(tx *store.Tx) error {
+		walltime := seconds
+		if more {
+			old, err := tx.Job(ids[0])
+			if err != nil {
+				return err
+			}
+			walltime += old.Walltime
+		}
+		if job, err = tx.Extend(ids[0], walltime); err != nil {
+			return err
+		}
+		nodes, err = tx.NodeNames(job.NodeNumbers())
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	p := r.printer(result{Record: true, Columns: []column{{Name: "job"}, {Name: "state"}, {Name: "start", Kind: when},
+		{Name: "end", Kind: when}, {Name: "walltime", Kind: span}, {Name: "nodes", Kind: list, Nodes: true}}})
+	p.row(strconv.FormatUint(job.ID, 10), job.State.String(), job.Start, job.End, job.Walltime, nodes)
+	return p.close()
+}
