@@ -16,6 +16,8 @@ type collector struct {
 	empty   bool            // take all nodes that are up for free
 	taken   map[uint32]*roaring.Bitmap
 	then    map[uint32]*classes // by bucket, at a later instant
+	block   uint32              // the calendar block that fits looked at last, plus one
+	reaches bool                // whether some node of it may fit
 	buf     []uint32
 }
 
@@ -167,12 +169,15 @@ func (c *collector) perNodeOf(cand index.Candidate, node uint32) int {
 }
 
 // fits is the later test: nothing begins on the node before the end. Equality
-// fits.
+// fits. Whole blocks of nodes are told apart by how far they reach.
 func (c *collector) fits(node uint32) bool {
-	if c.ended == nil {
-		return c.Calendar.NextBusy(node, c.at) >= c.end
+	if c.ended != nil && c.ended.Contains(node) {
+		return c.Calendar.FreeThrough(node, c.at, c.end)
 	}
-	return c.Calendar.FreeThrough(node, c.at, c.end)
+	if block := node/timeline.BlockNodes + 1; block != c.block {
+		c.block, c.reaches = block, c.Calendar.Reach(block-1) >= c.end
+	}
+	return c.reaches && c.Calendar.NextBusy(node, c.Now+1) >= c.end
 }
 
 // available is a bucket's nodes of a class at the collector's instant, less
@@ -217,11 +222,12 @@ func (c *collector) classAt(b *index.Bucket, class index.Class) *roaring.Bitmap 
 }
 
 // classesThen sorts a bucket's nodes at a later instant. The nodes given back by
-// then join: as free ones where nothing follows, else, with those that are free
-// now and have something planned, as later ones, which fits then tells apart.
+// then join: as free ones where nothing follows, else as later ones. A node that
+// is free now and not given back by then still has its plans ahead of it.
 func (c *collector) classesThen(b *index.Bucket) *classes {
+	out := &classes{free: c.Index.Nodes(b, index.Free), later: c.Index.Nodes(b, index.Later)}
 	back := roaring.And(c.Index.Nodes(b, index.Busy), c.ended)
-	back.Or(c.Index.Nodes(b, index.Later))
+	back.Or(roaring.And(out.later, c.ended))
 	var free, later []uint32
 	for it := back.Iterator(); it.HasNext(); {
 		node := it.Next()
@@ -231,9 +237,13 @@ func (c *collector) classesThen(b *index.Bucket) *classes {
 			later = append(later, node)
 		}
 	}
-	out := &classes{free: c.Index.Nodes(b, index.Free), later: roaring.BitmapOf(later...)}
+	if len(later) > 0 {
+		out.later = roaring.Or(out.later, roaring.BitmapOf(later...))
+	}
 	if len(free) > 0 {
-		out.free = roaring.Or(out.free, roaring.BitmapOf(free...))
+		nodes := roaring.BitmapOf(free...)
+		out.free = roaring.Or(out.free, nodes)
+		out.later = roaring.AndNot(out.later, nodes)
 	}
 	return out
 }

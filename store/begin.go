@@ -30,7 +30,7 @@ func (tx *Tx) beginJob(c change, late []*Job) ([]*Job, error) {
 		}
 	}
 	j.State = JobRunning
-	if err := tx.reclass(j.NodeNumbers()); err != nil {
+	if err := tx.beginOn(j.NodeNumbers()); err != nil {
 		return nil, err
 	}
 	return late, tx.putJob(j, JobReserved)

@@ -103,7 +103,15 @@ func (tx *Tx) passReservation(c change) error {
 	if c.at >= r.End {
 		return tx.endReservation(r)
 	}
-	return tx.reclass(r.Nodes)
+	return tx.beginOn(r.Nodes)
+}
+
+// beginOn moves nodes on which a stretch has begun.
+func (tx *Tx) beginOn(nodes []uint32) error {
+	for _, n := range nodes {
+		tx.Calendar().Begin(n)
+	}
+	return tx.reclass(nodes)
 }
 
 // reclass puts nodes into the bitmaps that the calendar says they belong to.

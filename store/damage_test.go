@@ -37,7 +37,14 @@ func lively(t testing.TB) (*DB, *clock) {
 			t.Fatal(err)
 		}
 	}
-	if err := db.Update(func(tx *Tx) error { _, err := tx.Release(2); return err }); err != nil {
+	err = db.Update(func(tx *Tx) error {
+		if _, err := tx.Release(2); err != nil {
+			return err
+		}
+		_, err := tx.ReserveNodes("later", []uint32{10, 11}, tx.Now()+5000, tx.Now()+6000)
+		return err
+	})
+	if err != nil {
 		t.Fatal(err)
 	}
 	return db, clock

@@ -40,12 +40,26 @@ func (c *checker) derive(tx *Tx) (*derived, error) {
 	if err := d.reservations(); err != nil {
 		return nil, err
 	}
+	d.blocks()
+	return d, d.index()
+}
+
+// blocks writes the recomputed calendar down.
+func (d *derived) blocks() {
+	groups := make(map[uint32]reachRow)
 	for number, block := range d.calendar.Changed() {
 		if row := encodeBlock(block); row != nil {
 			d.rows[tableCalendar][string(key32(number))] = row
 		}
+		r := groups[number/reachBlocks]
+		r[number%reachBlocks] = d.calendar.Reach(number)
+		groups[number/reachBlocks] = r
 	}
-	return d, d.index()
+	for group, r := range groups {
+		if row := encodeReaches(r); row != nil {
+			d.rows[tableReaches][string(key32(group))] = row
+		}
+	}
 }
 
 // contradict reports what the rows themselves disagree on.

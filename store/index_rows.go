@@ -8,7 +8,38 @@ import (
 const (
 	bucketVersion = 1
 	blockVersion  = 1
+	reachVersion  = 1
 )
+
+// reachBlocks is how many calendar blocks share a row of reaches. On disk; must
+// not change.
+const reachBlocks = 64
+
+// reachRow is the reaches of a group of blocks.
+type reachRow [reachBlocks]int64
+
+// encodeReaches writes a row of reaches, nil when all are 0.
+func encodeReaches(r reachRow) []byte {
+	if r == (reachRow{}) {
+		return nil
+	}
+	e := encoder{}
+	e.byte(reachVersion)
+	for _, t := range r {
+		e.int(t)
+	}
+	return e.b
+}
+
+func decodeReaches(key, row []byte) (reachRow, error) {
+	d := decoder{b: row}
+	d.byte()
+	var r reachRow
+	for i := range r {
+		r[i] = d.int()
+	}
+	return r, d.done(tableReaches, key)
+}
 
 func encodeBucket(b *index.Bucket) []byte {
 	e := encoder{}

@@ -67,7 +67,7 @@ func (tx *Tx) missingQueue(name string) error {
 // AddQueue makes a queue.
 func (tx *Tx) AddQueue(q Queue) error {
 	if !index.ValidNodeName(q.Name) {
-		return fmt.Errorf("%w queue name %q: use letters, digits, - _ and .", ErrInvalid, q.Name)
+		return fmt.Errorf("%w queue name %q: use letters, digits, dots, - and _", ErrInvalid, q.Name)
 	}
 	row, err := tx.get(tableQueues, []byte(q.Name))
 	if err != nil {

@@ -27,6 +27,7 @@ const (
 	tableBuckets
 	tableBitmaps
 	tableCalendar
+	tableReaches
 	tableJobs
 	tableJobStates
 	tableEndings
@@ -55,6 +56,7 @@ var tables = [tableCount]struct {
 	tableBuckets:        {"buckets", "bucket number (4)", "signature, queue, priority, counts", 1, true},
 	tableBitmaps:        {"bitmaps", "family (1), bucket or resource number (4), value", "roaring bitmap, portable format", 1, true},
 	tableCalendar:       {"calendar", "node number / 64 (4)", "what is planned for those 64 nodes", 1, true},
+	tableReaches:        {"reaches", "node number / 4096 (4)", "for 64 calendar blocks, until when their later nodes stay free", 1, true},
 	tableJobs:           {"jobs", "job number (8)", "job", 1, false},
 	tableJobStates:      {"job_states", "state (1), job number (8)", "nothing", 1, true},
 	tableEndings:        {"endings", "expected end (8), owner (8)", "nothing", 1, true},

@@ -83,7 +83,7 @@ func (tx *Tx) validReservation(name string, start, end int64) error {
 	case !tx.Writable():
 		return ErrReadOnly
 	case !index.ValidNodeName(name):
-		return fmt.Errorf("%w reservation name %q: use letters, digits, - _ and .", ErrInvalid, name)
+		return fmt.Errorf("%w reservation name %q: use letters, digits, dots, - and _", ErrInvalid, name)
 	case end <= start || end-start > maxWalltime:
 		return fmt.Errorf("%w: reservation %s lasts %d s; it must be from 1 s to %d s", ErrInvalid, name, end-start, maxWalltime)
 	case end <= tx.now:

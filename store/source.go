@@ -86,6 +86,34 @@ func (s source) Block(number uint32) (*timeline.Block, error) {
 	return decodeBlock(key, row)
 }
 
+func (s source) Reach(number uint32) (int64, error) {
+	r, err := s.tx.reachRow(number / reachBlocks)
+	return r[number%reachBlocks], err
+}
+
+// reachRow reads the reaches of a group of blocks.
+func (tx *Tx) reachRow(group uint32) (reachRow, error) {
+	if r, ok := tx.loaded.reaches[group]; ok {
+		return r, nil
+	}
+	key := key32(group)
+	row, err := tx.get(tableReaches, key)
+	if err != nil {
+		return reachRow{}, err
+	}
+	var r reachRow
+	if row != nil {
+		if r, err = decodeReaches(key, row); err != nil {
+			return r, err
+		}
+	}
+	if tx.loaded.reaches == nil {
+		tx.loaded.reaches = make(map[uint32]reachRow)
+	}
+	tx.loaded.reaches[group] = r
+	return r, nil
+}
+
 // bitsKey is a bitmap's key on disk: family, number, value.
 func bitsKey(k index.BitsKey) []byte {
 	key := make([]byte, 5, 5+len(k.Value))
@@ -156,17 +184,38 @@ func (tx *Tx) flushCalendar(c *timeline.Calendar) error {
 	if err := c.Err(); err != nil {
 		return err
 	}
+	groups := make(map[uint32]reachRow)
 	for number, block := range c.Changed() {
-		row := encodeBlock(block)
-		var err error
-		if row == nil {
-			err = tx.remove(tableCalendar, key32(number))
-		} else {
-			err = tx.put(tableCalendar, key32(number), row)
+		if err := tx.putOrRemove(tableCalendar, key32(number), encodeBlock(block)); err != nil {
+			return err
 		}
-		if err != nil {
+		group := number / reachBlocks
+		r, ok := groups[group]
+		if !ok {
+			var err error
+			if r, err = tx.reachRow(group); err != nil {
+				return err
+			}
+		}
+		r[number%reachBlocks] = c.Reach(number)
+		groups[group] = r
+	}
+	for group, r := range groups {
+		if r == tx.loaded.reaches[group] {
+			continue
+		}
+		tx.loaded.reaches[group] = r
+		if err := tx.putOrRemove(tableReaches, key32(group), encodeReaches(r)); err != nil {
 			return err
 		}
 	}
-	return nil
+	return c.Err()
+}
+
+// putOrRemove writes a row, or deletes it when it is nil.
+func (tx *Tx) putOrRemove(t table, key, row []byte) error {
+	if row == nil {
+		return tx.remove(t, key)
+	}
+	return tx.put(t, key, row)
 }

@@ -26,6 +26,7 @@ type Tx struct {
 		defs     *index.Defs
 		index    *index.Index
 		calendar *timeline.Calendar
+		reaches  map[uint32]reachRow
 	}
 }
 

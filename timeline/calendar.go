@@ -28,10 +28,14 @@ type Busy struct {
 // Start.
 type Block [BlockNodes][]Busy
 
-// BlockSource lends a Calendar what is stored: the block of nodes from
-// number*BlockNodes on, nil for one in which nothing is planned.
+// BlockSource lends a Calendar what is stored.
 type BlockSource interface {
+	// Block is that of the nodes from number*BlockNodes on, nil for one in which
+	// nothing is planned.
 	Block(number uint32) (*Block, error)
+	// Reach is the block's reach, as Calendar.Reach computes it, at an instant
+	// since which no stretch has begun in it.
+	Reach(number uint32) (int64, error)
 }
 
 // Calendar knows which nodes are taken when. Blocks are faulted in when they
@@ -50,6 +54,8 @@ type Calendar struct {
 type calendarBlock struct {
 	*Block
 	changed bool
+	reached bool  // reach is up to date
+	reach   int64 // see Calendar.Reach
 }
 
 // NewCalendar makes a calendar at the instant now over what src holds, a nil
@@ -62,8 +68,14 @@ func NewCalendar(src BlockSource, now, grace int64) *Calendar {
 // Err is the first failure of the source.
 func (c *Calendar) Err() error { return c.err }
 
-// SetNow moves the calendar to another instant.
-func (c *Calendar) SetNow(now int64) { c.now = now }
+// SetNow moves the calendar to another instant. Where stretches begin in between
+// Begin must be told.
+func (c *Calendar) SetNow(now int64) {
+	c.now = now
+	for _, b := range c.blocks {
+		b.reached = false
+	}
+}
 
 func (c *Calendar) block(node uint32) *calendarBlock {
 	number := node / BlockNodes
@@ -127,7 +139,7 @@ func (c *Calendar) Put(node uint32, b Busy) error {
 		return 1
 	})
 	*list = slices.Insert(*list, i, b)
-	blk.changed = true
+	blk.changed, blk.reached = true, false
 	return nil
 }
 
@@ -141,7 +153,7 @@ func (c *Calendar) Remove(node uint32, owner uint64) error {
 		return fmt.Errorf("%w: nothing of owner %d on node %d", ErrSpan, owner, node)
 	}
 	*list = rest
-	blk.changed = true
+	blk.changed, blk.reached = true, false
 	return nil
 }
 

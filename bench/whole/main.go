@@ -29,7 +29,7 @@ func main() {
 	sizes := flag.String("sizes", "100,10000,100000", "live jobs of each store")
 	runs := flag.Int("runs", 21, "processes of each command and store")
 	signatures := flag.Int("signatures", 16, "different kinds of nodes")
-	planned := flag.Bool("planned", false, "plan half of the free nodes into the future")
+	planned := flag.Bool("planned", false, "half of the nodes run jobs, a quarter is planned for soon, twice each")
 	commit := flag.String("commit", "", "only commit an empty change to this `store` (the floor)")
 	make := flag.String("make", "", "only make this `store`, of the first of the sizes")
 	child := flag.Int("contend-child", 0, "be one of the contending processes, for so many transactions")
@@ -105,10 +105,21 @@ func fill(path string, n, signatures int, planned bool) error {
 		return err
 	}
 	defer db.Close()
-	nodes := n + n/10
+	nodes, running := n+n/10, n
+	if planned {
+		nodes, running = n, n/2
+	}
 	if err := db.Update(func(tx *store.Tx) error { return addNodes(tx, nodes, signatures) }); err != nil {
 		return err
 	}
+	if err := startJobs(db, running); err != nil || !planned {
+		return err
+	}
+	return planAhead(db, n)
+}
+
+// startJobs starts one-node jobs; no two end at the same time.
+func startJobs(db *store.DB, n int) error {
 	for done := 0; done < n; {
 		batch := min(10_000, n-done)
 		err := db.Update(func(tx *store.Tx) error {
@@ -125,14 +136,28 @@ func fill(path string, n, signatures int, planned bool) error {
 		}
 		done += batch
 	}
-	if !planned {
-		return nil
-	}
+	return nil
+}
+
+// planAhead reserves every other node that is free, in half an hour and in two:
+// what takes an hour does not fit on those now.
+func planAhead(db *store.DB, n int) error {
 	return db.Update(func(tx *store.Tx) error {
-		for i := n; i < nodes; i += 2 {
-			start := tx.Now() + 86400 + int64(i)
-			if _, err := tx.ReserveNodes("r"+strconv.Itoa(i), []uint32{uint32(i)}, start, start+3600); err != nil {
-				return err
+		ix, err := tx.Index()
+		if err != nil {
+			return err
+		}
+		var free []uint32
+		for _, b := range ix.Buckets() {
+			free = append(free, ix.Nodes(b, index.Free).ToArray()...)
+		}
+		for i := 0; i < len(free); i += 2 {
+			for _, ahead := range []int64{1800, 7200} {
+				start := tx.Now() + ahead + int64(i)%600
+				name := fmt.Sprintf("r%d-%d", i, ahead)
+				if _, err := tx.ReserveNodes(name, free[i:i+1], start, start+1800); err != nil {
+					return err
+				}
 			}
 		}
 		return nil

@@ -44,6 +44,7 @@ func steps() []step {
 		{name: "release", args: words("release")},
 		{name: "when, free now", args: words("when", "1:ncpus=1", "--place", "excl", "-o", "json")},
 		{name: "when, 3 ends to wait for", args: words("when", "3:ncpus=1:color=c0", "--place", "scatter:excl", "-o", "json")},
+		{name: "place --or-reserve", args: words("place", "3:ncpus=1:color=c0", "--place", "scatter:excl", "-t", "90m", "--or-reserve", "-o", "id"), undo: release},
 		{name: "when, a tenth of all nodes", args: func(t target) []string {
 			return []string{"when", fmt.Sprintf("%d:ncpus=1", t.size/10+3), "--place", "scatter:excl", "-o", "id"}
 		}},
