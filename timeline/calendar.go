@@ -53,6 +53,7 @@ type Calendar struct {
 
 type calendarBlock struct {
 	*Block
+	planned uint64 // the nodes that have stretches
 	changed bool
 	reached bool  // reach is up to date
 	reach   int64 // see Calendar.Reach
@@ -95,6 +96,11 @@ func (c *Calendar) block(node uint32) *calendarBlock {
 		if b.Block == nil {
 			b.Block = new(Block)
 		}
+		for i, list := range b.Block {
+			if len(list) > 0 {
+				b.planned |= 1 << i
+			}
+		}
 		c.blocks[number] = b
 	}
 	c.last, c.lastNo = b, number
@@ -105,9 +111,12 @@ func (c *Calendar) block(node uint32) *calendarBlock {
 func (c *Calendar) At(node uint32) []Busy { return c.block(node).Block[node%BlockNodes] }
 
 // End is when a stretch is expected to end, seen from now.
-func (c *Calendar) End(b Busy) int64 {
-	if b.Held && b.End <= c.now {
-		return c.now + c.grace
+func (c *Calendar) End(b Busy) int64 { return b.expected(c.now, c.grace) }
+
+// expected is when the stretch is expected to end, seen from now.
+func (b Busy) expected(now, grace int64) int64 {
+	if b.Held && b.End <= now {
+		return now + grace
 	}
 	return b.End
 }
@@ -139,6 +148,7 @@ func (c *Calendar) Put(node uint32, b Busy) error {
 		return 1
 	})
 	*list = slices.Insert(*list, i, b)
+	blk.planned |= 1 << (node % BlockNodes)
 	blk.changed, blk.reached = true, false
 	return nil
 }
@@ -152,7 +162,9 @@ func (c *Calendar) Remove(node uint32, owner uint64) error {
 	if len(rest) == len(*list) {
 		return fmt.Errorf("%w: nothing of owner %d on node %d", ErrSpan, owner, node)
 	}
-	*list = rest
+	if *list = rest; len(rest) == 0 {
+		blk.planned &^= 1 << (node % BlockNodes)
+	}
 	blk.changed, blk.reached = true, false
 	return nil
 }

@@ -64,6 +64,7 @@ func verbs() []verbEntry {
 		{"unreserve", unreserveCommand},
 		{"reservation", reservationCommand},
 		{"job", jobCommand},
+		{"gantt", ganttCommand},
 		{"check", checkCommand},
 		{"demo", demoCommand},
 		{"version", versionCommand},

@@ -20,9 +20,14 @@ import (
 
 var kills = flag.Int("kills", 150, "how many processes of each kind the kill tests kill")
 
-// commandPath is a name under which this test binary is placectl.
+// commandPath is a name under which this test binary is placectl. Tests that
+// start processes by the hundred are left out of short runs: those are for the
+// race detector, which makes a process take half a second to start.
 func commandPath(t *testing.T) string {
 	t.Helper()
+	if testing.Short() {
+		t.Skip("starts many processes")
+	}
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)

@@ -22,6 +22,9 @@ func TestMain(m *testing.M) {
 
 // TestScripts runs the command line in processes of its own.
 func TestScripts(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts many processes")
+	}
 	testscript.Run(t, testscript.Params{
 		Dir:                 "../../testdata/script",
 		RequireExplicitExec: true,

@@ -1,0 +1,93 @@
+package main
+
+import "strconv"
+
+// byBucket draws for each bucket how many of its nodes are taken, and below
+// that how many are free at least.
+func (d *ganttDrawing) byBucket(limit int) {
+	buckets := d.data.buckets
+	left := cutRows(&buckets, limit)
+	widest := len("all nodes") + 1 + textWidth(d.look.countText(len(d.data.nodes)))
+	for i := range buckets {
+		b := &buckets[i]
+		widest = max(widest, textWidth(b.label())+1+textWidth(d.look.countText(len(b.nodes))))
+	}
+	d.setLabel(widest)
+	d.summary()
+	d.axis()
+	for i := range buckets {
+		d.curveRows(buckets[i].label(), buckets[i].nodes)
+	}
+	if len(d.data.buckets) > 1 {
+		d.curveRows("all nodes", d.data.nodePointers())
+	}
+	if len(buckets) > axisAgain/2 {
+		d.axisLabels()
+	}
+	d.curveLegend()
+	if left > 0 {
+		d.words("%s more buckets are left out; all nodes counts theirs, too. --rows 0 shows them, --nodes those of some nodes.", comma(left))
+	}
+	d.endNote()
+}
+
+// label is what is the same about a bucket's nodes.
+func (b *ganttBucket) label() string {
+	text := b.signature
+	if text == "" {
+		text = "no resources"
+	}
+	if b.queue != "" {
+		text += " queue=" + b.queue
+	}
+	if b.priority != 0 {
+		text += " priority=" + strconv.Itoa(int(b.priority))
+	}
+	return printable(text)
+}
+
+// curveRows draws two lines: the label goes on in the second.
+func (d *ganttDrawing) curveRows(label string, nodes []*ganttNode) {
+	c := curve(nodes, max(d.w.from, d.w.now))
+	count := d.look.times + strconv.Itoa(len(nodes))
+	room := max(d.label-2-textWidth(count), 4)
+	n := breakAt([]byte(label), room)
+	d.line(string(endTrim(label[:n])), count, d.levels(&c))
+	d.line(label[n:], "", d.leastFree(&c))
+}
+
+// endTrim drops the blank at which a label was cut in two.
+func endTrim(s string) string {
+	for len(s) > 0 && s[len(s)-1] == ' ' {
+		s = s[:len(s)-1]
+	}
+	return s
+}
+
+// levels draws how many are taken at most in each cell.
+func (d *ganttDrawing) levels(c *ganttCurve) []ganttGlyph {
+	line := make([]ganttGlyph, d.w.cells)
+	for i := range line {
+		most, known := c.most(d.w.instant(i), max(d.w.instant(i+1), d.w.instant(i)+1))
+		switch {
+		case !known:
+			line[i].char = ' '
+		case c.up == 0:
+			line[i] = ganttGlyph{d.look.fill[ganttNotUp], ganttColors[ganttNotUp]}
+		case most == 0:
+			line[i] = d.glyph(i, ganttCell{owner: -1, kind: ganttFree})
+		case most == c.up:
+			line[i] = ganttGlyph{d.look.level(most, c.up), "31"}
+		default:
+			line[i] = ganttGlyph{d.look.level(most, c.up), "36"}
+		}
+	}
+	return line
+}
+
+func (d *ganttDrawing) curveLegend() {
+	levels := d.look.levels
+	last := len(levels) - 1
+	d.legendLine([]string{string(levels[0]) + " none taken", string(levels[1]) + " to " + string(levels[last-1]) + " some", string(levels[last]) + " all",
+		"12 free at least, until the next number"})
+}

@@ -1,0 +1,134 @@
+package main
+
+import "slices"
+
+// ganttGroup is neighbouring nodes that share a row.
+type ganttGroup struct {
+	nodes []ganttNode
+	cells []ganttCell // of the first of them
+	loose bool        // they look the same, but different jobs may have them
+}
+
+// ganttFolded is the rows of a drawing.
+type ganttFolded struct {
+	groups []ganttGroup
+	hidden int // stretches that no cell shows
+	left   int // nodes that --rows leaves out
+}
+
+// fold makes the nodes into at most limit rows, 0 for any number. Neighbours
+// that show the same share a row. Where that leaves too many, so do those of
+// the same outline, whoever has them; and where that does too, what is too much
+// is left out, and counted.
+func (w *ganttWindow) fold(nodes []ganttNode, limit int) ganttFolded {
+	f := w.foldBy(nodes, false)
+	if limit == 0 || len(f.groups) <= limit {
+		return f
+	}
+	f = w.foldBy(nodes, true)
+	if len(f.groups) > limit {
+		for _, g := range f.groups[limit:] {
+			f.left += len(g.nodes)
+		}
+		f.groups = f.groups[:limit]
+	}
+	return f
+}
+
+func (w *ganttWindow) foldBy(nodes []ganttNode, loose bool) (f ganttFolded) {
+	row := make([]ganttCell, w.cells)
+	for i := range nodes {
+		f.hidden += w.paint(&nodes[i], row)
+		if n := len(f.groups); n > 0 && f.groups[n-1].takes(&nodes[i], row) {
+			g := &f.groups[n-1]
+			g.nodes = g.nodes[:len(g.nodes)+1]
+			continue
+		}
+		f.groups = append(f.groups, ganttGroup{nodes[i : i+1], slices.Clone(row), loose})
+	}
+	return f
+}
+
+// takes reports whether a node may share the row.
+func (g *ganttGroup) takes(n *ganttNode, row []ganttCell) bool {
+	if g.nodes[0].state != n.state {
+		return false
+	}
+	if !g.loose {
+		return slices.Equal(g.cells, row)
+	}
+	return slices.EqualFunc(g.cells, row, func(a, b ganttCell) bool { return a.kind == b.kind && a.mark == b.mark })
+}
+
+// names lists the nodes of a row.
+func (g *ganttGroup) names() []string {
+	names := make([]string, len(g.nodes))
+	for i := range names {
+		names[i] = g.nodes[i].name
+	}
+	return names
+}
+
+// ganttRun is a part of a row: one bar, or cells alike that nobody has.
+type ganttRun struct {
+	lo, hi int
+	label  string
+}
+
+// runs cuts a row into its parts, and says what is to stand in them.
+func (w *ganttWindow) runs(g *ganttGroup, owners []ganttOwner) []ganttRun {
+	var out []ganttRun
+	for lo := 0; lo < len(g.cells); {
+		c, hi := g.cells[lo], lo+1
+		for hi < len(g.cells) && g.cells[hi].owner == c.owner && (c.owner >= 0 || g.cells[hi].kind == c.kind) {
+			hi++
+		}
+		run := ganttRun{lo: lo, hi: hi}
+		switch {
+		case c.owner >= 0:
+			run.label = owners[c.owner].label()
+		case c.kind == ganttNotUp:
+			run.label = g.nodes[0].state.String()
+		}
+		out = append(out, run)
+		lo = hi
+	}
+	if g.loose && len(g.nodes) > 1 {
+		w.countOwners(g, out, owners)
+	}
+	return out
+}
+
+// countOwners says of each bar of a loose row how many have it, where it is
+// more than one.
+func (w *ganttWindow) countOwners(g *ganttGroup, runs []ganttRun, owners []ganttOwner) {
+	row := make([]ganttCell, w.cells)
+	seen := make([]map[int32]bool, len(runs))
+	for i := range g.nodes {
+		w.paint(&g.nodes[i], row)
+		for k, run := range runs {
+			if row[run.lo].owner >= 0 {
+				if seen[k] == nil {
+					seen[k] = map[int32]bool{}
+				}
+				seen[k][row[run.lo].owner] = true
+			}
+		}
+	}
+	for k := range runs {
+		if len(seen[k]) < 2 {
+			continue
+		}
+		runs[k].label = plural(len(seen[k]), ganttNoun(g.cells[runs[k].lo].kind))
+	}
+}
+
+// cutRows drops rows from a limit on, 0 for none, and returns how many.
+func cutRows[T any](rows *[]T, limit int) int {
+	if limit == 0 || len(*rows) <= limit {
+		return 0
+	}
+	left := len(*rows) - limit
+	*rows = (*rows)[:limit]
+	return left
+}

@@ -1,0 +1,124 @@
+package main
+
+import "strconv"
+
+// ganttLook is the characters of a drawing. Every kind has its own, so that
+// nothing hangs on colour.
+type ganttLook struct {
+	fill      [ganttKinds]rune
+	begins    [ganttKinds]rune // the first of a bar; only where two meet, unless eachBegin
+	eachBegin bool
+	before    rune // the window cuts off what comes before
+	after     rune
+	tick, now rune // across free time
+	axis      rune
+	axisTick  rune
+	axisNow   rune
+	more      string // instead of what is cut off a name
+	times     string // so many nodes in a row
+	levels    []rune // how many are taken: none, some, all
+}
+
+var ganttASCII = ganttLook{
+	fill:      [ganttKinds]rune{' ', '.', 'x', '#', '-', '=', '!'},
+	begins:    [ganttKinds]rune{' ', '.', 'x', '[', '[', '[', '!'},
+	eachBegin: true,
+	before:    '<', after: '>', tick: ':', now: '|',
+	axis: '-', axisTick: '+', axisNow: 'V',
+	more: "~", times: "x", levels: []rune(".123456789#"),
+}
+
+var ganttBlocks = ganttLook{
+	fill:   [ganttKinds]rune{' ', '·', '╳', '╱', '░', '█', '!'},
+	begins: [ganttKinds]rune{' ', '·', '╳', '│', '│', '▐', '!'},
+	before: '◀', after: '▶', tick: '┊', now: '│',
+	axis: '─', axisTick: '┬', axisNow: '▼',
+	more: "…", times: "×", levels: []rune("·▁▂▃▄▅▆▇█"),
+}
+
+// ganttLook is the look that the terminal's characters allow.
+func (r *runner) ganttLook() *ganttLook {
+	if string(r.ramp()) == rampBlocks {
+		return &ganttBlocks
+	}
+	return &ganttASCII
+}
+
+// level is the character for so many taken out of all: none and all only where
+// that is exact.
+func (l *ganttLook) level(taken, all int) rune {
+	top := len(l.levels) - 1
+	switch {
+	case taken <= 0:
+		return l.levels[0]
+	case taken >= all:
+		return l.levels[top]
+	}
+	return l.levels[1+taken*(top-1)/all]
+}
+
+// The colours are SGR numbers. Neighbouring job numbers differ.
+var ganttColors = [ganttKinds]string{ganttFree: "90", ganttNotUp: "90", ganttReserved: "33", ganttOverdue: "31"}
+
+var ganttJobColors = []string{"36", "32", "35", "34"}
+
+// color is the colour of a cell's kind and owner.
+func (d *ganttDrawing) color(c ganttCell) string {
+	if c.kind == ganttRunning || c.kind == ganttPlanned {
+		return ganttJobColors[d.data.owners[c.owner].Job%uint64(len(ganttJobColors))]
+	}
+	return ganttColors[c.kind]
+}
+
+// ganttGlyph is a character of the drawing, with its colour.
+type ganttGlyph struct {
+	char  rune
+	style string // SGR numbers, "" for none
+}
+
+// appendGlyphs appends characters, and the colour changes between them where
+// the terminal shows any.
+func (d *ganttDrawing) appendGlyphs(b []byte, line []ganttGlyph) []byte {
+	style := ""
+	for _, g := range line {
+		if d.colors && g.style != style {
+			if style != "" {
+				b = append(b, "\x1b[0m"...)
+			}
+			if style = g.style; style != "" {
+				b = append(append(append(b, "\x1b["...), style...), 'm')
+			}
+		}
+		b = append(b, string(g.char)...)
+	}
+	if style != "" {
+		b = append(b, "\x1b[0m"...)
+	}
+	return b
+}
+
+// cutText is text in at most room columns; what is cut off is marked.
+func (l *ganttLook) cutText(text string, room int) string {
+	if textWidth(text) <= room {
+		return text
+	}
+	if room < 1 {
+		return ""
+	}
+	used := 0
+	for i, c := range text {
+		if used+runeWidth(c) > room-1 {
+			return text[:i] + l.more
+		}
+		used += runeWidth(c)
+	}
+	return text
+}
+
+// countText says that so many nodes share a row, "" for one.
+func (l *ganttLook) countText(n int) string {
+	if n == 1 {
+		return ""
+	}
+	return l.times + strconv.Itoa(n)
+}
