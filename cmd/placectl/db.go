@@ -17,13 +17,28 @@ func (r *runner) storeOptions() *store.Options {
 	return &store.Options{LockTimeout: r.LockTimeout, Now: func() time.Time { return r.now() }, Warn: func(s string) { r.notef("%s", s) }}
 }
 
-// view runs fn on a snapshot of the database.
+// view runs fn on a snapshot of the database. What fn prints is held back until
+// the file is closed: whoever reads the answer slowly keeps nobody waiting.
 func (r *runner) view(fn func(*store.Tx) error) error {
 	db, err := r.open()
 	if err != nil {
 		return err
 	}
-	return db.View(fn)
+	return r.holdBack(func() error { return db.View(fn) })
+}
+
+// holdBack runs fn and then prints what it printed, nothing if it failed.
+func (r *runner) holdBack(fn func() error) error {
+	out := r.stdout
+	var held bytes.Buffer
+	r.stdout = &held
+	err := fn()
+	r.stdout = out
+	if err != nil {
+		return err
+	}
+	_, err = out.Write(held.Bytes())
+	return err
 }
 
 // update runs fn and commits what it changed; with --dry-run it forgets it.
@@ -49,14 +64,5 @@ func dryRunFlag() cli.Flag {
 // transaction: it is held back until the commit, because an answer means that
 // the change is durable.
 func (r *runner) updateAndPrint(c *cli.Context, fn func(*store.Tx) error) error {
-	out := r.stdout
-	var held bytes.Buffer
-	r.stdout = &held
-	err := r.update(c, fn)
-	r.stdout = out
-	if err != nil {
-		return err
-	}
-	_, err = out.Write(held.Bytes())
-	return err
+	return r.holdBack(func() error { return r.update(c, fn) })
 }

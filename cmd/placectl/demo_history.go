@@ -82,25 +82,6 @@ func (d *demoReplay) busyPart() float64 {
 	return float64(sum) / float64((d.data.Until-d.data.From)*int64(len(d.data.Nodes)))
 }
 
-// The levels of a drawing, from none to full.
-const (
-	rampBlocks = " ▁▂▃▄▅▆▇█"
-	rampASCII  = " .:-=+*#@"
-)
-
-// ramp is the levels that the terminal can show.
-func (r *runner) ramp() []rune {
-	for _, name := range []string{"LC_ALL", "LC_CTYPE", "LANG"} {
-		if v := strings.ToLower(r.getenv(name)); v != "" {
-			if strings.Contains(v, "utf-8") || strings.Contains(v, "utf8") {
-				return []rune(rampBlocks)
-			}
-			break
-		}
-	}
-	return []rune(rampASCII)
-}
-
 // draw draws a row, full being what fills a column. What is not nothing shows.
 func (h *demoHistory) draw(ramp []rune, row *[historyColumns]int64, full int64) string {
 	var b strings.Builder

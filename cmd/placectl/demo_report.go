@@ -192,6 +192,7 @@ func (rep *demoReport) hints() {
 	when := fmt.Sprintf("when %d:ncpus=12 --place scatter:excl -t 4h", idle+1)
 	hints := []demoHint{
 		{"bucket list", "the buckets, in the order in which a placement tries them"},
+		{"gantt", "who has which node until when, and the holes"},
 		{"node list --state later", "nodes that are free until the upgrade"},
 		{when, fmt.Sprintf("when %d nodes are free for four hours, and whose end that waits for", idle+1)},
 	}
