@@ -29,6 +29,7 @@ type classes struct{ free, later *roaring.Bitmap }
 // that were gone through.
 type shortfall struct {
 	chunk, found int
+	alone        bool // no other chunk had to do with it
 	cands        [][]index.Candidate
 }
 
@@ -39,7 +40,7 @@ type shortfall struct {
 func (m *mapping) collect(cands [][]index.Candidate, at int64, ended *roaring.Bitmap) (*Plan, shortfall) {
 	if ended != nil {
 		if i, most := m.tooFew(cands, ended); i >= 0 {
-			return nil, shortfall{i, most, cands}
+			return nil, shortfall{i, most, true, cands}
 		}
 	}
 	c := collector{mapping: m, at: at, end: at + m.Duration, ended: ended}
@@ -51,7 +52,7 @@ func (m *mapping) collect(cands [][]index.Candidate, at int64, ended *roaring.Bi
 			if plan.Chunks = m.reassign(&c, cands); plan.Chunks != nil {
 				return plan, shortfall{}
 			}
-			return nil, shortfall{i, found, cands}
+			return nil, shortfall{i, found, i == 0, cands}
 		}
 		c.take(picks, cands[i+1:])
 		plan.Chunks[i] = Allotment{emit(picks, m.Chunks[i].Count)}
@@ -228,22 +229,13 @@ func (c *collector) classesThen(b *index.Bucket) *classes {
 	out := &classes{free: c.Index.Nodes(b, index.Free), later: c.Index.Nodes(b, index.Later)}
 	back := roaring.And(c.Index.Nodes(b, index.Busy), c.ended)
 	back.Or(roaring.And(out.later, c.ended))
-	var free, later []uint32
-	for it := back.Iterator(); it.HasNext(); {
-		node := it.Next()
-		if c.Calendar.FreeThrough(node, c.at, timeline.Forever) {
-			free = append(free, node)
-		} else {
-			later = append(later, node)
-		}
+	free := c.Calendar.FreeThroughout(back, c.at, timeline.Forever)
+	if back.AndNot(free); !back.IsEmpty() {
+		out.later = roaring.Or(out.later, back)
 	}
-	if len(later) > 0 {
-		out.later = roaring.Or(out.later, roaring.BitmapOf(later...))
-	}
-	if len(free) > 0 {
-		nodes := roaring.BitmapOf(free...)
-		out.free = roaring.Or(out.free, nodes)
-		out.later = roaring.AndNot(out.later, nodes)
+	if !free.IsEmpty() {
+		out.free = roaring.Or(out.free, free)
+		out.later = roaring.AndNot(out.later, free)
 	}
 	return out
 }

@@ -1,6 +1,8 @@
 package placer
 
 import (
+	"iter"
+
 	"github.com/RoaringBitmap/roaring/v2"
 )
 
@@ -25,13 +27,17 @@ func (s *Snapshot) Starts(a Ask, after int64, count int) ([]*Plan, error) {
 	}
 	var plans []*Plan
 	var short shortfall
-	for at, ended := range m.instants(max(after, s.Now)) {
-		plan, missing, err := m.place(at, ended)
+	enough := 0 // the request cannot fit until so many nodes are back
+	for in := range m.instants(max(after, s.Now)) {
+		if in.back < enough && !in.last {
+			continue
+		}
+		plan, missing, err := m.place(in.at, in.ended)
 		if err != nil {
 			return nil, err
 		}
 		if plan == nil {
-			short = missing
+			short, enough = missing, in.back+m.wait(missing)
 			continue
 		}
 		if plans = append(plans, plan); len(plans) >= count {
@@ -44,25 +50,51 @@ func (s *Snapshot) Starts(a Ask, after int64, count int) ([]*Plan, error) {
 	return plans, nil
 }
 
+// wait is how many nodes at least have to be given back before a request fits
+// that has just been found short. Until a node is given back it can only be lost
+// as time goes on, for what is planned on it draws nearer. So a chunk that was
+// short of all nodes, not just of those that other chunks left, stays so until
+// those given back could make it up. Each placement set falls short by itself:
+// nothing is said for them.
+func (m *mapping) wait(short shortfall) int {
+	if len(m.sets) > 0 || !short.alone {
+		return 0
+	}
+	need, most := m.Chunks[short.chunk].Count, 1
+	for _, c := range short.cands[short.chunk] {
+		most = max(most, m.perNode(c.Cells[0]))
+	}
+	missing := need - short.found
+	return (missing-1)/most + 1
+}
+
+// instant is one at which a request is tried.
+type instant struct {
+	at    int64
+	ended *roaring.Bitmap // the nodes given back by then, nil for now
+	back  int             // how often nodes were, one may be more than once
+	last  bool            // nothing is given back later
+}
+
 // instants lists the given instant and each later one at which nodes are given
-// back, with all the nodes given back by then (nil for now).
-func (m *mapping) instants(after int64) func(yield func(int64, *roaring.Bitmap) bool) {
-	return func(yield func(int64, *roaring.Bitmap) bool) {
-		at, ended := after, roaring.New()
-		first := ended
-		if after == m.Now {
-			first = nil
+// back.
+func (m *mapping) instants(after int64) iter.Seq[instant] {
+	return func(yield func(instant) bool) {
+		in, ended := instant{at: after}, roaring.New()
+		if after > m.Now {
+			in.ended = ended
 		}
 		for t, nodes := range m.Endings(m.Now) {
-			if t > at {
-				if !yield(at, first) {
+			if t > in.at {
+				if !yield(in) {
 					return
 				}
-				at = t
-				first = ended
+				in.at, in.ended = t, ended
 			}
 			ended.AddMany(nodes)
+			in.back += len(nodes)
 		}
-		yield(at, first)
+		in.last = true
+		yield(in)
 	}
 }

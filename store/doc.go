@@ -22,8 +22,10 @@
 // outlive it; the types returned by Tx's methods are copies and may. File locks
 // do not exclude on every network file system: see Options.Warn.
 //
-// Reading the source: db.go opens and locks, with lock.go and preflight.go;
-// registry.go names every table; codec.go and the *_row.go files are the rows;
-// tx.go is the transaction, clock.go its notion of now; nodes.go, place.go,
-// release.go, reserve.go are what can be done; check.go proves it.
+// Reading the source: db.go opens and locks, with lock.go, preflight.go and
+// fault.go; registry.go names every table; codec.go and the *_row.go files are
+// the rows; tx.go is the transaction, source.go what it lends to index and
+// calendar, clock.go its notion of now, patch.go how a reader keeps up with it;
+// nodes.go, ask.go and place.go, begin.go, extend.go, release.go, reserve.go are
+// what can be done; check.go and derive.go prove it.
 package store

@@ -137,7 +137,7 @@ func (s *gapSweep) noFit() error {
 // and the nodes of the set in it as bits.
 func blocksOf(nodes *roaring.Bitmap) iter.Seq2[uint32, uint64] {
 	return func(yield func(uint32, uint64) bool) {
-		var buf [256]uint32
+		var buf [64]uint32
 		number, word := uint32(0), uint64(0)
 		it := nodes.ManyIterator()
 		for k := it.NextMany(buf[:]); k > 0; k = it.NextMany(buf[:]) {
