@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"go.etcd.io/bbolt"
+	"golang.org/x/sys/unix"
 )
 
 // Options are how a database is opened. The zero value works.
@@ -68,8 +69,8 @@ func Open(path string, opt *Options) (*DB, error) {
 }
 
 // Create makes a new, empty database: written beside the name, synced, then
-// linked to it, so that a file of that name is whole or not there. It fails
-// with ErrExists when there is one, and never replaces it.
+// renamed, so that a file of that name is whole or not there. It fails with
+// ErrExists when there is one, and never replaces it.
 func Create(path string, opt *Options, setup func(*Tx) error) error {
 	if _, err := os.Lstat(path); err == nil {
 		return fmt.Errorf("%s: %w", path, ErrExists)
@@ -86,10 +87,14 @@ func Create(path string, opt *Options, setup func(*Tx) error) error {
 	if err := layOut(tmp.Name(), opt, setup); err != nil {
 		return err
 	}
-	if err := os.Link(tmp.Name(), path); err != nil {
-		if errors.Is(err, fs.ErrExist) {
-			return fmt.Errorf("%s: %w", path, ErrExists)
-		}
+	err = unix.Renameat2(unix.AT_FDCWD, tmp.Name(), unix.AT_FDCWD, path, unix.RENAME_NOREPLACE)
+	if errors.Is(err, unix.EINVAL) || errors.Is(err, unix.ENOSYS) {
+		err = os.Link(tmp.Name(), path) // the file system cannot do the former
+	}
+	switch {
+	case errors.Is(err, fs.ErrExist):
+		return fmt.Errorf("%s: %w", path, ErrExists)
+	case err != nil:
 		return err
 	}
 	return syncDir(filepath.Dir(path))

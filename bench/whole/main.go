@@ -32,6 +32,7 @@ func main() {
 	planned := flag.Bool("planned", false, "half of the nodes run jobs, a quarter is planned for soon, twice each")
 	commit := flag.String("commit", "", "only commit an empty change to this `store` (the floor)")
 	make := flag.String("make", "", "only make this `store`, of the first of the sizes")
+	worst := flag.String("make-adversarial", "", "only make this adversarial `store`")
 	child := flag.Int("contend-child", 0, "be one of the contending processes, for so many transactions")
 	flag.Parse()
 	switch {
@@ -40,6 +41,11 @@ func main() {
 		return
 	case *commit != "":
 		check(emptyCommit(*commit))
+		return
+	case *worst != "":
+		n, err := strconv.Atoi(*sizes)
+		check(err)
+		check(fillAdversarial(*worst, n))
 		return
 	case *make != "":
 		n, err := strconv.Atoi(strings.Split(*sizes, ",")[0])
@@ -67,6 +73,7 @@ func main() {
 		b.stores = append(b.stores, target{n, *signatures, path})
 	}
 	check(b.run())
+	check(b.adversarial(dir))
 	check(contend(self, filepath.Join(dir, "contended.db"), 16, 100))
 	check(embedded(dir, 100_000))
 }

@@ -1,0 +1,68 @@
+package main
+
+import (
+	"fmt"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"time"
+
+	"github.com/placectl/placectl/store"
+)
+
+// staggered is how many reservations each node of the adversarial store has:
+// fifty minutes taken, fifty free, each node a little after the one before. At
+// almost any time some are free, and for an hour none is, until all that is
+// planned is over.
+const staggered = 15
+
+// adversarial measures the worst question for when: many times at which enough
+// nodes are free, but not for long enough.
+func (b *bench) adversarial(dir string) error {
+	fmt.Printf("\nwhen, where enough nodes are free at every time but none for long enough; %d reservations a node\n", staggered)
+	for _, t := range b.stores {
+		spans := t.size
+		path := filepath.Join(dir, "adversarial-"+strconv.Itoa(spans)+".db")
+		if err := exec.Command(b.self, "-make-adversarial", path, "-sizes", strconv.Itoa(spans)).Run(); err != nil {
+			return err
+		}
+		var got []sample
+		for range min(b.runs, 5) {
+			_, m, err := b.process(b.program, target{spans, 1, path}, "when", "2:ncpus=1", "--place", "scatter:excl", "-t", "1h", "-o", "id")
+			if err != nil {
+				return err
+			}
+			got = append(got, m)
+		}
+		wall := median(got, func(s sample) float64 { return float64(s.wall) / 1e6 })
+		fmt.Printf("  %d spans on %d nodes: %.1f ms, %.0f ns a span\n", spans, spans/staggered, wall, wall*1e6/float64(spans))
+	}
+	return nil
+}
+
+// fillAdversarial makes a store of so many reservations.
+func fillAdversarial(path string, spans int) error {
+	now := base()
+	opt := &store.Options{Private: true, Now: func() time.Time { return now }}
+	nodes := spans / staggered
+	if err := store.Create(path, opt, func(tx *store.Tx) error { return addPlainNodes(tx, nodes) }); err != nil {
+		return err
+	}
+	db, err := store.Open(path, opt)
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	return db.Update(func(tx *store.Tx) error {
+		for node := range nodes {
+			for k := range staggered {
+				start := tx.Now() + 1 + int64(node*3000/nodes) + int64(k)*6000
+				name := fmt.Sprintf("r%d-%d", node, k)
+				if _, err := tx.ReserveNodes(name, []uint32{uint32(node)}, start, start+3000); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	})
+}
