@@ -2,6 +2,7 @@ package store
 
 import (
 	"encoding/binary"
+	"fmt"
 
 	"github.com/placectl/placectl/index"
 )
@@ -90,14 +91,18 @@ func (tx *Tx) nodeHead(number uint32) (bucket uint32, state index.State, err err
 	return binary.LittleEndian.Uint32(row[2:]), index.State(row[1]), nil
 }
 
-// nodeName reads only the name of a node.
+// nodeName reads only the name of a node. One that was removed, but is on record
+// in a job that has ended, is called by its number: #7.
 func (tx *Tx) nodeName(number uint32) (string, error) {
 	row, err := tx.get(tableNodes, key32(number))
 	if err != nil {
 		return "", err
 	}
+	if row == nil {
+		return "#" + itoa(number), nil
+	}
 	if len(row) < nodeHeadSize {
-		return "", missing("node", "#"+itoa(number))
+		return "", fmt.Errorf("%w: node row %d is short", ErrDamaged, number)
 	}
 	d := decoder{b: row[nodeHeadSize:]}
 	return d.string(), d.done(tableNodes, key32(number))
