@@ -27,9 +27,10 @@ func (s *Snapshot) Starts(a Ask, after int64, count int) ([]*Plan, error) {
 	}
 	var plans []*Plan
 	var short shortfall
-	enough := 0 // the request cannot fit until so many nodes are back
+	opened := openings{mapping: &m}
+	enough := 0 // the request cannot fit until so many nodes have opened
 	for in := range m.instants(max(after, s.Now)) {
-		if in.back < enough && !in.last {
+		if opened.pass(in); opened.count() < enough && !in.last {
 			continue
 		}
 		plan, missing, err := m.place(in.at, in.ended)
@@ -37,7 +38,8 @@ func (s *Snapshot) Starts(a Ask, after int64, count int) ([]*Plan, error) {
 			return nil, err
 		}
 		if plan == nil {
-			short, enough = missing, in.back+m.wait(missing)
+			short, enough = missing, m.wait(missing)
+			opened.reset()
 			continue
 		}
 		if plans = append(plans, plan); len(plans) >= count {
@@ -50,29 +52,32 @@ func (s *Snapshot) Starts(a Ask, after int64, count int) ([]*Plan, error) {
 	return plans, nil
 }
 
-// wait is how many nodes at least have to be given back before a request fits
-// that has just been found short. Until a node is given back it can only be lost
-// as time goes on, for what is planned on it draws nearer. So a chunk that was
-// short of all nodes, not just of those that other chunks left, stays so until
-// those given back could make it up. Each placement set falls short by itself:
-// nothing is said for them.
+// wait is how many nodes at least have to open before a request fits that has
+// just been found short: to be given back, and be free for as long as it takes.
+// Of those that were free before some are lost as time goes on, and none is won.
+// So a chunk that was short of all nodes, not just of those that other chunks
+// left, stays so until what has opened could make it up. For chunks that were
+// left short by others, and for placement sets, of which each falls short by
+// itself, one node might do.
 func (m *mapping) wait(short shortfall) int {
 	if len(m.sets) > 0 || !short.alone {
-		return 0
+		return 1
 	}
 	need, most := m.Chunks[short.chunk].Count, 1
 	for _, c := range short.cands[short.chunk] {
-		most = max(most, m.perNode(c.Cells[0]))
+		for _, cell := range c.Cells {
+			most = max(most, m.perNode(cell))
+		}
 	}
 	missing := need - short.found
-	return (missing-1)/most + 1
+	return max(1, (missing-1)/most+1)
 }
 
 // instant is one at which a request is tried.
 type instant struct {
 	at    int64
 	ended *roaring.Bitmap // the nodes given back by then, nil for now
-	back  int             // how often nodes were, one may be more than once
+	back  []uint32        // those given back at this instant
 	last  bool            // nothing is given back later
 }
 
@@ -89,10 +94,10 @@ func (m *mapping) instants(after int64) iter.Seq[instant] {
 				if !yield(in) {
 					return
 				}
-				in.at, in.ended = t, ended
+				in.at, in.ended, in.back = t, ended, in.back[:0]
 			}
 			ended.AddMany(nodes)
-			in.back += len(nodes)
+			in.back = append(in.back, nodes...)
 		}
 		in.last = true
 		yield(in)

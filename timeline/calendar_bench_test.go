@@ -33,10 +33,10 @@ func benchEarliest(b *testing.B, c *Calendar, all *roaring.Bitmap, n int, d int6
 	}
 }
 
-// BenchmarkCalendarEarliest: each node has one job (few: one of ten ends; many:
-// an end of its own); or ten jobs with gaps between (random); or ten in whose
-// gaps half of the nodes, always others, are free (alternating: the last start
-// of ten is the first that fits more than half).
+// BenchmarkCalendarEarliest: each node has one job, with one of ten ends (few) or
+// an end of its own (many); or ten jobs with pauses between them (random); or ten
+// such that up to half of the nodes are free for long enough again and again, and
+// never more, nor twice the same, until all jobs are over (alternating).
 func BenchmarkCalendarEarliest(b *testing.B) {
 	for _, nodes := range []int{1_000, 100_000} {
 		rng := rand.New(rand.NewPCG(1, 1))
@@ -71,9 +71,8 @@ func spread(rng *rand.Rand, count int) []Busy {
 	return list
 }
 
-// alternating is ten jobs of a hundred, the odd nodes' in the gaps of the even
-// ones', and each a little off its neighbours'. For 90, half of the nodes are
-// free again and again, and never more.
+// alternating is ten jobs of about a hundred, those of odd nodes in the pauses of
+// even ones.
 func alternating(node, jitter int) []Busy {
 	list := make([]Busy, 10)
 	for i := range list {
@@ -84,6 +83,20 @@ func alternating(node, jitter int) []Busy {
 		list[i] = Busy{Start: at, End: int64(i)*200 + int64(node%2)*100 + 100 + int64(jitter%7)}
 	}
 	return list
+}
+
+// BenchmarkCalendarCold asks a new calendar of 100,000 nodes with a job each, so
+// that every block is lent anew.
+func BenchmarkCalendarCold(b *testing.B) {
+	const nodes = 100_000
+	stored, all := benchCalendar(b, nodes, func(node int) []Busy { return []Busy{{Start: -1, End: int64(node*7919%nodes) + 1}} })
+	b.ReportAllocs()
+	for b.Loop() {
+		c := NewCalendar(lender{stored}, 0, 300)
+		if at, _, err := c.Earliest(all, nodes/2, 3600, 0); err != nil || at != nodes/2 {
+			b.Fatal(at, err)
+		}
+	}
 }
 
 // BenchmarkCalendarFreeThroughout: one node of a hundred has a job, and every

@@ -120,6 +120,28 @@ func TestCalendarFreeThroughout(t *testing.T) {
 	})
 }
 
+// TestCalendarFreeThroughoutOwn: the answer outlives a set that was read in place.
+func TestCalendarFreeThroughoutOwn(t *testing.T) {
+	want := []uint32{1, 3, 65_536, 200_000}
+	stored, err := roaring.BitmapOf(append([]uint32{2}, want...)...).ToBytes()
+	if err != nil {
+		t.Fatal(err)
+	}
+	candidates := roaring.New()
+	if _, err := candidates.FromBuffer(stored); err != nil {
+		t.Fatal(err)
+	}
+	c := NewCalendar(nil, 0, 1)
+	if err := c.Add(2, Busy{Start: 0, End: 1}); err != nil {
+		t.Fatal(err)
+	}
+	free := c.FreeThroughout(candidates, 0, 1)
+	clear(stored)
+	if got := free.ToArray(); !slices.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
+	}
+}
+
 // TestCalendarPlanned: the bits that let empty nodes be passed over are those of
 // the nodes with stretches, however these came and went.
 func TestCalendarPlanned(t *testing.T) {

@@ -5,7 +5,10 @@
 // A Planner holds one quantity, a Multi several named ones that are taken and
 // given back together. Both follow the planner of Flux (flux-sched,
 // resource/planner) in what they answer. A Calendar knows which nodes are busy
-// when.
+// when, and Loads what is taken of nodes that are shared; both say which nodes of
+// a set are free throughout a window, and when enough of them are for the first
+// time. They know nodes, so they count exactly where a plan of totals could not
+// tell whether what is free at two moments is free on the same nodes.
 //
 // # Terms
 //
@@ -21,8 +24,10 @@
 //     Only Resize can bring the total below it; then zero is free there, not
 //     less, until spans go.
 //   - A refused call changes nothing, in no quantity of a Multi.
-//   - Queries write nothing and allocate nothing, so any number of goroutines
-//     may ask at once. Changes need the plan for themselves.
+//   - Queries write nothing, so any number of goroutines may ask at once. Changes
+//     need the plan for themselves. A Calendar is the exception: it keeps what
+//     its source lends when it is first asked for it.
+//   - Queries of a plan, and those of one node, allocate nothing.
 //   - Answers depend on the live spans, the total and the plan's bounds alone,
 //     never on the order in which things happened. Span ids do depend on it.
 //
@@ -35,6 +40,10 @@
 // free run is too short. The run lengths are kept rounded upward, for a
 // limited number of amounts, so a plan can be built whose runs all hide in the
 // rounding; the search then looks at every change point once, never more.
+//
+// The earliest start for n of a set of nodes costs a look at each of their
+// stretches, and at worst a sort of as many instants: calendar_search.go says
+// how.
 //
 // A Multi searches quantity by quantity, each moving the start further. It can
 // take a step per change point where two quantities are free at alternating

@@ -5,6 +5,7 @@ import "errors"
 var (
 	// ErrNoFit is returned by EarliestStart and EarliestChange when no moment
 	// of the plan from the given one on has the amount free for the duration.
+	// Earliest returns it when never so many of the candidates are free.
 	ErrNoFit = errors.New("timeline: no start fits")
 
 	// ErrBusy is returned when an addition would take what is not free
@@ -14,10 +15,12 @@ var (
 	// ErrRange is returned for arguments that cannot be meant: a moment or a
 	// window outside the plan, a duration below one, an amount that is
 	// negative, above the total or above what the span holds, a plan without
-	// extent, a vector that does not match the quantities of a Multi.
+	// extent, a vector that does not match the quantities of a Multi or of
+	// Loads, less than one node, a node without a capacity.
 	ErrRange = errors.New("timeline: out of range")
 
 	// ErrSpan is returned when no live span is the one named: its id was never
-	// given out, or it has been removed already.
+	// given out, or it has been removed already; or the owner has nothing on a
+	// node that is to be given back.
 	ErrSpan = errors.New("timeline: no such span")
 )

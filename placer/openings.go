@@ -1,0 +1,89 @@
+package placer
+
+import (
+	"container/heap"
+
+	"github.com/RoaringBitmap/roaring/v2"
+	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/timeline"
+)
+
+// openings follows, from instant to instant, the nodes that were given back
+// since the request was last tried and are free for its time from now on. It
+// makes it cheap to pass over instants at which nodes are given back that are
+// soon taken again.
+type openings struct {
+	*mapping
+	nodes *roaring.Bitmap // that serve any chunk; nil until they are asked for
+	open  *roaring.Bitmap
+	shuts shuttings
+}
+
+// shutting is when a node that has opened is too near its next stretch.
+type shutting struct {
+	after int64 // the last instant at which the request fits on it
+	node  uint32
+}
+
+type shuttings []shutting
+
+func (s shuttings) Len() int           { return len(s) }
+func (s shuttings) Less(i, j int) bool { return s[i].after < s[j].after }
+func (s shuttings) Swap(i, j int)      { s[i], s[j] = s[j], s[i] }
+func (s *shuttings) Push(x any)        { *s = append(*s, x.(shutting)) }
+
+func (s *shuttings) Pop() any {
+	last := (*s)[len(*s)-1]
+	*s = (*s)[:len(*s)-1]
+	return last
+}
+
+// reset forgets all: the request is being tried.
+func (o *openings) reset() {
+	o.open, o.shuts = roaring.New(), nil
+}
+
+func (o *openings) count() int {
+	if o.open == nil {
+		return 0
+	}
+	return int(o.open.GetCardinality())
+}
+
+// pass goes on to an instant.
+func (o *openings) pass(in instant) {
+	if o.open == nil {
+		return // it was not tried yet
+	}
+	for len(o.shuts) > 0 && o.shuts[0].after < in.at {
+		o.open.Remove(heap.Pop(&o.shuts).(shutting).node)
+	}
+	for _, node := range in.back {
+		if !o.serving().Contains(node) || !o.Calendar.FreeThrough(node, in.at, in.at+o.Duration) {
+			continue
+		}
+		o.open.Add(node)
+		if next := o.Calendar.NextBusy(node, in.at); next != timeline.Forever {
+			heap.Push(&o.shuts, shutting{next - o.Duration, node})
+		}
+	}
+}
+
+// serving is the nodes of all buckets that serve a chunk.
+func (o *openings) serving() *roaring.Bitmap {
+	if o.nodes != nil {
+		return o.nodes
+	}
+	seen := make(map[*index.Bucket]bool)
+	var parts []*roaring.Bitmap
+	for _, cands := range o.whole {
+		for _, c := range cands {
+			if !seen[c.Bucket] {
+				seen[c.Bucket] = true
+				parts = append(parts, o.Index.Nodes(c.Bucket, index.None))
+			}
+		}
+	}
+	o.nodes = roaring.FastOr(parts...)
+	return o.nodes
+}
