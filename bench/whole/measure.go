@@ -51,6 +51,10 @@ func steps() []step {
 		{name: "node show", args: words("node", "show", "node000007")},
 		{name: "job show", args: words("job", "show", "7")},
 		{name: "bucket list", args: words("bucket", "list")},
+		{name: "node list", args: words("node", "list")},
+		{name: "job list", args: words("job", "list")},
+		{name: "job list, json", args: words("job", "list", "-o", "json")},
+		{name: "gantt", args: words("gantt", "--rows", "40")},
 	}
 }
 
