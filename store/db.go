@@ -196,11 +196,22 @@ func (db *DB) commit(btx *bbolt.Tx) error {
 	switch {
 	case err == nil:
 		return nil
-	case errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) || errors.Is(err, syscall.EFBIG):
+	case beforeMeta(err):
 		return fmt.Errorf("nothing was changed: %w", err)
 	}
 	db.poisoned = fmt.Errorf("%w: the commit failed: %v; look, then run it again with the same --key", ErrUnknown, err)
 	return db.poisoned
+}
+
+// beforeMeta recognises failures of a commit before its meta page is written.
+// bbolt loses the cause of one that happens while the file grows.
+func beforeMeta(err error) bool {
+	for _, cause := range []error{syscall.ENOSPC, syscall.EDQUOT, syscall.EFBIG} {
+		if errors.Is(err, cause) {
+			return true
+		}
+	}
+	return strings.HasPrefix(err.Error(), "file resize error") || strings.HasPrefix(err.Error(), "mmap allocate error")
 }
 
 // run opens and locks the file around fn, or uses the private handle.

@@ -66,13 +66,13 @@ func newClock() *clock {
 	return c
 }
 
-// A session is a replay under way.
-type session struct {
+// A replaying is a replay under way.
+type replaying struct {
 	plan plan
 	last op // of the last Q or N, after set past its answer
 }
 
-func (r *session) do(o *op) int64 {
+func (r *replaying) do(o *op) int64 {
 	switch o.kind {
 	case 'A':
 		return truth(r.plan.add(o.id, timeline.Span{Start: o.a, Duration: o.b, Amount: o.c}))
@@ -92,7 +92,7 @@ func (r *session) do(o *op) int64 {
 	return r.plan.freeDuring(o.a, o.b)
 }
 
-func (r *session) first(o op) int64 {
+func (r *replaying) first(o op) int64 {
 	t := r.plan.change(o.a, o.b, o.c)
 	if r.last = o; t >= 0 {
 		r.last.a = t + 1
@@ -130,7 +130,7 @@ func replay(st *stream, impl string, group int) (*result, error) {
 	if err != nil {
 		return nil, err
 	}
-	r, c := &session{plan: p}, newClock()
+	r, c := &replaying{plan: p}, newClock()
 	res.pair = c.pair
 	before := heapBytes()
 	for _, ph := range st.phases {
@@ -178,7 +178,7 @@ func hashAnswer(h io.Writer, a int64) {
 }
 
 // timePhase replays one phase. What it needs itself is allocated before.
-func timePhase(r *session, c *clock, ph phase, group int, answers *[]int64) []*row {
+func timePhase(r *replaying, c *clock, ph phase, group int, answers *[]int64) []*row {
 	var byKind [256]*row
 	for _, o := range ph.ops {
 		if byKind[o.kind] == nil {

@@ -1,0 +1,44 @@
+package store
+
+import (
+	"sync"
+	"testing"
+	"time"
+)
+
+// TestGoroutines shares one handle, and one file, among goroutines.
+func TestGoroutines(t *testing.T) {
+	for _, private := range []bool{false, true} {
+		db, _ := newDB(t)
+		db.opt.Private = private
+		const workers, each = 8, 6
+		addNodes(t, db, "n", workers*each, 1)
+		var all sync.WaitGroup
+		for range workers {
+			all.Go(func() {
+				for range each {
+					if _, _, err := place(db, "1:ncpus=1", time.Hour); err != nil {
+						t.Error(err)
+					}
+					if err := db.View(func(tx *Tx) error { _, err := tx.Index(); return err }); err != nil {
+						t.Error(err)
+					}
+				}
+			})
+		}
+		all.Wait()
+		busy := 0
+		err := db.View(func(tx *Tx) error {
+			return tx.EachJob(func(j *Job) error { busy += len(j.NodeNumbers()); return nil }, JobRunning)
+		})
+		if err != nil || busy != workers*each {
+			t.Errorf("private %v: %d nodes taken, %v", private, busy, err)
+		}
+		if err := db.Close(); err != nil {
+			t.Error(err)
+		}
+		if list := findings(t, db); len(list) > 0 {
+			t.Error(list)
+		}
+	}
+}
