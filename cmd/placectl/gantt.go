@@ -35,6 +35,7 @@ func ganttCommand(r *runner) *cli.Command {
 			&cli.IntFlag{Name: "rows", Usage: "at most `N` rows, 0 for all (40 on a terminal, else all)"},
 			&cli.IntFlag{Name: "width", Usage: "`N` columns, or pixels of the SVG (the terminal's or 80, and 1200)"},
 			&cli.StringFlag{Name: "svg", Usage: "draw into `FILE` as SVG, - for standard output"},
+			&cli.StringFlag{Name: "html", Usage: "the same as a page of its own, in `FILE`"},
 		},
 		Action: r.gantt,
 	}, about{
@@ -50,7 +51,8 @@ type ganttOptions struct {
 	byBucket bool
 	rows     int // 0 for all
 	width    int
-	svg      string
+	svg      string // the file to draw into, "" for none
+	flag     string // what named it: svg or html
 }
 
 func (r *runner) gantt(c *cli.Context) error {
@@ -84,7 +86,10 @@ func (r *runner) ganttOptions(c *cli.Context) (*ganttOptions, error) {
 	if err := wantArgs(c, 0, 0); err != nil {
 		return nil, err
 	}
-	o := &ganttOptions{nodes: c.String("nodes"), rows: c.Int("rows"), svg: c.String("svg")}
+	o := &ganttOptions{nodes: c.String("nodes"), rows: c.Int("rows"), svg: c.String("svg"), flag: "svg"}
+	if c.IsSet("html") {
+		o.svg, o.flag = c.String("html"), "html"
+	}
 	by, err := oneOf(c, "by", "node", "bucket")
 	if err != nil {
 		return nil, err
@@ -99,8 +104,10 @@ func (r *runner) ganttOptions(c *cli.Context) (*ganttOptions, error) {
 	switch {
 	case c.IsSet("nodes") && o.nodes == "":
 		return nil, usagef(verbName(c), "--nodes is empty; name nodes such as n[01-16], or leave it out for all")
-	case c.IsSet("svg") && o.svg == "":
-		return nil, usagef(verbName(c), "--svg is empty; name a file, or - for standard output")
+	case c.IsSet("svg") && c.IsSet("html"):
+		return nil, usagef(verbName(c), "--svg and --html exclude each other")
+	case c.IsSet(o.flag) && o.svg == "":
+		return nil, usagef(verbName(c), "--%s is empty; name a file, or - for standard output", o.flag)
 	case o.rows < 0:
 		return nil, usagef(verbName(c), "--rows must not be negative; 0 is all")
 	}

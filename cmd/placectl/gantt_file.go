@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -11,35 +12,51 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// writeGanttSVG draws into the file that --svg names.
+// writeGanttSVG draws into the file that --svg or --html names.
 func (r *runner) writeGanttSVG(c *cli.Context, g *ganttData, w ganttWindow, o *ganttOptions) error {
 	picture := r.ganttSVG(g, w, o)
+	if o.flag == "html" {
+		picture = htmlPage(picture)
+	}
 	if o.svg == "-" {
 		if _, err := r.stdout.Write(picture); err != nil {
 			return fmt.Errorf("the answer could not be written: %w", err)
 		}
 		return nil
 	}
-	if err := r.notDatabase(o.svg); err != nil {
+	if err := r.notDatabase("--"+o.flag, o.svg); err != nil {
 		return usagef(verbName(c), "%w", err)
 	}
 	return replaceFile(o.svg, picture)
 }
 
+// htmlPage is a page that holds one picture.
+func htmlPage(svg []byte) []byte {
+	if i := bytes.Index(svg, []byte("<svg")); i > 0 {
+		svg = svg[i:] // without the declaration of a document of its own
+	}
+	var b bytes.Buffer
+	b.WriteString("<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>placectl gantt</title>\n" +
+		"<style>body{margin:1em}svg{max-width:100%;height:auto}</style></head>\n<body>\n")
+	b.Write(svg)
+	b.WriteString("\n</body></html>\n")
+	return b.Bytes()
+}
+
 // notDatabase refuses to write over a database: ours, its lock, or any other.
-func (r *runner) notDatabase(path string) error {
+func (r *runner) notDatabase(flag, path string) error {
 	there, err := os.Stat(path)
 	if err != nil {
 		return nil
 	}
 	for _, ours := range []string{r.DB, r.DB + ".lock"} {
 		if info, err := os.Stat(ours); err == nil && os.SameFile(info, there) {
-			return fmt.Errorf("--svg %s would write over the database", quoted(path))
+			return fmt.Errorf("%s %s would write over the database", flag, quoted(path))
 		}
 	}
 	if there.Mode().IsRegular() {
 		if _, err := store.Open(path, nil); err == nil {
-			return fmt.Errorf("--svg %s would write over a database", quoted(path))
+			return fmt.Errorf("%s %s would write over a database", flag, quoted(path))
 		}
 	}
 	return nil
