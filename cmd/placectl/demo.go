@@ -26,7 +26,7 @@ func demoCommand(r *runner) *cli.Command {
 		Usage:    "a real cluster's recorded jobs, replayed into a database to play with",
 		Description: "Six days of MetaCentrum's cluster wagap: 68 nodes, and a thousand jobs placed, released when they\n" +
 			"ended, and kept waiting, moved in time so that the last day ends now. Works offline and in seconds.\n" +
-			"Makes ./" + demoDB + ", or the file that --db names, and says what to try on it.",
+			"Makes ./" + demoDB + ", anew each time, or the file that --db names, and says what to try on it.",
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "force", Usage: "make it anew where an earlier demo's file is in the way"},
 			dryRunFlag(),
@@ -39,7 +39,7 @@ func (r *runner) demo(c *cli.Context) error {
 	if err := wantArgs(c, 0, 0); err != nil {
 		return err
 	}
-	path, remove, err := r.demoFile(c.Bool(dryRun))
+	path, named, remove, err := r.demoFile(c.Bool(dryRun))
 	if err != nil {
 		return err
 	}
@@ -51,7 +51,7 @@ func (r *runner) demo(c *cli.Context) error {
 	if data.From < 0 {
 		return usagef(verbName(c), "--now must leave room for six days since 1970")
 	}
-	if c.Bool("force") {
+	if c.Bool("force") || !named {
 		if err := removeDemo(path, data); err != nil {
 			return err
 		}
@@ -69,26 +69,27 @@ func (r *runner) demo(c *cli.Context) error {
 	return r.printDemo(report)
 }
 
-// demoFile says where the demo's database goes, and gives a function to call
-// when all is done. PLACECTL_DB and --db count as everywhere; only what is used
+// demoFile says where the demo's database goes, whether somebody named it so, and
+// gives a function to call when all is done. PLACECTL_DB and --db count as everywhere; only what is used
 // without them is another file, so that nobody's placectl.db is in the way.
-func (r *runner) demoFile(dry bool) (path string, done func(), err error) {
+func (r *runner) demoFile(dry bool) (path string, named bool, done func(), err error) {
 	if dry {
 		dir, err := os.MkdirTemp("", "placectl-")
-		return filepath.Join(dir, demoDB), func() { os.RemoveAll(dir) }, err
+		return filepath.Join(dir, demoDB), false, func() { os.RemoveAll(dir) }, err
 	}
 	inv, err := r.parseArgs(r.env.args)
 	if err != nil {
-		return "", nil, err
+		return "", false, nil, err
 	}
-	if _, source := lookUp(findGlobal("db"), inv.globals, r.env); source == "" {
-		r.DB = demoDB
+	if _, source := lookUp(findGlobal("db"), inv.globals, r.env); source != "" {
+		return r.DB, true, func() {}, nil
 	}
-	return r.DB, func() {}, nil
+	r.DB = demoDB
+	return r.DB, false, func() {}, nil
 }
 
 // removeDemo removes the file of an earlier demo, and none that holds anything
-// else: --force and a PLACECTL_DB that was forgotten must not cost a cluster.
+// else: --force and a forgotten PLACECTL_DB must not cost a cluster.
 func removeDemo(path string, data *demoData) error {
 	db, err := store.Open(path, nil)
 	if errors.Is(err, store.ErrNotFound) {
@@ -106,7 +107,7 @@ func removeDemo(path string, data *demoData) error {
 		return err
 	}
 	if !data.hasNodes(names) {
-		return &store.Conflict{What: path, Why: "it does not hold an earlier demo, and --force replaces nothing else"}
+		return &store.Conflict{What: path, Why: "it does not hold an earlier demo, and nothing else is replaced"}
 	}
 	return os.Remove(path)
 }

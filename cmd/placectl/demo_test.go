@@ -182,19 +182,21 @@ func TestDemoForce(t *testing.T) {
 			t.Errorf("%v: status %d, want %d: %s", args, code, want, c.err.String())
 		}
 	}
-	run(exitOK, "demo")
-	before, err := os.Stat(demoDB)
+	run(exitOK, "demo", "--db", "named.db")
+	before, err := os.Stat("named.db")
 	if err != nil {
 		t.Fatal(err)
 	}
-	run(exitConflict, "demo")
-	if same, err := os.Stat(demoDB); err != nil || !os.SameFile(before, same) {
+	run(exitConflict, "demo", "--db", "named.db")
+	if same, err := os.Stat("named.db"); err != nil || !os.SameFile(before, same) {
 		t.Error("it was replaced without --force", err)
 	}
-	run(exitOK, "demo", "--force")
-	if same, err := os.Stat(demoDB); err != nil || same.ModTime().Equal(before.ModTime()) {
+	run(exitOK, "demo", "--db", "named.db", "--force")
+	if same, err := os.Stat("named.db"); err != nil || same.ModTime().Equal(before.ModTime()) {
 		t.Error("it was not replaced with --force", err)
 	}
+	run(exitOK, "demo")
+	run(exitOK, "demo")
 	if err := store.Create("mine.db", nil, nil); err != nil {
 		t.Fatal(err)
 	}
