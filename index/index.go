@@ -65,9 +65,6 @@ func (ix *Index) fail(err error) {
 // Defs is the resources that the index knows.
 func (ix *Index) Defs() *Defs { return ix.defs }
 
-// Signed reports whether a resource is part of signatures.
-func (ix *Index) Signed(id ResID) bool { return ix.signed.has(id) }
-
 // Limits are the smallest bucket and node numbers never used.
 func (ix *Index) Limits() Limits { return ix.limits }
 

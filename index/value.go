@@ -31,16 +31,6 @@ func (v Value) Members() []string {
 	return strings.Split(v.Str, ",")
 }
 
-// Has reports whether a string_array's value holds the member.
-func (v Value) Has(member string) bool {
-	for m := range strings.SplitSeq(v.Str, ",") {
-		if m == member {
-			return true
-		}
-	}
-	return false
-}
-
 // ParseValue reads a value in the notation of a select: whole numbers for
 // long, SIZE as 8gb, 512m, 1kw or plain bytes, and the boolean words of PBS.
 func (d Def) ParseValue(s string) (Value, error) {

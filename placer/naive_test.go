@@ -57,7 +57,7 @@ func (n *naive) holds(i int, node *index.Node) int {
 				return 0
 			}
 		case def.Type == index.StringArray:
-			if !have.Has(w.Value.Str) {
+			if !slices.Contains(have.Members(), w.Value.Str) {
 				return 0
 			}
 		case def.Type == index.String:

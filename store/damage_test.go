@@ -84,6 +84,19 @@ func rewrite(t *testing.T, db *DB, name table, change func(key, payload []byte) 
 	}
 }
 
+// recount changes the counters behind the store's back.
+func recount(t *testing.T, db *DB, change func(*counters)) {
+	t.Helper()
+	rewrite(t, db, tableMeta, func(key, row []byte) []byte {
+		var c counters
+		if string(key) != string(keyState) || c.decode(row) != nil {
+			return nil
+		}
+		change(&c)
+		return c.encode()
+	})
+}
+
 // drop deletes a table's first row behind the store's back.
 func drop(t *testing.T, db *DB, name table) {
 	t.Helper()
@@ -159,30 +172,10 @@ func TestCheckMutants(t *testing.T) {
 			rewrite(t, db, tableNodes, func(_, row []byte) []byte { row[2]++; return row })
 		}, "values put it into", true},
 		mutant{"a node number from the future", func(t *testing.T, db *DB) {
-			rewrite(t, db, tableMeta, func(key, row []byte) []byte {
-				if string(key) != string(keyState) {
-					return nil
-				}
-				var c counters
-				if c.decode(row) != nil {
-					return nil
-				}
-				c.nextNode = 2
-				return c.encode()
-			})
+			recount(t, db, func(c *counters) { c.nextNode = 2 })
 		}, "the next one 2", false},
 		mutant{"a job number given out again", func(t *testing.T, db *DB) {
-			rewrite(t, db, tableMeta, func(key, row []byte) []byte {
-				if string(key) != string(keyState) {
-					return nil
-				}
-				var c counters
-				if c.decode(row) != nil {
-					return nil
-				}
-				c.nextJob = 2
-				return c.encode()
-			})
+			recount(t, db, func(c *counters) { c.nextJob = 2 })
 		}, "the next job number is 2", false},
 	)
 	for _, m := range mutants {
