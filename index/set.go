@@ -129,8 +129,15 @@ func (ix *Index) appears(s *Set, b *Bucket) place {
 	if s.Members != nil {
 		return place{b.Priority, roaring.And(s.Members, ix.Nodes(b, None)).Minimum(), 0}
 	}
+	first := b.First
+	if b.Count[None] > 0 {
+		first = ix.Nodes(b, None).Minimum()
+	}
 	v, _ := b.Get(s.Key)
-	return place{b.Priority, ix.Nodes(b, None).Minimum(), slices.Index(v.Members(), s.Value)}
+	if v.Str == s.Value {
+		return place{b.Priority, first, 0}
+	}
+	return place{b.Priority, first, slices.Index(v.Members(), s.Value)}
 }
 
 // amounts sums a consumable over a set's nodes in a bucket.
@@ -162,28 +169,54 @@ func comparePlaces(a, b place) int {
 	return cmp.Or(cmp.Compare(b.priority, a.priority), cmp.Compare(a.node, b.node), cmp.Compare(a.member, b.member))
 }
 
+// Finder finds a chunk's candidates by their buckets.
+type Finder struct {
+	candidates []Candidate
+	at         map[uint32]int
+}
+
+// NewFinder makes a Finder over what Candidates returned.
+func NewFinder(candidates []Candidate) *Finder {
+	f := &Finder{candidates, make(map[uint32]int, len(candidates))}
+	for i, c := range candidates {
+		f.at[c.Bucket.ID] = i
+	}
+	return f
+}
+
 // Restrict keeps of a chunk's candidates what lies in the set, in the order of
-// the set's own first nodes.
-func (ix *Index) Restrict(candidates []Candidate, s *Set) []Candidate {
+// the set's own first nodes. Where the set is made of whole buckets it costs what
+// the set has of them, however many candidates there are.
+func (ix *Index) Restrict(f *Finder, s *Set) []Candidate {
+	if s.Members != nil {
+		return ix.restrictMembers(f.candidates, s)
+	}
+	at := make([]int, 0, 8)
+	for it := s.Buckets.Iterator(); it.HasNext(); {
+		if i, ok := f.at[it.Next()]; ok {
+			at = append(at, i)
+		}
+	}
+	slices.Sort(at)
+	out := make([]Candidate, len(at))
+	for k, i := range at {
+		out[k] = f.candidates[i]
+	}
+	return out
+}
+
+func (ix *Index) restrictMembers(candidates []Candidate, s *Set) []Candidate {
 	var out []Candidate
 	for _, c := range candidates {
-		if s.Members == nil {
-			if s.Buckets.Contains(c.Bucket.ID) {
-				out = append(out, c)
-			}
-			continue
-		}
 		cells := andCells(c.Cells, s.Members)
 		cells = slices.DeleteFunc(cells, func(cell Cell) bool { return !cell.Nodes.Intersects(ix.Nodes(c.Bucket, None)) })
 		if len(cells) > 0 {
 			out = append(out, Candidate{c.Bucket, cells})
 		}
 	}
-	if s.Members != nil {
-		slices.SortStableFunc(out, func(a, b Candidate) int {
-			return comparePlaces(ix.firstUp(s, a.Bucket), ix.firstUp(s, b.Bucket))
-		})
-	}
+	slices.SortStableFunc(out, func(a, b Candidate) int {
+		return comparePlaces(ix.firstUp(s, a.Bucket), ix.firstUp(s, b.Bucket))
+	})
 	return out
 }
 

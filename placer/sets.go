@@ -18,8 +18,12 @@ func (m *mapping) mapSets() error {
 	if len(keys) == 0 {
 		return nil
 	}
+	finders := make([]*index.Finder, len(m.Chunks))
+	for i := range finders {
+		finders[i] = index.NewFinder(m.whole[i])
+	}
 	for _, set := range m.Index.Sets(m.Queue, keys, m.Rules.ExplicitSets) {
-		if cands, ok := m.within(set); ok {
+		if cands, ok := m.within(set, finders); ok {
 			m.sets = append(m.sets, setMapping{set, cands})
 		}
 	}
@@ -33,10 +37,10 @@ func (m *mapping) mapSets() error {
 // request even when empty. As in OpenPBS that is decided chunk by chunk, so a
 // request may wait for a set that could hold each of its chunks but not all;
 // Rules.ExactFit looks at them together.
-func (m *mapping) within(set *index.Set) ([][]index.Candidate, bool) {
+func (m *mapping) within(set *index.Set, finders []*index.Finder) ([][]index.Candidate, bool) {
 	cands := make([][]index.Candidate, len(m.Chunks))
 	for i, c := range m.Chunks {
-		cands[i] = m.Index.Restrict(m.whole[i], set)
+		cands[i] = m.Index.Restrict(finders[i], set)
 		if m.capacity(&m.Ask, cands[i], c.Count) < c.Count {
 			return nil, false
 		}

@@ -30,6 +30,7 @@ func main() {
 	runs := flag.Int("runs", 21, "processes of each command and store")
 	signatures := flag.Int("signatures", 16, "different kinds of nodes")
 	planned := flag.Bool("planned", false, "half of the nodes run jobs, a quarter is planned for soon, twice each")
+	only := flag.String("only", "", "only commands whose name holds this `text`")
 	commit := flag.String("commit", "", "only commit an empty change to this `store` (the floor)")
 	make := flag.String("make", "", "only make this `store`, of the first of the sizes")
 	worst := flag.String("make-adversarial", "", "only make this adversarial `store`")
@@ -60,7 +61,7 @@ func main() {
 	check(build(program, "./cmd/placectl"))
 	self, err := os.Executable()
 	check(err)
-	b := &bench{program: program, self: self, runs: *runs}
+	b := &bench{program: program, self: self, runs: *runs, only: *only}
 	for _, word := range strings.Split(*sizes, ",") {
 		n, err := strconv.Atoi(word)
 		check(err)
@@ -73,6 +74,9 @@ func main() {
 		b.stores = append(b.stores, target{n, *signatures, path})
 	}
 	check(b.run())
+	if *only != "" {
+		return
+	}
 	check(b.adversarial(dir))
 	check(contend(self, filepath.Join(dir, "contended.db"), 16, 100))
 	check(embedded(dir, 100_000))

@@ -22,6 +22,7 @@ type target struct {
 type bench struct {
 	program, self string
 	runs          int
+	only          string
 	stores        []target
 }
 
@@ -44,6 +45,7 @@ func steps() []step {
 		{name: "release", args: words("release")},
 		{name: "when, free now", args: words("when", "1:ncpus=1", "--place", "excl", "-o", "json")},
 		{name: "when, 3 ends to wait for", args: words("when", "3:ncpus=1:color=c0", "--place", "scatter:excl", "-o", "json")},
+		{name: "when, in a placement set", args: words("when", "1:ncpus=1", "--place", "excl:group=color", "-o", "json")},
 		{name: "place --or-reserve", args: words("place", "3:ncpus=1:color=c0", "--place", "scatter:excl", "-t", "90m", "--or-reserve", "-o", "id"), undo: release},
 		{name: "when, a tenth of all nodes", args: func(t target) []string {
 			return []string{"when", fmt.Sprintf("%d:ncpus=1", t.size/10+3), "--place", "scatter:excl", "-o", "id"}
@@ -76,6 +78,9 @@ func (b *bench) run() error {
 	}
 	fmt.Fprintln(out, "\twall, largest / smallest\tmemory")
 	for _, s := range steps() {
+		if !strings.Contains(s.name, b.only) {
+			continue
+		}
 		got := make([][]sample, len(b.stores))
 		for range b.runs {
 			for i, t := range b.stores {
