@@ -168,6 +168,15 @@ func writeValue(b *strings.Builder, v string) {
 	}
 }
 
+// Names reports whether the request asks for a resource, in a chunk or as the
+// key of its group.
+func (s Spec) Names(id index.ResID) bool {
+	if s.Place.HasGroup && s.Place.Group == id {
+		return true
+	}
+	return slices.ContainsFunc(s.Chunks, func(c Chunk) bool { return names(c.Wants, id) })
+}
+
 // NumChunks is how many chunks the request has, counts included: nodect in PBS.
 func (s Spec) NumChunks() int {
 	n := 0

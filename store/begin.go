@@ -17,7 +17,7 @@ func (tx *Tx) beginJob(c change, late []*Job) ([]*Job, error) {
 		return nil, err
 	}
 	if j.State != JobReserved {
-		return nil, fmt.Errorf("%w: job %d is to begin at @%d, and is %s", ErrDamaged, j.ID, c.at, j.State)
+		return nil, fmt.Errorf("%w: job %d is to begin at %s, and is %s", ErrDamaged, j.ID, stamp(c.at), j.State)
 	}
 	for _, n := range j.NodeNumbers() {
 		why, err := tx.notReady(n, c.owner)
@@ -55,25 +55,33 @@ func (tx *Tx) notReady(node uint32, owner uint64) (string, error) {
 }
 
 // planAnew gives a late job the earliest start that there is for it now. One that
-// fits nowhere any more has failed.
+// fits nowhere any more, or asks for what is not defined any more, has failed:
+// the clock must go on.
 func (tx *Tx) planAnew(j *Job) error {
-	a, err := tx.Ask(placer.Request{Select: j.Select, Place: j.Place, Queue: j.Queue})
-	if err != nil {
-		return err
-	}
-	a.Duration = j.Walltime
-	snap, err := tx.snapshot(j.Queue)
-	if err != nil {
-		return err
-	}
-	plan, err := snap.Earliest(a, tx.now)
-	if errors.Is(err, placer.ErrNever) || errors.Is(err, placer.ErrNotNow) {
-		j.State, j.End = JobFailed, tx.now
-		j.Reason += "; " + err.Error()
-		return tx.putJob(j, JobReserved)
+	a, plan, err := tx.earliestFor(j)
+	for _, final := range []error{placer.ErrNever, placer.ErrNotNow, placer.ErrRequest, ErrNotFound, ErrInvalid} {
+		if errors.Is(err, final) {
+			j.State, j.End = JobFailed, tx.now
+			j.Reason += "; " + err.Error()
+			return tx.putJob(j, JobReserved)
+		}
 	}
 	if err != nil {
 		return err
 	}
 	return tx.apply(j, a, plan, JobReserved)
+}
+
+func (tx *Tx) earliestFor(j *Job) (placer.Ask, *placer.Plan, error) {
+	a, err := tx.Ask(placer.Request{Select: j.Select, Place: j.Place, Queue: j.Queue})
+	if err != nil {
+		return a, nil, err
+	}
+	a.Duration = j.Walltime
+	snap, err := tx.snapshot(j.Queue)
+	if err != nil {
+		return a, nil, err
+	}
+	plan, err := snap.Earliest(a, tx.now)
+	return a, plan, err
 }

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -39,7 +40,7 @@ type DB struct {
 	mu       sync.Mutex // one transaction at a time through a private handle
 	bolt     *bbolt.DB  // private handles only
 	lock     *fileLock  // private handles only
-	poisoned error
+	poisoned atomic.Pointer[error]
 	warned   sync.Once
 }
 
@@ -165,8 +166,8 @@ func (db *DB) Update(fn func(*Tx) error) error { return db.write(fn, true) }
 func (db *DB) DryRun(fn func(*Tx) error) error { return db.write(fn, false) }
 
 func (db *DB) write(fn func(*Tx) error, keep bool) error {
-	if db.poisoned != nil {
-		return db.poisoned
+	if poison := db.poisoned.Load(); poison != nil {
+		return *poison
 	}
 	return db.run(true, func(b *bbolt.DB) error {
 		btx, err := b.Begin(true)
@@ -199,8 +200,9 @@ func (db *DB) commit(btx *bbolt.Tx) error {
 	case beforeMeta(err):
 		return fmt.Errorf("nothing was changed: %w", err)
 	}
-	db.poisoned = fmt.Errorf("%w: the commit failed: %v; look, then run it again with the same --key", ErrUnknown, err)
-	return db.poisoned
+	err = fmt.Errorf("%w: the commit failed: %v; look, then run it again with the same --key", ErrUnknown, err)
+	db.poisoned.Store(&err)
+	return err
 }
 
 // beforeMeta recognises failures of a commit before its meta page is written.

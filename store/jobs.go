@@ -85,6 +85,23 @@ func (tx *Tx) NodeNames(numbers []uint32) ([]string, error) {
 	return out, nil
 }
 
+// Asked is the chunks that a job asked for, one for each of j.Chunks. Where a
+// resource that an ended job named is not defined any more they are empty.
+func (tx *Tx) Asked(j *Job) ([]placer.Chunk, error) {
+	defs, err := tx.Resources()
+	if err != nil {
+		return nil, err
+	}
+	chunks, err := placer.ParseSelect(defs, j.Select)
+	switch {
+	case err != nil && !j.State.Live():
+		return make([]placer.Chunk, len(j.Chunks)), nil
+	case err != nil || len(chunks) != len(j.Chunks):
+		return nil, fmt.Errorf("%w: job %d has the select %q", ErrDamaged, j.ID, j.Select)
+	}
+	return chunks, nil
+}
+
 // ExecVNode writes where a job runs as PBS does: (n0:ncpus=2)+(n0:ncpus=2), one
 // entry a chunk, chunks in select order.
 func (tx *Tx) ExecVNode(j *Job) (string, error) {
@@ -92,9 +109,9 @@ func (tx *Tx) ExecVNode(j *Job) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	chunks, err := placer.ParseSelect(defs, j.Select)
-	if err != nil || len(chunks) != len(j.Chunks) {
-		return "", fmt.Errorf("%w: job %d has the select %q", ErrDamaged, j.ID, j.Select)
+	chunks, err := tx.Asked(j)
+	if err != nil {
+		return "", err
 	}
 	var b strings.Builder
 	for i, c := range j.Chunks {

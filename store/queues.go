@@ -95,7 +95,8 @@ func (tx *Tx) SetQueue(q Queue) error {
 	return tx.put(tableQueues, []byte(q.Name), encodeQueue(q))
 }
 
-// RemoveQueue forgets a queue that owns no nodes.
+// RemoveQueue forgets a queue that owns no nodes and has no job that has not
+// ended.
 func (tx *Tx) RemoveQueue(name string) error {
 	if _, err := tx.Queue(name); err != nil {
 		return err
@@ -106,6 +107,15 @@ func (tx *Tx) RemoveQueue(name string) error {
 	}
 	if owns {
 		return &Conflict{"queue " + name, "it owns nodes; give those another queue first"}
+	}
+	err = tx.EachJob(func(j *Job) error {
+		if j.Queue == name {
+			return &Conflict{"queue " + name, fmt.Sprintf("job %d is in it", j.ID)}
+		}
+		return nil
+	}, JobReserved, JobRunning)
+	if err != nil {
+		return err
 	}
 	return tx.remove(tableQueues, []byte(name))
 }

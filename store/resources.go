@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/placer"
 )
 
 const resourceVersion = 1
@@ -119,8 +120,8 @@ func (tx *Tx) RemoveResource(name string) error {
 	return tx.reindex()
 }
 
-// unusedResource fails when a node, a queue or a job on its nodes needs the
-// resource.
+// unusedResource fails when a node or a queue has the resource, or a job that has
+// not ended asks for it.
 func (tx *Tx) unusedResource(def index.Def) error {
 	queues, err := tx.Queues()
 	if err != nil {
@@ -131,12 +132,25 @@ func (tx *Tx) unusedResource(def index.Def) error {
 			return &Conflict{"resource " + def.Name, "queue " + q.Name + " has it as group key"}
 		}
 	}
-	return tx.EachNode(func(n *index.Node) error {
+	err = tx.EachNode(func(n *index.Node) error {
 		if _, ok := n.Get(def.ID); ok {
 			return &Conflict{"resource " + def.Name, "node " + n.Name + " has it"}
 		}
 		return nil
 	})
+	if err != nil {
+		return err
+	}
+	return tx.EachJob(func(j *Job) error {
+		spec, err := placer.Parse(tx.loaded.defs, placer.Request{Select: j.Select, Place: j.Place})
+		if err != nil {
+			return fmt.Errorf("%w: job %d has the select %q", ErrDamaged, j.ID, j.Select)
+		}
+		if spec.Names(def.ID) {
+			return &Conflict{"resource " + def.Name, fmt.Sprintf("job %d asks for it", j.ID)}
+		}
+		return nil
+	}, JobReserved, JobRunning)
 }
 
 // forgetIndex writes the index back and drops it, because what it was made

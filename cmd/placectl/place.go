@@ -169,7 +169,7 @@ func chunkObjects(tx *store.Tx, job *store.Job, nodes []string) ([]chunkObject, 
 	if err != nil {
 		return nil, err
 	}
-	asked, err := placer.ParseSelect(defs, job.Select)
+	asked, err := tx.Asked(job)
 	if err != nil {
 		return nil, err
 	}

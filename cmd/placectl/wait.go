@@ -14,9 +14,9 @@ const pollInterval = 200 * time.Millisecond
 
 // keepTrying tries, for as long as patience lasts, until the answer is not "not
 // now": again when the file has changed, and when the time has come that the
-// refusal named.
+// refusal named. Patience is measured by the clock, whatever --now says.
 func (r *runner) keepTrying(patience time.Duration, try func() error) error {
-	deadline := r.now().Add(patience)
+	deadline := r.env.now().Add(patience)
 	for {
 		seen := r.fileStamp()
 		err := try()
@@ -26,7 +26,7 @@ func (r *runner) keepTrying(patience time.Duration, try func() error) error {
 		if waited := r.waitForChange(seen, deadline, earliestOf(err)); waited != nil {
 			return errors.Join(waited, err)
 		}
-		if !r.now().Before(deadline) {
+		if !r.env.now().Before(deadline) {
 			return err
 		}
 	}
@@ -49,8 +49,7 @@ func (r *runner) waitForChange(seen time.Time, deadline, named time.Time) error 
 	ticks := time.NewTicker(pollInterval)
 	defer ticks.Stop()
 	for {
-		now := r.now()
-		if !now.Before(deadline) || !named.IsZero() && !now.Before(named) || !r.fileStamp().Equal(seen) {
+		if !r.env.now().Before(deadline) || !named.IsZero() && !r.now().Before(named) || !r.fileStamp().Equal(seen) {
 			return nil
 		}
 		select {
