@@ -101,17 +101,8 @@ func (d *ganttDrawing) leastFree(c *ganttCurve) []ganttGlyph {
 	for i := range line {
 		line[i].char = ' '
 	}
-	starts := []int{max(d.w.nowCell(), 0)}
-	for _, t := range d.ticks {
-		if at := d.w.cell(t.at); at > starts[len(starts)-1] {
-			starts = append(starts, at)
-		}
-	}
-	for i, lo := range starts {
-		hi := d.w.cells
-		if i+1 < len(starts) {
-			hi = starts[i+1]
-		}
+	for _, cells := range d.w.betweenTicks(d.ticks) {
+		lo, hi := cells[0], cells[1]
 		n, known := c.least(&d.w, lo, hi)
 		text := strconv.Itoa(n)
 		if !known || lo+len(text) > hi || hi < d.w.cells && lo+len(text) == hi {

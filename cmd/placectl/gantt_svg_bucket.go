@@ -81,20 +81,12 @@ func (d *svgDrawing) level(c *ganttCurve, start, end int64, most int) {
 }
 
 func (d *svgDrawing) leastFree(c *ganttCurve) {
-	starts := []int{max(d.w.nowCell(), 0)}
-	for _, t := range d.ticks {
-		if at := d.w.cell(t.at); at > starts[len(starts)-1] {
-			starts = append(starts, at)
-		}
-	}
-	for i, lo := range starts {
-		hi := d.w.cells
-		if i+1 < len(starts) {
-			hi = starts[i+1]
-		}
+	spans := d.w.betweenTicks(d.ticks)
+	for i, cells := range spans {
+		lo, hi := cells[0], cells[1]
 		n, known := c.least(&d.w, lo, hi)
 		text := strconv.Itoa(n)
-		if i+1 == len(starts) {
+		if i+1 == len(spans) {
 			text += " free"
 		}
 		if known && len(text)*svgChar <= hi-lo {

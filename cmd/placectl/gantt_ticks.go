@@ -115,3 +115,17 @@ func (s *ganttStep) heads(from, to int64, loc *time.Location) []ganttTick {
 	}
 	return out
 }
+
+// betweenTicks cuts the cells from now on at the ticks: from each on, up to the
+// next.
+func (w *ganttWindow) betweenTicks(ticks []ganttTick) [][2]int {
+	spans := [][2]int{{max(w.nowCell(), 0), w.cells}}
+	for _, t := range ticks {
+		last := &spans[len(spans)-1]
+		if at := w.cell(t.at); at > last[0] {
+			last[1] = at
+			spans = append(spans, [2]int{at, w.cells})
+		}
+	}
+	return spans
+}
