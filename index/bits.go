@@ -13,15 +13,17 @@ type Family uint8
 
 // The families of bitmaps.
 const (
-	AllNodes     Family = 1 // by bucket: its nodes
-	FreeNodes    Family = 2 // by bucket: up, nothing on them, nothing planned
-	LaterNodes   Family = 3 // by bucket: up, nothing on them, something planned
-	BusyNodes    Family = 4 // by bucket: up, something on them
-	HavingValue  Family = 5 // by resource and value: the buckets whose signature has it
-	NodesWith    Family = 6 // by resource and value, outside the signature: the nodes that have it
-	OfQueue      Family = 7 // by queue: the buckets of its nodes
-	OfSignature  Family = 8 // by hash of signature, queue and priority: the buckets
-	lastOfFamily        = OfSignature
+	AllNodes     Family = 1  // by bucket: its nodes
+	FreeNodes    Family = 2  // by bucket: up, nothing on them, nothing planned
+	LaterNodes   Family = 3  // by bucket: up, nothing on them, something planned
+	BusyNodes    Family = 4  // by bucket: up, something on them
+	HavingValue  Family = 5  // by resource and value: the buckets whose signature has it
+	NodesWith    Family = 6  // by resource and value, outside the signature: the nodes that have it
+	OfQueue      Family = 7  // by queue: the buckets of its nodes
+	OfSignature  Family = 8  // by hash of signature, queue and priority: the buckets
+	Roomy        Family = 9  // by resource and level: the shared nodes that have that much left (room.go)
+	Marked       Family = 10 // by mark: the nodes that differ from others of their bucket (mark.go)
+	lastOfFamily        = Marked
 )
 
 // BitsKey names one bitmap: its family, the bucket or resource it is about, and

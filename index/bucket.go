@@ -40,6 +40,9 @@ func (b *Bucket) Get(id ResID) (Value, bool) {
 	return Value{}, false
 }
 
+// Values are the signature, by resource number; for reading only.
+func (b *Bucket) Values() []Amount { return b.values }
+
 // CompareBuckets is the order in which buckets are tried: by their first node,
 // where nodes come by priority, the highest first, then as declared.
 func CompareBuckets(b, c *Bucket) int {

@@ -27,8 +27,12 @@ type Index struct {
 	limits     Limits
 	generation uint64
 	memo       memo
-	scratch    []byte
-	err        error
+	rooms      map[BitsKey]*roaring.Bitmap // unions that WithRoom was asked for
+
+	configured   map[ResID]int64 // what Configured was asked for
+	configuredAt uint64          // the generation it holds for
+	scratch      []byte
+	err          error
 }
 
 // Limits are the smallest bucket and node numbers that were never used.
@@ -105,6 +109,7 @@ func (ix *Index) Insert(n *Node, class Class) {
 		ix.values.add(k)
 		ix.edit(k).Add(n.Number)
 	})
+	ix.mark(n)
 	ix.touch(b)
 	ix.generation++
 }
@@ -122,6 +127,7 @@ func (ix *Index) Remove(n *Node, class Class) {
 	b.Total--
 	ix.leave(b, n.Number, class)
 	ix.attributes(n, func(k BitsKey) { ix.edit(k).Remove(n.Number) })
+	ix.unmark(n.Number)
 	ix.generation++
 }
 
@@ -210,6 +216,9 @@ func (ix *Index) attributes(n *Node, f func(BitsKey)) {
 	}
 	for _, w := range n.Features {
 		f(BitsKey{NodesWith, uint32(Feature), w})
+	}
+	if host, ok := n.Get(Host); ok && host.Str != n.Name {
+		f(BitsKey{NodesWith, uint32(Host), host.Str})
 	}
 }
 

@@ -177,6 +177,62 @@ func (ix *Index) splitCells(cells []Cell, d Demand) []Cell {
 	return out
 }
 
+// Only keeps of candidates what is among some nodes, in their order.
+func (ix *Index) Only(candidates []Candidate, nodes *roaring.Bitmap) []Candidate {
+	var out []Candidate
+	for _, c := range candidates {
+		cells := andCells(c.Cells, nodes)
+		cells = slices.DeleteFunc(cells, func(cell Cell) bool { return !cell.Nodes.Intersects(ix.Nodes(c.Bucket, None)) })
+		if len(cells) > 0 {
+			out = append(out, Candidate{c.Bucket, cells})
+		}
+	}
+	return out
+}
+
+// With is the nodes that have a word as value of a resource outside the
+// signature, host among those: for reading only.
+func (ix *Index) With(id ResID, word string) *roaring.Bitmap {
+	return &ix.at(BitsKey{NodesWith, uint32(id), word}).Bitmap
+}
+
+// SharedHosts are the names of hosts of which nodes say that they are on them.
+func (ix *Index) SharedHosts() map[string]bool {
+	hosts := make(map[string]bool)
+	for k := range ix.scan(BitsKey{Family: NodesWith, ID: uint32(Host)}) {
+		hosts[k.Value] = true
+	}
+	return hosts
+}
+
+// Configured is how much of a consumable all nodes have together.
+func (ix *Index) Configured(id ResID) int64 {
+	if ix.configured == nil || ix.configuredAt != ix.generation {
+		ix.configured, ix.configuredAt = make(map[ResID]int64), ix.generation
+	}
+	sum, ok := ix.configured[id]
+	if ok {
+		return sum
+	}
+	family := NodesWith
+	if ix.signed.has(id) {
+		family = HavingValue
+	}
+	for k, members := range ix.scan(BitsKey{Family: family, ID: uint32(id)}) {
+		if family == NodesWith {
+			sum += keyNum(k.Value) * int64(members.GetCardinality())
+			continue
+		}
+		for it := members.Iterator(); it.HasNext(); {
+			if b := ix.Bucket(it.Next()); b != nil {
+				sum += keyNum(k.Value) * int64(b.Total)
+			}
+		}
+	}
+	ix.configured[id] = sum
+	return sum
+}
+
 func andCells(cells []Cell, with *roaring.Bitmap) []Cell {
 	out := make([]Cell, 0, len(cells))
 	for _, c := range cells {

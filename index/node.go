@@ -2,6 +2,7 @@ package index
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 )
@@ -70,17 +71,27 @@ type Node struct {
 	Queue     string // the queue that owns it, "" for none
 	Priority  int32  // higher is placed on first
 	State     State
-	Reason    string // why it is not up
-	Bucket    uint32 // set by Index.Insert
-	Speed     float64
-	ProcSpeed float64
-	Load      float64
-	Usage     float64
-	Access    string
+	Reason    string  // why it is not up
+	Bucket    uint32  // set by Index.Insert
+	Speed     float64 // relative, 0 when it is not set
+	ProcSpeed float64 // of one processor, 0 when it is not set
+	Load      float64 // measured: how many processors are busy
+	Usage     float64 // the part of the time that it was busy, 0 to 1
+	Access    Access
+	Sharing   Sharing
 	PriorityF string
 	Features  []string
 	Res       []Amount // sorted by resource number
 }
+
+// ValidSpeed reports whether a speed can be one; 0 stands for none and is none.
+func ValidSpeed(v float64) bool { return v > 0 && !math.IsInf(v, 1) }
+
+// ValidLoad reports whether a measured load can be one.
+func ValidLoad(v float64) bool { return v >= 0 && !math.IsInf(v, 1) }
+
+// ValidUsage reports whether a part of the time can be one.
+func ValidUsage(v float64) bool { return v >= 0 && v <= 1 }
 
 // Get finds the node's value of a resource.
 func (n *Node) Get(id ResID) (Value, bool) {

@@ -229,7 +229,7 @@ func validResourceName(s string) bool {
 func reservedColumn(name string) bool {
 	switch strings.ToLower(name) {
 	case "name", "number", "queue", "priority", "state", "reason", "speed", "procspeed", "load", "usage",
-		"access", "features", "priorityf", "bucket", "jobs", "free_until", "resources", "start", "end", "job", "chunk", "node",
+		"access", "sharing", "features", "priorityf", "bucket", "jobs", "free_until", "resources", "start", "end", "job", "chunk", "node",
 		"select", "place", "nodes", "walltime": // keys of a PBS resource list
 		return true
 	}

@@ -165,6 +165,18 @@ func compareSets(a, b *Set) int {
 		cmp.Compare(a.rank, b.rank), comparePlaces(a.first, b.first))
 }
 
+// FirstSets puts sets in the order in which their first nodes were declared.
+func FirstSets(list []*Set) {
+	slices.SortStableFunc(list, func(a, b *Set) int { return cmp.Or(cmp.Compare(a.rank, b.rank), comparePlaces(a.first, b.first)) })
+}
+
+// LargestSets puts those sets first that have the most cpus, then the most memory.
+func LargestSets(list []*Set) {
+	slices.SortStableFunc(list, func(a, b *Set) int {
+		return cmp.Or(cmp.Compare(b.TotalCPUs, a.TotalCPUs), cmp.Compare(b.TotalMem, a.TotalMem), comparePlaces(a.first, b.first))
+	})
+}
+
 func comparePlaces(a, b place) int {
 	return cmp.Or(cmp.Compare(b.priority, a.priority), cmp.Compare(a.node, b.node), cmp.Compare(a.member, b.member))
 }
@@ -206,14 +218,7 @@ func (ix *Index) Restrict(f *Finder, s *Set) []Candidate {
 }
 
 func (ix *Index) restrictMembers(candidates []Candidate, s *Set) []Candidate {
-	var out []Candidate
-	for _, c := range candidates {
-		cells := andCells(c.Cells, s.Members)
-		cells = slices.DeleteFunc(cells, func(cell Cell) bool { return !cell.Nodes.Intersects(ix.Nodes(c.Bucket, None)) })
-		if len(cells) > 0 {
-			out = append(out, Candidate{c.Bucket, cells})
-		}
-	}
+	out := ix.Only(candidates, s.Members)
 	slices.SortStableFunc(out, func(a, b Candidate) int {
 		return comparePlaces(ix.firstUp(s, a.Bucket), ix.firstUp(s, b.Bucket))
 	})

@@ -26,6 +26,9 @@ type atom struct {
 // assignable reports whether the nodes that are up, all of them empty, could
 // hold all chunks at once. When the search is given up it says yes.
 func (m *mapping) assignable(cands [][]index.Candidate) bool {
+	if m.path == NodePath && (!m.bucketable || m.policy == Contiguous) {
+		return m.fitsEmpty(cands)
+	}
 	p := m.whenEmpty(cands)
 	return p.firstFit() || p.solve() != no
 }

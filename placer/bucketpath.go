@@ -40,21 +40,40 @@ func (s *Snapshot) endedBy(at int64) *roaring.Bitmap {
 }
 
 // Route tells which path a request takes, and why.
-func Route(spec Spec) (Path, string) {
-	switch {
-	case !spec.Place.Exclusive():
-		return "", "the request shares its nodes; add excl to place for whole nodes"
-	case spec.Place.Arrange == Pack:
-		return "", "place=pack puts all chunks on one host"
+func (s *Snapshot) Route(a Ask) (Path, string) {
+	if why := s.notByBucket(a); why != "" {
+		return NodePath, why
 	}
-	for i, c := range spec.Chunks {
+	if a.Policy > FirstAvailable {
+		return NodePath, "the policy " + a.Policy.String() + " looks at nodes one by one"
+	}
+	return BucketPath, "whole nodes, none of them by name"
+}
+
+// notByBucket is what buckets cannot tell of a request, other than the policy's
+// order of nodes; "" when they can.
+func (s *Snapshot) notByBucket(a Ask) string {
+	switch {
+	case !a.Place.Exclusive():
+		return "it shares its nodes (place=excl takes whole ones)"
+	case a.Place.Arrange == Pack:
+		return "place=pack puts all chunks on one host"
+	case len(a.Grants) > 0:
+		return "it may use a reservation"
+	case a.Access == index.AccessSingleTask || s.Rules.Access == index.AccessSingleTask:
+		return "no node takes more than one of its chunks"
+	}
+	for i, c := range a.Chunks {
 		for _, w := range c.Wants {
 			if w.Res == index.Host || w.Res == index.VNode {
-				return "", fmt.Sprintf("chunk %d names a node", i+1)
+				return fmt.Sprintf("chunk %d names a node", i+1)
 			}
 		}
 	}
-	return BucketPath, "whole nodes, none of them by name"
+	if !s.Index.MarkedNodes(index.Ruled).IsEmpty() {
+		return "nodes have rules of their own about sharing"
+	}
+	return ""
 }
 
 // mapping is a request with the buckets that serve each of its chunks.
@@ -64,6 +83,23 @@ type mapping struct {
 	whole [][]index.Candidate // by chunk, over all nodes of the queue
 	sets  []setMapping        // the placement sets that could serve it, in order
 	room  [1][]index.Candidate
+	path  Path
+	nodes *roaring.Bitmap // that serve any chunk; nil until they are asked for
+	byNode
+}
+
+// byNode is what the node path knows of a request besides.
+type byNode struct {
+	policy     Policy
+	bucketable bool     // but for the policy, the bucket path could serve it
+	shares     bool     // it may be on nodes together with others
+	insists    bool     // on a reservation
+	packed     []Chunk  // the chunks that were made one for place=pack
+	quantities []uint16 // the consumables it asks for, ascending
+	ranked     *roaring.Bitmap
+	ruled      *roaring.Bitmap
+	hosts      map[string]bool // names of nodes whose host other nodes share
+	guestNodes *roaring.Bitmap
 }
 
 // setMapping is what of a mapping lies in one placement set.
@@ -74,24 +110,59 @@ type setMapping struct {
 
 // prepare maps the request and decides whether it can ever run.
 func (m *mapping) prepare(s *Snapshot, a Ask) error {
-	if path, why := Route(a.Spec); path != BucketPath {
-		return fmt.Errorf("%w: %s", ErrNodePath, why)
-	}
 	m.Snapshot, m.Ask, m.whole = s, a, m.room[:]
-	if len(a.Chunks) != 1 {
-		m.whole = make([][]index.Candidate, len(a.Chunks))
+	if m.path, _ = s.Route(a); m.path == NodePath {
+		if err := m.prepareNodes(); err != nil {
+			return s.orFailure(err)
+		}
+	}
+	if len(m.Chunks) != 1 {
+		m.whole = make([][]index.Candidate, len(m.Chunks))
 	}
 	for i := range m.Chunks {
 		c := &m.Chunks[i]
-		m.whole[i] = s.Index.Candidates(a.Queue, c.Wants)
+		m.whole[i] = m.candidates(c)
 		if n := s.capacity(&m.Ask, m.whole[i], c.Count); n < c.Count {
-			return s.orFailure(s.explainNever(a, i, n))
+			return s.orFailure(m.explainNever(i, n))
 		}
 	}
 	if err := m.neverTogether(m.whole); err != nil {
 		return s.orFailure(err)
 	}
 	return s.orFailure(m.mapSets())
+}
+
+// candidates are the buckets, and the nodes in them, that serve a chunk.
+func (m *mapping) candidates(c *Chunk) []index.Candidate {
+	if m.path == BucketPath {
+		return m.Index.Candidates(m.Queue, c.Wants)
+	}
+	wants, named := m.named(c.Wants)
+	cands := m.Index.Candidates(m.Queue, wants)
+	if named != nil {
+		cands = m.Index.Only(cands, named)
+	}
+	if m.insists {
+		cands = m.Index.Only(cands, m.granting())
+	}
+	return cands
+}
+
+// prepareNodes gets a request ready for the node path.
+func (m *mapping) prepareNodes() error {
+	m.policy = max(m.Ask.Policy, FirstAvailable)
+	m.bucketable = m.notByBucket(m.Ask) == ""
+	m.Access = m.Access.Stricter(m.Rules.Access)
+	m.ranked, m.ruled = m.Index.MarkedNodes(index.Ranked), m.Index.MarkedNodes(index.Ruled)
+	m.shares = !m.ruled.IsEmpty() || !m.Spec.Place.Exclusive() && m.Access != index.AccessSingleJob && m.Access != index.AccessSingleTask
+	if !m.ruled.IsEmpty() {
+		m.hosts = m.Index.SharedHosts()
+	}
+	if m.Spec.Place.Arrange == Pack && len(m.Chunks) > 0 {
+		m.packed, m.Chunks = m.Chunks, []Chunk{onOneHost(m.Index.Defs(), m.Chunks)}
+	}
+	m.quantities = quantitiesOf(m.Index.Defs(), m.Chunks)
+	return m.insist()
 }
 
 // orFailure puts a failure to read the state before an answer made of it.
@@ -107,7 +178,7 @@ func (s *Snapshot) orFailure(answer error) error {
 
 // perNode is how many chunks a node of a cell takes.
 func (a *Ask) perNode(cell index.Cell) int {
-	if a.Place.Arrange == Scatter || a.Place.Arrange == VScatter {
+	if a.Place.Arrange == Scatter || a.Place.Arrange == VScatter || a.Access == index.AccessSingleTask {
 		return 1
 	}
 	return cell.Chunks
@@ -129,15 +200,26 @@ func (s *Snapshot) capacity(a *Ask, cands []index.Candidate, enough int) int {
 
 // neverTogether refuses chunks that each fit alone but never all at once.
 func (m *mapping) neverTogether(cands [][]index.Candidate) error {
-	if len(m.Chunks) < 2 || m.apart(cands) || m.assignable(cands) {
+	alone := len(m.Chunks) < 2 || m.apart(cands)
+	if m.path == NodePath && (m.policy == Contiguous || !m.ruled.IsEmpty()) {
+		alone = false // what each node could take is not all there is to it
+	}
+	if alone || m.assignable(cands) {
 		return nil
 	}
 	need := 0
 	for _, c := range m.Chunks {
 		need += c.Count
 	}
-	return &Refusal{Kind: ErrNever, Chunk: -1, Need: need,
+	r := &Refusal{Kind: ErrNever, Chunk: -1, Need: need,
 		Why: fmt.Sprintf("the %d chunks of the select fit one by one, but together need more nodes than there are", len(m.Chunks))}
+	switch {
+	case m.path == NodePath && m.policy == Contiguous:
+		r.Why = "there are not so many nodes in a row that could serve it"
+	case len(m.Chunks) == 1:
+		r.Why = fmt.Sprintf("chunk 1 (%s): the nodes' own rules about sharing leave too few for %d", m.Chunks[0].Text(m.Index.Defs()), need)
+	}
+	return r
 }
 
 // apart reports whether no two chunks compete for a bucket: what each can have
@@ -174,14 +256,21 @@ func compete(a, b []index.Candidate) bool {
 // Where it does not fit, the shortfall says how, and the plan is nil.
 func (m *mapping) place(at int64, ended *roaring.Bitmap) (*Plan, shortfall, error) {
 	plan, short := (*Plan)(nil), shortfall{}
+	decide := m.collect
+	if m.path == NodePath {
+		decide = m.choose
+	}
 	if len(m.sets) == 0 {
-		plan, short = m.collect(m.whole, at, ended)
+		plan, short = decide(m.whole, at, ended)
 	}
 	for _, sm := range m.sets {
-		if plan, short = m.collect(sm.cands, at, ended); plan != nil {
+		if plan, short = decide(sm.cands, at, ended); plan != nil {
 			plan.Set = SetName(m.Index.Defs(), sm.set)
 			break
 		}
+	}
+	if plan == nil && len(m.sets) > 0 && m.maySpan(at) {
+		plan, short = decide(m.whole, at, ended)
 	}
 	return plan, short, m.orFailure(nil)
 }

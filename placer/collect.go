@@ -30,6 +30,7 @@ type classes struct{ free, later *roaring.Bitmap }
 type shortfall struct {
 	chunk, found int
 	alone        bool // no other chunk had to do with it
+	row          bool // it had to be nodes in a row
 	cands        [][]index.Candidate
 }
 
@@ -40,7 +41,7 @@ type shortfall struct {
 func (m *mapping) collect(cands [][]index.Candidate, at int64, ended *roaring.Bitmap) (*Plan, shortfall) {
 	if ended != nil {
 		if i, most := m.tooFew(cands, ended); i >= 0 {
-			return nil, shortfall{i, most, true, cands}
+			return nil, shortfall{chunk: i, found: most, alone: true, cands: cands}
 		}
 	}
 	c := collector{mapping: m, at: at, end: at + m.Duration, ended: ended}
@@ -52,7 +53,7 @@ func (m *mapping) collect(cands [][]index.Candidate, at int64, ended *roaring.Bi
 			if plan.Chunks = m.reassign(&c, cands); plan.Chunks != nil {
 				return plan, shortfall{}
 			}
-			return nil, shortfall{i, found, i == 0, cands}
+			return nil, shortfall{chunk: i, found: found, alone: i == 0, cands: cands}
 		}
 		c.take(picks, cands[i+1:])
 		plan.Chunks[i] = Allotment{emit(picks, m.Chunks[i].Count)}
@@ -97,7 +98,13 @@ func (m *mapping) notNow(short shortfall) *Refusal {
 	c := m.Chunks[short.chunk]
 	r := &Refusal{Kind: ErrNotNow, Chunk: short.chunk, Found: short.found, Need: c.Count,
 		Why: fmt.Sprintf("chunk %d (%s): room for %d of %d", short.chunk+1, c.Text(m.Index.Defs()), short.found, c.Count)}
-	if !m.Rules.ExactFit && m.stuck(short.cands) {
+	if m.packed != nil {
+		r.Why = "no host has room for all chunks: " + c.Text(m.Index.Defs())[2:]
+	}
+	if short.row {
+		r.Why = fmt.Sprintf("no nodes in a row have room for it: for %d of %d chunks at most", short.found, c.Count)
+	}
+	if m.path == BucketPath && !m.Rules.ExactFit && m.stuck(short.cands) {
 		r.Why += "; taking the chunks in this order would leave it short on the empty cluster too: write the most demanding chunk first, or set chunk_fit=exact"
 	}
 	if len(m.sets) > 0 {
@@ -132,7 +139,7 @@ func (c *collector) fromClass(picks []Pick, found, need int, cand index.Candidat
 	}
 	per := min(c.perNode(cand.Cells[0]), need)
 	if class == index.Free && need-found <= per && len(cand.Cells) == 1 {
-		return append(picks, Pick{nodes.Minimum(), int32(per), class, cand.Bucket}), found + per
+		return append(picks, Pick{Node: nodes.Minimum(), Chunks: int32(per), Class: class, Bucket: cand.Bucket}), found + per
 	}
 	if class == index.Free && picks == nil {
 		picks = make([]Pick, 0, min(int(nodes.GetCardinality()), (need-found+per-1)/per))
@@ -152,7 +159,7 @@ func (c *collector) fromClass(picks []Pick, found, need int, cand index.Candidat
 			if len(cand.Cells) > 1 {
 				per = min(c.perNodeOf(cand, node), need)
 			}
-			picks = append(picks, Pick{node, int32(per), class, cand.Bucket})
+			picks = append(picks, Pick{Node: node, Chunks: int32(per), Class: class, Bucket: cand.Bucket})
 			if found += per; found >= need {
 				return picks, found
 			}

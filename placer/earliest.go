@@ -1,7 +1,9 @@
 package placer
 
 import (
+	"cmp"
 	"iter"
+	"slices"
 
 	"github.com/RoaringBitmap/roaring/v2"
 )
@@ -28,7 +30,7 @@ func (s *Snapshot) Starts(a Ask, after int64, count int) ([]*Plan, error) {
 	var plans []*Plan
 	var short shortfall
 	opened := openings{mapping: &m}
-	enough := 0 // the request cannot fit until so many nodes have opened
+	enough := 0 // the request cannot fit until so many nodes, or chunks, have opened
 	for in := range m.instants(max(after, s.Now)) {
 		if opened.pass(in); opened.count() < enough && !in.last {
 			continue
@@ -54,6 +56,7 @@ func (s *Snapshot) Starts(a Ask, after int64, count int) ([]*Plan, error) {
 
 // wait is how many nodes at least have to open before a request fits that has
 // just been found short: to be given back, and be free for as long as it takes.
+// On the node path it is room for so many chunks.
 // Of those that were free before some are lost as time goes on, and none is won.
 // So a chunk that was short of all nodes, not just of those that other chunks
 // left, stays so until what has opened could make it up. For chunks that were
@@ -62,6 +65,12 @@ func (s *Snapshot) Starts(a Ask, after int64, count int) ([]*Plan, error) {
 func (m *mapping) wait(short shortfall) int {
 	if len(m.sets) > 0 || !short.alone {
 		return 1
+	}
+	if m.path == NodePath {
+		if len(m.Chunks) > 1 || m.policy == Contiguous || !m.ruled.IsEmpty() {
+			return 1
+		}
+		return max(1, m.Chunks[0].Count-short.found)
 	}
 	need, most := m.Chunks[short.chunk].Count, 1
 	for _, c := range short.cands[short.chunk] {
@@ -89,7 +98,7 @@ func (m *mapping) instants(after int64) iter.Seq[instant] {
 		if after > m.Now {
 			in.ended = ended
 		}
-		for t, nodes := range m.Endings(m.Now) {
+		for t, nodes := range m.givenBack() {
 			if t > in.at {
 				if !yield(in) {
 					return
@@ -101,5 +110,33 @@ func (m *mapping) instants(after int64) iter.Seq[instant] {
 		}
 		in.last = true
 		yield(in)
+	}
+}
+
+// givenBack is the endings, and between them the instants at which reservations
+// that the request may use come to be of use.
+func (m *mapping) givenBack() iter.Seq2[int64, []uint32] {
+	extra := m.opportunities()
+	if len(extra) == 0 {
+		return m.Endings(m.Now)
+	}
+	slices.SortFunc(extra, func(a, b instant) int { return cmp.Compare(a.at, b.at) })
+	return func(yield func(int64, []uint32) bool) {
+		for t, nodes := range m.Endings(m.Now) {
+			for len(extra) > 0 && extra[0].at <= t {
+				if !yield(extra[0].at, extra[0].back) {
+					return
+				}
+				extra = extra[1:]
+			}
+			if !yield(t, nodes) {
+				return
+			}
+		}
+		for _, in := range extra {
+			if !yield(in.at, in.back) {
+				return
+			}
+		}
 	}
 }

@@ -100,7 +100,7 @@ func (s *scenario) generate(t *testing.T) *generated {
 		t.Fatal(err)
 	}
 	ix := index.New(g.defs, g.defs.DefaultSignature(), nil, index.Limits{})
-	g.Snapshot = &Snapshot{Index: ix, Calendar: timeline.NewCalendar(nil, 0, 300), Endings: g.endings}
+	g.Snapshot = &Snapshot{Index: ix, Calendar: timeline.NewCalendar(nil, 0, 300), Endings: g.endings, Rows: g}
 	for _, key := range s.Config.NodeGroupKey {
 		def, _ := g.defs.Lookup(key)
 		g.Rules.GroupKey = append(g.Rules.GroupKey, def.ID)
@@ -159,10 +159,10 @@ func (g *generated) runs(t *testing.T, a Ask) *Plan {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if plan.Path != BucketPath {
+	if path, _ := g.Route(a); plan.Path != path {
 		t.Fatalf("the path is %s", plan.Path)
 	}
-	g.apply(t, plan)
+	g.apply(t, a, plan)
 	return plan
 }
 
@@ -266,10 +266,10 @@ func factNotBuckets(t *testing.T, g *generated) {
 		}
 		looked++
 		a := g.ask(t, i)
-		if path, why := Route(a.Spec); path == BucketPath || why == "" {
+		if path, why := g.Route(a); path != NodePath || why == "" {
 			t.Errorf("%s %s takes the %s path: %s", j.Select, j.Place, path, why)
 		}
-		if _, err := g.Place(a, 0); !errors.Is(err, ErrNodePath) {
+		if plan, err := g.Place(a, 0); err != nil || plan.Path != NodePath {
 			t.Errorf("%s %s: %v", j.Select, j.Place, err)
 		}
 	}
@@ -280,7 +280,7 @@ func factNotBuckets(t *testing.T, g *generated) {
 
 // job path=normal, runs inside one shape
 func factMultiVnode(t *testing.T, g *generated) {
-	if path, _ := Route(g.ask(t, 1).Spec); path == BucketPath {
+	if path, _ := g.Route(g.ask(t, 1)); path == BucketPath {
 		t.Error("the bucket path serves a job that shares its nodes")
 	}
 }
@@ -349,10 +349,6 @@ func factQueueNodes(t *testing.T, g *generated) {
 // blocker runs; 3000 jobs cannot run
 func factPerfCompare(t *testing.T, g *generated) {
 	blocker := g.ask(t, 0)
-	if _, err := g.Place(blocker, 0); !errors.Is(err, ErrNodePath) {
-		t.Errorf("the blocker need not be made exclusive any more: %v", err)
-	}
-	blocker.Place.Share = Excl
 	g.runs(t, blocker)
 	a := g.ask(t, 1)
 	for i := range int64(3000) {

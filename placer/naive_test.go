@@ -52,6 +52,11 @@ func (n *naive) holds(i int, node *index.Node) int {
 		have, _ := node.Get(w.Res)
 		switch {
 		case def.Directive:
+		case w.Res == index.Host, w.Res == index.VNode:
+			host, ok := node.Get(index.Host)
+			if w.Value.Str != node.Name && !(ok && w.Res == index.Host && host.Str == w.Value.Str) {
+				return 0
+			}
 		case w.Res == index.Feature:
 			if !contains(node.Features, w.Value.Str) {
 				return 0

@@ -14,9 +14,9 @@ import (
 // soon taken again.
 type openings struct {
 	*mapping
-	nodes *roaring.Bitmap // that serve any chunk; nil until they are asked for
 	open  *roaring.Bitmap
 	shuts shuttings
+	room  int // on the node path: for how many chunks room was given back, at most
 }
 
 // shutting is when a node that has opened is too near its next stretch.
@@ -40,12 +40,15 @@ func (s *shuttings) Pop() any {
 
 // reset forgets all: the request is being tried.
 func (o *openings) reset() {
-	o.open, o.shuts = roaring.New(), nil
+	o.open, o.shuts, o.room = roaring.New(), nil, 0
 }
 
 func (o *openings) count() int {
 	if o.open == nil {
 		return 0
+	}
+	if o.path == NodePath {
+		return o.room
 	}
 	return int(o.open.GetCardinality())
 }
@@ -54,6 +57,10 @@ func (o *openings) count() int {
 func (o *openings) pass(in instant) {
 	if o.open == nil {
 		return // it was not tried yet
+	}
+	if o.path == NodePath {
+		o.passNodes(in)
+		return
 	}
 	for len(o.shuts) > 0 && o.shuts[0].after < in.at {
 		o.open.Remove(heap.Pop(&o.shuts).(shutting).node)
@@ -69,21 +76,45 @@ func (o *openings) pass(in instant) {
 	}
 }
 
+// passNodes counts what the nodes given back have room for. Until more is given
+// back of a node, it has no more room than that.
+func (o *openings) passNodes(in instant) {
+	s := o.seek(in.at, in.ended, false)
+	var sp spot
+	for _, node := range in.back {
+		if !o.serving().Contains(node) {
+			continue
+		}
+		row := o.row(node)
+		if row == nil {
+			return
+		}
+		if b := o.Index.Bucket(row.Bucket); b == nil || !s.look(&sp, node, b, index.Busy) {
+			continue
+		}
+		most := 0
+		for kind, c := range o.Chunks {
+			most = max(most, s.holds(&sp, kind, c.Count))
+		}
+		o.room += most
+	}
+}
+
 // serving is the nodes of all buckets that serve a chunk.
-func (o *openings) serving() *roaring.Bitmap {
-	if o.nodes != nil {
-		return o.nodes
+func (m *mapping) serving() *roaring.Bitmap {
+	if m.nodes != nil {
+		return m.nodes
 	}
 	seen := make(map[*index.Bucket]bool)
 	var parts []*roaring.Bitmap
-	for _, cands := range o.whole {
+	for _, cands := range m.whole {
 		for _, c := range cands {
 			if !seen[c.Bucket] {
 				seen[c.Bucket] = true
-				parts = append(parts, o.Index.Nodes(c.Bucket, index.None))
+				parts = append(parts, m.Index.Nodes(c.Bucket, index.None))
 			}
 		}
 	}
-	o.nodes = roaring.FastOr(parts...)
-	return o.nodes
+	m.nodes = roaring.FastOr(parts...)
+	return m.nodes
 }

@@ -238,7 +238,7 @@ func (c *cluster) checkNow(t *rapid.T, a Ask, text string) {
 		}
 	}
 	if plan != nil && rapid.Bool().Draw(t, "apply") {
-		c.apply(t, plan)
+		c.apply(t, a, plan)
 	}
 }
 

@@ -13,8 +13,6 @@ var (
 	ErrNotNow = errors.New("cannot run now")
 	// ErrNever: it cannot fit this cluster, even when empty.
 	ErrNever = errors.New("can never run")
-	// ErrNodePath: it needs the path for shared nodes, which does not exist yet.
-	ErrNodePath = errors.New("needs shared-node placement, which this version does not have yet")
 )
 
 // Refusal says why a request was not placed.
@@ -41,23 +39,23 @@ func (r *Refusal) Reason() string { return r.Why }
 func (r *Refusal) Earliest() (int64, bool) { return r.Start, r.HasStart }
 
 // explainNever finds which demand of a chunk keeps it from ever running.
-func (s *Snapshot) explainNever(a Ask, i, found int) *Refusal {
-	c := a.Chunks[i]
+func (m *mapping) explainNever(i, found int) *Refusal {
+	c := m.Chunks[i]
 	r := &Refusal{Kind: ErrNever, Chunk: i, Found: found, Need: c.Count}
 	for j, w := range c.Wants {
-		short, had := s.lacking(a, c, c.Wants[:j], w)
+		short, had := m.lacking(c, c.Wants[:j], w)
 		if short == "" {
 			continue
 		}
-		r.Why = fmt.Sprintf("chunk %d (%s): %s", i+1, c.Text(s.Index.Defs()), short)
+		r.Why = fmt.Sprintf("chunk %d (%s): %s", i+1, c.Text(m.Index.Defs()), short)
 		if had > 0 {
 			r.Why += fmt.Sprintf(" (%d of %d such chunks would fit)", found, c.Count)
 		}
 		return r
 	}
-	r.Why = fmt.Sprintf("chunk %d (%s): only %d of %d would fit the cluster when empty", i+1, c.Text(s.Index.Defs()), found, c.Count)
+	r.Why = fmt.Sprintf("chunk %d (%s): only %d of %d would fit the cluster when empty", i+1, c.Text(m.Index.Defs()), found, c.Count)
 	if found == 0 {
-		r.Why = fmt.Sprintf("chunk %d (%s): no node that is up%s", i+1, c.Text(s.Index.Defs()), ofQueue(a.Queue))
+		r.Why = fmt.Sprintf("chunk %d (%s): no node that is up%s", i+1, c.Text(m.Index.Defs()), ofQueue(m.Queue))
 	}
 	return r
 }
@@ -71,18 +69,18 @@ func ofQueue(queue string) string {
 
 // lacking says what is short of one demand, given those before it; "" when it
 // is not what the chunk fails on.
-func (s *Snapshot) lacking(a Ask, c Chunk, before []Want, w Want) (string, int) {
-	without := s.capacity(&a, s.Index.Candidates(a.Queue, before), index.Unlimited)
-	with := s.capacity(&a, s.Index.Candidates(a.Queue, append(before[:len(before):len(before)], w)), index.Unlimited)
+func (m *mapping) lacking(c Chunk, before []Want, w Want) (string, int) {
+	without := m.capacity(&m.Ask, m.candidates(&Chunk{Wants: before}), index.Unlimited)
+	with := m.capacity(&m.Ask, m.candidates(&Chunk{Wants: append(before[:len(before):len(before)], w)}), index.Unlimited)
 	if with >= c.Count || without < c.Count && with == without {
 		return "", with
 	}
-	def, _ := s.Index.Defs().Get(w.Res)
+	def, _ := m.Index.Defs().Get(w.Res)
 	asked := def.Name + "=" + def.Format(w.Value)
 	if !def.Type.Numeric() {
 		return fmt.Sprintf("not enough nodes with %s: room for %d", asked, with), with
 	}
-	most := s.most(a.Queue, before, def)
+	most := m.most(before, def)
 	if most < w.Value.Num {
 		return fmt.Sprintf("insufficient %s: %s asked for, %s is the most a node has", def.Name,
 			def.Format(w.Value), def.Format(index.Value{Num: most})), with
@@ -91,11 +89,11 @@ func (s *Snapshot) lacking(a Ask, c Chunk, before []Want, w Want) (string, int) 
 }
 
 // most is the largest amount that a node which meets the other demands has.
-func (s *Snapshot) most(queue string, before []Want, def index.Def) int64 {
+func (m *mapping) most(before []Want, def index.Def) int64 {
 	lo, hi := int64(0), int64(1)
 	has := func(n int64) bool {
 		w := Want{Res: def.ID, Value: index.Value{Num: n}}
-		return len(s.Index.Candidates(queue, append(before[:len(before):len(before)], w))) > 0
+		return len(m.candidates(&Chunk{Wants: append(before[:len(before):len(before)], w)})) > 0
 	}
 	for hi > 0 && has(hi) {
 		lo, hi = hi, hi*2

@@ -28,12 +28,22 @@ type Request struct {
 	Place    string
 	Walltime time.Duration // 0: from a resource list, else the store's default
 
-	Name, User, Account, Queue, Class, Policy, Reservation string
+	Name, User, Group, Account, Queue, Class string
+
+	Policy string // in any case; "": the default of the queue, else of the store
+	Access string // whose jobs may be on its nodes besides: shared, singleuser, singlejob, singletask
+	// Reservation is the one that it insists on: it runs there, within its time,
+	// or not at all.
+	Reservation string
 
 	// Key makes a request idempotent: a second one with the same key is the first.
 	Key string
 
-	Prefer []string // features of nodes to take first
+	// Prefer says which nodes to take first, by features and conditions on
+	// resources (ParsePrefer). It counts through PRIORITYF alone.
+	Prefer []string
+	// Ranking is the order of nodes by name for the policy local.
+	Ranking []string
 }
 
 // Want is one resource that a chunk asks for: an amount, or a value to match. It

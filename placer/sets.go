@@ -22,7 +22,14 @@ func (m *mapping) mapSets() error {
 	for i := range finders {
 		finders[i] = index.NewFinder(m.whole[i])
 	}
-	for _, set := range m.Index.Sets(m.Queue, keys, m.Rules.ExplicitSets) {
+	sets := m.Index.Sets(m.Queue, keys, m.Rules.ExplicitSets)
+	switch m.Rules.SetOrder {
+	case FirstSet:
+		index.FirstSets(sets)
+	case LargestSet:
+		index.LargestSets(sets)
+	}
+	for _, set := range sets {
 		if cands, ok := m.within(set, finders); ok {
 			m.sets = append(m.sets, setMapping{set, cands})
 		}
@@ -52,4 +59,11 @@ func (m *mapping) within(set *index.Set, finders []*index.Finder) ([][]index.Can
 func SetName(defs *index.Defs, set *index.Set) string {
 	def, _ := defs.Get(set.Key)
 	return def.Name + "=" + set.Value
+}
+
+// maySpan reports whether a request that could fit a set may leave it at an
+// instant, because it has waited for one long enough.
+func (m *mapping) maySpan(at int64) bool {
+	wait := m.Rules.SetDelay
+	return !m.Rules.DoNotSpan && !m.Spec.Place.HasGroup && (wait < 0 || wait > 0 && at >= m.Since+wait)
 }

@@ -18,6 +18,17 @@ type Snapshot struct {
 	// Endings lists, ascending, the instants after a given one at which nodes
 	// are expected to be given back, and those nodes.
 	Endings func(after int64) iter.Seq2[int64, []uint32]
+	Rows    Rows
+}
+
+// Rows are what the node path looks up one by one.
+type Rows interface {
+	// Node finds a node by its number.
+	Node(number uint32) (*index.Node, error)
+	// NodeNumber finds a node's number by its name.
+	NodeNumber(name string) (uint32, bool, error)
+	// User is whose a stretch of the calendar is.
+	User(owner uint64) (string, error)
 }
 
 // Rules are the settings of a store that placement follows.
@@ -26,11 +37,33 @@ type Rules struct {
 	ExplicitSets bool          // nodes without a value of the key are in no set
 	DoNotSpan    bool          // a request that fits no set never runs
 	ExactFit     bool          // where first fit over the chunks fails, look for any assignment
+	Access       index.Access  // who may share a node with whom, where the node does not say
+	Topology     []index.ResID // resources whose values are a node's switches, the outermost first
+	SetOrder     SetOrder      // in which order placement sets are tried
+	SetDelay     int64         // seconds that a request waits for a whole set, 0 for ever, before it spans sets; -1: not at all
 }
+
+// SetOrder is an order of placement sets; the zero value is the smallest first.
+type SetOrder uint8
+
+// The orders of placement sets: NODESETPRIORITYTYPE of Maui.
+const (
+	SmallestSet SetOrder = iota // BESTFIT
+	FirstSet                    // FIRSTFIT: as their first nodes were declared
+	LargestSet                  // WORSTFIT
+)
 
 // Ask is a request that has been read and given its defaults.
 type Ask struct {
 	Spec
-	Queue    string // the queue whose nodes are asked for, "" for nodes of no queue
-	Duration int64  // seconds, at least 1
+	Queue     string // the queue whose nodes are asked for, "" for nodes of no queue
+	Duration  int64  // seconds, at least 1
+	User      string
+	Access    index.Access // who may share its nodes with it
+	Policy    Policy       // NoPolicy: FirstAvailable
+	PriorityF *PriorityF   // of the policy priority, for nodes without one of their own; nil: DefaultPriorityF
+	Prefer    Preference
+	Ranking   []uint32 // of the policy local: nodes, the first first
+	Grants    []Grant  // the reservations that it may use
+	Since     int64    // when it was asked for: Rules.SetDelay counts from there
 }

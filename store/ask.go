@@ -2,12 +2,12 @@ package store
 
 import (
 	"fmt"
-	"strings"
 
+	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/placer"
 )
 
-// Ask reads a request and gives it the store's defaults.
+// Ask reads a request and gives it the defaults of its queue and of the store.
 func (tx *Tx) Ask(r placer.Request) (placer.Ask, error) {
 	defs, err := tx.Resources()
 	if err != nil {
@@ -21,40 +21,104 @@ func (tx *Tx) Ask(r placer.Request) (placer.Ask, error) {
 	if err != nil {
 		return placer.Ask{}, err
 	}
-	if err := laterOnly(r); err != nil {
-		return placer.Ask{}, err
-	}
-	a := placer.Ask{Spec: spec, Duration: spec.Walltime}
+	a := placer.Ask{Spec: spec, Duration: spec.Walltime, User: r.User, Since: tx.now}
 	if a.Duration == 0 {
 		a.Duration = set.DefaultWalltime
 	}
 	if a.Duration < 1 || a.Duration > maxWalltime {
 		return placer.Ask{}, fmt.Errorf("%w walltime of %d s: it must be from 1 s to %d s", ErrInvalid, a.Duration, maxWalltime)
 	}
-	if r.Queue == "" {
-		return a, nil
+	if a.Access, err = index.ParseAccess(r.Access); err != nil {
+		return placer.Ask{}, fmt.Errorf("%w: %w", placer.ErrRequest, err)
 	}
-	if _, err := tx.Queue(r.Queue); err != nil {
+	if a.Prefer, err = placer.ParsePrefer(defs, r.Prefer); err != nil {
 		return placer.Ask{}, err
+	}
+	if a.Policy, err = placer.ParsePolicy(r.Policy); err != nil {
+		return placer.Ask{}, err
+	}
+	queue, err := tx.queueOf(r, &a)
+	if err != nil {
+		return placer.Ask{}, err
+	}
+	if a.Policy == placer.NoPolicy {
+		if a.Policy = queue.policy(); a.Policy == placer.NoPolicy {
+			a.Policy = set.Policy
+		}
+	}
+	if err := tx.forPolicy(r, &a, set); err != nil {
+		return placer.Ask{}, err
+	}
+	a.Grants, err = tx.grants(subjectOf(r, 0), r.Reservation, tx.now)
+	return a, err
+}
+
+// queueOf finds the request's queue, and whether it places on nodes of its own.
+func (tx *Tx) queueOf(r placer.Request, a *placer.Ask) (Queue, error) {
+	if r.Queue == "" {
+		return Queue{}, nil
+	}
+	q, err := tx.Queue(r.Queue)
+	if err != nil {
+		return q, err
 	}
 	owns, err := tx.ownsNodes(r.Queue)
 	if owns {
 		a.Queue = r.Queue
 	}
-	return a, err
+	return q, err
 }
 
-// laterOnly refuses what is understood and not served yet, rather than ignore it.
-func laterOnly(r placer.Request) error {
-	switch {
-	case r.Policy != "" && !strings.EqualFold(r.Policy, "firstavailable") && !strings.EqualFold(r.Policy, "InReportedOrder"):
-		return fmt.Errorf("policy %s: %w; there is firstavailable", r.Policy, ErrLater)
-	case len(r.Prefer) > 0:
-		return fmt.Errorf("preferring nodes: %w", ErrLater)
-	case r.Reservation != "":
-		return fmt.Errorf("running inside reservation %s: %w", r.Reservation, ErrLater)
+// forPolicy adds what the request's policy needs besides.
+func (tx *Tx) forPolicy(r placer.Request, a *placer.Ask, set *Settings) (err error) {
+	switch a.Policy {
+	case placer.Priority:
+		if set.PriorityF != "" {
+			a.PriorityF, err = placer.ParsePriorityF(tx.loaded.defs, set.PriorityF)
+		}
+	case placer.Topology:
+		if len(set.Topology) == 0 {
+			return fmt.Errorf("%w: policy topology needs the setting topology: the resources that name a node's switches, e.g. row,rack,switch", ErrInvalid)
+		}
+	case placer.Local:
+		a.Ranking, err = tx.ranking(r)
 	}
-	return nil
+	return err
+}
+
+// ranking is the nodes that a request of the policy local names, by number. Names
+// that are no nodes are passed over: the site's program may know more than we do.
+func (tx *Tx) ranking(r placer.Request) ([]uint32, error) {
+	var out []uint32
+	for _, name := range r.Ranking {
+		number, ok, err := tx.NodeNumber(name)
+		if err != nil {
+			return nil, err
+		}
+		if ok {
+			out = append(out, number)
+		}
+	}
+	return out, nil
+}
+
+// Route tells which of the placer's paths serves a request, and why.
+func (tx *Tx) Route(r placer.Request) (placer.Path, string, error) {
+	a, err := tx.Ask(r)
+	if err != nil {
+		return "", "", err
+	}
+	snap, err := tx.snapshot(r.Queue)
+	if err != nil {
+		return "", "", err
+	}
+	path, why := snap.Route(a)
+	return path, why, snap.Index.Err()
+}
+
+// subjectOf is whom reservations may let in.
+func subjectOf(r placer.Request, job uint64) placer.Subject {
+	return placer.Subject{User: r.User, Group: r.Group, Account: r.Account, Class: r.Class, Queue: r.Queue, JobName: r.Name, Job: job}
 }
 
 // snapshot is what the placer decides a request of a queue on.
@@ -77,6 +141,26 @@ func (tx *Tx) snapshot(queue string) (*placer.Snapshot, error) {
 			key = q.GroupKey
 		}
 	}
-	return &placer.Snapshot{Index: ix, Calendar: tx.Calendar(), Now: tx.now, Endings: tx.endings,
-		Rules: placer.Rules{GroupKey: resIDs(ix.Defs(), key), ExplicitSets: set.ExplicitSets, DoNotSpan: set.DoNotSpan, ExactFit: set.ExactFit}}, nil
+	return &placer.Snapshot{Index: ix, Calendar: tx.Calendar(), Now: tx.now, Endings: tx.endings, Rows: rows{tx},
+		Rules: placer.Rules{GroupKey: resIDs(ix.Defs(), key), ExplicitSets: set.ExplicitSets, DoNotSpan: set.DoNotSpan,
+			ExactFit: set.ExactFit, Access: set.Access, Topology: resIDs(ix.Defs(), set.Topology),
+			SetOrder: set.SetOrder, SetDelay: set.SetDelay}}, nil
+}
+
+// rows lends rows to the placer.
+type rows struct{ tx *Tx }
+
+func (r rows) Node(number uint32) (*index.Node, error) { return r.tx.NodeByNumber(number) }
+
+func (r rows) NodeNumber(name string) (uint32, bool, error) { return r.tx.NodeNumber(name) }
+
+func (r rows) User(owner uint64) (string, error) {
+	if isReservation(owner) {
+		return "", nil
+	}
+	j, err := r.tx.Job(owner >> 1)
+	if err != nil {
+		return "", err
+	}
+	return j.User, nil
 }

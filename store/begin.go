@@ -3,9 +3,11 @@ package store
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/placer"
+	"github.com/placectl/placectl/timeline"
 )
 
 // beginJob starts a planned job whose time has come. Where that is not possible
@@ -19,8 +21,12 @@ func (tx *Tx) beginJob(c change, late []*Job) ([]*Job, error) {
 	if j.State != JobReserved {
 		return nil, fmt.Errorf("%w: job %d is to begin at %s, and is %s", ErrDamaged, j.ID, stamp(c.at), j.State)
 	}
-	for _, n := range j.NodeNumbers() {
-		why, err := tx.notReady(n, c.owner)
+	spans, err := tx.spansOf(j)
+	if err != nil {
+		return nil, err
+	}
+	for _, s := range spans {
+		why, err := tx.notReady(s)
 		if err != nil {
 			return nil, err
 		}
@@ -30,36 +36,56 @@ func (tx *Tx) beginJob(c change, late []*Job) ([]*Job, error) {
 		}
 	}
 	j.State = JobRunning
-	if err := tx.beginOn(j.NodeNumbers()); err != nil {
+	if err := tx.beginOn(j.AllNodes()); err != nil {
 		return nil, err
 	}
 	return late, tx.putJob(j, JobReserved)
 }
 
-// notReady says what keeps an owner from beginning on a node, "" for nothing.
-func (tx *Tx) notReady(node uint32, owner uint64) (string, error) {
-	on, _ := tx.Calendar().On(node)
-	_, state, err := tx.nodeHead(node)
-	if err != nil || on.Owner == owner && state == index.Up {
+// notReady says what keeps a stretch from beginning, "" for nothing: of all that
+// was there when it was planned, only what is overdue can be in its way.
+func (tx *Tx) notReady(s span) (string, error) {
+	_, state, err := tx.nodeHead(s.node)
+	if err != nil {
 		return "", err
 	}
-	name, err := tx.nodeName(node)
+	name, err := tx.nodeName(s.node)
 	if err != nil {
 		return "", err
 	}
 	if state != index.Up {
 		return fmt.Sprintf("node %s was %s", name, state), nil
 	}
-	who, err := tx.Owner(on)
+	c, now := tx.Calendar(), tx.Calendar().Now()
+	overdue := func(b timeline.Busy) bool { return b.Held && b.End <= now && b.Owner != s.Owner }
+	i := slices.IndexFunc(c.At(s.node), overdue)
+	if i < 0 {
+		return "", nil
+	}
+	first := s.Busy
+	first.End = now + 1
+	err = tx.inTheWay("it", s.node, first, &beginner{s.Owner})
+	var conflict *Conflict
+	if !errors.As(err, &conflict) {
+		return "", err
+	}
+	who, err := tx.Owner(c.At(s.node)[i])
 	return fmt.Sprintf("%s was still on node %s", who, name), err
 }
+
+// beginner is a job that begins: it minds other jobs alone. Reservations that lie
+// over it have let it in.
+type beginner struct{ owner uint64 }
+
+// Ignores makes it a timeline.Guest.
+func (g *beginner) Ignores(b *timeline.Busy, _, _ int64) bool { return b.Claim || b.Owner == g.owner }
 
 // planAnew gives a late job the earliest start that there is for it now. One that
 // fits nowhere any more, or asks for what is not defined any more, has failed:
 // the clock must go on.
 func (tx *Tx) planAnew(j *Job) error {
 	a, plan, err := tx.earliestFor(j)
-	for _, final := range []error{placer.ErrNever, placer.ErrNotNow, placer.ErrRequest, ErrNotFound, ErrInvalid} {
+	for _, final := range []error{placer.ErrNever, placer.ErrNotNow, placer.ErrRequest, ErrNotFound, ErrInvalid, ErrConflict} {
 		if errors.Is(err, final) {
 			j.State, j.End = JobFailed, tx.now
 			j.Reason += "; " + err.Error()
@@ -73,11 +99,11 @@ func (tx *Tx) planAnew(j *Job) error {
 }
 
 func (tx *Tx) earliestFor(j *Job) (placer.Ask, *placer.Plan, error) {
-	a, err := tx.Ask(placer.Request{Select: j.Select, Place: j.Place, Queue: j.Queue})
+	a, err := tx.Ask(j.Request())
 	if err != nil {
 		return a, nil, err
 	}
-	a.Duration = j.Walltime
+	a.Duration, a.Since = j.Walltime, j.Submit
 	snap, err := tx.snapshot(j.Queue)
 	if err != nil {
 		return a, nil, err

@@ -2,6 +2,7 @@ package store
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/placectl/placectl/index"
@@ -55,6 +56,7 @@ func (tx *Tx) passAll(due []change) error {
 	tx.passing = true
 	defer func() { tx.passing = false }()
 	var late []*Job
+	var renewed []string
 	for _, c := range due {
 		if err := tx.remove(tableChanges, timeKey(c.at, c.owner)); err != nil {
 			return err
@@ -62,7 +64,7 @@ func (tx *Tx) passAll(due []change) error {
 		tx.Calendar().SetNow(c.at)
 		var err error
 		if isReservation(c.owner) {
-			err = tx.passReservation(c)
+			renewed, err = tx.passReservation(c, renewed)
 		} else {
 			late, err = tx.beginJob(c, late)
 		}
@@ -71,6 +73,11 @@ func (tx *Tx) passAll(due []change) error {
 		}
 	}
 	tx.Calendar().SetNow(tx.now)
+	for _, name := range renewed {
+		if err := tx.renew(name); err != nil {
+			return err
+		}
+	}
 	for _, j := range late {
 		if err := tx.planAnew(j); err != nil {
 			return err
@@ -94,16 +101,23 @@ func jobOwner(id uint64) uint64         { return id << 1 }
 func reservationOwner(id uint64) uint64 { return id<<1 | 1 }
 func isReservation(owner uint64) bool   { return owner&1 == 1 }
 
-// passReservation lets a reservation begin or end.
-func (tx *Tx) passReservation(c change) error {
+// passReservation lets a reservation begin or end. When an occurrence of a standing
+// one ends it is forgotten, and the standing one is added to those to be renewed.
+func (tx *Tx) passReservation(c change, renewed []string) ([]string, error) {
 	r, err := tx.reservationByID(c.owner >> 1)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	if c.at >= r.End {
-		return tx.endReservation(r)
+	if c.at < r.End {
+		return renewed, tx.beginOn(r.Nodes)
 	}
-	return tx.beginOn(r.Nodes)
+	if err := tx.endReservation(r); err != nil || r.Series == "" {
+		return renewed, err
+	}
+	if !slices.Contains(renewed, r.Series) {
+		renewed = append(renewed, r.Series)
+	}
+	return renewed, tx.forgetReservation(r)
 }
 
 // beginOn moves nodes on which a stretch has begun.
@@ -129,8 +143,13 @@ func (tx *Tx) reclass(nodes []uint32) error {
 		if b == nil {
 			return fmt.Errorf("%w: node %d says it is in bucket %d", ErrDamaged, number, bucket)
 		}
+		class := index.None
 		if state == index.Up {
-			ix.Move(b, number, ix.ClassOf(b, number), tx.classOf(number))
+			class = tx.classOf(number)
+			ix.Move(b, number, ix.ClassOf(b, number), class)
+		}
+		if err := tx.measure(ix, number, class == index.Busy); err != nil {
+			return err
 		}
 	}
 	return ix.Err()

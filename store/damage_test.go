@@ -8,8 +8,10 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/placer"
 	"go.etcd.io/bbolt"
 )
 
@@ -41,8 +43,23 @@ func lively(t testing.TB) (*DB, *clock) {
 		if _, err := tx.Release(2); err != nil {
 			return err
 		}
-		_, err := tx.ReserveNodes("later", []uint32{10, 11}, tx.Now()+5000, tx.Now()+6000)
-		return err
+		if _, err := tx.ReserveNodes("later", []uint32{10, 11}, tx.Now()+5000, tx.Now()+6000); err != nil {
+			return err
+		}
+		// Nodes that are shared, and reservations that let somebody in.
+		if _, err := tx.Place(placer.Request{Select: "3:ncpus=1", Walltime: time.Hour, User: "ann"}); err != nil {
+			return err
+		}
+		for i, s := range []ReserveSpec{
+			{Name: "course", Request: placer.Request{Select: "2:ncpus=1", Walltime: time.Hour}, Start: tx.Now() + 7000, Limit: 600},
+			{Name: "nightly", Nodes: []uint32{0, 1}, Start: tx.Now() + 8000, End: tx.Now() + 9000, Repeat: Repeat{Rule: "daily"}, Depth: 2},
+		} {
+			s.Access = placer.AccessList{{Kind: placer.AccessUser, Value: "ann", Affinity: placer.Affinity(i)}}
+			if _, err := tx.AddReservation(s); err != nil {
+				return err
+			}
+		}
+		return nil
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -19,7 +19,8 @@ type derived struct {
 	calendar *timeline.Calendar
 	rows     [tableCount]map[string][]byte // by table and key
 	buckets  uint32                        // the smallest bucket number never used
-	moved    []*index.Node                 // nodes whose rows name another bucket than their values do
+	rooms    map[uint32]*roomBlock
+	moved    []*index.Node // nodes whose rows name another bucket than their values do
 	// contradictions counts what no rebuilding mends: a node taken twice, a
 	// number that does not exist.
 	contradictions int
@@ -28,7 +29,7 @@ type derived struct {
 // derive recomputes every derived table. What it finds on the way is about the
 // rows it does so from.
 func (c *checker) derive(tx *Tx) (*derived, error) {
-	d := &derived{checker: c, tx: tx, calendar: timeline.NewCalendar(nil, tx.now, overdueGrace)}
+	d := &derived{checker: c, tx: tx, calendar: timeline.NewCalendar(nil, tx.now, overdueGrace), rooms: make(map[uint32]*roomBlock)}
 	for t := range tables {
 		if tables[t].derived {
 			d.rows[t] = make(map[string][]byte)
@@ -95,8 +96,13 @@ func (d *derived) jobs() error {
 				d.contradict("job %d: chunk %d is on nodes %d times, asked for %d", j.ID, i+1, have, c.Count)
 			}
 		}
-		span := timeline.Busy{Start: j.Start, End: j.End, Owner: jobOwner(j.ID), Held: true}
-		d.span(fmt.Sprintf("job %d", j.ID), j.NodeNumbers(), span)
+		spans, err := d.tx.spansOf(j)
+		if err != nil {
+			d.contradict("job %d: %v", j.ID, err)
+		}
+		for _, s := range spans {
+			d.span(fmt.Sprintf("job %d", j.ID), s)
+		}
 		return nil
 	})
 }
@@ -107,6 +113,9 @@ func (d *derived) reservations() error {
 			d.contradict("reservation %s: its number is %d, the next one %d", r.Name, r.ID, d.tx.state.nextReservation)
 		}
 		d.rows[tableReservationIDs][string(key64(r.ID))] = append([]byte{1}, r.Name...)
+		for _, a := range r.Access {
+			d.rows[tableAccess][string(accessKey(a, r.ID))] = []byte{1}
+		}
 		if r.End <= d.tx.now {
 			return nil
 		}
@@ -117,25 +126,64 @@ func (d *derived) reservations() error {
 				d.rows[tableChanges][string(timeKey(t, owner))] = []byte{1}
 			}
 		}
-		d.span("reservation "+r.Name, r.Nodes, timeline.Busy{Start: r.Start, End: r.End, Owner: owner})
+		for i, n := range r.Nodes {
+			d.span("reservation "+r.Name, span{n, r.span(i)})
+		}
 		return nil
 	})
 }
 
-// deriveSpan puts a stretch on nodes. An overdue job may lie under what was
-// planned after it, so stretches are compared by their planned ends.
-func (d *derived) span(who string, nodes []uint32, span timeline.Busy) {
-	for _, n := range nodes {
-		if _, _, err := d.tx.nodeHead(n); err != nil {
-			d.contradict("%s is on node number %d, which does not exist", who, n)
+// span puts a stretch on a node.
+func (d *derived) span(who string, s span) {
+	if _, _, err := d.tx.nodeHead(s.node); err != nil {
+		d.contradict("%s is on node number %d, which does not exist", who, s.node)
+	}
+	if err := d.calendar.Put(s.node, s.Busy); err != nil {
+		d.contradict("%s: %v", who, err)
+	}
+}
+
+// shared verifies that what is on a node together may be: nobody beside one who
+// has the whole node, and no job in a reservation that does not let it in. That
+// more is taken than the node has is no contradiction: it may have been given less
+// since.
+func (d *derived) shared(n *index.Node) {
+	list := d.calendar.At(n.Number)
+	for i := range list {
+		b := &list[i]
+		if b.Claim {
+			continue
 		}
-		for _, b := range d.calendar.At(n) {
-			if b.Start < span.End && span.Start < b.End {
-				d.contradict("%s and %d share node number %d", who, b.Owner, n)
+		who := fmt.Sprintf("job %d", b.Owner>>1)
+		for k := range list {
+			if o := &list[k]; o.Start < b.End && b.Start < o.End && k != i {
+				d.beside(n, who, b, o)
 			}
 		}
-		if err := d.calendar.Put(n, span); err != nil {
-			d.contradict("%s: %v", who, err)
+	}
+}
+
+// beside verifies that a job's stretch may lie where another does.
+func (d *derived) beside(n *index.Node, who string, b, o *timeline.Busy) {
+	switch {
+	case o.Claim:
+		if o.Use != nil {
+			return
+		}
+		r, err := d.tx.reservationByID(o.Owner >> 1)
+		if err != nil {
+			return // found elsewhere
+		}
+		as := *b
+		as.Held = false // by its planned end
+		if in, err := d.tx.letsIn(r, as); err == nil && !in {
+			d.contradict("%s is on node %s in the time of reservation %s, which does not let it in", who, n.Name, r.Name)
+		}
+	case o.Owner == b.Owner:
+		d.contradict("%s is on node %s twice", who, n.Name)
+	case b.Use == nil || o.Use == nil:
+		if b.Owner < o.Owner {
+			d.contradict("%s and job %d share node %s, which one of them has whole", who, o.Owner>>1, n.Name)
 		}
 	}
 }
@@ -162,7 +210,10 @@ func (d *derived) index() error {
 			d.contradict("node %s: its number is %d, the next one %d", n.Name, n.Number, d.tx.state.nextNode)
 		}
 		bucket := n.Bucket
-		ix.Insert(n, classIn(d.calendar, n.Number))
+		class := classIn(d.calendar, n.Number)
+		ix.Insert(n, class)
+		d.shared(n)
+		d.room(ix, n)
 		if n.Bucket != bucket {
 			d.find("node %s says it is in bucket %d, its values put it into %d", n.Name, bucket, n.Bucket)
 			d.moved = append(d.moved, n)
@@ -184,6 +235,21 @@ func (d *derived) index() error {
 		d.rows[tableBuckets][string(key32(b.ID))] = encodeBucket(b)
 	}
 	return nil
+}
+
+// room notes what is left of a node that is shared now.
+func (d *derived) room(ix *index.Index, n *index.Node) {
+	room := roomOf(d.calendar, ix.Defs(), n)
+	if room == nil {
+		return
+	}
+	ix.SetRoom(n.Number, nil, room)
+	number := n.Number / timeline.BlockNodes
+	if d.rooms[number] == nil {
+		d.rooms[number] = new(roomBlock)
+	}
+	d.rooms[number].rooms[n.Number%timeline.BlockNodes] = room
+	d.rows[tableRooms][string(key32(number))] = encodeRooms(d.rooms[number])
 }
 
 // adoptBuckets gives the recomputed index the stored buckets' numbers.

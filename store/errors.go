@@ -17,7 +17,6 @@ var (
 	ErrNewer    = errors.New("the database was written by a newer placectl") // its format is refused untouched
 	ErrUnknown  = errors.New("the outcome is unknown")                       // a commit failed on its way to disk; the handle is poisoned
 	ErrInvalid  = errors.New("invalid")                                      // an argument makes no sense
-	ErrLater    = errors.New("this comes with a later version")              // a request that is understood and not served yet
 	ErrReadOnly = errors.New("read-only transaction")                        // a change inside View
 )
 

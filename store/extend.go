@@ -4,12 +4,13 @@ import (
 	"fmt"
 	"strconv"
 
+	"github.com/placectl/placectl/placer"
 	"github.com/placectl/placectl/timeline"
 )
 
 // Extend gives a running or planned job another walltime, in seconds from its
 // start. It fails with a Conflict when the job has ended, would have ended by
-// now, or one of its nodes is wanted by somebody else before the new end.
+// now, or what it has of its nodes is wanted by somebody else before the new end.
 func (tx *Tx) Extend(id uint64, walltime int64) (*Job, error) {
 	if !tx.Writable() {
 		return nil, ErrReadOnly
@@ -25,9 +26,18 @@ func (tx *Tx) Extend(id uint64, walltime int64) (*Job, error) {
 	if j.State == JobRunning && j.Start+walltime <= tx.now {
 		return nil, &Conflict{what, fmt.Sprintf("it would have ended at %s already; release it instead", stamp(j.Start+walltime))}
 	}
+	spans, err := tx.spansOf(j)
+	if err != nil {
+		return nil, err
+	}
 	if j.State == JobRunning || j.State == JobReserved {
-		for _, n := range j.NodeNumbers() {
-			if err := tx.inTheWay(what, n, j.Start, j.Start+walltime, jobOwner(id)); err != nil {
+		guest, err := tx.guestOf(j)
+		if err != nil {
+			return nil, err
+		}
+		for i := range spans {
+			spans[i].End = j.Start + walltime
+			if err := tx.inTheWay(what, spans[i].node, spans[i].Busy, guest); err != nil {
 				return nil, err
 			}
 		}
@@ -37,20 +47,67 @@ func (tx *Tx) Extend(id uint64, walltime int64) (*Job, error) {
 		return nil, err
 	}
 	j.Walltime, j.End = walltime, j.Start+walltime
-	return j, tx.spoil(tx.takeAgain(j, was))
+	return j, tx.spoil(tx.takeAgain(j, spans, was))
+}
+
+// span is a stretch on a node.
+type span struct {
+	node uint32
+	timeline.Busy
+}
+
+// spansOf is what a job has, by its row.
+func (tx *Tx) spansOf(j *Job) ([]span, error) {
+	if !j.State.Live() {
+		return nil, nil
+	}
+	defs, err := tx.Resources()
+	if err != nil {
+		return nil, err
+	}
+	chunks, err := tx.Asked(j)
+	if err != nil {
+		return nil, err
+	}
+	plan := placer.Plan{Chunks: make([]placer.Allotment, len(j.Chunks))}
+	for i, c := range j.Chunks {
+		for _, n := range c.Nodes {
+			within := uint64(0)
+			if n.Within != 0 {
+				within = reservationOwner(n.Within)
+			}
+			plan.Chunks[i].Picks = append(plan.Chunks[i].Picks,
+				placer.Pick{Node: n.Node, Chunks: int32(n.Chunks), Shared: n.Shared, Alone: n.Alone, Within: within})
+		}
+	}
+	for _, n := range j.Along {
+		plan.Along = append(plan.Along, placer.Pick{Node: n})
+	}
+	takings := plan.Takings(defs, chunks)
+	out := make([]span, len(takings))
+	for i, t := range takings {
+		out[i] = span{t.Node, timeline.Busy{Start: j.Start, End: j.End, Owner: jobOwner(j.ID), Held: true, Use: t.Use}}
+	}
+	return out, nil
+}
+
+// guestOf is a job as its nodes see it: what it does not mind there.
+func (tx *Tx) guestOf(j *Job) (*placer.Guest, error) {
+	grants, err := tx.grants(subjectOf(j.Request(), j.ID), "", min(tx.now, j.Start))
+	return &placer.Guest{Grants: grants, Owner: jobOwner(j.ID)}, err
 }
 
 // takeAgain puts a job back on its nodes for its new time.
-func (tx *Tx) takeAgain(j *Job, was JobState) error {
-	owner := jobOwner(j.ID)
-	for _, n := range j.NodeNumbers() {
-		if err := tx.Calendar().Add(n, timeline.Busy{Start: j.Start, End: j.End, Owner: owner, Held: true}); err != nil {
+func (tx *Tx) takeAgain(j *Job, spans []span, was JobState) error {
+	for _, s := range spans {
+		if err := tx.Calendar().Put(s.node, s.Busy); err != nil {
 			return err
 		}
 	}
-	if err := tx.reclass(j.NodeNumbers()); err != nil {
+	if err := tx.reclass(j.AllNodes()); err != nil {
 		return err
 	}
+	owner := jobOwner(j.ID)
 	if was == JobReserved {
 		if err := tx.mark(tableChanges, timeKey(j.Start, owner)); err != nil {
 			return err

@@ -37,7 +37,8 @@ func guard(fn func() error) (err error) {
 
 // boltAssertion recognises what bbolt says when pages contradict each other.
 func boltAssertion(s string) bool {
-	for _, prefix := range []string{"assertion failed", "page ", "bolt.DB.meta()", "freepages", "root bucket", "freelist", "leading element", "unexpected page"} {
+	for _, prefix := range []string{"assertion failed", "page ", "bolt.DB.meta()", "freepages", "root bucket", "freelist", "leading element", "unexpected page",
+		"invalid page", "pgid", "pgId", "misplaced bucket", "unexpected bucket", "inline bucket", "inode overflow", "invalid childAt"} {
 		if strings.HasPrefix(s, prefix) {
 			return true
 		}

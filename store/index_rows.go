@@ -7,8 +7,9 @@ import (
 
 const (
 	bucketVersion = 1
-	blockVersion  = 1
+	blockVersion  = 2
 	reachVersion  = 1
+	roomVersion   = 1
 )
 
 // reachBlocks is how many calendar blocks share a row of reaches. On disk; must
@@ -83,14 +84,19 @@ func encodeBlock(block *timeline.Block) []byte {
 		e.uint(uint64(len(list)))
 		last := int64(0)
 		for _, b := range list {
-			owner := b.Owner << 1
-			if b.Held {
-				owner |= 1
+			head := b.Owner << 3
+			for bit, set := range [...]bool{b.Held, b.Claim, b.Use != nil} {
+				if set {
+					head |= 1 << bit
+				}
 			}
-			e.uint(owner)
+			e.uint(head)
 			e.int(b.Start - last)
 			e.uint(uint64(b.End - b.Start))
 			last = b.Start
+			if b.Use != nil {
+				encodeUse(&e, b.Use)
+			}
 		}
 	}
 	if len(e.b) == 1 {
@@ -99,20 +105,55 @@ func encodeBlock(block *timeline.Block) []byte {
 	return e.b
 }
 
+// encodeUse writes what a stretch takes of a shared node.
+func encodeUse(e *encoder, u *timeline.Use) {
+	within := u.Within << 1
+	if u.Alone {
+		within |= 1
+	}
+	e.uint(within)
+	e.uint(uint64(len(u.Amounts)))
+	for _, a := range u.Amounts {
+		e.uint(uint64(a.Quantity))
+		e.int(a.N)
+	}
+}
+
+func decodeUse(d *decoder) *timeline.Use {
+	within := d.uint()
+	u := &timeline.Use{Within: within >> 1, Alone: within&1 == 1, Amounts: make([]timeline.Amount, d.count())}
+	for i := range u.Amounts {
+		u.Amounts[i] = timeline.Amount{Quantity: uint16(d.uint()), N: d.int()}
+	}
+	return u
+}
+
+// decodeBlock reads a calendar block. Version 1 knew whole nodes only, and every
+// reservation was a claim.
 func decodeBlock(key, row []byte) (*timeline.Block, error) {
 	d := decoder{b: row}
-	d.byte()
+	version := d.byte()
 	block := new(timeline.Block)
 	for len(d.b) > 0 {
 		at := int(d.byte()) % timeline.BlockNodes
 		list := make([]timeline.Busy, d.count())
 		last := int64(0)
 		for i := range list {
-			owner := d.uint()
-			list[i].Owner, list[i].Held = owner>>1, owner&1 == 1
-			list[i].Start = last + d.int()
-			list[i].End = list[i].Start + int64(d.uint())
-			last = list[i].Start
+			b := &list[i]
+			head := d.uint()
+			shared := false
+			if version < 2 {
+				b.Owner, b.Held = head>>1, head&1 == 1
+				b.Claim = isReservation(b.Owner)
+			} else {
+				b.Owner, b.Held, b.Claim, shared = head>>3, head&1 != 0, head&2 != 0, head&4 != 0
+			}
+			b.Start = last + d.int()
+			b.End = b.Start + int64(d.uint())
+			last = b.Start
+			if shared {
+				b.Use = decodeUse(&d)
+			}
 		}
 		block[at] = list
 	}

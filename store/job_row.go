@@ -3,7 +3,9 @@ package store
 import (
 	"encoding/binary"
 	"fmt"
+	"slices"
 
+	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/placer"
 )
 
@@ -56,6 +58,12 @@ type Job struct {
 	Start    int64
 	End      int64 // expected while it runs, actual afterwards
 	Chunks   []JobChunk
+	Along    []uint32 // nodes taken whole because others of their host are
+
+	Group       string
+	Access      index.Access
+	Reservation string // the one that it insists on
+	Prefer      []string
 }
 
 // JobChunk is the nodes of one chunk of a job, in node order.
@@ -68,9 +76,13 @@ type JobChunk struct {
 type JobNode struct {
 	Node   uint32
 	Chunks int
+	Shared bool   // it does not have the whole node
+	Alone  bool   // it shares it with jobs of its own user only
+	Within uint64 // the number of the reservation that it is taken out of, 0 for none
 }
 
-// NodeNumbers lists the nodes of a job in chunk order.
+// NodeNumbers lists the nodes of a job in chunk order; a node comes once for each
+// chunk of the select that is on it.
 func (j *Job) NodeNumbers() []uint32 {
 	var out []uint32
 	for _, c := range j.Chunks {
@@ -81,7 +93,18 @@ func (j *Job) NodeNumbers() []uint32 {
 	return out
 }
 
-const jobVersion = 1
+// AllNodes lists the nodes that a job has, each once: those of its chunks in their
+// order, then those taken along.
+func (j *Job) AllNodes() []uint32 {
+	seen := make(map[uint32]bool)
+	return slices.DeleteFunc(append(j.NodeNumbers(), j.Along...), func(n uint32) bool {
+		twice := seen[n]
+		seen[n] = true
+		return twice
+	})
+}
+
+const jobVersion = 2
 
 func encodeJob(j *Job) []byte {
 	e := encoder{b: make([]byte, 0, 128)}
@@ -105,12 +128,62 @@ func encodeJob(j *Job) []byte {
 			last = int64(n.Node)
 		}
 	}
+	e.string(j.Group)
+	e.byte(byte(j.Access))
+	e.string(j.Reservation)
+	e.strings(j.Prefer)
+	e.uint(uint64(len(j.Along)))
+	for _, n := range j.Along {
+		e.uint(uint64(n))
+	}
+	for _, c := range j.Chunks {
+		encodeShares(&e, c.Nodes)
+	}
 	return e.b
+}
+
+// encodeShares writes how a chunk's nodes are shared: once where all are alike.
+func encodeShares(e *encoder, nodes []JobNode) {
+	n := len(nodes)
+	if n > 0 && !slices.ContainsFunc(nodes, func(x JobNode) bool { return x.share() != nodes[0].share() }) {
+		n = 1
+	}
+	e.uint(uint64(n))
+	for _, x := range nodes[:n] {
+		e.uint(x.share())
+	}
+}
+
+// share is how a node is shared as one number.
+func (n JobNode) share() uint64 {
+	head := n.Within << 2
+	if n.Shared {
+		head |= 1
+	}
+	if n.Alone {
+		head |= 2
+	}
+	return head
+}
+
+// decodeShares reads how a chunk's nodes are shared. Version 1 knew whole nodes.
+func decodeShares(d *decoder, nodes []JobNode) {
+	list := make([]uint64, d.count())
+	for i := range list {
+		list[i] = d.uint()
+	}
+	for i := range nodes {
+		if len(list) == 0 {
+			return
+		}
+		head := list[min(i, len(list)-1)]
+		nodes[i].Shared, nodes[i].Alone, nodes[i].Within = head&1 != 0, head&2 != 0, head>>2
+	}
 }
 
 func decodeJob(key, row []byte) (*Job, error) {
 	d := decoder{b: row}
-	d.byte()
+	version := d.byte()
 	j := &Job{State: JobState(d.byte())}
 	for _, t := range []*int64{&j.Walltime, &j.Submit, &j.Start, &j.End} {
 		*t = d.int()
@@ -127,8 +200,11 @@ func decodeJob(key, row []byte) (*Job, error) {
 		last := int64(0)
 		for k := range c.Nodes {
 			last += d.int()
-			c.Nodes[k] = JobNode{uint32(last), int(d.uint())}
+			c.Nodes[k] = JobNode{Node: uint32(last), Chunks: int(d.uint())}
 		}
+	}
+	if version >= 2 {
+		j.decodeTail(&d)
 	}
 	if len(key) != 8 {
 		d.bad = true
@@ -136,4 +212,21 @@ func decodeJob(key, row []byte) (*Job, error) {
 		j.ID = binary.BigEndian.Uint64(key)
 	}
 	return j, d.done(tableJobs, key)
+}
+
+// decodeTail reads what version 2 added.
+func (j *Job) decodeTail(d *decoder) {
+	j.Group = d.string()
+	j.Access = index.Access(d.byte())
+	j.Reservation = d.string()
+	j.Prefer = d.strings()
+	if n := d.count(); n > 0 {
+		j.Along = make([]uint32, n)
+	}
+	for i := range j.Along {
+		j.Along[i] = uint32(d.uint())
+	}
+	for i := range j.Chunks {
+		decodeShares(d, j.Chunks[i].Nodes)
+	}
 }

@@ -21,7 +21,7 @@ func encodeNode(n *index.Node) []byte {
 	e.string(n.Name)
 	e.string(n.Queue)
 	e.string(n.Reason)
-	e.string(n.Access)
+	e.string(accessWord(n.Access))
 	e.string(n.PriorityF)
 	e.strings(n.Features)
 	encodeMeasures(&e, []float64{n.Speed, n.ProcSpeed, n.Load, n.Usage})
@@ -31,7 +31,17 @@ func encodeNode(n *index.Node) []byte {
 		e.string(a.Value.Str)
 		e.int(a.Value.Num)
 	}
+	e.byte(byte(n.Sharing)) // rows of before there was sharing end above
 	return e.b
+}
+
+// accessWord is how a row holds an access policy: by its word, and nothing for
+// shared.
+func accessWord(a index.Access) string {
+	if a == index.AccessShared {
+		return ""
+	}
+	return a.String()
 }
 
 // encodeMeasures writes which of the numbers are not 0, then those.
@@ -57,7 +67,10 @@ func decodeNode(key, row []byte) (*index.Node, error) {
 	n.Name = d.string()
 	n.Queue = d.string()
 	n.Reason = d.string()
-	n.Access = d.string()
+	var unknown error
+	if n.Access, unknown = index.ParseAccess(d.string()); unknown != nil {
+		d.bad = true
+	}
 	n.PriorityF = d.string()
 	n.Features = d.strings()
 	set := d.byte()
@@ -69,6 +82,10 @@ func decodeNode(key, row []byte) (*index.Node, error) {
 	n.Res = make([]index.Amount, d.count())
 	for i := range n.Res {
 		n.Res[i] = index.Amount{Res: index.ResID(d.uint()), Value: index.Value{Str: d.string(), Num: d.int()}}
+	}
+	if len(d.b) > 0 {
+		n.Sharing = index.Sharing(d.byte())
+		d.bad = d.bad || !n.Sharing.Valid()
 	}
 	if len(key) != 4 {
 		d.bad = true

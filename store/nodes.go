@@ -143,12 +143,18 @@ func (tx *Tx) PutNode(n *index.Node) (added bool, err error) {
 	if err := ix.Err(); err != nil {
 		return false, err
 	}
-	return !exists, tx.put(tableNodes, key32(n.Number), encodeNode(n))
+	if err := tx.put(tableNodes, key32(n.Number), encodeNode(n)); err != nil {
+		return false, err
+	}
+	return !exists, tx.measure(ix, n.Number, class == index.Busy && n.State == index.Up)
 }
 
 func (tx *Tx) validNode(n *index.Node) error {
 	if !index.ValidNodeName(n.Name) {
 		return fmt.Errorf("%w node name %q: it must be printable, without spaces, commas, quotes and ()+:=*?", ErrInvalid, n.Name)
+	}
+	if err := validFields(n); err != nil {
+		return err
 	}
 	if n.Queue == "" {
 		return nil
@@ -159,6 +165,34 @@ func (tx *Tx) validNode(n *index.Node) error {
 	}
 	return err
 }
+
+// validFields refuses values that would mislead whoever computes with them.
+func validFields(n *index.Node) error {
+	switch {
+	case n.Speed != 0 && !index.ValidSpeed(n.Speed):
+		return wrongField(n, "speed", n.Speed, mustBeSpeed)
+	case n.ProcSpeed != 0 && !index.ValidSpeed(n.ProcSpeed):
+		return wrongField(n, "procspeed", n.ProcSpeed, mustBeSpeed)
+	case !index.ValidLoad(n.Load):
+		return wrongField(n, "load", n.Load, mustBeLoad)
+	case !index.ValidUsage(n.Usage):
+		return wrongField(n, "usage", n.Usage, "a number from 0 to 1")
+	case !n.Access.Valid():
+		return wrongField(n, "access", n.Access, "one that package index names")
+	case !n.Sharing.Valid():
+		return wrongField(n, "sharing", n.Sharing, "one that package index names")
+	}
+	return nil
+}
+
+func wrongField(n *index.Node, field string, value any, must string) error {
+	return fmt.Errorf("%w %s %v of node %s: it must be %s", ErrInvalid, field, value, n.Name, must)
+}
+
+const (
+	mustBeSpeed = "a finite number above 0, or 0 where it is not set"
+	mustBeLoad  = "a finite number of 0 or more"
+)
 
 // SetNodeState says of a node that it is up, down, offline or drained, and why.
 // What runs on it goes on.
@@ -188,6 +222,32 @@ func (tx *Tx) SetNodeState(number uint32, state index.State, reason string) erro
 	}
 	if err := ix.Err(); err != nil {
 		return err
+	}
+	return tx.put(tableNodes, key32(number), encodeNode(n))
+}
+
+// SetLoad notes the load measured on a node: how many of its processors are busy.
+// Only the row changes, unless the node gets its first load or loses its last:
+// the index knows which nodes have one.
+func (tx *Tx) SetLoad(number uint32, load float64) error {
+	n, err := tx.NodeByNumber(number)
+	if err != nil {
+		return err
+	}
+	if !index.ValidLoad(load) {
+		return wrongField(n, "load", load, mustBeLoad)
+	}
+	had := n.Load != 0
+	n.Load = load
+	if had != (load != 0) {
+		ix, err := tx.Index()
+		if err != nil {
+			return err
+		}
+		ix.Remark(n)
+		if err := ix.Err(); err != nil {
+			return err
+		}
 	}
 	return tx.put(tableNodes, key32(number), encodeNode(n))
 }

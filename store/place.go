@@ -102,8 +102,9 @@ func (tx *Tx) newJob(r placer.Request, a placer.Ask, plan *placer.Plan) (*Job, e
 	if err != nil {
 		return nil, err
 	}
-	j := &Job{ID: tx.state.nextJob, Name: r.Name, User: r.User, Account: r.Account, Queue: r.Queue,
-		Class: r.Class, Key: r.Key, Select: a.Text(defs), Place: a.Spec.Place.Format(defs), Walltime: a.Duration, Submit: tx.now}
+	j := &Job{ID: tx.state.nextJob, Name: r.Name, User: r.User, Group: r.Group, Account: r.Account, Queue: r.Queue,
+		Class: r.Class, Key: r.Key, Select: a.Text(defs), Place: a.Spec.Place.Format(defs), Walltime: a.Duration, Submit: tx.now,
+		Access: a.Access, Reservation: r.Reservation, Prefer: r.Prefer, Policy: a.Policy.String()}
 	tx.state.nextJob++
 	if j.Key != "" {
 		if err := tx.put(tableKeys, []byte(j.Key), append([]byte{1}, key64(j.ID)...)); err != nil {
@@ -111,6 +112,12 @@ func (tx *Tx) newJob(r placer.Request, a placer.Ask, plan *placer.Plan) (*Job, e
 		}
 	}
 	return j, tx.apply(j, a, plan, 0)
+}
+
+// Request is what a job asked for.
+func (j *Job) Request() placer.Request {
+	return placer.Request{Select: j.Select, Place: j.Place, Name: j.Name, User: j.User, Group: j.Group, Account: j.Account,
+		Queue: j.Queue, Class: j.Class, Policy: j.Policy, Access: j.Access.String(), Reservation: j.Reservation, Prefer: j.Prefer}
 }
 
 // apply verifies a plan against the rows and carries it out: the job, which was
@@ -121,15 +128,18 @@ func (tx *Tx) apply(j *Job, a placer.Ask, plan *placer.Plan, was JobState) error
 	if plan.Start > tx.now {
 		j.State = JobReserved
 	}
-	j.Chunks = nil
+	j.Chunks, j.Along = nil, nil
 	for i, c := range plan.Chunks {
 		jc := JobChunk{Count: a.Chunks[i].Count, Nodes: make([]JobNode, len(c.Picks))}
 		for k, p := range c.Picks {
-			jc.Nodes[k] = JobNode{p.Node, int(p.Chunks)}
+			jc.Nodes[k] = JobNode{p.Node, int(p.Chunks), p.Shared, p.Alone, p.Within >> 1}
 		}
 		j.Chunks = append(j.Chunks, jc)
 	}
-	if err := tx.occupy(j, plan); err != nil {
+	for _, p := range plan.Along {
+		j.Along = append(j.Along, p.Node)
+	}
+	if err := tx.occupy(j, a, plan); err != nil {
 		return tx.spoil(err)
 	}
 	if j.State == JobReserved {
@@ -147,10 +157,14 @@ func (tx *Tx) apply(j *Job, a placer.Ask, plan *placer.Plan, was JobState) error
 // making for them.
 const fewNodes = 64
 
-// occupy takes the plan's nodes. The calendar refuses a node that is taken, the
-// index one that is not in the class the plan found it in: a plan that does not
-// fit the state is never carried out in part, because the transaction fails.
-func (tx *Tx) occupy(j *Job, plan *placer.Plan) error {
+// occupy takes the plan's nodes. Whole nodes out of buckets: the calendar refuses
+// one that is taken, the index one that is not in the class the plan found it in.
+// All others are verified one by one. A plan that does not fit the state is never
+// carried out in part, because the transaction fails.
+func (tx *Tx) occupy(j *Job, a placer.Ask, plan *placer.Plan) error {
+	if plan.Path == placer.NodePath {
+		return tx.occupyNodes(j, a, plan)
+	}
 	ix, err := tx.Index()
 	if err != nil {
 		return err
@@ -173,6 +187,28 @@ func (tx *Tx) occupy(j *Job, plan *placer.Plan) error {
 		return tx.reclass(j.NodeNumbers())
 	}
 	return ix.Err()
+}
+
+// occupyNodes takes nodes, or amounts of them.
+func (tx *Tx) occupyNodes(j *Job, a placer.Ask, plan *placer.Plan) error {
+	defs, err := tx.Resources()
+	if err != nil {
+		return err
+	}
+	guest := &placer.Guest{Grants: a.Grants, Owner: jobOwner(j.ID)}
+	takings := plan.Takings(defs, a.Chunks)
+	nodes := make([]uint32, len(takings))
+	for i, t := range takings {
+		span := timeline.Busy{Start: plan.Start, End: plan.End, Owner: jobOwner(j.ID), Held: true, Use: t.Use}
+		if err := tx.inTheWay("the plan", t.Node, span, guest); err != nil {
+			return err
+		}
+		if err := tx.Calendar().Put(t.Node, span); err != nil {
+			return err
+		}
+		nodes[i] = t.Node
+	}
+	return tx.reclass(nodes)
 }
 
 // moveMany makes the picked nodes busy, all those of a bucket and class at once.

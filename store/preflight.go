@@ -78,6 +78,7 @@ func preflightSecond(f *os.File, size int64) (string, error) {
 // preflightMetas checks that the pages of every valid meta are in the file.
 func preflightMetas(f *os.File, size, pageSize int64) (string, error) {
 	valid := 0
+	var newest, root, count uint64
 	for i := range int64(2) {
 		b := make([]byte, pageHeaderSize+metaSize)
 		if _, err := f.ReadAt(b, i*pageSize); err != nil {
@@ -91,6 +92,14 @@ func preflightMetas(f *os.File, size, pageSize int64) (string, error) {
 		if pages > uint64(size/pageSize) {
 			return "", fmt.Errorf("%w: %s is cut off: it has %d bytes and should have at least %d",
 				ErrDamaged, f.Name(), size, pages*uint64(pageSize))
+		}
+		if tx := binary.NativeEndian.Uint64(b[pageHeaderSize+48:]); valid == 1 || tx > newest {
+			newest, root, count = tx, binary.NativeEndian.Uint64(b[pageHeaderSize+16:]), pages
+		}
+	}
+	if valid > 0 {
+		if err := preflightRoot(f, pageSize, root, count, 0); err != nil {
+			return "", err
 		}
 	}
 	switch valid {

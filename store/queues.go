@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/placer"
 )
 
 // Queue is a queue's row. A node belongs to it through its own queue field; a
@@ -11,6 +12,13 @@ import (
 type Queue struct {
 	Name     string
 	GroupKey []string // overrides the store's; empty: the store's
+	Policy   string   // overrides the store's; "": the store's
+}
+
+// policy is the queue's policy, NoPolicy when it has none.
+func (q Queue) policy() placer.Policy {
+	p, _ := placer.ParsePolicy(q.Policy) // validated by SetQueue
+	return p
 }
 
 const queueVersion = 1
@@ -19,6 +27,7 @@ func encodeQueue(q Queue) []byte {
 	e := encoder{}
 	e.byte(queueVersion)
 	e.strings(q.GroupKey)
+	e.string(q.Policy)
 	return e.b
 }
 
@@ -26,6 +35,9 @@ func decodeQueue(key, row []byte) (Queue, error) {
 	d := decoder{b: row}
 	d.byte()
 	q := Queue{Name: string(key), GroupKey: d.strings()}
+	if len(d.b) > 0 { // version 1 had none at first
+		q.Policy = d.string()
+	}
 	return q, d.done(tableQueues, key)
 }
 
@@ -92,6 +104,11 @@ func (tx *Tx) SetQueue(q Queue) error {
 		}
 	}
 	q.GroupKey = names
+	policy, err := placer.ParsePolicy(q.Policy)
+	if err != nil {
+		return fmt.Errorf("%w policy of queue %s: %w", ErrInvalid, q.Name, err)
+	}
+	q.Policy = policy.String()
 	return tx.put(tableQueues, []byte(q.Name), encodeQueue(q))
 }
 

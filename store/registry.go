@@ -9,7 +9,7 @@ import (
 
 // Format is the file format this version writes. Older ones are migrated in one
 // transaction when first written to; newer ones are refused.
-const Format = 1
+const Format = 2
 
 // magic begins the format row. On disk; must not change.
 const magic = "placectl"
@@ -35,6 +35,9 @@ const (
 	tableReservationIDs
 	tableChanges
 	tableKeys
+	tableRooms
+	tableAccess
+	tableStandings
 	tableCount
 )
 
@@ -64,6 +67,9 @@ var tables = [tableCount]struct {
 	tableReservationIDs: {"reservation_ids", "reservation number (8)", "name", 1, true},
 	tableChanges:        {"changes", "instant (8), owner (8)", "nothing: the owner begins or ends then by the clock", 1, true},
 	tableKeys:           {"keys", "idempotency key", "job number", 1, false},
+	tableRooms:          {"rooms", "node number / 64 (4)", "what is left of those of the 64 nodes that are shared now", 2, true},
+	tableAccess:         {"access", "kind of entry (1), value, 0, reservation number (8)", "nothing: the reservation lets them in", 2, true},
+	tableStandings:      {"standings", "name", "a reservation that repeats", 2, false},
 }
 
 var (
@@ -98,8 +104,24 @@ func readFormat(b *bbolt.Tx) (uint32, error) {
 	return binary.BigEndian.Uint32(v[len(magic):]), nil
 }
 
-// migrations holds, by the format they lead from, the steps to the next one.
-var migrations = map[uint32]func(*bbolt.Tx) error{}
+// migrations holds, by the format they lead from, the steps to the next one. A
+// step makes room; what is derived is rebuilt from the rows when all are taken.
+var migrations = map[uint32]func(*bbolt.Tx) error{1: addTables(2)}
+
+// addTables makes the tables that a format brought.
+func addTables(format uint32) func(*bbolt.Tx) error {
+	return func(b *bbolt.Tx) error {
+		for _, t := range tables {
+			if t.since != format {
+				continue
+			}
+			if _, err := b.CreateBucketIfNotExists([]byte(t.name)); err != nil {
+				return fmt.Errorf("table %s: %w", t.name, err)
+			}
+		}
+		return nil
+	}
+}
 
 // migrate brings an older file to Format, inside the transaction that will
 // write to it. Readers of an older file that they understand leave it alone.

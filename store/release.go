@@ -32,7 +32,7 @@ func (tx *Tx) vacate(j *Job) error {
 		return &Conflict{"job " + strconv.FormatUint(j.ID, 10), "it is " + j.State.String() + ", not running"}
 	}
 	owner := jobOwner(j.ID)
-	nodes := j.NodeNumbers()
+	nodes := j.AllNodes()
 	for _, n := range nodes {
 		if err := tx.Calendar().Remove(n, owner); err != nil {
 			return tx.spoil(fmt.Errorf("%w: %v", ErrDamaged, err))

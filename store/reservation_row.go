@@ -3,14 +3,25 @@ package store
 import (
 	"encoding/binary"
 	"fmt"
+
+	"github.com/RoaringBitmap/roaring/v2"
+	"github.com/placectl/placectl/placer"
+	"github.com/placectl/placectl/timeline"
 )
 
-// Reservation keeps whole nodes from jobs for a stretch of time.
+// Reservation keeps nodes, or amounts of them, for a stretch of time: for those
+// whom its access list lets in, or for nobody.
 type Reservation struct {
 	ID         uint64
 	Name       string
 	Start, End int64    // Unix seconds: [Start, End)
 	Nodes      []uint32 // ascending
+	// Uses is what is kept of each node; nil keeps them whole.
+	Uses   []timeline.Use
+	Access placer.AccessList
+	Limit  int64  // seconds of it that one job may use, 0 for all
+	Series string // the standing reservation that it is an occurrence of, "" for none
+	Note   string // what went otherwise than asked for
 }
 
 // State is planned, active or ended, seen from an instant.
@@ -24,7 +35,22 @@ func (r *Reservation) State(now int64) string {
 	return "ended"
 }
 
-const reservationVersion = 1
+// span is the reservation's stretch on the i-th of its nodes.
+func (r *Reservation) span(i int) timeline.Busy {
+	b := timeline.Busy{Start: r.Start, End: r.End, Owner: reservationOwner(r.ID), Claim: true}
+	if r.Uses != nil {
+		b.Use = &r.Uses[i]
+	}
+	return b
+}
+
+// grant is the reservation as somebody who may use it sees it.
+func (r *Reservation) grant(affinity placer.Affinity) placer.Grant {
+	return placer.Grant{Owner: reservationOwner(r.ID), Name: r.Name, Start: r.Start, End: r.End,
+		Nodes: roaring.BitmapOf(r.Nodes...), Affinity: affinity, Limit: r.Limit}
+}
+
+const reservationVersion = 2
 
 func encodeReservation(r *Reservation) []byte {
 	e := encoder{}
@@ -38,18 +64,58 @@ func encodeReservation(r *Reservation) []byte {
 		e.uint(uint64(n - last))
 		last = n
 	}
+	encodeAccess(&e, r.Access)
+	e.int(r.Limit)
+	e.string(r.Series)
+	e.string(r.Note)
+	e.uint(uint64(len(r.Uses)))
+	for i := range r.Uses {
+		encodeUse(&e, &r.Uses[i])
+	}
 	return e.b
+}
+
+func encodeAccess(e *encoder, list placer.AccessList) {
+	e.uint(uint64(len(list)))
+	for _, a := range list {
+		e.byte(byte(a.Kind))
+		e.string(a.Value)
+		e.int(int64(a.Affinity))
+	}
+}
+
+func decodeAccess(d *decoder) placer.AccessList {
+	n := d.count()
+	if n == 0 {
+		return nil
+	}
+	list := make(placer.AccessList, n)
+	for i := range list {
+		list[i] = placer.AccessEntry{Kind: placer.AccessKind(d.byte()), Value: d.string(), Affinity: placer.Affinity(d.int())}
+	}
+	return list
 }
 
 func decodeReservation(key, row []byte) (*Reservation, error) {
 	d := decoder{b: row}
-	d.byte()
+	version := d.byte()
 	r := &Reservation{Name: string(key), ID: d.uint(), Start: d.int(), End: d.int()}
 	r.Nodes = make([]uint32, d.count())
 	last := uint32(0)
 	for i := range r.Nodes {
 		last += uint32(d.uint())
 		r.Nodes[i] = last
+	}
+	if version >= 2 {
+		r.Access = decodeAccess(&d)
+		r.Limit, r.Series, r.Note = d.int(), d.string(), d.string()
+		if n := d.count(); n > 0 {
+			r.Uses = make([]timeline.Use, n)
+		}
+		for i := range r.Uses {
+			r.Uses[i] = *decodeUse(&d)
+		}
+		d.bad = d.bad || r.Uses != nil && len(r.Uses) != len(r.Nodes)
 	}
 	return r, d.done(tableReservations, key)
 }
@@ -88,9 +154,81 @@ func (tx *Tx) EachReservation(fn func(*Reservation) error) error {
 	})
 }
 
+// putReservation writes a reservation and makes it findable by its number and by
+// whom it lets in.
 func (tx *Tx) putReservation(r *Reservation) error {
 	if err := tx.put(tableReservationIDs, binary.BigEndian.AppendUint64(nil, r.ID), append([]byte{1}, r.Name...)); err != nil {
 		return err
 	}
+	for _, a := range r.Access {
+		if err := tx.mark(tableAccess, accessKey(a, r.ID)); err != nil {
+			return err
+		}
+	}
 	return tx.put(tableReservations, []byte(r.Name), encodeReservation(r))
+}
+
+// accessKey is the key under which a reservation is found by whom it lets in.
+func accessKey(a placer.AccessEntry, id uint64) []byte {
+	return append(accessPrefix(a.Kind, a.Value), key64(id)...)
+}
+
+func accessPrefix(kind placer.AccessKind, value string) []byte {
+	return append(append([]byte{byte(kind)}, value...), 0)
+}
+
+// grants are the reservations that have not ended at an instant and may be used.
+// With a name, that one, or one of its occurrences, is insisted on.
+func (tx *Tx) grants(who placer.Subject, insist string, since int64) ([]placer.Grant, error) {
+	found := make(map[uint64]bool)
+	var out []placer.Grant
+	insisted := false
+	for _, a := range who.Entries() {
+		prefix := accessPrefix(a.Kind, a.Value)
+		err := tx.eachIn(tableAccess, prefix, func(key, _ []byte) (bool, error) {
+			if len(key) != len(prefix)+8 {
+				return true, nil // a longer value that begins alike
+			}
+			id := binary.BigEndian.Uint64(key[len(prefix):])
+			if found[id] {
+				return true, nil
+			}
+			found[id] = true
+			r, err := tx.reservationByID(id)
+			if err != nil || r.End <= since {
+				return true, err
+			}
+			affinity, ok := r.Access.Affinity(who)
+			if !ok {
+				return true, nil
+			}
+			if insist != "" && (r.Name == insist || r.Series == insist) {
+				affinity, insisted = placer.Required, true
+			}
+			out = append(out, r.grant(affinity))
+			return true, nil
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	if insist == "" || insisted {
+		return out, nil
+	}
+	return nil, tx.notLetIn(insist, since)
+}
+
+// notLetIn is why a reservation cannot be insisted on.
+func (tx *Tx) notLetIn(name string, since int64) error {
+	_, err := tx.standing(name)
+	if err != nil {
+		r, missing := tx.Reservation(name)
+		if missing != nil {
+			return missing
+		}
+		if r.End <= since {
+			return &Conflict{"reservation " + name, "it has ended"}
+		}
+	}
+	return &Conflict{"reservation " + name, "it does not let this request in: see its access list"}
 }

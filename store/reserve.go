@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -10,84 +11,188 @@ import (
 	"github.com/placectl/placectl/timeline"
 )
 
-// ReserveNodes keeps whole nodes for [start, end). It fails with a Conflict
-// where a node is taken in that time, by a job or by another reservation. The
-// name of a reservation that has ended may be used again.
+// ReserveSpec is what a reservation is to be.
+type ReserveSpec struct {
+	Name  string
+	Nodes []uint32 // exactly these, whole
+	// Request says, where Nodes is empty, how much to keep of what kind; it is
+	// chosen once. Its walltime is how long.
+	Request    placer.Request
+	Start, End int64 // Unix seconds; End counts with Nodes only
+	Access     placer.AccessList
+	Limit      int64 // seconds of it that one job may use, 0 for all
+	// Repeat makes it a standing reservation, of which Depth occurrences are kept
+	// ahead; the zero value is for one that does not repeat.
+	Repeat Repeat
+	Depth  int
+}
+
+// ReserveNodes keeps whole nodes from everybody for [start, end).
 func (tx *Tx) ReserveNodes(name string, nodes []uint32, start, end int64) (*Reservation, error) {
-	if err := tx.validReservation(name, start, end); err != nil {
+	return only(tx.AddReservation(ReserveSpec{Name: name, Nodes: nodes, Start: start, End: end}))
+}
+
+// Reserve keeps as much as a request asks for, chosen once, for the request's
+// walltime from start on.
+func (tx *Tx) Reserve(name string, r placer.Request, start int64) (*Reservation, error) {
+	return only(tx.AddReservation(ReserveSpec{Name: name, Request: r, Start: start}))
+}
+
+func only(list []*Reservation, err error) (*Reservation, error) {
+	if err != nil {
 		return nil, err
 	}
-	if len(nodes) == 0 {
-		return nil, fmt.Errorf("%w: reservation %s has no nodes", ErrInvalid, name)
+	return list[0], nil
+}
+
+// AddReservation makes a reservation, or the first occurrences of a standing one.
+// Reservations that let somebody in may lie over each other: only who is let in by
+// all of them gets through. It fails with a Conflict where a node is taken in that
+// time by a job that it does not let in, or by a reservation when one of the two
+// lets nobody in, and with a *placer.Refusal when there is not as much as the
+// request asks for. The name of one that has ended may be used again.
+func (tx *Tx) AddReservation(s ReserveSpec) ([]*Reservation, error) {
+	if s.Repeat.Rule != "" {
+		return tx.addStanding(s)
 	}
-	r := &Reservation{ID: tx.state.nextReservation, Name: name, Start: start, End: end, Nodes: slices.Clone(nodes)}
-	slices.Sort(r.Nodes)
-	r.Nodes = slices.Compact(r.Nodes)
-	tx.state.nextReservation++
-	owner := reservationOwner(r.ID)
-	for _, n := range r.Nodes {
-		if err := tx.inTheWay("reservation "+name, n, start, end, owner); err != nil {
+	if err := tx.freeName(s.Name); err != nil {
+		return nil, err
+	}
+	r, err := tx.addOne(s, s.Name)
+	return []*Reservation{r}, err
+}
+
+// addOne makes one reservation of a specification.
+func (tx *Tx) addOne(s ReserveSpec, name string) (*Reservation, error) {
+	r := &Reservation{Name: name, Start: s.Start, End: s.End, Access: s.Access, Limit: s.Limit}
+	var err error
+	if len(s.Nodes) == 0 {
+		err = tx.chooseFor(r, s)
+	} else {
+		r.Nodes = slices.Clone(s.Nodes)
+		slices.Sort(r.Nodes)
+		r.Nodes = slices.Compact(r.Nodes)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if err := tx.validReservation(r); err != nil {
+		return nil, err
+	}
+	for i := range r.Nodes {
+		if err := tx.keptOut(r, i); err != nil {
 			return nil, err
 		}
 	}
-	for _, n := range r.Nodes {
-		if err := tx.Calendar().Add(n, timeline.Busy{Start: start, End: end, Owner: owner}); err != nil {
-			return nil, tx.spoil(err)
+	return r, tx.spoil(tx.keep(r))
+}
+
+// chooseFor finds the nodes, or amounts of nodes, of a reservation by request.
+func (tx *Tx) chooseFor(r *Reservation, s ReserveSpec) error {
+	a, err := tx.Ask(s.Request)
+	if err != nil {
+		return err
+	}
+	r.End = s.Start + a.Duration
+	if err := tx.validTime(r); err != nil {
+		return err
+	}
+	snap, err := tx.snapshot(s.Request.Queue)
+	if err != nil {
+		return err
+	}
+	plan, err := snap.Place(a, max(s.Start, tx.now))
+	if err != nil {
+		return err
+	}
+	takings := plan.Takings(snap.Index.Defs(), a.Chunks)
+	slices.SortFunc(takings, func(a, b placer.Taking) int { return cmp.Compare(a.Node, b.Node) })
+	for _, t := range takings {
+		r.Nodes = append(r.Nodes, t.Node)
+		if t.Use == nil {
+			t.Use = tx.allOf(snap.Index.Defs(), t.Node)
+		}
+		r.Uses = append(r.Uses, timeline.Use{Amounts: t.Use.Amounts})
+	}
+	if !slices.ContainsFunc(takings, func(t placer.Taking) bool { return t.Shared }) {
+		r.Uses = nil
+	}
+	return nil
+}
+
+// allOf is a use of all that a node has, for one that is taken whole beside others
+// that are not.
+func (tx *Tx) allOf(defs *index.Defs, node uint32) *timeline.Use {
+	u := new(timeline.Use)
+	n, err := tx.NodeByNumber(node)
+	if err != nil {
+		tx.loaded.index.Fail(err)
+		return u
+	}
+	quantities, capacity := consumables(defs, n)
+	for i, q := range quantities {
+		u.Amounts = append(u.Amounts, timeline.Amount{Quantity: q, N: capacity[i]})
+	}
+	return u
+}
+
+// keep puts a reservation on its nodes.
+func (tx *Tx) keep(r *Reservation) error {
+	r.ID = tx.state.nextReservation
+	tx.state.nextReservation++
+	owner := reservationOwner(r.ID)
+	for i, n := range r.Nodes {
+		if err := tx.Calendar().Put(n, r.span(i)); err != nil {
+			return err
 		}
 	}
 	if err := tx.reclass(r.Nodes); err != nil {
-		return nil, err
+		return err
 	}
-	for _, t := range []int64{start, end} {
+	for _, t := range []int64{r.Start, r.End} {
 		if t > tx.now {
 			if err := tx.mark(tableChanges, timeKey(t, owner)); err != nil {
-				return nil, err
+				return err
 			}
 		}
 	}
-	if err := tx.mark(tableEndings, timeKey(end, owner)); err != nil {
-		return nil, err
+	if err := tx.mark(tableEndings, timeKey(r.End, owner)); err != nil {
+		return err
 	}
-	return r, tx.putReservation(r)
+	return tx.putReservation(r)
 }
 
-// Reserve keeps as many nodes as a request asks for, chosen once, for the
-// request's walltime from start on.
-func (tx *Tx) Reserve(name string, r placer.Request, start int64) (*Reservation, error) {
-	a, err := tx.Ask(r)
-	if err != nil {
-		return nil, err
+func (tx *Tx) validReservation(r *Reservation) error {
+	if len(r.Nodes) == 0 {
+		return fmt.Errorf("%w: reservation %s has no nodes", ErrInvalid, r.Name)
 	}
-	if err := tx.validReservation(name, start, start+a.Duration); err != nil {
-		return nil, err
+	if r.Limit < 0 {
+		return fmt.Errorf("%w: reservation %s lets a job use %d s of it", ErrInvalid, r.Name, r.Limit)
 	}
-	snap, err := tx.snapshot(r.Queue)
-	if err != nil {
-		return nil, err
-	}
-	plan, err := snap.Place(a, max(start, tx.now))
-	if err != nil {
-		return nil, err
-	}
-	var nodes []uint32
-	for _, c := range plan.Chunks {
-		for _, p := range c.Picks {
-			nodes = append(nodes, p.Node)
-		}
-	}
-	return tx.ReserveNodes(name, nodes, plan.Start, plan.End)
+	return tx.validTime(r)
 }
 
-func (tx *Tx) validReservation(name string, start, end int64) error {
+func (tx *Tx) validTime(r *Reservation) error {
 	switch {
-	case !tx.Writable():
+	case r.End <= r.Start || r.End-r.Start > maxWalltime:
+		return fmt.Errorf("%w: reservation %s lasts %d s; it must be from 1 s to %d s", ErrInvalid, r.Name, r.End-r.Start, maxWalltime)
+	case r.End <= tx.now:
+		return fmt.Errorf("%w: reservation %s would be over already", ErrInvalid, r.Name)
+	}
+	return nil
+}
+
+// freeName makes sure that a name can be given to a reservation: that of one that
+// has ended is free again.
+func (tx *Tx) freeName(name string) error {
+	if !tx.Writable() {
 		return ErrReadOnly
-	case !index.ValidNodeName(name):
+	}
+	if !index.ValidNodeName(name) {
 		return fmt.Errorf("%w reservation name %q: use letters, digits, dots, - and _", ErrInvalid, name)
-	case end <= start || end-start > maxWalltime:
-		return fmt.Errorf("%w: reservation %s lasts %d s; it must be from 1 s to %d s", ErrInvalid, name, end-start, maxWalltime)
-	case end <= tx.now:
-		return fmt.Errorf("%w: reservation %s would be over already", ErrInvalid, name)
+	}
+	if _, err := tx.standing(name); err == nil {
+		return &Conflict{"reservation " + name, ErrExists.Error() + ", as a standing one"}
 	}
 	old, err := tx.Reservation(name)
 	if errors.Is(err, ErrNotFound) {
@@ -102,42 +207,72 @@ func (tx *Tx) validReservation(name string, start, end int64) error {
 	return tx.forgetReservation(old)
 }
 
-// inTheWay is the Conflict of wanting a node for a time in which somebody else
-// than owner has it; nil when nobody does.
-func (tx *Tx) inTheWay(what string, node uint32, start, end int64, owner uint64) error {
-	for _, b := range tx.Calendar().At(node) {
-		until := tx.Calendar().End(b)
-		if b.Owner == owner || b.Start >= end || until <= start {
+// keptOut is the Conflict of a reservation with what has the i-th of its nodes in
+// its time: a job that may not be there, or a reservation, if one of the two lets
+// nobody in. Whoever keeps to amounts that are left over is no obstacle.
+func (tx *Tx) keptOut(r *Reservation, i int) error {
+	node, mine := r.Nodes[i], r.span(i)
+	c := tx.Calendar()
+	for _, b := range c.At(node) {
+		if b.Start >= r.End || c.End(b) <= r.Start || b.Use != nil && mine.Use != nil {
 			continue
 		}
-		name, err := tx.nodeName(node)
+		in, err := tx.bearable(r, b)
 		if err != nil {
 			return err
 		}
-		who, err := tx.Owner(b)
-		if err != nil {
-			return err
+		if !in {
+			return tx.takenBy("reservation "+r.Name, node, b)
 		}
-		return &Conflict{what, fmt.Sprintf("node %s is taken by %s from %s to %s", name, who, stamp(b.Start), stamp(until))}
 	}
-	return tx.Calendar().Err()
+	return c.Err()
 }
 
-// Unreserve gives a reservation's nodes back and forgets it.
-func (tx *Tx) Unreserve(name string) (*Reservation, error) {
+// bearable reports whether a reservation may lie over a stretch.
+func (tx *Tx) bearable(r *Reservation, b timeline.Busy) (bool, error) {
+	if !b.Claim {
+		return tx.letsIn(r, b)
+	}
+	other, err := tx.reservationByID(b.Owner >> 1)
+	return err == nil && len(other.Access) > 0 && len(r.Access) > 0, err
+}
+
+// letsIn reports whether a reservation lets in the job that a stretch is of.
+func (tx *Tx) letsIn(r *Reservation, b timeline.Busy) (bool, error) {
+	j, err := tx.Job(b.Owner >> 1)
+	if err != nil {
+		return false, err
+	}
+	_, in := r.Access.Affinity(subjectOf(j.Request(), j.ID))
+	until := tx.Calendar().End(b)
+	return in && (r.Limit == 0 || min(until, r.End)-max(b.Start, r.Start) <= r.Limit), nil
+}
+
+// Unreserve gives a reservation's nodes back and forgets it; a standing one with
+// all its occurrences. It returns what was forgotten.
+func (tx *Tx) Unreserve(name string) ([]*Reservation, error) {
 	if !tx.Writable() {
 		return nil, ErrReadOnly
+	}
+	if s, err := tx.standing(name); err == nil {
+		return tx.removeStanding(s)
+	} else if !errors.Is(err, ErrNotFound) {
+		return nil, err
 	}
 	r, err := tx.Reservation(name)
 	if err != nil {
 		return nil, err
 	}
+	return []*Reservation{r}, tx.removeReservation(r)
+}
+
+func (tx *Tx) removeReservation(r *Reservation) error {
 	if r.State(tx.now) != "ended" {
 		if err := tx.endReservation(r); err != nil {
-			return nil, err
+			return tx.spoil(err)
 		}
 	}
-	return r, tx.forgetReservation(r)
+	return tx.forgetReservation(r)
 }
 
 // endReservation takes a reservation off the calendar. The row stays, to be
@@ -163,6 +298,11 @@ func (tx *Tx) endReservation(r *Reservation) error {
 func (tx *Tx) forgetReservation(r *Reservation) error {
 	if err := tx.remove(tableReservationIDs, key64(r.ID)); err != nil {
 		return err
+	}
+	for _, a := range r.Access {
+		if err := tx.remove(tableAccess, accessKey(a, r.ID)); err != nil {
+			return err
+		}
 	}
 	return tx.remove(tableReservations, []byte(r.Name))
 }

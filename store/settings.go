@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/placer"
 )
 
 // Settings are the store's settings, read and given their defaults.
@@ -16,6 +17,14 @@ type Settings struct {
 	ExplicitSets    bool     // nodes without a value of the key are in no set
 	DoNotSpan       bool     // a request that fits no placement set never runs
 	ExactFit        bool     // chunks that compete for nodes are assigned exactly, not first fit
+	Policy          placer.Policy
+	PriorityF       string       // of policy priority, "" for placer.DefaultPriorityF
+	Access          index.Access // whose jobs may be on a node together, where neither it nor they say
+	Topology        []string     // resources that name a node's switches, the outermost first
+	SetOrder        placer.SetOrder
+	SetDelay        int64    // seconds; as placer.Rules has it
+	LocalProgram    []string // of policy local
+	LocalTimeout    int64    // seconds
 	DefaultWalltime int64    // seconds
 }
 
@@ -35,6 +44,11 @@ type settingDef struct {
 
 // settingDefs are all settings there are, with their defaults.
 var settingDefs = []settingDef{
+	{"access", "shared", "whose jobs may be on a node together: shared, singleuser, singlejob or singletask",
+		func(_ *index.Defs, v string, s *Settings) (err error) {
+			s.Access, err = index.ParseAccess(v)
+			return err
+		}},
 	{"chunk_fit", "first", "how chunks that compete for nodes share them: first (in the order of the select, as OpenPBS) or exact",
 		func(_ *index.Defs, v string, s *Settings) error {
 			if s.ExactFit = v == "exact"; !s.ExactFit && v != "first" {
@@ -43,25 +57,84 @@ var settingDefs = []settingDef{
 			return nil
 		}},
 	{"default_walltime", "3600", "seconds that a request without a walltime gets",
-		func(_ *index.Defs, v string, s *Settings) (err error) {
-			s.DefaultWalltime, err = strconv.ParseInt(v, 10, 64)
-			if err != nil || s.DefaultWalltime < 1 || s.DefaultWalltime > maxWalltime {
-				return fmt.Errorf("%q is not a number of seconds from 1 to %d", v, maxWalltime)
-			}
-			return nil
-		}},
+		func(_ *index.Defs, v string, s *Settings) error { return readSeconds(v, 1, &s.DefaultWalltime) }},
 	{"do_not_span_sets", "false", "a request that fits no placement set never runs, rather than span them",
 		func(_ *index.Defs, v string, s *Settings) error { return readBool(v, &s.DoNotSpan) }},
 	{"group_key", "", "resources whose values split the nodes into placement sets, e.g. switch,rack",
 		func(defs *index.Defs, v string, s *Settings) error {
 			return readResources(defs, v, &s.GroupKey, groupable)
 		}},
+	{"local_program", "", "of policy local: it reads candidate nodes as JSON lines and writes names in order",
+		func(_ *index.Defs, v string, s *Settings) error {
+			s.LocalProgram = strings.Fields(v)
+			return nil
+		}},
+	{"local_timeout", "10", "seconds that the program of policy local may take",
+		func(_ *index.Defs, v string, s *Settings) error { return readSeconds(v, 1, &s.LocalTimeout) }},
 	{"only_explicit_sets", "false", "nodes that lack the group key are in no placement set",
 		func(_ *index.Defs, v string, s *Settings) error { return readBool(v, &s.ExplicitSets) }},
+	{"policy", "firstavailable", "which of the nodes that could serve a request are taken: " + policyNames(),
+		func(_ *index.Defs, v string, s *Settings) (err error) {
+			s.Policy, err = placer.ParsePolicy(v)
+			return err
+		}},
+	{"priorityf", "", "what policy priority goes by, for nodes without one of their own; empty: " + placer.DefaultPriorityF,
+		func(defs *index.Defs, v string, s *Settings) error {
+			if s.PriorityF = v; v == "" {
+				return nil
+			}
+			_, err := placer.ParsePriorityF(defs, v)
+			return err
+		}},
+	{"set_delay", "forever", "seconds that a request which would fit a placement set waits for one, before it spans them; 0: it does not wait",
+		func(_ *index.Defs, v string, s *Settings) error {
+			if v == "forever" {
+				s.SetDelay = 0
+				return nil
+			}
+			if err := readSeconds(v, 0, &s.SetDelay); err != nil {
+				return fmt.Errorf("%w, or forever", err)
+			}
+			if s.SetDelay == 0 {
+				s.SetDelay = -1
+			}
+			return nil
+		}},
+	{"set_order", "smallest", "which placement set is tried first: smallest (by cpus), first (as declared) or largest",
+		func(_ *index.Defs, v string, s *Settings) error {
+			i := slices.Index([]string{"smallest", "first", "largest"}, v)
+			if i < 0 {
+				return fmt.Errorf("%q is neither smallest, first nor largest", v)
+			}
+			s.SetOrder = placer.SetOrder(i)
+			return nil
+		}},
 	{"signature", "", "resources whose values make a bucket; empty: all that are not unique",
 		func(defs *index.Defs, v string, s *Settings) error {
 			return readResources(defs, v, &s.Signature, signable)
 		}},
+	{"topology", "", "resources that name the switches above a node, the outermost first, for policy topology, e.g. row,rack,switch",
+		func(defs *index.Defs, v string, s *Settings) error {
+			return readResources(defs, v, &s.Topology, groupable)
+		}},
+}
+
+func policyNames() string {
+	var names []string
+	for _, p := range placer.Policies() {
+		names = append(names, p.String())
+	}
+	return strings.Join(names, ", ")
+}
+
+// readSeconds reads a number of seconds.
+func readSeconds(v string, least int64, to *int64) error {
+	n, err := strconv.ParseInt(v, 10, 64)
+	if err != nil || n < least || n > maxWalltime {
+		return fmt.Errorf("%q is not a number of seconds from %d to %d", v, least, int64(maxWalltime))
+	}
+	*to = n
+	return nil
 }
 
 // maxWalltime bounds walltimes, in seconds: a hundred years.

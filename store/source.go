@@ -22,6 +22,9 @@ func (tx *Tx) Index() (*index.Index, error) {
 			return nil, err
 		}
 		tx.loaded.index = index.New(defs, set.signature(defs), source{tx}, index.Limits{Buckets: tx.state.nextBucket, Nodes: tx.state.nextNode})
+		if tx.format < 2 {
+			tx.loaded.index.MarkAll()
+		}
 	}
 	return tx.loaded.index, nil
 }

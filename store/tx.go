@@ -20,14 +20,19 @@ type Tx struct {
 	dirty   bool
 	patch   *patch // readers that stand later than the file only
 	spoilt  error  // a change failed halfway: nothing of the transaction may be kept
+	format  uint32 // of the file
 	passing bool   // the clock is being brought up to date
-	loaded  struct {
-		settings *Settings
-		defs     *index.Defs
-		index    *index.Index
-		calendar *timeline.Calendar
-		reaches  map[uint32]reachRow
-	}
+	loaded  loaded
+}
+
+// loaded is what a transaction has read of the file so far, and changed.
+type loaded struct {
+	settings *Settings
+	defs     *index.Defs
+	index    *index.Index
+	calendar *timeline.Calendar
+	reaches  map[uint32]reachRow
+	rooms    map[uint32]*roomBlock
 }
 
 // counters are the clock and the numbers never used yet. One row.
@@ -85,7 +90,7 @@ func (db *DB) load(b *bbolt.Tx) (*Tx, error) {
 	if format > Format {
 		return nil, fmt.Errorf("%w: format %d, this one knows up to %d", ErrNewer, format, Format)
 	}
-	if format < Format && b.Writable() {
+	if tx.format = format; format < Format && b.Writable() {
 		tx.dirty = true
 		if err := migrate(b, format); err != nil {
 			return nil, err
@@ -101,7 +106,20 @@ func (db *DB) load(b *bbolt.Tx) (*Tx, error) {
 			return nil, err
 		}
 	}
-	return tx, nil
+	return tx, tx.upgrade()
+}
+
+// upgrade rebuilds what is derived in a file that has just been migrated.
+func (tx *Tx) upgrade() error {
+	if tx.format >= Format || !tx.Writable() {
+		return nil
+	}
+	tx.format = Format
+	now := tx.now
+	tx.now = tx.state.asOf
+	err := tx.repair(&checker{report: func(string) {}})
+	tx.now, tx.loaded = now, loaded{}
+	return err
 }
 
 // Writable reports whether the transaction may change things.
@@ -172,6 +190,14 @@ func (tx *Tx) each(t table, prefix []byte, fn func(key, payload []byte) (more bo
 	return tx.eachFrom(t, prefix, prefix, fn)
 }
 
+// eachIn is each for a table that a file of an older format may lack.
+func (tx *Tx) eachIn(t table, prefix []byte, fn func(key, payload []byte) (more bool, err error)) error {
+	if tx.tab(t) == nil && tx.format < tables[t].since {
+		return nil
+	}
+	return tx.each(t, prefix, fn)
+}
+
 // eachFrom is each, beginning at a key.
 func (tx *Tx) eachFrom(t table, from, prefix []byte, fn func(key, payload []byte) (more bool, err error)) error {
 	b := tx.tab(t)
@@ -216,6 +242,9 @@ func (tx *Tx) flush() error {
 		if err := tx.flushCalendar(c); err != nil {
 			return err
 		}
+	}
+	if err := tx.flushRooms(); err != nil {
+		return err
 	}
 	if !tx.dirty {
 		return nil

@@ -2,6 +2,7 @@ package store
 
 import (
 	"flag"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -46,7 +47,11 @@ func TestOldFiles(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if diff := cmp.Diff(string(want), dumpAll(t, db)); diff != "" {
+		then, now := string(want), dumpAll(t, db)
+		if !strings.HasSuffix(file, fmt.Sprintf("v%d.db", Format)) {
+			then, now = rowsOnly(then), rowsOnly(now) // what is derived may be derived otherwise by now
+		}
+		if diff := cmp.Diff(then, now); diff != "" {
 			t.Errorf("%s (-then +now)\n%s", file, diff)
 		}
 	}
@@ -62,9 +67,24 @@ func writeOldFile(t *testing.T, dir string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, b := range map[string][]byte{"v1.db": content, "v1.dump": []byte(dumpAll(t, db))} {
+	version := fmt.Sprintf("v%d", Format)
+	for name, b := range map[string][]byte{version + ".db": content, version + ".dump": []byte(dumpAll(t, db))} {
 		if err := os.WriteFile(filepath.Join(dir, name), b, 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
+}
+
+// rowsOnly is a dump without the tables that are derived.
+func rowsOnly(dump string) string {
+	var out strings.Builder
+	for line := range strings.Lines(dump) {
+		name, _, _ := strings.Cut(line, " ")
+		for _, t := range tables {
+			if t.name == name && !t.derived && name != tables[tableMeta].name {
+				out.WriteString(line)
+			}
+		}
+	}
+	return out.String()
 }

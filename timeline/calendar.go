@@ -14,7 +14,7 @@ const BlockNodes = 64
 // Forever is the time of what never happens.
 const Forever = math.MaxInt64
 
-// Busy is a stretch of time in which a node is taken as a whole: [Start, End).
+// Busy is a stretch of time in which a node, or some of it, is taken: [Start, End).
 type Busy struct {
 	Start, End int64
 	Owner      uint64
@@ -22,6 +22,10 @@ type Busy struct {
 	// its node back because the clock says so. Past its End such a stretch
 	// counts as ending a grace from now, again and again.
 	Held bool
+	// Claim marks a stretch that keeps a node for guests: theirs may lie over it.
+	Claim bool
+	// Use is what is taken of a node that is shared; nil is all of it.
+	Use *Use
 }
 
 // Block is what is planned for 64 nodes with neighbouring numbers, each list by
@@ -49,6 +53,9 @@ type Calendar struct {
 	last   *calendarBlock // the block used last: neighbours are asked for in turn
 	lastNo uint32
 	err    error
+
+	scratch []*Busy // of Taken
+	sums    []int64
 }
 
 type calendarBlock struct {
@@ -68,6 +75,9 @@ func NewCalendar(src BlockSource, now, grace int64) *Calendar {
 
 // Err is the first failure of the source.
 func (c *Calendar) Err() error { return c.err }
+
+// Now is the calendar's instant.
+func (c *Calendar) Now() int64 { return c.now }
 
 // SetNow moves the calendar to another instant. Where stretches begin in between
 // Begin must be told.
@@ -121,8 +131,9 @@ func (b Busy) expected(now, grace int64) int64 {
 	return b.End
 }
 
-// Add takes a node for a stretch of time. It fails with ErrBusy where that
-// overlaps another, and with ErrRange when the stretch is empty.
+// Add takes a node for a stretch of time in which nothing else is on it. It fails
+// with ErrBusy where that overlaps another, and with ErrRange when the stretch is
+// empty.
 func (c *Calendar) Add(node uint32, b Busy) error {
 	if b.End <= b.Start {
 		return fmt.Errorf("%w: [%d, %d) is empty", ErrRange, b.Start, b.End)
@@ -133,8 +144,10 @@ func (c *Calendar) Add(node uint32, b Busy) error {
 	return c.Put(node, b)
 }
 
-// Put takes a node for a stretch of time that Add accepted once, also where an
-// overdue job has come to lie under it since.
+// Put takes a node for a stretch of time without looking at what else is there:
+// that is the caller's to know, for a node that is shared, or one on which an
+// overdue job has come to lie under what was planned. It fails with ErrRange when
+// the stretch is empty.
 func (c *Calendar) Put(node uint32, b Busy) error {
 	if b.End <= b.Start {
 		return fmt.Errorf("%w: [%d, %d) is empty", ErrRange, b.Start, b.End)

@@ -5,10 +5,11 @@
 // A Planner holds one quantity, a Multi several named ones that are taken and
 // given back together. Both follow the planner of Flux (flux-sched,
 // resource/planner) in what they answer. A Calendar knows which nodes are busy
-// when, and Loads what is taken of nodes that are shared; both say which nodes of
-// a set are free throughout a window, and when enough of them are for the first
-// time. They know nodes, so they count exactly where a plan of totals could not
-// tell whether what is free at two moments is free on the same nodes.
+// when, and what is taken of those that are shared; it says which nodes of a set
+// are free throughout a window, when enough of them are for the first time, and
+// how much of a node is taken over a window. It knows nodes, so it counts exactly
+// where a plan of totals could not tell whether what is free at two moments is
+// free on the same nodes.
 //
 // # Terms
 //

@@ -15,8 +15,8 @@ var (
 	// ErrRange is returned for arguments that cannot be meant: a moment or a
 	// window outside the plan, a duration below one, an amount that is
 	// negative, above the total or above what the span holds, a plan without
-	// extent, a vector that does not match the quantities of a Multi or of
-	// Loads, less than one node, a node without a capacity.
+	// extent, a vector that does not match the quantities of a Multi, less than
+	// one node.
 	ErrRange = errors.New("timeline: out of range")
 
 	// ErrSpan is returned when no live span is the one named: its id was never

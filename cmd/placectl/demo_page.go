@@ -195,7 +195,7 @@ func (p *demoPage) reservations() error {
 	for _, v := range p.rep.Reservations {
 		rows = append(rows, []any{v.Name, v.State, int64(v.Start), int64(v.End), v.Nodes})
 	}
-	return p.table(reservationColumns(), rows)
+	return p.table(reservationColumns()[:5], rows)
 }
 
 func (p *demoPage) next() error {

@@ -60,8 +60,6 @@ var exitTable = []exitRow{
 	{placer.ErrRequest, exitUsage, "malformed request"},
 	{placer.ErrNotNow, exitNotNow, "not now"},
 	{placer.ErrNever, exitNever, "never"},
-	{placer.ErrNodePath, exitFailed, "not supported yet"},
-	{store.ErrLater, exitFailed, "not supported yet"},
 	{store.ErrDamaged, exitDamaged, "damaged"},
 	{store.ErrNotOurs, exitDamaged, "not a placectl database"},
 	{store.ErrNewer, exitDamaged, "newer format"},

@@ -23,6 +23,7 @@ func initCommand(r *runner) *cli.Command {
 			&cli.StringSliceFlag{Name: "resource", Usage: "declare a resource, `NAME=TYPE[,consumable][,unique]`; may be repeated"},
 			&cli.StringFlag{Name: "signature", Usage: "resources `R,R` whose values make a bucket (all that are not unique)"},
 			&cli.StringFlag{Name: "group-key", Usage: "resources `R,R` whose values make placement sets"},
+			&cli.StringFlag{Name: "policy", Usage: "which nodes jobs take first, `POLICY` (firstavailable)"},
 			&cli.StringSliceFlag{Name: "set", Usage: "a setting, `KEY=VALUE`; may be repeated"},
 			&cli.BoolFlag{Name: "local", Usage: "add this machine as a node: its cores and memory"},
 			dryRunFlag(),
@@ -98,6 +99,9 @@ func initSettings(c *cli.Context) ([][2]string, error) {
 	var out [][2]string
 	if v := c.String("signature"); v != "" {
 		out = append(out, [2]string{"signature", v})
+	}
+	if v := c.String("policy"); v != "" {
+		out = append(out, [2]string{"policy", v})
 	}
 	if v := c.String("group-key"); v != "" {
 		out = append(out, [2]string{"group_key", v})

@@ -15,8 +15,9 @@ func nodeCommand(r *runner) *cli.Command {
 		Category: "Cluster",
 		Usage:    "the nodes of the cluster",
 		Description: "NAMES is a node list, such as node[001-128,200],rack2-n7. Of key=value, a key is queue, priority, state, speed,\n" +
-			"procspeed, load, usage, features (a|b), access, priorityf, reason, or a declared resource in any case;\n" +
-			"key= takes the value away.",
+			"procspeed, load, usage, features (a|b), access, sharing, priorityf, reason, or a declared resource in\n" +
+			"any case; key= takes the value away. access is shared, singleuser, singlejob or singletask; sharing is\n" +
+			"default_shared, default_excl, default_exclhost, ignore_excl, force_excl or force_exclhost, as in PBS.",
 		Subcommands: []*cli.Command{
 			nodeImportCommand(r), nodeAddCommand(r), nodeSetCommand(r), nodeRemoveCommand(r),
 			nodeListCommand(r), nodeShowCommand(r),
@@ -24,6 +25,7 @@ func nodeCommand(r *runner) *cli.Command {
 			nodeStateCommand(r, "down", index.Down, "say that nodes have failed"),
 			nodeStateCommand(r, "offline", index.Offline, "take nodes out by hand"),
 			nodeStateCommand(r, "resume", index.Up, "let nodes take jobs again"),
+			nodeLoadCommand(r),
 		},
 	}, about{Example: "placectl node add n[01-16] ncpus=8 mem=32gb\nplacectl node list", Exits: writeExits})
 }

@@ -35,12 +35,30 @@ func nodeColumns() []nodeColumn {
 		{column{Name: "procspeed", Kind: number}, true, func(n *nodeRow) any { return n.ProcSpeed }},
 		{column{Name: "load", Kind: number}, true, func(n *nodeRow) any { return n.Load }},
 		{column{Name: "usage", Kind: number}, true, func(n *nodeRow) any { return n.Usage }},
-		{column{Name: "access"}, true, func(n *nodeRow) any { return orNil(n.Access) }},
+		{column{Name: "access"}, true, func(n *nodeRow) any { return orNil(accessWord(n.Access)) }},
+		{column{Name: "sharing"}, true, func(n *nodeRow) any { return orNil(sharingWord(n.Sharing)) }},
 		{column{Name: "features", Kind: list}, true, func(n *nodeRow) any { return n.Features }},
 		{column{Name: "bucket", Kind: integer}, false, func(n *nodeRow) any { return n.Bucket }},
 		{column{Name: "jobs", Kind: integer}, true, func(n *nodeRow) any { return n.Jobs }},
 		{column{Name: "free_until", Kind: when}, true, func(n *nodeRow) any { return timeOrNil(n.FreeUntil) }},
 	}
+}
+
+// accessWord is an access policy as lists show it: nothing for the one of a node
+// of which nobody has said anything.
+func accessWord(a index.Access) string {
+	if a == index.AccessShared {
+		return ""
+	}
+	return a.String()
+}
+
+// sharingWord is the same of a sharing.
+func sharingWord(s index.Sharing) string {
+	if s == index.DefaultShared {
+		return ""
+	}
+	return s.String()
 }
 
 func timeOrNil(at int64) any {

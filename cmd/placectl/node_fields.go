@@ -30,21 +30,24 @@ var nodeFields = []nodeField{
 	{"queue", readQueue, func(to, from *index.Node) { to.Queue = from.Queue }},
 	{"priority", readPriority, func(to, from *index.Node) { to.Priority = from.Priority }},
 	{"state", readState, func(to, from *index.Node) { to.State = from.State }},
-	{"speed", func(n *index.Node, s string) error { return readMeasure(&n.Speed, s) }, func(to, from *index.Node) { to.Speed = from.Speed }},
-	{"procspeed", func(n *index.Node, s string) error { return readMeasure(&n.ProcSpeed, s) }, func(to, from *index.Node) { to.ProcSpeed = from.ProcSpeed }},
-	{"load", func(n *index.Node, s string) error { return readMeasure(&n.Load, s) }, func(to, from *index.Node) { to.Load = from.Load }},
-	{"usage", func(n *index.Node, s string) error { return readMeasure(&n.Usage, s) }, func(to, from *index.Node) { to.Usage = from.Usage }},
+	{"speed", func(n *index.Node, s string) error { return readMeasure(&n.Speed, s, speedMeasure) }, func(to, from *index.Node) { to.Speed = from.Speed }},
+	{"procspeed", func(n *index.Node, s string) error { return readMeasure(&n.ProcSpeed, s, speedMeasure) }, func(to, from *index.Node) { to.ProcSpeed = from.ProcSpeed }},
+	{"load", func(n *index.Node, s string) error { return readMeasure(&n.Load, s, loadMeasure) }, func(to, from *index.Node) { to.Load = from.Load }},
+	{"usage", func(n *index.Node, s string) error { return readMeasure(&n.Usage, s, usageMeasure) }, func(to, from *index.Node) { to.Usage = from.Usage }},
 	{"features", readFeatures, func(to, from *index.Node) { to.Features = from.Features }},
 	{"access", readAccess, func(to, from *index.Node) { to.Access = from.Access }},
+	{"sharing", readSharing, func(to, from *index.Node) { to.Sharing = from.Sharing }},
 	{"priorityf", func(n *index.Node, s string) error { return readWord(&n.PriorityF, s) }, func(to, from *index.Node) { to.PriorityF = from.PriorityF }},
 	{"reason", func(n *index.Node, s string) error { return readWord(&n.Reason, s) }, func(to, from *index.Node) { to.Reason = from.Reason }},
 }
 
 // The positions in nodeFields of those that others must know.
 const (
-	fieldQueue    = 0
-	fieldFeatures = 7
-	fieldReason   = 10
+	fieldQueue     = 0
+	fieldSpeed     = 3
+	fieldProcSpeed = 4
+	fieldFeatures  = 7
+	fieldReason    = 11
 )
 
 func readQueue(n *index.Node, s string) error {
@@ -74,17 +77,36 @@ func readState(n *index.Node, s string) (err error) {
 	return err
 }
 
-func readMeasure(to *float64, s string) error {
-	if s == "" {
-		*to = 0
-		return nil
+// measure is a kind of number that is measured of nodes, or estimated.
+type measure struct {
+	valid func(float64) bool
+	is    string // in an error: what would be right
+}
+
+var (
+	speedMeasure = measure{index.ValidSpeed, "a number above 0, such as 1.5"}
+	loadMeasure  = measure{index.ValidLoad, "a number of 0 or more, such as 1.5"}
+	usageMeasure = measure{index.ValidUsage, "a number from 0 to 1, such as 0.75"}
+)
+
+// read understands a number that is given.
+func (m measure) read(s string) (float64, error) {
+	if err := checkWord(s); err != nil {
+		return 0, err
 	}
 	v, err := strconv.ParseFloat(s, 64)
-	if err != nil || !(v >= 0) || math.IsInf(v, 0) {
-		return fmt.Errorf("%s is not a number of 0 or more, such as 1.5", quoted(s))
+	if err != nil || !m.valid(v) {
+		return 0, fmt.Errorf("%s is not %s", quoted(s), m.is)
 	}
-	*to = v + 0 // so that -0 is 0
-	return nil
+	return v + 0, nil // so that -0 is 0
+}
+
+func readMeasure(to *float64, s string, m measure) (err error) {
+	*to = 0
+	if s != "" {
+		*to, err = m.read(s)
+	}
+	return err
 }
 
 // readFeatures takes them apart at | and at commas, the form in which lists are
@@ -104,15 +126,18 @@ func readFeatures(n *index.Node, s string) error {
 	return nil
 }
 
-// accessWords say who may share a node.
-var accessWords = []string{"shared", "singlejob", "singletask", "singleuser"}
-
-func readAccess(n *index.Node, s string) error {
-	n.Access = strings.ToLower(s)
-	if s == "" || slices.Contains(accessWords, n.Access) {
-		return nil
+func readAccess(n *index.Node, s string) (err error) {
+	if err = checkWord(s); err == nil {
+		n.Access, err = index.ParseAccess(s)
 	}
-	return wordError(s, accessWords)
+	return err
+}
+
+func readSharing(n *index.Node, s string) (err error) {
+	if err = checkWord(s); err == nil {
+		n.Sharing, err = index.ParseSharing(s)
+	}
+	return err
 }
 
 func readWord(to *string, s string) error {

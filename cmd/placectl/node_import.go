@@ -18,8 +18,8 @@ func nodeImportCommand(r *runner) *cli.Command {
 		Usage:     "add nodes from a file, and change those that are there already; all or nothing",
 		ArgsUsage: "FILE",
 		Description: "FILE (- for standard input) is CSV or JSON. CSV has a header with name, then any of queue, priority, state,\n" +
-			"speed, procspeed, load, usage, features (a|b), access, priorityf, reason, and one column a resource; an\n" +
-			"empty cell says nothing. JSON is an array of objects, or an object a line:\n\n" +
+			"speed, procspeed, load, usage, features (a|b), access, sharing, priorityf, reason, and one column a\n" +
+			"resource; an empty cell says nothing. JSON is an array of objects, or an object a line:\n\n" +
 			`  {"name":"n1","queue":"fast","features":["ssd"],"resources":{"ncpus":8,"mem":"32gb","color":"red"}}` + "\n\n" +
 			"where null takes a value away. What the file does not mention of a node stays as it is. A queue that is not\n" +
 			"there is made. What `node list` works out (number, bucket, jobs, free_until, NAME_free) is passed over, so\n" +

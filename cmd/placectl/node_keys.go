@@ -112,6 +112,17 @@ func patchFromArgs(c *cli.Context, defs *index.Defs, words []string) (*nodePatch
 	return p, nil
 }
 
+// unlisted undoes what lists of nodes print of a speed that is not set, so that
+// they can be imported: 0, which no node that has a speed has.
+func (k nodeKey) unlisted(text string) string {
+	if k.field == fieldSpeed || k.field == fieldProcSpeed {
+		if v, err := strconv.ParseFloat(text, 64); err == nil && v == 0 {
+			return ""
+		}
+	}
+	return text
+}
+
 // takesList reports whether the value may be a list.
 func (k nodeKey) takesList() bool {
 	return k.field == fieldFeatures || k.def.Type == index.StringArray

@@ -88,6 +88,6 @@ func (p *nodePatch) change(old *index.Node) (n *index.Node, changed bool, err er
 func sameNode(a, b *index.Node) bool {
 	return a.Queue == b.Queue && a.Priority == b.Priority && a.State == b.State && a.Reason == b.Reason &&
 		a.Speed == b.Speed && a.ProcSpeed == b.ProcSpeed && a.Load == b.Load && a.Usage == b.Usage &&
-		a.Access == b.Access && a.PriorityF == b.PriorityF &&
+		a.Access == b.Access && a.Sharing == b.Sharing && a.PriorityF == b.PriorityF &&
 		slices.Equal(a.Features, b.Features) && slices.Equal(a.Res, b.Res)
 }

@@ -160,7 +160,7 @@ func (c *csvNodes) row(at int, cells []string) error {
 		if cell == "" || k.isName || k.computed {
 			continue
 		}
-		if err := p.set(k, cell); err != nil {
+		if err := p.set(k, k.unlisted(cell)); err != nil {
 			return c.errCell(i, fmt.Errorf("%s: %w", k.name, err))
 		}
 	}

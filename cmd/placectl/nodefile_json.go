@@ -179,7 +179,7 @@ func (j *jsonNodes) member(p *nodePatch, word string, outer bool) error {
 	if k.isName {
 		p.Name = v.text
 		err = checkNodeName(v.text)
-	} else if err = p.set(k, v.text); err != nil {
+	} else if err = p.set(k, k.unlisted(v.text)); err != nil {
 		err = fmt.Errorf("%s: %w", k.name, err)
 	}
 	if err != nil {

@@ -37,7 +37,7 @@ func dumpNodes(f *nodeFile) string {
 		line, col := f.position(p.at)
 		fmt.Fprintf(&b, "%d:%d %s", line, col, p.Name)
 		n := p.Node
-		values := []any{n.Queue, n.Priority, n.State, n.Speed, n.ProcSpeed, n.Load, n.Usage, n.Features, n.Access, n.PriorityF, n.Reason}
+		values := []any{n.Queue, n.Priority, n.State, n.Speed, n.ProcSpeed, n.Load, n.Usage, n.Features, n.Access, n.Sharing, n.PriorityF, n.Reason}
 		for k, v := range values {
 			if p.mentions(k) {
 				fmt.Fprintf(&b, " %s=%v", nodeFields[k].name, v)
@@ -58,13 +58,15 @@ func dumpNodes(f *nodeFile) string {
 
 func TestNodeFile(t *testing.T) {
 	tests := []struct{ name, in, want string }{
-		{"csv", "name,queue,priority,state,speed,features,access,priorityf,reason,NCPUS,Mem,color\n" +
-			"n1,q,-5,down,1.5,ssd|ib,singlejob,\"SPEED*2\",broken,8,32gb,red\nn2,,,,,,,,,2.0,1.5GiB,\n",
-			"2:1 n1 queue=q priority=-5 state=down speed=1.5 features=[ssd ib] access=singlejob priorityf=SPEED*2 reason=broken ncpus=8 mem=32gb color=red\n" +
+		{"csv", "name,queue,priority,state,speed,features,access,Sharing,priorityf,reason,NCPUS,Mem,color\n" +
+			"n1,q,-5,down,1.5,ssd|ib,SingleJob,Force_Excl,\"SPEED*2\",broken,8,32gb,red\nn2,,,,,,,,,,2.0,1.5GiB,\n",
+			"2:1 n1 queue=q priority=-5 state=down speed=1.5 features=[ssd ib] access=singlejob sharing=force_excl priorityf=SPEED*2 reason=broken ncpus=8 mem=32gb color=red\n" +
 				"3:1 n2 ncpus=2 mem=1536mb\n"},
 		{"csv with mark, CRLF, blanks and quotes", "\xef\xbb\xbfncpus , name,switch\r\n 8 , n1 ,\"a,b\"\r\n\r\n4,n2,\"c\"\r\n",
 			"2:1 n1 ncpus=8 switch=a,b\n4:1 n2 ncpus=4 switch=c\n"},
 		{"csv without a last line end", "name\nn1", "2:1 n1\n"},
+		{"csv, a speed that is not set", "name,speed,procspeed,load,usage\nn1,0,0.0,0,0\nn2,1.5,2400,7.25,1\n",
+			"2:1 n1 speed=0 procspeed=0 load=0 usage=0\n3:1 n2 speed=1.5 procspeed=2400 load=7.25 usage=1\n"},
 		{"csv, header only", "name,ncpus\n", ""},
 		{"csv as listed", "name,number,ncpus,ncpus_free,jobs,free_until,bucket,features\nn1,0,8,0,1,,3,\"a,b\"\n", "2:1 n1 features=[a b] ncpus=8\n"},
 		{"json array", ` [{"name":"n1","queue":null,"priority":"7","state":"offline","features":["a","b"],"resources":{"ncpus":2,"MEM":8589934592,"color":"red","fast":true}},` + "\n" +
@@ -110,10 +112,19 @@ func TestNodeFileMalformed(t *testing.T) {
 		{"priority too large", "name,priority\nn1,3000000000\n", "priority: 3000000000 is not a whole number from -2147483648 to 2147483647"},
 		{"negative amount", "name,ncpus\nn1,-2\n", `line 2, column 4: ncpus: "-2" is not a whole number of 0 or more`},
 		{"negative size", "name,mem\nn1,-2gb\n", `line 2, column 4: mem: "-2gb" is not a size`},
-		{"negative speed", "name,speed\nn1,-1\n", "line 2, column 4: speed: -1 is not a number of 0 or more"},
+		{"negative speed", "name,speed\nn1,-1\n", "line 2, column 4: speed: -1 is not a number above 0, such as 1.5"},
 		{"speed that is none", "name,speed\nn1,NaN\n", "speed: NaN is not a number"},
+		{"infinite speed", "name,procspeed\nn1,inf\n", "line 2, column 4: procspeed: inf is not a number above 0"},
+		{"negative load", "name,load\nn1,1\nn2,-0.5\n", "line 3, column 4: load: -0.5 is not a number of 0 or more, such as 1.5"},
+		{"load too large", "name,load\nn1,1e400\n", "load: 1e400 is not a number of 0 or more"},
+		{"usage in percent", "name,usage\nn1,75\n", "line 2, column 4: usage: 75 is not a number from 0 to 1, such as 0.75"},
+		{"usage in json", `[{"name":"n1","usage":1.01}]`, "line 1, column 23: usage: 1.01 is not a number from 0 to 1"},
 		{"state", "name,state\nn1,dwon\n", `line 2, column 4: state: no node state "dwon"`},
-		{"access", "name,access\nn1,sharde\n", "access: sharde is not one of shared, singlejob, singletask, singleuser; did you mean shared?"},
+		{"access", "name,access\nn1,sharde\n", `line 2, column 4: access: no access policy "sharde": use one of shared, singleuser, singlejob, singletask; did you mean shared?`},
+		{"sharing", `[{"name":"n1","sharing":"force_exlc"}]`, `line 1, column 25: sharing: no sharing "force_exlc": use one of default_shared, default_excl, default_exclhost, ignore_excl, force_excl, force_exclhost; did you mean force_excl?`},
+		{"sharing is a list", `[{"name":"n1","sharing":["force_excl"]}]`, "line 1, column 25: sharing: a list where one value belongs"},
+		{"sharing among resources", `[{"name":"n1","resources":{"sharing":"force_excl"}}]`, "sharing is a field of the node, not one of its resources"},
+		{"sharing, cut off by a control character", "name,sharing\nn1,\"force\texcl\"\n", `sharing: "force\texcl" has characters that cannot be printed`},
 		{"feature name", "name,features\nn1,a b\n", `features: "a b" cannot be a feature`},
 		{"queue name", "name,queue\nn1,a b\n", `queue: "a b" cannot be a queue`},
 		{"control characters", "name,color\nn1,\"a\tb\"\n", `color: "a\tb" has characters that cannot be printed`},
@@ -203,7 +214,7 @@ func FuzzNodeFile(f *testing.F) {
 	for _, s := range []string{
 		"name,queue,priority,state,features,ncpus,mem,color\nn1,q,5,down,a|b,8,1.5GiB,red\r\nn2,,,,,,,\n",
 		"\xef\xbb\xbfname,\"switch\"\n\"n1\",\"a,b\"\n",
-		`[{"name":"n1","priority":"5","features":["a"],"resources":{"ncpus":1e1,"fast":true,"color":null}}]`,
+		`[{"name":"n1","priority":"5","features":["a"],"sharing":"Ignore_Excl","access":"shared","speed":0,"resources":{"ncpus":1e1,"fast":true,"color":null}}]`,
 		"{\"name\":\"n1\"}\n{\"name\":2,\"speed\":0.5}", `{"nodes":{"a":{}}}`, `{"execution":{}}`, "name\n\"", "[", "{}",
 	} {
 		f.Add([]byte(s))
@@ -260,7 +271,7 @@ func writeNodes(t *testing.T, f *nodeFile) []byte {
 			res[def.Name] = nil
 		}
 		m := map[string]any{"name": p.Name, "resources": res}
-		values := []any{p.Queue, p.Priority, p.State.String(), p.Speed, p.ProcSpeed, p.Load, p.Usage, p.Features, p.Access, p.PriorityF, p.Reason}
+		values := []any{p.Queue, p.Priority, p.State.String(), p.Speed, p.ProcSpeed, p.Load, p.Usage, p.Features, p.Access.String(), p.Sharing.String(), p.PriorityF, p.Reason}
 		for k, v := range values {
 			if p.mentions(k) {
 				m[nodeFields[k].name] = v

@@ -143,11 +143,10 @@ func (r *runner) placement(tx *store.Tx, job *store.Job, explain bool) (func() e
 
 // explainRoute says why the job took the path it took, and where it was placed.
 func explainRoute(tx *store.Tx, job *store.Job) (string, error) {
-	a, err := tx.Ask(placer.Request{Select: job.Select, Place: job.Place})
+	path, why, err := tx.Route(job.Request())
 	if err != nil {
 		return "", err
 	}
-	path, why := placer.Route(a.Spec)
 	text := fmt.Sprintf("%s path: %s", path, why)
 	if job.Set != "" {
 		text += "; kept to placement set " + job.Set

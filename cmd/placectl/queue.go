@@ -9,7 +9,8 @@ import (
 
 func queueCommand(r *runner) *cli.Command {
 	flags := func() []cli.Flag {
-		return []cli.Flag{&cli.StringFlag{Name: "group-key", Usage: "resources `R,R` whose values make the queue's placement sets"}, dryRunFlag()}
+		return []cli.Flag{&cli.StringFlag{Name: "group-key", Usage: "resources `R,R` whose values make the queue's placement sets"},
+			&cli.StringFlag{Name: "policy", Usage: "which nodes its jobs take first, `POLICY`; the store's where none is named"}, dryRunFlag()}
 	}
 	return r.verb(&cli.Command{
 		Name:        "queue",
@@ -46,9 +47,13 @@ func (r *runner) queueAdd(c *cli.Context) error {
 	if err := wantArgs(c, 1, 1); err != nil {
 		return err
 	}
-	q := store.Queue{Name: c.Args().First(), GroupKey: splitList(c.String("group-key"))}
+	q := store.Queue{Name: c.Args().First(), GroupKey: splitList(c.String("group-key")), Policy: c.String("policy")}
 	return r.updateAndPrint(c, func(tx *store.Tx) error {
 		if err := tx.AddQueue(q); err != nil {
+			return err
+		}
+		q, err := tx.Queue(q.Name)
+		if err != nil {
 			return err
 		}
 		return r.printQueues(tx, q)
@@ -67,7 +72,13 @@ func (r *runner) queueSet(c *cli.Context) error {
 		if c.IsSet("group-key") {
 			q.GroupKey = splitList(c.String("group-key"))
 		}
+		if c.IsSet("policy") {
+			q.Policy = c.String("policy")
+		}
 		if err := tx.SetQueue(q); err != nil {
+			return err
+		}
+		if q, err = tx.Queue(q.Name); err != nil {
 			return err
 		}
 		return r.printQueues(tx, q)
@@ -91,13 +102,13 @@ func (r *runner) queueRemove(c *cli.Context) error {
 }
 
 func (r *runner) printQueues(tx *store.Tx, queues ...store.Queue) error {
-	p := r.printer(result{Columns: []column{{Name: "name"}, {Name: "group_key", Kind: list}, {Name: "nodes", Kind: integer}}})
+	p := r.printer(result{Columns: []column{{Name: "name"}, {Name: "group_key", Kind: list}, {Name: "policy"}, {Name: "nodes", Kind: integer}}})
 	ix, err := tx.Index()
 	if err != nil {
 		return err
 	}
 	for _, q := range queues {
-		p.row(q.Name, q.GroupKey, ix.CountNodes(q.Name))
+		p.row(q.Name, q.GroupKey, orNil(q.Policy), ix.CountNodes(q.Name))
 	}
 	if err := ix.Err(); err != nil {
 		return err

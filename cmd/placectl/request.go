@@ -14,12 +14,14 @@ func requestFlags() []cli.Flag {
 		&cli.StringFlag{Name: "walltime", Aliases: []string{"t"}, Usage: "for how long, `D` such as 1h30m (the setting default_walltime)"},
 		&cli.StringFlag{Name: "name", Usage: "the job's `NAME`"},
 		&cli.StringFlag{Name: "user", Usage: "for `USER` (you)"},
+		&cli.StringFlag{Name: "group", Usage: "of `GROUP`"},
 		&cli.StringFlag{Name: "account", Usage: "on `ACCOUNT`"},
 		&cli.StringFlag{Name: "queue", Usage: "in `QUEUE`"},
 		&cli.StringFlag{Name: "class", Usage: "in `CLASS`"},
-		&cli.StringFlag{Name: "policy", Usage: "which nodes first, `POLICY` (firstavailable)"},
-		&cli.StringFlag{Name: "prefer", Usage: "features `F,F` of nodes to take first"},
-		&cli.StringFlag{Name: "reservation", Usage: "inside reservation `NAME`"},
+		&cli.StringFlag{Name: "policy", Usage: "which nodes first, `POLICY`: firstavailable, lastavailable, priority, cpuload, minresource, contiguous, maxbalance, fastest, local, tetris or topology (that of the queue or the store)"},
+		&cli.StringFlag{Name: "prefer", Usage: "nodes that policy priority is to like: features and conditions, `F,mem>=64gb`"},
+		&cli.StringFlag{Name: "access", Usage: "whose jobs may be on its nodes besides: `A` is shared, singleuser, singlejob or singletask"},
+		&cli.StringFlag{Name: "reservation", Usage: "inside reservation `NAME`, or not at all"},
 	}
 }
 
@@ -27,6 +29,7 @@ func requestFlags() []cli.Flag {
 func (r *runner) request(c *cli.Context, args []string) (placer.Request, error) {
 	q := placer.Request{Select: c.String("select"), Place: c.String("place"), Name: c.String("name"), User: c.String("user"),
 		Account: c.String("account"), Queue: c.String("queue"), Class: c.String("class"), Policy: c.String("policy"),
+		Group: c.String("group"), Access: c.String("access"),
 		Prefer: splitList(c.String("prefer")), Reservation: c.String("reservation")}
 	switch {
 	case len(args) > 1, len(args) == 1 && q.Select != "":

@@ -2,8 +2,11 @@ package main
 
 import (
 	"slices"
+	"strings"
 	"time"
 
+	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/placer"
 	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
 )
@@ -12,18 +15,29 @@ func reserveCommand(r *runner) *cli.Command {
 	return r.verb(&cli.Command{
 		Name:      "reserve",
 		Category:  "Placing",
-		Usage:     "keep whole nodes from jobs for a stretch of time",
+		Usage:     "keep nodes for some jobs, or from all, for a stretch of time",
 		ArgsUsage: "NAME",
-		Description: "Either exactly these nodes (--nodes), or as many as a request asks for, chosen once. It begins and ends\n" +
-			"by the clock.",
+		Description: "Either exactly these nodes (--nodes), or as much as a request asks for, chosen once. It begins and ends\n" +
+			"by the clock. --allow lets jobs in: user=, group=, account=, class=, queue= or job=, several joined by commas\n" +
+			"or given one by one; any that matches will do. A + behind it (or nothing) draws those jobs to the reserved\n" +
+			"nodes, a - keeps them off while others do, = does neither. Without --allow nobody gets in. Reservations that\n" +
+			"let somebody in may lie over each other: a job must be let in by all of them. One that repeats is kept so many times ahead as\n" +
+			"--depth says, as NAME.1, NAME.2 and so on.",
 		Flags: append(requestFlags(),
 			&cli.StringFlag{Name: "nodes", Usage: "exactly these, a node `LIST` such as n[01-16]"},
 			&cli.StringFlag{Name: "start", Usage: "from `TIME` on (now)"},
+			&cli.StringSliceFlag{Name: "allow", Usage: "let in `WHO`, e.g. user=ann,group=chem-,class=night="},
+			&cli.StringFlag{Name: "timelimit", Usage: "a job may use no more than `D` of it"},
+			&cli.StringFlag{Name: "repeat", Usage: "`RULE` is daily, weekly or an RRULE such as FREQ=WEEKLY;BYDAY=MO,WE"},
+			&cli.IntFlag{Name: "depth", Usage: "keep `N` occurrences ahead (2)"},
+			&cli.StringFlag{Name: "zone", Usage: "by the clocks of time zone `Z`, e.g. Europe/Berlin (yours)"},
 			dryRunFlag()),
 		Action: r.reserve,
 	}, about{
-		Example: "placectl reserve maintenance --nodes n[01-16] --start 'tomorrow 08:00' -t 4h\nplacectl reserve demo -l 4:ngpus=1 --place excl --start now+1h -t 2h",
-		Exits:   append([]int{exitNotNow, exitNever}, writeExits...),
+		Example: "placectl reserve maintenance --nodes n[01-16] --start 'tomorrow 08:00' -t 4h\n" +
+			"placectl reserve course -l 4:ngpus=1 --place excl --start now+1h -t 2h --allow group=students\n" +
+			"placectl reserve nightly --nodes n[01-08] --start 22:00 -t 8h --repeat daily --depth 7 --allow class=batch",
+		Exits: append([]int{exitNotNow, exitNever}, writeExits...),
 	})
 }
 
@@ -31,48 +45,71 @@ func (r *runner) reserve(c *cli.Context) error {
 	if err := wantArgs(c, 1, 1); err != nil {
 		return err
 	}
-	q, err := r.request(c, nil)
+	spec, start, err := r.reserveSpec(c)
 	if err != nil {
 		return err
 	}
-	start, err := r.startTime(c)
-	if err != nil {
-		return err
-	}
-	nodes := c.String("nodes")
-	if (nodes == "") == (q.Select == "") {
-		return usagef(verbName(c), "name the nodes with --nodes, or say with --select how many of what kind")
-	}
-	if nodes != "" && q.Walltime == 0 {
-		return usagef(verbName(c), "for how long? add -t, e.g. -t 4h")
-	}
-	var res *store.Reservation
-	var names []string
-	err = r.update(c, func(tx *store.Tx) error {
-		at := notPast(start, tx)
-		if nodes == "" {
-			res, err = tx.Reserve(c.Args().First(), q, at)
-		} else {
-			res, err = reserveList(tx, c.Args().First(), nodes, at, q.Walltime)
+	return r.updateAndPrint(c, func(tx *store.Tx) error {
+		spec := spec
+		spec.Start = notPast(start, tx)
+		if list := c.String("nodes"); list != "" {
+			if spec.Nodes, err = tx.ResolveNodes(list); err != nil {
+				return err
+			}
+			spec.End = spec.Start + int64(spec.Request.Walltime/time.Second)
+		} else if spec.Repeat.Rule != "" {
+			a, err := tx.Ask(spec.Request)
+			if err != nil {
+				return err
+			}
+			spec.End = spec.Start + a.Duration
 		}
+		made, err := tx.AddReservation(spec)
 		if err != nil {
 			return err
 		}
-		names, err = tx.NodeNames(res.Nodes)
-		return err
+		return r.printReservations(tx, len(made) == 1, made...)
 	})
-	if err != nil {
-		return err
-	}
-	return r.printReservation(res, names)
 }
 
-func reserveList(tx *store.Tx, name, list string, at int64, d time.Duration) (*store.Reservation, error) {
-	numbers, err := tx.ResolveNodes(list)
-	if err != nil {
-		return nil, err
+// reserveSpec reads what a reservation is to be, but for its nodes, and its start.
+func (r *runner) reserveSpec(c *cli.Context) (store.ReserveSpec, time.Time, error) {
+	spec := store.ReserveSpec{Name: c.Args().First(), Depth: c.Int("depth")}
+	var err error
+	if spec.Request, err = r.request(c, nil); err != nil {
+		return spec, time.Time{}, err
 	}
-	return tx.ReserveNodes(name, numbers, at, at+int64(d/time.Second))
+	start, err := r.startTime(c)
+	if err != nil {
+		return spec, start, err
+	}
+	nodes := c.String("nodes")
+	switch {
+	case (nodes == "") == (spec.Request.Select == ""):
+		return spec, start, usagef(verbName(c), "name the nodes with --nodes, or say with --select how many of what kind")
+	case nodes != "" && spec.Request.Walltime == 0:
+		return spec, start, usagef(verbName(c), "for how long? add -t, e.g. -t 4h")
+	case c.IsSet("depth") && !c.IsSet("repeat"):
+		return spec, start, usagef(verbName(c), "--depth is for reservations that --repeat")
+	case c.IsSet("depth") && spec.Depth < 1:
+		return spec, start, usagef(verbName(c), "--depth must be 1 or more")
+	}
+	if spec.Access, err = placer.ParseAccess(strings.Join(c.StringSlice("allow"), ",")); err != nil {
+		return spec, start, err
+	}
+	if c.IsSet("timelimit") {
+		limit, err := r.duration(c, "timelimit")
+		if err != nil {
+			return spec, start, err
+		}
+		if spec.Limit = int64(limit / time.Second); spec.Limit < 1 {
+			return spec, start, usagef(verbName(c), "--timelimit must be a second or more")
+		}
+	}
+	if c.IsSet("repeat") {
+		spec.Repeat = store.Repeat{Rule: c.String("repeat"), Zone: firstOf(c.String("zone"), r.zone())}
+	}
+	return spec, start, nil
 }
 
 func (r *runner) startTime(c *cli.Context) (time.Time, error) {
@@ -84,13 +121,54 @@ func (r *runner) startTime(c *cli.Context) (time.Time, error) {
 
 func reservationColumns() []column {
 	return []column{{Name: "name"}, {Name: "state"}, {Name: "start", Kind: when}, {Name: "end", Kind: when},
-		{Name: "nodes", Kind: list, Nodes: true}}
+		{Name: "nodes", Kind: list, Nodes: true}, {Name: "access"}, {Name: "timelimit", Kind: span}, {Name: "standing", Detail: true},
+		{Name: "takes", Kind: object, Detail: true}, {Name: "note"}}
 }
 
-func (r *runner) printReservation(res *store.Reservation, names []string) error {
-	p := r.printer(result{Record: true, Columns: reservationColumns()})
-	p.row(res.Name, res.State(r.now().Unix()), res.Start, res.End, names)
+// reservedAmounts is what a reservation keeps of a node, as JSON shows it.
+type reservedAmounts struct {
+	Node      string           `json:"node"`
+	Resources map[string]int64 `json:"resources"`
+}
+
+func (r *runner) printReservations(tx *store.Tx, record bool, all ...*store.Reservation) error {
+	p := r.printer(result{Record: record, Columns: reservationColumns()})
+	for _, res := range all {
+		names, err := tx.NodeNames(res.Nodes)
+		if err != nil {
+			return err
+		}
+		takes, err := amountsKept(tx, res, names)
+		if err != nil {
+			return err
+		}
+		var limit any
+		if res.Limit > 0 {
+			limit = res.Limit
+		}
+		p.row(res.Name, res.State(tx.Now()), res.Start, res.End, names, orNil(res.Access.String()), limit, orNil(res.Series), takes, orNil(res.Note))
+	}
 	return p.close()
+}
+
+func amountsKept(tx *store.Tx, res *store.Reservation, names []string) (any, error) {
+	if res.Uses == nil {
+		return nil, nil // whole nodes
+	}
+	defs, err := tx.Resources()
+	if err != nil {
+		return nil, err
+	}
+	out := make([]reservedAmounts, len(names))
+	for i, use := range res.Uses {
+		out[i] = reservedAmounts{names[i], make(map[string]int64)}
+		for _, a := range use.Amounts {
+			if def, ok := defs.Get(index.ResID(a.Quantity)); ok {
+				out[i].Resources[def.Name] = machineAmount(def, index.Value{Num: a.N})
+			}
+		}
+	}
+	return out, nil
 }
 
 func unreserveCommand(r *runner) *cli.Command {
@@ -108,19 +186,13 @@ func (r *runner) unreserve(c *cli.Context) error {
 	if err := wantArgs(c, 1, 1); err != nil {
 		return err
 	}
-	var res *store.Reservation
-	var names []string
-	err := r.update(c, func(tx *store.Tx) (err error) {
-		if res, err = tx.Unreserve(c.Args().First()); err != nil {
+	return r.updateAndPrint(c, func(tx *store.Tx) error {
+		gone, err := tx.Unreserve(c.Args().First())
+		if err != nil {
 			return err
 		}
-		names, err = tx.NodeNames(res.Nodes)
-		return err
+		return r.printReservations(tx, len(gone) == 1, gone...)
 	})
-	if err != nil {
-		return err
-	}
-	return r.printReservation(res, names)
 }
 
 func reservationCommand(r *runner) *cli.Command {
@@ -154,15 +226,7 @@ func (r *runner) reservationList(c *cli.Context) error {
 			return err
 		}
 		slices.SortStableFunc(all, func(a, b *store.Reservation) int { return int(a.Start - b.Start) })
-		p := r.printer(result{Columns: reservationColumns()})
-		for _, res := range all {
-			names, err := tx.NodeNames(res.Nodes)
-			if err != nil {
-				return err
-			}
-			p.row(res.Name, res.State(tx.Now()), res.Start, res.End, names)
-		}
-		return p.close()
+		return r.printReservations(tx, false, all...)
 	})
 }
 
@@ -171,14 +235,10 @@ func (r *runner) reservationShow(c *cli.Context) error {
 		return err
 	}
 	return r.view(func(tx *store.Tx) error {
-		res, err := tx.Reservation(c.Args().First())
+		res, err := tx.Occurrences(c.Args().First())
 		if err != nil {
 			return err
 		}
-		names, err := tx.NodeNames(res.Nodes)
-		if err != nil {
-			return err
-		}
-		return r.printReservation(res, names)
+		return r.printReservations(tx, len(res) == 1, res...)
 	})
 }

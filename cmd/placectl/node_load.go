@@ -1,0 +1,134 @@
+package main
+
+import (
+	"strings"
+
+	"github.com/placectl/placectl/store"
+	"github.com/urfave/cli/v2"
+)
+
+func nodeLoadCommand(r *runner) *cli.Command {
+	return r.verb(&cli.Command{
+		Name:      "load",
+		Usage:     "note the load that was measured on nodes; all or none",
+		ArgsUsage: "NAME=LOAD...",
+		Description: "NAME is a node, or a node list whose nodes all get the load. LOAD is how many processors are busy: a number of\n" +
+			"0 or more, such as uptime prints. With - in place of NAME=LOAD, lines NAME LOAD or NAME=LOAD are read from\n" +
+			"standard input. A load stays until another is noted.",
+		Flags:  []cli.Flag{dryRunFlag()},
+		Action: r.nodeLoad,
+	}, about{
+		Example: "placectl node load n1=0.5 n[002-016]=7.8\nmeasure-loads | placectl node load -",
+		Exits:   writeExits,
+	})
+}
+
+// nodeLoad is the load of the nodes of a list, as it was given.
+type nodeLoad struct {
+	names string
+	load  float64
+	at    int // where on standard input it stands
+}
+
+// loadChange is a node's load, and the one before.
+type loadChange struct {
+	name         string
+	load, before float64
+}
+
+func (r *runner) nodeLoad(c *cli.Context) error {
+	if err := wantArgs(c, 1, -1); err != nil {
+		return err
+	}
+	loads, lines, err := r.readLoads(c)
+	if err != nil {
+		return malformed(c, err)
+	}
+	var changes []loadChange
+	if err := r.update(c, func(tx *store.Tx) error {
+		set := loadSetter{tx: tx, verb: verbName(c), lines: lines, given: make(map[uint32]nodeLoad)}
+		for _, l := range loads {
+			if err := set.load(l); err != nil {
+				return err
+			}
+		}
+		changes = set.changes
+		return nil
+	}); err != nil {
+		return malformed(c, err)
+	}
+	p := r.printer(result{Columns: []column{{Name: "name"}, {Name: "load", Kind: number}, {Name: "previous_load", Kind: number}}})
+	for _, ch := range changes {
+		if err := p.row(ch.name, ch.load, ch.before); err != nil {
+			return err
+		}
+	}
+	return p.close()
+}
+
+// readLoads understands the arguments, or standard input. It comes before the
+// transaction, so that a slow pipe keeps nobody from the database. lines is nil
+// where the arguments are the loads.
+func (r *runner) readLoads(c *cli.Context) (loads []nodeLoad, lines *nodeFile, err error) {
+	words := c.Args().Slice()
+	if len(words) == 1 && words[0] == "-" {
+		return r.readLoadLines()
+	}
+	for _, w := range words {
+		names, value, ok := strings.Cut(w, "=")
+		switch {
+		case w == "-":
+			return nil, nil, usagef(verbName(c), "- stands for all loads, and takes no NAME=LOAD beside it")
+		case !ok || names == "":
+			return nil, nil, usagef(verbName(c), "%s is not NAME=LOAD, such as n1=0.5", quoted(w))
+		}
+		l := nodeLoad{names: names}
+		if l.load, err = loadMeasure.read(value); err != nil {
+			return nil, nil, usagef(verbName(c), "load of %s: %w", names, err)
+		}
+		loads = append(loads, l)
+	}
+	return loads, nil, nil
+}
+
+// loadSetter writes loads, and keeps what was before.
+type loadSetter struct {
+	tx      *store.Tx
+	verb    string
+	lines   *nodeFile           // where the loads come from, nil for arguments
+	given   map[uint32]nodeLoad // by node
+	changes []loadChange
+}
+
+func (s *loadSetter) load(l nodeLoad) error {
+	numbers, err := s.tx.ResolveNodes(l.names)
+	if err != nil {
+		return s.lines.placed(l.at, err)
+	}
+	for _, number := range numbers {
+		n, err := s.tx.NodeByNumber(number)
+		if err != nil {
+			return err
+		}
+		if first, twice := s.given[number]; twice {
+			return s.twice(n.Name, first, l)
+		}
+		s.given[number] = l
+		s.changes = append(s.changes, loadChange{n.Name, l.load, n.Load})
+		if n.Load == l.load {
+			continue
+		}
+		if err := s.tx.SetLoad(number, l.load); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *loadSetter) twice(name string, first, second nodeLoad) error {
+	if s.lines == nil {
+		return usagef(s.verb, "%s is given two loads, %g and %g", name, first.load, second.load)
+	}
+	line, _ := s.lines.position(first.at)
+	return s.lines.errAt(second.at, "the load of %s is given already, at line %d", name, line)
+}

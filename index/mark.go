@@ -1,0 +1,66 @@
+package index
+
+import "github.com/RoaringBitmap/roaring/v2"
+
+// Mark says in what a node differs from the others of its bucket. The numbers are
+// on disk and must not change.
+type Mark uint32
+
+// The marks.
+const (
+	// Ranked nodes have something by which a policy may tell them from others of
+	// their bucket: a speed, a load, features, a resource outside the signature.
+	Ranked Mark = 1
+	// Ruled nodes have rules of their own about who may be on them together: a
+	// sharing, an access policy, a host that they share with other nodes.
+	Ruled Mark = 2
+)
+
+// MarkedNodes is the nodes that have a mark, for reading only.
+func (ix *Index) MarkedNodes(m Mark) *roaring.Bitmap { return &ix.at(markKey(m)).Bitmap }
+
+// MarkAll gives every node every mark, in memory: for a store whose file is older
+// than marks are.
+func (ix *Index) MarkAll() {
+	for _, m := range []Mark{Ranked, Ruled} {
+		ix.at(markKey(m)).AddRange(0, uint64(ix.limits.Nodes))
+	}
+}
+
+func markKey(m Mark) BitsKey { return BitsKey{Family: Marked, ID: uint32(m)} }
+
+// mark gives a node the marks that it has by its row.
+func (ix *Index) mark(n *Node) {
+	if ix.ranked(n) {
+		ix.edit(markKey(Ranked)).Add(n.Number)
+	}
+	if host, ok := n.Get(Host); ok && host.Str != n.Name || n.Sharing != DefaultShared || n.Access != AccessShared {
+		ix.edit(markKey(Ruled)).Add(n.Number)
+	}
+}
+
+// Remark gives a node whose row has changed in nothing else its marks anew.
+func (ix *Index) Remark(n *Node) {
+	ix.unmark(n.Number)
+	ix.mark(n)
+}
+
+func (ix *Index) unmark(number uint32) {
+	for _, m := range []Mark{Ranked, Ruled} {
+		if ix.MarkedNodes(m).Contains(number) {
+			ix.edit(markKey(m)).Remove(number)
+		}
+	}
+}
+
+func (ix *Index) ranked(n *Node) bool {
+	if n.Speed != 0 || n.ProcSpeed != 0 || n.Load != 0 || n.Usage != 0 || n.PriorityF != "" || len(n.Features) > 0 {
+		return true
+	}
+	for _, a := range n.Res {
+		if !ix.signed.has(a.Res) && a.Res != VNode && a.Res != Host {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,134 @@
+package index
+
+import (
+	"math/bits"
+
+	"github.com/RoaringBitmap/roaring/v2"
+)
+
+// A node that is busy may have room for others all the same. To find those that
+// have enough without looking at each, what is left of every consumable is kept
+// as a level: up to 31 the amount itself, above it the amount to five significant
+// bits, so that a range of amounts a thousand times as wide has ten times as many
+// levels, not a thousand. One bitmap a level holds the nodes; a request for an
+// amount takes those of its level and all above. Only at its own level is there a
+// node that has less than it asks for, by three percent at most; whoever asks
+// looks at what is found anyway.
+
+// openNodes is the key of the bitmap of all shared nodes that may take more.
+var openNodes = BitsKey{Family: Roomy, ID: 1 << 16}
+
+// exactLevels is up to where a level is the amount.
+const exactLevels = 32
+
+// level grows with the amount, and no faster.
+func level(n int64) int64 {
+	if n < exactLevels {
+		return max(n, 0)
+	}
+	shift := bits.Len64(uint64(n)) - 5
+	return int64(exactLevels+16*(shift-1)) + n>>shift - 16
+}
+
+// SetRoom notes what is left of the consumables of a busy node that takes more,
+// and what had been noted of it before: nil where it did, or does, take nothing.
+func (ix *Index) SetRoom(node uint32, before, now []Amount) {
+	if before == nil && now == nil {
+		return
+	}
+	if before == nil || now == nil {
+		ix.flip(openNodes, node, now != nil)
+	}
+	for _, a := range before {
+		if b, ok := find(now, a.Res); !ok || level(b.Num) != level(a.Value.Num) {
+			ix.setLevel(node, a, false)
+		}
+	}
+	for _, a := range now {
+		if b, ok := find(before, a.Res); !ok || level(b.Num) != level(a.Value.Num) {
+			ix.setLevel(node, a, true)
+		}
+	}
+	for k, union := range ix.rooms {
+		had, _ := find(before, ResID(k.ID))
+		has, _ := find(now, ResID(k.ID))
+		switch least := keyNum(k.Value); {
+		case level(has.Num) >= least:
+			union.Add(node)
+		case level(had.Num) >= least:
+			union.Remove(node)
+		}
+	}
+}
+
+// IsOpen reports whether something is noted of what is left of a node.
+func (ix *Index) IsOpen(node uint32) bool { return ix.at(openNodes).Contains(node) }
+
+func (ix *Index) setLevel(node uint32, a Amount, in bool) {
+	if l := level(a.Value.Num); l > 0 {
+		ix.flip(BitsKey{Roomy, uint32(a.Res), numKey(l)}, node, in)
+	}
+}
+
+func (ix *Index) flip(k BitsKey, node uint32, in bool) {
+	bm := ix.edit(k)
+	if in {
+		ix.values.add(k)
+		bm.Add(node)
+		return
+	}
+	bm.Remove(node)
+}
+
+func find(list []Amount, id ResID) (Value, bool) {
+	for i := range list {
+		if list[i].Res == id {
+			return list[i].Value, true
+		}
+	}
+	return Value{}, false
+}
+
+// maxRooms bounds how many unions are kept up to date; one past it begins anew.
+const maxRooms = 256
+
+// WithRoom is the shared nodes, of whatever bucket, that are busy and may have
+// what is asked for: none that has is left out. It is for reading only, until the
+// index changes.
+func (ix *Index) WithRoom(demands []Demand) *roaring.Bitmap {
+	var found *roaring.Bitmap
+	for _, d := range demands {
+		def, ok := ix.defs.Get(d.Res)
+		if !ok || !def.Consumable || d.Value.Num == 0 {
+			continue
+		}
+		if nodes := ix.roomFor(d); found == nil {
+			found = nodes
+		} else {
+			found = roaring.And(found, nodes)
+		}
+	}
+	if found == nil {
+		return &ix.at(openNodes).Bitmap
+	}
+	return found
+}
+
+// roomFor is the nodes that have a level, or more.
+func (ix *Index) roomFor(d Demand) *roaring.Bitmap {
+	k := BitsKey{Roomy, uint32(d.Res), numKey(level(d.Value.Num))}
+	if union := ix.rooms[k]; union != nil {
+		return union
+	}
+	if ix.rooms == nil || len(ix.rooms) >= maxRooms {
+		ix.rooms = make(map[BitsKey]*roaring.Bitmap)
+	}
+	var parts []*roaring.Bitmap
+	for _, bm := range ix.scan(k) {
+		parts = append(parts, bm)
+	}
+	union := roaring.FastOr(parts...)
+	union.CloneCopyOnWriteContainers() // the parts live no longer than the source's memory
+	ix.rooms[k] = union
+	return union
+}

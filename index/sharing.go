@@ -1,0 +1,93 @@
+package index
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Two things decide who may be on a node together with whom: the node's sharing,
+// which says whether a job gets the node for itself, and the access policies of
+// the node and of the jobs on it, which say whose work may meet there.
+
+// Sharing is what a node says to a request's excl, exclhost and shared; it is
+// the attribute sharing of a PBS vnode. The numbers are on disk and must not
+// change.
+type Sharing uint8
+
+// The sharings. A default counts where the request says nothing, ignore_excl and
+// the forced ones whatever it says. What ends in exclhost takes the whole host,
+// with all nodes on it.
+const (
+	DefaultShared   Sharing = 0
+	DefaultExcl     Sharing = 1
+	DefaultExclHost Sharing = 2
+	IgnoreExcl      Sharing = 3 // always shared
+	ForceExcl       Sharing = 4
+	ForceExclHost   Sharing = 5
+)
+
+var sharingNames = []string{"default_shared", "default_excl", "default_exclhost", "ignore_excl", "force_excl", "force_exclhost"}
+
+func (s Sharing) String() string {
+	if s.Valid() {
+		return sharingNames[s]
+	}
+	return fmt.Sprintf("sharing(%d)", s)
+}
+
+// Valid reports whether it is one of the sharings there are.
+func (s Sharing) Valid() bool { return int(s) < len(sharingNames) }
+
+// ParseSharing reads a sharing in any case; nothing is default_shared.
+func ParseSharing(s string) (Sharing, error) {
+	i, err := parseName("sharing", s, sharingNames)
+	return Sharing(i), err
+}
+
+// Access is whose work may be on a node at the same time. It goes by how strict
+// it is, so that the strictest of several is the greatest. The numbers are on
+// disk and must not change; neither must the words, which the rows of nodes hold.
+type Access uint8
+
+// The access policies.
+const (
+	AccessShared     Access = 0 // anybody's
+	AccessSingleUser Access = 1 // jobs of one user
+	AccessSingleJob  Access = 2 // the tasks of one job
+	AccessSingleTask Access = 3 // one task of one job
+)
+
+var accessNames = []string{"shared", "singleuser", "singlejob", "singletask"}
+
+func (a Access) String() string {
+	if a.Valid() {
+		return accessNames[a]
+	}
+	return fmt.Sprintf("access(%d)", a)
+}
+
+// Valid reports whether it is one of the policies there are.
+func (a Access) Valid() bool { return int(a) < len(accessNames) }
+
+// Stricter is the stricter of two policies: the one that holds on a node when
+// the two meet there.
+func (a Access) Stricter(b Access) Access { return max(a, b) }
+
+// ParseAccess reads an access policy in any case; nothing is shared.
+func ParseAccess(s string) (Access, error) {
+	i, err := parseName("access policy", s, accessNames)
+	return Access(i), err
+}
+
+// parseName finds a word among names, and is 0 for the empty one.
+func parseName(kind, s string, names []string) (int, error) {
+	if s == "" {
+		return 0, nil
+	}
+	for i, name := range names {
+		if strings.EqualFold(s, name) {
+			return i, nil
+		}
+	}
+	return 0, fmt.Errorf("no %s %q: use one of %s%s", kind, s, strings.Join(names, ", "), DidYouMean(s, names))
+}

@@ -1,0 +1,275 @@
+package placer
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/placectl/placectl/index"
+)
+
+// An access list says who may use a reservation, and how much they are drawn to
+// it. Its text is entries joined by commas, each a kind, =, a value, and at the
+// end + (the default), = or - for the affinity:
+//
+//	user=ann,group=physics-,class=long=
+//
+// A value that ends in one of the three signs itself, or holds a comma, a blank
+// or a quote, stands in quotes of either kind: account="c++"-.
+
+// AccessKind is what of a job an access entry looks at. The numbers are on disk
+// and must not change.
+type AccessKind uint8
+
+// The kinds of access entries.
+const (
+	AccessUser    AccessKind = 1
+	AccessGroup   AccessKind = 2
+	AccessAccount AccessKind = 3
+	AccessClass   AccessKind = 4
+	AccessQueue   AccessKind = 5
+	AccessJob     AccessKind = 6 // by name or by number
+)
+
+var accessKinds = [...]string{AccessUser: "user", AccessGroup: "group", AccessAccount: "account",
+	AccessClass: "class", AccessQueue: "queue", AccessJob: "job"}
+
+func (k AccessKind) String() string {
+	if k.Valid() {
+		return accessKinds[k]
+	}
+	return fmt.Sprintf("access(%d)", uint8(k))
+}
+
+// Valid reports whether there is such a kind; what is read from disk is to be
+// asked.
+func (k AccessKind) Valid() bool { return k >= AccessUser && int(k) < len(accessKinds) }
+
+// ParseAccessKind reads a kind in any case. The error matches ErrRequest.
+func ParseAccessKind(s string) (AccessKind, error) {
+	if k, ok := wordIndex(accessKinds[:], s); ok {
+		return AccessKind(k), nil
+	}
+	return 0, fmt.Errorf("%w: %s", ErrRequest, noAccessKind(s))
+}
+
+func noAccessKind(s string) string {
+	kinds := accessKinds[AccessUser:]
+	return fmt.Sprintf("no kind of access %q: use %s%s", s, strings.Join(kinds, ", "), index.DidYouMean(s, kinds))
+}
+
+// AccessEntry lets in the jobs of which the kind has the value. Values are
+// compared as they are written, in their case.
+type AccessEntry struct {
+	Kind     AccessKind
+	Value    string
+	Affinity Affinity // Positive, Neutral or Negative
+}
+
+// String is the entry as ParseAccess reads it.
+func (e AccessEntry) String() string {
+	var b strings.Builder
+	e.write(&b)
+	return b.String()
+}
+
+func (e AccessEntry) write(b *strings.Builder) {
+	b.WriteString(e.Kind.String())
+	b.WriteByte('=')
+	var value strings.Builder
+	writeValue(&value, e.Value)
+	if text := value.String(); text == e.Value && strings.HasSuffix(text, "-") {
+		b.WriteString(`"` + text + `"`) // a select may leave a - alone; here it would be the affinity
+	} else {
+		b.WriteString(text)
+	}
+	switch e.Affinity {
+	case Neutral:
+		b.WriteByte('=')
+	case Negative:
+		b.WriteByte('-')
+	}
+}
+
+// AccessList is who may use a reservation: whoever an entry lets in. The empty
+// list lets nobody in.
+type AccessList []AccessEntry
+
+// String is the list as ParseAccess reads it, "" for the empty one.
+func (l AccessList) String() string {
+	var b strings.Builder
+	for i, e := range l {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		e.write(&b)
+	}
+	return b.String()
+}
+
+// Subject is a job as access lists see it. What is empty, or 0, is not known of
+// it and matches no entry.
+type Subject struct {
+	User, Group, Account, Class, Queue, JobName string
+
+	Job uint64
+}
+
+// Affinity reports whether the list lets a job in and, if so, with which
+// affinity: the highest of those of the entries that match.
+func (l AccessList) Affinity(who Subject) (Affinity, bool) {
+	best, in := Negative, false
+	for i := range l {
+		if l[i].matches(&who) {
+			best, in = max(best, l[i].Affinity), true
+		}
+	}
+	if !in {
+		return Neutral, false
+	}
+	return best, true
+}
+
+func (e *AccessEntry) matches(who *Subject) bool {
+	if e.Value == "" {
+		return false // it would match what is not known
+	}
+	switch e.Kind {
+	case AccessUser:
+		return e.Value == who.User
+	case AccessGroup:
+		return e.Value == who.Group
+	case AccessAccount:
+		return e.Value == who.Account
+	case AccessClass:
+		return e.Value == who.Class
+	case AccessQueue:
+		return e.Value == who.Queue
+	case AccessJob:
+		if e.Value == who.JobName {
+			return true
+		}
+		var digits [20]byte
+		return who.Job != 0 && string(strconv.AppendUint(digits[:0], who.Job, 10)) == e.Value
+	}
+	return false
+}
+
+// ParseAccess reads an access list; an empty text is the empty list. An entry
+// given twice counts once, and may not be given with two affinities. The error
+// is a *SyntaxError.
+func ParseAccess(text string) (AccessList, error) {
+	p, err := newReader(nil, "access list", text)
+	if err != nil {
+		return nil, err
+	}
+	if p.skipSpace(); p.at == p.end {
+		return nil, nil
+	}
+	var list AccessList
+	type entry struct {
+		kind  AccessKind
+		value string
+	}
+	seen := make(map[entry]Affinity)
+	for {
+		p.skipSpace()
+		at := p.at
+		e, err := p.accessEntry()
+		if err != nil {
+			return nil, err
+		}
+		key := entry{e.Kind, e.Value}
+		switch before, twice := seen[key]; {
+		case !twice:
+			seen[key] = e.Affinity
+			list = append(list, e)
+		case before != e.Affinity:
+			return nil, p.fail(at, "%s %q is given twice, with different affinities: one of +, = and - has to do", e.Kind, e.Value)
+		}
+		if p.at == p.end {
+			return list, nil
+		}
+		p.at++ // the comma at which accessEntry stopped
+	}
+}
+
+// accessEntry reads kind=value and its affinity, and stops at the end or at a
+// comma.
+func (p *reader) accessEntry() (AccessEntry, error) {
+	e := AccessEntry{Affinity: Positive}
+	at := p.at
+	word := p.letters()
+	kind, known := wordIndex(accessKinds[:], word)
+	switch {
+	case word == "" || p.peek() != '=' && !known:
+		return e, p.fail(at, "expected an entry such as user=ann; each names its kind, one of %s", strings.Join(accessKinds[AccessUser:], ", "))
+	case !known:
+		return e, p.fail(at, "%s", noAccessKind(word))
+	case p.peek() != '=':
+		return e, p.fail(p.at, "expected = and a value after %s", word)
+	}
+	p.at++
+	e.Kind = AccessKind(kind)
+	var err error
+	e.Value, e.Affinity, err = p.accessValue(word)
+	return e, err
+}
+
+// accessValue reads a value, pieces of it in quotes or not, and the affinity
+// behind it. Of signs outside quotes only the last is one.
+func (p *reader) accessValue(kind string) (string, Affinity, error) {
+	start := p.at
+	var value []byte
+	plain := 0 // how much of the value's end stood outside quotes
+	for p.at < p.end && p.text[p.at] != ',' {
+		switch c := p.text[p.at]; c {
+		case '"', '\'':
+			inside, err := p.quoted(c)
+			if err != nil {
+				return "", 0, err
+			}
+			value, plain = append(value, inside...), 0
+		case ' ', '\t':
+			at := p.at
+			if p.skipSpace(); p.at < p.end && p.text[p.at] != ',' {
+				return "", 0, p.fail(at, "a blank: entries are joined by commas; a value that holds a blank needs quotes")
+			}
+		default:
+			from := p.at
+			if err := p.step(); err != nil {
+				return "", 0, err
+			}
+			value = append(value, p.text[from:p.at]...)
+			plain += p.at - from
+		}
+	}
+	affinity := Positive
+	if a, ok := affinitySign(value, plain); ok {
+		affinity, value, plain = a, value[:len(value)-1], plain-1
+	}
+	switch _, another := affinitySign(value, plain); {
+	case len(value) == 0:
+		return "", 0, p.fail(start, "%s needs a value", kind)
+	case another:
+		return "", 0, p.fail(start, `%[1]q ends in a sign that could be its affinity: write "%[1]s" and the affinity behind it`, value)
+	}
+	return string(value), affinity, nil
+}
+
+// affinitySign reads the last character of a value of which so much stood
+// outside quotes.
+func affinitySign(value []byte, plain int) (Affinity, bool) {
+	if plain == 0 {
+		return 0, false
+	}
+	switch value[len(value)-1] {
+	case '+':
+		return Positive, true
+	case '=':
+		return Neutral, true
+	case '-':
+		return Negative, true
+	}
+	return 0, false
+}

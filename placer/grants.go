@@ -1,0 +1,220 @@
+package placer
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+
+	"github.com/RoaringBitmap/roaring/v2"
+	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/timeline"
+)
+
+// Grant is a reservation that a request may use.
+type Grant struct {
+	Owner      uint64 // as in the calendar
+	Name       string
+	Start, End int64
+	Nodes      *roaring.Bitmap
+	Affinity   Affinity // Required: the request insists on it, or on another with that affinity
+	Limit      int64    // seconds of the reservation that it may use, 0 for all
+}
+
+// Guest is a holder of grants: it is let into the reservations that it may use, for
+// as long as it may. It does not mind what it owns itself.
+type Guest struct {
+	Grants []Grant
+	Owner  uint64 // 0 for one that owns nothing yet
+}
+
+// Ignores makes a Guest a timeline.Guest.
+func (g *Guest) Ignores(b *timeline.Busy, from, to int64) bool {
+	if !b.Claim {
+		return g.Owner != 0 && b.Owner == g.Owner
+	}
+	for i := range g.Grants {
+		if r := &g.Grants[i]; r.Owner == b.Owner {
+			return r.Limit == 0 || min(to, r.End)-max(from, r.Start) <= r.Limit
+		}
+	}
+	return false
+}
+
+// admit finds the level of a spot and, for a request that insists on a
+// reservation, whether the spot is in it.
+func (s *seeker) admit(sp *spot) bool {
+	sp.level = unreserved
+	for i := range s.Grants {
+		g := &s.Grants[i]
+		if g.Start >= s.end || g.End <= s.at || !g.Nodes.Contains(sp.node) {
+			continue
+		}
+		switch g.Affinity {
+		case Required:
+			if g.Start <= s.at && s.end <= g.End {
+				sp.level, sp.within = required, g.Owner
+			}
+		case Negative:
+			sp.level = repelled
+		case Positive:
+			if sp.level != repelled {
+				sp.level = min(sp.level, attracted)
+			}
+		default:
+			if sp.level != repelled {
+				sp.level = min(sp.level, neutral)
+			}
+		}
+		if sp.within == 0 {
+			sp.within = g.Owner
+		}
+		if sp.level == required {
+			break
+		}
+	}
+	return !s.insists || sp.level == required
+}
+
+// inClaim cuts what is left of a spot down to what the reservation that the
+// request insists on has there. Where that keeps whole nodes there is nothing to
+// cut.
+func (s *seeker) inClaim(sp *spot) bool {
+	if sp.level != required {
+		return true
+	}
+	for _, b := range s.Calendar.At(sp.node) {
+		if b.Owner != sp.within || b.Use == nil {
+			continue
+		}
+		if sp.whole {
+			return false
+		}
+		s.Calendar.TakenWithin(sp.node, sp.within, s.at, s.end, s.quantities, s.peak)
+		for q, quantity := range s.quantities {
+			kept := int64(0)
+			for _, a := range b.Use.Amounts {
+				if a.Quantity == quantity {
+					kept = a.N
+				}
+			}
+			sp.left[q] = max(0, min(sp.left[q], kept-s.peak[q]))
+		}
+	}
+	return true
+}
+
+// granted goes through the nodes of a candidate list that are in reservations
+// which the request may use, at a level.
+func (s *seeker) granted(kind int, cands []index.Candidate, at level) []*spot {
+	if len(s.Grants) == 0 {
+		return nil
+	}
+	var out []*spot
+	for it := s.granting().Iterator(); it.HasNext(); {
+		if sp := s.grantedSpot(it.Next(), cands); sp != nil && sp.level == at {
+			out = append(out, sp)
+		}
+	}
+	return out
+}
+
+// granting is the nodes of all grants.
+func (m *mapping) granting() *roaring.Bitmap {
+	if m.guestNodes == nil {
+		var parts []*roaring.Bitmap
+		for i := range m.Grants {
+			parts = append(parts, m.Grants[i].Nodes)
+		}
+		m.guestNodes = roaring.FastOr(parts...)
+	}
+	return m.guestNodes
+}
+
+// grantedSpot is the spot of a node that may be of any class, nil when none of
+// the candidates has it or it is of no use.
+func (s *seeker) grantedSpot(node uint32, cands []index.Candidate) *spot {
+	for i := range cands {
+		c := &cands[i]
+		if !s.Index.Nodes(c.Bucket, index.None).Contains(node) || c.Cells[0].Nodes != nil && !inCells(c.Cells, node) {
+			continue
+		}
+		class := s.Index.ClassOf(c.Bucket, node)
+		if class == index.None {
+			return nil
+		}
+		return s.spotAt(node, c.Bucket, class)
+	}
+	return nil
+}
+
+func inCells(cells []index.Cell, node uint32) bool {
+	for _, c := range cells {
+		if c.Nodes.Contains(node) {
+			return true
+		}
+	}
+	return false
+}
+
+// opportunities are the instants after now at which the request may come to fit
+// though nothing is given back: the beginning of a reservation that it insists on,
+// the moment from which the part that it may use of one is enough, and the end of
+// its patience with placement sets.
+func (m *mapping) opportunities() []instant {
+	var out []instant
+	if m.Rules.SetDelay > 0 && len(m.sets) > 0 {
+		out = append(out, instant{at: m.Since + m.Rules.SetDelay, back: m.serving().ToArray()})
+	}
+	for i := range m.Grants {
+		g := &m.Grants[i]
+		at := int64(math.MinInt64)
+		switch {
+		case g.Affinity == Required:
+			at = g.Start
+		case g.Limit > 0:
+			at = g.End - g.Limit
+		}
+		if at > m.Now {
+			out = append(out, instant{at: at, back: g.Nodes.ToArray()})
+		}
+	}
+	return out
+}
+
+// insist keeps a request that insists on reservations to those, and refuses one
+// that is too long for all of them.
+func (m *mapping) insist() error {
+	longest := int64(0)
+	var kept []Grant
+	for _, g := range m.Grants {
+		if g.Affinity == Required {
+			m.insists = true
+			kept = append(kept, g)
+			longest = max(longest, g.End-g.Start)
+			if g.Limit > 0 {
+				longest = min(longest, g.Limit)
+			}
+		}
+	}
+	if m.insists && longest < m.Duration {
+		return &Refusal{Kind: ErrNever, Chunk: -1, Why: fmt.Sprintf("it takes %d s, and reservation %s lets it have its nodes for %d s at most", m.Duration, kept[0].Name, longest)}
+	}
+	return nil
+}
+
+// Entries are the entries of an access list that would let the subject in, without
+// affinities: what reservations are looked up by.
+func (s Subject) Entries() []AccessEntry {
+	var out []AccessEntry
+	for _, e := range []AccessEntry{{Kind: AccessUser, Value: s.User}, {Kind: AccessGroup, Value: s.Group},
+		{Kind: AccessAccount, Value: s.Account}, {Kind: AccessClass, Value: s.Class}, {Kind: AccessQueue, Value: s.Queue},
+		{Kind: AccessJob, Value: s.JobName}} {
+		if e.Value != "" {
+			out = append(out, e)
+		}
+	}
+	if s.Job != 0 {
+		out = append(out, AccessEntry{Kind: AccessJob, Value: strconv.FormatUint(s.Job, 10)})
+	}
+	return out
+}

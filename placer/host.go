@@ -1,0 +1,144 @@
+package placer
+
+import (
+	"github.com/RoaringBitmap/roaring/v2"
+	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/timeline"
+)
+
+// A host is a node, unless nodes name it in their resource host: then it is all of
+// those, and the node of its name.
+
+// mates are the nodes of a host.
+func (m *mapping) mates(host string) *roaring.Bitmap {
+	nodes := m.Index.With(index.Host, host).Clone()
+	if number, ok, err := m.Rows.NodeNumber(host); err != nil {
+		m.Index.Fail(err)
+	} else if ok {
+		if row := m.row(number); row != nil {
+			if own, other := row.Get(index.Host); !other || own.Str == host {
+				nodes.Add(number)
+			}
+		}
+	}
+	return nodes
+}
+
+// takeHost reports whether a spot's node may be taken: always, unless the whole
+// host has to be, and something is on another node of it.
+func (s *seeker) takeHost(sp *spot) bool {
+	if !sp.all || s.empty {
+		return true
+	}
+	for it := s.mates(sp.host).Iterator(); it.HasNext(); {
+		node := it.Next()
+		if node != sp.node && s.Calendar.Taken(node, s.at, s.end, &s.guest, nil, nil) != timeline.Idle {
+			return false
+		}
+	}
+	return true
+}
+
+// along adds the nodes of hosts that are taken whole to a plan.
+func (s *seeker) along(p *Plan) {
+	picked := make(map[uint32]bool)
+	for _, node := range p.NodeNumbers() {
+		picked[node] = true
+	}
+	for _, node := range p.NodeNumbers() {
+		sp := s.spots[node]
+		if sp == nil || !sp.all {
+			continue
+		}
+		for it := s.mates(sp.host).Iterator(); it.HasNext(); {
+			mate := it.Next()
+			if picked[mate] {
+				continue
+			}
+			picked[mate] = true
+			row := s.row(mate)
+			if row == nil {
+				return
+			}
+			b := s.Index.Bucket(row.Bucket)
+			p.Along = append(p.Along, Pick{Node: mate, Class: s.Index.ClassOf(b, mate), Bucket: b})
+		}
+	}
+}
+
+// named splits what a chunk asks of a node's names from the rest: the nodes that
+// it names, nil when it names none.
+func (m *mapping) named(wants []Want) ([]Want, *roaring.Bitmap) {
+	var rest []Want
+	var nodes *roaring.Bitmap
+	for _, w := range wants {
+		var these *roaring.Bitmap
+		switch w.Res {
+		case index.Host:
+			these = m.mates(w.Value.Str)
+		case index.VNode:
+			these = roaring.New()
+			number, ok, err := m.Rows.NodeNumber(w.Value.Str)
+			if err != nil {
+				m.Index.Fail(err)
+			}
+			if ok {
+				these.Add(number)
+			}
+		default:
+			rest = append(rest, w)
+			continue
+		}
+		if nodes != nil {
+			these.And(nodes)
+		}
+		nodes = these
+	}
+	if nodes == nil {
+		return wants, nil
+	}
+	return rest, nodes
+}
+
+// onOneHost makes one chunk of all: what place=pack asks of a host.
+func onOneHost(defs *index.Defs, chunks []Chunk) Chunk {
+	whole := Chunk{Count: 1}
+	sums, _, _ := sumChunks(nil, defs, chunks)
+	for _, w := range sums {
+		if def, _ := defs.Get(w.Res); def.Consumable {
+			whole.Wants = append(whole.Wants, w)
+		}
+	}
+	for _, c := range chunks {
+		for _, w := range c.Wants {
+			def, _ := defs.Get(w.Res)
+			if !def.Consumable && !def.Directive && !asks(whole.Wants, w) {
+				whole.Wants = append(whole.Wants, w)
+			}
+		}
+	}
+	return whole
+}
+
+func asks(wants []Want, w Want) bool {
+	for _, have := range wants {
+		if have == w {
+			return true
+		}
+	}
+	return false
+}
+
+// unpack tells the chunks of a packed request apart again, and adds the nodes that
+// are taken along.
+func (s *seeker) unpack(p *Plan) {
+	if s.packed != nil {
+		pick := p.Chunks[0].Picks[0]
+		p.Chunks = make([]Allotment, len(s.packed))
+		for i, c := range s.packed {
+			pick.Chunks = int32(c.Count)
+			p.Chunks[i].Picks = []Pick{pick}
+		}
+	}
+	s.along(p)
+}

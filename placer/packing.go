@@ -1,0 +1,190 @@
+package placer
+
+import (
+	"encoding/binary"
+	"slices"
+
+	"github.com/placectl/placectl/index"
+)
+
+// settle looks for any assignment of the chunks to nodes, when handing them out in
+// order has led to none. Where a node serves chunks of one kind only, it is the
+// assignment problem of the bucket path; where it may serve several, vector bin
+// packing, and a bounded search: it goes from node to node and tries what each
+// could hold to the full, for nodes do not get in each other's way, so there is
+// nothing to gain by holding less.
+func (s *seeker) settle(cands [][]index.Candidate) []Allotment {
+	members := s.pool(cands)
+	if !s.enough(members) {
+		return nil
+	}
+	if s.oneKind(members) {
+		return s.assign(members)
+	}
+	p := packer{seeker: s, members: members, need: s.needs(), failed: make(map[string]bool), steps: searchSteps}
+	p.tail = make([][]int, len(members)+1)
+	p.tail[len(members)] = make([]int, len(s.Chunks))
+	for i := len(members) - 1; i >= 0; i-- {
+		p.tail[i] = slices.Clone(p.tail[i+1])
+		for k, n := range members[i].per {
+			p.tail[i][k] += n
+		}
+	}
+	out := make([]Allotment, len(s.Chunks))
+	if !p.search(0) {
+		s.undo()
+		return nil
+	}
+	for _, t := range s.journal {
+		out[t.kind].Picks = append(out[t.kind].Picks, s.pick(t.spot, t.chunks))
+	}
+	s.journal = s.journal[:0]
+	return out
+}
+
+// fitsEmpty reports whether the nodes that are up, all of them empty, could hold
+// the request. When the search for a packing is given up it says yes.
+func (m *mapping) fitsEmpty(cands [][]index.Candidate) bool {
+	s := m.seek(m.Now, nil, true)
+	if m.policy == Contiguous {
+		chunks, _ := s.byPool(cands)
+		return chunks != nil
+	}
+	if chunks, _ := s.handOut(s.firstAvailable(cands)); chunks != nil {
+		return true
+	}
+	return len(m.Chunks) > 1 && (s.settle(cands) != nil || s.gaveUp)
+}
+
+// oneKind reports whether no node may serve two kinds of chunk.
+func (s *seeker) oneKind(members []member) bool {
+	for i := range members {
+		sp := s.spotAt(members[i].node, members[i].bucket, members[i].class)
+		if sp != nil && !sp.whole && !sp.one {
+			return false
+		}
+	}
+	return true
+}
+
+// assign solves the assignment problem of nodes that serve one kind each.
+func (s *seeker) assign(members []member) []Allotment {
+	p := problem{needs: s.needs()}
+	byPer := make(map[string]*atom)
+	var nodes [][]member
+	for _, m := range members {
+		key := perKey(m.per)
+		if byPer[key] == nil {
+			byPer[key] = &atom{per: m.per}
+			p.atoms = append(p.atoms, byPer[key])
+			nodes = append(nodes, nil)
+		}
+		byPer[key].count++
+		a := slices.Index(p.atoms, byPer[key])
+		nodes[a] = append(nodes[a], m)
+	}
+	if p.solve() != yes {
+		return nil
+	}
+	return s.assigned(&p, nodes)
+}
+
+// assigned hands out an assignment. Hosts that nodes share are no part of it: one
+// that uses a host twice is given up.
+func (s *seeker) assigned(p *problem, nodes [][]member) []Allotment {
+	out := make([]Allotment, len(s.Chunks))
+	for i := range s.Chunks {
+		need := s.Chunks[i].Count
+		for a := range p.atoms {
+			for range p.given[a][i] {
+				m := nodes[a][0]
+				nodes[a] = nodes[a][1:]
+				sp := s.spotAt(m.node, m.bucket, m.class)
+				n := s.holds(sp, i, need)
+				if need == 0 || n == 0 || !s.takeHost(sp) {
+					continue
+				}
+				s.take(sp, i, n)
+				need -= n
+				out[i].Picks = append(out[i].Picks, s.pick(sp, n))
+			}
+		}
+		if need > 0 {
+			s.undo()
+			return nil
+		}
+	}
+	s.journal = s.journal[:0]
+	return out
+}
+
+// packer is a search for a packing.
+type packer struct {
+	*seeker
+	members []member
+	tail    [][]int // by member: what it and those after it hold of each kind, at most
+	need    []int
+	failed  map[string]bool
+	steps   int
+}
+
+// search fills the members from at on.
+func (p *packer) search(at int) bool {
+	if !slices.ContainsFunc(p.need, func(n int) bool { return n > 0 }) {
+		return true
+	}
+	for k, n := range p.need {
+		if n > p.tail[at][k] {
+			return false
+		}
+	}
+	if p.steps--; p.steps < 0 {
+		p.gaveUp = true
+		return false
+	}
+	key := string(binary.AppendUvarint([]byte(perKey(p.need)), uint64(at)))
+	if p.failed[key] {
+		return false
+	}
+	m := &p.members[at]
+	sp := p.spotAt(m.node, m.bucket, m.class)
+	if sp == nil || !p.takeHost(sp) {
+		return p.search(at + 1)
+	}
+	if p.fill(sp, at, 0) {
+		return true
+	}
+	p.failed[key] = true
+	return false
+}
+
+// fill tries every way to fill a node with the kinds from kind on, the most of the
+// first kind first.
+func (p *packer) fill(sp *spot, at, kind int) bool {
+	if kind == len(p.Chunks) {
+		return p.search(at + 1)
+	}
+	most := p.holds(sp, kind, p.need[kind])
+	least := 0
+	if kind == len(p.Chunks)-1 {
+		least = most // nothing comes after it that could want the rest
+	}
+	for n := most; n >= least; n-- {
+		mark := len(p.journal)
+		if n > 0 {
+			p.take(sp, kind, n)
+			p.need[kind] -= n
+		}
+		if p.fill(sp, at, kind+1) {
+			return true
+		}
+		if n > 0 {
+			p.need[kind] += n
+			p.undoTo(mark)
+		}
+		if p.gaveUp {
+			return false
+		}
+	}
+	return false
+}

@@ -1,0 +1,277 @@
+package placer
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/placectl/placectl/index"
+)
+
+// A preference is what Maui writes PREF(FEATURE:a,FEATURE:b). On our command
+// line it is a list of items, any of which makes a node a preferred one:
+//
+//	fast  feature=fast  FEATURE:fast     a feature of the node
+//	mem>=64gb  ncpus>8  disk<=1tb        the amount that the node is configured with
+//	color=red  aoe!=linux                a word, or one of a string_array's
+//	ssd  ssd=yes                         a boolean
+//
+// It orders nodes through the term PREF of a PRIORITYF and never decides whether
+// one can serve the request.
+
+// Preference is which nodes a request would rather have. The zero value prefers
+// none.
+type Preference struct{ any []condition }
+
+// condition is one item of a preference.
+type condition struct {
+	res   index.ResID
+	typ   index.Type
+	op    compareOp
+	also  bool // a node with the feature named by value.Str will do, too
+	value index.Value
+}
+
+// compareOp is how a node's value has to compare with a condition's.
+type compareOp uint8
+
+const (
+	opEqual compareOp = iota
+	opUnequal
+	opAtLeast
+	opAtMost
+	opMore
+	opLess
+)
+
+var compareOps = map[string]compareOp{
+	"=": opEqual, "==": opEqual, "!=": opUnequal, ">=": opAtLeast, "<=": opAtMost, ">": opMore, "<": opLess,
+}
+
+// misspeltOps are what people write for an operator out of other languages.
+var misspeltOps = map[string]string{"=>": ">=", "=<": "<=", "<>": "!=", "===": "==", "!==": "!=", "!": "!="}
+
+// ParsePrefer reads the items of a preference. A bare word is a feature; where a
+// boolean resource is called so, that being true will do as well. = and == are
+// the same. The error is a *SyntaxError about the item that it shows.
+func ParsePrefer(defs *index.Defs, items []string) (Preference, error) {
+	var pref Preference
+	for _, item := range items {
+		p, err := newReader(defs, "preference", item)
+		if err != nil {
+			return Preference{}, err
+		}
+		if len(pref.any) == MaxWants {
+			return Preference{}, p.fail(0, "more than %d preferences", MaxWants)
+		}
+		c, err := p.condition()
+		if err != nil {
+			return Preference{}, err
+		}
+		pref.any = append(pref.any, c)
+	}
+	return pref, nil
+}
+
+// Empty reports whether no node is preferred to others.
+func (p Preference) Empty() bool { return len(p.any) == 0 }
+
+// Matches reports whether a node is one of those preferred. What the node does
+// not have counts as 0, as false, or as a word unlike any other.
+func (p Preference) Matches(n *index.Node) bool {
+	for i := range p.any {
+		if p.any[i].matches(n) {
+			return true
+		}
+	}
+	return false
+}
+
+func (c *condition) matches(n *index.Node) bool {
+	if c.res == index.Feature {
+		return slices.Contains(n.Features, c.value.Str) == (c.op == opEqual)
+	}
+	have, ok := n.Get(c.res)
+	switch {
+	case c.typ == index.String:
+		if !ok && (c.res == index.Host || c.res == index.VNode) {
+			have.Str = n.Name // a node that says nothing else is a host of its own
+		}
+		return (have.Str == c.value.Str) == (c.op == opEqual)
+	case c.typ == index.StringArray:
+		return hasMember(have.Str, c.value.Str) == (c.op == opEqual)
+	case c.also && slices.Contains(n.Features, c.value.Str):
+		return true
+	}
+	return c.op.holds(have.Num, c.value.Num)
+}
+
+func (op compareOp) holds(have, want int64) bool {
+	switch op {
+	case opEqual:
+		return have == want
+	case opUnequal:
+		return have != want
+	case opAtLeast:
+		return have >= want
+	case opAtMost:
+		return have <= want
+	case opMore:
+		return have > want
+	}
+	return have < want
+}
+
+// hasMember looks through a string_array's value where it stands: taking it
+// apart would allocate, for every node.
+func hasMember(members, word string) bool {
+	for members != "" {
+		var m string
+		if m, members, _ = strings.Cut(members, ","); m == word {
+			return true
+		}
+	}
+	return false
+}
+
+// condition reads one item, all of the text.
+func (p *reader) condition() (condition, error) {
+	p.skipSpace()
+	for p.end > p.at && (p.text[p.end-1] == ' ' || p.text[p.end-1] == '\t') {
+		p.end--
+	}
+	at := p.at
+	for p.at < p.end && strings.IndexByte("=!<>: \t", p.text[p.at]) < 0 {
+		p.at++
+	}
+	name := p.text[at:p.at]
+	switch p.skipSpace(); {
+	case name == "":
+		return condition{}, p.fail(at, "expected a feature such as fast, or a condition such as mem>=64gb")
+	case !index.ValidNodeName(name):
+		return condition{}, p.noFeature(at, name)
+	case p.at == p.end:
+		return p.bareWord(name)
+	case p.peek() == ':':
+		if !strings.EqualFold(name, "feature") {
+			return condition{}, p.fail(p.at, "a colon comes after feature only: write %s>=, %s= or another of == != >= <= > <", name, name)
+		}
+		p.at++
+		return p.feature(opEqual)
+	}
+	opAt := p.at
+	op, err := p.compareOp(name)
+	if err != nil {
+		return condition{}, err
+	}
+	def, ok := p.defs.Lookup(name)
+	switch {
+	case !ok:
+		return condition{}, p.noResource(at, name)
+	case def.Directive:
+		return condition{}, p.fail(at, "%s is for the job's launcher: nodes have none of it", def.Name)
+	case op > opUnequal && !def.Type.Numeric():
+		return condition{}, p.fail(opAt, "%s is a %s: only = and != can compare it", def.Name, def.Type)
+	case def.ID == index.Feature:
+		return p.feature(op)
+	}
+	c := condition{res: def.ID, typ: def.Type, op: op}
+	c.value, err = p.compared(def)
+	return c, err
+}
+
+// bareWord is an item without an operator.
+func (p *reader) bareWord(word string) (condition, error) {
+	def, ok := p.defs.Lookup(word)
+	switch {
+	case !ok:
+		return condition{res: index.Feature, typ: index.StringArray, value: index.Value{Str: word}}, nil
+	case def.Type == index.Boolean:
+		return condition{res: def.ID, typ: def.Type, also: true, value: index.Value{Num: 1, Str: word}}, nil
+	}
+	example := "="
+	if def.Type.Numeric() {
+		example = ">="
+	}
+	return condition{}, p.fail(p.end, "expected a comparison such as %s%s after %s, which is a %s; a feature of that name is written feature=%s",
+		word, example, word, def.Type, word)
+}
+
+// feature reads the rest of the item as the name of a feature.
+func (p *reader) feature(op compareOp) (condition, error) {
+	at := p.at
+	word, err := p.comparedText()
+	if err != nil {
+		return condition{}, err
+	}
+	if !index.ValidNodeName(word) {
+		return condition{}, p.noFeature(at, word)
+	}
+	return condition{res: index.Feature, typ: index.StringArray, op: op, value: index.Value{Str: word}}, nil
+}
+
+func (p *reader) noFeature(at int, word string) error {
+	if word == "" {
+		return p.fail(at, "expected the name of a feature")
+	}
+	return p.fail(at, "%q cannot be a feature: expected letters, digits and . - _, or a condition such as mem>=64gb", word)
+}
+
+// compareOp reads an operator.
+func (p *reader) compareOp(name string) (compareOp, error) {
+	at := p.at
+	for p.at < p.end && strings.IndexByte("=!<>", p.text[p.at]) >= 0 {
+		p.at++
+	}
+	text := p.text[at:p.at]
+	if op, ok := compareOps[text]; ok {
+		return op, nil
+	}
+	if meant := misspeltOps[text]; meant != "" {
+		return 0, p.fail(at, "no comparison %q; did you mean %s?", text, meant)
+	}
+	return 0, p.fail(at, "expected one of == = != >= <= > < after %s", name)
+}
+
+// compared reads the rest of the item as a value of a resource, in the notation
+// of our own options.
+func (p *reader) compared(def index.Def) (index.Value, error) {
+	at := p.at
+	text, err := p.comparedText()
+	if err != nil {
+		return index.Value{}, err
+	}
+	switch {
+	case text == "":
+		return index.Value{}, p.fail(p.end, "expected what to compare %s with", def.Name)
+	case def.Type == index.StringArray && strings.Contains(text, ","):
+		return index.Value{}, p.fail(at, "%s is compared with one member of a string_array, not with a list", def.Name)
+	}
+	value, err := def.ParseLoose(text)
+	if err != nil {
+		return value, p.fail(at, "%s: %v", def.Name, err)
+	}
+	return value, nil
+}
+
+// comparedText is the rest of the item without the blanks around it and the
+// quotes in it.
+func (p *reader) comparedText() (string, error) {
+	p.skipSpace()
+	var text []byte
+	for p.at < p.end {
+		if c := p.text[p.at]; c == '"' || c == '\'' {
+			inside, err := p.quoted(c)
+			if err != nil {
+				return "", err
+			}
+			text = append(text, inside...)
+			continue
+		}
+		from := p.at
+		if err := p.step(); err != nil {
+			return "", err
+		}
+		text = append(text, p.text[from:p.at]...)
+	}
+	return string(text), nil
+}

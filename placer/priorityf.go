@@ -1,0 +1,292 @@
+package placer
+
+import (
+	"math"
+	"slices"
+	"strconv"
+
+	"github.com/placectl/placectl/index"
+)
+
+// A priority function orders nodes: the higher its value, the earlier a node is
+// used. It is Maui's PRIORITYF, a sum of signed terms that may have weights,
+//
+//	SPEED + .01*AMEM - 10*JOBCOUNT
+//
+// extended to + - * / parentheses, min(x, ...), max(x, ...) and abs(x). Names
+// are found in any case; priorityf_terms.go lists them. Signs may be repeated
+// and may stand after * and /; an even number of minus signs is a plus.
+//
+// The value is always a finite number, whatever the expression and the node, so
+// that nodes have an order: x/0 is 0, what is too large becomes the largest
+// float64 of its sign, step by step, and a measurement that is not a number
+// counts as 0. Every step rounds as a float64 does, and none is fused with the
+// next, so that all machines agree on an order.
+//
+// The text is read once, into chains: the operands of a sum, a product or a
+// function, side by side in one slice, with their weights. Maui's functions are
+// one chain, which a loop goes through without a call; only what stands in
+// parentheses takes one. There are no closures: what a pointer refers to goes on
+// the heap when a closure gets it, and callers fill a NodeState for each node.
+
+// NodeState is what a policy sees of one node at the instant a request is to
+// start.
+type NodeState struct {
+	Node      *index.Node    // its row: configured resources, speed, priority, features, number
+	Whole     bool           // somebody has the whole of it then
+	Taken     []index.Amount // what is taken of its consumables then (Value.Num): at most one entry a resource, in any order
+	Jobs      int            // jobs on it then
+	Load      float64        // measured load now; planned dedicated cpus for a later start
+	FreeTime  int64          // seconds from the start to the node's next event; timeline.Forever when there is none
+	Preferred bool
+	Affinity  Affinity
+}
+
+// DefaultPriorityF is the function of a store that has set none.
+const DefaultPriorityF = "PRIORITY + 100*PREF"
+
+// PriorityF is a priority function ready to be evaluated. It does not change, so
+// that any number of goroutines may use it.
+type PriorityF struct {
+	terms []expr // added up
+	text  string // the normal form
+}
+
+// Eval is the function's value for a node: finite, and never -0.
+func (f *PriorityF) Eval(s *NodeState) float64 { return chain(f.terms, 0, s) + 0 }
+
+// String is the function's normal form: it reads back as the same function.
+func (f *PriorityF) String() string { return f.text }
+
+// ByNumber reports whether the function tells nodes apart by their numbers: if
+// it does, nodes that are alike in all else have values of their own.
+func (f *PriorityF) ByNumber() bool { return mentions(f.terms, opNodeIndex) }
+
+func mentions(operands []expr, op op) bool {
+	return slices.ContainsFunc(operands, func(e expr) bool { return e.op == op || mentions(e.kids, op) })
+}
+
+// Term is one of the terms that a priority function adds up.
+type Term struct {
+	Text  string  // as in the normal form, with its sign when that is a minus
+	Value float64 // with its sign
+}
+
+// Terms are the function's terms in their order. Added up in that order they
+// are what Eval says, unless a sum on the way is too large for a float64.
+func (f *PriorityF) Terms(s *NodeState) []Term {
+	terms := make([]Term, len(f.terms))
+	for i := range terms {
+		one := f.terms[i : i+1]
+		terms[i] = Term{Text: string(appendSum(nil, one)), Value: chain(one, 0, s) + 0}
+	}
+	return terms
+}
+
+// expr is an operand: a number, a term, or a chain of operands. What it stands
+// for is multiplied by its weight and then joined to the operands before it.
+type expr struct {
+	op     op
+	join   join
+	res    index.ResID // opAvailable, opConfigured: what is counted
+	num    float64     // opAvailable, opConfigured: the Value.Num of one unit; a chain: what it starts from
+	weight float64     // a number's value
+	name   string      // of a term or a function, as in the normal form; opFeature: the feature alone
+	kids   []expr      // a chain
+}
+
+type op uint8
+
+// What an operand is. The terms are in priorityf_terms.go.
+const (
+	opNumber op = iota
+	opSum
+	opProduct
+	opMin
+	opMax
+	opAbs   // a sum of one operand
+	opTerms // from here on: what a node's state says
+)
+
+type join uint8
+
+const (
+	joinPlus join = iota
+	joinMinus
+	joinTimes // also the first of a product
+	joinOver
+	joinMin
+	joinMax
+)
+
+// chain joins operands to a value, which is where their kind of chain starts
+// from. It converts products because Go may fuse one that is not converted with
+// a sum.
+func chain(operands []expr, v float64, s *NodeState) float64 {
+	for i := range operands {
+		e := &operands[i]
+		x := 1.0 // a number is so many ones; so is a speed that is not set
+		switch e.op {
+		case opNumber:
+		case opSum, opProduct, opMin, opMax:
+			x = chain(e.kids, e.num, s)
+		case opAbs:
+			x = math.Abs(chain(e.kids, e.num, s))
+		case opPriority:
+			x = float64(s.Node.Priority)
+		case opSpeed:
+			if s.Node.Speed != 0 {
+				x = finite(s.Node.Speed)
+			}
+		case opLoad:
+			x = finite(s.Load)
+		case opUsage:
+			x = finite(s.Node.Usage)
+		case opJobCount:
+			x = float64(s.Jobs)
+		case opFreeTime:
+			x = float64(min(s.FreeTime, MaxFreeTime))
+		case opNodeIndex:
+			x = float64(s.Node.Number)
+		case opPref:
+			x = oneIf(s.Preferred)
+		case opAffinity:
+			x = float64(min(s.Affinity, Positive))
+		case opFeature:
+			x = oneIf(slices.Contains(s.Node.Features, e.name))
+		case opConfigured:
+			x = float64(s.has(e.res)) / e.num
+		case opAvailable:
+			x = float64(s.available(e.res)) / e.num
+		}
+		x = finite(float64(x * e.weight))
+		switch e.join {
+		case joinPlus:
+			v = finite(v + x)
+		case joinMinus:
+			v = finite(v - x)
+		case joinTimes:
+			v = finite(float64(v * x))
+		case joinOver:
+			if x == 0 {
+				v = 0
+			} else {
+				v = finite(v / x)
+			}
+		case joinMin:
+			if x < v {
+				v = x
+			}
+		case joinMax:
+			if x > v {
+				v = x
+			}
+		}
+	}
+	return v
+}
+
+// finite keeps a value within the finite numbers.
+func finite(v float64) float64 {
+	if v >= -math.MaxFloat64 && v <= math.MaxFloat64 {
+		return v
+	}
+	return saturate(v)
+}
+
+func saturate(v float64) float64 {
+	if math.IsNaN(v) {
+		return 0
+	}
+	return math.Copysign(math.MaxFloat64, v)
+}
+
+// appendSum writes the normal form of a sum.
+func appendSum(b []byte, terms []expr) []byte {
+	for i := range terms {
+		switch minus := terms[i].join == joinMinus; {
+		case minus && i == 0:
+			b = append(b, '-')
+		case minus:
+			b = append(b, " - "...)
+		case i > 0:
+			b = append(b, " + "...)
+		}
+		b = terms[i].append(b, terms[i].op == opSum)
+	}
+	return b
+}
+
+// append writes the normal form of an operand: its weight, and the rest in
+// parentheses if they are wanted or the weight needs them.
+func (e *expr) append(b []byte, parentheses bool) []byte {
+	if e.op == opNumber {
+		return appendNumber(b, e.weight)
+	}
+	if e.weight != 1 {
+		b = append(appendNumber(b, e.weight), '*')
+		parentheses = e.op == opSum || e.op == opProduct
+	}
+	if parentheses {
+		b = append(b, '(')
+	}
+	switch e.op {
+	case opSum:
+		b = appendSum(b, e.kids)
+	case opProduct:
+		b = appendProduct(b, e.kids)
+	case opFeature:
+		b = append(append(append(b, "FEATURE["...), quoteFeature(e.name)...), ']')
+	default:
+		b = e.appendCall(b)
+	}
+	if parentheses {
+		b = append(b, ')')
+	}
+	return b
+}
+
+// appendProduct writes the normal form of a product. A weighted factor that is
+// not the first is a product within the product.
+func appendProduct(b []byte, factors []expr) []byte {
+	for i := range factors {
+		e := &factors[i]
+		switch {
+		case e.join == joinOver:
+			b = append(b, '/')
+		case i > 0:
+			b = append(b, '*')
+		}
+		if i > 0 && e.weight != 1 && e.op != opNumber {
+			b = append(e.append(append(b, '('), false), ')')
+		} else {
+			b = e.append(b, e.op == opSum || e.op == opProduct)
+		}
+	}
+	return b
+}
+
+// appendCall writes a term, or a function and its arguments.
+func (e *expr) appendCall(b []byte) []byte {
+	b = append(b, e.name...)
+	if len(e.kids) == 0 {
+		return b
+	}
+	b = append(b, '(')
+	for i := range e.kids {
+		if i > 0 {
+			b = append(b, ", "...)
+		}
+		b = e.kids[i].append(b, false)
+	}
+	return append(b, ')')
+}
+
+// appendNumber writes a number so that it reads back exactly: plainly while
+// that is short.
+func appendNumber(b []byte, v float64) []byte {
+	if v == 0 || v >= 1e-6 && v < 1e15 {
+		return strconv.AppendFloat(b, v, 'f', -1, 64)
+	}
+	return strconv.AppendFloat(b, v, 'g', -1, 64)
+}

@@ -1,0 +1,252 @@
+package placer
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/placectl/placectl/index"
+)
+
+// Limits of a priority function's text.
+const (
+	MaxPriorityF      = 4096 // bytes, also of the normal form
+	MaxPriorityFDepth = 100  // parentheses within each other, those of functions among them
+)
+
+// ParsePriorityF reads a priority function. The error is a *SyntaxError.
+//
+// The resources are those declared now: when one of them is removed the text has
+// to be read again.
+func ParsePriorityF(defs *index.Defs, text string) (*PriorityF, error) {
+	p := exprReader{reader: reader{defs: defs, what: "priorityf", text: text, end: len(text)}}
+	if len(text) > MaxPriorityF {
+		return nil, p.fail(MaxPriorityF, "longer than %d bytes", MaxPriorityF)
+	}
+	if p.skipSpace(); p.at == p.end {
+		return nil, p.fail(p.at, "it is empty: expected an expression such as %s", DefaultPriorityF)
+	}
+	e, err := p.sum()
+	if err != nil {
+		return nil, err
+	}
+	if p.at < p.end {
+		return nil, p.expected("+ - * / or the end")
+	}
+	f := &PriorityF{terms: []expr{e}}
+	if e.op == opSum && e.weight == 1 {
+		f.terms = e.kids
+	}
+	f.text = string(appendSum(nil, f.terms))
+	if len(f.text) > MaxPriorityF {
+		return nil, p.fail(p.end, "written out with spaces and zeros it is longer than %d bytes: %d", MaxPriorityF, len(f.text))
+	}
+	return f, nil
+}
+
+// An exprReader reads expressions. Its methods sum, product and factor also skip
+// the spaces in front of what they read and behind it.
+type exprReader struct {
+	reader
+	depth int
+}
+
+// expected is the error for what stands here instead of something else.
+func (p *exprReader) expected(what string) error {
+	if p.at == p.end {
+		return p.fail(p.at, "expected %s, found the end", what)
+	}
+	_, n := utf8.DecodeRuneInString(p.text[p.at:p.end])
+	return p.fail(p.at, "expected %s, found %q", what, p.text[p.at:p.at+n])
+}
+
+// sum reads terms joined by signs, and leaves a lone term that is not negative
+// as it is. The + or - between two terms is the first sign of the second one.
+func (p *exprReader) sum() (expr, error) {
+	var terms []expr
+	for {
+		term, minus, err := p.product()
+		if err != nil {
+			return expr{}, err
+		}
+		term.join = joinPlus
+		if minus {
+			term.join = joinMinus
+		}
+		terms = append(terms, term)
+		if c := p.peek(); c != '+' && c != '-' {
+			break
+		}
+	}
+	if len(terms) == 1 && terms[0].join == joinPlus {
+		return terms[0], nil
+	}
+	return expr{op: opSum, weight: 1, kids: terms}, nil
+}
+
+// product reads factors joined by * and /. The signs of all of them become one,
+// and a number in front becomes the weight of what it multiplies; both round to
+// the same value.
+func (p *exprReader) product() (product expr, minus bool, err error) {
+	var factors []expr
+	for join := joinTimes; ; p.at++ {
+		factor, negative, err := p.factor()
+		if err != nil {
+			return expr{}, false, err
+		}
+		minus = minus != negative
+		factor.join = join
+		if len(factors) == 1 && join == joinTimes && factors[0].op == opNumber && factor.op != opNumber && factor.weight == 1 {
+			factor.weight = factors[0].weight
+			factors[0] = factor
+		} else {
+			factors = append(factors, factor)
+		}
+		switch p.peek() {
+		case '*':
+			join = joinTimes
+			continue
+		case '/':
+			join = joinOver
+			continue
+		}
+		break
+	}
+	if len(factors) == 1 {
+		return factors[0], minus, nil
+	}
+	return expr{op: opProduct, num: 1, weight: 1, kids: factors}, minus, nil
+}
+
+// factor reads any number of signs and what they belong to. Minus tells whether
+// the signs, and that of a lone term in parentheses, make it negative.
+func (p *exprReader) factor() (factor expr, minus bool, err error) {
+	p.skipSpace()
+	for p.peek() == '+' || p.peek() == '-' {
+		minus = minus != (p.peek() == '-')
+		p.at++
+		p.skipSpace()
+	}
+	switch c := p.peek(); {
+	case isDigit(c) || c == '.':
+		factor, err = p.number()
+	case isLetter(c):
+		factor, err = p.word()
+	case c == '(':
+		if factor, err = p.inParentheses("+ - * /", p.sum); factor.op == opSum && len(factor.kids) == 1 {
+			factor, minus = factor.kids[0], !minus
+		}
+	default:
+		err = p.expected("a term, a number or (")
+	}
+	p.skipSpace()
+	return factor, minus, err
+}
+
+// inParentheses reads ( and ) and what read makes of what is between, where it
+// goes on as long as it finds one of the operators.
+func (p *exprReader) inParentheses(operators string, read func() (expr, error)) (expr, error) {
+	open := p.at
+	if p.depth++; p.depth > MaxPriorityFDepth {
+		return expr{}, p.fail(open, "more than %d parentheses within each other", MaxPriorityFDepth)
+	}
+	p.at++
+	e, err := read()
+	if err != nil {
+		return expr{}, err
+	}
+	if p.peek() != ')' {
+		place := utf8.RuneCountInString(p.text[:open]) + 1
+		return expr{}, p.expected(fmt.Sprintf("%s or a ) for the ( at character %d", operators, place))
+	}
+	p.at++
+	p.depth--
+	return e, nil
+}
+
+// number reads 1, 1.5, .01 or 1e3. A letter e is an exponent only with digits.
+func (p *exprReader) number() (expr, error) {
+	start := p.at
+	digits := p.digits()
+	if p.peek() == '.' {
+		p.at++
+		digits += p.digits()
+	}
+	if digits == 0 {
+		return expr{}, p.fail(start, "expected digits before or after the point")
+	}
+	if mantissa := p.at; p.peek()|0x20 == 'e' {
+		if p.at++; p.peek() == '+' || p.peek() == '-' {
+			p.at++
+		}
+		if p.digits() == 0 {
+			p.at = mantissa
+		}
+	}
+	v, err := strconv.ParseFloat(p.text[start:p.at], 64)
+	if err != nil {
+		return expr{}, p.fail(start, "the number %s is too large", p.text[start:p.at])
+	}
+	return expr{op: opNumber, weight: v}, nil
+}
+
+func (p *exprReader) digits() int {
+	start := p.at
+	for isDigit(p.peek()) {
+		p.at++
+	}
+	return p.at - start
+}
+
+// word reads what begins with a letter: a term or a function.
+func (p *exprReader) word() (expr, error) {
+	start := p.at
+	for c := p.peek(); isLetter(c) || isDigit(c) || c == '_'; c = p.peek() {
+		p.at++
+	}
+	word := p.text[start:p.at]
+	switch strings.ToUpper(word) {
+	case "MIN":
+		return p.function(expr{op: opMin, num: math.MaxFloat64, weight: 1, name: "min"}, joinMin)
+	case "MAX":
+		return p.function(expr{op: opMax, num: -math.MaxFloat64, weight: 1, name: "max"}, joinMax)
+	case "ABS":
+		return p.function(expr{op: opAbs, weight: 1, name: "abs"}, joinPlus)
+	case "FEATURE":
+		return p.feature()
+	case "A":
+		return p.resource(opAvailable, "A")
+	case "C":
+		return p.resource(opConfigured, "C")
+	}
+	if term, ok := oneWordTerm(p.defs, word); ok {
+		return term, nil
+	}
+	return expr{}, p.noTerm(start, word)
+}
+
+// function reads a function's arguments.
+func (p *exprReader) function(e expr, join join) (expr, error) {
+	if p.skipSpace(); p.peek() != '(' {
+		return expr{}, p.expected("( after " + e.name)
+	}
+	return p.inParentheses("+ - * / ,", func() (expr, error) {
+		for {
+			arg, err := p.sum()
+			if err != nil {
+				return expr{}, err
+			}
+			arg.join = join
+			e.kids = append(e.kids, arg)
+			if p.peek() != ',' {
+				return e, nil
+			}
+			if e.op == opAbs {
+				return expr{}, p.fail(p.at, "abs takes one argument")
+			}
+			p.at++
+		}
+	})
+}

@@ -1,0 +1,237 @@
+package placer
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/placectl/placectl/index"
+)
+
+// The terms of a priority function. "Then" is when the request is to start.
+//
+//	PRIORITY            the node's priority
+//	SPEED               its speed, 1 when none is set
+//	LOAD                its load: measured now, or the cpus planned on it for a later start
+//	USAGE               how much of its time it was busy, 0 to 1
+//	JOBCOUNT            jobs on it then
+//	FREETIME            seconds from then to its next event, MaxFreeTime at most
+//	NODEINDEX           its number: nodes are numbered as they are declared
+//	PREF                1 when the request prefers it, else 0
+//	RESAFFINITY         1, 0 or -1: the affinity to the reservation it is in; a required one is 1
+//	FEATURE[x]          1 when it has the feature x, written exactly so, else 0; in quotes when x holds a ]
+//	CPROCS CMEM CSWAP CDISK   cpus, and MB of memory, swap and disk, that it has
+//	APROCS AMEM ASWAP ADISK   of these, what is not taken then; 0 when somebody has the whole node
+//	C.name A.name       the same of any consumable resource: a size in MB, a long or float as it is
+//
+// A MB is 1024 kb. A node that says nothing of a resource has 0 of it. Names of
+// resources may have hyphens, so behind A. or C. stands the longest name that is
+// declared: A.gpu-mem is the resource gpu-mem where there is one, else gpu less
+// whatever mem is.
+
+// MaxFreeTime is the FREETIME, in seconds, of a node that has no next event or
+// a later one: about 31 years. It is far beyond any plan, and small enough for
+// a sum not to lose the other terms in rounding.
+const MaxFreeTime = 1_000_000_000
+
+// The terms, as chain knows them.
+const (
+	opPriority op = opTerms + iota
+	opSpeed
+	opLoad
+	opUsage
+	opJobCount
+	opFreeTime
+	opNodeIndex
+	opPref
+	opAffinity
+	opFeature
+	opConfigured
+	opAvailable
+)
+
+// oneWordTerms are the terms that a word is enough for: not FEATURE, A and C.
+var oneWordTerms = []struct {
+	name string
+	op   op
+	res  index.ResID
+}{
+	{"PRIORITY", opPriority, 0},
+	{"SPEED", opSpeed, 0},
+	{"LOAD", opLoad, 0},
+	{"USAGE", opUsage, 0},
+	{"JOBCOUNT", opJobCount, 0},
+	{"FREETIME", opFreeTime, 0},
+	{"NODEINDEX", opNodeIndex, 0},
+	{"PREF", opPref, 0},
+	{"RESAFFINITY", opAffinity, 0},
+	{"CPROCS", opConfigured, index.NCPUs},
+	{"CMEM", opConfigured, index.Mem},
+	{"CSWAP", opConfigured, index.Swap},
+	{"CDISK", opConfigured, index.Disk},
+	{"APROCS", opAvailable, index.NCPUs},
+	{"AMEM", opAvailable, index.Mem},
+	{"ASWAP", opAvailable, index.Swap},
+	{"ADISK", opAvailable, index.Disk},
+}
+
+func oneIf(b bool) float64 {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// has looks through the row from its front, where the built-in resources are:
+// a binary search takes longer, and a closure.
+func (s *NodeState) has(id index.ResID) int64 {
+	for i := range s.Node.Res {
+		if s.Node.Res[i].Res == id {
+			return s.Node.Res[i].Value.Num
+		}
+	}
+	return 0
+}
+
+// available is what is left of a resource, never below 0: a node may be given
+// less than what jobs hold of it already.
+func (s *NodeState) available(id index.ResID) int64 {
+	if s.Whole {
+		return 0
+	}
+	left := s.has(id)
+	for i := range s.Taken {
+		if s.Taken[i].Res == id {
+			return max(left-s.Taken[i].Value.Num, 0)
+		}
+	}
+	return max(left, 0)
+}
+
+// oneWordTerm finds a term in any case.
+func oneWordTerm(defs *index.Defs, word string) (expr, bool) {
+	for _, t := range oneWordTerms {
+		if !strings.EqualFold(word, t.name) {
+			continue
+		}
+		if t.op == opConfigured || t.op == opAvailable {
+			def, _ := defs.Get(t.res)
+			return counting(t.op, def, t.name), true
+		}
+		return expr{op: t.op, weight: 1, name: t.name}, true
+	}
+	return expr{}, false
+}
+
+// counting is the term that counts a resource. Its unit is one MB of a size, 1
+// of anything else.
+func counting(op op, def index.Def, name string) expr {
+	one := "1"
+	if def.Type == index.Size {
+		one = "1mb"
+	}
+	unit, err := def.ParseValue(one)
+	if err != nil {
+		panic(err) // every numeric type has a 1
+	}
+	return expr{op: op, res: def.ID, num: float64(unit.Num), weight: 1, name: name}
+}
+
+// noTerm is the error for an unknown word, which the reader is behind.
+func (p *exprReader) noTerm(at int, word string) error {
+	if p.peek() == '.' {
+		return p.fail(at, "no term %q: a resource is A.name for what is available of it, C.name for what is configured", word)
+	}
+	if def, ok := p.defs.Lookup(word); ok && def.Consumable {
+		return p.fail(at, "no term %q: write A.%s for what is available of it, C.%[2]s for what is configured", word, def.Name)
+	}
+	known := []string{"FEATURE", "min", "max", "abs"}
+	for _, t := range oneWordTerms {
+		known = append(known, t.name)
+	}
+	return p.fail(at, "no term %q%s", word, index.DidYouMean(word, known))
+}
+
+// feature reads the [x] or ['x'] behind FEATURE.
+func (p *exprReader) feature() (expr, error) {
+	if p.skipSpace(); p.peek() != '[' {
+		return expr{}, p.expected("[ and the name of a feature after FEATURE")
+	}
+	p.at++
+	start := p.at
+	var name string
+	if c := p.peek(); c == '\'' || c == '"' {
+		var err error
+		if name, err = p.quoted(c); err != nil {
+			return expr{}, err
+		}
+	} else {
+		for p.at < p.end && p.peek() != ']' {
+			p.at++
+		}
+		name = p.text[start:p.at]
+	}
+	switch {
+	case p.peek() != ']':
+		return expr{}, p.expected("] after the name of a feature")
+	case !index.ValidNodeName(name):
+		return expr{}, p.fail(start, "%q cannot be a feature", name)
+	}
+	p.at++
+	return expr{op: opFeature, weight: 1, name: name}, nil
+}
+
+// quoteFeature protects a feature that would end too early. None holds quotes.
+func quoteFeature(name string) string {
+	if strings.IndexByte(name, ']') < 0 {
+		return name
+	}
+	return "'" + name + "'"
+}
+
+// resource reads the .name behind A or C.
+func (p *exprReader) resource(op op, letter string) (expr, error) {
+	if p.peek() != '.' {
+		return expr{}, p.expected(". and a consumable resource after " + letter)
+	}
+	p.at++
+	start := p.at
+	name := p.name()
+	if name == "" {
+		return expr{}, p.expected("a consumable resource after " + letter + ".")
+	}
+	def, ok := p.longest(name, true)
+	if !ok {
+		return expr{}, p.noConsumable(start, name)
+	}
+	p.at = start + len(def.Name)
+	return counting(op, def, letter+"."+def.Name), nil
+}
+
+// longest finds the resource whose name is all of a text or ends at one of its
+// hyphens.
+func (p *exprReader) longest(text string, consumable bool) (index.Def, bool) {
+	for end := len(text); end > 0; end = strings.LastIndexByte(text[:end], '-') {
+		if def, ok := p.defs.Lookup(text[:end]); ok && (def.Consumable || !consumable) {
+			return def, true
+		}
+	}
+	return index.Def{}, false
+}
+
+// noConsumable is the error for what stands behind A. or C.
+func (p *exprReader) noConsumable(at int, name string) error {
+	if def, ok := p.longest(name, false); ok {
+		return p.fail(at, "%s is not a consumable resource", def.Name)
+	}
+	consumables := slices.DeleteFunc(slices.Clone(p.defs.All()), func(def index.Def) bool { return !def.Consumable })
+	known := make([]string, len(consumables))
+	for i, def := range consumables {
+		known[i] = def.Name
+	}
+	hint := index.DidYouMean(name, known)
+	if hint == "" { // what follows a hyphen may be another term
+		name, _, _ = strings.Cut(name, "-")
+		hint = index.DidYouMean(name, known)
+	}
+	return p.fail(at, "no resource %q%s", name, hint)
+}

@@ -1,0 +1,295 @@
+package placer
+
+import (
+	"cmp"
+	"iter"
+	"math"
+	"slices"
+
+	"github.com/RoaringBitmap/roaring/v2"
+	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/timeline"
+)
+
+// Policies that score nodes have to look at every node that could serve a chunk,
+// with one exception that is most of a cluster: nodes of a bucket that are free,
+// with nothing planned, and have nothing of their own that a score could see, all
+// score the same. They are one entry, and follow each other in node order.
+
+// entry is a node with its score, or the idle nodes of a bucket with theirs.
+type entry struct {
+	node   uint32
+	class  index.Class
+	level  level
+	bucket *index.Bucket
+	score  float64 // the least first
+	ties   []int64 // compared where scores are equal
+	rest   roaring.IntPeekable
+}
+
+func (e *entry) before(f *entry) bool {
+	if c := cmp.Or(cmp.Compare(e.level, f.level), cmp.Compare(e.score, f.score), slices.Compare(e.ties, f.ties),
+		cmp.Compare(f.bucket.Priority, e.bucket.Priority)); c != 0 {
+		return c < 0
+	}
+	return e.node < f.node
+}
+
+// scorer gives a spot its score and what decides ties.
+type scorer func(sp *spot) (float64, []int64)
+
+// ranking is the order of a policy that scores nodes.
+func (s *seeker) ranking(cands [][]index.Candidate) ordered {
+	return func(kind int) iter.Seq[*spot] {
+		return func(yield func(*spot) bool) {
+			for e := range popAll(s.entries(kind, cands[kind])) {
+				if sp := s.spotAt(e.node, e.bucket, e.class); sp != nil && !yield(sp) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// entries scores the nodes that could serve a chunk.
+func (s *seeker) entries(kind int, cands []index.Candidate) []entry {
+	score, alike := s.scorer(kind)
+	var out []entry
+	var sp spot
+	add := func(node uint32, b *index.Bucket, class index.Class, rest roaring.IntPeekable) {
+		if s.look(&sp, node, b, class) && s.holds(&sp, kind, 1) > 0 {
+			e := entry{node: node, class: class, level: sp.level, bucket: b, rest: rest}
+			e.score, e.ties = score(&sp)
+			out = append(out, e)
+		}
+	}
+	for i := range cands {
+		c := &cands[i]
+		for _, class := range []index.Class{index.Free, index.Later, index.Busy} {
+			nodes := s.nodes(kind, c, class)
+			if nodes == nil {
+				continue
+			}
+			if class == index.Free && alike && !s.empty {
+				idle := roaring.AndNot(roaring.AndNot(nodes, s.ranked), s.ruled)
+				nodes = roaring.AndNot(nodes, idle)
+				if it := idle.Iterator(); it.HasNext() {
+					add(it.Next(), c.Bucket, class, it)
+				}
+			}
+			for it := nodes.Iterator(); it.HasNext(); {
+				if node := it.Next(); len(s.Grants) == 0 || !s.granting().Contains(node) {
+					add(node, c.Bucket, class, nil)
+				}
+			}
+		}
+	}
+	if len(s.Grants) > 0 {
+		for it := s.granting().Iterator(); it.HasNext(); {
+			if g := s.grantedSpot(it.Next(), cands); g != nil {
+				add(g.node, g.bucket, g.class, nil)
+			}
+		}
+	}
+	return out
+}
+
+// popAll gives entries back in order, as many as are wanted: a heap, not a sort,
+// because most often that is few.
+func popAll(heap []entry) iter.Seq[*entry] {
+	return func(yield func(*entry) bool) {
+		for i := len(heap)/2 - 1; i >= 0; i-- {
+			sinkEntry(heap, i)
+		}
+		for len(heap) > 0 {
+			if !yield(&heap[0]) {
+				return
+			}
+			if top := &heap[0]; top.rest != nil && top.rest.HasNext() {
+				top.node = top.rest.Next()
+			} else {
+				heap[0] = heap[len(heap)-1]
+				heap = heap[:len(heap)-1]
+			}
+			sinkEntry(heap, 0)
+		}
+	}
+}
+
+func sinkEntry(heap []entry, i int) {
+	for {
+		least := i
+		for _, k := range [2]int{2*i + 1, 2*i + 2} {
+			if k < len(heap) && heap[k].before(&heap[least]) {
+				least = k
+			}
+		}
+		if least == i {
+			return
+		}
+		heap[i], heap[least] = heap[least], heap[i]
+		i = least
+	}
+}
+
+// scorer is that of the policy, and whether idle nodes of a bucket score alike.
+func (s *seeker) scorer(kind int) (scorer, bool) {
+	switch s.policy {
+	case LastAvailable:
+		return s.gap, true
+	case CPULoad:
+		if s.at > s.Now {
+			return s.configured(), true // load of a later time is not known
+		}
+		return s.unused, true
+	case MinResource:
+		return s.configured(), true
+	case Fastest:
+		return s.slowness, true
+	case Tetris:
+		return s.misfit(kind), true
+	case Priority:
+		return s.priority()
+	}
+	return s.listed(), false
+}
+
+// gap is how long a node stays unused behind the request.
+func (s *seeker) gap(sp *spot) (float64, []int64) {
+	if sp.class == index.Free || s.empty {
+		return math.Inf(1), nil
+	}
+	next := s.Calendar.NextBusy(sp.node, s.end)
+	if next == timeline.Forever {
+		return math.Inf(1), nil
+	}
+	return float64(next - s.end), nil
+}
+
+// unused is the processors that are neither dedicated nor loaded, negated.
+func (s *seeker) unused(sp *spot) (float64, []int64) {
+	ncpus := []uint16{uint16(index.NCPUs)}
+	var taken [1]int64
+	if sp.class != index.Free && !s.empty {
+		s.Calendar.Taken(sp.node, s.at, s.at+1, &s.guest, ncpus, taken[:])
+	}
+	have, used := s.of(sp, index.NCPUs), float64(taken[0])
+	if s.ranked.Contains(sp.node) {
+		if row := s.row(sp.node); row != nil {
+			used = max(used, row.Load)
+		}
+	}
+	return used - float64(have), nil
+}
+
+// of is how much of a resource a spot's node has.
+func (s *seeker) of(sp *spot, id index.ResID) int64 {
+	var row *index.Node
+	if s.ranked.Contains(sp.node) {
+		row = s.row(sp.node)
+	}
+	return capacityOf(row, sp.bucket, id)
+}
+
+// slowness puts the fastest node first: by its own speed, then by that of its
+// processors.
+func (s *seeker) slowness(sp *spot) (float64, []int64) {
+	if !s.ranked.Contains(sp.node) {
+		return -1, []int64{0}
+	}
+	row := s.row(sp.node)
+	if row == nil {
+		return -1, []int64{0}
+	}
+	speed := row.Speed
+	if speed == 0 {
+		speed = 1
+	}
+	return -speed, []int64{-int64(row.ProcSpeed * 1e6)}
+}
+
+// configured is a node's share of the cluster in the resource of which it has the
+// largest, its dominant share (Ghodsi et al., Dominant Resource Fairness, 2011);
+// ties go by each resource as declared.
+func (s *seeker) configured() scorer {
+	type total struct {
+		id  index.ResID
+		sum int64
+	}
+	var totals []total
+	for _, def := range s.Index.Defs().All() {
+		if !def.Consumable {
+			continue
+		}
+		if sum := s.Index.Configured(def.ID); sum > 0 {
+			totals = append(totals, total{def.ID, sum})
+		}
+	}
+	score := func(row *index.Node, b *index.Bucket) (float64, []int64) {
+		share, have := 0.0, make([]int64, len(totals))
+		for i, t := range totals {
+			have[i] = capacityOf(row, b, t.id)
+			share = max(share, float64(have[i])/float64(t.sum))
+		}
+		return share, have
+	}
+	type scored struct {
+		share float64
+		have  []int64
+	}
+	memo := make(map[*index.Bucket]scored)
+	return func(sp *spot) (float64, []int64) {
+		if s.ranked.Contains(sp.node) {
+			return score(s.row(sp.node), sp.bucket)
+		}
+		known, ok := memo[sp.bucket]
+		if !ok {
+			known.share, known.have = score(nil, sp.bucket)
+			memo[sp.bucket] = known
+		}
+		return known.share, known.have
+	}
+}
+
+// misfit is the alignment of what a chunk asks for with what is left of a node,
+// both as parts of what the node has, negated (Grandl et al., Multi-Resource
+// Packing for Cluster Schedulers, 2014).
+func (s *seeker) misfit(kind int) scorer {
+	return func(sp *spot) (float64, []int64) {
+		dot := 0.0
+		for _, w := range s.Chunks[kind].Wants {
+			q, ok := slices.BinarySearch(s.quantities, uint16(w.Res))
+			if !ok {
+				continue
+			}
+			if have := float64(s.of(sp, w.Res)); have > 0 {
+				dot += float64(w.Value.Num) / have * float64(sp.left[q]) / have
+			}
+		}
+		return -dot, nil
+	}
+}
+
+// listed is the site's own order: nodes that it does not name come last.
+func (s *seeker) listed() scorer {
+	rank := make(map[uint32]int, len(s.Ranking))
+	for i, node := range s.Ranking {
+		if _, twice := rank[node]; !twice {
+			rank[node] = i
+		}
+	}
+	return func(sp *spot) (float64, []int64) {
+		if at, ok := rank[sp.node]; ok {
+			return float64(at), nil
+		}
+		return math.Inf(1), nil
+	}
+}
+
+// inDeclaredOrder sorts spots in node order.
+func inDeclaredOrder(spots []*spot) []*spot {
+	slices.SortFunc(spots, func(a, b *spot) int {
+		return cmp.Or(cmp.Compare(b.bucket.Priority, a.bucket.Priority), cmp.Compare(a.node, b.node))
+	})
+	return spots
+}

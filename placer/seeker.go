@@ -1,0 +1,274 @@
+package placer
+
+import (
+	"slices"
+
+	"github.com/RoaringBitmap/roaring/v2"
+	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/timeline"
+)
+
+// The node path looks at nodes one by one, as far as it has to: bitmaps say which
+// could have what is asked for, the calendar how much of each is left throughout
+// the request's time. A seeker is one such search, at one instant; a spot is what
+// it knows of a node.
+type seeker struct {
+	*mapping
+	at, end int64
+	ended   *roaring.Bitmap // nil: the instant is now
+	empty   bool            // as if nothing were on any node
+	peak    []int64
+	spots   map[uint32]*spot // the nodes looked at; nil for those of no use
+	rooms   []*roaring.Bitmap
+	hosts   map[string]bool // those that a scattered request has a chunk on
+	journal []taking
+	guest   Guest
+	gaveUp  bool       // a search was too long
+	blank   index.Node // stands for the row of a node that has nothing of its own
+}
+
+// spot is a node that could serve some of the request.
+type spot struct {
+	node   uint32
+	bucket *index.Bucket
+	class  index.Class
+	level  level
+	sharing
+	left   []int64 // of each of the request's quantities
+	kind   int     // the chunk of the select that it serves, -1 for none yet
+	chunks int     // how many it serves
+	within uint64  // the reservation that amounts are taken out of
+}
+
+// sharing is how a request would be on a node with others.
+type sharing struct {
+	whole bool   // it takes the whole node
+	one   bool   // no more than one of its chunks
+	alone bool   // beside those of its own user only
+	host  string // the host that the node shares with others, "" when it has one for itself
+	all   bool   // it takes every node of the host
+}
+
+// level is a class of nodes that is gone through before the next.
+type level int8
+
+// The levels, by the affinity of the reservations that the request would be in.
+const (
+	required level = iota
+	attracted
+	neutral
+	unreserved
+	repelled
+)
+
+// taking is a step that can be undone.
+type taking struct {
+	*spot
+	kind, chunks, was int
+	host              string
+}
+
+func (m *mapping) seek(at int64, ended *roaring.Bitmap, empty bool) *seeker {
+	return &seeker{mapping: m, at: at, end: at + m.Duration, ended: ended, empty: empty,
+		peak: make([]int64, len(m.quantities)), spots: make(map[uint32]*spot), rooms: make([]*roaring.Bitmap, len(m.Chunks)), guest: Guest{Grants: m.Grants}}
+}
+
+// quantitiesOf are the consumables that chunks ask some of, ascending.
+func quantitiesOf(defs *index.Defs, chunks []Chunk) []uint16 {
+	var out []uint16
+	for _, c := range chunks {
+		for _, w := range c.Wants {
+			if def, ok := defs.Get(w.Res); ok && def.Consumable && w.Value.Num > 0 && !slices.Contains(out, uint16(w.Res)) {
+				out = append(out, uint16(w.Res))
+			}
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// spotAt is what there is of a node, nil when it is of no use.
+func (s *seeker) spotAt(node uint32, b *index.Bucket, class index.Class) *spot {
+	sp, known := s.spots[node]
+	if !known {
+		sp = new(spot)
+		if !s.look(sp, node, b, class) {
+			sp = nil
+		}
+		s.spots[node] = sp
+	}
+	return sp
+}
+
+// look fills a spot, and reports whether the node takes the request at all. The
+// left of the spot is reused.
+func (s *seeker) look(sp *spot, node uint32, b *index.Bucket, class index.Class) bool {
+	*sp = spot{node: node, bucket: b, class: class, level: unreserved, left: sp.left[:0], kind: -1}
+	var row *index.Node
+	if s.ruled.Contains(node) || s.ranked.Contains(node) {
+		if row = s.row(node); row == nil {
+			return false
+		}
+	}
+	sp.sharing = s.sharingOn(row)
+	for _, q := range s.quantities {
+		sp.left = append(sp.left, capacityOf(row, b, index.ResID(q)))
+	}
+	if s.empty {
+		return true
+	}
+	if len(s.Grants) > 0 && !s.admit(sp) {
+		return false
+	}
+	if class == index.Free {
+		return true
+	}
+	switch s.Calendar.Taken(node, s.at, s.end, &s.guest, s.quantities, s.peak) {
+	case timeline.Whole:
+		return false
+	case timeline.Open:
+		if sp.whole || !s.company(node, sp.alone || row != nil && row.Access == index.AccessSingleUser) {
+			return false
+		}
+		for q := range sp.left {
+			sp.left[q] = max(0, sp.left[q]-s.peak[q])
+		}
+	}
+	return sp.within == 0 || s.inClaim(sp)
+}
+
+// row reads a node's row, nil when it cannot be read; the failure is kept.
+func (m *mapping) row(node uint32) *index.Node {
+	n, err := m.Rows.Node(node)
+	if err != nil {
+		m.Index.Fail(err)
+		return nil
+	}
+	return n
+}
+
+// capacityOf is how much of a resource a node has: by its row where it has one to
+// look at, else by what it shares with its bucket.
+func capacityOf(row *index.Node, b *index.Bucket, id index.ResID) int64 {
+	if row != nil {
+		v, _ := row.Get(id)
+		return v.Num
+	}
+	v, _ := b.Get(id)
+	return v.Num
+}
+
+// sharingOn is how the request would be on a node; a nil row is that of a node
+// without rules of its own. The table of sharings is that of PBS's vnode attribute.
+func (m *mapping) sharingOn(row *index.Node) sharing {
+	var how sharing
+	share, access := m.Spec.Place.Share, m.Access
+	if row != nil {
+		access = access.Stricter(row.Access)
+		if host, ok := row.Get(index.Host); ok && host.Str != row.Name || m.hosts != nil && m.hosts[row.Name] {
+			if how.host = row.Name; ok {
+				how.host = host.Str
+			}
+		}
+		switch row.Sharing {
+		case index.ForceExcl:
+			share = max(share, Excl)
+		case index.ForceExclHost:
+			share = ExclHost
+		case index.DefaultExcl:
+			if share == Default {
+				share = Excl
+			}
+		case index.DefaultExclHost:
+			if share == Default {
+				share = ExclHost
+			}
+		case index.IgnoreExcl:
+			share = Shared
+		}
+	}
+	how.whole = share == Excl || share == ExclHost
+	how.all = share == ExclHost && how.host != ""
+	switch access {
+	case index.AccessSingleTask:
+		how.whole, how.one = true, true
+	case index.AccessSingleJob:
+		how.whole = true
+	case index.AccessSingleUser:
+		how.alone = !how.whole
+	}
+	how.one = how.one || m.Spec.Place.Arrange == Scatter || m.Spec.Place.Arrange == VScatter
+	return how
+}
+
+// company reports whether the request's user may be beside those who are on a
+// node in its time. alone says that others must be the same user.
+func (s *seeker) company(node uint32, alone bool) bool {
+	for _, b := range s.Calendar.At(node) {
+		if b.Start >= s.end || s.Calendar.End(b) <= s.at || b.Claim || b.Use == nil || !alone && !b.Use.Alone {
+			continue
+		}
+		user, err := s.Rows.User(b.Owner)
+		if err != nil {
+			s.Index.Fail(err)
+			return false
+		}
+		if user != s.User {
+			return false
+		}
+	}
+	return true
+}
+
+// holds is how many chunks of a kind a spot could take besides what it has, up to
+// need.
+func (s *seeker) holds(sp *spot, kind, need int) int {
+	if sp.chunks > 0 && (sp.one || sp.whole && sp.kind != kind) || sp.host != "" && s.Spec.Place.Arrange == Scatter && s.hosts[sp.host] {
+		return 0
+	}
+	if sp.one {
+		need = min(need, 1)
+	}
+	for _, w := range s.Chunks[kind].Wants {
+		if q, ok := slices.BinarySearch(s.quantities, uint16(w.Res)); ok && w.Value.Num > 0 {
+			need = min(need, int(min(sp.left[q]/w.Value.Num, index.Unlimited)))
+		}
+	}
+	return need
+}
+
+// take gives chunks of a kind to a spot.
+func (s *seeker) take(sp *spot, kind, chunks int) {
+	s.journal = append(s.journal, taking{sp, kind, chunks, sp.kind, ""})
+	sp.kind = kind
+	s.move(sp, kind, chunks)
+	if s.Spec.Place.Arrange == Scatter && sp.host != "" {
+		if s.hosts == nil {
+			s.hosts = make(map[string]bool)
+		}
+		s.hosts[sp.host] = true
+		s.journal[len(s.journal)-1].host = sp.host
+	}
+}
+
+func (s *seeker) move(sp *spot, kind, chunks int) {
+	sp.chunks += chunks
+	for _, w := range s.Chunks[kind].Wants {
+		if q, ok := slices.BinarySearch(s.quantities, uint16(w.Res)); ok {
+			sp.left[q] -= int64(chunks) * w.Value.Num
+		}
+	}
+}
+
+// undo takes back all that was given.
+func (s *seeker) undo() { s.undoTo(0) }
+
+// undoTo takes back what was given since the journal was so long.
+func (s *seeker) undoTo(mark int) {
+	for _, t := range slices.Backward(s.journal[mark:]) {
+		s.move(t.spot, t.kind, -t.chunks)
+		t.spot.kind = t.was
+		delete(s.hosts, t.host)
+	}
+	s.journal = s.journal[:mark]
+}

@@ -1,0 +1,120 @@
+package store
+
+import (
+	"encoding/binary"
+	"fmt"
+	"os"
+)
+
+// Small tables lie inline in the page that lists the tables, and bbolt copies an
+// inline page to the heap where it is not aligned. An offset in it that is wrong
+// then leads into other memory of the process, which no checksum of ours finds in
+// time. So that page is looked at before bbolt opens it: nothing in it may lie
+// outside of it.
+
+// Layout of bbolt's pages (go.etcd.io/bbolt internal/common).
+const (
+	branchFlag   = 0x01
+	leafFlag     = 0x02
+	elementSize  = 16
+	bucketFlag   = 0x01 // of a leaf element
+	bucketHeader = 16
+	maxRootDepth = 4
+)
+
+// preflightRoot verifies the page of tables that a meta page leads to.
+func preflightRoot(f *os.File, pageSize int64, root, pages uint64, depth int) error {
+	page, err := readPage(f, pageSize, root, pages)
+	if err != nil {
+		return err
+	}
+	flags, elements := binary.NativeEndian.Uint16(page[8:]), int(binary.NativeEndian.Uint16(page[10:]))
+	if len(page) < pageHeaderSize+elements*elementSize {
+		return badPage(f, root)
+	}
+	for i := range elements {
+		at := pageHeaderSize + i*elementSize
+		switch {
+		case flags == branchFlag && depth < maxRootDepth:
+			err = preflightRoot(f, pageSize, binary.NativeEndian.Uint64(page[at+8:]), pages, depth+1)
+		case flags == leafFlag:
+			err = soundElement(f, root, page, at, pages)
+		default:
+			err = badPage(f, root)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func readPage(f *os.File, pageSize int64, id, pages uint64) ([]byte, error) {
+	if id < 2 || id >= pages {
+		return nil, badPage(f, id)
+	}
+	page := make([]byte, pageSize)
+	if _, err := f.ReadAt(page, int64(id)*pageSize); err != nil {
+		return nil, badPage(f, id)
+	}
+	more := uint64(binary.NativeEndian.Uint32(page[12:]))
+	if more == 0 {
+		return page, nil
+	}
+	if more >= pages-id {
+		return nil, badPage(f, id)
+	}
+	page = make([]byte, int64(more+1)*pageSize)
+	if _, err := f.ReadAt(page, int64(id)*pageSize); err != nil {
+		return nil, badPage(f, id)
+	}
+	return page, nil
+}
+
+// soundElement verifies an element of a leaf page, and the inline page in it.
+func soundElement(f *os.File, id uint64, page []byte, at int, pages uint64) error {
+	value, ok := leafValue(page, at)
+	switch {
+	case !ok:
+		return badPage(f, id)
+	case binary.NativeEndian.Uint32(page[at:])&bucketFlag == 0:
+		return nil
+	case len(value) < bucketHeader:
+		return badPage(f, id)
+	}
+	if root := binary.NativeEndian.Uint64(value); root != 0 {
+		if root >= pages {
+			return badPage(f, id)
+		}
+		return nil
+	}
+	inline := value[bucketHeader:]
+	if len(inline) < pageHeaderSize || binary.NativeEndian.Uint16(inline[8:]) != leafFlag || binary.NativeEndian.Uint32(inline[12:]) != 0 {
+		return badPage(f, id)
+	}
+	elements := int(binary.NativeEndian.Uint16(inline[10:]))
+	if len(inline) < pageHeaderSize+elements*elementSize {
+		return badPage(f, id)
+	}
+	for i := range elements {
+		if _, ok := leafValue(inline, pageHeaderSize+i*elementSize); !ok {
+			return badPage(f, id)
+		}
+	}
+	return nil
+}
+
+// leafValue is the value of a leaf element, if it lies within the page.
+func leafValue(page []byte, at int) ([]byte, bool) {
+	e := page[at:]
+	from := uint64(at) + uint64(binary.NativeEndian.Uint32(e[4:])) + uint64(binary.NativeEndian.Uint32(e[8:]))
+	to := from + uint64(binary.NativeEndian.Uint32(e[12:]))
+	if to > uint64(len(page)) {
+		return nil, false
+	}
+	return page[from:to], true
+}
+
+func badPage(f *os.File, id uint64) error {
+	return fmt.Errorf("%w: page %d of %s, which lists the tables, is not what it should be", ErrDamaged, id, f.Name())
+}
