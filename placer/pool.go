@@ -404,3 +404,18 @@ func prefix(path string, parts int) string {
 	}
 	return path[:at]
 }
+
+// Candidates are the nodes that could serve one chunk of a request or another at an
+// instant, in node order: what a site's own policy chooses from.
+func (s *Snapshot) Candidates(a Ask, at int64) ([]uint32, error) {
+	var m mapping
+	a.Policy = Local
+	if err := m.prepare(s, a); err != nil {
+		return nil, err
+	}
+	var out []uint32
+	for _, one := range m.seek(at, s.endedBy(at), false).pool(m.whole) {
+		out = append(out, one.node)
+	}
+	return out, s.orFailure(nil)
+}

@@ -9,6 +9,20 @@ import (
 
 // Ask reads a request and gives it the defaults of its queue and of the store.
 func (tx *Tx) Ask(r placer.Request) (placer.Ask, error) {
+	a, err := tx.ask(r)
+	if err != nil || a.Policy != placer.Local {
+		return a, err
+	}
+	names, err := tx.order(r, a)
+	if err != nil {
+		return a, err
+	}
+	a.Ranking, err = tx.numbered(names)
+	return a, err
+}
+
+// ask is Ask without the order of the policy local.
+func (tx *Tx) ask(r placer.Request) (placer.Ask, error) {
 	defs, err := tx.Resources()
 	if err != nil {
 		return placer.Ask{}, err
@@ -34,17 +48,8 @@ func (tx *Tx) Ask(r placer.Request) (placer.Ask, error) {
 	if a.Prefer, err = placer.ParsePrefer(defs, r.Prefer); err != nil {
 		return placer.Ask{}, err
 	}
-	if a.Policy, err = placer.ParsePolicy(r.Policy); err != nil {
+	if a.Queue, err = tx.queueOf(r); err != nil {
 		return placer.Ask{}, err
-	}
-	queue, err := tx.queueOf(r, &a)
-	if err != nil {
-		return placer.Ask{}, err
-	}
-	if a.Policy == placer.NoPolicy {
-		if a.Policy = queue.policy(); a.Policy == placer.NoPolicy {
-			a.Policy = set.Policy
-		}
 	}
 	if err := tx.forPolicy(r, &a, set); err != nil {
 		return placer.Ask{}, err
@@ -53,44 +58,60 @@ func (tx *Tx) Ask(r placer.Request) (placer.Ask, error) {
 	return a, err
 }
 
-// queueOf finds the request's queue, and whether it places on nodes of its own.
-func (tx *Tx) queueOf(r placer.Request, a *placer.Ask) (Queue, error) {
+// queueOf is the queue whose nodes a request is for: its own, if that owns nodes.
+func (tx *Tx) queueOf(r placer.Request) (string, error) {
 	if r.Queue == "" {
-		return Queue{}, nil
+		return "", nil
 	}
-	q, err := tx.Queue(r.Queue)
-	if err != nil {
-		return q, err
+	if _, err := tx.Queue(r.Queue); err != nil {
+		return "", err
 	}
 	owns, err := tx.ownsNodes(r.Queue)
-	if owns {
-		a.Queue = r.Queue
+	if !owns {
+		return "", err
 	}
-	return q, err
+	return r.Queue, err
 }
 
-// forPolicy adds what the request's policy needs besides.
+// Policy is the policy of a request: its own, else that of its queue, else the
+// store's.
+func (tx *Tx) Policy(r placer.Request) (placer.Policy, error) {
+	p, err := placer.ParsePolicy(r.Policy)
+	if err != nil || p != placer.NoPolicy {
+		return p, err
+	}
+	if r.Queue != "" {
+		q, err := tx.Queue(r.Queue)
+		if err != nil || q.policy() != placer.NoPolicy {
+			return q.policy(), err
+		}
+	}
+	set, err := tx.Settings()
+	if err != nil {
+		return p, err
+	}
+	return set.Policy, nil
+}
+
+// forPolicy finds the request's policy, and what that needs besides.
 func (tx *Tx) forPolicy(r placer.Request, a *placer.Ask, set *Settings) (err error) {
-	switch a.Policy {
-	case placer.Priority:
-		if set.PriorityF != "" {
-			a.PriorityF, err = placer.ParsePriorityF(tx.loaded.defs, set.PriorityF)
-		}
-	case placer.Topology:
-		if len(set.Topology) == 0 {
-			return fmt.Errorf("%w: policy topology needs the setting topology: the resources that name a node's switches, e.g. row,rack,switch", ErrInvalid)
-		}
-	case placer.Local:
-		a.Ranking, err = tx.ranking(r)
+	if a.Policy, err = tx.Policy(r); err != nil {
+		return err
+	}
+	switch {
+	case a.Policy == placer.Priority && set.PriorityF != "":
+		a.PriorityF, err = placer.ParsePriorityF(tx.loaded.defs, set.PriorityF)
+	case a.Policy == placer.Topology && len(set.Topology) == 0:
+		return fmt.Errorf("%w: policy topology needs the setting topology: the resources that name a node's switches, e.g. row,rack,switch", ErrInvalid)
 	}
 	return err
 }
 
-// ranking is the nodes that a request of the policy local names, by number. Names
-// that are no nodes are passed over: the site's program may know more than we do.
-func (tx *Tx) ranking(r placer.Request) ([]uint32, error) {
+// numbered is nodes by number. Names that are no nodes are passed over: the site's
+// program may know more than we do.
+func (tx *Tx) numbered(names []string) ([]uint32, error) {
 	var out []uint32
-	for _, name := range r.Ranking {
+	for _, name := range names {
 		number, ok, err := tx.NodeNumber(name)
 		if err != nil {
 			return nil, err

@@ -29,6 +29,11 @@ type Options struct {
 	// may be missing, or that the file lies on a file system whose locks may not
 	// exclude other machines. Nil: nobody is.
 	Warn func(string)
+	// Local is the policy local: it puts candidates for a request in the order in
+	// which they are to be taken, by name; those it leaves out come last, as
+	// declared. It is called within a transaction and must not begin another. Nil:
+	// nodes are taken as declared, unless the request has a Ranking.
+	Local func([]Candidate) []string
 }
 
 // DB is a handle on a database file. Its methods may be called from several

@@ -285,7 +285,7 @@ type Occupancy struct {
 	Class     index.Class // None when it is not up
 	Jobs      int         // how many run on it
 	FreeUntil int64       // when it is next taken, 0 when never or not free now
-	FreeFrom  int64       // when what is on it is expected to end, 0 when nothing is
+	FreeFrom  int64       // when all that is on it now is expected to have ended, 0 when nothing is
 }
 
 // Occupancy tells what is on a node.
@@ -295,15 +295,18 @@ func (tx *Tx) Occupancy(n *index.Node) Occupancy {
 	if n.State == index.Up {
 		o.Class = tx.classOf(n.Number)
 	}
-	on, busy := c.On(n.Number)
-	if busy {
-		o.FreeFrom = c.End(on)
-		if !isReservation(on.Owner) {
-			o.Jobs = 1
+	on := false
+	for _, b := range c.At(n.Number) {
+		if !c.Live(b) {
+			continue
 		}
-		return o
+		on = true
+		o.FreeFrom = max(o.FreeFrom, c.End(b))
+		if !b.Claim {
+			o.Jobs++
+		}
 	}
-	if c.Planned(n.Number) {
+	if !on && c.Planned(n.Number) {
 		o.FreeUntil = c.NextBusy(n.Number, tx.now)
 	}
 	return o

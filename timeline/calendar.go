@@ -219,12 +219,15 @@ func (c *Calendar) On(node uint32) (Busy, bool) {
 		if b.Start > c.now {
 			break
 		}
-		if b.Held || b.End > c.now {
+		if c.Live(b) {
 			return b, true
 		}
 	}
 	return Busy{}, false
 }
+
+// Live reports whether a stretch of the calendar is under way now.
+func (c *Calendar) Live(b Busy) bool { return b.Start <= c.now && (b.Held || b.End > c.now) }
 
 // Planned reports whether the node is taken at some time after now.
 func (c *Calendar) Planned(node uint32) bool {

@@ -68,13 +68,12 @@ func (r *runner) nodeShow(c *cli.Context) error {
 func allocationsOf(tx *store.Tx, number uint32) ([]allocation, error) {
 	calendar := tx.Calendar()
 	var out []allocation
-	on, busy := calendar.On(number)
 	for _, b := range calendar.At(number) {
 		who, err := tx.Owner(b)
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, allocation{who, b.Start, calendar.End(b), busy && b == on})
+		out = append(out, allocation{who, b.Start, calendar.End(b), calendar.Live(b)})
 	}
 	return out, calendar.Err()
 }

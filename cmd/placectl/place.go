@@ -48,13 +48,18 @@ func (r *runner) place(c *cli.Context) error {
 	}
 	var answer func() error // printed after the commit: an answer means that it is durable
 	try := func() error {
-		return r.update(c, func(tx *store.Tx) error {
-			job, err := decide(tx, q)
-			if err != nil {
+		return r.ordered(&q, func() error {
+			return r.update(c, func(tx *store.Tx) error {
+				if err := asksOrder(tx, &q); err != nil {
+					return err
+				}
+				job, err := decide(tx, q)
+				if err != nil {
+					return err
+				}
+				answer, err = r.placement(tx, job, c.Bool("explain"))
 				return err
-			}
-			answer, err = r.placement(tx, job, c.Bool("explain"))
-			return err
+			})
 		})
 	}
 	if err := r.keepTrying(patience, try); err != nil {

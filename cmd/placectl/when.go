@@ -29,8 +29,16 @@ func (r *runner) when(c *cli.Context) error {
 	if c.Int("count") < 1 {
 		return usagef(verbName(c), "--count must be at least 1")
 	}
+	return r.ordered(&q, func() error { return r.printStarts(q, c.Int("count")) })
+}
+
+// printStarts prints the first starts of a request.
+func (r *runner) printStarts(q placer.Request, count int) error {
 	return r.view(func(tx *store.Tx) error {
-		plans, err := tx.When(q, tx.Now(), c.Int("count"))
+		if err := asksOrder(tx, &q); err != nil {
+			return err
+		}
+		plans, err := tx.When(q, tx.Now(), count)
 		if err != nil {
 			return err
 		}

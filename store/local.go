@@ -1,0 +1,74 @@
+package store
+
+import (
+	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/placer"
+	"github.com/placectl/placectl/timeline"
+)
+
+// Candidate is a node that a site's own policy may choose.
+type Candidate struct {
+	*index.Node
+	Left []index.Amount // of its consumables, now
+	Jobs int            // on it now
+}
+
+// Candidates are the nodes that could serve a request now, or some chunk of it, in
+// node order: what the policy local chooses from. The error is a *placer.Refusal
+// when it can never run.
+func (tx *Tx) Candidates(r placer.Request) ([]Candidate, error) {
+	a, err := tx.ask(r)
+	if err != nil {
+		return nil, err
+	}
+	return tx.candidates(r, a)
+}
+
+func (tx *Tx) candidates(r placer.Request, a placer.Ask) ([]Candidate, error) {
+	snap, err := tx.snapshot(r.Queue)
+	if err != nil {
+		return nil, err
+	}
+	numbers, err := snap.Candidates(a, tx.now)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]Candidate, len(numbers))
+	for i, number := range numbers {
+		n, err := tx.NodeByNumber(number)
+		if err != nil {
+			return nil, err
+		}
+		out[i] = Candidate{n, tx.Left(n), tx.Occupancy(n).Jobs}
+	}
+	return out, nil
+}
+
+// Left is what is left of a node's consumables now: all of them where nothing is
+// on it, nothing where somebody has it whole.
+func (tx *Tx) Left(n *index.Node) []index.Amount {
+	c := tx.Calendar()
+	quantities, capacity := consumables(tx.loaded.defs, n)
+	peak := make([]int64, len(quantities))
+	standing := c.Taken(n.Number, c.Now(), c.Now()+1, nil, quantities, peak)
+	out := make([]index.Amount, len(quantities))
+	for i, q := range quantities {
+		out[i].Res = index.ResID(q)
+		if standing != timeline.Whole {
+			out[i].Value.Num = max(0, capacity[i]-peak[i])
+		}
+	}
+	return out
+}
+
+// order asks the site's own policy for its order of nodes, by name.
+func (tx *Tx) order(r placer.Request, a placer.Ask) ([]string, error) {
+	if r.Ranking != nil || tx.db.opt.Local == nil {
+		return r.Ranking, nil
+	}
+	list, err := tx.candidates(r, a)
+	if err != nil {
+		return nil, err
+	}
+	return tx.db.opt.Local(list), nil
+}
