@@ -120,12 +120,21 @@ func encodeUse(e *encoder, u *timeline.Use) {
 }
 
 func decodeUse(d *decoder) *timeline.Use {
+	u := &struct {
+		timeline.Use
+		few [3]timeline.Amount // most name no more
+	}{}
 	within := d.uint()
-	u := &timeline.Use{Within: within >> 1, Alone: within&1 == 1, Amounts: make([]timeline.Amount, d.count())}
+	u.Within, u.Alone = within>>1, within&1 == 1
+	if n := d.count(); n <= len(u.few) {
+		u.Amounts = u.few[:n:n]
+	} else {
+		u.Amounts = make([]timeline.Amount, n)
+	}
 	for i := range u.Amounts {
 		u.Amounts[i] = timeline.Amount{Quantity: uint16(d.uint()), N: d.int()}
 	}
-	return u
+	return &u.Use
 }
 
 // decodeBlock reads a calendar block. Version 1 knew whole nodes only, and every

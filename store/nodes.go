@@ -223,7 +223,10 @@ func (tx *Tx) SetNodeState(number uint32, state index.State, reason string) erro
 	if err := ix.Err(); err != nil {
 		return err
 	}
-	return tx.put(tableNodes, key32(number), encodeNode(n))
+	if err := tx.put(tableNodes, key32(number), encodeNode(n)); err != nil {
+		return err
+	}
+	return tx.measure(ix, number, state == index.Up && tx.classOf(number) == index.Busy)
 }
 
 // SetLoad notes the load measured on a node: how many of its processors are busy.

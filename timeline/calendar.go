@@ -1,6 +1,7 @@
 package timeline
 
 import (
+	"cmp"
 	"fmt"
 	"iter"
 	"math"
@@ -29,7 +30,7 @@ type Busy struct {
 }
 
 // Block is what is planned for 64 nodes with neighbouring numbers, each list by
-// Start.
+// Start, then by Owner.
 type Block [BlockNodes][]Busy
 
 // BlockSource lends a Calendar what is stored.
@@ -154,11 +155,8 @@ func (c *Calendar) Put(node uint32, b Busy) error {
 	}
 	blk := c.block(node)
 	list := &blk.Block[node%BlockNodes]
-	i, _ := slices.BinarySearchFunc(*list, b.Start, func(x Busy, t int64) int {
-		if x.Start <= t {
-			return -1
-		}
-		return 1
+	i, _ := slices.BinarySearchFunc(*list, b, func(x, b Busy) int {
+		return cmp.Or(cmp.Compare(x.Start, b.Start), cmp.Compare(x.Owner, b.Owner))
 	})
 	*list = slices.Insert(*list, i, b)
 	blk.planned |= 1 << (node % BlockNodes)

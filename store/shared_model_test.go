@@ -1,0 +1,269 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/placer"
+	"pgregory.net/rapid"
+)
+
+// life is a random life of a database with shared nodes, reservations that let
+// somebody in, and standing ones. There is no oracle for what is placed where, that
+// is package placer's; what holds at every moment is verified from the rows alone.
+type life struct {
+	t     *rapid.T
+	clock *clock
+	dbs   [2]*DB // opened for every transaction, and kept open
+	users []string
+}
+
+func newLife(t *rapid.T, dir string) *life {
+	l := &life{t: t, clock: &clock{t: 1_000_000}, users: []string{"ann", "bob"}}
+	for i := range l.dbs {
+		opt := &Options{Now: l.clock.now, Private: i == 1}
+		path := filepath.Join(dir, fmt.Sprintf("%d.db", i))
+		if err := Create(path, opt, func(tx *Tx) error { return l.nodes(tx) }); err != nil {
+			t.Fatal(err)
+		}
+		var err error
+		if l.dbs[i], err = Open(path, opt); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return l
+}
+
+// nodes makes the same nodes in both databases.
+func (l *life) nodes(tx *Tx) error {
+	for i := range 5 {
+		n := &index.Node{Name: fmt.Sprintf("n%d", i)}
+		n.Set(index.NCPUs, index.Value{Num: int64(2 + i%3)})
+		n.Set(index.Mem, index.Value{Num: 8 << 20})
+		if i == 4 {
+			n.Access = index.AccessSingleUser
+		}
+		if i == 3 {
+			n.Sharing = index.ForceExcl
+		}
+		if _, err := tx.PutNode(n); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// both does the same on both databases, and the answers must be the same.
+func (l *life) both(what string, fn func(tx *Tx) (any, error)) error {
+	var answers [2]string
+	var errs [2]error
+	for i, db := range l.dbs {
+		errs[i] = db.Update(func(tx *Tx) error {
+			v, err := fn(tx)
+			answers[i] = fmt.Sprintf("%+v", v)
+			return err
+		})
+	}
+	if answers[0] != answers[1] || fmt.Sprint(errs[0]) != fmt.Sprint(errs[1]) {
+		l.t.Fatalf("%s\nopened anew: %s, %v\nkept open:   %s, %v", what, answers[0], errs[0], answers[1], errs[1])
+	}
+	if err := errs[0]; err != nil && !errors.Is(err, placer.ErrNever) && !errors.Is(err, placer.ErrNotNow) &&
+		!errors.Is(err, ErrConflict) && !errors.Is(err, ErrNotFound) {
+		l.t.Fatalf("%s: %v", what, err)
+	}
+	return errs[0]
+}
+
+func (l *life) request(t *rapid.T) placer.Request {
+	return placer.Request{
+		Select:   rapid.SampledFrom([]string{"1:ncpus=1", "2:ncpus=1:mem=1gb", "1:ncpus=2+1:ncpus=1:mem=5gb", "3:ncpus=1", "1:ncpus=0:mem=1gb"}).Draw(t, "select"),
+		Place:    rapid.SampledFrom([]string{"free", "scatter", "pack", "excl", "scatter:excl", "shared", "vscatter"}).Draw(t, "place"),
+		Walltime: time.Duration(rapid.IntRange(1, 1500).Draw(t, "walltime")) * time.Second,
+		User:     rapid.SampledFrom(l.users).Draw(t, "user"),
+		Access:   rapid.SampledFrom([]string{"", "", "", "singleuser", "singlejob", "singletask"}).Draw(t, "access"),
+		Policy: rapid.SampledFrom([]string{"", "", "lastavailable", "minresource", "cpuload", "priority", "tetris", "fastest",
+			"contiguous", "maxbalance"}).Draw(t, "policy"),
+		Reservation: rapid.SampledFrom([]string{"", "", "", "a", "s"}).Draw(t, "reservation"),
+	}
+}
+
+func (l *life) place(t *rapid.T) {
+	r := l.request(t)
+	how := rapid.IntRange(0, 2).Draw(t, "how")
+	at := l.clock.t + int64(rapid.IntRange(0, 1500).Draw(t, "at"))
+	_ = l.both(fmt.Sprintf("place %+v %d", r, how), func(tx *Tx) (any, error) {
+		switch how {
+		case 0:
+			return jobOrNil(tx.Place(r))
+		case 1:
+			return jobOrNil(tx.PlaceAt(r, at))
+		}
+		return jobOrNil(tx.PlaceOrReserve(r))
+	})
+}
+
+func jobOrNil(j *Job, err error) (any, error) {
+	if err != nil {
+		return nil, err
+	}
+	return *j, nil
+}
+
+func (l *life) end(t *rapid.T) {
+	id := uint64(rapid.IntRange(1, 20).Draw(t, "job"))
+	extend := int64(rapid.IntRange(0, 3000).Draw(t, "walltime"))
+	_ = l.both(fmt.Sprintf("end %d %d", id, extend), func(tx *Tx) (any, error) {
+		if extend > 1500 {
+			return jobOrNil(tx.Extend(id, extend))
+		}
+		return jobOrNil(tx.Release(id))
+	})
+}
+
+func (l *life) reserve(t *rapid.T) {
+	s := ReserveSpec{Name: rapid.SampledFrom([]string{"a", "b", "s"}).Draw(t, "name"),
+		Start: l.clock.t + int64(rapid.IntRange(0, 1500).Draw(t, "start")),
+		Limit: int64(rapid.SampledFrom([]int{0, 0, 300}).Draw(t, "limit"))}
+	s.End = s.Start + int64(rapid.IntRange(1, 1500).Draw(t, "length"))
+	for _, u := range l.users {
+		if rapid.Bool().Draw(t, "allow "+u) {
+			a := placer.Affinity(rapid.IntRange(-1, 1).Draw(t, "affinity"))
+			s.Access = append(s.Access, placer.AccessEntry{Kind: placer.AccessUser, Value: u, Affinity: a})
+		}
+	}
+	if rapid.Bool().Draw(t, "by request") {
+		s.Request = l.request(t)
+		s.Request.Reservation = ""
+		s.Request.Walltime = time.Duration(s.End-s.Start) * time.Second
+	} else {
+		s.Nodes = rapid.SliceOfNDistinct(rapid.Uint32Range(0, 4), 1, 3, rapid.ID[uint32]).Draw(t, "nodes")
+	}
+	if s.Name == "s" {
+		s.Repeat, s.Depth = Repeat{Rule: "FREQ=HOURLY"}, rapid.IntRange(1, 3).Draw(t, "depth")
+	}
+	_ = l.both(fmt.Sprintf("reserve %+v", s), func(tx *Tx) (any, error) {
+		made, err := tx.AddReservation(s)
+		return len(made), err
+	})
+}
+
+func (l *life) unreserve(t *rapid.T) {
+	name := rapid.SampledFrom([]string{"a", "b", "s"}).Draw(t, "name")
+	_ = l.both("unreserve "+name, func(tx *Tx) (any, error) {
+		gone, err := tx.Unreserve(name)
+		return len(gone), err
+	})
+}
+
+func (l *life) down(t *rapid.T) {
+	n := rapid.Uint32Range(0, 4).Draw(t, "node")
+	state := index.State(rapid.IntRange(0, 1).Draw(t, "state"))
+	_ = l.both(fmt.Sprintf("node %d %s", n, state), func(tx *Tx) (any, error) { return nil, tx.SetNodeState(n, state, "") })
+}
+
+// pass lets time go by; a writer then settles what the clock did.
+func (l *life) pass(t *rapid.T) {
+	l.clock.t += int64(rapid.IntRange(0, 2500).Draw(t, "seconds"))
+	_ = l.both("settle", func(tx *Tx) (any, error) { return nil, tx.Configure("default_walltime", "3600") })
+}
+
+// holds verifies what must hold at every moment.
+func (l *life) holds(*rapid.T) {
+	for i, db := range l.dbs {
+		if err := db.Check(func(f string) { l.t.Errorf("database %d: %s", i, f) }); err != nil {
+			l.t.Fatal(err)
+		}
+	}
+	err := l.dbs[0].View(func(tx *Tx) error {
+		stretches := make(map[uint32][]span)
+		err := tx.EachJob(func(j *Job) error {
+			spans, err := tx.spansOf(j)
+			for _, s := range spans {
+				stretches[s.node] = append(stretches[s.node], s)
+			}
+			return err
+		}, JobReserved, JobRunning)
+		if err != nil {
+			return err
+		}
+		return tx.EachNode(func(n *index.Node) error { return l.nodeHolds(tx, n, stretches[n.Number]) })
+	})
+	if err != nil {
+		l.t.Fatal(err)
+	}
+}
+
+// nodeHolds adds up, instant by instant, what jobs take of a node by their rows.
+func (l *life) nodeHolds(tx *Tx, n *index.Node, list []span) error {
+	for _, at := range list {
+		taken := make(map[uint16]int64)
+		whole, live := 0, 0
+		for _, s := range list {
+			if s.Start > at.Start || s.End <= at.Start {
+				continue
+			}
+			live++
+			if s.Use == nil {
+				whole++
+				continue
+			}
+			for _, a := range s.Use.Amounts {
+				taken[a.Quantity] += a.N
+			}
+		}
+		if whole > 1 || whole == 1 && live > 1 {
+			l.t.Fatalf("node %s at %d: %d jobs, %d of them have it whole", n.Name, at.Start, live, whole)
+		}
+		for q, amount := range taken {
+			if have, _ := n.Get(index.ResID(q)); amount > have.Num {
+				l.t.Fatalf("node %s at %d: %d of %d taken", n.Name, at.Start, amount, have.Num)
+			}
+		}
+		if err := l.allowed(tx, n, at); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// allowed verifies that a job is in no reservation that does not let it in. One
+// that an overdue job has come to lie under is the reservation's bad luck.
+func (l *life) allowed(tx *Tx, n *index.Node, s span) error {
+	if s.End <= tx.now {
+		return nil
+	}
+	j, err := tx.Job(s.Owner >> 1)
+	if err != nil {
+		return err
+	}
+	return tx.EachReservation(func(r *Reservation) error {
+		i := slices.Index(r.Nodes, n.Number)
+		if i < 0 || r.Uses != nil || r.Start >= s.End || r.End <= s.Start || r.End <= tx.now {
+			return nil
+		}
+		_, in := r.Access.Affinity(subjectOf(j.Request(), j.ID))
+		if !in || r.Limit > 0 && min(s.End, r.End)-max(s.Start, r.Start) > r.Limit {
+			l.t.Fatalf("job %d is on node %s from %d to %d, in reservation %s from %d to %d, which does not let it in",
+				j.ID, n.Name, s.Start, s.End, r.Name, r.Start, r.End)
+		}
+		return nil
+	})
+}
+
+func TestSharedLife(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		l := newLife(rt, t.TempDir())
+		rt.Repeat(map[string]func(*rapid.T){
+			"place": l.place, "place more": l.place, "end": l.end, "reserve": l.reserve, "unreserve": l.unreserve,
+			"down": l.down, "pass": l.pass, "": l.holds,
+		})
+		for _, db := range l.dbs {
+			db.Close()
+		}
+	})
+}
