@@ -44,7 +44,8 @@ type Pick struct {
 	Within uint64 // the reservation that it is taken out of, as in the calendar; 0 for none
 }
 
-// NodeNumbers lists the nodes of a plan in chunk order, without those taken along.
+// NodeNumbers lists the nodes of a plan, each once: in chunk order, then those
+// taken along.
 func (p *Plan) NodeNumbers() []uint32 {
 	var out []uint32
 	for _, c := range p.Chunks {
@@ -52,7 +53,18 @@ func (p *Plan) NodeNumbers() []uint32 {
 			out = append(out, pick.Node)
 		}
 	}
-	return out
+	for _, pick := range p.Along {
+		out = append(out, pick.Node)
+	}
+	if p.Path == BucketPath {
+		return out // which serves no two chunks from one node
+	}
+	seen := make(map[uint32]bool, len(out))
+	return slices.DeleteFunc(out, func(n uint32) bool {
+		twice := seen[n]
+		seen[n] = true
+		return twice
+	})
 }
 
 // Taking is what a plan takes of one node.

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"errors"
 	"fmt"
 	"strconv"
 
@@ -35,6 +36,9 @@ func (tx *Tx) Extend(id uint64, walltime int64) (*Job, error) {
 		if err != nil {
 			return nil, err
 		}
+		if err := tx.staysWithin(what, j, j.Start+walltime); err != nil {
+			return nil, err
+		}
 		for i := range spans {
 			spans[i].End = j.Start + walltime
 			if err := tx.inTheWay(what, spans[i].node, spans[i].Busy, guest); err != nil {
@@ -48,6 +52,27 @@ func (tx *Tx) Extend(id uint64, walltime int64) (*Job, error) {
 	}
 	j.Walltime, j.End = walltime, j.Start+walltime
 	return j, tx.spoil(tx.takeAgain(j, spans, was))
+}
+
+// staysWithin is the Conflict of a job that insists on a reservation with an end
+// past that one's.
+func (tx *Tx) staysWithin(what string, j *Job, end int64) error {
+	if j.Reservation == "" {
+		return nil
+	}
+	list, err := tx.Occurrences(j.Reservation)
+	if errors.Is(err, ErrNotFound) {
+		return nil // it is gone, and keeps nobody
+	}
+	if err != nil {
+		return err
+	}
+	for _, r := range list {
+		if r.Start <= j.Start && j.Start < r.End && end > r.End {
+			return &Conflict{what, fmt.Sprintf("it insists on reservation %s, which ends at %s", r.Name, stamp(r.End))}
+		}
+	}
+	return nil
 }
 
 // span is a stretch on a node.

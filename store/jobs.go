@@ -170,5 +170,5 @@ func (tx *Tx) ownerNodes(owner uint64) ([]uint32, error) {
 	if err != nil {
 		return nil, err
 	}
-	return j.NodeNumbers(), nil
+	return j.AllNodes(), nil
 }

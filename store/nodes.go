@@ -285,10 +285,11 @@ func (tx *Tx) RemoveNode(number uint32) error {
 
 // Occupancy is what is on a node and planned for it.
 type Occupancy struct {
-	Class     index.Class // None when it is not up
-	Jobs      int         // how many run on it
-	FreeUntil int64       // when it is next taken, 0 when never or not free now
-	FreeFrom  int64       // when all that is on it now is expected to have ended, 0 when nothing is
+	Class     index.Class    // None when it is not up
+	Jobs      int            // how many run on it
+	FreeUntil int64          // when it is next taken, 0 when never or not free now
+	Left      []index.Amount // of its consumables, where it is shared now
+	FreeFrom  int64          // when all that is on it now is expected to have ended, 0 when nothing is
 }
 
 // Occupancy tells what is on a node.
@@ -308,6 +309,9 @@ func (tx *Tx) Occupancy(n *index.Node) Occupancy {
 		if !b.Claim {
 			o.Jobs++
 		}
+	}
+	if o.Class == index.Busy && tx.calendarShares(n.Number) {
+		o.Left = tx.Left(n)
 	}
 	if !on && c.Planned(n.Number) {
 		o.FreeUntil = c.NextBusy(n.Number, tx.now)

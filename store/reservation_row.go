@@ -220,7 +220,7 @@ func (tx *Tx) grants(who placer.Subject, insist string, since int64) ([]placer.G
 
 // notLetIn is why a reservation cannot be insisted on.
 func (tx *Tx) notLetIn(name string, since int64) error {
-	_, err := tx.standing(name)
+	_, err := tx.Standing(name)
 	if err != nil {
 		r, missing := tx.Reservation(name)
 		if missing != nil {

@@ -191,7 +191,7 @@ func (tx *Tx) freeName(name string) error {
 	if !index.ValidNodeName(name) {
 		return fmt.Errorf("%w reservation name %q: use letters, digits, dots, - and _", ErrInvalid, name)
 	}
-	if _, err := tx.standing(name); err == nil {
+	if _, err := tx.Standing(name); err == nil {
 		return &Conflict{"reservation " + name, ErrExists.Error() + ", as a standing one"}
 	}
 	old, err := tx.Reservation(name)
@@ -254,7 +254,7 @@ func (tx *Tx) Unreserve(name string) ([]*Reservation, error) {
 	if !tx.Writable() {
 		return nil, ErrReadOnly
 	}
-	if s, err := tx.standing(name); err == nil {
+	if s, err := tx.Standing(name); err == nil {
 		return tx.removeStanding(s)
 	} else if !errors.Is(err, ErrNotFound) {
 		return nil, err

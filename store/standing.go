@@ -83,8 +83,8 @@ func (tx *Tx) putStanding(s *Standing) error {
 	return tx.put(tableStandings, []byte(s.Name), encodeStanding(s))
 }
 
-// standing finds a standing reservation by its name.
-func (tx *Tx) standing(name string) (*Standing, error) {
+// Standing finds a standing reservation by its name.
+func (tx *Tx) Standing(name string) (*Standing, error) {
 	if tx.tab(tableStandings) == nil { // a file of format 1 has none
 		return nil, missing("reservation", name)
 	}
@@ -129,12 +129,12 @@ func (tx *Tx) addStanding(spec ReserveSpec) ([]*Reservation, error) {
 	s := &Standing{ReserveSpec: spec}
 	var out []*Reservation
 	for at, ok := spec.Start, true; ok && len(out) < spec.Depth; at, ok = rule.After(at) {
+		if len(out) > 0 && at < out[len(out)-1].End {
+			return nil, tx.spoil(fmt.Errorf("%w: an occurrence of reservation %s begins at %s, before the one before it ends", ErrInvalid, s.Name, stamp(at)))
+		}
 		r, err := tx.occur(s, at, false)
 		if err != nil {
 			return nil, err
-		}
-		if len(out) > 0 && r.Start < out[len(out)-1].End {
-			return nil, tx.spoil(fmt.Errorf("%w: an occurrence of reservation %s begins at %s, before the one before it ends", ErrInvalid, s.Name, stamp(r.Start)))
 		}
 		out = append(out, r)
 	}
@@ -187,7 +187,7 @@ func (tx *Tx) stillFree(spec ReserveSpec, name string) (nodes []uint32, note str
 
 // renew makes the occurrences that a standing reservation lacks.
 func (tx *Tx) renew(name string) error {
-	s, err := tx.standing(name)
+	s, err := tx.Standing(name)
 	if err != nil || s.Over {
 		return err
 	}
@@ -244,7 +244,7 @@ func (tx *Tx) occurrences(s *Standing) ([]*Reservation, error) {
 // Occurrences are the reservation of a name or, for a standing one, those of its
 // occurrences that have not ended.
 func (tx *Tx) Occurrences(name string) ([]*Reservation, error) {
-	s, err := tx.standing(name)
+	s, err := tx.Standing(name)
 	if err == nil {
 		return tx.occurrences(s)
 	}

@@ -53,7 +53,7 @@ func (r *runner) extend(c *cli.Context) error {
 		if job, err = tx.Extend(ids[0], walltime); err != nil {
 			return err
 		}
-		nodes, err = tx.NodeNames(job.NodeNumbers())
+		nodes, err = tx.NodeNames(job.AllNodes())
 		return err
 	})
 	if err != nil {

@@ -41,7 +41,7 @@ func jobColumns() []column {
 
 func jobRow(job *store.Job, nodes []string) []any {
 	return []any{strconv.FormatUint(job.ID, 10), orNil(job.Name), orNil(job.User), orNil(job.Account), orNil(job.Queue), orNil(job.Class),
-		job.State.String(), 0, job.Select, job.Place, job.Walltime, job.Submit, nil, job.Start, job.End, nodes, nil, orNil(job.Reason)}
+		job.State.String(), 0, job.Select, job.Place, job.Walltime, job.Submit, nil, job.Start, job.End, nodes, orNil(job.Reservation), orNil(job.Reason)}
 }
 
 func (r *runner) jobList(c *cli.Context) error {
@@ -58,7 +58,7 @@ func (r *runner) jobList(c *cli.Context) error {
 			if user := c.String("user"); user != "" && job.User != user {
 				return nil
 			}
-			nodes, err := tx.NodeNames(job.NodeNumbers())
+			nodes, err := tx.NodeNames(job.AllNodes())
 			if err != nil {
 				return err
 			}
@@ -107,7 +107,7 @@ func (r *runner) jobShow(c *cli.Context) error {
 		if err != nil {
 			return err
 		}
-		nodes, err := tx.NodeNames(job.NodeNumbers())
+		nodes, err := tx.NodeNames(job.AllNodes())
 		if err != nil {
 			return err
 		}

@@ -115,6 +115,11 @@ func resourceValue(n *nodeRow, def index.Def) any {
 	if !ok {
 		return nil
 	}
+	return valueOf(v, def)
+}
+
+// valueOf is a value of a resource as programs get it.
+func valueOf(v index.Value, def index.Def) any {
 	switch def.Type {
 	case index.Long:
 		return v.Num
@@ -133,12 +138,16 @@ func resourceValue(n *nodeRow, def index.Def) any {
 	return v.Str
 }
 
-// freeValue is how much of a resource jobs could have now: jobs take nodes
-// whole.
+// freeValue is how much of a resource jobs could have now.
 func freeValue(n *nodeRow, def index.Def) any {
 	v := resourceValue(n, def)
 	if v == nil || n.Class == index.Free || n.Class == index.Later {
 		return v
+	}
+	for _, a := range n.Left {
+		if a.Res == def.ID {
+			return valueOf(a.Value, def)
+		}
 	}
 	return int64(0)
 }

@@ -113,7 +113,7 @@ func notPast(at time.Time, tx *store.Tx) int64 {
 
 // placement prepares the answer about a job that was placed.
 func (r *runner) placement(tx *store.Tx, job *store.Job, explain bool) (func() error, error) {
-	nodes, err := tx.NodeNames(job.NodeNumbers())
+	nodes, err := tx.NodeNames(job.AllNodes())
 	if err != nil {
 		return nil, err
 	}
@@ -121,7 +121,7 @@ func (r *runner) placement(tx *store.Tx, job *store.Job, explain bool) (func() e
 	if err != nil {
 		return nil, err
 	}
-	chunks, err := chunkObjects(tx, job, nodes)
+	chunks, err := chunkObjects(tx, job)
 	if err != nil {
 		return nil, err
 	}
@@ -168,7 +168,11 @@ type chunkObject struct {
 	Resources map[string]int64 `json:"resources"`
 }
 
-func chunkObjects(tx *store.Tx, job *store.Job, nodes []string) ([]chunkObject, error) {
+func chunkObjects(tx *store.Tx, job *store.Job) ([]chunkObject, error) {
+	nodes, err := tx.NodeNames(job.NodeNumbers())
+	if err != nil {
+		return nil, err
+	}
 	defs, err := tx.Resources()
 	if err != nil {
 		return nil, err

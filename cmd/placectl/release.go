@@ -34,7 +34,7 @@ func (r *runner) release(c *cli.Context) error {
 			if err != nil {
 				return err
 			}
-			names, err := tx.NodeNames(job.NodeNumbers())
+			names, err := tx.NodeNames(job.AllNodes())
 			if err != nil {
 				return err
 			}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"slices"
 	"strings"
 	"time"
@@ -121,7 +122,7 @@ func (r *runner) startTime(c *cli.Context) (time.Time, error) {
 
 func reservationColumns() []column {
 	return []column{{Name: "name"}, {Name: "state"}, {Name: "start", Kind: when}, {Name: "end", Kind: when},
-		{Name: "nodes", Kind: list, Nodes: true}, {Name: "access"}, {Name: "timelimit", Kind: span}, {Name: "standing", Detail: true},
+		{Name: "nodes", Kind: list, Nodes: true}, {Name: "access"}, {Name: "timelimit", Kind: span}, {Name: "repeat"},
 		{Name: "takes", Kind: object, Detail: true}, {Name: "note"}}
 }
 
@@ -146,9 +147,29 @@ func (r *runner) printReservations(tx *store.Tx, record bool, all ...*store.Rese
 		if res.Limit > 0 {
 			limit = res.Limit
 		}
-		p.row(res.Name, res.State(tx.Now()), res.Start, res.End, names, orNil(res.Access.String()), limit, orNil(res.Series), takes, orNil(res.Note))
+		repeat, err := repeatRule(tx, res)
+		if err != nil {
+			return err
+		}
+		p.row(res.Name, res.State(tx.Now()), res.Start, res.End, names, orNil(res.Access.String()), limit, orNil(repeat), takes, orNil(res.Note))
 	}
 	return p.close()
+}
+
+// repeatRule is the rule by which a reservation occurs, "" for one that does so
+// once, or has just been given up.
+func repeatRule(tx *store.Tx, res *store.Reservation) (string, error) {
+	if res.Series == "" {
+		return "", nil
+	}
+	s, err := tx.Standing(res.Series)
+	if errors.Is(err, store.ErrNotFound) {
+		return "", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	return s.Repeat.Rule, nil
 }
 
 func amountsKept(tx *store.Tx, res *store.Reservation, names []string) (any, error) {
