@@ -173,6 +173,8 @@ type rows struct{ tx *Tx }
 
 func (r rows) Node(number uint32) (*index.Node, error) { return r.tx.NodeByNumber(number) }
 
+func (r rows) Traits(number uint32, n *index.Node) error { return r.tx.traits(number, n) }
+
 func (r rows) NodeNumber(name string) (uint32, bool, error) { return r.tx.NodeNumber(name) }
 
 func (r rows) User(owner uint64) (string, error) {

@@ -1,18 +1,12 @@
 package store
 
 import (
-	"cmp"
 	"fmt"
 	"iter"
 	"slices"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/teambition/rrule-go"
-
-	"github.com/placectl/placectl/index"
-	"github.com/placectl/placectl/placer"
 )
 
 // A standing reservation repeats by a recurrence rule of RFC 5545, which speaks
@@ -50,7 +44,7 @@ const (
 	maxRepeats    = 10_000    // its COUNT
 	maxInterval   = 1_000_000 // its INTERVAL
 	maxDayTimes   = 288       // BYHOUR by BYMINUTE: every five minutes
-	maxDayNumber  = 53        // 53MO
+	maxWeek       = 51        // the library takes some days of the weeks 52 and 53 for others; the last is -1
 )
 
 // lastRepeat is the end of the year 9999; nothing repeats after it.
@@ -92,7 +86,10 @@ func ParseRepeat(rule, zone string, start int64) (*Recurrence, error) {
 	}
 	r := &Recurrence{rule: p.rule, zone: loc, start: start, last: lastRepeat}
 	r.fill()
-	return r, r.bound(&p)
+	if err := r.bound(&p); err != nil {
+		return nil, err
+	}
+	return r, nil
 }
 
 // String is the rule in normal form, to be stored: ParseRepeat reads it back.
@@ -126,47 +123,59 @@ func (r *Recurrence) After(t int64) (int64, bool) {
 	if t >= r.last {
 		return 0, false
 	}
-	for at := range r.after(t) {
-		if at <= r.last {
-			return at, true
-		}
-		break
+	if at, ok := first(r.after(t)); ok && at <= r.last {
+		return at, true
+	}
+	return 0, false
+}
+
+func first(times iter.Seq[int64]) (int64, bool) {
+	for t := range times {
+		return t, true
 	}
 	return 0, false
 }
 
 // fill writes into the rule what it takes from its first start.
 func (r *Recurrence) fill() {
-	first := time.Unix(r.start, 0).In(r.zone)
+	start := time.Unix(r.start, 0).In(r.zone)
 	r.full = r.rule
 	o := &r.full
 	o.Count, o.Until = 0, time.Time{} // they are in last
 	o.Interval = max(o.Interval, 1)
-	o.Byweekday = plainOrNumbered(o.Byweekday)
+	o.Byweekday = plainOrNumbered(o.Byweekday, maxNumber(o))
 	switch {
 	case len(o.Bymonthday)+len(o.Byyearday)+len(o.Byweekday) > 0 || o.Freq > rrule.WEEKLY:
 	case o.Freq == rrule.WEEKLY || len(o.Byweekno) > 0:
-		o.Byweekday = []rrule.Weekday{weekdays[mondayFirst(first)]}
+		o.Byweekday = []rrule.Weekday{weekdays[mondayFirst(start)]}
 	default:
-		o.Bymonthday = []int{first.Day()}
+		o.Bymonthday = []int{start.Day()}
 		if o.Freq == rrule.YEARLY && len(o.Bymonth) == 0 {
-			o.Bymonth = []int{int(first.Month())}
+			o.Bymonth = []int{int(start.Month())}
 		}
 	}
 	if len(o.Byhour) == 0 && o.Freq < rrule.HOURLY {
-		o.Byhour = []int{first.Hour()}
+		o.Byhour = []int{start.Hour()}
 	}
 	if len(o.Byminute) == 0 && o.Freq < rrule.MINUTELY {
-		o.Byminute = []int{first.Minute()}
+		o.Byminute = []int{start.Minute()}
 	}
 	if len(o.Bysecond) == 0 {
-		o.Bysecond = []int{first.Second()}
+		o.Bysecond = []int{start.Second()}
 	}
 }
 
-// plainOrNumbered writes MO among numbered days as 1MO to 53MO: the library
-// takes only days that are in both lists, the RFC means either.
-func plainOrNumbered(days []rrule.Weekday) []rrule.Weekday {
+// maxNumber is up to where days are numbered: in a month, or in a year.
+func maxNumber(o *rrule.ROption) int {
+	if o.Freq == rrule.MONTHLY || len(o.Bymonth) > 0 {
+		return 5
+	}
+	return 53
+}
+
+// plainOrNumbered writes MO among numbered days as 1MO, 2MO, and so on: the
+// library takes only days that are in both lists, the RFC means either.
+func plainOrNumbered(days []rrule.Weekday, highest int) []rrule.Weekday {
 	numbered := func(d rrule.Weekday) bool { return d.N() != 0 }
 	if !slices.ContainsFunc(days, numbered) {
 		return days
@@ -177,7 +186,7 @@ func plainOrNumbered(days []rrule.Weekday) []rrule.Weekday {
 			out = append(out, d)
 			continue
 		}
-		for n := 1; n <= maxDayNumber; n++ {
+		for n := 1; n <= highest; n++ {
 			out = append(out, d.Nth(n))
 		}
 	}
@@ -186,15 +195,14 @@ func plainOrNumbered(days []rrule.Weekday) []rrule.Weekday {
 
 // bound finds the last occurrence, and refuses a rule that never occurs again.
 func (r *Recurrence) bound(p *repeatParser) error {
+	if _, ok := first(r.daily().walls(wallOf(r.start, r.zone))); !ok {
+		return p.fail("FREQ", "it never occurs again: no day is as it asks for")
+	}
 	if !r.meets() {
 		return p.fail("INTERVAL", "it never occurs again: INTERVAL steps over every BYHOUR and BYMINUTE")
 	}
-	next := r.start
-	for next = range r.after(r.start) {
-		break
-	}
-	if next == r.start {
-		return p.fail("FREQ", "it never occurs again after its first start, %s: no day is as it asks for", stamp(r.start))
+	if _, ok := first(r.after(r.start)); !ok {
+		return p.fail("FREQ", "it never occurs again after its first start, %s", stamp(r.start))
 	}
 	switch {
 	case !r.rule.Until.IsZero():
@@ -206,6 +214,18 @@ func (r *Recurrence) bound(p *repeatParser) error {
 		return p.fail("UNTIL", "UNTIL lies before the first start, %s", stamp(r.start))
 	}
 	return nil
+}
+
+// daily is the rule with an hourly or minutely one's steps taken out, whose days
+// are found much faster.
+func (r *Recurrence) daily() *Recurrence {
+	if r.full.Freq < rrule.HOURLY {
+		return r
+	}
+	days := *r
+	o := &days.full
+	o.Freq, o.Interval, o.Byhour, o.Byminute = rrule.DAILY, 1, []int{0}, []int{0}
+	return &days
 }
 
 // nth is the nth occurrence, or the last that there is.
@@ -230,10 +250,10 @@ func (r *Recurrence) meets() bool {
 	if o.Freq < rrule.HOURLY {
 		return true
 	}
-	first := time.Unix(r.start, 0).In(r.zone)
-	at, unit := first.Hour()*60+first.Minute(), 1
+	start := time.Unix(r.start, 0).In(r.zone)
+	at, unit := start.Hour()*60+start.Minute(), 1
 	if o.Freq == rrule.HOURLY {
-		at, unit = first.Hour()*60, 60
+		at, unit = start.Hour()*60, 60
 	}
 	step, rest := o.Interval*unit, minutesOfDay
 	for rest != 0 { // their greatest common divisor is what the steps come to in the end
@@ -327,9 +347,9 @@ func (r *Recurrence) searchFrom(t int64) int64 {
 // interval is the beginning, on the wall, of the year, month, week, day, hour or
 // minute that the rule looks at for a wall time, INTERVAL considered.
 func (r *Recurrence) interval(wall int64) time.Time {
-	first := time.Unix(wallOf(r.start, r.zone), 0).UTC()
+	start := time.Unix(wallOf(r.start, r.zone), 0).UTC()
 	at := time.Unix(wall, 0).UTC()
-	year, month, day := first.Date()
+	year, month, day := start.Date()
 	n := r.full.Interval
 	step := int64(secondsOfDay)
 	switch r.full.Freq {
@@ -340,7 +360,7 @@ func (r *Recurrence) interval(wall int64) time.Time {
 		return time.Date(year, month+time.Month(months/n*n), 1, 0, 0, 0, 0, time.UTC)
 	case rrule.WEEKLY:
 		step *= 7
-		day -= (mondayFirst(first) - r.full.Wkst.Day() + 7) % 7
+		day -= (mondayFirst(start) - r.full.Wkst.Day() + 7) % 7
 	case rrule.HOURLY:
 		step = 3600
 	case rrule.MINUTELY:
@@ -348,7 +368,7 @@ func (r *Recurrence) interval(wall int64) time.Time {
 	}
 	base := time.Date(year, month, day, 0, 0, 0, 0, time.UTC).Unix()
 	if step < secondsOfDay {
-		base = first.Unix() / step * step
+		base = start.Truncate(time.Duration(step) * time.Second).Unix()
 	}
 	step *= int64(n)
 	return time.Unix(base+(wall-base)/step*step, 0).UTC()
@@ -383,296 +403,4 @@ func instantOf(wall int64, zone *time.Location) int64 {
 		}
 	}
 	return t.Unix()
-}
-
-var weekdays = []rrule.Weekday{rrule.MO, rrule.TU, rrule.WE, rrule.TH, rrule.FR, rrule.SA, rrule.SU}
-
-// repeatLists are the parts of a rule that are lists of numbers: their bounds,
-// and whether numbers may count from the end.
-var repeatLists = []struct {
-	key      string
-	low      int
-	high     int
-	backward bool
-	list     func(*rrule.ROption) *[]int
-}{
-	{"BYMONTH", 1, 12, false, func(o *rrule.ROption) *[]int { return &o.Bymonth }},
-	{"BYWEEKNO", 1, 53, true, func(o *rrule.ROption) *[]int { return &o.Byweekno }},
-	{"BYYEARDAY", 1, 366, true, func(o *rrule.ROption) *[]int { return &o.Byyearday }},
-	{"BYMONTHDAY", 1, 31, true, func(o *rrule.ROption) *[]int { return &o.Bymonthday }},
-	{"BYHOUR", 0, 23, false, func(o *rrule.ROption) *[]int { return &o.Byhour }},
-	{"BYMINUTE", 0, 59, false, func(o *rrule.ROption) *[]int { return &o.Byminute }},
-	{"BYSECOND", 0, 59, false, func(o *rrule.ROption) *[]int { return &o.Bysecond }},
-	{"BYSETPOS", 1, 366, true, func(o *rrule.ROption) *[]int { return &o.Bysetpos }},
-}
-
-// repeatParser reads a rule. The library has a parser, too; it lets pass what
-// contradicts itself and does not say where it stopped.
-type repeatParser struct {
-	text string
-	zone *time.Location
-	at   map[string]int // where each part is
-	rule rrule.ROption
-}
-
-func (p *repeatParser) failAt(at int, format string, args ...any) error {
-	return &placer.SyntaxError{What: "repetition", Input: p.text, Offset: at, Msg: fmt.Sprintf(format, args...)}
-}
-
-// fail is about a part, or about the whole rule where that part is not given.
-func (p *repeatParser) fail(key, format string, args ...any) error {
-	return p.failAt(p.at[key], format, args...)
-}
-
-const repeatExample = "expected daily, weekly, or an RRULE such as FREQ=WEEKLY;BYDAY=MO,FR"
-
-func (p *repeatParser) parse() error {
-	if len(p.text) > maxRepeatText {
-		return p.failAt(maxRepeatText, "longer than %d bytes", maxRepeatText)
-	}
-	body := strings.TrimLeft(p.text, " ")
-	at := len(p.text) - len(body)
-	body = strings.TrimRight(body, " ")
-	const prefix = "RRULE:"
-	if len(body) >= len(prefix) && strings.EqualFold(body[:len(prefix)], prefix) {
-		body, at = body[len(prefix):], at+len(prefix)
-	}
-	p.at = make(map[string]int)
-	if !strings.ContainsAny(body, "=;") {
-		return p.word(at, body)
-	}
-	for part := range strings.SplitSeq(body, ";") {
-		if err := p.part(at, part); err != nil {
-			return err
-		}
-		at += len(part) + 1
-	}
-	return p.check()
-}
-
-// word reads a rule of one word.
-func (p *repeatParser) word(at int, word string) error {
-	switch strings.ToLower(word) {
-	case "daily":
-		p.rule.Freq = rrule.DAILY
-		return nil
-	case "weekly":
-		p.rule.Freq = rrule.WEEKLY
-		return nil
-	}
-	if _, err := rrule.StrToFreq(strings.ToUpper(word)); err == nil {
-		return p.failAt(at, "%s is written FREQ=%s; the words for a rule are daily and weekly", word, strings.ToUpper(word))
-	}
-	return p.failAt(at, "%s%s", repeatExample, index.DidYouMean(word, []string{"daily", "weekly"}))
-}
-
-// part reads KEY=VALUE.
-func (p *repeatParser) part(at int, part string) error {
-	name, value, ok := strings.Cut(part, "=")
-	key := strings.ToUpper(name)
-	valueAt := at + len(name) + 1
-	switch _, twice := p.at[key]; {
-	case !ok || name == "":
-		return p.failAt(at, "expected a part such as FREQ=WEEKLY or BYDAY=MO,FR; parts are joined by semicolons")
-	case twice:
-		return p.failAt(at, "%s is given twice", key)
-	}
-	p.at[key] = at
-	value = strings.ToUpper(value)
-	var err error
-	switch o := &p.rule; key {
-	case "FREQ":
-		o.Freq, err = p.freq(valueAt, value)
-	case "INTERVAL":
-		if o.Interval, err = p.number(valueAt, key, value, 1, maxInterval); o.Interval == 1 {
-			o.Interval = 0 // goes without saying
-		}
-	case "COUNT":
-		o.Count, err = p.number(valueAt, key, value, 1, maxRepeats)
-	case "UNTIL":
-		o.Until, err = p.until(valueAt, value)
-	case "WKST":
-		o.Wkst, err = p.weekday(valueAt, value)
-		if err == nil && o.Wkst.N() != 0 {
-			err = p.failAt(valueAt, "WKST is a day such as MO, without a number")
-		}
-	case "BYDAY":
-		o.Byweekday, err = p.days(valueAt, value)
-	default:
-		err = p.list(at, valueAt, key, value)
-	}
-	return err
-}
-
-func (p *repeatParser) freq(at int, value string) (rrule.Frequency, error) {
-	f, err := rrule.StrToFreq(value)
-	switch {
-	case err != nil:
-		var all []string
-		for f := rrule.YEARLY; f < rrule.SECONDLY; f++ {
-			all = append(all, f.String())
-		}
-		return 0, p.failAt(at, "no FREQ %q: use one of %s%s", value, strings.Join(all, ", "), index.DidYouMean(value, all))
-	case f == rrule.SECONDLY:
-		return 0, p.failAt(at, "a rule repeats once a minute at most: write MINUTELY, or less often")
-	}
-	return f, nil
-}
-
-// number reads a whole number without a sign.
-func (p *repeatParser) number(at int, key, s string, low, high int) (int, error) {
-	n, err := strconv.ParseUint(s, 10, 31)
-	if err != nil || int(n) < low || int(n) > high {
-		return 0, p.failAt(at, "%s takes whole numbers from %d to %d, not %q", key, low, high, s)
-	}
-	return int(n), nil
-}
-
-// signed reads a number that may count from the end.
-func (p *repeatParser) signed(at int, key, s string, low, high int) (int, error) {
-	digits := s
-	if s != "" && (s[0] == '-' || s[0] == '+') {
-		digits = s[1:]
-	}
-	n, err := p.number(at, key, digits, low, high)
-	if err != nil {
-		return 0, p.failAt(at, "%s takes whole numbers from %d to %d, or from -%d to -%d to count from the end, not %q", key, low, high, high, low, s)
-	}
-	if s[0] == '-' {
-		n = -n
-	}
-	return n, nil
-}
-
-// list reads a part that is a list of numbers.
-func (p *repeatParser) list(at, valueAt int, key, value string) error {
-	known := []string{"FREQ", "INTERVAL", "COUNT", "UNTIL", "WKST", "BYDAY"}
-	for _, l := range repeatLists {
-		if known = append(known, l.key); l.key != key {
-			continue
-		}
-		to := l.list(&p.rule)
-		for word := range strings.SplitSeq(value, ",") {
-			read := p.number
-			if l.backward {
-				read = p.signed
-			}
-			n, err := read(valueAt, key, word, l.low, l.high)
-			if err != nil {
-				return err
-			}
-			*to = append(*to, n)
-			valueAt += len(word) + 1
-		}
-		slices.Sort(*to)
-		*to = slices.Compact(*to)
-		return nil
-	}
-	if key == "DTSTART" {
-		return p.failAt(at, "DTSTART is no part of the rule: it is the start of the first reservation")
-	}
-	return p.failAt(at, "a rule has no part %q%s", key, index.DidYouMean(key, known))
-}
-
-// days reads BYDAY.
-func (p *repeatParser) days(at int, value string) ([]rrule.Weekday, error) {
-	var days []rrule.Weekday
-	for word := range strings.SplitSeq(value, ",") {
-		d, err := p.weekday(at, word)
-		if err != nil {
-			return nil, err
-		}
-		days = append(days, d)
-		at += len(word) + 1
-	}
-	slices.SortFunc(days, func(a, b rrule.Weekday) int {
-		return cmp.Or(cmp.Compare(a.N(), b.N()), cmp.Compare(a.Day(), b.Day()))
-	})
-	return slices.Compact(days), nil
-}
-
-// weekday reads a day such as MO, or 2MO and -1MO for the second and the last.
-func (p *repeatParser) weekday(at int, s string) (rrule.Weekday, error) {
-	for _, d := range weekdays {
-		number, ok := strings.CutSuffix(s, d.String())
-		if !ok {
-			continue
-		}
-		if number == "" {
-			return d, nil
-		}
-		n, err := p.signed(at, "the number of a day", number, 1, maxDayNumber)
-		return d.Nth(n), err
-	}
-	return rrule.Weekday{}, p.failAt(at, "%q is no day: use MO, TU, WE, TH, FR, SA, SU, or one with a number such as 2MO or -1FR", s)
-}
-
-// until reads the last instant at which an occurrence may start.
-func (p *repeatParser) until(at int, value string) (time.Time, error) {
-	for _, layout := range []string{rrule.DateTimeFormat, rrule.LocalDateTimeFormat, rrule.DateFormat} {
-		t, err := time.Parse(layout, value)
-		if err != nil || len(value) != len(layout) {
-			continue
-		}
-		wall := t.Unix()
-		switch layout {
-		case rrule.DateTimeFormat:
-			return t, nil
-		case rrule.DateFormat:
-			wall += secondsOfDay - 1
-		}
-		return time.Unix(instantOf(wall, p.zone), 0).UTC(), nil
-	}
-	return time.Time{}, p.failAt(at, "UNTIL is a day such as 20271231, or a time such as 20271231T180000 (local) or 20271231T170000Z, not %q", value)
-}
-
-// check refuses parts that do not go together: what the RFC forbids, what the
-// library would overlook or stumble over, and what is more often than once a
-// minute.
-func (p *repeatParser) check() error {
-	o := &p.rule
-	if _, ok := p.at["FREQ"]; !ok {
-		return p.fail("", "FREQ is missing: %s", repeatExample)
-	}
-	wrongFor := func(key string, fs ...rrule.Frequency) bool {
-		_, given := p.at[key]
-		return given && slices.Contains(fs, o.Freq)
-	}
-	switch {
-	case o.Count > 0 && !o.Until.IsZero():
-		return p.fail("UNTIL", "COUNT and UNTIL exclude each other")
-	case len(o.Bysecond) > 1:
-		return p.fail("BYSECOND", "a rule repeats once a minute at most: BYSECOND takes one number")
-	case o.Freq < rrule.HOURLY && max(1, len(o.Byhour))*max(1, len(o.Byminute)) > maxDayTimes:
-		return p.fail("BYMINUTE", "BYHOUR and BYMINUTE name more than %d times of a day: write FREQ=MINUTELY and an INTERVAL", maxDayTimes)
-	case wrongFor("BYWEEKNO", rrule.MONTHLY, rrule.WEEKLY, rrule.DAILY, rrule.HOURLY, rrule.MINUTELY):
-		return p.fail("BYWEEKNO", "BYWEEKNO goes with FREQ=YEARLY only")
-	case wrongFor("BYYEARDAY", rrule.MONTHLY, rrule.WEEKLY, rrule.DAILY):
-		return p.fail("BYYEARDAY", "BYYEARDAY does not go with FREQ=%s: write FREQ=YEARLY", o.Freq)
-	case wrongFor("BYMONTHDAY", rrule.WEEKLY):
-		return p.fail("BYMONTHDAY", "BYMONTHDAY does not go with FREQ=WEEKLY: write FREQ=MONTHLY")
-	case wrongFor("BYSETPOS", rrule.HOURLY, rrule.MINUTELY):
-		return p.fail("BYSETPOS", "BYSETPOS goes with FREQ=DAILY at the shortest")
-	case len(o.Bysetpos) > 0 && len(o.Bymonth)+len(o.Byweekno)+len(o.Byyearday)+len(o.Bymonthday)+len(o.Byweekday)+
-		len(o.Byhour)+len(o.Byminute)+len(o.Bysecond) == 0:
-		return p.fail("BYSETPOS", "BYSETPOS picks from what another BY... names, and there is none")
-	}
-	return p.checkDayNumbers()
-}
-
-func (p *repeatParser) checkDayNumbers() error {
-	for _, d := range p.rule.Byweekday {
-		if d.N() == 0 {
-			continue
-		}
-		switch f := p.rule.Freq; {
-		case f > rrule.MONTHLY:
-			return p.fail("BYDAY", "a day with a number, such as %s, goes with FREQ=MONTHLY and FREQ=YEARLY only", d)
-		case len(p.rule.Byweekno) > 0:
-			return p.fail("BYDAY", "a day with a number, such as %s, does not go with BYWEEKNO", d)
-		case (f == rrule.MONTHLY || len(p.rule.Bymonth) > 0) && max(d.N(), -d.N()) > 5:
-			return p.fail("BYDAY", "no month has %s: the number of a day in a month goes up to 5", d)
-		}
-	}
-	return nil
 }

@@ -12,17 +12,18 @@ import (
 // changes in memory where that is cheaper, and writes it back when it commits.
 // It is not safe for concurrent use, and ends with the function it was given to.
 type Tx struct {
-	db      *DB
-	bolt    *bbolt.Tx
-	table   [tableCount]*bbolt.Bucket
-	now     int64
-	state   counters
-	dirty   bool
-	patch   *patch // readers that stand later than the file only
-	spoilt  error  // a change failed halfway: nothing of the transaction may be kept
-	format  uint32 // of the file
-	passing bool   // the clock is being brought up to date
-	loaded  loaded
+	db         *DB
+	bolt       *bbolt.Tx
+	table      [tableCount]*bbolt.Bucket
+	now        int64
+	state      counters
+	dirty      bool
+	patch      *patch // readers that stand later than the file only
+	spoilt     error  // a change failed halfway: nothing of the transaction may be kept
+	format     uint32 // of the file
+	nodeWrites int    // so many rows of nodes were changed
+	passing    bool   // the clock is being brought up to date
+	loaded     loaded
 }
 
 // loaded is what a transaction has read of the file so far, and changed.
@@ -33,6 +34,7 @@ type loaded struct {
 	calendar *timeline.Calendar
 	reaches  map[uint32]reachRow
 	rooms    map[uint32]*roomBlock
+	reader   nodeReader
 }
 
 // counters are the clock and the numbers never used yet. One row.
@@ -164,7 +166,7 @@ func (tx *Tx) put(t table, key, payload []byte) error {
 		tx.patch.put(t, key, seal(key, payload))
 		return nil
 	}
-	tx.dirty = true
+	tx.wrote(t)
 	return tx.tab(t).Put(key, seal(key, payload))
 }
 
@@ -177,8 +179,15 @@ func (tx *Tx) remove(t table, key []byte) error {
 		tx.patch.put(t, key, nil)
 		return nil
 	}
-	tx.dirty = true
+	tx.wrote(t)
 	return tx.tab(t).Delete(key)
+}
+
+// wrote notes that a table is being changed.
+func (tx *Tx) wrote(t table) {
+	if tx.dirty = true; t == tableNodes {
+		tx.nodeWrites++
+	}
 }
 
 // mark writes a row whose key says all.

@@ -4,6 +4,7 @@ import (
 	"os"
 	"strings"
 	"time"
+	_ "time/tzdata" // standing reservations name their zone; not every machine has zone files
 )
 
 // zone is the name of the user's time zone, for what has to be computed by its
