@@ -79,6 +79,9 @@ func (ix *Index) typeOf(id ResID) Type {
 	return 0
 }
 
+// Signed reports whether a resource is part of signatures.
+func (ix *Index) Signed(id ResID) bool { return ix.signed.has(id) }
+
 func (ix *Index) textual(id ResID) bool {
 	t := ix.typeOf(id)
 	return t == String || t == StringArray

@@ -118,12 +118,14 @@ func (s *seeker) granted(kind int, cands []index.Candidate, at level) []*spot {
 	return out
 }
 
-// granting is the nodes of all grants.
+// granting is the nodes of all grants, or of those that the request insists on.
 func (m *mapping) granting() *roaring.Bitmap {
 	if m.guestNodes == nil {
 		var parts []*roaring.Bitmap
 		for i := range m.Grants {
-			parts = append(parts, m.Grants[i].Nodes)
+			if !m.insists || m.Grants[i].Affinity == Required {
+				parts = append(parts, m.Grants[i].Nodes)
+			}
 		}
 		m.guestNodes = roaring.FastOr(parts...)
 	}

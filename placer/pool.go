@@ -2,7 +2,6 @@ package placer
 
 import (
 	"cmp"
-	"fmt"
 	"iter"
 	"math"
 	"slices"
@@ -21,6 +20,8 @@ type member struct {
 	found
 	level level
 	per   []int
+	speed float64 // for maxbalance
+	path  string  // for topology: where in the network it is
 }
 
 // pool finds all nodes that could serve a chunk, in node order.
@@ -41,7 +42,7 @@ func (s *seeker) pool(cands [][]index.Candidate) []member {
 			if !known {
 				i = len(out)
 				at[f.node] = i
-				out = append(out, member{found: f, level: sp.level, per: make([]int, len(s.Chunks))})
+				out = append(out, s.member(f, &sp))
 			}
 			out[i].per[kind] = n
 		}
@@ -63,6 +64,18 @@ func (s *seeker) pool(cands [][]index.Candidate) []member {
 		return cmp.Or(cmp.Compare(b.bucket.Priority, a.bucket.Priority), cmp.Compare(a.node, b.node))
 	})
 	return out
+}
+
+// member makes a member of the pool of a spot.
+func (s *seeker) member(f found, sp *spot) member {
+	m := member{found: f, level: sp.level, per: make([]int, len(s.Chunks))}
+	switch s.policy {
+	case MaxBalance:
+		m.speed = s.speed(sp)
+	case Topology:
+		m.path = s.switchPath(sp)
+	}
+	return m
 }
 
 // byPool tries the parts that the policy proposes: of the nodes of the best
@@ -196,11 +209,8 @@ func (s *seeker) longest(members []member) iter.Seq[[]member] {
 
 // speed is what nodes are balanced by: the speed of their processors, else their
 // own.
-func (s *seeker) speed(m *member) float64 {
-	if !s.ranked.Contains(m.node) {
-		return 1
-	}
-	row := s.row(m.node)
+func (s *seeker) speed(sp *spot) float64 {
+	row := s.traitsOf(sp)
 	switch {
 	case row == nil:
 		return 1
@@ -220,7 +230,7 @@ const maxParts = 64
 func (s *seeker) balanced(members []member) iter.Seq[[]member] {
 	speeds := make([]float64, len(members))
 	for i := range members {
-		speeds[i] = s.speed(&members[i])
+		speeds[i] = members[i].speed
 	}
 	distinct := slices.Clone(speeds)
 	slices.Sort(distinct)
@@ -297,7 +307,7 @@ func indices(n int) []int {
 func (s *seeker) underSwitches(members []member) iter.Seq[[]member] {
 	paths := make([]string, len(members))
 	for i := range members {
-		paths[i] = s.switchPath(&members[i])
+		paths[i] = members[i].path
 	}
 	depth := len(s.Rules.Topology)
 	return func(yield func([]member) bool) {
@@ -379,21 +389,31 @@ func (s *seeker) byLeaf(members []member, paths []string, which []int) []member 
 	return out
 }
 
-// switchPath is where in the network a node is.
-func (s *seeker) switchPath(m *member) string {
-	var row *index.Node
-	if s.ranked.Contains(m.node) {
-		row = s.row(m.node)
-	}
-	var b strings.Builder
+// switchPath is where in the network a node is: the values of the topology's
+// resources, one after the other.
+func (s *seeker) switchPath(sp *spot) string {
+	s.text = s.text[:0]
 	for _, id := range s.Rules.Topology {
-		v, ok := m.bucket.Get(id)
-		if row != nil {
-			v, ok = row.Get(id)
+		v, ok := sp.bucket.Get(id)
+		if !s.Index.Signed(id) {
+			if row := s.traitsOf(sp); row != nil {
+				v, ok = row.Get(id)
+			}
 		}
-		fmt.Fprintf(&b, "%t%s\x00", ok, v.Str)
+		if ok {
+			s.text = append(append(s.text, '='), v.Str...)
+		}
+		s.text = append(s.text, 0)
 	}
-	return b.String()
+	if s.paths == nil {
+		s.paths = make(map[string]string)
+	}
+	path, ok := s.paths[string(s.text)]
+	if !ok {
+		path = string(s.text)
+		s.paths[path] = path
+	}
+	return path
 }
 
 // prefix is the first parts of a switch path.

@@ -174,36 +174,25 @@ func (s *seeker) unused(sp *spot) (float64, []int64) {
 		s.Calendar.Taken(sp.node, s.at, s.at+1, &s.guest, ncpus, taken[:])
 	}
 	have, used := s.of(sp, index.NCPUs), float64(taken[0])
-	if s.ranked.Contains(sp.node) {
-		if row := s.row(sp.node); row != nil {
-			used = max(used, row.Load)
-		}
+	if row := s.traitsOf(sp); row != nil {
+		used = max(used, row.Load)
 	}
 	return used - float64(have), nil
-}
-
-// of is how much of a resource a spot's node has.
-func (s *seeker) of(sp *spot, id index.ResID) int64 {
-	var row *index.Node
-	if s.ranked.Contains(sp.node) {
-		row = s.row(sp.node)
-	}
-	return capacityOf(row, sp.bucket, id)
 }
 
 // slowness puts the fastest node first: by its own speed, then by that of its
 // processors.
 func (s *seeker) slowness(sp *spot) (float64, []int64) {
-	if !s.ranked.Contains(sp.node) {
-		return -1, []int64{0}
-	}
-	row := s.row(sp.node)
+	row := s.traitsOf(sp)
 	if row == nil {
-		return -1, []int64{0}
+		return -1, nil
 	}
 	speed := row.Speed
 	if speed == 0 {
 		speed = 1
+	}
+	if row.ProcSpeed == 0 {
+		return -speed, nil
 	}
 	return -speed, []int64{-int64(row.ProcSpeed * 1e6)}
 }
@@ -225,10 +214,14 @@ func (s *seeker) configured() scorer {
 			totals = append(totals, total{def.ID, sum})
 		}
 	}
-	score := func(row *index.Node, b *index.Bucket) (float64, []int64) {
+	signed := true
+	for _, t := range totals {
+		signed = signed && s.Index.Signed(t.id)
+	}
+	score := func(sp *spot) (float64, []int64) {
 		share, have := 0.0, make([]int64, len(totals))
 		for i, t := range totals {
-			have[i] = capacityOf(row, b, t.id)
+			have[i] = s.of(sp, t.id)
 			share = max(share, float64(have[i])/float64(t.sum))
 		}
 		return share, have
@@ -239,12 +232,12 @@ func (s *seeker) configured() scorer {
 	}
 	memo := make(map[*index.Bucket]scored)
 	return func(sp *spot) (float64, []int64) {
-		if s.ranked.Contains(sp.node) {
-			return score(s.row(sp.node), sp.bucket)
+		if !signed && s.ranked.Contains(sp.node) {
+			return score(sp)
 		}
 		known, ok := memo[sp.bucket]
 		if !ok {
-			known.share, known.have = score(nil, sp.bucket)
+			known.share, known.have = score(sp)
 			memo[sp.bucket] = known
 		}
 		return known.share, known.have

@@ -43,16 +43,11 @@ func (s *seeker) defaultPriorityF() *PriorityF {
 // state is what PRIORITYF sees of a spot: at the start of the request, not over
 // its time.
 func (s *seeker) state(to *NodeState, sp *spot) {
-	var row *index.Node
 	*to = NodeState{Taken: to.Taken[:0], FreeTime: timeline.Forever, Affinity: sp.affinity()}
-	if s.ranked.Contains(sp.node) || s.ruled.Contains(sp.node) {
-		row = s.row(sp.node)
-	} else {
-		row = &s.blank
-		*row = index.Node{Number: sp.node, Priority: sp.bucket.Priority, Queue: sp.bucket.Queue, Res: sp.bucket.Values()}
-	}
+	row := s.traitsOf(sp)
 	if row == nil {
 		row = &s.blank
+		*row = index.Node{Number: sp.node, Priority: sp.bucket.Priority, Queue: sp.bucket.Queue, Res: sp.bucket.Values()}
 	}
 	to.Node, to.Preferred = row, s.Prefer.Matches(row)
 	if s.at <= s.Now {

@@ -265,8 +265,13 @@ func (c *cluster) roomOf(number uint32) []index.Amount {
 	return room
 }
 
-// Node, NodeNumber and User make the cluster Rows.
+// Node, Traits, NodeNumber and User make the cluster Rows.
 func (c *cluster) Node(number uint32) (*index.Node, error) { return c.nodes[number], nil }
+
+func (c *cluster) Traits(number uint32, n *index.Node) error {
+	*n = *c.nodes[number]
+	return nil
+}
 
 func (c *cluster) NodeNumber(name string) (uint32, bool, error) {
 	for _, n := range c.nodes {

@@ -23,7 +23,10 @@ type seeker struct {
 	hosts   map[string]bool // those that a scattered request has a chunk on
 	journal []taking
 	guest   Guest
+	paths   map[string]string // switch paths, each once
+	text    []byte
 	gaveUp  bool       // a search was too long
+	traits  index.Node // of the node looked at last
 	blank   index.Node // stands for the row of a node that has nothing of its own
 }
 
@@ -34,10 +37,11 @@ type spot struct {
 	class  index.Class
 	level  level
 	sharing
-	left   []int64 // of each of the request's quantities
-	kind   int     // the chunk of the select that it serves, -1 for none yet
-	chunks int     // how many it serves
-	within uint64  // the reservation that amounts are taken out of
+	left   []int64     // of each of the request's quantities
+	kind   int         // the chunk of the select that it serves, -1 for none yet
+	chunks int         // how many it serves
+	within uint64      // the reservation that amounts are taken out of
+	row    *index.Node // as far as it was read, until another node is looked at
 }
 
 // sharing is how a request would be on a node with others.
@@ -94,6 +98,8 @@ func (s *seeker) spotAt(node uint32, b *index.Bucket, class index.Class) *spot {
 		sp = new(spot)
 		if !s.look(sp, node, b, class) {
 			sp = nil
+		} else {
+			sp.row = nil
 		}
 		s.spots[node] = sp
 	}
@@ -104,15 +110,15 @@ func (s *seeker) spotAt(node uint32, b *index.Bucket, class index.Class) *spot {
 // left of the spot is reused.
 func (s *seeker) look(sp *spot, node uint32, b *index.Bucket, class index.Class) bool {
 	*sp = spot{node: node, bucket: b, class: class, level: unreserved, left: sp.left[:0], kind: -1}
-	var row *index.Node
-	if s.ruled.Contains(node) || s.ranked.Contains(node) {
-		if row = s.row(node); row == nil {
+	if s.ruled.Contains(node) {
+		if sp.row = s.row(node); sp.row == nil {
 			return false
 		}
 	}
+	row := sp.row
 	sp.sharing = s.sharingOn(row)
 	for _, q := range s.quantities {
-		sp.left = append(sp.left, capacityOf(row, b, index.ResID(q)))
+		sp.left = append(sp.left, s.of(sp, index.ResID(q)))
 	}
 	if s.empty {
 		return true
@@ -147,14 +153,29 @@ func (m *mapping) row(node uint32) *index.Node {
 	return n
 }
 
-// capacityOf is how much of a resource a node has: by its row where it has one to
-// look at, else by what it shares with its bucket.
-func capacityOf(row *index.Node, b *index.Bucket, id index.ResID) int64 {
-	if row != nil {
-		v, _ := row.Get(id)
-		return v.Num
+// traitsOf is what tells a spot's node from others of its bucket, nil when nothing
+// does.
+func (s *seeker) traitsOf(sp *spot) *index.Node {
+	if sp.row == nil && s.ranked.Contains(sp.node) {
+		sp.row = &s.traits
+		if err := s.Rows.Traits(sp.node, sp.row); err != nil {
+			s.Index.Fail(err)
+			sp.row = &s.blank
+		}
 	}
-	v, _ := b.Get(id)
+	return sp.row
+}
+
+// of is how much of a resource a spot's node has: by its bucket, if the resource is
+// part of the signature, else by its row.
+func (s *seeker) of(sp *spot, id index.ResID) int64 {
+	if !s.Index.Signed(id) {
+		if row := s.traitsOf(sp); row != nil {
+			v, _ := row.Get(id)
+			return v.Num
+		}
+	}
+	v, _ := sp.bucket.Get(id)
 	return v.Num
 }
 

@@ -25,6 +25,9 @@ type Snapshot struct {
 type Rows interface {
 	// Node finds a node by its number.
 	Node(number uint32) (*index.Node, error)
+	// Traits fills in what policies look at, all of a node but its name; it reuses
+	// the slices of n.
+	Traits(number uint32, n *index.Node) error
 	// NodeNumber finds a node's number by its name.
 	NodeNumber(name string) (uint32, bool, error)
 	// User is whose a stretch of the calendar is.
