@@ -91,11 +91,13 @@ type mapping struct {
 // byNode is what the node path knows of a request besides.
 type byNode struct {
 	policy     Policy
-	bucketable bool     // but for the policy, the bucket path could serve it
-	shares     bool     // it may be on nodes together with others
-	insists    bool     // on a reservation
-	packed     []Chunk  // the chunks that were made one for place=pack
-	quantities []uint16 // the consumables it asks for, ascending
+	bucketable bool       // but for the policy, the bucket path could serve it
+	shares     bool       // it may be on nodes together with others
+	insists    bool       // on a reservation
+	packed     []Chunk    // the chunks that were made one for place=pack
+	onHosts    []*mapping // for place=pack, on each host of several nodes that could hold it
+	together   bool       // chunks of several kinds may be on a whole node
+	quantities []uint16   // the consumables it asks for, ascending
 	ranked     *roaring.Bitmap
 	ruled      *roaring.Bitmap
 	hosts      map[string]bool // names of nodes whose host other nodes share
@@ -123,11 +125,11 @@ func (m *mapping) prepare(s *Snapshot, a Ask) error {
 		c := &m.Chunks[i]
 		m.whole[i] = m.candidates(c)
 		if n := s.capacity(&m.Ask, m.whole[i], c.Count); n < c.Count {
-			return s.orFailure(m.explainNever(i, n))
+			return s.orFailure(m.orOnHosts(m.explainNever(i, n)))
 		}
 	}
 	if err := m.neverTogether(m.whole); err != nil {
-		return s.orFailure(err)
+		return s.orFailure(m.orOnHosts(err))
 	}
 	return s.orFailure(m.mapSets())
 }
@@ -162,7 +164,13 @@ func (m *mapping) prepareNodes() error {
 		m.packed, m.Chunks = m.Chunks, []Chunk{onOneHost(m.Index.Defs(), m.Chunks)}
 	}
 	m.quantities = quantitiesOf(m.Index.Defs(), m.Chunks)
-	return m.insist()
+	if err := m.insist(); err != nil {
+		return err
+	}
+	if m.packed != nil && len(m.hosts) > 0 {
+		m.packOnHosts()
+	}
+	return nil
 }
 
 // orFailure puts a failure to read the state before an answer made of it.
@@ -268,6 +276,9 @@ func (m *mapping) place(at int64, ended *roaring.Bitmap) (*Plan, shortfall, erro
 			plan.Set = SetName(m.Index.Defs(), sm.set)
 			break
 		}
+	}
+	for i := 0; plan == nil && i < len(m.onHosts); i++ {
+		plan, _ = m.onHosts[i].choose(m.onHosts[i].whole, at, ended)
 	}
 	if plan == nil && len(m.sets) > 0 && m.maySpan(at) {
 		plan, short = decide(m.whole, at, ended)

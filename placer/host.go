@@ -1,6 +1,9 @@
 package placer
 
 import (
+	"maps"
+	"slices"
+
 	"github.com/RoaringBitmap/roaring/v2"
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/timeline"
@@ -141,4 +144,36 @@ func (s *seeker) unpack(p *Plan) {
 		}
 	}
 	s.along(p)
+}
+
+// packOnHosts finds the hosts of several nodes that could hold all chunks of a
+// packed request when empty. To be packed on such a host is to be free on its
+// nodes. The hosts come by name; a placement set is for the nodes of one to be in,
+// and not looked at.
+func (m *mapping) packOnHosts() {
+	for _, host := range slices.Sorted(maps.Keys(m.hosts)) {
+		on := *m
+		on.Chunks, on.packed, on.together = m.packed, nil, true
+		on.Spec.Place.Arrange = Free
+		on.whole = make([][]index.Candidate, len(on.Chunks))
+		mates := m.mates(host)
+		for i := range on.Chunks {
+			on.whole[i] = m.Index.Only(m.candidates(&on.Chunks[i]), mates)
+		}
+		if on.fitsEmpty(on.whole) {
+			m.onHosts = append(m.onHosts, &on)
+		}
+	}
+}
+
+// orOnHosts is what is said of a packed request that no single node could ever
+// hold: nothing, when a host of several nodes could.
+func (m *mapping) orOnHosts(never error) error {
+	if len(m.onHosts) == 0 {
+		return never
+	}
+	for i := range m.whole {
+		m.whole[i] = nil
+	}
+	return nil
 }

@@ -85,6 +85,10 @@ func (o *openings) passNodes(in instant) {
 		if !o.serving().Contains(node) {
 			continue
 		}
+		if !o.ruled.IsEmpty() {
+			o.room++ // it may be the node's neighbours that have opened
+			continue
+		}
 		row := o.row(node)
 		if row == nil {
 			return
@@ -107,7 +111,11 @@ func (m *mapping) serving() *roaring.Bitmap {
 	}
 	seen := make(map[*index.Bucket]bool)
 	var parts []*roaring.Bitmap
-	for _, cands := range m.whole {
+	lists := m.whole
+	for _, on := range m.onHosts {
+		lists = append(lists[:len(lists):len(lists)], on.whole...)
+	}
+	for _, cands := range lists {
 		for _, c := range cands {
 			if !seen[c.Bucket] {
 				seen[c.Bucket] = true

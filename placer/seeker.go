@@ -244,7 +244,7 @@ func (s *seeker) company(node uint32, alone bool) bool {
 // holds is how many chunks of a kind a spot could take besides what it has, up to
 // need.
 func (s *seeker) holds(sp *spot, kind, need int) int {
-	if sp.chunks > 0 && (sp.one || sp.whole && sp.kind != kind) || sp.host != "" && s.Spec.Place.Arrange == Scatter && s.hosts[sp.host] {
+	if sp.chunks > 0 && (sp.one || sp.whole && sp.kind != kind && !s.together) || sp.host != "" && s.Spec.Place.Arrange == Scatter && s.hosts[sp.host] {
 		return 0
 	}
 	if sp.one {

@@ -26,7 +26,7 @@ func (tx *Tx) beginJob(c change, late []*Job) ([]*Job, error) {
 		return nil, err
 	}
 	for _, s := range spans {
-		why, err := tx.notReady(s)
+		why, err := tx.notReady(s, j.User)
 		if err != nil {
 			return nil, err
 		}
@@ -44,7 +44,7 @@ func (tx *Tx) beginJob(c change, late []*Job) ([]*Job, error) {
 
 // notReady says what keeps a stretch from beginning, "" for nothing: of all that
 // was there when it was planned, only what is overdue can be in its way.
-func (tx *Tx) notReady(s span) (string, error) {
+func (tx *Tx) notReady(s span, user string) (string, error) {
 	_, state, err := tx.nodeHead(s.node)
 	if err != nil {
 		return "", err
@@ -64,7 +64,7 @@ func (tx *Tx) notReady(s span) (string, error) {
 	}
 	first := s.Busy
 	first.End = now + 1
-	err = tx.inTheWay("it", s.node, first, &beginner{s.Owner})
+	err = tx.inTheWay("it", s.node, first, &beginner{s.Owner}, user)
 	var conflict *Conflict
 	if !errors.As(err, &conflict) {
 		return "", err

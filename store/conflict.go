@@ -7,17 +7,18 @@ import (
 	"github.com/placectl/placectl/timeline"
 )
 
-// inTheWay is the Conflict of wanting a node, or amounts of it, for a stretch of
-// time in which somebody else has them whom the guest minds; nil when nobody does.
-// It answers by the node's own row and calendar, whatever the indexes say.
-func (tx *Tx) inTheWay(what string, node uint32, span timeline.Busy, guest timeline.Guest) error {
+// inTheWay is the Conflict of a user's wanting a node, or amounts of it, for a
+// stretch of time in which somebody else has them whom the guest minds; nil when
+// nobody does. It answers by the node's own row and calendar, whatever the indexes
+// say.
+func (tx *Tx) inTheWay(what string, node uint32, span timeline.Busy, guest timeline.Guest, user string) error {
 	c := tx.Calendar()
 	until := c.End(span)
 	for _, b := range c.At(node) {
 		if b.Start >= until || c.End(b) <= span.Start || guest.Ignores(&b, span.Start, until) {
 			continue
 		}
-		if b.Use != nil && span.Use != nil && !tx.strangers(b, span) {
+		if b.Use != nil && span.Use != nil && !tx.strangers(b, span, user) {
 			continue
 		}
 		return tx.takenBy(what, node, b)
@@ -28,18 +29,14 @@ func (tx *Tx) inTheWay(what string, node uint32, span timeline.Busy, guest timel
 	return c.Err()
 }
 
-// strangers reports whether two shares of a node may not lie beside each other,
-// because one is for its own user's jobs only.
-func (tx *Tx) strangers(a, b timeline.Busy) bool {
-	if !a.Use.Alone && !b.Use.Alone || a.Claim || b.Claim {
+// strangers reports whether a share of a node may not lie beside one of a user,
+// because one of the two is for its own user's jobs only.
+func (tx *Tx) strangers(other, mine timeline.Busy, user string) bool {
+	if !other.Use.Alone && !mine.Use.Alone || other.Claim || mine.Claim {
 		return false
 	}
-	one, err := rows{tx}.User(a.Owner)
-	if err != nil {
-		return true
-	}
-	other, err := rows{tx}.User(b.Owner)
-	return err != nil || one != other
+	theirs, err := rows{tx}.User(other.Owner)
+	return err != nil || theirs != user
 }
 
 func (tx *Tx) takenBy(what string, node uint32, b timeline.Busy) error {

@@ -200,7 +200,7 @@ func (tx *Tx) occupyNodes(j *Job, a placer.Ask, plan *placer.Plan) error {
 	nodes := make([]uint32, len(takings))
 	for i, t := range takings {
 		span := timeline.Busy{Start: plan.Start, End: plan.End, Owner: jobOwner(j.ID), Held: true, Use: t.Use}
-		if err := tx.inTheWay("the plan", t.Node, span, guest); err != nil {
+		if err := tx.inTheWay("the plan", t.Node, span, guest, j.User); err != nil {
 			return err
 		}
 		if err := tx.Calendar().Put(t.Node, span); err != nil {

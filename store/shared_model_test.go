@@ -72,6 +72,10 @@ func (l *life) both(what string, fn func(tx *Tx) (any, error)) error {
 	if answers[0] != answers[1] || fmt.Sprint(errs[0]) != fmt.Sprint(errs[1]) {
 		l.t.Fatalf("%s\nopened anew: %s, %v\nkept open:   %s, %v", what, answers[0], errs[0], answers[1], errs[1])
 	}
+	var c *Conflict
+	if errors.As(errs[0], &c) && c.What == "the plan" {
+		l.t.Fatalf("%s: the placer's plan does not hold: %v", what, errs[0])
+	}
 	if err := errs[0]; err != nil && !errors.Is(err, placer.ErrNever) && !errors.Is(err, placer.ErrNotNow) &&
 		!errors.Is(err, ErrConflict) && !errors.Is(err, ErrNotFound) {
 		l.t.Fatalf("%s: %v", what, err)
