@@ -15,6 +15,8 @@
 //     that are up;
 //   - a bucket's counts are the cardinalities of its bitmaps, and First is the
 //     smallest number of a node of it that is up;
+//   - a level's bitmap holds exactly the busy nodes that are shared and have that
+//     much left now;
 //   - a value's posting holds exactly the buckets whose signature has it; an
 //     attribute's bitmap exactly the nodes that have it.
 //
@@ -26,6 +28,7 @@
 //
 // Reading the source: resource.go and value.go say what a resource is; node.go
 // and signature.go what a node is; bits.go and bucket.go hold the bitmaps;
-// index.go keeps them up to date; match.go answers which buckets serve a chunk;
-// set.go splits them into placement sets.
+// index.go keeps them up to date; match.go answers which buckets serve a chunk,
+// room.go which shared nodes have room for one, mark.go which nodes are not like
+// the others of their bucket; set.go splits them into placement sets.
 package index

@@ -11,9 +11,21 @@
 // when empty is waited for, never left; and where first fit over the chunks
 // fails, an exact assignment can be asked for (Rules.ExactFit).
 //
-// Reading the source: request.go, select.go, place.go and reslist.go read what
-// users write; bucketpath.go says what can ever run and what runs now,
-// collect.go picks the nodes, assign.go settles chunks that compete for the
-// same nodes, sets.go goes through placement sets, earliest.go moves along the
-// clock; plan.go is the answer, refusal.go the other one.
+// The node path serves all others: nodes that are shared, named, reserved for
+// somebody, or taken in the order of a policy. It looks at nodes one by one, but
+// only at those that the bitmaps do not rule out, and at no more of them than the
+// policy has to see. The policies are those of the Maui scheduler, by its manual
+// rather than its code where the two differ, and two more.
+//
+// Reading the source: request.go, select.go, place.go, reslist.go, access.go and
+// prefer.go read what users write; bucketpath.go says which path a request takes
+// and what can ever run. On the bucket path collect.go picks the nodes and
+// assign.go settles chunks that compete for the same ones. On the node path
+// nodepath.go hands chunks out, seeker.go is what a node has left for a request,
+// feed.go goes through nodes in order, rank.go through them by score (priorityf.go
+// being one), pool.go picks nodes that belong together, packing.go is for chunks
+// that get in each other's way, host.go for hosts of several nodes, grants.go for
+// reservations. sets.go goes through placement sets and earliest.go moves along the
+// clock on both; plan.go is the answer, refusal.go the other one, explain.go both
+// in words.
 package placer

@@ -26,6 +26,7 @@
 // fault.go; registry.go names every table; codec.go and the *_row.go files are
 // the rows; tx.go is the transaction, source.go what it lends to index and
 // calendar, clock.go its notion of now, patch.go how a reader keeps up with it;
-// nodes.go, ask.go and place.go, begin.go, extend.go, release.go, reserve.go are
-// what can be done; check.go and derive.go prove it.
+// nodes.go, ask.go and place.go, begin.go, extend.go, release.go, reserve.go and
+// standing.go are what can be done, conflict.go verifies it; check.go and derive.go
+// prove it.
 package store
