@@ -64,6 +64,12 @@ func (ix *Index) SetRoom(node uint32, before, now []Amount) {
 // IsOpen reports whether something is noted of what is left of a node.
 func (ix *Index) IsOpen(node uint32) bool { return ix.at(openNodes).Contains(node) }
 
+// OpenNodes is how many of a bucket's busy nodes have a cpu left for others.
+func (ix *Index) OpenNodes(b *Bucket) int {
+	room := ix.WithRoom([]Demand{{Res: NCPUs, Value: Value{Num: 1}}})
+	return int(ix.Nodes(b, Busy).AndCardinality(room))
+}
+
 func (ix *Index) setLevel(node uint32, a Amount, in bool) {
 	if l := level(a.Value.Num); l > 0 {
 		ix.flip(BitsKey{Roomy, uint32(a.Res), numKey(l)}, node, in)

@@ -30,11 +30,11 @@ func (r *runner) bucketList(c *cli.Context) error {
 		}
 		p := r.printer(result{Columns: []column{{Name: "bucket", Kind: integer}, {Name: "signature"}, {Name: "queue"}, {Name: "priority", Kind: integer},
 			{Name: "total", Kind: integer}, {Name: "free", Kind: integer}, {Name: "later", Kind: integer}, {Name: "busy", Kind: integer},
-			{Name: "not_up", Kind: integer}}})
+			{Name: "open", Kind: integer}, {Name: "not_up", Kind: integer}}})
 		for _, b := range ix.Buckets() {
 			if b.Up() > 0 || c.Bool("all") {
 				p.row(b.ID, ix.Describe(b), orNil(b.Queue), b.Priority, b.Up(), b.Count[index.Free], b.Count[index.Later],
-					b.Count[index.Busy], b.Count[index.None])
+					b.Count[index.Busy], ix.OpenNodes(b), b.Count[index.None])
 			}
 		}
 		if err := ix.Err(); err != nil {

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"time"
 
 	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
@@ -24,8 +23,9 @@ func demoCommand(r *runner) *cli.Command {
 		Name:     "demo",
 		Category: "Store",
 		Usage:    "a real cluster's recorded jobs, replayed into a database to play with",
-		Description: "Six days of MetaCentrum's cluster wagap: 68 nodes, and a thousand jobs placed, released when they\n" +
-			"ended, and kept waiting, moved in time so that the last day ends now. Works offline and in seconds.\n" +
+		Description: "Six days of MetaCentrum's cluster wagap: 68 nodes, and twelve hundred jobs, each as it was asked for,\n" +
+			"placed, released when they ended, and kept waiting, moved in time so that the last day ends now; and\n" +
+			"what would have come of them with other policies. Works offline and in seconds.\n" +
 			"Makes ./" + demoDB + ", anew each time, or the file that --db names, and says what to try on it.",
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "force", Usage: "make it anew where an earlier demo's file is in the way"},
@@ -112,29 +112,30 @@ func removeDemo(path string, data *demoData) error {
 	return os.Remove(path)
 }
 
-// makeDemo makes the database and replays into it. When it fails there is no
-// half a demo left behind.
+// makeDemo makes the database, replays into it and, where that is to be shown,
+// replays elsewhere what it is compared with. When it fails there is no half a
+// demo left behind.
 func (r *runner) makeDemo(path string, data *demoData) (report *demoReport, err error) {
-	d := newDemoReplay(r, data)
-	opt := r.storeOptions()
-	opt.Now = func() time.Time { return time.Unix(d.clock, 0) }
-	opt.Private = true // nobody else knows the file yet
-	if err := store.Create(path, opt, data.setUp); err != nil {
-		return nil, err
-	}
-	defer func() {
-		if err != nil {
-			os.Remove(path)
-		}
-	}()
-	db, err := store.Open(path, opt)
+	bar := r.progress("replaying six days: jobs", int64(len(data.Jobs)))
+	d := newDemoReplay(r, data, demoHow{}, func() { bar.add(1) })
+	db, err := d.run(path, r.storeOptions())
+	bar.done()
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, db.Close()) }()
-	if err := d.replay(db); err != nil {
+	defer func() {
+		if err = errors.Join(err, db.Close()); err != nil {
+			os.Remove(path)
+		}
+	}()
+	report = newDemoReport(path, d)
+	if err := db.View(report.look); err != nil {
 		return nil, err
 	}
-	report = &demoReport{DB: path, d: d, Waiting: []demoWait{}, Running: []demoRun{}}
-	return report, db.View(report.look)
+	if !r.showsDetail() && (r.Output != formatTable || r.Quiet) { // the figures alone
+		return report, nil
+	}
+	others, err := r.compare(data)
+	report.compare(others)
+	return report, err
 }

@@ -25,33 +25,32 @@ var (
 	demoMachines string
 )
 
-// The stretch of the record that demodata holds, in Unix seconds: six days from
-// midnight in Brno.
+// The stretch of the record that demodata holds, in Unix seconds: six days, up to
+// an afternoon in Brno on which nearly everything was taken.
 const (
-	recordedFrom  = 1357945200 // 2013-01-12
-	recordedUntil = 1358463600 // 2013-01-18
+	recordedFrom  = 1360332000 // 2013-02-08 15:00
+	recordedUntil = 1360850400 // 2013-02-14 15:00
 )
 
 // demoData is the cluster and its jobs, moved so that they end at an instant.
+// Replays only read it, so that several may run side by side.
 type demoData struct {
 	From, Until int64 // Unix seconds
 	Nodes       []*index.Node
 	Jobs        []*demoJob // in order of submission
-	LeftOut     map[string]int
-	Requests    int // jobs, and those left out
 }
 
 // demoJob is a recorded job.
 type demoJob struct {
 	Submit  int64  // Unix seconds, moved
 	Run     int64  // how long it ran, in seconds
-	Asked   string // what it asked for, as recorded
+	Asked   string // what it asked for, as -l nodes= takes it
 	Request placer.Request
 }
 
 // loadDemo reads what is embedded, moved so that it ends at until.
 func loadDemo(until int64) (*demoData, error) {
-	data := &demoData{From: until - (recordedUntil - recordedFrom), Until: until, LeftOut: map[string]int{}}
+	data := &demoData{From: until - (recordedUntil - recordedFrom), Until: until}
 	if err := data.readMachines(); err != nil {
 		return nil, err
 	}
@@ -67,11 +66,6 @@ func loadDemo(until int64) (*demoData, error) {
 		if err != nil {
 			return nil, err
 		}
-		data.Requests++
-		if why := leftOut(rec); why != "" {
-			data.LeftOut[why]++
-			continue
-		}
 		data.Jobs = append(data.Jobs, newDemoJob(rec, until-recordedUntil))
 	}
 }
@@ -80,44 +74,37 @@ func loadDemo(until int64) (*demoData, error) {
 const (
 	extraQueue = iota
 	extraRequest
-	extraFields
 )
 
-// leftOut says why a recorded job is not replayed, "" when it is.
-func leftOut(rec swf.Job) string {
-	if rec.Run < 1 || rec.WantTime < 1 || len(rec.Extra) != extraFields {
-		return "did not run, or for how long is not recorded"
-	}
-	for word := range strings.FieldsFuncSeq(rec.Extra[extraRequest], func(c rune) bool { return c == ':' || c == '+' || c == '#' }) {
-		switch {
-		case word[0] == '^':
-			return "exclude nodes (^name), which no request here can"
-		case strings.HasPrefix(word, "ppn=") && strings.Contains(word, "."):
-			return "ask for half a processor (ppn=1.5)"
-		case strings.HasPrefix(word, "host=") || strings.Contains(word, ".cz"):
-			return "name a host, so there is nothing to choose"
-		}
-	}
-	return ""
-}
+// hostDomain is behind the names of hosts in requests; our nodes do without.
+const hostDomain = ".cerit-sc.cz"
 
-// newDemoJob makes a request of what is recorded: the same nodes, whole, and
-// the memory that was asked for, which the record has in bytes for the job.
+// newDemoJob makes a request of what is recorded. The record keeps what its user
+// wrote behind -l nodes=, cores a node and properties, so that nothing has to be
+// guessed from the number of processors. Memory that is not written there it has in
+// bytes for the whole job, which is what a mem= beside nodes= means, too.
 func newDemoJob(rec swf.Job, shift int64) *demoJob {
-	asked := rec.Extra[extraRequest]
-	spec, _, _ := strings.Cut(asked, "#")
-	sel := "nodes=" + spec + "#excl"
-	if rec.WantMemory > 0 && !strings.Contains(spec, "mem=") {
-		sel += ",mem=" + strconv.FormatInt((rec.WantMemory+1023)/1024, 10) + "kb"
+	asked := strings.ReplaceAll(rec.Extra[extraRequest], hostDomain, "")
+	if rec.WantMemory > 0 && !strings.Contains(asked, "mem=") {
+		asked += ",mem=" + memoryText(rec.WantMemory)
 	}
 	return &demoJob{
 		Submit: rec.Submit + shift,
 		// A job is stopped at its walltime; the record has some seconds more.
 		Run:   min(rec.Run, rec.WantTime),
 		Asked: asked,
-		Request: placer.Request{Select: sel, Walltime: time.Duration(rec.WantTime) * time.Second, Queue: rec.Extra[extraQueue],
+		Request: placer.Request{Select: "nodes=" + asked, Walltime: time.Duration(rec.WantTime) * time.Second, Queue: rec.Extra[extraQueue],
 			Name: fmt.Sprintf("wagap-%d", rec.Number), User: fmt.Sprintf("user%d", rec.User)},
 	}
+}
+
+// memoryText writes an amount of bytes in the largest unit that has it whole.
+func memoryText(bytes int64) string {
+	n, unit := (bytes+1023)/1024, 0
+	for ; n%1024 == 0 && unit < 2; unit++ {
+		n /= 1024
+	}
+	return strconv.FormatInt(n, 10) + [...]string{"kb", "mb", "gb"}[unit]
 }
 
 // demoFeatures are the properties that requests of the trace name, and which
@@ -166,7 +153,8 @@ func (data *demoData) setUp(tx *store.Tx) error {
 		}
 	}
 	for _, n := range data.Nodes {
-		if _, err := tx.PutNode(n); err != nil {
+		mine := *n // it is given a number
+		if _, err := tx.PutNode(&mine); err != nil {
 			return err
 		}
 	}
@@ -176,10 +164,14 @@ func (data *demoData) setUp(tx *store.Tx) error {
 // cpus is how many the cluster has.
 func (data *demoData) cpus() (sum int64) {
 	for _, n := range data.Nodes {
-		v, _ := n.Get(index.NCPUs)
-		sum += v.Num
+		sum += cpusOf(n)
 	}
 	return sum
+}
+
+func cpusOf(n *index.Node) int64 {
+	v, _ := n.Get(index.NCPUs)
+	return v.Num
 }
 
 // hasNodes reports whether these are the names of the demo's nodes.

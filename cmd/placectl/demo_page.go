@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -13,7 +12,6 @@ import (
 
 // How much of each list the page shows; the JSON has all.
 const (
-	shownNodes   = 6
 	shownRunning = 5
 	shownWaiting = 10
 )
@@ -27,7 +25,7 @@ func (r *runner) printDemo(rep *demoReport) error {
 	var out bytes.Buffer
 	page := demoPage{runner: *r, rep: rep, out: &out}
 	page.stdout = &out // the tables of the page go into it, and it is written at once
-	sections := []func() error{page.summary, page.history, page.buckets, page.busiest, page.running, page.waiting, page.reservations, page.next}
+	sections := []func() error{page.summary, page.history, page.nodes, page.buckets, page.policies, page.running, page.waiting, page.reservations, page.next}
 	if r.Quiet {
 		sections = sections[:1]
 	}
@@ -69,38 +67,33 @@ func (p *demoPage) table(columns []column, rows [][]any) error {
 }
 
 func (p *demoPage) summary() error {
-	d, s := p.rep.d, &p.rep.d.stats
+	d, s, h := p.rep.d, &p.rep.d.stats, &p.rep.d.history
 	waited, median, longest := s.waits()
-	fmt.Fprint(p.out, "Six days of MetaCentrum's cluster wagap (Brno, January 2013), replayed.\n\n")
+	fmt.Fprint(p.out, "Six days of MetaCentrum's cluster wagap (Brno, February 2013), replayed.\n\n")
 	t := p.printer(result{Record: true, Columns: []column{{Name: "cluster"}, {Name: "time"}, {Name: "requests"}, {Name: "placed"},
-		{Name: "waiting"}, {Name: "left out"}, {Name: "nodes busy"}, {Name: "speed"}, {Name: "on disk"}, {Name: "database"}}})
+		{Name: "waiting"}, {Name: "sharing"}, {Name: "in use"}, {Name: "policy"}, {Name: "speed"}, {Name: "on disk"}, {Name: "database"}}})
 	t.row(
 		fmt.Sprintf("%d nodes, %s cpus", len(d.data.Nodes), humanize.Comma(d.data.cpus())),
 		fmt.Sprintf("moved: it begins %s and ends now", p.appendLocal(nil, d.data.From)),
-		fmt.Sprintf("%s, with the run times recorded", humanize.Comma(int64(d.data.Requests))),
-		fmt.Sprintf("%d: %d at once, %d after a wait (median %s, longest %s)", s.Placed, s.Placed-waited, waited, shortSpan(median), shortSpan(longest)),
+		fmt.Sprintf("%s, as they were asked, with the run times recorded", humanize.Comma(int64(len(d.data.Jobs)))),
+		fmt.Sprintf("%s: %s at once, %d after a wait (median %s, longest %s)", humanize.Comma(int64(s.Placed)),
+			humanize.Comma(int64(s.Placed-waited)), waited, shortSpan(median), shortSpan(longest)),
 		fmt.Sprintf("%d at the end, %d at most", len(d.waiting), s.MostWaiting),
-		leftOutText(d.data.LeftOut),
-		fmt.Sprintf("%.0f %% of the time", 100*d.busyPart()),
-		fmt.Sprintf("%d placements, %d releases in %.2f s: %s placements a second",
-			s.Placed, s.Released, s.Took.Seconds(), humanize.Comma(int64(s.rate()))),
+		fmt.Sprintf("%s jobs had others beside them on a node, at most %d on one at once", humanize.Comma(int64(s.Shared)), slices.Max(h.most)),
+		fmt.Sprintf("%.0f %% of the cpus; %.0f %% of the nodes, %.1f jobs on each", 100*h.cpusPart(), 100*h.nodesPart(), h.jobsPerNode()),
+		fmt.Sprintf("%s, which is the default; the small nodes have priority", d.how.Policy),
+		fmt.Sprintf("%s placements, %s releases in %.2f s: %s placements a second",
+			humanize.Comma(int64(s.Placed)), humanize.Comma(int64(s.Released)), s.Took.Seconds(), humanize.Comma(int64(s.rate()))),
 		fmt.Sprintf("%s transactions, each durable before the next began", humanize.Comma(int64(s.Transactions))),
 		firstOf(p.rep.DB, "not kept"))
 	if err := t.close(); err != nil {
 		return err
 	}
-	fmt.Fprint(p.out, "\nEvery job has whole nodes to itself, as if it had said #excl: sharing nodes\n"+
-		"comes with a later version. As recorded, small jobs shared nodes, and fewer\nhad to wait.\n")
+	fmt.Fprint(p.out, "\nEvery job asks for what its user wrote behind -l nodes=: 4:ppn=8 is eight cpus\n"+
+		"on each of four nodes, and the job's memory is shared out among them. What it\n"+
+		"leaves of a node others may have, so that only one that fills it is sure to be\n"+
+		"alone there. The cluster begins empty: what ran before is not among these days.\n")
 	return nil
-}
-
-// leftOutText lists the reasons for which jobs were left out.
-func leftOutText(reasons map[string]int) any {
-	var parts []string
-	for _, why := range slices.Sorted(maps.Keys(reasons)) {
-		parts = append(parts, fmt.Sprintf("%d that %s", reasons[why], why))
-	}
-	return orNil(strings.Join(parts, "; "))
 }
 
 // shortSpan is a duration without its seconds once it has hours.
@@ -111,31 +104,42 @@ func shortSpan(seconds int64) string {
 	return string(appendSpan(nil, seconds))
 }
 
+// line prints a row of a drawing.
+func (p *demoPage) line(name, drawn, note string) {
+	p.out.Write(endLine(fmt.Appendf(nil, "  %-12s|%s|  %s", name, drawn, note)))
+}
+
 func (p *demoPage) history() error {
 	h := &p.rep.d.history
-	p.heading("How full it was", "nodes that jobs had; a column is the mean of three hours")
+	p.heading("How full it was", "cpus that jobs had; a column is the mean of three hours")
 	ramp := p.ramp()
-	line := func(name, drawn, note string) {
-		p.out.Write(endLine(fmt.Appendf(nil, "  %-12s|%s|  %s", name, drawn, note)))
-	}
 	var ruler strings.Builder
 	for day := range 6 {
 		fmt.Fprintf(&ruler, "%-8s", fmt.Sprintf("-%dd", 6-day))
 	}
-	line("", ruler.String(), "now")
-	for i, kind := range h.kinds {
-		line(kind, h.draw(ramp, &h.levels[i], int64(h.nodes[i])), fmt.Sprintf("of %d nodes", h.nodes[i]))
+	p.line("", ruler.String(), "now")
+	for i := range h.kinds {
+		k := &h.kinds[i]
+		p.line(k.name, h.draw(ramp, &k.levels, k.cpus), fmt.Sprintf("of %s cpus", humanize.Comma(k.cpus)))
 	}
-	most := (slices.Max(h.waiting[:]) + h.column - 1) / h.column
-	line("waiting", h.draw(ramp, &h.waiting, most), fmt.Sprintf("up to %d jobs", most))
-	done := p.rep.Reservations[0] // the only one in the past
-	line(done.Name, h.drawBlocked(), fmt.Sprintf("of %d nodes", len(done.Nodes)))
+	for _, row := range []struct {
+		name   string
+		levels *[historyColumns]int64
+	}{{"running", &h.running}, {"waiting", &h.waiting}} {
+		most := h.highest(row.levels)
+		p.line(row.name, h.draw(ramp, row.levels, most), fmt.Sprintf("up to %d jobs", most))
+	}
+	for _, v := range p.rep.Reservations {
+		if v.State != "planned" {
+			p.line(v.Name, h.drawSpan(int64(v.Start), int64(v.End)), fmt.Sprintf("on %d nodes", len(v.Nodes)))
+		}
+	}
 	return nil
 }
 
 func (p *demoPage) buckets() error {
-	p.heading("Buckets", "nodes that are alike. A placement looks at these, not at every node;\n"+
-		"later are those that are free now and reserved for later")
+	p.heading("Buckets", "nodes that are alike. A placement looks at these before it looks at\n"+
+		"nodes; later are those that are free now and reserved for later")
 	var rows [][]any
 	for _, b := range p.rep.Buckets {
 		rows = append(rows, []any{b.Nodes, b.Signature, b.Priority, b.Total, b.Free, b.Later, b.Busy})
@@ -144,15 +148,25 @@ func (p *demoPage) buckets() error {
 		{Name: "total", Kind: integer}, {Name: "free", Kind: integer}, {Name: "later", Kind: integer}, {Name: "busy", Kind: integer}}, rows)
 }
 
-func (p *demoPage) busiest() error {
-	p.heading("Busiest nodes", "by the time that jobs had them")
-	var rows [][]any
-	whole := p.rep.d.data.Until - p.rep.d.data.From
-	for _, n := range p.rep.Busiest[:shownNodes] {
-		part := float64(n.Seconds) / float64(whole)
-		rows = append(rows, []any{n.Node, n.Jobs, time.Duration(n.Seconds/60*60) * time.Second, fmt.Sprintf("%.0f%%", 100*part), demoBar(part, 30)})
+func (p *demoPage) policies() error {
+	if len(p.rep.Policies) < 2 {
+		return nil
 	}
-	return p.table([]column{{Name: "node"}, {Name: "jobs", Kind: integer}, {Name: "busy", Kind: span}, {Name: "part", Right: true}, {Name: ""}}, rows)
+	p.heading("Policies", "the same six days with others. firstavailable takes nodes as declared,\n"+
+		"tetris those that fit best, cpuload those with the most idle cpus; in the last\n"+
+		"line every job is alone on its nodes. Waits that are not over count up to now;\n"+
+		"cpus and nodes are how much of them was in use, jobs how many were on a node")
+	var rows [][]any
+	for _, o := range p.rep.Policies {
+		name := o.Policy
+		if o.Whole {
+			name = "whole nodes"
+		}
+		rows = append(rows, []any{name, o.AtOnce, o.Later, o.Waiting, shortSpan(int64(o.MeanWait)), shortSpan(o.LongestWait),
+			fmt.Sprintf("%.0f%%", 100*o.CPUsBusy), fmt.Sprintf("%.0f%%", 100*o.NodesUsed), fmt.Sprintf("%.1f", o.JobsPerNode)})
+	}
+	return p.table([]column{{Name: "policy"}, {Name: "at_once", Kind: integer}, {Name: "later", Kind: integer}, {Name: "waiting", Kind: integer},
+		{Name: "mean_wait", Right: true}, {Name: "longest", Right: true}, {Name: "cpus", Right: true}, {Name: "nodes", Right: true}, {Name: "jobs", Right: true}}, rows)
 }
 
 func (p *demoPage) running() error {
@@ -189,13 +203,25 @@ func (p *demoPage) waiting() error {
 }
 
 func (p *demoPage) reservations() error {
-	p.heading("Reserved", "a day ahead. Until then the nodes take jobs that end in time,\n"+
-		"and take those first: %d of the jobs placed", p.rep.d.stats.FittedIn)
+	s := &p.rep.d.stats
+	p.heading("Reserved", "whole nodes or parts of them, for those whom access lets in, or for\n"+
+		"nobody: %d jobs were let in. Before it begins the nodes take jobs that end in\n"+
+		"time, and take those first: %s of the jobs placed", s.LetIn, humanize.Comma(int64(s.FittedIn)))
 	var rows [][]any
 	for _, v := range p.rep.Reservations {
-		rows = append(rows, []any{v.Name, v.State, int64(v.Start), int64(v.End), v.Nodes})
+		rows = append(rows, []any{v.Name, v.State, p.until(v.Start), shortSpan(int64(v.End - v.Start)), v.Nodes, v.takes(), orNil(v.Allow)})
 	}
-	return p.table(reservationColumns()[:5], rows)
+	return p.table([]column{{Name: "name"}, {Name: "state"}, {Name: "begins_in", Kind: span}, {Name: "lasts", Right: true},
+		{Name: "nodes", Kind: list, Nodes: true}, {Name: "of_each"}, {Name: "access"}}, rows)
+}
+
+// takes says what a reservation keeps of each of its nodes, where they are alike.
+func (v *demoReservation) takes() string {
+	if len(v.Takes) == 0 {
+		return "all"
+	}
+	r := v.Takes[0].Resources
+	return fmt.Sprintf("%d cpus, %s", r["ncpus"], humanize.IBytes(uint64(r["mem"])))
 }
 
 func (p *demoPage) next() error {

@@ -1,25 +1,10 @@
 package main
 
-import (
-	"maps"
-	"slices"
-)
-
-// leftOutJSON is a reason for which jobs were left out.
-type leftOutJSON struct {
-	Reason string `json:"reason"`
-	Jobs   int    `json:"jobs"`
-}
-
 // printDemoRecord prints the report for programs: the figures, and with
 // -o json everything the page shows, uncut.
 func (r *runner) printDemoRecord(rep *demoReport) error {
 	d, s := rep.d, &rep.d.stats
 	waited, median, longest := s.waits()
-	out := []leftOutJSON{}
-	for _, why := range slices.Sorted(maps.Keys(d.data.LeftOut)) {
-		out = append(out, leftOutJSON{why, d.data.LeftOut[why]})
-	}
 	var res result
 	var row []any
 	add := func(name string, k kind, v any) {
@@ -31,8 +16,8 @@ func (r *runner) printDemoRecord(rep *demoReport) error {
 	add("end", when, d.data.Until)
 	add("nodes", integer, len(d.data.Nodes))
 	add("ncpus", integer, d.data.cpus())
-	add("whole_nodes", boolean, true)
-	add("requests", integer, d.data.Requests)
+	add("policy", text, d.how.Policy)
+	add("requests", integer, len(d.data.Jobs))
 	add("placed", integer, s.Placed)
 	add("released", integer, s.Released)
 	add("running", integer, len(rep.Running))
@@ -41,14 +26,19 @@ func (r *runner) printDemoRecord(rep *demoReport) error {
 	add("waited", integer, waited)
 	add("median_wait", span, median)
 	add("longest_wait", span, longest)
+	add("mean_wait", number, s.MeanWait)
+	add("shared", integer, s.Shared)
+	add("let_in", integer, s.LetIn)
 	add("fitted_in", integer, s.FittedIn)
-	add("busy", number, d.busyPart())
+	add("ncpus_busy", number, d.history.cpusPart())
+	add("nodes_used", number, d.history.nodesPart())
+	add("jobs_per_node", number, d.history.jobsPerNode())
 	add("transactions", integer, s.Transactions)
 	add("seconds", number, s.Took.Seconds())
 	add("placements_per_second", number, s.rate())
-	add("left_out", object, out)
 	add("buckets", object, rep.Buckets)
-	add("busiest", object, rep.Busiest)
+	add("node_list", object, rep.Nodes)
+	add("policies", object, rep.Policies)
 	add("running_jobs", object, rep.Running)
 	add("waiting_requests", object, rep.Waiting)
 	add("reservations", object, rep.Reservations)

@@ -4,6 +4,7 @@ import (
 	"container/heap"
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"time"
 
@@ -21,7 +22,8 @@ import (
 type demoReplay struct {
 	r    *runner
 	data *demoData
-	bar  *progress
+	how  demoHow
+	seen func() // is told of every job that is submitted
 
 	clock    int64 // the instant it is, in Unix seconds
 	next     int   // of data.Jobs, the next to be submitted
@@ -34,11 +36,22 @@ type demoReplay struct {
 	history demoHistory
 }
 
+// demoHow is how requests are placed. The zero value is as they were asked, by
+// the store's own policy.
+type demoHow struct {
+	Policy string
+	Whole  bool // a job has its nodes to itself
+}
+
 // demoStats is what is counted on the way.
 type demoStats struct {
 	Placed, Released int
 	FittedIn         int // placed on nodes that are reserved for later, since they end before
+	LetIn            int // placed inside a reservation
+	Shared           int // had another job on one of their nodes
 	Waits            []int64
+	Longest          int64 // the longest wait, that of jobs that still wait included
+	MeanWait         float64
 	MostWaiting      int
 	Transactions     int
 	Took             time.Duration
@@ -58,28 +71,42 @@ func (s *demoStats) waits() (waited int, median, longest int64) {
 // rate is placements a second, all the work around them included.
 func (s *demoStats) rate() float64 { return float64(s.Placed) / max(s.Took.Seconds(), 1e-9) }
 
-// demoReserve is a reservation and when it is made.
-type demoReserve struct {
-	Made  int64
-	Name  string
-	Nodes string // a select
-	Start int64  // or as soon after it as so many nodes are free
-	Lasts time.Duration
+func newDemoReplay(r *runner, data *demoData, how demoHow, seen func()) *demoReplay {
+	return &demoReplay{r: r, data: data, how: how, seen: seen, clock: data.From, history: newDemoHistory(data), reserves: demoReserves(data)}
 }
 
-func newDemoReplay(r *runner, data *demoData) *demoReplay {
-	const hour = 3600
-	middle := data.From + (data.Until-data.From)/2
-	return &demoReplay{r: r, data: data, clock: data.From, history: newDemoHistory(data), reserves: []demoReserve{
-		{middle, "maintenance", "4:ncpus=80:feature=cl_zewura+8:ncpus=12:feature=cl_zegox", middle + 24*hour, 8 * time.Hour},
-		{data.Until - 12*hour, "upgrade", "8:ncpus=12:feature=cl_zegox", data.Until + 12*hour, 6 * time.Hour},
-	}}
+// run makes a database and replays into it. opt gets the replay's clock. When it
+// fails the database it made is gone again.
+func (d *demoReplay) run(path string, opt *store.Options) (db *store.DB, err error) {
+	opt.Now = func() time.Time { return time.Unix(d.clock, 0) }
+	opt.Private = true // nobody else knows the file yet
+	err = store.Create(path, opt, func(tx *store.Tx) error {
+		if d.how.Policy != "" {
+			if err := tx.Configure("policy", d.how.Policy); err != nil {
+				return err
+			}
+		}
+		return d.data.setUp(tx)
+	})
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			os.Remove(path)
+		}
+	}()
+	if db, err = store.Open(path, opt); err != nil {
+		return nil, err
+	}
+	if err := d.replay(db); err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	return db, nil
 }
 
 // replay goes through all instants at which something happens.
 func (d *demoReplay) replay(db *store.DB) error {
-	d.bar = d.r.progress("replaying six days: jobs", int64(len(d.data.Jobs)))
-	defer d.bar.done()
 	began := time.Now()
 	for {
 		at := d.nextInstant()
@@ -89,17 +116,33 @@ func (d *demoReplay) replay(db *store.DB) error {
 		if err := d.r.ctx.Err(); err != nil {
 			return err
 		}
-		d.history.pass(d, at)
+		d.history.pass(at, len(d.waiting))
 		d.clock = at
 		if err := db.Update(d.instant); err != nil {
 			return err
 		}
 		d.stats.Transactions++
 	}
-	d.history.pass(d, d.data.Until)
+	d.history.pass(d.data.Until, len(d.waiting))
 	d.clock = d.data.Until
 	d.stats.Took = time.Since(began)
+	d.sumWaits()
 	return nil
+}
+
+// sumWaits sums up the waits, up to now where they are not over: a policy must
+// not look good for what it never started.
+func (d *demoReplay) sumWaits() {
+	var sum, longest int64
+	add := func(w int64) { sum, longest = sum+w, max(longest, w) }
+	for _, w := range d.stats.Waits {
+		add(w)
+	}
+	for _, j := range d.waiting {
+		add(d.clock - j.Submit)
+	}
+	d.stats.Longest = longest
+	d.stats.MeanWait = float64(sum) / float64(len(d.data.Jobs))
 }
 
 // nextInstant is when something happens next.
@@ -120,8 +163,8 @@ func (d *demoReplay) nextInstant() int64 {
 	return at
 }
 
-// instant does what is due. Only nodes that came free let a request start that
-// did not fit before, so without them only new ones are tried.
+// instant does what is due. Only what came free lets a request start that did
+// not fit before, so without that only new ones are tried.
 func (d *demoReplay) instant(tx *store.Tx) error {
 	freed, err := d.release(tx)
 	if err != nil {
@@ -136,7 +179,7 @@ func (d *demoReplay) instant(tx *store.Tx) error {
 	}
 	for ; d.next < len(d.data.Jobs) && d.data.Jobs[d.next].Submit <= d.clock; d.next++ {
 		d.waiting = append(d.waiting, d.data.Jobs[d.next])
-		d.bar.add(1)
+		d.seen()
 	}
 	still, err := d.tryAll(tx, d.waiting[tried:])
 	d.waiting = append(d.waiting[:tried], still...)
@@ -144,7 +187,7 @@ func (d *demoReplay) instant(tx *store.Tx) error {
 	return err
 }
 
-// release ends the jobs that ended by now, and reports whether nodes came free.
+// release ends the jobs that ended by now, and reports whether anything came free.
 func (d *demoReplay) release(tx *store.Tx) (freed bool, err error) {
 	for i := 0; i < len(d.reopens); i++ {
 		if d.reopens[i] <= d.clock {
@@ -154,98 +197,90 @@ func (d *demoReplay) release(tx *store.Tx) (freed bool, err error) {
 		}
 	}
 	for len(d.running) > 0 && d.running[0].at <= d.clock {
-		end := heap.Pop(&d.running).(demoEnd)
-		job, err := tx.Release(end.job)
-		if err != nil {
+		end := heap.Pop(&d.running).(*demoEnd)
+		if _, err := tx.Release(end.job); err != nil {
 			return freed, err
 		}
-		d.history.count(job.NodeNumbers(), -1)
+		d.history.leave(end)
 		d.stats.Released++
 		freed = true
 	}
 	return freed, nil
 }
 
-// reserve makes the reservations that are due to be made.
-func (d *demoReplay) reserve(tx *store.Tx) error {
-	for len(d.reserves) > 0 && d.reserves[0].Made <= d.clock {
-		v := d.reserves[0]
-		d.reserves = d.reserves[1:]
-		plans, err := tx.When(placer.Request{Select: v.Nodes, Place: "scatter:excl", Walltime: v.Lasts}, v.Start, 1)
-		if err != nil {
-			return fmt.Errorf("reservation %s: %w", v.Name, err)
-		}
-		if _, err := tx.ReserveNodes(v.Name, plans[0].NodeNumbers(), plans[0].Start, plans[0].End); err != nil {
-			return err
-		}
-		d.reopens = append(d.reopens, plans[0].End)
-		d.history.reserved(plans[0].Start, plans[0].End)
-	}
-	return nil
-}
-
 // tryAll places what fits of some requests, and returns those that do not. What
-// was refused once need not be tried again within an instant.
+// was refused once need not be tried again within an instant; who asks counts,
+// because reservations let in some and not others.
 func (d *demoReplay) tryAll(tx *store.Tx, jobs []*demoJob) (still []*demoJob, err error) {
 	type ask struct {
-		sel  string
-		wall time.Duration
+		sel, user, queue string
+		wall             time.Duration
 	}
 	refused := make(map[ask]bool)
 	for _, j := range jobs {
-		a := ask{j.Request.Select, j.Request.Walltime}
+		q := d.request(j)
+		a := ask{q.Select, q.User, q.Queue, q.Walltime}
 		if refused[a] {
 			still = append(still, j)
 			continue
 		}
-		job, err := tx.Place(j.Request)
+		job, err := tx.Place(q)
 		switch {
 		case errors.Is(err, placer.ErrNotNow):
 			refused[a] = true
 			still = append(still, j)
-		case errors.Is(err, placer.ErrNever):
-			d.data.LeftOut["ask for more than any node here has"]++
 		case err != nil:
-			return nil, fmt.Errorf("%s (%s): %w", j.Request.Name, j.Asked, err)
+			return nil, fmt.Errorf("%s (%s): %w", q.Name, j.Asked, err)
 		default:
-			d.started(tx, j, job)
+			if err := d.started(tx, j, job); err != nil {
+				return nil, err
+			}
 		}
 	}
 	return still, nil
 }
 
-func (d *demoReplay) started(tx *store.Tx, j *demoJob, job *store.Job) {
-	nodes := job.NodeNumbers()
-	heap.Push(&d.running, demoEnd{d.clock + j.Run, job.ID, j})
-	d.history.count(nodes, 1)
+// request is what a job asks for in this replay.
+func (d *demoReplay) request(j *demoJob) placer.Request {
+	q := j.Request
+	if d.how.Whole {
+		q.Select = wholeNodes(q.Select)
+	}
+	return q
+}
+
+func (d *demoReplay) started(tx *store.Tx, j *demoJob, job *store.Job) error {
+	takes, err := demoTakings(tx, job)
+	if err != nil {
+		return err
+	}
+	end := &demoEnd{at: d.clock + j.Run, job: job.ID, what: j, takes: takes}
+	heap.Push(&d.running, end)
+	d.stats.Shared += d.history.enter(end)
 	d.stats.Placed++
 	d.stats.Waits = append(d.stats.Waits, d.clock-j.Submit)
-	for _, n := range nodes {
-		if len(tx.Calendar().At(n)) > 1 { // the job, and what is planned behind it
-			d.stats.FittedIn++
-			break
+	if isLetIn(job) {
+		d.stats.LetIn++
+	}
+	if slices.ContainsFunc(takes, func(t demoTaking) bool { return reservedLater(tx, t.node) }) {
+		d.stats.FittedIn++
+	}
+	return nil
+}
+
+// isLetIn reports whether a job runs inside a reservation.
+func isLetIn(job *store.Job) bool {
+	return slices.ContainsFunc(job.Chunks, func(c store.JobChunk) bool {
+		return slices.ContainsFunc(c.Nodes, func(n store.JobNode) bool { return n.Within != 0 })
+	})
+}
+
+// reservedLater reports whether a reservation of the node is still to begin.
+func reservedLater(tx *store.Tx, node uint32) bool {
+	for _, b := range tx.Calendar().At(node) {
+		if b.Claim && b.Start > tx.Now() {
+			return true
 		}
 	}
-}
-
-// demoEnds is a heap of running jobs, the one that ends first in front.
-type demoEnds []demoEnd
-
-type demoEnd struct {
-	at   int64
-	job  uint64
-	what *demoJob
-}
-
-func (e demoEnds) Len() int { return len(e) }
-func (e demoEnds) Less(i, j int) bool {
-	return e[i].at < e[j].at || e[i].at == e[j].at && e[i].job < e[j].job
-}
-func (e demoEnds) Swap(i, j int) { e[i], e[j] = e[j], e[i] }
-func (e *demoEnds) Push(x any)   { *e = append(*e, x.(demoEnd)) }
-func (e *demoEnds) Pop() any {
-	old := *e
-	last := old[len(old)-1]
-	*e = old[:len(old)-1]
-	return last
+	return false
 }

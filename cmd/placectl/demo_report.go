@@ -2,12 +2,8 @@ package main
 
 import (
 	"cmp"
-	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/placectl/placectl/index"
@@ -21,11 +17,16 @@ type demoReport struct {
 	d  *demoReplay
 
 	Buckets      []demoBucket
-	Busiest      []demoNode // all, the busiest first
+	Nodes        []demoNode // in declared order
+	Policies     []demoPolicy
 	Running      []demoRun  // those that end next first
 	Waiting      []demoWait // first come first
 	Reservations []demoReservation
 	Next         []demoHint
+}
+
+func newDemoReport(path string, d *demoReplay) *demoReport {
+	return &demoReport{DB: path, d: d, Policies: []demoPolicy{}, Running: []demoRun{}, Waiting: []demoWait{}}
 }
 
 // demoTime is Unix seconds, written to JSON as all times are.
@@ -45,10 +46,17 @@ type demoBucket struct {
 	Busy      int      `json:"busy"`
 }
 
+// demoNode is a node: what is on it now, and what was over the six days.
 type demoNode struct {
-	Node    string `json:"node"`
-	Jobs    int    `json:"jobs"`
-	Seconds int64  `json:"busy"` // taken by jobs
+	Node      string `json:"node"`
+	Jobs      int    `json:"jobs"`
+	MostJobs  int    `json:"most_jobs"` // at once
+	CPUTime   int64  `json:"cpu_time"`  // cpus that jobs had, times seconds
+	Running   int    `json:"running"`
+	CPUs      int64  `json:"ncpus"`
+	CPUsTaken int64  `json:"ncpus_taken"` // now
+	CPUsFree  int64  `json:"ncpus_free"`  // neither taken nor reserved now
+	MemFree   int64  `json:"mem_free"`
 }
 
 type demoRun struct {
@@ -73,22 +81,32 @@ type demoWait struct {
 }
 
 type demoReservation struct {
-	Name  string   `json:"name"`
-	State string   `json:"state"`
-	Start demoTime `json:"start"`
-	End   demoTime `json:"end"`
-	Nodes []string `json:"nodes"`
+	Name  string            `json:"name"`
+	State string            `json:"state"`
+	Start demoTime          `json:"start"`
+	End   demoTime          `json:"end"`
+	Nodes []string          `json:"nodes"`
+	Takes []reservedAmounts `json:"takes"`  // null for whole nodes
+	Allow string            `json:"access"` // "" for nobody
 }
 
-// demoHint is a command to try.
-type demoHint struct {
-	Command string `json:"command"`
-	Why     string `json:"why"`
+// demoPolicy is what came of the same requests placed in one of several ways.
+type demoPolicy struct {
+	Policy      string  `json:"policy"`
+	Whole       bool    `json:"whole_nodes"`
+	AtOnce      int     `json:"at_once"`
+	Later       int     `json:"after_a_wait"`
+	Waiting     int     `json:"waiting"`
+	MeanWait    float64 `json:"mean_wait"` // of all, up to now where it is not over
+	LongestWait int64   `json:"longest_wait"`
+	CPUsBusy    float64 `json:"ncpus_busy"` // a part of them
+	NodesUsed   float64 `json:"nodes_used"` // a part of them
+	JobsPerNode float64 `json:"jobs_per_node"`
 }
 
 // look reads the report from the database.
 func (rep *demoReport) look(tx *store.Tx) error {
-	for _, read := range []func(*store.Tx) error{rep.buckets, rep.jobs, rep.waits, rep.reservations} {
+	for _, read := range []func(*store.Tx) error{rep.buckets, rep.jobs, rep.nodes, rep.waits, rep.policy, rep.reservations} {
 		if err := read(tx); err != nil {
 			return err
 		}
@@ -120,18 +138,24 @@ func (rep *demoReport) buckets(tx *store.Tx) error {
 
 // jobs sums up all jobs by node, and finds those that run.
 func (rep *demoReport) jobs(tx *store.Tx) error {
-	nodes := make([]demoNode, len(rep.d.data.Nodes))
-	for i, n := range rep.d.data.Nodes {
-		nodes[i].Node = n.Name
-	}
+	rep.Nodes = make([]demoNode, len(rep.d.data.Nodes))
 	asked := make(map[uint64]string)
 	for _, e := range rep.d.running {
 		asked[e.job] = e.what.Asked
 	}
 	err := tx.EachJob(func(j *store.Job) error {
-		for _, n := range j.NodeNumbers() {
-			nodes[n].Jobs++
-			nodes[n].Seconds += min(j.End, tx.Now()) - j.Start
+		takes, err := demoTakings(tx, j)
+		if err != nil {
+			return err
+		}
+		for _, t := range takes {
+			n := &rep.Nodes[t.node]
+			n.Jobs++
+			n.CPUTime += t.cpus * (min(j.End, tx.Now()) - j.Start)
+			if j.State == store.JobRunning {
+				n.Running++
+				n.CPUsTaken += t.cpus
+			}
 		}
 		if j.State != store.JobRunning {
 			return nil
@@ -141,9 +165,49 @@ func (rep *demoReport) jobs(tx *store.Tx) error {
 		return err
 	})
 	slices.SortStableFunc(rep.Running, func(a, b demoRun) int { return cmp.Compare(a.End, b.End) })
-	slices.SortStableFunc(nodes, func(a, b demoNode) int { return cmp.Compare(b.Seconds, a.Seconds) })
-	rep.Busiest = nodes
 	return err
+}
+
+// nodes reads what is free of each node.
+func (rep *demoReport) nodes(tx *store.Tx) error {
+	return tx.EachNode(func(n *index.Node) error {
+		row := &rep.Nodes[n.Number]
+		row.Node, row.MostJobs, row.CPUs = n.Name, rep.d.history.most[n.Number], cpusOf(n)
+		mem, _ := n.Get(index.Mem)
+		row.CPUsFree, row.MemFree = row.CPUs, mem.Num*1024
+		if o := tx.Occupancy(n); o.Class == index.Busy {
+			row.CPUsFree, row.MemFree = 0, 0
+			for _, left := range o.Left {
+				switch left.Res {
+				case index.NCPUs:
+					row.CPUsFree = left.Value.Num
+				case index.Mem:
+					row.MemFree = left.Value.Num * 1024
+				}
+			}
+		}
+		return tx.Calendar().Err()
+	})
+}
+
+// policy begins the comparison with the replay that is kept.
+func (rep *demoReport) policy(tx *store.Tx) error {
+	set, err := tx.Settings()
+	if err != nil {
+		return err
+	}
+	rep.d.how.Policy = set.Policy.String()
+	rep.compare([]*demoReplay{rep.d})
+	return nil
+}
+
+// compare adds replays to the comparison.
+func (rep *demoReport) compare(replays []*demoReplay) {
+	for _, d := range replays {
+		waited, _, _ := d.stats.waits()
+		rep.Policies = append(rep.Policies, demoPolicy{firstOf(d.how.Policy, rep.d.how.Policy), d.how.Whole, d.stats.Placed - waited, waited,
+			len(d.waiting), d.stats.MeanWait, d.stats.Longest, d.history.cpusPart(), d.history.nodesPart(), d.history.jobsPerNode()})
+	}
 }
 
 // waits asks when each waiting job could start, and puts together those that
@@ -174,60 +238,15 @@ func (rep *demoReport) waits(tx *store.Tx) error {
 func (rep *demoReport) reservations(tx *store.Tx) error {
 	err := tx.EachReservation(func(v *store.Reservation) error {
 		names, err := tx.NodeNames(v.Nodes)
-		rep.Reservations = append(rep.Reservations, demoReservation{v.Name, v.State(tx.Now()), demoTime(v.Start), demoTime(v.End), names})
+		if err != nil {
+			return err
+		}
+		takes, err := amountsKept(tx, v, names)
+		row := demoReservation{v.Name, v.State(tx.Now()), demoTime(v.Start), demoTime(v.End), names, nil, v.Access.String()}
+		row.Takes, _ = takes.([]reservedAmounts)
+		rep.Reservations = append(rep.Reservations, row)
 		return err
 	})
 	slices.SortStableFunc(rep.Reservations, func(a, b demoReservation) int { return cmp.Compare(a.Start, b.Start) })
 	return err
-}
-
-// hints are commands that work on the database as it now is, in this order. The
-// nodes asked for are one more than are free, so that releasing a job brings
-// their start forward.
-func (rep *demoReport) hints() {
-	idle := 0
-	for _, b := range rep.Buckets {
-		idle += b.Free + b.Later
-	}
-	when := fmt.Sprintf("when %d:ncpus=12 --place scatter:excl -t 4h", idle+1)
-	hints := []demoHint{
-		{"bucket list", "the buckets, in the order in which a placement tries them"},
-		{"gantt", "who has which node until when, and the holes"},
-		{"node list --state later", "nodes that are free until the upgrade"},
-		{when, fmt.Sprintf("when %d nodes are free for four hours, and whose end that waits for", idle+1)},
-	}
-	if n := len(rep.Running); n > 0 {
-		hints = append(hints,
-			demoHint{"show " + rep.Running[n-1].Job, "all about one job"},
-			demoHint{"release " + rep.Running[0].Job, fmt.Sprintf("end a job early; then ask once more when those %d nodes are free", idle+1)})
-	}
-	hints = append(hints,
-		demoHint{"place 1:ncpus=12 --place excl -t 1h", "run something for an hour: it gets a node that is free until the upgrade"},
-		demoHint{"check", "prove that every index and bitmap agrees with what runs"})
-	for _, h := range hints {
-		rep.Next = append(rep.Next, demoHint{rep.program() + " --db " + shellWord(rep.DB) + " " + h.Command, h.Why})
-	}
-}
-
-// program is how to run placectl again: somebody who tries it with go run has
-// nothing of that name.
-func (rep *demoReport) program() string {
-	self, _ := os.Executable()
-	if strings.Contains(self, "go-build") {
-		if _, err := os.Stat(filepath.FromSlash("cmd/placectl/demo.go")); err == nil {
-			return "go run ./cmd/placectl"
-		}
-	}
-	return "placectl"
-}
-
-// shellWord quotes a word where a shell would not take it as it stands.
-func shellWord(s string) string {
-	plain := func(c rune) bool {
-		return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.ContainsRune("/._-+,:@%", c)
-	}
-	if strings.TrimFunc(s, plain) == "" {
-		return s
-	}
-	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }

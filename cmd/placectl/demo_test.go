@@ -1,14 +1,15 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/placectl/placectl/cmd/placectl/swf"
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/placer"
@@ -22,32 +23,27 @@ func TestDemo(t *testing.T) {
 	if code := c.run(); code != exitOK {
 		t.Fatal(code, c.err.String())
 	}
-	var doc struct {
-		Requests, Placed, Released, Running, Waiting int
-		LeftOut                                      []leftOutJSON  `json:"left_out"`
-		RunningJobs                                  []any          `json:"running_jobs"`
-		WaitingRequests                              []demoWaitJSON `json:"waiting_requests"`
-		Next                                         []demoHint
-	}
+	var doc demoDoc
 	if err := json.Unmarshal(c.out.Bytes(), &doc); err != nil {
 		t.Fatal(err)
 	}
-	leftOut, waiting := 0, 0
-	for _, l := range doc.LeftOut {
-		leftOut += l.Jobs
-	}
+	waiting := 0
 	for _, w := range doc.WaitingRequests {
 		waiting += w.Jobs
 		if !w.Start.After(testNow) {
 			t.Errorf("%s waits although it could start at %v", w.Request, w.Start)
 		}
 	}
-	if doc.Placed < 900 || doc.Placed != doc.Released+doc.Running || doc.Requests != doc.Placed+doc.Waiting+leftOut {
+	if doc.Placed < 1100 || doc.Placed != doc.Released+doc.Running || doc.Requests != doc.Placed+doc.Waiting {
 		t.Errorf("the figures do not add up: %+v", doc)
 	}
-	if waiting != doc.Waiting || len(doc.RunningJobs) != doc.Running {
+	if doc.Waiting == 0 || waiting != doc.Waiting || len(doc.RunningJobs) != doc.Running {
 		t.Errorf("%d of %d waiting jobs, %d of %d running ones", waiting, doc.Waiting, len(doc.RunningJobs), doc.Running)
 	}
+	if doc.Shared < doc.Placed/2 || doc.LetIn == 0 || doc.FittedIn == 0 {
+		t.Errorf("%d jobs shared nodes, %d were let into reservations, %d fitted in before one", doc.Shared, doc.LetIn, doc.FittedIn)
+	}
+	checkPolicies(t, &doc)
 	db, err := store.Open(path, &store.Options{Now: func() time.Time { return testNow }})
 	if err != nil {
 		t.Fatal(err)
@@ -55,78 +51,54 @@ func TestDemo(t *testing.T) {
 	if err := db.Check(func(finding string) { t.Error(finding) }); err != nil {
 		t.Fatal(err)
 	}
-	if err := db.View(func(tx *store.Tx) error { checkDemo(t, tx, doc.Placed, doc.Running); return nil }); err != nil {
+	if err := db.View(func(tx *store.Tx) error { checkDemo(t, tx, &doc); return nil }); err != nil {
 		t.Fatal(err)
 	}
 	tryHints(t, path, doc.Next)
 }
 
-// demoWaitJSON is demoWait as it is read back.
-type demoWaitJSON struct {
-	Request string
-	Jobs    int
-	Start   time.Time
+// demoDoc is what is read back of the demo's JSON.
+type demoDoc struct {
+	Requests, Placed, Released, Running, Waiting, Waited, Shared int
+	LetIn                                                        int          `json:"let_in"`
+	FittedIn                                                     int          `json:"fitted_in"`
+	RunningJobs                                                  []any        `json:"running_jobs"`
+	NodeList                                                     []demoNode   `json:"node_list"`
+	Policies                                                     []demoPolicy `json:"policies"`
+	WaitingRequests                                              []struct {
+		Request string
+		Jobs    int
+		Start   time.Time
+	} `json:"waiting_requests"`
+	Next []demoHint
 }
 
-// checkDemo holds the jobs against each other, the reservations, the calendar
-// and the buckets: who ran where is told by the job rows alone.
-func checkDemo(t *testing.T, tx *store.Tx, placed, running int) {
+// checkPolicies looks at the comparison: all had the same requests, and sharing
+// is worth something.
+func checkPolicies(t *testing.T, doc *demoDoc) {
 	t.Helper()
-	type stay struct {
-		start, end int64
-		who        string
+	if len(doc.Policies) != 1+len(demoOthers) {
+		t.Fatalf("%d policies", len(doc.Policies))
 	}
-	stays := make(map[uint32][]stay)
-	held, count := 0, map[store.JobState]int{}
-	err := tx.EachJob(func(j *store.Job) error {
-		count[j.State]++
-		for _, n := range j.NodeNumbers() {
-			stays[n] = append(stays[n], stay{j.Start, j.End, j.Name})
-			on, busy := tx.Calendar().On(n)
-			if j.State == store.JobRunning {
-				held++
-				if !busy || on.Start != j.Start || on.End != j.End {
-					t.Errorf("%s runs on node %d, where the calendar has %+v", j.Name, n, on)
-				}
-			}
+	names := make(map[string]bool)
+	for _, o := range doc.Policies {
+		names[o.Policy] = true
+		if o.AtOnce+o.Later+o.Waiting != doc.Requests {
+			t.Errorf("%s: %d, %d and %d of %d requests", o.Policy, o.AtOnce, o.Later, o.Waiting, doc.Requests)
 		}
-		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if want := map[store.JobState]int{store.JobRunning: running, store.JobFinished: placed - running}; !cmp.Equal(count, want) {
-		t.Errorf("jobs by state: %v, want %v", count, want)
-	}
-	err = tx.EachReservation(func(v *store.Reservation) error {
-		for _, n := range v.Nodes {
-			stays[n] = append(stays[n], stay{v.Start, v.End, v.Name})
-		}
-		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for n, list := range stays {
-		for i, a := range list {
-			for _, b := range list[:i] {
-				if a.start < b.end && b.start < a.end {
-					t.Errorf("node %d: %s and %s at once", n, a.who, b.who)
-				}
-			}
+		if o.Whole != (o.JobsPerNode == 1) {
+			t.Errorf("%s: %.2f jobs on a node, whole nodes: %v", o.Policy, o.JobsPerNode, o.Whole)
 		}
 	}
-	ix, err := tx.Index()
-	if err != nil {
-		t.Fatal(err)
+	mine, whole := doc.Policies[0], doc.Policies[len(doc.Policies)-1]
+	if mine.AtOnce != doc.Placed-doc.Waited || mine.Later != doc.Waited {
+		t.Errorf("the first is not the demo's own: %+v", mine)
 	}
-	busy, later := 0, 0
-	for _, b := range ix.Buckets() {
-		busy += int(b.Count[index.Busy])
-		later += int(b.Count[index.Later])
+	if !whole.Whole || whole.Policy != mine.Policy || whole.MeanWait < 10*mine.MeanWait {
+		t.Errorf("whole nodes: %+v; shared ones: %+v", whole, mine)
 	}
-	if busy != held || later == 0 {
-		t.Errorf("%d nodes busy, %d held by jobs; %d later", busy, held, later)
+	if len(names) != len(doc.Policies)-1 {
+		t.Errorf("policies compared: %v", names)
 	}
 }
 
@@ -212,6 +184,8 @@ func TestDemoForce(t *testing.T) {
 	}
 }
 
+// What is replayed is what was asked for: as many processors in all as the record
+// counts, and its memory.
 func TestDemoData(t *testing.T) {
 	data, err := loadDemo(testNow.Unix())
 	if err != nil {
@@ -220,37 +194,76 @@ func TestDemoData(t *testing.T) {
 	if len(data.Nodes) != 68 || data.cpus() != 20*80+48*12 {
 		t.Errorf("%d nodes, %d cpus", len(data.Nodes), data.cpus())
 	}
+	log, err := swf.NewReader(bytes.NewReader(demoTrace))
+	if err != nil {
+		t.Fatal(err)
+	}
 	defs := index.NewDefs()
 	last := data.From
 	for _, j := range data.Jobs {
+		rec, err := log.Next()
+		if err != nil {
+			t.Fatal(err)
+		}
 		if j.Submit < last || j.Submit >= data.Until || j.Run < 1 {
 			t.Errorf("%+v", j)
 		}
 		last = j.Submit
 		spec, err := placer.Parse(defs, j.Request)
-		if err != nil || spec.Place.Share != placer.Excl {
-			t.Errorf("%s: %+v, %v", j.Asked, spec.Place, err)
+		if err != nil || spec.Place.Exclusive() {
+			t.Fatalf("%s: %+v, %v", j.Asked, spec.Place, err)
+		}
+		var nodes, cpus, mem int64
+		for _, c := range spec.Chunks {
+			nodes += int64(c.Count)
+			for _, w := range c.Wants {
+				switch w.Res {
+				case index.NCPUs:
+					cpus += int64(c.Count) * w.Value.Num
+				case index.Mem:
+					mem += int64(c.Count) * w.Value.Num
+				}
+			}
+		}
+		own := strings.Contains(rec.Extra[extraRequest], "mem=") // it says itself how much
+		if cpus != rec.WantProcs || !own && (mem*1024 < rec.WantMemory || mem*1024 >= rec.WantMemory+nodes*1024) {
+			t.Errorf("%s: %d cpus and %d kb; recorded are %d and %d bytes", j.Asked, cpus, mem, rec.WantProcs, rec.WantMemory)
+		}
+	}
+	if _, err := log.Next(); err != io.EOF {
+		t.Error("not all that is recorded is replayed", err)
+	}
+}
+
+func TestNewDemoJob(t *testing.T) {
+	for _, c := range []struct {
+		asked string
+		mem   int64
+		want  string
+	}{
+		{"8:ppn=8:x86_64:cl_zegox", 8 << 30, "nodes=8:ppn=8:x86_64:cl_zegox,mem=8gb"},
+		{"1:ppn=10:brno", 60000 << 20, "nodes=1:ppn=10:brno,mem=60000mb"},
+		{"1:ppn=2", 1<<20 + 1, "nodes=1:ppn=2,mem=1025kb"},
+		{"1:ppn=1:mem=3gb", 400 << 20, "nodes=1:ppn=1:mem=3gb"},
+		{"zewura19.cerit-sc.cz:ppn=12:brno", -1, "nodes=zewura19:ppn=12:brno"},
+	} {
+		j := newDemoJob(swf.Job{Run: 70, WantTime: 60, WantMemory: c.mem, Extra: []string{"q_1d", c.asked}}, 0)
+		if j.Request.Select != c.want || j.Run != 60 {
+			t.Errorf("%s: %s, %d s; want %s", c.asked, j.Request.Select, j.Run, c.want)
 		}
 	}
 }
 
-func TestDemoLeftOut(t *testing.T) {
-	for asked, want := range map[string]string{
-		"8:ppn=8:x86_64:cl_zegox":                "",
-		"1:ppn=64:x86_64:cl_zewura#excl":         "",
-		"1:ppn=4:mem=3gb+2":                      "",
-		"1:^zewura12.cerit-sc.cz:ppn=24":         "exclude",
-		"1:ppn=1.5":                              "half a processor",
-		"1:zegox20.cerit-sc.cz+1:ppn=2:cl_zegox": "name a host",
-		"1:ppn=1:host=zewura10":                  "name a host",
+func TestWholeNodes(t *testing.T) {
+	for in, want := range map[string]string{
+		"nodes=1":                     "nodes=1#excl",
+		"nodes=2:ppn=4,mem=8gb":       "nodes=2:ppn=4#excl,mem=8gb",
+		"nodes=2:ppn=4#excl,mem=8gb":  "nodes=2:ppn=4#excl,mem=8gb",
+		"nodes=2:ppn=4#shared,mem=gb": "nodes=2:ppn=4#shared,mem=gb",
 	} {
-		got := leftOut(swf.Job{Run: 1, WantTime: 1, Extra: []string{"q_1d", asked}})
-		if (got == "") != (want == "") || !strings.Contains(got, want) {
-			t.Errorf("%s: %q, want %q", asked, got, want)
+		if got := wholeNodes(in); got != want {
+			t.Errorf("%s: %s, want %s", in, got, want)
 		}
-	}
-	if leftOut(swf.Job{Run: -461, WantTime: 60, Extra: []string{"q_1d", "1"}}) == "" {
-		t.Error("a job that did not run is replayed")
 	}
 }
 
