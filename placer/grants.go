@@ -34,10 +34,16 @@ func (g *Guest) Ignores(b *timeline.Busy, from, to int64) bool {
 	}
 	for i := range g.Grants {
 		if r := &g.Grants[i]; r.Owner == b.Owner {
-			return r.Limit == 0 || min(to, r.End)-max(from, r.Start) <= r.Limit
+			return r.holdsFor(from, to)
 		}
 	}
 	return false
+}
+
+// holdsFor reports whether a request for [from, to) may use the reservation, which
+// lies in that time somewhere: not for longer than the limit.
+func (g *Grant) holdsFor(from, to int64) bool {
+	return g.Limit == 0 || min(to, g.End)-max(from, g.Start) <= g.Limit
 }
 
 // admit finds the level of a spot and, for a request that insists on a
@@ -46,7 +52,7 @@ func (s *seeker) admit(sp *spot) bool {
 	sp.level = unreserved
 	for i := range s.Grants {
 		g := &s.Grants[i]
-		if g.Start >= s.end || g.End <= s.at || !g.Nodes.Contains(sp.node) {
+		if g.Start >= s.end || g.End <= s.at || !g.Nodes.Contains(sp.node) || !g.holdsFor(s.at, s.end) {
 			continue
 		}
 		switch g.Affinity {
@@ -186,16 +192,21 @@ func (m *mapping) opportunities() []instant {
 // insist keeps a request that insists on reservations to those, and refuses one
 // that is too long for all of them.
 func (m *mapping) insist() error {
+	m.ruleHeads()
+	if err := m.packable(); err != nil {
+		return err
+	}
 	longest := int64(0)
 	var kept []Grant
 	for _, g := range m.Grants {
 		if g.Affinity == Required {
 			m.insists = true
 			kept = append(kept, g)
-			longest = max(longest, g.End-g.Start)
+			lets := g.End - g.Start
 			if g.Limit > 0 {
-				longest = min(longest, g.Limit)
+				lets = min(lets, g.Limit)
 			}
+			longest = max(longest, lets)
 		}
 	}
 	if m.insists && longest < m.Duration {

@@ -1,6 +1,7 @@
 package placer
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 
@@ -42,29 +43,58 @@ func (s *seeker) takeHost(sp *spot) bool {
 	return true
 }
 
-// along adds the nodes of hosts that are taken whole to a plan.
+// along adds the nodes of hosts that are taken whole to a plan. A node of such a
+// host that the request would share by itself it takes whole, too.
 func (s *seeker) along(p *Plan) {
-	picked := make(map[uint32]bool)
+	var hosts []string
 	for _, node := range p.NodeNumbers() {
-		picked[node] = true
-	}
-	for _, node := range p.NodeNumbers() {
-		sp := s.spots[node]
-		if sp == nil || !sp.all {
-			continue
+		if sp := s.spots[node]; sp != nil && sp.all && !slices.Contains(hosts, sp.host) {
+			hosts = append(hosts, sp.host)
 		}
-		for it := s.mates(sp.host).Iterator(); it.HasNext(); {
+	}
+	for _, host := range hosts {
+		for it := s.mates(host).Iterator(); it.HasNext(); {
 			mate := it.Next()
-			if picked[mate] {
+			if p.makeWhole(mate) {
 				continue
 			}
-			picked[mate] = true
 			row := s.row(mate)
 			if row == nil {
 				return
 			}
 			b := s.Index.Bucket(row.Bucket)
 			p.Along = append(p.Along, Pick{Node: mate, Class: s.Index.ClassOf(b, mate), Bucket: b})
+		}
+	}
+}
+
+// makeWhole has a plan take all of a node, and reports whether it takes any of it.
+func (p *Plan) makeWhole(node uint32) bool {
+	found := false
+	for _, c := range p.Chunks {
+		for i := range c.Picks {
+			if pick := &c.Picks[i]; pick.Node == node {
+				pick.Shared, pick.Alone, pick.Within, found = false, false, 0, true
+			}
+		}
+	}
+	return found
+}
+
+// ruleHeads counts the nodes whose names are those of hosts that other nodes are on
+// among the nodes with rules of their own, where the request goes by hosts: their
+// rows say nothing of that.
+func (m *mapping) ruleHeads() {
+	if len(m.hosts) == 0 || m.Spec.Place.Arrange != Scatter && m.Spec.Place.Share != ExclHost {
+		return
+	}
+	m.ruled = m.ruled.Clone()
+	for host := range m.hosts {
+		number, ok, err := m.Rows.NodeNumber(host)
+		if err != nil {
+			m.Index.Fail(err)
+		} else if ok {
+			m.ruled.Add(number)
 		}
 	}
 }
@@ -122,6 +152,18 @@ func onOneHost(defs *index.Defs, chunks []Chunk) Chunk {
 	}
 	return whole
 }
+
+// packable refuses a packed request of which no node takes more than one chunk,
+// when it has more.
+func (m *mapping) packable() error {
+	if m.Access != index.AccessSingleTask || !m.severalPacked() {
+		return nil
+	}
+	return &Refusal{Kind: ErrNever, Chunk: -1, Why: fmt.Sprintf("place=pack puts all chunks on one host, and with access %s no node takes more than one", m.Access)}
+}
+
+// severalPacked reports whether the request is several chunks made one.
+func (m *mapping) severalPacked() bool { return Spec{Chunks: m.packed}.NumChunks() > 1 }
 
 func asks(wants []Want, w Want) bool {
 	for _, have := range wants {

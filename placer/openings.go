@@ -77,12 +77,14 @@ func (o *openings) pass(in instant) {
 }
 
 // passNodes counts what the nodes given back have room for. Until more is given
-// back of a node, it has no more room than that.
+// back of a node, it has no more room than that. One on a host with others may have
+// kept the request off those, whatever it could serve itself.
 func (o *openings) passNodes(in instant) {
 	s := o.seek(in.at, in.ended, false)
 	var sp spot
 	for _, node := range in.back {
-		if !o.serving().Contains(node) {
+		serves := o.serving().Contains(node)
+		if !serves && len(o.hosts) == 0 {
 			continue
 		}
 		if !o.ruled.IsEmpty() {
@@ -93,7 +95,11 @@ func (o *openings) passNodes(in instant) {
 		if row == nil {
 			return
 		}
-		if b := o.Index.Bucket(row.Bucket); b == nil || !s.look(&sp, node, b, index.Busy) {
+		if o.sharingOn(row).host != "" {
+			o.room++
+			continue
+		}
+		if b := o.Index.Bucket(row.Bucket); !serves || b == nil || !s.look(&sp, node, b, index.Busy) {
 			continue
 		}
 		most := 0

@@ -70,38 +70,71 @@ func (s *seeker) oneKind(members []member) bool {
 // assign solves the assignment problem of nodes that serve one kind each.
 func (s *seeker) assign(members []member) []Allotment {
 	p := problem{needs: s.needs()}
-	byPer := make(map[string]*atom)
-	var nodes [][]member
-	for _, m := range members {
-		key := perKey(m.per)
-		if byPer[key] == nil {
-			byPer[key] = &atom{per: m.per}
-			p.atoms = append(p.atoms, byPer[key])
-			nodes = append(nodes, nil)
+	byPer := make(map[string]int)
+	var items [][][]member // by atom
+	for _, item := range s.items(members) {
+		per := slices.Clone(item[0].per)
+		for _, m := range item[1:] {
+			for i := range per {
+				per[i] = max(per[i], m.per[i])
+			}
 		}
-		byPer[key].count++
-		a := slices.Index(p.atoms, byPer[key])
-		nodes[a] = append(nodes[a], m)
+		key := perKey(per)
+		a, known := byPer[key]
+		if !known {
+			a = len(p.atoms)
+			byPer[key] = a
+			p.atoms, items = append(p.atoms, &atom{per: per}), append(items, nil)
+		}
+		p.atoms[a].count++
+		items[a] = append(items[a], item)
 	}
-	if p.solve() != yes {
+	if v := p.solve(); v != yes {
+		s.gaveUp = s.gaveUp || v == perhaps
 		return nil
 	}
-	return s.assigned(&p, nodes)
+	return s.assigned(&p, items)
 }
 
-// assigned hands out an assignment. Hosts that nodes share are no part of it: one
-// that uses a host twice is given up.
-func (s *seeker) assigned(p *problem, nodes [][]member) []Allotment {
+// items are what serves one kind: nodes, or, where the request is scattered, hosts,
+// of whose nodes it takes one.
+func (s *seeker) items(members []member) [][]member {
+	at := make(map[string]int)
+	var out [][]member
+	for _, m := range members {
+		host := s.hostOf(&m)
+		if i, known := at[host]; known && host != "" && s.Spec.Place.Arrange == Scatter {
+			out[i] = append(out[i], m)
+			continue
+		}
+		at[host] = len(out)
+		out = append(out, []member{m})
+	}
+	return out
+}
+
+// hostOf is the host that a member shares with other nodes, "" when it has one for
+// itself.
+func (s *seeker) hostOf(m *member) string {
+	if sp := s.spotAt(m.node, m.bucket, m.class); sp != nil {
+		return sp.host
+	}
+	return ""
+}
+
+// assigned hands out an assignment.
+func (s *seeker) assigned(p *problem, items [][][]member) []Allotment {
 	out := make([]Allotment, len(s.Chunks))
 	for i := range s.Chunks {
 		need := s.Chunks[i].Count
 		for a := range p.atoms {
 			for range p.given[a][i] {
-				m := nodes[a][0]
-				nodes[a] = nodes[a][1:]
+				item := items[a][0]
+				items[a] = items[a][1:]
+				m := &item[slices.IndexFunc(item, func(m member) bool { return m.per[i] > 0 })]
 				sp := s.spotAt(m.node, m.bucket, m.class)
 				n := s.holds(sp, i, need)
-				if need == 0 || n == 0 || !s.takeHost(sp) {
+				if need == 0 || n == 0 {
 					continue
 				}
 				s.take(sp, i, n)
@@ -148,7 +181,7 @@ func (p *packer) search(at int) bool {
 	}
 	m := &p.members[at]
 	sp := p.spotAt(m.node, m.bucket, m.class)
-	if sp == nil || !p.takeHost(sp) {
+	if sp == nil {
 		return p.search(at + 1)
 	}
 	if p.fill(sp, at, 0) {
@@ -164,7 +197,7 @@ func (p *packer) fill(sp *spot, at, kind int) bool {
 	if kind == len(p.Chunks) {
 		return p.search(at + 1)
 	}
-	most := p.holds(sp, kind, p.need[kind])
+	most := min(p.holds(sp, kind, p.need[kind]), p.members[at].per[kind])
 	least := 0
 	if kind == len(p.Chunks)-1 {
 		least = most // nothing comes after it that could want the rest

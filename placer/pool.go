@@ -35,7 +35,7 @@ func (s *seeker) pool(cands [][]index.Candidate) []member {
 				return
 			}
 			n := s.holds(&sp, kind, s.Chunks[kind].Count)
-			if n == 0 {
+			if n == 0 || !s.takeHost(&sp) {
 				return
 			}
 			i, known := at[f.node]
@@ -299,11 +299,11 @@ func indices(n int) []int {
 }
 
 // underSwitches are the subtrees of the network that hold the request: those of
-// the lowest level first, of these the tightest. The network is the values of the
-// topology's resources, the outermost first; nodes that lack one are behind a
-// switch of their own kind. A subtree's nodes come by leaf switch, so that few are
-// used: the largest that is needed whole, and in the end the smallest that takes
-// the rest.
+// the lowest level first, of these the ones of which it uses the fewest leaf
+// switches, then the tightest. The network is the values of the topology's
+// resources, the outermost first; nodes that lack one are behind a switch of their
+// own kind. A subtree's nodes come by leaf switch, so that few are used: the largest
+// that is needed whole, and in the end the smallest that takes the rest.
 func (s *seeker) underSwitches(members []member) iter.Seq[[]member] {
 	paths := make([]string, len(members))
 	for i := range members {
@@ -321,21 +321,30 @@ func (s *seeker) underSwitches(members []member) iter.Seq[[]member] {
 				}
 				groups[name] = append(groups[name], i)
 			}
-			var parts [][]int
+			var parts []subtree
 			for _, name := range names {
 				if s.enough(pickMembers(members, groups[name])) {
-					parts = append(parts, groups[name])
+					parts = append(parts, s.byLeaf(members, paths, groups[name]))
 				}
 			}
-			slices.SortStableFunc(parts, func(a, b []int) int { return cmp.Compare(s.volume(members, a), s.volume(members, b)) })
+			slices.SortStableFunc(parts, func(a, b subtree) int {
+				return cmp.Or(cmp.Compare(a.leaves, b.leaves), cmp.Compare(a.volume, b.volume))
+			})
 			for _, part := range parts[:min(len(parts), maxParts)] {
-				if !yield(s.byLeaf(members, paths, part)) {
+				if !yield(part.nodes) {
 					return
 				}
 			}
 		}
-		yield(s.byLeaf(members, paths, indices(len(members))))
+		yield(s.byLeaf(members, paths, indices(len(members))).nodes)
 	}
+}
+
+// subtree is the nodes behind a switch, by leaf switch.
+type subtree struct {
+	nodes  []member
+	leaves int // how many leaf switches the request uses of it
+	volume int
 }
 
 func pickMembers(members []member, which []int) []member {
@@ -358,8 +367,9 @@ func (s *seeker) volume(members []member, which []int) int {
 }
 
 // byLeaf orders a subtree's nodes by leaf switch.
-func (s *seeker) byLeaf(members []member, paths []string, which []int) []member {
+func (s *seeker) byLeaf(members []member, paths []string, which []int) subtree {
 	leaves := make(map[string][]int)
+	volumes := make(map[string]int)
 	var names []string
 	for _, i := range which {
 		if leaves[paths[i]] == nil {
@@ -367,23 +377,28 @@ func (s *seeker) byLeaf(members []member, paths []string, which []int) []member 
 		}
 		leaves[paths[i]] = append(leaves[paths[i]], i)
 	}
+	for _, name := range names {
+		volumes[name] = s.volume(members, leaves[name])
+	}
 	need := 0
 	for _, c := range s.Chunks {
 		need += c.Count
 	}
-	slices.SortStableFunc(names, func(a, b string) int {
-		return cmp.Compare(s.volume(members, leaves[b]), s.volume(members, leaves[a]))
-	})
-	var out []member
+	slices.SortStableFunc(names, func(a, b string) int { return cmp.Compare(volumes[b], volumes[a]) })
+	var out subtree
 	for len(names) > 0 {
 		next := 0
 		for i, name := range names {
-			if s.volume(members, leaves[name]) >= need {
+			if v := volumes[name]; v >= need && v < volumes[names[next]] {
 				next = i // the smallest that takes all the rest: they come by size
 			}
 		}
-		out = append(out, pickMembers(members, leaves[names[next]])...)
-		need -= s.volume(members, leaves[names[next]])
+		if need > 0 {
+			out.leaves++
+		}
+		out.nodes = append(out.nodes, pickMembers(members, leaves[names[next]])...)
+		out.volume += volumes[names[next]]
+		need -= volumes[names[next]]
 		names = slices.Delete(names, next, next+1)
 	}
 	return out

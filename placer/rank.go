@@ -168,12 +168,11 @@ func (s *seeker) gap(sp *spot) (float64, []int64) {
 
 // unused is the processors that are neither dedicated nor loaded, negated.
 func (s *seeker) unused(sp *spot) (float64, []int64) {
-	ncpus := []uint16{uint16(index.NCPUs)}
-	var taken [1]int64
+	have, used := s.of(sp, index.NCPUs), 0.0
 	if sp.class != index.Free && !s.empty {
-		s.Calendar.Taken(sp.node, s.at, s.at+1, &s.guest, ncpus, taken[:])
+		s.taken = s.takenThen(s.taken[:0], sp.node)
+		used = float64(takenOf(s.taken, index.NCPUs))
 	}
-	have, used := s.of(sp, index.NCPUs), float64(taken[0])
 	if row := s.traitsOf(sp); row != nil {
 		used = max(used, row.Load)
 	}
@@ -185,17 +184,20 @@ func (s *seeker) unused(sp *spot) (float64, []int64) {
 func (s *seeker) slowness(sp *spot) (float64, []int64) {
 	row := s.traitsOf(sp)
 	if row == nil {
-		return -1, nil
+		return -1, unsetSpeed
 	}
 	speed := row.Speed
 	if speed == 0 {
 		speed = 1
 	}
 	if row.ProcSpeed == 0 {
-		return -speed, nil
+		return -speed, unsetSpeed
 	}
 	return -speed, []int64{-int64(row.ProcSpeed * 1e6)}
 }
+
+// unsetSpeed is the tie of a node whose processors have no speed.
+var unsetSpeed = []int64{0}
 
 // configured is a node's share of the cluster in the resource of which it has the
 // largest, its dominant share (Ghodsi et al., Dominant Resource Fairness, 2011);

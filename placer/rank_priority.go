@@ -8,7 +8,8 @@ import (
 )
 
 // priority scores by PRIORITYF: a node's own, else the store's. Idle nodes of a
-// bucket score alike unless the expression tells nodes apart by number.
+// bucket score alike unless the expression tells nodes apart by number, or the
+// preference does by name.
 func (s *seeker) priority() (scorer, bool) {
 	f := s.PriorityF
 	if f == nil {
@@ -29,7 +30,13 @@ func (s *seeker) priority() (scorer, bool) {
 			}
 		}
 		return -expr.Eval(&state), nil
-	}, !f.ByNumber()
+	}, !f.ByNumber() && !s.Prefer.byName()
+}
+
+// byName reports whether a preference is for nodes by their names, which buckets do
+// not know.
+func (p Preference) byName() bool {
+	return slices.ContainsFunc(p.any, func(c condition) bool { return c.res == index.Host || c.res == index.VNode })
 }
 
 func (s *seeker) defaultPriorityF() *PriorityF {
@@ -45,6 +52,9 @@ func (s *seeker) defaultPriorityF() *PriorityF {
 func (s *seeker) state(to *NodeState, sp *spot) {
 	*to = NodeState{Taken: to.Taken[:0], FreeTime: timeline.Forever, Affinity: sp.affinity()}
 	row := s.traitsOf(sp)
+	if s.Prefer.byName() {
+		row = s.row(sp.node) // names are no traits
+	}
 	if row == nil {
 		row = &s.blank
 		*row = index.Node{Number: sp.node, Priority: sp.bucket.Priority, Queue: sp.bucket.Queue, Res: sp.bucket.Values()}
@@ -60,22 +70,59 @@ func (s *seeker) state(to *NodeState, sp *spot) {
 		switch {
 		case b.Start > s.at:
 			to.FreeTime = min(to.FreeTime, b.Start-s.at)
-		case s.Calendar.End(b) <= s.at || s.guest.Ignores(&b, s.at, s.end):
-		case b.Use == nil:
-			to.Whole = true
-			fallthrough
+		case !s.mindsThen(&b):
 		default:
+			to.Whole = to.Whole || b.Use == nil
 			if !b.Claim {
 				to.Jobs++
 			}
-			if b.Use != nil {
-				to.Taken = addAmounts(to.Taken, b.Use.Amounts)
-			}
 		}
 	}
+	to.Taken = s.takenThen(to.Taken, sp.node)
 	if s.at > s.Now {
 		to.Load = float64(takenOf(to.Taken, index.NCPUs))
 	}
+}
+
+// mindsThen reports whether a stretch is under way at the start of the request, and
+// is none that lets it in.
+func (s *seeker) mindsThen(b *timeline.Busy) bool {
+	return b.Start <= s.at && s.Calendar.End(*b) > s.at && !s.guest.Ignores(b, s.at, s.end)
+}
+
+// takenThen adds what is taken of a node at the start of the request: of a
+// reservation what its guests have left.
+func (s *seeker) takenThen(to []index.Amount, node uint32) []index.Amount {
+	list := s.Calendar.At(node)
+	for i := range list {
+		b := &list[i]
+		if b.Use == nil || !s.mindsThen(b) {
+			continue
+		}
+		for _, a := range b.Use.Amounts {
+			if b.Claim {
+				a.N = s.keptThen(b.Owner, a, list)
+			}
+			to = addAmount(to, a)
+		}
+	}
+	return to
+}
+
+// keptThen is what a reservation keeps of an amount at the start of the request.
+func (s *seeker) keptThen(claim uint64, kept timeline.Amount, list []timeline.Busy) int64 {
+	for i := range list {
+		b := &list[i]
+		if b.Claim || b.Use == nil || b.Use.Within != claim || !s.mindsThen(b) {
+			continue
+		}
+		for _, a := range b.Use.Amounts {
+			if a.Quantity == kept.Quantity {
+				kept.N -= a.N
+			}
+		}
+	}
+	return max(kept.N, 0)
 }
 
 func (sp *spot) affinity() Affinity {
@@ -88,15 +135,13 @@ func (sp *spot) affinity() Affinity {
 	return Neutral
 }
 
-func addAmounts(to []index.Amount, amounts []timeline.Amount) []index.Amount {
-	for _, a := range amounts {
-		i := slices.IndexFunc(to, func(x index.Amount) bool { return x.Res == index.ResID(a.Quantity) })
-		if i < 0 {
-			i = len(to)
-			to = append(to, index.Amount{Res: index.ResID(a.Quantity)})
-		}
-		to[i].Value.Num += a.N
+func addAmount(to []index.Amount, a timeline.Amount) []index.Amount {
+	i := slices.IndexFunc(to, func(x index.Amount) bool { return x.Res == index.ResID(a.Quantity) })
+	if i < 0 {
+		i = len(to)
+		to = append(to, index.Amount{Res: index.ResID(a.Quantity)})
 	}
+	to[i].Value.Num += a.N
 	return to
 }
 

@@ -28,6 +28,7 @@ type seeker struct {
 	gaveUp  bool       // a search was too long
 	traits  index.Node // of the node looked at last
 	blank   index.Node // stands for the row of a node that has nothing of its own
+	taken   []index.Amount
 }
 
 // spot is a node that could serve some of the request.
@@ -117,6 +118,9 @@ func (s *seeker) look(sp *spot, node uint32, b *index.Bucket, class index.Class)
 	}
 	row := sp.row
 	sp.sharing = s.sharingOn(row)
+	if sp.one && s.severalPacked() {
+		return false
+	}
 	for _, q := range s.quantities {
 		sp.left = append(sp.left, s.of(sp, index.ResID(q)))
 	}

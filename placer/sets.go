@@ -43,7 +43,8 @@ func (m *mapping) mapSets() error {
 // within restricts the mapping to a set; false when the set could not serve the
 // request even when empty. As in OpenPBS that is decided chunk by chunk, so a
 // request may wait for a set that could hold each of its chunks but not all;
-// Rules.ExactFit looks at them together.
+// Rules.ExactFit looks at them together. A request of one chunk that more than
+// amounts decide on is always looked at: it would wait for ever.
 func (m *mapping) within(set *index.Set, finders []*index.Finder) ([][]index.Candidate, bool) {
 	cands := make([][]index.Candidate, len(m.Chunks))
 	for i, c := range m.Chunks {
@@ -52,7 +53,11 @@ func (m *mapping) within(set *index.Set, finders []*index.Finder) ([][]index.Can
 			return nil, false
 		}
 	}
-	return cands, len(m.Chunks) < 2 || !m.Rules.ExactFit || m.assignable(cands)
+	counted := !m.Rules.ExactFit
+	if len(m.Chunks) < 2 {
+		counted = m.path == BucketPath || m.policy != Contiguous && m.ruled.IsEmpty()
+	}
+	return cands, counted || m.assignable(cands)
 }
 
 // SetName is a placement set as key=value.

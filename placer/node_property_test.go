@@ -1,0 +1,644 @@
+package placer
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/RoaringBitmap/roaring/v2"
+	gocmp "github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/timeline"
+)
+
+// Random clusters whose nodes are shared, and requests over time, decided by the
+// placer and by trying everything (naive_node_test.go).
+
+// site is a cluster in which nodes are shared and time goes on: the classes of
+// nodes, and what is left of them, are worked out from the calendar after each
+// step.
+type site struct {
+	*cluster
+	rooms  map[uint32][]index.Amount // what the index was told is left of a node
+	claims []Grant                   // the reservations there are, without affinities
+}
+
+func newSite(defs *index.Defs, signature []index.ResID, now, grace int64) *site {
+	c := &cluster{defs: defs, jobs: make(map[string]*Plan), users: make(map[uint64]string)}
+	ix := index.New(defs, signature, nil, index.Limits{})
+	c.Snapshot = &Snapshot{Index: ix, Calendar: timeline.NewCalendar(nil, now, grace), Now: now, Endings: c.endings, Rows: c}
+	return &site{cluster: c, rooms: make(map[uint32][]index.Amount)}
+}
+
+// add declares a node.
+func (c *site) add(n *index.Node) {
+	c.nodes = append(c.nodes, n)
+	c.Index.Insert(n, c.classAt(n.Number))
+	c.refresh(n.Number)
+}
+
+// newOwner makes somebody whom stretches can be of.
+func (c *site) newOwner(user string) uint64 {
+	c.owner++
+	c.users[c.owner] = user
+	return c.owner
+}
+
+// put takes a node, or some of it.
+func (c *site) put(t interface{ Fatal(...any) }, node uint32, b timeline.Busy) {
+	if err := c.Calendar.Put(node, b); err != nil {
+		t.Fatal(err)
+	}
+	c.refresh(node)
+}
+
+// refresh tells the index how a node stands by the calendar.
+func (c *site) refresh(number uint32) {
+	n := c.nodes[number]
+	b := c.Index.Bucket(n.Bucket)
+	class := index.None
+	var room []index.Amount
+	if n.State == index.Up {
+		class = c.classAt(number)
+		room = c.roomOf(number)
+	}
+	c.Index.Move(b, number, c.Index.ClassOf(b, number), class)
+	c.Index.SetRoom(number, c.rooms[number], room)
+	c.rooms[number] = room
+}
+
+// carryOut puts a plan into the calendar, for now or for later.
+func (c *site) carryOut(t interface{ Fatal(...any) }, a Ask, plan *Plan) {
+	owner := c.newOwner(a.User)
+	for _, take := range plan.Takings(c.defs, a.Chunks) {
+		c.put(t, take.Node, timeline.Busy{Start: plan.Start, End: plan.End, Owner: owner, Held: true, Use: take.Use})
+	}
+	if err := c.Index.Err(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// usually draws the first value three times in four, else one of the others.
+func usually[T any](t *rapid.T, label string, first T, others ...T) T {
+	if rapid.IntRange(0, 3).Draw(t, "other "+label) < 3 {
+		return first
+	}
+	return rapid.SampledFrom(others).Draw(t, label)
+}
+
+// drawSite is a cluster of two to six nodes. With hosts some of them are on hosts
+// together.
+func drawSite(t *rapid.T, hosts bool) *site {
+	defs := index.NewDefs()
+	var declared []index.Def
+	for _, def := range []index.Def{{Name: "color", Type: index.String}, {Name: "tokens", Type: index.Long, Consumable: true}} {
+		def, err := defs.Add(def)
+		if err != nil {
+			t.Fatal(err)
+		}
+		declared = append(declared, def)
+	}
+	signature := rapid.SliceOfDistinct(rapid.SampledFrom([]index.ResID{index.NCPUs, index.Mem, declared[0].ID, declared[1].ID}), rapid.ID).Draw(t, "signature")
+	c := newSite(defs, signature, propertyNow, propertyGrace)
+	c.Rules = Rules{
+		ExactFit:     rapid.Bool().Draw(t, "exact fit"),
+		ExplicitSets: rapid.Bool().Draw(t, "explicit sets"),
+		DoNotSpan:    usually(t, "do not span", false, true),
+		Access:       usually(t, "access", index.AccessShared, index.AccessSingleUser, index.AccessSingleJob, index.AccessSingleTask),
+		SetOrder:     rapid.SampledFrom([]SetOrder{SmallestSet, FirstSet, LargestSet}).Draw(t, "set order"),
+		SetDelay:     rapid.SampledFrom([]int64{0, -1, 9}).Draw(t, "set delay"),
+		Topology:     []index.ResID{declared[0].ID},
+		GroupKey:     usually(t, "group key", nil, []index.ResID{declared[0].ID}, []index.ResID{index.Feature}, []index.ResID{declared[0].ID, index.Feature}),
+	}
+	odd := rapid.Bool().Draw(t, "odd nodes")
+	for i := range rapid.IntRange(2, 6).Draw(t, "nodes") {
+		c.drawSharedNode(t, uint32(i), odd, hosts)
+	}
+	for range rapid.IntRange(0, 3).Draw(t, "reservations") {
+		c.drawClaim(t)
+	}
+	return c
+}
+
+// drawSharedNode declares a node; an odd one may have rules of its own.
+func (c *site) drawSharedNode(t *rapid.T, number uint32, odd, hosts bool) {
+	n := &index.Node{Number: number, Name: fmt.Sprintf("n%d", number)}
+	n.Set(index.NCPUs, index.Value{Num: rapid.Int64Range(1, 4).Draw(t, "ncpus")})
+	if mem := rapid.Int64Range(0, 5).Draw(t, "mem"); mem > 0 {
+		n.Set(index.Mem, index.Value{Num: mem})
+	}
+	color, _ := c.defs.Lookup("color")
+	if word := rapid.SampledFrom([]string{"", "r", "g"}).Draw(t, "color"); word != "" {
+		n.Set(color.ID, index.Value{Str: word})
+	}
+	tokens, _ := c.defs.Lookup("tokens")
+	if n2 := usually(t, "tokens", 0, 1, 2); n2 > 0 {
+		n.Set(tokens.ID, index.Value{Num: int64(n2)})
+	}
+	n.Priority = usually(t, "priority", int32(0), 7, -7)
+	n.Queue = usually(t, "queue", "", "", "", "q")
+	n.State = usually(t, "state", index.Up, index.Up, index.Down)
+	n.Features = usually(t, "features", nil, []string{"fast"}, []string{"fast", "big"})
+	n.Speed = usually(t, "speed", 0, 0.5, 2.0)
+	n.ProcSpeed = usually(t, "procspeed", 0, 500, 750.0)
+	n.Load = usually(t, "load", 0, 0.5, 1.5, 3)
+	n.Usage = usually(t, "usage", 0, 0.25, 1)
+	if odd {
+		n.Access = usually(t, "its access", index.AccessShared, index.AccessSingleUser, index.AccessSingleJob, index.AccessSingleTask)
+		n.Sharing = usually(t, "its sharing", index.DefaultShared, index.DefaultExcl, index.DefaultExclHost, index.IgnoreExcl, index.ForceExcl, index.ForceExclHost)
+	}
+	if hosts {
+		if host := rapid.SampledFrom([]string{"", "h", "n0", "n1"}).Draw(t, "host"); host != "" {
+			n.Set(index.Host, index.Value{Str: host})
+		}
+	}
+	c.add(n)
+}
+
+// drawClaim makes a reservation: of whole nodes, or of amounts of them.
+func (c *site) drawClaim(t *rapid.T) {
+	g := Grant{Name: fmt.Sprintf("r%d", len(c.claims)), Nodes: roaring.New(), Start: c.Now + rapid.Int64Range(-3, 20).Draw(t, "reserved from")}
+	g.End = max(g.Start, c.Now) + rapid.Int64Range(1, 20).Draw(t, "reserved for")
+	g.Limit = rapid.SampledFrom([]int64{0, 0, 3, 6}).Draw(t, "limit")
+	g.Owner = c.newOwner("")
+	whole := rapid.Bool().Draw(t, "whole")
+	for _, n := range c.nodes {
+		if rapid.Bool().Draw(t, "reserved") {
+			continue
+		}
+		b := timeline.Busy{Start: g.Start, End: g.End, Owner: g.Owner, Claim: true}
+		if !whole {
+			b.Use = new(timeline.Use)
+			for _, a := range n.Res {
+				if def, _ := c.defs.Get(a.Res); def.Consumable && a.Value.Num > 0 {
+					b.Use.Amounts = append(b.Use.Amounts, timeline.Amount{Quantity: uint16(a.Res), N: rapid.Int64Range(1, a.Value.Num).Draw(t, "kept "+def.Name)})
+				}
+			}
+		}
+		g.Nodes.Add(n.Number)
+		c.put(t, n.Number, b)
+	}
+	if !g.Nodes.IsEmpty() {
+		c.claims = append(c.claims, g)
+	}
+}
+
+// drawGrants lets a request into some of the reservations; insist makes it insist
+// on one.
+func (c *site) drawGrants(t *rapid.T, a *Ask) {
+	if len(c.claims) == 0 {
+		return
+	}
+	insisted := usually(t, "insists", nil, []int{0}, []int{1}, []int{2}, []int{0, 1})
+	if len(insisted) == 2 && (len(c.claims) < 2 || c.claims[0].Start < c.claims[1].End && c.claims[1].Start < c.claims[0].End) {
+		insisted = insisted[:1] // they are no series
+	}
+	for i, g := range c.claims {
+		insists := slices.Contains(insisted, i)
+		if !insists && rapid.Bool().Draw(t, "kept out") {
+			continue
+		}
+		if g.Affinity = rapid.SampledFrom([]Affinity{Positive, Neutral, Negative}).Draw(t, "affinity"); insists {
+			g.Affinity = Required
+		}
+		a.Grants = append(a.Grants, g)
+	}
+}
+
+func (c *site) drawShared(t *rapid.T, hosts bool) Ask {
+	a := Ask{Duration: rapid.Int64Range(1, 12).Draw(t, "duration"), Since: c.Now - rapid.Int64Range(0, 12).Draw(t, "asked"), User: rapid.SampledFrom([]string{"ann", "bob", ""}).Draw(t, "user"),
+		Queue:  usually(t, "queue asked for", "", "", "", "q"),
+		Access: usually(t, "access asked for", index.AccessShared, index.AccessSingleUser, index.AccessSingleJob, index.AccessSingleTask),
+		Policy: rapid.SampledFrom(append(Policies(), NoPolicy)).Draw(t, "policy"),
+	}
+	arrangements := []Arrangement{Free, Free, Pack, Scatter, VScatter}
+	if hosts {
+		arrangements = []Arrangement{Free, Scatter, Scatter, VScatter} // one node does for a whole pack so far
+	}
+	a.Place.Arrange = rapid.SampledFrom(arrangements).Draw(t, "arrange")
+	a.Place.Share = rapid.SampledFrom([]Sharing{Default, Default, Shared, Excl, ExclHost}).Draw(t, "share")
+	if rapid.IntRange(0, 5).Draw(t, "group") == 0 {
+		a.Place.HasGroup, a.Place.Group = true, index.FirstDeclared
+	}
+	if a.Policy == Contiguous && len(c.keys(a)) > 0 {
+		a.Policy = NoPolicy // whether a set holds a row is not for the oracle
+	}
+	for range usually(t, "chunks", 1, 2, 3) {
+		a.Chunks = append(a.Chunks, c.drawSharedChunk(t))
+	}
+	switch a.Policy {
+	case Local:
+		a.Ranking = rapid.SliceOfDistinct(rapid.Uint32Range(0, 7), rapid.ID).Draw(t, "ranking")
+	case Priority:
+		var err error
+		if a.PriorityF, err = ParsePriorityF(c.defs, rapid.SampledFrom([]string{"APROCS", "-APROCS + SPEED", "JOBCOUNT - LOAD", "NODEINDEX", "FREETIME + 3*FEATURE[fast]"}).Draw(t, "priorityf")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c.drawGrants(t, &a)
+	return a
+}
+
+func (c *site) drawSharedChunk(t *rapid.T) Chunk {
+	chunk := Chunk{Count: rapid.IntRange(1, 4).Draw(t, "count")}
+	want := func(id index.ResID, v index.Value) { chunk.Wants = append(chunk.Wants, Want{Res: id, Value: v}) }
+	want(index.NCPUs, index.Value{Num: rapid.SampledFrom([]int64{1, 1, 2, 3, 0}).Draw(t, "wants ncpus")})
+	if mem := rapid.SampledFrom([]int64{0, 0, 1, 2, 4}).Draw(t, "wants mem"); mem > 0 {
+		want(index.Mem, index.Value{Num: mem})
+	}
+	switch what := usually(t, "wants more", "", "color", "tokens", "feature", "host", "vnode"); what {
+	case "color":
+		want(index.FirstDeclared, index.Value{Str: "r"})
+	case "tokens":
+		want(index.FirstDeclared+1, index.Value{Num: 1})
+	case "feature":
+		want(index.Feature, index.Value{Str: "fast"})
+	case "host":
+		want(index.Host, index.Value{Str: rapid.SampledFrom([]string{"h", "n0", "n1", "n2"}).Draw(t, "host")})
+	case "vnode":
+		want(index.VNode, index.Value{Str: rapid.SampledFrom([]string{"n0", "n1", "h"}).Draw(t, "vnode")})
+	}
+	return chunk
+}
+
+// passTime goes on to an instant. Of the jobs that should have ended some run on;
+// what was to begin under those is given up.
+func (c *site) passTime(t *rapid.T) {
+	c.Now += rapid.Int64Range(0, 8).Draw(t, "time passes")
+	c.Calendar.SetNow(c.Now)
+	gone := make(map[uint64]bool)
+	for _, n := range c.nodes {
+		for _, b := range c.Calendar.At(n.Number) {
+			if _, known := gone[b.Owner]; known {
+				continue
+			}
+			over := b.End <= c.Now && (b.Claim || rapid.IntRange(0, 3).Draw(t, "runs on") > 0)
+			gone[b.Owner] = over || !b.Claim && rapid.IntRange(0, 9).Draw(t, "ends early") == 0
+		}
+	}
+	for _, n := range c.nodes {
+		for _, late := range c.Calendar.At(n.Number) {
+			for _, b := range c.Calendar.At(n.Number) {
+				if late.Held && late.End <= c.Now && !gone[late.Owner] && !b.Claim && b.Start <= c.Now && b.Start >= late.End {
+					gone[b.Owner] = true
+				}
+			}
+		}
+	}
+	for _, n := range c.nodes {
+		for _, b := range slices.Clone(c.Calendar.At(n.Number)) {
+			if gone[b.Owner] {
+				if err := c.Calendar.Remove(n.Number, b.Owner); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		if rapid.IntRange(0, 15).Draw(t, "turned") == 0 {
+			n.State = index.Up + index.Down - n.State
+		}
+		c.Calendar.Begin(n.Number)
+		c.refresh(n.Number)
+	}
+	c.claims = slices.DeleteFunc(c.claims, func(g Grant) bool { return gone[g.Owner] })
+}
+
+// over is when nothing is planned any more, nor may a request hope for anything.
+func (c *site) over(a Ask) int64 {
+	end := max(c.Now, a.Since+c.Rules.SetDelay) + 1
+	for _, n := range c.nodes {
+		for _, b := range c.Calendar.At(n.Number) {
+			end = max(end, c.Calendar.End(b)+1)
+		}
+	}
+	return end
+}
+
+// text is a request and what it meets, for messages.
+func (c *site) text(a Ask) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "at %d: %s, place %s, queue %q, %d s, user %q, access %s, policy %s, ranking %v, rules %+v", c.Now, a.Spec.Select(c.defs), a.Place.Format(c.defs),
+		a.Queue, a.Duration, a.User, a.Access, a.Policy, a.Ranking, c.Rules)
+	for _, g := range a.Grants {
+		fmt.Fprintf(&b, "\n  may use %s (%d), affinity %d, limit %d: nodes %v from %d to %d", g.Name, g.Owner, g.Affinity, g.Limit, g.Nodes.ToArray(), g.Start, g.End)
+	}
+	for _, n := range c.nodes {
+		fmt.Fprintf(&b, "\n  %s: %+v", n.Name, *n)
+		for _, s := range c.Calendar.At(n.Number) {
+			fmt.Fprintf(&b, "\n    [%d, %d) owner %d of %q held %v claim %v use %+v", s.Start, s.End, s.Owner, c.users[s.Owner], s.Held, s.Claim, s.Use)
+		}
+	}
+	return b.String()
+}
+
+// TestNodePathProperty decides requests in a row, each on what time and the ones
+// before have left.
+func TestNodePathProperty(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) { liveOn(t, false) })
+}
+
+// TestHostsProperty does so with nodes that are on hosts together.
+func TestHostsProperty(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) { liveOn(t, true) })
+}
+
+func liveOn(t *rapid.T, hosts bool) {
+	c := drawSite(t, hosts)
+	for range rapid.IntRange(1, 6).Draw(t, "steps") {
+		a := c.drawShared(t, hosts)
+		plan := c.checkAt(t, a, c.Now)
+		if rapid.Bool().Draw(t, "look ahead") {
+			c.checkAt(t, a, c.Now+rapid.Int64Range(1, 25).Draw(t, "ahead"))
+			plan = c.checkEarliestNodes(t, a)
+		}
+		if plan != nil && rapid.IntRange(0, 3).Draw(t, "carry out") > 0 {
+			c.carryOut(t, a, plan)
+		}
+		if rapid.Bool().Draw(t, "clock") {
+			c.passTime(t)
+		}
+	}
+}
+
+// oracle is the naive matcher, which also knows of sets by feature.
+func (c *site) oracle(a Ask) *naive {
+	n := c.naive(a)
+	if !slices.Contains(c.keys(a), index.Feature) {
+		return n
+	}
+	n.sets, n.named = nil, make(map[string][]int)
+	for _, key := range c.keys(a) {
+		if key != index.Feature {
+			n.split(key)
+			continue
+		}
+		for _, feature := range []string{"fast", "big", ""} {
+			var set []int
+			for k, node := range c.nodes {
+				if node.Queue == a.Queue && (slices.Contains(node.Features, feature) || feature == "" && len(node.Features) == 0 && !c.Rules.ExplicitSets) {
+					set = append(set, k)
+				}
+			}
+			if set != nil {
+				n.sets = append(n.sets, set)
+				n.named["feature="+feature] = set
+			}
+		}
+	}
+	return n
+}
+
+// exact reports whether a verdict is to be the oracle's: that of a request of one
+// kind of chunk, or of any with Rules.ExactFit; not where the nodes have to be in a
+// row.
+func (c *site) exact(a Ask) bool {
+	return (c.Rules.ExactFit || len(a.Chunks) == 1 || a.Place.Arrange == Pack) && a.Policy != Contiguous
+}
+
+// checkAt compares the decision for an instant with the oracle's.
+func (c *site) checkAt(t *rapid.T, a Ask, at int64) *Plan {
+	t.Helper()
+	oracle := c.oracle(a)
+	plan, err := c.Place(a, at)
+	got, want := verdictOf(err), oracle.nodesVerdict(at)
+	never := got == "NEVER"
+	if a.Policy == Contiguous {
+		never = want == "NEVER" // TestContiguousVerdict
+	}
+	if c.exact(a) && got != want || never != (want == "NEVER") || got == "RUN" && want != "RUN" {
+		t.Fatalf("%s from %d on (%v), trying everything %s: %s", got, at, err, want, c.text(a))
+	}
+	if plan != nil {
+		c.checkNodePlan(t, a, plan, oracle)
+	}
+	c.checkPaths(t, a, at, got)
+	return plan
+}
+
+// checkPaths: a policy has no say in whether a request fits that takes whole nodes,
+// which is to say that the two paths agree.
+func (c *site) checkPaths(t *rapid.T, a Ask, at int64, got string) {
+	if a.Policy == Contiguous {
+		return
+	}
+	a.Policy = FirstAvailable
+	if path, _ := c.Route(a); path != BucketPath {
+		return
+	}
+	for _, a.Policy = range Policies() {
+		if a.Policy == Contiguous {
+			continue
+		}
+		if _, err := c.Place(a, at); verdictOf(err) != got {
+			t.Fatalf("%s from %d on, with the policy %s %v: %s", got, at, a.Policy, err, c.text(a))
+		}
+	}
+}
+
+// checkEarliestNodes compares the first start with that found by trying every
+// second.
+func (c *site) checkEarliestNodes(t *rapid.T, a Ask) *Plan {
+	t.Helper()
+	oracle := c.oracle(a)
+	after := c.Now + rapid.SampledFrom([]int64{0, 0, 2, 11}).Draw(t, "after")
+	plans, err := c.Starts(a, after, 3)
+	every, everyErr := c.everyInstant(a, after, 3)
+	if verdictOf(err) != verdictOf(everyErr) || len(plans) != len(every) {
+		t.Fatalf("%d starts, %v; trying every instant %d, %v: %s", len(plans), err, len(every), everyErr, c.text(a))
+	}
+	for i, plan := range plans {
+		if diff := gocmp.Diff(numbersOf(picksOf(every[i])), numbersOf(picksOf(plan))); diff != "" || plan.Start != every[i].Start {
+			t.Fatalf("start %d at %d, trying every instant at %d\n%s%s", i, plan.Start, every[i].Start, diff, c.text(a))
+		}
+		if plan.Start < after || i > 0 && plan.Start <= plans[i-1].Start {
+			t.Fatalf("start %d at %d: %s", i, plan.Start, c.text(a))
+		}
+		c.checkNodePlan(t, a, plan, oracle)
+	}
+	first := after
+	for last := max(after, c.over(a)); first <= last && !oracle.nodesFit(first, false); {
+		first++
+	}
+	exact := c.exact(a)
+	switch found := first <= max(after, c.over(a)); {
+	case len(plans) == 0 && found && exact:
+		t.Fatalf("no start (%v), trying everything at %d: %s", err, first, c.text(a))
+	case len(plans) > 0 && (!found || plans[0].Start < first || exact && plans[0].Start != first):
+		t.Fatalf("starts at %d, trying everything at %d: %s", plans[0].Start, first, c.text(a))
+	}
+	if len(plans) == 0 {
+		c.checkPathsFrom(t, a, after, nil)
+		return nil
+	}
+	c.checkPathsFrom(t, a, after, plans[0])
+	return plans[0]
+}
+
+// checkPathsFrom is checkPaths for the first start from an instant on.
+func (c *site) checkPathsFrom(t *rapid.T, a Ask, after int64, first *Plan) {
+	if a.Policy == Contiguous {
+		return
+	}
+	a.Policy = FirstAvailable
+	if path, _ := c.Route(a); path != BucketPath {
+		return
+	}
+	for _, a.Policy = range Policies() {
+		if a.Policy == Contiguous {
+			continue
+		}
+		plan, err := c.Earliest(a, after)
+		if (plan == nil) != (first == nil) || plan != nil && plan.Start != first.Start {
+			t.Fatalf("the first start is that of %+v, with the policy %s %+v (%v): %s", first, a.Policy, plan, err, c.text(a))
+		}
+	}
+}
+
+// checkNodePlan sees that a plan holds: that it is what was asked for, on nodes
+// where the request may be, and takes no more than there is at any second.
+func (c *site) checkNodePlan(t *rapid.T, a Ask, plan *Plan, oracle *naive) {
+	t.Helper()
+	fail := func(format string, args ...any) {
+		t.Helper()
+		t.Fatalf("%s\nplan %+v\n%s", fmt.Sprintf(format, args...), plan, c.text(a))
+	}
+	if plan.End != plan.Start+a.Duration || len(plan.Chunks) != len(a.Chunks) {
+		fail("it is another request's")
+	}
+	see := oracle.looking(plan.Start, false)
+	kinds, chunks := make(map[uint32]int), make(map[uint32]int)
+	hosts := make(map[string]int)
+	for i, chunk := range plan.Chunks {
+		held := 0
+		for _, p := range chunk.Picks {
+			n := c.nodes[p.Node]
+			if held += int(p.Chunks); p.Chunks < 1 || oracle.per[i][p.Node] == 0 || !see.onHost(n, i) || see.left[p.Node] == nil {
+				fail("node %d takes %d of chunk %d", p.Node, p.Chunks, i)
+			}
+			if p.Bucket.ID != n.Bucket || plan.Start == c.Now && p.Class != c.Index.ClassOf(p.Bucket, p.Node) {
+				fail("node %d is not in bucket %d or class %s", p.Node, p.Bucket.ID, p.Class)
+			}
+			c.checkWithin(a, plan, p, fail)
+			whole := see.whole(n) || takesHost(plan, c, see, n)
+			if alone := see.access(n) == index.AccessSingleUser && !whole; p.Alone != alone || p.Shared == whole {
+				fail("node %d is taken alone %v, shared %v", p.Node, p.Alone, p.Shared)
+			}
+			if k, twice := kinds[p.Node]; twice && (k == i || see.whole(n) && a.Place.Arrange != Pack) {
+				fail("node %d is picked twice", p.Node)
+			}
+			kinds[p.Node] = i
+			chunks[p.Node] += int(p.Chunks)
+			hosts[hostName(n)] += int(p.Chunks)
+		}
+		if held != a.Chunks[i].Count {
+			fail("%d of %d of chunk %d", held, a.Chunks[i].Count, i)
+		}
+	}
+	for node, count := range chunks {
+		if one := a.Place.Arrange == VScatter || see.access(c.nodes[node]) == index.AccessSingleTask; one && count > 1 {
+			fail("node %d takes %d chunks", node, count)
+		}
+	}
+	for host, count := range hosts {
+		if a.Place.Arrange == Scatter && count > 1 || a.Place.Arrange == Pack && len(hosts) > 1 {
+			fail("host %s takes %d chunks", host, count)
+		}
+	}
+	// Scattered, it passes over nodes of hosts that it has; of several kinds, over
+	// nodes of the row that none of them wants.
+	if a.Policy == Contiguous && a.Place.Arrange != Scatter && len(a.Chunks) == 1 {
+		if row := slices.Sorted(maps.Keys(chunks)); int(row[len(row)-1]-row[0]) != len(row)-1 {
+			fail("nodes %v are no row", row)
+		}
+	}
+	if plan.Set != "" {
+		for node := range chunks {
+			if !slices.Contains(oracle.named[plan.Set], int(node)) {
+				fail("node %d is not in %s", node, plan.Set)
+			}
+		}
+	}
+	c.checkTakings(a, plan, see, fail)
+}
+
+// takesHost reports whether a plan takes the whole host of a node, because of this
+// or another node of it.
+func takesHost(plan *Plan, c *site, see *naiveNodes, n *index.Node) bool {
+	return slices.ContainsFunc(plan.NodeNumbers(), func(other uint32) bool {
+		return hostName(c.nodes[other]) == hostName(n) && see.wholeHost(c.nodes[other])
+	})
+}
+
+// checkTakings adds up, second by second, what a plan takes beside what is there.
+func (c *site) checkTakings(a Ask, plan *Plan, see *naiveNodes, fail func(string, ...any)) {
+	whole := make(map[uint32]bool)
+	seen := make(map[uint32]bool)
+	for _, take := range plan.Takings(c.defs, a.Chunks) {
+		n := c.nodes[take.Node]
+		if seen[take.Node] {
+			fail("node %d is taken twice", take.Node)
+		}
+		seen[take.Node], whole[take.Node] = true, take.Use == nil
+		for second := plan.Start; second < plan.End; second++ {
+			live := see.minded(take.Node, second)
+			if take.Use == nil {
+				if len(live) > 0 {
+					fail("node %d, whole, is taken at %d by %d", take.Node, second, live[0].Owner)
+				}
+				continue
+			}
+			mine := timeline.Busy{Owner: 1 << 40, Use: take.Use}
+			for _, b := range live {
+				if b.Use == nil || see.strangers(n, b) {
+					fail("node %d is no place beside %d at %d", take.Node, b.Owner, second)
+				}
+			}
+			claim, _ := see.insisted(take.Node)
+			for _, id := range see.defs {
+				wants := takes(mine, id)
+				if wants == 0 {
+					continue
+				}
+				if have, _ := n.Get(id); wants+sumOf(live, id) > have.Num {
+					fail("node %d is to give %d of resource %d at %d, where %d of %d are taken", take.Node, wants, id, second, sumOf(live, id), have.Num)
+				}
+				if claim != nil && claim.Use != nil && wants+guestsOf(c.Calendar.At(take.Node), *claim, c.cluster, second, id) > takes(*claim, id) {
+					fail("node %d is to give %d of resource %d at %d out of reservation %d", take.Node, wants, id, second, claim.Owner)
+				}
+			}
+		}
+	}
+	for node := range seen {
+		n := c.nodes[node]
+		if !see.wholeHost(n) {
+			continue
+		}
+		for _, mate := range c.nodes {
+			if hostName(mate) == hostName(n) && !whole[mate.Number] {
+				fail("node %d takes its host, node %d is left out", node, mate.Number)
+			}
+		}
+	}
+}
+
+// checkWithin: what a guest takes out of a reservation it may take out of it, and
+// who insists on reservations is in one of them.
+func (c *site) checkWithin(a Ask, plan *Plan, take Pick, fail func(string, ...any)) {
+	within, insists, in := false, false, false
+	for _, g := range a.Grants {
+		inside := max(0, min(plan.End, g.End)-max(plan.Start, g.Start))
+		usable := g.Nodes.Contains(take.Node) && inside > 0 && (g.Limit == 0 || inside <= g.Limit)
+		within = within || usable && g.Owner == take.Within
+		insists = insists || g.Affinity == Required
+		in = in || usable && g.Affinity == Required && inside == a.Duration
+	}
+	if take.Within != 0 && !within {
+		fail("node %d is taken out of reservation %d", take.Node, take.Within)
+	}
+	if insists && !in {
+		fail("node %d is in no reservation that it insists on", take.Node)
+	}
+}
