@@ -62,6 +62,15 @@ func (f *PriorityF) String() string { return f.text }
 // it does, nodes that are alike in all else have values of their own.
 func (f *PriorityF) ByNumber() bool { return mentions(f.terms, opNodeIndex) }
 
+// Names reports whether the function speaks of a resource.
+func (f *PriorityF) Names(id index.ResID) bool { return speaksOf(f.terms, id) }
+
+func speaksOf(operands []expr, id index.ResID) bool {
+	return slices.ContainsFunc(operands, func(e expr) bool {
+		return (e.op == opAvailable || e.op == opConfigured) && e.res == id || speaksOf(e.kids, id)
+	})
+}
+
 func mentions(operands []expr, op op) bool {
 	return slices.ContainsFunc(operands, func(e expr) bool { return e.op == op || mentions(e.kids, op) })
 }

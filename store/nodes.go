@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/placer"
 )
 
 func itoa(n uint32) string { return strconv.FormatUint(uint64(n), 10) }
@@ -156,6 +157,9 @@ func (tx *Tx) validNode(n *index.Node) error {
 	if err := validFields(n); err != nil {
 		return err
 	}
+	if err := tx.validPriorityF(n); err != nil {
+		return err
+	}
 	if n.Queue == "" {
 		return nil
 	}
@@ -193,6 +197,20 @@ const (
 	mustBeSpeed = "a finite number above 0, or 0 where it is not set"
 	mustBeLoad  = "a finite number of 0 or more"
 )
+
+func (tx *Tx) validPriorityF(n *index.Node) error {
+	if n.PriorityF == "" {
+		return nil
+	}
+	defs, err := tx.Resources()
+	if err != nil {
+		return err
+	}
+	if _, err := placer.ParsePriorityF(defs, n.PriorityF); err != nil {
+		return fmt.Errorf("%w priorityf of node %s: %w", ErrInvalid, n.Name, err)
+	}
+	return nil
+}
 
 // SetNodeState says of a node that it is up, down, offline or drained, and why.
 // What runs on it goes on.

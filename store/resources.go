@@ -107,8 +107,11 @@ func (tx *Tx) RemoveResource(name string) error {
 	if err != nil {
 		return err
 	}
-	if slices.Contains(set.Signature, def.Name) || slices.Contains(set.GroupKey, def.Name) {
-		return &Conflict{"resource " + def.Name, "the setting signature or group_key names it"}
+	if slices.Contains(set.Signature, def.Name) || slices.Contains(set.GroupKey, def.Name) || slices.Contains(set.Topology, def.Name) {
+		return &Conflict{"resource " + def.Name, "the setting signature, group_key or topology names it"}
+	}
+	if tx.ranksBy(set.PriorityF, def) {
+		return &Conflict{"resource " + def.Name, "the setting priorityf names it"}
 	}
 	if err := tx.unusedResource(def); err != nil {
 		return err
@@ -118,6 +121,15 @@ func (tx *Tx) RemoveResource(name string) error {
 		return err
 	}
 	return tx.reindex()
+}
+
+// ranksBy reports whether a PRIORITYF speaks of a resource.
+func (tx *Tx) ranksBy(text string, def index.Def) bool {
+	if text == "" {
+		return false
+	}
+	f, err := placer.ParsePriorityF(tx.loaded.defs, text)
+	return err == nil && f.Names(def.ID)
 }
 
 // unusedResource fails when a node or a queue has the resource, or a job that has
@@ -135,6 +147,9 @@ func (tx *Tx) unusedResource(def index.Def) error {
 	err = tx.EachNode(func(n *index.Node) error {
 		if _, ok := n.Get(def.ID); ok {
 			return &Conflict{"resource " + def.Name, "node " + n.Name + " has it"}
+		}
+		if tx.ranksBy(n.PriorityF, def) {
+			return &Conflict{"resource " + def.Name, "the priorityf of node " + n.Name + " names it"}
 		}
 		return nil
 	})
