@@ -2,6 +2,7 @@ package placer
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/RoaringBitmap/roaring/v2"
 	"github.com/placectl/placectl/index"
@@ -99,7 +100,7 @@ func (m *mapping) notNow(short shortfall) *Refusal {
 	r := &Refusal{Kind: ErrNotNow, Chunk: short.chunk, Found: short.found, Need: c.Count,
 		Why: fmt.Sprintf("chunk %d (%s): room for %d of %d", short.chunk+1, c.Text(m.Index.Defs()), short.found, c.Count)}
 	if m.packed != nil {
-		r.Why = "no host has room for all chunks: " + c.Text(m.Index.Defs())[2:]
+		r.Why = "no host has room for all chunks: " + strings.TrimPrefix(c.Text(m.Index.Defs()), "1:")
 	}
 	if short.row {
 		r.Why = fmt.Sprintf("no nodes in a row have room for it: for %d of %d chunks at most", short.found, c.Count)

@@ -173,9 +173,3 @@ func rampLevel(ramp []rune, some, all int64) rune {
 	}
 	return ramp[level]
 }
-
-// demoBar draws a part of a whole.
-func demoBar(part float64, cells int) string {
-	full := min(int(part*float64(cells)+0.5), cells)
-	return strings.Repeat("#", full) + strings.Repeat(".", cells-full)
-}

@@ -57,6 +57,7 @@ func verbs() []verbEntry {
 		{"set", setCommand},
 		{"place", placeCommand},
 		{"when", whenCommand},
+		{"explain", explainCommand},
 		{"release", releaseCommand},
 		{"extend", extendCommand},
 		{"show", showCommand},

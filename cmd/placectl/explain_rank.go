@@ -1,0 +1,88 @@
+package main
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/placectl/placectl/placer"
+)
+
+// ranking is the nodes in the policy's order, with a column for each term of
+// PRIORITYF. Nodes with functions of their own have tables of their own.
+func (p *explainPage) ranking() error {
+	for kind := range p.ex.Chunks {
+		of := ""
+		if len(p.ex.Chunks) > 1 {
+			of = fmt.Sprintf(" for chunk %d", kind+1)
+		}
+		in := ""
+		if p.ex.Verdict == placer.StartsNow && p.ex.Plan.Set != "" {
+			in = " in set " + p.ex.Plan.Set
+		}
+		for i, same := range alikeRanked(p.ex.Ranking, kind) {
+			if i == 0 {
+				p.heading("Policy "+p.ex.Policy.String(), ": its order%s of the nodes with room%s, by %s", of, in, p.ex.Policy.Score())
+			}
+			if same[0].Own {
+				fmt.Fprint(p.out, "\nwith a PRIORITYF of their own:\n")
+			}
+			if err := p.rankTable(same); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// alikeRanked splits what is ranked for a chunk by the terms that it has.
+func alikeRanked(all []placer.Ranked, kind int) [][]placer.Ranked {
+	var out [][]placer.Ranked
+	for _, v := range all {
+		if v.Chunk != kind {
+			continue
+		}
+		same := func(list []placer.Ranked) bool {
+			return list[0].Own == v.Own && slices.EqualFunc(list[0].Terms, v.Terms, func(a, b placer.Term) bool { return a.Text == b.Text })
+		}
+		if i := slices.IndexFunc(out, same); i >= 0 {
+			out[i] = append(out[i], v)
+		} else {
+			out = append(out, []placer.Ranked{v})
+		}
+	}
+	return out
+}
+
+func (p *explainPage) rankTable(list []placer.Ranked) error {
+	columns := []column{{Name: "node"}, {Name: "rank", Kind: integer}, {Name: "value", Kind: number}}
+	for _, t := range list[0].Terms {
+		columns = append(columns, column{Name: t.Text, Kind: number})
+	}
+	var rows [][]any
+	for _, v := range list {
+		names, err := p.w.tx.NodeNames([]uint32{v.Node})
+		if err != nil {
+			return err
+		}
+		row := []any{names[0], v.Rank, shortNumber(v.Value)}
+		for _, t := range v.Terms {
+			row = append(row, shortNumber(t.Value))
+		}
+		rows = append(rows, row)
+	}
+	return p.table(columns, rows)
+}
+
+// shortNumber is a score for people: three decimals, one of a large number.
+func shortNumber(v float64) any {
+	switch a := math.Abs(v); {
+	case math.IsInf(v, 0):
+		return "endless"
+	case a < 1000:
+		return math.Round(v*1000) / 1000
+	case a < 1e12:
+		return math.Round(v*10) / 10
+	}
+	return v
+}

@@ -1,0 +1,158 @@
+package main
+
+import (
+	"strconv"
+
+	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/placer"
+	"github.com/placectl/placectl/store"
+	"github.com/placectl/placectl/timeline"
+)
+
+// reasons is the main table of a request: a row for each reason of each chunk.
+func (p *explainPage) reasons() error {
+	t := p.printer(result{ID: 1, Columns: []column{{Name: "chunk", Kind: integer}, {Name: "reason"}, {Name: "detail"},
+		{Name: "nodes", Kind: integer}, {Name: "names"}, {Name: "until", Kind: when}}})
+	for i := range p.ex.Chunks {
+		for k := range p.ex.Chunks[i].Reasons {
+			v := &p.ex.Chunks[i].Reasons[k]
+			detail, err := p.w.reason(v)
+			if err != nil {
+				return err
+			}
+			names, err := p.w.tx.NodeNames(v.Nodes)
+			if err != nil {
+				return err
+			}
+			if err := t.row(i, string(v.Cause), detail, len(v.Nodes), index.FoldNodeList(names), until(v)); err != nil {
+				return err
+			}
+		}
+	}
+	return t.close()
+}
+
+// nodes is the main table of the nodes asked about.
+func (p *explainPage) nodes() error {
+	columns := []column{{Name: "node"}, {Name: "chunk", Kind: integer}, {Name: "fits", Kind: integer}, {Name: "reason"}, {Name: "until", Kind: when}}
+	people := p.Output == formatTable
+	if !people {
+		columns = append(columns[:4:4], column{Name: "detail"}, columns[4])
+	}
+	t := p.printer(result{Columns: columns})
+	for i := range p.ex.Nodes {
+		v := &p.ex.Nodes[i]
+		names, err := p.w.tx.NodeNames([]uint32{v.Node})
+		if err != nil {
+			return err
+		}
+		detail, err := p.w.reason(&v.Reason)
+		if err != nil {
+			return err
+		}
+		row := []any{names[0], v.Chunk, v.Reason.Chunks, string(v.Reason.Cause), detail, until(&v.Reason)}
+		if people {
+			row = []any{names[0], v.Chunk + 1, v.Reason.Chunks, detail, until(&v.Reason)}
+		}
+		if err := t.row(row...); err != nil {
+			return err
+		}
+	}
+	return t.close()
+}
+
+// jobVerdict is the verdict on a job that is not explained as a request.
+func jobVerdict(j *store.Job) string {
+	switch j.State {
+	case store.JobRunning:
+		return "running"
+	case store.JobReserved:
+		return "planned"
+	}
+	return "ended"
+}
+
+// jobSummary says where a job is and why, or what it waits for.
+func (p *explainPage) jobSummary(add func(string, kind, any)) error {
+	j := p.ex.Job
+	add("job", text, strconv.FormatUint(j.ID, 10))
+	add("state", text, j.State.String())
+	if p.ex.Explanation != nil {
+		return nil // the rest is that of a request
+	}
+	asked := j.Select + ", place " + j.Place + ", for " + string(appendSpan(nil, j.Walltime))
+	if j.Queue != "" {
+		asked += ", in queue " + j.Queue
+	}
+	add("request", text, asked)
+	add("verdict", text, p.jobStands(j))
+	add("start", when, j.Start)
+	add("end", when, j.End)
+	names, err := p.names(j.NodeNumbers())
+	if err != nil {
+		return err
+	}
+	add("nodes", text, orNil(names))
+	add("set", text, orNil(j.Set))
+	add("path", text, withReason(string(j.Path), p.ex.Why))
+	if policy, err := placer.ParsePolicy(j.Policy); err == nil {
+		add("policy", text, orNil(withReason(policy.String(), policy.Doc())))
+	}
+	add("reason", text, orNil(j.Reason))
+	return nil
+}
+
+// jobStands is a job's verdict in words.
+func (p *explainPage) jobStands(j *store.Job) string {
+	now := p.w.tx.Now()
+	switch {
+	case j.State == store.JobRunning && j.End <= now:
+		return "running, overdue by " + string(appendSpan(nil, now-j.End))
+	case j.State == store.JobRunning:
+		return "running, for another " + string(appendSpan(nil, j.End-now))
+	case j.State != store.JobReserved:
+		return "ended"
+	case len(p.ex.WaitsFor) > 0:
+		return "planned: starts in " + string(appendSpan(nil, j.Start-now)) + ", at the end of " + someOf(p.ex.WaitsFor)
+	case len(p.ex.Ahead) > 0:
+		return "planned: starts in " + string(appendSpan(nil, j.Start-now)) + "; others have its nodes until shortly before"
+	}
+	return "planned: starts in " + string(appendSpan(nil, j.Start-now)) + "; its nodes are free, and kept for it"
+}
+
+// withReason is a word and, where it is known, why.
+func withReason(word, why string) string {
+	if word == "" || why == "" {
+		return word
+	}
+	return word + ": " + why
+}
+
+// ahead is who has a planned job's nodes before it.
+func (p *explainPage) ahead() error {
+	if len(p.ex.Ahead) == 0 {
+		return nil
+	}
+	p.heading("Before it", ": who has its nodes until then")
+	var rows [][]any
+	for _, a := range p.ex.Ahead {
+		names, err := p.names(a.Nodes)
+		if err != nil {
+			return err
+		}
+		var late any
+		if a.Overdue {
+			late = "overdue"
+		}
+		rows = append(rows, []any{a.Owner.String(), a.Until, late, names})
+	}
+	return p.table([]column{{Name: "who"}, {Name: "until", Kind: when}, {Name: "note"}, {Name: "nodes"}}, rows)
+}
+
+// forever is nil for the time of what never happens.
+func forever(t int64) any {
+	if t == timeline.Forever {
+		return nil
+	}
+	return string(appendRFC3339(nil, t))
+}

@@ -1,0 +1,232 @@
+package placer
+
+import (
+	"errors"
+
+	"github.com/RoaringBitmap/roaring/v2"
+	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/timeline"
+)
+
+// A refusal names the first thing that is short. An explanation goes on from
+// there: for every chunk each node of the cluster is put under the one reason for
+// which it cannot serve the chunk now, or under those that could, so that the
+// numbers add up to all nodes. Where time alone helps, it says when the first of
+// the nodes could; and it tries what the user could change.
+//
+// Most nodes are told apart by bitmaps: those that are down, of another queue,
+// without what is asked for, idle. Only what is taken, reserved or has rules of
+// its own about sharing is looked at node by node (explain_nodes.go).
+
+// Explanation is how a request stands at the instant of a snapshot.
+type Explanation struct {
+	Verdict Verdict
+	Plan    *Plan    // the start now, or else the earliest; nil when there is none
+	Refusal *Refusal // why it does not start now; nil when it does
+	Path    Path
+	Why     string // why that path
+	Policy  Policy
+	// Chunks are those of the select or, Packed, the one that a node must have room
+	// for.
+	Chunks []ChunkView
+	Packed bool
+	Hosts  []HostView // of several nodes, on which a packed request could lie as well
+	// Together says that each chunk would fit by itself: what is missing is room
+	// for all of them at once.
+	Together bool
+	Sets     []SetView  // the placement sets that could hold it, in the order they are tried
+	Helps    []Help     // what would make it start now, or where it can never run, possible at all
+	Ranking  []Ranked   // nodes that could serve it now, in the order of a policy that scores
+	Nodes    []NodeView // those that were asked about
+}
+
+// Verdict is whether a request starts. The words are part of what programs read.
+type Verdict string
+
+// The verdicts.
+const (
+	StartsNow   Verdict = "now"
+	StartsLater Verdict = "later" // it would fit the empty cluster
+	NeverStarts Verdict = "never"
+)
+
+// ChunkView is how a chunk stands.
+type ChunkView struct {
+	Chunk   Chunk
+	Fits    int64    // how many there is room for now, in the best placement set where it keeps to one
+	Reasons []Reason // every node is in one of them
+	Buckets []BucketView
+}
+
+// BucketView is the nodes of a bucket that are up and have what a chunk asks for.
+type BucketView struct {
+	*index.Bucket
+	Free, Later, Busy int // by class
+	Fits              int // of them all, those that could serve the chunk now
+}
+
+// SetView is a placement set that could hold the request, were it empty.
+type SetView struct {
+	Name  string  // key=value
+	Nodes int     // those that are up and could serve any of its chunks
+	Fits  []int64 // by chunk: how many there is room for now
+}
+
+// HostView is a host of several nodes that could hold a packed request, were it
+// empty.
+type HostView struct {
+	Name  string
+	Nodes int     // those that are up and could serve any of its chunks
+	Fits  []int64 // by chunk of the select: how many there is room for now, each by itself
+	Wants []int   // by chunk: how many are wanted
+}
+
+// NodeView is a node's part in the explanation of one chunk.
+type NodeView struct {
+	Node   uint32
+	Chunk  int
+	Reason Reason // of this node alone
+}
+
+// Explain asks for more than the reasons of each chunk.
+type Explain struct {
+	Otherwise []Otherwise // other ways to put the request, to be tried as well
+	Nodes     []uint32    // to be looked at one by one
+	Rank      int         // how many nodes to rank for each chunk, where the policy scores them
+}
+
+// Otherwise is a request changed in what a snapshot does not know, such as its
+// queue, and the snapshot to decide it on.
+type Otherwise struct {
+	Change, To string
+	Ask        Ask
+	In         *Snapshot
+}
+
+// Explain says why a request starts now or does not, what each node has to do
+// with that, and what would help. A request that does not fit is no error.
+func (s *Snapshot) Explain(a Ask, o Explain) (*Explanation, error) {
+	own := *s
+	own.Rows = &lastRow{Rows: s.Rows}
+	x := &explainer{out: Explanation{Policy: max(a.Policy, FirstAvailable)}}
+	x.out.Path, x.out.Why = own.Route(a)
+	if err := x.decide(&own, a); err != nil {
+		return nil, err
+	}
+	if err := x.prepareAll(&own, a); err != nil {
+		return nil, err
+	}
+	for kind := range x.Chunks {
+		x.chunk(kind)
+	}
+	x.compareSets()
+	x.compareHosts()
+	for _, node := range o.Nodes {
+		for kind := range x.Chunks {
+			x.out.Nodes = append(x.out.Nodes, NodeView{node, kind, x.nodeReason(kind, node)})
+		}
+	}
+	x.rank(o.Rank)
+	if x.out.Verdict != StartsNow {
+		h := helper{s: &own, a: a, never: x.out.Verdict == NeverStarts}
+		if err := h.tryAll(o.Otherwise); err != nil {
+			return nil, err
+		}
+		x.out.Helps = h.helps
+	}
+	return &x.out, own.orFailure(nil)
+}
+
+// lastRow remembers the row read last: a node is looked at several times in turn.
+type lastRow struct {
+	Rows
+	node *index.Node
+}
+
+func (r *lastRow) Node(number uint32) (*index.Node, error) {
+	if r.node != nil && r.node.Number == number {
+		return r.node, nil
+	}
+	n, err := r.Rows.Node(number)
+	if err == nil {
+		r.node = n
+	}
+	return n, err
+}
+
+// explainer is a request on the way to its explanation.
+type explainer struct {
+	mapping
+	out     Explanation
+	all, up *roaring.Bitmap // nodes of the cluster
+	probe   *seeker
+	spot    spot
+	sieves  []sieve // by chunk
+}
+
+// decide finds the verdict.
+func (x *explainer) decide(s *Snapshot, a Ask) error {
+	plan, err := s.Place(a, s.Now)
+	if err == nil {
+		x.out.Verdict, x.out.Plan = StartsNow, plan
+		return nil
+	}
+	if !errors.As(err, &x.out.Refusal) {
+		return err
+	}
+	if x.out.Refusal.Kind == ErrNever {
+		x.out.Verdict = NeverStarts
+		return nil
+	}
+	x.out.Verdict = StartsLater
+	if x.out.Plan, err = s.Earliest(a, s.Now); err == nil {
+		x.out.Refusal.Start, x.out.Refusal.HasStart = x.out.Plan.Start, true
+	} else if !errors.Is(err, ErrNotNow) {
+		return err
+	}
+	return nil
+}
+
+// prepareAll maps the request, whatever it is refused for, and gets it ready to be
+// looked at node by node, whichever path serves it.
+func (x *explainer) prepareAll(s *Snapshot, a Ask) error {
+	m := &x.mapping
+	var refused *Refusal
+	if err := m.prepare(s, a); err != nil && !errors.As(err, &refused) {
+		return err
+	}
+	if m.path == BucketPath {
+		if err := m.prepareNodes(); err != nil {
+			return err
+		}
+	}
+	m.whole = make([][]index.Candidate, len(m.Chunks))
+	for i := range m.whole {
+		m.whole[i] = m.candidates(&m.Chunks[i])
+	}
+	x.probe = m.seek(s.Now, nil, false)
+	var all, up []*roaring.Bitmap
+	for _, b := range m.Index.Buckets() {
+		all = append(all, m.Index.Nodes(b, index.None))
+		for _, class := range []index.Class{index.Free, index.Later, index.Busy} {
+			if b.Count[class] > 0 {
+				up = append(up, m.Index.Nodes(b, class))
+			}
+		}
+	}
+	x.all, x.up = roaring.FastOr(all...), roaring.FastOr(up...)
+	return m.orFailure(nil)
+}
+
+// Text is what a chunk asks for, without how often.
+func (v *ChunkView) Text(defs *index.Defs) string {
+	one := v.Chunk
+	one.Count = 1
+	if text := one.Text(defs); len(text) > 2 {
+		return text[2:]
+	}
+	return "ncpus=1"
+}
+
+// never is no instant.
+const never = timeline.Forever

@@ -1,0 +1,169 @@
+package placer
+
+import (
+	"errors"
+	"slices"
+
+	"github.com/placectl/placectl/index"
+)
+
+// Help is one change to a request with which it starts now or, where it can never
+// run, could run at all.
+type Help struct {
+	// Change is what is changed, by the name of its flag: select, walltime, place,
+	// access, policy, or what the caller has called it.
+	Change string
+	To     string // the flag's new value; of walltime, in seconds: Ask.Duration
+	Chunk  int    // select: the chunk of which there are fewer
+	Fewer  int    // select: by how many
+	Ask    Ask    // the request as it would be
+	Start  int64  // when it starts then
+}
+
+// helper looks for changes that help.
+type helper struct {
+	s     *Snapshot
+	a     Ask
+	never bool // it is enough that the request can run some day
+	helps []Help
+	err   error
+}
+
+// tryAll tries one change after the other.
+func (h *helper) tryAll(others []Otherwise) error {
+	h.fewer()
+	h.shorter()
+	h.elsewhere()
+	if h.a.Access > index.AccessShared {
+		b := h.a
+		b.Access = index.AccessShared
+		h.try(h.s, Help{Change: "access", To: b.Access.String(), Ask: b})
+	}
+	if h.a.Policy == Contiguous {
+		b := h.a
+		b.Policy = FirstAvailable
+		h.try(h.s, Help{Change: "policy", To: b.Policy.String(), Ask: b})
+	}
+	for _, o := range others {
+		h.try(o.In, Help{Change: o.Change, To: o.To, Ask: o.Ask})
+	}
+	return h.err
+}
+
+// works reports whether a request would do.
+func (h *helper) works(s *Snapshot, a Ask) bool {
+	if h.err != nil {
+		return false
+	}
+	var err error
+	if h.never {
+		var m mapping
+		err = m.prepare(s, a)
+	} else {
+		_, err = s.Place(a, s.Now)
+	}
+	var refused *Refusal
+	if err != nil && !errors.As(err, &refused) {
+		h.err = err
+	}
+	return err == nil
+}
+
+// try keeps a change if it helps.
+func (h *helper) try(s *Snapshot, help Help) bool {
+	if !h.works(s, help.Ask) {
+		return false
+	}
+	plan, err := s.Earliest(help.Ask, s.Now)
+	if err != nil {
+		return false // possible, but nobody knows when
+	}
+	help.Start = plan.Start
+	h.helps = append(h.helps, help)
+	return true
+}
+
+// largest is the largest number from least to limit that works, taken that what is
+// less works too; ok is false when not even the least does.
+func largest(least, limit int64, works func(int64) bool) (n int64, ok bool) {
+	if least > limit || !works(least) {
+		return 0, false
+	}
+	if works(limit) {
+		return limit, true
+	}
+	for limit-least > 1 {
+		if mid := least + (limit-least)/2; works(mid) {
+			least = mid
+		} else {
+			limit = mid
+		}
+	}
+	return least, true
+}
+
+// fewer asks for fewer of one of the chunks, for as many as there may be. Beside
+// others a chunk may be left out.
+func (h *helper) fewer() {
+	least := int64(0)
+	if len(h.a.Chunks) == 1 {
+		least = 1
+	}
+	for i, c := range h.a.Chunks {
+		n, ok := largest(least, int64(c.Count)-1, func(n int64) bool { return h.works(h.s, withCount(h.a, i, int(n))) })
+		if ok {
+			b := withCount(h.a, i, int(n))
+			h.try(h.s, Help{Change: "select", To: b.Text(h.s.Index.Defs()), Chunk: i, Fewer: c.Count - int(n), Ask: b})
+		}
+	}
+}
+
+// withCount is a request for so many of one of its chunks.
+func withCount(a Ask, chunk, count int) Ask {
+	a.Chunks = slices.Clone(a.Chunks)
+	if a.Chunks[chunk].Count = count; count == 0 {
+		a.Chunks = slices.Delete(a.Chunks, chunk, chunk+1)
+	}
+	return a
+}
+
+// shorter asks for less time, for as much as there may be. Less than a tenth of
+// the time asked for is taken for no help.
+func (h *helper) shorter() {
+	lasting := func(seconds int64) Ask {
+		b := h.a
+		b.Duration = seconds
+		b.Walltime = seconds
+		return b
+	}
+	n, ok := largest(max(1, h.a.Duration/10), h.a.Duration-1, func(n int64) bool { return h.works(h.s, lasting(n)) })
+	if ok {
+		h.try(h.s, Help{Change: "walltime", Ask: lasting(n)})
+	}
+}
+
+// elsewhere asks for the chunks to lie otherwise: on any nodes, beside others, in
+// any placement set, and if none of that is enough, on any nodes beside others.
+func (h *helper) elsewhere() {
+	p := h.a.Place
+	place := func(change func(*Place)) bool {
+		b := h.a
+		if change(&b.Spec.Place); b.Spec.Place == p {
+			return false
+		}
+		return h.try(h.s, Help{Change: "place", To: b.Spec.Place.Format(h.s.Index.Defs()), Ask: b})
+	}
+	anywhere := func(p *Place) { p.Arrange = Free }
+	shared := func(p *Place) {
+		if p.Exclusive() {
+			p.Share = Shared
+		}
+	}
+	free := place(anywhere)
+	nodes := p.Share == ExclHost && place(func(p *Place) { p.Share = Excl })
+	beside := !nodes && place(shared)
+	place(func(p *Place) { p.HasGroup, p.Group = false, 0 })
+	if !free && !nodes && !beside && p.Arrange != Free && p.Exclusive() {
+		place(func(p *Place) { anywhere(p); shared(p) })
+	}
+}

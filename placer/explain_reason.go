@@ -1,0 +1,103 @@
+package placer
+
+import (
+	"cmp"
+
+	"github.com/placectl/placectl/index"
+)
+
+// Cause is why nodes cannot serve a chunk now, or that they can. Of several the
+// first in this order counts. The words are part of what programs read.
+type Cause string
+
+// The causes.
+const (
+	CauseNotUp       Cause = "not_up"
+	CauseQueue       Cause = "other_queue"
+	CauseLacks       Cause = "lacks"
+	CauseNotNamed    Cause = "not_named"
+	CauseSet         Cause = "outside_set"
+	CauseOneChunk    Cause = "one_chunk"           // at a time, and place=pack wants more on it
+	CauseReservation Cause = "outside_reservation" // that the request insists on
+	CauseReserved    Cause = "reserved"
+	CauseTaken       Cause = "taken"
+	CauseShort       Cause = "short"
+	CauseTooSoon     Cause = "too_soon"
+	CauseUser        Cause = "other_user"
+	CauseHost        Cause = "host_taken"
+	CauseFits        Cause = "fits"
+)
+
+// Reason is nodes that cannot serve a chunk now for the same cause. Which of the
+// other fields mean something depends on the cause.
+type Reason struct {
+	Cause Cause
+	Nodes []uint32 // ascending
+	// Until is the earliest instant at which one of them could serve the chunk,
+	// timeline.Forever when waiting is no use.
+	Until int64
+
+	Chunks int64       // CauseFits: how many they have room for together
+	State  index.State // CauseNotUp
+	Note   string      // CauseNotUp: why, where they all have the same reason
+	Queue  string      // CauseQueue: whose they are, "" for nobody's
+	// CauseLacks, CauseShort: what of the chunk's wants they do not have (left),
+	// and the most that one of them has; for words, that which most have.
+	Want Want
+	Best index.Value
+	None bool // CauseLacks: they have none of it
+	// CauseReserved: the reservation, as in the calendar, and when it begins;
+	// CauseTooSoon: when the last of them is taken again; CauseReservation: the
+	// reservation, when it begins and when it is over. Forever where that is no
+	// matter.
+	Owner      uint64
+	From, Over int64
+	Limit      int64 // CauseReservation: how long a job may be in it, 0 where that is no matter
+	// CauseTaken: jobs have them whole; else jobs share them, and the request wants
+	// whole nodes. CauseReserved: likewise, of the reservation. CauseReservation: the
+	// request wants whole nodes, and the reservation keeps parts of them.
+	Whole bool
+}
+
+func reason(c Cause) Reason { return Reason{Cause: c, Until: never, From: never, Over: never} }
+
+// group is what reasons that are one have in common.
+type group struct {
+	cause Cause
+	state index.State
+	queue string
+	res   index.ResID
+	owner uint64
+	begun bool
+	whole bool
+}
+
+func (r *Reason) group() group {
+	return group{r.Cause, r.State, r.Queue, r.Want.Res, r.Owner, r.From == never, r.Whole}
+}
+
+// join adds a node's reason to those of others.
+func (r *Reason) join(one Reason) {
+	r.Nodes = append(r.Nodes, one.Nodes...)
+	r.Until = min(r.Until, one.Until)
+	r.Chunks += one.Chunks
+	r.Best.Num = max(r.Best.Num, one.Best.Num)
+	if r.From != never {
+		r.From = max(r.From, one.From)
+	}
+}
+
+// compareReasons puts the nodes that fit first, then those that time will help,
+// each the most numerous first.
+func compareReasons(a, b Reason) int {
+	rank := func(r *Reason) int {
+		switch {
+		case r.Cause == CauseFits:
+			return 0
+		case r.Until != never:
+			return 1
+		}
+		return 2
+	}
+	return cmp.Or(cmp.Compare(rank(&a), rank(&b)), cmp.Compare(len(b.Nodes), len(a.Nodes)), cmp.Compare(a.Cause, b.Cause))
+}

@@ -1,0 +1,206 @@
+package store
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/placectl/placectl/placer"
+	"github.com/placectl/placectl/timeline"
+)
+
+// Explained is an explanation with what only the store knows: of a request, or of
+// a job.
+type Explained struct {
+	Request placer.Request
+	Ask     placer.Ask
+	// Explanation is nil for a job that runs, is planned or has ended: what is
+	// known of those stands in the job.
+	*placer.Explanation
+	Job      *Job     // nil for a request
+	Why      string   // of a job: why on its path; "" where that is not known any more
+	WaitsFor []string // the jobs and reservations whose end the start waits for
+	Ahead    []Ahead  // of a planned job: who has its nodes before it
+}
+
+// Ahead is somebody who has nodes of a planned job before it does.
+type Ahead struct {
+	Owner
+	Nodes   []uint32
+	Until   int64 // when the last of them is expected back
+	Overdue bool
+}
+
+// Explain says why a request starts now or does not, what each node has to do with
+// that, and what would help: other queues and no reservation are tried as well.
+func (tx *Tx) Explain(r placer.Request, o placer.Explain) (*Explained, error) {
+	a, err := tx.Ask(r)
+	if err != nil {
+		return nil, err
+	}
+	return tx.explain(r, a, o)
+}
+
+func (tx *Tx) explain(r placer.Request, a placer.Ask, o placer.Explain) (*Explained, error) {
+	snap, err := tx.snapshot(r.Queue)
+	if err != nil {
+		return nil, err
+	}
+	if o.Otherwise, err = tx.otherwise(r, a, snap); err != nil {
+		return nil, err
+	}
+	out := &Explained{Request: r, Ask: a}
+	if out.Explanation, err = snap.Explain(a, o); err != nil {
+		return nil, err
+	}
+	if out.Plan != nil {
+		out.WaitsFor, err = tx.WaitsFor(out.Plan)
+	}
+	return out, err
+}
+
+// otherwise is the request without its reservation, and on every other queue.
+// Queues that come to the same are tried once.
+func (tx *Tx) otherwise(r placer.Request, a placer.Ask, snap *placer.Snapshot) ([]placer.Otherwise, error) {
+	var out []placer.Otherwise
+	tried := map[string]bool{onQueue(a, snap): true}
+	add := func(change, to string, r placer.Request) error {
+		b, err := tx.Ask(r)
+		if err != nil {
+			return passOver(err)
+		}
+		b.Duration, b.Since = a.Duration, a.Since
+		other, err := tx.snapshot(r.Queue)
+		if key := onQueue(b, other); err == nil && !tried[key] {
+			tried[key] = true
+			out = append(out, placer.Otherwise{Change: change, To: to, Ask: b, In: other})
+		}
+		return err
+	}
+	queues, err := tx.Queues()
+	if err != nil {
+		return nil, err
+	}
+	names := []string{""}
+	for _, q := range queues {
+		names = append(names, q.Name)
+	}
+	for _, name := range names {
+		other := r
+		other.Queue = name
+		if err := add("queue", name, other); err != nil {
+			return nil, err
+		}
+	}
+	if r.Reservation != "" {
+		other := r
+		other.Reservation = ""
+		err = add("reservation", "", other)
+	}
+	return out, err
+}
+
+// onQueue is what a queue decides of a request.
+func onQueue(a placer.Ask, snap *placer.Snapshot) string {
+	if snap == nil {
+		return ""
+	}
+	key := fmt.Sprintf("%q %v %s", a.Queue, snap.Rules.GroupKey, a.Policy)
+	for _, g := range a.Grants {
+		key += fmt.Sprintf(" %d%+d", g.Owner, g.Affinity)
+	}
+	return key
+}
+
+// passOver is nil for the reasons for which a request cannot be put so.
+func passOver(err error) error {
+	for _, fine := range []error{placer.ErrRequest, ErrNotFound, ErrInvalid, ErrConflict} {
+		if errors.Is(err, fine) {
+			return nil
+		}
+	}
+	return err
+}
+
+// ExplainJob says where a job runs and why there, what a planned one waits for, or
+// what has become of it. One that has no nodes yet is explained as its request.
+func (tx *Tx) ExplainJob(id uint64, o placer.Explain) (*Explained, error) {
+	j, err := tx.Job(id)
+	if err != nil {
+		return nil, err
+	}
+	r := j.Request()
+	if j.State == JobHeld || j.State == JobQueued {
+		a, err := tx.Ask(r)
+		if err != nil {
+			return nil, err
+		}
+		a.Duration, a.Since = j.Walltime, j.Submit
+		out, err := tx.explain(r, a, o)
+		if out != nil {
+			out.Job = j
+		}
+		return out, err
+	}
+	out := &Explained{Request: r, Job: j}
+	if !j.State.Live() {
+		return out, nil
+	}
+	if path, why, err := tx.Route(r); err == nil && path == j.Path {
+		out.Why = why
+	} else if err = passOver(err); err != nil {
+		return nil, err
+	}
+	if j.State == JobReserved {
+		plan := &placer.Plan{Start: j.Start, Chunks: make([]placer.Allotment, 1)}
+		for _, n := range j.AllNodes() {
+			plan.Chunks[0].Picks = append(plan.Chunks[0].Picks, placer.Pick{Node: n})
+		}
+		if out.WaitsFor, err = tx.WaitsFor(plan); err == nil {
+			out.Ahead, err = tx.ahead(j)
+		}
+	}
+	return out, err
+}
+
+// ahead lists who has a planned job's nodes before it: until its start, or past it
+// when they are overdue.
+func (tx *Tx) ahead(j *Job) ([]Ahead, error) {
+	shared := make(map[uint32]bool)
+	for _, c := range j.Chunks {
+		for _, n := range c.Nodes {
+			shared[n.Node] = n.Shared
+		}
+	}
+	c := tx.Calendar()
+	at := make(map[uint64]int)
+	var out []Ahead
+	for _, node := range j.AllNodes() {
+		for _, b := range c.At(node) {
+			end := c.End(b)
+			overdue := b.Held && b.End <= tx.now
+			if b.Owner == jobOwner(j.ID) || b.Start >= j.Start || end <= tx.now || end > j.Start && !(overdue && blocks(b, shared[node])) {
+				continue
+			}
+			i, known := at[b.Owner]
+			if !known {
+				who, err := tx.Owner(b)
+				if err != nil {
+					return nil, err
+				}
+				i = len(out)
+				at[b.Owner] = i
+				out = append(out, Ahead{Owner: who})
+			}
+			out[i].Nodes = append(out[i].Nodes, node)
+			out[i].Until, out[i].Overdue = max(out[i].Until, end), out[i].Overdue || overdue
+		}
+	}
+	slices.SortStableFunc(out, func(a, b Ahead) int { return cmp.Compare(b.Until, a.Until) })
+	return out, c.Err()
+}
+
+// blocks reports whether a stretch keeps whoever would share the node, or not, off
+// it altogether.
+func blocks(b timeline.Busy, shared bool) bool { return b.Use == nil || !shared }

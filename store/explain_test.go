@@ -1,0 +1,143 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/placer"
+)
+
+// explainStore is four nodes, one of a queue, with a job for an hour on two.
+func explainStore(t *testing.T) (*DB, *clock) {
+	t.Helper()
+	c := &clock{t: 1_000_000}
+	opt := &Options{Now: c.now}
+	path := t.TempDir() + "/explain.db"
+	err := Create(path, opt, func(tx *Tx) error {
+		if err := tx.AddQueue(Queue{Name: "fast"}); err != nil {
+			return err
+		}
+		if err := tx.AddQueue(Queue{Name: "idle"}); err != nil {
+			return err
+		}
+		for i := range 4 {
+			n := &index.Node{Name: fmt.Sprintf("n%d", i)}
+			if i == 3 {
+				n.Queue = "fast"
+			}
+			n.Set(index.NCPUs, index.Value{Num: 2})
+			if _, err := tx.PutNode(n); err != nil {
+				return err
+			}
+		}
+		_, err := tx.Place(placer.Request{Select: "2:ncpus=2", Place: "scatter:excl", Walltime: time.Hour})
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	db, err := Open(path, opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return db, c
+}
+
+// TestExplainOtherQueues: a queue with nodes of its own is tried, and one that
+// comes to the same as no queue is not.
+func TestExplainOtherQueues(t *testing.T) {
+	db, _ := explainStore(t)
+	r := placer.Request{Select: "2:ncpus=1", Place: "scatter:excl"}
+	err := db.View(func(tx *Tx) error {
+		ex, err := tx.Explain(r, placer.Explain{})
+		if err != nil {
+			return err
+		}
+		if ex.Verdict != placer.StartsLater || ex.Plan.Start != tx.Now()+3600 || !slices.Equal(ex.WaitsFor, []string{"job 1"}) {
+			t.Errorf("%s, %+v, waits for %v", ex.Verdict, ex.Plan, ex.WaitsFor)
+		}
+		one := r
+		one.Queue, one.Select = "fast", "2:ncpus=1"
+		if ex, err = tx.Explain(one, placer.Explain{}); err != nil {
+			return err
+		}
+		var changes []string
+		for _, h := range ex.Helps {
+			changes = append(changes, h.Change+" "+h.To)
+		}
+		if want := []string{"select 1:ncpus=1", "place free:excl", "queue "}; ex.Verdict != placer.NeverStarts || !slices.Equal(changes, want) {
+			t.Errorf("%s, helps %q, want %q", ex.Verdict, changes, want)
+		}
+		one.Queue = "none"
+		if _, err := tx.Explain(one, placer.Explain{}); !errors.Is(err, ErrNotFound) {
+			t.Errorf("no such queue: %v", err)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestExplainJob: jobs that run, are planned, are overdue, wait and have ended.
+func TestExplainJob(t *testing.T) {
+	db, c := explainStore(t)
+	var planned *Job
+	err := db.Update(func(tx *Tx) (err error) {
+		planned, err = tx.PlaceOrReserve(placer.Request{Select: "3:ncpus=2", Place: "scatter:excl", Walltime: time.Hour})
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	explained := func(id uint64) *Explained {
+		t.Helper()
+		var ex *Explained
+		if err := db.View(func(tx *Tx) (err error) {
+			ex, err = tx.ExplainJob(id, placer.Explain{})
+			return err
+		}); err != nil {
+			t.Fatal(err)
+		}
+		return ex
+	}
+	if ex := explained(1); ex.Explanation != nil || ex.Job.State != JobRunning || ex.Why == "" || len(ex.Ahead) > 0 {
+		t.Errorf("the running job: %+v", ex)
+	}
+	ex := explained(planned.ID)
+	if ex.Explanation != nil || !slices.Equal(ex.WaitsFor, []string{"job 1"}) || len(ex.Ahead) != 1 || ex.Ahead[0].Job != 1 ||
+		!slices.Equal(ex.Ahead[0].Nodes, []uint32{0, 1}) || ex.Ahead[0].Overdue {
+		t.Errorf("the planned job: %+v", ex)
+	}
+	c.t += 7200 // job 1 is overdue, and the planned one late
+	if ex = explained(planned.ID); ex.Job.Start <= c.t || ex.Job.Reason == "" || len(ex.Ahead) != 1 || !ex.Ahead[0].Overdue {
+		t.Errorf("the late job: %+v, %+v", ex, ex.Job)
+	}
+	waiting := uint64(77)
+	err = db.Update(func(tx *Tx) error {
+		if _, err := tx.Release(1); err != nil {
+			return err
+		}
+		return tx.putJob(&Job{ID: waiting, State: JobQueued, Select: "4:ncpus=2", Place: "scatter:excl", Walltime: 60, Submit: tx.Now()}, 0)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if ex = explained(1); ex.Explanation != nil || ex.Job.State != JobFinished || ex.Why != "" {
+		t.Errorf("the job that has ended: %+v", ex)
+	}
+	if ex = explained(waiting); ex.Explanation == nil || ex.Verdict != placer.NeverStarts || ex.Ask.Duration != 60 || ex.Job.ID != waiting {
+		t.Errorf("the waiting job: %+v", ex)
+	}
+	err = db.View(func(tx *Tx) error {
+		_, err := tx.ExplainJob(99, placer.Explain{})
+		return err
+	})
+	if !errors.Is(err, ErrNotFound) {
+		t.Errorf("no such job: %v", err)
+	}
+}
