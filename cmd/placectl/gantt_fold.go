@@ -19,10 +19,15 @@ type ganttFolded struct {
 // fold makes the nodes into at most limit rows, 0 for any number. Neighbours
 // that show the same share a row. Where that leaves too many, so do those of
 // the same outline, whoever has them; and where that does too, what is too much
-// is left out, and counted.
+// is left out, and counted. Nodes that are shared have a row for each lane if there
+// is room for that; if not, what lies beside other stretches is hidden by them.
 func (w *ganttWindow) fold(nodes []ganttNode, limit int) ganttFolded {
-	f := w.foldBy(nodes, false)
+	f := w.foldBy(inLanes(nodes), false)
 	if limit == 0 || len(f.groups) <= limit {
+		return f
+	}
+	f = w.foldBy(nodes, false)
+	if len(f.groups) <= limit {
 		return f
 	}
 	f = w.foldBy(nodes, true)
@@ -51,7 +56,7 @@ func (w *ganttWindow) foldBy(nodes []ganttNode, loose bool) (f ganttFolded) {
 
 // takes reports whether a node may share the row.
 func (g *ganttGroup) takes(n *ganttNode, row []ganttCell) bool {
-	if g.nodes[0].state != n.state {
+	if g.nodes[0].state != n.state || g.nodes[0].lane != 0 || n.lane != 0 {
 		return false
 	}
 	if !g.loose {

@@ -39,6 +39,7 @@ type ganttNode struct {
 	state  index.State
 	bucket uint32
 	bars   []ganttBar // by start
+	lane   int        // which of its rows this is: gantt_lanes.go
 }
 
 // ganttBar is a stretch of time in which somebody has a node.
@@ -113,7 +114,7 @@ func (in *ganttReader) node(n *index.Node) error {
 		}
 		in.bars = append(in.bars, bar)
 	}
-	in.data.nodes = append(in.data.nodes, ganttNode{n.Name, n.State, n.Bucket, in.bars[first:len(in.bars):len(in.bars)]})
+	in.data.nodes = append(in.data.nodes, ganttNode{name: n.Name, state: n.State, bucket: n.Bucket, bars: in.bars[first:len(in.bars):len(in.bars)]})
 	return nil
 }
 
