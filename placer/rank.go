@@ -40,6 +40,9 @@ type scorer func(sp *spot) (float64, []int64)
 
 // ranking is the order of a policy that scores nodes.
 func (s *seeker) ranking(cands [][]index.Candidate) ordered {
+	if order, ok := s.byBucket(cands); ok {
+		return order
+	}
 	return func(kind int) iter.Seq[*spot] {
 		return func(yield func(*spot) bool) {
 			for e := range popAll(s.entries(kind, cands[kind])) {
@@ -49,6 +52,56 @@ func (s *seeker) ranking(cands [][]index.Candidate) ordered {
 			}
 		}
 	}
+}
+
+// byBucket is the order of a policy by which all nodes of a bucket score the same:
+// bucket by bucket, those that score the same in node order. No node is looked at
+// before its turn.
+func (s *seeker) byBucket(cands [][]index.Candidate) (ordered, bool) {
+	if s.policy != MinResource && (s.policy != CPULoad || s.at <= s.Now) || len(s.Grants) > 0 || !s.allSigned() {
+		return nil, false
+	}
+	score := s.configured()
+	type scored struct {
+		index.Candidate
+		share float64
+		have  []int64
+	}
+	return func(kind int) iter.Seq[*spot] {
+		list := make([]scored, len(cands[kind]))
+		for i, c := range cands[kind] {
+			share, have := score(&spot{bucket: c.Bucket, node: index.NoNode})
+			list[i] = scored{c, share, have}
+		}
+		same := func(a, b scored) int {
+			return cmp.Or(cmp.Compare(a.share, b.share), slices.Compare(a.have, b.have))
+		}
+		slices.SortStableFunc(list, same)
+		return func(yield func(*spot) bool) {
+			for from := 0; from < len(list); {
+				var alike []index.Candidate
+				first := list[from]
+				for ; from < len(list) && same(first, list[from]) == 0; from++ {
+					alike = append(alike, list[from].Candidate)
+				}
+				for f := range s.inOrder(kind, alike) {
+					if sp := s.spotAt(f.node, f.bucket, f.class); sp != nil && !yield(sp) {
+						return
+					}
+				}
+			}
+		}
+	}, true
+}
+
+// allSigned reports whether every consumable that nodes have is part of signatures.
+func (s *seeker) allSigned() bool {
+	for _, def := range s.Index.Defs().All() {
+		if def.Consumable && !s.Index.Signed(def.ID) && s.Index.Configured(def.ID) > 0 {
+			return false
+		}
+	}
+	return true
 }
 
 // entries scores the nodes that could serve a chunk.
@@ -216,10 +269,7 @@ func (s *seeker) configured() scorer {
 			totals = append(totals, total{def.ID, sum})
 		}
 	}
-	signed := true
-	for _, t := range totals {
-		signed = signed && s.Index.Signed(t.id)
-	}
+	signed := s.allSigned()
 	score := func(sp *spot) (float64, []int64) {
 		share, have := 0.0, make([]int64, len(totals))
 		for i, t := range totals {

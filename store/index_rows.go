@@ -119,22 +119,39 @@ func encodeUse(e *encoder, u *timeline.Use) {
 	}
 }
 
-func decodeUse(d *decoder) *timeline.Use {
-	u := &struct {
-		timeline.Use
-		few [3]timeline.Amount // most name no more
-	}{}
+func decodeUse(d *decoder) *timeline.Use { return new(arena).use(d) }
+
+// arena hands out the parts of decoded stretches from few pieces of memory: a block
+// of shared nodes has hundreds.
+type arena struct {
+	stretches []timeline.Busy
+	uses      []timeline.Use
+	amounts   []timeline.Amount
+}
+
+// list is n stretches.
+func (a *arena) list(n int) []timeline.Busy { return cut(&a.stretches, n, 64) }
+
+// use reads what a stretch takes.
+func (a *arena) use(d *decoder) *timeline.Use {
+	u := &cut(&a.uses, 1, 32)[0]
 	within := d.uint()
 	u.Within, u.Alone = within>>1, within&1 == 1
-	if n := d.count(); n <= len(u.few) {
-		u.Amounts = u.few[:n:n]
-	} else {
-		u.Amounts = make([]timeline.Amount, n)
-	}
+	u.Amounts = cut(&a.amounts, d.count(), 64)
 	for i := range u.Amounts {
 		u.Amounts[i] = timeline.Amount{Quantity: uint16(d.uint()), N: d.int()}
 	}
-	return &u.Use
+	return u
+}
+
+// cut takes n from what is left of a piece, or of a new one.
+func cut[T any](left *[]T, n, piece int) []T {
+	if n > len(*left) {
+		*left = make([]T, max(n, piece))
+	}
+	out := (*left)[:n:n]
+	*left = (*left)[n:]
+	return out
 }
 
 // decodeBlock reads a calendar block. Version 1 knew whole nodes only, and every
@@ -142,10 +159,10 @@ func decodeUse(d *decoder) *timeline.Use {
 func decodeBlock(key, row []byte) (*timeline.Block, error) {
 	d := decoder{b: row}
 	version := d.byte()
-	block := new(timeline.Block)
+	block, room := new(timeline.Block), new(arena)
 	for len(d.b) > 0 {
 		at := int(d.byte()) % timeline.BlockNodes
-		list := make([]timeline.Busy, d.count())
+		list := room.list(d.count())
 		last := int64(0)
 		for i := range list {
 			b := &list[i]
@@ -161,7 +178,7 @@ func decodeBlock(key, row []byte) (*timeline.Block, error) {
 			b.End = b.Start + int64(d.uint())
 			last = b.Start
 			if shared {
-				b.Use = decodeUse(&d)
+				b.Use = room.use(&d)
 			}
 		}
 		block[at] = list

@@ -1,0 +1,40 @@
+// Package backfill replays a log of jobs on a machine of so many processors and
+// says when each job would have started: first come first served, with EASY
+// backfilling, or with conservative backfilling. It is pure: jobs in, starts
+// out, no files and no clock.
+//
+// # Rules
+//
+// What a simulator decides at one instant depends on the order in which it
+// looks at things, and averages over a log move by per cents with it. These
+// rules are those of pyss and predictsim, so that starts can be compared with
+// theirs one by one:
+//
+//   - A job takes its processors for its whole run, is never stopped, and is
+//     planned with its request. No run is longer than the request.
+//   - Events at one instant: first submissions, in the order of the log; then
+//     ends, in the order in which the jobs started; then starts, in the order
+//     in which they were decided.
+//   - After every single event of these the policy passes over the queue once,
+//     not once an instant: what one submission leads to is decided before the
+//     next submission at the same instant is seen. (A start gives it nothing to
+//     decide.)
+//   - From the instant at which its request ends a job counts as gone, though
+//     its end may be an event yet to come at that instant.
+//   - FCFS starts the queue's head while it fits.
+//   - EASY does that, then plans the head for its earliest time, and then walks
+//     the rest in order and starts what fits now beside that plan. The plan is
+//     forgotten after the pass.
+//   - Conservative plans a job when it is submitted, at its earliest time beside
+//     all other plans. At each end it takes every job whose time has not come,
+//     in order of submission, out of the plan and puts it back at its earliest
+//     time. That is never later than before. A job whose time is now counts as
+//     started, whether or not its start has had its turn among the events.
+//
+// # Invariants
+//
+//   - What runs at an instant never exceeds the machine.
+//   - Jobs of FCFS start in order of submission.
+//   - Conservative: no job starts later than it was first planned.
+//   - The same jobs give the same starts, always.
+package backfill

@@ -1,0 +1,68 @@
+package backfill
+
+import (
+	"errors"
+	"fmt"
+	"math"
+)
+
+// A Job is what a log knows of a job. Times are in seconds, or any other unit.
+type Job struct {
+	Submit  int64
+	Run     int64 // from 0 to Request
+	Request int64 // what the job is planned with, at least 1
+	Procs   int64 // at least 1
+}
+
+// Policy says who may overtake whom.
+type Policy uint8
+
+const (
+	FCFS         Policy = iota // nobody
+	EASY                       // who does not delay the first in the queue
+	Conservative               // who delays nobody
+)
+
+var policyNames = [...]string{FCFS: "fcfs", EASY: "easy", Conservative: "conservative"}
+
+func (p Policy) String() string {
+	if int(p) < len(policyNames) {
+		return policyNames[p]
+	}
+	return fmt.Sprintf("policy %d", uint8(p))
+}
+
+// PolicyNames lists the policies by name; a name's place is its Policy.
+func PolicyNames() []string { return policyNames[:] }
+
+// ErrJob is what every refusal of a job is: it is not what Job says, it is wider
+// than the machine, or the times of all together leave what an int64 can say.
+var ErrJob = errors.New("no job for a simulation")
+
+// latest bounds the instants of a simulation, on both sides of 0: sums of two of
+// them do not overflow.
+const latest = math.MaxInt64 / 4
+
+// check refuses what cannot be simulated, and says when all is over at the latest.
+func check(procs int64, jobs []Job) (first, end int64, err error) {
+	if procs < 1 || procs > maxProcs {
+		return 0, 0, fmt.Errorf("a machine must have from 1 to %d processors, not %d", int64(maxProcs), procs)
+	}
+	sum, last := int64(0), int64(0)
+	for i, j := range jobs {
+		switch {
+		case j.Procs < 1 || j.Procs > procs:
+			return 0, 0, fmt.Errorf("%w: job %d of %d processors on %d", ErrJob, i, j.Procs, procs)
+		case j.Run < 0 || j.Request < 1 || j.Run > j.Request:
+			return 0, 0, fmt.Errorf("%w: job %d runs %d of %d", ErrJob, i, j.Run, j.Request)
+		case j.Submit < -latest || j.Submit > latest || j.Request > latest-sum:
+			return 0, 0, fmt.Errorf("%w: job %d leads out of time", ErrJob, i)
+		}
+		sum += j.Request
+		if i == 0 {
+			first, last = j.Submit, j.Submit
+		}
+		first, last = min(first, j.Submit), max(last, j.Submit)
+	}
+	return first, last + sum + 1, nil
+}

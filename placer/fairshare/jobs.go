@@ -1,0 +1,110 @@
+package fairshare
+
+import "slices"
+
+// Within a class the tasks of that job start first which has the fewest running, one
+// at a time; a task that starts counts as running from then on. So jobs are like
+// vessels: each holds what it runs, can take what waits, and they are filled together
+// from the lowest level. The level that n tasks reach is searched for; the few that go
+// on top of it are picked in the order in which jobs would have come by that level:
+// those that were there from the start, then those that were lifted to it, the one
+// from just below before the one from the bottom; at last in order of submission.
+
+// share says how many of n tasks start in each job, n being at most what waits.
+func (p *Planner) share(jobs []Job, n int) []int {
+	base := len(p.jobs)
+	p.jobs = slices.Grow(p.jobs, len(jobs))[:base+len(jobs)]
+	starts := p.jobs[base:len(p.jobs):len(p.jobs)]
+	if n == 0 {
+		clear(starts)
+		return starts
+	}
+	level := levelOf(jobs, n)
+	left := n
+	for i := range jobs {
+		starts[i] = jobs[i].upTo(level)
+		left -= starts[i]
+	}
+	if left > 0 {
+		lift(jobs, starts, level, left)
+	}
+	return starts
+}
+
+// upTo is how many tasks a job starts to have as many running as the level.
+func (j *Job) upTo(level int) int { return min(j.Waiting, max(0, level-j.Running)) }
+
+// above reports whether a job starts another task when it is at the level.
+func (j *Job) above(level int) bool { return j.Running <= level && j.Waiting > level-j.Running }
+
+// levelOf is the highest level that n tasks fill.
+func levelOf(jobs []Job, n int) int {
+	low, high := -1, 0
+	for i := range jobs {
+		j := &jobs[i]
+		if j.Waiting == 0 {
+			continue
+		}
+		if low < 0 || j.Running < low {
+			low = j.Running
+		}
+		high = max(high, j.Running+j.Waiting)
+	}
+	low = max(low, 0)
+	high = min(high, low+n) // from the lowest job alone, n tasks reach no further
+	for low < high {
+		if mid := low + (high-low+1)/2; filled(jobs, mid, n) {
+			low = mid
+		} else {
+			high = mid - 1
+		}
+	}
+	return low
+}
+
+// filled reports whether n tasks are enough to fill all jobs up to a level.
+func filled(jobs []Job, level, n int) bool {
+	for i := range jobs {
+		if n -= jobs[i].upTo(level); n < 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// lift starts one more task in n of the jobs that reach above the level: in those that
+// ran the most to begin with, and of equal ones in those submitted first.
+func lift(jobs []Job, starts []int, level, n int) {
+	// The least number running of which not all jobs that have more are too many.
+	low, high := 0, level
+	for low < high {
+		if mid := low + (high-low)/2; reaching(jobs, level, mid+1) > n {
+			low = mid + 1
+		} else {
+			high = mid
+		}
+	}
+	n -= reaching(jobs, level, low+1)
+	for i := range jobs {
+		j := &jobs[i]
+		switch {
+		case !j.above(level) || j.Running < low:
+		case j.Running > low:
+			starts[i]++
+		case n > 0:
+			starts[i]++
+			n--
+		}
+	}
+}
+
+// reaching counts the jobs above a level that ran at least so many to begin with.
+func reaching(jobs []Job, level, running int) int {
+	n := 0
+	for i := range jobs {
+		if jobs[i].Running >= running && jobs[i].above(level) {
+			n++
+		}
+	}
+	return n
+}

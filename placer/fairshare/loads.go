@@ -1,0 +1,70 @@
+package fairshare
+
+import (
+	"cmp"
+	"slices"
+)
+
+// line puts the classes in order, one row each: by load, greatest first, then by
+// State.ClassOrder, then by name. The first class is the one that roundings go to.
+func (p *Planner) line(s *State) {
+	p.order = p.order[:0]
+	sorted := true
+	for i := range s.Classes {
+		p.order = append(p.order, i)
+		sorted = sorted && (i == 0 || s.compare(i-1, i) <= 0)
+	}
+	if !sorted {
+		slices.SortFunc(p.order, s.compare)
+	}
+	p.rows = p.rows[:0]
+	for _, at := range p.order {
+		c := &s.Classes[at]
+		p.rows = append(p.rows, row{load: int64(c.Load), running: int64(c.Running), waiting: int64(c.Waiting)})
+	}
+}
+
+func (s *State) compare(i, j int) int {
+	a, b := &s.Classes[i], &s.Classes[j]
+	if a.Load != b.Load {
+		return cmp.Compare(b.Load, a.Load)
+	}
+	if len(s.ClassOrder) > 0 {
+		if order := cmp.Compare(s.named(a.Name), s.named(b.Name)); order != 0 {
+			return order
+		}
+	}
+	if order := cmp.Compare(a.Name, b.Name); order != 0 {
+		return order
+	}
+	return cmp.Compare(i, j)
+}
+
+// named is a class's place in ClassOrder, the one past the end when it is not there.
+func (s *State) named(name string) int {
+	if at := slices.Index(s.ClassOrder, name); at >= 0 {
+		return at
+	}
+	return len(s.ClassOrder)
+}
+
+// entitle sets percentages and targets. Every class but the first gets a quotient
+// rounded down, the first what is left of the whole.
+func (p *Planner) entitle(workers int64) {
+	if len(p.rows) == 0 {
+		return
+	}
+	sum := int64(0)
+	for i := range p.rows {
+		sum += p.rows[i].load
+	}
+	pct, rest := int64(100), workers
+	for i := range p.rows[1:] {
+		r := &p.rows[i+1]
+		r.pct = r.load * 100 / sum
+		r.target = workers * r.pct / 100
+		pct -= r.pct
+		rest -= r.target
+	}
+	p.rows[0].pct, p.rows[0].target = pct, rest
+}

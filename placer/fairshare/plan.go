@@ -1,0 +1,111 @@
+package fairshare
+
+// A Plan says how many tasks start and stop. It belongs to the Planner that made it,
+// and is overwritten by its next one.
+type Plan struct {
+	Classes []ClassPlan // as in the State
+
+	Starts int // of all classes
+	Stops  int
+	Idle   int // workers that stay idle: nothing waits for them
+
+	Spread     int   // how far the classes were from their loads, in percentage points
+	Rebalanced bool  // whether classes went back to what they are entitled to
+	Timer      Timer // to be handed back with the next State
+}
+
+// A ClassPlan is a class's part of a plan.
+type ClassPlan struct {
+	Name        string
+	LoadPct     int // the load, as a percentage of all loads
+	Entitlement int // workers
+	Loaned      int // workers that it had beyond them before this plan
+	Start       int // tasks
+	Stop        int // tasks; where Start is above 0 it is 0
+
+	// JobStarts says how many of Start are in which of the Class's jobs; nil when it
+	// has none. A job starts those of its tasks first that come first by LongestFirst.
+	JobStarts []int
+	// StopTasks are those of the Class's Tasks that stop, newest first.
+	StopTasks []Task
+}
+
+// A Planner makes plans. Its zero value is ready; it keeps memory from one plan to the
+// next.
+type Planner struct {
+	rows  []row // in class order
+	order []int // where in State.Classes a row is from
+	plan  Plan
+	jobs  []int  // what the JobStarts of a plan are parts of
+	tasks []Task // what the StopTasks of a plan are parts of
+}
+
+// A row is a class on the way to its plan.
+type row struct {
+	load    int64
+	pct     int64 // of 100
+	target  int64 // workers that the class is entitled to
+	running int64
+	waiting int64 // what still waits, less start
+	loaned  int64 // workers beyond target at the start
+	start   int64
+	recalled int64 // workers on loan that a rebalancing takes back and hands out again
+	want    int64 // scratch of a round: workers that the class could claim
+	share   int64 // scratch of a round: its percentage of them
+}
+
+// Plan makes a plan. It fails with a *StateError.
+func (p *Planner) Plan(s *State) (*Plan, error) {
+	if err := s.check(); err != nil {
+		return nil, err
+	}
+	p.line(s)
+	p.entitle(int64(s.TotalWorkers))
+
+	plan := &p.plan
+	*plan = Plan{Classes: plan.Classes[:0], Spread: p.spread(int64(s.TotalWorkers))}
+	plan.Timer, plan.Rebalanced = s.Timer.step(s.Rebalance, plan.Spread, s.Now)
+
+	idle := s.idle()
+	for i := range p.rows {
+		r := &p.rows[i]
+		r.loaned = max(0, r.running-r.target)
+	}
+	if plan.Rebalanced {
+		idle = p.rebalance(idle)
+	} else {
+		idle = p.allot(idle)
+	}
+	plan.Idle = int(idle)
+	p.write(s)
+	return plan, nil
+}
+
+// write puts the rows into the plan, in the order of the State.
+func (p *Planner) write(s *State) {
+	p.jobs, p.tasks = p.jobs[:0], p.tasks[:0]
+	plan := &p.plan
+	for range s.Classes {
+		plan.Classes = append(plan.Classes, ClassPlan{})
+	}
+	for i, at := range p.order {
+		r, c := &p.rows[i], &s.Classes[at]
+		out := &plan.Classes[at]
+		*out = ClassPlan{
+			Name:        c.Name,
+			LoadPct:     int(r.pct),
+			Entitlement: int(r.target),
+			Loaned:      max(0, c.Running-int(r.target)),
+			Start:       int(max(0, r.start)),
+			Stop:        int(max(0, -r.start)),
+		}
+		plan.Starts += out.Start
+		plan.Stops += out.Stop
+		if len(c.Jobs) > 0 {
+			out.JobStarts = p.share(c.Jobs, out.Start)
+		}
+		if out.Stop > 0 && len(c.Tasks) > 0 {
+			out.StopTasks = p.newest(c.Tasks, out.Stop)
+		}
+	}
+}

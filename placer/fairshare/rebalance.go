@@ -1,0 +1,96 @@
+package fairshare
+
+import "fmt"
+
+// MaxThreshold is the greatest spread there can be: one class without a worker that is
+// entitled to all, another with all that is entitled to none.
+const MaxThreshold = 200
+
+// Rebalance says when classes go back to what they are entitled to: when the spread
+// has been at or above the threshold for the whole of the minimum duration. It is off
+// when either is 0.
+type Rebalance struct {
+	Threshold   int   // percentage points
+	MinDuration int64 // seconds
+}
+
+// on reports whether there is rebalancing at all.
+func (b Rebalance) on() bool { return b.Threshold > 0 && b.MinDuration > 0 }
+
+// check says what cannot be, "" when all can.
+func (b Rebalance) check() string {
+	switch {
+	case b.Threshold < 0 || b.Threshold > MaxThreshold:
+		return fmt.Sprintf("a rebalance threshold of %d: expected 0 to %d percentage points", b.Threshold, MaxThreshold)
+	case b.MinDuration < 0:
+		return fmt.Sprintf("a rebalance minimum duration of %d: expected 0 seconds or more", b.MinDuration)
+	}
+	return ""
+}
+
+// A Timer remembers since when the spread has been at or above the threshold.
+type Timer struct {
+	Running bool
+	Since   int64 // seconds, like State.Now
+}
+
+// step returns the timer after a look at the spread, and whether it has run for long
+// enough. Then it begins anew. A clock that went back starts it again, too.
+func (t Timer) step(b Rebalance, spread int, now int64) (Timer, bool) {
+	switch {
+	case !b.on() || spread < b.Threshold:
+		return Timer{}, false
+	case !t.Running || now < t.Since:
+		return Timer{Running: true, Since: now}, false
+	case uint64(now)-uint64(t.Since) < uint64(b.MinDuration):
+		return t, false
+	}
+	return Timer{}, true
+}
+
+// spread is how far apart the classes are that are least and best served: the most that
+// one is below its percentage, and the most that one is above. A class counts that has
+// tasks waiting, or workers on loan. One class alone is apart from nobody.
+func (p *Planner) spread(workers int64) int {
+	if len(p.rows) < 2 || workers == 0 {
+		return 0
+	}
+	under, over := int64(0), int64(0)
+	for i := range p.rows {
+		r := &p.rows[i]
+		short := r.pct - r.running*100/workers
+		if short < 0 || r.waiting > 0 {
+			under, over = max(under, short), min(over, short)
+		}
+	}
+	return int(min(under-over, MaxThreshold))
+}
+
+// rebalance hands all workers out anew, as if the tasks on loaned workers had not begun:
+// each class is filled up to its target, then what is left goes out in loans. A class
+// that ends with fewer workers than it has stops tasks, one that ends with more starts
+// some. It returns how many workers nobody wants.
+func (p *Planner) rebalance(idle int64) int64 {
+	short := int64(0)
+	for i := range p.rows {
+		r := &p.rows[i]
+		r.recalled, r.loaned = r.loaned, 0
+		r.running -= r.recalled
+		r.waiting += r.recalled
+		idle += r.recalled
+		short += r.short()
+	}
+	if short <= idle {
+		for i := range p.rows {
+			idle -= p.rows[i].take(p.rows[i].short())
+		}
+	}
+	idle = p.allot(idle) // fills classes only where workers are away, and not all can have their targets
+	for i := range p.rows {
+		p.rows[i].start -= p.rows[i].recalled
+	}
+	return idle
+}
+
+// short is how many tasks a class could start before it reaches its target.
+func (r *row) short() int64 { return min(r.waiting, max(0, r.target-r.running)) }

@@ -1,0 +1,179 @@
+package fairshare
+
+import "math/bits"
+
+// Workers are handed out in rounds. A round offers a number of workers and gives
+// each class a percentage of them, rounded up, in class order, while there are any
+// and while the class has tasks waiting. What a class cannot use is offered again in
+// the next round, with percentages that leave that class out.
+//
+// There are two kinds of rounds, which differ in how the percentages come about.
+// Rounds of entitlement fill classes up to their targets; rounds of loans hand out
+// what is beyond. As percentages are whole numbers, and a class can be so small that
+// its percentage is 0, rounds may end with workers left over. So a third step deals
+// those out by exact quotients of the loads.
+
+// allot hands idle workers out and returns how many nobody wants.
+func (p *Planner) allot(idle int64) int64 {
+	idle = p.fill(idle)
+	idle = p.loan(idle)
+	return p.deal(idle)
+}
+
+// fill makes rounds of entitlement: a class claims what it is short of its target.
+func (p *Planner) fill(idle int64) int64 {
+	for range p.rows {
+		if idle == 0 {
+			break
+		}
+		sum := int64(0)
+		for i := range p.rows {
+			r := &p.rows[i]
+			r.want = 0
+			if r.waiting > 0 {
+				r.want = max(0, r.target-r.running-r.start)
+			}
+			sum += r.want
+		}
+		if sum == 0 {
+			break
+		}
+		// The first class gets what is missing from 100, also when it claims nothing.
+		p.rows[0].share = 100 - p.percentages(p.rows[1:], sum)
+		given := p.offer(min(idle, sum))
+		if given == 0 {
+			break
+		}
+		idle -= given
+	}
+	return idle
+}
+
+// loan makes rounds of loans. All workers on loan, old and new, are divided by the
+// percentages of the classes that have tasks waiting; a class claims what it does not
+// already have of its part.
+func (p *Planner) loan(idle int64) int64 {
+	loaned := int64(0)
+	for i := range p.rows {
+		loaned += p.rows[i].loaned
+	}
+	for range p.rows {
+		if idle == 0 {
+			break
+		}
+		pcts := int64(0)
+		for i := range p.rows {
+			if p.rows[i].waiting > 0 {
+				pcts += p.rows[i].pct
+			}
+		}
+		if pcts == 0 {
+			break
+		}
+		sum := int64(0)
+		for i := range p.rows {
+			r := &p.rows[i]
+			r.want = 0
+			if r.waiting > 0 {
+				r.want = max(0, r.pct*(loaned+idle)/pcts-r.loaned)
+			}
+			sum += r.want
+		}
+		if sum == 0 {
+			break // whoever waits has his part and more
+		}
+		p.percentages(p.rows, sum)
+		given := p.offer(idle)
+		if given == 0 {
+			break
+		}
+		idle -= given
+	}
+	return idle
+}
+
+// percentages sets the share of each of some rows in a sum, and returns their sum.
+func (p *Planner) percentages(rows []row, sum int64) int64 {
+	all := int64(0)
+	for i := range rows {
+		r := &rows[i]
+		r.share = 0
+		if r.want > 0 {
+			r.share = r.want * 100 / sum
+			all += r.share
+		}
+	}
+	return all
+}
+
+// offer gives every class its share of n workers and returns how many were taken.
+func (p *Planner) offer(n int64) int64 {
+	left := n
+	for i := range p.rows {
+		r := &p.rows[i]
+		if r.share == 0 || r.waiting == 0 {
+			continue
+		}
+		left -= r.take(min((n*r.share+99)/100, left))
+		if left == 0 {
+			break
+		}
+	}
+	return n - left
+}
+
+// take starts up to n waiting tasks and returns how many that are.
+func (r *row) take(n int64) int64 {
+	n = min(n, r.waiting)
+	r.start += n
+	r.waiting -= n
+	return n
+}
+
+// deal hands out what the rounds left over, by exact quotients: first among classes
+// of some percentage, by it; then among those whose load is too small for one, by
+// their loads; at last evenly among those of no load. It returns what nobody wants.
+func (p *Planner) deal(idle int64) int64 {
+	for _, weight := range [...]func(*row) int64{
+		func(r *row) int64 { return r.pct },
+		func(r *row) int64 { return r.load },
+		func(*row) int64 { return 1 },
+	} {
+		idle = p.dealBy(weight, idle)
+	}
+	return idle
+}
+
+// dealBy deals among the classes that have a weight. Every turn either hands out all,
+// as quotients are rounded up, or serves a class to its last waiting task.
+func (p *Planner) dealBy(weight func(*row) int64, idle int64) int64 {
+	for idle > 0 {
+		sum := int64(0)
+		for i := range p.rows {
+			if r := &p.rows[i]; r.waiting > 0 {
+				sum += weight(r)
+			}
+		}
+		if sum == 0 {
+			break
+		}
+		left := idle
+		for i := range p.rows {
+			if r := &p.rows[i]; r.waiting > 0 {
+				left -= r.take(min(ceilDiv(idle, weight(r), sum), left))
+			}
+		}
+		idle = left
+	}
+	return idle
+}
+
+// ceilDiv is a*b/c rounded up, for b <= c and none of them negative.
+func ceilDiv(a, b, c int64) int64 {
+	hi, lo := bits.Mul64(uint64(a), uint64(b))
+	quo, rem := bits.Div64(hi, lo, uint64(c))
+	if rem > 0 {
+		quo++
+	}
+	return int64(quo)
+}

@@ -1,0 +1,112 @@
+package fairshare
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Limits of settings.
+const (
+	MaxName     = 255     // bytes of a class's name
+	MaxMappings = 1 << 12 // entries of a requestor map
+	MaxRegexp   = 4096    // bytes of one regular expression
+)
+
+// Settings are what an administrator sets, plain so that they can be stored. Change
+// them by their methods, which refuse what would not work and then leave everything as
+// it was; Check settings that come from elsewhere. The zero value has no classes, and
+// stands for a cluster that does not share by classes.
+type Settings struct {
+	Loads     []ClassLoad
+	Map       []Mapping // tried in this order
+	Default   string    // class of requestors that match nothing; "" is the last in class order, the one of the least load
+	Rebalance Rebalance
+}
+
+// A ClassLoad is what a class is meant to have, relative to the loads of the others.
+type ClassLoad struct {
+	Class string
+	Load  int
+}
+
+// A Mapping puts the requestors that a regular expression matches into a class. The
+// expression is Go's (RE2), and matches anywhere unless it says ^ and $.
+type Mapping struct {
+	Class     string
+	Requestor string
+}
+
+// ClassLoads returns the classes with their loads, as they were set.
+func (s *Settings) ClassLoads() []ClassLoad { return slices.Clone(s.Loads) }
+
+// RequestorMap returns the mappings in the order in which they are tried.
+func (s *Settings) RequestorMap() []Mapping { return slices.Clone(s.Map) }
+
+// DefaultClass returns the class of requestors that match nothing.
+func (s *Settings) DefaultClass() string {
+	if s.Default == "" {
+		return s.least()
+	}
+	return s.Default
+}
+
+// RebalanceThreshold returns the spread from which on classes are rebalanced, in
+// percentage points; 0 for never.
+func (s *Settings) RebalanceThreshold() int { return s.Rebalance.Threshold }
+
+// RebalanceMinimumDuration returns for how many seconds the spread has to stay at the
+// threshold or above it; 0 for never.
+func (s *Settings) RebalanceMinimumDuration() int64 { return s.Rebalance.MinDuration }
+
+// SetClassLoads replaces the classes. Loads are not negative, one at least is above 0,
+// and no class that is mapped to or the default may be missing.
+func (s *Settings) SetClassLoads(loads []ClassLoad) error {
+	next := *s
+	next.Loads = slices.Clone(loads)
+	return s.become(next)
+}
+
+// SetRequestorMap replaces the mappings.
+func (s *Settings) SetRequestorMap(mappings []Mapping) error {
+	next := *s
+	next.Map = slices.Clone(mappings)
+	return s.become(next)
+}
+
+// SetDefaultClass says which class requestors are in that match nothing; "" for the one
+// of the least load.
+func (s *Settings) SetDefaultClass(class string) error {
+	next := *s
+	next.Default = class
+	return s.become(next)
+}
+
+// SetRebalanceThreshold sets the spread in percentage points, at most MaxThreshold.
+func (s *Settings) SetRebalanceThreshold(points int) error {
+	next := *s
+	next.Rebalance.Threshold = points
+	return s.become(next)
+}
+
+// SetRebalanceMinimumDuration sets the duration in seconds.
+func (s *Settings) SetRebalanceMinimumDuration(seconds int64) error {
+	next := *s
+	next.Rebalance.MinDuration = seconds
+	return s.become(next)
+}
+
+// become takes new settings over when they are good, those without classes only
+// where there were none before.
+func (s *Settings) become(next Settings) error {
+	if len(next.Loads) == 0 && len(s.Loads) > 0 {
+		return loadError(-1, "there are none: expected at least one class with a load above 0")
+	}
+	if err := next.Check(); err != nil {
+		return err
+	}
+	*s = next
+	return nil
+}

@@ -1,0 +1,53 @@
+package fairshare
+
+import (
+	"cmp"
+	"slices"
+)
+
+// A Task is running.
+type Task struct {
+	ID    uint64
+	Start int64 // seconds
+	Units int   // workers that it holds; 0 is taken for 1
+}
+
+func (t Task) units() int { return max(1, t.Units) }
+
+// newest picks tasks that hold up to n workers together, newest first. One that holds
+// more than is left to stop is passed over: part of it runs on workers that the class
+// is entitled to.
+func (p *Planner) newest(tasks []Task, n int) []Task {
+	base := len(p.tasks)
+	p.tasks = append(p.tasks, tasks...)
+	all := p.tasks[base:]
+	slices.SortFunc(all, NewestFirst)
+	picked := 0
+	for i := 0; i < len(all) && n > 0; i++ {
+		if all[i].units() <= n {
+			n -= all[i].units()
+			all[picked] = all[i]
+			picked++
+		}
+	}
+	p.tasks = p.tasks[:base+picked]
+	return p.tasks[base:len(p.tasks):len(p.tasks)]
+}
+
+// NewestFirst compares tasks by when they are stopped: the one that started last
+// first, and of those that started together the one with the greater id.
+func NewestFirst(a, b Task) int {
+	return cmp.Or(cmp.Compare(b.Start, a.Start), cmp.Compare(b.ID, a.ID))
+}
+
+// A WaitingTask belongs to a job that may start some of its tasks.
+type WaitingTask struct {
+	ID       uint64 // ascending in the order of submission
+	Expected int64  // seconds that it is expected to run
+}
+
+// LongestFirst compares the waiting tasks of one job by when they start: the one that
+// is expected to run longest first, and of equal ones the one submitted first.
+func LongestFirst(a, b WaitingTask) int {
+	return cmp.Or(cmp.Compare(b.Expected, a.Expected), cmp.Compare(a.ID, b.ID))
+}
