@@ -93,6 +93,7 @@ type byNode struct {
 	policy     Policy
 	bucketable bool       // but for the policy, the bucket path could serve it
 	shares     bool       // it may be on nodes together with others
+	byUsage    bool       // its PRIORITYF goes by usage
 	insists    bool       // on a reservation
 	packed     []Chunk    // the chunks that were made one for place=pack
 	onHosts    []*mapping // for place=pack, on each host of several nodes that could hold it
@@ -156,6 +157,10 @@ func (m *mapping) prepareNodes() error {
 	m.bucketable = m.notByBucket(m.Ask) == ""
 	m.Access = m.Access.Stricter(m.Rules.Access)
 	m.ranked, m.ruled = m.Index.MarkedNodes(index.Ranked), m.Index.MarkedNodes(index.Ruled)
+	if m.policy == Priority && m.PriorityF != nil && m.PriorityF.ByUsage() {
+		m.byUsage = true
+		m.ranked = roaring.Flip(roaring.New(), 0, uint64(m.Index.Limits().Nodes))
+	}
 	m.shares = !m.ruled.IsEmpty() || !m.Spec.Place.Exclusive() && m.Access != index.AccessSingleJob && m.Access != index.AccessSingleTask
 	if !m.ruled.IsEmpty() {
 		m.hosts = m.Index.SharedHosts()

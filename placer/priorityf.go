@@ -62,6 +62,10 @@ func (f *PriorityF) String() string { return f.text }
 // it does, nodes that are alike in all else have values of their own.
 func (f *PriorityF) ByNumber() bool { return mentions(f.terms, opNodeIndex) }
 
+// ByUsage reports whether the function goes by how much nodes have been used, which
+// tells those apart that are alike in all else.
+func (f *PriorityF) ByUsage() bool { return mentions(f.terms, opUsage) }
+
 // Names reports whether the function speaks of a resource.
 func (f *PriorityF) Names(id index.ResID) bool { return speaksOf(f.terms, id) }
 

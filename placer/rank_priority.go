@@ -60,6 +60,15 @@ func (s *seeker) state(to *NodeState, sp *spot) {
 		*row = index.Node{Number: sp.node, Priority: sp.bucket.Priority, Queue: sp.bucket.Queue, Res: sp.bucket.Values()}
 	}
 	to.Node, to.Preferred = row, s.Prefer.Matches(row)
+	if s.byUsage && row.Usage == 0 && s.Used != nil {
+		used, err := s.Used(row)
+		if err != nil {
+			s.Index.Fail(err)
+		}
+		s.blank = *row // rows are not ours to write to
+		s.blank.Usage = used
+		to.Node = &s.blank
+	}
 	if s.at <= s.Now {
 		to.Load = row.Load
 	}

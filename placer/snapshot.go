@@ -19,6 +19,9 @@ type Snapshot struct {
 	// are expected to be given back, and those nodes.
 	Endings func(after int64) iter.Seq2[int64, []uint32]
 	Rows    Rows
+	// Used is how much of a node's time jobs have had, 0 to 1, for nodes whose rows
+	// do not say; nil: none.
+	Used func(*index.Node) (float64, error)
 }
 
 // Rows are what the node path looks up one by one.

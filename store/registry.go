@@ -38,6 +38,7 @@ const (
 	tableRooms
 	tableAccess
 	tableStandings
+	tableUsage
 	tableCount
 )
 
@@ -70,6 +71,7 @@ var tables = [tableCount]struct {
 	tableRooms:          {"rooms", "node number / 64 (4)", "what is left of those of the 64 nodes that are shared now", 2, true},
 	tableAccess:         {"access", "kind of entry (1), value, 0, reservation number (8)", "nothing: the reservation lets them in", 2, true},
 	tableStandings:      {"standings", "name", "a reservation that repeats", 2, false},
+	tableUsage:          {"usage", "node number / 64 (4)", "cpu-seconds that jobs which have ended had of each of those nodes", 2, false},
 }
 
 var (

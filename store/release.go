@@ -16,6 +16,11 @@ func (tx *Tx) Release(id uint64) (*Job, error) {
 		return nil, err
 	}
 	was := j.State
+	if was == JobRunning {
+		if err := tx.accrue(j); err != nil {
+			return nil, err
+		}
+	}
 	if err := tx.vacate(j); err != nil {
 		return nil, err
 	}

@@ -35,6 +35,7 @@ type loaded struct {
 	reaches  map[uint32]reachRow
 	rooms    map[uint32]*roomBlock
 	reader   nodeReader
+	used     index.Node // scratch of cpusOf
 }
 
 // counters are the clock and the numbers never used yet. One row.
@@ -45,6 +46,7 @@ type counters struct {
 	nextResource    index.ResID
 	nextJob         uint64
 	nextReservation uint64
+	usageSince      int64 // when usage.go began to count, 0 in a file that has never counted
 }
 
 const stateVersion = 1
@@ -58,6 +60,7 @@ func (c *counters) encode() []byte {
 	e.uint(uint64(c.nextResource))
 	e.uint(c.nextJob)
 	e.uint(c.nextReservation)
+	e.int(c.usageSince)
 	return e.b
 }
 
@@ -70,6 +73,9 @@ func (c *counters) decode(b []byte) error {
 	c.nextResource = index.ResID(d.uint())
 	c.nextJob = d.uint()
 	c.nextReservation = d.uint()
+	if len(d.b) > 0 { // the first files had no more
+		c.usageSince = d.int()
+	}
 	return d.done(tableMeta, keyState)
 }
 
@@ -98,7 +104,7 @@ func (db *DB) load(b *bbolt.Tx) (*Tx, error) {
 			return nil, err
 		}
 	}
-	tx.state = counters{nextResource: index.FirstDeclared, nextJob: 1, nextReservation: 1}
+	tx.state = counters{nextResource: index.FirstDeclared, nextJob: 1, nextReservation: 1, usageSince: tx.now}
 	row, err := tx.get(tableMeta, keyState)
 	if err != nil {
 		return nil, err
@@ -116,7 +122,7 @@ func (tx *Tx) upgrade() error {
 	if tx.format >= Format || !tx.Writable() {
 		return nil
 	}
-	tx.format = Format
+	tx.format, tx.state.usageSince = Format, tx.now
 	now := tx.now
 	tx.now = tx.state.asOf
 	err := tx.repair(&checker{report: func(string) {}})

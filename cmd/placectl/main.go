@@ -66,6 +66,7 @@ func verbs() []verbEntry {
 		{"reservation", reservationCommand},
 		{"job", jobCommand},
 		{"gantt", ganttCommand},
+		{"stats", statsCommand},
 		{"check", checkCommand},
 		{"demo", demoCommand},
 		{"version", versionCommand},

@@ -1,0 +1,72 @@
+package main
+
+import (
+	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/store"
+	"github.com/urfave/cli/v2"
+)
+
+func statsCommand(r *runner) *cli.Command {
+	return r.verb(&cli.Command{
+		Name:     "stats",
+		Category: "Asking",
+		Usage:    "the store in numbers",
+		Description: "How many nodes and jobs there are in which state, how many cpus jobs have, how large the file is. The usage of\n" +
+			"nodes (USAGE in a PRIORITYF: the part of a node's cpu time that jobs have had) is counted since the last\n" +
+			"placectl stats reset.",
+		Action: r.stats,
+		Subcommands: []*cli.Command{
+			r.verb(&cli.Command{Name: "reset", Usage: "count the usage of nodes anew, from now on", Flags: []cli.Flag{dryRunFlag()}, Action: r.statsReset},
+				about{Example: "placectl stats reset", Exits: writeExits}),
+		},
+	}, about{Example: "placectl stats", Exits: readExits})
+}
+
+func (r *runner) stats(c *cli.Context) error {
+	if err := wantArgs(c, 0, 0); err != nil {
+		return err
+	}
+	return r.view(r.printStats)
+}
+
+func (r *runner) statsReset(c *cli.Context) error {
+	if err := wantArgs(c, 0, 0); err != nil {
+		return err
+	}
+	return r.updateAndPrint(c, func(tx *store.Tx) error {
+		if err := tx.ResetUsage(); err != nil {
+			return err
+		}
+		return r.printStats(tx)
+	})
+}
+
+func (r *runner) printStats(tx *store.Tx) error {
+	s, err := tx.Stats()
+	if err != nil {
+		return err
+	}
+	res := result{Record: true}
+	var row []any
+	add := func(name string, k kind, v any) {
+		res.Columns, row = append(res.Columns, column{Name: name, Kind: k}), append(row, v)
+	}
+	add("format", integer, s.Format)
+	add("file", size, s.Bytes)
+	add("nodes", integer, s.Nodes)
+	for _, class := range []index.Class{index.Free, index.Later, index.Busy} {
+		add("nodes_"+class.String(), integer, s.ByClass[class])
+	}
+	add("nodes_not_up", integer, s.ByClass[index.None])
+	add("buckets", integer, s.Buckets)
+	add("cpus", integer, s.CPUs)
+	add("cpus_taken", integer, s.CPUsTaken)
+	for state := store.JobHeld; state <= store.JobCancelled; state++ {
+		add("jobs_"+state.String(), integer, s.Jobs[state])
+	}
+	add("reservations", integer, s.Reserved)
+	add("usage_since", when, timeOrNil(s.UsageSince))
+	p := r.printer(res)
+	p.row(row...)
+	return p.close()
+}

@@ -1,0 +1,69 @@
+package store
+
+import (
+	"github.com/placectl/placectl/index"
+)
+
+// Stats are a store's numbers.
+type Stats struct {
+	Format     uint32
+	Bytes      int64 // of the file
+	Nodes      int
+	ByClass    [4]int // by index.Class
+	Buckets    int
+	Jobs       map[JobState]int
+	Reserved   int // reservations that have not ended
+	CPUs       int64
+	CPUsTaken  int64 // by jobs that run now
+	UsageSince int64 // Unix seconds
+}
+
+// Stats counts. It costs what it counts: jobs by state, and the jobs that run.
+func (tx *Tx) Stats() (*Stats, error) {
+	ix, err := tx.Index()
+	if err != nil {
+		return nil, err
+	}
+	s := &Stats{Format: tx.format, Bytes: tx.bolt.Size(), Jobs: make(map[JobState]int),
+		CPUs: ix.Configured(index.NCPUs), UsageSince: tx.state.usageSince}
+	for _, b := range ix.Buckets() {
+		s.Buckets++
+		s.Nodes += int(b.Total)
+		for class, n := range b.Count {
+			s.ByClass[class] += int(n)
+		}
+	}
+	for state := JobHeld; state <= JobCancelled; state++ {
+		err := tx.each(tableJobStates, []byte{byte(state)}, func(_, _ []byte) (bool, error) {
+			s.Jobs[state]++
+			return true, nil
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	err = tx.EachReservation(func(r *Reservation) error {
+		if r.End > tx.now {
+			s.Reserved++
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	err = tx.EachJob(func(j *Job) error {
+		spans, err := tx.spansOf(j)
+		for _, span := range spans {
+			cpus, failed := tx.cpusOf(span.node, span.Busy)
+			if failed != nil {
+				return failed
+			}
+			s.CPUsTaken += cpus
+		}
+		return err
+	}, JobRunning)
+	if err != nil {
+		return nil, err
+	}
+	return s, ix.Err()
+}

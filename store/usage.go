@@ -1,0 +1,140 @@
+package store
+
+import (
+	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/timeline"
+)
+
+// How much a node has been used is how many of its cpu-seconds jobs have had since
+// the statistics were last reset, of all that there were: what jobs that have ended
+// had is added up by node, what those that run have had so far is counted when
+// somebody asks. A node without cpus counts as one of a single cpu.
+
+const usageVersion = 1
+
+// usageBlock is the cpu-seconds of 64 nodes.
+type usageBlock [timeline.BlockNodes]int64
+
+func encodeUsage(b usageBlock) []byte {
+	e := encoder{}
+	e.byte(usageVersion)
+	for i, n := range b {
+		if n != 0 {
+			e.byte(byte(i))
+			e.int(n)
+		}
+	}
+	return e.b
+}
+
+func (tx *Tx) usageBlock(number uint32) (usageBlock, error) {
+	var b usageBlock
+	if tx.tab(tableUsage) == nil { // a file of format 1 has none
+		return b, nil
+	}
+	key := key32(number)
+	row, err := tx.get(tableUsage, key)
+	if err != nil || row == nil {
+		return b, err
+	}
+	d := decoder{b: row}
+	d.byte()
+	for len(d.b) > 0 {
+		at := int(d.byte()) % timeline.BlockNodes
+		b[at] = d.int()
+	}
+	return b, d.done(tableUsage, key)
+}
+
+// accrue adds what a running job has had of its nodes up to now.
+func (tx *Tx) accrue(j *Job) error {
+	from := max(j.Start, tx.state.usageSince)
+	if from >= tx.now {
+		return nil
+	}
+	spans, err := tx.spansOf(j)
+	if err != nil {
+		return err
+	}
+	blocks := make(map[uint32]*usageBlock)
+	for _, s := range spans {
+		cpus, err := tx.cpusOf(s.node, s.Busy)
+		if err != nil {
+			return err
+		}
+		number := s.node / timeline.BlockNodes
+		if blocks[number] == nil {
+			b, err := tx.usageBlock(number)
+			if err != nil {
+				return err
+			}
+			blocks[number] = &b
+		}
+		blocks[number][s.node%timeline.BlockNodes] += cpus * (tx.now - from)
+	}
+	for number, b := range blocks {
+		if err := tx.put(tableUsage, key32(number), encodeUsage(*b)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// cpusOf is how many cpus of a node a job's stretch takes.
+func (tx *Tx) cpusOf(node uint32, b timeline.Busy) (int64, error) {
+	if b.Use == nil {
+		n := &tx.loaded.used
+		err := tx.traits(node, n)
+		return cpus(n), err
+	}
+	for _, a := range b.Use.Amounts {
+		if a.Quantity == uint16(index.NCPUs) {
+			return a.N, nil
+		}
+	}
+	return 0, nil
+}
+
+func cpus(n *index.Node) int64 {
+	v, _ := n.Get(index.NCPUs)
+	return max(v.Num, 1)
+}
+
+// Used is how much of a node's time jobs have had since the statistics were reset,
+// 0 to 1.
+func (tx *Tx) Used(n *index.Node) (float64, error) {
+	since := tx.state.usageSince
+	if tx.now <= since || since == 0 {
+		return 0, nil
+	}
+	b, err := tx.usageBlock(n.Number / timeline.BlockNodes)
+	if err != nil {
+		return 0, err
+	}
+	had := b[n.Number%timeline.BlockNodes]
+	for _, s := range tx.Calendar().At(n.Number) {
+		if s.Claim || !tx.Calendar().Live(s) {
+			continue
+		}
+		taken := cpus(n)
+		if s.Use != nil {
+			if taken, err = tx.cpusOf(n.Number, s); err != nil {
+				return 0, err
+			}
+		}
+		had += taken * (tx.now - max(s.Start, since))
+	}
+	return min(1, float64(had)/float64(cpus(n)*(tx.now-since))), nil
+}
+
+// UsageSince is the instant since which usage is counted.
+func (tx *Tx) UsageSince() int64 { return tx.state.usageSince }
+
+// ResetUsage begins to count usage anew.
+func (tx *Tx) ResetUsage() error {
+	if !tx.Writable() {
+		return ErrReadOnly
+	}
+	tx.state.usageSince = tx.now
+	return tx.empty(tableUsage)
+}
