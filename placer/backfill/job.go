@@ -45,8 +45,8 @@ const latest = math.MaxInt64 / 4
 
 // check refuses what cannot be simulated, and says when all is over at the latest.
 func check(procs int64, jobs []Job) (first, end int64, err error) {
-	if procs < 1 || procs > maxProcs {
-		return 0, 0, fmt.Errorf("a machine must have from 1 to %d processors, not %d", int64(maxProcs), procs)
+	if procs < 1 || procs > MaxProcs {
+		return 0, 0, fmt.Errorf("a machine must have from 1 to %d processors, not %d", int64(MaxProcs), procs)
 	}
 	sum, last := int64(0), int64(0)
 	for i, j := range jobs {

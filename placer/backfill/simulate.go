@@ -7,8 +7,8 @@ import (
 	"github.com/placectl/placectl/timeline"
 )
 
-// maxProcs is the largest machine.
-const maxProcs = timeline.MaxTotal
+// MaxProcs is the largest machine.
+const MaxProcs = timeline.MaxTotal
 
 // A simulation is the state of the machine at an instant, and what is to come.
 type simulation struct {

@@ -51,7 +51,6 @@ func levelOf(jobs []Job, n int) int {
 		high = max(high, j.Running+j.Waiting)
 	}
 	low = max(low, 0)
-	high = min(high, low+n) // from the lowest job alone, n tasks reach no further
 	for low < high {
 		if mid := low + (high-low+1)/2; filled(jobs, mid, n) {
 			low = mid

@@ -42,16 +42,16 @@ type Planner struct {
 
 // A row is a class on the way to its plan.
 type row struct {
-	load    int64
-	pct     int64 // of 100
-	target  int64 // workers that the class is entitled to
-	running int64
-	waiting int64 // what still waits, less start
-	loaned  int64 // workers beyond target at the start
-	start   int64
+	load     int64
+	pct      int64 // of 100
+	target   int64 // workers that the class is entitled to
+	running  int64
+	waiting  int64 // what still waits, less start
+	loaned   int64 // workers beyond target at the start
+	start    int64
 	recalled int64 // workers on loan that a rebalancing takes back and hands out again
-	want    int64 // scratch of a round: workers that the class could claim
-	share   int64 // scratch of a round: its percentage of them
+	want     int64 // scratch of a round: workers that the class could claim
+	share    int64 // scratch of a round: its percentage of them
 }
 
 // Plan makes a plan. It fails with a *StateError.

@@ -1,12 +1,6 @@
 package fairshare
 
-import (
-	"fmt"
-	"slices"
-	"strings"
-	"unicode"
-	"unicode/utf8"
-)
+import "slices"
 
 // Limits of settings.
 const (
@@ -64,6 +58,9 @@ func (s *Settings) RebalanceMinimumDuration() int64 { return s.Rebalance.MinDura
 // SetClassLoads replaces the classes. Loads are not negative, one at least is above 0,
 // and no class that is mapped to or the default may be missing.
 func (s *Settings) SetClassLoads(loads []ClassLoad) error {
+	if len(loads) == 0 {
+		return loadError(-1, "there are none: expected at least one class with a load above 0")
+	}
 	next := *s
 	next.Loads = slices.Clone(loads)
 	return s.become(next)
@@ -98,12 +95,8 @@ func (s *Settings) SetRebalanceMinimumDuration(seconds int64) error {
 	return s.become(next)
 }
 
-// become takes new settings over when they are good, those without classes only
-// where there were none before.
+// become takes new settings over when they are good.
 func (s *Settings) become(next Settings) error {
-	if len(next.Loads) == 0 && len(s.Loads) > 0 {
-		return loadError(-1, "there are none: expected at least one class with a load above 0")
-	}
 	if err := next.Check(); err != nil {
 		return err
 	}

@@ -1,0 +1,25 @@
+package fairshare
+
+// NewClasses returns the classes of the settings, with their loads and nothing running
+// or waiting yet, for a State to be filled in; and which place of them each class has.
+func (s *Settings) NewClasses() ([]Class, map[string]int) {
+	classes := make([]Class, len(s.Loads))
+	places := make(map[string]int, len(s.Loads))
+	for i, c := range s.Loads {
+		classes[i] = Class{Name: c.Class, Load: c.Load}
+		places[c.Class] = i
+	}
+	return classes, places
+}
+
+// least is the last class in class order: the one of the least load, and of equal ones
+// the one whose name comes last. It is "" where there is no class.
+func (s *Settings) least() string {
+	var least ClassLoad
+	for i, c := range s.Loads {
+		if i == 0 || c.Load < least.Load || c.Load == least.Load && c.Class > least.Class {
+			least = c
+		}
+	}
+	return least.Class
+}
