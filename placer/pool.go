@@ -26,7 +26,8 @@ type member struct {
 
 // pool finds all nodes that could serve a chunk, in node order.
 func (s *seeker) pool(cands [][]index.Candidate) []member {
-	at := make(map[uint32]int)
+	at := make(map[uint32]int) // with one kind of chunk no node comes twice
+	several := len(s.Chunks) > 1
 	var out []member
 	var sp spot
 	for kind := range s.Chunks {
@@ -41,8 +42,10 @@ func (s *seeker) pool(cands [][]index.Candidate) []member {
 			i, known := at[f.node]
 			if !known {
 				i = len(out)
-				at[f.node] = i
 				out = append(out, s.member(f, &sp))
+			}
+			if several && !known {
+				at[f.node] = i
 			}
 			out[i].per[kind] = n
 		}
@@ -60,15 +63,23 @@ func (s *seeker) pool(cands [][]index.Candidate) []member {
 			}
 		}
 	}
-	slices.SortFunc(out, func(a, b member) int {
+	inOrder := func(a, b member) int {
 		return cmp.Or(cmp.Compare(b.bucket.Priority, a.bucket.Priority), cmp.Compare(a.node, b.node))
-	})
+	}
+	if !slices.IsSortedFunc(out, inOrder) {
+		slices.SortFunc(out, inOrder)
+	}
 	return out
 }
 
 // member makes a member of the pool of a spot.
 func (s *seeker) member(f found, sp *spot) member {
-	m := member{found: f, level: sp.level, per: make([]int, len(s.Chunks))}
+	n := len(s.Chunks)
+	if len(s.pers) < n {
+		s.pers = make([]int, max(n, 1024))
+	}
+	m := member{found: f, level: sp.level, per: s.pers[:n:n]}
+	s.pers = s.pers[n:]
 	switch s.policy {
 	case MaxBalance:
 		m.speed = s.speed(sp)

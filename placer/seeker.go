@@ -25,6 +25,7 @@ type seeker struct {
 	guest   Guest
 	paths   map[string]string // switch paths, each once
 	text    []byte
+	pers    []int      // room for the per of members
 	gaveUp  bool       // a search was too long
 	traits  index.Node // of the node looked at last
 	blank   index.Node // stands for the row of a node that has nothing of its own
