@@ -40,7 +40,9 @@ func (s *Snapshot) endedBy(at int64) *roaring.Bitmap {
 }
 
 // Route tells which path a request takes, and why.
-func (s *Snapshot) Route(a Ask) (Path, string) {
+func (s *Snapshot) Route(a Ask) (Path, string) { return s.route(&a) }
+
+func (s *Snapshot) route(a *Ask) (Path, string) {
 	if why := s.notByBucket(a); why != "" {
 		return NodePath, why
 	}
@@ -52,7 +54,7 @@ func (s *Snapshot) Route(a Ask) (Path, string) {
 
 // notByBucket is what buckets cannot tell of a request, other than the policy's
 // order of nodes; "" when they can.
-func (s *Snapshot) notByBucket(a Ask) string {
+func (s *Snapshot) notByBucket(a *Ask) string {
 	switch {
 	case !a.Place.Exclusive():
 		return "it shares its nodes (place=excl takes whole ones)"
@@ -80,12 +82,12 @@ func (s *Snapshot) notByBucket(a Ask) string {
 type mapping struct {
 	*Snapshot
 	Ask
-	whole [][]index.Candidate // by chunk, over all nodes of the queue
-	sets  []setMapping        // the placement sets that could serve it, in order
-	room  [1][]index.Candidate
-	path  Path
-	nodes *roaring.Bitmap // that serve any chunk; nil until they are asked for
-	byNode
+	whole   [][]index.Candidate // by chunk, over all nodes of the queue
+	sets    []setMapping        // the placement sets that could serve it, in order
+	room    [1][]index.Candidate
+	path    Path
+	nodes   *roaring.Bitmap // that serve any chunk; nil until they are asked for
+	*byNode                 // nil on the bucket path
 }
 
 // byNode is what the node path knows of a request besides.
@@ -114,7 +116,7 @@ type setMapping struct {
 // prepare maps the request and decides whether it can ever run.
 func (m *mapping) prepare(s *Snapshot, a Ask) error {
 	m.Snapshot, m.Ask, m.whole = s, a, m.room[:]
-	if m.path, _ = s.Route(a); m.path == NodePath {
+	if m.path, _ = s.route(&m.Ask); m.path == NodePath {
 		if err := m.prepareNodes(); err != nil {
 			return s.orFailure(err)
 		}
@@ -153,8 +155,9 @@ func (m *mapping) candidates(c *Chunk) []index.Candidate {
 
 // prepareNodes gets a request ready for the node path.
 func (m *mapping) prepareNodes() error {
+	m.byNode = new(byNode)
 	m.policy = max(m.Ask.Policy, FirstAvailable)
-	m.bucketable = m.notByBucket(m.Ask) == ""
+	m.bucketable = m.notByBucket(&m.Ask) == ""
 	m.Access = m.Access.Stricter(m.Rules.Access)
 	m.ranked, m.ruled = m.Index.MarkedNodes(index.Ranked), m.Index.MarkedNodes(index.Ruled)
 	if m.policy == Priority && m.PriorityF != nil && m.PriorityF.ByUsage() {
@@ -282,7 +285,7 @@ func (m *mapping) place(at int64, ended *roaring.Bitmap) (*Plan, shortfall, erro
 			break
 		}
 	}
-	for i := 0; plan == nil && i < len(m.onHosts); i++ {
+	for i := 0; m.path == NodePath && plan == nil && i < len(m.onHosts); i++ {
 		plan, _ = m.onHosts[i].choose(m.onHosts[i].whole, at, ended)
 	}
 	if plan == nil && len(m.sets) > 0 && m.maySpan(at) {

@@ -74,7 +74,8 @@ func (p *Plan) makeWhole(node uint32) bool {
 	for _, c := range p.Chunks {
 		for i := range c.Picks {
 			if pick := &c.Picks[i]; pick.Node == node {
-				pick.Shared, pick.Alone, pick.Within, found = false, false, 0, true
+				pick.Shared, pick.Alone, found = false, false, true
+				delete(p.Claims, node)
 			}
 		}
 	}
@@ -194,7 +195,8 @@ func (s *seeker) unpack(p *Plan) {
 // and not looked at.
 func (m *mapping) packOnHosts() {
 	for _, host := range slices.Sorted(maps.Keys(m.hosts)) {
-		on := *m
+		on, byNode := *m, *m.byNode
+		on.byNode = &byNode
 		on.Chunks, on.packed, on.together = m.packed, nil, true
 		on.Spec.Place.Arrange = Free
 		on.whole = make([][]index.Candidate, len(on.Chunks))
@@ -211,7 +213,7 @@ func (m *mapping) packOnHosts() {
 // orOnHosts is what is said of a packed request that no single node could ever
 // hold: nothing, when a host of several nodes could.
 func (m *mapping) orOnHosts(never error) error {
-	if len(m.onHosts) == 0 {
+	if m.path != NodePath || len(m.onHosts) == 0 {
 		return never
 	}
 	for i := range m.whole {

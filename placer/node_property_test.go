@@ -631,12 +631,12 @@ func (c *site) checkWithin(a Ask, plan *Plan, take Pick, fail func(string, ...an
 	for _, g := range a.Grants {
 		inside := max(0, min(plan.End, g.End)-max(plan.Start, g.Start))
 		usable := g.Nodes.Contains(take.Node) && inside > 0 && (g.Limit == 0 || inside <= g.Limit)
-		within = within || usable && g.Owner == take.Within
+		within = within || usable && g.Owner == plan.Claims[take.Node]
 		insists = insists || g.Affinity == Required
 		in = in || usable && g.Affinity == Required && inside == a.Duration
 	}
-	if take.Within != 0 && !within {
-		fail("node %d is taken out of reservation %d", take.Node, take.Within)
+	if claim := plan.Claims[take.Node]; claim != 0 && !within {
+		fail("node %d is taken out of reservation %d", take.Node, claim)
 	}
 	if insists && !in {
 		fail("node %d is in no reservation that it insists on", take.Node)

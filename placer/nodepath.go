@@ -76,6 +76,16 @@ func (s *seeker) byPolicy(cands [][]index.Candidate) ([]Allotment, shortfall) {
 
 func (s *seeker) plan(chunks []Allotment) *Plan {
 	p := &Plan{Path: NodePath, Policy: s.policy.String(), Start: s.at, End: s.end, Chunks: chunks}
+	for _, c := range chunks {
+		for _, pick := range c.Picks {
+			if sp := s.spots[pick.Node]; sp.within != 0 {
+				if p.Claims == nil {
+					p.Claims = make(map[uint32]uint64)
+				}
+				p.Claims[pick.Node] = sp.within
+			}
+		}
+	}
 	s.unpack(p)
 	return p
 }
@@ -107,7 +117,7 @@ func (s *seeker) handOut(nodes ordered) ([]Allotment, shortfall) {
 }
 
 func (s *seeker) pick(sp *spot, chunks int) Pick {
-	return Pick{Node: sp.node, Chunks: int32(chunks), Class: sp.class, Bucket: sp.bucket, Shared: !sp.whole, Alone: sp.alone, Within: sp.within}
+	return Pick{Node: sp.node, Chunks: int32(chunks), Class: sp.class, Bucket: sp.bucket, Shared: !sp.whole, Alone: sp.alone}
 }
 
 // firstAvailable is node order: nodes of reservations that attract the request

@@ -118,8 +118,10 @@ func (m *mapping) serving() *roaring.Bitmap {
 	seen := make(map[*index.Bucket]bool)
 	var parts []*roaring.Bitmap
 	lists := m.whole
-	for _, on := range m.onHosts {
-		lists = append(lists[:len(lists):len(lists)], on.whole...)
+	if m.path == NodePath {
+		for _, on := range m.onHosts {
+			lists = append(lists[:len(lists):len(lists)], on.whole...)
+		}
 	}
 	for _, cands := range lists {
 		for _, c := range cands {

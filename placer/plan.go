@@ -25,6 +25,9 @@ type Plan struct {
 	// Along are nodes that are taken whole because they are on the host of a node
 	// that is, for place=exclhost.
 	Along []Pick
+	// Claims are the reservations that nodes are taken out of, as in the calendar,
+	// for nodes that are in one.
+	Claims map[uint32]uint64
 }
 
 // Allotment is the nodes of one chunk: in node order on the bucket path, in the
@@ -38,10 +41,9 @@ type Pick struct {
 	Node   uint32
 	Chunks int32
 	Class  index.Class // the class that the node was found in
+	Shared bool        // only what the chunks ask for is taken, not the whole node
+	Alone  bool        // shared with the same user only
 	Bucket *index.Bucket
-	Shared bool   // only what the chunks ask for is taken, not the whole node
-	Alone  bool   // shared with the same user only
-	Within uint64 // the reservation that it is taken out of, as in the calendar; 0 for none
 }
 
 // NodeNumbers lists the nodes of a plan, each once: in chunk order, then those
@@ -86,7 +88,7 @@ func (p *Plan) Takings(defs *index.Defs, chunks []Chunk) []Taking {
 				at[pick.Node] = k
 				out = append(out, Taking{Pick: pick})
 				if pick.Shared {
-					out[k].Use = &timeline.Use{Within: pick.Within, Alone: pick.Alone}
+					out[k].Use = &timeline.Use{Within: p.Claims[pick.Node], Alone: pick.Alone}
 				}
 			} else {
 				out[k].Chunks += pick.Chunks

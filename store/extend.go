@@ -94,15 +94,14 @@ func (tx *Tx) spansOf(j *Job) ([]span, error) {
 	if err != nil {
 		return nil, err
 	}
-	plan := placer.Plan{Chunks: make([]placer.Allotment, len(j.Chunks))}
+	plan := placer.Plan{Chunks: make([]placer.Allotment, len(j.Chunks)), Claims: make(map[uint32]uint64)}
 	for i, c := range j.Chunks {
 		for _, n := range c.Nodes {
-			within := uint64(0)
 			if n.Within != 0 {
-				within = reservationOwner(n.Within)
+				plan.Claims[n.Node] = reservationOwner(n.Within)
 			}
 			plan.Chunks[i].Picks = append(plan.Chunks[i].Picks,
-				placer.Pick{Node: n.Node, Chunks: int32(n.Chunks), Shared: n.Shared, Alone: n.Alone, Within: within})
+				placer.Pick{Node: n.Node, Chunks: int32(n.Chunks), Shared: n.Shared, Alone: n.Alone})
 		}
 	}
 	for _, n := range j.Along {

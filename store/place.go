@@ -132,7 +132,7 @@ func (tx *Tx) apply(j *Job, a placer.Ask, plan *placer.Plan, was JobState) error
 	for i, c := range plan.Chunks {
 		jc := JobChunk{Count: a.Chunks[i].Count, Nodes: make([]JobNode, len(c.Picks))}
 		for k, p := range c.Picks {
-			jc.Nodes[k] = JobNode{p.Node, int(p.Chunks), p.Shared, p.Alone, p.Within >> 1}
+			jc.Nodes[k] = JobNode{p.Node, int(p.Chunks), p.Shared, p.Alone, plan.Claims[p.Node] >> 1}
 		}
 		j.Chunks = append(j.Chunks, jc)
 	}
