@@ -47,6 +47,10 @@
 // 100 %, and what is missing from all workers, is its. Allotments round up in class order,
 // so that late classes can find a round used up; the next cycle makes up for that.
 //
+// Where tasks hold several workers, Running and Waiting count workers, and Start and Stop
+// are allotments: a class starts tasks while its allotment is not used up, and stops those
+// that fit in what it has to give back.
+//
 // Nothing here knows a clock, a file or a node. State.Now is whatever the caller says it
 // is, and the Timer of a plan has to be handed back with the next State.
 //
@@ -55,6 +59,7 @@
 // Reading the source: state.go is what goes in and plan.go what comes out; loads.go turns
 // loads into percentages and entitlements; rounds.go hands workers out, which is the heart
 // of it; rebalance.go decides when and how classes go back to what they are entitled to;
-// jobs.go and tasks.go choose within a class. settings.go and requestor.go are what an
-// administrator sets.
+// jobs.go and tasks.go choose within a class. settings.go, settings_check.go and requestor.go
+// are what an administrator sets, classes.go makes the classes of a State from it, and
+// plain.go spares most requestors a regular expression.
 package fairshare

@@ -8,19 +8,20 @@ import (
 // line puts the classes in order, one row each: by load, greatest first, then by
 // State.ClassOrder, then by name. The first class is the one that roundings go to.
 func (p *Planner) line(s *State) {
-	p.order = p.order[:0]
+	n := len(s.Classes)
+	p.order = slices.Grow(p.order[:0], n)[:n]
 	sorted := true
-	for i := range s.Classes {
-		p.order = append(p.order, i)
+	for i := range p.order {
+		p.order[i] = i
 		sorted = sorted && (i == 0 || s.compare(i-1, i) <= 0)
 	}
 	if !sorted {
 		slices.SortFunc(p.order, s.compare)
 	}
-	p.rows = p.rows[:0]
-	for _, at := range p.order {
+	p.rows = slices.Grow(p.rows[:0], n)[:n]
+	for i, at := range p.order {
 		c := &s.Classes[at]
-		p.rows = append(p.rows, row{load: int64(c.Load), running: int64(c.Running), waiting: int64(c.Waiting)})
+		p.rows[i] = row{load: int64(c.Load), running: int64(c.Running), waiting: int64(c.Waiting)}
 	}
 }
 

@@ -1,5 +1,7 @@
 package fairshare
 
+import "slices"
+
 // A Plan says how many tasks start and stop. It belongs to the Planner that made it,
 // and is overwritten by its next one.
 type Plan struct {
@@ -63,7 +65,7 @@ func (p *Planner) Plan(s *State) (*Plan, error) {
 	p.entitle(int64(s.TotalWorkers))
 
 	plan := &p.plan
-	*plan = Plan{Classes: plan.Classes[:0], Spread: p.spread(int64(s.TotalWorkers))}
+	*plan = Plan{Classes: plan.Classes, Spread: p.spread(int64(s.TotalWorkers))}
 	plan.Timer, plan.Rebalanced = s.Timer.step(s.Rebalance, plan.Spread, s.Now)
 
 	idle := s.idle()
@@ -85,22 +87,18 @@ func (p *Planner) Plan(s *State) (*Plan, error) {
 func (p *Planner) write(s *State) {
 	p.jobs, p.tasks = p.jobs[:0], p.tasks[:0]
 	plan := &p.plan
-	for range s.Classes {
-		plan.Classes = append(plan.Classes, ClassPlan{})
-	}
+	plan.Classes = slices.Grow(plan.Classes[:0], len(s.Classes))[:len(s.Classes)]
 	for i, at := range p.order {
-		r, c := &p.rows[i], &s.Classes[at]
-		out := &plan.Classes[at]
-		*out = ClassPlan{
-			Name:        c.Name,
-			LoadPct:     int(r.pct),
-			Entitlement: int(r.target),
-			Loaned:      max(0, c.Running-int(r.target)),
-			Start:       int(max(0, r.start)),
-			Stop:        int(max(0, -r.start)),
-		}
+		r, c, out := &p.rows[i], &s.Classes[at], &plan.Classes[at]
+		out.Name = c.Name
+		out.LoadPct = int(r.pct)
+		out.Entitlement = int(r.target)
+		out.Loaned = max(0, c.Running-out.Entitlement)
+		out.Start = int(max(0, r.start))
+		out.Stop = int(max(0, -r.start))
 		plan.Starts += out.Start
 		plan.Stops += out.Stop
+		out.JobStarts, out.StopTasks = nil, nil
 		if len(c.Jobs) > 0 {
 			out.JobStarts = p.share(c.Jobs, out.Start)
 		}

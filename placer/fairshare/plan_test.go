@@ -2,6 +2,7 @@ package fairshare
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -11,9 +12,9 @@ import (
 
 // want is a class of a table: what goes in, and what comes out.
 type want struct {
-	name                           string
-	load, running, waiting         int
-	pct, entitled, loaned, go_, st int
+	name                               string
+	load, running, waiting             int
+	pct, entitled, loaned, start, stop int
 }
 
 func runTable(t *testing.T, workers int, rows []want, change func(*State)) *Plan {
@@ -89,9 +90,10 @@ func TestAllot(t *testing.T) {
 			{"c", 0, 0, 9, 0, 0, 0, 5, 0},
 		}, nil},
 		"everybody has his part of the loans: by load": {20, []want{
-			{"a", 60, 0, 0, 60, 12, 0, 0, 0},
-			{"b", 20, 10, 3, 20, 4, 6, 1, 0},
-			{"c", 20, 9, 3, 20, 4, 5, 0, 0},
+			{"a", 40, 0, 0, 40, 8, 0, 0, 0},
+			{"b", 20, 6, 3, 20, 4, 2, 1, 0},
+			{"c", 20, 6, 3, 20, 4, 2, 1, 0},
+			{"d", 20, 6, 3, 20, 4, 2, 0, 0},
 		}, nil},
 		"the first class takes the remainder": {100, []want{
 			{"a", 1, 0, 0, 34, 34, 0, 0, 0},
@@ -103,6 +105,10 @@ func TestAllot(t *testing.T) {
 			{"b", 1, 0, 0, 33, 33, 0, 0, 0},
 			{"c", 1, 0, 0, 34, 34, 0, 0, 0},
 		}, func(s *State) { s.ClassOrder = []string{"c"} }},
+		"of one name: the one that is given first": {3, []want{
+			{"a", 1, 0, 0, 50, 2, 0, 0, 0},
+			{"a", 1, 0, 0, 50, 1, 0, 0, 0},
+		}, nil},
 		"workers that are away start nothing": {10, []want{
 			{"a", 1, 0, 20, 100, 10, 0, 7, 0},
 		}, func(s *State) { s.Away = 3 }},
@@ -113,6 +119,25 @@ func TestAllot(t *testing.T) {
 		"nothing":    {0, nil, nil},
 	} {
 		t.Run(name, func(t *testing.T) { runTable(t, c.workers, c.rows, c.change) })
+	}
+}
+
+// With more classes than percents the first is entitled to everything, and all get
+// something.
+func TestManyClasses(t *testing.T) {
+	s := &State{TotalWorkers: 200}
+	for i := range 200 {
+		s.Classes = append(s.Classes, Class{Name: fmt.Sprintf("c%03d", i), Load: 1, Waiting: 2})
+	}
+	s.Classes[0].Waiting = 0
+	plan := mustPlan(t, new(Planner), s)
+	if first := plan.Classes[0]; first.LoadPct != 100 || first.Entitlement != 200 {
+		t.Errorf("%+v", first)
+	}
+	for _, c := range plan.Classes[1:] {
+		if c.Start < 1 {
+			t.Errorf("%+v", c)
+		}
 	}
 }
 

@@ -137,31 +137,6 @@ func TestOrderOfClassesChangesNothing(t *testing.T) {
 	})
 }
 
-// Class by class what it is entitled to comes first: no class borrows while another
-// that waits is below its target and has been offered less than a rounding.
-func TestEntitlementBeforeLoans(t *testing.T) {
-	var p Planner
-	rapid.Check(t, func(t *rapid.T) {
-		s := states().Draw(t, "state")
-		s.Rebalance = Rebalance{}
-		plan := mustPlan(t, &p, s)
-		claims, first := 0, 0
-		for i, c := range plan.Classes {
-			in := &s.Classes[i]
-			claims += min(in.Waiting, max(0, c.Entitlement-in.Running))
-			first = max(first, in.Load)
-		}
-		if claims > 0 && len(s.Classes) <= 2 && claims <= plan.Starts {
-			for i, c := range plan.Classes {
-				in := &s.Classes[i]
-				if in.Load < first && c.Start < min(in.Waiting, c.Entitlement-in.Running) {
-					t.Fatalf("%s starts %d", c.Name, c.Start)
-				}
-			}
-		}
-	})
-}
-
 func TestCeilDiv(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := rapid.Int64Range(1, MaxCount*MaxClasses).Draw(t, "c")

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"regexp"
 	"regexp/syntax"
+	"sort"
 	"strings"
 )
 
@@ -15,31 +16,47 @@ type Matcher struct {
 }
 
 type rule struct {
+	plain *plain // instead of re, where that says the same
 	re    *regexp.Regexp
 	class string
 }
 
+func (r *rule) matches(requestor string) bool {
+	if r.plain != nil {
+		return r.plain.matches(requestor)
+	}
+	return r.re.MatchString(requestor)
+}
+
 // Matcher compiles the requestor map. It fails with a *SettingError where Check does.
 func (s *Settings) Matcher() (*Matcher, error) {
-	if err := s.Check(); err != nil {
+	if err := s.checkRest(); err != nil {
 		return nil, err
 	}
-	m := &Matcher{other: s.DefaultClass(), rules: make([]rule, 0, len(s.Map))}
+	if len(s.Map) > MaxMappings {
+		return nil, &SettingError{What: "requestor map", Entry: MaxMappings, Pos: -1,
+			Why: fmt.Sprintf("there are %d entries: expected at most %d", len(s.Map), MaxMappings)}
+	}
+	m := &Matcher{other: s.DefaultClass(), rules: make([]rule, len(s.Map))}
 	for i, mapping := range s.Map {
+		if !s.has(mapping.Class) {
+			return nil, &SettingError{What: "requestor map", Entry: i, Text: mapping.Class, Pos: -1, Why: s.missing()}
+		}
 		re, err := mapping.compile(i)
 		if err != nil {
 			return nil, err
 		}
-		m.rules = append(m.rules, rule{re, mapping.Class})
+		m.rules[i] = rule{plainOf(mapping.Requestor), re, mapping.Class}
 	}
 	return m, nil
 }
 
 // Class returns the class of the first mapping that matches, or the default class, and
-// then matched is false. Without any classes it is "".
+// then matched is false; such a requestor's tasks start and stop like all others of that
+// class. Without any classes it is "".
 func (m *Matcher) Class(requestor string) (class string, matched bool) {
 	for i := range m.rules {
-		if m.rules[i].re.MatchString(requestor) {
+		if m.rules[i].matches(requestor) {
 			return m.rules[i].class, true
 		}
 	}
@@ -59,30 +76,37 @@ func (m Mapping) compile(entry int) (*regexp.Regexp, error) {
 		return nil, refuse(-1, "an empty expression: expected one, such as .* for everybody")
 	}
 	re, err := regexp.Compile(m.Requestor)
-	var bad *syntax.Error
-	switch {
-	case err == nil:
-		return re, nil
-	case errors.As(err, &bad):
+	if bad := (*syntax.Error)(nil); errors.As(err, &bad) {
 		return nil, refuse(position(m.Requestor, bad), bad.Code.String()+expected(bad.Code))
 	}
-	return nil, refuse(-1, err.Error())
+	return re, err
 }
 
-// position is where the part of an expression is that an error names; -1 where the
-// error is about the whole, or could mean several parts.
-func position(text string, err *syntax.Error) int {
-	switch err.Code {
-	case syntax.ErrMissingParen, syntax.ErrLarge, syntax.ErrNestingDepth, syntax.ErrInternalError:
-		return -1 // these name the whole expression
+// position is the byte of an expression where an error begins; -1 where the error is
+// about the whole. The parser goes from left to right but does not say how far it came,
+// so the shortest beginning of the expression is looked for that has the same error.
+func position(text string, bad *syntax.Error) int {
+	switch bad.Code {
+	case syntax.ErrMissingParen:
+		return len(text)
 	case syntax.ErrTrailingBackslash:
 		return len(text) - 1
-	}
-	at := strings.Index(text, err.Expr)
-	if err.Expr == "" || strings.LastIndex(text, err.Expr) != at {
+	case syntax.ErrLarge, syntax.ErrNestingDepth, syntax.ErrInternalError:
 		return -1
 	}
-	return at
+	whole := bad.Code == syntax.ErrUnexpectedParen // its Expr is the whole text
+	end := 1 + sort.Search(len(text)-1, func(n int) bool {
+		_, err := syntax.Parse(text[:n+1], syntax.Perl)
+		var e *syntax.Error
+		return errors.As(err, &e) && e.Code == bad.Code && (whole || e.Expr == bad.Expr)
+	})
+	switch {
+	case whole:
+		return end - 1
+	case strings.HasSuffix(text[:end], bad.Expr):
+		return end - len(bad.Expr)
+	}
+	return -1
 }
 
 // expected is what would be right instead, where that is not plain.

@@ -5,7 +5,8 @@ import "math/bits"
 // Workers are handed out in rounds. A round offers a number of workers and gives
 // each class a percentage of them, rounded up, in class order, while there are any
 // and while the class has tasks waiting. What a class cannot use is offered again in
-// the next round, with percentages that leave that class out.
+// the next round, with percentages that leave that class out. There are at most as many
+// rounds as classes.
 //
 // There are two kinds of rounds, which differ in how the percentages come about.
 // Rounds of entitlement fill classes up to their targets; rounds of loans hand out
@@ -40,11 +41,7 @@ func (p *Planner) fill(idle int64) int64 {
 		}
 		// The first class gets what is missing from 100, also when it claims nothing.
 		p.rows[0].share = 100 - p.percentages(p.rows[1:], sum)
-		given := p.offer(min(idle, sum))
-		if given == 0 {
-			break
-		}
-		idle -= given
+		idle -= p.offer(min(idle, sum))
 	}
 	return idle
 }
@@ -79,15 +76,16 @@ func (p *Planner) loan(idle int64) int64 {
 			}
 			sum += r.want
 		}
-		if sum == 0 {
-			break // whoever waits has his part and more
+		if sum == 0 { // everybody has his part: what is left goes by the parts themselves
+			sum = pcts
+			for i := range p.rows {
+				if r := &p.rows[i]; r.waiting > 0 {
+					r.want = r.pct
+				}
+			}
 		}
 		p.percentages(p.rows, sum)
-		given := p.offer(idle)
-		if given == 0 {
-			break
-		}
-		idle -= given
+		idle -= p.offer(idle)
 	}
 	return idle
 }
@@ -144,8 +142,9 @@ func (p *Planner) deal(idle int64) int64 {
 	return idle
 }
 
-// dealBy deals among the classes that have a weight. Every turn either hands out all,
-// as quotients are rounded up, or serves a class to its last waiting task.
+// dealBy deals among the classes that have a weight, each getting its part of what those
+// before it left. Every turn either hands out all or serves a class to its last waiting
+// task.
 func (p *Planner) dealBy(weight func(*row) int64, idle int64) int64 {
 	for idle > 0 {
 		sum := int64(0)
@@ -157,13 +156,13 @@ func (p *Planner) dealBy(weight func(*row) int64, idle int64) int64 {
 		if sum == 0 {
 			break
 		}
-		left := idle
 		for i := range p.rows {
-			if r := &p.rows[i]; r.waiting > 0 {
-				left -= r.take(min(ceilDiv(idle, weight(r), sum), left))
+			if r := &p.rows[i]; r.waiting > 0 && sum > 0 {
+				n := ceilDiv(idle, weight(r), sum)
+				sum -= weight(r)
+				idle -= r.take(n)
 			}
 		}
-		idle = left
 	}
 	return idle
 }

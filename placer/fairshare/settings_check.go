@@ -9,20 +9,14 @@ import (
 
 // Check verifies settings as a whole. It fails with a *SettingError.
 func (s *Settings) Check() error {
+	_, err := s.Matcher()
+	return err
+}
+
+// checkRest verifies all but the requestor map.
+func (s *Settings) checkRest() error {
 	if err := s.checkLoads(); err != nil {
 		return err
-	}
-	if len(s.Map) > MaxMappings {
-		return &SettingError{What: "requestor map", Entry: MaxMappings, Pos: -1,
-			Why: fmt.Sprintf("there are %d entries: expected at most %d", len(s.Map), MaxMappings)}
-	}
-	for i, m := range s.Map {
-		if !s.has(m.Class) {
-			return &SettingError{What: "requestor map", Entry: i, Text: m.Class, Pos: -1, Why: s.missing()}
-		}
-		if _, err := m.compile(i); err != nil {
-			return err
-		}
 	}
 	if s.Default != "" && !s.has(s.Default) {
 		return &SettingError{What: "default class", Entry: -1, Text: s.Default, Pos: -1, Why: s.missing()}
