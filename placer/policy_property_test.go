@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/big"
 	"slices"
+	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -536,6 +537,49 @@ func TestTopology(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestTopologySwitches: which switches are taken, by hand.
+func TestTopologySwitches(t *testing.T) {
+	for _, one := range []struct {
+		leaves string // by node: row and rack
+		count  int
+		want   []int
+	}{
+		{"aa ba bb bc ba", 2, []int{1, 4}},                // one rack, though row a comes first
+		{"aa aa aa ba ba", 2, []int{3, 4}},                // the tighter one
+		{"aa ab ba ba", 2, []int{2, 3}},                   // a rack before a row
+		{"aa ab bb bb ba", 3, []int{2, 3, 4}},             // one row: the rack it needs whole, then the other
+		{"aa ab ac ba ba bb bb", 3, []int{3, 4, 5}},       // two racks of a row, not three of a tighter one
+		{"aa ab ab ac ac", 3, []int{1, 2, 0}},             // of two as large the first; then the smallest that will do
+		{"aa aa ab ac ad ad", 3, []int{0, 1, 2}},          // so for the rest
+		{"aa bb bb ca", 3, []int{1, 2, 0}},                // no row has enough
+		{"aa ab bb ba aa", 2, []int{0, 4}},                // neighbours or not
+		{"aa ab ba bb", 2, []int{0, 1}},                   // of rows alike the first
+		{"ba bb ab aa", 2, []int{0, 1}},                   // whatever they are called
+		{"aa aa aa ab ab ab ac", 5, []int{0, 1, 2, 3, 4}}, // the first of two as large for the rest, too
+	} {
+		t.Run(one.leaves, func(t *testing.T) {
+			defs := index.NewDefs()
+			row, _ := defs.Add(index.Def{Name: "row", Type: index.String})
+			rack, _ := defs.Add(index.Def{Name: "rack", Type: index.String})
+			c := newSite(defs, []index.ResID{index.NCPUs}, propertyNow, propertyGrace)
+			c.Rules.Topology = []index.ResID{row.ID, rack.ID}
+			for i, leaf := range strings.Fields(one.leaves) {
+				n := &index.Node{Number: uint32(i), Name: fmt.Sprintf("n%d", i)}
+				n.Set(index.NCPUs, index.Value{Num: 1})
+				n.Set(row.ID, index.Value{Str: leaf[:1]})
+				n.Set(rack.ID, index.Value{Str: leaf[1:]})
+				c.add(n)
+			}
+			a := Ask{Duration: 1, Policy: Topology}
+			a.Chunks = []Chunk{{Count: one.count, Wants: []Want{oneCPU}}}
+			plan, err := c.Place(a, c.Now)
+			if err != nil || !slices.Equal(chosen(plan), one.want) {
+				t.Errorf("%d of them: %v (%v), want %v", one.count, chosen(plan), err, one.want)
+			}
+		})
+	}
 }
 
 // spread says how far apart nodes are: how many levels up the switch is that they
