@@ -3,9 +3,7 @@ package placer
 import (
 	"cmp"
 	"iter"
-	"math"
 	"slices"
-	"strings"
 
 	"github.com/placectl/placectl/index"
 )
@@ -167,139 +165,8 @@ func (s *seeker) lacks(members []member) shortfall {
 	return shortfall{}
 }
 
-// runs are the stretches of neighbouring node numbers that hold the request, the
-// shortest first.
-func (s *seeker) runs(members []member) iter.Seq[[]member] {
-	row := slices.Clone(members)
-	slices.SortFunc(row, func(a, b member) int { return cmp.Compare(a.node, b.node) })
-	var runs [][]member
-	for from := 0; from < len(row); {
-		to := from + 1
-		for to < len(row) && row[to].node == row[to-1].node+1 {
-			to++
-		}
-		if s.enough(row[from:to]) {
-			runs = append(runs, row[from:to])
-		}
-		from = to
-	}
-	slices.SortStableFunc(runs, func(a, b []member) int { return cmp.Compare(len(a), len(b)) })
-	return slices.Values(runs)
-}
-
-// scattered is the shortfall of a request that wants nodes in a row.
-func (s *seeker) scattered(cands [][]index.Candidate) shortfall {
-	short := shortfall{cands: cands, row: true}
-	for run := range s.longest(s.pool(cands)) {
-		for _, m := range run {
-			short.found += m.per[0]
-		}
-	}
-	short.found = min(short.found, s.Chunks[0].Count)
-	return short
-}
-
-// longest is the run that holds most of the first chunk.
-func (s *seeker) longest(members []member) iter.Seq[[]member] {
-	slices.SortFunc(members, func(a, b member) int { return cmp.Compare(a.node, b.node) })
-	var best []member
-	most := 0
-	for from := 0; from < len(members); {
-		to, n := from+1, members[from].per[0]
-		for to < len(members) && members[to].node == members[to-1].node+1 {
-			n += members[to].per[0]
-			to++
-		}
-		if n > most {
-			best, most = members[from:to], n
-		}
-		from = to
-	}
-	return slices.Values([][]member{best})
-}
-
-// speed is what nodes are balanced by: the speed of their processors, else their
-// own.
-func (s *seeker) speed(sp *spot) float64 {
-	row := s.traitsOf(sp)
-	switch {
-	case row == nil:
-		return 1
-	case row.ProcSpeed != 0:
-		return row.ProcSpeed
-	case row.Speed != 0:
-		return row.Speed
-	}
-	return 1
-}
-
 // maxParts bounds how many parts are proposed before the whole pool is.
 const maxParts = 64
-
-// balanced are the spans of speed that hold the request, the smallest first. For
-// each slowest speed the narrowest span is enough.
-func (s *seeker) balanced(members []member) iter.Seq[[]member] {
-	speeds := make([]float64, len(members))
-	for i := range members {
-		speeds[i] = members[i].speed
-	}
-	distinct := slices.Clone(speeds)
-	slices.Sort(distinct)
-	distinct = slices.Compact(distinct)
-	sums := make([][]int, len(distinct))
-	first := make([]int, len(distinct))
-	for i := range sums {
-		sums[i], first[i] = make([]int, len(s.Chunks)), math.MaxInt
-	}
-	for i := range members {
-		d, _ := slices.BinarySearch(distinct, speeds[i])
-		first[d] = min(first[d], i)
-		for k, n := range members[i].per {
-			sums[d][k] += n
-		}
-	}
-	type span struct {
-		lo, hi float64
-		first  int
-	}
-	var spans []span
-	held, hi := make([]int, len(s.Chunks)), 0
-	short := func() bool {
-		return slices.ContainsFunc(indices(len(held)), func(k int) bool { return held[k] < s.Chunks[k].Count })
-	}
-	for lo := range distinct {
-		for hi < len(distinct) && short() {
-			for k, n := range sums[hi] {
-				held[k] += n
-			}
-			hi++
-		}
-		if short() {
-			break
-		}
-		spans = append(spans, span{distinct[lo], distinct[hi-1], slices.Min(first[lo:hi])})
-		for k, n := range sums[lo] {
-			held[k] -= n
-		}
-	}
-	slices.SortStableFunc(spans, func(a, b span) int {
-		return cmp.Or(cmp.Compare(a.hi-a.lo, b.hi-b.lo), cmp.Compare(a.first, b.first))
-	})
-	return func(yield func([]member) bool) {
-		for _, sp := range spans[:min(len(spans), maxParts)] {
-			var part []member
-			for i := range members {
-				if speeds[i] >= sp.lo && speeds[i] <= sp.hi {
-					part = append(part, members[i])
-				}
-			}
-			if !yield(part) {
-				return
-			}
-		}
-		yield(members)
-	}
-}
 
 func indices(n int) []int {
 	out := make([]int, n)
@@ -309,146 +176,12 @@ func indices(n int) []int {
 	return out
 }
 
-// underSwitches are the subtrees of the network that hold the request: those of
-// the lowest level first, of these the ones of which it uses the fewest leaf
-// switches, then the tightest. The network is the values of the topology's
-// resources, the outermost first; nodes that lack one are behind a switch of their
-// own kind. A subtree's nodes come by leaf switch, so that few are used: the largest
-// that is needed whole, and in the end the smallest that takes the rest.
-func (s *seeker) underSwitches(members []member) iter.Seq[[]member] {
-	paths := make([]string, len(members))
-	for i := range members {
-		paths[i] = members[i].path
-	}
-	depth := len(s.Rules.Topology)
-	return func(yield func([]member) bool) {
-		for level := depth; level > 0; level-- {
-			groups := make(map[string][]int)
-			var names []string
-			for i, path := range paths {
-				name := prefix(path, level)
-				if groups[name] == nil {
-					names = append(names, name)
-				}
-				groups[name] = append(groups[name], i)
-			}
-			var parts []subtree
-			for _, name := range names {
-				if s.enough(pickMembers(members, groups[name])) {
-					parts = append(parts, s.byLeaf(members, paths, groups[name]))
-				}
-			}
-			slices.SortStableFunc(parts, func(a, b subtree) int {
-				return cmp.Or(cmp.Compare(a.leaves, b.leaves), cmp.Compare(a.volume, b.volume))
-			})
-			for _, part := range parts[:min(len(parts), maxParts)] {
-				if !yield(part.nodes) {
-					return
-				}
-			}
-		}
-		yield(s.byLeaf(members, paths, indices(len(members))).nodes)
-	}
-}
-
-// subtree is the nodes behind a switch, by leaf switch.
-type subtree struct {
-	nodes  []member
-	leaves int // how many leaf switches the request uses of it
-	volume int
-}
-
 func pickMembers(members []member, which []int) []member {
 	out := make([]member, len(which))
 	for i, k := range which {
 		out[i] = members[k]
 	}
 	return out
-}
-
-// volume is how many chunks of all kinds nodes hold, each kind counted alone.
-func (s *seeker) volume(members []member, which []int) int {
-	n := 0
-	for _, i := range which {
-		for _, per := range members[i].per {
-			n += per
-		}
-	}
-	return n
-}
-
-// byLeaf orders a subtree's nodes by leaf switch.
-func (s *seeker) byLeaf(members []member, paths []string, which []int) subtree {
-	leaves := make(map[string][]int)
-	volumes := make(map[string]int)
-	var names []string
-	for _, i := range which {
-		if leaves[paths[i]] == nil {
-			names = append(names, paths[i])
-		}
-		leaves[paths[i]] = append(leaves[paths[i]], i)
-	}
-	for _, name := range names {
-		volumes[name] = s.volume(members, leaves[name])
-	}
-	need := 0
-	for _, c := range s.Chunks {
-		need += c.Count
-	}
-	slices.SortStableFunc(names, func(a, b string) int { return cmp.Compare(volumes[b], volumes[a]) })
-	var out subtree
-	for len(names) > 0 {
-		next := 0
-		for i, name := range names {
-			if v := volumes[name]; v >= need && v < volumes[names[next]] {
-				next = i // the smallest that takes all the rest: they come by size
-			}
-		}
-		if need > 0 {
-			out.leaves++
-		}
-		out.nodes = append(out.nodes, pickMembers(members, leaves[names[next]])...)
-		out.volume += volumes[names[next]]
-		need -= volumes[names[next]]
-		names = slices.Delete(names, next, next+1)
-	}
-	return out
-}
-
-// switchPath is where in the network a node is: the values of the topology's
-// resources, one after the other.
-func (s *seeker) switchPath(sp *spot) string {
-	s.text = s.text[:0]
-	for _, id := range s.Rules.Topology {
-		v, ok := sp.bucket.Get(id)
-		if !s.Index.Signed(id) {
-			if row := s.traitsOf(sp); row != nil {
-				v, ok = row.Get(id)
-			}
-		}
-		if ok {
-			s.text = append(append(s.text, '='), v.Str...)
-		}
-		s.text = append(s.text, 0)
-	}
-	if s.paths == nil {
-		s.paths = make(map[string]string)
-	}
-	path, ok := s.paths[string(s.text)]
-	if !ok {
-		path = string(s.text)
-		s.paths[path] = path
-	}
-	return path
-}
-
-// prefix is the first parts of a switch path.
-func prefix(path string, parts int) string {
-	at := 0
-	for range parts {
-		at += strings.IndexByte(path[at:], 0) + 1
-	}
-	return path[:at]
 }
 
 // Candidates are the nodes that could serve one chunk of a request or another at an

@@ -12,48 +12,80 @@ func (e event) before(f event) bool {
 	return e.at < f.at || e.at == f.at && e.turn < f.turn
 }
 
-// events is a heap, the next event first. The standard library's would go
-// through an interface for every comparison, a third of the time of a replay.
-type events []event
-
-func (h *events) push(e event) {
-	a := append(*h, e)
-	i := len(a) - 1
-	for i > 0 {
-		up := (i - 1) / 2
-		if !e.before(a[up]) {
-			break
-		}
-		a[i] = a[up]
-		i = up
-	}
-	a[i] = e
-	*h = a
+// events is a heap of at most one event a job, the next event first. It knows
+// where each job's is, because conservative backfilling decides most starts
+// twenty times before they happen: with outdated events left in the heap, their
+// removal was a tenth of a replay.
+type events struct {
+	heap  []event
+	place []int32 // in the heap, by job; for jobs that have no event, -1
 }
 
+func newEvents(jobs int) *events {
+	h := &events{place: make([]int32, jobs)}
+	for i := range h.place {
+		h.place[i] = -1
+	}
+	return h
+}
+
+func (h *events) len() int { return len(h.heap) }
+
+// set adds an event, or puts it in place of the job's event, which must not be
+// before it.
+func (h *events) set(e event) {
+	i := int(h.place[e.job])
+	if i < 0 {
+		i = len(h.heap)
+		h.heap = append(h.heap, e)
+	}
+	h.up(i, e)
+}
+
+// pop takes the next event away.
 func (h *events) pop() event {
-	a := *h
-	top, e := a[0], a[len(a)-1]
-	a = a[:len(a)-1]
-	*h = a
-	if len(a) == 0 {
-		return top
+	next, last := h.heap[0], len(h.heap)-1
+	h.place[next.job] = -1
+	e := h.heap[last]
+	if h.heap = h.heap[:last]; last > 0 {
+		h.down(0, e)
 	}
-	i := 0
+	return next
+}
+
+// up puts an event where i is, or above.
+func (h *events) up(i int, e event) {
+	for i > 0 {
+		above := (i - 1) / 2
+		if !e.before(h.heap[above]) {
+			break
+		}
+		h.put(i, h.heap[above])
+		i = above
+	}
+	h.put(i, e)
+}
+
+// down puts an event where i is, or below.
+func (h *events) down(i int, e event) {
 	for {
-		down := 2*i + 1
-		if down >= len(a) {
+		below := 2*i + 1
+		if below >= len(h.heap) {
 			break
 		}
-		if down+1 < len(a) && a[down+1].before(a[down]) {
-			down++
+		if below+1 < len(h.heap) && h.heap[below+1].before(h.heap[below]) {
+			below++
 		}
-		if !a[down].before(e) {
+		if !h.heap[below].before(e) {
 			break
 		}
-		a[i] = a[down]
-		i = down
+		h.put(i, h.heap[below])
+		i = below
 	}
-	a[i] = e
-	return top
+	h.put(i, e)
+}
+
+func (h *events) put(i int, e event) {
+	h.heap[i] = e
+	h.place[e.job] = int32(i)
 }

@@ -43,6 +43,9 @@ var ErrJob = errors.New("no job for a simulation")
 // them do not overflow.
 const latest = math.MaxInt64 / 4
 
+// never is after all that can happen.
+const never = math.MaxInt64
+
 // check refuses what cannot be simulated, and says when all is over at the latest.
 func check(procs int64, jobs []Job) (first, end int64, err error) {
 	if procs < 1 || procs > MaxProcs {

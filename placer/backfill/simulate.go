@@ -15,13 +15,12 @@ type simulation struct {
 	jobs  []Job
 	order []int32 // the jobs as they are submitted
 	start []int64 // of each job: when it starts, or is planned to
-	turn  []int64 // of each job: which of the decisions is about it that holds
 	turns int64   // decisions so far
 	began int64   // starts so far
 
-	next   int    // the next submission, in order
-	ends   events // by end, then by start
-	starts events // decided; of a job that was decided anew, the last holds
+	next   int     // the next submission, in order
+	ends   *events // of those that run
+	starts *events // as they are decided
 }
 
 // A policy decides when jobs start, by calling simulation.decide.
@@ -38,13 +37,13 @@ func Run(procs int64, jobs []Job, p Policy, progress func(started int) error) ([
 	if err != nil || len(jobs) == 0 {
 		return []int64{}, err
 	}
-	s := &simulation{jobs: jobs, order: submissions(jobs), start: make([]int64, len(jobs)), turn: make([]int64, len(jobs))}
+	s := newSimulation(jobs)
 	var decider policy
 	switch p {
 	case FCFS, EASY:
 		decider, err = newQueue(s, procs, first, end, p == EASY)
 	case Conservative:
-		decider, err = newPlan(s, procs, first, end)
+		decider = newPlan(s, procs)
 	default:
 		err = fmt.Errorf("there is no %s", p)
 	}
@@ -52,6 +51,10 @@ func Run(procs int64, jobs []Job, p Policy, progress func(started int) error) ([
 		return nil, err
 	}
 	return s.start, s.run(decider, progress)
+}
+
+func newSimulation(jobs []Job) *simulation {
+	return &simulation{jobs: jobs, order: submissions(jobs), start: make([]int64, len(jobs)), ends: newEvents(len(jobs)), starts: newEvents(len(jobs))}
 }
 
 // submissions is the order of the log, or that of time where the log is out of
@@ -87,7 +90,7 @@ func (s *simulation) run(p policy, progress func(int) error) error {
 		case start:
 			job := s.starts.pop().job
 			s.began++
-			s.ends.push(event{at + s.jobs[job].Run, s.began, job})
+			s.ends.set(event{at + s.jobs[job].Run, s.began, job})
 			if progress != nil {
 				err = progress(int(s.began))
 			}
@@ -111,14 +114,11 @@ const (
 // upcoming is the next event.
 func (s *simulation) upcoming() (kind int, at int64) {
 	kind = nothing
-	for len(s.starts) > 0 && s.starts[0].turn != s.turn[s.starts[0].job] {
-		s.starts.pop()
+	if s.starts.len() > 0 {
+		kind, at = start, s.starts.heap[0].at
 	}
-	if len(s.starts) > 0 {
-		kind, at = start, s.starts[0].at
-	}
-	if len(s.ends) > 0 && (kind == nothing || s.ends[0].at <= at) {
-		kind, at = end, s.ends[0].at
+	if s.ends.len() > 0 && (kind == nothing || s.ends.heap[0].at <= at) {
+		kind, at = end, s.ends.heap[0].at
 	}
 	if s.next < len(s.order) {
 		if t := s.jobs[s.order[s.next]].Submit; kind == nothing || t <= at {
@@ -131,6 +131,6 @@ func (s *simulation) upcoming() (kind int, at int64) {
 // decide has a job start at an instant, in place of what was decided before.
 func (s *simulation) decide(job int32, at int64) {
 	s.turns++
-	s.start[job], s.turn[job] = at, s.turns
-	s.starts.push(event{at, s.turns, job})
+	s.start[job] = at
+	s.starts.set(event{at, s.turns, job})
 }

@@ -1,0 +1,218 @@
+package backfill
+
+import (
+	"slices"
+	"sort"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+)
+
+// naive does what the package comment says, word by word, on an array of what is
+// free at each instant. It is for small logs.
+type naive struct {
+	jobs   []Job
+	policy Policy
+	free   []int64 // by instant
+	queue  []int   // waiting jobs by submission; conservative: unfinished ones
+	start  []int64
+	first  []int64 // conservative: the start planned first
+	coming []naiveEvent
+	added  int
+}
+
+// A naiveEvent happens, unless it is a start that was planned anew.
+type naiveEvent struct {
+	at           int64
+	kind, job, n int
+}
+
+func runNaive(procs int64, jobs []Job, p Policy) *naive {
+	horizon := int64(1)
+	for _, j := range jobs {
+		horizon += j.Request + j.Submit
+	}
+	s := &naive{jobs: jobs, policy: p, free: make([]int64, horizon), start: make([]int64, len(jobs)), first: make([]int64, len(jobs))}
+	for t := range s.free {
+		s.free[t] = procs
+	}
+	for i, j := range jobs {
+		s.comes(j.Submit, submission, i)
+		s.start[i] = -1
+	}
+	for len(s.coming) > 0 {
+		sort.SliceStable(s.coming, func(a, b int) bool {
+			x, y := s.coming[a], s.coming[b]
+			if x.at != y.at {
+				return x.at < y.at
+			}
+			if x.kind != y.kind {
+				return x.kind < y.kind
+			}
+			return x.n < y.n
+		})
+		e := s.coming[0]
+		s.coming = s.coming[1:]
+		switch e.kind {
+		case submission:
+			s.queue = append(s.queue, e.job)
+			if p == Conservative {
+				s.plan(e.job, e.at)
+				s.first[e.job] = s.start[e.job]
+			}
+		case end:
+			j := jobs[e.job]
+			s.take(e.at, s.start[e.job]+j.Request, -j.Procs)
+			if p == Conservative {
+				s.queue = slices.DeleteFunc(s.queue, func(i int) bool { return i == e.job })
+				s.replan(e.at)
+			}
+		case start:
+			if s.start[e.job] == e.at {
+				s.comes(e.at+jobs[e.job].Run, end, e.job)
+			}
+			continue
+		}
+		if p != Conservative {
+			s.pass(e.at)
+		}
+	}
+	return s
+}
+
+func (s *naive) comes(at int64, kind, job int) {
+	s.added++
+	s.coming = append(s.coming, naiveEvent{at, kind, job, s.added})
+}
+
+// take takes processors in [from, to).
+func (s *naive) take(from, to, procs int64) {
+	for t := from; t < to; t++ {
+		s.free[t] -= procs
+	}
+}
+
+func (s *naive) fits(job int, at int64) bool {
+	for t := at; t < at+s.jobs[job].Request; t++ {
+		if s.free[t] < s.jobs[job].Procs {
+			return false
+		}
+	}
+	return true
+}
+
+func (s *naive) earliest(job int, now int64) int64 {
+	for !s.fits(job, now) {
+		now++
+	}
+	return now
+}
+
+func (s *naive) begin(job int, at int64) {
+	s.take(at, at+s.jobs[job].Request, s.jobs[job].Procs)
+	s.start[job] = at
+	s.comes(at, start, job)
+}
+
+func (s *naive) plan(job int, now int64) {
+	at := s.earliest(job, now)
+	if at == s.start[job] {
+		s.take(at, at+s.jobs[job].Request, s.jobs[job].Procs)
+		return
+	}
+	s.begin(job, at)
+}
+
+func (s *naive) replan(now int64) {
+	for _, i := range s.queue {
+		if at := s.start[i]; at > now {
+			s.take(at, at+s.jobs[i].Request, -s.jobs[i].Procs)
+			s.plan(i, now)
+		}
+	}
+}
+
+func (s *naive) pass(now int64) {
+	for len(s.queue) > 0 && s.fits(s.queue[0], now) {
+		s.begin(s.queue[0], now)
+		s.queue = s.queue[1:]
+	}
+	if s.policy == FCFS || len(s.queue) == 0 {
+		return
+	}
+	head := s.jobs[s.queue[0]]
+	at := s.earliest(s.queue[0], now)
+	s.take(at, at+head.Request, head.Procs)
+	rest := s.queue[:1:1]
+	for _, i := range s.queue[1:] {
+		if s.fits(i, now) {
+			s.begin(i, now)
+		} else {
+			rest = append(rest, i)
+		}
+	}
+	s.queue = rest
+	s.take(at, at+head.Request, -head.Procs)
+}
+
+// drawJobs draws a log in which much happens at once: few instants, round
+// requests, runs of nothing and of all that was asked for.
+func drawJobs(t *rapid.T, procs int64) []Job {
+	latest := rapid.Int64Range(0, 120).Draw(t, "latest")
+	most := rapid.SampledFrom([]int64{3, 10, 40}).Draw(t, "longest")
+	return rapid.SliceOfN(rapid.Custom(func(t *rapid.T) Job {
+		j := Job{Submit: rapid.Int64Range(0, latest).Draw(t, "submit"), Procs: rapid.Int64Range(1, procs).Draw(t, "procs")}
+		j.Request = rapid.Int64Range(1, most).Draw(t, "request")
+		j.Run = j.Request
+		if rapid.Bool().Draw(t, "early") {
+			j.Run = rapid.Int64Range(0, j.Request).Draw(t, "run")
+		}
+		return j
+	}), 0, 60).Draw(t, "jobs")
+}
+
+// TestNaive: the same starts as by the letter of the rules, and what they promise.
+func TestNaive(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		procs := rapid.Int64Range(1, 20).Draw(t, "procs")
+		jobs := drawJobs(t, procs)
+		for p := FCFS; p <= Conservative; p++ {
+			starts, err := Run(procs, jobs, p, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := runNaive(procs, jobs, p)
+			if diff := cmp.Diff(want.start, starts); diff != "" {
+				t.Fatalf("%s (-want +got):\n%s", p, diff)
+			}
+			checkUse(t, procs, jobs, starts)
+			for i := range jobs {
+				if p == Conservative && starts[i] > want.first[i] {
+					t.Fatalf("job %d starts at %d, planned for %d", i, starts[i], want.first[i])
+				}
+			}
+			if order := submissions(jobs); p == FCFS && !slices.IsSortedFunc(order, func(a, b int32) int { return int(starts[a] - starts[b]) }) {
+				t.Fatal("FCFS lets jobs overtake")
+			}
+		}
+	})
+}
+
+// checkUse: no job starts before it is there, and no instant is overfull.
+func checkUse(t *rapid.T, procs int64, jobs []Job, starts []int64) {
+	for i, j := range jobs {
+		if starts[i] < j.Submit {
+			t.Fatalf("job %d starts before it is submitted", i)
+		}
+		used := int64(0) // when it starts: use only grows at starts
+		for k, other := range jobs {
+			if starts[k] <= starts[i] && starts[i] < starts[k]+other.Run {
+				used += other.Procs
+			}
+		}
+		if used > procs {
+			t.Fatalf("%d processors used at %d, of %d", used, starts[i], procs)
+		}
+	}
+}
