@@ -137,6 +137,9 @@ func (d *Defs) insert(def Def) {
 // Add declares a resource and gives it its number.
 func (d *Defs) Add(def Def) (Def, error) {
 	def.ID = d.next
+	if reservedColumn(def.Name) { // an older store may have one of a name that is taken since
+		return Def{}, fmt.Errorf("%w: the name %q is taken by a column of the nodes table", ErrResource, def.Name)
+	}
 	if err := d.Restore(def); err != nil {
 		return Def{}, err
 	}
@@ -149,8 +152,6 @@ func (d *Defs) Restore(def Def) error {
 	switch {
 	case !validResourceName(def.Name):
 		return fmt.Errorf("%w: the name %q must begin with a letter and go on with letters, digits, - and _", ErrResource, def.Name)
-	case reservedColumn(def.Name):
-		return fmt.Errorf("%w: the name %q is taken by a column of the nodes table", ErrResource, def.Name)
 	case def.Type < Long || def.Type > StringArray:
 		return fmt.Errorf("%w: %s has no type", ErrResource, def.Name)
 	case def.Consumable && !def.Type.Numeric():

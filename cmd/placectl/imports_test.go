@@ -16,10 +16,12 @@ import (
 const importRules = `
 	index, timeline                          < placer
 	placer/fairshare                         < store
+	timeline                                 < placer/backfill
 	index                                    < query
 	index, timeline, placer, locality, query < store
 	index, timeline, placer, locality, query < cmd/placectl
 	store, cmd/placectl/swf                  < cmd/placectl
+	placer/backfill                          < cmd/placectl, bench
 	index, timeline, placer, locality, query < bench
 	store, placer/fairshare, cmd/placectl/swf < bench
 `
@@ -32,7 +34,7 @@ var confined = map[string][]string{
 }
 
 // pure packages know nothing of files and clocks.
-var pure = []string{"index", "timeline", "placer", "placer/fairshare", "locality", "query"}
+var pure = []string{"index", "timeline", "placer", "placer/fairshare", "placer/backfill", "locality", "query"}
 
 const module = "github.com/placectl/placectl/"
 

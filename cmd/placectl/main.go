@@ -67,6 +67,7 @@ func verbs() []verbEntry {
 		{"job", jobCommand},
 		{"gantt", ganttCommand},
 		{"stats", statsCommand},
+		{"simulate", simulateCommand},
 		{"check", checkCommand},
 		{"demo", demoCommand},
 		{"version", versionCommand},

@@ -25,8 +25,8 @@ type holes struct {
 // levels is how many lengths in bits an int64 has.
 const levels = 64
 
-// level is the one of a number of processors. So many are free at least where
-// the level of what is free is the same or above.
+// level is the one of a number of processors: where the level of what is free is
+// below it, so many are not free.
 func level(procs int64) int { return bits.Len64(uint64(procs)) }
 
 type hole struct{ at, length int64 }

@@ -37,7 +37,7 @@ func PolicyNames() []string { return policyNames[:] }
 
 // ErrJob is what every refusal of a job is: it is not what Job says, it is wider
 // than the machine, or the times of all together leave what an int64 can say.
-var ErrJob = errors.New("no job for a simulation")
+var ErrJob = errors.New("cannot be simulated")
 
 // latest bounds the instants of a simulation, on both sides of 0: sums of two of
 // them do not overflow.
@@ -55,11 +55,11 @@ func check(procs int64, jobs []Job) (first, end int64, err error) {
 	for i, j := range jobs {
 		switch {
 		case j.Procs < 1 || j.Procs > procs:
-			return 0, 0, fmt.Errorf("%w: job %d of %d processors on %d", ErrJob, i, j.Procs, procs)
+			return 0, 0, fmt.Errorf("%w: job number %d has %d processors of %d", ErrJob, i+1, j.Procs, procs)
 		case j.Run < 0 || j.Request < 1 || j.Run > j.Request:
-			return 0, 0, fmt.Errorf("%w: job %d runs %d of %d", ErrJob, i, j.Run, j.Request)
+			return 0, 0, fmt.Errorf("%w: job number %d runs %d of %d", ErrJob, i+1, j.Run, j.Request)
 		case j.Submit < -latest || j.Submit > latest || j.Request > latest-sum:
-			return 0, 0, fmt.Errorf("%w: job %d leads out of time", ErrJob, i)
+			return 0, 0, fmt.Errorf("%w: the times of the jobs up to number %d are too large", ErrJob, i+1)
 		}
 		sum += j.Request
 		if i == 0 {

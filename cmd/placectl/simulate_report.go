@@ -1,0 +1,66 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+
+	"github.com/placectl/placectl/placer/backfill"
+	"github.com/urfave/cli/v2"
+)
+
+// printSimulations prints a row for each policy, or the only one as a record.
+func (r *runner) printSimulations(o *simulateOptions, t *trace, runs [][]int64) error {
+	p := r.printer(result{Record: !o.compare, Columns: []column{{Name: "policy"},
+		{Name: "jobs", Kind: integer}, {Name: "skipped", Kind: integer}, {Name: "avg_wait", Kind: number}, {Name: "avg_slowdown", Kind: number},
+		{Name: "max_wait", Kind: span}, {Name: "utilisation", Kind: number}, {Name: "makespan", Kind: span}, {Name: "procs", Kind: integer, Detail: true}}})
+	for i, starts := range runs {
+		s := backfill.Summarise(t.procs, t.jobs, starts)
+		p.row(o.policies[i].String(), s.Jobs, t.skipped, s.AvgWait, s.AvgSlowdown, s.MaxWait, s.Utilisation, s.Makespan, t.procs)
+	}
+	return p.close()
+}
+
+// writeStarts writes when each job starts, in the order of the trace.
+func (r *runner) writeStarts(c *cli.Context, o *simulateOptions, t *trace, starts []int64) error {
+	rows := appendStarts(nil, t, starts)
+	if o.out == "-" {
+		if _, err := r.stdout.Write(rows); err != nil {
+			return fmt.Errorf("the answer could not be written: %w", err)
+		}
+		return nil
+	}
+	if err := errors.Join(r.notDatabase("--out", o.out), notTrace(o)); err != nil {
+		return usagef(verbName(c), "%w", err)
+	}
+	return replaceFile(o.out, rows)
+}
+
+// notTrace refuses to write over what was read.
+func notTrace(o *simulateOptions) error {
+	from, err := os.Stat(o.trace)
+	if err != nil {
+		return nil
+	}
+	if to, err := os.Stat(o.out); err == nil && os.SameFile(from, to) && to.Mode().IsRegular() {
+		return fmt.Errorf("--out %s would write over the trace", quoted(o.out))
+	}
+	return nil
+}
+
+// appendStarts appends CSV of whole numbers, with the columns that predictsim's
+// results have; more may follow them one day, none may go between.
+func appendStarts(b []byte, t *trace, starts []int64) []byte {
+	b = append(b, "job,submit,start,run,procs,req_time\n"...)
+	for i, j := range t.jobs {
+		for k, n := range [...]int64{t.numbers[i], j.Submit, starts[i], j.Run, j.Procs, j.Request} {
+			if k > 0 {
+				b = append(b, ',')
+			}
+			b = strconv.AppendInt(b, n, 10)
+		}
+		b = append(b, '\n')
+	}
+	return b
+}
