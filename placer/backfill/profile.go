@@ -17,7 +17,7 @@ type step struct{ at, free int64 }
 // the time it has. The answer is nearly always no, and the search can stop at
 // that time, with the job's own processors left where they are. On logs with
 // short queues the planner would do; with one of the size of Curie's it took 49 s
-// of a processor, and takes 6 with this and holes. bench/simulate measures it,
+// of a processor, and takes 7 with this and holes. bench/simulate measures it,
 // and BenchmarkPlanner compares.
 type profile struct{ steps []step }
 
