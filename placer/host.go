@@ -155,9 +155,9 @@ func onOneHost(defs *index.Defs, chunks []Chunk) Chunk {
 }
 
 // packable refuses a packed request of which no node takes more than one chunk,
-// when it has more.
+// when it has more and all hosts are single nodes.
 func (m *mapping) packable() error {
-	if m.Access != index.AccessSingleTask || !m.severalPacked() {
+	if m.Access != index.AccessSingleTask || !m.severalPacked() || len(m.hosts) > 0 {
 		return nil
 	}
 	return &Refusal{Kind: ErrNever, Chunk: -1, Why: fmt.Sprintf("place=pack puts all chunks on one host, and with access %s no node takes more than one", m.Access)}

@@ -350,7 +350,7 @@ func (s *naiveNodes) may(k, kind int) bool {
 	}
 	if arrange == Pack {
 		for other, used := range s.used {
-			if used > 0 && other != k {
+			if used > 0 && hostName(s.c.nodes[other]) != hostName(node) {
 				return false
 			}
 		}

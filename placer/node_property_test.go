@@ -216,12 +216,12 @@ func (c *site) drawShared(t *rapid.T, hosts bool) Ask {
 		Policy: rapid.SampledFrom(append(Policies(), NoPolicy)).Draw(t, "policy"),
 	}
 	arrangements := []Arrangement{Free, Free, Pack, Scatter, VScatter}
-	if hosts {
-		arrangements = []Arrangement{Free, Scatter, Scatter, VScatter} // one node does for a whole pack so far
+	if hosts && len(c.Rules.GroupKey) > 0 {
+		arrangements = []Arrangement{Free, Scatter, Scatter, VScatter} // of sets, a pack sees single nodes only
 	}
 	a.Place.Arrange = rapid.SampledFrom(arrangements).Draw(t, "arrange")
 	a.Place.Share = rapid.SampledFrom([]Sharing{Default, Default, Shared, Excl, ExclHost}).Draw(t, "share")
-	if rapid.IntRange(0, 5).Draw(t, "group") == 0 {
+	if rapid.IntRange(0, 5).Draw(t, "group") == 0 && !(hosts && a.Place.Arrange == Pack) {
 		a.Place.HasGroup, a.Place.Group = true, index.FirstDeclared
 	}
 	if a.Policy == Contiguous && len(c.keys(a)) > 0 {
@@ -377,7 +377,7 @@ func TestNodeStartsPassOver(t *testing.T) {
 func (c *site) checkEveryInstant(t *rapid.T, a Ask, after int64) ([]*Plan, error) {
 	t.Helper()
 	plans, err := c.Starts(a, after, 3)
-	if len(a.Chunks) > 1 && a.Place.Arrange != Pack && (!c.Rules.ExactFit || a.Policy == Contiguous) {
+	if one := len(a.Chunks) == 1 || a.Place.Arrange == Pack && len(c.Index.SharedHosts()) == 0; !one && (!c.Rules.ExactFit || a.Policy == Contiguous) {
 		return plans, err
 	}
 	every, everyErr := c.everyInstant(a, after, 3)
@@ -443,9 +443,9 @@ func (c *site) oracle(a Ask) *naive {
 
 // exact reports whether a verdict is to be the oracle's: that of a request of one
 // kind of chunk, or of any with Rules.ExactFit; not where the nodes have to be in a
-// row.
+// row. A pack is of one kind as long as a node does for it.
 func (c *site) exact(a Ask) bool {
-	return (c.Rules.ExactFit || len(a.Chunks) == 1 || a.Place.Arrange == Pack) && a.Policy != Contiguous
+	return (c.Rules.ExactFit || len(a.Chunks) == 1 || a.Place.Arrange == Pack && len(c.Index.SharedHosts()) == 0) && a.Policy != Contiguous
 }
 
 // checkAt compares the decision for an instant with the oracle's.

@@ -60,7 +60,7 @@ func (m *mapping) fitsEmpty(cands [][]index.Candidate) bool {
 func (s *seeker) oneKind(members []member) bool {
 	for i := range members {
 		sp := s.spotAt(members[i].node, members[i].bucket, members[i].class)
-		if sp != nil && !sp.whole && !sp.one {
+		if sp != nil && !sp.one && (!sp.whole || s.together) {
 			return false
 		}
 	}

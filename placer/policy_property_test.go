@@ -12,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/timeline"
 )
 
 // What a policy chooses, compared with what its definition says when every node is
@@ -288,6 +289,25 @@ func chosen(p *Plan) []int {
 	return out
 }
 
+// TestTetrisTies: 2/25+2/25 and 1/25+3/25 are the same, as sums of float64 they are
+// not; the first node is to be taken.
+func TestTetrisTies(t *testing.T) {
+	c := newSite(index.NewDefs(), nil, propertyNow, propertyGrace)
+	for i, taken := range [][2]int64{{3, 3}, {4, 2}, {2, 4}} {
+		n := &index.Node{Number: uint32(i), Name: fmt.Sprintf("n%d", i)}
+		n.Set(index.NCPUs, index.Value{Num: 5})
+		n.Set(index.Mem, index.Value{Num: 5})
+		c.add(n)
+		use := &timeline.Use{Amounts: []timeline.Amount{{Quantity: uint16(index.NCPUs), N: taken[0]}, {Quantity: uint16(index.Mem), N: taken[1]}}}
+		c.put(t, n.Number, timeline.Busy{Start: 0, End: propertyEnd, Owner: c.newOwner(""), Held: true, Use: use})
+	}
+	a := Ask{Duration: 1, Policy: Tetris}
+	a.Chunks = []Chunk{{Count: 1, Wants: []Want{oneCPU, {Res: index.Mem, Value: index.Value{Num: 1}}}}}
+	if plan, err := c.Place(a, c.Now); err != nil || !slices.Equal(chosen(plan), []int{0}) {
+		t.Errorf("%v, %v", plan, err)
+	}
+}
+
 // priorityFunctions are some functions, and what they come to.
 var priorityFunctions = []struct {
 	text  string
@@ -505,6 +525,22 @@ func TestMaxBalance(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestMaxBalanceTies: 2.4 and 2.6 are as near as 2.6 and 2.8, whatever they are as
+// float64.
+func TestMaxBalanceTies(t *testing.T) {
+	c := newSite(index.NewDefs(), nil, propertyNow, propertyGrace)
+	for i, speed := range []float64{2.4, 2.6, 2.8} {
+		n := &index.Node{Number: uint32(i), Name: fmt.Sprintf("n%d", i), ProcSpeed: speed}
+		n.Set(index.NCPUs, index.Value{Num: 1})
+		c.add(n)
+	}
+	a := Ask{Duration: 1, Policy: MaxBalance}
+	a.Chunks = []Chunk{{Count: 2, Wants: []Want{oneCPU}}}
+	if plan, err := c.Place(a, c.Now); err != nil || !slices.Equal(chosen(plan), []int{0, 1}) {
+		t.Errorf("%v, %v", plan, err)
+	}
 }
 
 // span is how far the speeds of nodes' processors, or else of nodes, are apart.

@@ -68,8 +68,9 @@ func (s *seeker) balanced(members []member) iter.Seq[[]member] {
 			held[k] -= n
 		}
 	}
+	width := func(s span) float64 { return math.Round((s.hi - s.lo) * 1e6) } // 2.8-2.6 is no less than 2.6-2.4
 	slices.SortStableFunc(spans, func(a, b span) int {
-		return cmp.Or(cmp.Compare(a.hi-a.lo, b.hi-b.lo), cmp.Compare(a.first, b.first))
+		return cmp.Or(cmp.Compare(width(a), width(b)), cmp.Compare(a.first, b.first))
 	})
 	return func(yield func([]member) bool) {
 		for _, sp := range spans[:min(len(spans), maxParts)] {

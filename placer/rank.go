@@ -298,7 +298,8 @@ func (s *seeker) configured() scorer {
 
 // misfit is the alignment of what a chunk asks for with what is left of a node,
 // both as parts of what the node has, negated (Grandl et al., Multi-Resource
-// Packing for Cluster Schedulers, 2014).
+// Packing for Cluster Schedulers, 2014). It is rounded, lest sums that are the same
+// differ by how they were added up, and node order does not decide.
 func (s *seeker) misfit(kind int) scorer {
 	return func(sp *spot) (float64, []int64) {
 		dot := 0.0
@@ -311,7 +312,7 @@ func (s *seeker) misfit(kind int) scorer {
 				dot += float64(w.Value.Num) / have * float64(sp.left[q]) / have
 			}
 		}
-		return -dot, nil
+		return -math.Round(dot * 1e12), nil
 	}
 }
 
