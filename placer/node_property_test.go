@@ -159,6 +159,142 @@ func (c *site) drawSharedNode(t *rapid.T, number uint32, odd, hosts bool) {
 	c.add(n)
 }
 
+// handMade is a cluster of nodes written as what a nodes file says of them: ncpus=2
+// mem=1kb host=h, and access and sharing.
+func handMade(t *testing.T, nodes ...string) *site {
+	t.Helper()
+	defs := index.NewDefs()
+	if _, err := defs.Add(index.Def{Name: "color", Type: index.String}); err != nil {
+		t.Fatal(err)
+	}
+	c := newSite(defs, []index.ResID{index.NCPUs}, propertyNow, propertyGrace)
+	for i, text := range nodes {
+		n := &index.Node{Number: uint32(i), Name: fmt.Sprintf("n%d", i)}
+		for _, word := range strings.Fields(text) {
+			name, value, _ := strings.Cut(word, "=")
+			def, ok := defs.Lookup(name)
+			var err error
+			switch {
+			case name == "access":
+				n.Access, err = index.ParseAccess(value)
+			case name == "sharing":
+				n.Sharing, err = index.ParseSharing(value)
+			case !ok:
+				t.Fatalf("%s: no resource %s", text, name)
+			default:
+				var v index.Value
+				v, err = def.ParseValue(value)
+				n.Set(def.ID, v)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		c.add(n)
+	}
+	return c
+}
+
+// request is a request of ann's for ten seconds.
+func (c *site) request(t *testing.T, sel, place string) Ask {
+	t.Helper()
+	spec, err := Parse(c.defs, Request{Select: sel, Place: place})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return Ask{Spec: spec, Duration: 10, Since: c.Now, User: "ann"}
+}
+
+// TestNodePathByHand is what random lives had to be lucky to find.
+func TestNodePathByHand(t *testing.T) {
+	for _, one := range []struct {
+		name       string
+		nodes      []string
+		sel, place string
+		rules      Rules
+		want       string // the verdict, or the nodes
+	}{
+		{"a packing is of nodes that match", []string{"ncpus=1", "ncpus=1", "ncpus=1 access=singlejob", "ncpus=2"},
+			"3:ncpus=1+1:ncpus=2+1:ncpus=0:host=n2", "free", Rules{ExactFit: true}, "NEVER"},
+		{"no node of one task takes a pack of two", []string{"ncpus=2 access=singletask"}, "2:ncpus=1", "pack", Rules{}, "NEVER"},
+		{"nor any, where that is the rule", []string{"ncpus=2"}, "2:ncpus=1", "pack", Rules{Access: index.AccessSingleTask}, "NEVER"},
+		{"but a host of two does", []string{"ncpus=1 host=h", "ncpus=1 host=h"}, "2:ncpus=1", "pack", Rules{Access: index.AccessSingleTask}, "[0 1]"},
+		{"a set of nodes of one task could not hold it", []string{"ncpus=1 color=r", "ncpus=3 access=singletask color=r", "ncpus=1"},
+			"3:ncpus=1", "free", Rules{GroupKey: []index.ResID{index.FirstDeclared}}, "[0 1 2]"},
+		{"a node is on the host of its name", []string{"ncpus=1", "ncpus=1 host=n0"}, "2:ncpus=1", "scatter", Rules{}, "NEVER"},
+		{"of a host one node is the right one", []string{"ncpus=1 mem=1kb", "ncpus=1 host=h", "ncpus=1", "ncpus=1 mem=1kb host=h"},
+			"1:ncpus=1+2:ncpus=1:mem=1kb", "scatter", Rules{ExactFit: true}, "[2 0 3]"},
+		{"chunks of two kinds on one whole node of a host", []string{"ncpus=2 mem=1kb", "ncpus=2 host=n0"},
+			"3:ncpus=1+1:ncpus=1:mem=1kb", "pack:exclhost", Rules{ExactFit: true}, "[0 1]"},
+		{"the same in order waits, but not for ever", []string{"ncpus=2 mem=1kb", "ncpus=2 host=n0"},
+			"3:ncpus=1+1:ncpus=1:mem=1kb", "pack:exclhost", Rules{}, "NOT_RUN"},
+	} {
+		t.Run(one.name, func(t *testing.T) {
+			c := handMade(t, one.nodes...)
+			c.Rules = one.rules
+			plan, err := c.Place(c.request(t, one.sel, one.place), c.Now)
+			got := verdictOf(err)
+			if plan != nil {
+				got = fmt.Sprint(plan.NodeNumbers())
+			}
+			if got != one.want {
+				t.Errorf("%s (%v), want %s", got, err, one.want)
+			}
+		})
+	}
+}
+
+// TestHostGivenBack: who takes a host with him waits for all its nodes.
+func TestHostGivenBack(t *testing.T) {
+	c := handMade(t, "ncpus=1", "ncpus=1 color=r host=n0")
+	c.put(t, 1, timeline.Busy{Start: 0, End: propertyNow + 5, Owner: c.newOwner("bob"), Held: true, Use: new(timeline.Use)})
+	plan, err := c.Earliest(c.request(t, "1:ncpus=1:vnode=n0", "exclhost"), c.Now)
+	if err != nil || plan.Start != propertyNow+5 || len(plan.Along) != 1 || plan.Along[0].Node != 1 {
+		t.Errorf("%+v, %v", plan, err)
+	}
+}
+
+// TestHostTakenAlong: a node that would be shared is taken whole by a request that
+// has its host.
+func TestHostTakenAlong(t *testing.T) {
+	c := handMade(t, "ncpus=1 host=h", "ncpus=1 host=h sharing=force_exclhost")
+	a := c.request(t, "2:ncpus=1", "shared")
+	plan, err := c.Place(a, c.Now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, take := range plan.Takings(c.defs, a.Chunks) {
+		if take.Use != nil {
+			t.Errorf("node %d is shared", take.Node)
+		}
+	}
+}
+
+// TestReservationByHand: a request that is in a reservation for too long to use it
+// leaves to it what it keeps, and one that insists on a reservation can never have
+// more nodes than that has.
+func TestReservationByHand(t *testing.T) {
+	c := handMade(t, "ncpus=4", "ncpus=4")
+	g := Grant{Owner: c.newOwner(""), Name: "r", Start: c.Now, End: c.Now + 20, Nodes: roaring.BitmapOf(0), Limit: 5, Affinity: Positive}
+	kept := &timeline.Use{Amounts: []timeline.Amount{{Quantity: uint16(index.NCPUs), N: 2}}}
+	c.put(t, 0, timeline.Busy{Start: g.Start, End: g.End, Owner: g.Owner, Claim: true, Use: kept})
+	a := c.request(t, "2:ncpus=2", "vscatter")
+	a.Grants = []Grant{g}
+	plan, err := c.Place(a, c.Now)
+	if err != nil || len(plan.Claims) > 0 {
+		t.Fatalf("%+v, %v", plan, err)
+	}
+	c.carryOut(t, a, plan)
+	if _, err := c.Place(c.request(t, "1:ncpus=1:vnode=n0", ""), c.Now); verdictOf(err) != "NOT_RUN" {
+		t.Errorf("what the reservation keeps is given to another: %v", err)
+	}
+	g.Affinity, g.Limit = Required, 0
+	a.Grants = []Grant{g, {Owner: g.Owner + 1, Start: c.Now, End: c.Now + 20, Nodes: roaring.BitmapOf(1)}}
+	if _, err := c.Place(a, c.Now); verdictOf(err) != "NEVER" {
+		t.Errorf("on one node, for two chunks: %v", err)
+	}
+}
+
 // drawClaim makes a reservation: of whole nodes, or of amounts of them.
 func (c *site) drawClaim(t *rapid.T) {
 	g := Grant{Name: fmt.Sprintf("r%d", len(c.claims)), Nodes: roaring.New(), Start: c.Now + rapid.Int64Range(-3, 20).Draw(t, "reserved from")}

@@ -401,6 +401,33 @@ func TestPriorityOrder(t *testing.T) {
 	}
 }
 
+// TestPriorityByHand: a preference by name tells nodes of a bucket apart, and what
+// guests have of a reservation is not taken twice.
+func TestPriorityByHand(t *testing.T) {
+	c := handMade(t, "ncpus=3", "ncpus=3", "ncpus=3")
+	a := c.request(t, "1:ncpus=1", "shared")
+	a.Policy = Priority
+	var err error
+	if a.Prefer, err = ParsePrefer(c.defs, []string{"host=n2"}); err != nil {
+		t.Fatal(err)
+	}
+	if plan, err := c.Place(a, c.Now); err != nil || !slices.Equal(chosen(plan), []int{2}) {
+		t.Errorf("%+v, %v", plan, err)
+	}
+	claim := c.newOwner("")
+	two := []timeline.Amount{{Quantity: uint16(index.NCPUs), N: 2}}
+	c.put(t, 0, timeline.Busy{Start: 0, End: propertyEnd, Owner: claim, Claim: true, Use: &timeline.Use{Amounts: two}})
+	for node, within := range []uint64{claim, 0, 0} {
+		c.put(t, uint32(node), timeline.Busy{Start: 0, End: propertyEnd, Owner: c.newOwner("bob"), Held: true, Use: &timeline.Use{Amounts: two, Within: within}})
+	}
+	if a.PriorityF, err = ParsePriorityF(c.defs, "APROCS"); err != nil {
+		t.Fatal(err)
+	}
+	if plan, err := c.Place(a, c.Now); err != nil || !slices.Equal(chosen(plan), []int{0}) {
+		t.Errorf("%+v, %v", plan, err)
+	}
+}
+
 // upTo are the feasible nodes of the first levels of affinity that hold the request,
 // as far as those tell which do.
 func (c *choice) upTo(hold func(nodes []int) bool) []int {
