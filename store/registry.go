@@ -9,7 +9,7 @@ import (
 
 // Format is the file format this version writes. Older ones are migrated in one
 // transaction when first written to; newer ones are refused.
-const Format = 2
+const Format = 3
 
 // magic begins the format row. On disk; must not change.
 const magic = "placectl"
@@ -39,6 +39,10 @@ const (
 	tableAccess
 	tableStandings
 	tableUsage
+	tableEvents
+	tableWaiting
+	tableDependents
+	tableShares
 	tableCount
 )
 
@@ -72,6 +76,10 @@ var tables = [tableCount]struct {
 	tableAccess:         {"access", "kind of entry (1), value, 0, reservation number (8)", "nothing: the reservation lets them in", 2, true},
 	tableStandings:      {"standings", "name", "a reservation that repeats", 2, false},
 	tableUsage:          {"usage", "node number / 64 (4)", "cpu-seconds that jobs which have ended had of each of those nodes", 2, false},
+	tableEvents:         {"events", "event number (8)", "what became of a job, node or reservation, when and why", 3, false},
+	tableWaiting:        {"waiting", "priority, highest first (8), job number (8)", "what the job asks for, as a number", 3, true},
+	tableDependents:     {"dependents", "job number (8), number of a job that waits for it (8)", "nothing", 3, true},
+	tableShares:         {"shares", "settings | state", "classes, what maps jobs to them, rebalancing; since when shares are out of balance", 3, false},
 }
 
 var (
@@ -108,7 +116,7 @@ func readFormat(b *bbolt.Tx) (uint32, error) {
 
 // migrations holds, by the format they lead from, the steps to the next one. A
 // step makes room; what is derived is rebuilt from the rows when all are taken.
-var migrations = map[uint32]func(*bbolt.Tx) error{1: addTables(2)}
+var migrations = map[uint32]func(*bbolt.Tx) error{1: addTables(2), 2: addTables(3)}
 
 // addTables makes the tables that a format brought.
 func addTables(format uint32) func(*bbolt.Tx) error {
