@@ -3,6 +3,7 @@ package store
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/placectl/placectl/index"
@@ -25,6 +26,9 @@ func (tx *Tx) beginJob(c change, late []*Job) ([]*Job, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := tx.finishBefore(spans); err != nil {
+		return nil, err
+	}
 	for _, s := range spans {
 		why, err := tx.notReady(s, j.User)
 		if err != nil {
@@ -40,6 +44,36 @@ func (tx *Tx) beginJob(c change, late []*Job) ([]*Job, error) {
 		return nil, err
 	}
 	return late, tx.putJob(j, JobReserved)
+}
+
+// finishBefore ends jobs that are past their end where something is to begin now, if
+// that is how the store treats them.
+func (tx *Tx) finishBefore(spans []span) error {
+	set, err := tx.Settings()
+	if err != nil || !set.FinishOverdue {
+		return err
+	}
+	late := make(map[uint64]bool)
+	for _, s := range spans {
+		for _, b := range tx.Calendar().At(s.node) {
+			if b.Held && b.Owner != s.Owner && b.End <= tx.Calendar().Now() {
+				late[b.Owner>>1] = true
+			}
+		}
+	}
+	for _, id := range slices.Sorted(maps.Keys(late)) {
+		j, err := tx.Job(id)
+		if err != nil {
+			return err
+		}
+		if j.State != JobRunning {
+			continue // it was late itself, and is being planned anew
+		}
+		if err := tx.finishOverdue(j); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // notReady says what keeps a stretch from beginning, "" for nothing: of all that
@@ -86,6 +120,9 @@ func (g *beginner) Ignores(b *timeline.Busy, _, _ int64) bool { return b.Claim |
 func (tx *Tx) planAnew(j *Job) error {
 	a, plan, err := tx.earliestFor(j)
 	for _, final := range []error{placer.ErrNever, placer.ErrNotNow, placer.ErrRequest, ErrNotFound, ErrInvalid, ErrConflict} {
+		if errors.Is(err, final) && j.Queued {
+			return tx.withdrawn(j, j.Reason+"; "+err.Error())
+		}
 		if errors.Is(err, final) {
 			j.State, j.End = JobFailed, tx.now
 			j.Reason += "; " + err.Error()

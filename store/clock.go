@@ -109,7 +109,10 @@ func (tx *Tx) passReservation(c change, renewed []string) ([]string, error) {
 		return nil, err
 	}
 	if c.at < r.End {
-		return renewed, tx.beginOn(r.Nodes)
+		if err := tx.beginOn(r.Nodes); err != nil {
+			return renewed, err
+		}
+		return renewed, tx.woke(r.Nodes) // for those whom it lets in
 	}
 	if err := tx.endReservation(r); err != nil || r.Series == "" {
 		return renewed, err

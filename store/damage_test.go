@@ -64,7 +64,32 @@ func lively(t testing.TB) (*DB, *clock) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	fillQueue(t, db, clock)
 	return db, clock
+}
+
+// fillQueue leaves one job waiting, one planned, one held, and one that the clock
+// has started.
+func fillQueue(t testing.TB, db *DB, clock *clock) {
+	t.Helper()
+	one := placer.Request{Select: "1:ncpus=1", Place: "excl", Walltime: 100e9}
+	err := db.Update(func(tx *Tx) error {
+		for _, s := range []Submission{{Request: one, Begin: tx.Now() + 10}, {Request: one, Begin: tx.Now() + 9999, Array: 2},
+			{Request: one, Hold: true}, {Request: placer.Request{Select: "1:ncpus=1000"}}} {
+			if _, err := tx.Submit(s); err != nil {
+				return err
+			}
+		}
+		_, err := tx.Cycle(CycleSpec{Backfill: Conservative})
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	clock.t += 20
+	if err := db.Update(func(*Tx) error { return nil }); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // findings runs Check and gathers what it says.

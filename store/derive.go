@@ -78,6 +78,12 @@ func (d *derived) jobs() error {
 			d.contradict("job %d has no legal state: %d", j.ID, j.State)
 		}
 		d.rows[tableJobStates][string(jobStateKey(j.State, j.ID))] = []byte{1}
+		if j.waits(j.State) {
+			d.rows[tableWaiting][string(waitingKey(j))] = []byte{1}
+		}
+		if j.toLaunch() {
+			d.rows[tableLaunches][string(key64(j.ID))] = []byte{1}
+		}
 		switch {
 		case j.State == JobReserved && j.Start > d.tx.now:
 			d.rows[tableChanges][string(timeKey(j.Start, jobOwner(j.ID)))] = []byte{1}

@@ -1,8 +1,73 @@
 package store
 
 import (
+	"cmp"
 	"iter"
+	"slices"
 )
+
+// ending is when an owner is expected to give its nodes back.
+type ending struct {
+	at    int64
+	owner uint64
+	nodes []uint32
+}
+
+func (e ending) compare(o ending) int {
+	return cmp.Or(cmp.Compare(e.at, o.at), cmp.Compare(e.owner, o.owner))
+}
+
+// holdEndings reads all endings into memory, for a transaction that asks for them
+// often.
+func (tx *Tx) holdEndings() error {
+	list := []ending{}
+	err := tx.each(tableEndings, nil, func(k, _ []byte) (bool, error) {
+		at, owner := splitTimeKey(k)
+		nodes, err := tx.ownerNodes(owner)
+		list = append(list, ending{at, owner, nodes})
+		return true, err
+	})
+	if err == nil {
+		tx.loaded.endings = list
+	}
+	return err
+}
+
+// endsAt notes when an owner is expected to give its nodes back.
+func (tx *Tx) endsAt(at int64, owner uint64, nodes []uint32) error {
+	if tx.loaded.endings != nil {
+		e := ending{at, owner, nodes}
+		if i, known := slices.BinarySearchFunc(tx.loaded.endings, e, ending.compare); !known {
+			tx.loaded.endings = slices.Insert(tx.loaded.endings, i, e)
+		}
+	}
+	return tx.mark(tableEndings, timeKey(at, owner))
+}
+
+// endsNot takes that back.
+func (tx *Tx) endsNot(at int64, owner uint64) error {
+	if i, known := slices.BinarySearchFunc(tx.loaded.endings, ending{at: at, owner: owner}, ending.compare); known {
+		tx.loaded.endings = slices.Delete(tx.loaded.endings, i, i+1)
+	}
+	return tx.remove(tableEndings, timeKey(at, owner))
+}
+
+// endingsFrom goes through the endings from an instant on.
+func (tx *Tx) endingsFrom(from int64, fn func(at int64, owner uint64, nodes func() ([]uint32, error)) (bool, error)) error {
+	if tx.loaded.endings == nil {
+		return tx.eachFrom(tableEndings, timeKey(from, 0), nil, func(k, _ []byte) (bool, error) {
+			at, owner := splitTimeKey(k)
+			return fn(at, owner, func() ([]uint32, error) { return tx.ownerNodes(owner) })
+		})
+	}
+	i, _ := slices.BinarySearchFunc(tx.loaded.endings, ending{at: from}, ending.compare)
+	for _, e := range tx.loaded.endings[i:] {
+		if more, err := fn(e.at, e.owner, func() ([]uint32, error) { return e.nodes, nil }); err != nil || !more {
+			return err
+		}
+	}
+	return nil
+}
 
 // endings lists when nodes are expected to be given back. Jobs that are overdue
 // count as ending a grace from now.
@@ -26,15 +91,13 @@ func (tx *Tx) eachEnding(after int64, yield func(int64, []uint32) bool) error {
 		}
 		overdue = nil
 	}
-	from := timeKey(max(after, tx.now)+1, 0)
-	err = tx.eachFrom(tableEndings, from, nil, func(k, _ []byte) (bool, error) {
-		at, owner := splitTimeKey(k)
+	err = tx.endingsFrom(max(after, tx.now)+1, func(at int64, _ uint64, list func() ([]uint32, error)) (bool, error) {
 		if at >= grace {
 			if giveBack(); !more {
 				return false, nil
 			}
 		}
-		nodes, err := tx.ownerNodes(owner)
+		nodes, err := list()
 		if err == nil {
 			more = yield(at, nodes)
 		}
@@ -49,15 +112,14 @@ func (tx *Tx) eachEnding(after int64, yield func(int64, []uint32) bool) error {
 // overdueNodes are the nodes of jobs that should have ended by now.
 func (tx *Tx) overdueNodes() ([]uint32, error) {
 	var nodes []uint32
-	err := tx.each(tableEndings, nil, func(k, _ []byte) (bool, error) {
-		at, owner := splitTimeKey(k)
+	err := tx.endingsFrom(0, func(at int64, owner uint64, list func() ([]uint32, error)) (bool, error) {
 		if at > tx.now {
 			return false, nil
 		}
 		if isReservation(owner) {
 			return true, nil // over; a writer will drop it
 		}
-		mine, err := tx.ownerNodes(owner)
+		mine, err := list()
 		nodes = append(nodes, mine...)
 		return true, err
 	})

@@ -137,7 +137,7 @@ func (tx *Tx) takeAgain(j *Job, spans []span, was JobState) error {
 			return err
 		}
 	}
-	if err := tx.mark(tableEndings, timeKey(j.End, owner)); err != nil {
+	if err := tx.endsAt(j.End, owner, j.AllNodes()); err != nil {
 		return err
 	}
 	return tx.putJob(j, was)

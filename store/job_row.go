@@ -64,6 +64,26 @@ type Job struct {
 	Access      index.Access
 	Reservation string // the one that it insists on
 	Prefer      []string
+
+	Waiting // of jobs that came through the queue
+}
+
+// Waiting is what a job that was submitted brings along besides its request. The
+// zero value is that of a job which was placed by hand.
+type Waiting struct {
+	Queued    bool // it came through the queue: the cycle plans it, and plans it anew
+	Attended  bool // somebody waits for its start and launches it: run
+	NoRequeue bool // when it is stopped for another class it is not queued again
+	Launched  bool // somebody was told to launch it
+	Priority  int64
+	Begin     int64 // it does not start before; 0: whenever
+	Deadline  int64 // it has to end by then; 0: whenever
+	After     []Dependency
+	Array     uint64   // the first job of its array, 0 for none
+	Index     int      // in the array, from 0
+	Command   []string // what a launcher is to run
+	Exit      int      // exit status, once it has ended
+	Failures  int      // launches that failed
 }
 
 // JobChunk is the nodes of one chunk of a job, in node order.
@@ -104,7 +124,7 @@ func (j *Job) AllNodes() []uint32 {
 	})
 }
 
-const jobVersion = 2
+const jobVersion = 3
 
 func encodeJob(j *Job) []byte {
 	e := encoder{b: make([]byte, 0, 128)}
@@ -139,7 +159,48 @@ func encodeJob(j *Job) []byte {
 	for _, c := range j.Chunks {
 		encodeShares(&e, c.Nodes)
 	}
+	j.Waiting.encode(&e)
 	return e.b
+}
+
+// flags lists the facts that a row keeps as bits of one byte.
+func (w *Waiting) flags() [4]*bool {
+	return [...]*bool{&w.Queued, &w.Attended, &w.NoRequeue, &w.Launched}
+}
+
+func (w *Waiting) encode(e *encoder) {
+	bits := byte(0)
+	for i, set := range w.flags() {
+		if *set {
+			bits |= 1 << i
+		}
+	}
+	e.byte(bits)
+	for _, n := range []int64{w.Priority, w.Begin, w.Deadline, int64(w.Array), int64(w.Index), int64(w.Exit), int64(w.Failures)} {
+		e.int(n)
+	}
+	e.uint(uint64(len(w.After)))
+	for _, d := range w.After {
+		e.byte(byte(d.When))
+		e.uint(d.Job)
+	}
+	e.strings(w.Command)
+}
+
+func (w *Waiting) decode(d *decoder) {
+	bits := d.byte()
+	for i, set := range w.flags() {
+		*set = bits&(1<<i) != 0
+	}
+	w.Priority, w.Begin, w.Deadline = d.int(), d.int(), d.int()
+	w.Array, w.Index, w.Exit, w.Failures = uint64(d.int()), int(d.int()), int(d.int()), int(d.int())
+	if n := d.count(); n > 0 {
+		w.After = make([]Dependency, n)
+	}
+	for i := range w.After {
+		w.After[i] = Dependency{When: When(d.byte()), Job: d.uint()}
+	}
+	w.Command = d.strings()
 }
 
 // encodeShares writes how a chunk's nodes are shared: once where all are alike.
@@ -204,7 +265,7 @@ func decodeJob(key, row []byte) (*Job, error) {
 		}
 	}
 	if version >= 2 {
-		j.decodeTail(&d)
+		j.decodeTail(&d, version)
 	}
 	if len(key) != 8 {
 		d.bad = true
@@ -214,8 +275,8 @@ func decodeJob(key, row []byte) (*Job, error) {
 	return j, d.done(tableJobs, key)
 }
 
-// decodeTail reads what version 2 added.
-func (j *Job) decodeTail(d *decoder) {
+// decodeTail reads what later versions added.
+func (j *Job) decodeTail(d *decoder, version byte) {
 	j.Group = d.string()
 	j.Access = index.Access(d.byte())
 	j.Reservation = d.string()
@@ -228,5 +289,8 @@ func (j *Job) decodeTail(d *decoder) {
 	}
 	for i := range j.Chunks {
 		decodeShares(d, j.Chunks[i].Nodes)
+	}
+	if version >= 3 {
+		j.Waiting.decode(d)
 	}
 }

@@ -57,9 +57,16 @@ func jobStateKey(s JobState, id uint64) []byte {
 	return binary.BigEndian.AppendUint64([]byte{byte(s)}, id)
 }
 
-// putJob writes a job and moves it from the state it was in, 0 for a new one.
+// putJob writes a job and moves it from the state it was in, 0 for a new one; with
+// it go the lists that it is in, and what happened is written down.
 func (tx *Tx) putJob(j *Job, was JobState) error {
 	if was != j.State {
+		if err := tx.jobHappened(j, was); err != nil {
+			return err
+		}
+		if err := tx.list(j, was); err != nil {
+			return err
+		}
 		if was != 0 {
 			if err := tx.remove(tableJobStates, jobStateKey(was, j.ID)); err != nil {
 				return err
@@ -70,6 +77,43 @@ func (tx *Tx) putJob(j *Job, was JobState) error {
 		}
 	}
 	return tx.put(tableJobs, key64(j.ID), encodeJob(j))
+}
+
+// waits reports whether a job in a state is in the queue, waiting for its turn.
+func (j *Job) waits(s JobState) bool { return j.Queued && (s == JobQueued || s == JobReserved) }
+
+// toLaunch reports whether somebody has yet to be told to launch the job.
+func (j *Job) toLaunch() bool {
+	return j.Queued && !j.Attended && !j.Launched && j.State == JobRunning
+}
+
+// waitingKey orders the queue: by priority, the highest first, then by number.
+func waitingKey(j *Job) []byte {
+	return binary.BigEndian.AppendUint64(key64(^(uint64(j.Priority) ^ 1<<63)), j.ID)
+}
+
+// list puts a job into the queue and onto the list of those to be launched, or
+// takes it off, as its state says.
+func (tx *Tx) list(j *Job, was JobState) error {
+	if !j.Queued {
+		return nil
+	}
+	if is := j.waits(j.State); is != j.waits(was) {
+		change := tx.remove
+		if is {
+			change = tx.mark
+		}
+		if err := change(tableWaiting, waitingKey(j)); err != nil {
+			return err
+		}
+	}
+	switch {
+	case j.toLaunch():
+		return tx.mark(tableLaunches, key64(j.ID))
+	case was == JobRunning:
+		return tx.remove(tableLaunches, key64(j.ID))
+	}
+	return nil
 }
 
 // NodeNames are the names of a job's nodes, in chunk order.

@@ -147,6 +147,9 @@ func (tx *Tx) PutNode(n *index.Node) (added bool, err error) {
 	if err := tx.put(tableNodes, key32(n.Number), encodeNode(n)); err != nil {
 		return false, err
 	}
+	if err := tx.woke([]uint32{n.Number}); err != nil {
+		return false, err
+	}
 	return !exists, tx.measure(ix, n.Number, class == index.Busy && n.State == index.Up)
 }
 
@@ -234,6 +237,7 @@ func (tx *Tx) SetNodeState(number uint32, state index.State, reason string) erro
 			ix.Move(b, number, class, index.None)
 		}
 	}
+	was := n.State
 	n.State, n.Reason = state, reason
 	if state == index.Up {
 		n.Reason = ""
@@ -243,6 +247,17 @@ func (tx *Tx) SetNodeState(number uint32, state index.State, reason string) erro
 	}
 	if err := tx.put(tableNodes, key32(number), encodeNode(n)); err != nil {
 		return err
+	}
+	if was != state {
+		err := tx.happened(Event{Node: n.Name, Event: "node", Old: was.String(), New: state.String(), Reason: reason})
+		if err != nil {
+			return err
+		}
+	}
+	if state == index.Up {
+		if err := tx.woke([]uint32{number}); err != nil {
+			return err
+		}
 	}
 	return tx.measure(ix, number, state == index.Up && tx.classOf(number) == index.Busy)
 }

@@ -1,7 +1,6 @@
 package store
 
 import (
-	"encoding/binary"
 	"errors"
 	"fmt"
 
@@ -45,14 +44,10 @@ func (tx *Tx) place(r placer.Request, decide func(*placer.Snapshot, placer.Ask) 
 	if !tx.Writable() {
 		return nil, ErrReadOnly
 	}
-	if r.Key != "" {
-		row, err := tx.get(tableKeys, []byte(r.Key))
-		if err != nil {
-			return nil, err
-		}
-		if len(row) == 9 {
-			return tx.Job(binary.BigEndian.Uint64(row[1:]))
-		}
+	if list, err := tx.keyed(r.Key); err != nil {
+		return nil, err
+	} else if list != nil {
+		return list[0], nil
 	}
 	a, err := tx.Ask(r)
 	if err != nil {
@@ -102,9 +97,8 @@ func (tx *Tx) newJob(r placer.Request, a placer.Ask, plan *placer.Plan) (*Job, e
 	if err != nil {
 		return nil, err
 	}
-	j := &Job{ID: tx.state.nextJob, Name: r.Name, User: r.User, Group: r.Group, Account: r.Account, Queue: r.Queue,
-		Class: r.Class, Key: r.Key, Select: a.Text(defs), Place: a.Spec.Place.Format(defs), Walltime: a.Duration, Submit: tx.now,
-		Access: a.Access, Reservation: r.Reservation, Prefer: r.Prefer, Policy: a.Policy.String()}
+	j := tx.asked(r, a, defs)
+	j.ID, j.Policy = tx.state.nextJob, a.Policy.String()
 	tx.state.nextJob++
 	if j.Key != "" {
 		if err := tx.put(tableKeys, []byte(j.Key), append([]byte{1}, key64(j.ID)...)); err != nil {
@@ -112,6 +106,14 @@ func (tx *Tx) newJob(r placer.Request, a placer.Ask, plan *placer.Plan) (*Job, e
 		}
 	}
 	return j, tx.apply(j, a, plan, 0)
+}
+
+// asked is a new job that asks for something. Its policy is the one that it names
+// itself: which one it gets is known when it is placed.
+func (tx *Tx) asked(r placer.Request, a placer.Ask, defs *index.Defs) *Job {
+	return &Job{Name: r.Name, User: r.User, Group: r.Group, Account: r.Account, Queue: r.Queue, Class: r.Class, Key: r.Key,
+		Select: a.Text(defs), Place: a.Spec.Place.Format(defs), Walltime: a.Duration, Submit: tx.now,
+		Access: a.Access, Reservation: r.Reservation, Prefer: r.Prefer, Policy: r.Policy}
 }
 
 // Request is what a job asked for.
@@ -147,7 +149,7 @@ func (tx *Tx) apply(j *Job, a placer.Ask, plan *placer.Plan, was JobState) error
 			return err
 		}
 	}
-	if err := tx.mark(tableEndings, timeKey(j.End, jobOwner(j.ID))); err != nil {
+	if err := tx.endsAt(j.End, jobOwner(j.ID), j.AllNodes()); err != nil {
 		return err
 	}
 	return tx.putJob(j, was)

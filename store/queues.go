@@ -109,6 +109,7 @@ func (tx *Tx) SetQueue(q Queue) error {
 		return fmt.Errorf("%w policy of queue %s: %w", ErrInvalid, q.Name, err)
 	}
 	q.Policy = policy.String()
+	tx.wokeAll()
 	return tx.put(tableQueues, []byte(q.Name), encodeQueue(q))
 }
 

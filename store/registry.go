@@ -41,7 +41,9 @@ const (
 	tableUsage
 	tableEvents
 	tableWaiting
-	tableDependents
+	tableLaunches
+	tableWakes
+	tableDecided
 	tableShares
 	tableCount
 )
@@ -77,8 +79,10 @@ var tables = [tableCount]struct {
 	tableStandings:      {"standings", "name", "a reservation that repeats", 2, false},
 	tableUsage:          {"usage", "node number / 64 (4)", "cpu-seconds that jobs which have ended had of each of those nodes", 2, false},
 	tableEvents:         {"events", "event number (8)", "what became of a job, node or reservation, when and why", 3, false},
-	tableWaiting:        {"waiting", "priority, highest first (8), job number (8)", "what the job asks for, as a number", 3, true},
-	tableDependents:     {"dependents", "job number (8), number of a job that waits for it (8)", "nothing", 3, true},
+	tableWaiting:        {"waiting", "priority, highest first (8), job number (8)", "nothing: the job waits for its turn", 3, true},
+	tableLaunches:       {"launches", "job number (8)", "nothing: the queue started the job and nobody was told to launch it yet", 3, true},
+	tableWakes:          {"wakes", "bucket number (4), or nothing for all", "the waking in which nodes of it were last given back", 3, false},
+	tableDecided:        {"decided", "a request, as a hash (8)", "the waking up to which it is known that it does not fit now", 3, false},
 	tableShares:         {"shares", "settings | state", "classes, what maps jobs to them, rebalancing; since when shares are out of balance", 3, false},
 }
 

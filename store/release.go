@@ -31,8 +31,16 @@ func (tx *Tx) Release(id uint64) (*Job, error) {
 	return j, tx.putJob(j, was)
 }
 
-// vacate takes a job off its nodes.
+// vacate takes a job off its nodes, for others to have them.
 func (tx *Tx) vacate(j *Job) error {
+	if err := tx.leave(j); err != nil {
+		return err
+	}
+	return tx.spoil(tx.woke(j.AllNodes()))
+}
+
+// leave takes a job off its nodes, to put it on others or back.
+func (tx *Tx) leave(j *Job) error {
 	if j.State != JobRunning && j.State != JobReserved {
 		return &Conflict{"job " + strconv.FormatUint(j.ID, 10), "it is " + j.State.String() + ", not running"}
 	}
@@ -51,5 +59,5 @@ func (tx *Tx) vacate(j *Job) error {
 			return err
 		}
 	}
-	return tx.remove(tableEndings, timeKey(j.End, owner))
+	return tx.endsNot(j.End, owner)
 }

@@ -156,7 +156,7 @@ func (tx *Tx) keep(r *Reservation) error {
 			}
 		}
 	}
-	if err := tx.mark(tableEndings, timeKey(r.End, owner)); err != nil {
+	if err := tx.endsAt(r.End, owner, r.Nodes); err != nil {
 		return err
 	}
 	return tx.putReservation(r)
@@ -284,7 +284,7 @@ func (tx *Tx) endReservation(r *Reservation) error {
 			return fmt.Errorf("%w: %v", ErrDamaged, err)
 		}
 	}
-	if err := tx.reclass(r.Nodes); err != nil {
+	if err := tx.givenBack(r.Nodes); err != nil {
 		return err
 	}
 	for _, t := range []int64{r.Start, r.End} {
@@ -292,7 +292,7 @@ func (tx *Tx) endReservation(r *Reservation) error {
 			return err
 		}
 	}
-	return tx.remove(tableEndings, timeKey(r.End, owner))
+	return tx.endsNot(r.End, owner)
 }
 
 func (tx *Tx) forgetReservation(r *Reservation) error {

@@ -83,6 +83,7 @@ func (tx *Tx) AddResource(def index.Def) error {
 		return err
 	}
 	tx.state.nextResource = defs.Next()
+	tx.wokeAll()
 	if err := tx.put(tableResources, key16(uint16(def.ID)), encodeResource(def)); err != nil {
 		return err
 	}

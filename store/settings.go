@@ -26,6 +26,7 @@ type Settings struct {
 	LocalProgram    []string // of policy local
 	LocalTimeout    int64    // seconds
 	DefaultWalltime int64    // seconds
+	FinishOverdue   bool     // jobs past their end have ended; else they keep their nodes
 }
 
 // Setting describes one setting.
@@ -73,6 +74,13 @@ var settingDefs = []settingDef{
 		func(_ *index.Defs, v string, s *Settings) error { return readSeconds(v, 1, &s.LocalTimeout) }},
 	{"only_explicit_sets", "false", "nodes that lack the group key are in no placement set",
 		func(_ *index.Defs, v string, s *Settings) error { return readBool(v, &s.ExplicitSets) }},
+	{"overdue", "keep", "jobs past their walltime keep their nodes (keep) or have ended (finish)",
+		func(_ *index.Defs, v string, s *Settings) error {
+			if s.FinishOverdue = v == "finish"; !s.FinishOverdue && v != "keep" {
+				return fmt.Errorf("%q is neither keep nor finish", v)
+			}
+			return nil
+		}},
 	{"policy", "firstavailable", "which of the nodes that could serve a request are taken: " + policyNames(),
 		func(_ *index.Defs, v string, s *Settings) (err error) {
 			s.Policy, err = placer.ParsePolicy(v)
@@ -269,6 +277,13 @@ func (tx *Tx) Configure(name, value string) error {
 	defs, err := tx.Resources()
 	if err != nil {
 		return err
+	}
+	was, err := tx.get(tableConfig, []byte(name))
+	if err != nil {
+		return err
+	}
+	if was == nil || string(was[1:]) != value {
+		tx.wokeAll()
 	}
 	if value == "" {
 		err = tx.remove(tableConfig, []byte(name))

@@ -35,6 +35,9 @@ type loaded struct {
 	reaches  map[uint32]reachRow
 	rooms    map[uint32]*roomBlock
 	reader   nodeReader
+	endings  []ending          // by time and owner, nil unless holdEndings was called
+	wakes    map[uint32]uint64 // by bucket
+	wokeAll  uint64
 	used     index.Node // scratch of cpusOf
 }
 
@@ -47,6 +50,9 @@ type counters struct {
 	nextJob         uint64
 	nextReservation uint64
 	usageSince      int64 // when usage.go began to count, 0 in a file that has never counted
+	events          uint64
+	wakes           uint64 // how often nodes were given back, or something else made room
+	planned         uint64 // the waking as of which a cycle has looked at all plans
 }
 
 const stateVersion = 1
@@ -61,6 +67,9 @@ func (c *counters) encode() []byte {
 	e.uint(c.nextJob)
 	e.uint(c.nextReservation)
 	e.int(c.usageSince)
+	e.uint(c.events)
+	e.uint(c.wakes)
+	e.uint(c.planned)
 	return e.b
 }
 
@@ -75,6 +84,9 @@ func (c *counters) decode(b []byte) error {
 	c.nextReservation = d.uint()
 	if len(d.b) > 0 { // the first files had no more
 		c.usageSince = d.int()
+	}
+	if len(d.b) > 0 {
+		c.events, c.wakes, c.planned = d.uint(), d.uint(), d.uint()
 	}
 	return d.done(tableMeta, keyState)
 }
@@ -259,6 +271,9 @@ func (tx *Tx) flush() error {
 		}
 	}
 	if err := tx.flushRooms(); err != nil {
+		return err
+	}
+	if err := tx.flushWakes(); err != nil {
 		return err
 	}
 	if !tx.dirty {

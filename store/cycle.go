@@ -1,0 +1,190 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// A cycle is one look at the queue: what has become due begins, what has run too
+// long ends, and the waiting jobs are started or planned in order. It is one
+// transaction, so it happens as a whole or not at all, and a second one at the
+// same time finds its work done.
+//
+// Jobs are taken in order of priority, then as they were submitted. One that fits
+// now starts. One that does not is given a plan, the earliest start that all
+// earlier ones leave it, if it is among the first so many that get one; behind it
+// others still start as long as they fit around what is planned (backfilling). So a
+// plan is never put off for a job behind it. It is put off for one that is put
+// before it, and kept or improved otherwise.
+
+// Backfill is how far a cycle plans ahead.
+type Backfill uint8
+
+// The kinds of backfilling.
+const (
+	EASY         Backfill = iota // the first that does not fit is planned, the others around it
+	FCFS                         // nobody passes one that does not fit
+	Conservative                 // all are planned
+)
+
+var backfillNames = [...]string{EASY: "easy", FCFS: "fcfs", Conservative: "conservative"}
+
+func (b Backfill) String() string { return backfillNames[b] }
+
+// ParseBackfill reads a kind of backfilling, "" for EASY.
+func ParseBackfill(s string) (Backfill, error) {
+	for i, name := range backfillNames {
+		if strings.EqualFold(s, name) {
+			return Backfill(i), nil
+		}
+	}
+	if s == "" {
+		return EASY, nil
+	}
+	return 0, fmt.Errorf("%w: no backfill %q: use fcfs, easy or conservative", ErrInvalid, s)
+}
+
+// CycleSpec is how a cycle goes about it. The zero value is EASY.
+type CycleSpec struct {
+	Backfill Backfill
+	// Depth is how many jobs that do not fit now are planned ahead; 0: as Backfill
+	// has it, one for EASY.
+	Depth int
+	// WidestFirst lets, of the jobs behind the first that does not fit, those that
+	// ask for most go first.
+	WidestFirst bool
+	// Enough is asked between jobs whether the cycle has taken long enough; nil: it
+	// never has.
+	Enough func() bool
+}
+
+// depth is how many jobs are planned ahead at most.
+func (s *CycleSpec) depth() int {
+	switch {
+	case s.Backfill == FCFS:
+		return 0
+	case s.Backfill == Conservative:
+		return int(^uint(0) >> 1)
+	case s.Depth > 0:
+		return s.Depth
+	}
+	return 1
+}
+
+// CycleReport is what a cycle did.
+type CycleReport struct {
+	Started   []*Job // in this cycle
+	Stopped   []*Job // for other classes' sake; queued again, or cancelled
+	Finished  []*Job // they were past their end, and the setting overdue is finish
+	Planned   []*Job // given a start, or another one
+	Never     []*Job // found to fit this cluster never, or to ask for what is not there
+	Cancelled []*Job // what they depend on will not happen, or their deadline has passed
+	// Launch is who has been started since the last cycle, by it, by this one or by
+	// the clock, and is to be launched now: nobody is told of them again.
+	Launch    []*Job
+	Waiting   int // left in the queue, those with a plan counted
+	Unreached int // of those, not looked at for want of time
+}
+
+// Cycle makes one pass over the queue. It fails with ErrInvalid for a
+// specification that contradicts itself.
+func (tx *Tx) Cycle(spec CycleSpec) (*CycleReport, error) {
+	if !tx.Writable() {
+		return nil, ErrReadOnly
+	}
+	if spec.Depth < 0 || spec.Depth > 0 && spec.Backfill != EASY {
+		return nil, fmt.Errorf("%w: a depth of %d with backfill %s; depth is for easy, and 1 or more", ErrInvalid, spec.Depth, spec.Backfill)
+	}
+	p := &pass{tx: tx, spec: spec, verdicts: make(map[string]*verdict), began: tx.state.wakes}
+	for _, step := range []func() error{p.overdue, p.shares, p.queue, p.keepVerdicts, p.launches} {
+		if err := step(); err != nil {
+			return nil, tx.spoil(err)
+		}
+	}
+	return &p.CycleReport, nil
+}
+
+// pass is a cycle under way.
+type pass struct {
+	CycleReport
+	tx       *Tx
+	spec     CycleSpec
+	line     []*Job
+	lifted   map[uint64][]span // plans taken off the calendar to be made anew, by job
+	planned  int               // jobs that did not fit, and were planned or kept their plan
+	verdicts map[string]*verdict
+	letsIn   *bool // some reservation lets somebody in, once that was looked up
+	whole    bool  // every job that waits was looked at
+	began    uint64 // the last waking before the cycle
+}
+
+// overdue ends jobs that are past their end, where that is wanted.
+func (p *pass) overdue() error {
+	set, err := p.tx.Settings()
+	if err != nil || !set.FinishOverdue {
+		return err
+	}
+	var late []uint64
+	err = p.tx.each(tableEndings, nil, func(k, _ []byte) (bool, error) {
+		at, owner := splitTimeKey(k)
+		if at <= p.tx.now && !isReservation(owner) {
+			late = append(late, owner>>1)
+		}
+		return at <= p.tx.now, nil
+	})
+	for _, id := range late {
+		j, errJob := p.tx.Job(id)
+		if err = errors.Join(err, errJob); err != nil {
+			return err
+		}
+		if err := p.tx.finishOverdue(j); err != nil {
+			return err
+		}
+		p.Finished = append(p.Finished, j)
+	}
+	return err
+}
+
+// finishOverdue ends a job at the end it was given.
+func (tx *Tx) finishOverdue(j *Job) error {
+	end := j.End
+	if err := tx.ended(j, JobFinished, "it ran to the end of its walltime"); err != nil {
+		return err
+	}
+	j.End = end
+	return tx.putJob(j, JobFinished)
+}
+
+// launches tells of those whom nobody has been told to launch.
+func (p *pass) launches() error {
+	var ids []uint64
+	err := p.tx.each(tableLaunches, nil, func(key, _ []byte) (bool, error) {
+		d := decoder{b: key}
+		id := uint64(0)
+		for range 8 {
+			id = id<<8 | uint64(d.byte())
+		}
+		ids = append(ids, id)
+		return true, d.done(tableLaunches, key)
+	})
+	for _, id := range ids {
+		j, errJob := p.tx.Job(id)
+		if err = errors.Join(err, errJob); err != nil {
+			return err
+		}
+		j.Launched = true
+		if err := errors.Join(p.tx.remove(tableLaunches, key64(id)), p.tx.putJob(j, j.State)); err != nil {
+			return err
+		}
+		p.Launch = append(p.Launch, j)
+	}
+	return err
+}
+
+// shares is where classes are given what they may start.
+func (p *pass) shares() error { return nil }
+
+func (p *pass) allows(*Job, *verdict) bool { return true }
+
+func (p *pass) took(*Job) error { return nil }

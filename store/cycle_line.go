@@ -1,0 +1,186 @@
+package store
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"slices"
+)
+
+// queue goes through the waiting jobs.
+func (p *pass) queue() error {
+	if err := p.lineUp(); err != nil || len(p.line) == 0 {
+		p.whole = err == nil
+		return err
+	}
+	if err := p.tx.holdEndings(); err != nil {
+		return err
+	}
+	if err := p.clearTheWay(); err != nil {
+		return err
+	}
+	for i, j := range p.line {
+		if p.spec.Enough != nil && p.spec.Enough() {
+			p.Unreached = len(p.line) - i
+			return p.leaveRest(p.line[i:])
+		}
+		blocked, err := p.turn(j)
+		if err != nil {
+			return fmt.Errorf("job %d: %w", j.ID, err)
+		}
+		if blocked && p.spec.Backfill == FCFS {
+			return p.leaveRest(p.line[i+1:])
+		}
+		if blocked && p.spec.WidestFirst && p.planned == p.spec.depth() {
+			p.widestFirst(p.line[i+1:])
+		}
+	}
+	p.whole = true
+	return nil
+}
+
+// lineUp lists the jobs whose turn it could be, in order.
+func (p *pass) lineUp() error {
+	var waiting []*Job
+	err := p.tx.each(tableWaiting, nil, func(key, _ []byte) (bool, error) {
+		if len(key) != 16 {
+			return false, fmt.Errorf("%w: waiting %x", ErrDamaged, key)
+		}
+		j, err := p.tx.Job(binary.BigEndian.Uint64(key[8:]))
+		waiting = append(waiting, j)
+		return true, err
+	})
+	if err != nil {
+		return err
+	}
+	for _, j := range waiting {
+		stays, err := p.stays(j)
+		if err != nil {
+			return err
+		}
+		if stays {
+			p.line = append(p.line, j)
+		}
+	}
+	return nil
+}
+
+// stays reports whether a waiting job may be given its turn. One that waits in vain
+// is cancelled.
+func (p *pass) stays(j *Job) (bool, error) {
+	if j.Deadline != 0 && p.tx.now+j.Walltime > j.Deadline {
+		return false, p.cancel(j, "it cannot end by its deadline, "+stamp(j.Deadline))
+	}
+	waitsFor, err := p.tx.ready(j)
+	if errors.Is(err, errUnmet) {
+		return false, p.cancel(j, err.Error())
+	}
+	p.Waiting++
+	if err != nil || waitsFor != "" {
+		return false, err
+	}
+	return j.Begin <= p.tx.now || p.spec.Backfill == Conservative, nil
+}
+
+func (p *pass) cancel(j *Job, reason string) error {
+	p.Cancelled = append(p.Cancelled, j)
+	return p.tx.ended(j, JobCancelled, reason)
+}
+
+// clearTheWay takes the plans of jobs off the calendar that stand behind one which
+// has none and may fit, or get one: it comes before them. Otherwise plans stay
+// where they are, until it is their turn.
+func (p *pass) clearTheWay() error {
+	p.lifted = make(map[uint64][]span)
+	ahead, found := 0, false
+	for _, j := range p.line {
+		if j.State != JobReserved && !found {
+			settled, err := p.settled(j)
+			if err != nil {
+				return err
+			}
+			v := p.verdicts[requestKey(j, *p.letsIn)]
+			found = v.err == nil && (!settled || !v.never && ahead < p.spec.depth())
+		}
+		if ahead++; j.State == JobReserved && found {
+			if err := p.lift(j); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// lift takes a job's plan off the calendar.
+func (p *pass) lift(j *Job) error {
+	spans, err := p.tx.spansOf(j)
+	if err != nil {
+		return err
+	}
+	p.lifted[j.ID] = spans
+	return p.tx.leave(j)
+}
+
+// leaveRest puts plans back that were lifted and not made anew, as far as what came
+// before them has left room.
+func (p *pass) leaveRest(rest []*Job) error {
+	for _, j := range rest {
+		if _, lifted := p.lifted[j.ID]; !lifted {
+			continue
+		}
+		if err := p.putBack(j); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// putBack gives a lifted job its old plan, or none where that does not fit any more.
+func (p *pass) putBack(j *Job) error {
+	spans := p.lifted[j.ID]
+	delete(p.lifted, j.ID)
+	guest, err := p.tx.guestOf(j)
+	if err != nil {
+		return err
+	}
+	for _, s := range spans {
+		err := p.tx.inTheWay("the plan", s.node, s.Busy, guest, j.User)
+		if errors.Is(err, ErrConflict) {
+			return p.tx.withdrawn(j, "jobs before it took its place")
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return p.tx.takeAgain(j, spans, JobReserved)
+}
+
+// withdrawn is a job whose plan is off the calendar already and whose state is to
+// say so.
+func (tx *Tx) withdrawn(j *Job, reason string) error {
+	if err := tx.woke(j.AllNodes()); err != nil {
+		return err
+	}
+	j.Start, j.End, j.Chunks, j.Along, j.Set, j.Path = 0, 0, nil, nil, "", ""
+	j.State, j.Reason = JobQueued, reason
+	return tx.putJob(j, JobReserved)
+}
+
+// widestFirst puts those that ask for most chunks first among those of a priority.
+func (p *pass) widestFirst(rest []*Job) {
+	width := func(j *Job) int {
+		n := 0
+		if v := p.verdicts[requestKey(j, *p.letsIn)]; v != nil {
+			for _, c := range v.ask.Chunks {
+				n += c.Count
+			}
+		}
+		return n
+	}
+	slices.SortStableFunc(rest, func(a, b *Job) int {
+		if a.Priority != b.Priority || a.State == JobReserved || b.State == JobReserved {
+			return 0
+		}
+		return width(b) - width(a)
+	})
+}

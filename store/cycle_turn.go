@@ -1,0 +1,206 @@
+package store
+
+import (
+	"errors"
+	"slices"
+
+	"github.com/placectl/placectl/placer"
+)
+
+// turn starts a job, plans it, or leaves it as it is. It reports whether the job
+// does not fit now, so that those behind it have to go around it.
+func (p *pass) turn(j *Job) (blocked bool, err error) {
+	v, err := p.verdict(j)
+	if err != nil {
+		return false, err
+	}
+	if v.err != nil {
+		return false, p.never(j, v.err)
+	}
+	_, lifted := p.lifted[j.ID]
+	settled, err := p.settledBy(v)
+	if err != nil {
+		return false, err
+	}
+	early := j.Begin > p.tx.now
+	mayStart := !early && p.allows(j, v)
+	if settled && v.never && j.State == JobQueued {
+		return false, nil
+	}
+	if j.State == JobReserved && !lifted {
+		stands, err := p.unwoken(v, p.tx.state.planned)
+		if stands || err != nil {
+			p.planned++
+			return true, err
+		}
+	}
+	if mayStart && !settled && j.State == JobQueued {
+		if started, err := p.tryNow(j, v); started || err != nil || v.never {
+			return false, err
+		}
+	}
+	if j.State == JobQueued && p.planned >= p.spec.depth() {
+		return mayStart, nil // one whose class may start nothing more is in nobody's way
+	}
+	if !mayStart && !early && p.spec.Backfill != Conservative {
+		return false, p.giveUp(j)
+	}
+	return p.plan(j, v, mayStart)
+}
+
+// allowed is the request of a job as of now.
+func (v *verdict) asked(j *Job) placer.Ask {
+	a := v.ask
+	a.Since = j.Submit
+	return a
+}
+
+// tryNow starts a job if it fits now.
+func (p *pass) tryNow(j *Job, v *verdict) (bool, error) {
+	snap, err := p.tx.snapshot(j.Queue)
+	if err != nil {
+		return false, err
+	}
+	a := v.asked(j)
+	plan, err := snap.Place(a, p.tx.now)
+	switch {
+	case errors.Is(err, placer.ErrNever):
+		v.decide(p.tx, err, true)
+		return false, p.never(j, err)
+	case errors.Is(err, placer.ErrNotNow):
+		v.decide(p.tx, err, false)
+		return false, nil
+	case err != nil:
+		return false, err
+	}
+	return true, p.start(j, a, plan, JobQueued)
+}
+
+// start carries a plan for now out.
+func (p *pass) start(j *Job, a placer.Ask, plan *placer.Plan, was JobState) error {
+	j.Reason = ""
+	if err := p.tx.apply(j, a, plan, was); err != nil {
+		return err
+	}
+	p.Waiting--
+	p.Started = append(p.Started, j)
+	return p.took(j)
+}
+
+// plan gives a job the earliest start that there is for it. It starts now, if that
+// is the earliest and it may.
+func (p *pass) plan(j *Job, v *verdict, mayStart bool) (blocked bool, err error) {
+	was, then, nodes := j.State, j.Start, j.AllNodes()
+	if _, lifted := p.lifted[j.ID]; was == JobReserved && !lifted {
+		if err := p.lift(j); err != nil {
+			return false, err
+		}
+	}
+	plan, err := p.earliest(j, v, mayStart)
+	if plan == nil || err != nil {
+		if err == nil || isRefusal(err) {
+			return false, p.giveUp(j)
+		}
+		return false, err
+	}
+	delete(p.lifted, j.ID)
+	if plan.Start == p.tx.now {
+		if was == JobReserved {
+			err = p.tx.woke(nodes)
+		}
+		return false, errors.Join(err, p.start(j, v.asked(j), plan, was))
+	}
+	p.planned++
+	same := was == JobReserved && plan.Start == then && slices.Equal(nodes, plan.NodeNumbers())
+	j.Reason = ""
+	if err := p.tx.apply(j, v.asked(j), plan, was); err != nil || same {
+		return true, err
+	}
+	p.Planned = append(p.Planned, j)
+	if was != JobReserved {
+		return true, nil
+	}
+	return true, errors.Join(p.tx.woke(nodes), p.moved(j, then))
+}
+
+// moved writes down that a plan has another start than before.
+func (p *pass) moved(j *Job, then int64) error {
+	if then == j.Start {
+		return nil
+	}
+	return p.tx.happened(Event{Job: j.ID, Event: "plan", Old: j.State.String(), New: j.State.String(),
+		Reason: "to start at " + stamp(j.Start) + ", not at " + stamp(then)})
+}
+
+// earliest finds the earliest plan for a job, nil when there is none that ends by
+// its deadline.
+func (p *pass) earliest(j *Job, v *verdict, mayStart bool) (*placer.Plan, error) {
+	snap, err := p.tx.snapshot(j.Queue)
+	if err != nil {
+		return nil, err
+	}
+	after := max(p.tx.now, j.Begin)
+	if after == p.tx.now && !mayStart {
+		var later bool
+		if after, later = p.nextEnding(); !later {
+			return nil, nil
+		}
+	}
+	if v.floorWakes == p.tx.state.wakes && len(p.lifted) == 0 {
+		after = max(after, v.floor)
+	}
+	plan, err := snap.Earliest(v.asked(j), after)
+	if err != nil {
+		return nil, err
+	}
+	if j.Begin <= p.tx.now && mayStart {
+		v.floor, v.floorWakes = plan.Start, p.tx.state.wakes
+	}
+	if j.Deadline != 0 && plan.End > j.Deadline {
+		return nil, nil
+	}
+	return plan, nil
+}
+
+// nextEnding is the first instant after now at which something is given back: what
+// a job may not have now it may have then.
+func (p *pass) nextEnding() (at int64, ok bool) {
+	for t := range p.tx.endings(p.tx.now) {
+		return t, true
+	}
+	return 0, false
+}
+
+// giveUp takes a plan from a job that had one and gets no other.
+func (p *pass) giveUp(j *Job) error {
+	if _, lifted := p.lifted[j.ID]; lifted {
+		return p.putBack(j)
+	}
+	return nil
+}
+
+// never marks a job as one that cannot run, as things are. It is in nobody's way,
+// and is looked at again when something has changed.
+func (p *pass) never(j *Job, why error) error {
+	if _, lifted := p.lifted[j.ID]; lifted || j.State == JobReserved {
+		return p.giveUp(j)
+	}
+	reason := why.Error()
+	if j.Reason == reason {
+		return nil
+	}
+	j.Reason = reason
+	p.Never = append(p.Never, j)
+	err := p.tx.happened(Event{Job: j.ID, Event: "never", Old: j.State.String(), New: j.State.String(), Reason: reason})
+	return errors.Join(err, p.tx.putJob(j, j.State))
+}
+
+// isRefusal reports whether an error is about the request, not about the store.
+func isRefusal(err error) bool {
+	for _, kind := range []error{placer.ErrNever, placer.ErrNotNow, placer.ErrRequest, ErrNotFound, ErrInvalid, ErrConflict} {
+		if errors.Is(err, kind) {
+			return true
+		}
+	}
+	return false
+}

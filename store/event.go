@@ -1,0 +1,107 @@
+package store
+
+import (
+	"encoding/binary"
+	"math"
+)
+
+// Event is something that has become of a job, a node or a reservation. Events are
+// numbered from 1 in the order in which they were written.
+type Event struct {
+	ID     uint64
+	Time   int64 // Unix seconds: when it happened, which may be before it was written
+	Job    uint64
+	Node   string // or a reservation
+	Event  string // what happened, in a word
+	Old    string // the states before and after
+	New    string
+	Reason string
+}
+
+const eventVersion = 1
+
+func (ev *Event) encode() []byte {
+	e := encoder{b: make([]byte, 0, 64)}
+	e.byte(eventVersion)
+	e.int(ev.Time)
+	e.uint(ev.Job)
+	for _, s := range []string{ev.Node, ev.Event, ev.Old, ev.New, ev.Reason} {
+		e.string(s)
+	}
+	return e.b
+}
+
+func decodeEvent(key, row []byte) (*Event, error) {
+	d := decoder{b: row}
+	d.byte()
+	ev := &Event{Time: d.int(), Job: d.uint()}
+	for _, s := range []*string{&ev.Node, &ev.Event, &ev.Old, &ev.New, &ev.Reason} {
+		*s = d.string()
+	}
+	if len(key) == 8 {
+		ev.ID = binary.BigEndian.Uint64(key)
+	} else {
+		d.bad = true
+	}
+	return ev, d.done(tableEvents, key)
+}
+
+// EachEvent goes through the events with greater numbers than one, until fn fails
+// or says stop.
+func (tx *Tx) EachEvent(after uint64, fn func(*Event) (more bool, err error)) error {
+	if after == math.MaxUint64 || tx.tab(tableEvents) == nil && tx.format < tables[tableEvents].since {
+		return nil
+	}
+	return tx.eachFrom(tableEvents, key64(after+1), nil, func(key, row []byte) (bool, error) {
+		ev, err := decodeEvent(key, row)
+		if err != nil {
+			return false, err
+		}
+		return fn(ev)
+	})
+}
+
+// LastEvent is the number of the latest event, 0 when there is none.
+func (tx *Tx) LastEvent() uint64 { return tx.state.events }
+
+// happened writes an event down.
+func (tx *Tx) happened(ev Event) error {
+	tx.state.events++
+	if ev.Time == 0 {
+		ev.Time = tx.instant()
+	}
+	return tx.put(tableEvents, key64(tx.state.events), ev.encode())
+}
+
+// instant is when what is being done happens: while time passes that is the
+// instant which it has come to.
+func (tx *Tx) instant() int64 {
+	if tx.passing && tx.loaded.calendar != nil {
+		return tx.loaded.calendar.Now()
+	}
+	return tx.now
+}
+
+// jobEvents are what changes of state are called.
+var jobEvents = map[JobState]string{JobHeld: "hold", JobQueued: "queue", JobReserved: "plan", JobRunning: "start",
+	JobFinished: "end", JobFailed: "fail", JobCancelled: "cancel"}
+
+// jobHappened writes down that a job has come from one state, 0 for none, to its
+// present one.
+func (tx *Tx) jobHappened(j *Job, was JobState) error {
+	ev := Event{Job: j.ID, Event: jobEvents[j.State], New: j.State.String(), Reason: j.Reason}
+	switch {
+	case was == 0 && j.Queued:
+		ev.Event = "submit"
+	case was == JobHeld && j.State == JobQueued:
+		ev.Event = "unhold"
+	case was == JobRunning && j.State == JobQueued:
+		ev.Event = "requeue"
+	case was == JobReserved && j.State == JobQueued:
+		ev.Event = "unplan"
+	}
+	if was != 0 {
+		ev.Old = was.String()
+	}
+	return tx.happened(ev)
+}

@@ -1,0 +1,118 @@
+package store
+
+import (
+	"strconv"
+)
+
+// ended is what becomes of a job when it ends.
+func (tx *Tx) ended(j *Job, state JobState, reason string) error {
+	was := j.State
+	if was == JobRunning {
+		if err := tx.accrue(j); err != nil {
+			return err
+		}
+	}
+	if was == JobRunning || was == JobReserved {
+		if err := tx.vacate(j); err != nil {
+			return err
+		}
+	}
+	j.State, j.End, j.Reason = state, tx.now, reason
+	return tx.putJob(j, was)
+}
+
+// forChange finds a job that is in one of some states, a Conflict when it is in
+// another.
+func (tx *Tx) forChange(id uint64, verb string, states ...JobState) (*Job, error) {
+	if !tx.Writable() {
+		return nil, ErrReadOnly
+	}
+	j, err := tx.Job(id)
+	if err != nil {
+		return nil, err
+	}
+	for _, s := range states {
+		if j.State == s {
+			return j, nil
+		}
+	}
+	return nil, &Conflict{"job " + strconv.FormatUint(id, 10), "it is " + j.State.String() + " and cannot be " + verb}
+}
+
+// Finish ends a running job that has exited with a status: finished with 0, failed
+// with any other.
+func (tx *Tx) Finish(id uint64, status int, reason string) (*Job, error) {
+	j, err := tx.forChange(id, "done", JobRunning)
+	if err != nil {
+		return nil, err
+	}
+	state := JobFinished
+	if j.Exit = status; status != 0 {
+		state = JobFailed
+		if reason == "" {
+			reason = "exit status " + strconv.Itoa(status)
+		}
+	}
+	return j, tx.ended(j, state, reason)
+}
+
+// Cancel ends a job before it has ended of itself, wherever it is.
+func (tx *Tx) Cancel(id uint64, reason string) (*Job, error) {
+	j, err := tx.forChange(id, "cancelled", JobHeld, JobQueued, JobReserved, JobRunning)
+	if err != nil {
+		return nil, err
+	}
+	return j, tx.ended(j, JobCancelled, reason)
+}
+
+// Hold keeps a waiting job from starting until Unhold. What was planned for it is
+// given up.
+func (tx *Tx) Hold(id uint64, reason string) (*Job, error) {
+	j, err := tx.forChange(id, "held", JobQueued, JobReserved)
+	if err != nil {
+		return nil, err
+	}
+	if !j.Queued {
+		return nil, &Conflict{"job " + strconv.FormatUint(id, 10), "it was placed, not submitted: it does not wait in the queue"}
+	}
+	return j, tx.unplan(j, JobHeld, reason)
+}
+
+// Unhold lets a held job wait for its turn.
+func (tx *Tx) Unhold(id uint64) (*Job, error) {
+	j, err := tx.forChange(id, "released from a hold", JobHeld)
+	if err != nil {
+		return nil, err
+	}
+	j.Failures = 0
+	return j, tx.unplan(j, JobQueued, "")
+}
+
+// unplan takes a waiting job's plan away and gives it another state.
+func (tx *Tx) unplan(j *Job, state JobState, reason string) error {
+	was := j.State
+	if was == JobReserved || was == JobRunning {
+		if err := tx.vacate(j); err != nil {
+			return err
+		}
+	}
+	j.Start, j.End, j.Chunks, j.Along, j.Set, j.Path = 0, 0, nil, nil, "", ""
+	j.State, j.Reason, j.Launched = state, reason, false
+	return tx.putJob(j, was)
+}
+
+// Requeue takes a running job that was submitted off its nodes and puts it back
+// into the queue.
+func (tx *Tx) Requeue(id uint64, reason string) (*Job, error) {
+	j, err := tx.forChange(id, "queued again", JobRunning)
+	if err != nil {
+		return nil, err
+	}
+	if !j.Queued {
+		return nil, &Conflict{"job " + strconv.FormatUint(id, 10), "it was placed, not submitted: there is no place for it in the queue"}
+	}
+	if err := tx.accrue(j); err != nil {
+		return nil, err
+	}
+	return j, tx.unplan(j, JobQueued, reason)
+}

@@ -1,0 +1,131 @@
+package store
+
+import (
+	"encoding/binary"
+	"fmt"
+	"strconv"
+
+	"github.com/placectl/placectl/placer"
+)
+
+// Submission is a job, or an array of jobs, for the queue.
+type Submission struct {
+	placer.Request
+	Priority  int64 // the greater, the earlier
+	Array     int   // so many equal jobs that differ by their index; 0 for one job
+	Begin     int64 // Unix seconds, as Deadline: no start before; 0: whenever
+	Deadline  int64 // no end after; 0: whenever
+	After     []Dependency
+	Hold      bool
+	NoRequeue bool // not queued again when it is stopped for another class
+	Attended  bool // the submitter waits for the start and launches it himself
+	Command   []string
+}
+
+// Limits of a submission.
+const (
+	MaxArray    = 100_000
+	MaxPriority = 1 << 40
+)
+
+// Submit puts a job into the queue, or the jobs of an array, which have numbers in
+// a row. A submission whose Key was used before is those jobs again, whatever
+// became of them. It fails with ErrNotFound when it depends on a job that there is
+// not.
+func (tx *Tx) Submit(s Submission) ([]*Job, error) {
+	if !tx.Writable() {
+		return nil, ErrReadOnly
+	}
+	if list, err := tx.keyed(s.Key); list != nil || err != nil {
+		return list, err
+	}
+	j, err := tx.submitted(s)
+	if err != nil {
+		return nil, err
+	}
+	if s.Key != "" {
+		if err := tx.put(tableKeys, []byte(s.Key), append([]byte{1}, key64(tx.state.nextJob)...)); err != nil {
+			return nil, err
+		}
+	}
+	list := make([]*Job, max(1, s.Array))
+	for i := range list {
+		one := *j
+		if one.ID = tx.state.nextJob; s.Array > 0 {
+			one.Array, one.Index = one.ID-uint64(i), i
+		}
+		tx.state.nextJob++
+		if err := tx.putJob(&one, 0); err != nil {
+			return nil, tx.spoil(err)
+		}
+		list[i] = &one
+	}
+	return list, nil
+}
+
+// submitted is the job of a submission, verified.
+func (tx *Tx) submitted(s Submission) (*Job, error) {
+	a, err := tx.ask(s.Request)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case s.Array < 0 || s.Array > MaxArray:
+		return nil, fmt.Errorf("%w: an array of %d jobs; it must be from 1 to %d", ErrInvalid, s.Array, MaxArray)
+	case s.Priority < -MaxPriority || s.Priority > MaxPriority:
+		return nil, fmt.Errorf("%w: a priority of %d; it must be from %d to %d", ErrInvalid, s.Priority, -MaxPriority, MaxPriority)
+	case s.Deadline != 0 && s.Deadline < max(s.Begin, tx.now)+a.Duration:
+		return nil, fmt.Errorf("%w: %s after %s it is past the deadline, %s", ErrInvalid, strconv.FormatInt(a.Duration, 10)+" s",
+			stamp(max(s.Begin, tx.now)), stamp(s.Deadline))
+	}
+	after, err := tx.validDependencies(s.After)
+	if err != nil {
+		return nil, err
+	}
+	defs, err := tx.Resources()
+	if err != nil {
+		return nil, err
+	}
+	j := tx.asked(s.Request, a, defs)
+	j.State = JobQueued
+	if s.Hold {
+		j.State = JobHeld
+	}
+	j.Waiting = Waiting{Queued: true, Attended: s.Attended, NoRequeue: s.NoRequeue, Priority: s.Priority, Begin: s.Begin,
+		Deadline: s.Deadline, After: after, Command: s.Command}
+	return j, nil
+}
+
+// keyed is what an idempotency key led to before, nil for nothing.
+func (tx *Tx) keyed(key string) ([]*Job, error) {
+	if key == "" {
+		return nil, nil
+	}
+	row, err := tx.get(tableKeys, []byte(key))
+	if err != nil || len(row) != 9 {
+		return nil, err
+	}
+	j, err := tx.Job(binary.BigEndian.Uint64(row[1:]))
+	if err != nil || j.Array == 0 {
+		return []*Job{j}, err
+	}
+	return tx.ArrayJobs(j.Array)
+}
+
+// ArrayJobs are the jobs of an array, by index; its number is that of the first.
+// It fails with ErrNotFound when that is not the number of an array.
+func (tx *Tx) ArrayJobs(array uint64) ([]*Job, error) {
+	var list []*Job
+	err := tx.eachFrom(tableJobs, key64(array), nil, func(key, row []byte) (bool, error) {
+		j, err := decodeJob(key, row)
+		if err != nil || j.Array != array {
+			return false, err
+		}
+		list = append(list, j)
+		return true, nil
+	})
+	if err == nil && len(list) == 0 {
+		err = missing("job array", strconv.FormatUint(array, 10)+"[]")
+	}
+	return list, err
+}

@@ -1,0 +1,106 @@
+package store
+
+import (
+	"encoding/binary"
+
+	"github.com/placectl/placectl/index"
+)
+
+// A job that waits can begin to fit only when something makes room: nodes are given
+// back, a reservation begins or ends, a node comes up, a setting changes. Each such
+// moment is a waking. Wakings are numbered, and every bucket keeps the number of
+// the last that concerned it; a request that was refused keeps the number up to
+// which that is known. So a cycle looks again only at requests which could use what
+// has changed, however many wait. Time alone never makes room: as it passes, the
+// window that a request needs only moves towards what is planned.
+
+const wakeVersion = 1
+
+// allBuckets is the key of wakings that concern every bucket.
+var allBuckets = []byte{}
+
+// woke notes that room was made on nodes.
+func (tx *Tx) woke(nodes []uint32) error {
+	tx.state.wakes++
+	tx.dirty = tx.dirty || tx.Writable()
+	for _, n := range nodes {
+		bucket, _, err := tx.nodeHead(n)
+		if err != nil {
+			return err
+		}
+		tx.wakes()[bucket] = tx.state.wakes
+	}
+	return nil
+}
+
+// wokeAll notes that any request may fit now.
+func (tx *Tx) wokeAll() {
+	tx.state.wakes++
+	tx.loaded.wokeAll = tx.state.wakes
+	tx.dirty = tx.dirty || tx.Writable()
+}
+
+func (tx *Tx) wakes() map[uint32]uint64 {
+	if tx.loaded.wakes == nil {
+		tx.loaded.wakes = make(map[uint32]uint64)
+	}
+	return tx.loaded.wakes
+}
+
+// lastWake is the last waking that concerned one of the buckets.
+func (tx *Tx) lastWake(buckets []*index.Bucket) (last uint64, err error) {
+	if last, err = tx.wakeRow(allBuckets); err != nil {
+		return 0, err
+	}
+	last = max(last, tx.loaded.wokeAll)
+	for _, b := range buckets {
+		n, known := tx.loaded.wakes[b.ID]
+		if !known {
+			if n, err = tx.wakeRow(key32(b.ID)); err != nil {
+				return 0, err
+			}
+		}
+		last = max(last, n)
+	}
+	return last, nil
+}
+
+// wakeRow reads a number of a waking. The key of all is a byte, for bbolt has no
+// empty ones.
+func (tx *Tx) wakeRow(bucket []byte) (uint64, error) {
+	key := append([]byte{0}, bucket...)
+	row, err := tx.get(tableWakes, key)
+	if row == nil || err != nil {
+		return 0, err
+	}
+	d := decoder{b: row}
+	d.byte()
+	n := d.uint()
+	return n, d.done(tableWakes, key)
+}
+
+// flushWakes writes down what was woken.
+func (tx *Tx) flushWakes() error {
+	write := func(bucket []byte, n uint64) error {
+		return tx.put(tableWakes, append([]byte{0}, bucket...), binary.AppendUvarint([]byte{wakeVersion}, n))
+	}
+	for bucket, n := range tx.loaded.wakes {
+		if err := write(key32(bucket), n); err != nil {
+			return err
+		}
+	}
+	if tx.loaded.wokeAll == 0 {
+		return nil
+	}
+	return write(allBuckets, tx.loaded.wokeAll)
+}
+
+// givenBack puts nodes into the bitmaps that they belong to now that somebody has
+// left them.
+func (tx *Tx) givenBack(nodes []uint32) error {
+	if err := tx.reclass(nodes); err != nil {
+		return err
+	}
+	return tx.woke(nodes)
+}
+
