@@ -114,8 +114,8 @@ type pass struct {
 	lifted   map[uint64][]span // plans taken off the calendar to be made anew, by job
 	planned  int               // jobs that did not fit, and were planned or kept their plan
 	verdicts map[string]*verdict
-	letsIn   *bool // some reservation lets somebody in, once that was looked up
-	whole    bool  // every job that waits was looked at
+	letsIn   *bool  // some reservation lets somebody in, once that was looked up
+	whole    bool   // every job that waits was looked at
 	began    uint64 // the last waking before the cycle
 }
 

@@ -2,6 +2,7 @@ package store
 
 import (
 	"bytes"
+	"fmt"
 	"maps"
 	"slices"
 
@@ -39,14 +40,18 @@ func (tx *Tx) rows(b *bbolt.Bucket, t table, from, prefix []byte, fn func(k, v [
 	for (k != nil && hasPrefix(k, prefix)) || len(patched) > 0 {
 		inFile := k != nil && hasPrefix(k, prefix)
 		key, row := k, v
+		fromFile := true
 		if len(patched) > 0 && (!inFile || patched[0] <= string(k)) {
-			key, row = []byte(patched[0]), tx.patch[t][patched[0]]
+			key, row, fromFile = []byte(patched[0]), tx.patch[t][patched[0]], false
 			if inFile && bytes.Equal(key, k) {
 				k, v = c.Next()
 			}
 			patched = patched[1:]
 		} else {
 			k, v = c.Next()
+		}
+		if row == nil && fromFile { // to bbolt it is a table in the table
+			return fmt.Errorf("%w: table %s has something at %x that is no row", ErrDamaged, tables[t].name, key)
 		}
 		if row == nil {
 			continue

@@ -103,4 +103,3 @@ func (tx *Tx) givenBack(nodes []uint32) error {
 	}
 	return tx.woke(nodes)
 }
-
