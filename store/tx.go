@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/placer/fairshare"
 	"github.com/placectl/placectl/timeline"
 	"go.etcd.io/bbolt"
 )
@@ -35,7 +36,8 @@ type loaded struct {
 	reaches  map[uint32]reachRow
 	rooms    map[uint32]*roomBlock
 	reader   nodeReader
-	used     index.Node // scratch of cpusOf
+	used     index.Node         // scratch of cpusOf
+	matcher  *fairshare.Matcher // of the class shares
 }
 
 // counters are the clock and the numbers never used yet. One row.
