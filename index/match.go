@@ -205,34 +205,6 @@ func (ix *Index) SharedHosts() map[string]bool {
 	return hosts
 }
 
-// Configured is how much of a consumable all nodes have together.
-func (ix *Index) Configured(id ResID) int64 {
-	if ix.configured == nil || ix.configuredAt != ix.generation {
-		ix.configured, ix.configuredAt = make(map[ResID]int64), ix.generation
-	}
-	sum, ok := ix.configured[id]
-	if ok {
-		return sum
-	}
-	family := NodesWith
-	if ix.signed.has(id) {
-		family = HavingValue
-	}
-	for k, members := range ix.scan(BitsKey{Family: family, ID: uint32(id)}) {
-		if family == NodesWith {
-			sum += keyNum(k.Value) * int64(members.GetCardinality())
-			continue
-		}
-		for it := members.Iterator(); it.HasNext(); {
-			if b := ix.Bucket(it.Next()); b != nil {
-				sum += keyNum(k.Value) * int64(b.Total)
-			}
-		}
-	}
-	ix.configured[id] = sum
-	return sum
-}
-
 func andCells(cells []Cell, with *roaring.Bitmap) []Cell {
 	out := make([]Cell, 0, len(cells))
 	for _, c := range cells {

@@ -68,7 +68,7 @@ func (c *checker) check(tx *Tx) error {
 			}
 		}
 	}
-	return c.keys(tx)
+	return errors.Join(c.keys(tx), c.shares(tx))
 }
 
 // rows verifies the checksum of every row of every table, and that there are no

@@ -111,6 +111,9 @@ func (tx *Tx) RemoveResource(name string) error {
 	if slices.Contains(set.Signature, def.Name) || slices.Contains(set.GroupKey, def.Name) || slices.Contains(set.Topology, def.Name) {
 		return &Conflict{"resource " + def.Name, "the setting signature, group_key or topology names it"}
 	}
+	if set.ShareUnit == def.Name {
+		return &Conflict{"resource " + def.Name, "the setting share_unit names it"}
+	}
 	if tx.ranksBy(set.PriorityF, def) {
 		return &Conflict{"resource " + def.Name, "the setting priorityf names it"}
 	}

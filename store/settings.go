@@ -27,6 +27,7 @@ type Settings struct {
 	LocalTimeout    int64    // seconds
 	DefaultWalltime int64    // seconds
 	FinishOverdue   bool     // jobs past their end have ended; else they keep their nodes
+	ShareUnit       string   // what class shares count: UnitNodes, or the name of a consumable
 }
 
 // Setting describes one setting.
@@ -117,6 +118,8 @@ var settingDefs = []settingDef{
 			s.SetOrder = placer.SetOrder(i)
 			return nil
 		}},
+	{"share_unit", "ncpus", "what class shares count: ncpus, nodes, or another consumable resource",
+		func(defs *index.Defs, v string, s *Settings) error { return readUnit(defs, v, &s.ShareUnit) }},
 	{"signature", "", "resources whose values make a bucket; empty: all that are not unique",
 		func(defs *index.Defs, v string, s *Settings) error {
 			return readResources(defs, v, &s.Signature, signable)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/placer/fairshare"
 	"github.com/placectl/placectl/timeline"
 	"go.etcd.io/bbolt"
 )
@@ -38,7 +39,8 @@ type loaded struct {
 	endings  []ending          // by time and owner, nil unless holdEndings was called
 	wakes    map[uint32]uint64 // by bucket
 	wokeAll  uint64
-	used     index.Node // scratch of cpusOf
+	used     index.Node         // scratch of cpusOf
+	matcher  *fairshare.Matcher // of the class shares
 }
 
 // counters are the clock and the numbers never used yet. One row.

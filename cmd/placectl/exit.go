@@ -138,7 +138,7 @@ func (r *runner) report(err error) int {
 		err = errors.New("interrupted")
 	}
 	var text []byte
-	if r.Output == formatJSON || r.Output == formatJSONL {
+	if r.printsDocument() {
 		text = appendErrorJSON(nil, err, code, reason)
 	} else {
 		text = r.errorText(err)

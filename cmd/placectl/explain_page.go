@@ -32,7 +32,7 @@ func (r *runner) printExplained(tx *store.Tx, ex *store.Explained) error {
 	switch {
 	case r.Output == formatTable:
 		err = p.page()
-	case r.Output == formatJSON || r.Output == formatJSONL:
+	case r.printsDocument():
 		err = p.document()
 	case ex.Explanation == nil:
 		err = p.summary()

@@ -21,9 +21,9 @@ const importRules = `
 	index, timeline, placer, locality, query < store
 	index, timeline, placer, locality, query < cmd/placectl
 	store, cmd/placectl/swf                  < cmd/placectl
-	placer/backfill                          < cmd/placectl, bench
+	placer/backfill, placer/fairshare        < cmd/placectl, bench
 	index, timeline, placer, locality, query < bench
-	store, placer/fairshare, cmd/placectl/swf < bench
+	store, cmd/placectl/swf                  < bench
 `
 
 // confined are imports from elsewhere that belong to one package.

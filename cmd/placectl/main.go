@@ -65,6 +65,7 @@ func verbs() []verbEntry {
 		{"unreserve", unreserveCommand},
 		{"reservation", reservationCommand},
 		{"job", jobCommand},
+		{"class", classCommand},
 		{"gantt", ganttCommand},
 		{"stats", statsCommand},
 		{"simulate", simulateCommand},

@@ -69,7 +69,7 @@ func (r *runner) nodeLoad(c *cli.Context) error {
 // readLoads understands the arguments, or standard input. It comes before the
 // transaction, so that a slow pipe keeps nobody from the database. lines is nil
 // where the arguments are the loads.
-func (r *runner) readLoads(c *cli.Context) (loads []nodeLoad, lines *nodeFile, err error) {
+func (r *runner) readLoads(c *cli.Context) (loads []nodeLoad, lines *textFile, err error) {
 	words := c.Args().Slice()
 	if len(words) == 1 && words[0] == "-" {
 		return r.readLoadLines()
@@ -95,7 +95,7 @@ func (r *runner) readLoads(c *cli.Context) (loads []nodeLoad, lines *nodeFile, e
 type loadSetter struct {
 	tx      *store.Tx
 	verb    string
-	lines   *nodeFile           // where the loads come from, nil for arguments
+	lines   *textFile           // where the loads come from, nil for arguments
 	given   map[uint32]nodeLoad // by node
 	changes []loadChange
 }

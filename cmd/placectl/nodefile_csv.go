@@ -46,7 +46,7 @@ func (f *nodeFile) parseCSV() error {
 }
 
 // checkLines refuses lines that are too long, before they are copied about.
-func (f *nodeFile) checkLines() error {
+func (f *textFile) checkLines() error {
 	for at := 0; at < len(f.data); {
 		n := bytes.IndexByte(f.data[at:], '\n')
 		if n < 0 {

@@ -9,7 +9,7 @@ import (
 // readLoadLines reads standard input, a load a line. Empty lines say nothing; no
 // load at all is refused, because a program that died is a likelier cause of it
 // than a cluster without nodes.
-func (r *runner) readLoadLines() ([]nodeLoad, *nodeFile, error) {
+func (r *runner) readLoadLines() ([]nodeLoad, *textFile, error) {
 	in, err := r.input("-")
 	if err != nil {
 		return nil, nil, err
@@ -19,12 +19,12 @@ func (r *runner) readLoadLines() ([]nodeLoad, *nodeFile, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	f := &nodeFile{name: shownFile("-"), data: bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))}
+	f := newTextFile(shownFile("-"), data)
 	loads, err := f.parseLoads()
-	return loads, f, err
+	return loads, &f, err
 }
 
-func (f *nodeFile) parseLoads() ([]nodeLoad, error) {
+func (f *textFile) parseLoads() ([]nodeLoad, error) {
 	if err := f.checkText(); err != nil {
 		return nil, err
 	}
@@ -50,7 +50,7 @@ func (f *nodeFile) parseLoads() ([]nodeLoad, error) {
 }
 
 // parseLoad understands a line, which begins at at.
-func (f *nodeFile) parseLoad(line string, at int) (nodeLoad, error) {
+func (f *textFile) parseLoad(line string, at int) (nodeLoad, error) {
 	names, value, ok := strings.Cut(line, "=")
 	if words := strings.Fields(line); !ok && len(words) == 2 {
 		names, value, ok = words[0], words[1], true
@@ -68,7 +68,7 @@ func (f *nodeFile) parseLoad(line string, at int) (nodeLoad, error) {
 
 // placed adds to an error of the store where in the file its cause is. The
 // error keeps its kind: a node that is not there is no malformed line.
-func (f *nodeFile) placed(at int, err error) error {
+func (f *textFile) placed(at int, err error) error {
 	if f == nil {
 		return err
 	}

@@ -17,7 +17,7 @@ func FuzzLoadLines(f *testing.F) {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		one := nodeFile{name: "loads", data: data}
+		one := textFile{name: "loads", data: data}
 		loads, err := one.parseLoads()
 		if err != nil {
 			checkFileError(t, data, err)
@@ -30,7 +30,7 @@ func FuzzLoadLines(f *testing.F) {
 			}
 			fmt.Fprintf(&b, "%s=%g\n", l.names, l.load)
 		}
-		two := nodeFile{name: "loads", data: []byte(b.String())}
+		two := textFile{name: "loads", data: []byte(b.String())}
 		again, err := two.parseLoads()
 		if err != nil {
 			t.Fatalf("%q from %q: %v", b.String(), data, err)

@@ -119,8 +119,11 @@ func (r *runner) printer(res result) *printer {
 }
 
 func (r *runner) showsDetail() bool {
-	return r.Output == formatJSON || r.Output == formatJSONL || r.Output == formatLine
+	return r.printsDocument() || r.Output == formatLine
 }
+
+// printsDocument reports whether the answer is one document rather than rows.
+func (r *runner) printsDocument() bool { return r.Output == formatJSON || r.Output == formatJSONL }
 
 func (r *runner) layout(res result) layout {
 	switch r.Output {

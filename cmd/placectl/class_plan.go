@@ -1,0 +1,130 @@
+package main
+
+import (
+	"fmt"
+	"strconv"
+
+	"github.com/placectl/placectl/placer/fairshare"
+	"github.com/placectl/placectl/store"
+	"github.com/urfave/cli/v2"
+)
+
+func classPlanCommand(r *runner) *cli.Command {
+	return r.verb(&cli.Command{
+		Name:  "plan",
+		Usage: "what each class may start now, and has to stop",
+		Description: "Of the store: what its nodes that are up have, what running jobs hold of it and queued ones ask for, counted in\n" +
+			"the setting share_unit. Or of a state in a file, which needs no database:\n" +
+			`  {"total_workers":100,"classes":[{"name":"a","load_pct":60,"running":10,"waiting":80}, ...]}` + "\n" +
+			"load_pct is a load, and need not come to 100. Besides there may be class_order (of equal loads, those named\n" +
+			"first come first), running_workers and idle_workers, rebalance with threshold, min_duration_s and\n" +
+			"exceeded_for_s (-1: not at all), and jobs of a class with id, running and waiting. entitlement is the class's\n" +
+			"part of all; idle is what nobody wants.",
+		Flags:  []cli.Flag{&cli.StringFlag{Name: "from", Usage: "plan the state in `FILE`, - for standard input"}},
+		Action: r.classPlan,
+	}, about{
+		Example: "placectl class plan\n" +
+			`echo '{"total_workers":10,"classes":[{"name":"a","load_pct":7,"running":2,"waiting":9},{"name":"b","load_pct":3}]}' |` + "\n" +
+			"  placectl class plan --from - -o json",
+		Exits: readExits,
+	})
+}
+
+func (r *runner) classPlan(c *cli.Context) error {
+	if err := wantArgs(c, 0, 0); err != nil {
+		return err
+	}
+	if !c.IsSet("from") {
+		return r.view(func(tx *store.Tx) error {
+			state, err := tx.ShareState()
+			if err != nil {
+				return err
+			}
+			return r.planShares(state, func(class, job int) string { return "" })
+		})
+	}
+	f, err := r.readShareFile(c.String("from"))
+	if err != nil {
+		return malformed(c, err)
+	}
+	if err := r.planShares(f.state(r.now().Unix()), f.jobID); err != nil {
+		return usagef(verbName(c), "%s: %w", f.name, err)
+	}
+	return nil
+}
+
+// classPlanned is a class's part of a plan as JSON shows it.
+type classPlanned struct {
+	Name        string         `json:"name"`
+	LoadPct     int            `json:"load_pct"`
+	Entitlement int            `json:"entitlement"`
+	Running     int            `json:"running"`
+	Waiting     int            `json:"waiting"`
+	Loaned      int            `json:"loaned"`
+	Start       int            `json:"start"`
+	Stop        int            `json:"stop"`
+	JobStarts   map[string]int `json:"job_starts,omitempty"`
+	StopJobs    []string       `json:"stop_jobs,omitempty"`
+}
+
+// planShares plans a state and prints what comes of it. jobID names a job of a
+// class.
+func (r *runner) planShares(state *fairshare.State, jobID func(class, job int) string) error {
+	plan, err := new(fairshare.Planner).Plan(state)
+	if err != nil {
+		return err
+	}
+	classes := make([]classPlanned, len(plan.Classes))
+	for i, c := range plan.Classes {
+		s := &state.Classes[i]
+		classes[i] = classPlanned{Name: c.Name, LoadPct: c.LoadPct, Entitlement: c.Entitlement, Running: s.Running, Waiting: s.Waiting,
+			Loaned: c.Loaned, Start: c.Start, Stop: c.Stop, JobStarts: jobStarts(c.JobStarts, func(job int) string { return jobID(i, job) })}
+		for _, t := range c.StopTasks {
+			classes[i].StopJobs = append(classes[i].StopJobs, strconv.FormatUint(t.ID, 10))
+		}
+	}
+	if r.printsDocument() {
+		return r.printShareSums(state, plan, classes)
+	}
+	p := r.printer(result{Columns: []column{{Name: "name"}, {Name: "load_pct", Kind: integer}, {Name: "entitlement", Kind: integer},
+		{Name: "running", Kind: integer}, {Name: "waiting", Kind: integer}, {Name: "loaned", Kind: integer},
+		{Name: "start", Kind: integer}, {Name: "stop", Kind: integer}}})
+	for _, c := range classes {
+		p.row(c.Name, c.LoadPct, c.Entitlement, c.Running, c.Waiting, c.Loaned, c.Start, c.Stop)
+	}
+	if err := p.close(); err != nil || r.Output != formatTable {
+		return err
+	}
+	fmt.Fprintln(r.stdout)
+	return r.printShareSums(state, plan, nil)
+}
+
+// printShareSums prints what is about all classes, and in a document those as well.
+func (r *runner) printShareSums(state *fairshare.State, plan *fairshare.Plan, classes []classPlanned) error {
+	res := result{Record: true, Columns: []column{{Name: "idle", Kind: integer}, {Name: "total_workers", Kind: integer},
+		{Name: "away", Kind: integer}, {Name: "spread", Kind: integer}, {Name: "rebalanced", Kind: boolean}}}
+	row := []any{plan.Idle, state.TotalWorkers, state.Away, plan.Spread, plan.Rebalanced}
+	if r.printsDocument() {
+		res.Columns = append([]column{{Name: "classes", Kind: object}}, res.Columns...)
+		row = append([]any{classes}, row...)
+	}
+	p := r.printer(res)
+	p.row(row...)
+	return p.close()
+}
+
+// jobStarts are the starts of a class by job, nil where it is not said how many
+// tasks which job has.
+func jobStarts(starts []int, id func(job int) string) map[string]int {
+	var out map[string]int
+	for i, n := range starts {
+		if n == 0 {
+			continue
+		}
+		if out == nil {
+			out = make(map[string]int)
+		}
+		out[id(i)] += n
+	}
+	return out
+}

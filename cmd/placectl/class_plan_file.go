@@ -1,0 +1,142 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/placectl/placectl/index"
+)
+
+// A shareFile is a state of classes in JSON. What is not known inside a class is
+// refused, since a share would come out wrong; beside the classes it is only
+// named: records of states bring notes and answers along.
+type shareFile struct {
+	textFile
+	unknown []string
+
+	TotalWorkers   *int
+	RunningWorkers *int
+	IdleWorkers    *int
+	ClassOrder     []string
+	Rebalance      shareFileRebalance
+	Classes        []shareFileClass
+}
+
+type shareFileRebalance struct {
+	Threshold   int   `json:"threshold"`
+	MinDuration int64 `json:"min_duration_s"`
+	ExceededFor int64 `json:"exceeded_for_s"` // seconds; -1: the spread is below the threshold
+}
+
+type shareFileClass struct {
+	Name    string         `json:"name"`
+	Load    int            `json:"load_pct"`
+	Running int            `json:"running"`
+	Waiting int            `json:"waiting"`
+	Jobs    []shareFileJob `json:"jobs"`
+}
+
+type shareFileJob struct {
+	ID      string `json:"id"`
+	Running int    `json:"running"`
+	Waiting int    `json:"waiting"`
+}
+
+// shareFileNotes are members that say nothing about the state: of records, what a
+// state is called and what came of it.
+var shareFileNotes = []string{"name", "kind", "deterministic", "anomaly", "outcomes", "test_expected_net"}
+
+func (r *runner) readShareFile(name string) (*shareFile, error) {
+	in, err := r.input(name)
+	if err != nil {
+		return nil, err
+	}
+	defer in.Close()
+	data, err := readAllCapped(in)
+	if err != nil {
+		return nil, err
+	}
+	f, err := parseShareFile(shownFile(name), data)
+	if err == nil && len(f.unknown) > 0 {
+		r.notef("%s: not known here, and passed over: %s", f.name, strings.Join(f.unknown, ", "))
+	}
+	return f, err
+}
+
+func parseShareFile(name string, data []byte) (*shareFile, error) {
+	f := &shareFile{textFile: newTextFile(name, data), Rebalance: shareFileRebalance{ExceededFor: -1}}
+	if err := f.checkText(); err != nil {
+		return nil, err
+	}
+	if err := f.checkJSON(); err != nil {
+		return nil, err
+	}
+	if err := f.members(); err != nil {
+		return nil, err
+	}
+	return f, f.check()
+}
+
+// checkJSON finds what is no JSON, or more than one document.
+func (f *shareFile) checkJSON() error {
+	at := skipBlanks(f.data, 0)
+	if at == len(f.data) {
+		return f.errAt(0, "there is nothing: expected a state, such as %s", shareFileExample)
+	}
+	var all json.RawMessage
+	err := json.Unmarshal(f.data, &all)
+	var syntax *json.SyntaxError
+	switch {
+	case errors.As(err, &syntax) && int(syntax.Offset) >= len(f.data):
+		return f.errAt(len(f.data), "the file ends in the middle of its JSON; it may have been cut off")
+	case errors.As(err, &syntax):
+		return f.errAt(max(0, int(syntax.Offset)-1), "this is not JSON: %w", err)
+	case err != nil:
+		return f.errAt(0, "this is not JSON: %w", err)
+	case f.data[at] != '{':
+		return f.errAt(at, "expected an object: a state, such as %s", shareFileExample)
+	}
+	return nil
+}
+
+const shareFileExample = `{"total_workers":10,"classes":[{"name":"a","load_pct":100,"running":2,"waiting":9}]}`
+
+// members reads what the outer object has. That it is JSON is known.
+func (f *shareFile) members() error {
+	known := map[string]any{"total_workers": &f.TotalWorkers, "workers": &f.TotalWorkers, "running_workers": &f.RunningWorkers,
+		"running": &f.RunningWorkers, "idle_workers": &f.IdleWorkers, "class_order": &f.ClassOrder, "rebalance": &f.Rebalance, "classes": &f.Classes}
+	seen := make(map[string]bool)
+	dec := json.NewDecoder(bytes.NewReader(f.data))
+	dec.Token() //nolint:errcheck // the brace
+	for dec.More() {
+		at := int(dec.InputOffset()) + bytes.IndexByte(f.data[dec.InputOffset():], '"')
+		word, _ := dec.Token()
+		name, _ := word.(string)
+		var raw json.RawMessage
+		if err := dec.Decode(&raw); err != nil {
+			return f.errAt(at, "this is not JSON: %w", err)
+		}
+		switch to, ok := known[name]; {
+		case seen[name]:
+			return f.errAt(at, "%s is there twice", name)
+		case ok:
+			if err := f.member(name, raw, int(dec.InputOffset())-len(raw), to); err != nil {
+				return err
+			}
+		case !slices.Contains(shareFileNotes, name):
+			f.unknown = append(f.unknown, quoted(name)+index.DidYouMean(name, slices.Sorted(maps.Keys(known))))
+		}
+		seen[name] = true
+	}
+	return nil
+}
+
+// member reads a member, whose value raw begins at at.
+func (f *shareFile) member(name string, raw []byte, at int, to any) error {
+	return f.decodeStrictly(name, raw, at, to,
+		[]string{"name", "load_pct", "running", "waiting", "jobs", "id", "threshold", "min_duration_s", "exceeded_for_s"})
+}

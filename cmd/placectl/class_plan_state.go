@@ -1,0 +1,85 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/placectl/placectl/placer/fairshare"
+)
+
+// check finds what a file lacks, or says twice, that a plan would not tell.
+func (f *shareFile) check() error {
+	switch {
+	case f.TotalWorkers == nil:
+		return f.errAt(0, "total_workers is missing: expected how many workers there are, such as %s", shareFileExample)
+	case len(f.Classes) == 0:
+		return f.errAt(0, "classes is missing, or empty: expected a state, such as %s", shareFileExample)
+	case f.Rebalance.ExceededFor < -1:
+		return f.errAt(0, "rebalance.exceeded_for_s is %d: expected seconds, or -1 for not at all", f.Rebalance.ExceededFor)
+	}
+	names := make(map[string]bool)
+	running := 0
+	for i, c := range f.Classes {
+		if c.Name == "" {
+			return f.errAt(0, "class %d has no name", i+1)
+		}
+		if names[c.Name] {
+			return f.errAt(0, "class %s is there twice", quoted(c.Name))
+		}
+		names[c.Name] = true
+		if c.Running < 0 || c.Running > fairshare.MaxCount {
+			return f.errAt(0, "class %s runs %d: expected 0 to %d", quoted(c.Name), c.Running, int64(fairshare.MaxCount))
+		}
+		running += c.Running
+	}
+	return f.checkWorkers(running)
+}
+
+// checkWorkers verifies that the workers of the classes, the idle ones and all of
+// them agree.
+func (f *shareFile) checkWorkers(running int) error {
+	if f.RunningWorkers != nil && *f.RunningWorkers < running {
+		return f.errAt(0, "running_workers is %d, and the classes run %d", *f.RunningWorkers, running)
+	}
+	if f.RunningWorkers != nil {
+		running = *f.RunningWorkers
+	}
+	if idle := f.IdleWorkers; idle != nil && (*idle < 0 || *idle > max(0, *f.TotalWorkers-running)) {
+		return f.errAt(0, "idle_workers is %d: of %d workers %d run something", *idle, *f.TotalWorkers, running)
+	}
+	return nil
+}
+
+// state is what the file says, at an instant. Workers that are neither idle nor
+// run something for a class are away.
+func (f *shareFile) state(now int64) *fairshare.State {
+	s := &fairshare.State{TotalWorkers: *f.TotalWorkers, ClassOrder: f.ClassOrder, Now: now,
+		Rebalance: fairshare.Rebalance{Threshold: f.Rebalance.Threshold, MinDuration: f.Rebalance.MinDuration}}
+	if f.Rebalance.ExceededFor >= 0 {
+		s.Timer = fairshare.Timer{Running: true, Since: now - f.Rebalance.ExceededFor}
+	}
+	running := 0
+	for _, c := range f.Classes {
+		class := fairshare.Class{Name: c.Name, Load: c.Load, Running: c.Running, Waiting: c.Waiting}
+		for _, j := range c.Jobs {
+			class.Jobs = append(class.Jobs, fairshare.Job{Running: j.Running, Waiting: j.Waiting})
+		}
+		s.Classes = append(s.Classes, class)
+		running += c.Running
+	}
+	switch {
+	case f.IdleWorkers != nil:
+		s.Away = max(0, s.TotalWorkers-running-*f.IdleWorkers)
+	case f.RunningWorkers != nil:
+		s.Away = max(0, *f.RunningWorkers-running)
+	}
+	return s
+}
+
+// jobID is what the file calls a job of a class, its place among them where it
+// says nothing.
+func (f *shareFile) jobID(class, job int) string {
+	if id := f.Classes[class].Jobs[job].ID; id != "" {
+		return id
+	}
+	return fmt.Sprintf("#%d", job+1)
+}

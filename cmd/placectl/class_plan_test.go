@@ -1,0 +1,30 @@
+package main
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/placectl/placectl/placer/fairshare"
+)
+
+// FuzzShareFile: whatever a file holds, it is a state that can be tried, or an error
+// that says where.
+func FuzzShareFile(f *testing.F) {
+	f.Add([]byte(shareFileExample))
+	f.Add([]byte(`{"total_workers":9,"rebalance":{"threshold":1,"min_duration_s":1,"exceeded_for_s":9},"class_order":["a"],` +
+		`"classes":[{"name":"a","load_pct":1,"waiting":3,"jobs":[{"id":"x","waiting":3}]}]}`))
+	f.Add([]byte("{\"total_workers\":\"\\\"x\",\n\"classes\":[{\"nme\":1}]}"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		file, err := parseShareFile("state", data)
+		var at *fileError
+		if err != nil {
+			if !errors.As(err, &at) || at.line < 1 || at.col < 1 {
+				t.Fatalf("%v: no place", err)
+			}
+			return
+		}
+		if _, err := new(fairshare.Planner).Plan(file.state(1_000_000)); err != nil && !errors.Is(err, fairshare.ErrState) {
+			t.Fatal(err)
+		}
+	})
+}

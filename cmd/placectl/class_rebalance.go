@@ -1,0 +1,61 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/placectl/placectl/placer/fairshare"
+	"github.com/urfave/cli/v2"
+)
+
+func classRebalanceCommand(r *runner) *cli.Command {
+	return r.verb(&cli.Command{
+		Name:  "rebalance",
+		Usage: "say when jobs are stopped so that classes get their shares back",
+		Description: "Once one class has been so far below its share, and another so far above, that together it comes to the\n" +
+			"threshold, for the whole of the minimum duration, the next cycle stops the newest jobs of classes that have\n" +
+			"loans, and starts others. A threshold of 0 turns it off.",
+		Flags: []cli.Flag{&cli.StringFlag{Name: "threshold", Usage: "from `P` percentage points on, 0 to 200"},
+			&cli.StringFlag{Name: "minimum", Usage: "for as long as `D`"}, dryRunFlag()},
+		Action: r.classRebalance,
+	}, about{Example: "placectl class rebalance --threshold 20 --minimum 10m", Exits: writeExits})
+}
+
+func (r *runner) classRebalance(c *cli.Context) error {
+	if err := wantArgs(c, 0, 0); err != nil {
+		return err
+	}
+	if countSet(c, "threshold", "minimum") == 0 {
+		return usagef(verbName(c), "nothing to set; name a --threshold, a --minimum or both")
+	}
+	points, err := parsePoints(c.String("threshold"))
+	if c.IsSet("threshold") && err != nil {
+		return usagef(verbName(c), "--threshold: %w", err)
+	}
+	minimum, err := r.duration(c, "minimum")
+	if err != nil {
+		return err
+	}
+	return r.changeShares(c, func(s *fairshare.Settings) error {
+		var threshold, duration error
+		if c.IsSet("threshold") {
+			threshold = s.SetRebalanceThreshold(points)
+		}
+		if c.IsSet("minimum") {
+			duration = s.SetRebalanceMinimumDuration(int64(minimum / time.Second))
+		}
+		return errors.Join(threshold, duration)
+	})
+}
+
+// parsePoints reads percentage points, 20 or 20%.
+func parsePoints(s string) (int, error) {
+	n, err := strconv.Atoi(strings.TrimSuffix(s, "%"))
+	if err != nil {
+		return 0, fmt.Errorf("%s is not a whole number of percentage points, such as 20", quoted(s))
+	}
+	return n, nil
+}

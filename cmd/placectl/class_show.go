@@ -1,0 +1,118 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/placectl/placectl/placer/fairshare"
+	"github.com/placectl/placectl/store"
+	"github.com/urfave/cli/v2"
+)
+
+func classShowCommand(r *runner) *cli.Command {
+	return r.verb(&cli.Command{
+		Name:  "show",
+		Usage: "the classes, and all that is set about shares",
+		Description: "As a table and as JSON it is everything; csv, tsv, md, line and id have the classes alone. load_pct is the load\n" +
+			"as a percentage of all, out_of_balance_since when the spread came to be at the threshold of rebalancing.",
+		Action: r.classShow,
+	}, about{Example: "placectl class show", Exits: readExits})
+}
+
+func (r *runner) classShow(c *cli.Context) error {
+	if err := wantArgs(c, 0, 0); err != nil {
+		return err
+	}
+	return r.view(r.printShares)
+}
+
+// The shapes of the JSON document.
+type (
+	classObject struct {
+		Name    string `json:"name"`
+		Load    int    `json:"load"`
+		LoadPct int    `json:"load_pct"`
+	}
+	mappingObject struct {
+		Class     string `json:"class"`
+		Requestor string `json:"requestor"`
+	}
+)
+
+// printShares answers with the settings as they are.
+func (r *runner) printShares(tx *store.Tx) error {
+	s, err := tx.Shares()
+	if err != nil {
+		return err
+	}
+	classes, err := classObjects(s)
+	if err != nil {
+		return err
+	}
+	if r.printsDocument() {
+		return r.printShareSettings(tx, s, classes)
+	}
+	p := r.printer(result{Columns: []column{{Name: "name"}, {Name: "load", Kind: integer}, {Name: "load_pct", Kind: integer}}})
+	for _, c := range classes {
+		p.row(c.Name, c.Load, c.LoadPct)
+	}
+	if err := p.close(); err != nil || r.Output != formatTable {
+		return err
+	}
+	if len(s.Map) > 0 {
+		fmt.Fprintln(r.stdout)
+		p := r.printer(result{Columns: []column{{Name: "requestor"}, {Name: "class"}}})
+		for _, m := range s.Map {
+			p.row(m.Requestor, m.Class)
+		}
+		if err := p.close(); err != nil {
+			return err
+		}
+	}
+	fmt.Fprintln(r.stdout)
+	return r.printShareSettings(tx, s, nil)
+}
+
+// printShareSettings prints the settings that are one of a kind, and in a document
+// the lists as well.
+func (r *runner) printShareSettings(tx *store.Tx, s *fairshare.Settings, classes []classObject) error {
+	set, err := tx.Settings()
+	if err != nil {
+		return err
+	}
+	timer, err := tx.ShareTimer()
+	if err != nil {
+		return err
+	}
+	var since any
+	if timer.Running {
+		since = timer.Since
+	}
+	res := result{Record: true, Columns: []column{{Name: "default"}, {Name: "unit"}, {Name: "rebalance_threshold", Kind: integer},
+		{Name: "rebalance_minimum", Kind: span}, {Name: "out_of_balance_since", Kind: when}}}
+	row := []any{orNil(s.DefaultClass()), set.ShareUnit, s.RebalanceThreshold(), s.RebalanceMinimumDuration(), since}
+	if r.printsDocument() {
+		mappings := make([]mappingObject, len(s.Map))
+		for i, m := range s.Map {
+			mappings[i] = mappingObject(m)
+		}
+		res.Columns = append([]column{{Name: "classes", Kind: object}, {Name: "map", Kind: object}}, res.Columns...)
+		row = append([]any{classes, mappings}, row...)
+	}
+	p := r.printer(res)
+	p.row(row...)
+	return p.close()
+}
+
+// classObjects are the classes as they were set, with their part of all loads.
+func classObjects(s *fairshare.Settings) ([]classObject, error) {
+	classes, _ := s.NewClasses()
+	plan, err := new(fairshare.Planner).Plan(&fairshare.State{Classes: classes})
+	if err != nil {
+		return nil, err
+	}
+	out := make([]classObject, len(classes))
+	for i, c := range plan.Classes {
+		out[i] = classObject{c.Name, classes[i].Load, c.LoadPct}
+	}
+	return out, nil
+}

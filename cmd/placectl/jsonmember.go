@@ -1,0 +1,71 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"reflect"
+	"regexp"
+	"strconv"
+
+	"github.com/placectl/placectl/index"
+)
+
+// decodeStrictly decodes raw, which begins at at in the file, into what to points
+// to. What to has no place for is an error; of the words known the likeliest is
+// suggested. what is how the errors call it.
+func (f *textFile) decodeStrictly(what string, raw []byte, at int, to any, known []string) error {
+	dec := json.NewDecoder(bytes.NewReader(raw))
+	dec.DisallowUnknownFields()
+	err := dec.Decode(to)
+	var typed *json.UnmarshalTypeError
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &typed):
+		if typed.Field != "" {
+			what += "." + typed.Field
+		}
+		return f.errAt(at+literalStart(raw, int(typed.Offset)), "%s: %s where %s belongs", what, typed.Value, kindWord(typed.Type.Kind()))
+	}
+	if m := unknownMember.FindStringSubmatch(err.Error()); m != nil {
+		word, _ := strconv.Unquote(m[1])
+		return f.errAt(at+max(0, bytes.Index(raw, []byte(m[1]))), "%s: there is no %s%s", what, quoted(word), index.DidYouMean(word, known))
+	}
+	return f.errAt(at, "%s: %w", what, err)
+}
+
+// unknownMember is what encoding/json says of a member that it has no place for. It
+// has no type for it.
+var unknownMember = regexp.MustCompile(`^json: unknown field ("(?:[^"\\]|\\.)*")$`)
+
+// literalStart is where the value begins that a decoder refused: the decoder says
+// where it ends, or of a list or an object the byte after the first.
+func literalStart(raw []byte, end int) int {
+	i := min(end, len(raw)) - 1
+	if i < 0 || raw[i] == '[' || raw[i] == '{' {
+		return max(0, i)
+	}
+	if raw[i] == '"' {
+		for i--; i > 0 && (raw[i] != '"' || raw[i-1] == '\\'); i-- {
+		}
+		return max(0, i)
+	}
+	for i > 0 && !bytes.ContainsRune([]byte(":,[{ \t\r\n"), rune(raw[i-1])) {
+		i--
+	}
+	return i
+}
+
+// kindWord says what a value should be.
+func kindWord(k reflect.Kind) string {
+	switch k {
+	case reflect.Int, reflect.Int64:
+		return "a whole number"
+	case reflect.String:
+		return "a string"
+	case reflect.Slice:
+		return "a list"
+	}
+	return "an object"
+}

@@ -1,0 +1,73 @@
+package index
+
+import "github.com/RoaringBitmap/roaring/v2"
+
+// Configured is how much of a consumable all nodes have together.
+func (ix *Index) Configured(id ResID) int64 {
+	if ix.configured == nil || ix.configuredAt != ix.generation {
+		ix.configured, ix.configuredAt = make(map[ResID]int64), ix.generation
+	}
+	sum, ok := ix.configured[id]
+	if !ok {
+		sum = ix.total(id, func(b *Bucket) int64 { return int64(b.Total) }, nil)
+		ix.configured[id] = sum
+	}
+	return sum
+}
+
+// InService is how much of a consumable the nodes that are up have together. It
+// costs what different values there are, not nodes.
+func (ix *Index) InService(id ResID) int64 {
+	return ix.total(id, func(b *Bucket) int64 { return int64(b.Up()) }, ix.NotUp())
+}
+
+// total adds up a resource: of so many nodes of each bucket where it is part of
+// the signature, else of all nodes but some.
+func (ix *Index) total(id ResID, nodes func(*Bucket) int64, but *roaring.Bitmap) int64 {
+	sum := int64(0)
+	if !ix.signed.has(id) {
+		for k, with := range ix.scan(BitsKey{Family: NodesWith, ID: uint32(id)}) {
+			n := with.GetCardinality()
+			if but != nil {
+				n -= with.AndCardinality(but)
+			}
+			sum += keyNum(k.Value) * int64(n)
+		}
+		return sum
+	}
+	for k, having := range ix.scan(BitsKey{Family: HavingValue, ID: uint32(id)}) {
+		for it := having.Iterator(); it.HasNext(); {
+			if b := ix.Bucket(it.Next()); b != nil {
+				sum += keyNum(k.Value) * nodes(b)
+			}
+		}
+	}
+	return sum
+}
+
+// NotUp is the nodes that are down, offline or drained.
+func (ix *Index) NotUp() *roaring.Bitmap {
+	out := roaring.New()
+	for id := range ix.limits.Buckets {
+		b := ix.Bucket(id)
+		if b == nil || b.Count[None] == 0 {
+			continue
+		}
+		some := roaring.AndNot(ix.Nodes(b, None), ix.Nodes(b, Free))
+		some.AndNot(ix.Nodes(b, Later))
+		some.AndNot(ix.Nodes(b, Busy))
+		out.Or(some)
+	}
+	return out
+}
+
+// CountUp is how many nodes are up.
+func (ix *Index) CountUp() int {
+	n := 0
+	for id := range ix.limits.Buckets {
+		if b := ix.Bucket(id); b != nil {
+			n += b.Up()
+		}
+	}
+	return n
+}

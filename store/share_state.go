@@ -1,0 +1,180 @@
+package store
+
+import (
+	"github.com/RoaringBitmap/roaring/v2"
+	"github.com/placectl/placectl/placer"
+	"github.com/placectl/placectl/placer/fairshare"
+)
+
+// ShareState is what class shares are planned on now: all nodes that are up, what
+// running jobs have of them, and what queued jobs ask for, by class and in the unit
+// of the setting share_unit. What runs on nodes that are not up counts nowhere.
+// What a reservation that lets nobody in keeps now is away. A job is in the class
+// that JobClass says.
+func (tx *Tx) ShareState() (*fairshare.State, error) {
+	t, err := tx.newShareTally()
+	if err != nil {
+		return nil, err
+	}
+	if err := tx.EachJob(t.runs, JobRunning); err != nil {
+		return nil, err
+	}
+	if err := tx.EachJob(t.waits, JobQueued); err != nil {
+		return nil, err
+	}
+	return &t.state, nil
+}
+
+// JobClass is the class that a job's shares are of: the one that was given, where
+// there is such a class, else that of its user as a requestor; "" in a store
+// without classes.
+func (tx *Tx) JobClass(j *Job) (string, error) {
+	s, err := tx.Shares()
+	if err != nil {
+		return "", err
+	}
+	for _, c := range s.Loads {
+		if c.Class == j.Class {
+			return j.Class, nil
+		}
+	}
+	return tx.ClassOf(j.User)
+}
+
+// A shareTally counts jobs into the classes of a state. Whoever goes through the
+// jobs anyway, as a cycle does, hands them to runs and waits.
+type shareTally struct {
+	tx     *Tx
+	unit   shareUnit
+	state  fairshare.State
+	places map[string]int    // in state.Classes, by name
+	known  map[[2]string]int // the same, by class given and user
+	asked  map[string]int64
+	notUp  *roaring.Bitmap
+}
+
+// newShareTally begins with nothing running or waiting.
+func (tx *Tx) newShareTally() (*shareTally, error) {
+	s, err := tx.Shares()
+	if err != nil {
+		return nil, err
+	}
+	t := &shareTally{tx: tx, known: make(map[[2]string]int), asked: make(map[string]int64)}
+	t.state.Now, t.state.Rebalance = tx.now, s.Rebalance
+	t.state.Classes, t.places = s.NewClasses()
+	if t.state.Timer, err = tx.ShareTimer(); err != nil {
+		return nil, err
+	}
+	if t.unit, err = tx.shareUnit(); err != nil {
+		return nil, err
+	}
+	ix, err := tx.Index()
+	if err != nil {
+		return nil, err
+	}
+	t.notUp = ix.NotUp()
+	t.state.TotalWorkers = int(t.unit.inService(ix))
+	if err := tx.EachReservation(t.keeps); err != nil {
+		return nil, err
+	}
+	return t, ix.Err()
+}
+
+// keeps counts what a reservation keeps from everybody as away.
+func (t *shareTally) keeps(r *Reservation) error {
+	if r.Start > t.tx.now || r.End <= t.tx.now || len(r.Access) > 0 {
+		return nil
+	}
+	amount := int64(0)
+	for i, node := range r.Nodes {
+		if t.notUp.Contains(node) {
+			continue
+		}
+		n, err := t.unit.amountOn(t.tx, node, r.span(i).Use)
+		if err != nil {
+			return err
+		}
+		amount += n
+	}
+	t.state.Away += int(t.unit.steps(amount))
+	return nil
+}
+
+// runs counts a job that runs.
+func (t *shareTally) runs(j *Job) error {
+	c, err := t.class(j)
+	if c == nil || err != nil {
+		return err
+	}
+	units, err := t.held(j)
+	if err != nil || units == 0 {
+		return err
+	}
+	c.Running += units
+	c.Tasks = append(c.Tasks, fairshare.Task{ID: j.ID, Start: j.Start, Units: units})
+	return nil
+}
+
+// waits counts a job that waits.
+func (t *shareTally) waits(j *Job) error {
+	c, err := t.class(j)
+	if c == nil || err != nil {
+		return err
+	}
+	units, err := t.wants(j)
+	c.Waiting += units
+	return err
+}
+
+// class finds a job's class, nil in a store without classes.
+func (t *shareTally) class(j *Job) (*fairshare.Class, error) {
+	if len(t.state.Classes) == 0 {
+		return nil, nil
+	}
+	who := [2]string{j.Class, j.User}
+	at, known := t.known[who]
+	if !known {
+		name, err := t.tx.JobClass(j)
+		if err != nil {
+			return nil, err
+		}
+		at = t.places[name]
+		t.known[who] = at
+	}
+	return &t.state.Classes[at], nil
+}
+
+// held is how many units a running job has on nodes that are up.
+func (t *shareTally) held(j *Job) (int, error) {
+	spans, err := t.tx.spansOf(j)
+	if err != nil {
+		return 0, err
+	}
+	amount := int64(0)
+	for _, s := range spans {
+		if t.notUp.Contains(s.node) {
+			continue
+		}
+		n, err := t.unit.amountOn(t.tx, s.node, s.Use)
+		if err != nil {
+			return 0, err
+		}
+		amount += n
+	}
+	return int(t.unit.steps(amount)), nil
+}
+
+// wants is how many units a waiting job asks for. Many ask for the same.
+func (t *shareTally) wants(j *Job) (int, error) {
+	key := j.Select + "\x00" + j.Place
+	units, known := t.asked[key]
+	if !known {
+		spec, err := placer.Parse(t.tx.loaded.defs, placer.Request{Select: j.Select, Place: j.Place})
+		if err != nil {
+			return 0, err
+		}
+		units = t.unit.asked(t.tx.loaded.defs, spec)
+		t.asked[key] = units
+	}
+	return int(units), nil
+}

@@ -1,0 +1,212 @@
+package store
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/placer"
+	"github.com/placectl/placectl/placer/fairshare"
+)
+
+// someShares are settings with something of everything.
+func someShares() *fairshare.Settings {
+	return &fairshare.Settings{
+		Loads:     []fairshare.ClassLoad{{Class: "day", Load: 3}, {Class: "night", Load: 1}},
+		Map:       []fairshare.Mapping{{Class: "night", Requestor: "^cron-"}, {Class: "day", Requestor: "^ann$"}},
+		Default:   "day",
+		Rebalance: fairshare.Rebalance{Threshold: 20, MinDuration: 600},
+	}
+}
+
+func setShares(t *testing.T, db *DB, s *fairshare.Settings) {
+	t.Helper()
+	if err := db.Update(func(tx *Tx) error { return tx.SetShares(s) }); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestSharesAreKept(t *testing.T) {
+	db, _ := newDB(t)
+	setShares(t, db, someShares())
+	err := db.View(func(tx *Tx) error {
+		got, err := tx.Shares()
+		if diff := cmp.Diff(someShares(), got); diff != "" {
+			t.Error(diff)
+		}
+		for requestor, want := range map[string]string{"cron-7": "night", "ann": "day", "bob": "day"} {
+			if class, err := tx.ClassOf(requestor); class != want || err != nil {
+				t.Errorf("%s is in %s, want %s (%v)", requestor, class, want, err)
+			}
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	bad := someShares()
+	bad.Default = "dusk"
+	err = db.Update(func(tx *Tx) error { return tx.SetShares(bad) })
+	var setting *fairshare.SettingError
+	if !errors.Is(err, ErrInvalid) || !errors.As(err, &setting) || setting.What != "default class" {
+		t.Error(err)
+	}
+	setShares(t, db, new(fairshare.Settings))
+	db.View(func(tx *Tx) error {
+		if n := tx.tab(tableShares).Stats().KeyN; n > 0 {
+			t.Errorf("%d rows are left", n)
+		}
+		return nil
+	})
+}
+
+// The timer outlives what does not concern it, and nothing else.
+func TestShareTimer(t *testing.T) {
+	db, clock := newDB(t)
+	setShares(t, db, someShares())
+	since := fairshare.Timer{Running: true, Since: clock.t - 5}
+	change := func(f func(*fairshare.Settings)) fairshare.Timer {
+		var got fairshare.Timer
+		err := db.Update(func(tx *Tx) error {
+			if err := tx.SetShareTimer(since); err != nil {
+				return err
+			}
+			s, err := tx.Shares()
+			if err != nil {
+				return err
+			}
+			f(s)
+			if err := tx.SetShares(s); err != nil {
+				return err
+			}
+			got, err = tx.ShareTimer()
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return got
+	}
+	if got := change(func(s *fairshare.Settings) { s.Map, s.Default = nil, "night" }); got != since {
+		t.Errorf("after a change of the map: %v", got)
+	}
+	if got := change(func(s *fairshare.Settings) { s.Loads[0], s.Loads[1] = s.Loads[1], s.Loads[0] }); got != since {
+		t.Errorf("after a change of the order: %v", got)
+	}
+	if got := change(func(s *fairshare.Settings) { s.Loads[0].Load++ }); got.Running {
+		t.Errorf("after a change of a load: %v", got)
+	}
+	if got := change(func(s *fairshare.Settings) { s.Rebalance.Threshold++ }); got.Running {
+		t.Errorf("after a change of the threshold: %v", got)
+	}
+}
+
+// TestShareState counts by hand: nodes that are up, whole nodes and parts of them,
+// reservations for nobody and for somebody, each unit.
+func TestShareState(t *testing.T) {
+	db, clock := newDB(t)
+	addNodes(t, db, "n", 10, 4)
+	setShares(t, db, someShares())
+	err := db.Update(func(tx *Tx) error {
+		for _, r := range []placer.Request{
+			{Select: "2:ncpus=1", Place: "scatter:excl", User: "ann"}, // 2 nodes, 8 cpus, day
+			{Select: "3:ncpus=1", Place: "pack", User: "cron-1"},      // 1 node, 3 cpus, night
+			{Select: "1:ncpus=2", User: "cron-2", Class: "day"},       // 1 node, 2 cpus, day
+			{Select: "1:ncpus=4", User: "ann", Class: "elsewhere"},    // no such class: day
+		} {
+			r.Walltime = time.Hour
+			if _, err := tx.Place(r); err != nil {
+				return err
+			}
+		}
+		job := &Job{ID: tx.state.nextJob, State: JobQueued, User: "cron-3", Select: "3:ncpus=2", Place: "free", Walltime: 60}
+		tx.state.nextJob++
+		if err := tx.putJob(job, 0); err != nil {
+			return err
+		}
+		if _, err := tx.ReserveNodes("nobody", []uint32{8}, tx.Now(), tx.Now()+600); err != nil {
+			return err
+		}
+		if _, err := tx.ReserveNodes("later", []uint32{7}, tx.Now()+60, tx.Now()+600); err != nil {
+			return err
+		}
+		return tx.SetNodeState(9, index.Down, "disk")
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		unit              string
+		total, away       int
+		day, night, waits int
+		taskUnits         int
+	}{
+		{"ncpus", 36, 4, 14, 3, 6, 14},
+		{"nodes", 9, 1, 4, 1, 3, 4},
+		{"mem", 0, 0, 0, 0, 0, 0},
+	} {
+		err := db.Update(func(tx *Tx) error {
+			if err := tx.Configure("share_unit", c.unit); err != nil {
+				return err
+			}
+			s, err := tx.ShareState()
+			if err != nil {
+				return err
+			}
+			day, night := s.Classes[0], s.Classes[1]
+			got := []int{s.TotalWorkers, s.Away, day.Running, night.Running, night.Waiting}
+			if want := []int{c.total, c.away, c.day, c.night, c.waits}; !cmp.Equal(got, want) {
+				t.Errorf("%s: total, away, day, night, waits %v, want %v", c.unit, got, want)
+			}
+			units := 0
+			for _, task := range day.Tasks {
+				units += task.Units
+			}
+			if units != c.taskUnits || s.Now != clock.t || s.Rebalance != someShares().Rebalance {
+				t.Errorf("%s: tasks %v, now %d, rebalance %v", c.unit, day.Tasks, s.Now, s.Rebalance)
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if list := findings(t, db); len(list) > 0 {
+		t.Errorf("%q", list)
+	}
+}
+
+func TestShareUnitIsRefused(t *testing.T) {
+	db, _ := newDB(t)
+	for value, want := range map[string]string{"arch": "arch is not used up by jobs", "ncpu": "did you mean ncpus"} {
+		err := db.Update(func(tx *Tx) error { return tx.Configure("share_unit", value) })
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", value, err)
+		}
+	}
+}
+
+func TestCheckFindsBadShares(t *testing.T) {
+	db, clock := newDB(t)
+	setShares(t, db, someShares())
+	bad := someShares()
+	bad.Loads[0].Load = -1
+	rewrite(t, db, tableShares, func(key, _ []byte) []byte { return encodeShareSettings(bad) })
+	if list := findings(t, db); len(list) != 1 || !strings.Contains(list[0], "a load of -1") {
+		t.Errorf("%q", list)
+	}
+	setShares(t, db, someShares())
+	err := db.Update(func(tx *Tx) error {
+		return errors.Join(tx.SetShareTimer(fairshare.Timer{Running: true, Since: clock.t + 100}), tx.put(tableShares, []byte("x"), []byte{1}))
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	list := strings.Join(findings(t, db), "\n")
+	if !strings.Contains(list, `a row "x"`) || !strings.Contains(list, "out of balance since") {
+		t.Error(list)
+	}
+}
