@@ -75,7 +75,7 @@ func (s *CycleSpec) depth() int {
 // CycleReport is what a cycle did.
 type CycleReport struct {
 	Started   []*Job // in this cycle
-	Stopped   []*Job // for other classes' sake; queued again, or cancelled
+	Stopped   []*Job // for other classes' sake; queued again, or cancelled; with the nodes they had
 	Finished  []*Job // they were past their end, and the setting overdue is finish
 	Planned   []*Job // given a start, or another one
 	Never     []*Job // found to fit this cluster never, or to ask for what is not there
@@ -97,7 +97,7 @@ func (tx *Tx) Cycle(spec CycleSpec) (*CycleReport, error) {
 		return nil, fmt.Errorf("%w: a depth of %d with backfill %s; depth is for easy, and 1 or more", ErrInvalid, spec.Depth, spec.Backfill)
 	}
 	p := &pass{tx: tx, spec: spec, verdicts: make(map[string]*verdict), began: tx.state.wakes}
-	for _, step := range []func() error{p.overdue, p.shares, p.queue, p.keepVerdicts, p.launches} {
+	for _, step := range []func() error{p.overdue, p.lineUp, p.shares, p.queue, p.keepVerdicts, p.launches} {
 		if err := step(); err != nil {
 			return nil, tx.spoil(err)
 		}
@@ -114,9 +114,10 @@ type pass struct {
 	lifted   map[uint64][]span // plans taken off the calendar to be made anew, by job
 	planned  int               // jobs that did not fit, and were planned or kept their plan
 	verdicts map[string]*verdict
-	letsIn   *bool  // some reservation lets somebody in, once that was looked up
-	whole    bool   // every job that waits was looked at
-	began    uint64 // the last waking before the cycle
+	allotted *allotment // nil in a store without classes
+	letsIn   *bool      // some reservation lets somebody in, once that was looked up
+	whole    bool       // every job that waits was looked at
+	began    uint64     // the last waking before the cycle
 }
 
 // overdue ends jobs that are past their end, where that is wanted.
@@ -181,10 +182,3 @@ func (p *pass) launches() error {
 	}
 	return err
 }
-
-// shares is where classes are given what they may start.
-func (p *pass) shares() error { return nil }
-
-func (p *pass) allows(*Job, *verdict) bool { return true }
-
-func (p *pass) took(*Job) error { return nil }

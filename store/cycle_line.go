@@ -9,9 +9,9 @@ import (
 
 // queue goes through the waiting jobs.
 func (p *pass) queue() error {
-	if err := p.lineUp(); err != nil || len(p.line) == 0 {
-		p.whole = err == nil
-		return err
+	if len(p.line) == 0 {
+		p.whole = true
+		return nil
 	}
 	if err := p.tx.holdEndings(); err != nil {
 		return err

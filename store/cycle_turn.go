@@ -23,7 +23,11 @@ func (p *pass) turn(j *Job) (blocked bool, err error) {
 		return false, err
 	}
 	early := j.Begin > p.tx.now
-	mayStart := !early && p.allows(j, v)
+	allowed, err := p.allows(j)
+	if err != nil {
+		return false, err
+	}
+	mayStart := !early && allowed
 	if settled && v.never && j.State == JobQueued {
 		return false, nil
 	}

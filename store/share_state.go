@@ -19,7 +19,13 @@ func (tx *Tx) ShareState() (*fairshare.State, error) {
 	if err := tx.EachJob(t.runs, JobRunning); err != nil {
 		return nil, err
 	}
-	if err := tx.EachJob(t.waits, JobQueued); err != nil {
+	waits := func(j *Job) error {
+		if !j.Queued {
+			return nil // planned by hand
+		}
+		return t.waits(j)
+	}
+	if err := tx.EachJob(waits, JobQueued, JobReserved); err != nil {
 		return nil, err
 	}
 	return &t.state, nil
@@ -111,6 +117,9 @@ func (t *shareTally) runs(j *Job) error {
 		return err
 	}
 	c.Running += units
+	if !j.Queued {
+		return nil // placed by hand: nobody else stops it
+	}
 	c.Tasks = append(c.Tasks, fairshare.Task{ID: j.ID, Start: j.Start, Units: units})
 	return nil
 }
@@ -131,17 +140,26 @@ func (t *shareTally) class(j *Job) (*fairshare.Class, error) {
 	if len(t.state.Classes) == 0 {
 		return nil, nil
 	}
+	at, err := t.place(j)
+	if err != nil {
+		return nil, err
+	}
+	return &t.state.Classes[at], nil
+}
+
+// place is where in the state a job's class is.
+func (t *shareTally) place(j *Job) (int, error) {
 	who := [2]string{j.Class, j.User}
 	at, known := t.known[who]
 	if !known {
 		name, err := t.tx.JobClass(j)
 		if err != nil {
-			return nil, err
+			return 0, err
 		}
 		at = t.places[name]
 		t.known[who] = at
 	}
-	return &t.state.Classes[at], nil
+	return at, nil
 }
 
 // held is how many units a running job has on nodes that are up.

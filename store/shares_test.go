@@ -118,13 +118,16 @@ func TestShareState(t *testing.T) {
 			{Select: "1:ncpus=4", User: "ann", Class: "elsewhere"},    // no such class: day
 		} {
 			r.Walltime = time.Hour
-			if _, err := tx.Place(r); err != nil {
+			job, err := tx.Place(r)
+			if err != nil {
+				return err
+			}
+			job.Queued, job.Launched = true, true // as if submitted: others are not stopped
+			if err := tx.putJob(job, JobRunning); err != nil {
 				return err
 			}
 		}
-		job := &Job{ID: tx.state.nextJob, State: JobQueued, User: "cron-3", Select: "3:ncpus=2", Place: "free", Walltime: 60}
-		tx.state.nextJob++
-		if err := tx.putJob(job, 0); err != nil {
+		if _, err := tx.Submit(Submission{Request: placer.Request{Select: "3:ncpus=2", User: "cron-3"}}); err != nil {
 			return err
 		}
 		if _, err := tx.ReserveNodes("nobody", []uint32{8}, tx.Now(), tx.Now()+600); err != nil {

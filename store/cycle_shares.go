@@ -1,0 +1,95 @@
+package store
+
+import (
+	"fmt"
+
+	"github.com/placectl/placectl/placer/fairshare"
+)
+
+// allotment is how many units each class may start in a cycle.
+type allotment struct {
+	*shareTally
+	left []int // as in state.Classes
+}
+
+// shares stops jobs where classes are to get back what they are entitled to, and
+// finds out how much each may start.
+func (p *pass) shares() error {
+	tally, err := p.tx.newShareTally()
+	if err != nil || len(tally.state.Classes) == 0 {
+		return err
+	}
+	if err := p.tx.EachJob(tally.runs, JobRunning); err != nil {
+		return err
+	}
+	for _, j := range p.line {
+		if j.Begin > p.tx.now {
+			continue
+		}
+		if err := tally.waits(j); err != nil && !isRefusal(err) {
+			return err
+		}
+	}
+	var planner fairshare.Planner
+	plan, err := planner.Plan(&tally.state)
+	if err != nil {
+		return err
+	}
+	if err := p.tx.SetShareTimer(plan.Timer); err != nil {
+		return err
+	}
+	p.allotted = &allotment{tally, make([]int, len(plan.Classes))}
+	for i, c := range plan.Classes {
+		p.allotted.left[i] = c.Start
+		for _, t := range c.StopTasks {
+			if err := p.stop(t.ID, fmt.Sprintf("stopped: class %s had more than its %d%%", c.Name, c.LoadPct)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// stop takes a running job off its nodes and queues it again, or cancels it.
+func (p *pass) stop(id uint64, reason string) error {
+	j, err := p.tx.Job(id)
+	if err != nil {
+		return err
+	}
+	had := *j
+	if j.NoRequeue {
+		err = p.tx.ended(j, JobCancelled, reason)
+	} else {
+		j, err = p.tx.Requeue(id, reason)
+		p.Waiting++
+	}
+	if err != nil {
+		return err
+	}
+	had.State, had.Reason, had.End = j.State, j.Reason, p.tx.now
+	p.Stopped = append(p.Stopped, &had)
+	return nil
+}
+
+// allows reports whether a job's class may start something more in this cycle.
+func (p *pass) allows(j *Job) (bool, error) {
+	if p.allotted == nil {
+		return true, nil
+	}
+	at, err := p.allotted.place(j)
+	return err == nil && p.allotted.left[at] > 0, err
+}
+
+// took counts what a job has taken of its class's allotment.
+func (p *pass) took(j *Job) error {
+	if p.allotted == nil {
+		return nil
+	}
+	at, err := p.allotted.place(j)
+	if err != nil {
+		return err
+	}
+	units, err := p.allotted.held(j)
+	p.allotted.left[at] -= units
+	return err
+}
