@@ -54,6 +54,9 @@ type CycleSpec struct {
 	// WidestFirst lets, of the jobs behind the first that does not fit, those that
 	// ask for most go first.
 	WidestFirst bool
+	// Silent leaves whom the cycle starts for the next one to tell of, and stops
+	// nobody: for a cycle whose report nobody acts on.
+	Silent bool
 	// Enough is asked between jobs whether the cycle has taken long enough; nil: it
 	// never has.
 	Enough func() bool
@@ -97,7 +100,11 @@ func (tx *Tx) Cycle(spec CycleSpec) (*CycleReport, error) {
 		return nil, fmt.Errorf("%w: a depth of %d with backfill %s; depth is for easy, and 1 or more", ErrInvalid, spec.Depth, spec.Backfill)
 	}
 	p := &pass{tx: tx, spec: spec, verdicts: make(map[string]*verdict), began: tx.state.wakes}
-	for _, step := range []func() error{p.overdue, p.lineUp, p.shares, p.queue, p.keepVerdicts, p.launches} {
+	steps := []func() error{p.overdue, p.lineUp, p.shares, p.queue, p.keepVerdicts, p.launches}
+	if spec.Silent {
+		steps = steps[:len(steps)-1]
+	}
+	for _, step := range steps {
 		if err := step(); err != nil {
 			return nil, tx.spoil(err)
 		}

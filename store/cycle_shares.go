@@ -30,17 +30,25 @@ func (p *pass) shares() error {
 			return err
 		}
 	}
+	if p.spec.Silent {
+		tally.state.Rebalance = fairshare.Rebalance{}
+	}
 	var planner fairshare.Planner
 	plan, err := planner.Plan(&tally.state)
 	if err != nil {
 		return err
 	}
-	if err := p.tx.SetShareTimer(plan.Timer); err != nil {
-		return err
-	}
 	p.allotted = &allotment{tally, make([]int, len(plan.Classes))}
 	for i, c := range plan.Classes {
 		p.allotted.left[i] = c.Start
+	}
+	if p.spec.Silent {
+		return nil
+	}
+	if err := p.tx.SetShareTimer(plan.Timer); err != nil {
+		return err
+	}
+	for _, c := range plan.Classes {
 		for _, t := range c.StopTasks {
 			if err := p.stop(t.ID, fmt.Sprintf("stopped: class %s had more than its %d%%", c.Name, c.LoadPct)); err != nil {
 				return err

@@ -61,12 +61,17 @@ func (tx *Tx) EachEvent(after uint64, fn func(*Event) (more bool, err error)) er
 	})
 }
 
-// LastEvent is the number of the latest event, 0 when there is none.
-func (tx *Tx) LastEvent() uint64 { return tx.state.events }
+// RecordedEvents is the number of the latest event in the file. Those after it are
+// what a reader sees of what the clock has brought since; they get their numbers
+// when somebody writes them down.
+func (tx *Tx) RecordedEvents() uint64 { return tx.state.events - tx.unrecorded }
 
 // happened writes an event down.
 func (tx *Tx) happened(ev Event) error {
 	tx.state.events++
+	if !tx.Writable() {
+		tx.unrecorded++
+	}
 	if ev.Time == 0 {
 		ev.Time = tx.instant()
 	}

@@ -24,6 +24,7 @@ type Tx struct {
 	format     uint32 // of the file
 	nodeWrites int    // so many rows of nodes were changed
 	passing    bool   // the clock is being brought up to date
+	unrecorded uint64 // so many events are a reader's own
 	loaded     loaded
 }
 

@@ -10,6 +10,9 @@ import (
 
 // open makes a handle on the database that --db names.
 func (r *runner) open() (*store.DB, error) {
+	if r.tx != nil {
+		return nil, usagef("tx", "this cannot be part of a transaction: it takes several")
+	}
 	return store.Open(r.DB, r.storeOptions())
 }
 
@@ -20,6 +23,9 @@ func (r *runner) storeOptions() *store.Options {
 // view runs fn on a snapshot of the database. What fn prints is held back until
 // the file is closed: whoever reads the answer slowly keeps nobody waiting.
 func (r *runner) view(fn func(*store.Tx) error) error {
+	if r.tx != nil {
+		return fn(r.tx)
+	}
 	db, err := r.open()
 	if err != nil {
 		return err
@@ -43,6 +49,12 @@ func (r *runner) holdBack(fn func() error) error {
 
 // update runs fn and commits what it changed; with --dry-run it forgets it.
 func (r *runner) update(c *cli.Context, fn func(*store.Tx) error) error {
+	if r.tx != nil && c.Bool(dryRun) {
+		return usagef("tx", "--dry-run is for all of the transaction: put it behind placectl tx")
+	}
+	if r.tx != nil {
+		return fn(r.tx)
+	}
 	db, err := r.open()
 	if err != nil {
 		return err

@@ -29,10 +29,6 @@ func (r *runner) extend(c *cli.Context) error {
 	if err := wantArgs(c, 1, 1); err != nil {
 		return err
 	}
-	ids, err := jobIDs(c)
-	if err != nil {
-		return err
-	}
 	text, more := strings.CutPrefix(c.String("walltime"), "+")
 	d, err := parseDuration(text)
 	if err != nil {
@@ -43,14 +39,18 @@ func (r *runner) extend(c *cli.Context) error {
 	var nodes []string
 	err = r.update(c, func(tx *store.Tx) error {
 		walltime := seconds
+		id, err := theJob(tx, c)
+		if err != nil {
+			return err
+		}
 		if more {
-			old, err := tx.Job(ids[0])
+			old, err := tx.Job(id)
 			if err != nil {
 				return err
 			}
 			walltime += old.Walltime
 		}
-		if job, err = tx.Extend(ids[0], walltime); err != nil {
+		if job, err = tx.Extend(id, walltime); err != nil {
 			return err
 		}
 		nodes, err = tx.NodeNames(job.AllNodes())

@@ -11,8 +11,8 @@ import (
 func jobCommand(r *runner) *cli.Command {
 	return r.verb(&cli.Command{
 		Name:     "job",
-		Category: "Placing",
-		Usage:    "what runs, and what has run",
+		Category: "Queue",
+		Usage:    "what waits, what runs, and what has run",
 		Subcommands: []*cli.Command{
 			r.verb(&cli.Command{Name: "list", Usage: "jobs that have not ended", Action: r.jobList, Flags: []cli.Flag{
 				&cli.BoolFlag{Name: "all", Usage: "those that have ended, too"},
@@ -36,12 +36,13 @@ func jobColumns() []column {
 		{Name: "class", Detail: true}, {Name: "state"}, {Name: "priority", Kind: integer, Detail: true}, {Name: "select"}, {Name: "place"},
 		{Name: "walltime", Kind: span}, {Name: "submit", Kind: when, Detail: true}, {Name: "begin", Kind: when, Detail: true},
 		{Name: "start", Kind: when}, {Name: "end", Kind: when}, {Name: "nodes", Kind: list, Nodes: true},
-		{Name: "reservation", Detail: true}, {Name: "reason", Detail: true}}
+		{Name: "reservation", Detail: true}, {Name: "reason", Detail: true}, {Name: "array", Detail: true}, {Name: "index", Kind: integer, Detail: true}}
 }
 
 func jobRow(job *store.Job, nodes []string) []any {
 	return []any{strconv.FormatUint(job.ID, 10), orNil(job.Name), orNil(job.User), orNil(job.Account), orNil(job.Queue), orNil(job.Class),
-		job.State.String(), 0, job.Select, job.Place, job.Walltime, job.Submit, nil, job.Start, job.End, nodes, orNil(job.Reservation), orNil(job.Reason)}
+		job.State.String(), job.Priority, job.Select, job.Place, job.Walltime, job.Submit, instant(job.Begin), instant(job.Start), instant(job.End),
+		nodes, orNil(job.Reservation), orNil(job.Reason), arrayID(job), arrayIndex(job)}
 }
 
 func (r *runner) jobList(c *cli.Context) error {
@@ -98,12 +99,12 @@ func (r *runner) jobShow(c *cli.Context) error {
 	if err := wantArgs(c, 1, 1); err != nil {
 		return err
 	}
-	ids, err := jobIDs(c)
-	if err != nil {
-		return err
-	}
 	return r.view(func(tx *store.Tx) error {
-		job, err := tx.Job(ids[0])
+		id, err := theJob(tx, c)
+		if err != nil {
+			return err
+		}
+		job, err := tx.Job(id)
 		if err != nil {
 			return err
 		}
@@ -115,9 +116,28 @@ func (r *runner) jobShow(c *cli.Context) error {
 		if err != nil {
 			return err
 		}
-		columns := append(jobColumns(), column{Name: "path"}, column{Name: "policy"}, column{Name: "set"}, column{Name: "key", Detail: true}, column{Name: "exec_vnode"})
+		columns := append(jobColumns(), column{Name: "path"}, column{Name: "policy"}, column{Name: "set"}, column{Name: "key", Detail: true}, column{Name: "exec_vnode"},
+			column{Name: "deadline", Kind: when}, column{Name: "after", Kind: list}, column{Name: "command", Kind: list}, column{Name: "exit", Kind: integer})
 		p := r.printer(result{Record: true, Columns: columns})
-		p.row(append(jobRow(job, nodes), string(job.Path), job.Policy, orNil(job.Set), orNil(job.Key), vnodes)...)
+		p.row(append(jobRow(job, nodes), string(job.Path), job.Policy, orNil(job.Set), orNil(job.Key), vnodes,
+			instant(job.Deadline), dependenciesOf(job), job.Command, exitOf(job))...)
 		return p.close()
 	})
+}
+
+// dependenciesOf lists what a job depends on: afterok:12.
+func dependenciesOf(job *store.Job) []string {
+	var out []string
+	for _, d := range job.After {
+		out = append(out, d.String())
+	}
+	return out
+}
+
+// exitOf is a job's exit status, nil before it has one.
+func exitOf(job *store.Job) any {
+	if job.State != store.JobFinished && job.State != store.JobFailed {
+		return nil
+	}
+	return job.Exit
 }

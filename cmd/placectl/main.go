@@ -23,6 +23,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
 	"golang.org/x/term"
 )
@@ -64,7 +65,18 @@ func verbs() []verbEntry {
 		{"reserve", reserveCommand},
 		{"unreserve", unreserveCommand},
 		{"reservation", reservationCommand},
+		{"submit", submitCommand},
+		{"hold", holdCommand},
+		{"unhold", unholdCommand},
+		{"cancel", cancelCommand},
+		{"done", doneCommand},
+		{"requeue", requeueCommand},
 		{"job", jobCommand},
+		{"cycle", cycleCommand},
+		{"run", runCommand},
+		{"wait", waitCommand},
+		{"events", eventsCommand},
+		{"tx", txCommand},
 		{"class", classCommand},
 		{"gantt", ganttCommand},
 		{"stats", statsCommand},
@@ -122,6 +134,7 @@ type runner struct {
 	env
 	globals
 	ctx   context.Context // ended by an interrupt
+	tx    *store.Tx       // of the transaction that the run is part of, nil outside one
 	verbs []verbEntry
 	about map[*cli.Command]about
 	dash  int // how many arguments stood before "--", -1 without one

@@ -16,6 +16,9 @@ const pollInterval = 200 * time.Millisecond
 // now": again when the file has changed, and when the time has come that the
 // refusal named. Patience is measured by the clock, whatever --now says.
 func (r *runner) keepTrying(patience time.Duration, try func() error) error {
+	if patience > 0 && r.tx != nil {
+		return usagef("tx", "--wait cannot be part of a transaction")
+	}
 	deadline := r.env.now().Add(patience)
 	for {
 		seen := r.fileStamp()
@@ -58,6 +61,17 @@ func (r *runner) waitForChange(seen time.Time, deadline, named time.Time) error 
 		case <-ticks.C:
 		}
 	}
+}
+
+// waitForFile sleeps until the file is not as it was seen. It fails when the run is
+// interrupted.
+func (r *runner) waitForFile(seen time.Time) error {
+	for r.fileStamp().Equal(seen) {
+		if err := r.waitForChange(seen, r.env.now().Add(time.Hour), time.Time{}); err != nil {
+			return err
+		}
+	}
+	return r.ctx.Err()
 }
 
 // fileStamp is when the database was last written to.

@@ -1,0 +1,164 @@
+package main
+
+import (
+	"time"
+
+	"github.com/placectl/placectl/store"
+	"github.com/urfave/cli/v2"
+)
+
+func cycleCommand(r *runner) *cli.Command {
+	return r.verb(&cli.Command{
+		Name:     "cycle",
+		Category: "Queue",
+		Usage:    "start and plan what waits: one pass over the queue",
+		Description: "Jobs are taken by priority, then as submitted. With easy the first that does not fit is given a planned\n" +
+			"start, and others start as long as they do not put it off; with --depth N the first N are planned; with\n" +
+			"conservative all are; with fcfs nobody passes one that does not fit. The answer is who is to be launched, and\n" +
+			"who was stopped, since the last cycle; each is told once. With --exec the program is run for each of them,\n" +
+			"not through a shell, the job's command behind its own arguments, with PLACECTL_EVENT (start or stop),\n" +
+			"PLACECTL_JOB, PLACECTL_NAME, PLACECTL_USER, PLACECTL_NODELIST, PLACECTL_NODEFILE (a line for each chunk; gone\n" +
+			"when the program has ended), PLACECTL_WALLTIME, PLACECTL_ARRAY and PLACECTL_INDEX. It is to return at once.\n" +
+			"If it fails the job is queued again; after three failures it is held. Any number of cycles may run at once.",
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "backfill", Usage: "`B` is fcfs, easy or conservative (easy)"},
+			&cli.IntFlag{Name: "depth", Usage: "plan the first `N` that do not fit (1)"},
+			&cli.BoolFlag{Name: "widest", Usage: "of those that could backfill, the widest first"},
+			&cli.StringFlag{Name: "exec", Usage: "launch jobs with `CMD`"},
+			&cli.StringFlag{Name: "exec-timeout", Usage: "a launch that takes longer than `D` has failed (1m)"},
+			&cli.StringFlag{Name: "max-time", Usage: "take no longer than about `D`; what was not reached is said"},
+			dryRunFlag(),
+		},
+		Action: r.cycle,
+	}, about{
+		Example: "placectl cycle --exec ./launch\nplacectl cycle --backfill conservative --dry-run\n" +
+			"* * * * * placectl --db /srv/cluster.db cycle -q --exec /srv/launch     # in a crontab",
+		Exits: writeExits,
+	})
+}
+
+func (r *runner) cycle(c *cli.Context) error {
+	if err := wantArgs(c, 0, 0); err != nil {
+		return err
+	}
+	spec, err := r.cycleSpec(c)
+	if err != nil {
+		return err
+	}
+	if c.IsSet("exec") && r.tx != nil {
+		return usagef("tx", "--exec cannot be part of a transaction")
+	}
+	launch, err := r.launcher(c)
+	if err != nil {
+		return err
+	}
+	var told []notice
+	var report *store.CycleReport
+	err = r.update(c, func(tx *store.Tx) (err error) {
+		if report, err = tx.Cycle(spec); err != nil {
+			return err
+		}
+		told, err = noticesOf(tx, report)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	r.sayCycle(report)
+	if launch == nil || c.Bool(dryRun) {
+		return r.printNotices(told)
+	}
+	return r.launchAll(launch, told)
+}
+
+func (r *runner) cycleSpec(c *cli.Context) (spec store.CycleSpec, err error) {
+	if spec.Backfill, err = store.ParseBackfill(c.String("backfill")); err != nil {
+		return spec, usagef(verbName(c), "--backfill: %w", err)
+	}
+	if spec.Depth = c.Int("depth"); c.IsSet("depth") && (spec.Depth < 1 || spec.Backfill != store.EASY) {
+		return spec, usagef(verbName(c), "--depth is for easy, and 1 or more")
+	}
+	spec.WidestFirst = c.Bool("widest")
+	if c.IsSet("max-time") {
+		d, err := r.duration(c, "max-time")
+		if err != nil {
+			return spec, err
+		}
+		end := time.Now().Add(d)
+		spec.Enough = func() bool { return !time.Now().Before(end) }
+	}
+	return spec, nil
+}
+
+// notice is what a cycle tells of a job: that it is to be launched, or stopped.
+type notice struct {
+	event  string // start or stop
+	job    *store.Job
+	nodes  []string // each once
+	chunks []string // the node of each chunk
+	vnodes string
+}
+
+func noticesOf(tx *store.Tx, report *store.CycleReport) ([]notice, error) {
+	var out []notice
+	for _, list := range []struct {
+		event string
+		jobs  []*store.Job
+	}{{"stop", report.Stopped}, {"start", report.Launch}} {
+		for _, j := range list.jobs {
+			n := notice{event: list.event, job: j}
+			var err error
+			if n.nodes, err = tx.NodeNames(j.AllNodes()); err != nil {
+				return nil, err
+			}
+			if n.chunks, err = chunkNodes(tx, j); err != nil {
+				return nil, err
+			}
+			if n.vnodes, err = tx.ExecVNode(j); err != nil {
+				return nil, err
+			}
+			out = append(out, n)
+		}
+	}
+	return out, nil
+}
+
+// chunkNodes names the node of each chunk of a job, in select order.
+func chunkNodes(tx *store.Tx, j *store.Job) ([]string, error) {
+	var numbers []uint32
+	for _, c := range j.Chunks {
+		for _, n := range c.Nodes {
+			for range n.Chunks {
+				numbers = append(numbers, n.Node)
+			}
+		}
+	}
+	return tx.NodeNames(numbers)
+}
+
+func (r *runner) printNotices(told []notice) error {
+	p := r.printer(result{ID: 1, Columns: []column{{Name: "event"}, {Name: "job"}, {Name: "name"}, {Name: "user"}, {Name: "class", Detail: true},
+		{Name: "state", Detail: true}, {Name: "start", Kind: when}, {Name: "end", Kind: when}, {Name: "nodes", Kind: list, Nodes: true},
+		{Name: "exec_vnode", Detail: true}, {Name: "array", Detail: true}, {Name: "index", Kind: integer, Detail: true},
+		{Name: "command", Kind: list}, {Name: "reason"}}})
+	for _, n := range told {
+		j := n.job
+		p.row(n.event, jobID(j), orNil(j.Name), orNil(j.User), orNil(j.Class), j.State.String(), j.Start, j.End, n.nodes, n.vnodes,
+			arrayID(j), arrayIndex(j), j.Command, orNil(j.Reason))
+	}
+	return p.close()
+}
+
+// sayCycle says what a cycle did besides starting and stopping.
+func (r *runner) sayCycle(report *store.CycleReport) {
+	for _, j := range report.Never {
+		r.notef("job %d cannot run: %s", j.ID, j.Reason)
+	}
+	for _, j := range report.Cancelled {
+		r.notef("job %d is cancelled: %s", j.ID, j.Reason)
+	}
+	if report.Unreached > 0 {
+		r.notef("%d of %d waiting jobs were not reached in time", report.Unreached, report.Waiting)
+	}
+	r.debugf("%d started, %d planned, %d ended overdue, %d wait", len(report.Started), len(report.Planned), len(report.Finished), report.Waiting)
+}

@@ -1,0 +1,110 @@
+package main
+
+import (
+	"strconv"
+
+	"github.com/placectl/placectl/store"
+	"github.com/urfave/cli/v2"
+)
+
+func eventsCommand(r *runner) *cli.Command {
+	return r.verb(&cli.Command{
+		Name:        "events",
+		Category:    "Queue",
+		Usage:       "what has become of jobs and nodes, and why",
+		Description: "A line for each change of state, oldest first. The number of the last one seen is what --since takes.",
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "since", Usage: "only those after event `ID`"},
+			&cli.StringFlag{Name: "job", Usage: "only those of `JOB`"},
+			&cli.IntFlag{Name: "last", Usage: "only the last `N`"},
+			&cli.BoolFlag{Name: "follow", Aliases: []string{"f"}, Usage: "go on as more happens, until interrupted"},
+		},
+		Action: r.events,
+	}, about{Example: "placectl events --last 20\nplacectl events --since 1200 --follow -o jsonl", Exits: readExits})
+}
+
+func (r *runner) events(c *cli.Context) error {
+	if err := wantArgs(c, 0, 0); err != nil {
+		return err
+	}
+	since, err := eventSince(c)
+	if err != nil {
+		return err
+	}
+	if c.Bool("follow") && r.tx != nil {
+		return usagef("tx", "--follow cannot be part of a transaction")
+	}
+	if c.Bool("follow") && (r.Output == formatJSON || r.Output == formatMD) {
+		return usagef(verbName(c), "--follow never ends, and -o json is one document: use -o jsonl")
+	}
+	p := r.printer(result{Columns: []column{{Name: "id", Kind: integer}, {Name: "time", Kind: when}, {Name: "job"}, {Name: "node"},
+		{Name: "event"}, {Name: "old"}, {Name: "new"}, {Name: "reason"}}})
+	last := c.Int("last")
+	for {
+		seen := r.fileStamp()
+		list, err := r.eventsAfter(c, since, last)
+		if err != nil {
+			return err
+		}
+		for _, ev := range list {
+			since = ev.ID
+			job := any(nil)
+			if ev.Job != 0 {
+				job = strconv.FormatUint(ev.Job, 10)
+			}
+			p.row(ev.ID, ev.Time, job, orNil(ev.Node), ev.Event, orNil(ev.Old), orNil(ev.New), orNil(ev.Reason))
+		}
+		if !c.Bool("follow") {
+			return p.close()
+		}
+		if err := p.flush(); err != nil {
+			return err
+		}
+		last = 0
+		if err := r.waitForFile(seen); err != nil {
+			return err
+		}
+	}
+}
+
+func eventSince(c *cli.Context) (uint64, error) {
+	if !c.IsSet("since") {
+		return 0, nil
+	}
+	since, err := strconv.ParseUint(c.String("since"), 10, 64)
+	if err != nil {
+		return 0, usagef(verbName(c), "--since: %s is not the number of an event", quoted(c.String("since")))
+	}
+	return since, nil
+}
+
+// eventsAfter gathers the events after one, all or the last so many. What the clock
+// has brought since the file was last written is on its way but has no number yet:
+// it is told when somebody writes it down.
+func (r *runner) eventsAfter(c *cli.Context, since uint64, last int) (list []*store.Event, err error) {
+	err = r.view(func(tx *store.Tx) error {
+		only := uint64(0)
+		if word := c.String("job"); word != "" {
+			ids, err := jobsNamed(tx, c, word)
+			if err != nil {
+				return err
+			}
+			if len(ids) != 1 {
+				return usagef(verbName(c), "--job takes one job")
+			}
+			only = ids[0]
+		} else if recorded := tx.RecordedEvents(); last > 0 && recorded > uint64(last) {
+			since = max(since, recorded-uint64(last))
+		}
+		return tx.EachEvent(since, func(ev *store.Event) (bool, error) {
+			if ev.ID <= tx.RecordedEvents() && (only == 0 || ev.Job == only) {
+				list = append(list, ev)
+			}
+			return true, nil
+		})
+	})
+	if last > 0 && len(list) > last {
+		list = list[len(list)-last:]
+	}
+	return list, err
+}

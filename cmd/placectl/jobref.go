@@ -1,0 +1,158 @@
+package main
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/placectl/placectl/store"
+	"github.com/urfave/cli/v2"
+)
+
+// Jobs are named by their numbers: 12, or 12-15 for several. Those of an array are
+// also 12[] for all and 12[3], 12[0-4] for some, where 12 is the array's first job.
+
+// jobID is a job's number as it is shown.
+func jobID(j *store.Job) string { return strconv.FormatUint(j.ID, 10) }
+
+// arrayID is the number of a job's array, nil for none.
+func arrayID(j *store.Job) any {
+	if j.Array == 0 {
+		return nil
+	}
+	return strconv.FormatUint(j.Array, 10)
+}
+
+// arrayIndex is a job's index in its array, nil where it is in none.
+func arrayIndex(j *store.Job) any {
+	if j.Array == 0 {
+		return nil
+	}
+	return j.Index
+}
+
+// maxJobRange bounds how many jobs a range names.
+const maxJobRange = 1_000_000
+
+// jobsNamed are the numbers of the jobs that a word names.
+func jobsNamed(tx *store.Tx, c *cli.Context, word string) ([]uint64, error) {
+	head, tail, inArray := strings.Cut(word, "[")
+	first, last, ok := numberRange(head)
+	switch {
+	case ok && !inArray:
+		return sequence(first, last), nil
+	case !ok || first != last || !strings.HasSuffix(tail, "]"):
+		return nil, usagef(verbName(c), "%s is not a job number (12), a range of them (12-15), nor of an array (12[], 12[3])", quoted(word))
+	}
+	jobs, err := tx.ArrayJobs(first)
+	if err != nil {
+		return nil, err
+	}
+	from, to := uint64(0), uint64(len(jobs)-1)
+	if tail = strings.TrimSuffix(tail, "]"); tail != "" {
+		if from, to, ok = indexRange(tail); !ok || to >= uint64(len(jobs)) {
+			return nil, usagef(verbName(c), "%s: array %d has indices 0 to %d", quoted(word), first, len(jobs)-1)
+		}
+	}
+	return sequence(first+from, first+to), nil
+}
+
+// numberRange reads 12 or 12-15.
+func numberRange(s string) (first, last uint64, ok bool) {
+	first, last, ok = indexRange(s)
+	return first, last, ok && first > 0
+}
+
+func indexRange(s string) (first, last uint64, ok bool) {
+	a, b, isRange := strings.Cut(s, "-")
+	if !isRange {
+		b = a
+	}
+	first, err1 := strconv.ParseUint(a, 10, 63)
+	last, err2 := strconv.ParseUint(b, 10, 63)
+	return first, last, err1 == nil && err2 == nil && first <= last && last-first < maxJobRange
+}
+
+func sequence(first, last uint64) []uint64 {
+	out := make([]uint64, 0, last-first+1)
+	for id := first; id <= last; id++ {
+		out = append(out, id)
+	}
+	return out
+}
+
+// eachJobNamed calls fn for every job that the arguments name, each once. Where they
+// name several in one word, an array or a range, those that have ended are passed
+// over: they are what is left of it.
+func eachJobNamed(tx *store.Tx, c *cli.Context, fn func(id uint64) error) error {
+	seen := make(map[uint64]bool)
+	for _, word := range c.Args().Slice() {
+		ids, err := jobsNamed(tx, c, word)
+		if err != nil {
+			return err
+		}
+		for _, id := range ids {
+			if seen[id] {
+				continue
+			}
+			seen[id] = true
+			if len(ids) > 1 {
+				if j, err := tx.Job(id); err != nil {
+					return err
+				} else if !j.State.Live() {
+					continue
+				}
+			}
+			if err := fn(id); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// changeJobs changes every job that the arguments name, in one transaction, and
+// prints what they are then.
+func (r *runner) changeJobs(c *cli.Context, change func(*store.Tx, uint64) (*store.Job, error)) error {
+	if err := wantArgs(c, 1, -1); err != nil {
+		return err
+	}
+	return r.updateAndPrint(c, func(tx *store.Tx) error {
+		p := r.printer(result{Columns: []column{{Name: "job"}, {Name: "state"}, {Name: "start", Kind: when}, {Name: "end", Kind: when},
+			{Name: "nodes", Kind: list, Nodes: true}, {Name: "reason", Detail: true}}})
+		err := eachJobNamed(tx, c, func(id uint64) error {
+			j, err := change(tx, id)
+			if err != nil {
+				return err
+			}
+			names, err := tx.NodeNames(j.AllNodes())
+			if err != nil {
+				return err
+			}
+			return p.row(jobID(j), j.State.String(), instant(j.Start), instant(j.End), names, orNil(j.Reason))
+		})
+		if err != nil {
+			return err
+		}
+		return p.close()
+	})
+}
+
+// instant is an instant as it is shown, nil where there is none.
+func instant(t int64) any {
+	if t == 0 {
+		return nil
+	}
+	return t
+}
+
+// theJob is the one job that the only argument names.
+func theJob(tx *store.Tx, c *cli.Context) (uint64, error) {
+	ids, err := jobsNamed(tx, c, c.Args().First())
+	if err == nil && len(ids) != 1 {
+		err = usagef(verbName(c), "%s names %d jobs; name one", quoted(c.Args().First()), len(ids))
+	}
+	if err != nil {
+		return 0, err
+	}
+	return ids[0], nil
+}

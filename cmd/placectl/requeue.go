@@ -1,0 +1,20 @@
+package main
+
+import (
+	"github.com/placectl/placectl/store"
+	"github.com/urfave/cli/v2"
+)
+
+func requeueCommand(r *runner) *cli.Command {
+	return r.verb(&cli.Command{
+		Name:        "requeue",
+		Category:    "Queue",
+		Usage:       "take running jobs off their nodes and queue them again",
+		ArgsUsage:   "JOB...",
+		Description: "For jobs that were submitted. Nothing is done to their processes.",
+		Flags:       []cli.Flag{&cli.StringFlag{Name: "reason", Usage: "`WHY`, for others to read"}, dryRunFlag()},
+		Action: func(c *cli.Context) error {
+			return r.changeJobs(c, func(tx *store.Tx, id uint64) (*store.Job, error) { return tx.Requeue(id, c.String("reason")) })
+		},
+	}, about{Example: "placectl requeue 12 --reason 'node n3 went down'", Exits: writeExits})
+}

@@ -1,0 +1,315 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/signal"
+	"strconv"
+	"syscall"
+	"time"
+
+	"github.com/placectl/placectl/placer"
+	"github.com/placectl/placectl/store"
+	"github.com/urfave/cli/v2"
+)
+
+func runCommand(r *runner) *cli.Command {
+	return r.verb(&cli.Command{
+		Name:      "run",
+		Category:  "Queue",
+		Usage:     "place a request, run a command while it holds its nodes, and give them back",
+		ArgsUsage: "[SELECT] -- COMMAND [ARGUMENTS...]",
+		Description: "When it does not fit now it waits in the queue for its turn. The command runs here, not on the nodes, with\n" +
+			"PLACECTL_JOB, PLACECTL_NODELIST, PLACECTL_NODEFILE (a line for each chunk) and others set. Signals are passed\n" +
+			"on to it, and its exit status is the exit status of run; 128 and the signal's number where a signal ended it.\n" +
+			"When somebody else ends the job it is told to terminate. If run is killed the job holds its nodes to the end of\n" +
+			"its walltime.",
+		Flags: append(requestFlags(),
+			&cli.StringFlag{Name: "priority", Aliases: []string{"p"}, Usage: "while it waits: the greater `P`, the earlier its turn (0)"},
+			&cli.StringFlag{Name: "wait", Usage: "give up when its turn has not come after `D`"},
+			dryRunFlag()),
+		Action: r.run,
+	}, about{
+		Example: "placectl run 2:ncpus=4 -t 1h -- sh -c 'mpirun --hostfile $PLACECTL_NODEFILE ./solve'\n" +
+			"placectl run 1:ngpus=1 --wait 10m -- make test",
+		Exits: append([]int{exitNotNow, exitNever}, writeExits...),
+	})
+}
+
+func (r *runner) run(c *cli.Context) error {
+	args := c.Args().Slice()
+	if r.dash < 0 || len(args) == r.dash {
+		return usagef(verbName(c), "what is to be run stands behind --: placectl run 1:ncpus=4 -- make test")
+	}
+	args, argv := args[:r.dash], args[r.dash:]
+	q, err := r.request(c, args)
+	if err != nil {
+		return err
+	}
+	s := store.Submission{Request: q, Attended: true, Command: argv}
+	if c.IsSet("priority") {
+		if s.Priority, err = strconv.ParseInt(c.String("priority"), 10, 64); err != nil {
+			return usagef(verbName(c), "--priority: %s is not a whole number", quoted(c.String("priority")))
+		}
+	}
+	program, err := exec.LookPath(argv[0])
+	if err != nil {
+		return fmt.Errorf("%s: %w", printable(argv[0]), err)
+	}
+	job, err := r.placeOrQueue(c, s)
+	if err != nil {
+		return err
+	}
+	if c.Bool(dryRun) {
+		return r.view(func(tx *store.Tx) error { return r.sayPlaced(tx, job) })
+	}
+	if job.State != store.JobRunning {
+		r.notef("job %d waits for its turn", job.ID)
+		if job, err = r.awaitTurn(c, job); err != nil {
+			return err
+		}
+	}
+	return r.runJob(job, program, argv)
+}
+
+// sayPlaced prints what a dry run has found.
+func (r *runner) sayPlaced(tx *store.Tx, job *store.Job) error {
+	answer, err := r.placement(tx, job, false)
+	if err != nil {
+		return err
+	}
+	return answer()
+}
+
+// placeOrQueue starts the job now, or puts it into the queue.
+func (r *runner) placeOrQueue(c *cli.Context, s store.Submission) (job *store.Job, err error) {
+	err = r.ordered(&s.Request, func() error {
+		return r.update(c, func(tx *store.Tx) error {
+			if err := asksOrder(tx, &s.Request); err != nil {
+				return err
+			}
+			if job, err = tx.Place(s.Request); !errors.Is(err, placer.ErrNotNow) {
+				return err
+			}
+			if err := classOf(tx, c, &s); err != nil {
+				return err
+			}
+			jobs, err := tx.Submit(s)
+			if err != nil {
+				return err
+			}
+			job = jobs[0]
+			return r.pass(tx, &job)
+		})
+	})
+	return job, err
+}
+
+// pass makes a pass over the queue on the job's behalf. Others whom it starts are
+// left for the next cycle to launch.
+func (r *runner) pass(tx *store.Tx, job **store.Job) error {
+	_, err := tx.Cycle(store.CycleSpec{Silent: true})
+	if err != nil {
+		return err
+	}
+	*job, err = tx.Job((*job).ID)
+	return err
+}
+
+// awaitTurn waits until the job runs. Whenever the file has changed, or its time
+// has come, it makes a pass over the queue itself: there need be nobody else who
+// does. When it is not to wait any longer the job is cancelled.
+func (r *runner) awaitTurn(c *cli.Context, job *store.Job) (*store.Job, error) {
+	deadline := r.env.now().Add(10 * 365 * 24 * time.Hour)
+	if c.IsSet("wait") {
+		d, err := r.duration(c, "wait")
+		if err != nil {
+			return nil, err
+		}
+		deadline = r.env.now().Add(d)
+	}
+	stop := make(chan os.Signal, 1)
+	signal.Notify(stop, syscall.SIGTERM, syscall.SIGHUP)
+	defer signal.Stop(stop)
+	for {
+		named := time.Time{}
+		if job.State == store.JobReserved {
+			named = time.Unix(job.Start, 0)
+		}
+		seen := r.fileStamp()
+		err := r.update(c, func(tx *store.Tx) error { return r.pass(tx, &job) })
+		switch {
+		case err != nil:
+			return nil, err
+		case job.State == store.JobRunning:
+			return job, nil
+		case !job.State.Live():
+			return nil, &store.Conflict{What: "job " + jobID(job), Why: "it was " + job.State.String() + " while it waited: " + job.Reason}
+		}
+		if now := r.fileStamp(); job.State == store.JobReserved && !now.Equal(seen) {
+			seen, named = now, time.Unix(job.Start, 0)
+		}
+		err = r.waitForChange(seen, deadline, named)
+		select {
+		case sig := <-stop:
+			err = fmt.Errorf("%w by %v", errStopped, sig)
+		default:
+		}
+		if err == nil && !r.env.now().Before(deadline) {
+			err = fmt.Errorf("%w: its turn had not come after %s", placer.ErrNotNow, c.String("wait"))
+		}
+		if err != nil {
+			return nil, errors.Join(err, r.withdraw(c, job))
+		}
+	}
+}
+
+// errStopped is a run that was told to end while its job waited.
+var errStopped = errors.New("stopped")
+
+// withdraw takes the job out of the queue.
+func (r *runner) withdraw(c *cli.Context, job *store.Job) error {
+	return r.update(c, func(tx *store.Tx) error {
+		_, err := tx.Cancel(job.ID, "run was stopped before its turn came")
+		if errors.Is(err, store.ErrConflict) {
+			return nil // somebody else has done it
+		}
+		return err
+	})
+}
+
+// runJob runs the command of a job that has its nodes, and gives them back.
+func (r *runner) runJob(job *store.Job, program string, argv []string) error {
+	n := notice{event: "start", job: job}
+	err := r.view(func(tx *store.Tx) (err error) {
+		list, err := noticesOf(tx, &store.CycleReport{Launch: []*store.Job{job}})
+		if err == nil {
+			n = list[0]
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	status, err := r.runCommand(n, program, argv)
+	ended := r.endJob(job.ID, status, err)
+	switch {
+	case err != nil || ended != nil:
+		return errors.Join(err, ended)
+	case status != 0:
+		return statusError(status)
+	}
+	return nil
+}
+
+// endJob notes the exit status of the job's command.
+func (r *runner) endJob(id uint64, status int, failed error) error {
+	reason := ""
+	if failed != nil {
+		status, reason = 127, failed.Error()
+	}
+	db, err := r.open()
+	if err != nil {
+		return err
+	}
+	err = db.Update(func(tx *store.Tx) error {
+		_, err := tx.Finish(id, status, reason)
+		return err
+	})
+	if errors.Is(err, store.ErrConflict) {
+		r.notef("%v", err) // cancelled, say: the command's status counts
+		return nil
+	}
+	return err
+}
+
+// runCommand runs the command until it ends by itself, or because somebody else has
+// ended the job.
+func (r *runner) runCommand(n notice, program string, argv []string) (status int, err error) {
+	file, err := hostFile(n.chunks)
+	if err != nil {
+		return 0, err
+	}
+	defer os.Remove(file)
+	cmd := exec.Command(program, argv[1:]...)
+	cmd.Args[0] = argv[0]
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = r.stdin, r.stdout, r.stderr
+	cmd.Env = append(os.Environ(), r.jobEnv(n, file)...)
+	signals := make(chan os.Signal, 8)
+	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGUSR1, syscall.SIGUSR2)
+	defer signal.Stop(signals)
+	if err := cmd.Start(); err != nil {
+		return 0, err
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait() }()
+	return r.attend(n.job.ID, cmd.Process, signals, ended)
+}
+
+// termGrace is how long a command that was told to terminate may take.
+const termGrace = 10 * time.Second
+
+// attend passes signals on to a command, and looks whether its job is still there,
+// until the command ends.
+func (r *runner) attend(id uint64, process *os.Process, signals <-chan os.Signal, ended <-chan error) (int, error) {
+	look := time.NewTicker(time.Second)
+	defer look.Stop()
+	seen := r.fileStamp()
+	var kill <-chan time.Time
+	for {
+		select {
+		case err := <-ended:
+			return exitStatus(err)
+		case sig := <-signals:
+			if fromTerminal := sig == syscall.SIGINT || sig == syscall.SIGQUIT; !fromTerminal || !r.stderrTTY {
+				process.Signal(sig) //nolint:errcheck // it may have ended
+			}
+		case <-kill:
+			process.Kill() //nolint:errcheck // it may have ended
+		case <-look.C:
+			if now := r.fileStamp(); kill != nil || now.Equal(seen) {
+				continue
+			} else {
+				seen = now
+			}
+			if why := r.endedByOthers(id); why != "" {
+				r.notef("job %d %s: its command is told to terminate", id, why)
+				process.Signal(syscall.SIGTERM) //nolint:errcheck // it may have ended
+				kill = time.After(termGrace)
+			}
+		}
+	}
+}
+
+// endedByOthers says what has become of a job that does not run any more, "" while
+// it does, and when nobody can tell.
+func (r *runner) endedByOthers(id uint64) (why string) {
+	err := r.view(func(tx *store.Tx) error {
+		j, err := tx.Job(id)
+		if err == nil && j.State != store.JobRunning {
+			why = "is " + j.State.String()
+		}
+		return err
+	})
+	if err != nil {
+		r.debugf("%v", err)
+	}
+	return why
+}
+
+// exitStatus is a command's exit status as a shell gives it.
+func exitStatus(err error) (int, error) {
+	var exit *exec.ExitError
+	switch {
+	case err == nil:
+		return 0, nil
+	case !errors.As(err, &exit):
+		return 0, err
+	}
+	if s, ok := exit.Sys().(syscall.WaitStatus); ok && s.Signaled() {
+		return 128 + int(s.Signal()), nil
+	}
+	return exit.ExitCode(), nil
+}

@@ -1,0 +1,126 @@
+package main
+
+import (
+	"strconv"
+	"time"
+
+	"github.com/placectl/placectl/store"
+	"github.com/urfave/cli/v2"
+)
+
+func submitCommand(r *runner) *cli.Command {
+	return r.verb(&cli.Command{
+		Name:      "submit",
+		Category:  "Queue",
+		Usage:     "put a job, or an array of jobs, into the queue",
+		ArgsUsage: "[SELECT] [-- COMMAND ARGUMENTS...]",
+		Description: "The job waits for a cycle to start it (placectl cycle), or to plan its start. A command given behind -- is\n" +
+			"kept with the job, and handed to whatever launches it. A job that depends on another waits for that one: to\n" +
+			"have started (--after), to have ended well (--afterok), badly (--afternotok) or at all (--afterany); when that\n" +
+			"cannot happen any more it is cancelled. 12[] are all jobs of array 12, 12[3] is one of them.",
+		Flags: append(requestFlags(),
+			&cli.IntFlag{Name: "array", Usage: "`N` equal jobs that differ by their index, from 0"},
+			&cli.StringSliceFlag{Name: "after", Usage: "not before `JOB` has started"},
+			&cli.StringSliceFlag{Name: "afterok", Usage: "not before `JOB` has ended with status 0"},
+			&cli.StringSliceFlag{Name: "afternotok", Usage: "not before `JOB` has failed or was cancelled"},
+			&cli.StringSliceFlag{Name: "afterany", Usage: "not before `JOB` has ended"},
+			&cli.StringFlag{Name: "priority", Aliases: []string{"p"}, Usage: "the greater `P`, the earlier its turn (0)"},
+			&cli.StringFlag{Name: "begin", Usage: "not before `TIME`"},
+			&cli.StringFlag{Name: "deadline", Usage: "it has to end by `TIME`; a job that no longer can is cancelled"},
+			&cli.BoolFlag{Name: "hold", Usage: "it waits for placectl unhold"},
+			&cli.BoolFlag{Name: "no-requeue", Usage: "when it is stopped for another class's sake it is cancelled, not queued again"},
+			&cli.StringFlag{Name: "requestor", Usage: "who asks, as class map understands it (the user)"},
+			&cli.StringFlag{Name: "key", Usage: "idempotency `KEY`: the same key again is the same job"},
+			dryRunFlag()),
+		Action: r.submit,
+	}, about{
+		Example: "job=$(placectl submit 4:ncpus=8 -t 2h -o id -- ./simulate --all)\n" +
+			"placectl submit 1:ncpus=1 --afterok $job --name report -- ./report\n" +
+			"placectl submit 1:ncpus=2 --array 100 --priority 10 --begin 22:00",
+		Exits: writeExits,
+	})
+}
+
+func (r *runner) submit(c *cli.Context) error {
+	s, err := r.submission(c)
+	if err != nil {
+		return err
+	}
+	return r.updateAndPrint(c, func(tx *store.Tx) error {
+		s := s
+		if err := dependencies(tx, c, &s); err != nil {
+			return err
+		}
+		if err := classOf(tx, c, &s); err != nil {
+			return err
+		}
+		jobs, err := tx.Submit(s)
+		if err != nil {
+			return err
+		}
+		p := r.printer(result{Record: s.Array == 0, Columns: []column{{Name: "job"}, {Name: "state"}, {Name: "name"}, {Name: "array"},
+			{Name: "index", Kind: integer}, {Name: "class"}, {Name: "priority", Kind: integer}, {Name: "select"}, {Name: "place"},
+			{Name: "walltime", Kind: span}, {Name: "submit", Kind: when}}})
+		for _, j := range jobs {
+			p.row(jobID(j), j.State.String(), orNil(j.Name), arrayID(j), arrayIndex(j), orNil(j.Class), j.Priority, j.Select, j.Place, j.Walltime, j.Submit)
+		}
+		return p.close()
+	})
+}
+
+// submission reads all of a submission but what it takes a transaction for.
+func (r *runner) submission(c *cli.Context) (s store.Submission, err error) {
+	args := c.Args().Slice()
+	if r.dash >= 0 {
+		args, s.Command = args[:r.dash], args[r.dash:]
+	}
+	if s.Request, err = r.request(c, args); err != nil {
+		return s, err
+	}
+	s.Key, s.Hold, s.NoRequeue, s.Array = c.String("key"), c.Bool("hold"), c.Bool("no-requeue"), c.Int("array")
+	if c.IsSet("array") && s.Array < 1 {
+		return s, usagef(verbName(c), "--array must be 1 or more")
+	}
+	if c.IsSet("priority") {
+		if s.Priority, err = strconv.ParseInt(c.String("priority"), 10, 64); err != nil {
+			return s, usagef(verbName(c), "--priority: %s is not a whole number", quoted(c.String("priority")))
+		}
+	}
+	for flag, to := range map[string]*int64{"begin": &s.Begin, "deadline": &s.Deadline} {
+		if !c.IsSet(flag) {
+			continue
+		}
+		var at time.Time
+		if at, err = r.time(c, flag); err != nil {
+			return s, err
+		}
+		*to = at.Unix()
+	}
+	return s, nil
+}
+
+// dependencies reads the flags that name other jobs.
+func dependencies(tx *store.Tx, c *cli.Context, s *store.Submission) error {
+	for when := store.After; when <= store.AfterAny; when++ {
+		for _, list := range c.StringSlice(when.String()) {
+			for _, word := range splitList(list) {
+				ids, err := jobsNamed(tx, c, word)
+				if err != nil {
+					return err
+				}
+				for _, id := range ids {
+					s.After = append(s.After, store.Dependency{When: when, Job: id})
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// classOf finds the class of a submission that names none.
+func classOf(tx *store.Tx, c *cli.Context, s *store.Submission) (err error) {
+	if s.Class == "" {
+		s.Class, err = tx.ClassOf(firstOf(c.String("requestor"), s.User))
+	}
+	return err
+}

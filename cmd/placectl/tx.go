@@ -1,0 +1,115 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/placectl/placectl/store"
+	"github.com/urfave/cli/v2"
+)
+
+func txCommand(r *runner) *cli.Command {
+	return r.verb(&cli.Command{
+		Name:     "tx",
+		Category: "Queue",
+		Usage:    "many verbs in one process and one commit, all or nothing",
+		Description: "Reads verbs as they are written behind placectl, one a line, from standard input or a file; quotes and # for\n" +
+			"comments work as in a shell, nothing is expanded. Each verb sees what those before it have done. If one fails\n" +
+			"nothing of all is kept, and the exit status is that verb's. Answers are printed after the commit, as each\n" +
+			"verb's alone; with -o json one line each.",
+		Flags:  []cli.Flag{&cli.StringFlag{Name: "file", Aliases: []string{"f"}, Usage: "read `FILE`, - for standard input", Value: "-"}, dryRunFlag()},
+		Action: r.transaction,
+	}, about{
+		Example: "printf '%s\\n' 'release 12' 'place 4:ncpus=8 -t 1h' | placectl tx -o json\nplacectl tx -f nightly.placectl",
+		Exits:   append([]int{exitNotNow, exitNever}, writeExits...),
+	})
+}
+
+// alone are the verbs that cannot be part of a transaction: they make a file, look
+// at it from outside, go on for a while, or have none.
+var alone = []string{"init", "check", "demo", "simulate", "run", "wait", "tx", "version"}
+
+func (r *runner) transaction(c *cli.Context) error {
+	if err := wantArgs(c, 0, 0); err != nil {
+		return err
+	}
+	name := c.String("file")
+	in, err := r.input(name)
+	if err != nil {
+		return err
+	}
+	text, err := readAllCapped(in)
+	in.Close()
+	if err != nil {
+		return err
+	}
+	if name == "-" {
+		name = "standard input"
+	}
+	return r.updateAndPrint(c, func(tx *store.Tx) error {
+		n := 0
+		for line := range strings.Lines(string(text)) {
+			n++
+			if err := r.lineOf(tx, strings.TrimRight(line, "\r\n")); err != nil {
+				return &lineError{name, n, err}
+			}
+		}
+		return nil
+	})
+}
+
+// lineError says in which line a verb has failed. All of the transaction has.
+type lineError struct {
+	file string
+	line int
+	err  error
+}
+
+func (e *lineError) Error() string {
+	return fmt.Sprintf("%s, line %d: %v; nothing was changed", e.file, e.line, e.err)
+}
+
+func (e *lineError) Unwrap() error { return e.err }
+
+// lineOf runs the verb of a line within the transaction.
+func (r *runner) lineOf(tx *store.Tx, line string) error {
+	words, err := splitWords(line)
+	if err != nil {
+		return usagef("", "%w", err)
+	}
+	if len(words) > 0 && words[0] == "placectl" {
+		words = words[1:]
+	}
+	if len(words) == 0 {
+		return nil
+	}
+	var out bytes.Buffer
+	e := r.env
+	e.args, e.stdout, e.stdin = words, &out, strings.NewReader("")
+	sub := newRunner(r.ctx, e)
+	inv, err := sub.parseArgs(words)
+	switch {
+	case err != nil:
+		return err
+	case inv.help || slices.Contains(alone, inv.path[0].Name):
+		return usagef("tx", "%s cannot be part of a transaction", quoted(strings.Join(words, " ")))
+	case len(inv.globals) > 0:
+		return usagef("tx", "%s is for all of the transaction: put it behind placectl tx", inv.globals[0].flag.shown())
+	}
+	sub.globals, sub.tx = r.globals, tx
+	if err := sub.exec(inv); err != nil {
+		return err
+	}
+	answer := out.Bytes()
+	if r.Output == formatJSON {
+		var flat bytes.Buffer
+		if json.Compact(&flat, answer) == nil && flat.Len() > 0 {
+			answer = append(flat.Bytes(), '\n')
+		}
+	}
+	_, err = r.stdout.Write(answer)
+	return err
+}

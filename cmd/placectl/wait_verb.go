@@ -1,0 +1,120 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/placectl/placectl/placer"
+	"github.com/placectl/placectl/store"
+	"github.com/urfave/cli/v2"
+)
+
+func waitCommand(r *runner) *cli.Command {
+	return r.verb(&cli.Command{
+		Name:      "wait",
+		Category:  "Queue",
+		Usage:     "wait until jobs have ended, or started",
+		ArgsUsage: "JOB...",
+		Description: "Nothing is locked meanwhile. The exit status is 0 when all have ended well (or started), 1 when one has\n" +
+			"failed, was cancelled, or ended without having started, and 3 when the time was over first.",
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "for", Value: "ended", Usage: "wait until they have `WHAT`: started or ended"},
+			&cli.StringFlag{Name: "timeout", Usage: "for no longer than `D`"},
+		},
+		Action: r.waitVerb,
+	}, about{Example: "placectl wait $job && ./use-the-results\nplacectl wait '40[]' --for started --timeout 1h",
+		Exits: append([]int{exitNotNow}, readExits...)})
+}
+
+func (r *runner) waitVerb(c *cli.Context) error {
+	if err := wantArgs(c, 1, -1); err != nil {
+		return err
+	}
+	started := c.String("for") == "started"
+	if !started && c.String("for") != "ended" {
+		return usagef(verbName(c), "--for: %w", wordError(c.String("for"), []string{"started", "ended"}))
+	}
+	deadline := time.Time{}
+	if c.IsSet("timeout") {
+		d, err := r.duration(c, "timeout")
+		if err != nil {
+			return err
+		}
+		deadline = r.env.now().Add(d)
+	}
+	for {
+		seen := r.fileStamp()
+		jobs, next, err := r.waitedFor(c, started)
+		if err != nil {
+			return err
+		}
+		left := slices.ContainsFunc(jobs, func(j *store.Job) bool { return !reached(j, started) })
+		if !left {
+			return r.waitResult(jobs)
+		}
+		if !deadline.IsZero() && !r.env.now().Before(deadline) {
+			return fmt.Errorf("%w: not all jobs have %s by now", placer.ErrNotNow, c.String("for"))
+		}
+		end := deadline
+		if end.IsZero() {
+			end = r.env.now().Add(time.Hour)
+		}
+		if err := r.waitForChange(seen, end, next); err != nil {
+			return err
+		}
+	}
+}
+
+// reached reports whether a job has come as far as it is waited for.
+func reached(j *store.Job, started bool) bool {
+	return !j.State.Live() || started && j.State == store.JobRunning
+}
+
+// waitedFor finds the jobs as they are now, and when the clock will next start one.
+func (r *runner) waitedFor(c *cli.Context, started bool) (jobs []*store.Job, next time.Time, err error) {
+	err = r.view(func(tx *store.Tx) error {
+		seen := make(map[uint64]bool)
+		for _, word := range c.Args().Slice() {
+			ids, err := jobsNamed(tx, c, word)
+			if err != nil {
+				return err
+			}
+			for _, id := range ids {
+				if seen[id] {
+					continue
+				}
+				seen[id] = true
+				j, err := tx.Job(id)
+				if err != nil {
+					return err
+				}
+				jobs = append(jobs, j)
+				if at := time.Unix(j.Start, 0); started && j.State == store.JobReserved && (next.IsZero() || at.Before(next)) {
+					next = at
+				}
+			}
+		}
+		return nil
+	})
+	return jobs, next, err
+}
+
+// waitResult prints how the jobs came out, and fails when one came out badly.
+func (r *runner) waitResult(jobs []*store.Job) error {
+	p := r.printer(result{Columns: []column{{Name: "job"}, {Name: "state"}, {Name: "start", Kind: when}, {Name: "end", Kind: when}, {Name: "reason"}}})
+	bad := 0
+	for _, j := range jobs {
+		p.row(jobID(j), j.State.String(), instant(j.Start), instant(j.End), orNil(j.Reason))
+		if j.State == store.JobFailed || j.State == store.JobCancelled {
+			bad++
+		}
+	}
+	if err := p.close(); err != nil {
+		return err
+	}
+	if bad > 0 {
+		return fmt.Errorf("%d of %d jobs failed or were cancelled", bad, len(jobs))
+	}
+	return nil
+}
