@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -32,7 +33,9 @@ func (p *pass) queue() error {
 			return p.leaveRest(p.line[i+1:])
 		}
 		if blocked && p.spec.WidestFirst && p.planned == p.spec.depth() {
-			p.widestFirst(p.line[i+1:])
+			if err := p.widestFirst(p.line[i+1:]); err != nil {
+				return err
+			}
 		}
 	}
 	p.whole = true
@@ -76,6 +79,9 @@ func (p *pass) stays(j *Job) (bool, error) {
 		return false, p.cancel(j, err.Error())
 	}
 	p.Waiting++
+	if waitsFor != "" && j.State == JobReserved {
+		err = p.tx.unplan(j, JobQueued, waitsFor+" again")
+	}
 	if err != nil || waitsFor != "" {
 		return false, err
 	}
@@ -139,18 +145,12 @@ func (p *pass) leaveRest(rest []*Job) error {
 func (p *pass) putBack(j *Job) error {
 	spans := p.lifted[j.ID]
 	delete(p.lifted, j.ID)
-	guest, err := p.tx.guestOf(j)
+	taken, err := p.tx.delayed(j)
 	if err != nil {
 		return err
 	}
-	for _, s := range spans {
-		err := p.tx.inTheWay("the plan", s.node, s.Busy, guest, j.User)
-		if errors.Is(err, ErrConflict) {
-			return p.tx.withdrawn(j, "jobs before it took its place")
-		}
-		if err != nil {
-			return err
-		}
+	if taken {
+		return p.tx.withdrawn(j, "jobs before it took its place")
 	}
 	return p.tx.takeAgain(j, spans, JobReserved)
 }
@@ -167,20 +167,17 @@ func (tx *Tx) withdrawn(j *Job, reason string) error {
 }
 
 // widestFirst puts those that ask for most chunks first among those of a priority.
-func (p *pass) widestFirst(rest []*Job) {
-	width := func(j *Job) int {
-		n := 0
-		if v := p.verdicts[requestKey(j, *p.letsIn)]; v != nil {
-			for _, c := range v.ask.Chunks {
-				n += c.Count
-			}
+func (p *pass) widestFirst(rest []*Job) error {
+	width := make(map[uint64]int, len(rest))
+	for _, j := range rest {
+		v, err := p.verdict(j)
+		if err != nil {
+			return err
 		}
-		return n
+		width[j.ID] = v.ask.NumChunks()
 	}
 	slices.SortStableFunc(rest, func(a, b *Job) int {
-		if a.Priority != b.Priority || a.State == JobReserved || b.State == JobReserved {
-			return 0
-		}
-		return width(b) - width(a)
+		return cmp.Or(cmp.Compare(b.Priority, a.Priority), cmp.Compare(width[b.ID], width[a.ID]))
 	})
+	return nil
 }
