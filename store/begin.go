@@ -124,6 +124,7 @@ func (tx *Tx) planAnew(j *Job) error {
 			return tx.withdrawn(j, j.Reason+"; "+err.Error())
 		}
 		if errors.Is(err, final) {
+			j.unplace()
 			j.State, j.End = JobFailed, tx.now
 			j.Reason += "; " + err.Error()
 			return tx.putJob(j, JobReserved)

@@ -161,7 +161,7 @@ func (tx *Tx) withdrawn(j *Job, reason string) error {
 	if err := tx.woke(j.AllNodes()); err != nil {
 		return err
 	}
-	j.Start, j.End, j.Chunks, j.Along, j.Set, j.Path = 0, 0, nil, nil, "", ""
+	j.unplace()
 	j.State, j.Reason = JobQueued, reason
 	return tx.putJob(j, JobReserved)
 }
