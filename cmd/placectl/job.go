@@ -100,7 +100,7 @@ func (r *runner) jobShow(c *cli.Context) error {
 		return err
 	}
 	return r.view(func(tx *store.Tx) error {
-		id, err := theJob(tx, c)
+		id, err := theJob(tx, c, c.Args().First())
 		if err != nil {
 			return err
 		}
@@ -117,7 +117,7 @@ func (r *runner) jobShow(c *cli.Context) error {
 			return err
 		}
 		columns := append(jobColumns(), column{Name: "path"}, column{Name: "policy"}, column{Name: "set"}, column{Name: "key", Detail: true}, column{Name: "exec_vnode"},
-			column{Name: "deadline", Kind: when}, column{Name: "after", Kind: list}, column{Name: "command", Kind: list}, column{Name: "exit", Kind: integer})
+			column{Name: "deadline", Kind: when}, column{Name: "after", Kind: list}, column{Name: "command", Kind: words}, column{Name: "exit", Kind: integer})
 		p := r.printer(result{Record: true, Columns: columns})
 		p.row(append(jobRow(job, nodes), string(job.Path), job.Policy, orNil(job.Set), orNil(job.Key), vnodes,
 			instant(job.Deadline), dependenciesOf(job), job.Command, exitOf(job))...)
