@@ -101,7 +101,11 @@ func (r *runner) submission(c *cli.Context) (s store.Submission, err error) {
 func dependencies(tx *store.Tx, c *cli.Context, s *store.Submission) error {
 	for when := store.After; when <= store.AfterAny; when++ {
 		for _, list := range c.StringSlice(when.String()) {
-			for _, word := range splitList(list) {
+			words := splitList(list)
+			if len(words) == 0 { // --afterok "$job" of a submit that failed
+				return usagef(verbName(c), "--%s names no job", when)
+			}
+			for _, word := range words {
 				ids, err := jobsNamed(tx, c, word)
 				if err != nil {
 					return err
