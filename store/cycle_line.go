@@ -32,7 +32,10 @@ func (p *pass) queue() error {
 			return p.leaveRest(p.line[i+1:])
 		}
 		if blocked && p.spec.WidestFirst && p.planned == p.spec.depth() {
-			p.widestFirst(p.line[i+1:])
+			if err := p.widestFirst(p.line[i+1:]); err != nil {
+				return err
+			}
+			p.spec.WidestFirst = false // they are in order now
 		}
 	}
 	p.whole = true
@@ -167,20 +170,22 @@ func (tx *Tx) withdrawn(j *Job, reason string) error {
 }
 
 // widestFirst puts those that ask for most chunks first among those of a priority.
-func (p *pass) widestFirst(rest []*Job) {
-	width := func(j *Job) int {
-		n := 0
-		if v := p.verdicts[requestKey(j, *p.letsIn)]; v != nil {
-			for _, c := range v.ask.Chunks {
-				n += c.Count
-			}
+func (p *pass) widestFirst(rest []*Job) error {
+	widths := make(map[*Job]int)
+	for _, j := range rest {
+		v, err := p.verdict(j)
+		if err != nil {
+			return err
 		}
-		return n
+		for _, c := range v.ask.Chunks {
+			widths[j] += c.Count
+		}
 	}
 	slices.SortStableFunc(rest, func(a, b *Job) int {
 		if a.Priority != b.Priority || a.State == JobReserved || b.State == JobReserved {
 			return 0
 		}
-		return width(b) - width(a)
+		return widths[b] - widths[a]
 	})
+	return nil
 }
