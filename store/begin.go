@@ -133,7 +133,10 @@ func (tx *Tx) planAnew(j *Job) error {
 	if err != nil {
 		return err
 	}
-	return tx.apply(j, a, plan, JobReserved)
+	if err := tx.apply(j, a, plan, JobReserved); err != nil {
+		return err
+	}
+	return tx.replanned(j, j.Reason)
 }
 
 func (tx *Tx) earliestFor(j *Job) (placer.Ask, *placer.Plan, error) {

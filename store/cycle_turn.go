@@ -116,7 +116,9 @@ func (p *pass) plan(j *Job, v *verdict, mayStart bool) (blocked bool, err error)
 	}
 	p.planned++
 	same := was == JobReserved && plan.Start == then && slices.Equal(nodes, plan.NodeNumbers())
-	j.Reason = ""
+	if !same {
+		j.Reason = ""
+	}
 	if err := p.tx.apply(j, v.asked(j), plan, was); err != nil || same {
 		return true, err
 	}
@@ -124,16 +126,11 @@ func (p *pass) plan(j *Job, v *verdict, mayStart bool) (blocked bool, err error)
 	if was != JobReserved {
 		return true, nil
 	}
-	return true, errors.Join(p.tx.woke(nodes), p.moved(j, then))
-}
-
-// moved writes down that a plan has another start than before.
-func (p *pass) moved(j *Job, then int64) error {
-	if then == j.Start {
-		return nil
+	err = p.tx.woke(nodes)
+	if then != j.Start {
+		err = errors.Join(err, p.tx.replanned(j, "was to start at "+stamp(then)))
 	}
-	return p.tx.happened(Event{Job: j.ID, Event: "plan", Old: j.State.String(), New: j.State.String(),
-		Reason: "to start at " + stamp(j.Start) + ", not at " + stamp(then)})
+	return true, err
 }
 
 // earliest finds the earliest plan for a job, nil when there is none that ends by
