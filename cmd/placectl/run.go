@@ -89,7 +89,10 @@ func (r *runner) placeOrQueue(c *cli.Context, s store.Submission) (job *store.Jo
 			if err := asksOrder(tx, &s.Request); err != nil {
 				return err
 			}
-			if job, err = tx.Place(s.Request); !errors.Is(err, placer.ErrNotNow) {
+			if job, err = tx.Place(s.Request); err == nil {
+				return tx.SetCommand(job, s.Command)
+			}
+			if !errors.Is(err, placer.ErrNotNow) {
 				return err
 			}
 			if err := classOf(tx, c, &s); err != nil {
