@@ -40,7 +40,7 @@ func (r *runner) events(c *cli.Context) error {
 	p := r.printer(result{Columns: []column{{Name: "id", Kind: integer}, {Name: "time", Kind: when}, {Name: "job"}, {Name: "node"},
 		{Name: "event"}, {Name: "old"}, {Name: "new"}, {Name: "reason"}}})
 	last := c.Int("last")
-	if last < 0 {
+	if c.IsSet("last") && last < 1 {
 		return usagef(verbName(c), "--last must be 1 or more")
 	}
 	for {
