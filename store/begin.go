@@ -131,6 +131,7 @@ func (tx *Tx) planAnew(j *Job) error {
 			return tx.withdrawn(j, j.Reason+"; "+err.Error())
 		}
 		if errors.Is(err, final) {
+			j.unplace()
 			j.State, j.End = JobFailed, tx.now
 			j.Reason += "; " + err.Error()
 			return tx.putJob(j, JobReserved)
@@ -139,8 +140,10 @@ func (tx *Tx) planAnew(j *Job) error {
 	if err != nil {
 		return err
 	}
-	then := j.Start
-	return errors.Join(tx.apply(j, a, plan, JobReserved), tx.moved(j, then))
+	if err := tx.apply(j, a, plan, JobReserved); err != nil {
+		return err
+	}
+	return tx.replanned(j, j.Reason)
 }
 
 func (tx *Tx) earliestFor(j *Job) (placer.Ask, *placer.Plan, error) {

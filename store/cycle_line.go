@@ -36,6 +36,7 @@ func (p *pass) queue() error {
 			if err := p.widestFirst(p.line[i+1:]); err != nil {
 				return err
 			}
+			p.spec.WidestFirst = false // they are in order now
 		}
 	}
 	p.whole = true
@@ -161,7 +162,7 @@ func (tx *Tx) withdrawn(j *Job, reason string) error {
 	if err := tx.woke(j.AllNodes()); err != nil {
 		return err
 	}
-	j.Start, j.End, j.Chunks, j.Along, j.Set, j.Path = 0, 0, nil, nil, "", ""
+	j.unplace()
 	j.State, j.Reason = JobQueued, reason
 	return tx.putJob(j, JobReserved)
 }

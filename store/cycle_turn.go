@@ -128,7 +128,11 @@ func (p *pass) plan(j *Job, v *verdict, mayStart bool) (blocked bool, err error)
 	if was != JobReserved {
 		return true, nil
 	}
-	return true, errors.Join(p.tx.woke(nodes), p.tx.moved(j, then))
+	err = p.tx.woke(nodes)
+	if then != j.Start {
+		err = errors.Join(err, p.tx.replanned(j, "was to start at "+stamp(then)))
+	}
+	return true, err
 }
 
 // stands puts a lifted plan back if nothing else has taken its place: it is not
@@ -140,15 +144,6 @@ func (p *pass) stands(j *Job) (bool, error) {
 	}
 	p.planned++
 	return true, p.putBack(j)
-}
-
-// moved writes down that a plan has another start than before.
-func (tx *Tx) moved(j *Job, then int64) error {
-	if then == j.Start || j.State != JobReserved {
-		return nil
-	}
-	return tx.happened(Event{Job: j.ID, Event: "plan", Old: j.State.String(), New: j.State.String(),
-		Reason: "to start at " + stamp(j.Start) + ", not at " + stamp(then)})
 }
 
 // earliest finds the earliest plan for a job, nil when there is none that ends by

@@ -78,6 +78,12 @@ func (tx *Tx) happened(ev Event) error {
 	return tx.put(tableEvents, key64(tx.state.events), ev.encode())
 }
 
+// replanned writes down that a planned job has another start than before.
+func (tx *Tx) replanned(j *Job, before string) error {
+	return tx.happened(Event{Job: j.ID, Event: "plan", Old: j.State.String(), New: j.State.String(),
+		Reason: "to start at " + stamp(j.Start) + "; " + before})
+}
+
 // instant is when what is being done happens: while time passes that is the
 // instant which it has come to.
 func (tx *Tx) instant() int64 {

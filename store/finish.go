@@ -17,8 +17,16 @@ func (tx *Tx) ended(j *Job, state JobState, reason string) error {
 			return err
 		}
 	}
+	if was == JobReserved {
+		j.unplace()
+	}
 	j.State, j.End, j.Reason = state, tx.now, reason
 	return tx.putJob(j, was)
+}
+
+// unplace forgets where and when a job was to run: what never started has neither.
+func (j *Job) unplace() {
+	j.Start, j.End, j.Chunks, j.Along, j.Set, j.Path = 0, 0, nil, nil, "", ""
 }
 
 // forChange finds a job that is in one of some states, a Conflict when it is in
@@ -96,7 +104,7 @@ func (tx *Tx) unplan(j *Job, state JobState, reason string) error {
 			return err
 		}
 	}
-	j.Start, j.End, j.Chunks, j.Along, j.Set, j.Path = 0, 0, nil, nil, "", ""
+	j.unplace()
 	j.State, j.Reason, j.Launched = state, reason, false
 	return tx.putJob(j, was)
 }

@@ -129,9 +129,13 @@ func (tx *Tx) NodeNames(numbers []uint32) ([]string, error) {
 	return out, nil
 }
 
-// Asked is the chunks that a job asked for, one for each of j.Chunks. Where a
-// resource that an ended job named is not defined any more they are empty.
+// Asked is the chunks that a job asked for, one for each of j.Chunks: none for a job
+// that has no nodes. Where a resource that an ended job named is not defined any
+// more they are empty.
 func (tx *Tx) Asked(j *Job) ([]placer.Chunk, error) {
+	if len(j.Chunks) == 0 && j.State != JobRunning && j.State != JobReserved {
+		return nil, nil
+	}
 	defs, err := tx.Resources()
 	if err != nil {
 		return nil, err

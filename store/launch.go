@@ -25,3 +25,12 @@ func (tx *Tx) LaunchEnded(id uint64, failed error, most int) error {
 	}
 	return tx.unplan(j, state, reason)
 }
+
+// SetCommand notes which command runs for a job that was placed.
+func (tx *Tx) SetCommand(j *Job, command []string) error {
+	if !tx.Writable() {
+		return ErrReadOnly
+	}
+	j.Command = command
+	return tx.putJob(j, j.State)
+}

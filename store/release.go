@@ -26,6 +26,7 @@ func (tx *Tx) Release(id uint64) (*Job, error) {
 	}
 	if j.State = JobFinished; was == JobReserved {
 		j.State = JobCancelled
+		j.unplace()
 	}
 	j.End = tx.now
 	return j, tx.putJob(j, was)

@@ -75,8 +75,8 @@ func (tx *Tx) submitted(s Submission) (*Job, error) {
 	case s.Priority < -MaxPriority || s.Priority > MaxPriority:
 		return nil, fmt.Errorf("%w: a priority of %d; it must be from %d to %d", ErrInvalid, s.Priority, -MaxPriority, MaxPriority)
 	case s.Deadline != 0 && s.Deadline < max(s.Begin, tx.now)+a.Duration:
-		return nil, fmt.Errorf("%w: %s after %s it is past the deadline, %s", ErrInvalid, strconv.FormatInt(a.Duration, 10)+" s",
-			stamp(max(s.Begin, tx.now)), stamp(s.Deadline))
+		return nil, fmt.Errorf("%w: it cannot end by its deadline, %s: its walltime is %d s, and it starts at %s at the earliest", ErrInvalid,
+			stamp(s.Deadline), a.Duration, stamp(max(s.Begin, tx.now)))
 	}
 	after, err := tx.validDependencies(s.After)
 	if err != nil {

@@ -17,7 +17,7 @@ func classRebalanceCommand(r *runner) *cli.Command {
 		Usage: "say when jobs are stopped so that classes get their shares back",
 		Description: "Once one class has been so far below its share, and another so far above, that together it comes to the\n" +
 			"threshold, for the whole of the minimum duration, the next cycle stops the newest jobs of classes that have\n" +
-			"loans, and starts others. A threshold of 0 turns it off.",
+			"loans, and starts others. It is off while one of the two is 0, as both are at first.",
 		Flags: []cli.Flag{&cli.StringFlag{Name: "threshold", Usage: "from `P` percentage points on, 0 to 200"},
 			&cli.StringFlag{Name: "minimum", Usage: "for as long as `D`"}, dryRunFlag()},
 		Action: r.classRebalance,
@@ -46,6 +46,9 @@ func (r *runner) classRebalance(c *cli.Context) error {
 		}
 		if c.IsSet("minimum") {
 			duration = s.SetRebalanceMinimumDuration(int64(minimum / time.Second))
+		}
+		if (s.RebalanceThreshold() == 0) != (s.RebalanceMinimumDuration() == 0) {
+			r.notef("rebalancing is off until both the threshold and the minimum are above 0")
 		}
 		return errors.Join(threshold, duration)
 	})

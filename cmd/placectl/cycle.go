@@ -140,7 +140,7 @@ func (r *runner) printNotices(told []notice) error {
 	p := r.printer(result{ID: 1, Columns: []column{{Name: "event"}, {Name: "job"}, {Name: "name"}, {Name: "user"}, {Name: "class", Detail: true},
 		{Name: "state", Detail: true}, {Name: "start", Kind: when}, {Name: "end", Kind: when}, {Name: "nodes", Kind: list, Nodes: true},
 		{Name: "exec_vnode", Detail: true}, {Name: "array", Detail: true}, {Name: "index", Kind: integer, Detail: true},
-		{Name: "command", Kind: list}, {Name: "reason"}}})
+		{Name: "command", Kind: words}, {Name: "reason"}}})
 	for _, n := range told {
 		j := n.job
 		p.row(n.event, jobID(j), orNil(j.Name), orNil(j.User), orNil(j.Class), j.State.String(), j.Start, j.End, n.nodes, n.vnodes,

@@ -44,15 +44,21 @@ func (r *runner) launcher(c *cli.Context) (*launcher, error) {
 		if l.timeout, err = r.duration(c, "exec-timeout"); err != nil {
 			return nil, err
 		}
+		if l.timeout <= 0 || !c.IsSet("exec") {
+			return nil, usagef(verbName(c), "--exec-timeout goes with --exec, and is longer than 0")
+		}
 	}
 	if !c.IsSet("exec") {
 		return nil, nil
 	}
 	words, err := splitWords(c.String("exec"))
-	if err != nil || len(words) == 0 {
-		return nil, usagef(verbName(c), "--exec: %s is no command: %v", quoted(c.String("exec")), err)
+	if err == nil && len(words) == 0 {
+		err = errors.New("it is empty")
 	}
-	path, err := exec.LookPath(words[0])
+	if err != nil {
+		return nil, usagef(verbName(c), "--exec: %s is no command: %w", quoted(c.String("exec")), err)
+	}
+	path, err := lookProgram(words[0])
 	if err != nil {
 		return nil, usagef(verbName(c), "--exec: %w", err)
 	}

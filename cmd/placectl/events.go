@@ -40,6 +40,9 @@ func (r *runner) events(c *cli.Context) error {
 	p := r.printer(result{Columns: []column{{Name: "id", Kind: integer}, {Name: "time", Kind: when}, {Name: "job"}, {Name: "node"},
 		{Name: "event"}, {Name: "old"}, {Name: "new"}, {Name: "reason"}}})
 	last := c.Int("last")
+	if c.IsSet("last") && last < 1 {
+		return usagef(verbName(c), "--last must be 1 or more")
+	}
 	for {
 		seen := r.fileStamp()
 		list, err := r.eventsAfter(c, since, last)
@@ -85,14 +88,14 @@ func (r *runner) eventsAfter(c *cli.Context, since uint64, last int) (list []*st
 	err = r.view(func(tx *store.Tx) error {
 		only := uint64(0)
 		if word := c.String("job"); word != "" {
-			ids, err := jobsNamed(tx, c, word)
+			id, err := theJob(tx, c, word)
+			if err == nil {
+				_, err = tx.Job(id)
+			}
 			if err != nil {
 				return err
 			}
-			if len(ids) != 1 {
-				return usagef(verbName(c), "--job takes one job")
-			}
-			only = ids[0]
+			only = id
 		} else if recorded := tx.RecordedEvents(); last > 0 && recorded > uint64(last) {
 			since = max(since, recorded-uint64(last))
 		}

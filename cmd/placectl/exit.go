@@ -59,6 +59,7 @@ var exitTable = []exitRow{
 	{context.Canceled, exitInterrupted, "interrupted"},
 	{placer.ErrRequest, exitUsage, "malformed request"},
 	{placer.ErrNotNow, exitNotNow, "not now"},
+	{errNotYet, exitNotNow, "not yet"},
 	{placer.ErrNever, exitNever, "never"},
 	{store.ErrDamaged, exitDamaged, "damaged"},
 	{store.ErrNotOurs, exitDamaged, "not a placectl database"},
@@ -115,6 +116,10 @@ func classify(err error) (code int, reason string) {
 			code, reason = row.code, row.word
 			break
 		}
+	}
+	var program *programError
+	if code == exitFailed && errors.As(err, &program) {
+		return program.status(), "no such command"
 	}
 	var r interface{ Reason() string }
 	if errors.As(err, &r) && r.Reason() != "" {

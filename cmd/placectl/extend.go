@@ -39,7 +39,7 @@ func (r *runner) extend(c *cli.Context) error {
 	var nodes []string
 	err = r.update(c, func(tx *store.Tx) error {
 		walltime := seconds
-		id, err := theJob(tx, c)
+		id, err := theJob(tx, c, c.Args().First())
 		if err != nil {
 			return err
 		}

@@ -100,7 +100,7 @@ func (r *runner) jobShow(c *cli.Context) error {
 		return err
 	}
 	return r.view(func(tx *store.Tx) error {
-		id, err := theJob(tx, c)
+		id, err := theJob(tx, c, c.Args().First())
 		if err != nil {
 			return err
 		}
@@ -116,10 +116,13 @@ func (r *runner) jobShow(c *cli.Context) error {
 		if err != nil {
 			return err
 		}
-		columns := append(jobColumns(), column{Name: "path"}, column{Name: "policy"}, column{Name: "set"}, column{Name: "key", Detail: true}, column{Name: "exec_vnode"},
-			column{Name: "deadline", Kind: when}, column{Name: "after", Kind: list}, column{Name: "command", Kind: list}, column{Name: "exit", Kind: integer})
+		columns := append(jobColumns(), column{Name: "path"}, column{Name: "policy"}, column{Name: "set"}, column{Name: "key"}, column{Name: "exec_vnode"},
+			column{Name: "deadline", Kind: when}, column{Name: "after", Kind: list}, column{Name: "command", Kind: words}, column{Name: "exit", Kind: integer})
+		for i := range columns {
+			columns[i].Detail = false // there is room for why it waits, and from when on
+		}
 		p := r.printer(result{Record: true, Columns: columns})
-		p.row(append(jobRow(job, nodes), string(job.Path), job.Policy, orNil(job.Set), orNil(job.Key), vnodes,
+		p.row(append(jobRow(job, nodes), orNil(string(job.Path)), orNil(job.Policy), orNil(job.Set), orNil(job.Key), orNil(vnodes),
 			instant(job.Deadline), dependenciesOf(job), job.Command, exitOf(job))...)
 		return p.close()
 	})

@@ -145,11 +145,11 @@ func instant(t int64) any {
 	return t
 }
 
-// theJob is the one job that the only argument names.
-func theJob(tx *store.Tx, c *cli.Context) (uint64, error) {
-	ids, err := jobsNamed(tx, c, c.Args().First())
+// theJob is the one job that a word names.
+func theJob(tx *store.Tx, c *cli.Context, word string) (uint64, error) {
+	ids, err := jobsNamed(tx, c, word)
 	if err == nil && len(ids) != 1 {
-		err = usagef(verbName(c), "%s names %d jobs; name one", quoted(c.Args().First()), len(ids))
+		err = usagef(verbName(c), "%s names %d jobs; name one", quoted(word), len(ids))
 	}
 	if err != nil {
 		return 0, err

@@ -50,6 +50,7 @@ const (
 	span   // seconds
 	size   // bytes
 	list   // []string
+	words  // []string, a command: people see it as a shell takes it
 	object // whatever encoding/json takes
 )
 

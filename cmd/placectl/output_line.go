@@ -3,7 +3,7 @@ package main
 import "strings"
 
 // lineLayout writes a column a line, and a blank line between rows. It is also
-// the form of a single thing in a table; that leaves out what is nil.
+// the form of a single thing in a table; that leaves out what is not there.
 type lineLayout struct {
 	brief bool
 	names []string // padded to the longest
@@ -26,7 +26,7 @@ func (l *lineLayout) row(p *printer, values []any) {
 		p.buf = append(p.buf, '\n')
 	}
 	for i, v := range values {
-		if v == nil && l.brief {
+		if list, isList := v.([]string); l.brief && (v == nil || isList && len(list) == 0) {
 			continue
 		}
 		p.buf = append(p.buf, l.names[i]...)

@@ -32,7 +32,10 @@ func (p *printer) appendHuman(b []byte, c column, v any) []byte {
 	case float64:
 		return appendFloat(b, v)
 	case []string:
-		if c.Nodes {
+		switch {
+		case c.Kind == words:
+			return append(b, joinWords(v)...)
+		case c.Nodes:
 			return appendPrintable(b, index.FoldNodeList(v))
 		}
 		return appendPrintable(b, strings.Join(v, ","))
@@ -79,6 +82,9 @@ func appendMachine(b []byte, v any, k kind) []byte {
 	case uint64:
 		return strconv.AppendUint(b, v, 10)
 	case []string:
+		if k == words {
+			return append(b, joinWords(v)...)
+		}
 		return append(b, strings.Join(v, ",")...)
 	}
 	return appendJSONAny(b, v)

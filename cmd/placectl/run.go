@@ -6,7 +6,6 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
-	"strconv"
 	"syscall"
 	"time"
 
@@ -27,7 +26,7 @@ func runCommand(r *runner) *cli.Command {
 			"When somebody else ends the job it is told to terminate. If run is killed the job holds its nodes to the end of\n" +
 			"its walltime.",
 		Flags: append(requestFlags(),
-			&cli.StringFlag{Name: "priority", Aliases: []string{"p"}, Usage: "while it waits: the greater `P`, the earlier its turn (0)"},
+			&cli.Int64Flag{Name: "priority", Aliases: []string{"p"}, Usage: "while it waits: the greater `P`, the earlier its turn (0)"},
 			&cli.StringFlag{Name: "wait", Usage: "give up when its turn has not come after `D`"},
 			dryRunFlag()),
 		Action: r.run,
@@ -49,14 +48,14 @@ func (r *runner) run(c *cli.Context) error {
 		return err
 	}
 	s := store.Submission{Request: q, Attended: true, Command: argv}
-	if c.IsSet("priority") {
-		if s.Priority, err = strconv.ParseInt(c.String("priority"), 10, 64); err != nil {
-			return usagef(verbName(c), "--priority: %s is not a whole number", quoted(c.String("priority")))
-		}
-	}
-	program, err := exec.LookPath(argv[0])
+	s.Priority = c.Int64("priority")
+	patience, err := r.patience(c)
 	if err != nil {
-		return fmt.Errorf("%s: %w", printable(argv[0]), err)
+		return err
+	}
+	program, err := lookProgram(argv[0])
+	if err != nil {
+		return err
 	}
 	job, err := r.placeOrQueue(c, s)
 	if err != nil {
@@ -67,7 +66,7 @@ func (r *runner) run(c *cli.Context) error {
 	}
 	if job.State != store.JobRunning {
 		r.notef("job %d waits for its turn", job.ID)
-		if job, err = r.awaitTurn(c, job); err != nil {
+		if job, err = r.awaitTurn(c, job, patience); err != nil {
 			return err
 		}
 	}
@@ -90,7 +89,10 @@ func (r *runner) placeOrQueue(c *cli.Context, s store.Submission) (job *store.Jo
 			if err := asksOrder(tx, &s.Request); err != nil {
 				return err
 			}
-			if job, err = tx.Place(s.Request); !errors.Is(err, placer.ErrNotNow) {
+			if job, err = tx.Place(s.Request); err == nil {
+				return tx.SetCommand(job, s.Command)
+			}
+			if !errors.Is(err, placer.ErrNotNow) {
 				return err
 			}
 			if err := classOf(tx, c, &s); err != nil {
@@ -121,15 +123,8 @@ func (r *runner) pass(tx *store.Tx, job **store.Job) error {
 // awaitTurn waits until the job runs. Whenever the file has changed, or its time
 // has come, it makes a pass over the queue itself: there need be nobody else who
 // does. When it is not to wait any longer the job is cancelled.
-func (r *runner) awaitTurn(c *cli.Context, job *store.Job) (*store.Job, error) {
-	deadline := r.env.now().Add(10 * 365 * 24 * time.Hour)
-	if c.IsSet("wait") {
-		d, err := r.duration(c, "wait")
-		if err != nil {
-			return nil, err
-		}
-		deadline = r.env.now().Add(d)
-	}
+func (r *runner) awaitTurn(c *cli.Context, job *store.Job, patience time.Duration) (*store.Job, error) {
+	deadline := r.env.now().Add(patience)
 	stop := make(chan os.Signal, 1)
 	signal.Notify(stop, syscall.SIGTERM, syscall.SIGHUP)
 	defer signal.Stop(stop)
@@ -164,6 +159,15 @@ func (r *runner) awaitTurn(c *cli.Context, job *store.Job) (*store.Job, error) {
 			return nil, errors.Join(err, r.withdraw(c, job))
 		}
 	}
+}
+
+// patience is for how long a run waits for its turn: without --wait as long as it
+// takes.
+func (r *runner) patience(c *cli.Context) (time.Duration, error) {
+	if !c.IsSet("wait") {
+		return 10 * 365 * 24 * time.Hour, nil
+	}
+	return r.duration(c, "wait")
 }
 
 // errStopped is a run that was told to end while its job waited.
@@ -208,7 +212,7 @@ func (r *runner) runJob(job *store.Job, program string, argv []string) error {
 func (r *runner) endJob(id uint64, status int, failed error) error {
 	reason := ""
 	if failed != nil {
-		status, reason = 127, failed.Error()
+		status, reason = statusNoProgram, failed.Error()
 	}
 	db, err := r.open()
 	if err != nil {
@@ -241,7 +245,7 @@ func (r *runner) runCommand(n notice, program string, argv []string) (status int
 	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGUSR1, syscall.SIGUSR2)
 	defer signal.Stop(signals)
 	if err := cmd.Start(); err != nil {
-		return 0, err
+		return 0, &programError{argv[0], err}
 	}
 	ended := make(chan error, 1)
 	go func() { ended <- cmd.Wait() }()

@@ -29,7 +29,7 @@ func TestScripts(t *testing.T) {
 		Dir:                 "../../testdata/script",
 		RequireExplicitExec: true,
 		UpdateScripts:       *update,
-		Cmds:                map[string]func(*testscript.TestScript, bool, []string){"exits": scriptExits},
+		Cmds:                map[string]func(*testscript.TestScript, bool, []string){"exits": scriptExits, "eventually": scriptEventually},
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("TZ", "UTC")
 			return nil
@@ -55,6 +55,20 @@ func scriptExits(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	if got != want {
 		ts.Fatalf("exit status %d, want %d", got, want)
+	}
+}
+
+// scriptEventually is the script command `eventually COMMAND ARGS...`: it runs the
+// command again and again until it succeeds.
+func scriptEventually(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) == 0 {
+		ts.Fatalf("usage: eventually COMMAND ARGS...")
+	}
+	for deadline := time.Now().Add(20 * time.Second); ts.Exec(args[0], args[1:]...) != nil; {
+		if time.Now().After(deadline) {
+			ts.Fatalf("it never did")
+		}
+		time.Sleep(20 * time.Millisecond)
 	}
 }
 

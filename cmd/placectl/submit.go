@@ -1,7 +1,6 @@
 package main
 
 import (
-	"strconv"
 	"time"
 
 	"github.com/placectl/placectl/store"
@@ -24,7 +23,7 @@ func submitCommand(r *runner) *cli.Command {
 			&cli.StringSliceFlag{Name: "afterok", Usage: "not before `JOB` has ended with status 0"},
 			&cli.StringSliceFlag{Name: "afternotok", Usage: "not before `JOB` has failed or was cancelled"},
 			&cli.StringSliceFlag{Name: "afterany", Usage: "not before `JOB` has ended"},
-			&cli.StringFlag{Name: "priority", Aliases: []string{"p"}, Usage: "the greater `P`, the earlier its turn (0)"},
+			&cli.Int64Flag{Name: "priority", Aliases: []string{"p"}, Usage: "the greater `P`, the earlier its turn (0)"},
 			&cli.StringFlag{Name: "begin", Usage: "not before `TIME`"},
 			&cli.StringFlag{Name: "deadline", Usage: "it has to end by `TIME`; a job that no longer can is cancelled"},
 			&cli.BoolFlag{Name: "hold", Usage: "it waits for placectl unhold"},
@@ -78,13 +77,9 @@ func (r *runner) submission(c *cli.Context) (s store.Submission, err error) {
 		return s, err
 	}
 	s.Key, s.Hold, s.NoRequeue, s.Array = c.String("key"), c.Bool("hold"), c.Bool("no-requeue"), c.Int("array")
+	s.Priority = c.Int64("priority")
 	if c.IsSet("array") && s.Array < 1 {
 		return s, usagef(verbName(c), "--array must be 1 or more")
-	}
-	if c.IsSet("priority") {
-		if s.Priority, err = strconv.ParseInt(c.String("priority"), 10, 64); err != nil {
-			return s, usagef(verbName(c), "--priority: %s is not a whole number", quoted(c.String("priority")))
-		}
 	}
 	for flag, to := range map[string]*int64{"begin": &s.Begin, "deadline": &s.Deadline} {
 		if !c.IsSet(flag) {
@@ -95,6 +90,9 @@ func (r *runner) submission(c *cli.Context) (s store.Submission, err error) {
 			return s, err
 		}
 		*to = at.Unix()
+		if flag == "begin" && at.Before(r.now()) {
+			r.notef("--begin %s is past: it may start at once", quoted(c.String(flag)))
+		}
 	}
 	return s, nil
 }
@@ -103,7 +101,11 @@ func (r *runner) submission(c *cli.Context) (s store.Submission, err error) {
 func dependencies(tx *store.Tx, c *cli.Context, s *store.Submission) error {
 	for when := store.After; when <= store.AfterAny; when++ {
 		for _, list := range c.StringSlice(when.String()) {
-			for _, word := range splitList(list) {
+			words := splitList(list)
+			if len(words) == 0 { // --afterok "$job" of a submit that failed
+				return usagef(verbName(c), "--%s names no job", when)
+			}
+			for _, word := range words {
 				ids, err := jobsNamed(tx, c, word)
 				if err != nil {
 					return err

@@ -1,11 +1,11 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"time"
 
-	"github.com/placectl/placectl/placer"
 	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
 )
@@ -49,12 +49,12 @@ func (r *runner) waitVerb(c *cli.Context) error {
 		if err != nil {
 			return err
 		}
-		left := slices.ContainsFunc(jobs, func(j *store.Job) bool { return !reached(j, started) })
-		if !left {
+		left := slices.DeleteFunc(slices.Clone(jobs), func(j *store.Job) bool { return reached(j, started) })
+		if len(left) == 0 {
 			return r.waitResult(jobs)
 		}
 		if !deadline.IsZero() && !r.env.now().Before(deadline) {
-			return fmt.Errorf("%w: not all jobs have %s by now", placer.ErrNotNow, c.String("for"))
+			return fmt.Errorf("%w: %d of %s, job %d the first, which is %s", errNotYet, len(left), plural(len(jobs), "job"), left[0].ID, left[0].State)
 		}
 		end := deadline
 		if end.IsZero() {
@@ -65,6 +65,9 @@ func (r *runner) waitVerb(c *cli.Context) error {
 		}
 	}
 }
+
+// errNotYet is a wait that was over before what was waited for.
+var errNotYet = errors.New("the time is over, and not all have got there")
 
 // reached reports whether a job has come as far as it is waited for.
 func reached(j *store.Job, started bool) bool {
@@ -114,7 +117,7 @@ func (r *runner) waitResult(jobs []*store.Job) error {
 		return err
 	}
 	if bad > 0 {
-		return fmt.Errorf("%d of %d jobs failed or were cancelled", bad, len(jobs))
+		return fmt.Errorf("%d of %s failed or were cancelled", bad, plural(len(jobs), "job"))
 	}
 	return nil
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 )
 
@@ -49,6 +50,25 @@ func splitWords(line string) ([]string, error) {
 		words = append(words, word.String())
 	}
 	return words, nil
+}
+
+// joinWords writes words as splitWords, and a shell, would take them apart again.
+func joinWords(list []string) string {
+	var b strings.Builder
+	for i, word := range list {
+		if i > 0 {
+			b.WriteByte(' ')
+		}
+		switch {
+		case !isPrintable(word):
+			b.WriteString(strconv.Quote(word))
+		case word == "" || strings.ContainsAny(word, " \t\"'\\`$&|;<>()*?[]#~{}!^"):
+			b.WriteString("'" + strings.ReplaceAll(word, "'", `'\''`) + "'")
+		default:
+			b.WriteString(word)
+		}
+	}
+	return b.String()
 }
 
 // quotedPart adds what stands between the quote at a place and the one that closes
