@@ -41,7 +41,7 @@ func Run(procs int64, jobs []Job, p Policy, progress func(started int) error) ([
 	var decider policy
 	switch p {
 	case FCFS, EASY:
-		decider, err = newQueue(s, procs, first, end, p == EASY)
+		decider, err = newCountedQueue(s, procs, first, end, p == EASY)
 	case Conservative:
 		decider = newPlan(s, procs)
 	default:
