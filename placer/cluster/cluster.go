@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/placectl/placectl/index"
@@ -17,9 +18,11 @@ type Cluster struct {
 	rooms [][]index.Amount // by node: what the index was told is left of it
 	snap  placer.Snapshot
 
-	placed  map[uint64]*Placement // by owner
-	endings []change              // of all placements, ascending
-	starts  []change              // of those that are planned
+	placed   map[uint64]*Placement // by owner
+	profiles [][]step              // by node; nil for those that are not known (look.go)
+	endings  []change              // of all placements, ascending
+	limit    int64                 // of a search: no ending from there on is told
+	starts   []change              // of those that are planned
 }
 
 // A Placement is what an owner has of the nodes, from Start until End.
@@ -33,8 +36,8 @@ type Placement struct {
 // New makes a cluster of nodes on which nothing is, at an instant. It numbers the
 // nodes in the order given. It fails when two have the same name.
 func New(defs *index.Defs, nodes []*index.Node, rules placer.Rules, now int64) (*Cluster, error) {
-	c := &Cluster{defs: defs, nodes: nodes, names: make(map[string]uint32, len(nodes)), rooms: make([][]index.Amount, len(nodes)),
-		placed: make(map[uint64]*Placement)}
+	c := &Cluster{defs: defs, nodes: nodes, names: make(map[string]uint32, len(nodes)), rooms: make([][]index.Amount, len(nodes)), profiles: make([][]step, len(nodes)),
+		placed: make(map[uint64]*Placement), limit: math.MaxInt64}
 	ix := index.New(defs, defs.DefaultSignature(), nil, index.Limits{})
 	for i, n := range nodes {
 		if _, twice := c.names[n.Name]; twice {
@@ -57,6 +60,13 @@ func (c *Cluster) Nodes() []*index.Node { return c.nodes }
 // Of is what an owner has, nil for nothing, or nothing any more.
 func (c *Cluster) Of(owner uint64) *Placement { return c.placed[owner] }
 
+// Fits tells whether a request fits now, and changes nothing. It fails with a
+// *placer.Refusal when it does not.
+func (c *Cluster) Fits(a placer.Ask) error {
+	_, err := c.snap.Place(a, c.snap.Now)
+	return err
+}
+
 // Place places a request from now on. It fails with a *placer.Refusal.
 func (c *Cluster) Place(a placer.Ask, owner uint64) (*Placement, error) {
 	plan, err := c.snap.Place(a, c.snap.Now)
@@ -66,10 +76,12 @@ func (c *Cluster) Place(a placer.Ask, owner uint64) (*Placement, error) {
 	return c.carryOut(a, plan, owner)
 }
 
-// Earliest places a request at the earliest instant from now on at which it fits. It
-// fails with a *placer.Refusal.
-func (c *Cluster) Earliest(a placer.Ask, owner uint64) (*Placement, error) {
-	plan, err := c.snap.Earliest(a, c.snap.Now)
+// Earliest places a request at the earliest instant at which it fits that is not
+// before from, and before limit. It fails with a *placer.Refusal.
+func (c *Cluster) Earliest(a placer.Ask, owner uint64, from, limit int64) (*Placement, error) {
+	c.limit = limit
+	plan, err := c.snap.Earliest(a, from)
+	c.limit = math.MaxInt64
 	if err != nil {
 		return nil, err
 	}
@@ -136,6 +148,7 @@ func (c *Cluster) forget(p *Placement) error {
 func (c *Cluster) reclass(nodes []uint32) error {
 	ix, calendar := c.snap.Index, c.snap.Calendar
 	for _, number := range nodes {
+		c.profiles[number] = nil
 		n := c.nodes[number]
 		b := ix.Bucket(n.Bucket)
 		class := placer.ClassNow(calendar, number)

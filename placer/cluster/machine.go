@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"errors"
+	"math"
 
 	"github.com/placectl/placectl/placer"
 )
@@ -15,6 +16,9 @@ type Machine struct {
 	// refused are the kinds that do not fit now. What does not fit at an instant does
 	// not fit later either, until somebody gives something back.
 	refused map[int32]bool
+	needs   [][]need // by kind, once they were asked for
+	given   []uint32 // nodes of which something was given back, in order
+	seen    []int    // by job: how much of given it has been looked at with
 	placed  func(*Placement)
 }
 
@@ -28,7 +32,7 @@ type request struct {
 // where it is not nil, is told of placements: of those of one job the last is the one
 // that it runs on.
 func NewMachine(c *Cluster, asks []placer.Ask, placed func(*Placement)) *Machine {
-	m := &Machine{Cluster: c, asks: asks, kinds: make([]int32, len(asks)), refused: make(map[int32]bool), placed: placed}
+	m := &Machine{Cluster: c, asks: asks, kinds: make([]int32, len(asks)), refused: make(map[int32]bool), placed: placed, seen: make([]int, len(asks))}
 	known := make(map[request]int32)
 	for i := range asks {
 		a := &asks[i]
@@ -40,6 +44,7 @@ func NewMachine(c *Cluster, asks []placer.Ask, placed func(*Placement)) *Machine
 		}
 		m.kinds[i] = kind
 	}
+	m.needs = make([][]need, len(known))
 	return m
 }
 
@@ -72,41 +77,46 @@ func (m *Machine) Start(job int32) (bool, error) {
 // Plan gives a job what it needs from the earliest time on at which it fits, or moves
 // its plan there, never to a later one.
 func (m *Machine) Plan(job int32) (int64, error) {
-	old, err := m.Remove(uint64(job))
-	if err != nil {
-		return 0, err
-	}
-	p, err := m.Earliest(m.asks[job], uint64(job))
-	switch {
-	case err != nil && old == nil:
-		return 0, err
-	case err != nil:
-		p = nil
-	case old != nil && p.Start > old.Start:
-		// The placer takes the first fit, which need not be as good as the one before.
+	old := m.Of(uint64(job))
+	from, limit := m.snap.Now, int64(math.MaxInt64)
+	if old != nil {
+		if from, limit = m.sooner(job, old), old.Start; from >= limit {
+			return old.Start, nil
+		}
 		if _, err := m.Remove(uint64(job)); err != nil {
 			return 0, err
 		}
-		p = nil
 	}
-	if p == nil {
-		p = old
-		if err := m.Restore(old); err != nil {
+	p, err := m.Earliest(m.asks[job], uint64(job), from, limit)
+	switch {
+	case old == nil:
+		if err != nil {
 			return 0, err
 		}
+	case errors.Is(err, placer.ErrNotNow):
+		p, err = old, m.Restore(old)
+	case err != nil:
+		return 0, err
+	default:
+		m.gaveBack(old)
 	}
-	if old != nil {
-		clear(m.refused)
-	}
-	if m.placed != nil {
+	if m.seen[job] = len(m.given); m.placed != nil {
 		m.placed(p)
 	}
-	return p.Start, nil
+	return p.Start, err
 }
 
 // Leave gives back what a job has, or had planned.
 func (m *Machine) Leave(job int32) error {
-	clear(m.refused)
-	_, err := m.Remove(uint64(job))
+	p, err := m.Remove(uint64(job))
+	if p != nil {
+		m.gaveBack(p)
+	}
 	return err
+}
+
+// gaveBack notes that others may have now what somebody had.
+func (m *Machine) gaveBack(p *Placement) {
+	clear(m.refused)
+	m.given = append(m.given, p.nodes...)
 }

@@ -70,7 +70,7 @@ func (c *Cluster) Pass(now int64) (freed bool, err error) {
 func (c *Cluster) endingsAfter(after int64) iter.Seq2[int64, []uint32] {
 	return func(yield func(int64, []uint32) bool) {
 		for _, x := range c.endings[until(c.endings, after):] {
-			if !yield(x.at, c.placed[x.owner].nodes) {
+			if x.at >= c.limit || !yield(x.at, c.placed[x.owner].nodes) {
 				return
 			}
 		}
