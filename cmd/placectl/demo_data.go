@@ -24,8 +24,8 @@ var (
 	demoMachines string
 )
 
-// The stretch of the record that demodata holds, in Unix seconds: six days, up to
-// an afternoon in Brno on which nearly everything was taken.
+// The stretch of the record that is replayed, in Unix seconds: six days, up to an
+// afternoon in Brno on which nearly everything was taken.
 const (
 	recordedFrom  = 1360332000 // 2013-02-08 15:00
 	recordedUntil = 1360850400 // 2013-02-14 15:00
@@ -65,7 +65,9 @@ func loadDemo(until int64) (*demoData, error) {
 		if err != nil {
 			return nil, err
 		}
-		data.Jobs = append(data.Jobs, newDemoJob(rec, until-recordedUntil))
+		if rec.Submit >= recordedFrom && rec.Submit < recordedUntil {
+			data.Jobs = append(data.Jobs, newDemoJob(rec, until-recordedUntil))
+		}
 	}
 }
 

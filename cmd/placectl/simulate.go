@@ -35,6 +35,7 @@ func simulateCommand(r *runner) *cli.Command {
 			&cli.StringFlag{Name: "compare", Usage: "a row for each of `POLICIES`, such as fcfs,easy,conservative"},
 			&cli.StringFlag{Name: "nodes", Usage: "place jobs on the nodes of `FILE`: as placectl node import reads it, or lines of " + machineFields},
 			&cli.StringFlag{Name: "node-policy", Usage: "which of the `NODES` that could serve a job it gets: as --policy of placectl place (firstavailable)"},
+			&cli.StringFlag{Name: "gantt", Usage: "draw what ran on which node into `FILE` as SVG"},
 			&cli.BoolFlag{Name: "requested", Usage: "jobs take the processors they asked for, not those they were given"},
 			&cli.StringFlag{Name: "out", Usage: "write when each job starts into `FILE` as CSV, - for standard output and nothing else"},
 		},
@@ -58,6 +59,7 @@ type simulateOptions struct {
 
 	nodes      string // the file, "" to count processors
 	nodePolicy placer.Policy
+	gantt      string // "" for none
 }
 
 func (r *runner) simulate(c *cli.Context) error {
@@ -82,6 +84,11 @@ func (r *runner) simulate(c *cli.Context) error {
 			return err
 		}
 	}
+	if o.gantt != "" {
+		if err := r.writeSimGantt(c, o, t, runs[0]); err != nil || o.gantt == "-" {
+			return err
+		}
+	}
 	return r.printSimulations(o, t, runs)
 }
 
@@ -89,7 +96,7 @@ func (r *runner) simulateOptions(c *cli.Context) (*simulateOptions, error) {
 	if err := wantArgs(c, 1, 1); err != nil {
 		return nil, err
 	}
-	o := &simulateOptions{trace: c.Args().First(), procs: c.Int64("procs"), requested: c.Bool("requested"), out: c.String("out"), compare: c.IsSet("compare"), nodes: c.String("nodes")}
+	o := &simulateOptions{trace: c.Args().First(), procs: c.Int64("procs"), requested: c.Bool("requested"), out: c.String("out"), compare: c.IsSet("compare"), nodes: c.String("nodes"), gantt: c.String("gantt")}
 	words := []string{c.String("policy")}
 	flag := "policy"
 	if o.compare {
@@ -107,6 +114,8 @@ func (r *runner) simulateOptions(c *cli.Context) (*simulateOptions, error) {
 		return nil, usagef(verbName(c), "--policy and --compare exclude each other")
 	case o.compare && c.IsSet("out"):
 		return nil, usagef(verbName(c), "--out is of one policy; name it with --policy instead of --compare")
+	case o.compare && c.IsSet("gantt"):
+		return nil, usagef(verbName(c), "--gantt is of one policy; name it with --policy instead of --compare")
 	case c.IsSet("out") && o.out == "":
 		return nil, usagef(verbName(c), "--out is empty; name a file, or - for standard output")
 	case c.IsSet("procs") && (o.procs < 1 || o.procs > backfill.MaxProcs):

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -22,7 +21,7 @@ type simCluster struct {
 	policy placer.Policy
 	procs  int64            // cpus of all nodes
 	memory bool             // some node has memory
-	known  map[string]bool  // words that requests may name: nodes and their features
+	hosts  map[string]bool  // the nodes by name
 	trial  *cluster.Cluster // on which nothing is
 	judged map[string]error // by request: whether it could ever run
 
@@ -37,6 +36,12 @@ func (o *simulateOptions) readNodeFlags(c *cli.Context) (err error) {
 		return usagef(verbName(c), "--nodes is empty; name a file of nodes")
 	case o.nodes == "" && c.IsSet("node-policy"):
 		return usagef(verbName(c), "--node-policy is for jobs that are placed on nodes; name those with --nodes")
+	case c.IsSet("gantt") && o.gantt == "":
+		return usagef(verbName(c), "--gantt is empty; name a file, or - for standard output")
+	case o.nodes == "" && c.IsSet("gantt"):
+		return usagef(verbName(c), "--gantt draws nodes; name those with --nodes")
+	case o.nodes == "-" && o.trace == "-":
+		return usagef(verbName(c), "the trace and --nodes cannot both come from standard input")
 	case o.nodes != "" && c.IsSet("procs"):
 		return usagef(verbName(c), "--procs and --nodes exclude each other")
 	}
@@ -63,7 +68,7 @@ func (r *runner) readSimCluster(o *simulateOptions) (*simCluster, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &simCluster{defs: index.NewDefs(), policy: o.nodePolicy, known: make(map[string]bool), judged: make(map[string]error), unfit: make(map[string]int)}
+	s := &simCluster{defs: index.NewDefs(), policy: o.nodePolicy, hosts: make(map[string]bool), judged: make(map[string]error), unfit: make(map[string]int)}
 	if s.nodes, err = parseSimNodes(shownFile(o.nodes), data, s.defs); err != nil {
 		return nil, err
 	}
@@ -71,9 +76,7 @@ func (r *runner) readSimCluster(o *simulateOptions) (*simCluster, error) {
 		s.procs += cpusOf(n)
 		_, memory := n.Get(index.Mem)
 		s.memory = s.memory || memory
-		for _, word := range append(n.Features, n.Name) {
-			s.known[word] = true
-		}
+		s.hosts[n.Name] = true
 	}
 	if s.procs == 0 {
 		return nil, usagef("simulate", "%s has no node with cpus (ncpus) that is up", shownFile(o.nodes))
@@ -123,17 +126,13 @@ func (t *trace) ask(j *backfill.Job, rec swf.Job) bool {
 	s := t.cluster
 	sel := s.request(*j, rec)
 	a := placer.Ask{Duration: j.Request, User: fmt.Sprintf("user%d", rec.User), Policy: s.policy}
-	err, known := s.judged[sel]
-	a.Spec, _ = placer.Parse(s.defs, placer.Request{Select: sel})
-	if !known {
-		if _, err = placer.Parse(s.defs, placer.Request{Select: sel}); err == nil {
-			err = s.trial.Fits(a)
-		}
-		s.judged[sel] = err
+	spec, err := placer.Parse(s.defs, placer.Request{Select: sel})
+	if a.Spec = spec; err == nil {
+		err = s.everFits(sel, a)
 	}
 	if err != nil {
 		t.skipped++
-		s.unfit[whyUnfit(err)]++
+		s.unfit[err.Error()]++
 		return false
 	}
 	j.Procs = 0
@@ -144,6 +143,17 @@ func (t *trace) ask(j *backfill.Job, rec swf.Job) bool {
 	}
 	t.asks = append(t.asks, a)
 	return true
+}
+
+// everFits fails where a request does not fit with nothing else on the nodes. Many
+// ask for the same.
+func (s *simCluster) everFits(sel string, a placer.Ask) error {
+	err, known := s.judged[sel]
+	if !known {
+		err = s.trial.Fits(a)
+		s.judged[sel] = err
+	}
+	return err
 }
 
 // request is what a job asks for: what is recorded, or as many cpus as it had.
@@ -159,28 +169,27 @@ func (s *simCluster) request(j backfill.Job, rec swf.Job) string {
 }
 
 // translate makes of the words of a recorded request those that are known here: a
-// host is a node without the domain behind it. Nodes and features that a job is to be
-// kept off (^word) cannot be asked for; they are left out, and counted.
+// host is a node without the domain behind it, and says so where it stands among
+// properties. Nodes and properties that a job is to be kept off (^word) cannot be asked
+// for; they are left out, and counted.
 func (s *simCluster) translate(asked string) string {
-	if !strings.ContainsAny(asked, "^.") {
-		return asked
+	parts := strings.Split(strings.ReplaceAll(asked, hostDomain, ""), "+")
+	avoids := false
+	for p, part := range parts {
+		words := strings.Split(part, ":")
+		for i := range words {
+			if i > 0 && s.hosts[words[i]] {
+				words[i] = "host=" + words[i]
+			}
+		}
+		kept := slices.DeleteFunc(words, func(w string) bool { return strings.HasPrefix(w, "^") })
+		avoids = avoids || len(kept) < len(words)
+		parts[p] = strings.Join(kept, ":")
 	}
-	asked = strings.ReplaceAll(asked, hostDomain, "")
-	words := strings.Split(asked, ":")
-	kept := slices.DeleteFunc(words, func(w string) bool { return strings.HasPrefix(w, "^") })
-	if len(kept) < len(words) {
+	if avoids {
 		s.avoided++
 	}
-	return strings.Join(kept, ":")
-}
-
-// whyUnfit is a refusal without what is different in each.
-func whyUnfit(err error) string {
-	var refusal *placer.Refusal
-	if errors.As(err, &refusal) {
-		return refusal.Reason()
-	}
-	return err.Error()
+	return strings.Join(parts, "+")
 }
 
 // noteSkipped says which jobs are not in the simulation, and why.
@@ -191,8 +200,16 @@ func (r *runner) noteSkipped(t *trace) {
 	if t.cluster == nil {
 		return
 	}
+	unfit, most := 0, ""
 	for _, why := range slices.Sorted(maps.Keys(t.cluster.unfit)) {
-		r.notef("skipped %s that no node could serve: %s", plural(t.cluster.unfit[why], "job"), why)
+		n := t.cluster.unfit[why]
+		r.debugf("%s: %s", plural(n, "job"), why)
+		if unfit += n; most == "" || n > t.cluster.unfit[most] {
+			most = why
+		}
+	}
+	if unfit > 0 {
+		r.notef("skipped %s that the nodes can never serve, such as (-v lists all): %s", plural(unfit, "job"), most)
 	}
 	if n := t.cluster.avoided; n > 0 {
 		r.notef("%s asked to be kept off some nodes (^), which is left out", plural(n, "job"))

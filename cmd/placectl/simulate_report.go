@@ -12,17 +12,18 @@ import (
 
 // printSimulations prints a row for each policy, or the only one as a record.
 func (r *runner) printSimulations(o *simulateOptions, t *trace, runs []*simulated) error {
-	p := r.printer(result{Record: !o.compare, Columns: []column{{Name: "policy"},
+	res := result{Record: !o.compare, Columns: []column{{Name: "policy"},
 		{Name: "jobs", Kind: integer}, {Name: "skipped", Kind: integer}, {Name: "avg_wait", Kind: number}, {Name: "avg_slowdown", Kind: number},
-		{Name: "max_wait", Kind: span}, {Name: "utilisation", Kind: number}, {Name: "makespan", Kind: span}, {Name: "procs", Kind: integer, Detail: true},
-		{Name: "nodes", Kind: integer, Detail: true}, {Name: "node_policy", Detail: true}}})
-	var nodes, policy any
+		{Name: "max_wait", Kind: span}, {Name: "utilisation", Kind: number}, {Name: "makespan", Kind: span}, {Name: "procs", Kind: integer, Detail: true}}}
+	var where []any
 	if t.cluster != nil {
-		nodes, policy = len(t.cluster.nodes), o.nodePolicy.String()
+		res.Columns = append(res.Columns, column{Name: "nodes", Kind: integer, Detail: true}, column{Name: "node_policy", Detail: true})
+		where = []any{len(t.cluster.nodes), o.nodePolicy.String()}
 	}
+	p := r.printer(res)
 	for _, run := range runs {
 		s := backfill.Summarise(t.procs, t.jobs, run.starts)
-		p.row(run.policy.String(), s.Jobs, t.skipped, s.AvgWait, s.AvgSlowdown, s.MaxWait, s.Utilisation, s.Makespan, t.procs, nodes, policy)
+		p.row(append([]any{run.policy.String(), s.Jobs, t.skipped, s.AvgWait, s.AvgSlowdown, s.MaxWait, s.Utilisation, s.Makespan, t.procs}, where...)...)
 	}
 	return p.close()
 }
@@ -36,20 +37,20 @@ func (r *runner) writeStarts(c *cli.Context, o *simulateOptions, t *trace, run *
 		}
 		return nil
 	}
-	if err := errors.Join(r.notDatabase("--out", o.out), notTrace(o)); err != nil {
+	if err := errors.Join(r.notDatabase("--out", o.out), notTrace("--out", o.out, o.trace)); err != nil {
 		return usagef(verbName(c), "%w", err)
 	}
 	return replaceFile(o.out, rows)
 }
 
 // notTrace refuses to write over what was read.
-func notTrace(o *simulateOptions) error {
-	from, err := os.Stat(o.trace)
+func notTrace(flag, path, trace string) error {
+	from, err := os.Stat(trace)
 	if err != nil {
 		return nil
 	}
-	if to, err := os.Stat(o.out); err == nil && os.SameFile(from, to) && to.Mode().IsRegular() {
-		return fmt.Errorf("--out %s would write over the trace", quoted(o.out))
+	if to, err := os.Stat(path); err == nil && os.SameFile(from, to) && to.Mode().IsRegular() {
+		return fmt.Errorf("%s %s would write over the trace", flag, quoted(path))
 	}
 	return nil
 }

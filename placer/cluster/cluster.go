@@ -16,6 +16,7 @@ type Cluster struct {
 	nodes []*index.Node // by number
 	names map[string]uint32
 	rooms [][]index.Amount // by node: what the index was told is left of it
+	stock []stock          // by node
 	snap  placer.Snapshot
 
 	placed   map[uint64]*Placement // by owner
@@ -23,6 +24,12 @@ type Cluster struct {
 	endings  []change              // of all placements, ascending
 	limit    int64                 // of a search: no ending from there on is told
 	starts   []change              // of those that are planned
+}
+
+// A stock is what a node has of what jobs use up.
+type stock struct {
+	quantities []uint16 // ascending, as the calendar numbers them
+	capacity   []int64
 }
 
 // A Placement is what an owner has of the nodes, from Start until End.
@@ -45,6 +52,8 @@ func New(defs *index.Defs, nodes []*index.Node, rules placer.Rules, now int64) (
 		}
 		c.names[n.Name] = uint32(i)
 		n.Number = uint32(i)
+		quantities, capacity := placer.Consumables(defs, n)
+		c.stock = append(c.stock, stock{quantities, capacity})
 		ix.Insert(n, index.Free)
 	}
 	c.snap = placer.Snapshot{Index: ix, Calendar: timeline.NewCalendar(nil, now, 1), Now: now, Rules: rules, Endings: c.endingsAfter, Rows: rows{c}}

@@ -38,7 +38,7 @@ func (c *Cluster) profile(number uint32, but uint64) []step {
 	} else if p := c.profiles[number]; p != nil {
 		return p
 	}
-	steps := c.steps(c.nodes[number], list)
+	steps := c.stock[number].steps(list)
 	if !own {
 		c.profiles[number] = steps
 	}
@@ -46,8 +46,7 @@ func (c *Cluster) profile(number uint32, but uint64) []step {
 }
 
 // steps adds stretches up.
-func (c *Cluster) steps(n *index.Node, list []timeline.Busy) []step {
-	quantities, capacity := placer.Consumables(c.defs, n)
+func (k *stock) steps(list []timeline.Busy) []step {
 	times := append(make([]int64, 0, 1+2*len(list)), math.MinInt64)
 	for i := range list {
 		times = append(times, list[i].Start, list[i].End)
@@ -56,13 +55,13 @@ func (c *Cluster) steps(n *index.Node, list []timeline.Busy) []step {
 	times = slices.Compact(times)
 	steps := make([]step, len(times))
 	for i, at := range times {
-		steps[i] = step{at: at, left: slices.Clone(capacity)}
+		steps[i] = step{at: at, left: slices.Clone(k.capacity)}
 	}
-	for i := range list {
-		b := &list[i]
+	for at := range list {
+		b := &list[at]
 		from, _ := slices.BinarySearch(times, b.Start)
-		for k := from; steps[k].at < b.End; k++ {
-			steps[k].take(quantities, b)
+		for i := from; steps[i].at < b.End; i++ {
+			steps[i].take(k.quantities, b)
 		}
 	}
 	return steps
@@ -123,7 +122,7 @@ func (c *Cluster) first(number uint32, d *need, but uint64, limit int64) int64 {
 			return limit
 		}
 	}
-	quantities, _ := placer.Consumables(c.defs, n)
+	quantities := c.stock[number].quantities
 	steps := c.profile(number, but)
 	from := limit // since when there has been room
 	for i := range steps {
