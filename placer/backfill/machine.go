@@ -36,3 +36,26 @@ func RunOn(m Machine, jobs []Job, p Policy, progress func(started int) error) ([
 	}
 	return s.start, s.run(decider, progress)
 }
+
+// RunShared is RunOn with a gate. It has no conservative backfilling: there every job
+// is promised a start when it is submitted, and a gate takes promises back.
+func RunShared(m Machine, g Gate, jobs []Job, p Policy, progress func(started int) error) ([]int64, error) {
+	if _, _, err := checkTimes(jobs); err != nil || len(jobs) == 0 {
+		return []int64{}, err
+	}
+	if p != FCFS && p != EASY {
+		return nil, fmt.Errorf("there is no %s with shares", p)
+	}
+	s := newSimulation(jobs)
+	return s.start, s.run(&shared{queue: queue{sim: s, machine: m, easy: p == EASY}, gate: g, head: -1}, progress)
+}
+
+// Processors is a machine of so many processors, of which each job takes Job.Procs. It
+// fails with ErrJob.
+func Processors(procs int64, jobs []Job) (Machine, error) {
+	first, end, err := check(procs, jobs)
+	if err != nil {
+		return nil, err
+	}
+	return newProcessors(jobs, procs, first, end)
+}

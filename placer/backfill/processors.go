@@ -12,10 +12,9 @@ type processors struct {
 	free int64 // now
 }
 
-func newCountedQueue(s *simulation, procs, first, end int64, easy bool) (*queue, error) {
+func newProcessors(jobs []Job, procs, first, end int64) (*processors, error) {
 	plan, err := timeline.New(procs, first, end)
-	m := &processors{jobs: s.jobs, plan: plan, span: make([]timeline.SpanID, len(s.jobs)), now: first, free: procs}
-	return &queue{sim: s, machine: m, easy: easy}, err
+	return &processors{jobs: jobs, plan: plan, span: make([]timeline.SpanID, len(jobs)), now: first, free: procs}, err
 }
 
 func (p *processors) Pass(now int64) (freed bool, err error) {
