@@ -35,6 +35,9 @@ func simulateCommand(r *runner) *cli.Command {
 			&cli.StringFlag{Name: "compare", Usage: "a row for each of `POLICIES`, such as fcfs,easy,conservative"},
 			&cli.StringFlag{Name: "nodes", Usage: "place jobs on the nodes of `FILE`: as placectl node import reads it, or lines of " + machineFields},
 			&cli.StringFlag{Name: "node-policy", Usage: "which of the `NODES` that could serve a job it gets: as --policy of placectl place (firstavailable)"},
+			&cli.StringFlag{Name: "shares", Usage: "class shares cap what starts; a job's requestor is its `COLUMN`: user, group, queue, partition or program (a number; a queue by its name where the log has one)"},
+			&cli.StringSliceFlag{Name: "class", Usage: "with --shares: a class, `NAME=LOAD`; without any, those of the database"},
+			&cli.StringSliceFlag{Name: "class-map", Usage: "with --shares: requestors of a class, `NAME=REGEXP`"},
 			&cli.StringFlag{Name: "gantt", Usage: "draw what ran on which node into `FILE` as SVG"},
 			&cli.BoolFlag{Name: "requested", Usage: "jobs take the processors they asked for, not those they were given"},
 			&cli.StringFlag{Name: "out", Usage: "write when each job starts into `FILE` as CSV, - for standard output and nothing else"},
@@ -43,7 +46,8 @@ func simulateCommand(r *runner) *cli.Command {
 	}, about{
 		Example: "placectl simulate KTH-SP2.swf.gz --procs 100 --policy conservative --out jobs.csv\n" +
 			"placectl simulate KTH-SP2.swf.gz --compare fcfs,easy,conservative\n" +
-			"placectl simulate wagap-2013.swf.gz --nodes wagap-2013.swf.machines --node-policy minresource",
+			"placectl simulate wagap-2013.swf.gz --nodes wagap-2013.swf.machines --node-policy minresource\n" +
+			"placectl simulate wagap-2013.swf.gz --shares queue --class long=1 --class short=3 --class-map long=w --class-map short=.*",
 		Exits: []int{},
 	})
 }
@@ -60,6 +64,8 @@ type simulateOptions struct {
 	nodes      string // the file, "" to count processors
 	nodePolicy placer.Policy
 	gantt      string // "" for none
+
+	shares *simShares // nil for none
 }
 
 func (r *runner) simulate(c *cli.Context) error {
@@ -121,7 +127,10 @@ func (r *runner) simulateOptions(c *cli.Context) (*simulateOptions, error) {
 	case c.IsSet("procs") && (o.procs < 1 || o.procs > backfill.MaxProcs):
 		return nil, usagef(verbName(c), "--procs %d: it must be from 1 to %d", o.procs, int64(backfill.MaxProcs))
 	}
-	return o, o.readNodeFlags(c)
+	if err := o.readNodeFlags(c); err != nil {
+		return nil, err
+	}
+	return o, r.readShares(c, o)
 }
 
 // replay simulates the policies one after the other.
@@ -155,16 +164,32 @@ type simulated struct {
 
 func (t *trace) simulate(p backfill.Policy, progress func(int) error) (run *simulated, err error) {
 	run = &simulated{policy: p}
-	if t.cluster == nil {
+	if t.cluster == nil && t.shares == nil {
 		run.starts, err = backfill.Run(t.procs, t.jobs, p, progress)
 		return run, err
+	}
+	m, err := t.machine(run)
+	if err != nil {
+		return nil, err
+	}
+	if t.shares != nil {
+		run.starts, err = backfill.RunShared(m, t.shares.gate(t), t.jobs, p, progress)
+		return run, err
+	}
+	run.starts, err = backfill.RunOn(m, t.jobs, p, progress)
+	return run, err
+}
+
+// machine is what a run is on: processors, or an empty cluster that notes what it
+// places.
+func (t *trace) machine(run *simulated) (backfill.Machine, error) {
+	if t.cluster == nil {
+		return backfill.Processors(t.procs, t.jobs)
 	}
 	run.placed = make([]*cluster.Placement, len(t.jobs))
 	c, err := t.cluster.empty(t.first())
 	if err != nil {
 		return nil, err
 	}
-	m := cluster.NewMachine(c, t.asks, func(p *cluster.Placement) { run.placed[p.Owner] = p })
-	run.starts, err = backfill.RunOn(m, t.jobs, p, progress)
-	return run, err
+	return cluster.NewMachine(c, t.asks, func(p *cluster.Placement) { run.placed[p.Owner] = p }), nil
 }

@@ -20,10 +20,17 @@ func (r *runner) printSimulations(o *simulateOptions, t *trace, runs []*simulate
 		res.Columns = append(res.Columns, column{Name: "nodes", Kind: integer, Detail: true}, column{Name: "node_policy", Detail: true})
 		where = []any{len(t.cluster.nodes), o.nodePolicy.String()}
 	}
+	if t.shares != nil {
+		res.Columns = append(res.Columns, column{Name: "classes", Kind: object, Detail: true})
+	}
 	p := r.printer(res)
 	for _, run := range runs {
 		s := backfill.Summarise(t.procs, t.jobs, run.starts)
-		p.row(append([]any{run.policy.String(), s.Jobs, t.skipped, s.AvgWait, s.AvgSlowdown, s.MaxWait, s.Utilisation, s.Makespan, t.procs}, where...)...)
+		row := append([]any{run.policy.String(), s.Jobs, t.skipped, s.AvgWait, s.AvgSlowdown, s.MaxWait, s.Utilisation, s.Makespan, t.procs}, where...)
+		if t.shares != nil {
+			row = append(row, t.shares.classes(t, run))
+		}
+		p.row(row...)
 	}
 	return p.close()
 }

@@ -25,6 +25,7 @@ type trace struct {
 
 	cluster *simCluster  // nil to count processors
 	asks    []placer.Ask // of each job, on a cluster
+	shares  *simShares   // nil for none
 }
 
 // first is when the first job is submitted.
@@ -43,7 +44,7 @@ func (r *runner) readTrace(c *cli.Context, o *simulateOptions) (*trace, error) {
 		return nil, err
 	}
 	defer in.Close()
-	t := &trace{procs: o.procs}
+	t := &trace{procs: o.procs, shares: o.shares}
 	if o.nodes != "" {
 		if t.cluster, err = r.readSimCluster(o); err != nil {
 			return nil, malformed(c, err)
@@ -110,6 +111,9 @@ func (r *runner) readEntries(t *trace, log *swf.Reader, requested bool) error {
 		if t.cluster != nil && !t.ask(&job, j) {
 			continue
 		}
+		if t.shares != nil {
+			t.shares.take(j)
+		}
 		t.numbers, t.jobs = append(t.numbers, j.Number), append(t.jobs, job)
 	}
 }
@@ -132,10 +136,16 @@ func (t *trace) dropWide() {
 	for i, j := range t.jobs {
 		if j.Procs <= t.procs {
 			t.jobs[kept], t.numbers[kept] = j, t.numbers[i]
+			if t.shares != nil {
+				t.shares.class[kept] = t.shares.class[i]
+			}
 			kept++
 		}
 	}
 	t.wide = len(t.jobs) - kept
 	t.skipped += t.wide
 	t.jobs, t.numbers = t.jobs[:kept], t.numbers[:kept]
+	if t.shares != nil {
+		t.shares.class = t.shares.class[:kept]
+	}
 }

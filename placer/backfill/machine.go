@@ -47,7 +47,14 @@ func RunShared(m Machine, g Gate, jobs []Job, p Policy, progress func(started in
 		return nil, fmt.Errorf("there is no %s with shares", p)
 	}
 	s := newSimulation(jobs)
-	return s.start, s.run(&shared{queue: queue{sim: s, machine: m, easy: p == EASY}, gate: g, head: -1}, progress)
+	q := &shared{queue: queue{sim: s, machine: m, easy: p == EASY}, gate: g, head: -1}
+	if err := s.run(q, progress); err != nil {
+		return nil, err
+	}
+	if n := len(q.waiting); n > 0 {
+		return nil, fmt.Errorf("%d jobs wait for good: the gate lets none of them start", n)
+	}
+	return s.start, nil
 }
 
 // Processors is a machine of so many processors, of which each job takes Job.Procs. It
