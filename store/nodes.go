@@ -344,7 +344,7 @@ func (tx *Tx) Occupancy(n *index.Node) Occupancy {
 			o.Jobs++
 		}
 	}
-	if o.Class == index.Busy && tx.calendarShares(n.Number) {
+	if o.Class == index.Busy && placer.SharedEver(tx.Calendar(), n.Number) {
 		o.Left = tx.Left(n)
 	}
 	if !on && c.Planned(n.Number) {
