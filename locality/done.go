@@ -48,6 +48,9 @@ func (o *Op) Fail(h *Host, job int) (Report, error) {
 		e.x.State = Broken
 		e.t.Errors++
 		if e.t.Errors <= o.Batch.Settings.MaxErrors {
+			if e.shared(e.x.Layer) {
+				return nil
+			}
 			return e.giveBack(e.x.Layer)
 		}
 		for layer := range e.j.Quorum {
@@ -181,6 +184,9 @@ func (e *ending) giveBack(layer int) error {
 func (e *ending) finish(layer int, as SlotState) error {
 	o := e.o
 	slot := o.Batch.Slot(e.n, layer)
+	if err := e.supersede(layer); err != nil {
+		return err
+	}
 	c, err := o.CursorAt(slot)
 	if err != nil {
 		return err
@@ -199,9 +205,6 @@ func (e *ending) finish(layer int, as SlotState) error {
 		}
 	default:
 		end.Hand -= e.j.Credit
-		if err := e.supersede(layer); err != nil {
-			return err
-		}
 	}
 	o.Batch.Remaining -= e.j.Credit
 	e.t.set(layer, as)
@@ -231,7 +234,8 @@ func (e *ending) count() {
 	}
 }
 
-// supersede takes a slot out of the hands of other hosts.
+// supersede takes a slot out of the hands of other hosts. One that has nothing else
+// counts no more until it asks again: it may be gone.
 func (e *ending) supersede(layer int) error {
 	slot := e.o.Batch.Slot(e.n, layer)
 	for i := range e.t.Instances {
@@ -248,6 +252,11 @@ func (e *ending) supersede(layer int) error {
 			return err
 		}
 		m.Live = slices.DeleteFunc(m.Live, func(s int) bool { return s == slot })
+		if len(m.Live) == 0 {
+			if err := e.o.leave(m); err != nil {
+				return err
+			}
+		}
 		if err := e.o.PutMember(m); err != nil {
 			return err
 		}

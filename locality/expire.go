@@ -76,8 +76,9 @@ func (e *ending) shared(layer int) bool {
 	return false
 }
 
-// lookAfter takes a host out of the sums that has nothing in its hands and has not
-// been seen for a while; otherwise it is looked for again later.
+// lookAfter takes a host out of the sums that is overdue with what it has in its
+// hands, or has nothing and has not been seen for a while. It keeps its leases, and
+// counts again when it asks for work. Otherwise it is looked for again later.
 func (o *Op) lookAfter(m *Member, d Due, out *Expiry) error {
 	if err := o.TakeDue(d); err != nil {
 		return err
@@ -86,14 +87,60 @@ func (o *Op) lookAfter(m *Member, d Due, out *Expiry) error {
 	if !m.Placed {
 		return nil
 	}
-	again := m.Seen + o.Batch.Settings.Away
-	if again <= o.Now && len(m.Live) == 0 {
+	at, err := o.missing(m)
+	if err != nil {
+		return err
+	}
+	if at <= o.Now {
 		out.Hosts++
 		return o.leave(m)
 	}
-	m.Idle = max(again, o.Now+o.Batch.Settings.Away)
-	return o.PutDue(Due{m.Idle, m.Host, -1})
+	return o.watch(m, at)
 }
+
+// missing is when a host is taken to be gone if nothing is heard of it.
+func (o *Op) missing(m *Member) (int64, error) {
+	away := o.Batch.Settings.Away
+	if len(m.Live) == 0 {
+		return m.Seen + away, nil
+	}
+	if !m.Measured {
+		return m.Busy + away, nil
+	}
+	left, err := o.handsFull(m.Live, m.Rate)
+	return m.Busy + max(minLease, int64(overdue*left)), err
+}
+
+// handsFull is how long a host should take for slots, in seconds.
+func (o *Op) handsFull(slots []int, rate int64) (float64, error) {
+	sum := Credit(0)
+	for _, slot := range slots {
+		_, credit, err := o.slot(slot)
+		if err != nil {
+			return 0, err
+		}
+		sum += credit
+	}
+	return seconds(sum, rate), nil
+}
+
+// watch sees to it that somebody looks for a host at a time, or before.
+func (o *Op) watch(m *Member, at int64) error {
+	if m.Idle > 0 && m.Idle <= at {
+		return nil
+	}
+	if m.Idle > 0 {
+		if err := o.TakeDue(Due{m.Idle, m.Host, -1}); err != nil {
+			return err
+		}
+	}
+	m.Idle = at
+	return o.PutDue(Due{at, m.Host, -1})
+}
+
+// overdue is how many times as long as expected a host may take before it no longer
+// counts.
+const overdue = 1.5
 
 // Recompute decays what is known of every host and builds every sum of speeds
 // anew. It reads every host of the batch: for a daily run.

@@ -42,6 +42,11 @@ func (o *Op) Next(h *Host, w Want) (Grant, error) {
 	if err != nil {
 		return g, err
 	}
+	if len(slots) == 0 {
+		if slots, err = o.policy.again(o, m); err != nil {
+			return g, err
+		}
+	}
 	if len(slots) > 0 {
 		err = o.hand(h, m, slots, w, &g)
 	} else if err = o.leave(m); err == nil && o.Batch.Waiting == 0 {
@@ -140,11 +145,10 @@ func (o *Op) enter(m *Member, c *Cursor, side Side) error {
 	c.Ends[side].Rate += m.Rate
 	o.Batch.Active++
 	o.Batch.Rate += m.Rate
-	if err := o.PutCursor(c); err != nil || m.Idle > 0 {
+	if err := o.PutCursor(c); err != nil {
 		return err
 	}
-	m.Idle = o.Now + o.Batch.Settings.Away
-	return o.PutDue(Due{m.Idle, m.Host, -1})
+	return o.watch(m, o.Now+o.Batch.Settings.Away)
 }
 
 // leave takes a host out of the sums of its range, if it has one.
@@ -193,6 +197,7 @@ func (o *Op) hand(h *Host, m *Member, slots []int, w Want, g *Grant) error {
 		return err
 	}
 	until := o.Now + lease
+	twice := false // a second copy of what another host has in its hands
 	if len(m.Live) == 0 {
 		m.Busy = o.Now
 	}
@@ -206,6 +211,7 @@ func (o *Op) hand(h *Host, m *Member, slots []int, w Want, g *Grant) error {
 		if err != nil {
 			return err
 		}
+		twice = t.state(j, layer) == Sent
 		t.set(layer, Sent)
 		t.Instances = append(t.Instances, Instance{Layer: layer, Host: h.Number, State: Live, Sent: o.Now, Until: until})
 		if err := o.putTask(block); err != nil {
@@ -223,6 +229,14 @@ func (o *Op) hand(h *Host, m *Member, slots []int, w Want, g *Grant) error {
 		g.Jobs = append(g.Jobs, Given{n, layer, Span{j.A, j.B}, until})
 	}
 	o.Batch.Transfers += count(g.Fetch)
+	if at, err := o.missing(m); err != nil {
+		return err
+	} else if err := o.watch(m, at); err != nil {
+		return err
+	}
+	if twice {
+		return nil
+	}
 	return o.taken(slots)
 }
 
@@ -300,15 +314,8 @@ func (o *Op) lease(h *Host, m *Member, slots []int, w Want) (int64, error) {
 	if h.Spent == 0 {
 		return o.Batch.Settings.Lease, nil
 	}
-	sum := Credit(0)
-	for _, slot := range slices.Concat(m.Live, slots) {
-		_, credit, err := o.slot(slot)
-		if err != nil {
-			return 0, err
-		}
-		sum += credit
-	}
-	return max(minLease, int64(leaseFactor*seconds(sum, m.Rate))), nil
+	left, err := o.handsFull(slices.Concat(m.Live, slots), m.Rate)
+	return max(minLease, int64(leaseFactor*left)), err
 }
 
 // Leases of measured hosts.

@@ -14,6 +14,7 @@ type policy interface {
 	place(o *Op, m *Member, tried []int) error // enter a range that is not among those tried, or none
 	backRange(c *Cursor, side Side) (first, last int)
 	most(o *Op, m *Member, c *Cursor) Credit // at one time
+	again(o *Op, m *Member) ([]int, error)   // slots in other hands that a host without work is to have too
 }
 
 // DefaultPolicy is what a batch works by that names none.

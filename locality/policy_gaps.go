@@ -2,7 +2,9 @@ package locality
 
 import (
 	"math"
+	"os"
 	"slices"
+	"strconv"
 )
 
 // gaps is the default policy. Two hosts at most work in a range, from its two ends
@@ -37,7 +39,7 @@ func (g gaps) stays(o *Op, m *Member) (bool, error) {
 	left := g.timeLeft(o)
 	alone := seconds(c.Waiting(), c.Rate()-m.Rate)
 	job := seconds(o.Batch.mean(), m.Rate)
-	if alone <= job { // the other will have finished first
+	if alone <= job || g.tooSlow(o, m, left) { // others will have finished first
 		return false, nil
 	}
 	if alone > left*stayFactor {
@@ -48,18 +50,51 @@ func (g gaps) stays(o *Op, m *Member) (bool, error) {
 		longest = d.TimeLeft()
 		return false, nil
 	})
-	return longest < left*goFactor, err
+	return longest < left*goFactor+slack(o, left), err
 }
 
 // What was tuned in bench/locality.
+func env(name string, def float64) float64 {
+	if f, err := strconv.ParseFloat(os.Getenv(name), 64); err == nil {
+		return f
+	}
+	return def
+}
+
 var (
-	stayFactor = 1.0
-	goFactor   = 1.3
-	leastJobs  = 4.0
-	cutPart    = 0.25
-	overFactor = 3.0
-	planSlack  = 1.3
+	stayFactor = env("stayFactor", 1.0)
+	goFactor   = env("goFactor", 1.3)
+	leastJobs  = env("leastJobs", 4.0)
+	cutPart    = env("cutPart", 0.25)
+	overFactor = env("overFactor", 3.0)
+	planSlack  = env("planSlack", 1.3)
+	slowFactor = env("slowFactor", 1)
+	endSlack   = env("endSlack", 0.03)
 )
+
+// slack is how much later than the batch a range may end before anybody is sent to
+// help, in seconds.
+func slack(o *Op, left float64) float64 {
+	return endSlack * (float64(o.Now-o.Batch.Created) + left)
+}
+
+// tooSlow reports whether others can finish all that waits before a host has done
+// a job.
+func (gaps) tooSlow(o *Op, m *Member, left float64) bool {
+	others := o.Batch.Rate
+	if m.Placed {
+		others -= m.Rate
+	}
+	job := seconds(o.Batch.mean(), m.Rate)
+	return job > left+slack(o, left) && job > slowFactor*seconds(o.Batch.Waiting, others)
+}
+
+// most keeps a host from taking what would still be in its hands when the batch
+// could have ended.
+func (g gaps) most(o *Op, m *Member, c *Cursor) Credit {
+	left := g.timeLeft(o)
+	return Credit(float64(m.Rate) / Day * (left + slack(o, left)) / 2)
+}
 
 func (g gaps) place(o *Op, m *Member, tried []int) error {
 	left := g.timeLeft(o)
@@ -105,12 +140,15 @@ func (g gaps) weigh(o *Op, m *Member, c *Cursor, left float64) choice {
 	default:
 		x.split = true
 	}
+	job := seconds(o.Batch.mean(), m.Rate)
+	if g.tooSlow(o, m, left) {
+		return no
+	}
 	if c.Hosts() == 0 {
 		x.cost = -1
 		return x
 	}
-	job := seconds(o.Batch.mean(), m.Rate)
-	if job*2 > c.TimeLeft() {
+	if job*2 > c.TimeLeft() || c.TimeLeft() < left+slack(o, left) {
 		return no
 	}
 	mine := float64(c.Open) * float64(m.Rate) / float64(c.Rate()+m.Rate)

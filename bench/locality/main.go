@@ -41,6 +41,7 @@ type variation struct {
 func variations() []variation {
 	return []variation{
 		{"as specified", func(*world) {}},
+		{"known hosts", func(w *world) { w.known = true }},
 		{"quorum 2", func(w *world) { w.quorum = 2 }},
 		{"30 % churn", func(w *world) { w.churn = 0.3 }},
 		{"1,000 files", func(w *world) { w.files = 1000 }},

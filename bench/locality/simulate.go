@@ -56,7 +56,7 @@ type simulation struct {
 	jobs   []locality.Job
 	actors []actor
 	queue  events
-	hosts  map[int]*locality.Host
+	ideal  float64
 }
 
 // simulate works a batch off with a policy and returns what it cost.
@@ -80,12 +80,12 @@ func simulate(w world, s locality.Settings, seed uint64) (outcome, error) {
 	for range w.hosts {
 		total += sim.arrive(600 * sim.r.Float64())
 	}
-	ideal := float64(sim.batch.Total) / locality.Micro * hour / total
+	sim.ideal = float64(sim.batch.Total) / locality.Micro * hour / total
 	for i := range int(w.churn * float64(w.hosts)) {
-		sim.actors[i].leaves = sim.r.Float64() * ideal
+		sim.actors[i].leaves = sim.r.Float64() * sim.ideal
 	}
 	end, err := sim.run()
-	return outcome{float64(sim.batch.Transfers) / float64(sim.batch.Used), end / ideal, float64(sim.batch.Moves) / float64(len(sim.actors))}, err
+	return outcome{float64(sim.batch.Transfers) / float64(sim.batch.Used), end / sim.ideal, float64(sim.batch.Moves) / float64(len(sim.actors))}, err
 }
 
 // arrive adds a host and returns its speed.
@@ -93,7 +93,11 @@ func (s *simulation) arrive(at float64) float64 {
 	a := actor{speed: speed(s.r)}
 	s.actors = append(s.actors, a)
 	n := len(s.actors) - 1
-	s.rows.PutHost(&locality.Host{Number: uint32(n), Name: fmt.Sprint("h", n)}) //nolint:errcheck // memory does not fail
+	h := &locality.Host{Number: uint32(n), Name: fmt.Sprint("h", n)}
+	if s.w.known && n < s.w.hosts {
+		h.Spent, h.Earned = 100*hour, 100*a.speed*locality.Micro
+	}
+	s.rows.PutHost(h) //nolint:errcheck // memory does not fail
 	heap.Push(&s.queue, event{at: at, host: n, job: -1})
 	return a.speed
 }
@@ -122,6 +126,7 @@ func (s *simulation) run() (end float64, err error) {
 		if err != nil {
 			return 0, err
 		}
+		s.debug(e)
 		if s.batch.Over() {
 			return e.at, nil
 		}

@@ -19,6 +19,7 @@ type world struct {
 	download float64 // mean jobs a file
 	request  int     // jobs a request
 	keep     int     // files that a host may keep
+	known    bool    // the first hosts have worked before: the store knows their speeds
 }
 
 // spec is the simulation that the goals are set in.
