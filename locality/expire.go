@@ -59,7 +59,7 @@ func (o *Op) expire(m *Member, d Due, out *Expiry) error {
 		}
 	}
 	out.Leases++
-	if err := o.putTask(e.block); err != nil || len(m.Live) > 0 || !m.Placed {
+	if err := o.putTask(e.block); err != nil || len(m.Live) > 0 || !m.Placed() {
 		return err
 	}
 	out.Hosts++
@@ -84,7 +84,7 @@ func (o *Op) lookAfter(m *Member, d Due, out *Expiry) error {
 		return err
 	}
 	m.Idle = 0
-	if !m.Placed {
+	if !m.Placed() {
 		return nil
 	}
 	at, err := o.missing(m)

@@ -64,8 +64,11 @@ func (o *Op) deletable(m *Member) ([]Span, error) {
 		}
 		needed, _ = addFiles(needed, Span{j.A, j.B})
 	}
-	if m.Placed {
-		c, err := o.CursorAt(m.At)
+	for _, p := range m.Posts {
+		if !p.On {
+			continue
+		}
+		c, err := o.CursorAt(p.At)
 		if err != nil {
 			return nil, err
 		}

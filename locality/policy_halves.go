@@ -29,10 +29,7 @@ func (layers) backRange(c *Cursor, side Side) (first, last int) {
 	return c.High + 1, c.Last
 }
 
-func (layers) stays(o *Op, m *Member) (bool, error) {
-	c, err := o.CursorAt(m.At)
-	return err == nil && c.Waiting() > 0, err
-}
+func (layers) stay(*Op, *Member) error { return nil }
 
 // halves splits the range with the most time left whenever a host is free.
 type halves struct {
@@ -78,7 +75,7 @@ func (p halves) place(o *Op, m *Member, tried []int) error {
 			to, side = left, HighEnd
 		}
 	}
-	return o.enter(m, to, side)
+	return o.enter(m, to, side, m.Rate)
 }
 
 // cut finds where to split a range for a host, -1 where it is too short.
@@ -99,7 +96,7 @@ func (p halves) cut(o *Op, m *Member, c *Cursor) (int, error) {
 	if err != nil || !p.proportional || at < 0 {
 		return at, err
 	}
-	return o.cheapest(c, at, 1)
+	return o.cheapest(c, at, 0.2)
 }
 
 // atCredit is the open slot before which a range has that much open credit, -1
@@ -130,9 +127,8 @@ const (
 // cheapest moves a cut to where the fewest files are used on both of its sides,
 // within a part of what lies on either side of it.
 func (o *Op) cheapest(c *Cursor, at int, part float64) (int, error) {
-	job, layer := o.Batch.JobOf(at)
-	low := max(c.Low+1, at-min(cutWindow, int(part*float64(at-c.Low))))
-	high := min(c.High, at+min(cutWindow, int(part*float64(c.High-at))))
+	window := min(cutWindow, int(part*float64(min(at-c.Low, c.High-at))))
+	low, high := max(c.Low+1, at-window), min(c.High, at+window)
 	best, cost, away := at, math.MaxInt, 0
 	from, _ := o.Batch.JobOf(low)
 	reach, err := o.reach(from)
@@ -152,6 +148,5 @@ func (o *Op) cheapest(c *Cursor, at int, part float64) (int, error) {
 		}
 		reach = max(reach, j.B)
 	}
-	_, _ = job, layer
 	return best, nil
 }

@@ -26,7 +26,7 @@ func (s *simulation) debug(e event) {
 		})
 		fmt.Println()
 		s.rows.Longest(func(c *locality.Cursor) (bool, error) { fmt.Printf("WAIT %+v %v\n", *c, c.TimeLeft()); return true, nil })
-		s.rows.EachMember(func(m *locality.Member) error {if m.Placed{ c,_:=s.rows.CursorAt(m.At); if c.Waiting()>0{fmt.Printf("MEMBER %+v\n", *m)}}; return nil})
+		s.rows.EachMember(func(m *locality.Member) error {return nil})
 	}
 	for i, f := range []float64{.97,.9,.5, .2, .1, .05, .02, .01, .005, 0} {
 		if !dbgMark[i] && float64(b.Waiting) <= f*float64(b.Total) {
@@ -39,7 +39,7 @@ func (s *simulation) debug(e event) {
 			ncur := 0
 			var hist [3][11]int
 			s.rows.EachMember(func(m *locality.Member) error {
-				if m.Placed {
+				if m.Placed() {
 					placed++
 				}
 				return nil
