@@ -284,15 +284,15 @@ func (o *Op) measure(m *Member, known ...*Host) error {
 		o.Batch.Rates[rateClass(m.Rate)]--
 		m.Measured = false
 	}
-	was := m.Rate
-	m.Rate = rate
-	switch {
-	case rate == was || !m.Placed():
+	change := rate - m.Rate
+	if m.Rate = rate; !m.Placed || change == 0 {
 		return nil
-	case m.Posts[LowEnd].On && m.Posts[HighEnd].On:
-		return o.share(m, int64(float64(m.Posts[LowEnd].Rate)*float64(rate)/float64(was)))
-	case m.Posts[LowEnd].On:
-		return o.setRate(m, LowEnd, rate)
 	}
-	return o.setRate(m, HighEnd, rate)
+	c, err := o.CursorAt(m.At)
+	if err != nil {
+		return err
+	}
+	c.Ends[m.Side].Rate += change
+	o.Batch.Rate += change
+	return o.PutCursor(c)
 }

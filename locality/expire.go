@@ -59,7 +59,7 @@ func (o *Op) expire(m *Member, d Due, out *Expiry) error {
 		}
 	}
 	out.Leases++
-	if err := o.putTask(e.block); err != nil || len(m.Live) > 0 || !m.Placed() {
+	if err := o.putTask(e.block); err != nil || len(m.Live) > 0 || !m.Placed {
 		return err
 	}
 	out.Hosts++
@@ -84,7 +84,7 @@ func (o *Op) lookAfter(m *Member, d Due, out *Expiry) error {
 		return err
 	}
 	m.Idle = 0
-	if !m.Placed() {
+	if !m.Placed {
 		return nil
 	}
 	at, err := o.missing(m)
@@ -108,7 +108,8 @@ func (o *Op) missing(m *Member) (int64, error) {
 		return m.Busy + away, nil
 	}
 	left, err := o.handsFull(m.Live, m.Rate)
-	return m.Busy + max(minLease, int64(overdue*left)), err
+	grace := 2 * seconds(o.Batch.mean(), m.Rate) // for fetching files
+	return m.Busy + max(minLease, int64(overdue*left+grace)), err
 }
 
 // handsFull is how long a host should take for slots, in seconds.

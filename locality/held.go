@@ -64,11 +64,8 @@ func (o *Op) deletable(m *Member) ([]Span, error) {
 		}
 		needed, _ = addFiles(needed, Span{j.A, j.B})
 	}
-	for _, p := range m.Posts {
-		if !p.On {
-			continue
-		}
-		c, err := o.CursorAt(p.At)
+	if m.Placed {
+		c, err := o.CursorAt(m.At)
 		if err != nil {
 			return nil, err
 		}

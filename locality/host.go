@@ -55,21 +55,14 @@ const (
 	HighEnd Side = 1
 )
 
-// Post is the end of a range where a host works.
-type Post struct {
-	On   bool
-	At   int   // a slot of the range, on the host's side
-	Rate int64 // of the host's speed, what counts here
-}
-
-// Member is a host in a batch. It works at the low end of one range, the high end
-// of one range, or both: those are then what lies above and below the stretch that
-// it has done.
+// Member is a host in a batch.
 type Member struct {
 	Host     uint32
-	Posts    [2]Post // by Side
-	Rate     int64   // estimated speed, in micro-credits a day
-	Joined   int64   // Unix seconds, as all of these
+	Placed   bool // it has a range, and counts in its sums
+	At       int  // a slot of the range, on its own side
+	Side     Side
+	Rate     int64 // as it counts in the sums
+	Joined   int64 // Unix seconds, as all of these
 	Moved    int64
 	Busy     int64 // since when it has worked on what it holds
 	Idle     int64 // when somebody looks whether it is still there; 0 for never
@@ -79,12 +72,6 @@ type Member struct {
 	Held     []Span // files that it has, in order
 	Live     []int  // slots in its hands, in the order of sending
 }
-
-// Placed reports whether the host has a range, and counts in its sums.
-func (m *Member) Placed() bool { return m.Posts[LowEnd].On || m.Posts[HighEnd].On }
-
-// counted is the speed that counts in sums.
-func (m *Member) counted() int64 { return m.Posts[LowEnd].Rate + m.Posts[HighEnd].Rate }
 
 // Rates counts hosts by speed, four classes to a doubling: enough for a median.
 type Rates [128]uint32

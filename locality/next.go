@@ -84,64 +84,99 @@ func (o *Op) member(h *Host) (*Member, error) {
 // come again.
 const maxTries = 4
 
-// choose picks slots for a host, in the ranges where it works or in another.
+// choose picks slots for a host, in the range where it works or in another.
 func (o *Op) choose(m *Member, w Want) ([]int, error) {
 	var tried []int
-	if m.Placed() {
-		if err := o.policy.stay(o, m); err != nil {
+	for range maxTries {
+		if err := o.settle(m, tried); err != nil || !m.Placed {
 			return nil, err
 		}
-	}
-	for range maxTries {
-		if !m.Placed() {
-			if err := o.measure(m); err != nil {
-				return nil, err
-			}
-			if err := o.policy.place(o, m, tried); err != nil || !m.Placed() {
-				return nil, err
-			}
+		c, err := o.CursorAt(m.At)
+		if err != nil {
+			return nil, err
 		}
-		slots, left, err := o.gather(m, w)
+		slots, err := o.pick(m, c, w)
 		if err != nil || len(slots) > 0 {
 			return slots, err
 		}
-		tried = append(tried, left...)
+		tried = append(tried, c.First)
+		if err := o.leave(m); err != nil {
+			return nil, err
+		}
 	}
 	return nil, nil
 }
 
-// gather picks slots at one of a host's posts. It leaves those that have none.
-func (o *Op) gather(m *Member, w Want) (slots, left []int, err error) {
-	first := o.firstPost(m)
-	for _, side := range []Side{first, 1 - first} {
-		if !m.Posts[side].On {
-			continue
-		}
-		c, err := o.CursorAt(m.Posts[side].At)
-		if err != nil {
-			return nil, nil, err
-		}
-		slots, err := o.pick(m, c, side, w)
-		if err != nil || len(slots) > 0 {
-			return slots, nil, err
-		}
-		left = append(left, c.First)
-		if err := o.leavePost(m, side); err != nil {
-			return nil, nil, err
+// settle keeps a host where it is, or moves it to where the policy wants it. The
+// ranges in tried have nothing for it.
+func (o *Op) settle(m *Member, tried []int) error {
+	if m.Placed {
+		stays, err := o.policy.stays(o, m)
+		if err != nil || stays {
+			return err
 		}
 	}
-	return nil, left, nil
+	if err := o.leave(m); err != nil {
+		return err
+	}
+	if err := o.measure(m); err != nil {
+		return err
+	}
+	return o.policy.place(o, m, tried)
+}
+
+// enter puts a host at an end of a range.
+func (o *Op) enter(m *Member, c *Cursor, side Side) error {
+	at := c.Low
+	switch {
+	case c.Low > c.High && side == LowEnd:
+		at = c.First
+	case c.Low > c.High:
+		at = c.Last
+	case side == HighEnd:
+		at = c.High
+	}
+	m.Placed, m.At, m.Side = true, at, side
+	if m.Moved > 0 {
+		o.Batch.Moves++
+	}
+	m.Moved = o.Now
+	c.Ends[side].Hosts++
+	c.Ends[side].Rate += m.Rate
+	o.Batch.Active++
+	o.Batch.Rate += m.Rate
+	if err := o.PutCursor(c); err != nil {
+		return err
+	}
+	return o.watch(m, o.Now+o.Batch.Settings.Away)
+}
+
+// leave takes a host out of the sums of its range, if it has one.
+func (o *Op) leave(m *Member) error {
+	if !m.Placed {
+		return nil
+	}
+	c, err := o.CursorAt(m.At)
+	if err != nil {
+		return err
+	}
+	m.Placed = false
+	c.Ends[m.Side].Hosts--
+	c.Ends[m.Side].Rate -= m.Rate
+	o.Batch.Active--
+	o.Batch.Rate -= m.Rate
+	return o.PutCursor(c)
 }
 
 // pick finds the slots of a range that a host is to have: those that came back to
 // its end first, then open ones from its end.
-func (o *Op) pick(m *Member, c *Cursor, side Side, w Want) ([]int, error) {
-	p := picker{o: o, m: m, c: c, side: side, left: w.Jobs, credit: o.policy.most(o, m, c)}
+func (o *Op) pick(m *Member, c *Cursor, w Want) ([]int, error) {
+	p := picker{o: o, m: m, c: c, left: w.Jobs, credit: o.policy.most(o, m, c)}
 	if w.Jobs == 0 {
 		p.left, p.credit = maxJobs, min(p.credit, Credit(float64(m.Rate)/Day*float64(w.Seconds)))
 	}
 	p.left = min(p.left, maxJobs)
-	first, last := o.policy.backRange(c, side)
+	first, last := o.policy.backRange(c, m.Side)
 	if err := o.EachBack(first, last, p.back); err != nil {
 		return nil, err
 	}
@@ -280,11 +315,11 @@ func (o *Op) lease(h *Host, m *Member, slots []int, w Want) (int64, error) {
 		return o.Batch.Settings.Lease, nil
 	}
 	left, err := o.handsFull(slices.Concat(m.Live, slots), m.Rate)
-	return max(minLease, int64(leaseFactor*left)), err
+	return max(minLease, int64(leaseFactor*(left+seconds(o.Batch.mean(), m.Rate)))), err
 }
 
 // Leases of measured hosts.
 const (
 	minLease    = 60 // seconds
-	leaseFactor = 4
+	leaseFactor = 3
 )

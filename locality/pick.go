@@ -5,7 +5,6 @@ type picker struct {
 	o      *Op
 	m      *Member
 	c      *Cursor
-	side   Side
 	left   int    // jobs still wanted
 	credit Credit // as much still, at least one job
 	slots  []int
@@ -32,7 +31,7 @@ func (p *picker) open() error {
 	low, high := p.c.Low, p.c.High
 	for more := true; more && p.left > 0 && low <= high && p.looked <= maxLooked; {
 		slot := low
-		if p.side == HighEnd {
+		if p.m.Side == HighEnd {
 			slot = high
 			high--
 		} else {

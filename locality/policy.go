@@ -8,9 +8,9 @@ import (
 // policy decides where hosts work. What it is asked about a host is answered by
 // the rows; it has no memory of its own.
 type policy interface {
-	layered() bool                             // how slots are numbered
-	cuts(o *Op) ([]int, error)                 // the first slots of the ranges of a new batch
-	stay(o *Op, m *Member) error               // leave the posts where the host is not to go on
+	layered() bool             // how slots are numbered
+	cuts(o *Op) ([]int, error) // the first slots of the ranges of a new batch
+	stays(o *Op, m *Member) (bool, error)
 	place(o *Op, m *Member, tried []int) error // enter a range that is not among those tried, or none
 	backRange(c *Cursor, side Side) (first, last int)
 	most(o *Op, m *Member, c *Cursor) Credit // at one time

@@ -29,7 +29,10 @@ func (layers) backRange(c *Cursor, side Side) (first, last int) {
 	return c.High + 1, c.Last
 }
 
-func (layers) stay(*Op, *Member) error { return nil }
+func (layers) stays(o *Op, m *Member) (bool, error) {
+	c, err := o.CursorAt(m.At)
+	return err == nil && c.Waiting() > 0, err
+}
 
 // halves splits the range with the most time left whenever a host is free.
 type halves struct {
@@ -75,7 +78,7 @@ func (p halves) place(o *Op, m *Member, tried []int) error {
 			to, side = left, HighEnd
 		}
 	}
-	return o.enter(m, to, side, m.Rate)
+	return o.enter(m, to, side)
 }
 
 // cut finds where to split a range for a host, -1 where it is too short.

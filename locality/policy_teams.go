@@ -13,7 +13,7 @@ func (fixed) layered() bool                                 { return false }
 func (fixed) backRange(c *Cursor, _ Side) (first, last int) { return c.First, c.Last }
 func (fixed) most(*Op, *Member, *Cursor) Credit             { return math.MaxInt64 }
 func (fixed) again(*Op, *Member) ([]int, error)             { return nil, nil }
-func (fixed) stay(*Op, *Member) error                       { return nil }
+func (fixed) stays(*Op, *Member) (bool, error)              { return true, nil }
 
 // place puts a host where most time is left.
 func (fixed) place(o *Op, m *Member, tried []int) error {
@@ -28,7 +28,7 @@ func (fixed) place(o *Op, m *Member, tried []int) error {
 	if err != nil || to == nil {
 		return err
 	}
-	return o.enter(m, to, LowEnd, m.Rate)
+	return o.enter(m, to, LowEnd)
 }
 
 // inorder is one range for all.
@@ -83,17 +83,14 @@ func (o *Op) nextFile(job int) (int, error) {
 	return job, nil
 }
 
-// stay weighs a move from the range of a host to the one with the most time left:
+// stays weighs a move from the range of a host to the one with the most time left:
 // only if that has over twice as much, and only if the move leaves a host behind,
 // or nothing to do, and not more time left here than there. Without the last, small
 // teams do nothing but move.
-func (teams) stay(o *Op, m *Member) error {
-	c, err := o.CursorAt(m.Posts[LowEnd].At)
-	if err != nil {
-		return err
-	}
-	if c.Waiting() == 0 {
-		return o.leave(m)
+func (teams) stays(o *Op, m *Member) (bool, error) {
+	c, err := o.CursorAt(m.At)
+	if err != nil || c.Waiting() == 0 {
+		return false, err
 	}
 	longest := 0.0
 	err = o.Longest(func(d *Cursor) (bool, error) {
@@ -101,12 +98,9 @@ func (teams) stay(o *Op, m *Member) error {
 		return false, nil
 	})
 	if err != nil || c.TimeLeft() >= longest/2 || c.Hosts() == 1 {
-		return err
+		return true, err
 	}
-	if seconds(c.Waiting(), c.Rate()-m.Rate) >= longest {
-		return nil
-	}
-	return o.leave(m)
+	return seconds(c.Waiting(), c.Rate()-m.Rate) >= longest, nil
 }
 
 // files is a model of BOINC's old locality scheduling: the jobs that begin with a
@@ -126,9 +120,14 @@ func (files) cuts(o *Op) ([]int, error) {
 	}
 }
 
+func (files) stays(o *Op, m *Member) (bool, error) {
+	c, err := o.CursorAt(m.At)
+	return err == nil && c.Waiting() > 0, err
+}
+
 func (f files) place(o *Op, m *Member, tried []int) error {
-	if len(tried) > 0 && m.Moved > 0 {
-		c, err := o.CursorAt(tried[len(tried)-1])
+	if m.Moved > 0 {
+		c, err := o.CursorAt(m.At)
 		if err != nil {
 			return err
 		}
@@ -138,7 +137,7 @@ func (f files) place(o *Op, m *Member, tried []int) error {
 				return err
 			}
 			if next.Hosts() == 0 && next.Waiting() > 0 && !slices.Contains(tried, next.First) {
-				return o.enter(m, next, LowEnd, m.Rate)
+				return o.enter(m, next, LowEnd)
 			}
 		}
 	}

@@ -39,7 +39,7 @@ func (s *simulation) debug(e event) {
 			ncur := 0
 			var hist [3][11]int
 			s.rows.EachMember(func(m *locality.Member) error {
-				if m.Placed() {
+				if m.Placed {
 					placed++
 				}
 				return nil

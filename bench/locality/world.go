@@ -14,6 +14,7 @@ type world struct {
 	files    int
 	jobs     int
 	longest  int // files of a job, 1 to this
+	more     float64 // the chance of a file more; 0 for all lengths alike
 	quorum   int
 	churn    float64 // part of the hosts that vanish, each at a random moment, and are replaced
 	download float64 // mean jobs a file
@@ -24,10 +25,23 @@ type world struct {
 
 // spec is the simulation that the goals are set in.
 func spec() world {
-	return world{hosts: 1000, files: 10_000, jobs: 100_000, longest: 5, quorum: 1, churn: 0.1, download: 0.2, request: 2, keep: 200}
+	return world{hosts: 1000, files: 10_000, jobs: 100_000, longest: 5, more: 0.42, quorum: 1, churn: 0.1, download: 0.2, request: 1, keep: 200}
 }
 
 const hour = 3600
+
+// length draws how many files a job uses: one more with a chance of w.more, up to
+// w.longest.
+func (w world) length(r *rand.Rand) int {
+	if w.more == 0 {
+		return 1 + r.IntN(w.longest)
+	}
+	n := 1
+	for n < w.longest && r.Float64() < w.more {
+		n++
+	}
+	return n
+}
 
 // speed draws how fast a host is: log-normal around 1, from 0.2 to 8.
 func speed(r *rand.Rand) float64 {
@@ -49,7 +63,7 @@ func (w world) draw(r *rand.Rand) []locality.Job {
 	n := 0
 	for file, k := range starts {
 		for range k {
-			jobs[n] = locality.Job{A: file, B: min(w.files-1, file+r.IntN(w.longest)), Quorum: w.quorum,
+			jobs[n] = locality.Job{A: file, B: min(w.files-1, file+w.length(r)-1), Quorum: w.quorum,
 				Credit: locality.Micro/2 + r.Int64N(locality.Micro)}
 			n++
 		}
