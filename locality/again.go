@@ -5,11 +5,11 @@ package locality
 // host is expected to have it well before. The answer of whoever is first counts.
 func (g gaps) again(o *Op, m *Member) ([]int, error) {
 	b := o.Batch
-	if b.Waiting > b.Total/50 || !m.Measured {
+	if float64(b.Waiting) > againPart*float64(b.Total) || !m.Measured {
 		return nil, nil
 	}
 	left := g.timeLeft(o)
-	end := float64(o.Now) + left + slack(o, left)
+	end := float64(o.Now) + left + againSlack*slack(o, left)
 	best, latest, looked := -1, end, 0
 	err := o.EachDue(maxTime, func(d Due) (bool, error) {
 		if looked++; looked > maxLooked {
@@ -35,8 +35,7 @@ func (g gaps) again(o *Op, m *Member) ([]int, error) {
 }
 
 const (
-	againFactor = 1.5
-	maxTime     = 1 << 62
+	maxTime = 1 << 62
 )
 
 // expected is when an instance is expected to be answered: the longer it is overdue,
@@ -83,3 +82,9 @@ func (o *Op) mayDouble(m *Member, slot int) (bool, error) {
 	}
 	return o.mayHave(m, slot)
 }
+
+var againSlack = env("againSlack", 1)
+var againPart = env("againPart", 0.02)
+
+var againFactor = env("againFactor", 1.5)
+var workFactor = env("workFactor", 2)

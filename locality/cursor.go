@@ -1,6 +1,9 @@
 package locality
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // End is one end of a range: who works there and what they have of it.
 type End struct {
@@ -63,7 +66,8 @@ func seconds(c Credit, rate int64) float64 {
 	return float64(c) / float64(rate) * Day
 }
 
-// advance moves Unfinished and Top past what is terminal.
+// advance moves Unfinished and Top past what is terminal, and the open slots with
+// them.
 func (o *Op) advance(c *Cursor) error {
 	for c.Unfinished <= c.Top {
 		s, _, err := o.slot(c.Unfinished)
@@ -75,7 +79,7 @@ func (o *Op) advance(c *Cursor) error {
 		}
 		c.Unfinished++
 	}
-	for c.Top >= c.Unfinished && c.Top > c.High {
+	for c.Top >= c.Unfinished {
 		s, _, err := o.slot(c.Top)
 		if err != nil {
 			return err
@@ -85,12 +89,23 @@ func (o *Op) advance(c *Cursor) error {
 		}
 		c.Top--
 	}
+	if c.Unfinished > c.Top {
+		c.Unfinished, c.Top = c.Last+1, c.First-1
+	}
+	for c.Low <= c.High && c.Low < c.Unfinished {
+		c.Low++
+	}
+	for c.High >= c.Low && c.High > c.Top {
+		c.High--
+	}
+	c.Gone = slices.DeleteFunc(c.Gone, func(slot int) bool { return !c.isOpen(slot) })
+	c.Generated = max(c.Generated, c.Low, min(c.Unfinished, c.Last+1))
 	return nil
 }
 
 // generate keeps a cushion of unsent instances ahead of the low end.
 func (o *Op) generate(c *Cursor) {
-	c.Generated = max(c.Low, min(max(c.Generated, c.Low+o.Batch.Settings.Cushion), c.High+1))
+	c.Generated = max(c.Generated, min(c.Low+o.Batch.Settings.Cushion, c.High+1), c.Low)
 }
 
 // split cuts a range before an open slot into two: the hosts of each end keep

@@ -148,7 +148,7 @@ func (g gaps) weigh(o *Op, m *Member, c *Cursor, left float64) choice {
 		x.cost = -1
 		return x
 	}
-	if job*2 > c.TimeLeft() || c.TimeLeft() < left+slack(o, left) {
+	if job*workFactor > c.TimeLeft() || c.TimeLeft() < left+slack(o, left) {
 		return no
 	}
 	mine := float64(c.Open) * float64(m.Rate) / float64(c.Rate()+m.Rate)
