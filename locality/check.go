@@ -198,7 +198,7 @@ func (c *check) dues() error {
 		have = append(have, d)
 		return true, nil
 	})
-	slices.SortFunc(c.want, compareDues)
+	SortDues(c.want)
 	if !slices.Equal(have, c.want) {
 		c.find("%d leases and hosts are due to be looked at, %d should be", len(have), len(c.want))
 	}

@@ -168,10 +168,6 @@ func (r *Memory) EachBack(first, last int, fn func(int) (bool, error)) error {
 	return nil
 }
 
-func compareDues(x, y Due) int {
-	return cmp.Or(cmp.Compare(x.At, y.At), cmp.Compare(x.Host, y.Host), cmp.Compare(x.Slot, y.Slot))
-}
-
 func (r *Memory) PutDue(d Due) error {
 	i, _ := slices.BinarySearchFunc(r.dues, d, compareDues)
 	r.dues = slices.Insert(r.dues, i, d)

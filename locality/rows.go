@@ -1,5 +1,10 @@
 package locality
 
+import (
+	"cmp"
+	"slices"
+)
+
 // Rows is what an operation reads and writes, a row at a time. What a method
 // returns may be changed and put back; nothing changes before it is put.
 type Rows interface {
@@ -48,6 +53,13 @@ type Due struct {
 	At   int64 // Unix seconds
 	Host uint32
 	Slot int
+}
+
+// SortDues puts what is due in order.
+func SortDues(list []Due) { slices.SortFunc(list, compareDues) }
+
+func compareDues(x, y Due) int {
+	return cmp.Or(cmp.Compare(x.At, y.At), cmp.Compare(x.Host, y.Host), cmp.Compare(x.Slot, y.Slot))
 }
 
 // DueRows are what is due, in the order of time.
