@@ -31,6 +31,7 @@ type Batch struct {
 	Settings Settings
 	Files    int  // files 0..Files-1
 	Used     int  // files that some job uses
+	Bound    int  // the least transfers there can be: a file to as many hosts as results are wanted of a job
 	Jobs     int  // jobs 0..Jobs-1
 	Layers   int  // the greatest quorum
 	Layered  bool // slots are numbered layer by layer; otherwise job by job
@@ -122,3 +123,9 @@ func (b *Batch) TimeLeft() float64 { return seconds(b.Remaining, b.Rate) }
 
 // Over reports whether every job is finished.
 func (b *Batch) Over() bool { return b.Done+b.Failed == b.Jobs }
+
+// Valid says what of the settings makes no sense.
+func (s Settings) Valid() error {
+	_, err := s.withDefaults()
+	return err
+}

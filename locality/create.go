@@ -1,6 +1,9 @@
 package locality
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // Maker makes a batch out of jobs that come one by one, in order. It holds no more
 // of them than a block: Add gives each block to keep as it is full.
@@ -10,7 +13,7 @@ type Maker struct {
 	block *JobBlock
 	sums  []Credit // by layer
 	reach int      // the last file used so far
-	used  int
+	last  []int    // the same by layer
 	start int // the first file of the last job
 }
 
@@ -33,7 +36,7 @@ func NewMaker(name string, s Settings, files int, keep func(*JobBlock) error) (*
 	if files < 1 || files > MaxFiles {
 		return nil, fmt.Errorf("%w: a batch has 1 to %d files, not %d", ErrInvalid, MaxFiles, files)
 	}
-	m := &Maker{Batch: &Batch{Name: name, Settings: s, Files: files}, keep: keep, reach: -1, sums: make([]Credit, MaxQuorum)}
+	m := &Maker{Batch: &Batch{Name: name, Settings: s, Files: files}, keep: keep, reach: -1, sums: make([]Credit, MaxQuorum), last: slices.Repeat([]int{-1}, MaxQuorum)}
 	m.next()
 	return m, nil
 }
@@ -60,12 +63,16 @@ func (m *Maker) Add(j Job) error {
 		return fmt.Errorf("%w: more than %d jobs", ErrInvalid, MaxJobs)
 	}
 	m.start = j.A
-	m.used += max(0, j.B-max(j.A-1, m.reach))
 	m.reach = max(m.reach, j.B)
 	b.Layers = max(b.Layers, j.Quorum)
 	for layer := range j.Quorum {
 		m.sums[layer] += j.Credit
 		b.Total += j.Credit
+		fresh := max(0, j.B-max(j.A-1, m.last[layer]))
+		m.last[layer] = max(m.last[layer], j.B)
+		if b.Bound += fresh; layer == 0 {
+			b.Used += fresh
+		}
 	}
 	m.block.Jobs = append(m.block.Jobs, j)
 	if b.Jobs++; b.Jobs%BlockJobs == 0 {
@@ -89,7 +96,7 @@ func (m *Maker) Finish(rows Rows, now int64) (*Batch, error) {
 			return nil, err
 		}
 	}
-	b.Used, b.Created, b.Remaining, b.Waiting = m.used, now, b.Total, b.Total
+	b.Created, b.Remaining, b.Waiting = now, b.Total, b.Total
 	o, err := Begin(rows, b, now)
 	if err != nil {
 		return nil, err

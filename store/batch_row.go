@@ -55,7 +55,7 @@ func batchInts(b *batchRow) []*int64 {
 
 func batchCounts(b *batchRow) []*int {
 	s := &b.Settings
-	return []*int{&s.Team, &s.Hosts, &s.Cushion, &s.LeastJobs, &s.MaxErrors, &s.Keep, &b.Files, &b.Used, &b.Jobs, &b.Layers,
+	return []*int{&s.Team, &s.Hosts, &s.Cushion, &s.LeastJobs, &s.MaxErrors, &s.Keep, &b.Files, &b.Used, &b.Bound, &b.Jobs, &b.Layers,
 		&b.Active, &b.Done, &b.Failed, &b.Transfers, &b.Moves}
 }
 

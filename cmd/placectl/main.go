@@ -65,6 +65,7 @@ func verbs() []verbEntry {
 		{"unreserve", unreserveCommand},
 		{"reservation", reservationCommand},
 		{"job", jobCommand},
+		{"batch", batchCommand},
 		{"gantt", ganttCommand},
 		{"stats", statsCommand},
 		{"simulate", simulateCommand},
