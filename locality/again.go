@@ -84,7 +84,7 @@ func (o *Op) mayDouble(m *Member, slot int) (bool, error) {
 }
 
 var againSlack = env("againSlack", 1)
-var againPart = env("againPart", 0.02)
+var againPart = env("againPart", 0.01)
 
 var againFactor = env("againFactor", 1.5)
 var workFactor = env("workFactor", 2)

@@ -108,7 +108,7 @@ func (o *Op) missing(m *Member) (int64, error) {
 		return m.Busy + away, nil
 	}
 	left, err := o.handsFull(m.Live, m.Rate)
-	grace := 2 * seconds(o.Batch.mean(), m.Rate) // for fetching files
+	grace := seconds(o.Batch.mean(), m.Rate) // for fetching files
 	return m.Busy + max(minLease, int64(overdue*left+grace)), err
 }
 

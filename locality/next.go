@@ -237,11 +237,11 @@ func (o *Op) hand(h *Host, m *Member, slots []int, w Want, g *Grant) error {
 	if twice {
 		return nil
 	}
-	return o.taken(slots)
+	return o.taken(slots, m.Side)
 }
 
 // taken moves slots of one range from what waits to what is in hands.
-func (o *Op) taken(slots []int) error {
+func (o *Op) taken(slots []int, from Side) error {
 	c, err := o.CursorAt(slots[0])
 	if err != nil {
 		return err
@@ -258,7 +258,7 @@ func (o *Op) taken(slots []int) error {
 			if err := o.TakeBack(slot); err != nil {
 				return err
 			}
-		} else if err := o.pass(c, slot); err != nil {
+		} else if err := o.pass(c, slot, from); err != nil {
 			return err
 		}
 		o.Batch.Waiting -= credit
@@ -267,14 +267,13 @@ func (o *Op) taken(slots []int) error {
 	return o.PutCursor(c)
 }
 
-// pass moves a cursor's end over an open slot. Those between, which the host may
+// pass moves an end of the open slots over one of them. Those between, which the host may
 // not have, wait for another; void ones are nobody's.
-func (o *Op) pass(c *Cursor, slot int) error {
-	upwards := slot-c.Low <= c.High-slot
+func (o *Op) pass(c *Cursor, slot int, side Side) error {
 	for c.isOpen(slot) {
-		at, side := c.High, HighEnd
-		if upwards {
-			at, side = c.Low, LowEnd
+		at := c.Low
+		if side == HighEnd {
+			at = c.High
 		}
 		s, credit, err := o.slot(at)
 		if err != nil {
@@ -296,7 +295,7 @@ func (o *Op) pass(c *Cursor, slot int) error {
 				return err
 			}
 		}
-		if upwards {
+		if side == LowEnd {
 			c.Low++
 		} else {
 			c.High--

@@ -85,7 +85,8 @@ func (p *picker) take(slot int) (more bool, err error) {
 }
 
 // mayHave reports whether a host may have an instance of a slot's job: neither it
-// nor another host of its user has one in hands or has answered one.
+// nor another host of its user has one in hands or has answered one. A job that has
+// failed on a host goes to others, as long as there are any.
 func (o *Op) mayHave(m *Member, slot int) (bool, error) {
 	n, _ := o.Batch.JobOf(slot)
 	_, t, err := o.task(n)
@@ -97,6 +98,9 @@ func (o *Op) mayHave(m *Member, slot int) (bool, error) {
 		return false, err
 	}
 	for _, x := range t.Instances {
+		if x.State == Broken && x.Host == m.Host && o.Batch.Active > 1 {
+			return false, nil
+		}
 		if x.State != Live && x.State != Answered {
 			continue
 		}

@@ -62,14 +62,14 @@ func env(name string, def float64) float64 {
 }
 
 var (
-	stayFactor = env("stayFactor", 1.0)
-	goFactor   = env("goFactor", 1.3)
-	leastJobs  = env("leastJobs", 4.0)
+	stayFactor = env("stayFactor", 1)
+	goFactor   = env("goFactor", 1.6)
+	leastJobs  = env("leastJobs", 6)
 	cutPart    = env("cutPart", 0.25)
-	overFactor = env("overFactor", 3.0)
-	planSlack  = env("planSlack", 1.3)
+	overFactor = env("overFactor", 2)
+	planSlack  = env("planSlack", 1.2)
 	slowFactor = env("slowFactor", 1)
-	endSlack   = env("endSlack", 0.03)
+	endSlack   = env("endSlack", 0.01)
 )
 
 // slack is how much later than the batch a range may end before anybody is sent to
