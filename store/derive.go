@@ -42,6 +42,9 @@ func (c *checker) derive(tx *Tx) (*derived, error) {
 	if err := d.reservations(); err != nil {
 		return nil, err
 	}
+	if err := d.batches(); err != nil {
+		return nil, err
+	}
 	d.blocks()
 	return d, d.index()
 }

@@ -78,6 +78,7 @@ func verbs() []verbEntry {
 		{"events", eventsCommand},
 		{"tx", txCommand},
 		{"class", classCommand},
+		{"batch", batchCommand},
 		{"gantt", ganttCommand},
 		{"stats", statsCommand},
 		{"simulate", simulateCommand},
