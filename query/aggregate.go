@@ -25,6 +25,7 @@ type state struct {
 	sum     int64
 	real    bool // a real was seen, or the sum grew too large for an integer
 	float   float64
+	size    float64 // of all integers added, without their signs
 	rest    float64 // what rounding lost of float (Neumaier's variant of Kahan's sum)
 	best    Value
 	text    strings.Builder
@@ -164,6 +165,7 @@ func addSum(_ *env, s *state, v Value, _ []Value, times int64) {
 	}
 	if v.kind == Integer && !s.real {
 		part, ok := v.Int64(), true
+		s.size += math.Abs(float64(part)) * float64(times)
 		if times != 1 {
 			part, ok = product(part, times)
 		}

@@ -101,11 +101,11 @@ func divide(a, b Value) Value {
 
 // remainder is that of both as integers; real where one of them is.
 func remainder(a, b Value) Value {
+	x, y := a.asInt(), b.asInt() // of a text the integer that it begins with, not the number
 	a, b, ok := operands(a, b)
 	if !ok {
 		return Value{}
 	}
-	x, y := a.asInt(), b.asInt()
 	if y == 0 {
 		return Value{}
 	}

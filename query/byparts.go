@@ -55,7 +55,19 @@ func (p *selectPlan) byParts(e *env, gs *groups) (done bool, err error) {
 			return true, err
 		}
 	}
-	return true, nil
+	return gs.orderless(), nil
+}
+
+// orderless reports whether the sums are the same in whatever order they are made. If
+// not, one may overflow in the order of the rows, and they are made anew.
+func (gs *groups) orderless() bool {
+	for _, s := range gs.states {
+		if s.size >= 1<<62 {
+			*gs = *newGroups(gs.g)
+			return false
+		}
+	}
+	return true
 }
 
 func within(rows, only *roaring.Bitmap) uint64 {

@@ -200,7 +200,8 @@ func (a Affinity) cast(v Value) Value {
 	return v
 }
 
-// formatReal writes a real number as SQLite does: 15 digits, always with a point.
+// formatReal writes a real number as SQLite does since 3.52: with 15 digits where
+// those are read back as the same number, else with 17; always with a point.
 func formatReal(f float64) string {
 	switch {
 	case math.IsInf(f, 1):
@@ -210,7 +211,11 @@ func formatReal(f float64) string {
 	case f == 0:
 		return "0.0"
 	}
-	return formatGeneral(f, 15, true)
+	text := formatGeneral(f, 15, true)
+	if back, _ := strconv.ParseFloat(text, 64); back != f {
+		return formatGeneral(f, 17, true)
+	}
+	return text
 }
 
 // formatGeneral is %.*g; with a point kept or added where point says so.
@@ -262,9 +267,9 @@ func splitDecimal(mantissa string, exp int) (whole, frac string) {
 }
 
 // decimal is a number's first digits, rounded half up, and the power of ten of the
-// first of them.
+// first of them. As in SQLite no more than 18 digits are known of a number.
 func decimal(f float64, digits int) (string, int) {
-	text := strconv.FormatFloat(math.Abs(f), 'e', max(digits-1, 18), 64)
+	text := strconv.FormatFloat(math.Abs(f), 'e', 17, 64)
 	head, power, _ := strings.Cut(text, "e")
 	exp, _ := strconv.Atoi(power)
 	return roundDigits(strings.Replace(head, ".", "", 1), exp, digits)

@@ -29,7 +29,7 @@ var scalars = map[string]function{
 	"trim":        {1, 2, trimmer(strings.Trim), nil, true},
 	"ltrim":       {1, 2, trimmer(strings.TrimLeft), nil, true},
 	"rtrim":       {1, 2, trimmer(strings.TrimRight), nil, true},
-	"replace":     {3, 3, replace, nil, true},
+	"replace":     {3, 3, replace, nil, false},
 	"instr":       {2, 2, instr, nil, true},
 	"coalesce":    {2, -1, coalesce, firstUnit, false},
 	"ifnull":      {2, 2, coalesce, firstUnit, false},
@@ -38,7 +38,7 @@ var scalars = map[string]function{
 	"max":         {2, -1, func(_ *env, a []Value) Value { return extreme(a, 1) }, firstUnit, true},
 	"iif":         {3, 3, iif, nil, false},
 	"typeof":      {1, 1, typeOf, nil, false},
-	"quote":       {1, 1, func(_ *env, a []Value) Value { return String(a[0].Literal()) }, nil, false},
+	"quote":       {1, 1, quote, nil, false},
 	"sign":        {1, 1, signOf, nil, true},
 	"printf":      {1, -1, printf, nil, false},
 	"format":      {1, -1, printf, nil, false},
@@ -226,8 +226,13 @@ func trimmer(cut func(s, set string) string) func(*env, []Value) Value {
 
 func replace(e *env, a []Value) Value {
 	text, old, new := a[0].String(), a[1].String(), a[2].String()
-	if old == "" {
+	switch {
+	case a[0].kind == Null || a[1].kind == Null:
+		return Value{}
+	case old == "": // before looking at what would come instead
 		return String(text)
+	case a[2].kind == Null:
+		return Value{}
 	}
 	if grown := len(text) + strings.Count(text, old)*(len(new)-len(old)); grown > maxString {
 		return e.fail(&LimitError{"bytes in one text", maxString})
@@ -267,11 +272,12 @@ func iif(_ *env, a []Value) Value {
 	return a[2]
 }
 
-// extreme is the smallest or largest of values, the first of equal ones.
+// extreme is the smallest or largest of values: of equal ones the last smallest, and
+// the first largest.
 func extreme(a []Value, sign int) Value {
 	best := a[0]
 	for _, v := range a[1:] {
-		if compareValues(v, best, ByBytes)*sign > 0 {
+		if c := compareValues(v, best, ByBytes) * sign; c > 0 || c == 0 && sign < 0 {
 			best = v
 		}
 	}
@@ -280,6 +286,13 @@ func extreme(a []Value, sign int) Value {
 
 func typeOf(_ *env, a []Value) Value {
 	return String([...]string{Null: "null", Integer: "integer", Real: "real", Text: "text"}[a[0].kind])
+}
+
+func quote(_ *env, a []Value) Value {
+	if v := a[0]; v.kind == Real && !math.IsInf(v.Float64(), 0) {
+		return String(v.String())
+	}
+	return String(a[0].Literal())
 }
 
 func signOf(_ *env, a []Value) Value {
