@@ -44,7 +44,7 @@ const checkEvery = 1 << 12
 // step counts a row that is looked at.
 func (e *env) step() error {
 	e.examined++
-	if e.examined%checkEvery == 0 {
+	if e.examined%checkEvery == 0 || e.examined > e.limits.Rows {
 		return e.check()
 	}
 	return e.err

@@ -38,6 +38,27 @@ func Parse(text string) (all []*Statement, err error) {
 	}
 }
 
+// Complete reports whether a text ends a statement, as far as one can tell: with a
+// semicolon that is in no text, name or comment.
+func Complete(text string) (done bool) {
+	var open error // a quote is not closed, or something is no token
+	defer func() {
+		if done = done && open == nil; strings.HasSuffix(text, ";") && open != nil {
+			done = !strings.Contains(open.Error(), "is not closed")
+		}
+	}()
+	defer rescue(&open)
+	l := &lexer{text: text}
+	last := token{}
+	for {
+		t := l.next()
+		if t.kind == tokenEnd {
+			return last.is(";")
+		}
+		last = t
+	}
+}
+
 // parser holds the token at hand, and the one before it.
 type parser struct {
 	lexer

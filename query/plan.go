@@ -101,10 +101,16 @@ func (c *compiler) compileSelect(x *Select, parent *scope) *selectPlan {
 	return p
 }
 
-// conjuncts takes ANDs apart.
+// conjuncts takes ANDs apart, those that NOT makes of an OR too.
 func conjuncts(all ...Expr) []Expr {
 	var out []Expr
 	for _, x := range all {
+		if n, ok := x.(*Unary); ok && n.Op == "NOT" {
+			if b, ok := n.X.(*Binary); ok && b.Op == "OR" {
+				out = append(out, conjuncts(negation(b.X), negation(b.Y))...)
+				continue
+			}
+		}
 		if b, ok := x.(*Binary); ok && b.Op == "AND" {
 			out = append(out, conjuncts(b.X, b.Y)...)
 		} else if x != nil {
@@ -113,6 +119,8 @@ func conjuncts(all ...Expr) []Expr {
 	}
 	return out
 }
+
+func negation(x Expr) Expr { return &Unary{span{x.Pos(), x.End()}, "NOT", x} }
 
 // bind finds a FROM item and adds it to the sources.
 func (s *scope) bind(f *FromItem) {

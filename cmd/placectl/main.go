@@ -65,6 +65,8 @@ func verbs() []verbEntry {
 		{"unreserve", unreserveCommand},
 		{"reservation", reservationCommand},
 		{"job", jobCommand},
+		{"query", queryCommand},
+		{"shell", shellCommand},
 		{"gantt", ganttCommand},
 		{"stats", statsCommand},
 		{"simulate", simulateCommand},
