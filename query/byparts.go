@@ -43,7 +43,9 @@ func (p *selectPlan) byParts(e *env, gs *groups) (done bool, err error) {
 		return true, p.part(e, gs, st, nullRow{}, st.rows.GetCardinality())
 	case len(cols) == 0 && knows:
 		return true, p.part(e, gs, st, nullRow{}, uint64(counted.Count()))
-	case !indexed || len(cols) == 0:
+	case len(cols) == 0 && indexed:
+		return true, p.part(e, gs, st, nullRow{}, table.All().GetCardinality())
+	case !indexed:
 		return false, nil
 	}
 	parts, ok := table.Split(cols)

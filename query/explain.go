@@ -99,7 +99,8 @@ func (p *selectPlan) fromParts() bool {
 	}
 	if len(cols) == 0 {
 		_, counted := st.src.table.(Counted)
-		return st.rows != nil || counted
+		_, indexed := st.src.table.(Indexed)
+		return st.rows != nil || counted || indexed
 	}
 	table, ok := st.src.table.(Indexed)
 	if ok {

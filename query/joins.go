@@ -46,13 +46,16 @@ func (p *selectPlan) joins(s *scope, where []Expr) {
 	}
 	pool := make([]*condition, 0, len(where))
 	for _, x := range where {
+		before := s.looked()
 		c := &condition{x: x, code: s.plain(x)}
 		switch own := c.code.uses & mine; bits.OnesCount64(uint64(own)) {
 		case 0:
 			p.once = append(p.once, c.test())
 		case 1:
 			if st := byslot[bits.TrailingZeros64(uint64(own))]; !st.left {
-				st.filter(s, c)
+				if st.filter(s, c) {
+					copy(st.src.used, before[st.src.slot])
+				}
 				continue
 			}
 			fallthrough
@@ -65,7 +68,7 @@ func (p *selectPlan) joins(s *scope, where []Expr) {
 			if c.code.uses&mine != 1<<st.src.slot {
 				return false
 			}
-			st.filter(s, c)
+			_ = st.filter(s, c)
 			return true
 		})
 	}
@@ -80,9 +83,10 @@ func (p *selectPlan) joins(s *scope, where []Expr) {
 
 // filter adds a condition on a step's source alone: as a set of rows where the table
 // knows it, else to be looked at row by row.
-func (st *step) filter(s *scope, c *condition) {
+// It reports whether the former.
+func (st *step) filter(s *scope, c *condition) bool {
 	if st.push(s, c) {
-		return
+		return true
 	}
 	st.filters = append(st.filters, c.test())
 	st.words = append(st.words, c.x.String())
@@ -92,16 +96,31 @@ func (st *step) filter(s *scope, c *condition) {
 			st.estimate = 10
 		}
 	}
+	return false
+}
+
+// looked is which columns of each source are looked at so far: a condition that is
+// decided by bitmaps looks at none.
+func (s *scope) looked() map[int][]bool {
+	out := make(map[int][]bool, len(s.sources))
+	for _, src := range s.sources {
+		out[src.slot] = slices.Clone(src.used)
+	}
+	return out
 }
 
 // size estimates how many rows a step's source has.
 func (st *step) size() {
-	switch counted, ok := st.src.table.(Counted); {
+	counted, counts := st.src.table.(Counted)
+	sized, sizes := st.src.table.(Sized)
+	switch {
 	case st.method == lookupJoin:
 	case st.rows != nil:
 		st.estimate = int64(st.rows.GetCardinality())
-	case ok:
+	case counts:
 		st.estimate = int64(counted.Count())
+	case sizes:
+		st.estimate = int64(sized.Size())
 	}
 	if len(st.filters) > 0 && st.method != lookupJoin {
 		st.estimate = st.estimate/3 + 1

@@ -50,6 +50,8 @@ type step struct {
 	fixed    bool  // what is kept does not depend on a query around
 	buffer   *buffer
 	bufOf    *env
+	probe    []Value   // scratch: the key looked for
+	keptRow  bufferRow // scratch: the row found
 	counts   counts
 	estimate int64
 }
@@ -187,8 +189,12 @@ func (s *scope) checkOn() {
 	for i, src := range all {
 		if src.item.On != nil {
 			s.sources = all[:i+1]
+			before := s.looked()
 			s.noAggs = "ON comes before grouping"
 			s.compile(src.item.On)
+			for _, src := range s.sources {
+				copy(src.used, before[src.slot])
+			}
 		}
 	}
 	s.sources = all

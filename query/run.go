@@ -342,10 +342,14 @@ func (st *step) eachKept(e *env, try func() error) error {
 		st.bufOf = e
 	}
 	b := st.buffer
-	row := &bufferRow{place: st.place}
+	row := &st.keptRow
+	row.place = st.place
 	at, ok := 0, b.n > 0
 	if st.method == hashJoin {
-		key := make([]Value, len(st.key))
+		if st.probe == nil {
+			st.probe = make([]Value, len(st.key))
+		}
+		key := st.probe
 		for i := range st.key {
 			key[i] = st.match[i].apply(st.key[i].eval(e))
 			if key[i].kind == Null {

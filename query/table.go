@@ -58,6 +58,11 @@ type Counted interface {
 	Count() int
 }
 
+// Sized is a table that knows about how many rows it has.
+type Sized interface {
+	Size() int
+}
+
 // Keyed is a table that finds the rows with a value in a column without looking at
 // the others; not ok where it cannot for that column. The value has been converted to
 // the column's type where that was possible.

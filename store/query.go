@@ -114,7 +114,15 @@ func (tx *Tx) catalog(r Reader) *queryCatalog {
 	if r == nil {
 		r = plainReader(tx.now)
 	}
-	return &queryCatalog{tx: tx, Reader: r}
+	c := tx.loaded.queries
+	if c == nil {
+		c = &queryCatalog{tx: tx}
+		if !tx.Writable() { // what it has read stays as it is
+			tx.loaded.queries = c
+		}
+	}
+	c.Reader, c.failed = r, nil
+	return c
 }
 
 // watched adds the errors that the index and the calendar have kept to themselves.

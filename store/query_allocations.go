@@ -44,6 +44,9 @@ func allocationsTable(c *queryCatalog, at int64) (query.Table, error) {
 
 func (t *allocations) Columns() []query.Column { return columnsOf(t.columns) }
 
+// Size guesses: a few nodes for each job that there has been, and one for each node.
+func (t *allocations) Size() int { return 4*int(t.c.tx.state.nextJob) + int(t.c.tx.state.nextNode) }
+
 // Scan goes through the jobs.
 func (t *allocations) Scan(*roaring.Bitmap) query.Cursor {
 	return &allocationCursor{t: t, jobs: t.c.tx.rowCursor(tableJobs), only: -1}

@@ -15,6 +15,7 @@ type queryCatalog struct {
 	Reader
 	names  []string // of nodes, by number, as far as they were asked for
 	asked  int      // how many names were not known
+	nodes  *nodes   // as they are now
 	failed error    // the first error of what cannot return one
 }
 

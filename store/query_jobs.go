@@ -65,6 +65,9 @@ func (t *jobs) inState(s JobState) *roaring.Bitmap {
 	return out
 }
 
+// Size is how many jobs there have been.
+func (t *jobs) Size() int { return int(t.c.tx.state.nextJob) }
+
 // All is every job, by number.
 func (t *jobs) All() *roaring.Bitmap {
 	all := roaring.New()

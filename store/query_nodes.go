@@ -34,12 +34,18 @@ type nodeGetter struct {
 }
 
 func nodesTable(c *queryCatalog, at int64) (query.Table, error) {
+	if c.nodes != nil && at == c.tx.now {
+		return c.nodes, nil
+	}
 	ix, err := c.tx.Index()
 	if err != nil {
 		return nil, err
 	}
 	t := &nodes{c: c, ix: ix, at: at, columns: nodeGetters()}
 	t.resources()
+	if at == c.tx.now {
+		c.nodes = t
+	}
 	return t, nil
 }
 

@@ -36,6 +36,7 @@ type loaded struct {
 	rooms    map[uint32]*roomBlock
 	reader   nodeReader
 	used     index.Node // scratch of cpusOf
+	queries  *queryCatalog
 }
 
 // counters are the clock and the numbers never used yet. One row.

@@ -48,15 +48,14 @@ func (s *sqlShell) command(line string) error {
 }
 
 func (s *sqlShell) toggle(to *bool, arg string) error {
-	if arg == "" {
+	switch arg {
+	case "":
 		*to = !*to
-		return nil
+	case "on", "off":
+		*to = arg == "on"
+	default:
+		return usagef("shell", "%s is neither on nor off", quoted(arg))
 	}
-	on, err := parseSwitch(arg)
-	if err != nil {
-		return usagef("shell", "%w", err)
-	}
-	*to = on
 	return nil
 }
 
