@@ -211,15 +211,16 @@ func formatReal(f float64) string {
 	case f == 0:
 		return "0.0"
 	}
-	text := formatGeneral(f, 15, true)
+	text := formatGeneral(f, 15, 17, true)
 	if back, _ := strconv.ParseFloat(text, 64); back != f {
-		return formatGeneral(f, 17, true)
+		return formatGeneral(f, 17, 17, true)
 	}
 	return text
 }
 
-// formatGeneral is %.*g; with a point kept or added where point says so.
-func formatGeneral(f float64, digits int, point bool) string {
+// formatGeneral is %.*g, with an exponent from 10 to the power of large on, and with a
+// point kept or added where point says so.
+func formatGeneral(f float64, digits, large int, point bool) string {
 	mantissa, exp := decimal(f, digits)
 	sign := ""
 	if f < 0 {
@@ -229,7 +230,7 @@ func formatGeneral(f float64, digits int, point bool) string {
 	if mantissa == "" {
 		mantissa = "0"
 	}
-	if exp < -4 || exp >= digits {
+	if exp < -4 || exp >= large {
 		out := sign + mantissa[:1]
 		if rest := mantissa[1:]; rest != "" {
 			out += "." + rest

@@ -313,7 +313,7 @@ func strftime(format string, t instant) (string, bool) {
 		case 'f':
 			fmt.Fprintf(&b, "%02d.%03d", second, c.millis%1000)
 		case 'F':
-			fmt.Fprintf(&b, "%04d-%02d-%02d", c.year, c.month, c.day)
+			fmt.Fprintf(&b, "%s-%02d-%02d", yearText(c.year), c.month, c.day)
 		case 'H':
 			fmt.Fprintf(&b, "%02d", c.hour)
 		case 'j':
@@ -337,7 +337,7 @@ func strftime(format string, t instant) (string, bool) {
 		case 'W':
 			fmt.Fprintf(&b, "%02d", (yearDay+7-(weekday+6)%7)/7)
 		case 'Y':
-			fmt.Fprintf(&b, "%04d", c.year)
+			b.WriteString(yearText(c.year))
 		case '%':
 			b.WriteByte('%')
 		default:
@@ -345,4 +345,11 @@ func strftime(format string, t instant) (string, bool) {
 		}
 	}
 	return b.String(), true
+}
+
+func yearText(year int) string {
+	if year < 0 {
+		return fmt.Sprintf("-%04d", -year)
+	}
+	return fmt.Sprintf("%04d", year)
 }

@@ -88,6 +88,7 @@ func (st *step) filter(s *scope, c *condition) bool {
 	if st.push(s, c) {
 		return true
 	}
+	st.varies = st.varies || c.code.uses&^(1<<st.src.slot) != 0
 	st.filters = append(st.filters, c.test())
 	st.words = append(st.words, c.x.String())
 	if k, ok := st.keyOf(c); ok && st.key == nil && st.rows == nil {

@@ -48,6 +48,7 @@ type step struct {
 	kept     []int // the columns that a hash or loop keeps
 	place    []int // of each column among those kept
 	fixed    bool  // what is kept does not depend on a query around
+	varies   bool  // a filter looks at a query around
 	buffer   *buffer
 	bufOf    *env
 	probe    []Value   // scratch: the key looked for

@@ -1,6 +1,7 @@
 package query
 
 import (
+	"fmt"
 	"math"
 	"strconv"
 	"strings"
@@ -51,8 +52,11 @@ func printf(e *env, a []Value) Value {
 			return e.fail(&LimitError{"bytes in one text", maxString})
 		}
 		if d.verb == '%' {
-			b.WriteByte('%')
+			b.WriteString(d.pad("%"))
 			continue
+		}
+		if d.bang && d.precision > 15 && strings.IndexByte("feEgG", d.verb) >= 0 {
+			return e.fail(fmt.Errorf("%w: printf: with ! no more than 15 digits are supported", ErrQuery))
 		}
 		b.WriteString(d.format(next()))
 	}
@@ -259,7 +263,11 @@ func (d *directive) float(f float64) string {
 	case 'e', 'E':
 		digits = formatExponent(f, precision)
 	default:
-		digits = formatGeneral(f, min(max(precision, 1), d.digits()), false)
+		precision = min(max(precision, 1), d.digits())
+		digits = formatGeneral(f, precision, precision, d.bang)
+	}
+	if d.bang && d.verb != 'g' && d.verb != 'G' {
+		digits = trimZeros(digits)
 	}
 	if d.comma {
 		whole, rest, _ := strings.Cut(digits, ".")
@@ -271,6 +279,21 @@ func (d *directive) float(f float64) string {
 		digits = upperASCII(digits)
 	}
 	return d.number(digits, negative)
+}
+
+// trimZeros drops the zeros behind the point, all but the first.
+func trimZeros(digits string) string {
+	head, power, _ := strings.Cut(digits, "e")
+	if whole, frac, ok := strings.Cut(head, "."); ok {
+		if frac = strings.TrimRight(frac, "0"); frac == "" {
+			frac = "0"
+		}
+		head = whole + "." + frac
+	}
+	if power != "" {
+		return head + "e" + power
+	}
+	return head
 }
 
 // digits is how many digits of a number count: 16, or with ! 26.

@@ -417,6 +417,6 @@ func (p *selectPlan) finish() {
 				st.kept = append(st.kept, i)
 			}
 		}
-		st.fixed = st.src.sub == nil || st.src.sub.outer == 0
+		st.fixed = !st.varies && (st.src.sub == nil || st.src.sub.outer == 0)
 	}
 }

@@ -260,9 +260,15 @@ func (g *Generator) scalar(outer []source) string {
 	defer func() { g.depth-- }()
 	name := g.pick("t1", "t2", "t3")
 	inner := []source{{fmt.Sprintf("z%d", g.depth), g.tables[name]}}
+	join := ""
+	if g.chance(30) {
+		other := g.pick("t1", "t2", "t3")
+		inner = append(inner, source{fmt.Sprintf("w%d", g.depth), g.tables[other]})
+		join = g.pick(" JOIN ", " LEFT JOIN ") + other + " AS " + inner[1].name + " ON " + g.column(inner[:1]) + " = " + g.column(inner[1:])
+	}
 	scope := append(append([]source(nil), inner...), outer...)
 	text := "(SELECT " + g.pick("count(*)", "min("+g.column(inner)+")", "max("+g.column(inner)+")", "sum("+g.column(inner)+")") +
-		" FROM " + name + " AS " + inner[0].name
+		" FROM " + name + " AS " + inner[0].name + join
 	if g.chance(70) {
 		text += " WHERE " + g.condition(scope, 1)
 	}
