@@ -18,7 +18,7 @@ func (s *Stmt) explained(yield func([]Value, error) bool) {
 	w := &planWriter{analyze: s.analyze}
 	w.query(s.plan, "")
 	if s.analyze {
-		w.line("", "%d rows in %.3f ms", s.plan.counts.rows, float64(s.plan.counts.nanos)/1e6)
+		w.line("", "%s in %.3f ms", rowsText(uint64(s.plan.counts.rows)), float64(s.plan.counts.nanos)/1e6)
 	}
 	for _, line := range w.lines {
 		if !yield([]Value{String(line)}, nil) {
@@ -69,7 +69,7 @@ func (w *planWriter) query(p *selectPlan, indent string) {
 		indent = w.group(p, indent)
 	}
 	for i, st := range p.steps {
-		w.step(st, i, indent)
+		w.step(st, i, indent, p.group != nil && p.fromParts())
 		indent += "  "
 	}
 }
@@ -109,7 +109,15 @@ func (p *selectPlan) fromParts() bool {
 	return ok
 }
 
-func (w *planWriter) step(st *step, i int, indent string) {
+// rowsText says how many rows.
+func rowsText(n uint64) string {
+	if n == 1 {
+		return "1 row"
+	}
+	return fmt.Sprintf("%d rows", n)
+}
+
+func (w *planWriter) step(st *step, i int, indent string, parts bool) {
 	what := st.src.name
 	if st.src.item.Table != "" && st.src.item.Table != what {
 		what = st.src.item.Table + " as " + what
@@ -124,6 +132,8 @@ func (w *planWriter) step(st *step, i int, indent string) {
 		how = "keep and go through"
 	case st.rows != nil:
 		how = "bitmap of"
+	case parts:
+		how = "parts of"
 	}
 	if i > 0 {
 		how = "join: " + how
@@ -133,9 +143,9 @@ func (w *planWriter) step(st *step, i int, indent string) {
 	}
 	size := ""
 	if st.rows != nil {
-		size = fmt.Sprintf(", %d rows exactly", st.rows.GetCardinality())
+		size = ", " + rowsText(st.rows.GetCardinality()) + " exactly"
 	} else if c, ok := st.src.table.(Counted); ok && st.method != lookupJoin {
-		size = fmt.Sprintf(", %d rows", c.Count())
+		size = ", " + rowsText(uint64(c.Count()))
 	}
 	if w.analyze {
 		size += fmt.Sprintf(" -> %d", st.counts.rows)

@@ -33,7 +33,7 @@ func Parse(text string) (all []*Statement, err error) {
 		}
 		all = append(all, p.statement())
 		if p.tok.kind != tokenEnd {
-			p.expect(";", "the statement ends here, or an operator is missing")
+			p.endStatement()
 		}
 	}
 }
@@ -59,11 +59,21 @@ func Complete(text string) (done bool) {
 	}
 }
 
+// endStatement goes past a semicolon. A word taken for an alias may have been meant
+// for a keyword.
+func (p *parser) endStatement() {
+	if word := index.Suggest(p.bare.text, Keywords()); word != "" && !p.tok.is(";") && p.tok.kind != tokenOp {
+		p.fail(p.bare.pos, "unexpected %q; did you mean %s?", p.bare.text, word)
+	}
+	p.expect(";", "the statement ends here, or an operator is missing")
+}
+
 // parser holds the token at hand, and the one before it.
 type parser struct {
 	lexer
 	tok    token
 	last   int // where the token before ended
+	bare   token // the last alias without AS
 	depth  int
 	params int // the highest number of a parameter so far
 }
@@ -166,6 +176,7 @@ func (p *parser) alias() string {
 	}
 	switch t := p.tok; {
 	case t.kind == tokenQuoted, t.kind == tokenWord && !reserved[t.upper()] && !endsClause(t):
+		p.bare = t
 		p.advance()
 		return t.text
 	case t.kind == tokenText:

@@ -27,7 +27,7 @@ func (st *step) push(s *scope, c *condition) bool {
 	if !ok {
 		return false
 	}
-	st.notes = append(st.notes, fmt.Sprintf("%s: %d rows", c.x, rows.GetCardinality()))
+	st.notes = append(st.notes, fmt.Sprintf("%s: %s", c.x, rowsText(rows.GetCardinality())))
 	if st.rows != nil {
 		rows = roaring.And(st.rows, rows)
 	}
