@@ -324,27 +324,27 @@ func TestCycleByHand(t *testing.T) {
 		want   want
 	}{
 		{"fcfs stops at the first that does not fit", CycleSpec{Backfill: FCFS},
-			[]Submission{{Request: nodes(2, hour)}, {Request: nodes(4, hour)}, {Request: nodes(1, hour)}},
+			[]Submission{{Request: wholeNodes(2, hour)}, {Request: wholeNodes(4, hour)}, {Request: wholeNodes(1, hour)}},
 			want{1: "running 0", 2: "queued", 3: "queued"}},
 		{"easy plans the head and fills in around it", CycleSpec{},
-			[]Submission{{Request: nodes(2, hour)}, {Request: nodes(4, hour)}, {Request: nodes(1, hour)}, {Request: nodes(1, 2*hour)}, {Request: nodes(1, hour/2)}},
+			[]Submission{{Request: wholeNodes(2, hour)}, {Request: wholeNodes(4, hour)}, {Request: wholeNodes(1, hour)}, {Request: wholeNodes(1, 2*hour)}, {Request: wholeNodes(1, hour/2)}},
 			want{1: "running 0", 2: "reserved 60", 3: "running 0", 4: "queued", 5: "running 0"}},
 		{"depth plans the first so many", CycleSpec{Depth: 2},
-			[]Submission{{Request: nodes(4, hour)}, {Request: nodes(4, hour)}, {Request: nodes(4, hour)}, {Request: nodes(4, hour)}},
+			[]Submission{{Request: wholeNodes(4, hour)}, {Request: wholeNodes(4, hour)}, {Request: wholeNodes(4, hour)}, {Request: wholeNodes(4, hour)}},
 			want{1: "running 0", 2: "reserved 60", 3: "reserved 120", 4: "queued"}},
 		{"conservative plans all", CycleSpec{Backfill: Conservative},
-			[]Submission{{Request: nodes(3, hour)}, {Request: nodes(2, hour)}, {Request: nodes(3, hour)}, {Request: nodes(1, hour)}},
+			[]Submission{{Request: wholeNodes(3, hour)}, {Request: wholeNodes(2, hour)}, {Request: wholeNodes(3, hour)}, {Request: wholeNodes(1, hour)}},
 			want{1: "running 0", 2: "reserved 60", 3: "reserved 120", 4: "running 0"}},
 		{"priority goes first", CycleSpec{},
-			[]Submission{{Request: nodes(4, hour)}, {Request: nodes(3, hour), Priority: 1}, {Request: nodes(1, 2*hour), Priority: -1}},
+			[]Submission{{Request: wholeNodes(4, hour)}, {Request: wholeNodes(3, hour), Priority: 1}, {Request: wholeNodes(1, 2*hour), Priority: -1}},
 			want{1: "reserved 60", 2: "running 0", 3: "queued"}},
 		{"what can never run is in nobody's way", CycleSpec{Backfill: FCFS},
-			[]Submission{{Request: nodes(5, hour)}, {Request: nodes(4, hour)}}, want{1: "queued", 2: "running 0"}},
+			[]Submission{{Request: wholeNodes(5, hour)}, {Request: wholeNodes(4, hour)}}, want{1: "queued", 2: "running 0"}},
 		{"a job may wait for its hour", CycleSpec{Backfill: Conservative},
-			[]Submission{{Request: nodes(1, hour), Begin: 1_000_000 + 1800}, {Request: nodes(4, hour)}},
+			[]Submission{{Request: wholeNodes(1, hour), Begin: 1_000_000 + 1800}, {Request: wholeNodes(4, hour)}},
 			want{1: "reserved 30", 2: "reserved 90"}},
 		{"widest first", CycleSpec{WidestFirst: true},
-			[]Submission{{Request: nodes(1, hour)}, {Request: nodes(4, hour)}, {Request: nodes(2, hour)}, {Request: nodes(3, hour)}},
+			[]Submission{{Request: wholeNodes(1, hour)}, {Request: wholeNodes(4, hour)}, {Request: wholeNodes(2, hour)}, {Request: wholeNodes(3, hour)}},
 			want{1: "running 0", 2: "reserved 60", 3: "queued", 4: "running 0"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -380,7 +380,7 @@ func TestCycleByHand(t *testing.T) {
 	}
 }
 
-// nodes asks for so many whole nodes.
-func nodes(n int, walltime time.Duration) placer.Request {
+// wholeNodes asks for so many whole nodes.
+func wholeNodes(n int, walltime time.Duration) placer.Request {
 	return placer.Request{Select: fmt.Sprintf("%d:ncpus=1", n), Place: "scatter:excl", Walltime: walltime}
 }

@@ -25,10 +25,13 @@ func (s *simulation) debug(e event) {
 			return nil
 		})
 		fmt.Println()
-		s.rows.Longest(func(c *locality.Cursor) (bool, error) { fmt.Printf("WAIT %+v %v\n", *c, c.TimeLeft()); return true, nil })
-		s.rows.EachMember(func(m *locality.Member) error {return nil})
+		s.rows.Longest(func(c *locality.Cursor) (bool, error) {
+			fmt.Printf("WAIT %+v %v\n", *c, c.TimeLeft())
+			return true, nil
+		})
+		s.rows.EachMember(func(m *locality.Member) error { return nil })
 	}
-	for i, f := range []float64{.97,.9,.5, .2, .1, .05, .02, .01, .005, 0} {
+	for i, f := range []float64{.97, .9, .5, .2, .1, .05, .02, .01, .005, 0} {
 		if !dbgMark[i] && float64(b.Waiting) <= f*float64(b.Total) {
 			dbgMark[i] = true
 			rate := 0.0
@@ -47,10 +50,12 @@ func (s *simulation) debug(e event) {
 			for c := 0; c < b.Slots(); {
 				k, _ := s.rows.CursorAt(c)
 				c = k.Last + 1
-				x := k.TimeLeft()/b.TimeLeft()
+				x := k.TimeLeft() / b.TimeLeft()
 				i := 0
-				for _, l := range []float64{.001,.5,.8,.9,.95,1.05,1.1,1.2,1.5,2} {
-					if x > l { i++ }
+				for _, l := range []float64{.001, .5, .8, .9, .95, 1.05, 1.1, 1.2, 1.5, 2} {
+					if x > l {
+						i++
+					}
 				}
 				hist[k.Hosts()][i]++
 				ncur++

@@ -79,6 +79,8 @@ func verbs() []verbEntry {
 		{"tx", txCommand},
 		{"class", classCommand},
 		{"batch", batchCommand},
+		{"query", queryCommand},
+		{"shell", shellCommand},
 		{"gantt", ganttCommand},
 		{"stats", statsCommand},
 		{"simulate", simulateCommand},
