@@ -171,7 +171,12 @@ func (tx *Tx) snapshot(queue string) (*placer.Snapshot, error) {
 // rows lends rows to the placer.
 type rows struct{ tx *Tx }
 
-func (r rows) Node(number uint32) (*index.Node, error) { return r.tx.NodeByNumber(number) }
+func (r rows) Node(number uint32) (*index.Node, error) {
+	if r.tx.loaded.endings == nil {
+		return r.tx.NodeByNumber(number)
+	}
+	return r.tx.heldNode(number)
+}
 
 func (r rows) Traits(number uint32, n *index.Node) error { return r.tx.traits(number, n) }
 

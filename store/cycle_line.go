@@ -17,6 +17,9 @@ func (p *pass) queue() error {
 	if err := p.tx.holdEndings(); err != nil {
 		return err
 	}
+	if err := p.mindSets(); err != nil {
+		return err
+	}
 	if err := p.clearTheWay(); err != nil {
 		return err
 	}
@@ -41,6 +44,17 @@ func (p *pass) queue() error {
 	}
 	p.whole = true
 	return nil
+}
+
+// mindSets finds out whether there are placement sets.
+func (p *pass) mindSets() error {
+	set, err := p.tx.Settings()
+	if err != nil {
+		return err
+	}
+	queues, err := p.tx.Queues()
+	p.sets = len(set.GroupKey) > 0 || slices.ContainsFunc(queues, func(q Queue) bool { return len(q.GroupKey) > 0 })
+	return err
 }
 
 // lineUp lists the jobs whose turn it could be, in order.

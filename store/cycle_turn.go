@@ -160,15 +160,16 @@ func (p *pass) earliest(j *Job, v *verdict, mayStart bool) (*placer.Plan, error)
 			return nil, nil
 		}
 	}
-	if v.floorWakes == p.tx.state.wakes && len(p.lifted) == 0 {
-		after = max(after, v.floor)
+	plain := len(p.lifted) == 0 && mayStart && j.Begin <= p.tx.now
+	if plain {
+		after = max(after, p.floor(v))
 	}
 	plan, err := snap.Earliest(v.asked(j), after)
 	if err != nil {
 		return nil, err
 	}
-	if j.Begin <= p.tx.now && mayStart {
-		v.floor, v.floorWakes = plan.Start, p.tx.state.wakes
+	if plain {
+		p.found(v, plan.Start)
 	}
 	if j.Deadline != 0 && plan.End > j.Deadline {
 		return nil, nil

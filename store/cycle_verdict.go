@@ -27,9 +27,6 @@ type verdict struct {
 	wakes uint64 // as of this waking
 	why   string // what is short
 	fresh bool   // decided in this cycle
-
-	floor      int64 // no earlier start, as of
-	floorWakes uint64
 }
 
 // requestKey is what jobs have in common that ask for the same. Who asks matters

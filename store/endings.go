@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"iter"
 	"slices"
+
+	"github.com/placectl/placectl/index"
 )
 
 // ending is when an owner is expected to give its nodes back.
@@ -31,6 +33,22 @@ func (tx *Tx) holdEndings() error {
 		tx.loaded.endings = list
 	}
 	return err
+}
+
+// heldNode finds a node by its number, and keeps it in memory as long as no row of a
+// node is written. It is for reading only.
+func (tx *Tx) heldNode(number uint32) (*index.Node, error) {
+	if tx.loaded.held == nil || tx.loaded.heldAt != tx.nodeWrites {
+		tx.loaded.held, tx.loaded.heldAt = make([]*index.Node, tx.state.nextNode), tx.nodeWrites
+	}
+	if int(number) < len(tx.loaded.held) && tx.loaded.held[number] != nil {
+		return tx.loaded.held[number], nil
+	}
+	n, err := tx.NodeByNumber(number)
+	if err == nil && int(number) < len(tx.loaded.held) {
+		tx.loaded.held[number] = n
+	}
+	return n, err
 }
 
 // endsAt notes when an owner is expected to give its nodes back.

@@ -38,6 +38,8 @@ type loaded struct {
 	rooms    map[uint32]*roomBlock
 	reader   nodeReader
 	endings  []ending          // by time and owner, nil unless holdEndings was called
+	held     []*index.Node     // by number, as of heldAt writes; see heldNode
+	heldAt   int
 	wakes    map[uint32]uint64 // by bucket
 	wokeAll  uint64
 	used     index.Node         // scratch of cpusOf
