@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -125,9 +126,11 @@ func (r *runner) pass(tx *store.Tx, job **store.Job) error {
 // does. When it is not to wait any longer the job is cancelled.
 func (r *runner) awaitTurn(c *cli.Context, job *store.Job, patience time.Duration) (*store.Job, error) {
 	deadline := r.env.now().Add(patience)
-	stop := make(chan os.Signal, 1)
-	signal.Notify(stop, syscall.SIGTERM, syscall.SIGHUP)
-	defer signal.Stop(stop)
+	ctx := r.ctx
+	defer func() { r.ctx = ctx }()
+	var stop context.CancelFunc
+	r.ctx, stop = signal.NotifyContext(ctx, syscall.SIGTERM, syscall.SIGHUP)
+	defer stop()
 	for {
 		named := time.Time{}
 		if job.State == store.JobReserved {
@@ -147,11 +150,6 @@ func (r *runner) awaitTurn(c *cli.Context, job *store.Job, patience time.Duratio
 			seen, named = now, time.Unix(job.Start, 0)
 		}
 		err = r.waitForChange(seen, deadline, named)
-		select {
-		case sig := <-stop:
-			err = fmt.Errorf("%w by %v", errStopped, sig)
-		default:
-		}
 		if err == nil && !r.env.now().Before(deadline) {
 			err = fmt.Errorf("%w: its turn had not come after %s", placer.ErrNotNow, c.String("wait"))
 		}
@@ -169,9 +167,6 @@ func (r *runner) patience(c *cli.Context) (time.Duration, error) {
 	}
 	return r.duration(c, "wait")
 }
-
-// errStopped is a run that was told to end while its job waited.
-var errStopped = errors.New("stopped")
 
 // withdraw takes the job out of the queue.
 func (r *runner) withdraw(c *cli.Context, job *store.Job) error {
