@@ -23,7 +23,8 @@ func runCommand(r *runner) *cli.Command {
 		ArgsUsage: "[SELECT] -- COMMAND [ARGUMENTS...]",
 		Description: "When it does not fit now it waits in the queue for its turn. The command runs here, not on the nodes, with\n" +
 			"PLACECTL_JOB, PLACECTL_NODELIST, PLACECTL_NODEFILE (a line for each chunk) and others set. Signals are passed\n" +
-			"on to it, and its exit status is the exit status of run; 128 and the signal's number where a signal ended it.\n" +
+			"on to it, and its exit status is the exit status of run; 128 and the signal's number where a signal ended it, 127\n" +
+			"and 126 where there is no such command, or it cannot be executed: then no job is made.\n" +
 			"When somebody else ends the job it is told to terminate. If run is killed the job holds its nodes to the end of\n" +
 			"its walltime.",
 		Flags: append(requestFlags(),
