@@ -2,6 +2,7 @@ package index
 
 import (
 	"encoding/binary"
+	"iter"
 	"slices"
 
 	"github.com/RoaringBitmap/roaring/v2"
@@ -288,4 +289,16 @@ func (m *memo) find(generation uint64, queue string, demands []Demand) ([]Candid
 func (m *memo) keep(answer []Candidate) {
 	m.answers[string(m.key)] = answer
 	m.size += len(answer) + 1
+}
+
+// Words lists the words that nodes have as value of a string resource outside the
+// signature, with the nodes of each: for reading only.
+func (ix *Index) Words(id ResID) iter.Seq2[string, *roaring.Bitmap] {
+	return func(yield func(string, *roaring.Bitmap) bool) {
+		for k, nodes := range ix.scan(BitsKey{Family: NodesWith, ID: uint32(id)}) {
+			if !yield(k.Value, nodes) {
+				return
+			}
+		}
+	}
 }

@@ -1,7 +1,19 @@
-// Package query is the room for SQL about the present and the planned future of
-// a database: text to syntax, to a plan that turns predicates into operations on
-// the bitmaps of package index, to rows. It knows tables only through a small
-// interface that store provides.
+// Package query answers SQL about tables that it knows only through a small
+// interface: text becomes tokens (lexer.go), tokens a syntax tree (parse*.go,
+// syntax*.go), the tree a plan (plan*.go) of closures over rows whose columns are
+// decoded when they are looked at (compile*.go), and the plan rows.
 //
-// Nothing of it is written yet.
+// The dialect is a strict subset of SQLite's: what is accepted means what it means
+// there, NULL, types and rounding included, and what would not is refused with an
+// Error that says where. A few words are our own: sizes, durations and times in
+// strings compared with columns of such a unit, nodelist, in_nodelist and has,
+// AT behind a table, and table functions.
+//
+// The idea that makes it fast: a table may know, without looking at rows, how its
+// rows fall into parts in which some columns have one value each (Indexed.Split).
+// A condition on those columns is decided once a part, whatever it computes, and
+// what is left is the union of bitmaps; AND and OR of conditions become AND and OR
+// of bitmaps, and counting rows reads a cardinality. pushdown.go has the rest.
+//
+// Nothing here reads files or clocks, and nothing can change a table.
 package query

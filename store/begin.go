@@ -22,6 +22,13 @@ func (tx *Tx) beginJob(c change, late []*Job) ([]*Job, error) {
 	if j.State != JobReserved {
 		return nil, fmt.Errorf("%w: job %d is to begin at %s, and is %s", ErrDamaged, j.ID, stamp(c.at), j.State)
 	}
+	waitsFor, err := tx.ready(j)
+	if err != nil && !errors.Is(err, errUnmet) {
+		return nil, err
+	}
+	if waitsFor != "" || err != nil { // what it depends on was queued again, say
+		return late, tx.unplan(j, JobQueued, "was to start at "+stamp(j.Start)+"; it waits for another job again")
+	}
 	spans, err := tx.spansOf(j)
 	if err != nil {
 		return nil, err

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/placer"
 )
 
 // skew is how far, in seconds, a writer's clock may lie behind the instant that
@@ -159,4 +160,4 @@ func (tx *Tx) reclass(nodes []uint32) error {
 }
 
 // classOf is the class of a node that is up, by what the calendar says.
-func (tx *Tx) classOf(node uint32) index.Class { return classIn(tx.Calendar(), node) }
+func (tx *Tx) classOf(node uint32) index.Class { return placer.ClassNow(tx.Calendar(), node) }

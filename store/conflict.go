@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/placer"
 	"github.com/placectl/placectl/timeline"
 )
 
@@ -61,7 +62,7 @@ func (tx *Tx) overcommitted(what string, node uint32, span timeline.Busy, guest 
 	if err != nil {
 		return err
 	}
-	quantities, capacity := consumables(defs, n)
+	quantities, capacity := placer.Consumables(defs, n)
 	peak := make([]int64, len(quantities))
 	tx.Calendar().Taken(node, span.Start, tx.Calendar().End(span), guest, quantities, peak)
 	for _, a := range span.Use.Amounts {

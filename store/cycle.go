@@ -80,7 +80,7 @@ type CycleReport struct {
 	Started   []*Job // in this cycle
 	Stopped   []*Job // for other classes' sake; queued again, or cancelled; with the nodes they had
 	Finished  []*Job // they were past their end, and the setting overdue is finish
-	Planned   []*Job // given a start, or another one
+	Planned   []*Job // given a start, or another one, which is later where an overdue job is in the way
 	Never     []*Job // found to fit this cluster never, or to ask for what is not there
 	Cancelled []*Job // what they depend on will not happen, or their deadline has passed
 	// Launch is who has been started since the last cycle, by it, by this one or by
@@ -121,47 +121,11 @@ type pass struct {
 	lifted   map[uint64][]span // plans taken off the calendar to be made anew, by job
 	planned  int               // jobs that did not fit, and were planned or kept their plan
 	verdicts map[string]*verdict
-	allotted *allotment // nil in a store without classes
-	letsIn   *bool      // some reservation lets somebody in, once that was looked up
-	whole    bool       // every job that waits was looked at
-	began    uint64     // the last waking before the cycle
-}
-
-// overdue ends jobs that are past their end, where that is wanted.
-func (p *pass) overdue() error {
-	set, err := p.tx.Settings()
-	if err != nil || !set.FinishOverdue {
-		return err
-	}
-	var late []uint64
-	err = p.tx.each(tableEndings, nil, func(k, _ []byte) (bool, error) {
-		at, owner := splitTimeKey(k)
-		if at <= p.tx.now && !isReservation(owner) {
-			late = append(late, owner>>1)
-		}
-		return at <= p.tx.now, nil
-	})
-	for _, id := range late {
-		j, errJob := p.tx.Job(id)
-		if err = errors.Join(err, errJob); err != nil {
-			return err
-		}
-		if err := p.tx.finishOverdue(j); err != nil {
-			return err
-		}
-		p.Finished = append(p.Finished, j)
-	}
-	return err
-}
-
-// finishOverdue ends a job at the end it was given.
-func (tx *Tx) finishOverdue(j *Job) error {
-	end := j.End
-	if err := tx.ended(j, JobFinished, "it ran to the end of its walltime"); err != nil {
-		return err
-	}
-	j.End = end
-	return tx.putJob(j, JobFinished)
+	delayed  map[uint64]bool // jobs whose plans an overdue job is in the way of
+	allotted *allotment      // nil in a store without classes
+	letsIn   *bool           // some reservation lets somebody in, once that was looked up
+	whole    bool            // every job that waits was looked at
+	began    uint64          // the last waking before the cycle
 }
 
 // launches tells of those whom nobody has been told to launch.

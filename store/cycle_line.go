@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -79,6 +80,9 @@ func (p *pass) stays(j *Job) (bool, error) {
 		return false, p.cancel(j, err.Error())
 	}
 	p.Waiting++
+	if waitsFor != "" && j.State == JobReserved {
+		err = p.tx.unplan(j, JobQueued, waitsFor+" again")
+	}
 	if err != nil || waitsFor != "" {
 		return false, err
 	}
@@ -142,18 +146,12 @@ func (p *pass) leaveRest(rest []*Job) error {
 func (p *pass) putBack(j *Job) error {
 	spans := p.lifted[j.ID]
 	delete(p.lifted, j.ID)
-	guest, err := p.tx.guestOf(j)
+	taken, err := p.tx.delayed(j)
 	if err != nil {
 		return err
 	}
-	for _, s := range spans {
-		err := p.tx.inTheWay("the plan", s.node, s.Busy, guest, j.User)
-		if errors.Is(err, ErrConflict) {
-			return p.tx.withdrawn(j, "jobs before it took its place")
-		}
-		if err != nil {
-			return err
-		}
+	if taken {
+		return p.tx.withdrawn(j, "jobs before it took its place")
 	}
 	return p.tx.takeAgain(j, spans, JobReserved)
 }
@@ -171,21 +169,16 @@ func (tx *Tx) withdrawn(j *Job, reason string) error {
 
 // widestFirst puts those that ask for most chunks first among those of a priority.
 func (p *pass) widestFirst(rest []*Job) error {
-	widths := make(map[*Job]int)
+	width := make(map[uint64]int, len(rest))
 	for _, j := range rest {
 		v, err := p.verdict(j)
 		if err != nil {
 			return err
 		}
-		for _, c := range v.ask.Chunks {
-			widths[j] += c.Count
-		}
+		width[j.ID] = v.ask.NumChunks()
 	}
 	slices.SortStableFunc(rest, func(a, b *Job) int {
-		if a.Priority != b.Priority || a.State == JobReserved || b.State == JobReserved {
-			return 0
-		}
-		return widths[b] - widths[a]
+		return cmp.Or(cmp.Compare(b.Priority, a.Priority), cmp.Compare(width[b.ID], width[a.ID]))
 	})
 	return nil
 }

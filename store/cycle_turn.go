@@ -2,7 +2,6 @@ package store
 
 import (
 	"errors"
-	"slices"
 
 	"github.com/placectl/placectl/placer"
 )
@@ -29,9 +28,9 @@ func (p *pass) turn(j *Job) (blocked bool, err error) {
 	}
 	mayStart := !early && allowed
 	if settled && v.never && j.State == JobQueued {
-		return false, nil
+		return false, p.never(j, errors.New(v.why))
 	}
-	if j.State == JobReserved && !lifted {
+	if j.State == JobReserved && !lifted && !p.delayed[j.ID] {
 		stands, err := p.unwoken(v, p.tx.state.planned)
 		if stands || err != nil {
 			p.planned++
@@ -101,11 +100,17 @@ func (p *pass) plan(j *Job, v *verdict, mayStart bool) (blocked bool, err error)
 		}
 	}
 	plan, err := p.earliest(j, v, mayStart)
-	if plan == nil || err != nil {
-		if err == nil || isRefusal(err) {
-			return false, p.giveUp(j)
-		}
+	if err != nil && !isRefusal(err) {
 		return false, err
+	}
+	if was == JobReserved && (plan == nil || plan.Start >= then) {
+		stands, err := p.stands(j)
+		if stands || err != nil {
+			return true, err
+		}
+	}
+	if plan == nil || err != nil {
+		return false, p.giveUp(j)
 	}
 	delete(p.lifted, j.ID)
 	if plan.Start == p.tx.now {
@@ -115,11 +120,8 @@ func (p *pass) plan(j *Job, v *verdict, mayStart bool) (blocked bool, err error)
 		return false, errors.Join(err, p.start(j, v.asked(j), plan, was))
 	}
 	p.planned++
-	same := was == JobReserved && plan.Start == then && slices.Equal(nodes, plan.NodeNumbers())
-	if !same {
-		j.Reason = ""
-	}
-	if err := p.tx.apply(j, v.asked(j), plan, was); err != nil || same {
+	j.Reason = ""
+	if err := p.tx.apply(j, v.asked(j), plan, was); err != nil {
 		return true, err
 	}
 	p.Planned = append(p.Planned, j)
@@ -131,6 +133,17 @@ func (p *pass) plan(j *Job, v *verdict, mayStart bool) (blocked bool, err error)
 		err = errors.Join(err, p.tx.replanned(j, "was to start at "+stamp(then)))
 	}
 	return true, err
+}
+
+// stands puts a lifted plan back if nothing else has taken its place: it is not
+// given up for one that is not earlier.
+func (p *pass) stands(j *Job) (bool, error) {
+	taken, err := p.tx.delayed(j)
+	if taken || err != nil {
+		return false, err
+	}
+	p.planned++
+	return true, p.putBack(j)
 }
 
 // earliest finds the earliest plan for a job, nil when there is none that ends by

@@ -3,6 +3,7 @@ package store
 import (
 	"bytes"
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -24,6 +25,7 @@ type verdict struct {
 	known bool   // it did not fit
 	never bool   // nor ever will
 	wakes uint64 // as of this waking
+	why   string // what is short
 	fresh bool   // decided in this cycle
 
 	floor      int64 // no earlier start, as of
@@ -86,9 +88,32 @@ func (v *verdict) read(tx *Tx, j *Job) error {
 
 const decidedVersion = 1
 
-func (v *verdict) rowKey() []byte {
-	sum := sha256.Sum256([]byte(v.key))
+func (v *verdict) rowKey() []byte { return decidedKey(v.key) }
+
+func decidedKey(request string) []byte {
+	sum := sha256.Sum256([]byte(request))
 	return sum[:16]
+}
+
+// WhyWaiting says why a job waits: what the latest cycle has found short, or the job
+// that it waits for; "" where no cycle has looked at it.
+func (tx *Tx) WhyWaiting(j *Job) (string, error) {
+	if j.State != JobQueued || j.Reason != "" {
+		return j.Reason, nil
+	}
+	if waitsFor, err := tx.ready(j); waitsFor != "" || err != nil && !errors.Is(err, errUnmet) {
+		return waitsFor, err
+	}
+	if j.Begin > tx.now {
+		return "is to begin at " + stamp(j.Begin), nil
+	}
+	for _, whoMatters := range []bool{false, true} {
+		v := verdict{key: requestKey(j, whoMatters)}
+		if err := v.recall(tx); err != nil || v.known {
+			return v.why, err
+		}
+	}
+	return "", nil
 }
 
 // recall reads what earlier cycles found. How long a request has waited may count,
@@ -104,13 +129,13 @@ func (v *verdict) recall(tx *Tx) error {
 	}
 	d := decoder{b: row}
 	d.byte()
-	v.known, v.never, v.wakes = true, d.byte() == 1, d.uint()
+	v.known, v.never, v.wakes, v.why = true, d.byte() == 1, d.uint(), d.string()
 	return d.done(tableDecided, v.rowKey())
 }
 
 // decide notes that the request does not fit.
 func (v *verdict) decide(tx *Tx, why error, never bool) {
-	v.known, v.never, v.wakes, v.fresh = true, never, tx.state.wakes, true
+	v.known, v.never, v.wakes, v.why, v.fresh = true, never, tx.state.wakes, why.Error(), true
 }
 
 // settled reports whether it is known that a job does not fit now.
@@ -156,6 +181,7 @@ func (p *pass) keepVerdicts() error {
 			e.b[1] = 1
 		}
 		e.uint(v.wakes)
+		e.string(v.why)
 		if err := p.tx.put(tableDecided, key, e.b); err != nil {
 			return err
 		}

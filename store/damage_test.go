@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/locality"
 	"github.com/placectl/placectl/placer"
 	"go.etcd.io/bbolt"
 )
@@ -65,6 +66,8 @@ func lively(t testing.TB) (*DB, *clock) {
 		t.Fatal(err)
 	}
 	fillQueue(t, db, clock)
+	addBatch(t, db, "night", locality.Settings{Hosts: 4}, someJobs(60))
+	workBatch(t, db, "night")
 	return db, clock
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/RoaringBitmap/roaring/v2"
 	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/placer"
 	"github.com/placectl/placectl/timeline"
 )
 
@@ -39,6 +40,9 @@ func (c *checker) derive(tx *Tx) (*derived, error) {
 		return nil, err
 	}
 	if err := d.reservations(); err != nil {
+		return nil, err
+	}
+	if err := d.batches(); err != nil {
 		return nil, err
 	}
 	d.blocks()
@@ -216,7 +220,7 @@ func (d *derived) index() error {
 			d.contradict("node %s: its number is %d, the next one %d", n.Name, n.Number, d.tx.state.nextNode)
 		}
 		bucket := n.Bucket
-		class := classIn(d.calendar, n.Number)
+		class := placer.ClassNow(d.calendar, n.Number)
 		ix.Insert(n, class)
 		d.shared(n)
 		d.room(ix, n)
@@ -245,7 +249,7 @@ func (d *derived) index() error {
 
 // room notes what is left of a node that is shared now.
 func (d *derived) room(ix *index.Index, n *index.Node) {
-	room := roomOf(d.calendar, ix.Defs(), n)
+	room := placer.RoomNow(d.calendar, ix.Defs(), n)
 	if room == nil {
 		return
 	}
@@ -273,17 +277,6 @@ func (d *derived) adoptBuckets(ix *index.Index) error {
 		ix.Adopt(id, b.Signature, b.Queue, b.Priority)
 		return true, ix.Err()
 	})
-}
-
-// classIn is the class of a node that is up, by a calendar.
-func classIn(c *timeline.Calendar, node uint32) index.Class {
-	if _, on := c.On(node); on {
-		return index.Busy
-	}
-	if c.Planned(node) {
-		return index.Later
-	}
-	return index.Free
 }
 
 // compare tells how a derived table differs from what it should hold.

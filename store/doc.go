@@ -27,6 +27,7 @@
 // the rows; tx.go is the transaction, source.go what it lends to index and
 // calendar, clock.go its notion of now, patch.go how a reader keeps up with it;
 // nodes.go, ask.go and place.go, begin.go, extend.go, release.go, reserve.go and
-// standing.go are what can be done, conflict.go verifies it; check.go and derive.go
+// standing.go are what can be done, conflict.go verifies it; shares.go, share_state.go
+// and share_unit.go are class shares; check.go and derive.go
 // prove it.
 package store

@@ -48,7 +48,7 @@ func (tx *Tx) candidates(r placer.Request, a placer.Ask) ([]Candidate, error) {
 // on it, nothing where somebody has it whole.
 func (tx *Tx) Left(n *index.Node) []index.Amount {
 	c := tx.Calendar()
-	quantities, capacity := consumables(tx.loaded.defs, n)
+	quantities, capacity := placer.Consumables(tx.loaded.defs, n)
 	peak := make([]int64, len(quantities))
 	standing := c.Taken(n.Number, c.Now(), c.Now()+1, nil, quantities, peak)
 	out := make([]index.Amount, len(quantities))

@@ -254,7 +254,7 @@ func (tx *Tx) SetNodeState(number uint32, state index.State, reason string) erro
 			return err
 		}
 	}
-	if state == index.Up {
+	if was != state { // one that goes down may turn "not now" into "never"
 		if err := tx.woke([]uint32{number}); err != nil {
 			return err
 		}
@@ -310,6 +310,7 @@ func (tx *Tx) RemoveNode(number uint32) error {
 	if err := ix.Err(); err != nil {
 		return err
 	}
+	tx.wokeAll()
 	if err := tx.remove(tableNodeNames, []byte(n.Name)); err != nil {
 		return err
 	}
@@ -343,7 +344,7 @@ func (tx *Tx) Occupancy(n *index.Node) Occupancy {
 			o.Jobs++
 		}
 	}
-	if o.Class == index.Busy && tx.calendarShares(n.Number) {
+	if o.Class == index.Busy && placer.SharedEver(tx.Calendar(), n.Number) {
 		o.Left = tx.Left(n)
 	}
 	if !on && c.Planned(n.Number) {

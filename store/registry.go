@@ -45,6 +45,17 @@ const (
 	tableWakes
 	tableDecided
 	tableShares
+	tableBatches
+	tableBatchFiles
+	tableBatchJobs
+	tableBatchTasks
+	tableBatchHosts
+	tableBatchRanges
+	tableBatchLongest
+	tableBatchBacks
+	tableBatchDues
+	tableHosts
+	tableHostNames
 	tableCount
 )
 
@@ -84,6 +95,17 @@ var tables = [tableCount]struct {
 	tableWakes:          {"wakes", "bucket number (4), or nothing for all", "the waking in which nodes of it were last given back", 3, false},
 	tableDecided:        {"decided", "a request, as a hash (8)", "the waking up to which it is known that it does not fit now", 3, false},
 	tableShares:         {"shares", "settings | state", "classes, what maps jobs to them, rebalancing; since when shares are out of balance", 3, false},
+	tableBatches:        {"batches", "name", "batch: its number, settings and sums", 3, false},
+	tableBatchFiles:     {"batch_files", "batch number (4), file number / 128 (4)", "names and sizes of those files", 3, false},
+	tableBatchJobs:      {"batch_jobs", "batch number (4), job number / 128 (4)", "those jobs as they were created", 3, false},
+	tableBatchTasks:     {"batch_tasks", "batch number (4), job number / 128 (4)", "what became of those jobs", 3, false},
+	tableBatchHosts:     {"batch_hosts", "batch number (4), host number (4)", "the host's part in the batch", 3, false},
+	tableBatchRanges:    {"batch_ranges", "batch number (4), first slot (8)", "a range of slots and its cursors", 3, false},
+	tableBatchLongest:   {"batch_longest", "batch number (4), time left, longest first (8), first slot (8)", "nothing", 3, true},
+	tableBatchBacks:     {"batch_backs", "batch number (4), slot (8)", "nothing: the slot waits behind its cursor", 3, true},
+	tableBatchDues:      {"batch_dues", "batch number (4), instant (8), host number (4), slot + 1 (8)", "nothing: a lease ends, or a host is looked for", 3, true},
+	tableHosts:          {"hosts", "host number (4)", "a host that works in batches, and how fast it is", 3, false},
+	tableHostNames:      {"host_names", "name", "host number", 3, true},
 }
 
 var (

@@ -129,7 +129,7 @@ func (tx *Tx) allOf(defs *index.Defs, node uint32) *timeline.Use {
 		tx.loaded.index.Fail(err)
 		return u
 	}
-	quantities, capacity := consumables(defs, n)
+	quantities, capacity := placer.Consumables(defs, n)
 	for i, q := range quantities {
 		u.Amounts = append(u.Amounts, timeline.Amount{Quantity: q, N: capacity[i]})
 	}

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/placer"
 	"github.com/placectl/placectl/timeline"
 )
 
@@ -102,12 +103,12 @@ func (tx *Tx) measure(ix *index.Index, node uint32, busy bool) error {
 		return err
 	}
 	var now []index.Amount
-	if busy && tx.calendarShares(node) {
+	if busy && placer.SharedEver(tx.Calendar(), node) {
 		n, err := tx.NodeByNumber(node)
 		if err != nil {
 			return err
 		}
-		now = roomOf(tx.Calendar(), ix.Defs(), n)
+		now = placer.RoomNow(tx.Calendar(), ix.Defs(), n)
 	}
 	place := &block.rooms[node%timeline.BlockNodes]
 	if (*place == nil) != (now == nil) || !slices.Equal(*place, now) {
@@ -115,37 +116,4 @@ func (tx *Tx) measure(ix *index.Index, node uint32, busy bool) error {
 		*place, block.changed = now, true
 	}
 	return nil
-}
-
-// calendarShares reports whether something on the node takes less than all of it.
-func (tx *Tx) calendarShares(node uint32) bool {
-	return slices.ContainsFunc(tx.Calendar().At(node), func(b timeline.Busy) bool { return b.Use != nil })
-}
-
-// roomOf is what is left of a node at the calendar's instant, nil when it is not
-// shared then.
-func roomOf(c *timeline.Calendar, defs *index.Defs, n *index.Node) []index.Amount {
-	if n.State != index.Up {
-		return nil
-	}
-	quantities, capacity := consumables(defs, n)
-	peak := make([]int64, len(quantities))
-	if c.Taken(n.Number, c.Now(), c.Now()+1, nil, quantities, peak) != timeline.Open {
-		return nil
-	}
-	room := make([]index.Amount, len(quantities))
-	for i, q := range quantities {
-		room[i] = index.Amount{Res: index.ResID(q), Value: index.Value{Num: max(0, capacity[i]-peak[i])}}
-	}
-	return room
-}
-
-// consumables are the resources of a node that jobs use up, and how much it has.
-func consumables(defs *index.Defs, n *index.Node) (quantities []uint16, capacity []int64) {
-	for _, a := range n.Res {
-		if def, ok := defs.Get(a.Res); ok && def.Consumable {
-			quantities, capacity = append(quantities, uint16(a.Res)), append(capacity, a.Value.Num)
-		}
-	}
-	return quantities, capacity
 }

@@ -42,6 +42,7 @@ type loaded struct {
 	wokeAll  uint64
 	used     index.Node         // scratch of cpusOf
 	matcher  *fairshare.Matcher // of the class shares
+	queries  *queryCatalog
 }
 
 // counters are the clock and the numbers never used yet. One row.

@@ -46,13 +46,13 @@ func (r *runner) changeShares(c *cli.Context, fn func(*fairshare.Settings) error
 // A classPair is NAME=VALUE as an argument.
 type classPair struct{ class, value string }
 
-// classPairs takes arguments apart; what is how the value is called.
-func classPairs(c *cli.Context, what string) ([]classPair, error) {
+// classPairs takes words apart; what is how the value is called.
+func classPairs(words []string, what string) ([]classPair, error) {
 	var pairs []classPair
-	for _, arg := range c.Args().Slice() {
+	for _, arg := range words {
 		name, value, ok := strings.Cut(arg, "=")
 		if !ok || name == "" || value == "" {
-			return nil, usagef(verbName(c), "%s is not NAME=%s", quoted(arg), what)
+			return nil, fmt.Errorf("%s is not NAME=%s", quoted(arg), what)
 		}
 		pairs = append(pairs, classPair{name, value})
 	}

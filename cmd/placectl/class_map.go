@@ -29,9 +29,9 @@ func (r *runner) classMap(c *cli.Context) error {
 	if countSet(c, "replace", "first") > 1 {
 		return usagef(verbName(c), "--replace and --first exclude each other")
 	}
-	pairs, err := classPairs(c, "REGEXP")
+	pairs, err := classPairs(c.Args().Slice(), "REGEXP")
 	if err != nil {
-		return err
+		return usagef(verbName(c), "%w", err)
 	}
 	var given []fairshare.Mapping
 	for _, p := range pairs {

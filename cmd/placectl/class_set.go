@@ -48,9 +48,9 @@ func (r *runner) classSet(c *cli.Context) error {
 
 // classLoads reads NAME=LOAD, each name once.
 func classLoads(c *cli.Context) ([]fairshare.ClassLoad, error) {
-	pairs, err := classPairs(c, "LOAD")
+	pairs, err := classPairs(c.Args().Slice(), "LOAD")
 	if err != nil {
-		return nil, err
+		return nil, usagef(verbName(c), "%w", err)
 	}
 	var loads []fairshare.ClassLoad
 	for _, p := range pairs {

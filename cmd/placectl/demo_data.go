@@ -7,7 +7,6 @@ import (
 	"io"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -25,8 +24,8 @@ var (
 	demoMachines string
 )
 
-// The stretch of the record that demodata holds, in Unix seconds: six days, up to
-// an afternoon in Brno on which nearly everything was taken.
+// The stretch of the record that is replayed, in Unix seconds: six days, up to an
+// afternoon in Brno on which nearly everything was taken.
 const (
 	recordedFrom  = 1360332000 // 2013-02-08 15:00
 	recordedUntil = 1360850400 // 2013-02-14 15:00
@@ -66,7 +65,9 @@ func loadDemo(until int64) (*demoData, error) {
 		if err != nil {
 			return nil, err
 		}
-		data.Jobs = append(data.Jobs, newDemoJob(rec, until-recordedUntil))
+		if rec.Submit >= recordedFrom && rec.Submit < recordedUntil {
+			data.Jobs = append(data.Jobs, newDemoJob(rec, until-recordedUntil))
+		}
 	}
 }
 
@@ -76,69 +77,34 @@ const (
 	extraRequest
 )
 
-// hostDomain is behind the names of hosts in requests; our nodes do without.
-const hostDomain = ".cerit-sc.cz"
-
-// newDemoJob makes a request of what is recorded. The record keeps what its user
-// wrote behind -l nodes=, cores a node and properties, so that nothing has to be
-// guessed from the number of processors. Memory that is not written there it has in
-// bytes for the whole job, which is what a mem= beside nodes= means, too.
+// newDemoJob makes a request of what is recorded.
 func newDemoJob(rec swf.Job, shift int64) *demoJob {
 	asked := strings.ReplaceAll(rec.Extra[extraRequest], hostDomain, "")
-	if rec.WantMemory > 0 && !strings.Contains(asked, "mem=") {
-		asked += ",mem=" + memoryText(rec.WantMemory)
-	}
+	sel := recordedSelect(asked, rec.WantMemory)
 	return &demoJob{
 		Submit: rec.Submit + shift,
 		// A job is stopped at its walltime; the record has some seconds more.
 		Run:   min(rec.Run, rec.WantTime),
-		Asked: asked,
-		Request: placer.Request{Select: "nodes=" + asked, Walltime: time.Duration(rec.WantTime) * time.Second, Queue: rec.Extra[extraQueue],
+		Asked: strings.TrimPrefix(sel, "nodes="),
+		Request: placer.Request{Select: sel, Walltime: time.Duration(rec.WantTime) * time.Second, Queue: rec.Extra[extraQueue],
 			Name: fmt.Sprintf("wagap-%d", rec.Number), User: fmt.Sprintf("user%d", rec.User)},
 	}
-}
-
-// memoryText writes an amount of bytes in the largest unit that has it whole.
-func memoryText(bytes int64) string {
-	n, unit := (bytes+1023)/1024, 0
-	for ; n%1024 == 0 && unit < 2; unit++ {
-		n /= 1024
-	}
-	return strconv.FormatInt(n, 10) + [...]string{"kb", "mb", "gb"}[unit]
-}
-
-// demoFeatures are the properties that requests of the trace name, and which
-// nodes have them, found from where the jobs that named them ran.
-var demoFeatures = map[string][]string{
-	"zewura": {"x86_64", "brno", "nfs4", "debian", "linux", "cl_zewura", "nodecpus80"},
-	"zegox":  {"x86_64", "brno", "nfs4", "debian", "linux", "cl_zegox", "nodecpus12"},
 }
 
 // smallFirst is the priority of the small nodes: what fits them leaves the
 // large ones to those that need them.
 const smallFirst = 10
 
-// readMachines makes the nodes: each line of the file is a kind of them, as
-// number, name, how many, cores, a speed, and memory in kb.
-func (data *demoData) readMachines() error {
-	for line := range strings.Lines(demoMachines) {
-		var id, count, speed int
-		var cpus, mem int64
-		var name string
-		if _, err := fmt.Sscan(line, &id, &name, &count, &cpus, &speed, &mem); err != nil {
-			return fmt.Errorf("machines of the demo: %q: %w", line, err)
-		}
-		for i := range count {
-			n := &index.Node{Name: fmt.Sprintf("%s%d", name, i+1), Features: demoFeatures[name]}
-			if name == "zegox" {
-				n.Priority = smallFirst
-			}
-			n.Set(index.NCPUs, index.Value{Num: cpus})
-			n.Set(index.Mem, index.Value{Num: mem})
-			data.Nodes = append(data.Nodes, n)
+// readMachines makes the nodes.
+func (data *demoData) readMachines() (err error) {
+	f := newTextFile("machines of the demo", []byte(demoMachines))
+	data.Nodes, err = f.parseMachines()
+	for _, n := range data.Nodes {
+		if nodeKind(n.Name) == "zegox" {
+			n.Priority = smallFirst
 		}
 	}
-	return nil
+	return err
 }
 
 // setUp puts the cluster into a new database.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/placer"
+	"github.com/placectl/placectl/query"
 	"github.com/placectl/placectl/store"
 )
 
@@ -58,9 +59,14 @@ var exitTable = []exitRow{
 	{errUsage, exitUsage, "usage"},
 	{context.Canceled, exitInterrupted, "interrupted"},
 	{placer.ErrRequest, exitUsage, "malformed request"},
+	{query.ErrQuery, exitUsage, "malformed query"},
+	{query.ErrLimit, exitFailed, "limit"},
 	{placer.ErrNotNow, exitNotNow, "not now"},
 	{errNotYet, exitNotNow, "not yet"},
 	{placer.ErrNever, exitNever, "never"},
+	{store.ErrBatchIdle, exitNotNow, "not now"},
+	{store.ErrBatchOver, exitNotNow, "not now"},
+	{errBatchFinished, exitNever, "finished"},
 	{store.ErrDamaged, exitDamaged, "damaged"},
 	{store.ErrNotOurs, exitDamaged, "not a placectl database"},
 	{store.ErrNewer, exitDamaged, "newer format"},

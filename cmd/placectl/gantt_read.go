@@ -28,6 +28,7 @@ var ganttWords = [ganttKinds]string{"", "free", "not up", "reserved", "planned",
 // ganttData is what one look at the database found.
 type ganttData struct {
 	now     int64
+	title   string // "": how things stand now
 	nodes   []ganttNode
 	owners  []ganttOwner
 	buckets []ganttBucket // in the order they are tried; with --by bucket

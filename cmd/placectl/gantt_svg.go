@@ -115,8 +115,11 @@ func (d *svgDrawing) begin(width int) {
 }
 
 func (d *svgDrawing) title(left int, byBucket bool) {
-	s := d.data.standing()
-	text := s.text(string(d.r.appendLocal(nil, d.data.now)))
+	text := d.data.title
+	if text == "" {
+		s := d.data.standing()
+		text = s.text(string(d.r.appendLocal(nil, d.data.now)))
+	}
 	if len(d.data.nodes) == 0 {
 		text = "There are no nodes yet."
 	}

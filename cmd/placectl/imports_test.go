@@ -21,7 +21,9 @@ const importRules = `
 	index, timeline, placer, locality, query < store
 	index, timeline, placer, locality, query < cmd/placectl
 	store, cmd/placectl/swf                  < cmd/placectl
+	index, timeline, placer                  < placer/cluster
 	placer/backfill, placer/fairshare        < cmd/placectl, bench
+	placer/cluster                           < cmd/placectl, bench
 	index, timeline, placer, locality, query < bench
 	store, cmd/placectl/swf                  < bench
 `
@@ -34,7 +36,7 @@ var confined = map[string][]string{
 }
 
 // pure packages know nothing of files and clocks.
-var pure = []string{"index", "timeline", "placer", "placer/fairshare", "placer/backfill", "locality", "query"}
+var pure = []string{"index", "timeline", "placer", "placer/fairshare", "placer/backfill", "placer/cluster", "locality", "query"}
 
 const module = "github.com/placectl/placectl/"
 

@@ -11,54 +11,75 @@ import (
 )
 
 // printSimulations prints a row for each policy, or the only one as a record.
-func (r *runner) printSimulations(o *simulateOptions, t *trace, runs [][]int64) error {
-	p := r.printer(result{Record: !o.compare, Columns: []column{{Name: "policy"},
+func (r *runner) printSimulations(o *simulateOptions, t *trace, runs []*simulated) error {
+	res := result{Record: !o.compare, Columns: []column{{Name: "policy"},
 		{Name: "jobs", Kind: integer}, {Name: "skipped", Kind: integer}, {Name: "avg_wait", Kind: number}, {Name: "avg_slowdown", Kind: number},
-		{Name: "max_wait", Kind: span}, {Name: "utilisation", Kind: number}, {Name: "makespan", Kind: span}, {Name: "procs", Kind: integer, Detail: true}}})
-	for i, starts := range runs {
-		s := backfill.Summarise(t.procs, t.jobs, starts)
-		p.row(o.policies[i].String(), s.Jobs, t.skipped, s.AvgWait, s.AvgSlowdown, s.MaxWait, s.Utilisation, s.Makespan, t.procs)
+		{Name: "max_wait", Kind: span}, {Name: "utilisation", Kind: number}, {Name: "makespan", Kind: span}, {Name: "procs", Kind: integer, Detail: true}}}
+	var where []any
+	if t.cluster != nil {
+		res.Columns = append(res.Columns, column{Name: "nodes", Kind: integer, Detail: true}, column{Name: "node_policy", Detail: true})
+		where = []any{len(t.cluster.nodes), o.nodePolicy.String()}
+	}
+	if t.shares != nil {
+		res.Columns = append(res.Columns, column{Name: "classes", Kind: object, Detail: true})
+	}
+	p := r.printer(res)
+	for _, run := range runs {
+		s := backfill.Summarise(t.procs, t.jobs, run.starts)
+		row := append([]any{run.policy.String(), s.Jobs, t.skipped, s.AvgWait, s.AvgSlowdown, s.MaxWait, s.Utilisation, s.Makespan, t.procs}, where...)
+		if t.shares != nil {
+			row = append(row, t.shares.classes(t, run))
+		}
+		p.row(row...)
 	}
 	return p.close()
 }
 
 // writeStarts writes when each job starts, in the order of the trace.
-func (r *runner) writeStarts(c *cli.Context, o *simulateOptions, t *trace, starts []int64) error {
-	rows := appendStarts(nil, t, starts)
+func (r *runner) writeStarts(c *cli.Context, o *simulateOptions, t *trace, run *simulated) error {
+	rows := appendStarts(nil, t, run)
 	if o.out == "-" {
 		if _, err := r.stdout.Write(rows); err != nil {
 			return fmt.Errorf("the answer could not be written: %w", err)
 		}
 		return nil
 	}
-	if err := errors.Join(r.notDatabase("--out", o.out), notTrace(o)); err != nil {
+	if err := errors.Join(r.notDatabase("--out", o.out), notTrace("--out", o.out, o.trace)); err != nil {
 		return usagef(verbName(c), "%w", err)
 	}
 	return replaceFile(o.out, rows)
 }
 
 // notTrace refuses to write over what was read.
-func notTrace(o *simulateOptions) error {
-	from, err := os.Stat(o.trace)
+func notTrace(flag, path, trace string) error {
+	from, err := os.Stat(trace)
 	if err != nil {
 		return nil
 	}
-	if to, err := os.Stat(o.out); err == nil && os.SameFile(from, to) && to.Mode().IsRegular() {
-		return fmt.Errorf("--out %s would write over the trace", quoted(o.out))
+	if to, err := os.Stat(path); err == nil && os.SameFile(from, to) && to.Mode().IsRegular() {
+		return fmt.Errorf("%s %s would write over the trace", flag, quoted(path))
 	}
 	return nil
 }
 
 // appendStarts appends CSV of whole numbers, with the columns that predictsim's
-// results have; more may follow them one day, none may go between.
-func appendStarts(b []byte, t *trace, starts []int64) []byte {
-	b = append(b, "job,submit,start,run,procs,req_time\n"...)
+// results have; more may follow them one day, none may go between. On a cluster the
+// nodes follow.
+func appendStarts(b []byte, t *trace, run *simulated) []byte {
+	b = append(b, "job,submit,start,run,procs,req_time"...)
+	if t.cluster != nil {
+		b = append(b, ",nodes"...)
+	}
+	b = append(b, '\n')
 	for i, j := range t.jobs {
-		for k, n := range [...]int64{t.numbers[i], j.Submit, starts[i], j.Run, j.Procs, j.Request} {
+		for k, n := range [...]int64{t.numbers[i], j.Submit, run.starts[i], j.Run, j.Procs, j.Request} {
 			if k > 0 {
 				b = append(b, ',')
 			}
 			b = strconv.AppendInt(b, n, 10)
+		}
+		if t.cluster != nil {
+			b = append(append(append(b, ",\""...), t.cluster.nodeList(run.placed[i])...), '"')
 		}
 		b = append(b, '\n')
 	}

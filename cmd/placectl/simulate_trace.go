@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/placectl/placectl/cmd/placectl/swf"
+	"github.com/placectl/placectl/placer"
 	"github.com/placectl/placectl/placer/backfill"
 	"github.com/urfave/cli/v2"
 )
@@ -21,6 +22,19 @@ type trace struct {
 	jobs    []backfill.Job
 	skipped int // entries that are no jobs to simulate
 	wide    int // of these: for more processors than the machine has
+
+	cluster *simCluster  // nil to count processors
+	asks    []placer.Ask // of each job, on a cluster
+	shares  *simShares   // nil for none
+}
+
+// first is when the first job is submitted.
+func (t *trace) first() int64 {
+	first := t.jobs[0].Submit
+	for _, j := range t.jobs {
+		first = min(first, j.Submit)
+	}
+	return first
 }
 
 // readTrace reads the log that the command line names.
@@ -30,7 +44,13 @@ func (r *runner) readTrace(c *cli.Context, o *simulateOptions) (*trace, error) {
 		return nil, err
 	}
 	defer in.Close()
-	t := &trace{procs: o.procs}
+	t := &trace{procs: o.procs, shares: o.shares}
+	if o.nodes != "" {
+		if t.cluster, err = r.readSimCluster(o); err != nil {
+			return nil, malformed(c, err)
+		}
+		t.procs = t.cluster.procs
+	}
 	log, err := swf.NewReader(in)
 	if err == nil {
 		err = r.readEntries(t, log, o.requested)
@@ -46,7 +66,9 @@ func (r *runner) readTrace(c *cli.Context, o *simulateOptions) (*trace, error) {
 			return nil, usagef(verbName(c), "%s does not say how many processors there are (MaxProcs); name them with --procs", shownFile(o.trace))
 		}
 	}
-	t.dropWide()
+	if t.cluster == nil {
+		t.dropWide()
+	}
 	if len(t.jobs) == 0 {
 		return nil, usagef(verbName(c), "%s has no job that can be replayed; %d skipped", shownFile(o.trace), t.skipped)
 	}
@@ -86,6 +108,12 @@ func (r *runner) readEntries(t *trace, log *swf.Reader, requested bool) error {
 			t.skipped++
 			continue
 		}
+		if t.cluster != nil && !t.ask(&job, j) {
+			continue
+		}
+		if t.shares != nil {
+			t.shares.take(j)
+		}
 		t.numbers, t.jobs = append(t.numbers, j.Number), append(t.jobs, job)
 	}
 }
@@ -108,10 +136,16 @@ func (t *trace) dropWide() {
 	for i, j := range t.jobs {
 		if j.Procs <= t.procs {
 			t.jobs[kept], t.numbers[kept] = j, t.numbers[i]
+			if t.shares != nil {
+				t.shares.class[kept] = t.shares.class[i]
+			}
 			kept++
 		}
 	}
 	t.wide = len(t.jobs) - kept
 	t.skipped += t.wide
 	t.jobs, t.numbers = t.jobs[:kept], t.numbers[:kept]
+	if t.shares != nil {
+		t.shares.class = t.shares.class[:kept]
+	}
 }

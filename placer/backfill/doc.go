@@ -1,5 +1,5 @@
-// Package backfill replays a log of jobs on a machine of so many processors and
-// says when each job would have started: first come first served, with EASY
+// Package backfill replays a log of jobs on a machine of so many processors, or on
+// any other Machine, and says when each job would have started: first come first served, with EASY
 // backfilling, or with conservative backfilling. It is pure: jobs in, starts
 // out, no files and no clock.
 //

@@ -51,11 +51,18 @@ func check(procs int64, jobs []Job) (first, end int64, err error) {
 	if procs < 1 || procs > MaxProcs {
 		return 0, 0, fmt.Errorf("a machine must have from 1 to %d processors, not %d", int64(MaxProcs), procs)
 	}
+	for i, j := range jobs {
+		if j.Procs < 1 || j.Procs > procs {
+			return 0, 0, fmt.Errorf("%w: job number %d has %d processors of %d", ErrJob, i+1, j.Procs, procs)
+		}
+	}
+	return checkTimes(jobs)
+}
+
+func checkTimes(jobs []Job) (first, end int64, err error) {
 	sum, last := int64(0), int64(0)
 	for i, j := range jobs {
 		switch {
-		case j.Procs < 1 || j.Procs > procs:
-			return 0, 0, fmt.Errorf("%w: job number %d has %d processors of %d", ErrJob, i+1, j.Procs, procs)
 		case j.Run < 0 || j.Request < 1 || j.Run > j.Request:
 			return 0, 0, fmt.Errorf("%w: job number %d runs %d of %d", ErrJob, i+1, j.Run, j.Request)
 		case j.Submit < -latest || j.Submit > latest || j.Request > latest-sum:

@@ -1,33 +1,42 @@
 package backfill
 
-import (
-	"slices"
+import "slices"
 
-	"github.com/placectl/placectl/timeline"
-)
-
-// A queue is FCFS and EASY. What runs is in a plan with its request; the queue
-// has no place there, except for its head while others are tried.
+// A queue is FCFS and EASY. The plan of EASY's head stands until something comes
+// free: until then nothing could be decided otherwise than in the pass before, so
+// that of a submission only the new job need be tried.
 type queue struct {
 	sim     *simulation
-	running *timeline.Planner
-	span    []timeline.SpanID // of each running job
+	machine Machine
 	waiting []int32
 	easy    bool
-}
-
-func newQueue(s *simulation, procs, first, end int64, easy bool) (*queue, error) {
-	running, err := timeline.New(procs, first, end)
-	return &queue{sim: s, running: running, span: make([]timeline.SpanID, len(s.jobs)), easy: easy}, err
+	planned bool  // the head is
+	headAt  int64 // for when
 }
 
 func (q *queue) submitted(job int32, now int64) error {
+	freed, err := q.machine.Pass(now)
+	if err != nil {
+		return err
+	}
 	q.waiting = append(q.waiting, job)
-	return q.pass(now)
+	switch {
+	case freed || len(q.waiting) == 1 || q.planned && q.headAt <= now:
+		return q.pass(now)
+	case !q.easy:
+		return nil
+	}
+	if err := q.planHead(); err != nil {
+		return err
+	}
+	return q.backfill(len(q.waiting)-1, now)
 }
 
 func (q *queue) ended(job int32, now int64) error {
-	if err := q.running.Remove(q.span[job]); err != nil {
+	if _, err := q.machine.Pass(now); err != nil {
+		return err
+	}
+	if err := q.machine.Leave(job); err != nil {
 		return err
 	}
 	return q.pass(now)
@@ -35,68 +44,58 @@ func (q *queue) ended(job int32, now int64) error {
 
 // pass starts what may start now.
 func (q *queue) pass(now int64) error {
-	free, err := q.running.FreeAt(now)
-	if err != nil {
-		return err
+	if q.planned {
+		if err := q.machine.Leave(q.waiting[0]); err != nil {
+			return err
+		}
+		q.planned = false
 	}
 	heads := 0
 	for _, job := range q.waiting {
-		// What runs only ends, so what is free now is free from now on.
-		if q.sim.jobs[job].Procs > free {
-			break
-		}
-		if err := q.begin(job, now); err != nil {
-			return err
-		}
-		free -= q.sim.jobs[job].Procs
-		heads++
-	}
-	q.waiting = q.waiting[heads:]
-	if !q.easy || len(q.waiting) < 2 || free == 0 {
-		return nil
-	}
-	return q.backfill(now, free)
-}
-
-// backfill plans the head, and starts of the rest what fits beside it.
-func (q *queue) backfill(now, free int64) error {
-	head := q.sim.jobs[q.waiting[0]]
-	at, err := q.running.EarliestStart(now, head.Request, head.Procs)
-	if err != nil {
-		return err
-	}
-	plan, err := q.running.Add(timeline.Span{Start: at, Duration: head.Request, Amount: head.Procs})
-	if err != nil {
-		return err
-	}
-	for i := 1; i < len(q.waiting) && free > 0; {
-		job := q.waiting[i]
-		j := &q.sim.jobs[job]
-		if j.Procs > free {
-			i++
-			continue
-		}
-		fits, err := q.running.Fits(now, j.Request, j.Procs)
+		started, err := q.machine.Start(job)
 		if err != nil {
 			return err
 		}
-		if !fits {
-			i++
-			continue
+		if !started {
+			break
 		}
-		if err := q.begin(job, now); err != nil {
-			return err
-		}
-		free -= j.Procs
-		q.waiting = slices.Delete(q.waiting, i, i+1)
+		q.sim.decide(job, now)
+		heads++
 	}
-	return q.running.Remove(plan)
+	q.waiting = q.waiting[heads:]
+	if !q.easy || len(q.waiting) < 2 {
+		return nil
+	}
+	if err := q.planHead(); err != nil {
+		return err
+	}
+	return q.backfill(1, now)
 }
 
-// begin starts a job.
-func (q *queue) begin(job int32, now int64) (err error) {
-	j := &q.sim.jobs[job]
-	q.span[job], err = q.running.Add(timeline.Span{Start: now, Duration: j.Request, Amount: j.Procs})
-	q.sim.decide(job, now)
+// planHead plans the head for its earliest time, if it is not.
+func (q *queue) planHead() (err error) {
+	if !q.planned {
+		q.headAt, err = q.machine.Plan(q.waiting[0])
+		q.planned = err == nil
+	}
 	return err
+}
+
+// backfill starts, of the queue from a place on, what fits beside the head's plan.
+func (q *queue) backfill(from int, now int64) error {
+	kept := from
+	for _, job := range q.waiting[from:] {
+		started, err := q.machine.Start(job)
+		if err != nil {
+			return err
+		}
+		if started {
+			q.sim.decide(job, now)
+			continue
+		}
+		q.waiting[kept] = job
+		kept++
+	}
+	q.waiting = slices.Delete(q.waiting, kept, len(q.waiting))
+	return nil
 }

@@ -41,7 +41,9 @@ func Run(procs int64, jobs []Job, p Policy, progress func(started int) error) ([
 	var decider policy
 	switch p {
 	case FCFS, EASY:
-		decider, err = newQueue(s, procs, first, end, p == EASY)
+		var m *processors
+		m, err = newProcessors(jobs, procs, first, end)
+		decider = &queue{sim: s, machine: m, easy: p == EASY}
 	case Conservative:
 		decider = newPlan(s, procs)
 	default:

@@ -1,0 +1,109 @@
+package main
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/placer"
+	"github.com/placectl/placectl/store"
+)
+
+// open opens a store as of a minute ago: the processes measured read the clock.
+func open(path string) (*store.DB, error) {
+	now := time.Now().Add(-time.Minute).Truncate(time.Second)
+	return store.Open(path, &store.Options{Private: true, Now: func() time.Time { return now }})
+}
+
+// fill makes a store with nodes of 16 kinds, some of which run a job each, that end
+// one after the other.
+func fill(path string, nodes, running int) error {
+	then := time.Now().Add(-2 * time.Minute)
+	if err := store.Create(path, &store.Options{Now: func() time.Time { return then }}, func(tx *store.Tx) error {
+		return tx.AddResource(index.Def{Name: "color", Type: index.String})
+	}); err != nil {
+		return err
+	}
+	db, err := open(path)
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	return db.Update(func(tx *store.Tx) error {
+		defs, err := tx.Resources()
+		if err != nil {
+			return err
+		}
+		color, _ := defs.Lookup("color")
+		for i := range nodes {
+			n := &index.Node{Name: fmt.Sprintf("node%06d", i)}
+			n.Set(index.NCPUs, index.Value{Num: 16})
+			n.Set(index.Mem, index.Value{Num: 64 << 20})
+			n.Set(color.ID, index.Value{Str: fmt.Sprintf("c%d", i%16)})
+			if _, err := tx.PutNode(n); err != nil {
+				return err
+			}
+		}
+		for i := range running {
+			r := placer.Request{Select: "1:ncpus=16", Walltime: time.Hour + time.Duration(i)*time.Second, User: fmt.Sprintf("user%d", i%20)}
+			if i%2 == 0 {
+				r.Select, r.Place = "1:ncpus=1", "excl"
+			}
+			if _, err := tx.Place(r); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// queue submits mixed jobs: whole nodes and parts of them, one to 512 chunks, of some
+// kind or any, for minutes to a day, of 20 users.
+func queue(path string, n int) error {
+	db, err := open(path)
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	random := rand.New(rand.NewPCG(1, 2))
+	pick := func(list ...string) string { return list[random.IntN(len(list))] }
+	return db.Update(func(tx *store.Tx) error {
+		for i := range n {
+			sel := pick("1", "1", "1", "1", "2", "4", "8", "16", "64", "512") + ":ncpus=" + pick("1", "2", "4", "8", "16")
+			if random.IntN(3) == 0 {
+				sel += fmt.Sprintf(":color=c%d", random.IntN(16))
+			}
+			_, err := tx.Submit(store.Submission{
+				Request: placer.Request{Select: sel, Place: pick("free", "free", "scatter", "scatter:excl", "excl"), User: fmt.Sprintf("user%d", random.IntN(20)),
+					Walltime: time.Duration([]int{5, 30, 60, 120, 480, 1440}[random.IntN(6)]) * time.Minute, Name: fmt.Sprintf("job%d", i)},
+				Priority: int64(random.IntN(3))})
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// outcome counts the jobs of the queue that run, and those that have a plan.
+func outcome(path string, placed int) (started, planned int, err error) {
+	db, err := open(path)
+	if err != nil {
+		return 0, 0, err
+	}
+	defer db.Close()
+	err = db.View(func(tx *store.Tx) error {
+		return tx.EachJob(func(j *store.Job) error {
+			switch {
+			case j.ID <= uint64(placed):
+			case j.State == store.JobRunning:
+				started++
+			default:
+				planned++
+			}
+			return nil
+		}, store.JobRunning, store.JobReserved)
+	})
+	return started, planned, err
+}

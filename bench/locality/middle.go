@@ -1,0 +1,12 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+)
+
+// middle is the median of some figures, with the least and the greatest.
+func middle(list []float64) string {
+	slices.Sort(list)
+	return fmt.Sprintf("%5.2f  %5.2f..%5.2f", list[len(list)/2], list[0], list[len(list)-1])
+}

@@ -1,0 +1,244 @@
+// Command compare measures queries on a large store: prepared in a process that has
+// the file open, as a process of its own, and beside SQLite on its own copy of the
+// rows, with indexes on what placectl has bitmaps of.
+//
+//	cd bench/oracle && go run ./compare [-nodes 100000] [-runs 9] [-store FILE]
+package main
+
+import (
+	"context"
+	"database/sql"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/placectl/placectl/bench/oracle"
+	"github.com/placectl/placectl/query"
+	"github.com/placectl/placectl/store"
+)
+
+// question is a query, and what the specification wants of it.
+type question struct{ name, text, goal string }
+
+var questions = []question{
+	{"count(*)", "SELECT count(*) FROM nodes", "1 us"},
+	{"AND by index", "SELECT count(*) FROM nodes WHERE state = 'busy' AND ncpus >= 16", "10-25 us"},
+	{"OR by index", "SELECT count(*) FROM nodes WHERE state = 'busy' OR ncpus > 32", "10-25 us"},
+	{"NOT by index", "SELECT count(*) FROM nodes WHERE NOT (state = 'busy' OR ncpus = 16)", "10-25 us"},
+	{"filter, 100k rows", "SELECT count(*) FROM nodes WHERE load > 7.5", "2.5 ms"},
+	{"group by, 100k rows", "SELECT queue, sum(load), count(*) FROM nodes GROUP BY queue", "3.2 ms"},
+	{"order by limit 10", "SELECT name, load FROM nodes ORDER BY load DESC LIMIT 10", "3.3 ms"},
+	{"filter, 1M rows", "SELECT count(*) FROM allocations WHERE start > 1000003600", "18 ms"},
+	{"join and group, 1M rows", "SELECT n.queue, count(*), sum(a.ncpus) FROM allocations a JOIN nodes n ON a.node = n.name GROUP BY n.queue", "75 ms"},
+	{"one node's allocations", "SELECT job, start FROM allocations WHERE node = 'n12345'", ""},
+	{"one job", "SELECT state, nodes FROM jobs WHERE job = 777", ""},
+}
+
+func main() {
+	nodes := flag.Int("nodes", 100_000, "nodes of the store; ten times as many allocations")
+	runs := flag.Int("runs", 9, "of each measurement; the median counts")
+	path := flag.String("store", "", "use or make this store, and keep it")
+	flag.Parse()
+	if err := run(*nodes, *runs, *path); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+func run(nodes, runs int, path string) error {
+	dir, err := os.MkdirTemp("", "placectl-query-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	if path == "" {
+		path = filepath.Join(dir, "bench.db")
+	}
+	if _, err := os.Stat(path); err != nil {
+		if err := fill(path, nodes); err != nil {
+			return err
+		}
+	}
+	program := filepath.Join(dir, "placectl")
+	build := exec.Command("go", "build", "-o", program, "./cmd/placectl")
+	build.Dir = filepath.Join("..", "..")
+	if out, err := build.CombinedOutput(); err != nil {
+		return fmt.Errorf("%w: %s", err, out)
+	}
+	db, err := store.Open(path, &store.Options{Private: true, Now: clock})
+	if err != nil {
+		return err
+	}
+	lite, err := copyOut(db, filepath.Join(dir, "sqlite.db"))
+	if err != nil {
+		return err
+	}
+	fmt.Println("| query | rows ready to run | prepared and run | whole process | SQLite, prepared and run | goal |")
+	fmt.Println("|---|--:|--:|--:|--:|---|")
+	for _, q := range questions {
+		ready, whole, err := library(db, q.text, runs)
+		if err != nil {
+			return fmt.Errorf("%s: %w", q.name, err)
+		}
+		if err := db.Close(); err != nil {
+			return err
+		}
+		process := median(runs, func() error {
+			return exec.Command(program, "--db", path, "--now", "@1000000000", "query", q.text).Run()
+		})
+		if db, err = store.Open(path, &store.Options{Private: true, Now: clock}); err != nil {
+			return err
+		}
+		theirs := median(runs, func() error { _, _, err := oracle.AskSQLite(lite, q.text); return err })
+		fmt.Printf("| %s | %s | %s | %s | %s | %s |\n", q.name, shown(ready), shown(whole), shown(process), shown(theirs), q.goal)
+	}
+	return db.Close()
+}
+
+func clock() time.Time { return time.Unix(1_000_000_000, 0) }
+
+// library measures a query in an open process: run again when it is ready, and from
+// the text on in one transaction.
+func library(db *store.DB, text string, runs int) (ready, whole time.Duration, err error) {
+	list, err := query.Parse(text)
+	if err != nil {
+		return 0, 0, err
+	}
+	err = db.View(func(tx *store.Tx) error {
+		ask := func() error {
+			list, err := query.Parse(text)
+			if err != nil {
+				return err
+			}
+			rows, err := tx.Query(context.Background(), list[0], store.Query{Text: text})
+			if err != nil {
+				return err
+			}
+			return drain(rows)
+		}
+		if err := ask(); err != nil { // the index is in memory from here on
+			return err
+		}
+		whole = median(runs, ask)
+		rows, err := tx.Query(context.Background(), list[0], store.Query{Text: text})
+		if err != nil {
+			return err
+		}
+		ready = median(runs*5, func() error { return drain(rows) })
+		return nil
+	})
+	return ready, whole, err
+}
+
+func drain(rows *store.Rows) error {
+	for _, err := range rows.All() {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// median of the times that runs of f take; those that fail end the program.
+func median(runs int, f func() error) time.Duration {
+	times := make([]time.Duration, runs)
+	for i := range times {
+		start := time.Now()
+		if err := f(); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		times[i] = time.Since(start)
+	}
+	slices.Sort(times)
+	return times[runs/2]
+}
+
+func shown(d time.Duration) string {
+	switch {
+	case d < 10*time.Microsecond:
+		return fmt.Sprintf("%.1f us", float64(d)/1e3)
+	case d < time.Millisecond:
+		return fmt.Sprintf("%.0f us", float64(d)/1e3)
+	case d < 100*time.Millisecond:
+		return fmt.Sprintf("%.1f ms", float64(d)/1e6)
+	}
+	return fmt.Sprintf("%.0f ms", float64(d)/1e6)
+}
+
+// copyOut gives SQLite its own copy of nodes and allocations, with indexes.
+func copyOut(db *store.DB, path string) (*sql.DB, error) {
+	lite, err := sql.Open("sqlite", path)
+	if err != nil {
+		return nil, err
+	}
+	lite.SetMaxOpenConns(1)
+	for _, stmt := range []string{"PRAGMA journal_mode=OFF", "PRAGMA synchronous=OFF",
+		"CREATE TABLE nodes (name TEXT, number INTEGER PRIMARY KEY, queue TEXT, state TEXT, load REAL, ncpus INTEGER)",
+		"CREATE TABLE allocations (job INTEGER, node TEXT, start INTEGER, \"end\" INTEGER, ncpus INTEGER)",
+		"CREATE TABLE jobs (job INTEGER PRIMARY KEY, state TEXT, nodes TEXT)"} {
+		if _, err := lite.Exec(stmt); err != nil {
+			return nil, err
+		}
+	}
+	for table, columns := range map[string]string{"nodes": "name, number, queue, state, load, ncpus", "allocations": "job, node, start, \"end\", ncpus", "jobs": "job, state, nodes"} {
+		if err := copyTable(db, lite, table, columns); err != nil {
+			return nil, err
+		}
+	}
+	for _, stmt := range []string{"CREATE INDEX by_state ON nodes (state, ncpus)", "CREATE INDEX by_ncpus ON nodes (ncpus)", "CREATE INDEX by_name ON nodes (name)",
+		"CREATE INDEX by_job ON allocations (job)", "CREATE INDEX by_node ON allocations (node)", "ANALYZE"} {
+		if _, err := lite.Exec(stmt); err != nil {
+			return nil, err
+		}
+	}
+	return lite, nil
+}
+
+func copyTable(db *store.DB, lite *sql.DB, table, columns string) error {
+	tx, err := lite.Begin()
+	if err != nil {
+		return err
+	}
+	defer tx.Rollback()
+	var insert *sql.Stmt
+	err = db.View(func(from *store.Tx) error {
+		text := "SELECT " + columns + " FROM " + table
+		list, err := query.Parse(text)
+		if err != nil {
+			return err
+		}
+		rows, err := from.Query(context.Background(), list[0], store.Query{Text: text})
+		if err != nil {
+			return err
+		}
+		marks := "?"
+		for range len(rows.Columns) - 1 {
+			marks += ",?"
+		}
+		if insert, err = tx.Prepare("INSERT INTO " + table + " VALUES (" + marks + ")"); err != nil {
+			return err
+		}
+		args := make([]any, len(rows.Columns))
+		for row, err := range rows.All() {
+			if err != nil {
+				return err
+			}
+			for i, v := range row {
+				args[i] = v.Any()
+			}
+			if _, err := insert.Exec(args...); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return tx.Commit()
+}

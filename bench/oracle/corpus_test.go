@@ -1,0 +1,91 @@
+package oracle
+
+import (
+	"errors"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/placectl/placectl/query"
+)
+
+// corpusTables are what the written statements are about.
+func corpusTables() map[string]*query.Memory {
+	i, s, f, null := query.Int, query.String, query.Float, query.Value{}
+	integer := func(name string) query.Column { return query.Column{Name: name, Type: query.IntegerAffinity} }
+	text := func(name string) query.Column { return query.Column{Name: name, Type: query.TextAffinity} }
+	return map[string]*query.Memory{
+		"n": {Cols: []query.Column{text("name"), text("queue"), integer("ncpus"), integer("mem"), {Name: "load", Type: query.RealAffinity}, text("tag")},
+			Rows: [][]query.Value{
+				{s("n1"), s("q1"), i(8), i(64), f(0.5), s("7")}, {s("n2"), s("q1"), i(8), null, f(2), s("a")}, {s("n3"), s("q2"), i(16), i(128), f(0), s("B")},
+				{s("n4"), s("q2"), i(4), i(64), f(0.25), s("7.0")}, {s("n5"), null, i(64), i(512), null, null}, {s("N6"), s("q3"), i(16), null, f(16), s("b")}}},
+		"a": {Cols: []query.Column{integer("job"), text("node"), integer("start"), integer("end"), integer("ncpus")},
+			Rows: [][]query.Value{{i(1), s("n1"), i(10), i(20), i(4)}, {i(1), s("n2"), i(10), i(20), i(4)}, {i(2), s("n3"), i(15), i(40), i(16)},
+				{i(3), s("n3"), i(50), null, i(8)}, {i(4), null, i(5), i(6), null}, {i(9), s("gone"), i(1), i(2), i(1)}}},
+		"j": {Cols: []query.Column{integer("job"), text("user"), text("state")},
+			Rows: [][]query.Value{{i(1), s("ann"), s("running")}, {i(2), s("bob"), s("running")}, {i(3), s("ann"), s("reserved")}, {i(5), null, s("queued")}}},
+		"e": {Cols: []query.Column{integer("job"), text("node")}},
+	}
+}
+
+// TestCorpus compares the written statements, without indexes and with.
+func TestCorpus(t *testing.T) {
+	text, err := os.ReadFile("testdata/corpus.sql")
+	if err != nil {
+		t.Fatal(err)
+	}
+	tables := corpusTables()
+	db, err := Load(tables)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	plain, indexed := Tables{}, Tables{}
+	for name, m := range tables {
+		plain[name] = m
+		by := map[int]bool{}
+		for i := range m.Cols {
+			by[i] = true
+		}
+		indexed[name] = &query.IndexedMemory{Memory: *m, By: by}
+	}
+	n := 0
+	for line := range strings.Lines(string(text)) {
+		line = strings.TrimSpace(line)
+		if line == "" || strings.HasPrefix(line, "--") {
+			continue
+		}
+		n++
+		for how, c := range map[string]Tables{"without indexes": plain, "with indexes": indexed} {
+			compare(t, how, line, func(text string) ([]string, []string, error) { return AskSQLite(db, text) }, c)
+		}
+	}
+	t.Logf("%d statements", n)
+}
+
+func compare(t *testing.T, how, line string, lite func(string) ([]string, []string, error), c Tables) {
+	t.Helper()
+	if text, ok := strings.CutPrefix(line, "refused: "); ok {
+		_, rows, err := AskQuery(c, text, query.Options{})
+		if !errors.Is(err, query.ErrQuery) {
+			t.Errorf("%s is not refused: %v, %v", text, rows, err)
+		}
+		return
+	}
+	names, want, err := lite(line)
+	if err != nil {
+		t.Errorf("%s: SQLite: %v", line, err)
+		return
+	}
+	columns, got, err := AskQuery(c, line, query.Options{})
+	if err != nil {
+		t.Errorf("%s: %v", line, err)
+		return
+	}
+	if d := Differ(want, got, strings.Contains(line, "ORDER BY") && !strings.HasSuffix(line, ")")); d != "" {
+		t.Errorf("%s, %s:\n%s", how, line, d)
+	}
+	if a, b := strings.Join(names, "|"), strings.Join(columns, "|"); a != b {
+		t.Errorf("%s: columns %s, SQLite has %s", line, b, a)
+	}
+}

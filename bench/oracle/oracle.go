@@ -1,0 +1,174 @@
+// Package oracle compares package query with SQLite: the same rows in both, the same
+// statement to both, the same answer from both. It is a module of its own, so that
+// nothing else depends on SQLite.
+package oracle
+
+import (
+	"database/sql"
+	"errors"
+	"fmt"
+	"sort"
+	"strconv"
+	"strings"
+
+	"github.com/placectl/placectl/query"
+	_ "modernc.org/sqlite"
+)
+
+// Tables are tables by name, as a catalog of package query.
+type Tables map[string]query.Table
+
+// Table finds a table; that of another time is the same.
+func (t Tables) Table(name string, _ query.Value) (query.Table, error) {
+	if table, ok := t[name]; ok {
+		return table, nil
+	}
+	return nil, nil
+}
+
+// Function finds none.
+func (t Tables) Function(string, []query.Value) (query.Table, error) { return nil, nil }
+
+// Names lists the tables.
+func (t Tables) Names() (names []string) {
+	for name := range t {
+		names = append(names, name)
+	}
+	return names
+}
+
+// Literal knows no units.
+func (t Tables) Literal(query.Unit, string) (query.Value, error) {
+	return query.Value{}, errors.New("no units here")
+}
+
+// Load puts tables into a fresh SQLite database in memory.
+func Load(tables map[string]*query.Memory) (*sql.DB, error) {
+	db, err := sql.Open("sqlite", ":memory:")
+	if err != nil {
+		return nil, err
+	}
+	db.SetMaxOpenConns(1)
+	for name, t := range tables {
+		cols := make([]string, len(t.Cols))
+		for i, c := range t.Cols {
+			cols[i] = strconv.Quote(c.Name) + " " + c.Type.String()
+		}
+		if _, err := db.Exec("CREATE TABLE " + name + " (" + strings.Join(cols, ", ") + ")"); err != nil {
+			return nil, err
+		}
+		insert := "INSERT INTO " + name + " VALUES (" + strings.TrimSuffix(strings.Repeat("?,", len(cols)), ",") + ")"
+		for _, row := range t.Rows {
+			args := make([]any, len(row))
+			for i, v := range row {
+				args[i] = v.Any()
+			}
+			if _, err := db.Exec(insert, args...); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return db, nil
+}
+
+// AskSQLite runs a statement there. Rows are values written as literals.
+func AskSQLite(db *sql.DB, text string) (columns []string, rows []string, err error) {
+	r, err := db.Query(text)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer r.Close()
+	if columns, err = r.Columns(); err != nil {
+		return nil, nil, err
+	}
+	values := make([]any, len(columns))
+	into := make([]any, len(columns))
+	for i := range values {
+		into[i] = &values[i]
+	}
+	for r.Next() {
+		if err := r.Scan(into...); err != nil {
+			return nil, nil, err
+		}
+		cells := make([]string, len(values))
+		for i, v := range values {
+			cells[i] = shown(v)
+		}
+		rows = append(rows, strings.Join(cells, "|"))
+	}
+	return columns, rows, r.Err()
+}
+
+func shown(v any) string {
+	switch v := v.(type) {
+	case nil:
+		return query.Value{}.Literal()
+	case int64:
+		return query.Int(v).Literal()
+	case float64:
+		if v == 0 {
+			v = 0 // not -0
+		}
+		return query.Float(v).Literal()
+	case string:
+		return query.String(v).Literal()
+	}
+	return fmt.Sprintf("%T %v", v, v)
+}
+
+// AskQuery runs a statement in package query.
+func AskQuery(tables query.Catalog, text string, opt query.Options) (columns []string, rows []string, err error) {
+	list, err := query.Parse(text)
+	if err != nil {
+		return nil, nil, err
+	}
+	if len(list) != 1 {
+		return nil, nil, fmt.Errorf("%d statements", len(list))
+	}
+	s, err := query.Prepare(tables, text, list[0], opt)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, c := range s.Columns() {
+		columns = append(columns, c.Name)
+	}
+	for row, err := range s.Rows() {
+		if err != nil {
+			return nil, nil, err
+		}
+		cells := make([]string, len(row))
+		for i, v := range row {
+			cells[i] = shown(v.Any())
+		}
+		rows = append(rows, strings.Join(cells, "|"))
+	}
+	return columns, rows, nil
+}
+
+// Differ says how two answers differ, "" when they do not. Without an order rows are
+// compared as a bag; in an order rows that differ as 3 and 3.0 do may be in either.
+func Differ(want, got []string, ordered bool) string {
+	if !ordered {
+		want, got = append([]string(nil), want...), append([]string(nil), got...)
+		sort.Strings(want)
+		sort.Strings(got)
+	}
+	if len(want) != len(got) {
+		return fmt.Sprintf("%d rows, SQLite has %d", len(got), len(want))
+	}
+	for i := range want {
+		if want[i] != got[i] && !(ordered && plain(want[i]) == plain(got[i])) {
+			return fmt.Sprintf("row %d is\n  %s\nSQLite has\n  %s", i, got[i], want[i])
+		}
+	}
+	return ""
+}
+
+// plain writes whole numbers alike.
+func plain(row string) string {
+	cells := strings.Split(row, "|")
+	for i, c := range cells {
+		cells[i] = strings.TrimSuffix(c, ".0")
+	}
+	return strings.Join(cells, "|")
+}

@@ -1,0 +1,71 @@
+package oracle
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"testing"
+
+	"github.com/placectl/placectl/query"
+)
+
+var (
+	seed  = flag.Uint64("seed", 1, "the first store of the random comparison")
+	count = flag.Int("queries", 6000, "random statements")
+)
+
+// perStore is how many statements a random store is asked.
+const perStore = 20
+
+// TestRandom compares answers about random stores, with indexes and without.
+func TestRandom(t *testing.T) {
+	t.Logf("seed %d, %d statements; repeat one with -seed N -queries %d", *seed, *count, perStore)
+	refused, failed := 0, 0
+	why := map[string]int{}
+	for s := range *count / perStore {
+		g := NewGenerator(*seed + uint64(s))
+		tables := g.Tables()
+		db, err := Load(tables)
+		if err != nil {
+			t.Fatal(err)
+		}
+		plain, indexed := Tables{}, Tables{}
+		for name, m := range tables {
+			plain[name] = m
+			by := map[int]bool{}
+			for i := range m.Cols {
+				by[i] = g.chance(70)
+			}
+			indexed[name] = &query.IndexedMemory{Memory: *m, By: by}
+		}
+		for range perStore {
+			text, ordered := g.Statement()
+			_, want, wantErr := AskSQLite(db, text)
+			for how, c := range map[string]Tables{"without indexes": plain, "with indexes": indexed} {
+				_, got, err := AskQuery(c, text, query.Options{})
+				var bad *query.Error
+				switch {
+				case errors.As(err, &bad):
+					refused++
+					why[bad.Msg]++
+				case (err != nil) != (wantErr != nil):
+					failed++
+					t.Errorf("seed %d, %s:\n%s\nerror %v, SQLite %v", *seed+uint64(s), how, text, err, wantErr)
+				case err == nil:
+					if d := Differ(want, got, ordered); d != "" {
+						failed++
+						t.Errorf("seed %d, %s:\n%s\n%s", *seed+uint64(s), how, text, d)
+					}
+				}
+			}
+			if failed > 10 {
+				t.FailNow()
+			}
+		}
+		db.Close()
+	}
+	if refused > *count/20 {
+		t.Errorf("%d of %d statements were refused: %v", refused, 2**count, why)
+	}
+	t.Log(fmt.Sprint("refused: ", refused, why))
+}

@@ -1,0 +1,107 @@
+package main
+
+import (
+	"github.com/placectl/placectl/locality"
+	"github.com/placectl/placectl/store"
+	"github.com/urfave/cli/v2"
+)
+
+func batchCommand(r *runner) *cli.Command {
+	return r.verb(&cli.Command{
+		Name:     "batch",
+		Category: "Locality",
+		Usage:    "jobs that share files, worked off so that each file goes to few hosts",
+		Description: "A batch is a sequence of files and a sequence of jobs, each of which uses some files that follow each\n" +
+			"other. Hosts ask for work (next) and report it (done, fail); which jobs a host is given depends on the\n" +
+			"files that it has. docs/locality.md has the loop that a host runs.",
+		Subcommands: []*cli.Command{
+			batchCreateCommand(r),
+			r.verb(&cli.Command{Name: "list", Usage: "all batches", Action: r.batchList}, about{Example: "placectl batch list", Exits: readExits}),
+			batchShowCommand(r),
+			batchNextCommand(r),
+			batchAnswerCommand(r, "done", "take a host's results of jobs", (*store.Tx).BatchDone),
+			batchAnswerCommand(r, "fail", "take a host's report that it could not do jobs", (*store.Tx).BatchFail),
+			batchExpireCommand(r),
+			batchRecomputeCommand(r),
+			batchCursorsCommand(r),
+			r.verb(&cli.Command{Name: "rm", Usage: "forget a batch and all of its jobs", ArgsUsage: "NAME", Flags: []cli.Flag{dryRunFlag()}, Action: r.batchRemove},
+				about{Example: "placectl batch rm night-12", Exits: writeExits}),
+		},
+	}, about{Example: "placectl batch create night-12 --files files.csv --jobs jobs.csv\nplacectl batch next night-12 --host $(hostname)", Exits: writeExits})
+}
+
+func (r *runner) batchList(c *cli.Context) error {
+	if err := wantArgs(c, 0, 0); err != nil {
+		return err
+	}
+	return r.view(func(tx *store.Tx) error {
+		p := r.printer(result{Columns: batchColumns()})
+		if err := tx.EachBatch(func(b *store.Batch) error { return r.batchRow(p, tx, b) }); err != nil {
+			return err
+		}
+		return p.close()
+	})
+}
+
+func (r *runner) batchRemove(c *cli.Context) error {
+	if err := wantArgs(c, 1, 1); err != nil {
+		return err
+	}
+	return r.updateAndPrint(c, func(tx *store.Tx) error {
+		b, err := tx.RemoveBatch(c.Args().First())
+		if err != nil {
+			return err
+		}
+		return r.printBatch(tx, b)
+	})
+}
+
+// printBatch prints one batch.
+func (r *runner) printBatch(tx *store.Tx, b *store.Batch) error {
+	p := r.printer(result{Record: true, Columns: batchColumns()})
+	if err := r.batchRow(p, tx, b); err != nil {
+		return err
+	}
+	return p.close()
+}
+
+func batchColumns() []column {
+	return []column{{Name: "name"}, {Name: "state"}, {Name: "policy"}, {Name: "jobs", Kind: integer}, {Name: "done", Kind: integer},
+		{Name: "failed", Kind: integer}, {Name: "progress", Kind: number}, {Name: "files", Kind: integer}, {Name: "hosts", Kind: integer},
+		{Name: "transfers", Kind: integer}, {Name: "bound", Kind: integer}, {Name: "ratio", Kind: number}, {Name: "end", Kind: when},
+		{Name: "bytes", Kind: size, Detail: true}, {Name: "quorum", Kind: integer, Detail: true}, {Name: "moves", Kind: integer, Detail: true},
+		{Name: "credit", Kind: number, Detail: true}, {Name: "remaining_credit", Kind: number, Detail: true},
+		{Name: "waiting_credit", Kind: number, Detail: true}, {Name: "expavg_credit", Kind: number, Detail: true},
+		{Name: "team", Kind: integer, Detail: true}, {Name: "cushion", Kind: integer, Detail: true}, {Name: "created", Kind: when, Detail: true}}
+}
+
+func (r *runner) batchRow(p *printer, tx *store.Tx, b *store.Batch) error {
+	state := "running"
+	var end any
+	switch left := b.TimeLeft(); {
+	case b.Over():
+		state, end = "finished", b.Ended
+	case b.Remaining == b.Total && b.Transfers == 0:
+		state = "new"
+	case left < maxEnd:
+		end = tx.Now() + int64(left)
+	}
+	s := b.Settings
+	return p.row(b.Name, state, s.Policy, b.Jobs, b.Done, b.Failed, portion(b.Total-b.Remaining, b.Total), b.Files, b.Active,
+		b.Transfers, b.Bound, portion(int64(b.Transfers), int64(b.Bound)), end, b.Bytes, b.Layers, b.Moves,
+		credits(b.Total), credits(b.Remaining), credits(b.Waiting), credits(b.Rate), s.Team, s.Cushion, b.Created)
+}
+
+// maxEnd is how far ahead an estimated end is told, in seconds.
+const maxEnd = 100 * 365 * locality.Day
+
+// credits is micro-credits as credits.
+func credits(c locality.Credit) float64 { return float64(c) / locality.Micro }
+
+// portion is a over b, to four places.
+func portion(a, b int64) float64 {
+	if b == 0 {
+		return 0
+	}
+	return float64(a*10000/b) / 10000
+}

@@ -1,0 +1,65 @@
+package main
+
+import (
+	"strconv"
+
+	"github.com/placectl/placectl/locality"
+	"github.com/placectl/placectl/store"
+	"github.com/urfave/cli/v2"
+)
+
+// batchAnswerCommand makes one of the verbs done and fail.
+func batchAnswerCommand(r *runner, name, usage string, answer func(*store.Tx, string, string, []int) ([]locality.Report, error)) *cli.Command {
+	return r.verb(&cli.Command{
+		Name:      name,
+		Usage:     usage,
+		ArgsUsage: "NAME JOB...",
+		Description: "All of them, or none. Status 7: the host does not hold a job, because its lease has expired or because it\n" +
+			"has reported it before; the message says which. Nothing of what others have done is changed.",
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "host", Required: true, Usage: "the host that reports, `H`"},
+			dryRunFlag(),
+		},
+		Action: func(c *cli.Context) error {
+			if err := wantArgs(c, 2, -1); err != nil {
+				return err
+			}
+			jobs, err := batchJobs(c)
+			if err != nil {
+				return err
+			}
+			return r.updateAndPrint(c, func(tx *store.Tx) error {
+				reports, err := answer(tx, c.Args().First(), c.String("host"), jobs)
+				if err != nil {
+					return err
+				}
+				return r.printReports(reports)
+			})
+		},
+	}, about{Example: "placectl batch " + name + " night-12 17 18 --host $(hostname)", Exits: writeExits})
+}
+
+// batchJobs reads the numbers of jobs of a batch, each once.
+func batchJobs(c *cli.Context) ([]int, error) {
+	seen := make(map[int]bool)
+	var jobs []int
+	for _, arg := range c.Args().Slice()[1:] {
+		n, err := strconv.Atoi(arg)
+		if err != nil || n < 0 {
+			return nil, usagef(verbName(c), "%s is not the number of a job", quoted(arg))
+		}
+		if !seen[n] {
+			seen[n] = true
+			jobs = append(jobs, n)
+		}
+	}
+	return jobs, nil
+}
+
+func (r *runner) printReports(reports []locality.Report) error {
+	p := r.printer(result{Columns: []column{{Name: "job"}, {Name: "state"}, {Name: "remaining_credit", Kind: number}}})
+	for _, x := range reports {
+		p.row(strconv.Itoa(x.Job), x.State, credits(x.Remaining))
+	}
+	return p.close()
+}

@@ -1,0 +1,121 @@
+package main
+
+import (
+	"time"
+
+	"github.com/placectl/placectl/locality"
+	"github.com/placectl/placectl/store"
+	"github.com/urfave/cli/v2"
+)
+
+func batchCreateCommand(r *runner) *cli.Command {
+	return r.verb(&cli.Command{
+		Name:      "create",
+		Usage:     "make a batch of a list of files and a list of jobs",
+		ArgsUsage: "NAME",
+		Description: "Both lists are CSV with a header, or JSON, an object a line; - is standard input for one of them.\n" +
+			"Files have name and, if known, size in bytes; their order is the sequence. Jobs have first and last (names\n" +
+			"of files), or files (all of them, a|b|c in CSV, an array in JSON), which must follow each other in the\n" +
+			"sequence; and, if they differ, credit (how much work it is, 1) and quorum (results wanted, each of another\n" +
+			"host and user). Jobs come in the order of their first files. All or nothing.\n\n" +
+			policiesText(),
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "files", Required: true, Usage: "the list of files, a `FILE`"},
+			&cli.StringFlag{Name: "jobs", Required: true, Usage: "the list of jobs, a `FILE`"},
+			&cli.StringFlag{Name: "policy", Usage: "which `POLICY` places hosts (" + locality.DefaultPolicy + ")"},
+			&cli.IntFlag{Name: "hosts", Usage: "`N` hosts are expected (100)"},
+			&cli.IntFlag{Name: "team", Usage: "`N` hosts a range, with cursors (5)"},
+			&cli.IntFlag{Name: "quorum", Value: 1, Usage: "`R` results of a job, where the list does not say"},
+			&cli.IntFlag{Name: "cushion", Usage: "keep `N` instances generated ahead of each cursor"},
+			&cli.IntFlag{Name: "max-errors", Usage: "a job that fails more than `N` times is failed for good (3)"},
+			&cli.StringFlag{Name: "lease", Usage: "a host not yet measured has `D` for what it takes (1d)"},
+			&cli.IntFlag{Name: "keep", Usage: "a host may keep `N` files that nothing asks for"},
+			dryRunFlag(),
+		},
+		Action: r.batchCreate,
+	}, about{Example: "placectl batch create night-12 --files files.csv --jobs jobs.csv --hosts 40\n" +
+		"make-jobs | placectl batch create night-12 --files files.jsonl --jobs - --quorum 2", Exits: writeExits})
+}
+
+// policiesText lists the policies for help.
+func policiesText() string {
+	text := "Policies:"
+	for _, p := range locality.Policies() {
+		text += "\n  " + p.Name + ": " + p.Does
+	}
+	return text
+}
+
+func (r *runner) batchCreate(c *cli.Context) error {
+	if err := wantArgs(c, 1, 1); err != nil {
+		return err
+	}
+	settings, err := r.batchSettings(c)
+	if err != nil {
+		return err
+	}
+	if c.String("files") == "-" && c.String("jobs") == "-" {
+		return usagef(verbName(c), "--files and --jobs cannot both be standard input")
+	}
+	if q := c.Int("quorum"); q < 1 || q > locality.MaxQuorum {
+		return usagef(verbName(c), "--quorum: %d is not from 1 to %d", q, locality.MaxQuorum)
+	}
+	in := batchInput{quorum: c.Int("quorum")}
+	if err := in.read(r, c); err != nil {
+		return malformed(c, err)
+	}
+	return r.updateAndPrint(c, func(tx *store.Tx) error {
+		b, err := r.makeBatch(tx, c.Args().First(), settings, &in)
+		if err != nil {
+			return err
+		}
+		return r.printBatch(tx, b)
+	})
+}
+
+func (r *runner) batchSettings(c *cli.Context) (locality.Settings, error) {
+	s := locality.Settings{Policy: c.String("policy"), Team: c.Int("team"), Hosts: c.Int("hosts"), Cushion: c.Int("cushion"),
+		MaxErrors: c.Int("max-errors"), Keep: c.Int("keep")}
+	if c.IsSet("lease") {
+		d, err := r.duration(c, "lease")
+		if err != nil {
+			return s, err
+		}
+		s.Lease = int64(d / time.Second)
+	}
+	if err := s.Valid(); err != nil {
+		return s, usagef(verbName(c), "%w", err)
+	}
+	return s, nil
+}
+
+// makeBatch writes what was read.
+func (r *runner) makeBatch(tx *store.Tx, name string, s locality.Settings, in *batchInput) (*store.Batch, error) {
+	m, err := tx.MakeBatch(name, s)
+	if err != nil {
+		return nil, err
+	}
+	const step = 4096 // rows between looks at the clock and at an interrupt
+	bar := r.progress("create", int64(len(in.files)+len(in.jobs)))
+	defer bar.done()
+	for i, f := range in.files {
+		if i%step == step-1 {
+			bar.add(step)
+		}
+		if err := m.AddFile(f); err != nil {
+			return nil, err
+		}
+	}
+	for i, j := range in.jobs {
+		if i%step == step-1 {
+			bar.add(step)
+			if err := r.ctx.Err(); err != nil {
+				return nil, err
+			}
+		}
+		if err := m.AddJob(j); err != nil {
+			return nil, in.errorAt(i, err)
+		}
+	}
+	return m.Finish()
+}

@@ -1,0 +1,167 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"github.com/placectl/placectl/locality"
+	"github.com/placectl/placectl/store"
+	"github.com/urfave/cli/v2"
+)
+
+// batchInput is the two lists that a batch is made of, read and understood before
+// the database is opened: a slow pipe keeps nobody waiting.
+type batchInput struct {
+	quorum  int // of jobs that do not say
+	files   []store.BatchFile
+	numbers map[string]int // of the files, by name
+	jobs    []locality.Job
+	lines   []int32 // of the jobs
+	name    string  // of the list of jobs
+	start   int     // the first file of the last job
+}
+
+func (in *batchInput) read(r *runner, c *cli.Context) error {
+	in.numbers = make(map[string]int)
+	if err := r.readRecords(c.String("files"), "files", []string{"name", "size"}, in.file); err != nil {
+		return err
+	}
+	if len(in.files) == 0 {
+		return fmt.Errorf("%w: %s lists no files", errUsage, shownFile(c.String("files")))
+	}
+	in.name = shownFile(c.String("jobs"))
+	if err := r.readRecords(c.String("jobs"), "jobs", []string{"first", "last", "files", "credit", "quorum"}, in.job); err != nil {
+		return err
+	}
+	if len(in.jobs) == 0 {
+		return fmt.Errorf("%w: %s lists no jobs", errUsage, in.name)
+	}
+	return nil
+}
+
+// file takes a line of the list of files.
+func (in *batchInput) file(_ int, cells []string) error {
+	f := store.BatchFile{Name: cells[0]}
+	if err := checkFileName(f.Name); err != nil {
+		return err
+	}
+	if other, ok := in.numbers[f.Name]; ok {
+		return fmt.Errorf("the file %s is in the list already, as number %d", quoted(f.Name), other)
+	}
+	if cells[1] != "" {
+		n, err := strconv.ParseInt(cells[1], 10, 64)
+		if err != nil || n < 0 {
+			return fmt.Errorf("size: %s is not a whole number of bytes", quoted(cells[1]))
+		}
+		f.Size = n
+	}
+	in.numbers[f.Name] = len(in.files)
+	in.files = append(in.files, f)
+	return nil
+}
+
+// checkFileName refuses names that a shell loop could not read back.
+func checkFileName(s string) error {
+	const most = 1024
+	switch {
+	case s == "":
+		return errors.New("name: it is missing")
+	case len(s) > most:
+		return fmt.Errorf("name: %d bytes; at most %d", len(s), most)
+	case strings.ContainsFunc(s, func(c rune) bool { return unicode.IsSpace(c) || unicode.IsControl(c) || c == '|' }):
+		return fmt.Errorf("name: %s has a blank, a control character or a | in it", quoted(s))
+	}
+	return nil
+}
+
+// job takes a line of the list of jobs.
+func (in *batchInput) job(line int, cells []string) error {
+	j := locality.Job{Credit: locality.Micro, Quorum: in.quorum}
+	var err error
+	if cells[2] != "" {
+		if cells[0] != "" || cells[1] != "" {
+			return errors.New("files says it all: give either files, or first and last")
+		}
+		j.A, j.B, err = in.row(strings.Split(cells[2], "|"))
+	} else {
+		j.A, j.B, err = in.ends(cells[0], cells[1])
+	}
+	if err != nil {
+		return err
+	}
+	if cells[3] != "" {
+		credit, err := strconv.ParseFloat(cells[3], 64)
+		if err != nil || !(credit*locality.Micro >= 1 && credit*locality.Micro <= locality.MaxCredit) {
+			return fmt.Errorf("credit: %s is not a number above 0 and at most %d", quoted(cells[3]), locality.MaxCredit/locality.Micro)
+		}
+		j.Credit = int64(math.Round(credit * locality.Micro))
+	}
+	if cells[4] != "" {
+		if j.Quorum, err = strconv.Atoi(cells[4]); err != nil || j.Quorum < 1 || j.Quorum > locality.MaxQuorum {
+			return fmt.Errorf("quorum: %s is not a whole number from 1 to %d", quoted(cells[4]), locality.MaxQuorum)
+		}
+	}
+	if j.A < in.start {
+		return fmt.Errorf("its first file is %s, and that of the job before it %s; list jobs in the order of their first files",
+			quoted(in.files[j.A].Name), quoted(in.files[in.start].Name))
+	}
+	in.start = j.A
+	in.jobs, in.lines = append(in.jobs, j), append(in.lines, int32(line))
+	return nil
+}
+
+// row finds the range of files that are all named.
+func (in *batchInput) row(names []string) (first, last int, err error) {
+	for i, name := range names {
+		n, err := in.number("files", name)
+		if err != nil {
+			return 0, 0, err
+		}
+		if i == 0 {
+			first, last = n, n
+			continue
+		}
+		if n != last+1 {
+			return 0, 0, fmt.Errorf("files: %s does not follow %s in the sequence; a job uses files that follow each other", quoted(name), quoted(names[i-1]))
+		}
+		last = n
+	}
+	return first, last, nil
+}
+
+// ends finds the range of files between two that are named.
+func (in *batchInput) ends(a, b string) (first, last int, err error) {
+	if first, err = in.number("first", a); err != nil {
+		return 0, 0, err
+	}
+	if b == "" {
+		return first, first, nil
+	}
+	if last, err = in.number("last", b); err == nil && last < first {
+		err = fmt.Errorf("last: %s comes before %s", quoted(b), quoted(a))
+	}
+	return first, last, err
+}
+
+func (in *batchInput) number(column, name string) (int, error) {
+	if name == "" {
+		return 0, fmt.Errorf("%s: the file is missing", column)
+	}
+	n, ok := in.numbers[name]
+	if !ok {
+		return 0, fmt.Errorf("%s: %s is not in the list of files", column, quoted(name))
+	}
+	return n, nil
+}
+
+// errorAt says at which line of the list a job was refused.
+func (in *batchInput) errorAt(i int, err error) error {
+	if errors.Is(err, store.ErrInvalid) {
+		return &fileError{in.name, int(in.lines[i]), 1, err}
+	}
+	return err
+}

@@ -1,0 +1,116 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/placectl/placectl/locality"
+	"github.com/placectl/placectl/store"
+	"github.com/urfave/cli/v2"
+)
+
+// errBatchFinished ends the loop of a host: nothing will come any more.
+var errBatchFinished = errors.New("every job of the batch is finished")
+
+func batchNextCommand(r *runner) *cli.Command {
+	return r.verb(&cli.Command{
+		Name:      "next",
+		Usage:     "give a host work, and say which files it is to fetch and which to delete",
+		ArgsUsage: "NAME",
+		Description: "Prints lines to go through in order, each with an action and a name: `delete FILE`, `fetch FILE`, then\n" +
+			"`job NUMBER` with its first and last file and until when the host has it. -o id prints job numbers only.\n" +
+			"Status 3 says that there is nothing for this host now, 4 that the batch is finished; files to delete are\n" +
+			"printed with both.",
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "host", Required: true, Usage: "the host that asks, `H`"},
+			&cli.StringFlag{Name: "user", Usage: "whose host it is, `U`; no two results of a job come from one user"},
+			&cli.IntFlag{Name: "want", Usage: "at most `N` jobs (1)"},
+			&cli.StringFlag{Name: "seconds", Usage: "as many jobs as the host can do in `S`, at least one"},
+			&cli.StringFlag{Name: "lease", Usage: "give the jobs to others if they are not reported within `D`"},
+			dryRunFlag(),
+		},
+		Action: r.batchNext,
+	}, about{Example: "placectl batch next night-12 --host $(hostname) -o tsv --no-header | while read -r action name rest; do ...\n" +
+		"placectl batch next night-12 --host h7 --user ann --seconds 1h --lease 4h -o json",
+		Exits: append([]int{exitNotNow, exitNever}, writeExits...)})
+}
+
+func (r *runner) batchNext(c *cli.Context) error {
+	if err := wantArgs(c, 1, 1); err != nil {
+		return err
+	}
+	want, err := r.batchWant(c)
+	if err != nil {
+		return err
+	}
+	var g *store.BatchGrant
+	var why error
+	err = r.update(c, func(tx *store.Tx) error {
+		g, why = tx.BatchNext(c.Args().First(), c.String("host"), c.String("user"), want)
+		if g == nil {
+			return why
+		}
+		b, err := tx.Batch(c.Args().First())
+		if err == nil && b.Over() {
+			why = errBatchFinished
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	if err := r.printGrant(g); err != nil {
+		return err
+	}
+	if why != nil {
+		return fmt.Errorf("batch %s, host %s: %w", c.Args().First(), c.String("host"), why)
+	}
+	return nil
+}
+
+func (r *runner) batchWant(c *cli.Context) (locality.Want, error) {
+	w := locality.Want{Jobs: c.Int("want")}
+	switch {
+	case c.IsSet("want") && c.IsSet("seconds"):
+		return w, usagef(verbName(c), "give either --want or --seconds")
+	case c.IsSet("want") && w.Jobs < 1:
+		return w, usagef(verbName(c), "--want: %d jobs; at least 1", w.Jobs)
+	case c.IsSet("seconds"):
+		d, err := r.duration(c, "seconds")
+		if err != nil {
+			return w, err
+		}
+		w.Seconds = int64(d / time.Second)
+	case w.Jobs == 0:
+		w.Jobs = 1
+	}
+	if c.IsSet("lease") {
+		d, err := r.duration(c, "lease")
+		if err != nil {
+			return w, err
+		}
+		if w.Lease = int64(d / time.Second); w.Lease < 1 {
+			return w, usagef(verbName(c), "--lease: it must be longer than nothing")
+		}
+	}
+	return w, nil
+}
+
+func (r *runner) printGrant(g *store.BatchGrant) error {
+	p := r.printer(result{ID: 1, Columns: []column{{Name: "action"}, {Name: "name"}, {Name: "first", Kind: integer}, {Name: "last", Kind: integer},
+		{Name: "size", Kind: size}, {Name: "until", Kind: when}}})
+	if r.Output != formatID {
+		for _, f := range g.Delete {
+			p.row("delete", f.Name, f.Number, f.Number, f.Size, nil)
+		}
+		for _, f := range g.Fetch {
+			p.row("fetch", f.Name, f.Number, f.Number, f.Size, nil)
+		}
+	}
+	for _, j := range g.Jobs {
+		p.row("job", strconv.Itoa(j.Job), j.Files.A, j.Files.B, nil, j.Until)
+	}
+	return p.close()
+}

@@ -1,0 +1,195 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/csv"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/placectl/placectl/index"
+)
+
+// readRecords goes through a list, CSV with a header or an object of JSON a line,
+// and gives fn the cells of each record in the order of columns, "" for what it
+// lacks. The list is never in memory as a whole. Errors say the line.
+func (r *runner) readRecords(name, label string, columns []string, fn func(line int, cells []string) error) error {
+	in, err := r.input(name)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	l := &recordList{file: shownFile(name), columns: columns, fn: fn, bar: r.progress("read "+label, 0)}
+	defer l.bar.done()
+	buf := bufio.NewReaderSize(in, maxNodeText)
+	if bom, _ := buf.Peek(3); string(bom) == "\xef\xbb\xbf" {
+		buf.Discard(3) //nolint:errcheck // they are there
+	}
+	for {
+		c, err := buf.Peek(1)
+		if err == io.EOF {
+			return l.bad(1, errors.New("the list is empty"))
+		}
+		if err != nil {
+			return err
+		}
+		switch c[0] {
+		case ' ', '\t', '\r', '\n':
+			if c[0] == '\n' {
+				l.line++
+			}
+			buf.Discard(1) //nolint:errcheck // it is there
+		case '{':
+			return l.readJSON(buf)
+		case '[':
+			return l.bad(l.line+1, errors.New("an array; write an object a line"))
+		default:
+			return l.readCSV(buf)
+		}
+	}
+}
+
+// recordList is a list that is being read.
+type recordList struct {
+	file    string
+	columns []string
+	fn      func(int, []string) error
+	bar     *progress
+	line    int
+	cells   []string
+}
+
+func (l *recordList) bad(line int, err error) error { return &fileError{l.file, line, 1, err} }
+
+// take hands one record on.
+func (l *recordList) take(line int) error {
+	if err := l.fn(line, l.cells); err != nil {
+		return l.bad(line, err)
+	}
+	const step = 4096
+	if line%step == 0 {
+		l.bar.add(step)
+	}
+	return nil
+}
+
+func (l *recordList) unknown(name string) error {
+	return fmt.Errorf("there is no column %s%s; there are %s", quoted(name), index.DidYouMean(name, l.columns), strings.Join(l.columns, ", "))
+}
+
+func (l *recordList) readCSV(in io.Reader) error {
+	c := csv.NewReader(in)
+	c.ReuseRecord = true
+	header, err := c.Read()
+	if err != nil {
+		return l.csvError(err)
+	}
+	at := make([]int, len(header))
+	seen := make(map[string]bool)
+	for i, name := range header {
+		name = strings.TrimSpace(name)
+		if at[i] = slices.Index(l.columns, name); at[i] < 0 {
+			return l.bad(l.line+1, l.unknown(name))
+		}
+		if seen[name] {
+			return l.bad(l.line+1, fmt.Errorf("the column %s is there twice", name))
+		}
+		seen[name] = true
+	}
+	l.cells = make([]string, len(l.columns))
+	for {
+		row, err := c.Read()
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return l.csvError(err)
+		}
+		for i, cell := range row {
+			l.cells[at[i]] = strings.TrimSpace(cell)
+		}
+		line, _ := c.FieldPos(0)
+		if err := l.take(l.line + line); err != nil {
+			return err
+		}
+	}
+}
+
+func (l *recordList) csvError(err error) error {
+	var bad *csv.ParseError
+	if errors.As(err, &bad) {
+		return &fileError{l.file, l.line + bad.Line, max(1, bad.Column), bad.Err}
+	}
+	return err
+}
+
+func (l *recordList) readJSON(in *bufio.Reader) error {
+	l.cells = make([]string, len(l.columns))
+	for {
+		line, err := in.ReadSlice('\n')
+		l.line++
+		if errors.Is(err, bufio.ErrBufferFull) {
+			return l.bad(l.line, fmt.Errorf("the line has more than %d bytes", maxNodeText))
+		}
+		if err != nil && err != io.EOF {
+			return err
+		}
+		if len(bytes.TrimSpace(line)) > 0 {
+			if err := l.object(line); err != nil {
+				return l.bad(l.line, err)
+			}
+			if err := l.take(l.line); err != nil {
+				return err
+			}
+		}
+		if err == io.EOF {
+			return nil
+		}
+	}
+}
+
+// object reads the object of a line into the cells.
+func (l *recordList) object(line []byte) error {
+	var fields map[string]json.RawMessage
+	if err := json.Unmarshal(line, &fields); err != nil {
+		return err
+	}
+	clear(l.cells)
+	for _, name := range slices.Sorted(maps.Keys(fields)) {
+		at := slices.Index(l.columns, name)
+		if at < 0 {
+			return l.unknown(name)
+		}
+		var err error
+		if l.cells[at], err = jsonCell(fields[name]); err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	return nil
+}
+
+// jsonCell is a value as a cell of CSV would have it: a list is joined by |.
+func jsonCell(raw json.RawMessage) (string, error) {
+	switch raw[0] {
+	case '"':
+		var s string
+		err := json.Unmarshal(raw, &s)
+		return s, err
+	case '[':
+		var list []string
+		if err := json.Unmarshal(raw, &list); err != nil {
+			return "", errors.New("a list of names is wanted")
+		}
+		return strings.Join(list, "|"), nil
+	case 'n':
+		return "", nil
+	case '{', 't', 'f':
+		return "", fmt.Errorf("a text or a number is wanted, not %s", quoted(string(raw)))
+	}
+	return string(raw), nil
+}

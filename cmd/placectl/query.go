@@ -1,0 +1,221 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/placectl/placectl/query"
+	"github.com/placectl/placectl/store"
+	"github.com/urfave/cli/v2"
+)
+
+func queryCommand(r *runner) *cli.Command {
+	return r.verb(&cli.Command{
+		Name:      "query",
+		Category:  "Asking",
+		Usage:     "ask in SQL about nodes, jobs and what is planned; changes nothing",
+		ArgsUsage: "[SQL]",
+		Description: "A part of SQLite's SELECT, which means the same: JOIN, LEFT JOIN, subqueries, GROUP BY, ORDER BY, LIMIT.\n" +
+			"Besides: sizes, durations and times in strings compare with columns of those (mem >= '64GiB', start < 'now+2h');\n" +
+			"nodelist(name) folds names to n[1-9], in_nodelist(name, 'n[1-9]') and has(features, 'ssd') are conditions;\n" +
+			"FROM nodes AT 'now+2h' is the planned state then, of nodes, buckets and allocations;\n" +
+			"free_slots(duration [, select]), earliest(select, place, walltime), timeline(node or bucket) and reasons(job)\n" +
+			"are tables. sys_tables and sys_columns say what else there is. EXPLAIN shows how a query is answered, EXPLAIN\n" +
+			"ANALYZE what it took. Several statements are separated by semicolons; the first error ends it.",
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "file", Aliases: []string{"f"}, Usage: "read the statements from `FILE`, - for standard input"},
+			&cli.StringSliceFlag{Name: "param", Aliases: []string{"p"}, Usage: "`NAME=VALUE` for :NAME, or 1=VALUE for ?1"},
+			&cli.Int64Flag{Name: "max-rows", Usage: "give up after examining `N` rows"},
+			&cli.StringFlag{Name: "max-time", Usage: "give up after `D`"},
+		},
+		Action: r.query,
+	}, about{
+		Example: "placectl query \"SELECT state, count(*) FROM nodes GROUP BY state\"\n" +
+			"placectl query \"SELECT nodelist(name) FROM nodes WHERE mem >= '64GiB' AND state = 'free'\"\n" +
+			"placectl query \"SELECT name FROM nodes AT 'now+2h' WHERE state = 'free' ORDER BY speed DESC LIMIT 3\" -o id\n" +
+			"placectl query \"EXPLAIN SELECT count(*) FROM nodes WHERE ncpus >= :n\" --param n=8",
+		Exits: readExits,
+	})
+}
+
+func (r *runner) query(c *cli.Context) error {
+	text, err := r.queryText(c)
+	if err != nil {
+		return err
+	}
+	q := store.Query{Text: text, Limits: query.Limits{Rows: c.Int64("max-rows")}, Reader: queryReader{r}}
+	if err := readParams(c, &q); err != nil {
+		return err
+	}
+	limit, err := r.duration(c, "max-time")
+	if err != nil {
+		return err
+	}
+	list, err := query.Parse(text)
+	if err != nil {
+		return err
+	}
+	if len(list) == 0 {
+		return usagef(verbName(c), "there is no statement")
+	}
+	db, err := r.open()
+	if err != nil {
+		return err
+	}
+	for i, statement := range list {
+		if i > 0 && (r.forPeople()) {
+			fmt.Fprintln(r.stdout)
+		}
+		if err := r.ask(r.ctx, db, statement, q, limit); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// queryText is the SQL: the argument, or what --file names.
+func (r *runner) queryText(c *cli.Context) (string, error) {
+	if !c.IsSet("file") {
+		return c.Args().First(), wantArgs(c, 1, 1)
+	}
+	if c.NArg() > 0 {
+		return "", usagef(verbName(c), "either SQL or --file")
+	}
+	in, err := r.input(c.String("file"))
+	if err != nil {
+		return "", err
+	}
+	defer in.Close()
+	text, err := io.ReadAll(io.LimitReader(in, 1<<20))
+	return string(text), err
+}
+
+// readParams reads --param. What is written as a number is one.
+func readParams(c *cli.Context, q *store.Query) error {
+	q.Named = make(map[string]any)
+	for _, p := range c.StringSlice("param") {
+		name, value, ok := strings.Cut(p, "=")
+		if !ok || name == "" {
+			return usagef(verbName(c), "--param: %s is not NAME=VALUE", quoted(p))
+		}
+		var v any = value
+		if n, err := strconv.ParseInt(value, 10, 64); err == nil && strconv.FormatInt(n, 10) == value {
+			v = n
+		} else if f, err := strconv.ParseFloat(value, 64); err == nil && strings.Trim(value, "-.0123456789") == "" {
+			v = f
+		}
+		number, err := strconv.Atoi(name)
+		if err != nil {
+			q.Named[strings.TrimLeft(name, ":@$")] = v
+			continue
+		}
+		if number < 1 || number > 1000 {
+			return usagef(verbName(c), "--param: parameters are numbered from 1 to 1000")
+		}
+		for len(q.Args) < number {
+			q.Args = append(q.Args, nil)
+		}
+		q.Args[number-1] = v
+	}
+	return nil
+}
+
+// queryReader reads times and durations in queries as everywhere else.
+type queryReader struct{ r *runner }
+
+func (q queryReader) Time(text string) (int64, error) {
+	t, err := parseTime(text, q.r.now(), q.r.loc)
+	return t.Unix(), err
+}
+
+func (q queryReader) Duration(text string) (int64, error) {
+	d, err := parseDuration(text)
+	return int64(d / time.Second), err
+}
+
+// ask runs one statement, and prints its answer when the file is closed again.
+func (r *runner) ask(ctx context.Context, db *store.DB, statement *query.Statement, q store.Query, limit time.Duration) error {
+	if limit > 0 {
+		var stop context.CancelFunc
+		ctx, stop = context.WithTimeout(ctx, limit)
+		defer stop()
+	}
+	err := r.holdBack(func() error {
+		return db.View(func(tx *store.Tx) error {
+			rows, err := tx.Query(ctx, statement, q)
+			if err != nil {
+				return err
+			}
+			return r.printRows(rows)
+		})
+	})
+	if errors.Is(err, context.DeadlineExceeded) {
+		return &query.LimitError{What: fmt.Sprintf("seconds (--max-time %s)", formatDuration(limit)), Limit: int64(limit / time.Second)}
+	}
+	return err
+}
+
+// printRows prints an answer.
+func (r *runner) printRows(rows *store.Rows) error {
+	var p *printer
+	values := make([]any, len(rows.Columns))
+	for row, err := range rows.All() {
+		if err != nil {
+			return err
+		}
+		if p == nil {
+			p = r.printer(queryResult(rows.Columns, row))
+		}
+		for i, v := range row {
+			if values[i] = v.Any(); rows.Columns[i].Unit == query.Truth && v.Kind() == query.Integer {
+				values[i] = v.Int64() != 0
+			}
+		}
+		if err := p.row(values...); err != nil {
+			return err
+		}
+	}
+	if p == nil {
+		p = r.printer(queryResult(rows.Columns, nil))
+	}
+	return p.close()
+}
+
+// queryResult describes an answer. What a column holds is told by its type, or where
+// it has none by its value in the first row.
+func queryResult(columns []query.Column, first []query.Value) result {
+	var res result
+	for i, c := range columns {
+		col := column{Name: c.Name, Kind: queryKind(c)}
+		if col.Kind == text && first != nil && c.Type != query.TextAffinity {
+			col.Kind = map[query.Kind]kind{query.Integer: integer, query.Real: number}[first[i].Kind()]
+		}
+		res.Columns = append(res.Columns, col)
+	}
+	return res
+}
+
+func queryKind(c query.Column) kind {
+	switch c.Unit {
+	case query.Time:
+		return when
+	case query.Duration:
+		return span
+	case query.Bytes:
+		return size
+	case query.Truth:
+		return boolean
+	}
+	switch c.Type {
+	case query.IntegerAffinity:
+		return integer
+	case query.RealAffinity:
+		return number
+	}
+	return text
+}

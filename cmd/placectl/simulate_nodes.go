@@ -1,0 +1,226 @@
+package main
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/placectl/placectl/cmd/placectl/swf"
+	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/placer"
+	"github.com/placectl/placectl/placer/backfill"
+	"github.com/placectl/placectl/placer/cluster"
+	"github.com/urfave/cli/v2"
+)
+
+// simCluster is the nodes that a log is replayed on, and what jobs ask of them.
+type simCluster struct {
+	defs   *index.Defs
+	nodes  []*index.Node
+	policy placer.Policy
+	procs  int64            // cpus of all nodes
+	memory bool             // some node has memory
+	hosts  map[string]bool  // the nodes by name
+	trial  *cluster.Cluster // on which nothing is
+	judged map[string]error // by request: whether it could ever run
+
+	unfit   map[string]int // jobs that could not, by why
+	avoided int            // jobs that named nodes or features to be kept off
+}
+
+// readNodeFlags reads the flags that are about nodes.
+func (o *simulateOptions) readNodeFlags(c *cli.Context) (err error) {
+	switch {
+	case c.IsSet("nodes") && o.nodes == "":
+		return usagef(verbName(c), "--nodes is empty; name a file of nodes")
+	case o.nodes == "" && c.IsSet("node-policy"):
+		return usagef(verbName(c), "--node-policy is for jobs that are placed on nodes; name those with --nodes")
+	case c.IsSet("gantt") && o.gantt == "":
+		return usagef(verbName(c), "--gantt is empty; name a file, or - for standard output")
+	case o.nodes == "" && c.IsSet("gantt"):
+		return usagef(verbName(c), "--gantt draws nodes; name those with --nodes")
+	case o.nodes == "-" && o.trace == "-":
+		return usagef(verbName(c), "the trace and --nodes cannot both come from standard input")
+	case o.nodes != "" && c.IsSet("procs"):
+		return usagef(verbName(c), "--procs and --nodes exclude each other")
+	}
+	o.nodePolicy, err = placer.ParsePolicy(c.String("node-policy"))
+	switch {
+	case err != nil:
+		return usagef(verbName(c), "--node-policy: %w", err)
+	case o.nodePolicy == placer.Local || o.nodePolicy == placer.Topology:
+		return usagef(verbName(c), "--node-policy %s goes by settings of a database, which a simulation has not", o.nodePolicy)
+	case o.nodePolicy == placer.NoPolicy:
+		o.nodePolicy = placer.FirstAvailable
+	}
+	return nil
+}
+
+// readSimCluster reads the nodes.
+func (r *runner) readSimCluster(o *simulateOptions) (*simCluster, error) {
+	in, err := r.input(o.nodes)
+	if err != nil {
+		return nil, err
+	}
+	defer in.Close()
+	data, err := readAllCapped(in)
+	if err != nil {
+		return nil, err
+	}
+	s := &simCluster{defs: index.NewDefs(), policy: o.nodePolicy, hosts: make(map[string]bool), judged: make(map[string]error), unfit: make(map[string]int)}
+	if s.nodes, err = parseSimNodes(shownFile(o.nodes), data, s.defs); err != nil {
+		return nil, err
+	}
+	for _, n := range s.nodes {
+		s.procs += cpusOf(n)
+		_, memory := n.Get(index.Mem)
+		s.memory = s.memory || memory
+		s.hosts[n.Name] = true
+	}
+	if s.procs == 0 {
+		return nil, usagef("simulate", "%s has no node with cpus (ncpus) that is up", shownFile(o.nodes))
+	}
+	s.trial, err = s.empty(0)
+	return s, err
+}
+
+// parseSimNodes reads a list of nodes of any form. Those that are not up are left out.
+func parseSimNodes(name string, data []byte, defs *index.Defs) ([]*index.Node, error) {
+	text := newTextFile(name, data)
+	if text.isMachines() {
+		return text.parseMachines()
+	}
+	f, err := parseNodeFile(name, data, "auto", defs)
+	if err != nil {
+		return nil, err
+	}
+	var nodes []*index.Node
+	for i := range f.nodes {
+		p := &f.nodes[i]
+		n, err := p.create(p.Name)
+		if err != nil {
+			return nil, f.errAt(p.at, "node %s: %w", p.Name, err)
+		}
+		n.Queue = "" // whose nodes they are a log does not say
+		if n.State == index.Up {
+			nodes = append(nodes, n)
+		}
+	}
+	return nodes, nil
+}
+
+// empty is the cluster with nothing on it, at an instant.
+func (s *simCluster) empty(now int64) (*cluster.Cluster, error) {
+	nodes := make([]*index.Node, len(s.nodes))
+	for i, n := range s.nodes {
+		mine := *n // it is given a number
+		nodes[i] = &mine
+	}
+	return cluster.New(s.defs, nodes, placer.Rules{}, now)
+}
+
+// ask adds what a job asks for, and says in the job how many cpus that is; false for
+// one that could never run.
+func (t *trace) ask(j *backfill.Job, rec swf.Job) bool {
+	s := t.cluster
+	sel := s.request(*j, rec)
+	a := placer.Ask{Duration: j.Request, User: fmt.Sprintf("user%d", rec.User), Policy: s.policy}
+	spec, err := placer.Parse(s.defs, placer.Request{Select: sel})
+	if a.Spec = spec; err == nil {
+		err = s.everFits(sel, a)
+	}
+	if err != nil {
+		t.skipped++
+		s.unfit[err.Error()]++
+		return false
+	}
+	j.Procs = 0
+	for _, w := range a.Spec.Totals(s.defs) {
+		if w.Res == index.NCPUs {
+			j.Procs = w.Value.Num
+		}
+	}
+	t.asks = append(t.asks, a)
+	return true
+}
+
+// everFits fails where a request does not fit with nothing else on the nodes. Many
+// ask for the same.
+func (s *simCluster) everFits(sel string, a placer.Ask) error {
+	err, known := s.judged[sel]
+	if !known {
+		err = s.trial.Fits(a)
+		s.judged[sel] = err
+	}
+	return err
+}
+
+// request is what a job asks for: what is recorded, or as many cpus as it had.
+func (s *simCluster) request(j backfill.Job, rec swf.Job) string {
+	if n := len(rec.Extra); n > 0 && strings.Contains(rec.Extra[n-1], "ppn=") {
+		return recordedSelect(s.translate(rec.Extra[n-1]), rec.WantMemory)
+	}
+	sel := fmt.Sprintf("%d:ncpus=1", j.Procs)
+	if s.memory && rec.WantMemory > 0 {
+		sel += fmt.Sprintf(":mem=%dkb", rec.WantMemory)
+	}
+	return sel
+}
+
+// translate makes of the words of a recorded request those that are known here: a
+// host is a node without the domain behind it, and says so where it stands among
+// properties. Nodes and properties that a job is to be kept off (^word) cannot be asked
+// for; they are left out, and counted.
+func (s *simCluster) translate(asked string) string {
+	parts := strings.Split(strings.ReplaceAll(asked, hostDomain, ""), "+")
+	avoids := false
+	for p, part := range parts {
+		words := strings.Split(part, ":")
+		for i := range words {
+			if i > 0 && s.hosts[words[i]] {
+				words[i] = "host=" + words[i]
+			}
+		}
+		kept := slices.DeleteFunc(words, func(w string) bool { return strings.HasPrefix(w, "^") })
+		avoids = avoids || len(kept) < len(words)
+		parts[p] = strings.Join(kept, ":")
+	}
+	if avoids {
+		s.avoided++
+	}
+	return strings.Join(parts, "+")
+}
+
+// noteSkipped says which jobs are not in the simulation, and why.
+func (r *runner) noteSkipped(t *trace) {
+	if t.wide > 0 {
+		r.notef("skipped %s wider than the machine's %d processors", plural(t.wide, "job"), t.procs)
+	}
+	if t.cluster == nil {
+		return
+	}
+	unfit, most := 0, ""
+	for _, why := range slices.Sorted(maps.Keys(t.cluster.unfit)) {
+		n := t.cluster.unfit[why]
+		r.debugf("%s: %s", plural(n, "job"), why)
+		if unfit += n; most == "" || n > t.cluster.unfit[most] {
+			most = why
+		}
+	}
+	if unfit > 0 {
+		r.notef("skipped %s that the nodes can never serve, such as (-v lists all): %s", plural(unfit, "job"), most)
+	}
+	if n := t.cluster.avoided; n > 0 {
+		r.notef("%s asked to be kept off some nodes (^), which is left out", plural(n, "job"))
+	}
+}
+
+// nodeList is the nodes of a placement: n[1-4].
+func (s *simCluster) nodeList(p *cluster.Placement) string {
+	names := make([]string, len(p.Takings))
+	for i, t := range p.Takings {
+		names[i] = s.nodes[t.Node].Name
+	}
+	return index.FoldNodeList(names)
+}

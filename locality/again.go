@@ -1,0 +1,90 @@
+package locality
+
+// again finds a slot in other hands for a host without work, so that one slow or
+// vanished host does not hold up a batch: the one that is expected last, if this
+// host is expected to have it well before. The answer of whoever is first counts.
+func (g gaps) again(o *Op, m *Member) ([]int, error) {
+	b := o.Batch
+	if float64(b.Waiting) > againPart*float64(b.Total) || !m.Measured {
+		return nil, nil
+	}
+	left := g.timeLeft(o)
+	end := float64(o.Now) + left + againSlack*slack(o, left)
+	best, latest, looked := -1, end, 0
+	err := o.EachDue(maxTime, func(d Due) (bool, error) {
+		if looked++; looked > maxLooked {
+			return false, nil
+		}
+		if d.Slot < 0 || d.Host == m.Host {
+			return true, nil
+		}
+		at, credit, err := o.expected(d)
+		if err != nil || at <= latest || at < float64(o.Now)+againFactor*seconds(credit+b.mean(), m.Rate) {
+			return true, err
+		}
+		ok, err := o.mayDouble(m, d.Slot)
+		if ok {
+			best, latest = d.Slot, at
+		}
+		return true, err
+	})
+	if err != nil || best < 0 {
+		return nil, err
+	}
+	return []int{best}, nil
+}
+
+const (
+	maxTime = 1 << 62
+)
+
+// expected is when an instance is expected to be answered: the longer it is overdue,
+// the later.
+func (o *Op) expected(d Due) (at float64, credit Credit, err error) {
+	holder, err := o.Member(d.Host)
+	if err != nil {
+		return 0, 0, err
+	}
+	before := Credit(0)
+	for _, slot := range holder.Live {
+		_, c, err := o.slot(slot)
+		if err != nil {
+			return 0, 0, err
+		}
+		before += c
+		if credit = c; slot == d.Slot {
+			break
+		}
+	}
+	due := float64(holder.Busy) + seconds(before+o.Batch.mean(), holder.Rate)
+	now := float64(o.Now)
+	if due < now {
+		due = now + (now-due)/2 + seconds(credit, holder.Rate)/2
+	}
+	return due, credit, nil
+}
+
+// mayDouble reports whether a host may have a slot that is in one other's hands.
+func (o *Op) mayDouble(m *Member, slot int) (bool, error) {
+	n, layer := o.Batch.JobOf(slot)
+	_, t, err := o.task(n)
+	if err != nil {
+		return false, err
+	}
+	hands := 0
+	for _, x := range t.Instances {
+		if x.Layer == layer && x.State == Live {
+			hands++
+		}
+	}
+	if hands != 1 {
+		return false, nil
+	}
+	return o.mayHave(m, slot)
+}
+
+var againSlack = env("againSlack", 1)
+var againPart = env("againPart", 0.01)
+
+var againFactor = env("againFactor", 1.5)
+var workFactor = env("workFactor", 2)

@@ -1,0 +1,131 @@
+package locality
+
+import (
+	"errors"
+	"fmt"
+)
+
+// Errors that callers branch on.
+var (
+	ErrInvalid = errors.New("invalid")             // a job, file or setting makes no sense
+	ErrNoJob   = errors.New("no such job")         // the batch has no job of that number
+	ErrNotHeld = errors.New("not in its hands")    // a host reports a job that it does not hold
+	ErrCorrupt = errors.New("rows contradict")     // rows do not fit together
+	ErrPolicy  = errors.New("no such policy")      // see Policies
+	ErrIdle    = errors.New("nothing for it now")  // there is work, none of it for this host now
+	ErrOver    = errors.New("everything is given") // no job waits for a host
+)
+
+// Credit is work in micro-credits: a job of credit 1 has a million of them.
+type Credit = int64
+
+// Micro is one credit.
+const Micro = 1_000_000
+
+// Day is the unit in which rates count time, in seconds.
+const Day = 86_400
+
+// Batch is a batch's own row: what it was made with, and its sums.
+type Batch struct {
+	Name     string
+	Settings Settings
+	Files    int  // files 0..Files-1
+	Used     int  // files that some job uses
+	Bound    int  // the least transfers there can be: a file to as many hosts as results are wanted of a job
+	Jobs     int  // jobs 0..Jobs-1
+	Layers   int  // the greatest quorum
+	Layered  bool // slots are numbered layer by layer; otherwise job by job
+	Total    Credit
+	Created  int64 // Unix seconds
+	Ended    int64 // 0 while a job is unfinished
+
+	Remaining Credit // of slots that are not terminal
+	Waiting   Credit // of those in no host's hands
+	Rate      int64  // micro-credits a day of all hosts that work in it now
+	Active    int    // hosts that work in it now
+	Done      int    // jobs
+	Failed    int    // jobs
+	Transfers int    // files sent
+	Moves     int    // times that a host changed its range
+	Rates     Rates  // of the hosts that have shown what they can do
+}
+
+// Settings are what a batch is made with. The zero of each means its default.
+type Settings struct {
+	Policy    string // see Policies
+	Team      int    // hosts a range, for policies with teams (5)
+	Hosts     int    // hosts expected (100)
+	Cushion   int    // instances kept generated ahead of a cursor (0)
+	LeastJobs int    // no range of a team is shorter (10)
+	MaxErrors int    // failures of a job before it is failed for good (3)
+	Lease     int64  // seconds that an unmeasured host has for what it takes (86400)
+	Away      int64  // seconds without a word after which a host leaves the sums (Lease)
+	Keep      int    // files that a host may keep although nothing asks for them
+}
+
+// withDefaults fills in what was left out, and refuses what makes no sense.
+func (s Settings) withDefaults() (Settings, error) {
+	for _, d := range []struct {
+		n    *int
+		name string
+		def  int
+	}{{&s.Team, "team", 5}, {&s.Hosts, "hosts", 100}, {&s.Cushion, "cushion", 0}, {&s.LeastJobs, "least jobs", 10},
+		{&s.MaxErrors, "max errors", 3}, {&s.Keep, "keep", 0}} {
+		if *d.n < 0 {
+			return s, fmt.Errorf("%w: %s is %d, less than 0", ErrInvalid, d.name, *d.n)
+		}
+		if *d.n == 0 {
+			*d.n = d.def
+		}
+	}
+	if s.Lease < 0 || s.Away < 0 {
+		return s, fmt.Errorf("%w: a lease cannot be negative", ErrInvalid)
+	}
+	if s.Lease == 0 {
+		s.Lease = Day
+	}
+	if s.Away == 0 {
+		s.Away = s.Lease
+	}
+	if s.Policy == "" {
+		s.Policy = DefaultPolicy
+	}
+	_, err := findPolicy(s.Policy)
+	return s, err
+}
+
+// Slots is how many places for instances the batch has.
+func (b *Batch) Slots() int { return b.Jobs * b.Layers }
+
+// Slot is the place of an instance of a job: its layer counts from 0, below the
+// greatest quorum of the batch.
+func (b *Batch) Slot(job, layer int) int {
+	if b.Layered {
+		return layer*b.Jobs + job
+	}
+	return job*b.Layers + layer
+}
+
+// JobOf is the job and layer of a slot.
+func (b *Batch) JobOf(slot int) (job, layer int) {
+	if b.Layered {
+		return slot % b.Jobs, slot / b.Jobs
+	}
+	return slot / b.Layers, slot % b.Layers
+}
+
+// mean is the credit of a mean slot.
+func (b *Batch) mean() Credit { return max(1, b.Total/Credit(max(1, b.Slots()))) }
+
+// TimeLeft estimates the seconds until the batch is finished, with the hosts that
+// work in it now; infinite without any.
+func (b *Batch) TimeLeft() float64 { return seconds(b.Remaining, b.Rate) }
+
+// Over reports whether every job is finished.
+func (b *Batch) Over() bool { return b.Done+b.Failed == b.Jobs }
+
+// Valid says what of the settings makes no sense.
+func (s Settings) Valid() error {
+	_, err := s.withDefaults()
+	return err
+}

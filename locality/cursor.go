@@ -1,0 +1,142 @@
+package locality
+
+import (
+	"math"
+	"slices"
+)
+
+// End is one end of a range: who works there and what they have of it.
+type End struct {
+	Hosts int
+	Rate  int64  // micro-credits a day, the sum over its hosts
+	Hand  Credit // in hosts' hands
+	Back  Credit // come back, or passed over, and waiting
+}
+
+// Cursor is a range of slots and how far the work in it is. Slots below Low were
+// handed out from the low end, those above High from the high end; those between
+// are open.
+type Cursor struct {
+	First, Last int // the range, in slots
+	Unfinished  int // no slot of the range below it is unfinished
+	Top         int // no slot of the range above it is unfinished
+	Low, High   int // the open slots are Low..High
+	Generated   int // first ungenerated slot: those in Low..Generated-1 are unsent
+	Open        Credit
+	Gone        []int // open slots that are terminal: their jobs failed in another layer
+	Ends        [2]End
+}
+
+// Remaining is the credit of all that is unfinished.
+func (c *Cursor) Remaining() Credit {
+	return c.Waiting() + c.Ends[LowEnd].Hand + c.Ends[HighEnd].Hand
+}
+
+// Waiting is the credit of what is in nobody's hands.
+func (c *Cursor) Waiting() Credit { return c.Open + c.Ends[LowEnd].Back + c.Ends[HighEnd].Back }
+
+// Rate is the speed of all who work in it.
+func (c *Cursor) Rate() int64 { return c.Ends[LowEnd].Rate + c.Ends[HighEnd].Rate }
+
+// Hosts is how many work in it.
+func (c *Cursor) Hosts() int { return c.Ends[LowEnd].Hosts + c.Ends[HighEnd].Hosts }
+
+// TimeLeft is the estimated seconds until nothing of it waits any more: infinite
+// where there is work and nobody to do it. Ranges are ordered by it.
+func (c *Cursor) TimeLeft() float64 { return seconds(c.Waiting(), c.Rate()) }
+
+// sideOf is the end from which a slot was handed out.
+func (c *Cursor) sideOf(slot int) Side {
+	if slot < c.Low {
+		return LowEnd
+	}
+	return HighEnd
+}
+
+func (c *Cursor) isOpen(slot int) bool { return slot >= c.Low && slot <= c.High }
+
+// seconds is how long some credit takes at a speed.
+func seconds(c Credit, rate int64) float64 {
+	switch {
+	case c == 0:
+		return 0
+	case rate <= 0:
+		return math.Inf(1)
+	}
+	return float64(c) / float64(rate) * Day
+}
+
+// advance moves Unfinished and Top past what is terminal, and the open slots with
+// them.
+func (o *Op) advance(c *Cursor) error {
+	for c.Unfinished <= c.Top {
+		s, _, err := o.slot(c.Unfinished)
+		if err != nil {
+			return err
+		}
+		if !s.Terminal() {
+			break
+		}
+		c.Unfinished++
+	}
+	for c.Top >= c.Unfinished {
+		s, _, err := o.slot(c.Top)
+		if err != nil {
+			return err
+		}
+		if !s.Terminal() {
+			break
+		}
+		c.Top--
+	}
+	if c.Unfinished > c.Top {
+		c.Unfinished, c.Top = c.Last+1, c.First-1
+	}
+	for c.Low <= c.High && c.Low < c.Unfinished {
+		c.Low++
+	}
+	for c.High >= c.Low && c.High > c.Top {
+		c.High--
+	}
+	c.Gone = slices.DeleteFunc(c.Gone, func(slot int) bool { return !c.isOpen(slot) })
+	c.Generated = max(c.Generated, c.Low, min(c.Unfinished, c.Last+1))
+	return nil
+}
+
+// generate keeps a cushion of unsent instances ahead of the low end.
+func (o *Op) generate(c *Cursor) {
+	c.Generated = max(c.Generated, min(c.Low+o.Batch.Settings.Cushion, c.High+1), c.Low)
+}
+
+// split cuts a range before an open slot into two: the hosts of each end keep
+// theirs. Slots must be numbered layer by layer.
+func (o *Op) split(c *Cursor, at int) (left, right *Cursor, err error) {
+	upper, err := o.between(at, c.High)
+	if err != nil {
+		return nil, nil, err
+	}
+	l, r := *c, *c
+	l.Gone, r.Gone = nil, nil
+	for _, slot := range c.Gone {
+		if slot < at {
+			l.Gone = append(l.Gone, slot)
+			continue
+		}
+		r.Gone = append(r.Gone, slot)
+		n, _ := o.Batch.JobOf(slot)
+		j, err := o.job(n)
+		if err != nil {
+			return nil, nil, err
+		}
+		upper -= j.Credit
+	}
+	l.Last, l.Top, l.High = at-1, min(c.Top, at-1), at-1
+	l.Open, l.Ends[HighEnd] = c.Open-upper, End{}
+	r.First, r.Unfinished, r.Low = at, at, at
+	r.Open, r.Ends[LowEnd] = upper, End{}
+	l.Generated, r.Generated = min(c.Generated, at), max(c.Generated, at)
+	if err := o.PutCursor(&l); err != nil {
+		return nil, nil, err
+	}
+	return &l, &r, o.PutCursor(&r)
+}

@@ -1,0 +1,298 @@
+package locality
+
+import (
+	"fmt"
+	"slices"
+)
+
+// Report is what a host's answer changed.
+type Report struct {
+	Job       int
+	State     string // of the job: done, failed, unsent, sent
+	Remaining Credit // of the batch
+}
+
+// NotHeld is an ErrNotHeld with what became of the job.
+type NotHeld struct {
+	Job  int
+	Host string
+	Why  string
+}
+
+func (e *NotHeld) Error() string {
+	return fmt.Sprintf("job %d: host %s: %s", e.Job, e.Host, e.Why)
+}
+
+// Unwrap makes errors.Is see ErrNotHeld.
+func (e *NotHeld) Unwrap() error { return ErrNotHeld }
+
+// Reason is what became of the job.
+func (e *NotHeld) Reason() string { return e.Why }
+
+// Done takes a host's result of a job. An answer to a lease that has expired is
+// refused with a NotHeld, and changes nothing: the result of another host stands.
+func (o *Op) Done(h *Host, job int) (Report, error) {
+	return o.answer(h, job, func(e *ending) error {
+		e.m.Jobs++
+		h.earn(e.j.Credit, o.Now-e.m.Busy, o.Now)
+		e.x.State = Answered
+		return e.finish(e.x.Layer, Done)
+	})
+}
+
+// Fail takes a host's report that it could not do a job. The job goes to another,
+// and after MaxErrors failures it is failed for good.
+func (o *Op) Fail(h *Host, job int) (Report, error) {
+	return o.answer(h, job, func(e *ending) error {
+		h.decay(o.Now)
+		e.x.State = Broken
+		e.t.Errors++
+		if e.t.Errors <= o.Batch.Settings.MaxErrors {
+			if e.shared(e.x.Layer) {
+				return nil
+			}
+			return e.giveBack(e.x.Layer)
+		}
+		for layer := range e.j.Quorum {
+			if e.t.state(e.j, layer).Terminal() {
+				continue
+			}
+			if err := e.finish(layer, Failed); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// ending is an instance that comes to its end.
+type ending struct {
+	o     *Op
+	m     *Member
+	n     int
+	j     *Job
+	block *TaskBlock
+	t     *Task
+	x     *Instance
+}
+
+// find looks up the instance of a job in a host's hands.
+func (o *Op) find(h *Host, m *Member, job int) (*ending, error) {
+	j, err := o.job(job)
+	if err != nil {
+		return nil, err
+	}
+	block, t, err := o.task(job)
+	if err != nil {
+		return nil, err
+	}
+	e := &ending{o, m, job, j, block, t, t.live(h.Number)}
+	if m == nil || e.x == nil {
+		return nil, &NotHeld{job, h.Name, e.why(h.Number)}
+	}
+	return e, nil
+}
+
+// why says what became of a job that a host reports and does not hold.
+func (e *ending) why(host uint32) string {
+	for _, x := range slices.Backward(e.t.Instances) {
+		if x.Host != host {
+			continue
+		}
+		switch x.State {
+		case Answered:
+			return "it has reported this job already"
+		case Broken:
+			return "it has reported already that the job failed"
+		case Expired:
+			return "its lease has expired, and the job is no longer its own"
+		}
+		return "the job was finished without it"
+	}
+	return "it was never given this job"
+}
+
+// answer ends the instance that a host holds of a job, as end says.
+func (o *Op) answer(h *Host, job int, end func(*ending) error) (Report, error) {
+	m, err := o.Member(h.Number)
+	if err != nil {
+		return Report{}, err
+	}
+	e, err := o.find(h, m, job)
+	if err != nil {
+		return Report{}, err
+	}
+	if err := e.drop(); err != nil {
+		return Report{}, err
+	}
+	if err := end(e); err != nil {
+		return Report{}, err
+	}
+	e.x.Until = o.Now
+	if err := o.putTask(e.block); err != nil {
+		return Report{}, err
+	}
+	m.Busy, m.Seen = o.Now, o.Now
+	if err := o.measure(m, h); err != nil {
+		return Report{}, err
+	}
+	if err := o.PutHost(h); err != nil {
+		return Report{}, err
+	}
+	return o.report(e), o.PutMember(m)
+}
+
+func (o *Op) report(e *ending) Report {
+	r := Report{Job: e.n, Remaining: o.Batch.Remaining, State: "sent"}
+	if slices.Contains(e.t.Slots, Unsent) {
+		r.State = "unsent"
+	}
+	if e.t.finished(e.j) {
+		if r.State = "done"; slices.Contains(e.t.Slots, Failed) {
+			r.State = "failed"
+		}
+	}
+	return r
+}
+
+// drop takes the instance out of its host's hands.
+func (e *ending) drop() error {
+	slot := e.o.Batch.Slot(e.n, e.x.Layer)
+	e.m.Live = slices.DeleteFunc(e.m.Live, func(s int) bool { return s == slot })
+	return e.o.TakeDue(Due{e.x.Until, e.m.Host, slot})
+}
+
+// giveBack makes the slot wait for another host.
+func (e *ending) giveBack(layer int) error {
+	slot := e.o.Batch.Slot(e.n, layer)
+	c, err := e.o.CursorAt(slot)
+	if err != nil {
+		return err
+	}
+	end := &c.Ends[c.sideOf(slot)]
+	end.Hand -= e.j.Credit
+	end.Back += e.j.Credit
+	e.o.Batch.Waiting += e.j.Credit
+	e.t.set(layer, Unsent)
+	if err := e.o.PutBack(slot); err != nil {
+		return err
+	}
+	return e.o.PutCursor(c)
+}
+
+// finish makes a slot terminal, wherever it is: open, waiting, or in hands.
+func (e *ending) finish(layer int, as SlotState) error {
+	o := e.o
+	slot := o.Batch.Slot(e.n, layer)
+	if err := e.supersede(layer); err != nil {
+		return err
+	}
+	c, err := o.CursorAt(slot)
+	if err != nil {
+		return err
+	}
+	end := &c.Ends[c.sideOf(slot)]
+	switch {
+	case c.isOpen(slot):
+		c.Open -= e.j.Credit
+		c.Gone = append(c.Gone, slot)
+		o.Batch.Waiting -= e.j.Credit
+	case e.t.state(e.j, layer) == Unsent:
+		end.Back -= e.j.Credit
+		o.Batch.Waiting -= e.j.Credit
+		if err := o.TakeBack(slot); err != nil {
+			return err
+		}
+	default:
+		end.Hand -= e.j.Credit
+	}
+	o.Batch.Remaining -= e.j.Credit
+	e.t.set(layer, as)
+	if e.t.finished(e.j) {
+		e.count()
+	}
+	if err := o.putTask(e.block); err != nil { // advance reads it
+		return err
+	}
+	if err := o.advance(c); err != nil {
+		return err
+	}
+	o.generate(c)
+	return o.PutCursor(c)
+}
+
+// count notes a job that is finished.
+func (e *ending) count() {
+	b := e.o.Batch
+	if slices.Contains(e.t.Slots, Failed) {
+		b.Failed++
+	} else {
+		b.Done++
+	}
+	if b.Over() {
+		b.Ended = e.o.Now
+	}
+}
+
+// supersede takes a slot out of the hands of other hosts. One that has nothing else
+// counts no more until it asks again: it may be gone.
+func (e *ending) supersede(layer int) error {
+	slot := e.o.Batch.Slot(e.n, layer)
+	for i := range e.t.Instances {
+		x := &e.t.Instances[i]
+		if x.Layer != layer || x.State != Live || x.Host == e.m.Host {
+			continue
+		}
+		if err := e.o.TakeDue(Due{x.Until, x.Host, slot}); err != nil {
+			return err
+		}
+		x.State, x.Until = Superseded, e.o.Now
+		m, err := e.o.Member(x.Host)
+		if err != nil {
+			return err
+		}
+		m.Live = slices.DeleteFunc(m.Live, func(s int) bool { return s == slot })
+		if len(m.Live) == 0 {
+			if err := e.o.leave(m); err != nil {
+				return err
+			}
+		}
+		if err := e.o.PutMember(m); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// measure brings what a host counts for in the sums up to what is known of it.
+func (o *Op) measure(m *Member, known ...*Host) error {
+	var h *Host
+	var err error
+	if len(known) > 0 {
+		h = known[0]
+	} else if h, err = o.Host(m.Host); err != nil {
+		return err
+	}
+	rate := h.rate(o.Batch.prior(), o.Batch.mean())
+	if h.Spent > 0 {
+		if m.Measured {
+			o.Batch.Rates[rateClass(m.Rate)]--
+		}
+		o.Batch.Rates[rateClass(rate)]++
+		m.Measured = true
+	} else if m.Measured {
+		o.Batch.Rates[rateClass(m.Rate)]--
+		m.Measured = false
+	}
+	change := rate - m.Rate
+	if m.Rate = rate; !m.Placed || change == 0 {
+		return nil
+	}
+	c, err := o.CursorAt(m.At)
+	if err != nil {
+		return err
+	}
+	c.Ends[m.Side].Rate += change
+	o.Batch.Rate += change
+	return o.PutCursor(c)
+}

@@ -1,0 +1,173 @@
+package locality
+
+// Expiry is what an Expire changed.
+type Expiry struct {
+	Leases int // instances that were overdue
+	Hosts  int // that left the sums
+}
+
+// Expire takes back what is overdue, and takes hosts that are not heard of any
+// more out of the sums.
+func (o *Op) Expire() (Expiry, error) {
+	var out Expiry
+	var due []Due
+	if err := o.EachDue(o.Now, func(d Due) (bool, error) {
+		due = append(due, d)
+		return true, nil
+	}); err != nil {
+		return out, err
+	}
+	for _, d := range due {
+		m, err := o.Member(d.Host)
+		if err != nil {
+			return out, err
+		}
+		if d.Slot < 0 {
+			err = o.lookAfter(m, d, &out)
+		} else {
+			err = o.expire(m, d, &out)
+		}
+		if err != nil {
+			return out, err
+		}
+		if err := o.PutMember(m); err != nil {
+			return out, err
+		}
+	}
+	return out, nil
+}
+
+// expire ends the lease of one slot. A host that has let its last one pass is
+// taken to be gone.
+func (o *Op) expire(m *Member, d Due, out *Expiry) error {
+	n, layer := o.Batch.JobOf(d.Slot)
+	h, err := o.Host(d.Host)
+	if err != nil {
+		return err
+	}
+	e, err := o.find(h, m, n)
+	if err != nil {
+		return err
+	}
+	if err := e.drop(); err != nil {
+		return err
+	}
+	e.x.State, e.x.Until = Expired, o.Now
+	if !e.shared(layer) {
+		if err := e.giveBack(layer); err != nil {
+			return err
+		}
+	}
+	out.Leases++
+	if err := o.putTask(e.block); err != nil || len(m.Live) > 0 || !m.Placed {
+		return err
+	}
+	out.Hosts++
+	return o.leave(m)
+}
+
+// shared reports whether another host has the slot in its hands too.
+func (e *ending) shared(layer int) bool {
+	for _, x := range e.t.Instances {
+		if x.Layer == layer && x.State == Live {
+			return true
+		}
+	}
+	return false
+}
+
+// lookAfter takes a host out of the sums that is overdue with what it has in its
+// hands, or has nothing and has not been seen for a while. It keeps its leases, and
+// counts again when it asks for work. Otherwise it is looked for again later.
+func (o *Op) lookAfter(m *Member, d Due, out *Expiry) error {
+	if err := o.TakeDue(d); err != nil {
+		return err
+	}
+	m.Idle = 0
+	if !m.Placed {
+		return nil
+	}
+	at, err := o.missing(m)
+	if err != nil {
+		return err
+	}
+	if at <= o.Now {
+		out.Hosts++
+		return o.leave(m)
+	}
+	return o.watch(m, at)
+}
+
+// missing is when a host is taken to be gone if nothing is heard of it.
+func (o *Op) missing(m *Member) (int64, error) {
+	away := o.Batch.Settings.Away
+	if len(m.Live) == 0 {
+		return m.Seen + away, nil
+	}
+	if !m.Measured {
+		return m.Busy + away, nil
+	}
+	left, err := o.handsFull(m.Live, m.Rate)
+	grace := seconds(o.Batch.mean(), m.Rate) // for fetching files
+	return m.Busy + max(minLease, int64(overdue*left+grace)), err
+}
+
+// handsFull is how long a host should take for slots, in seconds.
+func (o *Op) handsFull(slots []int, rate int64) (float64, error) {
+	sum := Credit(0)
+	for _, slot := range slots {
+		_, credit, err := o.slot(slot)
+		if err != nil {
+			return 0, err
+		}
+		sum += credit
+	}
+	return seconds(sum, rate), nil
+}
+
+// watch sees to it that somebody looks for a host at a time, or before.
+func (o *Op) watch(m *Member, at int64) error {
+	if m.Idle > 0 && m.Idle <= at {
+		return nil
+	}
+	if m.Idle > 0 {
+		if err := o.TakeDue(Due{m.Idle, m.Host, -1}); err != nil {
+			return err
+		}
+	}
+	m.Idle = at
+	return o.PutDue(Due{at, m.Host, -1})
+}
+
+// overdue is how many times as long as expected a host may take before it no longer
+// counts.
+const overdue = 1.5
+
+// Recompute decays what is known of every host and builds every sum of speeds
+// anew. It reads every host of the batch: for a daily run.
+func (o *Op) Recompute() error {
+	var all []*Member
+	if err := o.EachMember(func(m *Member) error {
+		all = append(all, m)
+		return nil
+	}); err != nil {
+		return err
+	}
+	for _, m := range all {
+		h, err := o.Host(m.Host)
+		if err != nil {
+			return err
+		}
+		h.decay(o.Now)
+		if err := o.PutHost(h); err != nil {
+			return err
+		}
+		if err := o.measure(m, h); err != nil {
+			return err
+		}
+		if err := o.PutMember(m); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,107 @@
+package locality
+
+import "math"
+
+// Host is what is known of a host, whatever batches it works in. Its speed is what
+// it has earned over the time that it took, both decaying by half in halfLife, so
+// that a pause does not make a host look slow.
+type Host struct {
+	Number uint32
+	Name   string
+	User   string  // "" is a user of its own
+	Earned float64 // micro-credits, decayed
+	Spent  float64 // seconds, decayed
+	Seen   int64   // Unix seconds
+}
+
+// halfLife is how fast what a host once did is forgotten, in seconds.
+const halfLife = 7 * Day
+
+// priorJobs is how many mean jobs a host must have done for its own record to
+// weigh as much as what hosts are like in general.
+const priorJobs = 0.5
+
+// decay ages the record to now.
+func (h *Host) decay(now int64) {
+	if now > h.Seen && h.Seen > 0 {
+		f := math.Exp2(-float64(now-h.Seen) / halfLife)
+		h.Earned *= f
+		h.Spent *= f
+	}
+	h.Seen = max(h.Seen, now)
+}
+
+// earn notes work done in a stretch of time.
+func (h *Host) earn(c Credit, spent, now int64) {
+	h.decay(now)
+	h.Earned += float64(c)
+	h.Spent += float64(max(1, spent))
+}
+
+// rate is the estimated speed in micro-credits a day: the record, and priorJobs
+// mean jobs at the speed of the median host.
+func (h *Host) rate(prior int64, mean Credit) int64 {
+	weight := priorJobs * float64(mean)
+	day := float64(prior) / Day
+	return max(1, int64((weight+h.Earned)/(weight/day+h.Spent)*Day))
+}
+
+// Side is the end of a range at which a host works.
+type Side uint8
+
+// A host works upwards from the low end or downwards from the high end.
+const (
+	LowEnd  Side = 0
+	HighEnd Side = 1
+)
+
+// Member is a host in a batch.
+type Member struct {
+	Host     uint32
+	Placed   bool // it has a range, and counts in its sums
+	At       int  // a slot of the range, on its own side
+	Side     Side
+	Rate     int64 // as it counts in the sums
+	Joined   int64 // Unix seconds, as all of these
+	Moved    int64
+	Busy     int64 // since when it has worked on what it holds
+	Idle     int64 // when somebody looks whether it is still there; 0 for never
+	Seen     int64
+	Jobs     int    // done by it
+	Measured bool   // Rate is in Batch.Rates
+	Held     []Span // files that it has, in order
+	Live     []int  // slots in its hands, in the order of sending
+}
+
+// Rates counts hosts by speed, four classes to a doubling: enough for a median.
+type Rates [128]uint32
+
+func rateClass(rate int64) int {
+	return min(len(Rates{})-1, max(0, int(4*math.Log2(float64(max(1, rate)))-80)))
+}
+
+// median is a speed that half of the hosts exceed, 0 without any.
+func (r *Rates) median() int64 {
+	total := uint32(0)
+	for _, n := range r {
+		total += n
+	}
+	if total == 0 {
+		return 0
+	}
+	below := uint32(0)
+	for i, n := range r {
+		if below += n; 2*below >= total {
+			return int64(math.Exp2((float64(i) + 80.5) / 4))
+		}
+	}
+	return 0
+}
+
+// prior is the speed that a host is taken to have before it has shown any.
+func (b *Batch) prior() int64 {
+	if m := b.Rates.median(); m > 0 {
+		return m
+	}
+	return b.mean() * 24 // a job an hour: it counts for nothing but the first ranges
+}

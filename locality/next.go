@@ -1,0 +1,324 @@
+package locality
+
+import "slices"
+
+// Want is what a host asks for: so many jobs, or what it can do in so many
+// seconds, at least one. A Lease of 0 leaves its length to the batch.
+type Want struct {
+	Jobs    int
+	Seconds int64
+	Lease   int64 // seconds
+}
+
+// Grant is what a host is given.
+type Grant struct {
+	Jobs   []Given
+	Fetch  []Span // files that it has not
+	Delete []Span // files that it may delete
+}
+
+// Given is a job for a host.
+type Given struct {
+	Job, Layer int
+	Files      Span
+	Until      int64 // its lease, Unix seconds
+}
+
+// maxJobs is how many jobs one request may be given.
+const maxJobs = 10_000
+
+// Next gives a host work. It answers ErrOver when nothing waits any more, and
+// ErrIdle when nothing that waits is for this host now; the grant then says only
+// what it may delete.
+func (o *Op) Next(h *Host, w Want) (Grant, error) {
+	m, err := o.member(h)
+	if err != nil {
+		return Grant{}, err
+	}
+	h.decay(o.Now)
+	m.Seen = o.Now
+	var g Grant
+	slots, err := o.choose(m, w)
+	if err != nil {
+		return g, err
+	}
+	if len(slots) == 0 {
+		if slots, err = o.policy.again(o, m); err != nil {
+			return g, err
+		}
+	}
+	if len(slots) > 0 {
+		err = o.hand(h, m, slots, w, &g)
+	} else if err = o.leave(m); err == nil && o.Batch.Waiting == 0 {
+		err = ErrOver
+	} else if err == nil {
+		err = ErrIdle
+	}
+	if err != nil && err != ErrOver && err != ErrIdle {
+		return g, err
+	}
+	why := err
+	if g.Delete, err = o.deletable(m); err != nil {
+		return g, err
+	}
+	m.Held = without(m.Held, g.Delete)
+	if err := o.PutHost(h); err != nil {
+		return g, err
+	}
+	if err := o.PutMember(m); err != nil {
+		return g, err
+	}
+	return g, why
+}
+
+// member finds a host's part in the batch, and makes it when it comes first.
+func (o *Op) member(h *Host) (*Member, error) {
+	m, err := o.Member(h.Number)
+	if err != nil || m != nil {
+		return m, err
+	}
+	return &Member{Host: h.Number, Joined: o.Now}, nil
+}
+
+// maxTries is how many ranges are tried for one request before the host is told to
+// come again.
+const maxTries = 4
+
+// choose picks slots for a host, in the range where it works or in another.
+func (o *Op) choose(m *Member, w Want) ([]int, error) {
+	var tried []int
+	for range maxTries {
+		if err := o.settle(m, tried); err != nil || !m.Placed {
+			return nil, err
+		}
+		c, err := o.CursorAt(m.At)
+		if err != nil {
+			return nil, err
+		}
+		slots, err := o.pick(m, c, w)
+		if err != nil || len(slots) > 0 {
+			return slots, err
+		}
+		tried = append(tried, c.First)
+		if err := o.leave(m); err != nil {
+			return nil, err
+		}
+	}
+	return nil, nil
+}
+
+// settle keeps a host where it is, or moves it to where the policy wants it. The
+// ranges in tried have nothing for it.
+func (o *Op) settle(m *Member, tried []int) error {
+	if m.Placed {
+		stays, err := o.policy.stays(o, m)
+		if err != nil || stays {
+			return err
+		}
+	}
+	if err := o.leave(m); err != nil {
+		return err
+	}
+	if err := o.measure(m); err != nil {
+		return err
+	}
+	return o.policy.place(o, m, tried)
+}
+
+// enter puts a host at an end of a range.
+func (o *Op) enter(m *Member, c *Cursor, side Side) error {
+	at := c.Low
+	switch {
+	case c.Low > c.High && side == LowEnd:
+		at = c.First
+	case c.Low > c.High:
+		at = c.Last
+	case side == HighEnd:
+		at = c.High
+	}
+	m.Placed, m.At, m.Side = true, at, side
+	if m.Moved > 0 {
+		o.Batch.Moves++
+	}
+	m.Moved = o.Now
+	c.Ends[side].Hosts++
+	c.Ends[side].Rate += m.Rate
+	o.Batch.Active++
+	o.Batch.Rate += m.Rate
+	if err := o.PutCursor(c); err != nil {
+		return err
+	}
+	return o.watch(m, o.Now+o.Batch.Settings.Away)
+}
+
+// leave takes a host out of the sums of its range, if it has one.
+func (o *Op) leave(m *Member) error {
+	if !m.Placed {
+		return nil
+	}
+	c, err := o.CursorAt(m.At)
+	if err != nil {
+		return err
+	}
+	m.Placed = false
+	c.Ends[m.Side].Hosts--
+	c.Ends[m.Side].Rate -= m.Rate
+	o.Batch.Active--
+	o.Batch.Rate -= m.Rate
+	return o.PutCursor(c)
+}
+
+// pick finds the slots of a range that a host is to have: those that came back to
+// its end first, then open ones from its end.
+func (o *Op) pick(m *Member, c *Cursor, w Want) ([]int, error) {
+	p := picker{o: o, m: m, c: c, left: w.Jobs, credit: o.policy.most(o, m, c)}
+	if w.Jobs == 0 {
+		p.left, p.credit = maxJobs, min(p.credit, Credit(float64(m.Rate)/Day*float64(w.Seconds)))
+	}
+	p.left = min(p.left, maxJobs)
+	first, last := o.policy.backRange(c, m.Side)
+	if err := o.EachBack(first, last, p.back); err != nil {
+		return nil, err
+	}
+	if err := p.open(); err != nil {
+		return nil, err
+	}
+	if len(p.slots) == 0 && (first > c.First || last < c.Last) && c.Open == 0 {
+		err := o.EachBack(c.First, c.Last, p.back)
+		return p.slots, err
+	}
+	return p.slots, nil
+}
+
+// hand puts slots into a host's hands.
+func (o *Op) hand(h *Host, m *Member, slots []int, w Want, g *Grant) error {
+	lease, err := o.lease(h, m, slots, w)
+	if err != nil {
+		return err
+	}
+	until := o.Now + lease
+	twice := false // a second copy of what another host has in its hands
+	if len(m.Live) == 0 {
+		m.Busy = o.Now
+	}
+	for _, slot := range slots {
+		n, layer := o.Batch.JobOf(slot)
+		j, err := o.job(n)
+		if err != nil {
+			return err
+		}
+		block, t, err := o.task(n)
+		if err != nil {
+			return err
+		}
+		twice = t.state(j, layer) == Sent
+		t.set(layer, Sent)
+		t.Instances = append(t.Instances, Instance{Layer: layer, Host: h.Number, State: Live, Sent: o.Now, Until: until})
+		if err := o.putTask(block); err != nil {
+			return err
+		}
+		if err := o.PutDue(Due{until, h.Number, slot}); err != nil {
+			return err
+		}
+		var missing []Span
+		m.Held, missing = addFiles(m.Held, Span{j.A, j.B})
+		for _, s := range missing {
+			g.Fetch, _ = addFiles(g.Fetch, s)
+		}
+		m.Live = append(m.Live, slot)
+		g.Jobs = append(g.Jobs, Given{n, layer, Span{j.A, j.B}, until})
+	}
+	o.Batch.Transfers += count(g.Fetch)
+	if at, err := o.missing(m); err != nil {
+		return err
+	} else if err := o.watch(m, at); err != nil {
+		return err
+	}
+	if twice {
+		return nil
+	}
+	return o.taken(slots, m.Side)
+}
+
+// taken moves slots of one range from what waits to what is in hands.
+func (o *Op) taken(slots []int, from Side) error {
+	c, err := o.CursorAt(slots[0])
+	if err != nil {
+		return err
+	}
+	for _, slot := range slots {
+		_, credit, err := o.slot(slot)
+		if err != nil {
+			return err
+		}
+		if !c.isOpen(slot) {
+			end := &c.Ends[c.sideOf(slot)]
+			end.Back -= credit
+			end.Hand += credit
+			if err := o.TakeBack(slot); err != nil {
+				return err
+			}
+		} else if err := o.pass(c, slot, from); err != nil {
+			return err
+		}
+		o.Batch.Waiting -= credit
+	}
+	o.generate(c)
+	return o.PutCursor(c)
+}
+
+// pass moves an end of the open slots over one of them. Those between, which the host may
+// not have, wait for another; void ones are nobody's.
+func (o *Op) pass(c *Cursor, slot int, side Side) error {
+	for c.isOpen(slot) {
+		at := c.Low
+		if side == HighEnd {
+			at = c.High
+		}
+		s, credit, err := o.slot(at)
+		if err != nil {
+			return err
+		}
+		switch {
+		case at == slot:
+			c.Open -= credit
+			c.Ends[side].Hand += credit
+		case s.Terminal():
+			c.Gone = slices.DeleteFunc(c.Gone, func(g int) bool { return g == at })
+		default:
+			c.Open -= credit
+			c.Ends[side].Back += credit
+			if err := o.setSlot(at, Unsent); err != nil {
+				return err
+			}
+			if err := o.PutBack(at); err != nil {
+				return err
+			}
+		}
+		if side == LowEnd {
+			c.Low++
+		} else {
+			c.High--
+		}
+	}
+	return nil
+}
+
+// lease is how long a host has for what it takes: what it asked for; four times as
+// long as it should take all in its hands, once it has been measured; the batch's.
+func (o *Op) lease(h *Host, m *Member, slots []int, w Want) (int64, error) {
+	if w.Lease > 0 {
+		return w.Lease, nil
+	}
+	if h.Spent == 0 {
+		return o.Batch.Settings.Lease, nil
+	}
+	left, err := o.handsFull(slices.Concat(m.Live, slots), m.Rate)
+	return max(minLease, int64(leaseFactor*(left+seconds(o.Batch.mean(), m.Rate)))), err
+}
+
+// Leases of measured hosts.
+const (
+	minLease    = 60 // seconds
+	leaseFactor = 3
+)

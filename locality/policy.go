@@ -1,0 +1,58 @@
+package locality
+
+import (
+	"fmt"
+	"strings"
+)
+
+// policy decides where hosts work. What it is asked about a host is answered by
+// the rows; it has no memory of its own.
+type policy interface {
+	layered() bool             // how slots are numbered
+	cuts(o *Op) ([]int, error) // the first slots of the ranges of a new batch
+	stays(o *Op, m *Member) (bool, error)
+	place(o *Op, m *Member, tried []int) error // enter a range that is not among those tried, or none
+	backRange(c *Cursor, side Side) (first, last int)
+	most(o *Op, m *Member, c *Cursor) Credit // at one time
+	again(o *Op, m *Member) ([]int, error)   // slots in other hands that a host without work is to have too
+}
+
+// DefaultPolicy is what a batch works by that names none.
+const DefaultPolicy = "gaps"
+
+// Policies names the policies and what they do, the default first.
+func Policies() []struct{ Name, Does string } {
+	return []struct{ Name, Does string }{
+		{"gaps", "hosts work from both ends of ranges that are sized to what hosts can do, go where speed is short, and leave what others can finish in time"},
+		{"cursors", "fixed ranges, each for a team of hosts"},
+		{"ends", "hosts work from both ends of ranges; the range with the most time left is split"},
+		{"share", "a range a host; the one with the most time left is split in proportion to speed, between files"},
+		{"half", "a range a host; the one with the most time left is split in half"},
+		{"files", "the jobs of a file go to a host that has it, as BOINC's old locality scheduling"},
+		{"inorder", "jobs in order, whoever asks"},
+	}
+}
+
+func findPolicy(name string) (policy, error) {
+	switch name {
+	case "gaps":
+		return gaps{}, nil
+	case "cursors":
+		return teams{}, nil
+	case "ends":
+		return halves{twoEnded: true, proportional: true, least: 8}, nil
+	case "share":
+		return halves{proportional: true, least: 2}, nil
+	case "half":
+		return halves{least: 2}, nil
+	case "files":
+		return files{}, nil
+	case "inorder":
+		return inorder{}, nil
+	}
+	var names []string
+	for _, p := range Policies() {
+		names = append(names, p.Name)
+	}
+	return nil, fmt.Errorf("%w: %q; there are %s", ErrPolicy, name, strings.Join(names, ", "))
+}

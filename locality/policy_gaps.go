@@ -1,0 +1,199 @@
+package locality
+
+import (
+	"math"
+	"os"
+	"slices"
+	"strconv"
+)
+
+// gaps is the default policy. Two hosts at most work in a range, from its two ends
+// towards each other. How much speed a range needs to end with the batch is known:
+// what waits in it over the time left. A host goes where what is missing fits it
+// best, and leaves a range that the other host there can finish in time.
+type gaps struct{ layers }
+
+// timeLeft estimates when the batch could end, with all the hosts that are
+// expected.
+func (gaps) timeLeft(o *Op) float64 {
+	b := o.Batch
+	rate := b.Rate
+	if b.Done+b.Failed == 0 || b.Active < b.Settings.Hosts && o.Now-b.Created < b.Settings.Away {
+		rate += int64(max(0, b.Settings.Hosts-b.Active)) * b.meanRate()
+	}
+	return seconds(b.Waiting, rate)
+}
+
+func (b *Batch) meanRate() int64 {
+	if b.Active == 0 {
+		return b.prior()
+	}
+	return b.Rate / int64(b.Active)
+}
+
+func (g gaps) stays(o *Op, m *Member) (bool, error) {
+	c, err := o.CursorAt(m.At)
+	if err != nil || c.Waiting() == 0 {
+		return false, err
+	}
+	left := g.timeLeft(o)
+	alone := seconds(c.Waiting(), c.Rate()-m.Rate)
+	job := seconds(o.Batch.mean(), m.Rate)
+	if alone <= job || g.tooSlow(o, m, left) { // others will have finished first
+		return false, nil
+	}
+	if alone > left*stayFactor {
+		return true, nil
+	}
+	longest := 0.0
+	err = o.Longest(func(d *Cursor) (bool, error) {
+		longest = d.TimeLeft()
+		return false, nil
+	})
+	return longest < left*goFactor+slack(o, left), err
+}
+
+// What was tuned in bench/locality.
+func env(name string, def float64) float64 {
+	if f, err := strconv.ParseFloat(os.Getenv(name), 64); err == nil {
+		return f
+	}
+	return def
+}
+
+var (
+	stayFactor = env("stayFactor", 1)
+	goFactor   = env("goFactor", 1.6)
+	leastJobs  = env("leastJobs", 6)
+	cutPart    = env("cutPart", 0.25)
+	overFactor = env("overFactor", 2)
+	planSlack  = env("planSlack", 1.2)
+	slowFactor = env("slowFactor", 1)
+	endSlack   = env("endSlack", 0.01)
+)
+
+// slack is how much later than the batch a range may end before anybody is sent to
+// help, in seconds.
+func slack(o *Op, left float64) float64 {
+	return endSlack * (float64(o.Now-o.Batch.Created) + left)
+}
+
+// tooSlow reports whether others can finish all that waits before a host has done
+// a job.
+func (gaps) tooSlow(o *Op, m *Member, left float64) bool {
+	others := o.Batch.Rate
+	if m.Placed {
+		others -= m.Rate
+	}
+	job := seconds(o.Batch.mean(), m.Rate)
+	return job > left+slack(o, left) && job > slowFactor*seconds(o.Batch.Waiting, others)
+}
+
+// most keeps a host from taking what would still be in its hands when the batch
+// could have ended.
+func (g gaps) most(o *Op, m *Member, c *Cursor) Credit {
+	left := g.timeLeft(o)
+	return Credit(float64(m.Rate) / Day * (left + slack(o, left)) / 2)
+}
+
+func (g gaps) place(o *Op, m *Member, tried []int) error {
+	left := g.timeLeft(o)
+	best := choice{cost: math.Inf(1)}
+	looked := 0
+	err := o.Longest(func(c *Cursor) (bool, error) {
+		if looked++; looked > maxCandidates {
+			return false, nil
+		}
+		if slices.Contains(tried, c.First) {
+			return true, nil
+		}
+		if x := g.weigh(o, m, c, left); x.cost < best.cost {
+			best = x
+		}
+		return !math.IsInf(c.TimeLeft(), 1), nil // what nobody works on comes first
+	})
+	if err != nil || best.c == nil {
+		return err
+	}
+	return g.enter(o, m, best, left)
+}
+
+// choice is a range for a host, and how well it would fit.
+type choice struct {
+	c     *Cursor
+	side  Side
+	split bool
+	cost  float64
+}
+
+// weigh judges a range: by how much the speed that it lacks differs from the
+// host's. Too much speed is worse than too little, for the host would soon be free
+// again.
+func (g gaps) weigh(o *Op, m *Member, c *Cursor, left float64) choice {
+	no := choice{cost: math.Inf(1)}
+	x := choice{c: c}
+	switch {
+	case c.Ends[LowEnd].Hosts == 0 && (c.Ends[HighEnd].Hosts > 0 || c.Ends[LowEnd].Back >= c.Ends[HighEnd].Back):
+		x.side = LowEnd
+	case c.Ends[HighEnd].Hosts == 0:
+		x.side = HighEnd
+	default:
+		x.split = true
+	}
+	job := seconds(o.Batch.mean(), m.Rate)
+	if g.tooSlow(o, m, left) {
+		return no
+	}
+	if c.Hosts() == 0 {
+		x.cost = -1
+		return x
+	}
+	if job*workFactor > c.TimeLeft() || c.TimeLeft() < left+slack(o, left) {
+		return no
+	}
+	mine := float64(c.Open) * float64(m.Rate) / float64(c.Rate()+m.Rate)
+	if x.split && mine < leastJobs*float64(o.Batch.mean()) {
+		return no
+	}
+	lack := float64(c.Waiting())/max(left, 1)*Day - float64(c.Rate())
+	s := float64(m.Rate)
+	if lack < s {
+		x.cost = (s - lack) * overFactor / s
+	} else {
+		x.cost = (lack - s) / s
+	}
+	return x
+}
+
+// enter puts a host where it was chosen to go. Of a range that nobody works in it
+// takes what it and a mean host can do in the time left.
+func (g gaps) enter(o *Op, m *Member, x choice, left float64) error {
+	c, side := x.c, x.side
+	want, at := Credit(-1), -1
+	var err error
+	switch {
+	case c.Hosts() == 0:
+		plan := float64(m.Rate+o.Batch.meanRate()) * left / Day
+		if plan*planSlack < float64(c.Open) {
+			side = LowEnd
+			want = Credit(plan)
+		}
+	case x.split:
+		side = HighEnd
+		want = Credit(float64(c.Open) * float64(c.Ends[LowEnd].Rate+m.Rate) / float64(c.Rate()+m.Rate))
+	}
+	if want >= 0 {
+		if at, err = o.atCredit(c, want); err == nil && at >= 0 {
+			at, err = o.cheapest(c, at, cutPart)
+		}
+	}
+	if err != nil || x.split && at < 0 {
+		return err
+	}
+	if at >= 0 {
+		if c, _, err = o.split(c, at); err != nil {
+			return err
+		}
+	}
+	return o.enter(m, c, side)
+}

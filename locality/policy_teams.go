@@ -1,0 +1,145 @@
+package locality
+
+import (
+	"math"
+	"slices"
+)
+
+// fixed is what policies have in common whose ranges never change: slots go job by
+// job, and everybody works at the low end.
+type fixed struct{}
+
+func (fixed) layered() bool                                 { return false }
+func (fixed) backRange(c *Cursor, _ Side) (first, last int) { return c.First, c.Last }
+func (fixed) most(*Op, *Member, *Cursor) Credit             { return math.MaxInt64 }
+func (fixed) again(*Op, *Member) ([]int, error)             { return nil, nil }
+func (fixed) stays(*Op, *Member) (bool, error)              { return true, nil }
+
+// place puts a host where most time is left.
+func (fixed) place(o *Op, m *Member, tried []int) error {
+	var to *Cursor
+	err := o.Longest(func(c *Cursor) (bool, error) {
+		if slices.Contains(tried, c.First) {
+			return true, nil
+		}
+		to = c
+		return false, nil
+	})
+	if err != nil || to == nil {
+		return err
+	}
+	return o.enter(m, to, LowEnd)
+}
+
+// inorder is one range for all.
+type inorder struct{ fixed }
+
+func (inorder) cuts(*Op) ([]int, error) { return []int{0}, nil }
+
+// teams is the seed's policy: ranges of equal credit, each for a team of hosts, and
+// moves between them.
+type teams struct{ fixed }
+
+// cuts makes as many ranges as there are to be teams, at equal credit, each begun
+// with the first job of a file.
+func (teams) cuts(o *Op) ([]int, error) {
+	b := o.Batch
+	k := max(1, min(b.Settings.Hosts/b.Settings.Team, b.Used, b.Jobs/b.Settings.LeastJobs))
+	starts := []int{0}
+	total, err := o.before(0, b.Jobs)
+	if err != nil {
+		return nil, err
+	}
+	for i := 1; i < k; i++ {
+		job, err := o.seek(0, Credit(float64(total)*float64(i)/float64(k)))
+		if err != nil {
+			return nil, err
+		}
+		if job, err = o.nextFile(job); err != nil {
+			return nil, err
+		}
+		if slot := b.Slot(job, 0); job < b.Jobs && slot > starts[len(starts)-1] {
+			starts = append(starts, slot)
+		}
+	}
+	return starts, nil
+}
+
+// nextFile is the first job from this one on that begins a file.
+func (o *Op) nextFile(job int) (int, error) {
+	if job == 0 || job >= o.Batch.Jobs {
+		return job, nil
+	}
+	before, err := o.job(job - 1)
+	if err != nil {
+		return 0, err
+	}
+	for ; job < o.Batch.Jobs; job++ {
+		j, err := o.job(job)
+		if err != nil || j.A > before.A {
+			return job, err
+		}
+	}
+	return job, nil
+}
+
+// stays weighs a move from the range of a host to the one with the most time left:
+// only if that has over twice as much, and only if the move leaves a host behind,
+// or nothing to do, and not more time left here than there. Without the last, small
+// teams do nothing but move.
+func (teams) stays(o *Op, m *Member) (bool, error) {
+	c, err := o.CursorAt(m.At)
+	if err != nil || c.Waiting() == 0 {
+		return false, err
+	}
+	longest := 0.0
+	err = o.Longest(func(d *Cursor) (bool, error) {
+		longest = d.TimeLeft()
+		return false, nil
+	})
+	if err != nil || c.TimeLeft() >= longest/2 || c.Hosts() == 1 {
+		return true, err
+	}
+	return seconds(c.Waiting(), c.Rate()-m.Rate) >= longest, nil
+}
+
+// files is a model of BOINC's old locality scheduling: the jobs that begin with a
+// file go to a host that has the file; when they are gone, it gets the next file
+// that nobody has, after its own if that is free.
+type files struct{ fixed }
+
+func (files) cuts(o *Op) ([]int, error) {
+	starts := []int{0}
+	for job := 1; ; job++ {
+		next, err := o.nextFile(job)
+		if err != nil || next >= o.Batch.Jobs {
+			return starts, err
+		}
+		starts = append(starts, o.Batch.Slot(next, 0))
+		job = next
+	}
+}
+
+func (files) stays(o *Op, m *Member) (bool, error) {
+	c, err := o.CursorAt(m.At)
+	return err == nil && c.Waiting() > 0, err
+}
+
+func (f files) place(o *Op, m *Member, tried []int) error {
+	if m.Moved > 0 {
+		c, err := o.CursorAt(m.At)
+		if err != nil {
+			return err
+		}
+		if c.Last+1 < o.Batch.Slots() {
+			next, err := o.CursorAt(c.Last + 1)
+			if err != nil {
+				return err
+			}
+			if next.Hosts() == 0 && next.Waiting() > 0 && !slices.Contains(tried, next.First) {
+				return o.enter(m, next, LowEnd)
+			}
+		}
+	}
+	return f.fixed.place(o, m, tried)
+}

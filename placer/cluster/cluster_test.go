@@ -1,0 +1,159 @@
+package cluster
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/placer"
+	"github.com/placectl/placectl/placer/backfill"
+)
+
+// newCluster makes nodes of so many cpus and so much memory each.
+func newCluster(t interface{ Fatal(...any) }, first int64, cpus ...int64) *Cluster {
+	var nodes []*index.Node
+	for i, n := range cpus {
+		node := &index.Node{Name: fmt.Sprintf("n%d", i)}
+		node.Set(index.NCPUs, index.Value{Num: n})
+		node.Set(index.Mem, index.Value{Num: 10 * n})
+		nodes = append(nodes, node)
+	}
+	c, err := New(index.NewDefs(), nodes, placer.Rules{}, first)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func ask(t interface{ Fatal(...any) }, c *Cluster, sel, place string, duration int64) placer.Ask {
+	spec, err := placer.Parse(c.Defs(), placer.Request{Select: sel, Place: place})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return placer.Ask{Spec: spec, Duration: duration}
+}
+
+func drawJobs(t *rapid.T, procs int64) []backfill.Job {
+	at := int64(0)
+	var jobs []backfill.Job
+	for range rapid.IntRange(1, 30).Draw(t, "jobs") {
+		at += rapid.Int64Range(0, 6).Draw(t, "later")
+		request := rapid.Int64Range(1, 20).Draw(t, "request")
+		jobs = append(jobs, backfill.Job{Submit: at, Request: request, Run: rapid.Int64Range(0, request).Draw(t, "run"),
+			Procs: rapid.Int64Range(1, procs).Draw(t, "procs")})
+	}
+	return jobs
+}
+
+// A cluster of one node whose jobs ask for cpus is a machine of so many processors:
+// every job starts when package backfill says it does, which by itself knows no nodes.
+func TestOneNodeIsProcessors(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		procs := rapid.Int64Range(1, 8).Draw(t, "procs")
+		jobs := drawJobs(t, procs)
+		for p := backfill.FCFS; p <= backfill.Conservative; p++ {
+			c := newCluster(t, jobs[0].Submit, procs)
+			asks := make([]placer.Ask, len(jobs))
+			for i, j := range jobs {
+				asks[i] = ask(t, c, fmt.Sprintf("%d:ncpus=1", j.Procs), "free", j.Request)
+			}
+			want, err := backfill.Run(procs, jobs, p, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := backfill.RunOn(NewMachine(c, asks, nil), jobs, p, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Fatalf("%s: (-processors +node)\n%s", p, diff)
+			}
+		}
+	})
+}
+
+// On any nodes: nobody has more of a node than there is, nobody starts before it is
+// submitted, and under conservative backfilling nobody later than it was first planned.
+func TestNothingIsTakenTwice(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		cpus := rapid.SliceOfN(rapid.Int64Range(1, 4), 1, 5).Draw(t, "cpus")
+		jobs := drawJobs(t, int64(len(cpus)))
+		for p := backfill.FCFS; p <= backfill.Conservative; p++ {
+			c := newCluster(t, jobs[0].Submit, cpus...)
+			asks := make([]placer.Ask, len(jobs))
+			for i, j := range jobs {
+				sel := fmt.Sprintf("%d:ncpus=1:mem=%dkb", j.Procs, 1+j.Request%10)
+				place := []string{"free", "scatter", "scatter:excl"}[j.Request%3]
+				asks[i] = ask(t, c, sel, place, j.Request)
+			}
+			at := make(map[uint64]*Placement)
+			first := make(map[uint64]int64)
+			starts, err := backfill.RunOn(NewMachine(c, asks, func(p *Placement) {
+				if at[p.Owner] = p; first[p.Owner] == 0 {
+					first[p.Owner] = p.Start + 1
+				}
+			}), jobs, p, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i, start := range starts {
+				j := uint64(i)
+				if start < jobs[i].Submit || at[j].Start != start || p == backfill.Conservative && start >= first[j] {
+					t.Fatalf("%s: job %d starts at %d, is placed for %d, first %d", p, i, start, at[j].Start, first[j]-1)
+				}
+			}
+			sweep(t, c, jobs, at)
+		}
+	})
+}
+
+// sweep adds up what jobs have of each node at each instant at which one starts.
+func sweep(t interface{ Fatalf(string, ...any) }, c *Cluster, jobs []backfill.Job, at map[uint64]*Placement) {
+	type use struct {
+		from, to, cpus, mem int64
+	}
+	on := make([][]use, len(c.nodes))
+	for owner, p := range at {
+		for _, take := range p.Takings {
+			u := use{from: p.Start, to: p.Start + jobs[owner].Run}
+			n := c.nodes[take.Node]
+			if take.Use == nil {
+				u.cpus, u.mem = n.Res[0].Value.Num, n.Res[1].Value.Num
+			} else {
+				for _, a := range take.Use.Amounts {
+					switch index.ResID(a.Quantity) {
+					case index.NCPUs:
+						u.cpus = a.N
+					case index.Mem:
+						u.mem = a.N
+					}
+				}
+			}
+			on[take.Node] = append(on[take.Node], u)
+		}
+	}
+	for number, uses := range on {
+		n := c.nodes[number]
+		for _, at := range uses {
+			var cpus, mem int64
+			for _, u := range uses {
+				if u.from <= at.from && at.from < u.to {
+					cpus, mem = cpus+u.cpus, mem+u.mem
+				}
+			}
+			if cpus > n.Res[0].Value.Num || mem > n.Res[1].Value.Num {
+				t.Fatalf("at %d: %d cpus and %d kb taken of node %s, which has %v", at.from, cpus, mem, n.Name, n.Res)
+			}
+		}
+	}
+}
+
+func TestTwoNodesOfOneName(t *testing.T) {
+	n := func() *index.Node { return &index.Node{Name: "n"} }
+	if _, err := New(index.NewDefs(), []*index.Node{n(), n()}, placer.Rules{}, 0); err == nil {
+		t.Error("taken")
+	}
+}

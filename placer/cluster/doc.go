@@ -1,0 +1,21 @@
+// Package cluster keeps a cluster in memory: nodes, what runs on them and what is
+// planned. It is to a simulation what package store is to a file: the decisions are
+// placer's, on an index and a calendar like those that a file holds, and this package
+// carries them out. It is pure: no files and no clock.
+//
+// # Invariants
+//
+//   - After each call the index says of every node what the calendar does.
+//   - An owner has at most one placement.
+//   - A placement gives its nodes back at its End by itself, in Pass, or before that
+//     when it is removed. Nothing is ever overdue: a simulation knows no job that runs
+//     longer than it asked for.
+//
+// # Caveats
+//
+// There are no reservations, no queues that own nodes, and every node is up. A Cluster
+// and a Machine serve one goroutine at a time.
+//
+// Reading the source: cluster.go carries placements out, passing.go lets time pass,
+// lend.go is what placer looks things up in, machine.go makes jobs of a log placements.
+package cluster

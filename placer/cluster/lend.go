@@ -1,0 +1,28 @@
+package cluster
+
+import (
+	"github.com/placectl/placectl/index"
+)
+
+// rows lends what is known of nodes to placer.
+type rows struct{ *Cluster }
+
+// Node makes it a placer.Rows, as the others.
+func (r rows) Node(number uint32) (*index.Node, error) { return r.nodes[number], nil }
+
+func (r rows) Traits(number uint32, n *index.Node) error {
+	res, features := n.Res, n.Features
+	*n = *r.nodes[number]
+	n.Name = ""
+	n.Res, n.Features = append(res[:0], n.Res...), append(features[:0], n.Features...)
+	return nil
+}
+
+func (r rows) NodeNumber(name string) (uint32, bool, error) {
+	number, ok := r.names[name]
+	return number, ok, nil
+}
+
+// User is nobody: what owners are is the caller's to know, and no request of a
+// simulation asks whose a node is.
+func (r rows) User(uint64) (string, error) { return "", nil }

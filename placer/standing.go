@@ -1,0 +1,57 @@
+package placer
+
+import (
+	"slices"
+
+	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/timeline"
+)
+
+// Whoever keeps nodes has to tell the index how they stand, whenever the calendar
+// changes: the class of a node that is up, and what is left of one that is shared.
+
+// ClassNow is the class that a node which is up is in at the calendar's instant.
+func ClassNow(c *timeline.Calendar, node uint32) index.Class {
+	if _, on := c.On(node); on {
+		return index.Busy
+	}
+	if c.Planned(node) {
+		return index.Later
+	}
+	return index.Free
+}
+
+// SharedEver reports whether something on a node, now or later, takes less than all
+// of it. A node of which it does not hold has no room to tell of.
+func SharedEver(c *timeline.Calendar, node uint32) bool {
+	return slices.ContainsFunc(c.At(node), func(b timeline.Busy) bool { return b.Use != nil })
+}
+
+// RoomNow is what is left of a node at the calendar's instant, nil when it is not
+// shared then.
+func RoomNow(c *timeline.Calendar, defs *index.Defs, n *index.Node) []index.Amount {
+	if n.State != index.Up {
+		return nil
+	}
+	quantities, capacity := Consumables(defs, n)
+	peak := make([]int64, len(quantities))
+	if c.Taken(n.Number, c.Now(), c.Now()+1, nil, quantities, peak) != timeline.Open {
+		return nil
+	}
+	room := make([]index.Amount, len(quantities))
+	for i, q := range quantities {
+		room[i] = index.Amount{Res: index.ResID(q), Value: index.Value{Num: max(0, capacity[i]-peak[i])}}
+	}
+	return room
+}
+
+// Consumables are the resources of a node that jobs use up, as a calendar numbers
+// them, and how much it has.
+func Consumables(defs *index.Defs, n *index.Node) (quantities []uint16, capacity []int64) {
+	for _, a := range n.Res {
+		if def, ok := defs.Get(a.Res); ok && def.Consumable {
+			quantities, capacity = append(quantities, uint16(a.Res)), append(capacity, a.Value.Num)
+		}
+	}
+	return quantities, capacity
+}

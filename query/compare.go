@@ -1,0 +1,100 @@
+package query
+
+import (
+	"cmp"
+	"math"
+	"strings"
+)
+
+// Collation is how texts are compared.
+type Collation uint8
+
+// The collations.
+const (
+	ByBytes Collation = iota
+	NoCase            // with the ASCII letters folded
+	RTrim             // without blanks at the end
+)
+
+var collationNames = [...]string{"BINARY", "NOCASE", "RTRIM"}
+
+func (c Collation) String() string { return collationNames[c] }
+
+func (c Collation) compare(a, b string) int {
+	switch c {
+	case NoCase:
+		return strings.Compare(lowerASCII(a), lowerASCII(b))
+	case RTrim:
+		return strings.Compare(strings.TrimRight(a, " "), strings.TrimRight(b, " "))
+	}
+	return strings.Compare(a, b)
+}
+
+// Compare orders values as ORDER BY does: NULL, numbers, texts.
+func Compare(a, b Value) int { return compareValues(a, b, ByBytes) }
+
+func compareValues(a, b Value, c Collation) int {
+	if a.kind == Integer && b.kind == Integer {
+		return cmp.Compare(a.Int64(), b.Int64())
+	}
+	if rank(a.kind) != rank(b.kind) {
+		return rank(a.kind) - rank(b.kind)
+	}
+	switch {
+	case a.kind == Null:
+		return 0
+	case a.kind == Text:
+		return c.compare(a.str, b.str)
+	case a.kind == Real && b.kind == Real:
+		return cmp.Compare(a.Float64(), b.Float64())
+	case a.kind == Integer:
+		return compareIntFloat(a.Int64(), b.Float64())
+	}
+	return -compareIntFloat(b.Int64(), a.Float64())
+}
+
+// rank makes numbers one kind.
+func rank(k Kind) int {
+	if k == Real {
+		k = Integer
+	}
+	return int(k)
+}
+
+// compareIntFloat compares without rounding either.
+func compareIntFloat(n int64, f float64) int {
+	switch {
+	case f < math.MinInt64:
+		return 1
+	case f >= math.MaxInt64:
+		return -1
+	}
+	if c := cmp.Compare(n, int64(f)); c != 0 {
+		return c
+	}
+	return cmp.Compare(float64(n), f)
+}
+
+// same reports whether values are alike to DISTINCT and GROUP BY, NULLs too.
+func same(a, b Value) bool { return compareValues(a, b, ByBytes) == 0 }
+
+func lowerASCII(s string) string {
+	for i := 0; i < len(s); i++ {
+		if s[i] >= 'A' && s[i] <= 'Z' {
+			return foldASCII(s, 'A', 'Z', 'a'-'A')
+		}
+	}
+	return s
+}
+
+func upperASCII(s string) string { return foldASCII(s, 'a', 'z', 'A'-'a'+256) }
+
+func foldASCII(s string, from, to byte, by int) string {
+	b := []byte(s)
+	for i, c := range b {
+		if c >= from && c <= to {
+			b[i] = byte(int(c) + by)
+		}
+	}
+	return string(b)
+}

@@ -1,0 +1,395 @@
+package query
+
+import (
+	"strings"
+)
+
+// code is an expression made ready to run, and what is known of it beforehand.
+type code struct {
+	eval     func(*env) Value
+	test     func(*env) truth // the same as a condition; nil where eval must do
+	affinity Affinity
+	unit     Unit
+	collate  Collation
+	collated bool // COLLATE was written
+	constant bool
+	sub      bool  // a subquery is in it
+	uses     slots // whose rows it looks at
+	column   bool  // it is a column as it stands: col of slot
+	slot     int
+	col      int
+	sides    *[2]code // of an = without COLLATE: what is compared
+}
+
+// constant is the code of a constant.
+func constant(v Value) code {
+	return code{eval: func(*env) Value { return v }, constant: true}
+}
+
+// condition runs the code as a condition.
+func (c *code) condition() func(*env) truth {
+	if c.test != nil {
+		return c.test
+	}
+	eval := c.eval
+	return func(e *env) truth { return eval(e).truth() }
+}
+
+// fromTest makes the value of a condition.
+func (c code) fromTest() code {
+	test := c.test
+	c.eval = func(e *env) Value { return test(e).value() }
+	return c
+}
+
+// over adds up what is known of operands.
+func over(parts ...code) code {
+	c := code{constant: true}
+	for i := range parts {
+		c.constant = c.constant && parts[i].constant
+		c.sub = c.sub || parts[i].sub
+		c.uses |= parts[i].uses
+	}
+	return c
+}
+
+// fold runs what is constant once and for all. What fails is left to fail when it is
+// run, if it is.
+func (s *scope) fold(c code) code {
+	if !c.constant || c.sub {
+		return c
+	}
+	e := &env{ctx: s.c.opt.context(), limits: s.c.opt.Limits.orDefault()}
+	v := c.eval(e)
+	if e.err != nil {
+		return c
+	}
+	c.eval, c.test = func(*env) Value { return v }, nil
+	return c
+}
+
+// constantOf is the value of a constant.
+func (c *code) constantOf() (Value, bool) {
+	if !c.constant {
+		return Value{}, false
+	}
+	e := &env{limits: DefaultLimits}
+	v := c.eval(e)
+	return v, e.err == nil
+}
+
+// compile makes an expression ready to run. COLLATE may stand on top of it.
+func (s *scope) compile(x Expr) code {
+	if s.group != nil {
+		if c, ok := s.group.key(s, x); ok {
+			return c
+		}
+	}
+	switch x := x.(type) {
+	case *Literal:
+		return constant(x.Value)
+	case *ColumnRef:
+		return s.columnCode(x)
+	case *exactColumn:
+		return s.found(&x.ColumnRef, x.at)
+	case *Param:
+		return constant(s.c.param(x))
+	case *Unary:
+		return s.fold(s.unary(x))
+	case *Binary:
+		return s.fold(s.binary(x))
+	case *Between:
+		return s.fold(s.between(x))
+	case *In:
+		return s.fold(s.in(x))
+	case *Match:
+		return s.fold(s.match(x))
+	case *Case:
+		return s.fold(s.caseCode(x))
+	case *Cast:
+		return s.fold(s.cast(x))
+	case *Call:
+		return s.fold(s.call(x))
+	case *Exists:
+		return s.exists(x)
+	case *Subquery:
+		return s.scalar(x)
+	case *Collate:
+		c := s.compile(x.X)
+		c.collate, c.collated = x.To, true
+		return c
+	}
+	panic("query: an expression of no known kind")
+}
+
+// plain compiles an operand of what has no use for a collation. There SQLite would
+// hand it on upwards; it is refused instead.
+func (s *scope) plain(x Expr) code {
+	c := s.compile(x)
+	if c.collated {
+		s.c.fail(x, "COLLATE is understood in comparisons and in ORDER BY only")
+	}
+	return c
+}
+
+func (s *scope) plains(all []Expr) []code {
+	out := make([]code, len(all))
+	for i, x := range all {
+		out[i] = s.plain(x)
+	}
+	return out
+}
+
+func (s *scope) columnCode(x *ColumnRef) code {
+	f, ok := s.find(x)
+	if !ok {
+		for at := s; at != nil; at = at.parent {
+			if alias := at.aliasOf(x); alias != nil {
+				return at.viaAlias(s, x, alias)
+			}
+		}
+		s.missing(x)
+	}
+	return s.found(x, f)
+}
+
+// found is the code of a column that has been found. Behind grouping only a key
+// may be looked at.
+func (s *scope) found(x *ColumnRef, f found) code {
+	for at := s; at != nil; at = at.parent {
+		if at.group != nil && at.owns(f.src) {
+			if at != s {
+				if c, ok := at.group.key(at, x); ok {
+					return c
+				}
+			}
+			s.c.fail(x, "%s is neither in GROUP BY nor in an aggregate: which row's would it be? group by it, or say max(%s)", x, x)
+		}
+	}
+	return f.code()
+}
+
+func (s *scope) owns(src *source) bool {
+	for _, mine := range s.sources {
+		if mine == src {
+			return true
+		}
+	}
+	return false
+}
+
+// viaAlias compiles what a result column's alias stands for.
+func (s *scope) viaAlias(from *scope, x *ColumnRef, alias Expr) code {
+	if from != s {
+		s.c.fail(x, "the alias %s of the query around cannot be used here; write out what it stands for", x.Name)
+	}
+	if s.using[alias] {
+		s.c.fail(x, "the alias %s is explained by itself", x.Name)
+	}
+	s.using[alias] = true
+	defer delete(s.using, alias)
+	return s.compile(alias)
+}
+
+// code is the code of a column.
+func (f found) code() code {
+	f.src.used[f.col] = true
+	slot, col := f.src.slot, f.col
+	c := code{eval: func(e *env) Value { return e.row[slot].Column(col) }, uses: 1 << slot, column: true, slot: slot, col: col,
+		affinity: f.src.columns[col].Type, unit: f.src.columns[col].Unit}
+	return c
+}
+
+// param is the value of a parameter.
+func (c *compiler) param(x *Param) Value {
+	if x.Number > 0 {
+		if x.Number > len(c.opt.Args) {
+			c.fail(x, "no value is given for parameter %d", x.Number)
+		}
+		return c.opt.Args[x.Number-1]
+	}
+	v, ok := c.opt.Named[x.Name[1:]]
+	if !ok {
+		var names []string
+		for name := range c.opt.Named {
+			names = append(names, name)
+		}
+		c.fail(x, "no value is given for parameter %s%s", x.Name, didYouMean(x.Name[1:], names))
+	}
+	return v
+}
+
+func (s *scope) unary(x *Unary) code {
+	a := s.plain(x.X)
+	c := over(a)
+	switch x.Op {
+	case "NOT":
+		test := a.condition()
+		c.test = func(e *env) truth { return test(e).not() }
+		return c.fromTest()
+	case "-":
+		c.eval = func(e *env) Value { return negate(a.eval(e)) }
+		if a.unit == Duration || a.unit == Bytes {
+			c.unit = a.unit
+		}
+	case "+":
+		c.eval, c.unit = a.eval, a.unit
+	case "~":
+		c.eval = func(e *env) Value {
+			v := a.eval(e)
+			if v.kind == Null {
+				return v
+			}
+			return Int(^v.asInt())
+		}
+	}
+	return c
+}
+
+func (s *scope) binary(x *Binary) code {
+	switch x.Op {
+	case "AND", "OR":
+		return s.logic(x)
+	case "=", "<>", "<", "<=", ">", ">=":
+		return s.comparison(x)
+	case "IS", "IS NOT":
+		return s.is(x)
+	}
+	a, b := s.plain(x.X), s.plain(x.Y)
+	c := over(a, b)
+	op := arithmetic[x.Op]
+	if x.Op == "||" {
+		c.eval = func(e *env) Value {
+			v, w := a.eval(e), b.eval(e)
+			if v.kind == Null || w.kind == Null {
+				return Value{}
+			}
+			return e.text(v.String() + w.String())
+		}
+		return c
+	}
+	c.unit = arithmeticUnit(x.Op, a.unit, b.unit)
+	c.eval = func(e *env) Value { return op(a.eval(e), b.eval(e)) }
+	return c
+}
+
+// arithmeticUnit is what the result of + - * / is of.
+func arithmeticUnit(op string, a, b Unit) Unit {
+	switch {
+	case op == "-" && a == Time && b == Time:
+		return Duration
+	case (op == "+" || op == "-") && a == Time && b != Time:
+		return Time
+	case op == "+" && b == Time && a != Time:
+		return Time
+	case (op == "+" || op == "-") && a == b:
+		return a
+	case (op == "*" || op == "/") && b == NoUnit && a != Time && a != Truth:
+		return a
+	case op == "*" && a == NoUnit && b != Time && b != Truth:
+		return b
+	}
+	return NoUnit
+}
+
+func (s *scope) logic(x *Binary) code {
+	a, b := s.plain(x.X), s.plain(x.Y)
+	c := over(a, b)
+	l, r := a.condition(), b.condition()
+	if x.Op == "AND" {
+		c.test = func(e *env) truth {
+			v := l(e)
+			if v == no {
+				return no
+			}
+			switch w := r(e); {
+			case w == no:
+				return no
+			case v == yes:
+				return w
+			}
+			return unknown
+		}
+		return c.fromTest()
+	}
+	c.test = func(e *env) truth {
+		v := l(e)
+		if v == yes {
+			return yes
+		}
+		switch w := r(e); {
+		case w == yes:
+			return yes
+		case v == no:
+			return w
+		}
+		return unknown
+	}
+	return c.fromTest()
+}
+
+func (s *scope) caseCode(x *Case) code {
+	var base code
+	var ifs []func(*env) truth
+	var thens, parts []code
+	if x.X != nil {
+		base = s.compile(x.X)
+		parts = append(parts, base)
+	}
+	for _, w := range x.Whens {
+		then := s.plain(w.Then)
+		if x.X != nil {
+			when := s.compile(w.If)
+			ifs, parts = append(ifs, s.compare(x, "=", base, when, x.X, w.If).test), append(parts, when)
+		} else {
+			when := s.plain(w.If)
+			ifs, parts = append(ifs, when.condition()), append(parts, when)
+		}
+		thens, parts = append(thens, then), append(parts, then)
+	}
+	otherwise := constant(Value{})
+	if x.Else != nil {
+		otherwise = s.plain(x.Else)
+		parts = append(parts, otherwise)
+	}
+	c := over(parts...)
+	c.unit = thens[0].unit
+	for _, then := range thens {
+		if then.unit != c.unit {
+			c.unit = NoUnit
+		}
+	}
+	c.eval = func(e *env) Value {
+		for i, test := range ifs {
+			if test(e) == yes {
+				return thens[i].eval(e)
+			}
+		}
+		return otherwise.eval(e)
+	}
+	return c
+}
+
+func (s *scope) cast(x *Cast) code {
+	a := s.plain(x.X)
+	c := over(a)
+	c.affinity = x.To
+	if x.To != TextAffinity {
+		c.unit = a.unit
+	}
+	c.eval = func(e *env) Value { return x.To.cast(a.eval(e)) }
+	return c
+}
+
+// isWord reports a literal TRUE or FALSE, which IS takes as a condition.
+func isWord(x Expr) (string, bool) {
+	l, ok := x.(*Literal)
+	return strings.ToUpper(l.word()), ok && l.Word != ""
+}
+
+func (x *Literal) word() string {
+	if x == nil {
+		return ""
+	}
+	return x.Word
+}

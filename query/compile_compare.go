@@ -1,0 +1,309 @@
+package query
+
+// compareAffinity is what both sides of a comparison are converted to.
+func compareAffinity(a, b Affinity) Affinity {
+	switch {
+	case a == NoAffinity:
+		a = b
+	case b == NoAffinity:
+	case a.numeric() || b.numeric():
+		return NumericAffinity
+	default:
+		return NoAffinity
+	}
+	if a.numeric() {
+		return NumericAffinity
+	}
+	return a
+}
+
+func (s *scope) comparison(x *Binary) code {
+	a, b := s.compile(x.X), s.compile(x.Y)
+	a, b = s.unitLiteral(a, b, x.X), s.unitLiteral(b, a, x.Y)
+	c := s.compare(x, x.Op, a, b, x.X, x.Y)
+	if x.Op == "=" && !a.collated && !b.collated {
+		c.sides = &[2]code{a, b}
+	}
+	return c
+}
+
+// compare is a comparison: =, <>, <, <=, > or >=. A text constant beside a column of a
+// unit is read as that.
+func (s *scope) compare(at Expr, op string, a, b code, ax, bx Expr) code {
+	a, b = s.unitLiteral(a, b, ax), s.unitLiteral(b, a, bx)
+	c := over(a, b)
+	collate := a.collate
+	if !a.collated && b.collated {
+		collate = b.collate
+	}
+	holds := outcomes[op]
+	affinity := compareAffinity(a.affinity, b.affinity)
+	if v, ok := b.constantOf(); ok && !b.sub {
+		if c.test = compareConstant(a, affinity.apply(v), affinity, collate, holds); c.test != nil {
+			return c.fromTest()
+		}
+	}
+	left, right := a.eval, b.eval
+	c.test = func(e *env) truth {
+		v, w := left(e), right(e)
+		if v.kind == Null || w.kind == Null {
+			return unknown
+		}
+		return truthOf(holds[sign(compareValues(affinity.apply(v), affinity.apply(w), collate))+1])
+	}
+	return c.fromTest()
+}
+
+// outcomes says for which signs of a comparison an operator holds.
+var outcomes = map[string]*[3]bool{
+	"=": {false, true, false}, "<>": {true, false, true},
+	"<": {true, false, false}, "<=": {true, true, false},
+	">": {false, false, true}, ">=": {false, true, true},
+}
+
+func sign(n int) int {
+	switch {
+	case n < 0:
+		return -1
+	case n > 0:
+		return 1
+	}
+	return 0
+}
+
+// compareConstant is the common case, a column and a constant of its type, without
+// detours; nil where it is another.
+func compareConstant(a code, v Value, affinity Affinity, collate Collation, holds *[3]bool) func(*env) truth {
+	left := a.eval
+	switch {
+	case v.kind == Null:
+		return func(*env) truth { return unknown }
+	case v.kind == Integer && affinity != TextAffinity:
+		n := v.Int64()
+		return func(e *env) truth {
+			w := left(e)
+			if w.kind != Integer {
+				if w.kind == Null {
+					return unknown
+				}
+				return truthOf(holds[sign(compareValues(affinity.apply(w), v, ByBytes))+1])
+			}
+			switch m := w.Int64(); {
+			case m < n:
+				return truthOf(holds[0])
+			case m > n:
+				return truthOf(holds[2])
+			}
+			return truthOf(holds[1])
+		}
+	case v.kind == Text && a.column && a.affinity == TextAffinity && collate == ByBytes && holds[1] && !holds[0] && !holds[2]:
+		text := v.str
+		return func(e *env) truth {
+			w := left(e)
+			if w.kind == Null {
+				return unknown
+			}
+			return truthOf(w.kind == Text && w.str == text)
+		}
+	}
+	return nil
+}
+
+// unitLiteral reads a text constant beside something of a unit as a number of it,
+// unless it is a number as it stands.
+func (s *scope) unitLiteral(c, beside code, x Expr) code {
+	if beside.unit == NoUnit || beside.unit == Nodes || beside.unit == Truth || c.sub {
+		return c
+	}
+	v, ok := c.constantOf()
+	if !ok || v.kind != Text {
+		return c
+	}
+	if _, whole := leadingNumber(v.str); whole {
+		return c
+	}
+	n, err := s.c.catalog.Literal(beside.unit, v.str)
+	if err != nil {
+		s.c.fail(x, "%v", err)
+	}
+	out := constant(n)
+	out.unit = beside.unit
+	return out
+}
+
+// is is IS and IS NOT: a comparison to which NULLs are values.
+func (s *scope) is(x *Binary) code {
+	not := x.Op == "IS NOT"
+	if word, ok := isWord(x.Y); ok {
+		a := s.plain(x.X)
+		c := over(a)
+		test, want := a.condition(), truthOf(word == "TRUE")
+		c.test = func(e *env) truth { return truthOf((test(e) == want) != not) }
+		return c.fromTest()
+	}
+	a, b := s.compile(x.X), s.compile(x.Y)
+	a, b = s.unitLiteral(a, b, x.X), s.unitLiteral(b, a, x.Y)
+	c := over(a, b)
+	equal := s.compare(x, "=", a, b, x.X, x.Y).test
+	c.test = func(e *env) truth {
+		v, w := a.eval(e), b.eval(e)
+		if v.kind == Null || w.kind == Null {
+			return truthOf((v.kind == w.kind) != not)
+		}
+		return truthOf((equal(e) == yes) != not)
+	}
+	return c.fromTest()
+}
+
+func (s *scope) between(x *Between) code {
+	a := s.compile(x.X)
+	lo, hi := s.compile(x.Lo), s.compile(x.Hi)
+	above, below := s.compare(x, ">=", a, lo, x.X, x.Lo), s.compare(x, "<=", a, hi, x.X, x.Hi)
+	c := over(a, lo, hi)
+	c.test = func(e *env) truth {
+		t := above.test(e)
+		if t != no {
+			if w := below.test(e); w == no || t == yes {
+				t = w
+			}
+		}
+		if x.Not {
+			t = t.not()
+		}
+		return t
+	}
+	return c.fromTest()
+}
+
+func (s *scope) in(x *In) code {
+	a := s.compile(x.X)
+	if x.Sub != nil {
+		return s.inSubquery(x, a)
+	}
+	affinity := compareAffinity(a.affinity, NoAffinity)
+	items := make([]code, len(x.List))
+	for i, item := range x.List {
+		items[i] = s.unitLiteral(s.plain(item), a, item)
+	}
+	c := over(append(items, a)...)
+	if m, ok := constantSet(items, affinity); ok && a.collate == ByBytes {
+		c.test = func(e *env) truth { return m.has(affinity.apply(a.eval(e)), x.Not) }
+		return c.fromTest()
+	}
+	collate := a.collate
+	c.test = func(e *env) truth {
+		v := affinity.apply(a.eval(e))
+		result := no
+		for _, item := range items {
+			w := affinity.apply(item.eval(e))
+			if v.kind == Null || w.kind == Null {
+				result = unknown
+			} else if compareValues(v, w, collate) == 0 {
+				result = yes
+				break
+			}
+		}
+		if x.Not {
+			result = result.not()
+		}
+		return result
+	}
+	return c.fromTest()
+}
+
+// members is a set of values to be looked for.
+type members struct {
+	values map[Value]struct{}
+	null   bool
+}
+
+func (m *members) add(v Value) {
+	if v.kind == Null {
+		m.null = true
+		return
+	}
+	if m.values == nil {
+		m.values = make(map[Value]struct{})
+	}
+	m.values[normal(v)] = struct{}{}
+}
+
+// has is v [NOT] IN the set.
+func (m *members) has(v Value, not bool) truth {
+	t := no
+	if _, ok := m.values[normal(v)]; ok {
+		t = yes
+	} else if m.null || v.kind == Null && len(m.values) > 0 {
+		t = unknown
+	}
+	if not {
+		t = t.not()
+	}
+	return t
+}
+
+// normal makes values that compare as equal the same: whole numbers are integers.
+func normal(v Value) Value {
+	if v.kind == Real {
+		if f := v.Float64(); f >= -(1<<63) && f < 1<<63 && f == float64(int64(f)) {
+			return Int(int64(f))
+		}
+	}
+	return v
+}
+
+func constantSet(items []code, affinity Affinity) (*members, bool) {
+	m := &members{}
+	for i := range items {
+		v, ok := items[i].constantOf()
+		if !ok || items[i].sub {
+			return nil, false
+		}
+		m.add(affinity.apply(v))
+	}
+	return m, true
+}
+
+// match is LIKE and GLOB.
+func (s *scope) match(x *Match) code {
+	a, b := s.plain(x.X), s.plain(x.Y)
+	parts := []code{a, b}
+	escape := constant(Value{})
+	if x.Escape != nil {
+		escape = s.plain(x.Escape)
+		parts = append(parts, escape)
+	}
+	c := over(parts...)
+	c.test = func(e *env) truth {
+		v, w := a.eval(e), b.eval(e)
+		esc := noEscape
+		if x.Escape != nil {
+			z := escape.eval(e)
+			if z.kind == Null {
+				return unknown
+			}
+			all := []rune(z.String())
+			if len(all) != 1 {
+				e.fail(&Error{s.c.text, x.Escape.Pos(), "ESCAPE takes one character"})
+				return unknown
+			}
+			esc = all[0]
+		}
+		if v.kind == Null || w.kind == Null {
+			return unknown
+		}
+		pattern := w.String()
+		if len(pattern) > maxPattern {
+			e.fail(&LimitError{"bytes in a pattern", maxPattern})
+			return unknown
+		}
+		hit := false
+		if x.Glob {
+			hit = glob(pattern, v.String())
+		} else {
+			hit = like(pattern, v.String(), esc)
+		}
+		return truthOf(hit != x.Not)
+	}
+	return c.fromTest()
+}

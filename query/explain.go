@@ -1,0 +1,163 @@
+package query
+
+import (
+	"fmt"
+	"strings"
+)
+
+// explained yields the plan, a line a row.
+func (s *Stmt) explained(yield func([]Value, error) bool) {
+	if s.analyze {
+		start := s.nanos()
+		if err := s.run(func([]Value) error { return nil }); err != nil {
+			yield(nil, err)
+			return
+		}
+		s.plan.counts.nanos = s.nanos() - start
+	}
+	w := &planWriter{analyze: s.analyze}
+	w.query(s.plan, "")
+	if s.analyze {
+		w.line("", "%s in %.3f ms", rowsText(uint64(s.plan.counts.rows)), float64(s.plan.counts.nanos)/1e6)
+	}
+	for _, line := range w.lines {
+		if !yield([]Value{String(line)}, nil) {
+			return
+		}
+	}
+}
+
+func (s *Stmt) nanos() int64 {
+	if s.c.opt.Nanos == nil {
+		return 0
+	}
+	return s.c.opt.Nanos()
+}
+
+type planWriter struct {
+	analyze bool
+	lines   []string
+}
+
+func (w *planWriter) line(indent, format string, args ...any) {
+	w.lines = append(w.lines, indent+fmt.Sprintf(format, args...))
+}
+
+// query writes a plan from its result down to its tables.
+func (w *planWriter) query(p *selectPlan, indent string) {
+	if p.limited {
+		w.line(indent, "limit")
+		indent += "  "
+	}
+	if len(p.order) > 0 {
+		words := make([]string, len(p.order))
+		for i := range p.order {
+			words[i] = p.order[i].words
+		}
+		how := "sort all"
+		if p.limited {
+			how = "keep the first"
+		}
+		w.line(indent, "%s by %s", how, strings.Join(words, ", "))
+		indent += "  "
+	}
+	if p.distinct {
+		w.line(indent, "each row once")
+		indent += "  "
+	}
+	if p.group != nil {
+		indent = w.group(p, indent)
+	}
+	for i, st := range p.steps {
+		w.step(st, i, indent, p.group != nil && p.fromParts())
+		indent += "  "
+	}
+}
+
+func (w *planWriter) group(p *selectPlan, indent string) string {
+	var names []string
+	for _, a := range p.group.aggs {
+		names = append(names, a.name)
+	}
+	by := ""
+	if len(p.group.words) > 0 {
+		by = " by " + strings.Join(p.group.words, ", ")
+	}
+	how := ""
+	if p.fromParts() {
+		how = ", from bitmaps: no row is looked at"
+	}
+	w.line(indent, "group%s: %s%s", by, strings.Join(names, ", "), how)
+	return indent + "  "
+}
+
+// fromParts reports whether groups are made without looking at rows.
+func (p *selectPlan) fromParts() bool {
+	st, cols, ok := p.partTable()
+	if !ok {
+		return false
+	}
+	if len(cols) == 0 {
+		_, counted := st.src.table.(Counted)
+		_, indexed := st.src.table.(Indexed)
+		return st.rows != nil || counted || indexed
+	}
+	table, ok := st.src.table.(Indexed)
+	if ok {
+		_, ok = table.Split(cols)
+	}
+	return ok
+}
+
+// rowsText says how many rows.
+func rowsText(n uint64) string {
+	if n == 1 {
+		return "1 row"
+	}
+	return fmt.Sprintf("%d rows", n)
+}
+
+func (w *planWriter) step(st *step, i int, indent string, parts bool) {
+	what := st.src.name
+	if st.src.item.Table != "" && st.src.item.Table != what {
+		what = st.src.item.Table + " as " + what
+	}
+	how := "scan"
+	switch {
+	case st.method == lookupJoin:
+		how = fmt.Sprintf("look up %s in", st.src.columns[st.column].Name)
+	case st.method == hashJoin:
+		how = "hash"
+	case st.method == loopJoin:
+		how = "keep and go through"
+	case st.rows != nil:
+		how = "bitmap of"
+	case parts:
+		how = "parts of"
+	}
+	if i > 0 {
+		how = "join: " + how
+		if st.left {
+			how = "left " + how
+		}
+	}
+	size := ""
+	if st.rows != nil {
+		size = ", " + rowsText(st.rows.GetCardinality()) + " exactly"
+	} else if c, ok := st.src.table.(Counted); ok && st.method != lookupJoin {
+		size = ", " + rowsText(uint64(c.Count()))
+	}
+	if w.analyze {
+		size += fmt.Sprintf(" -> %d", st.counts.rows)
+	}
+	w.line(indent, "%s %s%s", how, what, size)
+	for _, note := range st.notes {
+		w.line(indent+"    ", "known of each row: %s", note)
+	}
+	if len(st.words) > 0 {
+		w.line(indent+"    ", "looked at row by row: %s", strings.Join(st.words, " AND "))
+	}
+	if st.src.sub != nil {
+		w.query(st.src.sub, indent+"    ")
+	}
+}

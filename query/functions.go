@@ -1,0 +1,340 @@
+package query
+
+import (
+	"math"
+	"sort"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/placectl/placectl/index"
+)
+
+// function is a scalar function.
+type function struct {
+	least, most int // arguments; most < 0 for any number
+	run         func(e *env, args []Value) Value
+	unit        func(args []code) Unit // of the result; nil for none
+	strict      bool                   // NULL when any argument is
+}
+
+// scalars are the functions of one row.
+var scalars = map[string]function{
+	"abs":         {1, 1, absolute, firstUnit, true},
+	"round":       {1, 2, round, nil, true},
+	"length":      {1, 1, length, nil, true},
+	"lower":       {1, 1, func(_ *env, a []Value) Value { return String(lowerASCII(a[0].String())) }, nil, true},
+	"upper":       {1, 1, func(_ *env, a []Value) Value { return String(upperASCII(a[0].String())) }, nil, true},
+	"substr":      {2, 3, substr, nil, true},
+	"substring":   {2, 3, substr, nil, true},
+	"trim":        {1, 2, trimmer(strings.Trim), nil, true},
+	"ltrim":       {1, 2, trimmer(strings.TrimLeft), nil, true},
+	"rtrim":       {1, 2, trimmer(strings.TrimRight), nil, true},
+	"replace":     {3, 3, replace, nil, false},
+	"instr":       {2, 2, instr, nil, true},
+	"coalesce":    {2, -1, coalesce, firstUnit, false},
+	"ifnull":      {2, 2, coalesce, firstUnit, false},
+	"nullif":      {2, 2, nullif, firstUnit, false},
+	"min":         {2, -1, func(_ *env, a []Value) Value { return extreme(a, -1) }, firstUnit, true},
+	"max":         {2, -1, func(_ *env, a []Value) Value { return extreme(a, 1) }, firstUnit, true},
+	"iif":         {3, 3, iif, nil, false},
+	"typeof":      {1, 1, typeOf, nil, false},
+	"quote":       {1, 1, quote, nil, false},
+	"sign":        {1, 1, signOf, nil, true},
+	"printf":      {1, -1, printf, nil, false},
+	"format":      {1, -1, printf, nil, false},
+	"in_nodelist": {2, 2, inNodelist, nil, true},
+	"has":         {2, 2, hasWord, nil, true},
+	"date":        {0, -1, nil, nil, true},
+	"time":        {0, -1, nil, nil, true},
+	"datetime":    {0, -1, nil, nil, true},
+	"unixepoch":   {0, -1, nil, timeUnit, true},
+	"strftime":    {1, -1, nil, nil, true},
+	"julianday":   {0, -1, nil, nil, true},
+}
+
+func timeUnit([]code) Unit { return Time }
+
+// firstUnit is the unit that all arguments agree on, constants apart.
+func firstUnit(args []code) Unit {
+	u := NoUnit
+	for i := range args {
+		switch {
+		case args[i].constant && args[i].unit == NoUnit:
+		case u == NoUnit && i == 0 || u == args[i].unit:
+			u = args[i].unit
+		default:
+			return NoUnit
+		}
+	}
+	return u
+}
+
+// FunctionNames lists the functions, for completion.
+func FunctionNames() []string {
+	var names []string
+	for name := range scalars {
+		names = append(names, name)
+	}
+	for name := range aggregates {
+		if _, twice := scalars[name]; !twice {
+			names = append(names, name)
+		}
+	}
+	sort.Strings(names)
+	return names
+}
+
+// call is a function of one row, or an aggregate.
+func (s *scope) call(x *Call) code {
+	if make, ok := aggregates[x.Name]; ok && (len(x.Args) == 1 || x.Star || make.most > 1 && x.Name != "min" && x.Name != "max" || x.Name == "count" || x.Distinct) {
+		return s.aggregate(x, make)
+	}
+	f, ok := scalars[x.Name]
+	if !ok {
+		s.c.fail(x, "no function %s%s", x.Name, didYouMean(x.Name, FunctionNames()))
+	}
+	switch {
+	case x.Distinct || x.Star || x.Filter != nil:
+		s.c.fail(x, "%s is no aggregate: DISTINCT, * and FILTER are for those", x.Name)
+	case len(x.Args) < f.least || f.most >= 0 && len(x.Args) > f.most:
+		s.c.fail(x, "%s takes %s, not %d", x.Name, arguments(f.least, f.most), len(x.Args))
+	}
+	args := s.plains(x.Args)
+	c := over(args...)
+	if f.unit != nil {
+		c.unit = f.unit(args)
+	}
+	run := f.run
+	if run == nil {
+		run = s.dateFunction(x)
+	}
+	if c.unit != NoUnit && (x.Name == "nullif" || x.Name == "coalesce" || x.Name == "ifnull" || x.Name == "min" || x.Name == "max") {
+		for i := range args {
+			args[i] = s.unitLiteral(args[i], c, x.Args[i])
+		}
+	}
+	values := make([]Value, len(args))
+	c.eval = func(e *env) Value {
+		for i := range args {
+			values[i] = args[i].eval(e)
+			if f.strict && values[i].kind == Null {
+				return Value{}
+			}
+		}
+		return run(e, values)
+	}
+	return c
+}
+
+func arguments(least, most int) string {
+	words := []string{"no argument", "1 argument", "2 arguments", "3 arguments"}
+	switch {
+	case most < 0:
+		return words[least] + " or more"
+	case least == most:
+		return words[least]
+	}
+	return words[least][:1] + " to " + words[most]
+}
+
+func absolute(e *env, a []Value) Value {
+	v := a[0]
+	if v.kind == Integer {
+		if n := v.Int64(); n == math.MinInt64 {
+			return e.fail(errOverflow)
+		} else if n < 0 {
+			return Int(-n)
+		}
+		return v
+	}
+	return Float(math.Abs(v.asFloat()))
+}
+
+// round rounds half away from zero, to so many decimals.
+func round(_ *env, a []Value) Value {
+	digits := int64(0)
+	if len(a) == 2 {
+		digits = min(max(a[1].asInt(), 0), 30)
+	}
+	f := a[0].asFloat()
+	switch {
+	case f < -4503599627370496 || f > 4503599627370496 || f != f: // it has no fraction
+		return Float(f)
+	case digits == 0:
+		return Float(math.Trunc(f + math.Copysign(0.5, f)))
+	}
+	v, _ := leadingNumber(formatFixed(f, int(digits)))
+	return Float(v.asFloat())
+}
+
+func length(_ *env, a []Value) Value {
+	text := a[0].String()
+	if i := strings.IndexByte(text, 0); i >= 0 {
+		text = text[:i]
+	}
+	return Int(int64(utf8.RuneCountInString(text)))
+}
+
+// substr counts characters from 1, or backwards from -1; of a length less than
+// nothing it takes those before.
+func substr(_ *env, a []Value) Value {
+	text := []rune(a[0].String())
+	n := int64(len(text))
+	from, count := a[1].asInt(), int64(math.MaxInt32)
+	if len(a) == 3 {
+		count = a[2].asInt()
+	}
+	from, count = min(max(from, math.MinInt32), math.MaxInt32), min(max(count, math.MinInt32), math.MaxInt32)
+	backward := count < 0
+	if backward {
+		count = -count
+	}
+	switch {
+	case from < 0:
+		if from += n; from < 0 {
+			count += from
+			count = max(count, 0)
+			from = 0
+		}
+	case from > 0:
+		from--
+	case count > 0:
+		count--
+	}
+	if backward {
+		if from -= count; from < 0 {
+			count += from
+			from = 0
+		}
+	}
+	from = min(from, n)
+	return String(string(text[from:min(max(from+count, from), n)]))
+}
+
+func trimmer(cut func(s, set string) string) func(*env, []Value) Value {
+	return func(_ *env, a []Value) Value {
+		set := " "
+		if len(a) == 2 {
+			set = a[1].String()
+		}
+		if set == "" {
+			return String(a[0].String())
+		}
+		return String(cut(a[0].String(), set))
+	}
+}
+
+func replace(e *env, a []Value) Value {
+	text, old, new := a[0].String(), a[1].String(), a[2].String()
+	switch {
+	case a[0].kind == Null || a[1].kind == Null:
+		return Value{}
+	case old == "": // before looking at what would come instead
+		return String(text)
+	case a[2].kind == Null:
+		return Value{}
+	}
+	if grown := len(text) + strings.Count(text, old)*(len(new)-len(old)); grown > maxString {
+		return e.fail(&LimitError{"bytes in one text", maxString})
+	}
+	return String(strings.ReplaceAll(text, old, new))
+}
+
+func instr(_ *env, a []Value) Value {
+	text := a[0].String()
+	at := strings.Index(text, a[1].String())
+	if at < 0 {
+		return Int(0)
+	}
+	return Int(int64(utf8.RuneCountInString(text[:at])) + 1)
+}
+
+func coalesce(_ *env, a []Value) Value {
+	for _, v := range a {
+		if v.kind != Null {
+			return v
+		}
+	}
+	return Value{}
+}
+
+func nullif(_ *env, a []Value) Value {
+	if a[0].kind != Null && a[1].kind != Null && same(a[0], a[1]) {
+		return Value{}
+	}
+	return a[0]
+}
+
+func iif(_ *env, a []Value) Value {
+	if a[0].truth() == yes {
+		return a[1]
+	}
+	return a[2]
+}
+
+// extreme is the smallest or largest of values: of equal ones the last smallest, and
+// the first largest.
+func extreme(a []Value, sign int) Value {
+	best := a[0]
+	for _, v := range a[1:] {
+		if c := compareValues(v, best, ByBytes) * sign; c > 0 || c == 0 && sign < 0 {
+			best = v
+		}
+	}
+	return best
+}
+
+func typeOf(_ *env, a []Value) Value {
+	return String([...]string{Null: "null", Integer: "integer", Real: "real", Text: "text"}[a[0].kind])
+}
+
+func quote(_ *env, a []Value) Value {
+	if v := a[0]; v.kind == Real && !math.IsInf(v.Float64(), 0) {
+		return String(v.String())
+	}
+	return String(a[0].Literal())
+}
+
+func signOf(_ *env, a []Value) Value {
+	v := a[0]
+	if v.kind == Text {
+		n, whole := leadingNumber(v.str)
+		if !whole {
+			return Value{}
+		}
+		v = n
+	}
+	switch f := v.asFloat(); {
+	case f < 0:
+		return Int(-1)
+	case f > 0:
+		return Int(1)
+	}
+	return Int(0)
+}
+
+// inNodelist reports whether a name is in a node list such as n[1-9].
+func inNodelist(e *env, a []Value) Value {
+	names, err := index.ExpandNodeList(a[1].String())
+	if err != nil {
+		return e.fail(err)
+	}
+	want := a[0].String()
+	for _, name := range names {
+		if name == want {
+			return Int(1)
+		}
+	}
+	return Int(0)
+}
+
+// hasWord reports whether a list joined by commas has a word.
+func hasWord(_ *env, a []Value) Value {
+	want := a[1].String()
+	for word := range strings.SplitSeq(a[0].String(), ",") {
+		if word == want {
+			return Int(1)
+		}
+	}
+	return Int(0)
+}

@@ -1,0 +1,84 @@
+package query
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+)
+
+// seeds are statements of every kind.
+func seeds() []string {
+	return []string{
+		"SELECT DISTINCT a, t.b AS x, * FROM t AS q JOIN u ON t.a = u.a LEFT JOIN t z USING (a) WHERE NOT a IN (1, 'x') AND b LIKE 'a%' ESCAPE '!' ORDER BY 1 DESC NULLS LAST LIMIT 1 OFFSET 2",
+		"SELECT CASE a WHEN 1 THEN 2 ELSE -3 END, CAST(b AS REAL), EXISTS (SELECT 1), (SELECT max(a) FROM u), count(*) FILTER (WHERE a > 1) FROM (SELECT 1 AS a) s GROUP BY a HAVING count(*) > 1",
+		"EXPLAIN ANALYZE SELECT ?1, :n, @x FROM t AT 'now+2h' WHERE a BETWEEN 1 AND 2 AND b NOT GLOB '[a-z]*' AND a IS NOT NULL",
+		"SELECT printf('%5.2f|%s', 1.5, 'x'), strftime('%Y', 'now', '+1 month'), a || b COLLATE NOCASE FROM t", "SELECT 1; SELECT 2 -- x", "SELECT \"a b\", [c], `d` FROM t;",
+	}
+}
+
+// FuzzParse: what is accepted is written back so that it is the same tree again.
+func FuzzParse(f *testing.F) {
+	for _, s := range seeds() {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		list, err := Parse(text)
+		Complete(text)
+		if err != nil {
+			if !errors.Is(err, ErrQuery) && !errors.Is(err, ErrLimit) {
+				t.Fatalf("%q: %v", text, err)
+			}
+			return
+		}
+		for _, s := range list {
+			written := s.String()
+			again, err := Parse(written)
+			if errors.Is(err, ErrLimit) || err != nil && strings.Contains(err.Error(), "nested") {
+				continue // parentheses that it did not need
+			}
+			if err != nil || len(again) != 1 || again[0].String() != written {
+				t.Fatalf("%q is written as %q, which is %v, %v", text, written, again, err)
+			}
+		}
+	})
+}
+
+// FuzzExecute: whatever is asked ends, with rows or an error.
+func FuzzExecute(f *testing.F) {
+	for _, s := range seeds() {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		list, err := Parse(text)
+		if err != nil {
+			return
+		}
+		for _, s := range list {
+			opt := Options{Limits: Limits{Rows: 2000, Bytes: 1 << 22}, Context: context.Background(), Now: func() int64 { return 1_700_000_000 },
+				Args: []Value{Int(1), String("x"), {}}, Named: map[string]Value{"n": Int(3)}}
+			var with, without []string
+			for _, opt.NoIndex = range []bool{false, true} {
+				st, err := Prepare(smallCatalog(), text, s, opt)
+				if err != nil {
+					return
+				}
+				var out []string
+				for row, err := range st.Rows() {
+					if err != nil {
+						return
+					}
+					line := ""
+					for _, v := range row {
+						line += v.Literal() + "|"
+					}
+					out = append(out, line)
+				}
+				with, without = without, out
+			}
+			if !s.Explain && len(s.Select.OrderBy) == 0 && s.Select.Limit == nil && len(with) != len(without) && !strings.Contains(strings.ToUpper(text), "LIMIT") {
+				t.Fatalf("%q: %q with indexes, %q without", text, with, without)
+			}
+		}
+	})
+}

@@ -1,0 +1,95 @@
+package query
+
+import "context"
+
+// Limits bound what a statement may take. The zero value is DefaultLimits.
+type Limits struct {
+	Rows  int64 // examined, of all tables together
+	Bytes int64 // of what is held back or answered at a time
+}
+
+// DefaultLimits are generous: they stop what would not end.
+var DefaultLimits = Limits{Rows: 1e9, Bytes: 1 << 30}
+
+func (l Limits) orDefault() Limits {
+	if l.Rows <= 0 {
+		l.Rows = DefaultLimits.Rows
+	}
+	if l.Bytes <= 0 {
+		l.Bytes = DefaultLimits.Bytes
+	}
+	return l
+}
+
+// maxString bounds one text that a statement makes, in bytes.
+const maxString = 1 << 20
+
+// env is what a plan runs with: the row that each source stands on, the results of
+// grouping, and what the run has taken so far. Sources, keys and aggregates are
+// numbered through the whole statement, subqueries included, so that an inner query
+// finds the rows of those around it where they are.
+type env struct {
+	ctx      context.Context
+	limits   Limits
+	row      []Row   // by slot
+	made     []Value // by number: keys of groups, results of aggregates
+	examined int64
+	held     int64
+	err      error
+}
+
+// checkEvery is how many rows pass between looks at the context.
+const checkEvery = 1 << 12
+
+// step counts a row that is looked at.
+func (e *env) step() error {
+	e.examined++
+	if e.examined%checkEvery == 0 || e.examined > e.limits.Rows {
+		return e.check()
+	}
+	return e.err
+}
+
+// check looks at the limits and the context.
+func (e *env) check() error {
+	if e.err == nil && e.examined > e.limits.Rows {
+		e.err = &LimitError{"rows examined", e.limits.Rows}
+	}
+	if e.err == nil {
+		e.err = e.ctx.Err()
+	}
+	return e.err
+}
+
+// hold counts values that are kept.
+func (e *env) hold(row []Value) error {
+	e.held += rowBytes(row)
+	if e.held > e.limits.Bytes && e.err == nil {
+		e.err = &LimitError{"bytes held or answered", e.limits.Bytes}
+	}
+	return e.err
+}
+
+func rowBytes(row []Value) int64 {
+	n := int64(len(row)) * 32
+	for i := range row {
+		n += int64(len(row[i].str))
+	}
+	return n
+}
+
+// fail notes the first error of an expression; the loop around it stops.
+func (e *env) fail(err error) Value {
+	if e.err == nil {
+		e.err = err
+	}
+	return Value{}
+}
+
+// made text of a length; NULL and an error when it is too long.
+func (e *env) text(s string) Value {
+	if len(s) > maxString {
+		return e.fail(&LimitError{"bytes in one text", maxString})
+	}
+	return String(s)
+}

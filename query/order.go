@@ -1,0 +1,153 @@
+package query
+
+import (
+	"container/heap"
+	"slices"
+)
+
+// orderKey is a term of ORDER BY: a result column by its number, or code.
+type orderKey struct {
+	column int // -1 for code
+	code   code
+	desc   bool
+	nulls  NullOrder
+	coll   Collation
+	words  string
+}
+
+// ordering compiles ORDER BY.
+func (s *scope) ordering(p *selectPlan, x *Select, list []ResultColumn) {
+	for i := range x.OrderBy {
+		t := &x.OrderBy[i]
+		k := orderKey{column: -1, desc: t.Desc, nulls: t.Nulls, words: t.String()}
+		expr := t.X
+		collated, isCollate := expr.(*Collate)
+		if isCollate {
+			expr = collated.X
+		}
+		if n, ok := ordinal(expr); ok {
+			if n < 1 || n > int64(len(list)) {
+				s.c.fail(expr, "ORDER BY %d: there are %d result columns", n, len(list))
+			}
+			k.column = int(n - 1)
+		} else if ref, ok := expr.(*ColumnRef); ok && ref.Table == "" {
+			for at := range list {
+				if k.column < 0 && list[at].Alias != "" && lowerASCII(list[at].Alias) == lowerASCII(ref.Name) {
+					k.column = at
+				}
+			}
+		}
+		if k.column < 0 {
+			canon := s.canon(expr)
+			for at := range list {
+				if k.column < 0 && s.canon(list[at].X) == canon {
+					k.column = at
+				}
+			}
+		}
+		if k.column >= 0 {
+			k.coll = p.out[k.column].collate
+		} else {
+			if p.distinct {
+				s.c.fail(expr, "with DISTINCT, ORDER BY takes result columns only")
+			}
+			k.code = s.compile(expr)
+			k.coll = k.code.collate
+		}
+		if isCollate {
+			k.coll = collated.To
+		}
+		p.order = append(p.order, k)
+	}
+	if p.distinct {
+		for i := range p.out {
+			if p.out[i].collated {
+				s.c.fail(list[i].X, "COLLATE and DISTINCT together are not supported")
+			}
+		}
+	}
+}
+
+// sorted is a row that waits for its turn.
+type sorted struct {
+	keys, row []Value
+	seq       int
+}
+
+// sorter orders rows; with a limit it keeps no more than that.
+type sorter struct {
+	keys  []orderKey
+	limit int // -1 for none
+	rows  []sorted
+	seq   int
+}
+
+// less orders rows; of equal ones the first stays first.
+func (s *sorter) compare(a, b *sorted) int {
+	if n := s.compareKeys(a.keys, b.keys); n != 0 {
+		return n
+	}
+	return a.seq - b.seq
+}
+
+func (s *sorter) compareKeys(a, b []Value) int {
+	for i := range s.keys {
+		k := &s.keys[i]
+		v, w := &a[i], &b[i]
+		if v.kind == Null || w.kind == Null {
+			if v.kind == w.kind {
+				continue
+			}
+			first := k.nulls == NullsFirst || k.nulls == NullsDefault && !k.desc
+			if (v.kind == Null) == first {
+				return -1
+			}
+			return 1
+		}
+		n := compareValues(*v, *w, k.coll)
+		if n != 0 {
+			if k.desc {
+				return -n
+			}
+			return n
+		}
+	}
+	return 0
+}
+
+// wants reports whether a row with such keys would be kept.
+func (s *sorter) wants(keys []Value) bool {
+	return s.limit < 0 || len(s.rows) < s.limit || s.limit > 0 && s.compareKeys(keys, s.rows[0].keys) < 0
+}
+
+// add keeps a row, and lets the last one go where there are too many.
+func (s *sorter) add(keys, row []Value) {
+	s.seq++
+	r := sorted{keys, row, s.seq}
+	switch {
+	case s.limit < 0:
+		s.rows = append(s.rows, r)
+	case len(s.rows) < s.limit:
+		heap.Push(s, r)
+	default:
+		s.rows[0] = r
+		heap.Fix(s, 0)
+	}
+}
+
+// finish puts the rows in order.
+func (s *sorter) finish() {
+	slices.SortFunc(s.rows, func(a, b sorted) int { return s.compare(&a, &b) })
+}
+
+// The heap has the last row on top.
+
+func (s *sorter) Len() int           { return len(s.rows) }
+func (s *sorter) Less(i, k int) bool { return s.compare(&s.rows[i], &s.rows[k]) > 0 }
+func (s *sorter) Swap(i, k int)      { s.rows[i], s.rows[k] = s.rows[k], s.rows[i] }
+func (s *sorter) Push(x any)         { s.rows = append(s.rows, x.(sorted)) }
+func (s *sorter) Pop() any {
+	last := s.rows[len(s.rows)-1]
+	s.rows = s.rows[:len(s.rows)-1]
+	return last
+}

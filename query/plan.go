@@ -1,0 +1,373 @@
+package query
+
+import (
+	"strings"
+
+	"github.com/RoaringBitmap/roaring/v2"
+)
+
+// selectPlan is a SELECT made ready to run.
+type selectPlan struct {
+	text     *Select
+	columns  []Column // of the result
+	out      []code
+	steps    []*step
+	once     []func(*env) truth // conditions on no table of its own
+	group    *grouping          // nil without aggregates and GROUP BY
+	having   func(*env) truth   // nil for none
+	distinct bool
+	order    []orderKey
+	limit    code
+	offset   code
+	limited  bool
+	outer    slots // sources of queries around that it looks at
+	counts   counts
+}
+
+// counts are what EXPLAIN ANALYZE tells.
+type counts struct {
+	rows  int64
+	nanos int64
+}
+
+// step joins one more source to those before.
+type step struct {
+	src      *source
+	left     bool
+	rows     *roaring.Bitmap    // the only ones to look at; nil for all
+	notes    []string           // how those were found
+	filters  []func(*env) truth // on this source alone
+	on       []func(*env) truth // of a LEFT JOIN: who is a partner
+	after    []func(*env) truth // on this source and those before
+	words    []string           // filters, on and after, as they were written
+	method   joinMethod
+	key      []code // of a lookup or hash: by sources before
+	mine     []code // of a hash: the same of this source
+	column   int    // of a lookup
+	match    []Affinity
+	kept     []int // the columns that a hash or loop keeps
+	place    []int // of each column among those kept
+	fixed    bool  // what is kept does not depend on a query around
+	varies   bool  // a filter looks at a query around
+	buffer   *buffer
+	bufOf    *env
+	probe    []Value   // scratch: the key looked for
+	keptRow  bufferRow // scratch: the row found
+	counts   counts
+	estimate int64
+}
+
+type joinMethod uint8
+
+const (
+	scanJoin   joinMethod = iota // the first source, or one row at a time
+	lookupJoin                   // by key in the table
+	hashJoin
+	loopJoin
+)
+
+// compileSelect makes a SELECT ready to run, below the scope of the query around.
+func (c *compiler) compileSelect(x *Select, parent *scope) *selectPlan {
+	s := &scope{c: c, parent: parent, aliases: map[string]Expr{}, using: map[Expr]bool{}, noAggs: "it needs rows to be grouped"}
+	p := &selectPlan{text: x, distinct: x.Distinct}
+	var on []Expr // conditions of inner joins
+	for i := range x.From {
+		s.bind(&x.From[i])
+	}
+	for i := range x.From {
+		if f := &x.From[i]; f.Join != LeftJoin && f.On != nil {
+			on = append(on, f.On)
+		}
+	}
+	s.checkOn()
+	list := s.expand(x)
+	for i := range list {
+		if list[i].Alias != "" && list[i].X != nil {
+			s.aliases[lowerASCII(list[i].Alias)] = list[i].X
+		}
+	}
+	s.noAggs = "WHERE and ON come before grouping; say HAVING"
+	p.joins(s, conjuncts(append(on, x.Where)...))
+	s.grouping(p, x, list)
+	s.results(p, list)
+	if x.Having != nil {
+		if p.group == nil {
+			c.fail(x.Having, "HAVING is for queries with GROUP BY or aggregates; say WHERE")
+		}
+		code := s.plain(x.Having)
+		p.having = code.condition()
+	}
+	s.ordering(p, x, list)
+	s.limits(p, x)
+	p.outer = s.outer
+	p.finish()
+	return p
+}
+
+// conjuncts takes ANDs apart, those that NOT makes of an OR too.
+func conjuncts(all ...Expr) []Expr {
+	var out []Expr
+	for _, x := range all {
+		if n, ok := x.(*Unary); ok && n.Op == "NOT" {
+			if b, ok := n.X.(*Binary); ok && b.Op == "OR" {
+				out = append(out, conjuncts(negation(b.X), negation(b.Y))...)
+				continue
+			}
+		}
+		if b, ok := x.(*Binary); ok && b.Op == "AND" {
+			out = append(out, conjuncts(b.X, b.Y)...)
+		} else if x != nil {
+			out = append(out, x)
+		}
+	}
+	return out
+}
+
+func negation(x Expr) Expr { return &Unary{span{x.Pos(), x.End()}, "NOT", x} }
+
+// bind finds a FROM item and adds it to the sources.
+func (s *scope) bind(f *FromItem) {
+	c := s.c
+	if c.nslots == maxSlots {
+		c.fail(f, "more than %d tables in a statement", maxSlots)
+	}
+	src := &source{item: f, slot: c.nslots, name: f.Alias, merged: map[string]bool{}}
+	c.nslots++
+	if src.name == "" {
+		src.name = f.Table
+	}
+	if f.Sub != nil {
+		src.sub = c.compileSelect(f.Sub, s.parent)
+		s.outer |= src.sub.outer
+		src.columns = src.sub.columns
+	} else {
+		src.table = c.table(f)
+		src.columns = src.table.Columns()
+	}
+	src.used = make([]bool, len(src.columns))
+	s.mergeUsing(f, src)
+	for _, other := range s.sources {
+		if f.Alias != "" && strings.EqualFold(other.name, src.name) {
+			c.fail(f, "there are two tables called %s: give one another alias", src.name)
+		}
+	}
+	s.sources = append(s.sources, src)
+}
+
+// mergeUsing checks the columns of USING, which are those of the first table that has
+// them.
+func (s *scope) mergeUsing(f *FromItem, src *source) {
+	for _, n := range f.Using {
+		ref := &ColumnRef{n.span, "", n.Text}
+		if _, ok := s.local(ref); !ok {
+			s.c.fail(ref, "USING: no column %q in the tables before", n.Text)
+		}
+		has := false
+		for i := range src.columns {
+			has = has || strings.EqualFold(src.columns[i].Name, n.Text)
+		}
+		if !has {
+			s.c.fail(ref, "USING: no column %q in %s", n.Text, src.name)
+		}
+		src.merged[lowerASCII(n.Text)] = true
+	}
+}
+
+// usingConditions are the comparisons that USING stands for.
+func usingConditions(s *scope, src *source) []Expr {
+	var out []Expr
+	for i, n := range src.item.Using {
+		x := &Binary{n.span, "=", &ColumnRef{n.span, "", n.Text}, &ColumnRef{n.span, src.name, src.item.Using[i].Text}}
+		out = append(out, x)
+	}
+	return out
+}
+
+// checkOn refuses an ON that speaks of a table to come, which SQLite allows in inner
+// joins only, and where nobody expects it.
+func (s *scope) checkOn() {
+	all := s.sources
+	for i, src := range all {
+		if src.item.On != nil {
+			s.sources = all[:i+1]
+			before := s.looked()
+			s.noAggs = "ON comes before grouping"
+			s.compile(src.item.On)
+			for _, src := range s.sources {
+				copy(src.used, before[src.slot])
+			}
+		}
+	}
+	s.sources = all
+}
+
+// table finds a table or calls a table function.
+func (c *compiler) table(f *FromItem) Table {
+	at := Value{}
+	none := &scope{c: c, noAggs: "it needs rows"}
+	if f.At != nil {
+		at = c.instant(none, f.At)
+	}
+	var t Table
+	var err error
+	if f.Call {
+		args := make([]Value, len(f.Args))
+		for i, x := range f.Args {
+			a := none.plain(x)
+			v, ok := a.constantOf()
+			if !ok {
+				c.fail(x, "the arguments of a table function must be constants")
+			}
+			args[i] = v
+		}
+		t, err = c.catalog.Function(lowerASCII(f.Table), args)
+	} else {
+		t, err = c.catalog.Table(lowerASCII(f.Table), at)
+	}
+	if err != nil {
+		if _, ok := err.(*Error); ok || !c.opt.isInput(err) {
+			panic(abort{err})
+		}
+		c.fail(f, "%s: %v", f.Table, err)
+	}
+	if t == nil {
+		c.noTable(f)
+	}
+	return t
+}
+
+func (c *compiler) noTable(f *FromItem) {
+	names := c.catalog.Names()
+	what := "table"
+	if f.Call {
+		what = "table function"
+	}
+	for i, n := range names {
+		if strings.EqualFold(n, f.Table+"(") {
+			c.fail(f, "%s is a table function: give it arguments, %s(...)", f.Table, f.Table)
+		}
+		names[i] = strings.TrimSuffix(n, "(")
+	}
+	c.fail(f, "no %s %q%s", what, f.Table, didYouMean(f.Table, names))
+}
+
+// instant reads what is behind AT.
+func (c *compiler) instant(s *scope, x Expr) Value {
+	a := s.plain(x)
+	v, ok := a.constantOf()
+	if !ok || v.kind == Null {
+		c.fail(x, "AT takes a time")
+	}
+	if v.kind == Text {
+		t, err := c.catalog.Literal(Time, v.str)
+		if err != nil {
+			c.fail(x, "%v", err)
+		}
+		v = t
+	}
+	return v
+}
+
+// expand lists the result columns with stars written out.
+func (s *scope) expand(x *Select) []ResultColumn {
+	var out []ResultColumn
+	for _, c := range x.Columns {
+		if !c.Star {
+			out = append(out, c)
+			continue
+		}
+		n := len(out)
+		for _, src := range s.sources {
+			if c.Table != "" && !strings.EqualFold(c.Table, src.name) {
+				continue
+			}
+			for i := range src.columns {
+				col := &src.columns[i]
+				if c.Table == "" && src.merged[lowerASCII(col.Name)] {
+					continue
+				}
+				out = append(out, ResultColumn{span: c.span, X: &exactColumn{ColumnRef{c.span, src.name, col.Name}, found{src, i}}, text: col.Name})
+			}
+		}
+		if len(out) == n {
+			if c.Table == "" {
+				s.c.fail(&c, "* needs a FROM")
+			}
+			s.missing(&ColumnRef{c.span, c.Table, "*"})
+		}
+		if len(out) > maxColumns {
+			s.c.fail(&c, "more than %d columns", maxColumns)
+		}
+	}
+	return out
+}
+
+// exactColumn is a column that a star stands for: it needs no looking up.
+type exactColumn struct {
+	ColumnRef
+	at found
+}
+
+// results compiles the result columns.
+func (s *scope) results(p *selectPlan, list []ResultColumn) {
+	for i := range list {
+		c := s.compile(list[i].X)
+		name := list[i].Alias
+		if name == "" {
+			name = list[i].text
+			if ref := asColumn(list[i].X); ref != nil {
+				name = ref.Name
+				if f, ok := s.find(ref); ok {
+					name = f.src.columns[f.col].Name
+				}
+			}
+		}
+		p.out = append(p.out, c)
+		p.columns = append(p.columns, Column{Name: name, Type: c.affinity, Unit: c.unit})
+	}
+	if s.parent == nil {
+		return
+	}
+	for i := range p.out {
+		if p.out[i].collated {
+			s.c.fail(list[i].X, "COLLATE is not supported in the columns of a subquery")
+		}
+	}
+}
+
+func asColumn(x Expr) *ColumnRef {
+	switch x := x.(type) {
+	case *ColumnRef:
+		return x
+	case *exactColumn:
+		return &x.ColumnRef
+	}
+	return nil
+}
+
+// limits compiles LIMIT and OFFSET.
+func (s *scope) limits(p *selectPlan, x *Select) {
+	if x.Limit == nil {
+		return
+	}
+	in := &scope{c: s.c, noAggs: "LIMIT comes last"}
+	p.limited = true
+	p.limit, p.offset = in.plain(x.Limit), constant(Int(0))
+	if x.Offset != nil {
+		p.offset = in.plain(x.Offset)
+	}
+}
+
+// count is a LIMIT or OFFSET.
+func (c *code) count(e *env, at Expr, text string) (int64, error) {
+	v := NumericAffinity.apply(c.eval(e))
+	if v.kind == Real {
+		if n, ok := wholeFloat(v.Float64()); ok {
+			v = Int(n)
+		}
+	}
+	if v.kind != Integer {
+		return 0, &Error{text, at.Pos(), "LIMIT and OFFSET take whole numbers"}
+	}
+	return v.Int64(), e.err
+}

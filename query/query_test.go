@@ -1,0 +1,101 @@
+package query
+
+import (
+	"fmt"
+	"testing"
+)
+
+// testCatalog has a few tables in memory.
+type testCatalog map[string]Table
+
+func (c testCatalog) Table(name string, _ Value) (Table, error) {
+	if t, ok := c[name]; ok {
+		return t, nil
+	}
+	return nil, nil
+}
+
+func (c testCatalog) Function(string, []Value) (Table, error) { return nil, nil }
+
+func (c testCatalog) Names() (names []string) {
+	for name := range c {
+		names = append(names, name)
+	}
+	return names
+}
+
+func (c testCatalog) Literal(u Unit, text string) (Value, error) {
+	var n int64
+	var unit string
+	if _, err := fmt.Sscanf(text, "%d%s", &n, &unit); err != nil {
+		return Value{}, fmt.Errorf("%q is no %s", text, u)
+	}
+	switch unit {
+	case "k":
+		n *= 1024
+	case "h":
+		n *= 3600
+	default:
+		return Value{}, fmt.Errorf("%q is no %s", text, u)
+	}
+	return Int(n), nil
+}
+
+func smallCatalog() testCatalog {
+	t := &IndexedMemory{Memory: Memory{
+		Cols: []Column{{Name: "a", Type: IntegerAffinity}, {Name: "b", Type: TextAffinity}, {Name: "size", Type: IntegerAffinity, Unit: Bytes}},
+		Rows: [][]Value{{Int(1), String("one"), Int(1024)}, {Int(2), String("two"), Int(4096)}, {Int(3), {}, {}}, {{}, String("none"), Int(0)}},
+	}, By: map[int]bool{0: true, 1: true}}
+	return testCatalog{"t": t, "u": &Memory{Cols: t.Cols, Rows: t.Rows}}
+}
+
+func runAll(t *testing.T, c Catalog, text string, opt Options) ([]string, error) {
+	t.Helper()
+	list, err := Parse(text)
+	if err != nil {
+		return nil, err
+	}
+	var out []string
+	for _, s := range list {
+		st, err := Prepare(c, text, s, opt)
+		if err != nil {
+			return nil, err
+		}
+		for row, err := range st.Rows() {
+			if err != nil {
+				return nil, err
+			}
+			line := ""
+			for i, v := range row {
+				if i > 0 {
+					line += "|"
+				}
+				line += v.Literal()
+			}
+			out = append(out, line)
+		}
+	}
+	return out, nil
+}
+
+func TestSmall(t *testing.T) {
+	for _, text := range []string{
+		"SELECT 1+1, 'x'||2, 7/2, 7/2.0, NULL+1, 1e20, 0.1+0.2, -9223372036854775808, 9223372036854775807+1",
+		"SELECT a, b FROM t WHERE a > 1 OR b = 'one' ORDER BY a DESC",
+		"SELECT count(*) FROM t WHERE NOT (a = 1) AND b IS NOT NULL",
+		"SELECT t.a, u.b FROM t JOIN u ON t.a = u.a ORDER BY 1",
+		"SELECT t.a, u.b FROM t LEFT JOIN u ON t.a = u.a AND u.a > 1 ORDER BY 1",
+		"SELECT sum(a), avg(a), total(a), min(b), max(b), group_concat(b) FROM t",
+		"SELECT a IN (SELECT a FROM u), EXISTS (SELECT 1 FROM u WHERE u.a > t.a), (SELECT max(u.a) FROM u WHERE u.a < t.a) FROM t",
+		"SELECT size FROM t WHERE size >= '1k'",
+		"SELECT size, count(*) FROM t GROUP BY size HAVING count(*) > 0 ORDER BY size LIMIT 2 OFFSET 1",
+		"EXPLAIN SELECT count(*) FROM t WHERE a > 1 OR b = 'one'",
+		"EXPLAIN ANALYZE SELECT t.a, count(*) FROM t JOIN u USING (a) WHERE u.size > 3 GROUP BY t.a ORDER BY 2 LIMIT 1",
+		"SELECT * FROM t JOIN u USING (a)",
+		"SELECT date('2024-01-31','+1 month'), strftime('%Y %j %W','2024-02-29'), unixepoch('2024-01-01'), printf('%05d|%-5s|%.2f|%,d', 42,'a',1.005, 1234567), round(2.5), round(-1.25,1)",
+		"SELECT x FROM t", "SELECT bb FROM t", "SELECT a FROM t WHERE size > '1z'", "SELEC 1", "SELECT a FROM t GROUP BY b",
+	} {
+		out, err := runAll(t, smallCatalog(), text, Options{})
+		t.Logf("%s\n   %q %v", text, out, err)
+	}
+}

@@ -1,0 +1,166 @@
+package query
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/placectl/placectl/index"
+)
+
+// maxSlots bounds the tables of a statement, those of subqueries included: sets of
+// them are words of bits.
+const maxSlots = 64
+
+// slots is a set of sources.
+type slots uint64
+
+func (s slots) has(slot int) bool { return s&(1<<slot) != 0 }
+
+// compiler holds what a whole statement shares.
+type compiler struct {
+	text    string
+	catalog Catalog
+	opt     Options
+	nslots  int
+	nmade   int
+	explain bool
+}
+
+func (c *compiler) fail(n Node, format string, args ...any) {
+	at := 0
+	if n != nil {
+		at = n.Pos()
+	}
+	panic(abort{&Error{c.text, at, fmt.Sprintf(format, args...)}})
+}
+
+// source is a FROM item that has been found.
+type source struct {
+	item    *FromItem
+	slot    int
+	name    string // alias or table
+	columns []Column
+	table   Table       // nil for a subquery
+	sub     *selectPlan // nil for a table
+	used    []bool      // the columns that something looks at
+	merged  map[string]bool
+	colls   []Collation // of a subquery's columns
+}
+
+// scope is the names that a SELECT can see.
+type scope struct {
+	c       *compiler
+	parent  *scope
+	sources []*source
+	aliases map[string]Expr // of result columns, in lower case
+	using   map[Expr]bool   // aliases that are being looked into
+	outer   slots           // sources of the SELECTs around that were used
+	group   *grouping       // set while what follows grouping is compiled
+	noAggs  string          // why no aggregate may stand here, "" where one may
+}
+
+// found is where a column is.
+type found struct {
+	src *source
+	col int
+}
+
+// find looks a column up, in this scope and then in those around it.
+func (s *scope) find(x *ColumnRef) (found, bool) {
+	for at := s; at != nil; at = at.parent {
+		f, ok := at.local(x)
+		if ok {
+			for in := s; in != at; in = in.parent {
+				in.outer |= 1 << f.src.slot
+			}
+			return f, true
+		}
+		if at.aliasOf(x) != nil {
+			return found{}, false
+		}
+	}
+	return found{}, false
+}
+
+// local looks a column up among the sources of this scope.
+func (s *scope) local(x *ColumnRef) (found, bool) {
+	var hit found
+	n := 0
+	for _, src := range s.sources {
+		if x.Table != "" && !strings.EqualFold(src.name, x.Table) {
+			continue
+		}
+		for i := range src.columns {
+			if !strings.EqualFold(src.columns[i].Name, x.Name) {
+				continue
+			}
+			if x.Table == "" && src.merged[lowerASCII(x.Name)] {
+				continue // it is the same as one before
+			}
+			if n == 0 {
+				hit = found{src, i}
+			}
+			n++
+			if src.sub == nil {
+				break
+			}
+		}
+	}
+	if n > 1 {
+		s.c.fail(x, "the column %q is ambiguous: say of which table, as in %s.%s", x.Name, hit.src.name, x.Name)
+	}
+	return hit, n == 1
+}
+
+// aliasOf is the result column that a bare name means where it is no column.
+func (s *scope) aliasOf(x *ColumnRef) Expr {
+	if x.Table != "" {
+		return nil
+	}
+	return s.aliases[lowerASCII(x.Name)]
+}
+
+// missing fails for a column that is nowhere.
+func (s *scope) missing(x *ColumnRef) {
+	var names []string
+	var tables []string
+	for at := s; at != nil; at = at.parent {
+		for _, src := range at.sources {
+			tables = append(tables, src.name)
+			if x.Table == "" || strings.EqualFold(x.Table, src.name) {
+				for _, col := range src.columns {
+					names = append(names, col.Name)
+				}
+			}
+		}
+		for name := range at.aliases {
+			if x.Table == "" {
+				names = append(names, name)
+			}
+		}
+	}
+	in := ""
+	switch {
+	case x.Table != "" && len(names) == 0:
+		s.c.fail(x, "no table %q here%s", x.Table, didYouMean(x.Table, tables))
+	case x.Table != "":
+		in = " in " + x.Table
+	case len(s.sources) == 1 && s.parent == nil:
+		in = " in " + s.sources[0].name
+	}
+	hint := didYouMean(x.Name, names)
+	if hint == "" && s.c.text[x.pos:min(x.pos+1, len(s.c.text))] == `"` {
+		hint = fmt.Sprintf("; for a text write %s", quoteText(x.Name))
+	}
+	if hint == "" && len(s.sources) == 0 && s.parent == nil {
+		hint = "; there is no FROM"
+	}
+	s.c.fail(x, "no column %q%s%s", x.Name, in, hint)
+}
+
+func didYouMean(s string, candidates []string) string {
+	if word := index.Suggest(s, candidates); word != "" {
+		return "; did you mean '" + word + "'?"
+	}
+	return ""
+}

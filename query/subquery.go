@@ -1,0 +1,88 @@
+package query
+
+// Subqueries that look at no query around them are run once; others for every row.
+
+// scalar is a subquery that stands for a value: of its first row, NULL without one.
+func (s *scope) scalar(x *Subquery) code {
+	p := s.inside(x.Sub, true)
+	c := code{sub: true, uses: p.outer, affinity: p.columns[0].Type, unit: p.columns[0].Unit}
+	c.eval = once(p, func(e *env) Value {
+		var out Value
+		e.note(p.run(e, func(row []Value) error {
+			out = row[0]
+			return errStop
+		}))
+		return out
+	})
+	return c
+}
+
+// inside compiles a subquery of an expression.
+func (s *scope) inside(x *Select, single bool) *selectPlan {
+	group := s.group
+	p := s.c.compileSelect(x, s)
+	s.group = group
+	if single && len(p.columns) != 1 {
+		s.c.fail(x, "a subquery that stands for a value has one column, not %d", len(p.columns))
+	}
+	return p
+}
+
+// note keeps the error of a subquery's run.
+func (e *env) note(err error) {
+	if err != nil && err != errStop {
+		e.fail(err)
+	}
+}
+
+// once remembers the answer for a run, where it does not depend on rows.
+func once(p *selectPlan, f func(*env) Value) func(*env) Value {
+	if p.outer != 0 {
+		return f
+	}
+	var of *env
+	var v Value
+	return func(e *env) Value {
+		if of != e {
+			of, v = e, f(e)
+		}
+		return v
+	}
+}
+
+func (s *scope) exists(x *Exists) code {
+	p := s.inside(x.Sub, false)
+	c := code{sub: true, uses: p.outer}
+	c.eval = once(p, func(e *env) Value {
+		found := false
+		e.note(p.run(e, func([]Value) error {
+			found = true
+			return errStop
+		}))
+		return Bool(found)
+	})
+	return c
+}
+
+func (s *scope) inSubquery(x *In, a code) code {
+	p := s.inside(x.Sub, true)
+	if a.collated {
+		s.c.fail(x, "COLLATE with IN (SELECT ...) is not supported")
+	}
+	c := over(a)
+	c.constant, c.sub, c.uses = false, true, c.uses|p.outer
+	affinity := compareAffinity(a.affinity, p.columns[0].Type)
+	var of *env
+	var m *members
+	c.test = func(e *env) truth {
+		if of != e || p.outer != 0 {
+			of, m = e, &members{}
+			e.note(p.run(e, func(row []Value) error {
+				m.add(affinity.apply(row[0]))
+				return e.hold(row)
+			}))
+		}
+		return m.has(affinity.apply(a.eval(e)), x.Not)
+	}
+	return c.fromTest()
+}

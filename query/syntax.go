@@ -1,0 +1,256 @@
+package query
+
+// span is where a node stands in the text, in bytes.
+type span struct{ pos, end int }
+
+// Pos is where the node begins.
+func (s span) Pos() int { return s.pos }
+
+// End is where it ends.
+func (s span) End() int { return s.end }
+
+// Node is a node of the syntax tree. Its String can be parsed again, to the same
+// tree.
+type Node interface {
+	Pos() int
+	End() int
+	String() string
+}
+
+// Statement is one statement.
+type Statement struct {
+	span
+	Explain bool
+	Analyze bool // EXPLAIN ANALYZE: run it, and say what it took
+	Select  *Select
+}
+
+// Select is a SELECT.
+type Select struct {
+	span
+	Distinct bool
+	Columns  []ResultColumn
+	From     []FromItem
+	Where    Expr
+	GroupBy  []Expr
+	Having   Expr
+	OrderBy  []OrderTerm
+	Limit    Expr
+	Offset   Expr
+}
+
+// ResultColumn is an expression, or a star: all columns, or those of a table.
+type ResultColumn struct {
+	span
+	Star  bool
+	Table string // of t.*
+	X     Expr
+	Alias string
+	text  string // the expression as written: what the column is called without an alias
+}
+
+// JoinKind says how a FROM item is joined to those before it.
+type JoinKind uint8
+
+// The joins.
+const (
+	CommaJoin JoinKind = iota // of the first item, too
+	InnerJoin
+	CrossJoin
+	LeftJoin
+)
+
+// FromItem is a table, a table function or a subquery in FROM.
+type FromItem struct {
+	span
+	Join  JoinKind
+	Table string
+	Call  bool // a table function
+	Args  []Expr
+	At    Expr // the instant whose state is meant
+	Sub   *Select
+	Alias string
+	On    Expr
+	Using []Name
+}
+
+// Name is a column's name where nothing else can stand.
+type Name struct {
+	span
+	Text string
+}
+
+// OrderTerm is a term of ORDER BY.
+type OrderTerm struct {
+	span
+	X     Expr
+	Desc  bool
+	Nulls NullOrder
+}
+
+// NullOrder says where NULLs go.
+type NullOrder uint8
+
+// The orders of NULLs; without a word they are the smallest values.
+const (
+	NullsDefault NullOrder = iota
+	NullsFirst
+	NullsLast
+)
+
+// Expr is an expression.
+type Expr interface {
+	Node
+	expr()
+}
+
+type (
+	// Literal is a number, a text or NULL.
+	Literal struct {
+		span
+		Value Value
+		// Word is TRUE or FALSE, where it was written so.
+		Word string
+	}
+	// ColumnRef is a column, by name.
+	ColumnRef struct {
+		span
+		Table, Name string
+	}
+	// Param is a parameter: by number from 1 on, or by name with its sign.
+	Param struct {
+		span
+		Number int
+		Name   string
+	}
+	// Unary is -x, +x, ~x or NOT x.
+	Unary struct {
+		span
+		Op string
+		X  Expr
+	}
+	// Binary is an operator between two expressions: arithmetic, comparisons, IS,
+	// IS NOT, AND, OR.
+	Binary struct {
+		span
+		Op   string
+		X, Y Expr
+	}
+	// Between is x [NOT] BETWEEN lo AND hi.
+	Between struct {
+		span
+		Not       bool
+		X, Lo, Hi Expr
+	}
+	// In is x [NOT] IN (list) or (subquery).
+	In struct {
+		span
+		Not  bool
+		X    Expr
+		List []Expr
+		Sub  *Select
+	}
+	// Match is x [NOT] LIKE y [ESCAPE z], or GLOB.
+	Match struct {
+		span
+		Not, Glob bool
+		X, Y      Expr
+		Escape    Expr
+	}
+	// Case is CASE [x] WHEN ... THEN ... ELSE ... END.
+	Case struct {
+		span
+		X     Expr
+		Whens []When
+		Else  Expr
+	}
+	// Cast is CAST(x AS type).
+	Cast struct {
+		span
+		X    Expr
+		Type string
+		To   Affinity
+	}
+	// Call is a function, or an aggregate.
+	Call struct {
+		span
+		Name     string // lower case
+		Distinct bool
+		Star     bool
+		Args     []Expr
+		Filter   Expr
+	}
+	// Exists is EXISTS (subquery).
+	Exists struct {
+		span
+		Sub *Select
+	}
+	// Subquery is a subquery that stands for a value.
+	Subquery struct {
+		span
+		Sub *Select
+	}
+	// Collate is x COLLATE name.
+	Collate struct {
+		span
+		X  Expr
+		To Collation
+	}
+)
+
+// When is an arm of a CASE.
+type When struct{ If, Then Expr }
+
+func (*Literal) expr()   {}
+func (*ColumnRef) expr() {}
+func (*Param) expr()     {}
+func (*Unary) expr()     {}
+func (*Binary) expr()    {}
+func (*Between) expr()   {}
+func (*In) expr()        {}
+func (*Match) expr()     {}
+func (*Case) expr()      {}
+func (*Cast) expr()      {}
+func (*Call) expr()      {}
+func (*Exists) expr()    {}
+func (*Subquery) expr()  {}
+func (*Collate) expr()   {}
+
+// children lists the expressions directly below one; subqueries are not looked into.
+func children(x Expr) []Expr {
+	var list []Expr
+	add := func(all ...Expr) {
+		for _, e := range all {
+			if e != nil {
+				list = append(list, e)
+			}
+		}
+	}
+	switch x := x.(type) {
+	case *Unary:
+		add(x.X)
+	case *Binary:
+		add(x.X, x.Y)
+	case *Between:
+		add(x.X, x.Lo, x.Hi)
+	case *In:
+		add(x.X)
+		add(x.List...)
+	case *Match:
+		add(x.X, x.Y, x.Escape)
+	case *Case:
+		add(x.X)
+		for _, w := range x.Whens {
+			add(w.If, w.Then)
+		}
+		add(x.Else)
+	case *Cast:
+		add(x.X)
+	case *Call:
+		add(x.Args...)
+		add(x.Filter)
+	case *Collate:
+		add(x.X)
+	}
+	return list
+}

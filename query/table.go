@@ -1,0 +1,127 @@
+package query
+
+import (
+	"iter"
+
+	"github.com/RoaringBitmap/roaring/v2"
+)
+
+// Unit says what a column's numbers are of, beyond their type.
+type Unit uint8
+
+// The units.
+const (
+	NoUnit   Unit = iota
+	Time          // Unix seconds
+	Duration      // seconds
+	Bytes
+	Truth // 0 or 1
+	Nodes // a folded list of node names
+)
+
+var unitNames = [...]string{"", "time", "duration", "bytes", "truth", "nodes"}
+
+func (u Unit) String() string { return unitNames[u] }
+
+// Column describes a column of a table.
+type Column struct {
+	Name    string
+	Type    Affinity // what its values are; NULL beside those, unless NotNull
+	Unit    Unit
+	NotNull bool
+	Doc     string
+}
+
+// Row gives the columns of one row, decoded when they are asked for.
+type Row interface {
+	Column(i int) Value
+}
+
+// Cursor goes through rows; as a Row it is the one it stands on.
+type Cursor interface {
+	Row
+	// Next goes to the next row. After false Err tells why.
+	Next() bool
+	Err() error
+}
+
+// Table is a table as this package sees it.
+type Table interface {
+	Columns() []Column
+	// Scan goes through all rows, or for an Indexed table through those of a set,
+	// ascending; nil is all.
+	Scan(rows *roaring.Bitmap) Cursor
+}
+
+// Counted is a table that knows how many rows it has.
+type Counted interface {
+	Count() int
+}
+
+// Sized is a table that knows about how many rows it has.
+type Sized interface {
+	Size() int
+}
+
+// Keyed is a table that finds the rows with a value in a column without looking at
+// the others; not ok where it cannot for that column. The value has been converted to
+// the column's type where that was possible.
+type Keyed interface {
+	Lookup(column int, v Value) (c Cursor, ok bool)
+}
+
+// Indexed is a table that knows sets of its rows, numbered, without looking at them.
+// The sets are for reading only, and live as long as the table.
+type Indexed interface {
+	Table
+	// All is every row.
+	All() *roaring.Bitmap
+	// Split says how the rows fall into parts, which are disjoint and leave none out,
+	// such that within each the columns have one value each. Not ok where it is not
+	// known for those columns.
+	Split(columns []int) (parts iter.Seq2[Row, *roaring.Bitmap], ok bool)
+	// Find is the rows for which a condition on one column holds; not ok where that
+	// takes looking at rows.
+	Find(f Find) (rows *roaring.Bitmap, ok bool)
+}
+
+// Find is a condition on one column that a table may know the answer of.
+type Find struct {
+	Column int
+	Op     FindOp
+	Value  Value
+}
+
+// FindOp is what a Find asks.
+type FindOp uint8
+
+// The conditions of a Find.
+const (
+	FindEqual  FindOp = iota
+	FindPrefix        // a text that begins with the value
+	FindHas           // a list, joined by commas, that has the value
+)
+
+// Catalog is where tables come from.
+type Catalog interface {
+	// Table finds a table as it is or will be at an instant, NULL for now; nil when
+	// there is none of that name.
+	Table(name string, at Value) (Table, error)
+	// Function is the table that a table function makes of its arguments, nil when
+	// there is no such function.
+	Function(name string, args []Value) (Table, error)
+	// Names lists the tables, and the table functions with (.
+	Names() []string
+	// Literal reads a text as a number of a unit: '64GiB', '2h', '2026-11-20 10:00'.
+	Literal(u Unit, text string) (Value, error)
+}
+
+// rowValues is a row in memory.
+type rowValues []Value
+
+func (r rowValues) Column(i int) Value { return r[i] }
+
+// nullRow is what a LEFT JOIN puts beside a row that has no partner.
+type nullRow struct{}
+
+func (nullRow) Column(int) Value { return Value{} }

@@ -1,0 +1,155 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/locality"
+)
+
+// Batch is what a batch has come to.
+type Batch struct {
+	locality.Batch
+	Bytes int64 // of all files that were sent
+}
+
+func (tx *Tx) putBatch(b *batchRow) error {
+	return tx.put(tableBatches, []byte(b.Name), encodeBatch(b))
+}
+
+func (tx *Tx) eachBatch(fn func(*batchRow) error) error {
+	return tx.eachIn(tableBatches, nil, func(key, row []byte) (bool, error) {
+		b, err := decodeBatch(key, row)
+		if err != nil {
+			return false, err
+		}
+		return true, fn(b)
+	})
+}
+
+// EachBatch goes through the batches by name.
+func (tx *Tx) EachBatch(fn func(*Batch) error) error {
+	return tx.eachBatch(func(b *batchRow) error { return fn(&Batch{b.Batch, b.bytes}) })
+}
+
+func (tx *Tx) batch(name string) (*batchRow, error) {
+	var row []byte
+	var err error
+	if tx.tab(tableBatches) != nil || tx.format >= tables[tableBatches].since {
+		row, err = tx.get(tableBatches, []byte(name))
+	}
+	if err != nil {
+		return nil, err
+	}
+	if row == nil {
+		return nil, tx.missingBatch(name)
+	}
+	return decodeBatch([]byte(name), row)
+}
+
+func (tx *Tx) missingBatch(name string) error {
+	var names []string
+	if err := tx.eachBatch(func(b *batchRow) error {
+		names = append(names, b.Name)
+		return nil
+	}); err != nil {
+		return err
+	}
+	return fmt.Errorf("no batch %q%s: %w", name, index.DidYouMean(name, names), ErrNotFound)
+}
+
+// Batch finds a batch.
+func (tx *Tx) Batch(name string) (*Batch, error) {
+	b, err := tx.batch(name)
+	if err != nil {
+		return nil, err
+	}
+	return &Batch{b.Batch, b.bytes}, nil
+}
+
+// RemoveBatch forgets a batch and all of its jobs. What its hosts have shown of
+// their speed stays.
+func (tx *Tx) RemoveBatch(name string) (*Batch, error) {
+	b, err := tx.batch(name)
+	if err != nil {
+		return nil, err
+	}
+	for _, t := range []table{tableBatchFiles, tableBatchJobs, tableBatchTasks, tableBatchHosts, tableBatchRanges, tableBatchLongest,
+		tableBatchBacks, tableBatchDues} {
+		if err := tx.removeAll(t, key32(b.number)); err != nil {
+			return nil, err
+		}
+	}
+	return &Batch{b.Batch, b.bytes}, tx.remove(tableBatches, []byte(name))
+}
+
+// removeAll deletes the rows whose keys begin with prefix.
+func (tx *Tx) removeAll(t table, prefix []byte) error {
+	if !tx.Writable() {
+		return ErrReadOnly
+	}
+	var keys [][]byte
+	if err := tx.each(t, prefix, func(key, _ []byte) (bool, error) {
+		keys = append(keys, append([]byte(nil), key...))
+		return true, nil
+	}); err != nil {
+		return err
+	}
+	for _, key := range keys {
+		if err := tx.remove(t, key); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// work runs an operation of package locality on a batch and keeps what came of it.
+func (tx *Tx) work(name string, fn func(*locality.Op, *batchRow) error) (*batchRow, error) {
+	if !tx.Writable() {
+		return nil, ErrReadOnly
+	}
+	b, err := tx.batch(name)
+	if err != nil {
+		return nil, err
+	}
+	op, err := locality.Begin(newBatchRows(tx, b.number), &b.Batch, tx.now)
+	if err == nil {
+		err = fn(op, b)
+	}
+	if err != nil && !errors.Is(err, locality.ErrIdle) && !errors.Is(err, locality.ErrOver) {
+		return nil, batchError(name, err)
+	}
+	if put := tx.putBatch(b); put != nil {
+		return nil, tx.spoil(put)
+	}
+	return b, err
+}
+
+// batchError is an error of package locality as one of the store. A refusal to take
+// an answer has changed nothing; what else fails may have.
+func batchError(name string, err error) error {
+	what := ""
+	if name != "" {
+		what = "batch " + name + ": "
+	}
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, locality.ErrInvalid), errors.Is(err, locality.ErrPolicy):
+		return fmt.Errorf("%s%w%w", what, wordless{ErrInvalid}, err)
+	case errors.Is(err, locality.ErrNoJob):
+		return fmt.Errorf("%s%w%w", what, wordless{ErrNotFound}, err)
+	case errors.Is(err, locality.ErrNotHeld):
+		return fmt.Errorf("%s%w%w", what, wordless{ErrConflict}, err)
+	case errors.Is(err, locality.ErrCorrupt):
+		return fmt.Errorf("%s%w: %w", what, ErrDamaged, err)
+	}
+	return err
+}
+
+// wordless makes an error what another is, where its own words say it all.
+type wordless struct{ is error }
+
+func (wordless) Error() string   { return "" }
+func (w wordless) Unwrap() error { return w.is }

@@ -1,0 +1,98 @@
+package store
+
+import (
+	"fmt"
+
+	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/locality"
+)
+
+// BatchMaker takes in the files and then the jobs of a new batch, one by one, so
+// that neither list need be in memory.
+type BatchMaker struct {
+	tx     *Tx
+	number uint32
+	name   string
+	files  []BatchFile // of a block that is not full
+	count  int
+	maker  *locality.Maker
+	set    locality.Settings
+}
+
+// MakeBatch begins a batch: all of its files are to be added, then its jobs.
+func (tx *Tx) MakeBatch(name string, s locality.Settings) (*BatchMaker, error) {
+	if !index.ValidNodeName(name) {
+		return nil, fmt.Errorf("%w batch name %q: at most 255 printable characters, without blanks, commas, quotes and ()+:=*?\\$;&|<>#", ErrInvalid, name)
+	}
+	row, err := tx.get(tableBatches, []byte(name))
+	if err != nil {
+		return nil, err
+	}
+	if row != nil {
+		return nil, &Conflict{"batch " + name, ErrExists.Error()}
+	}
+	m := &BatchMaker{tx: tx, name: name, set: s}
+	return m, tx.eachBatch(func(b *batchRow) error {
+		m.number = max(m.number, b.number+1)
+		return nil
+	})
+}
+
+// AddFile adds the next file.
+func (m *BatchMaker) AddFile(f BatchFile) error {
+	if f.Size < 0 {
+		return fmt.Errorf("%w size %d of file %q: less than 0", ErrInvalid, f.Size, f.Name)
+	}
+	m.files = append(m.files, f)
+	if m.count++; m.count > locality.MaxFiles {
+		return fmt.Errorf("%w: more than %d files", ErrInvalid, locality.MaxFiles)
+	}
+	if len(m.files) == batchFileBlock {
+		return m.keepFiles()
+	}
+	return nil
+}
+
+func (m *BatchMaker) keepFiles() error {
+	if len(m.files) == 0 {
+		return nil
+	}
+	key := batchBlockKey(m.number, (m.count-1)/batchFileBlock)
+	err := m.tx.put(tableBatchFiles, key, encodeBatchFiles(m.files))
+	m.files = m.files[:0]
+	return err
+}
+
+// AddJob adds the next job; no file can come after it.
+func (m *BatchMaker) AddJob(j locality.Job) error {
+	if m.maker == nil {
+		if err := m.keepFiles(); err != nil {
+			return err
+		}
+		var err error
+		if m.maker, err = locality.NewMaker(m.name, m.set, m.count, m.keep); err != nil {
+			return batchError(m.name, err)
+		}
+	}
+	return batchError("", m.maker.Add(j))
+}
+
+func (m *BatchMaker) keep(b *locality.JobBlock) error {
+	return m.tx.put(tableBatchJobs, batchBlockKey(m.number, b.First/locality.BlockJobs), encodeBatchJobs(b))
+}
+
+// Finish makes the batch of what was added.
+func (m *BatchMaker) Finish() (*Batch, error) {
+	if m.maker == nil {
+		return nil, fmt.Errorf("%w batch %s: it has no jobs", ErrInvalid, m.name)
+	}
+	b, err := m.maker.Finish(newBatchRows(m.tx, m.number), m.tx.now)
+	if err != nil {
+		return nil, batchError(m.name, err)
+	}
+	row := &batchRow{number: m.number, Batch: *b}
+	if err := m.tx.putBatch(row); err != nil {
+		return nil, err
+	}
+	return &Batch{Batch: row.Batch}, nil
+}

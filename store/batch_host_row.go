@@ -1,0 +1,95 @@
+package store
+
+import (
+	"encoding/binary"
+
+	"github.com/placectl/placectl/locality"
+)
+
+const (
+	hostVersion      = 1
+	batchHostVersion = 1
+)
+
+func encodeHost(h *locality.Host) []byte {
+	e := encoder{}
+	e.byte(hostVersion)
+	e.string(h.Name)
+	e.string(h.User)
+	e.float(h.Earned)
+	e.float(h.Spent)
+	e.int(h.Seen)
+	return e.b
+}
+
+func decodeHost(key, row []byte) (*locality.Host, error) {
+	d := decoder{b: row}
+	d.byte()
+	h := &locality.Host{Name: d.string(), User: d.string(), Earned: d.float(), Spent: d.float(), Seen: d.int()}
+	if len(key) == 4 {
+		h.Number = binary.BigEndian.Uint32(key)
+	} else {
+		d.bad = true
+	}
+	return h, d.done(tableHosts, key)
+}
+
+func encodeMember(m *locality.Member) []byte {
+	e := encoder{}
+	e.byte(batchHostVersion)
+	flags := byte(m.Side) << 2
+	if m.Placed {
+		flags |= 1
+	}
+	if m.Measured {
+		flags |= 2
+	}
+	e.byte(flags)
+	e.uint(uint64(m.At))
+	e.uint(uint64(m.Jobs))
+	for _, t := range memberTimes(m) {
+		e.int(*t)
+	}
+	e.uint(uint64(len(m.Held)))
+	last := 0
+	for _, s := range m.Held {
+		e.uint(uint64(s.A - last))
+		e.uint(uint64(s.B - s.A))
+		last = s.B
+	}
+	e.uint(uint64(len(m.Live)))
+	for _, slot := range m.Live {
+		e.uint(uint64(slot))
+	}
+	return e.b
+}
+
+func memberTimes(m *locality.Member) []*int64 {
+	return []*int64{&m.Rate, &m.Joined, &m.Moved, &m.Busy, &m.Idle, &m.Seen}
+}
+
+func decodeMember(key, row []byte) (*locality.Member, error) {
+	d := decoder{b: row}
+	d.byte()
+	flags := d.byte()
+	m := &locality.Member{Placed: flags&1 != 0, Measured: flags&2 != 0, Side: locality.Side(flags >> 2 & 1), At: int(d.uint()), Jobs: int(d.uint())}
+	for _, t := range memberTimes(m) {
+		*t = d.int()
+	}
+	last := 0
+	for range d.count() {
+		s := locality.Span{A: last + int(d.uint())}
+		s.B = s.A + int(d.uint())
+		last = s.B
+		m.Held = append(m.Held, s)
+	}
+	for range d.count() {
+		m.Live = append(m.Live, int(d.uint()))
+	}
+	if len(key) == 8 {
+		m.Host = binary.BigEndian.Uint32(key[4:])
+	} else {
+		d.bad = true
+	}
+	return m, d.done(tableBatchHosts, key)
+}

@@ -1,0 +1,63 @@
+package store
+
+import (
+	"github.com/placectl/placectl/locality"
+)
+
+// EachBatchRange goes through the ranges of a batch in the order of slots.
+func (tx *Tx) EachBatchRange(name string, fn func(*locality.Cursor) error) error {
+	b, err := tx.batch(name)
+	if err != nil {
+		return err
+	}
+	return tx.each(tableBatchRanges, key32(b.number), func(key, row []byte) (bool, error) {
+		c, err := decodeRange(key, row)
+		if err != nil {
+			return false, err
+		}
+		return true, fn(c)
+	})
+}
+
+// EachBatchHost goes through the hosts of a batch by number.
+func (tx *Tx) EachBatchHost(name string, fn func(*locality.Host, *locality.Member) error) error {
+	b, err := tx.batch(name)
+	if err != nil {
+		return err
+	}
+	return newBatchRows(tx, b.number).EachMember(func(m *locality.Member) error {
+		h, err := tx.host(m.Host)
+		if err != nil {
+			return err
+		}
+		return fn(h, m)
+	})
+}
+
+// EachBatchJob goes through the jobs of a batch in order, with what became of each.
+func (tx *Tx) EachBatchJob(name string, fn func(number int, j *locality.Job, t *locality.Task) error) error {
+	b, err := tx.batch(name)
+	if err != nil {
+		return err
+	}
+	rows := newBatchRows(tx, b.number)
+	for number := range b.Jobs {
+		block, at := number/locality.BlockJobs, number%locality.BlockJobs
+		jobs, err := rows.Jobs(block)
+		if err != nil {
+			return err
+		}
+		tasks, err := rows.Tasks(block)
+		if err != nil {
+			return err
+		}
+		task := &locality.Task{}
+		if at < len(tasks.Tasks) {
+			task = &tasks.Tasks[at]
+		}
+		if err := fn(number, &jobs.Jobs[at], task); err != nil {
+			return err
+		}
+	}
+	return nil
+}

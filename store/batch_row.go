@@ -1,0 +1,106 @@
+package store
+
+import (
+	"fmt"
+
+	"github.com/placectl/placectl/locality"
+)
+
+// BatchFile is a file of a batch.
+type BatchFile struct {
+	Name string
+	Size int64 // bytes
+}
+
+// batchRow is a batch's row: its number, which keys its other rows, and what
+// package locality keeps of it.
+type batchRow struct {
+	number uint32
+	bytes  int64 // of all files that were sent
+	locality.Batch
+}
+
+const (
+	batchVersion      = 1
+	batchFilesVersion = 1
+	// batchFileBlock is how many files share a row. On disk; must not change.
+	batchFileBlock = 128
+)
+
+func encodeBatch(b *batchRow) []byte {
+	e := encoder{}
+	e.byte(batchVersion)
+	e.fixed32(b.number)
+	e.string(b.Settings.Policy)
+	flags := byte(0)
+	if b.Layered {
+		flags = 1
+	}
+	e.byte(flags)
+	for _, n := range batchInts(b) {
+		e.int(*n)
+	}
+	for _, n := range b.Rates {
+		e.uint(uint64(n))
+	}
+	for _, n := range batchCounts(b) {
+		e.uint(uint64(*n))
+	}
+	return e.b
+}
+
+func batchInts(b *batchRow) []*int64 {
+	return []*int64{&b.bytes, &b.Total, &b.Created, &b.Ended, &b.Remaining, &b.Waiting, &b.Rate, &b.Settings.Lease, &b.Settings.Away}
+}
+
+func batchCounts(b *batchRow) []*int {
+	s := &b.Settings
+	return []*int{&s.Team, &s.Hosts, &s.Cushion, &s.LeastJobs, &s.MaxErrors, &s.Keep, &b.Files, &b.Used, &b.Bound, &b.Jobs, &b.Layers,
+		&b.Active, &b.Done, &b.Failed, &b.Transfers, &b.Moves}
+}
+
+func decodeBatch(key, row []byte) (*batchRow, error) {
+	d := decoder{b: row}
+	d.byte()
+	b := &batchRow{number: d.fixed32()}
+	b.Name = string(key)
+	b.Settings.Policy = d.string()
+	b.Layered = d.byte()&1 != 0
+	for _, n := range batchInts(b) {
+		*n = d.int()
+	}
+	for i := range b.Rates {
+		b.Rates[i] = uint32(d.uint())
+	}
+	for _, n := range batchCounts(b) {
+		*n = int(d.uint())
+	}
+	if err := d.done(tableBatches, key); err != nil {
+		return nil, err
+	}
+	if b.Jobs < 1 || b.Layers < 1 || b.Layers > locality.MaxQuorum {
+		return nil, fmt.Errorf("%w: batch %q has %d jobs in %d layers", ErrDamaged, key, b.Jobs, b.Layers)
+	}
+	return b, nil
+}
+
+func encodeBatchFiles(files []BatchFile) []byte {
+	e := encoder{}
+	e.byte(batchFilesVersion)
+	e.uint(uint64(len(files)))
+	for _, f := range files {
+		e.string(f.Name)
+		e.int(f.Size)
+	}
+	return e.b
+}
+
+func decodeBatchFiles(key, row []byte) ([]BatchFile, error) {
+	d := decoder{b: row}
+	d.byte()
+	files := make([]BatchFile, d.count())
+	for i := range files {
+		files[i] = BatchFile{d.string(), d.int()}
+	}
+	return files, d.done(tableBatchFiles, key)
+}

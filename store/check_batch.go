@@ -1,0 +1,140 @@
+package store
+
+import (
+	"strings"
+
+	"github.com/placectl/placectl/locality"
+)
+
+// batches derives the tables of the batches and verifies every invariant of them.
+func (d *derived) batches() error {
+	if err := d.hosts(); err != nil {
+		return err
+	}
+	numbers := make(map[uint32]string)
+	return d.tx.eachBatch(func(b *batchRow) error {
+		if other, ok := numbers[b.number]; ok {
+			d.contradict("the batches %s and %s have one number, %d", other, b.Name, b.number)
+			return nil
+		}
+		numbers[b.number] = b.Name
+		return d.batch(b)
+	})
+}
+
+func (d *derived) hosts() error {
+	return d.tx.eachIn(tableHosts, nil, func(key, row []byte) (bool, error) {
+		h, err := decodeHost(key, row)
+		if err != nil {
+			return false, err
+		}
+		if _, ok := d.rows[tableHostNames][h.Name]; ok {
+			d.contradict("two hosts are called %s", h.Name)
+		}
+		d.rows[tableHostNames][h.Name] = hostNameRow(h.Number)
+		return true, nil
+	})
+}
+
+func (d *derived) batch(b *batchRow) error {
+	rows := &derivedRows{batchRows: newBatchRows(d.tx, b.number), d: d, number: b.number}
+	if err := rows.derive(&b.Batch); err != nil {
+		d.contradict("batch %s: %v", b.Name, err)
+		return nil
+	}
+	op, err := locality.Begin(rows, &b.Batch, d.tx.now)
+	if err == nil {
+		err = op.Check(func(format string, args ...any) {
+			d.contradict("batch "+strings.ReplaceAll(b.Name, "%", "%%")+": "+format, args...)
+		})
+	}
+	if err != nil {
+		d.contradict("batch %s: %v", b.Name, err)
+	}
+	return nil
+}
+
+// derivedRows are the rows of a batch as they should be: what is derived is taken
+// from what was just recomputed.
+type derivedRows struct {
+	*batchRows
+	d      *derived
+	number uint32
+	backs  map[int]bool
+	dues   []locality.Due
+}
+
+// derive recomputes the three derived tables of a batch.
+func (r *derivedRows) derive(b *locality.Batch) error {
+	r.backs = make(map[int]bool)
+	err := r.tx.each(tableBatchRanges, key32(r.number), func(key, row []byte) (bool, error) {
+		c, err := decodeRange(key, row)
+		if err == nil && c.Waiting() > 0 {
+			r.d.rows[tableBatchLongest][string(longestKey(r.number, c))] = []byte{1}
+		}
+		return true, err
+	})
+	if err != nil {
+		return err
+	}
+	if err := r.EachMember(func(m *locality.Member) error {
+		if m.Idle > 0 {
+			r.due(locality.Due{At: m.Idle, Host: m.Host, Slot: -1})
+		}
+		return nil
+	}); err != nil {
+		return err
+	}
+	return r.tx.each(tableBatchTasks, key32(r.number), func(key, row []byte) (bool, error) {
+		block, err := decodeBatchTasks(key, row)
+		if err != nil {
+			return false, err
+		}
+		for i := range block.Tasks {
+			r.task(b, block.First+i, &block.Tasks[i])
+		}
+		return true, nil
+	})
+}
+
+func (r *derivedRows) task(b *locality.Batch, job int, t *locality.Task) {
+	for layer, s := range t.Slots {
+		if slot := b.Slot(job, layer); s == locality.Unsent {
+			r.backs[slot] = true
+			r.d.rows[tableBatchBacks][string(rangeKey(r.number, slot))] = []byte{1}
+		}
+	}
+	for _, x := range t.Instances {
+		if x.State == locality.Live {
+			r.due(locality.Due{At: x.Until, Host: x.Host, Slot: b.Slot(job, x.Layer)})
+		}
+	}
+}
+
+func (r *derivedRows) due(due locality.Due) {
+	r.dues = append(r.dues, due)
+	r.d.rows[tableBatchDues][string(dueKey(r.number, due))] = []byte{1}
+}
+
+// EachBack gives the slots that wait, as the jobs say.
+func (r *derivedRows) EachBack(first, last int, fn func(int) (bool, error)) error {
+	for slot := first; slot <= last; slot++ {
+		if r.backs[slot] {
+			if more, err := fn(slot); err != nil || !more {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// EachDue gives what is due, as the jobs and hosts say.
+func (r *derivedRows) EachDue(_ int64, fn func(locality.Due) (bool, error)) error {
+	locality.SortDues(r.dues)
+	for _, due := range r.dues {
+		if more, err := fn(due); err != nil || !more {
+			return err
+		}
+	}
+	return nil
+}

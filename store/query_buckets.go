@@ -1,0 +1,164 @@
+package store
+
+import (
+	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/query"
+)
+
+// bucketCount is a bucket with its nodes at an instant.
+type bucketCount struct {
+	*index.Bucket
+	signature         string
+	free, later, busy int64
+}
+
+func bucketsTable(c *queryCatalog, at int64) (query.Table, error) {
+	table, err := nodesTable(c, at)
+	if err != nil {
+		return nil, err
+	}
+	t := table.(*nodes)
+	return &listTable[bucketCount]{[]getter[bucketCount]{
+		intColumn("bucket", "its number", func(b *bucketCount) int64 { return int64(b.ID) }),
+		textColumn("signature", "what its nodes have in common", func(b *bucketCount) string { return b.signature }),
+		textColumn("queue", "the queue that owns them", func(b *bucketCount) string { return b.Queue }),
+		intColumn("priority", "of its nodes", func(b *bucketCount) int64 { return int64(b.Priority) }),
+		intColumn("total", "how many nodes are up", func(b *bucketCount) int64 { return b.free + b.later + b.busy }),
+		intColumn("free", "nothing on them, nothing planned", func(b *bucketCount) int64 { return b.free }),
+		intColumn("later", "nothing on them, something planned", func(b *bucketCount) int64 { return b.later }),
+		intColumn("busy", "something on them", func(b *bucketCount) int64 { return b.busy }),
+	}, func(add func(bucketCount)) error {
+		for _, b := range t.ix.Buckets() {
+			row := bucketCount{Bucket: b, signature: t.ix.Describe(b), free: int64(b.Count[index.Free]), later: int64(b.Count[index.Later]), busy: int64(b.Count[index.Busy])}
+			if at != c.tx.now {
+				all, s := t.ix.Nodes(b, index.None), t.classes()
+				row.free, row.later, row.busy = int64(all.AndCardinality(s.free)), int64(all.AndCardinality(s.later)), int64(all.AndCardinality(s.busy))
+			}
+			if row.free+row.later+row.busy > 0 {
+				add(row)
+			}
+		}
+		return t.ix.Err()
+	}}, nil
+}
+
+// setRow is a placement set of a queue.
+type setRow struct {
+	PlacementSet
+	queue string
+}
+
+func setsTable(c *queryCatalog, _ int64) (query.Table, error) {
+	return &listTable[setRow]{[]getter[setRow]{
+		textColumn("queue", "whose nodes; NULL: nobody's", func(s *setRow) string { return s.queue }),
+		textColumn("name", "key=value", func(s *setRow) string { return s.Name }),
+		textColumn("value", "of the group key", func(s *setRow) string { return s.Value }),
+		intColumn("total", "nodes, those not up counted", func(s *setRow) int64 { return int64(s.Total) }),
+		intColumn("free", "of those", func(s *setRow) int64 { return int64(s.Free) }),
+		intColumn("ncpus", "of all", func(s *setRow) int64 { return s.TotalCPUs }),
+		intColumn("ncpus_free", "of those that are free", func(s *setRow) int64 { return s.FreeCPUs }),
+	}, func(add func(setRow)) error {
+		queues, err := c.tx.Queues()
+		if err != nil {
+			return err
+		}
+		for _, q := range append([]Queue{{}}, queues...) {
+			sets, err := c.tx.PlacementSets(q.Name, nil)
+			if err != nil {
+				return err
+			}
+			for _, s := range sets {
+				add(setRow{s, q.Name})
+			}
+		}
+		return nil
+	}}, nil
+}
+
+func resourcesTable(c *queryCatalog, _ int64) (query.Table, error) {
+	return &listTable[index.Def]{[]getter[index.Def]{
+		textColumn("name", "as declared", func(d *index.Def) string { return d.Name }),
+		textColumn("type", "long, size, float, boolean, string or string_array", func(d *index.Def) string { return d.Type.String() }),
+		boolColumn("consumable", "jobs use it up", func(d *index.Def) bool { return d.Consumable }),
+		boolColumn("is_unique", "a value of its own for each node", func(d *index.Def) bool { return d.Unique }),
+		boolColumn("builtin", "every store has it", func(d *index.Def) bool { return d.Builtin }),
+	}, func(add func(index.Def)) error {
+		defs, err := c.tx.Resources()
+		if err != nil {
+			return err
+		}
+		for _, d := range defs.All() {
+			add(d)
+		}
+		return nil
+	}}, nil
+}
+
+// nodeResource is a node's value of a resource.
+type nodeResource struct {
+	node  string
+	def   index.Def
+	value index.Value
+}
+
+func nodeResourcesTable(c *queryCatalog, _ int64) (query.Table, error) {
+	return &listTable[nodeResource]{[]getter[nodeResource]{
+		textColumn("node", "its name", func(r *nodeResource) string { return r.node }),
+		textColumn("resource", "its name", func(r *nodeResource) string { return r.def.Name }),
+		textColumn("value", "as it is written in a select", func(r *nodeResource) string { return r.def.Format(r.value) }),
+		valueColumn("amount", "as a number, sizes in bytes", query.NumericAffinity, query.NoUnit, func(r *nodeResource) query.Value {
+			if !r.def.Type.Numeric() && r.def.Type != index.Boolean {
+				return query.Value{}
+			}
+			return resourceOf(r.def, r.value, true)
+		}),
+	}, func(add func(nodeResource)) error {
+		defs, err := c.tx.Resources()
+		if err != nil {
+			return err
+		}
+		return c.tx.EachNode(func(n *index.Node) error {
+			for _, a := range n.Res {
+				if def, ok := defs.Get(a.Res); ok {
+					add(nodeResource{n.Name, def, a.Value})
+				}
+			}
+			return nil
+		})
+	}}, nil
+}
+
+func queuesTable(c *queryCatalog, _ int64) (query.Table, error) {
+	ix, err := c.tx.Index()
+	if err != nil {
+		return nil, err
+	}
+	return &listTable[Queue]{[]getter[Queue]{
+		textColumn("name", "what it is called", func(q *Queue) string { return q.Name }),
+		textColumn("group_key", "instead of the store's", func(q *Queue) string { return joined(q.GroupKey) }),
+		textColumn("policy", "instead of the store's", func(q *Queue) string { return q.Policy }),
+		intColumn("nodes", "how many it owns", func(q *Queue) int64 { return int64(ix.CountNodes(q.Name)) }),
+	}, func(add func(Queue)) error {
+		queues, err := c.tx.Queues()
+		for _, q := range queues {
+			add(q)
+		}
+		return err
+	}}, nil
+}
+
+func configTable(c *queryCatalog, _ int64) (query.Table, error) {
+	return &listTable[Setting]{[]getter[Setting]{
+		textColumn("name", "the setting", func(s *Setting) string { return s.Name }),
+		textColumn("value", "as set, or the default", func(s *Setting) string { return s.Value }),
+		textColumn("default_value", "where nobody sets it", func(s *Setting) string { return s.Default }),
+		boolColumn("is_set", "somebody set it", func(s *Setting) bool { return s.Set }),
+		textColumn("meaning", "what it does", func(s *Setting) string { return s.Doc }),
+	}, func(add func(Setting)) error {
+		all, err := c.tx.AllSettings()
+		for _, s := range all {
+			add(s)
+		}
+		return err
+	}}, nil
+}

@@ -1,0 +1,168 @@
+package store
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/query"
+)
+
+// queryCatalog is what a query sees of a transaction. Tables are made when they are
+// asked for, and cost nothing until they are looked into.
+type queryCatalog struct {
+	tx *Tx
+	Reader
+	names  []string // of nodes, by number, as far as they were asked for
+	asked  int      // how many names were not known
+	nodes  *nodes   // as they are now
+	failed error    // the first error of what cannot return one
+}
+
+// queryTable is a table that queries know: what it is about, and how it is made for an
+// instant (that of the transaction, unless planned says it knows others).
+type queryTable struct {
+	name, doc string
+	planned   bool
+	make      func(c *queryCatalog, at int64) (query.Table, error)
+}
+
+// queryTables lists the tables in the order in which sys_tables shows them.
+func queryTables() []queryTable {
+	return []queryTable{
+		{"nodes", "one row a node: what it is, has and does", true, nodesTable},
+		{"resources", "the resources that the store knows", false, resourcesTable},
+		{"node_resources", "one row for each value that a node has of a resource", false, nodeResourcesTable},
+		{"buckets", "nodes that are alike, with how many are free", true, bucketsTable},
+		{"placement_sets", "nodes that share a value of a group key", false, setsTable},
+		{"jobs", "what runs, is planned, waits, and has run", false, jobsTable},
+		{"chunks", "one row for each chunk of a job's select", false, chunksTable},
+		{"allocations", "one row for each node and chunk of a job that runs or is planned", true, allocationsTable},
+		{"reservations", "nodes that are kept for a time", false, reservationsTable},
+		{"queues", "the queues", false, queuesTable},
+		{"config", "the settings, with their defaults", false, configTable},
+		{"spans", "the calendar: one row for each stretch of time in which somebody has a node", false, spansTable},
+		{"sys_tables", "the tables there are", false, sysTables},
+		{"sys_columns", "the columns there are, with their units", false, sysColumns},
+		{"sys_indexes", "what is known of rows without looking at them", false, sysIndexes},
+	}
+}
+
+// Table finds a table.
+func (c *queryCatalog) Table(name string, at query.Value) (query.Table, error) {
+	all := queryTables()
+	i := slices.IndexFunc(all, func(t queryTable) bool { return t.name == name })
+	if i < 0 {
+		return nil, nil
+	}
+	when := c.tx.now
+	if !at.IsNull() {
+		if at.Kind() != query.Integer {
+			return nil, notAnInstant(at)
+		}
+		when = at.Int64()
+		switch {
+		case !all[i].planned:
+			return nil, &Conflict{"table " + name, "AT is for nodes, buckets and allocations: nothing else is planned"}
+		case when < c.tx.now:
+			return nil, &Conflict{"table " + name, "AT " + stamp(when) + " is past: only the present and the planned future are known"}
+		}
+	}
+	return all[i].make(c, when)
+}
+
+// Names lists tables and table functions.
+func (c *queryCatalog) Names() []string {
+	var out []string
+	for _, t := range queryTables() {
+		out = append(out, t.name)
+	}
+	for _, f := range queryFunctions() {
+		out = append(out, f.name+"(")
+	}
+	return out
+}
+
+// Literal reads a text as a number of a unit.
+func (c *queryCatalog) Literal(u query.Unit, text string) (query.Value, error) {
+	var n int64
+	var err error
+	switch text = strings.TrimSpace(text); u {
+	case query.Time:
+		n, err = c.Time(text)
+	case query.Duration:
+		n, err = c.Duration(text)
+	case query.Bytes:
+		if n, err = index.ParseSizeLoose(text); err == nil {
+			return sizeValue(n), nil
+		}
+	}
+	return query.Int(n), err
+}
+
+// QueryTables describes the tables of queries, for help and completion: by name, with
+// their columns.
+func (tx *Tx) QueryTables() (names []string, columns map[string][]query.Column, err error) {
+	c := tx.catalog(nil)
+	columns = make(map[string][]query.Column)
+	for _, t := range queryTables() {
+		table, err := t.make(c, tx.now)
+		if err != nil {
+			return nil, nil, err
+		}
+		names, columns[t.name] = append(names, t.name), table.Columns()
+	}
+	return names, columns, nil
+}
+
+// nodeName is a node's name. When many are asked for all are read at once.
+func (c *queryCatalog) nodeName(number uint32) string {
+	if int(number) < len(c.names) && c.names[number] != "" {
+		return c.names[number]
+	}
+	if c.names == nil {
+		c.names = make([]string, c.tx.state.nextNode)
+	}
+	if c.asked++; c.asked == manyNames {
+		c.readNames()
+		return c.nodeName(number)
+	}
+	name, err := c.tx.nodeName(number)
+	c.fail(err)
+	if int(number) < len(c.names) {
+		c.names[number] = name
+	}
+	return name
+}
+
+// manyNames is after how many names the table of nodes is read as a whole.
+const manyNames = 256
+
+func (c *queryCatalog) readNames() {
+	c.fail(c.tx.each(tableNodes, nil, func(key, row []byte) (bool, error) {
+		if len(key) != 4 || len(row) < nodeHeadSize {
+			return true, nil // found when it is looked at
+		}
+		number := uint32(key[0])<<24 | uint32(key[1])<<16 | uint32(key[2])<<8 | uint32(key[3])
+		d := decoder{b: row[nodeHeadSize:]}
+		if name := d.string(); int(number) < len(c.names) {
+			c.names[number] = name
+		}
+		return true, nil
+	}))
+}
+
+// nodeNames are names folded, NULL for none.
+func (c *queryCatalog) nodeNames(numbers []uint32) query.Value {
+	names := make([]string, len(numbers))
+	for i, n := range numbers {
+		names[i] = c.nodeName(n)
+	}
+	return query.TextOrNull(index.FoldNodeList(names))
+}
+
+func (c *queryCatalog) fail(err error) {
+	if err != nil && c.failed == nil {
+		c.failed = err
+	}
+}

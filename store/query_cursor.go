@@ -1,0 +1,108 @@
+package store
+
+import (
+	"bytes"
+	"maps"
+	"slices"
+
+	"go.etcd.io/bbolt"
+)
+
+// rowCursor goes through the rows of a table of the file by key, the patched ones in
+// place of the file's, and leaps where it is told to.
+type rowCursor struct {
+	tx      *Tx
+	table   table
+	cursor  *bbolt.Cursor
+	k, v    []byte // where the file's cursor stands
+	begun   bool
+	patched []string // keys of the patch from here on
+	key     []byte
+	payload []byte
+	err     error
+}
+
+func (tx *Tx) rowCursor(t table) *rowCursor {
+	c := &rowCursor{tx: tx, table: t}
+	if b := tx.tab(t); b != nil {
+		c.cursor = b.Cursor()
+	}
+	if tx.patch != nil {
+		c.patched = slices.Sorted(maps.Keys(tx.patch[t]))
+	}
+	return c
+}
+
+// next goes to the next row.
+func (c *rowCursor) next() bool {
+	if c.cursor == nil || c.err != nil {
+		return false
+	}
+	if !c.begun {
+		c.begun = true
+		c.k, c.v = c.cursor.First()
+	}
+	return c.settle()
+}
+
+// settle takes the row at hand, of the file or of the patch, and steps past it.
+func (c *rowCursor) settle() bool {
+	for c.k != nil || len(c.patched) > 0 {
+		row := c.v
+		if len(c.patched) > 0 && (c.k == nil || c.patched[0] <= string(c.k)) {
+			c.key, row = []byte(c.patched[0]), c.tx.patch[c.table][c.patched[0]]
+			c.patched = c.patched[1:]
+			if bytes.Equal(c.key, c.k) {
+				c.k, c.v = c.cursor.Next()
+			}
+		} else {
+			c.key = c.k
+			c.k, c.v = c.cursor.Next()
+		}
+		if row == nil {
+			continue
+		}
+		c.payload, c.err = unseal(c.table, c.key, row)
+		return c.err == nil
+	}
+	return false
+}
+
+// seek goes to the row of a key, or the first one behind it. Keys are asked for in
+// ascending order.
+func (c *rowCursor) seek(key []byte) bool {
+	if c.cursor == nil || c.err != nil {
+		return false
+	}
+	if !c.begun {
+		c.begun = true
+		c.k, c.v = c.cursor.Seek(key)
+	}
+	for i := 0; i < nearby && c.k != nil && bytes.Compare(c.k, key) < 0; i++ {
+		c.k, c.v = c.cursor.Next()
+	}
+	if c.k != nil && bytes.Compare(c.k, key) < 0 {
+		c.k, c.v = c.cursor.Seek(key)
+	}
+	for len(c.patched) > 0 && c.patched[0] < string(key) {
+		c.patched = c.patched[1:]
+	}
+	return c.settle()
+}
+
+// word reads a text, the same one for equal bytes.
+func (c *queryCatalog) word(b []byte) string {
+	r := &c.tx.loaded.reader
+	if s, ok := r.words[string(b)]; ok {
+		return s
+	}
+	if len(r.words) > 1<<16 {
+		return string(b)
+	}
+	if r.words == nil {
+		r.words = make(map[string]string)
+	}
+	s := string(b)
+	r.words[s] = s
+	return s
+}

@@ -1,0 +1,246 @@
+package store
+
+import (
+	"encoding/binary"
+	"fmt"
+	"iter"
+	"math"
+	"strings"
+
+	"github.com/RoaringBitmap/roaring/v2"
+	"github.com/placectl/placectl/query"
+)
+
+// jobs is the table of jobs. It knows their states without looking at them.
+type jobs struct {
+	c       *queryCatalog
+	columns []getter[jobCursor]
+}
+
+func jobsTable(c *queryCatalog, _ int64) (query.Table, error) {
+	text := func(name, doc string, get func(*Job) string) getter[jobCursor] {
+		return textColumn(name, doc, func(r *jobCursor) string { return get(r.job()) })
+	}
+	return &jobs{c, []getter[jobCursor]{
+		intColumn("job", "its number", func(r *jobCursor) int64 { return int64(r.id) }),
+		text("name", "what it is called", func(j *Job) string { return j.Name }),
+		text("user", "for whom", func(j *Job) string { return j.User }),
+		text("account", "on whose account", func(j *Job) string { return j.Account }),
+		text("queue", "in which queue", func(j *Job) string { return j.Queue }),
+		text("class", "in which class", func(j *Job) string { return j.Class }),
+		valueColumn("state", "held, queued, reserved (planned), running, finished, failed or cancelled", query.TextAffinity, query.NoUnit,
+			func(r *jobCursor) query.Value { return query.String(JobState(r.row[1]).String()) }),
+		intColumn("priority", "higher goes first", func(*jobCursor) int64 { return 0 }),
+		text("select", "what it asked for", func(j *Job) string { return j.Select }),
+		text("place", "how", func(j *Job) string { return j.Place }),
+		valueColumn("walltime", "for how long", query.IntegerAffinity, query.Duration, func(r *jobCursor) query.Value { return query.Int(r.times()[0]) }),
+		timeColumn("submit", "when it came", func(r *jobCursor) int64 { return r.times()[1] }),
+		timeColumn("begin", "not before", func(*jobCursor) int64 { return 0 }),
+		timeColumn("start", "when it began, or is to", func(r *jobCursor) int64 { return r.times()[2] }),
+		timeColumn("end", "when it ended, or is expected to", func(r *jobCursor) int64 { return r.times()[3] }),
+		valueColumn("nodes", "folded", query.TextAffinity, query.Nodes, func(r *jobCursor) query.Value { return r.t.c.nodeNames(r.job().AllNodes()) }),
+		text("reservation", "the one it insists on", func(j *Job) string { return j.Reservation }),
+		text("reason", "why it is where it is", func(j *Job) string { return j.Reason }),
+	}}, nil
+}
+
+func (t *jobs) Columns() []query.Column {
+	out := columnsOf(t.columns)
+	for i := range out {
+		out[i].NotNull = out[i].NotNull || out[i].Name == "state"
+	}
+	return out
+}
+
+// inState is the jobs of a state.
+func (t *jobs) inState(s JobState) *roaring.Bitmap {
+	out := roaring.New()
+	t.c.fail(t.c.tx.each(tableJobStates, []byte{byte(s)}, func(key, _ []byte) (bool, error) {
+		if len(key) != 9 {
+			return false, fmt.Errorf("%w: job state %x", ErrDamaged, key)
+		}
+		out.Add(uint32(binary.BigEndian.Uint64(key[1:])))
+		return true, nil
+	}))
+	return out
+}
+
+// Size is how many jobs there have been.
+func (t *jobs) Size() int { return int(t.c.tx.state.nextJob) }
+
+// All is every job, by number.
+func (t *jobs) All() *roaring.Bitmap {
+	all := roaring.New()
+	for s := JobHeld; s <= JobCancelled; s++ {
+		all.Or(t.inState(s))
+	}
+	return all
+}
+
+// Split splits by state.
+func (t *jobs) Split(columns []int) (iter.Seq2[query.Row, *roaring.Bitmap], bool) {
+	for _, i := range columns {
+		if t.columns[i].Name != "state" {
+			return nil, false
+		}
+	}
+	if t.c.tx.state.nextJob > math.MaxUint32 {
+		return nil, false
+	}
+	return func(yield func(query.Row, *roaring.Bitmap) bool) {
+		row := &jobCursor{t: t, row: make([]byte, 2)}
+		for s := JobHeld; s <= JobCancelled; s++ {
+			row.row[1] = byte(s)
+			if rows := t.inState(s); !rows.IsEmpty() && !yield(row, rows) {
+				return
+			}
+		}
+	}, true
+}
+
+// Find finds a job by number.
+func (t *jobs) Find(f query.Find) (*roaring.Bitmap, bool) {
+	if t.columns[f.Column].Name != "job" || f.Op != query.FindEqual || t.c.tx.state.nextJob > math.MaxUint32 {
+		return nil, false
+	}
+	out := roaring.New()
+	if n := f.Value.Int64(); f.Value.Kind() == query.Integer && n > 0 && uint64(n) < t.c.tx.state.nextJob {
+		row, err := t.c.tx.get(tableJobs, key64(uint64(n)))
+		if t.c.fail(err); row != nil {
+			out.Add(uint32(n))
+		}
+	}
+	return out, true
+}
+
+// Lookup finds a job by number.
+func (t *jobs) Lookup(column int, v query.Value) (query.Cursor, bool) {
+	if t.columns[column].Name != "job" || t.c.tx.state.nextJob > math.MaxUint32 {
+		return nil, false
+	}
+	rows := roaring.New()
+	if !v.IsNull() {
+		rows, _ = t.Find(query.Find{Column: column, Value: v})
+	}
+	return t.Scan(rows), true
+}
+
+// Scan goes through jobs by number.
+func (t *jobs) Scan(rows *roaring.Bitmap) query.Cursor {
+	c := &jobCursor{t: t, rows: t.c.tx.rowCursor(tableJobs)}
+	if rows != nil {
+		c.only = rows.Iterator()
+	}
+	return c
+}
+
+// jobCursor goes through jobs; a row is decoded when more than its head is asked for.
+type jobCursor struct {
+	t    *jobs
+	rows *rowCursor
+	only roaring.IntPeekable
+	id   uint64
+	row  []byte
+	err  error
+
+	timed   bool
+	instant [4]int64 // walltime, submit, start, end
+	whole   *Job
+}
+
+func (r *jobCursor) Next() bool {
+	if r.err != nil {
+		return false
+	}
+	if r.only == nil {
+		if !r.rows.next() {
+			return false
+		}
+	} else {
+		if !r.only.HasNext() {
+			return false
+		}
+		id := r.only.Next()
+		if key := key64(uint64(id)); !r.rows.seek(key) || string(r.rows.key) != string(key) {
+			if r.err = r.rows.err; r.err == nil {
+				r.err = fmt.Errorf("%w: job %d has no row", ErrDamaged, id)
+			}
+			return false
+		}
+	}
+	if r.row = r.rows.payload; len(r.row) < 2 || len(r.rows.key) != 8 {
+		r.err = fmt.Errorf("%w: job row %x is short", ErrDamaged, r.rows.key)
+		return false
+	}
+	r.id = binary.BigEndian.Uint64(r.rows.key)
+	r.timed, r.whole = false, nil
+	return true
+}
+
+func (r *jobCursor) Err() error {
+	if r.err != nil {
+		return r.err
+	}
+	return r.rows.err
+}
+
+func (r *jobCursor) Column(i int) query.Value { return r.t.columns[i].get(r) }
+
+func (r *jobCursor) times() *[4]int64 {
+	if !r.timed {
+		r.timed = true
+		d := decoder{b: r.row[2:]}
+		for i := range r.instant {
+			r.instant[i] = d.int()
+		}
+	}
+	return &r.instant
+}
+
+func (r *jobCursor) job() *Job {
+	if r.whole == nil {
+		j, err := decodeJob(r.rows.key, r.row)
+		if r.whole = j; err != nil && r.err == nil {
+			r.err = err
+		}
+	}
+	return r.whole
+}
+
+// chunkRow is a chunk of a job.
+type chunkRow struct {
+	job   *Job
+	chunk int
+}
+
+func chunksTable(c *queryCatalog, _ int64) (query.Table, error) {
+	return &listTable[chunkRow]{[]getter[chunkRow]{
+		intColumn("job", "its number", func(r *chunkRow) int64 { return int64(r.job.ID) }),
+		intColumn("chunk", "from 0 on, in the order of the select", func(r *chunkRow) int64 { return int64(r.chunk) }),
+		intColumn("count", "how many of it are asked for", func(r *chunkRow) int64 { return int64(r.job.Chunks[r.chunk].Count) }),
+		textColumn("asks", "of each node", func(r *chunkRow) string { return asks(r.job, r.chunk) }),
+		valueColumn("nodes", "folded", query.TextAffinity, query.Nodes, func(r *chunkRow) query.Value {
+			one := Job{Chunks: r.job.Chunks[r.chunk : r.chunk+1]}
+			return c.nodeNames(one.NodeNumbers())
+		}),
+	}, func(add func(chunkRow)) error {
+		return c.tx.EachJob(func(j *Job) error {
+			for i := range j.Chunks {
+				add(chunkRow{j, i})
+			}
+			return nil
+		})
+	}}, nil
+}
+
+// asks is a chunk of a job's select, without how many.
+func asks(j *Job, chunk int) string {
+	parts := strings.Split(j.Select, "+")
+	if len(parts) != len(j.Chunks) {
+		return ""
+	}
+	_, what, _ := strings.Cut(parts[chunk], ":")
+	return what
+}
+
+func joined(list []string) string { return strings.Join(list, ",") }

@@ -1,0 +1,89 @@
+package store
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/RoaringBitmap/roaring/v2"
+	"github.com/placectl/placectl/query"
+)
+
+// getter is a column, and how a row has it.
+type getter[T any] struct {
+	query.Column
+	get func(*T) query.Value
+}
+
+// Columns of each kind, in a word.
+
+func textColumn[T any](name, doc string, get func(*T) string) getter[T] {
+	return getter[T]{query.Column{Name: name, Type: query.TextAffinity, Doc: doc}, func(r *T) query.Value { return query.TextOrNull(get(r)) }}
+}
+
+func intColumn[T any](name, doc string, get func(*T) int64) getter[T] {
+	return getter[T]{query.Column{Name: name, Type: query.IntegerAffinity, NotNull: true, Doc: doc}, func(r *T) query.Value { return query.Int(get(r)) }}
+}
+
+func boolColumn[T any](name, doc string, get func(*T) bool) getter[T] {
+	return getter[T]{query.Column{Name: name, Type: query.IntegerAffinity, Unit: query.Truth, NotNull: true, Doc: doc}, func(r *T) query.Value { return query.Bool(get(r)) }}
+}
+
+// timeColumn is NULL for 0.
+func timeColumn[T any](name, doc string, get func(*T) int64) getter[T] {
+	return getter[T]{query.Column{Name: name, Type: query.IntegerAffinity, Unit: query.Time, Doc: doc}, func(r *T) query.Value { return timeValue(get(r)) }}
+}
+
+func valueColumn[T any](name, doc string, a query.Affinity, u query.Unit, get func(*T) query.Value) getter[T] {
+	return getter[T]{query.Column{Name: name, Type: a, Unit: u, Doc: doc}, get}
+}
+
+func timeValue(at int64) query.Value {
+	if at <= 0 || at == math.MaxInt64 {
+		return query.Value{}
+	}
+	return query.Int(at)
+}
+
+// sizeValue is kb as bytes.
+func sizeValue(kb int64) query.Value {
+	if kb > math.MaxInt64/1024 {
+		return query.Float(float64(kb) * 1024)
+	}
+	return query.Int(kb * 1024)
+}
+
+func notAnInstant(v query.Value) error { return fmt.Errorf("%s is not an instant", v.Literal()) }
+
+// listTable is a table that is small, or seldom asked for: its rows are gathered when
+// it is scanned.
+type listTable[T any] struct {
+	columns []getter[T]
+	gather  func(add func(T)) error
+}
+
+func (t *listTable[T]) Columns() []query.Column { return columnsOf(t.columns) }
+
+func columnsOf[T any](list []getter[T]) []query.Column {
+	out := make([]query.Column, len(list))
+	for i := range list {
+		out[i] = list[i].Column
+	}
+	return out
+}
+
+func (t *listTable[T]) Scan(*roaring.Bitmap) query.Cursor {
+	c := &listCursor[T]{columns: t.columns, at: -1}
+	c.err = t.gather(func(row T) { c.rows = append(c.rows, row) })
+	return c
+}
+
+type listCursor[T any] struct {
+	columns []getter[T]
+	rows    []T
+	at      int
+	err     error
+}
+
+func (c *listCursor[T]) Next() bool               { c.at++; return c.err == nil && c.at < len(c.rows) }
+func (c *listCursor[T]) Column(i int) query.Value { return c.columns[i].get(&c.rows[c.at]) }
+func (c *listCursor[T]) Err() error               { return c.err }

@@ -1,0 +1,426 @@
+package store
+
+import (
+	"encoding/binary"
+	"fmt"
+	"iter"
+	"math"
+
+	"github.com/RoaringBitmap/roaring/v2"
+	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/query"
+	"github.com/placectl/placectl/timeline"
+)
+
+// nodes is the table of nodes at an instant. What it knows without looking at rows
+// comes from the buckets: queue, priority and all of the signature are the same for
+// the nodes of one, and its bitmaps by class tell who is free.
+type nodes struct {
+	c       *queryCatalog
+	ix      *index.Index
+	at      int64
+	columns []nodeGetter
+	all     *roaring.Bitmap
+	class   *classes // of all nodes, made when a state is asked for
+}
+
+// nodeGetter is a column of nodes: from a row, and where it is the same for all nodes
+// of a bucket from that.
+type nodeGetter struct {
+	query.Column
+	get    func(*nodeCursor) query.Value
+	bucket func(*index.Bucket) query.Value // nil where a bucket does not tell
+	def    index.Def                       // of a resource
+}
+
+func nodesTable(c *queryCatalog, at int64) (query.Table, error) {
+	if c.nodes != nil && at == c.tx.now {
+		return c.nodes, nil
+	}
+	ix, err := c.tx.Index()
+	if err != nil {
+		return nil, err
+	}
+	t := &nodes{c: c, ix: ix, at: at, columns: nodeGetters()}
+	t.resources()
+	if at == c.tx.now {
+		c.nodes = t
+	}
+	return t, nil
+}
+
+func nodeGetters() []nodeGetter {
+	text := func(name, doc string, get func(*nodeCursor) query.Value) nodeGetter {
+		return nodeGetter{Column: query.Column{Name: name, Type: query.TextAffinity, Doc: doc}, get: get}
+	}
+	number := func(name, doc string, a query.Affinity, u query.Unit, get func(*nodeCursor) query.Value) nodeGetter {
+		return nodeGetter{Column: query.Column{Name: name, Type: a, Unit: u, NotNull: u != query.Time, Doc: doc}, get: get}
+	}
+	out := []nodeGetter{
+		text("name", "what it is called", func(r *nodeCursor) query.Value { return query.String(string(r.text(nodeNameField))) }),
+		number("number", "in declared order, never given out twice", query.IntegerAffinity, query.NoUnit, func(r *nodeCursor) query.Value { return query.Int(int64(r.number)) }),
+		text("queue", "the queue that owns it", func(r *nodeCursor) query.Value { return r.word(nodeQueueField) }),
+		number("priority", "higher is placed on first", query.IntegerAffinity, query.NoUnit, func(r *nodeCursor) query.Value { return query.Int(int64(int32(r.head(6)))) }),
+		text("state", "free, later (taken later), busy, down, offline or drained", (*nodeCursor).state),
+		text("reason", "why it is not up", func(r *nodeCursor) query.Value { return r.word(nodeReasonField) }),
+		number("speed", "relative; 0: not set", query.RealAffinity, query.NoUnit, func(r *nodeCursor) query.Value { return query.Float(r.measure(0)) }),
+		number("procspeed", "of one processor; 0: not set", query.RealAffinity, query.NoUnit, func(r *nodeCursor) query.Value { return query.Float(r.measure(1)) }),
+		number("load", "how many processors are busy, as measured", query.RealAffinity, query.NoUnit, func(r *nodeCursor) query.Value { return query.Float(r.measure(2)) }),
+		number("usage", "the part of the time that it was busy, as measured", query.RealAffinity, query.NoUnit, func(r *nodeCursor) query.Value { return query.Float(r.measure(3)) }),
+		text("access", "whose jobs may be on it together; NULL: nobody said", func(r *nodeCursor) query.Value { return r.word(nodeAccessField) }),
+		text("features", "its features, joined by commas; has(features, 'ssd') finds one", (*nodeCursor).features),
+		number("bucket", "the bucket it is in", query.IntegerAffinity, query.NoUnit, func(r *nodeCursor) query.Value { return query.Int(int64(r.head(2))) }),
+		number("jobs", "how many jobs run on it", query.IntegerAffinity, query.NoUnit, func(r *nodeCursor) query.Value { return query.Int(int64(r.occupancy().Jobs)) }),
+		number("free_until", "when it is next taken, for a node that is free", query.IntegerAffinity, query.Time, func(r *nodeCursor) query.Value { return timeValue(r.occupancy().FreeUntil) }),
+	}
+	out[0].NotNull, out[4].NotNull = true, true
+	for i := range out {
+		switch out[i].Name {
+		case "queue":
+			out[i].bucket = func(b *index.Bucket) query.Value { return query.TextOrNull(b.Queue) }
+		case "priority":
+			out[i].bucket = func(b *index.Bucket) query.Value { return query.Int(int64(b.Priority)) }
+		case "bucket":
+			out[i].bucket = func(b *index.Bucket) query.Value { return query.Int(int64(b.ID)) }
+		}
+	}
+	return out
+}
+
+// resources adds a column for each resource, then what is left of those that jobs use
+// up.
+func (t *nodes) resources() {
+	var free []nodeGetter
+	defs := t.ix.Defs()
+	for _, def := range defs.All() {
+		if def.Directive || def.ID == index.Feature {
+			continue
+		}
+		a, u := resourceType(def.Type)
+		g := nodeGetter{Column: query.Column{Name: def.Name, Type: a, Unit: u, NotNull: def.Type == index.Boolean, Doc: "resource: " + def.Type.String()}, def: def}
+		g.get = func(r *nodeCursor) query.Value { return r.resource(def) }
+		if t.ix.Signed(def.ID) {
+			g.bucket = func(b *index.Bucket) query.Value {
+				v, ok := b.Get(def.ID)
+				return resourceOf(def, v, ok)
+			}
+		}
+		t.columns = append(t.columns, g)
+		if _, clash := defs.Lookup(def.Name + "_free"); def.Consumable && !clash {
+			left := nodeGetter{Column: query.Column{Name: def.Name + "_free", Type: a, Unit: u, Doc: "how much of " + def.Name + " jobs could have"}}
+			left.get = func(r *nodeCursor) query.Value { return r.left(def) }
+			free = append(free, left)
+		}
+	}
+	t.columns = append(t.columns, free...)
+}
+
+// resourceType is what a resource's column holds.
+func resourceType(t index.Type) (query.Affinity, query.Unit) {
+	switch t {
+	case index.Long:
+		return query.IntegerAffinity, query.NoUnit
+	case index.Size:
+		return query.IntegerAffinity, query.Bytes
+	case index.Float:
+		return query.RealAffinity, query.NoUnit
+	case index.Boolean:
+		return query.IntegerAffinity, query.Truth
+	}
+	return query.TextAffinity, query.NoUnit
+}
+
+// resourceOf is a resource's value; a boolean that is not set is false.
+func resourceOf(def index.Def, v index.Value, ok bool) query.Value {
+	switch {
+	case def.Type == index.Boolean:
+		return query.Bool(ok && v.Num != 0)
+	case !ok:
+		return query.Value{}
+	case def.Type == index.Long:
+		return query.Int(v.Num)
+	case def.Type == index.Size:
+		return sizeValue(v.Num)
+	case def.Type == index.Float:
+		return query.Float(def.Units(v))
+	}
+	return query.String(v.Str)
+}
+
+// Columns describes the columns.
+func (t *nodes) Columns() []query.Column {
+	out := make([]query.Column, len(t.columns))
+	for i := range t.columns {
+		out[i] = t.columns[i].Column
+	}
+	return out
+}
+
+// Count is how many nodes there are.
+func (t *nodes) Count() int {
+	n := 0
+	for _, b := range t.ix.Buckets() {
+		n += int(b.Total)
+	}
+	return n
+}
+
+// All is every node, by number.
+func (t *nodes) All() *roaring.Bitmap {
+	if t.all == nil {
+		t.all = t.union(index.None)
+	}
+	return t.all
+}
+
+// union is the nodes of all buckets that are of a class.
+func (t *nodes) union(class index.Class) *roaring.Bitmap {
+	var parts []*roaring.Bitmap
+	for _, b := range t.ix.Buckets() {
+		parts = append(parts, t.ix.Nodes(b, class))
+	}
+	if len(parts) == 1 {
+		return parts[0]
+	}
+	return roaring.FastOr(parts...)
+}
+
+// Split splits by bucket, by state, or both; or by one word outside the signature.
+func (t *nodes) Split(columns []int) (iter.Seq2[query.Row, *roaring.Bitmap], bool) {
+	byBucket, byState := false, false
+	for _, i := range columns {
+		switch col := &t.columns[i]; {
+		case col.Name == "state":
+			byState = true
+		case col.bucket != nil:
+			byBucket = true
+		default:
+			return t.splitWords(columns)
+		}
+	}
+	return func(yield func(query.Row, *roaring.Bitmap) bool) {
+		states := t.classes().byState()
+		row := &bucketRow{t: t}
+		if !byBucket {
+			for _, s := range states {
+				if row.state = s.word; !yield(row, s.nodes) {
+					return
+				}
+			}
+			return
+		}
+		for _, b := range t.ix.Buckets() {
+			row.bucket = b
+			nodes := t.ix.Nodes(b, index.None)
+			if !byState {
+				if !yield(row, nodes) {
+					return
+				}
+				continue
+			}
+			for _, s := range states {
+				part := roaring.And(nodes, s.nodes)
+				if row.state = s.word; !part.IsEmpty() && !yield(row, part) {
+					return
+				}
+			}
+		}
+	}, true
+}
+
+// bucketRow is what all nodes of a bucket and a state have in common.
+type bucketRow struct {
+	t      *nodes
+	bucket *index.Bucket
+	state  string
+	word   query.Value // of splitWords
+}
+
+func (r *bucketRow) Column(i int) query.Value {
+	switch col := &r.t.columns[i]; {
+	case col.Name == "state":
+		return query.String(r.state)
+	case col.bucket != nil:
+		return col.bucket(r.bucket)
+	}
+	return r.word
+}
+
+// splitWords splits by a string resource outside the signature.
+func (t *nodes) splitWords(columns []int) (iter.Seq2[query.Row, *roaring.Bitmap], bool) {
+	first := &t.columns[columns[0]]
+	for _, i := range columns {
+		if i != columns[0] {
+			return nil, false
+		}
+	}
+	if first.def.Type != index.String || first.def.Unique || first.bucket != nil {
+		return nil, false
+	}
+	return func(yield func(query.Row, *roaring.Bitmap) bool) {
+		row := &bucketRow{t: t}
+		rest := t.All().Clone()
+		for word, nodes := range t.ix.Words(first.def.ID) {
+			rest.AndNot(nodes)
+			if row.word = query.String(word); !yield(row, nodes) {
+				return
+			}
+		}
+		if row.word = (query.Value{}); !rest.IsEmpty() {
+			yield(row, rest)
+		}
+	}, true
+}
+
+// Find finds by name, number and feature.
+func (t *nodes) Find(f query.Find) (*roaring.Bitmap, bool) {
+	switch col := t.columns[f.Column].Name; {
+	case f.Op == query.FindHas && col == "features":
+		return t.ix.With(index.Feature, f.Value.String()), true
+	case f.Op == query.FindPrefix && col == "name":
+		return t.named(f.Value.String()), true
+	case f.Op == query.FindEqual && (col == "name" || col == "number"):
+		out := roaring.New()
+		if number, ok := t.number(col, f.Value); ok {
+			out.Add(number)
+		}
+		return out, true
+	}
+	return nil, false
+}
+
+func (t *nodes) number(column string, v query.Value) (uint32, bool) {
+	if column == "name" {
+		number, ok, err := t.c.tx.NodeNumber(v.String())
+		t.c.fail(err)
+		return number, ok
+	}
+	n := v.Int64()
+	return uint32(n), v.Kind() == query.Integer && n >= 0 && n < math.MaxUint32 && t.All().Contains(uint32(n))
+}
+
+// named is the nodes whose names begin so.
+func (t *nodes) named(prefix string) *roaring.Bitmap {
+	out := roaring.New()
+	t.c.fail(t.c.tx.each(tableNodeNames, []byte(prefix), func(key, row []byte) (bool, error) {
+		if len(row) != 5 {
+			return false, fmt.Errorf("%w: node name %q", ErrDamaged, key)
+		}
+		out.Add(binary.BigEndian.Uint32(row[1:]))
+		return true, nil
+	}))
+	return out
+}
+
+// Lookup finds the node of a name or number.
+func (t *nodes) Lookup(column int, v query.Value) (query.Cursor, bool) {
+	col := t.columns[column].Name
+	if col != "name" && col != "number" {
+		return nil, false
+	}
+	out := roaring.New()
+	if v.IsNull() {
+		return t.Scan(out), true
+	}
+	if number, ok := t.number(col, v); ok {
+		out.Add(number)
+	}
+	return t.Scan(out), true
+}
+
+// Scan goes through nodes by number.
+func (t *nodes) Scan(rows *roaring.Bitmap) query.Cursor {
+	c := &nodeCursor{t: t, rows: t.c.tx.rowCursor(tableNodes)}
+	if rows != nil {
+		c.only = rows.Iterator()
+	}
+	return c
+}
+
+// classes are the nodes by what is on them at an instant.
+type classes struct {
+	free, later, busy      *roaring.Bitmap
+	down, offline, drained *roaring.Bitmap
+}
+
+type stateNodes struct {
+	word  string
+	nodes *roaring.Bitmap
+}
+
+func (c *classes) byState() []stateNodes {
+	return []stateNodes{{"free", c.free}, {"later", c.later}, {"busy", c.busy}, {"down", c.down}, {"offline", c.offline}, {"drained", c.drained}}
+}
+
+// of is the state of a node.
+func (c *classes) of(node uint32) string {
+	for _, s := range c.byState() {
+		if s.nodes.Contains(node) {
+			return s.word
+		}
+	}
+	return "free"
+}
+
+// classes sorts the nodes, when a state is first asked for.
+func (t *nodes) classes() *classes {
+	if t.class != nil {
+		return t.class
+	}
+	c := &classes{down: roaring.New(), offline: roaring.New(), drained: roaring.New()}
+	c.free, c.later, c.busy = t.union(index.Free), t.union(index.Later), t.union(index.Busy)
+	up := roaring.FastOr(c.free, c.later, c.busy)
+	if notUp := roaring.AndNot(t.All(), up); !notUp.IsEmpty() {
+		for it := notUp.Iterator(); it.HasNext(); {
+			number := it.Next()
+			_, state, err := t.c.tx.nodeHead(number)
+			t.c.fail(err)
+			switch state {
+			case index.Down:
+				c.down.Add(number)
+			case index.Offline:
+				c.offline.Add(number)
+			case index.Drained:
+				c.drained.Add(number)
+			}
+		}
+	}
+	if t.class = c; t.at != t.c.tx.now {
+		c.free, c.later, c.busy = roaring.New(), roaring.New(), roaring.New()
+		for it := up.Iterator(); it.HasNext(); {
+			number := it.Next()
+			switch t.classAt(number) {
+			case index.Free:
+				c.free.Add(number)
+			case index.Later:
+				c.later.Add(number)
+			default:
+				c.busy.Add(number)
+			}
+		}
+	}
+	return c
+}
+
+// classAt is what will be on a node that is up, by what is planned.
+func (t *nodes) classAt(node uint32) index.Class {
+	cal := t.c.tx.Calendar()
+	class := index.Free
+	for _, b := range cal.At(node) {
+		switch {
+		case onAt(cal, b, t.at):
+			return index.Busy
+		case b.Start > t.at:
+			class = index.Later
+		}
+	}
+	return class
+}
+
+// onAt reports whether a stretch is under way at an instant: now, or as expected.
+func onAt(cal *timeline.Calendar, b timeline.Busy, at int64) bool {
+	if at == cal.Now() {
+		return cal.Live(b)
+	}
+	return b.Start <= at && cal.End(b) > at
+}

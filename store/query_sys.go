@@ -1,0 +1,84 @@
+package store
+
+import (
+	"github.com/placectl/placectl/query"
+)
+
+func sysTables(c *queryCatalog, _ int64) (query.Table, error) {
+	return &listTable[queryTable]{[]getter[queryTable]{
+		textColumn("name", "of the table", func(t *queryTable) string { return t.name }),
+		boolColumn("planned", "AT shows it at a time to come", func(t *queryTable) bool { return t.planned }),
+		textColumn("meaning", "what its rows are", func(t *queryTable) string { return t.doc }),
+	}, func(add func(queryTable)) error {
+		for _, t := range queryTables() {
+			add(t)
+		}
+		return nil
+	}}, nil
+}
+
+// sysColumn is a column of a table.
+type sysColumn struct {
+	table string
+	query.Column
+	number int
+}
+
+func sysColumns(c *queryCatalog, _ int64) (query.Table, error) {
+	return &listTable[sysColumn]{[]getter[sysColumn]{
+		textColumn("table_name", "of the table", func(s *sysColumn) string { return s.table }),
+		intColumn("number", "from 1 on", func(s *sysColumn) int64 { return int64(s.number) }),
+		textColumn("name", "of the column", func(s *sysColumn) string { return s.Name }),
+		textColumn("type", "INTEGER, REAL or TEXT", func(s *sysColumn) string { return s.Type.String() }),
+		textColumn("unit", "time, duration, bytes, truth or nodes", func(s *sysColumn) string { return s.Unit.String() }),
+		textColumn("meaning", "what it says", func(s *sysColumn) string { return s.Doc }),
+	}, func(add func(sysColumn)) error {
+		for _, t := range queryTables() {
+			table, err := t.make(c, c.tx.now)
+			if err != nil {
+				return err
+			}
+			for i, col := range table.Columns() {
+				add(sysColumn{t.name, col, i + 1})
+			}
+		}
+		return nil
+	}}, nil
+}
+
+// sysIndex is something that a table knows of its rows.
+type sysIndex struct{ table, column, how string }
+
+func sysIndexes(c *queryCatalog, _ int64) (query.Table, error) {
+	return &listTable[sysIndex]{[]getter[sysIndex]{
+		textColumn("table_name", "of the table", func(s *sysIndex) string { return s.table }),
+		textColumn("column_name", "of the column", func(s *sysIndex) string { return s.column }),
+		textColumn("how", "bitmap: any condition; key: equality", func(s *sysIndex) string { return s.how }),
+	}, func(add func(sysIndex)) error {
+		for _, t := range queryTables() {
+			table, err := t.make(c, c.tx.now)
+			if err != nil {
+				return err
+			}
+			indexed, _ := table.(query.Indexed)
+			keyed, _ := table.(query.Keyed)
+			for i, col := range table.Columns() {
+				if indexed != nil {
+					if _, ok := indexed.Split([]int{i}); ok {
+						add(sysIndex{t.name, col.Name, "bitmap"})
+						continue
+					}
+					if _, ok := indexed.Find(query.Find{Column: i, Op: query.FindHas, Value: query.String("")}); ok {
+						add(sysIndex{t.name, col.Name, "bitmap a word"})
+					}
+				}
+				if keyed != nil {
+					if _, ok := keyed.Lookup(i, query.Value{}); ok {
+						add(sysIndex{t.name, col.Name, "key"})
+					}
+				}
+			}
+		}
+		return nil
+	}}, nil
+}

@@ -1,0 +1,179 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/placer"
+	"github.com/placectl/placectl/query"
+)
+
+// queryStore has nodes of two kinds, some taken, some planned, one down.
+func queryStore(t testing.TB) (*DB, *clock) {
+	t.Helper()
+	db, c := newDB(t)
+	addNodes(t, db, "small", 6, 4)
+	addNodes(t, db, "big", 4, 16)
+	if _, _, err := place(db, "2:ncpus=4", time.Hour); err != nil {
+		t.Fatal(err)
+	}
+	err := db.Update(func(tx *Tx) error {
+		n, err := tx.Node("big0")
+		if err != nil {
+			return err
+		}
+		n.Features, n.Load = []string{"gpu", "ssd"}, 2.5
+		n.Set(index.Mem, index.Value{Num: 64 << 20})
+		if _, err := tx.PutNode(n); err != nil {
+			return err
+		}
+		if n, err = tx.Node("big3"); err != nil {
+			return err
+		}
+		n.State, n.Reason = index.Down, "fan"
+		if _, err := tx.PutNode(n); err != nil {
+			return err
+		}
+		if _, err := tx.PlaceAt(placer.Request{Select: "1:ncpus=16", Place: "scatter:excl", Walltime: time.Hour, User: "ann"}, c.t+600); err != nil {
+			return err
+		}
+		_, err = tx.ReserveNodes("maint", []uint32{5}, c.t+7200, c.t+9000)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return db, c
+}
+
+// ask runs a statement and writes its rows, a line each.
+func ask(t testing.TB, db *DB, text string, args ...any) string {
+	t.Helper()
+	rows, err := db.Query(context.Background(), text, args...)
+	if err != nil {
+		return "error: " + err.Error()
+	}
+	var out []string
+	for row, err := range rows.All() {
+		if err != nil {
+			t.Fatal(err)
+		}
+		cells := make([]string, len(row))
+		for i, v := range row {
+			cells[i] = v.Literal()
+		}
+		out = append(out, strings.Join(cells, "|"))
+	}
+	return strings.Join(out, "\n")
+}
+
+func TestQuery(t *testing.T) {
+	db, _ := queryStore(t)
+	for _, c := range []struct{ text, want string }{
+		{"SELECT count(*) FROM nodes", "10"},
+		{"SELECT state, count(*), sum(ncpus) FROM nodes GROUP BY state ORDER BY state", "'busy'|2|8\n'down'|1|16\n'free'|5|44\n'later'|2|20"},
+		{"SELECT name FROM nodes WHERE state = 'free' AND ncpus > 4 ORDER BY name", "'big1'\n'big2'"},
+		{"SELECT nodelist(name) FROM nodes WHERE NOT (state IN ('busy','down') OR ncpus = 16)", "'small[2-5]'"},
+		{"SELECT name, mem, load FROM nodes WHERE mem >= '64GiB'", "'big0'|68719476736|2.5"},
+		{"SELECT name FROM nodes WHERE has(features, 'ssd')", "'big0'"},
+		{"SELECT name FROM nodes WHERE in_nodelist(name, 'small[1-2]') ORDER BY 1", "'small1'\n'small2'"},
+		{"SELECT name FROM nodes WHERE name GLOB 'big*' AND number < 8 ORDER BY number DESC", "'big1'\n'big0'"},
+		{"SELECT name, reason FROM nodes WHERE state = 'down'", "'big3'|'fan'"},
+		{"SELECT job, state, nodes, walltime FROM jobs ORDER BY job", "1|'running'|'small[0-1]'|3600\n2|'reserved'|'big0'|3600"},
+		{"SELECT job, chunk, node, start, ncpus FROM allocations ORDER BY node", "2|0|'big0'|1000600|16\n1|0|'small0'|1000000|4\n1|0|'small1'|1000000|4"},
+		{"SELECT node, \"end\" FROM allocations WHERE job = 2", "'big0'|1004200"},
+		{"SELECT job FROM allocations WHERE node = 'small1'", "1"},
+		{"SELECT n.name, a.job FROM nodes n LEFT JOIN allocations a ON a.node = n.name WHERE n.ncpus = 16 ORDER BY n.number", "'big0'|2\n'big1'|NULL\n'big2'|NULL\n'big3'|NULL"},
+		{"SELECT state, count(*) FROM nodes AT 'now+15m' GROUP BY state ORDER BY 1", "'busy'|3\n'down'|1\n'free'|5\n'later'|1"},
+		{"SELECT state, count(*) FROM nodes AT 'now+3h' GROUP BY state ORDER BY 1", "'down'|1\n'free'|9"},
+		{"SELECT bucket, total, free, later, busy FROM buckets ORDER BY bucket", "0|6|3|1|2\n1|2|2|0|0\n2|1|0|1|0"},
+		{"SELECT name, start, state FROM reservations WHERE start > 'now+1h'", "'maint'|1007200|'planned'"},
+		{"SELECT jobs, free_until, ncpus_free FROM nodes WHERE name = 'big0'", "0|1000600|16"},
+		{"SELECT wait, nodes FROM earliest('6:ncpus=4', 'scatter:excl', '2h')", "0|'small[2-5],big[1-2]'"},
+		{"SELECT at, free, busy FROM timeline('big0')", "1000000|1|0\n1000600|0|1\n1004200|1|0"},
+		{"SELECT name FROM sys_tables WHERE planned ORDER BY name", "'allocations'\n'buckets'\n'nodes'"},
+		{"SELECT count(*) FROM spans", "4"},
+		{"SELECT value FROM config WHERE name = 'policy'", "'firstavailable'"},
+		{"SELECT name FROM nodes WHERE number = ?", "'small3'"},
+		{"SELECT sate FROM nodes", "error: line 1, column 8: no column \"sate\" in nodes; did you mean 'state'?"},
+		{"SELECT * FROM node", "error: line 1, column 15: no table \"node\"; did you mean 'nodes'?"},
+	} {
+		if got := ask(t, db, c.text, 3); got != c.want {
+			t.Errorf("%s\n got %s\nwant %s", c.text, got, c.want)
+		}
+	}
+}
+
+// TestQueryWithoutIndexes compares answers from bitmaps with those of looking at every
+// row.
+func TestQueryWithoutIndexes(t *testing.T) {
+	db, _ := queryStore(t)
+	for _, where := range []string{"state = 'free'", "NOT state = 'free'", "ncpus > 4 OR state = 'busy'", "mem IS NULL", "NOT mem > 5", "name = 'big1'",
+		"NOT name = 'big1'", "name IN ('big1','small2')", "number = 3", "number IN (1,2,99)", "queue IS NULL", "ncpus * 2 = 8", "has(features,'gpu')",
+		"NOT has(features,'gpu')", "state LIKE 'F%'", "name GLOB 'small*'", "bucket = 0", "ncpus BETWEEN 1 AND 5 AND state <> 'busy'", "state IN ('later','down')"} {
+		err := db.View(func(tx *Tx) error {
+			var got [2][]string
+			for i := range got {
+				text := "SELECT number, state, ncpus, mem, features FROM nodes WHERE " + where
+				list, err := query.Parse(text)
+				if err != nil {
+					return err
+				}
+				s, err := query.Prepare(tx.catalog(nil), text, list[0], query.Options{NoIndex: i == 1})
+				if err != nil {
+					return err
+				}
+				for row, err := range s.Rows() {
+					if err != nil {
+						return err
+					}
+					got[i] = append(got[i], row[0].Literal()+row[1].Literal()+row[2].Literal()+row[3].Literal()+row[4].Literal())
+				}
+			}
+			if a, b := strings.Join(got[0], " "), strings.Join(got[1], " "); a != b {
+				t.Errorf("%s:\nwith indexes    %s\nwithout indexes %s", where, a, b)
+			}
+			return nil
+		})
+		if err != nil {
+			t.Errorf("%s: %v", where, err)
+		}
+	}
+}
+
+func TestQueryLimits(t *testing.T) {
+	db, _ := queryStore(t)
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if _, err := db.Query(ctx, "SELECT name FROM nodes"); !errors.Is(err, context.Canceled) {
+		t.Errorf("a query that was cancelled: %v", err)
+	}
+	if _, err := db.Query(context.Background(), "SELECT 1; SELECT 2"); !errors.Is(err, ErrInvalid) {
+		t.Errorf("two statements: %v", err)
+	}
+	err := db.View(func(tx *Tx) error {
+		text := "SELECT count(*) FROM nodes a, nodes b, nodes c, nodes d"
+		list, err := query.Parse(text)
+		if err != nil {
+			return err
+		}
+		rows, err := tx.Query(context.Background(), list[0], Query{Text: text, Limits: query.Limits{Rows: 5000}})
+		if err != nil {
+			return err
+		}
+		for _, err := range rows.All() {
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	var limit *query.LimitError
+	if !errors.As(err, &limit) {
+		t.Errorf("too many rows: %v", err)
+	}
+}

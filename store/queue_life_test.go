@@ -1,0 +1,386 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/placectl/placectl/placer"
+	"pgregory.net/rapid"
+)
+
+// queueLife is a random life of a queue, beside jobs placed by hand and
+// reservations: what users do, cycles of every kind, launches that fail, nodes that
+// go down, clocks that jump, files that are opened anew. What must hold after each
+// step is verified from the rows and events alone.
+type queueLife struct {
+	*life
+	submitted uint64           // jobs that there must be
+	told      map[uint64]bool  // jobs that somebody was told to launch
+	starts    map[uint64]int64 // plans as of the last step
+	calm      bool             // nothing but the queue's own doing moves plans
+}
+
+func newQueueLife(t *rapid.T, dir string) *queueLife {
+	q := &queueLife{life: newLife(t, dir), told: make(map[uint64]bool), starts: make(map[uint64]int64)}
+	if rapid.Bool().Draw(t, "finish") {
+		_ = q.both("overdue", func(tx *Tx) (any, error) { return nil, tx.Configure("overdue", "finish") })
+	}
+	return q
+}
+
+func (q *queueLife) submit(t *rapid.T) {
+	s := Submission{Request: q.request(t), Array: rapid.SampledFrom([]int{0, 0, 0, 2, 3}).Draw(t, "array"),
+		Priority: int64(rapid.SampledFrom([]int{0, 0, 0, 0, 5, -5}).Draw(t, "priority")), Hold: rapid.IntRange(0, 9).Draw(t, "hold") == 0,
+		NoRequeue: rapid.Bool().Draw(t, "no requeue")}
+	s.Request.Reservation = ""
+	if rapid.IntRange(0, 5).Draw(t, "begins") == 0 {
+		s.Begin = q.clock.t + int64(rapid.IntRange(1, 1500).Draw(t, "begin"))
+	}
+	if rapid.IntRange(0, 7).Draw(t, "ends") == 0 {
+		s.Deadline = max(s.Begin, q.clock.t) + int64(s.Walltime/time.Second) + int64(rapid.IntRange(0, 1500).Draw(t, "deadline"))
+	}
+	if q.submitted > 0 && rapid.IntRange(0, 3).Draw(t, "depends") == 0 {
+		s.After = []Dependency{{When(rapid.IntRange(1, 4).Draw(t, "when")), rapid.Uint64Range(1, q.submitted).Draw(t, "on")}}
+	}
+	err := q.both(fmt.Sprintf("submit %+v", s), func(tx *Tx) (any, error) {
+		list, err := tx.Submit(s)
+		if err != nil {
+			return nil, err
+		}
+		return fmt.Sprint(list[0].ID, len(list)), nil
+	})
+	if err == nil {
+		q.submitted += uint64(max(1, s.Array))
+	}
+}
+
+// change does to a job what users and launchers do.
+func (q *queueLife) change(t *rapid.T) {
+	if q.submitted == 0 {
+		t.Skip("no jobs")
+	}
+	id := rapid.Uint64Range(1, q.submitted).Draw(t, "job")
+	what := rapid.SampledFrom([]string{"hold", "unhold", "cancel", "done", "done", "failed", "requeue", "launch failed"}).Draw(t, "what")
+	_ = q.both(fmt.Sprintf("%s %d", what, id), func(tx *Tx) (any, error) {
+		switch what {
+		case "hold":
+			return jobOrNil(tx.Hold(id, ""))
+		case "unhold":
+			return jobOrNil(tx.Unhold(id))
+		case "cancel":
+			return jobOrNil(tx.Cancel(id, ""))
+		case "failed":
+			return jobOrNil(tx.Finish(id, 1, ""))
+		case "requeue":
+			return jobOrNil(tx.Requeue(id, ""))
+		case "launch failed":
+			j, err := tx.Job(id)
+			if err != nil || !j.Launched {
+				return nil, err
+			}
+			return nil, tx.LaunchEnded(id, errors.New("no such host"), 3)
+		}
+		return jobOrNil(tx.Finish(id, 0, ""))
+	})
+	q.calm = q.calm && what != "unhold" && what != "requeue" && what != "launch failed"
+}
+
+func (q *queueLife) cycle(t *rapid.T) {
+	spec := CycleSpec{Backfill: Backfill(rapid.IntRange(0, 2).Draw(t, "backfill")), WidestFirst: rapid.Bool().Draw(t, "widest"),
+		Silent: rapid.IntRange(0, 3).Draw(t, "silent") == 0}
+	if spec.Backfill == EASY {
+		spec.Depth = rapid.IntRange(0, 3).Draw(t, "depth")
+	}
+	most := rapid.IntRange(0, 20).Draw(t, "enough")
+	var launch []*Job
+	before := q.snapshot()
+	_ = q.both(fmt.Sprintf("cycle %+v", spec), func(tx *Tx) (any, error) {
+		left := most
+		if left > 0 {
+			spec.Enough = func() bool { left--; return left < 0 }
+		}
+		r, err := tx.Cycle(spec)
+		if err != nil {
+			return nil, err
+		}
+		launch = r.Launch
+		return fmt.Sprint(ids(r.Started), ids(r.Launch), ids(r.Planned), ids(r.Stopped), ids(r.Cancelled), ids(r.Never), ids(r.Finished), r.Waiting, r.Unreached), nil
+	})
+	for _, j := range launch {
+		if q.told[j.ID] {
+			q.t.Fatalf("job %d is to be launched twice", j.ID)
+		}
+		q.told[j.ID] = true
+	}
+	if most == 0 {
+		q.started(spec, before)
+	}
+}
+
+func ids(list []*Job) (out []uint64) {
+	for _, j := range list {
+		out = append(out, j.ID)
+	}
+	return out
+}
+
+// snapshot is all jobs as of now.
+func (q *queueLife) snapshot() map[uint64]*Job {
+	all := make(map[uint64]*Job)
+	err := q.dbs[0].View(func(tx *Tx) error {
+		return tx.EachJob(func(j *Job) error { all[j.ID] = j; return nil })
+	})
+	if err != nil {
+		q.t.Fatal(err)
+	}
+	return all
+}
+
+// started verifies what a whole cycle has started and planned.
+func (q *queueLife) started(spec CycleSpec, before map[uint64]*Job) {
+	now := q.snapshot()
+	var last *Job // the last in order that has started
+	for _, id := range slices.Sorted(maps.Keys(now)) {
+		j, was := now[id], before[id]
+		if !j.Queued || was.State == j.State || j.State != JobRunning {
+			continue
+		}
+		if j.Begin > q.clock.t || j.Deadline != 0 && j.End > j.Deadline || was.State == JobHeld {
+			q.t.Fatalf("job %d has started, and must not: %+v", id, j)
+		}
+		if was.State == JobQueued && (last == nil || precedes(last, j)) {
+			last = j
+		}
+		for _, d := range j.After {
+			if met, err := d.met(now[d.Job]); !met || err != nil {
+				q.t.Fatalf("job %d has started before %s was met", id, d)
+			}
+		}
+	}
+	for _, j := range now {
+		waits := slices.ContainsFunc(j.After, func(d Dependency) bool { met, _ := d.met(before[d.Job]); return !met })
+		if j.State != JobQueued || waits || j.Begin > q.clock.t || j.Reason != "" || j.Deadline != 0 {
+			continue
+		}
+		if spec.Backfill == Conservative {
+			q.t.Fatalf("after a conservative cycle job %d has no plan: %+v", j.ID, j)
+		}
+		if spec.Backfill == FCFS && last != nil && precedes(j, last) {
+			q.t.Fatalf("job %d was passed by job %d", j.ID, last.ID)
+		}
+	}
+}
+
+// precedes is the order of the queue.
+func precedes(a, b *Job) bool {
+	return a.Priority > b.Priority || a.Priority == b.Priority && a.ID < b.ID
+}
+
+// settled makes cycles until nothing changes any more. Then one that has forgotten
+// all that earlier ones found out must change nothing either.
+func (q *queueLife) settled(t *rapid.T) {
+	spec := CycleSpec{Backfill: Backfill(rapid.IntRange(0, 2).Draw(t, "backfill"))}
+	cycle := func(tx *Tx) (any, error) {
+		r, err := tx.Cycle(spec)
+		if err != nil {
+			return nil, err
+		}
+		return fmt.Sprint(ids(r.Started), ids(r.Planned), ids(r.Cancelled), ids(r.Never)), nil
+	}
+	answer := ""
+	for i := 0; answer != "[] [] [] []"; i++ {
+		if i > 40 {
+			q.t.Fatalf("cycles do not come to an end: %s", answer)
+		}
+		_ = q.both("cycle", func(tx *Tx) (any, error) {
+			v, err := cycle(tx)
+			answer = fmt.Sprint(v)
+			return v, err
+		})
+	}
+	_ = q.both("cycle from nothing", func(tx *Tx) (any, error) {
+		tx.wokeAll()
+		v, err := cycle(tx)
+		if err == nil && v != "[] [] [] []" {
+			tx.EachJob(func(j *Job) error {
+				q.t.Logf("is  %d %s %s %s %d-%d %v", j.ID, j.State, j.Select, j.Place, j.Start, j.End, j.AllNodes())
+				return nil
+			})
+			q.t.Fatalf("%s: what was known kept this from happening: %v", spec.Backfill, v)
+		}
+		return v, err
+	})
+	for id, j := range q.snapshot() {
+		if j.State == JobRunning {
+			q.told[id] = q.told[id] || j.Launched
+		}
+	}
+}
+
+func (q *queueLife) holds(t *rapid.T) {
+	q.life.holds(t)
+	all := q.snapshot()
+	if uint64(len(all)) != q.submitted {
+		q.t.Fatalf("%d jobs, %d were submitted or placed", len(all), q.submitted)
+	}
+	states := make(map[uint64]string)
+	err := q.dbs[0].View(func(tx *Tx) error {
+		return tx.EachEvent(0, func(ev *Event) (bool, error) {
+			if ev.Job == 0 {
+				return true, nil
+			}
+			if states[ev.Job] != ev.Old {
+				q.t.Fatalf("event %d: job %d was %q, not %q", ev.ID, ev.Job, states[ev.Job], ev.Old)
+			}
+			states[ev.Job] = ev.New
+			return true, nil
+		})
+	})
+	if err != nil {
+		q.t.Fatal(err)
+	}
+	plans := make(map[uint64]int64)
+	for id, j := range all {
+		if states[id] != j.State.String() {
+			q.t.Fatalf("job %d is %s, its events say %q", id, j.State, states[id])
+		}
+		if j.State != JobRunning {
+			delete(q.told, id)
+		}
+		if j.State == JobReserved && j.Queued {
+			if then, had := q.starts[id]; had && q.calm && j.Start > then && j.Priority == 0 {
+				q.t.Fatalf("the plan of job %d was put off from %d to %d", id, then, j.Start)
+			}
+			plans[id] = j.Start
+		}
+	}
+	q.starts = plans
+}
+
+// TestQueueLife lives all of it.
+func TestQueueLife(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		q := newQueueLife(rt, t.TempDir())
+		placed := func(t *rapid.T) {
+			q.place(t)
+			q.submitted = uint64(len(q.snapshot()))
+		}
+		rt.Repeat(map[string]func(*rapid.T){
+			"submit": q.submit, "submit more": q.submit, "change": q.change, "change more": q.change, "cycle": q.cycle, "cycle more": q.cycle,
+			"settled": q.settled, "place": placed, "reserve": q.reserve, "unreserve": q.unreserve, "down": q.down, "pass": q.pass, "": q.holds,
+		})
+		for _, db := range q.dbs {
+			db.Close()
+		}
+	})
+}
+
+// TestPlansStand: while nodes stay up, nobody runs late and all have one priority,
+// a plan that a cycle has made is never put off, whatever is submitted behind it and
+// placed beside it.
+func TestPlansStand(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		q := &queueLife{life: newLife(rt, t.TempDir()), told: make(map[uint64]bool), starts: make(map[uint64]int64), calm: true}
+		_ = q.both("overdue", func(tx *Tx) (any, error) { return nil, tx.Configure("overdue", "finish") })
+		submit := func(t *rapid.T) {
+			s := Submission{Request: q.request(t)}
+			s.Request.Reservation = ""
+			_ = q.both("submit", func(tx *Tx) (any, error) { _, err := tx.Submit(s); return nil, err })
+			q.submitted++
+		}
+		rt.Repeat(map[string]func(*rapid.T){
+			"submit": submit, "submit more": submit, "cycle": q.cycle, "cycle more": q.cycle,
+			"place": func(t *rapid.T) { q.place(t); q.submitted = uint64(len(q.snapshot())) },
+			"end": func(t *rapid.T) {
+				if q.submitted > 0 {
+					id := rapid.Uint64Range(1, q.submitted).Draw(t, "job")
+					_ = q.both("done", func(tx *Tx) (any, error) { return jobOrNil(tx.Finish(id, 0, "")) })
+				}
+			},
+			"pass": func(t *rapid.T) {
+				q.clock.t += int64(rapid.IntRange(1, 800).Draw(t, "seconds"))
+				_ = q.both("settle", func(tx *Tx) (any, error) { return nil, tx.Configure("default_walltime", "3600") })
+			},
+			"": q.holds,
+		})
+		for _, db := range q.dbs {
+			db.Close()
+		}
+	})
+}
+
+// TestCycleByHand is one case for each rule of the order.
+func TestCycleByHand(t *testing.T) {
+	hour := time.Hour
+	type want map[uint64]string // a job's state and, where it has one, its start in minutes from now
+	for _, c := range []struct {
+		name   string
+		spec   CycleSpec
+		submit []Submission
+		want   want
+	}{
+		{"fcfs stops at the first that does not fit", CycleSpec{Backfill: FCFS},
+			[]Submission{{Request: wholeNodes(2, hour)}, {Request: wholeNodes(4, hour)}, {Request: wholeNodes(1, hour)}},
+			want{1: "running 0", 2: "queued", 3: "queued"}},
+		{"easy plans the head and fills in around it", CycleSpec{},
+			[]Submission{{Request: wholeNodes(2, hour)}, {Request: wholeNodes(4, hour)}, {Request: wholeNodes(1, hour)}, {Request: wholeNodes(1, 2*hour)}, {Request: wholeNodes(1, hour/2)}},
+			want{1: "running 0", 2: "reserved 60", 3: "running 0", 4: "queued", 5: "running 0"}},
+		{"depth plans the first so many", CycleSpec{Depth: 2},
+			[]Submission{{Request: wholeNodes(4, hour)}, {Request: wholeNodes(4, hour)}, {Request: wholeNodes(4, hour)}, {Request: wholeNodes(4, hour)}},
+			want{1: "running 0", 2: "reserved 60", 3: "reserved 120", 4: "queued"}},
+		{"conservative plans all", CycleSpec{Backfill: Conservative},
+			[]Submission{{Request: wholeNodes(3, hour)}, {Request: wholeNodes(2, hour)}, {Request: wholeNodes(3, hour)}, {Request: wholeNodes(1, hour)}},
+			want{1: "running 0", 2: "reserved 60", 3: "reserved 120", 4: "running 0"}},
+		{"priority goes first", CycleSpec{},
+			[]Submission{{Request: wholeNodes(4, hour)}, {Request: wholeNodes(3, hour), Priority: 1}, {Request: wholeNodes(1, 2*hour), Priority: -1}},
+			want{1: "reserved 60", 2: "running 0", 3: "queued"}},
+		{"what can never run is in nobody's way", CycleSpec{Backfill: FCFS},
+			[]Submission{{Request: wholeNodes(5, hour)}, {Request: wholeNodes(4, hour)}}, want{1: "queued", 2: "running 0"}},
+		{"a job may wait for its hour", CycleSpec{Backfill: Conservative},
+			[]Submission{{Request: wholeNodes(1, hour), Begin: 1_000_000 + 1800}, {Request: wholeNodes(4, hour)}},
+			want{1: "reserved 30", 2: "reserved 90"}},
+		{"widest first", CycleSpec{WidestFirst: true},
+			[]Submission{{Request: wholeNodes(1, hour)}, {Request: wholeNodes(4, hour)}, {Request: wholeNodes(2, hour)}, {Request: wholeNodes(3, hour)}},
+			want{1: "running 0", 2: "reserved 60", 3: "queued", 4: "running 0"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			db, _ := newDB(t)
+			addNodes(t, db, "n", 4, 1)
+			err := db.Update(func(tx *Tx) error {
+				for _, s := range c.submit {
+					if _, err := tx.Submit(s); err != nil {
+						return err
+					}
+				}
+				if _, err := tx.Cycle(c.spec); err != nil {
+					return err
+				}
+				return tx.EachJob(func(j *Job) error {
+					got := j.State.String()
+					if j.Start != 0 {
+						got += fmt.Sprint(" ", (j.Start-tx.Now())/60)
+					}
+					if got != c.want[j.ID] {
+						t.Errorf("job %d is %s, want %s", j.ID, got, c.want[j.ID])
+					}
+					return nil
+				})
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if list := findings(t, db); len(list) > 0 {
+				t.Error(list)
+			}
+		})
+	}
+}
+
+// wholeNodes asks for so many whole nodes.
+func wholeNodes(n int, walltime time.Duration) placer.Request {
+	return placer.Request{Select: fmt.Sprintf("%d:ncpus=1", n), Place: "scatter:excl", Walltime: walltime}
+}
