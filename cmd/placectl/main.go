@@ -86,6 +86,8 @@ func verbs() []verbEntry {
 		{"simulate", simulateCommand},
 		{"check", checkCommand},
 		{"demo", demoCommand},
+		{"completion", completionCommand},
+		{"man", manCommand},
 		{"version", versionCommand},
 	}
 }

@@ -36,7 +36,11 @@ func lookProgram(name string) (string, error) {
 	path, err := exec.LookPath(name)
 	var where *exec.Error
 	if errors.As(err, &where) {
-		err = where.Err // it says the name again
+		err = where.Err // it says the name again, as does what may be inside
+	}
+	var stat *fs.PathError
+	if errors.As(err, &stat) {
+		err = stat.Err
 	}
 	if err != nil {
 		return "", &programError{name, err}

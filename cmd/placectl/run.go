@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -22,7 +23,8 @@ func runCommand(r *runner) *cli.Command {
 		ArgsUsage: "[SELECT] -- COMMAND [ARGUMENTS...]",
 		Description: "When it does not fit now it waits in the queue for its turn. The command runs here, not on the nodes, with\n" +
 			"PLACECTL_JOB, PLACECTL_NODELIST, PLACECTL_NODEFILE (a line for each chunk) and others set. Signals are passed\n" +
-			"on to it, and its exit status is the exit status of run; 128 and the signal's number where a signal ended it.\n" +
+			"on to it, and its exit status is the exit status of run; 128 and the signal's number where a signal ended it, 127\n" +
+			"and 126 where there is no such command, or it cannot be executed: then no job is made.\n" +
 			"When somebody else ends the job it is told to terminate. If run is killed the job holds its nodes to the end of\n" +
 			"its walltime.",
 		Flags: append(requestFlags(),
@@ -125,9 +127,11 @@ func (r *runner) pass(tx *store.Tx, job **store.Job) error {
 // does. When it is not to wait any longer the job is cancelled.
 func (r *runner) awaitTurn(c *cli.Context, job *store.Job, patience time.Duration) (*store.Job, error) {
 	deadline := r.env.now().Add(patience)
-	stop := make(chan os.Signal, 1)
-	signal.Notify(stop, syscall.SIGTERM, syscall.SIGHUP)
-	defer signal.Stop(stop)
+	ctx := r.ctx
+	defer func() { r.ctx = ctx }()
+	var stop context.CancelFunc
+	r.ctx, stop = signal.NotifyContext(ctx, syscall.SIGTERM, syscall.SIGHUP)
+	defer stop()
 	for {
 		named := time.Time{}
 		if job.State == store.JobReserved {
@@ -147,11 +151,6 @@ func (r *runner) awaitTurn(c *cli.Context, job *store.Job, patience time.Duratio
 			seen, named = now, time.Unix(job.Start, 0)
 		}
 		err = r.waitForChange(seen, deadline, named)
-		select {
-		case sig := <-stop:
-			err = fmt.Errorf("%w by %v", errStopped, sig)
-		default:
-		}
 		if err == nil && !r.env.now().Before(deadline) {
 			err = fmt.Errorf("%w: its turn had not come after %s", placer.ErrNotNow, c.String("wait"))
 		}
@@ -169,9 +168,6 @@ func (r *runner) patience(c *cli.Context) (time.Duration, error) {
 	}
 	return r.duration(c, "wait")
 }
-
-// errStopped is a run that was told to end while its job waited.
-var errStopped = errors.New("stopped")
 
 // withdraw takes the job out of the queue.
 func (r *runner) withdraw(c *cli.Context, job *store.Job) error {

@@ -1,0 +1,131 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+)
+
+// The completion scripts know nothing: with each TAB they hand the words so far to
+// placectl completion words, which answers from the commands that help shows.
+
+func completionCommand(r *runner) *cli.Command {
+	return r.verb(&cli.Command{
+		Name:      "completion",
+		Category:  "Store",
+		Usage:     "print what makes a shell complete verbs, flags and their words",
+		ArgsUsage: "bash|zsh|fish",
+		Action:    r.completion,
+	}, about{
+		Example: "source <(placectl completion bash)      # in ~/.bashrc\nsource <(placectl completion zsh)       # in ~/.zshrc, behind compinit\n" +
+			"placectl completion fish | source       # in ~/.config/fish/config.fish",
+		Exits: []int{},
+	})
+}
+
+// completionScripts are those of the shells.
+var completionScripts = map[string]string{
+	"bash": `_placectl() {
+	local IFS=$'\n'
+	COMPREPLY=($(placectl completion words -- "${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null))
+}
+complete -o default -F _placectl placectl
+`,
+	"zsh": `_placectl() {
+	local -a found
+	found=("${(@f)$(placectl completion words -- "${(@)words[2,CURRENT]}" 2>/dev/null)}")
+	if [[ -n "$found" ]]; then compadd -- $found; else _files; fi
+}
+compdef _placectl placectl
+`,
+	"fish": `complete -c placectl -a '(placectl completion words -- (commandline -opc)[2..-1] (commandline -ct) 2>/dev/null)'
+`,
+}
+
+func (r *runner) completion(c *cli.Context) error {
+	args := c.Args().Slice()
+	if len(args) > 1 && args[0] == "words" && r.dash == 1 {
+		for _, word := range r.complete(args[1:]) {
+			fmt.Fprintln(r.stdout, word) // nobody reads an error behind a TAB
+		}
+		return nil
+	}
+	if err := wantArgs(c, 1, 1); err != nil {
+		return err
+	}
+	script, ok := completionScripts[args[0]]
+	if !ok {
+		return usagef(verbName(c), "%w", wordError(args[0], []string{"bash", "zsh", "fish"}))
+	}
+	_, err := io.WriteString(r.stdout, script)
+	return err
+}
+
+// complete lists what the last of the words on a command line may become. Nothing is
+// left to the shell, which then completes names of files.
+func (r *runner) complete(line []string) []string {
+	before, begun := line[:len(line)-1], line[len(line)-1]
+	w := &walker{r: r}
+	for i := 0; i < len(before); i++ {
+		word := before[i]
+		name := strings.TrimPrefix(strings.TrimPrefix(word, "-"), "-")
+		switch {
+		case word == "--":
+			return nil
+		case !isFlag(word):
+			w.word(word)
+		case !strings.Contains(name, "=") && w.takesValue(name) == takesOne:
+			if i++; i == len(before) {
+				return beginning(begun, w.flagValues(name))
+			}
+		}
+	}
+	if strings.HasPrefix(begun, "-") {
+		return beginning(begun, flagWords(w.ownFlags()))
+	}
+	if c := w.command(); c != nil && c.Name == "completion" {
+		return beginning(begun, []string{"bash", "zsh", "fish"})
+	}
+	if len(w.args) > 0 {
+		return nil
+	}
+	return beginning(begun, w.verbNames())
+}
+
+// beginning keeps the words that begin in a way, in order.
+func beginning(prefix string, list []string) []string {
+	list = slices.DeleteFunc(slices.Clone(list), func(s string) bool { return !strings.HasPrefix(s, prefix) })
+	slices.Sort(list)
+	return list
+}
+
+// flagValues are the words that a flag takes, nil where they are not few.
+func (w *walker) flagValues(name string) []string {
+	if findGlobal(name) != nil {
+		if name == "o" || name == "output" {
+			return formatNames
+		}
+		return nil
+	}
+	f, ok := findFlag(w.ownFlags(), name).(cli.DocGenerationFlag)
+	if !ok {
+		return nil
+	}
+	return wordsOf(f.GetUsage())
+}
+
+// listed finds the words of a flag in what help says of it: `B` is fcfs, easy or
+// conservative.
+var listed = regexp.MustCompile("`(?: is|:) ((?:[a-z]+, )*[a-z]+),? or ([a-z]+)|: ((?:[a-z]+, )*[a-z]+),? or ([a-z]+)")
+
+func wordsOf(usage string) []string {
+	m := listed.FindStringSubmatch(usage)
+	if m == nil {
+		return nil
+	}
+	return append(strings.Split(m[1]+m[3], ", "), m[2]+m[4])
+}

@@ -1,0 +1,177 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// recipeChecks is what must hold after each recipe of docs/recipes.md, as shell.
+var recipeChecks = map[string]string{
+	"A cycle every minute, jobs over ssh": `
+		grep -q 'hello from n01' ~/jobs/1.log
+		test "$(head -n 1 ~/ssh.log)" = n01
+		placectl show 1 -o json | grep -q '"state":"finished"'
+		placectl show 2 -o json | grep -q '"state":"cancelled"'
+		! ps -eo args | grep -qx 'sleep 12345'`,
+	"A nightly batch": `
+		test "$(placectl job list --state finished -o id | wc -l)" -eq 8
+		placectl cycle && placectl show 9 -o json | grep -q '"state":"cancelled"'
+		grep -q 'all is well' ~/jobs/8.log`,
+	"A pool of CI runners": `
+		placectl show 1 -o json | grep -q '"name":"unit".*"state":"finished"'
+		test "$(placectl job list --all -o id | wc -l)" -eq 2`,
+	"Maintenance windows": `
+		test "$(placectl reservation list -o id | grep -c patches)" -ge 4
+		placectl node list -o csv | grep -c '^n0.,.*,later,,' | grep -qx 4`,
+	"Two teams": `
+		placectl class plan -o csv | grep -q '^biology,40,12,'
+		test "$(placectl job list --all -o csv | grep -c ',eva,')" -eq 40`,
+}
+
+// standIns are commands that recipes call and tests do not want.
+var standIns = map[string]string{
+	// ssh hands the words behind the host's name to a shell, there.
+	"ssh": `#!/bin/sh
+while :; do
+	case $1 in
+	-o) shift 2 ;;
+	-*) shift ;;
+	*) break ;;
+	esac
+done
+echo "$1" >>~/ssh.log
+shift
+exec sh -c "$*"
+`,
+}
+
+// TestRecipes runs the recipes as they stand in docs/recipes.md, each in a home of its
+// own, with what stands in crontabs run several times a second.
+func TestRecipes(t *testing.T) {
+	prelude, cron, recipes := readRecipes(t)
+	program := commandPath(t)
+	for name, script := range recipes {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			check, ok := recipeChecks[name]
+			if !ok {
+				t.Fatal("there is nothing in recipeChecks for it")
+			}
+			h := newHome(t, program)
+			h.run(prelude)
+			stop := h.repeat(cron)
+			h.run(script)
+			stop()
+			h.run(check)
+			h.run("placectl --db $HOME/cluster.db check -q")
+		})
+	}
+	if len(recipes) != len(recipeChecks) {
+		t.Errorf("%d recipes, and checks for %d", len(recipes), len(recipeChecks))
+	}
+}
+
+// readRecipes takes the page apart: what stands before the first recipe, the lines of
+// crontabs without their times, and the shell of each recipe.
+func readRecipes(t *testing.T) (prelude, cron string, recipes map[string]string) {
+	page, err := os.ReadFile("../../docs/recipes.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	recipes = make(map[string]string)
+	name, fence := "", ""
+	for line := range strings.Lines(string(page)) {
+		title, isTitle := strings.CutPrefix(line, "## ")
+		opened, isFence := strings.CutPrefix(line, "```")
+		switch {
+		case isFence:
+			fence = strings.TrimSpace(opened)
+		case isTitle && fence == "":
+			name = strings.TrimSpace(title)
+		case fence == "cron":
+			cron += strings.TrimPrefix(line, "* * * * * ")
+		case fence == "sh" && name == "":
+			prelude += line
+		case fence == "sh":
+			recipes[name] += line
+		}
+	}
+	return prelude, cron, recipes
+}
+
+// home is the directory in which a recipe runs.
+type home struct {
+	t   *testing.T
+	dir string
+}
+
+func newHome(t *testing.T, program string) *home {
+	h := &home{t, t.TempDir()}
+	docs, err := filepath.Abs("../../docs")
+	if err == nil {
+		err = os.Symlink(docs, filepath.Join(h.dir, "docs"))
+	}
+	bin := filepath.Join(h.dir, "stand-ins")
+	if err == nil {
+		err = os.Mkdir(bin, 0o755)
+	}
+	if err == nil {
+		err = os.Symlink(program, filepath.Join(bin, "placectl"))
+	}
+	for name, text := range standIns {
+		if err == nil {
+			err = os.WriteFile(filepath.Join(bin, name), []byte(text), 0o755)
+		}
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return h
+}
+
+func (h *home) command(ctx context.Context, script string) (*exec.Cmd, *bytes.Buffer) {
+	cmd := exec.CommandContext(ctx, "sh", "-euc", script)
+	cmd.Dir = h.dir
+	cmd.Env = append(os.Environ(), "HOME="+h.dir, "PLACECTL_DB="+filepath.Join(h.dir, "cluster.db"), "USER=ann",
+		"PATH="+filepath.Join(h.dir, "stand-ins")+":"+os.Getenv("PATH"))
+	var said bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &said, &said
+	cmd.WaitDelay = time.Second
+	return cmd, &said
+}
+
+func (h *home) run(script string) {
+	h.t.Helper()
+	ctx, cancel := context.WithTimeout(h.t.Context(), time.Minute)
+	defer cancel()
+	cmd, said := h.command(ctx, script)
+	if err := cmd.Run(); err != nil {
+		h.t.Fatalf("%v in\n%s\nit said\n%s", err, script, said)
+	}
+}
+
+// repeat runs a script several times a second until it is stopped.
+func (h *home) repeat(script string) (stop func()) {
+	done, stopped := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(stopped)
+		for {
+			cmd, said := h.command(context.Background(), script)
+			if err := cmd.Run(); err != nil {
+				h.t.Errorf("crontab: %v: %s", err, said)
+			}
+			select {
+			case <-done:
+				return
+			case <-time.After(200 * time.Millisecond):
+			}
+		}
+	}()
+	return func() { close(done); <-stopped }
+}
