@@ -96,6 +96,24 @@ func compareConstant(a code, v Value, affinity Affinity, collate Collation, hold
 			}
 			return truthOf(holds[1])
 		}
+	case v.kind == Real && affinity != TextAffinity:
+		f := v.Float64()
+		return func(e *env) truth {
+			w := left(e)
+			if w.kind != Real {
+				if w.kind == Null {
+					return unknown
+				}
+				return truthOf(holds[sign(compareValues(affinity.apply(w), v, ByBytes))+1])
+			}
+			switch g := w.Float64(); {
+			case g < f:
+				return truthOf(holds[0])
+			case g > f:
+				return truthOf(holds[2])
+			}
+			return truthOf(holds[1])
+		}
 	case v.kind == Text && a.column && a.affinity == TextAffinity && collate == ByBytes && holds[1] && !holds[0] && !holds[2]:
 		text := v.str
 		return func(e *env) truth {

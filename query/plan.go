@@ -50,6 +50,7 @@ type step struct {
 	place    []int // of each column among those kept
 	fixed    bool  // what is kept does not depend on a query around
 	varies   bool  // a filter looks at a query around
+	coded    bool  // of a hash: by the codes of one domain
 	buffer   *buffer
 	bufOf    *env
 	probe    []Value   // scratch: the key looked for

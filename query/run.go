@@ -13,7 +13,8 @@ type buffer struct {
 	width  int
 	n      int
 	index  hashIndex
-	next   []int // for a hash: the next row of the same key, -1 at the end
+	next   []int   // for a hash: the next row of the same key, -1 at the end
+	first  []int32 // by code: the first row, counted from 1
 }
 
 // bufferRow is one of them.
@@ -24,11 +25,19 @@ type bufferRow struct {
 
 func (r *bufferRow) Column(i int) Value { return r.values[r.place[i]] }
 
-// runner is one run of a plan.
+// runner is one run of a plan's joins.
 type runner struct {
-	p    *selectPlan
-	e    *env
-	sink func() error
+	p      *selectPlan
+	e      *env
+	sink   func() error
+	levels []level
+}
+
+// level is one step of it: made once, because it is gone through for every row of the
+// steps before.
+type level struct {
+	try     func() error // with the source on a row that may be a partner
+	matched bool
 }
 
 // run goes through the rows of a plan. What emit is given lasts until it returns.
@@ -216,8 +225,38 @@ func (p *selectPlan) scan(e *env, sink func() error) error {
 			return e.err
 		}
 	}
-	r := &runner{p, e, sink}
+	r := &runner{p: p, e: e, sink: sink, levels: make([]level, len(p.steps))}
+	for k := range p.steps {
+		r.levels[k].try = r.try(k)
+	}
 	return r.level(0)
+}
+
+// try makes what is done with each row that may be a partner in the k-th step.
+func (r *runner) try(k int) func() error {
+	st, e, l := r.p.steps[k], r.e, &r.levels[k]
+	next := func() error { return r.level(k + 1) }
+	if k+1 == len(r.p.steps) {
+		next = r.sink
+	}
+	if len(st.on) == 0 && len(st.after) == 0 {
+		return func() error {
+			l.matched = true
+			st.counts.rows++
+			return next()
+		}
+	}
+	return func() error {
+		if !all(st.on, e) {
+			return e.err
+		}
+		l.matched = true
+		if !all(st.after, e) {
+			return e.err
+		}
+		st.counts.rows++
+		return next()
+	}
 }
 
 // level joins the k-th step.
@@ -225,32 +264,12 @@ func (r *runner) level(k int) error {
 	if k == len(r.p.steps) {
 		return r.sink()
 	}
-	st, e := r.p.steps[k], r.e
-	matched := false
-	try := func() error {
-		if !all(st.on, e) {
-			return e.err
-		}
-		matched = true
-		if !all(st.after, e) {
-			return e.err
-		}
-		st.counts.rows++
-		return r.level(k + 1)
-	}
-	if len(st.on) == 0 && len(st.after) == 0 && !st.left {
-		try = func() error {
-			st.counts.rows++
-			return r.level(k + 1)
-		}
-		if k+1 == len(r.p.steps) {
-			try = func() error { st.counts.rows++; return r.sink() }
-		}
-	}
-	if err := st.each(e, try); err != nil {
+	st, e, l := r.p.steps[k], r.e, &r.levels[k]
+	l.matched = false
+	if err := st.each(e, l.try); err != nil {
 		return err
 	}
-	if !st.left || matched {
+	if !st.left || l.matched {
 		return nil
 	}
 	e.row[st.src.slot] = nullRow{}
@@ -345,7 +364,12 @@ func (st *step) eachKept(e *env, try func() error) error {
 	row := &st.keptRow
 	row.place = st.place
 	at, ok := 0, b.n > 0
-	if st.method == hashJoin {
+	if st.coded {
+		code := int(e.row[st.key[0].slot].(Coded).Code(st.key[0].col))
+		if ok = code < len(b.first) && b.first[code] > 0; ok {
+			at = int(b.first[code]) - 1
+		}
+	} else if st.method == hashJoin {
 		if st.probe == nil {
 			st.probe = make([]Value, len(st.key))
 		}
@@ -387,6 +411,9 @@ func (st *step) keep(e *env) error {
 	return st.source(e, func() error {
 		row := e.row[st.src.slot]
 		for i := range st.mine {
+			if st.coded {
+				break
+			}
 			key[i] = st.match[i].apply(st.mine[i].eval(e))
 			if key[i].kind == Null {
 				return e.err
@@ -397,7 +424,7 @@ func (st *step) keep(e *env) error {
 		}
 		if st.method == hashJoin {
 			b.next, last = append(b.next, -1), append(last, b.n)
-			if first, fresh := b.index.put(key, b.n); !fresh {
+			if first, fresh := b.put(st, row, key); !fresh {
 				b.next[last[first]] = b.n
 				last[first] = b.n
 			}
@@ -405,6 +432,22 @@ func (st *step) keep(e *env) error {
 		b.n++
 		return e.hold(b.values[len(b.values)-b.width:])
 	})
+}
+
+// put finds the first row of a key, or notes that the next one is.
+func (b *buffer) put(st *step, row Row, key []Value) (first int, fresh bool) {
+	if !st.coded {
+		return b.index.put(key, b.n)
+	}
+	code := int(row.(Coded).Code(st.mine[0].col))
+	for code >= len(b.first) {
+		b.first = append(b.first, make([]int32, max(64, len(b.first)))...)
+	}
+	if b.first[code] > 0 {
+		return int(b.first[code]) - 1, false
+	}
+	b.first[code] = int32(b.n) + 1
+	return b.n, true
 }
 
 // finish settles what is known only when all is compiled: which columns are looked at.

@@ -84,6 +84,9 @@ func (r *nodeCursor) Err() error {
 
 func (r *nodeCursor) Column(i int) query.Value { return r.t.columns[i].get(r) }
 
+// Code is the node's number, for its name.
+func (r *nodeCursor) Code(int) uint32 { return r.number }
+
 // head reads a fixed number of the row's head.
 func (r *nodeCursor) head(at int) uint32 { return binary.LittleEndian.Uint32(r.row[at:]) }
 

@@ -12,6 +12,9 @@ import (
 	"github.com/placectl/placectl/timeline"
 )
 
+// nodeDomain is the names of nodes; their codes are the nodes' numbers.
+const nodeDomain = "node"
+
 // nodes is the table of nodes at an instant. What it knows without looking at rows
 // comes from the buckets: queue, priority and all of the signature are the same for
 // the nodes of one, and its bitmaps by class tell who is free.
@@ -74,6 +77,7 @@ func nodeGetters() []nodeGetter {
 		number("free_until", "when it is next taken, for a node that is free", query.IntegerAffinity, query.Time, func(r *nodeCursor) query.Value { return timeValue(r.occupancy().FreeUntil) }),
 	}
 	out[0].NotNull, out[4].NotNull = true, true
+	out[0].Domain = nodeDomain
 	for i := range out {
 		switch out[i].Name {
 		case "queue":
