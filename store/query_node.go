@@ -111,6 +111,11 @@ func (r *nodeCursor) tail() {
 	if r.behind {
 		return
 	}
+	for r.read < nodeTexts && len(r.d.b) > 0 && r.d.b[0] < 0x80 && int(r.d.b[0]) < len(r.d.b) { // short ones need no decoding
+		n := 1 + int(r.d.b[0])
+		r.texts[r.read], r.d.b = r.d.b[1:n], r.d.b[n:]
+		r.read++
+	}
 	r.text(nodeTexts - 1)
 	r.behind = true
 	start := r.d.b
