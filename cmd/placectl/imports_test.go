@@ -23,7 +23,7 @@ const importRules = `
 	store, cmd/placectl/swf                  < cmd/placectl
 	placer/backfill                          < cmd/placectl, bench
 	index, timeline, placer, locality, query < bench
-	store, placer/fairshare, cmd/placectl/swf < bench
+	store, placer/fairshare, cmd/placectl/swf, bench/oracle < bench
 `
 
 // confined are imports from elsewhere that belong to one package.
