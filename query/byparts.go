@@ -39,6 +39,8 @@ func (p *selectPlan) byParts(e *env, gs *groups) (done bool, err error) {
 	table, indexed := st.src.table.(Indexed)
 	counted, knows := st.src.table.(Counted)
 	switch {
+	case p.noIndex:
+		return false, nil
 	case len(cols) == 0 && st.rows != nil:
 		return true, p.part(e, gs, st, nullRow{}, st.rows.GetCardinality())
 	case len(cols) == 0 && knows:

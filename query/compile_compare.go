@@ -61,6 +61,16 @@ var outcomes = map[string]*[3]bool{
 	">": {false, false, true}, ">=": {false, true, true},
 }
 
+func outcome[T int64 | float64](holds *[3]bool, a, b T) truth {
+	switch {
+	case a < b:
+		return truthOf(holds[0])
+	case a > b:
+		return truthOf(holds[2])
+	}
+	return truthOf(holds[1])
+}
+
 func sign(n int) int {
 	switch {
 	case n < 0:
@@ -88,13 +98,19 @@ func compareConstant(a code, v Value, affinity Affinity, collate Collation, hold
 				}
 				return truthOf(holds[sign(compareValues(affinity.apply(w), v, ByBytes))+1])
 			}
-			switch m := w.Int64(); {
-			case m < n:
-				return truthOf(holds[0])
-			case m > n:
-				return truthOf(holds[2])
+			return outcome(holds, w.Int64(), n)
+		}
+	case v.kind == Real && affinity != TextAffinity:
+		f := v.Float64()
+		return func(e *env) truth {
+			w := left(e)
+			if w.kind != Real {
+				if w.kind == Null {
+					return unknown
+				}
+				return truthOf(holds[sign(compareValues(affinity.apply(w), v, ByBytes))+1])
 			}
-			return truthOf(holds[1])
+			return outcome(holds, w.Float64(), f)
 		}
 	case v.kind == Text && a.column && a.affinity == TextAffinity && collate == ByBytes && holds[1] && !holds[0] && !holds[2]:
 		text := v.str

@@ -238,6 +238,7 @@ func (p *selectPlan) choose(pool []*condition, ons map[*step][]*condition, mine 
 		if i > 0 && st.method != lookupJoin {
 			st.method = loopJoin
 			st.keys(candidates, before|^mine, rows)
+			st.byCode(p.steps[0])
 		}
 		for _, c := range candidates {
 			if st.left && !c.used {
@@ -253,6 +254,16 @@ func (p *selectPlan) choose(pool []*condition, ons map[*step][]*condition, mine 
 		}
 		rows = max(rows, st.estimate)
 	}
+}
+
+// byCode makes a hash by text one by code, where both sides have codes of one domain
+// and the other one stands in its table.
+func (st *step) byCode(first *step) {
+	if st.method != hashJoin || len(st.key) != 1 || !st.key[0].column || !st.mine[0].column || st.key[0].slot != first.src.slot || first.src.table == nil {
+		return
+	}
+	domain := st.src.columns[st.mine[0].col].Domain
+	st.coded = st.src.table != nil && domain != "" && domain == first.src.columns[st.key[0].col].Domain
 }
 
 // keys finds the conditions that a lookup or a hash can take care of.

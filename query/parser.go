@@ -72,7 +72,7 @@ func (p *parser) endStatement() {
 type parser struct {
 	lexer
 	tok    token
-	last   int // where the token before ended
+	last   int   // where the token before ended
 	bare   token // the last alias without AS
 	depth  int
 	params int // the highest number of a parameter so far

@@ -20,6 +20,7 @@ type selectPlan struct {
 	limit    code
 	offset   code
 	limited  bool
+	noIndex  bool
 	outer    slots // sources of queries around that it looks at
 	counts   counts
 }
@@ -49,6 +50,7 @@ type step struct {
 	place    []int // of each column among those kept
 	fixed    bool  // what is kept does not depend on a query around
 	varies   bool  // a filter looks at a query around
+	coded    bool  // of a hash: by the codes of one domain
 	buffer   *buffer
 	bufOf    *env
 	probe    []Value   // scratch: the key looked for
@@ -69,7 +71,7 @@ const (
 // compileSelect makes a SELECT ready to run, below the scope of the query around.
 func (c *compiler) compileSelect(x *Select, parent *scope) *selectPlan {
 	s := &scope{c: c, parent: parent, aliases: map[string]Expr{}, using: map[Expr]bool{}, noAggs: "it needs rows to be grouped"}
-	p := &selectPlan{text: x, distinct: x.Distinct}
+	p := &selectPlan{text: x, distinct: x.Distinct, noIndex: c.opt.NoIndex}
 	var on []Expr // conditions of inner joins
 	for i := range x.From {
 		s.bind(&x.From[i])

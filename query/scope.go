@@ -23,7 +23,6 @@ type compiler struct {
 	opt     Options
 	nslots  int
 	nmade   int
-	explain bool
 }
 
 func (c *compiler) fail(n Node, format string, args ...any) {
@@ -44,7 +43,6 @@ type source struct {
 	sub     *selectPlan // nil for a table
 	used    []bool      // the columns that something looks at
 	merged  map[string]bool
-	colls   []Collation // of a subquery's columns
 }
 
 // scope is the names that a SELECT can see.

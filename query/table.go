@@ -30,6 +30,14 @@ type Column struct {
 	Unit    Unit
 	NotNull bool
 	Doc     string
+	// Domain names a set of texts that are numbered: in columns of the same domain texts
+	// are equal exactly where the codes of their rows are (Coded). "" for none.
+	Domain string
+}
+
+// Coded is a row that knows the codes of its columns that have a Domain.
+type Coded interface {
+	Code(column int) uint32
 }
 
 // Row gives the columns of one row, decoded when they are asked for.

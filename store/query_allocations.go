@@ -32,6 +32,7 @@ func allocationsTable(c *queryCatalog, at int64) (query.Table, error) {
 		timeColumn("start", "when the job began, or is to", func(r *allocationCursor) int64 { return r.start }),
 		timeColumn("end", "when it is expected to end", func(r *allocationCursor) int64 { return r.end }),
 	}}
+	t.columns[2].Domain = nodeDomain
 	for _, def := range defs.All() {
 		if def.Consumable {
 			a, u := resourceType(def.Type)
@@ -120,6 +121,9 @@ func (r *allocationCursor) Err() error {
 }
 
 func (r *allocationCursor) Column(i int) query.Value { return r.t.columns[i].get(r) }
+
+// Code is the node's number, for its name.
+func (r *allocationCursor) Code(int) uint32 { return r.node }
 
 // nextJob begins a job; its first node is yet to come.
 func (r *allocationCursor) nextJob() bool {

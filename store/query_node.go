@@ -85,6 +85,9 @@ func (r *nodeCursor) Err() error {
 
 func (r *nodeCursor) Column(i int) query.Value { return r.t.columns[i].get(r) }
 
+// Code is the node's number, for its name.
+func (r *nodeCursor) Code(int) uint32 { return r.number }
+
 // head reads a fixed number of the row's head.
 func (r *nodeCursor) head(at int) uint32 { return binary.LittleEndian.Uint32(r.row[at:]) }
 
@@ -108,6 +111,11 @@ func (r *nodeCursor) word(field int) query.Value {
 func (r *nodeCursor) tail() {
 	if r.behind {
 		return
+	}
+	for r.read < nodeTexts && len(r.d.b) > 0 && r.d.b[0] < 0x80 && int(r.d.b[0]) < len(r.d.b) { // short ones need no decoding
+		n := 1 + int(r.d.b[0])
+		r.texts[r.read], r.d.b = r.d.b[1:n], r.d.b[n:]
+		r.read++
 	}
 	r.text(nodeTexts - 1)
 	r.behind = true

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"errors"
+	"math/rand/v2"
 	"strings"
 	"testing"
 	"time"
@@ -85,6 +86,9 @@ func TestQuery(t *testing.T) {
 		{"SELECT name, reason FROM nodes WHERE state = 'down'", "'big3'|'fan'"},
 		{"SELECT job, state, nodes, walltime FROM jobs ORDER BY job", "1|'running'|'small[0-1]'|3600\n2|'reserved'|'big0'|3600"},
 		{"SELECT job, chunk, node, start, ncpus FROM allocations ORDER BY node", "2|0|'big0'|1000600|16\n1|0|'small0'|1000000|4\n1|0|'small1'|1000000|4"},
+		{"SELECT a.job, n.ncpus, n.name FROM allocations a JOIN nodes n ON n.name = a.node ORDER BY 1, 3", "1|4|'small0'\n1|4|'small1'\n2|16|'big0'"},
+		{"SELECT n.name, count(a.job) FROM nodes n LEFT JOIN allocations a ON n.name = a.node AND a.ncpus > 1 GROUP BY 1 HAVING count(a.job) > 0 ORDER BY 1", "'big0'|1\n'small0'|1\n'small1'|1"},
+		{"SELECT x.name, y.name FROM nodes x JOIN nodes y ON x.name = y.name WHERE x.number < 2 ORDER BY 1", "'small0'|'small0'\n'small1'|'small1'"},
 		{"SELECT node, \"end\" FROM allocations WHERE job = 2", "'big0'|1004200"},
 		{"SELECT job FROM allocations WHERE node = 'small1'", "1"},
 		{"SELECT n.name, a.job FROM nodes n LEFT JOIN allocations a ON a.node = n.name WHERE n.ncpus = 16 ORDER BY n.number", "'big0'|2\n'big1'|NULL\n'big2'|NULL\n'big3'|NULL"},
@@ -108,41 +112,99 @@ func TestQuery(t *testing.T) {
 	}
 }
 
+// atoms are conditions on nodes, most of which bitmaps decide.
+var atoms = []string{"state = 'free'", "state <> 'busy'", "ncpus > 4", "mem IS NULL", "mem > 5", "name = 'big1'", "name IN ('big1','small2','gone')",
+	"number = 3", "number IN (1,2,99)", "number < 4", "queue IS NULL", "queue = 'x'", "ncpus * 2 = 8", "has(features,'gpu')", "features IS NULL", "state LIKE 'F%'",
+	"name GLOB 'small*'", "name LIKE '%1'", "bucket = 0", "bucket > 0 AND state = 'later'", "ncpus BETWEEN 1 AND 5", "state IN ('later','down')", "load > 1", "jobs = 1",
+	"ncpus_free >= 16", "free_until IS NOT NULL", "mem >= '64GiB'", "ncpus = NULL", "priority = 0", "reason = 'fan'", "ncpus IN (16, NULL)", "color = 'red'", "color <> 'red'",
+	"mem / ncpus > 1000", "ncpus = '16'", "name > 'c'", "1", "fast", "fast = 0"}
+
+// condition joins up to n atoms.
+func condition(r *rand.Rand, n int) string {
+	if n <= 1 {
+		return []string{"", "", "NOT "}[r.IntN(3)] + "(" + atoms[r.IntN(len(atoms))] + ")"
+	}
+	left := 1 + r.IntN(n-1)
+	return []string{"", "", "NOT "}[r.IntN(3)] + "(" + condition(r, left) + []string{" AND ", " OR "}[r.IntN(2)] + condition(r, n-left) + ")"
+}
+
 // TestQueryWithoutIndexes compares answers from bitmaps with those of looking at every
-// row.
+// row, now and at a time to come.
 func TestQueryWithoutIndexes(t *testing.T) {
 	db, _ := queryStore(t)
-	for _, where := range []string{"state = 'free'", "NOT state = 'free'", "ncpus > 4 OR state = 'busy'", "mem IS NULL", "NOT mem > 5", "name = 'big1'",
-		"NOT name = 'big1'", "name IN ('big1','small2')", "number = 3", "number IN (1,2,99)", "queue IS NULL", "ncpus * 2 = 8", "has(features,'gpu')",
-		"NOT has(features,'gpu')", "state LIKE 'F%'", "name GLOB 'small*'", "bucket = 0", "ncpus BETWEEN 1 AND 5 AND state <> 'busy'", "state IN ('later','down')"} {
-		err := db.View(func(tx *Tx) error {
-			var got [2][]string
-			for i := range got {
-				text := "SELECT number, state, ncpus, mem, features FROM nodes WHERE " + where
-				list, err := query.Parse(text)
-				if err != nil {
-					return err
-				}
-				s, err := query.Prepare(tx.catalog(nil), text, list[0], query.Options{NoIndex: i == 1})
-				if err != nil {
-					return err
-				}
-				for row, err := range s.Rows() {
-					if err != nil {
-						return err
-					}
-					got[i] = append(got[i], row[0].Literal()+row[1].Literal()+row[2].Literal()+row[3].Literal()+row[4].Literal())
-				}
-			}
-			if a, b := strings.Join(got[0], " "), strings.Join(got[1], " "); a != b {
-				t.Errorf("%s:\nwith indexes    %s\nwithout indexes %s", where, a, b)
-			}
-			return nil
-		})
-		if err != nil {
-			t.Errorf("%s: %v", where, err)
+	err := db.Update(func(tx *Tx) error {
+		if err := tx.AddResource(index.Def{Name: "color", Type: index.String, Unique: false}); err != nil {
+			return err
 		}
+		if err := tx.AddResource(index.Def{Name: "fast", Type: index.Boolean}); err != nil {
+			return err
+		}
+		for i, name := range []string{"big1", "small0", "small4"} {
+			n, err := tx.Node(name)
+			if err != nil {
+				return err
+			}
+			defs, err := tx.Resources()
+			if err != nil {
+				return err
+			}
+			color, _ := defs.Lookup("color")
+			fast, _ := defs.Lookup("fast")
+			n.Set(color.ID, index.Value{Str: []string{"red", "blue", "red"}[i]})
+			n.Set(fast.ID, index.Value{Num: int64(i % 2)})
+			if _, err := tx.PutNode(n); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
+	const seed = 1
+	t.Logf("seed %d", seed)
+	r := rand.New(rand.NewPCG(seed, 1))
+	err = db.View(func(tx *Tx) error {
+		for range 2000 {
+			at := []string{"", " AT 'now+15m'", " AT 'now+70m'"}[r.IntN(3)]
+			text := "SELECT number, state, color FROM nodes" + at + " WHERE " + condition(r, 1+r.IntN(6))
+			if with, without := scanned(t, tx, text, false), scanned(t, tx, text, true); with != without {
+				t.Fatalf("%s:\nwith indexes    %s\nwithout indexes %s", text, with, without)
+			}
+			text = "SELECT state, count(*), sum(ncpus), max(mem) FROM nodes" + at + " WHERE " + condition(r, 1+r.IntN(6)) + " GROUP BY state ORDER BY state"
+			if with, without := scanned(t, tx, text, false), scanned(t, tx, text, true); with != without {
+				t.Fatalf("%s:\nwith indexes    %s\nwithout indexes %s", text, with, without)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+// scanned is the answer to a query as text, by looking at every row where told so.
+func scanned(t *testing.T, tx *Tx, text string, noIndex bool) string {
+	t.Helper()
+	list, err := query.Parse(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := query.Prepare(tx.catalog(nil), text, list[0], query.Options{NoIndex: noIndex})
+	if err != nil {
+		t.Fatalf("%s: %v", text, err)
+	}
+	var b strings.Builder
+	for row, err := range s.Rows() {
+		if err != nil {
+			t.Fatalf("%s: %v", text, err)
+		}
+		for _, v := range row {
+			b.WriteString(v.Literal() + "|")
+		}
+		b.WriteByte(' ')
+	}
+	return b.String()
 }
 
 func TestQueryLimits(t *testing.T) {

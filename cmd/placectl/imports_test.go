@@ -25,7 +25,7 @@ const importRules = `
 	placer/backfill, placer/fairshare        < cmd/placectl, bench
 	placer/cluster                           < cmd/placectl, bench
 	index, timeline, placer, locality, query < bench
-	store, cmd/placectl/swf                  < bench
+	store, cmd/placectl/swf, bench/oracle    < bench
 `
 
 // confined are imports from elsewhere that belong to one package.

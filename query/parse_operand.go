@@ -1,0 +1,233 @@
+package query
+
+import (
+	"math"
+	"strconv"
+	"strings"
+)
+
+// operand reads what stands before, between and behind operators.
+func (p *parser) operand() Expr {
+	t := p.tok
+	switch t.kind {
+	case tokenNumber:
+		p.advance()
+		return &Literal{span: span{t.pos, t.end}, Value: p.numberValue(t)}
+	case tokenText:
+		p.advance()
+		return &Literal{span: span{t.pos, t.end}, Value: String(t.text)}
+	case tokenParam:
+		return p.param()
+	case tokenQuoted:
+		return p.column()
+	case tokenOp:
+		return p.prefix()
+	case tokenWord:
+		return p.word()
+	}
+	p.unexpected("an expression", "")
+	return nil
+}
+
+// numberValue is a number's value: an integer where it fits.
+func (p *parser) numberValue(t token) Value {
+	if len(t.text) > 2 && t.text[1]|0x20 == 'x' {
+		n, err := strconv.ParseUint(t.text[2:], 16, 64)
+		if err != nil {
+			p.fail(t.pos, "the hexadecimal number %s is too large", t.text)
+		}
+		return Int(int64(n))
+	}
+	v, _ := leadingNumber(t.text)
+	return v
+}
+
+func (p *parser) param() Expr {
+	t := p.tok
+	p.advance()
+	x := &Param{span: span{t.pos, t.end}}
+	switch {
+	case t.text == "?":
+		p.params++
+		x.Number = p.params
+	case t.text[0] == '?':
+		n, err := strconv.Atoi(t.text[1:])
+		if err != nil || n < 1 || n > math.MaxInt16 {
+			p.fail(t.pos, "parameters are numbered from 1 to %d", math.MaxInt16)
+		}
+		x.Number = n
+		p.params = max(p.params, n)
+	default:
+		x.Name = t.text
+	}
+	return x
+}
+
+// prefix reads a sign or what is in parentheses.
+func (p *parser) prefix() Expr {
+	t := p.tok
+	switch t.text {
+	case "-", "+", "~":
+		p.advance()
+		if n := p.tok; t.text == "-" && n.kind == tokenNumber && strings.TrimLeft(n.text, "0") == "9223372036854775808" {
+			p.advance()
+			return &Literal{span: p.from(t.pos), Value: Int(math.MinInt64)}
+		}
+		x := p.expr(bindSign)
+		return &Unary{p.from(t.pos), t.text, x}
+	case "(":
+		return p.parenthesis()
+	}
+	p.unexpected("an expression", "")
+	return nil
+}
+
+func (p *parser) parenthesis() Expr {
+	pos := p.tok.pos
+	p.advance()
+	if p.tok.is("SELECT") {
+		sub := p.query()
+		p.expect(")", "")
+		return &Subquery{p.from(pos), sub}
+	}
+	x := p.expression()
+	if p.tok.is(",") {
+		p.fail(p.tok.pos, "rows of values, (a, b), are not supported; compare them one by one")
+	}
+	p.expect(")", "")
+	return x
+}
+
+// word reads what begins with a word.
+func (p *parser) word() Expr {
+	t := p.tok
+	switch t.upper() {
+	case "NULL":
+		p.advance()
+		return &Literal{span: span{t.pos, t.end}}
+	case "NOT":
+		p.advance()
+		x := p.expr(bindNot)
+		return &Unary{p.from(t.pos), "NOT", x}
+	case "CASE":
+		return p.caseExpr()
+	case "CAST":
+		if p.peek().is("(") {
+			return p.cast()
+		}
+	case "EXISTS":
+		p.advance()
+		p.expect("(", "EXISTS takes a subquery in parentheses")
+		sub := p.query()
+		p.expect(")", "")
+		return &Exists{p.from(t.pos), sub}
+	case "CURRENT_TIMESTAMP", "CURRENT_DATE", "CURRENT_TIME":
+		p.fail(t.pos, "%s is not supported; say datetime('now'), date('now') or time('now')", t.upper())
+	case "SELECT":
+		p.fail(t.pos, "a subquery needs parentheses around it; for a column of that name write \"select\"")
+	}
+	if !reserved[t.upper()] && p.peek().is("(") {
+		return p.call()
+	}
+	if (t.is("X") || t.is("x")) && p.peek().kind == tokenText && p.peek().pos == t.end {
+		p.fail(t.pos, "blobs are not supported")
+	}
+	return p.column()
+}
+
+// column reads name or table.name; behind the point anything is a name.
+func (p *parser) column() Expr {
+	pos := p.tok.pos
+	word := p.tok.kind == tokenWord
+	first := p.name("an expression")
+	if !p.accept(".") {
+		if up := upperASCII(first); word && (up == "TRUE" || up == "FALSE") {
+			return &Literal{span: p.from(pos), Value: Bool(up == "TRUE"), Word: up}
+		}
+		return &ColumnRef{p.from(pos), "", first}
+	}
+	t := p.tok
+	if t.kind != tokenWord && t.kind != tokenQuoted {
+		p.unexpected("a column", "")
+	}
+	p.advance()
+	return &ColumnRef{p.from(pos), first, t.text}
+}
+
+func (p *parser) caseExpr() Expr {
+	pos := p.tok.pos
+	p.advance()
+	x := &Case{}
+	if !p.tok.is("WHEN") {
+		x.X = p.expression()
+	}
+	for p.accept("WHEN") {
+		arm := When{If: p.expression()}
+		p.expect("THEN", "")
+		arm.Then = p.expression()
+		x.Whens = append(x.Whens, arm)
+	}
+	if len(x.Whens) == 0 {
+		p.unexpected("WHEN", "")
+	}
+	if p.accept("ELSE") {
+		x.Else = p.expression()
+	}
+	p.expect("END", "a CASE ends with END")
+	x.span = p.from(pos)
+	return x
+}
+
+func (p *parser) cast() Expr {
+	pos := p.tok.pos
+	p.advance()
+	p.advance()
+	x := &Cast{X: p.expression()}
+	p.expect("AS", "")
+	at := p.tok.pos
+	x.Type = p.name("a type")
+	switch up := upperASCII(x.Type); {
+	case strings.Contains(up, "INT"):
+		x.To = IntegerAffinity
+	case up == "TEXT" || up == "VARCHAR" || up == "CHAR":
+		x.To = TextAffinity
+	case up == "REAL" || up == "DOUBLE" || up == "FLOAT":
+		x.To = RealAffinity
+	case up == "NUMERIC" || up == "DECIMAL" || up == "BOOLEAN":
+		x.To = NumericAffinity
+	default:
+		p.fail(at, "no type %q; cast to INTEGER, REAL, TEXT or NUMERIC", x.Type)
+	}
+	p.expect(")", "")
+	x.span = p.from(pos)
+	return x
+}
+
+func (p *parser) call() Expr {
+	t := p.tok
+	p.advance()
+	p.advance()
+	x := &Call{Name: lowerASCII(t.text)}
+	switch {
+	case p.accept("*"):
+		x.Star = true
+	case !p.tok.is(")"):
+		if x.Distinct = p.accept("DISTINCT"); !x.Distinct {
+			p.accept("ALL")
+		}
+		x.Args = p.expressions()
+	}
+	p.expect(")", "")
+	if p.tok.is("FILTER") && p.peek().is("(") {
+		p.advance()
+		p.advance()
+		p.expect("WHERE", "")
+		x.Filter = p.expression()
+		p.expect(")", "")
+	}
+	if p.tok.is("OVER") {
+		p.fail(p.tok.pos, "%s", later["OVER"])
+	}
+	x.span = p.from(t.pos)
+	return x
+}
