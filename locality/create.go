@@ -14,7 +14,7 @@ type Maker struct {
 	sums  []Credit // by layer
 	reach int      // the last file used so far
 	last  []int    // the same by layer
-	start int // the first file of the last job
+	start int      // the first file of the last job
 }
 
 // MaxQuorum bounds how many results of a job may be wanted.

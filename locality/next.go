@@ -304,8 +304,9 @@ func (o *Op) pass(c *Cursor, slot int, side Side) error {
 	return nil
 }
 
-// lease is how long a host has for what it takes: what it asked for; four times as
-// long as it should take all in its hands, once it has been measured; the batch's.
+// lease is how long a host has for what it takes: what it asked for; what the batch
+// gives, as long as the host has not been measured; then so many times as long as
+// all in its hands should take, less towards the end, where nobody can wait.
 func (o *Op) lease(h *Host, m *Member, slots []int, w Want) (int64, error) {
 	if w.Lease > 0 {
 		return w.Lease, nil
@@ -313,12 +314,14 @@ func (o *Op) lease(h *Host, m *Member, slots []int, w Want) (int64, error) {
 	if h.Spent == 0 {
 		return o.Batch.Settings.Lease, nil
 	}
-	left, err := o.handsFull(slices.Concat(m.Live, slots), m.Rate)
-	return max(minLease, int64(leaseFactor*(left+seconds(o.Batch.mean(), m.Rate)))), err
+	all, err := o.handsFull(slices.Concat(m.Live, slots), m.Rate)
+	all += seconds(o.Batch.mean(), m.Rate) // for fetching files
+	return int64(max(minLease, leastLease*all, min(mostLease*all, o.Batch.TimeLeft()/2))), err
 }
 
 // Leases of measured hosts.
 const (
-	minLease    = 60 // seconds
-	leaseFactor = 3
+	minLease   = 60 // seconds
+	mostLease  = 3
+	leastLease = 1.5
 )

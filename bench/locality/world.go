@@ -13,7 +13,7 @@ type world struct {
 	hosts    int
 	files    int
 	jobs     int
-	longest  int // files of a job, 1 to this
+	longest  int     // files of a job, 1 to this
 	more     float64 // the chance of a file more; 0 for all lengths alike
 	quorum   int
 	churn    float64 // part of the hosts that vanish, each at a random moment, and are replaced
