@@ -42,7 +42,6 @@ func (e *events) Pop() any {
 type actor struct {
 	speed  float64
 	leaves float64 // when it vanishes, 0 for never
-	idle   float64 // seconds that it has waited for work
 }
 
 // retry is how soon a host that got nothing asks again, in seconds.
