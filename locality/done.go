@@ -34,6 +34,9 @@ func (e *NotHeld) Reason() string { return e.Why }
 func (o *Op) Done(h *Host, job int) (Report, error) {
 	return o.answer(h, job, func(e *ending) error {
 		e.m.Jobs++
+		if e.m.Measured {
+			o.Batch.stretch(float64(o.Now-e.m.Busy) / max(1, seconds(e.j.Credit, e.m.Rate)))
+		}
 		h.earn(e.j.Credit, o.Now-e.m.Busy, o.Now)
 		e.x.State = Answered
 		return e.finish(e.x.Layer, Done)

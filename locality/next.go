@@ -315,7 +315,7 @@ func (o *Op) lease(h *Host, m *Member, slots []int, w Want) (int64, error) {
 		return o.Batch.Settings.Lease, nil
 	}
 	all, err := o.handsFull(slices.Concat(m.Live, slots), m.Rate)
-	all += seconds(o.Batch.mean(), m.Rate) // for fetching files
+	all = max(all+seconds(o.Batch.mean(), m.Rate), 0.8*o.Batch.Stretch*all) // for fetching files
 	return int64(max(minLease, leastLease*all, min(mostLease*all, o.Batch.TimeLeft()/2))), err
 }
 
