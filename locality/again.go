@@ -9,7 +9,7 @@ func (g gaps) again(o *Op, m *Member) ([]int, error) {
 		return nil, nil
 	}
 	left := g.timeLeft(o)
-	end := float64(o.Now) + left + againSlack*slack(o, left)
+	end := float64(o.Now) + left + slack(o, left)
 	best, latest, looked := -1, end, 0
 	err := o.EachDue(maxTime, func(d Due) (bool, error) {
 		if looked++; looked > maxLooked {
@@ -35,7 +35,9 @@ func (g gaps) again(o *Op, m *Member) ([]int, error) {
 }
 
 const (
-	maxTime = 1 << 62
+	againPart   = 0.01 // of the credit of a batch: while more waits, nothing is given twice
+	againFactor = 1.5  // a second host must have it so much sooner
+	maxTime     = 1 << 62
 )
 
 // expected is when an instance is expected to be answered: the longer it is overdue,
@@ -82,9 +84,3 @@ func (o *Op) mayDouble(m *Member, slot int) (bool, error) {
 	}
 	return o.mayHave(m, slot)
 }
-
-var againSlack = env("againSlack", 1)
-var againPart = env("againPart", 0.01)
-
-var againFactor = env("againFactor", 1.5)
-var workFactor = env("workFactor", 2)

@@ -39,15 +39,16 @@ type Batch struct {
 	Created  int64 // Unix seconds
 	Ended    int64 // 0 while a job is unfinished
 
-	Remaining Credit // of slots that are not terminal
-	Waiting   Credit // of those in no host's hands
-	Rate      int64  // micro-credits a day of all hosts that work in it now
-	Active    int    // hosts that work in it now
-	Done      int    // jobs
-	Failed    int    // jobs
-	Transfers int    // files sent
-	Moves     int    // times that a host changed its range
-	Rates     Rates  // of the hosts that have shown what they can do
+	Remaining Credit  // of slots that are not terminal
+	Waiting   Credit  // of those in no host's hands
+	Rate      int64   // micro-credits a day of all hosts that work in it now
+	Active    int     // hosts that work in it now
+	Done      int     // jobs
+	Failed    int     // jobs
+	Transfers int     // files sent
+	Moves     int     // times that a host changed its range
+	Stretch   float64 // of a hundred answers one takes more than so many times as long as its credit alone would
+	Rates     Rates   // of the hosts that have shown what they can do
 }
 
 // Settings are what a batch is made with. The zero of each means its default.

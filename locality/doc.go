@@ -1,7 +1,36 @@
-// Package locality is the room for batches of jobs that share files: teams of
-// hosts work through ranges of a file sequence behind cursors, so that each file
-// is sent to few hosts (after BOINC's locality scheduling). It is pure, like
-// index and timeline: states and decisions, no files and no clock.
+// Package locality decides which host works on which jobs of a batch, where a batch
+// is a sequence of files and a sequence of jobs that each use a few successive
+// files, so that the batch ends early and each file is sent to few hosts (after
+// BOINC's locality scheduling and its redesign with teams and cursors,
+// https://github.com/BOINC/boinc/wiki/LocalityNew).
 //
-// Nothing of it is written yet.
+// # Slots and ranges
+//
+// Each result that is wanted of a job is a slot. Slots are numbered job by job, or,
+// for policies that split ranges, layer by layer: first the first result of every
+// job, then the second of every job. Ranges of slots are disjoint, in order and cover
+// them all. A range (Cursor) is handed out from its low end, from its high end, or
+// from both; what lies between is open and has no record of its own, so that
+// splitting a range costs the same however long it is.
+//
+// # Invariants
+//
+// Op.Check verifies them all, and says which rows disagree:
+//   - First <= Unfinished <= Last+1, and everything below Unfinished and above Top
+//     is terminal; Unfinished <= Generated.
+//   - What remains of a range is the exact sum of its unfinished credit, in whole
+//     micro-credits: 0 exactly when all of it is terminal.
+//   - The speed of a range is the sum of what its hosts count for.
+//   - A slot is in hands exactly if a host knows that it has it and a lease of it is
+//     due; it waits behind its cursor exactly if its job says so.
+//   - No two instances of a job that are in hands or answered belong to one host, or
+//     to hosts of one user.
+//
+// # How to read it
+//
+// The nouns are in batch.go, job.go, task.go, host.go and cursor.go; an operation
+// (Op) is one transaction over rows (rows.go) that somebody else keeps: create.go,
+// next.go and pick.go, done.go, expire.go. Policies (policy*.go, again.go) only
+// decide where hosts go. memory.go keeps rows in memory. The package knows neither
+// files nor clocks: an operation is told what time it is.
 package locality

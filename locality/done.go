@@ -34,6 +34,9 @@ func (e *NotHeld) Reason() string { return e.Why }
 func (o *Op) Done(h *Host, job int) (Report, error) {
 	return o.answer(h, job, func(e *ending) error {
 		e.m.Jobs++
+		if e.m.Measured {
+			o.Batch.stretch(float64(o.Now-e.m.Busy) / max(1, seconds(e.j.Credit, e.m.Rate)))
+		}
 		h.earn(e.j.Credit, o.Now-e.m.Busy, o.Now)
 		e.x.State = Answered
 		return e.finish(e.x.Layer, Done)
@@ -262,37 +265,4 @@ func (e *ending) supersede(layer int) error {
 		}
 	}
 	return nil
-}
-
-// measure brings what a host counts for in the sums up to what is known of it.
-func (o *Op) measure(m *Member, known ...*Host) error {
-	var h *Host
-	var err error
-	if len(known) > 0 {
-		h = known[0]
-	} else if h, err = o.Host(m.Host); err != nil {
-		return err
-	}
-	rate := h.rate(o.Batch.prior(), o.Batch.mean())
-	if h.Spent > 0 {
-		if m.Measured {
-			o.Batch.Rates[rateClass(m.Rate)]--
-		}
-		o.Batch.Rates[rateClass(rate)]++
-		m.Measured = true
-	} else if m.Measured {
-		o.Batch.Rates[rateClass(m.Rate)]--
-		m.Measured = false
-	}
-	change := rate - m.Rate
-	if m.Rate = rate; !m.Placed || change == 0 {
-		return nil
-	}
-	c, err := o.CursorAt(m.At)
-	if err != nil {
-		return err
-	}
-	c.Ends[m.Side].Rate += change
-	o.Batch.Rate += change
-	return o.PutCursor(c)
 }

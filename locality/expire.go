@@ -109,7 +109,7 @@ func (o *Op) missing(m *Member) (int64, error) {
 	}
 	left, err := o.handsFull(m.Live, m.Rate)
 	grace := seconds(o.Batch.mean(), m.Rate) // for fetching files
-	return m.Busy + max(minLease, int64(overdue*left+grace)), err
+	return m.Busy + int64(max(minLease, overdue*left+grace, stretched*o.Batch.Stretch*left)), err
 }
 
 // handsFull is how long a host should take for slots, in seconds.
@@ -142,6 +142,9 @@ func (o *Op) watch(m *Member, at int64) error {
 // overdue is how many times as long as expected a host may take before it no longer
 // counts.
 const overdue = 1.5
+
+// stretched is the same for what all but one in a hundred take.
+const stretched = 1.2
 
 // Recompute decays what is known of every host and builds every sum of speeds
 // anew. It reads every host of the batch: for a daily run.

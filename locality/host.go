@@ -105,3 +105,16 @@ func (b *Batch) prior() int64 {
 	}
 	return b.mean() * 24 // a job an hour: it counts for nothing but the first ranges
 }
+
+// stretch follows how much longer than their credit says answers take, files to
+// fetch being the usual reason: up a step for one that takes longer, down a
+// hundredth of one for each that does not, which ends where one in a hundred does.
+func (b *Batch) stretch(ratio float64) {
+	const step = 0.02
+	b.Stretch = max(1, b.Stretch)
+	if ratio > b.Stretch {
+		b.Stretch *= 1 + step
+	} else {
+		b.Stretch *= 1 - step/100
+	}
+}

@@ -42,8 +42,8 @@ func (o *Op) Next(h *Host, w Want) (Grant, error) {
 	if err != nil {
 		return g, err
 	}
-	if len(slots) == 0 {
-		if slots, err = o.policy.again(o, m); err != nil {
+	if p, ok := o.policy.(doubler); ok && len(slots) == 0 {
+		if slots, err = p.again(o, m); err != nil {
 			return g, err
 		}
 	}
@@ -123,49 +123,6 @@ func (o *Op) settle(m *Member, tried []int) error {
 		return err
 	}
 	return o.policy.place(o, m, tried)
-}
-
-// enter puts a host at an end of a range.
-func (o *Op) enter(m *Member, c *Cursor, side Side) error {
-	at := c.Low
-	switch {
-	case c.Low > c.High && side == LowEnd:
-		at = c.First
-	case c.Low > c.High:
-		at = c.Last
-	case side == HighEnd:
-		at = c.High
-	}
-	m.Placed, m.At, m.Side = true, at, side
-	if m.Moved > 0 {
-		o.Batch.Moves++
-	}
-	m.Moved = o.Now
-	c.Ends[side].Hosts++
-	c.Ends[side].Rate += m.Rate
-	o.Batch.Active++
-	o.Batch.Rate += m.Rate
-	if err := o.PutCursor(c); err != nil {
-		return err
-	}
-	return o.watch(m, o.Now+o.Batch.Settings.Away)
-}
-
-// leave takes a host out of the sums of its range, if it has one.
-func (o *Op) leave(m *Member) error {
-	if !m.Placed {
-		return nil
-	}
-	c, err := o.CursorAt(m.At)
-	if err != nil {
-		return err
-	}
-	m.Placed = false
-	c.Ends[m.Side].Hosts--
-	c.Ends[m.Side].Rate -= m.Rate
-	o.Batch.Active--
-	o.Batch.Rate -= m.Rate
-	return o.PutCursor(c)
 }
 
 // pick finds the slots of a range that a host is to have: those that came back to
@@ -303,22 +260,3 @@ func (o *Op) pass(c *Cursor, slot int, side Side) error {
 	}
 	return nil
 }
-
-// lease is how long a host has for what it takes: what it asked for; four times as
-// long as it should take all in its hands, once it has been measured; the batch's.
-func (o *Op) lease(h *Host, m *Member, slots []int, w Want) (int64, error) {
-	if w.Lease > 0 {
-		return w.Lease, nil
-	}
-	if h.Spent == 0 {
-		return o.Batch.Settings.Lease, nil
-	}
-	left, err := o.handsFull(slices.Concat(m.Live, slots), m.Rate)
-	return max(minLease, int64(leaseFactor*(left+seconds(o.Batch.mean(), m.Rate)))), err
-}
-
-// Leases of measured hosts.
-const (
-	minLease    = 60 // seconds
-	leaseFactor = 3
-)

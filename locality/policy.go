@@ -14,7 +14,11 @@ type policy interface {
 	place(o *Op, m *Member, tried []int) error // enter a range that is not among those tried, or none
 	backRange(c *Cursor, side Side) (first, last int)
 	most(o *Op, m *Member, c *Cursor) Credit // at one time
-	again(o *Op, m *Member) ([]int, error)   // slots in other hands that a host without work is to have too
+}
+
+// doubler is a policy that gives a host without work what another has in its hands.
+type doubler interface {
+	again(o *Op, m *Member) ([]int, error) // slots, none when nothing is to be gained
 }
 
 // DefaultPolicy is what a batch works by that names none.

@@ -2,9 +2,7 @@ package locality
 
 import (
 	"math"
-	"os"
 	"slices"
-	"strconv"
 )
 
 // gaps is the default policy. Two hosts at most work in a range, from its two ends
@@ -54,22 +52,18 @@ func (g gaps) stays(o *Op, m *Member) (bool, error) {
 }
 
 // What was tuned in bench/locality.
-func env(name string, def float64) float64 {
-	if f, err := strconv.ParseFloat(os.Getenv(name), 64); err == nil {
-		return f
-	}
-	return def
-}
-
-var (
-	stayFactor = env("stayFactor", 1)
-	goFactor   = env("goFactor", 1.6)
-	leastJobs  = env("leastJobs", 6)
-	cutPart    = env("cutPart", 0.25)
-	overFactor = env("overFactor", 2)
-	planSlack  = env("planSlack", 1.2)
-	slowFactor = env("slowFactor", 1)
-	endSlack   = env("endSlack", 0.01)
+// What was tuned in bench/locality. Less of endSlack ends a batch earlier and sends
+// more files, more of leastPiece the other way round.
+const (
+	stayFactor = 1    // a host leaves a range that the other there finishes within this part of the time left
+	goFactor   = 1.6  // if somewhere there is so much more time left
+	leastPiece = 6    // mean jobs that a host must find for itself in a range that is cut for it
+	cutPart    = 0.25 // so far a cut may lie from where it is wanted, as a part of what is on either side
+	overFactor = 2    // how much worse a host that is too fast for a range is than one that is too slow
+	planSlack  = 1.2  // a range with so much more than two hosts can do is cut for them
+	slowFactor = 1    // a host is too slow that takes so much longer for a job than others for all that waits
+	workFactor = 2    // a host goes only where so many of its jobs' time is left
+	endSlack   = 0.01 // of a batch's whole time, see slack
 )
 
 // slack is how much later than the batch a range may end before anybody is sent to
@@ -152,7 +146,7 @@ func (g gaps) weigh(o *Op, m *Member, c *Cursor, left float64) choice {
 		return no
 	}
 	mine := float64(c.Open) * float64(m.Rate) / float64(c.Rate()+m.Rate)
-	if x.split && mine < leastJobs*float64(o.Batch.mean()) {
+	if x.split && mine < leastPiece*float64(o.Batch.mean()) {
 		return no
 	}
 	lack := float64(c.Waiting())/max(left, 1)*Day - float64(c.Rate())

@@ -11,7 +11,6 @@ import (
 type layers struct{}
 
 func (layers) layered() bool                     { return true }
-func (layers) again(*Op, *Member) ([]int, error) { return nil, nil }
 func (layers) most(*Op, *Member, *Cursor) Credit { return math.MaxInt64 }
 
 func (layers) cuts(o *Op) ([]int, error) {

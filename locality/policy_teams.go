@@ -12,7 +12,6 @@ type fixed struct{}
 func (fixed) layered() bool                                 { return false }
 func (fixed) backRange(c *Cursor, _ Side) (first, last int) { return c.First, c.Last }
 func (fixed) most(*Op, *Member, *Cursor) Credit             { return math.MaxInt64 }
-func (fixed) again(*Op, *Member) ([]int, error)             { return nil, nil }
 func (fixed) stays(*Op, *Member) (bool, error)              { return true, nil }
 
 // place puts a host where most time is left.

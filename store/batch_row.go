@@ -46,6 +46,7 @@ func encodeBatch(b *batchRow) []byte {
 	for _, n := range batchCounts(b) {
 		e.uint(uint64(*n))
 	}
+	e.float(b.Stretch)
 	return e.b
 }
 
@@ -75,6 +76,7 @@ func decodeBatch(key, row []byte) (*batchRow, error) {
 	for _, n := range batchCounts(b) {
 		*n = int(d.uint())
 	}
+	b.Stretch = d.float()
 	if err := d.done(tableBatches, key); err != nil {
 		return nil, err
 	}

@@ -105,12 +105,11 @@ func (r *batchRows) EachMember(fn func(*locality.Member) error) error {
 
 func (r *batchRows) CursorAt(slot int) (*locality.Cursor, error) {
 	c := r.tx.tab(tableBatchRanges).Cursor()
-	key, row := c.Seek(rangeKey(r.number, slot+1))
-	if key == nil {
-		key, row = c.Last()
-	} else {
-		key, row = c.Prev()
+	back := c.Prev
+	if key, _ := c.Seek(rangeKey(r.number, slot+1)); key == nil {
+		back = c.Last
 	}
+	key, row := back()
 	if !hasPrefix(key, key32(r.number)) {
 		return nil, fmt.Errorf("%w: no range of batch %d holds slot %d", ErrDamaged, r.number, slot)
 	}

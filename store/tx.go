@@ -37,8 +37,8 @@ type loaded struct {
 	reaches  map[uint32]reachRow
 	rooms    map[uint32]*roomBlock
 	reader   nodeReader
-	endings  []ending          // by time and owner, nil unless holdEndings was called
-	held     []*index.Node     // by number, as of heldAt writes; see heldNode
+	endings  []ending      // by time and owner, nil unless holdEndings was called
+	held     []*index.Node // by number, as of heldAt writes; see heldNode
 	heldAt   int
 	wakes    map[uint32]uint64 // by bucket
 	wokeAll  uint64

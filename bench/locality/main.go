@@ -53,21 +53,31 @@ func variations() []variation {
 
 func main() {
 	seeds := flag.Int("seeds", 5, "simulations of each")
+	from := flag.Int("from", 1, "the seed of the first")
 	only := flag.String("policy", "", "only policies whose row contains this")
 	which := flag.String("variation", "", "only variations whose name contains this")
+	file := flag.String("store", "", "work through a database, this file, which must not be there")
+	scale := flag.Int("scale", 1, "so many times fewer hosts, files and jobs")
 	flag.Parse()
+	open := openMemory
+	if *file != "" {
+		open = func(s locality.Settings, files int, jobs []locality.Job) (site, error) {
+			return openFile(*file, s, files, jobs)
+		}
+	}
 	for _, v := range variations() {
 		if !strings.Contains(v.name, *which) {
 			continue
 		}
 		w := spec()
 		v.change(&w)
-		fmt.Printf("\n%s\n", v.name)
+		w.hosts, w.files, w.jobs = w.hosts / *scale, w.files / *scale, w.jobs / *scale
+		fmt.Printf("\n%s\n\n| policy | files | makespan | moves a host |\n|---|---|---|---|\n", v.name)
 		for _, p := range rows() {
 			if !strings.Contains(p.name, *only) {
 				continue
 			}
-			if err := print(w, p, *seeds); err != nil {
+			if err := print(w, p, *from, *seeds, open); err != nil {
 				fmt.Fprintln(os.Stderr, "locality:", err)
 				os.Exit(1)
 			}
@@ -76,15 +86,15 @@ func main() {
 }
 
 // print runs a policy with every seed and prints the middle and the range.
-func print(w world, p row, seeds int) error {
+func print(w world, p row, from, seeds int, open opener) error {
 	var files, makespan, moves []float64
-	for seed := range seeds {
-		o, err := simulate(w, p.settings, uint64(seed+1))
+	for seed := from; seed < from+seeds; seed++ {
+		o, err := simulate(w, p.settings, uint64(seed), open)
 		if err != nil {
-			return fmt.Errorf("%s, seed %d: %w", p.name, seed+1, err)
+			return fmt.Errorf("%s, seed %d: %w", p.name, seed, err)
 		}
 		files, makespan, moves = append(files, o.files), append(makespan, o.makespan), append(moves, o.moves)
 	}
-	fmt.Printf("| %-40s | %s | %s | %s |\n", p.name, middle(files), middle(makespan), middle(moves))
+	fmt.Printf("| %s | %s | %s | %s |\n", p.name, middle(files), middle(makespan), middle(moves))
 	return nil
 }

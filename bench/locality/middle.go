@@ -8,5 +8,5 @@ import (
 // middle is the median of some figures, with the least and the greatest.
 func middle(list []float64) string {
 	slices.Sort(list)
-	return fmt.Sprintf("%5.2f  %5.2f..%5.2f", list[len(list)/2], list[0], list[len(list)-1])
+	return fmt.Sprintf("%.2f (%.2f..%.2f)", list[len(list)/2], list[0], list[len(list)-1])
 }

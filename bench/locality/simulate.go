@@ -42,7 +42,6 @@ func (e *events) Pop() any {
 type actor struct {
 	speed  float64
 	leaves float64 // when it vanishes, 0 for never
-	idle   float64 // seconds that it has waited for work
 }
 
 // retry is how soon a host that got nothing asks again, in seconds.
@@ -51,45 +50,42 @@ const retry = hour / 10
 type simulation struct {
 	w      world
 	r      *rand.Rand
-	rows   *locality.Memory
-	batch  *locality.Batch
+	site   site
 	jobs   []locality.Job
 	actors []actor
 	queue  events
 	ideal  float64
 }
 
-// simulate works a batch off with a policy and returns what it cost.
-func simulate(w world, s locality.Settings, seed uint64) (outcome, error) {
-	sim := &simulation{w: w, r: rand.New(rand.NewPCG(seed, 1)), rows: locality.NewMemory()}
+// simulate works a batch off with a policy, in memory or through a database, and
+// returns what it cost.
+func simulate(w world, s locality.Settings, seed uint64, open opener) (outcome, error) {
+	sim := &simulation{w: w, r: rand.New(rand.NewPCG(seed, 1))}
 	sim.jobs = w.draw(sim.r)
 	s.Hosts, s.Keep, s.Lease = w.hosts, w.keep, 12*hour
-	maker, err := locality.NewMaker("simulated", s, w.files, sim.rows.Keep)
-	if err != nil {
-		return outcome{}, err
-	}
-	for _, j := range sim.jobs {
-		if err := maker.Add(j); err != nil {
-			return outcome{}, err
-		}
-	}
-	if sim.batch, err = maker.Finish(sim.rows, 0); err != nil {
+	var err error
+	if sim.site, err = open(s, w.files, sim.jobs); err != nil {
 		return outcome{}, err
 	}
 	total := 0.0
 	for range w.hosts {
-		total += sim.arrive(600 * sim.r.Float64())
+		speed, err := sim.arrive(600 * sim.r.Float64())
+		if err != nil {
+			return outcome{}, err
+		}
+		total += speed
 	}
-	sim.ideal = float64(sim.batch.Total) / locality.Micro * hour / total
+	sim.ideal = float64(sim.site.batch().Total) / locality.Micro * hour / total
 	for i := range int(w.churn * float64(w.hosts)) {
 		sim.actors[i].leaves = sim.r.Float64() * sim.ideal
 	}
 	end, err := sim.run()
-	return outcome{float64(sim.batch.Transfers) / float64(sim.batch.Used), end / sim.ideal, float64(sim.batch.Moves) / float64(len(sim.actors))}, err
+	b := sim.site.batch()
+	return outcome{float64(b.Transfers) / float64(b.Used), end / sim.ideal, float64(b.Moves) / float64(len(sim.actors))}, err
 }
 
 // arrive adds a host and returns its speed.
-func (s *simulation) arrive(at float64) float64 {
+func (s *simulation) arrive(at float64) (float64, error) {
 	a := actor{speed: speed(s.r)}
 	s.actors = append(s.actors, a)
 	n := len(s.actors) - 1
@@ -97,9 +93,8 @@ func (s *simulation) arrive(at float64) float64 {
 	if s.w.known && n < s.w.hosts {
 		h.Spent, h.Earned = 100*hour, 100*a.speed*locality.Micro
 	}
-	s.rows.PutHost(h) //nolint:errcheck // memory does not fail
 	heap.Push(&s.queue, event{at: at, host: n, job: -1})
-	return a.speed
+	return a.speed, s.site.arrive(h)
 }
 
 // run goes through the events until the batch is finished.
@@ -111,23 +106,20 @@ func (s *simulation) run() (end float64, err error) {
 			if !s.gone(a) {
 				continue
 			}
-			s.arrive(a.leaves)
+			if _, err := s.arrive(a.leaves); err != nil {
+				return 0, err
+			}
 			continue
 		}
-		op, err := locality.Begin(s.rows, s.batch, int64(e.at)+1)
-		if err != nil {
-			return 0, err
-		}
 		if e.job >= 0 {
-			err = s.report(op, e)
+			err = s.report(e)
 		} else {
-			err = s.ask(op, e, a)
+			err = s.ask(e, a)
 		}
 		if err != nil {
 			return 0, err
 		}
-		s.debug(e)
-		if s.batch.Over() {
+		if s.site.batch().Over() {
 			return e.at, nil
 		}
 	}
@@ -141,12 +133,9 @@ func (s *simulation) gone(a *actor) bool {
 	return first
 }
 
-func (s *simulation) report(op *locality.Op, e event) error {
-	h, err := s.rows.Host(uint32(e.host))
-	if err != nil {
-		return err
-	}
-	_, err = op.Done(h, e.job)
+// report says that a host has done a job.
+func (s *simulation) report(e event) error {
+	err := s.site.done(e.host, int64(e.at)+1, e.job)
 	if errors.Is(err, locality.ErrNotHeld) {
 		err = nil // too late
 	}
@@ -156,15 +145,9 @@ func (s *simulation) report(op *locality.Op, e event) error {
 	return err
 }
 
-func (s *simulation) ask(op *locality.Op, e event, a *actor) error {
-	if _, err := op.Expire(); err != nil {
-		return err
-	}
-	h, err := s.rows.Host(uint32(e.host))
-	if err != nil {
-		return err
-	}
-	g, err := op.Next(h, locality.Want{Jobs: s.w.request})
+// ask gives a host work, or has it wait.
+func (s *simulation) ask(e event, a *actor) error {
+	jobs, fetched, err := s.site.next(e.host, int64(e.at)+1, s.w.request)
 	if errors.Is(err, locality.ErrIdle) || errors.Is(err, locality.ErrOver) {
 		heap.Push(&s.queue, event{at: e.at + retry, host: e.host, job: -1})
 		return nil
@@ -172,14 +155,10 @@ func (s *simulation) ask(op *locality.Op, e event, a *actor) error {
 	if err != nil {
 		return err
 	}
-	fetched := 0
-	for _, f := range g.Fetch {
-		fetched += f.B - f.A + 1
-	}
 	at := e.at + s.w.download*float64(fetched)*hour/a.speed
-	for i, j := range g.Jobs {
+	for i, j := range jobs {
 		at += float64(s.jobs[j.Job].Credit) / locality.Micro * hour / a.speed
-		heap.Push(&s.queue, event{at: at, host: e.host, job: j.Job, last: i == len(g.Jobs)-1})
+		heap.Push(&s.queue, event{at: at, host: e.host, job: j.Job, last: i == len(jobs)-1})
 	}
 	return nil
 }

@@ -1,0 +1,181 @@
+package locality
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+)
+
+// bench is a batch of n jobs, a file each, and a few hosts.
+type bench struct {
+	*testing.T
+	rows  *Memory
+	batch *Batch
+	now   int64
+}
+
+func newBench(t *testing.T, s Settings, jobs, quorum int, users ...string) *bench {
+	b := &bench{t, NewMemory(), nil, 1000}
+	m, err := NewMaker("b", s, jobs, b.rows.Keep)
+	b.must(err)
+	for i := range jobs {
+		b.must(m.Add(Job{A: i, B: i, Credit: Micro, Quorum: quorum}))
+	}
+	b.batch, err = m.Finish(b.rows, b.now)
+	b.must(err)
+	for i, u := range users {
+		b.must(b.rows.PutHost(&Host{Number: uint32(i), Name: fmt.Sprint("h", i), User: u}))
+	}
+	return b
+}
+
+func (b *bench) must(err error) {
+	b.Helper()
+	if err != nil {
+		b.Fatal(err)
+	}
+}
+
+func (b *bench) op() *Op {
+	o, err := Begin(b.rows, b.batch, b.now)
+	b.must(err)
+	return o
+}
+
+func (b *bench) host(n uint32) *Host {
+	h, err := b.rows.Host(n)
+	b.must(err)
+	return h
+}
+
+// next gives a host one job, -1 for none.
+func (b *bench) next(host uint32) int {
+	g, err := b.op().Next(b.host(host), Want{Jobs: 1, Lease: 100})
+	if errors.Is(err, ErrIdle) || errors.Is(err, ErrOver) {
+		return -1
+	}
+	b.must(err)
+	return g.Jobs[0].Job
+}
+
+func (b *bench) sound() {
+	b.Helper()
+	b.must(b.op().Check(b.Errorf))
+}
+
+// TestLateAnswer: a host lets a lease pass, another does the job, and the first
+// reports it after all.
+func TestLateAnswer(t *testing.T) {
+	b := newBench(t, Settings{Policy: "inorder"}, 1, 1, "", "")
+	if n := b.next(0); n != 0 {
+		t.Fatal(n)
+	}
+	b.now += 100
+	x, err := b.op().Expire()
+	b.must(err)
+	if x != (Expiry{Leases: 1, Hosts: 1}) {
+		t.Errorf("%+v", x)
+	}
+	if n := b.next(1); n != 0 {
+		t.Fatal(n)
+	}
+	var late *NotHeld
+	if _, err := b.op().Done(b.host(0), 0); !errors.As(err, &late) || late.Why != "its lease has expired, and the job is no longer its own" {
+		t.Errorf("%v", err)
+	}
+	b.sound()
+	r, err := b.op().Done(b.host(1), 0)
+	b.must(err)
+	if r.State != "done" || !b.batch.Over() || b.batch.Ended != b.now {
+		t.Errorf("%+v, ended %d", r, b.batch.Ended)
+	}
+	if _, err := b.op().Done(b.host(1), 0); !errors.As(err, &late) || late.Why != "it has reported this job already" {
+		t.Errorf("%v", err)
+	}
+	b.sound()
+}
+
+// TestOverdueBeforeAnybodyLooked: a lease that is over and has not been taken back is
+// still good, for nobody else has the job.
+func TestOverdueBeforeAnybodyLooked(t *testing.T) {
+	b := newBench(t, Settings{}, 1, 1, "")
+	b.next(0)
+	b.now += 1000
+	_, err := b.op().Done(b.host(0), 0)
+	b.must(err)
+	b.sound()
+}
+
+// TestOneUser: two results of a job never come from one user, however many hosts
+// the user has; a job that failed or expired may come back to it.
+func TestOneUser(t *testing.T) {
+	for _, policy := range Policies() {
+		b := newBench(t, Settings{Policy: policy.Name, MaxErrors: 5}, 1, 2, "ann", "ann", "bob")
+		b.next(0)
+		if n := b.next(1); n != -1 {
+			t.Errorf("%s: ann has job %d twice", policy.Name, n)
+		}
+		if n := b.next(2); n != 0 {
+			t.Errorf("%s: bob got %d", policy.Name, n)
+		}
+		_, err := b.op().Fail(b.host(0), 0)
+		b.must(err)
+		if n := b.next(0); n != -1 {
+			t.Errorf("%s: the host that failed got %d again, though others work", policy.Name, n)
+		}
+		if n := b.next(1); n != 0 {
+			t.Errorf("%s: ann's other host got %d", policy.Name, n)
+		}
+		b.sound()
+	}
+}
+
+// TestFailedForGood: a job that fails too often counts as finished, whoever else has
+// it.
+func TestFailedForGood(t *testing.T) {
+	b := newBench(t, Settings{Policy: "inorder", MaxErrors: 1}, 2, 2, "", "", "", "")
+	for host := range uint32(2) {
+		if n := b.next(host); n != 0 {
+			t.Fatal(n)
+		}
+	}
+	_, err := b.op().Fail(b.host(0), 0)
+	b.must(err)
+	if n := b.next(2); n != 0 {
+		t.Fatal(n)
+	}
+	r, err := b.op().Fail(b.host(2), 0)
+	b.must(err)
+	if r.State != "failed" || b.batch.Failed != 1 {
+		t.Errorf("%+v", r)
+	}
+	if _, err := b.op().Done(b.host(1), 0); !errors.Is(err, ErrNotHeld) {
+		t.Errorf("%v", err)
+	}
+	b.sound()
+}
+
+// TestBadJobs: what makes no sense is refused.
+func TestBadJobs(t *testing.T) {
+	for _, j := range []Job{
+		{A: -1, B: 0, Credit: 1, Quorum: 1}, {A: 0, B: 9, Credit: 1, Quorum: 1}, {A: 3, B: 2, Credit: 1, Quorum: 1},
+		{A: 1, B: 2, Credit: 1, Quorum: 1}, {A: 4, B: 4, Credit: 0, Quorum: 1}, {A: 4, B: 4, Credit: 1, Quorum: 9}, {A: 4, B: 4, Credit: MaxCredit + 1, Quorum: 1},
+	} {
+		m, err := NewMaker("b", Settings{}, 9, func(*JobBlock) error { return nil })
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := m.Add(Job{A: 2, B: 3, Credit: 1, Quorum: 1}); err != nil {
+			t.Fatal(err)
+		}
+		if err := m.Add(j); !errors.Is(err, ErrInvalid) {
+			t.Errorf("%+v: %v", j, err)
+		}
+	}
+	if _, err := NewMaker("b", Settings{Policy: "gasp"}, 9, nil); !errors.Is(err, ErrPolicy) {
+		t.Errorf("%v", err)
+	}
+	if _, err := NewMaker("b", Settings{Team: -1}, 9, nil); !errors.Is(err, ErrInvalid) {
+		t.Errorf("%v", err)
+	}
+}
