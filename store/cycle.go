@@ -122,7 +122,6 @@ type pass struct {
 	planned  int               // jobs that did not fit, and were planned or kept their plan
 	verdicts map[string]*verdict
 	floors   []floor         // of requests that were planned in this cycle
-	floorsOf uint64          // as of this waking
 	sets     bool            // requests may be kept to placement sets
 	delayed  map[uint64]bool // jobs whose plans an overdue job is in the way of
 	allotted *allotment      // nil in a store without classes

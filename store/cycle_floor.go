@@ -21,9 +21,6 @@ type floor struct {
 // floor is the latest of the earliest starts that were found for requests which ask
 // for no more, 0 when there is none.
 func (p *pass) floor(v *verdict) int64 {
-	if p.floorsOf != p.tx.state.wakes {
-		p.floors, p.floorsOf = p.floors[:0], p.tx.state.wakes
-	}
 	if !p.comparable(v) {
 		return 0
 	}
@@ -43,6 +40,27 @@ func (p *pass) found(v *verdict, start int64) {
 	}
 	p.floors = slices.DeleteFunc(p.floors, func(f floor) bool { return f.start <= start && p.atMost(&v.ask, f.ask) })
 	p.floors = append(p.floors, floor{&v.ask, start})
+}
+
+// nothingSooner reports whether a plan that stands on the calendar cannot be improved:
+// nothing has happened since the last cycle that its request could profit by. A
+// request for chunks of one kind could only if one of them fits a node where room was
+// made, at an earlier time than the plan's.
+func (p *pass) nothingSooner(j *Job, v *verdict) (bool, error) {
+	unwoken, err := p.unwoken(v, p.tx.state.planned)
+	if unwoken || err != nil || !p.comparable(v) {
+		return unwoken, err
+	}
+	nodes, known, err := p.tx.wokenNodes()
+	if err != nil || !known {
+		return false, err
+	}
+	snap, err := p.tx.snapshot(j.Queue)
+	if err != nil {
+		return false, err
+	}
+	fits, err := snap.HoldsOne(v.asked(j), jobOwner(j.ID), nodes, max(p.tx.now, j.Begin), j.Start)
+	return !fits, err
 }
 
 // comparable reports whether it is known when one request asks for no more than this

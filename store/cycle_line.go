@@ -100,7 +100,7 @@ func (p *pass) stays(j *Job) (bool, error) {
 	if err != nil || waitsFor != "" {
 		return false, err
 	}
-	return j.Begin <= p.tx.now || p.spec.Backfill == Conservative, nil
+	return j.Begin <= p.tx.now || j.State == JobReserved || p.spec.Backfill == Conservative, nil
 }
 
 func (p *pass) cancel(j *Job, reason string) error {

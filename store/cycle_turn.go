@@ -31,7 +31,7 @@ func (p *pass) turn(j *Job) (blocked bool, err error) {
 		return false, p.never(j, errors.New(v.why))
 	}
 	if j.State == JobReserved && !lifted && !p.delayed[j.ID] {
-		stands, err := p.unwoken(v, p.tx.state.planned)
+		stands, err := p.nothingSooner(j, v)
 		if stands || err != nil {
 			p.planned++
 			return true, err
@@ -94,12 +94,14 @@ func (p *pass) start(j *Job, a placer.Ask, plan *placer.Plan, was JobState) erro
 // is the earliest and it may.
 func (p *pass) plan(j *Job, v *verdict, mayStart bool) (blocked bool, err error) {
 	was, then, nodes := j.State, j.Start, j.AllNodes()
-	if _, lifted := p.lifted[j.ID]; was == JobReserved && !lifted {
+	_, lifted := p.lifted[j.ID]
+	alone := was == JobReserved && !lifted // its own plan is out of the way for itself only
+	if alone {
 		if err := p.lift(j); err != nil {
 			return false, err
 		}
 	}
-	plan, err := p.earliest(j, v, mayStart)
+	plan, err := p.earliest(j, v, mayStart, alone)
 	if err != nil && !isRefusal(err) {
 		return false, err
 	}
@@ -113,6 +115,9 @@ func (p *pass) plan(j *Job, v *verdict, mayStart bool) (blocked bool, err error)
 		return false, p.giveUp(j)
 	}
 	delete(p.lifted, j.ID)
+	if alone {
+		p.floors = nil // it leaves room where it was
+	}
 	if plan.Start == p.tx.now {
 		if was == JobReserved {
 			err = p.tx.woke(nodes)
@@ -148,7 +153,7 @@ func (p *pass) stands(j *Job) (bool, error) {
 
 // earliest finds the earliest plan for a job, nil when there is none that ends by
 // its deadline.
-func (p *pass) earliest(j *Job, v *verdict, mayStart bool) (*placer.Plan, error) {
+func (p *pass) earliest(j *Job, v *verdict, mayStart, alone bool) (*placer.Plan, error) {
 	snap, err := p.tx.snapshot(j.Queue)
 	if err != nil {
 		return nil, err
@@ -160,7 +165,7 @@ func (p *pass) earliest(j *Job, v *verdict, mayStart bool) (*placer.Plan, error)
 			return nil, nil
 		}
 	}
-	plain := len(p.lifted) == 0 && mayStart && j.Begin <= p.tx.now
+	plain := !alone && mayStart && j.Begin <= p.tx.now
 	if plain {
 		after = max(after, p.floor(v))
 	}

@@ -188,6 +188,9 @@ func (p *pass) keepVerdicts() error {
 	}
 	if p.tx.state.planned != p.began {
 		p.tx.state.planned, p.tx.dirty = p.began, true
+		if err := p.tx.remove(tableWakes, wokenKey); err != nil {
+			return err
+		}
 	}
 	var gone [][]byte
 	err := p.tx.each(tableDecided, nil, func(key, _ []byte) (bool, error) {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"testing"
 	"time"
@@ -21,11 +22,13 @@ type queueLife struct {
 	submitted uint64           // jobs that there must be
 	told      map[uint64]bool  // jobs that somebody was told to launch
 	starts    map[uint64]int64 // plans as of the last step
+	waited    map[uint64]bool  // jobs that had none
 	calm      bool             // nothing but the queue's own doing moves plans
 }
 
 func newQueueLife(t *rapid.T, dir string) *queueLife {
-	q := &queueLife{life: newLife(t, dir), told: make(map[uint64]bool), starts: make(map[uint64]int64)}
+	plain := rapid.Bool().Draw(t, "plain nodes")
+	q := &queueLife{life: newLifeOf(t, dir, plain), told: make(map[uint64]bool), starts: make(map[uint64]int64)}
 	if rapid.Bool().Draw(t, "finish") {
 		_ = q.both("overdue", func(tx *Tx) (any, error) { return nil, tx.Configure("overdue", "finish") })
 	}
@@ -203,6 +206,10 @@ func (q *queueLife) settled(t *rapid.T) {
 		})
 	}
 	_ = q.both("cycle from nothing", func(tx *Tx) (any, error) {
+		tx.EachJob(func(j *Job) error {
+			q.t.Logf("was %d %s %s %s %d-%d %v q=%v b=%d", j.ID, j.State, j.Select, j.Place, j.Start, j.End, j.AllNodes(), j.Queued, j.Begin)
+			return nil
+		})
 		tx.wokeAll()
 		v, err := cycle(tx)
 		if err == nil && v != "[] [] [] []" {
@@ -252,13 +259,28 @@ func (q *queueLife) holds(t *rapid.T) {
 			delete(q.told, id)
 		}
 		if j.State == JobReserved && j.Queued {
-			if then, had := q.starts[id]; had && q.calm && j.Start > then && j.Priority == 0 {
+			if then, had := q.starts[id]; had && q.calm && j.Start > then && id < q.firstPlaced(all) {
 				q.t.Fatalf("the plan of job %d was put off from %d to %d", id, then, j.Start)
 			}
 			plans[id] = j.Start
 		}
 	}
-	q.starts = plans
+	q.starts, q.waited = plans, make(map[uint64]bool)
+	for id, j := range all {
+		q.waited[id] = j.State == JobQueued
+	}
+}
+
+// firstPlaced is the first job in the queue that has waited without a plan and has one
+// now, or runs: it may take the place of those behind it.
+func (q *queueLife) firstPlaced(all map[uint64]*Job) uint64 {
+	first := uint64(math.MaxUint64)
+	for id, j := range all {
+		if q.waited[id] && (j.State == JobReserved || j.State == JobRunning) {
+			first = min(first, id)
+		}
+	}
+	return first
 }
 
 // TestQueueLife lives all of it.
@@ -284,7 +306,7 @@ func TestQueueLife(t *testing.T) {
 // placed beside it.
 func TestPlansStand(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
-		q := &queueLife{life: newLife(rt, t.TempDir()), told: make(map[uint64]bool), starts: make(map[uint64]int64), calm: true}
+		q := &queueLife{life: newLifeOf(rt, t.TempDir(), rapid.Bool().Draw(rt, "plain nodes")), told: make(map[uint64]bool), starts: make(map[uint64]int64), calm: true}
 		_ = q.both("overdue", func(tx *Tx) (any, error) { return nil, tx.Configure("overdue", "finish") })
 		submit := func(t *rapid.T) {
 			s := Submission{Request: q.request(t)}

@@ -21,10 +21,13 @@ type life struct {
 	clock *clock
 	dbs   [2]*DB // opened for every transaction, and kept open
 	users []string
+	plain bool // no node has rules of its own
 }
 
-func newLife(t *rapid.T, dir string) *life {
-	l := &life{t: t, clock: &clock{t: 1_000_000}, users: []string{"ann", "bob"}}
+func newLife(t *rapid.T, dir string) *life { return newLifeOf(t, dir, false) }
+
+func newLifeOf(t *rapid.T, dir string, plain bool) *life {
+	l := &life{t: t, clock: &clock{t: 1_000_000}, users: []string{"ann", "bob"}, plain: plain}
 	for i := range l.dbs {
 		opt := &Options{Now: l.clock.now, Private: i == 1}
 		path := filepath.Join(dir, fmt.Sprintf("%d.db", i))
@@ -45,10 +48,10 @@ func (l *life) nodes(tx *Tx) error {
 		n := &index.Node{Name: fmt.Sprintf("n%d", i)}
 		n.Set(index.NCPUs, index.Value{Num: int64(2 + i%3)})
 		n.Set(index.Mem, index.Value{Num: 8 << 20})
-		if i == 4 {
+		if i == 4 && !l.plain {
 			n.Access = index.AccessSingleUser
 		}
-		if i == 3 {
+		if i == 3 && !l.plain {
 			n.Sharing = index.ForceExcl
 		}
 		if _, err := tx.PutNode(n); err != nil {

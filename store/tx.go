@@ -3,6 +3,7 @@ package store
 import (
 	"fmt"
 
+	"github.com/RoaringBitmap/roaring/v2"
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/placer/fairshare"
 	"github.com/placectl/placectl/timeline"
@@ -41,6 +42,7 @@ type loaded struct {
 	held     []*index.Node // by number, as of heldAt writes; see heldNode
 	heldAt   int
 	wakes    map[uint32]uint64 // by bucket
+	woken    *roaring.Bitmap   // nodes
 	wokeAll  uint64
 	used     index.Node         // scratch of cpusOf
 	matcher  *fairshare.Matcher // of the class shares

@@ -2,7 +2,9 @@ package store
 
 import (
 	"encoding/binary"
+	"fmt"
 
+	"github.com/RoaringBitmap/roaring/v2"
 	"github.com/placectl/placectl/index"
 )
 
@@ -30,6 +32,10 @@ func (tx *Tx) woke(nodes []uint32) error {
 		}
 		tx.wakes()[bucket] = tx.state.wakes
 	}
+	if tx.loaded.woken == nil {
+		tx.loaded.woken = roaring.New()
+	}
+	tx.loaded.woken.AddMany(nodes)
 	return nil
 }
 
@@ -79,10 +85,60 @@ func (tx *Tx) wakeRow(bucket []byte) (uint64, error) {
 	return n, d.done(tableWakes, key)
 }
 
+// Which nodes have woken is kept, too, from one cycle that has looked at all plans to
+// the next, as long as anybody waits.
+
+// wokenNodes are the nodes on which room was made since a cycle has looked at all
+// plans, in this transaction and before; known is false when it may be anywhere.
+func (tx *Tx) wokenNodes() (nodes *roaring.Bitmap, known bool, err error) {
+	all, err := tx.wakeRow(allBuckets)
+	if err != nil || max(all, tx.loaded.wokeAll) > tx.state.planned {
+		return nil, false, err
+	}
+	nodes = roaring.New()
+	if row, err := tx.get(tableWakes, wokenKey); err != nil {
+		return nil, false, err
+	} else if row != nil {
+		if err := nodes.UnmarshalBinary(row[1:]); err != nil {
+			return nil, false, fmt.Errorf("%w: the nodes that have woken: %v", ErrDamaged, err)
+		}
+	}
+	if tx.loaded.woken != nil {
+		nodes.Or(tx.loaded.woken)
+	}
+	return nodes, true, nil
+}
+
+// flushWoken writes the nodes down that have woken. Where nobody waits there is
+// nobody to know it.
+func (tx *Tx) flushWoken() error {
+	if tx.loaded.woken == nil || !tx.Writable() {
+		return nil
+	}
+	if k, _ := tx.tab(tableWaiting).Cursor().First(); k == nil {
+		return tx.remove(tableWakes, wokenKey)
+	}
+	nodes, known, err := tx.wokenNodes()
+	if err != nil || !known {
+		return err
+	}
+	content, err := nodes.MarshalBinary()
+	if err != nil {
+		return err
+	}
+	return tx.put(tableWakes, wokenKey, append([]byte{wakeVersion}, content...))
+}
+
+// wokenKey is the key of the nodes that have woken.
+var wokenKey = []byte{1}
+
 // flushWakes writes down what was woken.
 func (tx *Tx) flushWakes() error {
 	write := func(bucket []byte, n uint64) error {
 		return tx.put(tableWakes, append([]byte{0}, bucket...), binary.AppendUvarint([]byte{wakeVersion}, n))
+	}
+	if err := tx.flushWoken(); err != nil {
+		return err
 	}
 	for bucket, n := range tx.loaded.wakes {
 		if err := write(key32(bucket), n); err != nil {
