@@ -39,17 +39,22 @@ func (s *Snapshot) HoldsOne(a Ask, owner uint64, nodes *roaring.Bitmap, from, to
 	if err := m.prepare(s, a); err != nil {
 		return true, s.orFailure(nil)
 	}
+	h := holder{mapping: &m, guest: Guest{Grants: m.Grants, Owner: owner}}
+	if m.path == NodePath {
+		h.seeker = m.seek(from, nil, false)
+		h.seeker.guest = h.guest
+	}
 	serving := m.serving()
 	for it := nodes.Iterator(); it.HasNext(); {
 		node := it.Next()
 		if !serving.Contains(node) {
 			continue
 		}
-		if m.holdsOneAt(owner, node, from) {
+		if h.holds(node, from) {
 			return true, s.orFailure(nil)
 		}
 		for _, b := range s.Calendar.At(node) {
-			if t := s.Calendar.End(b); t > from && t < to && m.holdsOneAt(owner, node, t) {
+			if t := s.Calendar.End(b); t > from && t < to && h.holds(node, t) {
 				return true, s.orFailure(nil)
 			}
 		}
@@ -57,19 +62,24 @@ func (s *Snapshot) HoldsOne(a Ask, owner uint64, nodes *roaring.Bitmap, from, to
 	return false, s.orFailure(nil)
 }
 
-// holdsOneAt reports whether a node has room for a chunk from an instant on.
-func (m *mapping) holdsOneAt(owner uint64, node uint32, at int64) bool {
-	if m.path == BucketPath {
-		guest := Guest{Owner: owner}
-		return m.Calendar.Taken(node, at, at+m.Duration, &guest, nil, nil) == timeline.Idle
+// holder looks at nodes one by one.
+type holder struct {
+	*mapping
+	guest  Guest
+	seeker *seeker // nil on the bucket path
+	spot   spot
+}
+
+// holds reports whether a node has room for a chunk from an instant on.
+func (h *holder) holds(node uint32, at int64) bool {
+	if h.seeker == nil {
+		return h.Calendar.Taken(node, at, at+h.Duration, &h.guest, nil, nil) == timeline.Idle
 	}
-	s := m.seek(at, nil, false)
-	s.guest.Owner = owner
-	row := m.row(node)
+	row := h.row(node)
 	if row == nil {
 		return true
 	}
-	var sp spot
-	b := m.Index.Bucket(row.Bucket)
-	return b == nil || s.look(&sp, node, b, index.Busy) && s.holds(&sp, 0, 1) > 0
+	b := h.Index.Bucket(row.Bucket)
+	h.seeker.at, h.seeker.end = at, at+h.Duration
+	return b == nil || h.seeker.look(&h.spot, node, b, index.Busy) && h.seeker.holds(&h.spot, 0, 1) > 0
 }

@@ -119,6 +119,7 @@ type pass struct {
 	spec     CycleSpec
 	line     []*Job
 	lifted   map[uint64][]span // plans taken off the calendar to be made anew, by job
+	restored []*Job            // jobs whose plans were lifted, and put back as they were
 	planned  int               // jobs that did not fit, and were planned or kept their plan
 	verdicts map[string]*verdict
 	floors   []floor         // of requests that were planned in this cycle

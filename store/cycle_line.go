@@ -42,6 +42,15 @@ func (p *pass) queue() error {
 			p.spec.WidestFirst = false // they are in order now
 		}
 	}
+	for i, j := range p.restored { // now that all plans are in place again, one may come sooner
+		if p.spec.Enough != nil && p.spec.Enough() {
+			p.Unreached = len(p.restored) - i
+			return nil
+		}
+		if _, err := p.turn(j); err != nil {
+			return fmt.Errorf("job %d: %w", j.ID, err)
+		}
+	}
 	p.whole = true
 	return nil
 }
@@ -181,7 +190,8 @@ func (tx *Tx) withdrawn(j *Job, reason string) error {
 	return tx.putJob(j, JobReserved)
 }
 
-// widestFirst puts those that ask for most chunks first among those of a priority.
+// widestFirst puts those that ask for most chunks first among those of a priority that
+// have no plan. Those that have one stay before them, in order.
 func (p *pass) widestFirst(rest []*Job) error {
 	width := make(map[uint64]int, len(rest))
 	for _, j := range rest {
@@ -192,7 +202,10 @@ func (p *pass) widestFirst(rest []*Job) error {
 		width[j.ID] = v.ask.NumChunks()
 	}
 	slices.SortStableFunc(rest, func(a, b *Job) int {
-		return cmp.Or(cmp.Compare(b.Priority, a.Priority), cmp.Compare(width[b.ID], width[a.ID]))
+		if order := cmp.Or(cmp.Compare(b.Priority, a.Priority), cmp.Compare(b.State, a.State)); order != 0 || a.State == JobReserved {
+			return order // reserved comes after queued in number
+		}
+		return cmp.Compare(width[b.ID], width[a.ID])
 	})
 	return nil
 }

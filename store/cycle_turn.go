@@ -30,6 +30,12 @@ func (p *pass) turn(j *Job) (blocked bool, err error) {
 	if settled && v.never && j.State == JobQueued {
 		return false, p.never(j, errors.New(v.why))
 	}
+	if lifted {
+		if stands, err := p.stands(j); stands || err != nil {
+			p.restored = append(p.restored, j)
+			return true, err
+		}
+	}
 	if j.State == JobReserved && !lifted && !p.delayed[j.ID] {
 		stands, err := p.nothingSooner(j, v)
 		if stands || err != nil {
