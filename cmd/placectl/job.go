@@ -39,10 +39,15 @@ func jobColumns() []column {
 		{Name: "reservation", Detail: true}, {Name: "reason", Detail: true}, {Name: "array", Detail: true}, {Name: "index", Kind: integer, Detail: true}}
 }
 
-func jobRow(job *store.Job, nodes []string) []any {
+func jobRow(tx *store.Tx, job *store.Job) ([]any, error) {
+	nodes, err := tx.NodeNames(job.AllNodes())
+	if err != nil {
+		return nil, err
+	}
+	reason, err := tx.WhyWaiting(job)
 	return []any{strconv.FormatUint(job.ID, 10), orNil(job.Name), orNil(job.User), orNil(job.Account), orNil(job.Queue), orNil(job.Class),
 		job.State.String(), job.Priority, job.Select, job.Place, job.Walltime, job.Submit, instant(job.Begin), instant(job.Start), instant(job.End),
-		nodes, orNil(job.Reservation), orNil(job.Reason), arrayID(job), arrayIndex(job)}
+		nodes, orNil(job.Reservation), orNil(reason), arrayID(job), arrayIndex(job)}, err
 }
 
 func (r *runner) jobList(c *cli.Context) error {
@@ -59,11 +64,11 @@ func (r *runner) jobList(c *cli.Context) error {
 			if user := c.String("user"); user != "" && job.User != user {
 				return nil
 			}
-			nodes, err := tx.NodeNames(job.AllNodes())
+			row, err := jobRow(tx, job)
 			if err != nil {
 				return err
 			}
-			return p.row(jobRow(job, nodes)...)
+			return p.row(row...)
 		}, states...)
 		if err != nil {
 			return err
@@ -108,7 +113,7 @@ func (r *runner) jobShow(c *cli.Context) error {
 		if err != nil {
 			return err
 		}
-		nodes, err := tx.NodeNames(job.AllNodes())
+		row, err := jobRow(tx, job)
 		if err != nil {
 			return err
 		}
@@ -122,7 +127,7 @@ func (r *runner) jobShow(c *cli.Context) error {
 			columns[i].Detail = false // there is room for why it waits, and from when on
 		}
 		p := r.printer(result{Record: true, Columns: columns})
-		p.row(append(jobRow(job, nodes), orNil(string(job.Path)), orNil(job.Policy), orNil(job.Set), orNil(job.Key), orNil(vnodes),
+		p.row(append(row, orNil(string(job.Path)), orNil(job.Policy), orNil(job.Set), orNil(job.Key), orNil(vnodes),
 			instant(job.Deadline), dependenciesOf(job), job.Command, exitOf(job))...)
 		return p.close()
 	})
