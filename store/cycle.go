@@ -77,8 +77,11 @@ func (s *CycleSpec) depth() int {
 
 // CycleReport is what a cycle did.
 type CycleReport struct {
-	Started   []*Job // in this cycle
-	Stopped   []*Job // for other classes' sake; queued again, or cancelled; with the nodes they had
+	Started []*Job // in this cycle
+	// Stopped is who was launched and is to be stopped, since the last cycle: taken off
+	// their nodes for other classes' sake, cancelled or queued again by hand. They come
+	// with the nodes that they had.
+	Stopped   []*Job
 	Finished  []*Job // they were past their end, and the setting overdue is finish
 	Planned   []*Job // given a start, or another one, which is later where an overdue job is in the way
 	Never     []*Job // found to fit this cluster never, or to ask for what is not there
@@ -100,9 +103,9 @@ func (tx *Tx) Cycle(spec CycleSpec) (*CycleReport, error) {
 		return nil, fmt.Errorf("%w: a depth of %d with backfill %s; depth is for easy, and 1 or more", ErrInvalid, spec.Depth, spec.Backfill)
 	}
 	p := &pass{tx: tx, spec: spec, verdicts: make(map[string]*verdict), began: tx.state.wakes}
-	steps := []func() error{p.overdue, p.lineUp, p.shares, p.queue, p.keepVerdicts, p.launches}
+	steps := []func() error{p.overdue, p.lineUp, p.shares, p.queue, p.keepVerdicts, p.stops, p.launches}
 	if spec.Silent {
-		steps = steps[:len(steps)-1]
+		steps = steps[:len(steps)-2]
 	}
 	for _, step := range steps {
 		if err := step(); err != nil {

@@ -64,19 +64,12 @@ func (p *pass) stop(id uint64, reason string) error {
 	if err != nil {
 		return err
 	}
-	had := *j
 	if j.NoRequeue {
-		err = p.tx.ended(j, JobCancelled, reason)
-	} else {
-		j, err = p.tx.Requeue(id, reason)
-		p.Waiting++
+		return p.tx.ended(j, JobCancelled, reason)
 	}
-	if err != nil {
-		return err
-	}
-	had.State, had.Reason, had.End = j.State, j.Reason, p.tx.now
-	p.Stopped = append(p.Stopped, &had)
-	return nil
+	p.Waiting++
+	_, err = p.tx.Requeue(id, reason)
+	return err
 }
 
 // allows reports whether a job's class may start something more in this cycle.

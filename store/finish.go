@@ -1,6 +1,7 @@
 package store
 
 import (
+	"errors"
 	"strconv"
 )
 
@@ -10,6 +11,11 @@ func (tx *Tx) ended(j *Job, state JobState, reason string) error {
 	if was == JobRunning {
 		if err := tx.accrue(j); err != nil {
 			return err
+		}
+		if state == JobCancelled {
+			if err := tx.toStop(j); err != nil {
+				return err
+			}
 		}
 	}
 	if was == JobRunning || was == JobReserved {
@@ -119,7 +125,7 @@ func (tx *Tx) Requeue(id uint64, reason string) (*Job, error) {
 	if !j.Queued {
 		return nil, &Conflict{"job " + strconv.FormatUint(id, 10), "it was placed, not submitted: there is no place for it in the queue"}
 	}
-	if err := tx.accrue(j); err != nil {
+	if err := errors.Join(tx.accrue(j), tx.toStop(j)); err != nil {
 		return nil, err
 	}
 	return j, tx.unplan(j, JobQueued, reason)

@@ -34,3 +34,37 @@ func (tx *Tx) SetCommand(j *Job, command []string) error {
 	j.Command = command
 	return tx.putJob(j, j.State)
 }
+
+// toStop notes that somebody who was told to launch a running job is to be told to
+// stop it: it is taken off its nodes before its command has ended.
+func (tx *Tx) toStop(j *Job) error {
+	if !j.Launched || j.Attended {
+		return nil
+	}
+	return tx.put(tableStops, key64(j.ID), encodeJob(j))
+}
+
+// stops tells of those whom nobody has been told to stop.
+func (p *pass) stops() error {
+	var had []*Job
+	err := p.tx.each(tableStops, nil, func(key, row []byte) (bool, error) {
+		j, err := decodeJob(key, row)
+		had = append(had, j)
+		return true, err
+	})
+	if err != nil {
+		return err
+	}
+	for _, j := range had {
+		is, err := p.tx.Job(j.ID)
+		if err != nil {
+			return err
+		}
+		j.State, j.Reason, j.End = is.State, is.Reason, p.tx.now
+		if err := p.tx.remove(tableStops, key64(j.ID)); err != nil {
+			return err
+		}
+		p.Stopped = append(p.Stopped, j)
+	}
+	return nil
+}

@@ -42,6 +42,7 @@ const (
 	tableEvents
 	tableWaiting
 	tableLaunches
+	tableStops
 	tableWakes
 	tableDecided
 	tableShares
@@ -92,6 +93,7 @@ var tables = [tableCount]struct {
 	tableEvents:         {"events", "event number (8)", "what became of a job, node or reservation, when and why", 3, false},
 	tableWaiting:        {"waiting", "priority, highest first (8), job number (8)", "nothing: the job waits for its turn", 3, true},
 	tableLaunches:       {"launches", "job number (8)", "nothing: the queue started the job and nobody was told to launch it yet", 3, true},
+	tableStops:          {"stops", "job number (8)", "the job as it ran: it was launched, taken off its nodes, and nobody was told to stop it yet", 3, false},
 	tableWakes:          {"wakes", "bucket number (4), or nothing for all", "the waking in which nodes of it were last given back", 3, false},
 	tableDecided:        {"decided", "a request, as a hash (8)", "the waking up to which it is known that it does not fit now", 3, false},
 	tableShares:         {"shares", "settings | state", "classes, what maps jobs to them, rebalancing; since when shares are out of balance", 3, false},

@@ -7,12 +7,13 @@ import (
 
 func requeueCommand(r *runner) *cli.Command {
 	return r.verb(&cli.Command{
-		Name:        "requeue",
-		Category:    "Queue",
-		Usage:       "take running jobs off their nodes and queue them again",
-		ArgsUsage:   "JOB...",
-		Description: "For jobs that were submitted. Nothing is done to their processes.",
-		Flags:       []cli.Flag{&cli.StringFlag{Name: "reason", Usage: "`WHY`, for others to read"}, dryRunFlag()},
+		Name:      "requeue",
+		Category:  "Queue",
+		Usage:     "take running jobs off their nodes and queue them again",
+		ArgsUsage: "JOB...",
+		Description: "For jobs that were submitted. The next cycle tells those who\n" +
+			"launched them to stop them.",
+		Flags: []cli.Flag{&cli.StringFlag{Name: "reason", Usage: "`WHY`, for others to read"}, dryRunFlag()},
 		Action: func(c *cli.Context) error {
 			return r.changeJobs(c, func(tx *store.Tx, id uint64) (*store.Job, error) { return tx.Requeue(id, c.String("reason")) })
 		},
