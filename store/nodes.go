@@ -254,10 +254,8 @@ func (tx *Tx) SetNodeState(number uint32, state index.State, reason string) erro
 			return err
 		}
 	}
-	if was != state { // one that goes down may turn "not now" into "never"
-		if err := tx.woke([]uint32{number}); err != nil {
-			return err
-		}
+	if was != state {
+		tx.wokeAll() // one that goes down may turn "not now" into "never", for requests that its bucket served
 	}
 	return tx.measure(ix, number, state == index.Up && tx.classOf(number) == index.Busy)
 }

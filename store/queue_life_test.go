@@ -206,17 +206,9 @@ func (q *queueLife) settled(t *rapid.T) {
 		})
 	}
 	_ = q.both("cycle from nothing", func(tx *Tx) (any, error) {
-		tx.EachJob(func(j *Job) error {
-			q.t.Logf("was %d %s %s %s %d-%d %v q=%v b=%d", j.ID, j.State, j.Select, j.Place, j.Start, j.End, j.AllNodes(), j.Queued, j.Begin)
-			return nil
-		})
 		tx.wokeAll()
 		v, err := cycle(tx)
 		if err == nil && v != "[] [] [] []" {
-			tx.EachJob(func(j *Job) error {
-				q.t.Logf("is  %d %s %s %s %d-%d %v", j.ID, j.State, j.Select, j.Place, j.Start, j.End, j.AllNodes())
-				return nil
-			})
 			q.t.Fatalf("%s: what was known kept this from happening: %v", spec.Backfill, v)
 		}
 		return v, err
