@@ -80,10 +80,9 @@ func sequence(first, last uint64) []uint64 {
 	return out
 }
 
-// eachJobNamed calls fn for every job that the arguments name, each once. Where they
-// name several in one word, an array or a range, those that have ended are passed
-// over: they are what is left of it.
-func eachJobNamed(tx *store.Tx, c *cli.Context, fn func(id uint64) error) error {
+// eachJobNamed calls fn for every job that the arguments name, each once, and says
+// whether one word has named several: an array, or a range.
+func eachJobNamed(tx *store.Tx, c *cli.Context, fn func(j *store.Job, several bool) error) error {
 	seen := make(map[uint64]bool)
 	for _, word := range c.Args().Slice() {
 		ids, err := jobsNamed(tx, c, word)
@@ -95,14 +94,11 @@ func eachJobNamed(tx *store.Tx, c *cli.Context, fn func(id uint64) error) error 
 				continue
 			}
 			seen[id] = true
-			if len(ids) > 1 {
-				if j, err := tx.Job(id); err != nil {
-					return err
-				} else if !j.State.Live() {
-					continue
-				}
+			j, err := tx.Job(id)
+			if err != nil {
+				return err
 			}
-			if err := fn(id); err != nil {
+			if err := fn(j, len(ids) > 1); err != nil {
 				return err
 			}
 		}
@@ -111,7 +107,8 @@ func eachJobNamed(tx *store.Tx, c *cli.Context, fn func(id uint64) error) error 
 }
 
 // changeJobs changes every job that the arguments name, in one transaction, and
-// prints what they are then.
+// prints what they are then. Of an array, or a range, those that have ended are passed
+// over: the others are what is left of it.
 func (r *runner) changeJobs(c *cli.Context, change func(*store.Tx, uint64) (*store.Job, error)) error {
 	if err := wantArgs(c, 1, -1); err != nil {
 		return err
@@ -119,8 +116,11 @@ func (r *runner) changeJobs(c *cli.Context, change func(*store.Tx, uint64) (*sto
 	return r.updateAndPrint(c, func(tx *store.Tx) error {
 		p := r.printer(result{Columns: []column{{Name: "job"}, {Name: "state"}, {Name: "start", Kind: when}, {Name: "end", Kind: when},
 			{Name: "nodes", Kind: list, Nodes: true}, {Name: "reason", Detail: true}}})
-		err := eachJobNamed(tx, c, func(id uint64) error {
-			j, err := change(tx, id)
+		err := eachJobNamed(tx, c, func(j *store.Job, several bool) error {
+			if several && !j.State.Live() {
+				return nil
+			}
+			j, err := change(tx, j.ID)
 			if err != nil {
 				return err
 			}

@@ -77,28 +77,13 @@ func reached(j *store.Job, started bool) bool {
 // waitedFor finds the jobs as they are now, and when the clock will next start one.
 func (r *runner) waitedFor(c *cli.Context, started bool) (jobs []*store.Job, next time.Time, err error) {
 	err = r.view(func(tx *store.Tx) error {
-		seen := make(map[uint64]bool)
-		for _, word := range c.Args().Slice() {
-			ids, err := jobsNamed(tx, c, word)
-			if err != nil {
-				return err
+		return eachJobNamed(tx, c, func(j *store.Job, _ bool) error {
+			jobs = append(jobs, j)
+			if at := time.Unix(j.Start, 0); started && j.State == store.JobReserved && (next.IsZero() || at.Before(next)) {
+				next = at
 			}
-			for _, id := range ids {
-				if seen[id] {
-					continue
-				}
-				seen[id] = true
-				j, err := tx.Job(id)
-				if err != nil {
-					return err
-				}
-				jobs = append(jobs, j)
-				if at := time.Unix(j.Start, 0); started && j.State == store.JobReserved && (next.IsZero() || at.Before(next)) {
-					next = at
-				}
-			}
-		}
-		return nil
+			return nil
+		})
 	})
 	return jobs, next, err
 }
