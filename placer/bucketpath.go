@@ -82,6 +82,7 @@ func (s *Snapshot) notByBucket(a *Ask) string {
 type mapping struct {
 	*Snapshot
 	Ask
+	barred  *roaring.Bitmap     // see bars; nil where nothing is known
 	whole   [][]index.Candidate // by chunk, over all nodes of the queue
 	sets    []setMapping        // the placement sets that could serve it, in order
 	room    [1][]index.Candidate

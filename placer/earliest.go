@@ -27,11 +27,19 @@ func (s *Snapshot) Starts(a Ask, after int64, count int) ([]*Plan, error) {
 	if err := m.prepare(s, a); err != nil {
 		return nil, err
 	}
+	return m.starts(after, count)
+}
+
+func (m *mapping) starts(after int64, count int) ([]*Plan, error) {
 	var plans []*Plan
 	var short shortfall
-	opened := openings{mapping: &m}
+	opened := openings{mapping: m}
 	enough := 0 // the request cannot fit until so many nodes, or chunks, have opened
-	for in := range m.instants(max(after, s.Now)) {
+	first := max(after, m.Now)
+	for in := range m.instants(first) {
+		if in.at > first {
+			m.unbar(in.back)
+		}
 		if opened.pass(in); opened.count() < enough && !in.last {
 			continue
 		}

@@ -115,7 +115,10 @@ func (s *seeker) nodes(kind int, c *index.Candidate, class index.Class) *roaring
 		}
 		nodes = roaring.And(nodes, might)
 	}
-	return within(nodes, c.Cells)
+	if nodes = within(nodes, c.Cells); s.barred != nil && !s.barred.IsEmpty() {
+		nodes = roaring.AndNot(nodes, s.barred)
+	}
+	return nodes
 }
 
 // within narrows nodes to those of a candidate's cells.

@@ -100,6 +100,7 @@ func (s *seeker) spotAt(node uint32, b *index.Bucket, class index.Class) *spot {
 		sp = new(spot)
 		if !s.look(sp, node, b, class) {
 			sp = nil
+			s.bar(node)
 		} else {
 			sp.row = nil
 		}

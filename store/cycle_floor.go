@@ -10,36 +10,38 @@ import (
 // While a cycle plans, room only goes. So a request can start no earlier than one
 // that was planned before it in the cycle and asks for no more: fewer chunks or
 // equally many, each of no more than its own, for no longer. With many jobs waiting
-// most searches then begin close to where they end.
+// most searches then begin close to where they end, and look only at nodes that are not
+// known to be taken then.
 
-// floor is when a request could start at the earliest.
+// floor is when a request could start at the earliest, and which nodes have no room
+// for a chunk of it then.
 type floor struct {
-	ask   *placer.Ask
-	start int64
+	ask *placer.Ask
+	placer.Bars
 }
 
 // floor is the latest of the earliest starts that were found for requests which ask
-// for no more, 0 when there is none.
-func (p *pass) floor(v *verdict) int64 {
+// for no more, zero when there is none.
+func (p *pass) floor(v *verdict) (latest placer.Bars) {
 	if !p.comparable(v) {
-		return 0
+		return latest
 	}
-	latest := int64(0)
 	for _, f := range p.floors {
-		if f.start > latest && p.atMost(f.ask, &v.ask) {
-			latest = f.start
+		if f.At > latest.At && p.atMost(f.ask, &v.ask) {
+			latest = f.Bars
 		}
 	}
 	return latest
 }
 
 // found notes the earliest start of a request.
-func (p *pass) found(v *verdict, start int64) {
+func (p *pass) found(v *verdict, start int64, bars placer.Bars) {
 	if !p.comparable(v) {
 		return
 	}
-	p.floors = slices.DeleteFunc(p.floors, func(f floor) bool { return f.start <= start && p.atMost(&v.ask, f.ask) })
-	p.floors = append(p.floors, floor{&v.ask, start})
+	p.floors = slices.DeleteFunc(p.floors, func(f floor) bool { return f.At <= start && p.atMost(&v.ask, f.ask) })
+	bars.At = start
+	p.floors = append(p.floors, floor{&v.ask, bars})
 }
 
 // nothingSooner reports whether a plan that stands on the calendar cannot be improved:

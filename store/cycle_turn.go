@@ -172,15 +172,18 @@ func (p *pass) earliest(j *Job, v *verdict, mayStart, alone bool) (*placer.Plan,
 		}
 	}
 	plain := !alone && mayStart && j.Begin <= p.tx.now
+	var bars placer.Bars
 	if plain {
-		after = max(after, p.floor(v))
+		if f := p.floor(v); f.At > after {
+			after, bars = f.At, f
+		}
 	}
-	plan, err := snap.Earliest(v.asked(j), after)
+	plan, bars, err := snap.EarliestPast(v.asked(j), after, bars)
 	if err != nil {
 		return nil, err
 	}
 	if plain {
-		p.found(v, plan.Start)
+		p.found(v, plan.Start, bars)
 	}
 	if j.Deadline != 0 && plan.End > j.Deadline {
 		return nil, nil
