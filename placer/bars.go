@@ -10,32 +10,38 @@ import "github.com/RoaringBitmap/roaring/v2"
 // plan. With nodes by name, hosts, sets or reservations it is not that simple: those
 // look at every node each time.
 
-// Bars are the nodes that are known to have no room for a chunk of some request from
-// an instant on.
+// Bars is what a search knows of nodes at an instant.
 type Bars struct {
 	At    int64
-	Nodes *roaring.Bitmap
+	Nodes *roaring.Bitmap // those that have no room for a chunk from then on; nil: not known
+	Ended *roaring.Bitmap // those of which something was given back by then; nil: not known
 }
 
 // EarliestPast is Earliest for a request that cannot start before an instant, where
 // it is known which nodes have no room then. It returns what is known of nodes at the
-// plan's start, with Nodes nil where it cannot be told.
+// plan's start.
 func (s *Snapshot) EarliestPast(a Ask, after int64, known Bars) (*Plan, Bars, error) {
 	var m mapping
 	if err := m.prepare(s, a); err != nil {
 		return nil, Bars{}, err
 	}
+	if known.At != after {
+		known = Bars{}
+	}
 	if m.bars() {
 		m.barred = roaring.New()
-		if known.Nodes != nil && known.At == after {
+		if known.Nodes != nil {
 			m.barred = known.Nodes.Clone()
 		}
+	}
+	if len(m.Grants) == 0 && known.Ended != nil {
+		m.given = known.Ended.Clone()
 	}
 	plans, err := m.starts(after, 1)
 	if err != nil {
 		return nil, Bars{}, err
 	}
-	return plans[0], Bars{plans[0].Start, m.barred}, nil
+	return plans[0], Bars{plans[0].Start, m.barred, m.given}, nil
 }
 
 // bars reports whether it is enough to look at a node again when something was given

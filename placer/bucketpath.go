@@ -82,7 +82,8 @@ func (s *Snapshot) notByBucket(a *Ask) string {
 type mapping struct {
 	*Snapshot
 	Ask
-	barred  *roaring.Bitmap     // see bars; nil where nothing is known
+	barred  *roaring.Bitmap     // see bars.go; nil where nothing is known
+	given   *roaring.Bitmap     // what was given back by the instant that a search is at; nil before it begins
 	whole   [][]index.Candidate // by chunk, over all nodes of the queue
 	sets    []setMapping        // the placement sets that could serve it, in order
 	room    [1][]index.Candidate

@@ -102,11 +102,15 @@ type instant struct {
 // back.
 func (m *mapping) instants(after int64) iter.Seq[instant] {
 	return func(yield func(instant) bool) {
-		in, ended := instant{at: after}, roaring.New()
+		in, since := instant{at: after}, after
+		if m.given == nil {
+			m.given, since = roaring.New(), m.Now
+		}
+		ended := m.given
 		if after > m.Now {
 			in.ended = ended
 		}
-		for t, nodes := range m.givenBack() {
+		for t, nodes := range m.givenBack(since) {
 			if t > in.at {
 				if !yield(in) {
 					return
@@ -121,16 +125,16 @@ func (m *mapping) instants(after int64) iter.Seq[instant] {
 	}
 }
 
-// givenBack is the endings, and between them the instants at which reservations
+// givenBack is the endings after an instant, and between them the instants at which reservations
 // that the request may use come to be of use.
-func (m *mapping) givenBack() iter.Seq2[int64, []uint32] {
+func (m *mapping) givenBack(since int64) iter.Seq2[int64, []uint32] {
 	extra := m.opportunities()
 	if len(extra) == 0 {
-		return m.Endings(m.Now)
+		return m.Endings(since)
 	}
 	slices.SortFunc(extra, func(a, b instant) int { return cmp.Compare(a.at, b.at) })
 	return func(yield func(int64, []uint32) bool) {
-		for t, nodes := range m.Endings(m.Now) {
+		for t, nodes := range m.Endings(since) {
 			for len(extra) > 0 && extra[0].at <= t {
 				if !yield(extra[0].at, extra[0].back) {
 					return

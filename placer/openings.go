@@ -17,6 +17,9 @@ type openings struct {
 	open  *roaring.Bitmap
 	shuts shuttings
 	room  int // on the node path: for how many chunks room was given back, at most
+
+	seeker *seeker // on the node path, to look at nodes one by one
+	spot   spot
 }
 
 // shutting is when a node that has opened is too near its next stretch.
@@ -80,8 +83,11 @@ func (o *openings) pass(in instant) {
 // back of a node, it has no more room than that. One on a host with others may have
 // kept the request off those, whatever it could serve itself.
 func (o *openings) passNodes(in instant) {
-	s := o.seek(in.at, in.ended, false)
-	var sp spot
+	if o.seeker == nil {
+		o.seeker = o.seek(in.at, in.ended, false)
+	}
+	s, sp := o.seeker, &o.spot
+	s.at, s.end = in.at, in.at+o.Duration
 	for _, node := range in.back {
 		serves := o.serving().Contains(node)
 		if !serves && len(o.hosts) == 0 {
@@ -99,12 +105,12 @@ func (o *openings) passNodes(in instant) {
 			o.room++
 			continue
 		}
-		if b := o.Index.Bucket(row.Bucket); !serves || b == nil || !s.look(&sp, node, b, index.Busy) {
+		if b := o.Index.Bucket(row.Bucket); !serves || b == nil || !s.look(sp, node, b, index.Busy) {
 			continue
 		}
 		most := 0
 		for kind, c := range o.Chunks {
-			most = max(most, s.holds(&sp, kind, c.Count))
+			most = max(most, s.holds(sp, kind, c.Count))
 		}
 		o.room += most
 	}

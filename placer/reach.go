@@ -30,36 +30,36 @@ func (s *Snapshot) Buckets(a Ask) (list []*index.Bucket, beyond bool) {
 	return list, beyond
 }
 
-// HoldsOne reports whether one of some nodes has room for a chunk of a request that
-// is for chunks of one kind, at some start from an instant on and before another. What
-// owner has of them, as in the calendar, does not count. A request that is refused as
-// a whole may find room anywhere.
-func (s *Snapshot) HoldsOne(a Ask, owner uint64, nodes *roaring.Bitmap, from, to int64) (bool, error) {
+// FirstRoom is the first start, from an instant on and before another, at which one
+// of some nodes has room for a chunk of a request that is for chunks of one kind; the
+// other instant when there is none. What owner has of them, as in the calendar, does not
+// count. A request that is refused as a whole may find room at once.
+func (s *Snapshot) FirstRoom(a Ask, owner uint64, nodes *roaring.Bitmap, from, to int64) (int64, error) {
 	var m mapping
 	if err := m.prepare(s, a); err != nil {
-		return true, s.orFailure(nil)
+		return from, s.orFailure(nil)
 	}
 	h := holder{mapping: &m, guest: Guest{Grants: m.Grants, Owner: owner}}
 	if m.path == NodePath {
 		h.seeker = m.seek(from, nil, false)
 		h.seeker.guest = h.guest
 	}
-	serving := m.serving()
-	for it := nodes.Iterator(); it.HasNext(); {
+	first, serving := to, m.serving()
+	for it := nodes.Iterator(); it.HasNext() && first > from; {
 		node := it.Next()
 		if !serving.Contains(node) {
 			continue
 		}
 		if h.holds(node, from) {
-			return true, s.orFailure(nil)
+			first = from
 		}
 		for _, b := range s.Calendar.At(node) {
-			if t := s.Calendar.End(b); t > from && t < to && h.holds(node, t) {
-				return true, s.orFailure(nil)
+			if t := s.Calendar.End(b); t > from && t < first && h.holds(node, t) {
+				first = t
 			}
 		}
 	}
-	return false, s.orFailure(nil)
+	return first, s.orFailure(nil)
 }
 
 // holder looks at nodes one by one.

@@ -44,25 +44,25 @@ func (p *pass) found(v *verdict, start int64, bars placer.Bars) {
 	p.floors = append(p.floors, floor{&v.ask, bars})
 }
 
-// nothingSooner reports whether a plan that stands on the calendar cannot be improved:
-// nothing has happened since the last cycle that its request could profit by. A
-// request for chunks of one kind could only if one of them fits a node where room was
-// made, at an earlier time than the plan's.
-func (p *pass) nothingSooner(j *Job, v *verdict) (bool, error) {
+// soonest is the first instant at which a job whose plan stands on the calendar might
+// start, its plan's start when nothing has happened since the last cycle that it could
+// profit by. A request for chunks of one kind can only where one of them fits a node
+// on which room was made.
+func (p *pass) soonest(j *Job, v *verdict) (int64, error) {
+	from := max(p.tx.now, j.Begin)
 	unwoken, err := p.unwoken(v, p.tx.state.planned)
-	if unwoken || err != nil || !p.comparable(v) {
-		return unwoken, err
+	if unwoken || err != nil {
+		return j.Start, err
 	}
 	nodes, known, err := p.tx.wokenNodes()
-	if err != nil || !known {
-		return false, err
+	if err != nil || !known || !p.comparable(v) {
+		return from, err
 	}
 	snap, err := p.tx.snapshot(j.Queue)
 	if err != nil {
-		return false, err
+		return 0, err
 	}
-	fits, err := snap.HoldsOne(v.asked(j), jobOwner(j.ID), nodes, max(p.tx.now, j.Begin), j.Start)
-	return !fits, err
+	return snap.FirstRoom(v.asked(j), jobOwner(j.ID), nodes, from, j.Start)
 }
 
 // comparable reports whether it is known when one request asks for no more than this

@@ -36,9 +36,9 @@ func (p *pass) turn(j *Job) (blocked bool, err error) {
 			return true, err
 		}
 	}
+	soonest := int64(0)
 	if j.State == JobReserved && !lifted && !p.delayed[j.ID] {
-		stands, err := p.nothingSooner(j, v)
-		if stands || err != nil {
+		if soonest, err = p.soonest(j, v); err != nil || soonest >= j.Start {
 			p.planned++
 			return true, err
 		}
@@ -54,7 +54,7 @@ func (p *pass) turn(j *Job) (blocked bool, err error) {
 	if !mayStart && !early && p.spec.Backfill != Conservative {
 		return false, p.giveUp(j)
 	}
-	return p.plan(j, v, mayStart)
+	return p.plan(j, v, mayStart, soonest)
 }
 
 // allowed is the request of a job as of now.
@@ -97,8 +97,8 @@ func (p *pass) start(j *Job, a placer.Ask, plan *placer.Plan, was JobState) erro
 }
 
 // plan gives a job the earliest start that there is for it. It starts now, if that
-// is the earliest and it may.
-func (p *pass) plan(j *Job, v *verdict, mayStart bool) (blocked bool, err error) {
+// is the earliest and it may. It is known that it cannot before soonest.
+func (p *pass) plan(j *Job, v *verdict, mayStart bool, soonest int64) (blocked bool, err error) {
 	was, then, nodes := j.State, j.Start, j.AllNodes()
 	_, lifted := p.lifted[j.ID]
 	alone := was == JobReserved && !lifted // its own plan is out of the way for itself only
@@ -107,7 +107,7 @@ func (p *pass) plan(j *Job, v *verdict, mayStart bool) (blocked bool, err error)
 			return false, err
 		}
 	}
-	plan, err := p.earliest(j, v, mayStart, alone)
+	plan, err := p.earliest(j, v, mayStart, alone, soonest)
 	if err != nil && !isRefusal(err) {
 		return false, err
 	}
@@ -159,7 +159,7 @@ func (p *pass) stands(j *Job) (bool, error) {
 
 // earliest finds the earliest plan for a job, nil when there is none that ends by
 // its deadline.
-func (p *pass) earliest(j *Job, v *verdict, mayStart, alone bool) (*placer.Plan, error) {
+func (p *pass) earliest(j *Job, v *verdict, mayStart, alone bool, soonest int64) (*placer.Plan, error) {
 	snap, err := p.tx.snapshot(j.Queue)
 	if err != nil {
 		return nil, err
@@ -172,6 +172,7 @@ func (p *pass) earliest(j *Job, v *verdict, mayStart, alone bool) (*placer.Plan,
 		}
 	}
 	plain := !alone && mayStart && j.Begin <= p.tx.now
+	after = max(after, soonest)
 	var bars placer.Bars
 	if plain {
 		if f := p.floor(v); f.At > after {
