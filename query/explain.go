@@ -132,6 +132,8 @@ func (w *planWriter) step(st *step, i int, indent string, parts bool) {
 		how = "keep and go through"
 	case st.rows != nil:
 		how = "bitmap of"
+	case st.span != nil:
+		how = "read a part of"
 	case parts:
 		how = "parts of"
 	}

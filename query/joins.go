@@ -88,6 +88,7 @@ func (st *step) filter(s *scope, c *condition) bool {
 	if st.push(s, c) {
 		return true
 	}
+	st.narrow(s, c)
 	st.varies = st.varies || c.code.uses&^(1<<st.src.slot) != 0
 	st.filters = append(st.filters, c.test())
 	st.words = append(st.words, c.x.String())
@@ -122,6 +123,9 @@ func (st *step) size() {
 		st.estimate = int64(counted.Count())
 	case sizes:
 		st.estimate = int64(sized.Size())
+	}
+	if st.method != lookupJoin {
+		st.estimate = st.span.within(st.estimate)
 	}
 	if len(st.filters) > 0 && st.method != lookupJoin {
 		st.estimate = st.estimate/3 + 1

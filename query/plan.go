@@ -36,6 +36,7 @@ type step struct {
 	src      *source
 	left     bool
 	rows     *roaring.Bitmap    // the only ones to look at; nil for all
+	span     *between           // what to read of an Ordered table; nil for all
 	notes    []string           // how those were found
 	filters  []func(*env) truth // on this source alone
 	on       []func(*env) truth // of a LEFT JOIN: who is a partner

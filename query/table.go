@@ -78,6 +78,16 @@ type Keyed interface {
 	Lookup(column int, v Value) (c Cursor, ok bool)
 }
 
+// Ordered is a table whose rows are in the order of a column of integers, and that can
+// begin and end anywhere in it.
+type Ordered interface {
+	Table
+	// Order is that column.
+	Order() int
+	// Range goes through the rows whose value there is one of from..to.
+	Range(from, to int64) Cursor
+}
+
 // Indexed is a table that knows sets of its rows, numbered, without looking at them.
 // The sets are for reading only, and live as long as the table.
 type Indexed interface {

@@ -39,6 +39,7 @@ func queryTables() []queryTable {
 		{"chunks", "one row for each chunk of a job's select", false, chunksTable},
 		{"allocations", "one row for each node and chunk of a job that runs or is planned", true, allocationsTable},
 		{"reservations", "nodes that are kept for a time", false, reservationsTable},
+		{"events", "what has become of jobs, nodes and reservations", false, eventsTable},
 		{"queues", "the queues", false, queuesTable},
 		{"config", "the settings, with their defaults", false, configTable},
 		{"spans", "the calendar: one row for each stretch of time in which somebody has a node", false, spansTable},

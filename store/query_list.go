@@ -24,6 +24,16 @@ func intColumn[T any](name, doc string, get func(*T) int64) getter[T] {
 	return getter[T]{query.Column{Name: name, Type: query.IntegerAffinity, NotNull: true, Doc: doc}, func(r *T) query.Value { return query.Int(get(r)) }}
 }
 
+// numberColumn is NULL for 0.
+func numberColumn[T any](name, doc string, get func(*T) int64) getter[T] {
+	return valueColumn(name, doc, query.IntegerAffinity, query.NoUnit, func(r *T) query.Value {
+		if n := get(r); n != 0 {
+			return query.Int(n)
+		}
+		return query.Value{}
+	})
+}
+
 func boolColumn[T any](name, doc string, get func(*T) bool) getter[T] {
 	return getter[T]{query.Column{Name: name, Type: query.IntegerAffinity, Unit: query.Truth, NotNull: true, Doc: doc}, func(r *T) query.Value { return query.Bool(get(r)) }}
 }

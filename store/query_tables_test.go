@@ -1,0 +1,41 @@
+package store
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+)
+
+// TestQueryEvents reads parts of the events, and compares them with all of them sifted.
+func TestQueryEvents(t *testing.T) {
+	db, _ := queryStore(t)
+	for _, c := range []struct{ text, want string }{
+		{"SELECT count(*), min(id), max(id) FROM events", "2|1|2"},
+		{"SELECT id, job, event, old, new FROM events WHERE id > 1 AND id <= 4", "2|2|'plan'|NULL|'reserved'"},
+		{"EXPLAIN SELECT id FROM events WHERE id BETWEEN 2 AND 3 AND event = 'start'",
+			"'read a part of events'\n'    known of each row: id BETWEEN 2 AND 3: by the order of the rows'\n'    looked at row by row: id BETWEEN 2 AND 3 AND event = ''start'''"},
+		{"SELECT how FROM sys_indexes WHERE table_name = 'events'", "'order'"},
+	} {
+		if got := ask(t, db, c.text); got != c.want {
+			t.Errorf("%s\n got %s\nwant %s", c.text, got, c.want)
+		}
+	}
+	const seed = 1
+	r := rand.New(rand.NewPCG(seed, 1))
+	err := db.View(func(tx *Tx) error {
+		for range 300 {
+			text := "SELECT id, event FROM events WHERE 1"
+			for range 1 + r.IntN(3) {
+				op := []string{"<", "<=", "=", ">=", ">", "<>"}[r.IntN(6)]
+				text += fmt.Sprintf([]string{" AND id %s %d", " AND %[2]d %[1]s id", " AND id %s '%d'", " AND id %s %d.5"}[r.IntN(4)], op, r.IntN(9)-2)
+			}
+			if with, without := scanned(t, tx, text, false), scanned(t, tx, text, true); with != without {
+				t.Errorf("%s, seed %d:\nin part %s\nwhole   %s", text, seed, with, without)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
