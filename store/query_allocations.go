@@ -53,6 +53,14 @@ func (t *allocations) Scan(*roaring.Bitmap) query.Cursor {
 	return &allocationCursor{t: t, jobs: t.c.tx.rowCursor(tableJobs), only: -1}
 }
 
+// Order is the number of the job.
+func (t *allocations) Order() int { return 0 }
+
+// Range goes through the jobs whose numbers are from..to.
+func (t *allocations) Range(from, to int64) query.Cursor {
+	return &allocationCursor{t: t, jobs: t.c.tx.numberRange(tableJobs, from, to), only: -1}
+}
+
 // Lookup finds the allocations of a job, or those of a node.
 func (t *allocations) Lookup(column int, v query.Value) (query.Cursor, bool) {
 	c := &allocationCursor{t: t, only: -1, listed: true}

@@ -13,10 +13,11 @@ import (
 type queryCatalog struct {
 	tx *Tx
 	Reader
-	names  []string // of nodes, by number, as far as they were asked for
-	asked  int      // how many names were not known
-	nodes  *nodes   // as they are now
-	failed error    // the first error of what cannot return one
+	names  []string          // of nodes, by number, as far as they were asked for
+	asked  int               // how many names were not known
+	nodes  *nodes            // as they are now
+	hosts  map[uint32]string // of batches, as far as they were asked for
+	failed error             // the first error of what cannot return one
 }
 
 // queryTable is a table that queries know: what it is about, and how it is made for an
@@ -40,6 +41,14 @@ func queryTables() []queryTable {
 		{"allocations", "one row for each node and chunk of a job that runs or is planned", true, allocationsTable},
 		{"reservations", "nodes that are kept for a time", false, reservationsTable},
 		{"events", "what has become of jobs, nodes and reservations", false, eventsTable},
+		{"classes", "the classes that shares are of, with what each has now and may have", false, classesTable},
+		{"class_map", "which requestors are in which class", false, classMapTable},
+		{"batches", "jobs that share files, and how far they are", false, batchesTable},
+		{"batch_files", "the files of batches, in their order", false, batchFilesTable},
+		{"batch_jobs", "the jobs of batches, and who had them", false, batchJobsTable},
+		{"hosts", "who works in batches, and how fast", false, hostsTable},
+		{"batch_hosts", "the part of each host in each batch", false, batchHostsTable},
+		{"cursors", "the ranges of batches, and how far each is", false, cursorsTable},
 		{"queues", "the queues", false, queuesTable},
 		{"config", "the settings, with their defaults", false, configTable},
 		{"spans", "the calendar: one row for each stretch of time in which somebody has a node", false, spansTable},

@@ -38,6 +38,17 @@ func boolColumn[T any](name, doc string, get func(*T) bool) getter[T] {
 	return getter[T]{query.Column{Name: name, Type: query.IntegerAffinity, Unit: query.Truth, NotNull: true, Doc: doc}, func(r *T) query.Value { return query.Bool(get(r)) }}
 }
 
+func realColumn[T any](name, doc string, get func(*T) float64) getter[T] {
+	return getter[T]{query.Column{Name: name, Type: query.RealAffinity, NotNull: true, Doc: doc}, func(r *T) query.Value { return query.Float(get(r)) }}
+}
+
+// unitColumn is an integer of a unit.
+func unitColumn[T any](name, doc string, u query.Unit, get func(*T) int64) getter[T] {
+	c := intColumn(name, doc, get)
+	c.Unit = u
+	return c
+}
+
 // timeColumn is NULL for 0.
 func timeColumn[T any](name, doc string, get func(*T) int64) getter[T] {
 	return getter[T]{query.Column{Name: name, Type: query.IntegerAffinity, Unit: query.Time, Doc: doc}, func(r *T) query.Value { return timeValue(get(r)) }}

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"testing"
+
+	"github.com/placectl/placectl/locality"
 )
 
 // TestQueryEvents reads parts of the events, and compares them with all of them sifted.
@@ -37,5 +39,42 @@ func TestQueryEvents(t *testing.T) {
 	})
 	if err != nil {
 		t.Error(err)
+	}
+}
+
+// TestQueryBatches compares the tables of batches with what the batches themselves say.
+func TestQueryBatches(t *testing.T) {
+	db, _ := newDB(t)
+	addBatch(t, db, "small", locality.Settings{}, someJobs(40))
+	addBatch(t, db, "large", locality.Settings{Hosts: 3}, someJobs(1000))
+	workBatch(t, db, "large")
+	states, hands, errors := make(map[string]int), 0, 0
+	err := db.View(func(tx *Tx) error {
+		return tx.EachBatchJob("large", func(_ int, j *locality.Job, task *locality.Task) error {
+			states[task.State(j)]++
+			hands += len(task.Instances)
+			errors += task.Errors
+			return nil
+		})
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for state, n := range states {
+		if got := ask(t, db, "SELECT count(*) FROM batch_jobs WHERE batch = 'large' AND state = ?", state); got != fmt.Sprint(n) {
+			t.Errorf("jobs that are %s: %s, not %d", state, got, n)
+		}
+	}
+	for _, c := range []struct{ text, want string }{
+		{"SELECT count(*), max(job), sum(errors) FROM batch_jobs WHERE batch = 'large'", fmt.Sprintf("1000|999|%d", errors)},
+		{"SELECT sum(length(hosts) - length(replace(hosts, ':', ''))) FROM batch_jobs", fmt.Sprint(hands)},
+		{"SELECT batch, count(*), max(number) - count(*) FROM batch_files GROUP BY batch ORDER BY 1", "'large'|343|-1\n'small'|23|-1"},
+		{"SELECT b.name, count(*) FROM batches b JOIN batch_jobs j ON j.batch = b.name GROUP BY 1 ORDER BY 1", "'large'|1000\n'small'|40"},
+		{"SELECT count(*) FROM batch_jobs WHERE batch IS NULL OR batch = 'gone'", "0"},
+		{"SELECT count(*) = (SELECT count(*) FROM hosts) FROM batch_hosts WHERE batch = 'large'", "1"},
+	} {
+		if got := ask(t, db, c.text); got != c.want {
+			t.Errorf("%s\n got %s\nwant %s", c.text, got, c.want)
+		}
 	}
 }
