@@ -53,7 +53,9 @@ func (p *selectPlan) joins(s *scope, where []Expr) {
 			p.once = append(p.once, c.test())
 		case 1:
 			if st := byslot[bits.TrailingZeros64(uint64(own))]; !st.left {
-				if st.filter(s, c) {
+				if p.counted {
+					st.countOnly(c)
+				} else if st.filter(s, c) {
 					copy(st.src.used, before[st.src.slot])
 				}
 				continue
@@ -99,6 +101,12 @@ func (st *step) filter(s *scope, c *condition) bool {
 		}
 	}
 	return false
+}
+
+// countOnly adds a condition that is run on parts of the table.
+func (st *step) countOnly(c *condition) {
+	st.filters = append(st.filters, c.test())
+	st.asked = append(st.asked, c.x.String())
 }
 
 // looked is which columns of each source are looked at so far: a condition that is

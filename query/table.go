@@ -103,6 +103,13 @@ type Indexed interface {
 	Find(f Find) (rows *roaring.Bitmap, ok bool)
 }
 
+// Countable is a table that knows how many rows each of the parts has into which it
+// falls, without making sets of them.
+type Countable interface {
+	// Parts is as Split; a part's size is made out when it is asked for.
+	Parts(columns []int) (parts iter.Seq2[Row, func() uint64], ok bool)
+}
+
 // Find is a condition on one column that a table may know the answer of.
 type Find struct {
 	Column int

@@ -18,12 +18,13 @@ const nodeDomain = "node"
 // comes from the buckets: queue, priority and all of the signature are the same for
 // the nodes of one, and its bitmaps by class tell who is free.
 type nodes struct {
-	c       *queryCatalog
-	ix      *index.Index
-	at      int64
-	columns []nodeGetter
-	all     *roaring.Bitmap
-	class   *classes // of all nodes, made when a state is asked for
+	c         *queryCatalog
+	ix        *index.Index
+	at        int64
+	columns   []nodeGetter
+	described []query.Column // the same, once they were asked for
+	all       *roaring.Bitmap
+	class     *classes // of all nodes, made when a state is asked for
 }
 
 // nodeGetter is a column of nodes: from a row, and where it is the same for all nodes
@@ -152,11 +153,13 @@ func resourceOf(def index.Def, v index.Value, ok bool) query.Value {
 
 // Columns describes the columns.
 func (t *nodes) Columns() []query.Column {
-	out := make([]query.Column, len(t.columns))
-	for i := range t.columns {
-		out[i] = t.columns[i].Column
+	if t.described == nil {
+		t.described = make([]query.Column, len(t.columns))
+		for i := range t.columns {
+			t.described[i] = t.columns[i].Column
+		}
 	}
-	return out
+	return t.described
 }
 
 // Count is how many nodes there are.
