@@ -14,6 +14,7 @@ type queryCatalog struct {
 	tx *Tx
 	Reader
 	names  []string          // of nodes, by number, as far as they were asked for
+	late   [64]string        // words that were read of late
 	asked  int               // how many names were not known
 	nodes  *nodes            // as they are now
 	hosts  map[uint32]string // of batches, as far as they were asked for

@@ -123,8 +123,17 @@ func (c *rowCursor) seek(key []byte) bool {
 	return c.settle()
 }
 
-// word reads a text, the same one for equal bytes.
+// word reads a text, the same one for equal bytes. What was read of late is found by a
+// glance at the bytes, without a map.
 func (c *queryCatalog) word(b []byte) string {
+	late := &c.late[(7*len(b)+31*int(b[0])+int(b[len(b)-1]))%len(c.late)]
+	if *late != string(b) {
+		*late = c.anyWord(b)
+	}
+	return *late
+}
+
+func (c *queryCatalog) anyWord(b []byte) string {
 	r := &c.tx.loaded.reader
 	if s, ok := r.words[string(b)]; ok {
 		return s

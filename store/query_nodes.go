@@ -22,7 +22,8 @@ type nodes struct {
 	ix        *index.Index
 	at        int64
 	columns   []nodeGetter
-	described []query.Column // the same, once they were asked for
+	gets      []func(*nodeCursor) query.Value // of the columns, one after the other
+	described []query.Column                  // the same, once they were asked for
 	all       *roaring.Bitmap
 	class     *classes // of all nodes, made when a state is asked for
 }
@@ -46,6 +47,9 @@ func nodesTable(c *queryCatalog, at int64) (query.Table, error) {
 	}
 	t := &nodes{c: c, ix: ix, at: at, columns: nodeGetters()}
 	t.resources()
+	for i := range t.columns {
+		t.gets = append(t.gets, t.columns[i].get)
+	}
 	if at == c.tx.now {
 		c.nodes = t
 	}
@@ -66,10 +70,10 @@ func nodeGetters() []nodeGetter {
 		number("priority", "higher is placed on first", query.IntegerAffinity, query.NoUnit, func(r *nodeCursor) query.Value { return query.Int(int64(int32(r.head(6)))) }),
 		text("state", "free, later (taken later), busy, down, offline or drained", (*nodeCursor).state),
 		text("reason", "why it is not up", func(r *nodeCursor) query.Value { return r.word(nodeReasonField) }),
-		number("speed", "relative; 0: not set", query.RealAffinity, query.NoUnit, func(r *nodeCursor) query.Value { return query.Float(r.measure(0)) }),
-		number("procspeed", "of one processor; 0: not set", query.RealAffinity, query.NoUnit, func(r *nodeCursor) query.Value { return query.Float(r.measure(1)) }),
-		number("load", "how many processors are busy, as measured", query.RealAffinity, query.NoUnit, func(r *nodeCursor) query.Value { return query.Float(r.measure(2)) }),
-		number("usage", "the part of the time that it was busy, as measured", query.RealAffinity, query.NoUnit, func(r *nodeCursor) query.Value { return query.Float(r.measure(3)) }),
+		number("speed", "relative; 0: not set", query.RealAffinity, query.NoUnit, func(r *nodeCursor) query.Value { return query.Float(r.measured(0)) }),
+		number("procspeed", "of one processor; 0: not set", query.RealAffinity, query.NoUnit, func(r *nodeCursor) query.Value { return query.Float(r.measured(1)) }),
+		number("load", "how many processors are busy, as measured", query.RealAffinity, query.NoUnit, func(r *nodeCursor) query.Value { return query.Float(r.measured(2)) }),
+		number("usage", "the part of the time that it was busy, as measured", query.RealAffinity, query.NoUnit, func(r *nodeCursor) query.Value { return query.Float(r.measured(3)) }),
 		text("access", "whose jobs may be on it together; NULL: nobody said", func(r *nodeCursor) query.Value { return r.word(nodeAccessField) }),
 		text("features", "its features, joined by commas; has(features, 'ssd') finds one", (*nodeCursor).features),
 		number("bucket", "the bucket it is in", query.IntegerAffinity, query.NoUnit, func(r *nodeCursor) query.Value { return query.Int(int64(r.head(2))) }),
