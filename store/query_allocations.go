@@ -17,7 +17,8 @@ type allocations struct {
 	c       *queryCatalog
 	at      int64 // of those under way then only, where that is not now
 	columns []getter[allocationCursor]
-	chunks  map[string][]placer.Chunk // by select
+	gets    []func(*allocationCursor) query.Value // of the columns, one after the other
+	chunks  map[string][]placer.Chunk             // by select
 }
 
 func allocationsTable(c *queryCatalog, at int64) (query.Table, error) {
@@ -39,6 +40,9 @@ func allocationsTable(c *queryCatalog, at int64) (query.Table, error) {
 			t.columns = append(t.columns, valueColumn(def.Name, "how much of "+def.Name+" the job asked for there", a, u,
 				func(r *allocationCursor) query.Value { return r.amount(def) }))
 		}
+	}
+	for _, col := range t.columns {
+		t.gets = append(t.gets, col.get)
 	}
 	return t, nil
 }
@@ -100,8 +104,9 @@ type allocationCursor struct {
 	id         uint64
 	start, end int64
 	selected   []byte
-	d          decoder // at the chunks, then behind the node at hand
-	chunk      int     // that of the node at hand
+	wanted     []placer.Chunk // the same read, once it is asked for
+	d          decoder        // at the chunks, then behind the node at hand
+	chunk      int            // that of the node at hand
 	chunks     int
 	left       int // nodes of the chunk to come
 	node       uint32
@@ -128,7 +133,7 @@ func (r *allocationCursor) Err() error {
 	return r.err
 }
 
-func (r *allocationCursor) Column(i int) query.Value { return r.t.columns[i].get(r) }
+func (r *allocationCursor) Column(i int) query.Value { return r.t.gets[i](r) }
 
 // Code is the node's number, for its name.
 func (r *allocationCursor) Code(int) uint32 { return r.node }
@@ -184,6 +189,7 @@ func (r *allocationCursor) open(id uint64, row []byte) {
 			r.selected = text
 		}
 	}
+	r.wanted = nil
 	r.chunk, r.chunks, r.left, r.along, r.node, r.count = -1, d.count(), 0, -1, 0, -1
 	if row[0] < 2 {
 		r.along = -2 // that version took none along
@@ -209,6 +215,11 @@ func (r *allocationCursor) nextNode() bool {
 		return false
 	case r.left > 0:
 		r.left--
+		if b := r.d.b; len(b) >= 2 && b[0] < 0x80 && b[1] < 0x80 { // most are that short
+			r.node += uint32(int32(b[0]>>1) ^ -int32(b[0]&1))
+			r.count, r.d.b = int64(b[1]), b[2:]
+			return true
+		}
 		r.node = uint32(int64(r.node) + r.d.int())
 		r.count = int64(r.d.uint())
 	case r.along == -2 || r.along == 0:
@@ -247,6 +258,22 @@ func (r *allocationCursor) amount(def index.Def) query.Value {
 	if r.chunk >= r.chunks {
 		return query.Value{}
 	}
+	if r.wanted == nil {
+		r.parse()
+	}
+	if r.chunk < len(r.wanted) {
+		for i := range r.wanted[r.chunk].Wants {
+			d := &r.wanted[r.chunk].Wants[i]
+			if d.Res == def.ID {
+				return resourceOf(def, index.Value{Num: d.Value.Num * r.count}, true)
+			}
+		}
+	}
+	return query.Value{}
+}
+
+// parse reads the job's select. Many jobs have the same.
+func (r *allocationCursor) parse() {
 	chunks, ok := r.t.chunks[string(r.selected)]
 	if !ok {
 		var err error
@@ -255,12 +282,5 @@ func (r *allocationCursor) amount(def index.Def) query.Value {
 		}
 		r.t.chunks[string(r.selected)] = chunks
 	}
-	if r.chunk < len(chunks) {
-		for _, d := range chunks[r.chunk].Wants {
-			if d.Res == def.ID {
-				return resourceOf(def, index.Value{Num: d.Value.Num * r.count}, true)
-			}
-		}
-	}
-	return query.Value{}
+	r.wanted = chunks
 }

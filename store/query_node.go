@@ -104,7 +104,14 @@ func (r *nodeCursor) text(field int) []byte {
 
 // find makes out where the texts up to one are.
 func (r *nodeCursor) find(field int) {
-	for ; r.read <= field; r.read++ {
+	row, at := r.row, r.at
+	for r.read <= field && at < len(row) && row[at] < 0x80 && at+int(row[at]) < len(row) { // most are that short
+		end := at + 1 + int(row[at])
+		r.texts[r.read] = part{at + 1, end}
+		r.read++
+		at = end
+	}
+	for r.at = at; r.read <= field; r.read++ {
 		n := r.length()
 		r.texts[r.read] = part{r.at, r.at + n}
 		r.at += n
@@ -113,12 +120,7 @@ func (r *nodeCursor) find(field int) {
 
 // length reads the length of what follows, or how many.
 func (r *nodeCursor) length() int {
-	n, size := uint64(0), 1
-	if r.at < len(r.row) && r.row[r.at] < 0x80 { // most are that short
-		n = uint64(r.row[r.at])
-	} else {
-		n, size = binary.Uvarint(r.row[min(r.at, len(r.row)):])
-	}
+	n, size := binary.Uvarint(r.row[r.at:])
 	if size <= 0 || n > uint64(len(r.row)-r.at-size) {
 		r.damaged()
 		return 0
