@@ -214,9 +214,12 @@ func (r *allocationCursor) nextNode() bool {
 	case r.id == 0:
 		return false
 	case r.left > 0:
+		if r.only >= 0 {
+			r.pass()
+		}
 		r.left--
 		if b := r.d.b; len(b) >= 2 && b[0] < 0x80 && b[1] < 0x80 { // most are that short
-			r.node += uint32(int32(b[0]>>1) ^ -int32(b[0]&1))
+			r.node += shortDelta(b[0])
 			r.count, r.d.b = int64(b[1]), b[2:]
 			return true
 		}
@@ -245,6 +248,23 @@ func (r *allocationCursor) nextNode() bool {
 	}
 	return true
 }
+
+// pass steps over nodes of the chunk that are not the one that is wanted, but for the
+// last.
+func (r *allocationCursor) pass() {
+	b, node, left := r.d.b, r.node, r.left
+	for left > 1 && len(b) >= 2 && b[0] < 0x80 && b[1] < 0x80 {
+		next := node + shortDelta(b[0])
+		if int64(next) == r.only {
+			break
+		}
+		node, b, left = next, b[2:], left-1
+	}
+	r.d.b, r.node, r.left = b, node, left
+}
+
+// shortDelta is the distance to the next node, where one byte holds it.
+func shortDelta(b byte) uint32 { return uint32(int32(b>>1) ^ -int32(b&1)) }
 
 func (r *allocationCursor) chunkValue() query.Value {
 	if r.chunk >= r.chunks {

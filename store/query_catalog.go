@@ -134,7 +134,7 @@ func (c *queryCatalog) nodeName(number uint32) string {
 	if c.names == nil {
 		c.names = make([]string, c.tx.state.nextNode)
 	}
-	if c.asked++; c.asked == manyNames {
+	if c.asked++; c.asked == max(manyNames, len(c.names)/manyNamesPart) {
 		c.readNames()
 		return c.nodeName(number)
 	}
@@ -146,8 +146,12 @@ func (c *queryCatalog) nodeName(number uint32) string {
 	return name
 }
 
-// manyNames is after how many names the table of nodes is read as a whole.
-const manyNames = 256
+// The table of nodes is read as a whole after so many names, and such a part of all: to
+// find one takes as long as to read that many.
+const (
+	manyNames     = 256
+	manyNamesPart = 32
+)
 
 func (c *queryCatalog) readNames() {
 	c.fail(c.tx.each(tableNodes, nil, func(key, row []byte) (bool, error) {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"testing"
+	"time"
 
 	"github.com/placectl/placectl/locality"
 )
@@ -75,6 +76,29 @@ func TestQueryBatches(t *testing.T) {
 	} {
 		if got := ask(t, db, c.text); got != c.want {
 			t.Errorf("%s\n got %s\nwant %s", c.text, got, c.want)
+		}
+	}
+}
+
+// TestQueryAllocationsOfNode compares what is found by a node with all allocations
+// sifted, of jobs with many nodes, some of them of several chunks.
+func TestQueryAllocationsOfNode(t *testing.T) {
+	db, _ := newDB(t)
+	addNodes(t, db, "n", 300, 8)
+	for _, sel := range []string{"100:ncpus=4", "3:ncpus=2+150:ncpus=3", "40:ncpus=1", "2:ncpus=1"} {
+		if _, _, err := place(db, sel, time.Hour); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n := ask(t, db, "SELECT count(*) > 250 FROM allocations"); n != "1" {
+		t.Fatal("there are few allocations")
+	}
+	for i := range 300 {
+		name := fmt.Sprint("n", i)
+		found := ask(t, db, "SELECT job, chunk, ncpus FROM allocations WHERE node = ? ORDER BY 1, 2", name)
+		sifted := ask(t, db, "SELECT job, chunk, ncpus FROM allocations WHERE node || '' = ? ORDER BY 1, 2", name)
+		if found != sifted {
+			t.Errorf("%s:\nfound  %s\nsifted %s", name, found, sifted)
 		}
 	}
 }
