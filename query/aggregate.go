@@ -131,10 +131,10 @@ func (a *aggregate) update(e *env, s *state, scratch []Value, times int64) error
 		s.n += times
 		return nil
 	}
-	for i := range a.args {
-		scratch[i] = a.args[i].eval(e)
+	v := a.args[0].eval(e)
+	if v.kind != Null && len(a.args) > 1 {
+		scratch[1] = a.args[1].eval(e)
 	}
-	v := scratch[0]
 	if v.kind == Null {
 		return e.err
 	}
@@ -147,7 +147,7 @@ func (a *aggregate) update(e *env, s *state, scratch []Value, times int64) error
 			s.seen = make(map[Value]struct{})
 		}
 		s.seen[key] = struct{}{}
-		if times = 1; e.hold(scratch[:1]) != nil {
+		if scratch[0], times = v, 1; e.hold(scratch[:1]) != nil {
 			return e.err
 		}
 	}

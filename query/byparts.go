@@ -14,7 +14,7 @@ func (p *selectPlan) gather(e *env, gs *groups) error {
 // partTable is the table of a plan whose groups can be made of its parts; not ok for
 // any other.
 func (p *selectPlan) partTable() (st *step, cols []int, ok bool) {
-	if len(p.steps) != 1 || len(p.steps[0].filters) > 0 || p.steps[0].method != scanJoin || p.steps[0].src.table == nil {
+	if len(p.steps) != 1 || len(p.steps[0].filters) > 0 && !p.counted || p.steps[0].method != scanJoin || p.steps[0].src.table == nil {
 		return nil, nil, false
 	}
 	st = p.steps[0]
@@ -35,6 +35,9 @@ func (p *selectPlan) byParts(e *env, gs *groups) (done bool, err error) {
 	st, cols, ok := p.partTable()
 	if !ok {
 		return false, nil
+	}
+	if p.counted {
+		return p.countParts(e, gs, st, cols)
 	}
 	table, indexed := st.src.table.(Indexed)
 	counted, knows := st.src.table.(Counted)

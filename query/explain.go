@@ -69,6 +69,9 @@ func (w *planWriter) query(p *selectPlan, indent string) {
 		indent = w.group(p, indent)
 	}
 	for i, st := range p.steps {
+		if p.counted {
+			st.explainParts()
+		}
 		w.step(st, i, indent, p.group != nil && p.fromParts())
 		indent += "  "
 	}
@@ -96,6 +99,9 @@ func (p *selectPlan) fromParts() bool {
 	st, cols, ok := p.partTable()
 	if !ok {
 		return false
+	}
+	if p.counted {
+		return true
 	}
 	if len(cols) == 0 {
 		_, counted := st.src.table.(Counted)
@@ -132,6 +138,8 @@ func (w *planWriter) step(st *step, i int, indent string, parts bool) {
 		how = "keep and go through"
 	case st.rows != nil:
 		how = "bitmap of"
+	case st.span != nil:
+		how = "read a part of"
 	case parts:
 		how = "parts of"
 	}
@@ -144,6 +152,8 @@ func (w *planWriter) step(st *step, i int, indent string, parts bool) {
 	size := ""
 	if st.rows != nil {
 		size = ", " + rowsText(st.rows.GetCardinality()) + " exactly"
+	} else if len(st.asked) > 0 {
+		size = ", " + rowsText(st.sizeOfParts(st.filters)) + " exactly"
 	} else if c, ok := st.src.table.(Counted); ok && st.method != lookupJoin {
 		size = ", " + rowsText(uint64(c.Count()))
 	}

@@ -10,6 +10,7 @@ type hashIndex struct {
 	ints  map[int64]int
 	texts map[string]int // single texts, and several values as bytes
 	rest  map[Value]int  // NULL and reals that are no integers
+	late  [64]lateText   // what was found of late: groups are often few
 	buf   []byte
 }
 
@@ -26,7 +27,12 @@ func (h *hashIndex) put(key []Value, number int) (found int, fresh bool) {
 			}
 			h.ints[v.Int64()] = number
 		case Text:
+			late := h.lately(v.str)
+			if late.at > 0 && late.text == v.str {
+				return late.at - 1, false
+			}
 			if at, ok := h.texts[v.str]; ok {
+				*late = lateText{v.str, at + 1}
 				return at, false
 			}
 			h.putText(v.str, number)
@@ -88,4 +94,18 @@ func appendKey(b []byte, key []Value) []byte {
 		}
 	}
 	return b
+}
+
+// lateText is a text and its number, counted from 1.
+type lateText struct {
+	text string
+	at   int
+}
+
+// lately is where a text would be if it was found of late.
+func (h *hashIndex) lately(s string) *lateText {
+	if s == "" {
+		return &h.late[0]
+	}
+	return &h.late[(7*len(s)+31*int(s[0])+int(s[len(s)-1]))%len(h.late)]
 }

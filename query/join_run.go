@@ -110,7 +110,7 @@ func (st *step) each(e *env, try func() error) error {
 // source goes through the rows of the source that pass its filters.
 func (st *step) source(e *env, try func() error) error {
 	if st.src.sub == nil {
-		return st.cursor(e, st.src.table.Scan(st.rows), try)
+		return st.cursor(e, st.scan(), try)
 	}
 	return st.src.sub.run(e, func(row []Value) error {
 		e.row[st.src.slot] = rowValues(row)

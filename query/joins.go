@@ -53,7 +53,9 @@ func (p *selectPlan) joins(s *scope, where []Expr) {
 			p.once = append(p.once, c.test())
 		case 1:
 			if st := byslot[bits.TrailingZeros64(uint64(own))]; !st.left {
-				if st.filter(s, c) {
+				if p.counted {
+					st.countOnly(c)
+				} else if st.filter(s, c) {
 					copy(st.src.used, before[st.src.slot])
 				}
 				continue
@@ -88,6 +90,7 @@ func (st *step) filter(s *scope, c *condition) bool {
 	if st.push(s, c) {
 		return true
 	}
+	st.narrow(s, c)
 	st.varies = st.varies || c.code.uses&^(1<<st.src.slot) != 0
 	st.filters = append(st.filters, c.test())
 	st.words = append(st.words, c.x.String())
@@ -98,6 +101,12 @@ func (st *step) filter(s *scope, c *condition) bool {
 		}
 	}
 	return false
+}
+
+// countOnly adds a condition that is run on parts of the table.
+func (st *step) countOnly(c *condition) {
+	st.filters = append(st.filters, c.test())
+	st.asked = append(st.asked, c.x.String())
 }
 
 // looked is which columns of each source are looked at so far: a condition that is
@@ -122,6 +131,9 @@ func (st *step) size() {
 		st.estimate = int64(counted.Count())
 	case sizes:
 		st.estimate = int64(sized.Size())
+	}
+	if st.method != lookupJoin {
+		st.estimate = st.span.within(st.estimate)
 	}
 	if len(st.filters) > 0 && st.method != lookupJoin {
 		st.estimate = st.estimate/3 + 1

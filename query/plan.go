@@ -21,6 +21,7 @@ type selectPlan struct {
 	offset   code
 	limited  bool
 	noIndex  bool
+	counted  bool  // conditions are run on the parts of the table, which tells their sizes
 	outer    slots // sources of queries around that it looks at
 	counts   counts
 }
@@ -36,10 +37,12 @@ type step struct {
 	src      *source
 	left     bool
 	rows     *roaring.Bitmap    // the only ones to look at; nil for all
+	span     *between           // what to read of an Ordered table; nil for all
 	notes    []string           // how those were found
 	filters  []func(*env) truth // on this source alone
 	on       []func(*env) truth // of a LEFT JOIN: who is a partner
 	after    []func(*env) truth // on this source and those before
+	asked    []string           // filters that are run on parts of the table, as they were written
 	words    []string           // filters, on and after, as they were written
 	method   joinMethod
 	key      []code // of a lookup or hash: by sources before
@@ -89,6 +92,7 @@ func (c *compiler) compileSelect(x *Select, parent *scope) *selectPlan {
 		}
 	}
 	s.noAggs = "WHERE and ON come before grouping; say HAVING"
+	p.counted = s.countable(x, list)
 	p.joins(s, conjuncts(append(on, x.Where)...))
 	s.grouping(p, x, list)
 	s.results(p, list)

@@ -78,6 +78,16 @@ type Keyed interface {
 	Lookup(column int, v Value) (c Cursor, ok bool)
 }
 
+// Ordered is a table whose rows are in the order of a column of integers, and that can
+// begin and end anywhere in it.
+type Ordered interface {
+	Table
+	// Order is that column.
+	Order() int
+	// Range goes through the rows whose value there is one of from..to.
+	Range(from, to int64) Cursor
+}
+
 // Indexed is a table that knows sets of its rows, numbered, without looking at them.
 // The sets are for reading only, and live as long as the table.
 type Indexed interface {
@@ -91,6 +101,13 @@ type Indexed interface {
 	// Find is the rows for which a condition on one column holds; not ok where that
 	// takes looking at rows.
 	Find(f Find) (rows *roaring.Bitmap, ok bool)
+}
+
+// Countable is a table that knows how many rows each of the parts has into which it
+// falls, without making sets of them.
+type Countable interface {
+	// Parts is as Split; a part's size is made out when it is asked for.
+	Parts(columns []int) (parts iter.Seq2[Row, func() uint64], ok bool)
 }
 
 // Find is a condition on one column that a table may know the answer of.

@@ -34,16 +34,21 @@ func (tx *Tx) EachBatch(fn func(*Batch) error) error {
 }
 
 func (tx *Tx) batch(name string) (*batchRow, error) {
-	var row []byte
-	var err error
-	if tx.tab(tableBatches) != nil || tx.format >= tables[tableBatches].since {
-		row, err = tx.get(tableBatches, []byte(name))
+	b, err := tx.findBatch(name)
+	if b == nil && err == nil {
+		err = tx.missingBatch(name)
 	}
-	if err != nil {
+	return b, err
+}
+
+// findBatch finds a batch, nil where there is none.
+func (tx *Tx) findBatch(name string) (*batchRow, error) {
+	if tx.tab(tableBatches) == nil && tx.format < tables[tableBatches].since {
+		return nil, nil
+	}
+	row, err := tx.get(tableBatches, []byte(name))
+	if row == nil || err != nil {
 		return nil, err
-	}
-	if row == nil {
-		return nil, tx.missingBatch(name)
 	}
 	return decodeBatch([]byte(name), row)
 }

@@ -34,6 +34,17 @@ func (tx *Tx) EachBatchHost(name string, fn func(*locality.Host, *locality.Membe
 	})
 }
 
+// BatchPlaces is where the hosts of a batch work.
+func (tx *Tx) BatchPlaces(name string) (locality.Places, error) {
+	var all locality.Places
+	err := tx.EachBatchHost(name, func(h *locality.Host, m *locality.Member) error {
+		all.Add(h, m)
+		return nil
+	})
+	all.Sort()
+	return all, err
+}
+
 // EachBatchJob goes through the jobs of a batch in order, with what became of each.
 func (tx *Tx) EachBatchJob(name string, fn func(number int, j *locality.Job, t *locality.Task) error) error {
 	b, err := tx.batch(name)

@@ -17,7 +17,8 @@ type allocations struct {
 	c       *queryCatalog
 	at      int64 // of those under way then only, where that is not now
 	columns []getter[allocationCursor]
-	chunks  map[string][]placer.Chunk // by select
+	gets    []func(*allocationCursor) query.Value // of the columns, one after the other
+	chunks  map[string][]placer.Chunk             // by select
 }
 
 func allocationsTable(c *queryCatalog, at int64) (query.Table, error) {
@@ -40,6 +41,9 @@ func allocationsTable(c *queryCatalog, at int64) (query.Table, error) {
 				func(r *allocationCursor) query.Value { return r.amount(def) }))
 		}
 	}
+	for _, col := range t.columns {
+		t.gets = append(t.gets, col.get)
+	}
 	return t, nil
 }
 
@@ -51,6 +55,14 @@ func (t *allocations) Size() int { return 4*int(t.c.tx.state.nextJob) + int(t.c.
 // Scan goes through the jobs.
 func (t *allocations) Scan(*roaring.Bitmap) query.Cursor {
 	return &allocationCursor{t: t, jobs: t.c.tx.rowCursor(tableJobs), only: -1}
+}
+
+// Order is the number of the job.
+func (t *allocations) Order() int { return 0 }
+
+// Range goes through the jobs whose numbers are from..to.
+func (t *allocations) Range(from, to int64) query.Cursor {
+	return &allocationCursor{t: t, jobs: t.c.tx.numberRange(tableJobs, from, to), only: -1}
 }
 
 // Lookup finds the allocations of a job, or those of a node.
@@ -92,8 +104,9 @@ type allocationCursor struct {
 	id         uint64
 	start, end int64
 	selected   []byte
-	d          decoder // at the chunks, then behind the node at hand
-	chunk      int     // that of the node at hand
+	wanted     []placer.Chunk // the same read, once it is asked for
+	d          decoder        // at the chunks, then behind the node at hand
+	chunk      int            // that of the node at hand
 	chunks     int
 	left       int // nodes of the chunk to come
 	node       uint32
@@ -120,7 +133,7 @@ func (r *allocationCursor) Err() error {
 	return r.err
 }
 
-func (r *allocationCursor) Column(i int) query.Value { return r.t.columns[i].get(r) }
+func (r *allocationCursor) Column(i int) query.Value { return r.t.gets[i](r) }
 
 // Code is the node's number, for its name.
 func (r *allocationCursor) Code(int) uint32 { return r.node }
@@ -176,6 +189,7 @@ func (r *allocationCursor) open(id uint64, row []byte) {
 			r.selected = text
 		}
 	}
+	r.wanted = nil
 	r.chunk, r.chunks, r.left, r.along, r.node, r.count = -1, d.count(), 0, -1, 0, -1
 	if row[0] < 2 {
 		r.along = -2 // that version took none along
@@ -200,7 +214,15 @@ func (r *allocationCursor) nextNode() bool {
 	case r.id == 0:
 		return false
 	case r.left > 0:
+		if r.only >= 0 {
+			r.pass()
+		}
 		r.left--
+		if b := r.d.b; len(b) >= 2 && b[0] < 0x80 && b[1] < 0x80 { // most are that short
+			r.node += shortDelta(b[0])
+			r.count, r.d.b = int64(b[1]), b[2:]
+			return true
+		}
 		r.node = uint32(int64(r.node) + r.d.int())
 		r.count = int64(r.d.uint())
 	case r.along == -2 || r.along == 0:
@@ -227,6 +249,23 @@ func (r *allocationCursor) nextNode() bool {
 	return true
 }
 
+// pass steps over nodes of the chunk that are not the one that is wanted, but for the
+// last.
+func (r *allocationCursor) pass() {
+	b, node, left := r.d.b, r.node, r.left
+	for left > 1 && len(b) >= 2 && b[0] < 0x80 && b[1] < 0x80 {
+		next := node + shortDelta(b[0])
+		if int64(next) == r.only {
+			break
+		}
+		node, b, left = next, b[2:], left-1
+	}
+	r.d.b, r.node, r.left = b, node, left
+}
+
+// shortDelta is the distance to the next node, where one byte holds it.
+func shortDelta(b byte) uint32 { return uint32(int32(b>>1) ^ -int32(b&1)) }
+
 func (r *allocationCursor) chunkValue() query.Value {
 	if r.chunk >= r.chunks {
 		return query.Value{}
@@ -239,6 +278,22 @@ func (r *allocationCursor) amount(def index.Def) query.Value {
 	if r.chunk >= r.chunks {
 		return query.Value{}
 	}
+	if r.wanted == nil {
+		r.parse()
+	}
+	if r.chunk < len(r.wanted) {
+		for i := range r.wanted[r.chunk].Wants {
+			d := &r.wanted[r.chunk].Wants[i]
+			if d.Res == def.ID {
+				return resourceOf(def, index.Value{Num: d.Value.Num * r.count}, true)
+			}
+		}
+	}
+	return query.Value{}
+}
+
+// parse reads the job's select. Many jobs have the same.
+func (r *allocationCursor) parse() {
 	chunks, ok := r.t.chunks[string(r.selected)]
 	if !ok {
 		var err error
@@ -247,12 +302,5 @@ func (r *allocationCursor) amount(def index.Def) query.Value {
 		}
 		r.t.chunks[string(r.selected)] = chunks
 	}
-	if r.chunk < len(chunks) {
-		for _, d := range chunks[r.chunk].Wants {
-			if d.Res == def.ID {
-				return resourceOf(def, index.Value{Num: d.Value.Num * r.count}, true)
-			}
-		}
-	}
-	return query.Value{}
+	r.wanted = chunks
 }

@@ -13,10 +13,12 @@ import (
 type queryCatalog struct {
 	tx *Tx
 	Reader
-	names  []string // of nodes, by number, as far as they were asked for
-	asked  int      // how many names were not known
-	nodes  *nodes   // as they are now
-	failed error    // the first error of what cannot return one
+	names  []string          // of nodes, by number, as far as they were asked for
+	late   [64]string        // words that were read of late
+	asked  int               // how many names were not known
+	nodes  *nodes            // as they are now
+	hosts  map[uint32]string // of batches, as far as they were asked for
+	failed error             // the first error of what cannot return one
 }
 
 // queryTable is a table that queries know: what it is about, and how it is made for an
@@ -39,6 +41,15 @@ func queryTables() []queryTable {
 		{"chunks", "one row for each chunk of a job's select", false, chunksTable},
 		{"allocations", "one row for each node and chunk of a job that runs or is planned", true, allocationsTable},
 		{"reservations", "nodes that are kept for a time", false, reservationsTable},
+		{"events", "what has become of jobs, nodes and reservations", false, eventsTable},
+		{"classes", "the classes that shares are of, with what each has now and may have", false, classesTable},
+		{"class_map", "which requestors are in which class", false, classMapTable},
+		{"batches", "jobs that share files, and how far they are", false, batchesTable},
+		{"batch_files", "the files of batches, in their order", false, batchFilesTable},
+		{"batch_jobs", "the jobs of batches, and who had them", false, batchJobsTable},
+		{"hosts", "who works in batches, and how fast", false, hostsTable},
+		{"batch_hosts", "the part of each host in each batch", false, batchHostsTable},
+		{"cursors", "the ranges of batches, and how far each is", false, cursorsTable},
 		{"queues", "the queues", false, queuesTable},
 		{"config", "the settings, with their defaults", false, configTable},
 		{"spans", "the calendar: one row for each stretch of time in which somebody has a node", false, spansTable},
@@ -123,7 +134,7 @@ func (c *queryCatalog) nodeName(number uint32) string {
 	if c.names == nil {
 		c.names = make([]string, c.tx.state.nextNode)
 	}
-	if c.asked++; c.asked == manyNames {
+	if c.asked++; c.asked == max(manyNames, len(c.names)/manyNamesPart) {
 		c.readNames()
 		return c.nodeName(number)
 	}
@@ -135,8 +146,12 @@ func (c *queryCatalog) nodeName(number uint32) string {
 	return name
 }
 
-// manyNames is after how many names the table of nodes is read as a whole.
-const manyNames = 256
+// The table of nodes is read as a whole after so many names, and such a part of all: to
+// find one takes as long as to read that many.
+const (
+	manyNames     = 256
+	manyNamesPart = 32
+)
 
 func (c *queryCatalog) readNames() {
 	c.fail(c.tx.each(tableNodes, nil, func(key, row []byte) (bool, error) {

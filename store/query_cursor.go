@@ -2,6 +2,7 @@ package store
 
 import (
 	"bytes"
+	"fmt"
 	"maps"
 	"slices"
 
@@ -17,6 +18,7 @@ type rowCursor struct {
 	k, v    []byte // where the file's cursor stands
 	begun   bool
 	patched []string // keys of the patch from here on
+	last    []byte   // the key to end with, nil for none
 	key     []byte
 	payload []byte
 	err     error
@@ -26,11 +28,41 @@ func (tx *Tx) rowCursor(t table) *rowCursor {
 	c := &rowCursor{tx: tx, table: t}
 	if b := tx.tab(t); b != nil {
 		c.cursor = b.Cursor()
+	} else if tx.format >= tables[t].since {
+		c.err = fmt.Errorf("%w: table %s is missing", ErrDamaged, tables[t].name)
 	}
 	if tx.patch != nil {
 		c.patched = slices.Sorted(maps.Keys(tx.patch[t]))
 	}
 	return c
+}
+
+// rowRange goes through the rows whose keys are first..last.
+func (tx *Tx) rowRange(t table, first, last []byte) *rowCursor {
+	c := tx.rowCursor(t)
+	c.last = last
+	if c.cursor != nil {
+		c.begun = true
+		c.k, c.v = c.cursor.Seek(first)
+	}
+	c.leave(first)
+	return c
+}
+
+// numberRange goes through the rows of a table with numbers for keys that are from..to.
+func (tx *Tx) numberRange(t table, from, to int64) *rowCursor {
+	c := tx.rowRange(t, key64(uint64(max(from, 0))), key64(uint64(max(to, 0))))
+	if to < max(from, 0) {
+		c.cursor = nil
+	}
+	return c
+}
+
+// leave lets go of what is patched before a key.
+func (c *rowCursor) leave(key []byte) {
+	for len(c.patched) > 0 && c.patched[0] < string(key) {
+		c.patched = c.patched[1:]
+	}
 }
 
 // next goes to the next row.
@@ -62,6 +94,9 @@ func (c *rowCursor) settle() bool {
 		if row == nil {
 			continue
 		}
+		if c.last != nil && bytes.Compare(c.key, c.last) > 0 {
+			return false
+		}
 		c.payload, c.err = unseal(c.table, c.key, row)
 		return c.err == nil
 	}
@@ -84,14 +119,21 @@ func (c *rowCursor) seek(key []byte) bool {
 	if c.k != nil && bytes.Compare(c.k, key) < 0 {
 		c.k, c.v = c.cursor.Seek(key)
 	}
-	for len(c.patched) > 0 && c.patched[0] < string(key) {
-		c.patched = c.patched[1:]
-	}
+	c.leave(key)
 	return c.settle()
 }
 
-// word reads a text, the same one for equal bytes.
+// word reads a text, the same one for equal bytes. What was read of late is found by a
+// glance at the bytes, without a map.
 func (c *queryCatalog) word(b []byte) string {
+	late := &c.late[(7*len(b)+31*int(b[0])+int(b[len(b)-1]))%len(c.late)]
+	if *late != string(b) {
+		*late = c.anyWord(b)
+	}
+	return *late
+}
+
+func (c *queryCatalog) anyWord(b []byte) string {
 	r := &c.tx.loaded.reader
 	if s, ok := r.words[string(b)]; ok {
 		return s

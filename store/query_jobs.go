@@ -30,18 +30,52 @@ func jobsTable(c *queryCatalog, _ int64) (query.Table, error) {
 		text("class", "in which class", func(j *Job) string { return j.Class }),
 		valueColumn("state", "held, queued, reserved (planned), running, finished, failed or cancelled", query.TextAffinity, query.NoUnit,
 			func(r *jobCursor) query.Value { return query.String(JobState(r.row[1]).String()) }),
-		intColumn("priority", "higher goes first", func(*jobCursor) int64 { return 0 }),
+		intColumn("priority", "the greater, the earlier", func(r *jobCursor) int64 { return r.job().Priority }),
 		text("select", "what it asked for", func(j *Job) string { return j.Select }),
 		text("place", "how", func(j *Job) string { return j.Place }),
 		valueColumn("walltime", "for how long", query.IntegerAffinity, query.Duration, func(r *jobCursor) query.Value { return query.Int(r.times()[0]) }),
 		timeColumn("submit", "when it came", func(r *jobCursor) int64 { return r.times()[1] }),
-		timeColumn("begin", "not before", func(*jobCursor) int64 { return 0 }),
+		timeColumn("begin", "not before", func(r *jobCursor) int64 { return r.job().Begin }),
 		timeColumn("start", "when it began, or is to", func(r *jobCursor) int64 { return r.times()[2] }),
 		timeColumn("end", "when it ended, or is expected to", func(r *jobCursor) int64 { return r.times()[3] }),
 		valueColumn("nodes", "folded", query.TextAffinity, query.Nodes, func(r *jobCursor) query.Value { return r.t.c.nodeNames(r.job().AllNodes()) }),
 		text("reservation", "the one it insists on", func(j *Job) string { return j.Reservation }),
-		text("reason", "why it is where it is", func(j *Job) string { return j.Reason }),
+		textColumn("reason", "why it is where it is, or still waits", func(r *jobCursor) string {
+			why, err := c.tx.WhyWaiting(r.job())
+			c.fail(err)
+			return why
+		}),
+		numberColumn("array", "the first job of its array", func(r *jobCursor) int64 { return int64(r.job().Array) }),
+		valueColumn("index", "in the array, from 0 on", query.IntegerAffinity, query.NoUnit, func(r *jobCursor) query.Value {
+			return ifInt(r.job().Array != 0, r.job().Index)
+		}),
+		text("path", "the path by which it was placed", func(j *Job) string { return string(j.Path) }),
+		text("policy", "the policy by which it was placed", func(j *Job) string { return j.Policy }),
+		text("set", "the placement set that it is in", func(j *Job) string { return j.Set }),
+		text("key", "what makes submitting it twice the same as once", func(j *Job) string { return j.Key }),
+		timeColumn("deadline", "it has to end by then", func(r *jobCursor) int64 { return r.job().Deadline }),
+		text("after", "what it depends on, joined by commas: afterok:12", func(j *Job) string { return afterText(j.After) }),
+		text("command", "what is run, its words joined by blanks", func(j *Job) string { return strings.Join(j.Command, " ") }),
+		valueColumn("exit", "exit status, once it has one", query.IntegerAffinity, query.NoUnit, func(r *jobCursor) query.Value {
+			return ifInt(r.job().State == JobFinished || r.job().State == JobFailed, r.job().Exit)
+		}),
 	}}, nil
+}
+
+// ifInt is NULL where a number means nothing.
+func ifInt(known bool, n int) query.Value {
+	if !known {
+		return query.Value{}
+	}
+	return query.Int(int64(n))
+}
+
+func afterText(list []Dependency) string {
+	words := make([]string, len(list))
+	for i, d := range list {
+		words[i] = d.String()
+	}
+	return joined(words)
 }
 
 func (t *jobs) Columns() []query.Column {
@@ -132,6 +166,14 @@ func (t *jobs) Scan(rows *roaring.Bitmap) query.Cursor {
 		c.only = rows.Iterator()
 	}
 	return c
+}
+
+// Order is the number.
+func (t *jobs) Order() int { return 0 }
+
+// Range goes through the jobs whose numbers are from..to.
+func (t *jobs) Range(from, to int64) query.Cursor {
+	return &jobCursor{t: t, rows: t.c.tx.numberRange(tableJobs, from, to)}
 }
 
 // jobCursor goes through jobs; a row is decoded when more than its head is asked for.

@@ -24,8 +24,29 @@ func intColumn[T any](name, doc string, get func(*T) int64) getter[T] {
 	return getter[T]{query.Column{Name: name, Type: query.IntegerAffinity, NotNull: true, Doc: doc}, func(r *T) query.Value { return query.Int(get(r)) }}
 }
 
+// numberColumn is NULL for 0.
+func numberColumn[T any](name, doc string, get func(*T) int64) getter[T] {
+	return valueColumn(name, doc, query.IntegerAffinity, query.NoUnit, func(r *T) query.Value {
+		if n := get(r); n != 0 {
+			return query.Int(n)
+		}
+		return query.Value{}
+	})
+}
+
 func boolColumn[T any](name, doc string, get func(*T) bool) getter[T] {
 	return getter[T]{query.Column{Name: name, Type: query.IntegerAffinity, Unit: query.Truth, NotNull: true, Doc: doc}, func(r *T) query.Value { return query.Bool(get(r)) }}
+}
+
+func realColumn[T any](name, doc string, get func(*T) float64) getter[T] {
+	return getter[T]{query.Column{Name: name, Type: query.RealAffinity, NotNull: true, Doc: doc}, func(r *T) query.Value { return query.Float(get(r)) }}
+}
+
+// unitColumn is an integer of a unit.
+func unitColumn[T any](name, doc string, u query.Unit, get func(*T) int64) getter[T] {
+	c := intColumn(name, doc, get)
+	c.Unit = u
+	return c
 }
 
 // timeColumn is NULL for 0.

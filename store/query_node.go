@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
+	"math/bits"
 
 	"github.com/RoaringBitmap/roaring/v2"
 	"github.com/placectl/placectl/index"
@@ -33,13 +34,14 @@ type nodeCursor struct {
 	err    error
 
 	read  int // how many of the texts are known
-	d     decoder
-	texts [nodeTexts][]byte
+	at    int // where the next one is in the row
+	texts [nodeTexts]part
 
 	behind  bool // the features and what follows are known
-	feature []byte
-	numbers [4]float64
-	res     []byte
+	feature part
+	set     byte // which of the measures are there,
+	measure int  // from where on
+	res     int  // where the resources are
 
 	known bool
 	occ   Occupancy
@@ -71,8 +73,7 @@ func (r *nodeCursor) Next() bool {
 		return false
 	}
 	r.number = binary.BigEndian.Uint32(r.rows.key)
-	r.read, r.behind, r.known = 0, false, false
-	r.d = decoder{b: r.row[nodeHeadSize:]}
+	r.read, r.at, r.behind, r.known = 0, nodeHeadSize, false, false
 	return true
 }
 
@@ -83,7 +84,7 @@ func (r *nodeCursor) Err() error {
 	return r.rows.err
 }
 
-func (r *nodeCursor) Column(i int) query.Value { return r.t.columns[i].get(r) }
+func (r *nodeCursor) Column(i int) query.Value { return r.t.gets[i](r) }
 
 // Code is the node's number, for its name.
 func (r *nodeCursor) Code(int) uint32 { return r.number }
@@ -91,12 +92,48 @@ func (r *nodeCursor) Code(int) uint32 { return r.number }
 // head reads a fixed number of the row's head.
 func (r *nodeCursor) head(at int) uint32 { return binary.LittleEndian.Uint32(r.row[at:]) }
 
+// part is bytes from..to of a row.
+type part struct{ from, to int }
+
 // text reads one of the texts.
 func (r *nodeCursor) text(field int) []byte {
-	for ; r.read <= field; r.read++ {
-		r.texts[r.read] = r.d.take(r.d.count())
+	r.find(field)
+	p := r.texts[field]
+	return r.row[p.from:p.to]
+}
+
+// find makes out where the texts up to one are.
+func (r *nodeCursor) find(field int) {
+	row, at := r.row, r.at
+	for r.read <= field && at < len(row) && row[at] < 0x80 && at+int(row[at]) < len(row) { // most are that short
+		end := at + 1 + int(row[at])
+		r.texts[r.read] = part{at + 1, end}
+		r.read++
+		at = end
 	}
-	return r.texts[field]
+	for r.at = at; r.read <= field; r.read++ {
+		n := r.length()
+		r.texts[r.read] = part{r.at, r.at + n}
+		r.at += n
+	}
+}
+
+// length reads the length of what follows, or how many.
+func (r *nodeCursor) length() int {
+	n, size := binary.Uvarint(r.row[r.at:])
+	if size <= 0 || n > uint64(len(r.row)-r.at-size) {
+		r.damaged()
+		return 0
+	}
+	r.at += size
+	return int(n)
+}
+
+func (r *nodeCursor) damaged() {
+	r.at = len(r.row)
+	if r.err == nil {
+		r.err = fmt.Errorf("%w: node row %d cannot be decoded", ErrDamaged, r.number)
+	}
 }
 
 func (r *nodeCursor) word(field int) query.Value {
@@ -107,43 +144,42 @@ func (r *nodeCursor) word(field int) query.Value {
 	return query.String(r.t.c.word(b))
 }
 
-// tail reads features and measures, and finds the resources.
+// tail finds features, measures and resources.
 func (r *nodeCursor) tail() {
 	if r.behind {
 		return
 	}
-	for r.read < nodeTexts && len(r.d.b) > 0 && r.d.b[0] < 0x80 && int(r.d.b[0]) < len(r.d.b) { // short ones need no decoding
-		n := 1 + int(r.d.b[0])
-		r.texts[r.read], r.d.b = r.d.b[1:n], r.d.b[n:]
-		r.read++
-	}
-	r.text(nodeTexts - 1)
 	r.behind = true
-	start := r.d.b
-	for range r.d.count() {
-		r.d.take(r.d.count())
+	r.find(nodeTexts - 1)
+	r.feature.from = r.at
+	for range r.length() {
+		r.at += r.length()
 	}
-	r.feature = start[:len(start)-len(r.d.b)]
-	set := r.d.byte()
-	for i := range r.numbers {
-		if r.numbers[i] = 0; set&(1<<i) != 0 {
-			r.numbers[i] = r.d.float()
-		}
+	r.feature.to = r.at
+	if r.set = 0; r.at < len(r.row) {
+		r.set = r.row[r.at]
+		r.at++
 	}
-	r.res = r.d.b
-	if r.d.bad && r.err == nil {
-		r.err = fmt.Errorf("%w: node row %d cannot be decoded", ErrDamaged, r.number)
+	r.measure = r.at
+	if r.res = r.at + 8*bits.OnesCount8(r.set); r.res > len(r.row) {
+		r.set, r.res = 0, len(r.row)
+		r.damaged()
 	}
 }
 
-func (r *nodeCursor) measure(i int) float64 {
+// measured is one of the four measures.
+func (r *nodeCursor) measured(i int) float64 {
 	r.tail()
-	return r.numbers[i]
+	if r.set&(1<<i) == 0 {
+		return 0
+	}
+	at := r.measure + 8*bits.OnesCount8(r.set&(1<<i-1))
+	return math.Float64frombits(binary.LittleEndian.Uint64(r.row[at:]))
 }
 
 func (r *nodeCursor) features() query.Value {
 	r.tail()
-	d := decoder{b: r.feature}
+	d := decoder{b: r.row[r.feature.from:r.feature.to]}
 	var out []byte
 	for i := range d.count() {
 		if i > 0 {
@@ -160,7 +196,7 @@ func (r *nodeCursor) features() query.Value {
 // resource finds a resource's value.
 func (r *nodeCursor) resource(def index.Def) query.Value {
 	r.tail()
-	d := decoder{b: r.res}
+	d := decoder{b: r.row[r.res:]}
 	for range d.count() {
 		id, text, num := index.ResID(d.uint()), d.take(d.count()), d.int()
 		if id < def.ID {

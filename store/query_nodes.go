@@ -18,12 +18,14 @@ const nodeDomain = "node"
 // comes from the buckets: queue, priority and all of the signature are the same for
 // the nodes of one, and its bitmaps by class tell who is free.
 type nodes struct {
-	c       *queryCatalog
-	ix      *index.Index
-	at      int64
-	columns []nodeGetter
-	all     *roaring.Bitmap
-	class   *classes // of all nodes, made when a state is asked for
+	c         *queryCatalog
+	ix        *index.Index
+	at        int64
+	columns   []nodeGetter
+	gets      []func(*nodeCursor) query.Value // of the columns, one after the other
+	described []query.Column                  // the same, once they were asked for
+	all       *roaring.Bitmap
+	class     *classes // of all nodes, made when a state is asked for
 }
 
 // nodeGetter is a column of nodes: from a row, and where it is the same for all nodes
@@ -45,6 +47,9 @@ func nodesTable(c *queryCatalog, at int64) (query.Table, error) {
 	}
 	t := &nodes{c: c, ix: ix, at: at, columns: nodeGetters()}
 	t.resources()
+	for i := range t.columns {
+		t.gets = append(t.gets, t.columns[i].get)
+	}
 	if at == c.tx.now {
 		c.nodes = t
 	}
@@ -65,10 +70,10 @@ func nodeGetters() []nodeGetter {
 		number("priority", "higher is placed on first", query.IntegerAffinity, query.NoUnit, func(r *nodeCursor) query.Value { return query.Int(int64(int32(r.head(6)))) }),
 		text("state", "free, later (taken later), busy, down, offline or drained", (*nodeCursor).state),
 		text("reason", "why it is not up", func(r *nodeCursor) query.Value { return r.word(nodeReasonField) }),
-		number("speed", "relative; 0: not set", query.RealAffinity, query.NoUnit, func(r *nodeCursor) query.Value { return query.Float(r.measure(0)) }),
-		number("procspeed", "of one processor; 0: not set", query.RealAffinity, query.NoUnit, func(r *nodeCursor) query.Value { return query.Float(r.measure(1)) }),
-		number("load", "how many processors are busy, as measured", query.RealAffinity, query.NoUnit, func(r *nodeCursor) query.Value { return query.Float(r.measure(2)) }),
-		number("usage", "the part of the time that it was busy, as measured", query.RealAffinity, query.NoUnit, func(r *nodeCursor) query.Value { return query.Float(r.measure(3)) }),
+		number("speed", "relative; 0: not set", query.RealAffinity, query.NoUnit, func(r *nodeCursor) query.Value { return query.Float(r.measured(0)) }),
+		number("procspeed", "of one processor; 0: not set", query.RealAffinity, query.NoUnit, func(r *nodeCursor) query.Value { return query.Float(r.measured(1)) }),
+		number("load", "how many processors are busy, as measured", query.RealAffinity, query.NoUnit, func(r *nodeCursor) query.Value { return query.Float(r.measured(2)) }),
+		number("usage", "the part of the time that it was busy, as measured", query.RealAffinity, query.NoUnit, func(r *nodeCursor) query.Value { return query.Float(r.measured(3)) }),
 		text("access", "whose jobs may be on it together; NULL: nobody said", func(r *nodeCursor) query.Value { return r.word(nodeAccessField) }),
 		text("features", "its features, joined by commas; has(features, 'ssd') finds one", (*nodeCursor).features),
 		number("bucket", "the bucket it is in", query.IntegerAffinity, query.NoUnit, func(r *nodeCursor) query.Value { return query.Int(int64(r.head(2))) }),
@@ -152,11 +157,13 @@ func resourceOf(def index.Def, v index.Value, ok bool) query.Value {
 
 // Columns describes the columns.
 func (t *nodes) Columns() []query.Column {
-	out := make([]query.Column, len(t.columns))
-	for i := range t.columns {
-		out[i] = t.columns[i].Column
+	if t.described == nil {
+		t.described = make([]query.Column, len(t.columns))
+		for i := range t.columns {
+			t.described[i] = t.columns[i].Column
+		}
 	}
-	return out
+	return t.described
 }
 
 // Count is how many nodes there are.

@@ -53,7 +53,7 @@ func sysIndexes(c *queryCatalog, _ int64) (query.Table, error) {
 	return &listTable[sysIndex]{[]getter[sysIndex]{
 		textColumn("table_name", "of the table", func(s *sysIndex) string { return s.table }),
 		textColumn("column_name", "of the column", func(s *sysIndex) string { return s.column }),
-		textColumn("how", "bitmap: any condition; key: equality", func(s *sysIndex) string { return s.how }),
+		textColumn("how", "bitmap: any condition; key: equality; order: beginning and end", func(s *sysIndex) string { return s.how }),
 	}, func(add func(sysIndex)) error {
 		for _, t := range queryTables() {
 			table, err := t.make(c, c.tx.now)
@@ -62,6 +62,7 @@ func sysIndexes(c *queryCatalog, _ int64) (query.Table, error) {
 			}
 			indexed, _ := table.(query.Indexed)
 			keyed, _ := table.(query.Keyed)
+			ordered, _ := table.(query.Ordered)
 			for i, col := range table.Columns() {
 				if indexed != nil {
 					if _, ok := indexed.Split([]int{i}); ok {
@@ -71,6 +72,9 @@ func sysIndexes(c *queryCatalog, _ int64) (query.Table, error) {
 					if _, ok := indexed.Find(query.Find{Column: i, Op: query.FindHas, Value: query.String("")}); ok {
 						add(sysIndex{t.name, col.Name, "bitmap a word"})
 					}
+				}
+				if ordered != nil && ordered.Order() == i {
+					add(sysIndex{t.name, col.Name, "order"})
 				}
 				if keyed != nil {
 					if _, ok := keyed.Lookup(i, query.Value{}); ok {

@@ -76,32 +76,8 @@ func batchColumns() []column {
 }
 
 func (r *runner) batchRow(p *printer, tx *store.Tx, b *store.Batch) error {
-	state := "running"
-	var end any
-	switch left := b.TimeLeft(); {
-	case b.Over():
-		state, end = "finished", b.Ended
-	case b.Remaining == b.Total && b.Transfers == 0:
-		state = "new"
-	case left < maxEnd:
-		end = tx.Now() + int64(left)
-	}
 	s := b.Settings
-	return p.row(b.Name, state, s.Policy, b.Jobs, b.Done, b.Failed, portion(b.Total-b.Remaining, b.Total), b.Files, b.Active,
-		b.Transfers, b.Bound, portion(int64(b.Transfers), int64(b.Bound)), end, b.Bytes, b.Layers, b.Moves,
-		credits(b.Total), credits(b.Remaining), credits(b.Waiting), credits(b.Rate), s.Team, s.Cushion, b.Created)
-}
-
-// maxEnd is how far ahead an estimated end is told, in seconds.
-const maxEnd = 100 * 365 * locality.Day
-
-// credits is micro-credits as credits.
-func credits(c locality.Credit) float64 { return float64(c) / locality.Micro }
-
-// portion is a over b, to four places.
-func portion(a, b int64) float64 {
-	if b == 0 {
-		return 0
-	}
-	return float64(a*10000/b) / 10000
+	return p.row(b.Name, b.State(), s.Policy, b.Jobs, b.Done, b.Failed, b.DonePart(), b.Files, b.Active,
+		b.Transfers, b.Bound, b.TransferRatio(), instant(b.End(tx.Now())), b.Bytes, b.Layers, b.Moves,
+		locality.Credits(b.Total), locality.Credits(b.Remaining), locality.Credits(b.Waiting), locality.Credits(b.Rate), s.Team, s.Cushion, b.Created)
 }

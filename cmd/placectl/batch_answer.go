@@ -59,7 +59,7 @@ func batchJobs(c *cli.Context) ([]int, error) {
 func (r *runner) printReports(reports []locality.Report) error {
 	p := r.printer(result{Columns: []column{{Name: "job"}, {Name: "state"}, {Name: "remaining_credit", Kind: number}}})
 	for _, x := range reports {
-		p.row(strconv.Itoa(x.Job), x.State, credits(x.Remaining))
+		p.row(strconv.Itoa(x.Job), x.State, locality.Credits(x.Remaining))
 	}
 	return p.close()
 }

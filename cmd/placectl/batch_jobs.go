@@ -1,7 +1,6 @@
 package main
 
 import (
-	"slices"
 	"strconv"
 
 	"github.com/placectl/placectl/locality"
@@ -21,7 +20,7 @@ func (r *runner) printBatchJobs(tx *store.Tx, name string) error {
 		for _, x := range t.Instances {
 			hosts = append(hosts, names[x.Host]+":"+x.State.String())
 		}
-		return p.row(strconv.Itoa(n), batchJobState(j, t), j.A, j.B, credits(j.Credit), j.Quorum, t.Errors, hosts)
+		return p.row(strconv.Itoa(n), t.State(j), j.A, j.B, locality.Credits(j.Credit), j.Quorum, t.Errors, hosts)
 	})
 	if err != nil {
 		return err
@@ -36,20 +35,4 @@ func batchHostNames(tx *store.Tx, name string) (map[uint32]string, error) {
 		return nil
 	})
 	return names, err
-}
-
-// batchJobState is a job's state in a word: that of the slot which is least far.
-func batchJobState(j *locality.Job, t *locality.Task) string {
-	slots := append(slices.Clone(t.Slots), make([]locality.SlotState, max(0, j.Quorum-len(t.Slots)))...)[:j.Quorum]
-	switch {
-	case slices.Contains(slots, locality.Failed):
-		return "failed"
-	case slices.Contains(slots, locality.Unsent):
-		return "unsent"
-	case slices.Contains(slots, locality.Sent):
-		return "sent"
-	case slices.Contains(slots, locality.Ungenerated):
-		return "ungenerated"
-	}
-	return "done"
 }

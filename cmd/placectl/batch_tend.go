@@ -1,6 +1,7 @@
 package main
 
 import (
+	"github.com/placectl/placectl/locality"
 	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
 )
@@ -50,7 +51,7 @@ func (r *runner) batchRecompute(c *cli.Context) error {
 			if err != nil {
 				return err
 			}
-			return p.row(name, b.Active, credits(b.Rate))
+			return p.row(name, b.Active, locality.Credits(b.Rate))
 		})
 }
 

@@ -1,0 +1,97 @@
+package locality
+
+import "slices"
+
+// maxEnd is how far ahead an estimated end is told, in seconds.
+const maxEnd = 100 * 365 * Day
+
+// State is how far the batch is, in a word: new, running or finished.
+func (b *Batch) State() string {
+	switch {
+	case b.Over():
+		return "finished"
+	case b.Remaining == b.Total && b.Transfers == 0:
+		return "new"
+	}
+	return "running"
+}
+
+// End is when the batch ended, or when it may with the hosts that work in it now; 0
+// where that cannot be told.
+func (b *Batch) End(now int64) int64 {
+	if b.Over() {
+		return b.Ended
+	}
+	if left := b.TimeLeft(); b.State() == "running" && left < maxEnd {
+		return now + int64(left)
+	}
+	return 0
+}
+
+// Left is the estimated seconds until all of a range is finished; not ok where that
+// cannot be told.
+func (c *Cursor) Left() (left int64, ok bool) {
+	s := seconds(c.Remaining(), max(1, c.Rate()))
+	return int64(s), c.Rate() > 0 && s < maxEnd
+}
+
+// State is how far a job is, in a word: as far as that slot of it which is least far.
+func (t *Task) State(j *Job) string {
+	slots := append(slices.Clone(t.Slots), make([]SlotState, max(0, j.Quorum-len(t.Slots)))...)[:j.Quorum]
+	switch {
+	case slices.Contains(slots, Failed):
+		return "failed"
+	case slices.Contains(slots, Unsent):
+		return "unsent"
+	case slices.Contains(slots, Sent):
+		return "sent"
+	case slices.Contains(slots, Ungenerated):
+		return "ungenerated"
+	}
+	return "done"
+}
+
+// Progress is how far a range is, in jobs. Of what has no job left it is the one
+// behind the last.
+type Progress struct {
+	First, Last int
+	Result      int // which of the results wanted of each job, from 1; 0: all of them
+	Unfinished  int // the first
+	Ungenerated int // the first
+}
+
+// Progress tells it of a range.
+func (b *Batch) Progress(c *Cursor) Progress {
+	var p Progress
+	var layer int
+	p.First, layer = b.JobOf(c.First)
+	p.Last, _ = b.JobOf(c.Last)
+	if b.Layered && b.Layers > 1 {
+		p.Result = layer + 1
+	}
+	p.Unfinished, p.Ungenerated = p.Last+1, p.Last+1
+	if c.Unfinished <= c.Last {
+		p.Unfinished, _ = b.JobOf(c.Unfinished)
+	}
+	if c.Generated <= c.Last {
+		p.Ungenerated, _ = b.JobOf(c.Generated)
+	}
+	return p
+}
+
+// Credits is micro-credits as credits.
+func Credits(c Credit) float64 { return float64(c) / Micro }
+
+// DonePart is the part of the credit that is done, from 0 to 1.
+func (b *Batch) DonePart() float64 { return portion(b.Total-b.Remaining, b.Total) }
+
+// TransferRatio is how many transfers there were for each that there had to be.
+func (b *Batch) TransferRatio() float64 { return portion(int64(b.Transfers), int64(b.Bound)) }
+
+// portion is a over b, to four places.
+func portion(a, b int64) float64 {
+	if b == 0 {
+		return 0
+	}
+	return float64(a*10000/b) / 10000
+}

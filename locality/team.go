@@ -1,0 +1,74 @@
+package locality
+
+import (
+	"fmt"
+	"slices"
+)
+
+// Places are the hosts of a batch that have a range, in the order of where they work.
+type Places []place
+
+type place struct {
+	at   int
+	host *Host
+	rate int64
+}
+
+// Add adds a host, if it has a range. When all are there they are to be put in order.
+func (all *Places) Add(h *Host, m *Member) {
+	if m.Placed {
+		*all = append(*all, place{m.At, h, m.Rate})
+	}
+}
+
+// Sort puts them in order.
+func (all Places) Sort() {
+	slices.SortStableFunc(all, func(x, y place) int { return x.at - y.at })
+}
+
+// Team is who works in a range.
+type Team struct {
+	Hosts []string
+	users map[string]int
+	rates []int64
+}
+
+// In is the team of a range.
+func (all Places) In(c *Cursor) *Team {
+	t := &Team{Hosts: []string{}, users: make(map[string]int)}
+	from, _ := slices.BinarySearchFunc(all, c.First, func(p place, first int) int { return p.at - first })
+	for _, p := range all[from:] {
+		if p.at > c.Last {
+			break
+		}
+		t.Hosts = append(t.Hosts, p.host.Name)
+		t.rates = append(t.rates, p.rate)
+		if p.host.User != "" {
+			t.users[p.host.User]++
+		}
+	}
+	return t
+}
+
+// Broken lists the soft rules that a team breaks: its fastest host is to be no faster
+// than the others together, and its hosts are to belong to different users.
+func (t *Team) Broken() []string {
+	out := []string{}
+	if len(t.rates) > 1 {
+		sum, most := int64(0), slices.Max(t.rates)
+		for _, n := range t.rates {
+			sum += n
+		}
+		if most > sum-most {
+			out = append(out, t.Hosts[slices.Index(t.rates, most)]+" is faster than the others together")
+		}
+	}
+	var users []string
+	for u, n := range t.users {
+		if n > 1 {
+			users = append(users, fmt.Sprintf("%d hosts of %s", n, u))
+		}
+	}
+	slices.Sort(users)
+	return append(out, users...)
+}

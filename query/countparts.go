@@ -1,0 +1,135 @@
+package query
+
+// Some questions are about nothing but how many rows each part of a table has: counts,
+// and sums of columns that are the same throughout a part. Where a table can tell those
+// sizes without making sets of rows, the conditions are run once for each part when the
+// statement runs, and no bitmap is made at all.
+
+// countable reports whether the SELECT is such a question.
+func (s *scope) countable(x *Select, list []ResultColumn) bool {
+	if len(s.sources) != 1 || x.Where == nil || x.Distinct || s.c.opt.NoIndex || s.parent != nil {
+		return false
+	}
+	table, ok := s.sources[0].table.(Countable)
+	if !ok {
+		return false
+	}
+	d := &decider{s: s, src: s.sources[0]}
+	all := append([]Expr{x.Where}, x.GroupBy...)
+	for i := range list {
+		all = append(all, list[i].X)
+	}
+	if x.Having != nil {
+		all = append(all, x.Having)
+	}
+	for i := range x.OrderBy {
+		all = append(all, x.OrderBy[i].X)
+	}
+	var used []int
+	grouped := len(x.GroupBy) > 0
+	for _, expr := range all {
+		cols, ok := d.columns(expr)
+		if !ok || !d.weighable(expr) {
+			return false
+		}
+		used = append(used, cols...)
+		grouped = grouped || s.aggregated(expr)
+	}
+	if !grouped || len(used) == 0 {
+		return false
+	}
+	_, ok = table.Parts(used)
+	return ok
+}
+
+// weighable reports whether all aggregates in an expression can take many equal rows at
+// once, and no subquery is in it.
+func (d *decider) weighable(x Expr) bool {
+	switch x := x.(type) {
+	case *Subquery, *Exists:
+		return false
+	case *In:
+		if x.Sub != nil {
+			return false
+		}
+	case *Call:
+		kind, ok := aggregates[x.Name]
+		if !ok || len(x.Args) > 1 {
+			break
+		}
+		if !kind.weighs || x.Distinct || x.Filter != nil {
+			return false
+		}
+		if !x.Star && (len(x.Args) != 1 || asColumn(x.Args[0]) == nil || !d.exact(asColumn(x.Args[0]), x.Name)) {
+			return false
+		}
+	}
+	for _, child := range children(x) {
+		if !d.weighable(child) {
+			return false
+		}
+	}
+	return true
+}
+
+// exact reports whether an aggregate of a column is the same in whatever order rows
+// come: sums of reals are not.
+func (d *decider) exact(ref *ColumnRef, name string) bool {
+	at, ok := d.s.local(ref)
+	return ok && (d.src.columns[at.col].Type != RealAffinity || name == "count" || name == "min" || name == "max")
+}
+
+// countParts puts the parts of a table into groups by their sizes alone.
+func (p *selectPlan) countParts(e *env, gs *groups, st *step, cols []int) (done bool, err error) {
+	table, ok := st.src.table.(Countable)
+	if !ok {
+		return false, nil
+	}
+	parts, ok := table.Parts(cols)
+	if !ok {
+		return false, nil
+	}
+	for row, size := range parts {
+		e.row[st.src.slot] = row
+		if !all(st.filters, e) {
+			if e.err != nil {
+				return true, e.err
+			}
+			continue
+		}
+		if err := p.part(e, gs, st, row, size()); err != nil {
+			return true, err
+		}
+	}
+	return gs.orderless(), nil
+}
+
+// sizeOfParts counts the rows of the parts for which conditions hold, for EXPLAIN.
+func (st *step) sizeOfParts(filters []func(*env) truth) uint64 {
+	var cols []int
+	for i, used := range st.src.used {
+		if used {
+			cols = append(cols, i)
+		}
+	}
+	parts, ok := st.src.table.(Countable).Parts(cols)
+	if !ok {
+		return 0
+	}
+	e := &env{limits: DefaultLimits, row: make([]Row, maxSlots)}
+	sum := uint64(0)
+	for row, size := range parts {
+		if e.row[st.src.slot] = row; all(filters, e) {
+			sum += size()
+		}
+	}
+	return sum
+}
+
+// explainParts says of each condition how many rows it leaves.
+func (st *step) explainParts() {
+	st.notes = st.notes[:0]
+	for i, x := range st.asked {
+		st.notes = append(st.notes, x+": "+rowsText(st.sizeOfParts(st.filters[i:i+1])))
+	}
+}

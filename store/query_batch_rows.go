@@ -1,0 +1,82 @@
+package store
+
+import (
+	"github.com/placectl/placectl/locality"
+	"github.com/placectl/placectl/query"
+)
+
+// batchFile is a file of a batch.
+type batchFile struct {
+	batch  string
+	number int
+	BatchFile
+}
+
+func batchFilesTable(c *queryCatalog, _ int64) (query.Table, error) {
+	k := &batchKeys{c: c, table: tableBatchFiles}
+	return batchTable(k, manyRows, []getter[batchFile]{
+		textColumn("batch", "its name", func(f *batchFile) string { return f.batch }),
+		intColumn("number", "from 0 on, in the order in which they follow each other", func(f *batchFile) int64 { return int64(f.number) }),
+		textColumn("name", "what it is called", func(f *batchFile) string { return f.Name }),
+		unitColumn("size", "of the file", query.Bytes, func(f *batchFile) int64 { return f.Size }),
+	}, func(batch string, block int, key, row []byte, out []batchFile) ([]batchFile, error) {
+		files, err := decodeBatchFiles(key, row)
+		for i, f := range files {
+			out = append(out, batchFile{batch, block*batchFileBlock + i, f})
+		}
+		return out, err
+	}), nil
+}
+
+// manyRows is about how many rows a table has where nobody has counted.
+const manyRows = 100_000
+
+// batchJob is a job of a batch, and what has become of it.
+type batchJob struct {
+	batch  string
+	number int
+	*locality.Job
+	task *locality.Task
+}
+
+func batchJobsTable(c *queryCatalog, _ int64) (query.Table, error) {
+	k := &batchKeys{c: c, table: tableBatchJobs}
+	return batchTable(k, manyRows, []getter[batchJob]{
+		textColumn("batch", "its name", func(j *batchJob) string { return j.batch }),
+		intColumn("job", "from 0 on", func(j *batchJob) int64 { return int64(j.number) }),
+		textColumn("state", "ungenerated, unsent, sent, done or failed", func(j *batchJob) string { return j.task.State(j.Job) }),
+		intColumn("first", "file that it uses", func(j *batchJob) int64 { return int64(j.A) }),
+		intColumn("last", "file that it uses", func(j *batchJob) int64 { return int64(j.B) }),
+		creditColumn("credit", "what it is worth", func(j *batchJob) locality.Credit { return j.Credit }),
+		intColumn("quorum", "results wanted", func(j *batchJob) int64 { return int64(j.Quorum) }),
+		intColumn("errors", "failures so far", func(j *batchJob) int64 { return int64(j.task.Errors) }),
+		textColumn("hosts", "who had it, and what became of it there: h1:done,h2:sent", func(j *batchJob) string { return c.hands(j.task) }),
+	}, func(batch string, block int, key, row []byte, out []batchJob) ([]batchJob, error) {
+		jobs, err := decodeBatchJobs(key, row)
+		if err != nil {
+			return nil, err
+		}
+		tasks := &locality.TaskBlock{}
+		if row, err = c.tx.get(tableBatchTasks, key); err == nil && row != nil {
+			tasks, err = decodeBatchTasks(key, row)
+		}
+		none := &locality.Task{}
+		for i := range jobs.Jobs {
+			one := batchJob{batch, jobs.First + i, &jobs.Jobs[i], none}
+			if i < len(tasks.Tasks) {
+				one.task = &tasks.Tasks[i]
+			}
+			out = append(out, one)
+		}
+		return out, err
+	}), nil
+}
+
+// hands lists in whose hands a job of a batch was.
+func (c *queryCatalog) hands(t *locality.Task) string {
+	list := make([]string, len(t.Instances))
+	for i, x := range t.Instances {
+		list[i] = c.hostName(x.Host) + ":" + x.State.String()
+	}
+	return joined(list)
+}

@@ -1,0 +1,31 @@
+package store
+
+import "github.com/placectl/placectl/query"
+
+// eventsTable is the events that have been written down, in the order of their
+// numbers. What the clock has brought since has no numbers yet.
+func eventsTable(c *queryCatalog, _ int64) (query.Table, error) {
+	recorded := int64(c.tx.RecordedEvents())
+	part := func(from, to int64) *rowCursor { return c.tx.numberRange(tableEvents, from, min(to, recorded)) }
+	return &orderedTable[Event]{rowsTable[Event]{
+		columns: []getter[Event]{
+			intColumn("id", "its number, in the order of writing", func(e *Event) int64 { return int64(e.ID) }),
+			timeColumn("time", "when it happened", func(e *Event) int64 { return e.Time }),
+			numberColumn("job", "of which job", func(e *Event) int64 { return int64(e.Job) }),
+			textColumn("node", "of which node, or reservation", func(e *Event) string { return e.Node }),
+			textColumn("event", "what happened, in a word", func(e *Event) string { return e.Event }),
+			textColumn("old", "the state before", func(e *Event) string { return e.Old }),
+			textColumn("new", "the state after", func(e *Event) string { return e.New }),
+			textColumn("reason", "why", func(e *Event) string { return e.Reason }),
+		},
+		size: int(recorded),
+		open: func() *rowCursor { return part(0, recorded) },
+		read: func(key, row []byte, out []Event) ([]Event, error) {
+			ev, err := decodeEvent(key, row)
+			if err != nil {
+				return nil, err
+			}
+			return append(out, *ev), nil
+		},
+	}, part}, nil
+}

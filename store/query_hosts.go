@@ -1,0 +1,105 @@
+package store
+
+import (
+	"github.com/placectl/placectl/locality"
+	"github.com/placectl/placectl/query"
+)
+
+// hostName is the name of a host of batches.
+func (c *queryCatalog) hostName(number uint32) string {
+	name, ok := c.hosts[number]
+	if !ok {
+		h, err := c.tx.host(number)
+		if c.fail(err); err != nil {
+			return ""
+		}
+		if c.hosts == nil {
+			c.hosts = make(map[uint32]string)
+		}
+		name = h.Name
+		c.hosts[number] = name
+	}
+	return name
+}
+
+func hostsTable(c *queryCatalog, _ int64) (query.Table, error) {
+	return &rowsTable[locality.Host]{
+		columns: []getter[locality.Host]{
+			textColumn("name", "what it is called", func(h *locality.Host) string { return h.Name }),
+			textColumn("user", "whose it is; NULL: of a user of its own", func(h *locality.Host) string { return h.User }),
+			realColumn("credit", "earned, what is long ago counting less", func(h *locality.Host) float64 { return h.Earned / locality.Micro }),
+			realColumn("seconds", "that it took for that, likewise", func(h *locality.Host) float64 { return h.Spent }),
+			timeColumn("seen", "when it was last heard of", func(h *locality.Host) int64 { return h.Seen }),
+		},
+		size: manyRows,
+		open: func() *rowCursor { return c.tx.rowCursor(tableHosts) },
+		read: func(key, row []byte, out []locality.Host) ([]locality.Host, error) {
+			h, err := decodeHost(key, row)
+			if err != nil {
+				return nil, err
+			}
+			return append(out, *h), nil
+		},
+	}, nil
+}
+
+// batchHost is a host's part in a batch.
+type batchHost struct {
+	batch *batchRow
+	*locality.Member
+}
+
+func batchHostsTable(c *queryCatalog, _ int64) (query.Table, error) {
+	rows := make(map[string]*batchRow)
+	k := &batchKeys{c: c, table: tableBatchHosts}
+	return batchTable(k, manyRows, []getter[batchHost]{
+		textColumn("batch", "its name", func(h *batchHost) string { return h.batch.Name }),
+		textColumn("host", "its name", func(h *batchHost) string { return c.hostName(h.Host) }),
+		boolColumn("active", "it works in a range, and counts", func(h *batchHost) bool { return h.Placed }),
+		valueColumn("at_job", "where it works; NULL: nowhere", query.IntegerAffinity, query.NoUnit, func(h *batchHost) query.Value {
+			if !h.Placed {
+				return query.Value{}
+			}
+			job, _ := h.batch.JobOf(h.At)
+			return query.Int(int64(job))
+		}),
+		textColumn("side", "the end of its range at which it works: low or high", func(h *batchHost) string { return sideWord(h.Member) }),
+		creditColumn("expavg_credit", "a day, as it counts in the sums", func(h *batchHost) locality.Credit { return h.Rate }),
+		intColumn("jobs", "done by it", func(h *batchHost) int64 { return int64(h.Jobs) }),
+		intColumn("in_hands", "jobs that it has now", func(h *batchHost) int64 { return int64(len(h.Live)) }),
+		intColumn("files", "that it has", func(h *batchHost) int64 {
+			n := 0
+			for _, s := range h.Held {
+				n += s.B - s.A + 1
+			}
+			return int64(n)
+		}),
+		timeColumn("joined", "when it first asked", func(h *batchHost) int64 { return h.Joined }),
+		timeColumn("moved", "when it last changed its range", func(h *batchHost) int64 { return h.Moved }),
+		timeColumn("seen", "when it was last heard of", func(h *batchHost) int64 { return h.Seen }),
+	}, func(batch string, _ int, key, row []byte, out []batchHost) ([]batchHost, error) {
+		b := rows[batch]
+		if b == nil {
+			var err error
+			if b, err = c.tx.batch(batch); err != nil {
+				return nil, err
+			}
+			rows[batch] = b
+		}
+		m, err := decodeMember(key, row)
+		if err != nil {
+			return nil, err
+		}
+		return append(out, batchHost{b, m}), nil
+	}), nil
+}
+
+func sideWord(m *locality.Member) string {
+	switch {
+	case !m.Placed:
+		return ""
+	case m.Side == locality.HighEnd:
+		return "high"
+	}
+	return "low"
+}

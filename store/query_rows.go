@@ -1,0 +1,76 @@
+package store
+
+import (
+	"github.com/RoaringBitmap/roaring/v2"
+	"github.com/placectl/placectl/query"
+)
+
+// rowsTable is a table that may be large: its rows are made from those of a table of
+// the file, one after the other, as they are read. A row there may hold many.
+type rowsTable[T any] struct {
+	columns []getter[T]
+	size    int // about how many
+	open    func() *rowCursor
+	// read adds what a row of the file holds to out.
+	read func(key, row []byte, out []T) ([]T, error)
+	// keys opens the table at what has a value in one of these columns.
+	keys map[string]func(query.Value) *rowCursor
+}
+
+func (t *rowsTable[T]) Columns() []query.Column { return columnsOf(t.columns) }
+
+func (t *rowsTable[T]) Size() int { return t.size }
+
+func (t *rowsTable[T]) Scan(*roaring.Bitmap) query.Cursor { return t.from(t.open()) }
+
+func (t *rowsTable[T]) from(rows *rowCursor) query.Cursor {
+	return &rowsCursor[T]{listCursor: listCursor[T]{columns: t.columns, at: -1}, t: t, file: rows}
+}
+
+// Lookup finds rows by one of the keys. What a key finds may be more than what is
+// looked for; nothing for NULL.
+func (t *rowsTable[T]) Lookup(column int, v query.Value) (query.Cursor, bool) {
+	open, ok := t.keys[t.columns[column].Name]
+	if !ok {
+		return nil, false
+	}
+	if v.IsNull() {
+		return &listCursor[T]{columns: t.columns, at: -1}, true
+	}
+	return t.from(open(v)), true
+}
+
+// orderedTable is a rowsTable whose rows have the numbers of those of the file.
+type orderedTable[T any] struct {
+	rowsTable[T]
+	part func(from, to int64) *rowCursor
+}
+
+// Order is the first column.
+func (t *orderedTable[T]) Order() int { return 0 }
+
+func (t *orderedTable[T]) Range(from, to int64) query.Cursor { return t.from(t.part(from, to)) }
+
+// rowsCursor is a listCursor that gets its rows in blocks.
+type rowsCursor[T any] struct {
+	listCursor[T]
+	t    *rowsTable[T]
+	file *rowCursor // nil where nothing is to be found
+}
+
+func (c *rowsCursor[T]) Next() bool {
+	for c.at++; c.at >= len(c.rows); c.at = 0 {
+		if c.err != nil || c.file == nil || !c.file.next() {
+			return false
+		}
+		c.rows, c.err = c.t.read(c.file.key, c.file.payload, c.rows[:0])
+	}
+	return c.err == nil
+}
+
+func (c *rowsCursor[T]) Err() error {
+	if c.err == nil && c.file != nil {
+		return c.file.err
+	}
+	return c.err
+}

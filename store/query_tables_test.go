@@ -1,0 +1,104 @@
+package store
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/placectl/placectl/locality"
+)
+
+// TestQueryEvents reads parts of the events, and compares them with all of them sifted.
+func TestQueryEvents(t *testing.T) {
+	db, _ := queryStore(t)
+	for _, c := range []struct{ text, want string }{
+		{"SELECT count(*), min(id), max(id) FROM events", "2|1|2"},
+		{"SELECT id, job, event, old, new FROM events WHERE id > 1 AND id <= 4", "2|2|'plan'|NULL|'reserved'"},
+		{"EXPLAIN SELECT id FROM events WHERE id BETWEEN 2 AND 3 AND event = 'start'",
+			"'read a part of events'\n'    known of each row: id BETWEEN 2 AND 3: by the order of the rows'\n'    looked at row by row: id BETWEEN 2 AND 3 AND event = ''start'''"},
+		{"SELECT how FROM sys_indexes WHERE table_name = 'events'", "'order'"},
+	} {
+		if got := ask(t, db, c.text); got != c.want {
+			t.Errorf("%s\n got %s\nwant %s", c.text, got, c.want)
+		}
+	}
+	const seed = 1
+	r := rand.New(rand.NewPCG(seed, 1))
+	err := db.View(func(tx *Tx) error {
+		for range 300 {
+			text := "SELECT id, event FROM events WHERE 1"
+			for range 1 + r.IntN(3) {
+				op := []string{"<", "<=", "=", ">=", ">", "<>"}[r.IntN(6)]
+				text += fmt.Sprintf([]string{" AND id %s %d", " AND %[2]d %[1]s id", " AND id %s '%d'", " AND id %s %d.5"}[r.IntN(4)], op, r.IntN(9)-2)
+			}
+			if with, without := scanned(t, tx, text, false), scanned(t, tx, text, true); with != without {
+				t.Errorf("%s, seed %d:\nin part %s\nwhole   %s", text, seed, with, without)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+// TestQueryBatches compares the tables of batches with what the batches themselves say.
+func TestQueryBatches(t *testing.T) {
+	db, _ := newDB(t)
+	addBatch(t, db, "small", locality.Settings{}, someJobs(40))
+	addBatch(t, db, "large", locality.Settings{Hosts: 3}, someJobs(1000))
+	workBatch(t, db, "large")
+	states, hands, errors := make(map[string]int), 0, 0
+	err := db.View(func(tx *Tx) error {
+		return tx.EachBatchJob("large", func(_ int, j *locality.Job, task *locality.Task) error {
+			states[task.State(j)]++
+			hands += len(task.Instances)
+			errors += task.Errors
+			return nil
+		})
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for state, n := range states {
+		if got := ask(t, db, "SELECT count(*) FROM batch_jobs WHERE batch = 'large' AND state = ?", state); got != fmt.Sprint(n) {
+			t.Errorf("jobs that are %s: %s, not %d", state, got, n)
+		}
+	}
+	for _, c := range []struct{ text, want string }{
+		{"SELECT count(*), max(job), sum(errors) FROM batch_jobs WHERE batch = 'large'", fmt.Sprintf("1000|999|%d", errors)},
+		{"SELECT sum(length(hosts) - length(replace(hosts, ':', ''))) FROM batch_jobs", fmt.Sprint(hands)},
+		{"SELECT batch, count(*), max(number) - count(*) FROM batch_files GROUP BY batch ORDER BY 1", "'large'|343|-1\n'small'|23|-1"},
+		{"SELECT b.name, count(*) FROM batches b JOIN batch_jobs j ON j.batch = b.name GROUP BY 1 ORDER BY 1", "'large'|1000\n'small'|40"},
+		{"SELECT count(*) FROM batch_jobs WHERE batch IS NULL OR batch = 'gone'", "0"},
+		{"SELECT count(*) = (SELECT count(*) FROM hosts) FROM batch_hosts WHERE batch = 'large'", "1"},
+	} {
+		if got := ask(t, db, c.text); got != c.want {
+			t.Errorf("%s\n got %s\nwant %s", c.text, got, c.want)
+		}
+	}
+}
+
+// TestQueryAllocationsOfNode compares what is found by a node with all allocations
+// sifted, of jobs with many nodes, some of them of several chunks.
+func TestQueryAllocationsOfNode(t *testing.T) {
+	db, _ := newDB(t)
+	addNodes(t, db, "n", 300, 8)
+	for _, sel := range []string{"100:ncpus=4", "3:ncpus=2+150:ncpus=3", "40:ncpus=1", "2:ncpus=1"} {
+		if _, _, err := place(db, sel, time.Hour); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n := ask(t, db, "SELECT count(*) > 250 FROM allocations"); n != "1" {
+		t.Fatal("there are few allocations")
+	}
+	for i := range 300 {
+		name := fmt.Sprint("n", i)
+		found := ask(t, db, "SELECT job, chunk, ncpus FROM allocations WHERE node = ? ORDER BY 1, 2", name)
+		sifted := ask(t, db, "SELECT job, chunk, ncpus FROM allocations WHERE node || '' = ? ORDER BY 1, 2", name)
+		if found != sifted {
+			t.Errorf("%s:\nfound  %s\nsifted %s", name, found, sifted)
+		}
+	}
+}
