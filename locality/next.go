@@ -37,7 +37,7 @@ func (o *Op) Next(h *Host, w Want) (Grant, error) {
 	if err != nil {
 		return Grant{}, err
 	}
-	if g, err := o.repeat(m, w.Key); err != nil || g.Again {
+	if g, err := o.repeat(h, m, w.Key); err != nil || g.Again {
 		return g, err
 	}
 	h.decay(o.Now)

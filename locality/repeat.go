@@ -27,7 +27,7 @@ func asked(key string, slots []int, g Grant) Asked {
 
 // repeat is what stands of the last grant of a host, if it was for the same key. It
 // changes nothing.
-func (o *Op) repeat(m *Member, key string) (Grant, error) {
+func (o *Op) repeat(h *Host, m *Member, key string) (Grant, error) {
 	if len(key) > MaxKey {
 		return Grant{}, fmt.Errorf("%w: a key of %d bytes; at most %d", ErrInvalid, len(key), MaxKey)
 	}
@@ -40,20 +40,12 @@ func (o *Op) repeat(m *Member, key string) (Grant, error) {
 			continue
 		}
 		n, layer := o.Batch.JobOf(slot)
-		j, err := o.job(n)
+		e, err := o.find(h, m, n)
 		if err != nil {
-			return g, err
-		}
-		_, t, err := o.task(n)
-		if err != nil {
-			return g, err
-		}
-		x := t.live(m.Host)
-		if x == nil {
-			return g, fmt.Errorf("%w: host %d has job %d in its hands, and the job does not know", ErrCorrupt, m.Host, n)
+			return g, fmt.Errorf("%w: %w", ErrCorrupt, err)
 		}
 		g.Again = true
-		g.Jobs = append(g.Jobs, Given{n, layer, Span{j.A, j.B}, x.Until})
+		g.Jobs = append(g.Jobs, Given{n, layer, Span{e.j.A, e.j.B}, e.x.Until})
 	}
 	return g, nil
 }
