@@ -42,7 +42,7 @@ func (o *Op) repeat(h *Host, m *Member, key string) (Grant, error) {
 		n, layer := o.Batch.JobOf(slot)
 		e, err := o.find(h, m, n)
 		if err != nil {
-			return g, fmt.Errorf("%w: %w", ErrCorrupt, err)
+			return g, fmt.Errorf("%w: %v", ErrCorrupt, err) // a NotHeld here is no refusal
 		}
 		g.Again = true
 		g.Jobs = append(g.Jobs, Given{n, layer, Span{e.j.A, e.j.B}, e.x.Until})
