@@ -71,6 +71,7 @@ type Member struct {
 	Measured bool   // Rate is in Batch.Rates
 	Held     []Span // files that it has, in order
 	Live     []int  // slots in its hands, in the order of sending
+	Asked    Asked
 }
 
 // Rates counts hosts by speed, four classes to a doubling: enough for a median.

@@ -90,11 +90,11 @@ func (o *Op) seek(layer int, want Credit) (int, error) {
 	low, high := 0, blocks-1 // the last block that begins at or below want
 	for low < high {
 		mid := (low + high + 1) / 2
-		block, err := o.Jobs(mid)
+		before, err := o.Before(mid)
 		if err != nil {
 			return 0, err
 		}
-		if block.Before[layer] <= want {
+		if before[layer] <= want {
 			low = mid
 		} else {
 			high = mid - 1

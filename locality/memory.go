@@ -48,6 +48,14 @@ func (r *Memory) Jobs(block int) (*JobBlock, error) {
 	return r.blocks[block], nil
 }
 
+func (r *Memory) Before(block int) ([]Credit, error) {
+	b, err := r.Jobs(block)
+	if err != nil {
+		return nil, err
+	}
+	return b.Before, nil
+}
+
 func (r *Memory) Tasks(block int) (*TaskBlock, error) {
 	if b := r.tasks[block]; b != nil {
 		return b, nil

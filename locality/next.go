@@ -7,7 +7,8 @@ import "slices"
 type Want struct {
 	Jobs    int
 	Seconds int64
-	Lease   int64 // seconds
+	Lease   int64  // seconds
+	Key     string // see Asked
 }
 
 // Grant is what a host is given.
@@ -15,6 +16,7 @@ type Grant struct {
 	Jobs   []Given
 	Fetch  []Span // files that it has not
 	Delete []Span // files that it may delete
+	Again  bool   // it has been given before, see Asked
 }
 
 // Given is a job for a host.
@@ -34,6 +36,9 @@ func (o *Op) Next(h *Host, w Want) (Grant, error) {
 	m, err := o.member(h)
 	if err != nil {
 		return Grant{}, err
+	}
+	if g, err := o.repeat(h, m, w.Key); err != nil || g.Again {
+		return g, err
 	}
 	h.decay(o.Now)
 	m.Seen = o.Now
@@ -62,6 +67,7 @@ func (o *Op) Next(h *Host, w Want) (Grant, error) {
 		return g, err
 	}
 	m.Held = without(m.Held, g.Delete)
+	m.Asked = asked(w.Key, slots, g)
 	if err := o.PutHost(h); err != nil {
 		return g, err
 	}

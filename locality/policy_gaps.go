@@ -51,7 +51,6 @@ func (g gaps) stays(o *Op, m *Member) (bool, error) {
 	return longest < left*goFactor+slack(o, left), err
 }
 
-// What was tuned in bench/locality.
 // What was tuned in bench/locality. Less of endSlack ends a batch earlier and sends
 // more files, more of leastPiece the other way round.
 const (
@@ -62,7 +61,7 @@ const (
 	overFactor = 2    // how much worse a host that is too fast for a range is than one that is too slow
 	planSlack  = 1.2  // a range with so much more than two hosts can do is cut for them
 	slowFactor = 1    // a host is too slow that takes so much longer for a job than others for all that waits
-	workFactor = 2    // a host goes only where so many of its jobs' time is left
+	workFactor = 3    // a host goes only where so many times is left as its first job there may take
 	endSlack   = 0.01 // of a batch's whole time, see slack
 )
 
@@ -142,7 +141,8 @@ func (g gaps) weigh(o *Op, m *Member, c *Cursor, left float64) choice {
 		x.cost = -1
 		return x
 	}
-	if job*workFactor > c.TimeLeft() || c.TimeLeft() < left+slack(o, left) {
+	first := job * max(1, o.Batch.Stretch) // it has files to fetch
+	if first*workFactor > c.TimeLeft() || c.TimeLeft() < left+slack(o, left) {
 		return no
 	}
 	mine := float64(c.Open) * float64(m.Rate) / float64(c.Rate()+m.Rate)

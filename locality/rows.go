@@ -18,6 +18,7 @@ type Rows interface {
 // JobRows are the jobs in blocks of BlockJobs.
 type JobRows interface {
 	Jobs(block int) (*JobBlock, error)   // as created; not to be changed
+	Before(block int) ([]Credit, error)  // the Before of that block, cheaper than all of it
 	Tasks(block int) (*TaskBlock, error) // an empty block where nothing has happened
 	PutTasks(block int, t *TaskBlock) error
 }

@@ -86,6 +86,7 @@ func (tx *Tx) RemoveBatch(name string) (*Batch, error) {
 			return nil, err
 		}
 	}
+	clear(tx.loaded.batchJobs) // another batch may get its number
 	return &Batch{b.Batch, b.bytes}, tx.remove(tableBatches, []byte(name))
 }
 

@@ -50,18 +50,51 @@ func encodeMember(m *locality.Member) []byte {
 	for _, t := range memberTimes(m) {
 		e.int(*t)
 	}
-	e.uint(uint64(len(m.Held)))
+	encodeSpans(&e, m.Held)
+	encodeSlots(&e, m.Live)
+	if a := &m.Asked; a.Key != "" { // rows of the first version end here
+		e.string(a.Key)
+		encodeSlots(&e, a.Slots)
+		encodeSpans(&e, a.Fetch)
+		encodeSpans(&e, a.Delete)
+	}
+	return e.b
+}
+
+func encodeSlots(e *encoder, slots []int) {
+	e.uint(uint64(len(slots)))
+	for _, slot := range slots {
+		e.uint(uint64(slot))
+	}
+}
+
+func decodeSlots(d *decoder) (slots []int) {
+	for range d.count() {
+		slots = append(slots, int(d.uint()))
+	}
+	return slots
+}
+
+// encodeSpans writes spans that are in order.
+func encodeSpans(e *encoder, spans []locality.Span) {
+	e.uint(uint64(len(spans)))
 	last := 0
-	for _, s := range m.Held {
+	for _, s := range spans {
 		e.uint(uint64(s.A - last))
 		e.uint(uint64(s.B - s.A))
 		last = s.B
 	}
-	e.uint(uint64(len(m.Live)))
-	for _, slot := range m.Live {
-		e.uint(uint64(slot))
+}
+
+func decodeSpans(d *decoder) (spans []locality.Span) {
+	last := 0
+	for range d.count() {
+		s := locality.Span{A: last + int(d.uint())}
+		s.B = s.A + int(d.uint())
+		last = s.B
+		spans = append(spans, s)
 	}
-	return e.b
+	return spans
 }
 
 func memberTimes(m *locality.Member) []*int64 {
@@ -76,15 +109,9 @@ func decodeMember(key, row []byte) (*locality.Member, error) {
 	for _, t := range memberTimes(m) {
 		*t = d.int()
 	}
-	last := 0
-	for range d.count() {
-		s := locality.Span{A: last + int(d.uint())}
-		s.B = s.A + int(d.uint())
-		last = s.B
-		m.Held = append(m.Held, s)
-	}
-	for range d.count() {
-		m.Live = append(m.Live, int(d.uint()))
+	m.Held, m.Live = decodeSpans(&d), decodeSlots(&d)
+	if len(d.b) > 0 {
+		m.Asked = locality.Asked{Key: d.string(), Slots: decodeSlots(&d), Fetch: decodeSpans(&d), Delete: decodeSpans(&d)}
 	}
 	if len(key) == 8 {
 		m.Host = binary.BigEndian.Uint32(key[4:])

@@ -28,8 +28,8 @@ func encodeBatchJobs(b *locality.JobBlock) []byte {
 	return e.b
 }
 
-func decodeBatchJobs(key, row []byte) (*locality.JobBlock, error) {
-	d := decoder{b: row}
+// decodeJobsHead reads what comes before the jobs of a block.
+func decodeJobsHead(d *decoder) *locality.JobBlock {
 	d.byte()
 	b := &locality.JobBlock{First: int(d.uint()), Before: make([]locality.Credit, d.count())}
 	for i := range b.Before {
@@ -38,6 +38,12 @@ func decodeBatchJobs(key, row []byte) (*locality.JobBlock, error) {
 	if len(b.Before) != locality.MaxQuorum {
 		d.bad = true
 	}
+	return b
+}
+
+func decodeBatchJobs(key, row []byte) (*locality.JobBlock, error) {
+	d := decoder{b: row}
+	b := decodeJobsHead(&d)
 	b.Reach = int(d.int())
 	b.Jobs = make([]locality.Job, d.count())
 	last := 0

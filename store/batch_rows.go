@@ -8,11 +8,10 @@ import (
 )
 
 // batchRows gives package locality the rows of one batch. What it has read of the
-// jobs of a batch it keeps as long as the transaction: they do not change.
+// jobs of a batch is kept as long as the transaction: they do not change.
 type batchRows struct {
 	tx     *Tx
 	number uint32
-	jobs   map[int]*locality.JobBlock
 	tasks  map[int]*locality.TaskBlock
 }
 
@@ -20,31 +19,57 @@ type batchRows struct {
 const maxKept = 1024
 
 func newBatchRows(tx *Tx, number uint32) *batchRows {
-	return &batchRows{tx, number, make(map[int]*locality.JobBlock), make(map[int]*locality.TaskBlock)}
+	return &batchRows{tx, number, make(map[int]*locality.TaskBlock)}
+}
+
+// batchBlock names a block of the jobs of a batch.
+type batchBlock struct {
+	batch uint32
+	block int
 }
 
 // Jobs is part of locality.Rows, as are the methods that follow.
 func (r *batchRows) Jobs(block int) (*locality.JobBlock, error) {
-	if b := r.jobs[block]; b != nil {
+	kept := r.tx.loaded.batchJobs
+	if b := kept[batchBlock{r.number, block}]; b != nil {
 		return b, nil
 	}
-	key := batchBlockKey(r.number, block)
-	row, err := r.tx.get(tableBatchJobs, key)
+	key, row, err := r.jobsRow(block)
 	if err != nil {
 		return nil, err
-	}
-	if row == nil {
-		return nil, fmt.Errorf("%w: block %d of the jobs of batch %d is missing", ErrDamaged, block, r.number)
 	}
 	b, err := decodeBatchJobs(key, row)
 	if err != nil {
 		return nil, err
 	}
-	if len(r.jobs) >= maxKept {
-		clear(r.jobs)
+	if kept == nil {
+		kept = make(map[batchBlock]*locality.JobBlock)
+		r.tx.loaded.batchJobs = kept
 	}
-	r.jobs[block] = b
+	if len(kept) >= maxKept {
+		clear(kept)
+	}
+	kept[batchBlock{r.number, block}] = b
 	return b, nil
+}
+
+func (r *batchRows) jobsRow(block int) (key, row []byte, err error) {
+	key = batchBlockKey(r.number, block)
+	if row, err = r.tx.get(tableBatchJobs, key); err == nil && row == nil {
+		err = fmt.Errorf("%w: block %d of the jobs of batch %d is missing", ErrDamaged, block, r.number)
+	}
+	return key, row, err
+}
+
+// Before decodes no job: a search through a batch looks into many blocks for it.
+func (r *batchRows) Before(block int) ([]locality.Credit, error) {
+	key, row, err := r.jobsRow(block)
+	if err != nil {
+		return nil, err
+	}
+	d := decoder{b: row}
+	b := decodeJobsHead(&d)
+	return b.Before, d.done(tableBatchJobs, key)
 }
 
 func (r *batchRows) Tasks(block int) (*locality.TaskBlock, error) {

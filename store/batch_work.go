@@ -50,7 +50,9 @@ func (tx *Tx) BatchNext(name, host, user string, w locality.Want) (*BatchGrant, 
 			return err
 		}
 		for _, f := range out.Fetch {
-			b.bytes += f.Size
+			if !g.Again {
+				b.bytes += f.Size
+			}
 		}
 		if out.Delete, err = tx.batchFiles(b.number, g.Delete); err != nil {
 			return err

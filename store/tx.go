@@ -5,6 +5,7 @@ import (
 
 	"github.com/RoaringBitmap/roaring/v2"
 	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/locality"
 	"github.com/placectl/placectl/placer/fairshare"
 	"github.com/placectl/placectl/timeline"
 	"go.etcd.io/bbolt"
@@ -31,22 +32,23 @@ type Tx struct {
 
 // loaded is what a transaction has read of the file so far, and changed.
 type loaded struct {
-	settings *Settings
-	defs     *index.Defs
-	index    *index.Index
-	calendar *timeline.Calendar
-	reaches  map[uint32]reachRow
-	rooms    map[uint32]*roomBlock
-	reader   nodeReader
-	endings  []ending      // by time and owner, nil unless holdEndings was called
-	held     []*index.Node // by number, as of heldAt writes; see heldNode
-	heldAt   int
-	wakes    map[uint32]uint64 // by bucket
-	woken    *roaring.Bitmap   // nodes
-	wokeAll  uint64
-	used     index.Node         // scratch of cpusOf
-	matcher  *fairshare.Matcher // of the class shares
-	queries  *queryCatalog
+	settings  *Settings
+	defs      *index.Defs
+	index     *index.Index
+	calendar  *timeline.Calendar
+	reaches   map[uint32]reachRow
+	rooms     map[uint32]*roomBlock
+	reader    nodeReader
+	batchJobs map[batchBlock]*locality.JobBlock
+	endings   []ending      // by time and owner, nil unless holdEndings was called
+	held      []*index.Node // by number, as of heldAt writes; see heldNode
+	heldAt    int
+	wakes     map[uint32]uint64 // by bucket
+	woken     *roaring.Bitmap   // nodes
+	wokeAll   uint64
+	used      index.Node         // scratch of cpusOf
+	matcher   *fairshare.Matcher // of the class shares
+	queries   *queryCatalog
 }
 
 // counters are the clock and the numbers never used yet. One row.

@@ -47,6 +47,7 @@ func variations() []variation {
 		{"1,000 files", func(w *world) { w.files = 1000 }},
 		{"dear downloads", func(w *world) { w.download = 1 }},
 		{"5 jobs a request", func(w *world) { w.request = 5 }},
+		{"lengths alike", func(w *world) { w.more = 0 }},
 		{"100 hosts", func(w *world) { w.hosts = 100 }},
 	}
 }

@@ -21,6 +21,8 @@ func batchNextCommand(r *runner) *cli.Command {
 		ArgsUsage: "NAME",
 		Description: "Prints lines to go through in order, each with an action and a name: `delete FILE`, `fetch FILE`, then\n" +
 			"`job NUMBER` with its first and last file and until when the host has it. -o id prints job numbers only.\n" +
+			"With --key a request whose answer was lost can be repeated: until the host asks for something else, or has\n" +
+			"reported all that it was given, the same key gets the same answer.\n" +
 			"Status 3 says that there is nothing for this host now, 4 that the batch is finished; files to delete are\n" +
 			"printed with both.",
 		Flags: []cli.Flag{
@@ -28,6 +30,7 @@ func batchNextCommand(r *runner) *cli.Command {
 			&cli.StringFlag{Name: "user", Usage: "whose host it is, `U`; no two results of a job come from one user"},
 			&cli.IntFlag{Name: "want", Usage: "at most `N` jobs (1)"},
 			&cli.StringFlag{Name: "seconds", Usage: "as many jobs as the host can do in `S`, at least one"},
+			&cli.StringFlag{Name: "key", Usage: "idempotency `KEY`: the same key again is the same jobs, as long as the host has them"},
 			&cli.StringFlag{Name: "lease", Usage: "give the jobs to others if they are not reported within `D`"},
 			dryRunFlag(),
 		},
@@ -71,7 +74,7 @@ func (r *runner) batchNext(c *cli.Context) error {
 }
 
 func (r *runner) batchWant(c *cli.Context) (locality.Want, error) {
-	w := locality.Want{Jobs: c.Int("want")}
+	w := locality.Want{Jobs: c.Int("want"), Key: c.String("key")}
 	switch {
 	case c.IsSet("want") && c.IsSet("seconds"):
 		return w, usagef(verbName(c), "give either --want or --seconds")

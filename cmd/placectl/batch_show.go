@@ -10,9 +10,10 @@ func batchShowCommand(r *runner) *cli.Command {
 		Name:      "show",
 		Usage:     "how far a batch is, when it may end, and how often files were sent",
 		ArgsUsage: "NAME",
-		Description: "bound is the least number of transfers there can be: each file once for every result that is wanted. end\n" +
-			"is estimated from what remains and from what the hosts that work now have done so far. --jobs lists the\n" +
-			"jobs instead; --svg draws which host worked where over the file sequence, over time.",
+		Description: "bound is the least number of transfers there can be: each file once for every result that is wanted;\n" +
+			"ratio is the transfers so far over it, and means little before the end. end is estimated from what remains\n" +
+			"and from what the hosts that work now have done so far. --jobs lists the jobs instead; --svg draws which\n" +
+			"host worked where over the file sequence, over time.",
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "jobs", Usage: "every job, and who had it"},
 			&cli.StringFlag{Name: "svg", Usage: "draw into `FILE` as SVG, - for standard output"},
