@@ -28,6 +28,10 @@
 // calendar, clock.go its notion of now, patch.go how a reader keeps up with it;
 // nodes.go, ask.go and place.go, begin.go, extend.go, release.go, reserve.go and
 // standing.go are what can be done, conflict.go verifies it; shares.go, share_state.go
-// and share_unit.go are class shares; check.go and derive.go
-// prove it.
+// and share_unit.go are class shares. The queue: submit.go, depend.go, finish.go and
+// launch.go are what happens to a job, cycle.go and the files named after it the pass
+// that starts and plans what waits, wake.go how it knows what to look at again,
+// event.go what has become of all of them. batch.go and its like keep package locality's
+// batches, query.go and its like lend the tables to package query. check.go and
+// derive.go prove it.
 package store
