@@ -9,8 +9,8 @@ import (
 	"github.com/placectl/placectl/timeline"
 )
 
-// Extend gives a running or planned job another walltime, in seconds from its
-// start. It fails with a Conflict when the job has ended, would have ended by
+// Extend gives a job that waits, is planned or runs another walltime, in seconds from
+// its start. It fails with a Conflict when the job has ended, would have ended by
 // now, or what it has of its nodes is wanted by somebody else before the new end.
 func (tx *Tx) Extend(id uint64, walltime int64) (*Job, error) {
 	if !tx.Writable() {
@@ -26,6 +26,10 @@ func (tx *Tx) Extend(id uint64, walltime int64) (*Job, error) {
 	}
 	if j.State == JobRunning && j.Start+walltime <= tx.now {
 		return nil, &Conflict{what, fmt.Sprintf("it would have ended at %s already; release it instead", stamp(j.Start+walltime))}
+	}
+	if j.State == JobQueued || j.State == JobHeld {
+		j.Walltime = walltime
+		return j, tx.putJob(j, j.State)
 	}
 	spans, err := tx.spansOf(j)
 	if err != nil {

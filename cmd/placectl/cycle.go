@@ -15,10 +15,11 @@ func cycleCommand(r *runner) *cli.Command {
 		Description: "Jobs are taken by priority, then as submitted. With easy the first that does not fit is given a planned\n" +
 			"start, and others start as long as they do not put it off; with --depth N the first N are planned; with\n" +
 			"conservative all are; with fcfs nobody passes one that does not fit. The answer is who is to be launched, and\n" +
-			"whose command is to be stopped (for other classes, cancelled, or queued again by hand), since the last cycle; each is told once. With --exec the program is run for each of them,\n" +
-			"not through a shell, the job's command behind its own arguments, with PLACECTL_EVENT (start or stop),\n" +
-			"PLACECTL_JOB, PLACECTL_NAME, PLACECTL_USER, PLACECTL_NODELIST, PLACECTL_NODEFILE (a line for each chunk; gone\n" +
-			"when the program has ended), PLACECTL_WALLTIME, PLACECTL_ARRAY and PLACECTL_INDEX. It is to return at once.\n" +
+			"whose command is to be stopped (for other classes, cancelled, or queued again by hand), since the last\n" +
+			"cycle; each is told once. With --exec the program is run for each of them, not through a shell, the job's\n" +
+			"command behind its own arguments, with PLACECTL_EVENT (start or stop), PLACECTL_JOB,\n" +
+			"PLACECTL_NAME, PLACECTL_USER, PLACECTL_NODELIST, PLACECTL_NODEFILE (a line for each chunk; gone when the\n" +
+			"program has ended), PLACECTL_WALLTIME, PLACECTL_ARRAY and PLACECTL_INDEX. It is to return at once.\n" +
 			"If it fails the job is queued again; after three failures it is held. Any number of cycles may run at once.",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "backfill", Usage: "`B` is fcfs, easy or conservative (easy)"},
@@ -143,6 +144,10 @@ func (r *runner) printNotices(told []notice) error {
 		{Name: "command", Kind: words}, {Name: "reason"}}})
 	for _, n := range told {
 		j := n.job
+		if r.Output == formatID && n.event != "start" {
+			r.notef("job %d is to be stopped: %s", j.ID, j.Reason) // its number alone would tell the opposite
+			continue
+		}
 		p.row(n.event, jobID(j), orNil(j.Name), orNil(j.User), orNil(j.Class), j.State.String(), j.Start, j.End, n.nodes, n.vnodes,
 			arrayID(j), arrayIndex(j), j.Command, orNil(j.Reason))
 	}

@@ -61,6 +61,6 @@ func (r *runner) extend(c *cli.Context) error {
 	}
 	p := r.printer(result{Record: true, Columns: []column{{Name: "job"}, {Name: "state"}, {Name: "start", Kind: when},
 		{Name: "end", Kind: when}, {Name: "walltime", Kind: span}, {Name: "nodes", Kind: list, Nodes: true}}})
-	p.row(strconv.FormatUint(job.ID, 10), job.State.String(), job.Start, job.End, job.Walltime, nodes)
+	p.row(strconv.FormatUint(job.ID, 10), job.State.String(), instant(job.Start), instant(job.End), job.Walltime, nodes)
 	return p.close()
 }

@@ -22,7 +22,7 @@ const (
 func ganttCommand(r *runner) *cli.Command {
 	return r.verb(&cli.Command{
 		Name:     "gantt",
-		Category: "Placing",
+		Category: "Asking",
 		Usage:    "draw what runs, what is planned and what is free",
 		Description: "One row a node, or a bucket; neighbours that look the same share a row. What is over is not drawn. With\n" +
 			"-o json and the other forms for programs: the stretches of time as rows. The SVG shows who has a node,\n" +
