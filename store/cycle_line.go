@@ -125,11 +125,14 @@ func (p *pass) clearTheWay() error {
 	ahead, found := 0, false
 	for _, j := range p.line {
 		if j.State != JobReserved && !found {
-			settled, err := p.settled(j)
+			v, err := p.verdict(j)
 			if err != nil {
 				return err
 			}
-			v := p.verdicts[requestKey(j, *p.letsIn)]
+			settled, err := p.settled(v)
+			if err != nil {
+				return err
+			}
 			found = v.err == nil && (!settled || !v.never && ahead < p.spec.depth())
 		}
 		if ahead++; j.State == JobReserved && found {

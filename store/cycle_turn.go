@@ -17,7 +17,7 @@ func (p *pass) turn(j *Job) (blocked bool, err error) {
 		return false, p.never(j, v.err)
 	}
 	_, lifted := p.lifted[j.ID]
-	settled, err := p.settledBy(v)
+	settled, err := p.settled(v)
 	if err != nil {
 		return false, err
 	}
@@ -57,7 +57,7 @@ func (p *pass) turn(j *Job) (blocked bool, err error) {
 	return p.plan(j, v, mayStart, soonest)
 }
 
-// allowed is the request of a job as of now.
+// asked is the request as a job has made it: since then it waits.
 func (v *verdict) asked(j *Job) placer.Ask {
 	a := v.ask
 	a.Since = j.Submit

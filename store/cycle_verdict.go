@@ -135,16 +135,8 @@ func (v *verdict) decide(tx *Tx, why error, never bool) {
 	v.known, v.never, v.wakes, v.why, v.fresh = true, never, tx.state.wakes, why.Error(), true
 }
 
-// settled reports whether it is known that a job does not fit now.
-func (p *pass) settled(j *Job) (bool, error) {
-	v, err := p.verdict(j)
-	if err != nil {
-		return false, err
-	}
-	return p.settledBy(v)
-}
-
-func (p *pass) settledBy(v *verdict) (bool, error) {
+// settled reports whether it is known that a request does not fit now.
+func (p *pass) settled(v *verdict) (bool, error) {
 	if v.err != nil || !v.known {
 		return v.err != nil, nil
 	}
