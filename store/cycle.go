@@ -102,7 +102,7 @@ func (tx *Tx) Cycle(spec CycleSpec) (*CycleReport, error) {
 	if spec.Depth < 0 || spec.Depth > 0 && spec.Backfill != EASY {
 		return nil, fmt.Errorf("%w: a depth of %d with backfill %s; depth is for easy, and 1 or more", ErrInvalid, spec.Depth, spec.Backfill)
 	}
-	p := &pass{tx: tx, spec: spec, verdicts: make(map[string]*verdict), began: tx.state.wakes}
+	p := &pass{tx: tx, spec: spec, verdicts: make(map[string]*verdict), lifted: make(map[uint64][]span), began: tx.state.wakes}
 	steps := []func() error{p.overdue, p.lineUp, p.shares, p.queue, p.keepVerdicts, p.stops, p.launches}
 	if spec.Silent {
 		steps = steps[:len(steps)-2]
@@ -122,6 +122,7 @@ type pass struct {
 	spec     CycleSpec
 	line     []*Job
 	lifted   map[uint64][]span // plans taken off the calendar to be made anew, by job
+	cleared  bool              // the plans behind a job that came first were lifted
 	restored []*Job            // jobs whose plans were lifted, and put back as they were
 	planned  int               // jobs that did not fit, and were planned or kept their plan
 	verdicts map[string]*verdict

@@ -20,13 +20,13 @@ func (p *pass) queue() error {
 	if err := p.mindSets(); err != nil {
 		return err
 	}
-	if err := p.clearTheWay(); err != nil {
-		return err
-	}
 	for i, j := range p.line {
 		if p.spec.Enough != nil && p.spec.Enough() {
 			p.Unreached = len(p.line) - i
 			return p.leaveRest(p.line[i:])
+		}
+		if err := p.clearTheWay(j, p.line[i+1:]); err != nil {
+			return err
 		}
 		blocked, err := p.turn(j)
 		if err != nil {
@@ -117,28 +117,28 @@ func (p *pass) cancel(j *Job, reason string) error {
 	return p.tx.ended(j, JobCancelled, reason)
 }
 
-// clearTheWay takes the plans of jobs off the calendar that stand behind one which
-// has none and may fit, or get one: it comes before them. Otherwise plans stay
-// where they are, until it is their turn.
-func (p *pass) clearTheWay() error {
-	p.lifted = make(map[uint64][]span)
-	ahead, found := 0, false
-	for _, j := range p.line {
-		if j.State != JobReserved && !found {
-			v, err := p.verdict(j)
-			if err != nil {
-				return err
-			}
-			settled, err := p.settled(v)
-			if err != nil {
-				return err
-			}
-			found = v.err == nil && (!settled || !v.never && ahead < p.spec.depth())
+// clearTheWay takes the plans of all jobs behind one off the calendar that has none
+// and may fit, or get one: it comes before them. Those ahead of it have had their turn
+// with all plans in place.
+func (p *pass) clearTheWay(j *Job, behind []*Job) error {
+	if p.cleared || j.State != JobQueued {
+		return nil
+	}
+	v, err := p.verdict(j)
+	if err != nil {
+		return err
+	}
+	settled, err := p.settled(v)
+	if err != nil || v.err != nil || settled && (v.never || p.planned >= p.spec.depth()) {
+		return err
+	}
+	p.cleared = true
+	for _, j := range behind {
+		if j.State != JobReserved {
+			continue
 		}
-		if ahead++; j.State == JobReserved && found {
-			if err := p.lift(j); err != nil {
-				return err
-			}
+		if err := p.lift(j); err != nil {
+			return err
 		}
 	}
 	return nil
