@@ -113,9 +113,15 @@ func (tx *Tx) passReservation(c change, renewed []string) ([]string, error) {
 		if err := tx.beginOn(r.Nodes); err != nil {
 			return renewed, err
 		}
+		if err := tx.reservationHappened(r, "planned", "active"); err != nil {
+			return renewed, err
+		}
 		return renewed, tx.woke(r.Nodes) // for those whom it lets in
 	}
-	if err := tx.endReservation(r); err != nil || r.Series == "" {
+	if err := tx.endReservation(r); err != nil {
+		return renewed, err
+	}
+	if err := tx.reservationHappened(r, "active", "ended"); err != nil || r.Series == "" {
 		return renewed, err
 	}
 	if !slices.Contains(renewed, r.Series) {

@@ -11,11 +11,11 @@ type Event struct {
 	ID     uint64
 	Time   int64 // Unix seconds: when it happened, which may be before it was written
 	Job    uint64
-	Node   string // or a reservation
+	Node   string
 	Event  string // what happened, in a word
 	Old    string // the states before and after
 	New    string
-	Reason string
+	Reason string // for a reservation its name
 }
 
 const eventVersion = 1
@@ -115,4 +115,10 @@ func (tx *Tx) jobHappened(j *Job, was JobState) error {
 		ev.Old = was.String()
 	}
 	return tx.happened(ev)
+}
+
+// reservationHappened writes down that a reservation has come from one state, "" for
+// none, to another.
+func (tx *Tx) reservationHappened(r *Reservation, was, is string) error {
+	return tx.happened(Event{Event: "reservation", Old: was, New: is, Reason: r.Name})
 }

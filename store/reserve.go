@@ -159,6 +159,9 @@ func (tx *Tx) keep(r *Reservation) error {
 	if err := tx.endsAt(r.End, owner, r.Nodes); err != nil {
 		return err
 	}
+	if err := tx.reservationHappened(r, "", r.State(tx.now)); err != nil {
+		return err
+	}
 	return tx.putReservation(r)
 }
 
@@ -267,9 +270,12 @@ func (tx *Tx) Unreserve(name string) ([]*Reservation, error) {
 }
 
 func (tx *Tx) removeReservation(r *Reservation) error {
-	if r.State(tx.now) != "ended" {
+	if state := r.State(tx.now); state != "ended" {
 		if err := tx.endReservation(r); err != nil {
 			return tx.spoil(err)
+		}
+		if err := tx.reservationHappened(r, state, "removed"); err != nil {
+			return err
 		}
 	}
 	return tx.forgetReservation(r)

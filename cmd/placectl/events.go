@@ -11,7 +11,7 @@ func eventsCommand(r *runner) *cli.Command {
 	return r.verb(&cli.Command{
 		Name:        "events",
 		Category:    "Queue",
-		Usage:       "what has become of jobs and nodes, and why",
+		Usage:       "what has become of jobs, nodes and reservations, and why",
 		Description: "A line for each change of state, oldest first. The number of the last one seen is what --since takes.",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "since", Usage: "only those after event `ID`"},
