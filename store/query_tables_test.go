@@ -13,8 +13,8 @@ import (
 func TestQueryEvents(t *testing.T) {
 	db, _ := queryStore(t)
 	for _, c := range []struct{ text, want string }{
-		{"SELECT count(*), min(id), max(id) FROM events", "2|1|2"},
-		{"SELECT id, job, event, old, new FROM events WHERE id > 1 AND id <= 4", "2|2|'plan'|NULL|'reserved'"},
+		{"SELECT count(*), min(id), max(id) FROM events", "3|1|3"},
+		{"SELECT id, job, event, old, new FROM events WHERE id > 1 AND id <= 4", "2|2|'plan'|NULL|'reserved'\n3|NULL|'reservation'|NULL|'planned'"},
 		{"EXPLAIN SELECT id FROM events WHERE id BETWEEN 2 AND 3 AND event = 'start'",
 			"'read a part of events'\n'    known of each row: id BETWEEN 2 AND 3: by the order of the rows'\n'    looked at row by row: id BETWEEN 2 AND 3 AND event = ''start'''"},
 		{"SELECT how FROM sys_indexes WHERE table_name = 'events'", "'order'"},
