@@ -79,7 +79,8 @@ func (s *CycleSpec) depth() int {
 type CycleReport struct {
 	Started []*Job // in this cycle
 	// Stopped is who was launched and is to be stopped, since the last cycle: taken off
-	// their nodes for other classes' sake, cancelled or queued again by hand. They come
+	// their nodes for other classes' sake or at the end of their walltime, cancelled or
+	// queued again by hand. They come
 	// with the nodes that they had.
 	Stopped   []*Job
 	Finished  []*Job // they were past their end, and the setting overdue is finish

@@ -44,9 +44,13 @@ func (tx *Tx) overdueJobs() (late []*Job, err error) {
 	return late, err
 }
 
-// finishOverdue ends a job at the end it was given.
+// finishOverdue ends a job at the end it was given. Whoever launched it is to stop it:
+// its nodes are others' now.
 func (tx *Tx) finishOverdue(j *Job) error {
 	end := j.End
+	if err := tx.toStop(j); err != nil {
+		return err
+	}
 	if err := tx.ended(j, JobFinished, "it ran to the end of its walltime"); err != nil {
 		return err
 	}

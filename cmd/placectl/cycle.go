@@ -15,8 +15,8 @@ func cycleCommand(r *runner) *cli.Command {
 		Description: "Jobs are taken by priority, then as submitted. With easy the first that does not fit is given a planned\n" +
 			"start, and others start as long as they do not put it off; with --depth N the first N are planned; with\n" +
 			"conservative all are; with fcfs nobody passes one that does not fit. The answer is who is to be launched, and\n" +
-			"whose command is to be stopped (for other classes, cancelled, or queued again by hand), since the last\n" +
-			"cycle; each is told once. With --exec the program is run for each of them, not through a shell, the job's\n" +
+			"whose command is to be stopped (for other classes, cancelled, queued again by hand, or past its walltime\n" +
+			"where overdue=finish), since the last cycle; each is told once. With --exec the program is run for each of them, not through a shell, the job's\n" +
 			"command behind its own arguments, with PLACECTL_EVENT (start or stop), PLACECTL_JOB,\n" +
 			"PLACECTL_NAME, PLACECTL_USER, PLACECTL_NODELIST, PLACECTL_NODEFILE (a line for each chunk; gone when the\n" +
 			"program has ended), PLACECTL_WALLTIME, PLACECTL_ARRAY and PLACECTL_INDEX. It is to return at once.\n" +
