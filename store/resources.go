@@ -184,16 +184,20 @@ func (tx *Tx) forgetIndex() error {
 	return err
 }
 
-// reindex sorts all nodes into buckets anew.
+// reindex sorts all nodes into buckets anew, and measures what is left of those
+// that are shared: the index knows that by bitmaps, too. The buckets have new
+// numbers, so what was known to have been given back by bucket counts for all.
 func (tx *Tx) reindex() error {
 	if err := tx.forgetIndex(); err != nil {
 		return err
 	}
-	for _, t := range []table{tableBuckets, tableBitmaps} {
+	tx.loaded.rooms = nil
+	for _, t := range []table{tableBuckets, tableBitmaps, tableRooms} {
 		if err := tx.empty(t); err != nil {
 			return err
 		}
 	}
+	tx.wokeAll()
 	ix, err := tx.Index()
 	if err != nil {
 		return err
@@ -203,8 +207,12 @@ func (tx *Tx) reindex() error {
 		return err
 	}
 	for _, n := range nodes {
-		ix.Insert(n, tx.classOf(n.Number))
+		class := tx.classOf(n.Number)
+		ix.Insert(n, class)
 		if err := tx.put(tableNodes, key32(n.Number), encodeNode(n)); err != nil {
+			return err
+		}
+		if err := tx.measure(ix, n.Number, class == index.Busy && n.State == index.Up); err != nil {
 			return err
 		}
 	}
