@@ -15,11 +15,19 @@ type bench struct {
 }
 
 func newBench(t *testing.T, s Settings, jobs, quorum int, users ...string) *bench {
-	b := &bench{t, NewMemory(), nil, 1000}
-	m, err := NewMaker("b", s, jobs, b.rows.Keep)
-	b.must(err)
+	var list []Job
 	for i := range jobs {
-		b.must(m.Add(Job{A: i, B: i, Credit: Micro, Quorum: quorum}))
+		list = append(list, Job{A: i, B: i, Credit: Micro, Quorum: quorum})
+	}
+	return newBenchOf(t, s, jobs, list, users...)
+}
+
+func newBenchOf(t *testing.T, s Settings, files int, jobs []Job, users ...string) *bench {
+	b := &bench{t, NewMemory(), nil, 1000}
+	m, err := NewMaker("b", s, files, b.rows.Keep)
+	b.must(err)
+	for _, j := range jobs {
+		b.must(m.Add(j))
 	}
 	b.batch, err = m.Finish(b.rows, b.now)
 	b.must(err)
@@ -61,6 +69,29 @@ func (b *bench) next(host uint32) int {
 func (b *bench) sound() {
 	b.Helper()
 	b.must(b.op().Check(b.Errorf))
+	b.must(b.op().exact(b.Errorf))
+}
+
+// exact tells where the first or last unfinished slot that a range names is finished.
+func (o *Op) exact(find func(format string, args ...any)) error {
+	for slot := 0; slot < o.Batch.Slots(); {
+		c, err := o.CursorAt(slot)
+		if err != nil {
+			return err
+		}
+		for _, end := range []int{c.Unfinished, c.Top} {
+			if c.Unfinished > c.Top {
+				break
+			}
+			if state, _, err := o.slot(end); err != nil {
+				return err
+			} else if state.Terminal() {
+				find("slots %d to %d: unfinished from %d to %d, and slot %d is finished", c.First, c.Last, c.Unfinished, c.Top, end)
+			}
+		}
+		slot = c.Last + 1
+	}
+	return nil
 }
 
 // TestLateAnswer: a host lets a lease pass, another does the job, and the first

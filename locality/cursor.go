@@ -135,8 +135,13 @@ func (o *Op) split(c *Cursor, at int) (left, right *Cursor, err error) {
 	r.First, r.Unfinished, r.Low = at, at, at
 	r.Open, r.Ends[LowEnd] = upper, End{}
 	l.Generated, r.Generated = min(c.Generated, at), max(c.Generated, at)
-	if err := o.PutCursor(&l); err != nil {
-		return nil, nil, err
+	for _, half := range []*Cursor{&l, &r} {
+		if err := o.advance(half); err != nil { // at the cut may be slots that are terminal
+			return nil, nil, err
+		}
+		if err := o.PutCursor(half); err != nil {
+			return nil, nil, err
+		}
 	}
-	return &l, &r, o.PutCursor(&r)
+	return &l, &r, nil
 }

@@ -222,6 +222,9 @@ func (l *life) recompute(*rapid.T) {
 
 func (l *life) check(t *rapid.T) {
 	err := l.op().Check(func(format string, args ...any) { t.Errorf(format, args...) })
+	if err == nil {
+		err = l.op().exact(t.Errorf)
+	}
 	if err != nil {
 		t.Fatal(err)
 	}
