@@ -76,7 +76,7 @@ func loadScenarios(t testing.TB) []scenario {
 		if err := json.Unmarshal(lines.Bytes(), &s); err != nil {
 			t.Fatalf("%s: %v", lines.Text(), err)
 		}
-		if documented := s.ExpectDocumented; len(documented) > 0 && documented[0] == '[' && len(s.Ops) > 0 {
+		if documented := s.ExpectDocumented; len(documented) > 0 && documented[0] == '[' && len(s.Ops) > 0 && waitsInVain[s.ID] == "" {
 			s.Expect = nil
 			if err := json.Unmarshal(documented, &s.Expect); err != nil {
 				t.Fatal(err)
@@ -93,6 +93,19 @@ var notFollowed = map[string]string{
 	"two-chunks-share-pool-not-detected-never": "two chunks that fit only one by one are refused for good, not for now",
 	"unset-string-order-A":                     "signatures are compared whole: the node with the colour has a bucket of its own",
 	"unset-consumable-order-A":                 "signatures are compared whole: the node with the GPUs has a bucket of its own",
+}
+
+// waitsInVain are scenarios whose documented outcome is that a request waits, on an
+// idle cluster, for a placement set that could hold each of its chunks but never all
+// of them: a defect of OpenPBS, which looks at them one by one. What the program did
+// is followed instead: it ran the request over several sets, and jobs that are
+// documented to run in its place wait.
+var waitsInVain = map[string]string{
+	"rand-pset-51":  "j0 wants ten nodes, color=g has eight; j1, j2 and j4 find its nodes taken",
+	"rand-pset-83":  "j0 wants three nodes, color=r has two",
+	"rand-pset-86":  "j0 wants five nodes with two CPUs, color=r has four; j2 finds its nodes taken",
+	"rand-group-2":  "j2 wants four nodes, color=r has three; j3 finds its nodes taken",
+	"rand-group-27": "j1 wants a node for each of three chunks, color=g has two; j2 finds its nodes taken",
 }
 
 // cluster is a small state in memory that plans can be applied to.

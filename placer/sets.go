@@ -1,8 +1,6 @@
 package placer
 
 import (
-	"slices"
-
 	"github.com/placectl/placectl/index"
 )
 
@@ -34,17 +32,15 @@ func (m *mapping) mapSets() error {
 			m.sets = append(m.sets, setMapping{set, cands})
 		}
 	}
-	if m.Rules.DoNotSpan && !slices.ContainsFunc(m.sets, func(sm setMapping) bool { return m.assignable(sm.cands) }) {
+	if m.Rules.DoNotSpan && len(m.sets) == 0 {
 		return &Refusal{Kind: ErrNever, Chunk: -1, Why: "it fits none of the placement sets, and may not span them"}
 	}
 	return nil
 }
 
-// within restricts the mapping to a set; false when the set could not serve the
-// request even when empty. As in OpenPBS that is decided chunk by chunk, so a
-// request may wait for a set that could hold each of its chunks but not all;
-// Rules.ExactFit looks at them together. A request of one chunk that more than
-// amounts decide on is always looked at: it would wait for ever.
+// within restricts the mapping to a set; false when the set could not hold the
+// whole request even when empty. A set that could hold each chunk, but not all of
+// them together, would be waited for in vain.
 func (m *mapping) within(set *index.Set, finders []*index.Finder) ([][]index.Candidate, bool) {
 	cands := make([][]index.Candidate, len(m.Chunks))
 	for i, c := range m.Chunks {
@@ -53,10 +49,7 @@ func (m *mapping) within(set *index.Set, finders []*index.Finder) ([][]index.Can
 			return nil, false
 		}
 	}
-	counted := !m.Rules.ExactFit
-	if len(m.Chunks) < 2 {
-		counted = m.path == BucketPath || m.policy != Contiguous && m.ruled.IsEmpty()
-	}
+	counted := len(m.Chunks) < 2 && (m.path == BucketPath || m.policy != Contiguous && m.ruled.IsEmpty())
 	return cands, counted || m.assignable(cands)
 }
 
