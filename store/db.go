@@ -54,7 +54,7 @@ type DB struct {
 const openTimeout = 2 * time.Second
 
 // Open makes a handle on an existing database and checks that it is one. It
-// fails with ErrNotFound, ErrNotOurs, ErrNewer, ErrDamaged or ErrLocked.
+// fails with ErrNotFound, ErrNotOurs, ErrUnsafe, ErrNewer, ErrDamaged or ErrLocked.
 func Open(path string, opt *Options) (*DB, error) {
 	db := &DB{path: path}
 	if opt != nil {
@@ -85,7 +85,7 @@ func Create(path string, opt *Options, setup func(*Tx) error) error {
 	}
 	tmp, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".new-*")
 	if err != nil {
-		return err
+		return notMade(path, err)
 	}
 	defer os.Remove(tmp.Name())
 	defer os.Remove(lockPath(tmp.Name()))
@@ -104,6 +104,16 @@ func Create(path string, opt *Options, setup func(*Tx) error) error {
 		return err
 	}
 	return syncDir(filepath.Dir(path))
+}
+
+// notMade says of a file, and not of the one that was to become it, that its
+// folder does not take it.
+func notMade(path string, err error) error {
+	var at *fs.PathError
+	if errors.As(err, &at) {
+		err = at.Err
+	}
+	return fmt.Errorf("%s cannot be made in folder %s: %w", path, filepath.Dir(path), err)
 }
 
 // layOut fills a new file.
@@ -205,7 +215,7 @@ func (db *DB) commit(btx *bbolt.Tx) error {
 	case beforeMeta(err):
 		return fmt.Errorf("nothing was changed: %w", err)
 	}
-	err = fmt.Errorf("%w: the commit failed: %v; look, then run it again with the same --key", ErrUnknown, err)
+	err = fmt.Errorf("%w: the commit failed: %v; look whether it was done before it is tried again", ErrUnknown, err)
 	db.poisoned.Store(&err)
 	return err
 }

@@ -13,7 +13,8 @@ var (
 	ErrConflict = errors.New("conflicts with the present state")             // the change does not fit what is there
 	ErrClock    = errors.New("the clock is behind the database")             // a writer's now lies before the instant the file stands for
 	ErrDamaged  = errors.New("the database is damaged")                      // checksums, structure or invariants do not hold
-	ErrNotOurs  = errors.New("not a placectl database")                      // the file is something else, or unsafe to open
+	ErrNotOurs  = errors.New("not a placectl database")                      // the file is something else
+	ErrUnsafe   = errors.New("not safe to open")                             // the file is not looked into: everybody may write it, or it is a link
 	ErrNewer    = errors.New("the database was written by a newer placectl") // its format is refused untouched
 	ErrUnknown  = errors.New("the outcome is unknown")                       // a commit failed on its way to disk; the handle is poisoned
 	ErrInvalid  = errors.New("invalid")                                      // an argument makes no sense

@@ -27,15 +27,15 @@ func preflight(path string) (warning string, err error) {
 	info, err := os.Lstat(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return "", fmt.Errorf("no database %s: make one with placectl init: %w", path, ErrNotFound)
+		return "", fmt.Errorf("there is no database %s; make one with placectl init%w", path, wordless{ErrNotFound})
 	case err != nil:
 		return "", err
 	case info.Mode()&fs.ModeSymlink != 0:
-		return "", fmt.Errorf("%w: %s is a symbolic link; name the file itself", ErrNotOurs, path)
+		return "", fmt.Errorf("%w: %s is a symbolic link; name the file itself", ErrUnsafe, path)
 	case !info.Mode().IsRegular():
 		return "", fmt.Errorf("%w: %s is not a regular file", ErrNotOurs, path)
 	case info.Mode().Perm()&0o002 != 0:
-		return "", fmt.Errorf("%w: %s may be written by everybody; chmod o-w it if you trust what it holds", ErrNotOurs, path)
+		return "", fmt.Errorf("%w: %s may be written by everybody; chmod o-w it if you trust what it holds", ErrUnsafe, path)
 	}
 	f, err := os.Open(path)
 	if err != nil {

@@ -69,6 +69,7 @@ var exitTable = []exitRow{
 	{errBatchFinished, exitNever, "finished"},
 	{store.ErrDamaged, exitDamaged, "damaged"},
 	{store.ErrNotOurs, exitDamaged, "not a placectl database"},
+	{store.ErrUnsafe, exitDamaged, "unsafe"},
 	{store.ErrNewer, exitDamaged, "newer format"},
 	{store.ErrUnknown, exitUnknown, "unknown outcome"},
 	{store.ErrLocked, exitLocked, "locked"},

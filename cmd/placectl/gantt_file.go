@@ -80,7 +80,7 @@ func replaceFile(path string, data []byte) (err error) {
 	}
 	tmp, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".new-*")
 	if err != nil {
-		return err
+		return notWritten(path, err)
 	}
 	defer func() {
 		if err != nil {
@@ -92,4 +92,14 @@ func replaceFile(path string, data []byte) (err error) {
 		return err
 	}
 	return os.Rename(tmp.Name(), path)
+}
+
+// notWritten says of the file that was asked for, and not of the one that was to
+// become it, that its folder does not take it.
+func notWritten(path string, err error) error {
+	var at *fs.PathError
+	if errors.As(err, &at) {
+		err = at.Err
+	}
+	return fmt.Errorf("%s cannot be written in folder %s: %w", quoted(path), quoted(filepath.Dir(path)), err)
 }

@@ -31,6 +31,8 @@ var durationUnits = []struct {
 // (292 years) is refused.
 func parseDuration(s string) (time.Duration, error) {
 	switch {
+	case isNegative(s):
+		return 0, badDuration(s, "it is negative")
 	case allDigits(s):
 		return addUnits(0, s, "", time.Second, s)
 	case strings.ContainsAny(s, ":-"):
@@ -38,6 +40,11 @@ func parseDuration(s string) (time.Duration, error) {
 	default:
 		return parseUnits(s)
 	}
+}
+
+// isNegative tells a number with a sign from a word that begins with a dash.
+func isNegative(s string) bool {
+	return len(s) > 1 && s[0] == '-' && (isDigit(s[1]) || s[1] == '.')
 }
 
 func badDuration(s, why string) error {

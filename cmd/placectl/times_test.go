@@ -33,7 +33,7 @@ func TestParseDuration(t *testing.T) {
 
 func TestParseDurationRefuses(t *testing.T) {
 	for _, tt := range []struct{ in, want string }{
-		{"", "it is empty"}, {"-5", "days are missing"}, {"1:60", "seconds go up to 59"}, {"1:60:00", "minutes go up to 59"},
+		{"", "it is empty"}, {"-5", "it is negative"}, {"-1:30:00", "it is negative"}, {"-1h", "it is negative"}, {"-.5h", "it is negative"}, {"-", "days are missing"}, {"1:60", "seconds go up to 59"}, {"1:60:00", "minutes go up to 59"},
 		{"1-24", "hours go up to 23"}, {"1:2:3:4", "too many numbers"}, {"1-2:3:4:5", "too many numbers"}, {"1::2", "minutes are missing"},
 		{"1:", "seconds are missing"}, {"1h1h", "each once"}, {"1m1h", "long to short"}, {"1h30", "the unit after 30 is missing"},
 		{"1.5", "the unit after 1 is missing"}, {"1.h", "no digit after the point"}, {".5h", "a number is missing"}, {"h", "a number is missing"},
