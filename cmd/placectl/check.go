@@ -32,7 +32,7 @@ func checkCommand(r *runner) *cli.Command {
 			&cli.BoolFlag{Name: inProcess, Usage: "do not start a process of its own for looking"},
 		},
 		Action: r.check,
-	}, about{Example: "placectl check && placectl backup nightly.db", Exits: []int{exitNotFound, exitLocked, exitDamaged, exitUnknown}})
+	}, about{Example: "placectl check\nplacectl check --repair", Exits: []int{exitNotFound, exitLocked, exitDamaged, exitUnknown}})
 }
 
 func (r *runner) check(c *cli.Context) error {

@@ -25,7 +25,7 @@ func nodeImportCommand(r *runner) *cli.Command {
 			"there is made. What `node list` works out (number, bucket, jobs, free_until, NAME_free) is passed over, so\n" +
 			"that its CSV and JSON can be imported.",
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "from", Value: "auto", Usage: "the `FORMAT` of the file: auto, csv or json; pbs, slurm and flux are to come"},
+			&cli.StringFlag{Name: "from", Value: "auto", Usage: "the `FORMAT` of the file: auto, csv or json"},
 			dryRunFlag(),
 		},
 		Action: r.nodeImport,
@@ -46,14 +46,11 @@ func (r *runner) nodeImport(c *cli.Context) error {
 	if err := wantArgs(c, 1, 1); err != nil {
 		return err
 	}
-	from, err := oneOf(c, "from", "auto", "csv", "json", "pbs", "slurm", "flux")
+	from, err := oneOf(c, "from", "auto", "csv", "json")
 	if err != nil {
 		return err
 	}
 	name := c.Args().First()
-	if foreignTools[from] != "" {
-		return foreignError(shownFile(name), from)
-	}
 	f, err := r.readNodeFile(name, from)
 	if err != nil {
 		return malformed(c, err)

@@ -6,30 +6,23 @@ import (
 	"fmt"
 )
 
-// foreignTools says whose output each format of --from is that cannot be read
-// yet.
-var foreignTools = map[string]string{
-	"pbs":   "pbsnodes -av -F json",
-	"slurm": "scontrol show nodes --json",
-	"flux":  "Flux (R or JGF)",
-}
-
-// foreignError says that a format is known, and not read yet.
-func foreignError(file, format string) error {
-	return fmt.Errorf("%s: the output of %s (--from %s) cannot be imported yet; turn it into CSV or JSON, which placectl help node import describes",
-		file, foreignTools[format], format)
-}
+// What other tools print that describes nodes.
+const (
+	fromPBS   = "pbsnodes -av -F json"
+	fromSlurm = "scontrol show nodes --json"
+	fromFlux  = "Flux (R or JGF)"
+)
 
 // refuseForeign recognises what other tools print, so that it is not taken for
 // a faulty file of our own.
 func (f *nodeFile) refuseForeign() error {
-	if format := f.foreign(); format != "" {
-		return foreignError(f.name, format)
+	if tool := f.foreign(); tool != "" {
+		return fmt.Errorf("%s: this is the output of %s, which cannot be imported; turn it into CSV or JSON, which placectl help node import describes", f.name, tool)
 	}
 	return nil
 }
 
-// foreign tells by the members of the first object whose format this is, "" for
+// foreign tells by the members of the first object whose output this is, "" for
 // ours. It looks no further than the first member that decides.
 func (f *nodeFile) foreign() string {
 	dec := json.NewDecoder(bytes.NewReader(f.data))
@@ -48,11 +41,11 @@ func (f *nodeFile) foreign() string {
 		case key == "name":
 			return ""
 		case key == "nodes" && opens:
-			return "pbs"
+			return fromPBS
 		case key == "nodes":
-			return "slurm"
+			return fromSlurm
 		case key == "execution" && opens, key == "graph" && opens:
-			return "flux"
+			return fromFlux
 		}
 		var skipped json.RawMessage
 		if dec.Decode(&skipped) != nil {

@@ -191,10 +191,10 @@ func TestNodeFileOneLine(t *testing.T) {
 
 func TestNodeFileForeign(t *testing.T) {
 	for in, want := range map[string]string{
-		`{"timestamp":1,"pbs_version":"23","nodes":{"n1":{"ncpus":2}}}`:             "--from pbs",
-		`{"meta":{"plugin":{}},"nodes":[{"name":"n1"}],"warnings":[]}`:              "--from slurm",
-		`{"version":1,"execution":{"R_lite":[{"rank":"0","children":{}}]}}`:         "--from flux",
-		`{"graph":{"nodes":[{"id":"0","metadata":{"type":"cluster"}}],"edges":[]}}`: "--from flux",
+		`{"timestamp":1,"pbs_version":"23","nodes":{"n1":{"ncpus":2}}}`:             fromPBS,
+		`{"meta":{"plugin":{}},"nodes":[{"name":"n1"}],"warnings":[]}`:              fromSlurm,
+		`{"version":1,"execution":{"R_lite":[{"rank":"0","children":{}}]}}`:         fromFlux,
+		`{"graph":{"nodes":[{"id":"0","metadata":{"type":"cluster"}}],"edges":[]}}`: fromFlux,
 	} {
 		_, err := parseNodeFile("x.json", []byte(in), "auto", nodeDefs(t))
 		if code, _ := classify(err); err == nil || code != exitFailed || !strings.Contains(err.Error(), want) {
@@ -242,7 +242,7 @@ func checkFileError(t *testing.T, data []byte, err error) {
 	t.Helper()
 	var bad *fileError
 	if !errors.As(err, &bad) {
-		if !strings.Contains(err.Error(), "cannot be imported yet") {
+		if !strings.Contains(err.Error(), "cannot be imported; turn it") {
 			t.Fatalf("%q: no place: %v", data, err)
 		}
 		return
