@@ -91,7 +91,7 @@ func (r *runner) explaining(c *cli.Context) (*explaining, error) {
 		if len(args) == 1 && !given {
 			what.job, _ = strconv.ParseUint(args[0], 10, 64) // 0 for a select
 		}
-		return what, nil
+		return what, anyRequest(c, &what.request)
 	case given || len(args) > 0:
 		return what, usagef(verbName(c), "either --job, or a request")
 	}

@@ -16,7 +16,7 @@ func placeCommand(r *runner) *cli.Command {
 		Name:      "place",
 		Category:  "Placing",
 		Usage:     "place a request on nodes, as a job that runs now or is planned",
-		ArgsUsage: "[SELECT]",
+		ArgsUsage: "SELECT",
 		Description: "The job holds its nodes until it is released, also past its walltime. When it does not fit now the\n" +
 			"exit status is 3 and the message says when it would; 4 when it never can, and why. A planned job has its\n" +
 			"nodes from its start on, and starts by the clock.",
@@ -39,6 +39,9 @@ func placeCommand(r *runner) *cli.Command {
 func (r *runner) place(c *cli.Context) error {
 	q, err := r.request(c, c.Args().Slice())
 	if err != nil {
+		return err
+	}
+	if err := anyRequest(c, &q); err != nil {
 		return err
 	}
 	q.Key = c.String("key")
@@ -160,7 +163,7 @@ func explainRoute(tx *store.Tx, job *store.Job) (string, error) {
 }
 
 // chunkObject is a node's part of a chunk, as JSON shows it: count times the
-// resources.
+// resources, with the cpu that is taken where the request named none.
 type chunkObject struct {
 	Chunk     int              `json:"chunk"`
 	Node      string           `json:"node"`
@@ -184,7 +187,7 @@ func chunkObjects(tx *store.Tx, job *store.Job) ([]chunkObject, error) {
 	var out []chunkObject
 	for i, chunk := range job.Chunks {
 		amounts := make(map[string]int64)
-		for _, w := range asked[i].Asked() {
+		for _, w := range asked[i].Wants {
 			if def, ok := defs.Get(w.Res); ok && def.Consumable {
 				amounts[def.Name] = machineAmount(def, w.Value)
 			}

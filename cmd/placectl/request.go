@@ -37,6 +37,9 @@ func (r *runner) request(c *cli.Context, args []string) (placer.Request, error) 
 	case len(args) == 1:
 		q.Select = args[0]
 	}
+	if q.Select == "" && (c.IsSet("select") || len(args) == 1) {
+		return q, usagef(verbName(c), "the select is empty: write one such as 2:ncpus=4")
+	}
 	if c.IsSet("walltime") {
 		d, err := r.duration(c, "walltime")
 		if err != nil {
@@ -51,6 +54,15 @@ func (r *runner) request(c *cli.Context, args []string) (placer.Request, error) 
 		q.User = firstOf(r.getenv("USER"), r.getenv("LOGNAME"))
 	}
 	return q, nil
+}
+
+// anyRequest refuses a command line that does not say what is to be placed: what is
+// forgotten must not take a cpu.
+func anyRequest(c *cli.Context, q *placer.Request) error {
+	if q.Select != "" || q.Place != "" {
+		return nil
+	}
+	return usagef(verbName(c), "what is asked for is missing: give a select, such as placectl %s 2:ncpus=4", verbName(c))
 }
 
 func firstOf(words ...string) string {

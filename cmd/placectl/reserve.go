@@ -18,12 +18,13 @@ func reserveCommand(r *runner) *cli.Command {
 		Category:  "Placing",
 		Usage:     "keep nodes for some jobs, or from all, for a stretch of time",
 		ArgsUsage: "NAME",
-		Description: "Either exactly these nodes (--nodes), or as much as a request asks for, chosen once. It begins and ends\n" +
-			"by the clock. --allow lets jobs in: user=, group=, account=, class=, queue= or job=, several joined by commas\n" +
-			"or given one by one; any that matches will do. A + behind it (or nothing) draws those jobs to the reserved\n" +
-			"nodes, a - keeps them off while others do, = does neither. Without --allow nobody gets in. Reservations that\n" +
-			"let somebody in may lie over each other: a job must be let in by all of them. One that repeats is kept so many times ahead as\n" +
-			"--depth says, as NAME.1, NAME.2 and so on.",
+		Description: "Either exactly these nodes (--nodes), or as much as a request asks for, chosen once, as it would be for a job\n" +
+			"of that --user, --group and so on. It begins and ends by the clock. --allow lets jobs in: user=, group=,\n" +
+			"account=, class=, queue= or job=, several joined by commas or given one by one; any that matches will do. A +\n" +
+			"behind it (or nothing) draws those jobs to the reserved nodes, a - keeps them off while others do, = does\n" +
+			"neither. Without --allow nobody gets in. Reservations that let somebody in may lie over each other: a job must\n" +
+			"be let in by all of them. One that repeats is kept so many times ahead as --depth says, as NAME.1, NAME.2 and\n" +
+			"so on.",
 		Flags: append(requestFlags(),
 			&cli.StringFlag{Name: "nodes", Usage: "exactly these, a node `LIST` such as n[01-16]"},
 			&cli.StringFlag{Name: "start", Usage: "from `TIME` on (now)"},
@@ -84,16 +85,8 @@ func (r *runner) reserveSpec(c *cli.Context) (store.ReserveSpec, time.Time, erro
 	if err != nil {
 		return spec, start, err
 	}
-	nodes := c.String("nodes")
-	switch {
-	case (nodes == "") == (spec.Request.Select == ""):
-		return spec, start, usagef(verbName(c), "name the nodes with --nodes, or say with --select how many of what kind")
-	case nodes != "" && spec.Request.Walltime == 0:
-		return spec, start, usagef(verbName(c), "for how long? add -t, e.g. -t 4h")
-	case c.IsSet("depth") && !c.IsSet("repeat"):
-		return spec, start, usagef(verbName(c), "--depth is for reservations that --repeat")
-	case c.IsSet("depth") && spec.Depth < 1:
-		return spec, start, usagef(verbName(c), "--depth must be 1 or more")
+	if err := checkReserveFlags(c, &spec); err != nil {
+		return spec, start, err
 	}
 	if spec.Access, err = placer.ParseAccess(strings.Join(c.StringSlice("allow"), ",")); err != nil {
 		return spec, start, err
@@ -111,6 +104,36 @@ func (r *runner) reserveSpec(c *cli.Context) (store.ReserveSpec, time.Time, erro
 		spec.Repeat = store.Repeat{Rule: c.String("repeat"), Zone: firstOf(c.String("zone"), r.zone())}
 	}
 	return spec, start, nil
+}
+
+// checkReserveFlags refuses flags that are missing, or that would do nothing beside
+// the others.
+func checkReserveFlags(c *cli.Context, spec *store.ReserveSpec) error {
+	nodes := c.String("nodes")
+	switch {
+	case (nodes == "") == (spec.Request.Select == ""):
+		return usagef(verbName(c), "name the nodes with --nodes, or say with --select how many of what kind")
+	case nodes != "" && spec.Request.Walltime == 0:
+		return usagef(verbName(c), "for how long? add -t, e.g. -t 4h")
+	case c.IsSet("depth") && spec.Depth < 1:
+		return usagef(verbName(c), "--depth must be 1 or more")
+	}
+	for _, f := range requestFlags() {
+		if name := f.Names()[0]; nodes != "" && name != "walltime" && c.IsSet(name) {
+			return usagef(verbName(c), "%s is about nodes that are chosen, and --nodes names them; whom they are for says --allow", dashed(name))
+		}
+	}
+	for _, name := range []string{"depth", "zone"} {
+		if c.IsSet(name) && !c.IsSet("repeat") {
+			return usagef(verbName(c), "%s is for reservations that --repeat", dashed(name))
+		}
+	}
+	for _, name := range []string{"name", "reservation"} {
+		if c.IsSet(name) && c.IsSet("repeat") {
+			return usagef(verbName(c), "%s is not kept for the occurrences to come, so it cannot be given with --repeat", dashed(name))
+		}
+	}
+	return nil
 }
 
 func (r *runner) startTime(c *cli.Context) (time.Time, error) {

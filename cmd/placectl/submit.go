@@ -14,7 +14,7 @@ func submitCommand(r *runner) *cli.Command {
 		Usage:     "put a job, or an array of jobs, into the queue",
 		ArgsUsage: "[SELECT] [-- COMMAND ARGUMENTS...]",
 		Description: "The job waits for a cycle to start it (placectl cycle), or to plan its start. A command given behind -- is\n" +
-			"kept with the job, and handed to whatever launches it. A job that depends on another waits for that one: to\n" +
+			"kept with the job, and handed to whatever launches it; without a select it gets one cpu. A job that depends on another waits for that one: to\n" +
 			"have started (--after), to have ended well (--afterok), badly (--afternotok) or at all (--afterany); when that\n" +
 			"cannot happen any more it is cancelled. 12[] are all jobs of array 12, 12[3] is one of them.",
 		Flags: append(requestFlags(),
@@ -75,6 +75,11 @@ func (r *runner) submission(c *cli.Context) (s store.Submission, err error) {
 	}
 	if s.Request, err = r.request(c, args); err != nil {
 		return s, err
+	}
+	if len(s.Command) == 0 {
+		if err := anyRequest(c, &s.Request); err != nil {
+			return s, err
+		}
 	}
 	s.Key, s.Hold, s.NoRequeue, s.Array = c.String("key"), c.Bool("hold"), c.Bool("no-requeue"), c.Int("array")
 	s.Priority = c.Int64("priority")

@@ -11,7 +11,7 @@ func whenCommand(r *runner) *cli.Command {
 		Name:      "when",
 		Category:  "Placing",
 		Usage:     "the earliest start of a request; changes nothing",
-		ArgsUsage: "[SELECT]",
+		ArgsUsage: "SELECT",
 		Flags: append(requestFlags(),
 			&cli.IntFlag{Name: "count", Value: 1, Usage: "the first `N` starts: the earliest, then each later moment at which nodes come free"}),
 		Action: r.when,
@@ -24,6 +24,9 @@ func whenCommand(r *runner) *cli.Command {
 func (r *runner) when(c *cli.Context) error {
 	q, err := r.request(c, c.Args().Slice())
 	if err != nil {
+		return err
+	}
+	if err := anyRequest(c, &q); err != nil {
 		return err
 	}
 	if c.Int("count") < 1 {
