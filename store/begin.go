@@ -33,7 +33,7 @@ func (tx *Tx) beginJob(c change, late []*Job) ([]*Job, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := tx.finishBefore(spans); err != nil {
+	if err := tx.clearBefore(spans); err != nil {
 		return nil, err
 	}
 	for _, s := range spans {
@@ -53,13 +53,10 @@ func (tx *Tx) beginJob(c change, late []*Job) ([]*Job, error) {
 	return late, tx.putJob(j, JobReserved)
 }
 
-// finishBefore ends jobs that are past their end where something is to begin now, if
-// that is how the store treats them.
-func (tx *Tx) finishBefore(spans []span) error {
-	set, err := tx.Settings()
-	if err != nil || !set.FinishOverdue {
-		return err
-	}
+// clearBefore takes jobs that are past their end off the nodes on which something is to
+// begin now: those that nobody was told to launch, and all others, too, if that is how
+// the store treats them.
+func (tx *Tx) clearBefore(spans []span) error {
 	late := make(map[uint64]bool)
 	for _, s := range spans {
 		for _, b := range tx.Calendar().At(s.node) {
@@ -68,15 +65,26 @@ func (tx *Tx) finishBefore(spans []span) error {
 			}
 		}
 	}
+	if len(late) == 0 {
+		return nil
+	}
+	set, err := tx.Settings()
+	if err != nil {
+		return err
+	}
 	for _, id := range slices.Sorted(maps.Keys(late)) {
 		j, err := tx.Job(id)
 		if err != nil {
 			return err
 		}
-		if j.State != JobRunning {
-			continue // it was late itself, and is being planned anew
+		switch {
+		case j.State != JobRunning: // it was late itself, and is being planned anew
+		case j.toLaunch():
+			err = tx.missed(j)
+		case set.FinishOverdue:
+			err = tx.finishOverdue(j)
 		}
-		if err := tx.finishOverdue(j); err != nil {
+		if err != nil {
 			return err
 		}
 	}

@@ -138,16 +138,7 @@ type pass struct {
 
 // launches tells of those whom nobody has been told to launch.
 func (p *pass) launches() error {
-	var ids []uint64
-	err := p.tx.each(tableLaunches, nil, func(key, _ []byte) (bool, error) {
-		d := decoder{b: key}
-		id := uint64(0)
-		for range 8 {
-			id = id<<8 | uint64(d.byte())
-		}
-		ids = append(ids, id)
-		return true, d.done(tableLaunches, key)
-	})
+	ids, err := p.tx.toBeLaunched()
 	for _, id := range ids {
 		j, errJob := p.tx.Job(id)
 		if err = errors.Join(err, errJob); err != nil {
@@ -160,4 +151,18 @@ func (p *pass) launches() error {
 		p.Launch = append(p.Launch, j)
 	}
 	return err
+}
+
+// toBeLaunched are the running jobs that nobody has been told to launch.
+func (tx *Tx) toBeLaunched() (ids []uint64, err error) {
+	err = tx.each(tableLaunches, nil, func(key, _ []byte) (bool, error) {
+		d := decoder{b: key}
+		id := uint64(0)
+		for range 8 {
+			id = id<<8 | uint64(d.byte())
+		}
+		ids = append(ids, id)
+		return true, d.done(tableLaunches, key)
+	})
+	return ids, err
 }

@@ -8,7 +8,7 @@ import (
 
 // overdue deals with jobs that are past their end: they end, or they are taken to go
 // on for a grace from now, and what was planned to follow them sooner is planned
-// anew.
+// anew. Those that nobody was told to launch are queued again.
 func (p *pass) overdue() error {
 	set, err := p.tx.Settings()
 	if err != nil {
@@ -18,14 +18,54 @@ func (p *pass) overdue() error {
 	if err != nil {
 		return err
 	}
-	if !set.FinishOverdue {
-		return p.delays(late)
-	}
+	var kept []*Job
 	for _, j := range late {
-		if err := p.tx.finishOverdue(j); err != nil {
+		switch {
+		case j.toLaunch():
+			err = p.tx.missed(j)
+		case set.FinishOverdue:
+			err = p.tx.finishOverdue(j)
+			p.Finished = append(p.Finished, j)
+		default:
+			kept = append(kept, j)
+		}
+		if err != nil {
 			return err
 		}
-		p.Finished = append(p.Finished, j)
+	}
+	return errors.Join(p.unready(), p.delays(kept))
+}
+
+// missed queues a job again of which nobody was told until its end. A planned job
+// begins by the clock and has its nodes from then on, but whoever is to launch it is
+// told by the next cycle. When none has come in all its time nothing of it has run: so
+// it has not finished, and takes its turn again.
+func (tx *Tx) missed(j *Job) error {
+	return tx.unplan(j, JobQueued, "nobody was told of its start at "+stamp(j.Start)+" before its end")
+}
+
+// unready queues those jobs again that nobody was told to launch yet, and that depend
+// on one which was itself queued again since they began.
+func (p *pass) unready() error {
+	ids, err := p.tx.toBeLaunched()
+	if err != nil {
+		return err
+	}
+	for _, id := range ids {
+		j, err := p.tx.Job(id)
+		if err != nil {
+			return err
+		}
+		waitsFor, err := p.tx.ready(j)
+		if errors.Is(err, errUnmet) { // it is cancelled in its turn
+			waitsFor, err = err.Error(), nil
+		}
+		if waitsFor != "" {
+			err = p.tx.unplan(j, JobQueued, "nobody was told of its start at "+stamp(j.Start)+"; "+waitsFor)
+		}
+		if err != nil {
+			return err
+		}
 	}
 	return nil
 }

@@ -20,15 +20,16 @@ import (
 type queueLife struct {
 	*life
 	submitted uint64           // jobs that there must be
-	told      map[uint64]bool  // jobs that somebody was told to launch
+	told      map[uint64]bool  // running jobs that somebody was told to launch
+	over      map[uint64]bool  // jobs that have ended
 	starts    map[uint64]int64 // plans as of the last step
-	waited    map[uint64]bool  // jobs that had none
+	waited    map[uint64]bool  // jobs that had none, or nobody was told of their start
 	calm      bool             // nothing but the queue's own doing moves plans
 }
 
 func newQueueLife(t *rapid.T, dir string) *queueLife {
 	plain := rapid.Bool().Draw(t, "plain nodes")
-	q := &queueLife{life: newLifeOf(t, dir, plain), told: make(map[uint64]bool), starts: make(map[uint64]int64)}
+	q := &queueLife{life: newLifeOf(t, dir, plain), told: make(map[uint64]bool), over: make(map[uint64]bool), starts: make(map[uint64]int64)}
 	if rapid.Bool().Draw(t, "finish") {
 		_ = q.both("overdue", func(tx *Tx) (any, error) { return nil, tx.Configure("overdue", "finish") })
 	}
@@ -116,6 +117,9 @@ func (q *queueLife) cycle(t *rapid.T) {
 	for _, j := range launch {
 		if q.told[j.ID] {
 			q.t.Fatalf("job %d is to be launched twice", j.ID)
+		}
+		if j.End <= q.clock.t {
+			q.t.Fatalf("job %d is to be launched at %d, after its end: %+v", j.ID, q.clock.t, j)
 		}
 		q.told[j.ID] = true
 	}
@@ -247,9 +251,13 @@ func (q *queueLife) holds(t *rapid.T) {
 		if states[id] != j.State.String() {
 			q.t.Fatalf("job %d is %s, its events say %q", id, j.State, states[id])
 		}
+		if j.Queued && j.State == JobFinished && j.Reason == "it ran to the end of its walltime" && !q.told[id] && !q.over[id] {
+			q.t.Fatalf("job %d has finished, and nobody was told to launch it: %+v", id, j)
+		}
 		if j.State != JobRunning {
 			delete(q.told, id)
 		}
+		q.over[id] = !j.State.Live()
 		if j.State == JobReserved && j.Queued {
 			if then, had := q.starts[id]; had && q.calm && j.Start > then && id < q.firstPlaced(all) {
 				q.t.Fatalf("the plan of job %d was put off from %d to %d", id, then, j.Start)
@@ -259,7 +267,7 @@ func (q *queueLife) holds(t *rapid.T) {
 	}
 	q.starts, q.waited = plans, make(map[uint64]bool)
 	for id, j := range all {
-		q.waited[id] = j.State == JobQueued
+		q.waited[id] = j.State == JobQueued || j.toLaunch()
 	}
 }
 
@@ -298,7 +306,7 @@ func TestQueueLife(t *testing.T) {
 // placed beside it.
 func TestPlansStand(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
-		q := &queueLife{life: newLifeOf(rt, t.TempDir(), rapid.Bool().Draw(rt, "plain nodes")), told: make(map[uint64]bool), starts: make(map[uint64]int64), calm: true}
+		q := &queueLife{life: newLifeOf(rt, t.TempDir(), rapid.Bool().Draw(rt, "plain nodes")), told: make(map[uint64]bool), over: make(map[uint64]bool), starts: make(map[uint64]int64), calm: true}
 		_ = q.both("overdue", func(tx *Tx) (any, error) { return nil, tx.Configure("overdue", "finish") })
 		submit := func(t *rapid.T) {
 			s := Submission{Request: q.request(t)}

@@ -16,8 +16,9 @@ func cycleCommand(r *runner) *cli.Command {
 			"start, and others start as long as they do not put it off; with --depth N the first N are planned; with\n" +
 			"conservative all are; with fcfs nobody passes one that does not fit. The answer is who is to be launched, and\n" +
 			"whose command is to be stopped (for other classes, cancelled, queued again by hand, or past its walltime\n" +
-			"where overdue=finish), since the last cycle; each is told once. With --exec the program is run for each of them, not through a shell, the job's\n" +
-			"command behind its own arguments, with PLACECTL_EVENT (start or stop), PLACECTL_JOB,\n" +
+			"where overdue=finish), since the last cycle; each is told once. A job that was\n" +
+			"planned, and of which no cycle told before its end, is queued again. With --exec the program is run for\n" +
+			"each of them, not through a shell, the job's command behind its own arguments, with PLACECTL_EVENT (start or stop), PLACECTL_JOB,\n" +
 			"PLACECTL_NAME, PLACECTL_USER, PLACECTL_NODELIST, PLACECTL_NODEFILE (a line for each chunk; gone when the\n" +
 			"program has ended), PLACECTL_WALLTIME, PLACECTL_ARRAY and PLACECTL_INDEX. It is to return at once.\n" +
 			"If it fails the job is queued again; after three failures it is held. Any number of cycles may run at once.",

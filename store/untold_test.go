@@ -1,0 +1,167 @@
+package store
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/placectl/placectl/placer"
+)
+
+// TestUntold: a job of which no cycle has told anybody never finishes, however its
+// time passes. A cycle that comes too late queues it again.
+func TestUntold(t *testing.T) {
+	t.Parallel()
+	for _, overdue := range []string{"keep", "finish"} {
+		t.Run(overdue, func(t *testing.T) {
+			t.Parallel()
+			testUntold(t, overdue)
+		})
+	}
+}
+
+func testUntold(t *testing.T, overdue string) {
+	const minute = 60
+	db, c := newDB(t)
+	addNodes(t, db, "n", 4, 1)
+	began := c.t
+	states := func(tx *Tx, want ...string) {
+		t.Helper()
+		i := 0
+		err := tx.EachJob(func(j *Job) error {
+			got := j.State.String()
+			if j.Start != 0 {
+				got += fmt.Sprintf(" %d-%d", (j.Start-began)/minute, (j.End-began)/minute)
+			}
+			if got != want[i] {
+				t.Errorf("at %d: job %d is %s, want %s", (tx.Now()-began)/minute, j.ID, got, want[i])
+			}
+			i++
+			return nil
+		})
+		if err != nil || i != len(want) {
+			t.Errorf("%d jobs, want %d: %v", i, len(want), err)
+		}
+	}
+	update := func(at int64, fn func(tx *Tx) error) {
+		t.Helper()
+		c.t = began + at*minute
+		if err := db.Update(fn); err != nil {
+			t.Fatal(err)
+		}
+	}
+	cycle := func(tx *Tx, silent bool, launch ...uint64) error {
+		t.Helper()
+		r, err := tx.Cycle(CycleSpec{Backfill: Conservative, Silent: silent})
+		if err == nil && fmt.Sprint(ids(r.Launch)) != fmt.Sprint(launch) {
+			t.Errorf("at %d: launched %v, want %v", (tx.Now()-began)/minute, ids(r.Launch), launch)
+		}
+		return err
+	}
+	update(0, func(tx *Tx) error {
+		if err := tx.Configure("overdue", overdue); err != nil {
+			return err
+		}
+		for _, s := range []Submission{{}, {}, {}, {After: []Dependency{{AfterOK, 2}}}, {After: []Dependency{{After, 3}}}} {
+			s.Request = wholeNodes(4, time.Hour)
+			if _, err := tx.Submit(s); err != nil {
+				return err
+			}
+		}
+		return cycle(tx, false, 1)
+	})
+	update(30, func(tx *Tx) error { _, err := tx.Finish(1, 0, ""); return err })
+	look := func(at int64, want ...string) {
+		t.Helper()
+		c.t = began + at*minute
+		if err := db.View(func(tx *Tx) error { states(tx, want...); return nil }); err != nil {
+			t.Fatal(err)
+		}
+	}
+	look(90, "finished 0-30", "running 60-120", "reserved 120-180", "queued", "queued")
+	look(125, "finished 0-30", "queued", "running 120-180", "queued", "queued") // job 3 has begun on its nodes
+	update(200, func(tx *Tx) error {
+		if err := cycle(tx, true); err != nil {
+			return err
+		}
+		states(tx, "finished 0-30", "running 200-260", "reserved 260-320", "queued", "queued")
+		return nil
+	})
+	update(270, func(tx *Tx) error { // by another gap job 2, started by a silent cycle, is missed again
+		states(tx, "finished 0-30", "queued", "running 260-320", "queued", "queued")
+		if err := cycle(tx, false, 3); err != nil {
+			return err
+		}
+		states(tx, "finished 0-30", "reserved 320-380", "running 260-320", "queued", "reserved 380-440")
+		return nil
+	})
+	if list := findings(t, db); len(list) > 0 {
+		t.Error(list)
+	}
+}
+
+// TestUntoldDependents: who waits for a job's start waits again when it turns out that
+// nobody was told of it.
+func TestUntoldDependents(t *testing.T) {
+	t.Parallel()
+	db, c := newDB(t)
+	addNodes(t, db, "n", 4, 1)
+	steps := []func(tx *Tx) error{
+		func(tx *Tx) error {
+			for _, s := range []Submission{{Request: wholeNodes(1, time.Hour)}, {Request: wholeNodes(1, 5*time.Hour), After: []Dependency{{After, 1}}}} {
+				if _, err := tx.Submit(s); err != nil {
+					return err
+				}
+			}
+			_, err := tx.Cycle(CycleSpec{Silent: true}) // job 1 starts
+			if err == nil {
+				_, err = tx.Cycle(CycleSpec{Silent: true}) // and so does job 2
+			}
+			return err
+		},
+		func(tx *Tx) error {
+			r, err := tx.Cycle(CycleSpec{})
+			if got := fmt.Sprint(ids(r.Started), ids(r.Launch)); err == nil && got != "[1] [1]" {
+				t.Errorf("started and launched %s, want job 1 alone", got)
+			}
+			if j, err := tx.Job(2); err != nil || j.State != JobQueued {
+				t.Errorf("%v, %v", j, err)
+			}
+			return err
+		},
+	}
+	for _, step := range steps {
+		if err := db.Update(step); err != nil {
+			t.Fatal(err)
+		}
+		c.t += 2 * 3600
+	}
+}
+
+// TestPlacedFinishes: who places a job has its nodes from then on, and need not be told.
+func TestPlacedFinishes(t *testing.T) {
+	t.Parallel()
+	db, c := newDB(t)
+	addNodes(t, db, "n", 1, 1)
+	err := db.Update(func(tx *Tx) error {
+		if err := tx.Configure("overdue", "finish"); err != nil {
+			return err
+		}
+		_, err := tx.PlaceAt(placer.Request{Select: "1:ncpus=1", Walltime: time.Hour}, tx.Now()+60)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.t += 7200
+	err = db.Update(func(tx *Tx) error {
+		r, err := tx.Cycle(CycleSpec{})
+		if err == nil && (len(r.Finished) != 1 || r.Finished[0].State != JobFinished) {
+			t.Errorf("%+v", r)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
