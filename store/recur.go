@@ -55,15 +55,16 @@ type Recurrence struct {
 	rule  rrule.ROption // as written, without DTSTART
 	full  rrule.ROption // the same with what it takes from the first start
 	zone  *time.Location
-	start int64
+	start int64 // what the rule does not say is taken from it
+	first int64 // the first occurrence: the start, or where the rule does not name that the next instant that it does
 	last  int64 // nothing occurs after it, by COUNT or UNTIL
 }
 
 // ParseRepeat reads a rule: daily, weekly, or the text of an RRULE, with or
-// without "RRULE:" in front. It begins at start, in Unix seconds, which is its
-// first occurrence and one of its COUNT even if the rule alone would not name it.
-// It has always to be parsed with that first start: a weekly rule takes its
-// weekday from there.
+// without "RRULE:" in front. It begins at start, in Unix seconds: its first
+// occurrence, and the first of its COUNT, is the first instant from there on that
+// the rule names. It has always to be parsed with that start: a weekly rule takes
+// its weekday from there.
 //
 // An UNTIL without a zone is local; one without a time is the whole of that day.
 // A rule is refused when it could occur twice in a minute, or would not occur
@@ -117,8 +118,8 @@ func (r *Recurrence) Repeat() Repeat {
 // there is none, or none within two hundred years. What it costs depends on the
 // rule, not on how long ago it began.
 func (r *Recurrence) After(t int64) (int64, bool) {
-	if t < r.start {
-		return r.start, true
+	if t < r.first {
+		return r.first, true
 	}
 	if t >= r.last {
 		return 0, false
@@ -201,8 +202,15 @@ func (r *Recurrence) bound(p *repeatParser) error {
 	if !r.meets() {
 		return p.fail("INTERVAL", "it never occurs again: INTERVAL steps over every BYHOUR and BYMINUTE")
 	}
-	if _, ok := first(r.after(r.start)); !ok {
-		return p.fail("FREQ", "it never occurs again after its first start, %s", stamp(r.start))
+	ok := true
+	if r.first = r.start; !r.names(r.start) {
+		r.first, ok = first(r.after(r.start - 1))
+	}
+	if ok {
+		_, ok = first(r.after(r.first))
+	}
+	if !ok {
+		return p.fail("FREQ", "it never occurs again after its start, %s", stamp(r.start))
 	}
 	switch {
 	case !r.rule.Until.IsZero():
@@ -210,10 +218,22 @@ func (r *Recurrence) bound(p *repeatParser) error {
 	case r.rule.Count > 0:
 		r.last = r.nth(r.rule.Count)
 	}
-	if r.last < r.start {
-		return p.fail("UNTIL", "UNTIL lies before the first start, %s", stamp(r.start))
+	if r.last < r.first {
+		return p.fail("UNTIL", "UNTIL lies before the first start, %s", stamp(r.first))
 	}
 	return nil
+}
+
+// names reports whether an instant is one that clocks show when the rule means. That
+// it comes second where they show the same twice does not matter here.
+func (r *Recurrence) names(at int64) bool {
+	want := wallOf(at, r.zone)
+	for wall := range r.walls(want) {
+		if wall >= want {
+			return wall == want
+		}
+	}
+	return false
 }
 
 // daily is the rule with an hourly or minutely one's steps taken out, whose days
@@ -230,7 +250,7 @@ func (r *Recurrence) daily() *Recurrence {
 
 // nth is the nth occurrence, or the last that there is.
 func (r *Recurrence) nth(n int) int64 {
-	at := r.start
+	at := r.first
 	for more := true; more && n > 1; {
 		more = false // a search may end, two hundred years later, before the rule does
 		for at = range r.after(at) {

@@ -84,6 +84,9 @@ func (tx *Tx) addOne(s ReserveSpec, name string) (*Reservation, error) {
 			return nil, err
 		}
 	}
+	if err := tx.forgetEnded(name); err != nil {
+		return nil, err
+	}
 	return r, tx.spoil(tx.keep(r))
 }
 
@@ -206,6 +209,19 @@ func (tx *Tx) freeName(name string) error {
 	}
 	if old.State(tx.now) != "ended" {
 		return &Conflict{"reservation " + name, ErrExists.Error()}
+	}
+	return nil
+}
+
+// forgetEnded forgets the reservation of a name, which has ended, for another one of
+// that name.
+func (tx *Tx) forgetEnded(name string) error {
+	old, err := tx.Reservation(name)
+	if errors.Is(err, ErrNotFound) {
+		return nil
+	}
+	if err != nil {
+		return err
 	}
 	return tx.forgetReservation(old)
 }

@@ -21,13 +21,17 @@ type life struct {
 	clock *clock
 	dbs   [2]*DB // opened for every transaction, and kept open
 	users []string
-	plain bool // no node has rules of its own
+	plain bool             // no node has rules of its own
+	given map[string]int64 // the reservations that users have asked for by name, and when they end
 }
+
+// lifeNames are names that reservations are given: those of s get some of them, too.
+var lifeNames = []string{"a", "b", "s", "s.1", "s.2", "s.3", "s.2.1"}
 
 func newLife(t *rapid.T, dir string) *life { return newLifeOf(t, dir, false) }
 
 func newLifeOf(t *rapid.T, dir string, plain bool) *life {
-	l := &life{t: t, clock: &clock{t: 1_000_000}, users: []string{"ann", "bob"}, plain: plain}
+	l := &life{t: t, clock: &clock{t: 1_000_000}, users: []string{"ann", "bob"}, plain: plain, given: make(map[string]int64)}
 	for i := range l.dbs {
 		opt := &Options{Now: l.clock.now, Private: i == 1}
 		path := filepath.Join(dir, fmt.Sprintf("%d.db", i))
@@ -133,7 +137,7 @@ func (l *life) end(t *rapid.T) {
 }
 
 func (l *life) reserve(t *rapid.T) {
-	s := ReserveSpec{Name: rapid.SampledFrom([]string{"a", "b", "s"}).Draw(t, "name"),
+	s := ReserveSpec{Name: rapid.SampledFrom(lifeNames).Draw(t, "name"),
 		Start: l.clock.t + int64(rapid.IntRange(0, 1500).Draw(t, "start")),
 		Limit: int64(rapid.SampledFrom([]int{0, 0, 300}).Draw(t, "limit"))}
 	s.End = s.Start + int64(rapid.IntRange(1, 1500).Draw(t, "length"))
@@ -150,20 +154,55 @@ func (l *life) reserve(t *rapid.T) {
 	} else {
 		s.Nodes = rapid.SliceOfNDistinct(rapid.Uint32Range(0, 4), 1, 3, rapid.ID[uint32]).Draw(t, "nodes")
 	}
-	if s.Name == "s" {
+	if s.Name == "s" || s.Name == "s.2" && rapid.Bool().Draw(t, "stands") {
 		s.Repeat, s.Depth = Repeat{Rule: "FREQ=HOURLY"}, rapid.IntRange(1, 3).Draw(t, "depth")
 	}
-	_ = l.both(fmt.Sprintf("reserve %+v", s), func(tx *Tx) (any, error) {
+	end := s.End
+	err := l.both(fmt.Sprintf("reserve %+v", s), func(tx *Tx) (any, error) {
 		made, err := tx.AddReservation(s)
+		if err == nil {
+			end = made[0].End
+		}
 		return len(made), err
 	})
+	if err == nil && s.Repeat.Rule == "" {
+		l.given[s.Name] = end
+	}
 }
 
 func (l *life) unreserve(t *rapid.T) {
-	name := rapid.SampledFrom([]string{"a", "b", "s"}).Draw(t, "name")
-	_ = l.both("unreserve "+name, func(tx *Tx) (any, error) {
+	name := rapid.SampledFrom(lifeNames).Draw(t, "name")
+	err := l.both("unreserve "+name, func(tx *Tx) (any, error) {
 		gone, err := tx.Unreserve(name)
 		return len(gone), err
+	})
+	if err == nil {
+		delete(l.given, name)
+	}
+}
+
+// asGiven verifies that what users have reserved is theirs until it ends, whatever
+// was made ahead by the clock and whatever repeats beside it.
+func (l *life) asGiven(tx *Tx) error {
+	for name, end := range l.given {
+		if end <= l.clock.t {
+			delete(l.given, name)
+			continue
+		}
+		if r, err := tx.Reservation(name); err != nil || r.Series != "" || r.End != end {
+			l.t.Fatalf("reservation %s, until %d, is %+v: %v", name, end, r, err)
+		}
+	}
+	seen := make(map[string]bool)
+	err := tx.EachReservation(func(r *Reservation) error { seen[r.Name] = true; return nil })
+	if err != nil {
+		return err
+	}
+	return tx.EachStanding(func(s *Standing) error {
+		if seen[s.Name] {
+			l.t.Fatalf("%s is a reservation, and one that repeats", s.Name)
+		}
+		return nil
 	})
 }
 
@@ -196,6 +235,9 @@ func (l *life) holds(*rapid.T) {
 			return err
 		}, JobReserved, JobRunning)
 		if err != nil {
+			return err
+		}
+		if err := l.asGiven(tx); err != nil {
 			return err
 		}
 		return tx.EachNode(func(n *index.Node) error { return l.nodeHolds(tx, n, stretches[n.Number]) })

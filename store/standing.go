@@ -6,16 +6,19 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/placer"
 )
 
 // Standing is a reservation that repeats. Its occurrences are reservations named
-// after it, NAME.1, NAME.2 and so on; so many of them as its depth says are kept
-// ahead, those under way counted. When one ends the next is made: on the same
-// nodes, without those that a job has by then, or as its request is served then.
+// after it, NAME.1, NAME.2 and so on, but for names that there are already: those
+// stay whose they are, and the occurrence gets the next number. So many of them as
+// its depth says are kept ahead, those under way counted. When one ends the next is
+// made: on the same nodes, without those that a job has by then, or as its request
+// is served then.
 type Standing struct {
 	ReserveSpec
-	Made int   // occurrences made so far
+	Made int   // the number of the latest occurrence
 	Last int64 // when the latest one starts
 	Over bool  // the rule has no more
 	Note string
@@ -23,6 +26,14 @@ type Standing struct {
 
 // maxDepth bounds how many occurrences are kept ahead.
 const maxDepth = 1000
+
+// maxMissed bounds how many windows in a row are passed over because nothing can be
+// had in them, before a standing reservation is left with fewer than its depth.
+const maxMissed = 100
+
+// maxStandingName bounds the name of a standing reservation, in bytes: with a number
+// behind it, it must still be one.
+const maxStandingName = index.MaxNodeName - len(".18446744073709551615")
 
 // DefaultDepth is how many occurrences are kept ahead where nothing is said.
 const DefaultDepth = 2
@@ -115,6 +126,10 @@ func (tx *Tx) addStanding(spec ReserveSpec) ([]*Reservation, error) {
 	if err := tx.freeName(spec.Name); err != nil {
 		return nil, err
 	}
+	if len(spec.Name) > maxStandingName {
+		return nil, fmt.Errorf("%w: the name of a reservation that repeats has %d bytes; it may have %d, as its occurrences get numbers behind it",
+			ErrInvalid, len(spec.Name), maxStandingName)
+	}
 	if spec.Depth == 0 {
 		spec.Depth = DefaultDepth
 	}
@@ -127,51 +142,110 @@ func (tx *Tx) addStanding(spec ReserveSpec) ([]*Reservation, error) {
 	}
 	spec.Repeat = rule.Repeat()
 	s := &Standing{ReserveSpec: spec}
-	var out []*Reservation
-	for at, ok := spec.Start, true; ok && len(out) < spec.Depth; at, ok = rule.After(at) {
-		if len(out) > 0 && at < out[len(out)-1].End {
-			return nil, tx.spoil(fmt.Errorf("%w: an occurrence of reservation %s begins at %s, before the one before it ends", ErrInvalid, s.Name, stamp(at)))
+	out, err := tx.firstOccurrences(s, rule)
+	if err != nil {
+		if len(out) > 0 {
+			err = tx.spoil(err)
 		}
-		r, err := tx.occur(s, at, false)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, r)
+		return nil, err
 	}
-	if s.Over = len(out) < spec.Depth; len(out) == 0 {
-		return nil, fmt.Errorf("%w: reservation %s never occurs", ErrInvalid, s.Name)
+	if err := tx.forgetEnded(s.Name); err != nil {
+		return nil, err
 	}
 	return out, tx.putStanding(s)
 }
 
+// firstOccurrences makes as many occurrences as are kept ahead. With an error come
+// those that were made before it.
+func (tx *Tx) firstOccurrences(s *Standing, rule *Recurrence) ([]*Reservation, error) {
+	var out []*Reservation
+	for at, ok := rule.After(s.Start - 1); ok && len(out) < s.Depth; at, ok = rule.After(at) {
+		if len(out) > 0 && at < out[len(out)-1].End {
+			return out, fmt.Errorf("%w: an occurrence of reservation %s begins at %s, before the one before it ends", ErrInvalid, s.Name, stamp(at))
+		}
+		note := ""
+		if len(out) == 0 && at != s.Start {
+			note = fmt.Sprintf("the rule names no occurrence at %s; this is its first", stamp(s.Start))
+		}
+		r, err := tx.occur(s, at, note)
+		if err != nil {
+			return out, err
+		}
+		out = append(out, r)
+	}
+	if s.Over = len(out) < s.Depth; len(out) == 0 {
+		return nil, fmt.Errorf("%w: reservation %s never occurs", ErrInvalid, s.Name)
+	}
+	return out, nil
+}
+
 // occur makes the occurrence of a standing reservation that begins at an instant.
-// A later one takes what it can have, a first one all or nothing.
-func (tx *Tx) occur(s *Standing, at int64, lenient bool) (*Reservation, error) {
-	spec := s.ReserveSpec
-	spec.Start, spec.End = at, at+s.End-s.Start
-	s.Made++
-	s.Last = at
-	name := s.Name + "." + strconv.Itoa(s.Made)
-	note := ""
-	if lenient && len(spec.Nodes) > 0 {
-		spec.Nodes, note = tx.stillFree(spec, name)
-	}
-	if err := tx.freeName(name); err != nil && !lenient {
-		return nil, err
-	}
-	r, err := tx.addOne(spec, name)
+func (tx *Tx) occur(s *Standing, at int64, note string) (*Reservation, error) {
+	name, passedOver, err := tx.nextName(s)
 	if err != nil {
 		return nil, err
 	}
-	r.Series, r.Note = s.Name, note
+	s.Last = at
+	r, err := tx.addOne(s.at(at), name)
+	if err != nil {
+		return nil, err
+	}
+	r.Series, r.Note = s.Name, joinNotes(note, passedOver)
 	return r, tx.putReservation(r)
+}
+
+// at is what the occurrence that begins at an instant is to be.
+func (s *Standing) at(start int64) ReserveSpec {
+	spec := s.ReserveSpec
+	spec.Start, spec.End = start, start+s.End-s.Start
+	return spec
+}
+
+// nextName is the name of the next occurrence. Names that are given already, be it to
+// a reservation that has ended or to a standing one, are passed over, with a note.
+func (tx *Tx) nextName(s *Standing) (name, note string, err error) {
+	for {
+		s.Made++
+		name = s.Name + "." + strconv.Itoa(s.Made)
+		_, plain := tx.Reservation(name)
+		_, standing := tx.Standing(name)
+		for _, err := range []error{plain, standing} {
+			if err != nil && !errors.Is(err, ErrNotFound) {
+				return "", "", err
+			}
+		}
+		if plain != nil && standing != nil {
+			return name, note, nil
+		}
+		note = joinNotes(note, "the name "+name+" is taken")
+	}
+}
+
+// joinNotes puts two notes behind each other, either of which may be empty.
+func joinNotes(a, b string) string {
+	if a == "" || b == "" {
+		return a + b
+	}
+	return a + "; " + b
+}
+
+// occurAgain makes a later occurrence: on what it can have of its nodes by then.
+func (tx *Tx) occurAgain(s *Standing, at int64) error {
+	again := *s
+	note := ""
+	if len(s.Nodes) > 0 {
+		again.Nodes, note = tx.stillFree(s.at(at))
+	}
+	_, err := tx.occur(&again, at, note)
+	s.Made, s.Last = again.Made, again.Last
+	return err
 }
 
 // stillFree leaves out of a list of nodes those that are gone, and those that a
 // job has which the reservation does not let in.
-func (tx *Tx) stillFree(spec ReserveSpec, name string) (nodes []uint32, note string) {
+func (tx *Tx) stillFree(spec ReserveSpec) (nodes []uint32, note string) {
 	for _, n := range spec.Nodes {
-		r := &Reservation{Name: name, Start: spec.Start, End: spec.End, Nodes: []uint32{n}, Access: spec.Access, Limit: spec.Limit}
+		r := &Reservation{Name: spec.Name, Start: spec.Start, End: spec.End, Nodes: []uint32{n}, Access: spec.Access, Limit: spec.Limit}
 		_, _, err := tx.nodeHead(n)
 		if err == nil {
 			err = tx.keptOut(r, 0)
@@ -201,25 +275,32 @@ func (tx *Tx) renew(name string) error {
 	}
 	// Occurrences that nobody was there to make, and that are over, are passed over.
 	from := max(s.Last, tx.now-(s.End-s.Start))
-	for made := len(ahead); made < s.Depth; made++ {
+	for made, missed := len(ahead), 0; made < s.Depth && missed < maxMissed; {
 		at, ok := rule.After(from)
 		if !ok {
 			s.Over = true
 			break
 		}
 		from = at
-		if _, err := tx.occur(s, at, true); err != nil {
-			if final := tx.skipped(err); final != nil {
-				return final
-			}
-			s.Note = fmt.Sprintf("the occurrence at %s could not be made: %v", stamp(at), err)
+		err := tx.occurAgain(s, at)
+		if final := tx.skipped(err); final != nil {
+			return final
 		}
+		if err == nil {
+			made++
+			continue
+		}
+		missed++
+		s.Note = fmt.Sprintf("the occurrence at %s could not be made: %v", stamp(at), err)
 	}
 	return tx.putStanding(s)
 }
 
-// skipped is nil for a reason for which an occurrence is left out.
+// skipped is nil for a reason for which an occurrence is left out, and for none.
 func (tx *Tx) skipped(err error) error {
+	if err == nil {
+		return nil
+	}
 	for _, fine := range []error{placer.ErrNever, placer.ErrNotNow, placer.ErrRequest, ErrNotFound, ErrInvalid, ErrConflict} {
 		if errors.Is(err, fine) && tx.spoilt == nil {
 			return nil

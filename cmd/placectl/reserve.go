@@ -24,7 +24,7 @@ func reserveCommand(r *runner) *cli.Command {
 			"behind it (or nothing) draws those jobs to the reserved nodes, a - keeps them off while others do, = does\n" +
 			"neither. Without --allow nobody gets in. Reservations that let somebody in may lie over each other: a job must\n" +
 			"be let in by all of them. One that repeats is kept so many times ahead as --depth says, as NAME.1, NAME.2 and\n" +
-			"so on.",
+			"so on, without names that there are already. It first occurs when the rule says so, at --start or after.",
 		Flags: append(requestFlags(),
 			&cli.StringFlag{Name: "nodes", Usage: "exactly these, a node `LIST` such as n[01-16]"},
 			&cli.StringFlag{Name: "start", Usage: "from `TIME` on (now)"},
