@@ -136,8 +136,9 @@ func (tx *Tx) ranksBy(text string, def index.Def) bool {
 	return err == nil && f.Names(def.ID)
 }
 
-// unusedResource fails when a node or a queue has the resource, or a job that has
-// not ended asks for it.
+// unusedResource fails when a node or a queue has the resource, or something that is
+// still to be placed asks for it: a job that has not ended, or the next occurrence of
+// a standing reservation.
 func (tx *Tx) unusedResource(def index.Def) error {
 	queues, err := tx.Queues()
 	if err != nil {
@@ -160,16 +161,28 @@ func (tx *Tx) unusedResource(def index.Def) error {
 	if err != nil {
 		return err
 	}
-	return tx.EachJob(func(j *Job) error {
-		spec, err := placer.Parse(tx.loaded.defs, placer.Request{Select: j.Select, Place: j.Place})
+	asks := func(who string, r placer.Request) error {
+		spec, err := placer.Parse(tx.loaded.defs, placer.Request{Select: r.Select, Place: r.Place})
 		if err != nil {
-			return fmt.Errorf("%w: job %d has the select %q", ErrDamaged, j.ID, j.Select)
+			return fmt.Errorf("%w: %s has the select %q", ErrDamaged, who, r.Select)
 		}
 		if spec.Names(def.ID) {
-			return &Conflict{"resource " + def.Name, fmt.Sprintf("job %d asks for it", j.ID)}
+			return &Conflict{"resource " + def.Name, who + " asks for it"}
 		}
 		return nil
-	}, JobReserved, JobRunning)
+	}
+	err = tx.EachStanding(func(s *Standing) error {
+		if s.Over || s.Request.Select == "" {
+			return nil
+		}
+		return asks("reservation "+s.Name, s.Request)
+	})
+	if err != nil {
+		return err
+	}
+	return tx.EachJob(func(j *Job) error {
+		return asks(fmt.Sprintf("job %d", j.ID), placer.Request{Select: j.Select, Place: j.Place})
+	}, JobHeld, JobQueued, JobReserved, JobRunning)
 }
 
 // forgetIndex writes the index back and drops it, because what it was made
