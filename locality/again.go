@@ -1,5 +1,7 @@
 package locality
 
+import "slices"
+
 // again finds a slot in other hands for a host without work, so that one slow or
 // vanished host does not hold up a batch: the one that is expected last, if this
 // host is expected to have it well before. The answer of whoever is first counts.
@@ -66,11 +68,16 @@ func (o *Op) expected(d Due) (at float64, credit Credit, err error) {
 	return due, credit, nil
 }
 
-// mayDouble reports whether a host may have a slot that is in one other's hands.
+// mayDouble reports whether a host may have a slot that is in one other's hands. While
+// another result of the job waits for a host, that is what hosts are needed for.
 func (o *Op) mayDouble(m *Member, slot int) (bool, error) {
 	n, layer := o.Batch.JobOf(slot)
-	_, t, err := o.task(n)
+	j, err := o.job(n)
 	if err != nil {
+		return false, err
+	}
+	_, t, err := o.task(n)
+	if err != nil || t.waits(j) {
 		return false, err
 	}
 	hands := 0
@@ -83,4 +90,53 @@ func (o *Op) mayDouble(m *Member, slot int) (bool, error) {
 		return false, nil
 	}
 	return o.mayHave(m, slot)
+}
+
+// double is the second instance of a slot that is in two hosts' hands, nil when the
+// job has none.
+func (t *Task) double() *Instance {
+	for i := range t.Instances {
+		x := &t.Instances[i]
+		if x.State != Live {
+			continue
+		}
+		for _, earlier := range t.Instances[:i] {
+			if earlier.State == Live && earlier.Layer == x.Layer {
+				return x
+			}
+		}
+	}
+	return nil
+}
+
+// takeOver makes the second copy of another result of the job the instance of a slot
+// that has lost its host: as a copy it would count only if it were first. So a slot
+// never waits for a host while two have another slot of its job.
+func (e *ending) takeOver(layer int) (bool, error) {
+	x := e.t.double()
+	if x == nil {
+		return false, nil
+	}
+	from, to := e.o.Batch.Slot(e.n, x.Layer), e.o.Batch.Slot(e.n, layer)
+	if err := e.o.TakeDue(Due{x.Until, x.Host, from}); err != nil {
+		return false, err
+	}
+	if err := e.o.PutDue(Due{x.Until, x.Host, to}); err != nil {
+		return false, err
+	}
+	m, err := e.o.Member(x.Host)
+	if err != nil {
+		return false, err
+	}
+	m.Live, m.Asked.Slots = replaced(m.Live, from, to), replaced(m.Asked.Slots, from, to)
+	x.Layer = layer
+	return true, e.o.PutMember(m)
+}
+
+func replaced(slots []int, from, to int) []int {
+	slots = slices.Clone(slots)
+	if i := slices.Index(slots, from); i >= 0 {
+		slots[i] = to
+	}
+	return slots
 }

@@ -70,6 +70,7 @@ func (b *bench) sound() {
 	b.Helper()
 	b.must(b.op().Check(b.Errorf))
 	b.must(b.op().exact(b.Errorf))
+	b.must(b.op().copies(b.Errorf))
 }
 
 // exact tells where the first or last unfinished slot that a range names is finished.
@@ -90,6 +91,24 @@ func (o *Op) exact(find func(format string, args ...any)) error {
 			}
 		}
 		slot = c.Last + 1
+	}
+	return nil
+}
+
+// copies tells of jobs of which one slot is in two hosts' hands and another waits.
+func (o *Op) copies(find func(format string, args ...any)) error {
+	for n := range o.Batch.Jobs {
+		j, err := o.job(n)
+		if err != nil {
+			return err
+		}
+		_, t, err := o.task(n)
+		if err != nil {
+			return err
+		}
+		if x := t.double(); x != nil && t.waits(j) {
+			find("job %d: host %d has a copy of result %d, and another result waits: %+v", n, x.Host, x.Layer, t)
+		}
 	}
 	return nil
 }

@@ -51,10 +51,7 @@ func (o *Op) Fail(h *Host, job int) (Report, error) {
 		e.x.State = Broken
 		e.t.Errors++
 		if e.t.Errors <= o.Batch.Settings.MaxErrors {
-			if e.shared(e.x.Layer) {
-				return nil
-			}
-			return e.giveBack(e.x.Layer)
+			return e.lose(e.x.Layer)
 		}
 		for layer := range e.j.Quorum {
 			if e.t.state(e.j, layer).Terminal() {
@@ -163,6 +160,28 @@ func (e *ending) drop() error {
 	slot := e.o.Batch.Slot(e.n, e.x.Layer)
 	e.m.Live = slices.DeleteFunc(e.m.Live, func(s int) bool { return s == slot })
 	return e.o.TakeDue(Due{e.x.Until, e.m.Host, slot})
+}
+
+// lose takes back a slot of which an instance ended without a result: unless another
+// host has it too, or takes it over, it waits.
+func (e *ending) lose(layer int) error {
+	if e.shared(layer) {
+		return nil
+	}
+	if taken, err := e.takeOver(layer); err != nil || taken {
+		return err
+	}
+	return e.giveBack(layer)
+}
+
+// shared reports whether another host has the slot in its hands too.
+func (e *ending) shared(layer int) bool {
+	for _, x := range e.t.Instances {
+		if x.Layer == layer && x.State == Live {
+			return true
+		}
+	}
+	return false
 }
 
 // giveBack makes the slot wait for another host.

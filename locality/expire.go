@@ -40,7 +40,7 @@ func (o *Op) Expire() (Expiry, error) {
 // expire ends the lease of one slot. A host that has let its last one pass is
 // taken to be gone.
 func (o *Op) expire(m *Member, d Due, out *Expiry) error {
-	n, layer := o.Batch.JobOf(d.Slot)
+	n, _ := o.Batch.JobOf(d.Slot)
 	h, err := o.Host(d.Host)
 	if err != nil {
 		return err
@@ -53,10 +53,8 @@ func (o *Op) expire(m *Member, d Due, out *Expiry) error {
 		return err
 	}
 	e.x.State, e.x.Until = Expired, o.Now
-	if !e.shared(layer) {
-		if err := e.giveBack(layer); err != nil {
-			return err
-		}
+	if err := e.lose(e.x.Layer); err != nil { // which may have changed since the lease was found to be due
+		return err
 	}
 	out.Leases++
 	if err := o.putTask(e.block); err != nil || len(m.Live) > 0 || !m.Placed {
@@ -64,16 +62,6 @@ func (o *Op) expire(m *Member, d Due, out *Expiry) error {
 	}
 	out.Hosts++
 	return o.leave(m)
-}
-
-// shared reports whether another host has the slot in its hands too.
-func (e *ending) shared(layer int) bool {
-	for _, x := range e.t.Instances {
-		if x.Layer == layer && x.State == Live {
-			return true
-		}
-	}
-	return false
 }
 
 // lookAfter takes a host out of the sums that is overdue with what it has in its

@@ -225,6 +225,9 @@ func (l *life) check(t *rapid.T) {
 	if err == nil {
 		err = l.op().exact(t.Errorf)
 	}
+	if err == nil {
+		err = l.op().copies(t.Errorf)
+	}
 	if err != nil {
 		t.Fatal(err)
 	}

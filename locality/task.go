@@ -91,6 +91,16 @@ func (t *Task) finished(j *Job) bool {
 	return true
 }
 
+// waits reports whether a result of the job is in nobody's hands and has not been given.
+func (t *Task) waits(j *Job) bool {
+	for layer := range j.Quorum {
+		if s := t.state(j, layer); s == Ungenerated || s == Unsent {
+			return true
+		}
+	}
+	return false
+}
+
 // live finds the instance of a job in a host's hands, nil when there is none.
 func (t *Task) live(host uint32) *Instance {
 	for i := range t.Instances {
