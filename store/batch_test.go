@@ -95,7 +95,7 @@ func TestBatchEqualsMemory(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			r := rand.New(rand.NewPCG(3, 4))
+			r := seeded(t)
 			known := map[string]*locality.Host{}
 			hands := map[string][]int{}
 			for step := range 600 {

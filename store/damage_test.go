@@ -3,7 +3,6 @@ package store
 import (
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
@@ -254,7 +253,7 @@ func TestDamage(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := dumpAll(t, db)
-	random := rand.New(rand.NewPCG(1, 2))
+	random := seeded(t)
 	rounds := 400
 	if testing.Short() {
 		rounds = 60

@@ -2,7 +2,6 @@ package store
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"testing"
 	"time"
 
@@ -23,8 +22,7 @@ func TestQueryEvents(t *testing.T) {
 			t.Errorf("%s\n got %s\nwant %s", c.text, got, c.want)
 		}
 	}
-	const seed = 1
-	r := rand.New(rand.NewPCG(seed, 1))
+	r := seeded(t)
 	err := db.View(func(tx *Tx) error {
 		for range 300 {
 			text := "SELECT id, event FROM events WHERE 1"
@@ -33,7 +31,7 @@ func TestQueryEvents(t *testing.T) {
 				text += fmt.Sprintf([]string{" AND id %s %d", " AND %[2]d %[1]s id", " AND id %s '%d'", " AND id %s %d.5"}[r.IntN(4)], op, r.IntN(9)-2)
 			}
 			if with, without := scanned(t, tx, text, false), scanned(t, tx, text, true); with != without {
-				t.Errorf("%s, seed %d:\nin part %s\nwhole   %s", text, seed, with, without)
+				t.Errorf("%s:\nin part %s\nwhole   %s", text, with, without)
 			}
 		}
 		return nil

@@ -161,9 +161,7 @@ func TestQueryWithoutIndexes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const seed = 1
-	t.Logf("seed %d", seed)
-	r := rand.New(rand.NewPCG(seed, 1))
+	r := seeded(t)
 	err = db.View(func(tx *Tx) error {
 		for range 2000 {
 			at := []string{"", " AT 'now+15m'", " AT 'now+70m'"}[r.IntN(3)]

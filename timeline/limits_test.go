@@ -36,20 +36,20 @@ func queries(p *Planner, m *Multi) map[string]func(t int64) int64 {
 	return map[string]func(int64) int64{
 		"FreeAt":               func(t int64) int64 { v, _ := p.FreeAt(t); return v },
 		"FreeDuring":           func(t int64) int64 { v, _ := p.FreeDuring(t, 500); return v },
-		"Fits":                 func(t int64) int64 { v, _ := p.Fits(t, 50, 40); return flag(v) },
+		"Fits":                 func(t int64) int64 { v, _ := p.Fits(t, 50, 40); return asNumber(v) },
 		"EarliestStart":        func(t int64) int64 { v, _ := p.EarliestStart(t, 60, 80); return v },
 		"EarliestChange":       func(t int64) int64 { v, _ := p.EarliestChange(t, 60, 80); return v },
 		"Starts":               func(t int64) int64 { return third(p, t) },
 		"Multi.FreeAt":         func(t int64) int64 { v, _ := m.FreeAt(t, 1); return v },
 		"Multi.FreeDuring":     func(t int64) int64 { v, _ := m.FreeDuring(t, 500, 1); return v },
-		"Multi.Fits":           func(t int64) int64 { v, _ := m.Fits(t, 50, amounts); return flag(v) },
+		"Multi.Fits":           func(t int64) int64 { v, _ := m.Fits(t, 50, amounts); return asNumber(v) },
 		"Multi.EarliestStart":  func(t int64) int64 { v, _ := m.EarliestStart(t, 60, amounts); return v },
 		"Multi.EarliestChange": func(t int64) int64 { v, _ := m.EarliestChange(t, 60, amounts); return v },
 		"Multi.Starts":         func(t int64) int64 { return thirdMulti(m, t, amounts) },
 	}
 }
 
-func flag(b bool) int64 {
+func asNumber(b bool) int64 {
 	if b {
 		return 1
 	}

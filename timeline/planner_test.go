@@ -2,7 +2,9 @@ package timeline
 
 import (
 	"errors"
+	"flag"
 	"math/rand/v2"
+	"strconv"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -165,9 +167,19 @@ func TestPlannerChurn(t *testing.T) {
 	}
 }
 
+// seeded is a source of random numbers from the seed of all random tests: -rapid.seed,
+// or RAPID_SEED in the environment, and a fresh one where neither is given.
+func seeded(t testing.TB) *rand.Rand {
+	seed, _ := strconv.ParseUint(flag.Lookup("rapid.seed").Value.String(), 0, 64)
+	if seed == 0 {
+		seed = rand.Uint64()
+	}
+	t.Logf("-rapid.seed=%d", seed)
+	return rand.New(rand.NewPCG(seed, seed))
+}
+
 func churn(t *testing.T, c *pair, leafCap, fan int, most int64, calls int) {
-	const seed = 7
-	rng := rand.New(rand.NewPCG(seed, uint64(calls)))
+	rng := seeded(t)
 	c.p.used.leafCap, c.p.used.fanout = leafCap, fan
 	horizon, total := c.m.end(), c.m.total
 	var live []int

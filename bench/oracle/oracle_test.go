@@ -4,26 +4,42 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"math/rand/v2"
+	"os"
+	"strconv"
 	"testing"
 
 	"github.com/placectl/placectl/query"
 )
 
 var (
-	seed  = flag.Uint64("seed", 1, "the first store of the random comparison")
+	seed  = flag.Uint64("seed", 0, "the first store of the random comparison; 0: what RAPID_SEED in the environment says, or any")
 	count = flag.Int("queries", 6000, "random statements")
 )
 
 // perStore is how many statements a random store is asked.
 const perStore = 20
 
+// seeded is the seed to start with: all random tests take RAPID_SEED.
+func seeded(t *testing.T) uint64 {
+	n := *seed
+	if n == 0 {
+		n, _ = strconv.ParseUint(os.Getenv("RAPID_SEED"), 0, 64)
+	}
+	if n == 0 {
+		n = rand.Uint64()
+	}
+	t.Logf("seed %d, %d statements; repeat one with -seed N -queries %d", n, *count, perStore)
+	return n
+}
+
 // TestRandom compares answers about random stores, with indexes and without.
 func TestRandom(t *testing.T) {
-	t.Logf("seed %d, %d statements; repeat one with -seed N -queries %d", *seed, *count, perStore)
+	seed := seeded(t)
 	refused, failed := 0, 0
 	why := map[string]int{}
 	for s := range *count / perStore {
-		g := NewGenerator(*seed + uint64(s))
+		g := NewGenerator(seed + uint64(s))
 		tables := g.Tables()
 		db, err := Load(tables)
 		if err != nil {
@@ -50,11 +66,11 @@ func TestRandom(t *testing.T) {
 					why[bad.Msg]++
 				case (err != nil) != (wantErr != nil):
 					failed++
-					t.Errorf("seed %d, %s:\n%s\nerror %v, SQLite %v", *seed+uint64(s), how, text, err, wantErr)
+					t.Errorf("seed %d, %s:\n%s\nerror %v, SQLite %v", seed+uint64(s), how, text, err, wantErr)
 				case err == nil:
 					if d := Differ(want, got, ordered); d != "" {
 						failed++
-						t.Errorf("seed %d, %s:\n%s\n%s", *seed+uint64(s), how, text, d)
+						t.Errorf("seed %d, %s:\n%s\n%s", seed+uint64(s), how, text, d)
 					}
 				}
 			}

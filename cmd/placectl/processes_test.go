@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/placectl/placectl/store"
+	_ "pgregory.net/rapid" // its flags
 )
 
 var kills = flag.Int("kills", 150, "how many processes of each kind the kill tests kill")
@@ -92,12 +93,14 @@ func csvOfNodes(prefix string, n int) string {
 	return b.String()
 }
 
-func seeded(t *testing.T) *rand.Rand {
-	seed := uint64(time.Now().UnixNano())
-	if text := os.Getenv("PLACECTL_TEST_SEED"); text != "" {
-		seed, _ = strconv.ParseUint(text, 10, 64)
+// seeded is a source of random numbers from the seed of all random tests: -rapid.seed,
+// or RAPID_SEED in the environment, and a fresh one where neither is given.
+func seeded(t testing.TB) *rand.Rand {
+	seed, _ := strconv.ParseUint(flag.Lookup("rapid.seed").Value.String(), 0, 64)
+	if seed == 0 {
+		seed = rand.Uint64()
 	}
-	t.Logf("PLACECTL_TEST_SEED=%d", seed)
+	t.Logf("-rapid.seed=%d", seed)
 	return rand.New(rand.NewPCG(seed, seed))
 }
 

@@ -1,12 +1,15 @@
 package backfill
 
 import (
+	"flag"
 	"fmt"
 	"math/rand/v2"
+	"strconv"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/placectl/placectl/timeline"
+	_ "pgregory.net/rapid" // its flags
 )
 
 // A plannerPlan is conservative backfilling by the letter of the rules on
@@ -78,8 +81,7 @@ func runPlanner(t testing.TB, procs int64, jobs []Job) []int64 {
 }
 
 // busyLog has long queues, jobs of all widths, and runs far shorter than requests.
-func busyLog(seed uint64, jobs int, procs int64) []Job {
-	rng := rand.New(rand.NewPCG(seed, 1))
+func busyLog(rng *rand.Rand, jobs int, procs int64) []Job {
 	log := make([]Job, jobs)
 	t := int64(0)
 	for i := range log {
@@ -92,16 +94,28 @@ func busyLog(seed uint64, jobs int, procs int64) []Job {
 	return log
 }
 
+// seeded is a source of random numbers from the seed of all random tests: -rapid.seed,
+// or RAPID_SEED in the environment, and a fresh one where neither is given.
+func seeded(t testing.TB) *rand.Rand {
+	seed, _ := strconv.ParseUint(flag.Lookup("rapid.seed").Value.String(), 0, 64)
+	if seed == 0 {
+		seed = rand.Uint64()
+	}
+	t.Logf("-rapid.seed=%d", seed)
+	return rand.New(rand.NewPCG(seed, seed))
+}
+
 func TestPlanner(t *testing.T) {
-	for seed := range uint64(8) {
+	rng := seeded(t)
+	for range 8 {
 		for _, procs := range []int64{7, 64, 1000} {
-			log := busyLog(seed, 1500, procs)
+			log := busyLog(rng, 1500, procs)
 			starts, err := Run(procs, log, Conservative, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
 			if diff := cmp.Diff(runPlanner(t, procs, log), starts); diff != "" {
-				t.Fatalf("seed %d, %d processors (-planner +got):\n%s", seed, procs, diff)
+				t.Fatalf("%d processors (-planner +got):\n%s", procs, diff)
 			}
 		}
 	}
