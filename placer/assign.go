@@ -13,43 +13,23 @@ import (
 // it cannot is solved exactly, as a flow where each chunk fits every node that
 // serves it equally often (always so with scatter), else by a bounded search.
 
-// searchSteps bounds the search; past it the answer is "perhaps".
-const searchSteps = 50_000
-
 // atom is a number of nodes that are alike for every chunk of a request.
 type atom struct {
 	per   []int // by chunk: how many of it a node holds, 0 when it does not serve it
 	count int
-	nodes []Pick // the nodes, where they are wanted
+	nodes []Pick     // the nodes, where they are wanted
+	items [][]member // and on the node path: see seeker.items
 }
 
 // assignable reports whether the nodes that are up, all of them empty, could
-// hold all chunks at once. When the search is given up it says yes.
-func (m *mapping) assignable(cands [][]index.Candidate) bool {
-	if m.path == NodePath && (!m.bucketable || m.policy == Contiguous) {
+// hold all chunks at once; perhaps when the search was given up.
+func (m *mapping) assignable(cands [][]index.Candidate) verdict {
+	if m.oneByOne() {
 		return m.fitsEmpty(cands)
 	}
-	p := m.whenEmpty(cands)
-	return p.firstFit() || p.solve() != no
-}
-
-// stuck reports whether first fit could not serve the chunks even with all nodes
-// that are up empty: waiting does not help.
-func (m *mapping) stuck(cands [][]index.Candidate) bool {
-	c := collector{mapping: m, empty: true}
-	for i := range m.Chunks {
-		picks, found := c.chunk(m.Chunks[i].Count, cands[i])
-		if found < m.Chunks[i].Count {
-			return true
-		}
-		c.take(picks, cands[i+1:])
-	}
-	return false
-}
-
-// whenEmpty is the problem of placing on all nodes that are up.
-func (m *mapping) whenEmpty(cands [][]index.Candidate) *problem {
-	return &problem{needs: m.needs(), atoms: m.atoms(cands)}
+	p := problem{needs: m.needs(), atoms: m.atoms(cands)}
+	v, _ := p.solve(searchSteps)
+	return v
 }
 
 // up is a bucket's nodes that are up.
@@ -162,11 +142,11 @@ func (m *mapping) cut(parts []part, chunk int, c index.Candidate) []part {
 // reassign looks for an assignment of the nodes that are free for the request's
 // time, when first fit found none. It returns nil when there is none.
 func (m *mapping) reassign(c *collector, cands [][]index.Candidate) []Allotment {
-	if len(m.Chunks) < 2 || !m.Rules.ExactFit {
+	if len(m.Chunks) < 2 || !m.exactly() {
 		return nil
 	}
 	p := problem{needs: m.needs(), atoms: m.freeAtoms(c, cands)}
-	if p.solve() != yes {
+	if m.search(p.solve) != yes {
 		return nil
 	}
 	out := make([]Allotment, len(m.Chunks))

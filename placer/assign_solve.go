@@ -1,11 +1,15 @@
 package placer
 
+import (
+	"cmp"
+	"slices"
+)
+
 // problem is an assignment to be found: given[a][i] nodes of atom a to chunk i.
 type problem struct {
 	atoms []*atom
 	needs []int
 	given [][]int
-	steps int
 }
 
 type verdict uint8
@@ -23,20 +27,75 @@ func (p *problem) reset() {
 	}
 }
 
-// firstFit tries the chunks in order, each on the atoms in order.
-func (p *problem) firstFit() bool {
-	left := make([]int, len(p.atoms))
-	for a, atom := range p.atoms {
-		left[a] = atom.count
+// solve finds an assignment or shows that there is none, in so many steps of search;
+// it returns how many are left. Equal nodes and needs have equal answers, whatever
+// order the atoms come in.
+func (p *problem) solve(steps int) (verdict, int) {
+	slices.SortFunc(p.atoms, func(a, b *atom) int {
+		return cmp.Or(cmp.Compare(a.kinds(), b.kinds()), slices.Compare(b.per, a.per))
+	})
+	inOrder := make([]int, len(p.needs))
+	for i := range inOrder {
+		inOrder[i] = i
 	}
-	for i, need := range p.needs {
-		for a, atom := range p.atoms {
-			if need <= 0 {
-				break
-			}
-			if per := atom.per[i]; per > 0 {
+	if p.firstFit(inOrder, false) {
+		return yes, steps
+	}
+	if needs, ok := p.inNodes(); ok {
+		p.reset()
+		return p.flow(needs), steps
+	}
+	scarce := slices.Clone(inOrder)
+	slices.SortStableFunc(scarce, func(i, j int) int { return cmp.Compare(p.plenty(i), p.plenty(j)) })
+	if p.firstFit(scarce, false) || p.firstFit(inOrder, true) || p.firstFit(scarce, true) {
+		return yes, steps
+	}
+	s := newAssigning(p, steps)
+	v := s.search(0, slices.Clone(p.needs))
+	return v, max(s.steps, 0)
+}
+
+// kinds is how many kinds of chunks an atom serves.
+func (a *atom) kinds() int {
+	n := 0
+	for _, per := range a.per {
+		if per > 0 {
+			n++
+		}
+	}
+	return n
+}
+
+// plenty is how often all nodes together could hold a chunk's count.
+func (p *problem) plenty(i int) float64 {
+	sum := 0
+	for _, a := range p.atoms {
+		sum += a.count * a.per[i]
+	}
+	return float64(sum) / float64(max(1, p.needs[i]))
+}
+
+// firstFit tries the chunks in an order, each on the atoms in theirs or, by advantage,
+// first on those that are worth least to the chunks after it.
+func (p *problem) firstFit(order []int, byAdvantage bool) bool {
+	p.reset()
+	left := make([]int, len(p.atoms))
+	at := make([]int, len(p.atoms))
+	for a, atom := range p.atoms {
+		left[a], at[a] = atom.count, a
+	}
+	for k, i := range order {
+		if byAdvantage {
+			slices.SortStableFunc(at, func(a, b int) int {
+				return cmp.Compare(p.atoms[b].advantage(i, order[k+1:]), p.atoms[a].advantage(i, order[k+1:]))
+			})
+		}
+		need := p.needs[i]
+		for _, a := range at {
+			if per := p.atoms[a].per[i]; per > 0 && need > 0 {
 				n := min(left[a], (need+per-1)/per)
 				left[a] -= n
+				p.given[a][i] = n
 				need -= n * per
 			}
 		}
@@ -47,21 +106,13 @@ func (p *problem) firstFit() bool {
 	return true
 }
 
-// solve finds an assignment or shows that there is none.
-func (p *problem) solve() verdict {
-	p.reset()
-	if needs, ok := p.inNodes(); ok {
-		return p.flow(needs)
+// advantage is what a node holds of a chunk beside what it would hold of others.
+func (a *atom) advantage(i int, others []int) float64 {
+	sum := 0
+	for _, j := range others {
+		sum += a.per[j]
 	}
-	left := make([]int, len(p.atoms))
-	for a, atom := range p.atoms {
-		left[a] = atom.count
-	}
-	p.steps = searchSteps
-	if len(p.needs) == 0 {
-		return yes
-	}
-	return p.search(0, 0, p.needs[0], left)
+	return float64(a.per[i]) / float64(1+sum)
 }
 
 // inNodes turns the needs into numbers of nodes, where every node that serves a
@@ -130,42 +181,4 @@ func (p *problem) augment(i, want int, left []int, seen []bool) int {
 		}
 	}
 	return 0
-}
-
-// search tries every number of nodes of atom a for chunk i, the largest useful
-// one first.
-func (p *problem) search(i, a, need int, left []int) verdict {
-	if need <= 0 {
-		if i+1 == len(p.needs) {
-			return yes
-		}
-		return p.search(i+1, 0, p.needs[i+1], left)
-	}
-	if a == len(p.atoms) {
-		return no
-	}
-	if p.steps--; p.steps < 0 {
-		return perhaps
-	}
-	per := p.atoms[a].per[i]
-	most := 0
-	if per > 0 {
-		most = min(left[a], (need+per-1)/per)
-	}
-	answer := no
-	for n := most; n >= 0; n-- {
-		left[a] -= n
-		p.given[a][i] = n
-		v := p.search(i, a+1, need-n*per, left)
-		left[a] += n
-		if v == yes {
-			return yes
-		}
-		answer = max(answer, v)
-		if answer == perhaps {
-			break
-		}
-	}
-	p.given[a][i] = 0
-	return answer
 }

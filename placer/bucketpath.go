@@ -18,10 +18,19 @@ func (s *Snapshot) Place(a Ask, at int64) (*Plan, error) {
 	switch {
 	case err != nil:
 		return nil, err
-	case plan == nil:
-		return nil, m.notNow(short)
+	case plan != nil:
+		return plan, nil
 	}
-	return plan, nil
+	if m.mayMissAll() {
+		plans, err := m.starts(s.Now, 1)
+		if err != nil {
+			return nil, err
+		}
+		if plans[0].Start == at {
+			return plans[0], nil
+		}
+	}
+	return nil, m.notNow(short)
 }
 
 // endedBy is the nodes that are busy now and given back by an instant.
@@ -82,11 +91,13 @@ func (s *Snapshot) notByBucket(a *Ask) string {
 type mapping struct {
 	*Snapshot
 	Ask
-	barred  *roaring.Bitmap     // see bars.go; nil where nothing is known
-	given   *roaring.Bitmap     // what was given back by the instant that a search is at; nil before it begins
-	whole   [][]index.Candidate // by chunk, over all nodes of the queue
-	sets    []setMapping        // the placement sets that could serve it, in order
-	room    [1][]index.Candidate
+	barred *roaring.Bitmap     // see bars.go; nil where nothing is known
+	given  *roaring.Bitmap     // what was given back by the instant that a search is at; nil before it begins
+	whole  [][]index.Candidate // by chunk, over all nodes of the queue
+	sets   []setMapping        // the placement sets that could serve it, in order
+	room   [1][]index.Candidate
+	order  ordering // see exact.go
+	searching
 	path    Path
 	nodes   *roaring.Bitmap // that serve any chunk; nil until they are asked for
 	*byNode                 // nil on the bucket path
@@ -101,6 +112,7 @@ type byNode struct {
 	insists    bool       // on a reservation
 	packed     []Chunk    // the chunks that were made one for place=pack
 	onHosts    []*mapping // for place=pack, on each host of several nodes that could hold it
+	outer      *mapping   // of one of those: the request that it is packed for
 	together   bool       // chunks of several kinds may be on a whole node
 	quantities []uint16   // the consumables it asks for, ascending
 	ranked     *roaring.Bitmap
@@ -222,7 +234,11 @@ func (m *mapping) neverTogether(cands [][]index.Candidate) error {
 	if m.path == NodePath && (m.policy == Contiguous || !m.ruled.IsEmpty()) {
 		alone = false // what each node could take is not all there is to it
 	}
-	if alone || m.assignable(cands) {
+	verdict := yes
+	if !alone {
+		verdict = m.assignable(cands)
+	}
+	if verdict == yes {
 		return nil
 	}
 	need := 0
@@ -232,6 +248,8 @@ func (m *mapping) neverTogether(cands [][]index.Candidate) error {
 	r := &Refusal{Kind: ErrNever, Chunk: -1, Need: need,
 		Why: fmt.Sprintf("the %d chunks of the select fit one by one, but together need more nodes than there are", len(m.Chunks))}
 	switch {
+	case verdict == perhaps:
+		r.Why = fmt.Sprintf("the %d chunks of the select fit one by one; no way to place them together was found, even on the empty cluster, when the search was given up after %d steps", len(m.Chunks), searchSteps)
 	case m.path == NodePath && m.policy == Contiguous:
 		r.Why = "there are not so many nodes in a row that could serve it"
 	case len(m.Chunks) == 1:

@@ -38,7 +38,7 @@ type shortfall struct {
 // collect goes through the chunks in order, each bucket by bucket: first the
 // nodes with something planned that lies after the end, so that unconstrained
 // ones stay whole, then the free ones. Where that fails for chunks that compete
-// for nodes, an exact assignment is tried, if the rules say so.
+// for nodes, an exact assignment is tried, if one is to be looked for (exact.go).
 func (m *mapping) collect(cands [][]index.Candidate, at int64, ended *roaring.Bitmap) (*Plan, shortfall) {
 	if ended != nil {
 		if i, most := m.tooFew(cands, ended); i >= 0 {
@@ -51,8 +51,10 @@ func (m *mapping) collect(cands [][]index.Candidate, at int64, ended *roaring.Bi
 	for i := range m.Chunks {
 		picks, found := c.chunk(m.Chunks[i].Count, cands[i])
 		if found < m.Chunks[i].Count {
-			if plan.Chunks = m.reassign(&c, cands); plan.Chunks != nil {
-				return plan, shortfall{}
+			if i > 0 { // what one chunk alone is short of no assignment has
+				if plan.Chunks = m.reassign(&c, cands); plan.Chunks != nil {
+					return plan, shortfall{}
+				}
 			}
 			return nil, shortfall{chunk: i, found: found, alone: i == 0, cands: cands}
 		}
@@ -104,9 +106,6 @@ func (m *mapping) notNow(short shortfall) *Refusal {
 	}
 	if short.row {
 		r.Why = fmt.Sprintf("no nodes in a row have room for it: for %d of %d chunks at most", short.found, c.Count)
-	}
-	if m.path == BucketPath && !m.Rules.ExactFit && m.stuck(short.cands) {
-		r.Why += "; taking the chunks in this order would leave it short on the empty cluster too: write the most demanding chunk first, or set chunk_fit=exact"
 	}
 	if len(m.sets) > 0 {
 		r.Why += fmt.Sprintf("; it waits for one of %d placement sets that could hold it", len(m.sets))

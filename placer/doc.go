@@ -7,9 +7,13 @@
 // buckets (https://github.com/openpbs/openpbs, its recorded behaviour is in
 // testdata) with these differences: signatures are compared whole; an amount
 // of 0 matches any node; a request whose chunks each fit alone but never
-// together is refused for good; a placement set that could serve a request
-// when empty is waited for, never left; and where first fit over the chunks
-// fails, an exact assignment can be asked for (Rules.ExactFit).
+// together is refused for good; a placement set that could hold a request whole
+// when empty is waited for, never left; and where first fit over the chunks leads
+// nowhere on the empty cluster either, any assignment is taken, as it is where
+// first fit fails at all if that is asked for (Rules.ExactFit).
+//
+// What is refused for now has a start, and is placed then. What has none is refused
+// for good.
 //
 // The node path serves all others: nodes that are shared, named, reserved for
 // somebody, or taken in the order of a policy. It looks at nodes one by one, but
@@ -20,7 +24,8 @@
 // Reading the source: request.go, select.go, place.go, reslist.go, access.go and
 // prefer.go read what users write; bucketpath.go says which path a request takes
 // and what can ever run. On the bucket path collect.go picks the nodes and
-// assign.go settles chunks that compete for the same ones. On the node path
+// assign.go settles chunks that compete for the same ones, when exact.go says so
+// (assign_solve.go, assign_search.go). On the node path
 // nodepath.go hands chunks out, seeker.go is what a node has left for a request,
 // feed.go goes through nodes in order, rank.go through them by score (priorityf.go
 // being one), pool.go picks nodes that belong together, packing.go is for chunks

@@ -43,6 +43,7 @@ func (m *mapping) starts(after int64, count int) ([]*Plan, error) {
 		if opened.pass(in); opened.count() < enough && !in.last {
 			continue
 		}
+		m.last = in.last
 		plan, missing, err := m.place(in.at, in.ended)
 		if err != nil {
 			return nil, err
@@ -56,10 +57,28 @@ func (m *mapping) starts(after int64, count int) ([]*Plan, error) {
 			return plans, nil
 		}
 	}
-	if len(plans) == 0 {
-		return nil, m.notNow(short)
+	switch {
+	case len(plans) > 0:
+		return plans, nil
+	case m.mayMissAll() && !m.exactly():
+		m.order, m.given = leadsNowhere, nil
+		return m.starts(after, count)
 	}
-	return plans, nil
+	return nil, m.noStart(short)
+}
+
+// mayMissAll reports whether the request may have no start though it would fit the
+// empty cluster: the reservation that it insists on is over before all else is.
+func (m *mapping) mayMissAll() bool { return m.path == NodePath && m.insists }
+
+// noStart is the refusal of a request for which there is no start.
+func (m *mapping) noStart(short shortfall) *Refusal {
+	r := m.notNow(short)
+	if m.mayMissAll() {
+		r.Kind = ErrNever
+		r.Why += "; the reservation that it insists on has no room for it before it ends"
+	}
+	return r
 }
 
 // wait is how many nodes at least have to open before a request fits that has

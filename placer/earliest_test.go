@@ -28,7 +28,7 @@ func (s *Snapshot) everyInstant(a Ask, after int64, count int) ([]*Plan, error) 
 		}
 	}
 	if len(plans) == 0 {
-		return nil, m.notNow(short)
+		return nil, m.noStart(short)
 	}
 	return plans, nil
 }

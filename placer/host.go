@@ -197,6 +197,7 @@ func (m *mapping) packOnHosts() {
 	for _, host := range slices.Sorted(maps.Keys(m.hosts)) {
 		on, byNode := *m, *m.byNode
 		on.byNode = &byNode
+		on.outer = m
 		on.Chunks, on.packed, on.together = m.packed, nil, true
 		on.Spec.Place.Arrange = Free
 		on.whole = make([][]index.Candidate, len(on.Chunks))
@@ -204,7 +205,7 @@ func (m *mapping) packOnHosts() {
 		for i := range on.Chunks {
 			on.whole[i] = m.Index.Only(m.candidates(&on.Chunks[i]), mates)
 		}
-		if on.fitsEmpty(on.whole) {
+		if on.fitsEmpty(on.whole) == yes {
 			m.onHosts = append(m.onHosts, &on)
 		}
 	}

@@ -72,15 +72,64 @@ func (n *naive) tooLong() bool {
 	return insists
 }
 
+// startsInTime reports whether a request that insists on reservations fits at some
+// second before those are over.
+func (n *naive) startsInTime(fits func(at int64) bool) bool {
+	insists, over := false, n.c.Now
+	for _, g := range n.a.Grants {
+		if g.Affinity == Required {
+			insists, over = true, max(over, g.End)
+		}
+	}
+	at := n.c.Now
+	for insists && at < over && !fits(at) {
+		at++
+	}
+	return !insists || at < over
+}
+
 // nodesVerdict is the oracle's verdict for an instant.
 func (n *naive) nodesVerdict(at int64) string {
 	switch {
 	case n.nodesFit(at, false):
 		return "RUN"
-	case n.nodesFit(at, true):
+	case n.nodesFit(at, true) && n.startsInTime(func(at int64) bool { return n.nodesFit(at, false) }):
 		return "NOT_RUN"
 	}
 	return "NEVER"
+}
+
+// rowsVerdict is nodesVerdict for a request whose nodes are to be in a row.
+func (n *naive) rowsVerdict(at int64) string {
+	switch {
+	case n.rowsFit(at, false):
+		return "RUN"
+	case !n.tooLong() && n.rowsFit(at, true) && n.startsInTime(func(at int64) bool { return n.rowsFit(at, false) }):
+		return "NOT_RUN"
+	}
+	return "NEVER"
+}
+
+// rowsFit reports whether the request fits on neighbours that each could serve some
+// of it.
+func (n *naive) rowsFit(at int64, empty bool) bool {
+	look := n.looking(at, empty)
+	var row []int
+	for k := range len(n.c.nodes) + 1 {
+		serves := false
+		for kind := 0; k < len(n.c.nodes) && look.left[k] != nil && kind < len(n.a.Chunks); kind++ {
+			serves = serves || look.may(k, kind)
+		}
+		if serves {
+			row = append(row, k)
+			continue
+		}
+		if len(row) > 0 && n.nodesWithin(row, at, empty) {
+			return true
+		}
+		row = nil
+	}
+	return false
 }
 
 func (n *naive) nodesWithin(nodes []int, at int64, empty bool) bool {

@@ -201,6 +201,23 @@ func (n *naive) firstFit(within []int, at int64) [][][2]int {
 	return out
 }
 
+// leadsNowhere reports whether first fit could not serve the request even with all
+// nodes empty: in no set that could hold it, or where there is none on no nodes at all.
+func (n *naive) leadsNowhere() bool {
+	const nothing = 1 << 30 // is planned any more
+	could := false
+	for _, set := range n.sets {
+		if n.assign(set, func(int) bool { return true }) {
+			could = true
+			slices.Sort(set)
+			if n.firstFit(set, nothing) != nil {
+				return false
+			}
+		}
+	}
+	return could || n.firstFit(n.all(), nothing) == nil
+}
+
 // later is 1 for a node on which something is planned at or after an instant.
 func (n *naive) later(k int, at int64) int {
 	if n.c.Calendar.NextBusy(uint32(k), at) == timeline.Forever {

@@ -29,6 +29,9 @@ func (m *mapping) choose(cands [][]index.Candidate, at int64, ended *roaring.Bit
 // the bucket path says it; and where the policy's order leads nowhere, its nodes
 // are taken.
 func (s *seeker) wholeByPolicy(cands [][]index.Candidate) (*Plan, shortfall) {
+	if s.policy == Contiguous && len(s.Chunks) > 1 {
+		return s.choose(cands) // first fit in the order of buckets says nothing of rows
+	}
 	plan, short := s.collect(cands, s.at, s.ended)
 	if plan == nil {
 		return nil, short
@@ -45,17 +48,22 @@ func (s *seeker) wholeByPolicy(cands [][]index.Candidate) (*Plan, shortfall) {
 
 // choose serves the chunks in the order of the select, each on the nodes in the
 // policy's order; then, in case that was a bad order for the chunks, in node
-// order; then, if the rules say so, it looks for any assignment.
+// order; then, if one is to be looked for, it looks for any assignment.
 func (s *seeker) choose(cands [][]index.Candidate) (*Plan, shortfall) {
 	chunks, short := s.byPolicy(cands)
 	if chunks == nil && s.policy == Contiguous {
-		return nil, s.scattered(cands)
+		if s.exact = len(s.Chunks) > 1 && s.exactly(); s.exact {
+			chunks, short = s.byPolicy(cands)
+		}
+		if chunks == nil {
+			return nil, s.scattered(cands)
+		}
 	}
 	if chunks == nil && len(s.Chunks) > 1 && s.policy != FirstAvailable {
 		chunks, short = s.handOut(s.firstAvailable(cands))
 	}
-	if chunks == nil && len(s.Chunks) > 1 && s.Rules.ExactFit {
-		chunks = s.settle(cands)
+	if chunks == nil && len(s.Chunks) > 1 && !short.alone && s.exactly() {
+		chunks = s.settle(s.pool(cands))
 	}
 	if chunks == nil {
 		short.cands = cands

@@ -13,15 +13,32 @@ import (
 // packing, and a bounded search: it goes from node to node and tries what each
 // could hold to the full, for nodes do not get in each other's way, so there is
 // nothing to gain by holding less.
-func (s *seeker) settle(cands [][]index.Candidate) []Allotment {
-	members := s.pool(cands)
+func (s *seeker) settle(members []member) []Allotment {
 	if !s.enough(members) {
 		return nil
 	}
+	var chunks []Allotment
+	find := s.pack
 	if s.oneKind(members) {
-		return s.assign(members)
+		find = s.assign
 	}
-	p := packer{seeker: s, members: members, need: s.needs(), failed: make(map[string]bool), steps: searchSteps}
+	look := func(steps int) (v verdict, left int) {
+		chunks, v, left = find(members, steps)
+		return v, left
+	}
+	v := no
+	if s.empty {
+		v, _ = look(searchSteps)
+	} else {
+		v = s.search(look)
+	}
+	s.gaveUp = s.gaveUp || v == perhaps
+	return chunks
+}
+
+// pack looks for a packing.
+func (s *seeker) pack(members []member, steps int) ([]Allotment, verdict, int) {
+	p := packer{seeker: s, members: members, need: s.needs(), failed: make(map[string]bool), steps: steps}
 	p.tail = make([][]int, len(members)+1)
 	p.tail[len(members)] = make([]int, len(s.Chunks))
 	for i := len(members) - 1; i >= 0; i-- {
@@ -33,27 +50,55 @@ func (s *seeker) settle(cands [][]index.Candidate) []Allotment {
 	out := make([]Allotment, len(s.Chunks))
 	if !p.search(0) {
 		s.undo()
-		return nil
+		if p.steps < 0 {
+			return nil, perhaps, 0
+		}
+		return nil, no, p.steps
 	}
 	for _, t := range s.journal {
 		out[t.kind].Picks = append(out[t.kind].Picks, s.pick(t.spot, t.chunks))
 	}
 	s.journal = s.journal[:0]
-	return out
+	return out, yes, p.steps
 }
 
 // fitsEmpty reports whether the nodes that are up, all of them empty, could hold
-// the request. When the search for a packing is given up it says yes.
-func (m *mapping) fitsEmpty(cands [][]index.Candidate) bool {
+// the request; perhaps when the search was given up.
+func (m *mapping) fitsEmpty(cands [][]index.Candidate) verdict {
 	s := m.seek(m.Now, nil, true)
+	if s.inOrderOfSelect(cands) {
+		return yes
+	}
+	if len(m.Chunks) < 2 {
+		return no
+	}
+	var chunks []Allotment
 	if m.policy == Contiguous {
-		chunks, _ := s.byPool(cands)
-		return chunks != nil
+		s.exact = true
+		chunks, _ = s.byPool(cands)
+	} else {
+		chunks = s.settle(s.pool(cands))
 	}
-	if chunks, _ := s.handOut(s.firstAvailable(cands)); chunks != nil {
-		return true
+	switch {
+	case chunks != nil:
+		return yes
+	case s.gaveUp:
+		return perhaps
 	}
-	return len(m.Chunks) > 1 && (s.settle(cands) != nil || s.gaveUp)
+	return no
+}
+
+// inOrderOfSelect reports whether the request fits when its chunks are handed out in
+// their order, each to the nodes in node order.
+func (s *seeker) inOrderOfSelect(cands [][]index.Candidate) bool {
+	var chunks []Allotment
+	if s.policy == Contiguous {
+		chunks, _ = s.byPool(cands)
+	} else {
+		chunks, _ = s.handOut(s.firstAvailable(cands))
+	}
+	s.undo()
+	return chunks != nil
 }
 
 // oneKind reports whether no node may serve two kinds of chunk.
@@ -68,10 +113,9 @@ func (s *seeker) oneKind(members []member) bool {
 }
 
 // assign solves the assignment problem of nodes that serve one kind each.
-func (s *seeker) assign(members []member) []Allotment {
+func (s *seeker) assign(members []member, steps int) ([]Allotment, verdict, int) {
 	p := problem{needs: s.needs()}
-	byPer := make(map[string]int)
-	var items [][][]member // by atom
+	byPer := make(map[string]*atom)
 	for _, item := range s.items(members) {
 		per := slices.Clone(item[0].per)
 		for _, m := range item[1:] {
@@ -80,20 +124,20 @@ func (s *seeker) assign(members []member) []Allotment {
 			}
 		}
 		key := perKey(per)
-		a, known := byPer[key]
-		if !known {
-			a = len(p.atoms)
+		a := byPer[key]
+		if a == nil {
+			a = &atom{per: per}
 			byPer[key] = a
-			p.atoms, items = append(p.atoms, &atom{per: per}), append(items, nil)
+			p.atoms = append(p.atoms, a)
 		}
-		p.atoms[a].count++
-		items[a] = append(items[a], item)
+		a.count++
+		a.items = append(a.items, item)
 	}
-	if v := p.solve(); v != yes {
-		s.gaveUp = s.gaveUp || v == perhaps
-		return nil
+	v, left := p.solve(steps)
+	if v != yes {
+		return nil, v, left
 	}
-	return s.assigned(&p, items)
+	return s.assigned(&p), yes, left
 }
 
 // items are what serves one kind: nodes, or, where the request is scattered, hosts,
@@ -123,14 +167,14 @@ func (s *seeker) hostOf(m *member) string {
 }
 
 // assigned hands out an assignment.
-func (s *seeker) assigned(p *problem, items [][][]member) []Allotment {
+func (s *seeker) assigned(p *problem) []Allotment {
 	out := make([]Allotment, len(s.Chunks))
 	for i := range s.Chunks {
 		need := s.Chunks[i].Count
-		for a := range p.atoms {
+		for a, atom := range p.atoms {
 			for range p.given[a][i] {
-				item := items[a][0]
-				items[a] = items[a][1:]
+				item := atom.items[0]
+				atom.items = atom.items[1:]
 				m := &item[slices.IndexFunc(item, func(m member) bool { return m.per[i] > 0 })]
 				sp := s.spotAt(m.node, m.bucket, m.class)
 				n := s.holds(sp, i, need)
@@ -172,7 +216,6 @@ func (p *packer) search(at int) bool {
 		}
 	}
 	if p.steps--; p.steps < 0 {
-		p.gaveUp = true
 		return false
 	}
 	key := string(binary.AppendUvarint([]byte(perKey(p.need)), uint64(at)))
@@ -215,7 +258,7 @@ func (p *packer) fill(sp *spot, at, kind int) bool {
 			p.need[kind] += n
 			p.undoTo(mark)
 		}
-		if p.gaveUp {
+		if p.steps < 0 {
 			return false
 		}
 	}

@@ -513,15 +513,19 @@ func (c *choice) shortestRow(nodes []int) []int {
 func TestContiguousVerdict(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := drawChoice(t, Contiguous)
-		empty := c.oracle(c.a).looking(c.at, true)
-		var could []int
-		for k := range c.nodes {
-			if empty.left[k] != nil && empty.may(k, 0) {
-				could = append(could, k)
+		oracle := c.oracle(c.a)
+		row := func(at int64, empty bool) bool {
+			look := oracle.looking(at, empty)
+			var could []int
+			for k := range c.nodes {
+				if look.left[k] != nil && look.may(k, 0) {
+					could = append(could, k)
+				}
 			}
+			return c.shortestRow(could) != nil
 		}
 		_, err := c.Place(c.a, c.at)
-		never := c.shortestRow(could) == nil || c.oracle(c.a).tooLong()
+		never := !row(c.at, true) || !oracle.startsInTime(func(at int64) bool { return row(at, false) })
 		if (verdictOf(err) == "NEVER") != never {
 			t.Fatalf("%v, by looking at every row of the empty cluster never: %v: %s", err, never, c.text(c.a))
 		}

@@ -105,10 +105,14 @@ func (s *seeker) byPool(cands [][]index.Candidate) ([]Allotment, shortfall) {
 			continue
 		}
 		for part := range s.parts(members) {
-			var chunks []Allotment
-			if chunks, short = s.handOut(s.from(part)); chunks != nil {
+			chunks, missing := s.handOut(s.from(part))
+			if chunks == nil && s.exact {
+				chunks = s.settle(part)
+			}
+			if chunks != nil {
 				return chunks, shortfall{}
 			}
+			short = missing
 		}
 	}
 	if len(all) == 0 {

@@ -227,7 +227,7 @@ func (c *cluster) checkNow(t *rapid.T, a Ask, text string) {
 	oracle := c.naive(a)
 	plan, err := c.Place(a, propertyNow)
 	got, want := verdictOf(err), oracle.verdict(propertyNow)
-	if c.settled(a) && got != want || (got == "NEVER") != (want == "NEVER") || got == "RUN" && want != "RUN" {
+	if oracle.settled() && got != want || (got == "NEVER") != (want == "NEVER") || got == "RUN" && want != "RUN" {
 		t.Fatalf("%s: %s (%v), node by node %s", text, got, err, want)
 	}
 	if plan != nil {
@@ -243,8 +243,10 @@ func (c *cluster) checkNow(t *rapid.T, a Ask, text string) {
 }
 
 // settled reports whether the verdict is to be the oracle's exactly: a request
-// of one chunk, or Rules.ExactFit.
-func (c *cluster) settled(a Ask) bool { return c.Rules.ExactFit || len(a.Chunks) == 1 }
+// of one chunk, Rules.ExactFit, or first fit leads nowhere.
+func (n *naive) settled() bool {
+	return n.c.Rules.ExactFit || len(n.a.Chunks) == 1 || n.leadsNowhere()
+}
 
 func (c *cluster) keys(a Ask) []index.ResID {
 	if a.Place.HasGroup {
@@ -298,7 +300,7 @@ func (c *cluster) checkPlan(t *rapid.T, a Ask, plan *Plan, oracle *naive, text s
 		}
 	}
 	want := oracle.firstFit(within, plan.Start)
-	if want == nil && c.Rules.ExactFit {
+	if want == nil && oracle.settled() {
 		return // found by exact assignment
 	}
 	if diff := gocmp.Diff(want, numbersOf(got)); diff != "" {
@@ -328,7 +330,10 @@ func (c *cluster) checkEarliest(t *rapid.T, a Ask, text string) {
 			t.Fatalf("%s: starts %d after %d", text, plan.Start, plans[max(i, 1)-1].Start)
 		}
 	}
-	if !c.settled(a) {
+	if err != nil && after == c.Now && errors.Is(err, ErrNever) == oracle.ever() {
+		t.Fatalf("%s: no start: %v", text, err)
+	}
+	if !oracle.settled() {
 		return
 	}
 	at := after

@@ -17,6 +17,7 @@ type seeker struct {
 	at, end int64
 	ended   *roaring.Bitmap // nil: the instant is now
 	empty   bool            // as if nothing were on any node
+	exact   bool            // where chunks cannot be handed out in a row in order, any assignment in the row will do
 	peak    []int64
 	spots   map[uint32]*spot // the nodes looked at; nil for those of no use
 	rooms   []*roaring.Bitmap

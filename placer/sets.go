@@ -50,7 +50,7 @@ func (m *mapping) within(set *index.Set, finders []*index.Finder) ([][]index.Can
 		}
 	}
 	counted := len(m.Chunks) < 2 && (m.path == BucketPath || m.policy != Contiguous && m.ruled.IsEmpty())
-	return cands, counted || m.assignable(cands)
+	return cands, counted || m.assignable(cands) == yes
 }
 
 // SetName is a placement set as key=value.

@@ -117,6 +117,9 @@ func (p *pass) plan(j *Job, v *verdict, mayStart bool, soonest int64) (blocked b
 			return true, err
 		}
 	}
+	if errors.Is(err, placer.ErrNever) {
+		return false, p.never(j, err)
+	}
 	if plan == nil || err != nil {
 		return false, p.giveUp(j)
 	}

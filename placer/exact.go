@@ -1,0 +1,112 @@
+package placer
+
+import "github.com/placectl/placectl/index"
+
+// First fit hands out chunks in the order of the select, and may lead nowhere though
+// the chunks could be assigned otherwise. As things stand the request then waits, as
+// in OpenPBS, unless Rules.ExactFit is set. But where that order leads nowhere on the
+// empty cluster either, waiting is no use, and any assignment will do: so what is not
+// refused for good has a start, at the latest when all that is planned is over. Then
+// the search meets the very problem that it solved on the empty cluster.
+
+// ordering is whether first fit in the order of the select could ever serve a request.
+type ordering uint8
+
+const (
+	unasked ordering = iota
+	leadsSomewhere
+	leadsNowhere
+)
+
+// exactly reports whether any assignment is to be looked for where first fit fails.
+func (m *mapping) exactly() bool {
+	switch {
+	case m.Rules.ExactFit:
+		return true
+	case m.path == NodePath && m.outer != nil:
+		return m.outer.exactly()
+	}
+	if m.order == unasked {
+		if m.order = leadsNowhere; m.firstFitsEmpty() {
+			m.order = leadsSomewhere
+		}
+	}
+	return m.order == leadsNowhere
+}
+
+// firstFitsEmpty reports whether first fit serves the request on some part of the
+// empty cluster on which it may be placed, now or later.
+func (m *mapping) firstFitsEmpty() bool {
+	for _, sm := range m.sets {
+		if m.inOrderWhenEmpty(sm.cands) {
+			return true
+		}
+	}
+	spans := len(m.sets) == 0 || m.Rules.SetDelay != 0 && !m.Rules.DoNotSpan && !m.Spec.Place.HasGroup
+	if spans && m.inOrderWhenEmpty(m.whole) {
+		return true
+	}
+	if m.path == NodePath {
+		for _, on := range m.onHosts {
+			if on.inOrderWhenEmpty(on.whole) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// inOrderWhenEmpty reports whether first fit serves the chunks when all nodes that are
+// up are empty.
+func (m *mapping) inOrderWhenEmpty(cands [][]index.Candidate) bool {
+	if m.oneByOne() {
+		return m.seek(m.Now, nil, true).inOrderOfSelect(cands)
+	}
+	c := collector{mapping: m, empty: true}
+	for i := range m.Chunks {
+		picks, found := c.chunk(m.Chunks[i].Count, cands[i])
+		if found < m.Chunks[i].Count {
+			return false
+		}
+		c.take(picks, cands[i+1:])
+	}
+	return true
+}
+
+// oneByOne reports whether nodes are looked at one by one to say whether the request
+// fits.
+func (m *mapping) oneByOne() bool {
+	return m.path == NodePath && (!m.bucketable || m.policy == Contiguous)
+}
+
+const (
+	// searchSteps bounds a search for an assignment; past it the answer is "perhaps".
+	// A request of which it is not known whether it fits the empty cluster is refused
+	// for good: nobody could say when it starts.
+	searchSteps = 50_000
+	// searchesSteps bounds those at all instants at which a request is tried, but for
+	// the last: then all nodes are free, and what fits the empty cluster is found.
+	searchesSteps = 20 * searchSteps
+)
+
+// searching is how much has been searched for a request.
+type searching struct {
+	steps int
+	last  bool // nothing is given back after the instant that is looked at
+}
+
+// search runs a search, which is given its bound and returns what it left of it.
+func (m *mapping) search(find func(steps int) (verdict, int)) verdict {
+	if m.path == NodePath && m.outer != nil {
+		return m.outer.search(find)
+	}
+	allowed := searchSteps
+	if !m.last {
+		if allowed = min(allowed, searchesSteps-m.steps); allowed <= 0 {
+			return perhaps
+		}
+	}
+	v, left := find(allowed)
+	m.steps += allowed - left
+	return v
+}
