@@ -28,10 +28,11 @@ func (s State) String() string {
 	return fmt.Sprintf("state(%d)", s)
 }
 
-// ParseState reads a node state; free, later and busy are ways of being up.
+// ParseState reads a node state. Free, partly and busy are ways of being up; so is
+// later, a bucket's word for free nodes on which something is planned.
 func ParseState(s string) (State, error) {
 	switch strings.ToLower(s) {
-	case "", "up", "free", "idle", "later", "busy":
+	case "", "up", "free", "idle", "later", "partly", "busy":
 		return Up, nil
 	case "down":
 		return Down, nil

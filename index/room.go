@@ -70,6 +70,45 @@ func (ix *Index) OpenNodes(b *Bucket) int {
 	return int(ix.Nodes(b, Busy).AndCardinality(room))
 }
 
+// Partly is the busy nodes that jobs could still have some of, and that nobody has
+// whole: of the nodes with cpus those that have a cpu left, of the others those that
+// have some of any consumable left. It is for reading only, until the index changes.
+func (ix *Index) Partly() *roaring.Bitmap {
+	open := &ix.at(openNodes).Bitmap
+	if open.IsEmpty() {
+		return open
+	}
+	withCPU := ix.roomFor(Demand{Res: NCPUs, Value: Value{Num: 1}})
+	rest := roaring.AndNot(open, withCPU)
+	ix.dropNodesWithCPUs(rest)
+	if rest.IsEmpty() {
+		return withCPU
+	}
+	parts := []*roaring.Bitmap{withCPU}
+	for _, def := range ix.defs.All() {
+		if def.Consumable && def.ID != NCPUs {
+			parts = append(parts, roaring.And(rest, ix.roomFor(Demand{Res: def.ID, Value: Value{Num: 1}})))
+		}
+	}
+	return roaring.FastOr(parts...)
+}
+
+// dropNodesWithCPUs leaves those of some busy nodes that have no cpus, taken or not.
+func (ix *Index) dropNodesWithCPUs(nodes *roaring.Bitmap) {
+	if nodes.IsEmpty() {
+		return
+	}
+	if !ix.signed.has(NCPUs) {
+		nodes.AndNot(ix.atLeast(BitsKey{NodesWith, uint32(NCPUs), numKey(1)}))
+		return
+	}
+	for _, b := range ix.Buckets() {
+		if v, _ := b.Get(NCPUs); v.Num > 0 && b.Count[Busy] > 0 {
+			nodes.AndNot(ix.Nodes(b, Busy))
+		}
+	}
+}
+
 func (ix *Index) setLevel(node uint32, a Amount, in bool) {
 	if l := level(a.Value.Num); l > 0 {
 		ix.flip(BitsKey{Roomy, uint32(a.Res), numKey(l)}, node, in)

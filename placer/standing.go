@@ -45,6 +45,15 @@ func RoomNow(c *timeline.Calendar, defs *index.Defs, n *index.Node) []index.Amou
 	return room
 }
 
+// Partly reports whether jobs could have some of a node, given what is left of its
+// consumables: a cpu if it has cpus, else some of anything.
+func Partly(n *index.Node, left []index.Amount) bool {
+	cpus, _ := n.Get(index.NCPUs)
+	return slices.ContainsFunc(left, func(a index.Amount) bool {
+		return a.Value.Num > 0 && (a.Res == index.NCPUs || cpus.Num <= 0)
+	})
+}
+
 // Consumables are the resources of a node that jobs use up, as a calendar numbers
 // them, and how much it has.
 func Consumables(defs *index.Defs, n *index.Node) (quantities []uint16, capacity []int64) {

@@ -18,7 +18,8 @@ type code struct {
 	column   bool  // it is a column as it stands: col of slot
 	slot     int
 	col      int
-	sides    *[2]code // of an = without COLLATE: what is compared
+	sides    *[2]code                // of an = without COLLATE: what is compared
+	refuse   func(text string) error // Column.Refuse
 }
 
 // constant is the code of a constant.
@@ -196,7 +197,7 @@ func (f found) code() code {
 	f.src.used[f.col] = true
 	slot, col := f.src.slot, f.col
 	c := code{eval: func(e *env) Value { return e.row[slot].Column(col) }, uses: 1 << slot, column: true, slot: slot, col: col,
-		affinity: f.src.columns[col].Type, unit: f.src.columns[col].Unit}
+		affinity: f.src.columns[col].Type, unit: f.src.columns[col].Unit, refuse: f.src.columns[col].Refuse}
 	return c
 }
 

@@ -126,8 +126,15 @@ func compareConstant(a code, v Value, affinity Affinity, collate Collation, hold
 }
 
 // unitLiteral reads a text constant beside something of a unit as a number of it,
-// unless it is a number as it stands.
+// unless it is a number as it stands. One that a column refuses is an error.
 func (s *scope) unitLiteral(c, beside code, x Expr) code {
+	if beside.refuse != nil && !c.sub {
+		if v, ok := c.constantOf(); ok && v.kind == Text {
+			if err := beside.refuse(v.str); err != nil {
+				s.c.fail(x, "%v", err)
+			}
+		}
+	}
 	if beside.unit == NoUnit || beside.unit == Nodes || beside.unit == Truth || c.sub {
 		return c
 	}

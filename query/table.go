@@ -33,6 +33,9 @@ type Column struct {
 	// Domain names a set of texts that are numbered: in columns of the same domain texts
 	// are equal exactly where the codes of their rows are (Coded). "" for none.
 	Domain string
+	// Refuse says why a text that the column is compared with cannot be meant, such as a
+	// word that it does not have any more; nil where it can. It may be nil itself.
+	Refuse func(text string) error
 }
 
 // Coded is a row that knows the codes of its columns that have a Domain.

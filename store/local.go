@@ -46,11 +46,14 @@ func (tx *Tx) candidates(r placer.Request, a placer.Ask) ([]Candidate, error) {
 
 // Left is what is left of a node's consumables now: all of them where nothing is
 // on it, nothing where somebody has it whole.
-func (tx *Tx) Left(n *index.Node) []index.Amount {
+func (tx *Tx) Left(n *index.Node) []index.Amount { return tx.leftAt(n, tx.Calendar().Now()) }
+
+// leftAt is the same at another instant, as far as it is planned.
+func (tx *Tx) leftAt(n *index.Node, at int64) []index.Amount {
 	c := tx.Calendar()
 	quantities, capacity := placer.Consumables(tx.loaded.defs, n)
 	peak := make([]int64, len(quantities))
-	standing := c.Taken(n.Number, c.Now(), c.Now()+1, nil, quantities, peak)
+	standing := c.Taken(n.Number, at, at+1, nil, quantities, peak)
 	out := make([]index.Amount, len(quantities))
 	for i, q := range quantities {
 		out[i].Res = index.ResID(q)

@@ -317,9 +317,9 @@ func (tx *Tx) RemoveNode(number uint32) error {
 
 // Occupancy is what is on a node and planned for it.
 type Occupancy struct {
-	Class     index.Class    // None when it is not up
+	State     NodeState
 	Jobs      int            // how many run on it
-	FreeUntil int64          // when it is next taken, 0 when never or not free now
+	FreeUntil int64          // when it is next taken: 0 when it is not free now, or nothing is planned
 	Left      []index.Amount // of its consumables, where it is shared now
 	FreeFrom  int64          // when all that is on it now is expected to have ended, 0 when nothing is
 }
@@ -328,24 +328,20 @@ type Occupancy struct {
 func (tx *Tx) Occupancy(n *index.Node) Occupancy {
 	c := tx.Calendar()
 	var o Occupancy
-	if n.State == index.Up {
-		o.Class = tx.classOf(n.Number)
-	}
-	on := false
 	for _, b := range c.At(n.Number) {
 		if !c.Live(b) {
 			continue
 		}
-		on = true
 		o.FreeFrom = max(o.FreeFrom, c.End(b))
 		if !b.Claim {
 			o.Jobs++
 		}
 	}
-	if o.Class == index.Busy && placer.SharedEver(tx.Calendar(), n.Number) {
+	class := tx.classOf(n.Number)
+	if n.State == index.Up && class == index.Busy && placer.SharedEver(c, n.Number) {
 		o.Left = tx.Left(n)
 	}
-	if !on && c.Planned(n.Number) {
+	if o.State = nodeState(n, class, o.Left); o.State == NodeFree && class == index.Later {
 		o.FreeUntil = c.NextBusy(n.Number, tx.now)
 	}
 	return o

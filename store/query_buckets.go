@@ -24,15 +24,17 @@ func bucketsTable(c *queryCatalog, at int64) (query.Table, error) {
 		textColumn("queue", "the queue that owns them", func(b *bucketCount) string { return b.Queue }),
 		intColumn("priority", "of its nodes", func(b *bucketCount) int64 { return int64(b.Priority) }),
 		intColumn("total", "how many nodes are up", func(b *bucketCount) int64 { return b.free + b.later + b.busy }),
-		intColumn("free", "nothing on them, nothing planned", func(b *bucketCount) int64 { return b.free }),
+		intColumn("free", "nothing on them, nothing planned: with later, those that are free in nodes", func(b *bucketCount) int64 { return b.free }),
 		intColumn("later", "nothing on them, something planned", func(b *bucketCount) int64 { return b.later }),
-		intColumn("busy", "something on them", func(b *bucketCount) int64 { return b.busy }),
+		intColumn("busy", "something on them: partly or busy in nodes", func(b *bucketCount) int64 { return b.busy }),
 	}, func(add func(bucketCount)) error {
 		for _, b := range t.ix.Buckets() {
 			row := bucketCount{Bucket: b, signature: t.ix.Describe(b), free: int64(b.Count[index.Free]), later: int64(b.Count[index.Later]), busy: int64(b.Count[index.Busy])}
 			if at != c.tx.now {
-				all, s := t.ix.Nodes(b, index.None), t.classes()
-				row.free, row.later, row.busy = int64(all.AndCardinality(s.free)), int64(all.AndCardinality(s.later)), int64(all.AndCardinality(s.busy))
+				all, s := t.ix.Nodes(b, index.None), t.states()
+				row.later = int64(all.AndCardinality(s.later))
+				row.free = int64(all.AndCardinality(s.in[NodeFree])) - row.later
+				row.busy = int64(all.AndCardinality(s.in[NodePartly]) + all.AndCardinality(s.in[NodeBusy]))
 			}
 			if row.free+row.later+row.busy > 0 {
 				add(row)

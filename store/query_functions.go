@@ -147,7 +147,7 @@ func timelineOf(c *queryCatalog, args []query.Value) (query.Table, error) {
 	return &listTable[changePoint]{[]getter[changePoint]{
 		timeColumn("at", "from then on, until the next", func(p *changePoint) int64 { return p.at }),
 		intColumn("free", "how many of the nodes nothing is on", func(p *changePoint) int64 { return p.free }),
-		intColumn("busy", "the others", func(p *changePoint) int64 { return p.busy }),
+		intColumn("busy", "how many something is on", func(p *changePoint) int64 { return p.busy }),
 	}, func(add func(changePoint)) error { return c.changes(numbers, add) }}, nil
 }
 

@@ -8,9 +8,7 @@ import (
 
 	"github.com/RoaringBitmap/roaring/v2"
 	"github.com/placectl/placectl/index"
-	"github.com/placectl/placectl/placer"
 	"github.com/placectl/placectl/query"
-	"github.com/placectl/placectl/timeline"
 )
 
 // The texts of a node's row, in their order.
@@ -43,9 +41,10 @@ type nodeCursor struct {
 	measure int  // from where on
 	res     int  // where the resources are
 
-	known bool
-	occ   Occupancy
-	class index.Class
+	known bool // what is on it, and when that changes
+	jobs  int
+	inUse bool
+	next  int64 // when it is next taken, 0 for never
 }
 
 func (r *nodeCursor) Next() bool {
@@ -216,41 +215,39 @@ func (r *nodeCursor) resource(def index.Def) query.Value {
 
 func (r *nodeCursor) state() query.Value {
 	if s := index.State(r.row[1]); s != index.Up {
-		return query.String(s.String())
+		return query.String(notUpState(s).String())
 	}
-	return query.String(r.t.classes().of(r.number))
+	return query.String(r.t.states().of(r.number).String())
 }
 
-// occupancy is what is on the node at the table's instant.
-func (r *nodeCursor) occupancy() *Occupancy {
+// look finds out what is on the node at the table's instant.
+func (r *nodeCursor) look() {
 	if r.known {
-		return &r.occ
+		return
 	}
-	r.known, r.occ = true, Occupancy{}
+	r.known, r.jobs, r.inUse, r.next = true, 0, false, 0
 	cal := r.t.c.tx.Calendar()
-	next, on := int64(math.MaxInt64), false
 	for _, b := range cal.At(r.number) {
 		switch {
 		case onAt(cal, b, r.t.at):
-			on = true
+			r.inUse = true
 			if !b.Claim {
-				r.occ.Jobs++
+				r.jobs++
 			}
-		case b.Start > r.t.at:
-			next = min(next, b.Start)
+		case b.Start > r.t.at && r.next == 0: // they come by start
+			r.next = b.Start
 		}
 	}
-	switch r.class = index.Free; {
-	case on:
-		r.class = index.Busy
-	case next != math.MaxInt64:
-		r.class = index.Later
-		r.occ.FreeUntil = next
+}
+
+func (r *nodeCursor) up() bool { return index.State(r.row[1]) == index.Up }
+
+// freeUntil is when a node that is free is next taken.
+func (r *nodeCursor) freeUntil() query.Value {
+	if r.look(); r.inUse || !r.up() {
+		return query.Value{}
 	}
-	if index.State(r.row[1]) != index.Up {
-		r.class = index.None
-	}
-	return &r.occ
+	return timeValue(r.next)
 }
 
 // left is how much of a resource jobs could have: all of a node that is free, nothing
@@ -260,25 +257,22 @@ func (r *nodeCursor) left(def index.Def) query.Value {
 	if has.IsNull() {
 		return has
 	}
-	r.occupancy()
-	switch r.class {
-	case index.Free, index.Later:
-		return has
-	case index.None:
+	r.look()
+	switch {
+	case !r.up():
 		return resourceOf(def, index.Value{}, true)
+	case !r.inUse:
+		return has
 	}
 	n, err := decodeNode(key32(r.number), r.row)
 	if err != nil {
 		r.err = err
 		return query.Value{}
 	}
-	quantities, capacity := placer.Consumables(r.t.ix.Defs(), n)
-	peak := make([]int64, len(quantities))
-	standing := r.t.c.tx.Calendar().Taken(r.number, r.t.at, r.t.at+1, nil, quantities, peak)
 	v := index.Value{}
-	for i, q := range quantities {
-		if index.ResID(q) == def.ID && standing == timeline.Open {
-			v.Num = max(0, capacity[i]-peak[i])
+	for _, a := range r.t.c.tx.leftAt(n, r.t.at) {
+		if a.Res == def.ID {
+			v = a.Value
 		}
 	}
 	return resourceOf(def, v, true)

@@ -2,9 +2,11 @@ package store
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"iter"
 	"math"
+	"strings"
 
 	"github.com/RoaringBitmap/roaring/v2"
 	"github.com/placectl/placectl/index"
@@ -16,7 +18,8 @@ const nodeDomain = "node"
 
 // nodes is the table of nodes at an instant. What it knows without looking at rows
 // comes from the buckets: queue, priority and all of the signature are the same for
-// the nodes of one, and its bitmaps by class tell who is free.
+// the nodes of one; its bitmaps, and those of what shared nodes have left, tell who is
+// in which state.
 type nodes struct {
 	c         *queryCatalog
 	ix        *index.Index
@@ -25,7 +28,8 @@ type nodes struct {
 	gets      []func(*nodeCursor) query.Value // of the columns, one after the other
 	described []query.Column                  // the same, once they were asked for
 	all       *roaring.Bitmap
-	class     *classes // of all nodes, made when a state is asked for
+	byState   *nodesByState   // of all nodes, made when a state is asked for
+	inPart    *roaring.Bitmap // those that are partly in use now
 }
 
 // nodeGetter is a column of nodes: from a row, and where it is the same for all nodes
@@ -68,7 +72,7 @@ func nodeGetters() []nodeGetter {
 		number("number", "in declared order, never given out twice", query.IntegerAffinity, query.NoUnit, func(r *nodeCursor) query.Value { return query.Int(int64(r.number)) }),
 		text("queue", "the queue that owns it", func(r *nodeCursor) query.Value { return r.word(nodeQueueField) }),
 		number("priority", "higher is placed on first", query.IntegerAffinity, query.NoUnit, func(r *nodeCursor) query.Value { return query.Int(int64(int32(r.head(6)))) }),
-		text("state", "free, later (taken later), busy, down, offline or drained", (*nodeCursor).state),
+		text("state", "free (nothing is on it now), partly (in use, and jobs could have some of it), busy, down, offline or drained", (*nodeCursor).state),
 		text("reason", "why it is not up", func(r *nodeCursor) query.Value { return r.word(nodeReasonField) }),
 		number("speed", "relative; 0: not set", query.RealAffinity, query.NoUnit, func(r *nodeCursor) query.Value { return query.Float(r.measured(0)) }),
 		number("procspeed", "of one processor; 0: not set", query.RealAffinity, query.NoUnit, func(r *nodeCursor) query.Value { return query.Float(r.measured(1)) }),
@@ -77,11 +81,12 @@ func nodeGetters() []nodeGetter {
 		text("access", "whose jobs may be on it together; NULL: nobody said", func(r *nodeCursor) query.Value { return r.word(nodeAccessField) }),
 		text("features", "its features, joined by commas; has(features, 'ssd') finds one", (*nodeCursor).features),
 		number("bucket", "the bucket it is in", query.IntegerAffinity, query.NoUnit, func(r *nodeCursor) query.Value { return query.Int(int64(r.head(2))) }),
-		number("jobs", "how many jobs run on it", query.IntegerAffinity, query.NoUnit, func(r *nodeCursor) query.Value { return query.Int(int64(r.occupancy().Jobs)) }),
-		number("free_until", "when it is next taken, for a node that is free", query.IntegerAffinity, query.Time, func(r *nodeCursor) query.Value { return timeValue(r.occupancy().FreeUntil) }),
+		number("jobs", "how many jobs run on it", query.IntegerAffinity, query.NoUnit, func(r *nodeCursor) query.Value { r.look(); return query.Int(int64(r.jobs)) }),
+		number("free_until", "when a free node is next taken; NULL: it is not free, or nothing is planned for it", query.IntegerAffinity, query.Time, (*nodeCursor).freeUntil),
 	}
 	out[0].NotNull, out[4].NotNull = true, true
 	out[0].Domain = nodeDomain
+	out[4].Refuse = noLater
 	for i := range out {
 		switch out[i].Name {
 		case "queue":
@@ -93,6 +98,14 @@ func nodeGetters() []nodeGetter {
 		}
 	}
 	return out
+}
+
+// noLater refuses the word that nodes have left to buckets.
+func noLater(state string) error {
+	if strings.EqualFold(state, "later") {
+		return errors.New("no node is 'later': it is 'free', and free_until says when something begins on it (free_until IS NOT NULL)")
+	}
+	return nil
 }
 
 // resources adds a column for each resource, then what is left of those that jobs use
@@ -209,11 +222,10 @@ func (t *nodes) Split(columns []int) (iter.Seq2[query.Row, *roaring.Bitmap], boo
 		}
 	}
 	return func(yield func(query.Row, *roaring.Bitmap) bool) {
-		states := t.classes().byState()
 		row := &bucketRow{t: t}
 		if !byBucket {
-			for _, s := range states {
-				if row.state = s.word; !yield(row, s.nodes) {
+			for s, nodes := range t.states().in {
+				if row.state = NodeState(s); !yield(row, nodes) {
 					return
 				}
 			}
@@ -228,9 +240,9 @@ func (t *nodes) Split(columns []int) (iter.Seq2[query.Row, *roaring.Bitmap], boo
 				}
 				continue
 			}
-			for _, s := range states {
-				part := roaring.And(nodes, s.nodes)
-				if row.state = s.word; !part.IsEmpty() && !yield(row, part) {
+			for s, ofState := range t.states().in {
+				part := roaring.And(nodes, ofState)
+				if row.state = NodeState(s); !part.IsEmpty() && !yield(row, part) {
 					return
 				}
 			}
@@ -242,14 +254,14 @@ func (t *nodes) Split(columns []int) (iter.Seq2[query.Row, *roaring.Bitmap], boo
 type bucketRow struct {
 	t      *nodes
 	bucket *index.Bucket
-	state  string
+	state  NodeState
 	word   query.Value // of splitWords
 }
 
 func (r *bucketRow) Column(i int) query.Value {
 	switch col := &r.t.columns[i]; {
 	case col.Name == "state":
-		return query.String(r.state)
+		return query.String(r.state.String())
 	case col.bucket != nil:
 		return col.bucket(r.bucket)
 	}

@@ -3,13 +3,12 @@ package store
 import (
 	"iter"
 
-	"github.com/RoaringBitmap/roaring/v2"
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/query"
 )
 
 // Parts tells how many nodes of each bucket are in which state from the counts that the
-// buckets keep. Sets of nodes are looked into for those that are not up alone.
+// buckets keep. Sets of nodes are looked into for those that are in use, and those that are not up.
 func (t *nodes) Parts(columns []int) (iter.Seq2[query.Row, func() uint64], bool) {
 	byState := false
 	for _, i := range columns {
@@ -39,25 +38,25 @@ func (t *nodes) Parts(columns []int) (iter.Seq2[query.Row, func() uint64], bool)
 
 // stateParts yields a bucket's parts by state.
 func (t *nodes) stateParts(row *bucketRow, b *index.Bucket, yield func(query.Row, func() uint64) bool) bool {
-	for _, s := range [...]struct {
-		word  string
-		class index.Class
-		nodes func() *roaring.Bitmap // of those that are not up
-	}{
-		{"free", index.Free, nil}, {"later", index.Later, nil}, {"busy", index.Busy, nil},
-		{"down", index.None, func() *roaring.Bitmap { return t.classes().down }},
-		{"offline", index.None, func() *roaring.Bitmap { return t.classes().offline }},
-		{"drained", index.None, func() *roaring.Bitmap { return t.classes().drained }},
-	} {
-		if b.Count[s.class] == 0 {
+	free, busy, notUp := uint64(b.Count[index.Free]+b.Count[index.Later]), uint64(b.Count[index.Busy]), b.Count[index.None]
+	partly := func() uint64 { return t.ix.Nodes(b, index.Busy).AndCardinality(t.partly()) }
+	for state := range NodeStates {
+		var size func() uint64
+		switch state {
+		case NodeFree:
+			size = func() uint64 { return free }
+		case NodePartly:
+			size = partly
+		case NodeBusy:
+			size = func() uint64 { return busy - partly() }
+		default:
+			size = func() uint64 { return t.ix.Nodes(b, index.None).AndCardinality(t.states().in[state]) }
+		}
+		switch {
+		case state == NodeFree && free == 0, (state == NodePartly || state == NodeBusy) && busy == 0, state >= NodeDown && notUp == 0:
 			continue
 		}
-		row.state = s.word
-		size := func() uint64 { return uint64(b.Count[s.class]) }
-		if s.nodes != nil {
-			size = func() uint64 { return t.ix.Nodes(b, index.None).AndCardinality(s.nodes()) }
-		}
-		if !yield(row, size) {
+		if row.state = state; !yield(row, size) {
 			return false
 		}
 	}

@@ -3,72 +3,79 @@ package store
 import (
 	"github.com/RoaringBitmap/roaring/v2"
 	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/placer"
 	"github.com/placectl/placectl/timeline"
 )
 
-// classes are the nodes by what is on them at an instant.
-type classes struct {
-	free, later, busy      *roaring.Bitmap
-	down, offline, drained *roaring.Bitmap
-}
-
-type stateNodes struct {
-	word  string
-	nodes *roaring.Bitmap
-}
-
-func (c *classes) byState() []stateNodes {
-	return []stateNodes{{"free", c.free}, {"later", c.later}, {"busy", c.busy}, {"down", c.down}, {"offline", c.offline}, {"drained", c.drained}}
+// nodesByState are the nodes by their state at an instant.
+type nodesByState struct {
+	in    [NodeStates]*roaring.Bitmap
+	later *roaring.Bitmap // of the free ones those on which something is planned
 }
 
 // of is the state of a node.
-func (c *classes) of(node uint32) string {
-	for _, s := range c.byState() {
-		if s.nodes.Contains(node) {
-			return s.word
+func (s *nodesByState) of(node uint32) NodeState {
+	for state, nodes := range s.in {
+		if nodes.Contains(node) {
+			return NodeState(state)
 		}
 	}
-	return "free"
+	return NodeFree
 }
 
-// classes sorts the nodes, when a state is first asked for.
-func (t *nodes) classes() *classes {
-	if t.class != nil {
-		return t.class
+// partly is the nodes that are partly in use now.
+func (t *nodes) partly() *roaring.Bitmap {
+	if t.inPart == nil {
+		t.inPart = t.ix.Partly()
 	}
-	c := &classes{down: roaring.New(), offline: roaring.New(), drained: roaring.New()}
-	c.free, c.later, c.busy = t.union(index.Free), t.union(index.Later), t.union(index.Busy)
-	up := roaring.FastOr(c.free, c.later, c.busy)
-	if notUp := roaring.AndNot(t.All(), up); !notUp.IsEmpty() {
-		for it := notUp.Iterator(); it.HasNext(); {
-			number := it.Next()
-			_, state, err := t.c.tx.nodeHead(number)
-			t.c.fail(err)
-			switch state {
-			case index.Down:
-				c.down.Add(number)
-			case index.Offline:
-				c.offline.Add(number)
-			case index.Drained:
-				c.drained.Add(number)
+	return t.inPart
+}
+
+// states sorts the nodes, when a state is first asked for.
+func (t *nodes) states() *nodesByState {
+	if t.byState != nil {
+		return t.byState
+	}
+	s := &nodesByState{later: t.union(index.Later)}
+	for state := NodeDown; state < NodeStates; state++ {
+		s.in[state] = roaring.New()
+	}
+	free, busy := roaring.Or(t.union(index.Free), s.later), t.union(index.Busy)
+	if up := free.GetCardinality() + busy.GetCardinality(); up < uint64(t.Count()) {
+		notUp := roaring.AndNot(t.All(), free)
+		notUp.AndNot(busy)
+		t.c.fail(t.c.tx.notUpNodes(notUp, func(number uint32, state NodeState) { s.in[state].Add(number) }))
+	}
+	if t.byState = s; t.at != t.c.tx.now {
+		t.sortAt(s)
+		return s
+	}
+	s.in[NodeFree], s.in[NodePartly], s.in[NodeBusy] = free, t.partly(), busy
+	if !s.in[NodePartly].IsEmpty() {
+		s.in[NodeBusy] = roaring.AndNot(busy, s.in[NodePartly])
+	}
+	return s
+}
+
+// sortAt sorts the nodes that are up by what will be on them, as far as it is planned.
+func (t *nodes) sortAt(s *nodesByState) {
+	s.in[NodeFree], s.in[NodePartly], s.in[NodeBusy], s.later = roaring.New(), roaring.New(), roaring.New(), roaring.New()
+	for _, b := range t.ix.Buckets() {
+		for _, class := range [...]index.Class{index.Free, index.Later, index.Busy} {
+			for it := t.ix.Nodes(b, class).Iterator(); it.HasNext(); {
+				number := it.Next()
+				switch t.classAt(number) {
+				case index.Free:
+					s.in[NodeFree].Add(number)
+				case index.Later:
+					s.in[NodeFree].Add(number)
+					s.later.Add(number)
+				default:
+					s.in[t.inUseAt(b, number)].Add(number)
+				}
 			}
 		}
 	}
-	if t.class = c; t.at != t.c.tx.now {
-		c.free, c.later, c.busy = roaring.New(), roaring.New(), roaring.New()
-		for it := up.Iterator(); it.HasNext(); {
-			number := it.Next()
-			switch t.classAt(number) {
-			case index.Free:
-				c.free.Add(number)
-			case index.Later:
-				c.later.Add(number)
-			default:
-				c.busy.Add(number)
-			}
-		}
-	}
-	return c
 }
 
 // classAt is what will be on a node that is up, by what is planned.
@@ -84,6 +91,28 @@ func (t *nodes) classAt(node uint32) index.Class {
 		}
 	}
 	return class
+}
+
+// inUseAt tells whether jobs could have some of a node that will be in use. How many
+// cpus it has its bucket tells mostly; if not, its row does.
+func (t *nodes) inUseAt(b *index.Bucket, number uint32) NodeState {
+	cal := t.c.tx.Calendar()
+	if !placer.SharedEver(cal, number) {
+		return NodeBusy
+	}
+	if cpus, ok := b.Get(index.NCPUs); ok && cpus.Num > 0 {
+		var taken [1]int64
+		if cal.Taken(number, t.at, t.at+1, nil, []uint16{uint16(index.NCPUs)}, taken[:]) == timeline.Open && taken[0] < cpus.Num {
+			return NodePartly
+		}
+		return NodeBusy
+	}
+	n, err := t.c.tx.NodeByNumber(number)
+	if err != nil {
+		t.c.fail(err)
+		return NodeBusy
+	}
+	return nodeState(n, index.Busy, t.c.tx.leftAt(n, t.at))
 }
 
 // onAt reports whether a stretch is under way at an instant: now, or as expected.

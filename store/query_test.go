@@ -58,6 +58,26 @@ func ask(t testing.TB, db *DB, text string, args ...any) string {
 	if err != nil {
 		return "error: " + err.Error()
 	}
+	return rowLines(t, rows)
+}
+
+// fataler is a test, or a check of rapid's.
+type fataler interface{ Fatal(args ...any) }
+
+// askTx is the same within a transaction.
+func askTx(t fataler, tx *Tx, text string) string {
+	list, err := query.Parse(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows, err := tx.Query(context.Background(), list[0], Query{Text: text})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return rowLines(t, rows)
+}
+
+func rowLines(t fataler, rows *Rows) string {
 	var out []string
 	for row, err := range rows.All() {
 		if err != nil {
@@ -76,8 +96,8 @@ func TestQuery(t *testing.T) {
 	db, _ := queryStore(t)
 	for _, c := range []struct{ text, want string }{
 		{"SELECT count(*) FROM nodes", "10"},
-		{"SELECT state, count(*), sum(ncpus) FROM nodes GROUP BY state ORDER BY state", "'busy'|2|8\n'down'|1|16\n'free'|5|44\n'later'|2|20"},
-		{"SELECT name FROM nodes WHERE state = 'free' AND ncpus > 4 ORDER BY name", "'big1'\n'big2'"},
+		{"SELECT state, count(*), sum(ncpus) FROM nodes GROUP BY state ORDER BY state", "'busy'|2|8\n'down'|1|16\n'free'|7|64"},
+		{"SELECT name FROM nodes WHERE state = 'free' AND ncpus > 4 ORDER BY name", "'big0'\n'big1'\n'big2'"},
 		{"SELECT nodelist(name) FROM nodes WHERE NOT (state IN ('busy','down') OR ncpus = 16)", "'small[2-5]'"},
 		{"SELECT name, mem, load FROM nodes WHERE mem >= '64GiB'", "'big0'|68719476736|2.5"},
 		{"SELECT name FROM nodes WHERE has(features, 'ssd')", "'big0'"},
@@ -92,7 +112,7 @@ func TestQuery(t *testing.T) {
 		{"SELECT node, \"end\" FROM allocations WHERE job = 2", "'big0'|1004200"},
 		{"SELECT job FROM allocations WHERE node = 'small1'", "1"},
 		{"SELECT n.name, a.job FROM nodes n LEFT JOIN allocations a ON a.node = n.name WHERE n.ncpus = 16 ORDER BY n.number", "'big0'|2\n'big1'|NULL\n'big2'|NULL\n'big3'|NULL"},
-		{"SELECT state, count(*) FROM nodes AT 'now+15m' GROUP BY state ORDER BY 1", "'busy'|3\n'down'|1\n'free'|5\n'later'|1"},
+		{"SELECT state, count(*) FROM nodes AT 'now+15m' GROUP BY state ORDER BY 1", "'busy'|3\n'down'|1\n'free'|6"},
 		{"SELECT state, count(*) FROM nodes AT 'now+3h' GROUP BY state ORDER BY 1", "'down'|1\n'free'|9"},
 		{"SELECT bucket, total, free, later, busy FROM buckets ORDER BY bucket", "0|6|3|1|2\n1|2|2|0|0\n2|1|0|1|0"},
 		{"SELECT name, start, state FROM reservations WHERE start > 'now+1h'", "'maint'|1007200|'planned'"},
@@ -104,6 +124,9 @@ func TestQuery(t *testing.T) {
 		{"SELECT value FROM config WHERE name = 'policy'", "'firstavailable'"},
 		{"SELECT name FROM nodes WHERE number = ?", "'small3'"},
 		{"SELECT sate FROM nodes", "error: line 1, column 8: no column \"sate\" in nodes; did you mean 'state'?"},
+		{"SELECT name FROM nodes WHERE state IN ('free', 'later')", "error: line 1, column 48: no node is 'later': it is 'free', and free_until says when something begins on it (free_until IS NOT NULL)"},
+		{"SELECT name FROM nodes n JOIN buckets b USING (bucket) WHERE 'later' = n.state", "error: line 1, column 62: no node is 'later': it is 'free', and free_until says when something begins on it (free_until IS NOT NULL)"},
+		{"SELECT name FROM nodes WHERE state = 'free' AND free_until IS NOT NULL ORDER BY 1", "'big0'\n'small5'"},
 		{"SELECT * FROM node", "error: line 1, column 15: no table \"node\"; did you mean 'nodes'?"},
 	} {
 		if got := ask(t, db, c.text, 3); got != c.want {
@@ -115,7 +138,7 @@ func TestQuery(t *testing.T) {
 // atoms are conditions on nodes, most of which bitmaps decide.
 var atoms = []string{"state = 'free'", "state <> 'busy'", "ncpus > 4", "mem IS NULL", "mem > 5", "name = 'big1'", "name IN ('big1','small2','gone')",
 	"number = 3", "number IN (1,2,99)", "number < 4", "queue IS NULL", "queue = 'x'", "ncpus * 2 = 8", "has(features,'gpu')", "features IS NULL", "state LIKE 'F%'",
-	"name GLOB 'small*'", "name LIKE '%1'", "bucket = 0", "bucket > 0 AND state = 'later'", "ncpus BETWEEN 1 AND 5", "state IN ('later','down')", "load > 1", "jobs = 1",
+	"name GLOB 'small*'", "name LIKE '%1'", "bucket = 0", "bucket > 0 AND state = 'partly'", "ncpus BETWEEN 1 AND 5", "state IN ('partly','down')", "load > 1", "jobs = 1",
 	"ncpus_free >= 16", "free_until IS NOT NULL", "mem >= '64GiB'", "ncpus = NULL", "priority = 0", "reason = 'fan'", "ncpus IN (16, NULL)", "color = 'red'", "color <> 'red'",
 	"mem / ncpus > 1000", "ncpus = '16'", "name > 'c'", "1", "fast", "fast = 0"}
 

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"github.com/RoaringBitmap/roaring/v2"
 	"github.com/placectl/placectl/index"
 )
 
@@ -9,7 +10,7 @@ type Stats struct {
 	Format     uint32
 	Bytes      int64 // of the file
 	Nodes      int
-	ByClass    [4]int // by index.Class
+	ByState    [NodeStates]int // by NodeState
 	Buckets    int
 	Jobs       map[JobState]int
 	Reserved   int // reservations that have not ended
@@ -18,7 +19,8 @@ type Stats struct {
 	UsageSince int64 // Unix seconds
 }
 
-// Stats counts. It costs what it counts: jobs by state, and the jobs that run.
+// Stats counts. It costs what it counts: nodes that are not up, jobs by state, and the
+// jobs that run.
 func (tx *Tx) Stats() (*Stats, error) {
 	ix, err := tx.Index()
 	if err != nil {
@@ -26,12 +28,20 @@ func (tx *Tx) Stats() (*Stats, error) {
 	}
 	s := &Stats{Format: tx.format, Bytes: tx.bolt.Size(), Jobs: make(map[JobState]int),
 		CPUs: ix.Configured(index.NCPUs), UsageSince: tx.state.usageSince}
+	notUp := roaring.New()
 	for _, b := range ix.Buckets() {
 		s.Buckets++
 		s.Nodes += int(b.Total)
-		for class, n := range b.Count {
-			s.ByClass[class] += int(n)
+		s.ByState[NodeFree] += int(b.Count[index.Free] + b.Count[index.Later])
+		s.ByState[NodeBusy] += int(b.Count[index.Busy])
+		if b.Count[index.None] > 0 {
+			notUp.Or(roaring.AndNot(ix.Nodes(b, index.None), roaring.FastOr(ix.Nodes(b, index.Free), ix.Nodes(b, index.Later), ix.Nodes(b, index.Busy))))
 		}
+	}
+	s.ByState[NodePartly] = int(ix.Partly().GetCardinality())
+	s.ByState[NodeBusy] -= s.ByState[NodePartly]
+	if err := tx.notUpNodes(notUp, func(_ uint32, state NodeState) { s.ByState[state]++ }); err != nil {
+		return nil, err
 	}
 	for state := JobHeld; state <= JobCancelled; state++ {
 		err := tx.each(tableJobStates, []byte{byte(state)}, func(_, _ []byte) (bool, error) {

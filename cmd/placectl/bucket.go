@@ -13,6 +13,9 @@ func bucketCommand(r *runner) *cli.Command {
 		Usage:    "nodes that are alike: the same resources, queue and priority",
 		Subcommands: []*cli.Command{
 			r.verb(&cli.Command{Name: "list", Usage: "the buckets, in the order they are tried", Action: r.bucketList,
+				Description: "Of each how many nodes are up, and of those free (nothing on them, nothing planned), later (nothing on them,\n" +
+					"something planned) and busy (something on them); open: how many of the busy ones have a cpu left. Of nodes,\n" +
+					"free and later are one state, and busy is two: docs/states.md.",
 				Flags: []cli.Flag{&cli.BoolFlag{Name: "all", Usage: "buckets of which no node is up, too"}}},
 				about{Example: "placectl bucket list", Exits: readExits}),
 		},

@@ -8,8 +8,8 @@ import (
 	"github.com/placectl/placectl/index"
 )
 
-// ganttStanding is how things stand now.
-type ganttStanding struct{ nodes, free, taken, notUp int }
+// ganttStanding is how many nodes are in which state now.
+type ganttStanding struct{ nodes, free, partly, busy, notUp int }
 
 func (g *ganttData) standing() ganttStanding {
 	s := ganttStanding{nodes: len(g.nodes)}
@@ -17,17 +17,23 @@ func (g *ganttData) standing() ganttStanding {
 		switch n := &g.nodes[i]; {
 		case n.state != index.Up:
 			s.notUp++
-		case n.barNow(g.now) >= 0:
-			s.taken++
-		default:
+		case n.barNow(g.now) < 0:
 			s.free++
+		case n.partly:
+			s.partly++
+		default:
+			s.busy++
 		}
 	}
 	return s
 }
 
 func (s *ganttStanding) text(at string) string {
-	text := "At " + at + ", " + comma(s.free) + " of " + nodesText(s.nodes) + " free, " + comma(s.taken) + " taken"
+	text := "At " + at + ", " + comma(s.free) + " of " + nodesText(s.nodes) + " free"
+	if s.partly > 0 {
+		text += ", " + comma(s.partly) + " partly"
+	}
+	text += ", " + comma(s.busy) + " busy"
 	if s.notUp > 0 {
 		text += ", " + comma(s.notUp) + " not up"
 	}

@@ -38,6 +38,7 @@ type ganttData struct {
 type ganttNode struct {
 	name   string
 	state  index.State
+	partly bool // in use now, and jobs could have some of it
 	bucket uint32
 	bars   []ganttBar // by start
 	lane   int        // which of its rows this is: gantt_lanes.go
@@ -89,6 +90,9 @@ func (r *runner) readGantt(o *ganttOptions) (*ganttData, error) {
 	g := &ganttData{}
 	err := r.view(func(tx *store.Tx) (err error) {
 		g.now = tx.Now()
+		if _, err := tx.Resources(); err != nil { // what is left of shared nodes is told by these
+			return err
+		}
 		in := &ganttReader{tx: tx, data: g, owners: map[uint64]int32{}, named: o.svg != ""}
 		if o.nodes == "" {
 			err = tx.EachNode(in.node)
@@ -115,7 +119,8 @@ func (in *ganttReader) node(n *index.Node) error {
 		}
 		in.bars = append(in.bars, bar)
 	}
-	in.data.nodes = append(in.data.nodes, ganttNode{name: n.Name, state: n.State, bucket: n.Bucket, bars: in.bars[first:len(in.bars):len(in.bars)]})
+	partly := in.tx.Occupancy(n).State == store.NodePartly
+	in.data.nodes = append(in.data.nodes, ganttNode{name: n.Name, state: n.State, partly: partly, bucket: n.Bucket, bars: in.bars[first:len(in.bars):len(in.bars)]})
 	return nil
 }
 

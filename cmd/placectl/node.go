@@ -46,7 +46,7 @@ const (
 
 // changeOf notes what a node is like after a change.
 func changeOf(tx *store.Tx, n *index.Node, change string) nodeChange {
-	return nodeChange{n.Name, stateWord(n, tx.Occupancy(n)), n.Reason, change}
+	return nodeChange{n.Name, tx.Occupancy(n).State.String(), n.Reason, change}
 }
 
 // printNodeChanges answers a verb that writes, once what it wrote is durable.
@@ -85,17 +85,14 @@ func eachNamed(tx *store.Tx, list string, fn func(*index.Node) error) error {
 	return nil
 }
 
-// stateWord is a node's state as people and queries know it: a node that is up
-// is free, later or busy.
-func stateWord(n *index.Node, o store.Occupancy) string {
-	if n.State == index.Up {
-		return o.Class.String()
+// nodeStates are the words for how nodes stand: docs/states.md.
+func nodeStates() []string {
+	var out []string
+	for state := range store.NodeStates {
+		out = append(out, state.String())
 	}
-	return n.State.String()
+	return out
 }
-
-// nodeStates are the words that stateWord gives.
-var nodeStates = []string{"free", "later", "busy", "down", "offline", "drained"}
 
 // foldNames writes names for a message: a long list is cut, and says so.
 func foldNames(names []string) string {

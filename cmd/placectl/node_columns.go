@@ -29,7 +29,7 @@ func nodeColumns() []nodeColumn {
 		{column{Name: "number", Kind: integer}, true, func(n *nodeRow) any { return n.Number }},
 		{column{Name: "queue"}, true, func(n *nodeRow) any { return orNil(n.Queue) }},
 		{column{Name: "priority", Kind: integer}, true, func(n *nodeRow) any { return n.Priority }},
-		{column{Name: "state"}, false, func(n *nodeRow) any { return stateWord(n.Node, n.Occupancy) }},
+		{column{Name: "state"}, false, func(n *nodeRow) any { return n.Occupancy.State.String() }},
 		{column{Name: "reason"}, true, func(n *nodeRow) any { return orNil(n.Reason) }},
 		{column{Name: "speed", Kind: number}, true, func(n *nodeRow) any { return n.Speed }},
 		{column{Name: "procspeed", Kind: number}, true, func(n *nodeRow) any { return n.ProcSpeed }},
@@ -141,7 +141,7 @@ func valueOf(v index.Value, def index.Def) any {
 // freeValue is how much of a resource jobs could have now.
 func freeValue(n *nodeRow, def index.Def) any {
 	v := resourceValue(n, def)
-	if v == nil || n.Class == index.Free || n.Class == index.Later {
+	if v == nil || n.Occupancy.State == store.NodeFree {
 		return v
 	}
 	for _, a := range n.Left {

@@ -14,16 +14,18 @@ func nodeListCommand(r *runner) *cli.Command {
 		Name:      "list",
 		Usage:     "nodes, and what is free of them",
 		ArgsUsage: "[NAMES]",
-		Description: "One column for each resource that a listed node has, and NAME_free for those that jobs use up. A table leaves\n" +
+		Description: "A node is free (nothing is on it now; FREE_UNTIL says when that changes), partly (in use, and jobs could have some\n" +
+			"of it), busy (in use otherwise), down, offline or drained: docs/states.md has the words for everything.\n" +
+			"One column for each resource that a listed node has, and NAME_free for those that jobs use up. A table leaves\n" +
 			"out the columns that say nothing of any listed node.",
 		Flags: []cli.Flag{
-			&cli.StringSliceFlag{Name: "state", Usage: "only nodes in a state `S`: " + strings.Join(nodeStates, ", ") + ", or up for the first three; S,S or repeated for any of several"},
+			&cli.StringSliceFlag{Name: "state", Usage: "only nodes in a state `S`: " + strings.Join(nodeStates(), ", ") + ", or up for the first three; S,S or repeated for any of several"},
 			&cli.StringFlag{Name: "queue", Usage: "only nodes of queue `Q`; '' for those of none"},
 			&cli.StringSliceFlag{Name: "feature", Usage: "only nodes with feature `F`; F,F or repeated for all of several"},
 		},
 		Action: r.nodeList,
 	}, about{
-		Example: "placectl node list --state free,later --feature ssd\nplacectl node list n[001-016] -o json",
+		Example: "placectl node list --state free,partly --feature ssd\nplacectl node list n[001-016] -o json",
 		Exits:   readExits,
 	})
 }
@@ -45,11 +47,11 @@ func readNodeFilter(c *cli.Context) (nodeFilter, error) {
 		for _, s := range splitList(list) {
 			switch {
 			case s == "up":
-				f.states = append(f.states, "free", "later", "busy")
-			case slices.Contains(nodeStates, s):
+				f.states = append(f.states, "free", "partly", "busy")
+			case slices.Contains(nodeStates(), s):
 				f.states = append(f.states, s)
 			default:
-				return f, usagef(verbName(c), "--state: %w", wordError(s, append([]string{"up"}, nodeStates...)))
+				return f, usagef(verbName(c), "--state: %w", wordError(s, append([]string{"up"}, nodeStates()...)))
 			}
 		}
 	}
@@ -111,7 +113,7 @@ func gatherNodes(tx *store.Tx, names string, f *nodeFilter) ([]nodeRow, error) {
 			return nil
 		}
 		row := nodeRow{Node: n, Occupancy: tx.Occupancy(n)}
-		if len(f.states) == 0 || slices.Contains(f.states, stateWord(n, row.Occupancy)) {
+		if len(f.states) == 0 || slices.Contains(f.states, row.Occupancy.State.String()) {
 			rows = append(rows, row)
 		}
 		return nil

@@ -25,8 +25,9 @@ func queryCommand(r *runner) *cli.Command {
 			"nodelist(name) folds names to n[1-9], in_nodelist(name, 'n[1-9]') and has(features, 'ssd') are conditions;\n" +
 			"FROM nodes AT 'now+2h' is the planned state then, of nodes, buckets and allocations;\n" +
 			"free_slots(duration [, select]), earliest(select, place, walltime), timeline(node or bucket) and reasons(job)\n" +
-			"are tables. sys_tables and sys_columns say what else there is. EXPLAIN shows how a query is answered, EXPLAIN\n" +
-			"ANALYZE what it took. Several statements are separated by semicolons; the first error ends it.",
+			"are tables. sys_tables and sys_columns say what else there is, docs/states.md what the states are.\n" +
+			"EXPLAIN shows how a query is answered, EXPLAIN ANALYZE what it took. Several statements are separated by\n" +
+			"semicolons; the first error ends it.",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "file", Aliases: []string{"f"}, Usage: "read the statements from `FILE`, - for standard input"},
 			&cli.StringSliceFlag{Name: "param", Aliases: []string{"p"}, Usage: "`NAME=VALUE` for :NAME, or 1=VALUE for ?1"},

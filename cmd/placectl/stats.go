@@ -1,7 +1,6 @@
 package main
 
 import (
-	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
 )
@@ -11,9 +10,9 @@ func statsCommand(r *runner) *cli.Command {
 		Name:     "stats",
 		Category: "Asking",
 		Usage:    "the store in numbers",
-		Description: "How many nodes and jobs there are in which state, how many cpus jobs have, how large the file is. The usage of\n" +
-			"nodes (USAGE in a PRIORITYF: the part of a node's cpu time that jobs have had) is counted since the last\n" +
-			"placectl stats reset.",
+		Description: "How many nodes and jobs there are in which state (docs/states.md; nodes_not_up: down, offline and drained), how\n" +
+			"many cpus jobs have, how large the file is. The usage of nodes (USAGE in a PRIORITYF: the part of a node's\n" +
+			"cpu time that jobs have had) is counted since the last placectl stats reset.",
 		Action: r.stats,
 		Subcommands: []*cli.Command{
 			r.verb(&cli.Command{Name: "reset", Usage: "count the usage of nodes anew, from now on", Flags: []cli.Flag{dryRunFlag()}, Action: r.statsReset},
@@ -54,10 +53,10 @@ func (r *runner) printStats(tx *store.Tx) error {
 	add("format", integer, s.Format)
 	add("file", size, s.Bytes)
 	add("nodes", integer, s.Nodes)
-	for _, class := range []index.Class{index.Free, index.Later, index.Busy} {
-		add("nodes_"+class.String(), integer, s.ByClass[class])
+	for state, n := range s.ByState {
+		add("nodes_"+store.NodeState(state).String(), integer, n)
 	}
-	add("nodes_not_up", integer, s.ByClass[index.None])
+	add("nodes_not_up", integer, s.ByState[store.NodeDown]+s.ByState[store.NodeOffline]+s.ByState[store.NodeDrained])
 	add("buckets", integer, s.Buckets)
 	add("cpus", integer, s.CPUs)
 	add("cpus_taken", integer, s.CPUsTaken)

@@ -1,0 +1,42 @@
+package main
+
+import (
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/store"
+)
+
+// TestStatesPage compares the tables of docs/states.md with the words that there are.
+func TestStatesPage(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile("../../docs/states.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[string][]string{"Nodes": nodeStates()}
+	for _, class := range []index.Class{index.Free, index.Later, index.Busy} {
+		want["Nodes of a bucket"] = append(want["Nodes of a bucket"], class.String())
+	}
+	for state := store.JobHeld; state <= store.JobCancelled; state++ {
+		want["Jobs"] = append(want["Jobs"], state.String())
+	}
+	r := store.Reservation{Start: 10, End: 20}
+	for _, now := range []int64{0, 10, 20} {
+		want["Reservations"] = append(want["Reservations"], r.State(now))
+	}
+	got, row := make(map[string][]string), regexp.MustCompile("(?m)^\\| `([a-z]+)` \\|")
+	for _, section := range strings.Split(string(page), "\n## ")[1:] {
+		title, text, _ := strings.Cut(section, "\n")
+		for _, m := range row.FindAllStringSubmatch(text, -1) {
+			got[title] = append(got[title], m[1])
+		}
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("docs/states.md (-there is +the page has)\n%s", diff)
+	}
+}
