@@ -57,8 +57,7 @@ func (h *helper) works(s *Snapshot, a Ask) bool {
 	}
 	var err error
 	if h.never {
-		var m mapping
-		err = m.prepare(s, a)
+		err = s.Possible(a)
 	} else {
 		_, err = s.Place(a, s.Now)
 	}

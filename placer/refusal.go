@@ -38,6 +38,13 @@ func (r *Refusal) Reason() string { return r.Why }
 // Earliest is when the request could start, when that is known.
 func (r *Refusal) Earliest() (int64, bool) { return r.Start, r.HasStart }
 
+// Possible fails with a *Refusal of the kind ErrNever for a request that this cluster
+// cannot hold even when it is empty.
+func (s *Snapshot) Possible(a Ask) error {
+	var m mapping
+	return m.prepare(s, a)
+}
+
 // explainNever finds which demand of a chunk keeps it from ever running.
 func (m *mapping) explainNever(i, found int) *Refusal {
 	c := m.Chunks[i]

@@ -2,7 +2,6 @@ package store
 
 import (
 	"cmp"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"slices"
@@ -70,10 +69,7 @@ func (p *pass) mindSets() error {
 func (p *pass) lineUp() error {
 	var waiting []*Job
 	err := p.tx.each(tableWaiting, nil, func(key, _ []byte) (bool, error) {
-		if len(key) != 16 {
-			return false, fmt.Errorf("%w: waiting %x", ErrDamaged, key)
-		}
-		j, err := p.tx.Job(binary.BigEndian.Uint64(key[8:]))
+		j, err := p.tx.waitingJob(key)
 		waiting = append(waiting, j)
 		return true, err
 	})

@@ -19,29 +19,14 @@ func (p *pass) shares() error {
 	if err != nil || len(tally.state.Classes) == 0 {
 		return err
 	}
-	if err := p.tx.EachJob(tally.runs, JobRunning); err != nil {
-		return err
-	}
-	for _, j := range p.line {
-		if j.Begin > p.tx.now {
-			continue
-		}
-		if err := tally.waits(j); err != nil && !isRefusal(err) {
-			return err
-		}
-	}
 	if p.spec.Silent {
 		tally.state.Rebalance = fairshare.Rebalance{}
 	}
-	var planner fairshare.Planner
-	plan, err := planner.Plan(&tally.state)
+	a, plan, err := p.tx.allot(tally, p.line)
 	if err != nil {
 		return err
 	}
-	p.allotted = &allotment{tally, make([]int, len(plan.Classes))}
-	for i, c := range plan.Classes {
-		p.allotted.left[i] = c.Start
-	}
+	p.allotted = a
 	if p.spec.Silent {
 		return nil
 	}
@@ -56,6 +41,30 @@ func (p *pass) shares() error {
 		}
 	}
 	return nil
+}
+
+// allot finds out how much each class may start, with these jobs waiting.
+func (tx *Tx) allot(tally *shareTally, line []*Job) (*allotment, *fairshare.Plan, error) {
+	if err := tx.EachJob(tally.runs, JobRunning); err != nil {
+		return nil, nil, err
+	}
+	for _, j := range line {
+		if j.Begin > tx.now {
+			continue
+		}
+		if err := tally.waits(j); err != nil && !isRefusal(err) {
+			return nil, nil, err
+		}
+	}
+	plan, err := new(fairshare.Planner).Plan(&tally.state)
+	if err != nil {
+		return nil, nil, err
+	}
+	a := &allotment{tally, make([]int, len(plan.Classes))}
+	for i, c := range plan.Classes {
+		a.left[i] = c.Start
+	}
+	return a, plan, nil
 }
 
 // stop takes a running job off its nodes and queues it again, or cancels it.

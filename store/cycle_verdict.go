@@ -3,7 +3,6 @@ package store
 import (
 	"bytes"
 	"crypto/sha256"
-	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -90,27 +89,6 @@ func (v *verdict) rowKey() []byte { return decidedKey(v.key) }
 func decidedKey(request string) []byte {
 	sum := sha256.Sum256([]byte(request))
 	return sum[:16]
-}
-
-// WhyWaiting says why a job waits: what the latest cycle has found short, or the job
-// that it waits for; "" where no cycle has looked at it.
-func (tx *Tx) WhyWaiting(j *Job) (string, error) {
-	if j.State != JobQueued || j.Reason != "" {
-		return j.Reason, nil
-	}
-	if waitsFor, err := tx.ready(j); waitsFor != "" || err != nil && !errors.Is(err, errUnmet) {
-		return waitsFor, err
-	}
-	if j.Begin > tx.now {
-		return "is to begin at " + stamp(j.Begin), nil
-	}
-	for _, whoMatters := range []bool{false, true} {
-		v := verdict{key: requestKey(j, whoMatters)}
-		if err := v.recall(tx); err != nil || v.known {
-			return v.why, err
-		}
-	}
-	return "", nil
 }
 
 // recall reads what earlier cycles found. How long a request has waited may count,

@@ -16,12 +16,15 @@ type Explained struct {
 	Request placer.Request
 	Ask     placer.Ask
 	// Explanation is nil for a job that runs, is planned or has ended: what is
-	// known of those stands in the job.
+	// known of those stands in the job. Of a job that waits it is about placing it
+	// now, as if nothing else kept it from starting; nil where its request is not
+	// understood any more.
 	*placer.Explanation
-	Job      *Job     // nil for a request
-	Why      string   // of a job: why on its path; "" where that is not known any more
-	WaitsFor []string // the jobs and reservations whose end the start waits for
-	Ahead    []Ahead  // of a planned job: who has its nodes before it
+	Job      *Job      // nil for a request
+	Queue    *Queueing // of a job without nodes: what it waits for; nil for others
+	Why      string    // of a job: why on its path; "" where that is not known any more
+	WaitsFor []string  // the jobs and reservations whose end the start waits for
+	Ahead    []Ahead   // of a planned job: who has its nodes before it
 }
 
 // Ahead is somebody who has nodes of a planned job before it does.
@@ -121,47 +124,6 @@ func passOver(err error) error {
 		}
 	}
 	return err
-}
-
-// ExplainJob says where a job runs and why there, what a planned one waits for, or
-// what has become of it. One that has no nodes yet is explained as its request.
-func (tx *Tx) ExplainJob(id uint64, o placer.Explain) (*Explained, error) {
-	j, err := tx.Job(id)
-	if err != nil {
-		return nil, err
-	}
-	r := j.Request()
-	if j.State == JobHeld || j.State == JobQueued {
-		a, err := tx.Ask(r)
-		if err != nil {
-			return nil, err
-		}
-		a.Duration, a.Since = j.Walltime, j.Submit
-		out, err := tx.explain(r, a, o)
-		if out != nil {
-			out.Job = j
-		}
-		return out, err
-	}
-	out := &Explained{Request: r, Job: j}
-	if !j.State.Live() {
-		return out, nil
-	}
-	if path, why, err := tx.Route(r); err == nil && path == j.Path {
-		out.Why = why
-	} else if err = passOver(err); err != nil {
-		return nil, err
-	}
-	if j.State == JobReserved {
-		plan := &placer.Plan{Start: j.Start, Chunks: make([]placer.Allotment, 1)}
-		for _, n := range j.AllNodes() {
-			plan.Chunks[0].Picks = append(plan.Chunks[0].Picks, placer.Pick{Node: n})
-		}
-		if out.WaitsFor, err = tx.WaitsFor(plan); err == nil {
-			out.Ahead, err = tx.ahead(j)
-		}
-	}
-	return out, err
 }
 
 // ahead lists who has a planned job's nodes before it: until its start, or past it

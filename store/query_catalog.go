@@ -18,7 +18,21 @@ type queryCatalog struct {
 	asked  int               // how many names were not known
 	nodes  *nodes            // as they are now
 	hosts  map[uint32]string // of batches, as far as they were asked for
+	ahead  *Outlook          // of the jobs that wait, once it was asked for
 	failed error             // the first error of what cannot return one
+}
+
+// prospect is how a job stands.
+func (c *queryCatalog) prospect(j *Job) (p Prospect) {
+	var err error
+	if c.ahead == nil {
+		c.ahead, err = c.tx.Outlook()
+	}
+	if err == nil {
+		p, err = c.ahead.Prospect(j)
+	}
+	c.fail(err)
+	return p
 }
 
 // queryTable is a table that queries know: what it is about, and how it is made for an

@@ -40,11 +40,9 @@ func jobsTable(c *queryCatalog, _ int64) (query.Table, error) {
 		timeColumn("end", "when it ended, or is expected to", func(r *jobCursor) int64 { return r.times()[3] }),
 		valueColumn("nodes", "folded", query.TextAffinity, query.Nodes, func(r *jobCursor) query.Value { return r.t.c.nodeNames(r.job().AllNodes()) }),
 		text("reservation", "the one it insists on", func(j *Job) string { return j.Reservation }),
-		textColumn("reason", "why it is where it is, or still waits", func(r *jobCursor) string {
-			why, err := c.tx.WhyWaiting(r.job())
-			c.fail(err)
-			return why
-		}),
+		textColumn("reason", "why it is where it is, or still waits", func(r *jobCursor) string { return c.prospect(r.job()).Reason }),
+		timeColumn("expected", "of what waits: its planned start, or the earliest as things stand",
+			func(r *jobCursor) int64 { return c.prospect(r.job()).Start }),
 		numberColumn("array", "the first job of its array", func(r *jobCursor) int64 { return int64(r.job().Array) }),
 		valueColumn("index", "in the array, from 0 on", query.IntegerAffinity, query.NoUnit, func(r *jobCursor) query.Value {
 			return ifInt(r.job().Array != 0, r.job().Index)

@@ -149,7 +149,7 @@ func (r *runner) printNotices(told []notice) error {
 			r.notef("job %d is to be stopped: %s", j.ID, j.Reason) // its number alone would tell the opposite
 			continue
 		}
-		p.row(n.event, jobID(j), orNil(j.Name), orNil(j.User), orNil(j.Class), j.State.String(), j.Start, j.End, n.nodes, n.vnodes,
+		p.row(n.event, jobID(j), orNil(j.Name), orNil(j.User), orNil(j.Class), j.State.String(), instant(j.Start), instant(j.End), n.nodes, n.vnodes,
 			arrayID(j), arrayIndex(j), j.Command, orNil(j.Reason))
 	}
 	return p.close()

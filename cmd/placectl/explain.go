@@ -2,7 +2,10 @@ package main
 
 import (
 	"errors"
+	"regexp"
+	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/placectl/placectl/placer"
 	"github.com/placectl/placectl/store"
@@ -18,9 +21,11 @@ func explainCommand(r *runner) *cli.Command {
 		Description: "Of a request: the verdict, and for each chunk all nodes of the cluster, counted by the first reason for\n" +
 			"which they cannot serve it now, with the earliest time at which one of them could; then single changes\n" +
 			"with which it would start now (or, where it never can, could run at all). It changes nothing.\n" +
-			"Of a job: where it runs and why there; of a planned one, what it waits for.\n" +
+			"Of a job: where it runs and why there; of a planned one, what it waits for. Of one that waits without a plan:\n" +
+			"what keeps it (a hold, its begin time, other jobs, its class), its place in the queue, when it is expected to\n" +
+			"start, and what would come of placing it now if nobody else waited.\n" +
 			"A lone number that is a job's, without request flags, is that job; --job says so for certain, and -l 12\n" +
-			"is a select. The exit status is 0 whatever the verdict.",
+			"is a select. 12[3] is a job of an array. The exit status is 0 whatever the verdict.",
 		Flags: append(requestFlags(),
 			&cli.StringFlag{Name: "job", Usage: "the job with number `N`"},
 			&cli.StringFlag{Name: "nodes", Usage: "what about these nodes: a node `LIST` such as n[01-16]"},
@@ -30,7 +35,7 @@ func explainCommand(r *runner) *cli.Command {
 		Example: "placectl explain 16:ncpus=8 --place scatter:excl -t 4h\n" +
 			"placectl explain -l 2:ngpus=1 --queue fast --nodes g[01-04]\n" +
 			"placectl explain 8:ncpus=1 --policy priority --limit 5\n" +
-			"placectl explain 12 -o json",
+			"placectl explain 12 -o json\nplacectl explain '40[3]'",
 		Exits: append([]int{exitConflict}, readExits...),
 	})
 }
@@ -38,7 +43,7 @@ func explainCommand(r *runner) *cli.Command {
 // explaining is what is to be explained: a request, or a job.
 type explaining struct {
 	request placer.Request
-	job     uint64 // 0 for the request
+	job     string // how the job is named, "" for the request
 	certain bool   // the job, whether there is one or not
 	ask     placer.Explain
 	nodes   string
@@ -59,12 +64,12 @@ func (r *runner) explainIt(c *cli.Context, what *explaining) (err error) {
 				return err
 			}
 		}
-		ex, err := r.explained(tx, what)
+		ex, err := r.explained(c, tx, what)
 		if err != nil {
 			return err
 		}
 		if ex.Explanation == nil && what.nodes != "" {
-			return usagef(verbName(c), "--nodes is about requests; job %d has its nodes", what.job)
+			return usagef(verbName(c), "--nodes is about requests; job %s has its nodes", what.job)
 		}
 		return r.printExplained(tx, ex)
 	})
@@ -82,38 +87,50 @@ func (r *runner) explaining(c *cli.Context) (*explaining, error) {
 	if what.ask.Rank = c.Int("limit"); what.ask.Rank < 0 {
 		return what, usagef(verbName(c), "--limit must be 0 or more")
 	}
-	given := false
-	for _, f := range requestFlags() {
-		given = given || c.IsSet(f.Names()[0])
-	}
 	switch {
 	case !c.IsSet("job"):
-		if len(args) == 1 && !given {
-			what.job, _ = strconv.ParseUint(args[0], 10, 64) // 0 for a select
+		if len(args) == 1 && oneJob.MatchString(args[0]) && !flagsGiven(c) {
+			what.job = args[0]
 		}
 		return what, anyRequest(c, &what.request)
-	case given || len(args) > 0:
+	case givesRequest(c):
 		return what, usagef(verbName(c), "either --job, or a request")
 	}
-	what.certain = true
-	if what.job, err = strconv.ParseUint(c.String("job"), 10, 64); err != nil || what.job == 0 {
-		return what, usagef(verbName(c), "--job: %q is not a job number", c.String("job"))
-	}
+	what.job, what.certain = c.String("job"), true
 	return what, nil
 }
 
-// explained explains a job, where there is one of that number, else the request.
-func (r *runner) explained(tx *store.Tx, what *explaining) (*store.Explained, error) {
-	if what.job != 0 {
-		if _, err := tx.Job(what.job); what.certain || !errors.Is(err, store.ErrNotFound) {
-			return tx.ExplainJob(what.job, what.ask)
+// oneJob is a word that may name a job: 12, or 12[3], which is no select.
+var oneJob = regexp.MustCompile(`^[0-9]+(\[[0-9]+\])?$`)
+
+// givesRequest reports whether the command line asks for something.
+func givesRequest(c *cli.Context) bool { return flagsGiven(c) || c.Args().Len() > 0 }
+
+// flagsGiven reports whether there are request flags.
+func flagsGiven(c *cli.Context) bool {
+	return slices.ContainsFunc(requestFlags(), func(f cli.Flag) bool { return c.IsSet(f.Names()[0]) })
+}
+
+// explained explains a job, where there is one of that name, else the request.
+func (r *runner) explained(c *cli.Context, tx *store.Tx, what *explaining) (*store.Explained, error) {
+	if what.job != "" {
+		id, err := theJob(tx, c, what.job)
+		if err == nil {
+			_, err = tx.Job(id)
+		}
+		isSelect := !strings.Contains(what.job, "[") && !what.certain
+		if err == nil {
+			return tx.ExplainJob(id, what.ask)
+		}
+		if !isSelect || !errors.Is(err, store.ErrNotFound) && id != 0 {
+			return nil, err
 		}
 	}
 	if err := asksOrder(tx, &what.request); err != nil {
 		return nil, err
 	}
-	if what.job != 0 {
-		r.notef("there is no job %d: this is about a request for %s", what.job, plural(int(what.job), "chunk"))
+	if n, err := strconv.Atoi(what.job); err == nil {
+		r.notef("there is no job %d: this is about a request for %s", n, plural(n, "chunk"))
 	}
 	return tx.Explain(what.request, what.ask)
 }

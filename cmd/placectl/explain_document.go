@@ -20,9 +20,10 @@ type (
 		Reservation *string `json:"reservation"`
 	}
 	jobObject struct {
-		Job    string  `json:"job"`
-		State  string  `json:"state"`
-		Reason *string `json:"reason"`
+		Job          string  `json:"job"`
+		State        string  `json:"state"`
+		Reason       *string `json:"reason"`
+		*queueObject         // of one that waits without a plan
 	}
 	chunkExplained struct {
 		Chunk   int            `json:"chunk"`
@@ -90,6 +91,26 @@ type (
 		Detail string `json:"detail"`
 		Until  any    `json:"until"`
 	}
+	queueObject struct {
+		Waits   string          `json:"waits"`
+		Place   *int            `json:"place_in_queue"`
+		Waiting int             `json:"in_queue"`
+		Before  []string        `json:"before"`
+		Depends []awaitedObject `json:"depends"`
+		Alone   *aloneObject    `json:"placed_alone"`
+	}
+	awaitedObject struct {
+		Job      string `json:"job"`
+		When     string `json:"when"`
+		State    string `json:"state"`
+		Met      bool   `json:"met"`
+		Expected any    `json:"expected"`
+	}
+	aloneObject struct {
+		Verdict string  `json:"verdict"`
+		Why     *string `json:"why"`
+		Start   any     `json:"start"`
+	}
 	aheadObject struct {
 		Who     string   `json:"who"`
 		Until   string   `json:"until"`
@@ -152,19 +173,33 @@ func (p *explainPage) jobObject() any {
 	if p.ex.Job == nil {
 		return nil
 	}
-	return jobObject{strconv.FormatUint(p.ex.Job.ID, 10), p.ex.Job.State.String(), word(p.ex.Job.Reason)}
+	reason := p.ex.Job.Reason
+	if p.ex.Queue != nil {
+		reason = p.ex.Queue.Reason
+	}
+	return jobObject{jobID(p.ex.Job), p.ex.Job.State.String(), word(reason), p.queueObject()}
 }
 
 // verdictFields are the verdict, why, and where and when it starts.
 func (p *explainPage) verdictFields(add func(string, kind, any)) error {
 	var verdict, why, start, end, path, pathWhy, policy, set any
 	var numbers []uint32
-	if j := p.ex.Job; j != nil && p.ex.Explanation == nil {
-		verdict, why, start, end = jobVerdict(j), orNil(j.Reason), j.Start, j.End
+	if j := p.ex.Job; j != nil {
+		verdict, why, start, end = jobVerdict(p.ex), orNil(j.Reason), instant(j.Start), instant(j.End)
 		path, pathWhy, policy, set = string(j.Path), orNil(p.ex.Why), orNil(j.Policy), orNil(j.Set)
 		numbers = j.NodeNumbers()
-	} else {
-		verdict, path, pathWhy, policy = string(p.ex.Verdict), string(p.ex.Path), p.ex.Explanation.Why, p.ex.Policy.String()
+	}
+	if q := p.ex.Queue; q != nil {
+		why, start, end = orNil(q.Reason), instant(q.Start), instant(q.End)
+		if q.Plan != nil {
+			set, numbers = orNil(q.Plan.Set), q.Plan.NodeNumbers()
+		}
+	}
+	if p.ex.Explanation != nil {
+		path, pathWhy, policy = string(p.ex.Path), p.ex.Explanation.Why, p.ex.Policy.String()
+	}
+	if p.ex.Job == nil {
+		verdict = string(p.ex.Verdict)
 		if p.ex.Refusal != nil {
 			why = p.ex.Refusal.Why
 		}
@@ -336,4 +371,43 @@ func (p *explainPage) aheadObjects() (any, error) {
 		out = append(out, aheadObject{a.Owner.String(), string(appendRFC3339(nil, a.Until)), a.Overdue, names})
 	}
 	return out, nil
+}
+
+// queueObject is where a job stands that waits without a plan, nil for others.
+func (p *explainPage) queueObject() *queueObject {
+	q := p.ex.Queue
+	if q == nil {
+		return nil
+	}
+	o := &queueObject{Waits: string(q.Wait), Waiting: q.Waiting, Before: []string{}, Depends: []awaitedObject{}, Alone: p.aloneObject()}
+	if q.Place > 0 {
+		o.Place = &q.Place
+	}
+	for _, id := range q.Before {
+		o.Before = append(o.Before, strconv.FormatUint(id, 10))
+	}
+	for _, d := range q.Depends {
+		a := awaitedObject{Job: strconv.FormatUint(d.Job, 10), When: d.When.String(), State: d.State.String(), Met: d.Met}
+		if d.Due != 0 {
+			a.Expected = string(appendRFC3339(nil, d.Due))
+		}
+		o.Depends = append(o.Depends, a)
+	}
+	return o
+}
+
+// aloneObject is what would come of placing a waiting job now, nil where its request is
+// not understood any more.
+func (p *explainPage) aloneObject() *aloneObject {
+	if p.ex.Explanation == nil {
+		return nil
+	}
+	o := &aloneObject{Verdict: string(p.ex.Verdict)}
+	if p.ex.Refusal != nil {
+		o.Why = word(p.ex.Refusal.Why)
+	}
+	if p.ex.Plan != nil {
+		o.Start = string(appendRFC3339(nil, p.ex.Plan.Start))
+	}
+	return o
 }

@@ -34,7 +34,7 @@ func (r *runner) printExplained(tx *store.Tx, ex *store.Explained) error {
 		err = p.page()
 	case r.printsDocument():
 		err = p.document()
-	case ex.Explanation == nil:
+	case ex.Explanation == nil, ex.Job != nil && len(ex.Nodes) == 0:
 		err = p.summary()
 	case len(ex.Nodes) > 0:
 		err = p.nodes()
@@ -57,9 +57,9 @@ type explainPage struct {
 }
 
 func (p *explainPage) page() error {
-	sections := []func() error{p.summary, p.ahead}
+	sections := []func() error{p.summary, p.ahead, p.depends}
 	if p.ex.Explanation != nil {
-		sections = []func() error{p.summary, p.chunks, p.sets, p.hosts, p.helps, p.askedNodes, p.ranking}
+		sections = []func() error{p.summary, p.depends, p.chunks, p.sets, p.hosts, p.helps, p.askedNodes, p.ranking}
 	}
 	for _, section := range sections {
 		if err := section(); err != nil {
@@ -97,7 +97,7 @@ func (p *explainPage) summary() error {
 			return err
 		}
 	}
-	if p.ex.Explanation != nil {
+	if p.ex.Explanation != nil && p.ex.Job == nil {
 		if err := p.requestSummary(add); err != nil {
 			return err
 		}
@@ -110,29 +110,41 @@ func (p *explainPage) summary() error {
 func (p *explainPage) requestSummary(add func(string, kind, any)) error {
 	ex := p.ex
 	add("request", text, p.w.asked(ex.Request))
-	switch ex.Verdict {
-	case placer.StartsNow:
-		add("verdict", text, "starts now")
-	case placer.StartsLater:
-		add("verdict", text, "not now: "+ex.Refusal.Why)
-		if ex.Together {
-			add("note", text, "each chunk would fit by itself, not all of them together")
-		}
-		add("earliest", text, p.start(ex.Plan, ex.WaitsFor))
-	default:
-		add("verdict", text, "never: "+ex.Refusal.Why)
+	add("verdict", text, p.placing())
+	if ex.Together {
+		add("note", text, "each chunk would fit by itself, not all of them together")
 	}
-	if ex.Plan != nil {
-		names, err := p.names(ex.Plan.NodeNumbers())
-		if err != nil {
-			return err
-		}
-		add("nodes", text, names)
-		add("set", text, orNil(ex.Plan.Set))
+	if ex.Verdict == placer.StartsLater {
+		add("earliest", text, p.start(ex.Plan, ex.WaitsFor))
+	}
+	if err := p.planned(add, ex.Plan); err != nil {
+		return err
 	}
 	add("path", text, fmt.Sprintf("%s: %s", ex.Path, ex.Explanation.Why))
 	add("policy", text, fmt.Sprintf("%s: %s", ex.Policy, ex.Policy.Doc()))
 	return nil
+}
+
+// placing is the verdict on placing it now.
+func (p *explainPage) placing() string {
+	switch p.ex.Verdict {
+	case placer.StartsNow:
+		return "starts now"
+	case placer.StartsLater:
+		return "not now: " + p.ex.Refusal.Why
+	}
+	return "never: " + p.ex.Refusal.Why
+}
+
+// planned is where it starts, by a plan.
+func (p *explainPage) planned(add func(string, kind, any), plan *placer.Plan) error {
+	if plan == nil {
+		return nil
+	}
+	names, err := p.names(plan.NodeNumbers())
+	add("nodes", text, names)
+	add("set", text, orNil(plan.Set))
+	return err
 }
 
 // start says when, and what that waits for.

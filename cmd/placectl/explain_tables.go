@@ -1,11 +1,7 @@
 package main
 
 import (
-	"strconv"
-
 	"github.com/placectl/placectl/index"
-	"github.com/placectl/placectl/placer"
-	"github.com/placectl/placectl/store"
 	"github.com/placectl/placectl/timeline"
 )
 
@@ -59,65 +55,6 @@ func (p *explainPage) nodes() error {
 		}
 	}
 	return t.close()
-}
-
-// jobVerdict is the verdict on a job that is not explained as a request.
-func jobVerdict(j *store.Job) string {
-	switch j.State {
-	case store.JobRunning:
-		return "running"
-	case store.JobReserved:
-		return "planned"
-	}
-	return "ended"
-}
-
-// jobSummary says where a job is and why, or what it waits for.
-func (p *explainPage) jobSummary(add func(string, kind, any)) error {
-	j := p.ex.Job
-	add("job", text, strconv.FormatUint(j.ID, 10))
-	add("state", text, j.State.String())
-	if p.ex.Explanation != nil {
-		return nil // the rest is that of a request
-	}
-	asked := j.Select + ", place " + j.Place + ", for " + string(appendSpan(nil, j.Walltime))
-	if j.Queue != "" {
-		asked += ", in queue " + j.Queue
-	}
-	add("request", text, asked)
-	add("verdict", text, p.jobStands(j))
-	add("start", when, j.Start)
-	add("end", when, j.End)
-	names, err := p.names(j.NodeNumbers())
-	if err != nil {
-		return err
-	}
-	add("nodes", text, orNil(names))
-	add("set", text, orNil(j.Set))
-	add("path", text, withReason(string(j.Path), p.ex.Why))
-	if policy, err := placer.ParsePolicy(j.Policy); err == nil {
-		add("policy", text, orNil(withReason(policy.String(), policy.Doc())))
-	}
-	add("reason", text, orNil(j.Reason))
-	return nil
-}
-
-// jobStands is a job's verdict in words.
-func (p *explainPage) jobStands(j *store.Job) string {
-	now := p.w.tx.Now()
-	switch {
-	case j.State == store.JobRunning && j.End <= now:
-		return "running, overdue by " + string(appendSpan(nil, now-j.End))
-	case j.State == store.JobRunning:
-		return "running, for another " + string(appendSpan(nil, j.End-now))
-	case j.State != store.JobReserved:
-		return "ended"
-	case len(p.ex.WaitsFor) > 0:
-		return "planned: starts in " + string(appendSpan(nil, j.Start-now)) + ", at the end of " + someOf(p.ex.WaitsFor)
-	case len(p.ex.Ahead) > 0:
-		return "planned: starts in " + string(appendSpan(nil, j.Start-now)) + "; others have its nodes until shortly before"
-	}
-	return "planned: starts in " + string(appendSpan(nil, j.Start-now)) + "; its nodes are free, and kept for it"
 }
 
 // withReason is a word and, where it is known, why.

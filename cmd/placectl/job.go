@@ -36,18 +36,18 @@ func jobColumns() []column {
 		{Name: "class", Detail: true}, {Name: "state"}, {Name: "priority", Kind: integer, Detail: true}, {Name: "select"}, {Name: "place"},
 		{Name: "walltime", Kind: span}, {Name: "submit", Kind: when, Detail: true}, {Name: "begin", Kind: when, Detail: true},
 		{Name: "start", Kind: when}, {Name: "end", Kind: when}, {Name: "nodes", Kind: list, Nodes: true},
-		{Name: "reservation", Detail: true}, {Name: "reason", Detail: true}, {Name: "array", Detail: true}, {Name: "index", Kind: integer, Detail: true}}
+		{Name: "reservation", Detail: true}, {Name: "reason"}, {Name: "expected", Kind: when}, {Name: "array", Detail: true}, {Name: "index", Kind: integer, Detail: true}}
 }
 
-func jobRow(tx *store.Tx, job *store.Job) ([]any, error) {
+func jobRow(tx *store.Tx, look *store.Outlook, job *store.Job) ([]any, error) {
 	nodes, err := tx.NodeNames(job.AllNodes())
 	if err != nil {
 		return nil, err
 	}
-	reason, err := tx.WhyWaiting(job)
+	p, err := look.Prospect(job)
 	return []any{strconv.FormatUint(job.ID, 10), orNil(job.Name), orNil(job.User), orNil(job.Account), orNil(job.Queue), orNil(job.Class),
 		job.State.String(), job.Priority, job.Select, job.Place, job.Walltime, job.Submit, instant(job.Begin), instant(job.Start), instant(job.End),
-		nodes, orNil(job.Reservation), orNil(reason), arrayID(job), arrayIndex(job)}, err
+		nodes, orNil(job.Reservation), orNil(p.Reason), instant(p.Start), arrayID(job), arrayIndex(job)}, err
 }
 
 func (r *runner) jobList(c *cli.Context) error {
@@ -59,12 +59,16 @@ func (r *runner) jobList(c *cli.Context) error {
 		return err
 	}
 	return r.view(func(tx *store.Tx) error {
+		look, err := tx.Outlook()
+		if err != nil {
+			return err
+		}
 		p := r.printer(result{Columns: jobColumns()})
-		err := tx.EachJob(func(job *store.Job) error {
+		err = tx.EachJob(func(job *store.Job) error {
 			if user := c.String("user"); user != "" && job.User != user {
 				return nil
 			}
-			row, err := jobRow(tx, job)
+			row, err := jobRow(tx, look, job)
 			if err != nil {
 				return err
 			}
@@ -113,7 +117,11 @@ func (r *runner) jobShow(c *cli.Context) error {
 		if err != nil {
 			return err
 		}
-		row, err := jobRow(tx, job)
+		look, err := tx.Outlook()
+		if err != nil {
+			return err
+		}
+		row, err := jobRow(tx, look, job)
 		if err != nil {
 			return err
 		}

@@ -10,14 +10,19 @@ func whenCommand(r *runner) *cli.Command {
 	return r.verb(&cli.Command{
 		Name:      "when",
 		Category:  "Placing",
-		Usage:     "the earliest start of a request; changes nothing",
+		Usage:     "the earliest start of a request, or the expected one of a job that waits; changes nothing",
 		ArgsUsage: "SELECT",
+		Description: "A planned job (--job) starts as planned. One without a plan starts when its begin time, what it depends on,\n" +
+			"the share of its class and the plans of others let it at the earliest; jobs without a plan that are ahead of it\n" +
+			"may take the nodes first. While it is held, or waits for a job of which nobody knows the end, nobody knows: the\n" +
+			"exit status is 3 then, and 4 for a job that can never run.",
 		Flags: append(requestFlags(),
+			&cli.StringFlag{Name: "job", Usage: "the start of the queued job `N`, not of a request"},
 			&cli.IntFlag{Name: "count", Value: 1, Usage: "the first `N` starts: the earliest, then each later moment at which nodes come free"}),
 		Action: r.when,
 	}, about{
-		Example: "placectl when 16:ncpus=8 --place scatter:excl -t 4h\nplacectl when -l 2 --place excl --count 3",
-		Exits:   append([]int{exitNotNow, exitNever}, readExits...),
+		Example: "placectl when 16:ncpus=8 --place scatter:excl -t 4h\nplacectl when -l 2 --place excl --count 3\nplacectl when --job 12",
+		Exits:   append([]int{exitNotNow, exitNever, exitConflict}, readExits...),
 	})
 }
 
@@ -25,6 +30,12 @@ func (r *runner) when(c *cli.Context) error {
 	q, err := r.request(c, c.Args().Slice())
 	if err != nil {
 		return err
+	}
+	if c.IsSet("job") {
+		if c.IsSet("count") || givesRequest(c) {
+			return usagef(verbName(c), "--job is about a job as it was submitted: no request and no --count beside it")
+		}
+		return r.whenJob(c)
 	}
 	if err := anyRequest(c, &q); err != nil {
 		return err
@@ -45,8 +56,7 @@ func (r *runner) printStarts(q placer.Request, count int) error {
 		if err != nil {
 			return err
 		}
-		p := r.printer(result{Columns: []column{{Name: "start", Kind: when}, {Name: "end", Kind: when}, {Name: "wait", Kind: span},
-			{Name: "nodes", Kind: list, Nodes: true}, {Name: "waits_for", Kind: list}, {Name: "set"}}})
+		p := r.printer(result{Columns: startColumns()})
 		for _, plan := range plans {
 			nodes, waits, err := planDetails(tx, plan)
 			if err != nil {
@@ -54,6 +64,36 @@ func (r *runner) printStarts(q placer.Request, count int) error {
 			}
 			p.row(plan.Start, plan.End, plan.Start-tx.Now(), nodes, waits, orNil(plan.Set))
 		}
+		return p.close()
+	})
+}
+
+func startColumns() []column {
+	return []column{{Name: "start", Kind: when}, {Name: "end", Kind: when}, {Name: "wait", Kind: span},
+		{Name: "nodes", Kind: list, Nodes: true}, {Name: "waits_for", Kind: list}, {Name: "set"}}
+}
+
+// whenJob prints the expected start of a job.
+func (r *runner) whenJob(c *cli.Context) error {
+	return r.view(func(tx *store.Tx) error {
+		id, err := theJob(tx, c, c.String("job"))
+		if err != nil {
+			return err
+		}
+		job, expected, err := tx.WhenJob(id)
+		if err != nil {
+			return err
+		}
+		plan := expected.Plan
+		if plan == nil {
+			plan = job.Plan()
+		}
+		nodes, waits, err := planDetails(tx, plan)
+		if err != nil {
+			return err
+		}
+		p := r.printer(result{Columns: startColumns()})
+		p.row(expected.Start, expected.End, expected.Start-tx.Now(), nodes, waits, orNil(plan.Set))
 		return p.close()
 	})
 }

@@ -1,0 +1,136 @@
+package store
+
+import (
+	"github.com/placectl/placectl/placer"
+)
+
+// Queueing is where a job stands that waits for its turn.
+type Queueing struct {
+	Prospect
+	Place   int       // in the queue, from 1 on; 0 for a job that is held
+	Waiting int       // how many are in the queue
+	Before  []uint64  // those ahead of it that may take nodes first
+	Depends []Awaited // on other jobs
+}
+
+// Awaited is a job that another depends on.
+type Awaited struct {
+	Dependency
+	State JobState // of that job
+	Met   bool
+	Due   int64 // when it is expected to be met, 0 when nobody knows
+}
+
+// ExplainJob says where a job runs and why there, what a planned one waits for, or
+// what has become of it. One that has no nodes yet is explained by what keeps it
+// from its turn, then by its place in the queue, then as its request, as if nobody
+// else waited.
+func (tx *Tx) ExplainJob(id uint64, o placer.Explain) (*Explained, error) {
+	j, err := tx.Job(id)
+	if err != nil {
+		return nil, err
+	}
+	if j.State == JobHeld || j.State == JobQueued {
+		return tx.explainWaiting(j, o)
+	}
+	out := &Explained{Request: j.Request(), Job: j}
+	if !j.State.Live() {
+		return out, nil
+	}
+	if path, why, err := tx.Route(out.Request); err == nil && path == j.Path {
+		out.Why = why
+	} else if err = passOver(err); err != nil {
+		return nil, err
+	}
+	if j.State == JobReserved {
+		if out.WaitsFor, err = tx.WaitsFor(j.Plan()); err == nil {
+			out.Ahead, err = tx.ahead(j)
+		}
+	}
+	return out, err
+}
+
+// explainWaiting explains a job without nodes. A request that is not understood any
+// more has no explanation but that.
+func (tx *Tx) explainWaiting(j *Job, o placer.Explain) (*Explained, error) {
+	out := &Explained{Request: j.Request()}
+	a, err := tx.Ask(out.Request)
+	if err == nil {
+		a.Duration, a.Since = j.Walltime, j.Submit
+		out, err = tx.explain(out.Request, a, o)
+	}
+	if err = passOver(err); err != nil {
+		return nil, err
+	}
+	look, err := tx.Outlook()
+	if err != nil {
+		return nil, err
+	}
+	out.Job = j
+	if out.Queue, err = look.queueing(j); err != nil {
+		return nil, err
+	}
+	if plan := out.Queue.Plan; plan != nil {
+		out.WaitsFor, err = tx.WaitsFor(plan)
+	}
+	return out, err
+}
+
+// queueing finds where a job stands in the queue.
+func (o *Outlook) queueing(j *Job) (*Queueing, error) {
+	p, err := o.Prospect(j)
+	if err != nil {
+		return nil, err
+	}
+	q := &Queueing{Prospect: p}
+	if err := o.depends(j, q); err != nil {
+		return nil, err
+	}
+	err = o.tx.each(tableWaiting, nil, func(key, _ []byte) (bool, error) {
+		q.Waiting++
+		if q.Place > 0 {
+			return true, nil
+		}
+		other, err := o.tx.waitingJob(key)
+		if err != nil {
+			return false, err
+		}
+		if other.ID == j.ID {
+			q.Place = q.Waiting
+			return true, nil
+		}
+		p, err := o.Prospect(other)
+		switch p.Wait {
+		case WaitsPlan: // it may be planned anew where room was made since the last cycle
+			if o.tx.state.wakes == o.tx.state.planned {
+				return true, nil
+			}
+			fallthrough
+		case WaitsRoom, WaitsTurn:
+			q.Before = append(q.Before, other.ID)
+		}
+		return true, err
+	})
+	if q.Place == 0 { // it is not in the queue, so nobody is ahead of it
+		q.Before = nil
+	}
+	return q, err
+}
+
+// depends finds out about the jobs that a job depends on.
+func (o *Outlook) depends(j *Job, q *Queueing) error {
+	for _, d := range j.After {
+		other, err := o.tx.Job(d.Job)
+		if err != nil {
+			return err
+		}
+		a := Awaited{Dependency: d, State: other.State}
+		if a.Met, err = d.met(other); err == nil && !a.Met {
+			if a.Due, _, err = o.due(d); err != nil {
+				return err
+			}
+		}
+		q.Depends = append(q.Depends, a)
+	}
+	return nil
+}

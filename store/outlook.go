@@ -1,0 +1,351 @@
+package store
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/placectl/placectl/placer"
+)
+
+// Outlook tells why jobs wait and when they are expected to start, as things stand:
+// a planned job at the start that was planned; any other at the earliest that its
+// hold, its begin time, what it depends on, the share of its class and the plans of
+// others leave it. The turn of jobs that have no plan is not foreseen: they may take
+// nodes first.
+//
+// Jobs that ask for the same are looked into once, so that a list of many costs
+// what their different requests cost. An outlook holds as long as its transaction
+// writes nothing.
+type Outlook struct {
+	tx         *Tx
+	wishes     map[string]*wish
+	snapshots  map[string]*placer.Snapshot // by queue
+	jobs       map[uint64]Prospect         // of those that were asked about
+	whoMatters bool
+	delays     bool       // how long a job has waited matters: the setting set_delay
+	searches   int        // for starts
+	shares     *allotment // nil as long as it was not asked for
+}
+
+// Wait is what a job waits for before all else.
+type Wait string
+
+// What jobs wait for. The words are part of what programs read.
+const (
+	WaitsNot   Wait = ""           // it runs, or has ended
+	WaitsNever Wait = "never"      // in vain: it can never run
+	WaitsHeld  Wait = "held"       // to be released from its hold
+	WaitsJob   Wait = "dependency" // for other jobs
+	WaitsBegin Wait = "begin"      // for its begin time
+	WaitsClass Wait = "class"      // its class may start nothing more
+	WaitsPlan  Wait = "planned"    // for its planned start
+	WaitsRoom  Wait = "room"       // for nodes
+	WaitsTurn  Wait = "turn"       // for nothing but a cycle
+)
+
+// Prospect is how a job stands.
+type Prospect struct {
+	Wait       Wait
+	Reason     string       // why it is where it is, in words; "" where there is nothing to say
+	Start, End int64        // expected, 0 where nobody knows
+	Plan       *placer.Plan // for that start; nil for a job that has its nodes planned already
+}
+
+// Outlook begins an outlook.
+func (tx *Tx) Outlook() (*Outlook, error) {
+	set, err := tx.Settings()
+	if err != nil {
+		return nil, err
+	}
+	k, _ := tx.tab(tableAccess).Cursor().First()
+	return &Outlook{tx: tx, wishes: make(map[string]*wish), snapshots: make(map[string]*placer.Snapshot), jobs: make(map[uint64]Prospect),
+		whoMatters: k != nil, delays: set.SetDelay != 0}, nil
+}
+
+// Prospect says how a job stands, and when it is expected to start.
+func (o *Outlook) Prospect(j *Job) (p Prospect, err error) {
+	switch j.State {
+	case JobReserved:
+		return Prospect{Wait: WaitsPlan, Reason: j.Reason, Start: j.Start, End: j.End}, nil
+	case JobHeld, JobQueued:
+	default:
+		return Prospect{Reason: j.Reason}, nil
+	}
+	if p, known := o.jobs[j.ID]; known {
+		return p, nil
+	}
+	if p, err = o.kept(j); err != nil {
+		return p, err
+	}
+	if p.Wait != WaitsNever && p.Wait != WaitsHeld {
+		err = o.expect(j, &p)
+	}
+	if err == nil {
+		o.jobs[j.ID] = p
+	}
+	return p, err
+}
+
+// kept says what keeps a job that has no plan from its turn, with no Wait when
+// nothing does.
+func (o *Outlook) kept(j *Job) (Prospect, error) {
+	w, err := o.wish(j)
+	if err != nil {
+		return Prospect{}, err
+	}
+	held := j.State == JobHeld
+	switch {
+	case w.err != nil && held && j.Reason != "" && j.Reason != w.err.Error():
+		return Prospect{Wait: WaitsNever, Reason: w.err.Error() + "; held: " + j.Reason}, nil
+	case w.err != nil:
+		return Prospect{Wait: WaitsNever, Reason: w.err.Error()}, nil
+	case held:
+		return Prospect{Wait: WaitsHeld, Reason: j.Reason}, nil
+	}
+	waitsFor, err := o.tx.ready(j)
+	switch {
+	case errors.Is(err, errUnmet):
+		return Prospect{Wait: WaitsNever, Reason: err.Error()}, nil
+	case err != nil:
+		return Prospect{}, err
+	case waitsFor != "":
+		return Prospect{Wait: WaitsJob, Reason: waitsFor}, nil
+	case j.Begin > o.tx.now:
+		return Prospect{Wait: WaitsBegin, Reason: "is to begin at " + stamp(j.Begin)}, nil
+	}
+	class, err := o.capped(j)
+	if err != nil || class == "" {
+		return Prospect{}, err
+	}
+	if j.Reason != "" { // stopped for another class, say
+		return Prospect{Wait: WaitsClass, Reason: j.Reason}, nil
+	}
+	return Prospect{Wait: WaitsClass, Reason: "class " + class + " may start nothing more now"}, nil
+}
+
+// expect finds the start of a job that is neither held nor can never run.
+func (o *Outlook) expect(j *Job, p *Prospect) error {
+	after, known, err := o.after(j, p)
+	if err != nil || !known {
+		return err
+	}
+	plan, refused, err := o.earliest(j, after)
+	if err != nil {
+		return err
+	}
+	short, _, err := o.found(j)
+	if err != nil {
+		return err
+	}
+	switch {
+	case refused != nil:
+		short = refused.Error()
+	case j.Deadline != 0 && plan.End > j.Deadline:
+		short = fmt.Sprintf("it could start at %s at the earliest, and not end by its deadline, %s", stamp(plan.Start), stamp(j.Deadline))
+	case plan.Start == o.tx.now:
+		short = ""
+		p.Start, p.End, p.Plan = plan.Start, plan.End, plan
+	default:
+		p.Start, p.End, p.Plan = plan.Start, plan.End, plan
+	}
+	if p.Wait != "" {
+		return nil
+	}
+	if p.Wait = WaitsRoom; p.Start == o.tx.now {
+		p.Wait = WaitsTurn
+	}
+	if p.Reason = j.Reason; p.Reason == "" {
+		p.Reason = short
+	}
+	return nil
+}
+
+// after is the first instant at which a job might start, as far as that is known.
+func (o *Outlook) after(j *Job, p *Prospect) (at int64, known bool, err error) {
+	at = max(o.tx.now, j.Begin)
+	switch p.Wait {
+	case WaitsClass:
+		for t := range o.tx.endings(o.tx.now) {
+			return t, true, nil
+		}
+		return 0, false, nil
+	case WaitsJob:
+		for _, d := range j.After {
+			due, known, err := o.due(d)
+			if err != nil || !known {
+				return 0, false, err
+			}
+			at = max(at, due)
+		}
+	}
+	return at, true, nil
+}
+
+// due is when a dependency is expected to be met.
+func (o *Outlook) due(d Dependency) (at int64, known bool, err error) {
+	other, err := o.tx.Job(d.Job)
+	if err != nil {
+		return 0, false, err
+	}
+	if met, err := d.met(other); met || errors.Is(err, errUnmet) {
+		return o.tx.now, met, nil
+	}
+	start, end := other.Start, other.End
+	if other.State != JobRunning {
+		p, err := o.Prospect(other)
+		if err != nil || p.Start == 0 {
+			return 0, false, err
+		}
+		start, end = p.Start, p.End
+	} else if end <= o.tx.now {
+		end = o.tx.now + overdueGrace
+	}
+	if d.When == After {
+		return start, true, nil
+	}
+	return end, true, nil
+}
+
+// capped is the class of a job that may start nothing more now, "" for none.
+func (o *Outlook) capped(j *Job) (string, error) {
+	if o.shares == nil {
+		shares, err := o.tx.allotted()
+		if err != nil {
+			return "", err
+		}
+		o.shares = shares
+	}
+	if len(o.shares.left) == 0 {
+		return "", nil
+	}
+	at, err := o.shares.place(j)
+	if err != nil || o.shares.left[at] > 0 {
+		return "", err
+	}
+	return o.shares.state.Classes[at].Name, nil
+}
+
+// allotted is what each class may start now; of a store without classes, nothing.
+func (tx *Tx) allotted() (*allotment, error) {
+	tally, err := tx.newShareTally()
+	if err != nil || len(tally.state.Classes) == 0 {
+		return &allotment{shareTally: tally}, err
+	}
+	var line []*Job
+	err = tx.each(tableWaiting, nil, func(key, _ []byte) (bool, error) {
+		j, err := tx.waitingJob(key)
+		if err != nil {
+			return false, err
+		}
+		waitsFor, err := tx.ready(j)
+		if waitsFor == "" && err == nil {
+			line = append(line, j)
+		}
+		if errors.Is(err, errUnmet) {
+			err = nil
+		}
+		return true, err
+	})
+	if err != nil {
+		return nil, err
+	}
+	a, _, err := tx.allot(tally, line)
+	return a, err
+}
+
+// waitingJob is the job of a key of the queue.
+func (tx *Tx) waitingJob(key []byte) (*Job, error) {
+	if len(key) != 16 {
+		return nil, fmt.Errorf("%w: waiting %x", ErrDamaged, key)
+	}
+	return tx.Job(binary.BigEndian.Uint64(key[8:]))
+}
+
+// wish is what jobs that ask for the same have in common.
+type wish struct {
+	ask    placer.Ask
+	err    error // why it can never run
+	starts []wishStart
+}
+
+// wishStart is an earliest start that was found: that from any instant of
+// after..plan.Start on.
+type wishStart struct {
+	after   int64
+	plan    *placer.Plan
+	refused error
+}
+
+// wish finds what is known of a job's request.
+func (o *Outlook) wish(j *Job) (*wish, error) {
+	key := requestKey(j, o.whoMatters)
+	if o.delays {
+		key += strconv.FormatInt(j.Submit, 10)
+	}
+	if w := o.wishes[key]; w != nil {
+		return w, nil
+	}
+	w := new(wish)
+	if err := o.read(w, j); err != nil && !isRefusal(err) {
+		return nil, err
+	} else if err != nil {
+		w.err = err
+	}
+	o.wishes[key] = w
+	return w, nil
+}
+
+// read reads a request, and makes sure that it can run at all.
+func (o *Outlook) read(w *wish, j *Job) (err error) {
+	if w.ask, err = o.tx.ask(j.Request()); err != nil {
+		return err
+	}
+	w.ask.Duration, w.ask.Since = j.Walltime, j.Submit
+	snap := o.snapshots[j.Queue]
+	if snap == nil {
+		if snap, err = o.tx.snapshot(j.Queue); err != nil {
+			return err
+		}
+		o.snapshots[j.Queue] = snap
+	}
+	return snap.Possible(w.ask)
+}
+
+// earliest finds the earliest start of a job's request from an instant on; refused
+// says why there is none.
+func (o *Outlook) earliest(j *Job, after int64) (plan *placer.Plan, refused, err error) {
+	w, err := o.wish(j)
+	if err != nil {
+		return nil, nil, err
+	}
+	at := slices.IndexFunc(w.starts, func(s wishStart) bool { return s.after <= after && (s.plan == nil || after <= s.plan.Start) })
+	if at >= 0 {
+		return w.starts[at].plan, w.starts[at].refused, nil
+	}
+	if o.searches++; o.searches == 2 {
+		if err := o.tx.holdEndings(); err != nil {
+			return nil, nil, err
+		}
+	}
+	plan, err = o.snapshots[j.Queue].Earliest(w.ask, after)
+	if err != nil && !isRefusal(err) {
+		return nil, nil, err
+	}
+	w.starts = append(w.starts, wishStart{after, plan, err})
+	return plan, err, nil
+}
+
+// found is what the latest cycle has found short for a job's request, as far as one
+// has looked at it.
+func (o *Outlook) found(j *Job) (why string, known bool, err error) {
+	for _, whoMatters := range []bool{false, true} {
+		v := verdict{key: requestKey(j, whoMatters)}
+		if err := v.recall(o.tx); err != nil || v.known {
+			return v.why, v.known && !v.never, err
+		}
+	}
+	return "", false, nil
+}
