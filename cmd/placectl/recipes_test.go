@@ -28,7 +28,7 @@ var recipeChecks = map[string]string{
 		test "$(placectl job list --all -o id | wc -l)" -eq 2`,
 	"Maintenance windows": `
 		test "$(placectl reservation list -o id | grep -c patches)" -ge 4
-		placectl node list -o csv | grep -c '^n0.,.*,later,,' | grep -qx 4`,
+		placectl query "SELECT count(*) FROM nodes WHERE state = 'free' AND free_until IS NOT NULL" -o id | grep -qx 4`,
 	"Two teams": `
 		placectl class plan -o csv | grep -q '^biology,40,12,'
 		test "$(placectl job list --all -o csv | grep -c ',eva,')" -eq 40`,
