@@ -1,0 +1,319 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/placer"
+	"pgregory.net/rapid"
+)
+
+// promise is a database in which requests that are refused for now are asked for again
+// at the start that the refusal names.
+type promise struct {
+	t     *rapid.T
+	clock *clock
+	db    *DB
+	names int // of reservations
+}
+
+func newPromise(t *rapid.T, dir string) *promise {
+	p := &promise{t: t, clock: &clock{t: 1_000_000}}
+	opt := &Options{Now: p.clock.now}
+	if err := Create(dir+"/promise.db", opt, p.cluster); err != nil {
+		t.Fatal(err)
+	}
+	var err error
+	if p.db, err = Open(dir+"/promise.db", opt); err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// cluster makes nodes of several kinds, of two colours, some of a queue of their own,
+// on hosts together or down.
+func (p *promise) cluster(tx *Tx) error {
+	t := p.t
+	err := errors.Join(tx.AddQueue(Queue{Name: "q"}), tx.Configure("chunk_fit", oneOf(t, "chunk fit", "first", "first", "exact")))
+	err = errors.Join(err, tx.AddResource(index.Def{Name: "color", Type: index.String}))
+	defs, errDefs := tx.Resources()
+	if err = errors.Join(err, errDefs); err != nil {
+		return err
+	}
+	color, _ := defs.Lookup("color")
+	if rapid.Bool().Draw(t, "grouped") {
+		err = errors.Join(err, tx.Configure("group_key", "color"), tx.Configure("do_not_span_sets", oneOf(t, "do not span", "false", "true")),
+			tx.Configure("only_explicit_sets", oneOf(t, "explicit", "false", "true")))
+	}
+	odd := rapid.Bool().Draw(t, "odd nodes")
+	for i := range rapid.IntRange(2, 7).Draw(t, "nodes") {
+		n := &index.Node{Name: fmt.Sprintf("n%d", i), Priority: oneOf[int32](t, "priority", 0, 0, 0, 5)}
+		n.Set(index.NCPUs, index.Value{Num: int64(oneOf(t, "ncpus", 4, 1, 2, 4))})
+		n.Set(index.Mem, index.Value{Num: int64(oneOf(t, "mem", 1, 4, 8)) << 20})
+		if word := oneOf(t, "color", "", "r", "g"); word != "" {
+			n.Set(color.ID, index.Value{Str: word})
+		}
+		if rapid.IntRange(0, 7).Draw(t, "of a queue") == 0 {
+			n.Queue = "q"
+		}
+		if rapid.IntRange(0, 7).Draw(t, "down") == 0 {
+			n.State = index.Down
+		}
+		if odd && rapid.Bool().Draw(t, "odd") {
+			n.Sharing = oneOf(t, "sharing", index.DefaultExcl, index.ForceExcl, index.IgnoreExcl, index.ForceExclHost)
+			n.Access = oneOf(t, "access", index.AccessShared, index.AccessSingleUser, index.AccessSingleTask)
+		}
+		if odd && rapid.IntRange(0, 2).Draw(t, "host") == 0 {
+			n.Set(index.Host, index.Value{Str: oneOf(t, "its host", "h", "n0")})
+		}
+		_, errNode := tx.PutNode(n)
+		err = errors.Join(err, errNode)
+	}
+	return err
+}
+
+func oneOf[T any](t *rapid.T, label string, list ...T) T {
+	return rapid.SampledFrom(list).Draw(t, label)
+}
+
+// selection draws chunks, half the time those first for which most nodes will do: then
+// first fit in their order leads astray.
+func (p *promise) selection() string {
+	t := p.t
+	if rapid.Bool().Draw(t, "least first") {
+		return fmt.Sprintf("%d:ncpus=1+%d:ncpus=%d", rapid.IntRange(1, 3).Draw(t, "many"), rapid.IntRange(1, 2).Draw(t, "few"), oneOf(t, "cpus", 2, 4))
+	}
+	var chunks []string
+	for range rapid.IntRange(1, 3).Draw(t, "chunks") {
+		chunks = append(chunks, fmt.Sprintf("%d:ncpus=%d", rapid.IntRange(1, 3).Draw(t, "count"), oneOf(t, "cpus", 1, 1, 2, 4))+
+			oneOf(t, "and", "", "", "", ":mem=3gb", ":mem=8gb", ":color=r"))
+	}
+	return strings.Join(chunks, "+")
+}
+
+func (p *promise) request() placer.Request {
+	t := p.t
+	r := placer.Request{Select: p.selection(),
+		Place:    oneOf(t, "place", "free", "scatter", "scatter", "pack", "vscatter", "shared") + oneOf(t, "group", "", "", "", ":group=color"),
+		Walltime: time.Duration(rapid.IntRange(2, 40).Draw(t, "walltime")) * time.Second,
+		User:     oneOf(t, "user", "ann", "bob"), Queue: oneOf(t, "queue", "", "", "", "", "q"),
+		Access: oneOf(t, "who else", "", "", "", "singleuser", "singlejob", "singletask"),
+		Policy: oneOf(t, "policy", "", "", "lastavailable", "minresource", "priority", "tetris", "fastest", "maxbalance", "contiguous"),
+	}
+	if r.Place != "shared" && r.Place != "shared:group=color" {
+		r.Place += oneOf(t, "sharing", "", ":excl", ":exclhost")
+	}
+	if p.names > 0 {
+		r.Reservation = oneOf(t, "reservation", "", "", "", fmt.Sprintf("r%d", rapid.IntRange(1, p.names).Draw(t, "which")))
+	}
+	return r
+}
+
+// update is one transaction; a refusal is no failure.
+func (p *promise) update(fn func(tx *Tx) error) error {
+	err := p.db.Update(fn)
+	if err != nil && !isRefusal(err) {
+		p.t.Fatal(err)
+	}
+	return err
+}
+
+// fill places something, or keeps nodes for somebody.
+func (p *promise) fill() {
+	t := p.t
+	r := p.request()
+	if rapid.IntRange(0, 4).Draw(t, "reserve") == 0 {
+		s := ReserveSpec{Name: fmt.Sprintf("r%d", p.names+1), Start: p.clock.t + int64(rapid.IntRange(0, 40).Draw(t, "start")),
+			Limit: oneOf[int64](t, "limit", 0, 0, 10), Request: r}
+		s.Request.Reservation = ""
+		for _, user := range []string{"ann", "bob"} {
+			if rapid.Bool().Draw(t, "let in") {
+				s.Access = append(s.Access, placer.AccessEntry{Kind: placer.AccessUser, Value: user, Affinity: placer.Affinity(rapid.IntRange(-1, 1).Draw(t, "affinity"))})
+			}
+		}
+		if p.update(func(tx *Tx) error { _, err := tx.AddReservation(s); return err }) == nil {
+			p.names++
+		}
+		return
+	}
+	_ = p.update(func(tx *Tx) error { _, err := tx.PlaceOrReserve(r); return err })
+}
+
+// pass lets time pass until an instant. Jobs give their nodes back when they end, so
+// that nobody is overdue.
+func (p *promise) pass(until int64) {
+	for {
+		var next *Job
+		err := p.db.View(func(tx *Tx) error {
+			return tx.EachJob(func(j *Job) error {
+				if (j.State == JobRunning || j.State == JobReserved) && j.End <= until && (next == nil || j.End < next.End) {
+					next = j
+				}
+				return nil
+			})
+		})
+		if err != nil {
+			p.t.Fatal(err)
+		}
+		if next == nil {
+			break
+		}
+		p.clock.t = max(p.clock.t, next.End-1)
+		if err := p.update(func(tx *Tx) error { _, err := tx.Release(next.ID); return err }); err != nil {
+			p.t.Fatal(err)
+		}
+	}
+	p.clock.t = until
+}
+
+var errUndo = errors.New("undo")
+
+// ask places a request now. If it is refused for now, all who can tell name the same
+// start, and at that it is placed.
+func (p *promise) ask() {
+	t := p.t
+	r := p.request()
+	err := p.update(func(tx *Tx) error { _, err := tx.Place(r); return err })
+	var refused *placer.Refusal
+	if !errors.As(err, &refused) {
+		return
+	}
+	if refused.Kind != placer.ErrNotNow {
+		p.neverSays(r, err)
+		return
+	}
+	if !refused.HasStart || refused.Start <= p.clock.t {
+		t.Fatalf("%+v at %d: %v: start %d (%v)", r, p.clock.t, err, refused.Start, refused.HasStart)
+	}
+	p.othersSay(r, refused.Start)
+	p.pass(refused.Start)
+	err = p.update(func(tx *Tx) error {
+		j, err := tx.Place(r)
+		if err == nil && j.Start != refused.Start {
+			t.Fatalf("%+v was to start at %d, it does at %d", r, refused.Start, j.Start)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatalf("%+v was to start at %d (%v): %v", r, refused.Start, refused, err)
+	}
+}
+
+// othersSay asks when, place --or-reserve, explain, and a cycle that plans it alone.
+func (p *promise) othersSay(r placer.Request, start int64) {
+	says := func(who string, fn func(tx *Tx) (int64, error)) {
+		p.t.Helper()
+		err := p.db.Update(func(tx *Tx) error {
+			at, err := fn(tx)
+			if err != nil || at != start {
+				p.t.Fatalf("%+v at %d: place says %d, %s %d, %v", r, p.clock.t, start, who, at, err)
+			}
+			return errUndo
+		})
+		if !errors.Is(err, errUndo) {
+			p.t.Fatal(err)
+		}
+	}
+	says("when", func(tx *Tx) (int64, error) {
+		plans, err := tx.When(r, tx.Now(), 1)
+		if err != nil {
+			return 0, err
+		}
+		return plans[0].Start, nil
+	})
+	says("place --or-reserve", func(tx *Tx) (int64, error) {
+		j, err := tx.PlaceOrReserve(r)
+		if err != nil {
+			return 0, err
+		}
+		return j.Start, nil
+	})
+	says("explain", func(tx *Tx) (int64, error) {
+		x, err := tx.Explain(r, placer.Explain{})
+		if err != nil || x.Verdict != placer.StartsLater || x.Plan == nil {
+			return 0, err
+		}
+		return x.Plan.Start, nil
+	})
+	says("a cycle", func(tx *Tx) (int64, error) {
+		list, err := tx.Submit(Submission{Request: r})
+		if err != nil {
+			return 0, err
+		}
+		if _, err := tx.Cycle(CycleSpec{Backfill: Conservative}); err != nil {
+			return 0, err
+		}
+		j, err := tx.Job(list[0].ID)
+		if err != nil {
+			return 0, err
+		}
+		return j.Start, nil
+	})
+}
+
+// neverSays: what can never run does not run either when all is given back, unless it
+// is a reservation that it insisted on; and under fcfs it is in nobody's way.
+func (p *promise) neverSays(r placer.Request, refused error) {
+	err := p.db.Update(func(tx *Tx) error {
+		list, err := tx.Submit(Submission{Request: r})
+		if err != nil {
+			return err
+		}
+		if _, err := tx.Cycle(CycleSpec{Backfill: FCFS}); err != nil {
+			return err
+		}
+		j, err := tx.Job(list[0].ID)
+		if err != nil || j.Reason == "" || j.State != JobQueued {
+			p.t.Fatalf("%+v: %v; in a cycle %s, %q, %v", r, refused, j.State, j.Reason, err)
+		}
+		if r.Reservation != "" {
+			return errUndo
+		}
+		var jobs []uint64
+		if err := tx.EachJob(func(j *Job) error { jobs = append(jobs, j.ID); return nil }, JobRunning, JobReserved); err != nil {
+			return err
+		}
+		slices.Reverse(jobs) // guests before those who reserved
+		for _, id := range jobs {
+			if _, err := tx.Release(id); err != nil {
+				return err
+			}
+		}
+		for i := range p.names {
+			if _, err := tx.Unreserve(fmt.Sprintf("r%d", i+1)); err != nil && !errors.Is(err, ErrNotFound) {
+				return err
+			}
+		}
+		if _, err := tx.Place(r); !errors.Is(err, placer.ErrNever) {
+			p.t.Fatalf("%+v: %v; on the empty cluster %v", r, refused, err)
+		}
+		return errUndo
+	})
+	if !errors.Is(err, errUndo) {
+		p.t.Fatal(err)
+	}
+}
+
+// TestRefusedStarts: what is refused for now has a start, the same whoever tells it, and
+// is placed then; what is refused for good is not placed on the empty cluster.
+func TestRefusedStarts(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(rt *rapid.T) {
+		p := newPromise(rt, t.TempDir())
+		defer p.db.Close()
+		for range rapid.IntRange(1, 8).Draw(rt, "steps") {
+			for range rapid.IntRange(0, 4).Draw(rt, "others") {
+				p.fill()
+			}
+			p.ask()
+			if rapid.IntRange(0, 2).Draw(rt, "time passes") == 0 {
+				p.pass(p.clock.t + int64(rapid.IntRange(1, 20).Draw(rt, "so long")))
+			}
+		}
+	})
+}
