@@ -95,6 +95,7 @@ type mapping struct {
 	given  *roaring.Bitmap     // what was given back by the instant that a search is at; nil before it begins
 	whole  [][]index.Candidate // by chunk, over all nodes of the queue
 	sets   []setMapping        // the placement sets that could serve it, in order
+	unsure bool                // whether each of them could hold it whole; see sureSets
 	room   [1][]index.Candidate
 	order  ordering // see exact.go
 	searching
@@ -296,10 +297,11 @@ func (m *mapping) place(at int64, ended *roaring.Bitmap) (*Plan, shortfall, erro
 	if m.path == NodePath {
 		decide = m.choose
 	}
-	if len(m.sets) == 0 {
+	sets := m.sets
+	if len(sets) == 0 {
 		plan, short = decide(m.whole, at, ended)
 	}
-	for _, sm := range m.sets {
+	for _, sm := range sets {
 		if plan, short = decide(sm.cands, at, ended); plan != nil {
 			plan.Set = SetName(m.Index.Defs(), sm.set)
 			break
@@ -308,7 +310,7 @@ func (m *mapping) place(at int64, ended *roaring.Bitmap) (*Plan, shortfall, erro
 	for i := 0; m.path == NodePath && plan == nil && i < len(m.onHosts); i++ {
 		plan, _ = m.onHosts[i].choose(m.onHosts[i].whole, at, ended)
 	}
-	if plan == nil && len(m.sets) > 0 && m.maySpan(at) {
+	if plan == nil && len(sets) > 0 && (len(m.sureSets()) == 0 || m.maySpan(at)) {
 		plan, short = decide(m.whole, at, ended)
 	}
 	return plan, short, m.orFailure(nil)

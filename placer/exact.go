@@ -37,7 +37,7 @@ func (m *mapping) exactly() bool {
 // firstFitsEmpty reports whether first fit serves the request on some part of the
 // empty cluster on which it may be placed, now or later.
 func (m *mapping) firstFitsEmpty() bool {
-	for _, sm := range m.sets {
+	for _, sm := range m.sureSets() {
 		if m.inOrderWhenEmpty(sm.cands) {
 			return true
 		}

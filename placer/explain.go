@@ -195,6 +195,7 @@ func (x *explainer) prepareAll(s *Snapshot, a Ask) error {
 	if err := m.prepare(s, a); err != nil && !errors.As(err, &refused) {
 		return err
 	}
+	m.sureSets()
 	if m.path == BucketPath {
 		if err := m.prepareNodes(); err != nil {
 			return err

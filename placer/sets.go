@@ -1,13 +1,15 @@
 package placer
 
 import (
+	"slices"
+
 	"github.com/placectl/placectl/index"
 )
 
-// mapSets finds the placement sets that could serve the request when empty, in
-// the order in which they are tried. None is found where none is configured,
-// and where none could serve it: the request then spans all nodes, unless that
-// is forbidden.
+// mapSets finds the placement sets that could serve each chunk of the request when
+// empty, in the order in which they are tried. None is found where none is configured,
+// and where none could serve it: the request then spans all nodes, unless that is
+// forbidden.
 func (m *mapping) mapSets() error {
 	keys := m.Rules.GroupKey
 	if m.Spec.Place.HasGroup {
@@ -32,15 +34,15 @@ func (m *mapping) mapSets() error {
 			m.sets = append(m.sets, setMapping{set, cands})
 		}
 	}
-	if m.Rules.DoNotSpan && len(m.sets) == 0 {
+	m.unsure = len(m.sets) > 0 && !(len(m.Chunks) < 2 && (m.path == BucketPath || m.policy != Contiguous && m.ruled.IsEmpty()))
+	if m.Rules.DoNotSpan && !m.someSet() {
 		return &Refusal{Kind: ErrNever, Chunk: -1, Why: "it fits none of the placement sets, and may not span them"}
 	}
 	return nil
 }
 
-// within restricts the mapping to a set; false when the set could not hold the
-// whole request even when empty. A set that could hold each chunk, but not all of
-// them together, would be waited for in vain.
+// within restricts the mapping to a set; false when the set could not hold one of the
+// chunks even when empty.
 func (m *mapping) within(set *index.Set, finders []*index.Finder) ([][]index.Candidate, bool) {
 	cands := make([][]index.Candidate, len(m.Chunks))
 	for i, c := range m.Chunks {
@@ -49,8 +51,33 @@ func (m *mapping) within(set *index.Set, finders []*index.Finder) ([][]index.Can
 			return nil, false
 		}
 	}
-	counted := len(m.Chunks) < 2 && (m.path == BucketPath || m.policy != Contiguous && m.ruled.IsEmpty())
-	return cands, counted || m.assignable(cands) == yes
+	return cands, true
+}
+
+// A set that could hold each chunk, but not all of them together, would be waited for
+// in vain: it is no candidate. That takes a search, and matters only when the request
+// fits none of the sets; so it is found out then.
+
+// someSet reports whether a set could hold the whole request when empty.
+func (m *mapping) someSet() bool {
+	if !m.unsure {
+		return len(m.sets) > 0
+	}
+	return slices.ContainsFunc(m.sets, func(sm setMapping) bool { return m.assignable(sm.cands) == yes })
+}
+
+// sureSets are the sets that could hold the whole request when empty.
+func (m *mapping) sureSets() []setMapping {
+	if m.unsure {
+		var sure []setMapping
+		for _, sm := range m.sets {
+			if m.assignable(sm.cands) == yes {
+				sure = append(sure, sm)
+			}
+		}
+		m.sets, m.unsure = sure, false
+	}
+	return m.sets
 }
 
 // SetName is a placement set as key=value.
