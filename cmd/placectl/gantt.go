@@ -24,9 +24,10 @@ func ganttCommand(r *runner) *cli.Command {
 		Name:     "gantt",
 		Category: "Asking",
 		Usage:    "draw what runs, what is planned and what is free",
-		Description: "One row a node, or a bucket; neighbours that look the same share a row. What is over is not drawn. With\n" +
-			"-o json and the other forms for programs: the stretches of time as rows. The SVG shows who has a node,\n" +
-			"from when to when, where the mouse points.",
+		Description: "One row a node, or a bucket; neighbours that look the same share a row. On a node that is shared, what lies\n" +
+			"beside each other has lanes of its own. Free is the time in which nothing is on a node; the line above counts\n" +
+			"the nodes by their state (docs/states.md). What is over is not drawn. With -o json and the other forms for\n" +
+			"programs: the stretches of time as rows. The SVG shows who has a node, from when to when, where the mouse points.",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "from", Usage: "from `TIME` on (a little before now)"},
 			&cli.StringFlag{Name: "to", Usage: "up to `TIME` (until most has ended)"},

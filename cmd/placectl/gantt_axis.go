@@ -145,6 +145,13 @@ func (d *ganttDrawing) notes(f ganttFolded) {
 	if f.left > 0 {
 		d.words("%s more nodes are left out: --rows 0 shows all, --nodes some, --by bucket sums them up.", comma(f.left))
 	}
+	if f.beside > 0 {
+		what := "stretches lie"
+		if f.beside == 1 {
+			what = "stretch lies"
+		}
+		d.words("%s %s beside others of a node, for which there are too few rows: --rows 0 shows all, --nodes some.", comma(f.beside), what)
+	}
 	if f.hidden > 0 {
 		what := "stretches are"
 		if f.hidden == 1 {

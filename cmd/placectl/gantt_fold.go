@@ -7,12 +7,15 @@ type ganttGroup struct {
 	nodes []ganttNode
 	cells []ganttCell // of the first of them
 	loose bool        // they look the same, but different jobs may have them
+	lane  []int       // of a picture: in which lane the first node's stretches are,
+	lanes int         // and how many there are
 }
 
 // ganttFolded is the rows of a drawing.
 type ganttFolded struct {
 	groups []ganttGroup
 	hidden int // stretches that no cell shows
+	beside int // stretches that others lie over, where there is no room for lanes
 	left   int // nodes that --rows leaves out
 }
 
@@ -20,17 +23,18 @@ type ganttFolded struct {
 // that show the same share a row. Where that leaves too many, so do those of
 // the same outline, whoever has them; and where that does too, what is too much
 // is left out, and counted. Nodes that are shared have a row for each lane if there
-// is room for that; if not, what lies beside other stretches is hidden by them.
+// is room for that; if not, what lies beside other stretches is hidden by them, and
+// counted.
 func (w *ganttWindow) fold(nodes []ganttNode, limit int) ganttFolded {
 	f := w.foldBy(inLanes(nodes), false)
 	if limit == 0 || len(f.groups) <= limit {
 		return f
 	}
 	f = w.foldBy(nodes, false)
-	if len(f.groups) <= limit {
-		return f
+	if len(f.groups) > limit {
+		f = w.foldBy(nodes, true)
 	}
-	f = w.foldBy(nodes, true)
+	f.beside = w.countBeside(nodes)
 	if len(f.groups) > limit {
 		for _, g := range f.groups[limit:] {
 			f.left += len(g.nodes)
@@ -38,6 +42,19 @@ func (w *ganttWindow) fold(nodes []ganttNode, limit int) ganttFolded {
 		f.groups = f.groups[:limit]
 	}
 	return f
+}
+
+// countBeside counts the stretches that are in no node's first lane.
+func (w *ganttWindow) countBeside(nodes []ganttNode) (n int) {
+	for i := range nodes {
+		lane, _ := laneOf(nodes[i].bars)
+		for k, at := range lane {
+			if at > 0 && w.shows(&nodes[i].bars[k]) {
+				n++
+			}
+		}
+	}
+	return n
 }
 
 func (w *ganttWindow) foldBy(nodes []ganttNode, loose bool) (f ganttFolded) {
@@ -49,7 +66,7 @@ func (w *ganttWindow) foldBy(nodes []ganttNode, loose bool) (f ganttFolded) {
 			g.nodes = g.nodes[:len(g.nodes)+1]
 			continue
 		}
-		f.groups = append(f.groups, ganttGroup{nodes[i : i+1], slices.Clone(row), loose})
+		f.groups = append(f.groups, ganttGroup{nodes: nodes[i : i+1], cells: slices.Clone(row), loose: loose})
 	}
 	return f
 }

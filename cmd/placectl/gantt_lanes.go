@@ -1,9 +1,27 @@
 package main
 
-// inLanes gives nodes on which stretches lie beside each other as many rows as it
-// takes to show them all: a stretch goes into the first lane that is free from its
-// start on. Nodes without such stretches stay as they are, and so does the slice
-// when there are no others.
+// laneOf gives each of a node's stretches, which come by start, a lane: the first that
+// is free from its start on, so that no two lie over each other. The node has as many
+// lanes as it tells, one at least.
+func laneOf(bars []ganttBar) (lane []int, lanes int) {
+	var ends []int64
+	lane = make([]int, len(bars))
+	for i := range bars {
+		at := 0
+		for at < len(ends) && ends[at] > bars[i].start {
+			at++
+		}
+		if at == len(ends) {
+			ends = append(ends, 0)
+		}
+		lane[i], ends[at] = at, bars[i].end
+	}
+	return lane, max(len(ends), 1)
+}
+
+// inLanes gives nodes on which stretches lie beside each other a row for each lane.
+// Nodes without such stretches stay as they are, and so does the slice when there are
+// no others.
 func inLanes(nodes []ganttNode) []ganttNode {
 	var out []ganttNode
 	for i := range nodes {
@@ -21,25 +39,19 @@ func inLanes(nodes []ganttNode) []ganttNode {
 	return out
 }
 
-// lanes are a node's rows. Its stretches come by start.
+// lanes are a node's rows.
 func (n *ganttNode) lanes() []ganttNode {
-	var out []ganttNode
-	var ends []int64
-	for _, b := range n.bars {
-		at := 0
-		for at < len(ends) && ends[at] > b.start {
-			at++
-		}
-		if at == len(ends) {
-			lane := *n
-			lane.bars, lane.lane = nil, at
-			out, ends = append(out, lane), append(ends, 0)
-		}
-		out[at].bars = append(out[at].bars, b)
-		ends[at] = b.end
-	}
-	if out == nil {
+	lane, lanes := laneOf(n.bars)
+	if lanes == 1 {
 		return []ganttNode{*n}
+	}
+	out := make([]ganttNode, lanes)
+	for at := range out {
+		out[at] = *n
+		out[at].bars, out[at].lane = nil, at
+	}
+	for i, at := range lane {
+		out[at].bars = append(out[at].bars, n.bars[i])
 	}
 	return out
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/xml"
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -16,8 +17,11 @@ const (
 	svgFoot      = 52 // below them: the axis again, the legend
 	svgRow       = 20
 	svgBar       = 15
+	svgLane      = 16 // from one lane of a row to the next
+	svgLine      = 18 // one more of the legend
 	svgCurve     = 48 // a row of --by bucket
 	svgChar      = 7  // about how wide a character of a label is
+	svgTitleChar = 9  // and one of the title
 	manySVGRows  = 500
 )
 
@@ -59,27 +63,30 @@ type svgDrawing struct {
 	used    [ganttKinds]bool
 	buf     bytes.Buffer
 	scratch []byte
+	hidden  int // stretches that there is no room for
 }
 
 // ganttSVG draws the whole picture.
 func (r *runner) ganttSVG(g *ganttData, w ganttWindow, o *ganttOptions) []byte {
 	d := &svgDrawing{r: r, data: g, w: w, top: svgHead}
 	var folded ganttFolded
-	var widest, rows, height int
+	var widest, height int // of all rows
 	sum := len(g.buckets) > 1
 	if o.byBucket {
 		folded.left = cutRows(&g.buckets, o.rows)
-		widest, rows, height = d.widestBucket(), len(g.buckets), svgCurve
+		widest, height = d.widestBucket(), len(g.buckets)*svgCurve
 		if sum {
-			rows++
+			height += svgCurve
 		}
 	} else {
 		folded = w.foldBars(g.nodes, o.rows, o.width)
-		widest, rows, height = d.widestGroup(folded.groups), len(folded.groups), svgRow
+		widest = d.widestGroup(folded.groups)
+		for i := range folded.groups {
+			height += folded.groups[i].height()
+		}
 	}
-	d.layOut(o.width, widest, rows*height)
-	d.buf.Grow(8192 + 640*rows) // about what it takes
-	d.begin(o.width)
+	d.layOut(o.width, widest, height)
+	d.buf.Grow(8192 + 32*height) // about what it takes
 	d.title(folded.left, o.byBucket)
 	d.grid()
 	for i := range folded.groups {
@@ -92,10 +99,9 @@ func (r *runner) ganttSVG(g *ganttData, w ganttWindow, o *ganttOptions) []byte {
 		d.curveRow("all nodes", g.nodePointers())
 	}
 	d.nowLine()
-	d.legend(o.byBucket)
-	d.note()
+	d.note(d.legend(o.byBucket))
 	d.buf.WriteString("</svg>\n")
-	return d.buf.Bytes()
+	return append(svgBegin(o.width, d.bottom+svgFoot), d.buf.Bytes()...)
 }
 
 func (d *svgDrawing) layOut(width, widest, rows int) {
@@ -106,12 +112,11 @@ func (d *svgDrawing) layOut(width, widest, rows int) {
 	d.bottom = svgHead + rows
 }
 
-func (d *svgDrawing) begin(width int) {
-	height := d.bottom + svgFoot
-	fmt.Fprintf(&d.buf, `<?xml version="1.0" encoding="UTF-8"?>`+"\n"+
-		`<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" viewBox="0 0 %d %d">`+"\n<style>", width, height, width, height)
-	d.buf.WriteString(svgStyle + "</style>\n" + svgDefs)
-	fmt.Fprintf(&d.buf, `<rect width="%d" height="%d" fill="#fff" pointer-events="none"/>`+"\n", width, height)
+// svgBegin is what stands before the drawing.
+func svgBegin(width, height int) []byte {
+	return fmt.Appendf(nil, `<?xml version="1.0" encoding="UTF-8"?>`+"\n"+
+		`<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" viewBox="0 0 %d %d">`+"\n<style>%s</style>\n%s"+
+		`<rect width="%d" height="%d" fill="#fff" pointer-events="none"/>`+"\n", width, height, width, height, svgStyle, svgDefs, width, height)
 }
 
 func (d *svgDrawing) title(left int, byBucket bool) {
@@ -130,7 +135,34 @@ func (d *svgDrawing) title(left int, byBucket bool) {
 		}
 		text += "; " + plural(left, "more "+what) + " left out"
 	}
-	d.text("title", svgMargin, 24, "start", text)
+	first, rest := breakTitle(text, (d.left+d.w.cells-svgMargin)/svgTitleChar)
+	if rest == "" {
+		d.text("title", svgMargin, 24, "start", first)
+		return
+	}
+	d.text("title", svgMargin, 18, "start", first)
+	d.text("title", svgMargin, 36, "start", rest)
+}
+
+// breakTitle breaks a title that takes more than so many characters behind the last
+// comma or semicolon that fits.
+func breakTitle(text string, room int) (first, rest string) {
+	if textWidth(text) <= room {
+		return text, ""
+	}
+	at := -1
+	for i := range text {
+		if textWidth(text[:i]) > room {
+			break
+		}
+		if strings.HasPrefix(text[i:], ", ") || strings.HasPrefix(text[i:], "; ") {
+			at = i + 1
+		}
+	}
+	if at < 0 {
+		return text, ""
+	}
+	return text[:at], text[at+1:]
 }
 
 // grid draws the axes, and the lines of their ticks down through the rows.
@@ -200,8 +232,9 @@ func (d *svgDrawing) between(start, end int64) string {
 	return string(append(appendSpan(append(b, " ("...), end-start), ')'))
 }
 
-// legend explains the colours.
-func (d *svgDrawing) legend(byBucket bool) {
+// legend explains the colours, in as many lines as it needs, and tells where the last
+// ends. The bottom moves down with them.
+func (d *svgDrawing) legend(byBucket bool) int {
 	type item struct{ class, word string }
 	var items []item
 	if byBucket {
@@ -214,21 +247,47 @@ func (d *svgDrawing) legend(byBucket bool) {
 			}
 		}
 	}
-	x, y := svgMargin, d.bottom+svgFoot-20
+	x := svgMargin
+	next := func(width int) (y int) {
+		if x > svgMargin && x+width > d.left+d.w.cells {
+			x, d.bottom = svgMargin, d.bottom+svgLine
+		}
+		return d.bottom + svgFoot - 20
+	}
 	for _, it := range items {
+		width := 27 + len(it.word)*svgChar
+		y := next(width)
 		fmt.Fprintf(&d.buf, `<rect class="%s" x="%d" y="%d" width="22" height="11"/>`+"\n", it.class, x, y)
 		d.text("tick", float64(x+27), y+10, "start", it.word)
-		x += 27 + len(it.word)*svgChar + 16
+		x += width + svgMargin
 	}
 	if d.w.nowCell() >= 0 {
+		width := 9 + len("now")*svgChar
+		y := next(width)
 		fmt.Fprintf(&d.buf, `<line class="now" x1="%d" y1="%d" x2="%d" y2="%d"/>`+"\n", x+2, y-1, x+2, y+12)
 		d.text("tick", float64(x+9), y+10, "start", "now")
+		x += width + svgMargin
 	}
+	return x
 }
 
-// note says what comes after the window.
-func (d *svgDrawing) note() {
-	if text := d.data.endNote(&d.w, d.r.loc); text != "" {
-		d.text("tick", float64(d.left+d.w.cells), d.bottom+svgFoot-10, "end", text)
+// note says what is not shown, and what comes after the window: beside the legend, or
+// below it where that leaves no room.
+func (d *svgDrawing) note(legend int) {
+	text := d.data.endNote(&d.w, d.r.loc)
+	if d.hidden > 0 {
+		what := comma(d.hidden) + " stretches have"
+		if d.hidden == 1 {
+			what = "1 stretch has"
+		}
+		text = strings.TrimSuffix(what+" no room here: -o json lists all. "+text, " ")
 	}
+	if text == "" {
+		return
+	}
+	right := d.left + d.w.cells
+	if legend+textWidth(text)*svgChar > right {
+		d.bottom += svgLine
+	}
+	d.text("tick", float64(right), d.bottom+svgFoot-10, "end", text)
 }

@@ -29,7 +29,7 @@ func (d *svgDrawing) curveRow(label string, nodes []*ganttNode) {
 	}
 	d.text("count", svgMargin, d.top+32, "start", text)
 	if c.up == 0 {
-		d.rect("notup", max(d.w.now, d.w.from), d.w.to, d.top+2, curveHeight, "not up")
+		d.rect("notup", svgSpan{d.x(max(d.w.now, d.w.from)), d.x(d.w.to)}, d.top+2, curveHeight, "not up")
 	} else {
 		d.curve(&c)
 	}
@@ -72,11 +72,12 @@ func (d *svgDrawing) level(c *ganttCurve, start, end int64, most int) {
 		class = "all"
 	}
 	title := fmt.Sprintf("%d of %d taken, %d free\n%s", most, c.up, c.up-most, d.between(start, end))
+	s := svgSpan{d.x(start), d.x(end)}
 	if high < curveHeight {
-		d.rect("free", start, end, d.top+2, curveHeight-high, title)
+		d.rect("free", s, d.top+2, curveHeight-high, title)
 	}
 	if high > 0 {
-		d.rect(class, start, end, d.top+2+curveHeight-high, high, title)
+		d.rect(class, s, d.top+2+curveHeight-high, high, title)
 	}
 }
 

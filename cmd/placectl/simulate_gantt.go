@@ -48,6 +48,5 @@ func (t *trace) gantt(run *simulated) *ganttData {
 	for i := range g.nodes {
 		slices.SortStableFunc(g.nodes[i].bars, func(a, b ganttBar) int { return cmp.Compare(a.start, b.start) })
 	}
-	g.nodes = inLanes(g.nodes)
 	return g
 }
