@@ -131,7 +131,7 @@ func (r *runner) placement(tx *store.Tx, job *store.Job, explain bool) (func() e
 	res := result{Record: true, Columns: []column{{Name: "job"}, {Name: "state"}, {Name: "start", Kind: when}, {Name: "end", Kind: when},
 		{Name: "path"}, {Name: "policy"}, {Name: "exec_vnode", Detail: true}, {Name: "nodes", Kind: list, Nodes: true},
 		{Name: "chunks", Kind: object, Detail: true}}}
-	row := []any{strconv.FormatUint(job.ID, 10), job.State.String(), job.Start, job.End, string(job.Path), job.Policy, vnodes, nodes, chunks}
+	row := []any{strconv.FormatUint(job.ID, 10), job.State.String(), instant(job.Start), instant(job.End), orNil(string(job.Path)), orNil(job.Policy), vnodes, nodes, chunks}
 	if job.Set != "" {
 		res.Columns, row = append(res.Columns, column{Name: "set"}), append(row, job.Set)
 	}
