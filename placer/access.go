@@ -28,7 +28,7 @@ const (
 	AccessAccount AccessKind = 3
 	AccessClass   AccessKind = 4
 	AccessQueue   AccessKind = 5
-	AccessJob     AccessKind = 6 // by name or by number
+	AccessJob     AccessKind = 6 // by name or by number: 12, or of an array 12[], 12[3], 12[0-4]
 )
 
 var accessKinds = [...]string{AccessUser: "user", AccessGroup: "group", AccessAccount: "account",
@@ -112,7 +112,9 @@ func (l AccessList) String() string {
 type Subject struct {
 	User, Group, Account, Class, Queue, JobName string
 
-	Job uint64
+	Job   uint64
+	Array uint64 // the number of its array, and its index there
+	Index int
 }
 
 // Affinity reports whether the list lets a job in and, if so, with which
@@ -146,13 +148,36 @@ func (e *AccessEntry) matches(who *Subject) bool {
 	case AccessQueue:
 		return e.Value == who.Queue
 	case AccessJob:
-		if e.Value == who.JobName {
-			return true
-		}
-		var digits [20]byte
-		return who.Job != 0 && string(strconv.AppendUint(digits[:0], who.Job, 10)) == e.Value
+		return e.Value == who.JobName || e.Numbers(who)
 	}
 	return false
+}
+
+// Numbers reports whether the entry lets a job in by its number, or by its index in its
+// array.
+func (e *AccessEntry) Numbers(who *Subject) bool {
+	if e.Kind != AccessJob {
+		return false
+	}
+	var digits [20]byte
+	if who.Job != 0 && string(strconv.AppendUint(digits[:0], who.Job, 10)) == e.Value {
+		return true
+	}
+	if who.Array == 0 {
+		return false
+	}
+	indices, mine := strings.CutPrefix(e.Value, who.ArrayPrefix())
+	indices, closed := strings.CutSuffix(indices, "]")
+	if !mine || !closed || indices == "" {
+		return mine && closed
+	}
+	first, last, isRange := strings.Cut(indices, "-")
+	if !isRange {
+		last = first
+	}
+	from, err1 := strconv.ParseUint(first, 10, 32)
+	to, err2 := strconv.ParseUint(last, 10, 32)
+	return err1 == nil && err2 == nil && from <= uint64(who.Index) && uint64(who.Index) <= to
 }
 
 // ParseAccess reads an access list; an empty text is the empty list. An entry

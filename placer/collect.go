@@ -99,7 +99,7 @@ func (m *mapping) tooFew(cands [][]index.Candidate, ended *roaring.Bitmap) (int,
 // notNow puts a shortfall into words.
 func (m *mapping) notNow(short shortfall) *Refusal {
 	c := m.Chunks[short.chunk]
-	r := &Refusal{Kind: ErrNotNow, Chunk: short.chunk, Found: short.found, Need: c.Count,
+	r := &Refusal{Kind: ErrNotNow, Chunk: short.chunk, Found: short.found, Need: c.Count, Until: m.until(),
 		Why: fmt.Sprintf("chunk %d (%s): room for %d of %d", short.chunk+1, c.Text(m.Index.Defs()), short.found, c.Count)}
 	if m.path == NodePath && m.packed != nil {
 		r.Why = "no host has room for all chunks: " + strings.TrimPrefix(c.Text(m.Index.Defs()), "1:")

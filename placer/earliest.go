@@ -147,7 +147,12 @@ func (m *mapping) instants(after int64) iter.Seq[instant] {
 // givenBack is the endings after an instant, and between them the instants at which reservations
 // that the request may use come to be of use.
 func (m *mapping) givenBack(since int64) iter.Seq2[int64, []uint32] {
-	extra := m.opportunities()
+	var extra []instant
+	for _, o := range m.opportunities() {
+		if o.at > m.Now {
+			extra = append(extra, instant{at: o.at, back: o.nodes.ToArray()})
+		}
+	}
 	if len(extra) == 0 {
 		return m.Endings(since)
 	}

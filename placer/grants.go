@@ -2,7 +2,6 @@ package placer
 
 import (
 	"fmt"
-	"math"
 	"strconv"
 
 	"github.com/RoaringBitmap/roaring/v2"
@@ -164,31 +163,6 @@ func inCells(cells []index.Cell, node uint32) bool {
 	return false
 }
 
-// opportunities are the instants after now at which the request may come to fit
-// though nothing is given back: the beginning of a reservation that it insists on,
-// the moment from which the part that it may use of one is enough, and the end of
-// its patience with placement sets.
-func (m *mapping) opportunities() []instant {
-	var out []instant
-	if m.Rules.SetDelay > 0 && len(m.sets) > 0 {
-		out = append(out, instant{at: m.Since + m.Rules.SetDelay, back: m.serving().ToArray()})
-	}
-	for i := range m.Grants {
-		g := &m.Grants[i]
-		at := int64(math.MinInt64)
-		switch {
-		case g.Affinity == Required:
-			at = g.Start
-		case g.Limit > 0:
-			at = g.End - g.Limit
-		}
-		if at > m.Now {
-			out = append(out, instant{at: at, back: g.Nodes.ToArray()})
-		}
-	}
-	return out
-}
-
 // insist keeps a request that insists on reservations to those, and refuses one
 // that is too long for all of them.
 func (m *mapping) insist() error {
@@ -216,7 +190,8 @@ func (m *mapping) insist() error {
 }
 
 // Entries are the entries of an access list that would let the subject in, without
-// affinities: what reservations are looked up by.
+// affinities: what reservations are looked up by. Those that name a range of its
+// array's jobs are not among them.
 func (s Subject) Entries() []AccessEntry {
 	var out []AccessEntry
 	for _, e := range []AccessEntry{{Kind: AccessUser, Value: s.User}, {Kind: AccessGroup, Value: s.Group},
@@ -230,4 +205,13 @@ func (s Subject) Entries() []AccessEntry {
 		out = append(out, AccessEntry{Kind: AccessJob, Value: strconv.FormatUint(s.Job, 10)})
 	}
 	return out
+}
+
+// ArrayPrefix is how entries begin that name jobs of the subject's array, "" when it is
+// in none.
+func (s Subject) ArrayPrefix() string {
+	if s.Array == 0 {
+		return ""
+	}
+	return strconv.FormatUint(s.Array, 10) + "["
 }

@@ -25,6 +25,10 @@ type Refusal struct {
 	// Start is when the request could start, as far as it was looked for.
 	Start    int64
 	HasStart bool
+	// Until is the instant until which an ErrNotNow holds if nothing is given back: from
+	// then on the request may fit by the passing of time alone. It is the instant of the
+	// refusal where the next taking may change it, too.
+	Until int64
 }
 
 func (r *Refusal) Error() string { return fmt.Sprintf("%v: %s", r.Kind, r.Why) }

@@ -8,8 +8,18 @@ import (
 )
 
 // Ask reads a request and gives it the defaults of its queue and of the store.
-func (tx *Tx) Ask(r placer.Request) (placer.Ask, error) {
-	a, err := tx.ask(r)
+func (tx *Tx) Ask(r placer.Request) (placer.Ask, error) { return tx.askAs(r, subjectOf(r)) }
+
+// AskOf is what a job asks for that has been submitted: it may be let into reservations
+// by its number, and has waited since then.
+func (tx *Tx) AskOf(j *Job) (placer.Ask, error) {
+	a, err := tx.askAs(j.Request(), j.subject())
+	a.Duration, a.Since = j.Walltime, j.Submit
+	return a, err
+}
+
+func (tx *Tx) askAs(r placer.Request, who placer.Subject) (placer.Ask, error) {
+	a, err := tx.ask(r, who)
 	if err != nil || a.Policy != placer.Local {
 		return a, err
 	}
@@ -22,7 +32,7 @@ func (tx *Tx) Ask(r placer.Request) (placer.Ask, error) {
 }
 
 // ask is Ask without the order of the policy local.
-func (tx *Tx) ask(r placer.Request) (placer.Ask, error) {
+func (tx *Tx) ask(r placer.Request, who placer.Subject) (placer.Ask, error) {
 	defs, err := tx.Resources()
 	if err != nil {
 		return placer.Ask{}, err
@@ -54,7 +64,7 @@ func (tx *Tx) ask(r placer.Request) (placer.Ask, error) {
 	if err := tx.forPolicy(r, &a, set); err != nil {
 		return placer.Ask{}, err
 	}
-	a.Grants, err = tx.grants(subjectOf(r, 0), r.Reservation, tx.now)
+	a.Grants, err = tx.grants(who, r.Reservation, tx.now)
 	return a, err
 }
 
@@ -137,9 +147,16 @@ func (tx *Tx) Route(r placer.Request) (placer.Path, string, error) {
 	return path, why, snap.Index.Err()
 }
 
-// subjectOf is whom reservations may let in.
-func subjectOf(r placer.Request, job uint64) placer.Subject {
-	return placer.Subject{User: r.User, Group: r.Group, Account: r.Account, Class: r.Class, Queue: r.Queue, JobName: r.Name, Job: job}
+// subjectOf is whom reservations may let in that have no number yet.
+func subjectOf(r placer.Request) placer.Subject {
+	return placer.Subject{User: r.User, Group: r.Group, Account: r.Account, Class: r.Class, Queue: r.Queue, JobName: r.Name}
+}
+
+// subject is the job as reservations see it.
+func (j *Job) subject() placer.Subject {
+	s := subjectOf(j.Request())
+	s.Job, s.Array, s.Index = j.ID, j.Array, j.Index
+	return s
 }
 
 // snapshot is what the placer decides a request of a queue on.

@@ -155,11 +155,10 @@ func (tx *Tx) planAnew(j *Job) error {
 }
 
 func (tx *Tx) earliestFor(j *Job) (placer.Ask, *placer.Plan, error) {
-	a, err := tx.Ask(j.Request())
+	a, err := tx.AskOf(j)
 	if err != nil {
 		return a, nil, err
 	}
-	a.Duration, a.Since = j.Walltime, j.Submit
 	snap, err := tx.snapshot(j.Queue)
 	if err != nil {
 		return a, nil, err

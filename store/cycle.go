@@ -51,8 +51,8 @@ type CycleSpec struct {
 	// Depth is how many jobs that do not fit now are planned ahead; 0: as Backfill
 	// has it, one for EASY.
 	Depth int
-	// WidestFirst lets, of the jobs behind the first that does not fit, those that
-	// ask for most go first.
+	// WidestFirst lets, of the jobs that could start around those that are planned,
+	// those that ask for most processors go first, whatever their priority.
 	WidestFirst bool
 	// Silent leaves whom the cycle starts for the next one to tell of, and stops
 	// nobody: for a cycle whose report nobody acts on.
@@ -119,21 +119,23 @@ func (tx *Tx) Cycle(spec CycleSpec) (*CycleReport, error) {
 // pass is a cycle under way.
 type pass struct {
 	CycleReport
-	tx       *Tx
-	spec     CycleSpec
-	line     []*Job
-	lifted   map[uint64][]span // plans taken off the calendar to be made anew, by job
-	cleared  bool              // the plans behind a job that came first were lifted
-	restored []*Job            // jobs whose plans were lifted, and put back as they were
-	planned  int               // jobs that did not fit, and were planned or kept their plan
-	verdicts map[string]*verdict
-	floors   []floor         // of requests that were planned in this cycle
-	sets     bool            // requests may be kept to placement sets
-	delayed  map[uint64]bool // jobs whose plans an overdue job is in the way of
-	allotted *allotment      // nil in a store without classes
-	letsIn   *bool           // some reservation lets somebody in, once that was looked up
-	whole    bool            // every job that waits was looked at
-	began    uint64          // the last waking before the cycle
+	tx        *Tx
+	spec      CycleSpec
+	line      []*Job
+	lifted    map[uint64][]span // plans taken off the calendar to be made anew, by job
+	cleared   bool              // the plans behind a job that came first were lifted
+	reordered bool              // jobs take their turn out of order
+	restored  []*Job            // jobs whose plans were lifted, and put back as they were
+	planned   int               // jobs that did not fit, and were planned or kept their plan
+	verdicts  map[string]*verdict
+	floors    []floor         // of requests that were planned in this cycle
+	sets      bool            // requests may be kept to placement sets
+	delayed   map[uint64]bool // jobs whose plans an overdue job is in the way of
+	allotted  *allotment      // nil in a store without classes
+	letting   *letting        // nil until it is looked up
+	taken     int             // how often something was started or planned
+	whole     bool            // every job that waits was looked at
+	began     uint64          // the last waking before the cycle
 }
 
 // launches tells of those whom nobody has been told to launch.

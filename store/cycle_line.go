@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+
+	"github.com/placectl/placectl/index"
 )
 
 // queue goes through the waiting jobs.
@@ -32,7 +34,7 @@ func (p *pass) queue() error {
 			return fmt.Errorf("job %d: %w", j.ID, err)
 		}
 		if blocked && p.spec.Backfill == FCFS {
-			return p.leaveRest(p.line[i+1:])
+			return errors.Join(p.leaveRest(p.line[i+1:]), p.restore())
 		}
 		if blocked && p.spec.WidestFirst && p.planned == p.spec.depth() {
 			if err := p.widestFirst(p.line[i+1:]); err != nil {
@@ -41,16 +43,22 @@ func (p *pass) queue() error {
 			p.spec.WidestFirst = false // they are in order now
 		}
 	}
-	for i, j := range p.restored { // now that all plans are in place again, one may come sooner
+	p.whole = true
+	return p.restore()
+}
+
+// restore gives the jobs whose plans were put back another turn: now that all plans are
+// in place again, one may come sooner.
+func (p *pass) restore() error {
+	for i, j := range p.restored {
 		if p.spec.Enough != nil && p.spec.Enough() {
-			p.Unreached = len(p.restored) - i
+			p.Unreached, p.whole = len(p.restored)-i, false
 			return nil
 		}
 		if _, err := p.turn(j); err != nil {
 			return fmt.Errorf("job %d: %w", j.ID, err)
 		}
 	}
-	p.whole = true
 	return nil
 }
 
@@ -114,18 +122,13 @@ func (p *pass) cancel(j *Job, reason string) error {
 }
 
 // clearTheWay takes the plans of all jobs behind one off the calendar that has none
-// and may fit, or get one: it comes before them. Those ahead of it have had their turn
-// with all plans in place.
+// and may fit, or get one, or whose plan an overdue job is in the way of: it comes
+// before them. Those ahead of it have had their turn with all plans in place.
 func (p *pass) clearTheWay(j *Job, behind []*Job) error {
-	if p.cleared || j.State != JobQueued {
+	if p.cleared {
 		return nil
 	}
-	v, err := p.verdict(j)
-	if err != nil {
-		return err
-	}
-	settled, err := p.settled(v)
-	if err != nil || v.err != nil || settled && (v.never || p.planned >= p.spec.depth()) {
+	if needs, err := p.needsRoom(j); !needs || err != nil {
 		return err
 	}
 	p.cleared = true
@@ -138,6 +141,19 @@ func (p *pass) clearTheWay(j *Job, behind []*Job) error {
 		}
 	}
 	return nil
+}
+
+// needsRoom reports whether a job may be started or planned anew in its turn.
+func (p *pass) needsRoom(j *Job) (bool, error) {
+	if j.State != JobQueued {
+		return p.delayed[j.ID], nil
+	}
+	v, err := p.verdict(j)
+	if err != nil || v.err != nil {
+		return false, err
+	}
+	settled, err := p.settled(v, j)
+	return !settled || !v.never && p.planned < p.spec.depth(), err
 }
 
 // lift takes a job's plan off the calendar.
@@ -175,6 +191,7 @@ func (p *pass) putBack(j *Job) error {
 	if taken {
 		return p.tx.withdrawn(j, "jobs before it took its place")
 	}
+	p.taken++
 	return p.tx.takeAgain(j, spans, JobReserved)
 }
 
@@ -189,22 +206,36 @@ func (tx *Tx) withdrawn(j *Job, reason string) error {
 	return tx.putJob(j, JobReserved)
 }
 
-// widestFirst puts those that ask for most chunks first among those of a priority that
-// have no plan. Those that have one stay before them, in order.
+// widestFirst puts the jobs in order that have no plan: those that ask for most
+// processors first, and of equals those in more chunks, whatever their priority, as
+// BESTFIT of Maui does. Of those that fit the widest then starts, and so on until none
+// does. Those that have a plan come before them, and keep it.
 func (p *pass) widestFirst(rest []*Job) error {
-	width := make(map[uint64]int, len(rest))
+	defs, err := p.tx.Resources()
+	if err != nil {
+		return err
+	}
+	type size struct{ processors, chunks int64 }
+	sizes := make(map[uint64]size, len(rest))
 	for _, j := range rest {
 		v, err := p.verdict(j)
 		if err != nil {
 			return err
 		}
-		width[j.ID] = v.ask.NumChunks()
+		s := size{chunks: int64(v.ask.NumChunks())}
+		for _, w := range v.ask.Totals(defs) {
+			if w.Res == index.NCPUs {
+				s.processors = w.Value.Num
+			}
+		}
+		sizes[j.ID] = s
 	}
 	slices.SortStableFunc(rest, func(a, b *Job) int {
-		if order := cmp.Or(cmp.Compare(b.Priority, a.Priority), cmp.Compare(b.State, a.State)); order != 0 || a.State == JobReserved {
+		if order := cmp.Compare(b.State, a.State); order != 0 || a.State == JobReserved {
 			return order // reserved comes after queued in number
 		}
-		return cmp.Compare(width[b.ID], width[a.ID])
+		return cmp.Or(cmp.Compare(sizes[b.ID].processors, sizes[a.ID].processors), cmp.Compare(sizes[b.ID].chunks, sizes[a.ID].chunks))
 	})
+	p.reordered = true
 	return nil
 }

@@ -17,7 +17,7 @@ func (p *pass) turn(j *Job) (blocked bool, err error) {
 		return false, p.never(j, v.err)
 	}
 	_, lifted := p.lifted[j.ID]
-	settled, err := p.settled(v)
+	settled, err := p.settled(v, j)
 	if err != nil {
 		return false, err
 	}
@@ -74,10 +74,10 @@ func (p *pass) tryNow(j *Job, v *verdict) (bool, error) {
 	plan, err := snap.Place(a, p.tx.now)
 	switch {
 	case errors.Is(err, placer.ErrNever):
-		v.decide(p.tx, err, true)
+		p.decide(v, j, err)
 		return false, p.never(j, err)
 	case errors.Is(err, placer.ErrNotNow):
-		v.decide(p.tx, err, false)
+		p.decide(v, j, err)
 		return false, nil
 	case err != nil:
 		return false, err
@@ -91,6 +91,7 @@ func (p *pass) start(j *Job, a placer.Ask, plan *placer.Plan, was JobState) erro
 	if err := p.tx.apply(j, a, plan, was); err != nil {
 		return err
 	}
+	p.taken++
 	p.Waiting--
 	p.Started = append(p.Started, j)
 	return p.took(j)
@@ -134,6 +135,7 @@ func (p *pass) plan(j *Job, v *verdict, mayStart bool, soonest int64) (blocked b
 		return false, errors.Join(err, p.start(j, v.asked(j), plan, was))
 	}
 	p.planned++
+	p.taken++
 	j.Reason = ""
 	if err := p.tx.apply(j, v.asked(j), plan, was); err != nil {
 		return true, err

@@ -3,7 +3,9 @@ package store
 import (
 	"bytes"
 	"crypto/sha256"
+	"errors"
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 
@@ -13,7 +15,8 @@ import (
 
 // verdict is what a cycle knows of a request. Jobs that ask for the same are
 // decided once, and not again in later cycles until something they could use has
-// changed (wake.go).
+// changed (wake.go), time alone may have made room, or one asks that comes before
+// those for whom it was decided: plans that were in their way make way for it.
 type verdict struct {
 	key     string
 	ask     placer.Ask
@@ -21,21 +24,35 @@ type verdict struct {
 	buckets []*index.Bucket
 	beyond  bool // what happens to other nodes matters too
 
-	known bool   // it did not fit
-	never bool   // nor ever will
-	wakes uint64 // as of this waking
-	why   string // what is short
-	fresh bool   // decided in this cycle
+	known  bool   // it did not fit
+	never  bool   // nor ever will
+	wakes  uint64 // as of this waking
+	why    string // what is short
+	until  int64  // as long as only time passes that holds until then
+	by     queued // the job for which it was decided
+	fresh  bool   // decided in this cycle
+	steady bool   // no taking makes it fit
+	taken  int    // as of so many takings in this cycle
 }
 
-// requestKey is what jobs have in common that ask for the same. Who asks matters
-// where reservations let some in and others not.
-func requestKey(j *Job, whoMatters bool) string {
+// queued is a job's place in the queue.
+type queued struct {
+	priority int64
+	id       uint64
+}
+
+func placeOf(j *Job) queued { return queued{j.Priority, j.ID} }
+
+func (q queued) before(o queued) bool {
+	return q.priority > o.priority || q.priority == o.priority && q.id < o.id
+}
+
+// requestKey is what jobs have in common that ask for the same, with what else may
+// tell them apart.
+func requestKey(j *Job, apart []string) string {
 	var b strings.Builder
 	words := []string{j.Select, j.Place, j.Queue, j.User, j.Policy, j.Access.String(), j.Reservation, strconv.FormatInt(j.Walltime, 10)}
-	if whoMatters {
-		words = append(words, j.Group, j.Account, j.Class, j.Name)
-	}
+	words = append(words, apart...)
 	for _, w := range append(words, j.Prefer...) {
 		b.WriteString(strconv.Itoa(len(w)))
 		b.WriteByte(':')
@@ -44,14 +61,58 @@ func requestKey(j *Job, whoMatters bool) string {
 	return b.String()
 }
 
+// letting is whether reservations let anybody in, and any job by its number or name.
+type letting struct{ some, jobs bool }
+
+func (tx *Tx) letting() (l letting, err error) {
+	err = tx.eachIn(tableAccess, nil, func(_, _ []byte) (bool, error) { l.some = true; return false, nil })
+	if err == nil && l.some {
+		err = tx.eachIn(tableAccess, []byte{byte(placer.AccessJob)}, func(_, _ []byte) (bool, error) { l.jobs = true; return false, nil })
+	}
+	return l, err
+}
+
+// tellsApart is what else than the request matters of a job: who asks, where
+// reservations let some in and others not; its number, where one does so by that; and
+// since when it waits, where it may come to span placement sets.
+func (tx *Tx) tellsApart(j *Job, l letting) (apart []string, err error) {
+	set, err := tx.Settings()
+	if err != nil {
+		return nil, err
+	}
+	if set.SetDelay > 0 {
+		apart = append(apart, "since", strconv.FormatInt(j.Submit, 10))
+	}
+	if l.some {
+		apart = append(apart, j.Group, j.Account, j.Class, j.Name)
+	}
+	if l.jobs {
+		byNumber := false
+		err = tx.lettingIn(placer.Subject{Job: j.ID, Array: j.Array, Index: j.Index}, func(uint64, placer.AccessEntry) error {
+			byNumber = true
+			return nil
+		})
+		if byNumber {
+			apart = append(apart, "number", strconv.FormatUint(j.ID, 10))
+		}
+	}
+	return apart, err
+}
+
 // verdict finds what is known of a job's request.
 func (p *pass) verdict(j *Job) (*verdict, error) {
-	if p.letsIn == nil {
-		k, _ := p.tx.tab(tableAccess).Cursor().First()
-		some := k != nil
-		p.letsIn = &some
+	if p.letting == nil {
+		l, err := p.tx.letting()
+		if err != nil {
+			return nil, err
+		}
+		p.letting = &l
 	}
-	key := requestKey(j, *p.letsIn)
+	apart, err := p.tx.tellsApart(j, *p.letting)
+	if err != nil {
+		return nil, err
+	}
+	key := requestKey(j, apart)
 	if v := p.verdicts[key]; v != nil {
 		return v, nil
 	}
@@ -70,10 +131,9 @@ func (p *pass) verdict(j *Job) (*verdict, error) {
 // read reads the request.
 func (v *verdict) read(tx *Tx, j *Job) error {
 	var err error
-	if v.ask, err = tx.Ask(j.Request()); err != nil {
+	if v.ask, err = tx.AskOf(j); err != nil {
 		return err
 	}
-	v.ask.Duration = j.Walltime
 	snap, err := tx.snapshot(j.Queue)
 	if err != nil {
 		return err
@@ -91,13 +151,9 @@ func decidedKey(request string) []byte {
 	return sum[:16]
 }
 
-// recall reads what earlier cycles found. How long a request has waited may count,
-// where it may come to span placement sets: then nothing is recalled.
+// recall reads what earlier cycles found. What the first versions found is not known
+// to hold for any time.
 func (v *verdict) recall(tx *Tx) error {
-	set, err := tx.Settings()
-	if err != nil || set.SetDelay > 0 {
-		return err
-	}
 	row, err := tx.get(tableDecided, v.rowKey())
 	if row == nil || err != nil {
 		return err
@@ -105,18 +161,51 @@ func (v *verdict) recall(tx *Tx) error {
 	d := decoder{b: row}
 	d.byte()
 	v.known, v.never, v.wakes, v.why = true, d.byte() == 1, d.uint(), d.string()
+	if len(d.b) > 0 {
+		v.until, v.by = d.int(), queued{d.int(), d.uint()}
+	}
 	return d.done(tableDecided, v.rowKey())
 }
 
-// decide notes that the request does not fit.
-func (v *verdict) decide(tx *Tx, why error, never bool) {
-	v.known, v.never, v.wakes, v.why, v.fresh = true, never, tx.state.wakes, why.Error(), true
+// encode is the row that recall reads.
+func (v *verdict) encode() []byte {
+	e := encoder{}
+	e.byte(decidedVersion)
+	never := byte(0)
+	if v.never {
+		never = 1
+	}
+	e.byte(never)
+	e.uint(v.wakes)
+	e.string(v.why)
+	e.int(v.until)
+	e.int(v.by.priority)
+	e.uint(v.by.id)
+	return e.b
 }
 
-// settled reports whether it is known that a request does not fit now.
-func (p *pass) settled(v *verdict) (bool, error) {
-	if v.err != nil || !v.known {
+// decide notes that the request does not fit.
+func (p *pass) decide(v *verdict, j *Job, why error) {
+	v.known, v.never, v.wakes, v.why, v.fresh = true, true, p.tx.state.wakes, why.Error(), true
+	v.until, v.by, v.taken = math.MaxInt64, placeOf(j), p.taken
+	var r *placer.Refusal
+	if errors.As(why, &r) && r.Kind == placer.ErrNotNow {
+		v.never, v.until = false, r.Until
+	}
+	if v.steady = v.until > p.tx.now; p.reordered {
+		v.until = p.tx.now // plans of jobs behind it were in its way
+	}
+}
+
+// settled reports whether it is known that a job's request does not fit now.
+func (p *pass) settled(v *verdict, j *Job) (bool, error) {
+	switch {
+	case v.err != nil || !v.known:
 		return v.err != nil, nil
+	case v.fresh && !v.steady && v.taken != p.taken:
+		return false, nil
+	case !v.fresh && v.until <= p.tx.now, placeOf(j).before(v.by):
+		return false, nil
 	}
 	return p.unwoken(v, v.wakes)
 }
@@ -141,15 +230,7 @@ func (p *pass) keepVerdicts() error {
 		if !v.fresh {
 			continue
 		}
-		e := encoder{}
-		e.byte(decidedVersion)
-		e.byte(0)
-		if v.never {
-			e.b[1] = 1
-		}
-		e.uint(v.wakes)
-		e.string(v.why)
-		if err := p.tx.put(tableDecided, key, e.b); err != nil {
+		if err := p.tx.put(tableDecided, key, v.encode()); err != nil {
 			return err
 		}
 	}

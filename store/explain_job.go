@@ -54,9 +54,8 @@ func (tx *Tx) ExplainJob(id uint64, o placer.Explain) (*Explained, error) {
 // more has no explanation but that.
 func (tx *Tx) explainWaiting(j *Job, o placer.Explain) (*Explained, error) {
 	out := &Explained{Request: j.Request()}
-	a, err := tx.Ask(out.Request)
+	a, err := tx.AskOf(j)
 	if err == nil {
-		a.Duration, a.Since = j.Walltime, j.Submit
 		out, err = tx.explain(out.Request, a, o)
 	}
 	if err = passOver(err); err != nil {

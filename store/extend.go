@@ -121,7 +121,7 @@ func (tx *Tx) spansOf(j *Job) ([]span, error) {
 
 // guestOf is a job as its nodes see it: what it does not mind there.
 func (tx *Tx) guestOf(j *Job) (*placer.Guest, error) {
-	grants, err := tx.grants(subjectOf(j.Request(), j.ID), "", min(tx.now, j.Start))
+	grants, err := tx.grants(j.subject(), "", min(tx.now, j.Start))
 	return &placer.Guest{Grants: grants, Owner: jobOwner(j.ID)}, err
 }
 

@@ -17,7 +17,7 @@ type Candidate struct {
 // node order: what the policy local chooses from. The error is a *placer.Refusal
 // when it can never run.
 func (tx *Tx) Candidates(r placer.Request) ([]Candidate, error) {
-	a, err := tx.ask(r)
+	a, err := tx.ask(r, subjectOf(r))
 	if err != nil {
 		return nil, err
 	}

@@ -20,14 +20,14 @@ import (
 // what their different requests cost. An outlook holds as long as its transaction
 // writes nothing.
 type Outlook struct {
-	tx         *Tx
-	wishes     map[string]*wish
-	snapshots  map[string]*placer.Snapshot // by queue
-	jobs       map[uint64]Prospect         // of those that were asked about
-	whoMatters bool
-	delays     bool       // how long a job has waited matters: the setting set_delay
-	searches   int        // for starts
-	shares     *allotment // nil as long as it was not asked for
+	tx        *Tx
+	wishes    map[string]*wish
+	snapshots map[string]*placer.Snapshot // by queue
+	jobs      map[uint64]Prospect         // of those that were asked about
+	letting   letting
+	delays    bool       // how long a job has waited matters: the setting set_delay
+	searches  int        // for starts
+	shares    *allotment // nil as long as it was not asked for
 }
 
 // Wait is what a job waits for before all else.
@@ -60,9 +60,12 @@ func (tx *Tx) Outlook() (*Outlook, error) {
 	if err != nil {
 		return nil, err
 	}
-	k, _ := tx.tab(tableAccess).Cursor().First()
+	l, err := tx.letting()
+	if err != nil {
+		return nil, err
+	}
 	return &Outlook{tx: tx, wishes: make(map[string]*wish), snapshots: make(map[string]*placer.Snapshot), jobs: make(map[uint64]Prospect),
-		whoMatters: k != nil, delays: set.SetDelay != 0}, nil
+		letting: l, delays: set.SetDelay != 0}, nil
 }
 
 // Prospect says how a job stands, and when it is expected to start.
@@ -281,7 +284,11 @@ type wishStart struct {
 
 // wish finds what is known of a job's request.
 func (o *Outlook) wish(j *Job) (*wish, error) {
-	key := requestKey(j, o.whoMatters)
+	apart, err := o.tx.tellsApart(j, o.letting)
+	if err != nil {
+		return nil, err
+	}
+	key := requestKey(j, apart)
 	if o.delays {
 		key += strconv.FormatInt(j.Submit, 10)
 	}
@@ -300,7 +307,7 @@ func (o *Outlook) wish(j *Job) (*wish, error) {
 
 // read reads a request, and makes sure that it can run at all.
 func (o *Outlook) read(w *wish, j *Job) (err error) {
-	if w.ask, err = o.tx.ask(j.Request()); err != nil {
+	if w.ask, err = o.tx.ask(j.Request(), j.subject()); err != nil {
 		return err
 	}
 	w.ask.Duration, w.ask.Since = j.Walltime, j.Submit
@@ -341,8 +348,12 @@ func (o *Outlook) earliest(j *Job, after int64) (plan *placer.Plan, refused, err
 // found is what the latest cycle has found short for a job's request, as far as one
 // has looked at it.
 func (o *Outlook) found(j *Job) (why string, known bool, err error) {
-	for _, whoMatters := range []bool{false, true} {
-		v := verdict{key: requestKey(j, whoMatters)}
+	apart, err := o.tx.tellsApart(j, o.letting)
+	if err != nil {
+		return "", false, err
+	}
+	for _, apart := range [][]string{apart, nil} { // nil: as it was before there were reservations
+		v := verdict{key: requestKey(j, apart)}
 		if err := v.recall(o.tx); err != nil || v.known {
 			return v.why, v.known && !v.never, err
 		}

@@ -209,11 +209,10 @@ func reasonsOf(c *queryCatalog, args []query.Value) (query.Table, error) {
 		if err != nil {
 			return err
 		}
-		a, err := c.tx.Ask(j.Request())
+		a, err := c.tx.AskOf(j)
 		if err != nil {
 			return err
 		}
-		a.Duration, a.Since = j.Walltime, j.Submit
 		snap, err := c.tx.snapshot(j.Queue)
 		if err != nil {
 			return err

@@ -95,7 +95,7 @@ var tables = [tableCount]struct {
 	tableLaunches:       {"launches", "job number (8)", "nothing: the queue started the job and nobody was told to launch it yet", 3, true},
 	tableStops:          {"stops", "job number (8)", "the job as it ran: it was launched, taken off its nodes, and nobody was told to stop it yet", 3, false},
 	tableWakes:          {"wakes", "bucket number (4), or nothing for all", "the waking in which nodes of it were last given back", 3, false},
-	tableDecided:        {"decided", "a request, as a hash (8)", "the waking up to which it is known that it does not fit now", 3, false},
+	tableDecided:        {"decided", "a request, as a hash (8)", "the waking up to which it is known that it does not fit now, until when time changes nothing of that, and the job it was decided for", 3, false},
 	tableShares:         {"shares", "settings | state", "classes, what maps jobs to them, rebalancing; since when shares are out of balance", 3, false},
 	tableBatches:        {"batches", "name", "batch: its number, settings and sums", 3, false},
 	tableBatchFiles:     {"batch_files", "batch number (4), file number / 128 (4)", "names and sizes of those files", 3, false},

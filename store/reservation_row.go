@@ -183,39 +183,64 @@ func (tx *Tx) grants(who placer.Subject, insist string, since int64) ([]placer.G
 	found := make(map[uint64]bool)
 	var out []placer.Grant
 	insisted := false
+	err := tx.lettingIn(who, func(id uint64, _ placer.AccessEntry) error {
+		if found[id] {
+			return nil
+		}
+		found[id] = true
+		r, err := tx.reservationByID(id)
+		if err != nil || r.End <= since {
+			return err
+		}
+		affinity, ok := r.Access.Affinity(who)
+		if !ok {
+			return nil
+		}
+		if insist != "" && (r.Name == insist || r.Series == insist) {
+			affinity, insisted = placer.Required, true
+		}
+		out = append(out, r.grant(affinity))
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	if insist == "" || insisted {
+		return out, nil
+	}
+	return nil, tx.notLetIn(insist, since)
+}
+
+// lettingIn goes through the entries that let somebody in, with the numbers of their
+// reservations.
+func (tx *Tx) lettingIn(who placer.Subject, fn func(reservation uint64, by placer.AccessEntry) error) error {
 	for _, a := range who.Entries() {
 		prefix := accessPrefix(a.Kind, a.Value)
 		err := tx.eachIn(tableAccess, prefix, func(key, _ []byte) (bool, error) {
 			if len(key) != len(prefix)+8 {
 				return true, nil // a longer value that begins alike
 			}
-			id := binary.BigEndian.Uint64(key[len(prefix):])
-			if found[id] {
-				return true, nil
-			}
-			found[id] = true
-			r, err := tx.reservationByID(id)
-			if err != nil || r.End <= since {
-				return true, err
-			}
-			affinity, ok := r.Access.Affinity(who)
-			if !ok {
-				return true, nil
-			}
-			if insist != "" && (r.Name == insist || r.Series == insist) {
-				affinity, insisted = placer.Required, true
-			}
-			out = append(out, r.grant(affinity))
-			return true, nil
+			return true, fn(binary.BigEndian.Uint64(key[len(prefix):]), a)
 		})
 		if err != nil {
-			return nil, err
+			return err
 		}
 	}
-	if insist == "" || insisted {
-		return out, nil
+	array := who.ArrayPrefix()
+	if array == "" {
+		return nil
 	}
-	return nil, tx.notLetIn(insist, since)
+	return tx.eachIn(tableAccess, append([]byte{byte(placer.AccessJob)}, array...), func(key, _ []byte) (bool, error) {
+		if len(key) < 1+len(array)+1+8 {
+			return false, fmt.Errorf("%w: access %x", ErrDamaged, key)
+		}
+		end := len(key) - 8
+		a := placer.AccessEntry{Kind: placer.AccessJob, Value: string(key[1 : end-1])}
+		if !a.Numbers(&who) {
+			return true, nil
+		}
+		return true, fn(binary.BigEndian.Uint64(key[end:]), a)
+	})
 }
 
 // notLetIn is why a reservation cannot be insisted on.

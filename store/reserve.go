@@ -162,6 +162,11 @@ func (tx *Tx) keep(r *Reservation) error {
 	if err := tx.endsAt(r.End, owner, r.Nodes); err != nil {
 		return err
 	}
+	if len(r.Access) > 0 { // for those who insist on it
+		if err := tx.woke(r.Nodes); err != nil {
+			return err
+		}
+	}
 	if err := tx.reservationHappened(r, "", r.State(tx.now)); err != nil {
 		return err
 	}
@@ -262,7 +267,7 @@ func (tx *Tx) letsIn(r *Reservation, b timeline.Busy) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	_, in := r.Access.Affinity(subjectOf(j.Request(), j.ID))
+	_, in := r.Access.Affinity(j.subject())
 	until := tx.Calendar().End(b)
 	return in && (r.Limit == 0 || min(until, r.End)-max(b.Start, r.Start) <= r.Limit), nil
 }

@@ -295,7 +295,7 @@ func (l *life) allowed(tx *Tx, n *index.Node, s span) error {
 		if i < 0 || r.Uses != nil || r.Start >= s.End || r.End <= s.Start || r.End <= tx.now {
 			return nil
 		}
-		_, in := r.Access.Affinity(subjectOf(j.Request(), j.ID))
+		_, in := r.Access.Affinity(j.subject())
 		if !in || r.Limit > 0 && min(s.End, r.End)-max(s.Start, r.Start) > r.Limit {
 			l.t.Fatalf("job %d is on node %s from %d to %d, in reservation %s from %d to %d, which does not let it in",
 				j.ID, n.Name, s.Start, s.End, r.Name, r.Start, r.End)

@@ -65,7 +65,7 @@ func (tx *Tx) Submit(s Submission) ([]*Job, error) {
 
 // submitted is the job of a submission, verified.
 func (tx *Tx) submitted(s Submission) (*Job, error) {
-	a, err := tx.ask(s.Request)
+	a, err := tx.ask(s.Request, subjectOf(s.Request))
 	if err != nil {
 		return nil, err
 	}

@@ -13,8 +13,9 @@ import (
 // moment is a waking. Wakings are numbered, and every bucket keeps the number of
 // the last that concerned it; a request that was refused keeps the number up to
 // which that is known. So a cycle looks again only at requests which could use what
-// has changed, however many wait. Time alone never makes room: as it passes, the
-// window that a request needs only moves towards what is planned.
+// has changed, however many wait. Time alone makes room where a reservation lets a job
+// have a part of it only, and the like: the placer says with a refusal until when it
+// holds, and from then on the request is looked at again, too.
 
 const wakeVersion = 1
 

@@ -25,7 +25,7 @@ func cycleCommand(r *runner) *cli.Command {
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "backfill", Usage: "`B` is fcfs, easy or conservative (easy)"},
 			&cli.IntFlag{Name: "depth", Usage: "plan the first `N` that do not fit (1)"},
-			&cli.BoolFlag{Name: "widest", Usage: "of those that could backfill, the widest first"},
+			&cli.BoolFlag{Name: "widest", Usage: "of those that could backfill, the one with most processors first, whatever its priority"},
 			&cli.StringFlag{Name: "exec", Usage: "launch jobs with `CMD`"},
 			&cli.StringFlag{Name: "exec-timeout", Usage: "a launch that takes longer than `D` has failed (1m)"},
 			&cli.StringFlag{Name: "max-time", Usage: "take no longer than about `D`; what was not reached is said"},

@@ -1,0 +1,276 @@
+package store
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/placectl/placectl/placer"
+	"pgregory.net/rapid"
+)
+
+// TestLetInByNumber: a reservation lets a job that waits in by its number, and by its
+// index in its array.
+func TestLetInByNumber(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ allow, started string }{
+		{"job=2", "[2]"}, {"job=3", "[3]"}, {"job=2[]", "[2 3 4]"}, {"job=2[1]", "[3]"}, {"job=2[1-2]", "[3 4]"}, {"job=2[3-9]", "[]"},
+		{"job=3[]", "[]"}, {"job=2[", "[]"}, {"job=1", "[1]"}, {"job=1[0]", "[]"}, {"job=five", "[5]"},
+	} {
+		t.Run(c.allow, func(t *testing.T) {
+			t.Parallel()
+			db, clock := newDB(t)
+			addNodes(t, db, "n", 4, 1)
+			access, err := placer.ParseAccess(c.allow)
+			if err != nil {
+				t.Fatal(err)
+			}
+			err = db.Update(func(tx *Tx) error {
+				for _, s := range []Submission{{}, {Array: 3}, {Request: placer.Request{Name: "five"}}} {
+					name := s.Request.Name
+					s.Request = wholeNodes(1, time.Hour)
+					s.Request.Name = name
+					if _, err := tx.Submit(s); err != nil {
+						return err
+					}
+				}
+				_, err := tx.AddReservation(ReserveSpec{Name: "kept", Nodes: []uint32{0, 1, 2, 3}, Start: tx.Now(), End: tx.Now() + 2*3600, Access: access})
+				return err
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for range 2 { // the second cycle finds what the first remembers
+				clock.t++
+				err = db.Update(func(tx *Tx) error { _, err := tx.Cycle(CycleSpec{}); return err })
+				if err != nil {
+					t.Fatal(err)
+				}
+			}
+			var started []uint64
+			err = db.View(func(tx *Tx) error {
+				return tx.EachJob(func(j *Job) error { started = append(started, j.ID); return nil }, JobRunning)
+			})
+			if err != nil || fmt.Sprint(started) != c.started {
+				t.Errorf("%v started, want %s: %v", started, c.started, err)
+			}
+		})
+	}
+}
+
+// TestPlannedByNumber: plans are made in what a reservation keeps for a job, and hold.
+func TestPlannedByNumber(t *testing.T) {
+	t.Parallel()
+	db, clock := newDB(t)
+	addNodes(t, db, "n", 1, 1)
+	err := db.Update(func(tx *Tx) error {
+		_, err := tx.AddReservation(ReserveSpec{Name: "kept", Nodes: []uint32{0}, Start: tx.Now() + 600, End: tx.Now() + 7200,
+			Access: placer.AccessList{{Kind: placer.AccessJob, Value: "2"}}})
+		if err != nil {
+			return err
+		}
+		for range 2 {
+			if _, err := tx.Submit(Submission{Request: wholeNodes(1, time.Hour)}); err != nil {
+				return err
+			}
+		}
+		if _, err := tx.Submit(Submission{Request: wholeNodes(1, 100*time.Second), Priority: 1}); err != nil {
+			return err
+		}
+		_, err = tx.Cycle(CycleSpec{Backfill: Conservative}) // 3 now, 2 behind it, 1 after the reservation
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, at := range []int64{0, 50} {
+		clock.t = 1_000_000 + at
+		err = db.Update(func(tx *Tx) error {
+			if _, err := tx.Cycle(CycleSpec{Backfill: Conservative}); err != nil {
+				return err
+			}
+			for id, start := range map[uint64]int64{1: 7200, 2: 100} {
+				if j, err := tx.Job(id); err != nil || j.Start != 1_000_000+start {
+					t.Errorf("at %d job %d starts at %d, want %d: %v", at, id, j.Start-1_000_000, start, err)
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// TestTimeMakesRoom: a job may use a part of a reservation only; when what is left of it
+// is as short as that, the job starts, though nothing else has happened.
+func TestTimeMakesRoom(t *testing.T) {
+	t.Parallel()
+	db, clock := newDB(t)
+	addNodes(t, db, "n", 2, 1)
+	began := clock.t
+	cycle := func(at int64, want string) {
+		t.Helper()
+		clock.t = began + at*60
+		err := db.Update(func(tx *Tx) error {
+			r, err := tx.Cycle(CycleSpec{})
+			if err == nil && fmt.Sprint(ids(r.Started)) != want {
+				t.Errorf("at %d: %v started, want %s", at, ids(r.Started), want)
+			}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	err := db.Update(func(tx *Tx) error {
+		_, err := tx.AddReservation(ReserveSpec{Name: "kept", Nodes: []uint32{0, 1}, Start: began, End: began + 3600, Limit: 600,
+			Access: placer.AccessList{{Kind: placer.AccessUser, Value: "ann"}}})
+		for _, user := range []string{"bob", "ann", "ann"} { // bob's is the head, which has the plan
+			r := wholeNodes(1, 2*time.Hour)
+			r.User = user
+			if err == nil {
+				_, err = tx.Submit(Submission{Request: r})
+			}
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	cycle(0, "[]")
+	cycle(30, "[]")
+	cycle(49, "[]")
+	cycle(50, "[2]") // on the node that bob's does not have
+	cycle(55, "[]")
+}
+
+// TestDecidedBehind: that a request did not fit around the plan of a job says nothing of
+// one that asks for the same and comes before that job.
+func TestDecidedBehind(t *testing.T) {
+	t.Parallel()
+	db, _ := newDB(t)
+	addNodes(t, db, "n", 2, 1)
+	err := db.Update(func(tx *Tx) error {
+		submit := func(s Submission, nodes int, minutes time.Duration) {
+			s.Request = wholeNodes(nodes, minutes*time.Minute)
+			if _, err := tx.Submit(s); err != nil {
+				t.Fatal(err)
+			}
+		}
+		cycle := func(spec CycleSpec, want string) {
+			t.Helper()
+			r, err := tx.Cycle(spec)
+			if err != nil || fmt.Sprint(ids(r.Started)) != want {
+				t.Errorf("%v started, want %s: %v", ids(r.Started), want, err)
+			}
+		}
+		submit(Submission{Priority: 9}, 1, 60)
+		submit(Submission{Priority: 8}, 2, 60)                        // at 60
+		submit(Submission{Priority: 0, Begin: tx.Now() + 600}, 1, 30) // from 10 to 40
+		cycle(CycleSpec{Backfill: Conservative}, "[1]")
+		submit(Submission{Priority: -1}, 1, 30)
+		cycle(CycleSpec{}, "[]")
+		submit(Submission{Priority: 1}, 1, 30)
+		cycle(CycleSpec{}, "[5]")
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if list := findings(t, db); len(list) > 0 {
+		t.Error(list)
+	}
+}
+
+// TestWidestFirst: of the jobs behind the head those that ask for most processors start
+// first, whatever their priority and however many chunks they are.
+func TestWidestFirst(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(rt *rapid.T) {
+		db, _ := newDB(t)
+		defer db.Close()
+		addNodes(t, db, "n", rapid.IntRange(2, 6).Draw(rt, "nodes"), 4)
+		var jobs []*Job
+		for range rapid.IntRange(1, 9).Draw(rt, "jobs") {
+			s := Submission{Priority: int64(rapid.IntRange(0, 2).Draw(rt, "priority"))}
+			s.Request = placer.Request{Place: "scatter:excl", Walltime: time.Duration(rapid.IntRange(1, 3).Draw(rt, "hours")) * time.Hour,
+				Select: fmt.Sprintf("%d:ncpus=%d", rapid.IntRange(1, 4).Draw(rt, "chunks"), rapid.IntRange(1, 4).Draw(rt, "ncpus"))}
+			err := db.Update(func(tx *Tx) error {
+				list, err := tx.Submit(s)
+				jobs = append(jobs, list...)
+				return err
+			})
+			if err != nil {
+				rt.Fatal(err)
+			}
+		}
+		depth := rapid.IntRange(1, 2).Draw(rt, "depth")
+		var want string
+		_ = db.Update(func(tx *Tx) error {
+			want = fmt.Sprint(bestFit(rt, tx, jobs, depth))
+			return errDry
+		})
+		err := db.Update(func(tx *Tx) error {
+			r, err := tx.Cycle(CycleSpec{WidestFirst: true, Depth: depth})
+			if err == nil && fmt.Sprint(ids(r.Started)) != want {
+				rt.Errorf("%v started, want %s", ids(r.Started), want)
+			}
+			return err
+		})
+		if err != nil {
+			rt.Fatal(err)
+		}
+	})
+}
+
+// bestFit places the jobs one by one: in order until so many have a plan, and then,
+// again and again, of those that fit the one with most processors.
+func bestFit(t *rapid.T, tx *Tx, jobs []*Job, depth int) (started []uint64) {
+	slices.SortStableFunc(jobs, func(a, b *Job) int { return cmp.Compare(b.Priority, a.Priority) })
+	asked := func(j *Job) placer.Request {
+		r := j.Request()
+		r.Walltime = time.Duration(j.Walltime) * time.Second
+		return r
+	}
+	place := func(j *Job) bool {
+		_, err := tx.Place(asked(j))
+		if err != nil && !isRefusal(err) {
+			t.Fatal(err)
+		}
+		if err == nil {
+			started = append(started, j.ID)
+		}
+		return err == nil
+	}
+	for depth > 0 && len(jobs) > 0 {
+		if !place(jobs[0]) {
+			if _, err := tx.PlaceOrReserve(asked(jobs[0])); err == nil {
+				depth--
+			}
+		}
+		jobs = jobs[1:]
+	}
+	size := func(j *Job) (processors, of int) {
+		var chunks, ncpus int
+		if _, err := fmt.Sscanf(j.Select, "%d:ncpus=%d", &chunks, &ncpus); err != nil {
+			t.Fatal(err)
+		}
+		return chunks * ncpus, chunks
+	}
+	for {
+		widest := slices.Clone(jobs)
+		slices.SortStableFunc(widest, func(a, b *Job) int {
+			pa, ca := size(a)
+			pb, cb := size(b)
+			return cmp.Or(cmp.Compare(pb, pa), cmp.Compare(cb, ca))
+		})
+		i := slices.IndexFunc(widest, place)
+		if i < 0 {
+			return started
+		}
+		jobs = slices.DeleteFunc(slices.Clone(jobs), func(j *Job) bool { return j == widest[i] })
+	}
+}
