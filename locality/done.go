@@ -26,9 +26,6 @@ func (e *NotHeld) Error() string {
 // Unwrap makes errors.Is see ErrNotHeld.
 func (e *NotHeld) Unwrap() error { return ErrNotHeld }
 
-// Reason is what became of the job.
-func (e *NotHeld) Reason() string { return e.Why }
-
 // Done takes a host's result of a job. An answer to a lease that has expired is
 // refused with a NotHeld, and changes nothing: the result of another host stands.
 func (o *Op) Done(h *Host, job int) (Report, error) {

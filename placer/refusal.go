@@ -36,9 +36,6 @@ func (r *Refusal) Error() string { return fmt.Sprintf("%v: %s", r.Kind, r.Why) }
 // Unwrap makes errors.Is see the kind.
 func (r *Refusal) Unwrap() error { return r.Kind }
 
-// Reason is what is short, in words.
-func (r *Refusal) Reason() string { return r.Why }
-
 // Earliest is when the request could start, when that is known.
 func (r *Refusal) Earliest() (int64, bool) { return r.Start, r.HasStart }
 

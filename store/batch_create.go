@@ -29,7 +29,7 @@ func (tx *Tx) MakeBatch(name string, s locality.Settings) (*BatchMaker, error) {
 		return nil, err
 	}
 	if row != nil {
-		return nil, &Conflict{"batch " + name, ErrExists.Error()}
+		return nil, taken("batch "+name, "")
 	}
 	m := &BatchMaker{tx: tx, name: name, set: s}
 	return m, tx.eachBatch(func(b *batchRow) error {

@@ -37,5 +37,8 @@ func (c *Conflict) Error() string { return c.What + ": " + c.Why }
 // Unwrap makes errors.Is see ErrConflict.
 func (c *Conflict) Unwrap() error { return ErrConflict }
 
-// Reason is what stands in the way.
-func (c *Conflict) Reason() string { return c.Why }
+// taken is an ErrExists, which conflicts with the present state too; more is what
+// there is to say besides.
+func taken(what, more string) error {
+	return fmt.Errorf("%s: %w%s%w", what, ErrExists, more, wordless{ErrConflict})
+}

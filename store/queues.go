@@ -86,7 +86,7 @@ func (tx *Tx) AddQueue(q Queue) error {
 		return err
 	}
 	if row != nil {
-		return &Conflict{"queue " + q.Name, ErrExists.Error()}
+		return taken("queue "+q.Name, "")
 	}
 	return tx.SetQueue(q)
 }

@@ -203,7 +203,7 @@ func (tx *Tx) freeName(name string) error {
 		return fmt.Errorf("%w reservation name %q: use letters, digits, dots, - and _", ErrInvalid, name)
 	}
 	if _, err := tx.Standing(name); err == nil {
-		return &Conflict{"reservation " + name, ErrExists.Error() + ", as a standing one"}
+		return taken("reservation "+name, ", as a standing one")
 	}
 	old, err := tx.Reservation(name)
 	if errors.Is(err, ErrNotFound) {
@@ -213,7 +213,7 @@ func (tx *Tx) freeName(name string) error {
 		return err
 	}
 	if old.State(tx.now) != "ended" {
-		return &Conflict{"reservation " + name, ErrExists.Error()}
+		return taken("reservation "+name, "")
 	}
 	return nil
 }

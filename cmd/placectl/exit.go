@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/locality"
 	"github.com/placectl/placectl/placer"
 	"github.com/placectl/placectl/query"
 	"github.com/placectl/placectl/store"
@@ -42,9 +43,12 @@ var exitMeanings = []struct {
 	{exitLocked, "the lock was not had in time"},
 	{exitConflict, "conflicts with the present state"},
 	{exitDamaged, "the file is damaged, not placectl's, or of a newer version"},
-	{exitUnknown, "the outcome is unknown: run it again with the same --key"},
+	{exitUnknown, "the outcome is unknown: look whether it was done before it is run again"},
 	{exitInterrupted, "interrupted"},
 }
+
+// exitUnknownKeyed is what help says of exitUnknown where a verb has --key.
+const exitUnknownKeyed = "the outcome is unknown: run it again with the same --key"
 
 // errUsage is what every usage error is; errNoVerb is the emptiest of them.
 var (
@@ -53,40 +57,42 @@ var (
 )
 
 // exitTable leads from errors to exit statuses; the first row that errors.Is
-// finds counts, and an error without a row is 1. The word is the reason given
-// to programs when the error itself knows no better one.
+// finds counts, and an error without a row is 1.
 var exitTable = []exitRow{
-	{errUsage, exitUsage, "usage"},
-	{context.Canceled, exitInterrupted, "interrupted"},
-	{placer.ErrRequest, exitUsage, "malformed request"},
-	{query.ErrQuery, exitUsage, "malformed query"},
-	{query.ErrLimit, exitFailed, "limit"},
-	{placer.ErrNotNow, exitNotNow, "not now"},
-	{errNotYet, exitNotNow, "not yet"},
-	{placer.ErrNever, exitNever, "never"},
-	{store.ErrBatchIdle, exitNotNow, "not now"},
-	{store.ErrBatchOver, exitNotNow, "not now"},
-	{errBatchFinished, exitNever, "finished"},
-	{store.ErrDamaged, exitDamaged, "damaged"},
-	{store.ErrNotOurs, exitDamaged, "not a placectl database"},
-	{store.ErrUnsafe, exitDamaged, "unsafe"},
-	{store.ErrNewer, exitDamaged, "newer format"},
-	{store.ErrUnknown, exitUnknown, "unknown outcome"},
-	{store.ErrLocked, exitLocked, "locked"},
-	{store.ErrClock, exitConflict, "clock behind"},
-	{store.ErrConflict, exitConflict, "conflict"},
-	{store.ErrExists, exitConflict, "exists"},
-	{index.ErrResourceDup, exitConflict, "exists"},
-	{store.ErrInvalid, exitUsage, "invalid"},
-	{index.ErrResource, exitUsage, "invalid"},
-	{index.ErrNodeList, exitUsage, "malformed node list"},
-	{store.ErrNotFound, exitNotFound, "not found"},
+	{errUsage, exitUsage, reasonUsage},
+	{context.Canceled, exitInterrupted, reasonInterrupted},
+	{placer.ErrRequest, exitUsage, reasonBadRequest},
+	{query.ErrQuery, exitUsage, reasonBadQuery},
+	{query.ErrLimit, exitFailed, reasonLimit},
+	{placer.ErrNotNow, exitNotNow, reasonNotNow},
+	{errNotYet, exitNotNow, reasonNotYet},
+	{placer.ErrNever, exitNever, reasonNever},
+	{store.ErrBatchIdle, exitNotNow, reasonBatchIdle},
+	{store.ErrBatchOver, exitNotNow, reasonBatchOver},
+	{errBatchFinished, exitNever, reasonBatchFinished},
+	{store.ErrDamaged, exitDamaged, reasonDamaged},
+	{index.ErrCorrupt, exitDamaged, reasonDamaged},
+	{store.ErrNotOurs, exitDamaged, reasonNotOurs},
+	{store.ErrUnsafe, exitDamaged, reasonUnsafe},
+	{store.ErrNewer, exitDamaged, reasonNewer},
+	{store.ErrUnknown, exitUnknown, reasonUnknown},
+	{store.ErrLocked, exitLocked, reasonLocked},
+	{store.ErrClock, exitConflict, reasonClock},
+	{store.ErrExists, exitConflict, reasonExists},
+	{index.ErrResourceDup, exitConflict, reasonExists},
+	{locality.ErrNotHeld, exitConflict, reasonNotHeld},
+	{store.ErrConflict, exitConflict, reasonConflict},
+	{store.ErrInvalid, exitUsage, reasonInvalid},
+	{index.ErrResource, exitUsage, reasonInvalid},
+	{index.ErrNodeList, exitUsage, reasonInvalid},
+	{store.ErrNotFound, exitNotFound, reasonNotFound},
+	{index.ErrNoResource, exitNotFound, reasonNotFound},
 }
 
 type exitRow struct {
-	err  error
-	code int
-	word string
+	err    error
+	code   int
+	reason reason
 }
 
 // usageError says what is wrong with the command line or its input.
@@ -116,23 +122,17 @@ type statusError int
 func (e statusError) Error() string { return "exit status " + strconv.Itoa(int(e)) }
 
 // classify finds the exit status and the reason of an error.
-func classify(err error) (code int, reason string) {
-	code, reason = exitFailed, "failed"
+func classify(err error) (int, reason) {
 	for _, row := range exitTable {
 		if errors.Is(err, row.err) {
-			code, reason = row.code, row.word
-			break
+			return row.code, row.reason
 		}
 	}
 	var program *programError
-	if code == exitFailed && errors.As(err, &program) {
-		return program.status(), "no such command"
+	if errors.As(err, &program) {
+		return program.status()
 	}
-	var r interface{ Reason() string }
-	if errors.As(err, &r) && r.Reason() != "" {
-		reason = r.Reason()
-	}
-	return code, reason
+	return exitFailed, reasonFailed
 }
 
 // report tells the user about err, in the form that -o asks for, and returns
@@ -145,13 +145,13 @@ func (r *runner) report(err error) int {
 	case errors.As(err, &status):
 		return int(status)
 	}
-	code, reason := classify(err)
+	code, why := classify(err)
 	if code == exitInterrupted {
 		err = errors.New("interrupted")
 	}
 	var text []byte
 	if r.printsDocument() {
-		text = appendErrorJSON(nil, err, code, reason)
+		text = appendErrorJSON(nil, err, code, why)
 	} else {
 		text = r.errorText(err)
 	}
@@ -160,13 +160,13 @@ func (r *runner) report(err error) int {
 }
 
 // appendErrorJSON writes {"error":{...}} as one line.
-func appendErrorJSON(b []byte, err error, code int, reason string) []byte {
+func appendErrorJSON(b []byte, err error, code int, why reason) []byte {
 	b = append(b, `{"error":{"code":`...)
 	b = strconv.AppendInt(b, int64(code), 10)
 	b = append(b, `,"message":`...)
 	b = appendJSONString(b, err.Error())
 	b = append(b, `,"reason":`...)
-	b = appendJSONString(b, reason)
+	b = appendJSONString(b, string(why))
 	var e interface{ Earliest() (int64, bool) }
 	if errors.As(err, &e) {
 		if at, ok := e.Earliest(); ok {

@@ -62,7 +62,8 @@ func (r *runner) helpAll(b *strings.Builder) {
 	}
 	b.WriteString("\nTIMES      2026-11-20 10:00, 10:00, tomorrow, tomorrow 08:00, now+2h, @1795167000, RFC 3339\n" +
 		"DURATIONS  90 (seconds), 45s, 1h30m, 2d12h, 1:30:00, 2-12:00:00\n")
-	writeExitStatus(b, nil)
+	writeExitStatus(b, nil, false)
+	writeReasons(b)
 }
 
 func (r *runner) helpVerb(b *strings.Builder, c *cli.Command, path string) {
@@ -88,7 +89,7 @@ func (r *runner) helpVerb(b *strings.Builder, c *cli.Command, path string) {
 	if a.Example != "" {
 		b.WriteString("\nEXAMPLE\n" + indented(a.Example))
 	}
-	writeExitStatus(b, a.Exits)
+	writeExitStatus(b, a.Exits, findFlag(c.Flags, "key") != nil)
 	b.WriteString("\nGlobal flags are listed by placectl help.\n")
 }
 
@@ -176,14 +177,17 @@ func writeEntry(b *strings.Builder, label, text string) {
 }
 
 // writeExitStatus lists the statuses that every verb has and those in extra,
-// or all when extra is nil.
-func writeExitStatus(b *strings.Builder, extra []int) {
+// or all when extra is nil; keyed says that the verb has --key.
+func writeExitStatus(b *strings.Builder, extra []int, keyed bool) {
 	show := map[int]bool{exitOK: true, exitFailed: true, exitUsage: true, exitInterrupted: true}
 	for _, code := range extra {
 		show[code] = true
 	}
 	b.WriteString("\nEXIT STATUS\n")
 	for _, m := range exitMeanings {
+		if keyed && m.code == exitUnknown {
+			m.text = exitUnknownKeyed
+		}
 		if extra == nil || show[m.code] {
 			fmt.Fprintf(b, "  %3d  %s\n", m.code, m.text)
 		}

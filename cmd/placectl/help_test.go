@@ -93,6 +93,11 @@ func TestVerbsAreExplained(t *testing.T) {
 		if c.Usage == "" || c.Action != nil && r.about[c].Example == "" {
 			t.Errorf("%s: usage %q, example %q", path, c.Usage, r.about[c].Example)
 		}
+		if keyed := findFlag(c.Flags, "key") != nil; c.Action != nil && !keyed && strings.Contains(helpOf(t, path), "same --key") {
+			t.Errorf("%s has no --key, and its help names one", path)
+		} else if keyed && !strings.Contains(helpOf(t, path), exitUnknownKeyed) {
+			t.Errorf("%s has --key, and its help does not say what for", path)
+		}
 		for _, f := range c.Flags {
 			for _, n := range f.Names() {
 				if findGlobal(n) != nil {
@@ -111,6 +116,16 @@ func TestVerbsAreExplained(t *testing.T) {
 		}
 		look(c.Name, c)
 	}
+}
+
+// helpOf is the help of a verb.
+func helpOf(t *testing.T, path string) string {
+	t.Helper()
+	c := newCapture(append([]string{"help"}, strings.Fields(path)...)...)
+	if code := c.run(); code != exitOK {
+		t.Errorf("help %s: status %d", path, code)
+	}
+	return c.out.String()
 }
 
 // BenchmarkRun is what the frame adds to the start of every process.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"fmt"
 
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/store"
@@ -94,7 +95,7 @@ func addNodes(c *cli.Context, tx *store.Tx, names []string, p *nodePatch) ([]nod
 		if len(taken) > 1 {
 			what = "nodes "
 		}
-		return nil, &store.Conflict{What: what + foldNames(taken), Why: store.ErrExists.Error() + "; nothing was added"}
+		return nil, fmt.Errorf("%s%s: %w; nothing was added", what, foldNames(taken), store.ErrExists)
 	}
 	return changes, nil
 }

@@ -23,12 +23,12 @@ func (e *programError) Error() string { return quoted(e.name) + ": " + e.err.Err
 
 func (e *programError) Unwrap() error { return e.err }
 
-// status is the exit status for it.
-func (e *programError) status() int {
+// status is the exit status for it, and the reason.
+func (e *programError) status() (int, reason) {
 	if errors.Is(e.err, exec.ErrNotFound) || errors.Is(e.err, fs.ErrNotExist) {
-		return statusNoProgram
+		return statusNoProgram, reasonNoCommand
 	}
-	return statusNotExecutable
+	return statusNotExecutable, reasonNotExecutable
 }
 
 // lookProgram finds the file of a command, on PATH where it is no path itself.

@@ -1,0 +1,169 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/locality"
+	"github.com/placectl/placectl/placer"
+	"github.com/placectl/placectl/query"
+	"github.com/placectl/placectl/store"
+)
+
+// sentinels are the errors that the packages declare, as far as a run can end with
+// them, and the reasons that they are.
+var sentinels = map[string]struct {
+	err    error
+	reason reason
+}{
+	"index.ErrCorrupt":     {index.ErrCorrupt, reasonDamaged},
+	"index.ErrNodeList":    {index.ErrNodeList, reasonInvalid},
+	"index.ErrNoResource":  {index.ErrNoResource, reasonNotFound},
+	"index.ErrResource":    {index.ErrResource, reasonInvalid},
+	"index.ErrResourceDup": {index.ErrResourceDup, reasonExists},
+	"locality.ErrIdle":     {locality.ErrIdle, reasonBatchIdle},
+	"locality.ErrNotHeld":  {locality.ErrNotHeld, reasonNotHeld},
+	"locality.ErrOver":     {locality.ErrOver, reasonBatchOver},
+	"placer.ErrNever":      {placer.ErrNever, reasonNever},
+	"placer.ErrNotNow":     {placer.ErrNotNow, reasonNotNow},
+	"placer.ErrRequest":    {placer.ErrRequest, reasonBadRequest},
+	"query.ErrLimit":       {query.ErrLimit, reasonLimit},
+	"query.ErrQuery":       {query.ErrQuery, reasonBadQuery},
+	"store.ErrBatchIdle":   {store.ErrBatchIdle, reasonBatchIdle},
+	"store.ErrBatchOver":   {store.ErrBatchOver, reasonBatchOver},
+	"store.ErrClock":       {store.ErrClock, reasonClock},
+	"store.ErrConflict":    {store.ErrConflict, reasonConflict},
+	"store.ErrDamaged":     {store.ErrDamaged, reasonDamaged},
+	"store.ErrExists":      {store.ErrExists, reasonExists},
+	"store.ErrInvalid":     {store.ErrInvalid, reasonInvalid},
+	"store.ErrLocked":      {store.ErrLocked, reasonLocked},
+	"store.ErrNewer":       {store.ErrNewer, reasonNewer},
+	"store.ErrNotFound":    {store.ErrNotFound, reasonNotFound},
+	"store.ErrNotOurs":     {store.ErrNotOurs, reasonNotOurs},
+	"store.ErrUnknown":     {store.ErrUnknown, reasonUnknown},
+	"store.ErrUnsafe":      {store.ErrUnsafe, reasonUnsafe},
+}
+
+// inside are sentinels that no run ends with.
+var inside = map[string]string{
+	"backfill.ErrJob":      "simulate counts such jobs",
+	"fairshare.ErrState":   "classes are checked when they are set and when a file of them is read",
+	"fairshare.ErrSetting": "as ErrState",
+	"locality.ErrCorrupt":  "store makes it ErrDamaged",
+	"locality.ErrInvalid":  "store makes it ErrInvalid",
+	"locality.ErrNoJob":    "store makes it ErrNotFound",
+	"locality.ErrPolicy":   "store makes it ErrInvalid",
+	"store.ErrReadOnly":    "no verb writes in a transaction that reads",
+	"timeline.ErrBusy":     "placer and store make it a refusal or ErrDamaged",
+	"timeline.ErrNoFit":    "placer makes it a refusal",
+	"timeline.ErrRange":    "store checks times before",
+	"timeline.ErrSpan":     "store makes it ErrDamaged",
+}
+
+// Every error that a package declares has a reason, or is listed as one that stays
+// inside: a new one has to be thought of.
+func TestReasonOfEverySentinel(t *testing.T) {
+	declared := map[string]bool{}
+	for _, dir := range []string{"index", "timeline", "placer", "placer/backfill", "placer/fairshare", "placer/cluster", "query", "locality", "store"} {
+		for _, name := range declaredErrors(t, filepath.Join("../..", dir)) {
+			declared[filepath.Base(dir)+"."+name] = true
+		}
+	}
+	for name := range declared {
+		if s, ok := sentinels[name]; ok {
+			if _, got := classify(fmt.Errorf("x: %w", s.err)); got != s.reason {
+				t.Errorf("%s: reason %s, want %s", name, got, s.reason)
+			}
+		} else if inside[name] == "" {
+			t.Errorf("%s has neither a reason in exitTable nor a word in this test on why it needs none", name)
+		}
+	}
+	for name := range sentinels {
+		if !declared[name] {
+			t.Errorf("%s is not declared", name)
+		}
+	}
+}
+
+// declaredErrors are the variables of a package whose names begin with Err.
+func declaredErrors(t *testing.T, dir string) []string {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(dir, "*.go"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("%s: no files: %v", dir, err)
+	}
+	var names []string
+	for _, file := range files {
+		if strings.HasSuffix(file, "_test.go") {
+			continue
+		}
+		tree, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.SkipObjectResolution)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, decl := range tree.Decls {
+			group, ok := decl.(*ast.GenDecl)
+			if !ok || group.Tok != token.VAR {
+				continue
+			}
+			for _, spec := range group.Specs {
+				for _, name := range spec.(*ast.ValueSpec).Names {
+					if strings.HasPrefix(name.Name, "Err") && name.Name != "Err" {
+						names = append(names, name.Name)
+					}
+				}
+			}
+		}
+	}
+	return names
+}
+
+// Every reason that an error can have is listed under its status, once, and every
+// one that is listed can be had.
+func TestReasonsAreListed(t *testing.T) {
+	listed, met := map[reason]int{}, map[reason]bool{}
+	for _, row := range exitReasons {
+		for _, w := range row.reasons {
+			if _, twice := listed[w]; twice || !regexp.MustCompile(`^[a-z]+(_[a-z]+)*$`).MatchString(string(w)) {
+				t.Errorf("reason %q is there twice, or no word", w)
+			}
+			listed[w] = row.code
+		}
+	}
+	errs := []error{errors.New("anything"), &programError{"x", exec.ErrNotFound}, &programError{"x", fs.ErrPermission}}
+	for _, row := range exitTable {
+		errs = append(errs, row.err)
+	}
+	for _, err := range errs {
+		code, w := classify(err)
+		met[w] = true
+		if listed[w] != code {
+			t.Errorf("%v: status %d, reason %s, which is listed under %d", err, code, w, listed[w])
+		}
+	}
+	for w := range listed {
+		if !met[w] {
+			t.Errorf("no error has the reason %s", w)
+		}
+	}
+	c := newCapture("help")
+	c.run()
+	for _, row := range exitReasons {
+		for _, w := range row.reasons {
+			if !slices.Contains(strings.FieldsFunc(c.out.String(), func(c rune) bool { return strings.ContainsRune(" ,\n", c) }), string(w)) {
+				t.Errorf("help does not list the reason %s", w)
+			}
+		}
+	}
+}
