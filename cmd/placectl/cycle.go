@@ -142,7 +142,7 @@ func (r *runner) printNotices(told []notice) error {
 	p := r.printer(result{ID: 1, Columns: []column{{Name: "event"}, {Name: "job"}, {Name: "name"}, {Name: "user"}, {Name: "class", Detail: true},
 		{Name: "state", Detail: true}, {Name: "start", Kind: when}, {Name: "end", Kind: when}, {Name: "nodes", Kind: list, Nodes: true},
 		{Name: "exec_vnode", Detail: true}, {Name: "array", Detail: true}, {Name: "index", Kind: integer, Detail: true},
-		{Name: "command", Kind: words}, {Name: "reason"}}})
+		{Name: "command", Kind: words}, {Name: "reason", Kind: prose}}})
 	for _, n := range told {
 		j := n.job
 		if r.Output == formatID && n.event != "start" {

@@ -38,7 +38,7 @@ func (r *runner) events(c *cli.Context) error {
 		return usagef(verbName(c), "--follow never ends, and -o json is one document: use -o jsonl")
 	}
 	p := r.printer(result{Columns: []column{{Name: "id", Kind: integer}, {Name: "time", Kind: when}, {Name: "job"}, {Name: "node"},
-		{Name: "event"}, {Name: "old"}, {Name: "new"}, {Name: "reason"}}})
+		{Name: "event"}, {Name: "old"}, {Name: "new"}, {Name: "reason", Kind: prose}}})
 	last := c.Int("last")
 	if c.IsSet("last") && last < 1 {
 		return usagef(verbName(c), "--last must be 1 or more")

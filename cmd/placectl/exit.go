@@ -182,7 +182,7 @@ func appendErrorJSON(b []byte, err error, code int, why reason) []byte {
 func (r *runner) errorText(err error) []byte {
 	var b []byte
 	for _, e := range unjoin(err) {
-		b = append(b, "placectl: "+printable(e.Error())+"\n"...)
+		b = append(b, "placectl: "+printable(r.localTimes(e.Error()))+"\n"...)
 	}
 	var refused interface{ Earliest() (int64, bool) }
 	if errors.As(err, &refused) {

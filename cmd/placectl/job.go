@@ -36,7 +36,7 @@ func jobColumns() []column {
 		{Name: "class", Detail: true}, {Name: "state"}, {Name: "priority", Kind: integer, Detail: true}, {Name: "select"}, {Name: "place"},
 		{Name: "walltime", Kind: span}, {Name: "submit", Kind: when, Detail: true}, {Name: "begin", Kind: when, Detail: true},
 		{Name: "start", Kind: when}, {Name: "end", Kind: when}, {Name: "nodes", Kind: list, Nodes: true},
-		{Name: "reservation", Detail: true}, {Name: "reason"}, {Name: "expected", Kind: when}, {Name: "array", Detail: true}, {Name: "index", Kind: integer, Detail: true}}
+		{Name: "reservation", Detail: true}, {Name: "reason", Kind: prose}, {Name: "expected", Kind: when}, {Name: "array", Detail: true}, {Name: "index", Kind: integer, Detail: true}}
 }
 
 func jobRow(tx *store.Tx, look *store.Outlook, job *store.Job) ([]any, error) {

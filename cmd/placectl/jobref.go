@@ -115,7 +115,7 @@ func (r *runner) changeJobs(c *cli.Context, change func(*store.Tx, uint64) (*sto
 	}
 	return r.updateAndPrint(c, func(tx *store.Tx) error {
 		p := r.printer(result{Columns: []column{{Name: "job"}, {Name: "state"}, {Name: "start", Kind: when}, {Name: "end", Kind: when},
-			{Name: "nodes", Kind: list, Nodes: true}, {Name: "reason", Detail: true}}})
+			{Name: "nodes", Kind: list, Nodes: true}, {Name: "reason", Kind: prose, Detail: true}}})
 		err := eachJobNamed(tx, c, func(j *store.Job, several bool) error {
 			if several && !j.State.Live() {
 				return nil

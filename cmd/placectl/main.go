@@ -223,7 +223,7 @@ func (r *runner) input(name string) (io.ReadCloser, error) {
 // notef tells the user something that is not part of the answer; -q silences it.
 func (r *runner) notef(format string, args ...any) {
 	if !r.Quiet {
-		fmt.Fprintln(r.stderr, "placectl: "+printable(fmt.Sprintf(format, args...)))
+		fmt.Fprintln(r.stderr, "placectl: "+printable(r.localTimes(fmt.Sprintf(format, args...))))
 	}
 }
 

@@ -43,6 +43,7 @@ type kind uint8
 
 const (
 	text    kind = iota
+	prose        // words of ours, in which times may stand
 	integer      // a whole number
 	number       // float64
 	boolean

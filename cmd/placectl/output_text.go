@@ -28,6 +28,9 @@ func (p *printer) appendHuman(b []byte, c column, v any) []byte {
 	case nil:
 		return b
 	case string:
+		if c.Kind == prose {
+			v = p.r.localTimes(v)
+		}
 		return appendPrintable(b, v)
 	case float64:
 		return appendFloat(b, v)

@@ -146,7 +146,7 @@ func (r *runner) startTime(c *cli.Context) (time.Time, error) {
 func reservationColumns() []column {
 	return []column{{Name: "name"}, {Name: "state"}, {Name: "start", Kind: when}, {Name: "end", Kind: when},
 		{Name: "nodes", Kind: list, Nodes: true}, {Name: "access"}, {Name: "timelimit", Kind: span}, {Name: "repeat"},
-		{Name: "takes", Kind: object, Detail: true}, {Name: "note"}}
+		{Name: "takes", Kind: object, Detail: true}, {Name: "note", Kind: prose}}
 }
 
 // reservedAmounts is what a reservation keeps of a node, as JSON shows it.

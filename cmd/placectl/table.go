@@ -103,7 +103,7 @@ func fitWidths(want []int, cols []column, limit int) ([]int, bool) {
 	for total > limit {
 		widest, next := -1, narrowWrap
 		for i, c := range cols {
-			if c.Kind != text && c.Kind != list && c.Kind != object || got[i] <= narrowWrap {
+			if c.Kind != text && c.Kind != prose && c.Kind != list && c.Kind != object || got[i] <= narrowWrap {
 				continue
 			}
 			if widest < 0 || got[i] > got[widest] {

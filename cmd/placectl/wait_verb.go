@@ -90,7 +90,7 @@ func (r *runner) waitedFor(c *cli.Context, started bool) (jobs []*store.Job, nex
 
 // waitResult prints how the jobs came out, and fails when one came out badly.
 func (r *runner) waitResult(jobs []*store.Job) error {
-	p := r.printer(result{Columns: []column{{Name: "job"}, {Name: "state"}, {Name: "start", Kind: when}, {Name: "end", Kind: when}, {Name: "reason"}}})
+	p := r.printer(result{Columns: []column{{Name: "job"}, {Name: "state"}, {Name: "start", Kind: when}, {Name: "end", Kind: when}, {Name: "reason", Kind: prose}}})
 	bad := 0
 	for _, j := range jobs {
 		p.row(jobID(j), j.State.String(), instant(j.Start), instant(j.End), orNil(j.Reason))

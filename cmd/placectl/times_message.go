@@ -1,0 +1,51 @@
+package main
+
+import (
+	"strings"
+	"time"
+)
+
+// Messages and reasons are made, and kept in the file, with times in UTC (RFC
+// 3339): whoever reads them may be elsewhere. Programs get them so. People get them
+// in the form and the zone of tables.
+
+// stampLength is how long such a time is: 2026-11-20T09:30:00Z.
+const stampLength = len("2006-01-02T15:04:05Z")
+
+// localTimes puts the times of a text of ours into the user's zone. A time inside
+// quotes, or inside a longer word, is somebody's own text and stays as it is.
+func (r *runner) localTimes(s string) string {
+	if r.printsDocument() || !strings.Contains(s, "Z") {
+		return s
+	}
+	var b []byte
+	from, quoted := 0, false
+	for i := 0; i+stampLength <= len(s); i++ {
+		switch s[i] {
+		case '"':
+			quoted = !quoted
+		case '\\':
+			i++ // of what it escapes nothing is a time
+		}
+		end := i + stampLength
+		if quoted || end > len(s) || s[end-1] != 'Z' || !isDigit(s[i]) || i > 0 && !strings.ContainsRune(" (", rune(s[i-1])) || end < len(s) && !endsTime(s[end:]) {
+			continue
+		}
+		at, err := time.Parse(time.RFC3339, s[i:end])
+		if err != nil {
+			continue
+		}
+		b = r.appendLocal(append(b, s[from:i]...), at.Unix())
+		from, i = end, end-1
+	}
+	if b == nil {
+		return s
+	}
+	return string(append(b, s[from:]...))
+}
+
+// endsTime reports whether what follows a time shows that it ends there.
+func endsTime(rest string) bool {
+	mark := strings.TrimLeft(rest, ",;:.)")
+	return mark == "" || mark[0] == ' ' || mark[0] == '\n'
+}
