@@ -32,7 +32,8 @@ func (v Value) Members() []string {
 }
 
 // ParseValue reads a value in the notation of a select: whole numbers for
-// long, SIZE as 8gb, 512m, 1kw or plain bytes, and the boolean words of PBS.
+// long, SIZE as 8gb, 512m, 1kw or plain bytes, as PBS has them, or with an IEC unit
+// (8GiB, 1.5TiB), and the boolean words of PBS.
 func (d Def) ParseValue(s string) (Value, error) {
 	switch d.Type {
 	case Long:
@@ -40,6 +41,9 @@ func (d Def) ParseValue(s string) (Value, error) {
 		return Value{Num: n}, err
 	case Size:
 		n, err := ParseSize(s)
+		if err != nil && hasIECUnit(s) {
+			n, err = ParseSizeLoose(s)
+		}
 		return Value{Num: n}, err
 	case Float:
 		n, err := parseFloat(s)
@@ -196,6 +200,17 @@ func ParseSize(s string) (int64, error) {
 		return 0, fmt.Errorf("the size %q is too large", s)
 	}
 	return int64(hi<<54 | lo>>10), nil
+}
+
+// hasIECUnit reports whether a size ends as no size of PBS does: in KiB, MiB, GiB
+// and so on, in any case.
+func hasIECUnit(s string) bool { return len(s) > 3 && strings.EqualFold(s[len(s)-2:], "ib") }
+
+// BareSize reports whether a size is a number without a unit, so that it could be
+// meant in any. 0 is 0 in all of them.
+func BareSize(s string) bool {
+	s = strings.TrimSpace(s)
+	return strings.Trim(s, "0123456789.") == "" && strings.ContainsAny(s, "123456789")
 }
 
 // splitSize takes the unit off a size: the power of two it stands for, and

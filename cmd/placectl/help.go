@@ -61,7 +61,8 @@ func (r *runner) helpAll(b *strings.Builder) {
 		writeEntry(b, flagLabel(f.short, f.name, f.value), usage)
 	}
 	b.WriteString("\nTIMES      2026-11-20 10:00, 10:00, tomorrow, tomorrow 08:00, now+2h, @1795167000, RFC 3339\n" +
-		"DURATIONS  90 (seconds), 45s, 1h30m, 2d12h, 1:30:00, 2-12:00:00\n")
+		"DURATIONS  90 (seconds), 45s, 1h30m, 2d12h, 1:30:00, 2-12:00:00\n" +
+		"SIZES      512mb, 8gb, 1kw (words of 8 bytes), as in PBS; 8GiB, 1.5TiB; all units are powers of 1024\n")
 	writeExitStatus(b, nil, false)
 	writeReasons(b)
 }

@@ -14,7 +14,7 @@ func nodeAddCommand(r *runner) *cli.Command {
 		Name:      "add",
 		Usage:     "add nodes, all with the same values; all or none",
 		ArgsUsage: "NAMES [key=value...]",
-		Flags:     []cli.Flag{dryRunFlag()},
+		Flags:     []cli.Flag{unitFlag(), dryRunFlag()},
 		Action:    r.nodeAdd,
 	}, about{
 		Example: "placectl node add n[001-128] ncpus=8 mem=32gb 'features=ssd|ib'",

@@ -21,16 +21,17 @@ func nodeImportCommand(r *runner) *cli.Command {
 			"speed, procspeed, load, usage, features (a|b), access, sharing, priorityf, reason, and one column a\n" +
 			"resource; an empty cell says nothing. JSON is an array of objects, or an object a line:\n\n" +
 			`  {"name":"n1","queue":"fast","features":["ssd"],"resources":{"ncpus":8,"mem":"32gb","color":"red"}}` + "\n\n" +
-			"where null takes a value away. What the file does not mention of a node stays as it is. A queue that is not\n" +
+			"where null takes a value away. A size has a unit, as 512mb, 32gb or 1.5TiB, or --unit gives it one. What the file does not mention of a node stays as it is. A queue that is not\n" +
 			"there is made. What `node list` works out (number, bucket, jobs, free_until, NAME_free) is passed over, so\n" +
-			"that its CSV and JSON can be imported.",
+			"that its CSV and JSON can be imported: sizes beside a column bucket are in bytes, as it prints them.",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "from", Value: "auto", Usage: "the `FORMAT` of the file: auto, csv or json"},
+			unitFlag(),
 			dryRunFlag(),
 		},
 		Action: r.nodeImport,
 	}, about{
-		Example: "placectl node import nodes.csv\nplacectl node list -o json | placectl --db copy.db node import -",
+		Example: "placectl node import nodes.csv\nplacectl node import inventory.csv --unit mem=gb\nplacectl node list -o json | placectl --db copy.db node import -",
 		Exits:   writeExits,
 	})
 }
@@ -51,7 +52,7 @@ func (r *runner) nodeImport(c *cli.Context) error {
 		return err
 	}
 	name := c.Args().First()
-	f, err := r.readNodeFile(name, from)
+	f, err := r.readNodeFile(c, name, from)
 	if err != nil {
 		return malformed(c, err)
 	}
@@ -80,12 +81,16 @@ func shownFile(name string) string {
 
 // readNodeFile reads and understands the file, with the resources as they are
 // declared before.
-func (r *runner) readNodeFile(name, format string) (*nodeFile, error) {
+func (r *runner) readNodeFile(c *cli.Context, name, format string) (*nodeFile, error) {
 	var defs *index.Defs
 	if err := r.view(func(tx *store.Tx) (err error) {
 		defs, err = tx.Resources()
 		return err
 	}); err != nil {
+		return nil, err
+	}
+	units, err := readUnits(c, defs)
+	if err != nil {
 		return nil, err
 	}
 	in, err := r.input(name)
@@ -97,7 +102,7 @@ func (r *runner) readNodeFile(name, format string) (*nodeFile, error) {
 	if err != nil {
 		return nil, err
 	}
-	return parseNodeFile(shownFile(name), data, format, defs)
+	return parseNodeFile(shownFile(name), data, format, defs, units)
 }
 
 // malformed gives an error of the file the verb whose help describes files.

@@ -89,6 +89,10 @@ func guessType(s string) index.Type {
 // patchFromArgs reads key=value words.
 func patchFromArgs(c *cli.Context, defs *index.Defs, words []string) (*nodePatch, error) {
 	p := &nodePatch{}
+	units, err := readUnits(c, defs)
+	if err != nil {
+		return nil, err
+	}
 	for _, w := range words {
 		key, value, ok := strings.Cut(w, "=")
 		if !ok || key == "" {
@@ -105,7 +109,10 @@ func patchFromArgs(c *cli.Context, defs *index.Defs, words []string) (*nodePatch
 		case p.has(k):
 			return nil, usagef(verbName(c), "%s is given twice", k.name)
 		}
-		if err := p.set(k, value); err != nil {
+		if value, err = units.complete(k, value); err == nil {
+			err = p.set(k, value)
+		}
+		if err != nil {
 			return nil, usagef(verbName(c), "%s: %w", k.name, err)
 		}
 	}

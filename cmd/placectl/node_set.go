@@ -11,7 +11,7 @@ func nodeSetCommand(r *runner) *cli.Command {
 		Name:      "set",
 		Usage:     "change fields and resources of nodes; key= takes a value away",
 		ArgsUsage: "NAMES key=value...",
-		Flags:     []cli.Flag{dryRunFlag()},
+		Flags:     []cli.Flag{unitFlag(), dryRunFlag()},
 		Action:    r.nodeSet,
 	}, about{
 		Example: "placectl node set n[001-016] queue=fast priority=10\nplacectl node set n7 color=",

@@ -21,14 +21,15 @@ const (
 type nodeFile struct {
 	textFile
 	defs     *index.Defs
+	units    *sizeUnits
 	nodes    []nodePatch
 	byName   map[string]int  // positions in nodes
 	computed map[string]bool // columns met that are worked out and not given
 }
 
 // parseNodeFile reads a node file. format is auto, csv or json.
-func parseNodeFile(name string, data []byte, format string, defs *index.Defs) (*nodeFile, error) {
-	f := &nodeFile{textFile: newTextFile(name, data), defs: defs,
+func parseNodeFile(name string, data []byte, format string, defs *index.Defs, units *sizeUnits) (*nodeFile, error) {
+	f := &nodeFile{textFile: newTextFile(name, data), defs: defs, units: units,
 		byName: make(map[string]int), computed: make(map[string]bool)}
 	if err := f.checkText(); err != nil {
 		return nil, err
@@ -52,6 +53,10 @@ func (f *nodeFile) detect() string {
 	}
 	return "csv"
 }
+
+// ownListing is the column that shows that a file was printed by `node list`: no
+// other has it. Its sizes are in bytes.
+const ownListing = "bucket"
 
 // add takes a node that has been read.
 func (f *nodeFile) add(p nodePatch) error {

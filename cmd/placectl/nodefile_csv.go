@@ -160,7 +160,11 @@ func (c *csvNodes) row(at int, cells []string) error {
 		if cell == "" || k.isName || k.computed {
 			continue
 		}
-		if err := p.set(k, k.unlisted(cell)); err != nil {
+		text, err := c.units.complete(k, k.unlisted(cell))
+		if err == nil || c.computed[ownListing] {
+			err = p.set(k, text)
+		}
+		if err != nil {
 			return c.errCell(i, fmt.Errorf("%s: %w", k.name, err))
 		}
 	}

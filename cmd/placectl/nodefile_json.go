@@ -14,8 +14,10 @@ import (
 // after the other.
 type jsonNodes struct {
 	*nodeFile
-	dec *json.Decoder
-	at  int // where the last token begins
+	dec      *json.Decoder
+	at       int   // where the last token begins
+	own      bool  // the node has a column that only lists of ours have
+	unitless error // the node's first size without a unit
 }
 
 func (f *nodeFile) parseJSON() error {
@@ -107,11 +109,15 @@ func (j *jsonNodes) node(tok json.Token) error {
 		return j.errAt(j.at, "%s where a node belongs; %s", describeToken(tok), jsonNodeHelp)
 	}
 	p := nodePatch{at: j.at}
+	j.own, j.unitless = false, nil
 	if err := j.members(&p, true); err != nil {
 		return err
 	}
 	if p.Name == "" {
 		return j.errAt(p.at, "the node has no name; %s", jsonNodeHelp)
+	}
+	if j.unitless != nil && !j.own {
+		return j.unitless
 	}
 	if n := int(j.dec.InputOffset()) - p.at; n > maxNodeText {
 		return j.errAt(p.at, "the node has %d bytes; at most %d are read", n, maxNodeText)
@@ -168,6 +174,7 @@ func (j *jsonNodes) member(p *nodePatch, word string, outer bool) error {
 		return j.errAt(at, "%w", err)
 	case k.computed:
 		j.computed[k.name] = true
+		j.own = j.own || k.name == ownListing
 		return nil
 	case !outer && (k.isName || k.field >= 0):
 		return j.errAt(at, "%s is a field of the node, not one of its resources", k.name)
@@ -179,13 +186,26 @@ func (j *jsonNodes) member(p *nodePatch, word string, outer bool) error {
 	if k.isName {
 		p.Name = v.text
 		err = checkNodeName(v.text)
-	} else if err = p.set(k, k.unlisted(v.text)); err != nil {
-		err = fmt.Errorf("%s: %w", k.name, err)
+	} else {
+		err = j.set(p, k, v)
 	}
 	if err != nil {
 		return j.errAt(v.at, "%w", err)
 	}
 	return nil
+}
+
+// set reads a value into the patch. Whether the file is a list of ours, whose sizes
+// are in bytes, is known at the node's end only.
+func (j *jsonNodes) set(p *nodePatch, k nodeKey, v jsonValue) error {
+	text, err := j.units.complete(k, k.unlisted(v.text))
+	if err != nil && j.unitless == nil {
+		j.unitless = j.errAt(v.at, "%s: %w", k.name, err)
+	}
+	if err = p.set(k, text); err != nil {
+		err = fmt.Errorf("%s: %w", k.name, err)
+	}
+	return err
 }
 
 // jsonValue is a value as the text that the same value would be in CSV; null is

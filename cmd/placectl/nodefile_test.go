@@ -69,14 +69,17 @@ func TestNodeFile(t *testing.T) {
 			"2:1 n1 speed=0 procspeed=0 load=0 usage=0\n3:1 n2 speed=1.5 procspeed=2400 load=7.25 usage=1\n"},
 		{"csv, header only", "name,ncpus\n", ""},
 		{"csv as listed", "name,number,ncpus,ncpus_free,jobs,free_until,bucket,features\nn1,0,8,0,1,,3,\"a,b\"\n", "2:1 n1 features=[a b] ncpus=8\n"},
-		{"json array", ` [{"name":"n1","queue":null,"priority":"7","state":"offline","features":["a","b"],"resources":{"ncpus":2,"MEM":8589934592,"color":"red","fast":true}},` + "\n" +
-			`  {"resources":{"ncpus":"2","scratch":1e3,"slots":3.0,"switch":["x","y"],"color":null},"name":2}]`,
+		{"json array", ` [{"name":"n1","queue":null,"priority":"7","state":"offline","features":["a","b"],"resources":{"ncpus":2,"MEM":"8 GiB","color":"red","fast":true}},` + "\n" +
+			`  {"resources":{"ncpus":"2","scratch":"1kb","slots":3.0,"switch":["x","y"],"color":null},"name":2}]`,
 			"1:3 n1 queue= priority=7 state=offline features=[a b] ncpus=2 mem=8gb color=red fast=True\n2:3 2 ncpus=2 scratch=1kb switch=x,y slots=3 -color\n"},
 		{"json lines", "{\"name\":\"n1\"}\n{\"name\":\"n2\",\"ncpus\":4,\"jobs\":1}\n\n", "1:1 n1\n2:1 n2 ncpus=4\n"},
 		{"json, no nodes", "[]", ""},
+		{"csv as listed, sizes in bytes", "name,bucket,mem\nn1,0,8589934592\n", "2:1 n1 mem=8gb\n"},
+		{"json as listed, in any order", `[{"mem":8589934592,"scratch":1e3,"name":"n1","bucket":0}]`, "1:2 n1 mem=8gb scratch=1kb\n"},
+		{"no size at all", "name,mem,scratch\nn1,0,0.0\n", "2:1 n1 mem=0kb scratch=0kb\n"},
 	}
 	for _, tt := range tests {
-		f, err := parseNodeFile("nodes", []byte(tt.in), "auto", nodeDefs(t))
+		f, err := parseNodeFile("nodes", []byte(tt.in), "auto", nodeDefs(t), new(sizeUnits))
 		if err != nil {
 			t.Errorf("%s: %v", tt.name, err)
 			continue
@@ -112,6 +115,11 @@ func TestNodeFileMalformed(t *testing.T) {
 		{"priority too large", "name,priority\nn1,3000000000\n", "priority: 3000000000 is not a whole number from -2147483648 to 2147483647"},
 		{"negative amount", "name,ncpus\nn1,-2\n", `line 2, column 4: ncpus: "-2" is not a whole number of 0 or more`},
 		{"negative size", "name,mem\nn1,-2gb\n", `line 2, column 4: mem: "-2gb" is not a size`},
+		{"size without unit", "name,mem\nn1,8gb\nn2,64\n", "line 3, column 4: mem: 64 has no unit: write 64gb, 64mb, 64kb or 64b (bytes), or say what it is in with --unit mem=gb"},
+		{"fraction without unit", "name,ncpus,mem\nn1,1,\" 1.5 \"\n", "line 2, column 6: mem: 1.5 has no unit"},
+		{"size without unit in json", `[{"name":"n1","resources":{"mem":64}}]`, "line 1, column 34: mem: 64 has no unit"},
+		{"size without unit as a string", `[{"name":"n1","mem":"64"}]`, "line 1, column 21: mem: 64 has no unit"},
+		{"one node of ours, the next not", "{\"name\":\"n1\",\"bucket\":0,\"mem\":64}\n{\"name\":\"n2\",\"mem\":64}", "line 2, column 20: mem: 64 has no unit"},
 		{"negative speed", "name,speed\nn1,-1\n", "line 2, column 4: speed: -1 is not a number above 0, such as 1.5"},
 		{"speed that is none", "name,speed\nn1,NaN\n", "speed: NaN is not a number"},
 		{"infinite speed", "name,procspeed\nn1,inf\n", "line 2, column 4: procspeed: inf is not a number above 0"},
@@ -164,7 +172,7 @@ func TestNodeFileMalformed(t *testing.T) {
 		{"nested too deep", strings.Repeat("[", 100_000), "line 1, column 2: a list where a node belongs"},
 	}
 	for _, tt := range tests {
-		_, err := parseNodeFile("nodes", []byte(tt.in), "auto", nodeDefs(t))
+		_, err := parseNodeFile("nodes", []byte(tt.in), "auto", nodeDefs(t), new(sizeUnits))
 		var bad *fileError
 		if !errors.As(err, &bad) {
 			t.Errorf("%s: no error with a place: %v", tt.name, err)
@@ -183,7 +191,7 @@ func TestNodeFileOneLine(t *testing.T) {
 	for i := range n {
 		fmt.Fprintf(&b, `,{"name":"node%d","resources":{"ncpus":2}}`, i)
 	}
-	f, err := parseNodeFile("nodes", []byte("["+b.String()[1:]+"]"), "json", nodeDefs(t))
+	f, err := parseNodeFile("nodes", []byte("["+b.String()[1:]+"]"), "json", nodeDefs(t), new(sizeUnits))
 	if err != nil || len(f.nodes) != n {
 		t.Fatal(err)
 	}
@@ -196,13 +204,13 @@ func TestNodeFileForeign(t *testing.T) {
 		`{"version":1,"execution":{"R_lite":[{"rank":"0","children":{}}]}}`:         fromFlux,
 		`{"graph":{"nodes":[{"id":"0","metadata":{"type":"cluster"}}],"edges":[]}}`: fromFlux,
 	} {
-		_, err := parseNodeFile("x.json", []byte(in), "auto", nodeDefs(t))
+		_, err := parseNodeFile("x.json", []byte(in), "auto", nodeDefs(t), new(sizeUnits))
 		if code, _ := classify(err); err == nil || code != exitFailed || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", in, err)
 		}
 	}
 	for _, in := range []string{`{"name":"n1","nodes":{}}`, `{}`, `{"nodes`, `[{"nodes":{}}]`} {
-		if _, err := parseNodeFile("x.json", []byte(in), "auto", nodeDefs(t)); !errors.Is(err, errUsage) {
+		if _, err := parseNodeFile("x.json", []byte(in), "auto", nodeDefs(t), new(sizeUnits)); !errors.Is(err, errUsage) {
 			t.Errorf("%s is taken for another tool's: %v", in, err)
 		}
 	}
@@ -221,13 +229,13 @@ func FuzzNodeFile(f *testing.F) {
 	}
 	defs := nodeDefs(f)
 	f.Fuzz(func(t *testing.T, data []byte) {
-		one, err := parseNodeFile("nodes", data, "auto", defs)
+		one, err := parseNodeFile("nodes", data, "auto", defs, new(sizeUnits))
 		if err != nil {
 			checkFileError(t, data, err)
 			return
 		}
 		text := writeNodes(t, one)
-		two, err := parseNodeFile("nodes", text, "json", defs)
+		two, err := parseNodeFile("nodes", text, "json", defs, new(sizeUnits))
 		if err != nil {
 			t.Fatalf("%s\nfrom %q: %v", text, data, err)
 		}

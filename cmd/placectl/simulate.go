@@ -34,6 +34,7 @@ func simulateCommand(r *runner) *cli.Command {
 			&cli.StringFlag{Name: "policy", Value: backfill.EASY.String(), Usage: "`POLICY` of the queue: fcfs, easy or conservative"},
 			&cli.StringFlag{Name: "compare", Usage: "a row for each of `POLICIES`, such as fcfs,easy,conservative"},
 			&cli.StringFlag{Name: "nodes", Usage: "place jobs on the nodes of `FILE`: as placectl node import reads it, or lines of " + machineFields},
+			unitFlag(),
 			&cli.StringFlag{Name: "node-policy", Usage: "which of the `NODES` that could serve a job it gets: as --policy of placectl place (firstavailable)"},
 			&cli.StringFlag{Name: "shares", Usage: "class shares cap what starts; a job's requestor is its `COLUMN`: user, group, queue, partition or program (a number; a queue by its name where the log has one)"},
 			&cli.StringSliceFlag{Name: "class", Usage: "with --shares: a class, `NAME=LOAD`; without any, those of the database"},
@@ -62,6 +63,7 @@ type simulateOptions struct {
 	out       string // "" for none
 
 	nodes      string // the file, "" to count processors
+	units      *sizeUnits // of the file
 	nodePolicy placer.Policy
 	gantt      string // "" for none
 

@@ -36,6 +36,8 @@ func (o *simulateOptions) readNodeFlags(c *cli.Context) (err error) {
 		return usagef(verbName(c), "--nodes is empty; name a file of nodes")
 	case o.nodes == "" && c.IsSet("node-policy"):
 		return usagef(verbName(c), "--node-policy is for jobs that are placed on nodes; name those with --nodes")
+	case o.nodes == "" && c.IsSet(unitName):
+		return usagef(verbName(c), "--unit is about the sizes of nodes; name those with --nodes")
 	case c.IsSet("gantt") && o.gantt == "":
 		return usagef(verbName(c), "--gantt is empty; name a file, or - for standard output")
 	case o.nodes == "" && c.IsSet("gantt"):
@@ -54,7 +56,8 @@ func (o *simulateOptions) readNodeFlags(c *cli.Context) (err error) {
 	case o.nodePolicy == placer.NoPolicy:
 		o.nodePolicy = placer.FirstAvailable
 	}
-	return nil
+	o.units, err = readUnits(c, index.NewDefs())
+	return err
 }
 
 // readSimCluster reads the nodes.
@@ -69,7 +72,7 @@ func (r *runner) readSimCluster(o *simulateOptions) (*simCluster, error) {
 		return nil, err
 	}
 	s := &simCluster{defs: index.NewDefs(), policy: o.nodePolicy, hosts: make(map[string]bool), judged: make(map[string]error), unfit: make(map[string]int)}
-	if s.nodes, err = parseSimNodes(shownFile(o.nodes), data, s.defs); err != nil {
+	if s.nodes, err = parseSimNodes(shownFile(o.nodes), data, s.defs, o.units); err != nil {
 		return nil, err
 	}
 	for _, n := range s.nodes {
@@ -86,12 +89,12 @@ func (r *runner) readSimCluster(o *simulateOptions) (*simCluster, error) {
 }
 
 // parseSimNodes reads a list of nodes of any form. Those that are not up are left out.
-func parseSimNodes(name string, data []byte, defs *index.Defs) ([]*index.Node, error) {
+func parseSimNodes(name string, data []byte, defs *index.Defs, units *sizeUnits) ([]*index.Node, error) {
 	text := newTextFile(name, data)
 	if text.isMachines() {
 		return text.parseMachines()
 	}
-	f, err := parseNodeFile(name, data, "auto", defs)
+	f, err := parseNodeFile(name, data, "auto", defs, units)
 	if err != nil {
 		return nil, err
 	}

@@ -1,0 +1,45 @@
+package main
+
+import (
+	"testing"
+
+	"github.com/placectl/placectl/index"
+	"pgregory.net/rapid"
+)
+
+// Any number, in any unit: with the unit it is taken, without it is refused unless it
+// is 0 or --unit says the same, and then it is the same size.
+func TestSizesHaveUnits(t *testing.T) {
+	t.Parallel()
+	defs := nodeDefs(t)
+	mem, _ := defs.Lookup("mem")
+	key := nodeKey{name: mem.Name, field: -1, def: mem}
+	rapid.Check(t, func(t *rapid.T) {
+		number := rapid.StringMatching(`[0-9]{1,6}(\.[0-9]{1,3})?`).Draw(t, "number")
+		unit := rapid.SampledFrom([]string{"b", "k", "kb", "MB", "g", "tb", "pb", "KiB", "gib", "TiB", "w", "kw"}).Draw(t, "unit")
+		said := &sizeUnits{of: make(map[index.ResID]string)}
+		if err := said.read(defs, rapid.SampledFrom([]string{"", "mem=", "MEM="}).Draw(t, "for")+unit); err != nil {
+			t.Fatal(err)
+		}
+		want, err := mem.ParseLoose(number + unit)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, u := range []*sizeUnits{{}, said} {
+			if text, err := u.complete(key, number+unit); err != nil || text != number+unit {
+				t.Fatalf("%s%s has a unit: %q, %v", number, unit, text, err)
+			}
+		}
+		if _, err := new(sizeUnits).complete(key, number); (err == nil) != (want.Num == 0) {
+			t.Fatalf("%s without a unit: %v", number, err)
+		}
+		text, err := said.complete(key, number)
+		if got, parseErr := mem.ParseLoose(text); err != nil || parseErr != nil || got != want {
+			t.Fatalf("%s in %s: %v, %v, %v; want %v", number, unit, got, err, parseErr, want)
+		}
+		ncpus, _ := defs.Get(index.NCPUs)
+		if text, err := said.complete(nodeKey{name: "ncpus", field: -1, def: ncpus}, number); err != nil || text != number {
+			t.Fatalf("ncpus: %q, %v", text, err)
+		}
+	})
+}
