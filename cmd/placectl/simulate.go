@@ -62,7 +62,7 @@ type simulateOptions struct {
 	requested bool
 	out       string // "" for none
 
-	nodes      string // the file, "" to count processors
+	nodes      string     // the file, "" to count processors
 	units      *sizeUnits // of the file
 	nodePolicy placer.Policy
 	gantt      string // "" for none

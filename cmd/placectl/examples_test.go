@@ -1,0 +1,270 @@
+package main
+
+import (
+	"context"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/urfave/cli/v2"
+)
+
+// example is a piece of shell that somebody may paste, and where it stands.
+type example struct {
+	where, script string
+	mention       bool // in a sentence, where arguments may be left out
+}
+
+// examples are all that help and the pages show.
+func examples(t *testing.T) []example {
+	t.Helper()
+	var all []example
+	r := newCapture().runner()
+	var ofVerb func(path string, c *cli.Command)
+	ofVerb = func(path string, c *cli.Command) {
+		all = append(all, example{"help " + path, r.about[c].Example, false}, example{"help " + path, quotedCommands(c.Description), true})
+		for _, sub := range c.Subcommands {
+			ofVerb(path+" "+sub.Name, sub)
+		}
+	}
+	for _, v := range r.verbs {
+		ofVerb(v.name, v.make(r))
+	}
+	pages, err := filepath.Glob("../../docs/*")
+	if err != nil || len(pages) < 3 {
+		t.Fatal(pages, err)
+	}
+	for _, page := range append(pages, "../../README.md", "../../bench/README.md") {
+		text, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if filepath.Ext(page) == ".md" {
+			all = append(all, example{page, markdownCode(string(text)), false}, example{page, quotedCommands(string(text)), true})
+		} else {
+			all = append(all, example{page, string(text), false})
+		}
+	}
+	slices.SortStableFunc(all, func(a, b example) int { // what is run goes before what is only mentioned
+		switch {
+		case a.mention == b.mention:
+			return 0
+		case b.mention:
+			return -1
+		}
+		return 1
+	})
+	return all
+}
+
+// markdownCode is what stands in fences, or indented by four.
+func markdownCode(page string) string {
+	var b strings.Builder
+	fence := false
+	for line := range strings.Lines(page) {
+		code, indented := strings.CutPrefix(line, "    ")
+		switch {
+		case strings.HasPrefix(line, "```"):
+			fence = !fence
+		case fence:
+			b.WriteString(line)
+		case indented:
+			b.WriteString(code)
+		}
+	}
+	return b.String()
+}
+
+var backquoted = regexp.MustCompile("`(placectl [^`]+)`")
+
+// quotedCommands are the calls in backquotes of a text, but for those that have VERB
+// where a verb belongs.
+func quotedCommands(text string) string {
+	var b strings.Builder
+	for _, m := range backquoted.FindAllStringSubmatch(text, -1) {
+		if !strings.Contains(m[1], "VERB") {
+			b.WriteString(strings.Join(strings.Fields(m[1]), " ") + "\n")
+		}
+	}
+	return b.String()
+}
+
+// waiting are words of calls that would keep the test waiting, or that run what it
+// has not: those are understood only.
+var waiting = []string{"wait", "run", "demo", "shell", "--wait", "--follow"}
+
+// Every example is one that the command takes: its verbs and flags are there, its
+// values can be read, and run in a database with something in it, it is no misuse.
+func TestExamples(t *testing.T) {
+	program, template := commandPath(t), exampleDB(t)
+	seen := map[string]bool{}
+	for _, ex := range examples(t) {
+		for _, args := range placectlCommands(ex.script) {
+			line := joinWords(args)
+			if seen[line] {
+				continue
+			}
+			seen[line] = true
+			t.Run(line, func(t *testing.T) {
+				t.Parallel()
+				if _, err := newCapture().runner().parseArgs(args); err != nil {
+					t.Fatalf("%s: placectl %s: %v", ex.where, line, err)
+				}
+				if ex.mention || slices.ContainsFunc(waiting, func(w string) bool { return slices.Contains(args, w) }) {
+					return
+				}
+				runExample(t, program, template, args)
+			})
+		}
+	}
+	if len(seen) < 100 {
+		t.Errorf("only %d examples were found", len(seen))
+	}
+}
+
+// exampleDB is a folder with a database and files such as examples speak of.
+func exampleDB(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	files := map[string]string{
+		"nodes.csv":     "name,ncpus,mem,color\nm1,8,64gb,red\n",
+		"inventory.csv": "name,ncpus,mem\nm2,8,64\n",
+		"files.csv":     "name,size\nf1,100\nf2,100\n",
+		"jobs.csv":      "first,last\nf1,f2\n",
+		"launch":        "#!/bin/sh\n",
+		"1/bin/launch":  "#!/bin/sh\n",
+		"srv/launch":    "#!/bin/sh\n",
+		"cluster.csv":   "name,ncpus,mem\nm1,8,64gb\n",
+		"trace.swf":     "; MaxProcs: 8\n1 0 0 60 2 -1 -1 2 60 -1 1 1 1 1 1 -1 -1 -1\n",
+	}
+	for name, text := range files {
+		path := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, line := range []string{
+		"init --resource color=string --resource rack=string --resource switch=string --resource licences=long,consumable",
+		"queue add fast", "queue add slow",
+		"node add n[01-40],n[001-128],n7,a1,b1 ncpus=8 mem=32gb ngpus=1 color=red features=ssd|ib",
+		"node add f[1-4] ncpus=8 queue=fast",
+		"class set research=60 teaching=40 tests=20 biology=10 physics=5",
+		"place 1:ncpus=1 --place excl", "place 1:ncpus=1 -t 2h", "submit 1 --array 3", "submit 1 --hold",
+		"reserve maintenance --nodes n01 --start now+9d -t 4h",
+		"batch create night --files files.csv --jobs jobs.csv",
+	} {
+		words, err := splitWords(line)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := newCapture(words...)
+		for i, w := range c.args {
+			if strings.HasSuffix(w, ".csv") {
+				c.args[i] = filepath.Join(dir, w)
+			}
+		}
+		c.vars["PLACECTL_DB"] = filepath.Join(dir, "placectl.db")
+		if code := c.run(); code != exitOK {
+			t.Fatalf("%s: status %d, %s", line, code, c.err.String())
+		}
+	}
+	return dir
+}
+
+// exampleInput is what examples read from a pipe, by their verbs.
+var exampleInput = map[string]string{
+	"node load":  "n01 0.5\n",
+	"class plan": `{"total_workers":10,"classes":[{"name":"a","load_pct":100,"running":2,"waiting":9}]}`,
+}
+
+// runExample runs a call in a copy of a folder.
+func runExample(t *testing.T, program, template string, args []string) {
+	dir := t.TempDir()
+	if err := os.CopyFS(dir, os.DirFS(template)); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, program, args...)
+	cmd.Dir = dir
+	for i, w := range cmd.Args {
+		cmd.Args[i] = strings.Replace(w, "/srv/", "srv/", 1)
+	}
+	cmd.Stdin = strings.NewReader(exampleInput[strings.Join(args[:min(2, len(args))], " ")])
+	cmd.Env = []string{"HOME=" + dir, "PATH=" + dir, "USER=ann", "TZ=UTC", "PLACECTL_NOW=" + testNow.Add(time.Hour).Format(time.RFC3339)}
+	said, _ := cmd.CombinedOutput()
+	if code := cmd.ProcessState.ExitCode(); code == exitUsage || code < 0 {
+		t.Errorf("status %d: %s", code, said)
+	}
+}
+
+// The manual page has every example.
+func TestManualHasExamples(t *testing.T) {
+	c := newCapture("man")
+	if code := c.run(); code != exitOK {
+		t.Fatal(code)
+	}
+	page := strings.NewReplacer(`\e`, `\`, `\-`, "-", `\(aq`, "'", `\(ga`, "`", `\(ha`, "^", `\(ti`, "~").Replace(c.out.String())
+	for _, ex := range examples(t) {
+		if !strings.HasPrefix(ex.where, "help ") {
+			continue
+		}
+		for line := range strings.Lines(ex.script) {
+			if strings.HasPrefix(line, "placectl") && !strings.Contains(page, strings.TrimSpace(line)) && !strings.Contains(ex.script, "`") {
+				t.Errorf("%s: the manual lacks %s", ex.where, line)
+			}
+		}
+	}
+}
+
+// noVerbs are words that stand behind placectl in messages without being a verb.
+var noVerbs = []string{"is", "has", "places", "does", "can", "or", "and", "made", "says", "keeps", "cannot", "gantt", "of", "takes", "database", "placectl"}
+
+// Messages that tell what to type name verbs that there are.
+func TestMessagesNameVerbs(t *testing.T) {
+	call := regexp.MustCompile(`placectl ([a-z]+)`)
+	verbs := newCapture().runner().verbNames()
+	for _, dir := range []string{".", "../../store", "../../placer", "../../query", "../../locality", "../../index"} {
+		files, err := filepath.Glob(filepath.Join(dir, "*.go"))
+		if err != nil || len(files) == 0 {
+			t.Fatal(dir, err)
+		}
+		for _, file := range files {
+			if strings.HasSuffix(file, "_test.go") {
+				continue
+			}
+			tree, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.SkipObjectResolution)
+			if err != nil {
+				t.Fatal(err)
+			}
+			ast.Inspect(tree, func(n ast.Node) bool {
+				lit, ok := n.(*ast.BasicLit)
+				if !ok || lit.Kind != token.STRING {
+					return true
+				}
+				text, err := strconv.Unquote(lit.Value)
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, m := range call.FindAllStringSubmatch(text, -1) {
+					if !slices.Contains(verbs, m[1]) && m[1] != "help" && !slices.Contains(noVerbs, m[1]) {
+						t.Errorf("%s: %q names no verb", file, m[0])
+					}
+				}
+				return true
+			})
+		}
+	}
+}
