@@ -64,7 +64,7 @@ func (p *explainPage) jobSummary(add func(string, kind, any)) error {
 	if p.ex.Queue != nil {
 		reason = p.ex.Queue.Reason
 	}
-	add("reason", text, orNil(reason))
+	add("reason", prose, orNil(reason))
 	return nil
 }
 

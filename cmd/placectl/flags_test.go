@@ -1,0 +1,420 @@
+package main
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/urfave/cli/v2"
+)
+
+// flagLines show what every flag is for. The last flag of a line is the one that is
+// shown: without it the same line must end differently, by its status, in what it says,
+// or in what it leaves in the database and in files. @ is the folder of the test, in
+// which testdata of flagsDB are. A line with :: before it is one that must be refused
+// (status 2): the flag can do nothing beside the others.
+const flagLines = `
+node list --db=@/none.db
+when 1:ncpus=1 --now=now+5m
+node list --output=json
+node list --no-header
+query "SELECT '=1'" --output=csv --raw
+check --in-process --quiet
+cycle --verbose
+init --db=@/new.db --resource=x=long
+init --db=@/new.db --signature=ncpus
+init --db=@/new.db --group-key=arch
+init --db=@/new.db --policy=fastest
+init --db=@/new.db --set=overdue=finish
+init --db=@/new.db --local
+init --db=@/new.db --dry-run
+config set overdue=finish --dry-run
+resource add x=long --dry-run
+resource rm spare --dry-run
+queue add new --group-key=color
+queue add new --policy=fastest
+queue add new --dry-run
+queue set q --group-key=color
+queue set q --policy=fastest
+queue set q --policy=fastest --dry-run
+queue rm empty --dry-run
+node import @/bare.csv --unit=gb
+:: node import @/nodes.json --from=csv
+node import @/nodes.json --dry-run
+node add x mem=64 --unit=gb
+node add x --dry-run
+node set n1 mem=64 --unit=gb
+node set n1 mem=64gb --dry-run
+node rm n2 --dry-run
+node list --state=down
+node list --queue=q
+node list --feature=ssd
+node drain n2 --reason=why
+node drain n2 --dry-run
+node down n2 --reason=why
+node down n2 --dry-run
+node offline n2 --reason=why
+node offline n2 --dry-run
+node resume d1 --dry-run
+node load n1=0.5 --dry-run
+bucket list --all
+set list --group-key=color --queue=q
+set list --group-key=color
+release 1 --dry-run
+extend 1 --walltime=9h
+extend 1 --walltime=9h --dry-run
+unreserve A --dry-run
+reservation list --all
+hold 2 --reason=why
+hold 2 --dry-run
+unhold 5 --dry-run
+cancel 2 --reason=why
+cancel 2 --dry-run
+done 1 --status=3
+done 1 --reason=why
+done 1 --dry-run
+requeue 1 --reason=why
+requeue 1 --dry-run
+job list --all
+job list --state=held
+job list --user=eva
+cycle --backfill=fcfs
+cycle --depth=2
+cycle --dry-run
+wait 1 --timeout=0s --for=started
+events --since=2
+events --job=1
+events --last=1
+tx --file=@/verbs.tx
+tx --file=@/verbs.tx --dry-run
+class set research=5 --replace
+class set x=5 --dry-run
+class map teaching=b --replace
+class map research=a --first
+class map research=a --dry-run
+class default research --dry-run
+class rebalance --minimum=1m --threshold=10
+class rebalance --threshold=10 --minimum=1m
+class rebalance --threshold=10 --minimum=1m --dry-run
+class rm --all
+class rm teaching --dry-run
+class plan --from=@/plan.json
+batch create b --jobs=@/jobs.csv --files=@/files.csv
+batch create b --files=@/files.csv --jobs=@/jobs.csv
+batch create b --files=@/files.csv --jobs=@/jobs.csv --policy=cursors
+batch create b --files=@/files.csv --jobs=@/jobs.csv --hosts=7
+batch create b --files=@/files.csv --jobs=@/jobs.csv --team=3
+batch create b --files=@/files.csv --jobs=@/jobs.csv --quorum=2
+batch create b --files=@/files.csv --jobs=@/jobs.csv --cushion=7
+batch create b --files=@/files.csv --jobs=@/jobs.csv --max-errors=7
+batch create b --files=@/files.csv --jobs=@/jobs.csv --lease=7h
+batch create b --files=@/files.csv --jobs=@/jobs.csv --keep=7
+batch create b --files=@/files.csv --jobs=@/jobs.csv --dry-run
+batch show night --jobs
+batch show night --svg=@/out.svg
+batch show night --svg=@/out.svg --width=500
+batch next night --host=h2
+batch next night --host=h2 --user=eva
+batch next night --host=h1 --want=2
+batch next night --host=h1 --seconds=1000000
+batch next night --host=h1 --key=k
+batch next night --host=h1 --lease=1m
+batch next night --host=h2 --dry-run
+batch done night 0 --host=h1
+batch done night 0 --host=h1 --dry-run
+batch fail night 0 --host=h1
+batch fail night 0 --host=h1 --dry-run
+batch expire --now=2026-12-20T00:00:00Z --dry-run
+batch recompute --dry-run
+batch rm night --dry-run
+query --file=@/select.sql
+query 'SELECT :x' --param=x=1
+query 'SELECT name FROM nodes' --max-rows=1
+gantt --from=now+30m
+gantt --to=now+30m
+gantt --nodes=n1
+gantt --by=bucket
+gantt --rows=1
+gantt --width=50
+gantt --svg=@/out.svg
+gantt --html=@/out.html
+stats reset --dry-run
+simulate @/trace.swf --procs=4
+simulate @/trace.swf --procs=4 --policy=fcfs
+simulate @/trace.swf --procs=4 --compare=fcfs,easy
+simulate @/trace.swf --nodes=@/simple.csv
+simulate @/trace.swf --nodes=@/sizes.csv --unit=gb
+:: simulate @/trace.swf --unit=gb
+simulate @/trace.swf --nodes=@/simple.csv --gantt=@/out.svg --node-policy=lastavailable
+simulate @/trace.swf --procs=4 --class=a=1 --class-map=a=. --shares=user
+simulate @/trace.swf --procs=4 --shares=user --class-map=a=. --class=a=1
+simulate @/trace.swf --nodes=@/simple.csv --gantt=@/out.svg
+simulate @/trace.swf --requested
+simulate @/trace.swf --procs=4 --out=@/out.csv
+check --in-process --repair
+place 1:ncpus=1 --at=now+1h
+place 4:ncpus=4 --place=scatter:excl --or-reserve
+place 1:ncpus=1 --key=k
+place 1:ncpus=1 --explain
+place 1:ncpus=1 --dry-run
+when 3:ncpus=4 --place=scatter:excl --count=2
+explain --job=1
+when --job=2
+explain 1:ncpus=1 --nodes=n2
+explain 1:ncpus=1 --policy=priority --limit=1
+submit 1 --array=3
+submit 1 --after=1
+submit 1 --afterok=1
+submit 1 --afternotok=1
+submit 1 --afterany=1
+submit 1 --priority=3
+submit 1 --begin=now+1h
+submit 1 --deadline=now+9h
+submit 1 --hold
+submit 1 --no-requeue
+submit 1 --requestor=ci-1
+submit 1 --key=k
+submit 1 --dry-run
+reserve r --walltime=1h --nodes=n2
+reserve r --nodes=n2 --walltime=1h --start=now+1h
+reserve r --nodes=n2 --walltime=1h --allow=user=eva
+reserve r --nodes=n2 --walltime=1h --allow=user=eva --timelimit=10m
+reserve r --nodes=n2 --walltime=1h --repeat=daily
+reserve r --nodes=n2 --walltime=1h --repeat=daily --depth=4
+reserve r --nodes=n2 --walltime=1h --start=23:30 --repeat=daily --zone=Asia/Tokyo
+reserve r --nodes=n2 --walltime=1h --dry-run
+:: reserve r --nodes=n2 --walltime=1h --depth=4
+:: reserve r --nodes=n2 --walltime=1h --zone=Asia/Tokyo
+`
+
+// requestLines are the same for the flags of requests, of every verb that takes one,
+// which stands for REQUEST. n1 is kept for zoe and some others, who are drawn to it;
+// n4 is shared with a job; n3 is fast.
+const requestLines = `
+REQUEST --select=1:ncpus=1:host=n3
+REQUEST --select=2:ncpus=1 --place=scatter
+REQUEST --select=1:ncpus=1 --walltime=2h
+REQUEST --select=1:ncpus=1 --name=NAME
+REQUEST --select=1:ncpus=1 --user=zoe
+REQUEST --select=1:ncpus=1 --group=g
+REQUEST --select=1:ncpus=1 --account=acc
+REQUEST --select=1:ncpus=1 --queue=q
+REQUEST --select=1:ncpus=1 --class=research
+REQUEST --select=1:ncpus=1 --policy=fastest
+REQUEST --select=1:ncpus=1 --policy=priority --prefer=ssd
+REQUEST --select=1:ncpus=1:host=n4 --access=singlejob
+REQUEST --select=1:ncpus=1 --reservation=A
+`
+
+// requesters are the verbs that take a request, as they stand for REQUEST.
+var requesters = []string{"place", "when", "explain", "submit", "run --dry-run", "reserve r --allow=user=eva"}
+
+// shownElsewhere are flags whose effect takes time, processes or a terminal to see,
+// and where it is shown.
+var shownElsewhere = map[string]string{
+	"place --wait":         "plan.txtar",
+	"run --wait":           "run.txtar",
+	"run --priority":       "run.txtar",
+	"run --dry-run":        "run.txtar",
+	"wait --timeout":       "wait.txtar",
+	"events --follow":      "events.txtar",
+	"cycle --exec":         "cycle_exec.txtar",
+	"cycle --exec-timeout": "cycle_exec.txtar",
+	"cycle --max-time":     "cycle.txtar",
+	"cycle --widest":       "cycle.txtar",
+	"batch cursors --all":  "batch.txtar",
+	"simulate --class-map": "simulate.txtar",
+	"query --max-time":     "query.txtar",
+	"check --in-process":   "check.txtar",
+	"demo --force":         "demo.txtar",
+	"demo --dry-run":       "demo.txtar",
+}
+
+// globalsShownElsewhere are the same of global flags.
+var globalsShownElsewhere = map[string]string{"--lock-timeout": "node_import_test.go", "--no-color": "node_list_test.go"}
+
+// flagsDB is a folder with a database and the files that flagLines name.
+func flagsDB(t *testing.T) string {
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"bare.csv": "name,mem\nx,64\n", "sizes.csv": "name,ncpus,mem\nx,4,64\n", "simple.csv": "name,ncpus\nx,2\ny,2\n",
+		"nodes.json": `[{"name":"x"}]`, "select.sql": "SELECT 1", "verbs.tx": "submit 1\n",
+		"plan.json": `{"total_workers":10,"classes":[{"name":"a","load_pct":100,"running":2,"waiting":9}]}`,
+		"files.csv": "name,size\nf1,100\nf2,100\nf3,100\n", "jobs.csv": "first,last\nf1,f2\nf1,f2\nf2,f3\nf2,\nf3,\nf3,\n",
+		"trace.swf": "; MaxProcs: 8\n1 0 0 600 3 -1 -1 4 600 -1 1 1 1 1 1 -1 -1 -1\n2 1 0 60 4 -1 -1 4 60 -1 1 1 1 1 1 -1 -1 -1\n3 2 0 60 1 -1 -1 1 60 -1 1 1 1 1 1 -1 -1 -1\n",
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const before = "--now 2026-11-19T00:00:00Z "
+	for line := range strings.Lines(before + `init --resource color=string --resource spare=long
+		` + before + `node add n2 ncpus=4 mem=8gb color=red
+		` + before + `reserve old --nodes n2 -t 1h
+		queue add q
+		queue add empty
+		node add n[1,3-4] ncpus=4 mem=8gb color=red
+		node set n1 priority=1
+		node add q[1-2] ncpus=4 queue=q color=blue
+		node add d1 ncpus=4 state=down
+		node set n3 speed=3 features=ssd
+		class set research=60 teaching=40
+		class map 'research=^ci-'
+		reserve A --nodes n1 -t 3d --allow user=zoe,group=g,account=acc,class=research,job=NAME
+		submit 1:ncpus=2:host=n4 -t 2h --user ann
+		cycle
+		submit 3:ncpus=4 --place scatter:excl -t 1h --priority 5
+		submit 3:ncpus=4 --place scatter:excl -t 2h --priority 4
+		submit 1:ncpus=1 -t 30m --user eva
+		submit 1:ncpus=1 --hold
+		place 1:ncpus=1:host=n2 --user ann
+		done 6
+		batch create night --hosts 1 --files @/files.csv --jobs @/jobs.csv
+		batch next night --host h1 --want 1`) {
+		if status, said := flagRun(t, dir, line); status != exitOK {
+			t.Fatalf("%s: status %d, %s", line, status, said)
+		}
+	}
+	return dir
+}
+
+// flagRun runs a line in a folder, and gives its status and what it has said.
+func flagRun(t *testing.T, dir, line string) (int, string) {
+	t.Helper()
+	words, err := splitWords(strings.ReplaceAll(line, "@", dir))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := newCapture(words...)
+	if strings.HasPrefix(words[0], "run") {
+		c.args = append(c.args, "--", "true")
+	}
+	c.vars["PLACECTL_DB"] = filepath.Join(dir, "placectl.db")
+	code := c.run()
+	return code, strings.ReplaceAll(c.out.String()+c.err.String(), dir, "@")
+}
+
+// flagOutcome is how a line ends in a copy of a folder.
+type flagOutcome struct {
+	Status int
+	Said   string
+	Files  map[string]string
+}
+
+func flagTry(t *testing.T, template, line string) flagOutcome {
+	t.Helper()
+	dir := t.TempDir()
+	if err := os.CopyFS(dir, os.DirFS(template)); err != nil {
+		t.Fatal(err)
+	}
+	var o flagOutcome
+	o.Status, o.Said = flagRun(t, dir, line)
+	o.Files = filesIn(t, dir)
+	return o
+}
+
+func filesIn(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	files := map[string]string{}
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || strings.HasSuffix(path, ".lock") {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		files[strings.TrimPrefix(path, dir)] = string(text)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
+}
+
+// Every flag of every verb does something, or is refused: a flag that nobody thought
+// of here fails the test.
+func TestFlagsHaveEffects(t *testing.T) {
+	lines := strings.Split(strings.TrimSpace(flagLines), "\n")
+	for _, as := range requesters {
+		for line := range strings.Lines(strings.TrimSpace(requestLines)) {
+			lines = append(lines, strings.Replace(strings.TrimSpace(line), "REQUEST", as, 1))
+		}
+	}
+	template := flagsDB(t)
+	shown := map[string]bool{}
+	for _, line := range lines {
+		refused := strings.HasPrefix(line, ":: ")
+		line = strings.TrimPrefix(line, ":: ")
+		verb, flag, without := takeFlag(t, line)
+		shown[verb+" "+flag] = true
+		t.Run(line, func(t *testing.T) {
+			t.Parallel()
+			with := flagTry(t, template, line)
+			if (with.Status == exitUsage) != refused {
+				t.Fatalf("status %d: %s", with.Status, with.Said)
+			}
+			base := flagTry(t, template, without)
+			if cmp.Equal(base, with) {
+				t.Errorf("%s does nothing: with and without it the status is %d, and it says\n%s", flag, with.Status, with.Said)
+			}
+			if flag == "--dry-run" && (!cmp.Equal(filesIn(t, template), with.Files) || cmp.Equal(base.Files, with.Files)) {
+				t.Errorf("a dry run must change nothing, and the same without it something: %s", with.Said)
+			}
+		})
+	}
+	for name, where := range shownElsewhere {
+		_, flag, _ := strings.Cut(name, "--")
+		if text, err := os.ReadFile("../../testdata/script/" + where); shown[name] || !strings.Contains(string(text), "--"+flag) {
+			t.Errorf("%s is not shown in %s alone: %v", name, where, err)
+		}
+		shown[name] = true
+	}
+	for i := range globalFlags {
+		f := &globalFlags[i]
+		if f.set != nil && !slices.ContainsFunc(lines, func(line string) bool {
+			_, flag, _ := takeFlag(t, strings.TrimPrefix(line, ":: "))
+			return flag == f.shown()
+		}) &&
+			globalsShownElsewhere[f.shown()] == "" {
+			t.Errorf("nothing shows what %s does", f.shown())
+		}
+	}
+	r := newCapture().runner()
+	var look func(path string, c *cli.Command)
+	look = func(path string, c *cli.Command) {
+		for _, f := range c.Flags {
+			if name := dashed(f.Names()[0]); !shown[path+" "+name] {
+				t.Errorf("nothing shows what %s %s does", path, name)
+			}
+		}
+		for _, sub := range c.Subcommands {
+			look(path+" "+sub.Name, sub)
+		}
+	}
+	for _, v := range r.verbs {
+		look(v.name, v.make(r))
+	}
+}
+
+// takeFlag takes the last flag out of a line: whose it is, which it is, and the line
+// without it.
+func takeFlag(t *testing.T, line string) (verb, flag, without string) {
+	t.Helper()
+	words, err := splitWords(line)
+	if err != nil {
+		t.Fatal(err)
+	}
+	inv, err := newCapture().runner().parseArgs(append(words, "--", "true"))
+	if err != nil {
+		t.Fatalf("%s: %v", line, err)
+	}
+	last := len(words) - 1
+	for !strings.HasPrefix(words[last], "--") {
+		last--
+	}
+	flag, _, _ = strings.Cut(words[last], "=")
+	return inv.verb(), flag, joinWords(slices.Delete(words, last, last+1))
+}
