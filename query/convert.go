@@ -200,8 +200,8 @@ func (a Affinity) cast(v Value) Value {
 	return v
 }
 
-// formatReal writes a real number as SQLite does since 3.52: with 15 digits where
-// those are read back as the same number, else with 17; always with a point.
+// formatReal writes a real number as SQLite does since 3.52: with 17 digits, or with
+// fewer that are read back as the same number; always with a point.
 func formatReal(f float64) string {
 	switch {
 	case math.IsInf(f, 1):
@@ -211,19 +211,48 @@ func formatReal(f float64) string {
 	case f == 0:
 		return "0.0"
 	}
-	text := formatGeneral(f, 15, 17, true)
-	if back, _ := strconv.ParseFloat(text, 64); back != f {
-		return formatGeneral(f, 17, 17, true)
+	mantissa, exp := roundedReal(f)
+	return general(f < 0, mantissa, exp, 17, true)
+}
+
+// roundedReal is the digits of a number in text. SQLite does not look for the shortest
+// that are read back as the number: of 18 digits it looks at the 14th to 16th, and
+// leaves out what follows a row of nines or zeros there, or, of a number that has no
+// fraction, a row of zeros before them.
+func roundedReal(f float64) (string, int) {
+	all, exp := decimal(f, math.MaxInt)
+	digits := 17
+	switch {
+	case all[14:16] == "99":
+		kept := strings.TrimRight(all[:14], "9")
+		if up, upExp := roundDigits(all, exp, len(kept)); kept == "" || readsAs(up, upExp, f) {
+			digits = len(kept) + 1
+		}
+	case exp+1 >= len(all) || all[13:16] == "000":
+		kept := strings.TrimRight(all[:13], "0")
+		if readsAs(kept, exp, f) {
+			digits = len(kept) + 1
+		}
 	}
-	return text
+	return roundDigits(all, exp, digits)
+}
+
+// readsAs reports whether d.ddd * 10^exp is read as f.
+func readsAs(digits string, exp int, f float64) bool {
+	back, err := strconv.ParseFloat(digits[:1]+"."+digits[1:]+"e"+strconv.Itoa(exp), 64)
+	return err == nil && back == math.Abs(f)
 }
 
 // formatGeneral is %.*g, with an exponent from 10 to the power of large on, and with a
 // point kept or added where point says so.
 func formatGeneral(f float64, digits, large int, point bool) string {
 	mantissa, exp := decimal(f, digits)
+	return general(f < 0, mantissa, exp, large, point)
+}
+
+func general(negative bool, mantissa string, exp, large int, point bool) string {
 	sign := ""
-	if f < 0 {
+	if negative {
 		sign = "-"
 	}
 	mantissa = strings.TrimRight(mantissa, "0")
@@ -268,12 +297,16 @@ func splitDecimal(mantissa string, exp int) (whole, frac string) {
 }
 
 // decimal is a number's first digits, rounded half up, and the power of ten of the
-// first of them. As in SQLite no more than 18 digits are known of a number.
+// first of them. As in SQLite no more than 18 digits are known of a number, or 19 where
+// it is ten times the power of ten that its power of two begins with.
 func decimal(f float64, digits int) (string, int) {
-	text := strconv.FormatFloat(math.Abs(f), 'e', 17, 64)
+	text := strconv.FormatFloat(math.Abs(f), 'e', 40, 64)
 	head, power, _ := strings.Cut(text, "e")
 	exp, _ := strconv.Atoi(power)
-	return roundDigits(strings.Replace(head, ".", "", 1), exp, digits)
+	_, binary := math.Frexp(f)
+	known := 18 + exp - int(math.Floor(float64(binary-1)*math.Log10(2)))
+	all, exp := roundDigits(head[:1]+head[2:], exp, known)
+	return roundDigits(all, exp, digits)
 }
 
 // roundDigits cuts digits to n of them, rounding half up; a carry out of the front

@@ -318,7 +318,7 @@ func formatFixedDigits(f float64, decimals, counting int) string {
 	if f == 0 {
 		return withPoint("0", strings.Repeat("0", decimals))
 	}
-	text, exp := decimal(f, 18)
+	text, exp := decimal(f, math.MaxInt)
 	text, power := roundDigits(text, exp, min(exp+1+decimals, counting))
 	if text == "" {
 		return withPoint("0", strings.Repeat("0", decimals))
@@ -341,7 +341,7 @@ func formatExponent(f float64, decimals int) string {
 	if f == 0 {
 		return withPoint("0", strings.Repeat("0", decimals)) + "e+00"
 	}
-	text, exp := decimal(f, 18)
+	text, exp := decimal(f, math.MaxInt)
 	text, exp = roundDigits(text, exp, min(decimals+1, 16))
 	text += strings.Repeat("0", max(0, decimals+1-len(text)))
 	sign := "+"
