@@ -156,7 +156,7 @@ func (r *runner) ask(ctx context.Context, db *store.DB, statement *query.Stateme
 		})
 	})
 	if errors.Is(err, context.DeadlineExceeded) {
-		return &query.LimitError{What: fmt.Sprintf("seconds (--max-time %s)", formatDuration(limit)), Limit: int64(limit / time.Second)}
+		return &query.LimitError{What: fmt.Sprintf("milliseconds (--max-time %s)", formatDuration(limit)), Limit: limit.Milliseconds()}
 	}
 	return err
 }
