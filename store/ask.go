@@ -37,7 +37,7 @@ func (tx *Tx) ask(r placer.Request, who placer.Subject) (placer.Ask, error) {
 	if err != nil {
 		return placer.Ask{}, err
 	}
-	set, err := tx.Settings()
+	set, err := tx.settings()
 	if err != nil {
 		return placer.Ask{}, err
 	}
@@ -96,7 +96,7 @@ func (tx *Tx) Policy(r placer.Request) (placer.Policy, error) {
 			return q.policy(), err
 		}
 	}
-	set, err := tx.Settings()
+	set, err := tx.settings()
 	if err != nil {
 		return p, err
 	}
@@ -165,7 +165,7 @@ func (tx *Tx) snapshot(queue string) (*placer.Snapshot, error) {
 	if err != nil {
 		return nil, err
 	}
-	set, err := tx.Settings()
+	set, err := tx.settings()
 	if err != nil {
 		return nil, err
 	}

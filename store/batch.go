@@ -76,18 +76,29 @@ func (tx *Tx) Batch(name string) (*Batch, error) {
 // RemoveBatch forgets a batch and all of its jobs. What its hosts have shown of
 // their speed stays.
 func (tx *Tx) RemoveBatch(name string) (*Batch, error) {
+	if !tx.Writable() {
+		return nil, ErrReadOnly
+	}
 	b, err := tx.batch(name)
 	if err != nil {
 		return nil, err
 	}
+	if err := tx.removeBatchRows(b.number); err != nil {
+		return nil, err
+	}
+	return &Batch{b.Batch, b.bytes}, tx.remove(tableBatches, []byte(name))
+}
+
+// removeBatchRows deletes all rows of a batch but its own.
+func (tx *Tx) removeBatchRows(number uint32) error {
 	for _, t := range []table{tableBatchFiles, tableBatchJobs, tableBatchTasks, tableBatchHosts, tableBatchRanges, tableBatchLongest,
 		tableBatchBacks, tableBatchDues} {
-		if err := tx.removeAll(t, key32(b.number)); err != nil {
-			return nil, err
+		if err := tx.removeAll(t, key32(number)); err != nil {
+			return err
 		}
 	}
 	clear(tx.loaded.batchJobs) // another batch may get its number
-	return &Batch{b.Batch, b.bytes}, tx.remove(tableBatches, []byte(name))
+	return nil
 }
 
 // removeAll deletes the rows whose keys begin with prefix.

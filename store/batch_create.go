@@ -17,6 +17,8 @@ type BatchMaker struct {
 	count  int
 	maker  *locality.Maker
 	set    locality.Settings
+
+	finished bool
 }
 
 // MakeBatch begins a batch: all of its files are to be added, then its jobs.
@@ -24,18 +26,47 @@ func (tx *Tx) MakeBatch(name string, s locality.Settings) (*BatchMaker, error) {
 	if !index.ValidNodeName(name) {
 		return nil, fmt.Errorf("%w batch name %q: at most 255 printable characters, without blanks, commas, quotes and ()+:=*?\\$;&|<>#", ErrInvalid, name)
 	}
-	row, err := tx.get(tableBatches, []byte(name))
-	if err != nil {
+	if !tx.Writable() {
+		return nil, ErrReadOnly
+	}
+	if err := tx.freeBatchName(name); err != nil {
 		return nil, err
 	}
-	if row != nil {
-		return nil, taken("batch "+name, "")
-	}
 	m := &BatchMaker{tx: tx, name: name, set: s}
-	return m, tx.eachBatch(func(b *batchRow) error {
+	for _, other := range tx.loaded.makers {
+		m.number = max(m.number, other.number+1)
+	}
+	err := tx.eachBatch(func(b *batchRow) error {
 		m.number = max(m.number, b.number+1)
 		return nil
 	})
+	if err != nil {
+		return nil, err
+	}
+	tx.loaded.makers = append(tx.loaded.makers, m)
+	return m, nil
+}
+
+func (tx *Tx) freeBatchName(name string) error {
+	row, err := tx.get(tableBatches, []byte(name))
+	if err == nil && row != nil {
+		err = taken("batch "+name, "")
+	}
+	return err
+}
+
+// flushMakers deletes what was added to batches that were not finished: another one
+// may get their numbers.
+func (tx *Tx) flushMakers() error {
+	for _, m := range tx.loaded.makers {
+		if m.finished {
+			continue
+		}
+		if err := tx.removeBatchRows(m.number); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // AddFile adds the next file.
@@ -81,10 +112,14 @@ func (m *BatchMaker) keep(b *locality.JobBlock) error {
 	return m.tx.put(tableBatchJobs, batchBlockKey(m.number, b.First/locality.BlockJobs), encodeBatchJobs(b))
 }
 
-// Finish makes the batch of what was added.
+// Finish makes the batch of what was added. It fails with a Conflict where another one
+// of its name was finished first.
 func (m *BatchMaker) Finish() (*Batch, error) {
 	if m.maker == nil {
 		return nil, fmt.Errorf("%w batch %s: it has no jobs", ErrInvalid, m.name)
+	}
+	if err := m.tx.freeBatchName(m.name); err != nil {
+		return nil, err
 	}
 	b, err := m.maker.Finish(newBatchRows(m.tx, m.number), m.tx.now)
 	if err != nil {
@@ -94,5 +129,6 @@ func (m *BatchMaker) Finish() (*Batch, error) {
 	if err := m.tx.putBatch(row); err != nil {
 		return nil, err
 	}
+	m.finished = true
 	return &Batch{Batch: row.Batch}, nil
 }

@@ -68,7 +68,7 @@ func (tx *Tx) clearBefore(spans []span) error {
 	if len(late) == 0 {
 		return nil
 	}
-	set, err := tx.Settings()
+	set, err := tx.settings()
 	if err != nil {
 		return err
 	}

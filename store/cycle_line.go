@@ -64,7 +64,7 @@ func (p *pass) restore() error {
 
 // mindSets finds out whether there are placement sets.
 func (p *pass) mindSets() error {
-	set, err := p.tx.Settings()
+	set, err := p.tx.settings()
 	if err != nil {
 		return err
 	}

@@ -10,7 +10,7 @@ import (
 // on for a grace from now, and what was planned to follow them sooner is planned
 // anew. Those that nobody was told to launch are queued again.
 func (p *pass) overdue() error {
-	set, err := p.tx.Settings()
+	set, err := p.tx.settings()
 	if err != nil {
 		return err
 	}

@@ -51,7 +51,7 @@ func (q queued) before(o queued) bool {
 // tell them apart.
 func requestKey(j *Job, apart []string) string {
 	var b strings.Builder
-	words := []string{j.Select, j.Place, j.Queue, j.User, j.Policy, j.Access.String(), j.Reservation, strconv.FormatInt(j.Walltime, 10)}
+	words := []string{j.Select, j.Place, j.Queue, j.User, j.Request().Policy, j.Access.String(), j.Reservation, strconv.FormatInt(j.Walltime, 10)}
 	words = append(words, apart...)
 	for _, w := range append(words, j.Prefer...) {
 		b.WriteString(strconv.Itoa(len(w)))
@@ -76,7 +76,7 @@ func (tx *Tx) letting() (l letting, err error) {
 // reservations let some in and others not; its number, where one does so by that; and
 // since when it waits, where it may come to span placement sets.
 func (tx *Tx) tellsApart(j *Job, l letting) (apart []string, err error) {
-	set, err := tx.Settings()
+	set, err := tx.settings()
 	if err != nil {
 		return nil, err
 	}

@@ -206,7 +206,7 @@ func (d *derived) index() error {
 	if err != nil {
 		return err
 	}
-	set, err := tx.Settings()
+	set, err := tx.settings()
 	if err != nil {
 		return err
 	}

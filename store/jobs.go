@@ -23,8 +23,8 @@ func (tx *Tx) Job(id uint64) (*Job, error) {
 	return decodeJob(key, row)
 }
 
-// EachJob goes through the jobs by number, all or only those in a state, until
-// fn fails.
+// EachJob goes through the jobs by number, all or only those that are in a state as
+// it begins, until fn fails. It hands out a job as it is when its turn comes.
 func (tx *Tx) EachJob(fn func(*Job) error, states ...JobState) error {
 	if len(states) == 0 {
 		return tx.each(tableJobs, nil, func(key, row []byte) (bool, error) {
@@ -35,8 +35,17 @@ func (tx *Tx) EachJob(fn func(*Job) error, states ...JobState) error {
 			return true, fn(j)
 		})
 	}
-	for _, s := range states {
-		err := tx.each(tableJobStates, []byte{byte(s)}, func(key, _ []byte) (bool, error) {
+	walks := make([]*walk, len(states)) // all at once: fn may move jobs from one state to another
+	for i, s := range states {
+		w, err := tx.walk(tableJobStates, []byte{byte(s)}, []byte{byte(s)})
+		if err != nil {
+			return err
+		}
+		defer w.end()
+		walks[i] = w
+	}
+	for _, w := range walks {
+		err := w.each(func(key, _ []byte) (bool, error) {
 			if len(key) != 9 {
 				return false, fmt.Errorf("%w: job state %x", ErrDamaged, key)
 			}

@@ -6,6 +6,9 @@ import "fmt"
 // error, that it could not be: then it is queued again, and after so many failures
 // held. One that has ended in the meantime is left alone.
 func (tx *Tx) LaunchEnded(id uint64, failed error, most int) error {
+	if !tx.Writable() {
+		return ErrReadOnly
+	}
 	j, err := tx.Job(id)
 	if err != nil || j.State != JobRunning {
 		return err
@@ -26,13 +29,18 @@ func (tx *Tx) LaunchEnded(id uint64, failed error, most int) error {
 	return tx.unplan(j, state, reason)
 }
 
-// SetCommand notes which command runs for a job that was placed.
+// SetCommand notes which command runs for a job that was placed. What else j says may
+// be of an earlier transaction and is not written.
 func (tx *Tx) SetCommand(j *Job, command []string) error {
 	if !tx.Writable() {
 		return ErrReadOnly
 	}
-	j.Command = command
-	return tx.putJob(j, j.State)
+	is, err := tx.Job(j.ID)
+	if err != nil {
+		return err
+	}
+	is.Command, j.Command = command, command
+	return tx.putJob(is, is.State)
 }
 
 // toStop notes that somebody who was told to launch a running job is to be told to

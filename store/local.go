@@ -51,7 +51,11 @@ func (tx *Tx) Left(n *index.Node) []index.Amount { return tx.leftAt(n, tx.Calend
 // leftAt is the same at another instant, as far as it is planned.
 func (tx *Tx) leftAt(n *index.Node, at int64) []index.Amount {
 	c := tx.Calendar()
-	quantities, capacity := placer.Consumables(tx.loaded.defs, n)
+	defs, err := tx.Resources()
+	if err != nil {
+		return nil // whoever goes on finds out: nothing can be placed or looked at without them
+	}
+	quantities, capacity := placer.Consumables(defs, n)
 	peak := make([]int64, len(quantities))
 	standing := c.Taken(n.Number, at, at+1, nil, quantities, peak)
 	out := make([]index.Amount, len(quantities))

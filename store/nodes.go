@@ -1,6 +1,7 @@
 package store
 
 import (
+	"bytes"
 	"encoding/binary"
 	"fmt"
 	"strconv"
@@ -122,9 +123,9 @@ func (tx *Tx) PutNode(n *index.Node) (added bool, err error) {
 		return false, err
 	}
 	class := index.Free
+	var old *index.Node
 	if exists {
-		old, err := tx.NodeByNumber(number)
-		if err != nil {
+		if old, err = tx.NodeByNumber(number); err != nil {
 			return false, err
 		}
 		class = tx.classOf(number)
@@ -147,7 +148,9 @@ func (tx *Tx) PutNode(n *index.Node) (added bool, err error) {
 	if err := tx.put(tableNodes, key32(n.Number), encodeNode(n)); err != nil {
 		return false, err
 	}
-	if err := tx.woke([]uint32{n.Number}); err != nil {
+	if exists && !bytes.Equal(encodeNode(old), encodeNode(n)) {
+		tx.wokeAll() // those whom it could serve as it was may never run now
+	} else if err := tx.woke([]uint32{n.Number}); err != nil {
 		return false, err
 	}
 	return !exists, tx.measure(ix, n.Number, class == index.Busy && n.State == index.Up)
@@ -218,6 +221,9 @@ func (tx *Tx) validPriorityF(n *index.Node) error {
 // SetNodeState says of a node that it is up, down, offline or drained, and why.
 // What runs on it goes on.
 func (tx *Tx) SetNodeState(number uint32, state index.State, reason string) error {
+	if !tx.Writable() {
+		return ErrReadOnly
+	}
 	n, err := tx.NodeByNumber(number)
 	if err != nil {
 		return err
@@ -264,6 +270,9 @@ func (tx *Tx) SetNodeState(number uint32, state index.State, reason string) erro
 // Only the row changes, unless the node gets its first load or loses its last:
 // the index knows which nodes have one.
 func (tx *Tx) SetLoad(number uint32, load float64) error {
+	if !tx.Writable() {
+		return ErrReadOnly
+	}
 	n, err := tx.NodeByNumber(number)
 	if err != nil {
 		return err
@@ -289,6 +298,9 @@ func (tx *Tx) SetLoad(number uint32, load float64) error {
 // RemoveNode takes a node out of the store. Its number is not given out again.
 // It fails with a Conflict while something is on the node, or planned for it.
 func (tx *Tx) RemoveNode(number uint32) error {
+	if !tx.Writable() {
+		return ErrReadOnly
+	}
 	n, err := tx.NodeByNumber(number)
 	if err != nil {
 		return err

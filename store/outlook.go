@@ -56,7 +56,7 @@ type Prospect struct {
 
 // Outlook begins an outlook.
 func (tx *Tx) Outlook() (*Outlook, error) {
-	set, err := tx.Settings()
+	set, err := tx.settings()
 	if err != nil {
 		return nil, err
 	}

@@ -21,13 +21,14 @@ type rowCursor struct {
 	last    []byte   // the key to end with, nil for none
 	key     []byte
 	payload []byte
+	writes  int // to the table, when the cursor was last moved
 	err     error
 }
 
 func (tx *Tx) rowCursor(t table) *rowCursor {
 	c := &rowCursor{tx: tx, table: t}
 	if b := tx.tab(t); b != nil {
-		c.cursor = b.Cursor()
+		c.cursor, c.writes = b.Cursor(), tx.writes[t]
 	} else if tx.format >= tables[t].since {
 		c.err = fmt.Errorf("%w: table %s is missing", ErrDamaged, tables[t].name)
 	}
@@ -74,7 +75,19 @@ func (c *rowCursor) next() bool {
 		c.begun = true
 		c.k, c.v = c.cursor.First()
 	}
+	c.again()
 	return c.settle()
+}
+
+// again finds its place anew in a table that was changed meanwhile.
+func (c *rowCursor) again() {
+	if c.writes == c.tx.writes[c.table] {
+		return
+	}
+	c.cursor, c.writes = c.tx.tab(c.table).Cursor(), c.tx.writes[c.table]
+	if c.k != nil {
+		c.k, c.v = c.cursor.Seek(c.k)
+	}
 }
 
 // settle takes the row at hand, of the file or of the patch, and steps past it.
@@ -113,6 +126,7 @@ func (c *rowCursor) seek(key []byte) bool {
 		c.begun = true
 		c.k, c.v = c.cursor.Seek(key)
 	}
+	c.again()
 	for i := 0; i < nearby && c.k != nil && bytes.Compare(c.k, key) < 0; i++ {
 		c.k, c.v = c.cursor.Next()
 	}

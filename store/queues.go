@@ -2,6 +2,7 @@ package store
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/placer"
@@ -78,6 +79,9 @@ func (tx *Tx) missingQueue(name string) error {
 
 // AddQueue makes a queue.
 func (tx *Tx) AddQueue(q Queue) error {
+	if !tx.Writable() {
+		return ErrReadOnly
+	}
 	if !index.ValidNodeName(q.Name) {
 		return fmt.Errorf("%w queue name %q: use letters, digits, dots, - and _", ErrInvalid, q.Name)
 	}
@@ -93,6 +97,9 @@ func (tx *Tx) AddQueue(q Queue) error {
 
 // SetQueue changes a queue, or makes it.
 func (tx *Tx) SetQueue(q Queue) error {
+	if !tx.Writable() {
+		return ErrReadOnly
+	}
 	defs, err := tx.Resources()
 	if err != nil {
 		return err
@@ -113,29 +120,69 @@ func (tx *Tx) SetQueue(q Queue) error {
 	return tx.put(tableQueues, []byte(q.Name), encodeQueue(q))
 }
 
-// RemoveQueue forgets a queue that owns no nodes and has no job that has not
-// ended.
+// RemoveQueue forgets a queue. It fails with a Conflict that says who needs it: a
+// node, a job that has not ended, a reservation that lets its jobs in or a standing
+// one that is for them.
 func (tx *Tx) RemoveQueue(name string) error {
+	if !tx.Writable() {
+		return ErrReadOnly
+	}
 	if _, err := tx.Queue(name); err != nil {
 		return err
 	}
-	owns, err := tx.ownsNodes(name)
+	if err := tx.unusedQueue(name); err != nil {
+		return err
+	}
+	return tx.remove(tableQueues, []byte(name))
+}
+
+// unusedQueue fails with a Conflict when somebody speaks of a queue.
+func (tx *Tx) unusedQueue(queue string) error {
+	needed := func(format string, args ...any) error {
+		return &Conflict{"queue " + queue, fmt.Sprintf(format, args...)}
+	}
+	owns, err := tx.ownsNodes(queue)
 	if err != nil {
 		return err
 	}
 	if owns {
-		return &Conflict{"queue " + name, "it owns nodes; give those another queue first"}
+		err := tx.EachNode(func(n *index.Node) error {
+			if n.Queue == queue {
+				return needed("it owns nodes, %s among them; give those another queue first", n.Name)
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
 	}
 	err = tx.EachJob(func(j *Job) error {
-		if j.Queue == name {
-			return &Conflict{"queue " + name, fmt.Sprintf("job %d is in it", j.ID)}
+		if j.Queue == queue {
+			return needed("job %d is in it, %s", j.ID, j.State)
 		}
 		return nil
-	}, JobReserved, JobRunning)
+	}, JobRunning, JobReserved, JobQueued, JobHeld)
 	if err != nil {
 		return err
 	}
-	return tx.remove(tableQueues, []byte(name))
+	lets := func(list placer.AccessList) bool {
+		return slices.ContainsFunc(list, func(a placer.AccessEntry) bool { return a.Kind == placer.AccessQueue && a.Value == queue })
+	}
+	err = tx.EachReservation(func(r *Reservation) error {
+		if r.End > tx.now && lets(r.Access) {
+			return needed("reservation %s lets its jobs in", r.Name)
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return tx.EachStanding(func(s *Standing) error {
+		if !s.Over && (s.Request.Queue == queue || lets(s.Access)) {
+			return needed("reservation %s repeats, and names it", s.Name)
+		}
+		return nil
+	})
 }
 
 func (tx *Tx) ownsNodes(queue string) (bool, error) {

@@ -75,6 +75,9 @@ func (tx *Tx) Resources() (*index.Defs, error) {
 
 // AddResource declares a resource.
 func (tx *Tx) AddResource(def index.Def) error {
+	if !tx.Writable() {
+		return ErrReadOnly
+	}
 	defs, err := tx.Resources()
 	if err != nil {
 		return err
@@ -93,6 +96,9 @@ func (tx *Tx) AddResource(def index.Def) error {
 // RemoveResource forgets a declared resource that no node has and no setting
 // names.
 func (tx *Tx) RemoveResource(name string) error {
+	if !tx.Writable() {
+		return ErrReadOnly
+	}
 	defs, err := tx.Resources()
 	if err != nil {
 		return err
@@ -104,7 +110,7 @@ func (tx *Tx) RemoveResource(name string) error {
 	if def.Builtin {
 		return &Conflict{"resource " + def.Name, "it is built in"}
 	}
-	set, err := tx.Settings()
+	set, err := tx.settings()
 	if err != nil {
 		return err
 	}
@@ -164,7 +170,7 @@ func (tx *Tx) unusedResource(def index.Def) error {
 	asks := func(who string, r placer.Request) error {
 		spec, err := placer.Parse(tx.loaded.defs, placer.Request{Select: r.Select, Place: r.Place})
 		if err != nil {
-			return fmt.Errorf("%w: %s has the select %q", ErrDamaged, who, r.Select)
+			return nil // it asks for something that is gone already, and never runs
 		}
 		if spec.Names(def.ID) {
 			return &Conflict{"resource " + def.Name, who + " asks for it"}
@@ -234,11 +240,12 @@ func (tx *Tx) reindex() error {
 
 // empty deletes every row of a table.
 func (tx *Tx) empty(t table) error {
+	tx.wrote(t)
 	name := []byte(tables[t].name)
 	if err := tx.bolt.DeleteBucket(name); err != nil {
 		return err
 	}
 	b, err := tx.bolt.CreateBucket(name)
-	tx.table[t], tx.dirty = b, true
+	tx.table[t] = b
 	return err
 }

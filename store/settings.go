@@ -211,8 +211,21 @@ func resIDs(defs *index.Defs, names []string) []index.ResID {
 	return ids
 }
 
-// Settings reads the store's settings.
+// Settings are the store's settings, a copy.
 func (tx *Tx) Settings() (*Settings, error) {
+	set, err := tx.settings()
+	if err != nil {
+		return nil, err
+	}
+	s := *set
+	for _, list := range []*[]string{&s.Signature, &s.GroupKey, &s.Topology, &s.LocalProgram} {
+		*list = slices.Clone(*list)
+	}
+	return &s, nil
+}
+
+// settings reads the settings once; what it returns is for reading only.
+func (tx *Tx) settings() (*Settings, error) {
 	if tx.loaded.settings != nil {
 		return tx.loaded.settings, nil
 	}
@@ -273,6 +286,9 @@ const settingVersion = 1
 // Configure changes a setting; an empty value puts the default back. Changing
 // the signature sorts all nodes into buckets anew.
 func (tx *Tx) Configure(name, value string) error {
+	if !tx.Writable() {
+		return ErrReadOnly
+	}
 	i := slices.IndexFunc(settingDefs, func(d settingDef) bool { return d.name == name })
 	if i < 0 {
 		return fmt.Errorf("no setting %q%s: %w", name, index.DidYouMean(name, SettingNames()), ErrNotFound)

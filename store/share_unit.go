@@ -39,7 +39,7 @@ func readUnit(defs *index.Defs, v string, to *string) error {
 // decimals in thousandths: a large cluster's kilobytes are more than shares are
 // planned with.
 func (tx *Tx) shareUnit() (shareUnit, error) {
-	set, err := tx.Settings()
+	set, err := tx.settings()
 	if err != nil || set.ShareUnit == UnitNodes {
 		return shareUnit{nodes: true, step: 1}, err
 	}

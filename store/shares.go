@@ -36,6 +36,9 @@ func (tx *Tx) Shares() (*fairshare.Settings, error) {
 // would not work. The timer of rebalancing begins anew where what it measures
 // changes: the classes, their loads, the threshold or the duration.
 func (tx *Tx) SetShares(s *fairshare.Settings) error {
+	if !tx.Writable() {
+		return ErrReadOnly
+	}
 	if err := s.Check(); err != nil {
 		return fmt.Errorf("%w: %w", ErrInvalid, err)
 	}
@@ -86,6 +89,9 @@ func (tx *Tx) ShareTimer() (fairshare.Timer, error) {
 // SetShareTimer keeps a timer for the next cycle. One that has not changed writes
 // nothing.
 func (tx *Tx) SetShareTimer(t fairshare.Timer) error {
+	if !tx.Writable() {
+		return ErrReadOnly
+	}
 	was, err := tx.ShareTimer()
 	switch {
 	case err != nil || was == t:

@@ -17,7 +17,7 @@ func (tx *Tx) Index() (*index.Index, error) {
 		if err != nil {
 			return nil, err
 		}
-		set, err := tx.Settings()
+		set, err := tx.settings()
 		if err != nil {
 			return nil, err
 		}

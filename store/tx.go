@@ -21,10 +21,11 @@ type Tx struct {
 	now        int64
 	state      counters
 	dirty      bool
-	patch      *patch // readers that stand later than the file only
-	spoilt     error  // a change failed halfway: nothing of the transaction may be kept
-	format     uint32 // of the file
-	nodeWrites int    // so many rows of nodes were changed
+	patch      *patch          // readers that stand later than the file only
+	spoilt     error           // a change failed halfway: nothing of the transaction may be kept
+	format     uint32          // of the file
+	writes     [tableCount]int // so many rows were changed
+	walks      []*walk
 	passing    bool   // the clock is being brought up to date
 	unrecorded uint64 // so many events are a reader's own
 	loaded     loaded
@@ -40,6 +41,7 @@ type loaded struct {
 	rooms     map[uint32]*roomBlock
 	reader    nodeReader
 	batchJobs map[batchBlock]*locality.JobBlock
+	makers    []*BatchMaker // of this transaction
 	endings   []ending      // by time and owner, nil unless holdEndings was called
 	held      []*index.Node // by number, as of heldAt writes; see heldNode
 	heldAt    int
@@ -211,10 +213,12 @@ func (tx *Tx) remove(t table, key []byte) error {
 	return tx.tab(t).Delete(key)
 }
 
-// wrote notes that a table is being changed.
+// wrote notes that a table is about to be changed.
 func (tx *Tx) wrote(t table) {
-	if tx.dirty = true; t == tableNodes {
-		tx.nodeWrites++
+	tx.dirty = true
+	tx.writes[t]++
+	if len(tx.walks) > 0 {
+		tx.apartFrom(t)
 	}
 }
 
@@ -222,7 +226,8 @@ func (tx *Tx) wrote(t table) {
 func (tx *Tx) mark(t table, key []byte) error { return tx.put(t, key, []byte{1}) }
 
 // each goes through the rows of a table whose keys begin with prefix, in key
-// order, until fn fails or says stop.
+// order, until fn fails or says stop. What fn changes meanwhile is no matter: see
+// walk.go.
 func (tx *Tx) each(t table, prefix []byte, fn func(key, payload []byte) (more bool, err error)) error {
 	return tx.eachFrom(t, prefix, prefix, fn)
 }
@@ -237,20 +242,12 @@ func (tx *Tx) eachIn(t table, prefix []byte, fn func(key, payload []byte) (more 
 
 // eachFrom is each, beginning at a key.
 func (tx *Tx) eachFrom(t table, from, prefix []byte, fn func(key, payload []byte) (more bool, err error)) error {
-	b := tx.tab(t)
-	if b == nil {
-		return fmt.Errorf("%w: table %s is missing", ErrDamaged, tables[t].name)
+	w, err := tx.walk(t, from, prefix)
+	if err != nil {
+		return err
 	}
-	return tx.rows(b, t, from, prefix, func(k, v []byte) (bool, error) {
-		if t == tableMeta && string(k) == string(keyFormat) {
-			return true, nil // not a row: older and newer versions must be able to read it
-		}
-		payload, err := unseal(t, k, v)
-		if err != nil {
-			return false, err
-		}
-		return fn(k, payload)
-	})
+	defer w.end()
+	return w.each(fn)
 }
 
 func hasPrefix(k, prefix []byte) bool {
@@ -269,6 +266,9 @@ func (tx *Tx) spoil(err error) error {
 func (tx *Tx) flush() error {
 	if tx.spoilt != nil {
 		return tx.spoilt
+	}
+	if err := tx.flushMakers(); err != nil {
+		return err
 	}
 	if ix := tx.loaded.index; ix != nil {
 		if err := tx.flushIndex(ix); err != nil {

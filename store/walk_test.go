@@ -1,0 +1,308 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/locality"
+	"github.com/placectl/placectl/placer"
+	"pgregory.net/rapid"
+)
+
+// TestWalkWhileChanging: whoever goes through a table sees each row that was there at
+// the beginning once and in order, whatever becomes of the table meanwhile and whoever
+// else goes through it.
+func TestWalkWhileChanging(t *testing.T) {
+	t.Parallel()
+	db, _ := newDB(t)
+	rapid.Check(t, func(t *rapid.T) {
+		_ = db.DryRun(func(tx *Tx) error {
+			key := rapid.Custom(func(t *rapid.T) []byte { return fmt.Appendf(nil, "k%03d", rapid.IntRange(0, 400).Draw(t, "key")) })
+			want := map[string]bool{}
+			for _, k := range rapid.SliceOfN(key, 0, 300).Draw(t, "rows") {
+				want[string(k)] = true
+				if err := tx.mark(tableKeys, k); err != nil {
+					t.Fatal(err)
+				}
+			}
+			rounds := rapid.IntRange(1, 3).Draw(t, "nested")
+			walkAndChange(t, tx, key, want, rounds)
+			return nil
+		})
+	})
+}
+
+// walkAndChange goes through the keys, changes some at some of them, and sets out anew
+// within.
+func walkAndChange(t *rapid.T, tx *Tx, key *rapid.Generator[[]byte], want map[string]bool, nested int) {
+	var got []string
+	now := make(map[string]bool)
+	for k := range want {
+		now[k] = true
+	}
+	err := tx.each(tableKeys, nil, func(k, _ []byte) (bool, error) {
+		got = append(got, string(k))
+		for range rapid.SampledFrom([]int{0, 0, 0, 0, 0, 1, 5}).Draw(t, "changes") {
+			k, change := key.Draw(t, "changed"), tx.mark
+			if now[string(k)] = rapid.Bool().Draw(t, "there"); !now[string(k)] {
+				change = tx.remove
+			}
+			if err := change(tableKeys, k); err != nil {
+				return false, err
+			}
+		}
+		if nested > 1 && len(got) == 3 {
+			there := make(map[string]bool)
+			for k, is := range now {
+				if is {
+					there[k] = true
+				}
+			}
+			walkAndChange(t, tx, key, there, nested-1)
+		}
+		return true, nil
+	})
+	var wanted []string
+	for k := range want {
+		wanted = append(wanted, k)
+	}
+	slices.Sort(wanted)
+	if diff := cmp.Diff(wanted, got); diff != "" || err != nil {
+		t.Fatalf("%v (-there at the beginning +seen)\n%s", err, diff)
+	}
+}
+
+// eachCases go through everything that there is with every method that goes through
+// something, and take away or change what they are handed.
+var eachCases = map[string]func(tx *Tx, seen func(string)) error{
+	"EachJob": func(tx *Tx, seen func(string)) error {
+		return tx.EachJob(func(j *Job) error {
+			seen(fmt.Sprint(j.ID))
+			if !j.State.Live() {
+				return nil
+			}
+			_, err := tx.Cancel(j.ID, "")
+			return err
+		}, JobRunning, JobReserved, JobHeld, JobQueued, JobFinished, JobCancelled)
+	},
+	"EachNode": func(tx *Tx, seen func(string)) error {
+		return tx.EachNode(func(n *index.Node) error {
+			seen(n.Name)
+			more := &index.Node{Name: n.Name + "x"}
+			if _, err := tx.PutNode(more); err != nil {
+				return err
+			}
+			err := tx.RemoveNode(n.Number)
+			if list := tx.Calendar().At(n.Number); len(list) > 0 && err != nil {
+				return nil
+			}
+			return err
+		})
+	},
+	"EachReservation": func(tx *Tx, seen func(string)) error {
+		return tx.EachReservation(func(r *Reservation) error {
+			seen(r.Name)
+			_, err := tx.Unreserve(r.Name)
+			return err
+		})
+	},
+	"EachStanding": func(tx *Tx, seen func(string)) error {
+		return tx.EachStanding(func(s *Standing) error {
+			seen(s.Name)
+			_, err := tx.Unreserve(s.Name)
+			return err
+		})
+	},
+	"EachEvent": func(tx *Tx, seen func(string)) error {
+		return tx.EachEvent(0, func(ev *Event) (bool, error) {
+			seen(fmt.Sprint(ev.ID))
+			return true, tx.happened(Event{Event: "more"})
+		})
+	},
+	"EachBatch": func(tx *Tx, seen func(string)) error {
+		return tx.EachBatch(func(b *Batch) error {
+			seen(b.Name)
+			_, err := tx.RemoveBatch(b.Name)
+			return err
+		})
+	},
+	"EachBatchRange": func(tx *Tx, seen func(string)) error {
+		return tx.EachBatchRange("work0", func(c *locality.Cursor) error {
+			seen(fmt.Sprint(c.First))
+			_, err := tx.BatchNext("work0", "other", "", locality.Want{})
+			return err
+		})
+	},
+	"EachBatchHost": func(tx *Tx, seen func(string)) error {
+		return tx.EachBatchHost("work0", func(h *locality.Host, _ *locality.Member) error {
+			seen(h.Name)
+			_, err := tx.BatchNext("work0", h.Name+"x", "", locality.Want{})
+			return err
+		})
+	},
+	"EachBatchJob": func(tx *Tx, seen func(string)) error {
+		return tx.EachBatchJob("work0", func(n int, _ *locality.Job, _ *locality.Task) error {
+			seen(fmt.Sprint(n))
+			_, err := tx.BatchNext("work0", fmt.Sprint("host", n), "", locality.Want{})
+			if errors.Is(err, locality.ErrIdle) || errors.Is(err, locality.ErrOver) {
+				err = nil
+			}
+			return err
+		})
+	},
+}
+
+// TestEachWhileChanging makes those cases with a look before, which changes nothing:
+// both see the same.
+func TestEachWhileChanging(t *testing.T) {
+	t.Parallel()
+	db, _ := fullDB(t)
+	typ := reflect.TypeFor[*Tx]()
+	for i := range typ.NumMethod() {
+		if name := typ.Method(i).Name; strings.HasPrefix(name, "Each") && eachCases[name] == nil {
+			t.Errorf("no case for %s", name)
+		}
+	}
+	for name, each := range eachCases {
+		t.Run(name, func(t *testing.T) {
+			look, change := []string{}, []string{}
+			err := db.DryRun(func(tx *Tx) error {
+				if err := stir(tx); err != nil {
+					return err
+				}
+				if err := lookAt(tx, name, func(s string) { look = append(look, s) }); err != nil {
+					return err
+				}
+				return each(tx, func(s string) { change = append(change, s) })
+			})
+			slices.Sort(look)
+			slices.Sort(change)
+			if diff := cmp.Diff(look, change); diff != "" || err != nil || len(look) < 2 {
+				t.Errorf("%v (-looking +changing)\n%s", err, diff)
+			}
+		})
+	}
+}
+
+// stir changes a row of every table that can be gone through: a table that was written
+// to is in memory, where taking rows away moves the others.
+func stir(tx *Tx) error {
+	if _, err := tx.PutNode(&index.Node{Name: "stirred"}); err != nil {
+		return err
+	}
+	if _, err := tx.Submit(Submission{Request: placer.Request{Select: "1:ncpus=1"}}); err != nil {
+		return err
+	}
+	s := ReserveSpec{Name: "stirred", Nodes: []uint32{0}, Start: tx.now + 5_000_000, End: tx.now + 5_000_100}
+	if _, err := tx.AddReservation(s); err != nil {
+		return err
+	}
+	s.Name, s.Start, s.End, s.Repeat.Rule = "stirring", s.Start+1000, s.End+1000, "daily"
+	if _, err := tx.AddReservation(s); err != nil {
+		return err
+	}
+	for _, name := range []string{"work0", "work1", "work2"} {
+		if _, err := tx.BatchNext(name, "stirrer", "", locality.Want{}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// lookAt goes through the same without changing anything.
+func lookAt(tx *Tx, name string, seen func(string)) error {
+	switch name {
+	case "EachJob":
+		return tx.EachJob(func(j *Job) error { seen(fmt.Sprint(j.ID)); return nil })
+	case "EachNode":
+		return tx.EachNode(func(n *index.Node) error { seen(n.Name); return nil })
+	case "EachReservation":
+		return tx.EachReservation(func(r *Reservation) error { seen(r.Name); return nil })
+	case "EachStanding":
+		return tx.EachStanding(func(s *Standing) error { seen(s.Name); return nil })
+	case "EachEvent":
+		return tx.EachEvent(0, func(ev *Event) (bool, error) { seen(fmt.Sprint(ev.ID)); return true, nil })
+	case "EachBatch":
+		return tx.EachBatch(func(b *Batch) error { seen(b.Name); return nil })
+	case "EachBatchRange":
+		return tx.EachBatchRange("work0", func(c *locality.Cursor) error { seen(fmt.Sprint(c.First)); return nil })
+	case "EachBatchHost":
+		return tx.EachBatchHost("work0", func(h *locality.Host, _ *locality.Member) error { seen(h.Name); return nil })
+	case "EachBatchJob":
+		return tx.EachBatchJob("work0", func(n int, _ *locality.Job, _ *locality.Task) error { seen(fmt.Sprint(n)); return nil })
+	}
+	return nil
+}
+
+// fullDB is a database with something of everything: nodes with and without jobs,
+// jobs in all states, reservations, standing ones, queues, batches, events.
+func fullDB(t *testing.T) (*DB, *clock) {
+	t.Helper()
+	db, clock := newDB(t)
+	err := db.Update(func(tx *Tx) error {
+		for _, def := range []index.Def{{Name: "color", Type: index.String}, {Name: "lic", Type: index.Long, Consumable: true}} {
+			if err := tx.AddResource(def); err != nil {
+				return err
+			}
+		}
+		if err := tx.AddQueue(Queue{Name: "q", Policy: "lastavailable"}); err != nil {
+			return err
+		}
+		for i := range 40 {
+			n := &index.Node{Name: fmt.Sprintf("n%02d", i)}
+			n.Set(index.NCPUs, index.Value{Num: int64(4 + i%2)})
+			n.Set(index.Mem, index.Value{Num: 8 << 20})
+			if _, err := tx.PutNode(n); err != nil {
+				return err
+			}
+		}
+		return tx.Configure("group_key", "color")
+	})
+	if err == nil {
+		err = db.Update(fillJobs)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 3 {
+		name := fmt.Sprint("work", i)
+		addBatch(t, db, name, locality.Settings{Hosts: 20}, someJobs(400))
+		workBatch(t, db, name)
+	}
+	return db, clock
+}
+
+func fillJobs(tx *Tx) error {
+	ask := placer.Request{Select: "1:ncpus=1", Place: "scatter", Walltime: time.Hour, User: "ann"}
+	for i := range 30 {
+		r := ask
+		r.Place = []string{"scatter", "scatter:excl"}[i%2]
+		if _, err := tx.Place(r); err != nil {
+			return err
+		}
+		if _, err := tx.PlaceAt(r, tx.now+int64(7200+100*i)); err != nil {
+			return err
+		}
+		if _, err := tx.Submit(Submission{Request: r, Hold: i%2 == 0, Command: []string{"true"}}); err != nil {
+			return err
+		}
+		s := ReserveSpec{Name: fmt.Sprintf("r%d", i), Nodes: []uint32{uint32(20 + i%20)}, Start: tx.now + 1_000_000 + int64(i)*1000}
+		s.End = s.Start + 500
+		s.Access = placer.AccessList{{Kind: placer.AccessUser, Value: "ann", Affinity: placer.Positive}}
+		if i%5 == 0 {
+			s.Name, s.Repeat.Rule = fmt.Sprintf("s%d", i), "daily"
+		}
+		if _, err := tx.AddReservation(s); err != nil {
+			return err
+		}
+	}
+	_, err := tx.Finish(1, 0, "")
+	return err
+}
