@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"go.etcd.io/bbolt"
+	bbolterrors "go.etcd.io/bbolt/errors"
 	"golang.org/x/sys/unix"
 )
 
@@ -285,7 +286,7 @@ func openError(path string, err error) error {
 	switch {
 	case err == nil:
 		return nil
-	case strings.Contains(err.Error(), "timeout"):
+	case errors.Is(err, bbolterrors.ErrTimeout):
 		return fmt.Errorf("%w by a program that is not placectl", ErrLocked)
 	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EROFS):
 		return err

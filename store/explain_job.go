@@ -34,6 +34,7 @@ func (tx *Tx) ExplainJob(id uint64, o placer.Explain) (*Explained, error) {
 		return tx.explainWaiting(j, o)
 	}
 	out := &Explained{Request: j.Request(), Job: j}
+	out.Request.Policy = j.Policy // the one that it was placed by
 	if !j.State.Live() {
 		return out, nil
 	}

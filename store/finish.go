@@ -33,6 +33,7 @@ func (tx *Tx) ended(j *Job, state JobState, reason string) error {
 // unplace forgets where and when a job was to run: what never started has neither.
 func (j *Job) unplace() {
 	j.Start, j.End, j.Chunks, j.Along, j.Set, j.Path = 0, 0, nil, nil, "", ""
+	j.Policy = j.Request().Policy
 }
 
 // forChange finds a job that is in one of some states, a Conflict when it is in

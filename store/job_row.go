@@ -50,7 +50,7 @@ type Job struct {
 	Select   string // in normal form
 	Place    string
 	Path     placer.Path
-	Policy   string
+	Policy   string // its own or, once it has nodes, the one that it was placed by
 	Set      string // placement set, as key=value
 	Reason   string
 	Walltime int64 // seconds
@@ -64,6 +64,10 @@ type Job struct {
 	Access      index.Access
 	Reservation string // the one that it insists on
 	Prefer      []string
+
+	// NoPolicy says that it named no policy: each time that it is placed, the one of
+	// its queue or of the store counts then.
+	NoPolicy bool
 
 	Waiting // of jobs that came through the queue
 }
@@ -159,23 +163,28 @@ func encodeJob(j *Job) []byte {
 	for _, c := range j.Chunks {
 		encodeShares(&e, c.Nodes)
 	}
+	e.byte(j.flags())
 	j.Waiting.encode(&e)
 	return e.b
 }
 
-// flags lists the facts that a row keeps as bits of one byte.
-func (w *Waiting) flags() [4]*bool {
-	return [...]*bool{&w.Queued, &w.Attended, &w.NoRequeue, &w.Launched}
+// facts lists what a row keeps as bits of one byte. On disk; their order must not
+// change.
+func (j *Job) facts() [5]*bool {
+	return [...]*bool{&j.Queued, &j.Attended, &j.NoRequeue, &j.Launched, &j.NoPolicy}
 }
 
-func (w *Waiting) encode(e *encoder) {
+func (j *Job) flags() byte {
 	bits := byte(0)
-	for i, set := range w.flags() {
+	for i, set := range j.facts() {
 		if *set {
 			bits |= 1 << i
 		}
 	}
-	e.byte(bits)
+	return bits
+}
+
+func (w *Waiting) encode(e *encoder) {
 	for _, n := range []int64{w.Priority, w.Begin, w.Deadline, int64(w.Array), int64(w.Index), int64(w.Exit), int64(w.Failures)} {
 		e.int(n)
 	}
@@ -188,10 +197,6 @@ func (w *Waiting) encode(e *encoder) {
 }
 
 func (w *Waiting) decode(d *decoder) {
-	bits := d.byte()
-	for i, set := range w.flags() {
-		*set = bits&(1<<i) != 0
-	}
 	w.Priority, w.Begin, w.Deadline = d.int(), d.int(), d.int()
 	w.Array, w.Index, w.Exit, w.Failures = uint64(d.int()), int(d.int()), int(d.int()), int(d.int())
 	if n := d.count(); n > 0 {
@@ -291,6 +296,10 @@ func (j *Job) decodeTail(d *decoder, version byte) {
 		decodeShares(d, j.Chunks[i].Nodes)
 	}
 	if version >= 3 {
+		bits := d.byte()
+		for i, set := range j.facts() {
+			*set = bits&(1<<i) != 0
+		}
 		j.Waiting.decode(d)
 	}
 }

@@ -98,7 +98,7 @@ func (tx *Tx) newJob(r placer.Request, a placer.Ask, plan *placer.Plan) (*Job, e
 		return nil, err
 	}
 	j := tx.asked(r, a, defs)
-	j.ID, j.Policy = tx.state.nextJob, a.Policy.String()
+	j.ID = tx.state.nextJob
 	tx.state.nextJob++
 	if j.Key != "" {
 		if err := tx.put(tableKeys, []byte(j.Key), append([]byte{1}, key64(j.ID)...)); err != nil {
@@ -113,13 +113,17 @@ func (tx *Tx) newJob(r placer.Request, a placer.Ask, plan *placer.Plan) (*Job, e
 func (tx *Tx) asked(r placer.Request, a placer.Ask, defs *index.Defs) *Job {
 	return &Job{Name: r.Name, User: r.User, Group: r.Group, Account: r.Account, Queue: r.Queue, Class: r.Class, Key: r.Key,
 		Select: a.Text(defs), Place: a.Spec.Place.Format(defs), Walltime: a.Duration, Submit: tx.now,
-		Access: a.Access, Reservation: r.Reservation, Prefer: r.Prefer, Policy: r.Policy}
+		Access: a.Access, Reservation: r.Reservation, Prefer: r.Prefer, Policy: r.Policy, NoPolicy: r.Policy == ""}
 }
 
 // Request is what a job asked for.
 func (j *Job) Request() placer.Request {
+	policy := j.Policy
+	if j.NoPolicy {
+		policy = ""
+	}
 	return placer.Request{Select: j.Select, Place: j.Place, Name: j.Name, User: j.User, Group: j.Group, Account: j.Account,
-		Queue: j.Queue, Class: j.Class, Policy: j.Policy, Access: j.Access.String(), Reservation: j.Reservation, Prefer: j.Prefer}
+		Queue: j.Queue, Class: j.Class, Policy: policy, Access: j.Access.String(), Reservation: j.Reservation, Prefer: j.Prefer}
 }
 
 // apply verifies a plan against the rows and carries it out: the job, which was

@@ -1,0 +1,86 @@
+package store
+
+import (
+	"errors"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/placectl/placectl/placer"
+	"go.etcd.io/bbolt"
+)
+
+// TestPolicyOfTheDay: a job that names no policy is placed by the one that is set when
+// it is placed, however often; one that names its own by that.
+func TestPolicyOfTheDay(t *testing.T) {
+	t.Parallel()
+	db, _ := newDB(t)
+	addNodes(t, db, "n", 3, 1)
+	var own, free []*Job
+	err := db.Update(func(tx *Tx) (err error) {
+		r := placer.Request{Select: "1:ncpus=1", Walltime: time.Hour}
+		if free, err = tx.Submit(Submission{Request: r}); err != nil {
+			return err
+		}
+		r.Policy = "minresource"
+		own, err = tx.Submit(Submission{Request: r})
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, policy := range []string{"lastavailable", "tetris", "", "lastavailable"} {
+		err := db.Update(func(tx *Tx) error {
+			if err := tx.Configure("policy", policy); err != nil {
+				return err
+			}
+			if _, err := tx.Cycle(CycleSpec{}); err != nil {
+				return err
+			}
+			if policy == "" {
+				policy = "firstavailable"
+			}
+			for _, c := range []struct {
+				id            uint64
+				placed, asked string
+			}{{free[0].ID, policy, ""}, {own[0].ID, "minresource", "minresource"}} {
+				j, err := tx.Job(c.id)
+				if err != nil {
+					return err
+				}
+				if j.State != JobRunning || j.Policy != c.placed || j.Request().Policy != c.asked {
+					t.Errorf("with policy %s job %d is %s by %q, asks for %q", policy, c.id, j.State, j.Policy, j.Request().Policy)
+				}
+				if j, err = tx.Requeue(c.id, ""); err != nil {
+					return err
+				}
+				if j.Policy != c.asked {
+					t.Errorf("in the queue again job %d has policy %q", c.id, j.Policy)
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// A file is not ours whatever its name is; only a lock that is not had in time is one.
+func TestOpenErrorIsNotInTheName(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "timeout.db")
+	if err := openError(path, errors.New("open "+path+": invalid database")); errors.Is(err, ErrLocked) || !errors.Is(err, ErrNotOurs) {
+		t.Error(err)
+	}
+	db, _ := newDB(t)
+	b, err := bbolt.Open(db.path, 0o600, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.Close()
+	_, err = bbolt.Open(db.path, 0o600, &bbolt.Options{Timeout: time.Millisecond})
+	if err := openError(db.path, err); !errors.Is(err, ErrLocked) {
+		t.Error(err)
+	}
+}
