@@ -15,7 +15,8 @@ import (
 //	user=ann,group=physics-,class=long=
 //
 // A value that ends in one of the three signs itself, or holds a comma, a blank
-// or a quote, stands in quotes of either kind: account="c++"-.
+// or a quote, stands in quotes of either kind: account="c++"-. The value * of any
+// kind is anybody: user=* lets every job in.
 
 // AccessKind is what of a job an access entry looks at. The numbers are on disk
 // and must not change.
@@ -58,8 +59,11 @@ func noAccessKind(s string) string {
 	return fmt.Sprintf("no kind of access %q: use %s%s", s, strings.Join(kinds, ", "), index.DidYouMean(s, kinds))
 }
 
-// AccessEntry lets in the jobs of which the kind has the value. Values are
-// compared as they are written, in their case.
+// Anybody is the value of an entry that lets every job in, whatever its kind.
+const Anybody = "*"
+
+// AccessEntry lets in the jobs of which the kind has the value, or all jobs where
+// that is Anybody. Values are compared as they are written, in their case.
 type AccessEntry struct {
 	Kind     AccessKind
 	Value    string
@@ -133,8 +137,11 @@ func (l AccessList) Affinity(who Subject) (Affinity, bool) {
 }
 
 func (e *AccessEntry) matches(who *Subject) bool {
-	if e.Value == "" {
+	switch e.Value {
+	case "":
 		return false // it would match what is not known
+	case Anybody:
+		return true
 	}
 	switch e.Kind {
 	case AccessUser:

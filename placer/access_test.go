@@ -140,6 +140,11 @@ func TestAccessAffinity(t *testing.T) {
 		{"job=0", Subject{User: "ann"}, Neutral, false}, // no number is no number
 		{"user=ann", Subject{Group: "g"}, Neutral, false},
 		{"user=ann,job=7-", Subject{Job: 7}, Negative, true},
+		{"user=*", ann, Positive, true}, // anybody,
+		{"user=*=", Subject{}, Neutral, true},
+		{"group=*-", Subject{User: "ann"}, Negative, true}, // by whatever kind
+		{"user=*-,group=physics", ann, Positive, true},
+		{"user=a*", ann, Neutral, false}, // it is no pattern
 	} {
 		list, err := ParseAccess(c.list)
 		if err != nil {

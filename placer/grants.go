@@ -204,6 +204,9 @@ func (s Subject) Entries() []AccessEntry {
 	if s.Job != 0 {
 		out = append(out, AccessEntry{Kind: AccessJob, Value: strconv.FormatUint(s.Job, 10)})
 	}
+	for kind := AccessUser; kind.Valid(); kind++ {
+		out = append(out, AccessEntry{Kind: kind, Value: Anybody})
+	}
 	return out
 }
 

@@ -22,9 +22,10 @@ func reserveCommand(r *runner) *cli.Command {
 			"of that --user, --group and so on. It begins and ends by the clock. --allow lets jobs in: user=, group=,\n" +
 			"account=, class=, queue= or job= (by name or by number: 12, 12[], 12[3], 12[0-4]), several joined by commas or\n" +
 			"given one by one; any that matches will do. A + behind it (or nothing) draws those jobs to the reserved nodes,\n" +
-			"a - keeps them off while others do, = does neither. Without --allow nobody gets in. Reservations that let\n" +
-			"somebody in may lie over each other: a job must be let in by all of them. One that repeats is kept so many times ahead as --depth says, as NAME.1, NAME.2 and\n" +
-			"so on, without names that there are already. It first occurs when the rule says so, at --start or after.",
+			"a - keeps them off while others do, = does neither. The value * is anybody: --allow 'user=*' --timelimit 1h.\n" +
+			"Without --allow nobody gets in. Reservations that let somebody in may lie over each other: a job must be let in\n" +
+			"by all of them. One that repeats is kept so many times ahead as --depth says, as NAME.1, NAME.2 and so on,\n" +
+			"without names that there are already. It first occurs when the rule says so, at --start or after.",
 		Flags: append(requestFlags(),
 			&cli.StringFlag{Name: "nodes", Usage: "exactly these, a node `LIST` such as n[01-16]"},
 			&cli.StringFlag{Name: "start", Usage: "from `TIME` on (now)"},
