@@ -37,7 +37,7 @@ func (tx *Tx) beginJob(c change, late []*Job) ([]*Job, error) {
 		return nil, err
 	}
 	for _, s := range spans {
-		why, err := tx.notReady(s, j.User)
+		why, err := tx.notReady(s, j)
 		if err != nil {
 			return nil, err
 		}
@@ -91,9 +91,10 @@ func (tx *Tx) clearBefore(spans []span) error {
 	return nil
 }
 
-// notReady says what keeps a stretch from beginning, "" for nothing: of all that
-// was there when it was planned, only what is overdue can be in its way.
-func (tx *Tx) notReady(s span, user string) (string, error) {
+// notReady says what keeps a job's stretch on a node from beginning, "" for nothing: of
+// all that was there when it was planned, only what is overdue can be in its way. The
+// node has to be up, unless it is only kept from others for its host's sake.
+func (tx *Tx) notReady(s span, j *Job) (string, error) {
 	_, state, err := tx.nodeHead(s.node)
 	if err != nil {
 		return "", err
@@ -102,7 +103,7 @@ func (tx *Tx) notReady(s span, user string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if state != index.Up {
+	if state != index.Up && !slices.Contains(j.Along, s.node) {
 		return fmt.Sprintf("node %s was %s", name, state), nil
 	}
 	c, now := tx.Calendar(), tx.Calendar().Now()
@@ -113,7 +114,7 @@ func (tx *Tx) notReady(s span, user string) (string, error) {
 	}
 	first := s.Busy
 	first.End = now + 1
-	err = tx.inTheWay("it", s.node, first, &beginner{s.Owner}, user)
+	err = tx.inTheWay("it", s.node, first, &beginner{s.Owner}, j.User)
 	var conflict *Conflict
 	if !errors.As(err, &conflict) {
 		return "", err

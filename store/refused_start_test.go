@@ -317,3 +317,42 @@ func TestRefusedStarts(t *testing.T) {
 		}
 	})
 }
+
+// TestDownMate: a plan that takes a host whole begins at its time though a node of the
+// host, which it does not run on, is down.
+func TestDownMate(t *testing.T) {
+	t.Parallel()
+	db, clock := newDB(t)
+	defer db.Close()
+	var id uint64
+	err := db.Update(func(tx *Tx) error {
+		for i, state := range []index.State{index.Up, index.Down} {
+			n := &index.Node{Name: fmt.Sprintf("n%d", i), State: state}
+			n.Set(index.NCPUs, index.Value{Num: 4})
+			n.Set(index.Host, index.Value{Str: "h"})
+			if _, err := tx.PutNode(n); err != nil {
+				return err
+			}
+		}
+		j, err := tx.PlaceAt(placer.Request{Select: "1:ncpus=4", Place: "exclhost"}, clock.t+100)
+		if err == nil && len(j.Along) != 1 {
+			t.Errorf("taken along: %v", j.Along)
+		}
+		id = j.ID
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	clock.t += 110
+	err = db.Update(func(tx *Tx) error {
+		j, err := tx.Job(id)
+		if err == nil && (j.State != JobRunning || j.Start != clock.t-10) {
+			t.Errorf("%s since %d, want since %d (%s)", j.State, j.Start, clock.t-10, j.Reason)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
