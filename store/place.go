@@ -16,7 +16,7 @@ import (
 func (tx *Tx) Place(r placer.Request) (*Job, error) {
 	return tx.place(r, func(snap *placer.Snapshot, a placer.Ask) (*placer.Plan, error) {
 		plan, err := snap.Place(a, tx.now)
-		return plan, withStart(snap, a, err)
+		return plan, withStart(snap, a, tx.now, err)
 	})
 }
 
@@ -28,7 +28,7 @@ func (tx *Tx) PlaceAt(r placer.Request, at int64) (*Job, error) {
 	}
 	return tx.place(r, func(snap *placer.Snapshot, a placer.Ask) (*placer.Plan, error) {
 		plan, err := snap.Place(a, at)
-		return plan, withStart(snap, a, err)
+		return plan, withStart(snap, a, tx.now, err)
 	})
 }
 
@@ -64,13 +64,13 @@ func (tx *Tx) place(r placer.Request, decide func(*placer.Snapshot, placer.Ask) 
 	return tx.newJob(r, a, plan)
 }
 
-// withStart adds to a refusal when the request could start.
-func withStart(snap *placer.Snapshot, a placer.Ask, refused error) error {
+// withStart adds to a refusal when the request could start, from an instant on.
+func withStart(snap *placer.Snapshot, a placer.Ask, from int64, refused error) error {
 	var r *placer.Refusal
 	if !errors.As(refused, &r) || r.Kind != placer.ErrNotNow {
 		return refused
 	}
-	if plan, err := snap.Earliest(a, snap.Now); err == nil {
+	if plan, err := snap.Earliest(a, from); err == nil {
 		r.Start, r.HasStart = plan.Start, true
 	}
 	return refused

@@ -136,12 +136,30 @@ func (p *promise) fill() {
 				s.Access = append(s.Access, placer.AccessEntry{Kind: placer.AccessUser, Value: user, Affinity: placer.Affinity(rapid.IntRange(-1, 1).Draw(t, "affinity"))})
 			}
 		}
-		if p.update(func(tx *Tx) error { _, err := tx.AddReservation(s); return err }) == nil {
-			p.names++
-		}
+		p.reserve(s)
 		return
 	}
 	_ = p.update(func(tx *Tx) error { _, err := tx.PlaceOrReserve(r); return err })
+}
+
+// reserve keeps nodes. If they are not to be had then, the refusal names a later time at
+// which they are.
+func (p *promise) reserve(s ReserveSpec) {
+	err := p.update(func(tx *Tx) error { _, err := tx.AddReservation(s); return err })
+	var refused *placer.Refusal
+	if errors.As(err, &refused) && refused.Kind == placer.ErrNotNow {
+		if !refused.HasStart || refused.Start <= s.Start {
+			p.t.Fatalf("%+v: %v: start %d (%v)", s, err, refused.Start, refused.HasStart)
+		}
+		s.Start = refused.Start
+		err = p.update(func(tx *Tx) error { _, err := tx.AddReservation(s); return err })
+		if errors.As(err, &refused) {
+			p.t.Fatalf("%+v: it was to be possible at %d: %v", s, s.Start, err)
+		}
+	}
+	if err == nil {
+		p.names++
+	}
 }
 
 // pass lets time pass until an instant. Jobs give their nodes back when they end, so

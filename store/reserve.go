@@ -104,9 +104,10 @@ func (tx *Tx) chooseFor(r *Reservation, s ReserveSpec) error {
 	if err != nil {
 		return err
 	}
-	plan, err := snap.Place(a, max(s.Start, tx.now))
+	start := max(s.Start, tx.now)
+	plan, err := snap.Place(a, start)
 	if err != nil {
-		return err
+		return withStart(snap, a, start, err)
 	}
 	takings := plan.Takings(snap.Index.Defs(), a.Chunks)
 	slices.SortFunc(takings, func(a, b placer.Taking) int { return cmp.Compare(a.Node, b.Node) })
