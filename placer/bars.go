@@ -1,6 +1,10 @@
 package placer
 
-import "github.com/RoaringBitmap/roaring/v2"
+import (
+	"math"
+
+	"github.com/RoaringBitmap/roaring/v2"
+)
 
 // A node that has no room for a chunk of a request from one instant on has none from
 // a later one on either, unless something is given back there in between: as time
@@ -47,7 +51,7 @@ func (s *Snapshot) EarliestPast(a Ask, after int64, known Bars) (*Plan, Bars, er
 // bars reports whether it is enough to look at a node again when something was given
 // back there.
 func (m *mapping) bars() bool {
-	return m.path == NodePath && !m.bucketable && len(m.Chunks) == 1 && m.packed == nil && m.ruled.IsEmpty() && len(m.Grants) == 0 &&
+	return m.path == NodePath && m.bucketable == math.MaxInt64 && len(m.Chunks) == 1 && m.packed == nil && m.ruled.IsEmpty() && len(m.Grants) == 0 &&
 		len(m.sets) == 0 && m.policy != Contiguous
 }
 

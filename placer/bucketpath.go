@@ -2,6 +2,7 @@ package placer
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/RoaringBitmap/roaring/v2"
 	"github.com/placectl/placectl/index"
@@ -107,7 +108,7 @@ type mapping struct {
 // byNode is what the node path knows of a request besides.
 type byNode struct {
 	policy     Policy
-	bucketable bool       // but for the policy, the bucket path could serve it
+	bucketable int64      // from when on the bucket path could serve it, but for the policy: once its reservations are over
 	shares     bool       // it may be on nodes together with others
 	byUsage    bool       // its PRIORITYF goes by usage
 	insists    bool       // on a reservation
@@ -172,7 +173,7 @@ func (m *mapping) candidates(c *Chunk) []index.Candidate {
 func (m *mapping) prepareNodes() error {
 	m.byNode = new(byNode)
 	m.policy = max(m.Ask.Policy, FirstAvailable)
-	m.bucketable = m.notByBucket(&m.Ask) == ""
+	m.bucketable = m.bucketableFrom()
 	m.Access = m.Access.Stricter(m.Rules.Access)
 	m.ranked, m.ruled = m.Index.MarkedNodes(index.Ranked), m.Index.MarkedNodes(index.Ruled)
 	if m.policy == Priority && m.PriorityF != nil && m.PriorityF.ByUsage() {
@@ -194,6 +195,22 @@ func (m *mapping) prepareNodes() error {
 		m.packOnHosts()
 	}
 	return nil
+}
+
+// bucketableFrom is from when on the bucket path could serve the request, whatever its
+// policy. Reservations that it may use are of no more use to it once they are over, and
+// it is the same as one that never had any.
+func (m *mapping) bucketableFrom() int64 {
+	a, from := m.Ask, int64(math.MinInt64)
+	for _, g := range a.Grants {
+		if from = max(from, g.End); g.Affinity == Required {
+			from = math.MaxInt64
+		}
+	}
+	if a.Grants = nil; m.notByBucket(&a) != "" {
+		return math.MaxInt64
+	}
+	return from
 }
 
 // orFailure puts a failure to read the state before an answer made of it.

@@ -1,6 +1,10 @@
 package placer
 
-import "github.com/placectl/placectl/index"
+import (
+	"math"
+
+	"github.com/placectl/placectl/index"
+)
 
 // First fit hands out chunks in the order of the select, and may lead nowhere though
 // the chunks could be assigned otherwise. As things stand the request then waits, as
@@ -76,7 +80,7 @@ func (m *mapping) inOrderWhenEmpty(cands [][]index.Candidate) bool {
 // oneByOne reports whether nodes are looked at one by one to say whether the request
 // fits.
 func (m *mapping) oneByOne() bool {
-	return m.path == NodePath && (!m.bucketable || m.policy == Contiguous)
+	return m.path == NodePath && (m.bucketable == math.MaxInt64 || m.policy == Contiguous)
 }
 
 const (

@@ -18,7 +18,7 @@ type ordered func(kind int) iter.Seq[*spot]
 // choose decides a start at an instant on the node path.
 func (m *mapping) choose(cands [][]index.Candidate, at int64, ended *roaring.Bitmap) (*Plan, shortfall) {
 	s := m.seek(at, ended, false)
-	if m.bucketable {
+	if at >= m.bucketable {
 		return s.wholeByPolicy(cands)
 	}
 	return s.choose(cands)
@@ -36,8 +36,10 @@ func (s *seeker) wholeByPolicy(cands [][]index.Candidate) (*Plan, shortfall) {
 	if plan == nil {
 		return nil, short
 	}
-	if chunks, _ := s.byPolicy(cands); chunks != nil {
-		return s.plan(chunks), shortfall{}
+	if s.policy != FirstAvailable {
+		if chunks, _ := s.byPolicy(cands); chunks != nil {
+			return s.plan(chunks), shortfall{}
+		}
 	}
 	if s.policy == Contiguous {
 		return nil, s.scattered(cands)

@@ -184,3 +184,25 @@ func TestGivenUp(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
+
+// TestGrantOver: a reservation that a request may use, but that is over by its start,
+// has no say in when that is: then the request is one that has no reservations.
+func TestGrantOver(t *testing.T) {
+	c := handMade(t, "ncpus=2", "ncpus=2", "ncpus=4", "ncpus=3")
+	for node, until := range map[uint32]int64{0: 50, 2: 10} {
+		c.put(t, node, timeline.Busy{Start: c.Now - 1, End: c.Now + until, Owner: c.newOwner("bob"), Held: true})
+	}
+	g := Grant{Owner: c.newOwner(""), Name: "r", Start: c.Now - 1, End: c.Now + 2, Nodes: roaring.BitmapOf(1)}
+	c.put(t, 1, timeline.Busy{Start: g.Start, End: g.End, Owner: g.Owner, Claim: true})
+	a := c.request(t, "2:ncpus=1+1:ncpus=4", "scatter:excl")
+	a.Policy = MinResource
+	without, err := c.Earliest(a, c.Now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a.Grants = []Grant{g}
+	with, err := c.Earliest(a, c.Now)
+	if err != nil || with.Start != without.Start || fmt.Sprint(with.NodeNumbers()) != fmt.Sprint(without.NodeNumbers()) {
+		t.Errorf("starts %+v, %v; without the reservation %+v", with, err, without)
+	}
+}

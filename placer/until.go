@@ -40,7 +40,7 @@ func (m *mapping) steady() bool {
 		return true
 	case len(m.onHosts) > 0:
 		return false
-	case len(m.Chunks) == 1 || m.bucketable && m.policy != Contiguous:
+	case len(m.Chunks) == 1 || m.Now >= m.bucketable && m.policy != Contiguous:
 		return true
 	}
 	apart := m.ruled.IsEmpty() && m.policy != Contiguous && m.apart(m.whole)
