@@ -169,7 +169,11 @@ func (q *queueLife) started(spec CycleSpec, before map[uint64]*Job) {
 		}
 	}
 	for _, j := range now {
-		waits := slices.ContainsFunc(j.After, func(d Dependency) bool { met, _ := d.met(before[d.Job]); return !met })
+		waits := slices.ContainsFunc(j.After, func(d Dependency) bool {
+			was, _ := d.met(before[d.Job])
+			is, _ := d.met(now[d.Job]) // not where the cycle has queued that job again
+			return !was || !is
+		})
 		if j.State != JobQueued || waits || j.Begin > q.clock.t || j.Reason != "" || j.Deadline != 0 {
 			continue
 		}
