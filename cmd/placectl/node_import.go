@@ -22,8 +22,9 @@ func nodeImportCommand(r *runner) *cli.Command {
 			"resource; an empty cell says nothing. JSON is an array of objects, or an object a line:\n\n" +
 			`  {"name":"n1","queue":"fast","features":["ssd"],"resources":{"ncpus":8,"mem":"32gb","color":"red"}}` + "\n\n" +
 			"where null takes a value away. A size has a unit, as 512mb, 32gb or 1.5TiB, or --unit gives it one. What the\n" +
-			"file does not mention of a node stays as it is. A queue that is not there is made. What `node list` works out (number, bucket, jobs, free_until, NAME_free) is passed over, so\n" +
-			"that its CSV and JSON can be imported: sizes beside a column bucket are in bytes, as it prints them.",
+			"file does not mention of a node stays as it is. A queue that is not there is made. What `node list` works out\n" +
+			"(number, bucket, jobs, free_until, NAME_free) is passed over, so that its CSV and JSON can be imported: sizes\n" +
+			"beside a column bucket are in bytes, as it prints them.",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "from", Value: "auto", Usage: "the `FORMAT` of the file: auto, csv or json"},
 			unitFlag(),
