@@ -116,8 +116,8 @@ func (ix *Index) sum(s *Set, b *Bucket) {
 	s.Free += free
 	totalCPUs, freeCPUs := ix.amounts(s, b, NCPUs, total, free)
 	totalMem, freeMem := ix.amounts(s, b, Mem, total, free)
-	s.TotalCPUs, s.FreeCPUs = s.TotalCPUs+totalCPUs, s.FreeCPUs+freeCPUs
-	s.TotalMem, s.FreeMem = s.TotalMem+totalMem, s.FreeMem+freeMem
+	s.TotalCPUs, s.FreeCPUs = Plus(s.TotalCPUs, totalCPUs), Plus(s.FreeCPUs, freeCPUs)
+	s.TotalMem, s.FreeMem = Plus(s.TotalMem, totalMem), Plus(s.FreeMem, freeMem)
 	if at := ix.appears(s, b); s.Total == total || comparePlaces(at, s.first) < 0 {
 		s.first = at
 	}
@@ -144,7 +144,7 @@ func (ix *Index) appears(s *Set, b *Bucket) place {
 func (ix *Index) amounts(s *Set, b *Bucket, res ResID, total, free int) (int64, int64) {
 	if ix.signed.has(res) {
 		v, _ := b.Get(res)
-		return v.Num * int64(total), v.Num * int64(free)
+		return Times(v.Num, int64(total)), Times(v.Num, int64(free))
 	}
 	var sumTotal, sumFree int64
 	idle := roaring.Or(ix.Nodes(b, Free), ix.Nodes(b, Later))
@@ -153,8 +153,8 @@ func (ix *Index) amounts(s *Set, b *Bucket, res ResID, total, free int) (int64, 
 		if s.Members != nil {
 			mine.And(s.Members)
 		}
-		sumTotal += keyNum(k.Value) * int64(mine.GetCardinality())
-		sumFree += keyNum(k.Value) * int64(mine.AndCardinality(idle))
+		sumTotal = Plus(sumTotal, Times(keyNum(k.Value), int64(mine.GetCardinality())))
+		sumFree = Plus(sumFree, Times(keyNum(k.Value), int64(mine.AndCardinality(idle))))
 	}
 	return sumTotal, sumFree
 }

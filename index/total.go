@@ -31,14 +31,14 @@ func (ix *Index) total(id ResID, nodes func(*Bucket) int64, but *roaring.Bitmap)
 			if but != nil {
 				n -= with.AndCardinality(but)
 			}
-			sum += keyNum(k.Value) * int64(n)
+			sum = Plus(sum, Times(keyNum(k.Value), int64(n)))
 		}
 		return sum
 	}
 	for k, having := range ix.scan(BitsKey{Family: HavingValue, ID: uint32(id)}) {
 		for it := having.Iterator(); it.HasNext(); {
 			if b := ix.Bucket(it.Next()); b != nil {
-				sum += keyNum(k.Value) * nodes(b)
+				sum = Plus(sum, Times(keyNum(k.Value), nodes(b)))
 			}
 		}
 	}

@@ -168,9 +168,9 @@ func (v *sieve) room(on *roaring.Bitmap) int64 {
 	n := int64(0)
 	for per, nodes := range v.fits {
 		if on == nil {
-			n += int64(per) * int64(nodes.GetCardinality())
+			n = index.Plus(n, index.Times(int64(per), int64(nodes.GetCardinality())))
 		} else {
-			n += int64(per) * int64(nodes.AndCardinality(on))
+			n = index.Plus(n, index.Times(int64(per), int64(nodes.AndCardinality(on))))
 		}
 	}
 	for _, nodes := range v.hosts {

@@ -163,6 +163,9 @@ func (tx *Tx) validNode(n *index.Node) error {
 	if err := validFields(n); err != nil {
 		return err
 	}
+	if err := tx.validAmounts(n); err != nil {
+		return err
+	}
 	if err := tx.validPriorityF(n); err != nil {
 		return err
 	}
@@ -174,6 +177,22 @@ func (tx *Tx) validNode(n *index.Node) error {
 		err = tx.missingQueue(n.Queue)
 	}
 	return err
+}
+
+// validAmounts refuses amounts with which nobody could compute.
+func (tx *Tx) validAmounts(n *index.Node) error {
+	defs, err := tx.Resources()
+	if err != nil {
+		return err
+	}
+	for _, a := range n.Res {
+		if a.Value.Num < 0 || a.Value.Num > index.MaxAmount {
+			def, _ := defs.Get(a.Res)
+			return fmt.Errorf("%w %s of node %s: %s; it must be from 0 to %s", ErrInvalid, def.Name, n.Name,
+				def.Format(a.Value), def.Format(index.Value{Num: index.MaxAmount}))
+		}
+	}
+	return nil
 }
 
 // validFields refuses values that would mislead whoever computes with them.

@@ -2,6 +2,7 @@ package store
 
 import (
 	"github.com/RoaringBitmap/roaring/v2"
+	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/placer"
 	"github.com/placectl/placectl/placer/fairshare"
 )
@@ -79,7 +80,7 @@ func (tx *Tx) newShareTally() (*shareTally, error) {
 		return nil, err
 	}
 	t.notUp = ix.NotUp()
-	t.state.TotalWorkers = int(t.unit.inService(ix))
+	t.state.TotalWorkers = sum(0, int(t.unit.inService(ix)))
 	if err := tx.EachReservation(t.keeps); err != nil {
 		return nil, err
 	}
@@ -100,11 +101,14 @@ func (t *shareTally) keeps(r *Reservation) error {
 		if err != nil {
 			return err
 		}
-		amount += n
+		amount = index.Plus(amount, n)
 	}
-	t.state.Away += int(t.unit.steps(amount))
+	t.state.Away = sum(t.state.Away, int(t.unit.steps(amount)))
 	return nil
 }
+
+// sum adds up units, as far as shares are planned with.
+func sum(a, b int) int { return int(min(index.Plus(int64(a), int64(b)), fairshare.MaxCount)) }
 
 // runs counts a job that runs.
 func (t *shareTally) runs(j *Job) error {
@@ -116,7 +120,7 @@ func (t *shareTally) runs(j *Job) error {
 	if err != nil || units == 0 {
 		return err
 	}
-	c.Running += units
+	c.Running = sum(c.Running, units)
 	if !j.Queued {
 		return nil // placed by hand: nobody else stops it
 	}
@@ -131,7 +135,7 @@ func (t *shareTally) waits(j *Job) error {
 		return err
 	}
 	units, err := t.wants(j)
-	c.Waiting += units
+	c.Waiting = sum(c.Waiting, units)
 	return err
 }
 
@@ -177,9 +181,9 @@ func (t *shareTally) held(j *Job) (int, error) {
 		if err != nil {
 			return 0, err
 		}
-		amount += n
+		amount = index.Plus(amount, n)
 	}
-	return int(t.unit.steps(amount)), nil
+	return sum(0, int(t.unit.steps(amount))), nil
 }
 
 // wants is how many units a waiting job asks for. Many ask for the same.

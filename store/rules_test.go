@@ -1,0 +1,257 @@
+package store
+
+import (
+	"errors"
+	"math"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/locality"
+	"github.com/placectl/placectl/placer"
+)
+
+// TestRemoveQueueThatIsNeeded: a queue stays as long as somebody speaks of it, and who
+// does is said.
+func TestRemoveQueueThatIsNeeded(t *testing.T) {
+	t.Parallel()
+	ask := placer.Request{Select: "1:ncpus=1", Walltime: time.Hour, Queue: "q"}
+	lets := placer.AccessList{{Kind: placer.AccessQueue, Value: "q"}}
+	for _, c := range []struct {
+		name, who string
+		do        func(*Tx) error
+	}{
+		{"one that waits", "job 1", func(tx *Tx) error { _, err := tx.Submit(Submission{Request: ask}); return err }},
+		{"one that is held", "job 1", func(tx *Tx) error { _, err := tx.Submit(Submission{Request: ask, Hold: true}); return err }},
+		{"one that runs", "job 1", func(tx *Tx) error { _, err := tx.Place(ask); return err }},
+		{"one that is planned", "job 1", func(tx *Tx) error { _, err := tx.PlaceAt(ask, tx.now+100); return err }},
+		{"a node", "n1", func(tx *Tx) error { _, err := tx.PutNode(&index.Node{Name: "n1", Queue: "q"}); return err }},
+		{"a reservation for its jobs", "reservation r", func(tx *Tx) error {
+			_, err := tx.AddReservation(ReserveSpec{Name: "r", Nodes: []uint32{0}, Start: tx.now, End: tx.now + 9, Access: lets})
+			return err
+		}},
+		{"one that repeats", "reservation r", func(tx *Tx) error {
+			_, err := tx.AddReservation(ReserveSpec{Name: "r", Request: ask, Start: tx.now, End: tx.now + 3600, Repeat: Repeat{Rule: "daily"}})
+			return err
+		}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			db, clock := newDB(t)
+			addNodes(t, db, "n", 3, 1)
+			err := db.Update(func(tx *Tx) error {
+				if err := tx.AddQueue(Queue{Name: "q"}); err != nil {
+					return err
+				}
+				return c.do(tx)
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			remove := func(tx *Tx) error { return tx.RemoveQueue("q") }
+			if err := db.Update(remove); !errors.Is(err, ErrConflict) || !strings.Contains(err.Error(), c.who) {
+				t.Errorf("removed: %v, want %s", err, c.who)
+			}
+			err = db.Update(func(tx *Tx) error {
+				if _, err := tx.Cancel(1, ""); err != nil && !errors.Is(err, ErrNotFound) {
+					return err
+				}
+				if _, err := tx.Unreserve("r"); err != nil && !errors.Is(err, ErrNotFound) {
+					return err
+				}
+				_, err := tx.PutNode(&index.Node{Name: "n1"})
+				return err
+			})
+			clock.t++
+			if err == nil {
+				err = db.Update(remove)
+			}
+			if err != nil {
+				t.Errorf("nobody is left: %v", err)
+			}
+		})
+	}
+}
+
+// A node that becomes another may be what somebody has waited for who cannot ever run
+// now: the next cycle says so.
+func TestReplacedNodeWakes(t *testing.T) {
+	t.Parallel()
+	db, _ := newDB(t)
+	addNodes(t, db, "n", 1, 4)
+	var waits []*Job
+	err := db.Update(func(tx *Tx) (err error) {
+		whole := placer.Request{Select: "1:ncpus=4", Walltime: time.Hour}
+		if _, err = tx.Place(whole); err != nil {
+			return err
+		}
+		if waits, err = tx.Submit(Submission{Request: whole}); err != nil {
+			return err
+		}
+		_, err = tx.Cycle(CycleSpec{Backfill: FCFS})
+		return err
+	})
+	if err == nil {
+		addNodes(t, db, "n", 1, 2)
+		err = db.Update(func(tx *Tx) error { _, err := tx.Cycle(CycleSpec{Backfill: FCFS}); return err })
+	}
+	if err == nil {
+		err = db.View(func(tx *Tx) error {
+			j, err := tx.Job(waits[0].ID)
+			if err == nil && j.Reason == "" {
+				t.Errorf("it waits for a node that there is not any more: %+v", j)
+			}
+			return err
+		})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// What a row says counts, not what somebody read of it in another transaction.
+func TestSetCommandOfAnOldRow(t *testing.T) {
+	t.Parallel()
+	db, _ := newDB(t)
+	addNodes(t, db, "n", 1, 1)
+	job, _, err := place(db, "1:ncpus=1", time.Hour)
+	if err == nil {
+		err = db.Update(func(tx *Tx) error { _, err := tx.Finish(job.ID, 0, ""); return err })
+	}
+	if err == nil {
+		err = db.Update(func(tx *Tx) error { return tx.SetCommand(job, []string{"true"}) })
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = db.View(func(tx *Tx) error {
+		j, err := tx.Job(job.ID)
+		if err == nil && (j.State != JobFinished || len(j.Command) != 1) {
+			t.Errorf("%+v", j)
+		}
+		return err
+	})
+	if list := findings(t, db); err != nil || len(list) > 0 {
+		t.Error(err, list)
+	}
+}
+
+// Batches that are made at once are two, and one that is given up is none.
+func TestBatchesMadeAtOnce(t *testing.T) {
+	t.Parallel()
+	db, _ := newDB(t)
+	err := db.Update(func(tx *Tx) error {
+		var makers []*BatchMaker
+		for _, name := range []string{"a", "b", "given up", "a"} {
+			m, err := tx.MakeBatch(strings.ReplaceAll(name, " ", "-"), locality.Settings{Hosts: 2})
+			if err != nil {
+				return err
+			}
+			makers = append(makers, m)
+			for range 200 + len(makers) {
+				if err := m.AddFile(BatchFile{Name: name, Size: 1}); err != nil {
+					return err
+				}
+			}
+		}
+		for i, m := range makers {
+			for range 300 + i {
+				if err := m.AddJob(locality.Job{Credit: 1, Quorum: 1}); err != nil {
+					return err
+				}
+			}
+			if i == 2 {
+				continue
+			}
+			if _, err := m.Finish(); (err == nil) != (i < 2) || i == 3 && !errors.Is(err, ErrConflict) {
+				t.Errorf("batch %d: %v", i, err)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = db.View(func(tx *Tx) error {
+		for name, jobs := range map[string]int{"a": 300, "b": 301} {
+			b, err := tx.Batch(name)
+			if err != nil {
+				return err
+			}
+			n := 0
+			err = tx.EachBatchJob(name, func(int, *locality.Job, *locality.Task) error { n++; return nil })
+			if err != nil || n != jobs || b.Files != 201+jobs-300 {
+				t.Errorf("batch %s: %d jobs, %+v, %v", name, n, b, err)
+			}
+		}
+		return nil
+	})
+	if list := findings(t, db); err != nil || len(list) > 0 {
+		t.Error(err, list)
+	}
+}
+
+// What settings say cannot be changed behind the transaction's back.
+func TestSettingsAreACopy(t *testing.T) {
+	t.Parallel()
+	db, _ := newDB(t)
+	err := db.Update(func(tx *Tx) error {
+		if err := tx.Configure("signature", "ncpus"); err != nil {
+			return err
+		}
+		for range 2 {
+			s, err := tx.Settings()
+			if err != nil {
+				return err
+			}
+			if s.Signature[0] != "ncpus" || s.FinishOverdue {
+				t.Errorf("%+v", s)
+			}
+			s.Signature[0], s.FinishOverdue = "mem", true
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Amounts are bounded where they come in, so that nothing wraps around.
+func TestAmountsAreBounded(t *testing.T) {
+	t.Parallel()
+	db, _ := newDB(t)
+	for _, c := range []struct {
+		n    int64
+		fine bool
+	}{{-1, false}, {0, true}, {index.MaxAmount, true}, {index.MaxAmount + 1, false}, {math.MaxInt64, false}} {
+		err := db.DryRun(func(tx *Tx) error {
+			n := &index.Node{Name: "n"}
+			n.Set(index.Mem, index.Value{Num: c.n})
+			_, err := tx.PutNode(n)
+			return err
+		})
+		if c.fine != (err == nil) || !c.fine && !errors.Is(err, ErrInvalid) {
+			t.Errorf("%d: %v", c.n, err)
+		}
+	}
+	addNodes(t, db, "n", 3000, index.MaxAmount)
+	err := db.Update(func(tx *Tx) error {
+		s, err := tx.Stats()
+		if err != nil || s.CPUs != math.MaxInt64 {
+			t.Errorf("%d cpus: %v", s.CPUs, err)
+		}
+		j, err := tx.Place(placer.Request{Select: "2000:ncpus=9007199254740992", Place: "scatter", Walltime: time.Hour})
+		if !errors.Is(err, placer.ErrRequest) && !errors.Is(err, placer.ErrNever) { // the sum is too large to be asked for
+			t.Errorf("%+v, %v", j, err)
+		}
+		_, err = tx.Place(placer.Request{Select: "900:ncpus=9007199254740992", Place: "scatter", Walltime: time.Hour})
+		return err
+	})
+	if err != nil {
+		t.Error(err)
+	}
+	if list := findings(t, db); len(list) > 0 {
+		t.Error(list)
+	}
+}
