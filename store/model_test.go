@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -86,7 +87,7 @@ func (n *modelNode) taken(now, from, to int64) bool {
 }
 
 func (m *model) addNode(t *rapid.T) {
-	name := fmt.Sprintf("n%d", len(m.order))
+	name := fmt.Sprintf(rapid.SampledFrom([]string{"n%d", "n[0-%d]", "a.%d"}).Draw(t, "name"), len(m.order))
 	colour := rapid.SampledFrom(m.colours).Draw(t, "colour")
 	priority := int32(rapid.IntRange(0, 1).Draw(t, "priority"))
 	_, err := m.both(t, func(tx *Tx) (string, error) {
@@ -251,20 +252,15 @@ func (m *model) reserve(t *rapid.T) {
 	if len(m.order) == 0 {
 		t.Skip("no nodes")
 	}
-	name := rapid.SampledFrom([]string{"a", "b", "c"}).Draw(t, "name")
+	name := rapid.SampledFrom([]string{"a", "b", "a.1", "n1"}).Draw(t, "name")
 	list := rapid.SliceOfNDistinct(rapid.SampledFrom(m.order), 1, min(3, len(m.order)), rapid.ID[string]).Draw(t, "nodes")
 	start := m.clock.t + int64(rapid.IntRange(0, 1500).Draw(t, "start"))
 	end := start + int64(rapid.IntRange(1, 1500).Draw(t, "length"))
 	_, err := m.both(t, func(tx *Tx) (string, error) {
-		var numbers []uint32
-		for _, n := range list {
-			number, _, err := tx.NodeNumber(n)
-			if err != nil {
-				return "", err
-			}
-			numbers = append(numbers, number)
+		numbers, err := tx.ResolveNodes(strings.Join(list, ",")) // a name that looks like a list is a name
+		if err == nil {
+			_, err = tx.ReserveNodes(name, numbers, start, end)
 		}
-		_, err := tx.ReserveNodes(name, numbers, start, end)
 		return "", err
 	})
 	blocked := m.resv[name] || slices.ContainsFunc(list, func(n string) bool { return m.nodes[n].taken(m.clock.t, start, end) })
@@ -280,7 +276,7 @@ func (m *model) reserve(t *rapid.T) {
 }
 
 func (m *model) unreserve(t *rapid.T) {
-	name := rapid.SampledFrom([]string{"a", "b", "c"}).Draw(t, "name")
+	name := rapid.SampledFrom([]string{"a", "b", "a.1", "n1"}).Draw(t, "name")
 	_, err := m.both(t, func(tx *Tx) (string, error) { _, err := tx.Unreserve(name); return "", err })
 	if m.resv[name] && err != nil {
 		t.Fatal(err)

@@ -99,7 +99,8 @@ func (l *life) request(t *rapid.T) placer.Request {
 		Access:   rapid.SampledFrom([]string{"", "", "", "singleuser", "singlejob", "singletask"}).Draw(t, "access"),
 		Policy: rapid.SampledFrom([]string{"", "", "lastavailable", "minresource", "cpuload", "priority", "tetris", "fastest",
 			"contiguous", "maxbalance"}).Draw(t, "policy"),
-		Reservation: rapid.SampledFrom([]string{"", "", "", "a", "s"}).Draw(t, "reservation"),
+		Reservation: rapid.SampledFrom([]string{"", "", "", "a", "s", "s.2"}).Draw(t, "reservation"),
+		Name:        rapid.SampledFrom([]string{"", "", "s.1", "2"}).Draw(t, "job's name"),
 	}
 }
 

@@ -1,0 +1,138 @@
+package store
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/placectl/placectl/index"
+	"pgregory.net/rapid"
+)
+
+// settingValues are values for every setting there is; "" is its default.
+var settingValues = map[string][]string{
+	"access": {"shared", "singleuser", "singlejob", "singletask"}, "chunk_fit": {"first", "exact"}, "default_walltime": {"60", "86400"},
+	"do_not_span_sets": {"true", "false"}, "group_key": {"rack", "rack,color", "color"}, "local_program": {"true"}, "local_timeout": {"1"},
+	"only_explicit_sets": {"true", "false"}, "overdue": {"keep", "finish"}, "policy": {"lastavailable", "tetris", "minresource", "local"},
+	"priorityf": {"SPEED+10*CPROCS"}, "set_delay": {"0", "100", "forever"}, "set_order": {"smallest", "first", "largest"},
+	"share_unit": {"nodes", "mem", "ncpus"}, "signature": {"ncpus", "mem", "color,ncpus", "rack"}, "topology": {"rack", "rack,color"},
+}
+
+// configure changes a setting, a queue, a resource or a node, while jobs run, wait
+// and are planned, and reservations stand.
+func (q *queueLife) configure(t *rapid.T) {
+	what := rapid.SampledFrom([]string{"setting", "setting", "setting", "queue", "resource", "node", "same node"}).Draw(t, "what")
+	names := SettingNames()
+	name := rapid.SampledFrom(names).Draw(t, "setting")
+	values := settingValues[name]
+	if values == nil {
+		t.Fatalf("no values for setting %s", name)
+	}
+	value := rapid.SampledFrom(append([]string{""}, values...)).Draw(t, "value")
+	queue := Queue{Name: rapid.SampledFrom([]string{"q", "s", "s.1"}).Draw(t, "queue"), Policy: rapid.SampledFrom([]string{"", "tetris"}).Draw(t, "policy"),
+		GroupKey: rapid.SampledFrom([][]string{nil, {"rack"}}).Draw(t, "key")}
+	gone := rapid.Bool().Draw(t, "gone")
+	number := rapid.Uint32Range(0, 4).Draw(t, "node")
+	cpus := rapid.Int64Range(2, 6).Draw(t, "ncpus")
+	color := rapid.SampledFrom([]string{"", "red", "s.1"}).Draw(t, "color")
+	q.calm = false
+	_ = q.both(fmt.Sprintf("configure %s: %s=%s, %+v, node %d", what, name, value, queue, number), func(tx *Tx) (any, error) {
+		switch {
+		case what == "setting":
+			return nil, tx.Configure(name, value)
+		case what == "queue" && gone:
+			return nil, tx.RemoveQueue(queue.Name)
+		case what == "queue":
+			return nil, tx.SetQueue(queue)
+		case what == "resource":
+			defs, err := tx.Resources()
+			if err != nil {
+				return nil, err
+			}
+			if _, there := defs.Lookup("extra"); there {
+				return nil, tx.RemoveResource("extra")
+			}
+			return nil, tx.AddResource(index.Def{Name: "extra", Type: index.Long, Consumable: gone})
+		}
+		n, err := tx.NodeByNumber(number)
+		if err != nil {
+			return nil, err
+		}
+		if what == "node" {
+			return nil, q.replace(tx, n, cpus, color)
+		}
+		_, err = tx.PutNode(n)
+		return nil, err
+	})
+}
+
+// replace gives a node other resources: no fewer than what is taken of it.
+func (q *queueLife) replace(tx *Tx, n *index.Node, cpus int64, color string) error {
+	defs, err := tx.Resources()
+	if err != nil {
+		return err
+	}
+	if v, _ := n.Get(index.NCPUs); cpus > v.Num {
+		n.Set(index.NCPUs, index.Value{Num: cpus})
+	}
+	for _, name := range []string{"color", "rack"} {
+		if def, ok := defs.Lookup(name); ok && color != "" {
+			n.Set(def.ID, index.Value{Str: color + name})
+		}
+	}
+	_, err = tx.PutNode(n)
+	return err
+}
+
+// TestSettingsLife changes every setting, and all else that a cluster is described by,
+// at every moment of a queue's random life, and checks the file after each step.
+func TestSettingsLife(t *testing.T) {
+	t.Parallel()
+	for _, name := range SettingNames() {
+		if settingValues[name] == nil {
+			t.Errorf("no values for setting %s", name)
+		}
+	}
+	rapid.Check(t, func(rt *rapid.T) {
+		q := newQueueLife(rt, t.TempDir())
+		_ = q.both("resources", func(tx *Tx) (any, error) {
+			for _, name := range []string{"color", "rack"} {
+				if err := tx.AddResource(index.Def{Name: name, Type: index.String}); err != nil {
+					return nil, err
+				}
+			}
+			return nil, nil
+		})
+		placed := func(t *rapid.T) {
+			q.place(t)
+			q.submitted = uint64(len(q.snapshot()))
+		}
+		pass := func(t *rapid.T) {
+			q.clock.t += int64(rapid.IntRange(0, 2500).Draw(t, "seconds"))
+			_ = q.both("settle", func(tx *Tx) (any, error) { return nil, tx.SetLoad(0, float64(q.clock.t%7)) })
+		}
+		rt.Repeat(map[string]func(*rapid.T){
+			"configure": q.configure, "configure more": q.configure, "submit": q.submit, "change": q.change, "cycle": q.cycleQuietly, "place": placed, "place more": placed,
+			"reserve": q.reserve, "unreserve": q.unreserve, "down": q.down, "pass": pass, "": q.holds,
+		})
+		for _, db := range q.dbs {
+			db.Close()
+		}
+	})
+}
+
+// cycleQuietly makes a cycle whose order is somebody else's to verify.
+func (q *queueLife) cycleQuietly(t *rapid.T) {
+	spec := CycleSpec{Backfill: Backfill(rapid.IntRange(0, 2).Draw(t, "backfill"))}
+	var launch []*Job
+	_ = q.both(fmt.Sprintf("cycle %+v", spec), func(tx *Tx) (any, error) {
+		r, err := tx.Cycle(spec)
+		if err != nil {
+			return nil, err
+		}
+		launch = r.Launch
+		return fmt.Sprint(ids(r.Started), ids(r.Launch), ids(r.Planned), ids(r.Finished)), nil
+	})
+	for _, j := range launch {
+		q.told[j.ID] = true
+	}
+}
