@@ -1,0 +1,176 @@
+package main
+
+import (
+	"fmt"
+	"iter"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/store"
+)
+
+// snapshot is what the library says of a database at an instant.
+type snapshot struct {
+	jobs         map[uint64]*store.Job
+	nodes        map[string]string // what each has
+	states       map[string]string // of nodes
+	reservations map[string]*store.Reservation
+	standing     map[string]*store.Standing
+	queues       map[string]store.Queue
+	settings     map[string]string
+	resources    string
+	batches      map[string]*store.Batch
+}
+
+func (s *simulation) snapshot() *snapshot {
+	all := &snapshot{jobs: make(map[uint64]*store.Job), nodes: make(map[string]string), states: make(map[string]string),
+		reservations: make(map[string]*store.Reservation), standing: make(map[string]*store.Standing), queues: make(map[string]store.Queue),
+		settings: make(map[string]string), batches: make(map[string]*store.Batch)}
+	db, err := store.Open(s.db, &store.Options{Now: func() time.Time { return s.now }})
+	if err == nil {
+		err = db.View(func(tx *store.Tx) error { return all.read(tx) })
+		db.Close()
+	}
+	if err != nil {
+		s.t.Fatalf("after %v: %v", s.last, err)
+	}
+	s.jobs = len(all.jobs)
+	return all
+}
+
+func (all *snapshot) read(tx *store.Tx) error {
+	defs, err := tx.Resources()
+	if err != nil {
+		return err
+	}
+	all.resources = fmt.Sprint(defs.Names())
+	queues, err := tx.Queues()
+	if err != nil {
+		return err
+	}
+	for _, q := range queues {
+		all.queues[q.Name] = q
+	}
+	settings, err := tx.AllSettings()
+	if err != nil {
+		return err
+	}
+	for _, v := range settings {
+		all.settings[v.Name] = v.Value
+	}
+	for _, err := range []error{
+		tx.EachJob(func(j *store.Job) error { all.jobs[j.ID] = j; return nil }),
+		tx.EachNode(func(n *index.Node) error {
+			all.nodes[n.Name] = fmt.Sprint(n.Number, n.Queue, n.Priority, n.Res, n.Features, n.Speed)
+			all.states[n.Name] = n.State.String()
+			return nil
+		}),
+		tx.EachReservation(func(r *store.Reservation) error { all.reservations[r.Name] = r; return nil }),
+		tx.EachStanding(func(r *store.Standing) error { all.standing[r.Name] = r; return nil }),
+		tx.EachBatch(func(b *store.Batch) error { all.batches[b.Name] = b; return nil }),
+	} {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func mapKeys[K comparable, V any](m map[K]V) iter.Seq[K] { return maps.Keys(m) }
+
+// lawful fails where something has changed that the command does not speak of.
+func (s *simulation) lawful(c command, before, after *snapshot) {
+	if why := s.broken(c, before, after); why != "" {
+		s.t.Fatalf("%v: status %d: %s\n%s%s", c, c.status, why, c.out, c.err)
+	}
+}
+
+// broken says which law a change breaks, "" for none.
+func (s *simulation) broken(c command, before, after *snapshot) string {
+	room, _, _ := strings.Cut(c.verb, " ")
+	if c.verb == "tx" {
+		room = "" // its files place, submit, reserve and set
+	}
+	only := func(what string, same bool, rooms ...string) string {
+		if same || slices.Contains(rooms, room) {
+			return ""
+		}
+		return what
+	}
+	for _, why := range []string{
+		only("nodes have changed", maps.Equal(before.nodes, after.nodes), "node", "resource", ""),
+		only("states of nodes have changed", maps.Equal(before.states, after.states), "node"),
+		only("queues have changed", len(before.queues) == len(after.queues), "queue", "node"), // node import makes those that it finds named
+		only("settings have changed", maps.Equal(before.settings, after.settings), "config"),
+		only("resources have changed", before.resources == after.resources, "resource"),
+		only("batches have come or gone", slices.Equal(keysOf(before.batches), keysOf(after.batches)), "batch"),
+		only("standing reservations have come or gone", slices.Equal(keysOf(before.standing), keysOf(after.standing)), "reserve", "unreserve"),
+		s.jobsBroken(c, before, after), s.reservationsBroken(c, before, after),
+	} {
+		if why != "" {
+			return why
+		}
+	}
+	return ""
+}
+
+// jobsBroken holds jobs against what they were.
+func (s *simulation) jobsBroken(c command, before, after *snapshot) string {
+	for id, was := range before.jobs {
+		j := after.jobs[id]
+		switch {
+		case j == nil:
+			return fmt.Sprintf("job %d is lost", id)
+		case j.Name != was.Name || j.User != was.User || j.Submit != was.Submit || j.Select != was.Select || j.Place != was.Place || !slices.Equal(j.Command, was.Command):
+			return fmt.Sprintf("job %d has become another: %+v was %+v", id, j, was)
+		case !ended(j) && ended(was) && c.verb != "requeue":
+			return fmt.Sprintf("job %d was %s and is %s", id, was.State, j.State)
+		case was.State == store.JobRunning && j.State == store.JobRunning && told(was) && !slices.Equal(j.AllNodes(), was.AllNodes()):
+			return fmt.Sprintf("job %d runs, and is on %v instead of %v", id, j.AllNodes(), was.AllNodes())
+		case j.State == store.JobFinished && j.Queued && !j.Launched && was.State != j.State && c.verb != "done" && c.verb != "release" && c.verb != "run":
+			return fmt.Sprintf("job %d is finished, and nobody was told to launch it", id)
+		}
+	}
+	added := len(after.jobs) - len(before.jobs)
+	if added > 0 && !slices.Contains([]string{"place", "submit", "run", "tx"}, c.verb) {
+		return fmt.Sprintf("there are %d jobs more", added)
+	}
+	if c.verb == "place" && c.status == exitOK && added != 1 && !slices.Contains(c.args, "--key") && !slices.Contains(c.args, "--dry-run") {
+		return fmt.Sprintf("there are %d jobs more", added)
+	}
+	return ""
+}
+
+// told reports whether somebody has been told that the job has its nodes. Until then a
+// planned job that the clock has begun may be planned anew.
+func told(j *store.Job) bool { return j.Launched || j.Attended || !j.Queued }
+
+func ended(j *store.Job) bool {
+	return j.State == store.JobFinished || j.State == store.JobFailed || j.State == store.JobCancelled
+}
+
+// reservationsBroken holds reservations against what they were: one goes when it is
+// over or taken back, comes when it is asked for or a standing one has its turn, and
+// never moves.
+func (s *simulation) reservationsBroken(c command, before, after *snapshot) string {
+	for name, was := range before.reservations {
+		r := after.reservations[name]
+		switch {
+		case r != nil && r.ID != was.ID && was.End > s.now.Unix() && c.verb != "unreserve":
+			return fmt.Sprintf("reservation %s is another", name)
+		case r != nil && r.ID == was.ID && (r.Start != was.Start || r.End != was.End):
+			return fmt.Sprintf("reservation %s has moved: %+v was %+v", name, r, was)
+		case r == nil && was.End > s.now.Unix() && c.verb != "unreserve":
+			return fmt.Sprintf("reservation %s is lost", name)
+		}
+	}
+	for name, r := range after.reservations {
+		if before.reservations[name] == nil && r.Series == "" && c.verb != "reserve" && c.verb != "tx" {
+			return fmt.Sprintf("reservation %s has come from nowhere", name)
+		}
+	}
+	return ""
+}

@@ -1,0 +1,403 @@
+package main
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/placectl/placectl/store"
+	"github.com/urfave/cli/v2"
+	"pgregory.net/rapid"
+)
+
+// A simulation is the life of one database as its users live it: command lines of
+// every verb, with every flag that the verb lists and every setting there is, drawn
+// so that names collide, while the clock goes on, jumps, and now and then stands
+// behind the file. What must hold after each command is verified from outside:
+//
+//   - the exit status is one that the verb's help lists, and the answer is well formed;
+//   - a command that fails, only looks, or is a dry run leaves the file as it was, byte
+//     for byte;
+//   - nothing that was acknowledged is lost, and nothing changes that the verb does not
+//     speak of (simulation_laws_test.go);
+//   - check finds nothing, and every reader can read the file.
+type simulation struct {
+	t     fataler
+	draw  *rapid.T
+	dir   string
+	db    string
+	now   time.Time
+	leafs map[string]*cli.Command // by their whole names
+	exits map[string][]int
+	last  command
+	jobs  int // as of the last snapshot
+}
+
+type fataler interface {
+	Fatal(args ...any)
+	Fatalf(format string, args ...any)
+}
+
+// command is a command line and what came of it.
+type command struct {
+	verb     string
+	args     []string
+	status   int
+	out, err string
+}
+
+func (c command) String() string { return fmt.Sprintf("%q", c.args) }
+
+func newSimulation(t fataler, dir string) *simulation {
+	s := &simulation{t: t, dir: dir, db: filepath.Join(dir, "sim.db"), now: testNow}
+	s.leafs, s.exits = leafVerbs()
+	for name, text := range simulationFiles {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s.must("init", "--resource", "color=string", "--resource", "rack=string_array", "--resource", "lic=long,consumable")
+	s.must("node", "add", "n[1-3]", "ncpus=2", "mem=4gb", "color=red", "rack=a")
+	s.must("node", "add", "n[4-5]", "ncpus=4", "mem=8gb", "ngpus=1", "rack=a|b")
+	s.must("queue", "add", "q1")
+	s.must("class", "set", "red=60", "blue=40")
+	s.must("class", "default", "red")
+	s.must("batch", "create", "b", "--files", filepath.Join(dir, "files.csv"), "--jobs", filepath.Join(dir, "jobs.csv"))
+	return s
+}
+
+// leafVerbs are the verbs that can be called, subcommands by both their words, and the
+// exit statuses that the help of each lists.
+func leafVerbs() (leafs map[string]*cli.Command, exits map[string][]int) {
+	r := newCapture().runner()
+	leafs, exits = make(map[string]*cli.Command), make(map[string][]int)
+	var walk func(path string, c *cli.Command)
+	walk = func(path string, c *cli.Command) {
+		path = strings.TrimSpace(path + " " + c.Name)
+		if c.Action != nil {
+			leafs[path] = c
+			if listed := r.about[c].Exits; listed != nil {
+				exits[path] = append([]int{exitOK, exitFailed, exitUsage, exitInterrupted}, listed...)
+			}
+		}
+		for _, sub := range c.Subcommands {
+			walk(path, sub)
+		}
+	}
+	for _, v := range r.verbs {
+		walk("", v.make(r))
+	}
+	return leafs, exits
+}
+
+// call runs a command line in this process, as of the simulation's instant.
+func (s *simulation) call(stdin string, args ...string) command {
+	c := newCapture(args...)
+	c.vars["PLACECTL_DB"] = s.db
+	c.vars["TMPDIR"] = s.dir
+	c.stdin = strings.NewReader(stdin)
+	now := s.now
+	c.now = func() time.Time { return now }
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	status := run(ctx, c.env)
+	if ctx.Err() != nil {
+		s.t.Fatalf("%q has not ended after a minute", args)
+	}
+	return command{args: args, status: status, out: c.out.String(), err: c.err.String()}
+}
+
+func (s *simulation) must(args ...string) string {
+	c := s.call("", args...)
+	if c.status != exitOK {
+		s.t.Fatalf("%v: status %d: %s", c, c.status, c.err)
+	}
+	return c.out
+}
+
+// sum tells whether the file has changed.
+func (s *simulation) sum() [sha256.Size]byte {
+	b, err := os.ReadFile(s.db)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return sha256.Sum256(b)
+}
+
+// step draws a command, runs it and verifies what came of it.
+func (s *simulation) step(t *rapid.T) {
+	s.t, s.draw = t, t
+	s.pass()
+	verb := rapid.SampledFrom(simulatedVerbs).Draw(t, "verb")
+	args, stdin := s.commandLine(verb)
+	before, sum := s.snapshot(), s.sum()
+	rehearsed, dry := s.rehearse(verb, args)
+	slow := s.slowClock()
+	c := s.call(stdin, args...)
+	s.now = s.now.Add(slow)
+	c.verb, s.last = verb, c
+	t.Logf("%s %v: %d %s", s.now.Format(time.DateTime), c, c.status, c.err)
+	s.answered(c)
+	if s.keepsFile(c) && s.sum() != sum {
+		t.Fatalf("%v: status %d, and the file has changed", c, c.status)
+	}
+	if rehearsed && slow == 0 && (dry.status != c.status || dry.out != c.out) {
+		t.Fatalf("%v: status %d, but the dry run had %d:\n%s%s\nthe dry run:\n%s%s", c, c.status, dry.status, c.out, c.err, dry.out, dry.err)
+	}
+	after := s.snapshot()
+	s.lawful(c, before, after)
+	s.sound()
+}
+
+// rehearse makes a dry run of some commands: it answers as the command then does.
+func (s *simulation) rehearse(verb string, args []string) (bool, command) {
+	launches := verb == "run" || slices.Contains(args, "--exec")
+	if s.leafs[verb] == nil || !s.hasFlag(verb, dryRun) || launches || slices.Contains(args, "--"+dryRun) || !s.seldom("rehearse", 3) {
+		return false, command{}
+	}
+	at := len(strings.Fields(verb))
+	return true, s.call("", slices.Insert(slices.Clone(args), at, "--"+dryRun)...)
+}
+
+func (s *simulation) hasFlag(verb, flag string) bool {
+	return slices.ContainsFunc(s.leafs[verb].Flags, func(f cli.Flag) bool { return f.Names()[0] == flag })
+}
+
+// slowClock puts the clock back for one command now and then: that of a machine which
+// is behind the others. It says by how much.
+func (s *simulation) slowClock() time.Duration {
+	if !s.seldom("slow clock", 30) {
+		return 0
+	}
+	slow := rapid.SampledFrom([]time.Duration{time.Second, 10 * time.Minute, 48 * time.Hour}).Draw(s.draw, "slow by")
+	s.now = s.now.Add(-slow)
+	return slow
+}
+
+// pass lets time go by: mostly a little, sometimes days.
+func (s *simulation) pass() {
+	step := rapid.SampledFrom([]time.Duration{0, 0, 0, time.Second, time.Minute, 10 * time.Minute, time.Hour, 5 * time.Hour, 30 * time.Hour, 200 * time.Hour}).Draw(s.draw, "time")
+	s.now = s.now.Add(step)
+}
+
+// keepsFile reports whether the file must be as it was before the command.
+func (s *simulation) keepsFile(c command) bool {
+	switch {
+	case slices.Contains(c.args, "--dry-run") || slices.Contains(readingVerbs, c.verb):
+		return true
+	case c.status == exitOK:
+		return false
+	}
+	// run has its command's status; a host that gets no work may have lost some, and
+	// learns which files it may delete; a cycle says which launches have failed.
+	return c.verb != "run" && c.verb != "batch next" && !slices.Contains(c.args, "--exec")
+}
+
+// impossible is what no answer may contain: the name of a temporary file, a zero time.
+var impossible = regexp.MustCompile(`1970-01-01|1969-12-31|0001-01-01|\.tmp|%!|<nil>|0x[0-9a-f]{8}|goroutine`)
+
+// answered verifies the form of an answer.
+func (s *simulation) answered(c command) {
+	if listed := s.exits[c.verb]; listed != nil && c.verb != "run" && !slices.Contains(listed, c.status) {
+		s.t.Fatalf("%v: status %d, which its help does not list: %s", c, c.status, c.err)
+	}
+	switch c.status {
+	case exitDamaged, exitUnknown, exitInterrupted, exitLocked:
+		s.t.Fatalf("%v: status %d: %s", c, c.status, c.err)
+	case exitOK:
+	default:
+		if c.err == "" && c.verb != "run" && c.verb != "wait" && c.verb != "batch next" {
+			s.t.Fatalf("%v: status %d without a word", c, c.status)
+		}
+	}
+	if bad := impossible.FindString(c.out + c.err); bad != "" {
+		s.t.Fatalf("%v says %q:\n%s\n%s", c, bad, c.out, c.err)
+	}
+	form := outputForm(c.args)
+	if c.status != exitOK || c.verb == "run" || c.verb == "shell" || slices.ContainsFunc(c.args, isPicture) {
+		return
+	}
+	switch form {
+	case "json":
+		if c.verb != "tx" && c.out != "" && !json.Valid([]byte(c.out)) {
+			s.t.Fatalf("%v: this is not JSON:\n%s", c, c.out)
+		}
+	case "jsonl":
+		for line := range strings.Lines(c.out) {
+			if !json.Valid([]byte(line)) {
+				s.t.Fatalf("%v: this line is not JSON: %s", c, line)
+			}
+		}
+	}
+}
+
+func isPicture(arg string) bool { return arg == "--svg" || arg == "--html" || arg == "--gantt" }
+
+func outputForm(args []string) string {
+	for i, a := range args {
+		if a == "-o" && i+1 < len(args) {
+			return args[i+1]
+		}
+	}
+	return "table"
+}
+
+// sound verifies the file itself.
+func (s *simulation) sound() {
+	db, err := store.Open(s.db, &store.Options{Now: func() time.Time { return s.now }})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer db.Close()
+	var findings []string
+	err = db.Check(func(f string) { findings = append(findings, f) })
+	if err != nil || len(findings) > 0 {
+		s.t.Fatalf("after %v: check: %v %q", s.last, err, findings)
+	}
+}
+
+// readable runs every verb that lists something. None may fail, whatever the state.
+func (s *simulation) readable(t *rapid.T) {
+	s.t, s.draw = t, t
+	sum := s.sum()
+	for _, line := range []string{"config list", "resource list", "queue list", "node list", "bucket list", "set list", "reservation list --all",
+		"job list --all", "events", "class show", "class plan", "batch list", "batch cursors b --all", "gantt", "stats",
+		"when 1:ncpus=1", "explain 1:ncpus=1"} {
+		c := s.call("", append(strings.Fields(line), "-o", rapid.SampledFrom(outputForms).Draw(t, "form"))...)
+		c.verb, _, _ = strings.Cut(line, " -")
+		allowed := []int{exitOK}
+		switch strings.Fields(line)[0] {
+		case "when":
+			allowed = append(allowed, exitNever)
+		case "batch":
+			allowed = append(allowed, exitNotFound)
+		}
+		if !slices.Contains(allowed, c.status) {
+			t.Fatalf("%v: status %d: %s", c, c.status, c.err)
+		}
+		s.answered(c)
+	}
+	s.tablesAgree()
+	if s.sum() != sum {
+		t.Fatal("reading has changed the file")
+	}
+}
+
+// tablesAgree compares what queries see with what the library says.
+func (s *simulation) tablesAgree() {
+	now := s.snapshot()
+	for _, q := range []struct {
+		sql  string
+		want []string
+	}{
+		{"SELECT job FROM jobs", keysOf(now.jobs)},
+		{"SELECT name FROM nodes", keysOf(now.nodes)},
+		{"SELECT name FROM queues", keysOf(now.queues)},
+		{"SELECT name FROM batches", keysOf(now.batches)},
+		{"SELECT name FROM config", keysOf(now.settings)},
+		{"SELECT job FROM jobs WHERE state = 'running'", keysWhere(now.jobs, func(j *store.Job) bool { return j.State == store.JobRunning })},
+		{"SELECT DISTINCT job FROM allocations WHERE job IS NOT NULL", keysWhere(now.jobs, func(j *store.Job) bool { return j.State.Live() && len(j.AllNodes()) > 0 })},
+	} {
+		c := s.call("", "query", q.sql, "-o", "csv", "--no-header")
+		got := slices.Sorted(slices.Values(strings.Fields(c.out)))
+		if c.status != exitOK || !slices.Equal(got, q.want) {
+			s.t.Fatalf("%s: status %d %s\n got %q\nwant %q", q.sql, c.status, c.err, got, q.want)
+		}
+	}
+}
+
+func keysOf[K comparable, V any](m map[K]V) []string {
+	return keysWhere(m, func(V) bool { return true })
+}
+
+func keysWhere[K comparable, V any](m map[K]V, keep func(V) bool) (out []string) {
+	for k, v := range maps.All(m) {
+		if keep(v) {
+			out = append(out, fmt.Sprint(k))
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// TestSimulation lives many lives.
+func TestSimulation(t *testing.T) {
+	if testing.Short() {
+		t.Skip("thousands of commands")
+	}
+	t.Parallel()
+	rapid.Check(t, func(rt *rapid.T) {
+		dir, err := os.MkdirTemp(t.TempDir(), "")
+		if err != nil {
+			rt.Fatal(err)
+		}
+		defer os.RemoveAll(dir)
+		s := newSimulation(rt, dir)
+		rt.Repeat(map[string]func(*rapid.T){"command": s.step, "another": s.step, "a third": s.step, "a fourth": s.step, "read": s.readable})
+	})
+}
+
+// TestSimulationKnowsAll fails for a verb, a flag or a setting that the simulation does
+// not draw.
+func TestSimulationKnowsAll(t *testing.T) {
+	leafs, _ := leafVerbs()
+	for name, c := range leafs {
+		drawn, left := slices.Contains(simulatedVerbs, name), leftOut[name] != ""
+		if drawn == left {
+			t.Errorf("verb %s: drawn %t, left out with a reason %t", name, drawn, left)
+		}
+		for _, f := range c.Flags {
+			if flag := f.Names()[0]; drawn && flagValues[flag] == nil && flagValues[name+" "+flag] == nil {
+				t.Errorf("verb %s: there are no values for --%s", name, flag)
+			}
+		}
+	}
+	for _, name := range store.SettingNames() {
+		if settingValues[name] == nil {
+			t.Errorf("setting %s: there are no values", name)
+		}
+	}
+	for _, verb := range readingVerbs {
+		if leafs[verb] == nil {
+			t.Errorf("there is no verb %s", verb)
+		}
+	}
+}
+
+// A canary: a simulation in which a command loses something must fail.
+func TestSimulationNotices(t *testing.T) {
+	for name, harm := range map[string]func(tx *store.Tx) error{
+		"a node is lost": func(tx *store.Tx) error {
+			n, _, err := tx.NodeNumber("n1")
+			return errors.Join(err, tx.RemoveNode(n))
+		},
+		"a queue is lost":   func(tx *store.Tx) error { return tx.RemoveQueue("q1") },
+		"a setting changes": func(tx *store.Tx) error { return tx.Configure("policy", "fastest") },
+		"a batch is lost":   func(tx *store.Tx) error { _, err := tx.RemoveBatch("b"); return err },
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newSimulation(t, t.TempDir())
+			before := s.snapshot()
+			db, err := store.Open(s.db, &store.Options{Now: func() time.Time { return s.now }})
+			if err == nil {
+				err = errors.Join(db.Update(harm), db.Close())
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if s.broken(command{verb: "stats"}, before, s.snapshot()) == "" {
+				t.Error("nothing was noticed")
+			}
+		})
+	}
+}
