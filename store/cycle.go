@@ -83,10 +83,10 @@ type CycleReport struct {
 	// queued again by hand. They come
 	// with the nodes that they had.
 	Stopped   []*Job
-	Finished  []*Job // they were past their end, and the setting overdue is finish
-	Planned   []*Job // given a start, or another one, which is later where an overdue job is in the way
-	Never     []*Job // found to fit this cluster never, or to ask for what is not there
-	Cancelled []*Job // what they depend on will not happen, or their deadline has passed
+	Finished  []*Job      // they were past their end, and the setting overdue is finish
+	Planned   []*Job      // given a start, or another one, which is later where an overdue job is in the way
+	Never     []NeverRuns // in this cycle or before: they fit this cluster never, or ask for what is not there
+	Cancelled []*Job      // what they depend on will not happen, or their deadline has passed
 	// Launch is who has been started since the last cycle, by it, by this one or by
 	// the clock, and is to be launched now: nobody is told of them again.
 	Launch    []*Job
@@ -103,8 +103,8 @@ func (tx *Tx) Cycle(spec CycleSpec) (*CycleReport, error) {
 	if spec.Depth < 0 || spec.Depth > 0 && spec.Backfill != EASY {
 		return nil, fmt.Errorf("%w: a depth of %d with backfill %s; depth is for easy, and 1 or more", ErrInvalid, spec.Depth, spec.Backfill)
 	}
-	p := &pass{tx: tx, spec: spec, verdicts: make(map[string]*verdict), lifted: make(map[uint64][]span), began: tx.state.wakes}
-	steps := []func() error{p.overdue, p.lineUp, p.shares, p.queue, p.keepVerdicts, p.stops, p.launches}
+	p := &pass{tx: tx, spec: spec, verdicts: make(map[string]*verdict), lifted: make(map[uint64][]span), told: make(map[uint64]bool), began: tx.state.wakes}
+	steps := []func() error{p.overdue, p.lineUp, p.shares, p.queue, p.stillNever, p.keepVerdicts, p.stops, p.launches}
 	if spec.Silent {
 		steps = steps[:len(steps)-2]
 	}
@@ -122,6 +122,8 @@ type pass struct {
 	tx        *Tx
 	spec      CycleSpec
 	line      []*Job
+	aside     []*Job            // jobs that wait for something else, and get no turn
+	told      map[uint64]bool   // who is among Never
 	lifted    map[uint64][]span // plans taken off the calendar to be made anew, by job
 	cleared   bool              // the plans behind a job that came first were lifted
 	reordered bool              // jobs take their turn out of order

@@ -91,6 +91,8 @@ func (p *pass) lineUp() error {
 		}
 		if stays {
 			p.line = append(p.line, j)
+		} else if j.State.Live() {
+			p.aside = append(p.aside, j)
 		}
 	}
 	return nil

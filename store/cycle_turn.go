@@ -214,22 +214,6 @@ func (p *pass) giveUp(j *Job) error {
 	return nil
 }
 
-// never marks a job as one that cannot run, as things are. It is in nobody's way,
-// and is looked at again when something has changed.
-func (p *pass) never(j *Job, why error) error {
-	if _, lifted := p.lifted[j.ID]; lifted || j.State == JobReserved {
-		return p.giveUp(j)
-	}
-	reason := why.Error()
-	if j.Reason == reason {
-		return nil
-	}
-	j.Reason = reason
-	p.Never = append(p.Never, j)
-	err := p.tx.happened(Event{Job: j.ID, Event: "never", Old: j.State.String(), New: j.State.String(), Reason: reason})
-	return errors.Join(err, p.tx.putJob(j, j.State))
-}
-
 // isRefusal reports whether an error is about the request, not about the store.
 func isRefusal(err error) bool {
 	for _, kind := range []error{placer.ErrNever, placer.ErrNotNow, placer.ErrRequest, ErrNotFound, ErrInvalid, ErrConflict} {

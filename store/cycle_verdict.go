@@ -20,9 +20,11 @@ import (
 type verdict struct {
 	key     string
 	ask     placer.Ask
-	err     error // the request is not understood any more
+	err     error // the request is not understood any more, or can never run
 	buckets []*index.Bucket
 	beyond  bool // what happens to other nodes matters too
+
+	possible bool // it could run some day, as was found out for jobs that had no turn
 
 	known  bool   // it did not fit
 	never  bool   // nor ever will

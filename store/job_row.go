@@ -79,6 +79,7 @@ type Waiting struct {
 	Attended  bool // somebody waits for its start and launches it: run
 	NoRequeue bool // when it is stopped for another class it is not queued again
 	Launched  bool // somebody was told to launch it
+	Never     bool // it was said that it can never run, as the cluster was then
 	Priority  int64
 	Begin     int64 // it does not start before; 0: whenever
 	Deadline  int64 // it has to end by then; 0: whenever
@@ -170,8 +171,8 @@ func encodeJob(j *Job) []byte {
 
 // facts lists what a row keeps as bits of one byte. On disk; their order must not
 // change.
-func (j *Job) facts() [5]*bool {
-	return [...]*bool{&j.Queued, &j.Attended, &j.NoRequeue, &j.Launched, &j.NoPolicy}
+func (j *Job) facts() [6]*bool {
+	return [...]*bool{&j.Queued, &j.Attended, &j.NoRequeue, &j.Launched, &j.NoPolicy, &j.Never}
 }
 
 func (j *Job) flags() byte {

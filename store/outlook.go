@@ -101,7 +101,7 @@ func (o *Outlook) kept(j *Job) (Prospect, error) {
 	}
 	held := j.State == JobHeld
 	switch {
-	case w.err != nil && held && j.Reason != "" && j.Reason != w.err.Error():
+	case w.err != nil && held && j.Reason != "" && !markedOf(j.Reason):
 		return Prospect{Wait: WaitsNever, Reason: w.err.Error() + "; held: " + j.Reason}, nil
 	case w.err != nil:
 		return Prospect{Wait: WaitsNever, Reason: w.err.Error()}, nil
@@ -160,7 +160,7 @@ func (o *Outlook) expect(j *Job, p *Prospect) error {
 	if p.Wait = WaitsRoom; p.Start == o.tx.now {
 		p.Wait = WaitsTurn
 	}
-	if p.Reason = j.Reason; p.Reason == "" {
+	if p.Reason = j.Reason; p.Reason == "" || markedOf(p.Reason) {
 		p.Reason = short
 	}
 	return nil

@@ -286,8 +286,8 @@ func (p *promise) neverSays(r placer.Request, refused error) {
 			return err
 		}
 		j, err := tx.Job(list[0].ID)
-		if err != nil || j.Reason == "" || j.State != JobQueued {
-			p.t.Fatalf("%+v: %v; in a cycle %s, %q, %v", r, refused, j.State, j.Reason, err)
+		if err != nil || !j.Never || j.State != JobQueued {
+			p.t.Fatalf("%+v: %v; in a cycle %s, said to be so %t, %v", r, refused, j.State, j.Never, err)
 		}
 		if r.Reservation != "" {
 			return errUndo

@@ -99,7 +99,7 @@ func TestReplacedNodeWakes(t *testing.T) {
 	if err == nil {
 		err = db.View(func(tx *Tx) error {
 			j, err := tx.Job(waits[0].ID)
-			if err == nil && j.Reason == "" {
+			if err == nil && !j.Never {
 				t.Errorf("it waits for a node that there is not any more: %+v", j)
 			}
 			return err

@@ -31,7 +31,7 @@ const (
 // Submit puts a job into the queue, or the jobs of an array, which have numbers in
 // a row. A submission whose Key was used before is those jobs again, whatever
 // became of them. It fails with ErrNotFound when it depends on a job that there is
-// not.
+// not. One that can never run, as the cluster is, waits all the same, marked Never.
 func (tx *Tx) Submit(s Submission) ([]*Job, error) {
 	if !tx.Writable() {
 		return nil, ErrReadOnly
@@ -39,7 +39,7 @@ func (tx *Tx) Submit(s Submission) ([]*Job, error) {
 	if list, err := tx.keyed(s.Key); list != nil || err != nil {
 		return list, err
 	}
-	j, err := tx.submitted(s)
+	j, never, err := tx.submitted(s)
 	if err != nil {
 		return nil, err
 	}
@@ -58,42 +58,50 @@ func (tx *Tx) Submit(s Submission) ([]*Job, error) {
 		if err := tx.putJob(&one, 0); err != nil {
 			return nil, tx.spoil(err)
 		}
+		if never != "" {
+			if err := tx.neverRuns(&one, never); err != nil {
+				return nil, tx.spoil(err)
+			}
+		}
 		list[i] = &one
 	}
 	return list, nil
 }
 
-// submitted is the job of a submission, verified.
-func (tx *Tx) submitted(s Submission) (*Job, error) {
+// submitted is the job of a submission, verified, and why it can never run, "" when
+// it can.
+func (tx *Tx) submitted(s Submission) (j *Job, never string, err error) {
 	a, err := tx.ask(s.Request, subjectOf(s.Request))
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	switch {
 	case s.Array < 0 || s.Array > MaxArray:
-		return nil, fmt.Errorf("%w: an array of %d jobs; it must be from 1 to %d", ErrInvalid, s.Array, MaxArray)
+		return nil, "", fmt.Errorf("%w: an array of %d jobs; it must be from 1 to %d", ErrInvalid, s.Array, MaxArray)
 	case s.Priority < -MaxPriority || s.Priority > MaxPriority:
-		return nil, fmt.Errorf("%w: a priority of %d; it must be from %d to %d", ErrInvalid, s.Priority, -MaxPriority, MaxPriority)
+		return nil, "", fmt.Errorf("%w: a priority of %d; it must be from %d to %d", ErrInvalid, s.Priority, -MaxPriority, MaxPriority)
 	case s.Deadline != 0 && s.Deadline < max(s.Begin, tx.now)+a.Duration:
-		return nil, fmt.Errorf("%w: it cannot end by its deadline, %s: its walltime is %d s, and it starts at %s at the earliest", ErrInvalid,
+		return nil, "", fmt.Errorf("%w: it cannot end by its deadline, %s: its walltime is %d s, and it starts at %s at the earliest", ErrInvalid,
 			stamp(s.Deadline), a.Duration, stamp(max(s.Begin, tx.now)))
 	}
 	after, err := tx.validDependencies(s.After)
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	defs, err := tx.Resources()
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
-	j := tx.asked(s.Request, a, defs)
+	j = tx.asked(s.Request, a, defs)
 	j.State = JobQueued
 	if s.Hold {
 		j.State = JobHeld
 	}
 	j.Waiting = Waiting{Queued: true, Attended: s.Attended, NoRequeue: s.NoRequeue, Priority: s.Priority, Begin: s.Begin,
 		Deadline: s.Deadline, After: after, Command: s.Command}
-	return j, nil
+	never, err = tx.whyNever(s, a)
+	j.Never = never != ""
+	return j, never, err
 }
 
 // keyed is what an idempotency key led to before, nil for nothing.

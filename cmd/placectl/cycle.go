@@ -1,6 +1,9 @@
 package main
 
 import (
+	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/placectl/placectl/store"
@@ -155,11 +158,49 @@ func (r *runner) printNotices(told []notice) error {
 	return p.close()
 }
 
+// sayNever tells of jobs that can never run, those with the same reason together.
+func (r *runner) sayNever(list []store.NeverRuns) {
+	var order []string
+	jobs := make(map[string][]uint64)
+	for _, n := range list {
+		if jobs[n.Why] == nil {
+			order = append(order, n.Why)
+		}
+		jobs[n.Why] = append(jobs[n.Why], n.ID)
+	}
+	for _, why := range order {
+		ids := jobs[why]
+		if len(ids) == 1 {
+			r.notef("job %d cannot run: %s", ids[0], why)
+		} else {
+			r.notef("%s cannot run, %s: %s", plural(len(ids), "job"), foldNumbers(ids), why)
+		}
+	}
+}
+
+// foldNumbers writes numbers in order with ranges: 3,5-9.
+func foldNumbers(ids []uint64) string {
+	slices.Sort(ids)
+	var b strings.Builder
+	for i := 0; i < len(ids); i++ {
+		first := i
+		for i+1 < len(ids) && ids[i+1] == ids[i]+1 {
+			i++
+		}
+		if first > 0 {
+			b.WriteByte(',')
+		}
+		fmt.Fprint(&b, ids[first])
+		if i > first {
+			fmt.Fprintf(&b, "-%d", ids[i])
+		}
+	}
+	return b.String()
+}
+
 // sayCycle says what a cycle did besides starting and stopping.
 func (r *runner) sayCycle(report *store.CycleReport) {
-	for _, j := range report.Never {
-		r.notef("job %d cannot run: %s", j.ID, j.Reason)
-	}
+	r.sayNever(report.Never)
 	for _, j := range report.Cancelled {
 		r.notef("job %d is cancelled: %s", j.ID, j.Reason)
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/placectl/placectl/store"
@@ -57,14 +58,41 @@ func (r *runner) submit(c *cli.Context) error {
 		if err != nil {
 			return err
 		}
+		reason, err := r.warnNever(tx, jobs)
+		if err != nil {
+			return err
+		}
 		p := r.printer(result{Record: s.Array == 0, Columns: []column{{Name: "job"}, {Name: "state"}, {Name: "name"}, {Name: "array"},
 			{Name: "index", Kind: integer}, {Name: "class"}, {Name: "priority", Kind: integer}, {Name: "select"}, {Name: "place"},
-			{Name: "walltime", Kind: span}, {Name: "submit", Kind: when}}})
+			{Name: "walltime", Kind: span}, {Name: "submit", Kind: when}, {Name: "reason", Detail: true}}})
 		for _, j := range jobs {
-			p.row(jobID(j), j.State.String(), orNil(j.Name), arrayID(j), arrayIndex(j), orNil(j.Class), j.Priority, j.Select, j.Place, j.Walltime, j.Submit)
+			p.row(jobID(j), j.State.String(), orNil(j.Name), arrayID(j), arrayIndex(j), orNil(j.Class), j.Priority, j.Select, j.Place, j.Walltime, j.Submit, orNil(reason))
 		}
 		return p.close()
 	})
+}
+
+// warnNever warns of jobs that were just submitted and can never run, and says why
+// they wait.
+func (r *runner) warnNever(tx *store.Tx, jobs []*store.Job) (reason string, err error) {
+	first := jobs[0]
+	if !first.Never {
+		return "", nil
+	}
+	look, err := tx.Outlook()
+	if err != nil {
+		return "", err
+	}
+	p, err := look.Prospect(first)
+	if err != nil || p.Wait != store.WaitsNever {
+		return "", err // it was submitted with a key before, and could run by now
+	}
+	name := "job " + jobID(first)
+	if len(jobs) > 1 {
+		name = fmt.Sprintf("jobs %s-%s", jobID(first), jobID(jobs[len(jobs)-1]))
+	}
+	r.notef("warning: %s %s; as long as the cluster is as it is now the wait is in vain", name, p.Reason)
+	return p.Reason, nil
 }
 
 // submission reads all of a submission but what it takes a transaction for.

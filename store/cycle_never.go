@@ -1,0 +1,122 @@
+package store
+
+import (
+	"errors"
+	"strings"
+
+	"github.com/placectl/placectl/placer"
+)
+
+// Jobs that can never run, as the cluster is, wait in vain. That is said when they are
+// submitted, or when a cycle finds it out, and again by each cycle as long as it is
+// so. They are in nobody's way, and are looked at again when something has changed.
+
+// NeverRuns is a job that can never run, as things are.
+type NeverRuns struct {
+	*Job
+	Why string
+}
+
+// neverRuns marks a job as one that can never run.
+func (tx *Tx) neverRuns(j *Job, why string) error {
+	j.Never = true
+	return tx.happened(Event{Job: j.ID, Event: "never", Old: j.State.String(), New: j.State.String(), Reason: why})
+}
+
+// never tells of a job that can never run, and marks one that was not known to.
+func (p *pass) never(j *Job, why error) error {
+	if _, lifted := p.lifted[j.ID]; lifted || j.State == JobReserved {
+		return p.giveUp(j)
+	}
+	if p.told[j.ID] {
+		return nil // in a turn before this one
+	}
+	p.told[j.ID] = true
+	p.Never = append(p.Never, NeverRuns{j, why.Error()})
+	if j.Never {
+		return nil
+	}
+	if err := p.tx.neverRuns(j, why.Error()); err != nil {
+		return err
+	}
+	if markedOf(j.Reason) {
+		j.Reason = ""
+	}
+	return p.tx.putJob(j, j.State)
+}
+
+// stillNever tells of the jobs that can never run and had no turn: the marked ones, and
+// where something has changed since the last cycle those that wait for anything but
+// room. It takes the mark from those that could run by now.
+func (p *pass) stillNever() error {
+	changed := p.began != p.tx.state.planned
+	look := func(list []*Job, all bool) error {
+		for _, j := range list {
+			if p.told[j.ID] || !j.State.Live() || !j.Never && (!all || j.State != JobQueued) {
+				continue
+			}
+			if err := p.lookAgain(j); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	return errors.Join(look(p.line, false), look(p.aside, changed))
+}
+
+// lookAgain finds out whether a job that had no turn could run.
+func (p *pass) lookAgain(j *Job) error {
+	v, err := p.verdict(j)
+	if err != nil {
+		return err
+	}
+	why, err := p.tx.impossible(j, v)
+	switch {
+	case err != nil:
+		return err
+	case why != nil:
+		return p.never(j, why)
+	case !j.Never:
+		return nil
+	}
+	j.Never = false
+	return p.tx.putJob(j, j.State)
+}
+
+// impossible says why a job's request can never run, nil when it can. Jobs that ask for
+// the same are looked into once.
+func (tx *Tx) impossible(j *Job, v *verdict) (why, err error) {
+	if v.err != nil || v.possible {
+		return v.err, nil
+	}
+	snap, err := tx.snapshot(j.Queue)
+	if err != nil {
+		return nil, err
+	}
+	switch why = snap.Possible(v.ask); {
+	case isRefusal(why):
+		v.err = why
+		return why, nil
+	case why == nil:
+		v.possible = true
+	}
+	return nil, why
+}
+
+// markedOf reports whether a reason is the mark that cycles once left there.
+func markedOf(reason string) bool { return strings.HasPrefix(reason, placer.ErrNever.Error()+": ") }
+
+// whyNever says why a submitted job can never run, "" when it can.
+func (tx *Tx) whyNever(s Submission, a placer.Ask) (string, error) {
+	snap, err := tx.snapshot(s.Queue)
+	if err != nil {
+		return "", err
+	}
+	switch err := snap.Possible(a); {
+	case errors.Is(err, placer.ErrNever):
+		return err.Error(), nil
+	case !isRefusal(err):
+		return "", err
+	}
+	return "", nil
+}

@@ -1,0 +1,202 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/placer"
+	"pgregory.net/rapid"
+)
+
+// TestExplainHoldsTrue: in random lives of a queue, what explain says of a request is
+// what placing it then does, and so is what it says would help; and what it says of
+// jobs is what the next cycle does.
+func TestExplainHoldsTrue(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		q := newQueueLife(rt, t.TempDir())
+		_ = q.both("a queue", func(tx *Tx) (any, error) {
+			n := &index.Node{Name: "f0", Queue: "fast"}
+			n.Set(index.NCPUs, index.Value{Num: 3})
+			_, err := tx.PutNode(n)
+			return nil, errors.Join(tx.AddQueue(Queue{Name: "fast"}), err)
+		})
+		impossible := func(t *rapid.T) {
+			s := Submission{Request: placer.Request{Select: rapid.SampledFrom([]string{"1:ncpus=9", "40:ncpus=1"}).Draw(t, "much"), User: "ann"}}
+			_ = q.both("submit", func(tx *Tx) (any, error) { _, err := tx.Submit(s); return nil, err })
+			q.submitted++
+		}
+		rt.Repeat(map[string]func(*rapid.T){
+			"submit": q.submit, "submit more": q.submit, "impossible": impossible, "change": q.change, "cycle": q.cycle,
+			"place": func(t *rapid.T) { q.place(t); q.submitted = uint64(len(q.snapshot())) }, "reserve": q.reserve,
+			"unreserve": q.unreserve, "down": q.down, "pass": q.pass,
+			"requests": q.requestsAsSaid, "jobs": q.jobsAsSaid, "jobs again": q.jobsAsSaid, "": q.holds,
+		})
+		for _, db := range q.dbs {
+			db.Close()
+		}
+	})
+}
+
+// errBack ends a transaction that was only to see what would happen.
+var errBack = errors.New("all of it back")
+
+// tried is what fn would come to.
+func (q *queueLife) tried(fn func(tx *Tx) error) (err error) {
+	if back := q.dbs[1].Update(func(tx *Tx) error {
+		err = fn(tx)
+		return errBack
+	}); !errors.Is(back, errBack) {
+		q.t.Fatal(back)
+	}
+	return err
+}
+
+func (q *queueLife) placed(r placer.Request, at int64) error {
+	return q.tried(func(tx *Tx) error {
+		_, err := tx.PlaceAt(r, at)
+		return err
+	})
+}
+
+// requestsAsSaid explains a request and does what was said.
+func (q *queueLife) requestsAsSaid(t *rapid.T) {
+	r := q.request(t)
+	r.Queue = rapid.SampledFrom([]string{"", "", "fast"}).Draw(t, "queue")
+	r.Select = rapid.SampledFrom([]string{r.Select, r.Select, "4:ncpus=2", "9:ncpus=1", "1:ncpus=4+1:ncpus=3", "1:ncpus=3:host=f0", "7:ncpus=2"}).Draw(t, "wider")
+	var ex *Explained
+	var now int64
+	err := q.dbs[1].View(func(tx *Tx) (err error) {
+		now = tx.Now()
+		ex, err = tx.Explain(r, placer.Explain{})
+		return err
+	})
+	if isRefusal(err) {
+		return
+	}
+	if err != nil {
+		q.t.Fatal(err)
+	}
+	what := fmt.Sprintf("%+v, said to start %s", r, ex.Verdict)
+	err = q.placed(r, now)
+	switch ex.Verdict {
+	case placer.StartsNow:
+		if err != nil {
+			q.t.Fatalf("%s: %v", what, err)
+		}
+	case placer.NeverStarts:
+		if !errors.Is(err, placer.ErrNever) {
+			q.t.Fatalf("%s: %v", what, err)
+		}
+	default:
+		if !errors.Is(err, placer.ErrNotNow) {
+			q.t.Fatalf("%s: %v", what, err)
+		}
+		if ex.Plan == nil {
+			q.t.Fatalf("%s, and nobody knows when", what)
+		}
+		if err := q.placed(r, ex.Plan.Start); err != nil {
+			q.t.Fatalf("%s, at %d: %v", what, ex.Plan.Start, err)
+		}
+	}
+	for i := range ex.Helps {
+		h := &ex.Helps[i]
+		start := now
+		if ex.Verdict == placer.NeverStarts {
+			start = h.Start
+		}
+		if err := q.placed(followed(r, h), start); err != nil {
+			q.t.Fatalf("%s: with %s %s it was to start at %d: %v", what, h.Change, h.To, start, err)
+		}
+	}
+}
+
+// followed is a request changed as was said to help.
+func followed(r placer.Request, h *placer.Help) placer.Request {
+	switch h.Change {
+	case "select":
+		r.Select = h.To
+	case "walltime":
+		r.Walltime = time.Duration(h.Ask.Duration) * time.Second
+	case "place":
+		r.Place = h.To
+	case "access":
+		r.Access = h.To
+	case "policy":
+		r.Policy = h.To
+	case "queue":
+		r.Queue = h.To
+	case "reservation":
+		r.Reservation = ""
+	}
+	return r
+}
+
+// jobsAsSaid explains all jobs that wait, and makes a cycle.
+func (q *queueLife) jobsAsSaid(t *rapid.T) {
+	spec := CycleSpec{Backfill: rapid.SampledFrom([]Backfill{EASY, FCFS}).Draw(t, "backfill"), Silent: true}
+	err := q.tried(func(tx *Tx) error {
+		late, err := tx.overdueJobs()
+		if err != nil || len(late) > 0 {
+			return err // a cycle that ends them, or moves plans for them, is another matter
+		}
+		said := make(map[uint64]*Queueing)
+		look, err := tx.Outlook()
+		if err != nil {
+			return err
+		}
+		last := uint64(0) // of those that are planned, the number of places in the queue up to it
+		if err := tx.EachJob(func(j *Job) error {
+			s, err := look.queueing(j)
+			if said[j.ID] = s; j.State == JobReserved && j.Queued {
+				last = max(last, uint64(s.Place))
+			}
+			return err
+		}, JobHeld, JobQueued, JobReserved); err != nil {
+			return err
+		}
+		calm := tx.state.wakes == tx.state.planned
+		r, err := tx.Cycle(spec)
+		if err != nil {
+			return err
+		}
+		never := neverIDs(r)
+		for id, s := range said {
+			j, err := tx.Job(id)
+			if err != nil {
+				return err
+			}
+			started, behind := j.State == JobRunning, uint64(s.Place) > last
+			what := fmt.Sprintf("%s: job %d, said to wait for %q (%s), place %d behind %v, start %d, now %d, is %s from %d on", spec.Backfill, id, s.Wait, s.Reason,
+				s.Place, s.Before, s.Start, tx.now, j.State, j.Start)
+			switch s.Wait {
+			case WaitsJob:
+				if started && len(r.Cancelled) == 0 { // one that was cancelled may be what it waited for
+					t.Fatal(what)
+				}
+			case WaitsNever, WaitsHeld, WaitsBegin:
+				if started || s.Wait == WaitsNever && s.Place > 0 && j.State != JobCancelled && !slices.Contains(never, id) && spec.Backfill == EASY {
+					t.Fatal(what)
+				}
+			case WaitsTurn:
+				if !started && len(s.Before) == 0 && (spec.Backfill == EASY || last == 0) { // fcfs goes around no plan
+					t.Fatal(what)
+				}
+			case WaitsRoom:
+				if started && behind && (calm || last == 0) {
+					t.Fatal(what)
+				}
+				if spec.Backfill == EASY && len(s.Before) == 0 && last == 0 && s.Start != 0 && (j.State != JobReserved || j.Start != s.Start) {
+					t.Fatal(what)
+				}
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		q.t.Fatal(err)
+	}
+}
