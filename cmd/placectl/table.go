@@ -187,7 +187,7 @@ func (l *tableLayout) writeWrapped(p *printer, cells []cell, start int32, widths
 	return start
 }
 
-// writeLines writes the rows as blocks of lines.
+// writeLines writes the rows as blocks of lines, without those that would be empty.
 func (l *tableLayout) writeLines(p *printer) {
 	lines := &lineLayout{}
 	lines.begin(p)
@@ -198,6 +198,9 @@ func (l *tableLayout) writeLines(p *printer) {
 	for ; at < len(l.cells); at++ {
 		if at%n == 0 && l.blocks {
 			p.buf = append(p.buf, '\n')
+		}
+		if int(start) == int(l.cells[at].end) {
+			continue
 		}
 		p.buf = append(p.buf, lines.names[at%n]...)
 		p.buf = endLine(append(p.buf, l.text[start:l.cells[at].end]...))
