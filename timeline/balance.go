@@ -76,11 +76,9 @@ func (p *profile) shrinkBelow(nd *inner, h int, t int64) {
 			return
 		}
 	}
-	if i+1 < nd.n && p.join(nd, h, i) {
-		return
+	for i+1 < nd.n && p.join(nd, h, i) {
 	}
-	if i > 0 {
-		p.join(nd, h, i-1)
+	for ; i > 0 && p.join(nd, h, i-1); i-- {
 	}
 }
 
