@@ -14,6 +14,7 @@ import (
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/locality"
 	"github.com/placectl/placectl/placer"
+	"github.com/placectl/placectl/placer/recur"
 	"go.etcd.io/bbolt"
 )
 
@@ -54,7 +55,7 @@ func lively(t testing.TB) (*DB, *clock) {
 		}
 		for i, s := range []ReserveSpec{
 			{Name: "course", Request: placer.Request{Select: "2:ncpus=1", Walltime: time.Hour}, Start: tx.Now() + 7000, Limit: 600},
-			{Name: "nightly", Nodes: []uint32{0, 1}, Start: tx.Now() + 8000, End: tx.Now() + 9000, Repeat: Repeat{Rule: "daily"}, Depth: 2},
+			{Name: "nightly", Nodes: []uint32{0, 1}, Start: tx.Now() + 8000, End: tx.Now() + 9000, Repeat: recur.Repeat{Rule: "daily"}, Depth: 2},
 		} {
 			s.Access = placer.AccessList{{Kind: placer.AccessUser, Value: "ann", Affinity: placer.Affinity(i)}}
 			if _, err := tx.AddReservation(s); err != nil {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/placer"
+	"github.com/placectl/placectl/placer/recur"
 	"pgregory.net/rapid"
 )
 
@@ -157,7 +158,7 @@ func (q *queueMemory) reserve(t *rapid.T) {
 		}
 	}
 	if s.Name == "s" {
-		s.Repeat, s.Depth = Repeat{Rule: "FREQ=HOURLY"}, 2
+		s.Repeat, s.Depth = recur.Repeat{Rule: "FREQ=HOURLY"}, 2
 	}
 	q.update("reserve", func(tx *Tx) error { _, err := tx.AddReservation(s); return err })
 }

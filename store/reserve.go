@@ -8,6 +8,7 @@ import (
 
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/placer"
+	"github.com/placectl/placectl/placer/recur"
 	"github.com/placectl/placectl/timeline"
 )
 
@@ -23,7 +24,7 @@ type ReserveSpec struct {
 	Limit      int64 // seconds of it that one job may use, 0 for all
 	// Repeat makes it a standing reservation, of which Depth occurrences are kept
 	// ahead; the zero value is for one that does not repeat.
-	Repeat Repeat
+	Repeat recur.Repeat
 	Depth  int
 }
 

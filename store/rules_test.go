@@ -10,6 +10,7 @@ import (
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/locality"
 	"github.com/placectl/placectl/placer"
+	"github.com/placectl/placectl/placer/recur"
 )
 
 // TestRemoveQueueThatIsNeeded: a queue stays as long as somebody speaks of it, and who
@@ -32,7 +33,7 @@ func TestRemoveQueueThatIsNeeded(t *testing.T) {
 			return err
 		}},
 		{"one that repeats", "reservation r", func(tx *Tx) error {
-			_, err := tx.AddReservation(ReserveSpec{Name: "r", Request: ask, Start: tx.now, End: tx.now + 3600, Repeat: Repeat{Rule: "daily"}})
+			_, err := tx.AddReservation(ReserveSpec{Name: "r", Request: ask, Start: tx.now, End: tx.now + 3600, Repeat: recur.Repeat{Rule: "daily"}})
 			return err
 		}},
 	} {

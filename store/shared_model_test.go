@@ -10,6 +10,7 @@ import (
 
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/placer"
+	"github.com/placectl/placectl/placer/recur"
 	"pgregory.net/rapid"
 )
 
@@ -156,7 +157,7 @@ func (l *life) reserve(t *rapid.T) {
 		s.Nodes = rapid.SliceOfNDistinct(rapid.Uint32Range(0, 4), 1, 3, rapid.ID[uint32]).Draw(t, "nodes")
 	}
 	if s.Name == "s" || s.Name == "s.2" && rapid.Bool().Draw(t, "stands") {
-		s.Repeat, s.Depth = Repeat{Rule: "FREQ=HOURLY"}, rapid.IntRange(1, 3).Draw(t, "depth")
+		s.Repeat, s.Depth = recur.Repeat{Rule: "FREQ=HOURLY"}, rapid.IntRange(1, 3).Draw(t, "depth")
 	}
 	end := s.End
 	err := l.both(fmt.Sprintf("reserve %+v", s), func(tx *Tx) (any, error) {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/placer"
+	"github.com/placectl/placectl/placer/recur"
 )
 
 // Standing is a reservation that repeats. Its occurrences are reservations named
@@ -136,7 +137,10 @@ func (tx *Tx) addStanding(spec ReserveSpec) ([]*Reservation, error) {
 	if spec.Depth < 1 || spec.Depth > maxDepth {
 		return nil, fmt.Errorf("%w: a depth of %d occurrences; it must be from 1 to %d", ErrInvalid, spec.Depth, maxDepth)
 	}
-	rule, err := ParseRepeat(spec.Repeat.Rule, spec.Repeat.Zone, spec.Start)
+	rule, err := recur.Parse(spec.Repeat.Rule, spec.Repeat.Zone, spec.Start)
+	if errors.Is(err, recur.ErrInvalid) {
+		return nil, fmt.Errorf("%w%w", wordless{ErrInvalid}, err)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -157,7 +161,7 @@ func (tx *Tx) addStanding(spec ReserveSpec) ([]*Reservation, error) {
 
 // firstOccurrences makes as many occurrences as are kept ahead. With an error come
 // those that were made before it.
-func (tx *Tx) firstOccurrences(s *Standing, rule *Recurrence) ([]*Reservation, error) {
+func (tx *Tx) firstOccurrences(s *Standing, rule *recur.Recurrence) ([]*Reservation, error) {
 	var out []*Reservation
 	for at, ok := rule.After(s.Start - 1); ok && len(out) < s.Depth; at, ok = rule.After(at) {
 		if len(out) > 0 && at < out[len(out)-1].End {
@@ -269,7 +273,7 @@ func (tx *Tx) renew(name string) error {
 	if err != nil {
 		return err
 	}
-	rule, err := ParseRepeat(s.Repeat.Rule, s.Repeat.Zone, s.Start)
+	rule, err := recur.Parse(s.Repeat.Rule, s.Repeat.Zone, s.Start)
 	if err != nil {
 		return fmt.Errorf("%w: standing reservation %s: %v", ErrDamaged, s.Name, err)
 	}

@@ -8,11 +8,13 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/placectl/placectl/placer/recur"
 )
 
 // everyMinute is a reservation of one node for half of each minute.
 func everyMinute(tx *Tx, name string, node uint32) ReserveSpec {
-	return ReserveSpec{Name: name, Nodes: []uint32{node}, Start: tx.Now(), End: tx.Now() + 30, Repeat: Repeat{Rule: "FREQ=MINUTELY"}, Depth: 2}
+	return ReserveSpec{Name: name, Nodes: []uint32{node}, Start: tx.Now(), End: tx.Now() + 30, Repeat: recur.Repeat{Rule: "FREQ=MINUTELY"}, Depth: 2}
 }
 
 // reservedNames are the names of all reservations, and of what series they are.

@@ -64,6 +64,7 @@ var inside = map[string]string{
 	"locality.ErrInvalid":  "store makes it ErrInvalid",
 	"locality.ErrNoJob":    "store makes it ErrNotFound",
 	"locality.ErrPolicy":   "store makes it ErrInvalid",
+	"recur.ErrInvalid":     "store makes it ErrInvalid",
 	"store.ErrReadOnly":    "no verb writes in a transaction that reads",
 	"timeline.ErrBusy":     "placer and store make it a refusal or ErrDamaged",
 	"timeline.ErrNoFit":    "placer makes it a refusal",
@@ -75,7 +76,7 @@ var inside = map[string]string{
 // inside: a new one has to be thought of.
 func TestReasonOfEverySentinel(t *testing.T) {
 	declared := map[string]bool{}
-	for _, dir := range []string{"index", "timeline", "placer", "placer/backfill", "placer/fairshare", "placer/cluster", "query", "locality", "store"} {
+	for _, dir := range []string{"index", "timeline", "placer", "placer/backfill", "placer/fairshare", "placer/recur", "placer/cluster", "query", "locality", "store"} {
 		for _, name := range declaredErrors(t, filepath.Join("../..", dir)) {
 			declared[filepath.Base(dir)+"."+name] = true
 		}

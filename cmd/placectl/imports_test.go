@@ -15,7 +15,8 @@ import (
 // not said here is not allowed.
 const importRules = `
 	index, timeline                          < placer
-	placer/fairshare                         < store
+	index, placer                            < placer/recur
+	placer/fairshare, placer/recur           < store
 	timeline                                 < placer/backfill
 	index                                    < query
 	index, timeline, placer, locality, query < store
@@ -30,13 +31,20 @@ const importRules = `
 
 // confined are imports from elsewhere that belong to one package.
 var confined = map[string][]string{
-	"go.etcd.io/bbolt":         {"store"},
-	"os/exec":                  {"cmd/placectl", "bench"},
-	"github.com/urfave/cli/v2": {"cmd/placectl"},
+	"go.etcd.io/bbolt":               {"store"},
+	"os/exec":                        {"cmd/placectl", "bench"},
+	"github.com/urfave/cli/v2":       {"cmd/placectl"},
+	"github.com/teambition/rrule-go": {"placer/recur"},
 }
 
 // pure packages know nothing of files and clocks.
-var pure = []string{"index", "timeline", "placer", "placer/fairshare", "placer/backfill", "placer/cluster", "locality", "query"}
+var pure = []string{"index", "timeline", "placer", "placer/fairshare", "placer/recur", "placer/backfill", "placer/cluster", "locality", "query"}
+
+// timed are pure packages that may import time, and what for.
+var timed = map[string]string{
+	"placer":       "durations",
+	"placer/recur": "what clocks show where: a rule names times of day in a zone",
+}
 
 const module = "github.com/placectl/placectl/"
 
@@ -110,8 +118,8 @@ func forbidden(pkg, imported string, allowed map[string][]string) string {
 		return "only " + strings.Join(owners, ", ") + " may"
 	}
 	if slices.Contains(pure, pkg) && slices.Contains([]string{"os", "net", "time", "io/fs", "syscall", "math/rand", "math/rand/v2"}, imported) {
-		if pkg == "placer" && imported == "time" {
-			return "" // durations
+		if imported == "time" && timed[pkg] != "" {
+			return ""
 		}
 		return "pure packages know nothing of files and clocks"
 	}

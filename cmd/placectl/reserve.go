@@ -102,7 +102,7 @@ func (r *runner) reserveSpec(c *cli.Context) (store.ReserveSpec, time.Time, erro
 		}
 	}
 	if c.IsSet("repeat") {
-		spec.Repeat = store.Repeat{Rule: c.String("repeat"), Zone: firstOf(c.String("zone"), r.zone())}
+		spec.Repeat.Rule, spec.Repeat.Zone = c.String("repeat"), firstOf(c.String("zone"), r.zone())
 	}
 	return spec, start, nil
 }

@@ -1,4 +1,4 @@
-package store
+package recur
 
 import (
 	"errors"
@@ -29,7 +29,7 @@ func instant(t testing.TB, s string) int64 {
 // repeat parses a rule that has to be right.
 func repeat(t testing.TB, rule, zone string, start int64) *Recurrence {
 	t.Helper()
-	r, err := ParseRepeat(rule, zone, start)
+	r, err := Parse(rule, zone, start)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -147,7 +147,7 @@ func TestRepeat(t *testing.T) {
 			"9999-12-30T12:00:00Z 9999-12-31T12:00:00Z end"},
 	} {
 		start := instant(t, c.start)
-		r, err := ParseRepeat(c.rule, c.zone, start)
+		r, err := Parse(c.rule, c.zone, start)
 		if err != nil {
 			t.Errorf("%s: %v", c.name, err)
 			continue
@@ -263,7 +263,7 @@ func TestRepeatRefused(t *testing.T) {
 		{strings.Repeat("x", maxRepeatText+1), "", "longer than"},
 	} {
 		began := time.Now()
-		_, err := ParseRepeat(c.rule, "", start)
+		_, err := Parse(c.rule, "", start)
 		var se *placer.SyntaxError
 		if !errors.As(err, &se) {
 			t.Errorf("%.80q: %v", c.rule, err)
@@ -285,7 +285,7 @@ func TestRepeatRefused(t *testing.T) {
 	}{
 		{"Europe/Atlantis", start}, {"Local", start}, {"../etc/passwd", start}, {"", -1}, {"", lastRepeat + 1},
 	} {
-		if _, err := ParseRepeat("daily", c.zone, c.start); !errors.Is(err, ErrInvalid) {
+		if _, err := Parse("daily", c.zone, c.start); !errors.Is(err, ErrInvalid) {
 			t.Errorf("%q, %d: %v", c.zone, c.start, err)
 		}
 	}
@@ -358,7 +358,7 @@ func TestRepeatDayByDay(t *testing.T) {
 			wall = midnight + rapid.Int64Range(0, secondsOfDay-1).Draw(t, "second")
 		}
 		start := naiveInstant(wall, zone)
-		r, err := ParseRepeat(rule, zone.String(), start)
+		r, err := Parse(rule, zone.String(), start)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -559,7 +559,7 @@ func TestRepeatMinuteByMinute(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		rule := drawRule(t)
 		start := time.Unix(rapid.Int64Range(1_700_000_000, 1_900_000_000).Draw(t, "start"), 0).UTC()
-		r, err := ParseRepeat(rule, "", start.Unix())
+		r, err := Parse(rule, "", start.Unix())
 		var se *placer.SyntaxError
 		if errors.As(err, &se) && !strings.Contains(se.Msg, "never") {
 			return
@@ -568,7 +568,7 @@ func TestRepeatMinuteByMinute(t *testing.T) {
 			t.Fatal(err)
 		}
 		read++
-		p := repeatParser{text: rule, zone: time.UTC}
+		p := parser{text: rule, zone: time.UTC}
 		if err := p.parse(); err != nil {
 			t.Fatal(err)
 		}
@@ -622,7 +622,7 @@ func TestRepeatIncreases(t *testing.T) {
 		rule := drawRule(t)
 		zone := rapid.SampledFrom(testZones).Draw(t, "zone")
 		start := rapid.Int64Range(0, 2_000_000_000).Draw(t, "start")
-		r, err := ParseRepeat(rule, zone, start)
+		r, err := Parse(rule, zone, start)
 		if err != nil {
 			return
 		}
@@ -652,14 +652,14 @@ func FuzzRepeat(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, rule string, start int64, zone uint8) {
 		began := time.Now()
-		r, err := ParseRepeat(rule, testZones[int(zone)%len(testZones)], start)
+		r, err := Parse(rule, testZones[int(zone)%len(testZones)], start)
 		if err != nil {
 			if strings.ContainsAny(err.Error(), "\n\x1b") {
 				t.Fatalf("%q", err)
 			}
 			return
 		}
-		again, err := ParseRepeat(r.Repeat().Rule, r.Repeat().Zone, start)
+		again, err := Parse(r.Repeat().Rule, r.Repeat().Zone, start)
 		if err != nil || again.Repeat() != r.Repeat() || again.last != r.last {
 			t.Fatalf("%q is %+v: %v", rule, r.Repeat(), err)
 		}

@@ -1,4 +1,4 @@
-package store
+package recur
 
 import (
 	"cmp"
@@ -11,6 +11,15 @@ import (
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/placer"
 	"github.com/teambition/rrule-go"
+)
+
+// Limits of a rule. One beyond them is refused.
+const (
+	maxRepeatText = 1024      // bytes of a rule
+	maxRepeats    = 10_000    // its COUNT
+	maxInterval   = 1_000_000 // its INTERVAL
+	maxDayTimes   = 288       // BYHOUR by BYMINUTE: every five minutes
+	maxWeek       = 51        // the library takes some days of the weeks 52 and 53 for others; the last is -1
 )
 
 var weekdays = []rrule.Weekday{rrule.MO, rrule.TU, rrule.WE, rrule.TH, rrule.FR, rrule.SA, rrule.SU}
@@ -34,27 +43,27 @@ var repeatLists = []struct {
 	{"BYSETPOS", 1, 366, true, func(o *rrule.ROption) *[]int { return &o.Bysetpos }},
 }
 
-// repeatParser reads a rule. The library has a parser, too; it lets pass what
+// parser reads a rule. The library has a parser, too; it lets pass what
 // contradicts itself and does not say where it stopped.
-type repeatParser struct {
+type parser struct {
 	text string
 	zone *time.Location
 	at   map[string]int // where each part is
 	rule rrule.ROption
 }
 
-func (p *repeatParser) failAt(at int, format string, args ...any) error {
+func (p *parser) failAt(at int, format string, args ...any) error {
 	return &placer.SyntaxError{What: "repetition", Input: p.text, Offset: at, Msg: fmt.Sprintf(format, args...)}
 }
 
 // fail is about a part, or about the whole rule where that part is not given.
-func (p *repeatParser) fail(key, format string, args ...any) error {
+func (p *parser) fail(key, format string, args ...any) error {
 	return p.failAt(p.at[key], format, args...)
 }
 
 const repeatExample = "expected daily, weekly, or an RRULE such as FREQ=WEEKLY;BYDAY=MO,FR"
 
-func (p *repeatParser) parse() error {
+func (p *parser) parse() error {
 	if len(p.text) > maxRepeatText {
 		return p.failAt(maxRepeatText, "longer than %d bytes", maxRepeatText)
 	}
@@ -79,7 +88,7 @@ func (p *repeatParser) parse() error {
 }
 
 // word reads a rule of one word.
-func (p *repeatParser) word(at int, word string) error {
+func (p *parser) word(at int, word string) error {
 	switch strings.ToLower(word) {
 	case "daily":
 		p.rule.Freq = rrule.DAILY
@@ -95,7 +104,7 @@ func (p *repeatParser) word(at int, word string) error {
 }
 
 // part reads KEY=VALUE.
-func (p *repeatParser) part(at int, part string) error {
+func (p *parser) part(at int, part string) error {
 	name, value, ok := strings.Cut(part, "=")
 	key := strings.ToUpper(name)
 	valueAt := at + len(name) + 1
@@ -132,7 +141,7 @@ func (p *repeatParser) part(at int, part string) error {
 	return err
 }
 
-func (p *repeatParser) freq(at int, value string) (rrule.Frequency, error) {
+func (p *parser) freq(at int, value string) (rrule.Frequency, error) {
 	f, err := rrule.StrToFreq(value)
 	switch {
 	case err != nil:
@@ -148,7 +157,7 @@ func (p *repeatParser) freq(at int, value string) (rrule.Frequency, error) {
 }
 
 // number reads a whole number without a sign.
-func (p *repeatParser) number(at int, key, s string, low, high int) (int, error) {
+func (p *parser) number(at int, key, s string, low, high int) (int, error) {
 	n, err := strconv.ParseUint(s, 10, 31)
 	if err != nil || int(n) < low || int(n) > high {
 		return 0, p.failAt(at, "%s takes whole numbers from %d to %d, not %q", key, low, high, s)
@@ -157,7 +166,7 @@ func (p *repeatParser) number(at int, key, s string, low, high int) (int, error)
 }
 
 // signed reads a number that may count from the end.
-func (p *repeatParser) signed(at int, key, s string, low, high int) (int, error) {
+func (p *parser) signed(at int, key, s string, low, high int) (int, error) {
 	digits := s
 	if s != "" && (s[0] == '-' || s[0] == '+') {
 		digits = s[1:]
@@ -173,7 +182,7 @@ func (p *repeatParser) signed(at int, key, s string, low, high int) (int, error)
 }
 
 // list reads a part that is a list of numbers.
-func (p *repeatParser) list(at, valueAt int, key, value string) error {
+func (p *parser) list(at, valueAt int, key, value string) error {
 	known := []string{"FREQ", "INTERVAL", "COUNT", "UNTIL", "WKST", "BYDAY"}
 	for _, l := range repeatLists {
 		if known = append(known, l.key); l.key != key {
@@ -203,7 +212,7 @@ func (p *repeatParser) list(at, valueAt int, key, value string) error {
 }
 
 // days reads BYDAY.
-func (p *repeatParser) days(at int, value string) ([]rrule.Weekday, error) {
+func (p *parser) days(at int, value string) ([]rrule.Weekday, error) {
 	var days []rrule.Weekday
 	for word := range strings.SplitSeq(value, ",") {
 		d, err := p.weekday(at, word)
@@ -220,7 +229,7 @@ func (p *repeatParser) days(at int, value string) ([]rrule.Weekday, error) {
 }
 
 // weekday reads a day such as MO, or 2MO and -1MO for the second and the last.
-func (p *repeatParser) weekday(at int, s string) (rrule.Weekday, error) {
+func (p *parser) weekday(at int, s string) (rrule.Weekday, error) {
 	for _, d := range weekdays {
 		number, ok := strings.CutSuffix(s, d.String())
 		if !ok {
@@ -236,7 +245,7 @@ func (p *repeatParser) weekday(at int, s string) (rrule.Weekday, error) {
 }
 
 // until reads the last instant at which an occurrence may start.
-func (p *repeatParser) until(at int, value string) (time.Time, error) {
+func (p *parser) until(at int, value string) (time.Time, error) {
 	for _, layout := range []string{rrule.DateTimeFormat, rrule.LocalDateTimeFormat, rrule.DateFormat} {
 		t, err := time.Parse(layout, value)
 		if err != nil || len(value) != len(layout) {
@@ -257,7 +266,7 @@ func (p *repeatParser) until(at int, value string) (time.Time, error) {
 // check refuses parts that do not go together: what the RFC forbids, what the
 // library would overlook or stumble over, and what is more often than once a
 // minute.
-func (p *repeatParser) check() error {
+func (p *parser) check() error {
 	o := &p.rule
 	if _, ok := p.at["FREQ"]; !ok {
 		return p.fail("", "FREQ is missing: %s", repeatExample)
@@ -288,7 +297,7 @@ func (p *repeatParser) check() error {
 	return p.checkDayNumbers()
 }
 
-func (p *repeatParser) checkDayNumbers() error {
+func (p *parser) checkDayNumbers() error {
 	for _, d := range p.rule.Byweekday {
 		if d.N() == 0 {
 			continue

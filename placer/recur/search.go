@@ -1,0 +1,178 @@
+package recur
+
+import (
+	"iter"
+	"slices"
+	"time"
+
+	"github.com/teambition/rrule-go"
+)
+
+// A rule speaks of the clock on the wall: "daily" is every day at the same local
+// time, whether that is 23, 24 or 25 hours later. Three things keep this apart from
+// clock changes and from rules without an end:
+//
+// Rules are worked out in wall time, as if there were no zones (a count of
+// seconds that reads in UTC what the clock shows), and each result is turned into
+// an instant by itself. A wall time that a clock change skips is read with the
+// offset from before the change, as section 3.3.5 of the RFC has it: 02:30
+// becomes 03:30. One that comes twice means the first of the two. So a daily
+// reservation is never left out, and what repeats within the hour passes over
+// that hour of autumn once. Skipped times may come after those that follow them;
+// they are put in order, and of two that fall together one remains.
+//
+// The library begins at DTSTART whatever is asked for. Each search therefore has
+// its own DTSTART, a whole number of intervals after the first and right before
+// the instant in question; what a rule takes from its first start (the weekday of
+// a weekly one) has been written into it before.
+//
+// The library gives up in the year 9999 only. Because the calendar is the same
+// every 400 years, searches are moved into the tenth millennium, at least 200
+// years before that end.
+
+// lastRepeat is the end of the year 9999; nothing repeats after it.
+const lastRepeat = 253402300799
+
+const (
+	minutesOfDay = 24 * 60
+	secondsOfDay = minutesOfDay * 60
+	// calendarCycle is the seconds of 400 years, after which the days of the week
+	// and the leap years come again.
+	calendarCycle = 146097 * secondsOfDay
+	// latestSearch is the last year in which a search begins.
+	latestSearch = 9999 - 200
+)
+
+func first(times iter.Seq[int64]) (int64, bool) {
+	for t := range times {
+		return t, true
+	}
+	return 0, false
+}
+
+// after goes through the instants of the rule after t, each once and in order,
+// for at least two hundred years. COUNT and UNTIL play no part.
+func (r *Recurrence) after(t int64) iter.Seq[int64] {
+	return func(yield func(int64) bool) {
+		last := t
+		var held []int64 // in order: of skipped times, which others may still come before
+		for wall := range r.walls(r.searchFrom(t)) {
+			for len(held) > 0 && wallOf(held[0], r.zone) < wall {
+				if last = held[0]; !yield(last) {
+					return
+				}
+				held = held[1:]
+			}
+			at := instantOf(wall, r.zone)
+			if at > lastRepeat {
+				break
+			}
+			if at <= last {
+				continue
+			}
+			if len(held) == 0 && wallOf(at, r.zone) == wall {
+				if last = at; !yield(at) {
+					return
+				}
+			} else if i, twice := slices.BinarySearch(held, at); !twice {
+				held = slices.Insert(held, i, at)
+			}
+		}
+		for _, at := range held {
+			if !yield(at) {
+				return
+			}
+		}
+	}
+}
+
+// walls goes through the wall times of the rule from the beginning of the
+// interval that from is in.
+func (r *Recurrence) walls(from int64) iter.Seq[int64] {
+	return func(yield func(int64) bool) {
+		begin := r.interval(from)
+		shift := int64(max(0, latestSearch-begin.Year())/400) * calendarCycle
+		o := r.full
+		o.Dtstart = time.Unix(begin.Unix()+shift, 0).UTC()
+		rule, err := rrule.NewRRule(o)
+		if err != nil {
+			return // what it checks, the parser has checked
+		}
+		for next := rule.Iterator(); ; {
+			at, ok := next()
+			if !ok || !yield(at.Unix()-shift) {
+				return
+			}
+		}
+	}
+}
+
+// searchFrom is a wall time before which none stands for an instant after t.
+func (r *Recurrence) searchFrom(t int64) int64 {
+	wall := wallOf(t, r.zone)
+	if change, _ := time.Unix(t, 0).In(r.zone).ZoneBounds(); !change.IsZero() && t-change.Unix() < secondsOfDay {
+		wall -= secondsOfDay // a skipped time may stand for one that is yet to come
+	}
+	return max(wall, wallOf(r.start, r.zone))
+}
+
+// interval is the beginning, on the wall, of the year, month, week, day, hour or
+// minute that the rule looks at for a wall time, INTERVAL considered.
+func (r *Recurrence) interval(wall int64) time.Time {
+	start := time.Unix(wallOf(r.start, r.zone), 0).UTC()
+	at := time.Unix(wall, 0).UTC()
+	year, month, day := start.Date()
+	n := r.full.Interval
+	step := int64(secondsOfDay)
+	switch r.full.Freq {
+	case rrule.YEARLY:
+		return time.Date(year+(at.Year()-year)/n*n, 1, 1, 0, 0, 0, 0, time.UTC)
+	case rrule.MONTHLY:
+		months := (at.Year()-year)*12 + int(at.Month()-month)
+		return time.Date(year, month+time.Month(months/n*n), 1, 0, 0, 0, 0, time.UTC)
+	case rrule.WEEKLY:
+		step *= 7
+		day -= (mondayFirst(start) - r.full.Wkst.Day() + 7) % 7
+	case rrule.HOURLY:
+		step = 3600
+	case rrule.MINUTELY:
+		step = 60
+	}
+	base := time.Date(year, month, day, 0, 0, 0, 0, time.UTC).Unix()
+	if step < secondsOfDay {
+		base = start.Truncate(time.Duration(step) * time.Second).Unix()
+	}
+	step *= int64(n)
+	return time.Unix(base+(wall-base)/step*step, 0).UTC()
+}
+
+// mondayFirst is the day of the week, 0 for Monday.
+func mondayFirst(t time.Time) int { return (int(t.Weekday()) + 6) % 7 }
+
+// wallOf is what clocks show at an instant, as the Unix seconds at which those of
+// UTC show the same.
+func wallOf(at int64, zone *time.Location) int64 {
+	_, offset := time.Unix(at, 0).In(zone).Zone()
+	return at + int64(offset)
+}
+
+// instantOf is the first instant at which clocks show a wall time; where a change
+// skips it, the instant at which they would without the change.
+func instantOf(wall int64, zone *time.Location) int64 {
+	year, month, day := time.Unix(wall, 0).UTC().Date()
+	hour, minute, second := time.Unix(wall, 0).UTC().Clock()
+	t := time.Date(year, month, day, hour, minute, second, 0, zone)
+	_, offset := t.Zone()
+	switch at := t.Unix(); {
+	case at+int64(offset) < wall: // skipped, and read with the offset from after the change
+		return wall - int64(offset)
+	case at+int64(offset) == wall:
+		if change, _ := t.ZoneBounds(); !change.IsZero() {
+			_, before := change.Add(-time.Second).Zone()
+			if first := wall - int64(before); first < change.Unix() {
+				return first
+			}
+		}
+	}
+	return t.Unix()
+}
