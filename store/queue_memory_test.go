@@ -260,10 +260,19 @@ func readyJobs(tx *Tx) (ready, plans map[uint64]bool, err error) {
 	err = tx.EachJob(func(j *Job) error {
 		plans[j.ID] = j.State == JobReserved
 		waitsFor, err := tx.ready(j)
-		ready[j.ID] = waitsFor == "" && err == nil && j.Begin <= tx.now
+		ready[j.ID] = waitsFor == "" && err == nil && j.Begin <= tx.now && !slices.ContainsFunc(j.After, untold(tx))
 		return nil
 	}, JobQueued, JobReserved)
 	return ready, plans, err
+}
+
+// untold are dependencies on jobs that have begun by the clock alone. A cycle may queue
+// those again, and who depends on them then waits, in his turn.
+func untold(tx *Tx) func(Dependency) bool {
+	return func(d Dependency) bool {
+		j, err := tx.Job(d.Job)
+		return err == nil && j.toLaunch()
+	}
 }
 
 // placed verifies that place starts none of those who could have their turn and still
