@@ -21,8 +21,8 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"github.com/placectl/placectl/cmd/placectl/swf"
 	"github.com/placectl/placectl/placer/backfill"
+	"github.com/placectl/placectl/placer/backfill/swf"
 )
 
 // A workload is a log, and the machine it is for.

@@ -10,9 +10,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/placectl/placectl/cmd/placectl/swf"
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/placer"
+	"github.com/placectl/placectl/placer/backfill/swf"
 	"github.com/placectl/placectl/store"
 )
 

@@ -21,12 +21,12 @@ const importRules = `
 	index                                    < query
 	index, timeline, placer, locality, query < store
 	index, timeline, placer, locality, query < cmd/placectl
-	store, cmd/placectl/swf                  < cmd/placectl
 	index, timeline, placer                  < placer/cluster
-	placer/backfill, placer/fairshare        < cmd/placectl, bench
-	placer/cluster                           < cmd/placectl, bench
+	placer/backfill, placer/backfill/swf     < cmd/placectl, bench
+	placer/fairshare, placer/cluster         < cmd/placectl, bench
 	index, timeline, placer, locality, query < bench
-	store, cmd/placectl/swf, bench/oracle    < bench
+	store                                    < cmd/placectl, bench
+	bench/oracle                             < bench
 `
 
 // confined are imports from elsewhere that belong to one package.
@@ -38,7 +38,8 @@ var confined = map[string][]string{
 }
 
 // pure packages know nothing of files and clocks.
-var pure = []string{"index", "timeline", "placer", "placer/fairshare", "placer/recur", "placer/backfill", "placer/cluster", "locality", "query"}
+var pure = []string{"index", "timeline", "placer", "placer/fairshare", "placer/recur", "placer/backfill", "placer/backfill/swf",
+	"placer/cluster", "locality", "query"}
 
 // timed are pure packages that may import time, and what for.
 var timed = map[string]string{

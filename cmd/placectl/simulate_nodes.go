@@ -6,10 +6,10 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/placectl/placectl/cmd/placectl/swf"
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/placer"
 	"github.com/placectl/placectl/placer/backfill"
+	"github.com/placectl/placectl/placer/backfill/swf"
 	"github.com/placectl/placectl/placer/cluster"
 	"github.com/urfave/cli/v2"
 )

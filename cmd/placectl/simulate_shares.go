@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/placectl/placectl/cmd/placectl/swf"
 	"github.com/placectl/placectl/placer/backfill"
+	"github.com/placectl/placectl/placer/backfill/swf"
 	"github.com/placectl/placectl/placer/fairshare"
 	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"

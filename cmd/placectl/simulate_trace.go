@@ -9,9 +9,9 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/placectl/placectl/cmd/placectl/swf"
 	"github.com/placectl/placectl/placer"
 	"github.com/placectl/placectl/placer/backfill"
+	"github.com/placectl/placectl/placer/backfill/swf"
 	"github.com/urfave/cli/v2"
 )
 

@@ -10,7 +10,7 @@ import (
 	"strconv"
 	"testing"
 
-	"github.com/placectl/placectl/cmd/placectl/swf"
+	"github.com/placectl/placectl/placer/backfill/swf"
 )
 
 // references are logs that others have simulated; testdata/README.md says who.

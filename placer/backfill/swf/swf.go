@@ -18,10 +18,10 @@
 // are accepted: decimals of times and memory, which are rounded, and fields
 // after the 18th, which are kept as they stand.
 //
-// It judges no values. Logs hold run times of 0, below -1, and longer than what
-// was requested; what to make of them is the caller's decision. Nor does it
-// sort: the standard wants lines in order of submission, and a caller that
-// relies on it should check.
+// It knows no replay and judges no values. Logs hold run times of 0, below -1,
+// and longer than what was requested; what to make of them is the caller's
+// decision. Nor does it sort: the standard wants lines in order of submission,
+// and a caller that relies on it should check.
 package swf
 
 // Fields is how many fields the standard has.
