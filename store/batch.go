@@ -43,7 +43,7 @@ func (tx *Tx) batch(name string) (*batchRow, error) {
 
 // findBatch finds a batch, nil where there is none.
 func (tx *Tx) findBatch(name string) (*batchRow, error) {
-	if tx.tab(tableBatches) == nil && tx.format < tables[tableBatches].since {
+	if tx.file.table(tableBatches) == nil && tx.format < tables[tableBatches].since {
 		return nil, nil
 	}
 	row, err := tx.get(tableBatches, []byte(name))

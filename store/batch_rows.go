@@ -129,7 +129,7 @@ func (r *batchRows) EachMember(fn func(*locality.Member) error) error {
 }
 
 func (r *batchRows) CursorAt(slot int) (*locality.Cursor, error) {
-	c := r.tx.tab(tableBatchRanges).Cursor()
+	c := r.tx.file.table(tableBatchRanges).Cursor()
 	back := c.Prev
 	if key, _ := c.Seek(rangeKey(r.number, slot+1)); key == nil {
 		back = c.Last

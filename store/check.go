@@ -78,7 +78,7 @@ func (c *checker) rows(tx *Tx) (sound bool, err error) {
 	before := c.found
 	for t := range table(tableCount) {
 		known[tables[t].name] = true
-		b := tx.tab(t)
+		b := tx.file.table(t)
 		if b == nil {
 			c.find("table %s is missing", tables[t].name)
 			continue
@@ -96,7 +96,7 @@ func (c *checker) rows(tx *Tx) (sound bool, err error) {
 			return false, err
 		}
 	}
-	err = tx.bolt.ForEach(func(name []byte, _ *bbolt.Bucket) error {
+	err = tx.file.bolt.ForEach(func(name []byte, _ *bbolt.Bucket) error {
 		if !known[string(name)] {
 			c.find("there is a table %q that this version does not know", name)
 		}

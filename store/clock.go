@@ -52,10 +52,10 @@ func (tx *Tx) passAll(due []change) error {
 		return nil
 	}
 	if !tx.Writable() {
-		tx.patch = new(patch)
+		tx.file.patch = new(patch)
 	}
-	tx.passing = true
-	defer func() { tx.passing = false }()
+	tx.file.passing = true
+	defer func() { tx.file.passing = false }()
 	var late []*Job
 	var renewed []string
 	for _, c := range due {

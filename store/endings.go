@@ -38,8 +38,8 @@ func (tx *Tx) holdEndings() error {
 // heldNode finds a node by its number, and keeps it in memory as long as no row of a
 // node is written. It is for reading only.
 func (tx *Tx) heldNode(number uint32) (*index.Node, error) {
-	if tx.loaded.held == nil || tx.loaded.heldAt != tx.writes[tableNodes] {
-		tx.loaded.held, tx.loaded.heldAt = make([]*index.Node, tx.state.nextNode), tx.writes[tableNodes]
+	if tx.loaded.held == nil || tx.loaded.heldAt != tx.file.writes[tableNodes] {
+		tx.loaded.held, tx.loaded.heldAt = make([]*index.Node, tx.state.nextNode), tx.file.writes[tableNodes]
 	}
 	if int(number) < len(tx.loaded.held) && tx.loaded.held[number] != nil {
 		return tx.loaded.held[number], nil

@@ -49,7 +49,7 @@ func decodeEvent(key, row []byte) (*Event, error) {
 // EachEvent goes through the events with greater numbers than one, until fn fails
 // or says stop.
 func (tx *Tx) EachEvent(after uint64, fn func(*Event) (more bool, err error)) error {
-	if after == math.MaxUint64 || tx.tab(tableEvents) == nil && tx.format < tables[tableEvents].since {
+	if after == math.MaxUint64 || tx.file.table(tableEvents) == nil && tx.format < tables[tableEvents].since {
 		return nil
 	}
 	return tx.eachFrom(tableEvents, key64(after+1), nil, func(key, row []byte) (bool, error) {
@@ -87,7 +87,7 @@ func (tx *Tx) replanned(j *Job, before string) error {
 // instant is when what is being done happens: while time passes that is the
 // instant which it has come to.
 func (tx *Tx) instant() int64 {
-	if tx.passing && tx.loaded.calendar != nil {
+	if tx.file.passing && tx.loaded.calendar != nil {
 		return tx.loaded.calendar.Now()
 	}
 	return tx.now

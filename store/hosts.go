@@ -23,7 +23,7 @@ func (tx *Tx) host(number uint32) (*locality.Host, error) {
 
 // Host finds a host that works in batches.
 func (tx *Tx) Host(name string) (*locality.Host, error) {
-	if tx.tab(tableHostNames) == nil && tx.format < tables[tableHostNames].since {
+	if tx.file.table(tableHostNames) == nil && tx.format < tables[tableHostNames].since {
 		return nil, missing("host", name)
 	}
 	row, err := tx.get(tableHostNames, []byte(name))
@@ -58,7 +58,7 @@ func (tx *Tx) meetHost(name, user string) (*locality.Host, error) {
 		return h, err
 	}
 	h := &locality.Host{Name: name, User: user}
-	if last, _ := tx.tab(tableHosts).Cursor().Last(); len(last) == 4 {
+	if last, _ := tx.file.table(tableHosts).Cursor().Last(); len(last) == 4 {
 		h.Number = binary.BigEndian.Uint32(last) + 1
 	}
 	if err := tx.put(tableHostNames, []byte(name), hostNameRow(h.Number)); err != nil {

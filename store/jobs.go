@@ -37,7 +37,7 @@ func (tx *Tx) EachJob(fn func(*Job) error, states ...JobState) error {
 	}
 	walks := make([]*walk, len(states)) // all at once: fn may move jobs from one state to another
 	for i, s := range states {
-		w, err := tx.walk(tableJobStates, []byte{byte(s)}, []byte{byte(s)})
+		w, err := tx.file.walk(tableJobStates, []byte{byte(s)}, []byte{byte(s)})
 		if err != nil {
 			return err
 		}

@@ -25,8 +25,8 @@ const nearby = 8
 // nodeRow finds a node's row.
 func (tx *Tx) nodeRow(number uint32) ([]byte, error) {
 	r := &tx.loaded.reader
-	if r.cursor == nil || r.writes != tx.writes[tableNodes] {
-		r.cursor, r.key, r.writes = tx.tab(tableNodes).Cursor(), nil, tx.writes[tableNodes]
+	if r.cursor == nil || r.writes != tx.file.writes[tableNodes] {
+		r.cursor, r.key, r.writes = tx.file.table(tableNodes).Cursor(), nil, tx.file.writes[tableNodes]
 	}
 	var want [4]byte
 	want[0], want[1], want[2], want[3] = byte(number>>24), byte(number>>16), byte(number>>8), byte(number)

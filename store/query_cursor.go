@@ -27,13 +27,13 @@ type rowCursor struct {
 
 func (tx *Tx) rowCursor(t table) *rowCursor {
 	c := &rowCursor{tx: tx, table: t}
-	if b := tx.tab(t); b != nil {
-		c.cursor, c.writes = b.Cursor(), tx.writes[t]
+	if b := tx.file.table(t); b != nil {
+		c.cursor, c.writes = b.Cursor(), tx.file.writes[t]
 	} else if tx.format >= tables[t].since {
 		c.err = fmt.Errorf("%w: table %s is missing", ErrDamaged, tables[t].name)
 	}
-	if tx.patch != nil {
-		c.patched = slices.Sorted(maps.Keys(tx.patch[t]))
+	if tx.file.patch != nil {
+		c.patched = slices.Sorted(maps.Keys(tx.file.patch[t]))
 	}
 	return c
 }
@@ -81,10 +81,10 @@ func (c *rowCursor) next() bool {
 
 // again finds its place anew in a table that was changed meanwhile.
 func (c *rowCursor) again() {
-	if c.writes == c.tx.writes[c.table] {
+	if c.writes == c.tx.file.writes[c.table] {
 		return
 	}
-	c.cursor, c.writes = c.tx.tab(c.table).Cursor(), c.tx.writes[c.table]
+	c.cursor, c.writes = c.tx.file.table(c.table).Cursor(), c.tx.file.writes[c.table]
 	if c.k != nil {
 		c.k, c.v = c.cursor.Seek(c.k)
 	}
@@ -95,7 +95,7 @@ func (c *rowCursor) settle() bool {
 	for c.k != nil || len(c.patched) > 0 {
 		row := c.v
 		if len(c.patched) > 0 && (c.k == nil || c.patched[0] <= string(c.k)) {
-			c.key, row = []byte(c.patched[0]), c.tx.patch[c.table][c.patched[0]]
+			c.key, row = []byte(c.patched[0]), c.tx.file.patch[c.table][c.patched[0]]
 			c.patched = c.patched[1:]
 			if bytes.Equal(c.key, c.k) {
 				c.k, c.v = c.cursor.Next()

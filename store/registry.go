@@ -117,21 +117,22 @@ var (
 
 // createTables lays out an empty file.
 func createTables(b *bbolt.Tx) error {
-	for _, t := range tables {
-		if _, err := b.CreateBucket([]byte(t.name)); err != nil {
-			return fmt.Errorf("table %s: %w", t.name, err)
+	r := &recorder{bolt: b}
+	for t := range tableCount {
+		if err := r.create(t); err != nil {
+			return err
 		}
 	}
-	return writeFormat(b, Format)
+	return writeFormat(r, Format)
 }
 
-func writeFormat(b *bbolt.Tx, format uint32) error {
-	return b.Bucket([]byte(tables[tableMeta].name)).Put(keyFormat, binary.BigEndian.AppendUint32([]byte(magic), format))
+func writeFormat(r *recorder, format uint32) error {
+	return r.put(tableMeta, keyFormat, binary.BigEndian.AppendUint32([]byte(magic), format))
 }
 
 // readFormat tells the format of a file, ErrNotOurs when it has none.
-func readFormat(b *bbolt.Tx) (uint32, error) {
-	meta := b.Bucket([]byte(tables[tableMeta].name))
+func readFormat(r *recorder) (uint32, error) {
+	meta := r.table(tableMeta)
 	if meta == nil {
 		return 0, fmt.Errorf("%w: it has no table %q", ErrNotOurs, tables[tableMeta].name)
 	}
@@ -144,17 +145,17 @@ func readFormat(b *bbolt.Tx) (uint32, error) {
 
 // migrations holds, by the format they lead from, the steps to the next one. A
 // step makes room; what is derived is rebuilt from the rows when all are taken.
-var migrations = map[uint32]func(*bbolt.Tx) error{1: addTables(2), 2: addTables(3)}
+var migrations = map[uint32]func(*recorder) error{1: addTables(2), 2: addTables(3)}
 
 // addTables makes the tables that a format brought.
-func addTables(format uint32) func(*bbolt.Tx) error {
-	return func(b *bbolt.Tx) error {
-		for _, t := range tables {
-			if t.since != format {
+func addTables(format uint32) func(*recorder) error {
+	return func(r *recorder) error {
+		for t := range tableCount {
+			if tables[t].since != format {
 				continue
 			}
-			if _, err := b.CreateBucketIfNotExists([]byte(t.name)); err != nil {
-				return fmt.Errorf("table %s: %w", t.name, err)
+			if err := r.create(t); err != nil {
+				return err
 			}
 		}
 		return nil
@@ -163,16 +164,16 @@ func addTables(format uint32) func(*bbolt.Tx) error {
 
 // migrate brings an older file to Format, inside the transaction that will
 // write to it. Readers of an older file that they understand leave it alone.
-func migrate(b *bbolt.Tx, from uint32) error {
+func migrate(r *recorder, from uint32) error {
 	for ; from < Format; from++ {
 		step := migrations[from]
 		if step == nil {
 			return fmt.Errorf("%w: no way from format %d to %d", ErrDamaged, from, from+1)
 		}
-		if err := step(b); err != nil {
+		if err := step(r); err != nil {
 			return fmt.Errorf("migrating from format %d: %w", from, err)
 		}
-		if err := writeFormat(b, from+1); err != nil {
+		if err := writeFormat(r, from+1); err != nil {
 			return err
 		}
 	}

@@ -237,15 +237,3 @@ func (tx *Tx) reindex() error {
 	}
 	return ix.Err()
 }
-
-// empty deletes every row of a table.
-func (tx *Tx) empty(t table) error {
-	tx.wrote(t)
-	name := []byte(tables[t].name)
-	if err := tx.bolt.DeleteBucket(name); err != nil {
-		return err
-	}
-	b, err := tx.bolt.CreateBucket(name)
-	tx.table[t] = b
-	return err
-}

@@ -62,7 +62,7 @@ func (tx *Tx) roomBlock(node uint32) (*roomBlock, error) {
 	}
 	key := key32(number)
 	b := new(roomBlock)
-	if tx.tab(tableRooms) != nil { // a file of format 1 has none
+	if tx.file.table(tableRooms) != nil { // a file of format 1 has none
 		row, err := tx.get(tableRooms, key)
 		if err == nil && row != nil {
 			b, err = decodeRooms(key, row)

@@ -124,7 +124,7 @@ func (tx *Tx) ClassOf(requestor string) (string, error) {
 // shareRow finds a row of the shares, nil where there is none or the file is of a
 // format that had none.
 func (tx *Tx) shareRow(key []byte) ([]byte, error) {
-	if tx.tab(tableShares) == nil && tx.format < tables[tableShares].since {
+	if tx.file.table(tableShares) == nil && tx.format < tables[tableShares].since {
 		return nil, nil
 	}
 	return tx.get(tableShares, key)

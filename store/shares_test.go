@@ -56,7 +56,7 @@ func TestSharesAreKept(t *testing.T) {
 	}
 	setShares(t, db, new(fairshare.Settings))
 	db.View(func(tx *Tx) error {
-		if n := tx.tab(tableShares).Stats().KeyN; n > 0 {
+		if n := tx.file.table(tableShares).Stats().KeyN; n > 0 {
 			t.Errorf("%d rows are left", n)
 		}
 		return nil

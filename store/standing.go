@@ -97,7 +97,7 @@ func (tx *Tx) putStanding(s *Standing) error {
 
 // Standing finds a standing reservation by its name.
 func (tx *Tx) Standing(name string) (*Standing, error) {
-	if tx.tab(tableStandings) == nil { // a file of format 1 has none
+	if tx.file.table(tableStandings) == nil { // a file of format 1 has none
 		return nil, missing("reservation", name)
 	}
 	row, err := tx.get(tableStandings, []byte(name))

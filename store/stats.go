@@ -26,7 +26,7 @@ func (tx *Tx) Stats() (*Stats, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Stats{Format: tx.format, Bytes: tx.bolt.Size(), Jobs: make(map[JobState]int),
+	s := &Stats{Format: tx.format, Bytes: tx.file.bolt.Size(), Jobs: make(map[JobState]int),
 		CPUs: ix.Configured(index.NCPUs), UsageSince: tx.state.usageSince}
 	notUp := roaring.New()
 	for _, b := range ix.Buckets() {

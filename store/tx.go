@@ -16,17 +16,12 @@ import (
 // It is not safe for concurrent use, and ends with the function it was given to.
 type Tx struct {
 	db         *DB
-	bolt       *bbolt.Tx
-	table      [tableCount]*bbolt.Bucket
+	file       *recorder
 	now        int64
 	state      counters
 	dirty      bool
-	patch      *patch          // readers that stand later than the file only
-	spoilt     error           // a change failed halfway: nothing of the transaction may be kept
-	format     uint32          // of the file
-	writes     [tableCount]int // so many rows were changed
-	walks      []*walk
-	passing    bool   // the clock is being brought up to date
+	spoilt     error  // a change failed halfway: nothing of the transaction may be kept
+	format     uint32 // of the file
 	unrecorded uint64 // so many events are a reader's own
 	loaded     loaded
 }
@@ -114,8 +109,8 @@ func (db *DB) begin(b *bbolt.Tx) (*Tx, error) {
 
 // load starts a transaction at the instant the file stands for.
 func (db *DB) load(b *bbolt.Tx) (*Tx, error) {
-	tx := &Tx{db: db, bolt: b, now: db.opt.Now().Unix()}
-	format, err := readFormat(b)
+	tx := &Tx{db: db, file: &recorder{bolt: b}, now: db.opt.Now().Unix()}
+	format, err := readFormat(tx.file)
 	if err != nil {
 		return nil, err
 	}
@@ -124,7 +119,7 @@ func (db *DB) load(b *bbolt.Tx) (*Tx, error) {
 	}
 	if tx.format = format; format < Format && b.Writable() {
 		tx.dirty = true
-		if err := migrate(b, format); err != nil {
+		if err := migrate(tx.file, format); err != nil {
 			return nil, err
 		}
 	}
@@ -155,71 +150,38 @@ func (tx *Tx) upgrade() error {
 }
 
 // Writable reports whether the transaction may change things.
-func (tx *Tx) Writable() bool { return tx.bolt.Writable() }
+func (tx *Tx) Writable() bool { return tx.file.writable() }
 
 // Now is the transaction's instant, in Unix seconds.
 func (tx *Tx) Now() int64 { return tx.now }
 
-func (tx *Tx) tab(t table) *bbolt.Bucket {
-	if tx.table[t] == nil {
-		tx.table[t] = tx.bolt.Bucket([]byte(tables[t].name))
-	}
-	return tx.table[t]
-}
-
 // get finds a row's payload, nil when there is none. It lives as long as the
 // transaction and must not be changed.
 func (tx *Tx) get(t table, key []byte) ([]byte, error) {
-	b := tx.tab(t)
-	if b == nil {
-		return nil, fmt.Errorf("%w: table %s is missing", ErrDamaged, tables[t].name)
-	}
-	row := b.Get(key)
-	if tx.patch != nil {
-		if patched, ok := tx.patch[t][string(key)]; ok {
-			row = patched
-		}
-	}
-	if row == nil {
-		return nil, nil
+	row, err := tx.file.get(t, key)
+	if row == nil || err != nil {
+		return nil, err
 	}
 	return unseal(t, key, row)
 }
 
-// put writes a row. It and remove are the only ways to change the file; a reader
-// changes its own view while time passes, and nothing after that.
+// put writes a row. A reader changes its own view while time passes, and nothing after
+// that.
 func (tx *Tx) put(t table, key, payload []byte) error {
-	if !tx.Writable() {
-		if !tx.passing {
-			return ErrReadOnly
-		}
-		tx.patch.put(t, key, seal(key, payload))
-		return nil
-	}
-	tx.wrote(t)
-	return tx.tab(t).Put(key, seal(key, payload))
+	tx.dirty = true
+	return tx.file.put(t, key, seal(key, payload))
 }
 
 // remove deletes a row, if there is one.
 func (tx *Tx) remove(t table, key []byte) error {
-	if !tx.Writable() {
-		if !tx.passing {
-			return ErrReadOnly
-		}
-		tx.patch.put(t, key, nil)
-		return nil
-	}
-	tx.wrote(t)
-	return tx.tab(t).Delete(key)
+	tx.dirty = true
+	return tx.file.remove(t, key)
 }
 
-// wrote notes that a table is about to be changed.
-func (tx *Tx) wrote(t table) {
+// empty deletes every row of a table.
+func (tx *Tx) empty(t table) error {
 	tx.dirty = true
-	tx.writes[t]++
-	if len(tx.walks) > 0 {
-		tx.apartFrom(t)
-	}
+	return tx.file.clear(t)
 }
 
 // mark writes a row whose key says all.
@@ -234,7 +196,7 @@ func (tx *Tx) each(t table, prefix []byte, fn func(key, payload []byte) (more bo
 
 // eachIn is each for a table that a file of an older format may lack.
 func (tx *Tx) eachIn(t table, prefix []byte, fn func(key, payload []byte) (more bool, err error)) error {
-	if tx.tab(t) == nil && tx.format < tables[t].since {
+	if tx.file.table(t) == nil && tx.format < tables[t].since {
 		return nil
 	}
 	return tx.each(t, prefix, fn)
@@ -242,7 +204,7 @@ func (tx *Tx) eachIn(t table, prefix []byte, fn func(key, payload []byte) (more 
 
 // eachFrom is each, beginning at a key.
 func (tx *Tx) eachFrom(t table, from, prefix []byte, fn func(key, payload []byte) (more bool, err error)) error {
-	w, err := tx.walk(t, from, prefix)
+	w, err := tx.file.walk(t, from, prefix)
 	if err != nil {
 		return err
 	}

@@ -29,7 +29,7 @@ func encodeUsage(b usageBlock) []byte {
 
 func (tx *Tx) usageBlock(number uint32) (usageBlock, error) {
 	var b usageBlock
-	if tx.tab(tableUsage) == nil { // a file of format 1 has none
+	if tx.file.table(tableUsage) == nil { // a file of format 1 has none
 		return b, nil
 	}
 	key := key32(number)

@@ -116,7 +116,7 @@ func (tx *Tx) flushWoken() error {
 	if tx.loaded.woken == nil || !tx.Writable() {
 		return nil
 	}
-	if k, _ := tx.tab(tableWaiting).Cursor().First(); k == nil {
+	if k, _ := tx.file.table(tableWaiting).Cursor().First(); k == nil {
 		return tx.remove(tableWakes, wokenKey)
 	}
 	nodes, known, err := tx.wokenNodes()

@@ -11,7 +11,7 @@ import (
 
 // Whoever goes through rows may change them meanwhile, those of the same table, too:
 // cancel each job, remove each node. A cursor of bbolt loses its place when its table
-// is written to. So the transaction knows who is under way, and before the first
+// is written to. So the recorder knows who is under way, and before the first
 // change of a table they read the keys that are still before them. Each row that was
 // there when they set out comes once: as it is when its turn comes, or as it was,
 // where it is gone by then. Rows that are new do not come.
@@ -19,7 +19,7 @@ import (
 // walk goes through a table's rows from a key on as far as they have a prefix, in key
 // order, the patched ones in place of the file's.
 type walk struct {
-	tx      *Tx
+	file    *recorder
 	table   table
 	prefix  []byte
 	cursor  *bbolt.Cursor
@@ -32,45 +32,42 @@ type walk struct {
 type fileRow struct{ key, row []byte }
 
 // walk sets out. The walk is to be ended.
-func (tx *Tx) walk(t table, from, prefix []byte) (*walk, error) {
-	b := tx.tab(t)
-	if b == nil {
-		return nil, fmt.Errorf("%w: table %s is missing", ErrDamaged, tables[t].name)
+func (r *recorder) walk(t table, from, prefix []byte) (*walk, error) {
+	b, err := r.existing(t)
+	if err != nil {
+		return nil, err
 	}
-	w := &walk{tx: tx, table: t, prefix: prefix, cursor: b.Cursor()}
-	if tx.patch != nil && tx.patch[t] != nil {
-		for _, k := range slices.Sorted(maps.Keys(tx.patch[t])) {
+	w := &walk{file: r, table: t, prefix: prefix, cursor: b.Cursor()}
+	if r.patch != nil && r.patch[t] != nil {
+		for _, k := range slices.Sorted(maps.Keys(r.patch[t])) {
 			if k >= string(from) && hasPrefix([]byte(k), prefix) {
 				w.patched = append(w.patched, k)
 			}
 		}
 	}
 	w.k, w.v = w.cursor.Seek(from)
-	if tx.Writable() {
-		tx.walks = append(tx.walks, w)
+	if r.writable() {
+		r.walks = append(r.walks, w)
 	}
 	return w, nil
 }
 
-// end lets the transaction forget a walk.
+// end lets the recorder forget a walk.
 func (w *walk) end() {
-	if i := slices.Index(w.tx.walks, w); i >= 0 {
-		w.tx.walks = slices.Delete(w.tx.walks, i, i+1)
+	if i := slices.Index(w.file.walks, w); i >= 0 {
+		w.file.walks = slices.Delete(w.file.walks, i, i+1)
 	}
 }
 
-// apartFrom makes those who go through a table independent of its cursors: it is
-// about to be changed.
-func (tx *Tx) apartFrom(t table) {
-	for _, w := range tx.walks {
-		if w.table != t || w.apart {
-			continue
-		}
-		w.apart = true
-		for w.inFile() {
-			w.rest = append(w.rest, fileRow{w.k, w.v})
-			w.k, w.v = w.cursor.Next()
-		}
+// leaveFile makes a walk independent of its cursor: the table is about to be changed.
+func (w *walk) leaveFile() {
+	if w.apart {
+		return
+	}
+	w.apart = true
+	for w.inFile() {
+		w.rest = append(w.rest, fileRow{w.k, w.v})
+		w.k, w.v = w.cursor.Next()
 	}
 }
 
@@ -116,7 +113,7 @@ func (w *walk) step() (key, row []byte, patched bool) {
 		return key, row, false
 	}
 	if len(w.patched) > 0 && (!w.inFile() || w.patched[0] <= string(w.k)) {
-		key, row = []byte(w.patched[0]), w.tx.patch[w.table][w.patched[0]]
+		key, row = []byte(w.patched[0]), w.file.patch[w.table][w.patched[0]]
 		w.patched = w.patched[1:]
 		if w.inFile() && bytes.Equal(key, w.k) {
 			w.k, w.v = w.cursor.Next()
@@ -137,7 +134,7 @@ func (w *walk) stepApart() (key, row []byte) {
 	}
 	next := w.rest[0]
 	w.rest = w.rest[1:]
-	if now := w.tx.tab(w.table).Get(next.key); now != nil {
+	if now := w.file.table(w.table).Get(next.key); now != nil {
 		return next.key, now
 	}
 	return next.key, next.row

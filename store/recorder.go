@@ -1,0 +1,125 @@
+package store
+
+import (
+	"fmt"
+
+	"go.etcd.io/bbolt"
+)
+
+// recorder is the one door to the rows of the file: whatever puts a row, removes one,
+// clears a table or makes one goes through it, and nothing else calls the methods of
+// bbolt that write; recorder_test.go states that. A writer's changes go through to
+// bbolt. A reader's, while it brings its clock up to date, go into a patch that it
+// sees the file through. Rows come and go as they are stored, checksum and all.
+type recorder struct {
+	bolt    *bbolt.Tx
+	buckets [tableCount]*bbolt.Bucket
+	writes  [tableCount]int // how often each table was changed
+	walks   []*walk         // that are under way
+	patch   *patch          // of readers that stand later than the file
+	passing bool            // the clock is being brought up to date: readers may patch
+}
+
+func (r *recorder) writable() bool { return r.bolt.Writable() }
+
+// table is where a table's rows are in the file, nil when it has no such table.
+func (r *recorder) table(t table) *bbolt.Bucket {
+	if r.buckets[t] == nil {
+		r.buckets[t] = r.bolt.Bucket([]byte(tables[t].name))
+	}
+	return r.buckets[t]
+}
+
+// existing is table for those who need it.
+func (r *recorder) existing(t table) (*bbolt.Bucket, error) {
+	b := r.table(t)
+	if b == nil {
+		return nil, fmt.Errorf("%w: table %s is missing", ErrDamaged, tables[t].name)
+	}
+	return b, nil
+}
+
+// get finds a row, nil when there is none.
+func (r *recorder) get(t table, key []byte) ([]byte, error) {
+	b, err := r.existing(t)
+	if err != nil {
+		return nil, err
+	}
+	if r.patch != nil {
+		if row, ok := r.patch[t][string(key)]; ok {
+			return row, nil
+		}
+	}
+	return b.Get(key), nil
+}
+
+// put writes a row.
+func (r *recorder) put(t table, key, row []byte) error {
+	if err := r.change(t); err != nil {
+		return err
+	}
+	if !r.writable() {
+		r.patch.put(t, key, row)
+		return nil
+	}
+	b, err := r.existing(t)
+	if err != nil {
+		return err
+	}
+	return b.Put(key, row)
+}
+
+// remove deletes a row, if there is one.
+func (r *recorder) remove(t table, key []byte) error {
+	if err := r.change(t); err != nil {
+		return err
+	}
+	if !r.writable() {
+		r.patch.put(t, key, nil)
+		return nil
+	}
+	b, err := r.existing(t)
+	if err != nil {
+		return err
+	}
+	return b.Delete(key)
+}
+
+// clear deletes every row of a table.
+func (r *recorder) clear(t table) error {
+	if !r.writable() {
+		return ErrReadOnly
+	}
+	if err := r.change(t); err != nil {
+		return err
+	}
+	name := []byte(tables[t].name)
+	if err := r.bolt.DeleteBucket(name); err != nil {
+		return err
+	}
+	var err error
+	r.buckets[t], err = r.bolt.CreateBucket(name)
+	return err
+}
+
+// create makes a table, unless there is one.
+func (r *recorder) create(t table) (err error) {
+	if r.buckets[t], err = r.bolt.CreateBucketIfNotExists([]byte(tables[t].name)); err != nil {
+		return fmt.Errorf("table %s: %w", tables[t].name, err)
+	}
+	return nil
+}
+
+// change is told that a table is about to be changed.
+func (r *recorder) change(t table) error {
+	if !r.writable() && !r.passing {
+		return ErrReadOnly
+	}
+	r.writes[t]++
+	for _, w := range r.walks {
+		if w.table == t {
+			w.leaveFile()
+		}
+	}
+	return nil
+}
