@@ -3,6 +3,7 @@ package main
 import (
 	"strings"
 
+	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/index"
 	"github.com/urfave/cli/v2"
 )
@@ -180,7 +181,7 @@ func (w *walker) known(word string) bool {
 
 // global takes a global flag; help and version are answered rather than set.
 func (w *walker) global(f *globalFlag, shown, value string) {
-	on, err := parseSwitch(value)
+	on, err := spell.ParseSwitch(value)
 	switch {
 	case !f.takesValue() && err != nil:
 		w.fail("%s %w", shown, err)
@@ -196,7 +197,7 @@ func (w *walker) global(f *globalFlag, shown, value string) {
 }
 
 func (w *walker) unknown(shown string) {
-	shown = quoted(shown)
+	shown = spell.Quoted(shown)
 	if len(w.path) == 0 && !w.help {
 		w.fail("unknown global flag %s%s (the flags of a verb come after it)", shown, index.DidYouMean(shown, flagWords(nil)))
 		return

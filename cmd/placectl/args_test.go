@@ -242,3 +242,39 @@ func FuzzParseArgs(f *testing.F) {
 		}
 	})
 }
+
+func TestTimeFlags(t *testing.T) {
+	verb := func(r *runner) *cli.Command {
+		return &cli.Command{
+			Name:  "when",
+			Flags: []cli.Flag{&cli.StringFlag{Name: "at"}, &cli.StringFlag{Name: "walltime", Aliases: []string{"t"}}},
+			Action: func(c *cli.Context) error {
+				at, err := r.time(c, "at")
+				if err != nil {
+					return err
+				}
+				d, err := r.duration(c, "walltime")
+				if err != nil {
+					return err
+				}
+				p := r.printer(result{Columns: []column{{Name: "at", Kind: when}, {Name: "walltime", Kind: span}}, Record: true})
+				p.row(at, d)
+				return p.close()
+			},
+		}
+	}
+	for in, want := range map[string]string{
+		"when -t 1h30m --at now+1h --now @1000 -o json": `{"at":"1970-01-01T01:16:40Z","walltime":5400}` + "\n",
+		"when -t 1x":   `placectl: when: --walltime: "1x" is not a duration`,
+		"when --at 1x": `placectl: when: --at: "1x" is not a time`,
+		"when --at=":   `placectl: when: --at: "" is not a time: it is empty`,
+	} {
+		c := newCapture(strings.Fields(in)...)
+		r := c.runner()
+		r.verbs = entries(verb(r))
+		r.report(r.main())
+		if got := c.out.String() + c.err.String(); !strings.HasPrefix(got, want) {
+			t.Errorf("%s: %s", in, got)
+		}
+	}
+}

@@ -1,11 +1,11 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"strconv"
+	"time"
 
-	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/urfave/cli/v2"
 )
 
@@ -98,7 +98,7 @@ func checkValue(f cli.Flag, value string) error {
 	var err error
 	switch f.(type) {
 	case *cli.BoolFlag:
-		_, err = parseSwitch(value)
+		_, err = spell.ParseSwitch(value)
 		return err
 	case *cli.IntFlag, *cli.Int64Flag, *cli.IntSliceFlag, *cli.Int64SliceFlag:
 		if _, err = strconv.ParseInt(value, 0, 64); err != nil {
@@ -114,14 +114,6 @@ func checkValue(f cli.Flag, value string) error {
 		}
 	}
 	return nil
-}
-
-func parseSwitch(value string) (bool, error) {
-	on, err := strconv.ParseBool(value)
-	if err != nil {
-		return false, fmt.Errorf("is on or off: give it no value, or true or false, not %q", value)
-	}
-	return on, nil
 }
 
 // verbName is what errors call the verb that runs: "node import". (cli's own
@@ -140,22 +132,41 @@ func wantArgs(c *cli.Context, least, most int) error {
 	}
 	switch verb := verbName(c); {
 	case n < least && least == most:
-		return usagef(verb, "wants %s%s, got %d", plural(least, "argument"), what, n)
+		return usagef(verb, "wants %s%s, got %d", spell.Plural(least, "argument"), what, n)
 	case n < least:
-		return usagef(verb, "wants at least %s%s, got %d", plural(least, "argument"), what, n)
+		return usagef(verb, "wants at least %s%s, got %d", spell.Plural(least, "argument"), what, n)
 	case most == 0 && n > 0:
-		return usagef(verb, "takes no arguments, got %s", quoted(c.Args().First()))
+		return usagef(verb, "takes no arguments, got %s", spell.Quoted(c.Args().First()))
 	case most > 0 && n > most:
-		return usagef(verb, "takes at most %s%s, got one more: %s", plural(most, "argument"), what, quoted(c.Args().Get(most)))
+		return usagef(verb, "takes at most %s%s, got one more: %s", spell.Plural(most, "argument"), what, spell.Quoted(c.Args().Get(most)))
 	}
 	return nil
 }
 
-func plural(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
+// time reads a flag's value as an instant; the zero time when it is not given.
+func (r *runner) time(c *cli.Context, flag string) (time.Time, error) {
+	s := c.String(flag)
+	if s == "" && !c.IsSet(flag) {
+		return time.Time{}, nil
 	}
-	return strconv.Itoa(n) + " " + noun + "s"
+	t, err := spell.ParseTime(s, r.now(), r.loc)
+	if err != nil {
+		return time.Time{}, usagef(verbName(c), "%s: %w", dashed(flag), err)
+	}
+	return t, nil
+}
+
+// duration reads a flag's value as a duration; 0 when it is not given.
+func (r *runner) duration(c *cli.Context, flag string) (time.Duration, error) {
+	s := c.String(flag)
+	if s == "" && !c.IsSet(flag) {
+		return 0, nil
+	}
+	d, err := spell.ParseDuration(s)
+	if err != nil {
+		return 0, usagef(verbName(c), "%s: %w", dashed(flag), err)
+	}
+	return d, nil
 }
 
 // oneOf checks a flag whose value is one of a few words.
@@ -166,16 +177,5 @@ func oneOf(c *cli.Context, flag string, words ...string) (string, error) {
 			return value, nil
 		}
 	}
-	return "", usagef(verbName(c), "%s: %w", dashed(flag), wordError(value, words))
-}
-
-func wordError(value string, words []string) error {
-	text := quoted(value) + " is not one of "
-	for i, w := range words {
-		if i > 0 {
-			text += ", "
-		}
-		text += w
-	}
-	return errors.New(text + index.DidYouMean(value, words))
+	return "", usagef(verbName(c), "%s: %w", dashed(flag), spell.NotOneOf(value, words))
 }

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/index"
 	"github.com/urfave/cli/v2"
 )
@@ -23,9 +24,9 @@ func (w *walker) word(word string) {
 	case word == "help":
 		w.help = true
 	case c == nil:
-		w.fail("unknown verb %s%s", quoted(word), index.DidYouMean(word, names))
+		w.fail("unknown verb %s%s", spell.Quoted(word), index.DidYouMean(word, names))
 	default:
-		w.fail("unknown verb %s%s; there are %s", quoted(word), index.DidYouMean(word, names), strings.Join(names, ", "))
+		w.fail("unknown verb %s%s; there are %s", spell.Quoted(word), index.DidYouMean(word, names), strings.Join(names, ", "))
 	}
 }
 

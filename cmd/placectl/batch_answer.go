@@ -3,6 +3,7 @@ package main
 import (
 	"strconv"
 
+	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/locality"
 	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
@@ -46,7 +47,7 @@ func batchJobs(c *cli.Context) ([]int, error) {
 	for _, arg := range c.Args().Slice()[1:] {
 		n, err := strconv.Atoi(arg)
 		if err != nil || n < 0 {
-			return nil, usagef(verbName(c), "%s is not the number of a job", quoted(arg))
+			return nil, usagef(verbName(c), "%s is not the number of a job", spell.Quoted(arg))
 		}
 		if !seen[n] {
 			seen[n] = true

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/locality"
 	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
@@ -50,12 +51,12 @@ func (in *batchInput) file(_ int, cells []string) error {
 		return err
 	}
 	if other, ok := in.numbers[f.Name]; ok {
-		return fmt.Errorf("the file %s is in the list already, as number %d", quoted(f.Name), other)
+		return fmt.Errorf("the file %s is in the list already, as number %d", spell.Quoted(f.Name), other)
 	}
 	if cells[1] != "" {
 		n, err := strconv.ParseInt(cells[1], 10, 64)
 		if err != nil || n < 0 {
-			return fmt.Errorf("size: %s is not a whole number of bytes", quoted(cells[1]))
+			return fmt.Errorf("size: %s is not a whole number of bytes", spell.Quoted(cells[1]))
 		}
 		f.Size = n
 	}
@@ -73,7 +74,7 @@ func checkFileName(s string) error {
 	case len(s) > most:
 		return fmt.Errorf("name: %d bytes; at most %d", len(s), most)
 	case strings.ContainsFunc(s, func(c rune) bool { return unicode.IsSpace(c) || unicode.IsControl(c) || c == '|' }):
-		return fmt.Errorf("name: %s has a blank, a control character or a | in it", quoted(s))
+		return fmt.Errorf("name: %s has a blank, a control character or a | in it", spell.Quoted(s))
 	}
 	return nil
 }
@@ -96,18 +97,18 @@ func (in *batchInput) job(line int, cells []string) error {
 	if cells[3] != "" {
 		credit, err := strconv.ParseFloat(cells[3], 64)
 		if err != nil || !(credit*locality.Micro >= 1 && credit*locality.Micro <= locality.MaxCredit) {
-			return fmt.Errorf("credit: %s is not a number above 0 and at most %d", quoted(cells[3]), locality.MaxCredit/locality.Micro)
+			return fmt.Errorf("credit: %s is not a number above 0 and at most %d", spell.Quoted(cells[3]), locality.MaxCredit/locality.Micro)
 		}
 		j.Credit = int64(math.Round(credit * locality.Micro))
 	}
 	if cells[4] != "" {
 		if j.Quorum, err = strconv.Atoi(cells[4]); err != nil || j.Quorum < 1 || j.Quorum > locality.MaxQuorum {
-			return fmt.Errorf("quorum: %s is not a whole number from 1 to %d", quoted(cells[4]), locality.MaxQuorum)
+			return fmt.Errorf("quorum: %s is not a whole number from 1 to %d", spell.Quoted(cells[4]), locality.MaxQuorum)
 		}
 	}
 	if j.A < in.start {
 		return fmt.Errorf("its first file is %s, and that of the job before it %s; list jobs in the order of their first files",
-			quoted(in.files[j.A].Name), quoted(in.files[in.start].Name))
+			spell.Quoted(in.files[j.A].Name), spell.Quoted(in.files[in.start].Name))
 	}
 	in.start = j.A
 	in.jobs, in.lines = append(in.jobs, j), append(in.lines, int32(line))
@@ -126,7 +127,7 @@ func (in *batchInput) row(names []string) (first, last int, err error) {
 			continue
 		}
 		if n != last+1 {
-			return 0, 0, fmt.Errorf("files: %s does not follow %s in the sequence; a job uses files that follow each other", quoted(name), quoted(names[i-1]))
+			return 0, 0, fmt.Errorf("files: %s does not follow %s in the sequence; a job uses files that follow each other", spell.Quoted(name), spell.Quoted(names[i-1]))
 		}
 		last = n
 	}
@@ -142,7 +143,7 @@ func (in *batchInput) ends(a, b string) (first, last int, err error) {
 		return first, first, nil
 	}
 	if last, err = in.number("last", b); err == nil && last < first {
-		err = fmt.Errorf("last: %s comes before %s", quoted(b), quoted(a))
+		err = fmt.Errorf("last: %s comes before %s", spell.Quoted(b), spell.Quoted(a))
 	}
 	return first, last, err
 }
@@ -153,7 +154,7 @@ func (in *batchInput) number(column, name string) (int, error) {
 	}
 	n, ok := in.numbers[name]
 	if !ok {
-		return 0, fmt.Errorf("%s: %s is not in the list of files", column, quoted(name))
+		return 0, fmt.Errorf("%s: %s is not in the list of files", column, spell.Quoted(name))
 	}
 	return n, nil
 }

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/index"
 )
 
@@ -79,7 +80,7 @@ func (l *recordList) take(line int) error {
 }
 
 func (l *recordList) unknown(name string) error {
-	return fmt.Errorf("there is no column %s%s; there are %s", quoted(name), index.DidYouMean(name, l.columns), strings.Join(l.columns, ", "))
+	return fmt.Errorf("there is no column %s%s; there are %s", spell.Quoted(name), index.DidYouMean(name, l.columns), strings.Join(l.columns, ", "))
 }
 
 func (l *recordList) readCSV(in io.Reader) error {
@@ -189,7 +190,7 @@ func jsonCell(raw json.RawMessage) (string, error) {
 	case 'n':
 		return "", nil
 	case '{', 't', 'f':
-		return "", fmt.Errorf("a text or a number is wanted, not %s", quoted(string(raw)))
+		return "", fmt.Errorf("a text or a number is wanted, not %s", spell.Quoted(string(raw)))
 	}
 	return string(raw), nil
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/locality"
 	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
@@ -168,7 +169,7 @@ func (p *batchPicture) axes(r *runner) {
 		x, y := p.x(file), p.y(at)
 		fmt.Fprintf(&p.buf, `<path class="grid" d="M%.1f 80V%d M%d %.1fH%d"/>`+"\n", x, 80+batchHeight, batchLeft, y, p.width-svgMargin)
 		p.text(int(x)-8, 74, "tick", strconv.Itoa(file))
-		scratch = r.appendLocal(scratch[:0], at)
+		scratch = spell.AppendLocal(scratch[:0], at, r.loc)
 		p.text(4, int(y)+4, "tick", string(scratch))
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
 )
@@ -55,10 +56,10 @@ func (r *runner) check(c *cli.Context) error {
 	case err != nil:
 		return err
 	case c.Bool("repair"):
-		r.notef("%s: %s repaired", r.DB, plural(len(findings), "finding"))
+		r.notef("%s: %s repaired", r.DB, spell.Plural(len(findings), "finding"))
 		return nil
 	case len(findings) > 0:
-		return fmt.Errorf("%w: %s in %s", store.ErrDamaged, plural(len(findings), "finding"), r.DB)
+		return fmt.Errorf("%w: %s in %s", store.ErrDamaged, spell.Plural(len(findings), "finding"), r.DB)
 	}
 	r.notef("%s is sound", r.DB)
 	return nil

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/placer/fairshare"
 	"github.com/placectl/placectl/store"
@@ -52,7 +53,7 @@ func classPairs(words []string, what string) ([]classPair, error) {
 	for _, arg := range words {
 		name, value, ok := strings.Cut(arg, "=")
 		if !ok || name == "" || value == "" {
-			return nil, fmt.Errorf("%s is not NAME=%s", quoted(arg), what)
+			return nil, fmt.Errorf("%s is not NAME=%s", spell.Quoted(arg), what)
 		}
 		pairs = append(pairs, classPair{name, value})
 	}
@@ -65,5 +66,5 @@ func noClass(s *fairshare.Settings, name string) error {
 	for i, c := range s.Loads {
 		names[i] = c.Class
 	}
-	return fmt.Errorf("no class %s%s: %w", quoted(name), index.DidYouMean(name, names), store.ErrNotFound)
+	return fmt.Errorf("no class %s%s: %w", spell.Quoted(name), index.DidYouMean(name, names), store.ErrNotFound)
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/index"
 )
 
@@ -128,7 +129,7 @@ func (f *shareFile) members() error {
 				return err
 			}
 		case !slices.Contains(shareFileNotes, name):
-			f.unknown = append(f.unknown, quoted(name)+index.DidYouMean(name, slices.Sorted(maps.Keys(known))))
+			f.unknown = append(f.unknown, spell.Quoted(name)+index.DidYouMean(name, slices.Sorted(maps.Keys(known))))
 		}
 		seen[name] = true
 	}

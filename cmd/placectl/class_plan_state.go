@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 
+	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/placer/fairshare"
 )
 
@@ -23,11 +24,11 @@ func (f *shareFile) check() error {
 			return f.errAt(0, "class %d has no name", i+1)
 		}
 		if names[c.Name] {
-			return f.errAt(0, "class %s is there twice", quoted(c.Name))
+			return f.errAt(0, "class %s is there twice", spell.Quoted(c.Name))
 		}
 		names[c.Name] = true
 		if c.Running < 0 || c.Running > fairshare.MaxCount {
-			return f.errAt(0, "class %s runs %d: expected 0 to %d", quoted(c.Name), c.Running, int64(fairshare.MaxCount))
+			return f.errAt(0, "class %s runs %d: expected 0 to %d", spell.Quoted(c.Name), c.Running, int64(fairshare.MaxCount))
 		}
 		running += c.Running
 	}

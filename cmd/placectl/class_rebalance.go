@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/placer/fairshare"
 	"github.com/urfave/cli/v2"
 )
@@ -58,7 +59,7 @@ func (r *runner) classRebalance(c *cli.Context) error {
 func parsePoints(s string) (int, error) {
 	n, err := strconv.Atoi(strings.TrimSuffix(s, "%"))
 	if err != nil {
-		return 0, fmt.Errorf("%s is not a whole number of percentage points, such as 20", quoted(s))
+		return 0, fmt.Errorf("%s is not a whole number of percentage points, such as 20", spell.Quoted(s))
 	}
 	return n, nil
 }

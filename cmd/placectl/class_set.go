@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/placer/fairshare"
 	"github.com/urfave/cli/v2"
 )
@@ -59,7 +60,7 @@ func classLoads(c *cli.Context) ([]fairshare.ClassLoad, error) {
 			return nil, usagef(verbName(c), "%w", err)
 		}
 		if slices.ContainsFunc(loads, func(l fairshare.ClassLoad) bool { return l.Class == p.class }) {
-			return nil, usagef(verbName(c), "class %s is given two loads", quoted(p.class))
+			return nil, usagef(verbName(c), "class %s is given two loads", spell.Quoted(p.class))
 		}
 		loads = append(loads, load)
 	}
@@ -69,7 +70,7 @@ func classLoads(c *cli.Context) ([]fairshare.ClassLoad, error) {
 func parseClassLoad(p classPair) (fairshare.ClassLoad, error) {
 	n, err := strconv.Atoi(p.value)
 	if err != nil || n < 0 || n > fairshare.MaxCount {
-		return fairshare.ClassLoad{}, fmt.Errorf("load of %s: %s is not a whole number from 0 to %d", p.class, quoted(p.value), int64(fairshare.MaxCount))
+		return fairshare.ClassLoad{}, fmt.Errorf("load of %s: %s is not a whole number from 0 to %d", p.class, spell.Quoted(p.value), int64(fairshare.MaxCount))
 	}
 	return fairshare.ClassLoad{Class: p.class, Load: n}, nil
 }

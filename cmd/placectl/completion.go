@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/urfave/cli/v2"
 )
 
@@ -59,7 +60,7 @@ func (r *runner) completion(c *cli.Context) error {
 	}
 	script, ok := completionScripts[args[0]]
 	if !ok {
-		return usagef(verbName(c), "%w", wordError(args[0], []string{"bash", "zsh", "fish"}))
+		return usagef(verbName(c), "%w", spell.NotOneOf(args[0], []string{"bash", "zsh", "fish"}))
 	}
 	_, err := io.WriteString(r.stdout, script)
 	return err

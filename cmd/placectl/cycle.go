@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
 )
@@ -173,7 +174,7 @@ func (r *runner) sayNever(list []store.NeverRuns) {
 		if len(ids) == 1 {
 			r.notef("job %d cannot run: %s", ids[0], why)
 		} else {
-			r.notef("%s cannot run, %s: %s", plural(len(ids), "job"), foldNumbers(ids), why)
+			r.notef("%s cannot run, %s: %s", spell.Plural(len(ids), "job"), foldNumbers(ids), why)
 		}
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
@@ -51,12 +52,12 @@ func (r *runner) launcher(c *cli.Context) (*launcher, error) {
 	if !c.IsSet("exec") {
 		return nil, nil
 	}
-	words, err := splitWords(c.String("exec"))
+	words, err := spell.SplitWords(c.String("exec"))
 	if err == nil && len(words) == 0 {
 		err = errors.New("it is empty")
 	}
 	if err != nil {
-		return nil, usagef(verbName(c), "--exec: %s is no command: %w", quoted(c.String("exec")), err)
+		return nil, usagef(verbName(c), "--exec: %s is no command: %w", spell.Quoted(c.String("exec")), err)
 	}
 	path, err := lookProgram(words[0])
 	if err != nil {

@@ -5,6 +5,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 )
 
 // demoHint is a command to try.
@@ -21,7 +23,7 @@ func (rep *demoReport) hints() {
 		{"gantt", "who has which node until when, and the holes"},
 	}
 	if w, job := rep.heldUp(); w != nil {
-		when := fmt.Sprintf("when -l nodes=%s -t %s", w.Request, appendSpan(nil, w.Walltime))
+		when := fmt.Sprintf("when -l nodes=%s -t %s", w.Request, spell.AppendDuration(nil, w.Walltime))
 		hints = append(hints,
 			demoHint{when, "when one that waits could start, and whose end that waits for"},
 			demoHint{"show " + job, "all about that job"},

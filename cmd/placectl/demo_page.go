@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/dustin/go-humanize"
+	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 )
 
 // How much of each list the page shows; the JSON has all.
@@ -74,7 +75,7 @@ func (p *demoPage) summary() error {
 		{Name: "waiting"}, {Name: "sharing"}, {Name: "in use"}, {Name: "policy"}, {Name: "speed"}, {Name: "on disk"}, {Name: "database"}}})
 	t.row(
 		fmt.Sprintf("%d nodes, %s cpus", len(d.data.Nodes), humanize.Comma(d.data.cpus())),
-		fmt.Sprintf("moved: it begins %s and ends now", p.appendLocal(nil, d.data.From)),
+		fmt.Sprintf("moved: it begins %s and ends now", spell.AppendLocal(nil, d.data.From, p.loc)),
 		fmt.Sprintf("%s, as they were asked, with the run times recorded", humanize.Comma(int64(len(d.data.Jobs)))),
 		fmt.Sprintf("%s: %s at once, %d after a wait (median %s, longest %s)", humanize.Comma(int64(s.Placed)),
 			humanize.Comma(int64(s.Placed-waited)), waited, shortSpan(median), shortSpan(longest)),
@@ -101,7 +102,7 @@ func shortSpan(seconds int64) string {
 	if seconds >= 3600 {
 		seconds -= seconds % 60
 	}
-	return string(appendSpan(nil, seconds))
+	return string(spell.AppendDuration(nil, seconds))
 }
 
 // line prints a row of a drawing.
@@ -197,7 +198,7 @@ func (p *demoPage) waiting() error {
 	err := p.table([]column{{Name: "jobs", Kind: integer}, {Name: "request"}, {Name: "walltime", Kind: span}, {Name: "waited", Kind: span},
 		{Name: "starts_in", Kind: span}, {Name: "waits_for", Kind: list}}, rows)
 	if n := len(p.rep.Waiting) - len(shown); n > 0 {
-		fmt.Fprintf(p.out, "and %s more; -o json shows all\n", plural(n, "kind"))
+		fmt.Fprintf(p.out, "and %s more; -o json shows all\n", spell.Plural(n, "kind"))
 	}
 	return err
 }

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/store"
 )
@@ -33,7 +34,7 @@ func newDemoReport(path string, d *demoReplay) *demoReport {
 type demoTime int64
 
 func (t demoTime) MarshalJSON() ([]byte, error) {
-	return append(appendRFC3339([]byte{'"'}, int64(t)), '"'), nil
+	return append(spell.AppendRFC3339([]byte{'"'}, int64(t)), '"'), nil
 }
 
 type demoBucket struct {

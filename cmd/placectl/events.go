@@ -3,6 +3,7 @@ package main
 import (
 	"strconv"
 
+	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
 )
@@ -76,7 +77,7 @@ func eventSince(c *cli.Context) (uint64, error) {
 	}
 	since, err := strconv.ParseUint(c.String("since"), 10, 64)
 	if err != nil {
-		return 0, usagef(verbName(c), "--since: %s is not the number of an event", quoted(c.String("since")))
+		return 0, usagef(verbName(c), "--since: %s is not the number of an event", spell.Quoted(c.String("since")))
 	}
 	return since, nil
 }

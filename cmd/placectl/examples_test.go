@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/urfave/cli/v2"
 )
 
@@ -109,7 +110,7 @@ func TestExamples(t *testing.T) {
 	seen := map[string]bool{}
 	for _, ex := range examples(t) {
 		for _, args := range placectlCommands(ex.script) {
-			line := joinWords(args)
+			line := spell.JoinWords(args)
 			if seen[line] {
 				continue
 			}
@@ -165,7 +166,7 @@ func exampleDB(t *testing.T) string {
 		"reserve maintenance --nodes n01 --start now+9d -t 4h",
 		"batch create night --files files.csv --jobs jobs.csv",
 	} {
-		words, err := splitWords(line)
+		words, err := spell.SplitWords(line)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/locality"
 	"github.com/placectl/placectl/placer"
@@ -171,7 +172,7 @@ func appendErrorJSON(b []byte, err error, code int, why reason) []byte {
 	if errors.As(err, &e) {
 		if at, ok := e.Earliest(); ok {
 			b = append(b, `,"earliest":"`...)
-			b = append(appendRFC3339(b, at), '"')
+			b = append(spell.AppendRFC3339(b, at), '"')
 		}
 	}
 	return append(b, "}}\n"...)
@@ -182,13 +183,13 @@ func appendErrorJSON(b []byte, err error, code int, why reason) []byte {
 func (r *runner) errorText(err error) []byte {
 	var b []byte
 	for _, e := range unjoin(err) {
-		b = append(b, "placectl: "+printable(r.localTimes(e.Error()))+"\n"...)
+		b = append(b, "placectl: "+spell.Printable(r.localTimes(e.Error()))+"\n"...)
 	}
 	var refused interface{ Earliest() (int64, bool) }
 	if errors.As(err, &refused) {
 		if at, ok := refused.Earliest(); ok && at > r.now().Unix() {
-			b = append(r.appendLocal(append(b, "placectl: it could start at "...), at), " (in "...)
-			b = append(appendSpan(b, at-r.now().Unix()), ")\n"...)
+			b = append(spell.AppendLocal(append(b, "placectl: it could start at "...), at, r.loc), " (in "...)
+			b = append(spell.AppendDuration(b, at-r.now().Unix()), ")\n"...)
 		}
 	}
 	var caret interface{ Caret() string }
@@ -226,7 +227,7 @@ func unjoin(err error) []error {
 func appendCaret(b []byte, caret string) []byte {
 	lines := strings.Split(strings.TrimRight(caret, "\n"), "\n")
 	for _, line := range lines {
-		if printable(line) != line {
+		if spell.Printable(line) != line {
 			return b
 		}
 	}

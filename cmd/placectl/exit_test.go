@@ -127,3 +127,15 @@ func TestNotesAndInput(t *testing.T) {
 		in.Close()
 	}
 }
+
+// People are told times in their zone; a document has them as they are kept.
+func TestTimesOfMessages(t *testing.T) {
+	const kept = "at 2026-11-20T09:30:00Z"
+	for form, want := range map[format]string{formatTable: "at 2026-11-20 10:30:00", formatCSV: "at 2026-11-20 10:30:00", formatJSON: kept, formatJSONL: kept} {
+		r := newCapture().runner()
+		r.Output = form
+		if got := r.localTimes(kept); got != want {
+			t.Errorf("%s: %s", formatNames[form], got)
+		}
+	}
+}

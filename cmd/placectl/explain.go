@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/placer"
 	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
@@ -130,7 +131,7 @@ func (r *runner) explained(c *cli.Context, tx *store.Tx, what *explaining) (*sto
 		return nil, err
 	}
 	if n, err := strconv.Atoi(what.job); err == nil {
-		r.notef("there is no job %d: this is about a request for %s", n, plural(n, "chunk"))
+		r.notef("there is no job %d: this is about a request for %s", n, spell.Plural(n, "chunk"))
 	}
 	return tx.Explain(what.request, what.ask)
 }

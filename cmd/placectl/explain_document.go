@@ -4,6 +4,7 @@ import (
 	"math"
 	"strconv"
 
+	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/placer"
 )
@@ -306,7 +307,7 @@ func (p *explainPage) helpObjects() (any, error) {
 	}
 	for i := range p.ex.Helps {
 		h := &p.ex.Helps[i]
-		o := helpObject{Change: h.Change, To: h.To, Start: string(appendRFC3339(nil, h.Start))}
+		o := helpObject{Change: h.Change, To: h.To, Start: string(spell.AppendRFC3339(nil, h.Start))}
 		if h.Change == "walltime" {
 			o.To = h.Ask.Duration
 		}
@@ -368,7 +369,7 @@ func (p *explainPage) aheadObjects() (any, error) {
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, aheadObject{a.Owner.String(), string(appendRFC3339(nil, a.Until)), a.Overdue, names})
+		out = append(out, aheadObject{a.Owner.String(), string(spell.AppendRFC3339(nil, a.Until)), a.Overdue, names})
 	}
 	return out, nil
 }
@@ -389,7 +390,7 @@ func (p *explainPage) queueObject() *queueObject {
 	for _, d := range q.Depends {
 		a := awaitedObject{Job: strconv.FormatUint(d.Job, 10), When: d.When.String(), State: d.State.String(), Met: d.Met}
 		if d.Due != 0 {
-			a.Expected = string(appendRFC3339(nil, d.Due))
+			a.Expected = string(spell.AppendRFC3339(nil, d.Due))
 		}
 		o.Depends = append(o.Depends, a)
 	}
@@ -407,7 +408,7 @@ func (p *explainPage) aloneObject() *aloneObject {
 		o.Why = word(p.ex.Refusal.Why)
 	}
 	if p.ex.Plan != nil {
-		o.Start = string(appendRFC3339(nil, p.ex.Plan.Start))
+		o.Start = string(spell.AppendRFC3339(nil, p.ex.Plan.Start))
 	}
 	return o
 }

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/placer"
 	"github.com/placectl/placectl/store"
 )
@@ -39,7 +40,7 @@ func (p *explainPage) jobSummary(add func(string, kind, any)) error {
 	j := p.ex.Job
 	add("job", text, jobID(j))
 	add("state", text, j.State.String())
-	asked := j.Select + ", place " + j.Place + ", for " + string(appendSpan(nil, j.Walltime))
+	asked := j.Select + ", place " + j.Place + ", for " + string(spell.AppendDuration(nil, j.Walltime))
 	if j.Queue != "" {
 		asked += ", in queue " + j.Queue
 	}
@@ -131,12 +132,12 @@ func jobWords(ids []uint64) []string {
 // jobStands is a job's verdict in words.
 func (p *explainPage) jobStands(j *store.Job) string {
 	now := p.w.tx.Now()
-	in := func(at int64) string { return string(appendSpan(nil, at-now)) }
+	in := func(at int64) string { return string(spell.AppendDuration(nil, at-now)) }
 	switch {
 	case p.ex.Queue != nil:
 		return p.waits(p.ex.Queue)
 	case j.State == store.JobRunning && j.End <= now:
-		return "running, overdue by " + string(appendSpan(nil, now-j.End))
+		return "running, overdue by " + string(spell.AppendDuration(nil, now-j.End))
 	case j.State == store.JobRunning:
 		return "running, for another " + in(j.End)
 	case j.State != store.JobReserved:
@@ -158,7 +159,7 @@ func (p *explainPage) waits(q *store.Queueing) string {
 	case q.Start == 0:
 		return text + "; nobody knows when it will start"
 	}
-	text += "; expected to start in " + string(appendSpan(nil, q.Start-p.w.tx.Now()))
+	text += "; expected to start in " + string(spell.AppendDuration(nil, q.Start-p.w.tx.Now()))
 	if len(p.ex.WaitsFor) > 0 {
 		text += ", at the end of " + someOf(p.ex.WaitsFor)
 	}
@@ -181,7 +182,7 @@ func (p *explainPage) waitsFor(q *store.Queueing) string {
 		if len(q.Before) == 0 {
 			return "the next cycle starts it"
 		}
-		return "waits for its turn: it would fit now, and " + plural(len(q.Before), "job") + " may go before it"
+		return "waits for its turn: it would fit now, and " + spell.Plural(len(q.Before), "job") + " may go before it"
 	}
 	return withReason("not now", strings.TrimPrefix(q.Reason, placer.ErrNotNow.Error()+": "))
 }

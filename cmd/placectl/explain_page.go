@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/placer"
 	"github.com/placectl/placectl/store"
@@ -152,7 +153,7 @@ func (p *explainPage) start(plan *placer.Plan, waitsFor []string) string {
 	if plan == nil {
 		return "not known"
 	}
-	text := fmt.Sprintf("%s, in %s", p.appendLocal(nil, plan.Start), appendSpan(nil, plan.Start-p.w.tx.Now()))
+	text := fmt.Sprintf("%s, in %s", spell.AppendLocal(nil, plan.Start, p.loc), spell.AppendDuration(nil, plan.Start-p.w.tx.Now()))
 	if len(waitsFor) > 0 {
 		text += ", at the end of " + someOf(waitsFor)
 	}
@@ -216,7 +217,7 @@ func (p *explainPage) chunks() error {
 	for i := range p.ex.Chunks {
 		view := &p.ex.Chunks[i]
 		if p.ex.Packed {
-			p.heading("All chunks on one node", ": %s wanted, %s with room now", view.Text(p.w.defs), plural(int(view.Fits), "node"))
+			p.heading("All chunks on one node", ": %s wanted, %s with room now", view.Text(p.w.defs), spell.Plural(int(view.Fits), "node"))
 		} else {
 			p.heading(fmt.Sprintf("Chunk %d", i+1), ": %d of %s wanted, room for %d now", view.Chunk.Count, view.Text(p.w.defs), view.Fits)
 		}
@@ -267,7 +268,7 @@ func (p *explainPage) buckets(view *placer.ChunkView) error {
 
 func (p *explainPage) more(n int, noun string) {
 	if n > 0 {
-		fmt.Fprintf(p.out, "and %s more; -o json shows all\n", plural(n, noun))
+		fmt.Fprintf(p.out, "and %s more; -o json shows all\n", spell.Plural(n, noun))
 	}
 }
 

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/timeline"
 )
@@ -91,5 +92,5 @@ func forever(t int64) any {
 	if t == timeline.Forever {
 		return nil
 	}
-	return string(appendRFC3339(nil, t))
+	return string(spell.AppendRFC3339(nil, t))
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/placer"
 	"github.com/placectl/placectl/store"
@@ -24,7 +25,7 @@ func (r *runner) wording(tx *store.Tx, ask placer.Ask) (*wording, error) {
 	defs, err := tx.Resources()
 	w := &wording{tx: tx, defs: defs, ask: ask, at: func(t int64) string { return r.shortTime(t, tx.Now()) }}
 	if r.Output != formatTable && r.Output != formatLine && r.Output != formatMD {
-		w.at = func(t int64) string { return string(appendRFC3339(nil, t)) }
+		w.at = func(t int64) string { return string(spell.AppendRFC3339(nil, t)) }
 	}
 	return w, err
 }
@@ -61,7 +62,7 @@ func (w *wording) reason(v *placer.Reason) (string, error) {
 		}
 		return plural
 	}
-	tooSoon := "too soon for " + string(appendSpan(nil, w.ask.Duration))
+	tooSoon := "too soon for " + string(spell.AppendDuration(nil, w.ask.Duration))
 	switch v.Cause {
 	case placer.CauseFits:
 		text := number("fits now", "fit now")
@@ -134,7 +135,7 @@ func (w *wording) reserved(v *placer.Reason, tooSoon string) (string, error) {
 	case inside && v.Whole:
 		return fmt.Sprintf("reservation %s keeps parts of nodes, and whole ones are asked for", name), nil
 	case inside && v.Limit > 0:
-		return fmt.Sprintf("reservation %s takes jobs of %s at most", name, appendSpan(nil, v.Limit)), nil
+		return fmt.Sprintf("reservation %s takes jobs of %s at most", name, spell.AppendDuration(nil, v.Limit)), nil
 	case inside && v.From != timeline.Forever:
 		return fmt.Sprintf("reservation %s begins at %s", name, w.at(v.From)), nil
 	case inside && v.Over != timeline.Forever:
@@ -159,8 +160,8 @@ func (w *wording) help(h *placer.Help) (words, flag string) {
 		words = w.fewer(h)
 		flag = "-l " + flagWord(h.To)
 	case "walltime":
-		words = string(appendSpan(nil, w.ask.Duration-h.Ask.Duration)) + " shorter"
-		flag = "-t " + string(appendSpan(nil, h.Ask.Duration))
+		words = string(spell.AppendDuration(nil, w.ask.Duration-h.Ask.Duration)) + " shorter"
+		flag = "-t " + string(spell.AppendDuration(nil, h.Ask.Duration))
 	case "place":
 		words = w.placed(h.Ask.Spec.Place)
 	case "access":
@@ -183,7 +184,7 @@ func (w *wording) fewer(h *placer.Help) string {
 	case h.Fewer == w.ask.Chunks[h.Chunk].Count:
 		return fmt.Sprintf("without chunk %d", h.Chunk+1)
 	case kinds == 1:
-		return fmt.Sprintf("%s fewer", plural(h.Fewer, "chunk"))
+		return fmt.Sprintf("%s fewer", spell.Plural(h.Fewer, "chunk"))
 	}
 	return fmt.Sprintf("%d fewer of chunk %d", h.Fewer, h.Chunk+1)
 }
@@ -222,7 +223,7 @@ func (w *wording) asked(q placer.Request) string {
 	if w.ask.Spec.Place != (placer.Place{}) {
 		text += ", place " + w.ask.Spec.Place.Format(w.defs)
 	}
-	text += ", for " + string(appendSpan(nil, w.ask.Duration))
+	text += ", for " + string(spell.AppendDuration(nil, w.ask.Duration))
 	for _, x := range []struct{ name, value string }{{"in queue", q.Queue}, {"in reservation", q.Reservation}, {"access", q.Access}} {
 		if x.value != "" {
 			text += ", " + x.name + " " + x.value

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
 )
@@ -30,7 +31,7 @@ func (r *runner) extend(c *cli.Context) error {
 		return err
 	}
 	text, more := strings.CutPrefix(c.String("walltime"), "+")
-	d, err := parseDuration(text)
+	d, err := spell.ParseDuration(text)
 	if err != nil {
 		return usagef(verbName(c), "--walltime: %w", err)
 	}

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/urfave/cli/v2"
 )
 
@@ -285,7 +286,7 @@ func flagsDB(t *testing.T) string {
 // flagRun runs a line in a folder, and gives its status and what it has said.
 func flagRun(t *testing.T, dir, line string) (int, string) {
 	t.Helper()
-	words, err := splitWords(strings.ReplaceAll(line, "@", dir))
+	words, err := spell.SplitWords(strings.ReplaceAll(line, "@", dir))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -403,7 +404,7 @@ func TestFlagsHaveEffects(t *testing.T) {
 // without it.
 func takeFlag(t *testing.T, line string) (verb, flag, without string) {
 	t.Helper()
-	words, err := splitWords(line)
+	words, err := spell.SplitWords(line)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -416,5 +417,5 @@ func takeFlag(t *testing.T, line string) (verb, flag, without string) {
 		last--
 	}
 	flag, _, _ = strings.Cut(words[last], "=")
-	return inv.verb(), flag, joinWords(slices.Delete(words, last, last+1))
+	return inv.verb(), flag, spell.JoinWords(slices.Delete(words, last, last+1))
 }

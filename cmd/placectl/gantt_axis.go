@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/dustin/go-humanize"
+	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/index"
 )
 
@@ -43,7 +44,7 @@ func (s *ganttStanding) text(at string) string {
 // summary says how things stand, in a line above the drawing.
 func (d *ganttDrawing) summary() {
 	s := d.data.standing()
-	d.words("%s", s.text(string(d.r.appendLocal(nil, d.data.now))))
+	d.words("%s", s.text(string(spell.AppendLocal(nil, d.data.now, d.r.loc))))
 }
 
 func nodesText(n int) string {

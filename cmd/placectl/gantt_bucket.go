@@ -1,6 +1,10 @@
 package main
 
-import "strconv"
+import (
+	"strconv"
+
+	"github.com/placectl/placectl/cmd/placectl/internal/spell"
+)
 
 // byBucket draws for each bucket how many of its nodes are taken, and below
 // that how many are free at least.
@@ -43,7 +47,7 @@ func (b *ganttBucket) label() string {
 	if b.priority != 0 {
 		text += " priority=" + strconv.Itoa(int(b.priority))
 	}
-	return printable(text)
+	return spell.Printable(text)
 }
 
 // curveRows draws two lines: the label goes on in the second.

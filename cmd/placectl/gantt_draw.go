@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/index"
 )
 
@@ -85,7 +86,7 @@ func (d *ganttDrawing) widestLabel(groups []ganttGroup) int {
 	}
 	for i := range groups {
 		names := groups[i].names()
-		widest = max(widest, textWidth(printable(index.FoldNodeList(names))))
+		widest = max(widest, textWidth(spell.Printable(index.FoldNodeList(names))))
 		if n := textWidth(d.look.countText(len(names))); n > 0 {
 			counts = max(counts, n+1)
 		}
@@ -170,9 +171,9 @@ func (d *ganttDrawing) writeLabel(cells []ganttCell, line []ganttGlyph, run gant
 
 // nameText names the nodes of a row in so much room.
 func (d *ganttDrawing) nameText(names []string, room int) string {
-	text := printable(index.FoldNodeList(names))
+	text := spell.Printable(index.FoldNodeList(names))
 	if len(names) > 1 && textWidth(text) > room {
-		short := printable(names[0]) + d.look.more + printable(names[len(names)-1])
+		short := spell.Printable(names[0]) + d.look.more + spell.Printable(names[len(names)-1])
 		if textWidth(short) <= room {
 			return short
 		}
@@ -198,7 +199,7 @@ func (d *ganttDrawing) line(label, count string, cells []ganttGlyph) {
 
 // words writes a sentence, on as many lines as it needs.
 func (d *ganttDrawing) words(format string, args ...any) {
-	d.flow(strings.Fields(printable(fmt.Sprintf(format, args...))), " ")
+	d.flow(strings.Fields(spell.Printable(fmt.Sprintf(format, args...))), " ")
 }
 
 // flow writes items one after another, each in one piece, on as many lines as

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
 )
@@ -51,12 +52,12 @@ func (r *runner) notDatabase(flag, path string) error {
 	}
 	for _, ours := range []string{r.DB, r.DB + ".lock"} {
 		if info, err := os.Stat(ours); err == nil && os.SameFile(info, there) {
-			return fmt.Errorf("%s %s would write over the database", flag, quoted(path))
+			return fmt.Errorf("%s %s would write over the database", flag, spell.Quoted(path))
 		}
 	}
 	if there.Mode().IsRegular() {
 		if _, err := store.Open(path, nil); err == nil {
-			return fmt.Errorf("%s %s would write over a database", flag, quoted(path))
+			return fmt.Errorf("%s %s would write over a database", flag, spell.Quoted(path))
 		}
 	}
 	return nil
@@ -101,5 +102,5 @@ func notWritten(path string, err error) error {
 	if errors.As(err, &at) {
 		err = at.Err
 	}
-	return fmt.Errorf("%s cannot be written in folder %s: %w", quoted(path), quoted(filepath.Dir(path)), err)
+	return fmt.Errorf("%s cannot be written in folder %s: %w", spell.Quoted(path), spell.Quoted(filepath.Dir(path)), err)
 }

@@ -1,6 +1,10 @@
 package main
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/placectl/placectl/cmd/placectl/internal/spell"
+)
 
 // ganttGroup is neighbouring nodes that share a row.
 type ganttGroup struct {
@@ -141,7 +145,7 @@ func (w *ganttWindow) countOwners(g *ganttGroup, runs []ganttRun, owners []gantt
 		if len(seen[k]) < 2 {
 			continue
 		}
-		runs[k].label = plural(len(seen[k]), ganttNoun(g.cells[runs[k].lo].kind))
+		runs[k].label = spell.Plural(len(seen[k]), ganttNoun(g.cells[runs[k].lo].kind))
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/store"
 	"github.com/placectl/placectl/timeline"
@@ -63,7 +64,7 @@ func (o *ganttOwner) label() string {
 	if o.Job != 0 {
 		return strconv.FormatUint(o.Job, 10)
 	}
-	return printable(o.Reservation)
+	return spell.Printable(o.Reservation)
 }
 
 // ganttBucket is a bucket that has nodes of ours.

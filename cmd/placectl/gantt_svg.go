@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 )
 
 // The measures of a picture, in pixels.
@@ -123,7 +125,7 @@ func (d *svgDrawing) title(left int, byBucket bool) {
 	text := d.data.title
 	if text == "" {
 		s := d.data.standing()
-		text = s.text(string(d.r.appendLocal(nil, d.data.now)))
+		text = s.text(string(spell.AppendLocal(nil, d.data.now, d.r.loc)))
 	}
 	if len(d.data.nodes) == 0 {
 		text = "There are no nodes yet."
@@ -133,7 +135,7 @@ func (d *svgDrawing) title(left int, byBucket bool) {
 		if byBucket {
 			what = "bucket"
 		}
-		text += "; " + plural(left, "more "+what) + " left out"
+		text += "; " + spell.Plural(left, "more "+what) + " left out"
 	}
 	first, rest := breakTitle(text, (d.left+d.w.cells-svgMargin)/svgTitleChar)
 	if rest == "" {
@@ -222,14 +224,14 @@ func (d *svgDrawing) escape(s string) {
 
 // between says from when to when.
 func (d *svgDrawing) between(start, end int64) string {
-	b := append(d.r.appendLocal(nil, start), " to "...)
+	b := append(spell.AppendLocal(nil, start, d.r.loc), " to "...)
 	s, e := time.Unix(start, 0).In(d.r.loc), time.Unix(end, 0).In(d.r.loc)
 	if s.YearDay() == e.YearDay() && s.Year() == e.Year() {
 		b = e.AppendFormat(b, time.TimeOnly)
 	} else {
-		b = d.r.appendLocal(b, end)
+		b = spell.AppendLocal(b, end, d.r.loc)
 	}
-	return string(append(appendSpan(append(b, " ("...), end-start), ')'))
+	return string(append(spell.AppendDuration(append(b, " ("...), end-start), ')'))
 }
 
 // legend explains the colours, in as many lines as it needs, and tells where the last

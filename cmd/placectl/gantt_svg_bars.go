@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/index"
 )
 
@@ -103,7 +104,7 @@ func (d *svgDrawing) barLabel(g *ganttGroup, k int, s svgSpan, y int) {
 	b := &g.nodes[0].bars[k]
 	label := d.data.owners[b.owner].label()
 	if n := g.countOwners(k); n > 1 {
-		label = plural(n, ganttNoun(b.kind))
+		label = spell.Plural(n, ganttNoun(b.kind))
 	}
 	room := int(s.width()-6) / svgChar
 	if after := d.x(d.w.now); s.from < after && int(s.to-after-6)/svgChar >= textWidth(label) {
@@ -170,7 +171,7 @@ func (d *svgDrawing) barTitle(g *ganttGroup, k int, names string) string {
 	owner := &d.data.owners[b.owner]
 	text := owner.String()
 	if n := g.countOwners(k); n > 1 {
-		text = plural(n, ganttNoun(b.kind)) + ", first " + text
+		text = spell.Plural(n, ganttNoun(b.kind)) + ", first " + text
 	} else {
 		text += join(" (", owner.name, ")") + join(" of ", owner.user, "")
 	}

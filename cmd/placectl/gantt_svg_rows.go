@@ -3,6 +3,7 @@ package main
 import (
 	"slices"
 
+	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/index"
 )
 
@@ -88,7 +89,7 @@ func foldNodes(nodes []ganttNode, loose bool, same func(a, b ganttBar) bool) (f 
 
 // groupRow draws the nodes of a row.
 func (d *svgDrawing) groupRow(g *ganttGroup) {
-	names, count := printable(index.FoldNodeList(g.names())), ganttBlocks.countText(len(g.nodes))
+	names, count := spell.Printable(index.FoldNodeList(g.names())), ganttBlocks.countText(len(g.nodes))
 	room := (d.left - 10 - svgMargin) / svgChar
 	d.nameTitle(names)
 	d.text("name", svgMargin, d.top+14, "start", ganttBlocks.cutText(names, room-textWidth(count)-min(1, len(count))))
@@ -114,7 +115,7 @@ func (d *svgDrawing) nameTitle(text string) {
 func (d *svgDrawing) widestGroup(groups []ganttGroup) int {
 	widest := 0
 	for i := range groups {
-		widest = max(widest, textWidth(printable(index.FoldNodeList(groups[i].names())))+textWidth(ganttBlocks.countText(len(groups[i].nodes)))+1)
+		widest = max(widest, textWidth(spell.Printable(index.FoldNodeList(groups[i].names())))+textWidth(ganttBlocks.countText(len(groups[i].nodes)))+1)
 	}
 	return widest
 }

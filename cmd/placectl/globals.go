@@ -3,6 +3,8 @@ package main
 import (
 	"fmt"
 	"time"
+
+	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 )
 
 // globals are the settings that every verb shares.
@@ -104,7 +106,7 @@ func setDB(g *globals, value string, _ env) error {
 }
 
 func setNow(g *globals, value string, e env) (err error) {
-	g.Now, err = parseTime(value, e.now(), e.loc)
+	g.Now, err = spell.ParseTime(value, e.now(), e.loc)
 	return err
 }
 
@@ -114,21 +116,21 @@ func setOutput(g *globals, value string, _ env) (err error) {
 }
 
 func setLockTimeout(g *globals, value string, _ env) (err error) {
-	g.LockTimeout, err = parseDuration(value)
+	g.LockTimeout, err = spell.ParseDuration(value)
 	return err
 }
 
 // setNoColor follows no-color.org: any value of the variable counts, whatever
 // it says; only the flag itself can be turned off again.
 func setNoColor(g *globals, value string, _ env) error {
-	on, err := parseSwitch(value)
+	on, err := spell.ParseSwitch(value)
 	g.NoColor = on || err != nil
 	return nil
 }
 
 func setSwitch(field func(*globals) *bool) func(*globals, string, env) error {
 	return func(g *globals, value string, _ env) (err error) {
-		*field(g), err = parseSwitch(value)
+		*field(g), err = spell.ParseSwitch(value)
 		return err
 	}
 }

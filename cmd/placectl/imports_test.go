@@ -21,6 +21,8 @@ const importRules = `
 	index                                    < query
 	index, timeline, placer, locality, query < store
 	index, timeline, placer, locality, query < cmd/placectl
+	index                                    < cmd/placectl/internal/spell
+	cmd/placectl/internal/spell              < cmd/placectl
 	index, timeline, placer                  < placer/cluster
 	placer/backfill, placer/backfill/swf     < cmd/placectl, bench
 	placer/fairshare, placer/cluster         < cmd/placectl, bench
@@ -39,12 +41,13 @@ var confined = map[string][]string{
 
 // pure packages know nothing of files and clocks.
 var pure = []string{"index", "timeline", "placer", "placer/fairshare", "placer/recur", "placer/backfill", "placer/backfill/swf",
-	"placer/cluster", "locality", "query"}
+	"placer/cluster", "locality", "query", "cmd/placectl/internal/spell"}
 
 // timed are pure packages that may import time, and what for.
 var timed = map[string]string{
-	"placer":       "durations",
-	"placer/recur": "what clocks show where: a rule names times of day in a zone",
+	"placer":                      "durations",
+	"placer/recur":                "what clocks show where: a rule names times of day in a zone",
+	"cmd/placectl/internal/spell": "instants and durations as text",
 }
 
 const module = "github.com/placectl/placectl/"

@@ -4,6 +4,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
 )
@@ -99,7 +100,7 @@ func jobStates(c *cli.Context) ([]store.JobState, error) {
 		}
 	}
 	if word != "" {
-		return nil, usagef(verbName(c), "--state: %w", wordError(word, names))
+		return nil, usagef(verbName(c), "--state: %w", spell.NotOneOf(word, names))
 	}
 	return live, nil
 }

@@ -4,6 +4,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
 )
@@ -41,7 +42,7 @@ func jobsNamed(tx *store.Tx, c *cli.Context, word string) ([]uint64, error) {
 	case ok && !inArray:
 		return sequence(first, last), nil
 	case !ok || first != last || !strings.HasSuffix(tail, "]"):
-		return nil, usagef(verbName(c), "%s is not a job number (12), a range of them (12-15), nor of an array (12[], 12[3])", quoted(word))
+		return nil, usagef(verbName(c), "%s is not a job number (12), a range of them (12-15), nor of an array (12[], 12[3])", spell.Quoted(word))
 	}
 	jobs, err := tx.ArrayJobs(first)
 	if err != nil {
@@ -50,7 +51,7 @@ func jobsNamed(tx *store.Tx, c *cli.Context, word string) ([]uint64, error) {
 	from, to := uint64(0), uint64(len(jobs)-1)
 	if tail = strings.TrimSuffix(tail, "]"); tail != "" {
 		if from, to, ok = indexRange(tail); !ok || to >= uint64(len(jobs)) {
-			return nil, usagef(verbName(c), "%s: array %d has indices 0 to %d", quoted(word), first, len(jobs)-1)
+			return nil, usagef(verbName(c), "%s: array %d has indices 0 to %d", spell.Quoted(word), first, len(jobs)-1)
 		}
 	}
 	return sequence(first+from, first+to), nil
@@ -149,7 +150,7 @@ func instant(t int64) any {
 func theJob(tx *store.Tx, c *cli.Context, word string) (uint64, error) {
 	ids, err := jobsNamed(tx, c, word)
 	if err == nil && len(ids) != 1 {
-		err = usagef(verbName(c), "%s names %d jobs; name one", quoted(word), len(ids))
+		err = usagef(verbName(c), "%s names %d jobs; name one", spell.Quoted(word), len(ids))
 	}
 	if err != nil {
 		return 0, err

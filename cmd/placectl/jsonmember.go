@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"strconv"
 
+	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/index"
 )
 
@@ -30,7 +31,7 @@ func (f *textFile) decodeStrictly(what string, raw []byte, at int, to any, known
 	}
 	if m := unknownMember.FindStringSubmatch(err.Error()); m != nil {
 		word, _ := strconv.Unquote(m[1])
-		return f.errAt(at+max(0, bytes.Index(raw, []byte(m[1]))), "%s: there is no %s%s", what, quoted(word), index.DidYouMean(word, known))
+		return f.errAt(at+max(0, bytes.Index(raw, []byte(m[1]))), "%s: there is no %s%s", what, spell.Quoted(word), index.DidYouMean(word, known))
 	}
 	return f.errAt(at, "%s: %w", what, err)
 }

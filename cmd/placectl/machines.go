@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/index"
 )
 
@@ -80,7 +81,7 @@ type machineKind struct {
 
 func parseMachine(words []string) (k machineKind, err error) {
 	if len(words) != 6 {
-		return k, fmt.Errorf("%s", plural(len(words), "field"))
+		return k, fmt.Errorf("%s", spell.Plural(len(words), "field"))
 	}
 	k.name = words[1]
 	count, countErr := strconv.ParseUint(words[2], 10, 20)
@@ -88,7 +89,7 @@ func parseMachine(words []string) (k machineKind, err error) {
 	mem, memErr := strconv.ParseUint(words[5], 10, 50)
 	for i, err := range []error{countErr, cpusErr, memErr} {
 		if err != nil {
-			return k, fmt.Errorf("%s is no number of %s", quoted(words[[...]int{2, 3, 5}[i]]), [...]string{"machines", "cores", "kb"}[i])
+			return k, fmt.Errorf("%s is no number of %s", spell.Quoted(words[[...]int{2, 3, 5}[i]]), [...]string{"machines", "cores", "kb"}[i])
 		}
 	}
 	k.count, k.cpus, k.mem = int(count), int64(cpus), int64(mem)

@@ -23,6 +23,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
 	"golang.org/x/term"
@@ -223,8 +224,17 @@ func (r *runner) input(name string) (io.ReadCloser, error) {
 // notef tells the user something that is not part of the answer; -q silences it.
 func (r *runner) notef(format string, args ...any) {
 	if !r.Quiet {
-		fmt.Fprintln(r.stderr, "placectl: "+printable(r.localTimes(fmt.Sprintf(format, args...))))
+		fmt.Fprintln(r.stderr, "placectl: "+spell.Printable(r.localTimes(fmt.Sprintf(format, args...))))
 	}
+}
+
+// localTimes is a text of ours as the reader of the answer gets its times: programs
+// in UTC, people in their zone.
+func (r *runner) localTimes(s string) string {
+	if r.printsDocument() {
+		return s
+	}
+	return spell.LocalTimes(s, r.loc)
 }
 
 // debugf tells what only -v asks for.

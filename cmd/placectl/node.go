@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
@@ -103,5 +104,5 @@ func foldNames(names []string) string {
 	if s := index.FoldNodeList(names); strings.Count(s, ",") < most {
 		return s
 	}
-	return index.FoldNodeList(names[:most]) + " and " + plural(len(names)-most, "other")
+	return index.FoldNodeList(names[:most]) + " and " + spell.Plural(len(names)-most, "other")
 }

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/index"
 	"github.com/urfave/cli/v2"
 )
@@ -56,7 +57,7 @@ func unknownNodeKey(defs *index.Defs, word, sample string) error {
 	for i := range nodeFields {
 		known = append(known, nodeFields[i].name)
 	}
-	text := quoted(word) + " is neither a field of nodes nor a declared resource" + index.DidYouMean(word, append(known, defs.Names()...))
+	text := spell.Quoted(word) + " is neither a field of nodes nor a declared resource" + index.DidYouMean(word, append(known, defs.Names()...))
 	typ := guessType(sample)
 	if _, err := index.NewDefs().Add(index.Def{Name: word, Type: typ}); err != nil {
 		return errors.New(text) // no resource could be called so
@@ -96,7 +97,7 @@ func patchFromArgs(c *cli.Context, defs *index.Defs, words []string) (*nodePatch
 	for _, w := range words {
 		key, value, ok := strings.Cut(w, "=")
 		if !ok || key == "" {
-			return nil, usagef(verbName(c), "%s is not key=value, such as ncpus=8", quoted(w))
+			return nil, usagef(verbName(c), "%s is not key=value, such as ncpus=8", spell.Quoted(w))
 		}
 		k, err := findNodeKey(defs, key, value)
 		switch {

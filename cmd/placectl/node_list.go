@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
@@ -51,7 +52,7 @@ func readNodeFilter(c *cli.Context) (nodeFilter, error) {
 			case slices.Contains(nodeStates(), s):
 				f.states = append(f.states, s)
 			default:
-				return f, usagef(verbName(c), "--state: %w", wordError(s, append([]string{"up"}, nodeStates()...)))
+				return f, usagef(verbName(c), "--state: %w", spell.NotOneOf(s, append([]string{"up"}, nodeStates()...)))
 			}
 		}
 	}

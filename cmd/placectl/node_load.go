@@ -3,6 +3,7 @@ package main
 import (
 	"strings"
 
+	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
 )
@@ -80,7 +81,7 @@ func (r *runner) readLoads(c *cli.Context) (loads []nodeLoad, lines *textFile, e
 		case w == "-":
 			return nil, nil, usagef(verbName(c), "- stands for all loads, and takes no NAME=LOAD beside it")
 		case !ok || names == "":
-			return nil, nil, usagef(verbName(c), "%s is not NAME=LOAD, such as n1=0.5", quoted(w))
+			return nil, nil, usagef(verbName(c), "%s is not NAME=LOAD, such as n1=0.5", spell.Quoted(w))
 		}
 		l := nodeLoad{names: names}
 		if l.load, err = loadMeasure.read(value); err != nil {

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
@@ -92,7 +93,7 @@ func (r *runner) allocationValue(n *nodeRow) any {
 	}
 	list := []entry{}
 	for _, a := range n.allocations {
-		list = append(list, entry{jobWord(a.Job), a.Reservation, string(appendRFC3339(nil, a.start)), string(appendRFC3339(nil, a.end)), a.now})
+		list = append(list, entry{jobWord(a.Job), a.Reservation, string(spell.AppendRFC3339(nil, a.start)), string(spell.AppendRFC3339(nil, a.end)), a.now})
 	}
 	b, err := json.Marshal(list)
 	if err != nil {
@@ -105,7 +106,7 @@ func (r *runner) allocationValue(n *nodeRow) any {
 func (r *runner) allocationText(list []allocation) any {
 	var parts []string
 	for _, a := range list {
-		parts = append(parts, fmt.Sprintf("%s from %s to %s", a.Owner, r.appendLocal(nil, a.start), r.appendLocal(nil, a.end)))
+		parts = append(parts, fmt.Sprintf("%s from %s to %s", a.Owner, spell.AppendLocal(nil, a.start, r.loc), spell.AppendLocal(nil, a.end, r.loc)))
 	}
 	return orNil(strings.Join(parts, "; "))
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/index"
 	"github.com/urfave/cli/v2"
 )
@@ -43,7 +44,7 @@ func (u *sizeUnits) read(defs *index.Defs, word string) error {
 		unit = word
 	}
 	if one1 := "1" + unit; index.BareSize(one1) || !isSize(one1) {
-		return fmt.Errorf("%s: %s is not a unit: write b (bytes), kb, mb, gb, tb or pb, or RESOURCE=gb", quoted(word), quoted(unit))
+		return fmt.Errorf("%s: %s is not a unit: write b (bytes), kb, mb, gb, tb or pb, or RESOURCE=gb", spell.Quoted(word), spell.Quoted(unit))
 	}
 	if !one {
 		if u.all != "" && u.all != unit {
@@ -55,9 +56,9 @@ func (u *sizeUnits) read(defs *index.Defs, word string) error {
 	def, ok := defs.Lookup(name)
 	switch {
 	case !ok:
-		return fmt.Errorf("%s: no resource %s%s", quoted(word), quoted(name), index.DidYouMean(name, defs.Names()))
+		return fmt.Errorf("%s: no resource %s%s", spell.Quoted(word), spell.Quoted(name), index.DidYouMean(name, defs.Names()))
 	case def.Type != index.Size:
-		return fmt.Errorf("%s: %s is a %s; only sizes have a unit", quoted(word), def.Name, def.Type)
+		return fmt.Errorf("%s: %s is a %s; only sizes have a unit", spell.Quoted(word), def.Name, def.Type)
 	case u.of[def.ID] != "" && u.of[def.ID] != unit:
 		return fmt.Errorf("is %s and %s for %s", u.of[def.ID], unit, def.Name)
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 
+	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/index"
 )
 
@@ -77,5 +78,5 @@ func checkNodeName(s string) error {
 	if index.ValidNodeName(s) {
 		return nil
 	}
-	return fmt.Errorf("name: %s cannot name a node: at most 255 printable ASCII characters, without blanks, commas, quotes and ()+:=*?\\$;&|<>#", quoted(s))
+	return fmt.Errorf("name: %s cannot name a node: at most 255 printable ASCII characters, without blanks, commas, quotes and ()+:=*?\\$;&|<>#", spell.Quoted(s))
 }

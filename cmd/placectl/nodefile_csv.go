@@ -9,6 +9,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/index"
 )
 
@@ -123,7 +124,7 @@ func (c *csvNodes) column(i int, head, sample string) error {
 		return fmt.Errorf("column %d has no name", i+1)
 	}
 	if strings.ContainsAny(head, ";\t") {
-		return fmt.Errorf("%s: the columns must be separated by commas; %s", quoted(head), csvHeaderHelp)
+		return fmt.Errorf("%s: the columns must be separated by commas; %s", spell.Quoted(head), csvHeaderHelp)
 	}
 	k, err := findNodeKey(c.defs, head, sample)
 	if err != nil {
@@ -147,7 +148,7 @@ func (c *csvNodes) column(i int, head, sample string) error {
 func (c *csvNodes) row(at int, cells []string) error {
 	if len(cells) != len(c.keys) {
 		line, _ := c.r.FieldPos(0)
-		return c.errLine(line, 1, fmt.Errorf("the row has %s where the header has %s", plural(len(cells), "cell"), plural(len(c.keys), "column")))
+		return c.errLine(line, 1, fmt.Errorf("the row has %s where the header has %s", spell.Plural(len(cells), "cell"), spell.Plural(len(c.keys), "column")))
 	}
 	p := nodePatch{at: at}
 	p.Name = strings.TrimSpace(cells[c.nameAt])

@@ -8,6 +8,8 @@ import (
 	"io"
 	"strconv"
 	"strings"
+
+	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 )
 
 // jsonNodes reads a node file that is JSON: an array of objects, or one object
@@ -242,7 +244,7 @@ func (j *jsonNodes) value() (jsonValue, error) {
 			return v, err
 		}
 		if strings.Contains(text, ",") {
-			return v, j.errAt(j.at, "%s has a comma, which separates the members of lists", quoted(text))
+			return v, j.errAt(j.at, "%s has a comma, which separates the members of lists", spell.Quoted(text))
 		}
 		members = append(members, text)
 	}
@@ -280,7 +282,7 @@ func describeToken(tok json.Token) string {
 	case nil:
 		return "null"
 	case string:
-		return "the string " + quoted(tok)
+		return "the string " + spell.Quoted(tok)
 	case bool:
 		return strconv.FormatBool(tok)
 	case json.Number:

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/index"
 )
 
@@ -259,7 +260,7 @@ func checkFileError(t *testing.T, data []byte, err error) {
 	if bad.line < 1 || bad.col < 1 || bad.line > len(lines) || bad.col > len(lines[bad.line-1])+2 {
 		t.Fatalf("%q: line %d, column %d: %v", data, bad.line, bad.col, err)
 	}
-	if !isPrintable(printable(err.Error())) {
+	if !spell.IsPrintable(spell.Printable(err.Error())) {
 		t.Fatalf("%q: cannot be printed: %q", data, err)
 	}
 }

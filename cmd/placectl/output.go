@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+
+	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 )
 
 // A verb describes its answer once, as columns and rows, and the printer puts
@@ -32,7 +34,7 @@ func parseFormat(s string) (format, error) {
 			return format(i), nil
 		}
 	}
-	return formatTable, wordError(s, formatNames)
+	return formatTable, spell.NotOneOf(s, formatNames)
 }
 
 // kind says what a column's values mean. A value may be nil in any column, and

@@ -3,6 +3,8 @@ package main
 import (
 	"bytes"
 	"strings"
+
+	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 )
 
 // rawText appends a cell for programs. On a terminal it quotes what cannot be
@@ -10,8 +12,8 @@ import (
 func (p *printer) rawText(b []byte, v any, k kind) []byte {
 	start := len(b)
 	b = appendMachine(b, v, k)
-	if p.r.stdoutTTY && !isPrintable(string(b[start:])) {
-		b = appendPrintable(b[:start], string(b[start:]))
+	if p.r.stdoutTTY && !spell.IsPrintable(string(b[start:])) {
+		b = spell.AppendPrintable(b[:start], string(b[start:]))
 	}
 	return b
 }
@@ -112,10 +114,10 @@ func (l *tsvLayout) field(p *printer, i int, v any, k kind) {
 		case esc >= 0:
 			p.buf = append(p.buf, '\\', `tnr\`[esc])
 		case p.r.stdoutTTY && c >= 0x7f:
-			p.buf = append(p.buf, printable(string(l.cell[at:]))...)
+			p.buf = append(p.buf, spell.Printable(string(l.cell[at:]))...)
 			return
 		case p.r.stdoutTTY && c < ' ':
-			p.buf = append(p.buf, printable(string(l.cell[at:at+1]))...)
+			p.buf = append(p.buf, spell.Printable(string(l.cell[at:at+1]))...)
 		default:
 			p.buf = append(p.buf, c)
 		}
@@ -127,7 +129,7 @@ type mdLayout struct{ cell []byte }
 
 func (l *mdLayout) begin(p *printer) {
 	for _, c := range p.cols {
-		l.cell = appendPrintable(l.cell[:0], c.Name)
+		l.cell = spell.AppendPrintable(l.cell[:0], c.Name)
 		l.field(p)
 	}
 	p.buf = append(p.buf, "|\n"...)
@@ -172,7 +174,7 @@ func (l *idLayout) begin(*printer) {}
 func (l *idLayout) row(p *printer, values []any) {
 	l.cell = p.rawText(l.cell[:0], values[0], p.cols[0].Kind)
 	if bytes.ContainsAny(l.cell, "\n\r") {
-		l.cell = appendPrintable(nil, string(l.cell))
+		l.cell = spell.AppendPrintable(nil, string(l.cell))
 	}
 	p.buf = append(append(p.buf, l.cell...), '\n')
 }

@@ -6,6 +6,8 @@ import (
 	"math"
 	"strconv"
 	"unicode/utf8"
+
+	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 )
 
 // jsonLayout writes objects: in an array, one alone, or one a line. The keys
@@ -61,7 +63,7 @@ func appendJSONValue(b []byte, v any, k kind) []byte {
 	if n, ok := wholeNumber(v); ok {
 		if k == when {
 			b = append(b, '"')
-			return append(appendRFC3339(b, n), '"')
+			return append(spell.AppendRFC3339(b, n), '"')
 		}
 		return strconv.AppendInt(b, n, 10)
 	}

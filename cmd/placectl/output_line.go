@@ -1,6 +1,10 @@
 package main
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/placectl/placectl/cmd/placectl/internal/spell"
+)
 
 // lineLayout writes a column a line, and a blank line between rows. It is also
 // the form of a single thing in a table; that leaves out what is not there.
@@ -12,7 +16,7 @@ type lineLayout struct {
 func (l *lineLayout) begin(p *printer) {
 	widest := 0
 	for _, c := range p.cols {
-		name := string(appendPrintable(nil, c.Name))
+		name := string(spell.AppendPrintable(nil, c.Name))
 		l.names = append(l.names, name)
 		widest = max(widest, textWidth(name))
 	}

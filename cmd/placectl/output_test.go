@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"pgregory.net/rapid"
 )
 
@@ -261,7 +262,7 @@ func TestAnyTextSurvives(t *testing.T) {
 		}
 		for form := range formatNames {
 			got = render(t, globals{Output: format(form), NoColor: true}, true, rapid.IntRange(1, 60).Draw(rt, "width"), res, rows)
-			if rest := strings.NewReplacer("\n", "", "\t", "").Replace(got); !isPrintable(rest) {
+			if rest := strings.NewReplacer("\n", "", "\t", "").Replace(got); !spell.IsPrintable(rest) {
 				rt.Fatalf("%s on a terminal: %q", formatNames[form], got)
 			}
 		}

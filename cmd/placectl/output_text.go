@@ -5,9 +5,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode/utf8"
 
-	"github.com/dustin/go-humanize"
+	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/index"
 )
 
@@ -16,9 +15,9 @@ func (p *printer) appendHuman(b []byte, c column, v any) []byte {
 	if n, ok := wholeNumber(v); ok {
 		switch c.Kind {
 		case when:
-			return p.r.appendLocal(b, n)
+			return spell.AppendLocal(b, n, p.r.loc)
 		case span:
-			return appendSpan(b, n)
+			return spell.AppendDuration(b, n)
 		case size:
 			return append(b, p.sizeText(n)...)
 		}
@@ -31,30 +30,27 @@ func (p *printer) appendHuman(b []byte, c column, v any) []byte {
 		if c.Kind == prose {
 			v = p.r.localTimes(v)
 		}
-		return appendPrintable(b, v)
+		return spell.AppendPrintable(b, v)
 	case float64:
 		return appendFloat(b, v)
 	case []string:
 		switch {
 		case c.Kind == words:
-			return append(b, joinWords(v)...)
+			return append(b, spell.JoinWords(v)...)
 		case c.Nodes:
-			return appendPrintable(b, index.FoldNodeList(v))
+			return spell.AppendPrintable(b, index.FoldNodeList(v))
 		}
-		return appendPrintable(b, strings.Join(v, ","))
+		return spell.AppendPrintable(b, strings.Join(v, ","))
 	}
-	return appendPrintable(b, string(appendMachine(nil, v, c.Kind)))
+	return spell.AppendPrintable(b, string(appendMachine(nil, v, c.Kind)))
 }
 
-// sizeText says a number of bytes in words, and remembers it.
+// sizeText is formatSize, which it remembers.
 func (p *printer) sizeText(n int64) string {
 	if s, ok := p.sizes[n]; ok {
 		return s
 	}
-	s := humanize.IBytes(abs(n))
-	if n < 0 {
-		s = "-" + s
-	}
+	s := spell.FormatSize(n)
 	if p.sizes == nil {
 		p.sizes = map[int64]string{}
 	}
@@ -69,7 +65,7 @@ func (p *printer) sizeText(n int64) string {
 func appendMachine(b []byte, v any, k kind) []byte {
 	if n, ok := wholeNumber(v); ok {
 		if k == when {
-			return appendRFC3339(b, n)
+			return spell.AppendRFC3339(b, n)
 		}
 		return strconv.AppendInt(b, n, 10)
 	}
@@ -86,7 +82,7 @@ func appendMachine(b []byte, v any, k kind) []byte {
 		return strconv.AppendUint(b, v, 10)
 	case []string:
 		if k == words {
-			return append(b, joinWords(v)...)
+			return append(b, spell.JoinWords(v)...)
 		}
 		return append(b, strings.Join(v, ",")...)
 	}
@@ -132,59 +128,4 @@ func appendFloat(b []byte, f float64) []byte {
 		b = append(b[:start], '0')
 	}
 	return b
-}
-
-// appendPrintable appends s as it is when every character of it can be shown,
-// else as a quoted Go string: what stands in a database must not steer the
-// terminal.
-func appendPrintable(b []byte, s string) []byte {
-	if isPrintable(s) {
-		return append(b, s...)
-	}
-	return strconv.AppendQuote(b, s)
-}
-
-func isPrintable(s string) bool {
-	for i := 0; i < len(s); i++ {
-		if c := s[i]; c < ' ' || c >= 0x7f {
-			return isPrintableWide(s[i:])
-		}
-	}
-	return true
-}
-
-func isPrintableWide(s string) bool {
-	for i, c := range s {
-		if !strconv.IsPrint(c) || c == utf8.RuneError && !strings.HasPrefix(s[i:], "\uFFFD") {
-			return false
-		}
-	}
-	return true
-}
-
-// quoted is a word of the user's in a message: bare when it is plain.
-func quoted(s string) string {
-	if s == "" || strings.ContainsAny(s, " \"") || !isPrintable(s) {
-		return strconv.Quote(s)
-	}
-	return s
-}
-
-// printable is a message with only the characters escaped that cannot be
-// shown; the words in it keep their form.
-func printable(s string) string {
-	if isPrintable(s) {
-		return s
-	}
-	var b strings.Builder
-	for i, c := range s {
-		_, n := utf8.DecodeRuneInString(s[i:])
-		if part := s[i : i+n]; isPrintable(part) {
-			b.WriteRune(c)
-		} else {
-			q := strconv.Quote(part)
-			b.WriteString(q[1 : len(q)-1])
-		}
-	}
-	return b.String()
 }

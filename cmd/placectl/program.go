@@ -4,6 +4,8 @@ import (
 	"errors"
 	"io/fs"
 	"os/exec"
+
+	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 )
 
 // The exit statuses of shells, env, nohup and others for a command that there is not,
@@ -19,7 +21,7 @@ type programError struct {
 	err  error
 }
 
-func (e *programError) Error() string { return quoted(e.name) + ": " + e.err.Error() }
+func (e *programError) Error() string { return spell.Quoted(e.name) + ": " + e.err.Error() }
 
 func (e *programError) Unwrap() error { return e.err }
 

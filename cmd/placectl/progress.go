@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/dustin/go-humanize"
+	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 )
 
 const (
@@ -69,7 +70,7 @@ func (p *progress) line(now time.Time) string {
 		text = p.label + " [" + strings.Repeat("#", full) + strings.Repeat(".", progressCells-full) + "] " +
 			humanize.Comma(p.count) + "/" + humanize.Comma(p.total)
 	}
-	text += "  " + formatDuration(now.Sub(p.began).Truncate(time.Second))
+	text += "  " + spell.FormatDuration(now.Sub(p.began).Truncate(time.Second))
 	if p.width > 1 && len(text) >= p.width {
 		text = text[:p.width-1]
 	}

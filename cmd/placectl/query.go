@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/query"
 	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
@@ -102,7 +103,7 @@ func readParams(c *cli.Context, q *store.Query) error {
 	for _, p := range c.StringSlice("param") {
 		name, value, ok := strings.Cut(p, "=")
 		if !ok || name == "" {
-			return usagef(verbName(c), "--param: %s is not NAME=VALUE", quoted(p))
+			return usagef(verbName(c), "--param: %s is not NAME=VALUE", spell.Quoted(p))
 		}
 		var v any = value
 		if n, err := strconv.ParseInt(value, 10, 64); err == nil && strconv.FormatInt(n, 10) == value {
@@ -130,12 +131,12 @@ func readParams(c *cli.Context, q *store.Query) error {
 type queryReader struct{ r *runner }
 
 func (q queryReader) Time(text string) (int64, error) {
-	t, err := parseTime(text, q.r.now(), q.r.loc)
+	t, err := spell.ParseTime(text, q.r.now(), q.r.loc)
 	return t.Unix(), err
 }
 
 func (q queryReader) Duration(text string) (int64, error) {
-	d, err := parseDuration(text)
+	d, err := spell.ParseDuration(text)
 	return int64(d / time.Second), err
 }
 
@@ -156,7 +157,7 @@ func (r *runner) ask(ctx context.Context, db *store.DB, statement *query.Stateme
 		})
 	})
 	if errors.Is(err, context.DeadlineExceeded) {
-		return &query.LimitError{What: fmt.Sprintf("milliseconds (--max-time %s)", formatDuration(limit)), Limit: limit.Milliseconds()}
+		return &query.LimitError{What: fmt.Sprintf("milliseconds (--max-time %s)", spell.FormatDuration(limit)), Limit: limit.Milliseconds()}
 	}
 	return err
 }

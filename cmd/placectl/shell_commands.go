@@ -7,6 +7,7 @@ import (
 	"sort"
 	"strings"
 
+	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/query"
 	"golang.org/x/term"
@@ -42,7 +43,7 @@ func (s *sqlShell) command(line string) error {
 		for _, c := range all {
 			names = append(names, c.name)
 		}
-		return usagef("shell", "no command %s%s; .help lists them", quoted(name), index.DidYouMean(name, names))
+		return usagef("shell", "no command %s%s; .help lists them", spell.Quoted(name), index.DidYouMean(name, names))
 	}
 	return all[i].run(s, strings.TrimSpace(arg))
 }
@@ -54,7 +55,7 @@ func (s *sqlShell) toggle(to *bool, arg string) error {
 	case "on", "off":
 		*to = arg == "on"
 	default:
-		return usagef("shell", "%s is neither on nor off", quoted(arg))
+		return usagef("shell", "%s is neither on nor off", spell.Quoted(arg))
 	}
 	return nil
 }
@@ -88,7 +89,7 @@ func (s *sqlShell) schema(arg string) error {
 	names := s.names
 	if arg != "" {
 		if s.columns[arg] == nil {
-			return usagef("shell", "no table %s%s", quoted(arg), index.DidYouMean(arg, names))
+			return usagef("shell", "no table %s%s", spell.Quoted(arg), index.DidYouMean(arg, names))
 		}
 		names = []string{arg}
 	}
@@ -104,7 +105,7 @@ func (s *sqlShell) schema(arg string) error {
 // complete finds what the word before the cursor may become.
 func (s *sqlShell) complete(line string, pos int) (head string, found []string, tail string) {
 	start := pos
-	for start > 0 && (line[start-1] == '.' && start == 1 || line[start-1] == '_' || line[start-1]|0x20 >= 'a' && line[start-1]|0x20 <= 'z' || isDigit(line[start-1])) {
+	for start > 0 && (line[start-1] == '.' && start == 1 || line[start-1] == '_' || line[start-1]|0x20 >= 'a' && line[start-1]|0x20 <= 'z' || line[start-1] >= '0' && line[start-1] <= '9') {
 		start--
 	}
 	word := strings.ToLower(line[start:pos])

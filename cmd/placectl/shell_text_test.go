@@ -137,9 +137,9 @@ func (s *shellText) substitution() {
 		s.at = min(s.at+1, len(s.text))
 		s.put("1")
 	default:
-		name, _ := cutPrefixOf(rest, func(c byte) bool {
-			return c == '_' || isDigit(c) || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
-		})
+		name := rest[:len(rest)-len(strings.TrimLeftFunc(rest, func(c rune) bool {
+			return c == '_' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
+		}))]
 		s.at += len(name)
 		if name == "" && len(rest) > 0 && strings.IndexByte("?#@*$!", rest[0]) >= 0 {
 			s.at++

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/placer"
 	"github.com/placectl/placectl/placer/backfill"
 	"github.com/placectl/placectl/placer/cluster"
@@ -113,7 +114,7 @@ func (r *runner) simulateOptions(c *cli.Context) (*simulateOptions, error) {
 	for _, word := range words {
 		p := slices.Index(backfill.PolicyNames(), word)
 		if p < 0 {
-			return nil, usagef(verbName(c), "%s: %w", dashed(flag), wordError(word, backfill.PolicyNames()))
+			return nil, usagef(verbName(c), "%s: %w", dashed(flag), spell.NotOneOf(word, backfill.PolicyNames()))
 		}
 		o.policies = append(o.policies, backfill.Policy(p))
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/placer/backfill"
 	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
@@ -16,7 +17,7 @@ func (r *runner) writeSimGantt(c *cli.Context, o *simulateOptions, t *trace, run
 	s := backfill.Summarise(t.procs, t.jobs, run.starts)
 	first := t.first()
 	g := t.gantt(run)
-	g.title = fmt.Sprintf("%s under %s: %s, %.1f %% of the cpus used", shownFile(o.trace), run.policy, plural(s.Jobs, "job"), 100*s.Utilisation)
+	g.title = fmt.Sprintf("%s under %s: %s, %.1f %% of the cpus used", shownFile(o.trace), run.policy, spell.Plural(s.Jobs, "job"), 100*s.Utilisation)
 	w := ganttWindow{from: first, to: max(first+s.Makespan, first+1), now: g.now}
 	if err := notTrace("--gantt", o.gantt, o.trace); err != nil {
 		return usagef(verbName(c), "%w", err)

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/placer"
 	"github.com/placectl/placectl/placer/backfill"
@@ -198,7 +199,7 @@ func (s *simCluster) translate(asked string) string {
 // noteSkipped says which jobs are not in the simulation, and why.
 func (r *runner) noteSkipped(t *trace) {
 	if t.wide > 0 {
-		r.notef("skipped %s wider than the machine's %d processors", plural(t.wide, "job"), t.procs)
+		r.notef("skipped %s wider than the machine's %d processors", spell.Plural(t.wide, "job"), t.procs)
 	}
 	if t.cluster == nil {
 		return
@@ -206,16 +207,16 @@ func (r *runner) noteSkipped(t *trace) {
 	unfit, most := 0, ""
 	for _, why := range slices.Sorted(maps.Keys(t.cluster.unfit)) {
 		n := t.cluster.unfit[why]
-		r.debugf("%s: %s", plural(n, "job"), why)
+		r.debugf("%s: %s", spell.Plural(n, "job"), why)
 		if unfit += n; most == "" || n > t.cluster.unfit[most] {
 			most = why
 		}
 	}
 	if unfit > 0 {
-		r.notef("skipped %s that the nodes can never serve, such as (-v lists all): %s", plural(unfit, "job"), most)
+		r.notef("skipped %s that the nodes can never serve, such as (-v lists all): %s", spell.Plural(unfit, "job"), most)
 	}
 	if n := t.cluster.avoided; n > 0 {
-		r.notef("%s asked to be kept off some nodes (^), which is left out", plural(n, "job"))
+		r.notef("%s asked to be kept off some nodes (^), which is left out", spell.Plural(n, "job"))
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"os"
 	"strconv"
 
+	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/placer/backfill"
 	"github.com/urfave/cli/v2"
 )
@@ -57,7 +58,7 @@ func notTrace(flag, path, trace string) error {
 		return nil
 	}
 	if to, err := os.Stat(path); err == nil && os.SameFile(from, to) && to.Mode().IsRegular() {
-		return fmt.Errorf("%s %s would write over the trace", flag, quoted(path))
+		return fmt.Errorf("%s %s would write over the trace", flag, spell.Quoted(path))
 	}
 	return nil
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/placer/backfill"
 	"github.com/placectl/placectl/placer/backfill/swf"
 	"github.com/placectl/placectl/placer/fairshare"
@@ -45,7 +46,7 @@ func (r *runner) readShares(c *cli.Context, o *simulateOptions) error {
 	s := &simShares{by: c.String("shares"), settings: new(fairshare.Settings)}
 	switch {
 	case requestorColumns[s.by] == nil:
-		return usagef(verbName(c), "--shares: %w", wordError(s.by, requestorWords))
+		return usagef(verbName(c), "--shares: %w", spell.NotOneOf(s.by, requestorWords))
 	case slices.Contains(o.policies, backfill.Conservative):
 		return usagef(verbName(c), "--shares goes with fcfs and easy; conservative promises every job a start, which shares would take back")
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
 )
@@ -124,7 +125,7 @@ func (r *runner) submission(c *cli.Context) (s store.Submission, err error) {
 		}
 		*to = at.Unix()
 		if flag == "begin" && at.Before(r.now()) {
-			r.notef("--begin %s is past: it may start at once", quoted(c.String(flag)))
+			r.notef("--begin %s is past: it may start at once", spell.Quoted(c.String(flag)))
 		}
 	}
 	return s, nil

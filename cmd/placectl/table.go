@@ -5,6 +5,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 )
 
 // tableLayout lines columns up. It holds the rows back to measure them, as text
@@ -43,7 +45,7 @@ func (l *tableLayout) begin(p *printer) {
 		return
 	}
 	for i, c := range p.cols {
-		l.text = appendPrintable(l.text, strings.ToUpper(c.Name))
+		l.text = spell.AppendPrintable(l.text, strings.ToUpper(c.Name))
 		l.endCell(i)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
 )
@@ -76,7 +77,7 @@ func (e *lineError) Unwrap() error { return e.err }
 
 // lineOf runs the verb of a line within the transaction.
 func (r *runner) lineOf(tx *store.Tx, line string) error {
-	words, err := splitWords(line)
+	words, err := spell.SplitWords(line)
 	if err != nil {
 		return usagef("", "%w", err)
 	}
@@ -95,7 +96,7 @@ func (r *runner) lineOf(tx *store.Tx, line string) error {
 	case err != nil:
 		return err
 	case inv.help || slices.Contains(alone, inv.path[0].Name):
-		return usagef("tx", "%s cannot be part of a transaction", quoted(strings.Join(words, " ")))
+		return usagef("tx", "%s cannot be part of a transaction", spell.Quoted(strings.Join(words, " ")))
 	case len(inv.globals) > 0:
 		return usagef("tx", "%s is for all of the transaction: put it behind placectl tx", inv.globals[0].flag.shown())
 	}

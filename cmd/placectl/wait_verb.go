@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
 )
@@ -33,7 +34,7 @@ func (r *runner) waitVerb(c *cli.Context) error {
 	}
 	started := c.String("for") == "started"
 	if !started && c.String("for") != "ended" {
-		return usagef(verbName(c), "--for: %w", wordError(c.String("for"), []string{"started", "ended"}))
+		return usagef(verbName(c), "--for: %w", spell.NotOneOf(c.String("for"), []string{"started", "ended"}))
 	}
 	deadline := time.Time{}
 	if c.IsSet("timeout") {
@@ -54,7 +55,7 @@ func (r *runner) waitVerb(c *cli.Context) error {
 			return r.waitResult(jobs)
 		}
 		if !deadline.IsZero() && !r.env.now().Before(deadline) {
-			return fmt.Errorf("%w: %d of %s, job %d the first, which is %s", errNotYet, len(left), plural(len(jobs), "job"), left[0].ID, left[0].State)
+			return fmt.Errorf("%w: %d of %s, job %d the first, which is %s", errNotYet, len(left), spell.Plural(len(jobs), "job"), left[0].ID, left[0].State)
 		}
 		end := deadline
 		if end.IsZero() {
@@ -102,7 +103,7 @@ func (r *runner) waitResult(jobs []*store.Job) error {
 		return err
 	}
 	if bad > 0 {
-		return fmt.Errorf("%d of %s failed or were cancelled", bad, plural(len(jobs), "job"))
+		return fmt.Errorf("%d of %s failed or were cancelled", bad, spell.Plural(len(jobs), "job"))
 	}
 	return nil
 }

@@ -1,4 +1,4 @@
-package main
+package spell
 
 import (
 	"errors"
@@ -7,12 +7,12 @@ import (
 	"strings"
 )
 
-// splitWords takes a line apart into words as a shell does, and expands nothing:
+// SplitWords takes a line apart into words as a shell does, and expands nothing:
 // single quotes keep all, double quotes all but \" and \\, a backslash the next
 // character, and a # at the beginning of a word is a comment up to the end of the
 // line. The libraries tried stop at | or &, which are ordinary characters here
 // (features=a|b), or cannot say where a quote was opened.
-func splitWords(line string) ([]string, error) {
+func SplitWords(line string) ([]string, error) {
 	var words []string
 	var word strings.Builder
 	begun := false
@@ -52,15 +52,15 @@ func splitWords(line string) ([]string, error) {
 	return words, nil
 }
 
-// joinWords writes words as splitWords, and a shell, would take them apart again.
-func joinWords(list []string) string {
+// JoinWords writes words as SplitWords, and a shell, would take them apart again.
+func JoinWords(list []string) string {
 	var b strings.Builder
 	for i, word := range list {
 		if i > 0 {
 			b.WriteByte(' ')
 		}
 		switch {
-		case !isPrintable(word):
+		case !IsPrintable(word):
 			b.WriteString(strconv.Quote(word))
 		case word == "" || strings.ContainsAny(word, " \t\"'\\`$&|;<>()*?[]#~{}!^"):
 			b.WriteString("'" + strings.ReplaceAll(word, "'", `'\''`) + "'")

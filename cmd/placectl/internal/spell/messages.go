@@ -1,4 +1,4 @@
-package main
+package spell
 
 import (
 	"strings"
@@ -12,10 +12,10 @@ import (
 // stampLength is how long such a time is: 2026-11-20T09:30:00Z.
 const stampLength = len("2006-01-02T15:04:05Z")
 
-// localTimes puts the times of a text of ours into the user's zone. A time inside
+// LocalTimes puts the times of a text of ours into loc. A time inside
 // quotes, or inside a longer word, is somebody's own text and stays as it is.
-func (r *runner) localTimes(s string) string {
-	if r.printsDocument() || !strings.Contains(s, "Z") {
+func LocalTimes(s string, loc *time.Location) string {
+	if !strings.Contains(s, "Z") {
 		return s
 	}
 	var b []byte
@@ -35,7 +35,7 @@ func (r *runner) localTimes(s string) string {
 		if err != nil {
 			continue
 		}
-		b = r.appendLocal(append(b, s[from:i]...), at.Unix())
+		b = AppendLocal(append(b, s[from:i]...), at.Unix(), loc)
 		from, i = end, end-1
 	}
 	if b == nil {

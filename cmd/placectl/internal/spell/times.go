@@ -1,24 +1,29 @@
-package main
+// Package spell reads and writes what people and programs spell in many ways: times,
+// durations, sizes, the words of a shell line, and text that a terminal must show
+// safely. Flags, input files, answers and messages all go through it, so that what one
+// verb writes another reads back.
+//
+// It knows text alone: no clock, no zone and no environment but those handed to it, no
+// verb, no flag, no store.
+package spell
 
 import (
 	"fmt"
 	"strconv"
 	"strings"
 	"time"
-
-	"github.com/urfave/cli/v2"
 )
 
 // lastEpoch is the end of the year 9999, the last that RFC 3339 can write.
 const lastEpoch = 253402300799
 
-// parseTime reads an instant as people write it, relative to now and, where no
+// ParseTime reads an instant as people write it, relative to now and, where no
 // zone is given, in loc: RFC 3339, 2026-11-20 10:00[:30] (a T may stand for the
 // blank), 2026-11-20, 10:00 (today, even when past), today, tomorrow,
 // tomorrow 08:00, now, now+2h, now-30m and @ with Unix seconds. Of a local time
 // that a clock change makes happen twice, it takes the one the time package
 // does; one that a clock change skips is refused.
-func parseTime(s string, now time.Time, loc *time.Location) (time.Time, error) {
+func ParseTime(s string, now time.Time, loc *time.Location) (time.Time, error) {
 	p := timeParser{text: s, rest: strings.ToLower(strings.TrimSpace(s)), loc: loc}
 	t, err := p.parse(now.In(loc))
 	if err != nil {
@@ -85,7 +90,7 @@ func (p *timeParser) fromNow(now time.Time) (time.Time, error) {
 	if sign == ago {
 		return time.Time{}, p.bad("after now comes +DURATION or -DURATION")
 	}
-	d, err := parseDuration(p.rest)
+	d, err := ParseDuration(p.rest)
 	if err != nil {
 		return time.Time{}, err
 	}
@@ -218,25 +223,12 @@ func startOfDay(day time.Time, loc *time.Location) time.Time {
 	}
 }
 
-// time reads a flag's value as an instant; the zero time when it is not given.
-func (r *runner) time(c *cli.Context, flag string) (time.Time, error) {
-	s := c.String(flag)
-	if s == "" && !c.IsSet(flag) {
-		return time.Time{}, nil
-	}
-	t, err := parseTime(s, r.now(), r.loc)
-	if err != nil {
-		return time.Time{}, usagef(verbName(c), "%s: %w", dashed(flag), err)
-	}
-	return t, nil
+// AppendLocal appends an instant, in Unix seconds, for people: local, to the second.
+func AppendLocal(b []byte, at int64, loc *time.Location) []byte {
+	return time.Unix(at, 0).In(loc).AppendFormat(b, time.DateTime)
 }
 
-// appendLocal appends an instant for people: local, to the second.
-func (r *runner) appendLocal(b []byte, at int64) []byte {
-	return time.Unix(at, 0).In(r.loc).AppendFormat(b, time.DateTime)
-}
-
-// appendRFC3339 appends an instant for programs.
-func appendRFC3339(b []byte, at int64) []byte {
+// AppendRFC3339 appends an instant for programs.
+func AppendRFC3339(b []byte, at int64) []byte {
 	return time.Unix(at, 0).UTC().AppendFormat(b, time.RFC3339)
 }

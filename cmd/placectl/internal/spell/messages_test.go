@@ -1,4 +1,4 @@
-package main
+package spell
 
 import (
 	"strings"
@@ -24,13 +24,8 @@ func TestLocalTimes(t *testing.T) {
 		"at 2026-11-20T09:30:00+01:00 and a Z at last": "at 2026-11-20T09:30:00+01:00 and a Z at last",
 		"": "", "Z": "Z",
 	} {
-		r := newCapture().runner()
-		if got := r.localTimes(in); got != want {
+		if got := LocalTimes(in, testLoc); got != want {
 			t.Errorf("%s: %s, want %s", in, got, want)
-		}
-		r.Output = formatJSON
-		if got := r.localTimes(in); got != in {
-			t.Errorf("json: %s: %s", in, got)
 		}
 	}
 }
@@ -40,7 +35,6 @@ func TestLocalTimes(t *testing.T) {
 func TestLocalTimesAreTheSameInstants(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		r := newCapture().runner()
 		var utc, local strings.Builder
 		for range rapid.IntRange(0, 4).Draw(t, "times") {
 			word := " " + rapid.StringMatching(`[a-yZ0-9:; -]{0,25}`).Draw(t, "words") + " "
@@ -50,7 +44,7 @@ func TestLocalTimesAreTheSameInstants(t *testing.T) {
 		}
 		utc.WriteString(" end")
 		local.WriteString(" end")
-		if got := r.localTimes(utc.String()); got != local.String() {
+		if got := LocalTimes(utc.String(), testLoc); got != local.String() {
 			t.Fatalf("%q\nis %q,\nnot %q", utc.String(), got, local.String())
 		}
 	})

@@ -1,4 +1,4 @@
-package main
+package spell
 
 import (
 	"fmt"
@@ -7,8 +7,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-
-	"github.com/urfave/cli/v2"
 )
 
 // durationUnits from the longest down, the order in which they must be written.
@@ -24,12 +22,12 @@ var durationUnits = []struct {
 	{"ms", time.Millisecond},
 }
 
-// parseDuration reads a duration as people and other schedulers write it:
+// ParseDuration reads a duration as people and other schedulers write it:
 // 90 (seconds), 1:30:00, 2-12:00:00 (days first), 1h30m, 2d12h, 1.5h. As in PBS
 // and Slurm two numbers, 1:30, are minutes and seconds, and after days the
 // first number is hours. None is negative, and what time.Duration cannot hold
 // (292 years) is refused.
-func parseDuration(s string) (time.Duration, error) {
+func ParseDuration(s string) (time.Duration, error) {
 	switch {
 	case isNegative(s):
 		return 0, badDuration(s, "it is negative")
@@ -159,17 +157,17 @@ func addUnits(d time.Duration, whole, frac string, unit time.Duration, s string)
 	return time.Duration(total), nil
 }
 
-// formatDuration writes a duration for people: 1h30m, 2d12h, 1.5s, 0s.
-// parseDuration reads it back.
-func formatDuration(d time.Duration) string {
+// FormatDuration writes a duration for people: 1h30m, 2d12h, 1.5s, 0s.
+// ParseDuration reads it back.
+func FormatDuration(d time.Duration) string {
 	secs, nanos := int64(d/time.Second), int64(d%time.Second)
 	if nanos == 0 {
-		return string(appendSpan(nil, secs))
+		return string(AppendDuration(nil, secs))
 	}
 	text := fmt.Sprintf("%d.%09d", abs(secs%60), abs(nanos))
 	text = strings.TrimRight(text, "0") + "s"
 	if secs/60 != 0 {
-		return string(appendSpan(nil, secs/60*60)) + text
+		return string(AppendDuration(nil, secs/60*60)) + text
 	}
 	if d < 0 {
 		return "-" + text
@@ -177,9 +175,9 @@ func formatDuration(d time.Duration) string {
 	return text
 }
 
-// appendSpan appends so many seconds for people. It takes any int64: a table
+// AppendDuration appends so many seconds for people. It takes any int64: a table
 // of anything must be printed.
-func appendSpan(b []byte, seconds int64) []byte {
+func AppendDuration(b []byte, seconds int64) []byte {
 	left := abs(seconds)
 	if seconds < 0 {
 		b = append(b, '-')
@@ -203,19 +201,6 @@ func abs(n int64) uint64 {
 		return -uint64(n)
 	}
 	return uint64(n)
-}
-
-// duration reads a flag's value as a duration; 0 when it is not given.
-func (r *runner) duration(c *cli.Context, flag string) (time.Duration, error) {
-	s := c.String(flag)
-	if s == "" && !c.IsSet(flag) {
-		return 0, nil
-	}
-	d, err := parseDuration(s)
-	if err != nil {
-		return 0, usagef(verbName(c), "%s: %w", dashed(flag), err)
-	}
-	return d, nil
 }
 
 func isDigit(c byte) bool { return c >= '0' && c <= '9' }

@@ -1,4 +1,4 @@
-package main
+package spell
 
 import (
 	"math"
@@ -6,9 +6,22 @@ import (
 	"testing"
 	"time"
 
-	"github.com/urfave/cli/v2"
 	"pgregory.net/rapid"
 )
+
+// testNow and testLoc, a zone with clock changes, are when and where the tests read.
+var (
+	testNow = time.Date(2026, 11, 20, 9, 30, 15, 0, time.UTC)
+	testLoc = mustLoad("Europe/Berlin")
+)
+
+func mustLoad(name string) *time.Location {
+	loc, err := time.LoadLocation(name)
+	if err != nil {
+		panic(err)
+	}
+	return loc
+}
 
 const day = 24 * time.Hour
 
@@ -25,7 +38,7 @@ func TestParseDuration(t *testing.T) {
 		{"0.1s", time.Second / 10}, {"9223372036", 9223372036 * time.Second},
 	}
 	for _, tt := range tests {
-		if got, err := parseDuration(tt.in); err != nil || got != tt.want {
+		if got, err := ParseDuration(tt.in); err != nil || got != tt.want {
 			t.Errorf("%q: %v %v, want %v", tt.in, got, err, tt.want)
 		}
 	}
@@ -40,7 +53,7 @@ func TestParseDurationRefuses(t *testing.T) {
 		{"5 m", "the unit after 5 is missing"}, {"5y", "the units are"}, {"1:002", "seconds go up to 59"},
 		{"9223372037", "too long"}, {"99999999999999999999", "too long"}, {"200000d", "too long"}, {"106751d48h", "too long"}, {"999999-00", "too long"},
 	} {
-		if d, err := parseDuration(tt.in); err == nil || !strings.Contains(err.Error(), tt.want) {
+		if d, err := ParseDuration(tt.in); err == nil || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%q: %v %v, want %q", tt.in, d, err, tt.want)
 		}
 	}
@@ -54,11 +67,11 @@ func TestFormatDuration(t *testing.T) {
 		{0, "0s"}, {90 * time.Minute, "1h30m"}, {60 * time.Hour, "2d12h"}, {7 * day, "7d"}, {61 * time.Second, "1m1s"},
 		{1500 * time.Millisecond, "1.5s"}, {time.Hour + time.Second/4, "1h0.25s"}, {-90 * time.Second, "-1m30s"}, {-time.Second / 2, "-0.5s"},
 	} {
-		if got := formatDuration(tt.d); got != tt.want {
+		if got := FormatDuration(tt.d); got != tt.want {
 			t.Errorf("%v: %q, want %q", tt.d, got, tt.want)
 		}
 	}
-	if got := string(appendSpan(nil, math.MinInt64)); got != "-106751991167300d15h30m8s" {
+	if got := string(AppendDuration(nil, math.MinInt64)); got != "-106751991167300d15h30m8s" {
 		t.Errorf("the smallest: %s", got)
 	}
 }
@@ -66,8 +79,8 @@ func TestFormatDuration(t *testing.T) {
 func TestDurationRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		d := time.Duration(rapid.Int64Min(0).Draw(t, "d"))
-		if got, err := parseDuration(formatDuration(d)); err != nil || got != d {
-			t.Fatalf("%v: %s: %v %v", d, formatDuration(d), got, err)
+		if got, err := ParseDuration(FormatDuration(d)); err != nil || got != d {
+			t.Fatalf("%v: %s: %v %v", d, FormatDuration(d), got, err)
 		}
 	})
 }
@@ -84,7 +97,7 @@ func TestParseTime(t *testing.T) {
 		{"2026-03-29 03:00", "2026-03-29T01:00:00Z"},
 	}
 	for _, tt := range tests {
-		got, err := parseTime(tt.in, testNow, testLoc)
+		got, err := ParseTime(tt.in, testNow, testLoc)
 		if err != nil || got.UTC().Format(time.RFC3339) != tt.want {
 			t.Errorf("%q: %v %v, want %s", tt.in, got.UTC(), err, tt.want)
 		}
@@ -101,7 +114,7 @@ func TestParseTimeRefuses(t *testing.T) {
 		{"2026-03-29 02:30", "clock change in Europe/Berlin skips it"}, {"1969-12-31", "outside the years"}, {"now+292000d", "too long"}, {"now-60000d", "outside the years"},
 		{"0000-01-01", "outside the years"},
 	} {
-		got, err := parseTime(tt.in, testNow, testLoc)
+		got, err := ParseTime(tt.in, testNow, testLoc)
 		if tt.want == "" {
 			if err != nil {
 				t.Errorf("%q: %v", tt.in, err)
@@ -115,59 +128,22 @@ func TestParseTimeRefuses(t *testing.T) {
 // Where clocks go forward at midnight, the day begins later.
 func TestStartOfDay(t *testing.T) {
 	beirut := mustLoad("Asia/Beirut")
-	got, err := parseTime("2026-03-29", testNow, beirut)
+	got, err := ParseTime("2026-03-29", testNow, beirut)
 	if err != nil || got.Format("2006-01-02 15:04") != "2026-03-29 01:00" {
 		t.Errorf("%v %v", got, err)
 	}
 }
 
 func TestTimeRoundTrip(t *testing.T) {
-	r := newCapture().runner()
-	r.loc = time.FixedZone("", 5400)
+	loc := time.FixedZone("", 5400)
 	rapid.Check(t, func(t *rapid.T) {
 		at := rapid.Int64Range(0, lastEpoch-86400).Draw(t, "at")
-		for _, text := range []string{string(r.appendLocal(nil, at)), string(appendRFC3339(nil, at))} {
-			if got, err := parseTime(text, testNow, r.loc); err != nil || got.Unix() != at {
+		for _, text := range []string{string(AppendLocal(nil, at, loc)), string(AppendRFC3339(nil, at))} {
+			if got, err := ParseTime(text, testNow, loc); err != nil || got.Unix() != at {
 				t.Fatalf("%d as %s: %v %v", at, text, got, err)
 			}
 		}
 	})
-}
-
-func TestTimeFlags(t *testing.T) {
-	verb := func(r *runner) *cli.Command {
-		return &cli.Command{
-			Name:  "when",
-			Flags: []cli.Flag{&cli.StringFlag{Name: "at"}, &cli.StringFlag{Name: "walltime", Aliases: []string{"t"}}},
-			Action: func(c *cli.Context) error {
-				at, err := r.time(c, "at")
-				if err != nil {
-					return err
-				}
-				d, err := r.duration(c, "walltime")
-				if err != nil {
-					return err
-				}
-				p := r.printer(result{Columns: []column{{Name: "at", Kind: when}, {Name: "walltime", Kind: span}}, Record: true})
-				p.row(at, d)
-				return p.close()
-			},
-		}
-	}
-	for in, want := range map[string]string{
-		"when -t 1h30m --at now+1h --now @1000 -o json": `{"at":"1970-01-01T01:16:40Z","walltime":5400}` + "\n",
-		"when -t 1x":   `placectl: when: --walltime: "1x" is not a duration`,
-		"when --at 1x": `placectl: when: --at: "1x" is not a time`,
-		"when --at=":   `placectl: when: --at: "" is not a time: it is empty`,
-	} {
-		c := newCapture(strings.Fields(in)...)
-		r := c.runner()
-		r.verbs = entries(verb(r))
-		r.report(r.main())
-		if got := c.out.String() + c.err.String(); !strings.HasPrefix(got, want) {
-			t.Errorf("%s: %s", in, got)
-		}
-	}
 }
 
 func FuzzParseDuration(f *testing.F) {
@@ -175,11 +151,11 @@ func FuzzParseDuration(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
-		d, err := parseDuration(s)
+		d, err := ParseDuration(s)
 		if err != nil {
 			return
 		}
-		if again, err := parseDuration(formatDuration(d)); d < 0 || err != nil || again != d {
+		if again, err := ParseDuration(FormatDuration(d)); d < 0 || err != nil || again != d {
 			t.Fatalf("%q: %v, then %v %v", s, d, again, err)
 		}
 	})
@@ -190,12 +166,12 @@ func FuzzParseTime(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
-		at, err := parseTime(s, testNow, testLoc)
+		at, err := ParseTime(s, testNow, testLoc)
 		if err != nil {
 			return
 		}
-		text := string(appendRFC3339(nil, at.Unix()))
-		if again, err := parseTime(text, testNow, testLoc); err != nil || again.Unix() != at.Unix() {
+		text := string(AppendRFC3339(nil, at.Unix()))
+		if again, err := ParseTime(text, testNow, testLoc); err != nil || again.Unix() != at.Unix() {
 			t.Fatalf("%q: %s, then %v %v", s, text, again, err)
 		}
 	})
