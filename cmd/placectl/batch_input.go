@@ -8,6 +8,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/placectl/placectl/cmd/placectl/internal/infile"
 	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/locality"
 	"github.com/placectl/placectl/store"
@@ -162,7 +163,7 @@ func (in *batchInput) number(column, name string) (int, error) {
 // errorAt says at which line of the list a job was refused.
 func (in *batchInput) errorAt(i int, err error) error {
 	if errors.Is(err, store.ErrInvalid) {
-		return &fileError{in.name, int(in.lines[i]), 1, err}
+		return &infile.Error{Position: infile.Position{File: in.name, Line: int(in.lines[i]), Col: 1}, Err: err}
 	}
 	return err
 }

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/placectl/placectl/cmd/placectl/internal/infile"
 	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/index"
 )
@@ -27,7 +28,7 @@ func (r *runner) readRecords(name, label string, columns []string, fn func(line 
 	defer in.Close()
 	l := &recordList{file: shownFile(name), columns: columns, fn: fn, bar: r.progress("read "+label, 0)}
 	defer l.bar.done()
-	buf := bufio.NewReaderSize(in, maxNodeText)
+	buf := bufio.NewReaderSize(in, infile.MaxLine)
 	if bom, _ := buf.Peek(3); string(bom) == "\xef\xbb\xbf" {
 		buf.Discard(3) //nolint:errcheck // they are there
 	}
@@ -65,7 +66,11 @@ type recordList struct {
 	cells   []string
 }
 
-func (l *recordList) bad(line int, err error) error { return &fileError{l.file, line, 1, err} }
+func (l *recordList) bad(line int, err error) error { return l.badAt(line, 1, err) }
+
+func (l *recordList) badAt(line, col int, err error) error {
+	return &infile.Error{Position: infile.Position{File: l.file, Line: line, Col: col}, Err: err}
+}
 
 // take hands one record on.
 func (l *recordList) take(line int) error {
@@ -124,7 +129,7 @@ func (l *recordList) readCSV(in io.Reader) error {
 func (l *recordList) csvError(err error) error {
 	var bad *csv.ParseError
 	if errors.As(err, &bad) {
-		return &fileError{l.file, l.line + bad.Line, max(1, bad.Column), bad.Err}
+		return l.badAt(l.line+bad.Line, max(1, bad.Column), bad.Err)
 	}
 	return err
 }
@@ -135,7 +140,7 @@ func (l *recordList) readJSON(in *bufio.Reader) error {
 		line, err := in.ReadSlice('\n')
 		l.line++
 		if errors.Is(err, bufio.ErrBufferFull) {
-			return l.bad(l.line, fmt.Errorf("the line has more than %d bytes", maxNodeText))
+			return l.bad(l.line, fmt.Errorf("the line has more than %d bytes", infile.MaxLine))
 		}
 		if err != nil && err != io.EOF {
 			return err

@@ -48,7 +48,7 @@ func (r *runner) classPlan(c *cli.Context) error {
 		return malformed(c, err)
 	}
 	if err := r.planShares(f.state(r.now().Unix()), f.jobID); err != nil {
-		return usagef(verbName(c), "%s: %w", f.name, err)
+		return usagef(verbName(c), "%s: %w", f.Name, err)
 	}
 	return nil
 }

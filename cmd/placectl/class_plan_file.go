@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/placectl/placectl/cmd/placectl/internal/infile"
 	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/index"
 )
@@ -16,7 +17,7 @@ import (
 // refused, since a share would come out wrong; beside the classes it is only
 // named: records of states bring notes and answers along.
 type shareFile struct {
-	textFile
+	infile.Text
 	unknown []string
 
 	TotalWorkers   *int
@@ -52,25 +53,20 @@ type shareFileJob struct {
 var shareFileNotes = []string{"name", "kind", "deterministic", "anomaly", "outcomes", "test_expected_net"}
 
 func (r *runner) readShareFile(name string) (*shareFile, error) {
-	in, err := r.input(name)
+	text, err := r.readText(name)
 	if err != nil {
 		return nil, err
 	}
-	defer in.Close()
-	data, err := readAllCapped(in)
-	if err != nil {
-		return nil, err
-	}
-	f, err := parseShareFile(shownFile(name), data)
+	f, err := parseShareFile(text)
 	if err == nil && len(f.unknown) > 0 {
-		r.notef("%s: not known here, and passed over: %s", f.name, strings.Join(f.unknown, ", "))
+		r.notef("%s: not known here, and passed over: %s", f.Name, strings.Join(f.unknown, ", "))
 	}
 	return f, err
 }
 
-func parseShareFile(name string, data []byte) (*shareFile, error) {
-	f := &shareFile{textFile: newTextFile(name, data), Rebalance: shareFileRebalance{ExceededFor: -1}}
-	if err := f.checkText(); err != nil {
+func parseShareFile(text infile.Text) (*shareFile, error) {
+	f := &shareFile{Text: text, Rebalance: shareFileRebalance{ExceededFor: -1}}
+	if err := f.Check(); err != nil {
 		return nil, err
 	}
 	if err := f.checkJSON(); err != nil {
@@ -84,22 +80,22 @@ func parseShareFile(name string, data []byte) (*shareFile, error) {
 
 // checkJSON finds what is no JSON, or more than one document.
 func (f *shareFile) checkJSON() error {
-	at := skipBlanks(f.data, 0)
-	if at == len(f.data) {
-		return f.errAt(0, "there is nothing: expected a state, such as %s", shareFileExample)
+	at := infile.SkipBlanks(f.Data, 0)
+	if at == len(f.Data) {
+		return f.Errorf(0, "there is nothing: expected a state, such as %s", shareFileExample)
 	}
 	var all json.RawMessage
-	err := json.Unmarshal(f.data, &all)
+	err := json.Unmarshal(f.Data, &all)
 	var syntax *json.SyntaxError
 	switch {
-	case errors.As(err, &syntax) && int(syntax.Offset) >= len(f.data):
-		return f.errAt(len(f.data), "the file ends in the middle of its JSON; it may have been cut off")
+	case errors.As(err, &syntax) && int(syntax.Offset) >= len(f.Data):
+		return f.Errorf(len(f.Data), "the file ends in the middle of its JSON; it may have been cut off")
 	case errors.As(err, &syntax):
-		return f.errAt(max(0, int(syntax.Offset)-1), "this is not JSON: %w", err)
+		return f.Errorf(max(0, int(syntax.Offset)-1), "this is not JSON: %w", err)
 	case err != nil:
-		return f.errAt(0, "this is not JSON: %w", err)
-	case f.data[at] != '{':
-		return f.errAt(at, "expected an object: a state, such as %s", shareFileExample)
+		return f.Errorf(0, "this is not JSON: %w", err)
+	case f.Data[at] != '{':
+		return f.Errorf(at, "expected an object: a state, such as %s", shareFileExample)
 	}
 	return nil
 }
@@ -111,19 +107,19 @@ func (f *shareFile) members() error {
 	known := map[string]any{"total_workers": &f.TotalWorkers, "workers": &f.TotalWorkers, "running_workers": &f.RunningWorkers,
 		"running": &f.RunningWorkers, "idle_workers": &f.IdleWorkers, "class_order": &f.ClassOrder, "rebalance": &f.Rebalance, "classes": &f.Classes}
 	seen := make(map[string]bool)
-	dec := json.NewDecoder(bytes.NewReader(f.data))
+	dec := json.NewDecoder(bytes.NewReader(f.Data))
 	dec.Token() //nolint:errcheck // the brace
 	for dec.More() {
-		at := int(dec.InputOffset()) + bytes.IndexByte(f.data[dec.InputOffset():], '"')
+		at := int(dec.InputOffset()) + bytes.IndexByte(f.Data[dec.InputOffset():], '"')
 		word, _ := dec.Token()
 		name, _ := word.(string)
 		var raw json.RawMessage
 		if err := dec.Decode(&raw); err != nil {
-			return f.errAt(at, "this is not JSON: %w", err)
+			return f.Errorf(at, "this is not JSON: %w", err)
 		}
 		switch to, ok := known[name]; {
 		case seen[name]:
-			return f.errAt(at, "%s is there twice", name)
+			return f.Errorf(at, "%s is there twice", name)
 		case ok:
 			if err := f.member(name, raw, int(dec.InputOffset())-len(raw), to); err != nil {
 				return err
@@ -138,6 +134,6 @@ func (f *shareFile) members() error {
 
 // member reads a member, whose value raw begins at at.
 func (f *shareFile) member(name string, raw []byte, at int, to any) error {
-	return f.decodeStrictly(name, raw, at, to,
+	return decodeStrictly(&f.Text, name, raw, at, to,
 		[]string{"name", "load_pct", "running", "waiting", "jobs", "id", "threshold", "min_duration_s", "exceeded_for_s"})
 }

@@ -11,24 +11,24 @@ import (
 func (f *shareFile) check() error {
 	switch {
 	case f.TotalWorkers == nil:
-		return f.errAt(0, "total_workers is missing: expected how many workers there are, such as %s", shareFileExample)
+		return f.Errorf(0, "total_workers is missing: expected how many workers there are, such as %s", shareFileExample)
 	case len(f.Classes) == 0:
-		return f.errAt(0, "classes is missing, or empty: expected a state, such as %s", shareFileExample)
+		return f.Errorf(0, "classes is missing, or empty: expected a state, such as %s", shareFileExample)
 	case f.Rebalance.ExceededFor < -1:
-		return f.errAt(0, "rebalance.exceeded_for_s is %d: expected seconds, or -1 for not at all", f.Rebalance.ExceededFor)
+		return f.Errorf(0, "rebalance.exceeded_for_s is %d: expected seconds, or -1 for not at all", f.Rebalance.ExceededFor)
 	}
 	names := make(map[string]bool)
 	running := 0
 	for i, c := range f.Classes {
 		if c.Name == "" {
-			return f.errAt(0, "class %d has no name", i+1)
+			return f.Errorf(0, "class %d has no name", i+1)
 		}
 		if names[c.Name] {
-			return f.errAt(0, "class %s is there twice", spell.Quoted(c.Name))
+			return f.Errorf(0, "class %s is there twice", spell.Quoted(c.Name))
 		}
 		names[c.Name] = true
 		if c.Running < 0 || c.Running > fairshare.MaxCount {
-			return f.errAt(0, "class %s runs %d: expected 0 to %d", spell.Quoted(c.Name), c.Running, int64(fairshare.MaxCount))
+			return f.Errorf(0, "class %s runs %d: expected 0 to %d", spell.Quoted(c.Name), c.Running, int64(fairshare.MaxCount))
 		}
 		running += c.Running
 	}
@@ -39,13 +39,13 @@ func (f *shareFile) check() error {
 // them agree.
 func (f *shareFile) checkWorkers(running int) error {
 	if f.RunningWorkers != nil && *f.RunningWorkers < running {
-		return f.errAt(0, "running_workers is %d, and the classes run %d", *f.RunningWorkers, running)
+		return f.Errorf(0, "running_workers is %d, and the classes run %d", *f.RunningWorkers, running)
 	}
 	if f.RunningWorkers != nil {
 		running = *f.RunningWorkers
 	}
 	if idle := f.IdleWorkers; idle != nil && (*idle < 0 || *idle > max(0, *f.TotalWorkers-running)) {
-		return f.errAt(0, "idle_workers is %d: of %d workers %d run something", *idle, *f.TotalWorkers, running)
+		return f.Errorf(0, "idle_workers is %d: of %d workers %d run something", *idle, *f.TotalWorkers, running)
 	}
 	return nil
 }

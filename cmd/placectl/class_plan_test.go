@@ -4,6 +4,7 @@ import (
 	"errors"
 	"testing"
 
+	"github.com/placectl/placectl/cmd/placectl/internal/infile"
 	"github.com/placectl/placectl/placer/fairshare"
 )
 
@@ -15,10 +16,10 @@ func FuzzShareFile(f *testing.F) {
 		`"classes":[{"name":"a","load_pct":1,"waiting":3,"jobs":[{"id":"x","waiting":3}]}]}`))
 	f.Add([]byte("{\"total_workers\":\"\\\"x\",\n\"classes\":[{\"nme\":1}]}"))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		file, err := parseShareFile("state", data)
-		var at *fileError
+		file, err := parseShareFile(infile.New("state", data))
+		var at *infile.Error
 		if err != nil {
-			if !errors.As(err, &at) || at.line < 1 || at.col < 1 {
+			if !errors.As(err, &at) || at.Line < 1 || at.Col < 1 {
 				t.Fatalf("%v: no place", err)
 			}
 			return

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/placectl/placectl/cmd/placectl/internal/infile"
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/placer"
 	"github.com/placectl/placectl/placer/backfill/swf"
@@ -97,8 +98,8 @@ const smallFirst = 10
 
 // readMachines makes the nodes.
 func (data *demoData) readMachines() (err error) {
-	f := newTextFile("machines of the demo", []byte(demoMachines))
-	data.Nodes, err = f.parseMachines()
+	f := infile.New("machines of the demo", []byte(demoMachines))
+	data.Nodes, err = parseMachines(&f)
 	for _, n := range data.Nodes {
 		if nodeKind(n.Name) == "zegox" {
 			n.Priority = smallFirst

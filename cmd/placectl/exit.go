@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/placectl/placectl/cmd/placectl/internal/infile"
 	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/locality"
@@ -61,6 +62,7 @@ var (
 // finds counts, and an error without a row is 1.
 var exitTable = []exitRow{
 	{errUsage, exitUsage, reasonUsage},
+	{infile.ErrInput, exitUsage, reasonUsage},
 	{context.Canceled, exitInterrupted, reasonInterrupted},
 	{placer.ErrRequest, exitUsage, reasonBadRequest},
 	{query.ErrQuery, exitUsage, reasonBadQuery},

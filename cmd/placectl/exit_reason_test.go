@@ -14,6 +14,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/placectl/placectl/cmd/placectl/internal/infile"
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/locality"
 	"github.com/placectl/placectl/placer"
@@ -32,6 +33,7 @@ var sentinels = map[string]struct {
 	"index.ErrNoResource":  {index.ErrNoResource, reasonNotFound},
 	"index.ErrResource":    {index.ErrResource, reasonInvalid},
 	"index.ErrResourceDup": {index.ErrResourceDup, reasonExists},
+	"infile.ErrInput":      {infile.ErrInput, reasonUsage},
 	"locality.ErrIdle":     {locality.ErrIdle, reasonBatchIdle},
 	"locality.ErrNotHeld":  {locality.ErrNotHeld, reasonNotHeld},
 	"locality.ErrOver":     {locality.ErrOver, reasonBatchOver},
@@ -76,7 +78,7 @@ var inside = map[string]string{
 // inside: a new one has to be thought of.
 func TestReasonOfEverySentinel(t *testing.T) {
 	declared := map[string]bool{}
-	for _, dir := range []string{"index", "timeline", "placer", "placer/backfill", "placer/fairshare", "placer/recur", "placer/cluster", "query", "locality", "store"} {
+	for _, dir := range []string{"index", "timeline", "placer", "placer/backfill", "placer/fairshare", "placer/recur", "placer/cluster", "query", "locality", "store", "cmd/placectl/internal/infile"} {
 		for _, name := range declaredErrors(t, filepath.Join("../..", dir)) {
 			declared[filepath.Base(dir)+"."+name] = true
 		}

@@ -28,6 +28,7 @@ const importRules = `
 	placer/fairshare, placer/cluster         < cmd/placectl, bench
 	index, timeline, placer, locality, query < bench
 	store                                    < cmd/placectl, bench
+	cmd/placectl/internal/infile             < cmd/placectl
 	bench/oracle                             < bench
 `
 

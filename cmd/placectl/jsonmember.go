@@ -8,14 +8,15 @@ import (
 	"regexp"
 	"strconv"
 
+	"github.com/placectl/placectl/cmd/placectl/internal/infile"
 	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/index"
 )
 
-// decodeStrictly decodes raw, which begins at at in the file, into what to points
+// decodeStrictly decodes raw, which begins at at in the file f, into what to points
 // to. What to has no place for is an error; of the words known the likeliest is
 // suggested. what is how the errors call it.
-func (f *textFile) decodeStrictly(what string, raw []byte, at int, to any, known []string) error {
+func decodeStrictly(f *infile.Text, what string, raw []byte, at int, to any, known []string) error {
 	dec := json.NewDecoder(bytes.NewReader(raw))
 	dec.DisallowUnknownFields()
 	err := dec.Decode(to)
@@ -27,13 +28,13 @@ func (f *textFile) decodeStrictly(what string, raw []byte, at int, to any, known
 		if typed.Field != "" {
 			what += "." + typed.Field
 		}
-		return f.errAt(at+literalStart(raw, int(typed.Offset)), "%s: %s where %s belongs", what, typed.Value, kindWord(typed.Type.Kind()))
+		return f.Errorf(at+literalStart(raw, int(typed.Offset)), "%s: %s where %s belongs", what, typed.Value, kindWord(typed.Type.Kind()))
 	}
 	if m := unknownMember.FindStringSubmatch(err.Error()); m != nil {
 		word, _ := strconv.Unquote(m[1])
-		return f.errAt(at+max(0, bytes.Index(raw, []byte(m[1]))), "%s: there is no %s%s", what, spell.Quoted(word), index.DidYouMean(word, known))
+		return f.Errorf(at+max(0, bytes.Index(raw, []byte(m[1]))), "%s: there is no %s%s", what, spell.Quoted(word), index.DidYouMean(word, known))
 	}
-	return f.errAt(at, "%s: %w", what, err)
+	return f.Errorf(at, "%s: %w", what, err)
 }
 
 // unknownMember is what encoding/json says of a member that it has no place for. It

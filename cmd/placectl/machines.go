@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/placectl/placectl/cmd/placectl/internal/infile"
 	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/index"
 )
@@ -48,10 +49,10 @@ var recordedFeatures = map[string][]string{
 const machineFields = "number, name, how many, cores, speed, memory in kb"
 
 // parseMachines makes the nodes of a file of machines: each line is a kind of them.
-func (f *textFile) parseMachines() ([]*index.Node, error) {
+func parseMachines(f *infile.Text) ([]*index.Node, error) {
 	var nodes []*index.Node
 	at := 0
-	for line := range bytes.Lines(f.data) {
+	for line := range bytes.Lines(f.Data) {
 		words := strings.Fields(string(line))
 		begins := at
 		at += len(line)
@@ -60,10 +61,10 @@ func (f *textFile) parseMachines() ([]*index.Node, error) {
 		}
 		kind, err := parseMachine(words)
 		if err != nil {
-			return nil, f.errAt(begins, "%w; a kind of machine is %s", err, machineFields)
+			return nil, f.Errorf(begins, "%w; a kind of machine is %s", err, machineFields)
 		}
 		if len(nodes)+kind.count > maxNodes {
-			return nil, f.errAt(begins, "more than %d nodes", maxNodes)
+			return nil, f.Errorf(begins, "more than %d nodes", maxNodes)
 		}
 		for i := range kind.count {
 			nodes = append(nodes, kind.node(i+1))
@@ -106,8 +107,8 @@ func (k machineKind) node(n int) *index.Node {
 
 // isMachines tells a file of machines from other lists of nodes: it has no header,
 // its lines begin with a number.
-func (f *textFile) isMachines() bool {
-	first, _, _ := bytes.Cut(bytes.TrimSpace(f.data), []byte{'\n'})
+func isMachines(f *infile.Text) bool {
+	first, _, _ := bytes.Cut(bytes.TrimSpace(f.Data), []byte{'\n'})
 	words := strings.Fields(string(first))
 	if len(words) != 6 || bytes.ContainsRune(first, ',') {
 		return false

@@ -23,6 +23,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/placectl/placectl/cmd/placectl/internal/infile"
 	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
@@ -219,6 +220,17 @@ func (r *runner) input(name string) (io.ReadCloser, error) {
 		return io.NopCloser(r.stdin), nil
 	}
 	return os.Open(name)
+}
+
+// readText reads an input to its end.
+func (r *runner) readText(name string) (infile.Text, error) {
+	in, err := r.input(name)
+	if err != nil {
+		return infile.Text{}, err
+	}
+	defer in.Close()
+	data, err := infile.ReadAll(in)
+	return infile.New(shownFile(name), data), err
 }
 
 // notef tells the user something that is not part of the answer; -q silences it.

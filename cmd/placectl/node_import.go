@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/placectl/placectl/cmd/placectl/internal/infile"
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
@@ -94,21 +95,16 @@ func (r *runner) readNodeFile(c *cli.Context, name, format string) (*nodeFile, e
 	if err != nil {
 		return nil, err
 	}
-	in, err := r.input(name)
+	text, err := r.readText(name)
 	if err != nil {
 		return nil, err
 	}
-	defer in.Close()
-	data, err := readAllCapped(in)
-	if err != nil {
-		return nil, err
-	}
-	return parseNodeFile(shownFile(name), data, format, defs, units)
+	return parseNodeFile(text, format, defs, units)
 }
 
 // malformed gives an error of the file the verb whose help describes files.
 func malformed(c *cli.Context, err error) error {
-	var bad *fileError
+	var bad *infile.Error
 	if errors.As(err, &bad) {
 		return usagef(verbName(c), "%w", err)
 	}
@@ -192,10 +188,10 @@ func (sum *importSummary) upsert(tx *store.Tx, f *nodeFile, p *nodePatch) error 
 		}
 		n, changed, err = p.change(old)
 		if err != nil {
-			return f.errAt(p.at, "node %s: %w", p.Name, err)
+			return f.Errorf(p.at, "node %s: %w", p.Name, err)
 		}
 	} else if n, err = p.create(p.Name); err != nil {
-		return f.errAt(p.at, "node %s: %w", p.Name, err)
+		return f.Errorf(p.at, "node %s: %w", p.Name, err)
 	}
 	switch {
 	case !changed:

@@ -1,8 +1,10 @@
 package main
 
 import (
+	"fmt"
 	"strings"
 
+	"github.com/placectl/placectl/cmd/placectl/internal/infile"
 	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
@@ -70,7 +72,7 @@ func (r *runner) nodeLoad(c *cli.Context) error {
 // readLoads understands the arguments, or standard input. It comes before the
 // transaction, so that a slow pipe keeps nobody from the database. lines is nil
 // where the arguments are the loads.
-func (r *runner) readLoads(c *cli.Context) (loads []nodeLoad, lines *textFile, err error) {
+func (r *runner) readLoads(c *cli.Context) (loads []nodeLoad, lines *infile.Text, err error) {
 	words := c.Args().Slice()
 	if len(words) == 1 && words[0] == "-" {
 		return r.readLoadLines()
@@ -96,7 +98,7 @@ func (r *runner) readLoads(c *cli.Context) (loads []nodeLoad, lines *textFile, e
 type loadSetter struct {
 	tx      *store.Tx
 	verb    string
-	lines   *textFile           // where the loads come from, nil for arguments
+	lines   *infile.Text        // where the loads come from, nil for arguments
 	given   map[uint32]nodeLoad // by node
 	changes []loadChange
 }
@@ -104,7 +106,10 @@ type loadSetter struct {
 func (s *loadSetter) load(l nodeLoad) error {
 	numbers, err := s.tx.ResolveNodes(l.names)
 	if err != nil {
-		return s.lines.placed(l.at, err)
+		if s.lines != nil { // the error keeps its kind: a node that is not there is no malformed line
+			err = fmt.Errorf("%v: %w", s.lines.At(l.at), err)
+		}
+		return err
 	}
 	for _, number := range numbers {
 		n, err := s.tx.NodeByNumber(number)
@@ -130,6 +135,5 @@ func (s *loadSetter) twice(name string, first, second nodeLoad) error {
 	if s.lines == nil {
 		return usagef(s.verb, "%s is given two loads, %g and %g", name, first.load, second.load)
 	}
-	line, _ := s.lines.position(first.at)
-	return s.lines.errAt(second.at, "the load of %s is given already, at line %d", name, line)
+	return s.lines.Errorf(second.at, "the load of %s is given already, at line %d", name, s.lines.At(first.at).Line)
 }

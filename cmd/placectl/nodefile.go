@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 
+	"github.com/placectl/placectl/cmd/placectl/internal/infile"
 	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/index"
 )
@@ -12,15 +13,12 @@ import (
 // without the database being held while a pipe is slow. Every error says line
 // and column.
 
-// Bounds of node files.
-const (
-	maxNodeText = 1 << 20   // bytes of a line of CSV, or of a node in JSON
-	maxNodes    = 1_000_000 // nodes of a file
-)
+// maxNodes bounds the nodes of a file.
+const maxNodes = 1_000_000
 
 // nodeFile is a node file that is being read, and then what it says.
 type nodeFile struct {
-	textFile
+	infile.Text
 	defs     *index.Defs
 	units    *sizeUnits
 	nodes    []nodePatch
@@ -29,10 +27,10 @@ type nodeFile struct {
 }
 
 // parseNodeFile reads a node file. format is auto, csv or json.
-func parseNodeFile(name string, data []byte, format string, defs *index.Defs, units *sizeUnits) (*nodeFile, error) {
-	f := &nodeFile{textFile: newTextFile(name, data), defs: defs, units: units,
+func parseNodeFile(text infile.Text, format string, defs *index.Defs, units *sizeUnits) (*nodeFile, error) {
+	f := &nodeFile{Text: text, defs: defs, units: units,
 		byName: make(map[string]int), computed: make(map[string]bool)}
-	if err := f.checkText(); err != nil {
+	if err := f.Check(); err != nil {
 		return nil, err
 	}
 	if format == "auto" {
@@ -49,7 +47,7 @@ func parseNodeFile(name string, data []byte, format string, defs *index.Defs, un
 
 // detect tells JSON from CSV by the first character.
 func (f *nodeFile) detect() string {
-	if i := skipBlanks(f.data, 0); i < len(f.data) && (f.data[i] == '{' || f.data[i] == '[') {
+	if i := infile.SkipBlanks(f.Data, 0); i < len(f.Data) && (f.Data[i] == '{' || f.Data[i] == '[') {
 		return "json"
 	}
 	return "csv"
@@ -62,11 +60,10 @@ const ownListing = "bucket"
 // add takes a node that has been read.
 func (f *nodeFile) add(p nodePatch) error {
 	if first, ok := f.byName[p.Name]; ok {
-		line, _ := f.position(f.nodes[first].at)
-		return f.errAt(p.at, "the node %s is in the file already, at line %d", p.Name, line)
+		return f.Errorf(p.at, "the node %s is in the file already, at line %d", p.Name, f.At(f.nodes[first].at).Line)
 	}
 	if len(f.nodes) == maxNodes {
-		return f.errAt(p.at, "more than %d nodes; import them from several files", maxNodes)
+		return f.Errorf(p.at, "more than %d nodes; import them from several files", maxNodes)
 	}
 	f.byName[p.Name] = len(f.nodes)
 	f.nodes = append(f.nodes, p)

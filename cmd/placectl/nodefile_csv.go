@@ -9,6 +9,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/placectl/placectl/cmd/placectl/internal/infile"
 	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/index"
 )
@@ -22,10 +23,10 @@ type csvNodes struct {
 }
 
 func (f *nodeFile) parseCSV() error {
-	if err := f.checkLines(); err != nil {
+	if err := f.CheckLines(); err != nil {
 		return err
 	}
-	c := csvNodes{nodeFile: f, r: csv.NewReader(bytes.NewReader(f.data)), nameAt: -1}
+	c := csvNodes{nodeFile: f, r: csv.NewReader(bytes.NewReader(f.Data)), nameAt: -1}
 	c.r.FieldsPerRecord = -1 // what to say of a ragged row is ours
 	c.r.ReuseRecord = true
 	if err := c.header(); err != nil {
@@ -46,25 +47,10 @@ func (f *nodeFile) parseCSV() error {
 	}
 }
 
-// checkLines refuses lines that are too long, before they are copied about.
-func (f *textFile) checkLines() error {
-	for at := 0; at < len(f.data); {
-		n := bytes.IndexByte(f.data[at:], '\n')
-		if n < 0 {
-			n = len(f.data) - at
-		}
-		if n > maxNodeText {
-			return f.errAt(at, "the line has %d bytes; at most %d are read", n, maxNodeText)
-		}
-		at += n + 1
-	}
-	return nil
-}
-
 // next is where the next row begins.
 func (c *csvNodes) next() int {
 	at := int(c.r.InputOffset())
-	for at < len(c.data) && (c.data[at] == '\n' || c.data[at] == '\r') {
+	for at < len(c.Data) && (c.Data[at] == '\n' || c.Data[at] == '\r') {
 		at++
 	}
 	return at
@@ -75,7 +61,7 @@ const csvHeaderHelp = "a CSV begins with a header such as name,ncpus,mem"
 func (c *csvNodes) header() error {
 	cells, err := c.r.Read()
 	if err == io.EOF {
-		return c.errAt(0, "the file is empty; %s", csvHeaderHelp)
+		return c.Errorf(0, "the file is empty; %s", csvHeaderHelp)
 	}
 	if err != nil {
 		return c.syntaxError(err)
@@ -109,7 +95,7 @@ func (c *csvNodes) header() error {
 // sampleRow looks at the first row of values, for what is said of a column that
 // nobody declared. It reads beside the real reader, and cares for no error.
 func (c *csvNodes) sampleRow(columns int) []string {
-	r := csv.NewReader(bytes.NewReader(c.data[min(int(c.r.InputOffset()), len(c.data)):]))
+	r := csv.NewReader(bytes.NewReader(c.Data[min(int(c.r.InputOffset()), len(c.Data)):]))
 	r.FieldsPerRecord = -1
 	cells, _ := r.Read()
 	out := make([]string, columns)
@@ -179,12 +165,12 @@ func (c *csvNodes) errCell(i int, err error) error {
 
 // errLine is an error at a line and a column in bytes, as the reader counts.
 func (c *csvNodes) errLine(line, col int, err error) error {
-	rest := c.data
+	rest := c.Data
 	for range line - 1 {
 		_, rest, _ = bytes.Cut(rest, []byte{'\n'})
 	}
 	col = 1 + utf8.RuneCount(rest[:min(max(col-1, 0), len(rest))])
-	return &fileError{c.nodeFile.name, line, col, err}
+	return &infile.Error{Position: infile.Position{File: c.Name, Line: line, Col: col}, Err: err}
 }
 
 // syntaxError puts what the reader complains of into our words.

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+
+	"github.com/placectl/placectl/cmd/placectl/internal/infile"
 )
 
 // What other tools print that describes nodes.
@@ -17,7 +19,7 @@ const (
 // a faulty file of our own.
 func (f *nodeFile) refuseForeign() error {
 	if tool := f.foreign(); tool != "" {
-		return fmt.Errorf("%s: this is the output of %s, which cannot be imported; turn it into CSV or JSON, which placectl help node import describes", f.name, tool)
+		return fmt.Errorf("%s: this is the output of %s, which cannot be imported; turn it into CSV or JSON, which placectl help node import describes", f.Name, tool)
 	}
 	return nil
 }
@@ -25,7 +27,7 @@ func (f *nodeFile) refuseForeign() error {
 // foreign tells by the members of the first object whose output this is, "" for
 // ours. It looks no further than the first member that decides.
 func (f *nodeFile) foreign() string {
-	dec := json.NewDecoder(bytes.NewReader(f.data))
+	dec := json.NewDecoder(bytes.NewReader(f.Data))
 	if tok, err := dec.Token(); err != nil || tok != json.Delim('{') {
 		return ""
 	}
@@ -35,9 +37,9 @@ func (f *nodeFile) foreign() string {
 		if err != nil || !ok {
 			return ""
 		}
-		at := skipBlanks(f.data, int(dec.InputOffset()))
-		at = skipBlanks(f.data, min(at+1, len(f.data))) // past the colon
-		switch opens := at < len(f.data) && f.data[at] == '{'; {
+		at := infile.SkipBlanks(f.Data, int(dec.InputOffset()))
+		at = infile.SkipBlanks(f.Data, min(at+1, len(f.Data))) // past the colon
+		switch opens := at < len(f.Data) && f.Data[at] == '{'; {
 		case key == "name":
 			return ""
 		case key == "nodes" && opens:

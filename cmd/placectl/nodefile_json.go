@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/placectl/placectl/cmd/placectl/internal/infile"
 	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 )
 
@@ -23,11 +24,11 @@ type jsonNodes struct {
 }
 
 func (f *nodeFile) parseJSON() error {
-	j := jsonNodes{nodeFile: f, dec: json.NewDecoder(bytes.NewReader(f.data))}
+	j := jsonNodes{nodeFile: f, dec: json.NewDecoder(bytes.NewReader(f.Data))}
 	j.dec.UseNumber() // 2 and "2" take the same way, and no digit is lost
 	tok, err := j.token()
 	if err == io.EOF {
-		return f.errAt(0, "the file is empty; write an array of nodes, or a node a line")
+		return f.Errorf(0, "the file is empty; write an array of nodes, or a node a line")
 	}
 	if err != nil {
 		return err
@@ -67,31 +68,31 @@ func (j *jsonNodes) array() error {
 	case err != nil:
 		return err
 	}
-	return j.errAt(j.at, "something follows the end of the array")
+	return j.Errorf(j.at, "something follows the end of the array")
 }
 
 // token reads the next token and notes where it begins. It returns io.EOF only
 // between values.
 func (j *jsonNodes) token() (json.Token, error) {
 	j.at = int(j.dec.InputOffset())
-	for j.at = skipBlanks(j.data, j.at); j.at < len(j.data) && (j.data[j.at] == ',' || j.data[j.at] == ':'); {
-		j.at = skipBlanks(j.data, j.at+1)
+	for j.at = infile.SkipBlanks(j.Data, j.at); j.at < len(j.Data) && (j.Data[j.at] == ',' || j.Data[j.at] == ':'); {
+		j.at = infile.SkipBlanks(j.Data, j.at+1)
 	}
 	tok, err := j.dec.Token()
 	var syntax *json.SyntaxError
 	switch {
 	case err == nil || err == io.EOF:
 		return tok, err
-	case errors.Is(err, io.ErrUnexpectedEOF) || j.at >= len(j.data):
+	case errors.Is(err, io.ErrUnexpectedEOF) || j.at >= len(j.Data):
 		return nil, j.cutOff()
 	case errors.As(err, &syntax):
-		return nil, j.errAt(j.at, "this is not JSON: %s", syntax.Error())
+		return nil, j.Errorf(j.at, "this is not JSON: %s", syntax.Error())
 	}
-	return nil, j.errAt(j.at, "this is not JSON: %w", err)
+	return nil, j.Errorf(j.at, "this is not JSON: %w", err)
 }
 
 func (j *jsonNodes) cutOff() error {
-	return j.errAt(len(j.data), "the file ends in the middle of its JSON; it may have been cut off")
+	return j.Errorf(len(j.Data), "the file ends in the middle of its JSON; it may have been cut off")
 }
 
 // inside is token where the file must not end.
@@ -108,7 +109,7 @@ const jsonNodeHelp = `a node is an object such as {"name":"n1","resources":{"ncp
 // node reads one node, whose first token is tok.
 func (j *jsonNodes) node(tok json.Token) error {
 	if tok != json.Delim('{') {
-		return j.errAt(j.at, "%s where a node belongs; %s", describeToken(tok), jsonNodeHelp)
+		return j.Errorf(j.at, "%s where a node belongs; %s", describeToken(tok), jsonNodeHelp)
 	}
 	p := nodePatch{at: j.at}
 	j.own, j.unitless = false, nil
@@ -116,13 +117,13 @@ func (j *jsonNodes) node(tok json.Token) error {
 		return err
 	}
 	if p.Name == "" {
-		return j.errAt(p.at, "the node has no name; %s", jsonNodeHelp)
+		return j.Errorf(p.at, "the node has no name; %s", jsonNodeHelp)
 	}
 	if j.unitless != nil && !j.own {
 		return j.unitless
 	}
-	if n := int(j.dec.InputOffset()) - p.at; n > maxNodeText {
-		return j.errAt(p.at, "the node has %d bytes; at most %d are read", n, maxNodeText)
+	if n := int(j.dec.InputOffset()) - p.at; n > infile.MaxLine {
+		return j.Errorf(p.at, "the node has %d bytes; at most %d are read", n, infile.MaxLine)
 	}
 	return j.add(p)
 }
@@ -152,9 +153,9 @@ func (j *jsonNodes) members(p *nodePatch, outer bool) error {
 		}
 		switch {
 		case nested:
-			return j.errAt(at, "resources is there twice")
+			return j.Errorf(at, "resources is there twice")
 		case tok != json.Delim('{'):
-			return j.errAt(j.at, `resources: %s where an object such as {"ncpus":8} belongs`, describeToken(tok))
+			return j.Errorf(j.at, `resources: %s where an object such as {"ncpus":8} belongs`, describeToken(tok))
 		}
 		nested = true
 		if err := j.members(p, false); err != nil {
@@ -173,17 +174,17 @@ func (j *jsonNodes) member(p *nodePatch, word string, outer bool) error {
 	k, err := findNodeKey(j.defs, word, v.text)
 	switch {
 	case err != nil:
-		return j.errAt(at, "%w", err)
+		return j.Errorf(at, "%w", err)
 	case k.computed:
 		j.computed[k.name] = true
 		j.own = j.own || k.name == ownListing
 		return nil
 	case !outer && (k.isName || k.field >= 0):
-		return j.errAt(at, "%s is a field of the node, not one of its resources", k.name)
+		return j.Errorf(at, "%s is a field of the node, not one of its resources", k.name)
 	case k.isName && p.Name != "" || !k.isName && p.has(k):
-		return j.errAt(at, "%s is there twice", k.name)
+		return j.Errorf(at, "%s is there twice", k.name)
 	case v.list && !k.takesList():
-		return j.errAt(v.at, "%s: a list where one value belongs", k.name)
+		return j.Errorf(v.at, "%s: a list where one value belongs", k.name)
 	}
 	if k.isName {
 		p.Name = v.text
@@ -192,7 +193,7 @@ func (j *jsonNodes) member(p *nodePatch, word string, outer bool) error {
 		err = j.set(p, k, v)
 	}
 	if err != nil {
-		return j.errAt(v.at, "%w", err)
+		return j.Errorf(v.at, "%w", err)
 	}
 	return nil
 }
@@ -202,7 +203,7 @@ func (j *jsonNodes) member(p *nodePatch, word string, outer bool) error {
 func (j *jsonNodes) set(p *nodePatch, k nodeKey, v jsonValue) error {
 	text, err := j.units.complete(k, k.unlisted(v.text))
 	if err != nil && j.unitless == nil {
-		j.unitless = j.errAt(v.at, "%s: %w", k.name, err)
+		j.unitless = j.Errorf(v.at, "%s: %w", k.name, err)
 	}
 	if err = p.set(k, text); err != nil {
 		err = fmt.Errorf("%s: %w", k.name, err)
@@ -244,7 +245,7 @@ func (j *jsonNodes) value() (jsonValue, error) {
 			return v, err
 		}
 		if strings.Contains(text, ",") {
-			return v, j.errAt(j.at, "%s has a comma, which separates the members of lists", spell.Quoted(text))
+			return v, j.Errorf(j.at, "%s has a comma, which separates the members of lists", spell.Quoted(text))
 		}
 		members = append(members, text)
 	}
@@ -262,7 +263,7 @@ func (j *jsonNodes) scalar(tok json.Token) (string, error) {
 	case json.Number:
 		return plainNumber(tok.String()), nil
 	}
-	return "", j.errAt(j.at, "%s where a number, a string or a boolean belongs", describeToken(tok))
+	return "", j.Errorf(j.at, "%s where a number, a string or a boolean belongs", describeToken(tok))
 }
 
 // plainNumber writes 1e3 as 1000: values have no exponents.

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/placectl/placectl/cmd/placectl/internal/infile"
 	"github.com/placectl/placectl/index"
 )
 
@@ -17,8 +18,8 @@ func FuzzLoadLines(f *testing.F) {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		one := textFile{name: "loads", data: data}
-		loads, err := one.parseLoads()
+		one := infile.New("loads", data)
+		loads, err := parseLoads(&one)
 		if err != nil {
 			checkFileError(t, data, err)
 			return
@@ -30,8 +31,8 @@ func FuzzLoadLines(f *testing.F) {
 			}
 			fmt.Fprintf(&b, "%s=%g\n", l.names, l.load)
 		}
-		two := textFile{name: "loads", data: []byte(b.String())}
-		again, err := two.parseLoads()
+		two := infile.New("loads", []byte(b.String()))
+		again, err := parseLoads(&two)
 		if err != nil {
 			t.Fatalf("%q from %q: %v", b.String(), data, err)
 		}

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"github.com/placectl/placectl/cmd/placectl/internal/infile"
 	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/index"
 )
@@ -35,8 +36,8 @@ func dumpNodes(f *nodeFile) string {
 	var b strings.Builder
 	for i := range f.nodes {
 		p := &f.nodes[i]
-		line, col := f.position(p.at)
-		fmt.Fprintf(&b, "%d:%d %s", line, col, p.Name)
+		at := f.At(p.at)
+		fmt.Fprintf(&b, "%d:%d %s", at.Line, at.Col, p.Name)
 		n := p.Node
 		values := []any{n.Queue, n.Priority, n.State, n.Speed, n.ProcSpeed, n.Load, n.Usage, n.Features, n.Access, n.Sharing, n.PriorityF, n.Reason}
 		for k, v := range values {
@@ -80,7 +81,7 @@ func TestNodeFile(t *testing.T) {
 		{"no size at all", "name,mem,scratch\nn1,0,0.0\n", "2:1 n1 mem=0kb scratch=0kb\n"},
 	}
 	for _, tt := range tests {
-		f, err := parseNodeFile("nodes", []byte(tt.in), "auto", nodeDefs(t), new(sizeUnits))
+		f, err := parseNodeFile(infile.New("nodes", []byte(tt.in)), "auto", nodeDefs(t), new(sizeUnits))
 		if err != nil {
 			t.Errorf("%s: %v", tt.name, err)
 			continue
@@ -173,8 +174,8 @@ func TestNodeFileMalformed(t *testing.T) {
 		{"nested too deep", strings.Repeat("[", 100_000), "line 1, column 2: a list where a node belongs"},
 	}
 	for _, tt := range tests {
-		_, err := parseNodeFile("nodes", []byte(tt.in), "auto", nodeDefs(t), new(sizeUnits))
-		var bad *fileError
+		_, err := parseNodeFile(infile.New("nodes", []byte(tt.in)), "auto", nodeDefs(t), new(sizeUnits))
+		var bad *infile.Error
 		if !errors.As(err, &bad) {
 			t.Errorf("%s: no error with a place: %v", tt.name, err)
 			continue
@@ -192,7 +193,7 @@ func TestNodeFileOneLine(t *testing.T) {
 	for i := range n {
 		fmt.Fprintf(&b, `,{"name":"node%d","resources":{"ncpus":2}}`, i)
 	}
-	f, err := parseNodeFile("nodes", []byte("["+b.String()[1:]+"]"), "json", nodeDefs(t), new(sizeUnits))
+	f, err := parseNodeFile(infile.New("nodes", []byte("["+b.String()[1:]+"]")), "json", nodeDefs(t), new(sizeUnits))
 	if err != nil || len(f.nodes) != n {
 		t.Fatal(err)
 	}
@@ -205,13 +206,13 @@ func TestNodeFileForeign(t *testing.T) {
 		`{"version":1,"execution":{"R_lite":[{"rank":"0","children":{}}]}}`:         fromFlux,
 		`{"graph":{"nodes":[{"id":"0","metadata":{"type":"cluster"}}],"edges":[]}}`: fromFlux,
 	} {
-		_, err := parseNodeFile("x.json", []byte(in), "auto", nodeDefs(t), new(sizeUnits))
+		_, err := parseNodeFile(infile.New("x.json", []byte(in)), "auto", nodeDefs(t), new(sizeUnits))
 		if code, _ := classify(err); err == nil || code != exitFailed || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", in, err)
 		}
 	}
 	for _, in := range []string{`{"name":"n1","nodes":{}}`, `{}`, `{"nodes`, `[{"nodes":{}}]`} {
-		if _, err := parseNodeFile("x.json", []byte(in), "auto", nodeDefs(t), new(sizeUnits)); !errors.Is(err, errUsage) {
+		if _, err := parseNodeFile(infile.New("x.json", []byte(in)), "auto", nodeDefs(t), new(sizeUnits)); !errors.Is(err, infile.ErrInput) {
 			t.Errorf("%s is taken for another tool's: %v", in, err)
 		}
 	}
@@ -230,13 +231,13 @@ func FuzzNodeFile(f *testing.F) {
 	}
 	defs := nodeDefs(f)
 	f.Fuzz(func(t *testing.T, data []byte) {
-		one, err := parseNodeFile("nodes", data, "auto", defs, new(sizeUnits))
+		one, err := parseNodeFile(infile.New("nodes", data), "auto", defs, new(sizeUnits))
 		if err != nil {
 			checkFileError(t, data, err)
 			return
 		}
 		text := writeNodes(t, one)
-		two, err := parseNodeFile("nodes", text, "json", defs, new(sizeUnits))
+		two, err := parseNodeFile(infile.New("nodes", text), "json", defs, new(sizeUnits))
 		if err != nil {
 			t.Fatalf("%s\nfrom %q: %v", text, data, err)
 		}
@@ -249,7 +250,7 @@ func FuzzNodeFile(f *testing.F) {
 
 func checkFileError(t *testing.T, data []byte, err error) {
 	t.Helper()
-	var bad *fileError
+	var bad *infile.Error
 	if !errors.As(err, &bad) {
 		if !strings.Contains(err.Error(), "cannot be imported; turn it") {
 			t.Fatalf("%q: no place: %v", data, err)
@@ -257,8 +258,8 @@ func checkFileError(t *testing.T, data []byte, err error) {
 		return
 	}
 	lines := bytes.Split(data, []byte{'\n'})
-	if bad.line < 1 || bad.col < 1 || bad.line > len(lines) || bad.col > len(lines[bad.line-1])+2 {
-		t.Fatalf("%q: line %d, column %d: %v", data, bad.line, bad.col, err)
+	if bad.Line < 1 || bad.Col < 1 || bad.Line > len(lines) || bad.Col > len(lines[bad.Line-1])+2 {
+		t.Fatalf("%q: line %d, column %d: %v", data, bad.Line, bad.Col, err)
 	}
 	if !spell.IsPrintable(spell.Printable(err.Error())) {
 		t.Fatalf("%q: cannot be printed: %q", data, err)

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/placectl/placectl/cmd/placectl/internal/infile"
 	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/placer"
@@ -63,17 +64,12 @@ func (o *simulateOptions) readNodeFlags(c *cli.Context) (err error) {
 
 // readSimCluster reads the nodes.
 func (r *runner) readSimCluster(o *simulateOptions) (*simCluster, error) {
-	in, err := r.input(o.nodes)
-	if err != nil {
-		return nil, err
-	}
-	defer in.Close()
-	data, err := readAllCapped(in)
+	text, err := r.readText(o.nodes)
 	if err != nil {
 		return nil, err
 	}
 	s := &simCluster{defs: index.NewDefs(), policy: o.nodePolicy, hosts: make(map[string]bool), judged: make(map[string]error), unfit: make(map[string]int)}
-	if s.nodes, err = parseSimNodes(shownFile(o.nodes), data, s.defs, o.units); err != nil {
+	if s.nodes, err = parseSimNodes(text, s.defs, o.units); err != nil {
 		return nil, err
 	}
 	for _, n := range s.nodes {
@@ -90,12 +86,11 @@ func (r *runner) readSimCluster(o *simulateOptions) (*simCluster, error) {
 }
 
 // parseSimNodes reads a list of nodes of any form. Those that are not up are left out.
-func parseSimNodes(name string, data []byte, defs *index.Defs, units *sizeUnits) ([]*index.Node, error) {
-	text := newTextFile(name, data)
-	if text.isMachines() {
-		return text.parseMachines()
+func parseSimNodes(text infile.Text, defs *index.Defs, units *sizeUnits) ([]*index.Node, error) {
+	if isMachines(&text) {
+		return parseMachines(&text)
 	}
-	f, err := parseNodeFile(name, data, "auto", defs, units)
+	f, err := parseNodeFile(text, "auto", defs, units)
 	if err != nil {
 		return nil, err
 	}
@@ -104,7 +99,7 @@ func parseSimNodes(name string, data []byte, defs *index.Defs, units *sizeUnits)
 		p := &f.nodes[i]
 		n, err := p.create(p.Name)
 		if err != nil {
-			return nil, f.errAt(p.at, "node %s: %w", p.Name, err)
+			return nil, f.Errorf(p.at, "node %s: %w", p.Name, err)
 		}
 		n.Queue = "" // whose nodes they are a log does not say
 		if n.State == index.Up {

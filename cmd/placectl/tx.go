@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/placectl/placectl/cmd/placectl/internal/infile"
 	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
@@ -42,7 +43,7 @@ func (r *runner) transaction(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	text, err := readAllCapped(in)
+	text, err := infile.ReadAll(in)
 	in.Close()
 	if err != nil {
 		return err
@@ -55,25 +56,12 @@ func (r *runner) transaction(c *cli.Context) error {
 		for line := range strings.Lines(string(text)) {
 			n++
 			if err := r.lineOf(tx, strings.TrimRight(line, "\r\n")); err != nil {
-				return &lineError{name, n, err}
+				return fmt.Errorf("%v: %w; nothing was changed", infile.Position{File: name, Line: n}, err)
 			}
 		}
 		return nil
 	})
 }
-
-// lineError says in which line a verb has failed. All of the transaction has.
-type lineError struct {
-	file string
-	line int
-	err  error
-}
-
-func (e *lineError) Error() string {
-	return fmt.Sprintf("%s, line %d: %v; nothing was changed", e.file, e.line, e.err)
-}
-
-func (e *lineError) Unwrap() error { return e.err }
 
 // lineOf runs the verb of a line within the transaction.
 func (r *runner) lineOf(tx *store.Tx, line string) error {
