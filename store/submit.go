@@ -17,8 +17,9 @@ type Submission struct {
 	Deadline  int64 // no end after; 0: whenever
 	After     []Dependency
 	Hold      bool
-	NoRequeue bool // not queued again when it is stopped for another class
-	Attended  bool // the submitter waits for the start and launches it himself
+	Reason    string // why it is held
+	NoRequeue bool   // not queued again when it is stopped for another class
+	Attended  bool   // the submitter waits for the start and launches it himself
 	Command   []string
 }
 
@@ -95,7 +96,7 @@ func (tx *Tx) submitted(s Submission) (j *Job, never string, err error) {
 	j = tx.asked(s.Request, a, defs)
 	j.State = JobQueued
 	if s.Hold {
-		j.State = JobHeld
+		j.State, j.Reason = JobHeld, s.Reason
 	}
 	j.Waiting = Waiting{Queued: true, Attended: s.Attended, NoRequeue: s.NoRequeue, Priority: s.Priority, Begin: s.Begin,
 		Deadline: s.Deadline, After: after, Command: s.Command}

@@ -51,7 +51,7 @@ func (r *runner) request(c *cli.Context, args []string) (placer.Request, error) 
 		q.Walltime = d
 	}
 	if q.User == "" {
-		q.User = firstOf(r.getenv("USER"), r.getenv("LOGNAME"))
+		q.User = r.userName()
 	}
 	return q, nil
 }
@@ -73,3 +73,6 @@ func firstOf(words ...string) string {
 	}
 	return ""
 }
+
+// userName is who the environment says is at work, "" where it does not.
+func (r *runner) userName() string { return firstOf(r.getenv("USER"), r.getenv("LOGNAME")) }

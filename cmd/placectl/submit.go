@@ -111,7 +111,9 @@ func (r *runner) submission(c *cli.Context) (s store.Submission, err error) {
 		}
 	}
 	s.Key, s.Hold, s.NoRequeue, s.Array = c.String("key"), c.Bool("hold"), c.Bool("no-requeue"), c.Int("array")
-	s.Priority = c.Int64("priority")
+	if s.Priority = c.Int64("priority"); s.Hold {
+		s.Reason = r.heldBy("")
+	}
 	if c.IsSet("array") && s.Array < 1 {
 		return s, usagef(verbName(c), "--array must be 1 or more")
 	}
