@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/infile"
+	"github.com/placectl/placectl/cmd/placectl/internal/nodefile"
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/placer"
 	"github.com/placectl/placectl/placer/backfill/swf"
@@ -99,7 +100,7 @@ const smallFirst = 10
 // readMachines makes the nodes.
 func (data *demoData) readMachines() (err error) {
 	f := infile.New("machines of the demo", []byte(demoMachines))
-	data.Nodes, err = parseMachines(&f)
+	data.Nodes, err = nodefile.ParseMachines(&f)
 	for _, n := range data.Nodes {
 		if nodeKind(n.Name) == "zegox" {
 			n.Priority = smallFirst

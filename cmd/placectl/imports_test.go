@@ -28,7 +28,9 @@ const importRules = `
 	placer/fairshare, placer/cluster         < cmd/placectl, bench
 	index, timeline, placer, locality, query < bench
 	store                                    < cmd/placectl, bench
-	cmd/placectl/internal/infile             < cmd/placectl
+	cmd/placectl/internal/infile             < cmd/placectl, cmd/placectl/internal/nodefile
+	cmd/placectl/internal/spell, index       < cmd/placectl/internal/nodefile
+	cmd/placectl/internal/nodefile           < cmd/placectl
 	bench/oracle                             < bench
 `
 
@@ -42,7 +44,7 @@ var confined = map[string][]string{
 
 // pure packages know nothing of files and clocks.
 var pure = []string{"index", "timeline", "placer", "placer/fairshare", "placer/recur", "placer/backfill", "placer/backfill/swf",
-	"placer/cluster", "locality", "query", "cmd/placectl/internal/spell"}
+	"placer/cluster", "locality", "query", "cmd/placectl/internal/spell", "cmd/placectl/internal/infile", "cmd/placectl/internal/nodefile"}
 
 // timed are pure packages that may import time, and what for.
 var timed = map[string]string{

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/placectl/placectl/cmd/placectl/internal/nodefile"
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
@@ -36,7 +37,7 @@ func (r *runner) nodeAdd(c *cli.Context) error {
 		if err != nil {
 			return err
 		}
-		p, err := patchFromArgs(c, defs, c.Args().Tail())
+		p, err := patchFromArgs(c, defs)
 		if err != nil {
 			return err
 		}
@@ -56,7 +57,7 @@ func namesToAdd(c *cli.Context, list string) ([]string, error) {
 	}
 	seen := make(map[string]bool, len(names))
 	for _, name := range names {
-		if err := checkNodeName(name); err != nil {
+		if err := nodefile.CheckName(name); err != nil {
 			return nil, usagef(verbName(c), "%w", err)
 		}
 		if seen[name] {
@@ -67,7 +68,7 @@ func namesToAdd(c *cli.Context, list string) ([]string, error) {
 	return names, nil
 }
 
-func addNodes(c *cli.Context, tx *store.Tx, names []string, p *nodePatch) ([]nodeChange, error) {
+func addNodes(c *cli.Context, tx *store.Tx, names []string, p *nodefile.Patch) ([]nodeChange, error) {
 	var taken []string
 	changes := make([]nodeChange, 0, len(names))
 	for _, name := range names {
@@ -81,7 +82,7 @@ func addNodes(c *cli.Context, tx *store.Tx, names []string, p *nodePatch) ([]nod
 		if len(taken) > 0 {
 			continue // go on only to name them all
 		}
-		n, err := p.create(name)
+		n, err := p.Create(name)
 		if err != nil {
 			return nil, usagef(verbName(c), "%w", err)
 		}

@@ -3,6 +3,7 @@ package main
 import (
 	"math"
 
+	"github.com/placectl/placectl/cmd/placectl/internal/nodefile"
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/store"
 )
@@ -84,8 +85,8 @@ func resourceColumns(defs *index.Defs, rows []nodeRow) []nodeColumn {
 		}
 		col := column{Name: def.Name, Kind: resourceKind(def.Type)}
 		cols = append(cols, nodeColumn{col, false, func(n *nodeRow) any { return resourceValue(n, def) }})
-		if _, clash := defs.Lookup(def.Name + freeSuffix); def.Consumable && !clash {
-			col.Name += freeSuffix
+		if _, clash := defs.Lookup(def.Name + nodefile.FreeSuffix); def.Consumable && !clash {
+			col.Name += nodefile.FreeSuffix
 			free = append(free, nodeColumn{col, false, func(n *nodeRow) any { return freeValue(n, def) }})
 		}
 	}

@@ -3,6 +3,8 @@ package main
 import (
 	"slices"
 	"strings"
+
+	"github.com/placectl/placectl/cmd/placectl/internal/nodefile"
 )
 
 // fitColumns leaves out of a table what a narrow terminal has no room for: only
@@ -35,7 +37,7 @@ func (r *runner) fitColumns(cols []nodeColumn, rows []nodeRow) []nodeColumn {
 func expendable(cols []nodeColumn) []string {
 	names := []string{"bucket", "jobs"}
 	for _, c := range slices.Backward(cols) {
-		if strings.HasSuffix(c.Name, freeSuffix) {
+		if strings.HasSuffix(c.Name, nodefile.FreeSuffix) {
 			names = append(names, c.Name)
 		}
 	}

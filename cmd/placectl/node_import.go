@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/infile"
+	"github.com/placectl/placectl/cmd/placectl/internal/nodefile"
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
@@ -68,8 +69,8 @@ func (r *runner) nodeImport(c *cli.Context) error {
 	for _, q := range sum.queues {
 		r.notef("queue %s was not there: made", q)
 	}
-	if len(f.computed) > 0 {
-		r.notef("passed over, because they are worked out: %s", strings.Join(slices.Sorted(maps.Keys(f.computed)), ", "))
+	if len(f.Computed) > 0 {
+		r.notef("passed over, because they are worked out: %s", strings.Join(slices.Sorted(maps.Keys(f.Computed)), ", "))
 	}
 	return r.printImport(sum)
 }
@@ -83,7 +84,7 @@ func shownFile(name string) string {
 
 // readNodeFile reads and understands the file, with the resources as they are
 // declared before.
-func (r *runner) readNodeFile(c *cli.Context, name, format string) (*nodeFile, error) {
+func (r *runner) readNodeFile(c *cli.Context, name, format string) (*nodefile.File, error) {
 	var defs *index.Defs
 	if err := r.view(func(tx *store.Tx) (err error) {
 		defs, err = tx.Resources()
@@ -99,7 +100,7 @@ func (r *runner) readNodeFile(c *cli.Context, name, format string) (*nodeFile, e
 	if err != nil {
 		return nil, err
 	}
-	return parseNodeFile(text, format, defs, units)
+	return nodefile.Parse(text, format, defs, units)
 }
 
 // malformed gives an error of the file the verb whose help describes files.
@@ -112,28 +113,28 @@ func malformed(c *cli.Context, err error) error {
 }
 
 // importNodes writes what the file says.
-func (r *runner) importNodes(tx *store.Tx, f *nodeFile) (sum importSummary, err error) {
+func (r *runner) importNodes(tx *store.Tx, f *nodefile.File) (sum importSummary, err error) {
 	defs, err := tx.Resources()
 	if err != nil {
 		return sum, err
 	}
-	if !slices.Equal(defs.All(), f.defs.All()) {
+	if !slices.Equal(defs.All(), f.Defs.All()) {
 		return sum, &store.Conflict{What: "resources", Why: "some were declared or forgotten while the file was read; run it again"}
 	}
 	if sum.queues, err = makeQueues(tx, f); err != nil {
 		return sum, err
 	}
 	const step = 256 // nodes between looks at the clock and at an interrupt
-	bar := r.progress("import", int64(len(f.nodes)))
+	bar := r.progress("import", int64(len(f.Nodes)))
 	defer bar.done()
-	for i := range f.nodes {
+	for i := range f.Nodes {
 		if i%step == step-1 {
 			bar.add(step)
 			if err := r.ctx.Err(); err != nil {
 				return sum, err
 			}
 		}
-		if err := sum.upsert(tx, f, &f.nodes[i]); err != nil {
+		if err := sum.upsert(tx, f, &f.Nodes[i]); err != nil {
 			return sum, err
 		}
 	}
@@ -148,7 +149,7 @@ func (r *runner) importNodes(tx *store.Tx, f *nodeFile) (sum importSummary, err 
 }
 
 // makeQueues makes the queues of the file that are not there, by name.
-func makeQueues(tx *store.Tx, f *nodeFile) ([]string, error) {
+func makeQueues(tx *store.Tx, f *nodefile.File) ([]string, error) {
 	list, err := tx.Queues()
 	if err != nil {
 		return nil, err
@@ -158,8 +159,8 @@ func makeQueues(tx *store.Tx, f *nodeFile) ([]string, error) {
 		known[q.Name] = true
 	}
 	made := []string{}
-	for i := range f.nodes {
-		if q := f.nodes[i].Queue; !known[q] {
+	for i := range f.Nodes {
+		if q := f.Nodes[i].Queue; !known[q] {
 			known[q] = true
 			made = append(made, q)
 		}
@@ -174,7 +175,7 @@ func makeQueues(tx *store.Tx, f *nodeFile) ([]string, error) {
 }
 
 // upsert adds a node, or changes it where it differs.
-func (sum *importSummary) upsert(tx *store.Tx, f *nodeFile, p *nodePatch) error {
+func (sum *importSummary) upsert(tx *store.Tx, f *nodefile.File, p *nodefile.Patch) error {
 	number, exists, err := tx.NodeNumber(p.Name)
 	if err != nil {
 		return err
@@ -186,12 +187,12 @@ func (sum *importSummary) upsert(tx *store.Tx, f *nodeFile, p *nodePatch) error 
 		if err != nil {
 			return err
 		}
-		n, changed, err = p.change(old)
+		n, changed, err = p.Change(old)
 		if err != nil {
-			return f.Errorf(p.at, "node %s: %w", p.Name, err)
+			return f.Errorf(p.At, "node %s: %w", p.Name, err)
 		}
-	} else if n, err = p.create(p.Name); err != nil {
-		return f.Errorf(p.at, "node %s: %w", p.Name, err)
+	} else if n, err = p.Create(p.Name); err != nil {
+		return f.Errorf(p.At, "node %s: %w", p.Name, err)
 	}
 	switch {
 	case !changed:

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/infile"
+	"github.com/placectl/placectl/cmd/placectl/internal/nodefile"
 	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
@@ -26,13 +27,6 @@ func nodeLoadCommand(r *runner) *cli.Command {
 	})
 }
 
-// nodeLoad is the load of the nodes of a list, as it was given.
-type nodeLoad struct {
-	names string
-	load  float64
-	at    int // where on standard input it stands
-}
-
 // loadChange is a node's load, and the one before.
 type loadChange struct {
 	name         string
@@ -49,7 +43,7 @@ func (r *runner) nodeLoad(c *cli.Context) error {
 	}
 	var changes []loadChange
 	if err := r.update(c, func(tx *store.Tx) error {
-		set := loadSetter{tx: tx, verb: verbName(c), lines: lines, given: make(map[uint32]nodeLoad)}
+		set := loadSetter{tx: tx, verb: verbName(c), lines: lines, given: make(map[uint32]nodefile.Load)}
 		for _, l := range loads {
 			if err := set.load(l); err != nil {
 				return err
@@ -72,10 +66,15 @@ func (r *runner) nodeLoad(c *cli.Context) error {
 // readLoads understands the arguments, or standard input. It comes before the
 // transaction, so that a slow pipe keeps nobody from the database. lines is nil
 // where the arguments are the loads.
-func (r *runner) readLoads(c *cli.Context) (loads []nodeLoad, lines *infile.Text, err error) {
+func (r *runner) readLoads(c *cli.Context) (loads []nodefile.Load, lines *infile.Text, err error) {
 	words := c.Args().Slice()
 	if len(words) == 1 && words[0] == "-" {
-		return r.readLoadLines()
+		text, err := r.readText("-")
+		if err != nil {
+			return nil, nil, err
+		}
+		loads, err = nodefile.ParseLoads(&text)
+		return loads, &text, err
 	}
 	for _, w := range words {
 		names, value, ok := strings.Cut(w, "=")
@@ -85,8 +84,8 @@ func (r *runner) readLoads(c *cli.Context) (loads []nodeLoad, lines *infile.Text
 		case !ok || names == "":
 			return nil, nil, usagef(verbName(c), "%s is not NAME=LOAD, such as n1=0.5", spell.Quoted(w))
 		}
-		l := nodeLoad{names: names}
-		if l.load, err = loadMeasure.read(value); err != nil {
+		l := nodefile.Load{Names: names}
+		if l.Load, err = nodefile.ParseLoad(value); err != nil {
 			return nil, nil, usagef(verbName(c), "load of %s: %w", names, err)
 		}
 		loads = append(loads, l)
@@ -98,16 +97,16 @@ func (r *runner) readLoads(c *cli.Context) (loads []nodeLoad, lines *infile.Text
 type loadSetter struct {
 	tx      *store.Tx
 	verb    string
-	lines   *infile.Text        // where the loads come from, nil for arguments
-	given   map[uint32]nodeLoad // by node
+	lines   *infile.Text             // where the loads come from, nil for arguments
+	given   map[uint32]nodefile.Load // by node
 	changes []loadChange
 }
 
-func (s *loadSetter) load(l nodeLoad) error {
-	numbers, err := s.tx.ResolveNodes(l.names)
+func (s *loadSetter) load(l nodefile.Load) error {
+	numbers, err := s.tx.ResolveNodes(l.Names)
 	if err != nil {
 		if s.lines != nil { // the error keeps its kind: a node that is not there is no malformed line
-			err = fmt.Errorf("%v: %w", s.lines.At(l.at), err)
+			err = fmt.Errorf("%v: %w", s.lines.At(l.At), err)
 		}
 		return err
 	}
@@ -120,20 +119,20 @@ func (s *loadSetter) load(l nodeLoad) error {
 			return s.twice(n.Name, first, l)
 		}
 		s.given[number] = l
-		s.changes = append(s.changes, loadChange{n.Name, l.load, n.Load})
-		if n.Load == l.load {
+		s.changes = append(s.changes, loadChange{n.Name, l.Load, n.Load})
+		if n.Load == l.Load {
 			continue
 		}
-		if err := s.tx.SetLoad(number, l.load); err != nil {
+		if err := s.tx.SetLoad(number, l.Load); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (s *loadSetter) twice(name string, first, second nodeLoad) error {
+func (s *loadSetter) twice(name string, first, second nodefile.Load) error {
 	if s.lines == nil {
-		return usagef(s.verb, "%s is given two loads, %g and %g", name, first.load, second.load)
+		return usagef(s.verb, "%s is given two loads, %g and %g", name, first.Load, second.Load)
 	}
-	return s.lines.Errorf(second.at, "the load of %s is given already, at line %d", name, s.lines.At(first.at).Line)
+	return s.lines.Errorf(second.At, "the load of %s is given already, at line %d", name, s.lines.At(first.At).Line)
 }

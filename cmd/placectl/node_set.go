@@ -29,12 +29,12 @@ func (r *runner) nodeSet(c *cli.Context) error {
 		if err != nil {
 			return err
 		}
-		p, err := patchFromArgs(c, defs, c.Args().Tail())
+		p, err := patchFromArgs(c, defs)
 		if err != nil {
 			return err
 		}
 		return eachNamed(tx, c.Args().First(), func(old *index.Node) error {
-			n, changed, err := p.change(old)
+			n, changed, err := p.Change(old)
 			if err != nil {
 				return usagef(verbName(c), "node %s: %w", n.Name, err)
 			}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"github.com/placectl/placectl/cmd/placectl/internal/nodefile"
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
@@ -25,7 +26,7 @@ func nodeStateCommand(r *runner, name string, state index.State, usage string) *
 }
 
 func (r *runner) nodeState(c *cli.Context, state index.State) error {
-	if err := checkWord(c.String("reason")); err != nil {
+	if err := nodefile.CheckWord(c.String("reason")); err != nil {
 		return usagef(verbName(c), "--reason: %w", err)
 	}
 	var changes []nodeChange

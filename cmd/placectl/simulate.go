@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/placectl/placectl/cmd/placectl/internal/nodefile"
 	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/placer"
 	"github.com/placectl/placectl/placer/backfill"
@@ -34,7 +35,7 @@ func simulateCommand(r *runner) *cli.Command {
 			&cli.Int64Flag{Name: "procs", Usage: "processors of the machine: `N` (the trace's MaxProcs, else MaxNodes)"},
 			&cli.StringFlag{Name: "policy", Value: backfill.EASY.String(), Usage: "`POLICY` of the queue: fcfs, easy or conservative"},
 			&cli.StringFlag{Name: "compare", Usage: "a row for each of `POLICIES`, such as fcfs,easy,conservative"},
-			&cli.StringFlag{Name: "nodes", Usage: "place jobs on the nodes of `FILE`: as placectl node import reads it, or lines of " + machineFields},
+			&cli.StringFlag{Name: "nodes", Usage: "place jobs on the nodes of `FILE`: as placectl node import reads it, or lines of " + nodefile.MachineFields},
 			unitFlag(),
 			&cli.StringFlag{Name: "node-policy", Usage: "which of the `NODES` that could serve a job it gets: as --policy of placectl place (firstavailable)"},
 			&cli.StringFlag{Name: "shares", Usage: "class shares cap what starts; a job's requestor is its `COLUMN`: user, group, queue, partition or program (a number; a queue by its name where the log has one)"},
@@ -63,8 +64,8 @@ type simulateOptions struct {
 	requested bool
 	out       string // "" for none
 
-	nodes      string     // the file, "" to count processors
-	units      *sizeUnits // of the file
+	nodes      string          // the file, "" to count processors
+	units      *nodefile.Units // of the file
 	nodePolicy placer.Policy
 	gantt      string // "" for none
 

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/infile"
+	"github.com/placectl/placectl/cmd/placectl/internal/nodefile"
 	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/placer"
@@ -86,20 +87,20 @@ func (r *runner) readSimCluster(o *simulateOptions) (*simCluster, error) {
 }
 
 // parseSimNodes reads a list of nodes of any form. Those that are not up are left out.
-func parseSimNodes(text infile.Text, defs *index.Defs, units *sizeUnits) ([]*index.Node, error) {
-	if isMachines(&text) {
-		return parseMachines(&text)
+func parseSimNodes(text infile.Text, defs *index.Defs, units *nodefile.Units) ([]*index.Node, error) {
+	if nodefile.IsMachines(&text) {
+		return nodefile.ParseMachines(&text)
 	}
-	f, err := parseNodeFile(text, "auto", defs, units)
+	f, err := nodefile.Parse(text, "auto", defs, units)
 	if err != nil {
 		return nil, err
 	}
 	var nodes []*index.Node
-	for i := range f.nodes {
-		p := &f.nodes[i]
-		n, err := p.create(p.Name)
+	for i := range f.Nodes {
+		p := &f.Nodes[i]
+		n, err := p.Create(p.Name)
 		if err != nil {
-			return nil, f.Errorf(p.at, "node %s: %w", p.Name, err)
+			return nil, f.Errorf(p.At, "node %s: %w", p.Name, err)
 		}
 		n.Queue = "" // whose nodes they are a log does not say
 		if n.State == index.Up {

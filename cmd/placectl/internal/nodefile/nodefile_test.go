@@ -1,4 +1,4 @@
-package main
+package nodefile
 
 import (
 	"bytes"
@@ -32,25 +32,25 @@ func nodeDefs(t testing.TB) *index.Defs {
 }
 
 // dumpNodes writes what a file was understood to say, a node a line.
-func dumpNodes(f *nodeFile) string {
+func dumpNodes(f *File) string {
 	var b strings.Builder
-	for i := range f.nodes {
-		p := &f.nodes[i]
-		at := f.At(p.at)
+	for i := range f.Nodes {
+		p := &f.Nodes[i]
+		at := f.At(p.At)
 		fmt.Fprintf(&b, "%d:%d %s", at.Line, at.Col, p.Name)
 		n := p.Node
 		values := []any{n.Queue, n.Priority, n.State, n.Speed, n.ProcSpeed, n.Load, n.Usage, n.Features, n.Access, n.Sharing, n.PriorityF, n.Reason}
 		for k, v := range values {
 			if p.mentions(k) {
-				fmt.Fprintf(&b, " %s=%v", nodeFields[k].name, v)
+				fmt.Fprintf(&b, " %s=%v", fields[k].name, v)
 			}
 		}
 		for _, a := range n.Res {
-			def, _ := f.defs.Get(a.Res)
+			def, _ := f.Defs.Get(a.Res)
 			fmt.Fprintf(&b, " %s=%s", def.Name, def.Format(a.Value))
 		}
 		for _, id := range p.unset {
-			def, _ := f.defs.Get(id)
+			def, _ := f.Defs.Get(id)
 			fmt.Fprintf(&b, " -%s", def.Name)
 		}
 		b.WriteByte('\n')
@@ -81,7 +81,7 @@ func TestNodeFile(t *testing.T) {
 		{"no size at all", "name,mem,scratch\nn1,0,0.0\n", "2:1 n1 mem=0kb scratch=0kb\n"},
 	}
 	for _, tt := range tests {
-		f, err := parseNodeFile(infile.New("nodes", []byte(tt.in)), "auto", nodeDefs(t), new(sizeUnits))
+		f, err := Parse(infile.New("nodes", []byte(tt.in)), "auto", nodeDefs(t), new(Units))
 		if err != nil {
 			t.Errorf("%s: %v", tt.name, err)
 			continue
@@ -174,14 +174,14 @@ func TestNodeFileMalformed(t *testing.T) {
 		{"nested too deep", strings.Repeat("[", 100_000), "line 1, column 2: a list where a node belongs"},
 	}
 	for _, tt := range tests {
-		_, err := parseNodeFile(infile.New("nodes", []byte(tt.in)), "auto", nodeDefs(t), new(sizeUnits))
+		_, err := Parse(infile.New("nodes", []byte(tt.in)), "auto", nodeDefs(t), new(Units))
 		var bad *infile.Error
 		if !errors.As(err, &bad) {
 			t.Errorf("%s: no error with a place: %v", tt.name, err)
 			continue
 		}
-		if code, _ := classify(err); code != exitUsage || !strings.Contains(err.Error(), tt.want) {
-			t.Errorf("%s: exit %d, %.300v\nwant %s", tt.name, code, err, tt.want)
+		if !errors.Is(err, infile.ErrInput) || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%s: %.300v\nwant %s", tt.name, err, tt.want)
 		}
 	}
 }
@@ -193,8 +193,8 @@ func TestNodeFileOneLine(t *testing.T) {
 	for i := range n {
 		fmt.Fprintf(&b, `,{"name":"node%d","resources":{"ncpus":2}}`, i)
 	}
-	f, err := parseNodeFile(infile.New("nodes", []byte("["+b.String()[1:]+"]")), "json", nodeDefs(t), new(sizeUnits))
-	if err != nil || len(f.nodes) != n {
+	f, err := Parse(infile.New("nodes", []byte("["+b.String()[1:]+"]")), "json", nodeDefs(t), new(Units))
+	if err != nil || len(f.Nodes) != n {
 		t.Fatal(err)
 	}
 }
@@ -206,13 +206,13 @@ func TestNodeFileForeign(t *testing.T) {
 		`{"version":1,"execution":{"R_lite":[{"rank":"0","children":{}}]}}`:         fromFlux,
 		`{"graph":{"nodes":[{"id":"0","metadata":{"type":"cluster"}}],"edges":[]}}`: fromFlux,
 	} {
-		_, err := parseNodeFile(infile.New("x.json", []byte(in)), "auto", nodeDefs(t), new(sizeUnits))
-		if code, _ := classify(err); err == nil || code != exitFailed || !strings.Contains(err.Error(), want) {
+		_, err := Parse(infile.New("x.json", []byte(in)), "auto", nodeDefs(t), new(Units))
+		if err == nil || errors.Is(err, infile.ErrInput) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", in, err)
 		}
 	}
 	for _, in := range []string{`{"name":"n1","nodes":{}}`, `{}`, `{"nodes`, `[{"nodes":{}}]`} {
-		if _, err := parseNodeFile(infile.New("x.json", []byte(in)), "auto", nodeDefs(t), new(sizeUnits)); !errors.Is(err, infile.ErrInput) {
+		if _, err := Parse(infile.New("x.json", []byte(in)), "auto", nodeDefs(t), new(Units)); !errors.Is(err, infile.ErrInput) {
 			t.Errorf("%s is taken for another tool's: %v", in, err)
 		}
 	}
@@ -231,17 +231,17 @@ func FuzzNodeFile(f *testing.F) {
 	}
 	defs := nodeDefs(f)
 	f.Fuzz(func(t *testing.T, data []byte) {
-		one, err := parseNodeFile(infile.New("nodes", data), "auto", defs, new(sizeUnits))
+		one, err := Parse(infile.New("nodes", data), "auto", defs, new(Units))
 		if err != nil {
 			checkFileError(t, data, err)
 			return
 		}
 		text := writeNodes(t, one)
-		two, err := parseNodeFile(infile.New("nodes", text), "json", defs, new(sizeUnits))
+		two, err := Parse(infile.New("nodes", text), "json", defs, new(Units))
 		if err != nil {
 			t.Fatalf("%s\nfrom %q: %v", text, data, err)
 		}
-		if d := cmp.Diff(one.nodes, two.nodes, cmp.AllowUnexported(nodePatch{}), cmpopts.IgnoreFields(nodePatch{}, "at"), cmpopts.EquateEmpty(),
+		if d := cmp.Diff(one.Nodes, two.Nodes, cmp.AllowUnexported(Patch{}), cmpopts.IgnoreFields(Patch{}, "At"), cmpopts.EquateEmpty(),
 			cmpopts.SortSlices(func(a, b index.ResID) bool { return a < b })); d != "" {
 			t.Fatalf("%s\nfrom %q: %s", text, data, d)
 		}
@@ -267,24 +267,24 @@ func checkFileError(t *testing.T, data []byte, err error) {
 }
 
 // writeNodes writes what a file said as JSON.
-func writeNodes(t *testing.T, f *nodeFile) []byte {
+func writeNodes(t *testing.T, f *File) []byte {
 	list := []map[string]any{}
-	for i := range f.nodes {
-		p := &f.nodes[i]
+	for i := range f.Nodes {
+		p := &f.Nodes[i]
 		res := map[string]any{}
 		for _, a := range p.Res {
-			def, _ := f.defs.Get(a.Res)
+			def, _ := f.Defs.Get(a.Res)
 			res[def.Name] = def.Format(a.Value)
 		}
 		for _, id := range p.unset {
-			def, _ := f.defs.Get(id)
+			def, _ := f.Defs.Get(id)
 			res[def.Name] = nil
 		}
 		m := map[string]any{"name": p.Name, "resources": res}
 		values := []any{p.Queue, p.Priority, p.State.String(), p.Speed, p.ProcSpeed, p.Load, p.Usage, p.Features, p.Access.String(), p.Sharing.String(), p.PriorityF, p.Reason}
 		for k, v := range values {
 			if p.mentions(k) {
-				m[nodeFields[k].name] = v
+				m[fields[k].name] = v
 			}
 		}
 		list = append(list, m)

@@ -1,4 +1,4 @@
-package main
+package nodefile
 
 import (
 	"bytes"
@@ -11,33 +11,6 @@ import (
 	"github.com/placectl/placectl/index"
 )
 
-// Traces of MetaCentrum, as the simulator Alea reads them, come with a file of
-// machines and have two fields more than the standard: a queue, and what the job's
-// user wrote behind -l nodes=.
-
-// hostDomain is behind the names of hosts in requests; our nodes do without.
-const hostDomain = ".cerit-sc.cz"
-
-// recordedSelect is a request as it was recorded, cores a node and properties, so
-// that nothing has to be guessed from the number of processors. Memory that is not
-// written there the record has in bytes for the whole job, -1 for unknown, which is
-// what a mem= beside nodes= means, too.
-func recordedSelect(asked string, memory int64) string {
-	if memory > 0 && !strings.Contains(asked, "mem=") {
-		asked += ",mem=" + memoryText(memory)
-	}
-	return "nodes=" + asked
-}
-
-// memoryText writes an amount of bytes in the largest unit that has it whole.
-func memoryText(bytes int64) string {
-	n, unit := (bytes+1023)/1024, 0
-	for ; n%1024 == 0 && unit < 2; unit++ {
-		n /= 1024
-	}
-	return strconv.FormatInt(n, 10) + [...]string{"kb", "mb", "gb"}[unit]
-}
-
 // recordedFeatures are the properties that requests of the trace wagap-2013 name, and which
 // nodes have them, found from where the jobs that named them ran.
 var recordedFeatures = map[string][]string{
@@ -45,11 +18,11 @@ var recordedFeatures = map[string][]string{
 	"zegox":  {"x86_64", "brno", "nfs4", "debian", "linux", "cl_zegox", "nodecpus12"},
 }
 
-// machineFields are those of a line of a file of machines.
-const machineFields = "number, name, how many, cores, speed, memory in kb"
+// MachineFields are those of a line of a file of machines.
+const MachineFields = "number, name, how many, cores, speed, memory in kb"
 
-// parseMachines makes the nodes of a file of machines: each line is a kind of them.
-func parseMachines(f *infile.Text) ([]*index.Node, error) {
+// ParseMachines makes the nodes of a file of machines: each line is a kind of them.
+func ParseMachines(f *infile.Text) ([]*index.Node, error) {
 	var nodes []*index.Node
 	at := 0
 	for line := range bytes.Lines(f.Data) {
@@ -61,7 +34,7 @@ func parseMachines(f *infile.Text) ([]*index.Node, error) {
 		}
 		kind, err := parseMachine(words)
 		if err != nil {
-			return nil, f.Errorf(begins, "%w; a kind of machine is %s", err, machineFields)
+			return nil, f.Errorf(begins, "%w; a kind of machine is %s", err, MachineFields)
 		}
 		if len(nodes)+kind.count > maxNodes {
 			return nil, f.Errorf(begins, "more than %d nodes", maxNodes)
@@ -94,7 +67,7 @@ func parseMachine(words []string) (k machineKind, err error) {
 		}
 	}
 	k.count, k.cpus, k.mem = int(count), int64(cpus), int64(mem)
-	return k, checkNodeName(k.name)
+	return k, CheckName(k.name)
 }
 
 // node is the n-th machine of a kind.
@@ -105,9 +78,9 @@ func (k machineKind) node(n int) *index.Node {
 	return node
 }
 
-// isMachines tells a file of machines from other lists of nodes: it has no header,
+// IsMachines tells a file of machines from other lists of nodes: it has no header,
 // its lines begin with a number.
-func isMachines(f *infile.Text) bool {
+func IsMachines(f *infile.Text) bool {
 	first, _, _ := bytes.Cut(bytes.TrimSpace(f.Data), []byte{'\n'})
 	words := strings.Fields(string(first))
 	if len(words) != 6 || bytes.ContainsRune(first, ',') {

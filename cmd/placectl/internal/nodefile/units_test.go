@@ -1,4 +1,4 @@
-package main
+package nodefile
 
 import (
 	"testing"
@@ -13,11 +13,11 @@ func TestSizesHaveUnits(t *testing.T) {
 	t.Parallel()
 	defs := nodeDefs(t)
 	mem, _ := defs.Lookup("mem")
-	key := nodeKey{name: mem.Name, field: -1, def: mem}
+	memKey := key{name: mem.Name, field: -1, def: mem}
 	rapid.Check(t, func(t *rapid.T) {
 		number := rapid.StringMatching(`[0-9]{1,6}(\.[0-9]{1,3})?`).Draw(t, "number")
 		unit := rapid.SampledFrom([]string{"b", "k", "kb", "MB", "g", "tb", "pb", "KiB", "gib", "TiB", "w", "kw"}).Draw(t, "unit")
-		said := &sizeUnits{of: make(map[index.ResID]string)}
+		said := &Units{of: make(map[index.ResID]string)}
 		if err := said.read(defs, rapid.SampledFrom([]string{"", "mem=", "MEM="}).Draw(t, "for")+unit); err != nil {
 			t.Fatal(err)
 		}
@@ -25,20 +25,20 @@ func TestSizesHaveUnits(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, u := range []*sizeUnits{{}, said} {
-			if text, err := u.complete(key, number+unit); err != nil || text != number+unit {
+		for _, u := range []*Units{{}, said} {
+			if text, err := u.complete(memKey, number+unit); err != nil || text != number+unit {
 				t.Fatalf("%s%s has a unit: %q, %v", number, unit, text, err)
 			}
 		}
-		if _, err := new(sizeUnits).complete(key, number); (err == nil) != (want.Num == 0) {
+		if _, err := new(Units).complete(memKey, number); (err == nil) != (want.Num == 0) {
 			t.Fatalf("%s without a unit: %v", number, err)
 		}
-		text, err := said.complete(key, number)
+		text, err := said.complete(memKey, number)
 		if got, parseErr := mem.ParseLoose(text); err != nil || parseErr != nil || got != want {
 			t.Fatalf("%s in %s: %v, %v, %v; want %v", number, unit, got, err, parseErr, want)
 		}
 		ncpus, _ := defs.Get(index.NCPUs)
-		if text, err := said.complete(nodeKey{name: "ncpus", field: -1, def: ncpus}, number); err != nil || text != number {
+		if text, err := said.complete(key{name: "ncpus", field: -1, def: ncpus}, number); err != nil || text != number {
 			t.Fatalf("ncpus: %q, %v", text, err)
 		}
 	})

@@ -1,4 +1,4 @@
-package main
+package nodefile
 
 import (
 	"errors"
@@ -18,16 +18,16 @@ const maxWord = 1024
 
 var errReasonUp = errors.New("reason: only a node that is down, offline or drained has one, and this one would be up")
 
-// nodeField is one of the fields that every node has, as files and key=value
+// field is one of the fields that every node has, as files and key=value
 // words name it. An empty text stands for the default.
-type nodeField struct {
+type field struct {
 	name string
 	read func(n *index.Node, text string) error
 	copy func(to, from *index.Node)
 }
 
-// nodeFields are all of them, but for the name.
-var nodeFields = []nodeField{
+// fields are all of them, but for the name.
+var fields = []field{
 	{"queue", readQueue, func(to, from *index.Node) { to.Queue = from.Queue }},
 	{"priority", readPriority, func(to, from *index.Node) { to.Priority = from.Priority }},
 	{"state", readState, func(to, from *index.Node) { to.State = from.State }},
@@ -42,7 +42,7 @@ var nodeFields = []nodeField{
 	{"reason", func(n *index.Node, s string) error { return readWord(&n.Reason, s) }, func(to, from *index.Node) { to.Reason = from.Reason }},
 }
 
-// The positions in nodeFields of those that others must know.
+// The positions in fields of those that others must know.
 const (
 	fieldQueue     = 0
 	fieldSpeed     = 3
@@ -92,7 +92,7 @@ var (
 
 // read understands a number that is given.
 func (m measure) read(s string) (float64, error) {
-	if err := checkWord(s); err != nil {
+	if err := CheckWord(s); err != nil {
 		return 0, err
 	}
 	v, err := strconv.ParseFloat(s, 64)
@@ -128,14 +128,14 @@ func readFeatures(n *index.Node, s string) error {
 }
 
 func readAccess(n *index.Node, s string) (err error) {
-	if err = checkWord(s); err == nil {
+	if err = CheckWord(s); err == nil {
 		n.Access, err = index.ParseAccess(s)
 	}
 	return err
 }
 
 func readSharing(n *index.Node, s string) (err error) {
-	if err = checkWord(s); err == nil {
+	if err = CheckWord(s); err == nil {
 		n.Sharing, err = index.ParseSharing(s)
 	}
 	return err
@@ -143,10 +143,12 @@ func readSharing(n *index.Node, s string) (err error) {
 
 func readWord(to *string, s string) error {
 	*to = s
-	return checkWord(s)
+	return CheckWord(s)
 }
 
-func checkWord(s string) error {
+// CheckWord refuses a word, such as a node's reason, that is too long or cannot be
+// printed.
+func CheckWord(s string) error {
 	switch {
 	case len(s) > maxWord:
 		return fmt.Errorf("the text has %d bytes; at most %d are kept", len(s), maxWord)
@@ -161,7 +163,7 @@ func readResource(def index.Def, s string) (*index.Value, error) {
 	if s == "" {
 		return nil, nil
 	}
-	if err := checkWord(s); err != nil {
+	if err := CheckWord(s); err != nil {
 		return nil, err
 	}
 	v, err := def.ParseLoose(s)

@@ -1,26 +1,59 @@
-package main
+package nodefile
 
 import (
+	"errors"
+	"fmt"
 	"slices"
+	"strings"
 
+	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/index"
 )
 
-// nodePatch is what a row of a node file, or a few key=value words, say of one
+// Patch is what a row of a node file, or a few key=value words, say of one
 // node. Of an existing node everything else stays as it is; a new one has
 // defaults there.
-type nodePatch struct {
+type Patch struct {
 	index.Node               // the values that are given; Number and Bucket stand for nothing
-	mentioned  uint32        // by position in nodeFields: which fields are given
+	mentioned  uint32        // by position in fields: which fields are given
 	unset      []index.ResID // resources to be taken away
-	at         int           // where in the file it begins
+	At         int           // offset in the file at which it begins
+}
+
+// ParseWords reads key=value words.
+func ParseWords(words []string, defs *index.Defs, units *Units) (*Patch, error) {
+	p := &Patch{}
+	for _, w := range words {
+		key, value, ok := strings.Cut(w, "=")
+		if !ok || key == "" {
+			return nil, fmt.Errorf("%s is not key=value, such as ncpus=8", spell.Quoted(w))
+		}
+		k, err := findKey(defs, key, value)
+		switch {
+		case err != nil:
+			return nil, err
+		case k.isName:
+			return nil, errors.New("a node's name is given first, as NAMES, and cannot be changed")
+		case k.computed:
+			return nil, fmt.Errorf("%s is worked out, and cannot be set", k.name)
+		case p.has(k):
+			return nil, fmt.Errorf("%s is given twice", k.name)
+		}
+		if value, err = units.complete(k, value); err == nil {
+			err = p.set(k, value)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", k.name, err)
+		}
+	}
+	return p, nil
 }
 
 // set reads a value into the patch. An empty text takes the value away.
-func (p *nodePatch) set(k nodeKey, text string) error {
+func (p *Patch) set(k key, text string) error {
 	if k.field >= 0 {
 		p.mentioned |= 1 << k.field
-		return nodeFields[k.field].read(&p.Node, text)
+		return fields[k.field].read(&p.Node, text)
 	}
 	v, err := readResource(k.def, text)
 	switch {
@@ -35,7 +68,7 @@ func (p *nodePatch) set(k nodeKey, text string) error {
 }
 
 // has reports whether the patch says something of the key already.
-func (p *nodePatch) has(k nodeKey) bool {
+func (p *Patch) has(k key) bool {
 	if k.field >= 0 {
 		return p.mentioned&(1<<k.field) != 0
 	}
@@ -44,12 +77,12 @@ func (p *nodePatch) has(k nodeKey) bool {
 }
 
 // mentions reports whether the patch gives the field.
-func (p *nodePatch) mentions(field int) bool { return p.mentioned&(1<<field) != 0 }
+func (p *Patch) mentions(field int) bool { return p.mentioned&(1<<field) != 0 }
 
 // apply gives a node the values of the patch. It takes for granted that the
 // node's resources are its own to change.
-func (p *nodePatch) apply(n *index.Node) error {
-	for i, f := range nodeFields {
+func (p *Patch) apply(n *index.Node) error {
+	for i, f := range fields {
 		if p.mentions(i) {
 			f.copy(n, &p.Node)
 		}
@@ -69,14 +102,14 @@ func (p *nodePatch) apply(n *index.Node) error {
 	return nil
 }
 
-// create makes a new node of the patch.
-func (p *nodePatch) create(name string) (*index.Node, error) {
+// Create makes a new node of the patch.
+func (p *Patch) Create(name string) (*index.Node, error) {
 	n := &index.Node{Name: name}
 	return n, p.apply(n)
 }
 
-// change is a copy of a node with the patch applied, and whether that differs.
-func (p *nodePatch) change(old *index.Node) (n *index.Node, changed bool, err error) {
+// Change is a copy of a node with the patch applied, and whether that differs.
+func (p *Patch) Change(old *index.Node) (n *index.Node, changed bool, err error) {
 	n = new(index.Node)
 	*n = *old
 	n.Res = slices.Clone(old.Res)

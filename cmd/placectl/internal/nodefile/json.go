@@ -1,4 +1,4 @@
-package main
+package nodefile
 
 import (
 	"bytes"
@@ -16,15 +16,18 @@ import (
 // jsonNodes reads a node file that is JSON: an array of objects, or one object
 // after the other.
 type jsonNodes struct {
-	*nodeFile
+	*File
 	dec      *json.Decoder
 	at       int   // where the last token begins
 	own      bool  // the node has a column that only lists of ours have
 	unitless error // the node's first size without a unit
 }
 
-func (f *nodeFile) parseJSON() error {
-	j := jsonNodes{nodeFile: f, dec: json.NewDecoder(bytes.NewReader(f.Data))}
+func (f *File) parseJSON() error {
+	if err := f.refuseForeign(); err != nil {
+		return err
+	}
+	j := jsonNodes{File: f, dec: json.NewDecoder(bytes.NewReader(f.Data))}
 	j.dec.UseNumber() // 2 and "2" take the same way, and no digit is lost
 	tok, err := j.token()
 	if err == io.EOF {
@@ -111,26 +114,26 @@ func (j *jsonNodes) node(tok json.Token) error {
 	if tok != json.Delim('{') {
 		return j.Errorf(j.at, "%s where a node belongs; %s", describeToken(tok), jsonNodeHelp)
 	}
-	p := nodePatch{at: j.at}
+	p := Patch{At: j.at}
 	j.own, j.unitless = false, nil
 	if err := j.members(&p, true); err != nil {
 		return err
 	}
 	if p.Name == "" {
-		return j.Errorf(p.at, "the node has no name; %s", jsonNodeHelp)
+		return j.Errorf(p.At, "the node has no name; %s", jsonNodeHelp)
 	}
 	if j.unitless != nil && !j.own {
 		return j.unitless
 	}
-	if n := int(j.dec.InputOffset()) - p.at; n > infile.MaxLine {
-		return j.Errorf(p.at, "the node has %d bytes; at most %d are read", n, infile.MaxLine)
+	if n := int(j.dec.InputOffset()) - p.At; n > infile.MaxLine {
+		return j.Errorf(p.At, "the node has %d bytes; at most %d are read", n, infile.MaxLine)
 	}
 	return j.add(p)
 }
 
 // members reads the members of a node, or of its resources, to the closing
 // brace. A resource may stand among the fields, as lists of nodes print it.
-func (j *jsonNodes) members(p *nodePatch, outer bool) error {
+func (j *jsonNodes) members(p *Patch, outer bool) error {
 	var nested bool
 	for {
 		tok, err := j.inside()
@@ -165,18 +168,18 @@ func (j *jsonNodes) members(p *nodePatch, outer bool) error {
 }
 
 // member reads one value into the patch.
-func (j *jsonNodes) member(p *nodePatch, word string, outer bool) error {
+func (j *jsonNodes) member(p *Patch, word string, outer bool) error {
 	at := j.at
 	v, err := j.value()
 	if err != nil {
 		return err
 	}
-	k, err := findNodeKey(j.defs, word, v.text)
+	k, err := findKey(j.Defs, word, v.text)
 	switch {
 	case err != nil:
 		return j.Errorf(at, "%w", err)
 	case k.computed:
-		j.computed[k.name] = true
+		j.Computed[k.name] = true
 		j.own = j.own || k.name == ownListing
 		return nil
 	case !outer && (k.isName || k.field >= 0):
@@ -188,7 +191,7 @@ func (j *jsonNodes) member(p *nodePatch, word string, outer bool) error {
 	}
 	if k.isName {
 		p.Name = v.text
-		err = checkNodeName(v.text)
+		err = CheckName(v.text)
 	} else {
 		err = j.set(p, k, v)
 	}
@@ -200,7 +203,7 @@ func (j *jsonNodes) member(p *nodePatch, word string, outer bool) error {
 
 // set reads a value into the patch. Whether the file is a list of ours, whose sizes
 // are in bytes, is known at the node's end only.
-func (j *jsonNodes) set(p *nodePatch, k nodeKey, v jsonValue) error {
+func (j *jsonNodes) set(p *Patch, k key, v jsonValue) error {
 	text, err := j.units.complete(k, k.unlisted(v.text))
 	if err != nil && j.unitless == nil {
 		j.unitless = j.Errorf(v.at, "%s: %w", k.name, err)

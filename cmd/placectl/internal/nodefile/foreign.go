@@ -1,4 +1,4 @@
-package main
+package nodefile
 
 import (
 	"bytes"
@@ -15,9 +15,23 @@ const (
 	fromFlux  = "Flux (R or JGF)"
 )
 
+// foreigners are the members of the first object that tell whose output it is; name
+// is in ours.
+var foreigners = []struct {
+	member string
+	object bool // its value has to be an object; any will do otherwise
+	tool   string
+}{
+	{"name", false, ""},
+	{"nodes", true, fromPBS},
+	{"nodes", false, fromSlurm},
+	{"execution", true, fromFlux},
+	{"graph", true, fromFlux},
+}
+
 // refuseForeign recognises what other tools print, so that it is not taken for
 // a faulty file of our own.
-func (f *nodeFile) refuseForeign() error {
+func (f *File) refuseForeign() error {
 	if tool := f.foreign(); tool != "" {
 		return fmt.Errorf("%s: this is the output of %s, which cannot be imported; turn it into CSV or JSON, which placectl help node import describes", f.Name, tool)
 	}
@@ -26,7 +40,7 @@ func (f *nodeFile) refuseForeign() error {
 
 // foreign tells by the members of the first object whose output this is, "" for
 // ours. It looks no further than the first member that decides.
-func (f *nodeFile) foreign() string {
+func (f *File) foreign() string {
 	dec := json.NewDecoder(bytes.NewReader(f.Data))
 	if tok, err := dec.Token(); err != nil || tok != json.Delim('{') {
 		return ""
@@ -39,15 +53,11 @@ func (f *nodeFile) foreign() string {
 		}
 		at := infile.SkipBlanks(f.Data, int(dec.InputOffset()))
 		at = infile.SkipBlanks(f.Data, min(at+1, len(f.Data))) // past the colon
-		switch opens := at < len(f.Data) && f.Data[at] == '{'; {
-		case key == "name":
-			return ""
-		case key == "nodes" && opens:
-			return fromPBS
-		case key == "nodes":
-			return fromSlurm
-		case key == "execution" && opens, key == "graph" && opens:
-			return fromFlux
+		opens := at < len(f.Data) && f.Data[at] == '{'
+		for _, known := range foreigners {
+			if key == known.member && (opens || !known.object) {
+				return known.tool
+			}
 		}
 		var skipped json.RawMessage
 		if dec.Decode(&skipped) != nil {

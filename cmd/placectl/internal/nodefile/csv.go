@@ -1,4 +1,4 @@
-package main
+package nodefile
 
 import (
 	"bytes"
@@ -16,17 +16,17 @@ import (
 
 // csvNodes reads a node file that is CSV: RFC 4180, with either line end.
 type csvNodes struct {
-	*nodeFile
+	*File
 	r      *csv.Reader
-	keys   []nodeKey // of the columns
-	nameAt int       // the column of the names
+	keys   []key // of the columns
+	nameAt int   // the column of the names
 }
 
-func (f *nodeFile) parseCSV() error {
+func (f *File) parseCSV() error {
 	if err := f.CheckLines(); err != nil {
 		return err
 	}
-	c := csvNodes{nodeFile: f, r: csv.NewReader(bytes.NewReader(f.Data)), nameAt: -1}
+	c := csvNodes{File: f, r: csv.NewReader(bytes.NewReader(f.Data)), nameAt: -1}
 	c.r.FieldsPerRecord = -1 // what to say of a ragged row is ours
 	c.r.ReuseRecord = true
 	if err := c.header(); err != nil {
@@ -112,7 +112,7 @@ func (c *csvNodes) column(i int, head, sample string) error {
 	if strings.ContainsAny(head, ";\t") {
 		return fmt.Errorf("%s: the columns must be separated by commas; %s", spell.Quoted(head), csvHeaderHelp)
 	}
-	k, err := findNodeKey(c.defs, head, sample)
+	k, err := findKey(c.Defs, head, sample)
 	if err != nil {
 		return err
 	}
@@ -126,7 +126,7 @@ func (c *csvNodes) column(i int, head, sample string) error {
 		c.nameAt = i
 	}
 	if k.computed {
-		c.computed[k.name] = true
+		c.Computed[k.name] = true
 	}
 	return nil
 }
@@ -136,9 +136,9 @@ func (c *csvNodes) row(at int, cells []string) error {
 		line, _ := c.r.FieldPos(0)
 		return c.errLine(line, 1, fmt.Errorf("the row has %s where the header has %s", spell.Plural(len(cells), "cell"), spell.Plural(len(c.keys), "column")))
 	}
-	p := nodePatch{at: at}
+	p := Patch{At: at}
 	p.Name = strings.TrimSpace(cells[c.nameAt])
-	if err := checkNodeName(p.Name); err != nil {
+	if err := CheckName(p.Name); err != nil {
 		return c.errCell(c.nameAt, err)
 	}
 	p.Res = make([]index.Amount, 0, len(cells))
@@ -148,7 +148,7 @@ func (c *csvNodes) row(at int, cells []string) error {
 			continue
 		}
 		text, err := c.units.complete(k, k.unlisted(cell))
-		if err == nil || c.computed[ownListing] {
+		if err == nil || c.Computed[ownListing] {
 			err = p.set(k, text)
 		}
 		if err != nil {

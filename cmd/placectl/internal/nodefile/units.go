@@ -1,4 +1,4 @@
-package main
+package nodefile
 
 import (
 	"fmt"
@@ -6,39 +6,31 @@ import (
 
 	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/index"
-	"github.com/urfave/cli/v2"
 )
 
 // In a description of nodes a size must have a unit, for 64 is as likely meant in
 // GiB as in bytes. --unit gives one to those that have none.
 
-const unitName = "unit"
-
-// unitFlag is a flag of the verbs that read descriptions of nodes.
-func unitFlag() cli.Flag {
-	return &cli.StringSliceFlag{Name: unitName, Usage: "sizes without a unit are in `U`, such as gb; mem=gb for one resource; may be repeated"}
-}
-
-// sizeUnits are the units that --unit gives. Its zero value gives none.
-type sizeUnits struct {
+// Units are the units that --unit gives. Its zero value gives none.
+type Units struct {
 	all string
 	of  map[index.ResID]string
 }
 
-// readUnits reads --unit.
-func readUnits(c *cli.Context, defs *index.Defs) (*sizeUnits, error) {
-	u := &sizeUnits{of: make(map[index.ResID]string)}
-	for _, given := range c.StringSlice(unitName) {
-		for _, word := range strings.Split(given, ",") {
+// ParseUnits reads what --unit was given, each a list with commas.
+func ParseUnits(given []string, defs *index.Defs) (*Units, error) {
+	u := &Units{of: make(map[index.ResID]string)}
+	for _, list := range given {
+		for word := range strings.SplitSeq(list, ",") {
 			if err := u.read(defs, strings.TrimSpace(word)); err != nil {
-				return nil, usagef(verbName(c), "--unit %w", err)
+				return nil, err
 			}
 		}
 	}
 	return u, nil
 }
 
-func (u *sizeUnits) read(defs *index.Defs, word string) error {
+func (u *Units) read(defs *index.Defs, word string) error {
 	name, unit, one := strings.Cut(word, "=")
 	if !one {
 		unit = word
@@ -73,7 +65,7 @@ func isSize(s string) bool {
 
 // complete gives a value of a node the unit that it lacks. Without one to give, the
 // error names the choices.
-func (u *sizeUnits) complete(k nodeKey, text string) (string, error) {
+func (u *Units) complete(k key, text string) (string, error) {
 	if k.field >= 0 || k.def.Type != index.Size || !index.BareSize(text) {
 		return text, nil
 	}

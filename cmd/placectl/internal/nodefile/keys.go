@@ -1,0 +1,103 @@
+package nodefile
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/placectl/placectl/cmd/placectl/internal/spell"
+	"github.com/placectl/placectl/index"
+)
+
+// key is what a column of a node file, or a key of key=value, is about.
+type key struct {
+	name     string
+	field    int       // position in fields, -1 for a resource
+	def      index.Def // the resource
+	isName   bool
+	computed bool // a column of `node list` that is worked out, not given
+}
+
+// findKey finds what a column or key is about, in any case. sample is a
+// value of it, from which a type is guessed where it is not declared.
+func findKey(defs *index.Defs, word, sample string) (key, error) {
+	name := strings.ToLower(word)
+	switch name {
+	case "name":
+		return key{name: name, field: -1, isName: true}, nil
+	case "number", "bucket", "jobs", "free_until":
+		return key{name: name, field: -1, computed: true}, nil
+	case "feature":
+		return key{}, fmt.Errorf("%s is not a field of nodes; did you mean features?", word)
+	}
+	for i := range fields {
+		if fields[i].name == name {
+			return key{name: name, field: i}, nil
+		}
+	}
+	if def, ok := defs.Lookup(word); ok {
+		return key{name: def.Name, field: -1, def: def}, nil
+	}
+	if base, ok := strings.CutSuffix(name, FreeSuffix); ok {
+		if def, ok := defs.Lookup(base); ok && def.Consumable {
+			return key{name: name, field: -1, computed: true}, nil
+		}
+	}
+	return key{}, unknownKey(defs, word, sample)
+}
+
+// FreeSuffix makes the name of the column that says how much is free.
+const FreeSuffix = "_free"
+
+// unknownKey says what the word may have meant, and how to declare it.
+func unknownKey(defs *index.Defs, word, sample string) error {
+	known := []string{"name"}
+	for i := range fields {
+		known = append(known, fields[i].name)
+	}
+	text := spell.Quoted(word) + " is neither a field of nodes nor a declared resource" + index.DidYouMean(word, append(known, defs.Names()...))
+	typ := guessType(sample)
+	if _, err := index.NewDefs().Add(index.Def{Name: word, Type: typ}); err != nil {
+		return errors.New(text) // no resource could be called so
+	}
+	text += " (to declare it: placectl resource add " + word + "=" + typ.String()
+	if typ.Numeric() {
+		text += ", or " + typ.String() + ",consumable when jobs use it up"
+	}
+	return errors.New(text + ")")
+}
+
+// guessType is the type of resource that a value looks like.
+func guessType(s string) index.Type {
+	if _, err := strconv.ParseInt(s, 10, 64); err == nil {
+		return index.Long
+	}
+	if _, err := strconv.ParseFloat(s, 64); err == nil {
+		return index.Float
+	}
+	if _, err := index.ParseSizeLoose(s); err == nil {
+		return index.Size
+	}
+	switch strings.ToLower(s) {
+	case "true", "false", "yes", "no", "on", "off":
+		return index.Boolean
+	}
+	return index.String
+}
+
+// unlisted undoes what lists of nodes print of a speed that is not set, so that
+// they can be imported: 0, which no node that has a speed has.
+func (k key) unlisted(text string) string {
+	if k.field == fieldSpeed || k.field == fieldProcSpeed {
+		if v, err := strconv.ParseFloat(text, 64); err == nil && v == 0 {
+			return ""
+		}
+	}
+	return text
+}
+
+// takesList reports whether the value may be a list.
+func (k key) takesList() bool {
+	return k.field == fieldFeatures || k.def.Type == index.StringArray
+}

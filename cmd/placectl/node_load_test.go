@@ -1,0 +1,30 @@
+package main
+
+import (
+	"io"
+	"strings"
+	"testing"
+)
+
+// While whoever measures is slow, others write.
+func TestNodeLoadHoldsNoLock(t *testing.T) {
+	path := newNodeDB(t)
+	if _, text, code := runNode(t, path, "", "node", "add", "n1"); code != exitOK {
+		t.Fatal(text)
+	}
+	in, feed := io.Pipe()
+	done := make(chan int)
+	c := newCapture("--db", path, "node", "load", "-", "-o", "jsonl")
+	c.stdin = in
+	go func() { done <- c.run() }()
+	if _, err := io.WriteString(feed, "n1 0.5\nn2 1\n"); err != nil { // it is reading by now
+		t.Fatal(err)
+	}
+	if _, text, code := runNode(t, path, "", "--lock-timeout", "1s", "node", "add", "n2"); code != exitOK {
+		t.Fatal(text)
+	}
+	feed.Close()
+	if code := <-done; code != exitOK || strings.Count(c.out.String(), "\n") != 2 {
+		t.Fatal(code, c.out.String(), c.err.String())
+	}
+}
