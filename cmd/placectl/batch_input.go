@@ -45,6 +45,18 @@ func (in *batchInput) read(r *runner, c *cli.Context) error {
 	return nil
 }
 
+// readRecords reads a list with a bar for how far it is.
+func (r *runner) readRecords(name, label string, columns []string, fn func(line int, cells []string) error) error {
+	in, err := r.input(name)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	bar := r.progress("read "+label, 0)
+	defer bar.done()
+	return infile.Records(in, shownFile(name), columns, bar.add, fn)
+}
+
 // file takes a line of the list of files.
 func (in *batchInput) file(_ int, cells []string) error {
 	f := store.BatchFile{Name: cells[0]}

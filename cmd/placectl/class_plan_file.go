@@ -134,6 +134,6 @@ func (f *shareFile) members() error {
 
 // member reads a member, whose value raw begins at at.
 func (f *shareFile) member(name string, raw []byte, at int, to any) error {
-	return decodeStrictly(&f.Text, name, raw, at, to,
+	return f.DecodeStrictly(name, raw, at, to,
 		[]string{"name", "load_pct", "running", "waiting", "jobs", "id", "threshold", "min_duration_s", "exceeded_for_s"})
 }

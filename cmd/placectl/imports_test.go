@@ -29,7 +29,7 @@ const importRules = `
 	index, timeline, placer, locality, query < bench
 	store                                    < cmd/placectl, bench
 	cmd/placectl/internal/infile             < cmd/placectl, cmd/placectl/internal/nodefile
-	cmd/placectl/internal/spell, index       < cmd/placectl/internal/nodefile
+	cmd/placectl/internal/spell, index       < cmd/placectl/internal/infile, cmd/placectl/internal/nodefile
 	cmd/placectl/internal/nodefile           < cmd/placectl
 	bench/oracle                             < bench
 `

@@ -1,6 +1,7 @@
 // Package infile holds the text of input files and says where in them something is:
 // one kind of position, and one kind of error with a position, for all that reads
-// them. It knows no verb and no format, and opens no file: a name is for messages.
+// them. Of forms it knows lists of records, and JSON decoded into Go values. It knows
+// no verb and nothing of what a file is about, and opens none: a name is for messages.
 package infile
 
 import (

@@ -1,4 +1,4 @@
-package main
+package infile
 
 import (
 	"bytes"
@@ -8,15 +8,14 @@ import (
 	"regexp"
 	"strconv"
 
-	"github.com/placectl/placectl/cmd/placectl/internal/infile"
 	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/index"
 )
 
-// decodeStrictly decodes raw, which begins at at in the file f, into what to points
+// DecodeStrictly decodes raw, which begins at at in the file, into what to points
 // to. What to has no place for is an error; of the words known the likeliest is
 // suggested. what is how the errors call it.
-func decodeStrictly(f *infile.Text, what string, raw []byte, at int, to any, known []string) error {
+func (f *Text) DecodeStrictly(what string, raw []byte, at int, to any, known []string) error {
 	dec := json.NewDecoder(bytes.NewReader(raw))
 	dec.DisallowUnknownFields()
 	err := dec.Decode(to)

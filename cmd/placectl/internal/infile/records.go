@@ -1,4 +1,4 @@
-package main
+package infile
 
 import (
 	"bufio"
@@ -12,23 +12,18 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/placectl/placectl/cmd/placectl/internal/infile"
 	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/index"
 )
 
-// readRecords goes through a list, CSV with a header or an object of JSON a line,
-// and gives fn the cells of each record in the order of columns, "" for what it
-// lacks. The list is never in memory as a whole. Errors say the line.
-func (r *runner) readRecords(name, label string, columns []string, fn func(line int, cells []string) error) error {
-	in, err := r.input(name)
-	if err != nil {
-		return err
-	}
-	defer in.Close()
-	l := &recordList{file: shownFile(name), columns: columns, fn: fn, bar: r.progress("read "+label, 0)}
-	defer l.bar.done()
-	buf := bufio.NewReaderSize(in, infile.MaxLine)
+// Records goes through a list, CSV with a header or an object of JSON a line, and
+// gives fn the cells of each record in the order of columns, "" for what it lacks.
+// The cells are fn's only until it returns: the list is never in memory as a whole.
+// progress is told every some thousand lines how many there were since. Errors say
+// the line; name is for them.
+func Records(in io.Reader, name string, columns []string, progress func(lines int64), fn func(line int, cells []string) error) error {
+	l := &recordList{file: name, columns: columns, fn: fn, progress: progress}
+	buf := bufio.NewReaderSize(in, MaxLine)
 	if bom, _ := buf.Peek(3); string(bom) == "\xef\xbb\xbf" {
 		buf.Discard(3) //nolint:errcheck // they are there
 	}
@@ -58,18 +53,18 @@ func (r *runner) readRecords(name, label string, columns []string, fn func(line 
 
 // recordList is a list that is being read.
 type recordList struct {
-	file    string
-	columns []string
-	fn      func(int, []string) error
-	bar     *progress
-	line    int
-	cells   []string
+	file     string
+	columns  []string
+	fn       func(int, []string) error
+	progress func(int64)
+	line     int
+	cells    []string
 }
 
 func (l *recordList) bad(line int, err error) error { return l.badAt(line, 1, err) }
 
 func (l *recordList) badAt(line, col int, err error) error {
-	return &infile.Error{Position: infile.Position{File: l.file, Line: line, Col: col}, Err: err}
+	return &Error{Position{l.file, line, col}, err}
 }
 
 // take hands one record on.
@@ -79,7 +74,7 @@ func (l *recordList) take(line int) error {
 	}
 	const step = 4096
 	if line%step == 0 {
-		l.bar.add(step)
+		l.progress(step)
 	}
 	return nil
 }
@@ -140,7 +135,7 @@ func (l *recordList) readJSON(in *bufio.Reader) error {
 		line, err := in.ReadSlice('\n')
 		l.line++
 		if errors.Is(err, bufio.ErrBufferFull) {
-			return l.bad(l.line, fmt.Errorf("the line has more than %d bytes", infile.MaxLine))
+			return l.bad(l.line, fmt.Errorf("the line has more than %d bytes", MaxLine))
 		}
 		if err != nil && err != io.EOF {
 			return err
