@@ -24,10 +24,10 @@
 //
 // Reading the source: db.go opens and locks, with lock.go, preflight.go and
 // fault.go; registry.go names every table; codec.go and the *_row.go files are
-// the rows; tx.go is the transaction, recorder.go the one door to its rows and walk.go
-// the way through them, source.go what it lends to index and
-// calendar, clock.go its notion of now, patch.go how a reader keeps up with it;
-// nodes.go, ask.go and place.go, begin.go, extend.go, release.go, reserve.go and
+// the rows; tx.go is the transaction; recorder.go is the one door to its rows, changes.go
+// what goes through it and how a reader keeps up with the clock, cursor.go and walk.go
+// the ways through a table; source.go is what index and calendar are lent, clock.go the
+// notion of now; nodes.go, ask.go and place.go, begin.go, extend.go, release.go, reserve.go and
 // standing.go are what can be done, conflict.go verifies it; shares.go, share_state.go
 // and share_unit.go are class shares. The queue: submit.go, depend.go, finish.go and
 // launch.go are what happens to a job, cycle.go and the files named after it the pass

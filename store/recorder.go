@@ -16,7 +16,7 @@ type recorder struct {
 	buckets [tableCount]*bbolt.Bucket
 	writes  [tableCount]int // how often each table was changed
 	walks   []*walk         // that are under way
-	patch   *patch          // of readers that stand later than the file
+	patch   *changeSet      // of readers that stand later than the file
 	passing bool            // the clock is being brought up to date: readers may patch
 }
 
@@ -46,7 +46,7 @@ func (r *recorder) get(t table, key []byte) ([]byte, error) {
 		return nil, err
 	}
 	if r.patch != nil {
-		if row, ok := r.patch[t][string(key)]; ok {
+		if row, known := r.patch[t].get(key); known {
 			return row, nil
 		}
 	}
@@ -59,7 +59,7 @@ func (r *recorder) put(t table, key, row []byte) error {
 		return err
 	}
 	if !r.writable() {
-		r.patch.put(t, key, row)
+		r.patch[t].set(key, row)
 		return nil
 	}
 	b, err := r.existing(t)
@@ -75,7 +75,7 @@ func (r *recorder) remove(t table, key []byte) error {
 		return err
 	}
 	if !r.writable() {
-		r.patch.put(t, key, nil)
+		r.patch[t].set(key, nil)
 		return nil
 	}
 	b, err := r.existing(t)
@@ -87,11 +87,12 @@ func (r *recorder) remove(t table, key []byte) error {
 
 // clear deletes every row of a table.
 func (r *recorder) clear(t table) error {
-	if !r.writable() {
-		return ErrReadOnly
-	}
 	if err := r.change(t); err != nil {
 		return err
+	}
+	if !r.writable() {
+		r.patch[t].clear()
+		return nil
 	}
 	name := []byte(tables[t].name)
 	if err := r.bolt.DeleteBucket(name); err != nil {
@@ -115,11 +116,11 @@ func (r *recorder) change(t table) error {
 	if !r.writable() && !r.passing {
 		return ErrReadOnly
 	}
-	r.writes[t]++
 	for _, w := range r.walks {
-		if w.table == t {
-			w.leaveFile()
+		if w.cursor.table == t {
+			w.leave()
 		}
 	}
+	r.writes[t]++
 	return nil
 }

@@ -1,0 +1,79 @@
+package store
+
+import (
+	"bytes"
+	"slices"
+)
+
+// changeSet is what was changed in the file: for each table its puts and removals, in
+// key order, as recorder takes them down. A reader may stand at a later instant than
+// the file: reservations have begun and ended, planned jobs have started. What a writer
+// would fold into the rows a reader keeps as a change-set that it sees them through, so
+// that both see the same.
+type changeSet [tableCount]changes
+
+// changes are those of one table. Each key comes once, with its last row.
+type changes struct {
+	cleared bool           // before the rows here were put, all that there were went
+	pages   [][]changedRow // in key order; none is empty
+}
+
+// changedRow is a row that was put, or the key of one that was removed: row is nil.
+type changedRow struct{ key, row []byte }
+
+// changesPage is how many rows a page holds at most. A row is put into the middle of a
+// page, a page into the middle of their list: both are short.
+const changesPage = 128
+
+// search finds where a key is, or would be put.
+func (c *changes) search(key []byte) (page, i int, found bool) {
+	page, found = slices.BinarySearchFunc(c.pages, key, func(p []changedRow, key []byte) int { return bytes.Compare(p[0].key, key) })
+	if found || page == 0 {
+		return page, 0, found
+	}
+	page-- // the last one that begins before the key
+	i, found = slices.BinarySearchFunc(c.pages[page], key, func(r changedRow, key []byte) int { return bytes.Compare(r.key, key) })
+	return page, i, found
+}
+
+// set puts a row, or removes the one of the key if row is nil. It keeps row, not key.
+func (c *changes) set(key, row []byte) {
+	page, i, found := c.search(key)
+	if found {
+		c.pages[page][i].row = row
+		return
+	}
+	if len(c.pages) == 0 {
+		c.pages = append(c.pages, nil)
+	}
+	p := slices.Insert(c.pages[page], i, changedRow{bytes.Clone(key), row})
+	c.pages[page] = p
+	if half := len(p) / 2; len(p) > changesPage {
+		c.pages[page] = p[:half:half]
+		c.pages = slices.Insert(c.pages, page+1, p[half:])
+	}
+}
+
+// clear removes every row that there is.
+func (c *changes) clear() { *c = changes{cleared: true} }
+
+// get tells what became of a row: nil when it was removed. It is not known when the row
+// was left alone.
+func (c *changes) get(key []byte) (row []byte, known bool) {
+	page, i, found := c.search(key)
+	if !found {
+		return nil, c.cleared
+	}
+	return c.pages[page][i].row, true
+}
+
+// at is the row of a place, or the first one after it; its key is nil when there is none.
+func (c *changes) at(page, i int) (changedRow, int, int) {
+	if page < len(c.pages) && i == len(c.pages[page]) {
+		page, i = page+1, 0
+	}
+	if page >= len(c.pages) {
+		return changedRow{}, page, i
+	}
+	return c.pages[page][i], page, i
+}

@@ -1,0 +1,225 @@
+package store
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+)
+
+// TestChanges puts and removes rows in a change-set, many enough for several pages, and
+// in a map.
+func TestChanges(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		var c changes
+		want := make(map[string]string)
+		step := rapid.SampledFrom([]int{1, 7, 11, 999}).Draw(t, "step") // prime to 1000: ascending, or all over the place
+		count := rapid.IntRange(0, 1000).Draw(t, "count")
+		for i := range count {
+			key := fmt.Sprintf("k%03d", i*step%1000)
+			c.set([]byte(key), []byte(key))
+			want[key] = key
+		}
+		for range rapid.IntRange(0, 50).Draw(t, "more") {
+			key := fmt.Sprintf("k%04d", rapid.IntRange(0, 9999).Draw(t, "key"))
+			if want[key] = rapid.SampledFrom([]string{"", "a", "b"}).Draw(t, "row"); want[key] == "" {
+				c.set([]byte(key), nil)
+			} else {
+				c.set([]byte(key), []byte(want[key]))
+			}
+		}
+		var keys []string
+		for r, page, i := c.at(0, 0); r.key != nil; r, page, i = c.at(page, i+1) {
+			keys = append(keys, string(r.key))
+			if row, known := c.get(r.key); !known || string(row) != want[string(r.key)] || !bytes.Equal(row, r.row) || (row == nil) != (want[string(r.key)] == "") {
+				t.Fatalf("%s is %q, want %q", r.key, row, want[string(r.key)])
+			}
+		}
+		sorted := slices.Sorted(maps.Keys(want))
+		if diff := cmp.Diff(sorted, keys); diff != "" {
+			t.Fatalf("(-put +there)\n%s", diff)
+		}
+		from := fmt.Sprintf("k%04d", rapid.IntRange(0, 9999).Draw(t, "from"))
+		page, i, found := c.search([]byte(from))
+		r, _, _ := c.at(page, i)
+		at, known := slices.BinarySearch(sorted, from)
+		if first := append(sorted, "")[at]; found != known || first != string(r.key) {
+			t.Fatalf("from %s on the first is %q, want %q", from, r.key, first)
+		}
+		for _, p := range c.pages {
+			if len(p) == 0 || len(p) > changesPage {
+				t.Fatalf("a page of %d rows", len(p))
+			}
+		}
+	})
+}
+
+// view is a table as it should be, and a transaction that has it.
+type view struct {
+	tx   *Tx
+	rows map[string]string
+}
+
+// after are the keys behind one, or from it on.
+func (v *view) after(key string, past bool) []string {
+	keys := slices.Sorted(maps.Keys(v.rows))
+	at, found := slices.BinarySearch(keys, key)
+	if found && past {
+		at++
+	}
+	return keys[at:]
+}
+
+// change puts a row, removes one or, seldom, clears the table.
+func (v *view) change(t *rapid.T, key string) {
+	var err error
+	switch rapid.SampledFrom([]string{"put", "put", "put", "put", "remove", "remove", "remove", "remove", "remove", "clear"}).Draw(t, "change") {
+	case "put":
+		row := rapid.SampledFrom([]string{"a", "b"}).Draw(t, "row")
+		err, v.rows[key] = v.tx.put(tableKeys, []byte(key), []byte(row)), row
+	case "remove":
+		err = v.tx.remove(tableKeys, []byte(key))
+		delete(v.rows, key)
+	case "clear":
+		if rapid.IntRange(0, 5).Draw(t, "seldom") == 0 {
+			err = v.tx.empty(tableKeys)
+			clear(v.rows)
+		}
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// walk goes through a part of the table and changes it meanwhile: each row that was
+// there at the beginning comes once, as it is, or as it was where it is gone.
+func (v *view) walk(t *rapid.T, key *rapid.Generator[string], nested int) {
+	from, prefix := key.Draw(t, "from"), rapid.SampledFrom([]string{"", "k", "k0"}).Draw(t, "prefix")
+	var want []string
+	for _, k := range v.after(from, false) {
+		if !hasPrefix([]byte(k), []byte(prefix)) {
+			break
+		}
+		want = append(want, k)
+	}
+	then := maps.Clone(v.rows)
+	err := v.tx.eachFrom(tableKeys, []byte(from), []byte(prefix), func(k, row []byte) (bool, error) {
+		now, there := v.rows[string(k)]
+		switch {
+		case len(want) == 0 || want[0] != string(k):
+			t.Fatalf("%s comes, of %q", k, want)
+		case there && string(row) != now:
+			t.Fatalf("%s is %q, and not %q", k, row, now)
+		case !there && string(row) != then[string(k)]:
+			t.Fatalf("%s was %q, and not %q", k, then[string(k)], row)
+		}
+		want = want[1:]
+		for range rapid.SampledFrom([]int{0, 0, 0, 1, 3}).Draw(t, "changes") {
+			v.change(t, key.Draw(t, "key"))
+		}
+		if nested > 0 && rapid.IntRange(0, 9).Draw(t, "deeper") == 0 {
+			v.walk(t, key, nested-1)
+		}
+		return true, nil
+	})
+	if err != nil || len(want) > 0 {
+		t.Fatalf("%v; %q did not come", err, want)
+	}
+}
+
+// leap goes through the table with a cursor that skips, and changes it meanwhile: what
+// comes is the first row after the last one, as the table is by then.
+func (v *view) leap(t *rapid.T, key *rapid.Generator[string]) {
+	c := v.tx.rowCursor(tableKeys)
+	at, past := "", false
+	for {
+		more := false
+		if rapid.IntRange(0, 3).Draw(t, "skip") == 0 {
+			if to := key.Draw(t, "to"); to > at {
+				at, past = to, false
+			}
+			more = c.seek([]byte(at))
+		} else {
+			more = c.next()
+		}
+		rest := v.after(at, past)
+		if more != (len(rest) > 0) || c.err != nil || more && (rest[0] != string(c.key) || v.rows[rest[0]] != string(c.payload)) {
+			t.Fatalf("%v: %s is %q, want the first of %q", c.err, c.key, c.payload, rest)
+		}
+		if !more {
+			return
+		}
+		at, past = rest[0], true
+		for range rapid.SampledFrom([]int{0, 0, 0, 1, 3}).Draw(t, "changes") {
+			v.change(t, key.Draw(t, "key"))
+		}
+	}
+}
+
+// TestReaderPatches: a writer changes a table in the file, a reader has a patch over it,
+// and both see what they should, whatever they go through meanwhile.
+func TestReaderPatches(t *testing.T) {
+	t.Parallel()
+	db, _ := newDB(t)
+	key := rapid.Custom(func(t *rapid.T) string { return fmt.Sprintf("k%02d", rapid.IntRange(0, 60).Draw(t, "number")) })
+	rapid.Check(t, func(t *rapid.T) {
+		rows := make(map[string]string)
+		err := db.Update(func(tx *Tx) error {
+			if err := tx.empty(tableKeys); err != nil {
+				return err
+			}
+			for range rapid.IntRange(0, 60).Draw(t, "rows") {
+				k := key.Draw(t, "key")
+				rows[k] = "0"
+				if err := tx.put(tableKeys, []byte(k), []byte("0")); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		run := func(tx *Tx) error {
+			v := &view{tx: tx, rows: maps.Clone(rows)}
+			for range rapid.IntRange(1, 8).Draw(t, "steps") {
+				switch rapid.SampledFrom([]string{"change", "walk", "leap"}).Draw(t, "step") {
+				case "change":
+					v.change(t, key.Draw(t, "key"))
+				case "walk":
+					v.walk(t, key, 2)
+				case "leap":
+					v.leap(t, key)
+				}
+				for i := range 61 {
+					k := fmt.Sprintf("k%02d", i)
+					row, err := tx.get(tableKeys, []byte(k))
+					if want, there := v.rows[k]; err != nil || string(row) != want || (row != nil) != there {
+						t.Fatalf("%v: %s is %q, want %q", err, k, row, want)
+					}
+				}
+			}
+			return nil
+		}
+		if rapid.Bool().Draw(t, "writer") {
+			err = db.DryRun(run)
+		} else {
+			err = db.View(func(tx *Tx) error {
+				if err := tx.empty(tableKeys); !errors.Is(err, ErrReadOnly) {
+					t.Fatalf("a reader clears a table: %v", err)
+				}
+				tx.file.patch, tx.file.passing = new(changeSet), true
+				return run(tx)
+			})
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	})
+}

@@ -1,0 +1,114 @@
+package store
+
+import (
+	"bytes"
+	"fmt"
+
+	"go.etcd.io/bbolt"
+)
+
+// cursor goes through the rows of a table in key order: those of the file, and those of
+// a reader's patch in their place. Where the table is changed meanwhile it goes on
+// behind the row that it was at, through what there is by then; walk goes through what
+// there was.
+type cursor struct {
+	file   *recorder
+	table  table
+	writes int // to the table, when the cursor found its place
+
+	rows *bbolt.Cursor
+	k, v []byte // the next row of the file
+
+	patch   *changes // nil for none
+	patched changedRow
+	page, i int // where patched is in patch
+
+	placed bool
+	from   []byte // the cursor is before the first row from here on,
+	past   bool   // or the first one after it
+}
+
+// cursor makes a cursor that is before the first row of a table.
+func (r *recorder) cursor(t table) (*cursor, error) {
+	if _, err := r.existing(t); err != nil {
+		return nil, err
+	}
+	return &cursor{file: r, table: t}, nil
+}
+
+// seek goes before the first row whose key is key or comes after it, and never back.
+// The key must not change before the next row was asked for.
+func (c *cursor) seek(key []byte) {
+	if !c.placed || c.writes != c.file.writes[c.table] {
+		if !c.placed || bytes.Compare(key, c.from) > 0 {
+			c.from, c.past = key, false
+		}
+		c.place()
+		return
+	}
+	for i := 0; i < nearby && c.k != nil && bytes.Compare(c.k, key) < 0; i++ {
+		c.k, c.v = c.rows.Next()
+	}
+	if c.k != nil && bytes.Compare(c.k, key) < 0 {
+		c.k, c.v = c.rows.Seek(key)
+	}
+	if c.patched.key != nil && bytes.Compare(c.patched.key, key) < 0 {
+		c.page, c.i, _ = c.patch.search(key)
+		c.patched, c.page, c.i = c.patch.at(c.page, c.i)
+	}
+	if bytes.Compare(key, c.from) > 0 {
+		c.from, c.past = key, false
+	}
+}
+
+// place finds the cursor's place in the table as it is now.
+func (c *cursor) place() {
+	c.placed, c.writes = true, c.file.writes[c.table]
+	c.patch, c.patched = nil, changedRow{}
+	if c.file.patch != nil {
+		c.patch = &c.file.patch[c.table]
+		page, i, found := c.patch.search(c.from)
+		if found && c.past {
+			i++
+		}
+		c.patched, c.page, c.i = c.patch.at(page, i)
+	}
+	if c.k, c.v = nil, nil; c.patch != nil && c.patch.cleared {
+		return
+	}
+	c.rows = c.file.table(c.table).Cursor()
+	if c.k, c.v = c.rows.Seek(c.from); c.past && bytes.Equal(c.k, c.from) {
+		c.k, c.v = c.rows.Next()
+	}
+}
+
+// next goes past the next row and returns it as it is stored. Its key is nil at the end.
+func (c *cursor) next() (key, row []byte, err error) {
+	if !c.placed || c.writes != c.file.writes[c.table] {
+		c.place()
+	}
+	for c.k != nil || c.patched.key != nil {
+		if c.patched.key != nil && (c.k == nil || bytes.Compare(c.patched.key, c.k) <= 0) {
+			key, row = c.patched.key, c.patched.row
+			c.patched, c.page, c.i = c.patch.at(c.page, c.i+1)
+			if bytes.Equal(key, c.k) {
+				c.k, c.v = c.rows.Next()
+			}
+			if row == nil {
+				continue
+			}
+		} else {
+			key, row = c.k, c.v
+			c.k, c.v = c.rows.Next()
+		}
+		c.from, c.past = key, true
+		if row == nil { // to bbolt it is a table in the table
+			return nil, nil, fmt.Errorf("%w: table %s has something at %x that is no row", ErrDamaged, tables[c.table].name, key)
+		}
+		if c.table == tableMeta && string(key) == string(keyFormat) {
+			continue // not a row: older and newer versions must be able to read it
+		}
+		return key, row, nil
+	}
+	return nil, nil, nil
+}
