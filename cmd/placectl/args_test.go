@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/placectl/placectl/cmd/placectl/internal/output"
 	"github.com/urfave/cli/v2"
 )
 
@@ -257,9 +258,9 @@ func TestTimeFlags(t *testing.T) {
 				if err != nil {
 					return err
 				}
-				p := r.printer(result{Columns: []column{{Name: "at", Kind: when}, {Name: "walltime", Kind: span}}, Record: true})
-				p.row(at, d)
-				return p.close()
+				p := r.printer(output.Result{Columns: []output.Column{{Name: "at", Kind: output.Time}, {Name: "walltime", Kind: output.Duration}}, Record: true})
+				p.Row(at, d)
+				return p.Close()
 			},
 		}
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"github.com/placectl/placectl/cmd/placectl/internal/output"
 	"github.com/placectl/placectl/locality"
 	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
@@ -35,11 +36,11 @@ func (r *runner) batchList(c *cli.Context) error {
 		return err
 	}
 	return r.view(func(tx *store.Tx) error {
-		p := r.printer(result{Columns: batchColumns()})
+		p := r.printer(output.Result{Columns: batchColumns()})
 		if err := tx.EachBatch(func(b *store.Batch) error { return r.batchRow(p, tx, b) }); err != nil {
 			return err
 		}
-		return p.close()
+		return p.Close()
 	})
 }
 
@@ -58,26 +59,26 @@ func (r *runner) batchRemove(c *cli.Context) error {
 
 // printBatch prints one batch.
 func (r *runner) printBatch(tx *store.Tx, b *store.Batch) error {
-	p := r.printer(result{Record: true, Columns: batchColumns()})
+	p := r.printer(output.Result{Record: true, Columns: batchColumns()})
 	if err := r.batchRow(p, tx, b); err != nil {
 		return err
 	}
-	return p.close()
+	return p.Close()
 }
 
-func batchColumns() []column {
-	return []column{{Name: "name"}, {Name: "state"}, {Name: "policy"}, {Name: "jobs", Kind: integer}, {Name: "done", Kind: integer},
-		{Name: "failed", Kind: integer}, {Name: "progress", Kind: number}, {Name: "files", Kind: integer}, {Name: "hosts", Kind: integer},
-		{Name: "transfers", Kind: integer}, {Name: "bound", Kind: integer}, {Name: "ratio", Kind: number}, {Name: "end", Kind: when},
-		{Name: "bytes", Kind: size, Detail: true}, {Name: "quorum", Kind: integer, Detail: true}, {Name: "moves", Kind: integer, Detail: true},
-		{Name: "credit", Kind: number, Detail: true}, {Name: "remaining_credit", Kind: number, Detail: true},
-		{Name: "waiting_credit", Kind: number, Detail: true}, {Name: "expavg_credit", Kind: number, Detail: true},
-		{Name: "team", Kind: integer, Detail: true}, {Name: "cushion", Kind: integer, Detail: true}, {Name: "created", Kind: when, Detail: true}}
+func batchColumns() []output.Column {
+	return []output.Column{{Name: "name"}, {Name: "state"}, {Name: "policy"}, {Name: "jobs", Kind: output.Integer}, {Name: "done", Kind: output.Integer},
+		{Name: "failed", Kind: output.Integer}, {Name: "progress", Kind: output.Number}, {Name: "files", Kind: output.Integer}, {Name: "hosts", Kind: output.Integer},
+		{Name: "transfers", Kind: output.Integer}, {Name: "bound", Kind: output.Integer}, {Name: "ratio", Kind: output.Number}, {Name: "end", Kind: output.Time},
+		{Name: "bytes", Kind: output.Size, Detail: true}, {Name: "quorum", Kind: output.Integer, Detail: true}, {Name: "moves", Kind: output.Integer, Detail: true},
+		{Name: "credit", Kind: output.Number, Detail: true}, {Name: "remaining_credit", Kind: output.Number, Detail: true},
+		{Name: "waiting_credit", Kind: output.Number, Detail: true}, {Name: "expavg_credit", Kind: output.Number, Detail: true},
+		{Name: "team", Kind: output.Integer, Detail: true}, {Name: "cushion", Kind: output.Integer, Detail: true}, {Name: "created", Kind: output.Time, Detail: true}}
 }
 
-func (r *runner) batchRow(p *printer, tx *store.Tx, b *store.Batch) error {
+func (r *runner) batchRow(p *output.Printer, tx *store.Tx, b *store.Batch) error {
 	s := b.Settings
-	return p.row(b.Name, b.State(), s.Policy, b.Jobs, b.Done, b.Failed, b.DonePart(), b.Files, b.Active,
+	return p.Row(b.Name, b.State(), s.Policy, b.Jobs, b.Done, b.Failed, b.DonePart(), b.Files, b.Active,
 		b.Transfers, b.Bound, b.TransferRatio(), instant(b.End(tx.Now())), b.Bytes, b.Layers, b.Moves,
 		locality.Credits(b.Total), locality.Credits(b.Remaining), locality.Credits(b.Waiting), locality.Credits(b.Rate), s.Team, s.Cushion, b.Created)
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"strconv"
 
+	"github.com/placectl/placectl/cmd/placectl/internal/output"
 	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/locality"
 	"github.com/placectl/placectl/store"
@@ -58,9 +59,9 @@ func batchJobs(c *cli.Context) ([]int, error) {
 }
 
 func (r *runner) printReports(reports []locality.Report) error {
-	p := r.printer(result{Columns: []column{{Name: "job"}, {Name: "state"}, {Name: "remaining_credit", Kind: number}}})
+	p := r.printer(output.Result{Columns: []output.Column{{Name: "job"}, {Name: "state"}, {Name: "remaining_credit", Kind: output.Number}}})
 	for _, x := range reports {
-		p.row(strconv.Itoa(x.Job), x.State, locality.Credits(x.Remaining))
+		p.Row(strconv.Itoa(x.Job), x.State, locality.Credits(x.Remaining))
 	}
-	return p.close()
+	return p.Close()
 }

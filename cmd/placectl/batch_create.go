@@ -97,10 +97,10 @@ func (r *runner) makeBatch(tx *store.Tx, name string, s locality.Settings, in *b
 	}
 	const step = 4096 // rows between looks at the clock and at an interrupt
 	bar := r.progress("create", int64(len(in.files)+len(in.jobs)))
-	defer bar.done()
+	defer bar.Done()
 	for i, f := range in.files {
 		if i%step == step-1 {
-			bar.add(step)
+			bar.Add(step)
 		}
 		if err := m.AddFile(f); err != nil {
 			return nil, err
@@ -108,7 +108,7 @@ func (r *runner) makeBatch(tx *store.Tx, name string, s locality.Settings, in *b
 	}
 	for i, j := range in.jobs {
 		if i%step == step-1 {
-			bar.add(step)
+			bar.Add(step)
 			if err := r.ctx.Err(); err != nil {
 				return nil, err
 			}

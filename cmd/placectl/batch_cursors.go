@@ -1,6 +1,7 @@
 package main
 
 import (
+	"github.com/placectl/placectl/cmd/placectl/internal/output"
 	"github.com/placectl/placectl/locality"
 	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
@@ -28,9 +29,9 @@ func (r *runner) batchCursors(c *cli.Context) error {
 		if err != nil {
 			return err
 		}
-		p := r.printer(result{Columns: []column{{Name: "first_job", Kind: integer}, {Name: "last_job", Kind: integer}, {Name: "result", Kind: integer},
-			{Name: "first_unfinished", Kind: integer}, {Name: "first_ungenerated", Kind: integer}, {Name: "remaining_credit", Kind: number},
-			{Name: "expavg_credit", Kind: number}, {Name: "est_time_left", Kind: span}, {Name: "hosts", Kind: list}, {Name: "rules", Kind: list}}})
+		p := r.printer(output.Result{Columns: []output.Column{{Name: "first_job", Kind: output.Integer}, {Name: "last_job", Kind: output.Integer}, {Name: "result", Kind: output.Integer},
+			{Name: "first_unfinished", Kind: output.Integer}, {Name: "first_ungenerated", Kind: output.Integer}, {Name: "remaining_credit", Kind: output.Number},
+			{Name: "expavg_credit", Kind: output.Number}, {Name: "est_time_left", Kind: output.Duration}, {Name: "hosts", Kind: output.List}, {Name: "rules", Kind: output.List}}})
 		places, err := tx.BatchPlaces(name)
 		if err != nil {
 			return err
@@ -44,11 +45,11 @@ func (r *runner) batchCursors(c *cli.Context) error {
 		if err != nil {
 			return err
 		}
-		return p.close()
+		return p.Close()
 	})
 }
 
-func cursorRow(p *printer, b *store.Batch, cur *locality.Cursor, t *locality.Team) error {
+func cursorRow(p *output.Printer, b *store.Batch, cur *locality.Cursor, t *locality.Team) error {
 	at := b.Progress(cur)
 	var result, left any
 	if at.Result > 0 {
@@ -57,5 +58,5 @@ func cursorRow(p *printer, b *store.Batch, cur *locality.Cursor, t *locality.Tea
 	if s, ok := cur.Left(); ok {
 		left = s
 	}
-	return p.row(at.First, at.Last, result, at.Unfinished, at.Ungenerated, locality.Credits(cur.Remaining()), locality.Credits(cur.Rate()), left, t.Hosts, t.Broken())
+	return p.Row(at.First, at.Last, result, at.Unfinished, at.Ungenerated, locality.Credits(cur.Remaining()), locality.Credits(cur.Rate()), left, t.Hosts, t.Broken())
 }

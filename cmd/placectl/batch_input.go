@@ -53,8 +53,8 @@ func (r *runner) readRecords(name, label string, columns []string, fn func(line 
 	}
 	defer in.Close()
 	bar := r.progress("read "+label, 0)
-	defer bar.done()
-	return infile.Records(in, shownFile(name), columns, bar.add, fn)
+	defer bar.Done()
+	return infile.Records(in, shownFile(name), columns, bar.Add, fn)
 }
 
 // file takes a line of the list of files.

@@ -3,6 +3,7 @@ package main
 import (
 	"strconv"
 
+	"github.com/placectl/placectl/cmd/placectl/internal/output"
 	"github.com/placectl/placectl/locality"
 	"github.com/placectl/placectl/store"
 )
@@ -13,19 +14,19 @@ func (r *runner) printBatchJobs(tx *store.Tx, name string) error {
 	if err != nil {
 		return err
 	}
-	p := r.printer(result{Columns: []column{{Name: "job"}, {Name: "state"}, {Name: "first", Kind: integer}, {Name: "last", Kind: integer},
-		{Name: "credit", Kind: number}, {Name: "quorum", Kind: integer}, {Name: "errors", Kind: integer}, {Name: "hosts", Kind: list}}})
+	p := r.printer(output.Result{Columns: []output.Column{{Name: "job"}, {Name: "state"}, {Name: "first", Kind: output.Integer}, {Name: "last", Kind: output.Integer},
+		{Name: "credit", Kind: output.Number}, {Name: "quorum", Kind: output.Integer}, {Name: "errors", Kind: output.Integer}, {Name: "hosts", Kind: output.List}}})
 	err = tx.EachBatchJob(name, func(n int, j *locality.Job, t *locality.Task) error {
 		hosts := []string{}
 		for _, x := range t.Instances {
 			hosts = append(hosts, names[x.Host]+":"+x.State.String())
 		}
-		return p.row(strconv.Itoa(n), t.State(j), j.A, j.B, locality.Credits(j.Credit), j.Quorum, t.Errors, hosts)
+		return p.Row(strconv.Itoa(n), t.State(j), j.A, j.B, locality.Credits(j.Credit), j.Quorum, t.Errors, hosts)
 	})
 	if err != nil {
 		return err
 	}
-	return p.close()
+	return p.Close()
 }
 
 func batchHostNames(tx *store.Tx, name string) (map[uint32]string, error) {

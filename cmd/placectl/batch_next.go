@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/placectl/placectl/cmd/placectl/internal/output"
 	"github.com/placectl/placectl/locality"
 	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
@@ -102,18 +103,18 @@ func (r *runner) batchWant(c *cli.Context) (locality.Want, error) {
 }
 
 func (r *runner) printGrant(g *store.BatchGrant) error {
-	p := r.printer(result{ID: 1, Columns: []column{{Name: "action"}, {Name: "name"}, {Name: "first", Kind: integer}, {Name: "last", Kind: integer},
-		{Name: "size", Kind: size}, {Name: "until", Kind: when}}})
-	if r.Output != formatID {
+	p := r.printer(output.Result{ID: 1, Columns: []output.Column{{Name: "action"}, {Name: "name"}, {Name: "first", Kind: output.Integer}, {Name: "last", Kind: output.Integer},
+		{Name: "size", Kind: output.Size}, {Name: "until", Kind: output.Time}}})
+	if r.Output != output.ID {
 		for _, f := range g.Delete {
-			p.row("delete", f.Name, f.Number, f.Number, f.Size, nil)
+			p.Row("delete", f.Name, f.Number, f.Number, f.Size, nil)
 		}
 		for _, f := range g.Fetch {
-			p.row("fetch", f.Name, f.Number, f.Number, f.Size, nil)
+			p.Row("fetch", f.Name, f.Number, f.Number, f.Size, nil)
 		}
 	}
 	for _, j := range g.Jobs {
-		p.row("job", strconv.Itoa(j.Job), j.Files.A, j.Files.B, nil, j.Until)
+		p.Row("job", strconv.Itoa(j.Job), j.Files.A, j.Files.B, nil, j.Until)
 	}
-	return p.close()
+	return p.Close()
 }

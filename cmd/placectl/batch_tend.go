@@ -1,6 +1,7 @@
 package main
 
 import (
+	"github.com/placectl/placectl/cmd/placectl/internal/output"
 	"github.com/placectl/placectl/locality"
 	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
@@ -19,13 +20,13 @@ func batchExpireCommand(r *runner) *cli.Command {
 }
 
 func (r *runner) batchExpire(c *cli.Context) error {
-	return r.eachBatchNamed(c, []column{{Name: "name"}, {Name: "leases", Kind: integer}, {Name: "hosts", Kind: integer}},
-		func(tx *store.Tx, p *printer, name string) error {
+	return r.eachBatchNamed(c, []output.Column{{Name: "name"}, {Name: "leases", Kind: output.Integer}, {Name: "hosts", Kind: output.Integer}},
+		func(tx *store.Tx, p *output.Printer, name string) error {
 			x, err := tx.BatchExpire(name)
 			if err != nil {
 				return err
 			}
-			return p.row(name, x.Leases, x.Hosts)
+			return p.Row(name, x.Leases, x.Hosts)
 		})
 }
 
@@ -42,8 +43,8 @@ func batchRecomputeCommand(r *runner) *cli.Command {
 }
 
 func (r *runner) batchRecompute(c *cli.Context) error {
-	return r.eachBatchNamed(c, []column{{Name: "name"}, {Name: "hosts", Kind: integer}, {Name: "expavg_credit", Kind: number}},
-		func(tx *store.Tx, p *printer, name string) error {
+	return r.eachBatchNamed(c, []output.Column{{Name: "name"}, {Name: "hosts", Kind: output.Integer}, {Name: "expavg_credit", Kind: output.Number}},
+		func(tx *store.Tx, p *output.Printer, name string) error {
 			if err := tx.BatchRecompute(name); err != nil {
 				return err
 			}
@@ -51,13 +52,13 @@ func (r *runner) batchRecompute(c *cli.Context) error {
 			if err != nil {
 				return err
 			}
-			return p.row(name, b.Active, locality.Credits(b.Rate))
+			return p.Row(name, b.Active, locality.Credits(b.Rate))
 		})
 }
 
 // eachBatchNamed runs fn on the batch that the argument names, or on every one, in
 // one transaction, and prints its rows.
-func (r *runner) eachBatchNamed(c *cli.Context, columns []column, fn func(*store.Tx, *printer, string) error) error {
+func (r *runner) eachBatchNamed(c *cli.Context, columns []output.Column, fn func(*store.Tx, *output.Printer, string) error) error {
 	if err := wantArgs(c, 0, 1); err != nil {
 		return err
 	}
@@ -71,12 +72,12 @@ func (r *runner) eachBatchNamed(c *cli.Context, columns []column, fn func(*store
 				return err
 			}
 		}
-		p := r.printer(result{Columns: columns})
+		p := r.printer(output.Result{Columns: columns})
 		for _, name := range names {
 			if err := fn(tx, p, name); err != nil {
 				return err
 			}
 		}
-		return p.close()
+		return p.Close()
 	})
 }

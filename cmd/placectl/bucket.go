@@ -1,6 +1,7 @@
 package main
 
 import (
+	"github.com/placectl/placectl/cmd/placectl/internal/output"
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
@@ -31,18 +32,18 @@ func (r *runner) bucketList(c *cli.Context) error {
 		if err != nil {
 			return err
 		}
-		p := r.printer(result{Columns: []column{{Name: "bucket", Kind: integer}, {Name: "signature"}, {Name: "queue"}, {Name: "priority", Kind: integer},
-			{Name: "total", Kind: integer}, {Name: "free", Kind: integer}, {Name: "later", Kind: integer}, {Name: "busy", Kind: integer},
-			{Name: "open", Kind: integer}, {Name: "not_up", Kind: integer}}})
+		p := r.printer(output.Result{Columns: []output.Column{{Name: "bucket", Kind: output.Integer}, {Name: "signature"}, {Name: "queue"}, {Name: "priority", Kind: output.Integer},
+			{Name: "total", Kind: output.Integer}, {Name: "free", Kind: output.Integer}, {Name: "later", Kind: output.Integer}, {Name: "busy", Kind: output.Integer},
+			{Name: "open", Kind: output.Integer}, {Name: "not_up", Kind: output.Integer}}})
 		for _, b := range ix.Buckets() {
 			if b.Up() > 0 || c.Bool("all") {
-				p.row(b.ID, ix.Describe(b), orNil(b.Queue), b.Priority, b.Up(), b.Count[index.Free], b.Count[index.Later],
+				p.Row(b.ID, ix.Describe(b), orNil(b.Queue), b.Priority, b.Up(), b.Count[index.Free], b.Count[index.Later],
 					b.Count[index.Busy], ix.OpenNodes(b), b.Count[index.None])
 			}
 		}
 		if err := ix.Err(); err != nil {
 			return err
 		}
-		return p.close()
+		return p.Close()
 	})
 }

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/placectl/placectl/cmd/placectl/internal/output"
 	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
@@ -66,14 +67,14 @@ func (r *runner) check(c *cli.Context) error {
 }
 
 func (r *runner) printFindings(findings []string) error {
-	p := r.printer(result{Columns: []column{{Name: "finding"}}})
+	p := r.printer(output.Result{Columns: []output.Column{{Name: "finding"}}})
 	for _, f := range findings {
-		p.row(f)
+		p.Row(f)
 	}
-	if len(findings) == 0 && r.Output == formatTable {
+	if len(findings) == 0 && r.Output == output.Table {
 		return nil
 	}
-	return p.close()
+	return p.Close()
 }
 
 // findings looks in this process.

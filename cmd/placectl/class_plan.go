@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strconv"
 
+	"github.com/placectl/placectl/cmd/placectl/internal/output"
 	"github.com/placectl/placectl/placer/fairshare"
 	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
@@ -83,16 +84,16 @@ func (r *runner) planShares(state *fairshare.State, jobID func(class, job int) s
 			classes[i].StopJobs = append(classes[i].StopJobs, strconv.FormatUint(t.ID, 10))
 		}
 	}
-	if r.printsDocument() {
+	if r.Output.IsDocument() {
 		return r.printShareSums(state, plan, classes)
 	}
-	p := r.printer(result{Columns: []column{{Name: "name"}, {Name: "load_pct", Kind: integer}, {Name: "entitlement", Kind: integer},
-		{Name: "running", Kind: integer}, {Name: "waiting", Kind: integer}, {Name: "loaned", Kind: integer},
-		{Name: "start", Kind: integer}, {Name: "stop", Kind: integer}}})
+	p := r.printer(output.Result{Columns: []output.Column{{Name: "name"}, {Name: "load_pct", Kind: output.Integer}, {Name: "entitlement", Kind: output.Integer},
+		{Name: "running", Kind: output.Integer}, {Name: "waiting", Kind: output.Integer}, {Name: "loaned", Kind: output.Integer},
+		{Name: "start", Kind: output.Integer}, {Name: "stop", Kind: output.Integer}}})
 	for _, c := range classes {
-		p.row(c.Name, c.LoadPct, c.Entitlement, c.Running, c.Waiting, c.Loaned, c.Start, c.Stop)
+		p.Row(c.Name, c.LoadPct, c.Entitlement, c.Running, c.Waiting, c.Loaned, c.Start, c.Stop)
 	}
-	if err := p.close(); err != nil || r.Output != formatTable {
+	if err := p.Close(); err != nil || r.Output != output.Table {
 		return err
 	}
 	fmt.Fprintln(r.stdout)
@@ -101,16 +102,16 @@ func (r *runner) planShares(state *fairshare.State, jobID func(class, job int) s
 
 // printShareSums prints what is about all classes, and in a document those as well.
 func (r *runner) printShareSums(state *fairshare.State, plan *fairshare.Plan, classes []classPlanned) error {
-	res := result{Record: true, Columns: []column{{Name: "idle", Kind: integer}, {Name: "total_workers", Kind: integer},
-		{Name: "away", Kind: integer}, {Name: "spread", Kind: integer}, {Name: "rebalanced", Kind: boolean}}}
+	res := output.Result{Record: true, Columns: []output.Column{{Name: "idle", Kind: output.Integer}, {Name: "total_workers", Kind: output.Integer},
+		{Name: "away", Kind: output.Integer}, {Name: "spread", Kind: output.Integer}, {Name: "rebalanced", Kind: output.Boolean}}}
 	row := []any{plan.Idle, state.TotalWorkers, state.Away, plan.Spread, plan.Rebalanced}
-	if r.printsDocument() {
-		res.Columns = append([]column{{Name: "classes", Kind: object}}, res.Columns...)
+	if r.Output.IsDocument() {
+		res.Columns = append([]output.Column{{Name: "classes", Kind: output.Object}}, res.Columns...)
 		row = append([]any{classes}, row...)
 	}
 	p := r.printer(res)
-	p.row(row...)
-	return p.close()
+	p.Row(row...)
+	return p.Close()
 }
 
 // jobStarts are the starts of a class by job, nil where it is not said how many

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 
+	"github.com/placectl/placectl/cmd/placectl/internal/output"
 	"github.com/placectl/placectl/placer/fairshare"
 	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
@@ -48,23 +49,23 @@ func (r *runner) printShares(tx *store.Tx) error {
 	if err != nil {
 		return err
 	}
-	if r.printsDocument() {
+	if r.Output.IsDocument() {
 		return r.printShareSettings(tx, s, classes)
 	}
-	p := r.printer(result{Columns: []column{{Name: "name"}, {Name: "load", Kind: integer}, {Name: "load_pct", Kind: integer}}})
+	p := r.printer(output.Result{Columns: []output.Column{{Name: "name"}, {Name: "load", Kind: output.Integer}, {Name: "load_pct", Kind: output.Integer}}})
 	for _, c := range classes {
-		p.row(c.Name, c.Load, c.LoadPct)
+		p.Row(c.Name, c.Load, c.LoadPct)
 	}
-	if err := p.close(); err != nil || r.Output != formatTable {
+	if err := p.Close(); err != nil || r.Output != output.Table {
 		return err
 	}
 	if len(s.Map) > 0 {
 		fmt.Fprintln(r.stdout)
-		p := r.printer(result{Columns: []column{{Name: "requestor"}, {Name: "class"}}})
+		p := r.printer(output.Result{Columns: []output.Column{{Name: "requestor"}, {Name: "class"}}})
 		for _, m := range s.Map {
-			p.row(m.Requestor, m.Class)
+			p.Row(m.Requestor, m.Class)
 		}
-		if err := p.close(); err != nil {
+		if err := p.Close(); err != nil {
 			return err
 		}
 	}
@@ -87,20 +88,20 @@ func (r *runner) printShareSettings(tx *store.Tx, s *fairshare.Settings, classes
 	if timer.Running {
 		since = timer.Since
 	}
-	res := result{Record: true, Columns: []column{{Name: "default"}, {Name: "unit"}, {Name: "rebalance_threshold", Kind: integer},
-		{Name: "rebalance_minimum", Kind: span}, {Name: "out_of_balance_since", Kind: when}}}
+	res := output.Result{Record: true, Columns: []output.Column{{Name: "default"}, {Name: "unit"}, {Name: "rebalance_threshold", Kind: output.Integer},
+		{Name: "rebalance_minimum", Kind: output.Duration}, {Name: "out_of_balance_since", Kind: output.Time}}}
 	row := []any{orNil(s.DefaultClass()), set.ShareUnit, s.RebalanceThreshold(), s.RebalanceMinimumDuration(), since}
-	if r.printsDocument() {
+	if r.Output.IsDocument() {
 		mappings := make([]mappingObject, len(s.Map))
 		for i, m := range s.Map {
 			mappings[i] = mappingObject(m)
 		}
-		res.Columns = append([]column{{Name: "classes", Kind: object}, {Name: "map", Kind: object}}, res.Columns...)
+		res.Columns = append([]output.Column{{Name: "classes", Kind: output.Object}, {Name: "map", Kind: output.Object}}, res.Columns...)
 		row = append([]any{classes, mappings}, row...)
 	}
 	p := r.printer(res)
-	p.row(row...)
-	return p.close()
+	p.Row(row...)
+	return p.Close()
 }
 
 // classObjects are the classes as they were set, with their part of all loads.

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/placectl/placectl/cmd/placectl/internal/output"
 	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/urfave/cli/v2"
 )
@@ -108,7 +109,7 @@ func beginning(prefix string, list []string) []string {
 func (w *walker) flagValues(name string) []string {
 	if findGlobal(name) != nil {
 		if name == "o" || name == "output" {
-			return formatNames
+			return output.FormatNames
 		}
 		return nil
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/placectl/placectl/cmd/placectl/internal/output"
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
@@ -27,7 +28,7 @@ func configCommand(r *runner) *cli.Command {
 	}, about{Example: "placectl config list", Exits: writeExits})
 }
 
-var settingColumns = []column{{Name: "name"}, {Name: "value"}, {Name: "default"}, {Name: "set", Kind: boolean}, {Name: "doc"}}
+var settingColumns = []output.Column{{Name: "name"}, {Name: "value"}, {Name: "default"}, {Name: "set", Kind: output.Boolean}, {Name: "doc"}}
 
 func (r *runner) configList(c *cli.Context) error {
 	if err := wantArgs(c, 0, 0); err != nil {
@@ -38,11 +39,11 @@ func (r *runner) configList(c *cli.Context) error {
 		if err != nil {
 			return err
 		}
-		p := r.printer(result{Columns: settingColumns})
+		p := r.printer(output.Result{Columns: settingColumns})
 		for _, s := range settings {
-			p.row(s.Name, s.Value, s.Default, s.Set, s.Doc)
+			p.Row(s.Name, s.Value, s.Default, s.Set, s.Doc)
 		}
-		return p.close()
+		return p.Close()
 	})
 }
 
@@ -60,10 +61,10 @@ func (r *runner) configGet(c *cli.Context) error {
 		if i < 0 {
 			return fmt.Errorf("no setting %q%s: %w", name, index.DidYouMean(name, store.SettingNames()), store.ErrNotFound)
 		}
-		p := r.printer(result{Record: true, ID: 1, Columns: settingColumns})
+		p := r.printer(output.Result{Record: true, ID: 1, Columns: settingColumns})
 		s := settings[i]
-		p.row(s.Name, s.Value, s.Default, s.Set, s.Doc)
-		return p.close()
+		p.Row(s.Name, s.Value, s.Default, s.Set, s.Doc)
+		return p.Close()
 	})
 }
 
@@ -92,12 +93,12 @@ func (r *runner) configSet(c *cli.Context) error {
 		if err != nil {
 			return err
 		}
-		p := r.printer(result{Columns: settingColumns})
+		p := r.printer(output.Result{Columns: settingColumns})
 		for _, s := range settings {
 			if slices.ContainsFunc(pairs, func(kv [2]string) bool { return kv[0] == s.Name }) {
-				p.row(s.Name, s.Value, s.Default, s.Set, s.Doc)
+				p.Row(s.Name, s.Value, s.Default, s.Set, s.Doc)
 			}
 		}
-		return p.close()
+		return p.Close()
 	})
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/placectl/placectl/cmd/placectl/internal/output"
 	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
@@ -143,20 +144,20 @@ func chunkNodes(tx *store.Tx, j *store.Job) ([]string, error) {
 }
 
 func (r *runner) printNotices(told []notice) error {
-	p := r.printer(result{ID: 1, Columns: []column{{Name: "event"}, {Name: "job"}, {Name: "name"}, {Name: "user"}, {Name: "class", Detail: true},
-		{Name: "state", Detail: true}, {Name: "start", Kind: when}, {Name: "end", Kind: when}, {Name: "nodes", Kind: list, Nodes: true},
-		{Name: "exec_vnode", Detail: true}, {Name: "array", Detail: true}, {Name: "index", Kind: integer, Detail: true},
-		{Name: "command", Kind: words}, {Name: "reason", Kind: prose}}})
+	p := r.printer(output.Result{ID: 1, Columns: []output.Column{{Name: "event"}, {Name: "job"}, {Name: "name"}, {Name: "user"}, {Name: "class", Detail: true},
+		{Name: "state", Detail: true}, {Name: "start", Kind: output.Time}, {Name: "end", Kind: output.Time}, {Name: "nodes", Kind: output.List, Nodes: true},
+		{Name: "exec_vnode", Detail: true}, {Name: "array", Detail: true}, {Name: "index", Kind: output.Integer, Detail: true},
+		{Name: "command", Kind: output.Words}, {Name: "reason", Kind: output.Prose}}})
 	for _, n := range told {
 		j := n.job
-		if r.Output == formatID && n.event != "start" {
+		if r.Output == output.ID && n.event != "start" {
 			r.notef("job %d is to be stopped: %s", j.ID, j.Reason) // its number alone would tell the opposite
 			continue
 		}
-		p.row(n.event, jobID(j), orNil(j.Name), orNil(j.User), orNil(j.Class), j.State.String(), instant(j.Start), instant(j.End), n.nodes, n.vnodes,
+		p.Row(n.event, jobID(j), orNil(j.Name), orNil(j.User), orNil(j.Class), j.State.String(), instant(j.Start), instant(j.End), n.nodes, n.vnodes,
 			arrayID(j), arrayIndex(j), j.Command, orNil(j.Reason))
 	}
-	return p.close()
+	return p.Close()
 }
 
 // sayNever tells of jobs that can never run, those with the same reason together.

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/placectl/placectl/cmd/placectl/internal/output"
 	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
 )
@@ -117,9 +118,9 @@ func removeDemo(path string, data *demoData) error {
 // demo left behind.
 func (r *runner) makeDemo(path string, data *demoData) (report *demoReport, err error) {
 	bar := r.progress("replaying six days: jobs", int64(len(data.Jobs)))
-	d := newDemoReplay(r, data, demoHow{}, func() { bar.add(1) })
+	d := newDemoReplay(r, data, demoHow{}, func() { bar.Add(1) })
 	db, err := d.run(path, r.storeOptions())
-	bar.done()
+	bar.Done()
 	if err != nil {
 		return nil, err
 	}
@@ -132,7 +133,7 @@ func (r *runner) makeDemo(path string, data *demoData) (report *demoReport, err 
 	if err := db.View(report.look); err != nil {
 		return nil, err
 	}
-	if !r.showsDetail() && (r.Output != formatTable || r.Quiet) { // the figures alone
+	if !r.Output.IsDocument() && r.Output != output.Line && (r.Output != output.Table || r.Quiet) { // the figures alone
 		return report, nil
 	}
 	others, err := r.compare(data)

@@ -55,9 +55,9 @@ func (r *runner) compare(data *demoData) ([]*demoReplay, error) {
 		close(seen)
 	}()
 	bar := r.progress("comparing policies: jobs", int64(len(data.Jobs)*len(out)))
-	defer bar.done()
+	defer bar.Done()
 	for range seen { // the bar belongs to one goroutine
-		bar.add(1)
+		bar.Add(1)
 	}
 	if err := r.ctx.Err(); err != nil {
 		return nil, err // once, not for each of them

@@ -3,6 +3,8 @@ package main
 import (
 	"fmt"
 	"strings"
+
+	"github.com/placectl/placectl/cmd/placectl/internal/output"
 )
 
 // nodes draws each node as it is now, and sums up what is left of those of a kind.
@@ -25,9 +27,9 @@ func (p *demoPage) nodes() error {
 		stranded += s.stranded
 	}
 	fmt.Fprintln(p.out)
-	err := p.table([]column{{Name: "nodes", Kind: list, Nodes: true}, {Name: "empty", Kind: integer}, {Name: "in_part", Kind: integer},
-		{Name: "full", Kind: integer}, {Name: "jobs", Kind: integer}, {Name: "ncpus_free", Kind: integer}, {Name: "most_on_one", Kind: integer},
-		{Name: "mem_free", Kind: size}}, rows)
+	err := p.table([]output.Column{{Name: "nodes", Kind: output.List, Nodes: true}, {Name: "empty", Kind: output.Integer}, {Name: "in_part", Kind: output.Integer},
+		{Name: "full", Kind: output.Integer}, {Name: "jobs", Kind: output.Integer}, {Name: "ncpus_free", Kind: output.Integer}, {Name: "most_on_one", Kind: output.Integer},
+		{Name: "mem_free", Kind: output.Size}}, rows)
 	if stranded > 0 {
 		fmt.Fprintf(p.out, "%d of the free cpus are where less than a gigabyte of memory is left\n", stranded)
 	}

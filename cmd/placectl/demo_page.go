@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/dustin/go-humanize"
+	"github.com/placectl/placectl/cmd/placectl/internal/output"
 	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 )
 
@@ -20,7 +21,7 @@ const (
 // printDemo shows the report: as a page for people, else as one record in the
 // form that -o asks for.
 func (r *runner) printDemo(rep *demoReport) error {
-	if r.Output != formatTable {
+	if r.Output != output.Table {
 		return r.printDemoRecord(rep)
 	}
 	var out bytes.Buffer
@@ -59,21 +60,21 @@ func (p *demoPage) heading(title, format string, args ...any) {
 }
 
 // table prints rows under columns.
-func (p *demoPage) table(columns []column, rows [][]any) error {
-	t := p.printer(result{Columns: columns})
+func (p *demoPage) table(columns []output.Column, rows [][]any) error {
+	t := p.printer(output.Result{Columns: columns})
 	for _, row := range rows {
-		t.row(row...)
+		t.Row(row...)
 	}
-	return t.close()
+	return t.Close()
 }
 
 func (p *demoPage) summary() error {
 	d, s, h := p.rep.d, &p.rep.d.stats, &p.rep.d.history
 	waited, median, longest := s.waits()
 	fmt.Fprint(p.out, "Six days of MetaCentrum's cluster wagap (Brno, February 2013), replayed.\n\n")
-	t := p.printer(result{Record: true, Columns: []column{{Name: "cluster"}, {Name: "time"}, {Name: "requests"}, {Name: "placed"},
+	t := p.printer(output.Result{Record: true, Columns: []output.Column{{Name: "cluster"}, {Name: "time"}, {Name: "requests"}, {Name: "placed"},
 		{Name: "waiting"}, {Name: "sharing"}, {Name: "in use"}, {Name: "policy"}, {Name: "speed"}, {Name: "on disk"}, {Name: "database"}}})
-	t.row(
+	t.Row(
 		fmt.Sprintf("%d nodes, %s cpus", len(d.data.Nodes), humanize.Comma(d.data.cpus())),
 		fmt.Sprintf("moved: it begins %s and ends now", spell.AppendLocal(nil, d.data.From, p.loc)),
 		fmt.Sprintf("%s, as they were asked, with the run times recorded", humanize.Comma(int64(len(d.data.Jobs)))),
@@ -87,7 +88,7 @@ func (p *demoPage) summary() error {
 			humanize.Comma(int64(s.Placed)), humanize.Comma(int64(s.Released)), s.Took.Seconds(), humanize.Comma(int64(s.rate()))),
 		fmt.Sprintf("%s transactions, each durable before the next began", humanize.Comma(int64(s.Transactions))),
 		firstOf(p.rep.DB, "not kept"))
-	if err := t.close(); err != nil {
+	if err := t.Close(); err != nil {
 		return err
 	}
 	fmt.Fprint(p.out, "\nEvery job asks for what its user wrote behind -l nodes=: 4:ppn=8 is eight cpus\n"+
@@ -107,7 +108,7 @@ func shortSpan(seconds int64) string {
 
 // line prints a row of a drawing.
 func (p *demoPage) line(name, drawn, note string) {
-	p.out.Write(endLine(fmt.Appendf(nil, "  %-12s|%s|  %s", name, drawn, note)))
+	p.out.Write(output.EndLine(fmt.Appendf(nil, "  %-12s|%s|  %s", name, drawn, note)))
 }
 
 func (p *demoPage) history() error {
@@ -145,8 +146,8 @@ func (p *demoPage) buckets() error {
 	for _, b := range p.rep.Buckets {
 		rows = append(rows, []any{b.Nodes, b.Signature, b.Priority, b.Total, b.Free, b.Later, b.Busy})
 	}
-	return p.table([]column{{Name: "nodes", Kind: list, Nodes: true}, {Name: "signature"}, {Name: "priority", Kind: integer},
-		{Name: "total", Kind: integer}, {Name: "free", Kind: integer}, {Name: "later", Kind: integer}, {Name: "busy", Kind: integer}}, rows)
+	return p.table([]output.Column{{Name: "nodes", Kind: output.List, Nodes: true}, {Name: "signature"}, {Name: "priority", Kind: output.Integer},
+		{Name: "total", Kind: output.Integer}, {Name: "free", Kind: output.Integer}, {Name: "later", Kind: output.Integer}, {Name: "busy", Kind: output.Integer}}, rows)
 }
 
 func (p *demoPage) policies() error {
@@ -166,7 +167,7 @@ func (p *demoPage) policies() error {
 		rows = append(rows, []any{name, o.AtOnce, o.Later, o.Waiting, shortSpan(int64(o.MeanWait)), shortSpan(o.LongestWait),
 			fmt.Sprintf("%.0f%%", 100*o.CPUsBusy), fmt.Sprintf("%.0f%%", 100*o.NodesUsed), fmt.Sprintf("%.1f", o.JobsPerNode)})
 	}
-	return p.table([]column{{Name: "policy"}, {Name: "at_once", Kind: integer}, {Name: "later", Kind: integer}, {Name: "waiting", Kind: integer},
+	return p.table([]output.Column{{Name: "policy"}, {Name: "at_once", Kind: output.Integer}, {Name: "later", Kind: output.Integer}, {Name: "waiting", Kind: output.Integer},
 		{Name: "mean_wait", Right: true}, {Name: "longest", Right: true}, {Name: "cpus", Right: true}, {Name: "nodes", Right: true}, {Name: "jobs", Right: true}}, rows)
 }
 
@@ -176,7 +177,7 @@ func (p *demoPage) running() error {
 	for _, j := range p.rep.Running[:min(shownRunning, len(p.rep.Running))] {
 		rows = append(rows, []any{j.Job, j.User, j.Request, p.until(j.End), j.Nodes})
 	}
-	return p.table([]column{{Name: "job"}, {Name: "user"}, {Name: "request"}, {Name: "ends_in", Kind: span}, {Name: "nodes", Kind: list, Nodes: true}}, rows)
+	return p.table([]output.Column{{Name: "job"}, {Name: "user"}, {Name: "request"}, {Name: "ends_in", Kind: output.Duration}, {Name: "nodes", Kind: output.List, Nodes: true}}, rows)
 }
 
 // until is how long it is to an instant, or how long ago, in whole minutes.
@@ -195,8 +196,8 @@ func (p *demoPage) waiting() error {
 	for _, w := range shown {
 		rows = append(rows, []any{w.Jobs, w.Request, w.Walltime, -p.until(w.Submit), p.until(w.Start), w.WaitsFor})
 	}
-	err := p.table([]column{{Name: "jobs", Kind: integer}, {Name: "request"}, {Name: "walltime", Kind: span}, {Name: "waited", Kind: span},
-		{Name: "starts_in", Kind: span}, {Name: "waits_for", Kind: list}}, rows)
+	err := p.table([]output.Column{{Name: "jobs", Kind: output.Integer}, {Name: "request"}, {Name: "walltime", Kind: output.Duration}, {Name: "waited", Kind: output.Duration},
+		{Name: "starts_in", Kind: output.Duration}, {Name: "waits_for", Kind: output.List}}, rows)
 	if n := len(p.rep.Waiting) - len(shown); n > 0 {
 		fmt.Fprintf(p.out, "and %s more; -o json shows all\n", spell.Plural(n, "kind"))
 	}
@@ -212,8 +213,8 @@ func (p *demoPage) reservations() error {
 	for _, v := range p.rep.Reservations {
 		rows = append(rows, []any{v.Name, v.State, p.until(v.Start), shortSpan(int64(v.End - v.Start)), v.Nodes, v.takes(), orNil(v.Allow)})
 	}
-	return p.table([]column{{Name: "name"}, {Name: "state"}, {Name: "begins_in", Kind: span}, {Name: "lasts", Right: true},
-		{Name: "nodes", Kind: list, Nodes: true}, {Name: "of_each"}, {Name: "access"}}, rows)
+	return p.table([]output.Column{{Name: "name"}, {Name: "state"}, {Name: "begins_in", Kind: output.Duration}, {Name: "lasts", Right: true},
+		{Name: "nodes", Kind: output.List, Nodes: true}, {Name: "of_each"}, {Name: "access"}}, rows)
 }
 
 // takes says what a reservation keeps of each of its nodes, where they are alike.

@@ -3,6 +3,7 @@ package main
 import (
 	"strconv"
 
+	"github.com/placectl/placectl/cmd/placectl/internal/output"
 	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
@@ -35,11 +36,11 @@ func (r *runner) events(c *cli.Context) error {
 	if c.Bool("follow") && r.tx != nil {
 		return usagef("tx", "--follow cannot be part of a transaction")
 	}
-	if c.Bool("follow") && (r.Output == formatJSON || r.Output == formatMD) {
+	if c.Bool("follow") && (r.Output == output.JSON || r.Output == output.MD) {
 		return usagef(verbName(c), "--follow never ends, and -o json is one document: use -o jsonl")
 	}
-	p := r.printer(result{Columns: []column{{Name: "id", Kind: integer}, {Name: "time", Kind: when}, {Name: "job"}, {Name: "node"},
-		{Name: "event"}, {Name: "old"}, {Name: "new"}, {Name: "reason", Kind: prose}}})
+	p := r.printer(output.Result{Columns: []output.Column{{Name: "id", Kind: output.Integer}, {Name: "time", Kind: output.Time}, {Name: "job"}, {Name: "node"},
+		{Name: "event"}, {Name: "old"}, {Name: "new"}, {Name: "reason", Kind: output.Prose}}})
 	last := c.Int("last")
 	if c.IsSet("last") && last < 1 {
 		return usagef(verbName(c), "--last must be 1 or more")
@@ -56,12 +57,12 @@ func (r *runner) events(c *cli.Context) error {
 			if ev.Job != 0 {
 				job = strconv.FormatUint(ev.Job, 10)
 			}
-			p.row(ev.ID, ev.Time, job, orNil(ev.Node), ev.Event, orNil(ev.Old), orNil(ev.New), orNil(ev.Reason))
+			p.Row(ev.ID, ev.Time, job, orNil(ev.Node), ev.Event, orNil(ev.Old), orNil(ev.New), orNil(ev.Reason))
 		}
 		if !c.Bool("follow") {
-			return p.close()
+			return p.Close()
 		}
-		if err := p.flush(); err != nil {
+		if err := p.Flush(); err != nil {
 			return err
 		}
 		last = 0

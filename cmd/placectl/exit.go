@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/infile"
+	"github.com/placectl/placectl/cmd/placectl/internal/output"
 	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/locality"
@@ -153,7 +154,7 @@ func (r *runner) report(err error) int {
 		err = errors.New("interrupted")
 	}
 	var text []byte
-	if r.printsDocument() {
+	if r.Output.IsDocument() {
 		text = appendErrorJSON(nil, err, code, why)
 	} else {
 		text = r.errorText(err)
@@ -167,9 +168,9 @@ func appendErrorJSON(b []byte, err error, code int, why reason) []byte {
 	b = append(b, `{"error":{"code":`...)
 	b = strconv.AppendInt(b, int64(code), 10)
 	b = append(b, `,"message":`...)
-	b = appendJSONString(b, err.Error())
+	b = output.AppendJSONString(b, err.Error())
 	b = append(b, `,"reason":`...)
-	b = appendJSONString(b, string(why))
+	b = output.AppendJSONString(b, string(why))
 	var e interface{ Earliest() (int64, bool) }
 	if errors.As(err, &e) {
 		if at, ok := e.Earliest(); ok {

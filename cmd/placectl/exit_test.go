@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/placectl/placectl/cmd/placectl/internal/output"
 	"github.com/urfave/cli/v2"
 )
 
@@ -24,22 +25,22 @@ func TestReport(t *testing.T) {
 	tests := []struct {
 		name string
 		err  error
-		form format
+		form output.Format
 		tty  bool
 		code int
 		want string
 	}{
-		{"nothing", nil, formatJSON, false, 0, ""},
-		{"plain", errors.New("disk full"), formatTable, false, 1, "placectl: disk full\n"},
-		{"json", errors.New("disk \"full\""), formatJSON, false, 1, `{"error":{"code":1,"message":"disk \"full\"","reason":"failed"}}` + "\n"},
-		{"usage", usagef("place", "no"), formatTable, false, 2, "placectl: place: no\nsee: placectl help place\n"},
-		{"usage wrapped", fmt.Errorf("line 3: %w", usagef("", "no")), formatJSONL, false, 2, `{"error":{"code":2,"message":"line 3: no","reason":"usage"}}` + "\n"},
-		{"interrupted", fmt.Errorf("reading: %w", context.Canceled), formatTable, false, 130, "placectl: interrupted\n"},
-		{"status", statusError(42), formatJSON, false, 42, ""},
-		{"joined", errors.Join(errors.New("a"), errors.New("b\nc")), formatTable, false, 1, "placectl: a\nplacectl: b\\nc\n"},
-		{"rich", fmt.Errorf("x: %w", fitError{}), formatTable, false, 1, "placectl: x: no room for \\x1b[2Jjob\n"},
-		{"caret", fitError{}, formatTable, true, 1, "placectl: no room for \\x1b[2Jjob\n  ncpus=9\n        ^\n"},
-		{"rich json", fitError{}, formatJSON, true, 1, `{"error":{"code":1,"message":"no room for \u001b[2Jjob","reason":"failed","earliest":"2026-11-20T09:30:00Z"}}` + "\n"},
+		{"nothing", nil, output.JSON, false, 0, ""},
+		{"plain", errors.New("disk full"), output.Table, false, 1, "placectl: disk full\n"},
+		{"json", errors.New("disk \"full\""), output.JSON, false, 1, `{"error":{"code":1,"message":"disk \"full\"","reason":"failed"}}` + "\n"},
+		{"usage", usagef("place", "no"), output.Table, false, 2, "placectl: place: no\nsee: placectl help place\n"},
+		{"usage wrapped", fmt.Errorf("line 3: %w", usagef("", "no")), output.JSONL, false, 2, `{"error":{"code":2,"message":"line 3: no","reason":"usage"}}` + "\n"},
+		{"interrupted", fmt.Errorf("reading: %w", context.Canceled), output.Table, false, 130, "placectl: interrupted\n"},
+		{"status", statusError(42), output.JSON, false, 42, ""},
+		{"joined", errors.Join(errors.New("a"), errors.New("b\nc")), output.Table, false, 1, "placectl: a\nplacectl: b\\nc\n"},
+		{"rich", fmt.Errorf("x: %w", fitError{}), output.Table, false, 1, "placectl: x: no room for \\x1b[2Jjob\n"},
+		{"caret", fitError{}, output.Table, true, 1, "placectl: no room for \\x1b[2Jjob\n  ncpus=9\n        ^\n"},
+		{"rich json", fitError{}, output.JSON, true, 1, `{"error":{"code":1,"message":"no room for \u001b[2Jjob","reason":"failed","earliest":"2026-11-20T09:30:00Z"}}` + "\n"},
 	}
 	for _, tt := range tests {
 		c := newCapture()
@@ -125,17 +126,5 @@ func TestNotesAndInput(t *testing.T) {
 			t.Errorf("%s: %q", name, got)
 		}
 		in.Close()
-	}
-}
-
-// People are told times in their zone; a document has them as they are kept.
-func TestTimesOfMessages(t *testing.T) {
-	const kept = "at 2026-11-20T09:30:00Z"
-	for form, want := range map[format]string{formatTable: "at 2026-11-20 10:30:00", formatCSV: "at 2026-11-20 10:30:00", formatJSON: kept, formatJSONL: kept} {
-		r := newCapture().runner()
-		r.Output = form
-		if got := r.localTimes(kept); got != want {
-			t.Errorf("%s: %s", formatNames[form], got)
-		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"math"
 	"strconv"
 
+	"github.com/placectl/placectl/cmd/placectl/internal/output"
 	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/placer"
@@ -123,14 +124,14 @@ type (
 // document prints the explanation as one JSON document: the same fields whatever
 // is explained.
 func (p *explainPage) document() error {
-	var res result
+	var res output.Result
 	var row []any
-	add := func(name string, k kind, v any) {
-		res.Columns = append(res.Columns, column{Name: name, Kind: k})
+	add := func(name string, k output.Kind, v any) {
+		res.Columns = append(res.Columns, output.Column{Name: name, Kind: k})
 		row = append(row, v)
 	}
-	add("request", object, p.requestObject())
-	add("job", object, p.jobObject())
+	add("request", output.Object, p.requestObject())
+	add("job", output.Object, p.jobObject())
 	if err := p.verdictFields(add); err != nil {
 		return err
 	}
@@ -143,12 +144,12 @@ func (p *explainPage) document() error {
 		if err != nil {
 			return err
 		}
-		add(part.name, object, list)
+		add(part.name, output.Object, list)
 	}
 	res.Record = true
 	t := p.printer(res)
-	t.row(row...)
-	return t.close()
+	t.Row(row...)
+	return t.Close()
 }
 
 // word is a text as JSON has it, null for none.
@@ -182,7 +183,7 @@ func (p *explainPage) jobObject() any {
 }
 
 // verdictFields are the verdict, why, and where and when it starts.
-func (p *explainPage) verdictFields(add func(string, kind, any)) error {
+func (p *explainPage) verdictFields(add func(string, output.Kind, any)) error {
 	var verdict, why, start, end, path, pathWhy, policy, set any
 	var numbers []uint32
 	if j := p.ex.Job; j != nil {
@@ -212,16 +213,16 @@ func (p *explainPage) verdictFields(add func(string, kind, any)) error {
 	if err != nil {
 		return err
 	}
-	add("verdict", text, verdict)
-	add("why", text, why)
-	add("start", when, start)
-	add("end", when, end)
-	add("waits_for", list, p.ex.WaitsFor)
-	add("nodes", list, names)
-	add("path", text, path)
-	add("path_why", text, pathWhy)
-	add("policy", text, policy)
-	add("set", text, set)
+	add("verdict", output.Text, verdict)
+	add("why", output.Text, why)
+	add("start", output.Time, start)
+	add("end", output.Time, end)
+	add("waits_for", output.List, p.ex.WaitsFor)
+	add("nodes", output.List, names)
+	add("path", output.Text, path)
+	add("path_why", output.Text, pathWhy)
+	add("policy", output.Text, policy)
+	add("set", output.Text, set)
 	return nil
 }
 

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/placectl/placectl/cmd/placectl/internal/output"
 	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/placer"
 	"github.com/placectl/placectl/store"
@@ -36,16 +37,16 @@ func jobVerdict(ex *store.Explained) string {
 }
 
 // jobSummary says where a job is and why, or what it waits for.
-func (p *explainPage) jobSummary(add func(string, kind, any)) error {
+func (p *explainPage) jobSummary(add func(string, output.Kind, any)) error {
 	j := p.ex.Job
-	add("job", text, jobID(j))
-	add("state", text, j.State.String())
+	add("job", output.Text, jobID(j))
+	add("state", output.Text, j.State.String())
 	asked := j.Select + ", place " + j.Place + ", for " + string(spell.AppendDuration(nil, j.Walltime))
 	if j.Queue != "" {
 		asked += ", in queue " + j.Queue
 	}
-	add("request", text, asked)
-	add("verdict", text, p.jobStands(j))
+	add("request", output.Text, asked)
+	add("verdict", output.Text, p.jobStands(j))
 	if err := p.jobPlaced(add, j); err != nil {
 		return err
 	}
@@ -53,26 +54,26 @@ func (p *explainPage) jobSummary(add func(string, kind, any)) error {
 	if p.ex.Explanation != nil {
 		path, why = string(p.ex.Path), p.ex.Explanation.Why
 	}
-	add("path", text, orNil(withReason(path, why)))
+	add("path", output.Text, orNil(withReason(path, why)))
 	policy, err := placer.ParsePolicy(j.Policy)
 	if p.ex.Explanation != nil {
 		policy = p.ex.Policy
 	}
 	if err == nil {
-		add("policy", text, orNil(withReason(policy.String(), policy.Doc())))
+		add("policy", output.Text, orNil(withReason(policy.String(), policy.Doc())))
 	}
 	reason := j.Reason
 	if p.ex.Queue != nil {
 		reason = p.ex.Queue.Reason
 	}
-	add("reason", prose, orNil(reason))
+	add("reason", output.Prose, orNil(reason))
 	return nil
 }
 
 // jobPlaced is where and when a job runs, has run, or is to run as far as that is
 // known; of one without a plan also its place in the queue, and what would come of
 // placing it now.
-func (p *explainPage) jobPlaced(add func(string, kind, any), j *store.Job) error {
+func (p *explainPage) jobPlaced(add func(string, output.Kind, any), j *store.Job) error {
 	start, end, set, nodes := j.Start, j.End, j.Set, j.NodeNumbers()
 	q := p.ex.Queue
 	if q != nil {
@@ -81,14 +82,14 @@ func (p *explainPage) jobPlaced(add func(string, kind, any), j *store.Job) error
 	if q != nil && q.Plan != nil {
 		set, nodes = q.Plan.Set, q.Plan.NodeNumbers()
 	}
-	add("start", when, instant(start))
-	add("end", when, instant(end))
+	add("start", output.Time, instant(start))
+	add("end", output.Time, instant(end))
 	names, err := p.names(nodes)
-	add("nodes", text, orNil(names))
-	add("set", text, orNil(set))
+	add("nodes", output.Text, orNil(names))
+	add("set", output.Text, orNil(set))
 	if q != nil {
-		add("in_queue", text, orNil(p.inQueue()))
-		add("placed_alone", text, orNil(p.alone()))
+		add("in_queue", output.Text, orNil(p.inQueue()))
+		add("placed_alone", output.Text, orNil(p.alone()))
 	}
 	return err
 }
@@ -201,5 +202,5 @@ func (p *explainPage) depends() error {
 		}
 		rows = append(rows, []any{"job " + strconv.FormatUint(d.Job, 10), d.When.String(), d.State.String(), note, instant(d.Due)})
 	}
-	return p.table([]column{{Name: "job"}, {Name: "when"}, {Name: "state"}, {Name: "note"}, {Name: "expected", Kind: when}}, rows)
+	return p.table([]output.Column{{Name: "job"}, {Name: "when"}, {Name: "state"}, {Name: "note"}, {Name: "expected", Kind: output.Time}}, rows)
 }

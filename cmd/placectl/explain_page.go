@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/placectl/placectl/cmd/placectl/internal/output"
 	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/placer"
@@ -31,9 +32,9 @@ func (r *runner) printExplained(tx *store.Tx, ex *store.Explained) error {
 	p := explainPage{runner: *r, ex: ex, w: words, out: &held}
 	p.stdout = &held
 	switch {
-	case r.Output == formatTable:
+	case r.Output == output.Table:
 		err = p.page()
-	case r.printsDocument():
+	case r.Output.IsDocument():
 		err = p.document()
 	case ex.Explanation == nil, ex.Job != nil && len(ex.Nodes) == 0:
 		err = p.summary()
@@ -77,20 +78,20 @@ func (p *explainPage) heading(title, format string, args ...any) {
 	fmt.Fprintf(p.out, "\n%s%s\n", title, fmt.Sprintf(format, args...))
 }
 
-func (p *explainPage) table(columns []column, rows [][]any) error {
-	t := p.printer(result{Columns: columns})
+func (p *explainPage) table(columns []output.Column, rows [][]any) error {
+	t := p.printer(output.Result{Columns: columns})
 	for _, row := range rows {
-		t.row(row...)
+		t.Row(row...)
 	}
-	return t.close()
+	return t.Close()
 }
 
 // summary is the verdict.
 func (p *explainPage) summary() error {
-	res := result{Record: true}
+	res := output.Result{Record: true}
 	var row []any
-	add := func(name string, k kind, v any) {
-		res.Columns = append(res.Columns, column{Name: name, Kind: k})
+	add := func(name string, k output.Kind, v any) {
+		res.Columns = append(res.Columns, output.Column{Name: name, Kind: k})
 		row = append(row, v)
 	}
 	if p.ex.Job != nil {
@@ -104,25 +105,25 @@ func (p *explainPage) summary() error {
 		}
 	}
 	t := p.printer(res)
-	t.row(row...)
-	return t.close()
+	t.Row(row...)
+	return t.Close()
 }
 
-func (p *explainPage) requestSummary(add func(string, kind, any)) error {
+func (p *explainPage) requestSummary(add func(string, output.Kind, any)) error {
 	ex := p.ex
-	add("request", text, p.w.asked(ex.Request))
-	add("verdict", text, p.placing())
+	add("request", output.Text, p.w.asked(ex.Request))
+	add("verdict", output.Text, p.placing())
 	if ex.Together {
-		add("note", text, "each chunk would fit by itself, not all of them together")
+		add("note", output.Text, "each chunk would fit by itself, not all of them together")
 	}
 	if ex.Verdict == placer.StartsLater {
-		add("earliest", text, p.start(ex.Plan, ex.WaitsFor))
+		add("earliest", output.Text, p.start(ex.Plan, ex.WaitsFor))
 	}
 	if err := p.planned(add, ex.Plan); err != nil {
 		return err
 	}
-	add("path", text, fmt.Sprintf("%s: %s", ex.Path, ex.Explanation.Why))
-	add("policy", text, fmt.Sprintf("%s: %s", ex.Policy, ex.Policy.Doc()))
+	add("path", output.Text, fmt.Sprintf("%s: %s", ex.Path, ex.Explanation.Why))
+	add("policy", output.Text, fmt.Sprintf("%s: %s", ex.Policy, ex.Policy.Doc()))
 	return nil
 }
 
@@ -138,13 +139,13 @@ func (p *explainPage) placing() string {
 }
 
 // planned is where it starts, by a plan.
-func (p *explainPage) planned(add func(string, kind, any), plan *placer.Plan) error {
+func (p *explainPage) planned(add func(string, output.Kind, any), plan *placer.Plan) error {
 	if plan == nil {
 		return nil
 	}
 	names, err := p.names(plan.NodeNumbers())
-	add("nodes", text, names)
-	add("set", text, orNil(plan.Set))
+	add("nodes", output.Text, names)
+	add("set", output.Text, orNil(plan.Set))
 	return err
 }
 
@@ -234,7 +235,7 @@ func (p *explainPage) chunks() error {
 			}
 			rows = append(rows, []any{len(v.Nodes), why, until(v), names})
 		}
-		columns := []column{{Name: "nodes", Kind: integer}, {Name: "reason"}, {Name: "until", Kind: when}, {Name: "names"}}
+		columns := []output.Column{{Name: "nodes", Kind: output.Integer}, {Name: "reason"}, {Name: "until", Kind: output.Time}, {Name: "names"}}
 		if err := p.table(columns, rows); err != nil {
 			return err
 		}
@@ -260,8 +261,8 @@ func (p *explainPage) buckets(view *placer.ChunkView) error {
 		rows = append(rows, []any{ix.Describe(b.Bucket), b.Free, b.Later, b.Busy, b.Fits})
 	}
 	fmt.Fprintln(p.out)
-	err = p.table([]column{{Name: "bucket"}, {Name: "free", Kind: integer}, {Name: "later", Kind: integer}, {Name: "busy", Kind: integer},
-		{Name: "with room", Kind: integer}}, rows)
+	err = p.table([]output.Column{{Name: "bucket"}, {Name: "free", Kind: output.Integer}, {Name: "later", Kind: output.Integer}, {Name: "busy", Kind: output.Integer},
+		{Name: "with room", Kind: output.Integer}}, rows)
 	p.more(len(view.Buckets)-len(shown), "bucket")
 	return err
 }
@@ -286,7 +287,7 @@ func (p *explainPage) sets() error {
 	for _, s := range shown {
 		rows = append(rows, []any{s.Name, s.Nodes, roomFor(s.Fits, wants)})
 	}
-	err := p.table([]column{{Name: "set"}, {Name: "nodes", Kind: integer}, {Name: "room now for"}}, rows)
+	err := p.table([]output.Column{{Name: "set"}, {Name: "nodes", Kind: output.Integer}, {Name: "room now for"}}, rows)
 	p.more(len(p.ex.Sets)-len(shown), "set")
 	return err
 }
@@ -310,7 +311,7 @@ func (p *explainPage) hosts() error {
 	for _, h := range shown {
 		rows = append(rows, []any{h.Name, h.Nodes, roomFor(h.Fits, h.Wants)})
 	}
-	err := p.table([]column{{Name: "host"}, {Name: "nodes", Kind: integer}, {Name: "room now for"}}, rows)
+	err := p.table([]output.Column{{Name: "host"}, {Name: "nodes", Kind: output.Integer}, {Name: "room now for"}}, rows)
 	p.more(len(p.ex.Hosts)-len(shown), "host")
 	return err
 }
@@ -333,9 +334,9 @@ func (p *explainPage) helps() error {
 	default:
 		p.heading(title, ": it would start now with one of these")
 	}
-	columns := []column{{Name: "change"}, {Name: "flag"}}
+	columns := []output.Column{{Name: "change"}, {Name: "flag"}}
 	if ex.Verdict == placer.NeverStarts {
-		columns = append(columns, column{Name: "start", Kind: when})
+		columns = append(columns, output.Column{Name: "start", Kind: output.Time})
 	}
 	var rows [][]any
 	for i := range ex.Helps {

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/placectl/placectl/cmd/placectl/internal/output"
 	"github.com/placectl/placectl/placer"
 )
 
@@ -55,9 +56,9 @@ func alikeRanked(all []placer.Ranked, kind int) [][]placer.Ranked {
 }
 
 func (p *explainPage) rankTable(list []placer.Ranked) error {
-	columns := []column{{Name: "node"}, {Name: "rank", Kind: integer}, {Name: "value", Kind: number}}
+	columns := []output.Column{{Name: "node"}, {Name: "rank", Kind: output.Integer}, {Name: "value", Kind: output.Number}}
 	for _, t := range list[0].Terms {
-		columns = append(columns, column{Name: t.Text, Kind: number})
+		columns = append(columns, output.Column{Name: t.Text, Kind: output.Number})
 	}
 	var rows [][]any
 	for _, v := range list {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"github.com/placectl/placectl/cmd/placectl/internal/output"
 	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/timeline"
@@ -8,8 +9,8 @@ import (
 
 // reasons is the main table of a request: a row for each reason of each chunk.
 func (p *explainPage) reasons() error {
-	t := p.printer(result{ID: 1, Columns: []column{{Name: "chunk", Kind: integer}, {Name: "reason"}, {Name: "detail"},
-		{Name: "nodes", Kind: integer}, {Name: "names"}, {Name: "until", Kind: when}}})
+	t := p.printer(output.Result{ID: 1, Columns: []output.Column{{Name: "chunk", Kind: output.Integer}, {Name: "reason"}, {Name: "detail"},
+		{Name: "nodes", Kind: output.Integer}, {Name: "names"}, {Name: "until", Kind: output.Time}}})
 	for i := range p.ex.Chunks {
 		for k := range p.ex.Chunks[i].Reasons {
 			v := &p.ex.Chunks[i].Reasons[k]
@@ -21,22 +22,22 @@ func (p *explainPage) reasons() error {
 			if err != nil {
 				return err
 			}
-			if err := t.row(i, string(v.Cause), detail, len(v.Nodes), index.FoldNodeList(names), until(v)); err != nil {
+			if err := t.Row(i, string(v.Cause), detail, len(v.Nodes), index.FoldNodeList(names), until(v)); err != nil {
 				return err
 			}
 		}
 	}
-	return t.close()
+	return t.Close()
 }
 
 // nodes is the main table of the nodes asked about.
 func (p *explainPage) nodes() error {
-	columns := []column{{Name: "node"}, {Name: "chunk", Kind: integer}, {Name: "fits", Kind: integer}, {Name: "reason"}, {Name: "until", Kind: when}}
-	people := p.Output == formatTable
+	columns := []output.Column{{Name: "node"}, {Name: "chunk", Kind: output.Integer}, {Name: "fits", Kind: output.Integer}, {Name: "reason"}, {Name: "until", Kind: output.Time}}
+	people := p.Output == output.Table
 	if !people {
-		columns = append(columns[:4:4], column{Name: "detail"}, columns[4])
+		columns = append(columns[:4:4], output.Column{Name: "detail"}, columns[4])
 	}
-	t := p.printer(result{Columns: columns})
+	t := p.printer(output.Result{Columns: columns})
 	for i := range p.ex.Nodes {
 		v := &p.ex.Nodes[i]
 		names, err := p.w.tx.NodeNames([]uint32{v.Node})
@@ -51,11 +52,11 @@ func (p *explainPage) nodes() error {
 		if people {
 			row = []any{names[0], v.Chunk + 1, v.Reason.Chunks, detail, until(&v.Reason)}
 		}
-		if err := t.row(row...); err != nil {
+		if err := t.Row(row...); err != nil {
 			return err
 		}
 	}
-	return t.close()
+	return t.Close()
 }
 
 // withReason is a word and, where it is known, why.
@@ -84,7 +85,7 @@ func (p *explainPage) ahead() error {
 		}
 		rows = append(rows, []any{a.Owner.String(), a.Until, late, names})
 	}
-	return p.table([]column{{Name: "who"}, {Name: "until", Kind: when}, {Name: "note"}, {Name: "nodes"}}, rows)
+	return p.table([]output.Column{{Name: "who"}, {Name: "until", Kind: output.Time}, {Name: "note"}, {Name: "nodes"}}, rows)
 }
 
 // forever is nil for the time of what never happens.

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/placectl/placectl/cmd/placectl/internal/output"
 	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/placer"
@@ -24,7 +25,7 @@ type wording struct {
 func (r *runner) wording(tx *store.Tx, ask placer.Ask) (*wording, error) {
 	defs, err := tx.Resources()
 	w := &wording{tx: tx, defs: defs, ask: ask, at: func(t int64) string { return r.shortTime(t, tx.Now()) }}
-	if r.Output != formatTable && r.Output != formatLine && r.Output != formatMD {
+	if r.Output != output.Table && r.Output != output.Line && r.Output != output.MD {
 		w.at = func(t int64) string { return string(spell.AppendRFC3339(nil, t)) }
 	}
 	return w, err

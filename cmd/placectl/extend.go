@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/placectl/placectl/cmd/placectl/internal/output"
 	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
@@ -60,8 +61,8 @@ func (r *runner) extend(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	p := r.printer(result{Record: true, Columns: []column{{Name: "job"}, {Name: "state"}, {Name: "start", Kind: when},
-		{Name: "end", Kind: when}, {Name: "walltime", Kind: span}, {Name: "nodes", Kind: list, Nodes: true}}})
-	p.row(strconv.FormatUint(job.ID, 10), job.State.String(), instant(job.Start), instant(job.End), job.Walltime, nodes)
-	return p.close()
+	p := r.printer(output.Result{Record: true, Columns: []output.Column{{Name: "job"}, {Name: "state"}, {Name: "start", Kind: output.Time},
+		{Name: "end", Kind: output.Time}, {Name: "walltime", Kind: output.Duration}, {Name: "nodes", Kind: output.List, Nodes: true}}})
+	p.Row(strconv.FormatUint(job.ID, 10), job.State.String(), instant(job.Start), instant(job.End), job.Walltime, nodes)
+	return p.Close()
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"time"
 
+	"github.com/placectl/placectl/cmd/placectl/internal/output"
 	"github.com/urfave/cli/v2"
 )
 
@@ -70,12 +71,12 @@ func (r *runner) gantt(c *cli.Context) error {
 		return usagef(verbName(c), "%w", err)
 	}
 	if o.svg != "" {
-		if err := r.writeGanttSVG(c, g, w, o); err != nil || o.svg == "-" || r.Output == formatTable {
+		if err := r.writeGanttSVG(c, g, w, o); err != nil || o.svg == "-" || r.Output == output.Table {
 			return err
 		}
 	}
 	switch {
-	case r.Output == formatTable:
+	case r.Output == output.Table:
 		return r.drawGantt(g, w, o)
 	case o.byBucket:
 		return r.printBucketSteps(g, w)

@@ -3,6 +3,7 @@ package main
 import (
 	"strconv"
 
+	"github.com/placectl/placectl/cmd/placectl/internal/output"
 	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 )
 
@@ -11,10 +12,10 @@ import (
 func (d *ganttDrawing) byBucket(limit int) {
 	buckets := d.data.buckets
 	left := cutRows(&buckets, limit)
-	widest := len("all nodes") + 1 + textWidth(d.look.countText(len(d.data.nodes)))
+	widest := len("all nodes") + 1 + output.TextWidth(d.look.countText(len(d.data.nodes)))
 	for i := range buckets {
 		b := &buckets[i]
-		widest = max(widest, textWidth(b.label())+1+textWidth(d.look.countText(len(b.nodes))))
+		widest = max(widest, output.TextWidth(b.label())+1+output.TextWidth(d.look.countText(len(b.nodes))))
 	}
 	d.setLabel(widest)
 	d.summary()
@@ -54,8 +55,8 @@ func (b *ganttBucket) label() string {
 func (d *ganttDrawing) curveRows(label string, nodes []*ganttNode) {
 	c := curve(nodes, max(d.w.from, d.w.now))
 	count := d.look.times + strconv.Itoa(len(nodes))
-	room := max(d.label-2-textWidth(count), 4)
-	n := breakAt([]byte(label), room)
+	room := max(d.label-2-output.TextWidth(count), 4)
+	n := output.BreakAt([]byte(label), room)
 	d.line(string(endTrim(label[:n])), count, d.levels(&c))
 	d.line(label[n:], "", d.leastFree(&c))
 }

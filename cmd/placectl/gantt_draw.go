@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/placectl/placectl/cmd/placectl/internal/output"
 	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/index"
 )
@@ -86,8 +87,8 @@ func (d *ganttDrawing) widestLabel(groups []ganttGroup) int {
 	}
 	for i := range groups {
 		names := groups[i].names()
-		widest = max(widest, textWidth(spell.Printable(index.FoldNodeList(names))))
-		if n := textWidth(d.look.countText(len(names))); n > 0 {
+		widest = max(widest, output.TextWidth(spell.Printable(index.FoldNodeList(names))))
+		if n := output.TextWidth(d.look.countText(len(names))); n > 0 {
 			counts = max(counts, n+1)
 		}
 	}
@@ -113,7 +114,7 @@ func (d *ganttDrawing) groupRow(g *ganttGroup) {
 	names, count := g.names(), d.look.countText(len(g.nodes))
 	room := d.label - 1
 	if count != "" {
-		room -= textWidth(count) + 1
+		room -= output.TextWidth(count) + 1
 	}
 	d.line(d.nameText(names, room), count, line)
 }
@@ -157,7 +158,7 @@ func (d *ganttDrawing) writeLabel(cells []ganttCell, line []ganttGlyph, run gant
 	if first.kind == ganttReserved && hi-lo >= 4 {
 		text = d.look.cutText(text, hi-lo)
 	}
-	if text == "" || textWidth(text) > hi-lo {
+	if text == "" || output.TextWidth(text) > hi-lo {
 		return
 	}
 	for i, c := range []rune(text) { // of labels, every character takes one column
@@ -172,9 +173,9 @@ func (d *ganttDrawing) writeLabel(cells []ganttCell, line []ganttGlyph, run gant
 // nameText names the nodes of a row in so much room.
 func (d *ganttDrawing) nameText(names []string, room int) string {
 	text := spell.Printable(index.FoldNodeList(names))
-	if len(names) > 1 && textWidth(text) > room {
+	if len(names) > 1 && output.TextWidth(text) > room {
 		short := spell.Printable(names[0]) + d.look.more + spell.Printable(names[len(names)-1])
-		if textWidth(short) <= room {
+		if output.TextWidth(short) <= room {
 			return short
 		}
 	}
@@ -185,16 +186,16 @@ func (d *ganttDrawing) nameText(names []string, room int) string {
 func (d *ganttDrawing) line(label, count string, cells []ganttGlyph) {
 	room := d.label - 1
 	label = d.look.cutText(label, room)
-	if textWidth(label)+textWidth(count) > room {
+	if output.TextWidth(label)+output.TextWidth(count) > room {
 		count = ""
 	}
 	d.buf = append(d.buf, label...)
-	d.buf = appendBlanks(d.buf, room-textWidth(label)-textWidth(count))
+	d.buf = output.AppendBlanks(d.buf, room-output.TextWidth(label)-output.TextWidth(count))
 	d.buf = append(append(d.buf, count...), ' ')
 	for len(cells) > 0 && cells[len(cells)-1].char == ' ' {
 		cells = cells[:len(cells)-1]
 	}
-	d.buf = endLine(d.appendGlyphs(d.buf, cells))
+	d.buf = output.EndLine(d.appendGlyphs(d.buf, cells))
 }
 
 // words writes a sentence, on as many lines as it needs.
@@ -208,7 +209,7 @@ func (d *ganttDrawing) flow(items []string, between string) {
 	used := 0
 	for _, item := range items {
 		item = d.look.cutText(item, d.width)
-		n := textWidth(item)
+		n := output.TextWidth(item)
 		switch {
 		case used > 0 && used+len(between)+n > d.width:
 			d.buf, used = append(d.buf, '\n'), 0

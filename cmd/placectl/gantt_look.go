@@ -1,6 +1,10 @@
 package main
 
-import "strconv"
+import (
+	"strconv"
+
+	"github.com/placectl/placectl/cmd/placectl/internal/output"
+)
 
 // ganttLook is the characters of a drawing. Every kind has its own, so that
 // nothing hangs on colour.
@@ -99,7 +103,7 @@ func (d *ganttDrawing) appendGlyphs(b []byte, line []ganttGlyph) []byte {
 
 // cutText is text in at most room columns; what is cut off is marked.
 func (l *ganttLook) cutText(text string, room int) string {
-	if textWidth(text) <= room {
+	if output.TextWidth(text) <= room {
 		return text
 	}
 	if room < 1 {
@@ -107,10 +111,10 @@ func (l *ganttLook) cutText(text string, room int) string {
 	}
 	used := 0
 	for i, c := range text {
-		if used+runeWidth(c) > room-1 {
+		if used+output.RuneWidth(c) > room-1 {
 			return text[:i] + l.more
 		}
-		used += runeWidth(c)
+		used += output.RuneWidth(c)
 	}
 	return text
 }

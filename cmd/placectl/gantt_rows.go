@@ -2,13 +2,15 @@ package main
 
 import (
 	"slices"
+
+	"github.com/placectl/placectl/cmd/placectl/internal/output"
 )
 
 // printStretches answers programs: a row for each stretch of the window, by
 // node and then by start. An overdue job's end is when it is expected to end.
 func (r *runner) printStretches(g *ganttData, w ganttWindow) error {
-	p := r.printer(result{Columns: []column{{Name: "node"}, {Name: "kind"}, {Name: "job"}, {Name: "reservation"}, {Name: "state"},
-		{Name: "start", Kind: when}, {Name: "end", Kind: when}, {Name: "now", Kind: boolean}}})
+	p := r.printer(output.Result{Columns: []output.Column{{Name: "node"}, {Name: "kind"}, {Name: "job"}, {Name: "reservation"}, {Name: "state"},
+		{Name: "start", Kind: output.Time}, {Name: "end", Kind: output.Time}, {Name: "now", Kind: output.Boolean}}})
 	for i := range g.nodes {
 		n := &g.nodes[i]
 		now := n.barNow(w.now)
@@ -22,12 +24,12 @@ func (r *runner) printStretches(g *ganttData, w ganttWindow) error {
 			if owner.Job == 0 {
 				kind = "reservation"
 			}
-			if err := p.row(n.name, kind, orNil(jobWord(owner.Job)), orNil(owner.Reservation), b.state(w.now), b.start, b.end, k == now); err != nil {
+			if err := p.Row(n.name, kind, orNil(jobWord(owner.Job)), orNil(owner.Reservation), b.state(w.now), b.start, b.end, k == now); err != nil {
 				return err
 			}
 		}
 	}
-	return p.close()
+	return p.Close()
 }
 
 // barNow is the stretch that a node is in, -1 for none. Of an overdue job and
@@ -51,8 +53,8 @@ func (b *ganttBar) state(now int64) string {
 // printBucketSteps answers programs that ask by bucket: a row for each stretch
 // of time in which as many of a bucket's nodes are taken.
 func (r *runner) printBucketSteps(g *ganttData, w ganttWindow) error {
-	p := r.printer(result{Columns: []column{{Name: "bucket", Kind: integer}, {Name: "signature"}, {Name: "queue"}, {Name: "priority", Kind: integer},
-		{Name: "start", Kind: when}, {Name: "end", Kind: when}, {Name: "taken", Kind: integer}, {Name: "free", Kind: integer}, {Name: "not_up", Kind: integer}}})
+	p := r.printer(output.Result{Columns: []output.Column{{Name: "bucket", Kind: output.Integer}, {Name: "signature"}, {Name: "queue"}, {Name: "priority", Kind: output.Integer},
+		{Name: "start", Kind: output.Time}, {Name: "end", Kind: output.Time}, {Name: "taken", Kind: output.Integer}, {Name: "free", Kind: output.Integer}, {Name: "not_up", Kind: output.Integer}}})
 	for i := range g.buckets {
 		b := &g.buckets[i]
 		c := curve(b.nodes, max(w.from, w.now))
@@ -64,10 +66,10 @@ func (r *runner) printBucketSteps(g *ganttData, w ganttWindow) error {
 			if s.start >= end {
 				break
 			}
-			if err := p.row(b.id, b.signature, orNil(b.queue), b.priority, s.start, end, s.taken, c.up-s.taken, c.notUp); err != nil {
+			if err := p.Row(b.id, b.signature, orNil(b.queue), b.priority, s.start, end, s.taken, c.up-s.taken, c.notUp); err != nil {
 				return err
 			}
 		}
 	}
-	return p.close()
+	return p.Close()
 }

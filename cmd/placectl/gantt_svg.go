@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/placectl/placectl/cmd/placectl/internal/output"
 	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 )
 
@@ -149,12 +150,12 @@ func (d *svgDrawing) title(left int, byBucket bool) {
 // breakTitle breaks a title that takes more than so many characters behind the last
 // comma or semicolon that fits.
 func breakTitle(text string, room int) (first, rest string) {
-	if textWidth(text) <= room {
+	if output.TextWidth(text) <= room {
 		return text, ""
 	}
 	at := -1
 	for i := range text {
-		if textWidth(text[:i]) > room {
+		if output.TextWidth(text[:i]) > room {
 			break
 		}
 		if strings.HasPrefix(text[i:], ", ") || strings.HasPrefix(text[i:], "; ") {
@@ -288,7 +289,7 @@ func (d *svgDrawing) note(legend int) {
 		return
 	}
 	right := d.left + d.w.cells
-	if legend+textWidth(text)*svgChar > right {
+	if legend+output.TextWidth(text)*svgChar > right {
 		d.bottom += svgLine
 	}
 	d.text("tick", float64(right), d.bottom+svgFoot-10, "end", text)

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/placectl/placectl/cmd/placectl/internal/output"
 	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/index"
 )
@@ -107,13 +108,13 @@ func (d *svgDrawing) barLabel(g *ganttGroup, k int, s svgSpan, y int) {
 		label = spell.Plural(n, ganttNoun(b.kind))
 	}
 	room := int(s.width()-6) / svgChar
-	if after := d.x(d.w.now); s.from < after && int(s.to-after-6)/svgChar >= textWidth(label) {
+	if after := d.x(d.w.now); s.from < after && int(s.to-after-6)/svgChar >= output.TextWidth(label) {
 		s.from = after // the line of now does not cross the label
 	}
 	if b.kind == ganttReserved && room >= 4 {
 		label = ganttBlocks.cutText(label, room)
 	}
-	if textWidth(label) <= room {
+	if output.TextWidth(label) <= room {
 		d.text("in", s.from+4, y+12, "start", label)
 	}
 }

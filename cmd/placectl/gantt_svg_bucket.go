@@ -4,12 +4,14 @@ import (
 	"fmt"
 	"math"
 	"strconv"
+
+	"github.com/placectl/placectl/cmd/placectl/internal/output"
 )
 
 func (d *svgDrawing) widestBucket() int {
 	widest := 0
 	for i := range d.data.buckets {
-		widest = max(widest, textWidth(d.data.buckets[i].label()))
+		widest = max(widest, output.TextWidth(d.data.buckets[i].label()))
 	}
 	widest = max(widest, len("128 nodes, 12 not up"))
 	return widest

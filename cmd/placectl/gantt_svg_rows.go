@@ -3,6 +3,7 @@ package main
 import (
 	"slices"
 
+	"github.com/placectl/placectl/cmd/placectl/internal/output"
 	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/index"
 )
@@ -92,7 +93,7 @@ func (d *svgDrawing) groupRow(g *ganttGroup) {
 	names, count := spell.Printable(index.FoldNodeList(g.names())), ganttBlocks.countText(len(g.nodes))
 	room := (d.left - 10 - svgMargin) / svgChar
 	d.nameTitle(names)
-	d.text("name", svgMargin, d.top+14, "start", ganttBlocks.cutText(names, room-textWidth(count)-min(1, len(count))))
+	d.text("name", svgMargin, d.top+14, "start", ganttBlocks.cutText(names, room-output.TextWidth(count)-min(1, len(count))))
 	d.buf.WriteString("</g>\n")
 	if count != "" {
 		d.text("count", float64(d.left-8), d.top+14, "end", count)
@@ -115,7 +116,7 @@ func (d *svgDrawing) nameTitle(text string) {
 func (d *svgDrawing) widestGroup(groups []ganttGroup) int {
 	widest := 0
 	for i := range groups {
-		widest = max(widest, textWidth(spell.Printable(index.FoldNodeList(groups[i].names())))+textWidth(ganttBlocks.countText(len(groups[i].nodes)))+1)
+		widest = max(widest, output.TextWidth(spell.Printable(index.FoldNodeList(groups[i].names())))+output.TextWidth(ganttBlocks.countText(len(groups[i].nodes)))+1)
 	}
 	return widest
 }

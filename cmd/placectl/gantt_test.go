@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/placectl/placectl/cmd/placectl/internal/output"
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/placer"
 	"github.com/placectl/placectl/store"
@@ -81,7 +82,7 @@ func TestGanttFits(t *testing.T) {
 			t.Fatal(err)
 		}
 		for line := range strings.Lines(c.out.String()) {
-			if n := textWidth(withoutColors(strings.TrimSuffix(line, "\n"))); n > o.width {
+			if n := output.TextWidth(withoutColors(strings.TrimSuffix(line, "\n"))); n > o.width {
 				t.Fatalf("%d columns of %d:\n%s", n, o.width, line)
 			}
 		}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/placectl/placectl/cmd/placectl/internal/output"
 	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 )
 
@@ -11,7 +12,7 @@ import (
 type globals struct {
 	DB          string
 	Now         time.Time // zero for the clock
-	Output      format
+	Output      output.Format
 	NoHeader    bool
 	Raw         bool // csv without the guard against formulas
 	Quiet       bool
@@ -111,7 +112,7 @@ func setNow(g *globals, value string, e env) (err error) {
 }
 
 func setOutput(g *globals, value string, _ env) (err error) {
-	g.Output, err = parseFormat(value)
+	g.Output, err = output.ParseFormat(value)
 	return err
 }
 

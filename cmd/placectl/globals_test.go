@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/placectl/placectl/cmd/placectl/internal/output"
 )
 
 func TestReadGlobals(t *testing.T) {
@@ -19,19 +21,19 @@ func TestReadGlobals(t *testing.T) {
 
 	c.vars = map[string]string{"PLACECTL_DB": "e.db", "PLACECTL_NOW": "10:00", "PLACECTL_OUTPUT": "csv", "NO_COLOR": "whatever"}
 	g, err = readGlobals(nil, c.env)
-	if err != nil || g.DB != "e.db" || g.Now.Unix() != testNow.Unix()-30*60-15 || g.Output != formatCSV || !g.NoColor {
+	if err != nil || g.DB != "e.db" || g.Now.Unix() != testNow.Unix()-30*60-15 || g.Output != output.CSV || !g.NoColor {
 		t.Errorf("environment: %+v %v", g, err)
 	}
 
 	g, err = readGlobals(given("--db f --db g --now @5 -o id --lock-timeout 1m -v --no-color=false"), c.env)
-	want := globals{DB: "g", Now: g.Now, Output: formatID, LockTimeout: time.Minute, Verbose: true}
+	want := globals{DB: "g", Now: g.Now, Output: output.ID, LockTimeout: time.Minute, Verbose: true}
 	if err != nil || g != want || g.Now.Unix() != 5 {
 		t.Errorf("flags: %+v %v", g, err)
 	}
 
 	c.vars = map[string]string{"PLACECTL_NOW": "soon", "PLACECTL_OUTPUT": "jsonl"}
 	g, err = readGlobals(nil, c.env)
-	if err == nil || !strings.HasPrefix(err.Error(), `the environment variable PLACECTL_NOW: "soon" is not a time`) || g.Output != formatJSONL {
+	if err == nil || !strings.HasPrefix(err.Error(), `the environment variable PLACECTL_NOW: "soon" is not a time`) || g.Output != output.JSONL {
 		t.Errorf("bad variable: %+v %v", g, err)
 	}
 	if _, err = readGlobals(given("--now now"), c.env); err != nil {

@@ -22,7 +22,9 @@ const importRules = `
 	index, timeline, placer, locality, query < store
 	index, timeline, placer, locality, query < cmd/placectl
 	index                                    < cmd/placectl/internal/spell
+	index, cmd/placectl/internal/spell       < cmd/placectl/internal/output
 	cmd/placectl/internal/spell              < cmd/placectl
+	cmd/placectl/internal/output             < cmd/placectl
 	index, timeline, placer                  < placer/cluster
 	placer/backfill, placer/backfill/swf     < cmd/placectl, bench
 	placer/fairshare, placer/cluster         < cmd/placectl, bench

@@ -5,6 +5,7 @@ import (
 	"os"
 	"strings"
 
+	"github.com/placectl/placectl/cmd/placectl/internal/output"
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
@@ -68,13 +69,13 @@ func (r *runner) initialise(c *cli.Context) error {
 	if err := r.create(c, setup); err != nil {
 		return err
 	}
-	p := r.printer(result{Record: true, Columns: []column{{Name: "db"}, {Name: "format", Kind: integer}, {Name: "resources", Kind: list}}})
+	p := r.printer(output.Result{Record: true, Columns: []output.Column{{Name: "db"}, {Name: "format", Kind: output.Integer}, {Name: "resources", Kind: output.List}}})
 	names := []string{}
 	for _, def := range defs {
 		names = append(names, def.Name)
 	}
-	p.row(r.DB, store.Format, names)
-	return p.close()
+	p.Row(r.DB, store.Format, names)
+	return p.Close()
 }
 
 // create makes the file, or for a dry run one in a place of its own.

@@ -4,6 +4,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/placectl/placectl/cmd/placectl/internal/output"
 	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
@@ -32,12 +33,12 @@ func showCommand(r *runner) *cli.Command {
 }
 
 // jobColumns are those of the jobs table.
-func jobColumns() []column {
-	return []column{{Name: "job"}, {Name: "name"}, {Name: "user"}, {Name: "account", Detail: true}, {Name: "queue"},
-		{Name: "class", Detail: true}, {Name: "state"}, {Name: "priority", Kind: integer, Detail: true}, {Name: "select"}, {Name: "place"},
-		{Name: "walltime", Kind: span}, {Name: "submit", Kind: when, Detail: true}, {Name: "begin", Kind: when, Detail: true},
-		{Name: "start", Kind: when}, {Name: "end", Kind: when}, {Name: "nodes", Kind: list, Nodes: true},
-		{Name: "reservation", Detail: true}, {Name: "reason", Kind: prose}, {Name: "expected", Kind: when}, {Name: "array", Detail: true}, {Name: "index", Kind: integer, Detail: true}}
+func jobColumns() []output.Column {
+	return []output.Column{{Name: "job"}, {Name: "name"}, {Name: "user"}, {Name: "account", Detail: true}, {Name: "queue"},
+		{Name: "class", Detail: true}, {Name: "state"}, {Name: "priority", Kind: output.Integer, Detail: true}, {Name: "select"}, {Name: "place"},
+		{Name: "walltime", Kind: output.Duration}, {Name: "submit", Kind: output.Time, Detail: true}, {Name: "begin", Kind: output.Time, Detail: true},
+		{Name: "start", Kind: output.Time}, {Name: "end", Kind: output.Time}, {Name: "nodes", Kind: output.List, Nodes: true},
+		{Name: "reservation", Detail: true}, {Name: "reason", Kind: output.Prose}, {Name: "expected", Kind: output.Time}, {Name: "array", Detail: true}, {Name: "index", Kind: output.Integer, Detail: true}}
 }
 
 func jobRow(tx *store.Tx, look *store.Outlook, job *store.Job) ([]any, error) {
@@ -64,7 +65,7 @@ func (r *runner) jobList(c *cli.Context) error {
 		if err != nil {
 			return err
 		}
-		p := r.printer(result{Columns: jobColumns()})
+		p := r.printer(output.Result{Columns: jobColumns()})
 		err = tx.EachJob(func(job *store.Job) error {
 			if user := c.String("user"); user != "" && job.User != user {
 				return nil
@@ -73,12 +74,12 @@ func (r *runner) jobList(c *cli.Context) error {
 			if err != nil {
 				return err
 			}
-			return p.row(row...)
+			return p.Row(row...)
 		}, states...)
 		if err != nil {
 			return err
 		}
-		return p.close()
+		return p.Close()
 	})
 }
 
@@ -130,15 +131,15 @@ func (r *runner) jobShow(c *cli.Context) error {
 		if err != nil {
 			return err
 		}
-		columns := append(jobColumns(), column{Name: "path"}, column{Name: "policy"}, column{Name: "set"}, column{Name: "key"}, column{Name: "exec_vnode"},
-			column{Name: "deadline", Kind: when}, column{Name: "after", Kind: list}, column{Name: "command", Kind: words}, column{Name: "exit", Kind: integer})
+		columns := append(jobColumns(), output.Column{Name: "path"}, output.Column{Name: "policy"}, output.Column{Name: "set"}, output.Column{Name: "key"}, output.Column{Name: "exec_vnode"},
+			output.Column{Name: "deadline", Kind: output.Time}, output.Column{Name: "after", Kind: output.List}, output.Column{Name: "command", Kind: output.Words}, output.Column{Name: "exit", Kind: output.Integer})
 		for i := range columns {
 			columns[i].Detail = false // there is room for why it waits, and from when on
 		}
-		p := r.printer(result{Record: true, Columns: columns})
-		p.row(append(row, orNil(string(job.Path)), orNil(job.Policy), orNil(job.Set), orNil(job.Key), orNil(vnodes),
+		p := r.printer(output.Result{Record: true, Columns: columns})
+		p.Row(append(row, orNil(string(job.Path)), orNil(job.Policy), orNil(job.Set), orNil(job.Key), orNil(vnodes),
 			instant(job.Deadline), dependenciesOf(job), job.Command, exitOf(job))...)
-		return p.close()
+		return p.Close()
 	})
 }
 

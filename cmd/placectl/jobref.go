@@ -4,6 +4,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/placectl/placectl/cmd/placectl/internal/output"
 	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
@@ -115,8 +116,8 @@ func (r *runner) changeJobs(c *cli.Context, change func(*store.Tx, uint64) (*sto
 		return err
 	}
 	return r.updateAndPrint(c, func(tx *store.Tx) error {
-		p := r.printer(result{Columns: []column{{Name: "job"}, {Name: "state"}, {Name: "start", Kind: when}, {Name: "end", Kind: when},
-			{Name: "nodes", Kind: list, Nodes: true}, {Name: "reason", Kind: prose, Detail: true}}})
+		p := r.printer(output.Result{Columns: []output.Column{{Name: "job"}, {Name: "state"}, {Name: "start", Kind: output.Time}, {Name: "end", Kind: output.Time},
+			{Name: "nodes", Kind: output.List, Nodes: true}, {Name: "reason", Kind: output.Prose, Detail: true}}})
 		err := eachJobNamed(tx, c, func(j *store.Job, several bool) error {
 			if several && !j.State.Live() {
 				return nil
@@ -129,12 +130,12 @@ func (r *runner) changeJobs(c *cli.Context, change func(*store.Tx, uint64) (*sto
 			if err != nil {
 				return err
 			}
-			return p.row(jobID(j), j.State.String(), instant(j.Start), instant(j.End), names, orNil(j.Reason))
+			return p.Row(jobID(j), j.State.String(), instant(j.Start), instant(j.End), names, orNil(j.Reason))
 		})
 		if err != nil {
 			return err
 		}
-		return p.close()
+		return p.Close()
 	})
 }
 

@@ -4,7 +4,7 @@
 // This package owns flags, output and exit codes, and nothing else: what a verb
 // means is decided in package store and below. A run goes through three steps.
 // runner.parseArgs finds the verb and puts its flags in front of its arguments
-// (args.go); the verb's action runs and prints through a printer (output.go);
+// (args.go); the verb's action runs and prints through a printer (answer.go);
 // and its error becomes a message and an exit status (exit.go). Everything the
 // process is given, the clock included, comes in through env, so that tests run
 // whole commands inside one process.
@@ -238,15 +238,6 @@ func (r *runner) notef(format string, args ...any) {
 	if !r.Quiet {
 		fmt.Fprintln(r.stderr, "placectl: "+spell.Printable(r.localTimes(fmt.Sprintf(format, args...))))
 	}
-}
-
-// localTimes is a text of ours as the reader of the answer gets its times: programs
-// in UTC, people in their zone.
-func (r *runner) localTimes(s string) string {
-	if r.printsDocument() {
-		return s
-	}
-	return spell.LocalTimes(s, r.loc)
 }
 
 // debugf tells what only -v asks for.

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/placectl/placectl/cmd/placectl/internal/output"
 	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/store"
@@ -52,21 +53,21 @@ func changeOf(tx *store.Tx, n *index.Node, change string) nodeChange {
 
 // printNodeChanges answers a verb that writes, once what it wrote is durable.
 func (r *runner) printNodeChanges(changes []nodeChange) error {
-	res := result{Columns: []column{{Name: "name"}, {Name: "state"}, {Name: "reason"}, {Name: "change"}}}
+	res := output.Result{Columns: []output.Column{{Name: "name"}, {Name: "state"}, {Name: "reason"}, {Name: "change"}}}
 	explained := slices.ContainsFunc(changes, func(c nodeChange) bool { return c.reason != "" })
 	res.Columns[2].Detail = r.forPeople() && !explained
 	p := r.printer(res)
 	for _, c := range changes {
-		if err := p.row(c.name, c.state, orNil(c.reason), c.change); err != nil {
+		if err := p.Row(c.name, c.state, orNil(c.reason), c.change); err != nil {
 			return err
 		}
 	}
-	return p.close()
+	return p.Close()
 }
 
 // forPeople reports whether the answer is a table, where what is empty
 // everywhere is left out.
-func (r *runner) forPeople() bool { return r.Output == formatTable || r.Output == formatMD }
+func (r *runner) forPeople() bool { return r.Output == output.Table || r.Output == output.MD }
 
 // eachNamed calls fn with every node of a list.
 func eachNamed(tx *store.Tx, list string, fn func(*index.Node) error) error {

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/nodefile"
+	"github.com/placectl/placectl/cmd/placectl/internal/output"
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/store"
 )
@@ -17,7 +18,7 @@ type nodeRow struct {
 
 // nodeColumn is a column of the nodes table.
 type nodeColumn struct {
-	column
+	output.Column
 	spare bool // a table leaves it out where it says nothing
 	value func(*nodeRow) any
 }
@@ -26,22 +27,22 @@ type nodeColumn struct {
 // the nodes table of queries.
 func nodeColumns() []nodeColumn {
 	return []nodeColumn{
-		{column{Name: "name"}, false, func(n *nodeRow) any { return n.Name }},
-		{column{Name: "number", Kind: integer}, true, func(n *nodeRow) any { return n.Number }},
-		{column{Name: "queue"}, true, func(n *nodeRow) any { return orNil(n.Queue) }},
-		{column{Name: "priority", Kind: integer}, true, func(n *nodeRow) any { return n.Priority }},
-		{column{Name: "state"}, false, func(n *nodeRow) any { return n.Occupancy.State.String() }},
-		{column{Name: "reason"}, true, func(n *nodeRow) any { return orNil(n.Reason) }},
-		{column{Name: "speed", Kind: number}, true, func(n *nodeRow) any { return n.Speed }},
-		{column{Name: "procspeed", Kind: number}, true, func(n *nodeRow) any { return n.ProcSpeed }},
-		{column{Name: "load", Kind: number}, true, func(n *nodeRow) any { return n.Load }},
-		{column{Name: "usage", Kind: number}, true, func(n *nodeRow) any { return n.Usage }},
-		{column{Name: "access"}, true, func(n *nodeRow) any { return orNil(accessWord(n.Access)) }},
-		{column{Name: "sharing"}, true, func(n *nodeRow) any { return orNil(sharingWord(n.Sharing)) }},
-		{column{Name: "features", Kind: list}, true, func(n *nodeRow) any { return n.Features }},
-		{column{Name: "bucket", Kind: integer}, false, func(n *nodeRow) any { return n.Bucket }},
-		{column{Name: "jobs", Kind: integer}, true, func(n *nodeRow) any { return n.Jobs }},
-		{column{Name: "free_until", Kind: when}, true, func(n *nodeRow) any { return timeOrNil(n.FreeUntil) }},
+		{output.Column{Name: "name"}, false, func(n *nodeRow) any { return n.Name }},
+		{output.Column{Name: "number", Kind: output.Integer}, true, func(n *nodeRow) any { return n.Number }},
+		{output.Column{Name: "queue"}, true, func(n *nodeRow) any { return orNil(n.Queue) }},
+		{output.Column{Name: "priority", Kind: output.Integer}, true, func(n *nodeRow) any { return n.Priority }},
+		{output.Column{Name: "state"}, false, func(n *nodeRow) any { return n.Occupancy.State.String() }},
+		{output.Column{Name: "reason"}, true, func(n *nodeRow) any { return orNil(n.Reason) }},
+		{output.Column{Name: "speed", Kind: output.Number}, true, func(n *nodeRow) any { return n.Speed }},
+		{output.Column{Name: "procspeed", Kind: output.Number}, true, func(n *nodeRow) any { return n.ProcSpeed }},
+		{output.Column{Name: "load", Kind: output.Number}, true, func(n *nodeRow) any { return n.Load }},
+		{output.Column{Name: "usage", Kind: output.Number}, true, func(n *nodeRow) any { return n.Usage }},
+		{output.Column{Name: "access"}, true, func(n *nodeRow) any { return orNil(accessWord(n.Access)) }},
+		{output.Column{Name: "sharing"}, true, func(n *nodeRow) any { return orNil(sharingWord(n.Sharing)) }},
+		{output.Column{Name: "features", Kind: output.List}, true, func(n *nodeRow) any { return n.Features }},
+		{output.Column{Name: "bucket", Kind: output.Integer}, false, func(n *nodeRow) any { return n.Bucket }},
+		{output.Column{Name: "jobs", Kind: output.Integer}, true, func(n *nodeRow) any { return n.Jobs }},
+		{output.Column{Name: "free_until", Kind: output.Time}, true, func(n *nodeRow) any { return timeOrNil(n.FreeUntil) }},
 	}
 }
 
@@ -83,7 +84,7 @@ func resourceColumns(defs *index.Defs, rows []nodeRow) []nodeColumn {
 		if !used[def.ID] {
 			continue
 		}
-		col := column{Name: def.Name, Kind: resourceKind(def.Type)}
+		col := output.Column{Name: def.Name, Kind: resourceKind(def.Type)}
 		cols = append(cols, nodeColumn{col, false, func(n *nodeRow) any { return resourceValue(n, def) }})
 		if _, clash := defs.Lookup(def.Name + nodefile.FreeSuffix); def.Consumable && !clash {
 			col.Name += nodefile.FreeSuffix
@@ -93,20 +94,20 @@ func resourceColumns(defs *index.Defs, rows []nodeRow) []nodeColumn {
 	return append(cols, free...)
 }
 
-func resourceKind(t index.Type) kind {
+func resourceKind(t index.Type) output.Kind {
 	switch t {
 	case index.Long:
-		return integer
+		return output.Integer
 	case index.Size:
-		return size
+		return output.Size
 	case index.Float:
-		return number
+		return output.Number
 	case index.Boolean:
-		return boolean
+		return output.Boolean
 	case index.StringArray:
-		return list
+		return output.List
 	}
-	return text
+	return output.Text
 }
 
 // resourceValue is a node's value of a resource as programs get it, nil where
@@ -165,7 +166,7 @@ func saysNothing(v any) bool {
 	case float64:
 		return v == 0
 	}
-	n, ok := wholeNumber(v)
+	n, ok := output.WholeNumber(v)
 	return ok && n == 0
 }
 
@@ -191,9 +192,9 @@ func someRowSays(c nodeColumn, rows []nodeRow) bool {
 }
 
 // printNodeRows prints rows in columns, the name first.
-func (r *runner) printNodeRows(res result, cols []nodeColumn, rows []nodeRow) error {
+func (r *runner) printNodeRows(res output.Result, cols []nodeColumn, rows []nodeRow) error {
 	for _, c := range cols {
-		res.Columns = append(res.Columns, c.column)
+		res.Columns = append(res.Columns, c.Column)
 	}
 	p := r.printer(res)
 	values := make([]any, len(cols))
@@ -201,9 +202,9 @@ func (r *runner) printNodeRows(res result, cols []nodeColumn, rows []nodeRow) er
 		for k := range cols {
 			values[k] = cols[k].value(&rows[i])
 		}
-		if err := p.row(values...); err != nil {
+		if err := p.Row(values...); err != nil {
 			return err
 		}
 	}
-	return p.close()
+	return p.Close()
 }

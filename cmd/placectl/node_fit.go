@@ -5,13 +5,14 @@ import (
 	"strings"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/nodefile"
+	"github.com/placectl/placectl/cmd/placectl/internal/output"
 )
 
 // fitColumns leaves out of a table what a narrow terminal has no room for: only
 // what the other columns let one guess, and not without saying so. Where that
 // would not help, all columns stay, and the table turns into blocks of lines.
 func (r *runner) fitColumns(cols []nodeColumn, rows []nodeRow) []nodeColumn {
-	if r.Output != formatTable || !r.stdoutTTY || r.width() <= 0 || len(rows) == 0 {
+	if r.Output != output.Table || !r.stdoutTTY || r.width() <= 0 || len(rows) == 0 {
 		return cols
 	}
 	widths := r.measure(cols, rows)
@@ -49,14 +50,14 @@ func expendable(cols []nodeColumn) []string {
 
 // measure is how wide each column would be, by name.
 func (r *runner) measure(cols []nodeColumn, rows []nodeRow) map[string]int {
-	p := &printer{r: r}
+	p := r.printer(output.Result{})
 	widths := make(map[string]int)
 	var cell []byte
 	for _, c := range cols {
-		w := textWidth(c.Name)
+		w := output.TextWidth(c.Name)
 		for i := range rows {
-			cell = p.appendHuman(cell[:0], c.column, c.value(&rows[i]))
-			w = max(w, textWidth(cell))
+			cell = p.AppendHuman(cell[:0], c.Column, c.value(&rows[i]))
+			w = max(w, output.TextWidth(cell))
 		}
 		widths[c.Name] = w
 	}
@@ -64,11 +65,11 @@ func (r *runner) measure(cols []nodeColumn, rows []nodeRow) map[string]int {
 }
 
 func fitsIn(cols []nodeColumn, widths map[string]int, limit int) bool {
-	plain := make([]column, len(cols))
+	plain := make([]output.Column, len(cols))
 	want := make([]int, len(cols))
 	for i, c := range cols {
-		plain[i], want[i] = c.column, widths[c.Name]
+		plain[i], want[i] = c.Column, widths[c.Name]
 	}
-	_, fits := fitWidths(want, plain, limit)
+	_, fits := output.FitWidths(want, plain, limit)
 	return fits
 }

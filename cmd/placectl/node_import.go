@@ -9,6 +9,7 @@ import (
 
 	"github.com/placectl/placectl/cmd/placectl/internal/infile"
 	"github.com/placectl/placectl/cmd/placectl/internal/nodefile"
+	"github.com/placectl/placectl/cmd/placectl/internal/output"
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
@@ -126,10 +127,10 @@ func (r *runner) importNodes(tx *store.Tx, f *nodefile.File) (sum importSummary,
 	}
 	const step = 256 // nodes between looks at the clock and at an interrupt
 	bar := r.progress("import", int64(len(f.Nodes)))
-	defer bar.done()
+	defer bar.Done()
 	for i := range f.Nodes {
 		if i%step == step-1 {
-			bar.add(step)
+			bar.Add(step)
 			if err := r.ctx.Err(); err != nil {
 				return sum, err
 			}
@@ -208,14 +209,14 @@ func (sum *importSummary) upsert(tx *store.Tx, f *nodefile.File, p *nodefile.Pat
 }
 
 func (r *runner) printImport(sum importSummary) error {
-	p := r.printer(result{Record: true, ID: 3, Columns: []column{
-		{Name: "added", Kind: integer}, {Name: "updated", Kind: integer}, {Name: "unchanged", Kind: integer},
-		{Name: "changed", Kind: integer}, {Name: "nodes", Kind: integer}, {Name: "queues", Kind: list},
+	p := r.printer(output.Result{Record: true, ID: 3, Columns: []output.Column{
+		{Name: "added", Kind: output.Integer}, {Name: "updated", Kind: output.Integer}, {Name: "unchanged", Kind: output.Integer},
+		{Name: "changed", Kind: output.Integer}, {Name: "nodes", Kind: output.Integer}, {Name: "queues", Kind: output.List},
 	}})
 	queues := any(sum.queues)
 	if r.forPeople() && len(sum.queues) == 0 {
 		queues = nil
 	}
-	p.row(sum.added, sum.updated, sum.unchanged, sum.added+sum.updated, sum.nodes, queues)
-	return p.close()
+	p.Row(sum.added, sum.updated, sum.unchanged, sum.added+sum.updated, sum.nodes, queues)
+	return p.Close()
 }

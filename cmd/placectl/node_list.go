@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/placectl/placectl/cmd/placectl/internal/output"
 	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/store"
@@ -98,7 +99,7 @@ func (r *runner) nodeList(c *cli.Context) error {
 		cols = dropSpare(cols, rows)
 	}
 	cols = r.fitColumns(append(cols, resourceColumns(defs, rows)...), rows)
-	return r.printNodeRows(result{}, cols, rows)
+	return r.printNodeRows(output.Result{}, cols, rows)
 }
 
 // gatherNodes reads the nodes of a list, or all, that the filter takes.

@@ -3,6 +3,8 @@ package main
 import (
 	"strings"
 	"testing"
+
+	"github.com/placectl/placectl/cmd/placectl/internal/output"
 )
 
 // On a narrow terminal a list gives up columns, and says which; where even that
@@ -35,7 +37,7 @@ func TestNodeListWidth(t *testing.T) {
 			t.Errorf("width %d: %s%s", tt.width, c.out.String(), c.err.String())
 		}
 		for line := range strings.Lines(c.out.String()) {
-			if tt.tty && tt.width > 30 && textWidth(strings.TrimSuffix(line, "\n")) > tt.width {
+			if tt.tty && tt.width > 30 && output.TextWidth(strings.TrimSuffix(line, "\n")) > tt.width {
 				t.Errorf("width %d: %q is wider", tt.width, line)
 			}
 		}

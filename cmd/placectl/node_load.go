@@ -6,6 +6,7 @@ import (
 
 	"github.com/placectl/placectl/cmd/placectl/internal/infile"
 	"github.com/placectl/placectl/cmd/placectl/internal/nodefile"
+	"github.com/placectl/placectl/cmd/placectl/internal/output"
 	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
@@ -54,13 +55,13 @@ func (r *runner) nodeLoad(c *cli.Context) error {
 	}); err != nil {
 		return malformed(c, err)
 	}
-	p := r.printer(result{Columns: []column{{Name: "name"}, {Name: "load", Kind: number}, {Name: "previous_load", Kind: number}}})
+	p := r.printer(output.Result{Columns: []output.Column{{Name: "name"}, {Name: "load", Kind: output.Number}, {Name: "previous_load", Kind: output.Number}}})
 	for _, ch := range changes {
-		if err := p.row(ch.name, ch.load, ch.before); err != nil {
+		if err := p.Row(ch.name, ch.load, ch.before); err != nil {
 			return err
 		}
 	}
-	return p.close()
+	return p.Close()
 }
 
 // readLoads understands the arguments, or standard input. It comes before the

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/placectl/placectl/cmd/placectl/internal/output"
 	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/store"
@@ -55,14 +56,14 @@ func (r *runner) nodeShow(c *cli.Context) error {
 	}); err != nil {
 		return err
 	}
-	cols := append(nodeColumns(), nodeColumn{column{Name: "priorityf"}, true, func(n *nodeRow) any { return orNil(n.PriorityF) }})
+	cols := append(nodeColumns(), nodeColumn{output.Column{Name: "priorityf"}, true, func(n *nodeRow) any { return orNil(n.PriorityF) }})
 	cols = append(cols, resourceColumns(defs, rows)...)
-	cols = append(cols, nodeColumn{column{Name: "allocations", Kind: object}, true, r.allocationValue})
+	cols = append(cols, nodeColumn{output.Column{Name: "allocations", Kind: output.Object}, true, r.allocationValue})
 	single := len(rows) == 1 && !strings.ContainsAny(names, "[,")
-	if r.Output == formatTable {
+	if r.Output == output.Table {
 		cols, single = dropSpare(cols, rows), true // the lines of one node after those of another
 	}
-	return r.printNodeRows(result{Record: single}, cols, rows)
+	return r.printNodeRows(output.Result{Record: single}, cols, rows)
 }
 
 // allocationsOf lists what is on a node and what is planned for it.
@@ -81,7 +82,7 @@ func allocationsOf(tx *store.Tx, number uint32) ([]allocation, error) {
 
 // allocationValue is what is on a node as the form of output wants it.
 func (r *runner) allocationValue(n *nodeRow) any {
-	if r.Output == formatTable || r.Output == formatLine || r.Output == formatMD {
+	if r.Output == output.Table || r.Output == output.Line || r.Output == output.MD {
 		return r.allocationText(n.allocations)
 	}
 	type entry struct {

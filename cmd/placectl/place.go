@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/placectl/placectl/cmd/placectl/internal/output"
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/placer"
 	"github.com/placectl/placectl/store"
@@ -128,24 +129,24 @@ func (r *runner) placement(tx *store.Tx, job *store.Job, explain bool) (func() e
 	if err != nil {
 		return nil, err
 	}
-	res := result{Record: true, Columns: []column{{Name: "job"}, {Name: "state"}, {Name: "start", Kind: when}, {Name: "end", Kind: when},
-		{Name: "path"}, {Name: "policy"}, {Name: "exec_vnode", Detail: true}, {Name: "nodes", Kind: list, Nodes: true},
-		{Name: "chunks", Kind: object, Detail: true}}}
+	res := output.Result{Record: true, Columns: []output.Column{{Name: "job"}, {Name: "state"}, {Name: "start", Kind: output.Time}, {Name: "end", Kind: output.Time},
+		{Name: "path"}, {Name: "policy"}, {Name: "exec_vnode", Detail: true}, {Name: "nodes", Kind: output.List, Nodes: true},
+		{Name: "chunks", Kind: output.Object, Detail: true}}}
 	row := []any{strconv.FormatUint(job.ID, 10), job.State.String(), instant(job.Start), instant(job.End), orNil(string(job.Path)), orNil(job.Policy), vnodes, nodes, chunks}
 	if job.Set != "" {
-		res.Columns, row = append(res.Columns, column{Name: "set"}), append(row, job.Set)
+		res.Columns, row = append(res.Columns, output.Column{Name: "set"}), append(row, job.Set)
 	}
 	if explain {
 		why, err := explainRoute(tx, job)
 		if err != nil {
 			return nil, err
 		}
-		res.Columns, row = append(res.Columns, column{Name: "why"}), append(row, why)
+		res.Columns, row = append(res.Columns, output.Column{Name: "why"}), append(row, why)
 	}
 	return func() error {
 		p := r.printer(res)
-		p.row(row...)
-		return p.close()
+		p.Row(row...)
+		return p.Close()
 	}, nil
 }
 

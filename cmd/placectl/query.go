@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/placectl/placectl/cmd/placectl/internal/output"
 	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/query"
 	"github.com/placectl/placectl/store"
@@ -164,7 +165,7 @@ func (r *runner) ask(ctx context.Context, db *store.DB, statement *query.Stateme
 
 // printRows prints an answer.
 func (r *runner) printRows(rows *store.Rows) error {
-	var p *printer
+	var p *output.Printer
 	values := make([]any, len(rows.Columns))
 	for row, err := range rows.All() {
 		if err != nil {
@@ -178,46 +179,46 @@ func (r *runner) printRows(rows *store.Rows) error {
 				values[i] = v.Int64() != 0
 			}
 		}
-		if err := p.row(values...); err != nil {
+		if err := p.Row(values...); err != nil {
 			return err
 		}
 	}
 	if p == nil {
 		p = r.printer(queryResult(rows.Columns, nil))
 	}
-	return p.close()
+	return p.Close()
 }
 
 // queryResult describes an answer. What a column holds is told by its type, or where
 // it has none by its value in the first row.
-func queryResult(columns []query.Column, first []query.Value) result {
-	var res result
+func queryResult(columns []query.Column, first []query.Value) output.Result {
+	var res output.Result
 	for i, c := range columns {
-		col := column{Name: c.Name, Kind: queryKind(c)}
-		if col.Kind == text && first != nil && c.Type != query.TextAffinity {
-			col.Kind = map[query.Kind]kind{query.Integer: integer, query.Real: number}[first[i].Kind()]
+		col := output.Column{Name: c.Name, Kind: queryKind(c)}
+		if col.Kind == output.Text && first != nil && c.Type != query.TextAffinity {
+			col.Kind = map[query.Kind]output.Kind{query.Integer: output.Integer, query.Real: output.Number}[first[i].Kind()]
 		}
 		res.Columns = append(res.Columns, col)
 	}
 	return res
 }
 
-func queryKind(c query.Column) kind {
+func queryKind(c query.Column) output.Kind {
 	switch c.Unit {
 	case query.Time:
-		return when
+		return output.Time
 	case query.Duration:
-		return span
+		return output.Duration
 	case query.Bytes:
-		return size
+		return output.Size
 	case query.Truth:
-		return boolean
+		return output.Boolean
 	}
 	switch c.Type {
 	case query.IntegerAffinity:
-		return integer
+		return output.Integer
 	case query.RealAffinity:
-		return number
+		return output.Number
 	}
-	return text
+	return output.Text
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"strings"
 
+	"github.com/placectl/placectl/cmd/placectl/internal/output"
 	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
 )
@@ -102,18 +103,18 @@ func (r *runner) queueRemove(c *cli.Context) error {
 }
 
 func (r *runner) printQueues(tx *store.Tx, queues ...store.Queue) error {
-	p := r.printer(result{Columns: []column{{Name: "name"}, {Name: "group_key", Kind: list}, {Name: "policy"}, {Name: "nodes", Kind: integer}}})
+	p := r.printer(output.Result{Columns: []output.Column{{Name: "name"}, {Name: "group_key", Kind: output.List}, {Name: "policy"}, {Name: "nodes", Kind: output.Integer}}})
 	ix, err := tx.Index()
 	if err != nil {
 		return err
 	}
 	for _, q := range queues {
-		p.row(q.Name, q.GroupKey, orNil(q.Policy), ix.CountNodes(q.Name))
+		p.Row(q.Name, q.GroupKey, orNil(q.Policy), ix.CountNodes(q.Name))
 	}
 	if err := ix.Err(); err != nil {
 		return err
 	}
-	return p.close()
+	return p.Close()
 }
 
 // splitList takes a list of words apart at commas.

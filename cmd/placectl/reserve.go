@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/placectl/placectl/cmd/placectl/internal/output"
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/placer"
 	"github.com/placectl/placectl/store"
@@ -144,10 +145,10 @@ func (r *runner) startTime(c *cli.Context) (time.Time, error) {
 	return r.time(c, "start")
 }
 
-func reservationColumns() []column {
-	return []column{{Name: "name"}, {Name: "state"}, {Name: "start", Kind: when}, {Name: "end", Kind: when},
-		{Name: "nodes", Kind: list, Nodes: true}, {Name: "access"}, {Name: "timelimit", Kind: span}, {Name: "repeat"},
-		{Name: "takes", Kind: object, Detail: true}, {Name: "note", Kind: prose}}
+func reservationColumns() []output.Column {
+	return []output.Column{{Name: "name"}, {Name: "state"}, {Name: "start", Kind: output.Time}, {Name: "end", Kind: output.Time},
+		{Name: "nodes", Kind: output.List, Nodes: true}, {Name: "access"}, {Name: "timelimit", Kind: output.Duration}, {Name: "repeat"},
+		{Name: "takes", Kind: output.Object, Detail: true}, {Name: "note", Kind: output.Prose}}
 }
 
 // reservedAmounts is what a reservation keeps of a node, as JSON shows it.
@@ -157,7 +158,7 @@ type reservedAmounts struct {
 }
 
 func (r *runner) printReservations(tx *store.Tx, record bool, all ...*store.Reservation) error {
-	p := r.printer(result{Record: record, Columns: reservationColumns()})
+	p := r.printer(output.Result{Record: record, Columns: reservationColumns()})
 	for _, res := range all {
 		names, err := tx.NodeNames(res.Nodes)
 		if err != nil {
@@ -175,9 +176,9 @@ func (r *runner) printReservations(tx *store.Tx, record bool, all ...*store.Rese
 		if err != nil {
 			return err
 		}
-		p.row(res.Name, res.State(tx.Now()), res.Start, res.End, names, orNil(res.Access.String()), limit, orNil(repeat), takes, orNil(res.Note))
+		p.Row(res.Name, res.State(tx.Now()), res.Start, res.End, names, orNil(res.Access.String()), limit, orNil(repeat), takes, orNil(res.Note))
 	}
-	return p.close()
+	return p.Close()
 }
 
 // repeatRule is the rule by which a reservation occurs, "" for one that does so

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"github.com/placectl/placectl/cmd/placectl/internal/output"
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
@@ -75,14 +76,14 @@ func (r *runner) printResources(tx *store.Tx, names map[string]bool) error {
 	if err != nil {
 		return err
 	}
-	p := r.printer(result{Columns: []column{{Name: "name"}, {Name: "type"}, {Name: "consumable", Kind: boolean},
-		{Name: "unique", Kind: boolean}, {Name: "builtin", Kind: boolean}, {Name: "signature", Kind: boolean}}})
+	p := r.printer(output.Result{Columns: []output.Column{{Name: "name"}, {Name: "type"}, {Name: "consumable", Kind: output.Boolean},
+		{Name: "unique", Kind: output.Boolean}, {Name: "builtin", Kind: output.Boolean}, {Name: "signature", Kind: output.Boolean}}})
 	for _, def := range defs.All() {
 		if names == nil || names[def.Name] {
-			p.row(def.Name, def.Type.String(), def.Consumable, def.Unique, def.Builtin, inSignature(defs, set, def))
+			p.Row(def.Name, def.Type.String(), def.Consumable, def.Unique, def.Builtin, inSignature(defs, set, def))
 		}
 	}
-	return p.close()
+	return p.Close()
 }
 
 func inSignature(defs *index.Defs, set *store.Settings, def index.Def) bool {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"github.com/placectl/placectl/cmd/placectl/internal/output"
 	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
 )
@@ -30,11 +31,11 @@ func (r *runner) setList(c *cli.Context) error {
 		if err != nil {
 			return err
 		}
-		p := r.printer(result{Columns: []column{{Name: "set"}, {Name: "total", Kind: integer}, {Name: "free", Kind: integer},
-			{Name: "total_ncpus", Kind: integer}, {Name: "free_ncpus", Kind: integer}, {Name: "total_mem", Kind: size}, {Name: "free_mem", Kind: size}}})
+		p := r.printer(output.Result{Columns: []output.Column{{Name: "set"}, {Name: "total", Kind: output.Integer}, {Name: "free", Kind: output.Integer},
+			{Name: "total_ncpus", Kind: output.Integer}, {Name: "free_ncpus", Kind: output.Integer}, {Name: "total_mem", Kind: output.Size}, {Name: "free_mem", Kind: output.Size}}})
 		for _, s := range sets {
-			p.row(s.Name, s.Total, s.Free, s.TotalCPUs, s.FreeCPUs, s.TotalMem*1024, s.FreeMem*1024)
+			p.Row(s.Name, s.Total, s.Free, s.TotalCPUs, s.FreeCPUs, s.TotalMem*1024, s.FreeMem*1024)
 		}
-		return p.close()
+		return p.Close()
 	})
 }

@@ -7,6 +7,7 @@ import (
 	"sort"
 	"strings"
 
+	"github.com/placectl/placectl/cmd/placectl/internal/output"
 	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/query"
@@ -25,7 +26,7 @@ func shellCommands() []shellCommandEntry {
 	return []shellCommandEntry{
 		{".explain", "on|off", "show how statements are answered instead of answering them", func(s *sqlShell, arg string) error { return s.toggle(&s.explain, arg) }},
 		{".help", "", "this list", (*sqlShell).help},
-		{".mode", "FORMAT", "how answers are printed: " + strings.Join(formatNames, ", "), (*sqlShell).mode},
+		{".mode", "FORMAT", "how answers are printed: " + strings.Join(output.FormatNames, ", "), (*sqlShell).mode},
 		{".quit", "", "leave, as Ctrl-D does", func(*sqlShell, string) error { return errQuit }},
 		{".schema", "[TABLE]", "the columns of a table, or of all", (*sqlShell).schema},
 		{".tables", "", "the tables", (*sqlShell).tables},
@@ -70,7 +71,7 @@ func (s *sqlShell) help(string) error {
 }
 
 func (s *sqlShell) mode(arg string) error {
-	f, err := parseFormat(arg)
+	f, err := output.ParseFormat(arg)
 	if err != nil {
 		return usagef("shell", ".mode: %w", err)
 	}
@@ -93,13 +94,13 @@ func (s *sqlShell) schema(arg string) error {
 		}
 		names = []string{arg}
 	}
-	p := s.printer(result{Columns: []column{{Name: "table"}, {Name: "column"}, {Name: "type"}, {Name: "unit"}, {Name: "meaning"}}})
+	p := s.printer(output.Result{Columns: []output.Column{{Name: "table"}, {Name: "column"}, {Name: "type"}, {Name: "unit"}, {Name: "meaning"}}})
 	for _, name := range names {
 		for _, c := range s.columns[name] {
-			p.row(name, c.Name, c.Type.String(), c.Unit.String(), c.Doc)
+			p.Row(name, c.Name, c.Type.String(), c.Unit.String(), c.Doc)
 		}
 	}
-	return p.close()
+	return p.Close()
 }
 
 // complete finds what the word before the cursor may become.

@@ -141,14 +141,14 @@ func (r *runner) simulateOptions(c *cli.Context) (*simulateOptions, error) {
 func (r *runner) replay(t *trace, policies []backfill.Policy) ([]*simulated, error) {
 	const step = 256 // starts between looks at the clock and at an interrupt
 	bar := r.progress("simulating: jobs", int64(len(t.jobs)*len(policies)))
-	defer bar.done()
+	defer bar.Done()
 	var runs []*simulated
 	for _, p := range policies {
 		run, err := t.simulate(p, func(started int) error {
 			if started%step != 0 {
 				return nil
 			}
-			bar.add(step)
+			bar.Add(step)
 			return r.ctx.Err()
 		})
 		if err != nil {

@@ -6,6 +6,7 @@ import (
 	"os"
 	"strconv"
 
+	"github.com/placectl/placectl/cmd/placectl/internal/output"
 	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/placer/backfill"
 	"github.com/urfave/cli/v2"
@@ -13,16 +14,16 @@ import (
 
 // printSimulations prints a row for each policy, or the only one as a record.
 func (r *runner) printSimulations(o *simulateOptions, t *trace, runs []*simulated) error {
-	res := result{Record: !o.compare, Columns: []column{{Name: "policy"},
-		{Name: "jobs", Kind: integer}, {Name: "skipped", Kind: integer}, {Name: "avg_wait", Kind: number}, {Name: "avg_slowdown", Kind: number},
-		{Name: "max_wait", Kind: span}, {Name: "utilisation", Kind: number}, {Name: "makespan", Kind: span}, {Name: "procs", Kind: integer, Detail: true}}}
+	res := output.Result{Record: !o.compare, Columns: []output.Column{{Name: "policy"},
+		{Name: "jobs", Kind: output.Integer}, {Name: "skipped", Kind: output.Integer}, {Name: "avg_wait", Kind: output.Number}, {Name: "avg_slowdown", Kind: output.Number},
+		{Name: "max_wait", Kind: output.Duration}, {Name: "utilisation", Kind: output.Number}, {Name: "makespan", Kind: output.Duration}, {Name: "procs", Kind: output.Integer, Detail: true}}}
 	var where []any
 	if t.cluster != nil {
-		res.Columns = append(res.Columns, column{Name: "nodes", Kind: integer, Detail: true}, column{Name: "node_policy", Detail: true})
+		res.Columns = append(res.Columns, output.Column{Name: "nodes", Kind: output.Integer, Detail: true}, output.Column{Name: "node_policy", Detail: true})
 		where = []any{len(t.cluster.nodes), o.nodePolicy.String()}
 	}
 	if t.shares != nil {
-		res.Columns = append(res.Columns, column{Name: "classes", Kind: object, Detail: true})
+		res.Columns = append(res.Columns, output.Column{Name: "classes", Kind: output.Object, Detail: true})
 	}
 	p := r.printer(res)
 	for _, run := range runs {
@@ -31,9 +32,9 @@ func (r *runner) printSimulations(o *simulateOptions, t *trace, runs []*simulate
 		if t.shares != nil {
 			row = append(row, t.shares.classes(t, run))
 		}
-		p.row(row...)
+		p.Row(row...)
 	}
-	return p.close()
+	return p.Close()
 }
 
 // writeStarts writes when each job starts, in the order of the trace.

@@ -87,7 +87,7 @@ func isMalformed(err error) bool {
 func (r *runner) readEntries(t *trace, log *swf.Reader, requested bool) error {
 	const step = 4096 // entries between looks at the clock and at an interrupt
 	bar := r.progress("reading: jobs", 0)
-	defer bar.done()
+	defer bar.Done()
 	for n := 1; ; n++ {
 		j, err := log.Next()
 		if err == io.EOF {
@@ -97,7 +97,7 @@ func (r *runner) readEntries(t *trace, log *swf.Reader, requested bool) error {
 			return err
 		}
 		if n%step == 0 {
-			bar.add(step)
+			bar.Add(step)
 			if err := r.ctx.Err(); err != nil {
 				return err
 			}

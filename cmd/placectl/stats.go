@@ -1,6 +1,7 @@
 package main
 
 import (
+	"github.com/placectl/placectl/cmd/placectl/internal/output"
 	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
 )
@@ -45,27 +46,27 @@ func (r *runner) printStats(tx *store.Tx) error {
 	if err != nil {
 		return err
 	}
-	res := result{Record: true}
+	res := output.Result{Record: true}
 	var row []any
-	add := func(name string, k kind, v any) {
-		res.Columns, row = append(res.Columns, column{Name: name, Kind: k}), append(row, v)
+	add := func(name string, k output.Kind, v any) {
+		res.Columns, row = append(res.Columns, output.Column{Name: name, Kind: k}), append(row, v)
 	}
-	add("format", integer, s.Format)
-	add("file", size, s.Bytes)
-	add("nodes", integer, s.Nodes)
+	add("format", output.Integer, s.Format)
+	add("file", output.Size, s.Bytes)
+	add("nodes", output.Integer, s.Nodes)
 	for state, n := range s.ByState {
-		add("nodes_"+store.NodeState(state).String(), integer, n)
+		add("nodes_"+store.NodeState(state).String(), output.Integer, n)
 	}
-	add("nodes_not_up", integer, s.ByState[store.NodeDown]+s.ByState[store.NodeOffline]+s.ByState[store.NodeDrained])
-	add("buckets", integer, s.Buckets)
-	add("cpus", integer, s.CPUs)
-	add("cpus_taken", integer, s.CPUsTaken)
+	add("nodes_not_up", output.Integer, s.ByState[store.NodeDown]+s.ByState[store.NodeOffline]+s.ByState[store.NodeDrained])
+	add("buckets", output.Integer, s.Buckets)
+	add("cpus", output.Integer, s.CPUs)
+	add("cpus_taken", output.Integer, s.CPUsTaken)
 	for state := store.JobHeld; state <= store.JobCancelled; state++ {
-		add("jobs_"+state.String(), integer, s.Jobs[state])
+		add("jobs_"+state.String(), output.Integer, s.Jobs[state])
 	}
-	add("reservations", integer, s.Reserved)
-	add("usage_since", when, timeOrNil(s.UsageSince))
+	add("reservations", output.Integer, s.Reserved)
+	add("usage_since", output.Time, timeOrNil(s.UsageSince))
 	p := r.printer(res)
-	p.row(row...)
-	return p.close()
+	p.Row(row...)
+	return p.Close()
 }

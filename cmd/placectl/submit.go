@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/placectl/placectl/cmd/placectl/internal/output"
 	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
@@ -63,13 +64,13 @@ func (r *runner) submit(c *cli.Context) error {
 		if err != nil {
 			return err
 		}
-		p := r.printer(result{Record: s.Array == 0, Columns: []column{{Name: "job"}, {Name: "state"}, {Name: "name"}, {Name: "array"},
-			{Name: "index", Kind: integer}, {Name: "class"}, {Name: "priority", Kind: integer}, {Name: "select"}, {Name: "place"},
-			{Name: "walltime", Kind: span}, {Name: "submit", Kind: when}, {Name: "reason", Detail: true}}})
+		p := r.printer(output.Result{Record: s.Array == 0, Columns: []output.Column{{Name: "job"}, {Name: "state"}, {Name: "name"}, {Name: "array"},
+			{Name: "index", Kind: output.Integer}, {Name: "class"}, {Name: "priority", Kind: output.Integer}, {Name: "select"}, {Name: "place"},
+			{Name: "walltime", Kind: output.Duration}, {Name: "submit", Kind: output.Time}, {Name: "reason", Detail: true}}})
 		for _, j := range jobs {
-			p.row(jobID(j), j.State.String(), orNil(j.Name), arrayID(j), arrayIndex(j), orNil(j.Class), j.Priority, j.Select, j.Place, j.Walltime, j.Submit, orNil(reason))
+			p.Row(jobID(j), j.State.String(), orNil(j.Name), arrayID(j), arrayIndex(j), orNil(j.Class), j.Priority, j.Select, j.Place, j.Walltime, j.Submit, orNil(reason))
 		}
-		return p.close()
+		return p.Close()
 	})
 }
 

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/infile"
+	"github.com/placectl/placectl/cmd/placectl/internal/output"
 	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
@@ -93,7 +94,7 @@ func (r *runner) lineOf(tx *store.Tx, line string) error {
 		return err
 	}
 	answer := out.Bytes()
-	if r.Output == formatJSON {
+	if r.Output == output.JSON {
 		var flat bytes.Buffer
 		if json.Compact(&flat, answer) == nil && flat.Len() > 0 {
 			answer = append(flat.Bytes(), '\n')

@@ -4,6 +4,7 @@ import (
 	"runtime"
 	"runtime/debug"
 
+	"github.com/placectl/placectl/cmd/placectl/internal/output"
 	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
 )
@@ -26,19 +27,19 @@ func versionCommand(r *runner) *cli.Command {
 }
 
 func (r *runner) printVersion() error {
-	p := r.printer(result{
+	p := r.printer(output.Result{
 		Record: true,
-		Columns: []column{
+		Columns: []output.Column{
 			{Name: "version"},
 			{Name: "commit"},
 			{Name: "go"},
 			{Name: "platform"},
-			{Name: "format", Kind: integer},
+			{Name: "format", Kind: output.Integer},
 		},
 	})
 	version, commit := buildVersion()
-	p.row(version, commit, runtime.Version(), runtime.GOOS+"/"+runtime.GOARCH, store.Format)
-	return p.close()
+	p.Row(version, commit, runtime.Version(), runtime.GOOS+"/"+runtime.GOARCH, store.Format)
+	return p.Close()
 }
 
 // buildVersion reads what the build left in the program; commit is nil where

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/placectl/placectl/cmd/placectl/internal/output"
 	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
@@ -91,15 +92,15 @@ func (r *runner) waitedFor(c *cli.Context, started bool) (jobs []*store.Job, nex
 
 // waitResult prints how the jobs came out, and fails when one came out badly.
 func (r *runner) waitResult(jobs []*store.Job) error {
-	p := r.printer(result{Columns: []column{{Name: "job"}, {Name: "state"}, {Name: "start", Kind: when}, {Name: "end", Kind: when}, {Name: "reason", Kind: prose}}})
+	p := r.printer(output.Result{Columns: []output.Column{{Name: "job"}, {Name: "state"}, {Name: "start", Kind: output.Time}, {Name: "end", Kind: output.Time}, {Name: "reason", Kind: output.Prose}}})
 	bad := 0
 	for _, j := range jobs {
-		p.row(jobID(j), j.State.String(), instant(j.Start), instant(j.End), orNil(j.Reason))
+		p.Row(jobID(j), j.State.String(), instant(j.Start), instant(j.End), orNil(j.Reason))
 		if j.State == store.JobFailed || j.State == store.JobCancelled {
 			bad++
 		}
 	}
-	if err := p.close(); err != nil {
+	if err := p.Close(); err != nil {
 		return err
 	}
 	if bad > 0 {

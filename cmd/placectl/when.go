@@ -1,6 +1,7 @@
 package main
 
 import (
+	"github.com/placectl/placectl/cmd/placectl/internal/output"
 	"github.com/placectl/placectl/placer"
 	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
@@ -56,21 +57,21 @@ func (r *runner) printStarts(q placer.Request, count int) error {
 		if err != nil {
 			return err
 		}
-		p := r.printer(result{Columns: startColumns()})
+		p := r.printer(output.Result{Columns: startColumns()})
 		for _, plan := range plans {
 			nodes, waits, err := planDetails(tx, plan)
 			if err != nil {
 				return err
 			}
-			p.row(plan.Start, plan.End, plan.Start-tx.Now(), nodes, waits, orNil(plan.Set))
+			p.Row(plan.Start, plan.End, plan.Start-tx.Now(), nodes, waits, orNil(plan.Set))
 		}
-		return p.close()
+		return p.Close()
 	})
 }
 
-func startColumns() []column {
-	return []column{{Name: "start", Kind: when}, {Name: "end", Kind: when}, {Name: "wait", Kind: span},
-		{Name: "nodes", Kind: list, Nodes: true}, {Name: "waits_for", Kind: list}, {Name: "set"}}
+func startColumns() []output.Column {
+	return []output.Column{{Name: "start", Kind: output.Time}, {Name: "end", Kind: output.Time}, {Name: "wait", Kind: output.Duration},
+		{Name: "nodes", Kind: output.List, Nodes: true}, {Name: "waits_for", Kind: output.List}, {Name: "set"}}
 }
 
 // whenJob prints the expected start of a job.
@@ -92,9 +93,9 @@ func (r *runner) whenJob(c *cli.Context) error {
 		if err != nil {
 			return err
 		}
-		p := r.printer(result{Columns: startColumns()})
-		p.row(expected.Start, expected.End, expected.Start-tx.Now(), nodes, waits, orNil(plan.Set))
-		return p.close()
+		p := r.printer(output.Result{Columns: startColumns()})
+		p.Row(expected.Start, expected.End, expected.Start-tx.Now(), nodes, waits, orNil(plan.Set))
+		return p.Close()
 	})
 }
 

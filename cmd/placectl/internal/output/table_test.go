@@ -1,6 +1,7 @@
-package main
+package output
 
 import (
+	"bytes"
 	"strings"
 	"testing"
 	"unicode"
@@ -10,7 +11,7 @@ import (
 )
 
 func TestTableFits(t *testing.T) {
-	res := result{Columns: []column{{Name: "id", Kind: integer}, {Name: "name"}, {Name: "why"}}}
+	res := Result{Columns: []Column{{Name: "id", Kind: Integer}, {Name: "name"}, {Name: "why"}}}
 	rows := [][]any{
 		{1, "n1", "short"},
 		{20, "a-name-without-any-blank", "this text is too long, so it goes on below"},
@@ -49,41 +50,17 @@ why:  this text is too long, so it goes on below
 `},
 	}
 	for _, tt := range tests {
-		got := stripBold(render(t, globals{}, true, tt.width, res, rows))
+		got := stripBold(render(t, Options{Color: true}, true, tt.width, res, rows))
 		if diff := cmp.Diff(tt.want[1:], got); diff != "" {
 			t.Errorf("%d columns:\n%s", tt.width, diff)
 		}
 	}
-	empty := render(t, globals{}, true, 20, res, [][]any{{1, nil, "a reason that is too long for it"}, {2, "n2", nil}})
+	empty := render(t, Options{Color: true}, true, 20, res, [][]any{{1, nil, "a reason that is too long for it"}, {2, "n2", nil}})
 	if diff := cmp.Diff("id:   1\nwhy:  a reason that is too long for it\n\nid:   2\nname: n2\n", stripBold(empty)); diff != "" {
 		t.Errorf("what is empty takes no line of a block:\n%s", diff)
 	}
-	if got := render(t, globals{}, false, 20, res, rows); strings.Count(got, "\n") != 3 {
+	if got := render(t, Options{}, false, 20, res, rows); strings.Count(got, "\n") != 3 {
 		t.Errorf("a pipe has no width:\n%s", got)
-	}
-}
-
-func TestColor(t *testing.T) {
-	res := result{Columns: []column{{Name: "a"}}}
-	for _, tt := range []struct {
-		g    globals
-		tty  bool
-		term string
-		want string
-	}{
-		{globals{}, true, "xterm", "\x1b[1mA\x1b[0m\nx\n"}, {globals{}, false, "xterm", "A\nx\n"},
-		{globals{NoColor: true}, true, "xterm", "A\nx\n"}, {globals{}, true, "dumb", "A\nx\n"}, {globals{NoHeader: true}, true, "xterm", "x\n"},
-	} {
-		c := newCapture()
-		c.stdoutTTY, c.vars["TERM"] = tt.tty, tt.term
-		r := c.runner()
-		r.globals = tt.g
-		p := r.printer(res)
-		p.row("x")
-		p.close()
-		if got := c.out.String(); got != tt.want {
-			t.Errorf("%+v: %q", tt, got)
-		}
 	}
 }
 
@@ -94,9 +71,9 @@ func TestTableNeverCuts(t *testing.T) {
 		cols := rapid.IntRange(1, 5).Draw(rt, "cols")
 		width := rapid.IntRange(1, 100).Draw(rt, "width")
 		word := rapid.StringOf(rapid.SampledFrom([]rune("ab ,+世é́")))
-		res := result{}
+		res := Result{}
 		for range cols {
-			res.Columns = append(res.Columns, column{Name: "c", Right: rapid.Bool().Draw(rt, "right")})
+			res.Columns = append(res.Columns, Column{Name: "c", Right: rapid.Bool().Draw(rt, "right")})
 		}
 		var rows [][]any
 		want := map[rune]int{}
@@ -109,7 +86,7 @@ func TestTableNeverCuts(t *testing.T) {
 			}
 			rows = append(rows, row)
 		}
-		out := render(t, globals{NoHeader: true, NoColor: true}, true, width, res, rows)
+		out := render(t, Options{NoHeader: true}, true, width, res, rows)
 		got := map[rune]int{}
 		count(got, out)
 		if lines := got['c'] > 0; lines {
@@ -117,8 +94,8 @@ func TestTableNeverCuts(t *testing.T) {
 			delete(got, ':')
 		} else {
 			for line := range strings.SplitSeq(out, "\n") {
-				if textWidth(line) > width {
-					rt.Fatalf("%d wide, of %d: %q", textWidth(line), width, line)
+				if TextWidth(line) > width {
+					rt.Fatalf("%d wide, of %d: %q", TextWidth(line), width, line)
 				}
 			}
 		}
@@ -141,23 +118,23 @@ func TestHugeTable(t *testing.T) {
 	if testing.Short() {
 		t.Skip("prints 100 MB")
 	}
-	c := newCapture()
-	p := c.runner().printer(result{Columns: []column{{Name: "id", Kind: integer}, {Name: "text"}}})
+	var out bytes.Buffer
+	p := New(&out, Options{}, Result{Columns: []Column{{Name: "id", Kind: Integer}, {Name: "text"}}})
 	long := strings.Repeat("x", maxHeld/2)
 	for i := range 3 {
-		p.row(i, long)
+		p.Row(i, long)
 	}
-	if err := p.close(); err != nil {
+	if err := p.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if got, want := c.out.Len(), len("ID  TEXT\n")+3*(len(" 0  \n")+len(long)); got != want {
+	if got, want := out.Len(), len("ID  TEXT\n")+3*(len(" 0  \n")+len(long)); got != want {
 		t.Errorf("%d bytes, want %d", got, want)
 	}
 }
 
 func TestTextWidth(t *testing.T) {
 	for s, want := range map[string]int{"": 0, "abc": 3, "é": 1, "e\u0301": 1, "世界": 4, "a世": 3, "한": 2, "🚀": 2} {
-		if got := textWidth(s); got != want {
+		if got := TextWidth(s); got != want {
 			t.Errorf("%q: %d, want %d", s, got, want)
 		}
 	}

@@ -1,4 +1,4 @@
-package main
+package output
 
 import (
 	"math"
@@ -10,15 +10,15 @@ import (
 	"github.com/placectl/placectl/index"
 )
 
-// appendHuman appends a value as people read it; nothing for nil.
-func (p *printer) appendHuman(b []byte, c column, v any) []byte {
-	if n, ok := wholeNumber(v); ok {
+// AppendHuman appends a value as people read it; nothing for nil.
+func (p *Printer) AppendHuman(b []byte, c Column, v any) []byte {
+	if n, ok := WholeNumber(v); ok {
 		switch c.Kind {
-		case when:
-			return spell.AppendLocal(b, n, p.r.loc)
-		case span:
+		case Time:
+			return spell.AppendLocal(b, n, p.o.Zone)
+		case Duration:
 			return spell.AppendDuration(b, n)
-		case size:
+		case Size:
 			return append(b, p.sizeText(n)...)
 		}
 		return strconv.AppendInt(b, n, 10)
@@ -27,15 +27,15 @@ func (p *printer) appendHuman(b []byte, c column, v any) []byte {
 	case nil:
 		return b
 	case string:
-		if c.Kind == prose {
-			v = p.r.localTimes(v)
+		if c.Kind == Prose {
+			v = spell.LocalTimes(v, p.o.Zone)
 		}
 		return spell.AppendPrintable(b, v)
 	case float64:
 		return appendFloat(b, v)
 	case []string:
 		switch {
-		case c.Kind == words:
+		case c.Kind == Words:
 			return append(b, spell.JoinWords(v)...)
 		case c.Nodes:
 			return spell.AppendPrintable(b, index.FoldNodeList(v))
@@ -46,7 +46,7 @@ func (p *printer) appendHuman(b []byte, c column, v any) []byte {
 }
 
 // sizeText is formatSize, which it remembers.
-func (p *printer) sizeText(n int64) string {
+func (p *Printer) sizeText(n int64) string {
 	if s, ok := p.sizes[n]; ok {
 		return s
 	}
@@ -62,9 +62,9 @@ func (p *printer) sizeText(n int64) string {
 
 // appendMachine appends a value as csv, tsv and id have it: exact, in base
 // units, unquoted.
-func appendMachine(b []byte, v any, k kind) []byte {
-	if n, ok := wholeNumber(v); ok {
-		if k == when {
+func appendMachine(b []byte, v any, k Kind) []byte {
+	if n, ok := WholeNumber(v); ok {
+		if k == Time {
 			return spell.AppendRFC3339(b, n)
 		}
 		return strconv.AppendInt(b, n, 10)
@@ -81,7 +81,7 @@ func appendMachine(b []byte, v any, k kind) []byte {
 	case uint64:
 		return strconv.AppendUint(b, v, 10)
 	case []string:
-		if k == words {
+		if k == Words {
 			return append(b, spell.JoinWords(v)...)
 		}
 		return append(b, strings.Join(v, ",")...)
@@ -89,9 +89,9 @@ func appendMachine(b []byte, v any, k kind) []byte {
 	return appendJSONAny(b, v)
 }
 
-// wholeNumber gives a value as an int64 when it is one: a duration in seconds,
+// WholeNumber gives a value as an int64 when it is one: a duration in seconds,
 // an instant in Unix seconds.
-func wholeNumber(v any) (int64, bool) {
+func WholeNumber(v any) (int64, bool) {
 	switch v := v.(type) {
 	case int64:
 		return v, true

@@ -1,4 +1,4 @@
-package main
+package output
 
 import (
 	"io"
@@ -14,10 +14,10 @@ const (
 	progressCells = 24                     // the width of the bar itself
 )
 
-// progress draws on the terminal how far a long work has come. It shows itself
+// Progress draws on the terminal how far a long work has come. It shows itself
 // only after a moment, so that quick work leaves no flicker. It belongs to one
 // goroutine.
-type progress struct {
+type Progress struct {
 	w     io.Writer // nil to draw nothing
 	now   func() time.Time
 	label string
@@ -29,19 +29,15 @@ type progress struct {
 	shown bool
 }
 
-// progress begins a bar on stderr: only on a terminal, and not with -q.
-func (r *runner) progress(label string, total int64) *progress {
-	p := &progress{now: r.env.now, label: label, total: total}
-	if r.stderrTTY && !r.Quiet {
-		p.w, p.width = r.stderr, r.width()
-	}
-	p.began = p.now()
-	p.drawn = p.began
-	return p
+// NewProgress begins a bar on w, a terminal of so many columns (0 for no limit); a nil w
+// draws nothing. The total is 0 when nobody knows it.
+func NewProgress(w io.Writer, width int, now func() time.Time, label string, total int64) *Progress {
+	began := now()
+	return &Progress{w: w, width: width, now: now, label: label, total: total, began: began, drawn: began}
 }
 
-// add says that n more are done.
-func (p *progress) add(n int64) {
+// Add says that n more are done.
+func (p *Progress) Add(n int64) {
 	p.count += n
 	if p.w == nil {
 		return
@@ -52,8 +48,8 @@ func (p *progress) add(n int64) {
 	}
 }
 
-// done takes the bar away.
-func (p *progress) done() {
+// Done takes the bar away.
+func (p *Progress) Done() {
 	if p.shown {
 		io.WriteString(p.w, "\r\x1b[K")
 		p.shown = false
@@ -62,7 +58,7 @@ func (p *progress) done() {
 
 // line is the bar as text, never wider than the terminal: a line that wraps
 // could not be drawn over.
-func (p *progress) line(now time.Time) string {
+func (p *Progress) line(now time.Time) string {
 	text := p.label + " " + humanize.Comma(p.count)
 	if p.total > 0 {
 		part := min(float64(p.count)/float64(p.total), 1)

@@ -1,4 +1,4 @@
-package main
+package output
 
 import (
 	"bytes"
@@ -18,16 +18,16 @@ type jsonLayout struct {
 	keys  [][]byte // `"name":` of each column
 }
 
-func (l *jsonLayout) begin(p *printer) {
+func (l *jsonLayout) begin(p *Printer) {
 	for _, c := range p.cols {
-		l.keys = append(l.keys, append(appendJSONString(nil, c.Name), ':'))
+		l.keys = append(l.keys, append(AppendJSONString(nil, c.Name), ':'))
 	}
 	if l.array {
 		p.buf = append(p.buf, '[')
 	}
 }
 
-func (l *jsonLayout) row(p *printer, values []any) {
+func (l *jsonLayout) row(p *Printer, values []any) {
 	if p.rows > 0 && !l.lines {
 		p.buf = append(p.buf, ",\n"...)
 	}
@@ -46,9 +46,9 @@ func (l *jsonLayout) row(p *printer, values []any) {
 	p.buf = b
 }
 
-func (l *jsonLayout) flush(*printer) {}
+func (l *jsonLayout) flush(*Printer) {}
 
-func (l *jsonLayout) end(p *printer) {
+func (l *jsonLayout) end(p *Printer) {
 	switch {
 	case l.array:
 		p.buf = append(p.buf, "]\n"...)
@@ -59,9 +59,9 @@ func (l *jsonLayout) end(p *printer) {
 	}
 }
 
-func appendJSONValue(b []byte, v any, k kind) []byte {
-	if n, ok := wholeNumber(v); ok {
-		if k == when {
+func appendJSONValue(b []byte, v any, k Kind) []byte {
+	if n, ok := WholeNumber(v); ok {
+		if k == Time {
 			b = append(b, '"')
 			return append(spell.AppendRFC3339(b, n), '"')
 		}
@@ -71,7 +71,7 @@ func appendJSONValue(b []byte, v any, k kind) []byte {
 	case nil:
 		return append(b, "null"...)
 	case string:
-		return appendJSONString(b, v)
+		return AppendJSONString(b, v)
 	case bool:
 		return strconv.AppendBool(b, v)
 	case float64:
@@ -100,7 +100,7 @@ func appendJSONList(b []byte, list []string) []byte {
 		if i > 0 {
 			b = append(b, ',')
 		}
-		b = appendJSONString(b, s)
+		b = AppendJSONString(b, s)
 	}
 	return append(b, ']')
 }
@@ -113,14 +113,14 @@ func appendJSONAny(b []byte, v any) []byte {
 	enc := json.NewEncoder(&doc)
 	enc.SetEscapeHTML(false)
 	if err := enc.Encode(v); err != nil {
-		return appendJSONString(b, "not to be written as JSON: "+err.Error())
+		return AppendJSONString(b, "not to be written as JSON: "+err.Error())
 	}
 	return appendEscaped(b, string(bytes.TrimSuffix(doc.Bytes(), []byte("\n"))))
 }
 
-// appendJSONString appends a JSON string. Every character that cannot be shown
+// AppendJSONString appends a JSON string. Every character that cannot be shown
 // is escaped, those that JSON would allow included.
-func appendJSONString(b []byte, s string) []byte {
+func AppendJSONString(b []byte, s string) []byte {
 	b = append(b, '"')
 	start := 0
 	for i := 0; i < len(s); i++ {

@@ -1,10 +1,7 @@
-package main
+package output
 
 import (
-	"bytes"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 )
@@ -38,9 +35,9 @@ const (
 	maxHeld = 1 << 26
 )
 
-func (l *tableLayout) begin(p *printer) {
+func (l *tableLayout) begin(p *Printer) {
 	l.widths = make([]int, len(p.cols))
-	if p.r.NoHeader {
+	if p.o.NoHeader {
 		l.headed = true
 		return
 	}
@@ -50,9 +47,9 @@ func (l *tableLayout) begin(p *printer) {
 	}
 }
 
-func (l *tableLayout) row(p *printer, values []any) {
+func (l *tableLayout) row(p *Printer, values []any) {
 	for i, v := range values {
-		l.text = p.appendHuman(l.text, p.cols[i], v)
+		l.text = p.AppendHuman(l.text, p.cols[i], v)
 		l.endCell(i)
 	}
 	if len(l.text) >= maxHeld {
@@ -66,20 +63,20 @@ func (l *tableLayout) endCell(col int) {
 	if n := len(l.cells); n > 0 {
 		start = l.cells[n-1].end
 	}
-	w := textWidth(l.text[start:])
+	w := TextWidth(l.text[start:])
 	l.cells = append(l.cells, cell{int32(len(l.text)), int32(w)})
 	l.widths[col] = max(l.widths[col], w)
 }
 
-func (l *tableLayout) end(*printer) {}
+func (l *tableLayout) end(*Printer) {}
 
 // flush writes the rows held back.
-func (l *tableLayout) flush(p *printer) {
+func (l *tableLayout) flush(p *Printer) {
 	limit := 0
-	if p.r.stdoutTTY {
-		limit = p.r.width()
+	if p.o.Terminal && p.o.Width != nil {
+		limit = p.o.Width()
 	}
-	widths, fits := fitWidths(l.widths, p.cols, limit)
+	widths, fits := FitWidths(l.widths, p.cols, limit)
 	switch {
 	case fits:
 		l.writeRows(p, widths)
@@ -91,9 +88,9 @@ func (l *tableLayout) flush(p *printer) {
 	l.text, l.cells = l.text[:0], l.cells[:0]
 }
 
-// fitWidths shares out a terminal of limit columns (0 for no limit): the
+// FitWidths shares out a terminal of limit columns (0 for no limit): the
 // columns of words give way, the widest first. It reports whether they can.
-func fitWidths(want []int, cols []column, limit int) ([]int, bool) {
+func FitWidths(want []int, cols []Column, limit int) ([]int, bool) {
 	total := len(columnGap) * (len(want) - 1)
 	for _, w := range want {
 		total += w
@@ -105,7 +102,7 @@ func fitWidths(want []int, cols []column, limit int) ([]int, bool) {
 	for total > limit {
 		widest, next := -1, narrowWrap
 		for i, c := range cols {
-			if c.Kind != text && c.Kind != prose && c.Kind != list && c.Kind != object || got[i] <= narrowWrap {
+			if c.Kind != Text && c.Kind != Prose && c.Kind != List && c.Kind != Object || got[i] <= narrowWrap {
 				continue
 			}
 			if widest < 0 || got[i] > got[widest] {
@@ -128,10 +125,10 @@ func fitWidths(want []int, cols []column, limit int) ([]int, bool) {
 	return got, true
 }
 
-func (l *tableLayout) writeRows(p *printer, widths []int) {
+func (l *tableLayout) writeRows(p *Printer, widths []int) {
 	start := int32(0)
 	for at := 0; at < len(l.cells); at += len(widths) {
-		bold := !l.headed && p.r.colored()
+		bold := !l.headed && p.o.Color
 		l.headed = true
 		if bold {
 			p.buf = append(p.buf, "\x1b[1m"...)
@@ -148,7 +145,7 @@ func (l *tableLayout) writeRows(p *printer, widths []int) {
 }
 
 // writeRow writes one row, and returns where the text of the next begins.
-func (l *tableLayout) writeRow(p *printer, cells []cell, start int32, widths []int) int32 {
+func (l *tableLayout) writeRow(p *Printer, cells []cell, start int32, widths []int) int32 {
 	for i, c := range cells {
 		if int(c.width) > widths[i] {
 			return l.writeWrapped(p, cells, start, widths)
@@ -162,12 +159,12 @@ func (l *tableLayout) writeRow(p *printer, cells []cell, start int32, widths []i
 		b = appendAligned(b, l.text[start:c.end], widths[i]-int(c.width), p.cols[i].right(), i == len(cells)-1)
 		start = c.end
 	}
-	p.buf = endLine(b)
+	p.buf = EndLine(b)
 	return start
 }
 
 // writeWrapped writes one row on as many lines as its longest cell needs.
-func (l *tableLayout) writeWrapped(p *printer, cells []cell, start int32, widths []int) int32 {
+func (l *tableLayout) writeWrapped(p *Printer, cells []cell, start int32, widths []int) int32 {
 	rest := make([][]byte, len(cells))
 	for i, c := range cells {
 		rest[i], start = l.text[start:c.end], c.end
@@ -178,19 +175,19 @@ func (l *tableLayout) writeWrapped(p *printer, cells []cell, start int32, widths
 			if i > 0 {
 				p.buf = append(p.buf, columnGap...)
 			}
-			n := breakAt(rest[i], widths[i])
+			n := BreakAt(rest[i], widths[i])
 			line := rest[i][:n]
 			rest[i] = rest[i][n:]
 			more = more || len(rest[i]) > 0
-			p.buf = appendAligned(p.buf, line, widths[i]-textWidth(line), p.cols[i].right(), i == len(rest)-1)
+			p.buf = appendAligned(p.buf, line, widths[i]-TextWidth(line), p.cols[i].right(), i == len(rest)-1)
 		}
-		p.buf = endLine(p.buf)
+		p.buf = EndLine(p.buf)
 	}
 	return start
 }
 
 // writeLines writes the rows as blocks of lines, without those that would be empty.
-func (l *tableLayout) writeLines(p *printer) {
+func (l *tableLayout) writeLines(p *Printer) {
 	lines := &lineLayout{}
 	lines.begin(p)
 	n, at, start := len(p.cols), 0, int32(0)
@@ -205,82 +202,19 @@ func (l *tableLayout) writeLines(p *printer) {
 			continue
 		}
 		p.buf = append(p.buf, lines.names[at%n]...)
-		p.buf = endLine(append(p.buf, l.text[start:l.cells[at].end]...))
+		p.buf = EndLine(append(p.buf, l.text[start:l.cells[at].end]...))
 		start, l.blocks = l.cells[at].end, true
 	}
 	l.headed = true
 }
 
-// colored says whether the answer may carry colour.
-func (r *runner) colored() bool {
-	return r.stdoutTTY && !r.NoColor && r.getenv("TERM") != "dumb"
-}
-
 func appendAligned(b, s []byte, pad int, right, last bool) []byte {
 	if right {
-		return append(appendBlanks(b, pad), s...)
+		return append(AppendBlanks(b, pad), s...)
 	}
 	b = append(b, s...)
 	if last {
 		return b
 	}
-	return appendBlanks(b, pad)
-}
-
-func appendBlanks(b []byte, n int) []byte {
-	const blanks = "                                "
-	for ; n > len(blanks); n -= len(blanks) {
-		b = append(b, blanks...)
-	}
-	return append(b, blanks[:max(n, 0)]...)
-}
-
-// breakAt is how much of s goes on a line of the given width: up to the last
-// blank or comma where that is not too early, else as much as fits.
-func breakAt(s []byte, width int) int {
-	used, soft := 0, 0
-	for i := 0; i < len(s); {
-		c, n := utf8.DecodeRune(s[i:])
-		if used += runeWidth(c); used > width && i > 0 {
-			if soft > width/3 {
-				return soft
-			}
-			return i
-		}
-		i += n
-		if bytes.IndexByte([]byte(" ,+|"), byte(c)) >= 0 && c < utf8.RuneSelf {
-			soft = i
-		}
-	}
-	return len(s)
-}
-
-// textWidth is how many columns of a terminal s takes.
-func textWidth[T string | []byte](s T) int {
-	for i := 0; i < len(s); i++ {
-		if s[i] >= utf8.RuneSelf {
-			w := i
-			for _, c := range string(s[i:]) {
-				w += runeWidth(c)
-			}
-			return w
-		}
-	}
-	return len(s)
-}
-
-// runeWidth knows what matters for names: marks that combine take no column,
-// East Asian characters and pictures two.
-func runeWidth(c rune) int {
-	switch {
-	case c < 0x300:
-		return 1
-	case unicode.In(c, unicode.Mn, unicode.Me):
-		return 0
-	case c >= 0x1100 && c <= 0x115f, c >= 0x2e80 && c <= 0xa4cf, c >= 0xac00 && c <= 0xd7a3,
-		c >= 0xf900 && c <= 0xfaff, c >= 0xfe30 && c <= 0xfe6f, c >= 0xff00 && c <= 0xff60,
-		c >= 0xffe0 && c <= 0xffe6, c >= 0x1f300 && c <= 0x1faff, c >= 0x20000 && c <= 0x3fffd:
-		return 2
-	}
-	return 1
+	return AppendBlanks(b, pad)
 }

@@ -1,4 +1,4 @@
-package main
+package output
 
 import (
 	"bytes"
@@ -9,10 +9,10 @@ import (
 
 // rawText appends a cell for programs. On a terminal it quotes what cannot be
 // shown, as everywhere; into a file or a pipe the value goes as it is.
-func (p *printer) rawText(b []byte, v any, k kind) []byte {
+func (p *Printer) rawText(b []byte, v any, k Kind) []byte {
 	start := len(b)
 	b = appendMachine(b, v, k)
-	if p.r.stdoutTTY && !spell.IsPrintable(string(b[start:])) {
+	if p.o.Terminal && !spell.IsPrintable(string(b[start:])) {
 		b = spell.AppendPrintable(b[:start], string(b[start:]))
 	}
 	return b
@@ -21,17 +21,17 @@ func (p *printer) rawText(b []byte, v any, k kind) []byte {
 // csvLayout writes RFC 4180, with line feeds.
 type csvLayout struct{ cell []byte }
 
-func (l *csvLayout) begin(p *printer) {
-	if p.r.NoHeader {
+func (l *csvLayout) begin(p *Printer) {
+	if p.o.NoHeader {
 		return
 	}
 	for i, c := range p.cols {
-		l.field(p, i, c.Name, text)
+		l.field(p, i, c.Name, Text)
 	}
 	p.buf = append(p.buf, '\n')
 }
 
-func (l *csvLayout) row(p *printer, values []any) {
+func (l *csvLayout) row(p *Printer, values []any) {
 	for i, v := range values {
 		l.field(p, i, v, p.cols[i].Kind)
 	}
@@ -42,15 +42,15 @@ func (l *csvLayout) row(p *printer, values []any) {
 	p.buf = append(p.buf, '\n')
 }
 
-func (l *csvLayout) flush(*printer) {}
-func (l *csvLayout) end(*printer)   {}
+func (l *csvLayout) flush(*Printer) {}
+func (l *csvLayout) end(*Printer)   {}
 
-func (l *csvLayout) field(p *printer, i int, v any, k kind) {
+func (l *csvLayout) field(p *Printer, i int, v any, k Kind) {
 	if i > 0 {
 		p.buf = append(p.buf, ',')
 	}
 	l.cell = p.rawText(l.cell[:0], v, k)
-	if !p.r.Raw && isFormula(v, l.cell) {
+	if !p.o.Raw && isFormula(v, l.cell) {
 		l.cell = append([]byte{'\''}, l.cell...)
 	}
 	if !bytes.ContainsAny(l.cell, ",\"\n\r") && !bytes.HasPrefix(l.cell, []byte(" ")) && !bytes.HasSuffix(l.cell, []byte(" ")) {
@@ -73,7 +73,7 @@ func isFormula(v any, cell []byte) bool {
 	if len(cell) == 0 || strings.IndexByte("=+-@\t\r", cell[0]) < 0 {
 		return false
 	}
-	if _, ok := wholeNumber(v); ok {
+	if _, ok := WholeNumber(v); ok {
 		return false
 	}
 	_, ok := v.(float64)
@@ -84,27 +84,27 @@ func isFormula(v any, cell []byte) bool {
 // backslash are escaped, so that a row is a line whatever it holds.
 type tsvLayout struct{ cell []byte }
 
-func (l *tsvLayout) begin(p *printer) {
-	if p.r.NoHeader {
+func (l *tsvLayout) begin(p *Printer) {
+	if p.o.NoHeader {
 		return
 	}
 	for i, c := range p.cols {
-		l.field(p, i, c.Name, text)
+		l.field(p, i, c.Name, Text)
 	}
 	p.buf = append(p.buf, '\n')
 }
 
-func (l *tsvLayout) row(p *printer, values []any) {
+func (l *tsvLayout) row(p *Printer, values []any) {
 	for i, v := range values {
 		l.field(p, i, v, p.cols[i].Kind)
 	}
 	p.buf = append(p.buf, '\n')
 }
 
-func (l *tsvLayout) flush(*printer) {}
-func (l *tsvLayout) end(*printer)   {}
+func (l *tsvLayout) flush(*Printer) {}
+func (l *tsvLayout) end(*Printer)   {}
 
-func (l *tsvLayout) field(p *printer, i int, v any, k kind) {
+func (l *tsvLayout) field(p *Printer, i int, v any, k Kind) {
 	if i > 0 {
 		p.buf = append(p.buf, '\t')
 	}
@@ -113,10 +113,10 @@ func (l *tsvLayout) field(p *printer, i int, v any, k kind) {
 		switch esc := strings.IndexByte("\t\n\r\\", c); {
 		case esc >= 0:
 			p.buf = append(p.buf, '\\', `tnr\`[esc])
-		case p.r.stdoutTTY && c >= 0x7f:
+		case p.o.Terminal && c >= 0x7f:
 			p.buf = append(p.buf, spell.Printable(string(l.cell[at:]))...)
 			return
-		case p.r.stdoutTTY && c < ' ':
+		case p.o.Terminal && c < ' ':
 			p.buf = append(p.buf, spell.Printable(string(l.cell[at:at+1]))...)
 		default:
 			p.buf = append(p.buf, c)
@@ -127,7 +127,7 @@ func (l *tsvLayout) field(p *printer, i int, v any, k kind) {
 // mdLayout writes a table of Markdown, with the values that people read.
 type mdLayout struct{ cell []byte }
 
-func (l *mdLayout) begin(p *printer) {
+func (l *mdLayout) begin(p *Printer) {
 	for _, c := range p.cols {
 		l.cell = spell.AppendPrintable(l.cell[:0], c.Name)
 		l.field(p)
@@ -143,18 +143,18 @@ func (l *mdLayout) begin(p *printer) {
 	p.buf = append(p.buf, "|\n"...)
 }
 
-func (l *mdLayout) row(p *printer, values []any) {
+func (l *mdLayout) row(p *Printer, values []any) {
 	for i, v := range values {
-		l.cell = p.appendHuman(l.cell[:0], p.cols[i], v)
+		l.cell = p.AppendHuman(l.cell[:0], p.cols[i], v)
 		l.field(p)
 	}
 	p.buf = append(p.buf, "|\n"...)
 }
 
-func (l *mdLayout) flush(*printer) {}
-func (l *mdLayout) end(*printer)   {}
+func (l *mdLayout) flush(*Printer) {}
+func (l *mdLayout) end(*Printer)   {}
 
-func (l *mdLayout) field(p *printer) {
+func (l *mdLayout) field(p *Printer) {
 	p.buf = append(p.buf, "| "...)
 	for _, c := range l.cell {
 		if c == '|' || c == '\\' || c == '<' {
@@ -169,9 +169,9 @@ func (l *mdLayout) field(p *printer) {
 // line is quoted even in a pipe.
 type idLayout struct{ cell []byte }
 
-func (l *idLayout) begin(*printer) {}
+func (l *idLayout) begin(*Printer) {}
 
-func (l *idLayout) row(p *printer, values []any) {
+func (l *idLayout) row(p *Printer, values []any) {
 	l.cell = p.rawText(l.cell[:0], values[0], p.cols[0].Kind)
 	if bytes.ContainsAny(l.cell, "\n\r") {
 		l.cell = spell.AppendPrintable(nil, string(l.cell))
@@ -179,5 +179,5 @@ func (l *idLayout) row(p *printer, values []any) {
 	p.buf = append(append(p.buf, l.cell...), '\n')
 }
 
-func (l *idLayout) flush(*printer) {}
-func (l *idLayout) end(*printer)   {}
+func (l *idLayout) flush(*Printer) {}
+func (l *idLayout) end(*Printer)   {}

@@ -1,4 +1,4 @@
-package main
+package output
 
 import (
 	"strings"
@@ -13,19 +13,19 @@ type lineLayout struct {
 	names []string // padded to the longest
 }
 
-func (l *lineLayout) begin(p *printer) {
+func (l *lineLayout) begin(p *Printer) {
 	widest := 0
 	for _, c := range p.cols {
 		name := string(spell.AppendPrintable(nil, c.Name))
 		l.names = append(l.names, name)
-		widest = max(widest, textWidth(name))
+		widest = max(widest, TextWidth(name))
 	}
 	for i, name := range l.names {
-		l.names[i] = name + ":" + strings.Repeat(" ", widest-textWidth(name)+1)
+		l.names[i] = name + ":" + strings.Repeat(" ", widest-TextWidth(name)+1)
 	}
 }
 
-func (l *lineLayout) row(p *printer, values []any) {
+func (l *lineLayout) row(p *Printer, values []any) {
 	if p.rows > 0 {
 		p.buf = append(p.buf, '\n')
 	}
@@ -34,18 +34,10 @@ func (l *lineLayout) row(p *printer, values []any) {
 			continue
 		}
 		p.buf = append(p.buf, l.names[i]...)
-		p.buf = p.appendHuman(p.buf, p.cols[i], v)
-		p.buf = endLine(p.buf)
+		p.buf = p.AppendHuman(p.buf, p.cols[i], v)
+		p.buf = EndLine(p.buf)
 	}
 }
 
-func (l *lineLayout) flush(*printer) {}
-func (l *lineLayout) end(*printer)   {}
-
-// endLine drops the blanks at the end of the line, and ends it.
-func endLine(b []byte) []byte {
-	for len(b) > 0 && b[len(b)-1] == ' ' {
-		b = b[:len(b)-1]
-	}
-	return append(b, '\n')
-}
+func (l *lineLayout) flush(*Printer) {}
+func (l *lineLayout) end(*Printer)   {}

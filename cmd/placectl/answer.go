@@ -1,0 +1,38 @@
+package main
+
+import (
+	"io"
+
+	"github.com/placectl/placectl/cmd/placectl/internal/output"
+	"github.com/placectl/placectl/cmd/placectl/internal/spell"
+)
+
+// printer starts an answer on stdout.
+func (r *runner) printer(res output.Result) *output.Printer {
+	return output.New(r.stdout, output.Options{Format: r.Output, NoHeader: r.NoHeader, Raw: r.Raw, Zone: r.loc,
+		Terminal: r.stdoutTTY, Color: r.colored(), Width: r.width}, res)
+}
+
+// progress begins a bar on stderr: only on a terminal, and not with -q.
+func (r *runner) progress(label string, total int64) *output.Progress {
+	var w io.Writer
+	width := 0
+	if r.stderrTTY && !r.Quiet {
+		w, width = r.stderr, r.width()
+	}
+	return output.NewProgress(w, width, r.env.now, label, total)
+}
+
+// colored says whether the answer may carry colour.
+func (r *runner) colored() bool {
+	return r.stdoutTTY && !r.NoColor && r.getenv("TERM") != "dumb"
+}
+
+// localTimes is a text of ours as the reader of the answer gets its times: programs
+// in UTC, people in their zone.
+func (r *runner) localTimes(s string) string {
+	if r.Output.IsDocument() {
+		return s
+	}
+	return spell.LocalTimes(s, r.loc)
+}

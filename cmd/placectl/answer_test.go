@@ -1,0 +1,62 @@
+package main
+
+import (
+	"testing"
+	"time"
+
+	"github.com/placectl/placectl/cmd/placectl/internal/output"
+)
+
+func TestColor(t *testing.T) {
+	res := output.Result{Columns: []output.Column{{Name: "a"}}}
+	for _, tt := range []struct {
+		g    globals
+		tty  bool
+		term string
+		want string
+	}{
+		{globals{}, true, "xterm", "\x1b[1mA\x1b[0m\nx\n"}, {globals{}, false, "xterm", "A\nx\n"},
+		{globals{NoColor: true}, true, "xterm", "A\nx\n"}, {globals{}, true, "dumb", "A\nx\n"}, {globals{NoHeader: true}, true, "xterm", "x\n"},
+	} {
+		c := newCapture()
+		c.stdoutTTY, c.vars["TERM"] = tt.tty, tt.term
+		r := c.runner()
+		r.globals = tt.g
+		p := r.printer(res)
+		p.Row("x")
+		p.Close()
+		if got := c.out.String(); got != tt.want {
+			t.Errorf("%+v: %q", tt, got)
+		}
+	}
+}
+
+func TestProgressKeepsQuiet(t *testing.T) {
+	for _, tt := range []struct{ tty, quiet bool }{{false, false}, {true, true}} {
+		clock := testNow
+		c := newCapture()
+		c.stderrTTY = tt.tty
+		c.now = func() time.Time { return clock }
+		r := c.runner()
+		r.Quiet = tt.quiet
+		p := r.progress("importing", 10)
+		clock = clock.Add(time.Second)
+		p.Add(5)
+		p.Done()
+		if c.err.Len() > 0 {
+			t.Errorf("%+v: %q", tt, c.err.String())
+		}
+	}
+}
+
+// People are told times in their zone; a document has them as they are kept.
+func TestTimesOfMessages(t *testing.T) {
+	const kept = "at 2026-11-20T09:30:00Z"
+	for form, want := range map[output.Format]string{output.Table: "at 2026-11-20 10:30:00", output.CSV: "at 2026-11-20 10:30:00", output.JSON: kept, output.JSONL: kept} {
+		r := newCapture().runner()
+		r.Output = form
+		if got := r.localTimes(kept); got != want {
+			t.Errorf("%s: %s", output.FormatNames[form], got)
+		}
+	}
+}

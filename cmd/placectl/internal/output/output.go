@@ -1,0 +1,229 @@
+// Package output puts answers into their forms, and draws progress. A verb describes its
+// answer once, as columns and rows, and a printer puts it into any of the forms of -o.
+// Programs get the values themselves (times in RFC 3339 and UTC, seconds, bytes); people
+// get local time, 1h30m and 8.0 GiB.
+//
+// It needs a writer, a width, a zone, and whether there is colour; it knows no verb, no
+// run and no store.
+package output
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/placectl/placectl/cmd/placectl/internal/spell"
+)
+
+// Format is a form of output.
+type Format int
+
+// The forms, as FormatNames has them.
+const (
+	Table Format = iota
+	Line
+	JSON
+	JSONL
+	CSV
+	TSV
+	MD
+	ID
+)
+
+// FormatNames are the forms as they are written, in their order.
+var FormatNames = []string{"table", "line", "json", "jsonl", "csv", "tsv", "md", "id"}
+
+// ParseFormat reads the name of a form; the error names all.
+func ParseFormat(s string) (Format, error) {
+	for i, name := range FormatNames {
+		if s == name {
+			return Format(i), nil
+		}
+	}
+	return Table, spell.NotOneOf(s, FormatNames)
+}
+
+// IsDocument reports whether the answer is one document rather than rows.
+func (f Format) IsDocument() bool { return f == JSON || f == JSONL }
+
+// Kind says what a column's values mean. A value may be nil in any column, and
+// otherwise any Go type that fits: every integer type for a number, time.Time
+// for Time, time.Duration for Duration. A value that does not fit its kind is shown
+// as what it is.
+type Kind uint8
+
+// The kinds, and what their values are.
+const (
+	Text    Kind = iota
+	Prose        // words of ours, in which times may stand
+	Integer      // a whole number
+	Number       // float64
+	Boolean
+	Time     // Unix seconds
+	Duration // seconds
+	Size     // bytes
+	List     // []string
+	Words    // []string, a command: people see it as a shell takes it
+	Object   // whatever encoding/json takes
+)
+
+// Column describes one column of an answer.
+type Column struct {
+	Name   string // the SQL column and the JSON key
+	Kind   Kind
+	Right  bool // align to the right although it is text
+	Nodes  bool // a list of nodes: people see node[001-128]
+	Detail bool // too much for a table: shown by line and the JSON forms only
+}
+
+func (c Column) right() bool {
+	return c.Right || c.Kind == Integer || c.Kind == Number || c.Kind == Duration || c.Kind == Size
+}
+
+// Result describes an answer.
+type Result struct {
+	Columns []Column
+	ID      int  // the column that -o id prints
+	Record  bool // the answer is one thing: JSON prints an object, a table its keys and values
+}
+
+// Options are what a printer is to know of where its answer goes. The zero value
+// makes a table, without colour and of any width, in UTC.
+type Options struct {
+	Format   Format
+	NoHeader bool           // no line of column names
+	Raw      bool           // csv without the guard against formulas
+	Zone     *time.Location // of the times that people read; nil is UTC
+	Terminal bool           // the writer is a terminal: nothing in an answer may steer it
+	Color    bool           // the header of a table is bold
+	Width    func() int     // columns of the terminal as it is now, 0 for no limit; may be nil
+}
+
+// layout puts rows into one form. It appends to the printer's buffer; what it
+// holds back longer, to measure it, it appends in flush.
+type layout interface {
+	begin(p *Printer)
+	row(p *Printer, values []any)
+	flush(p *Printer)
+	end(p *Printer)
+}
+
+// Printer streams one answer to its writer. After an error it does nothing more;
+// Flush and Close return the error, so Row need not be checked unless rows are
+// costly. A verb that fails half-way leaves the printer unclosed, and what it
+// has not yet written is dropped.
+type Printer struct {
+	w      io.Writer
+	o      Options
+	res    Result
+	cols   []Column // those shown
+	index  []int    // of each shown column among all
+	layout layout
+	values []any // scratch: the shown values of a row
+	buf    []byte
+	sizes  map[int64]string // sizes in words: a cluster has few different ones
+	rows   int
+	err    error
+}
+
+// spillAt is how much is gathered before it is written.
+const spillAt = 1 << 16
+
+// New starts an answer.
+func New(w io.Writer, o Options, res Result) *Printer {
+	if o.Zone == nil {
+		o.Zone = time.UTC
+	}
+	p := &Printer{w: w, o: o, res: res, layout: o.Format.layout(res)}
+	for i, c := range res.Columns {
+		if !c.Detail || o.Format.IsDocument() || o.Format == Line {
+			p.cols, p.index = append(p.cols, c), append(p.index, i)
+		}
+	}
+	if o.Format == ID {
+		p.cols, p.index = res.Columns[res.ID:res.ID+1], []int{res.ID}
+	}
+	p.values = make([]any, len(p.cols))
+	p.layout.begin(p)
+	return p
+}
+
+func (f Format) layout(res Result) layout {
+	switch f {
+	case Line:
+		return &lineLayout{}
+	case JSON:
+		return &jsonLayout{array: !res.Record}
+	case JSONL:
+		return &jsonLayout{lines: true}
+	case CSV:
+		return &csvLayout{}
+	case TSV:
+		return &tsvLayout{}
+	case MD:
+		return &mdLayout{}
+	case ID:
+		return &idLayout{}
+	}
+	if res.Record {
+		return &lineLayout{brief: true}
+	}
+	return &tableLayout{}
+}
+
+// Row prints one row: a value for each column of the result.
+func (p *Printer) Row(values ...any) error {
+	if len(values) != len(p.res.Columns) {
+		panic(fmt.Sprintf("placectl: a row of %d values for %d columns", len(values), len(p.res.Columns)))
+	}
+	if p.err != nil {
+		return p.err
+	}
+	for i, at := range p.index {
+		p.values[i] = values[at]
+	}
+	p.layout.row(p, p.values)
+	p.rows++
+	if len(p.buf) >= spillAt {
+		p.write()
+	}
+	return p.err
+}
+
+// Flush writes all rows so far, for answers that go on while somebody looks.
+func (p *Printer) Flush() error {
+	if p.err == nil {
+		p.layout.flush(p)
+		p.write()
+	}
+	return p.err
+}
+
+// Close ends the answer.
+func (p *Printer) Close() error {
+	if p.err == nil {
+		p.layout.flush(p)
+		p.layout.end(p)
+		p.write()
+	}
+	err := p.err
+	if p.err == nil {
+		p.err = errors.New("the printer is closed")
+	}
+	return err
+}
+
+func (p *Printer) write() {
+	if len(p.buf) == 0 {
+		return
+	}
+	n, err := p.w.Write(p.buf)
+	if err == nil && n < len(p.buf) {
+		err = io.ErrShortWrite
+	}
+	if err != nil {
+		p.err = fmt.Errorf("the answer could not be written: %w", err)
+	}
+	p.buf = p.buf[:0]
+}
