@@ -8,6 +8,7 @@ import (
 type code struct {
 	eval     func(*env) Value
 	test     func(*env) truth // the same as a condition; nil where eval must do
+	pass     func(*env) truth // the same where unknown counts as no: nil where test must do
 	affinity Affinity
 	unit     Unit
 	collate  Collation
@@ -34,6 +35,16 @@ func (c *code) condition() func(*env) truth {
 	}
 	eval := c.eval
 	return func(e *env) truth { return eval(e).truth() }
+}
+
+// passing is the condition of a WHERE or an ON. As in SQLite what stands behind an
+// unknown part of an AND or a BETWEEN is not evaluated there: it could fail, and change
+// nothing else.
+func (c *code) passing() func(*env) truth {
+	if c.pass != nil {
+		return c.pass
+	}
+	return c.condition()
 }
 
 // fromTest makes the value of a condition.
@@ -297,7 +308,14 @@ func (s *scope) logic(x *Binary) code {
 	a, b := s.plain(x.X), s.plain(x.Y)
 	c := over(a, b)
 	l, r := a.condition(), b.condition()
+	lp, rp := a.passing(), b.passing()
 	if x.Op == "AND" {
+		c.pass = func(e *env) truth {
+			if lp(e) != yes {
+				return no
+			}
+			return rp(e)
+		}
 		c.test = func(e *env) truth {
 			v := l(e)
 			if v == no {
@@ -312,6 +330,12 @@ func (s *scope) logic(x *Binary) code {
 			return unknown
 		}
 		return c.fromTest()
+	}
+	c.pass = func(e *env) truth {
+		if lp(e) == yes {
+			return yes
+		}
+		return rp(e)
 	}
 	c.test = func(e *env) truth {
 		v := l(e)

@@ -195,6 +195,14 @@ func (s *scope) between(x *Between) code {
 		}
 		return t
 	}
+	if !x.Not {
+		c.pass = func(e *env) truth {
+			if above.test(e) != yes {
+				return no
+			}
+			return below.test(e)
+		}
+	}
 	return c.fromTest()
 }
 

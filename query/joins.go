@@ -12,7 +12,7 @@ type condition struct {
 	used bool // a key of a join takes care of it
 }
 
-func (c *condition) test() func(*env) truth { return c.code.condition() }
+func (c *condition) test() func(*env) truth { return c.code.passing() }
 
 // joins decides in which order tables are joined, how, and where each condition is
 // looked at: as early as can be.
