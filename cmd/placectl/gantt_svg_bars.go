@@ -136,12 +136,16 @@ func (d *svgDrawing) holes(g *ganttGroup, drawn []svgSpan, names string) {
 			d.rect(class, s, d.top+2, svgBar+(g.lanes-1)*svgLane, word+"\n"+names+"\n"+d.between(at, until))
 		}
 	}
-	for i := range n.bars {
-		b, before := &n.bars[i], right
-		if drawn[i].width() > 0 {
-			before = drawn[i].from // at the right border that is before its start
+	next := make([]float64, len(n.bars)+1) // where what begins then or later is drawn first
+	next[len(n.bars)] = right
+	for i := len(n.bars) - 1; i >= 0; i-- {
+		if next[i] = next[i+1]; drawn[i].width() > 0 {
+			next[i] = min(next[i], drawn[i].from) // at the right border that is before its start
 		}
-		hole(min(b.start, d.w.to), before)
+	}
+	for i := range n.bars {
+		b := &n.bars[i]
+		hole(min(b.start, d.w.to), next[i])
 		at, reach = max(at, b.end), max(reach, drawn[i].to)
 	}
 	hole(d.w.to, right)
