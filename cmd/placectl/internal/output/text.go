@@ -45,7 +45,7 @@ func (p *Printer) AppendHuman(b []byte, c Column, v any) []byte {
 	return spell.AppendPrintable(b, string(appendMachine(nil, v, c.Kind)))
 }
 
-// sizeText is formatSize, which it remembers.
+// sizeText is spell.FormatSize with a memory.
 func (p *Printer) sizeText(n int64) string {
 	if s, ok := p.sizes[n]; ok {
 		return s
