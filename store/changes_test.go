@@ -5,10 +5,15 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"os"
+	"path/filepath"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/placectl/placectl/placer"
+	"go.etcd.io/bbolt"
 	"pgregory.net/rapid"
 )
 
@@ -164,11 +169,11 @@ func (v *view) leap(t *rapid.T, key *rapid.Generator[string]) {
 
 // TestReaderPatches: a writer changes a table in the file, a reader has a patch over it,
 // and both see what they should, whatever they go through meanwhile.
-func TestReaderPatches(t *testing.T) {
-	t.Parallel()
-	db, _ := newDB(t)
+func TestReaderPatches(test *testing.T) {
+	test.Parallel()
 	key := rapid.Custom(func(t *rapid.T) string { return fmt.Sprintf("k%02d", rapid.IntRange(0, 60).Draw(t, "number")) })
-	rapid.Check(t, func(t *rapid.T) {
+	rapid.Check(test, func(t *rapid.T) {
+		db, _ := newDB(test) // a transaction that fails by a panic leaves it locked
 		rows := make(map[string]string)
 		err := db.Update(func(tx *Tx) error {
 			if err := tx.empty(tableKeys); err != nil {
@@ -214,7 +219,7 @@ func TestReaderPatches(t *testing.T) {
 				if err := tx.empty(tableKeys); !errors.Is(err, ErrReadOnly) {
 					t.Fatalf("a reader clears a table: %v", err)
 				}
-				tx.file.patch, tx.file.passing = new(changeSet), true
+				tx.file.changes, tx.file.passing = new(changeSet), true
 				return run(tx)
 			})
 		}
@@ -222,4 +227,107 @@ func TestReaderPatches(t *testing.T) {
 			t.Fatal(err)
 		}
 	})
+}
+
+// rawRows are the rows of every table as they are stored.
+type rawRows [tableCount]map[string]string
+
+func readRaw(t *testing.T, db *DB) (rows rawRows) {
+	t.Helper()
+	err := db.run(false, func(b *bbolt.DB) error {
+		return b.View(func(btx *bbolt.Tx) error {
+			for t := range tableCount {
+				rows[t] = make(map[string]string)
+				b := btx.Bucket([]byte(tables[t].name))
+				if b == nil {
+					continue // of a later format
+				}
+				if err := b.ForEach(func(k, v []byte) error { rows[t][string(k)] = string(v); return nil }); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return rows
+}
+
+// do makes the changes of a commit.
+func (rows *rawRows) do(set *changeSet) {
+	for t := range set {
+		c := &set[t]
+		if c.cleared {
+			clear(rows[t])
+		}
+		for r, page, i := c.at(0, 0); r.key != nil; r, page, i = c.at(page, i+1) {
+			if r.row != nil {
+				rows[t][string(r.key)] = string(r.row)
+			} else {
+				delete(rows[t], string(r.key))
+			}
+		}
+	}
+}
+
+// TestCommitted: what commits changed, done to a copy of the rows before, makes those of
+// the file after.
+func TestCommitted(t *testing.T) {
+	t.Parallel()
+	full, clock := fullDB(t)
+	work := []func(*Tx) error{
+		fillMore, stir,
+		func(tx *Tx) error {
+			_, err := tx.Cycle(CycleSpec{Backfill: Conservative})
+			clock.t += 50_000
+			return err
+		},
+		func(*Tx) error { return nil }, // plans begin, reservations end
+		func(tx *Tx) error { return tx.Configure("signature", "ncpus") },
+		func(tx *Tx) error { return tx.ResetUsage() },
+		func(tx *Tx) error { _, err := tx.RemoveBatch("work1"); return err },
+	}
+	for i, fn := range work {
+		commits(t, fmt.Sprint("step ", i), full, func() error { return full.Update(fn) })
+	}
+	rewrite(t, full, tableNodes, func(_, row []byte) []byte { row[2]++; return row })
+	commits(t, "repair", full, func() error { return full.Repair(func(string) {}) })
+	for format := 1; format <= Format; format++ {
+		name := fmt.Sprintf("v%d.db", format)
+		content, err := os.ReadFile(filepath.Join("..", "testdata", "db", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		db := &DB{path: filepath.Join(t.TempDir(), name), opt: full.opt}
+		if err := os.WriteFile(db.path, content, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		commits(t, name, db, func() error {
+			return db.Update(func(tx *Tx) error { return tx.Configure("default_walltime", "3600") })
+		})
+	}
+}
+
+func fillMore(tx *Tx) error {
+	for i := range 20 {
+		if _, err := tx.Place(placer.Request{Select: "1:ncpus=1", Place: "scatter", Walltime: time.Hour, Key: fmt.Sprint("key", i)}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// commits does something that commits, once.
+func commits(t *testing.T, name string, db *DB, work func() error) {
+	t.Helper()
+	rows, count := readRaw(t, db), 0
+	db.committed = func(set *changeSet) { rows.do(set); count++ }
+	if err := work(); err != nil || count != 1 {
+		t.Fatalf("%s: %d commits: %v", name, count, err)
+	}
+	if diff := cmp.Diff(readRaw(t, db), rows); diff != "" {
+		t.Errorf("%s (-file +what was told)\n%s", name, diff)
+	}
 }

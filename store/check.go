@@ -153,7 +153,7 @@ func (db *DB) Repair(report func(finding string)) error {
 		if err := tx.repair(&checker{report: report}); err != nil {
 			return err
 		}
-		return db.commit(btx)
+		return db.commit(tx)
 	})
 }
 

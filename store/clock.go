@@ -52,7 +52,7 @@ func (tx *Tx) passAll(due []change) error {
 		return nil
 	}
 	if !tx.Writable() {
-		tx.file.patch = new(changeSet)
+		tx.file.changes = new(changeSet)
 	}
 	tx.file.passing = true
 	defer func() { tx.file.passing = false }()

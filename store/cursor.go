@@ -64,9 +64,8 @@ func (c *cursor) seek(key []byte) {
 // place finds the cursor's place in the table as it is now.
 func (c *cursor) place() {
 	c.placed, c.writes = true, c.file.writes[c.table]
-	c.patch, c.patched = nil, changedRow{}
-	if c.file.patch != nil {
-		c.patch = &c.file.patch[c.table]
+	c.patched = changedRow{}
+	if c.patch = c.file.patch(c.table); c.patch != nil {
 		page, i, found := c.patch.search(c.from)
 		if found && c.past {
 			i++

@@ -48,6 +48,8 @@ type DB struct {
 	lock     *fileLock  // private handles only
 	poisoned atomic.Pointer[error]
 	warned   sync.Once
+
+	committed func(*changeSet) // is told what each commit changed, before the next; nil for nobody
 }
 
 // openTimeout bounds bbolt's own lock, which is free unless another program
@@ -201,17 +203,20 @@ func (db *DB) write(fn func(*Tx) error, keep bool) error {
 		if err := tx.flush(); err != nil || !keep || !tx.dirty {
 			return err
 		}
-		return db.commit(btx)
+		return db.commit(tx)
 	})
 }
 
 // commit makes a transaction durable. A full disk is found while the file grows
 // or data pages are written, before the meta page makes them count: that is a
 // clean failure. After any other nobody knows.
-func (db *DB) commit(btx *bbolt.Tx) error {
-	err := btx.Commit()
+func (db *DB) commit(tx *Tx) error {
+	err := tx.file.bolt.Commit()
 	switch {
 	case err == nil:
+		if db.committed != nil {
+			db.committed(tx.file.changes)
+		}
 		return nil
 	case beforeMeta(err):
 		return fmt.Errorf("nothing was changed: %w", err)

@@ -10,13 +10,14 @@ import (
 // clears a table or makes one goes through it, and nothing else calls the methods of
 // bbolt that write; recorder_test.go states that. A writer's changes go through to
 // bbolt. A reader's, while it brings its clock up to date, go into a patch that it
-// sees the file through. Rows come and go as they are stored, checksum and all.
+// sees the file through; it is of the type in which a writer's are kept for whoever
+// wants to know what a commit changed. Rows come and go as they are stored, checksum and all.
 type recorder struct {
 	bolt    *bbolt.Tx
 	buckets [tableCount]*bbolt.Bucket
 	writes  [tableCount]int // how often each table was changed
 	walks   []*walk         // that are under way
-	patch   *changeSet      // of readers that stand later than the file
+	changes *changeSet      // a reader's patch; a writer's where somebody wants to know them
 	passing bool            // the clock is being brought up to date: readers may patch
 }
 
@@ -45,61 +46,58 @@ func (r *recorder) get(t table, key []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if r.patch != nil {
-		if row, known := r.patch[t].get(key); known {
+	if p := r.patch(t); p != nil {
+		if row, known := p.get(key); known {
 			return row, nil
 		}
 	}
 	return b.Get(key), nil
 }
 
-// put writes a row.
-func (r *recorder) put(t table, key, row []byte) error {
-	if err := r.change(t); err != nil {
-		return err
-	}
-	if !r.writable() {
-		r.patch[t].set(key, row)
+// patch is what a reader sees in place of a table's rows, nil for nothing.
+func (r *recorder) patch(t table) *changes {
+	if r.changes == nil || r.writable() {
 		return nil
 	}
-	b, err := r.existing(t)
-	if err != nil {
-		return err
+	return &r.changes[t]
+}
+
+// put writes a row.
+func (r *recorder) put(t table, key, row []byte) error {
+	b, err := r.change(t)
+	if b != nil {
+		err = b.Put(key, row)
 	}
-	return b.Put(key, row)
+	if err == nil && r.changes != nil {
+		r.changes[t].set(key, row)
+	}
+	return err
 }
 
 // remove deletes a row, if there is one.
 func (r *recorder) remove(t table, key []byte) error {
-	if err := r.change(t); err != nil {
-		return err
+	b, err := r.change(t)
+	if b != nil {
+		err = b.Delete(key)
 	}
-	if !r.writable() {
-		r.patch[t].set(key, nil)
-		return nil
+	if err == nil && r.changes != nil {
+		r.changes[t].set(key, nil)
 	}
-	b, err := r.existing(t)
-	if err != nil {
-		return err
-	}
-	return b.Delete(key)
+	return err
 }
 
 // clear deletes every row of a table.
 func (r *recorder) clear(t table) error {
-	if err := r.change(t); err != nil {
-		return err
+	b, err := r.change(t)
+	if b != nil {
+		name := []byte(tables[t].name)
+		if err = r.bolt.DeleteBucket(name); err == nil {
+			r.buckets[t], err = r.bolt.CreateBucket(name)
+		}
 	}
-	if !r.writable() {
-		r.patch[t].clear()
-		return nil
+	if err == nil && r.changes != nil {
+		r.changes[t].clear()
 	}
-	name := []byte(tables[t].name)
-	if err := r.bolt.DeleteBucket(name); err != nil {
-		return err
-	}
-	var err error
-	r.buckets[t], err = r.bolt.CreateBucket(name)
 	return err
 }
 
@@ -111,10 +109,16 @@ func (r *recorder) create(t table) (err error) {
 	return nil
 }
 
-// change is told that a table is about to be changed.
-func (r *recorder) change(t table) error {
-	if !r.writable() && !r.passing {
-		return ErrReadOnly
+// change is told that a table is about to be changed, and where in the file: nowhere for
+// a reader.
+func (r *recorder) change(t table) (b *bbolt.Bucket, err error) {
+	if r.writable() {
+		b, err = r.existing(t)
+	} else if !r.passing {
+		err = ErrReadOnly
+	}
+	if err != nil {
+		return nil, err
 	}
 	for _, w := range r.walks {
 		if w.cursor.table == t {
@@ -122,5 +126,5 @@ func (r *recorder) change(t table) error {
 		}
 	}
 	r.writes[t]++
-	return nil
+	return b, nil
 }

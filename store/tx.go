@@ -110,6 +110,9 @@ func (db *DB) begin(b *bbolt.Tx) (*Tx, error) {
 // load starts a transaction at the instant the file stands for.
 func (db *DB) load(b *bbolt.Tx) (*Tx, error) {
 	tx := &Tx{db: db, file: &recorder{bolt: b}, now: db.opt.Now().Unix()}
+	if db.committed != nil && b.Writable() {
+		tx.file.changes = new(changeSet)
+	}
 	format, err := readFormat(tx.file)
 	if err != nil {
 		return nil, err
