@@ -154,6 +154,9 @@ func (o *Outlook) expect(j *Job, p *Prospect) error {
 	default:
 		p.Start, p.End, p.Plan = plan.Start, plan.End, plan
 	}
+	if p.Plan != nil && markedOf(short) {
+		short = "" // the cluster has changed since a cycle found that it could never run
+	}
 	if p.Wait != "" {
 		return nil
 	}

@@ -172,11 +172,11 @@ func (r *runner) sayNever(list []store.NeverRuns) {
 	}
 	for _, why := range order {
 		ids := jobs[why]
-		if len(ids) == 1 {
-			r.notef("job %d cannot run: %s", ids[0], why)
-		} else {
-			r.notef("%s cannot run, %s: %s", spell.Plural(len(ids), "job"), foldNumbers(ids), why)
+		who := "job " + foldNumbers(ids)
+		if len(ids) > 1 {
+			who = spell.Plural(len(ids), "job") + ", " + foldNumbers(ids) + ","
 		}
+		r.notef("%s can never run: %s", who, strings.TrimPrefix(why, "can never run: "))
 	}
 }
 

@@ -307,6 +307,7 @@ func (s *simulation) tablesAgree() {
 		{"SELECT name FROM config", keysOf(now.settings)},
 		{"SELECT job FROM jobs WHERE state = 'running'", keysWhere(now.jobs, func(j *store.Job) bool { return j.State == store.JobRunning })},
 		{"SELECT DISTINCT job FROM allocations WHERE job IS NOT NULL", keysWhere(now.jobs, func(j *store.Job) bool { return j.State.Live() && len(j.AllNodes()) > 0 })},
+		{"SELECT job FROM jobs WHERE reason LIKE 'can never run%' AND expected IS NOT NULL", nil},
 	} {
 		c := s.call("", "query", q.sql, "-o", "csv", "--no-header")
 		got := slices.Sorted(slices.Values(strings.Fields(c.out)))
