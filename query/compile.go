@@ -54,10 +54,14 @@ func (c code) fromTest() code {
 	return c
 }
 
-// over adds up what is known of operands.
+// over adds up what is known of operands. As in SQLite what is made of them compares by
+// the first collation that was written anywhere in it.
 func over(parts ...code) code {
 	c := code{constant: true}
 	for i := range parts {
+		if c.collate == ByBytes {
+			c.collate = parts[i].collate
+		}
 		c.constant = c.constant && parts[i].constant
 		c.sub = c.sub || parts[i].sub
 		c.uses |= parts[i].uses

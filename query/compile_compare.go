@@ -33,7 +33,7 @@ func (s *scope) compare(at Expr, op string, a, b code, ax, bx Expr) code {
 	a, b = s.unitLiteral(a, b, ax), s.unitLiteral(b, a, bx)
 	c := over(a, b)
 	collate := a.collate
-	if !a.collated && b.collated {
+	if !a.collated && (b.collated || collate == ByBytes) {
 		collate = b.collate
 	}
 	holds := outcomes[op]

@@ -46,7 +46,11 @@ func (s *scope) grouping(p *selectPlan, x *Select, list []ResultColumn) {
 			continue
 		}
 		g.byKey[s.canon(key)] = len(g.keys)
-		g.keys = append(g.keys, s.plain(key))
+		code := s.plain(key)
+		if code.collate != ByBytes {
+			s.c.fail(key, "COLLATE and GROUP BY together are not supported")
+		}
+		g.keys = append(g.keys, code)
 		g.words = append(g.words, key.String())
 	}
 	s.c.nmade += len(g.keys)

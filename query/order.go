@@ -61,7 +61,7 @@ func (s *scope) ordering(p *selectPlan, x *Select, list []ResultColumn) {
 	}
 	if p.distinct {
 		for i := range p.out {
-			if p.out[i].collated {
+			if p.out[i].collate != ByBytes {
 				s.c.fail(list[i].X, "COLLATE and DISTINCT together are not supported")
 			}
 		}

@@ -335,7 +335,7 @@ func (s *scope) results(p *selectPlan, list []ResultColumn) {
 		return
 	}
 	for i := range p.out {
-		if p.out[i].collated {
+		if p.out[i].collate != ByBytes {
 			s.c.fail(list[i].X, "COLLATE is not supported in the columns of a subquery")
 		}
 	}

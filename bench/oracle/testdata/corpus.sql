@@ -293,3 +293,5 @@ refused: PRAGMA table_info(n)
 refused: SELECT name FROM n LIMIT 'a'
 refused: SELECT a -> 'b' FROM n
 refused: SELECT name FROM n WHERE name REGEXP 'a'
+refused: SELECT DISTINCT CASE WHEN name >= 'b' COLLATE NOCASE THEN name END FROM n
+refused: SELECT count(*) FROM n GROUP BY CASE WHEN name >= 'b' COLLATE NOCASE THEN name END
