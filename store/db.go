@@ -177,7 +177,8 @@ func (db *DB) View(fn func(*Tx) error) error {
 // Update runs fn and commits what it changed, all or nothing: when fn fails,
 // nothing. It returns nil once the change is durable. ErrUnknown means that the
 // commit failed on its way to disk: the change may or may not be there, and the
-// handle is of no further use.
+// handle is of no further use. fn has to bear to be run again when somebody else was
+// faster: outside the transaction it changes nothing but what it sets anew as a whole.
 func (db *DB) Update(fn func(*Tx) error) error { return db.write(fn, true) }
 
 // DryRun runs fn as Update does and then forgets what it changed.

@@ -48,7 +48,7 @@ func (r *runner) batchRemove(c *cli.Context) error {
 	if err := wantArgs(c, 1, 1); err != nil {
 		return err
 	}
-	return r.updateAndPrint(c, func(tx *store.Tx) error {
+	return r.update(c, func(tx *store.Tx) error {
 		b, err := tx.RemoveBatch(c.Args().First())
 		if err != nil {
 			return err

@@ -30,7 +30,7 @@ func batchAnswerCommand(r *runner, name, usage string, answer func(*store.Tx, st
 			if err != nil {
 				return err
 			}
-			return r.updateAndPrint(c, func(tx *store.Tx) error {
+			return r.update(c, func(tx *store.Tx) error {
 				reports, err := answer(tx, c.Args().First(), c.String("host"), jobs)
 				if err != nil {
 					return err

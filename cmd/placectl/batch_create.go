@@ -64,7 +64,7 @@ func (r *runner) batchCreate(c *cli.Context) error {
 	if err := in.read(r, c); err != nil {
 		return malformed(c, err)
 	}
-	return r.updateAndPrint(c, func(tx *store.Tx) error {
+	return r.update(c, func(tx *store.Tx) error {
 		b, err := r.makeBatch(tx, c.Args().First(), settings, &in)
 		if err != nil {
 			return err

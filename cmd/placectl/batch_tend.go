@@ -62,7 +62,7 @@ func (r *runner) eachBatchNamed(c *cli.Context, columns []output.Column, fn func
 	if err := wantArgs(c, 0, 1); err != nil {
 		return err
 	}
-	return r.updateAndPrint(c, func(tx *store.Tx) error {
+	return r.update(c, func(tx *store.Tx) error {
 		names := c.Args().Slice()
 		if len(names) == 0 {
 			if err := tx.EachBatch(func(b *store.Batch) error {

@@ -29,7 +29,7 @@ func classCommand(r *runner) *cli.Command {
 
 // changeShares lets fn change the settings, keeps them and shows what they are now.
 func (r *runner) changeShares(c *cli.Context, fn func(*fairshare.Settings) error) error {
-	return r.updateAndPrint(c, func(tx *store.Tx) error {
+	return r.update(c, func(tx *store.Tx) error {
 		s, err := tx.Shares()
 		if err != nil {
 			return err

@@ -28,7 +28,7 @@ func (r *runner) classRm(c *cli.Context) error {
 	if err := wantArgs(c, least, most); err != nil {
 		return err
 	}
-	return r.updateAndPrint(c, func(tx *store.Tx) error {
+	return r.update(c, func(tx *store.Tx) error {
 		s, err := tx.Shares()
 		if err != nil {
 			return err

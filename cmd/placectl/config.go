@@ -83,7 +83,7 @@ func (r *runner) configSet(c *cli.Context) error {
 		}
 		pairs = append(pairs, [2]string{settingName(name), value})
 	}
-	return r.updateAndPrint(c, func(tx *store.Tx) error {
+	return r.update(c, func(tx *store.Tx) error {
 		for _, kv := range pairs {
 			if err := tx.Configure(kv[0], kv[1]); err != nil {
 				return err

@@ -158,7 +158,7 @@ func (r *runner) noteLaunches(told []notice, errs []error) error {
 		return err
 	}
 	var failed []error
-	err = db.Update(func(tx *store.Tx) error {
+	err = r.write(db, true, func(tx *store.Tx) error {
 		failed = nil
 		for i, n := range told {
 			if errs[i] != nil {

@@ -17,7 +17,8 @@ func (r *runner) open() (*store.DB, error) {
 }
 
 func (r *runner) storeOptions() *store.Options {
-	return &store.Options{LockTimeout: r.LockTimeout, Now: func() time.Time { return r.now() }, Warn: func(s string) { r.notef("%s", s) }}
+	said := *r // of now: what is noted may be held back by the time there is a warning
+	return &store.Options{LockTimeout: r.LockTimeout, Now: func() time.Time { return r.now() }, Warn: func(s string) { said.notef("%s", s) }}
 }
 
 // view runs fn on a snapshot of the database. What fn prints is held back until
@@ -30,24 +31,26 @@ func (r *runner) view(fn func(*store.Tx) error) error {
 	if err != nil {
 		return err
 	}
-	return r.holdBack(func() error { return db.View(fn) })
+	return r.read(db, fn)
 }
 
-// holdBack runs fn and then prints what it printed, nothing if it failed.
-func (r *runner) holdBack(fn func() error) error {
+// read runs fn on a snapshot of a database, and prints then what it printed, nothing
+// if it failed.
+func (r *runner) read(db *store.DB, fn func(*store.Tx) error) error {
 	out := r.stdout
 	var held bytes.Buffer
 	r.stdout = &held
-	err := fn()
+	err := db.View(fn)
 	r.stdout = out
 	if err != nil {
 		return err
 	}
-	_, err = out.Write(held.Bytes())
+	_, err = held.WriteTo(out)
 	return err
 }
 
-// update runs fn and commits what it changed; with --dry-run it forgets it.
+// update runs fn and commits what it changed; with --dry-run it forgets it. fn may
+// run more than once, as in write.
 func (r *runner) update(c *cli.Context, fn func(*store.Tx) error) error {
 	if r.tx != nil && c.Bool(dryRun) {
 		return usagef("tx", "--dry-run is for all of the transaction: put it behind placectl tx")
@@ -59,10 +62,38 @@ func (r *runner) update(c *cli.Context, fn func(*store.Tx) error) error {
 	if err != nil {
 		return err
 	}
-	if c.Bool(dryRun) {
-		return db.DryRun(fn)
+	return r.write(db, !c.Bool(dryRun), fn)
+}
+
+// write runs fn and commits what it changed, or forgets it unless it is to keep it.
+// fn may run more than once, and only its last run counts: outside the transaction it
+// may change nothing but what each run sets anew as a whole. What it prints is held
+// back until the commit, because an answer means that the change is durable; without a
+// commit its notes are printed, and nothing else.
+func (r *runner) write(db *store.DB, keep bool, fn func(*store.Tx) error) error {
+	stdout, stderr := r.stdout, r.notes
+	var answer, notes bytes.Buffer
+	r.stdout, r.notes = &answer, &notes
+	err := r.commit(db, keep, func(tx *store.Tx) error {
+		answer.Reset()
+		notes.Reset()
+		return fn(tx)
+	})
+	r.stdout, r.notes = stdout, stderr
+	notes.WriteTo(stderr) //nolint:errcheck // as notef
+	if err != nil {
+		return err
 	}
-	return db.Update(fn)
+	_, err = answer.WriteTo(stdout)
+	return err
+}
+
+// commit runs a function on a database once, and keeps what it changed, or not.
+func commit(db *store.DB, keep bool, fn func(*store.Tx) error) error {
+	if keep {
+		return db.Update(fn)
+	}
+	return db.DryRun(fn)
 }
 
 const dryRun = "dry-run"
@@ -70,11 +101,4 @@ const dryRun = "dry-run"
 // dryRunFlag is a flag of every verb that writes.
 func dryRunFlag() cli.Flag {
 	return &cli.BoolFlag{Name: dryRun, Usage: "answer as usual, change nothing"}
-}
-
-// updateAndPrint is update for verbs whose answer is printed from the
-// transaction: it is held back until the commit, because an answer means that
-// the change is durable.
-func (r *runner) updateAndPrint(c *cli.Context, fn func(*store.Tx) error) error {
-	return r.holdBack(func() error { return r.update(c, fn) })
 }

@@ -115,7 +115,7 @@ func (r *runner) changeJobs(c *cli.Context, change func(*store.Tx, uint64) (*sto
 	if err := wantArgs(c, 1, -1); err != nil {
 		return err
 	}
-	return r.updateAndPrint(c, func(tx *store.Tx) error {
+	return r.update(c, func(tx *store.Tx) error {
 		p := r.printer(output.Result{Columns: []output.Column{{Name: "job"}, {Name: "state"}, {Name: "start", Kind: output.Time}, {Name: "end", Kind: output.Time},
 			{Name: "nodes", Kind: output.List, Nodes: true}, {Name: "reason", Kind: output.Prose, Detail: true}}})
 		err := eachJobNamed(tx, c, func(j *store.Job, several bool) error {

@@ -30,7 +30,10 @@ import (
 	"golang.org/x/term"
 )
 
-func main() {
+func main() { runProcess(processEnv()) }
+
+// runProcess is a whole process.
+func runProcess(e env) {
 	// A command is over before its garbage matters; collecting less of it takes
 	// a tenth off listing 10,000 nodes.
 	debug.SetGCPercent(400)
@@ -38,7 +41,7 @@ func main() {
 	// effect, so that nobody is kept waiting by a verb that does not listen.
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	context.AfterFunc(ctx, stop)
-	os.Exit(run(ctx, processEnv()))
+	os.Exit(run(ctx, e))
 }
 
 // verbEntry is a verb that is made only when it is asked for: making them all
@@ -105,6 +108,9 @@ type env struct {
 	stdoutTTY      bool
 	stderrTTY      bool
 	width          func() int // columns of the terminal, 0 for no limit
+	// commit runs a function on a database and keeps what it changed, or not. It may
+	// run it more than once.
+	commit func(db *store.DB, keep bool, fn func(*store.Tx) error) error
 }
 
 // processEnv is the env of a real process.
@@ -120,6 +126,7 @@ func processEnv() env {
 		stdoutTTY: term.IsTerminal(int(os.Stdout.Fd())),
 		stderrTTY: term.IsTerminal(int(os.Stderr.Fd())),
 		width:     terminalWidth,
+		commit:    commit,
 	}
 }
 
@@ -142,13 +149,14 @@ type runner struct {
 	globals
 	ctx   context.Context // ended by an interrupt
 	tx    *store.Tx       // of the transaction that the run is part of, nil outside one
+	notes io.Writer       // for what notef says: stderr, if it is not held back
 	verbs []verbEntry
 	about map[*cli.Command]about
 	dash  int // how many arguments stood before "--", -1 without one
 }
 
 func newRunner(ctx context.Context, e env) *runner {
-	return &runner{env: e, ctx: ctx, verbs: verbs(), about: map[*cli.Command]about{}, dash: -1}
+	return &runner{env: e, ctx: ctx, notes: e.stderr, verbs: verbs(), about: map[*cli.Command]about{}, dash: -1}
 }
 
 // run runs one command and returns its exit status.
@@ -236,7 +244,7 @@ func (r *runner) readText(name string) (infile.Text, error) {
 // notef tells the user something that is not part of the answer; -q silences it.
 func (r *runner) notef(format string, args ...any) {
 	if !r.Quiet {
-		fmt.Fprintln(r.stderr, "placectl: "+spell.Printable(r.localTimes(fmt.Sprintf(format, args...))))
+		fmt.Fprintln(r.notes, "placectl: "+spell.Printable(r.localTimes(fmt.Sprintf(format, args...))))
 	}
 }
 

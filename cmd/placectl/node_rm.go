@@ -22,6 +22,7 @@ func (r *runner) nodeRemove(c *cli.Context) error {
 	}
 	var changes []nodeChange
 	if err := r.update(c, func(tx *store.Tx) error {
+		changes = nil
 		return eachNamed(tx, c.Args().First(), func(n *index.Node) error {
 			changes = append(changes, changeOf(tx, n, nodeRemoved))
 			return tx.RemoveNode(n.Number)

@@ -25,6 +25,7 @@ func (r *runner) nodeSet(c *cli.Context) error {
 	}
 	var changes []nodeChange
 	if err := r.update(c, func(tx *store.Tx) error {
+		changes = nil
 		defs, err := tx.Resources()
 		if err != nil {
 			return err

@@ -31,6 +31,7 @@ func (r *runner) nodeState(c *cli.Context, state index.State) error {
 	}
 	var changes []nodeChange
 	if err := r.update(c, func(tx *store.Tx) error {
+		changes = nil
 		return eachNamed(tx, c.Args().First(), func(n *index.Node) error {
 			change := nodeUnchanged
 			reason := n.Reason

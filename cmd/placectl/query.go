@@ -148,14 +148,12 @@ func (r *runner) ask(ctx context.Context, db *store.DB, statement *query.Stateme
 		ctx, stop = context.WithTimeout(ctx, limit)
 		defer stop()
 	}
-	err := r.holdBack(func() error {
-		return db.View(func(tx *store.Tx) error {
-			rows, err := tx.Query(ctx, statement, q)
-			if err != nil {
-				return err
-			}
-			return r.printRows(rows)
-		})
+	err := r.read(db, func(tx *store.Tx) error {
+		rows, err := tx.Query(ctx, statement, q)
+		if err != nil {
+			return err
+		}
+		return r.printRows(rows)
 	})
 	if errors.Is(err, context.DeadlineExceeded) {
 		return &query.LimitError{What: fmt.Sprintf("milliseconds (--max-time %s)", spell.FormatDuration(limit)), Limit: limit.Milliseconds()}

@@ -49,7 +49,7 @@ func (r *runner) queueAdd(c *cli.Context) error {
 		return err
 	}
 	q := store.Queue{Name: c.Args().First(), GroupKey: splitList(c.String("group-key")), Policy: c.String("policy")}
-	return r.updateAndPrint(c, func(tx *store.Tx) error {
+	return r.update(c, func(tx *store.Tx) error {
 		if err := tx.AddQueue(q); err != nil {
 			return err
 		}
@@ -65,7 +65,7 @@ func (r *runner) queueSet(c *cli.Context) error {
 	if err := wantArgs(c, 1, 1); err != nil {
 		return err
 	}
-	return r.updateAndPrint(c, func(tx *store.Tx) error {
+	return r.update(c, func(tx *store.Tx) error {
 		q, err := tx.Queue(c.Args().First())
 		if err != nil {
 			return err
@@ -90,7 +90,7 @@ func (r *runner) queueRemove(c *cli.Context) error {
 	if err := wantArgs(c, 1, 1); err != nil {
 		return err
 	}
-	return r.updateAndPrint(c, func(tx *store.Tx) error {
+	return r.update(c, func(tx *store.Tx) error {
 		q, err := tx.Queue(c.Args().First())
 		if err != nil {
 			return err

@@ -53,7 +53,7 @@ func (r *runner) reserve(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	return r.updateAndPrint(c, func(tx *store.Tx) error {
+	return r.update(c, func(tx *store.Tx) error {
 		spec := spec
 		spec.Start = notPast(start, tx)
 		if list := c.String("nodes"); list != "" {
@@ -232,7 +232,7 @@ func (r *runner) unreserve(c *cli.Context) error {
 	if err := wantArgs(c, 1, 1); err != nil {
 		return err
 	}
-	return r.updateAndPrint(c, func(tx *store.Tx) error {
+	return r.update(c, func(tx *store.Tx) error {
 		gone, err := tx.Unreserve(c.Args().First())
 		if err != nil {
 			return err

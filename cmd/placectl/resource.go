@@ -40,7 +40,7 @@ func (r *runner) resourceAdd(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	return r.updateAndPrint(c, func(tx *store.Tx) error {
+	return r.update(c, func(tx *store.Tx) error {
 		names := make(map[string]bool)
 		for _, def := range defs {
 			if err := tx.AddResource(def); err != nil {
@@ -56,7 +56,7 @@ func (r *runner) resourceRemove(c *cli.Context) error {
 	if err := wantArgs(c, 1, -1); err != nil {
 		return err
 	}
-	return r.updateAndPrint(c, func(tx *store.Tx) error {
+	return r.update(c, func(tx *store.Tx) error {
 		for _, name := range c.Args().Slice() {
 			if err := tx.RemoveResource(name); err != nil {
 				return err

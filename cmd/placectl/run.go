@@ -88,6 +88,7 @@ func (r *runner) sayPlaced(tx *store.Tx, job *store.Job) error {
 func (r *runner) placeOrQueue(c *cli.Context, s store.Submission) (job *store.Job, err error) {
 	err = r.ordered(&s.Request, func() error {
 		return r.update(c, func(tx *store.Tx) error {
+			s := s
 			if err := asksOrder(tx, &s.Request); err != nil {
 				return err
 			}
@@ -214,7 +215,7 @@ func (r *runner) endJob(id uint64, status int, failed error) error {
 	if err != nil {
 		return err
 	}
-	err = db.Update(func(tx *store.Tx) error {
+	err = r.write(db, true, func(tx *store.Tx) error {
 		_, err := tx.Finish(id, status, reason)
 		return err
 	})

@@ -11,13 +11,31 @@ import (
 	"testing"
 	"time"
 
+	"github.com/placectl/placectl/store"
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
 var update = flag.Bool("update", false, "rewrite what the scripts compare with")
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"placectl": main})
+	testscript.Main(m, map[string]func(){"placectl": mainTwice})
+}
+
+// mainTwice is main, but for commitTwice.
+func mainTwice() {
+	e := processEnv()
+	e.commit = commitTwice
+	runProcess(e)
+}
+
+// commitTwice is commit with a first run whose effects are lost, as those of a run are
+// that another writer was faster than. Nobody may see that there was one. Tests in
+// processes of their own commit like this, others as the command does.
+func commitTwice(db *store.DB, keep bool, fn func(*store.Tx) error) error {
+	if err := db.DryRun(fn); err != nil {
+		return err
+	}
+	return commit(db, keep, fn)
 }
 
 // TestScripts runs the command line in processes of its own.
@@ -104,6 +122,7 @@ func newCapture(args ...string) *capture {
 		now:    func() time.Time { return testNow },
 		loc:    testLoc,
 		width:  func() int { return 80 },
+		commit: commit,
 	}
 	return c
 }

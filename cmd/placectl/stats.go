@@ -33,7 +33,7 @@ func (r *runner) statsReset(c *cli.Context) error {
 	if err := wantArgs(c, 0, 0); err != nil {
 		return err
 	}
-	return r.updateAndPrint(c, func(tx *store.Tx) error {
+	return r.update(c, func(tx *store.Tx) error {
 		if err := tx.ResetUsage(); err != nil {
 			return err
 		}

@@ -48,7 +48,7 @@ func (r *runner) submit(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	return r.updateAndPrint(c, func(tx *store.Tx) error {
+	return r.update(c, func(tx *store.Tx) error {
 		s := s
 		if err := dependencies(tx, c, &s); err != nil {
 			return err

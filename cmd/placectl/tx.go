@@ -52,7 +52,7 @@ func (r *runner) transaction(c *cli.Context) error {
 	if name == "-" {
 		name = "standard input"
 	}
-	return r.updateAndPrint(c, func(tx *store.Tx) error {
+	return r.update(c, func(tx *store.Tx) error {
 		n := 0
 		for line := range strings.Lines(string(text)) {
 			n++
@@ -89,7 +89,7 @@ func (r *runner) lineOf(tx *store.Tx, line string) error {
 	case len(inv.globals) > 0:
 		return usagef("tx", "%s is for all of the transaction: put it behind placectl tx", inv.globals[0].flag.shown())
 	}
-	sub.globals, sub.tx = r.globals, tx
+	sub.globals, sub.tx, sub.notes = r.globals, tx, r.notes
 	if err := sub.exec(inv); err != nil {
 		return err
 	}
