@@ -5,7 +5,6 @@ import (
 
 	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/index"
-	"github.com/urfave/cli/v2"
 )
 
 // The cli package stops reading flags at the first argument and takes whatever
@@ -17,8 +16,8 @@ import (
 
 // invocation is a command line that has been understood.
 type invocation struct {
-	path    []*cli.Command // the verb, and the verbs below it: node, import
-	flags   []string       // the verb's own, each one word
+	path    []*verb  // the verb, and the verbs below it: node, import
+	flags   []string // the verb's own, each one word
 	args    []string
 	dash    int // how many of args stood before "--", -1 without one
 	globals []setting
@@ -34,8 +33,8 @@ type setting struct {
 // argv is the command line in the order that the cli package reads.
 func (inv invocation) argv() []string {
 	var words []string
-	for _, c := range inv.path {
-		words = append(words, c.Name)
+	for _, v := range inv.path {
+		words = append(words, v.Name)
 	}
 	words = append(words, inv.flags...)
 	if len(inv.args) > 0 {
@@ -44,8 +43,8 @@ func (inv invocation) argv() []string {
 	return words
 }
 
-// command is the innermost verb, nil when there is none.
-func (inv invocation) command() *cli.Command {
+// leaf is the innermost verb, nil when there is none.
+func (inv invocation) leaf() *verb {
 	if len(inv.path) == 0 {
 		return nil
 	}
@@ -55,8 +54,8 @@ func (inv invocation) command() *cli.Command {
 // verb is how errors call the command: "node import".
 func (inv invocation) verb() string {
 	var names []string
-	for _, c := range inv.path {
-		names = append(names, c.Name)
+	for _, v := range inv.path {
+		names = append(names, v.Name)
 	}
 	return strings.Join(names, " ")
 }

@@ -11,10 +11,10 @@ import (
 )
 
 // sampleVerbs is a tree with every shape of verb.
-func sampleVerbs(action cli.ActionFunc) []*cli.Command {
-	return []*cli.Command{
+func sampleVerbs(action action) []*verb {
+	return []*verb{
 		{
-			Name: "place", Action: action, ArgsUsage: "REQUEST",
+			Name: "place", Run: action, Args: []arg{{Name: "REQUEST"}, {Name: "X", Optional: true}, {Name: "Y", Optional: true}},
 			Flags: []cli.Flag{
 				&cli.StringFlag{Name: "select", Aliases: []string{"l"}},
 				&cli.StringFlag{Name: "walltime", Aliases: []string{"t"}},
@@ -26,20 +26,20 @@ func sampleVerbs(action cli.ActionFunc) []*cli.Command {
 		},
 		{
 			Name: "node",
-			Subcommands: []*cli.Command{
-				{Name: "import", Aliases: []string{"add"}, Action: action, ArgsUsage: "FILE", Flags: []cli.Flag{&cli.StringFlag{Name: "from"}}},
-				{Name: "rm", Action: action, Flags: []cli.Flag{&cli.StringFlag{Name: "why", Required: true}}},
+			Verbs: []*verb{
+				{Name: "import", Run: action, Args: []arg{{Name: "FILE"}}, Flags: []cli.Flag{&cli.StringFlag{Name: "from"}}},
+				{Name: "rm", Run: action, Flags: []cli.Flag{&cli.StringFlag{Name: "why", Required: true}}},
 			},
 		},
-		{Name: "class", Action: action, Subcommands: []*cli.Command{{Name: "plan", Action: action}}},
+		{Name: "class", Run: action, Args: []arg{{Name: "NAME", Many: true}}, Verbs: []*verb{{Name: "plan", Run: action, Args: []arg{{Name: "on|off", Kind: kindWord}}}}},
 	}
 }
 
 // entries lists verbs that are made already.
-func entries(verbs ...*cli.Command) []verbEntry {
+func entries(verbs ...*verb) []verbEntry {
 	var list []verbEntry
-	for _, c := range verbs {
-		list = append(list, verbEntry{c.Name, func(*runner) *cli.Command { return c }})
+	for _, v := range verbs {
+		list = append(list, verbEntry{v.Name, func() *verb { return v }})
 	}
 	return list
 }
@@ -50,7 +50,9 @@ func sampleRunner() *runner {
 	return r
 }
 
-func noAction(*cli.Context) error { return nil }
+type action = func(*runner, *cli.Context) error
+
+func noAction(*runner, *cli.Context) error { return nil }
 
 func TestParseArgs(t *testing.T) {
 	tests := []struct{ in, want, globals string }{
@@ -69,7 +71,6 @@ func TestParseArgs(t *testing.T) {
 		{"place -- --dry-run -o json --", "place -- --dry-run -o json --", ""},
 		{"place a -- b", "place -- a b", ""},
 		{"place --", "place", ""},
-		{"node add f", "node import -- f", ""},
 		{"-o json place", "place", "output=json"},
 		{"-ojson place", "place", "output=json"},
 		{"place x --db f -q -o=csv y", "place -- x y", "db=f quiet=true output=csv"},
@@ -162,9 +163,9 @@ func TestParseArgsHelp(t *testing.T) {
 // What cli makes of the rewritten line is what was meant.
 func TestExec(t *testing.T) {
 	var got []string
-	action := func(c *cli.Context) error {
+	action := func(_ *runner, c *cli.Context) error {
 		got = append([]string{verbName(c), c.String("select"), strings.Join(c.StringSlice("allow"), ";")}, c.Args().Slice()...)
-		return wantArgs(c, 1, 3)
+		return nil
 	}
 	tests := []struct {
 		in   string
@@ -177,14 +178,19 @@ func TestExec(t *testing.T) {
 		{"place help", -1, []string{"place", "", "", "help"}, ""},
 		{"node import -5", -1, []string{"node import", "", "", "-5"}, ""},
 		{"class -- plan", 0, []string{"class", "", "", "plan"}, ""},
-		{"class plan x", -1, []string{"class plan", "", "", "x"}, ""},
-		{"node import", -1, []string{"node import", "", ""}, "node import: wants at least 1 argument (FILE), got 0"},
-		{"place a b c d", -1, []string{"place", "", "", "a", "b", "c", "d"}, "place: takes at most 3 arguments (REQUEST), got one more: d"},
+		{"class a b c", -1, []string{"class", "", "", "a", "b", "c"}, ""},
+		{"class plan off", -1, []string{"class plan", "", "", "off"}, ""},
+		{"class plan x", -1, nil, "class plan: x is not one of on, off"},
+		{"class", -1, nil, "class: wants at least 1 argument (NAME...), got 0"},
+		{"node import", -1, nil, "node import: wants 1 argument (FILE), got 0"},
+		{"node rm --why=w x", -1, nil, "node rm: takes no arguments, got x"},
+		{"place a b c d", -1, nil, "place: takes at most 3 arguments (REQUEST [X] [Y]), got one more: d"},
 	}
 	for _, tt := range tests {
 		c := newCapture(strings.Fields(tt.in)...)
 		r := c.runner()
 		r.verbs = entries(sampleVerbs(action)...)
+		got = nil
 		err := r.main()
 		if text := errorString(err); text != tt.err {
 			t.Errorf("%s: error %q, want %q", tt.in, text, tt.err)
@@ -206,7 +212,7 @@ func errorString(err error) string {
 }
 
 func TestOneOf(t *testing.T) {
-	verb := &cli.Command{Name: "cycle", Flags: []cli.Flag{&cli.StringFlag{Name: "backfill", Value: "easy"}}, Action: func(c *cli.Context) error {
+	cycle := &verb{Name: "cycle", Flags: []cli.Flag{&cli.StringFlag{Name: "backfill", Value: "easy"}}, Run: func(_ *runner, c *cli.Context) error {
 		_, err := oneOf(c, "backfill", "fcfs", "easy", "conservative")
 		return err
 	}}
@@ -215,7 +221,7 @@ func TestOneOf(t *testing.T) {
 		"cycle --backfill esay": "cycle: --backfill: esay is not one of fcfs, easy, conservative",
 	} {
 		r := newCapture(strings.Fields(in)...).runner()
-		r.verbs = entries(verb)
+		r.verbs = entries(cycle)
 		if err := r.main(); errorString(err) != want {
 			t.Errorf("%s: %v", in, err)
 		}
@@ -245,11 +251,11 @@ func FuzzParseArgs(f *testing.F) {
 }
 
 func TestTimeFlags(t *testing.T) {
-	verb := func(r *runner) *cli.Command {
-		return &cli.Command{
+	when := func() *verb {
+		return &verb{
 			Name:  "when",
 			Flags: []cli.Flag{&cli.StringFlag{Name: "at"}, &cli.StringFlag{Name: "walltime", Aliases: []string{"t"}}},
-			Action: func(c *cli.Context) error {
+			Run: func(r *runner, c *cli.Context) error {
 				at, err := r.time(c, "at")
 				if err != nil {
 					return err
@@ -272,7 +278,7 @@ func TestTimeFlags(t *testing.T) {
 	} {
 		c := newCapture(strings.Fields(in)...)
 		r := c.runner()
-		r.verbs = entries(verb(r))
+		r.verbs = entries(when())
 		r.report(r.main())
 		if got := c.out.String() + c.err.String(); !strings.HasPrefix(got, want) {
 			t.Errorf("%s: %s", in, got)

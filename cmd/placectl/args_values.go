@@ -38,8 +38,8 @@ func (w *walker) takesValue(name string) need {
 
 // ownFlags are the flags of the innermost verb.
 func (w *walker) ownFlags() []cli.Flag {
-	if c := w.command(); c != nil {
-		return c.Flags
+	if v := w.leaf(); v != nil {
+		return v.Flags
 	}
 	return nil
 }
@@ -121,26 +121,6 @@ func checkValue(f cli.Flag, value string) error {
 func verbName(c *cli.Context) string {
 	name, _ := c.App.Metadata[verbKey].(string)
 	return name
-}
-
-// wantArgs checks how many arguments a verb got; most below 0 is no limit.
-func wantArgs(c *cli.Context, least, most int) error {
-	n := c.NArg()
-	what := ""
-	if c.Command.ArgsUsage != "" {
-		what = " (" + c.Command.ArgsUsage + ")"
-	}
-	switch verb := verbName(c); {
-	case n < least && least == most:
-		return usagef(verb, "wants %s%s, got %d", spell.Plural(least, "argument"), what, n)
-	case n < least:
-		return usagef(verb, "wants at least %s%s, got %d", spell.Plural(least, "argument"), what, n)
-	case most == 0 && n > 0:
-		return usagef(verb, "takes no arguments, got %s", spell.Quoted(c.Args().First()))
-	case most > 0 && n > most:
-		return usagef(verb, "takes at most %s%s, got one more: %s", spell.Plural(most, "argument"), what, spell.Quoted(c.Args().Get(most)))
-	}
-	return nil
 }
 
 // time reads a flag's value as an instant; the zero time when it is not given.

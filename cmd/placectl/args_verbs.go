@@ -12,18 +12,18 @@ import (
 // word takes a word that is no flag: a verb as long as one is due, else an
 // argument.
 func (w *walker) word(word string) {
-	c := w.command()
+	v := w.leaf()
 	if next := w.findVerb(word); next != nil {
 		w.path = append(w.path, next)
 		return
 	}
 	names := w.verbNames()
 	switch {
-	case len(names) == 0 || c != nil && c.Action != nil:
+	case len(names) == 0 || v != nil && v.Run != nil:
 		w.args = append(w.args, word)
 	case word == "help":
 		w.help = true
-	case c == nil:
+	case v == nil:
 		w.fail("unknown verb %s%s", spell.Quoted(word), index.DidYouMean(word, names))
 	default:
 		w.fail("unknown verb %s%s; there are %s", spell.Quoted(word), index.DidYouMean(word, names), strings.Join(names, ", "))
@@ -31,16 +31,16 @@ func (w *walker) word(word string) {
 }
 
 // findVerb finds the verb that a word names in its place, nil when it is none.
-func (w *walker) findVerb(word string) *cli.Command {
-	c := w.command()
+func (w *walker) findVerb(word string) *verb {
+	v := w.leaf()
 	switch {
 	case len(w.args) > 0:
 		return nil
-	case c == nil:
+	case v == nil:
 		return w.r.makeVerb(word)
 	}
-	for _, sub := range c.Subcommands {
-		if sub.HasName(word) {
+	for _, sub := range v.Verbs {
+		if sub.Name == word {
 			return sub
 		}
 	}
@@ -50,11 +50,11 @@ func (w *walker) findVerb(word string) *cli.Command {
 // verbNames are the verbs that may come next.
 func (w *walker) verbNames() []string {
 	var names []string
-	c := w.command()
-	if c == nil {
+	v := w.leaf()
+	if v == nil {
 		return w.r.verbNames()
 	}
-	for _, sub := range c.Subcommands {
+	for _, sub := range v.Verbs {
 		if !sub.Hidden {
 			names = append(names, sub.Name)
 		}
@@ -63,10 +63,10 @@ func (w *walker) verbNames() []string {
 }
 
 // makeVerb makes the verb of that name, nil when there is none.
-func (r *runner) makeVerb(name string) *cli.Command {
+func (r *runner) makeVerb(name string) *verb {
 	for _, v := range r.verbs {
 		if v.name == name {
-			return v.make(r)
+			return v.verb()
 		}
 	}
 	return nil
@@ -82,22 +82,22 @@ func (r *runner) verbNames() []string {
 
 // finish looks for what is missing once every word is read.
 func (w *walker) finish() {
-	c := w.command()
+	v := w.leaf()
 	switch {
 	case w.help:
-	case c == nil:
+	case v == nil:
 		if w.err == nil {
 			w.err = errNoVerb
 		}
-	case c.Action == nil:
+	case v.Run == nil:
 		w.fail("a verb is missing; there are %s", strings.Join(w.verbNames(), ", "))
 	default:
-		w.requireFlags(c)
+		w.requireFlags(v)
 	}
 }
 
-func (w *walker) requireFlags(c *cli.Command) {
-	for _, f := range c.Flags {
+func (w *walker) requireFlags(v *verb) {
+	for _, f := range v.Flags {
 		req, ok := f.(cli.RequiredFlag)
 		if !ok || !req.IsRequired() {
 			continue

@@ -7,34 +7,33 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-func batchCommand(r *runner) *cli.Command {
-	return r.verb(&cli.Command{
+func batchVerb() *verb {
+	return &verb{
 		Name:     "batch",
 		Category: "Locality",
 		Usage:    "jobs that share files, worked off so that each file goes to few hosts",
 		Description: "A batch is a sequence of files and a sequence of jobs, each of which uses some files that follow each\n" +
 			"other. Hosts ask for work (next) and report it (done, fail); which jobs a host is given depends on the\n" +
 			"files that it has. docs/locality.md has the loop that a host runs.",
-		Subcommands: []*cli.Command{
-			batchCreateCommand(r),
-			r.verb(&cli.Command{Name: "list", Usage: "all batches", Action: r.batchList}, about{Example: "placectl batch list", Exits: readExits}),
-			batchShowCommand(r),
-			batchNextCommand(r),
-			batchAnswerCommand(r, "done", "take a host's results of jobs", (*store.Tx).BatchDone),
-			batchAnswerCommand(r, "fail", "take a host's report that it could not do jobs", (*store.Tx).BatchFail),
-			batchExpireCommand(r),
-			batchRecomputeCommand(r),
-			batchCursorsCommand(r),
-			r.verb(&cli.Command{Name: "rm", Usage: "forget a batch and all of its jobs", ArgsUsage: "NAME", Flags: []cli.Flag{dryRunFlag()}, Action: r.batchRemove},
-				about{Example: "placectl batch rm night-12", Exits: writeExits}),
+		Example: "placectl batch create night-12 --files files.csv --jobs jobs.csv\nplacectl batch next night-12 --host $(hostname)",
+		Verbs: []*verb{
+			batchCreateVerb(),
+			{Name: "list", Usage: "all batches", Access: reads, Run: (*runner).batchList,
+				Example: "placectl batch list"},
+			batchShowVerb(),
+			batchNextVerb(),
+			batchAnswerVerb("done", "take a host's results of jobs", (*store.Tx).BatchDone),
+			batchAnswerVerb("fail", "take a host's report that it could not do jobs", (*store.Tx).BatchFail),
+			batchExpireVerb(),
+			batchRecomputeVerb(),
+			batchCursorsVerb(),
+			{Name: "rm", Usage: "forget a batch and all of its jobs", Args: []arg{{Name: "NAME", Kind: kindBatch}}, Access: writes, Run: (*runner).batchRemove,
+				Example: "placectl batch rm night-12"},
 		},
-	}, about{Example: "placectl batch create night-12 --files files.csv --jobs jobs.csv\nplacectl batch next night-12 --host $(hostname)", Exits: writeExits})
+	}
 }
 
 func (r *runner) batchList(c *cli.Context) error {
-	if err := wantArgs(c, 0, 0); err != nil {
-		return err
-	}
 	return r.view(func(tx *store.Tx) error {
 		p := r.printer(output.Result{Columns: batchColumns()})
 		if err := tx.EachBatch(func(b *store.Batch) error { return r.batchRow(p, tx, b) }); err != nil {
@@ -45,9 +44,6 @@ func (r *runner) batchList(c *cli.Context) error {
 }
 
 func (r *runner) batchRemove(c *cli.Context) error {
-	if err := wantArgs(c, 1, 1); err != nil {
-		return err
-	}
 	return r.update(c, func(tx *store.Tx) error {
 		b, err := tx.RemoveBatch(c.Args().First())
 		if err != nil {

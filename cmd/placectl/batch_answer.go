@@ -10,22 +10,20 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// batchAnswerCommand makes one of the verbs done and fail.
-func batchAnswerCommand(r *runner, name, usage string, answer func(*store.Tx, string, string, []int) ([]locality.Report, error)) *cli.Command {
-	return r.verb(&cli.Command{
-		Name:      name,
-		Usage:     usage,
-		ArgsUsage: "NAME JOB...",
+// batchAnswerVerb makes one of the verbs done and fail.
+func batchAnswerVerb(name, usage string, answer func(*store.Tx, string, string, []int) ([]locality.Report, error)) *verb {
+	return &verb{
+		Name:  name,
+		Usage: usage,
+		Args:  []arg{{Name: "NAME", Kind: kindBatch}, {Name: "JOB", Many: true}},
 		Description: "All of them, or none. Status 7: the host does not hold a job, because its lease has expired or because it\n" +
 			"has reported it before; the message says which. Nothing of what others have done is changed.",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "host", Required: true, Usage: "the host that reports, `H`"},
-			dryRunFlag(),
 		},
-		Action: func(c *cli.Context) error {
-			if err := wantArgs(c, 2, -1); err != nil {
-				return err
-			}
+		Access:  writes,
+		Example: "placectl batch " + name + " night-12 17 18 --host $(hostname)",
+		Run: func(r *runner, c *cli.Context) error {
 			jobs, err := batchJobs(c)
 			if err != nil {
 				return err
@@ -38,7 +36,7 @@ func batchAnswerCommand(r *runner, name, usage string, answer func(*store.Tx, st
 				return r.printReports(reports)
 			})
 		},
-	}, about{Example: "placectl batch " + name + " night-12 17 18 --host $(hostname)", Exits: writeExits})
+	}
 }
 
 // batchJobs reads the numbers of jobs of a batch, each once.

@@ -8,11 +8,11 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-func batchCreateCommand(r *runner) *cli.Command {
-	return r.verb(&cli.Command{
-		Name:      "create",
-		Usage:     "make a batch of a list of files and a list of jobs",
-		ArgsUsage: "NAME",
+func batchCreateVerb() *verb {
+	return &verb{
+		Name:  "create",
+		Usage: "make a batch of a list of files and a list of jobs",
+		Args:  []arg{{Name: "NAME"}},
 		Description: "Both lists are CSV with a header, or JSON, an object a line; - is standard input for one of them.\n" +
 			"Files have name and, if known, size in bytes; their order is the sequence. Jobs have first and last (names\n" +
 			"of files), or files (all of them, a|b|c in CSV, an array in JSON), which must follow each other in the\n" +
@@ -30,11 +30,12 @@ func batchCreateCommand(r *runner) *cli.Command {
 			&cli.IntFlag{Name: "max-errors", Usage: "a job that fails more than `N` times is failed for good (3)"},
 			&cli.StringFlag{Name: "lease", Usage: "a host not yet measured has `D` for what it takes (1d)"},
 			&cli.IntFlag{Name: "keep", Usage: "a host may keep `N` files that nothing asks for"},
-			dryRunFlag(),
 		},
-		Action: r.batchCreate,
-	}, about{Example: "placectl batch create night-12 --files files.csv --jobs jobs.csv --hosts 40\n" +
-		"make-jobs | placectl batch create night-12 --files files.jsonl --jobs - --quorum 2", Exits: writeExits})
+		Access: writes,
+		Example: "placectl batch create night-12 --files files.csv --jobs jobs.csv --hosts 40\n" +
+			"make-jobs | placectl batch create night-12 --files files.jsonl --jobs - --quorum 2",
+		Run: (*runner).batchCreate,
+	}
 }
 
 // policiesText lists the policies for help.
@@ -47,9 +48,6 @@ func policiesText() string {
 }
 
 func (r *runner) batchCreate(c *cli.Context) error {
-	if err := wantArgs(c, 1, 1); err != nil {
-		return err
-	}
 	settings, err := r.batchSettings(c)
 	if err != nil {
 		return err

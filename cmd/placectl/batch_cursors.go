@@ -7,22 +7,21 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-func batchCursorsCommand(r *runner) *cli.Command {
-	return r.verb(&cli.Command{
-		Name:      "cursors",
-		Usage:     "the ranges of a batch: how far each is, who works in it, and how long it will take",
-		ArgsUsage: "NAME",
+func batchCursorsVerb() *verb {
+	return &verb{
+		Name:  "cursors",
+		Usage: "the ranges of a batch: how far each is, who works in it, and how long it will take",
+		Args:  []arg{{Name: "NAME", Kind: kindBatch}},
 		Description: "rules tells which soft rules a team breaks: its fastest host is to be no faster than the others together,\n" +
 			"and its hosts are to belong to different users. Finished ranges are left out unless --all asks for them.",
-		Flags:  []cli.Flag{&cli.BoolFlag{Name: "all", Usage: "finished ranges too"}},
-		Action: r.batchCursors,
-	}, about{Example: "placectl batch cursors night-12\nplacectl batch cursors night-12 --all -o csv", Exits: readExits})
+		Flags:   []cli.Flag{&cli.BoolFlag{Name: "all", Usage: "finished ranges too"}},
+		Access:  reads,
+		Example: "placectl batch cursors night-12\nplacectl batch cursors night-12 --all -o csv",
+		Run:     (*runner).batchCursors,
+	}
 }
 
 func (r *runner) batchCursors(c *cli.Context) error {
-	if err := wantArgs(c, 1, 1); err != nil {
-		return err
-	}
 	name := c.Args().First()
 	return r.view(func(tx *store.Tx) error {
 		b, err := tx.Batch(name)

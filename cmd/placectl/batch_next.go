@@ -15,11 +15,11 @@ import (
 // errBatchFinished ends the loop of a host: nothing will come any more.
 var errBatchFinished = errors.New("every job of the batch is finished")
 
-func batchNextCommand(r *runner) *cli.Command {
-	return r.verb(&cli.Command{
-		Name:      "next",
-		Usage:     "give a host work, and say which files it is to fetch and which to delete",
-		ArgsUsage: "NAME",
+func batchNextVerb() *verb {
+	return &verb{
+		Name:  "next",
+		Usage: "give a host work, and say which files it is to fetch and which to delete",
+		Args:  []arg{{Name: "NAME", Kind: kindBatch}},
 		Description: "Prints lines to go through in order, each with an action and a name: `delete FILE`, `fetch FILE`, then\n" +
 			"`job NUMBER` with its first and last file and until when the host has it. -o id prints job numbers only.\n" +
 			"With --key a request whose answer was lost can be repeated: until the host asks for something else, or has\n" +
@@ -33,18 +33,16 @@ func batchNextCommand(r *runner) *cli.Command {
 			&cli.StringFlag{Name: "seconds", Usage: "as many jobs as the host can do in `S`, at least one"},
 			&cli.StringFlag{Name: "key", Usage: "idempotency `KEY`: the same key again is the same jobs, as long as the host has them"},
 			&cli.StringFlag{Name: "lease", Usage: "give the jobs to others if they are not reported within `D`"},
-			dryRunFlag(),
 		},
-		Action: r.batchNext,
-	}, about{Example: "placectl batch next night-12 --host $(hostname) -o tsv --no-header | while read -r action name rest; do ...\n" +
-		"placectl batch next night-12 --host h7 --user ann --seconds 1h --lease 4h -o json",
-		Exits: append([]int{exitNotNow, exitNever}, writeExits...)})
+		Access:   writes,
+		Statuses: []int{exitNotNow, exitNever},
+		Example: "placectl batch next night-12 --host $(hostname) -o tsv --no-header | while read -r action name rest; do ...\n" +
+			"placectl batch next night-12 --host h7 --user ann --seconds 1h --lease 4h -o json",
+		Run: (*runner).batchNext,
+	}
 }
 
 func (r *runner) batchNext(c *cli.Context) error {
-	if err := wantArgs(c, 1, 1); err != nil {
-		return err
-	}
 	want, err := r.batchWant(c)
 	if err != nil {
 		return err

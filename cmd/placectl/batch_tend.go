@@ -7,16 +7,17 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-func batchExpireCommand(r *runner) *cli.Command {
-	return r.verb(&cli.Command{
-		Name:      "expire",
-		Usage:     "take back jobs whose leases are over, of one batch or of all",
-		ArgsUsage: "[NAME]",
+func batchExpireVerb() *verb {
+	return &verb{
+		Name:  "expire",
+		Usage: "take back jobs whose leases are over, of one batch or of all",
+		Args:  []arg{{Name: "NAME", Kind: kindBatch, Optional: true}},
 		Description: "Hosts that are not heard of any more leave the sums. next does the same for its batch: this is for cron,\n" +
 			"when few hosts ask.",
-		Flags:  []cli.Flag{dryRunFlag()},
-		Action: r.batchExpire,
-	}, about{Example: "placectl batch expire", Exits: writeExits})
+		Access:  writes,
+		Example: "placectl batch expire",
+		Run:     (*runner).batchExpire,
+	}
 }
 
 func (r *runner) batchExpire(c *cli.Context) error {
@@ -30,16 +31,17 @@ func (r *runner) batchExpire(c *cli.Context) error {
 		})
 }
 
-func batchRecomputeCommand(r *runner) *cli.Command {
-	return r.verb(&cli.Command{
-		Name:      "recompute",
-		Usage:     "age what is known of hosts and build every sum of speeds anew, of one batch or of all",
-		ArgsUsage: "[NAME]",
+func batchRecomputeVerb() *verb {
+	return &verb{
+		Name:  "recompute",
+		Usage: "age what is known of hosts and build every sum of speeds anew, of one batch or of all",
+		Args:  []arg{{Name: "NAME", Kind: kindBatch, Optional: true}},
 		Description: "What a host has shown counts half after a week. Sums are kept exact all the time; this is what makes hosts\n" +
 			"that say nothing count less. For cron, once a day.",
-		Flags:  []cli.Flag{dryRunFlag()},
-		Action: r.batchRecompute,
-	}, about{Example: "placectl batch recompute", Exits: writeExits})
+		Access:  writes,
+		Example: "placectl batch recompute",
+		Run:     (*runner).batchRecompute,
+	}
 }
 
 func (r *runner) batchRecompute(c *cli.Context) error {
@@ -59,9 +61,6 @@ func (r *runner) batchRecompute(c *cli.Context) error {
 // eachBatchNamed runs fn on the batch that the argument names, or on every one, in
 // one transaction, and prints its rows.
 func (r *runner) eachBatchNamed(c *cli.Context, columns []output.Column, fn func(*store.Tx, *output.Printer, string) error) error {
-	if err := wantArgs(c, 0, 1); err != nil {
-		return err
-	}
 	return r.update(c, func(tx *store.Tx) error {
 		names := c.Args().Slice()
 		if len(names) == 0 {

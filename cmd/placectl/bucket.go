@@ -7,26 +7,24 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-func bucketCommand(r *runner) *cli.Command {
-	return r.verb(&cli.Command{
+func bucketVerb() *verb {
+	return &verb{
 		Name:     "bucket",
 		Category: "Cluster",
 		Usage:    "nodes that are alike: the same resources, queue and priority",
-		Subcommands: []*cli.Command{
-			r.verb(&cli.Command{Name: "list", Usage: "the buckets, in the order they are tried", Action: r.bucketList,
+		Example:  "placectl bucket list",
+		Verbs: []*verb{
+			{Name: "list", Usage: "the buckets, in the order they are tried", Access: reads, Run: (*runner).bucketList,
 				Description: "Of each how many nodes are up, and of those free (nothing on them, nothing planned), later (nothing on them,\n" +
 					"something planned) and busy (something on them); open: how many of the busy ones have a cpu left. Of nodes,\n" +
 					"free and later are one state, and busy is two: docs/states.md.",
-				Flags: []cli.Flag{&cli.BoolFlag{Name: "all", Usage: "buckets of which no node is up, too"}}},
-				about{Example: "placectl bucket list", Exits: readExits}),
+				Flags:   []cli.Flag{&cli.BoolFlag{Name: "all", Usage: "buckets of which no node is up, too"}},
+				Example: "placectl bucket list"},
 		},
-	}, about{Example: "placectl bucket list", Exits: readExits})
+	}
 }
 
 func (r *runner) bucketList(c *cli.Context) error {
-	if err := wantArgs(c, 0, 0); err != nil {
-		return err
-	}
 	return r.view(func(tx *store.Tx) error {
 		ix, err := tx.Index()
 		if err != nil {

@@ -22,8 +22,8 @@ const (
 	checkTime = 10 * time.Minute
 )
 
-func checkCommand(r *runner) *cli.Command {
-	return r.verb(&cli.Command{
+func checkVerb() *verb {
+	return &verb{
 		Name:     "check",
 		Category: "Store",
 		Usage:    "look for damage and contradictions",
@@ -33,14 +33,15 @@ func checkCommand(r *runner) *cli.Command {
 			&cli.BoolFlag{Name: "repair", Usage: "rebuild indexes, bitmaps and the calendar from the rows"},
 			&cli.BoolFlag{Name: inProcess, Usage: "do not start a process of its own for looking"},
 		},
-		Action: r.check,
-	}, about{Example: "placectl check\nplacectl check --repair", Exits: []int{exitNotFound, exitLocked, exitDamaged, exitUnknown}})
+		Access:   reads, // --repair writes, but only what follows from the rows
+		Alone:    true,
+		Statuses: []int{exitUnknown},
+		Example:  "placectl check\nplacectl check --repair",
+		Run:      (*runner).check,
+	}
 }
 
 func (r *runner) check(c *cli.Context) error {
-	if err := wantArgs(c, 0, 0); err != nil {
-		return err
-	}
 	var findings []string
 	var err error
 	if c.Bool("repair") {

@@ -14,17 +14,18 @@ import (
 // The shares of a cluster that classes of jobs are meant to have. Each verb below
 // class has a file of its own; all that set something answer like class show.
 
-func classCommand(r *runner) *cli.Command {
-	return r.verb(&cli.Command{
+func classVerb() *verb {
+	return &verb{
 		Name:     "class",
 		Category: "Shares",
 		Usage:    "classes of jobs, and the share of the cluster that each is to have",
 		Description: "A class has a load, relative to the loads of the others. What one class does not use is loaned to those that\n" +
 			"have jobs waiting. A job is in the class it names, or in the one that its user is mapped to. What is counted,\n" +
 			"cpus as a rule, is the setting share_unit.",
-		Subcommands: []*cli.Command{classShowCommand(r), classSetCommand(r), classMapCommand(r), classDefaultCommand(r),
-			classRebalanceCommand(r), classRmCommand(r), classPlanCommand(r)},
-	}, about{Example: "placectl class set research=60 teaching=30 tests=10", Exits: writeExits})
+		Example: "placectl class set research=60 teaching=30 tests=10",
+		Verbs: []*verb{classShowVerb(), classSetVerb(), classMapVerb(), classDefaultVerb(),
+			classRebalanceVerb(), classRmVerb(), classPlanVerb()},
+	}
 }
 
 // changeShares lets fn change the settings, keeps them and shows what they are now.

@@ -5,20 +5,18 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-func classDefaultCommand(r *runner) *cli.Command {
-	return r.verb(&cli.Command{
+func classDefaultVerb() *verb {
+	return &verb{
 		Name:        "default",
 		Usage:       "say which class requestors are in that no mapping matches",
-		ArgsUsage:   "NAME",
+		Args:        []arg{{Name: "NAME", Kind: kindClass}},
 		Description: "An empty NAME ('') stands for the class of the least load, which it is as long as nobody says otherwise.",
-		Flags:       []cli.Flag{dryRunFlag()},
-		Action:      r.classDefault,
-	}, about{Example: "placectl class default tests", Exits: writeExits})
+		Access:      writes,
+		Example:     "placectl class default tests",
+		Run:         (*runner).classDefault,
+	}
 }
 
 func (r *runner) classDefault(c *cli.Context) error {
-	if err := wantArgs(c, 1, 1); err != nil {
-		return err
-	}
 	return r.changeShares(c, func(s *fairshare.Settings) error { return s.SetDefaultClass(c.Args().First()) })
 }

@@ -5,27 +5,22 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-func classMapCommand(r *runner) *cli.Command {
-	return r.verb(&cli.Command{
-		Name:      "map",
-		Usage:     "map requestors to classes; of several that match, the first counts",
-		ArgsUsage: "NAME=REGEXP...",
+func classMapVerb() *verb {
+	return &verb{
+		Name:  "map",
+		Usage: "map requestors to classes; of several that match, the first counts",
+		Args:  []arg{{Name: "NAME=REGEXP", Many: true, Unless: "replace"}},
 		Description: "REGEXP (Go's, which is RE2) is looked for anywhere in the requestor, a job's user, unless it says ^ and $. New\n" +
 			"mappings go behind those there are. --replace without any forgets all.",
 		Flags: []cli.Flag{&cli.BoolFlag{Name: "replace", Usage: "these are all mappings there are to be"},
-			&cli.BoolFlag{Name: "first", Usage: "put these in front of those there are"}, dryRunFlag()},
-		Action: r.classMap,
-	}, about{Example: "placectl class map tests='^ci-' teaching='^(course|exam)' research=.*", Exits: writeExits})
+			&cli.BoolFlag{Name: "first", Usage: "put these in front of those there are"}},
+		Access:  writes,
+		Example: "placectl class map tests='^ci-' teaching='^(course|exam)' research=.*",
+		Run:     (*runner).classMap,
+	}
 }
 
 func (r *runner) classMap(c *cli.Context) error {
-	least := 1
-	if c.Bool("replace") {
-		least = 0
-	}
-	if err := wantArgs(c, least, -1); err != nil {
-		return err
-	}
 	if countSet(c, "replace", "first") > 1 {
 		return usagef(verbName(c), "--replace and --first exclude each other")
 	}

@@ -10,8 +10,8 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-func classPlanCommand(r *runner) *cli.Command {
-	return r.verb(&cli.Command{
+func classPlanVerb() *verb {
+	return &verb{
 		Name:  "plan",
 		Usage: "what each class may start now, and has to stop",
 		Description: "Of the store: what its nodes that are up have, what running jobs hold of it and queued ones ask for, counted in\n" +
@@ -22,19 +22,15 @@ func classPlanCommand(r *runner) *cli.Command {
 			"exceeded_for_s (-1: not at all), and jobs of a class with id, running and waiting. entitlement is the class's\n" +
 			"part of all; idle is what nobody wants.",
 		Flags:  []cli.Flag{&cli.StringFlag{Name: "from", Usage: "plan the state in `FILE`, - for standard input"}},
-		Action: r.classPlan,
-	}, about{
+		Access: reads,
 		Example: "placectl class plan\n" +
 			`echo '{"total_workers":10,"classes":[{"name":"a","load_pct":7,"running":2,"waiting":9},{"name":"b","load_pct":3}]}' |` + "\n" +
 			"  placectl class plan --from - -o json",
-		Exits: readExits,
-	})
+		Run: (*runner).classPlan,
+	}
 }
 
 func (r *runner) classPlan(c *cli.Context) error {
-	if err := wantArgs(c, 0, 0); err != nil {
-		return err
-	}
 	if !c.IsSet("from") {
 		return r.view(func(tx *store.Tx) error {
 			state, err := tx.ShareState()

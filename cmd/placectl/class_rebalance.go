@@ -12,23 +12,22 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-func classRebalanceCommand(r *runner) *cli.Command {
-	return r.verb(&cli.Command{
+func classRebalanceVerb() *verb {
+	return &verb{
 		Name:  "rebalance",
 		Usage: "say when jobs are stopped so that classes get their shares back",
 		Description: "Once one class has been so far below its share, and another so far above, that together it comes to the\n" +
 			"threshold, for the whole of the minimum duration, the next cycle stops the newest jobs of classes that have\n" +
 			"loans, and starts others. It is off while one of the two is 0, as both are at first.",
 		Flags: []cli.Flag{&cli.StringFlag{Name: "threshold", Usage: "from `P` percentage points on, 0 to 200"},
-			&cli.StringFlag{Name: "minimum", Usage: "for as long as `D`"}, dryRunFlag()},
-		Action: r.classRebalance,
-	}, about{Example: "placectl class rebalance --threshold 20 --minimum 10m", Exits: writeExits})
+			&cli.StringFlag{Name: "minimum", Usage: "for as long as `D`"}},
+		Access:  writes,
+		Example: "placectl class rebalance --threshold 20 --minimum 10m",
+		Run:     (*runner).classRebalance,
+	}
 }
 
 func (r *runner) classRebalance(c *cli.Context) error {
-	if err := wantArgs(c, 0, 0); err != nil {
-		return err
-	}
 	if countSet(c, "threshold", "minimum") == 0 {
 		return usagef(verbName(c), "nothing to set; name a --threshold, a --minimum or both")
 	}

@@ -8,25 +8,23 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-func classRmCommand(r *runner) *cli.Command {
-	return r.verb(&cli.Command{
-		Name:      "rm",
-		Usage:     "forget classes",
-		ArgsUsage: "NAME...",
+func classRmVerb() *verb {
+	return &verb{
+		Name:  "rm",
+		Usage: "forget classes",
+		Args:  []arg{{Name: "NAME", Kind: kindClass, Many: true, Unless: "all"}},
 		Description: "The mappings to them go with them; if one was the default, the class of the least load is. Their jobs are then\n" +
 			"in the class that their users map to. --all forgets every setting of class shares.",
-		Flags:  []cli.Flag{&cli.BoolFlag{Name: "all", Usage: "all classes, mappings and the rest"}, dryRunFlag()},
-		Action: r.classRm,
-	}, about{Example: "placectl class rm teaching", Exits: writeExits})
+		Flags:   []cli.Flag{&cli.BoolFlag{Name: "all", Usage: "all classes, mappings and the rest"}},
+		Access:  writes,
+		Example: "placectl class rm teaching",
+		Run:     (*runner).classRm,
+	}
 }
 
 func (r *runner) classRm(c *cli.Context) error {
-	least, most := 1, -1
-	if c.Bool("all") {
-		least, most = 0, 0
-	}
-	if err := wantArgs(c, least, most); err != nil {
-		return err
+	if c.Bool("all") && c.NArg() > 0 {
+		return usagef(verbName(c), "either classes or --all")
 	}
 	return r.update(c, func(tx *store.Tx) error {
 		s, err := tx.Shares()

@@ -10,22 +10,21 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-func classSetCommand(r *runner) *cli.Command {
-	return r.verb(&cli.Command{
-		Name:      "set",
-		Usage:     "give classes their loads, and make those that are new",
-		ArgsUsage: "NAME=LOAD...",
+func classSetVerb() *verb {
+	return &verb{
+		Name:  "set",
+		Usage: "give classes their loads, and make those that are new",
+		Args:  []arg{{Name: "NAME=LOAD", Many: true}},
 		Description: "LOAD is a whole number from 0 on, relative to the others: 2 and 1 are the same as 60 and 30. A class of load 0\n" +
 			"gets what nobody else wants. Classes that are not named keep theirs.",
-		Flags:  []cli.Flag{&cli.BoolFlag{Name: "replace", Usage: "these are all classes there are to be"}, dryRunFlag()},
-		Action: r.classSet,
-	}, about{Example: "placectl class set research=60 teaching=30 tests=10\nplacectl class set --replace day=2 night=1", Exits: writeExits})
+		Flags:   []cli.Flag{&cli.BoolFlag{Name: "replace", Usage: "these are all classes there are to be"}},
+		Access:  writes,
+		Example: "placectl class set research=60 teaching=30 tests=10\nplacectl class set --replace day=2 night=1",
+		Run:     (*runner).classSet,
+	}
 }
 
 func (r *runner) classSet(c *cli.Context) error {
-	if err := wantArgs(c, 1, -1); err != nil {
-		return err
-	}
 	given, err := classLoads(c)
 	if err != nil {
 		return err

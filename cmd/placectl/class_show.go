@@ -9,20 +9,19 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-func classShowCommand(r *runner) *cli.Command {
-	return r.verb(&cli.Command{
+func classShowVerb() *verb {
+	return &verb{
 		Name:  "show",
 		Usage: "the classes, and all that is set about shares",
 		Description: "As a table and as JSON it is everything; csv, tsv, md, line and id have the classes alone. load_pct is the load\n" +
 			"as a percentage of all, out_of_balance_since when the spread came to be at the threshold of rebalancing.",
-		Action: r.classShow,
-	}, about{Example: "placectl class show", Exits: readExits})
+		Access:  reads,
+		Example: "placectl class show",
+		Run:     (*runner).classShow,
+	}
 }
 
 func (r *runner) classShow(c *cli.Context) error {
-	if err := wantArgs(c, 0, 0); err != nil {
-		return err
-	}
 	return r.view(r.printShares)
 }
 

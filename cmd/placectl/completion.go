@@ -8,25 +8,23 @@ import (
 	"strings"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
-	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/urfave/cli/v2"
 )
 
 // The completion scripts know nothing: with each TAB they hand the words so far to
 // placectl completion words, which answers from the commands that help shows.
 
-func completionCommand(r *runner) *cli.Command {
-	return r.verb(&cli.Command{
-		Name:      "completion",
-		Category:  "Store",
-		Usage:     "print what makes a shell complete verbs, flags and their words",
-		ArgsUsage: "bash|zsh|fish",
-		Action:    r.completion,
-	}, about{
+func completionVerb() *verb {
+	return &verb{
+		Name:     "completion",
+		Category: "Store",
+		Usage:    "print what makes a shell complete verbs, flags and their words",
+		Args:     []arg{{Name: "bash|zsh|fish", Kind: kindWord}},
 		Example: "source <(placectl completion bash)      # in ~/.bashrc\nsource <(placectl completion zsh)       # in ~/.zshrc, behind compinit\n" +
 			"placectl completion fish | source       # in ~/.config/fish/config.fish",
-		Exits: []int{},
-	})
+		Verbs: []*verb{{Name: "words", Usage: "what the last of them may become", Hidden: true, Args: []arg{{Name: "-- WORDS", Kind: kindCommand, Many: true}}, Run: (*runner).completeWords}},
+		Run:   (*runner).completion,
+	}
 }
 
 // completionScripts are those of the shells.
@@ -49,22 +47,19 @@ compdef _placectl placectl
 }
 
 func (r *runner) completion(c *cli.Context) error {
-	args := c.Args().Slice()
-	if len(args) > 1 && args[0] == "words" && r.dash == 1 {
-		for _, word := range r.complete(args[1:]) {
-			fmt.Fprintln(r.stdout, word) // nobody reads an error behind a TAB
-		}
-		return nil
-	}
-	if err := wantArgs(c, 1, 1); err != nil {
-		return err
-	}
-	script, ok := completionScripts[args[0]]
-	if !ok {
-		return usagef(verbName(c), "%w", spell.NotOneOf(args[0], []string{"bash", "zsh", "fish"}))
-	}
-	_, err := io.WriteString(r.stdout, script)
+	_, err := io.WriteString(r.stdout, completionScripts[c.Args().First()])
 	return err
+}
+
+// completeWords answers a shell. Nobody reads an error behind a TAB.
+func (r *runner) completeWords(c *cli.Context) error {
+	if r.dash != 0 || c.NArg() == 0 {
+		return usagef(verbName(c), "the words so far stand behind --")
+	}
+	for _, word := range r.complete(c.Args().Slice()) {
+		fmt.Fprintln(r.stdout, word)
+	}
+	return nil
 }
 
 // complete lists what the last of the words on a command line may become. Nothing is
@@ -89,8 +84,8 @@ func (r *runner) complete(line []string) []string {
 	if strings.HasPrefix(begun, "-") {
 		return beginning(begun, flagWords(w.ownFlags()))
 	}
-	if c := w.command(); c != nil && c.Name == "completion" {
-		return beginning(begun, []string{"bash", "zsh", "fish"})
+	if v := w.leaf(); v != nil && len(w.args) < len(v.Args) && v.Args[len(w.args)].Kind == kindWord {
+		return beginning(begun, v.Args[len(w.args)].words())
 	}
 	if len(w.args) > 0 {
 		return nil

@@ -11,29 +11,26 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-func configCommand(r *runner) *cli.Command {
-	return r.verb(&cli.Command{
+func configVerb() *verb {
+	return &verb{
 		Name:     "config",
 		Category: "Cluster",
 		Usage:    "the settings of the store",
-		Subcommands: []*cli.Command{
-			r.verb(&cli.Command{Name: "list", Usage: "every setting", Action: r.configList},
-				about{Example: "placectl config list", Exits: readExits}),
-			r.verb(&cli.Command{Name: "get", Usage: "one setting", ArgsUsage: "NAME", Action: r.configGet},
-				about{Example: "placectl config get group_key", Exits: readExits}),
-			r.verb(&cli.Command{Name: "set", Usage: "change settings; an empty value puts the default back", ArgsUsage: "NAME=VALUE...",
-				Flags: []cli.Flag{dryRunFlag()}, Action: r.configSet},
-				about{Example: "placectl config set group_key=switch default_walltime=1800", Exits: writeExits}),
+		Example:  "placectl config list",
+		Verbs: []*verb{
+			{Name: "list", Usage: "every setting", Access: reads, Run: (*runner).configList,
+				Example: "placectl config list"},
+			{Name: "get", Usage: "one setting", Args: []arg{{Name: "NAME", Kind: kindSetting}}, Access: reads, Run: (*runner).configGet,
+				Example: "placectl config get group_key"},
+			{Name: "set", Usage: "change settings; an empty value puts the default back", Args: []arg{{Name: "NAME=VALUE", Many: true}}, Access: writes, Run: (*runner).configSet,
+				Example: "placectl config set group_key=switch default_walltime=1800"},
 		},
-	}, about{Example: "placectl config list", Exits: writeExits})
+	}
 }
 
 var settingColumns = []output.Column{{Name: "name"}, {Name: "value"}, {Name: "default"}, {Name: "set", Kind: output.Boolean}, {Name: "doc"}}
 
 func (r *runner) configList(c *cli.Context) error {
-	if err := wantArgs(c, 0, 0); err != nil {
-		return err
-	}
 	return r.view(func(tx *store.Tx) error {
 		settings, err := tx.AllSettings()
 		if err != nil {
@@ -48,9 +45,6 @@ func (r *runner) configList(c *cli.Context) error {
 }
 
 func (r *runner) configGet(c *cli.Context) error {
-	if err := wantArgs(c, 1, 1); err != nil {
-		return err
-	}
 	return r.view(func(tx *store.Tx) error {
 		settings, err := tx.AllSettings()
 		if err != nil {
@@ -72,9 +66,6 @@ func (r *runner) configGet(c *cli.Context) error {
 func settingName(s string) string { return strings.ReplaceAll(s, "-", "_") }
 
 func (r *runner) configSet(c *cli.Context) error {
-	if err := wantArgs(c, 1, -1); err != nil {
-		return err
-	}
 	var pairs [][2]string
 	for _, arg := range c.Args().Slice() {
 		name, value, ok := strings.Cut(arg, "=")

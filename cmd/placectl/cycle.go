@@ -12,8 +12,8 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-func cycleCommand(r *runner) *cli.Command {
-	return r.verb(&cli.Command{
+func cycleVerb() *verb {
+	return &verb{
 		Name:     "cycle",
 		Category: "Queue",
 		Usage:    "start and plan what waits: one pass over the queue",
@@ -34,20 +34,15 @@ func cycleCommand(r *runner) *cli.Command {
 			&cli.StringFlag{Name: "exec", Usage: "launch jobs with `CMD`"},
 			&cli.StringFlag{Name: "exec-timeout", Usage: "a launch that takes longer than `D` has failed (1m)"},
 			&cli.StringFlag{Name: "max-time", Usage: "take no longer than about `D`; what was not reached is said"},
-			dryRunFlag(),
 		},
-		Action: r.cycle,
-	}, about{
+		Access: writes,
 		Example: "placectl cycle --exec ./launch\nplacectl cycle --backfill conservative --dry-run\n" +
 			"* * * * * placectl --db /srv/cluster.db cycle -q --exec /srv/launch     # in a crontab",
-		Exits: writeExits,
-	})
+		Run: (*runner).cycle,
+	}
 }
 
 func (r *runner) cycle(c *cli.Context) error {
-	if err := wantArgs(c, 0, 0); err != nil {
-		return err
-	}
 	spec, err := r.cycleSpec(c)
 	if err != nil {
 		return err

@@ -52,6 +52,9 @@ func (r *runner) read(db *store.DB, fn func(*store.Tx) error) error {
 // update runs fn and commits what it changed; with --dry-run it forgets it. fn may
 // run more than once, as in write.
 func (r *runner) update(c *cli.Context, fn func(*store.Tx) error) error {
+	if r.verb.Access != writes {
+		panic("placectl: " + r.verb.Name + " writes, and does not declare it")
+	}
 	if r.tx != nil && c.Bool(dryRun) {
 		return usagef("tx", "--dry-run is for all of the transaction: put it behind placectl tx")
 	}

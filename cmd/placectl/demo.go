@@ -19,8 +19,8 @@ import (
 // demoDB is the database of the demo when none is named.
 const demoDB = "placectl-demo.db"
 
-func demoCommand(r *runner) *cli.Command {
-	return r.verb(&cli.Command{
+func demoVerb() *verb {
+	return &verb{
 		Name:     "demo",
 		Category: "Store",
 		Usage:    "a real cluster's recorded jobs, replayed into a database to play with",
@@ -30,16 +30,15 @@ func demoCommand(r *runner) *cli.Command {
 			"Makes ./" + demoDB + ", anew each time, or the file that --db names, and says what to try on it.",
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "force", Usage: "make it anew where an earlier demo's file is in the way"},
-			dryRunFlag(),
 		},
-		Action: r.demo,
-	}, about{Example: "placectl demo\nplacectl demo --db /tmp/demo.db --force", Exits: []int{exitLocked, exitConflict, exitDamaged}})
+		Access:   makes,
+		Statuses: []int{exitLocked},
+		Example:  "placectl demo\nplacectl demo --db /tmp/demo.db --force",
+		Run:      (*runner).demo,
+	}
 }
 
 func (r *runner) demo(c *cli.Context) error {
-	if err := wantArgs(c, 0, 0); err != nil {
-		return err
-	}
 	path, named, remove, err := r.demoFile(c.Bool(dryRun))
 	if err != nil {
 		return err

@@ -9,8 +9,8 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-func eventsCommand(r *runner) *cli.Command {
-	return r.verb(&cli.Command{
+func eventsVerb() *verb {
+	return &verb{
 		Name:        "events",
 		Category:    "Queue",
 		Usage:       "what has become of jobs, nodes and reservations, and why",
@@ -21,14 +21,13 @@ func eventsCommand(r *runner) *cli.Command {
 			&cli.IntFlag{Name: "last", Usage: "only the last `N`"},
 			&cli.BoolFlag{Name: "follow", Aliases: []string{"f"}, Usage: "go on as more happens, until interrupted"},
 		},
-		Action: r.events,
-	}, about{Example: "placectl events --last 20\nplacectl events --since 1200 --follow -o jsonl", Exits: readExits})
+		Access:  reads,
+		Example: "placectl events --last 20\nplacectl events --since 1200 --follow -o jsonl",
+		Run:     (*runner).events,
+	}
 }
 
 func (r *runner) events(c *cli.Context) error {
-	if err := wantArgs(c, 0, 0); err != nil {
-		return err
-	}
 	since, err := eventSince(c)
 	if err != nil {
 		return err

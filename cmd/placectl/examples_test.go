@@ -16,7 +16,6 @@ import (
 	"time"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/spell"
-	"github.com/urfave/cli/v2"
 )
 
 // example is a piece of shell that somebody may paste, and where it stands.
@@ -30,15 +29,15 @@ func examples(t *testing.T) []example {
 	t.Helper()
 	var all []example
 	r := newCapture().runner()
-	var ofVerb func(path string, c *cli.Command)
-	ofVerb = func(path string, c *cli.Command) {
-		all = append(all, example{"help " + path, r.about[c].Example, false}, example{"help " + path, quotedCommands(c.Description), true})
-		for _, sub := range c.Subcommands {
+	var ofVerb func(path string, v *verb)
+	ofVerb = func(path string, v *verb) {
+		all = append(all, example{"help " + path, v.Example, false}, example{"help " + path, quotedCommands(v.Description), true})
+		for _, sub := range v.Verbs {
 			ofVerb(path+" "+sub.Name, sub)
 		}
 	}
-	for _, v := range r.verbs {
-		ofVerb(v.name, v.make(r))
+	for _, e := range r.verbs {
+		ofVerb(e.name, e.verb())
 	}
 	pages, err := filepath.Glob("../../docs/*")
 	if err != nil || len(pages) < 3 {

@@ -74,7 +74,7 @@ func TestInterrupt(t *testing.T) {
 	cancel()
 	c := newCapture("cycle")
 	r := newRunner(ctx, c.env)
-	r.verbs = entries(&cli.Command{Name: "cycle", Action: func(c *cli.Context) error { return c.Context.Err() }})
+	r.verbs = entries(&verb{Name: "cycle", Run: func(r *runner, _ *cli.Context) error { return r.ctx.Err() }})
 	if code := r.report(r.main()); code != exitInterrupted {
 		t.Errorf("status %d", code)
 	}

@@ -13,12 +13,12 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-func explainCommand(r *runner) *cli.Command {
-	return r.verb(&cli.Command{
-		Name:      "explain",
-		Category:  "Placing",
-		Usage:     "why a request starts now or does not, and what would help; why a job is where it is",
-		ArgsUsage: "[SELECT | JOB]",
+func explainVerb() *verb {
+	return &verb{
+		Name:     "explain",
+		Category: "Placing",
+		Usage:    "why a request starts now or does not, and what would help; why a job is where it is",
+		Args:     []arg{{Name: "SELECT | JOB", Kind: kindRequest, Optional: true}},
 		Description: "Of a request: the verdict, and for each chunk all nodes of the cluster, counted by the first reason for\n" +
 			"which they cannot serve it now, with the earliest time at which one of them could; then single changes\n" +
 			"with which it would start now (or, where it never can, could run at all). It changes nothing.\n" +
@@ -31,14 +31,14 @@ func explainCommand(r *runner) *cli.Command {
 			&cli.StringFlag{Name: "job", Usage: "the job with number `N`"},
 			&cli.StringFlag{Name: "nodes", Usage: "what about these nodes: a node `LIST` such as n[01-16]"},
 			&cli.IntFlag{Name: "limit", Value: 20, Usage: "of a policy that scores nodes show the first `N`; 0 for none"}),
-		Action: r.explain,
-	}, about{
+		Access:   reads,
+		Statuses: []int{exitConflict},
 		Example: "placectl explain 16:ncpus=8 --place scatter:excl -t 4h\n" +
 			"placectl explain -l 2:ngpus=1 --queue fast --nodes g[01-04]\n" +
 			"placectl explain 8:ncpus=1 --policy priority --limit 5\n" +
 			"placectl explain 12 -o json\nplacectl explain '40[3]'",
-		Exits: append([]int{exitConflict}, readExits...),
-	})
+		Run: (*runner).explain,
+	}
 }
 
 // explaining is what is to be explained: a request, or a job.

@@ -11,26 +11,24 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-func extendCommand(r *runner) *cli.Command {
-	return r.verb(&cli.Command{
-		Name:      "extend",
-		Category:  "Placing",
-		Usage:     "give a job another walltime",
-		ArgsUsage: "JOB",
+func extendVerb() *verb {
+	return &verb{
+		Name:     "extend",
+		Category: "Placing",
+		Usage:    "give a job another walltime",
+		Args:     []arg{{Name: "JOB", Kind: kindJob}},
 		Description: "The walltime counts from the job's start; with a + in front it is added to the one it has. Refused when\n" +
 			"somebody else has one of the nodes before the new end.",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "walltime", Aliases: []string{"t"}, Required: true, Usage: "`D` from the start, or +D more"},
-			dryRunFlag(),
 		},
-		Action: r.extend,
-	}, about{Example: "placectl extend 12 -t 4h\nplacectl extend 12 -t +30m", Exits: writeExits})
+		Access:  writes,
+		Example: "placectl extend 12 -t 4h\nplacectl extend 12 -t +30m",
+		Run:     (*runner).extend,
+	}
 }
 
 func (r *runner) extend(c *cli.Context) error {
-	if err := wantArgs(c, 1, 1); err != nil {
-		return err
-	}
 	text, more := strings.CutPrefix(c.String("walltime"), "+")
 	d, err := spell.ParseDuration(text)
 	if err != nil {

@@ -10,7 +10,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/placectl/placectl/cmd/placectl/internal/spell"
-	"github.com/urfave/cli/v2"
 )
 
 // flagLines show what every flag is for. The last flag of a line is the one that is
@@ -384,19 +383,19 @@ func TestFlagsHaveEffects(t *testing.T) {
 		}
 	}
 	r := newCapture().runner()
-	var look func(path string, c *cli.Command)
-	look = func(path string, c *cli.Command) {
-		for _, f := range c.Flags {
+	var look func(path string, v *verb)
+	look = func(path string, v *verb) {
+		for _, f := range v.Flags {
 			if name := dashed(f.Names()[0]); !shown[path+" "+name] {
 				t.Errorf("nothing shows what %s %s does", path, name)
 			}
 		}
-		for _, sub := range c.Subcommands {
+		for _, sub := range v.Verbs {
 			look(path+" "+sub.Name, sub)
 		}
 	}
-	for _, v := range r.verbs {
-		look(v.name, v.make(r))
+	for _, e := range r.verbs {
+		look(e.name, e.verb())
 	}
 }
 

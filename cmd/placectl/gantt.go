@@ -20,8 +20,8 @@ const (
 	ganttRows      = 40 // on a terminal, unless --rows says otherwise
 )
 
-func ganttCommand(r *runner) *cli.Command {
-	return r.verb(&cli.Command{
+func ganttVerb() *verb {
+	return &verb{
 		Name:     "gantt",
 		Category: "Asking",
 		Usage:    "draw what runs, what is planned and what is free",
@@ -39,11 +39,10 @@ func ganttCommand(r *runner) *cli.Command {
 			&cli.StringFlag{Name: "svg", Usage: "draw into `FILE` as SVG, - for standard output"},
 			&cli.StringFlag{Name: "html", Usage: "the same as a page of its own, in `FILE`"},
 		},
-		Action: r.gantt,
-	}, about{
+		Access:  reads,
 		Example: "placectl gantt\nplacectl gantt --nodes n[01-16] --to now+6h\nplacectl gantt --by bucket\nplacectl gantt --svg timeline.svg",
-		Exits:   readExits,
-	})
+		Run:     (*runner).gantt,
+	}
 }
 
 // ganttOptions is what the command line asks for.
@@ -85,9 +84,6 @@ func (r *runner) gantt(c *cli.Context) error {
 }
 
 func (r *runner) ganttOptions(c *cli.Context) (*ganttOptions, error) {
-	if err := wantArgs(c, 0, 0); err != nil {
-		return nil, err
-	}
 	o := &ganttOptions{nodes: c.String("nodes"), rows: c.Int("rows"), svg: c.String("svg"), flag: "svg"}
 	if c.IsSet("html") {
 		o.svg, o.flag = c.String("html"), "html"

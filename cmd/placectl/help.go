@@ -3,37 +3,20 @@ package main
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/urfave/cli/v2"
 )
 
-// about is what help says of a verb beyond what its cli.Command holds.
-type about struct {
-	Example string // command lines, one a line
-	Exits   []int  // the exit statuses beyond 0, 1, 2 and 130; nil for all
-}
-
-// Exit statuses that come with touching the store at all.
-var (
-	readExits  = []int{exitNotFound, exitLocked, exitDamaged}
-	writeExits = []int{exitNotFound, exitLocked, exitConflict, exitDamaged, exitUnknown}
-)
-
-// verb notes what help needs to know of a verb, and gives the verb back.
-func (r *runner) verb(c *cli.Command, a about) *cli.Command {
-	r.about[c] = a
-	return c
-}
-
 // printHelp answers help: of the verb of inv, or of all where it has none.
 func (r *runner) printHelp(inv invocation) error {
 	var b strings.Builder
-	if c := inv.command(); c == nil {
+	if v := inv.leaf(); v == nil {
 		r.helpAll(&b)
 	} else {
-		r.helpVerb(&b, c, inv.verb())
+		helpVerb(&b, v, inv.verb())
 	}
 	_, err := io.WriteString(r.stdout, b.String())
 	return err
@@ -43,13 +26,13 @@ func (r *runner) helpAll(b *strings.Builder) {
 	b.WriteString("placectl places jobs on a cluster that lives in one file.\n\n" +
 		"USAGE\n  placectl [global flags] VERB [flags] [arguments]\n  placectl help VERB\n")
 	category := ""
-	for _, v := range r.verbs {
-		c := v.make(r)
-		if c.Category != category {
-			category = c.Category
+	for _, e := range r.verbs {
+		v := e.make()
+		if v.Category != category {
+			category = v.Category
 			b.WriteString("\n" + strings.ToUpper(category) + "\n")
 		}
-		writeEntry(b, c.Name, c.Usage)
+		writeEntry(b, v.Name, v.Usage)
 	}
 	b.WriteString("\nGLOBAL FLAGS (before or after the verb)\n")
 	for i := range globalFlags {
@@ -63,47 +46,46 @@ func (r *runner) helpAll(b *strings.Builder) {
 	b.WriteString("\nTIMES      2026-11-20 10:00, 10:00, tomorrow, tomorrow 08:00, now+2h, @1795167000, RFC 3339\n" +
 		"DURATIONS  90 (seconds), 45s, 1h30m, 2d12h, 1:30:00, 2-12:00:00\n" +
 		"SIZES      512mb, 8gb, 1kw (words of 8 bytes), as in PBS; 8GiB, 1.5TiB; all units are powers of 1024\n")
-	writeExitStatus(b, nil, false)
+	var statuses []int
+	for _, m := range exitMeanings {
+		statuses = append(statuses, m.code)
+	}
+	writeExitStatus(b, statuses, false)
 	writeReasons(b)
 }
 
-func (r *runner) helpVerb(b *strings.Builder, c *cli.Command, path string) {
-	fmt.Fprintf(b, "placectl %s: %s\n\nUSAGE\n", path, c.Usage)
-	if c.UsageText != "" {
-		b.WriteString(indented(c.UsageText))
-	} else {
-		b.WriteString("  placectl " + path + usageTail(c) + "\n")
+func helpVerb(b *strings.Builder, v *verb, path string) {
+	fmt.Fprintf(b, "placectl %s: %s\n\nUSAGE\n", path, v.Usage)
+	b.WriteString("  placectl " + path + usageTail(v) + "\n")
+	if v.Description != "" {
+		b.WriteString("\n" + strings.TrimSpace(v.Description) + "\n")
 	}
-	if c.Description != "" {
-		b.WriteString("\n" + strings.TrimSpace(c.Description) + "\n")
-	}
-	if len(c.Subcommands) > 0 {
-		b.WriteString("\nVERBS\n")
-		for _, sub := range c.Subcommands {
-			if !sub.Hidden {
-				writeEntry(b, sub.Name, sub.Usage)
-			}
+	title := "\nVERBS\n"
+	for _, sub := range v.Verbs {
+		if !sub.Hidden {
+			b.WriteString(title)
+			title = ""
+			writeEntry(b, sub.Name, sub.Usage)
 		}
 	}
-	writeFlags(b, c.Flags)
-	a := r.about[c]
-	if a.Example != "" {
-		b.WriteString("\nEXAMPLE\n" + indented(a.Example))
+	writeFlags(b, v.Flags)
+	if v.Example != "" {
+		b.WriteString("\nEXAMPLE\n" + indented(v.Example))
 	}
-	writeExitStatus(b, a.Exits, findFlag(c.Flags, "key") != nil)
+	writeExitStatus(b, v.statuses(), findFlag(v.Flags, "key") != nil)
 	b.WriteString("\nGlobal flags are listed by placectl help.\n")
 }
 
-func usageTail(c *cli.Command) string {
+func usageTail(v *verb) string {
 	tail := ""
-	if len(c.Subcommands) > 0 && c.Action == nil {
+	if len(v.Verbs) > 0 && v.Run == nil {
 		tail += " VERB"
 	}
-	if len(c.Flags) > 0 {
+	if len(v.Flags) > 0 {
 		tail += " [flags]"
 	}
-	if c.ArgsUsage != "" {
-		tail += " " + c.ArgsUsage
+	if args := v.synopsis(); args != "" {
+		tail += " " + args
 	}
 	return tail
 }
@@ -177,19 +159,16 @@ func writeEntry(b *strings.Builder, label, text string) {
 	b.WriteString(text + "\n")
 }
 
-// writeExitStatus lists the statuses that every verb has and those in extra,
-// or all when extra is nil; keyed says that the verb has --key.
+// writeExitStatus lists the statuses that every verb has and those in extra; keyed says
+// that the verb has --key.
 func writeExitStatus(b *strings.Builder, extra []int, keyed bool) {
-	show := map[int]bool{exitOK: true, exitFailed: true, exitUsage: true, exitInterrupted: true}
-	for _, code := range extra {
-		show[code] = true
-	}
+	show := append([]int{exitOK, exitFailed, exitUsage, exitInterrupted}, extra...)
 	b.WriteString("\nEXIT STATUS\n")
 	for _, m := range exitMeanings {
 		if keyed && m.code == exitUnknown {
 			m.text = exitUnknownKeyed
 		}
-		if extra == nil || show[m.code] {
+		if slices.Contains(show, m.code) {
 			fmt.Fprintf(b, "  %3d  %s\n", m.code, m.text)
 		}
 	}

@@ -9,9 +9,9 @@ import (
 )
 
 // helpVerbs has a verb with everything that help shows.
-func helpVerbs(r *runner) []*cli.Command {
-	when := r.verb(&cli.Command{
-		Name: "when", Category: "Placing", Usage: "the earliest start", ArgsUsage: "REQUEST", Action: noAction,
+func helpVerbs() []*verb {
+	when := &verb{
+		Name: "when", Category: "Placing", Usage: "the earliest start", Args: []arg{{Name: "REQUEST"}}, Run: noAction,
 		Description: "Changes nothing.",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "walltime", Aliases: []string{"t"}, Usage: "for `D`", Value: "1h"},
@@ -19,9 +19,10 @@ func helpVerbs(r *runner) []*cli.Command {
 			&cli.BoolFlag{Name: "hold", Usage: "held"},
 			&cli.StringFlag{Name: "secret", Hidden: true},
 		},
-	}, about{Example: "placectl when -t 1h\nplacectl when -t 2h", Exits: readExits})
-	rm := r.verb(&cli.Command{Name: "rm", Usage: "remove nodes", Action: noAction}, about{Exits: writeExits})
-	return []*cli.Command{when, {Name: "node", Category: "Cluster", Usage: "nodes", Subcommands: []*cli.Command{rm}}}
+		Access: reads, Example: "placectl when -t 1h\nplacectl when -t 2h",
+	}
+	rm := &verb{Name: "rm", Usage: "remove nodes", Access: writes, Statuses: []int{exitNotNow}, Run: noAction}
+	return []*verb{when, {Name: "node", Category: "Cluster", Usage: "nodes", Verbs: []*verb{rm}}}
 }
 
 func TestHelp(t *testing.T) {
@@ -55,7 +56,7 @@ Global flags are listed by placectl help.
 	for _, line := range []string{"help when", "when --help", "when -t 3 --nope -h x"} {
 		c := newCapture(strings.Fields(line)...)
 		r := c.runner()
-		r.verbs = entries(helpVerbs(r)...)
+		r.verbs = entries(helpVerbs()...)
 		if code := r.report(r.main()); strings.Contains(line, "--nope") != (code == exitUsage) {
 			t.Errorf("%s: status %d, %s", line, code, c.err.String())
 		} else if diff := cmp.Diff(want, c.out.String()); code == exitOK && diff != "" {
@@ -68,11 +69,11 @@ func TestHelpOfGroups(t *testing.T) {
 	for line, wants := range map[string][]string{
 		"help":         {"\nPLACING\n  when  ", "\nCLUSTER\n  node  ", "-o, --output FORMAT", "[NO_COLOR]"},
 		"help node":    {"placectl node VERB\n", "\nVERBS\n  rm   ", "  3  not now"},
-		"help node rm": {"placectl node rm: remove nodes", "placectl node rm\n", "  9  the outcome"},
+		"help node rm": {"placectl node rm: remove nodes", "placectl node rm [flags]\n", "--dry-run", "  9  the outcome"},
 	} {
 		c := newCapture(strings.Fields(line)...)
 		r := c.runner()
-		r.verbs = entries(helpVerbs(r)...)
+		r.verbs = entries(helpVerbs()...)
 		if code := r.report(r.main()); code != exitOK {
 			t.Errorf("%s: status %d", line, code)
 		}
@@ -88,33 +89,33 @@ func TestHelpOfGroups(t *testing.T) {
 // list, and leaves the names of global flags alone: it would never see them.
 func TestVerbsAreExplained(t *testing.T) {
 	r := newCapture().runner()
-	var look func(path string, c *cli.Command)
-	look = func(path string, c *cli.Command) {
-		if c.Usage == "" || c.Action != nil && r.about[c].Example == "" {
-			t.Errorf("%s: usage %q, example %q", path, c.Usage, r.about[c].Example)
+	var look func(path string, v *verb)
+	look = func(path string, v *verb) {
+		if v.Usage == "" || v.Run != nil && v.Example == "" && !v.Hidden {
+			t.Errorf("%s: usage %q, example %q", path, v.Usage, v.Example)
 		}
-		if keyed := findFlag(c.Flags, "key") != nil; c.Action != nil && !keyed && strings.Contains(helpOf(t, path), "same --key") {
+		if keyed := findFlag(v.Flags, "key") != nil; v.Run != nil && !keyed && strings.Contains(helpOf(t, path), "same --key") {
 			t.Errorf("%s has no --key, and its help names one", path)
 		} else if keyed && !strings.Contains(helpOf(t, path), exitUnknownKeyed) {
 			t.Errorf("%s has --key, and its help does not say what for", path)
 		}
-		for _, f := range c.Flags {
+		for _, f := range v.Flags {
 			for _, n := range f.Names() {
 				if findGlobal(n) != nil {
 					t.Errorf("%s has a flag %s", path, n)
 				}
 			}
 		}
-		for _, sub := range c.Subcommands {
+		for _, sub := range v.Verbs {
 			look(path+" "+sub.Name, sub)
 		}
 	}
-	for _, v := range r.verbs {
-		c := v.make(r)
-		if c.Name != v.name || c.Category == "" || len(c.Aliases) > 0 {
-			t.Errorf("%s: name %q, category %q, aliases %q", v.name, c.Name, c.Category, c.Aliases)
+	for _, e := range r.verbs {
+		v := e.verb()
+		if v.Name != e.name || v.Category == "" {
+			t.Errorf("%s: name %q, category %q", e.name, v.Name, v.Category)
 		}
-		look(c.Name, c)
+		look(v.Name, v)
 	}
 }
 

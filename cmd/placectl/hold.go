@@ -5,18 +5,20 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-func holdCommand(r *runner) *cli.Command {
-	return r.verb(&cli.Command{
+func holdVerb() *verb {
+	return &verb{
 		Name:        "hold",
 		Category:    "Queue",
 		Usage:       "keep waiting jobs from starting",
-		ArgsUsage:   "JOB...",
+		Args:        []arg{{Name: "JOB", Kind: kindJob, Many: true}},
 		Description: "What is planned for them is given up. Running jobs cannot be held: requeue them.",
-		Flags:       []cli.Flag{&cli.StringFlag{Name: "reason", Usage: "`WHY`, for others to read"}, dryRunFlag()},
-		Action: func(c *cli.Context) error {
+		Flags:       []cli.Flag{&cli.StringFlag{Name: "reason", Usage: "`WHY`, for others to read"}},
+		Access:      writes,
+		Example:     "placectl hold 12 '13[]'",
+		Run: func(r *runner, c *cli.Context) error {
 			return r.changeJobs(c, func(tx *store.Tx, id uint64) (*store.Job, error) { return tx.Hold(id, r.heldBy(c.String("reason"))) })
 		},
-	}, about{Example: "placectl hold 12 '13[]'", Exits: writeExits})
+	}
 }
 
 // heldBy is the reason of a hold: why, if that was said, and by whom.
@@ -31,13 +33,14 @@ func (r *runner) heldBy(why string) string {
 	return why + " (" + who + ")"
 }
 
-func unholdCommand(r *runner) *cli.Command {
-	return r.verb(&cli.Command{
-		Name:      "unhold",
-		Category:  "Queue",
-		Usage:     "let held jobs wait for their turn",
-		ArgsUsage: "JOB...",
-		Flags:     []cli.Flag{dryRunFlag()},
-		Action:    func(c *cli.Context) error { return r.changeJobs(c, (*store.Tx).Unhold) },
-	}, about{Example: "placectl unhold 12", Exits: writeExits})
+func unholdVerb() *verb {
+	return &verb{
+		Name:     "unhold",
+		Category: "Queue",
+		Usage:    "let held jobs wait for their turn",
+		Args:     []arg{{Name: "JOB", Kind: kindJob, Many: true}},
+		Access:   writes,
+		Example:  "placectl unhold 12",
+		Run:      func(r *runner, c *cli.Context) error { return r.changeJobs(c, (*store.Tx).Unhold) },
+	}
 }

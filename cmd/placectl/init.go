@@ -11,8 +11,8 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-func initCommand(r *runner) *cli.Command {
-	return r.verb(&cli.Command{
+func initVerb() *verb {
+	return &verb{
 		Name:     "init",
 		Category: "Cluster",
 		Usage:    "make a new, empty database",
@@ -27,18 +27,11 @@ func initCommand(r *runner) *cli.Command {
 			&cli.StringFlag{Name: "policy", Usage: "which nodes jobs take first, `POLICY` (firstavailable)"},
 			&cli.StringSliceFlag{Name: "set", Usage: "a setting, `KEY=VALUE`; may be repeated"},
 			&cli.BoolFlag{Name: "local", Usage: "add this machine as a node: its cores and memory"},
-			dryRunFlag(),
 		},
-		Action: func(c *cli.Context) error {
-			if err := wantArgs(c, 0, 0); err != nil {
-				return err
-			}
-			return r.initialise(c)
-		},
-	}, about{
+		Access:  makes,
 		Example: "placectl init --resource color=string --group-key color\nplacectl init --local",
-		Exits:   []int{exitConflict, exitDamaged},
-	})
+		Run:     (*runner).initialise,
+	}
 }
 
 func (r *runner) initialise(c *cli.Context) error {

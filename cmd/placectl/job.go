@@ -10,26 +10,36 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-func jobCommand(r *runner) *cli.Command {
-	return r.verb(&cli.Command{
+func jobVerb() *verb {
+	return &verb{
 		Name:     "job",
 		Category: "Queue",
 		Usage:    "what waits, what runs, and what has run",
-		Subcommands: []*cli.Command{
-			r.verb(&cli.Command{Name: "list", Usage: "jobs that have not ended", Action: r.jobList, Flags: []cli.Flag{
-				&cli.BoolFlag{Name: "all", Usage: "those that have ended, too"},
-				&cli.StringFlag{Name: "state", Usage: "only those in a `STATE`"},
-				&cli.StringFlag{Name: "user", Usage: "only those of a `USER`"},
-			}}, about{Example: "placectl job list --user ann", Exits: readExits}),
-			r.verb(&cli.Command{Name: "show", Usage: "one job", ArgsUsage: "JOB", Action: r.jobShow},
-				about{Example: "placectl job show 12", Exits: readExits}),
+		Example:  "placectl job list",
+		Verbs: []*verb{
+			{Name: "list", Usage: "jobs that have not ended", Access: reads, Run: (*runner).jobList,
+				Flags: []cli.Flag{
+					&cli.BoolFlag{Name: "all", Usage: "those that have ended, too"},
+					&cli.StringFlag{Name: "state", Usage: "only those in a `STATE`"},
+					&cli.StringFlag{Name: "user", Usage: "only those of a `USER`"},
+				},
+				Example: "placectl job list --user ann"},
+			{Name: "show", Usage: "one job", Args: []arg{{Name: "JOB", Kind: kindJob}}, Access: reads, Run: (*runner).jobShow,
+				Example: "placectl job show 12"},
 		},
-	}, about{Example: "placectl job list", Exits: readExits})
+	}
 }
 
-func showCommand(r *runner) *cli.Command {
-	return r.verb(&cli.Command{Name: "show", Category: "Placing", Usage: "one job", ArgsUsage: "JOB", Action: r.jobShow},
-		about{Example: "placectl show 12", Exits: readExits})
+func showVerb() *verb {
+	return &verb{
+		Name:     "show",
+		Category: "Placing",
+		Usage:    "one job",
+		Args:     []arg{{Name: "JOB", Kind: kindJob}},
+		Access:   reads,
+		Example:  "placectl show 12",
+		Run:      (*runner).jobShow,
+	}
 }
 
 // jobColumns are those of the jobs table.
@@ -53,9 +63,6 @@ func jobRow(tx *store.Tx, look *store.Outlook, job *store.Job) ([]any, error) {
 }
 
 func (r *runner) jobList(c *cli.Context) error {
-	if err := wantArgs(c, 0, 0); err != nil {
-		return err
-	}
 	states, err := jobStates(c)
 	if err != nil {
 		return err
@@ -107,9 +114,6 @@ func jobStates(c *cli.Context) ([]store.JobState, error) {
 }
 
 func (r *runner) jobShow(c *cli.Context) error {
-	if err := wantArgs(c, 1, 1); err != nil {
-		return err
-	}
 	return r.view(func(tx *store.Tx) error {
 		id, err := theJob(tx, c, c.Args().First())
 		if err != nil {

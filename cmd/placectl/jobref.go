@@ -112,9 +112,6 @@ func eachJobNamed(tx *store.Tx, c *cli.Context, fn func(j *store.Job, several bo
 // prints what they are then. Of an array, or a range, those that have ended are passed
 // over: the others are what is left of it.
 func (r *runner) changeJobs(c *cli.Context, change func(*store.Tx, uint64) (*store.Job, error)) error {
-	if err := wantArgs(c, 1, -1); err != nil {
-		return err
-	}
 	return r.update(c, func(tx *store.Tx) error {
 		p := r.printer(output.Result{Columns: []output.Column{{Name: "job"}, {Name: "state"}, {Name: "start", Kind: output.Time}, {Name: "end", Kind: output.Time},
 			{Name: "nodes", Kind: output.List, Nodes: true}, {Name: "reason", Kind: output.Prose, Detail: true}}})

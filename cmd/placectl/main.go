@@ -4,13 +4,14 @@
 // This package owns flags, output and exit codes, and nothing else: what a verb
 // means is decided in package store and below. A run goes through three steps.
 // runner.parseArgs finds the verb and puts its flags in front of its arguments
-// (args.go); the verb's action runs and prints through a printer (answer.go);
+// (args.go); the verb runs and prints through a printer (answer.go);
 // and its error becomes a message and an exit status (exit.go). Everything the
 // process is given, the clock included, comes in through env, so that tests run
 // whole commands inside one process.
 //
-// Each verb has a file of its own, with one function that makes its
-// cli.Command; verbs lists them.
+// Each verb has a file of its own, with one function that declares it: its arguments,
+// flags and exit statuses, what it does to the database, what help says of it
+// (verb.go). verbs lists them.
 package main
 
 import (
@@ -48,52 +49,54 @@ func runProcess(e env) {
 // would be a tenth of the time that a process takes to start.
 type verbEntry struct {
 	name string // the command's own
-	make func(*runner) *cli.Command
+	make func() *verb
 }
+
+func (e verbEntry) verb() *verb { return e.make().made() }
 
 // verbs lists every verb, in the order in which help shows them.
 func verbs() []verbEntry {
 	return []verbEntry{
-		{"init", initCommand},
-		{"config", configCommand},
-		{"resource", resourceCommand},
-		{"queue", queueCommand},
-		{"node", nodeCommand},
-		{"bucket", bucketCommand},
-		{"set", setCommand},
-		{"place", placeCommand},
-		{"when", whenCommand},
-		{"explain", explainCommand},
-		{"release", releaseCommand},
-		{"extend", extendCommand},
-		{"show", showCommand},
-		{"reserve", reserveCommand},
-		{"unreserve", unreserveCommand},
-		{"reservation", reservationCommand},
-		{"submit", submitCommand},
-		{"hold", holdCommand},
-		{"unhold", unholdCommand},
-		{"cancel", cancelCommand},
-		{"done", doneCommand},
-		{"requeue", requeueCommand},
-		{"job", jobCommand},
-		{"cycle", cycleCommand},
-		{"run", runCommand},
-		{"wait", waitCommand},
-		{"events", eventsCommand},
-		{"tx", txCommand},
-		{"class", classCommand},
-		{"batch", batchCommand},
-		{"query", queryCommand},
-		{"shell", shellCommand},
-		{"gantt", ganttCommand},
-		{"stats", statsCommand},
-		{"simulate", simulateCommand},
-		{"check", checkCommand},
-		{"demo", demoCommand},
-		{"completion", completionCommand},
-		{"man", manCommand},
-		{"version", versionCommand},
+		{"init", initVerb},
+		{"config", configVerb},
+		{"resource", resourceVerb},
+		{"queue", queueVerb},
+		{"node", nodeVerb},
+		{"bucket", bucketVerb},
+		{"set", setVerb},
+		{"place", placeVerb},
+		{"when", whenVerb},
+		{"explain", explainVerb},
+		{"release", releaseVerb},
+		{"extend", extendVerb},
+		{"show", showVerb},
+		{"reserve", reserveVerb},
+		{"unreserve", unreserveVerb},
+		{"reservation", reservationVerb},
+		{"submit", submitVerb},
+		{"hold", holdVerb},
+		{"unhold", unholdVerb},
+		{"cancel", cancelVerb},
+		{"done", doneVerb},
+		{"requeue", requeueVerb},
+		{"job", jobVerb},
+		{"cycle", cycleVerb},
+		{"run", runVerb},
+		{"wait", waitVerb},
+		{"events", eventsVerb},
+		{"tx", txVerb},
+		{"class", classVerb},
+		{"batch", batchVerb},
+		{"query", queryVerb},
+		{"shell", shellVerb},
+		{"gantt", ganttVerb},
+		{"stats", statsVerb},
+		{"simulate", simulateVerb},
+		{"check", checkVerb},
+		{"demo", demoVerb},
+		{"completion", completionVerb},
+		{"man", manVerb},
+		{"version", versionVerb},
 	}
 }
 
@@ -151,12 +154,12 @@ type runner struct {
 	tx    *store.Tx       // of the transaction that the run is part of, nil outside one
 	notes io.Writer       // for what notef says: stderr, if it is not held back
 	verbs []verbEntry
-	about map[*cli.Command]about
-	dash  int // how many arguments stood before "--", -1 without one
+	verb  *verb // the one that runs
+	dash  int   // how many arguments stood before "--", -1 without one
 }
 
 func newRunner(ctx context.Context, e env) *runner {
-	return &runner{env: e, ctx: ctx, notes: e.stderr, verbs: verbs(), about: map[*cli.Command]about{}, dash: -1}
+	return &runner{env: e, ctx: ctx, notes: e.stderr, verbs: verbs(), dash: -1}
 }
 
 // run runs one command and returns its exit status.
@@ -188,17 +191,26 @@ const verbKey = "verb"
 // exec hands the innermost verb of a command line that parseArgs has put in
 // order to the cli package. The verbs above it have done their part.
 func (r *runner) exec(inv invocation) error {
-	leaf := *inv.command()
-	leaf.Subcommands = nil // no argument is a verb any more
-	leaf.HideHelp = true   // cli's would take "help" and "h" for itself among arguments
-	leaf.OnUsageError = func(_ *cli.Context, err error, _ bool) error {
-		return usagef(inv.verb(), "%v", err)
+	v := inv.leaf()
+	r.verb, r.dash = v, inv.dash
+	leaf := &cli.Command{
+		Name:     v.Name,
+		Flags:    v.Flags,
+		HideHelp: true, // cli's would take "help" and "h" for itself among arguments
+		OnUsageError: func(_ *cli.Context, err error, _ bool) error {
+			return usagef(inv.verb(), "%v", err)
+		},
+		Action: func(c *cli.Context) error {
+			if err := v.checkArgs(c); err != nil {
+				return err
+			}
+			return v.Run(r, c)
+		},
 	}
-	r.dash = inv.dash
 	app := &cli.App{
 		Name:      "placectl",
 		Metadata:  map[string]any{verbKey: inv.verb()},
-		Commands:  []*cli.Command{&leaf},
+		Commands:  []*cli.Command{leaf},
 		Reader:    r.stdin,
 		Writer:    r.stderr, // whatever cli says of its own accord is no answer
 		ErrWriter: r.stderr,

@@ -7,44 +7,42 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-func manCommand(r *runner) *cli.Command {
-	return r.verb(&cli.Command{
+func manVerb() *verb {
+	return &verb{
 		Name:     "man",
 		Category: "Store",
 		Usage:    "print the manual page, all verbs in it",
-		Action:   r.man,
-	}, about{Example: "placectl man | man -l -\nplacectl man > /usr/local/share/man/man1/placectl.1", Exits: []int{}})
+		Example:  "placectl man | man -l -\nplacectl man > /usr/local/share/man/man1/placectl.1",
+		Run:      (*runner).man,
+	}
 }
 
 // man writes what help says as a page of roff: the summary of all, then a section for
 // each verb. The layout of help is kept, for it is one.
 func (r *runner) man(c *cli.Context) error {
-	if err := wantArgs(c, 0, 0); err != nil {
-		return err
-	}
 	var page, text strings.Builder
 	page.WriteString(".TH PLACECTL 1\n.SH NAME\nplacectl \\- the SQLite of batch scheduling: one file, no daemon\n.SH SUMMARY\n")
 	r.helpAll(&text)
 	writeRoff(&page, text.String())
-	for _, v := range r.verbs {
-		r.manVerb(&page, v.make(r), "")
+	for _, e := range r.verbs {
+		manSection(&page, e.verb(), "")
 	}
 	_, err := io.WriteString(r.stdout, page.String())
 	return err
 }
 
-// manVerb writes a verb's section, and those of the verbs below it.
-func (r *runner) manVerb(page *strings.Builder, c *cli.Command, above string) {
-	if c.Hidden {
+// manSection writes a verb's section, and those of the verbs below it.
+func manSection(page *strings.Builder, v *verb, above string) {
+	if v.Hidden {
 		return
 	}
-	path := strings.TrimSpace(above + " " + c.Name)
+	path := strings.TrimSpace(above + " " + v.Name)
 	page.WriteString(".SH " + strings.ToUpper(path) + "\n")
 	var text strings.Builder
-	r.helpVerb(&text, c, path)
+	helpVerb(&text, v, path)
 	writeRoff(page, text.String())
-	for _, sub := range c.Subcommands {
-		r.manVerb(page, sub, path)
+	for _, sub := range v.Verbs {
+		manSection(page, sub, path)
 	}
 }
 

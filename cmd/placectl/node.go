@@ -8,11 +8,10 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/store"
-	"github.com/urfave/cli/v2"
 )
 
-func nodeCommand(r *runner) *cli.Command {
-	return r.verb(&cli.Command{
+func nodeVerb() *verb {
+	return &verb{
 		Name:     "node",
 		Category: "Cluster",
 		Usage:    "the nodes of the cluster",
@@ -20,16 +19,17 @@ func nodeCommand(r *runner) *cli.Command {
 			"procspeed, load, usage, features (a|b), access, sharing, priorityf, reason, or a declared resource in\n" +
 			"any case; key= takes the value away. access is shared, singleuser, singlejob or singletask; sharing is\n" +
 			"default_shared, default_excl, default_exclhost, ignore_excl, force_excl or force_exclhost, as in PBS.",
-		Subcommands: []*cli.Command{
-			nodeImportCommand(r), nodeAddCommand(r), nodeSetCommand(r), nodeRemoveCommand(r),
-			nodeListCommand(r), nodeShowCommand(r),
-			nodeStateCommand(r, "drain", index.Drained, "let nodes finish what they run, and take nothing new"),
-			nodeStateCommand(r, "down", index.Down, "say that nodes have failed"),
-			nodeStateCommand(r, "offline", index.Offline, "take nodes out by hand"),
-			nodeStateCommand(r, "resume", index.Up, "let nodes take jobs again"),
-			nodeLoadCommand(r),
+		Example: "placectl node add n[01-16] ncpus=8 mem=32gb\nplacectl node list",
+		Verbs: []*verb{
+			nodeImportVerb(), nodeAddVerb(), nodeSetVerb(), nodeRemoveVerb(),
+			nodeListVerb(), nodeShowVerb(),
+			nodeStateVerb("drain", index.Drained, "let nodes finish what they run, and take nothing new"),
+			nodeStateVerb("down", index.Down, "say that nodes have failed"),
+			nodeStateVerb("offline", index.Offline, "take nodes out by hand"),
+			nodeStateVerb("resume", index.Up, "let nodes take jobs again"),
+			nodeLoadVerb(),
 		},
-	}, about{Example: "placectl node add n[01-16] ncpus=8 mem=32gb\nplacectl node list", Exits: writeExits})
+	}
 }
 
 // nodeChange is what a verb has done to a node.

@@ -10,23 +10,19 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-func nodeAddCommand(r *runner) *cli.Command {
-	return r.verb(&cli.Command{
-		Name:      "add",
-		Usage:     "add nodes, all with the same values; all or none",
-		ArgsUsage: "NAMES [key=value...]",
-		Flags:     []cli.Flag{unitFlag(), dryRunFlag()},
-		Action:    r.nodeAdd,
-	}, about{
+func nodeAddVerb() *verb {
+	return &verb{
+		Name:    "add",
+		Usage:   "add nodes, all with the same values; all or none",
+		Args:    []arg{{Name: "NAMES", Kind: kindNodes}, {Name: "key=value", Optional: true, Many: true}},
+		Flags:   []cli.Flag{unitFlag()},
+		Access:  writes,
 		Example: "placectl node add n[001-128] ncpus=8 mem=32gb 'features=ssd|ib'",
-		Exits:   writeExits,
-	})
+		Run:     (*runner).nodeAdd,
+	}
 }
 
 func (r *runner) nodeAdd(c *cli.Context) error {
-	if err := wantArgs(c, 1, -1); err != nil {
-		return err
-	}
 	names, err := namesToAdd(c, c.Args().First())
 	if err != nil {
 		return err

@@ -15,11 +15,11 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-func nodeImportCommand(r *runner) *cli.Command {
-	return r.verb(&cli.Command{
-		Name:      "import",
-		Usage:     "add nodes from a file, and change those that are there already; all or nothing",
-		ArgsUsage: "FILE",
+func nodeImportVerb() *verb {
+	return &verb{
+		Name:  "import",
+		Usage: "add nodes from a file, and change those that are there already; all or nothing",
+		Args:  []arg{{Name: "FILE", Kind: kindFile}},
 		Description: "FILE (- for standard input) is CSV or JSON. CSV has a header with name, then any of queue, priority, state,\n" +
 			"speed, procspeed, load, usage, features (a|b), access, sharing, priorityf, reason, and one column a\n" +
 			"resource; an empty cell says nothing. JSON is an array of objects, or an object a line:\n\n" +
@@ -31,13 +31,11 @@ func nodeImportCommand(r *runner) *cli.Command {
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "from", Value: "auto", Usage: "the `FORMAT` of the file: auto, csv or json"},
 			unitFlag(),
-			dryRunFlag(),
 		},
-		Action: r.nodeImport,
-	}, about{
+		Access:  writes,
 		Example: "placectl node import nodes.csv\nplacectl node import inventory.csv --unit mem=gb\nplacectl node list -o json | placectl --db copy.db node import -",
-		Exits:   writeExits,
-	})
+		Run:     (*runner).nodeImport,
+	}
 }
 
 // importSummary counts what an import did.
@@ -48,9 +46,6 @@ type importSummary struct {
 }
 
 func (r *runner) nodeImport(c *cli.Context) error {
-	if err := wantArgs(c, 1, 1); err != nil {
-		return err
-	}
 	from, err := oneOf(c, "from", "auto", "csv", "json")
 	if err != nil {
 		return err

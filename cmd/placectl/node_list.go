@@ -11,11 +11,11 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-func nodeListCommand(r *runner) *cli.Command {
-	return r.verb(&cli.Command{
-		Name:      "list",
-		Usage:     "nodes, and what is free of them",
-		ArgsUsage: "[NAMES]",
+func nodeListVerb() *verb {
+	return &verb{
+		Name:  "list",
+		Usage: "nodes, and what is free of them",
+		Args:  []arg{{Name: "NAMES", Kind: kindNodes, Optional: true}},
 		Description: "A node is free (nothing is on it now; FREE_UNTIL says when that changes), partly (in use, and jobs could have some\n" +
 			"of it), busy (in use otherwise), down, offline or drained: docs/states.md has the words for everything.\n" +
 			"One column for each resource that a listed node has, and NAME_free for those that jobs use up. A table leaves\n" +
@@ -25,11 +25,10 @@ func nodeListCommand(r *runner) *cli.Command {
 			&cli.StringFlag{Name: "queue", Usage: "only nodes of queue `Q`; '' for those of none"},
 			&cli.StringSliceFlag{Name: "feature", Usage: "only nodes with feature `F`; F,F or repeated for all of several"},
 		},
-		Action: r.nodeList,
-	}, about{
+		Access:  reads,
 		Example: "placectl node list --state free,partly --feature ssd\nplacectl node list n[001-016] -o json",
-		Exits:   readExits,
-	})
+		Run:     (*runner).nodeList,
+	}
 }
 
 // nodeFilter says which nodes are wanted.
@@ -74,9 +73,6 @@ func (f *nodeFilter) takes(n *index.Node) bool {
 }
 
 func (r *runner) nodeList(c *cli.Context) error {
-	if err := wantArgs(c, 0, 1); err != nil {
-		return err
-	}
 	filter, err := readNodeFilter(c)
 	if err != nil {
 		return err

@@ -12,20 +12,18 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-func nodeLoadCommand(r *runner) *cli.Command {
-	return r.verb(&cli.Command{
-		Name:      "load",
-		Usage:     "note the load that was measured on nodes; all or none",
-		ArgsUsage: "NAME=LOAD...",
+func nodeLoadVerb() *verb {
+	return &verb{
+		Name:  "load",
+		Usage: "note the load that was measured on nodes; all or none",
+		Args:  []arg{{Name: "NAME=LOAD", Many: true}},
 		Description: "NAME is a node, or a node list whose nodes all get the load. LOAD is how many processors are busy: a number of\n" +
 			"0 or more, such as uptime prints. With - in place of NAME=LOAD, lines NAME LOAD or NAME=LOAD are read from\n" +
 			"standard input. A load stays until another is noted.",
-		Flags:  []cli.Flag{dryRunFlag()},
-		Action: r.nodeLoad,
-	}, about{
+		Access:  writes,
 		Example: "placectl node load n1=0.5 n[002-016]=7.8\nmeasure-loads | placectl node load -",
-		Exits:   writeExits,
-	})
+		Run:     (*runner).nodeLoad,
+	}
 }
 
 // loadChange is a node's load, and the one before.
@@ -35,9 +33,6 @@ type loadChange struct {
 }
 
 func (r *runner) nodeLoad(c *cli.Context) error {
-	if err := wantArgs(c, 1, -1); err != nil {
-		return err
-	}
 	loads, lines, err := r.readLoads(c)
 	if err != nil {
 		return malformed(c, err)

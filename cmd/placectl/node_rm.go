@@ -6,20 +6,18 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-func nodeRemoveCommand(r *runner) *cli.Command {
-	return r.verb(&cli.Command{
-		Name:      "rm",
-		Usage:     "forget nodes on which nothing is, now or planned; all or none",
-		ArgsUsage: "NAMES",
-		Flags:     []cli.Flag{dryRunFlag()},
-		Action:    r.nodeRemove,
-	}, about{Example: "placectl node rm n[100-128]", Exits: writeExits})
+func nodeRemoveVerb() *verb {
+	return &verb{
+		Name:    "rm",
+		Usage:   "forget nodes on which nothing is, now or planned; all or none",
+		Args:    []arg{{Name: "NAMES", Kind: kindNodes}},
+		Access:  writes,
+		Example: "placectl node rm n[100-128]",
+		Run:     (*runner).nodeRemove,
+	}
 }
 
 func (r *runner) nodeRemove(c *cli.Context) error {
-	if err := wantArgs(c, 1, 1); err != nil {
-		return err
-	}
 	var changes []nodeChange
 	if err := r.update(c, func(tx *store.Tx) error {
 		changes = nil

@@ -6,23 +6,19 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-func nodeSetCommand(r *runner) *cli.Command {
-	return r.verb(&cli.Command{
-		Name:      "set",
-		Usage:     "change fields and resources of nodes; key= takes a value away",
-		ArgsUsage: "NAMES key=value...",
-		Flags:     []cli.Flag{unitFlag(), dryRunFlag()},
-		Action:    r.nodeSet,
-	}, about{
+func nodeSetVerb() *verb {
+	return &verb{
+		Name:    "set",
+		Usage:   "change fields and resources of nodes; key= takes a value away",
+		Args:    []arg{{Name: "NAMES", Kind: kindNodes}, {Name: "key=value", Many: true}},
+		Flags:   []cli.Flag{unitFlag()},
+		Access:  writes,
 		Example: "placectl node set n[001-016] queue=fast priority=10\nplacectl node set n7 color=",
-		Exits:   writeExits,
-	})
+		Run:     (*runner).nodeSet,
+	}
 }
 
 func (r *runner) nodeSet(c *cli.Context) error {
-	if err := wantArgs(c, 2, -1); err != nil {
-		return err
-	}
 	var changes []nodeChange
 	if err := r.update(c, func(tx *store.Tx) error {
 		changes = nil

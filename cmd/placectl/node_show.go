@@ -13,17 +13,16 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-func nodeShowCommand(r *runner) *cli.Command {
-	return r.verb(&cli.Command{
+func nodeShowVerb() *verb {
+	return &verb{
 		Name:        "show",
 		Usage:       "all that is known of nodes, what is on them and what is planned",
-		ArgsUsage:   "NAMES",
+		Args:        []arg{{Name: "NAMES", Kind: kindNodes}},
 		Description: "With -o json a single name is answered with an object, and a node list with an array.",
-		Action:      r.nodeShow,
-	}, about{
-		Example: "placectl node show n7",
-		Exits:   readExits,
-	})
+		Access:      reads,
+		Example:     "placectl node show n7",
+		Run:         (*runner).nodeShow,
+	}
 }
 
 // allocation is a stretch of time in which a job or a reservation has a node.
@@ -34,9 +33,6 @@ type allocation struct {
 }
 
 func (r *runner) nodeShow(c *cli.Context) error {
-	if err := wantArgs(c, 1, 1); err != nil {
-		return err
-	}
 	names := c.Args().First()
 	var rows []nodeRow
 	var defs *index.Defs

@@ -7,22 +7,22 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// nodeStateCommand makes one of the verbs drain, down, offline and resume. What
+// nodeStateVerb makes one of the verbs drain, down, offline and resume. What
 // runs on the nodes goes on under each of them.
-func nodeStateCommand(r *runner, name string, state index.State, usage string) *cli.Command {
-	cmd := &cli.Command{Name: name, Usage: usage, ArgsUsage: "NAMES", Flags: []cli.Flag{dryRunFlag()}}
-	example := "placectl node " + name + " n[001-016]"
+func nodeStateVerb(name string, state index.State, usage string) *verb {
+	v := &verb{
+		Name:    name,
+		Usage:   usage,
+		Args:    []arg{{Name: "NAMES", Kind: kindNodes}},
+		Access:  writes,
+		Example: "placectl node " + name + " n[001-016]",
+		Run:     func(r *runner, c *cli.Context) error { return r.nodeState(c, state) },
+	}
 	if state != index.Up {
-		cmd.Flags = append(cmd.Flags, &cli.StringFlag{Name: "reason", Usage: "why, in `TEXT` that node list shows; without it, a reason given before stays"})
-		example += " --reason 'new disks'"
+		v.Flags = []cli.Flag{&cli.StringFlag{Name: "reason", Usage: "why, in `TEXT` that node list shows; without it, a reason given before stays"}}
+		v.Example += " --reason 'new disks'"
 	}
-	cmd.Action = func(c *cli.Context) error {
-		if err := wantArgs(c, 1, 1); err != nil {
-			return err
-		}
-		return r.nodeState(c, state)
-	}
-	return r.verb(cmd, about{Example: example, Exits: writeExits})
+	return v
 }
 
 func (r *runner) nodeState(c *cli.Context, state index.State) error {

@@ -12,12 +12,12 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-func placeCommand(r *runner) *cli.Command {
-	return r.verb(&cli.Command{
-		Name:      "place",
-		Category:  "Placing",
-		Usage:     "place a request on nodes, as a job that runs now or is planned",
-		ArgsUsage: "SELECT",
+func placeVerb() *verb {
+	return &verb{
+		Name:     "place",
+		Category: "Placing",
+		Usage:    "place a request on nodes, as a job that runs now or is planned",
+		Args:     []arg{{Name: "SELECT", Kind: kindRequest}},
 		Description: "The job holds its nodes until it is released, also past its walltime. When it does not fit now the\n" +
 			"exit status is 3 and the message says when it would; 4 when it never can, and why. A planned job has its\n" +
 			"nodes from its start on, and starts by the clock.",
@@ -26,15 +26,14 @@ func placeCommand(r *runner) *cli.Command {
 			&cli.BoolFlag{Name: "or-reserve", Usage: "when it does not fit now, plan it for the earliest time at which it does"},
 			&cli.StringFlag{Name: "wait", Usage: "try for as long as `D` until it fits now"},
 			&cli.StringFlag{Name: "key", Usage: "idempotency `KEY`: the same key again is the same job"},
-			&cli.BoolFlag{Name: "explain", Usage: "say which way it was placed, and why"},
-			dryRunFlag()),
-		Action: r.place,
-	}, about{
+			&cli.BoolFlag{Name: "explain", Usage: "say which way it was placed, and why"}),
+		Access:   writes,
+		Statuses: []int{exitNotNow, exitNever},
 		Example: "placectl place 2:ncpus=4 --place scatter:excl -t 1h\n" +
 			"placectl place 2:ncpus=4 --place scatter:excl --or-reserve\n" +
 			"job=$(placectl place -l 1:ncpus=1 --place excl --wait 10m -o id)",
-		Exits: append([]int{exitNotNow, exitNever}, writeExits...),
-	})
+		Run: (*runner).place,
+	}
 }
 
 func (r *runner) place(c *cli.Context) error {

@@ -16,12 +16,12 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-func queryCommand(r *runner) *cli.Command {
-	return r.verb(&cli.Command{
-		Name:      "query",
-		Category:  "Asking",
-		Usage:     "ask in SQL about nodes, jobs and what is planned; changes nothing",
-		ArgsUsage: "[SQL]",
+func queryVerb() *verb {
+	return &verb{
+		Name:     "query",
+		Category: "Asking",
+		Usage:    "ask in SQL about nodes, jobs and what is planned; changes nothing",
+		Args:     []arg{{Name: "SQL", Unless: "file"}},
 		Description: "A part of SQLite's SELECT, which means the same: JOIN, LEFT JOIN, subqueries, GROUP BY, ORDER BY, LIMIT.\n" +
 			"Besides: sizes, durations and times in strings compare with columns of those (mem >= '64GiB', start < 'now+2h');\n" +
 			"nodelist(name) folds names to n[1-9], in_nodelist(name, 'n[1-9]') and has(features, 'ssd') are conditions;\n" +
@@ -36,14 +36,14 @@ func queryCommand(r *runner) *cli.Command {
 			&cli.Int64Flag{Name: "max-rows", Usage: "give up after examining `N` rows"},
 			&cli.StringFlag{Name: "max-time", Usage: "give up after `D`"},
 		},
-		Action: r.query,
-	}, about{
+		Access: reads,
+		Alone:  true,
 		Example: "placectl query \"SELECT state, count(*) FROM nodes GROUP BY state\"\n" +
 			"placectl query \"SELECT nodelist(name) FROM nodes WHERE mem >= '64GiB' AND state = 'free'\"\n" +
 			"placectl query \"SELECT name FROM nodes AT 'now+2h' WHERE state = 'free' ORDER BY speed DESC LIMIT 3\" -o id\n" +
 			"placectl query \"EXPLAIN SELECT count(*) FROM nodes WHERE ncpus >= :n\" --param n=8",
-		Exits: readExits,
-	})
+		Run: (*runner).query,
+	}
 }
 
 func (r *runner) query(c *cli.Context) error {
@@ -84,7 +84,7 @@ func (r *runner) query(c *cli.Context) error {
 // queryText is the SQL: the argument, or what --file names.
 func (r *runner) queryText(c *cli.Context) (string, error) {
 	if !c.IsSet("file") {
-		return c.Args().First(), wantArgs(c, 1, 1)
+		return c.Args().First(), nil
 	}
 	if c.NArg() > 0 {
 		return "", usagef(verbName(c), "either SQL or --file")

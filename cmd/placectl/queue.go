@@ -8,33 +8,33 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-func queueCommand(r *runner) *cli.Command {
+func queueVerb() *verb {
 	flags := func() []cli.Flag {
 		return []cli.Flag{&cli.StringFlag{Name: "group-key", Usage: "resources `R,R` whose values make the queue's placement sets"},
-			&cli.StringFlag{Name: "policy", Usage: "which nodes its jobs take first, `POLICY`; the store's where none is named"}, dryRunFlag()}
+			&cli.StringFlag{Name: "policy", Usage: "which nodes its jobs take first, `POLICY`; the store's where none is named"}}
 	}
-	return r.verb(&cli.Command{
+	return &verb{
 		Name:        "queue",
 		Category:    "Cluster",
 		Usage:       "queues, and the nodes that only their jobs use",
 		Description: "A node belongs to a queue through its queue field (placectl node set n[1-8] queue=fast). Jobs of a queue\nthat owns nodes see only those; all others see only nodes of no queue.",
-		Subcommands: []*cli.Command{
-			r.verb(&cli.Command{Name: "list", Usage: "all queues", Action: r.queueList},
-				about{Example: "placectl queue list", Exits: readExits}),
-			r.verb(&cli.Command{Name: "add", Usage: "make a queue", ArgsUsage: "NAME", Flags: flags(), Action: r.queueAdd},
-				about{Example: "placectl queue add fast --group-key switch", Exits: writeExits}),
-			r.verb(&cli.Command{Name: "set", Usage: "change a queue", ArgsUsage: "NAME", Flags: flags(), Action: r.queueSet},
-				about{Example: "placectl queue set fast --group-key ''", Exits: writeExits}),
-			r.verb(&cli.Command{Name: "rm", Usage: "forget a queue that owns no nodes", ArgsUsage: "NAME", Flags: []cli.Flag{dryRunFlag()}, Action: r.queueRemove},
-				about{Example: "placectl queue rm fast", Exits: writeExits}),
+		Example:     "placectl queue add fast",
+		Verbs: []*verb{
+			{Name: "list", Usage: "all queues", Access: reads, Run: (*runner).queueList,
+				Example: "placectl queue list"},
+			{Name: "add", Usage: "make a queue", Args: []arg{{Name: "NAME"}}, Access: writes, Run: (*runner).queueAdd,
+				Flags:   flags(),
+				Example: "placectl queue add fast --group-key switch"},
+			{Name: "set", Usage: "change a queue", Args: []arg{{Name: "NAME", Kind: kindQueue}}, Access: writes, Run: (*runner).queueSet,
+				Flags:   flags(),
+				Example: "placectl queue set fast --group-key ''"},
+			{Name: "rm", Usage: "forget a queue that owns no nodes", Args: []arg{{Name: "NAME", Kind: kindQueue}}, Access: writes, Run: (*runner).queueRemove,
+				Example: "placectl queue rm fast"},
 		},
-	}, about{Example: "placectl queue add fast", Exits: writeExits})
+	}
 }
 
 func (r *runner) queueList(c *cli.Context) error {
-	if err := wantArgs(c, 0, 0); err != nil {
-		return err
-	}
 	return r.view(func(tx *store.Tx) error {
 		queues, err := tx.Queues()
 		if err != nil {
@@ -45,9 +45,6 @@ func (r *runner) queueList(c *cli.Context) error {
 }
 
 func (r *runner) queueAdd(c *cli.Context) error {
-	if err := wantArgs(c, 1, 1); err != nil {
-		return err
-	}
 	q := store.Queue{Name: c.Args().First(), GroupKey: splitList(c.String("group-key")), Policy: c.String("policy")}
 	return r.update(c, func(tx *store.Tx) error {
 		if err := tx.AddQueue(q); err != nil {
@@ -62,9 +59,6 @@ func (r *runner) queueAdd(c *cli.Context) error {
 }
 
 func (r *runner) queueSet(c *cli.Context) error {
-	if err := wantArgs(c, 1, 1); err != nil {
-		return err
-	}
 	return r.update(c, func(tx *store.Tx) error {
 		q, err := tx.Queue(c.Args().First())
 		if err != nil {
@@ -87,9 +81,6 @@ func (r *runner) queueSet(c *cli.Context) error {
 }
 
 func (r *runner) queueRemove(c *cli.Context) error {
-	if err := wantArgs(c, 1, 1); err != nil {
-		return err
-	}
 	return r.update(c, func(tx *store.Tx) error {
 		q, err := tx.Queue(c.Args().First())
 		if err != nil {

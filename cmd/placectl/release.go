@@ -5,15 +5,16 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-func releaseCommand(r *runner) *cli.Command {
-	return r.verb(&cli.Command{
-		Name:      "release",
-		Category:  "Placing",
-		Usage:     "end running jobs and give their nodes back",
-		ArgsUsage: "JOB...",
-		Flags:     []cli.Flag{dryRunFlag()},
-		Action:    r.release,
-	}, about{Example: "placectl release 12 13", Exits: writeExits})
+func releaseVerb() *verb {
+	return &verb{
+		Name:     "release",
+		Category: "Placing",
+		Usage:    "end running jobs and give their nodes back",
+		Args:     []arg{{Name: "JOB", Kind: kindJob, Many: true}},
+		Access:   writes,
+		Example:  "placectl release 12 13",
+		Run:      (*runner).release,
+	}
 }
 
 func (r *runner) release(c *cli.Context) error {

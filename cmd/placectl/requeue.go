@@ -5,17 +5,19 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-func requeueCommand(r *runner) *cli.Command {
-	return r.verb(&cli.Command{
-		Name:      "requeue",
-		Category:  "Queue",
-		Usage:     "take running jobs off their nodes and queue them again",
-		ArgsUsage: "JOB...",
+func requeueVerb() *verb {
+	return &verb{
+		Name:     "requeue",
+		Category: "Queue",
+		Usage:    "take running jobs off their nodes and queue them again",
+		Args:     []arg{{Name: "JOB", Kind: kindJob, Many: true}},
 		Description: "For jobs that were submitted. The next cycle tells those who\n" +
 			"launched them to stop them.",
-		Flags: []cli.Flag{&cli.StringFlag{Name: "reason", Usage: "`WHY`, for others to read"}, dryRunFlag()},
-		Action: func(c *cli.Context) error {
+		Flags:   []cli.Flag{&cli.StringFlag{Name: "reason", Usage: "`WHY`, for others to read"}},
+		Access:  writes,
+		Example: "placectl requeue 12 --reason 'node n3 went down'",
+		Run: func(r *runner, c *cli.Context) error {
 			return r.changeJobs(c, func(tx *store.Tx, id uint64) (*store.Job, error) { return tx.Requeue(id, c.String("reason")) })
 		},
-	}, about{Example: "placectl requeue 12 --reason 'node n3 went down'", Exits: writeExits})
+	}
 }

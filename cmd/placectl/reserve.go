@@ -13,12 +13,12 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-func reserveCommand(r *runner) *cli.Command {
-	return r.verb(&cli.Command{
-		Name:      "reserve",
-		Category:  "Placing",
-		Usage:     "keep nodes for some jobs, or from all, for a stretch of time",
-		ArgsUsage: "NAME",
+func reserveVerb() *verb {
+	return &verb{
+		Name:     "reserve",
+		Category: "Placing",
+		Usage:    "keep nodes for some jobs, or from all, for a stretch of time",
+		Args:     []arg{{Name: "NAME"}},
 		Description: "Either exactly these nodes (--nodes), or as much as a request asks for, chosen once, as it would be for a job\n" +
 			"of that --user, --group and so on. It begins and ends by the clock. --allow lets jobs in: user=, group=,\n" +
 			"account=, class=, queue= or job= (by name or by number: 12, 12[], 12[3], 12[0-4]), several joined by commas or\n" +
@@ -34,21 +34,17 @@ func reserveCommand(r *runner) *cli.Command {
 			&cli.StringFlag{Name: "timelimit", Usage: "a job may use no more than `D` of it"},
 			&cli.StringFlag{Name: "repeat", Usage: "`RULE` is daily, weekly or an RRULE such as FREQ=WEEKLY;BYDAY=MO,WE"},
 			&cli.IntFlag{Name: "depth", Usage: "keep `N` occurrences ahead (2)"},
-			&cli.StringFlag{Name: "zone", Usage: "by the clocks of time zone `Z`, e.g. Europe/Berlin (yours)"},
-			dryRunFlag()),
-		Action: r.reserve,
-	}, about{
+			&cli.StringFlag{Name: "zone", Usage: "by the clocks of time zone `Z`, e.g. Europe/Berlin (yours)"}),
+		Access:   writes,
+		Statuses: []int{exitNotNow, exitNever},
 		Example: "placectl reserve maintenance --nodes n[01-16] --start 'tomorrow 08:00' -t 4h\n" +
 			"placectl reserve course -l 4:ngpus=1 --place excl --start now+1h -t 2h --allow group=students\n" +
 			"placectl reserve nightly --nodes n[01-08] --start 22:00 -t 8h --repeat daily --depth 7 --allow class=batch",
-		Exits: append([]int{exitNotNow, exitNever}, writeExits...),
-	})
+		Run: (*runner).reserve,
+	}
 }
 
 func (r *runner) reserve(c *cli.Context) error {
-	if err := wantArgs(c, 1, 1); err != nil {
-		return err
-	}
 	spec, start, err := r.reserveSpec(c)
 	if err != nil {
 		return err
@@ -217,21 +213,19 @@ func amountsKept(tx *store.Tx, res *store.Reservation, names []string) (any, err
 	return out, nil
 }
 
-func unreserveCommand(r *runner) *cli.Command {
-	return r.verb(&cli.Command{
-		Name:      "unreserve",
-		Category:  "Placing",
-		Usage:     "give a reservation's nodes back and forget it",
-		ArgsUsage: "NAME",
-		Flags:     []cli.Flag{dryRunFlag()},
-		Action:    r.unreserve,
-	}, about{Example: "placectl unreserve maintenance", Exits: writeExits})
+func unreserveVerb() *verb {
+	return &verb{
+		Name:     "unreserve",
+		Category: "Placing",
+		Usage:    "give a reservation's nodes back and forget it",
+		Args:     []arg{{Name: "NAME", Kind: kindReservation}},
+		Access:   writes,
+		Example:  "placectl unreserve maintenance",
+		Run:      (*runner).unreserve,
+	}
 }
 
 func (r *runner) unreserve(c *cli.Context) error {
-	if err := wantArgs(c, 1, 1); err != nil {
-		return err
-	}
 	return r.update(c, func(tx *store.Tx) error {
 		gone, err := tx.Unreserve(c.Args().First())
 		if err != nil {
@@ -241,25 +235,23 @@ func (r *runner) unreserve(c *cli.Context) error {
 	})
 }
 
-func reservationCommand(r *runner) *cli.Command {
-	return r.verb(&cli.Command{
+func reservationVerb() *verb {
+	return &verb{
 		Name:     "reservation",
 		Category: "Placing",
 		Usage:    "what is reserved",
-		Subcommands: []*cli.Command{
-			r.verb(&cli.Command{Name: "list", Usage: "reservations that have not ended", Action: r.reservationList,
-				Flags: []cli.Flag{&cli.BoolFlag{Name: "all", Usage: "those that have ended, too"}}},
-				about{Example: "placectl reservation list", Exits: readExits}),
-			r.verb(&cli.Command{Name: "show", Usage: "one reservation", ArgsUsage: "NAME", Action: r.reservationShow},
-				about{Example: "placectl reservation show maintenance", Exits: readExits}),
+		Example:  "placectl reservation list",
+		Verbs: []*verb{
+			{Name: "list", Usage: "reservations that have not ended", Access: reads, Run: (*runner).reservationList,
+				Flags:   []cli.Flag{&cli.BoolFlag{Name: "all", Usage: "those that have ended, too"}},
+				Example: "placectl reservation list"},
+			{Name: "show", Usage: "one reservation", Args: []arg{{Name: "NAME", Kind: kindReservation}}, Access: reads, Run: (*runner).reservationShow,
+				Example: "placectl reservation show maintenance"},
 		},
-	}, about{Example: "placectl reservation list", Exits: readExits})
+	}
 }
 
 func (r *runner) reservationList(c *cli.Context) error {
-	if err := wantArgs(c, 0, 0); err != nil {
-		return err
-	}
 	return r.view(func(tx *store.Tx) error {
 		var all []*store.Reservation
 		err := tx.EachReservation(func(res *store.Reservation) error {
@@ -277,9 +269,6 @@ func (r *runner) reservationList(c *cli.Context) error {
 }
 
 func (r *runner) reservationShow(c *cli.Context) error {
-	if err := wantArgs(c, 1, 1); err != nil {
-		return err
-	}
 	return r.view(func(tx *store.Tx) error {
 		res, err := tx.Occurrences(c.Args().First())
 		if err != nil {

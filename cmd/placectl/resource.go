@@ -7,35 +7,28 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-func resourceCommand(r *runner) *cli.Command {
-	return r.verb(&cli.Command{
+func resourceVerb() *verb {
+	return &verb{
 		Name:     "resource",
 		Category: "Cluster",
 		Usage:    "what nodes have and jobs ask for",
-		Subcommands: []*cli.Command{
-			r.verb(&cli.Command{Name: "list", Usage: "all resources", Action: r.resourceList},
-				about{Example: "placectl resource list", Exits: readExits}),
-			r.verb(&cli.Command{Name: "add", Usage: "declare resources", ArgsUsage: "NAME=TYPE[,consumable][,unique]...",
-				Flags: []cli.Flag{dryRunFlag()}, Action: r.resourceAdd},
-				about{Example: "placectl resource add color=string scratch=size,consumable serial=string,unique", Exits: writeExits}),
-			r.verb(&cli.Command{Name: "rm", Usage: "forget declared resources that nothing has", ArgsUsage: "NAME...",
-				Flags: []cli.Flag{dryRunFlag()}, Action: r.resourceRemove},
-				about{Example: "placectl resource rm color", Exits: writeExits}),
+		Example:  "placectl resource list",
+		Verbs: []*verb{
+			{Name: "list", Usage: "all resources", Access: reads, Run: (*runner).resourceList,
+				Example: "placectl resource list"},
+			{Name: "add", Usage: "declare resources", Args: []arg{{Name: "NAME=TYPE[,consumable][,unique]", Many: true}}, Access: writes, Run: (*runner).resourceAdd,
+				Example: "placectl resource add color=string scratch=size,consumable serial=string,unique"},
+			{Name: "rm", Usage: "forget declared resources that nothing has", Args: []arg{{Name: "NAME", Kind: kindResource, Many: true}}, Access: writes, Run: (*runner).resourceRemove,
+				Example: "placectl resource rm color"},
 		},
-	}, about{Example: "placectl resource list", Exits: writeExits})
+	}
 }
 
 func (r *runner) resourceList(c *cli.Context) error {
-	if err := wantArgs(c, 0, 0); err != nil {
-		return err
-	}
 	return r.view(func(tx *store.Tx) error { return r.printResources(tx, nil) })
 }
 
 func (r *runner) resourceAdd(c *cli.Context) error {
-	if err := wantArgs(c, 1, -1); err != nil {
-		return err
-	}
 	defs, err := parseDefs(c, c.Args().Slice())
 	if err != nil {
 		return err
@@ -53,9 +46,6 @@ func (r *runner) resourceAdd(c *cli.Context) error {
 }
 
 func (r *runner) resourceRemove(c *cli.Context) error {
-	if err := wantArgs(c, 1, -1); err != nil {
-		return err
-	}
 	return r.update(c, func(tx *store.Tx) error {
 		for _, name := range c.Args().Slice() {
 			if err := tx.RemoveResource(name); err != nil {

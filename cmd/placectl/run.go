@@ -15,12 +15,12 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-func runCommand(r *runner) *cli.Command {
-	return r.verb(&cli.Command{
-		Name:      "run",
-		Category:  "Queue",
-		Usage:     "place a request, run a command while it holds its nodes, and give them back",
-		ArgsUsage: "[SELECT] -- COMMAND [ARGUMENTS...]",
+func runVerb() *verb {
+	return &verb{
+		Name:     "run",
+		Category: "Queue",
+		Usage:    "place a request, run a command while it holds its nodes, and give them back",
+		Args:     []arg{{Name: "SELECT", Kind: kindRequest, Optional: true}, {Name: "-- COMMAND", Kind: kindCommand}, {Name: "ARGUMENTS", Kind: kindCommand, Optional: true, Many: true}},
 		Description: "When it does not fit now it waits in the queue for its turn. The command runs here, not on the nodes, with\n" +
 			"PLACECTL_JOB, PLACECTL_NODELIST, PLACECTL_NODEFILE (a line for each chunk) and others set. Signals are passed\n" +
 			"on to it, and its exit status is the exit status of run; 128 and the signal's number where a signal ended it, 127\n" +
@@ -29,14 +29,14 @@ func runCommand(r *runner) *cli.Command {
 			"its walltime.",
 		Flags: append(requestFlags(),
 			&cli.Int64Flag{Name: "priority", Aliases: []string{"p"}, Usage: "while it waits: the greater `P`, the earlier its turn (0)"},
-			&cli.StringFlag{Name: "wait", Usage: "give up when its turn has not come after `D`"},
-			dryRunFlag()),
-		Action: r.run,
-	}, about{
+			&cli.StringFlag{Name: "wait", Usage: "give up when its turn has not come after `D`"}),
+		Access:   writes,
+		Alone:    true,
+		Statuses: []int{exitNotNow, exitNever},
 		Example: "placectl run 2:ncpus=4 -t 1h -- sh -c 'mpirun --hostfile $PLACECTL_NODEFILE ./solve'\n" +
 			"placectl run 1:ngpus=1 --wait 10m -- make test",
-		Exits: append([]int{exitNotNow, exitNever}, writeExits...),
-	})
+		Run: (*runner).run,
+	}
 }
 
 func (r *runner) run(c *cli.Context) error {

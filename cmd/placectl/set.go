@@ -6,26 +6,24 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-func setCommand(r *runner) *cli.Command {
-	return r.verb(&cli.Command{
+func setVerb() *verb {
+	return &verb{
 		Name:     "set",
 		Category: "Cluster",
 		Usage:    "placement sets: nodes that share a value of the group key",
-		Subcommands: []*cli.Command{
-			r.verb(&cli.Command{Name: "list", Usage: "the placement sets, in the order they are tried", Action: r.setList,
+		Example:  "placectl set list",
+		Verbs: []*verb{
+			{Name: "list", Usage: "the placement sets, in the order they are tried", Access: reads, Run: (*runner).setList,
 				Flags: []cli.Flag{
 					&cli.StringFlag{Name: "queue", Usage: "those of a `QUEUE`'s nodes"},
 					&cli.StringFlag{Name: "group-key", Usage: "by resources `R,R` rather than the configured ones"},
-				}},
-				about{Example: "placectl set list\nplacectl set list --group-key rack", Exits: readExits}),
+				},
+				Example: "placectl set list\nplacectl set list --group-key rack"},
 		},
-	}, about{Example: "placectl set list", Exits: readExits})
+	}
 }
 
 func (r *runner) setList(c *cli.Context) error {
-	if err := wantArgs(c, 0, 0); err != nil {
-		return err
-	}
 	return r.view(func(tx *store.Tx) error {
 		sets, err := tx.PlacementSets(c.String("queue"), splitList(c.String("group-key")))
 		if err != nil {

@@ -18,8 +18,8 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-func shellCommand(r *runner) *cli.Command {
-	return r.verb(&cli.Command{
+func shellVerb() *verb {
+	return &verb{
 		Name:     "shell",
 		Category: "Asking",
 		Usage:    "ask in SQL, one question after the other",
@@ -27,11 +27,11 @@ func shellCommand(r *runner) *cli.Command {
 			"the arrows bring back what was asked before. Commands begin with a point: .help lists them. Between\n" +
 			"statements nothing is kept open or locked: each sees the database as it is then.\n" +
 			"Without a terminal statements are read from standard input, and the first error ends it.",
-		Action: r.shell,
-	}, about{
+		Access:  reads,
+		Alone:   true,
 		Example: "placectl shell\nprintf '.mode csv\\nSELECT name FROM nodes;\\n' | placectl shell",
-		Exits:   readExits,
-	})
+		Run:     (*runner).shell,
+	}
 }
 
 // lines is where a shell reads from.
@@ -54,9 +54,6 @@ type sqlShell struct {
 }
 
 func (r *runner) shell(c *cli.Context) error {
-	if err := wantArgs(c, 0, 0); err != nil {
-		return err
-	}
 	db, err := r.open()
 	if err != nil {
 		return err

@@ -17,12 +17,12 @@ import (
 // reads the log, package backfill replays it, simulate_report.go says what came
 // of it.
 
-func simulateCommand(r *runner) *cli.Command {
-	return r.verb(&cli.Command{
-		Name:      "simulate",
-		Category:  "Asking",
-		Usage:     "replay a workload trace: what jobs would have waited under a backfill policy",
-		ArgsUsage: "TRACE",
+func simulateVerb() *verb {
+	return &verb{
+		Name:     "simulate",
+		Category: "Asking",
+		Usage:    "replay a workload trace: what jobs would have waited under a backfill policy",
+		Args:     []arg{{Name: "TRACE", Kind: kindFile}},
 		Description: "TRACE (- for standard input) is a log in the Standard Workload Format, plain or gzip. Processors are counted,\n" +
 			"or with --nodes jobs are placed on nodes, by the same code as placectl place, each as N chunks of a cpu (and of\n" +
 			"the memory asked for a processor, where nodes have some). Logs of MetaCentrum say behind field 18 what jobs asked\n" +
@@ -45,14 +45,14 @@ func simulateCommand(r *runner) *cli.Command {
 			&cli.BoolFlag{Name: "requested", Usage: "jobs take the processors they asked for, not those they were given"},
 			&cli.StringFlag{Name: "out", Usage: "write when each job starts into `FILE` as CSV, - for standard output and nothing else"},
 		},
-		Action: r.simulate,
-	}, about{
 		Example: "placectl simulate KTH-SP2.swf.gz --procs 100 --policy conservative --out jobs.csv\n" +
 			"placectl simulate KTH-SP2.swf.gz --compare fcfs,easy,conservative\n" +
 			"placectl simulate wagap-2013.swf.gz --nodes wagap-2013.swf.machines --node-policy minresource\n" +
 			"placectl simulate wagap-2013.swf.gz --shares queue --class long=1 --class short=3 --class-map long=w --class-map short=.*",
-		Exits: []int{},
-	})
+		Access: reads,
+		Alone:  true,
+		Run:    (*runner).simulate,
+	}
 }
 
 // simulateOptions is what the command line asks for.
@@ -103,9 +103,6 @@ func (r *runner) simulate(c *cli.Context) error {
 }
 
 func (r *runner) simulateOptions(c *cli.Context) (*simulateOptions, error) {
-	if err := wantArgs(c, 1, 1); err != nil {
-		return nil, err
-	}
 	o := &simulateOptions{trace: c.Args().First(), procs: c.Int64("procs"), requested: c.Bool("requested"), out: c.String("out"), compare: c.IsSet("compare"), nodes: c.String("nodes"), gantt: c.String("gantt")}
 	words := []string{c.String("policy")}
 	flag := "policy"

@@ -34,11 +34,6 @@ var leftOut = map[string]string{
 	"version":    "it uses no database",
 }
 
-// readingVerbs change nothing.
-var readingVerbs = []string{"config list", "config get", "resource list", "queue list", "node list", "node show", "bucket list", "set list",
-	"when", "explain", "show", "reservation list", "reservation show", "job list", "job show", "wait", "events", "class show", "class plan",
-	"batch list", "batch show", "batch cursors", "query", "shell", "gantt", "stats"}
-
 // simulationFiles lie beside the database.
 var simulationFiles = map[string]string{
 	"nodes.csv":   "name,ncpus,mem,color\nn1,2,4gb,red\nn6,8,16gb,blue\n",

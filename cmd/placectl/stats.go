@@ -6,33 +6,29 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-func statsCommand(r *runner) *cli.Command {
-	return r.verb(&cli.Command{
+func statsVerb() *verb {
+	return &verb{
 		Name:     "stats",
 		Category: "Asking",
 		Usage:    "the store in numbers",
 		Description: "How many nodes and jobs there are in which state (docs/states.md; nodes_not_up: down, offline and drained), how\n" +
 			"many cpus jobs have, how large the file is. The usage of nodes (USAGE in a PRIORITYF: the part of a node's\n" +
 			"cpu time that jobs have had) is counted since the last placectl stats reset.",
-		Action: r.stats,
-		Subcommands: []*cli.Command{
-			r.verb(&cli.Command{Name: "reset", Usage: "count the usage of nodes anew, from now on", Flags: []cli.Flag{dryRunFlag()}, Action: r.statsReset},
-				about{Example: "placectl stats reset", Exits: writeExits}),
+		Access:  reads,
+		Example: "placectl stats",
+		Verbs: []*verb{
+			{Name: "reset", Usage: "count the usage of nodes anew, from now on", Access: writes, Run: (*runner).statsReset,
+				Example: "placectl stats reset"},
 		},
-	}, about{Example: "placectl stats", Exits: readExits})
+		Run: (*runner).stats,
+	}
 }
 
 func (r *runner) stats(c *cli.Context) error {
-	if err := wantArgs(c, 0, 0); err != nil {
-		return err
-	}
 	return r.view(r.printStats)
 }
 
 func (r *runner) statsReset(c *cli.Context) error {
-	if err := wantArgs(c, 0, 0); err != nil {
-		return err
-	}
 	return r.update(c, func(tx *store.Tx) error {
 		if err := tx.ResetUsage(); err != nil {
 			return err

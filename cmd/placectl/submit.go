@@ -10,12 +10,12 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-func submitCommand(r *runner) *cli.Command {
-	return r.verb(&cli.Command{
-		Name:      "submit",
-		Category:  "Queue",
-		Usage:     "put a job, or an array of jobs, into the queue",
-		ArgsUsage: "[SELECT] [-- COMMAND ARGUMENTS...]",
+func submitVerb() *verb {
+	return &verb{
+		Name:     "submit",
+		Category: "Queue",
+		Usage:    "put a job, or an array of jobs, into the queue",
+		Args:     []arg{{Name: "SELECT", Kind: kindRequest, Optional: true}, {Name: "-- COMMAND ARGUMENTS", Kind: kindCommand, Optional: true, Many: true}},
 		Description: "The job waits for a cycle to start it (placectl cycle), or to plan its start. A command given behind -- is\n" +
 			"kept with the job, and handed to whatever launches it; without a select it gets one cpu. A job that depends on another waits for that one: to\n" +
 			"have started (--after), to have ended well (--afterok), badly (--afternotok) or at all (--afterany); when that\n" +
@@ -32,15 +32,13 @@ func submitCommand(r *runner) *cli.Command {
 			&cli.BoolFlag{Name: "hold", Usage: "it waits for placectl unhold"},
 			&cli.BoolFlag{Name: "no-requeue", Usage: "when it is stopped for another class's sake it is cancelled, not queued again"},
 			&cli.StringFlag{Name: "requestor", Usage: "who asks, as class map understands it (the user)"},
-			&cli.StringFlag{Name: "key", Usage: "idempotency `KEY`: the same key again is the same job"},
-			dryRunFlag()),
-		Action: r.submit,
-	}, about{
+			&cli.StringFlag{Name: "key", Usage: "idempotency `KEY`: the same key again is the same job"}),
+		Access: writes,
 		Example: "job=$(placectl submit 4:ncpus=8 -t 2h -o id -- ./simulate --all)\n" +
 			"placectl submit 1:ncpus=1 --afterok $job --name report -- ./report\n" +
 			"placectl submit 1:ncpus=2 --array 100 --priority 10 --begin 22:00",
-		Exits: writeExits,
-	})
+		Run: (*runner).submit,
+	}
 }
 
 func (r *runner) submit(c *cli.Context) error {

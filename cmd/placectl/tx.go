@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/infile"
@@ -14,8 +13,8 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-func txCommand(r *runner) *cli.Command {
-	return r.verb(&cli.Command{
+func txVerb() *verb {
+	return &verb{
 		Name:     "tx",
 		Category: "Queue",
 		Usage:    "many verbs in one process and one commit, all or nothing",
@@ -23,22 +22,16 @@ func txCommand(r *runner) *cli.Command {
 			"comments work as in a shell, nothing is expanded. Each verb sees what those before it have done. If one fails\n" +
 			"nothing of all is kept, and the exit status is that verb's. Answers are printed after the commit, as each\n" +
 			"verb's alone; with -o json one line each.",
-		Flags:  []cli.Flag{&cli.StringFlag{Name: "file", Aliases: []string{"f"}, Usage: "read `FILE`, - for standard input", Value: "-"}, dryRunFlag()},
-		Action: r.transaction,
-	}, about{
-		Example: "printf '%s\\n' 'release 12' 'place 4:ncpus=8 -t 1h' | placectl tx -o json\nplacectl tx -f nightly.placectl",
-		Exits:   append([]int{exitNotNow, exitNever}, writeExits...),
-	})
+		Flags:    []cli.Flag{&cli.StringFlag{Name: "file", Aliases: []string{"f"}, Usage: "read `FILE`, - for standard input", Value: "-"}},
+		Access:   writes,
+		Alone:    true,
+		Statuses: []int{exitNotNow, exitNever},
+		Example:  "printf '%s\\n' 'release 12' 'place 4:ncpus=8 -t 1h' | placectl tx -o json\nplacectl tx -f nightly.placectl",
+		Run:      (*runner).transaction,
+	}
 }
 
-// alone are the verbs that cannot be part of a transaction: they make a file, look
-// at it from outside, go on for a while, or have none.
-var alone = []string{"init", "check", "demo", "simulate", "run", "wait", "tx", "version"}
-
 func (r *runner) transaction(c *cli.Context) error {
-	if err := wantArgs(c, 0, 0); err != nil {
-		return err
-	}
 	name := c.String("file")
 	in, err := r.input(name)
 	if err != nil {
@@ -84,7 +77,7 @@ func (r *runner) lineOf(tx *store.Tx, line string) error {
 	switch {
 	case err != nil:
 		return err
-	case inv.help || slices.Contains(alone, inv.path[0].Name):
+	case inv.help || !inv.leaf().canJoin():
 		return usagef("tx", "%s cannot be part of a transaction", spell.Quoted(strings.Join(words, " ")))
 	case len(inv.globals) > 0:
 		return usagef("tx", "%s is for all of the transaction: put it behind placectl tx", inv.globals[0].flag.shown())

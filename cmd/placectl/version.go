@@ -9,24 +9,17 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-func versionCommand(r *runner) *cli.Command {
-	return r.verb(&cli.Command{
+func versionVerb() *verb {
+	return &verb{
 		Name:     "version",
 		Category: "Store",
 		Usage:    "what this program is, and the file format it writes",
-		Action: func(c *cli.Context) error {
-			if err := wantArgs(c, 0, 0); err != nil {
-				return err
-			}
-			return r.printVersion()
-		},
-	}, about{
-		Example: "placectl version -o id",
-		Exits:   []int{},
-	})
+		Example:  "placectl version -o id",
+		Run:      (*runner).version,
+	}
 }
 
-func (r *runner) printVersion() error {
+func (r *runner) version(*cli.Context) error {
 	p := r.printer(output.Result{
 		Record: true,
 		Columns: []output.Column{

@@ -12,27 +12,27 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-func waitCommand(r *runner) *cli.Command {
-	return r.verb(&cli.Command{
-		Name:      "wait",
-		Category:  "Queue",
-		Usage:     "wait until jobs have ended, or started",
-		ArgsUsage: "JOB...",
+func waitVerb() *verb {
+	return &verb{
+		Name:     "wait",
+		Category: "Queue",
+		Usage:    "wait until jobs have ended, or started",
+		Args:     []arg{{Name: "JOB", Kind: kindJob, Many: true}},
 		Description: "Nothing is locked meanwhile. The exit status is 0 when all have ended well (or started), 1 when one has\n" +
 			"failed, was cancelled, or ended without having started, and 3 when the time was over first.",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "for", Value: "ended", Usage: "wait until they have `WHAT`: started or ended"},
 			&cli.StringFlag{Name: "timeout", Usage: "for no longer than `D`"},
 		},
-		Action: r.waitVerb,
-	}, about{Example: "placectl wait $job && ./use-the-results\nplacectl wait '40[]' --for started --timeout 1h",
-		Exits: append([]int{exitNotNow}, readExits...)})
+		Access:   reads,
+		Alone:    true,
+		Statuses: []int{exitNotNow},
+		Example:  "placectl wait $job && ./use-the-results\nplacectl wait '40[]' --for started --timeout 1h",
+		Run:      (*runner).waitVerb,
+	}
 }
 
 func (r *runner) waitVerb(c *cli.Context) error {
-	if err := wantArgs(c, 1, -1); err != nil {
-		return err
-	}
 	started := c.String("for") == "started"
 	if !started && c.String("for") != "ended" {
 		return usagef(verbName(c), "--for: %w", spell.NotOneOf(c.String("for"), []string{"started", "ended"}))

@@ -7,12 +7,12 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-func whenCommand(r *runner) *cli.Command {
-	return r.verb(&cli.Command{
-		Name:      "when",
-		Category:  "Placing",
-		Usage:     "the earliest start of a request, or the expected one of a job that waits; changes nothing",
-		ArgsUsage: "SELECT",
+func whenVerb() *verb {
+	return &verb{
+		Name:     "when",
+		Category: "Placing",
+		Usage:    "the earliest start of a request, or the expected one of a job that waits; changes nothing",
+		Args:     []arg{{Name: "SELECT", Kind: kindRequest}},
 		Description: "A planned job (--job) starts as planned. One without a plan starts when its begin time, what it depends on,\n" +
 			"the share of its class and the plans of others let it at the earliest; jobs without a plan that are ahead of it\n" +
 			"may take the nodes first. While it is held, or waits for a job of which nobody knows the end, nobody knows: the\n" +
@@ -20,11 +20,11 @@ func whenCommand(r *runner) *cli.Command {
 		Flags: append(requestFlags(),
 			&cli.StringFlag{Name: "job", Usage: "the start of the queued job `N`, not of a request"},
 			&cli.IntFlag{Name: "count", Value: 1, Usage: "the first `N` starts: the earliest, then each later moment at which nodes come free"}),
-		Action: r.when,
-	}, about{
-		Example: "placectl when 16:ncpus=8 --place scatter:excl -t 4h\nplacectl when -l 2 --place excl --count 3\nplacectl when --job 12",
-		Exits:   append([]int{exitNotNow, exitNever, exitConflict}, readExits...),
-	})
+		Access:   reads,
+		Statuses: []int{exitNotNow, exitNever, exitConflict},
+		Example:  "placectl when 16:ncpus=8 --place scatter:excl -t 4h\nplacectl when -l 2 --place excl --count 3\nplacectl when --job 12",
+		Run:      (*runner).when,
+	}
 }
 
 func (r *runner) when(c *cli.Context) error {
