@@ -5,6 +5,7 @@ import (
 
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/placer"
+	"github.com/placectl/placectl/store/internal/row"
 )
 
 // Ask reads a request and gives it the defaults of its queue and of the store.
@@ -200,7 +201,7 @@ func (r rows) Traits(number uint32, n *index.Node) error { return r.tx.traits(nu
 func (r rows) NodeNumber(name string) (uint32, bool, error) { return r.tx.NodeNumber(name) }
 
 func (r rows) User(owner uint64) (string, error) {
-	if isReservation(owner) {
+	if row.IsReservation(owner) {
 		return "", nil
 	}
 	j, err := r.tx.Job(owner >> 1)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/locality"
+	"github.com/placectl/placectl/store/internal/row"
 )
 
 // Batch is what a batch has come to.
@@ -14,13 +15,13 @@ type Batch struct {
 	Bytes int64 // of all files that were sent
 }
 
-func (tx *Tx) putBatch(b *batchRow) error {
-	return tx.put(tableBatches, []byte(b.Name), encodeBatch(b))
+func (tx *Tx) putBatch(b *row.Batch) error {
+	return tx.put(row.Batches, []byte(b.Name), row.EncodeBatch(b))
 }
 
-func (tx *Tx) eachBatch(fn func(*batchRow) error) error {
-	return tx.eachIn(tableBatches, nil, func(key, row []byte) (bool, error) {
-		b, err := decodeBatch(key, row)
+func (tx *Tx) eachBatch(fn func(*row.Batch) error) error {
+	return tx.eachIn(row.Batches, nil, func(key, payload []byte) (bool, error) {
+		b, err := row.DecodeBatch(key, payload)
 		if err != nil {
 			return false, err
 		}
@@ -30,10 +31,10 @@ func (tx *Tx) eachBatch(fn func(*batchRow) error) error {
 
 // EachBatch goes through the batches by name.
 func (tx *Tx) EachBatch(fn func(*Batch) error) error {
-	return tx.eachBatch(func(b *batchRow) error { return fn(&Batch{b.Batch, b.bytes}) })
+	return tx.eachBatch(func(b *row.Batch) error { return fn(&Batch{b.Batch, b.Bytes}) })
 }
 
-func (tx *Tx) batch(name string) (*batchRow, error) {
+func (tx *Tx) batch(name string) (*row.Batch, error) {
 	b, err := tx.findBatch(name)
 	if b == nil && err == nil {
 		err = tx.missingBatch(name)
@@ -42,20 +43,20 @@ func (tx *Tx) batch(name string) (*batchRow, error) {
 }
 
 // findBatch finds a batch, nil where there is none.
-func (tx *Tx) findBatch(name string) (*batchRow, error) {
-	if tx.file.table(tableBatches) == nil && tx.format < tables[tableBatches].since {
+func (tx *Tx) findBatch(name string) (*row.Batch, error) {
+	if tx.file.table(row.Batches) == nil && tx.format < row.Batches.Since() {
 		return nil, nil
 	}
-	row, err := tx.get(tableBatches, []byte(name))
-	if row == nil || err != nil {
+	payload, err := tx.get(row.Batches, []byte(name))
+	if payload == nil || err != nil {
 		return nil, err
 	}
-	return decodeBatch([]byte(name), row)
+	return row.DecodeBatch([]byte(name), payload)
 }
 
 func (tx *Tx) missingBatch(name string) error {
 	var names []string
-	if err := tx.eachBatch(func(b *batchRow) error {
+	if err := tx.eachBatch(func(b *row.Batch) error {
 		names = append(names, b.Name)
 		return nil
 	}); err != nil {
@@ -70,7 +71,7 @@ func (tx *Tx) Batch(name string) (*Batch, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Batch{b.Batch, b.bytes}, nil
+	return &Batch{b.Batch, b.Bytes}, nil
 }
 
 // RemoveBatch forgets a batch and all of its jobs. What its hosts have shown of
@@ -83,17 +84,17 @@ func (tx *Tx) RemoveBatch(name string) (*Batch, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := tx.removeBatchRows(b.number); err != nil {
+	if err := tx.removeBatchRows(b.Number); err != nil {
 		return nil, err
 	}
-	return &Batch{b.Batch, b.bytes}, tx.remove(tableBatches, []byte(name))
+	return &Batch{b.Batch, b.Bytes}, tx.remove(row.Batches, []byte(name))
 }
 
 // removeBatchRows deletes all rows of a batch but its own.
 func (tx *Tx) removeBatchRows(number uint32) error {
-	for _, t := range []table{tableBatchFiles, tableBatchJobs, tableBatchTasks, tableBatchHosts, tableBatchRanges, tableBatchLongest,
-		tableBatchBacks, tableBatchDues} {
-		if err := tx.removeAll(t, key32(number)); err != nil {
+	for _, t := range []row.Table{row.BatchFiles, row.BatchJobs, row.BatchTasks, row.BatchHosts, row.BatchRanges, row.BatchLongest,
+		row.BatchBacks, row.BatchDues} {
+		if err := tx.removeAll(t, row.Key32(number)); err != nil {
 			return err
 		}
 	}
@@ -102,7 +103,7 @@ func (tx *Tx) removeBatchRows(number uint32) error {
 }
 
 // removeAll deletes the rows whose keys begin with prefix.
-func (tx *Tx) removeAll(t table, prefix []byte) error {
+func (tx *Tx) removeAll(t row.Table, prefix []byte) error {
 	if !tx.Writable() {
 		return ErrReadOnly
 	}
@@ -122,7 +123,7 @@ func (tx *Tx) removeAll(t table, prefix []byte) error {
 }
 
 // work runs an operation of package locality on a batch and keeps what came of it.
-func (tx *Tx) work(name string, fn func(*locality.Op, *batchRow) error) (*batchRow, error) {
+func (tx *Tx) work(name string, fn func(*locality.Op, *row.Batch) error) (*row.Batch, error) {
 	if !tx.Writable() {
 		return nil, ErrReadOnly
 	}
@@ -130,7 +131,7 @@ func (tx *Tx) work(name string, fn func(*locality.Op, *batchRow) error) (*batchR
 	if err != nil {
 		return nil, err
 	}
-	op, err := locality.Begin(newBatchRows(tx, b.number), &b.Batch, tx.now)
+	op, err := locality.Begin(newBatchRows(tx, b.Number), &b.Batch, tx.now)
 	if err == nil {
 		err = fn(op, b)
 	}

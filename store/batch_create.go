@@ -5,7 +5,11 @@ import (
 
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/locality"
+	"github.com/placectl/placectl/store/internal/row"
 )
+
+// BatchFile is a file of a batch: its name, and its size in bytes.
+type BatchFile = row.BatchFile
 
 // BatchMaker takes in the files and then the jobs of a new batch, one by one, so
 // that neither list need be in memory.
@@ -36,8 +40,8 @@ func (tx *Tx) MakeBatch(name string, s locality.Settings) (*BatchMaker, error) {
 	for _, other := range tx.loaded.makers {
 		m.number = max(m.number, other.number+1)
 	}
-	err := tx.eachBatch(func(b *batchRow) error {
-		m.number = max(m.number, b.number+1)
+	err := tx.eachBatch(func(b *row.Batch) error {
+		m.number = max(m.number, b.Number+1)
 		return nil
 	})
 	if err != nil {
@@ -48,8 +52,8 @@ func (tx *Tx) MakeBatch(name string, s locality.Settings) (*BatchMaker, error) {
 }
 
 func (tx *Tx) freeBatchName(name string) error {
-	row, err := tx.get(tableBatches, []byte(name))
-	if err == nil && row != nil {
+	payload, err := tx.get(row.Batches, []byte(name))
+	if err == nil && payload != nil {
 		err = taken("batch "+name, "")
 	}
 	return err
@@ -78,7 +82,7 @@ func (m *BatchMaker) AddFile(f BatchFile) error {
 	if m.count++; m.count > locality.MaxFiles {
 		return fmt.Errorf("%w: more than %d files", ErrInvalid, locality.MaxFiles)
 	}
-	if len(m.files) == batchFileBlock {
+	if len(m.files) == row.BatchFileBlock {
 		return m.keepFiles()
 	}
 	return nil
@@ -88,8 +92,8 @@ func (m *BatchMaker) keepFiles() error {
 	if len(m.files) == 0 {
 		return nil
 	}
-	key := batchBlockKey(m.number, (m.count-1)/batchFileBlock)
-	err := m.tx.put(tableBatchFiles, key, encodeBatchFiles(m.files))
+	key := row.BatchBlockKey(m.number, (m.count-1)/row.BatchFileBlock)
+	err := m.tx.put(row.BatchFiles, key, row.EncodeBatchFiles(m.files))
 	m.files = m.files[:0]
 	return err
 }
@@ -109,7 +113,7 @@ func (m *BatchMaker) AddJob(j locality.Job) error {
 }
 
 func (m *BatchMaker) keep(b *locality.JobBlock) error {
-	return m.tx.put(tableBatchJobs, batchBlockKey(m.number, b.First/locality.BlockJobs), encodeBatchJobs(b))
+	return m.tx.put(row.BatchJobs, row.BatchBlockKey(m.number, b.First/locality.BlockJobs), row.EncodeBatchJobs(b))
 }
 
 // Finish makes the batch of what was added. It fails with a Conflict where another one
@@ -125,10 +129,10 @@ func (m *BatchMaker) Finish() (*Batch, error) {
 	if err != nil {
 		return nil, batchError(m.name, err)
 	}
-	row := &batchRow{number: m.number, Batch: *b}
-	if err := m.tx.putBatch(row); err != nil {
+	payload := &row.Batch{Number: m.number, Batch: *b}
+	if err := m.tx.putBatch(payload); err != nil {
 		return nil, err
 	}
 	m.finished = true
-	return &Batch{Batch: row.Batch}, nil
+	return &Batch{Batch: payload.Batch}, nil
 }

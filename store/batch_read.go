@@ -2,6 +2,7 @@ package store
 
 import (
 	"github.com/placectl/placectl/locality"
+	"github.com/placectl/placectl/store/internal/row"
 )
 
 // EachBatchRange goes through the ranges of a batch in the order of slots.
@@ -10,8 +11,8 @@ func (tx *Tx) EachBatchRange(name string, fn func(*locality.Cursor) error) error
 	if err != nil {
 		return err
 	}
-	return tx.each(tableBatchRanges, key32(b.number), func(key, row []byte) (bool, error) {
-		c, err := decodeRange(key, row)
+	return tx.each(row.BatchRanges, row.Key32(b.Number), func(key, payload []byte) (bool, error) {
+		c, err := row.DecodeRange(key, payload)
 		if err != nil {
 			return false, err
 		}
@@ -25,7 +26,7 @@ func (tx *Tx) EachBatchHost(name string, fn func(*locality.Host, *locality.Membe
 	if err != nil {
 		return err
 	}
-	return newBatchRows(tx, b.number).EachMember(func(m *locality.Member) error {
+	return newBatchRows(tx, b.Number).EachMember(func(m *locality.Member) error {
 		h, err := tx.host(m.Host)
 		if err != nil {
 			return err
@@ -51,7 +52,7 @@ func (tx *Tx) EachBatchJob(name string, fn func(number int, j *locality.Job, t *
 	if err != nil {
 		return err
 	}
-	rows := newBatchRows(tx, b.number)
+	rows := newBatchRows(tx, b.Number)
 	for number := range b.Jobs {
 		block, at := number/locality.BlockJobs, number%locality.BlockJobs
 		jobs, err := rows.Jobs(block)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/placectl/placectl/locality"
+	"github.com/placectl/placectl/store/internal/row"
 )
 
 // batchRows gives package locality the rows of one batch. What it has read of the
@@ -34,11 +35,11 @@ func (r *batchRows) Jobs(block int) (*locality.JobBlock, error) {
 	if b := kept[batchBlock{r.number, block}]; b != nil {
 		return b, nil
 	}
-	key, row, err := r.jobsRow(block)
+	key, payload, err := r.jobsRow(block)
 	if err != nil {
 		return nil, err
 	}
-	b, err := decodeBatchJobs(key, row)
+	b, err := row.DecodeBatchJobs(key, payload)
 	if err != nil {
 		return nil, err
 	}
@@ -53,37 +54,35 @@ func (r *batchRows) Jobs(block int) (*locality.JobBlock, error) {
 	return b, nil
 }
 
-func (r *batchRows) jobsRow(block int) (key, row []byte, err error) {
-	key = batchBlockKey(r.number, block)
-	if row, err = r.tx.get(tableBatchJobs, key); err == nil && row == nil {
+func (r *batchRows) jobsRow(block int) (key, payload []byte, err error) {
+	key = row.BatchBlockKey(r.number, block)
+	if payload, err = r.tx.get(row.BatchJobs, key); err == nil && payload == nil {
 		err = fmt.Errorf("%w: block %d of the jobs of batch %d is missing", ErrDamaged, block, r.number)
 	}
-	return key, row, err
+	return key, payload, err
 }
 
 // Before decodes no job: a search through a batch looks into many blocks for it.
 func (r *batchRows) Before(block int) ([]locality.Credit, error) {
-	key, row, err := r.jobsRow(block)
+	key, payload, err := r.jobsRow(block)
 	if err != nil {
 		return nil, err
 	}
-	d := decoder{b: row}
-	b := decodeJobsHead(&d)
-	return b.Before, d.done(tableBatchJobs, key)
+	return row.BatchCredit(key, payload)
 }
 
 func (r *batchRows) Tasks(block int) (*locality.TaskBlock, error) {
 	if b := r.tasks[block]; b != nil {
 		return b, nil
 	}
-	key := batchBlockKey(r.number, block)
-	row, err := r.tx.get(tableBatchTasks, key)
+	key := row.BatchBlockKey(r.number, block)
+	payload, err := r.tx.get(row.BatchTasks, key)
 	if err != nil {
 		return nil, err
 	}
 	b := &locality.TaskBlock{First: block * locality.BlockJobs}
-	if row != nil {
-		if b, err = decodeBatchTasks(key, row); err != nil {
+	if payload != nil {
+		if b, err = row.DecodeBatchTasks(key, payload); err != nil {
 			return nil, err
 		}
 	}
@@ -96,31 +95,31 @@ func (r *batchRows) Tasks(block int) (*locality.TaskBlock, error) {
 
 func (r *batchRows) PutTasks(block int, b *locality.TaskBlock) error {
 	r.tasks[block] = b
-	return r.tx.put(tableBatchTasks, batchBlockKey(r.number, block), encodeBatchTasks(b))
+	return r.tx.put(row.BatchTasks, row.BatchBlockKey(r.number, block), row.EncodeBatchTasks(b))
 }
 
 func (r *batchRows) Host(number uint32) (*locality.Host, error) { return r.tx.host(number) }
 
 func (r *batchRows) PutHost(h *locality.Host) error {
-	return r.tx.put(tableHosts, key32(h.Number), encodeHost(h))
+	return r.tx.put(row.Hosts, row.Key32(h.Number), row.EncodeHost(h))
 }
 
 func (r *batchRows) Member(host uint32) (*locality.Member, error) {
-	key := batchBlockKey(r.number, int(host))
-	row, err := r.tx.get(tableBatchHosts, key)
-	if err != nil || row == nil {
+	key := row.BatchBlockKey(r.number, int(host))
+	payload, err := r.tx.get(row.BatchHosts, key)
+	if err != nil || payload == nil {
 		return nil, err
 	}
-	return decodeMember(key, row)
+	return row.DecodeMember(key, payload)
 }
 
 func (r *batchRows) PutMember(m *locality.Member) error {
-	return r.tx.put(tableBatchHosts, batchBlockKey(r.number, int(m.Host)), encodeMember(m))
+	return r.tx.put(row.BatchHosts, row.BatchBlockKey(r.number, int(m.Host)), row.EncodeMember(m))
 }
 
 func (r *batchRows) EachMember(fn func(*locality.Member) error) error {
-	return r.tx.each(tableBatchHosts, key32(r.number), func(key, row []byte) (bool, error) {
-		m, err := decodeMember(key, row)
+	return r.tx.each(row.BatchHosts, row.Key32(r.number), func(key, payload []byte) (bool, error) {
+		m, err := row.DecodeMember(key, payload)
 		if err != nil {
 			return false, err
 		}
@@ -129,60 +128,60 @@ func (r *batchRows) EachMember(fn func(*locality.Member) error) error {
 }
 
 func (r *batchRows) CursorAt(slot int) (*locality.Cursor, error) {
-	c := r.tx.file.table(tableBatchRanges).Cursor()
+	c := r.tx.file.table(row.BatchRanges).Cursor()
 	back := c.Prev
-	if key, _ := c.Seek(rangeKey(r.number, slot+1)); key == nil {
+	if key, _ := c.Seek(row.RangeKey(r.number, slot+1)); key == nil {
 		back = c.Last
 	}
-	key, row := back()
-	if !hasPrefix(key, key32(r.number)) {
+	key, payload := back()
+	if !hasPrefix(key, row.Key32(r.number)) {
 		return nil, fmt.Errorf("%w: no range of batch %d holds slot %d", ErrDamaged, r.number, slot)
 	}
-	payload, err := unseal(tableBatchRanges, key, row)
+	payload, err := row.Unseal(row.BatchRanges, key, payload)
 	if err != nil {
 		return nil, err
 	}
-	return decodeRange(key, payload)
+	return row.DecodeRange(key, payload)
 }
 
 func (r *batchRows) PutCursor(c *locality.Cursor) error {
-	key := rangeKey(r.number, c.First)
-	row, err := r.tx.get(tableBatchRanges, key)
+	key := row.RangeKey(r.number, c.First)
+	payload, err := r.tx.get(row.BatchRanges, key)
 	if err != nil {
 		return err
 	}
 	var before, after string
-	if row != nil {
-		old, err := decodeRange(key, row)
+	if payload != nil {
+		old, err := row.DecodeRange(key, payload)
 		if err != nil {
 			return err
 		}
 		if old.Waiting() > 0 {
-			before = string(longestKey(r.number, old))
+			before = string(row.LongestKey(r.number, old))
 		}
 	}
 	if c.Waiting() > 0 {
-		after = string(longestKey(r.number, c))
+		after = string(row.LongestKey(r.number, c))
 	}
 	if before != after {
 		if before != "" {
-			if err := r.tx.remove(tableBatchLongest, []byte(before)); err != nil {
+			if err := r.tx.remove(row.BatchLongest, []byte(before)); err != nil {
 				return err
 			}
 		}
 		if after != "" {
-			if err := r.tx.mark(tableBatchLongest, []byte(after)); err != nil {
+			if err := r.tx.mark(row.BatchLongest, []byte(after)); err != nil {
 				return err
 			}
 		}
 	}
-	return r.tx.put(tableBatchRanges, key, encodeRange(c))
+	return r.tx.put(row.BatchRanges, key, row.EncodeRange(c))
 }
 
 func (r *batchRows) Longest(fn func(*locality.Cursor) (bool, error)) error {
-	return r.tx.each(tableBatchLongest, key32(r.number), func(key, _ []byte) (bool, error) {
+	return r.tx.each(row.BatchLongest, row.Key32(r.number), func(key, _ []byte) (bool, error) {
 		if len(key) != 20 {
-			return false, fmt.Errorf("%w: the key %x of table %s", ErrDamaged, key, tables[tableBatchLongest].name)
+			return false, fmt.Errorf("%w: the key %x of table %s", ErrDamaged, key, row.BatchLongest)
 		}
 		c, err := r.CursorAt(int(binary.BigEndian.Uint64(key[12:])))
 		if err != nil {
@@ -193,18 +192,18 @@ func (r *batchRows) Longest(fn func(*locality.Cursor) (bool, error)) error {
 }
 
 func (r *batchRows) PutBack(slot int) error {
-	return r.tx.mark(tableBatchBacks, rangeKey(r.number, slot))
+	return r.tx.mark(row.BatchBacks, row.RangeKey(r.number, slot))
 }
 
 func (r *batchRows) TakeBack(slot int) error {
-	return r.tx.remove(tableBatchBacks, rangeKey(r.number, slot))
+	return r.tx.remove(row.BatchBacks, row.RangeKey(r.number, slot))
 }
 
 func (r *batchRows) EachBack(first, last int, fn func(slot int) (bool, error)) error {
 	if first > last {
 		return nil
 	}
-	return r.tx.eachFrom(tableBatchBacks, rangeKey(r.number, first), key32(r.number), func(key, _ []byte) (bool, error) {
+	return r.tx.eachFrom(row.BatchBacks, row.RangeKey(r.number, first), row.Key32(r.number), func(key, _ []byte) (bool, error) {
 		slot := int(binary.BigEndian.Uint64(key[4:]))
 		if slot > last {
 			return false, nil
@@ -214,16 +213,16 @@ func (r *batchRows) EachBack(first, last int, fn func(slot int) (bool, error)) e
 }
 
 func (r *batchRows) PutDue(d locality.Due) error {
-	return r.tx.mark(tableBatchDues, dueKey(r.number, d))
+	return r.tx.mark(row.BatchDues, row.DueKey(r.number, d))
 }
 
 func (r *batchRows) TakeDue(d locality.Due) error {
-	return r.tx.remove(tableBatchDues, dueKey(r.number, d))
+	return r.tx.remove(row.BatchDues, row.DueKey(r.number, d))
 }
 
 func (r *batchRows) EachDue(until int64, fn func(locality.Due) (bool, error)) error {
-	return r.tx.each(tableBatchDues, key32(r.number), func(key, _ []byte) (bool, error) {
-		d := splitDueKey(key)
+	return r.tx.each(row.BatchDues, row.Key32(r.number), func(key, _ []byte) (bool, error) {
+		d := row.SplitDueKey(key)
 		if d.At > until {
 			return false, nil
 		}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/placectl/placectl/locality"
+	"github.com/placectl/placectl/store/internal/row"
 )
 
 // someJobs are jobs for tests: two or three a file, some of them wanted twice.
@@ -30,7 +31,7 @@ func addBatch(t testing.TB, db *DB, name string, s locality.Settings, jobs []loc
 			return err
 		}
 		for i := range jobs[len(jobs)-1].A + 10 {
-			if err := m.AddFile(BatchFile{fmt.Sprint("f", i), int64(i)}); err != nil {
+			if err := m.AddFile(BatchFile{Name: fmt.Sprint("f", i), Size: int64(i)}); err != nil {
 				return err
 			}
 		}
@@ -176,37 +177,37 @@ func TestBatchEqualsMemory(t *testing.T) {
 func TestBatchMutants(t *testing.T) {
 	cursor := func(change func(*locality.Cursor)) func(*testing.T, *DB) {
 		return func(t *testing.T, db *DB) {
-			rewrite(t, db, tableBatchRanges, func(key, row []byte) []byte {
-				c, err := decodeRange(key, row)
+			rewrite(t, db, row.BatchRanges, func(key, payload []byte) []byte {
+				c, err := row.DecodeRange(key, payload)
 				if err != nil {
 					t.Fatal(err)
 				}
 				change(c)
-				return encodeRange(c)
+				return row.EncodeRange(c)
 			})
 		}
 	}
 	member := func(change func(*locality.Member)) func(*testing.T, *DB) {
 		return func(t *testing.T, db *DB) {
-			rewrite(t, db, tableBatchHosts, func(key, row []byte) []byte {
-				m, err := decodeMember(key, row)
+			rewrite(t, db, row.BatchHosts, func(key, payload []byte) []byte {
+				m, err := row.DecodeMember(key, payload)
 				if err != nil {
 					t.Fatal(err)
 				}
 				change(m)
-				return encodeMember(m)
+				return row.EncodeMember(m)
 			})
 		}
 	}
-	batch := func(change func(*batchRow)) func(*testing.T, *DB) {
+	batch := func(change func(*row.Batch)) func(*testing.T, *DB) {
 		return func(t *testing.T, db *DB) {
-			rewrite(t, db, tableBatches, func(key, row []byte) []byte {
-				b, err := decodeBatch(key, row)
+			rewrite(t, db, row.Batches, func(key, payload []byte) []byte {
+				b, err := row.DecodeBatch(key, payload)
 				if err != nil {
 					t.Fatal(err)
 				}
 				change(b)
-				return encodeBatch(b)
+				return row.EncodeBatch(b)
 			})
 		}
 	}
@@ -223,11 +224,11 @@ func TestBatchMutants(t *testing.T) {
 		{"a team is faster than its hosts", cursor(func(c *locality.Cursor) { c.Ends[0].Rate++ }), "open credit"},
 		{"a host less in a team", member(func(m *locality.Member) { m.Placed = false }), "the jobs and hosts say"},
 		{"a host forgets what it holds", member(func(m *locality.Member) { m.Live = nil }), "does not know"},
-		{"a batch has done a job more", batch(func(b *batchRow) { b.Done++ }), "jobs are done"},
-		{"a batch has less left", batch(func(b *batchRow) { b.Remaining-- }), "remains"},
+		{"a batch has done a job more", batch(func(b *row.Batch) { b.Done++ }), "jobs are done"},
+		{"a batch has less left", batch(func(b *row.Batch) { b.Remaining-- }), "remains"},
 		{"an instance is live and expired", func(t *testing.T, db *DB) {
-			rewrite(t, db, tableBatchTasks, func(key, row []byte) []byte {
-				b, err := decodeBatchTasks(key, row)
+			rewrite(t, db, row.BatchTasks, func(key, payload []byte) []byte {
+				b, err := row.DecodeBatchTasks(key, payload)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -235,14 +236,14 @@ func TestBatchMutants(t *testing.T) {
 					for k := range b.Tasks[i].Instances {
 						if x := &b.Tasks[i].Instances[k]; x.State == locality.Live {
 							x.State = locality.Expired
-							return encodeBatchTasks(b)
+							return row.EncodeBatchTasks(b)
 						}
 					}
 				}
 				return nil
 			})
 		}, "in hands"},
-		{"a host's number is missing", func(t *testing.T, db *DB) { drop(t, db, tableHosts) }, "host_names"},
+		{"a host's number is missing", func(t *testing.T, db *DB) { drop(t, db, row.Hosts) }, "host_names"},
 	} {
 		t.Run(m.name, func(t *testing.T) {
 			db, _ := newDB(t)

@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"github.com/placectl/placectl/locality"
+	"github.com/placectl/placectl/store/internal/row"
 )
 
 // ErrBatchIdle and ErrBatchOver say why a host was given nothing: there is nothing
@@ -30,7 +31,7 @@ type NumberedFile struct {
 // what it may delete, and the transaction is to be kept.
 func (tx *Tx) BatchNext(name, host, user string, w locality.Want) (*BatchGrant, error) {
 	var out BatchGrant
-	b, why := tx.work(name, func(op *locality.Op, b *batchRow) error {
+	b, why := tx.work(name, func(op *locality.Op, b *row.Batch) error {
 		h, err := tx.meetHost(host, user)
 		if err != nil {
 			return err
@@ -46,15 +47,15 @@ func (tx *Tx) BatchNext(name, host, user string, w locality.Want) (*BatchGrant, 
 			return tx.spoil(why)
 		}
 		out.Jobs = g.Jobs
-		if out.Fetch, err = tx.batchFiles(b.number, g.Fetch); err != nil {
+		if out.Fetch, err = tx.batchFiles(b.Number, g.Fetch); err != nil {
 			return err
 		}
 		for _, f := range out.Fetch {
 			if !g.Again {
-				b.bytes += f.Size
+				b.Bytes += f.Size
 			}
 		}
-		if out.Delete, err = tx.batchFiles(b.number, g.Delete); err != nil {
+		if out.Delete, err = tx.batchFiles(b.Number, g.Delete); err != nil {
 			return err
 		}
 		return why
@@ -72,20 +73,20 @@ func (tx *Tx) batchFiles(batch uint32, spans []locality.Span) ([]NumberedFile, e
 	have := -1
 	for _, s := range spans {
 		for n := s.A; n <= s.B; n++ {
-			if n/batchFileBlock != have {
-				have = n / batchFileBlock
-				key := batchBlockKey(batch, have)
-				row, err := tx.get(tableBatchFiles, key)
+			if n/row.BatchFileBlock != have {
+				have = n / row.BatchFileBlock
+				key := row.BatchBlockKey(batch, have)
+				payload, err := tx.get(row.BatchFiles, key)
 				if err != nil {
 					return nil, err
 				}
-				if block, err = decodeBatchFiles(key, row); err != nil {
+				if block, err = row.DecodeBatchFiles(key, payload); err != nil {
 					return nil, err
 				}
 			}
 			f := NumberedFile{Number: n}
-			if n%batchFileBlock < len(block) {
-				f.BatchFile = block[n%batchFileBlock]
+			if n%row.BatchFileBlock < len(block) {
+				f.BatchFile = block[n%row.BatchFileBlock]
 			}
 			out = append(out, f)
 		}
@@ -106,7 +107,7 @@ func (tx *Tx) BatchFail(name, host string, jobs []int) ([]locality.Report, error
 
 func (tx *Tx) batchAnswer(name, host string, jobs []int, answer func(*locality.Op, *locality.Host, int) (locality.Report, error)) ([]locality.Report, error) {
 	var out []locality.Report
-	_, err := tx.work(name, func(op *locality.Op, _ *batchRow) error {
+	_, err := tx.work(name, func(op *locality.Op, _ *row.Batch) error {
 		for i, job := range jobs {
 			h, err := tx.Host(host)
 			if err != nil {
@@ -129,7 +130,7 @@ func (tx *Tx) batchAnswer(name, host string, jobs []int, answer func(*locality.O
 // BatchExpire takes back what is overdue in a batch.
 func (tx *Tx) BatchExpire(name string) (locality.Expiry, error) {
 	var out locality.Expiry
-	_, err := tx.work(name, func(op *locality.Op, _ *batchRow) (err error) {
+	_, err := tx.work(name, func(op *locality.Op, _ *row.Batch) (err error) {
 		out, err = op.Expire()
 		return tx.spoil(err)
 	})
@@ -139,6 +140,6 @@ func (tx *Tx) BatchExpire(name string) (locality.Expiry, error) {
 // BatchRecompute ages what is known of the hosts of a batch and builds its sums of
 // speeds anew.
 func (tx *Tx) BatchRecompute(name string) error {
-	_, err := tx.work(name, func(op *locality.Op, _ *batchRow) error { return tx.spoil(op.Recompute()) })
+	_, err := tx.work(name, func(op *locality.Op, _ *row.Batch) error { return tx.spoil(op.Recompute()) })
 	return err
 }

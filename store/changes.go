@@ -3,6 +3,8 @@ package store
 import (
 	"bytes"
 	"slices"
+
+	"github.com/placectl/placectl/store/internal/row"
 )
 
 // changeSet is what was changed in the file: for each table its puts and removals, in
@@ -10,7 +12,7 @@ import (
 // the file: reservations have begun and ended, planned jobs have started. What a writer
 // would fold into the rows a reader keeps as a change-set that it sees them through, so
 // that both see the same.
-type changeSet [tableCount]changes
+type changeSet [row.TableCount]changes
 
 // changes are those of one table. Each key comes once, with its last row.
 type changes struct {
@@ -19,7 +21,7 @@ type changes struct {
 }
 
 // changedRow is a row that was put, or the key of one that was removed: row is nil.
-type changedRow struct{ key, row []byte }
+type changedRow struct{ key, value []byte }
 
 // changesPage is how many rows a page holds at most. A row is put into the middle of a
 // page, a page into the middle of their list: both are short.
@@ -37,16 +39,16 @@ func (c *changes) search(key []byte) (page, i int, found bool) {
 }
 
 // set puts a row, or removes the one of the key if row is nil. It keeps row, not key.
-func (c *changes) set(key, row []byte) {
+func (c *changes) set(key, value []byte) {
 	page, i, found := c.search(key)
 	if found {
-		c.pages[page][i].row = row
+		c.pages[page][i].value = value
 		return
 	}
 	if len(c.pages) == 0 {
 		c.pages = append(c.pages, nil)
 	}
-	p := slices.Insert(c.pages[page], i, changedRow{bytes.Clone(key), row})
+	p := slices.Insert(c.pages[page], i, changedRow{bytes.Clone(key), value})
 	c.pages[page] = p
 	if half := len(p) / 2; len(p) > changesPage {
 		c.pages[page] = p[:half:half]
@@ -59,12 +61,12 @@ func (c *changes) clear() { *c = changes{cleared: true} }
 
 // get tells what became of a row: nil when it was removed. It is not known when the row
 // was left alone.
-func (c *changes) get(key []byte) (row []byte, known bool) {
+func (c *changes) get(key []byte) (value []byte, known bool) {
 	page, i, found := c.search(key)
 	if !found {
 		return nil, c.cleared
 	}
-	return c.pages[page][i].row, true
+	return c.pages[page][i].value, true
 }
 
 // at is the row of a place, or the first one after it; its key is nil when there is none.

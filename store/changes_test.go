@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/placectl/placectl/placer"
+	"github.com/placectl/placectl/store/internal/row"
 	"go.etcd.io/bbolt"
 	"pgregory.net/rapid"
 )
@@ -42,8 +43,8 @@ func TestChanges(t *testing.T) {
 		var keys []string
 		for r, page, i := c.at(0, 0); r.key != nil; r, page, i = c.at(page, i+1) {
 			keys = append(keys, string(r.key))
-			if row, known := c.get(r.key); !known || string(row) != want[string(r.key)] || !bytes.Equal(row, r.row) || (row == nil) != (want[string(r.key)] == "") {
-				t.Fatalf("%s is %q, want %q", r.key, row, want[string(r.key)])
+			if value, known := c.get(r.key); !known || string(value) != want[string(r.key)] || !bytes.Equal(value, r.value) || (value == nil) != (want[string(r.key)] == "") {
+				t.Fatalf("%s is %q, want %q", r.key, value, want[string(r.key)])
 			}
 		}
 		sorted := slices.Sorted(maps.Keys(want))
@@ -86,14 +87,14 @@ func (v *view) change(t *rapid.T, key string) {
 	var err error
 	switch rapid.SampledFrom([]string{"put", "put", "put", "put", "remove", "remove", "remove", "remove", "remove", "clear"}).Draw(t, "change") {
 	case "put":
-		row := rapid.SampledFrom([]string{"a", "b"}).Draw(t, "row")
-		err, v.rows[key] = v.tx.put(tableKeys, []byte(key), []byte(row)), row
+		value := rapid.SampledFrom([]string{"a", "b"}).Draw(t, "row")
+		err, v.rows[key] = v.tx.put(row.Keys, []byte(key), []byte(value)), value
 	case "remove":
-		err = v.tx.remove(tableKeys, []byte(key))
+		err = v.tx.remove(row.Keys, []byte(key))
 		delete(v.rows, key)
 	case "clear":
 		if rapid.IntRange(0, 5).Draw(t, "seldom") == 0 {
-			err = v.tx.empty(tableKeys)
+			err = v.tx.empty(row.Keys)
 			clear(v.rows)
 		}
 	}
@@ -114,15 +115,15 @@ func (v *view) walk(t *rapid.T, key *rapid.Generator[string], nested int) {
 		want = append(want, k)
 	}
 	then := maps.Clone(v.rows)
-	err := v.tx.eachFrom(tableKeys, []byte(from), []byte(prefix), func(k, row []byte) (bool, error) {
+	err := v.tx.eachFrom(row.Keys, []byte(from), []byte(prefix), func(k, value []byte) (bool, error) {
 		now, there := v.rows[string(k)]
 		switch {
 		case len(want) == 0 || want[0] != string(k):
 			t.Fatalf("%s comes, of %q", k, want)
-		case there && string(row) != now:
-			t.Fatalf("%s is %q, and not %q", k, row, now)
-		case !there && string(row) != then[string(k)]:
-			t.Fatalf("%s was %q, and not %q", k, then[string(k)], row)
+		case there && string(value) != now:
+			t.Fatalf("%s is %q, and not %q", k, value, now)
+		case !there && string(value) != then[string(k)]:
+			t.Fatalf("%s was %q, and not %q", k, then[string(k)], value)
 		}
 		want = want[1:]
 		for range rapid.SampledFrom([]int{0, 0, 0, 1, 3}).Draw(t, "changes") {
@@ -141,7 +142,7 @@ func (v *view) walk(t *rapid.T, key *rapid.Generator[string], nested int) {
 // leap goes through the table with a cursor that skips, and changes it meanwhile: what
 // comes is the first row after the last one, as the table is by then.
 func (v *view) leap(t *rapid.T, key *rapid.Generator[string]) {
-	c := v.tx.rowCursor(tableKeys)
+	c := v.tx.rowCursor(row.Keys)
 	at, past := "", false
 	for {
 		more := false
@@ -176,13 +177,13 @@ func TestReaderPatches(test *testing.T) {
 		db, _ := newDB(test) // a transaction that fails by a panic leaves it locked
 		rows := make(map[string]string)
 		err := db.Update(func(tx *Tx) error {
-			if err := tx.empty(tableKeys); err != nil {
+			if err := tx.empty(row.Keys); err != nil {
 				return err
 			}
 			for range rapid.IntRange(0, 60).Draw(t, "rows") {
 				k := key.Draw(t, "key")
 				rows[k] = "0"
-				if err := tx.put(tableKeys, []byte(k), []byte("0")); err != nil {
+				if err := tx.put(row.Keys, []byte(k), []byte("0")); err != nil {
 					return err
 				}
 			}
@@ -204,9 +205,9 @@ func TestReaderPatches(test *testing.T) {
 				}
 				for i := range 61 {
 					k := fmt.Sprintf("k%02d", i)
-					row, err := tx.get(tableKeys, []byte(k))
-					if want, there := v.rows[k]; err != nil || string(row) != want || (row != nil) != there {
-						t.Fatalf("%v: %s is %q, want %q", err, k, row, want)
+					value, err := tx.get(row.Keys, []byte(k))
+					if want, there := v.rows[k]; err != nil || string(value) != want || (value != nil) != there {
+						t.Fatalf("%v: %s is %q, want %q", err, k, value, want)
 					}
 				}
 			}
@@ -216,7 +217,7 @@ func TestReaderPatches(test *testing.T) {
 			err = db.DryRun(run)
 		} else {
 			err = db.View(func(tx *Tx) error {
-				if err := tx.empty(tableKeys); !errors.Is(err, ErrReadOnly) {
+				if err := tx.empty(row.Keys); !errors.Is(err, ErrReadOnly) {
 					t.Fatalf("a reader clears a table: %v", err)
 				}
 				tx.file.changes, tx.file.passing = new(changeSet), true
@@ -230,15 +231,15 @@ func TestReaderPatches(test *testing.T) {
 }
 
 // rawRows are the rows of every table as they are stored.
-type rawRows [tableCount]map[string]string
+type rawRows [row.TableCount]map[string]string
 
 func readRaw(t *testing.T, db *DB) (rows rawRows) {
 	t.Helper()
 	err := db.run(false, func(b *bbolt.DB) error {
 		return b.View(func(btx *bbolt.Tx) error {
-			for t := range tableCount {
+			for t := range row.TableCount {
 				rows[t] = make(map[string]string)
-				b := btx.Bucket([]byte(tables[t].name))
+				b := btx.Bucket([]byte(t.String()))
 				if b == nil {
 					continue // of a later format
 				}
@@ -263,8 +264,8 @@ func (rows *rawRows) do(set *changeSet) {
 			clear(rows[t])
 		}
 		for r, page, i := c.at(0, 0); r.key != nil; r, page, i = c.at(page, i+1) {
-			if r.row != nil {
-				rows[t][string(r.key)] = string(r.row)
+			if r.value != nil {
+				rows[t][string(r.key)] = string(r.value)
 			} else {
 				delete(rows[t], string(r.key))
 			}
@@ -292,7 +293,7 @@ func TestCommitted(t *testing.T) {
 	for i, fn := range work {
 		commits(t, fmt.Sprint("step ", i), full, func() error { return full.Update(fn) })
 	}
-	rewrite(t, full, tableNodes, func(_, row []byte) []byte { row[2]++; return row })
+	rewrite(t, full, row.Nodes, func(_, value []byte) []byte { value[2]++; return value })
 	commits(t, "repair", full, func() error { return full.Repair(func(string) {}) })
 	for format := 1; format <= Format; format++ {
 		name := fmt.Sprintf("v%d.db", format)

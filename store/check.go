@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/placectl/placectl/store/internal/row"
 	"go.etcd.io/bbolt"
 )
 
@@ -61,8 +62,8 @@ func (c *checker) check(tx *Tx) error {
 	if err != nil {
 		return err
 	}
-	for t := range table(tableCount) {
-		if tables[t].derived {
+	for t := range row.TableCount {
+		if t.Derived() {
 			if err := d.compare(t); err != nil {
 				return err
 			}
@@ -76,18 +77,18 @@ func (c *checker) check(tx *Tx) error {
 func (c *checker) rows(tx *Tx) (sound bool, err error) {
 	known := make(map[string]bool)
 	before := c.found
-	for t := range table(tableCount) {
-		known[tables[t].name] = true
+	for t := range row.TableCount {
+		known[t.String()] = true
 		b := tx.file.table(t)
 		if b == nil {
-			c.find("table %s is missing", tables[t].name)
+			c.find("table %s is missing", t)
 			continue
 		}
 		err := b.ForEach(func(k, v []byte) error {
-			if t == tableMeta && string(k) == string(keyFormat) {
+			if t == row.Meta && string(k) == string(row.KeyFormat) {
 				return nil
 			}
-			if _, err := unseal(t, k, v); err != nil {
+			if _, err := row.Unseal(t, k, v); err != nil {
 				c.find("%v", err)
 			}
 			return nil
@@ -107,15 +108,11 @@ func (c *checker) rows(tx *Tx) (sound bool, err error) {
 
 // keys verifies that every idempotency key leads to a job that carries it.
 func (c *checker) keys(tx *Tx) error {
-	return tx.each(tableKeys, nil, func(key, row []byte) (bool, error) {
-		if len(row) != 9 {
+	return tx.each(row.Keys, nil, func(key, payload []byte) (bool, error) {
+		id, ok := row.DecodeNumber64(payload)
+		if !ok {
 			c.find("key %q leads nowhere", key)
 			return true, nil
-		}
-		d := decoder{b: row[1:]}
-		id := uint64(0)
-		for range 8 {
-			id = id<<8 | uint64(d.byte())
 		}
 		j, err := tx.Job(id)
 		if errors.Is(err, ErrNotFound) || err == nil && j.Key != string(key) {
@@ -132,7 +129,7 @@ func (db *DB) beginAsOf(btx *bbolt.Tx) (*Tx, error) {
 	if err != nil {
 		return nil, err
 	}
-	tx.now = tx.state.asOf
+	tx.now = tx.state.AsOf
 	return tx, nil
 }
 
@@ -168,24 +165,24 @@ func (tx *Tx) repair(c *checker) error {
 	if d.contradictions > 0 {
 		return fmt.Errorf("%w: rows contradict each other; restore a backup", ErrDamaged)
 	}
-	for t := range table(tableCount) {
-		if tables[t].derived {
+	for t := range row.TableCount {
+		if t.Derived() {
 			if err := d.replace(t); err != nil {
 				return err
 			}
 		}
 	}
 	for _, n := range d.moved {
-		if err := tx.put(tableNodes, key32(n.Number), encodeNode(n)); err != nil {
+		if err := tx.put(row.Nodes, row.Key32(n.Number), row.EncodeNode(n)); err != nil {
 			return err
 		}
 	}
-	tx.state.nextBucket = max(tx.state.nextBucket, d.buckets)
-	return tx.put(tableMeta, keyState, tx.state.encode())
+	tx.state.NextBucket = max(tx.state.NextBucket, d.buckets)
+	return tx.put(row.Meta, row.KeyState, tx.state.Encode())
 }
 
 // replace puts what a derived table should hold in the place of what it does.
-func (d *derived) replace(t table) error {
+func (d *derived) replace(t row.Table) error {
 	if err := d.compare(t); err != nil {
 		return err
 	}

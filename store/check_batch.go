@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/placectl/placectl/locality"
+	"github.com/placectl/placectl/store/internal/row"
 )
 
 // batches derives the tables of the batches and verifies every invariant of them.
@@ -12,32 +13,32 @@ func (d *derived) batches() error {
 		return err
 	}
 	numbers := make(map[uint32]string)
-	return d.tx.eachBatch(func(b *batchRow) error {
-		if other, ok := numbers[b.number]; ok {
-			d.contradict("the batches %s and %s have one number, %d", other, b.Name, b.number)
+	return d.tx.eachBatch(func(b *row.Batch) error {
+		if other, ok := numbers[b.Number]; ok {
+			d.contradict("the batches %s and %s have one number, %d", other, b.Name, b.Number)
 			return nil
 		}
-		numbers[b.number] = b.Name
+		numbers[b.Number] = b.Name
 		return d.batch(b)
 	})
 }
 
 func (d *derived) hosts() error {
-	return d.tx.eachIn(tableHosts, nil, func(key, row []byte) (bool, error) {
-		h, err := decodeHost(key, row)
+	return d.tx.eachIn(row.Hosts, nil, func(key, payload []byte) (bool, error) {
+		h, err := row.DecodeHost(key, payload)
 		if err != nil {
 			return false, err
 		}
-		if _, ok := d.rows[tableHostNames][h.Name]; ok {
+		if _, ok := d.rows[row.HostNames][h.Name]; ok {
 			d.contradict("two hosts are called %s", h.Name)
 		}
-		d.rows[tableHostNames][h.Name] = hostNameRow(h.Number)
+		d.rows[row.HostNames][h.Name] = row.EncodeNumber32(h.Number)
 		return true, nil
 	})
 }
 
-func (d *derived) batch(b *batchRow) error {
-	rows := &derivedRows{batchRows: newBatchRows(d.tx, b.number), d: d, number: b.number}
+func (d *derived) batch(b *row.Batch) error {
+	rows := &derivedRows{batchRows: newBatchRows(d.tx, b.Number), d: d, number: b.Number}
 	if err := rows.derive(&b.Batch); err != nil {
 		d.contradict("batch %s: %v", b.Name, err)
 		return nil
@@ -67,10 +68,10 @@ type derivedRows struct {
 // derive recomputes the three derived tables of a batch.
 func (r *derivedRows) derive(b *locality.Batch) error {
 	r.backs = make(map[int]bool)
-	err := r.tx.each(tableBatchRanges, key32(r.number), func(key, row []byte) (bool, error) {
-		c, err := decodeRange(key, row)
+	err := r.tx.each(row.BatchRanges, row.Key32(r.number), func(key, payload []byte) (bool, error) {
+		c, err := row.DecodeRange(key, payload)
 		if err == nil && c.Waiting() > 0 {
-			r.d.rows[tableBatchLongest][string(longestKey(r.number, c))] = []byte{1}
+			r.d.rows[row.BatchLongest][string(row.LongestKey(r.number, c))] = []byte{1}
 		}
 		return true, err
 	})
@@ -85,8 +86,8 @@ func (r *derivedRows) derive(b *locality.Batch) error {
 	}); err != nil {
 		return err
 	}
-	return r.tx.each(tableBatchTasks, key32(r.number), func(key, row []byte) (bool, error) {
-		block, err := decodeBatchTasks(key, row)
+	return r.tx.each(row.BatchTasks, row.Key32(r.number), func(key, payload []byte) (bool, error) {
+		block, err := row.DecodeBatchTasks(key, payload)
 		if err != nil {
 			return false, err
 		}
@@ -101,7 +102,7 @@ func (r *derivedRows) task(b *locality.Batch, job int, t *locality.Task) {
 	for layer, s := range t.Slots {
 		if slot := b.Slot(job, layer); s == locality.Unsent {
 			r.backs[slot] = true
-			r.d.rows[tableBatchBacks][string(rangeKey(r.number, slot))] = []byte{1}
+			r.d.rows[row.BatchBacks][string(row.RangeKey(r.number, slot))] = []byte{1}
 		}
 	}
 	for _, x := range t.Instances {
@@ -113,7 +114,7 @@ func (r *derivedRows) task(b *locality.Batch, job int, t *locality.Task) {
 
 func (r *derivedRows) due(due locality.Due) {
 	r.dues = append(r.dues, due)
-	r.d.rows[tableBatchDues][string(dueKey(r.number, due))] = []byte{1}
+	r.d.rows[row.BatchDues][string(row.DueKey(r.number, due))] = []byte{1}
 }
 
 // EachBack gives the slots that wait, as the jobs say.

@@ -4,14 +4,15 @@ import (
 	"errors"
 
 	"github.com/placectl/placectl/placer/fairshare"
+	"github.com/placectl/placectl/store/internal/row"
 )
 
 // shares verifies the settings of class shares: that they are what SetShares lets
 // in, and that what runs and waits by class can be planned with.
 func (c *checker) shares(tx *Tx) error {
-	err := tx.eachIn(tableShares, nil, func(key, _ []byte) (bool, error) {
-		if k := string(key); k != string(keyShareSettings) && k != string(keyShareState) {
-			c.find("table %s: a row %q that nobody reads", tables[tableShares].name, k)
+	err := tx.eachIn(row.Shares, nil, func(key, _ []byte) (bool, error) {
+		if k := string(key); k != string(row.KeyShareSettings) && k != string(row.KeyShareState) {
+			c.find("table %s: a row %q that nobody reads", row.Shares, k)
 		}
 		return true, nil
 	})

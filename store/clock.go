@@ -7,6 +7,7 @@ import (
 
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/placer"
+	"github.com/placectl/placectl/store/internal/row"
 )
 
 // skew is how far, in seconds, a writer's clock may lie behind the instant that
@@ -17,16 +18,16 @@ const skew = 5
 // in (asOf, now]. A reader patches what it holds in memory, a writer folds the
 // changes in.
 func (tx *Tx) advance() error {
-	if tx.now < tx.state.asOf {
-		if tx.Writable() && tx.now < tx.state.asOf-skew {
-			return fmt.Errorf("%w by %d s: it stands at %s, and it is %s now", ErrClock, tx.state.asOf-tx.now, stamp(tx.state.asOf), stamp(tx.now))
+	if tx.now < tx.state.AsOf {
+		if tx.Writable() && tx.now < tx.state.AsOf-skew {
+			return fmt.Errorf("%w by %d s: it stands at %s, and it is %s now", ErrClock, tx.state.AsOf-tx.now, stamp(tx.state.AsOf), stamp(tx.now))
 		}
-		tx.now = tx.state.asOf
+		tx.now = tx.state.AsOf
 		return nil
 	}
 	var due []change
-	err := tx.each(tableChanges, nil, func(k, _ []byte) (bool, error) {
-		at, owner := splitTimeKey(k)
+	err := tx.each(row.Changes, nil, func(k, _ []byte) (bool, error) {
+		at, owner := row.SplitTimeKey(k)
 		if at > tx.now {
 			return false, nil
 		}
@@ -39,7 +40,7 @@ func (tx *Tx) advance() error {
 	if err := tx.passAll(due); err != nil {
 		return err
 	}
-	tx.state.asOf = tx.now
+	tx.state.AsOf = tx.now
 	return nil
 }
 
@@ -59,12 +60,12 @@ func (tx *Tx) passAll(due []change) error {
 	var late []*Job
 	var renewed []string
 	for _, c := range due {
-		if err := tx.remove(tableChanges, timeKey(c.at, c.owner)); err != nil {
+		if err := tx.remove(row.Changes, row.TimeKey(c.at, c.owner)); err != nil {
 			return err
 		}
 		tx.Calendar().SetNow(c.at)
 		var err error
-		if isReservation(c.owner) {
+		if row.IsReservation(c.owner) {
 			renewed, err = tx.passReservation(c, renewed)
 		} else {
 			late, err = tx.beginJob(c, late)
@@ -95,12 +96,6 @@ type change struct {
 	at    int64
 	owner uint64
 }
-
-// Owners number jobs and reservations in one space: twice the number, plus one
-// for a reservation. On disk; must not change.
-func jobOwner(id uint64) uint64         { return id << 1 }
-func reservationOwner(id uint64) uint64 { return id<<1 | 1 }
-func isReservation(owner uint64) bool   { return owner&1 == 1 }
 
 // passReservation lets a reservation begin or end. When an occurrence of a standing
 // one ends it is forgotten, and the standing one is added to those to be renewed.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 
+	"github.com/placectl/placectl/store/internal/row"
 	"go.etcd.io/bbolt"
 )
 
@@ -13,7 +14,7 @@ import (
 // there was.
 type cursor struct {
 	file   *recorder
-	table  table
+	table  row.Table
 	writes int // to the table, when the cursor found its place
 
 	rows *bbolt.Cursor
@@ -29,7 +30,7 @@ type cursor struct {
 }
 
 // cursor makes a cursor that is before the first row of a table.
-func (r *recorder) cursor(t table) (*cursor, error) {
+func (r *recorder) cursor(t row.Table) (*cursor, error) {
 	if _, err := r.existing(t); err != nil {
 		return nil, err
 	}
@@ -82,32 +83,32 @@ func (c *cursor) place() {
 }
 
 // next goes past the next row and returns it as it is stored. Its key is nil at the end.
-func (c *cursor) next() (key, row []byte, err error) {
+func (c *cursor) next() (key, value []byte, err error) {
 	if !c.placed || c.writes != c.file.writes[c.table] {
 		c.place()
 	}
 	for c.k != nil || c.patched.key != nil {
 		if c.patched.key != nil && (c.k == nil || bytes.Compare(c.patched.key, c.k) <= 0) {
-			key, row = c.patched.key, c.patched.row
+			key, value = c.patched.key, c.patched.value
 			c.patched, c.page, c.i = c.patch.at(c.page, c.i+1)
 			if bytes.Equal(key, c.k) {
 				c.k, c.v = c.rows.Next()
 			}
-			if row == nil {
+			if value == nil {
 				continue
 			}
 		} else {
-			key, row = c.k, c.v
+			key, value = c.k, c.v
 			c.k, c.v = c.rows.Next()
 		}
 		c.from, c.past = key, true
-		if row == nil { // to bbolt it is a table in the table
-			return nil, nil, fmt.Errorf("%w: table %s has something at %x that is no row", ErrDamaged, tables[c.table].name, key)
+		if value == nil { // to bbolt it is a table in the table
+			return nil, nil, fmt.Errorf("%w: table %s has something at %x that is no row", ErrDamaged, c.table, key)
 		}
-		if c.table == tableMeta && string(key) == string(keyFormat) {
+		if c.table == row.Meta && string(key) == string(row.KeyFormat) {
 			continue // not a row: older and newer versions must be able to read it
 		}
-		return key, row, nil
+		return key, value, nil
 	}
 	return nil, nil, nil
 }

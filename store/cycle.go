@@ -1,9 +1,12 @@
 package store
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"strings"
+
+	"github.com/placectl/placectl/store/internal/row"
 )
 
 // A cycle is one look at the queue: what has become due begins, what has run too
@@ -103,7 +106,7 @@ func (tx *Tx) Cycle(spec CycleSpec) (*CycleReport, error) {
 	if spec.Depth < 0 || spec.Depth > 0 && spec.Backfill != EASY {
 		return nil, fmt.Errorf("%w: a depth of %d with backfill %s; depth is for easy, and 1 or more", ErrInvalid, spec.Depth, spec.Backfill)
 	}
-	p := &pass{tx: tx, spec: spec, verdicts: make(map[string]*verdict), lifted: make(map[uint64][]span), told: make(map[uint64]bool), began: tx.state.wakes}
+	p := &pass{tx: tx, spec: spec, verdicts: make(map[string]*verdict), lifted: make(map[uint64][]span), told: make(map[uint64]bool), began: tx.state.Wakes}
 	steps := []func() error{p.overdue, p.lineUp, p.shares, p.queue, p.stillNever, p.keepVerdicts, p.stops, p.launches}
 	if spec.Silent {
 		steps = steps[:len(steps)-2]
@@ -149,7 +152,7 @@ func (p *pass) launches() error {
 			return err
 		}
 		j.Launched = true
-		if err := errors.Join(p.tx.remove(tableLaunches, key64(id)), p.tx.putJob(j, j.State)); err != nil {
+		if err := errors.Join(p.tx.remove(row.Launches, row.Key64(id)), p.tx.putJob(j, j.State)); err != nil {
 			return err
 		}
 		p.Launch = append(p.Launch, j)
@@ -159,14 +162,12 @@ func (p *pass) launches() error {
 
 // toBeLaunched are the running jobs that nobody has been told to launch.
 func (tx *Tx) toBeLaunched() (ids []uint64, err error) {
-	err = tx.each(tableLaunches, nil, func(key, _ []byte) (bool, error) {
-		d := decoder{b: key}
-		id := uint64(0)
-		for range 8 {
-			id = id<<8 | uint64(d.byte())
+	err = tx.each(row.Launches, nil, func(key, _ []byte) (bool, error) {
+		if len(key) != 8 {
+			return false, fmt.Errorf("%w: launch %x", ErrDamaged, key)
 		}
-		ids = append(ids, id)
-		return true, d.done(tableLaunches, key)
+		ids = append(ids, binary.BigEndian.Uint64(key))
+		return true, nil
 	})
 	return ids, err
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/placer"
+	"github.com/placectl/placectl/store/internal/row"
 )
 
 // While a cycle plans, room only goes. So a request can start no earlier than one
@@ -50,7 +51,7 @@ func (p *pass) found(v *verdict, start int64, bars placer.Bars) {
 // on which room was made.
 func (p *pass) soonest(j *Job, v *verdict) (int64, error) {
 	from := max(p.tx.now, j.Begin)
-	unwoken, err := p.unwoken(v, p.tx.state.planned)
+	unwoken, err := p.unwoken(v, p.tx.state.Planned)
 	if unwoken || err != nil {
 		return j.Start, err
 	}
@@ -62,7 +63,7 @@ func (p *pass) soonest(j *Job, v *verdict) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	return snap.FirstRoom(v.asked(j), jobOwner(j.ID), nodes, from, j.Start)
+	return snap.FirstRoom(v.asked(j), row.JobOwner(j.ID), nodes, from, j.Start)
 }
 
 // comparable reports whether it is known when one request asks for no more than this

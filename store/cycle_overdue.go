@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"errors"
 	"slices"
+
+	"github.com/placectl/placectl/store/internal/row"
 )
 
 // overdue deals with jobs that are past their end: they end, or they are taken to go
@@ -72,9 +74,9 @@ func (p *pass) unready() error {
 
 // overdueJobs lists the running jobs that should have ended by now.
 func (tx *Tx) overdueJobs() (late []*Job, err error) {
-	err = tx.each(tableEndings, nil, func(k, _ []byte) (bool, error) {
-		at, owner := splitTimeKey(k)
-		if at > tx.now || isReservation(owner) {
+	err = tx.each(row.Endings, nil, func(k, _ []byte) (bool, error) {
+		at, owner := row.SplitTimeKey(k)
+		if at > tx.now || row.IsReservation(owner) {
 			return at <= tx.now, nil
 		}
 		j, err := tx.Job(owner >> 1)

@@ -2,7 +2,6 @@ package store
 
 import (
 	"bytes"
-	"crypto/sha256"
 	"errors"
 	"fmt"
 	"math"
@@ -11,6 +10,7 @@ import (
 
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/placer"
+	"github.com/placectl/placectl/store/internal/row"
 )
 
 // verdict is what a cycle knows of a request. Jobs that ask for the same are
@@ -67,9 +67,9 @@ func requestKey(j *Job, apart []string) string {
 type letting struct{ some, jobs bool }
 
 func (tx *Tx) letting() (l letting, err error) {
-	err = tx.eachIn(tableAccess, nil, func(_, _ []byte) (bool, error) { l.some = true; return false, nil })
+	err = tx.eachIn(row.Access, nil, func(_, _ []byte) (bool, error) { l.some = true; return false, nil })
 	if err == nil && l.some {
-		err = tx.eachIn(tableAccess, []byte{byte(placer.AccessJob)}, func(_, _ []byte) (bool, error) { l.jobs = true; return false, nil })
+		err = tx.eachIn(row.Access, []byte{byte(placer.AccessJob)}, func(_, _ []byte) (bool, error) { l.jobs = true; return false, nil })
 	}
 	return l, err
 }
@@ -144,51 +144,27 @@ func (v *verdict) read(tx *Tx, j *Job) error {
 	return snap.Index.Err()
 }
 
-const decidedVersion = 1
+func (v *verdict) rowKey() []byte { return row.DecidedKey(v.key) }
 
-func (v *verdict) rowKey() []byte { return decidedKey(v.key) }
-
-func decidedKey(request string) []byte {
-	sum := sha256.Sum256([]byte(request))
-	return sum[:16]
-}
-
-// recall reads what earlier cycles found. What the first versions found is not known
-// to hold for any time.
+// recall reads what earlier cycles found.
 func (v *verdict) recall(tx *Tx) error {
-	row, err := tx.get(tableDecided, v.rowKey())
-	if row == nil || err != nil {
+	payload, err := tx.get(row.Decided, v.rowKey())
+	if payload == nil || err != nil {
 		return err
 	}
-	d := decoder{b: row}
-	d.byte()
-	v.known, v.never, v.wakes, v.why = true, d.byte() == 1, d.uint(), d.string()
-	if len(d.b) > 0 {
-		v.until, v.by = d.int(), queued{d.int(), d.uint()}
-	}
-	return d.done(tableDecided, v.rowKey())
+	c, err := row.DecodeDecision(v.rowKey(), payload)
+	v.known, v.never, v.wakes, v.why, v.until, v.by = true, c.Never, c.Wakes, c.Why, c.Until, queued{c.Priority, c.Job}
+	return err
 }
 
 // encode is the row that recall reads.
 func (v *verdict) encode() []byte {
-	e := encoder{}
-	e.byte(decidedVersion)
-	never := byte(0)
-	if v.never {
-		never = 1
-	}
-	e.byte(never)
-	e.uint(v.wakes)
-	e.string(v.why)
-	e.int(v.until)
-	e.int(v.by.priority)
-	e.uint(v.by.id)
-	return e.b
+	return row.EncodeDecision(&row.Decision{Never: v.never, Wakes: v.wakes, Why: v.why, Until: v.until, Priority: v.by.priority, Job: v.by.id})
 }
 
 // decide notes that the request does not fit.
 func (p *pass) decide(v *verdict, j *Job, why error) {
-	v.known, v.never, v.wakes, v.why, v.fresh = true, true, p.tx.state.wakes, why.Error(), true
+	v.known, v.never, v.wakes, v.why, v.fresh = true, true, p.tx.state.Wakes, why.Error(), true
 	v.until, v.by, v.taken = math.MaxInt64, placeOf(j), p.taken
 	var r *placer.Refusal
 	if errors.As(why, &r) && r.Kind == placer.ErrNotNow {
@@ -215,8 +191,8 @@ func (p *pass) settled(v *verdict, j *Job) (bool, error) {
 // unwoken reports whether nothing has happened since a waking that a request could
 // profit by.
 func (p *pass) unwoken(v *verdict, since uint64) (bool, error) {
-	if p.tx.state.wakes == since || v.beyond {
-		return p.tx.state.wakes == since, nil
+	if p.tx.state.Wakes == since || v.beyond {
+		return p.tx.state.Wakes == since, nil
 	}
 	last, err := p.tx.lastWake(v.buckets)
 	return last <= since, err
@@ -232,21 +208,21 @@ func (p *pass) keepVerdicts() error {
 		if !v.fresh {
 			continue
 		}
-		if err := p.tx.put(tableDecided, key, v.encode()); err != nil {
+		if err := p.tx.put(row.Decided, key, v.encode()); err != nil {
 			return err
 		}
 	}
 	if !p.whole {
 		return nil
 	}
-	if p.tx.state.planned != p.began {
-		p.tx.state.planned, p.tx.dirty = p.began, true
-		if err := p.tx.remove(tableWakes, wokenKey); err != nil {
+	if p.tx.state.Planned != p.began {
+		p.tx.state.Planned, p.tx.dirty = p.began, true
+		if err := p.tx.remove(row.Wakes, row.KeyWoken); err != nil {
 			return err
 		}
 	}
 	var gone [][]byte
-	err := p.tx.each(tableDecided, nil, func(key, _ []byte) (bool, error) {
+	err := p.tx.each(row.Decided, nil, func(key, _ []byte) (bool, error) {
 		if !seen[string(key)] {
 			gone = append(gone, bytes.Clone(key))
 		}
@@ -254,7 +230,7 @@ func (p *pass) keepVerdicts() error {
 	})
 	for _, key := range gone {
 		if err == nil {
-			err = p.tx.remove(tableDecided, key)
+			err = p.tx.remove(row.Decided, key)
 		}
 	}
 	if err != nil {

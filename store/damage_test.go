@@ -15,6 +15,7 @@ import (
 	"github.com/placectl/placectl/locality"
 	"github.com/placectl/placectl/placer"
 	"github.com/placectl/placectl/placer/recur"
+	"github.com/placectl/placectl/store/internal/row"
 	"go.etcd.io/bbolt"
 )
 
@@ -108,7 +109,7 @@ func findings(t *testing.T, db *DB) []string {
 }
 
 // rewrite changes a row behind the store's back, with a right checksum.
-func rewrite(t *testing.T, db *DB, name table, change func(key, payload []byte) []byte) {
+func rewrite(t *testing.T, db *DB, name row.Table, change func(key, payload []byte) []byte) {
 	t.Helper()
 	b, err := bbolt.Open(db.path, 0o600, nil)
 	if err != nil {
@@ -116,15 +117,15 @@ func rewrite(t *testing.T, db *DB, name table, change func(key, payload []byte) 
 	}
 	defer b.Close()
 	err = b.Update(func(btx *bbolt.Tx) error {
-		bucket := btx.Bucket([]byte(tables[name].name))
+		bucket := btx.Bucket([]byte(name.String()))
 		c := bucket.Cursor()
 		for k, v := c.First(); k != nil; k, v = c.Next() {
 			key := append([]byte(nil), k...)
-			if row := change(key, append([]byte(nil), v[:len(v)-4]...)); row != nil {
-				return bucket.Put(key, seal(key, row))
+			if payload := change(key, append([]byte(nil), v[:len(v)-4]...)); payload != nil {
+				return bucket.Put(key, row.Seal(key, payload))
 			}
 		}
-		return fmt.Errorf("no row of %s to change", tables[name].name)
+		return fmt.Errorf("no row of %s to change", name)
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -132,20 +133,20 @@ func rewrite(t *testing.T, db *DB, name table, change func(key, payload []byte) 
 }
 
 // recount changes the counters behind the store's back.
-func recount(t *testing.T, db *DB, change func(*counters)) {
+func recount(t *testing.T, db *DB, change func(*row.State)) {
 	t.Helper()
-	rewrite(t, db, tableMeta, func(key, row []byte) []byte {
-		var c counters
-		if string(key) != string(keyState) || c.decode(row) != nil {
+	rewrite(t, db, row.Meta, func(key, payload []byte) []byte {
+		var c row.State
+		if string(key) != string(row.KeyState) || c.Decode(payload) != nil {
 			return nil
 		}
 		change(&c)
-		return c.encode()
+		return c.Encode()
 	})
 }
 
 // drop deletes a table's first row behind the store's back.
-func drop(t *testing.T, db *DB, name table) {
+func drop(t *testing.T, db *DB, name row.Table) {
 	t.Helper()
 	b, err := bbolt.Open(db.path, 0o600, nil)
 	if err != nil {
@@ -153,11 +154,11 @@ func drop(t *testing.T, db *DB, name table) {
 	}
 	defer b.Close()
 	err = b.Update(func(btx *bbolt.Tx) error {
-		k, _ := btx.Bucket([]byte(tables[name].name)).Cursor().First()
+		k, _ := btx.Bucket([]byte(name.String())).Cursor().First()
 		if k == nil {
-			return fmt.Errorf("table %s is empty", tables[name].name)
+			return fmt.Errorf("table %s is empty", name)
 		}
-		return btx.Bucket([]byte(tables[name].name)).Delete(k)
+		return btx.Bucket([]byte(name.String())).Delete(k)
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -174,15 +175,15 @@ func TestCheckMutants(t *testing.T) {
 		mends  bool
 	}
 	var mutants []mutant
-	for t := range table(tableCount) {
-		if tables[t].derived {
-			mutants = append(mutants, mutant{"a row of " + tables[t].name + " is gone", func(tt *testing.T, db *DB) { drop(tt, db, t) }, "", true})
+	for t := range row.TableCount {
+		if t.Derived() {
+			mutants = append(mutants, mutant{"a row of " + t.String() + " is gone", func(tt *testing.T, db *DB) { drop(tt, db, t) }, "", true})
 		}
 	}
 	mutants = append(mutants,
 		mutant{"a job's node is another", func(t *testing.T, db *DB) {
-			rewrite(t, db, tableJobs, func(key, row []byte) []byte {
-				j, err := decodeJob(key, row)
+			rewrite(t, db, row.Jobs, func(key, payload []byte) []byte {
+				j, err := decodeJob(key, payload)
 				if err != nil || j.State != JobRunning {
 					return nil
 				}
@@ -192,8 +193,8 @@ func TestCheckMutants(t *testing.T) {
 		}, "calendar", true},
 		mutant{"two jobs on one node", func(t *testing.T, db *DB) {
 			first := uint32(0)
-			rewrite(t, db, tableJobs, func(key, row []byte) []byte {
-				j, err := decodeJob(key, row)
+			rewrite(t, db, row.Jobs, func(key, payload []byte) []byte {
+				j, err := decodeJob(key, payload)
 				if err != nil || j.State != JobRunning {
 					return nil
 				}
@@ -206,23 +207,23 @@ func TestCheckMutants(t *testing.T) {
 			})
 		}, "share node", false},
 		mutant{"a job without a legal state", func(t *testing.T, db *DB) {
-			rewrite(t, db, tableJobs, func(_, row []byte) []byte { row[1] = 99; return row })
+			rewrite(t, db, row.Jobs, func(_, payload []byte) []byte { payload[1] = 99; return payload })
 		}, "legal state", false},
 		mutant{"a job on too few nodes", func(t *testing.T, db *DB) {
-			rewrite(t, db, tableJobs, func(key, row []byte) []byte {
-				j, _ := decodeJob(key, row)
+			rewrite(t, db, row.Jobs, func(key, payload []byte) []byte {
+				j, _ := decodeJob(key, payload)
 				j.Chunks[0].Nodes = j.Chunks[0].Nodes[:1]
 				return encodeJob(j)
 			})
 		}, "asked for 2", false},
 		mutant{"a node in another bucket", func(t *testing.T, db *DB) {
-			rewrite(t, db, tableNodes, func(_, row []byte) []byte { row[2]++; return row })
+			rewrite(t, db, row.Nodes, func(_, payload []byte) []byte { payload[2]++; return payload })
 		}, "values put it into", true},
 		mutant{"a node number from the future", func(t *testing.T, db *DB) {
-			recount(t, db, func(c *counters) { c.nextNode = 2 })
+			recount(t, db, func(c *row.State) { c.NextNode = 2 })
 		}, "the next one 2", false},
 		mutant{"a job number given out again", func(t *testing.T, db *DB) {
-			recount(t, db, func(c *counters) { c.nextJob = 2 })
+			recount(t, db, func(c *row.State) { c.NextJob = 2 })
 		}, "the next job number is 2", false},
 	)
 	for _, m := range mutants {
@@ -305,9 +306,9 @@ func TestDamage(t *testing.T) {
 func dump(db *DB) (text string, err error) {
 	var b strings.Builder
 	err = db.View(func(tx *Tx) error {
-		for t := range table(tableCount) {
-			err := tx.each(t, nil, func(key, row []byte) (bool, error) {
-				fmt.Fprintf(&b, "%s %x %x\n", tables[t].name, key, row)
+		for t := range row.TableCount {
+			err := tx.each(t, nil, func(key, payload []byte) (bool, error) {
+				fmt.Fprintf(&b, "%s %x %x\n", t.String(), key, payload)
 				return true, nil
 			})
 			if err != nil {

@@ -4,44 +4,14 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 )
-
-// When is how far another job must have come before a job that depends on it may
-// start. The numbers are on disk and must not change; the names are those of PBS.
-type When uint8
-
-// The kinds of dependency.
-const (
-	After      When = 1 // it has started
-	AfterOK    When = 2 // it has ended with status 0
-	AfterNotOK When = 3 // it has failed, or was cancelled
-	AfterAny   When = 4 // it has ended, however
-)
-
-var whenNames = [...]string{After: "after", AfterOK: "afterok", AfterNotOK: "afternotok", AfterAny: "afterany"}
-
-func (w When) String() string {
-	if int(w) < len(whenNames) && whenNames[w] != "" {
-		return whenNames[w]
-	}
-	return fmt.Sprintf("when(%d)", w)
-}
-
-// Dependency is another job, and how far that must have come.
-type Dependency struct {
-	When When
-	Job  uint64
-}
-
-func (d Dependency) String() string { return d.When.String() + ":" + strconv.FormatUint(d.Job, 10) }
 
 // errUnmet is what a dependency that can no longer be met is.
 var errUnmet = errors.New("depends on what will not happen")
 
 // met reports whether a dependency on a job is met. The error is errUnmet when it
 // never will be.
-func (d Dependency) met(other *Job) (bool, error) {
+func met(d Dependency, other *Job) (bool, error) {
 	ended := !other.State.Live()
 	ok := other.State == JobFinished
 	switch d.When {
@@ -73,7 +43,7 @@ func (tx *Tx) ready(j *Job) (waitsFor string, err error) {
 		if err != nil {
 			return "", err
 		}
-		met, err := d.met(other)
+		met, err := met(d, other)
 		if err != nil {
 			return "", fmt.Errorf("%w: %s, and job %d is %s", err, d, d.Job, other.State)
 		}

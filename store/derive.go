@@ -9,6 +9,7 @@ import (
 	"github.com/RoaringBitmap/roaring/v2"
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/placer"
+	"github.com/placectl/placectl/store/internal/row"
 	"github.com/placectl/placectl/timeline"
 )
 
@@ -18,9 +19,9 @@ type derived struct {
 	*checker
 	tx       *Tx
 	calendar *timeline.Calendar
-	rows     [tableCount]map[string][]byte // by table and key
-	buckets  uint32                        // the smallest bucket number never used
-	rooms    map[uint32]*roomBlock
+	rows     [row.TableCount]map[string][]byte // by table and key
+	buckets  uint32                            // the smallest bucket number never used
+	rooms    map[uint32]*row.RoomBlock
 	moved    []*index.Node // nodes whose rows name another bucket than their values do
 	// contradictions counts what no rebuilding mends: a node taken twice, a
 	// number that does not exist.
@@ -30,9 +31,9 @@ type derived struct {
 // derive recomputes every derived table. What it finds on the way is about the
 // rows it does so from.
 func (c *checker) derive(tx *Tx) (*derived, error) {
-	d := &derived{checker: c, tx: tx, calendar: timeline.NewCalendar(nil, tx.now, overdueGrace), rooms: make(map[uint32]*roomBlock)}
-	for t := range tables {
-		if tables[t].derived {
+	d := &derived{checker: c, tx: tx, calendar: timeline.NewCalendar(nil, tx.now, overdueGrace), rooms: make(map[uint32]*row.RoomBlock)}
+	for t := range row.TableCount {
+		if t.Derived() {
 			d.rows[t] = make(map[string][]byte)
 		}
 	}
@@ -51,18 +52,18 @@ func (c *checker) derive(tx *Tx) (*derived, error) {
 
 // blocks writes the recomputed calendar down.
 func (d *derived) blocks() {
-	groups := make(map[uint32]reachRow)
+	groups := make(map[uint32]row.ReachBlock)
 	for number, block := range d.calendar.Changed() {
-		if row := encodeBlock(block); row != nil {
-			d.rows[tableCalendar][string(key32(number))] = row
+		if payload := row.EncodeBlock(block); payload != nil {
+			d.rows[row.Calendar][string(row.Key32(number))] = payload
 		}
-		r := groups[number/reachBlocks]
-		r[number%reachBlocks] = d.calendar.Reach(number)
-		groups[number/reachBlocks] = r
+		r := groups[number/row.ReachBlocks]
+		r[number%row.ReachBlocks] = d.calendar.Reach(number)
+		groups[number/row.ReachBlocks] = r
 	}
 	for group, r := range groups {
-		if row := encodeReaches(r); row != nil {
-			d.rows[tableReaches][string(key32(group))] = row
+		if payload := row.EncodeReaches(r); payload != nil {
+			d.rows[row.Reaches][string(row.Key32(group))] = payload
 		}
 	}
 }
@@ -75,28 +76,28 @@ func (d *derived) contradict(format string, args ...any) {
 
 func (d *derived) jobs() error {
 	return d.tx.EachJob(func(j *Job) error {
-		if j.ID >= d.tx.state.nextJob {
-			d.contradict("job %d: the next job number is %d", j.ID, d.tx.state.nextJob)
+		if j.ID >= d.tx.state.NextJob {
+			d.contradict("job %d: the next job number is %d", j.ID, d.tx.state.NextJob)
 		}
 		if j.State < JobHeld || j.State > JobCancelled {
 			d.contradict("job %d has no legal state: %d", j.ID, j.State)
 		}
-		d.rows[tableJobStates][string(jobStateKey(j.State, j.ID))] = []byte{1}
+		d.rows[row.JobStates][string(row.JobStateKey(j.State, j.ID))] = row.EncodeMark()
 		if j.waits(j.State) {
-			d.rows[tableWaiting][string(waitingKey(j))] = []byte{1}
+			d.rows[row.Waiting][string(row.WaitingKey((*row.Job)(j)))] = row.EncodeMark()
 		}
 		if j.toLaunch() {
-			d.rows[tableLaunches][string(key64(j.ID))] = []byte{1}
+			d.rows[row.Launches][string(row.Key64(j.ID))] = row.EncodeMark()
 		}
 		switch {
 		case j.State == JobReserved && j.Start > d.tx.now:
-			d.rows[tableChanges][string(timeKey(j.Start, jobOwner(j.ID)))] = []byte{1}
+			d.rows[row.Changes][string(row.TimeKey(j.Start, row.JobOwner(j.ID)))] = row.EncodeMark()
 		case j.State == JobReserved:
 			d.contradict("job %d was to start at @%d, and it is @%d", j.ID, j.Start, d.tx.now)
 		case j.State != JobRunning:
 			return nil
 		}
-		d.rows[tableEndings][string(timeKey(j.End, jobOwner(j.ID)))] = []byte{1}
+		d.rows[row.Endings][string(row.TimeKey(j.End, row.JobOwner(j.ID)))] = row.EncodeMark()
 		for i, c := range j.Chunks {
 			have := 0
 			for _, n := range c.Nodes {
@@ -119,21 +120,21 @@ func (d *derived) jobs() error {
 
 func (d *derived) reservations() error {
 	return d.tx.EachReservation(func(r *Reservation) error {
-		if r.ID >= d.tx.state.nextReservation {
-			d.contradict("reservation %s: its number is %d, the next one %d", r.Name, r.ID, d.tx.state.nextReservation)
+		if r.ID >= d.tx.state.NextReservation {
+			d.contradict("reservation %s: its number is %d, the next one %d", r.Name, r.ID, d.tx.state.NextReservation)
 		}
-		d.rows[tableReservationIDs][string(key64(r.ID))] = append([]byte{1}, r.Name...)
+		d.rows[row.ReservationIDs][string(row.Key64(r.ID))] = row.EncodeText(r.Name)
 		for _, a := range r.Access {
-			d.rows[tableAccess][string(accessKey(a, r.ID))] = []byte{1}
+			d.rows[row.Access][string(row.AccessKey(a, r.ID))] = row.EncodeMark()
 		}
 		if r.End <= d.tx.now {
 			return nil
 		}
-		owner := reservationOwner(r.ID)
-		d.rows[tableEndings][string(timeKey(r.End, owner))] = []byte{1}
+		owner := row.ReservationOwner(r.ID)
+		d.rows[row.Endings][string(row.TimeKey(r.End, owner))] = row.EncodeMark()
 		for _, t := range []int64{r.Start, r.End} {
 			if t > d.tx.now {
-				d.rows[tableChanges][string(timeKey(t, owner))] = []byte{1}
+				d.rows[row.Changes][string(row.TimeKey(t, owner))] = row.EncodeMark()
 			}
 		}
 		for i, n := range r.Nodes {
@@ -210,14 +211,14 @@ func (d *derived) index() error {
 	if err != nil {
 		return err
 	}
-	ix := index.New(defs, set.signature(defs), nil, index.Limits{Nodes: tx.state.nextNode})
+	ix := index.New(defs, set.signature(defs), nil, index.Limits{Nodes: tx.state.NextNode})
 	if err := d.adoptBuckets(ix); err != nil {
 		return err
 	}
 	err = tx.EachNode(func(n *index.Node) error {
-		d.rows[tableNodeNames][n.Name] = append([]byte{1}, key32(n.Number)...)
-		if n.Number >= d.tx.state.nextNode {
-			d.contradict("node %s: its number is %d, the next one %d", n.Name, n.Number, d.tx.state.nextNode)
+		d.rows[row.NodeNames][n.Name] = row.EncodeNumber32(n.Number)
+		if n.Number >= d.tx.state.NextNode {
+			d.contradict("node %s: its number is %d, the next one %d", n.Name, n.Number, d.tx.state.NextNode)
 		}
 		bucket := n.Bucket
 		class := placer.ClassNow(d.calendar, n.Number)
@@ -235,14 +236,14 @@ func (d *derived) index() error {
 	}
 	for k, bm := range ix.Changed() {
 		if !bm.IsEmpty() {
-			if d.rows[tableBitmaps][string(bitsKey(k))], err = encodeBits(bm); err != nil {
+			if d.rows[row.Bitmaps][string(row.BitsKey(k))], err = row.EncodeBits(bm); err != nil {
 				return err
 			}
 		}
 	}
 	d.buckets = ix.Limits().Buckets
 	for _, b := range ix.ChangedBuckets() {
-		d.rows[tableBuckets][string(key32(b.ID))] = encodeBucket(b)
+		d.rows[row.Buckets][string(row.Key32(b.ID))] = row.EncodeBucket(b)
 	}
 	return nil
 }
@@ -256,21 +257,21 @@ func (d *derived) room(ix *index.Index, n *index.Node) {
 	ix.SetRoom(n.Number, nil, room)
 	number := n.Number / timeline.BlockNodes
 	if d.rooms[number] == nil {
-		d.rooms[number] = new(roomBlock)
+		d.rooms[number] = new(row.RoomBlock)
 	}
-	d.rooms[number].rooms[n.Number%timeline.BlockNodes] = room
-	d.rows[tableRooms][string(key32(number))] = encodeRooms(d.rooms[number])
+	d.rooms[number][n.Number%timeline.BlockNodes] = room
+	d.rows[row.Rooms][string(row.Key32(number))] = row.EncodeRooms(d.rooms[number])
 }
 
 // adoptBuckets gives the recomputed index the stored buckets' numbers.
 func (d *derived) adoptBuckets(ix *index.Index) error {
-	return d.tx.each(tableBuckets, nil, func(key, row []byte) (bool, error) {
+	return d.tx.each(row.Buckets, nil, func(key, payload []byte) (bool, error) {
 		if len(key) != 4 {
 			d.find("bucket key %x is not a number", key)
 			return true, nil
 		}
 		id := uint32(key[0])<<24 | uint32(key[1])<<16 | uint32(key[2])<<8 | uint32(key[3])
-		b, err := decodeBucket(id, key, row)
+		b, err := row.DecodeBucket(id, key, payload)
 		if err != nil {
 			return false, err
 		}
@@ -280,21 +281,21 @@ func (d *derived) adoptBuckets(ix *index.Index) error {
 }
 
 // compare tells how a derived table differs from what it should hold.
-func (d *derived) compare(t table) error {
+func (d *derived) compare(t row.Table) error {
 	want := d.rows[t]
 	seen := make(map[string]bool, len(want))
-	err := d.tx.each(t, nil, func(key, row []byte) (bool, error) {
+	err := d.tx.each(t, nil, func(key, payload []byte) (bool, error) {
 		seen[string(key)] = true
 		expected, ok := want[string(key)]
 		switch {
 		case !ok:
-			d.find("table %s has %x, which should not be there", tables[t].name, key)
-		case t == tableBitmaps:
-			if err := sameBits(key, row, expected); err != nil {
+			d.find("table %s has %x, which should not be there", t, key)
+		case t == row.Bitmaps:
+			if err := sameBits(key, payload, expected); err != nil {
 				d.find("%v", err)
 			}
-		case !bytes.Equal(row, expected):
-			d.find("table %s: %x is not what the rows say", tables[t].name, key)
+		case !bytes.Equal(payload, expected):
+			d.find("table %s: %x is not what the rows say", t, key)
 		}
 		return true, nil
 	})
@@ -303,7 +304,7 @@ func (d *derived) compare(t table) error {
 	}
 	for _, key := range slices.Sorted(maps.Keys(want)) {
 		if !seen[key] {
-			d.find("table %s lacks %x", tables[t].name, key)
+			d.find("table %s lacks %x", t, key)
 		}
 	}
 	return nil
@@ -311,12 +312,12 @@ func (d *derived) compare(t table) error {
 
 // sameBits compares bitmaps by what they hold: one may be encoded in several
 // ways.
-func sameBits(key, row, expected []byte) error {
-	a, err := decodeBits(key, row)
+func sameBits(key, payload, expected []byte) error {
+	a, err := row.DecodeBits(key, payload)
 	if err != nil {
 		return err
 	}
-	b, err := decodeBits(key, expected)
+	b, err := row.DecodeBits(key, expected)
 	if err != nil {
 		return err
 	}

@@ -23,8 +23,8 @@
 // do not exclude on every network file system: see Options.Warn.
 //
 // Reading the source: db.go opens and locks, with lock.go, preflight.go and
-// fault.go; registry.go names every table; codec.go and the *_row.go files are
-// the rows; tx.go is the transaction; recorder.go is the one door to its rows, changes.go
+// fault.go; package row says what is in the file, migrate.go brings older ones
+// up to date; tx.go is the transaction; recorder.go is the one door to its rows, changes.go
 // what goes through it and how a reader keeps up with the clock, cursor.go and walk.go
 // the ways through a table; source.go is what index and calendar are lent, clock.go the
 // notion of now; nodes.go, ask.go and place.go, begin.go, extend.go, release.go, reserve.go and

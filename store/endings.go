@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/store/internal/row"
 )
 
 // ending is when an owner is expected to give its nodes back.
@@ -23,8 +24,8 @@ func (e ending) compare(o ending) int {
 // often.
 func (tx *Tx) holdEndings() error {
 	list := []ending{}
-	err := tx.each(tableEndings, nil, func(k, _ []byte) (bool, error) {
-		at, owner := splitTimeKey(k)
+	err := tx.each(row.Endings, nil, func(k, _ []byte) (bool, error) {
+		at, owner := row.SplitTimeKey(k)
 		nodes, err := tx.ownerNodes(owner)
 		list = append(list, ending{at, owner, nodes})
 		return true, err
@@ -38,8 +39,8 @@ func (tx *Tx) holdEndings() error {
 // heldNode finds a node by its number, and keeps it in memory as long as no row of a
 // node is written. It is for reading only.
 func (tx *Tx) heldNode(number uint32) (*index.Node, error) {
-	if tx.loaded.held == nil || tx.loaded.heldAt != tx.file.writes[tableNodes] {
-		tx.loaded.held, tx.loaded.heldAt = make([]*index.Node, tx.state.nextNode), tx.file.writes[tableNodes]
+	if tx.loaded.held == nil || tx.loaded.heldAt != tx.file.writes[row.Nodes] {
+		tx.loaded.held, tx.loaded.heldAt = make([]*index.Node, tx.state.NextNode), tx.file.writes[row.Nodes]
 	}
 	if int(number) < len(tx.loaded.held) && tx.loaded.held[number] != nil {
 		return tx.loaded.held[number], nil
@@ -59,7 +60,7 @@ func (tx *Tx) endsAt(at int64, owner uint64, nodes []uint32) error {
 			tx.loaded.endings = slices.Insert(tx.loaded.endings, i, e)
 		}
 	}
-	return tx.mark(tableEndings, timeKey(at, owner))
+	return tx.mark(row.Endings, row.TimeKey(at, owner))
 }
 
 // endsNot takes that back.
@@ -67,14 +68,14 @@ func (tx *Tx) endsNot(at int64, owner uint64) error {
 	if i, known := slices.BinarySearchFunc(tx.loaded.endings, ending{at: at, owner: owner}, ending.compare); known {
 		tx.loaded.endings = slices.Delete(tx.loaded.endings, i, i+1)
 	}
-	return tx.remove(tableEndings, timeKey(at, owner))
+	return tx.remove(row.Endings, row.TimeKey(at, owner))
 }
 
 // endingsFrom goes through the endings from an instant on.
 func (tx *Tx) endingsFrom(from int64, fn func(at int64, owner uint64, nodes func() ([]uint32, error)) (bool, error)) error {
 	if tx.loaded.endings == nil {
-		return tx.eachFrom(tableEndings, timeKey(from, 0), nil, func(k, _ []byte) (bool, error) {
-			at, owner := splitTimeKey(k)
+		return tx.eachFrom(row.Endings, row.TimeKey(from, 0), nil, func(k, _ []byte) (bool, error) {
+			at, owner := row.SplitTimeKey(k)
 			return fn(at, owner, func() ([]uint32, error) { return tx.ownerNodes(owner) })
 		})
 	}
@@ -134,7 +135,7 @@ func (tx *Tx) overdueNodes() ([]uint32, error) {
 		if at > tx.now {
 			return false, nil
 		}
-		if isReservation(owner) {
+		if row.IsReservation(owner) {
 			return true, nil // over; a writer will drop it
 		}
 		mine, err := list()

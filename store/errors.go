@@ -3,6 +3,8 @@ package store
 import (
 	"errors"
 	"fmt"
+
+	"github.com/placectl/placectl/store/internal/row"
 )
 
 // Errors that callers branch on.
@@ -12,7 +14,7 @@ var (
 	ErrLocked   = errors.New("the database is in use")                       // the lock was not had in time
 	ErrConflict = errors.New("conflicts with the present state")             // the change does not fit what is there
 	ErrClock    = errors.New("the clock is behind the database")             // a writer's now lies before the instant the file stands for
-	ErrDamaged  = errors.New("the database is damaged")                      // checksums, structure or invariants do not hold
+	ErrDamaged  = row.ErrDamaged                                             // checksums, structure or invariants do not hold
 	ErrNotOurs  = errors.New("not a placectl database")                      // the file is something else
 	ErrUnsafe   = errors.New("not safe to open")                             // the file is not looked into: everybody may write it, or it is a link
 	ErrNewer    = errors.New("the database was written by a newer placectl") // its format is refused untouched

@@ -1,8 +1,9 @@
 package store
 
 import (
-	"encoding/binary"
 	"math"
+
+	"github.com/placectl/placectl/store/internal/row"
 )
 
 // Event is something that has become of a job, a node or a reservation. Events are
@@ -18,64 +19,36 @@ type Event struct {
 	Reason string // for a reservation its name
 }
 
-const eventVersion = 1
-
-func (ev *Event) encode() []byte {
-	e := encoder{b: make([]byte, 0, 64)}
-	e.byte(eventVersion)
-	e.int(ev.Time)
-	e.uint(ev.Job)
-	for _, s := range []string{ev.Node, ev.Event, ev.Old, ev.New, ev.Reason} {
-		e.string(s)
-	}
-	return e.b
-}
-
-func decodeEvent(key, row []byte) (*Event, error) {
-	d := decoder{b: row}
-	d.byte()
-	ev := &Event{Time: d.int(), Job: d.uint()}
-	for _, s := range []*string{&ev.Node, &ev.Event, &ev.Old, &ev.New, &ev.Reason} {
-		*s = d.string()
-	}
-	if len(key) == 8 {
-		ev.ID = binary.BigEndian.Uint64(key)
-	} else {
-		d.bad = true
-	}
-	return ev, d.done(tableEvents, key)
-}
-
 // EachEvent goes through the events with greater numbers than one, until fn fails
 // or says stop.
 func (tx *Tx) EachEvent(after uint64, fn func(*Event) (more bool, err error)) error {
-	if after == math.MaxUint64 || tx.file.table(tableEvents) == nil && tx.format < tables[tableEvents].since {
+	if after == math.MaxUint64 || tx.file.table(row.Events) == nil && tx.format < row.Events.Since() {
 		return nil
 	}
-	return tx.eachFrom(tableEvents, key64(after+1), nil, func(key, row []byte) (bool, error) {
-		ev, err := decodeEvent(key, row)
+	return tx.eachFrom(row.Events, row.Key64(after+1), nil, func(key, payload []byte) (bool, error) {
+		ev, err := row.DecodeEvent(key, payload)
 		if err != nil {
 			return false, err
 		}
-		return fn(ev)
+		return fn((*Event)(ev))
 	})
 }
 
 // RecordedEvents is the number of the latest event in the file. Those after it are
 // what a reader sees of what the clock has brought since; they get their numbers
 // when somebody writes them down.
-func (tx *Tx) RecordedEvents() uint64 { return tx.state.events - tx.unrecorded }
+func (tx *Tx) RecordedEvents() uint64 { return tx.state.Events - tx.unrecorded }
 
 // happened writes an event down.
 func (tx *Tx) happened(ev Event) error {
-	tx.state.events++
+	tx.state.Events++
 	if !tx.Writable() {
 		tx.unrecorded++
 	}
 	if ev.Time == 0 {
 		ev.Time = tx.instant()
 	}
-	return tx.put(tableEvents, key64(tx.state.events), ev.encode())
+	return tx.put(row.Events, row.Key64(tx.state.Events), row.EncodeEvent((*row.Event)(&ev)))
 }
 
 // replanned writes down that a planned job has another start than before.

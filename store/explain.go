@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/placectl/placectl/placer"
+	"github.com/placectl/placectl/store/internal/row"
 	"github.com/placectl/placectl/timeline"
 )
 
@@ -142,7 +143,7 @@ func (tx *Tx) ahead(j *Job) ([]Ahead, error) {
 		for _, b := range c.At(node) {
 			end := c.End(b)
 			overdue := b.Held && b.End <= tx.now
-			if b.Owner == jobOwner(j.ID) || b.Start >= j.Start || end <= tx.now || end > j.Start && !(overdue && blocks(b, shared[node])) {
+			if b.Owner == row.JobOwner(j.ID) || b.Start >= j.Start || end <= tx.now || end > j.Start && !(overdue && blocks(b, shared[node])) {
 				continue
 			}
 			i, known := at[b.Owner]

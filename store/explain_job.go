@@ -2,6 +2,7 @@ package store
 
 import (
 	"github.com/placectl/placectl/placer"
+	"github.com/placectl/placectl/store/internal/row"
 )
 
 // Queueing is where a job stands that waits for its turn.
@@ -86,7 +87,7 @@ func (o *Outlook) queueing(j *Job) (*Queueing, error) {
 	if err := o.depends(j, q); err != nil {
 		return nil, err
 	}
-	err = o.tx.each(tableWaiting, nil, func(key, _ []byte) (bool, error) {
+	err = o.tx.each(row.Waiting, nil, func(key, _ []byte) (bool, error) {
 		q.Waiting++
 		if q.Place > 0 {
 			return true, nil
@@ -102,7 +103,7 @@ func (o *Outlook) queueing(j *Job) (*Queueing, error) {
 		p, err := o.Prospect(other)
 		switch p.Wait {
 		case WaitsPlan: // it may be planned anew where room was made since the last cycle
-			if o.tx.state.wakes == o.tx.state.planned {
+			if o.tx.state.Wakes == o.tx.state.Planned {
 				return true, nil
 			}
 			fallthrough
@@ -125,7 +126,7 @@ func (o *Outlook) depends(j *Job, q *Queueing) error {
 			return err
 		}
 		a := Awaited{Dependency: d, State: other.State}
-		if a.Met, err = d.met(other); err == nil && !a.Met {
+		if a.Met, err = met(d, other); err == nil && !a.Met {
 			if a.Due, _, err = o.due(d); err != nil {
 				return err
 			}

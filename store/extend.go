@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"github.com/placectl/placectl/placer"
+	"github.com/placectl/placectl/store/internal/row"
 	"github.com/placectl/placectl/timeline"
 )
 
@@ -102,7 +103,7 @@ func (tx *Tx) spansOf(j *Job) ([]span, error) {
 	for i, c := range j.Chunks {
 		for _, n := range c.Nodes {
 			if n.Within != 0 {
-				plan.Claims[n.Node] = reservationOwner(n.Within)
+				plan.Claims[n.Node] = row.ReservationOwner(n.Within)
 			}
 			plan.Chunks[i].Picks = append(plan.Chunks[i].Picks,
 				placer.Pick{Node: n.Node, Chunks: int32(n.Chunks), Shared: n.Shared, Alone: n.Alone})
@@ -114,7 +115,7 @@ func (tx *Tx) spansOf(j *Job) ([]span, error) {
 	takings := plan.Takings(defs, chunks)
 	out := make([]span, len(takings))
 	for i, t := range takings {
-		out[i] = span{t.Node, timeline.Busy{Start: j.Start, End: j.End, Owner: jobOwner(j.ID), Held: true, Use: t.Use}}
+		out[i] = span{t.Node, timeline.Busy{Start: j.Start, End: j.End, Owner: row.JobOwner(j.ID), Held: true, Use: t.Use}}
 	}
 	return out, nil
 }
@@ -122,7 +123,7 @@ func (tx *Tx) spansOf(j *Job) ([]span, error) {
 // guestOf is a job as its nodes see it: what it does not mind there.
 func (tx *Tx) guestOf(j *Job) (*placer.Guest, error) {
 	grants, err := tx.grants(j.subject(), "", min(tx.now, j.Start))
-	return &placer.Guest{Grants: grants, Owner: jobOwner(j.ID)}, err
+	return &placer.Guest{Grants: grants, Owner: row.JobOwner(j.ID)}, err
 }
 
 // takeAgain puts a job back on its nodes for its new time.
@@ -135,9 +136,9 @@ func (tx *Tx) takeAgain(j *Job, spans []span, was JobState) error {
 	if err := tx.reclass(j.AllNodes()); err != nil {
 		return err
 	}
-	owner := jobOwner(j.ID)
+	owner := row.JobOwner(j.ID)
 	if was == JobReserved {
-		if err := tx.mark(tableChanges, timeKey(j.Start, owner)); err != nil {
+		if err := tx.mark(row.Changes, row.TimeKey(j.Start, owner)); err != nil {
 			return err
 		}
 	}

@@ -6,37 +6,39 @@ import (
 
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/locality"
+	"github.com/placectl/placectl/store/internal/row"
 )
 
 // host finds a host by number.
 func (tx *Tx) host(number uint32) (*locality.Host, error) {
-	key := key32(number)
-	row, err := tx.get(tableHosts, key)
+	key := row.Key32(number)
+	payload, err := tx.get(row.Hosts, key)
 	if err != nil {
 		return nil, err
 	}
-	if row == nil {
+	if payload == nil {
 		return nil, fmt.Errorf("%w: host number %d is missing", ErrDamaged, number)
 	}
-	return decodeHost(key, row)
+	return row.DecodeHost(key, payload)
 }
 
 // Host finds a host that works in batches.
 func (tx *Tx) Host(name string) (*locality.Host, error) {
-	if tx.file.table(tableHostNames) == nil && tx.format < tables[tableHostNames].since {
+	if tx.file.table(row.HostNames) == nil && tx.format < row.HostNames.Since() {
 		return nil, missing("host", name)
 	}
-	row, err := tx.get(tableHostNames, []byte(name))
+	payload, err := tx.get(row.HostNames, []byte(name))
 	if err != nil {
 		return nil, err
 	}
-	if row == nil {
+	if payload == nil {
 		return nil, missing("host", name)
 	}
-	if len(row) != 5 {
-		return nil, fmt.Errorf("%w: the name of host %q leads nowhere", ErrDamaged, name)
+	number, err := row.DecodeNumber32(row.HostNames, []byte(name), payload)
+	if err != nil {
+		return nil, err
 	}
-	return tx.host(binary.BigEndian.Uint32(row[1:]))
+	return tx.host(number)
 }
 
 // meetHost finds a host, or makes it: whoever asks for work is one. A user that is
@@ -45,26 +47,24 @@ func (tx *Tx) meetHost(name, user string) (*locality.Host, error) {
 	if !index.ValidNodeName(name) {
 		return nil, fmt.Errorf("%w host name %q: at most 255 printable characters, without blanks, commas, quotes and ()+:=*?\\$;&|<>#", ErrInvalid, name)
 	}
-	row, err := tx.get(tableHostNames, []byte(name))
+	payload, err := tx.get(row.HostNames, []byte(name))
 	if err != nil {
 		return nil, err
 	}
-	if row != nil {
+	if payload != nil {
 		h, err := tx.Host(name)
 		if err == nil && user != "" && h.User != user {
 			h.User = user
-			err = tx.put(tableHosts, key32(h.Number), encodeHost(h))
+			err = tx.put(row.Hosts, row.Key32(h.Number), row.EncodeHost(h))
 		}
 		return h, err
 	}
 	h := &locality.Host{Name: name, User: user}
-	if last, _ := tx.file.table(tableHosts).Cursor().Last(); len(last) == 4 {
+	if last, _ := tx.file.table(row.Hosts).Cursor().Last(); len(last) == 4 {
 		h.Number = binary.BigEndian.Uint32(last) + 1
 	}
-	if err := tx.put(tableHostNames, []byte(name), hostNameRow(h.Number)); err != nil {
+	if err := tx.put(row.HostNames, []byte(name), row.EncodeNumber32(h.Number)); err != nil {
 		return nil, err
 	}
-	return h, tx.put(tableHosts, key32(h.Number), encodeHost(h))
+	return h, tx.put(row.Hosts, row.Key32(h.Number), row.EncodeHost(h))
 }
-
-func hostNameRow(number uint32) []byte { return append([]byte{1}, key32(number)...) }

@@ -7,28 +7,29 @@ import (
 	"strings"
 
 	"github.com/placectl/placectl/placer"
+	"github.com/placectl/placectl/store/internal/row"
 	"github.com/placectl/placectl/timeline"
 )
 
 // Job finds a job by its number, ErrNotFound when there is none.
 func (tx *Tx) Job(id uint64) (*Job, error) {
-	key := key64(id)
-	row, err := tx.get(tableJobs, key)
+	key := row.Key64(id)
+	payload, err := tx.get(row.Jobs, key)
 	if err != nil {
 		return nil, err
 	}
-	if row == nil {
+	if payload == nil {
 		return nil, missing("job", strconv.FormatUint(id, 10))
 	}
-	return decodeJob(key, row)
+	return decodeJob(key, payload)
 }
 
 // EachJob goes through the jobs by number, all or only those that are in a state as
 // it begins, until fn fails. It hands out a job as it is when its turn comes.
 func (tx *Tx) EachJob(fn func(*Job) error, states ...JobState) error {
 	if len(states) == 0 {
-		return tx.each(tableJobs, nil, func(key, row []byte) (bool, error) {
-			j, err := decodeJob(key, row)
+		return tx.each(row.Jobs, nil, func(key, payload []byte) (bool, error) {
+			j, err := decodeJob(key, payload)
 			if err != nil {
 				return false, err
 			}
@@ -37,7 +38,7 @@ func (tx *Tx) EachJob(fn func(*Job) error, states ...JobState) error {
 	}
 	walks := make([]*walk, len(states)) // all at once: fn may move jobs from one state to another
 	for i, s := range states {
-		w, err := tx.file.walk(tableJobStates, []byte{byte(s)}, []byte{byte(s)})
+		w, err := tx.file.walk(row.JobStates, []byte{byte(s)}, []byte{byte(s)})
 		if err != nil {
 			return err
 		}
@@ -62,10 +63,6 @@ func (tx *Tx) EachJob(fn func(*Job) error, states ...JobState) error {
 	return nil
 }
 
-func jobStateKey(s JobState, id uint64) []byte {
-	return binary.BigEndian.AppendUint64([]byte{byte(s)}, id)
-}
-
 // putJob writes a job and moves it from the state it was in, 0 for a new one; with
 // it go the lists that it is in, and what happened is written down.
 func (tx *Tx) putJob(j *Job, was JobState) error {
@@ -77,28 +74,15 @@ func (tx *Tx) putJob(j *Job, was JobState) error {
 			return err
 		}
 		if was != 0 {
-			if err := tx.remove(tableJobStates, jobStateKey(was, j.ID)); err != nil {
+			if err := tx.remove(row.JobStates, row.JobStateKey(was, j.ID)); err != nil {
 				return err
 			}
 		}
-		if err := tx.mark(tableJobStates, jobStateKey(j.State, j.ID)); err != nil {
+		if err := tx.mark(row.JobStates, row.JobStateKey(j.State, j.ID)); err != nil {
 			return err
 		}
 	}
-	return tx.put(tableJobs, key64(j.ID), encodeJob(j))
-}
-
-// waits reports whether a job in a state is in the queue, waiting for its turn.
-func (j *Job) waits(s JobState) bool { return j.Queued && (s == JobQueued || s == JobReserved) }
-
-// toLaunch reports whether somebody has yet to be told to launch the job.
-func (j *Job) toLaunch() bool {
-	return j.Queued && !j.Attended && !j.Launched && j.State == JobRunning
-}
-
-// waitingKey orders the queue: by priority, the highest first, then by number.
-func waitingKey(j *Job) []byte {
-	return binary.BigEndian.AppendUint64(key64(^(uint64(j.Priority) ^ 1<<63)), j.ID)
+	return tx.put(row.Jobs, row.Key64(j.ID), encodeJob(j))
 }
 
 // list puts a job into the queue and onto the list of those to be launched, or
@@ -112,15 +96,15 @@ func (tx *Tx) list(j *Job, was JobState) error {
 		if is {
 			change = tx.mark
 		}
-		if err := change(tableWaiting, waitingKey(j)); err != nil {
+		if err := change(row.Waiting, row.WaitingKey((*row.Job)(j))); err != nil {
 			return err
 		}
 	}
 	switch {
 	case j.toLaunch():
-		return tx.mark(tableLaunches, key64(j.ID))
+		return tx.mark(row.Launches, row.Key64(j.ID))
 	case was == JobRunning:
-		return tx.remove(tableLaunches, key64(j.ID))
+		return tx.remove(row.Launches, row.Key64(j.ID))
 	}
 	return nil
 }
@@ -204,7 +188,7 @@ func (o Owner) String() string {
 
 // Owner tells whose a stretch of the calendar is.
 func (tx *Tx) Owner(b timeline.Busy) (Owner, error) {
-	if !isReservation(b.Owner) {
+	if !row.IsReservation(b.Owner) {
 		return Owner{Job: b.Owner >> 1}, nil
 	}
 	r, err := tx.reservationByID(b.Owner >> 1)
@@ -216,7 +200,7 @@ func (tx *Tx) Owner(b timeline.Busy) (Owner, error) {
 
 // ownerNodes lists the nodes of a job or reservation.
 func (tx *Tx) ownerNodes(owner uint64) ([]uint32, error) {
-	if isReservation(owner) {
+	if row.IsReservation(owner) {
 		r, err := tx.reservationByID(owner >> 1)
 		if err != nil {
 			return nil, err

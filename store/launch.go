@@ -1,6 +1,10 @@
 package store
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/placectl/placectl/store/internal/row"
+)
 
 // LaunchEnded notes that a job which a cycle has started was launched, or, with an
 // error, that it could not be: then it is queued again, and after so many failures
@@ -49,14 +53,14 @@ func (tx *Tx) toStop(j *Job) error {
 	if !j.Launched || j.Attended {
 		return nil
 	}
-	return tx.put(tableStops, key64(j.ID), encodeJob(j))
+	return tx.put(row.Stops, row.Key64(j.ID), encodeJob(j))
 }
 
 // stops tells of those whom nobody has been told to stop.
 func (p *pass) stops() error {
 	var had []*Job
-	err := p.tx.each(tableStops, nil, func(key, row []byte) (bool, error) {
-		j, err := decodeJob(key, row)
+	err := p.tx.each(row.Stops, nil, func(key, payload []byte) (bool, error) {
+		j, err := decodeJob(key, payload)
 		had = append(had, j)
 		return true, err
 	})
@@ -69,7 +73,7 @@ func (p *pass) stops() error {
 			return err
 		}
 		j.State, j.Reason, j.End = is.State, is.Reason, p.tx.now
-		if err := p.tx.remove(tableStops, key64(j.ID)); err != nil {
+		if err := p.tx.remove(row.Stops, row.Key64(j.ID)); err != nil {
 			return err
 		}
 		p.Stopped = append(p.Stopped, j)

@@ -2,39 +2,72 @@ package store
 
 import (
 	"bytes"
-	"encoding/binary"
 	"fmt"
 	"strconv"
 
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/placer"
+	"github.com/placectl/placectl/store/internal/row"
 )
 
 func itoa(n uint32) string { return strconv.FormatUint(uint64(n), 10) }
 
 // NodeNumber finds a node's number by its name.
 func (tx *Tx) NodeNumber(name string) (uint32, bool, error) {
-	row, err := tx.get(tableNodeNames, []byte(name))
-	if err != nil || row == nil {
+	payload, err := tx.get(row.NodeNames, []byte(name))
+	if err != nil || payload == nil {
 		return 0, false, err
 	}
-	if len(row) != 5 {
-		return 0, false, fmt.Errorf("%w: node name %q", ErrDamaged, name)
-	}
-	return binary.BigEndian.Uint32(row[1:]), true, nil
+	number, err := row.DecodeNumber32(row.NodeNames, []byte(name), payload)
+	return number, err == nil, err
 }
 
 // NodeByNumber finds a node by its number.
 func (tx *Tx) NodeByNumber(number uint32) (*index.Node, error) {
-	key := key32(number)
-	row, err := tx.get(tableNodes, key)
+	key := row.Key32(number)
+	payload, err := tx.get(row.Nodes, key)
 	if err != nil {
 		return nil, err
 	}
-	if row == nil {
+	if payload == nil {
 		return nil, missing("node", "#"+itoa(number))
 	}
-	return decodeNode(key, row)
+	return row.DecodeNode(key, payload)
+}
+
+// nodeView opens a view on a node's row; ok is false where there is none.
+func (tx *Tx) nodeView(number uint32) (v row.NodeView, ok bool, err error) {
+	key := row.Key32(number)
+	payload, err := tx.get(row.Nodes, key)
+	if err != nil || payload == nil {
+		return v, false, err
+	}
+	return v, true, v.Open(key, payload)
+}
+
+// nodeHead reads only the bucket and the state of a node.
+func (tx *Tx) nodeHead(number uint32) (bucket uint32, state index.State, err error) {
+	v, ok, err := tx.nodeView(number)
+	switch {
+	case err != nil:
+		return 0, 0, err
+	case !ok:
+		return 0, 0, missing("node", "#"+itoa(number))
+	}
+	return v.Bucket(), v.State(), nil
+}
+
+// nodeName reads only the name of a node. One that was removed, but is on record
+// in a job that has ended, is called by its number: #7.
+func (tx *Tx) nodeName(number uint32) (string, error) {
+	v, ok, err := tx.nodeView(number)
+	switch {
+	case err != nil:
+		return "", err
+	case !ok:
+		return "#" + itoa(number), nil
+	}
+	return string(v.Name()), v.Err()
 }
 
 // Node finds a node by its name, ErrNotFound when there is none.
@@ -52,8 +85,8 @@ func (tx *Tx) Node(name string) (*index.Node, error) {
 // EachNode goes through all nodes by number, until fn fails. It makes no calls
 // of fn for nodes that fn adds.
 func (tx *Tx) EachNode(fn func(*index.Node) error) error {
-	return tx.each(tableNodes, nil, func(key, row []byte) (bool, error) {
-		n, err := decodeNode(key, row)
+	return tx.each(row.Nodes, nil, func(key, payload []byte) (bool, error) {
+		n, err := row.DecodeNode(key, payload)
 		if err != nil {
 			return false, err
 		}
@@ -132,12 +165,12 @@ func (tx *Tx) PutNode(n *index.Node) (added bool, err error) {
 		ix.Remove(old, class)
 		n.Number = number
 	} else {
-		n.Number = tx.state.nextNode
+		n.Number = tx.state.NextNode
 		if n.Number == index.NoNode {
 			return false, fmt.Errorf("%w: no node numbers are left", ErrConflict)
 		}
-		tx.state.nextNode++
-		if err := tx.put(tableNodeNames, []byte(n.Name), append([]byte{1}, key32(n.Number)...)); err != nil {
+		tx.state.NextNode++
+		if err := tx.put(row.NodeNames, []byte(n.Name), row.EncodeNumber32(n.Number)); err != nil {
 			return false, err
 		}
 	}
@@ -145,10 +178,10 @@ func (tx *Tx) PutNode(n *index.Node) (added bool, err error) {
 	if err := ix.Err(); err != nil {
 		return false, err
 	}
-	if err := tx.put(tableNodes, key32(n.Number), encodeNode(n)); err != nil {
+	if err := tx.put(row.Nodes, row.Key32(n.Number), row.EncodeNode(n)); err != nil {
 		return false, err
 	}
-	if exists && !bytes.Equal(encodeNode(old), encodeNode(n)) {
+	if exists && !bytes.Equal(row.EncodeNode(old), row.EncodeNode(n)) {
 		tx.wokeAll() // those whom it could serve as it was may never run now
 	} else if err := tx.woke([]uint32{n.Number}); err != nil {
 		return false, err
@@ -172,8 +205,8 @@ func (tx *Tx) validNode(n *index.Node) error {
 	if n.Queue == "" {
 		return nil
 	}
-	row, err := tx.get(tableQueues, []byte(n.Queue))
-	if err == nil && row == nil {
+	payload, err := tx.get(row.Queues, []byte(n.Queue))
+	if err == nil && payload == nil {
 		err = tx.missingQueue(n.Queue)
 	}
 	return err
@@ -270,7 +303,7 @@ func (tx *Tx) SetNodeState(number uint32, state index.State, reason string) erro
 	if err := ix.Err(); err != nil {
 		return err
 	}
-	if err := tx.put(tableNodes, key32(number), encodeNode(n)); err != nil {
+	if err := tx.put(row.Nodes, row.Key32(number), row.EncodeNode(n)); err != nil {
 		return err
 	}
 	if was != state {
@@ -311,7 +344,7 @@ func (tx *Tx) SetLoad(number uint32, load float64) error {
 			return err
 		}
 	}
-	return tx.put(tableNodes, key32(number), encodeNode(n))
+	return tx.put(row.Nodes, row.Key32(number), row.EncodeNode(n))
 }
 
 // RemoveNode takes a node out of the store. Its number is not given out again.
@@ -340,10 +373,10 @@ func (tx *Tx) RemoveNode(number uint32) error {
 		return err
 	}
 	tx.wokeAll()
-	if err := tx.remove(tableNodeNames, []byte(n.Name)); err != nil {
+	if err := tx.remove(row.NodeNames, []byte(n.Name)); err != nil {
 		return err
 	}
-	return tx.remove(tableNodes, key32(number))
+	return tx.remove(row.Nodes, row.Key32(number))
 }
 
 // Occupancy is what is on a node and planned for it.

@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	"github.com/placectl/placectl/placer"
+	"github.com/placectl/placectl/store/internal/row"
 )
 
 // Outlook tells why jobs wait and when they are expected to start, as things stand:
@@ -196,7 +197,7 @@ func (o *Outlook) due(d Dependency) (at int64, known bool, err error) {
 	if err != nil {
 		return 0, false, err
 	}
-	if met, err := d.met(other); met || errors.Is(err, errUnmet) {
+	if met, err := met(d, other); met || errors.Is(err, errUnmet) {
 		return o.tx.now, met, nil
 	}
 	start, end := other.Start, other.End
@@ -241,7 +242,7 @@ func (tx *Tx) allotted() (*allotment, error) {
 		return &allotment{shareTally: tally}, err
 	}
 	var line []*Job
-	err = tx.each(tableWaiting, nil, func(key, _ []byte) (bool, error) {
+	err = tx.each(row.Waiting, nil, func(key, _ []byte) (bool, error) {
 		j, err := tx.waitingJob(key)
 		if err != nil {
 			return false, err

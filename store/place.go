@@ -7,6 +7,7 @@ import (
 	"github.com/RoaringBitmap/roaring/v2"
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/placer"
+	"github.com/placectl/placectl/store/internal/row"
 	"github.com/placectl/placectl/timeline"
 )
 
@@ -98,10 +99,10 @@ func (tx *Tx) newJob(r placer.Request, a placer.Ask, plan *placer.Plan) (*Job, e
 		return nil, err
 	}
 	j := tx.asked(r, a, defs)
-	j.ID = tx.state.nextJob
-	tx.state.nextJob++
+	j.ID = tx.state.NextJob
+	tx.state.NextJob++
 	if j.Key != "" {
-		if err := tx.put(tableKeys, []byte(j.Key), append([]byte{1}, key64(j.ID)...)); err != nil {
+		if err := tx.put(row.Keys, []byte(j.Key), row.EncodeNumber64(j.ID)); err != nil {
 			return nil, err
 		}
 	}
@@ -138,7 +139,7 @@ func (tx *Tx) apply(j *Job, a placer.Ask, plan *placer.Plan, was JobState) error
 	for i, c := range plan.Chunks {
 		jc := JobChunk{Count: a.Chunks[i].Count, Nodes: make([]JobNode, len(c.Picks))}
 		for k, p := range c.Picks {
-			jc.Nodes[k] = JobNode{p.Node, int(p.Chunks), p.Shared, p.Alone, plan.Claims[p.Node] >> 1}
+			jc.Nodes[k] = JobNode{Node: p.Node, Chunks: int(p.Chunks), Shared: p.Shared, Alone: p.Alone, Within: plan.Claims[p.Node] >> 1}
 		}
 		j.Chunks = append(j.Chunks, jc)
 	}
@@ -149,11 +150,11 @@ func (tx *Tx) apply(j *Job, a placer.Ask, plan *placer.Plan, was JobState) error
 		return tx.spoil(err)
 	}
 	if j.State == JobReserved {
-		if err := tx.mark(tableChanges, timeKey(j.Start, jobOwner(j.ID))); err != nil {
+		if err := tx.mark(row.Changes, row.TimeKey(j.Start, row.JobOwner(j.ID))); err != nil {
 			return err
 		}
 	}
-	if err := tx.endsAt(j.End, jobOwner(j.ID), j.AllNodes()); err != nil {
+	if err := tx.endsAt(j.End, row.JobOwner(j.ID), j.AllNodes()); err != nil {
 		return err
 	}
 	return tx.putJob(j, was)
@@ -175,7 +176,7 @@ func (tx *Tx) occupy(j *Job, a placer.Ask, plan *placer.Plan) error {
 	if err != nil {
 		return err
 	}
-	span := timeline.Busy{Start: plan.Start, End: plan.End, Owner: jobOwner(j.ID), Held: true}
+	span := timeline.Busy{Start: plan.Start, End: plan.End, Owner: row.JobOwner(j.ID), Held: true}
 	for _, c := range plan.Chunks {
 		for _, p := range c.Picks {
 			if err := tx.Calendar().Add(p.Node, span); err != nil {
@@ -201,11 +202,11 @@ func (tx *Tx) occupyNodes(j *Job, a placer.Ask, plan *placer.Plan) error {
 	if err != nil {
 		return err
 	}
-	guest := &placer.Guest{Grants: a.Grants, Owner: jobOwner(j.ID)}
+	guest := &placer.Guest{Grants: a.Grants, Owner: row.JobOwner(j.ID)}
 	takings := plan.Takings(defs, a.Chunks)
 	nodes := make([]uint32, len(takings))
 	for i, t := range takings {
-		span := timeline.Busy{Start: plan.Start, End: plan.End, Owner: jobOwner(j.ID), Held: true, Use: t.Use}
+		span := timeline.Busy{Start: plan.Start, End: plan.End, Owner: row.JobOwner(j.ID), Held: true, Use: t.Use}
 		if err := tx.inTheWay("the plan", t.Node, span, guest, j.User); err != nil {
 			return err
 		}

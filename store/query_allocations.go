@@ -1,13 +1,13 @@
 package store
 
 import (
-	"encoding/binary"
 	"fmt"
 
 	"github.com/RoaringBitmap/roaring/v2"
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/placer"
 	"github.com/placectl/placectl/query"
+	"github.com/placectl/placectl/store/internal/row"
 )
 
 // allocations is the table of what jobs that run or are planned have of nodes: a row
@@ -27,11 +27,11 @@ func allocationsTable(c *queryCatalog, at int64) (query.Table, error) {
 		return nil, err
 	}
 	t := &allocations{c: c, at: at, chunks: make(map[string][]placer.Chunk), columns: []getter[allocationCursor]{
-		intColumn("job", "its number", func(r *allocationCursor) int64 { return int64(r.id) }),
+		intColumn("job", "its number", func(r *allocationCursor) int64 { return int64(r.job.ID()) }),
 		valueColumn("chunk", "of the select, from 0 on; NULL for a node that is taken along with its host", query.IntegerAffinity, query.NoUnit, (*allocationCursor).chunkValue),
-		valueColumn("node", "its name", query.TextAffinity, query.NoUnit, func(r *allocationCursor) query.Value { return query.String(c.nodeName(r.node)) }),
-		timeColumn("start", "when the job began, or is to", func(r *allocationCursor) int64 { return r.start }),
-		timeColumn("end", "when it is expected to end", func(r *allocationCursor) int64 { return r.end }),
+		valueColumn("node", "its name", query.TextAffinity, query.NoUnit, func(r *allocationCursor) query.Value { return query.String(c.nodeName(r.nodes.Node)) }),
+		timeColumn("start", "when the job began, or is to", func(r *allocationCursor) int64 { return r.job.Start() }),
+		timeColumn("end", "when it is expected to end", func(r *allocationCursor) int64 { return r.job.End() }),
 	}}
 	t.columns[2].Domain = nodeDomain
 	for _, def := range defs.All() {
@@ -50,11 +50,11 @@ func allocationsTable(c *queryCatalog, at int64) (query.Table, error) {
 func (t *allocations) Columns() []query.Column { return columnsOf(t.columns) }
 
 // Size guesses: a few nodes for each job that there has been, and one for each node.
-func (t *allocations) Size() int { return 4*int(t.c.tx.state.nextJob) + int(t.c.tx.state.nextNode) }
+func (t *allocations) Size() int { return 4*int(t.c.tx.state.NextJob) + int(t.c.tx.state.NextNode) }
 
 // Scan goes through the jobs.
 func (t *allocations) Scan(*roaring.Bitmap) query.Cursor {
-	return &allocationCursor{t: t, jobs: t.c.tx.rowCursor(tableJobs), only: -1}
+	return &allocationCursor{t: t, jobs: t.c.tx.rowCursor(row.Jobs), only: -1}
 }
 
 // Order is the number of the job.
@@ -62,7 +62,7 @@ func (t *allocations) Order() int { return 0 }
 
 // Range goes through the jobs whose numbers are from..to.
 func (t *allocations) Range(from, to int64) query.Cursor {
-	return &allocationCursor{t: t, jobs: t.c.tx.numberRange(tableJobs, from, to), only: -1}
+	return &allocationCursor{t: t, jobs: t.c.tx.numberRange(row.Jobs, from, to), only: -1}
 }
 
 // Lookup finds the allocations of a job, or those of a node.
@@ -81,7 +81,7 @@ func (t *allocations) Lookup(column int, v query.Value) (query.Cursor, bool) {
 		if c.err = err; ok {
 			c.only = int64(number)
 			for _, b := range t.c.tx.Calendar().At(number) {
-				if !isReservation(b.Owner) {
+				if !row.IsReservation(b.Owner) {
 					c.list = append(c.list, b.Owner>>1)
 				}
 			}
@@ -101,26 +101,21 @@ type allocationCursor struct {
 	only   int64 // the node, -1 for all
 	err    error
 
-	id         uint64
-	start, end int64
-	selected   []byte
-	wanted     []placer.Chunk // the same read, once it is asked for
-	d          decoder        // at the chunks, then behind the node at hand
-	chunk      int            // that of the node at hand
-	chunks     int
-	left       int // nodes of the chunk to come
-	node       uint32
-	count      int64 // how many of the chunk are on the node
-	along      int   // nodes taken along to come; -1 while there are chunks
+	job    row.JobView
+	nodes  row.JobNodes // of the job, the one at hand among them
+	opened bool
+	wanted []placer.Chunk // what the job asked for, once it is looked at
 }
 
 func (r *allocationCursor) Next() bool {
 	for r.err == nil {
-		if !r.nextNode() && !r.nextJob() {
-			return false
+		for r.opened && r.nodes.Next(r.only) {
+			if r.only < 0 || r.only == int64(r.nodes.Node) {
+				return true
+			}
 		}
-		if r.id != 0 && r.count >= 0 && (r.only < 0 || r.only == int64(r.node)) {
-			return true
+		if r.err = r.nodes.Err(); r.err != nil || !r.nextJob() {
+			return false
 		}
 	}
 	return false
@@ -136,156 +131,70 @@ func (r *allocationCursor) Err() error {
 func (r *allocationCursor) Column(i int) query.Value { return r.t.gets[i](r) }
 
 // Code is the node's number, for its name.
-func (r *allocationCursor) Code(int) uint32 { return r.node }
+func (r *allocationCursor) Code(int) uint32 { return r.nodes.Node }
 
 // nextJob begins a job; its first node is yet to come.
 func (r *allocationCursor) nextJob() bool {
 	for {
-		var key, row []byte
+		var key, payload []byte
 		if r.listed {
 			if len(r.list) == 0 {
 				return false
 			}
-			key = key64(r.list[0])
+			key = row.Key64(r.list[0])
 			r.list = r.list[1:]
-			if row, r.err = r.t.c.tx.get(tableJobs, key); r.err != nil {
+			if payload, r.err = r.t.c.tx.get(row.Jobs, key); r.err != nil {
 				return false
 			}
 		} else {
 			if !r.jobs.next() {
 				return false
 			}
-			key, row = r.jobs.key, r.jobs.payload
+			key, payload = r.jobs.key, r.jobs.payload
 		}
-		if len(row) > 2 && len(key) == 8 && (JobState(row[1]) == JobRunning || JobState(row[1]) == JobReserved) {
-			if r.open(binary.BigEndian.Uint64(key), row); r.t.wants(JobState(row[1]), r.start, r.end) {
-				return true
-			}
+		if r.job.Open(key, payload) == nil && r.t.wants(&r.job) {
+			r.opened, r.nodes, r.wanted = true, r.job.Nodes(), nil
+			return true
 		}
 	}
 }
 
-// wants reports whether a job is under way at the table's instant.
-func (t *allocations) wants(s JobState, start, end int64) bool {
+// wants reports whether a job has nodes, and is under way at the table's instant.
+func (t *allocations) wants(j *row.JobView) bool {
+	if s := j.State(); s != JobRunning && s != JobReserved {
+		return false
+	}
 	now := t.c.tx.now
 	if t.at == now {
 		return true
 	}
-	if s == JobRunning && end <= now {
+	end := j.End()
+	if j.State() == JobRunning && end <= now {
 		end = now + overdueGrace
 	}
-	return start <= t.at && end > t.at
+	return j.Start() <= t.at && end > t.at
 }
-
-// open reads a job's row up to its chunks.
-func (r *allocationCursor) open(id uint64, row []byte) {
-	d := decoder{b: row[2:]}
-	d.int()
-	d.int()
-	r.id, r.start, r.end = id, d.int(), d.int()
-	for i := range jobTexts {
-		text := d.take(d.count())
-		if i == jobSelectText {
-			r.selected = text
-		}
-	}
-	r.wanted = nil
-	r.chunk, r.chunks, r.left, r.along, r.node, r.count = -1, d.count(), 0, -1, 0, -1
-	if row[0] < 2 {
-		r.along = -2 // that version took none along
-	}
-	r.d = d
-}
-
-// What a job's row has before its chunks: so many texts, the select among them.
-const (
-	jobTexts      = 12
-	jobSelectText = 6
-)
-
-// nextNode goes to the next node of the job at hand.
-func (r *allocationCursor) nextNode() bool {
-	for r.id != 0 && r.left == 0 && r.chunk+1 < r.chunks {
-		r.chunk++
-		r.d.uint()
-		r.left, r.node = r.d.count(), 0
-	}
-	switch {
-	case r.id == 0:
-		return false
-	case r.left > 0:
-		if r.only >= 0 {
-			r.pass()
-		}
-		r.left--
-		if b := r.d.b; len(b) >= 2 && b[0] < 0x80 && b[1] < 0x80 { // most are that short
-			r.node += shortDelta(b[0])
-			r.count, r.d.b = int64(b[1]), b[2:]
-			return true
-		}
-		r.node = uint32(int64(r.node) + r.d.int())
-		r.count = int64(r.d.uint())
-	case r.along == -2 || r.along == 0:
-		return false
-	default:
-		if r.along < 0 {
-			r.d.take(r.d.count()) // its group
-			r.d.byte()
-			r.d.take(r.d.count())
-			for range r.d.count() {
-				r.d.take(r.d.count())
-			}
-			if r.along = r.d.count(); r.along == 0 {
-				return false
-			}
-		}
-		r.along--
-		r.node, r.count, r.chunk = uint32(r.d.uint()), 0, r.chunks
-	}
-	if r.d.bad {
-		r.err = fmt.Errorf("%w: the row of job %d cannot be decoded", ErrDamaged, r.id)
-		return false
-	}
-	return true
-}
-
-// pass steps over nodes of the chunk that are not the one that is wanted, but for the
-// last.
-func (r *allocationCursor) pass() {
-	b, node, left := r.d.b, r.node, r.left
-	for left > 1 && len(b) >= 2 && b[0] < 0x80 && b[1] < 0x80 {
-		next := node + shortDelta(b[0])
-		if int64(next) == r.only {
-			break
-		}
-		node, b, left = next, b[2:], left-1
-	}
-	r.d.b, r.node, r.left = b, node, left
-}
-
-// shortDelta is the distance to the next node, where one byte holds it.
-func shortDelta(b byte) uint32 { return uint32(int32(b>>1) ^ -int32(b&1)) }
 
 func (r *allocationCursor) chunkValue() query.Value {
-	if r.chunk >= r.chunks {
+	if r.nodes.Chunk >= r.nodes.Chunks {
 		return query.Value{}
 	}
-	return query.Int(int64(r.chunk))
+	return query.Int(int64(r.nodes.Chunk))
 }
 
 // amount is how much of a consumable the job's chunks ask for on the node.
 func (r *allocationCursor) amount(def index.Def) query.Value {
-	if r.chunk >= r.chunks {
+	if r.nodes.Chunk >= r.nodes.Chunks {
 		return query.Value{}
 	}
 	if r.wanted == nil {
 		r.parse()
 	}
-	if r.chunk < len(r.wanted) {
-		for i := range r.wanted[r.chunk].Wants {
-			d := &r.wanted[r.chunk].Wants[i]
+	if r.nodes.Chunk < len(r.wanted) {
+		for i := range r.wanted[r.nodes.Chunk].Wants {
+			d := &r.wanted[r.nodes.Chunk].Wants[i]
 			if d.Res == def.ID {
-				return resourceOf(def, index.Value{Num: d.Value.Num * r.count}, true)
+				return resourceOf(def, index.Value{Num: d.Value.Num * r.nodes.Count}, true)
 			}
 		}
 	}
@@ -294,13 +203,14 @@ func (r *allocationCursor) amount(def index.Def) query.Value {
 
 // parse reads the job's select. Many jobs have the same.
 func (r *allocationCursor) parse() {
-	chunks, ok := r.t.chunks[string(r.selected)]
+	selected := r.job.Select()
+	chunks, ok := r.t.chunks[string(selected)]
 	if !ok {
 		var err error
-		if chunks, err = placer.ParseSelect(r.t.c.tx.loaded.defs, string(r.selected)); err != nil && r.err == nil {
-			r.err = fmt.Errorf("%w: job %d has the select %q", ErrDamaged, r.id, r.selected)
+		if chunks, err = placer.ParseSelect(r.t.c.tx.loaded.defs, string(selected)); err != nil && r.err == nil {
+			r.err = fmt.Errorf("%w: job %d has the select %q", ErrDamaged, r.job.ID(), selected)
 		}
-		r.t.chunks[string(r.selected)] = chunks
+		r.t.chunks[string(selected)] = chunks
 	}
 	r.wanted = chunks
 }

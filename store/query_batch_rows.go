@@ -3,6 +3,7 @@ package store
 import (
 	"github.com/placectl/placectl/locality"
 	"github.com/placectl/placectl/query"
+	"github.com/placectl/placectl/store/internal/row"
 )
 
 // batchFile is a file of a batch.
@@ -13,16 +14,16 @@ type batchFile struct {
 }
 
 func batchFilesTable(c *queryCatalog, _ int64) (query.Table, error) {
-	k := &batchKeys{c: c, table: tableBatchFiles}
+	k := &batchKeys{c: c, table: row.BatchFiles}
 	return batchTable(k, manyRows, []getter[batchFile]{
 		textColumn("batch", "its name", func(f *batchFile) string { return f.batch }),
 		intColumn("number", "from 0 on, in the order in which they follow each other", func(f *batchFile) int64 { return int64(f.number) }),
 		textColumn("name", "what it is called", func(f *batchFile) string { return f.Name }),
 		unitColumn("size", "of the file", query.Bytes, func(f *batchFile) int64 { return f.Size }),
-	}, func(batch string, block int, key, row []byte, out []batchFile) ([]batchFile, error) {
-		files, err := decodeBatchFiles(key, row)
+	}, func(batch string, block int, key, payload []byte, out []batchFile) ([]batchFile, error) {
+		files, err := row.DecodeBatchFiles(key, payload)
 		for i, f := range files {
-			out = append(out, batchFile{batch, block*batchFileBlock + i, f})
+			out = append(out, batchFile{batch, block*row.BatchFileBlock + i, f})
 		}
 		return out, err
 	}), nil
@@ -40,7 +41,7 @@ type batchJob struct {
 }
 
 func batchJobsTable(c *queryCatalog, _ int64) (query.Table, error) {
-	k := &batchKeys{c: c, table: tableBatchJobs}
+	k := &batchKeys{c: c, table: row.BatchJobs}
 	return batchTable(k, manyRows, []getter[batchJob]{
 		textColumn("batch", "its name", func(j *batchJob) string { return j.batch }),
 		intColumn("job", "from 0 on", func(j *batchJob) int64 { return int64(j.number) }),
@@ -51,14 +52,14 @@ func batchJobsTable(c *queryCatalog, _ int64) (query.Table, error) {
 		intColumn("quorum", "results wanted", func(j *batchJob) int64 { return int64(j.Quorum) }),
 		intColumn("errors", "failures so far", func(j *batchJob) int64 { return int64(j.task.Errors) }),
 		textColumn("hosts", "who had it, and what became of it there: h1:done,h2:sent", func(j *batchJob) string { return c.hands(j.task) }),
-	}, func(batch string, block int, key, row []byte, out []batchJob) ([]batchJob, error) {
-		jobs, err := decodeBatchJobs(key, row)
+	}, func(batch string, block int, key, payload []byte, out []batchJob) ([]batchJob, error) {
+		jobs, err := row.DecodeBatchJobs(key, payload)
 		if err != nil {
 			return nil, err
 		}
 		tasks := &locality.TaskBlock{}
-		if row, err = c.tx.get(tableBatchTasks, key); err == nil && row != nil {
-			tasks, err = decodeBatchTasks(key, row)
+		if payload, err = c.tx.get(row.BatchTasks, key); err == nil && payload != nil {
+			tasks, err = row.DecodeBatchTasks(key, payload)
 		}
 		none := &locality.Task{}
 		for i := range jobs.Jobs {

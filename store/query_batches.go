@@ -8,6 +8,7 @@ import (
 
 	"github.com/placectl/placectl/locality"
 	"github.com/placectl/placectl/query"
+	"github.com/placectl/placectl/store/internal/row"
 )
 
 // creditColumn is credit as people count it.
@@ -16,32 +17,32 @@ func creditColumn[T any](name, doc string, get func(*T) locality.Credit) getter[
 }
 
 func batchesTable(c *queryCatalog, _ int64) (query.Table, error) {
-	return &listTable[batchRow]{[]getter[batchRow]{
-		textColumn("name", "what it is called", func(b *batchRow) string { return b.Name }),
-		textColumn("state", "new, running or finished", func(b *batchRow) string { return b.State() }),
-		textColumn("policy", "which job goes to which host", func(b *batchRow) string { return b.Settings.Policy }),
-		intColumn("jobs", "how many", func(b *batchRow) int64 { return int64(b.Jobs) }),
-		intColumn("done", "jobs", func(b *batchRow) int64 { return int64(b.Done) }),
-		intColumn("failed", "jobs", func(b *batchRow) int64 { return int64(b.Failed) }),
-		realColumn("progress", "the part of the credit that is done, from 0 to 1", func(b *batchRow) float64 { return b.DonePart() }),
-		intColumn("files", "how many", func(b *batchRow) int64 { return int64(b.Files) }),
-		intColumn("hosts", "that work in it now", func(b *batchRow) int64 { return int64(b.Active) }),
-		intColumn("transfers", "files sent", func(b *batchRow) int64 { return int64(b.Transfers) }),
-		intColumn("bound", "the least transfers that there can be", func(b *batchRow) int64 { return int64(b.Bound) }),
-		realColumn("ratio", "transfers to that", func(b *batchRow) float64 { return b.TransferRatio() }),
-		timeColumn("end", "when it ended, or may", func(b *batchRow) int64 { return b.End(c.tx.now) }),
-		unitColumn("bytes", "of all files that were sent", query.Bytes, func(b *batchRow) int64 { return b.bytes }),
-		intColumn("quorum", "the most results that a job wants", func(b *batchRow) int64 { return int64(b.Layers) }),
-		intColumn("moves", "times that a host changed its range", func(b *batchRow) int64 { return int64(b.Moves) }),
-		creditColumn("credit", "of all", func(b *batchRow) locality.Credit { return b.Total }),
-		creditColumn("remaining_credit", "of what is not finished", func(b *batchRow) locality.Credit { return b.Remaining }),
-		creditColumn("waiting_credit", "of what is in no host's hands", func(b *batchRow) locality.Credit { return b.Waiting }),
-		creditColumn("expavg_credit", "a day, of the hosts that work in it now", func(b *batchRow) locality.Credit { return b.Rate }),
-		intColumn("team", "hosts a range, for policies with teams", func(b *batchRow) int64 { return int64(b.Settings.Team) }),
-		intColumn("cushion", "instances kept ahead of a cursor", func(b *batchRow) int64 { return int64(b.Settings.Cushion) }),
-		timeColumn("created", "when it was made", func(b *batchRow) int64 { return b.Created }),
-	}, func(add func(batchRow)) error {
-		return c.tx.eachBatch(func(b *batchRow) error {
+	return &listTable[row.Batch]{[]getter[row.Batch]{
+		textColumn("name", "what it is called", func(b *row.Batch) string { return b.Name }),
+		textColumn("state", "new, running or finished", func(b *row.Batch) string { return b.State() }),
+		textColumn("policy", "which job goes to which host", func(b *row.Batch) string { return b.Settings.Policy }),
+		intColumn("jobs", "how many", func(b *row.Batch) int64 { return int64(b.Jobs) }),
+		intColumn("done", "jobs", func(b *row.Batch) int64 { return int64(b.Done) }),
+		intColumn("failed", "jobs", func(b *row.Batch) int64 { return int64(b.Failed) }),
+		realColumn("progress", "the part of the credit that is done, from 0 to 1", func(b *row.Batch) float64 { return b.DonePart() }),
+		intColumn("files", "how many", func(b *row.Batch) int64 { return int64(b.Files) }),
+		intColumn("hosts", "that work in it now", func(b *row.Batch) int64 { return int64(b.Active) }),
+		intColumn("transfers", "files sent", func(b *row.Batch) int64 { return int64(b.Transfers) }),
+		intColumn("bound", "the least transfers that there can be", func(b *row.Batch) int64 { return int64(b.Bound) }),
+		realColumn("ratio", "transfers to that", func(b *row.Batch) float64 { return b.TransferRatio() }),
+		timeColumn("end", "when it ended, or may", func(b *row.Batch) int64 { return b.End(c.tx.now) }),
+		unitColumn("bytes", "of all files that were sent", query.Bytes, func(b *row.Batch) int64 { return b.Bytes }),
+		intColumn("quorum", "the most results that a job wants", func(b *row.Batch) int64 { return int64(b.Layers) }),
+		intColumn("moves", "times that a host changed its range", func(b *row.Batch) int64 { return int64(b.Moves) }),
+		creditColumn("credit", "of all", func(b *row.Batch) locality.Credit { return b.Total }),
+		creditColumn("remaining_credit", "of what is not finished", func(b *row.Batch) locality.Credit { return b.Remaining }),
+		creditColumn("waiting_credit", "of what is in no host's hands", func(b *row.Batch) locality.Credit { return b.Waiting }),
+		creditColumn("expavg_credit", "a day, of the hosts that work in it now", func(b *row.Batch) locality.Credit { return b.Rate }),
+		intColumn("team", "hosts a range, for policies with teams", func(b *row.Batch) int64 { return int64(b.Settings.Team) }),
+		intColumn("cushion", "instances kept ahead of a cursor", func(b *row.Batch) int64 { return int64(b.Settings.Cushion) }),
+		timeColumn("created", "when it was made", func(b *row.Batch) int64 { return b.Created }),
+	}, func(add func(row.Batch)) error {
+		return c.tx.eachBatch(func(b *row.Batch) error {
 			add(*b)
 			return nil
 		})
@@ -50,7 +51,7 @@ func batchesTable(c *queryCatalog, _ int64) (query.Table, error) {
 
 // batchRange is a range of a batch, and who works there.
 type batchRange struct {
-	batch *batchRow
+	batch *row.Batch
 	*locality.Cursor
 	at   locality.Progress
 	team *locality.Team
@@ -75,7 +76,7 @@ func cursorsTable(c *queryCatalog, _ int64) (query.Table, error) {
 		textColumn("hosts", "its hosts, joined by commas", func(r *batchRange) string { return joined(r.team.Hosts) }),
 		textColumn("rules", "the soft rules that they break", func(r *batchRange) string { return strings.Join(r.team.Broken(), "; ") }),
 	}, func(add func(batchRange)) error {
-		return c.tx.eachBatch(func(b *batchRow) error {
+		return c.tx.eachBatch(func(b *row.Batch) error {
 			places, err := c.tx.BatchPlaces(b.Name)
 			if err != nil {
 				return err
@@ -91,7 +92,7 @@ func cursorsTable(c *queryCatalog, _ int64) (query.Table, error) {
 // batchKeys are rows of a table whose keys begin with the number of a batch.
 type batchKeys struct {
 	c     *queryCatalog
-	table table
+	table row.Table
 	names map[uint32]string
 }
 
@@ -99,23 +100,23 @@ func (k *batchKeys) all() *rowCursor { return k.c.tx.rowCursor(k.table) }
 
 // of is the rows of one batch, nil where there is no such batch.
 func (k *batchKeys) of(name query.Value) *rowCursor {
-	row, err := k.c.tx.findBatch(name.String())
-	if row == nil || err != nil {
+	payload, err := k.c.tx.findBatch(name.String())
+	if payload == nil || err != nil {
 		k.c.fail(err)
 		return nil
 	}
-	return k.c.tx.rowRange(k.table, key32(row.number), batchBlockKey(row.number, math.MaxUint32))
+	return k.c.tx.rowRange(k.table, row.Key32(payload.Number), row.BatchBlockKey(payload.Number, math.MaxUint32))
 }
 
 // split takes a key apart into the batch's name and the number of the block.
 func (k *batchKeys) split(key []byte) (batch string, block int, err error) {
 	if len(key) != 8 {
-		return "", 0, fmt.Errorf("%w: the key %x of table %s", ErrDamaged, key, tables[k.table].name)
+		return "", 0, fmt.Errorf("%w: the key %x of table %s", ErrDamaged, key, k.table)
 	}
 	if k.names == nil {
 		k.names = make(map[uint32]string)
-		if err := k.c.tx.eachBatch(func(b *batchRow) error {
-			k.names[b.number] = b.Name
+		if err := k.c.tx.eachBatch(func(b *row.Batch) error {
+			k.names[b.Number] = b.Name
 			return nil
 		}); err != nil {
 			return "", 0, err
@@ -125,13 +126,13 @@ func (k *batchKeys) split(key []byte) (batch string, block int, err error) {
 }
 
 // batchTable is a table of what batches have, found by the name of the batch.
-func batchTable[T any](k *batchKeys, size int, columns []getter[T], read func(batch string, block int, key, row []byte, out []T) ([]T, error)) query.Table {
+func batchTable[T any](k *batchKeys, size int, columns []getter[T], read func(batch string, block int, key, payload []byte, out []T) ([]T, error)) query.Table {
 	return &rowsTable[T]{columns: columns, size: size, open: k.all, keys: map[string]func(query.Value) *rowCursor{"batch": k.of},
-		read: func(key, row []byte, out []T) ([]T, error) {
+		read: func(key, payload []byte, out []T) ([]T, error) {
 			batch, block, err := k.split(key)
 			if err != nil {
 				return nil, err
 			}
-			return read(batch, block, key, row, out)
+			return read(batch, block, key, payload, out)
 		}}
 }

@@ -44,9 +44,9 @@ var benchStore = sync.OnceValues(func() (*DB, error) {
 			}
 		}
 		for i := range nodes {
-			j := &Job{ID: tx.state.nextJob, State: JobRunning, User: fmt.Sprintf("u%d", i%50), Select: "10:ncpus=8", Place: "scatter:excl",
+			j := &Job{ID: tx.state.NextJob, State: JobRunning, User: fmt.Sprintf("u%d", i%50), Select: "10:ncpus=8", Place: "scatter:excl",
 				Start: 1_000_000_000 - int64(i%7200), End: 1_000_003_600, Walltime: 3600}
-			tx.state.nextJob++
+			tx.state.NextJob++
 			c := JobChunk{Count: 10}
 			for k := range 10 {
 				c.Nodes = append(c.Nodes, JobNode{Node: uint32((i*10 + k) % nodes), Chunks: 1})

@@ -6,6 +6,7 @@ import (
 
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/query"
+	"github.com/placectl/placectl/store/internal/row"
 )
 
 // queryCatalog is what a query sees of a transaction. Tables are made when they are
@@ -146,7 +147,7 @@ func (c *queryCatalog) nodeName(number uint32) string {
 		return c.names[number]
 	}
 	if c.names == nil {
-		c.names = make([]string, c.tx.state.nextNode)
+		c.names = make([]string, c.tx.state.NextNode)
 	}
 	if c.asked++; c.asked == max(manyNames, len(c.names)/manyNamesPart) {
 		c.readNames()
@@ -168,14 +169,13 @@ const (
 )
 
 func (c *queryCatalog) readNames() {
-	c.fail(c.tx.each(tableNodes, nil, func(key, row []byte) (bool, error) {
-		if len(key) != 4 || len(row) < nodeHeadSize {
+	var v row.NodeView
+	c.fail(c.tx.each(row.Nodes, nil, func(key, payload []byte) (bool, error) {
+		if v.Open(key, payload) != nil {
 			return true, nil // found when it is looked at
 		}
-		number := uint32(key[0])<<24 | uint32(key[1])<<16 | uint32(key[2])<<8 | uint32(key[3])
-		d := decoder{b: row[nodeHeadSize:]}
-		if name := d.string(); int(number) < len(c.names) {
-			c.names[number] = name
+		if int(v.Number()) < len(c.names) {
+			c.names[v.Number()] = string(v.Name())
 		}
 		return true, nil
 	}))

@@ -1,10 +1,14 @@
 package store
 
-import "bytes"
+import (
+	"bytes"
+
+	"github.com/placectl/placectl/store/internal/row"
+)
 
 // rowCursor goes through the rows of a table for a query, and leaps where it is told to.
 type rowCursor struct {
-	table   table
+	table   row.Table
 	rows    *cursor // nil for none
 	last    []byte  // the key to end with, nil for none
 	key     []byte
@@ -12,16 +16,16 @@ type rowCursor struct {
 	err     error
 }
 
-func (tx *Tx) rowCursor(t table) *rowCursor {
+func (tx *Tx) rowCursor(t row.Table) *rowCursor {
 	c := &rowCursor{table: t}
-	if tx.file.table(t) != nil || tx.format >= tables[t].since {
+	if tx.file.table(t) != nil || tx.format >= t.Since() {
 		c.rows, c.err = tx.file.cursor(t)
 	}
 	return c
 }
 
 // rowRange goes through the rows whose keys are first..last.
-func (tx *Tx) rowRange(t table, first, last []byte) *rowCursor {
+func (tx *Tx) rowRange(t row.Table, first, last []byte) *rowCursor {
 	c := tx.rowCursor(t)
 	if c.last = last; c.rows != nil {
 		c.rows.seek(first)
@@ -30,8 +34,8 @@ func (tx *Tx) rowRange(t table, first, last []byte) *rowCursor {
 }
 
 // numberRange goes through the rows of a table with numbers for keys that are from..to.
-func (tx *Tx) numberRange(t table, from, to int64) *rowCursor {
-	c := tx.rowRange(t, key64(uint64(max(from, 0))), key64(uint64(max(to, 0))))
+func (tx *Tx) numberRange(t row.Table, from, to int64) *rowCursor {
+	c := tx.rowRange(t, row.Key64(uint64(max(from, 0))), row.Key64(uint64(max(to, 0))))
 	if to < max(from, 0) {
 		c.rows = nil
 	}
@@ -43,12 +47,12 @@ func (c *rowCursor) next() bool {
 	if c.rows == nil || c.err != nil {
 		return false
 	}
-	var row []byte
-	c.key, row, c.err = c.rows.next()
+	var value []byte
+	c.key, value, c.err = c.rows.next()
 	if c.key == nil || c.err != nil || c.last != nil && bytes.Compare(c.key, c.last) > 0 {
 		return false
 	}
-	c.payload, c.err = unseal(c.table, c.key, row)
+	c.payload, c.err = row.Unseal(c.table, c.key, value)
 	return c.err == nil
 }
 
@@ -67,23 +71,7 @@ func (c *rowCursor) seek(key []byte) bool {
 func (c *queryCatalog) word(b []byte) string {
 	late := &c.late[(7*len(b)+31*int(b[0])+int(b[len(b)-1]))%len(c.late)]
 	if *late != string(b) {
-		*late = c.anyWord(b)
+		*late = c.tx.loaded.reader.words.Of(b)
 	}
 	return *late
-}
-
-func (c *queryCatalog) anyWord(b []byte) string {
-	r := &c.tx.loaded.reader
-	if s, ok := r.words[string(b)]; ok {
-		return s
-	}
-	if len(r.words) > 1<<16 {
-		return string(b)
-	}
-	if r.words == nil {
-		r.words = make(map[string]string)
-	}
-	s := string(b)
-	r.words[s] = s
-	return s
 }

@@ -1,12 +1,15 @@
 package store
 
-import "github.com/placectl/placectl/query"
+import (
+	"github.com/placectl/placectl/query"
+	"github.com/placectl/placectl/store/internal/row"
+)
 
 // eventsTable is the events that have been written down, in the order of their
 // numbers. What the clock has brought since has no numbers yet.
 func eventsTable(c *queryCatalog, _ int64) (query.Table, error) {
 	recorded := int64(c.tx.RecordedEvents())
-	part := func(from, to int64) *rowCursor { return c.tx.numberRange(tableEvents, from, min(to, recorded)) }
+	part := func(from, to int64) *rowCursor { return c.tx.numberRange(row.Events, from, min(to, recorded)) }
 	return &orderedTable[Event]{rowsTable[Event]{
 		columns: []getter[Event]{
 			intColumn("id", "its number, in the order of writing", func(e *Event) int64 { return int64(e.ID) }),
@@ -20,12 +23,12 @@ func eventsTable(c *queryCatalog, _ int64) (query.Table, error) {
 		},
 		size: int(recorded),
 		open: func() *rowCursor { return part(0, recorded) },
-		read: func(key, row []byte, out []Event) ([]Event, error) {
-			ev, err := decodeEvent(key, row)
+		read: func(key, payload []byte, out []Event) ([]Event, error) {
+			ev, err := row.DecodeEvent(key, payload)
 			if err != nil {
 				return nil, err
 			}
-			return append(out, *ev), nil
+			return append(out, Event(*ev)), nil
 		},
 	}, part}, nil
 }

@@ -3,6 +3,7 @@ package store
 import (
 	"github.com/placectl/placectl/locality"
 	"github.com/placectl/placectl/query"
+	"github.com/placectl/placectl/store/internal/row"
 )
 
 // hostName is the name of a host of batches.
@@ -32,9 +33,9 @@ func hostsTable(c *queryCatalog, _ int64) (query.Table, error) {
 			timeColumn("seen", "when it was last heard of", func(h *locality.Host) int64 { return h.Seen }),
 		},
 		size: manyRows,
-		open: func() *rowCursor { return c.tx.rowCursor(tableHosts) },
-		read: func(key, row []byte, out []locality.Host) ([]locality.Host, error) {
-			h, err := decodeHost(key, row)
+		open: func() *rowCursor { return c.tx.rowCursor(row.Hosts) },
+		read: func(key, payload []byte, out []locality.Host) ([]locality.Host, error) {
+			h, err := row.DecodeHost(key, payload)
 			if err != nil {
 				return nil, err
 			}
@@ -45,13 +46,13 @@ func hostsTable(c *queryCatalog, _ int64) (query.Table, error) {
 
 // batchHost is a host's part in a batch.
 type batchHost struct {
-	batch *batchRow
+	batch *row.Batch
 	*locality.Member
 }
 
 func batchHostsTable(c *queryCatalog, _ int64) (query.Table, error) {
-	rows := make(map[string]*batchRow)
-	k := &batchKeys{c: c, table: tableBatchHosts}
+	rows := make(map[string]*row.Batch)
+	k := &batchKeys{c: c, table: row.BatchHosts}
 	return batchTable(k, manyRows, []getter[batchHost]{
 		textColumn("batch", "its name", func(h *batchHost) string { return h.batch.Name }),
 		textColumn("host", "its name", func(h *batchHost) string { return c.hostName(h.Host) }),
@@ -77,7 +78,7 @@ func batchHostsTable(c *queryCatalog, _ int64) (query.Table, error) {
 		timeColumn("joined", "when it first asked", func(h *batchHost) int64 { return h.Joined }),
 		timeColumn("moved", "when it last changed its range", func(h *batchHost) int64 { return h.Moved }),
 		timeColumn("seen", "when it was last heard of", func(h *batchHost) int64 { return h.Seen }),
-	}, func(batch string, _ int, key, row []byte, out []batchHost) ([]batchHost, error) {
+	}, func(batch string, _ int, key, payload []byte, out []batchHost) ([]batchHost, error) {
 		b := rows[batch]
 		if b == nil {
 			var err error
@@ -86,7 +87,7 @@ func batchHostsTable(c *queryCatalog, _ int64) (query.Table, error) {
 			}
 			rows[batch] = b
 		}
-		m, err := decodeMember(key, row)
+		m, err := row.DecodeMember(key, payload)
 		if err != nil {
 			return nil, err
 		}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/RoaringBitmap/roaring/v2"
 	"github.com/placectl/placectl/query"
+	"github.com/placectl/placectl/store/internal/row"
 )
 
 // jobs is the table of jobs. It knows their states without looking at them.
@@ -22,22 +23,22 @@ func jobsTable(c *queryCatalog, _ int64) (query.Table, error) {
 		return textColumn(name, doc, func(r *jobCursor) string { return get(r.job()) })
 	}
 	return &jobs{c, []getter[jobCursor]{
-		intColumn("job", "its number", func(r *jobCursor) int64 { return int64(r.id) }),
+		intColumn("job", "its number", func(r *jobCursor) int64 { return int64(r.view.ID()) }),
 		text("name", "what it is called", func(j *Job) string { return j.Name }),
 		text("user", "for whom", func(j *Job) string { return j.User }),
 		text("account", "on whose account", func(j *Job) string { return j.Account }),
 		text("queue", "in which queue", func(j *Job) string { return j.Queue }),
 		text("class", "in which class", func(j *Job) string { return j.Class }),
 		valueColumn("state", "held, queued, reserved (planned), running, finished, failed or cancelled", query.TextAffinity, query.NoUnit,
-			func(r *jobCursor) query.Value { return query.String(JobState(r.row[1]).String()) }),
+			func(r *jobCursor) query.Value { return query.String(r.view.State().String()) }),
 		intColumn("priority", "the greater, the earlier", func(r *jobCursor) int64 { return r.job().Priority }),
 		text("select", "what it asked for", func(j *Job) string { return j.Select }),
 		text("place", "how", func(j *Job) string { return j.Place }),
-		valueColumn("walltime", "for how long", query.IntegerAffinity, query.Duration, func(r *jobCursor) query.Value { return query.Int(r.times()[0]) }),
-		timeColumn("submit", "when it came", func(r *jobCursor) int64 { return r.times()[1] }),
+		valueColumn("walltime", "for how long", query.IntegerAffinity, query.Duration, func(r *jobCursor) query.Value { return query.Int(r.view.Walltime()) }),
+		timeColumn("submit", "when it came", func(r *jobCursor) int64 { return r.view.Submit() }),
 		timeColumn("begin", "not before", func(r *jobCursor) int64 { return r.job().Begin }),
-		timeColumn("start", "when it began, or is to", func(r *jobCursor) int64 { return r.times()[2] }),
-		timeColumn("end", "when it ended, or is expected to", func(r *jobCursor) int64 { return r.times()[3] }),
+		timeColumn("start", "when it began, or is to", func(r *jobCursor) int64 { return r.view.Start() }),
+		timeColumn("end", "when it ended, or is expected to", func(r *jobCursor) int64 { return r.view.End() }),
 		valueColumn("nodes", "folded", query.TextAffinity, query.Nodes, func(r *jobCursor) query.Value { return r.t.c.nodeNames(r.job().AllNodes()) }),
 		text("reservation", "the one it insists on", func(j *Job) string { return j.Reservation }),
 		textColumn("reason", "why it is where it is, or still waits", func(r *jobCursor) string { return c.prospect(r.job()).Reason }),
@@ -87,7 +88,7 @@ func (t *jobs) Columns() []query.Column {
 // inState is the jobs of a state.
 func (t *jobs) inState(s JobState) *roaring.Bitmap {
 	out := roaring.New()
-	t.c.fail(t.c.tx.each(tableJobStates, []byte{byte(s)}, func(key, _ []byte) (bool, error) {
+	t.c.fail(t.c.tx.each(row.JobStates, []byte{byte(s)}, func(key, _ []byte) (bool, error) {
 		if len(key) != 9 {
 			return false, fmt.Errorf("%w: job state %x", ErrDamaged, key)
 		}
@@ -98,7 +99,7 @@ func (t *jobs) inState(s JobState) *roaring.Bitmap {
 }
 
 // Size is how many jobs there have been.
-func (t *jobs) Size() int { return int(t.c.tx.state.nextJob) }
+func (t *jobs) Size() int { return int(t.c.tx.state.NextJob) }
 
 // All is every job, by number.
 func (t *jobs) All() *roaring.Bitmap {
@@ -116,14 +117,14 @@ func (t *jobs) Split(columns []int) (iter.Seq2[query.Row, *roaring.Bitmap], bool
 			return nil, false
 		}
 	}
-	if t.c.tx.state.nextJob > math.MaxUint32 {
+	if t.c.tx.state.NextJob > math.MaxUint32 {
 		return nil, false
 	}
 	return func(yield func(query.Row, *roaring.Bitmap) bool) {
-		row := &jobCursor{t: t, row: make([]byte, 2)}
+		at := &jobCursor{t: t}
 		for s := JobHeld; s <= JobCancelled; s++ {
-			row.row[1] = byte(s)
-			if rows := t.inState(s); !rows.IsEmpty() && !yield(row, rows) {
+			at.view.OnlyState(s)
+			if rows := t.inState(s); !rows.IsEmpty() && !yield(at, rows) {
 				return
 			}
 		}
@@ -132,13 +133,13 @@ func (t *jobs) Split(columns []int) (iter.Seq2[query.Row, *roaring.Bitmap], bool
 
 // Find finds a job by number.
 func (t *jobs) Find(f query.Find) (*roaring.Bitmap, bool) {
-	if t.columns[f.Column].Name != "job" || f.Op != query.FindEqual || t.c.tx.state.nextJob > math.MaxUint32 {
+	if t.columns[f.Column].Name != "job" || f.Op != query.FindEqual || t.c.tx.state.NextJob > math.MaxUint32 {
 		return nil, false
 	}
 	out := roaring.New()
-	if n := f.Value.Int64(); f.Value.Kind() == query.Integer && n > 0 && uint64(n) < t.c.tx.state.nextJob {
-		row, err := t.c.tx.get(tableJobs, key64(uint64(n)))
-		if t.c.fail(err); row != nil {
+	if n := f.Value.Int64(); f.Value.Kind() == query.Integer && n > 0 && uint64(n) < t.c.tx.state.NextJob {
+		payload, err := t.c.tx.get(row.Jobs, row.Key64(uint64(n)))
+		if t.c.fail(err); payload != nil {
 			out.Add(uint32(n))
 		}
 	}
@@ -147,7 +148,7 @@ func (t *jobs) Find(f query.Find) (*roaring.Bitmap, bool) {
 
 // Lookup finds a job by number.
 func (t *jobs) Lookup(column int, v query.Value) (query.Cursor, bool) {
-	if t.columns[column].Name != "job" || t.c.tx.state.nextJob > math.MaxUint32 {
+	if t.columns[column].Name != "job" || t.c.tx.state.NextJob > math.MaxUint32 {
 		return nil, false
 	}
 	rows := roaring.New()
@@ -159,7 +160,7 @@ func (t *jobs) Lookup(column int, v query.Value) (query.Cursor, bool) {
 
 // Scan goes through jobs by number.
 func (t *jobs) Scan(rows *roaring.Bitmap) query.Cursor {
-	c := &jobCursor{t: t, rows: t.c.tx.rowCursor(tableJobs)}
+	c := &jobCursor{t: t, rows: t.c.tx.rowCursor(row.Jobs)}
 	if rows != nil {
 		c.only = rows.Iterator()
 	}
@@ -171,21 +172,17 @@ func (t *jobs) Order() int { return 0 }
 
 // Range goes through the jobs whose numbers are from..to.
 func (t *jobs) Range(from, to int64) query.Cursor {
-	return &jobCursor{t: t, rows: t.c.tx.numberRange(tableJobs, from, to)}
+	return &jobCursor{t: t, rows: t.c.tx.numberRange(row.Jobs, from, to)}
 }
 
-// jobCursor goes through jobs; a row is decoded when more than its head is asked for.
+// jobCursor goes through jobs. A row is read only as far as the columns that are asked
+// for.
 type jobCursor struct {
 	t    *jobs
 	rows *rowCursor
 	only roaring.IntPeekable
-	id   uint64
-	row  []byte
+	view row.JobView
 	err  error
-
-	timed   bool
-	instant [4]int64 // walltime, submit, start, end
-	whole   *Job
 }
 
 func (r *jobCursor) Next() bool {
@@ -201,20 +198,15 @@ func (r *jobCursor) Next() bool {
 			return false
 		}
 		id := r.only.Next()
-		if key := key64(uint64(id)); !r.rows.seek(key) || string(r.rows.key) != string(key) {
+		if key := row.Key64(uint64(id)); !r.rows.seek(key) || string(r.rows.key) != string(key) {
 			if r.err = r.rows.err; r.err == nil {
 				r.err = fmt.Errorf("%w: job %d has no row", ErrDamaged, id)
 			}
 			return false
 		}
 	}
-	if r.row = r.rows.payload; len(r.row) < 2 || len(r.rows.key) != 8 {
-		r.err = fmt.Errorf("%w: job row %x is short", ErrDamaged, r.rows.key)
-		return false
-	}
-	r.id = binary.BigEndian.Uint64(r.rows.key)
-	r.timed, r.whole = false, nil
-	return true
+	r.err = r.view.Open(r.rows.key, r.rows.payload)
+	return r.err == nil
 }
 
 func (r *jobCursor) Err() error {
@@ -226,25 +218,13 @@ func (r *jobCursor) Err() error {
 
 func (r *jobCursor) Column(i int) query.Value { return r.t.columns[i].get(r) }
 
-func (r *jobCursor) times() *[4]int64 {
-	if !r.timed {
-		r.timed = true
-		d := decoder{b: r.row[2:]}
-		for i := range r.instant {
-			r.instant[i] = d.int()
-		}
-	}
-	return &r.instant
-}
-
+// job reads the whole of the job.
 func (r *jobCursor) job() *Job {
-	if r.whole == nil {
-		j, err := decodeJob(r.rows.key, r.row)
-		if r.whole = j; err != nil && r.err == nil {
-			r.err = err
-		}
+	j, err := r.view.Job()
+	if err != nil && r.err == nil {
+		r.err = err
 	}
-	return r.whole
+	return (*Job)(j)
 }
 
 // chunkRow is a chunk of a job.

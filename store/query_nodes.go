@@ -11,6 +11,7 @@ import (
 	"github.com/RoaringBitmap/roaring/v2"
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/query"
+	"github.com/placectl/placectl/store/internal/row"
 )
 
 // nodeDomain is the names of nodes; their codes are the nodes' numbers.
@@ -68,19 +69,19 @@ func nodeGetters() []nodeGetter {
 		return nodeGetter{Column: query.Column{Name: name, Type: a, Unit: u, NotNull: u != query.Time, Doc: doc}, get: get}
 	}
 	out := []nodeGetter{
-		text("name", "what it is called", func(r *nodeCursor) query.Value { return query.String(string(r.text(nodeNameField))) }),
-		number("number", "in declared order, never given out twice", query.IntegerAffinity, query.NoUnit, func(r *nodeCursor) query.Value { return query.Int(int64(r.number)) }),
-		text("queue", "the queue that owns it", func(r *nodeCursor) query.Value { return r.word(nodeQueueField) }),
-		number("priority", "higher is placed on first", query.IntegerAffinity, query.NoUnit, func(r *nodeCursor) query.Value { return query.Int(int64(int32(r.head(6)))) }),
+		text("name", "what it is called", func(r *nodeCursor) query.Value { return query.String(string(r.node.Name())) }),
+		number("number", "in declared order, never given out twice", query.IntegerAffinity, query.NoUnit, func(r *nodeCursor) query.Value { return query.Int(int64(r.node.Number())) }),
+		text("queue", "the queue that owns it", func(r *nodeCursor) query.Value { return r.word(r.node.Queue()) }),
+		number("priority", "higher is placed on first", query.IntegerAffinity, query.NoUnit, func(r *nodeCursor) query.Value { return query.Int(int64(r.node.Priority())) }),
 		text("state", "free (nothing is on it now), partly (in use, and jobs could have some of it), busy, down, offline or drained", (*nodeCursor).state),
-		text("reason", "why it is not up", func(r *nodeCursor) query.Value { return r.word(nodeReasonField) }),
-		number("speed", "relative; 0: not set", query.RealAffinity, query.NoUnit, func(r *nodeCursor) query.Value { return query.Float(r.measured(0)) }),
-		number("procspeed", "of one processor; 0: not set", query.RealAffinity, query.NoUnit, func(r *nodeCursor) query.Value { return query.Float(r.measured(1)) }),
-		number("load", "how many processors are busy, as measured", query.RealAffinity, query.NoUnit, func(r *nodeCursor) query.Value { return query.Float(r.measured(2)) }),
-		number("usage", "the part of the time that it was busy, as measured", query.RealAffinity, query.NoUnit, func(r *nodeCursor) query.Value { return query.Float(r.measured(3)) }),
-		text("access", "whose jobs may be on it together; NULL: nobody said", func(r *nodeCursor) query.Value { return r.word(nodeAccessField) }),
-		text("features", "its features, joined by commas; has(features, 'ssd') finds one", (*nodeCursor).features),
-		number("bucket", "the bucket it is in", query.IntegerAffinity, query.NoUnit, func(r *nodeCursor) query.Value { return query.Int(int64(r.head(2))) }),
+		text("reason", "why it is not up", func(r *nodeCursor) query.Value { return r.word(r.node.Reason()) }),
+		number("speed", "relative; 0: not set", query.RealAffinity, query.NoUnit, func(r *nodeCursor) query.Value { return query.Float(r.node.Speed()) }),
+		number("procspeed", "of one processor; 0: not set", query.RealAffinity, query.NoUnit, func(r *nodeCursor) query.Value { return query.Float(r.node.ProcSpeed()) }),
+		number("load", "how many processors are busy, as measured", query.RealAffinity, query.NoUnit, func(r *nodeCursor) query.Value { return query.Float(r.node.Load()) }),
+		number("usage", "the part of the time that it was busy, as measured", query.RealAffinity, query.NoUnit, func(r *nodeCursor) query.Value { return query.Float(r.node.Usage()) }),
+		text("access", "whose jobs may be on it together; NULL: nobody said", func(r *nodeCursor) query.Value { return r.word(r.node.Access()) }),
+		text("features", "its features, joined by commas; has(features, 'ssd') finds one", func(r *nodeCursor) query.Value { return r.word(r.node.Features()) }),
+		number("bucket", "the bucket it is in", query.IntegerAffinity, query.NoUnit, func(r *nodeCursor) query.Value { return query.Int(int64(r.node.Bucket())) }),
 		number("jobs", "how many jobs run on it", query.IntegerAffinity, query.NoUnit, func(r *nodeCursor) query.Value { r.look(); return query.Int(int64(r.jobs)) }),
 		number("free_until", "when a free node is next taken; NULL: it is not free, or nothing is planned for it", query.IntegerAffinity, query.Time, (*nodeCursor).freeUntil),
 	}
@@ -324,7 +325,7 @@ func (t *nodes) number(column string, v query.Value) (uint32, bool) {
 // named is the nodes whose names begin so.
 func (t *nodes) named(prefix string) *roaring.Bitmap {
 	out := roaring.New()
-	t.c.fail(t.c.tx.each(tableNodeNames, []byte(prefix), func(key, row []byte) (bool, error) {
+	t.c.fail(t.c.tx.each(row.NodeNames, []byte(prefix), func(key, row []byte) (bool, error) {
 		if len(row) != 5 {
 			return false, fmt.Errorf("%w: node name %q", ErrDamaged, key)
 		}
@@ -352,7 +353,7 @@ func (t *nodes) Lookup(column int, v query.Value) (query.Cursor, bool) {
 
 // Scan goes through nodes by number.
 func (t *nodes) Scan(rows *roaring.Bitmap) query.Cursor {
-	c := &nodeCursor{t: t, rows: t.c.tx.rowCursor(tableNodes)}
+	c := &nodeCursor{t: t, rows: t.c.tx.rowCursor(row.Nodes)}
 	if rows != nil {
 		c.only = rows.Iterator()
 	}

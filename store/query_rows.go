@@ -12,7 +12,7 @@ type rowsTable[T any] struct {
 	size    int // about how many
 	open    func() *rowCursor
 	// read adds what a row of the file holds to out.
-	read func(key, row []byte, out []T) ([]T, error)
+	read func(key, payload []byte, out []T) ([]T, error)
 	// keys opens the table at what has a value in one of these columns.
 	keys map[string]func(query.Value) *rowCursor
 }

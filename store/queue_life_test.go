@@ -48,7 +48,7 @@ func (q *queueLife) submit(t *rapid.T) {
 		s.Deadline = max(s.Begin, q.clock.t) + int64(s.Walltime/time.Second) + int64(rapid.IntRange(0, 1500).Draw(t, "deadline"))
 	}
 	if q.submitted > 0 && rapid.IntRange(0, 3).Draw(t, "depends") == 0 {
-		s.After = []Dependency{{When(rapid.IntRange(1, 4).Draw(t, "when")), rapid.Uint64Range(1, q.submitted).Draw(t, "on")}}
+		s.After = []Dependency{{When: When(rapid.IntRange(1, 4).Draw(t, "when")), Job: rapid.Uint64Range(1, q.submitted).Draw(t, "on")}}
 	}
 	err := q.both(fmt.Sprintf("submit %+v", s), func(tx *Tx) (any, error) {
 		list, err := tx.Submit(s)
@@ -172,15 +172,15 @@ func (q *queueLife) started(spec CycleSpec, before map[uint64]*Job) {
 			last = j
 		}
 		for _, d := range j.After {
-			if met, err := d.met(now[d.Job]); !met || err != nil {
+			if met, err := met(d, now[d.Job]); !met || err != nil {
 				q.t.Fatalf("job %d has started before %s was met", id, d)
 			}
 		}
 	}
 	for _, j := range now {
 		waits := slices.ContainsFunc(j.After, func(d Dependency) bool {
-			was, _ := d.met(before[d.Job])
-			is, _ := d.met(now[d.Job]) // not where the cycle has queued that job again
+			was, _ := met(d, before[d.Job])
+			is, _ := met(d, now[d.Job]) // not where the cycle has queued that job again
 			return !was || !is
 		})
 		if j.State != JobQueued || waits || j.Begin > q.clock.t || j.Reason != "" || j.Never || j.Deadline != 0 {

@@ -95,7 +95,7 @@ func (q *queueMemory) submit(t *rapid.T) {
 		s.Begin = q.clock.t + int64(rapid.IntRange(1, 1500).Draw(t, "begin"))
 	}
 	if q.jobs > 0 && rapid.IntRange(0, 9).Draw(t, "depends") == 0 {
-		s.After = []Dependency{{When(rapid.IntRange(1, 4).Draw(t, "when")), rapid.Uint64Range(1, q.jobs).Draw(t, "on")}}
+		s.After = []Dependency{{When: When(rapid.IntRange(1, 4).Draw(t, "when")), Job: rapid.Uint64Range(1, q.jobs).Draw(t, "on")}}
 	}
 	q.update("submit", func(tx *Tx) error {
 		_, err := tx.Submit(s)
@@ -106,7 +106,7 @@ func (q *queueMemory) submit(t *rapid.T) {
 
 func (q *queueMemory) count() {
 	q.jobs = 0
-	if err := q.db.View(func(tx *Tx) error { q.jobs = tx.state.nextJob - 1; return nil }); err != nil {
+	if err := q.db.View(func(tx *Tx) error { q.jobs = tx.state.NextJob - 1; return nil }); err != nil {
 		q.t.Fatal(err)
 	}
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/placer"
+	"github.com/placectl/placectl/store/internal/row"
 )
 
 // Queue is a queue's row. A node belongs to it through its own queue field; a
@@ -22,32 +23,12 @@ func (q Queue) policy() placer.Policy {
 	return p
 }
 
-const queueVersion = 1
-
-func encodeQueue(q Queue) []byte {
-	e := encoder{}
-	e.byte(queueVersion)
-	e.strings(q.GroupKey)
-	e.string(q.Policy)
-	return e.b
-}
-
-func decodeQueue(key, row []byte) (Queue, error) {
-	d := decoder{b: row}
-	d.byte()
-	q := Queue{Name: string(key), GroupKey: d.strings()}
-	if len(d.b) > 0 { // version 1 had none at first
-		q.Policy = d.string()
-	}
-	return q, d.done(tableQueues, key)
-}
-
 // Queues lists the queues by name.
 func (tx *Tx) Queues() ([]Queue, error) {
 	var out []Queue
-	err := tx.each(tableQueues, nil, func(key, row []byte) (bool, error) {
-		q, err := decodeQueue(key, row)
-		out = append(out, q)
+	err := tx.each(row.Queues, nil, func(key, payload []byte) (bool, error) {
+		q, err := row.DecodeQueue(key, payload)
+		out = append(out, Queue(q))
 		return true, err
 	})
 	return out, err
@@ -55,14 +36,15 @@ func (tx *Tx) Queues() ([]Queue, error) {
 
 // Queue finds a queue, ErrNotFound when there is none.
 func (tx *Tx) Queue(name string) (Queue, error) {
-	row, err := tx.get(tableQueues, []byte(name))
+	payload, err := tx.get(row.Queues, []byte(name))
 	if err != nil {
 		return Queue{}, err
 	}
-	if row == nil {
+	if payload == nil {
 		return Queue{}, tx.missingQueue(name)
 	}
-	return decodeQueue([]byte(name), row)
+	q, err := row.DecodeQueue([]byte(name), payload)
+	return Queue(q), err
 }
 
 func (tx *Tx) missingQueue(name string) error {
@@ -85,11 +67,11 @@ func (tx *Tx) AddQueue(q Queue) error {
 	if !index.ValidNodeName(q.Name) {
 		return fmt.Errorf("%w queue name %q: use letters, digits, dots, - and _", ErrInvalid, q.Name)
 	}
-	row, err := tx.get(tableQueues, []byte(q.Name))
+	payload, err := tx.get(row.Queues, []byte(q.Name))
 	if err != nil {
 		return err
 	}
-	if row != nil {
+	if payload != nil {
 		return taken("queue "+q.Name, "")
 	}
 	return tx.SetQueue(q)
@@ -117,7 +99,7 @@ func (tx *Tx) SetQueue(q Queue) error {
 	}
 	q.Policy = policy.String()
 	tx.wokeAll()
-	return tx.put(tableQueues, []byte(q.Name), encodeQueue(q))
+	return tx.put(row.Queues, []byte(q.Name), row.EncodeQueue(row.Queue(q)))
 }
 
 // RemoveQueue forgets a queue. It fails with a Conflict that says who needs it: a
@@ -133,7 +115,7 @@ func (tx *Tx) RemoveQueue(name string) error {
 	if err := tx.unusedQueue(name); err != nil {
 		return err
 	}
-	return tx.remove(tableQueues, []byte(name))
+	return tx.remove(row.Queues, []byte(name))
 }
 
 // unusedQueue fails with a Conflict when somebody speaks of a queue.

@@ -3,6 +3,7 @@ package store
 import (
 	"fmt"
 
+	"github.com/placectl/placectl/store/internal/row"
 	"go.etcd.io/bbolt"
 )
 
@@ -14,48 +15,48 @@ import (
 // wants to know what a commit changed. Rows come and go as they are stored, checksum and all.
 type recorder struct {
 	bolt    *bbolt.Tx
-	buckets [tableCount]*bbolt.Bucket
-	writes  [tableCount]int // how often each table was changed
-	walks   []*walk         // that are under way
-	changes *changeSet      // a reader's patch; a writer's where somebody wants to know them
-	passing bool            // the clock is being brought up to date: readers may patch
+	buckets [row.TableCount]*bbolt.Bucket
+	writes  [row.TableCount]int // how often each table was changed
+	walks   []*walk             // that are under way
+	changes *changeSet          // a reader's patch; a writer's where somebody wants to know them
+	passing bool                // the clock is being brought up to date: readers may patch
 }
 
 func (r *recorder) writable() bool { return r.bolt.Writable() }
 
 // table is where a table's rows are in the file, nil when it has no such table.
-func (r *recorder) table(t table) *bbolt.Bucket {
+func (r *recorder) table(t row.Table) *bbolt.Bucket {
 	if r.buckets[t] == nil {
-		r.buckets[t] = r.bolt.Bucket([]byte(tables[t].name))
+		r.buckets[t] = r.bolt.Bucket([]byte(t.String()))
 	}
 	return r.buckets[t]
 }
 
 // existing is table for those who need it.
-func (r *recorder) existing(t table) (*bbolt.Bucket, error) {
+func (r *recorder) existing(t row.Table) (*bbolt.Bucket, error) {
 	b := r.table(t)
 	if b == nil {
-		return nil, fmt.Errorf("%w: table %s is missing", ErrDamaged, tables[t].name)
+		return nil, fmt.Errorf("%w: table %s is missing", ErrDamaged, t)
 	}
 	return b, nil
 }
 
 // get finds a row, nil when there is none.
-func (r *recorder) get(t table, key []byte) ([]byte, error) {
+func (r *recorder) get(t row.Table, key []byte) ([]byte, error) {
 	b, err := r.existing(t)
 	if err != nil {
 		return nil, err
 	}
 	if p := r.patch(t); p != nil {
-		if row, known := p.get(key); known {
-			return row, nil
+		if value, known := p.get(key); known {
+			return value, nil
 		}
 	}
 	return b.Get(key), nil
 }
 
 // patch is what a reader sees in place of a table's rows, nil for nothing.
-func (r *recorder) patch(t table) *changes {
+func (r *recorder) patch(t row.Table) *changes {
 	if r.changes == nil || r.writable() {
 		return nil
 	}
@@ -63,19 +64,19 @@ func (r *recorder) patch(t table) *changes {
 }
 
 // put writes a row.
-func (r *recorder) put(t table, key, row []byte) error {
+func (r *recorder) put(t row.Table, key, value []byte) error {
 	b, err := r.change(t)
 	if b != nil {
-		err = b.Put(key, row)
+		err = b.Put(key, value)
 	}
 	if err == nil && r.changes != nil {
-		r.changes[t].set(key, row)
+		r.changes[t].set(key, value)
 	}
 	return err
 }
 
 // remove deletes a row, if there is one.
-func (r *recorder) remove(t table, key []byte) error {
+func (r *recorder) remove(t row.Table, key []byte) error {
 	b, err := r.change(t)
 	if b != nil {
 		err = b.Delete(key)
@@ -87,10 +88,10 @@ func (r *recorder) remove(t table, key []byte) error {
 }
 
 // clear deletes every row of a table.
-func (r *recorder) clear(t table) error {
+func (r *recorder) clear(t row.Table) error {
 	b, err := r.change(t)
 	if b != nil {
-		name := []byte(tables[t].name)
+		name := []byte(t.String())
 		if err = r.bolt.DeleteBucket(name); err == nil {
 			r.buckets[t], err = r.bolt.CreateBucket(name)
 		}
@@ -102,16 +103,16 @@ func (r *recorder) clear(t table) error {
 }
 
 // create makes a table, unless there is one.
-func (r *recorder) create(t table) (err error) {
-	if r.buckets[t], err = r.bolt.CreateBucketIfNotExists([]byte(tables[t].name)); err != nil {
-		return fmt.Errorf("table %s: %w", tables[t].name, err)
+func (r *recorder) create(t row.Table) (err error) {
+	if r.buckets[t], err = r.bolt.CreateBucketIfNotExists([]byte(t.String())); err != nil {
+		return fmt.Errorf("table %s: %w", t, err)
 	}
 	return nil
 }
 
 // change is told that a table is about to be changed, and where in the file: nowhere for
 // a reader.
-func (r *recorder) change(t table) (b *bbolt.Bucket, err error) {
+func (r *recorder) change(t row.Table) (b *bbolt.Bucket, err error) {
 	if r.writable() {
 		b, err = r.existing(t)
 	} else if !r.passing {

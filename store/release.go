@@ -3,6 +3,8 @@ package store
 import (
 	"fmt"
 	"strconv"
+
+	"github.com/placectl/placectl/store/internal/row"
 )
 
 // Release ends a running job now, or gives up a planned one, and gives its nodes
@@ -45,7 +47,7 @@ func (tx *Tx) leave(j *Job) error {
 	if j.State != JobRunning && j.State != JobReserved {
 		return &Conflict{"job " + strconv.FormatUint(j.ID, 10), "it is " + j.State.String() + ", not running"}
 	}
-	owner := jobOwner(j.ID)
+	owner := row.JobOwner(j.ID)
 	nodes := j.AllNodes()
 	for _, n := range nodes {
 		if err := tx.Calendar().Remove(n, owner); err != nil {
@@ -56,7 +58,7 @@ func (tx *Tx) leave(j *Job) error {
 		return tx.spoil(err)
 	}
 	if j.State == JobReserved {
-		if err := tx.remove(tableChanges, timeKey(j.Start, owner)); err != nil {
+		if err := tx.remove(row.Changes, row.TimeKey(j.Start, owner)); err != nil {
 			return err
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/placer"
 	"github.com/placectl/placectl/placer/recur"
+	"github.com/placectl/placectl/store/internal/row"
 	"github.com/placectl/placectl/timeline"
 )
 
@@ -143,9 +144,9 @@ func (tx *Tx) allOf(defs *index.Defs, node uint32) *timeline.Use {
 
 // keep puts a reservation on its nodes.
 func (tx *Tx) keep(r *Reservation) error {
-	r.ID = tx.state.nextReservation
-	tx.state.nextReservation++
-	owner := reservationOwner(r.ID)
+	r.ID = tx.state.NextReservation
+	tx.state.NextReservation++
+	owner := row.ReservationOwner(r.ID)
 	for i, n := range r.Nodes {
 		if err := tx.Calendar().Put(n, r.span(i)); err != nil {
 			return err
@@ -156,7 +157,7 @@ func (tx *Tx) keep(r *Reservation) error {
 	}
 	for _, t := range []int64{r.Start, r.End} {
 		if t > tx.now {
-			if err := tx.mark(tableChanges, timeKey(t, owner)); err != nil {
+			if err := tx.mark(row.Changes, row.TimeKey(t, owner)); err != nil {
 				return err
 			}
 		}
@@ -307,7 +308,7 @@ func (tx *Tx) removeReservation(r *Reservation) error {
 // endReservation takes a reservation off the calendar. The row stays, to be
 // looked at.
 func (tx *Tx) endReservation(r *Reservation) error {
-	owner := reservationOwner(r.ID)
+	owner := row.ReservationOwner(r.ID)
 	for _, n := range r.Nodes {
 		if err := tx.Calendar().Remove(n, owner); err != nil {
 			return fmt.Errorf("%w: %v", ErrDamaged, err)
@@ -317,7 +318,7 @@ func (tx *Tx) endReservation(r *Reservation) error {
 		return err
 	}
 	for _, t := range []int64{r.Start, r.End} {
-		if err := tx.remove(tableChanges, timeKey(t, owner)); err != nil {
+		if err := tx.remove(row.Changes, row.TimeKey(t, owner)); err != nil {
 			return err
 		}
 	}
@@ -325,13 +326,13 @@ func (tx *Tx) endReservation(r *Reservation) error {
 }
 
 func (tx *Tx) forgetReservation(r *Reservation) error {
-	if err := tx.remove(tableReservationIDs, key64(r.ID)); err != nil {
+	if err := tx.remove(row.ReservationIDs, row.Key64(r.ID)); err != nil {
 		return err
 	}
 	for _, a := range r.Access {
-		if err := tx.remove(tableAccess, accessKey(a, r.ID)); err != nil {
+		if err := tx.remove(row.Access, row.AccessKey(a, r.ID)); err != nil {
 			return err
 		}
 	}
-	return tx.remove(tableReservations, []byte(r.Name))
+	return tx.remove(row.Reservations, []byte(r.Name))
 }

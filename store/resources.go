@@ -1,52 +1,13 @@
 package store
 
 import (
-	"encoding/binary"
 	"fmt"
 	"slices"
 
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/placer"
+	"github.com/placectl/placectl/store/internal/row"
 )
-
-const resourceVersion = 1
-
-// Flags of a resource's row. On disk; must not change.
-const (
-	flagConsumable = 1 << iota
-	flagUnique
-)
-
-func encodeResource(def index.Def) []byte {
-	e := encoder{}
-	e.byte(resourceVersion)
-	e.byte(byte(def.Type))
-	var flags byte
-	if def.Consumable {
-		flags |= flagConsumable
-	}
-	if def.Unique {
-		flags |= flagUnique
-	}
-	e.byte(flags)
-	e.string(def.Name)
-	return e.b
-}
-
-func decodeResource(key, row []byte) (index.Def, error) {
-	d := decoder{b: row}
-	d.byte()
-	def := index.Def{Type: index.Type(d.byte())}
-	flags := d.byte()
-	def.Consumable, def.Unique = flags&flagConsumable != 0, flags&flagUnique != 0
-	def.Name = d.string()
-	if len(key) != 2 {
-		d.bad = true
-	} else {
-		def.ID = index.ResID(binary.BigEndian.Uint16(key))
-	}
-	return def, d.done(tableResources, key)
-}
 
 // Resources are the resources that the store knows, the built-in ones among
 // them.
@@ -55,8 +16,8 @@ func (tx *Tx) Resources() (*index.Defs, error) {
 		return tx.loaded.defs, nil
 	}
 	defs := index.NewDefs()
-	err := tx.each(tableResources, nil, func(key, row []byte) (bool, error) {
-		def, err := decodeResource(key, row)
+	err := tx.each(row.Resources, nil, func(key, payload []byte) (bool, error) {
+		def, err := row.DecodeResource(key, payload)
 		if err != nil {
 			return false, err
 		}
@@ -68,7 +29,7 @@ func (tx *Tx) Resources() (*index.Defs, error) {
 	if err != nil {
 		return nil, err
 	}
-	defs.SetNext(tx.state.nextResource)
+	defs.SetNext(tx.state.NextResource)
 	tx.loaded.defs = defs
 	return defs, nil
 }
@@ -85,9 +46,9 @@ func (tx *Tx) AddResource(def index.Def) error {
 	if def, err = defs.Add(def); err != nil {
 		return err
 	}
-	tx.state.nextResource = defs.Next()
+	tx.state.NextResource = defs.Next()
 	tx.wokeAll()
-	if err := tx.put(tableResources, key16(uint16(def.ID)), encodeResource(def)); err != nil {
+	if err := tx.put(row.Resources, row.Key16(uint16(def.ID)), row.EncodeResource(def)); err != nil {
 		return err
 	}
 	return tx.forgetIndex()
@@ -127,7 +88,7 @@ func (tx *Tx) RemoveResource(name string) error {
 		return err
 	}
 	defs.Remove(def.ID)
-	if err := tx.remove(tableResources, key16(uint16(def.ID))); err != nil {
+	if err := tx.remove(row.Resources, row.Key16(uint16(def.ID))); err != nil {
 		return err
 	}
 	return tx.reindex()
@@ -211,7 +172,7 @@ func (tx *Tx) reindex() error {
 		return err
 	}
 	tx.loaded.rooms = nil
-	for _, t := range []table{tableBuckets, tableBitmaps, tableRooms} {
+	for _, t := range []row.Table{row.Buckets, row.Bitmaps, row.Rooms} {
 		if err := tx.empty(t); err != nil {
 			return err
 		}
@@ -228,7 +189,7 @@ func (tx *Tx) reindex() error {
 	for _, n := range nodes {
 		class := tx.classOf(n.Number)
 		ix.Insert(n, class)
-		if err := tx.put(tableNodes, key32(n.Number), encodeNode(n)); err != nil {
+		if err := tx.put(row.Nodes, row.Key32(n.Number), row.EncodeNode(n)); err != nil {
 			return err
 		}
 		if err := tx.measure(ix, n.Number, class == index.Busy && n.State == index.Up); err != nil {

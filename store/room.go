@@ -5,6 +5,7 @@ import (
 
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/placer"
+	"github.com/placectl/placectl/store/internal/row"
 	"github.com/placectl/placectl/timeline"
 )
 
@@ -12,46 +13,10 @@ import (
 // the same. What is left of it is kept in a row, by blocks of 64 nodes like the
 // calendar, so that the index can be told by how much it changes.
 
-// roomBlock is what is left of the nodes of a block: nil for those that are not
-// shared now, or take nobody else.
+// roomBlock is a block as the transaction has it.
 type roomBlock struct {
-	rooms   [timeline.BlockNodes][]index.Amount
+	row.RoomBlock
 	changed bool
-}
-
-func encodeRooms(b *roomBlock) []byte {
-	e := encoder{}
-	e.byte(roomVersion)
-	for i, room := range b.rooms {
-		if room == nil {
-			continue
-		}
-		e.byte(byte(i))
-		e.uint(uint64(len(room)))
-		for _, a := range room {
-			e.uint(uint64(a.Res))
-			e.int(a.Value.Num)
-		}
-	}
-	if len(e.b) == 1 {
-		return nil
-	}
-	return e.b
-}
-
-func decodeRooms(key, row []byte) (*roomBlock, error) {
-	d := decoder{b: row}
-	d.byte()
-	b := new(roomBlock)
-	for len(d.b) > 0 {
-		at := int(d.byte()) % timeline.BlockNodes
-		room := make([]index.Amount, d.count())
-		for i := range room {
-			room[i] = index.Amount{Res: index.ResID(d.uint()), Value: index.Value{Num: d.int()}}
-		}
-		b.rooms[at] = room
-	}
-	return b, d.done(tableRooms, key)
 }
 
 // roomBlock finds the block of a node.
@@ -60,12 +25,12 @@ func (tx *Tx) roomBlock(node uint32) (*roomBlock, error) {
 	if b := tx.loaded.rooms[number]; b != nil {
 		return b, nil
 	}
-	key := key32(number)
+	key := row.Key32(number)
 	b := new(roomBlock)
-	if tx.file.table(tableRooms) != nil { // a file of format 1 has none
-		row, err := tx.get(tableRooms, key)
-		if err == nil && row != nil {
-			b, err = decodeRooms(key, row)
+	if tx.file.table(row.Rooms) != nil { // a file of format 1 has none
+		payload, err := tx.get(row.Rooms, key)
+		if err == nil && payload != nil {
+			b.RoomBlock, err = row.DecodeRooms(key, payload)
 		}
 		if err != nil {
 			return nil, err
@@ -85,7 +50,7 @@ func (tx *Tx) flushRooms() error {
 			continue
 		}
 		b.changed = false
-		if err := tx.putOrRemove(tableRooms, key32(number), encodeRooms(b)); err != nil {
+		if err := tx.putOrRemove(row.Rooms, row.Key32(number), row.EncodeRooms(&b.RoomBlock)); err != nil {
 			return err
 		}
 	}
@@ -110,7 +75,7 @@ func (tx *Tx) measure(ix *index.Index, node uint32, busy bool) error {
 		}
 		now = placer.RoomNow(tx.Calendar(), ix.Defs(), n)
 	}
-	place := &block.rooms[node%timeline.BlockNodes]
+	place := &block.RoomBlock[node%timeline.BlockNodes]
 	if (*place == nil) != (now == nil) || !slices.Equal(*place, now) {
 		ix.SetRoom(node, *place, now)
 		*place, block.changed = now, true

@@ -8,6 +8,7 @@ import (
 
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/placer"
+	"github.com/placectl/placectl/store/internal/row"
 )
 
 // Settings are the store's settings, read and given their defaults.
@@ -234,8 +235,8 @@ func (tx *Tx) settings() (*Settings, error) {
 		return nil, err
 	}
 	set := make(map[string]string)
-	err = tx.each(tableConfig, nil, func(k, row []byte) (bool, error) {
-		set[string(k)] = string(row[1:])
+	err = tx.each(row.Config, nil, func(k, payload []byte) (bool, error) {
+		set[string(k)] = row.DecodeText(payload)
 		return true, nil
 	})
 	if err != nil {
@@ -259,13 +260,13 @@ func (tx *Tx) settings() (*Settings, error) {
 func (tx *Tx) AllSettings() ([]Setting, error) {
 	var out []Setting
 	for _, def := range settingDefs {
-		row, err := tx.get(tableConfig, []byte(def.name))
+		payload, err := tx.get(row.Config, []byte(def.name))
 		if err != nil {
 			return nil, err
 		}
 		s := Setting{Name: def.name, Value: def.value, Default: def.value, Doc: def.doc}
-		if row != nil {
-			s.Value, s.Set = string(row[1:]), true
+		if payload != nil {
+			s.Value, s.Set = row.DecodeText(payload), true
 		}
 		out = append(out, s)
 	}
@@ -281,8 +282,6 @@ func SettingNames() []string {
 	return names
 }
 
-const settingVersion = 1
-
 // Configure changes a setting; an empty value puts the default back. Changing
 // the signature sorts all nodes into buckets anew.
 func (tx *Tx) Configure(name, value string) error {
@@ -297,20 +296,20 @@ func (tx *Tx) Configure(name, value string) error {
 	if err != nil {
 		return err
 	}
-	was, err := tx.get(tableConfig, []byte(name))
+	was, err := tx.get(row.Config, []byte(name))
 	if err != nil {
 		return err
 	}
-	if was == nil || string(was[1:]) != value {
+	if was == nil || row.DecodeText(was) != value {
 		tx.wokeAll()
 	}
 	if value == "" {
-		err = tx.remove(tableConfig, []byte(name))
+		err = tx.remove(row.Config, []byte(name))
 	} else {
 		if err := settingDefs[i].read(defs, value, new(Settings)); err != nil {
 			return fmt.Errorf("%w setting %s: %w", ErrInvalid, name, err)
 		}
-		err = tx.put(tableConfig, []byte(name), append([]byte{settingVersion}, value...))
+		err = tx.put(row.Config, []byte(name), row.EncodeText(value))
 	}
 	tx.loaded.settings = nil
 	if err != nil || name != "signature" {

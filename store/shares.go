@@ -4,31 +4,21 @@ import (
 	"fmt"
 
 	"github.com/placectl/placectl/placer/fairshare"
+	"github.com/placectl/placectl/store/internal/row"
 )
 
 // The class shares of a store are two rows: what an administrator has set, and
 // since when the shares have been out of balance, which a scheduling cycle keeps
 // for the next one.
 
-var (
-	keyShareSettings = []byte("settings")
-	keyShareState    = []byte("state")
-)
-
-const (
-	shareSettingsVersion = 1
-	shareStateVersion    = 1
-)
-
 // Shares are the settings of class shares, a copy to be changed by its methods and
 // handed to SetShares. A store where nobody set any has no classes.
 func (tx *Tx) Shares() (*fairshare.Settings, error) {
-	s := new(fairshare.Settings)
-	row, err := tx.shareRow(keyShareSettings)
-	if err != nil || row == nil {
-		return s, err
+	payload, err := tx.shareRow(row.KeyShareSettings)
+	if err != nil || payload == nil {
+		return new(fairshare.Settings), err
 	}
-	return s, decodeShareSettings(row, s)
+	return row.DecodeShareSettings(payload)
 }
 
 // SetShares replaces the settings of class shares; those without anything in them
@@ -53,9 +43,9 @@ func (tx *Tx) SetShares(s *fairshare.Settings) error {
 		}
 	}
 	if len(s.Loads) == 0 && s.Rebalance == (fairshare.Rebalance{}) {
-		return tx.remove(tableShares, keyShareSettings)
+		return tx.remove(row.Shares, row.KeyShareSettings)
 	}
-	return tx.put(tableShares, keyShareSettings, encodeShareSettings(s))
+	return tx.put(row.Shares, row.KeyShareSettings, row.EncodeShareSettings(s))
 }
 
 func sameLoads(a, b []fairshare.ClassLoad) bool {
@@ -77,13 +67,11 @@ func sameLoads(a, b []fairshare.ClassLoad) bool {
 // ShareTimer is since when classes have been as far apart as the threshold of
 // rebalancing says, as the last cycle left it.
 func (tx *Tx) ShareTimer() (fairshare.Timer, error) {
-	row, err := tx.shareRow(keyShareState)
-	if err != nil || row == nil {
+	payload, err := tx.shareRow(row.KeyShareState)
+	if err != nil || payload == nil {
 		return fairshare.Timer{}, err
 	}
-	d := decoder{b: row}
-	d.byte()
-	return fairshare.Timer{Running: true, Since: d.int()}, d.done(tableShares, keyShareState)
+	return row.DecodeShareTimer(payload)
 }
 
 // SetShareTimer keeps a timer for the next cycle. One that has not changed writes
@@ -97,12 +85,9 @@ func (tx *Tx) SetShareTimer(t fairshare.Timer) error {
 	case err != nil || was == t:
 		return err
 	case !t.Running:
-		return tx.remove(tableShares, keyShareState)
+		return tx.remove(row.Shares, row.KeyShareState)
 	}
-	e := encoder{}
-	e.byte(shareStateVersion)
-	e.int(t.Since)
-	return tx.put(tableShares, keyShareState, e.b)
+	return tx.put(row.Shares, row.KeyShareState, row.EncodeShareTimer(t))
 }
 
 // ClassOf is the class that a requestor's jobs are in: that of the first mapping
@@ -124,47 +109,8 @@ func (tx *Tx) ClassOf(requestor string) (string, error) {
 // shareRow finds a row of the shares, nil where there is none or the file is of a
 // format that had none.
 func (tx *Tx) shareRow(key []byte) ([]byte, error) {
-	if tx.file.table(tableShares) == nil && tx.format < tables[tableShares].since {
+	if tx.file.table(row.Shares) == nil && tx.format < row.Shares.Since() {
 		return nil, nil
 	}
-	return tx.get(tableShares, key)
-}
-
-func encodeShareSettings(s *fairshare.Settings) []byte {
-	e := encoder{}
-	e.byte(shareSettingsVersion)
-	e.uint(uint64(len(s.Loads)))
-	for _, c := range s.Loads {
-		e.string(c.Class)
-		e.int(int64(c.Load))
-	}
-	e.uint(uint64(len(s.Map)))
-	for _, m := range s.Map {
-		e.string(m.Class)
-		e.string(m.Requestor)
-	}
-	e.string(s.Default)
-	e.int(int64(s.Rebalance.Threshold))
-	e.int(s.Rebalance.MinDuration)
-	return e.b
-}
-
-func decodeShareSettings(row []byte, s *fairshare.Settings) error {
-	d := decoder{b: row}
-	d.byte()
-	if n := d.count(); n > 0 {
-		s.Loads = make([]fairshare.ClassLoad, n)
-	}
-	for i := range s.Loads {
-		s.Loads[i] = fairshare.ClassLoad{Class: d.string(), Load: int(d.int())}
-	}
-	if n := d.count(); n > 0 {
-		s.Map = make([]fairshare.Mapping, n)
-	}
-	for i := range s.Map {
-		s.Map[i] = fairshare.Mapping{Class: d.string(), Requestor: d.string()}
-	}
-	s.Default = d.string()
-	s.Rebalance = fairshare.Rebalance{Threshold: int(d.int()), MinDuration: d.int()}
-	return d.done(tableShares, keyShareSettings)
+	return tx.get(row.Shares, key)
 }

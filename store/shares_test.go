@@ -10,6 +10,7 @@ import (
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/placer"
 	"github.com/placectl/placectl/placer/fairshare"
+	"github.com/placectl/placectl/store/internal/row"
 )
 
 // someShares are settings with something of everything.
@@ -56,7 +57,7 @@ func TestSharesAreKept(t *testing.T) {
 	}
 	setShares(t, db, new(fairshare.Settings))
 	db.View(func(tx *Tx) error {
-		if n := tx.file.table(tableShares).Stats().KeyN; n > 0 {
+		if n := tx.file.table(row.Shares).Stats().KeyN; n > 0 {
 			t.Errorf("%d rows are left", n)
 		}
 		return nil
@@ -197,13 +198,13 @@ func TestCheckFindsBadShares(t *testing.T) {
 	setShares(t, db, someShares())
 	bad := someShares()
 	bad.Loads[0].Load = -1
-	rewrite(t, db, tableShares, func(key, _ []byte) []byte { return encodeShareSettings(bad) })
+	rewrite(t, db, row.Shares, func(key, _ []byte) []byte { return row.EncodeShareSettings(bad) })
 	if list := findings(t, db); len(list) != 1 || !strings.Contains(list[0], "a load of -1") {
 		t.Errorf("%q", list)
 	}
 	setShares(t, db, someShares())
 	err := db.Update(func(tx *Tx) error {
-		return errors.Join(tx.SetShareTimer(fairshare.Timer{Running: true, Since: clock.t + 100}), tx.put(tableShares, []byte("x"), []byte{1}))
+		return errors.Join(tx.SetShareTimer(fairshare.Timer{Running: true, Since: clock.t + 100}), tx.put(row.Shares, []byte("x"), []byte{1}))
 	})
 	if err != nil {
 		t.Fatal(err)

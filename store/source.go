@@ -1,12 +1,11 @@
 package store
 
 import (
-	"encoding/binary"
-	"fmt"
 	"iter"
 
 	"github.com/RoaringBitmap/roaring/v2"
 	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/store/internal/row"
 	"github.com/placectl/placectl/timeline"
 )
 
@@ -21,7 +20,7 @@ func (tx *Tx) Index() (*index.Index, error) {
 		if err != nil {
 			return nil, err
 		}
-		tx.loaded.index = index.New(defs, set.signature(defs), source{tx}, index.Limits{Buckets: tx.state.nextBucket, Nodes: tx.state.nextNode})
+		tx.loaded.index = index.New(defs, set.signature(defs), source{tx}, index.Limits{Buckets: tx.state.NextBucket, Nodes: tx.state.NextNode})
 		if tx.format < 2 {
 			tx.loaded.index.MarkAll()
 		}
@@ -45,28 +44,28 @@ const overdueGrace = 300
 type source struct{ tx *Tx }
 
 func (s source) Bucket(id uint32) (*index.Bucket, error) {
-	key := key32(id)
-	row, err := s.tx.get(tableBuckets, key)
-	if row == nil || err != nil {
+	key := row.Key32(id)
+	payload, err := s.tx.get(row.Buckets, key)
+	if payload == nil || err != nil {
 		return nil, err
 	}
-	return decodeBucket(id, key, row)
+	return row.DecodeBucket(id, key, payload)
 }
 
 func (s source) Bits(k index.BitsKey) (*roaring.Bitmap, error) {
-	key := bitsKey(k)
-	row, err := s.tx.get(tableBitmaps, key)
-	if row == nil || err != nil {
+	key := row.BitsKey(k)
+	payload, err := s.tx.get(row.Bitmaps, key)
+	if payload == nil || err != nil {
 		return nil, err
 	}
-	return decodeBits(key, row)
+	return row.DecodeBits(key, payload)
 }
 
 func (s source) Range(from index.BitsKey) iter.Seq2[index.BitsKey, *roaring.Bitmap] {
 	return func(yield func(index.BitsKey, *roaring.Bitmap) bool) {
-		start := bitsKey(from)
-		err := s.tx.eachFrom(tableBitmaps, start, start[:5], func(key, row []byte) (bool, error) {
-			bm, err := decodeBits(key, row)
+		start := row.BitsKey(from)
+		err := s.tx.eachFrom(row.Bitmaps, start, start[:5], func(key, payload []byte) (bool, error) {
+			bm, err := row.DecodeBits(key, payload)
 			if err != nil {
 				return false, err
 			}
@@ -81,62 +80,40 @@ func (s source) Range(from index.BitsKey) iter.Seq2[index.BitsKey, *roaring.Bitm
 }
 
 func (s source) Block(number uint32) (*timeline.Block, error) {
-	key := key32(number)
-	row, err := s.tx.get(tableCalendar, key)
-	if row == nil || err != nil {
+	key := row.Key32(number)
+	payload, err := s.tx.get(row.Calendar, key)
+	if payload == nil || err != nil {
 		return nil, err
 	}
-	return decodeBlock(key, row)
+	return row.DecodeBlock(key, payload)
 }
 
 func (s source) Reach(number uint32) (int64, error) {
-	r, err := s.tx.reachRow(number / reachBlocks)
-	return r[number%reachBlocks], err
+	r, err := s.tx.reachRow(number / row.ReachBlocks)
+	return r[number%row.ReachBlocks], err
 }
 
 // reachRow reads the reaches of a group of blocks.
-func (tx *Tx) reachRow(group uint32) (reachRow, error) {
+func (tx *Tx) reachRow(group uint32) (row.ReachBlock, error) {
 	if r, ok := tx.loaded.reaches[group]; ok {
 		return r, nil
 	}
-	key := key32(group)
-	row, err := tx.get(tableReaches, key)
+	key := row.Key32(group)
+	payload, err := tx.get(row.Reaches, key)
 	if err != nil {
-		return reachRow{}, err
+		return row.ReachBlock{}, err
 	}
-	var r reachRow
-	if row != nil {
-		if r, err = decodeReaches(key, row); err != nil {
+	var r row.ReachBlock
+	if payload != nil {
+		if r, err = row.DecodeReaches(key, payload); err != nil {
 			return r, err
 		}
 	}
 	if tx.loaded.reaches == nil {
-		tx.loaded.reaches = make(map[uint32]reachRow)
+		tx.loaded.reaches = make(map[uint32]row.ReachBlock)
 	}
 	tx.loaded.reaches[group] = r
 	return r, nil
-}
-
-// bitsKey is a bitmap's key on disk: family, number, value.
-func bitsKey(k index.BitsKey) []byte {
-	key := make([]byte, 5, 5+len(k.Value))
-	key[0] = byte(k.Family)
-	binary.BigEndian.PutUint32(key[1:], k.ID)
-	return append(key, k.Value...)
-}
-
-const bitsVersion = 1
-
-// decodeBits reads a bitmap in place: it lives as long as the row does.
-func decodeBits(key, row []byte) (*roaring.Bitmap, error) {
-	bm := roaring.New()
-	if len(row) < 1 {
-		return nil, fmt.Errorf("%w: empty bitmap %x", ErrDamaged, key)
-	}
-	if _, err := bm.FromBuffer(row[1:]); err != nil {
-		return nil, fmt.Errorf("%w: bitmap %x: %v", ErrDamaged, key, err)
-	}
-	return bm, nil
 }
 
 // flushIndex writes back the bitmaps and bucket heads that were changed.
@@ -145,41 +122,29 @@ func (tx *Tx) flushIndex(ix *index.Index) error {
 		return err
 	}
 	for k, bm := range ix.Changed() {
-		key := bitsKey(k)
+		key := row.BitsKey(k)
 		if bm.IsEmpty() {
-			if err := tx.remove(tableBitmaps, key); err != nil {
+			if err := tx.remove(row.Bitmaps, key); err != nil {
 				return err
 			}
 			continue
 		}
-		row, err := encodeBits(bm)
+		payload, err := row.EncodeBits(bm)
 		if err != nil {
 			return err
 		}
-		if err := tx.put(tableBitmaps, key, row); err != nil {
+		if err := tx.put(row.Bitmaps, key, payload); err != nil {
 			return err
 		}
 	}
 	for _, b := range ix.ChangedBuckets() {
-		if err := tx.put(tableBuckets, key32(b.ID), encodeBucket(b)); err != nil {
+		if err := tx.put(row.Buckets, row.Key32(b.ID), row.EncodeBucket(b)); err != nil {
 			return err
 		}
 	}
 	limits := ix.Limits()
-	tx.state.nextBucket = limits.Buckets
+	tx.state.NextBucket = limits.Buckets
 	return nil
-}
-
-func encodeBits(bm *roaring.Bitmap) ([]byte, error) {
-	if bm.GetSerializedSizeInBytes() > 1024 {
-		bm.RunOptimize()
-	}
-	b, err := bm.ToBytes()
-	if err != nil {
-		return nil, err
-	}
-	row := make([]byte, 0, len(b)+5)
-	return append(append(row, bitsVersion), b...), nil
 }
 
 // flushCalendar writes back the calendar blocks that were changed.
@@ -187,12 +152,12 @@ func (tx *Tx) flushCalendar(c *timeline.Calendar) error {
 	if err := c.Err(); err != nil {
 		return err
 	}
-	groups := make(map[uint32]reachRow)
+	groups := make(map[uint32]row.ReachBlock)
 	for number, block := range c.Changed() {
-		if err := tx.putOrRemove(tableCalendar, key32(number), encodeBlock(block)); err != nil {
+		if err := tx.putOrRemove(row.Calendar, row.Key32(number), row.EncodeBlock(block)); err != nil {
 			return err
 		}
-		group := number / reachBlocks
+		group := number / row.ReachBlocks
 		r, ok := groups[group]
 		if !ok {
 			var err error
@@ -200,7 +165,7 @@ func (tx *Tx) flushCalendar(c *timeline.Calendar) error {
 				return err
 			}
 		}
-		r[number%reachBlocks] = c.Reach(number)
+		r[number%row.ReachBlocks] = c.Reach(number)
 		groups[group] = r
 	}
 	for group, r := range groups {
@@ -208,7 +173,7 @@ func (tx *Tx) flushCalendar(c *timeline.Calendar) error {
 			continue
 		}
 		tx.loaded.reaches[group] = r
-		if err := tx.putOrRemove(tableReaches, key32(group), encodeReaches(r)); err != nil {
+		if err := tx.putOrRemove(row.Reaches, row.Key32(group), row.EncodeReaches(r)); err != nil {
 			return err
 		}
 	}
@@ -216,9 +181,9 @@ func (tx *Tx) flushCalendar(c *timeline.Calendar) error {
 }
 
 // putOrRemove writes a row, or deletes it when it is nil.
-func (tx *Tx) putOrRemove(t table, key, row []byte) error {
-	if row == nil {
+func (tx *Tx) putOrRemove(t row.Table, key, payload []byte) error {
+	if payload == nil {
 		return tx.remove(t, key)
 	}
-	return tx.put(t, key, row)
+	return tx.put(t, key, payload)
 }

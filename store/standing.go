@@ -4,11 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
-	"time"
 
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/placer"
 	"github.com/placectl/placectl/placer/recur"
+	"github.com/placectl/placectl/store/internal/row"
 )
 
 // Standing is a reservation that repeats. Its occurrences are reservations named
@@ -39,81 +39,35 @@ const maxStandingName = index.MaxNodeName - len(".18446744073709551615")
 // DefaultDepth is how many occurrences are kept ahead where nothing is said.
 const DefaultDepth = 2
 
-const standingVersion = 1
-
-func encodeStanding(s *Standing) []byte {
-	e := encoder{}
-	e.byte(standingVersion)
-	e.uint(uint64(len(s.Nodes)))
-	for _, n := range s.Nodes {
-		e.uint(uint64(n))
-	}
-	q := &s.Request
-	for _, text := range []string{q.Select, q.Place, q.User, q.Group, q.Account, q.Queue, q.Class, q.Policy, q.Access,
-		s.Repeat.Rule, s.Repeat.Zone, s.Note} {
-		e.string(text)
-	}
-	e.strings(q.Prefer)
-	for _, n := range []int64{int64(q.Walltime), s.Start, s.End, s.Limit, int64(s.Depth), int64(s.Made), s.Last} {
-		e.int(n)
-	}
-	over := byte(0)
-	if s.Over {
-		over = 1
-	}
-	e.byte(over)
-	encodeAccess(&e, s.Access)
-	return e.b
-}
-
-func decodeStanding(key, row []byte) (*Standing, error) {
-	d := decoder{b: row}
-	d.byte()
-	s := new(Standing)
-	s.Name = string(key)
-	if n := d.count(); n > 0 {
-		s.Nodes = make([]uint32, n)
-	}
-	for i := range s.Nodes {
-		s.Nodes[i] = uint32(d.uint())
-	}
-	q := &s.Request
-	for _, text := range []*string{&q.Select, &q.Place, &q.User, &q.Group, &q.Account, &q.Queue, &q.Class, &q.Policy, &q.Access,
-		&s.Repeat.Rule, &s.Repeat.Zone, &s.Note} {
-		*text = d.string()
-	}
-	q.Prefer = d.strings()
-	q.Walltime = time.Duration(d.int())
-	s.Start, s.End, s.Limit = d.int(), d.int(), d.int()
-	s.Depth, s.Made, s.Last = int(d.int()), int(d.int()), d.int()
-	s.Over = d.byte() == 1
-	s.Access = decodeAccess(&d)
-	return s, d.done(tableStandings, key)
+func decodeStanding(key, payload []byte) (*Standing, error) {
+	s, err := row.DecodeStanding(key, payload)
+	return &Standing{ReserveSpec(s.Spec), s.Made, s.Last, s.Over, s.Note}, err
 }
 
 func (tx *Tx) putStanding(s *Standing) error {
-	return tx.put(tableStandings, []byte(s.Name), encodeStanding(s))
+	return tx.put(row.Standings, []byte(s.Name), row.EncodeStanding(&row.Standing{
+		Spec: row.ReserveSpec(s.ReserveSpec), Made: s.Made, Last: s.Last, Over: s.Over, Note: s.Note}))
 }
 
 // Standing finds a standing reservation by its name.
 func (tx *Tx) Standing(name string) (*Standing, error) {
-	if tx.file.table(tableStandings) == nil { // a file of format 1 has none
+	if tx.file.table(row.Standings) == nil { // a file of format 1 has none
 		return nil, missing("reservation", name)
 	}
-	row, err := tx.get(tableStandings, []byte(name))
+	payload, err := tx.get(row.Standings, []byte(name))
 	if err != nil {
 		return nil, err
 	}
-	if row == nil {
+	if payload == nil {
 		return nil, missing("reservation", name)
 	}
-	return decodeStanding([]byte(name), row)
+	return decodeStanding([]byte(name), payload)
 }
 
 // EachStanding goes through the standing reservations by name, until fn fails.
 func (tx *Tx) EachStanding(fn func(*Standing) error) error {
-	return tx.eachIn(tableStandings, nil, func(key, row []byte) (bool, error) {
-		s, err := decodeStanding(key, row)
+	return tx.eachIn(row.Standings, nil, func(key, payload []byte) (bool, error) {
+		s, err := decodeStanding(key, payload)
 		if err != nil {
 			return false, err
 		}
@@ -316,8 +270,8 @@ func (tx *Tx) skipped(err error) error {
 // occurrences are those of a standing reservation that have not ended.
 func (tx *Tx) occurrences(s *Standing) ([]*Reservation, error) {
 	var out []*Reservation
-	err := tx.eachIn(tableReservations, []byte(s.Name+"."), func(key, row []byte) (bool, error) {
-		r, err := decodeReservation(key, row)
+	err := tx.eachIn(row.Reservations, []byte(s.Name+"."), func(key, payload []byte) (bool, error) {
+		r, err := decodeReservation(key, payload)
 		if err == nil && r.Series == s.Name && r.End > tx.now {
 			out = append(out, r)
 		}
@@ -351,5 +305,5 @@ func (tx *Tx) removeStanding(s *Standing) ([]*Reservation, error) {
 			return nil, err
 		}
 	}
-	return list, tx.remove(tableStandings, []byte(s.Name))
+	return list, tx.remove(row.Standings, []byte(s.Name))
 }

@@ -3,6 +3,7 @@ package store
 import (
 	"github.com/RoaringBitmap/roaring/v2"
 	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/store/internal/row"
 )
 
 // Stats are a store's numbers.
@@ -27,7 +28,7 @@ func (tx *Tx) Stats() (*Stats, error) {
 		return nil, err
 	}
 	s := &Stats{Format: tx.format, Bytes: tx.file.bolt.Size(), Jobs: make(map[JobState]int),
-		CPUs: ix.Configured(index.NCPUs), UsageSince: tx.state.usageSince}
+		CPUs: ix.Configured(index.NCPUs), UsageSince: tx.state.UsageSince}
 	notUp := roaring.New()
 	for _, b := range ix.Buckets() {
 		s.Buckets++
@@ -44,7 +45,7 @@ func (tx *Tx) Stats() (*Stats, error) {
 		return nil, err
 	}
 	for state := JobHeld; state <= JobCancelled; state++ {
-		err := tx.each(tableJobStates, []byte{byte(state)}, func(_, _ []byte) (bool, error) {
+		err := tx.each(row.JobStates, []byte{byte(state)}, func(_, _ []byte) (bool, error) {
 			s.Jobs[state]++
 			return true, nil
 		})

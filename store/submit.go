@@ -1,11 +1,11 @@
 package store
 
 import (
-	"encoding/binary"
 	"fmt"
 	"strconv"
 
 	"github.com/placectl/placectl/placer"
+	"github.com/placectl/placectl/store/internal/row"
 )
 
 // Submission is a job, or an array of jobs, for the queue.
@@ -45,17 +45,17 @@ func (tx *Tx) Submit(s Submission) ([]*Job, error) {
 		return nil, err
 	}
 	if s.Key != "" {
-		if err := tx.put(tableKeys, []byte(s.Key), append([]byte{1}, key64(tx.state.nextJob)...)); err != nil {
+		if err := tx.put(row.Keys, []byte(s.Key), row.EncodeNumber64(tx.state.NextJob)); err != nil {
 			return nil, err
 		}
 	}
 	list := make([]*Job, max(1, s.Array))
 	for i := range list {
 		one := *j
-		if one.ID = tx.state.nextJob; s.Array > 0 {
+		if one.ID = tx.state.NextJob; s.Array > 0 {
 			one.Array, one.Index = one.ID-uint64(i), i
 		}
-		tx.state.nextJob++
+		tx.state.NextJob++
 		if err := tx.putJob(&one, 0); err != nil {
 			return nil, tx.spoil(err)
 		}
@@ -98,8 +98,8 @@ func (tx *Tx) submitted(s Submission) (j *Job, never string, err error) {
 	if s.Hold {
 		j.State, j.Reason = JobHeld, s.Reason
 	}
-	j.Waiting = Waiting{Queued: true, Attended: s.Attended, NoRequeue: s.NoRequeue, Priority: s.Priority, Begin: s.Begin,
-		Deadline: s.Deadline, After: after, Command: s.Command}
+	j.Queued, j.Attended, j.NoRequeue = true, s.Attended, s.NoRequeue
+	j.Priority, j.Begin, j.Deadline, j.After, j.Command = s.Priority, s.Begin, s.Deadline, after, s.Command
 	never, err = tx.whyNever(s, a)
 	j.Never = never != ""
 	return j, never, err
@@ -110,11 +110,12 @@ func (tx *Tx) keyed(key string) ([]*Job, error) {
 	if key == "" {
 		return nil, nil
 	}
-	row, err := tx.get(tableKeys, []byte(key))
-	if err != nil || len(row) != 9 {
+	payload, err := tx.get(row.Keys, []byte(key))
+	id, ok := row.DecodeNumber64(payload)
+	if err != nil || !ok {
 		return nil, err
 	}
-	j, err := tx.Job(binary.BigEndian.Uint64(row[1:]))
+	j, err := tx.Job(id)
 	if err != nil || j.Array == 0 {
 		return []*Job{j}, err
 	}
@@ -125,8 +126,8 @@ func (tx *Tx) keyed(key string) ([]*Job, error) {
 // It fails with ErrNotFound when that is not the number of an array.
 func (tx *Tx) ArrayJobs(array uint64) ([]*Job, error) {
 	var list []*Job
-	err := tx.eachFrom(tableJobs, key64(array), nil, func(key, row []byte) (bool, error) {
-		j, err := decodeJob(key, row)
+	err := tx.eachFrom(row.Jobs, row.Key64(array), nil, func(key, payload []byte) (bool, error) {
+		j, err := decodeJob(key, payload)
 		if err != nil || j.Array != array {
 			return false, err
 		}

@@ -7,6 +7,7 @@ import (
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/locality"
 	"github.com/placectl/placectl/placer/fairshare"
+	"github.com/placectl/placectl/store/internal/row"
 	"github.com/placectl/placectl/timeline"
 	"go.etcd.io/bbolt"
 )
@@ -18,7 +19,7 @@ type Tx struct {
 	db         *DB
 	file       *recorder
 	now        int64
-	state      counters
+	state      row.State
 	dirty      bool
 	spoilt     error  // a change failed halfway: nothing of the transaction may be kept
 	format     uint32 // of the file
@@ -32,7 +33,7 @@ type loaded struct {
 	defs      *index.Defs
 	index     *index.Index
 	calendar  *timeline.Calendar
-	reaches   map[uint32]reachRow
+	reaches   map[uint32]row.ReachBlock
 	rooms     map[uint32]*roomBlock
 	reader    nodeReader
 	batchJobs map[batchBlock]*locality.JobBlock
@@ -46,56 +47,6 @@ type loaded struct {
 	used      index.Node         // scratch of cpusOf
 	matcher   *fairshare.Matcher // of the class shares
 	queries   *queryCatalog
-}
-
-// counters are the clock and the numbers never used yet. One row.
-type counters struct {
-	asOf            int64 // the instant that the bitmaps stand for
-	nextNode        uint32
-	nextBucket      uint32
-	nextResource    index.ResID
-	nextJob         uint64
-	nextReservation uint64
-	usageSince      int64 // when usage.go began to count, 0 in a file that has never counted
-	events          uint64
-	wakes           uint64 // how often nodes were given back, or something else made room
-	planned         uint64 // the waking as of which a cycle has looked at all plans
-}
-
-const stateVersion = 1
-
-func (c *counters) encode() []byte {
-	e := encoder{}
-	e.byte(stateVersion)
-	e.int(c.asOf)
-	e.uint(uint64(c.nextNode))
-	e.uint(uint64(c.nextBucket))
-	e.uint(uint64(c.nextResource))
-	e.uint(c.nextJob)
-	e.uint(c.nextReservation)
-	e.int(c.usageSince)
-	e.uint(c.events)
-	e.uint(c.wakes)
-	e.uint(c.planned)
-	return e.b
-}
-
-func (c *counters) decode(b []byte) error {
-	d := decoder{b: b}
-	d.byte()
-	c.asOf = d.int()
-	c.nextNode = uint32(d.uint())
-	c.nextBucket = uint32(d.uint())
-	c.nextResource = index.ResID(d.uint())
-	c.nextJob = d.uint()
-	c.nextReservation = d.uint()
-	if len(d.b) > 0 { // the first files had no more
-		c.usageSince = d.int()
-	}
-	if len(d.b) > 0 {
-		c.events, c.wakes, c.planned = d.uint(), d.uint(), d.uint()
-	}
-	return d.done(tableMeta, keyState)
 }
 
 // begin starts a transaction: format, counters, and the clock.
@@ -126,13 +77,13 @@ func (db *DB) load(b *bbolt.Tx) (*Tx, error) {
 			return nil, err
 		}
 	}
-	tx.state = counters{nextResource: index.FirstDeclared, nextJob: 1, nextReservation: 1, usageSince: tx.now}
-	row, err := tx.get(tableMeta, keyState)
+	tx.state = row.State{NextResource: index.FirstDeclared, NextJob: 1, NextReservation: 1, UsageSince: tx.now}
+	payload, err := tx.get(row.Meta, row.KeyState)
 	if err != nil {
 		return nil, err
 	}
-	if row != nil {
-		if err := tx.state.decode(row); err != nil {
+	if payload != nil {
+		if err := tx.state.Decode(payload); err != nil {
 			return nil, err
 		}
 	}
@@ -144,9 +95,9 @@ func (tx *Tx) upgrade() error {
 	if tx.format >= Format || !tx.Writable() {
 		return nil
 	}
-	tx.format, tx.state.usageSince = Format, tx.now
+	tx.format, tx.state.UsageSince = Format, tx.now
 	now := tx.now
-	tx.now = tx.state.asOf
+	tx.now = tx.state.AsOf
 	err := tx.repair(&checker{report: func(string) {}})
 	tx.now, tx.loaded = now, loaded{}
 	return err
@@ -160,53 +111,53 @@ func (tx *Tx) Now() int64 { return tx.now }
 
 // get finds a row's payload, nil when there is none. It lives as long as the
 // transaction and must not be changed.
-func (tx *Tx) get(t table, key []byte) ([]byte, error) {
-	row, err := tx.file.get(t, key)
-	if row == nil || err != nil {
+func (tx *Tx) get(t row.Table, key []byte) ([]byte, error) {
+	payload, err := tx.file.get(t, key)
+	if payload == nil || err != nil {
 		return nil, err
 	}
-	return unseal(t, key, row)
+	return row.Unseal(t, key, payload)
 }
 
 // put writes a row. A reader changes its own view while time passes, and nothing after
 // that.
-func (tx *Tx) put(t table, key, payload []byte) error {
+func (tx *Tx) put(t row.Table, key, payload []byte) error {
 	tx.dirty = true
-	return tx.file.put(t, key, seal(key, payload))
+	return tx.file.put(t, key, row.Seal(key, payload))
 }
 
 // remove deletes a row, if there is one.
-func (tx *Tx) remove(t table, key []byte) error {
+func (tx *Tx) remove(t row.Table, key []byte) error {
 	tx.dirty = true
 	return tx.file.remove(t, key)
 }
 
 // empty deletes every row of a table.
-func (tx *Tx) empty(t table) error {
+func (tx *Tx) empty(t row.Table) error {
 	tx.dirty = true
 	return tx.file.clear(t)
 }
 
 // mark writes a row whose key says all.
-func (tx *Tx) mark(t table, key []byte) error { return tx.put(t, key, []byte{1}) }
+func (tx *Tx) mark(t row.Table, key []byte) error { return tx.put(t, key, row.EncodeMark()) }
 
 // each goes through the rows of a table whose keys begin with prefix, in key
 // order, until fn fails or says stop. What fn changes meanwhile is no matter: see
 // walk.go.
-func (tx *Tx) each(t table, prefix []byte, fn func(key, payload []byte) (more bool, err error)) error {
+func (tx *Tx) each(t row.Table, prefix []byte, fn func(key, payload []byte) (more bool, err error)) error {
 	return tx.eachFrom(t, prefix, prefix, fn)
 }
 
 // eachIn is each for a table that a file of an older format may lack.
-func (tx *Tx) eachIn(t table, prefix []byte, fn func(key, payload []byte) (more bool, err error)) error {
-	if tx.file.table(t) == nil && tx.format < tables[t].since {
+func (tx *Tx) eachIn(t row.Table, prefix []byte, fn func(key, payload []byte) (more bool, err error)) error {
+	if tx.file.table(t) == nil && tx.format < t.Since() {
 		return nil
 	}
 	return tx.each(t, prefix, fn)
 }
 
 // eachFrom is each, beginning at a key.
-func (tx *Tx) eachFrom(t table, from, prefix []byte, fn func(key, payload []byte) (more bool, err error)) error {
+func (tx *Tx) eachFrom(t row.Table, from, prefix []byte, fn func(key, payload []byte) (more bool, err error)) error {
 	w, err := tx.file.walk(t, from, prefix)
 	if err != nil {
 		return err
@@ -254,5 +205,5 @@ func (tx *Tx) flush() error {
 	if !tx.dirty {
 		return nil
 	}
-	return tx.put(tableMeta, keyState, tx.state.encode())
+	return tx.put(row.Meta, row.KeyState, tx.state.Encode())
 }

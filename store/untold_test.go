@@ -62,7 +62,7 @@ func testUntold(t *testing.T, overdue string) {
 		if err := tx.Configure("overdue", overdue); err != nil {
 			return err
 		}
-		for _, s := range []Submission{{}, {}, {}, {After: []Dependency{{AfterOK, 2}}}, {After: []Dependency{{After, 3}}}} {
+		for _, s := range []Submission{{}, {}, {}, {After: []Dependency{{When: AfterOK, Job: 2}}}, {After: []Dependency{{When: After, Job: 3}}}} {
 			s.Request = wholeNodes(4, time.Hour)
 			if _, err := tx.Submit(s); err != nil {
 				return err
@@ -108,7 +108,7 @@ func TestUntoldDependents(t *testing.T) {
 	addNodes(t, db, "n", 4, 1)
 	steps := []func(tx *Tx) error{
 		func(tx *Tx) error {
-			for _, s := range []Submission{{Request: wholeNodes(1, time.Hour)}, {Request: wholeNodes(1, 5*time.Hour), After: []Dependency{{After, 1}}}} {
+			for _, s := range []Submission{{Request: wholeNodes(1, time.Hour)}, {Request: wholeNodes(1, 5*time.Hour), After: []Dependency{{When: After, Job: 1}}}} {
 				if _, err := tx.Submit(s); err != nil {
 					return err
 				}

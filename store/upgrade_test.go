@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/placectl/placectl/store/internal/row"
 )
 
 var update = flag.Bool("update", false, "write the database file of this format, and what it holds")
@@ -80,8 +81,8 @@ func rowsOnly(dump string) string {
 	var out strings.Builder
 	for line := range strings.Lines(dump) {
 		name, _, _ := strings.Cut(line, " ")
-		for _, t := range tables {
-			if t.name == name && !t.derived && name != tables[tableMeta].name {
+		for t := range row.TableCount {
+			if t.String() == name && !t.Derived() && name != row.Meta.String() {
 				out.WriteString(line)
 			}
 		}

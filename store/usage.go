@@ -2,6 +2,7 @@ package store
 
 import (
 	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/store/internal/row"
 	"github.com/placectl/placectl/timeline"
 )
 
@@ -10,45 +11,22 @@ import (
 // had is added up by node, what those that run have had so far is counted when
 // somebody asks. A node without cpus counts as one of a single cpu.
 
-const usageVersion = 1
-
-// usageBlock is the cpu-seconds of 64 nodes.
-type usageBlock [timeline.BlockNodes]int64
-
-func encodeUsage(b usageBlock) []byte {
-	e := encoder{}
-	e.byte(usageVersion)
-	for i, n := range b {
-		if n != 0 {
-			e.byte(byte(i))
-			e.int(n)
-		}
-	}
-	return e.b
-}
-
-func (tx *Tx) usageBlock(number uint32) (usageBlock, error) {
-	var b usageBlock
-	if tx.file.table(tableUsage) == nil { // a file of format 1 has none
+func (tx *Tx) usageBlock(number uint32) (row.UsageBlock, error) {
+	var b row.UsageBlock
+	if tx.file.table(row.Usage) == nil { // a file of format 1 has none
 		return b, nil
 	}
-	key := key32(number)
-	row, err := tx.get(tableUsage, key)
-	if err != nil || row == nil {
+	key := row.Key32(number)
+	payload, err := tx.get(row.Usage, key)
+	if err != nil || payload == nil {
 		return b, err
 	}
-	d := decoder{b: row}
-	d.byte()
-	for len(d.b) > 0 {
-		at := int(d.byte()) % timeline.BlockNodes
-		b[at] = d.int()
-	}
-	return b, d.done(tableUsage, key)
+	return row.DecodeUsage(key, payload)
 }
 
 // accrue adds what a running job has had of its nodes up to now.
 func (tx *Tx) accrue(j *Job) error {
-	from := max(j.Start, tx.state.usageSince)
+	from := max(j.Start, tx.state.UsageSince)
 	if from >= tx.now {
 		return nil
 	}
@@ -56,7 +34,7 @@ func (tx *Tx) accrue(j *Job) error {
 	if err != nil {
 		return err
 	}
-	blocks := make(map[uint32]*usageBlock)
+	blocks := make(map[uint32]*row.UsageBlock)
 	for _, s := range spans {
 		cpus, err := tx.cpusOf(s.node, s.Busy)
 		if err != nil {
@@ -73,7 +51,7 @@ func (tx *Tx) accrue(j *Job) error {
 		blocks[number][s.node%timeline.BlockNodes] += cpus * (tx.now - from)
 	}
 	for number, b := range blocks {
-		if err := tx.put(tableUsage, key32(number), encodeUsage(*b)); err != nil {
+		if err := tx.put(row.Usage, row.Key32(number), row.EncodeUsage(b)); err != nil {
 			return err
 		}
 	}
@@ -103,7 +81,7 @@ func cpus(n *index.Node) int64 {
 // Used is how much of a node's time jobs have had since the statistics were reset,
 // 0 to 1.
 func (tx *Tx) Used(n *index.Node) (float64, error) {
-	since := tx.state.usageSince
+	since := tx.state.UsageSince
 	if tx.now <= since || since == 0 {
 		return 0, nil
 	}
@@ -128,13 +106,13 @@ func (tx *Tx) Used(n *index.Node) (float64, error) {
 }
 
 // UsageSince is the instant since which usage is counted.
-func (tx *Tx) UsageSince() int64 { return tx.state.usageSince }
+func (tx *Tx) UsageSince() int64 { return tx.state.UsageSince }
 
 // ResetUsage begins to count usage anew.
 func (tx *Tx) ResetUsage() error {
 	if !tx.Writable() {
 		return ErrReadOnly
 	}
-	tx.state.usageSince = tx.now
-	return tx.empty(tableUsage)
+	tx.state.UsageSince = tx.now
+	return tx.empty(row.Usage)
 }

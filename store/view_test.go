@@ -17,6 +17,7 @@ import (
 	"github.com/placectl/placectl/placer"
 	"github.com/placectl/placectl/placer/fairshare"
 	"github.com/placectl/placectl/query"
+	"github.com/placectl/placectl/store/internal/row"
 	"github.com/placectl/placectl/timeline"
 )
 
@@ -73,7 +74,7 @@ func calls(t *testing.T, db *DB) map[string]call {
 		"JobClass": reads(job), "ArrayJobs": reads(array[0].ID), "SetCommand": writes(job, []string{"true"}),
 		"LaunchEnded": writes(uint64(4), error(nil), 3), "Finish": writes(uint64(4), 0, ""), "Cancel": writes(uint64(4), ""), "Hold": writes(uint64(6), ""),
 		"Unhold": writes(uint64(3)), "Requeue": writes(uint64(4), ""), "Release": writes(uint64(4)), "Extend": writes(uint64(4), int64(7000)),
-		"Cycle": writes(CycleSpec{}), "NodeNames": reads([]uint32{1, 2}), "Owner": reads(timeline.Busy{Owner: jobOwner(4)}),
+		"Cycle": writes(CycleSpec{}), "NodeNames": reads([]uint32{1, 2}), "Owner": reads(timeline.Busy{Owner: row.JobOwner(4)}),
 		"NodeNumber": reads("n00"), "NodeByNumber": reads(uint32(0)), "Node": reads("n00"), "EachNode": reads(func(*index.Node) error { return nil }),
 		"ResolveNodes": reads("n[00-03]"), "PutNode": writes(&index.Node{Name: "n00"}), "SetNodeState": writes(uint32(0), index.Down, "test"),
 		"SetLoad": writes(uint32(0), 1.5), "RemoveNode": writes(uint32(39)), "Left": reads(node), "Occupancy": reads(node), "Used": reads(node),

@@ -1,11 +1,9 @@
 package store
 
 import (
-	"encoding/binary"
-	"fmt"
-
 	"github.com/RoaringBitmap/roaring/v2"
 	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/store/internal/row"
 )
 
 // A job that waits can begin to fit only when something makes room: nodes are given
@@ -17,21 +15,16 @@ import (
 // have a part of it only, and the like: the placer says with a refusal until when it
 // holds, and from then on the request is looked at again, too.
 
-const wakeVersion = 1
-
-// allBuckets is the key of wakings that concern every bucket.
-var allBuckets = []byte{}
-
 // woke notes that room was made on nodes.
 func (tx *Tx) woke(nodes []uint32) error {
-	tx.state.wakes++
+	tx.state.Wakes++
 	tx.dirty = tx.dirty || tx.Writable()
 	for _, n := range nodes {
 		bucket, _, err := tx.nodeHead(n)
 		if err != nil {
 			return err
 		}
-		tx.wakes()[bucket] = tx.state.wakes
+		tx.wakes()[bucket] = tx.state.Wakes
 	}
 	if tx.loaded.woken == nil {
 		tx.loaded.woken = roaring.New()
@@ -42,8 +35,8 @@ func (tx *Tx) woke(nodes []uint32) error {
 
 // wokeAll notes that any request may fit now.
 func (tx *Tx) wokeAll() {
-	tx.state.wakes++
-	tx.loaded.wokeAll = tx.state.wakes
+	tx.state.Wakes++
+	tx.loaded.wokeAll = tx.state.Wakes
 	tx.dirty = tx.dirty || tx.Writable()
 }
 
@@ -56,14 +49,14 @@ func (tx *Tx) wakes() map[uint32]uint64 {
 
 // lastWake is the last waking that concerned one of the buckets.
 func (tx *Tx) lastWake(buckets []*index.Bucket) (last uint64, err error) {
-	if last, err = tx.wakeRow(allBuckets); err != nil {
+	if last, err = tx.wakeRow(row.KeyAllWoken); err != nil {
 		return 0, err
 	}
 	last = max(last, tx.loaded.wokeAll)
 	for _, b := range buckets {
 		n, known := tx.loaded.wakes[b.ID]
 		if !known {
-			if n, err = tx.wakeRow(key32(b.ID)); err != nil {
+			if n, err = tx.wakeRow(row.WakeKey(b.ID)); err != nil {
 				return 0, err
 			}
 		}
@@ -72,18 +65,13 @@ func (tx *Tx) lastWake(buckets []*index.Bucket) (last uint64, err error) {
 	return last, nil
 }
 
-// wakeRow reads a number of a waking. The key of all is a byte, for bbolt has no
-// empty ones.
-func (tx *Tx) wakeRow(bucket []byte) (uint64, error) {
-	key := append([]byte{0}, bucket...)
-	row, err := tx.get(tableWakes, key)
-	if row == nil || err != nil {
+// wakeRow reads the number of a waking.
+func (tx *Tx) wakeRow(key []byte) (uint64, error) {
+	payload, err := tx.get(row.Wakes, key)
+	if payload == nil || err != nil {
 		return 0, err
 	}
-	d := decoder{b: row}
-	d.byte()
-	n := d.uint()
-	return n, d.done(tableWakes, key)
+	return row.DecodeWake(key, payload)
 }
 
 // Which nodes have woken is kept, too, from one cycle that has looked at all plans to
@@ -92,16 +80,16 @@ func (tx *Tx) wakeRow(bucket []byte) (uint64, error) {
 // wokenNodes are the nodes on which room was made since a cycle has looked at all
 // plans, in this transaction and before; known is false when it may be anywhere.
 func (tx *Tx) wokenNodes() (nodes *roaring.Bitmap, known bool, err error) {
-	all, err := tx.wakeRow(allBuckets)
-	if err != nil || max(all, tx.loaded.wokeAll) > tx.state.planned {
+	all, err := tx.wakeRow(row.KeyAllWoken)
+	if err != nil || max(all, tx.loaded.wokeAll) > tx.state.Planned {
 		return nil, false, err
 	}
 	nodes = roaring.New()
-	if row, err := tx.get(tableWakes, wokenKey); err != nil {
+	if payload, err := tx.get(row.Wakes, row.KeyWoken); err != nil {
 		return nil, false, err
-	} else if row != nil {
-		if err := nodes.UnmarshalBinary(row[1:]); err != nil {
-			return nil, false, fmt.Errorf("%w: the nodes that have woken: %v", ErrDamaged, err)
+	} else if payload != nil {
+		if nodes, err = row.DecodeWoken(payload); err != nil {
+			return nil, false, err
 		}
 	}
 	if tx.loaded.woken != nil {
@@ -116,40 +104,34 @@ func (tx *Tx) flushWoken() error {
 	if tx.loaded.woken == nil || !tx.Writable() {
 		return nil
 	}
-	if k, _ := tx.file.table(tableWaiting).Cursor().First(); k == nil {
-		return tx.remove(tableWakes, wokenKey)
+	if k, _ := tx.file.table(row.Waiting).Cursor().First(); k == nil {
+		return tx.remove(row.Wakes, row.KeyWoken)
 	}
 	nodes, known, err := tx.wokenNodes()
 	if err != nil || !known {
 		return err
 	}
-	content, err := nodes.MarshalBinary()
+	payload, err := row.EncodeWoken(nodes)
 	if err != nil {
 		return err
 	}
-	return tx.put(tableWakes, wokenKey, append([]byte{wakeVersion}, content...))
+	return tx.put(row.Wakes, row.KeyWoken, payload)
 }
-
-// wokenKey is the key of the nodes that have woken.
-var wokenKey = []byte{1}
 
 // flushWakes writes down what was woken.
 func (tx *Tx) flushWakes() error {
-	write := func(bucket []byte, n uint64) error {
-		return tx.put(tableWakes, append([]byte{0}, bucket...), binary.AppendUvarint([]byte{wakeVersion}, n))
-	}
 	if err := tx.flushWoken(); err != nil {
 		return err
 	}
 	for bucket, n := range tx.loaded.wakes {
-		if err := write(key32(bucket), n); err != nil {
+		if err := tx.put(row.Wakes, row.WakeKey(bucket), row.EncodeWake(n)); err != nil {
 			return err
 		}
 	}
 	if tx.loaded.wokeAll == 0 {
 		return nil
 	}
-	return write(allBuckets, tx.loaded.wokeAll)
+	return tx.put(row.Wakes, row.KeyAllWoken, row.EncodeWake(tx.loaded.wokeAll))
 }
 
 // givenBack puts nodes into the bitmaps that they belong to now that somebody has

@@ -1,6 +1,10 @@
 package store
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/placectl/placectl/store/internal/row"
+)
 
 // Whoever goes through rows may change them meanwhile, those of the same table, too:
 // cancel each job, remove each node. So the recorder knows who is under way, and before
@@ -19,7 +23,7 @@ type walk struct {
 }
 
 // walk sets out. The walk is to be ended.
-func (r *recorder) walk(t table, from, prefix []byte) (*walk, error) {
+func (r *recorder) walk(t row.Table, from, prefix []byte) (*walk, error) {
 	c, err := r.cursor(t)
 	if err != nil {
 		return nil, err
@@ -44,23 +48,23 @@ func (w *walk) leave() {
 		return
 	}
 	for {
-		key, row, err := w.next()
+		key, value, err := w.next()
 		if key == nil || err != nil {
 			w.apart, w.err = true, err
 			return
 		}
-		w.rest = append(w.rest, changedRow{key, row})
+		w.rest = append(w.rest, changedRow{key, value})
 	}
 }
 
 // each goes the rest of the way, until fn fails or says stop.
 func (w *walk) each(fn func(key, payload []byte) (more bool, err error)) error {
 	for {
-		key, row, err := w.next()
+		key, value, err := w.next()
 		if key == nil || err != nil {
 			return err
 		}
-		payload, err := unseal(w.cursor.table, key, row)
+		payload, err := row.Unseal(w.cursor.table, key, value)
 		if err != nil {
 			return err
 		}
@@ -71,12 +75,12 @@ func (w *walk) each(fn func(key, payload []byte) (more bool, err error)) error {
 }
 
 // next is the next row, as it is stored; its key is nil at the end.
-func (w *walk) next() (key, row []byte, err error) {
+func (w *walk) next() (key, value []byte, err error) {
 	if !w.apart {
-		if key, row, err = w.cursor.next(); key != nil && !hasPrefix(key, w.prefix) {
+		if key, value, err = w.cursor.next(); key != nil && !hasPrefix(key, w.prefix) {
 			return nil, nil, nil
 		}
-		return key, row, err
+		return key, value, err
 	}
 	if len(w.rest) == 0 {
 		return nil, nil, w.err
@@ -85,7 +89,7 @@ func (w *walk) next() (key, row []byte, err error) {
 	w.rest = w.rest[1:]
 	now, err := w.cursor.file.get(w.cursor.table, next.key)
 	if now == nil {
-		now = next.row
+		now = next.value
 	}
 	return next.key, now, err
 }

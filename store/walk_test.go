@@ -13,6 +13,7 @@ import (
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/locality"
 	"github.com/placectl/placectl/placer"
+	"github.com/placectl/placectl/store/internal/row"
 	"pgregory.net/rapid"
 )
 
@@ -28,7 +29,7 @@ func TestWalkWhileChanging(t *testing.T) {
 			want := map[string]bool{}
 			for _, k := range rapid.SliceOfN(key, 0, 300).Draw(t, "rows") {
 				want[string(k)] = true
-				if err := tx.mark(tableKeys, k); err != nil {
+				if err := tx.mark(row.Keys, k); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -47,14 +48,14 @@ func walkAndChange(t *rapid.T, tx *Tx, key *rapid.Generator[[]byte], want map[st
 	for k := range want {
 		now[k] = true
 	}
-	err := tx.each(tableKeys, nil, func(k, _ []byte) (bool, error) {
+	err := tx.each(row.Keys, nil, func(k, _ []byte) (bool, error) {
 		got = append(got, string(k))
 		for range rapid.SampledFrom([]int{0, 0, 0, 0, 0, 1, 5}).Draw(t, "changes") {
 			k, change := key.Draw(t, "changed"), tx.mark
 			if now[string(k)] = rapid.Bool().Draw(t, "there"); !now[string(k)] {
 				change = tx.remove
 			}
-			if err := change(tableKeys, k); err != nil {
+			if err := change(row.Keys, k); err != nil {
 				return false, err
 			}
 		}

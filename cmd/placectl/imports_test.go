@@ -16,7 +16,9 @@ import (
 const importRules = `
 	index, timeline                          < placer
 	index, placer                            < placer/recur
-	placer/fairshare, placer/recur           < store
+	placer/fairshare, placer/recur           < store, store/internal/row
+	index, timeline, placer, locality        < store/internal/row
+	store/internal/row                       < store
 	timeline                                 < placer/backfill
 	index                                    < query
 	index, timeline, placer, locality, query < store
@@ -46,11 +48,12 @@ var confined = map[string][]string{
 
 // pure packages know nothing of files and clocks.
 var pure = []string{"index", "timeline", "placer", "placer/fairshare", "placer/recur", "placer/backfill", "placer/backfill/swf",
-	"placer/cluster", "locality", "query", "cmd/placectl/internal/spell", "cmd/placectl/internal/infile", "cmd/placectl/internal/nodefile"}
+	"placer/cluster", "locality", "query", "store/internal/row", "cmd/placectl/internal/spell", "cmd/placectl/internal/infile", "cmd/placectl/internal/nodefile"}
 
 // timed are pure packages that may import time, and what for.
 var timed = map[string]string{
 	"placer":                      "durations",
+	"store/internal/row":          "a walltime of a request that repeats",
 	"placer/recur":                "what clocks show where: a rule names times of day in a zone",
 	"cmd/placectl/internal/spell": "instants and durations as text",
 }

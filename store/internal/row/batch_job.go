@@ -1,4 +1,4 @@
-package store
+package row
 
 import "github.com/placectl/placectl/locality"
 
@@ -7,7 +7,8 @@ const (
 	batchTasksVersion = 1
 )
 
-func encodeBatchJobs(b *locality.JobBlock) []byte {
+// EncodeBatchJobs is a row of the jobs of a batch, as they were created.
+func EncodeBatchJobs(b *locality.JobBlock) []byte {
 	e := encoder{b: make([]byte, 0, 8*locality.BlockJobs)}
 	e.byte(batchJobsVersion)
 	e.uint(uint64(b.First))
@@ -41,8 +42,16 @@ func decodeJobsHead(d *decoder) *locality.JobBlock {
 	return b
 }
 
-func decodeBatchJobs(key, row []byte) (*locality.JobBlock, error) {
-	d := decoder{b: row}
+// BatchCredit reads what credit comes before a block of jobs, and decodes no job.
+func BatchCredit(key, payload []byte) ([]locality.Credit, error) {
+	d := decoder{b: payload}
+	b := decodeJobsHead(&d)
+	return b.Before, d.done(BatchJobs, key)
+}
+
+// DecodeBatchJobs reads it.
+func DecodeBatchJobs(key, payload []byte) (*locality.JobBlock, error) {
+	d := decoder{b: payload}
 	b := decodeJobsHead(&d)
 	b.Reach = int(d.int())
 	b.Jobs = make([]locality.Job, d.count())
@@ -51,10 +60,11 @@ func decodeBatchJobs(key, row []byte) (*locality.JobBlock, error) {
 		last += int(d.uint())
 		b.Jobs[i] = locality.Job{A: last, B: last + int(d.uint()), Credit: int64(d.uint()), Quorum: int(d.byte())}
 	}
-	return b, d.done(tableBatchJobs, key)
+	return b, d.done(BatchJobs, key)
 }
 
-func encodeBatchTasks(b *locality.TaskBlock) []byte {
+// EncodeBatchTasks is a row of what became of the jobs of a batch.
+func EncodeBatchTasks(b *locality.TaskBlock) []byte {
 	e := encoder{b: make([]byte, 0, 16*locality.BlockJobs)}
 	e.byte(batchTasksVersion)
 	e.uint(uint64(b.First))
@@ -78,8 +88,9 @@ func encodeBatchTasks(b *locality.TaskBlock) []byte {
 	return e.b
 }
 
-func decodeBatchTasks(key, row []byte) (*locality.TaskBlock, error) {
-	d := decoder{b: row}
+// DecodeBatchTasks reads it.
+func DecodeBatchTasks(key, payload []byte) (*locality.TaskBlock, error) {
+	d := decoder{b: payload}
 	d.byte()
 	b := &locality.TaskBlock{First: int(d.uint()), Tasks: make([]locality.Task, d.count())}
 	for i := range b.Tasks {
@@ -94,5 +105,5 @@ func decodeBatchTasks(key, row []byte) (*locality.TaskBlock, error) {
 			t.Instances = append(t.Instances, x)
 		}
 	}
-	return b, d.done(tableBatchTasks, key)
+	return b, d.done(BatchTasks, key)
 }

@@ -1,17 +1,21 @@
-package store
+package row
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"hash/crc32"
 	"math"
 )
 
+// ErrDamaged is the error of a row that is not what it should be.
+var ErrDamaged = errors.New("the database is damaged")
+
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// seal makes a row of a payload whose first byte is its version: the checksum
+// Seal makes a row of a payload whose first byte is its version: the checksum
 // over key and payload is put behind it.
-func seal(key, payload []byte) []byte {
+func Seal(key, payload []byte) []byte {
 	return binary.LittleEndian.AppendUint32(payload, checksum(key, payload))
 }
 
@@ -24,14 +28,14 @@ func checksum(key, payload []byte) uint32 {
 	return crc32.Update(^sum, castagnoli, payload)
 }
 
-// unseal verifies a row and returns its payload.
-func unseal(t table, key, row []byte) ([]byte, error) {
+// Unseal verifies a row and returns its payload.
+func Unseal(t Table, key, row []byte) ([]byte, error) {
 	if len(row) < 5 {
-		return nil, fmt.Errorf("%w: the row %x of table %s has %d bytes", ErrDamaged, key, tables[t].name, len(row))
+		return nil, fmt.Errorf("%w: the row %x of table %s has %d bytes", ErrDamaged, key, t, len(row))
 	}
 	payload, sum := row[:len(row)-4], binary.LittleEndian.Uint32(row[len(row)-4:])
 	if checksum(key, payload) != sum {
-		return nil, fmt.Errorf("%w: the row %x of table %s does not match its checksum", ErrDamaged, key, tables[t].name)
+		return nil, fmt.Errorf("%w: the row %x of table %s does not match its checksum", ErrDamaged, key, t)
 	}
 	return payload, nil
 }
@@ -46,6 +50,14 @@ func (e *encoder) fixed32(v uint32) { e.b = binary.LittleEndian.AppendUint32(e.b
 
 func (e *encoder) float(v float64) {
 	e.b = binary.LittleEndian.AppendUint64(e.b, math.Float64bits(v))
+}
+
+func (e *encoder) bool(v bool) {
+	b := byte(0)
+	if v {
+		b = 1
+	}
+	e.byte(b)
 }
 
 func (e *encoder) string(s string) {
@@ -76,6 +88,9 @@ func (d *decoder) take(n int) []byte {
 	d.b = d.b[n:]
 	return out
 }
+
+// skip passes over a string.
+func (d *decoder) skip() { d.take(d.count()) }
 
 func (d *decoder) byte() byte {
 	if b := d.take(1); b != nil {
@@ -144,25 +159,9 @@ func (d *decoder) strings() []string {
 
 // done is the error of a payload that was not what it should be. Bytes left
 // over are no error: a newer version of the row may append fields.
-func (d *decoder) done(t table, key []byte) error {
+func (d *decoder) done(t Table, key []byte) error {
 	if d.bad {
-		return fmt.Errorf("%w: the row %x of table %s cannot be decoded", ErrDamaged, key, tables[t].name)
+		return fmt.Errorf("%w: the row %x of table %s cannot be decoded", ErrDamaged, key, t)
 	}
 	return nil
-}
-
-func key16(n uint16) []byte { return binary.BigEndian.AppendUint16(nil, n) }
-func key32(n uint32) []byte { return binary.BigEndian.AppendUint32(nil, n) }
-func key64(n uint64) []byte { return binary.BigEndian.AppendUint64(nil, n) }
-
-// timeKey is an instant, then an owner. Instants before 1970 do not occur.
-func timeKey(t int64, owner uint64) []byte {
-	return binary.BigEndian.AppendUint64(binary.BigEndian.AppendUint64(nil, uint64(t)), owner)
-}
-
-func splitTimeKey(k []byte) (t int64, owner uint64) {
-	if len(k) != 16 {
-		return 0, 0
-	}
-	return int64(binary.BigEndian.Uint64(k)), binary.BigEndian.Uint64(k[8:])
 }

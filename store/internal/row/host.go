@@ -1,4 +1,4 @@
-package store
+package row
 
 import (
 	"encoding/binary"
@@ -11,7 +11,8 @@ const (
 	batchHostVersion = 1
 )
 
-func encodeHost(h *locality.Host) []byte {
+// EncodeHost is the row of a host.
+func EncodeHost(h *locality.Host) []byte {
 	e := encoder{}
 	e.byte(hostVersion)
 	e.string(h.Name)
@@ -22,8 +23,9 @@ func encodeHost(h *locality.Host) []byte {
 	return e.b
 }
 
-func decodeHost(key, row []byte) (*locality.Host, error) {
-	d := decoder{b: row}
+// DecodeHost reads it.
+func DecodeHost(key, payload []byte) (*locality.Host, error) {
+	d := decoder{b: payload}
 	d.byte()
 	h := &locality.Host{Name: d.string(), User: d.string(), Earned: d.float(), Spent: d.float(), Seen: d.int()}
 	if len(key) == 4 {
@@ -31,10 +33,11 @@ func decodeHost(key, row []byte) (*locality.Host, error) {
 	} else {
 		d.bad = true
 	}
-	return h, d.done(tableHosts, key)
+	return h, d.done(Hosts, key)
 }
 
-func encodeMember(m *locality.Member) []byte {
+// EncodeMember is the row of a host's part in a batch.
+func EncodeMember(m *locality.Member) []byte {
 	e := encoder{}
 	e.byte(batchHostVersion)
 	flags := byte(m.Side) << 2
@@ -101,8 +104,9 @@ func memberTimes(m *locality.Member) []*int64 {
 	return []*int64{&m.Rate, &m.Joined, &m.Moved, &m.Busy, &m.Idle, &m.Seen}
 }
 
-func decodeMember(key, row []byte) (*locality.Member, error) {
-	d := decoder{b: row}
+// DecodeMember reads it.
+func DecodeMember(key, payload []byte) (*locality.Member, error) {
+	d := decoder{b: payload}
 	d.byte()
 	flags := d.byte()
 	m := &locality.Member{Placed: flags&1 != 0, Measured: flags&2 != 0, Side: locality.Side(flags >> 2 & 1), At: int(d.uint()), Jobs: int(d.uint())}
@@ -118,5 +122,5 @@ func decodeMember(key, row []byte) (*locality.Member, error) {
 	} else {
 		d.bad = true
 	}
-	return m, d.done(tableBatchHosts, key)
+	return m, d.done(BatchHosts, key)
 }

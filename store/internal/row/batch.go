@@ -1,4 +1,4 @@
-package store
+package row
 
 import (
 	"fmt"
@@ -6,31 +6,33 @@ import (
 	"github.com/placectl/placectl/locality"
 )
 
-// BatchFile is a file of a batch.
+// BatchFile is a file of a batch. Its fields are those of store.BatchFile.
 type BatchFile struct {
 	Name string
 	Size int64 // bytes
 }
 
-// batchRow is a batch's row: its number, which keys its other rows, and what
-// package locality keeps of it.
-type batchRow struct {
-	number uint32
-	bytes  int64 // of all files that were sent
+// Batch is a batch: its number, which keys its other rows, and what package locality
+// keeps of it.
+type Batch struct {
+	Number uint32
+	Bytes  int64 // of all files that were sent
 	locality.Batch
 }
 
 const (
 	batchVersion      = 1
 	batchFilesVersion = 1
-	// batchFileBlock is how many files share a row. On disk; must not change.
-	batchFileBlock = 128
 )
 
-func encodeBatch(b *batchRow) []byte {
+// BatchFileBlock is how many files share a row. On disk; must not change.
+const BatchFileBlock = 128
+
+// EncodeBatch is the row of a batch.
+func EncodeBatch(b *Batch) []byte {
 	e := encoder{}
 	e.byte(batchVersion)
-	e.fixed32(b.number)
+	e.fixed32(b.Number)
 	e.string(b.Settings.Policy)
 	flags := byte(0)
 	if b.Layered {
@@ -50,20 +52,21 @@ func encodeBatch(b *batchRow) []byte {
 	return e.b
 }
 
-func batchInts(b *batchRow) []*int64 {
-	return []*int64{&b.bytes, &b.Total, &b.Created, &b.Ended, &b.Remaining, &b.Waiting, &b.Rate, &b.Settings.Lease, &b.Settings.Away}
+func batchInts(b *Batch) []*int64 {
+	return []*int64{&b.Bytes, &b.Total, &b.Created, &b.Ended, &b.Remaining, &b.Waiting, &b.Rate, &b.Settings.Lease, &b.Settings.Away}
 }
 
-func batchCounts(b *batchRow) []*int {
+func batchCounts(b *Batch) []*int {
 	s := &b.Settings
 	return []*int{&s.Team, &s.Hosts, &s.Cushion, &s.LeastJobs, &s.MaxErrors, &s.Keep, &b.Files, &b.Used, &b.Bound, &b.Jobs, &b.Layers,
 		&b.Active, &b.Done, &b.Failed, &b.Transfers, &b.Moves}
 }
 
-func decodeBatch(key, row []byte) (*batchRow, error) {
-	d := decoder{b: row}
+// DecodeBatch reads it.
+func DecodeBatch(key, payload []byte) (*Batch, error) {
+	d := decoder{b: payload}
 	d.byte()
-	b := &batchRow{number: d.fixed32()}
+	b := &Batch{Number: d.fixed32()}
 	b.Name = string(key)
 	b.Settings.Policy = d.string()
 	b.Layered = d.byte()&1 != 0
@@ -77,7 +80,7 @@ func decodeBatch(key, row []byte) (*batchRow, error) {
 		*n = int(d.uint())
 	}
 	b.Stretch = d.float()
-	if err := d.done(tableBatches, key); err != nil {
+	if err := d.done(Batches, key); err != nil {
 		return nil, err
 	}
 	if b.Jobs < 1 || b.Layers < 1 || b.Layers > locality.MaxQuorum {
@@ -86,7 +89,8 @@ func decodeBatch(key, row []byte) (*batchRow, error) {
 	return b, nil
 }
 
-func encodeBatchFiles(files []BatchFile) []byte {
+// EncodeBatchFiles is a row of files.
+func EncodeBatchFiles(files []BatchFile) []byte {
 	e := encoder{}
 	e.byte(batchFilesVersion)
 	e.uint(uint64(len(files)))
@@ -97,12 +101,13 @@ func encodeBatchFiles(files []BatchFile) []byte {
 	return e.b
 }
 
-func decodeBatchFiles(key, row []byte) ([]BatchFile, error) {
-	d := decoder{b: row}
+// DecodeBatchFiles reads it.
+func DecodeBatchFiles(key, payload []byte) ([]BatchFile, error) {
+	d := decoder{b: payload}
 	d.byte()
 	files := make([]BatchFile, d.count())
 	for i := range files {
 		files[i] = BatchFile{d.string(), d.int()}
 	}
-	return files, d.done(tableBatchFiles, key)
+	return files, d.done(BatchFiles, key)
 }

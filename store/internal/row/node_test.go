@@ -1,4 +1,4 @@
-package store
+package row
 
 import (
 	"errors"
@@ -24,7 +24,7 @@ func TestNodeRow(t *testing.T) {
 	for s := index.DefaultShared; s.Valid(); s++ {
 		for a := index.AccessShared; a.Valid(); a++ {
 			n.Sharing, n.Access = s, a
-			got, err := decodeNode(key32(7), encodeNode(n))
+			got, err := DecodeNode(Key32(7), EncodeNode(n))
 			if diff := cmp.Diff(n, got); err != nil || diff != "" {
 				t.Errorf("%s, %s: %v %s", s, a, err, diff)
 			}
@@ -35,13 +35,13 @@ func TestNodeRow(t *testing.T) {
 // A row that was written before nodes had a sharing ends one byte earlier.
 func TestNodeRowWithoutSharing(t *testing.T) {
 	n := fullNode()
-	row := encodeNode(n)
-	got, err := decodeNode(key32(7), row[:len(row)-1])
+	row := EncodeNode(n)
+	got, err := DecodeNode(Key32(7), row[:len(row)-1])
 	n.Sharing = index.DefaultShared
 	if diff := cmp.Diff(n, got); err != nil || diff != "" {
 		t.Error(err, diff)
 	}
-	if _, err := decodeNode(key32(7), row[:len(row)-2]); !errors.Is(err, ErrDamaged) {
+	if _, err := DecodeNode(Key32(7), row[:len(row)-2]); !errors.Is(err, ErrDamaged) {
 		t.Errorf("a row that is cut inside its resources: %v", err)
 	}
 }
@@ -64,32 +64,32 @@ func TestNodeRowWords(t *testing.T) {
 	}
 	for word, want := range map[string]index.Access{"": index.AccessShared, "shared": index.AccessShared,
 		"singleuser": index.AccessSingleUser, "singlejob": index.AccessSingleJob, "singletask": index.AccessSingleTask} {
-		n, err := decodeNode(key32(7), row(word))
+		n, err := DecodeNode(Key32(7), row(word))
 		if err != nil || n.Access != want || n.Sharing != index.DefaultShared {
 			t.Errorf("%q: %+v, %v", word, n, err)
 		}
 	}
 	for name, b := range map[string][]byte{"an unknown access": row("nobody"), "an unknown sharing": row("", 6)} {
-		if _, err := decodeNode(key32(7), b); !errors.Is(err, ErrDamaged) {
+		if _, err := DecodeNode(Key32(7), b); !errors.Is(err, ErrDamaged) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if n, err := decodeNode(key32(7), row("", byte(index.ForceExcl), 1, 2, 3)); err != nil || n.Sharing != index.ForceExcl {
+	if n, err := DecodeNode(Key32(7), row("", byte(index.ForceExcl), 1, 2, 3)); err != nil || n.Sharing != index.ForceExcl {
 		t.Errorf("a row of a newer version: %+v, %v", n, err)
 	}
 }
 
 // Whatever a row is, it is read without a panic.
 func TestNodeRowCut(t *testing.T) {
-	row := encodeNode(fullNode())
+	row := EncodeNode(fullNode())
 	for i := range row {
-		decodeNode(key32(7), row[:i])
+		DecodeNode(Key32(7), row[:i])
 	}
 	for i := range row {
 		for v := range 256 {
 			b := slices.Clone(row)
 			b[i] = byte(v)
-			decodeNode(key32(7), b)
+			DecodeNode(Key32(7), b)
 		}
 	}
 }

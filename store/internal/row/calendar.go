@@ -1,27 +1,24 @@
-package store
+package row
 
 import (
-	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/timeline"
 )
 
 const (
-	bucketVersion = 1
-	blockVersion  = 2
-	reachVersion  = 1
-	roomVersion   = 1
+	blockVersion = 2
+	reachVersion = 1
 )
 
-// reachBlocks is how many calendar blocks share a row of reaches. On disk; must
+// ReachBlocks is how many calendar blocks share a row of reaches. On disk; must
 // not change.
-const reachBlocks = 64
+const ReachBlocks = 64
 
-// reachRow is the reaches of a group of blocks.
-type reachRow [reachBlocks]int64
+// ReachBlock is the reaches of a group of blocks.
+type ReachBlock [ReachBlocks]int64
 
-// encodeReaches writes a row of reaches, nil when all are 0.
-func encodeReaches(r reachRow) []byte {
-	if r == (reachRow{}) {
+// EncodeReaches writes a row of reaches, nil when all are 0.
+func EncodeReaches(r ReachBlock) []byte {
+	if r == (ReachBlock{}) {
 		return nil
 	}
 	e := encoder{}
@@ -32,48 +29,20 @@ func encodeReaches(r reachRow) []byte {
 	return e.b
 }
 
-func decodeReaches(key, row []byte) (reachRow, error) {
-	d := decoder{b: row}
+// DecodeReaches reads such a row.
+func DecodeReaches(key, payload []byte) (ReachBlock, error) {
+	d := decoder{b: payload}
 	d.byte()
-	var r reachRow
+	var r ReachBlock
 	for i := range r {
 		r[i] = d.int()
 	}
-	return r, d.done(tableReaches, key)
+	return r, d.done(Reaches, key)
 }
 
-func encodeBucket(b *index.Bucket) []byte {
-	e := encoder{}
-	e.byte(bucketVersion)
-	e.string(string(b.Signature))
-	e.string(b.Queue)
-	e.int(int64(b.Priority))
-	e.uint(uint64(b.Total))
-	for _, n := range b.Count {
-		e.uint(uint64(n))
-	}
-	e.fixed32(b.First)
-	return e.b
-}
-
-func decodeBucket(id uint32, key, row []byte) (*index.Bucket, error) {
-	d := decoder{b: row}
-	d.byte()
-	b := &index.Bucket{ID: id}
-	b.Signature = index.Signature(d.string())
-	b.Queue = d.string()
-	b.Priority = int32(d.int())
-	b.Total = uint32(d.uint())
-	for i := range b.Count {
-		b.Count[i] = uint32(d.uint())
-	}
-	b.First = d.fixed32()
-	return b, d.done(tableBuckets, key)
-}
-
-// encodeBlock writes a calendar block: for each node that has any, its place in
+// EncodeBlock writes a calendar block: for each node that has any, its place in
 // the block, how many stretches, and those. It is nil for an empty block.
-func encodeBlock(block *timeline.Block) []byte {
+func EncodeBlock(block *timeline.Block) []byte {
 	e := encoder{}
 	e.byte(blockVersion)
 	for i, list := range block {
@@ -154,10 +123,10 @@ func cut[T any](left *[]T, n, piece int) []T {
 	return out
 }
 
-// decodeBlock reads a calendar block. Version 1 knew whole nodes only, and every
+// DecodeBlock reads a calendar block. Version 1 knew whole nodes only, and every
 // reservation was a claim.
-func decodeBlock(key, row []byte) (*timeline.Block, error) {
-	d := decoder{b: row}
+func DecodeBlock(key, payload []byte) (*timeline.Block, error) {
+	d := decoder{b: payload}
 	version := d.byte()
 	block, room := new(timeline.Block), new(arena)
 	for len(d.b) > 0 {
@@ -170,7 +139,7 @@ func decodeBlock(key, row []byte) (*timeline.Block, error) {
 			shared := false
 			if version < 2 {
 				b.Owner, b.Held = head>>1, head&1 == 1
-				b.Claim = isReservation(b.Owner)
+				b.Claim = IsReservation(b.Owner)
 			} else {
 				b.Owner, b.Held, b.Claim, shared = head>>3, head&1 != 0, head&2 != 0, head&4 != 0
 			}
@@ -183,5 +152,5 @@ func decodeBlock(key, row []byte) (*timeline.Block, error) {
 		}
 		block[at] = list
 	}
-	return block, d.done(tableCalendar, key)
+	return block, d.done(Calendar, key)
 }

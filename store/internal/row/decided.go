@@ -1,0 +1,83 @@
+package row
+
+import (
+	"encoding/binary"
+	"fmt"
+
+	"github.com/RoaringBitmap/roaring/v2"
+)
+
+// Decision is what is known of a request that did not fit.
+type Decision struct {
+	Never    bool   // nor ever will
+	Wakes    uint64 // as of this waking
+	Why      string // what is short
+	Until    int64  // as long as only time passes that holds until then
+	Priority int64  // of the job for which it was decided
+	Job      uint64
+}
+
+const decisionVersion = 1
+
+// EncodeDecision is the row of a decision.
+func EncodeDecision(c *Decision) []byte {
+	e := encoder{}
+	e.byte(decisionVersion)
+	e.bool(c.Never)
+	e.uint(c.Wakes)
+	e.string(c.Why)
+	e.int(c.Until)
+	e.int(c.Priority)
+	e.uint(c.Job)
+	return e.b
+}
+
+// DecodeDecision reads it. What the first versions found is not known to hold for any
+// time.
+func DecodeDecision(key, payload []byte) (c Decision, err error) {
+	d := decoder{b: payload}
+	d.byte()
+	c.Never, c.Wakes, c.Why = d.byte() == 1, d.uint(), d.string()
+	if len(d.b) > 0 {
+		c.Until, c.Priority, c.Job = d.int(), d.int(), d.uint()
+	}
+	return c, d.done(Decided, key)
+}
+
+// The keys of the table Wakes: a 0 and the number of a bucket, or nothing for all (bbolt
+// has no empty keys), and
+var (
+	KeyAllWoken = []byte{0}
+	KeyWoken    = []byte{1} // that of the nodes that have woken since a cycle has looked at all plans
+)
+
+const wakeVersion = 1
+
+// WakeKey is the key of a bucket's last waking.
+func WakeKey(bucket uint32) []byte { return append([]byte{0}, Key32(bucket)...) }
+
+// EncodeWake is the row of the number of a waking.
+func EncodeWake(n uint64) []byte { return binary.AppendUvarint([]byte{wakeVersion}, n) }
+
+// DecodeWake reads it.
+func DecodeWake(key, payload []byte) (uint64, error) {
+	d := decoder{b: payload}
+	d.byte()
+	n := d.uint()
+	return n, d.done(Wakes, key)
+}
+
+// EncodeWoken is the row of the nodes that have woken.
+func EncodeWoken(nodes *roaring.Bitmap) ([]byte, error) {
+	content, err := nodes.MarshalBinary()
+	return append([]byte{wakeVersion}, content...), err
+}
+
+// DecodeWoken reads it, into memory of its own.
+func DecodeWoken(payload []byte) (*roaring.Bitmap, error) {
+	nodes := roaring.New()
+	if err := nodes.UnmarshalBinary(payload[1:]); err != nil {
+		return nil, fmt.Errorf("%w: the nodes that have woken: %v", ErrDamaged, err)
+	}
+	return nodes, nil
+}

@@ -1,0 +1,132 @@
+package row
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/placer"
+)
+
+// JobState is what has become of a job. The numbers are on disk and must not
+// change.
+type JobState uint8
+
+// The states of a job.
+const (
+	JobHeld      JobState = 1
+	JobQueued    JobState = 2
+	JobReserved  JobState = 3 // it has a planned start
+	JobRunning   JobState = 4
+	JobFinished  JobState = 5
+	JobFailed    JobState = 6
+	JobCancelled JobState = 7
+)
+
+var jobStateNames = [...]string{JobHeld: "held", JobQueued: "queued", JobReserved: "reserved", JobRunning: "running",
+	JobFinished: "finished", JobFailed: "failed", JobCancelled: "cancelled"}
+
+func (s JobState) String() string {
+	if int(s) < len(jobStateNames) && jobStateNames[s] != "" {
+		return jobStateNames[s]
+	}
+	return fmt.Sprintf("state(%d)", s)
+}
+
+// Live reports whether the job may still come to hold nodes, or holds some.
+func (s JobState) Live() bool { return s >= JobHeld && s <= JobRunning }
+
+// Job is a job. Its fields are those of store.Job, in that order: one is turned into
+// the other as it stands.
+type Job struct {
+	ID       uint64
+	State    JobState
+	Name     string
+	User     string
+	Account  string
+	Queue    string
+	Class    string
+	Key      string // idempotency key, "" for none
+	Select   string // in normal form
+	Place    string
+	Path     placer.Path
+	Policy   string // its own or, once it has nodes, the one that it was placed by
+	Set      string // placement set, as key=value
+	Reason   string
+	Walltime int64 // seconds
+	Submit   int64 // Unix seconds, as Start and End
+	Start    int64
+	End      int64 // expected while it runs, actual afterwards
+	Chunks   []JobChunk
+	Along    []uint32 // nodes taken whole because others of their host are
+
+	Group       string
+	Access      index.Access
+	Reservation string // the one that it insists on
+	Prefer      []string
+
+	// NoPolicy says that it named no policy: each time that it is placed, the one of
+	// its queue or of the store counts then.
+	NoPolicy bool
+
+	Queued    bool // it came through the queue: the cycle plans it, and plans it anew
+	Attended  bool // somebody waits for its start and launches it: run
+	NoRequeue bool // when it is stopped for another class it is not queued again
+	Launched  bool // somebody was told to launch it
+	Never     bool // it was said that it can never run, as the cluster was then
+	Priority  int64
+	Begin     int64 // it does not start before; 0: whenever
+	Deadline  int64 // it has to end by then; 0: whenever
+	After     []Dependency
+	Array     uint64   // the first job of its array, 0 for none
+	Index     int      // in the array, from 0
+	Command   []string // what a launcher is to run
+	Exit      int      // exit status, once it has ended
+	Failures  int      // launches that failed
+}
+
+// JobChunk is the nodes of one chunk of a job, in node order.
+type JobChunk struct {
+	Count int
+	Nodes []JobNode
+}
+
+// JobNode is a node and how many of the chunk are on it.
+type JobNode struct {
+	Node   uint32
+	Chunks int
+	Shared bool   // it does not have the whole node
+	Alone  bool   // it shares it with jobs of its own user only
+	Within uint64 // the number of the reservation that it is taken out of, 0 for none
+}
+
+// NodeNumbers lists the nodes of a job in chunk order; a node comes once for each
+// chunk of the select that is on it.
+func (j *Job) NodeNumbers() []uint32 {
+	var out []uint32
+	for _, c := range j.Chunks {
+		for _, n := range c.Nodes {
+			out = append(out, n.Node)
+		}
+	}
+	return out
+}
+
+// AllNodes lists the nodes that a job has, each once: those of its chunks in their
+// order, then those taken along.
+func (j *Job) AllNodes() []uint32 {
+	seen := make(map[uint32]bool)
+	return slices.DeleteFunc(append(j.NodeNumbers(), j.Along...), func(n uint32) bool {
+		twice := seen[n]
+		seen[n] = true
+		return twice
+	})
+}
+
+// Waits reports whether a job in a state is in the queue, waiting to be started.
+func (j *Job) Waits(s JobState) bool { return j.Queued && (s == JobQueued || s == JobReserved) }
+
+// ToLaunch reports whether somebody has yet to be told to launch the job.
+func (j *Job) ToLaunch() bool {
+	return j.Queued && !j.Attended && !j.Launched && j.State == JobRunning
+}

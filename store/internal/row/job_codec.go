@@ -1,0 +1,209 @@
+package row
+
+import (
+	"encoding/binary"
+	"slices"
+
+	"github.com/placectl/placectl/index"
+)
+
+const jobVersion = 3
+
+// A job's row is a version, the state, these times and these texts, and then what no
+// view reads in place but the nodes: see JobNodes.
+const (
+	jobWalltime = iota
+	jobSubmit
+	jobStart
+	jobEnd
+	jobTimes
+)
+
+const (
+	jobSelect = 6
+	jobTexts  = 12
+)
+
+func (j *Job) times() [jobTimes]*int64 {
+	return [...]*int64{jobWalltime: &j.Walltime, jobSubmit: &j.Submit, jobStart: &j.Start, jobEnd: &j.End}
+}
+
+func (j *Job) texts() [jobTexts]*string {
+	return [...]*string{&j.Name, &j.User, &j.Account, &j.Queue, &j.Class, &j.Key, jobSelect: &j.Select, &j.Place,
+		(*string)(&j.Path), &j.Policy, &j.Set, &j.Reason}
+}
+
+// EncodeJob is the row of a job.
+func EncodeJob(j *Job) []byte {
+	e := encoder{b: make([]byte, 0, 128)}
+	e.byte(jobVersion)
+	e.byte(byte(j.State))
+	for _, t := range j.times() {
+		e.int(*t)
+	}
+	for _, s := range j.texts() {
+		e.string(*s)
+	}
+	e.uint(uint64(len(j.Chunks)))
+	for _, c := range j.Chunks {
+		e.uint(uint64(c.Count))
+		e.uint(uint64(len(c.Nodes)))
+		last := int64(0)
+		for _, n := range c.Nodes {
+			e.int(int64(n.Node) - last)
+			e.uint(uint64(n.Chunks))
+			last = int64(n.Node)
+		}
+	}
+	e.string(j.Group)
+	e.byte(byte(j.Access))
+	e.string(j.Reservation)
+	e.strings(j.Prefer)
+	e.uint(uint64(len(j.Along)))
+	for _, n := range j.Along {
+		e.uint(uint64(n))
+	}
+	for _, c := range j.Chunks {
+		encodeShares(&e, c.Nodes)
+	}
+	e.byte(j.flags())
+	j.encodeQueued(&e)
+	return e.b
+}
+
+// facts lists what a row keeps as bits of one byte. On disk; their order must not
+// change.
+func (j *Job) facts() [6]*bool {
+	return [...]*bool{&j.Queued, &j.Attended, &j.NoRequeue, &j.Launched, &j.NoPolicy, &j.Never}
+}
+
+func (j *Job) flags() byte {
+	bits := byte(0)
+	for i, set := range j.facts() {
+		if *set {
+			bits |= 1 << i
+		}
+	}
+	return bits
+}
+
+// encodeQueued writes what a job that was submitted brings along besides its request.
+func (j *Job) encodeQueued(e *encoder) {
+	for _, n := range []int64{j.Priority, j.Begin, j.Deadline, int64(j.Array), int64(j.Index), int64(j.Exit), int64(j.Failures)} {
+		e.int(n)
+	}
+	e.uint(uint64(len(j.After)))
+	for _, d := range j.After {
+		e.byte(byte(d.When))
+		e.uint(d.Job)
+	}
+	e.strings(j.Command)
+}
+
+func (j *Job) decodeQueued(d *decoder) {
+	j.Priority, j.Begin, j.Deadline = d.int(), d.int(), d.int()
+	j.Array, j.Index, j.Exit, j.Failures = uint64(d.int()), int(d.int()), int(d.int()), int(d.int())
+	if n := d.count(); n > 0 {
+		j.After = make([]Dependency, n)
+	}
+	for i := range j.After {
+		j.After[i] = Dependency{When: When(d.byte()), Job: d.uint()}
+	}
+	j.Command = d.strings()
+}
+
+// encodeShares writes how a chunk's nodes are shared: once where all are alike.
+func encodeShares(e *encoder, nodes []JobNode) {
+	n := len(nodes)
+	if n > 0 && !slices.ContainsFunc(nodes, func(x JobNode) bool { return x.share() != nodes[0].share() }) {
+		n = 1
+	}
+	e.uint(uint64(n))
+	for _, x := range nodes[:n] {
+		e.uint(x.share())
+	}
+}
+
+// share is how a node is shared as one number.
+func (n JobNode) share() uint64 {
+	head := n.Within << 2
+	if n.Shared {
+		head |= 1
+	}
+	if n.Alone {
+		head |= 2
+	}
+	return head
+}
+
+// decodeShares reads how a chunk's nodes are shared. Version 1 knew whole nodes.
+func decodeShares(d *decoder, nodes []JobNode) {
+	list := make([]uint64, d.count())
+	for i := range list {
+		list[i] = d.uint()
+	}
+	for i := range nodes {
+		if len(list) == 0 {
+			return
+		}
+		head := list[min(i, len(list)-1)]
+		nodes[i].Shared, nodes[i].Alone, nodes[i].Within = head&1 != 0, head&2 != 0, head>>2
+	}
+}
+
+// DecodeJob reads the whole of a job.
+func DecodeJob(key, payload []byte) (*Job, error) {
+	d := decoder{b: payload}
+	version := d.byte()
+	j := &Job{State: JobState(d.byte())}
+	for _, t := range j.times() {
+		*t = d.int()
+	}
+	for _, s := range j.texts() {
+		*s = d.string()
+	}
+	j.Chunks = make([]JobChunk, d.count())
+	for i := range j.Chunks {
+		c := &j.Chunks[i]
+		c.Count = int(d.uint())
+		c.Nodes = make([]JobNode, d.count())
+		last := int64(0)
+		for k := range c.Nodes {
+			last += d.int()
+			c.Nodes[k] = JobNode{Node: uint32(last), Chunks: int(d.uint())}
+		}
+	}
+	if version >= 2 {
+		j.decodeTail(&d, version)
+	}
+	if len(key) != 8 {
+		d.bad = true
+	} else {
+		j.ID = binary.BigEndian.Uint64(key)
+	}
+	return j, d.done(Jobs, key)
+}
+
+// decodeTail reads what later versions added.
+func (j *Job) decodeTail(d *decoder, version byte) {
+	j.Group = d.string()
+	j.Access = index.Access(d.byte())
+	j.Reservation = d.string()
+	j.Prefer = d.strings()
+	if n := d.count(); n > 0 {
+		j.Along = make([]uint32, n)
+	}
+	for i := range j.Along {
+		j.Along[i] = uint32(d.uint())
+	}
+	for i := range j.Chunks {
+		decodeShares(d, j.Chunks[i].Nodes)
+	}
+	if version >= 3 {
+		bits := d.byte()
+		for i, set := range j.facts() {
+			*set = bits&(1<<i) != 0
+		}
+		j.decodeQueued(d)
+	}
+}

@@ -1,0 +1,186 @@
+package row
+
+import (
+	"encoding/binary"
+	"fmt"
+)
+
+// JobView reads a job's row in place, and only as far as what is asked for. What it
+// returns lives as long as the row. One view may be opened on many rows, one after the
+// other.
+type JobView struct {
+	id      uint64
+	payload []byte
+
+	timed bool
+	times [jobTimes]int64
+	texts texts
+	whole *Job
+}
+
+// Open turns the view to a row.
+func (v *JobView) Open(key, payload []byte) error {
+	if len(payload) < 2 || len(key) != 8 {
+		return fmt.Errorf("%w: job row %x is short", ErrDamaged, key)
+	}
+	v.id, v.payload = binary.BigEndian.Uint64(key), payload
+	v.timed, v.whole, v.texts.bad = false, nil, false
+	return nil
+}
+
+// OnlyState turns the view to a job of which nothing but the state is known.
+func (v *JobView) OnlyState(s JobState) { v.payload = []byte{jobVersion, byte(s)} }
+
+// ID is the job's number.
+func (v *JobView) ID() uint64 { return v.id }
+
+// State is what has become of the job.
+func (v *JobView) State() JobState { return JobState(v.payload[1]) }
+
+// Walltime is for how many seconds it asked.
+func (v *JobView) Walltime() int64 { return v.time(jobWalltime) }
+
+// Submit is when it came, in Unix seconds, as are Start and End.
+func (v *JobView) Submit() int64 { return v.time(jobSubmit) }
+
+// Start is when it began, or is to.
+func (v *JobView) Start() int64 { return v.time(jobStart) }
+
+// End is when it ended, or is expected to.
+func (v *JobView) End() int64 { return v.time(jobEnd) }
+
+func (v *JobView) time(i int) int64 {
+	v.find()
+	return v.times[i]
+}
+
+// Select is what it asked for.
+func (v *JobView) Select() []byte {
+	v.find()
+	return v.texts.get(jobSelect)
+}
+
+// find reads the times; the texts are behind them.
+func (v *JobView) find() {
+	if v.timed {
+		return
+	}
+	v.timed = true
+	d := decoder{b: v.payload[2:]}
+	for i := range v.times {
+		v.times[i] = d.int()
+	}
+	v.texts.open(v.payload, len(v.payload)-len(d.b))
+}
+
+// Job reads the whole of the job, once. With an error it is as far as it could be read.
+func (v *JobView) Job() (j *Job, err error) {
+	if v.whole == nil {
+		v.whole, err = DecodeJob(Key64(v.id), v.payload)
+	}
+	return v.whole, err
+}
+
+// JobNodes goes through the nodes of a job's row in place: those of its chunks, then
+// those that are taken along with their host.
+type JobNodes struct {
+	Chunk int    // from 0 on, that of the node at hand; Chunks for one taken along
+	Node  uint32 // its number
+	Count int64  // how many of the chunk are on it, 0 for one taken along
+
+	Chunks int // how many there are
+
+	id    uint64
+	d     decoder // behind the node at hand
+	left  int     // nodes of the chunk to come
+	along int     // nodes taken along to come; or
+}
+
+const (
+	inChunks = -1 // the nodes of chunks come first
+	noAlong  = -2 // and the first version took none along
+)
+
+// Nodes goes before the first node of the job.
+func (v *JobView) Nodes() JobNodes {
+	v.find()
+	v.texts.find(jobTexts - 1)
+	r := JobNodes{Chunk: -1, id: v.id, d: decoder{b: v.payload[v.texts.at:], bad: v.texts.bad}, along: inChunks}
+	r.Chunks = r.d.count()
+	if v.payload[0] < 2 {
+		r.along = noAlong
+	}
+	return r
+}
+
+// Next goes to the next node. Of nodes other than only, where that is not negative, it
+// may leave out some.
+func (r *JobNodes) Next(only int64) bool {
+	for r.left == 0 && r.Chunk+1 < r.Chunks {
+		r.Chunk++
+		r.d.uint()
+		r.left, r.Node = r.d.count(), 0
+	}
+	switch {
+	case r.left > 0:
+		if only >= 0 {
+			r.pass(only)
+		}
+		r.left--
+		if b := r.d.b; len(b) >= 2 && b[0] < 0x80 && b[1] < 0x80 { // most are that short
+			r.Node += shortDelta(b[0])
+			r.Count, r.d.b = int64(b[1]), b[2:]
+			return true
+		}
+		r.Node = uint32(int64(r.Node) + r.d.int())
+		r.Count = int64(r.d.uint())
+	case r.along == noAlong:
+		return false
+	default:
+		if r.along == inChunks {
+			r.findAlong()
+		}
+		if r.along == 0 {
+			return false
+		}
+		r.along--
+		r.Node, r.Count, r.Chunk = uint32(r.d.uint()), 0, r.Chunks
+	}
+	return !r.d.bad
+}
+
+// findAlong passes over what comes between the chunks and the nodes taken along.
+func (r *JobNodes) findAlong() {
+	r.d.skip() // its group
+	r.d.byte() // access
+	r.d.skip() // reservation
+	for range r.d.count() {
+		r.d.skip() // preferred
+	}
+	r.along = r.d.count()
+}
+
+// Err is ErrDamaged when the row was not what it should be.
+func (r *JobNodes) Err() error {
+	if r.d.bad {
+		return fmt.Errorf("%w: the row of job %d cannot be decoded", ErrDamaged, r.id)
+	}
+	return nil
+}
+
+// pass steps over nodes of the chunk that are not the one that is wanted, but for the
+// last.
+func (r *JobNodes) pass(only int64) {
+	b, node, left := r.d.b, r.Node, r.left
+	for left > 1 && len(b) >= 2 && b[0] < 0x80 && b[1] < 0x80 {
+		next := node + shortDelta(b[0])
+		if int64(next) == only {
+			break
+		}
+		node, b, left = next, b[2:], left-1
+	}
+	r.d.b, r.Node, r.left = b, node, left
+}
+
+// shortDelta is the distance to the next node, where one byte holds it.
+func shortDelta(b byte) uint32 { return uint32(int32(b>>1) ^ -int32(b&1)) }

@@ -1,0 +1,41 @@
+package row
+
+import (
+	"encoding/binary"
+	"fmt"
+)
+
+// Many rows hold one thing, behind the version byte: that the key is there, what a name
+// or a number leads to, or a text.
+const linkVersion = 1
+
+// EncodeMark is the row of a table whose keys say all.
+func EncodeMark() []byte { return []byte{linkVersion} }
+
+// EncodeText is a row that holds a text.
+func EncodeText(s string) []byte { return append([]byte{linkVersion}, s...) }
+
+// DecodeText reads it.
+func DecodeText(payload []byte) string { return string(payload[1:]) }
+
+// EncodeNumber32 is the row of a name that leads to a node or host.
+func EncodeNumber32(n uint32) []byte { return append([]byte{linkVersion}, Key32(n)...) }
+
+// DecodeNumber32 reads it.
+func DecodeNumber32(t Table, key, payload []byte) (uint32, error) {
+	if len(payload) != 5 {
+		return 0, fmt.Errorf("%w: %q of table %s leads nowhere", ErrDamaged, key, t)
+	}
+	return binary.BigEndian.Uint32(payload[1:]), nil
+}
+
+// EncodeNumber64 is the row of an idempotency key, which leads to a job.
+func EncodeNumber64(n uint64) []byte { return append([]byte{linkVersion}, Key64(n)...) }
+
+// DecodeNumber64 reads it; ok is false where it leads nowhere.
+func DecodeNumber64(payload []byte) (n uint64, ok bool) {
+	if len(payload) != 9 {
+		return 0, false
+	}
+	return binary.BigEndian.Uint64(payload[1:]), true
+}

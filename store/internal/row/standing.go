@@ -1,0 +1,84 @@
+package row
+
+import (
+	"time"
+
+	"github.com/placectl/placectl/placer"
+	"github.com/placectl/placectl/placer/recur"
+)
+
+// ReserveSpec is what a reservation is to be. Its fields are those of
+// store.ReserveSpec, in that order.
+type ReserveSpec struct {
+	Name       string
+	Nodes      []uint32
+	Request    placer.Request
+	Start, End int64
+	Access     placer.AccessList
+	Limit      int64
+	Repeat     recur.Repeat
+	Depth      int
+}
+
+// Standing is a reservation that repeats, as store.Standing describes it.
+type Standing struct {
+	Spec ReserveSpec
+	Made int
+	Last int64
+	Over bool
+	Note string
+}
+
+const standingVersion = 1
+
+func (s *Standing) texts() [12]*string {
+	q := &s.Spec.Request
+	return [...]*string{&q.Select, &q.Place, &q.User, &q.Group, &q.Account, &q.Queue, &q.Class, &q.Policy, &q.Access,
+		&s.Spec.Repeat.Rule, &s.Spec.Repeat.Zone, &s.Note}
+}
+
+// EncodeStanding is the row of a standing reservation.
+func EncodeStanding(s *Standing) []byte {
+	e := encoder{}
+	e.byte(standingVersion)
+	spec := &s.Spec
+	e.uint(uint64(len(spec.Nodes)))
+	for _, n := range spec.Nodes {
+		e.uint(uint64(n))
+	}
+	for _, text := range s.texts() {
+		e.string(*text)
+	}
+	e.strings(spec.Request.Prefer)
+	for _, n := range []int64{int64(spec.Request.Walltime), spec.Start, spec.End, spec.Limit, int64(spec.Depth), int64(s.Made), s.Last} {
+		e.int(n)
+	}
+	e.bool(s.Over)
+	encodeAccess(&e, spec.Access)
+	return e.b
+}
+
+// DecodeStanding reads it.
+func DecodeStanding(key, payload []byte) (*Standing, error) {
+	d := decoder{b: payload}
+	d.byte()
+	s := new(Standing)
+	spec := &s.Spec
+	spec.Name = string(key)
+	if n := d.count(); n > 0 {
+		spec.Nodes = make([]uint32, n)
+	}
+	for i := range spec.Nodes {
+		spec.Nodes[i] = uint32(d.uint())
+	}
+	for _, text := range s.texts() {
+		*text = d.string()
+	}
+	spec.Request.Prefer = d.strings()
+	spec.Request.Walltime = time.Duration(d.int())
+	spec.Start, spec.End, spec.Limit = d.int(), d.int(), d.int()
+	spec.Depth, s.Made, s.Last = int(d.int()), int(d.int()), d.int()
+	s.Over = d.byte() == 1
+	spec.Access = decodeAccess(&d)
+	return s, d.done(Standings, key)
+}

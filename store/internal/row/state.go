@@ -1,0 +1,55 @@
+package row
+
+import "github.com/placectl/placectl/index"
+
+// State is the clock and the numbers never used yet. One row.
+type State struct {
+	AsOf            int64 // the instant that the bitmaps stand for
+	NextNode        uint32
+	NextBucket      uint32
+	NextResource    index.ResID
+	NextJob         uint64
+	NextReservation uint64
+	UsageSince      int64 // when usage began to be counted, 0 in a file that has never counted
+	Events          uint64
+	Wakes           uint64 // how often nodes were given back, or something else made room
+	Planned         uint64 // the waking as of which a cycle has looked at all plans
+}
+
+const stateVersion = 1
+
+// Encode is the row.
+func (s *State) Encode() []byte {
+	e := encoder{}
+	e.byte(stateVersion)
+	e.int(s.AsOf)
+	e.uint(uint64(s.NextNode))
+	e.uint(uint64(s.NextBucket))
+	e.uint(uint64(s.NextResource))
+	e.uint(s.NextJob)
+	e.uint(s.NextReservation)
+	e.int(s.UsageSince)
+	e.uint(s.Events)
+	e.uint(s.Wakes)
+	e.uint(s.Planned)
+	return e.b
+}
+
+// Decode reads it.
+func (s *State) Decode(payload []byte) error {
+	d := decoder{b: payload}
+	d.byte()
+	s.AsOf = d.int()
+	s.NextNode = uint32(d.uint())
+	s.NextBucket = uint32(d.uint())
+	s.NextResource = index.ResID(d.uint())
+	s.NextJob = d.uint()
+	s.NextReservation = d.uint()
+	if len(d.b) > 0 { // the first files had no more
+		s.UsageSince = d.int()
+	}
+	if len(d.b) > 0 {
+		s.Events, s.Wakes, s.Planned = d.uint(), d.uint(), d.uint()
+	}
+	return d.done(Meta, KeyState)
+}

@@ -1,0 +1,137 @@
+package row
+
+import (
+	"encoding/binary"
+)
+
+// Format is the file format that this version writes.
+const Format = 3
+
+// magic begins the format row. On disk; must not change.
+const magic = "placectl"
+
+// Table is one of the tables of the file.
+type Table int
+
+// The tables, in the order in which they are made.
+const (
+	Meta Table = iota
+	Config
+	Resources
+	Queues
+	Nodes
+	NodeNames
+	Buckets
+	Bitmaps
+	Calendar
+	Reaches
+	Jobs
+	JobStates
+	Endings
+	Reservations
+	ReservationIDs
+	Changes
+	Keys
+	Rooms
+	Access
+	Standings
+	Usage
+	Events
+	Waiting
+	Launches
+	Stops
+	Wakes
+	Decided
+	Shares
+	Batches
+	BatchFiles
+	BatchJobs
+	BatchTasks
+	BatchHosts
+	BatchRanges
+	BatchLongest
+	BatchBacks
+	BatchDues
+	Hosts
+	HostNames
+	TableCount // how many there are
+)
+
+// tables is the registry: every bucket of the file, what its keys and values
+// are, the format that brought it, and whether it can be rebuilt from the
+// others. Numbers in keys are big-endian. A value is a row: a version byte,
+// the fields, and a CRC32C over key, version and fields.
+var tables = [TableCount]struct {
+	name, key, value string
+	since            uint32
+	derived          bool
+}{
+	Meta:           {"meta", "format | state", "the magic and the format; clock and counters", 1, false},
+	Config:         {"config", "setting", "its value as text", 1, false},
+	Resources:      {"resources", "resource number (2 bytes)", "definition", 1, false},
+	Queues:         {"queues", "name", "settings of the queue", 1, false},
+	Nodes:          {"nodes", "node number (4)", "node", 1, false},
+	NodeNames:      {"node_names", "name", "node number", 1, true},
+	Buckets:        {"buckets", "bucket number (4)", "signature, queue, priority, counts", 1, true},
+	Bitmaps:        {"bitmaps", "family (1), bucket or resource number (4), value", "roaring bitmap, portable format", 1, true},
+	Calendar:       {"calendar", "node number / 64 (4)", "what is planned for those 64 nodes", 1, true},
+	Reaches:        {"reaches", "node number / 4096 (4)", "for 64 calendar blocks, until when their later nodes stay free", 1, true},
+	Jobs:           {"jobs", "job number (8)", "job", 1, false},
+	JobStates:      {"job_states", "state (1), job number (8)", "nothing", 1, true},
+	Endings:        {"endings", "expected end (8), owner (8)", "nothing", 1, true},
+	Reservations:   {"reservations", "name", "reservation", 1, false},
+	ReservationIDs: {"reservation_ids", "reservation number (8)", "name", 1, true},
+	Changes:        {"changes", "instant (8), owner (8)", "nothing: the owner begins or ends then by the clock", 1, true},
+	Keys:           {"keys", "idempotency key", "job number", 1, false},
+	Rooms:          {"rooms", "node number / 64 (4)", "what is left of those of the 64 nodes that are shared now", 2, true},
+	Access:         {"access", "kind of entry (1), value, 0, reservation number (8)", "nothing: the reservation lets them in", 2, true},
+	Standings:      {"standings", "name", "a reservation that repeats", 2, false},
+	Usage:          {"usage", "node number / 64 (4)", "cpu-seconds that jobs which have ended had of each of those nodes", 2, false},
+	Events:         {"events", "event number (8)", "what became of a job, node or reservation, when and why", 3, false},
+	Waiting:        {"waiting", "priority, highest first (8), job number (8)", "nothing: the job waits for its turn", 3, true},
+	Launches:       {"launches", "job number (8)", "nothing: the queue started the job and nobody was told to launch it yet", 3, true},
+	Stops:          {"stops", "job number (8)", "the job as it ran: it was launched, taken off its nodes, and nobody was told to stop it yet", 3, false},
+	Wakes:          {"wakes", "bucket number (4), or nothing for all", "the waking in which nodes of it were last given back", 3, false},
+	Decided:        {"decided", "a request, as a hash (8)", "the waking up to which it is known that it does not fit now, until when time changes nothing of that, and the job it was decided for", 3, false},
+	Shares:         {"shares", "settings | state", "classes, what maps jobs to them, rebalancing; since when shares are out of balance", 3, false},
+	Batches:        {"batches", "name", "batch: its number, settings and sums", 3, false},
+	BatchFiles:     {"batch_files", "batch number (4), file number / 128 (4)", "names and sizes of those files", 3, false},
+	BatchJobs:      {"batch_jobs", "batch number (4), job number / 128 (4)", "those jobs as they were created", 3, false},
+	BatchTasks:     {"batch_tasks", "batch number (4), job number / 128 (4)", "what became of those jobs", 3, false},
+	BatchHosts:     {"batch_hosts", "batch number (4), host number (4)", "the host's part in the batch", 3, false},
+	BatchRanges:    {"batch_ranges", "batch number (4), first slot (8)", "a range of slots and its cursors", 3, false},
+	BatchLongest:   {"batch_longest", "batch number (4), time left, longest first (8), first slot (8)", "nothing", 3, true},
+	BatchBacks:     {"batch_backs", "batch number (4), slot (8)", "nothing: the slot waits behind its cursor", 3, true},
+	BatchDues:      {"batch_dues", "batch number (4), instant (8), host number (4), slot + 1 (8)", "nothing: a lease ends, or a host is looked for", 3, true},
+	Hosts:          {"hosts", "host number (4)", "a host that works in batches, and how fast it is", 3, false},
+	HostNames:      {"host_names", "name", "host number", 3, true},
+}
+
+// String is the name of the table in the file.
+func (t Table) String() string { return tables[t].name }
+
+// Since is the format that brought the table.
+func (t Table) Since() uint32 { return tables[t].since }
+
+// Derived reports whether the table can be rebuilt from the others.
+func (t Table) Derived() bool { return tables[t].derived }
+
+// The keys of the table Meta.
+var (
+	KeyFormat = []byte("format")
+	KeyState  = []byte("state")
+)
+
+// EncodeFormat is the row that says which format the file has. It has no checksum:
+// older and newer versions must be able to read it.
+func EncodeFormat(format uint32) []byte {
+	return binary.BigEndian.AppendUint32([]byte(magic), format)
+}
+
+// DecodeFormat reads it; ok is false where it is something else.
+func DecodeFormat(value []byte) (format uint32, ok bool) {
+	if len(value) != len(magic)+4 || string(value[:len(magic)]) != magic {
+		return 0, false
+	}
+	return binary.BigEndian.Uint32(value[len(magic):]), true
+}

@@ -1,0 +1,60 @@
+package row
+
+import "encoding/binary"
+
+// texts finds the texts that follow each other in a payload, as far as they are asked
+// for.
+type texts struct {
+	payload []byte
+	at      int // where the next one is
+	read    int // how many are known
+	parts   [maxTexts]part
+	bad     bool
+}
+
+// maxTexts is how many texts follow each other at most: those of a job.
+const maxTexts = jobTexts
+
+// part is bytes from..to of a payload.
+type part struct{ from, to int }
+
+// open turns to a payload whose texts begin at a place.
+func (t *texts) open(payload []byte, at int) {
+	t.payload, t.at, t.read = payload, at, 0
+}
+
+// get is one of the texts.
+func (t *texts) get(i int) []byte {
+	t.find(i)
+	p := t.parts[i]
+	return t.payload[p.from:p.to]
+}
+
+// find makes out where the texts up to one are.
+func (t *texts) find(i int) {
+	b, at := t.payload, t.at
+	for t.read <= i && at < len(b) && b[at] < 0x80 && at+int(b[at]) < len(b) { // most are that short
+		end := at + 1 + int(b[at])
+		t.parts[t.read] = part{at + 1, end}
+		t.read++
+		at = end
+	}
+	for t.at = at; t.read <= i; t.read++ {
+		n := t.length()
+		t.parts[t.read] = part{t.at, t.at + n}
+		t.at += n
+	}
+}
+
+// length reads the length of what follows, or how many.
+func (t *texts) length() int {
+	n, size := binary.Uvarint(t.payload[t.at:])
+	if size <= 0 || n > uint64(len(t.payload)-t.at-size) {
+		t.damaged()
+		return 0
+	}
+	t.at += size
+	return int(n)
+}
+
+func (t *texts) damaged() { t.at, t.bad = len(t.payload), true }
