@@ -2,6 +2,7 @@ package main
 
 import (
 	"io"
+	"strings"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
 	"github.com/placectl/placectl/cmd/placectl/internal/spell"
@@ -35,4 +36,14 @@ func (r *runner) localTimes(s string) string {
 		return s
 	}
 	return spell.LocalTimes(s, r.loc)
+}
+
+// blocks says whether the terminal can show the blocks of Unicode, else ASCII alone.
+func (r *runner) blocks() bool {
+	for _, name := range []string{"LC_ALL", "LC_CTYPE", "LANG"} {
+		if v := strings.ToLower(r.getenv(name)); v != "" {
+			return strings.Contains(v, "utf-8") || strings.Contains(v, "utf8")
+		}
+	}
+	return false
 }

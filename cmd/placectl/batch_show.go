@@ -1,6 +1,10 @@
 package main
 
 import (
+	"fmt"
+
+	"github.com/placectl/placectl/cmd/placectl/internal/chart"
+	"github.com/placectl/placectl/locality"
 	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
 )
@@ -39,4 +43,52 @@ func (r *runner) batchShow(c *cli.Context) error {
 		}
 		return r.printBatch(tx, b)
 	})
+}
+
+const narrowBatch = 300 // pixels
+
+// batchSVG draws the batch into the file that --svg names.
+func (r *runner) batchSVG(c *cli.Context) error {
+	width := c.Int("width")
+	if width < narrowBatch || width > chart.WidestSVG {
+		return usagef(verbName(c), "--width: %d is not from %d to %d", width, narrowBatch, chart.WidestSVG)
+	}
+	var b *chart.Batch
+	err := r.view(func(tx *store.Tx) (err error) {
+		b, err = readBatchChart(tx, c.Args().First())
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return r.writeFile(c, "svg", c.String("svg"), b.SVG(width, r.loc))
+}
+
+// readBatchChart gathers what hosts had.
+func readBatchChart(tx *store.Tx, name string) (*chart.Batch, error) {
+	b, err := tx.Batch(name)
+	if err != nil {
+		return nil, err
+	}
+	hosts, err := batchHostNames(tx, name)
+	if err != nil {
+		return nil, err
+	}
+	p := &chart.Batch{Files: b.Files, From: b.Created, To: max(b.Created+1, b.Ended), Hosts: hosts,
+		Title: fmt.Sprintf("batch %s: %d files, %d of %d jobs finished, %d hosts", b.Name, b.Files, b.Done+b.Failed, b.Jobs, len(hosts)),
+		Note: fmt.Sprintf("%d transfers; the least there can be is %d. From left to right the files, from top to bottom the time; a color is a host.",
+			b.Transfers, b.Bound)}
+	err = tx.EachBatchJob(name, func(_ int, j *locality.Job, t *locality.Task) error {
+		for _, x := range t.Instances {
+			end := x.Until
+			if x.State == locality.Live {
+				end = tx.Now()
+			}
+			p.Marks = append(p.Marks, chart.BatchMark{Host: x.Host, First: j.A, Last: j.B, From: x.Sent, To: max(end, x.Sent), State: x.State.String(),
+				Lost: x.State != locality.Answered && x.State != locality.Live})
+			p.To = max(p.To, end)
+		}
+		return nil
+	})
+	return p, err
 }

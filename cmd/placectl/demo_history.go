@@ -3,6 +3,8 @@ package main
 import (
 	"slices"
 	"strings"
+
+	"github.com/placectl/placectl/cmd/placectl/internal/chart"
 )
 
 // historyColumns is how many columns the six days are drawn in: three hours
@@ -140,7 +142,7 @@ func part(some, all int64) float64 { return float64(some) / float64(max(all, 1))
 func (h *demoHistory) draw(ramp []rune, row *[historyColumns]int64, full int64) string {
 	var b strings.Builder
 	for _, v := range row {
-		b.WriteRune(rampLevel(ramp, v, full*h.column))
+		b.WriteRune(chart.Level(ramp, v, full*h.column))
 	}
 	return b.String()
 }
@@ -161,15 +163,4 @@ func (h *demoHistory) drawSpan(start, end int64) string {
 		}
 	}
 	return b.String()
-}
-
-// rampLevel is the character for so many of so many. What is not nothing shows.
-func rampLevel(ramp []rune, some, all int64) rune {
-	top := int64(len(ramp) - 1)
-	all = max(all, 1)
-	level := min((some*top+all/2)/all, top)
-	if some > 0 {
-		level = max(level, 1)
-	}
-	return ramp[level]
 }

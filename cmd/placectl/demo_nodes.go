@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/placectl/placectl/cmd/placectl/internal/chart"
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
 )
 
@@ -11,13 +12,13 @@ import (
 // How much is free matters less than in what pieces.
 func (p *demoPage) nodes() error {
 	p.heading("Each node now", "the cpus that jobs have, and how many jobs (+ is 10 or more)")
-	ramp := p.ramp()
+	ramp := chart.Ramp(p.blocks())
 	var rows [][]any
 	var stranded int64
 	for _, kind := range demoNodeKinds(p.rep.Nodes) {
 		var taken, jobs strings.Builder
 		for _, n := range kind {
-			taken.WriteRune(rampLevel(ramp, n.CPUsTaken, n.CPUs))
+			taken.WriteRune(chart.Level(ramp, n.CPUsTaken, n.CPUs))
 			jobs.WriteByte(countDigit(n.Running))
 		}
 		s := sumNodes(kind)

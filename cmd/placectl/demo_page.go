@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/dustin/go-humanize"
+	"github.com/placectl/placectl/cmd/placectl/internal/chart"
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
 	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 )
@@ -75,18 +76,18 @@ func (p *demoPage) summary() error {
 	t := p.printer(output.Result{Record: true, Columns: []output.Column{{Name: "cluster"}, {Name: "time"}, {Name: "requests"}, {Name: "placed"},
 		{Name: "waiting"}, {Name: "sharing"}, {Name: "in use"}, {Name: "policy"}, {Name: "speed"}, {Name: "on disk"}, {Name: "database"}}})
 	t.Row(
-		fmt.Sprintf("%d nodes, %s cpus", len(d.data.Nodes), humanize.Comma(d.data.cpus())),
+		fmt.Sprintf("%d nodes, %s cpus", len(d.data.Nodes), spell.Comma(d.data.cpus())),
 		fmt.Sprintf("moved: it begins %s and ends now", spell.AppendLocal(nil, d.data.From, p.loc)),
-		fmt.Sprintf("%s, as they were asked, with the run times recorded", humanize.Comma(int64(len(d.data.Jobs)))),
-		fmt.Sprintf("%s: %s at once, %d after a wait (median %s, longest %s)", humanize.Comma(int64(s.Placed)),
-			humanize.Comma(int64(s.Placed-waited)), waited, shortSpan(median), shortSpan(longest)),
+		fmt.Sprintf("%s, as they were asked, with the run times recorded", spell.Comma(int64(len(d.data.Jobs)))),
+		fmt.Sprintf("%s: %s at once, %d after a wait (median %s, longest %s)", spell.Comma(int64(s.Placed)),
+			spell.Comma(int64(s.Placed-waited)), waited, shortSpan(median), shortSpan(longest)),
 		fmt.Sprintf("%d at the end, %d at most", len(d.waiting), s.MostWaiting),
-		fmt.Sprintf("%s jobs had others beside them on a node, at most %d on one at once", humanize.Comma(int64(s.Shared)), slices.Max(h.most)),
+		fmt.Sprintf("%s jobs had others beside them on a node, at most %d on one at once", spell.Comma(int64(s.Shared)), slices.Max(h.most)),
 		fmt.Sprintf("%.0f %% of the cpus; %.0f %% of the nodes, %.1f jobs on each", 100*h.cpusPart(), 100*h.nodesPart(), h.jobsPerNode()),
 		fmt.Sprintf("%s, which is the default; the small nodes have priority", d.how.Policy),
 		fmt.Sprintf("%s placements, %s releases in %.2f s: %s placements a second",
-			humanize.Comma(int64(s.Placed)), humanize.Comma(int64(s.Released)), s.Took.Seconds(), humanize.Comma(int64(s.rate()))),
-		fmt.Sprintf("%s transactions, each durable before the next began", humanize.Comma(int64(s.Transactions))),
+			spell.Comma(int64(s.Placed)), spell.Comma(int64(s.Released)), s.Took.Seconds(), spell.Comma(int64(s.rate()))),
+		fmt.Sprintf("%s transactions, each durable before the next began", spell.Comma(int64(s.Transactions))),
 		firstOf(p.rep.DB, "not kept"))
 	if err := t.Close(); err != nil {
 		return err
@@ -114,7 +115,7 @@ func (p *demoPage) line(name, drawn, note string) {
 func (p *demoPage) history() error {
 	h := &p.rep.d.history
 	p.heading("How full it was", "cpus that jobs had; a column is the mean of three hours")
-	ramp := p.ramp()
+	ramp := chart.Ramp(p.blocks())
 	var ruler strings.Builder
 	for day := range 6 {
 		fmt.Fprintf(&ruler, "%-8s", fmt.Sprintf("-%dd", 6-day))
@@ -122,7 +123,7 @@ func (p *demoPage) history() error {
 	p.line("", ruler.String(), "now")
 	for i := range h.kinds {
 		k := &h.kinds[i]
-		p.line(k.name, h.draw(ramp, &k.levels, k.cpus), fmt.Sprintf("of %s cpus", humanize.Comma(k.cpus)))
+		p.line(k.name, h.draw(ramp, &k.levels, k.cpus), fmt.Sprintf("of %s cpus", spell.Comma(k.cpus)))
 	}
 	for _, row := range []struct {
 		name   string
@@ -208,7 +209,7 @@ func (p *demoPage) reservations() error {
 	s := &p.rep.d.stats
 	p.heading("Reserved", "whole nodes or parts of them, for those whom access lets in, or for\n"+
 		"nobody: %d jobs were let in. Before it begins the nodes take jobs that end in\n"+
-		"time, and take those first: %s of the jobs placed", s.LetIn, humanize.Comma(int64(s.FittedIn)))
+		"time, and take those first: %s of the jobs placed", s.LetIn, spell.Comma(int64(s.FittedIn)))
 	var rows [][]any
 	for _, v := range p.rep.Reservations {
 		rows = append(rows, []any{v.Name, v.State, p.until(v.Start), shortSpan(int64(v.End - v.Start)), v.Nodes, v.takes(), orNil(v.Allow)})

@@ -1,24 +1,19 @@
 package main
 
 import (
+	"slices"
 	"time"
 
+	"github.com/placectl/placectl/cmd/placectl/internal/chart"
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
+	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/store"
+	"github.com/placectl/placectl/timeline"
 	"github.com/urfave/cli/v2"
 )
 
-// gantt goes through four steps, each in files of its own: one View copies out
-// what is planned (gantt_read.go); a window of time is chosen (gantt_window.go,
-// gantt_ticks.go); nodes become rows of cells, and rows that look the same one
-// row (gantt_paint.go, gantt_fold.go), or buckets curves (gantt_count.go); and
-// the rows are drawn, as text (gantt_draw.go and those beside it) or as SVG.
-
-const (
-	narrowestGantt = 20   // columns
-	widestGantt    = 1000 // columns
-	widestSVG      = 20_000
-	ganttRows      = 40 // on a terminal, unless --rows says otherwise
-)
+// ganttRows is how many rows a terminal gets, unless --rows says otherwise.
+const ganttRows = 40
 
 func ganttVerb() *verb {
 	return &verb{
@@ -65,18 +60,20 @@ func (r *runner) gantt(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	w, err := g.window(o)
-	if err != nil {
-		return usagef(verbName(c), "%w", err)
-	}
+	w := g.Window(o.from, o.to)
+	draw := &chart.Options{Width: o.width, Rows: o.rows, ByBucket: o.byBucket, Blocks: r.blocks(), Colors: r.colored(), Zone: r.loc}
 	if o.svg != "" {
-		if err := r.writeGanttSVG(c, g, w, o); err != nil || o.svg == "-" || r.Output == output.Table {
+		picture := g.SVG(w, draw)
+		if o.flag == "html" {
+			picture = chart.Page("placectl gantt", picture)
+		}
+		if err := r.writeFile(c, o.flag, o.svg, picture); err != nil || o.svg == "-" || r.Output == output.Table {
 			return err
 		}
 	}
 	switch {
 	case r.Output == output.Table:
-		return r.drawGantt(g, w, o)
+		return r.answer(g.Text(w, draw))
 	case o.byBucket:
 		return r.printBucketSteps(g, w)
 	}
@@ -108,6 +105,8 @@ func (r *runner) ganttOptions(c *cli.Context) (*ganttOptions, error) {
 		return nil, usagef(verbName(c), "--%s is empty; name a file, or - for standard output", o.flag)
 	case o.rows < 0:
 		return nil, usagef(verbName(c), "--rows must not be negative; 0 is all")
+	case !o.from.IsZero() && !o.to.IsZero() && o.to.Unix() <= o.from.Unix():
+		return nil, usagef(verbName(c), "--to must come after --from")
 	}
 	if !c.IsSet("rows") && r.stdoutTTY && o.svg == "" {
 		o.rows = ganttRows
@@ -119,10 +118,10 @@ func (r *runner) ganttOptions(c *cli.Context) (*ganttOptions, error) {
 // ganttWidth is how wide the drawing is to be: what is asked for, else what the
 // terminal has.
 func (r *runner) ganttWidth(c *cli.Context, svg bool) (int, error) {
-	least, most, width := narrowestGantt, widestGantt, 80
+	least, most, width := chart.Narrowest, chart.Widest, 80
 	switch {
 	case svg:
-		least, most, width = narrowestSVG, widestSVG, 1200
+		least, most, width = chart.NarrowestSVG, chart.WidestSVG, 1200
 	case r.stdoutTTY && r.width() > 0:
 		width = min(max(r.width(), least), most)
 	}
@@ -133,4 +132,161 @@ func (r *runner) ganttWidth(c *cli.Context, svg bool) (int, error) {
 		return 0, usagef(verbName(c), "--width %d: it must be from %d to %d", width, least, most)
 	}
 	return width, nil
+}
+
+// ganttReader copies out of a transaction.
+type ganttReader struct {
+	tx      *store.Tx
+	data    *chart.Gantt
+	bars    []chart.Bar      // of all nodes
+	buckets []uint32         // of each node
+	owners  map[uint64]int32 // by the calendar's number
+	named   bool             // read what jobs are called
+}
+
+// readGantt looks at the database once, and lets go of it before anything is
+// drawn.
+func (r *runner) readGantt(o *ganttOptions) (*chart.Gantt, error) {
+	g := &chart.Gantt{}
+	err := r.view(func(tx *store.Tx) (err error) {
+		g.Now = tx.Now()
+		if _, err := tx.Resources(); err != nil { // what is left of shared nodes is told by these
+			return err
+		}
+		in := &ganttReader{tx: tx, data: g, owners: map[uint64]int32{}, named: o.svg != ""}
+		if o.nodes == "" {
+			err = tx.EachNode(in.node)
+		} else {
+			err = eachNamed(tx, o.nodes, in.node)
+		}
+		if err == nil {
+			err = tx.Calendar().Err()
+		}
+		if err != nil || !o.byBucket {
+			return err
+		}
+		return in.readBuckets()
+	})
+	return g, err
+}
+
+func (in *ganttReader) node(n *index.Node) error {
+	first := len(in.bars)
+	for _, b := range in.tx.Calendar().At(n.Number) {
+		bar, err := in.bar(b)
+		if err != nil {
+			return err
+		}
+		in.bars = append(in.bars, bar)
+	}
+	partly := in.tx.Occupancy(n).State == store.NodePartly
+	in.data.Nodes = append(in.data.Nodes, chart.Node{Name: n.Name, State: n.State, Partly: partly, Bars: in.bars[first:len(in.bars):len(in.bars)]})
+	in.buckets = append(in.buckets, n.Bucket)
+	return nil
+}
+
+func (in *ganttReader) bar(b timeline.Busy) (chart.Bar, error) {
+	owner, err := in.owner(b)
+	bar := chart.Bar{Owner: owner, Start: b.Start, End: in.tx.Calendar().End(b), Due: b.End}
+	switch {
+	case err != nil:
+	case in.data.Owners[owner].Job == 0:
+		bar.Kind = chart.Reserved
+	case b.Start > in.data.Now:
+		bar.Kind = chart.Planned
+	case bar.End > bar.Due:
+		bar.Kind = chart.Overdue
+	default:
+		bar.Kind = chart.Running
+	}
+	return bar, err
+}
+
+// owner finds out whose a stretch is, once for all nodes that it has.
+func (in *ganttReader) owner(b timeline.Busy) (int32, error) {
+	if at, ok := in.owners[b.Owner]; ok {
+		return at, nil
+	}
+	who, err := in.tx.Owner(b)
+	if err != nil {
+		return 0, err
+	}
+	o := chart.Owner{Job: who.Job, Reservation: who.Reservation}
+	if in.named && who.Job != 0 {
+		job, err := in.tx.Job(who.Job)
+		if err != nil {
+			return 0, err
+		}
+		o.Name, o.User = job.Name, job.User
+	}
+	at := int32(len(in.data.Owners))
+	in.data.Owners = append(in.data.Owners, o)
+	in.owners[b.Owner] = at
+	return at, nil
+}
+
+// readBuckets sorts the nodes into their buckets, in the order in which these are tried.
+func (in *ganttReader) readBuckets() error {
+	ix, err := in.tx.Index()
+	if err != nil {
+		return err
+	}
+	members := map[uint32][]*chart.Node{}
+	var heads []*index.Bucket
+	for i, id := range in.buckets {
+		if members[id] == nil {
+			if b := ix.Bucket(id); b != nil {
+				heads = append(heads, b)
+			}
+		}
+		members[id] = append(members[id], &in.data.Nodes[i])
+	}
+	slices.SortFunc(heads, index.CompareBuckets)
+	for _, b := range heads {
+		in.data.Buckets = append(in.data.Buckets, chart.Bucket{ID: b.ID, Signature: ix.Describe(b), Queue: b.Queue, Priority: b.Priority, Nodes: members[b.ID]})
+	}
+	return ix.Err()
+}
+
+// printStretches answers programs: a row for each stretch of the window, by
+// node and then by start. An overdue job's end is when it is expected to end.
+func (r *runner) printStretches(g *chart.Gantt, w chart.Window) error {
+	p := r.printer(output.Result{Columns: []output.Column{{Name: "node"}, {Name: "kind"}, {Name: "job"}, {Name: "reservation"}, {Name: "state"},
+		{Name: "start", Kind: output.Time}, {Name: "end", Kind: output.Time}, {Name: "now", Kind: output.Boolean}}})
+	for i := range g.Nodes {
+		n := &g.Nodes[i]
+		now := n.BarAt(w.Now)
+		for k := range n.Bars {
+			b := &n.Bars[k]
+			if !w.Shows(b) {
+				continue
+			}
+			owner := &g.Owners[b.Owner]
+			kind := "job"
+			if owner.Job == 0 {
+				kind = "reservation"
+			}
+			if err := p.Row(n.Name, kind, orNil(jobWord(owner.Job)), orNil(owner.Reservation), b.StateAt(w.Now), b.Start, b.End, k == now); err != nil {
+				return err
+			}
+		}
+	}
+	return p.Close()
+}
+
+// printBucketSteps answers programs that ask by bucket: a row for each stretch
+// of time in which as many of a bucket's nodes are taken.
+func (r *runner) printBucketSteps(g *chart.Gantt, w chart.Window) error {
+	p := r.printer(output.Result{Columns: []output.Column{{Name: "bucket", Kind: output.Integer}, {Name: "signature"}, {Name: "queue"}, {Name: "priority", Kind: output.Integer},
+		{Name: "start", Kind: output.Time}, {Name: "end", Kind: output.Time}, {Name: "taken", Kind: output.Integer}, {Name: "free", Kind: output.Integer}, {Name: "not_up", Kind: output.Integer}}})
+	for i := range g.Buckets {
+		b := &g.Buckets[i]
+		c := w.Curve(b.Nodes)
+		for _, s := range c.Steps {
+			if err := p.Row(b.ID, b.Signature, orNil(b.Queue), b.Priority, s.Start, s.End, s.Taken, c.Up-s.Taken, c.NotUp); err != nil {
+				return err
+			}
+		}
+	}
+	return p.Close()
 }

@@ -26,15 +26,16 @@ const importRules = `
 	index                                    < cmd/placectl/internal/spell
 	index, cmd/placectl/internal/spell       < cmd/placectl/internal/output
 	cmd/placectl/internal/spell              < cmd/placectl
-	cmd/placectl/internal/output             < cmd/placectl
+	cmd/placectl/internal/output             < cmd/placectl, cmd/placectl/internal/chart
 	index, timeline, placer                  < placer/cluster
 	placer/backfill, placer/backfill/swf     < cmd/placectl, bench
 	placer/fairshare, placer/cluster         < cmd/placectl, bench
 	index, timeline, placer, locality, query < bench
 	store                                    < cmd/placectl, bench
 	cmd/placectl/internal/infile             < cmd/placectl, cmd/placectl/internal/nodefile
-	cmd/placectl/internal/spell, index       < cmd/placectl/internal/infile, cmd/placectl/internal/nodefile
+	cmd/placectl/internal/spell, index       < cmd/placectl/internal/infile, cmd/placectl/internal/nodefile, cmd/placectl/internal/chart
 	cmd/placectl/internal/nodefile           < cmd/placectl
+	cmd/placectl/internal/chart              < cmd/placectl
 	bench/oracle                             < bench
 `
 
@@ -48,13 +49,15 @@ var confined = map[string][]string{
 
 // pure packages know nothing of files and clocks.
 var pure = []string{"index", "timeline", "placer", "placer/fairshare", "placer/recur", "placer/backfill", "placer/backfill/swf",
-	"placer/cluster", "locality", "query", "store/internal/row", "cmd/placectl/internal/spell", "cmd/placectl/internal/infile", "cmd/placectl/internal/nodefile"}
+	"placer/cluster", "locality", "query", "store/internal/row", "cmd/placectl/internal/spell", "cmd/placectl/internal/infile", "cmd/placectl/internal/nodefile",
+	"cmd/placectl/internal/chart"}
 
 // timed are pure packages that may import time, and what for.
 var timed = map[string]string{
 	"placer":                      "durations",
 	"store/internal/row":          "a walltime of a request that repeats",
 	"placer/recur":                "what clocks show where: a rule names times of day in a zone",
+	"cmd/placectl/internal/chart": "what clocks show where: the axis of a drawing",
 	"cmd/placectl/internal/spell": "instants and durations as text",
 }
 

@@ -1,11 +1,14 @@
 package main
 
 import (
-	"errors"
+	"cmp"
 	"fmt"
 	"os"
+	"slices"
 	"strconv"
+	"time"
 
+	"github.com/placectl/placectl/cmd/placectl/internal/chart"
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
 	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/placer/backfill"
@@ -39,17 +42,10 @@ func (r *runner) printSimulations(o *simulateOptions, t *trace, runs []*simulate
 
 // writeStarts writes when each job starts, in the order of the trace.
 func (r *runner) writeStarts(c *cli.Context, o *simulateOptions, t *trace, run *simulated) error {
-	rows := appendStarts(nil, t, run)
-	if o.out == "-" {
-		if _, err := r.stdout.Write(rows); err != nil {
-			return fmt.Errorf("the answer could not be written: %w", err)
-		}
-		return nil
-	}
-	if err := errors.Join(r.notDatabase("--out", o.out), notTrace("--out", o.out, o.trace)); err != nil {
+	if err := notTrace("--out", o.out, o.trace); err != nil {
 		return usagef(verbName(c), "%w", err)
 	}
-	return replaceFile(o.out, rows)
+	return r.writeFile(c, "out", o.out, appendStarts(nil, t, run))
 }
 
 // notTrace refuses to write over what was read.
@@ -86,4 +82,45 @@ func appendStarts(b []byte, t *trace, run *simulated) []byte {
 		b = append(b, '\n')
 	}
 	return b
+}
+
+// writeSimGantt draws what ran where into the file that --gantt names, with the
+// pictures of placectl gantt: all of it ran, from the first submission to the last end.
+func (r *runner) writeSimGantt(c *cli.Context, o *simulateOptions, t *trace, run *simulated) error {
+	if err := notTrace("--gantt", o.gantt, o.trace); err != nil {
+		return usagef(verbName(c), "%w", err)
+	}
+	s := backfill.Summarise(t.procs, t.jobs, run.starts)
+	first := t.first()
+	g := t.gantt(run)
+	g.Title = fmt.Sprintf("%s under %s: %s, %.1f %% of the cpus used", shownFile(o.trace), run.policy, spell.Plural(s.Jobs, "job"), 100*s.Utilisation)
+	w := g.Window(time.Unix(first, 0), time.Unix(max(first+s.Makespan, first+1), 0))
+	return r.writeFile(c, "gantt", o.gantt, g.SVG(w, &chart.Options{Width: simGanttWidth, Zone: r.loc}))
+}
+
+// simGanttWidth is pixels.
+const simGanttWidth = 1600
+
+// gantt is the simulation as a drawing has it. Its now lies before all: nothing is
+// over.
+func (t *trace) gantt(run *simulated) *chart.Gantt {
+	g := &chart.Gantt{Now: t.first() - 1, Nodes: make([]chart.Node, len(t.cluster.nodes))}
+	for i, n := range t.cluster.nodes {
+		g.Nodes[i].Name = n.Name
+	}
+	for i, p := range run.placed {
+		g.Owners = append(g.Owners, chart.Owner{Job: uint64(t.numbers[i]), User: t.asks[i].User})
+		end := run.starts[i] + t.jobs[i].Run
+		if end == run.starts[i] {
+			continue // it ran for no time that could be seen
+		}
+		for _, take := range p.Takings {
+			n := &g.Nodes[take.Node]
+			n.Bars = append(n.Bars, chart.Bar{Owner: int32(i), Kind: chart.Running, Start: run.starts[i], End: end, Due: end})
+		}
+	}
+	for i := range g.Nodes {
+		slices.SortStableFunc(g.Nodes[i].Bars, func(a, b chart.Bar) int { return cmp.Compare(a.Start, b.Start) })
+	}
+	return g
 }

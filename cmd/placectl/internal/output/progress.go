@@ -5,7 +5,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/dustin/go-humanize"
 	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 )
 
@@ -59,12 +58,12 @@ func (p *Progress) Done() {
 // line is the bar as text, never wider than the terminal: a line that wraps
 // could not be drawn over.
 func (p *Progress) line(now time.Time) string {
-	text := p.label + " " + humanize.Comma(p.count)
+	text := p.label + " " + spell.Comma(p.count)
 	if p.total > 0 {
 		part := min(float64(p.count)/float64(p.total), 1)
 		full := int(part * progressCells)
 		text = p.label + " [" + strings.Repeat("#", full) + strings.Repeat(".", progressCells-full) + "] " +
-			humanize.Comma(p.count) + "/" + humanize.Comma(p.total)
+			spell.Comma(p.count) + "/" + spell.Comma(p.total)
 	}
 	text += "  " + spell.FormatDuration(now.Sub(p.began).Truncate(time.Second))
 	if p.width > 1 && len(text) >= p.width {

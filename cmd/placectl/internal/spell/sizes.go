@@ -10,3 +10,6 @@ func FormatSize(bytes int64) string {
 	}
 	return s
 }
+
+// Comma writes a count for people, with a comma between thousands: 1,234.
+func Comma[T int | int64](n T) string { return humanize.Comma(int64(n)) }

@@ -1,4 +1,4 @@
-package main
+package chart
 
 import (
 	"strconv"
@@ -6,11 +6,11 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
 )
 
-// ganttLook is the characters of a drawing. Every kind has its own, so that
+// look is the characters of a drawing. Every kind has its own, so that
 // nothing hangs on colour.
-type ganttLook struct {
-	fill      [ganttKinds]rune
-	begins    [ganttKinds]rune // the first of a bar; only where two meet, unless eachBegin
+type look struct {
+	fill      [kinds]rune
+	begins    [kinds]rune // the first of a bar; only where two meet, unless eachBegin
 	eachBegin bool
 	before    rune // the window cuts off what comes before
 	after     rune
@@ -23,34 +23,26 @@ type ganttLook struct {
 	levels    []rune // how many are taken: none, some, all
 }
 
-var ganttASCII = ganttLook{
-	fill:      [ganttKinds]rune{' ', '.', 'x', '#', '-', '=', '!'},
-	begins:    [ganttKinds]rune{' ', '.', 'x', '[', '[', '[', '!'},
+var asciiLook = look{
+	fill:      [kinds]rune{' ', '.', 'x', '#', '-', '=', '!'},
+	begins:    [kinds]rune{' ', '.', 'x', '[', '[', '[', '!'},
 	eachBegin: true,
 	before:    '<', after: '>', tick: ':', now: '|',
 	axis: '-', axisTick: '+', axisNow: 'V',
 	more: "~", times: "x", levels: []rune(".123456789#"),
 }
 
-var ganttBlocks = ganttLook{
-	fill:   [ganttKinds]rune{' ', '·', '╳', '╱', '░', '█', '!'},
-	begins: [ganttKinds]rune{' ', '·', '╳', '│', '│', '▐', '!'},
+var blockLook = look{
+	fill:   [kinds]rune{' ', '·', '╳', '╱', '░', '█', '!'},
+	begins: [kinds]rune{' ', '·', '╳', '│', '│', '▐', '!'},
 	before: '◀', after: '▶', tick: '┊', now: '│',
 	axis: '─', axisTick: '┬', axisNow: '▼',
 	more: "…", times: "×", levels: []rune("·▁▂▃▄▅▆▇█"),
 }
 
-// ganttLook is the look that the terminal's characters allow.
-func (r *runner) ganttLook() *ganttLook {
-	if string(r.ramp()) == rampBlocks {
-		return &ganttBlocks
-	}
-	return &ganttASCII
-}
-
 // level is the character for so many taken out of all: none and all only where
 // that is exact.
-func (l *ganttLook) level(taken, all int) rune {
+func (l *look) level(taken, all int) rune {
 	top := len(l.levels) - 1
 	switch {
 	case taken <= 0:
@@ -62,27 +54,27 @@ func (l *ganttLook) level(taken, all int) rune {
 }
 
 // The colours are SGR numbers. Neighbouring job numbers differ.
-var ganttColors = [ganttKinds]string{ganttFree: "90", ganttNotUp: "90", ganttReserved: "33", ganttOverdue: "31"}
+var kindColors = [kinds]string{Free: "90", NotUp: "90", Reserved: "33", Overdue: "31"}
 
-var ganttJobColors = []string{"36", "32", "35", "34"}
+var jobColors = []string{"36", "32", "35", "34"}
 
 // color is the colour of a cell's kind and owner.
-func (d *ganttDrawing) color(c ganttCell) string {
-	if c.kind == ganttRunning || c.kind == ganttPlanned {
-		return ganttJobColors[d.data.owners[c.owner].Job%uint64(len(ganttJobColors))]
+func (d *textDrawing) color(c cell) string {
+	if c.kind == Running || c.kind == Planned {
+		return jobColors[d.data.Owners[c.owner].Job%uint64(len(jobColors))]
 	}
-	return ganttColors[c.kind]
+	return kindColors[c.kind]
 }
 
-// ganttGlyph is a character of the drawing, with its colour.
-type ganttGlyph struct {
+// glyph is a character of the drawing, with its colour.
+type glyph struct {
 	char  rune
 	style string // SGR numbers, "" for none
 }
 
 // appendGlyphs appends characters, and the colour changes between them where
 // the terminal shows any.
-func (d *ganttDrawing) appendGlyphs(b []byte, line []ganttGlyph) []byte {
+func (d *textDrawing) appendGlyphs(b []byte, line []glyph) []byte {
 	style := ""
 	for _, g := range line {
 		if d.colors && g.style != style {
@@ -102,7 +94,7 @@ func (d *ganttDrawing) appendGlyphs(b []byte, line []ganttGlyph) []byte {
 }
 
 // cutText is text in at most room columns; what is cut off is marked.
-func (l *ganttLook) cutText(text string, room int) string {
+func (l *look) cutText(text string, room int) string {
 	if output.TextWidth(text) <= room {
 		return text
 	}
@@ -120,7 +112,7 @@ func (l *ganttLook) cutText(text string, room int) string {
 }
 
 // countText says that so many nodes share a row, "" for one.
-func (l *ganttLook) countText(n int) string {
+func (l *look) countText(n int) string {
 	if n == 1 {
 		return ""
 	}

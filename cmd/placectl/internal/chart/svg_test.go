@@ -1,4 +1,4 @@
-package main
+package chart
 
 import (
 	"bytes"
@@ -13,30 +13,30 @@ import (
 )
 
 // sharedGantt is a cluster in which stretches lie beside each other, too.
-func sharedGantt(t *rapid.T) (*ganttData, ganttWindow) {
+func sharedGantt(t *rapid.T) (*Gantt, Window) {
 	g, w := drawnGantt(t)
-	for i := range g.nodes {
-		n := &g.nodes[i]
+	for i := range g.Nodes {
+		n := &g.Nodes[i]
 		for range rapid.IntRange(0, 9).Draw(t, "beside") {
-			start := g.now + rapid.Int64Range(-60_000, 100_000).Draw(t, "start")
-			b := ganttBar{owner: int32(rapid.IntRange(0, len(g.owners)-1).Draw(t, "owner")), kind: ganttPlanned, start: start,
-				end: max(start, g.now) + rapid.OneOf(rapid.Int64Range(1, 20), rapid.Int64Range(1, 90_000)).Draw(t, "length")}
-			b.due = b.end
+			start := g.Now + rapid.Int64Range(-60_000, 100_000).Draw(t, "start")
+			b := Bar{Owner: int32(rapid.IntRange(0, len(g.Owners)-1).Draw(t, "owner")), Kind: Planned, Start: start,
+				End: max(start, g.Now) + rapid.OneOf(rapid.Int64Range(1, 20), rapid.Int64Range(1, 90_000)).Draw(t, "length")}
+			b.Due = b.End
 			switch {
-			case g.owners[b.owner].Job == 0:
-				b.kind = ganttReserved
-			case start <= g.now && rapid.Bool().Draw(t, "overdue"):
-				b.kind, b.due = ganttOverdue, rapid.Int64Range(start, g.now).Draw(t, "due")
-			case start <= g.now:
-				b.kind = ganttRunning
+			case g.Owners[b.Owner].Job == 0:
+				b.Kind = Reserved
+			case start <= g.Now && rapid.Bool().Draw(t, "overdue"):
+				b.Kind, b.Due = Overdue, rapid.Int64Range(start, g.Now).Draw(t, "due")
+			case start <= g.Now:
+				b.Kind = Running
 			}
-			n.bars = append(n.bars, b)
+			n.Bars = append(n.Bars, b)
 		}
-		slices.SortStableFunc(n.bars, func(a, b ganttBar) int { return cmp.Compare(a.start, b.start) })
+		slices.SortStableFunc(n.Bars, func(a, b Bar) int { return cmp.Compare(a.Start, b.Start) })
 	}
 	if rapid.Bool().Draw(t, "near") {
-		w.from = g.now - rapid.Int64Range(-1000, 1000).Draw(t, "before")
-		w.to = w.from + rapid.Int64Range(1, 200_000).Draw(t, "after")
+		w.From = g.Now - rapid.Int64Range(-1000, 1000).Draw(t, "before")
+		w.To = w.From + rapid.Int64Range(1, 200_000).Draw(t, "after")
 	}
 	return g, w
 }
@@ -68,20 +68,17 @@ func TestGanttBoxesBeside(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		g, w := sharedGantt(t)
-		o := &ganttOptions{width: rapid.IntRange(narrowestSVG, 2000).Draw(t, "width"), rows: rapid.IntRange(0, 12).Draw(t, "rows"),
-			byBucket: rapid.Bool().Draw(t, "bucket")}
-		if !o.byBucket {
-			g.buckets = nil
-		}
-		picture := newCapture().runner().ganttSVG(g, w, o)
+		o := &Options{Width: rapid.IntRange(NarrowestSVG, 2000).Draw(t, "width"), Rows: rapid.IntRange(0, 12).Draw(t, "rows"),
+			ByBucket: rapid.Bool().Draw(t, "bucket"), Zone: zone}
+		picture := g.SVG(w, o)
 		wellFormed(t, picture)
-		if page := htmlPage(picture); !bytes.Contains(page, picture[bytes.Index(picture, []byte("<svg")):]) {
+		if page := Page("a & b", picture); !bytes.Contains(page, picture[bytes.Index(picture, []byte("<svg")):]) {
 			t.Fatalf("the page does not hold the picture:\n%s", page)
 		}
 		const eps = 0.01 // of a pixel; a tenth is the least that is written
 		boxes := boxesOf(picture)
 		for i, a := range boxes {
-			if a.x < svgMargin-eps || a.x2 > float64(o.width)-svgMargin+eps || a.x2-a.x < eps || a.y < svgHead {
+			if a.x < svgMargin-eps || a.x2 > float64(o.Width)-svgMargin+eps || a.x2-a.x < eps || a.y < svgHead {
 				t.Fatalf("%+v is outside, or nothing, in\n%s", a, picture)
 			}
 			for _, b := range boxes[:i] {
@@ -90,19 +87,19 @@ func TestGanttBoxesBeside(t *testing.T) {
 				}
 			}
 		}
-		if !o.byBucket {
-			everyStretch(t, picture, boxes, w.foldBars(g.nodes, o.rows, o.width), &w)
+		if !o.ByBucket {
+			everyStretch(t, picture, boxes, w.foldBars(g.Nodes, o.Rows, o.Width), &w)
 		}
 	})
 }
 
-func everyStretch(t *rapid.T, picture []byte, boxes []box, f ganttFolded, w *ganttWindow) {
+func everyStretch(t *rapid.T, picture []byte, boxes []box, f folded, w *Window) {
 	stretches, overdue, drawn, hidden := 0, 0, 0, 0
 	for i := range f.groups {
-		for k := range f.groups[i].nodes[0].bars {
-			if b := &f.groups[i].nodes[0].bars[k]; w.shows(b) {
+		for k := range f.groups[i].nodes[0].Bars {
+			if b := &f.groups[i].nodes[0].Bars[k]; w.Shows(b) {
 				stretches++
-				if b.kind == ganttOverdue {
+				if b.Kind == Overdue {
 					overdue++
 				}
 			}

@@ -1,61 +1,71 @@
-package main
+package chart
 
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
 	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/index"
 )
 
-// ganttDrawing draws on a terminal. Nothing it draws is wider than width.
-type ganttDrawing struct {
-	r      *runner
-	data   *ganttData
-	w      ganttWindow
-	look   *ganttLook
+// textDrawing draws on a terminal. Nothing it draws is wider than width.
+type textDrawing struct {
+	data   *Gantt
+	w      Window
+	look   *look
 	colors bool
 	width  int
 	label  int // columns in front of the cells, with the blank between
-	step   *ganttStep
-	ticks  []ganttTick
+	zone   *time.Location
+	axis   axis
 	tickAt map[int]bool // cells
-	used   [ganttKinds]bool
+	used   [kinds]bool
 	buf    []byte
 }
 
-// drawGantt draws for people.
-func (r *runner) drawGantt(g *ganttData, w ganttWindow, o *ganttOptions) error {
-	d := &ganttDrawing{r: r, data: g, w: w, look: r.ganttLook(), colors: r.colored(), width: o.width}
-	switch {
-	case len(g.nodes) == 0:
-		d.words("There are no nodes yet. placectl node add and placectl node import make some.")
-	case o.byBucket:
-		d.byBucket(o.rows)
-	default:
-		d.byNode(o.rows)
-	}
-	if _, err := r.stdout.Write(d.buf); err != nil {
-		return fmt.Errorf("the answer could not be written: %w", err)
-	}
-	return nil
+// Options say how a Gantt is drawn.
+type Options struct {
+	Width    int            // columns of text, or pixels of SVG
+	Rows     int            // how many at most, 0 for all
+	ByBucket bool           // a curve for each bucket instead of rows of nodes
+	Blocks   bool           // of text: the terminal shows more than ASCII
+	Colors   bool           // of text
+	Zone     *time.Location // of the times that people read
 }
 
-func (d *ganttDrawing) byNode(limit int) {
+// Text draws for a terminal.
+func (g *Gantt) Text(w Window, o *Options) []byte {
+	d := &textDrawing{data: g, w: w, look: &asciiLook, colors: o.Colors, width: o.Width, zone: o.Zone}
+	if o.Blocks {
+		d.look = &blockLook
+	}
+	switch {
+	case len(g.Nodes) == 0:
+		d.words("There are no nodes yet. placectl node add and placectl node import make some.")
+	case o.ByBucket:
+		d.byBucket(o.Rows)
+	default:
+		d.byNode(o.Rows)
+	}
+	return d.buf
+}
+
+func (d *textDrawing) byNode(limit int) {
 	// How much room the names take depends on which rows are folded, and that
 	// on how wide a cell is: the first folding is for the names alone.
 	d.setLabel(0)
-	first := d.w.fold(d.data.nodes, limit)
+	first := d.w.fold(d.data.Nodes, limit)
 	d.setLabel(d.widestLabel(first.groups))
-	folded := d.w.fold(d.data.nodes, limit)
+	folded := d.w.fold(d.data.Nodes, limit)
 	d.summary()
-	d.axis()
+	d.timeLines()
 	for i := range folded.groups {
 		d.groupRow(&folded.groups[i])
 	}
-	if len(d.data.nodes) > 1 {
-		c := curve(d.data.nodePointers(), max(d.w.from, d.w.now))
+	if len(d.data.Nodes) > 1 {
+		c := d.w.Curve(d.data.nodePointers())
 		d.line("at least free", "", d.leastFree(&c))
 	}
 	if len(folded.groups) > axisAgain {
@@ -69,20 +79,19 @@ func (d *ganttDrawing) byNode(limit int) {
 const axisAgain = 20
 
 // setLabel gives the labels so much room, within reason, and the cells the rest.
-func (d *ganttDrawing) setLabel(room int) {
+func (d *textDrawing) setLabel(room int) {
 	d.label = min(room, d.width/3) + 1
 	d.w.cells = d.width - d.label
-	d.step = pickStep(d.w.from, d.w.to, d.w.cells)
-	d.ticks = d.step.ticks(d.w.from, d.w.to, d.r.loc)
+	d.axis = d.w.axis(d.w.cells, d.zone)
 	d.tickAt = map[int]bool{}
-	for _, t := range d.ticks {
+	for _, t := range d.axis.ticks {
 		d.tickAt[d.w.cell(t.at)] = true
 	}
 }
 
-func (d *ganttDrawing) widestLabel(groups []ganttGroup) int {
+func (d *textDrawing) widestLabel(groups []group) int {
 	widest, counts := 0, 0
-	if len(d.data.nodes) > 1 {
+	if len(d.data.Nodes) > 1 {
 		widest = len("at least free")
 	}
 	for i := range groups {
@@ -96,8 +105,8 @@ func (d *ganttDrawing) widestLabel(groups []ganttGroup) int {
 }
 
 // groupRow draws the nodes of a row.
-func (d *ganttDrawing) groupRow(g *ganttGroup) {
-	line := make([]ganttGlyph, d.w.cells)
+func (d *textDrawing) groupRow(g *group) {
+	line := make([]glyph, d.w.cells)
 	for i, c := range g.cells {
 		line[i] = d.glyph(i, c)
 		d.used[c.kind] = true
@@ -108,7 +117,7 @@ func (d *ganttDrawing) groupRow(g *ganttGroup) {
 	if d.look.eachBegin && g.cells[0].owner >= 0 && g.cells[0].mark&cutBefore == 0 {
 		line[0].char = d.look.begins[g.cells[0].kind]
 	}
-	for _, run := range d.w.runs(g, d.data.owners) {
+	for _, run := range d.w.runs(g, d.data.Owners) {
 		d.writeLabel(g.cells, line, run)
 	}
 	names, count := g.names(), d.look.countText(len(g.nodes))
@@ -120,24 +129,24 @@ func (d *ganttDrawing) groupRow(g *ganttGroup) {
 }
 
 // glyph is how a cell looks by itself.
-func (d *ganttDrawing) glyph(at int, c ganttCell) ganttGlyph {
-	g := ganttGlyph{d.look.fill[c.kind], d.color(c)}
-	empty := c.kind == ganttFree || c.kind == ganttPast
+func (d *textDrawing) glyph(at int, c cell) glyph {
+	g := glyph{d.look.fill[c.kind], d.color(c)}
+	empty := c.kind == Free || c.kind == Past
 	switch {
 	case c.mark&cutBefore != 0:
 		g.char = d.look.before
 	case c.mark&cutAfter != 0:
 		g.char = d.look.after
 	case empty && at == d.w.nowCell():
-		g = ganttGlyph{d.look.now, ""}
-	case c.kind == ganttFree && d.tickAt[at]:
+		g = glyph{d.look.now, ""}
+	case c.kind == Free && d.tickAt[at]:
 		g.char = d.look.tick
 	}
 	return g
 }
 
 // join marks where a bar begins.
-func (d *ganttDrawing) join(before, c ganttCell, g *ganttGlyph) {
+func (d *textDrawing) join(before, c cell, g *glyph) {
 	if c.owner < 0 || c.owner == before.owner || c.mark != beginsBar {
 		return
 	}
@@ -148,14 +157,14 @@ func (d *ganttDrawing) join(before, c ganttCell, g *ganttGlyph) {
 
 // writeLabel writes what a bar is into it, behind its first cell, where it
 // fits. Names may be cut short, numbers not.
-func (d *ganttDrawing) writeLabel(cells []ganttCell, line []ganttGlyph, run ganttRun) {
+func (d *textDrawing) writeLabel(cells []cell, line []glyph, run run) {
 	lo, hi := run.lo+1, run.hi
-	if last := cells[hi-1]; last.mark&cutAfter != 0 || last.kind == ganttOverdue {
+	if last := cells[hi-1]; last.mark&cutAfter != 0 || last.kind == Overdue {
 		hi--
 	}
 	text := run.label
 	first := cells[run.lo]
-	if first.kind == ganttReserved && hi-lo >= 4 {
+	if first.kind == Reserved && hi-lo >= 4 {
 		text = d.look.cutText(text, hi-lo)
 	}
 	if text == "" || output.TextWidth(text) > hi-lo {
@@ -164,14 +173,14 @@ func (d *ganttDrawing) writeLabel(cells []ganttCell, line []ganttGlyph, run gant
 	for i, c := range []rune(text) { // of labels, every character takes one column
 		g := &line[lo+i]
 		g.char = c
-		if first.kind == ganttRunning && d.look.fill[ganttRunning] == '█' && g.style != "" {
+		if first.kind == Running && d.look.fill[Running] == '█' && g.style != "" {
 			g.style = "7;" + g.style // the block goes on around the letters
 		}
 	}
 }
 
 // nameText names the nodes of a row in so much room.
-func (d *ganttDrawing) nameText(names []string, room int) string {
+func (d *textDrawing) nameText(names []string, room int) string {
 	text := spell.Printable(index.FoldNodeList(names))
 	if len(names) > 1 && output.TextWidth(text) > room {
 		short := spell.Printable(names[0]) + d.look.more + spell.Printable(names[len(names)-1])
@@ -183,7 +192,7 @@ func (d *ganttDrawing) nameText(names []string, room int) string {
 }
 
 // line writes a line: a label, at its right a count, and the cells.
-func (d *ganttDrawing) line(label, count string, cells []ganttGlyph) {
+func (d *textDrawing) line(label, count string, cells []glyph) {
 	room := d.label - 1
 	label = d.look.cutText(label, room)
 	if output.TextWidth(label)+output.TextWidth(count) > room {
@@ -199,13 +208,13 @@ func (d *ganttDrawing) line(label, count string, cells []ganttGlyph) {
 }
 
 // words writes a sentence, on as many lines as it needs.
-func (d *ganttDrawing) words(format string, args ...any) {
+func (d *textDrawing) words(format string, args ...any) {
 	d.flow(strings.Fields(spell.Printable(fmt.Sprintf(format, args...))), " ")
 }
 
 // flow writes items one after another, each in one piece, on as many lines as
 // they need.
-func (d *ganttDrawing) flow(items []string, between string) {
+func (d *textDrawing) flow(items []string, between string) {
 	used := 0
 	for _, item := range items {
 		item = d.look.cutText(item, d.width)

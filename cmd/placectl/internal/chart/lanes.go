@@ -1,20 +1,20 @@
-package main
+package chart
 
 // laneOf gives each of a node's stretches, which come by start, a lane: the first that
 // is free from its start on, so that no two lie over each other. The node has as many
 // lanes as it tells, one at least.
-func laneOf(bars []ganttBar) (lane []int, lanes int) {
+func laneOf(bars []Bar) (lane []int, lanes int) {
 	var ends []int64
 	lane = make([]int, len(bars))
 	for i := range bars {
 		at := 0
-		for at < len(ends) && ends[at] > bars[i].start {
+		for at < len(ends) && ends[at] > bars[i].Start {
 			at++
 		}
 		if at == len(ends) {
 			ends = append(ends, 0)
 		}
-		lane[i], ends[at] = at, bars[i].end
+		lane[i], ends[at] = at, bars[i].End
 	}
 	return lane, max(len(ends), 1)
 }
@@ -22,12 +22,12 @@ func laneOf(bars []ganttBar) (lane []int, lanes int) {
 // inLanes gives nodes on which stretches lie beside each other a row for each lane.
 // Nodes without such stretches stay as they are, and so does the slice when there are
 // no others.
-func inLanes(nodes []ganttNode) []ganttNode {
-	var out []ganttNode
+func inLanes(nodes []Node) []Node {
+	var out []Node
 	for i := range nodes {
 		lanes := nodes[i].lanes()
 		if len(lanes) > 1 && out == nil {
-			out = append(make([]ganttNode, 0, len(nodes)+len(lanes)), nodes[:i]...)
+			out = append(make([]Node, 0, len(nodes)+len(lanes)), nodes[:i]...)
 		}
 		if out != nil {
 			out = append(out, lanes...)
@@ -40,18 +40,18 @@ func inLanes(nodes []ganttNode) []ganttNode {
 }
 
 // lanes are a node's rows.
-func (n *ganttNode) lanes() []ganttNode {
-	lane, lanes := laneOf(n.bars)
+func (n *Node) lanes() []Node {
+	lane, lanes := laneOf(n.Bars)
 	if lanes == 1 {
-		return []ganttNode{*n}
+		return []Node{*n}
 	}
-	out := make([]ganttNode, lanes)
+	out := make([]Node, lanes)
 	for at := range out {
 		out[at] = *n
-		out[at].bars, out[at].lane = nil, at
+		out[at].Bars, out[at].lane = nil, at
 	}
 	for i, at := range lane {
-		out[at].bars = append(out[at].bars, n.bars[i])
+		out[at].Bars = append(out[at].Bars, n.Bars[i])
 	}
 	return out
 }

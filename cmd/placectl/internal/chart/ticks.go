@@ -1,16 +1,16 @@
-package main
+package chart
 
 import "time"
 
-// ganttTick is a mark on the time axis.
-type ganttTick struct {
+// tick is a mark on the time axis.
+type tick struct {
 	at    int64
 	label string
 }
 
-// ganttStep is a distance between ticks that people find natural. Exactly one
+// step is a distance between ticks that people find natural. Exactly one
 // of its units is set.
-type ganttStep struct {
+type step struct {
 	seconds, days, months int
 	layout                string
 	room                  int // how many characters its labels take
@@ -24,7 +24,7 @@ const (
 	overNothing
 )
 
-var ganttSteps = []ganttStep{
+var steps = []step{
 	{seconds: 1, layout: "15:04:05", room: 8}, {seconds: 5, layout: "15:04:05", room: 8}, {seconds: 10, layout: "15:04:05", room: 8},
 	{seconds: 30, layout: "15:04:05", room: 8}, {seconds: 60, layout: "15:04", room: 5}, {seconds: 120, layout: "15:04", room: 5},
 	{seconds: 300, layout: "15:04", room: 5}, {seconds: 600, layout: "15:04", room: 5}, {seconds: 900, layout: "15:04", room: 5},
@@ -39,27 +39,36 @@ var ganttSteps = []ganttStep{
 	{months: 6000, layout: "2006", room: 4, over: overNothing}, {months: 12000, layout: "2006", room: 4, over: overNothing},
 }
 
+// axis is the time of a window: what stands at its ticks, and in the line above them.
+type axis struct{ ticks, heads []tick }
+
+// axis marks the window, which is so many characters wide.
+func (w *Window) axis(chars int, zone *time.Location) axis {
+	s := pickStep(w.From, w.To, chars)
+	return axis{s.ticks(w.From, w.To, zone), s.heads(w.From, w.To, zone)}
+}
+
 // length is about how many seconds a step has.
-func (s *ganttStep) length() int64 {
+func (s *step) length() int64 {
 	return int64(s.seconds) + int64(s.days)*86400 + int64(s.months)*30*86400
 }
 
 // pickStep finds the smallest step whose labels have room, where a window is
 // so many characters wide.
-func pickStep(from, to int64, chars int) *ganttStep {
-	for i := range ganttSteps {
-		s := &ganttSteps[i]
+func pickStep(from, to int64, chars int) *step {
+	for i := range steps {
+		s := &steps[i]
 		if s.length()*int64(chars) >= int64(s.room+2)*(to-from) {
 			return s
 		}
 	}
-	return &ganttSteps[len(ganttSteps)-1]
+	return &steps[len(steps)-1]
 }
 
 // ticks lists the instants in [from, to) that are whole steps by the clock on
 // the wall, whatever clock changes come between.
-func (s *ganttStep) ticks(from, to int64, loc *time.Location) []ganttTick {
-	var out []ganttTick
+func (s *step) ticks(from, to int64, loc *time.Location) []tick {
+	var out []tick
 	first := s.floor(time.Unix(from, 0).In(loc))
 	for i, last := 0, int64(-1); ; i++ {
 		t := s.plus(first, i)
@@ -68,14 +77,14 @@ func (s *ganttStep) ticks(from, to int64, loc *time.Location) []ganttTick {
 		case at >= to:
 			return out
 		case at >= from && at > last:
-			out = append(out, ganttTick{at, t.Format(s.layout)})
+			out = append(out, tick{at, t.Format(s.layout)})
 			last = at
 		}
 	}
 }
 
 // floor is the last whole step before t, by the wall clock.
-func (s *ganttStep) floor(t time.Time) time.Time {
+func (s *step) floor(t time.Time) time.Time {
 	y, m, d := t.Date()
 	switch {
 	case s.months > 0:
@@ -91,23 +100,23 @@ func (s *ganttStep) floor(t time.Time) time.Time {
 	return time.Date(y, m, d, 0, 0, seconds-seconds%s.seconds, 0, t.Location())
 }
 
-func (s *ganttStep) plus(t time.Time, n int) time.Time {
+func (s *step) plus(t time.Time, n int) time.Time {
 	y, m, d := t.Date()
 	return time.Date(y, m+time.Month(n*s.months), d+n*s.days, t.Hour(), t.Minute(), t.Second()+n*s.seconds, 0, t.Location())
 }
 
 // heads lists the labels of the line above the ticks: which day it is where
 // ticks are hours, which year where they are days.
-func (s *ganttStep) heads(from, to int64, loc *time.Location) []ganttTick {
-	day := ganttStep{days: 1, layout: "Mon 2 Jan"}
+func (s *step) heads(from, to int64, loc *time.Location) []tick {
+	day := step{days: 1, layout: "Mon 2 Jan"}
 	first := "Mon 2 Jan 2006"
 	switch s.over {
 	case overNothing:
 		return nil
 	case overYears:
-		day, first = ganttStep{months: 12, layout: "2006"}, "2006"
+		day, first = step{months: 12, layout: "2006"}, "2006"
 	}
-	out := []ganttTick{{from, time.Unix(from, 0).In(loc).Format(first)}}
+	out := []tick{{from, time.Unix(from, 0).In(loc).Format(first)}}
 	for _, t := range day.ticks(from, to, loc) {
 		if t.at > from {
 			out = append(out, t)
@@ -118,7 +127,7 @@ func (s *ganttStep) heads(from, to int64, loc *time.Location) []ganttTick {
 
 // betweenTicks cuts the cells from now on at the ticks: from each on, up to the
 // next.
-func (w *ganttWindow) betweenTicks(ticks []ganttTick) [][2]int {
+func (w *Window) betweenTicks(ticks []tick) [][2]int {
 	spans := [][2]int{{max(w.nowCell(), 0), w.cells}}
 	for _, t := range ticks {
 		last := &spans[len(spans)-1]

@@ -1,26 +1,25 @@
-package main
+package chart
 
 import (
 	"strconv"
 	"time"
 
-	"github.com/dustin/go-humanize"
 	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/index"
 )
 
-// ganttStanding is how many nodes are in which state now.
-type ganttStanding struct{ nodes, free, partly, busy, notUp int }
+// standing is how many nodes are in which state now.
+type standing struct{ nodes, free, partly, busy, notUp int }
 
-func (g *ganttData) standing() ganttStanding {
-	s := ganttStanding{nodes: len(g.nodes)}
-	for i := range g.nodes {
-		switch n := &g.nodes[i]; {
-		case n.state != index.Up:
+func (g *Gantt) standing() standing {
+	s := standing{nodes: len(g.Nodes)}
+	for i := range g.Nodes {
+		switch n := &g.Nodes[i]; {
+		case n.State != index.Up:
 			s.notUp++
-		case n.barNow(g.now) < 0:
+		case n.BarAt(g.Now) < 0:
 			s.free++
-		case n.partly:
+		case n.Partly:
 			s.partly++
 		default:
 			s.busy++
@@ -29,37 +28,35 @@ func (g *ganttData) standing() ganttStanding {
 	return s
 }
 
-func (s *ganttStanding) text(at string) string {
-	text := "At " + at + ", " + comma(s.free) + " of " + nodesText(s.nodes) + " free"
+func (s *standing) text(at string) string {
+	text := "At " + at + ", " + spell.Comma(s.free) + " of " + nodesText(s.nodes) + " free"
 	if s.partly > 0 {
-		text += ", " + comma(s.partly) + " partly"
+		text += ", " + spell.Comma(s.partly) + " partly"
 	}
-	text += ", " + comma(s.busy) + " busy"
+	text += ", " + spell.Comma(s.busy) + " busy"
 	if s.notUp > 0 {
-		text += ", " + comma(s.notUp) + " not up"
+		text += ", " + spell.Comma(s.notUp) + " not up"
 	}
 	return text
 }
 
 // summary says how things stand, in a line above the drawing.
-func (d *ganttDrawing) summary() {
+func (d *textDrawing) summary() {
 	s := d.data.standing()
-	d.words("%s", s.text(string(spell.AppendLocal(nil, d.data.now, d.r.loc))))
+	d.words("%s", s.text(string(spell.AppendLocal(nil, d.data.Now, d.zone))))
 }
 
 func nodesText(n int) string {
 	if n == 1 {
 		return "1 node"
 	}
-	return comma(n) + " nodes"
+	return spell.Comma(n) + " nodes"
 }
 
-func comma(n int) string { return humanize.Comma(int64(n)) }
-
-// axis draws the time above the rows.
-func (d *ganttDrawing) axis() {
+// timeLines draws the time above the rows.
+func (d *textDrawing) timeLines() {
 	d.axisLabels()
-	line := make([]ganttGlyph, d.w.cells)
+	line := make([]glyph, d.w.cells)
 	for i := range line {
 		line[i].char = d.look.axis
 		if d.tickAt[i] {
@@ -67,22 +64,22 @@ func (d *ganttDrawing) axis() {
 		}
 	}
 	if now := d.w.nowCell(); now >= 0 {
-		line[now] = ganttGlyph{d.look.axisNow, "1"}
+		line[now] = glyph{d.look.axisNow, "1"}
 	}
 	d.line("", "", line)
 }
 
-func (d *ganttDrawing) axisLabels() {
-	if heads := d.step.heads(d.w.from, d.w.to, d.r.loc); len(heads) > 0 {
-		d.labelLine(heads)
+func (d *textDrawing) axisLabels() {
+	if len(d.axis.heads) > 0 {
+		d.labelLine(d.axis.heads)
 	}
-	d.labelLine(d.ticks)
+	d.labelLine(d.axis.ticks)
 }
 
 // labelLine writes each label at its cell. One that does not fit before the
 // next, or the end, is left out: its mark stays.
-func (d *ganttDrawing) labelLine(ticks []ganttTick) {
-	line := make([]ganttGlyph, d.w.cells)
+func (d *textDrawing) labelLine(ticks []tick) {
+	line := make([]glyph, d.w.cells)
 	for i := range line {
 		line[i].char = ' '
 	}
@@ -103,14 +100,14 @@ func (d *ganttDrawing) labelLine(ticks []ganttTick) {
 
 // leastFree writes, from each tick on, how many nodes are free at least until
 // the next.
-func (d *ganttDrawing) leastFree(c *ganttCurve) []ganttGlyph {
-	line := make([]ganttGlyph, d.w.cells)
+func (d *textDrawing) leastFree(c *Curve) []glyph {
+	line := make([]glyph, d.w.cells)
 	for i := range line {
 		line[i].char = ' '
 	}
-	for _, cells := range d.w.betweenTicks(d.ticks) {
+	for _, cells := range d.w.betweenTicks(d.axis.ticks) {
 		lo, hi := cells[0], cells[1]
-		n, known := c.least(&d.w, lo, hi)
+		n, known := c.leastFree(&d.w, lo, hi)
 		text := strconv.Itoa(n)
 		if !known || lo+len(text) > hi || hi < d.w.cells && lo+len(text) == hi {
 			continue
@@ -123,18 +120,18 @@ func (d *ganttDrawing) leastFree(c *ganttCurve) []ganttGlyph {
 }
 
 // legend explains the characters that were drawn.
-func (d *ganttDrawing) legend() {
+func (d *textDrawing) legend() {
 	var items []string
-	for kind := ganttKinds - 1; kind > ganttPast; kind-- {
+	for kind := kinds - 1; kind > Past; kind-- {
 		if d.used[kind] {
-			items = append(items, string(d.look.fill[kind])+" "+ganttWords[kind])
+			items = append(items, string(d.look.fill[kind])+" "+kindWords[kind])
 		}
 	}
 	d.legendLine(items)
 }
 
 // legendLine writes the items of a legend, each in one piece.
-func (d *ganttDrawing) legendLine(items []string) {
+func (d *textDrawing) legendLine(items []string) {
 	if d.w.nowCell() >= 0 {
 		items = append(items, string(d.look.axisNow)+" now")
 	}
@@ -142,44 +139,44 @@ func (d *ganttDrawing) legendLine(items []string) {
 }
 
 // notes tells what the drawing does not show.
-func (d *ganttDrawing) notes(f ganttFolded) {
+func (d *textDrawing) notes(f folded) {
 	if f.left > 0 {
-		d.words("%s more nodes are left out: --rows 0 shows all, --nodes some, --by bucket sums them up.", comma(f.left))
+		d.words("%s more nodes are left out: --rows 0 shows all, --nodes some, --by bucket sums them up.", spell.Comma(f.left))
 	}
 	if f.beside > 0 {
 		what := "stretches lie"
 		if f.beside == 1 {
 			what = "stretch lies"
 		}
-		d.words("%s %s beside others of a node, for which there are too few rows: --rows 0 shows all, --nodes some.", comma(f.beside), what)
+		d.words("%s %s beside others of a node, for which there are too few rows: --rows 0 shows all, --nodes some.", spell.Comma(f.beside), what)
 	}
 	if f.hidden > 0 {
 		what := "stretches are"
 		if f.hidden == 1 {
 			what = "stretch is"
 		}
-		d.words("%s %s too short to be seen here: less time shows more, as with --to now+1h; -o json lists all.", comma(f.hidden), what)
+		d.words("%s %s too short to be seen here: less time shows more, as with --to now+1h; -o json lists all.", spell.Comma(f.hidden), what)
 	}
 	d.endNote()
 }
 
-func (d *ganttDrawing) endNote() {
-	if text := d.data.endNote(&d.w, d.r.loc); text != "" {
+func (d *textDrawing) endNote() {
+	if text := d.data.endNote(&d.w, d.zone); text != "" {
 		d.words("%s", text)
 	}
 }
 
 // endNote says how much more there is after a window whose end nobody asked
 // for, "" for nothing.
-func (g *ganttData) endNote(w *ganttWindow, loc *time.Location) string {
-	ends := g.ends(w.to)
+func (g *Gantt) endNote(w *Window, loc *time.Location) string {
+	ends := g.ends(w.To)
 	switch {
 	case len(ends) == 0 || !w.open:
 		return ""
 	case len(ends) == 1:
 		return "1 job or reservation ends later than this: " + showAll(ends[0], loc)
 	}
-	return comma(len(ends)) + " jobs and reservations end later than this: " + showAll(ends[len(ends)-1], loc)
+	return spell.Comma(len(ends)) + " jobs and reservations end later than this: " + showAll(ends[len(ends)-1], loc)
 }
 
 func showAll(last int64, loc *time.Location) string {

@@ -1,4 +1,4 @@
-package main
+package chart
 
 import (
 	"slices"
@@ -6,18 +6,18 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 )
 
-// ganttGroup is neighbouring nodes that share a row.
-type ganttGroup struct {
-	nodes []ganttNode
-	cells []ganttCell // of the first of them
-	loose bool        // they look the same, but different jobs may have them
-	lane  []int       // of a picture: in which lane the first node's stretches are,
-	lanes int         // and how many there are
+// group is neighbouring nodes that share a row.
+type group struct {
+	nodes []Node
+	cells []cell // of the first of them
+	loose bool   // they look the same, but different jobs may have them
+	lane  []int  // of a picture: in which lane the first node's stretches are,
+	lanes int    // and how many there are
 }
 
-// ganttFolded is the rows of a drawing.
-type ganttFolded struct {
-	groups []ganttGroup
+// folded is the rows of a drawing.
+type folded struct {
+	groups []group
 	hidden int // stretches that no cell shows
 	beside int // stretches that others lie over, where there is no room for lanes
 	left   int // nodes that --rows leaves out
@@ -29,7 +29,7 @@ type ganttFolded struct {
 // is left out, and counted. Nodes that are shared have a row for each lane if there
 // is room for that; if not, what lies beside other stretches is hidden by them, and
 // counted.
-func (w *ganttWindow) fold(nodes []ganttNode, limit int) ganttFolded {
+func (w *Window) fold(nodes []Node, limit int) folded {
 	f := w.foldBy(inLanes(nodes), false)
 	if limit == 0 || len(f.groups) <= limit {
 		return f
@@ -49,11 +49,11 @@ func (w *ganttWindow) fold(nodes []ganttNode, limit int) ganttFolded {
 }
 
 // countBeside counts the stretches that are in no node's first lane.
-func (w *ganttWindow) countBeside(nodes []ganttNode) (n int) {
+func (w *Window) countBeside(nodes []Node) (n int) {
 	for i := range nodes {
-		lane, _ := laneOf(nodes[i].bars)
+		lane, _ := laneOf(nodes[i].Bars)
 		for k, at := range lane {
-			if at > 0 && w.shows(&nodes[i].bars[k]) {
+			if at > 0 && w.Shows(&nodes[i].Bars[k]) {
 				n++
 			}
 		}
@@ -61,8 +61,8 @@ func (w *ganttWindow) countBeside(nodes []ganttNode) (n int) {
 	return n
 }
 
-func (w *ganttWindow) foldBy(nodes []ganttNode, loose bool) (f ganttFolded) {
-	row := make([]ganttCell, w.cells)
+func (w *Window) foldBy(nodes []Node, loose bool) (f folded) {
+	row := make([]cell, w.cells)
 	for i := range nodes {
 		f.hidden += w.paint(&nodes[i], row)
 		if n := len(f.groups); n > 0 && f.groups[n-1].takes(&nodes[i], row) {
@@ -70,51 +70,51 @@ func (w *ganttWindow) foldBy(nodes []ganttNode, loose bool) (f ganttFolded) {
 			g.nodes = g.nodes[:len(g.nodes)+1]
 			continue
 		}
-		f.groups = append(f.groups, ganttGroup{nodes: nodes[i : i+1], cells: slices.Clone(row), loose: loose})
+		f.groups = append(f.groups, group{nodes: nodes[i : i+1], cells: slices.Clone(row), loose: loose})
 	}
 	return f
 }
 
 // takes reports whether a node may share the row.
-func (g *ganttGroup) takes(n *ganttNode, row []ganttCell) bool {
-	if g.nodes[0].state != n.state || g.nodes[0].lane != 0 || n.lane != 0 {
+func (g *group) takes(n *Node, row []cell) bool {
+	if g.nodes[0].State != n.State || g.nodes[0].lane != 0 || n.lane != 0 {
 		return false
 	}
 	if !g.loose {
 		return slices.Equal(g.cells, row)
 	}
-	return slices.EqualFunc(g.cells, row, func(a, b ganttCell) bool { return a.kind == b.kind && a.mark == b.mark })
+	return slices.EqualFunc(g.cells, row, func(a, b cell) bool { return a.kind == b.kind && a.mark == b.mark })
 }
 
 // names lists the nodes of a row.
-func (g *ganttGroup) names() []string {
+func (g *group) names() []string {
 	names := make([]string, len(g.nodes))
 	for i := range names {
-		names[i] = g.nodes[i].name
+		names[i] = g.nodes[i].Name
 	}
 	return names
 }
 
-// ganttRun is a part of a row: one bar, or cells alike that nobody has.
-type ganttRun struct {
+// run is a part of a row: one bar, or cells alike that nobody has.
+type run struct {
 	lo, hi int
 	label  string
 }
 
 // runs cuts a row into its parts, and says what is to stand in them.
-func (w *ganttWindow) runs(g *ganttGroup, owners []ganttOwner) []ganttRun {
-	var out []ganttRun
+func (w *Window) runs(g *group, owners []Owner) []run {
+	var out []run
 	for lo := 0; lo < len(g.cells); {
 		c, hi := g.cells[lo], lo+1
 		for hi < len(g.cells) && g.cells[hi].owner == c.owner && (c.owner >= 0 || g.cells[hi].kind == c.kind) {
 			hi++
 		}
-		run := ganttRun{lo: lo, hi: hi}
+		run := run{lo: lo, hi: hi}
 		switch {
 		case c.owner >= 0:
 			run.label = owners[c.owner].label()
-		case c.kind == ganttNotUp:
-			run.label = g.nodes[0].state.String()
+		case c.kind == NotUp:
+			run.label = g.nodes[0].State.String()
 		}
 		out = append(out, run)
 		lo = hi
@@ -127,8 +127,8 @@ func (w *ganttWindow) runs(g *ganttGroup, owners []ganttOwner) []ganttRun {
 
 // countOwners says of each bar of a loose row how many have it, where it is
 // more than one.
-func (w *ganttWindow) countOwners(g *ganttGroup, runs []ganttRun, owners []ganttOwner) {
-	row := make([]ganttCell, w.cells)
+func (w *Window) countOwners(g *group, runs []run, owners []Owner) {
+	row := make([]cell, w.cells)
 	seen := make([]map[int32]bool, len(runs))
 	for i := range g.nodes {
 		w.paint(&g.nodes[i], row)
@@ -145,7 +145,7 @@ func (w *ganttWindow) countOwners(g *ganttGroup, runs []ganttRun, owners []gantt
 		if len(seen[k]) < 2 {
 			continue
 		}
-		runs[k].label = spell.Plural(len(seen[k]), ganttNoun(g.cells[runs[k].lo].kind))
+		runs[k].label = spell.Plural(len(seen[k]), g.cells[runs[k].lo].kind.noun())
 	}
 }
 

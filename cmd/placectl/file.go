@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -13,35 +12,24 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// writeGanttSVG draws into the file that --svg or --html names.
-func (r *runner) writeGanttSVG(c *cli.Context, g *ganttData, w ganttWindow, o *ganttOptions) error {
-	picture := r.ganttSVG(g, w, o)
-	if o.flag == "html" {
-		picture = htmlPage(picture)
+// writeFile writes an answer into the file that a flag names, standard output for "-".
+// The flag may not name a database.
+func (r *runner) writeFile(c *cli.Context, flag, path string, data []byte) error {
+	if path == "-" {
+		return r.answer(data)
 	}
-	if o.svg == "-" {
-		if _, err := r.stdout.Write(picture); err != nil {
-			return fmt.Errorf("the answer could not be written: %w", err)
-		}
-		return nil
-	}
-	if err := r.notDatabase("--"+o.flag, o.svg); err != nil {
+	if err := r.notDatabase("--"+flag, path); err != nil {
 		return usagef(verbName(c), "%w", err)
 	}
-	return replaceFile(o.svg, picture)
+	return replaceFile(path, data)
 }
 
-// htmlPage is a page that holds one picture.
-func htmlPage(svg []byte) []byte {
-	if i := bytes.Index(svg, []byte("<svg")); i > 0 {
-		svg = svg[i:] // without the declaration of a document of its own
+// answer writes an answer that needs no printer.
+func (r *runner) answer(data []byte) error {
+	if _, err := r.stdout.Write(data); err != nil {
+		return fmt.Errorf("the answer could not be written: %w", err)
 	}
-	var b bytes.Buffer
-	b.WriteString("<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>placectl gantt</title>\n" +
-		"<style>body{margin:1em}svg{max-width:100%;height:auto}</style></head>\n<body>\n")
-	b.Write(svg)
-	b.WriteString("\n</body></html>\n")
-	return b.Bytes()
+	return nil
 }
 
 // notDatabase refuses to write over a database: ours, its lock, or any other.

@@ -1,4 +1,4 @@
-package main
+package chart
 
 import (
 	"slices"
@@ -12,14 +12,14 @@ import (
 // the same stretches share one. Where there are very many lines, or more than
 // limit, so do those whose stretches differ by less than can be seen, whoever
 // has them. A row of nodes that are shared has a line for each of its lanes.
-func (w *ganttWindow) foldBars(nodes []ganttNode, limit, width int) ganttFolded {
-	same := func(a, b ganttBar) bool { return a == b }
+func (w *Window) foldBars(nodes []Node, limit, width int) folded {
+	same := func(a, b Bar) bool { return a == b }
 	f := foldNodes(nodes, false, same)
 	if lines := w.giveLanes(f.groups); lines > manySVGRows || limit > 0 && lines > limit {
 		px := *w
 		px.cells = width
-		f = foldNodes(nodes, true, func(a, b ganttBar) bool {
-			return a.kind == b.kind && px.edge(a.start) == px.edge(b.start) && px.edge(a.end) == px.edge(b.end)
+		f = foldNodes(nodes, true, func(a, b Bar) bool {
+			return a.Kind == b.Kind && px.edge(a.Start) == px.edge(b.Start) && px.edge(a.End) == px.edge(b.End)
 		})
 		w.giveLanes(f.groups)
 	}
@@ -31,20 +31,20 @@ func (w *ganttWindow) foldBars(nodes []ganttNode, limit, width int) ganttFolded 
 
 // giveLanes finds the lanes of the rows, as far as the window shows what is in them,
 // and counts them.
-func (w *ganttWindow) giveLanes(groups []ganttGroup) (lines int) {
+func (w *Window) giveLanes(groups []group) (lines int) {
 	for i := range groups {
 		g := &groups[i]
-		var shown []ganttBar
-		for k := range g.nodes[0].bars {
-			if b := &g.nodes[0].bars[k]; w.shows(b) {
+		var shown []Bar
+		for k := range g.nodes[0].Bars {
+			if b := &g.nodes[0].Bars[k]; w.Shows(b) {
 				shown = append(shown, *b)
 			}
 		}
 		var lane []int
 		lane, g.lanes = laneOf(shown)
-		g.lane = make([]int, len(g.nodes[0].bars))
-		for k := range g.nodes[0].bars {
-			if w.shows(&g.nodes[0].bars[k]) {
+		g.lane = make([]int, len(g.nodes[0].Bars))
+		for k := range g.nodes[0].Bars {
+			if w.Shows(&g.nodes[0].Bars[k]) {
 				g.lane[k], lane = lane[0], lane[1:]
 			}
 		}
@@ -55,7 +55,7 @@ func (w *ganttWindow) giveLanes(groups []ganttGroup) (lines int) {
 
 // cutLines leaves out the rows that have no room in so many lines. Of the first row
 // as many lanes stay as there is room for.
-func (f *ganttFolded) cutLines(limit int) {
+func (f *folded) cutLines(limit int) {
 	for i := range f.groups {
 		g := &f.groups[i]
 		if limit -= g.lanes; limit >= 0 {
@@ -73,27 +73,27 @@ func (f *ganttFolded) cutLines(limit int) {
 	}
 }
 
-func foldNodes(nodes []ganttNode, loose bool, same func(a, b ganttBar) bool) (f ganttFolded) {
+func foldNodes(nodes []Node, loose bool, same func(a, b Bar) bool) (f folded) {
 	for i := range nodes {
 		n := len(f.groups)
 		if n > 0 {
 			g := &f.groups[n-1]
-			if g.nodes[0].state == nodes[i].state && slices.EqualFunc(g.nodes[0].bars, nodes[i].bars, same) {
+			if g.nodes[0].State == nodes[i].State && slices.EqualFunc(g.nodes[0].Bars, nodes[i].Bars, same) {
 				g.nodes = g.nodes[:len(g.nodes)+1]
 				continue
 			}
 		}
-		f.groups = append(f.groups, ganttGroup{nodes: nodes[i : i+1], loose: loose})
+		f.groups = append(f.groups, group{nodes: nodes[i : i+1], loose: loose})
 	}
 	return f
 }
 
 // groupRow draws the nodes of a row.
-func (d *svgDrawing) groupRow(g *ganttGroup) {
-	names, count := spell.Printable(index.FoldNodeList(g.names())), ganttBlocks.countText(len(g.nodes))
+func (d *svgDrawing) groupRow(g *group) {
+	names, count := spell.Printable(index.FoldNodeList(g.names())), blockLook.countText(len(g.nodes))
 	room := (d.left - 10 - svgMargin) / svgChar
 	d.nameTitle(names)
-	d.text("name", svgMargin, d.top+14, "start", ganttBlocks.cutText(names, room-output.TextWidth(count)-min(1, len(count))))
+	d.text("name", svgMargin, d.top+14, "start", blockLook.cutText(names, room-output.TextWidth(count)-min(1, len(count))))
 	d.buf.WriteString("</g>\n")
 	if count != "" {
 		d.text("count", float64(d.left-8), d.top+14, "end", count)
@@ -103,7 +103,7 @@ func (d *svgDrawing) groupRow(g *ganttGroup) {
 }
 
 // height is how many pixels a row takes.
-func (g *ganttGroup) height() int { return svgRow + (g.lanes-1)*svgLane }
+func (g *group) height() int { return svgRow + (g.lanes-1)*svgLane }
 
 // nameTitle begins a group whose title is the whole of a label that may be cut.
 func (d *svgDrawing) nameTitle(text string) {
@@ -113,10 +113,10 @@ func (d *svgDrawing) nameTitle(text string) {
 }
 
 // widestGroup is how many characters the longest label has.
-func (d *svgDrawing) widestGroup(groups []ganttGroup) int {
+func (d *svgDrawing) widestGroup(groups []group) int {
 	widest := 0
 	for i := range groups {
-		widest = max(widest, output.TextWidth(spell.Printable(index.FoldNodeList(groups[i].names())))+output.TextWidth(ganttBlocks.countText(len(groups[i].nodes)))+1)
+		widest = max(widest, output.TextWidth(spell.Printable(index.FoldNodeList(groups[i].names())))+output.TextWidth(blockLook.countText(len(groups[i].nodes)))+1)
 	}
 	return widest
 }

@@ -1,4 +1,4 @@
-package main
+package chart
 
 import (
 	"strconv"
@@ -9,21 +9,21 @@ import (
 
 // byBucket draws for each bucket how many of its nodes are taken, and below
 // that how many are free at least.
-func (d *ganttDrawing) byBucket(limit int) {
-	buckets := d.data.buckets
+func (d *textDrawing) byBucket(limit int) {
+	buckets := d.data.Buckets
 	left := cutRows(&buckets, limit)
-	widest := len("all nodes") + 1 + output.TextWidth(d.look.countText(len(d.data.nodes)))
+	widest := len("all nodes") + 1 + output.TextWidth(d.look.countText(len(d.data.Nodes)))
 	for i := range buckets {
 		b := &buckets[i]
-		widest = max(widest, output.TextWidth(b.label())+1+output.TextWidth(d.look.countText(len(b.nodes))))
+		widest = max(widest, output.TextWidth(b.label())+1+output.TextWidth(d.look.countText(len(b.Nodes))))
 	}
 	d.setLabel(widest)
 	d.summary()
-	d.axis()
+	d.timeLines()
 	for i := range buckets {
-		d.curveRows(buckets[i].label(), buckets[i].nodes)
+		d.curveRows(buckets[i].label(), buckets[i].Nodes)
 	}
-	if len(d.data.buckets) > 1 {
+	if len(d.data.Buckets) > 1 {
 		d.curveRows("all nodes", d.data.nodePointers())
 	}
 	if len(buckets) > axisAgain/2 {
@@ -31,29 +31,14 @@ func (d *ganttDrawing) byBucket(limit int) {
 	}
 	d.curveLegend()
 	if left > 0 {
-		d.words("%s more buckets are left out; all nodes counts theirs, too. --rows 0 shows them, --nodes those of some nodes.", comma(left))
+		d.words("%s more buckets are left out; all nodes counts theirs, too. --rows 0 shows them, --nodes those of some nodes.", spell.Comma(left))
 	}
 	d.endNote()
 }
 
-// label is what is the same about a bucket's nodes.
-func (b *ganttBucket) label() string {
-	text := b.signature
-	if text == "" {
-		text = "no resources"
-	}
-	if b.queue != "" {
-		text += " queue=" + b.queue
-	}
-	if b.priority != 0 {
-		text += " priority=" + strconv.Itoa(int(b.priority))
-	}
-	return spell.Printable(text)
-}
-
 // curveRows draws two lines: the label goes on in the second.
-func (d *ganttDrawing) curveRows(label string, nodes []*ganttNode) {
-	c := curve(nodes, max(d.w.from, d.w.now))
+func (d *textDrawing) curveRows(label string, nodes []*Node) {
+	c := d.w.Curve(nodes)
 	count := d.look.times + strconv.Itoa(len(nodes))
 	room := max(d.label-2-output.TextWidth(count), 4)
 	n := output.BreakAt([]byte(label), room)
@@ -70,27 +55,27 @@ func endTrim(s string) string {
 }
 
 // levels draws how many are taken at most in each cell.
-func (d *ganttDrawing) levels(c *ganttCurve) []ganttGlyph {
-	line := make([]ganttGlyph, d.w.cells)
+func (d *textDrawing) levels(c *Curve) []glyph {
+	line := make([]glyph, d.w.cells)
 	for i := range line {
 		most, known := c.most(d.w.instant(i), max(d.w.instant(i+1), d.w.instant(i)+1))
 		switch {
 		case !known:
 			line[i].char = ' '
-		case c.up == 0:
-			line[i] = ganttGlyph{d.look.fill[ganttNotUp], ganttColors[ganttNotUp]}
+		case c.Up == 0:
+			line[i] = glyph{d.look.fill[NotUp], kindColors[NotUp]}
 		case most == 0:
-			line[i] = d.glyph(i, ganttCell{owner: -1, kind: ganttFree})
-		case most == c.up:
-			line[i] = ganttGlyph{d.look.level(most, c.up), "31"}
+			line[i] = d.glyph(i, cell{owner: -1, kind: Free})
+		case most == c.Up:
+			line[i] = glyph{d.look.level(most, c.Up), "31"}
 		default:
-			line[i] = ganttGlyph{d.look.level(most, c.up), "36"}
+			line[i] = glyph{d.look.level(most, c.Up), "36"}
 		}
 	}
 	return line
 }
 
-func (d *ganttDrawing) curveLegend() {
+func (d *textDrawing) curveLegend() {
 	levels := d.look.levels
 	last := len(levels) - 1
 	d.legendLine([]string{string(levels[0]) + " none taken", string(levels[1]) + " to " + string(levels[last-1]) + " some", string(levels[last]) + " all",

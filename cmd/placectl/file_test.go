@@ -1,0 +1,35 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+func TestReplaceFile(t *testing.T) {
+	dir := t.TempDir()
+	file, link := filepath.Join(dir, "a.svg"), filepath.Join(dir, "link.svg")
+	if err := os.WriteFile(file, []byte("old"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(file, link); err != nil {
+		t.Fatal(err)
+	}
+	if err := replaceFile(link, []byte("new")); err != nil {
+		t.Fatal(err)
+	}
+	data, _ := os.ReadFile(file)
+	info, _ := os.Lstat(link)
+	if string(data) != "new" || info.Mode()&os.ModeSymlink == 0 {
+		t.Errorf("%q, %v", data, info.Mode())
+	}
+	if info, _ := os.Stat(file); info.Mode().Perm() != 0o600 {
+		t.Error(info.Mode())
+	}
+	if err := replaceFile(dir, nil); err == nil {
+		t.Error("it replaced a directory")
+	}
+	if left, _ := filepath.Glob(filepath.Join(dir, ".*")); len(left) > 0 {
+		t.Error(left)
+	}
+}

@@ -1,0 +1,141 @@
+package chart
+
+import (
+	"bytes"
+	"encoding/xml"
+	"fmt"
+	"math"
+	"strconv"
+)
+
+// The measures that pictures share, in pixels.
+const (
+	svgMargin    = 16
+	svgChar      = 7 // about how wide a character of a label is
+	svgTitleChar = 9 // and one of the title
+)
+
+// The styles of all pictures: classes of text, of lines and of boxes.
+const svgStyle = `
+text { font: 12px system-ui, "Segoe UI", "DejaVu Sans", Helvetica, Arial, sans-serif; fill: #1f2933; }
+.name, .in { font-family: ui-monospace, "DejaVu Sans Mono", Menlo, Consolas, monospace; font-size: 11px; }
+.in { pointer-events: none; }
+.title { font-size: 14px; font-weight: 600; }
+.tick, .count { fill: #52606d; font-size: 11px; }
+.grid { stroke: #d5dbe1; pointer-events: none; }
+.now { stroke: #b42318; stroke-width: 1.5; pointer-events: none; }
+.free { fill: #eef4ee; } .notup { fill: url(#notup); } .reserved { fill: url(#reserved); stroke: #b7791f; }
+.planned { fill-opacity: .22; stroke-dasharray: 3 2; } .running + .in, .overdue + .in { fill: #fff; } .overdue { fill: #d64545; }
+.c0 { fill: #3a6ea5; stroke: #2d5580; } .c1 { fill: #3f8a4d; stroke: #2f6a3a; } .c2 { fill: #8457a0; stroke: #66427d; }
+.c3 { fill: #23808c; stroke: #1a616a; } .c4 { fill: #9a5f38; stroke: #77492a; } .c5 { fill: #5b6675; stroke: #454e5a; }
+.taken { fill: #3a6ea5; } .all { fill: #d64545; }
+.lost { fill: none; stroke-width: 1; stroke-dasharray: 2 2; }
+rect:hover { stroke: #111; stroke-width: 1.5; }
+`
+
+const svgColors = 6 // c0 to c5
+
+const svgDefs = `<defs>
+<pattern id="reserved" width="7" height="7" patternUnits="userSpaceOnUse" patternTransform="rotate(45)"><rect width="7" height="7" fill="#fff6df"/><rect width="2" height="7" fill="#eebc5a"/></pattern>
+<pattern id="notup" width="6" height="6" patternUnits="userSpaceOnUse" patternTransform="rotate(-45)"><rect width="6" height="6" fill="#eceff1"/><rect width="1.5" height="6" fill="#a9b3bc"/></pattern>
+</defs>
+`
+
+// canvas gathers what is drawn. Where it lies is in pixels from the left and the top.
+type canvas struct {
+	buf     bytes.Buffer
+	scratch []byte
+}
+
+// document is what was drawn, as a document of its own.
+func (c *canvas) document(width, height int) []byte {
+	head := fmt.Appendf(nil, `<?xml version="1.0" encoding="UTF-8"?>`+"\n"+
+		`<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" viewBox="0 0 %d %d">`+"\n<style>%s</style>\n%s"+
+		`<rect width="%d" height="%d" fill="#fff" pointer-events="none"/>`+"\n", width, height, width, height, svgStyle, svgDefs, width, height)
+	return append(append(head, c.buf.Bytes()...), "</svg>\n"...)
+}
+
+// Page is an HTML page that holds one picture.
+func Page(title string, svg []byte) []byte {
+	if i := bytes.Index(svg, []byte("<svg")); i > 0 {
+		svg = svg[i:] // without the declaration of a document of its own
+	}
+	var b bytes.Buffer
+	b.WriteString("<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>")
+	xml.EscapeText(&b, []byte(title)) //nolint:errcheck // a buffer takes all
+	b.WriteString("</title>\n" +
+		"<style>body{margin:1em}svg{max-width:100%;height:auto}</style></head>\n<body>\n")
+	b.Write(svg)
+	b.WriteString("\n</body></html>\n")
+	return b.Bytes()
+}
+
+// text writes a line of text that begins at x, ends there, or is around it: anchor is
+// start, end or middle.
+func (c *canvas) text(class string, x float64, y int, anchor, text string) {
+	b := append(append(c.scratch[:0], `<text class="`...), class...)
+	b = strconv.AppendFloat(append(b, `" x="`...), x, 'f', 1, 64)
+	b = strconv.AppendInt(append(b, `" y="`...), int64(y), 10)
+	b = append(append(b, `" text-anchor="`...), anchor...)
+	c.scratch = append(b, `">`...)
+	c.buf.Write(c.scratch)
+	c.escape(text)
+	c.buf.WriteString("</text>\n")
+}
+
+// escape writes text that may hold anything; what XML cannot hold becomes U+FFFD.
+func (c *canvas) escape(s string) {
+	xml.EscapeText(&c.buf, []byte(s)) //nolint:errcheck // a buffer takes all
+}
+
+// line draws a line.
+func (c *canvas) line(class string, x1, y1, x2, y2 float64) {
+	b := append(append(c.scratch[:0], `<line class="`...), class...)
+	b = strconv.AppendFloat(append(b, `" x1="`...), x1, 'f', 1, 64)
+	b = appendTenths(append(b, `" y1="`...), y1)
+	b = strconv.AppendFloat(append(b, `" x2="`...), x2, 'f', 1, 64)
+	b = appendTenths(append(b, `" y2="`...), y2)
+	c.scratch = append(b, `"/>`+"\n"...)
+	c.buf.Write(c.scratch)
+}
+
+// svgSpan is from where to where something reaches.
+type svgSpan struct{ from, to float64 }
+
+func (s svgSpan) width() float64 { return s.to - s.from }
+
+// tenths rounds to tenths of pixels. Neighbours that are rounded so meet.
+func (s svgSpan) tenths() svgSpan {
+	return svgSpan{math.Round(s.from*10) / 10, math.Round(s.to*10) / 10}
+}
+
+// rect draws a box, and nothing for one without width. The mouse shows its title.
+// Paint is what is special about it beside its class, as attributes; mostly "".
+func (c *canvas) rect(class, paint string, x, y svgSpan, title string) {
+	x, y = x.tenths(), y.tenths()
+	if x.to <= x.from {
+		return
+	}
+	b := append(append(c.scratch[:0], `<rect class="`...), class...)
+	b = strconv.AppendFloat(append(b, `" x="`...), x.from, 'f', 1, 64)
+	b = appendTenths(append(b, `" y="`...), y.from)
+	b = strconv.AppendFloat(append(b, `" width="`...), x.width(), 'f', 1, 64)
+	b = appendTenths(append(b, `" height="`...), y.width())
+	b = append(b, '"')
+	if paint != "" {
+		b = append(append(b, ' '), paint...)
+	}
+	c.scratch = append(b, `><title>`...)
+	c.buf.Write(c.scratch)
+	c.escape(title)
+	c.buf.WriteString("</title></rect>\n")
+}
+
+// appendTenths writes a number with at most one digit behind the point.
+func appendTenths(b []byte, v float64) []byte {
+	v = math.Round(v*10) / 10
+	if whole := int64(v); float64(whole) == v {
+		return strconv.AppendInt(b, whole, 10)
+	}
+	return strconv.AppendFloat(b, v, 'f', 1, 64)
+}

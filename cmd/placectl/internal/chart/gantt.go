@@ -1,0 +1,144 @@
+// Package chart draws pictures: who has which node when, as text for a terminal and
+// as SVG, and which host of a batch had which files. It draws from plain values that
+// its callers read, a Gantt or a Batch, and returns what is to be written. It knows no
+// verb, no store, no file and no clock.
+//
+// A Gantt is drawn in steps, each in files of its own. A window of time is chosen
+// (window.go) and gets an axis (ticks.go). Nodes become rows: of cells on a terminal
+// (paint.go, fold.go), of exact stretches in SVG (svg_rows.go); rows that look the same
+// become one row. Buckets become curves (count.go). Then the rows are drawn, as text
+// (text.go and those beside it) or as SVG (svg.go and those beside it). Canvas.go has
+// the primitives of SVG that all pictures share.
+package chart
+
+import (
+	"slices"
+	"strconv"
+
+	"github.com/placectl/placectl/cmd/placectl/internal/spell"
+	"github.com/placectl/placectl/index"
+)
+
+// Gantt is what nodes do over time.
+type Gantt struct {
+	Now     int64  // Unix seconds
+	Title   string // of the SVG; "" says how things stand now
+	Nodes   []Node
+	Owners  []Owner
+	Buckets []Bucket // in the order to be drawn in; only drawings by bucket need them
+}
+
+// Node is a node and what is planned for it.
+type Node struct {
+	Name   string
+	State  index.State
+	Partly bool  // in use now, and jobs could have some of it
+	Bars   []Bar // by start
+	lane   int   // which of its rows this is: lanes.go
+}
+
+// Bar is a stretch of time in which somebody has a node.
+type Bar struct {
+	Owner      int32 // among the owners
+	Kind       Kind
+	Start, End int64 // Unix seconds; the end as it is expected now
+	Due        int64 // the end as it was meant, before now for an overdue job
+}
+
+// Kind is what a node does at some time.
+type Kind uint8
+
+// The kinds. Reserved and those after it have an owner.
+const (
+	Past Kind = iota // before now, and nothing that still goes on
+	Free
+	NotUp    // down, offline or drained, and nothing on it
+	Reserved // a reservation's
+	Planned  // a job's that is to begin
+	Running
+	Overdue // a job's that should have ended
+	kinds
+)
+
+var kindWords = [kinds]string{"", "free", "not up", "reserved", "planned", "running", "overdue"}
+
+// noun is what owns a stretch of the kind.
+func (k Kind) noun() string {
+	if k == Reserved {
+		return "reservation"
+	}
+	return "job"
+}
+
+// StateAt is the word for what becomes of a stretch; those of reservations are
+// the ones that lists of reservations have.
+func (b *Bar) StateAt(now int64) string {
+	switch {
+	case b.Kind != Reserved:
+		return kindWords[b.Kind]
+	case b.Start > now:
+		return "planned"
+	}
+	return "active"
+}
+
+// BarAt is the number of the stretch that a node is in, -1 for none. Of an overdue
+// job and what was to follow it, that is the job.
+func (n *Node) BarAt(now int64) int {
+	return slices.IndexFunc(n.Bars, func(b Bar) bool { return b.Start <= now && now < b.End })
+}
+
+// Owner is a job or a reservation.
+type Owner struct {
+	Job         uint64 // 0 for a reservation
+	Reservation string
+	Name, User  string // a job's; only SVG shows them
+}
+
+func (o *Owner) String() string {
+	if o.Job != 0 {
+		return "job " + strconv.FormatUint(o.Job, 10)
+	}
+	return "reservation " + o.Reservation
+}
+
+// label is what stands in a bar.
+func (o *Owner) label() string {
+	if o.Job != 0 {
+		return strconv.FormatUint(o.Job, 10)
+	}
+	return spell.Printable(o.Reservation)
+}
+
+// Bucket is a bucket that has some of the nodes.
+type Bucket struct {
+	ID        uint32
+	Signature string
+	Queue     string
+	Priority  int32
+	Nodes     []*Node
+}
+
+// label is what is the same about a bucket's nodes.
+func (b *Bucket) label() string {
+	text := b.Signature
+	if text == "" {
+		text = "no resources"
+	}
+	if b.Queue != "" {
+		text += " queue=" + b.Queue
+	}
+	if b.Priority != 0 {
+		text += " priority=" + strconv.Itoa(int(b.Priority))
+	}
+	return spell.Printable(text)
+}
+
+// nodePointers is for counting all nodes.
+func (g *Gantt) nodePointers() []*Node {
+	out := make([]*Node, len(g.Nodes))
+	for i := range g.Nodes {
+		out[i] = &g.Nodes[i]
+	}
+	return out
+}
