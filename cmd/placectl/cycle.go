@@ -60,6 +60,9 @@ func (r *runner) cycle(c *cli.Context) error {
 		if report, err = tx.Cycle(spec); err != nil {
 			return err
 		}
+		if launch == nil || c.Bool(dryRun) {
+			return r.printTold(tx, report)
+		}
 		told, err = noticesOf(tx, report)
 		return err
 	})
@@ -67,9 +70,6 @@ func (r *runner) cycle(c *cli.Context) error {
 		return err
 	}
 	r.sayCycle(report)
-	if launch == nil || c.Bool(dryRun) {
-		return r.printNotices(told)
-	}
 	return r.launchAll(launch, told)
 }
 
@@ -138,19 +138,18 @@ func chunkNodes(tx *store.Tx, j *store.Job) ([]string, error) {
 	return tx.NodeNames(numbers)
 }
 
-func (r *runner) printNotices(told []notice) error {
-	p := r.printer(output.Result{ID: 1, Columns: []output.Column{{Name: "event"}, {Name: "job"}, {Name: "name"}, {Name: "user"}, {Name: "class", Detail: true},
-		{Name: "state", Detail: true}, {Name: "start", Kind: output.Time}, {Name: "end", Kind: output.Time}, {Name: "nodes", Kind: output.List, Nodes: true},
-		{Name: "exec_vnode", Detail: true}, {Name: "array", Detail: true}, {Name: "index", Kind: output.Integer, Detail: true},
-		{Name: "command", Kind: output.Words}, {Name: "reason", Kind: output.Prose}}})
-	for _, n := range told {
-		j := n.job
-		if r.Output == output.ID && n.event != "start" {
+// printTold prints what a cycle tells.
+func (r *runner) printTold(tx *store.Tx, report *store.CycleReport) error {
+	p := r.jobs(tx, false, "event job name user class* state* start end nodes exec_vnode* array* index* command reason")
+	for _, j := range report.Stopped {
+		if r.Output == output.ID {
 			r.notef("job %d is to be stopped: %s", j.ID, j.Reason) // its number alone would tell the opposite
 			continue
 		}
-		p.Row(n.event, jobID(j), orNil(j.Name), orNil(j.User), orNil(j.Class), j.State.String(), instant(j.Start), instant(j.End), n.nodes, n.vnodes,
-			arrayID(j), arrayIndex(j), j.Command, orNil(j.Reason))
+		p.printEvent("stop", j)
+	}
+	for _, j := range report.Launch {
+		p.printEvent("start", j)
 	}
 	return p.Close()
 }

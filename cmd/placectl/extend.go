@@ -1,11 +1,9 @@
 package main
 
 import (
-	"strconv"
 	"strings"
 	"time"
 
-	"github.com/placectl/placectl/cmd/placectl/internal/output"
 	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
@@ -34,11 +32,8 @@ func (r *runner) extend(c *cli.Context) error {
 	if err != nil {
 		return usagef(verbName(c), "--walltime: %w", err)
 	}
-	seconds := int64(d / time.Second)
-	var job *store.Job
-	var nodes []string
-	err = r.update(c, func(tx *store.Tx) error {
-		walltime := seconds
+	return r.update(c, func(tx *store.Tx) error {
+		walltime := int64(d / time.Second)
 		id, err := theJob(tx, c, c.Args().First())
 		if err != nil {
 			return err
@@ -50,17 +45,14 @@ func (r *runner) extend(c *cli.Context) error {
 			}
 			walltime += old.Walltime
 		}
-		if job, err = tx.Extend(id, walltime); err != nil {
+		job, err := tx.Extend(id, walltime)
+		if err != nil {
 			return err
 		}
-		nodes, err = tx.NodeNames(job.AllNodes())
-		return err
+		p := r.jobs(tx, true, "job state start end walltime nodes")
+		if err := p.print(job); err != nil {
+			return err
+		}
+		return p.Close()
 	})
-	if err != nil {
-		return err
-	}
-	p := r.printer(output.Result{Record: true, Columns: []output.Column{{Name: "job"}, {Name: "state"}, {Name: "start", Kind: output.Time},
-		{Name: "end", Kind: output.Time}, {Name: "walltime", Kind: output.Duration}, {Name: "nodes", Kind: output.List, Nodes: true}}})
-	p.Row(strconv.FormatUint(job.ID, 10), job.State.String(), instant(job.Start), instant(job.End), job.Walltime, nodes)
-	return p.Close()
 }

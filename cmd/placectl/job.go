@@ -1,10 +1,8 @@
 package main
 
 import (
-	"strconv"
 	"strings"
 
-	"github.com/placectl/placectl/cmd/placectl/internal/output"
 	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
@@ -42,25 +40,11 @@ func showVerb() *verb {
 	}
 }
 
-// jobColumns are those of the jobs table.
-func jobColumns() []output.Column {
-	return []output.Column{{Name: "job"}, {Name: "name"}, {Name: "user"}, {Name: "account", Detail: true}, {Name: "queue"},
-		{Name: "class", Detail: true}, {Name: "state"}, {Name: "priority", Kind: output.Integer, Detail: true}, {Name: "select"}, {Name: "place"},
-		{Name: "walltime", Kind: output.Duration}, {Name: "submit", Kind: output.Time, Detail: true}, {Name: "begin", Kind: output.Time, Detail: true},
-		{Name: "start", Kind: output.Time}, {Name: "end", Kind: output.Time}, {Name: "nodes", Kind: output.List, Nodes: true},
-		{Name: "reservation", Detail: true}, {Name: "reason", Kind: output.Prose}, {Name: "expected", Kind: output.Time}, {Name: "array", Detail: true}, {Name: "index", Kind: output.Integer, Detail: true}}
-}
-
-func jobRow(tx *store.Tx, look *store.Outlook, job *store.Job) ([]any, error) {
-	nodes, err := tx.NodeNames(job.AllNodes())
-	if err != nil {
-		return nil, err
-	}
-	p, err := look.Prospect(job)
-	return []any{strconv.FormatUint(job.ID, 10), orNil(job.Name), orNil(job.User), orNil(job.Account), orNil(job.Queue), orNil(job.Class),
-		job.State.String(), job.Priority, job.Select, job.Place, job.Walltime, job.Submit, instant(job.Begin), instant(job.Start), instant(job.End),
-		nodes, orNil(job.Reservation), orNil(p.Reason), instant(p.Start), arrayID(job), arrayIndex(job)}, err
-}
+// The columns of the jobs table, and what job show has besides.
+const (
+	jobListColumns = "job name user account* queue class* state priority* select place walltime submit* begin* start end nodes reservation* reason expected array* index*"
+	jobShowColumns = " path policy set key exec_vnode deadline after command exit"
+)
 
 func (r *runner) jobList(c *cli.Context) error {
 	states, err := jobStates(c)
@@ -72,16 +56,13 @@ func (r *runner) jobList(c *cli.Context) error {
 		if err != nil {
 			return err
 		}
-		p := r.printer(output.Result{Columns: jobColumns()})
+		p := r.jobs(tx, false, jobListColumns)
+		p.look = look
 		err = tx.EachJob(func(job *store.Job) error {
 			if user := c.String("user"); user != "" && job.User != user {
 				return nil
 			}
-			row, err := jobRow(tx, look, job)
-			if err != nil {
-				return err
-			}
-			return p.Row(row...)
+			return p.print(job)
 		}, states...)
 		if err != nil {
 			return err
@@ -127,39 +108,12 @@ func (r *runner) jobShow(c *cli.Context) error {
 		if err != nil {
 			return err
 		}
-		row, err := jobRow(tx, look, job)
-		if err != nil {
+		// There is room for why it waits, and from when on.
+		p := r.jobs(tx, true, strings.ReplaceAll(jobListColumns, "*", "")+jobShowColumns)
+		p.look = look
+		if err := p.print(job); err != nil {
 			return err
 		}
-		vnodes, err := tx.ExecVNode(job)
-		if err != nil {
-			return err
-		}
-		columns := append(jobColumns(), output.Column{Name: "path"}, output.Column{Name: "policy"}, output.Column{Name: "set"}, output.Column{Name: "key"}, output.Column{Name: "exec_vnode"},
-			output.Column{Name: "deadline", Kind: output.Time}, output.Column{Name: "after", Kind: output.List}, output.Column{Name: "command", Kind: output.Words}, output.Column{Name: "exit", Kind: output.Integer})
-		for i := range columns {
-			columns[i].Detail = false // there is room for why it waits, and from when on
-		}
-		p := r.printer(output.Result{Record: true, Columns: columns})
-		p.Row(append(row, orNil(string(job.Path)), orNil(job.Policy), orNil(job.Set), orNil(job.Key), orNil(vnodes),
-			instant(job.Deadline), dependenciesOf(job), job.Command, exitOf(job))...)
 		return p.Close()
 	})
-}
-
-// dependenciesOf lists what a job depends on: afterok:12.
-func dependenciesOf(job *store.Job) []string {
-	var out []string
-	for _, d := range job.After {
-		out = append(out, d.String())
-	}
-	return out
-}
-
-// exitOf is a job's exit status, nil before it has one.
-func exitOf(job *store.Job) any {
-	if job.State != store.JobFinished && job.State != store.JobFailed {
-		return nil
-	}
-	return job.Exit
 }

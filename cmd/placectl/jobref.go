@@ -4,7 +4,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/placectl/placectl/cmd/placectl/internal/output"
 	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
@@ -12,25 +11,6 @@ import (
 
 // Jobs are named by their numbers: 12, or 12-15 for several. Those of an array are
 // also 12[] for all and 12[3], 12[0-4] for some, where 12 is the array's first job.
-
-// jobID is a job's number as it is shown.
-func jobID(j *store.Job) string { return strconv.FormatUint(j.ID, 10) }
-
-// arrayID is the number of a job's array, nil for none.
-func arrayID(j *store.Job) any {
-	if j.Array == 0 {
-		return nil
-	}
-	return strconv.FormatUint(j.Array, 10)
-}
-
-// arrayIndex is a job's index in its array, nil where it is in none.
-func arrayIndex(j *store.Job) any {
-	if j.Array == 0 {
-		return nil
-	}
-	return j.Index
-}
 
 // maxJobRange bounds how many jobs a range names.
 const maxJobRange = 1_000_000
@@ -113,8 +93,7 @@ func eachJobNamed(tx *store.Tx, c *cli.Context, fn func(j *store.Job, several bo
 // over: the others are what is left of it.
 func (r *runner) changeJobs(c *cli.Context, change func(*store.Tx, uint64) (*store.Job, error)) error {
 	return r.update(c, func(tx *store.Tx) error {
-		p := r.printer(output.Result{Columns: []output.Column{{Name: "job"}, {Name: "state"}, {Name: "start", Kind: output.Time}, {Name: "end", Kind: output.Time},
-			{Name: "nodes", Kind: output.List, Nodes: true}, {Name: "reason", Kind: output.Prose, Detail: true}}})
+		p := r.jobs(tx, false, "job state start end nodes reason*")
 		err := eachJobNamed(tx, c, func(j *store.Job, several bool) error {
 			if several && !j.State.Live() {
 				return nil
@@ -123,11 +102,7 @@ func (r *runner) changeJobs(c *cli.Context, change func(*store.Tx, uint64) (*sto
 			if err != nil {
 				return err
 			}
-			names, err := tx.NodeNames(j.AllNodes())
-			if err != nil {
-				return err
-			}
-			return p.Row(jobID(j), j.State.String(), instant(j.Start), instant(j.End), names, orNil(j.Reason))
+			return p.print(j)
 		})
 		if err != nil {
 			return err

@@ -2,10 +2,8 @@ package main
 
 import (
 	"fmt"
-	"strconv"
 	"time"
 
-	"github.com/placectl/placectl/cmd/placectl/internal/output"
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/placer"
 	"github.com/placectl/placectl/store"
@@ -49,7 +47,6 @@ func (r *runner) place(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	var answer func() error // printed after the commit: an answer means that it is durable
 	try := func() error {
 		return r.ordered(&q, func() error {
 			return r.update(c, func(tx *store.Tx) error {
@@ -60,15 +57,11 @@ func (r *runner) place(c *cli.Context) error {
 				if err != nil {
 					return err
 				}
-				answer, err = r.placement(tx, job, c.Bool("explain"))
-				return err
+				return r.printPlacement(tx, job, c.Bool("explain"))
 			})
 		})
 	}
-	if err := r.keepTrying(patience, try); err != nil {
-		return err
-	}
-	return answer()
+	return r.keepTrying(patience, try)
 }
 
 // placeHow reads which way to place the flags ask for, and for how long to try.
@@ -114,39 +107,20 @@ func notPast(at time.Time, tx *store.Tx) int64 {
 	return tx.Now()
 }
 
-// placement prepares the answer about a job that was placed.
-func (r *runner) placement(tx *store.Tx, job *store.Job, explain bool) (func() error, error) {
-	nodes, err := tx.NodeNames(job.AllNodes())
-	if err != nil {
-		return nil, err
-	}
-	vnodes, err := tx.ExecVNode(job)
-	if err != nil {
-		return nil, err
-	}
-	chunks, err := chunkObjects(tx, job)
-	if err != nil {
-		return nil, err
-	}
-	res := output.Result{Record: true, Columns: []output.Column{{Name: "job"}, {Name: "state"}, {Name: "start", Kind: output.Time}, {Name: "end", Kind: output.Time},
-		{Name: "path"}, {Name: "policy"}, {Name: "exec_vnode", Detail: true}, {Name: "nodes", Kind: output.List, Nodes: true},
-		{Name: "chunks", Kind: output.Object, Detail: true}}}
-	row := []any{strconv.FormatUint(job.ID, 10), job.State.String(), instant(job.Start), instant(job.End), orNil(string(job.Path)), orNil(job.Policy), vnodes, nodes, chunks}
+// printPlacement prints the answer about a job that was placed.
+func (r *runner) printPlacement(tx *store.Tx, job *store.Job, explain bool) error {
+	columns := "job state start end path policy exec_vnode* nodes chunks*"
 	if job.Set != "" {
-		res.Columns, row = append(res.Columns, output.Column{Name: "set"}), append(row, job.Set)
+		columns += " set"
 	}
 	if explain {
-		why, err := explainRoute(tx, job)
-		if err != nil {
-			return nil, err
-		}
-		res.Columns, row = append(res.Columns, output.Column{Name: "why"}), append(row, why)
+		columns += " why"
 	}
-	return func() error {
-		p := r.printer(res)
-		p.Row(row...)
-		return p.Close()
-	}, nil
+	p := r.jobs(tx, true, columns)
+	if err := p.print(job); err != nil {
+		return err
+	}
+	return p.Close()
 }
 
 // explainRoute says why the job took the path it took, and where it was placed.

@@ -64,7 +64,7 @@ func (r *runner) run(c *cli.Context) error {
 		return err
 	}
 	if c.Bool(dryRun) {
-		return r.view(func(tx *store.Tx) error { return r.sayPlaced(tx, job) })
+		return r.view(func(tx *store.Tx) error { return r.printPlacement(tx, job, false) })
 	}
 	if job.State != store.JobRunning {
 		r.notef("job %d waits for its turn", job.ID)
@@ -73,15 +73,6 @@ func (r *runner) run(c *cli.Context) error {
 		}
 	}
 	return r.runJob(job, program, argv)
-}
-
-// sayPlaced prints what a dry run has found.
-func (r *runner) sayPlaced(tx *store.Tx, job *store.Job) error {
-	answer, err := r.placement(tx, job, false)
-	if err != nil {
-		return err
-	}
-	return answer()
 }
 
 // placeOrQueue starts the job now, or puts it into the queue.

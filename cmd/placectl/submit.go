@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/placectl/placectl/cmd/placectl/internal/output"
 	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
@@ -62,11 +61,11 @@ func (r *runner) submit(c *cli.Context) error {
 		if err != nil {
 			return err
 		}
-		p := r.printer(output.Result{Record: s.Array == 0, Columns: []output.Column{{Name: "job"}, {Name: "state"}, {Name: "name"}, {Name: "array"},
-			{Name: "index", Kind: output.Integer}, {Name: "class"}, {Name: "priority", Kind: output.Integer}, {Name: "select"}, {Name: "place"},
-			{Name: "walltime", Kind: output.Duration}, {Name: "submit", Kind: output.Time}, {Name: "reason", Detail: true}}})
+		p := r.jobs(tx, s.Array == 0, "job state name array index class priority select place walltime submit reason*")
 		for _, j := range jobs {
-			p.Row(jobID(j), j.State.String(), orNil(j.Name), arrayID(j), arrayIndex(j), orNil(j.Class), j.Priority, j.Select, j.Place, j.Walltime, j.Submit, orNil(reason))
+			shown := *j
+			shown.Reason = reason
+			p.print(&shown)
 		}
 		return p.Close()
 	})

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/placectl/placectl/cmd/placectl/internal/output"
 	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
@@ -92,10 +91,10 @@ func (r *runner) waitedFor(c *cli.Context, started bool) (jobs []*store.Job, nex
 
 // waitResult prints how the jobs came out, and fails when one came out badly.
 func (r *runner) waitResult(jobs []*store.Job) error {
-	p := r.printer(output.Result{Columns: []output.Column{{Name: "job"}, {Name: "state"}, {Name: "start", Kind: output.Time}, {Name: "end", Kind: output.Time}, {Name: "reason", Kind: output.Prose}}})
+	p := r.jobs(nil, false, "job state start end reason")
 	bad := 0
 	for _, j := range jobs {
-		p.Row(jobID(j), j.State.String(), instant(j.Start), instant(j.End), orNil(j.Reason))
+		p.print(j)
 		if j.State == store.JobFailed || j.State == store.JobCancelled {
 			bad++
 		}

@@ -174,14 +174,19 @@ func (f Format) layout(res Result) layout {
 
 // Row prints one row: a value for each column of the result.
 func (p *Printer) Row(values ...any) error {
-	if len(values) != len(p.res.Columns) {
-		panic(fmt.Sprintf("placectl: a row of %d values for %d columns", len(values), len(p.res.Columns)))
+	return p.row(len(values), func(i int) any { return values[i] })
+}
+
+// row prints a row of n values, and asks for those that are shown.
+func (p *Printer) row(n int, value func(int) any) error {
+	if n != len(p.res.Columns) {
+		panic(fmt.Sprintf("placectl: a row of %d values for %d columns", n, len(p.res.Columns)))
 	}
 	if p.err != nil {
 		return p.err
 	}
 	for i, at := range p.index {
-		p.values[i] = values[at]
+		p.values[i] = value(at)
 	}
 	p.layout.row(p, p.values)
 	p.rows++

@@ -1,0 +1,54 @@
+package output
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Field is a column of a noun, and how its value is read from one of them.
+type Field[T any] struct {
+	// Name to Detail are the column.
+	Name   string
+	Kind   Kind
+	Right  bool
+	Nodes  bool
+	Detail bool
+	Value  func(T) any
+}
+
+// Fields are columns of a noun. A noun has one table of them, from which each answer
+// about it picks.
+type Fields[T any] []Field[T]
+
+// Pick chooses fields by their names, in that order: "job state nodes reason*". Those
+// with a star are details in this answer, whatever they are in the table.
+func (f Fields[T]) Pick(names string) Fields[T] {
+	var picked Fields[T]
+	for name := range strings.FieldsSeq(names) {
+		name, detail := strings.CutSuffix(name, "*")
+		i := slices.IndexFunc(f, func(field Field[T]) bool { return field.Name == name })
+		if i < 0 {
+			panic(fmt.Sprintf("placectl: no field %s", name))
+		}
+		field := f[i]
+		field.Detail = detail
+		picked = append(picked, field)
+	}
+	return picked
+}
+
+// Columns are the columns alone.
+func (f Fields[T]) Columns() []Column {
+	columns := make([]Column, len(f))
+	for i := range f {
+		columns[i] = Column{Name: f[i].Name, Kind: f[i].Kind, Right: f[i].Right, Nodes: f[i].Nodes, Detail: f[i].Detail}
+	}
+	return columns
+}
+
+// Print prints one thing as a row of an answer with these columns. Values that are not
+// shown are not read.
+func (f Fields[T]) Print(p *Printer, of T) error {
+	return p.row(len(f), func(i int) any { return f[i].Value(of) })
+}

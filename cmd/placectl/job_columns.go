@@ -1,0 +1,174 @@
+package main
+
+import (
+	"errors"
+	"slices"
+	"strconv"
+
+	"github.com/placectl/placectl/cmd/placectl/internal/output"
+	"github.com/placectl/placectl/store"
+)
+
+// jobView is a job as answers show it.
+type jobView struct {
+	*store.Job
+	tx       *store.Tx
+	look     *store.Outlook  // what is to be expected; nil where an answer says only what is known of the job
+	prospect *store.Prospect // as look has found it
+	event    string          // what a cycle tells of it
+	err      error
+}
+
+// jobFields are all that answers show of jobs. Their names are those of the jobs table
+// of queries.
+var jobFields = output.Fields[*jobView]{
+	{Name: "event", Value: func(j *jobView) any { return j.event }},
+	{Name: "job", Value: func(j *jobView) any { return jobID(j.Job) }},
+	{Name: "name", Value: func(j *jobView) any { return orNil(j.Name) }},
+	{Name: "user", Value: func(j *jobView) any { return orNil(j.User) }},
+	{Name: "account", Value: func(j *jobView) any { return orNil(j.Account) }},
+	{Name: "queue", Value: func(j *jobView) any { return orNil(j.Queue) }},
+	{Name: "class", Value: func(j *jobView) any { return orNil(j.Class) }},
+	{Name: "state", Value: func(j *jobView) any { return j.State.String() }},
+	{Name: "priority", Kind: output.Integer, Value: func(j *jobView) any { return j.Priority }},
+	{Name: "select", Value: func(j *jobView) any { return j.Select }},
+	{Name: "place", Value: func(j *jobView) any { return j.Place }},
+	{Name: "walltime", Kind: output.Duration, Value: func(j *jobView) any { return j.Walltime }},
+	{Name: "submit", Kind: output.Time, Value: func(j *jobView) any { return j.Submit }},
+	{Name: "begin", Kind: output.Time, Value: func(j *jobView) any { return instant(j.Begin) }},
+	{Name: "start", Kind: output.Time, Value: func(j *jobView) any { return instant(j.Start) }},
+	{Name: "end", Kind: output.Time, Value: func(j *jobView) any { return instant(j.End) }},
+	{Name: "nodes", Kind: output.List, Nodes: true, Value: func(j *jobView) any {
+		return readJob(j, func(job *store.Job) ([]string, error) { return j.tx.NodeNames(job.AllNodes()) })
+	}},
+	{Name: "reservation", Value: func(j *jobView) any { return orNil(j.Reservation) }},
+	{Name: "reason", Kind: output.Prose, Value: func(j *jobView) any { return orNil(j.reason()) }},
+	{Name: "expected", Kind: output.Time, Value: func(j *jobView) any { return instant(j.outlook().Start) }},
+	{Name: "array", Value: func(j *jobView) any { return arrayID(j.Job) }},
+	{Name: "index", Kind: output.Integer, Value: func(j *jobView) any { return arrayIndex(j.Job) }},
+	{Name: "path", Value: func(j *jobView) any { return orNil(string(j.Path)) }},
+	{Name: "policy", Value: func(j *jobView) any { return orNil(j.Policy) }},
+	{Name: "set", Value: func(j *jobView) any { return orNil(j.Set) }},
+	{Name: "key", Value: func(j *jobView) any { return orNil(j.Key) }},
+	{Name: "exec_vnode", Value: func(j *jobView) any { return j.vnodes() }},
+	{Name: "chunks", Kind: output.Object, Value: func(j *jobView) any {
+		return readJob(j, func(job *store.Job) ([]chunkObject, error) { return chunkObjects(j.tx, job) })
+	}},
+	{Name: "why", Value: func(j *jobView) any {
+		return readJob(j, func(job *store.Job) (string, error) { return explainRoute(j.tx, job) })
+	}},
+	{Name: "deadline", Kind: output.Time, Value: func(j *jobView) any { return instant(j.Deadline) }},
+	{Name: "after", Kind: output.List, Value: func(j *jobView) any { return dependenciesOf(j.Job) }},
+	{Name: "command", Kind: output.Words, Value: func(j *jobView) any { return j.Command }},
+	{Name: "exit", Kind: output.Integer, Value: func(j *jobView) any { return exitOf(j.Job) }},
+}
+
+// readJob reads a value that may not be had, and remembers why.
+func readJob[V any](j *jobView, of func(*store.Job) (V, error)) V {
+	v, err := of(j.Job)
+	if j.err == nil {
+		j.err = err
+	}
+	return v
+}
+
+// vnodes is where the job is, as PBS writes it. Of a job that a cycle tells of it is
+// text even where that is empty, for the program that launches it.
+func (j *jobView) vnodes() any {
+	text := readJob(j, j.tx.ExecVNode)
+	if text == "" && j.event == "" {
+		return nil
+	}
+	return text
+}
+
+// outlook is what is to be expected of the job.
+func (j *jobView) outlook() *store.Prospect {
+	if j.prospect == nil {
+		p := readJob(j, j.look.Prospect)
+		j.prospect = &p
+	}
+	return j.prospect
+}
+
+// reason is why the job is where it is.
+func (j *jobView) reason() string {
+	if j.look == nil {
+		return j.Reason
+	}
+	return j.outlook().Reason
+}
+
+// jobPrinter prints jobs as the rows of an answer.
+type jobPrinter struct {
+	*output.Printer
+	fields output.Fields[*jobView]
+	tx     *store.Tx
+	look   *store.Outlook
+	err    error // the first of reading a value
+}
+
+// jobs starts an answer of the named columns (as output.Fields.Pick has them), about
+// one job or any number.
+func (r *runner) jobs(tx *store.Tx, record bool, columns string) *jobPrinter {
+	fields := jobFields.Pick(columns)
+	res := output.Result{Record: record, Columns: fields.Columns()}
+	res.ID = slices.IndexFunc(res.Columns, func(c output.Column) bool { return c.Name == "job" })
+	return &jobPrinter{Printer: r.printer(res), fields: fields, tx: tx}
+}
+
+// print prints one job. As with Row, Close returns its error too.
+func (p *jobPrinter) print(job *store.Job) error { return p.printEvent("", job) }
+
+// printEvent prints what a cycle tells of a job.
+func (p *jobPrinter) printEvent(event string, job *store.Job) error {
+	if p.err == nil {
+		j := &jobView{Job: job, tx: p.tx, look: p.look, event: event}
+		p.err = errors.Join(p.fields.Print(p.Printer, j), j.err)
+	}
+	return p.err
+}
+
+// Close ends the answer.
+func (p *jobPrinter) Close() error {
+	if p.err != nil {
+		return p.err
+	}
+	return p.Printer.Close()
+}
+
+// jobID is a job's number as it is shown.
+func jobID(j *store.Job) string { return strconv.FormatUint(j.ID, 10) }
+
+// arrayID is the number of a job's array, nil for none.
+func arrayID(j *store.Job) any {
+	if j.Array == 0 {
+		return nil
+	}
+	return strconv.FormatUint(j.Array, 10)
+}
+
+// arrayIndex is a job's index in its array, nil where it is in none.
+func arrayIndex(j *store.Job) any {
+	if j.Array == 0 {
+		return nil
+	}
+	return j.Index
+}
+
+// dependenciesOf lists what a job depends on: afterok:12.
+func dependenciesOf(job *store.Job) []string {
+	var out []string
+	for _, d := range job.After {
+		out = append(out, d.String())
+	}
+	return out
+}
+
+// exitOf is a job's exit status, nil before it has one.
+func exitOf(job *store.Job) any {
+	if job.State != store.JobFinished && job.State != store.JobFailed {
+		return nil
+	}
+	return job.Exit
+}
