@@ -3,13 +3,13 @@ package main
 import (
 	"bytes"
 	"context"
-	"errors"
+	"encoding/json"
 	"fmt"
-	"os"
-	"os/exec"
 	"strconv"
+	"strings"
 	"time"
 
+	"github.com/placectl/placectl/cmd/placectl/internal/launch"
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
 	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/store"
@@ -94,39 +94,51 @@ func (r *runner) checkInChild() ([]string, error) {
 	if _, err := r.open(); err != nil {
 		return nil, err // a file that is not there, or not ours, needs no child
 	}
-	self, err := programPath()
+	ctx, cancel := context.WithTimeout(r.ctx, checkTime)
+	defer cancel()
+	out, complaint, status, err := launch.Self(ctx, "--db", r.DB, "--now", "@"+strconv.FormatInt(r.now().Unix(), 10),
+		"--lock-timeout", r.LockTimeout.String(), "-q", "-o", "jsonl", "check", "--"+inProcess)
 	if err != nil {
 		return r.findings((*store.DB).Check)
 	}
-	ctx, cancel := context.WithTimeout(r.ctx, checkTime)
-	defer cancel()
-	cmd := exec.CommandContext(ctx, self, "--db", r.DB, "--now", "@"+strconv.FormatInt(r.now().Unix(), 10),
-		"--lock-timeout", r.LockTimeout.String(), "-q", "-o", "jsonl", "check", "--"+inProcess)
-	var out, complaint bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &out, &complaint
-	err = cmd.Run()
-	findings := readFindings(out.Bytes())
-	var exit *exec.ExitError
+	findings := readFindings(out)
 	switch {
-	case err == nil:
+	case status == exitOK:
 		return findings, nil
 	case ctx.Err() != nil:
 		return findings, fmt.Errorf("%w: checking %s took longer than %v", store.ErrDamaged, r.DB, checkTime)
-	case errors.As(err, &exit) && exit.ExitCode() == exitDamaged && len(findings) > 0:
+	case status == exitDamaged && len(findings) > 0:
 		return findings, nil
-	case errors.As(err, &exit) && exit.ExitCode() == exitLocked:
-		return findings, fmt.Errorf("%w: %s", store.ErrLocked, errorMessage(complaint.Bytes()))
-	case errors.As(err, &exit) && exit.ExitCode() == exitDamaged:
-		return append(findings, errorMessage(complaint.Bytes())), nil
+	case status == exitLocked:
+		return findings, fmt.Errorf("%w: %s", store.ErrLocked, errorMessage(complaint))
+	case status == exitDamaged:
+		return append(findings, errorMessage(complaint)), nil
 	}
-	return append(findings, "reading the file ends the process: "+firstLine(complaint.Bytes())), nil
+	return append(findings, "reading the file ends the process: "+firstLine(complaint)), nil
 }
 
-// programPath is how this program was started.
-func programPath() (string, error) {
-	path, err := exec.LookPath(os.Args[0])
-	if err != nil {
-		return os.Executable()
+// readFindings reads what a checking child printed.
+func readFindings(out []byte) []string {
+	var list []string
+	for line := range bytes.Lines(out) {
+		var row struct{ Finding string }
+		if json.Unmarshal(line, &row) == nil && row.Finding != "" {
+			list = append(list, row.Finding)
+		}
 	}
-	return path, nil
+	return list
+}
+
+// errorMessage reads the error that a child reported as JSON.
+func errorMessage(b []byte) string {
+	var e struct{ Error struct{ Message string } }
+	if json.Unmarshal(bytes.TrimSpace(b), &e) == nil && e.Error.Message != "" {
+		return e.Error.Message
+	}
+	return firstLine(b)
+}
+
+func firstLine(b []byte) string {
+	line, _, _ := strings.Cut(strings.TrimSpace(string(b)), "\n")
+	return line
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/placectl/placectl/cmd/placectl/internal/launch"
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
 	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/store"
@@ -50,17 +51,17 @@ func (r *runner) cycle(c *cli.Context) error {
 	if c.IsSet("exec") && r.tx != nil {
 		return usagef("tx", "--exec cannot be part of a transaction")
 	}
-	launch, err := r.launcher(c)
+	launcher, err := r.launcher(c)
 	if err != nil {
 		return err
 	}
-	var told []notice
+	var told []launch.Notice
 	var report *store.CycleReport
 	err = r.update(c, func(tx *store.Tx) (err error) {
 		if report, err = tx.Cycle(spec); err != nil {
 			return err
 		}
-		if launch == nil || c.Bool(dryRun) {
+		if launcher == nil || c.Bool(dryRun) {
 			return r.printTold(tx, report)
 		}
 		told, err = noticesOf(tx, report)
@@ -70,7 +71,7 @@ func (r *runner) cycle(c *cli.Context) error {
 		return err
 	}
 	r.sayCycle(report)
-	return r.launchAll(launch, told)
+	return r.launchAll(launcher, told)
 }
 
 func (r *runner) cycleSpec(c *cli.Context) (spec store.CycleSpec, err error) {
@@ -92,31 +93,21 @@ func (r *runner) cycleSpec(c *cli.Context) (spec store.CycleSpec, err error) {
 	return spec, nil
 }
 
-// notice is what a cycle tells of a job: that it is to be launched, or stopped.
-type notice struct {
-	event  string // start or stop
-	job    *store.Job
-	nodes  []string // each once
-	chunks []string // the node of each chunk
-	vnodes string
-}
-
-func noticesOf(tx *store.Tx, report *store.CycleReport) ([]notice, error) {
-	var out []notice
+// noticesOf is what a cycle tells the launcher: of the jobs to be stopped, and of those
+// to be launched.
+func noticesOf(tx *store.Tx, report *store.CycleReport) ([]launch.Notice, error) {
+	var out []launch.Notice
 	for _, list := range []struct {
 		event string
 		jobs  []*store.Job
-	}{{"stop", report.Stopped}, {"start", report.Launch}} {
+	}{{launch.Stop, report.Stopped}, {launch.Start, report.Launch}} {
 		for _, j := range list.jobs {
-			n := notice{event: list.event, job: j}
+			n := launch.Notice{Event: list.event, Job: j}
 			var err error
-			if n.nodes, err = tx.NodeNames(j.AllNodes()); err != nil {
+			if n.Nodes, err = tx.NodeNames(j.AllNodes()); err != nil {
 				return nil, err
 			}
-			if n.chunks, err = chunkNodes(tx, j); err != nil {
-				return nil, err
-			}
-			if n.vnodes, err = tx.ExecVNode(j); err != nil {
+			if n.Chunks, err = chunkNodes(tx, j); err != nil {
 				return nil, err
 			}
 			out = append(out, n)
@@ -146,10 +137,10 @@ func (r *runner) printTold(tx *store.Tx, report *store.CycleReport) error {
 			r.notef("job %d is to be stopped: %s", j.ID, j.Reason) // its number alone would tell the opposite
 			continue
 		}
-		p.printEvent("stop", j)
+		p.printEvent(launch.Stop, j)
 	}
 	for _, j := range report.Launch {
-		p.printEvent("start", j)
+		p.printEvent(launch.Start, j)
 	}
 	return p.Close()
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/infile"
+	"github.com/placectl/placectl/cmd/placectl/internal/launch"
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
 	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/index"
@@ -30,6 +31,13 @@ const (
 	exitDamaged     = 8
 	exitUnknown     = 9
 	exitInterrupted = 130
+)
+
+// The exit statuses of shells, env, nohup and others for a command that there is not,
+// or that cannot be executed.
+const (
+	statusNotExecutable = 126
+	statusNoProgram     = 127
 )
 
 // exitMeanings is what help says of each.
@@ -132,11 +140,14 @@ func classify(err error) (int, reason) {
 			return row.code, row.reason
 		}
 	}
-	var program *programError
-	if errors.As(err, &program) {
-		return program.status()
+	var program *launch.Error
+	switch {
+	case !errors.As(err, &program):
+		return exitFailed, reasonFailed
+	case program.Missing():
+		return statusNoProgram, reasonNoCommand
 	}
-	return exitFailed, reasonFailed
+	return statusNotExecutable, reasonNotExecutable
 }
 
 // report tells the user about err, in the form that -o asks for, and returns

@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/infile"
+	"github.com/placectl/placectl/cmd/placectl/internal/launch"
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/locality"
 	"github.com/placectl/placectl/placer"
@@ -144,7 +145,7 @@ func TestReasonsAreListed(t *testing.T) {
 			listed[w] = row.code
 		}
 	}
-	errs := []error{errors.New("anything"), &programError{"x", exec.ErrNotFound}, &programError{"x", fs.ErrPermission}}
+	errs := []error{errors.New("anything"), &launch.Error{Name: "x", Err: exec.ErrNotFound}, &launch.Error{Name: "x", Err: fs.ErrPermission}}
 	for _, row := range exitTable {
 		errs = append(errs, row.err)
 	}

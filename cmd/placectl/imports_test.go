@@ -36,13 +36,15 @@ const importRules = `
 	cmd/placectl/internal/spell, index       < cmd/placectl/internal/infile, cmd/placectl/internal/nodefile, cmd/placectl/internal/chart
 	cmd/placectl/internal/nodefile           < cmd/placectl
 	cmd/placectl/internal/chart              < cmd/placectl
+	cmd/placectl/internal/launch             < cmd/placectl
+	index, store, cmd/placectl/internal/spell < cmd/placectl/internal/launch
 	bench/oracle                             < bench
 `
 
 // confined are imports from elsewhere that belong to one package.
 var confined = map[string][]string{
 	"go.etcd.io/bbolt":               {"store"},
-	"os/exec":                        {"cmd/placectl", "bench"},
+	"os/exec":                        {"cmd/placectl/internal/launch", "bench"},
 	"github.com/urfave/cli/v2":       {"cmd/placectl"},
 	"github.com/teambition/rrule-go": {"placer/recur"},
 }

@@ -1,15 +1,10 @@
 package main
 
 import (
-	"bytes"
-	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
-	"os/exec"
-	"strings"
 	"time"
 
+	"github.com/placectl/placectl/cmd/placectl/internal/launch"
 	"github.com/placectl/placectl/placer"
 	"github.com/placectl/placectl/store"
 )
@@ -52,9 +47,8 @@ func asksOrder(tx *store.Tx, q *placer.Request) error {
 // localOrder runs the site's program and notes the order of nodes that it wants.
 func (r *runner) localOrder(q *placer.Request) error {
 	q.Ranking = []string{}
-	var program []string
-	var timeout time.Duration
-	var candidates []byte
+	var program launch.Program
+	var candidates []launch.Candidate
 	db, err := r.open()
 	if err != nil {
 		return err
@@ -64,7 +58,8 @@ func (r *runner) localOrder(q *placer.Request) error {
 		if err != nil {
 			return err
 		}
-		if program, timeout = set.LocalProgram, time.Duration(set.LocalTimeout)*time.Second; len(program) == 0 {
+		program = launch.Program{Words: set.LocalProgram, Timeout: time.Duration(set.LocalTimeout) * time.Second}
+		if len(program.Words) == 0 {
 			r.notef("policy local: no program is set (placectl config set local_program=...); nodes are taken as declared")
 			return nil
 		}
@@ -72,13 +67,13 @@ func (r *runner) localOrder(q *placer.Request) error {
 		if err != nil {
 			return nil //nolint:nilerr // placing says it better
 		}
-		candidates, err = candidateLines(tx, list)
+		candidates, err = launchCandidates(tx, list)
 		return err
 	})
 	if err != nil || candidates == nil {
 		return err
 	}
-	names, err := r.runLocal(program, timeout, candidates)
+	names, err := program.Rank(r.ctx, candidates)
 	if err != nil {
 		r.notef("policy local: %v; nodes are taken as declared", err)
 	}
@@ -86,75 +81,16 @@ func (r *runner) localOrder(q *placer.Request) error {
 	return r.ctx.Err()
 }
 
-// runLocal runs the program on the candidates and reads the names it writes, one a
-// line. All of them must be candidates.
-func (r *runner) runLocal(program []string, timeout time.Duration, candidates []byte) ([]string, error) {
-	ctx, cancel := context.WithTimeout(r.ctx, timeout)
-	defer cancel()
-	var out, complaint bytes.Buffer
-	cmd := exec.CommandContext(ctx, program[0], program[1:]...)
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(candidates), &out, &complaint
-	cmd.WaitDelay = time.Second // its children may hold the pipes open
-	if err := cmd.Run(); err != nil {
-		if ctx.Err() != nil && r.ctx.Err() == nil {
-			return nil, fmt.Errorf("%s took longer than %s", program[0], timeout)
-		}
-		return nil, fmt.Errorf("%s: %w%s", program[0], err, lastLine(complaint.String()))
-	}
-	known := make(map[string]bool)
-	for line := range bytes.Lines(candidates) {
-		var n struct{ Name string }
-		if err := json.Unmarshal(line, &n); err != nil {
-			return nil, err
-		}
-		known[n.Name] = true
-	}
-	names := []string{}
-	for line := range strings.Lines(out.String()) {
-		name := strings.TrimSpace(line)
-		switch {
-		case name == "":
-		case !known[name]:
-			return nil, fmt.Errorf("%s named %q, which is not one of the %d candidates", program[0], name, len(known))
-		default:
-			names = append(names, name)
-		}
-	}
-	return names, nil
-}
-
-// lastLine is the end of what a program complained about, for a message.
-func lastLine(text string) string {
-	text = strings.TrimSpace(text)
-	if i := strings.LastIndexByte(text, '\n'); i >= 0 {
-		text = text[i+1:]
-	}
-	if text == "" {
-		return ""
-	}
-	return ": " + text
-}
-
-// candidateLines writes candidates as JSON lines.
-func candidateLines(tx *store.Tx, list []store.Candidate) ([]byte, error) {
+// launchCandidates are candidates as the program reads them.
+func launchCandidates(tx *store.Tx, list []store.Candidate) ([]launch.Candidate, error) {
 	defs, err := tx.Resources()
 	if err != nil {
 		return nil, err
 	}
-	type candidate struct {
-		Name      string           `json:"name"`
-		Priority  int32            `json:"priority"`
-		Speed     float64          `json:"speed,omitempty"`
-		Load      float64          `json:"load,omitempty"`
-		Features  []string         `json:"features,omitempty"`
-		Jobs      int              `json:"jobs"`
-		Resources map[string]any   `json:"resources"`
-		Free      map[string]int64 `json:"free"`
-	}
-	var b bytes.Buffer
-	out := json.NewEncoder(&b)
-	for _, c := range list {
-		line := candidate{c.Name, c.Priority, c.Speed, c.Load, c.Features, c.Jobs, make(map[string]any), make(map[string]int64)}
+	out := make([]launch.Candidate, len(list))
+	for i, c := range list {
+		line := launch.Candidate{Name: c.Name, Priority: c.Priority, Speed: c.Speed, Load: c.Load, Features: c.Features, Jobs: c.Jobs,
+			Resources: make(map[string]any), Free: make(map[string]int64)}
 		for _, a := range c.Res {
 			def, ok := defs.Get(a.Res)
 			switch {
@@ -170,9 +106,7 @@ func candidateLines(tx *store.Tx, list []store.Candidate) ([]byte, error) {
 				line.Free[def.Name] = machineAmount(def, a.Value)
 			}
 		}
-		if err := out.Encode(line); err != nil {
-			return nil, err
-		}
+		out[i] = line
 	}
-	return b.Bytes(), nil
+	return out, nil
 }

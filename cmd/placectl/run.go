@@ -4,12 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"os/exec"
 	"os/signal"
 	"syscall"
 	"time"
 
+	"github.com/placectl/placectl/cmd/placectl/internal/launch"
 	"github.com/placectl/placectl/placer"
 	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
@@ -55,7 +54,7 @@ func (r *runner) run(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	program, err := lookProgram(argv[0])
+	program, err := launch.Find(argv[0])
 	if err != nil {
 		return err
 	}
@@ -174,18 +173,25 @@ func (r *runner) withdraw(c *cli.Context, job *store.Job) error {
 
 // runJob runs the command of a job that has its nodes, and gives them back.
 func (r *runner) runJob(job *store.Job, program string, argv []string) error {
-	n := notice{event: "start", job: job}
+	var told []launch.Notice
 	err := r.view(func(tx *store.Tx) (err error) {
-		list, err := noticesOf(tx, &store.CycleReport{Launch: []*store.Job{job}})
-		if err == nil {
-			n = list[0]
-		}
+		told, err = noticesOf(tx, &store.CycleReport{Launch: []*store.Job{job}})
 		return err
 	})
 	if err != nil {
 		return err
 	}
-	status, err := r.runCommand(n, program, argv)
+	command := launch.Command{Program: program, Words: argv, In: r.stdin, Out: r.stdout, Err: r.stderr, Terminal: r.stderrTTY}
+	seen := r.fileStamp()
+	command.Ended = func() bool {
+		now := r.fileStamp()
+		if now.Equal(seen) {
+			return false
+		}
+		seen = now
+		return r.endedByOthers(job.ID)
+	}
+	status, err := command.Run(r.databasePath(), &told[0])
 	ended := r.endJob(job.ID, status, err)
 	switch {
 	case err != nil || ended != nil:
@@ -217,67 +223,10 @@ func (r *runner) endJob(id uint64, status int, failed error) error {
 	return err
 }
 
-// runCommand runs the command until it ends by itself, or because somebody else has
-// ended the job.
-func (r *runner) runCommand(n notice, program string, argv []string) (status int, err error) {
-	file, err := hostFile(n.chunks)
-	if err != nil {
-		return 0, err
-	}
-	defer os.Remove(file)
-	cmd := exec.Command(program, argv[1:]...)
-	cmd.Args[0] = argv[0]
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = r.stdin, r.stdout, r.stderr
-	cmd.Env = append(os.Environ(), r.jobEnv(n, file)...)
-	signals := make(chan os.Signal, 8)
-	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGUSR1, syscall.SIGUSR2)
-	defer signal.Stop(signals)
-	if err := cmd.Start(); err != nil {
-		return 0, &programError{argv[0], err}
-	}
-	ended := make(chan error, 1)
-	go func() { ended <- cmd.Wait() }()
-	return r.attend(n.job.ID, cmd.Process, signals, ended)
-}
-
-// termGrace is how long a command that was told to terminate may take.
-const termGrace = 10 * time.Second
-
-// attend passes signals on to a command, and looks whether its job is still there,
-// until the command ends.
-func (r *runner) attend(id uint64, process *os.Process, signals <-chan os.Signal, ended <-chan error) (int, error) {
-	look := time.NewTicker(time.Second)
-	defer look.Stop()
-	seen := r.fileStamp()
-	var kill <-chan time.Time
-	for {
-		select {
-		case err := <-ended:
-			return exitStatus(err)
-		case sig := <-signals:
-			if fromTerminal := sig == syscall.SIGINT || sig == syscall.SIGQUIT; !fromTerminal || !r.stderrTTY {
-				process.Signal(sig) //nolint:errcheck // it may have ended
-			}
-		case <-kill:
-			process.Kill() //nolint:errcheck // it may have ended
-		case <-look.C:
-			if now := r.fileStamp(); kill != nil || now.Equal(seen) {
-				continue
-			} else {
-				seen = now
-			}
-			if why := r.endedByOthers(id); why != "" {
-				r.notef("job %d %s: its command is told to terminate", id, why)
-				process.Signal(syscall.SIGTERM) //nolint:errcheck // it may have ended
-				kill = time.After(termGrace)
-			}
-		}
-	}
-}
-
-// endedByOthers says what has become of a job that does not run any more, "" while
-// it does, and when nobody can tell.
-func (r *runner) endedByOthers(id uint64) (why string) {
+// endedByOthers says whether a job does not run any more; while nobody can tell, it
+// does.
+func (r *runner) endedByOthers(id uint64) bool {
+	var why string
 	err := r.view(func(tx *store.Tx) error {
 		j, err := tx.Job(id)
 		if err == nil && j.State != store.JobRunning {
@@ -288,20 +237,8 @@ func (r *runner) endedByOthers(id uint64) (why string) {
 	if err != nil {
 		r.debugf("%v", err)
 	}
-	return why
-}
-
-// exitStatus is a command's exit status as a shell gives it.
-func exitStatus(err error) (int, error) {
-	var exit *exec.ExitError
-	switch {
-	case err == nil:
-		return 0, nil
-	case !errors.As(err, &exit):
-		return 0, err
+	if why != "" {
+		r.notef("job %d %s: its command is told to terminate", id, why)
 	}
-	if s, ok := exit.Sys().(syscall.WaitStatus); ok && s.Signaled() {
-		return 128 + int(s.Signal()), nil
-	}
-	return exit.ExitCode(), nil
+	return why != ""
 }

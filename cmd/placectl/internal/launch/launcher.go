@@ -1,0 +1,109 @@
+package launch
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/store"
+)
+
+// Notice is what is told of a job: that it is to be launched, or stopped.
+type Notice struct {
+	Event  string // Start or Stop
+	Job    *store.Job
+	Nodes  []string // each once
+	Chunks []string // the node of each chunk, in select order
+}
+
+// The events of notices.
+const (
+	Start = "start"
+	Stop  = "stop"
+)
+
+// Done is what came of telling a launcher.
+type Done struct {
+	Said string // the end of what it printed, as messages have it
+	Err  error
+}
+
+// maxLaunches is how many launches are under way at once.
+const maxLaunches = 8
+
+// All runs a site's launcher once for each notice, several at a time: stops first, for
+// others start on their nodes. The database is the file that it is told of.
+func (p *Program) All(ctx context.Context, database string, told []Notice) []Done {
+	done := make([]Done, len(told))
+	for _, event := range []string{Stop, Start} {
+		var group sync.WaitGroup
+		slots := make(chan struct{}, maxLaunches)
+		for i := range told {
+			if told[i].Event != event {
+				continue
+			}
+			slots <- struct{}{}
+			group.Go(func() {
+				done[i] = p.tell(ctx, database, &told[i])
+				<-slots
+			})
+		}
+		group.Wait()
+	}
+	return done
+}
+
+// tell runs the launcher for one job, with the job's command behind its own arguments.
+func (p *Program) tell(ctx context.Context, database string, n *Notice) (d Done) {
+	env, remove, err := n.environ(database)
+	if err != nil {
+		return Done{Err: err}
+	}
+	defer remove()
+	d.Said, d.Err = p.run(ctx, n.Job.Command, env, nil, nil)
+	var late *timeoutError
+	switch {
+	case errors.Is(d.Err, exec.ErrWaitDelay):
+		d.Err = nil
+	case errors.As(d.Err, &late):
+		d.Err = errors.New("it " + late.Error())
+	}
+	return d
+}
+
+// environ is our environment and what is said of the job in it. The function removes
+// the file with its nodes.
+func (n *Notice) environ(database string) (env []string, remove func(), err error) {
+	file, err := hostFile(n.Chunks)
+	if err != nil {
+		return nil, nil, err
+	}
+	j := n.Job
+	env = append(os.Environ(), "PLACECTL_DB="+database, "PLACECTL_EVENT="+n.Event, "PLACECTL_JOB="+strconv.FormatUint(j.ID, 10), "PLACECTL_NAME="+j.Name,
+		"PLACECTL_USER="+j.User, "PLACECTL_QUEUE="+j.Queue, "PLACECTL_CLASS="+j.Class,
+		"PLACECTL_NODELIST="+index.FoldNodeList(n.Nodes), "PLACECTL_NODEFILE="+file,
+		"PLACECTL_WALLTIME="+strconv.FormatInt(j.Walltime, 10))
+	if j.Array != 0 {
+		env = append(env, "PLACECTL_ARRAY="+strconv.FormatUint(j.Array, 10), "PLACECTL_INDEX="+strconv.Itoa(j.Index))
+	}
+	return env, func() { os.Remove(file) }, nil
+}
+
+// hostFile writes the nodes of the chunks, one a line, into a file.
+func hostFile(chunks []string) (string, error) {
+	f, err := os.CreateTemp("", "placectl-nodes-*")
+	if err != nil {
+		return "", err
+	}
+	_, err = f.WriteString(strings.Join(chunks, "\n") + "\n")
+	if err = errors.Join(err, f.Close()); err != nil {
+		os.Remove(f.Name())
+		return "", err
+	}
+	return f.Name(), nil
+}

@@ -1,0 +1,102 @@
+// Package launch starts programs, and is the only package of the command that does:
+// a site's launcher for each job (launcher.go), the program of the policy local
+// (ranking.go), the command of a job that runs here (command.go), and placectl itself
+// once more (self.go). It knows no verb and no database: it gets words, environments
+// and limits of time, and returns what came of the program.
+package launch
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os/exec"
+	"strings"
+	"time"
+
+	"github.com/placectl/placectl/cmd/placectl/internal/spell"
+)
+
+// Error says that a program cannot be started.
+type Error struct {
+	Name string // as it was asked for
+	Err  error
+}
+
+func (e *Error) Error() string { return spell.Quoted(e.Name) + ": " + e.Err.Error() }
+
+func (e *Error) Unwrap() error { return e.Err }
+
+// Missing reports whether there is no such program, rather than one that cannot be
+// executed.
+func (e *Error) Missing() bool {
+	return errors.Is(e.Err, exec.ErrNotFound) || errors.Is(e.Err, fs.ErrNotExist)
+}
+
+// Find finds the file of a program, on PATH where its name is no path itself. The
+// error is an *Error.
+func Find(name string) (string, error) {
+	path, err := exec.LookPath(name)
+	var where *exec.Error
+	if errors.As(err, &where) {
+		err = where.Err // it says the name again, as does what may be inside
+	}
+	var stat *fs.PathError
+	if errors.As(err, &stat) {
+		err = stat.Err
+	}
+	if err != nil {
+		return "", &Error{name, err}
+	}
+	return path, nil
+}
+
+// Program is a program, its arguments, and how long it may take.
+type Program struct {
+	Words   []string
+	Timeout time.Duration
+}
+
+// run runs the program, with more arguments behind its own, until it ends or has taken
+// too long, and returns the end of what it complained about, as messages have it; of
+// all that it printed where out is nil. The error wraps exec.ErrWaitDelay where it has
+// ended well and left somebody working.
+func (p *Program) run(ctx context.Context, args, env []string, in io.Reader, out io.Writer) (said string, err error) {
+	limited, cancel := context.WithTimeout(ctx, p.Timeout)
+	defer cancel()
+	cmd := exec.CommandContext(limited, p.Words[0], append(p.Words[1:len(p.Words):len(p.Words)], args...)...)
+	var complaint bytes.Buffer
+	cmd.Stdin, cmd.Stdout, cmd.Stderr, cmd.Env = in, out, &complaint, env
+	if out == nil {
+		cmd.Stdout = &complaint
+	}
+	cmd.WaitDelay = time.Second // its children may hold the pipes open
+	err = cmd.Run()
+	said = lastLine(complaint.String())
+	if err == nil {
+		return said, nil
+	}
+	if limited.Err() != nil && ctx.Err() == nil && !errors.Is(err, exec.ErrWaitDelay) {
+		return said, &timeoutError{p.Timeout}
+	}
+	return said, fmt.Errorf("%w%s", err, said)
+}
+
+// timeoutError says that a program took too long.
+type timeoutError struct{ limit time.Duration }
+
+func (e *timeoutError) Error() string { return "took longer than " + e.limit.String() }
+
+// lastLine is the end of what a program complained about, for a message.
+func lastLine(text string) string {
+	text = strings.TrimSpace(text)
+	if i := strings.LastIndexByte(text, '\n'); i >= 0 {
+		text = text[i+1:]
+	}
+	if text == "" {
+		return ""
+	}
+	return ": " + text
+}

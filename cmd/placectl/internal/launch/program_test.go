@@ -1,0 +1,77 @@
+package launch
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/placectl/placectl/store"
+)
+
+// A program that there is not differs from one that cannot be executed.
+func TestFind(t *testing.T) {
+	plain := filepath.Join(t.TempDir(), "plain")
+	if err := os.WriteFile(plain, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for name, missing := range map[string]bool{"no such program": true, plain + "x": true, plain: false, t.TempDir(): false} {
+		_, err := Find(name)
+		var e *Error
+		if !errors.As(err, &e) || e.Missing() != missing || e.Name != name {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func sh(script string) *Program {
+	return &Program{[]string{"/bin/sh", "-c", script, "sh"}, 5 * time.Second}
+}
+
+func TestRun(t *testing.T) {
+	var out bytes.Buffer
+	said, err := sh(`cat; echo "$1"; echo first >&2; echo last >&2`).run(context.Background(), []string{"behind"}, nil, bytes.NewReader([]byte("in ")), &out)
+	if err != nil || out.String() != "in behind\n" || said != ": last" {
+		t.Errorf("%q %q %v", out.String(), said, err)
+	}
+	if said, err = sh("echo why >&2; exit 3").run(context.Background(), nil, nil, nil, nil); err == nil || err.Error() != "exit status 3: why" {
+		t.Error(said, err)
+	}
+	slow := sh("sleep 60")
+	slow.Timeout = 10 * time.Millisecond
+	if _, err = slow.run(context.Background(), nil, nil, nil, nil); err == nil || err.Error() != "took longer than 10ms" {
+		t.Error(err)
+	}
+	if _, err = sh("sleep 3 & exit 0").run(context.Background(), nil, nil, nil, nil); !errors.Is(err, exec.ErrWaitDelay) {
+		t.Error(err)
+	}
+}
+
+// Stops go first, each job's command is behind the launcher's own arguments, and what
+// fails does so by itself.
+func TestAll(t *testing.T) {
+	p := sh(`[ "$1" = ok ] && echo "$PLACECTL_EVENT $PLACECTL_JOB $PLACECTL_NODELIST $(cat $PLACECTL_NODEFILE | wc -l)"`)
+	job := func(id uint64, words ...string) *store.Job { return &store.Job{ID: id, Command: words} }
+	done := p.All(context.Background(), "x.db", []Notice{
+		{Start, job(1, "ok"), []string{"n1", "n2"}, []string{"n1", "n2", "n2"}},
+		{Start, job(2), nil, nil},
+		{Stop, job(3, "ok"), []string{"n7"}, []string{"n7"}},
+	})
+	if done[0].Said != ": start 1 n[1-2] 3" || done[0].Err != nil || done[1].Err == nil || done[2].Said != ": stop 3 n7 1" {
+		t.Error(done)
+	}
+}
+
+func TestRank(t *testing.T) {
+	list := []Candidate{{Name: "a"}, {Name: "b"}}
+	if names, err := sh(`sed 's/.*"name":"\(.\)".*/\1/' | sort -r`).Rank(context.Background(), list); err != nil || len(names) != 2 || names[0] != "b" {
+		t.Error(names, err)
+	}
+	if _, err := sh("echo c").Rank(context.Background(), list); err == nil || err.Error() != `/bin/sh named "c", which is not one of the 2 candidates` {
+		t.Error(err)
+	}
+}
