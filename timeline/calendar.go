@@ -47,6 +47,10 @@ type BlockSource interface {
 // are first asked for. Reading methods answer as if nothing were planned when
 // the source fails; Err then tells.
 type Calendar struct {
+	// Tried is how many instants were tried one by one since the clock was set, as
+	// whoever tries them counts.
+	Tried int
+
 	src    BlockSource
 	now    int64
 	grace  int64
@@ -55,13 +59,17 @@ type Calendar struct {
 	lastNo uint32
 	err    error
 
-	scratch []*Busy // of Taken
+	loads   *loads      // of steps; nil before the first search for room
+	rooms   *roomSearch // the last search for room; nil before the first at this instant
+	amounts []Amount    // scratch of steps
+	scratch []*Busy     // of Taken
 	sums    []int64
 }
 
 type calendarBlock struct {
 	*Block
-	planned uint64 // the nodes that have stretches
+	planned uint64     // the nodes that have stretches
+	steps   *stepBlock // nil until they are asked for
 	changed bool
 	reached bool  // reach is up to date
 	reach   int64 // see Calendar.Reach
@@ -83,9 +91,9 @@ func (c *Calendar) Now() int64 { return c.now }
 // SetNow moves the calendar to another instant. Where stretches begin in between
 // Begin must be told.
 func (c *Calendar) SetNow(now int64) {
-	c.now = now
+	c.now, c.rooms, c.Tried = now, nil, 0
 	for _, b := range c.blocks {
-		b.reached = false
+		b.reached, b.steps = false, nil
 	}
 }
 
@@ -159,6 +167,7 @@ func (c *Calendar) Put(node uint32, b Busy) error {
 		return cmp.Or(cmp.Compare(x.Start, b.Start), cmp.Compare(x.Owner, b.Owner))
 	})
 	*list = slices.Insert(*list, i, b)
+	c.stepped(blk, node%BlockNodes, &b, 1)
 	blk.planned |= 1 << (node % BlockNodes)
 	blk.changed, blk.reached = true, false
 	return nil
@@ -169,11 +178,18 @@ func (c *Calendar) Put(node uint32, b Busy) error {
 func (c *Calendar) Remove(node uint32, owner uint64) error {
 	blk := c.block(node)
 	list := &blk.Block[node%BlockNodes]
-	rest := slices.DeleteFunc(slices.Clone(*list), func(b Busy) bool { return b.Owner == owner })
-	if len(rest) == len(*list) {
+	was := *list
+	rest := slices.DeleteFunc(slices.Clone(was), func(b Busy) bool { return b.Owner == owner })
+	if len(rest) == len(was) {
 		return fmt.Errorf("%w: nothing of owner %d on node %d", ErrSpan, owner, node)
 	}
-	if *list = rest; len(rest) == 0 {
+	*list = rest
+	for i := range was {
+		if was[i].Owner == owner {
+			c.stepped(blk, node%BlockNodes, &was[i], -1)
+		}
+	}
+	if len(rest) == 0 {
 		blk.planned &^= 1 << (node % BlockNodes)
 	}
 	blk.changed, blk.reached = true, false

@@ -46,8 +46,11 @@ const (
 // whom no claim lets in). Where it is Open, peak, which is parallel to
 // quantities, is the most that is taken of each at one instant of the window.
 func (c *Calendar) Taken(node uint32, from, to int64, g Guest, quantities []uint16, peak []int64) Standing {
+	return c.taken(c.At(node), from, to, g, quantities, peak)
+}
+
+func (c *Calendar) taken(list []Busy, from, to int64, g Guest, quantities []uint16, peak []int64) Standing {
 	var together, claims, n = true, false, 0
-	list := c.At(node)
 	for i := range list {
 		b := &list[i]
 		if b.Start >= to {

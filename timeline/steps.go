@@ -1,0 +1,264 @@
+package timeline
+
+import (
+	"cmp"
+	"encoding/binary"
+	"math"
+	"slices"
+)
+
+// A search for room over many nodes asks the same of each of them again and again:
+// how much is taken, from which instant on. Steps answer that without adding up
+// stretches: they are made once for a node, and follow each change of it. What is taken
+// at a time is a number, its load, so that a request need find out only once how much
+// room is left beside it.
+
+// Load numbers what is taken of a node at a time. Loads with the same number take the
+// same; the numbers hold for one Calendar.
+type Load uint32
+
+// Unloaded is the load of a node with nothing on it.
+const Unloaded Load = 0
+
+// Step is an instant from which on a node has a load.
+type Step struct {
+	At   int64
+	Load Load
+}
+
+// stepBlock is the steps of the nodes of a calendar block.
+type stepBlock struct {
+	known    uint64 // the nodes whose steps are up to date
+	peculiar uint64 // those of them on which somebody wants to be alone with jobs of his own: steps do not tell who may join
+	claimed  uint64 // those of them with claims: their steps are made anew after each change
+	lists    [BlockNodes][]Step
+	stretches
+}
+
+// stretches are what the steps of each node come to. A node is idle while nothing is
+// on it, and open while nobody has all of it.
+type stretches struct {
+	idle, open       [BlockNodes]int64 // the instant from which on it is so for good
+	idleGap, openGap [BlockNodes]int64 // how long it is so at most without a break, before that
+}
+
+// heldWhole is the load's word for a stretch that takes all of a node.
+const heldWhole = 1 << 32
+
+// loads numbers loads. A load is the number of stretches, and heldWhole for each that
+// takes all of the node, then amounts by quantity.
+type loads struct {
+	numbers map[string]Load
+	amounts [][]Amount
+	on      []int64 // stretches, and heldWhole for those that take all
+	key     []byte
+}
+
+func newLoads() *loads {
+	l := &loads{numbers: make(map[string]Load)}
+	l.number(0, nil)
+	return l
+}
+
+// number finds the number of a load.
+func (l *loads) number(on int64, amounts []Amount) Load {
+	l.key = binary.AppendUvarint(l.key[:0], uint64(on))
+	for _, a := range amounts {
+		if a.N != 0 {
+			l.key = binary.AppendUvarint(binary.BigEndian.AppendUint16(l.key, a.Quantity), uint64(a.N))
+		}
+	}
+	n, ok := l.numbers[string(l.key)]
+	if !ok {
+		n = Load(len(l.on))
+		l.numbers[string(l.key)] = n
+		l.on, l.amounts = append(l.on, on), append(l.amounts, slices.DeleteFunc(slices.Clone(amounts), func(a Amount) bool { return a.N == 0 }))
+	}
+	return n
+}
+
+// changed is a load after a stretch with a use has come (sign 1) or gone (-1).
+func (l *loads) changed(load Load, use *Use, sign int64, scratch []Amount) (Load, []Amount) {
+	on := l.on[load]
+	if use == nil {
+		return l.number(on+sign*heldWhole, l.amounts[load]), scratch
+	}
+	scratch = append(scratch[:0], l.amounts[load]...)
+	for _, a := range use.Amounts {
+		i, found := slices.BinarySearchFunc(scratch, a.Quantity, func(x Amount, q uint16) int { return cmp.Compare(x.Quantity, q) })
+		if !found {
+			scratch = slices.Insert(scratch, i, Amount{Quantity: a.Quantity})
+		}
+		scratch[i].N += sign * a.N
+	}
+	return l.number(on+sign, scratch), scratch
+}
+
+// whole reports whether somebody has all of a node with this load.
+func (l *loads) whole(load Load) bool { return l.on[load] >= heldWhole }
+
+// LoadOf is what a load takes: of each quantity, or all of the node.
+func (c *Calendar) LoadOf(load Load) (amounts []Amount, whole bool) {
+	return c.loads.amounts[load], c.loads.whole(load)
+}
+
+// stepsOf is the steps of a block's nodes, up to date for those in nodes.
+func (c *Calendar) stepsOf(number uint32, nodes uint64) *stepBlock {
+	b := c.block(number * BlockNodes)
+	if b.steps == nil {
+		if c.loads == nil {
+			c.loads = newLoads()
+		}
+		b.steps = new(stepBlock)
+	}
+	for missing := nodes &^ b.steps.known; missing != 0; missing &= missing - 1 {
+		c.makeSteps(b, lowest(missing))
+	}
+	return b.steps
+}
+
+// makeSteps makes the steps of a node.
+func (c *Calendar) makeSteps(b *calendarBlock, i uint32) {
+	s, bit := b.steps, uint64(1)<<i
+	s.known |= bit
+	s.peculiar &^= bit
+	s.claimed &^= bit
+	s.lists[i] = append(s.lists[i][:0], Step{math.MinInt64, Unloaded})
+	for k := range b.Block[i] {
+		switch u := b.Block[i][k].Use; {
+		case u != nil && u.Alone:
+			s.peculiar |= bit
+		case b.Block[i][k].Claim, u != nil && u.Within != 0:
+			s.claimed |= bit
+		}
+	}
+	if s.claimed&bit != 0 {
+		c.claimedSteps(b, i)
+	} else {
+		for k := range b.Block[i] {
+			c.shift(s, i, &b.Block[i][k], 1)
+		}
+	}
+	s.measure(i, c.now, c.loads)
+}
+
+// shift changes the steps of a node by a stretch that has come (sign 1) or gone (-1).
+func (c *Calendar) shift(s *stepBlock, i uint32, b *Busy, sign int64) {
+	end := c.End(*b)
+	if end <= c.now {
+		return
+	}
+	start := b.Start
+	if start <= c.now {
+		start = math.MinInt64
+	}
+	list := s.lists[i]
+	from, list := cut(list, start)
+	to, list := cut(list, end) // start < end, so from still holds
+	for k := from; k < to; k++ {
+		list[k].Load, c.amounts = c.loads.changed(list[k].Load, b.Use, sign, c.amounts)
+	}
+	s.lists[i] = join(join(list, to), from)
+}
+
+// cut makes an instant the beginning of a step, and finds which.
+func cut(list []Step, t int64) (int, []Step) {
+	i := len(list)
+	for i > 0 && list[i-1].At >= t {
+		i--
+	}
+	if i < len(list) && list[i].At == t {
+		return i, list
+	}
+	return i, slices.Insert(list, i, Step{t, list[i-1].Load})
+}
+
+// join makes one step of two with the same load, the second of which is i.
+func join(list []Step, i int) []Step {
+	if i > 0 && i < len(list) && list[i].Load == list[i-1].Load {
+		return slices.Delete(list, i, i+1)
+	}
+	return list
+}
+
+// claimedSteps makes the steps of a node with claims on it. What a claim takes is
+// what its guests have left of it, so stretches do not simply add up there.
+func (c *Calendar) claimedSteps(b *calendarBlock, i uint32) {
+	var at []int64
+	var quantities []uint16
+	for _, x := range b.Block[i] {
+		at = append(at, max(x.Start, c.now), max(c.End(x), c.now))
+		if x.Use != nil {
+			for _, a := range x.Use.Amounts {
+				quantities = append(quantities, a.Quantity)
+			}
+		}
+	}
+	slices.Sort(at)
+	slices.Sort(quantities)
+	quantities = slices.Compact(quantities)
+	peak, amounts := make([]int64, len(quantities)), make([]Amount, len(quantities))
+	list := b.steps.lists[i]
+	for _, t := range slices.Compact(at) {
+		on := int64(0)
+		clear(peak)
+		switch c.taken(b.Block[i], t, t+1, nil, quantities, peak) {
+		case Whole:
+			on = heldWhole
+			clear(peak)
+		case Open:
+			on = 1
+		}
+		for q := range quantities {
+			amounts[q] = Amount{quantities[q], peak[q]}
+		}
+		if t <= c.now {
+			t = math.MinInt64
+		}
+		var k int
+		k, list = cut(list, t)
+		list[k].Load = c.loads.number(on, amounts)
+		list = join(list, k)
+	}
+	b.steps.lists[i] = list
+}
+
+// stepped brings the steps of a node up to date after a stretch has come (sign 1) or
+// gone (-1).
+func (c *Calendar) stepped(b *calendarBlock, i uint32, x *Busy, sign int64) {
+	s, bit := b.steps, uint64(1)<<i
+	if s == nil || s.known&bit == 0 {
+		return
+	}
+	if x.Claim || x.Use != nil && (x.Use.Alone || x.Use.Within != 0) || (s.claimed|s.peculiar)&bit != 0 {
+		s.known &^= bit
+		return
+	}
+	c.shift(s, i, x, sign)
+	s.measure(i, c.now, c.loads)
+}
+
+// measure sums the steps of a node up.
+func (s *stepBlock) measure(i uint32, now int64, l *loads) {
+	s.idle[i], s.idleGap[i] = lasting(s.lists[i], now, func(x Load) bool { return x == Unloaded })
+	s.open[i], s.openGap[i] = lasting(s.lists[i], now, func(x Load) bool { return !l.whole(x) })
+}
+
+// lasting finds from when on steps are all of a kind, and how long they were so at
+// most before.
+func lasting(list []Step, now int64, kind func(Load) bool) (since, gap int64) {
+	since, is := now, true
+	for _, s := range list {
+		switch was := is; {
+		case kind(s.Load) == was:
+		case was:
+			gap, is = max(gap, s.At-since), false
+		default:
+			since, is = max(s.At, now), true
+		}
+	}
+	if !is {
+		since = Forever
+	}
+	return since, gap
+}
