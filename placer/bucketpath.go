@@ -6,6 +6,7 @@ import (
 
 	"github.com/RoaringBitmap/roaring/v2"
 	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/timeline"
 )
 
 // Place decides a request for a start at an instant, which is Now or later. The
@@ -92,11 +93,10 @@ func (s *Snapshot) notByBucket(a *Ask) string {
 type mapping struct {
 	*Snapshot
 	Ask
-	barred *roaring.Bitmap     // see bars.go; nil where nothing is known
-	given  *roaring.Bitmap     // what was given back by the instant that a search is at; nil before it begins
 	whole  [][]index.Candidate // by chunk, over all nodes of the queue
 	sets   []setMapping        // the placement sets that could serve it, in order
 	unsure bool                // whether each of them could hold it whole; see sureSets
+	swept  *timeline.Found     // the nodes with room at the instant that is looked at; nil where no sweep has told
 	room   [1][]index.Candidate
 	order  ordering // see exact.go
 	searching

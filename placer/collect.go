@@ -179,6 +179,9 @@ func (c *collector) perNodeOf(cand index.Candidate, node uint32) int {
 // fits is the later test: nothing begins on the node before the end. Equality
 // fits. Whole blocks of nodes are told apart by how far they reach.
 func (c *collector) fits(node uint32) bool {
+	if c.swept != nil {
+		return true
+	}
 	if c.ended != nil && c.ended.Contains(node) {
 		return c.Calendar.FreeThrough(node, c.at, c.end)
 	}
@@ -191,14 +194,7 @@ func (c *collector) fits(node uint32) bool {
 // available is a bucket's nodes of a class at the collector's instant, less
 // what earlier chunks took and what the cells leave out.
 func (c *collector) available(cand index.Candidate, class index.Class) *roaring.Bitmap {
-	nodes := c.classAt(cand.Bucket, class)
-	if cand.Cells[0].Nodes != nil {
-		within := cand.Cells[0].Nodes
-		for _, cell := range cand.Cells[1:] {
-			within = roaring.Or(within, cell.Nodes)
-		}
-		nodes = roaring.And(nodes, within)
-	}
+	nodes := within(c.classAt(cand.Bucket, class), cand.Cells)
 	if taken := c.taken[cand.Bucket.ID]; taken != nil {
 		nodes = roaring.AndNot(nodes, taken)
 	}
@@ -233,6 +229,11 @@ func (c *collector) classAt(b *index.Bucket, class index.Class) *roaring.Bitmap 
 // then join: as free ones where nothing follows, else as later ones. A node that
 // is free now and not given back by then still has its plans ahead of it.
 func (c *collector) classesThen(b *index.Bucket) *classes {
+	if c.swept != nil {
+		up := c.up(b)
+		free := roaring.And(up, c.swept.Free)
+		return &classes{free: free, later: roaring.AndNot(roaring.And(up, c.swept.Fit), free)}
+	}
 	out := &classes{free: c.Index.Nodes(b, index.Free), later: c.Index.Nodes(b, index.Later)}
 	back := roaring.And(c.Index.Nodes(b, index.Busy), c.ended)
 	back.Or(roaring.And(out.later, c.ended))

@@ -36,14 +36,24 @@ func (m *mapping) starts(after int64, count int) ([]*Plan, error) {
 	opened := openings{mapping: m}
 	enough := 0 // the request cannot fit until so many nodes, or chunks, have opened
 	first := max(after, m.Now)
-	for in := range m.instants(first) {
-		if in.at > first {
-			m.unbar(in.back)
+	sweeps := count == 1 && m.sweeps()
+	if sweeps && m.Calendar.Tried >= patience {
+		if plan, err := m.sweep(first); plan != nil || err != nil {
+			return []*Plan{plan}, err
 		}
+		sweeps = false
+	}
+	for in := range m.instants(first) {
 		if opened.pass(in); opened.count() < enough && !in.last {
 			continue
 		}
 		m.last = in.last
+		if m.Calendar.Tried++; sweeps && m.Calendar.Tried > patience { // none before it was any use
+			sweeps = false
+			if plan, err := m.sweep(in.at); plan != nil || err != nil {
+				return []*Plan{plan}, err
+			}
+		}
 		plan, missing, err := m.place(in.at, in.ended)
 		if err != nil {
 			return nil, err
@@ -61,7 +71,7 @@ func (m *mapping) starts(after int64, count int) ([]*Plan, error) {
 	case len(plans) > 0:
 		return plans, nil
 	case m.mayMissAll() && !m.exactly():
-		m.order, m.given = leadsNowhere, nil
+		m.order = leadsNowhere
 		return m.starts(after, count)
 	}
 	return nil, m.noStart(short)
@@ -121,15 +131,11 @@ type instant struct {
 // back.
 func (m *mapping) instants(after int64) iter.Seq[instant] {
 	return func(yield func(instant) bool) {
-		in, since := instant{at: after}, after
-		if m.given == nil {
-			m.given, since = roaring.New(), m.Now
-		}
-		ended := m.given
+		in, ended := instant{at: after}, roaring.New()
 		if after > m.Now {
 			in.ended = ended
 		}
-		for t, nodes := range m.givenBack(since) {
+		for t, nodes := range m.givenBack() {
 			if t > in.at {
 				if !yield(in) {
 					return
@@ -144,9 +150,9 @@ func (m *mapping) instants(after int64) iter.Seq[instant] {
 	}
 }
 
-// givenBack is the endings after an instant, and between them the instants at which reservations
-// that the request may use come to be of use.
-func (m *mapping) givenBack(since int64) iter.Seq2[int64, []uint32] {
+// givenBack is the endings after now, and between them the instants at which
+// reservations that the request may use come to be of use.
+func (m *mapping) givenBack() iter.Seq2[int64, []uint32] {
 	var extra []instant
 	for _, o := range m.opportunities() {
 		if o.at > m.Now {
@@ -154,11 +160,11 @@ func (m *mapping) givenBack(since int64) iter.Seq2[int64, []uint32] {
 		}
 	}
 	if len(extra) == 0 {
-		return m.Endings(since)
+		return m.Endings(m.Now)
 	}
 	slices.SortFunc(extra, func(a, b instant) int { return cmp.Compare(a.at, b.at) })
 	return func(yield func(int64, []uint32) bool) {
-		for t, nodes := range m.Endings(since) {
+		for t, nodes := range m.Endings(m.Now) {
 			for len(extra) > 0 && extra[0].at <= t {
 				if !yield(extra[0].at, extra[0].back) {
 					return

@@ -39,6 +39,7 @@ func TestStartsPassOver(t *testing.T) {
 		c := drawCluster(t)
 		for range rapid.IntRange(1, 4).Draw(t, "steps") {
 			c.disturb(t)
+			c.drawStepped(t)
 			a := c.drawAsk(t)
 			if rapid.Bool().Draw(t, "more") {
 				a.Chunks[0].Count += rapid.IntRange(0, 8).Draw(t, "more chunks")
@@ -60,4 +61,11 @@ func TestStartsPassOver(t *testing.T) {
 			}
 		}
 	})
+}
+
+// drawStepped perhaps makes the searches that follow sweep at once.
+func (c *cluster) drawStepped(t *rapid.T) {
+	if rapid.Bool().Draw(t, "stepped") {
+		c.Calendar.Tried = patience
+	}
 }

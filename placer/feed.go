@@ -115,22 +115,27 @@ func (s *seeker) nodes(kind int, c *index.Candidate, class index.Class) *roaring
 		}
 		nodes = roaring.And(nodes, might)
 	}
-	if nodes = within(nodes, c.Cells); s.barred != nil && !s.barred.IsEmpty() {
-		nodes = roaring.AndNot(nodes, s.barred)
+	if s.swept != nil {
+		nodes = roaring.And(nodes, s.swept.Fit)
 	}
-	return nodes
+	return within(nodes, c.Cells)
 }
 
 // within narrows nodes to those of a candidate's cells.
 func within(nodes *roaring.Bitmap, cells []index.Cell) *roaring.Bitmap {
-	if cells[0].Nodes == nil {
-		return nodes
+	if part := cellNodes(cells); part != nil {
+		return roaring.And(nodes, part)
 	}
+	return nodes
+}
+
+// cellNodes is the nodes of a candidate's cells, nil for all of its bucket.
+func cellNodes(cells []index.Cell) *roaring.Bitmap {
 	part := cells[0].Nodes
 	for _, cell := range cells[1:] {
 		part = roaring.Or(part, cell.Nodes)
 	}
-	return roaring.And(nodes, part)
+	return part
 }
 
 // roomFor is the busy nodes that may have room for a chunk at the instant.

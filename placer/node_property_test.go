@@ -512,11 +512,13 @@ func TestNodeStartsPassOver(t *testing.T) {
 // in order: that may fail with more nodes and succeed with fewer.
 func (c *site) checkEveryInstant(t *rapid.T, a Ask, after int64) ([]*Plan, error) {
 	t.Helper()
-	plans, err := c.Starts(a, after, 3)
+	c.drawStepped(t)
+	count := rapid.IntRange(1, 3).Draw(t, "starts")
+	plans, err := c.Starts(a, after, count)
 	if one := len(a.Chunks) == 1 || a.Place.Arrange == Pack && len(c.Index.SharedHosts()) == 0; !one && (!c.Rules.ExactFit || a.Policy == Contiguous) {
 		return plans, err
 	}
-	every, everyErr := c.everyInstant(a, after, 3)
+	every, everyErr := c.everyInstant(a, after, count)
 	if fmt.Sprint(err) != fmt.Sprint(everyErr) || len(plans) != len(every) {
 		t.Fatalf("%d starts, %v; trying every instant %d, %v: %s", len(plans), err, len(every), everyErr, c.text(a))
 	}

@@ -108,9 +108,6 @@ func (s *seeker) handOut(nodes ordered) ([]Allotment, shortfall) {
 		need := s.Chunks[i].Count
 		for sp := range nodes(i) {
 			n := s.holds(sp, i, need)
-			if n == 0 && sp.chunks == 0 {
-				s.bar(sp.node)
-			}
 			if n == 0 || !s.takeHost(sp) {
 				continue
 			}

@@ -45,9 +45,17 @@ func (s *Snapshot) FirstRoom(a Ask, owner uint64, nodes *roaring.Bitmap, from, t
 		h.seeker.guest = h.guest
 	}
 	first, serving := to, m.serving()
+	var rooms []timeline.Room
+	if s.Calendar.Tried >= patience && m.sweeps() {
+		rooms = m.rooms()
+	}
 	for it := nodes.Iterator(); it.HasNext() && first > from; {
 		node := it.Next()
 		if !serving.Contains(node) {
+			continue
+		}
+		if at, known := s.Calendar.FirstRoom(rooms, node, owner, m.Duration, from, first); known {
+			first = at
 			continue
 		}
 		if h.holds(node, from) {

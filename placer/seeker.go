@@ -101,7 +101,6 @@ func (s *seeker) spotAt(node uint32, b *index.Bucket, class index.Class) *spot {
 		sp = new(spot)
 		if !s.look(sp, node, b, class) {
 			sp = nil
-			s.bar(node)
 		} else {
 			sp.row = nil
 		}

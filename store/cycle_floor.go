@@ -11,38 +11,35 @@ import (
 // While a cycle plans, room only goes. So a request can start no earlier than one
 // that was planned before it in the cycle and asks for no more: fewer chunks or
 // equally many, each of no more than its own, for no longer. With many jobs waiting
-// most searches then begin close to where they end, and look only at nodes that are not
-// known to be taken then.
+// most searches then begin close to where they end.
 
-// floor is when a request could start at the earliest, and which nodes have no room
-// for a chunk of it then.
+// floor is when a request could start at the earliest.
 type floor struct {
 	ask *placer.Ask
-	placer.Bars
+	at  int64
 }
 
 // floor is the latest of the earliest starts that were found for requests which ask
 // for no more, zero when there is none.
-func (p *pass) floor(v *verdict) (latest placer.Bars) {
+func (p *pass) floor(v *verdict) (latest int64) {
 	if !p.comparable(v) {
-		return latest
+		return 0
 	}
 	for _, f := range p.floors {
-		if f.At > latest.At && p.atMost(f.ask, &v.ask) {
-			latest = f.Bars
+		if f.at > latest && p.atMost(f.ask, &v.ask) {
+			latest = f.at
 		}
 	}
 	return latest
 }
 
 // found notes the earliest start of a request.
-func (p *pass) found(v *verdict, start int64, bars placer.Bars) {
+func (p *pass) found(v *verdict, start int64) {
 	if !p.comparable(v) {
 		return
 	}
-	p.floors = slices.DeleteFunc(p.floors, func(f floor) bool { return f.At <= start && p.atMost(&v.ask, f.ask) })
-	bars.At = start
-	p.floors = append(p.floors, floor{&v.ask, bars})
+	p.floors = slices.DeleteFunc(p.floors, func(f floor) bool { return f.at <= start && p.atMost(&v.ask, f.ask) })
+	p.floors = append(p.floors, floor{&v.ask, start})
 }
 
 // soonest is the first instant at which a job whose plan stands on the calendar might

@@ -274,3 +274,40 @@ func bestFit(t *rapid.T, tx *Tx, jobs []*Job, depth int) (started []uint64) {
 		jobs = slices.DeleteFunc(slices.Clone(jobs), func(j *Job) bool { return j == widest[i] })
 	}
 }
+
+// TestPlanWhereAnotherWillHaveEnded: a job is planned on nodes that others, which were
+// started in the same cycle, will have given back by then, also when it asks for the same as
+// a job that was planned before those were started.
+func TestPlanWhereAnotherWillHaveEnded(t *testing.T) {
+	t.Parallel()
+	db, _ := newDB(t)
+	defer db.Close()
+	addNodes(t, db, "n", 6, 4)
+	var wide []uint64
+	for _, j := range []struct {
+		nodes    int
+		priority int64
+	}{{4, 2}, {3, 2}, {1, 1}, {3, 0}} {
+		s := Submission{Priority: j.priority, Request: placer.Request{Select: fmt.Sprintf("%d:ncpus=1", j.nodes), Place: "scatter:excl", Walltime: time.Hour}}
+		err := db.Update(func(tx *Tx) error {
+			list, err := tx.Submit(s)
+			if err == nil && j.nodes == 3 {
+				wide = append(wide, list[0].ID)
+			}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	err := db.Update(func(tx *Tx) error {
+		r, err := tx.Cycle(CycleSpec{Backfill: Conservative})
+		if err == nil && (!slices.Equal(ids(r.Planned), wide) || r.Planned[0].Start != r.Planned[1].Start) {
+			t.Errorf("%v are planned, want %v, both in an hour", ids(r.Planned), wide)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}

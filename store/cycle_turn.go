@@ -178,18 +178,15 @@ func (p *pass) earliest(j *Job, v *verdict, mayStart, alone bool, soonest int64)
 	}
 	plain := !alone && mayStart && j.Begin <= p.tx.now
 	after = max(after, soonest)
-	var bars placer.Bars
 	if plain {
-		if f := p.floor(v); f.At > after {
-			after, bars = f.At, f
-		}
+		after = max(after, p.floor(v))
 	}
-	plan, bars, err := snap.EarliestPast(v.asked(j), after, bars)
+	plan, err := snap.Earliest(v.asked(j), after)
 	if err != nil {
 		return nil, err
 	}
 	if plain {
-		p.found(v, plan.Start, bars)
+		p.found(v, plan.Start)
 	}
 	if j.Deadline != 0 && plan.End > j.Deadline {
 		return nil, nil

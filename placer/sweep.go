@@ -1,0 +1,148 @@
+package placer
+
+import (
+	"encoding/binary"
+	"math"
+	"slices"
+
+	"github.com/RoaringBitmap/roaring/v2"
+	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/timeline"
+)
+
+// A request for chunks of one kind starts as soon as the nodes together have room for
+// all of them. The calendar finds that instant in one sweep over the nodes' steps
+// (timeline.FindRoom), however many instants are passed over. Which of the nodes with
+// room are taken is then decided as at any instant. The first sweep looks at every
+// node, and later ones profit by it. So the instants are tried one by one until that
+// has been done often enough.
+
+// patience is how many instants are tried one by one, by all searches on a calendar,
+// before the first sweep.
+const patience = 32
+
+// sweeps reports whether a sweep tells when the request fits: where what a node has
+// room for depends on nothing but what is taken of it.
+func (m *mapping) sweeps() bool {
+	if len(m.Chunks) != 1 || len(m.Grants) > 0 || len(m.sets) > 0 {
+		return false
+	}
+	if m.path == BucketPath {
+		return true
+	}
+	if m.policy == Contiguous || m.packed != nil || !m.ruled.IsEmpty() || m.Access == index.AccessSingleUser {
+		return false
+	}
+	for _, q := range m.quantities {
+		if !m.Index.Signed(index.ResID(q)) {
+			return false
+		}
+	}
+	return true
+}
+
+// sweep finds the first start from an instant on, and its plan. The plan is nil where
+// the sweep cannot tell.
+func (m *mapping) sweep(after int64) (*Plan, error) {
+	found, known := m.Calendar.FindRoom(m.rooms(), int64(m.Chunks[0].Count), m.Duration, after)
+	if !known || found.Fit == nil {
+		return nil, nil
+	}
+	m.swept = &found
+	ended := found.Fit
+	if found.At <= m.Now {
+		ended, m.swept = nil, nil
+	}
+	plan, _, err := m.place(found.At, ended)
+	m.swept = nil
+	return plan, err
+}
+
+// rooms puts the nodes that are up and serve the chunk together by how many chunks
+// they have room for when nothing is on them.
+func (m *mapping) rooms() []timeline.Room {
+	var out []timeline.Room
+	var nodes [][]*roaring.Bitmap // by room
+	alike := make(map[string]int)
+	var key []byte
+	byBucket := m.path == BucketPath || m.bucketable < math.MaxInt64
+	add := func(c *index.Candidate, within *roaring.Bitmap, room func() timeline.Room) {
+		i, known := alike[string(key)]
+		if !known {
+			i = len(out)
+			alike[string(key)] = i
+			out, nodes = append(out, room()), append(nodes, nil)
+		}
+		for _, class := range [...]index.Class{index.Free, index.Later, index.Busy} {
+			if c.Bucket.Count[class] == 0 {
+				continue
+			}
+			up := m.Index.Nodes(c.Bucket, class)
+			if within != nil {
+				up = roaring.And(up, within)
+			}
+			nodes[i] = append(nodes[i], up)
+		}
+	}
+	for k := range m.whole[0] {
+		c := &m.whole[0][k]
+		if !byBucket {
+			key = key[:0]
+			for _, q := range m.quantities {
+				v, _ := c.Bucket.Get(index.ResID(q))
+				key = binary.AppendVarint(key, v.Num)
+			}
+			add(c, cellNodes(c.Cells), func() timeline.Room { return m.sharedRoom(c.Bucket) })
+			continue
+		}
+		for _, cell := range c.Cells {
+			units := int64(min(m.perNode(cell), m.Chunks[0].Count))
+			key = binary.AppendVarint(key[:0], units)
+			add(c, cell.Nodes, func() timeline.Room { return wholeRoom(units) })
+		}
+	}
+	for i := range out {
+		out[i].Nodes = roaring.FastOr(nodes[i]...)
+	}
+	return out
+}
+
+// wholeRoom is that of nodes which are taken whole.
+func wholeRoom(units int64) timeline.Room {
+	return timeline.Room{Idle: true, Units: func(load timeline.Load) int64 {
+		if load != timeline.Unloaded {
+			return 0
+		}
+		return units
+	}}
+}
+
+// sharedRoom is that of a bucket's nodes for a request that may share them.
+func (m *mapping) sharedRoom(b *index.Bucket) timeline.Room {
+	how := m.sharingOn(nil)
+	most := int64(m.Chunks[0].Count)
+	if how.one {
+		most = 1
+	}
+	return timeline.Room{Idle: how.whole, Units: func(load timeline.Load) int64 {
+		taken, whole := m.Calendar.LoadOf(load)
+		if whole || how.whole && load != timeline.Unloaded {
+			return 0
+		}
+		units := most
+		for _, w := range m.Chunks[0].Wants {
+			if _, counted := slices.BinarySearch(m.quantities, uint16(w.Res)); !counted || w.Value.Num <= 0 {
+				continue
+			}
+			v, _ := b.Get(w.Res)
+			left := v.Num
+			for _, a := range taken {
+				if a.Quantity == uint16(w.Res) {
+					left -= a.N
+				}
+			}
+			units = min(units, max(left, 0)/w.Value.Num)
+		}
+		return units
+	}}
+}
