@@ -14,6 +14,15 @@ func (r *runner) printer(res output.Result) *output.Printer {
 		Terminal: r.stdoutTTY, Color: r.colored(), Width: r.width}, res)
 }
 
+// printAll answers with things of one noun.
+func printAll[T any](r *runner, fields output.Fields[T], all ...T) error {
+	p := r.printer(output.Result{Columns: fields.Columns()})
+	for _, x := range all {
+		fields.Print(p, x)
+	}
+	return p.Close()
+}
+
 // progress begins a bar on stderr: only on a terminal, and not with -q.
 func (r *runner) progress(label string, total int64) *output.Progress {
 	var w io.Writer

@@ -35,8 +35,8 @@ func batchVerb() *verb {
 
 func (r *runner) batchList(c *cli.Context) error {
 	return r.view(func(tx *store.Tx) error {
-		p := r.printer(output.Result{Columns: batchColumns()})
-		if err := tx.EachBatch(func(b *store.Batch) error { return r.batchRow(p, tx, b) }); err != nil {
+		p := r.printer(output.Result{Columns: batchFields.Columns()})
+		if err := tx.EachBatch(func(b *store.Batch) error { return batchFields.Print(p, batchView{b, tx.Now()}) }); err != nil {
 			return err
 		}
 		return p.Close()
@@ -55,26 +55,39 @@ func (r *runner) batchRemove(c *cli.Context) error {
 
 // printBatch prints one batch.
 func (r *runner) printBatch(tx *store.Tx, b *store.Batch) error {
-	p := r.printer(output.Result{Record: true, Columns: batchColumns()})
-	if err := r.batchRow(p, tx, b); err != nil {
-		return err
-	}
+	p := r.printer(output.Result{Record: true, Columns: batchFields.Columns()})
+	batchFields.Print(p, batchView{b, tx.Now()})
 	return p.Close()
 }
 
-func batchColumns() []output.Column {
-	return []output.Column{{Name: "name"}, {Name: "state"}, {Name: "policy"}, {Name: "jobs", Kind: output.Integer}, {Name: "done", Kind: output.Integer},
-		{Name: "failed", Kind: output.Integer}, {Name: "progress", Kind: output.Number}, {Name: "files", Kind: output.Integer}, {Name: "hosts", Kind: output.Integer},
-		{Name: "transfers", Kind: output.Integer}, {Name: "bound", Kind: output.Integer}, {Name: "ratio", Kind: output.Number}, {Name: "end", Kind: output.Time},
-		{Name: "bytes", Kind: output.Size, Detail: true}, {Name: "quorum", Kind: output.Integer, Detail: true}, {Name: "moves", Kind: output.Integer, Detail: true},
-		{Name: "credit", Kind: output.Number, Detail: true}, {Name: "remaining_credit", Kind: output.Number, Detail: true},
-		{Name: "waiting_credit", Kind: output.Number, Detail: true}, {Name: "expavg_credit", Kind: output.Number, Detail: true},
-		{Name: "team", Kind: output.Integer, Detail: true}, {Name: "cushion", Kind: output.Integer, Detail: true}, {Name: "created", Kind: output.Time, Detail: true}}
+// batchView is a batch as answers show it, at an instant.
+type batchView struct {
+	*store.Batch
+	now int64
 }
 
-func (r *runner) batchRow(p *output.Printer, tx *store.Tx, b *store.Batch) error {
-	s := b.Settings
-	return p.Row(b.Name, b.State(), s.Policy, b.Jobs, b.Done, b.Failed, b.DonePart(), b.Files, b.Active,
-		b.Transfers, b.Bound, b.TransferRatio(), instant(b.End(tx.Now())), b.Bytes, b.Layers, b.Moves,
-		locality.Credits(b.Total), locality.Credits(b.Remaining), locality.Credits(b.Waiting), locality.Credits(b.Rate), s.Team, s.Cushion, b.Created)
+var batchFields = output.Fields[batchView]{
+	{Name: "name", Value: func(b batchView) any { return b.Name }},
+	{Name: "state", Value: func(b batchView) any { return b.State() }},
+	{Name: "policy", Value: func(b batchView) any { return b.Settings.Policy }},
+	{Name: "jobs", Kind: output.Integer, Value: func(b batchView) any { return b.Jobs }},
+	{Name: "done", Kind: output.Integer, Value: func(b batchView) any { return b.Done }},
+	{Name: "failed", Kind: output.Integer, Value: func(b batchView) any { return b.Failed }},
+	{Name: "progress", Kind: output.Number, Value: func(b batchView) any { return b.DonePart() }},
+	{Name: "files", Kind: output.Integer, Value: func(b batchView) any { return b.Files }},
+	{Name: "hosts", Kind: output.Integer, Value: func(b batchView) any { return b.Active }},
+	{Name: "transfers", Kind: output.Integer, Value: func(b batchView) any { return b.Transfers }},
+	{Name: "bound", Kind: output.Integer, Value: func(b batchView) any { return b.Bound }},
+	{Name: "ratio", Kind: output.Number, Value: func(b batchView) any { return b.TransferRatio() }},
+	{Name: "end", Kind: output.Time, Value: func(b batchView) any { return instant(b.End(b.now)) }},
+	{Name: "bytes", Kind: output.Size, Detail: true, Value: func(b batchView) any { return b.Bytes }},
+	{Name: "quorum", Kind: output.Integer, Detail: true, Value: func(b batchView) any { return b.Layers }},
+	{Name: "moves", Kind: output.Integer, Detail: true, Value: func(b batchView) any { return b.Moves }},
+	{Name: "credit", Kind: output.Number, Detail: true, Value: func(b batchView) any { return locality.Credits(b.Total) }},
+	{Name: "remaining_credit", Kind: output.Number, Detail: true, Value: func(b batchView) any { return locality.Credits(b.Remaining) }},
+	{Name: "waiting_credit", Kind: output.Number, Detail: true, Value: func(b batchView) any { return locality.Credits(b.Waiting) }},
+	{Name: "expavg_credit", Kind: output.Number, Detail: true, Value: func(b batchView) any { return locality.Credits(b.Rate) }},
+	{Name: "team", Kind: output.Integer, Detail: true, Value: func(b batchView) any { return b.Settings.Team }},
+	{Name: "cushion", Kind: output.Integer, Detail: true, Value: func(b batchView) any { return b.Settings.Cushion }},
+	{Name: "created", Kind: output.Time, Detail: true, Value: func(b batchView) any { return b.Created }},
 }

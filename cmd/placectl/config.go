@@ -28,7 +28,13 @@ func configVerb() *verb {
 	}
 }
 
-var settingColumns = []output.Column{{Name: "name"}, {Name: "value"}, {Name: "default"}, {Name: "set", Kind: output.Boolean}, {Name: "doc"}}
+var settingFields = output.Fields[store.Setting]{
+	{Name: "name", Value: func(s store.Setting) any { return s.Name }},
+	{Name: "value", Value: func(s store.Setting) any { return s.Value }},
+	{Name: "default", Value: func(s store.Setting) any { return s.Default }},
+	{Name: "set", Kind: output.Boolean, Value: func(s store.Setting) any { return s.Set }},
+	{Name: "doc", Value: func(s store.Setting) any { return s.Doc }},
+}
 
 func (r *runner) configList(c *cli.Context) error {
 	return r.view(func(tx *store.Tx) error {
@@ -36,11 +42,7 @@ func (r *runner) configList(c *cli.Context) error {
 		if err != nil {
 			return err
 		}
-		p := r.printer(output.Result{Columns: settingColumns})
-		for _, s := range settings {
-			p.Row(s.Name, s.Value, s.Default, s.Set, s.Doc)
-		}
-		return p.Close()
+		return printAll(r, settingFields, settings...)
 	})
 }
 
@@ -55,9 +57,8 @@ func (r *runner) configGet(c *cli.Context) error {
 		if i < 0 {
 			return fmt.Errorf("no setting %q%s: %w", name, index.DidYouMean(name, store.SettingNames()), store.ErrNotFound)
 		}
-		p := r.printer(output.Result{Record: true, ID: 1, Columns: settingColumns})
-		s := settings[i]
-		p.Row(s.Name, s.Value, s.Default, s.Set, s.Doc)
+		p := r.printer(output.Result{Record: true, ID: 1, Columns: settingFields.Columns()})
+		settingFields.Print(p, settings[i])
 		return p.Close()
 	})
 }
@@ -84,12 +85,8 @@ func (r *runner) configSet(c *cli.Context) error {
 		if err != nil {
 			return err
 		}
-		p := r.printer(output.Result{Columns: settingColumns})
-		for _, s := range settings {
-			if slices.ContainsFunc(pairs, func(kv [2]string) bool { return kv[0] == s.Name }) {
-				p.Row(s.Name, s.Value, s.Default, s.Set, s.Doc)
-			}
-		}
-		return p.Close()
+		return printAll(r, settingFields, slices.DeleteFunc(settings, func(s store.Setting) bool {
+			return !slices.ContainsFunc(pairs, func(kv [2]string) bool { return kv[0] == s.Name })
+		})...)
 	})
 }

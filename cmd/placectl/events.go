@@ -27,6 +27,17 @@ func eventsVerb() *verb {
 	}
 }
 
+var eventFields = output.Fields[*store.Event]{
+	{Name: "id", Kind: output.Integer, Value: func(ev *store.Event) any { return ev.ID }},
+	{Name: "time", Kind: output.Time, Value: func(ev *store.Event) any { return ev.Time }},
+	{Name: "job", Value: func(ev *store.Event) any { return orNil(jobWord(ev.Job)) }},
+	{Name: "node", Value: func(ev *store.Event) any { return orNil(ev.Node) }},
+	{Name: "event", Value: func(ev *store.Event) any { return ev.Event }},
+	{Name: "old", Value: func(ev *store.Event) any { return orNil(ev.Old) }},
+	{Name: "new", Value: func(ev *store.Event) any { return orNil(ev.New) }},
+	{Name: "reason", Kind: output.Prose, Value: func(ev *store.Event) any { return orNil(ev.Reason) }},
+}
+
 func (r *runner) events(c *cli.Context) error {
 	since, err := eventSince(c)
 	if err != nil {
@@ -38,8 +49,7 @@ func (r *runner) events(c *cli.Context) error {
 	if c.Bool("follow") && (r.Output == output.JSON || r.Output == output.MD) {
 		return usagef(verbName(c), "--follow never ends, and -o json is one document: use -o jsonl")
 	}
-	p := r.printer(output.Result{Columns: []output.Column{{Name: "id", Kind: output.Integer}, {Name: "time", Kind: output.Time}, {Name: "job"}, {Name: "node"},
-		{Name: "event"}, {Name: "old"}, {Name: "new"}, {Name: "reason", Kind: output.Prose}}})
+	p := r.printer(output.Result{Columns: eventFields.Columns()})
 	last := c.Int("last")
 	if c.IsSet("last") && last < 1 {
 		return usagef(verbName(c), "--last must be 1 or more")
@@ -52,11 +62,7 @@ func (r *runner) events(c *cli.Context) error {
 		}
 		for _, ev := range list {
 			since = ev.ID
-			job := any(nil)
-			if ev.Job != 0 {
-				job = strconv.FormatUint(ev.Job, 10)
-			}
-			p.Row(ev.ID, ev.Time, job, orNil(ev.Node), ev.Event, orNil(ev.Old), orNil(ev.New), orNil(ev.Reason))
+			eventFields.Print(p, ev)
 		}
 		if !c.Bool("follow") {
 			return p.Close()

@@ -137,6 +137,17 @@ func (p *jobPrinter) Close() error {
 	return p.Printer.Close()
 }
 
+// instant is an instant as it is shown, nil where there is none.
+func instant(t int64) any { return orNone(t) }
+
+// orNone is a number as it is shown, nil for none.
+func orNone(n int64) any {
+	if n == 0 {
+		return nil
+	}
+	return n
+}
+
 // jobID is a job's number as it is shown.
 func jobID(j *store.Job) string { return strconv.FormatUint(j.ID, 10) }
 

@@ -111,14 +111,6 @@ func (r *runner) changeJobs(c *cli.Context, change func(*store.Tx, uint64) (*sto
 	})
 }
 
-// instant is an instant as it is shown, nil where there is none.
-func instant(t int64) any {
-	if t == 0 {
-		return nil
-	}
-	return t
-}
-
 // theJob is the one job that a word names.
 func theJob(tx *store.Tx, c *cli.Context, word string) (uint64, error) {
 	ids, err := jobsNamed(tx, c, word)

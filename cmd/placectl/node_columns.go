@@ -2,6 +2,7 @@ package main
 
 import (
 	"math"
+	"slices"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/nodefile"
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
@@ -16,35 +17,30 @@ type nodeRow struct {
 	allocations []allocation // for `node show` alone
 }
 
-// nodeColumn is a column of the nodes table.
-type nodeColumn struct {
-	output.Column
-	spare bool // a table leaves it out where it says nothing
-	value func(*nodeRow) any
+// nodeFields are what every store knows of a node. Their names are those of the nodes
+// table of queries.
+var nodeFields = output.Fields[*nodeRow]{
+	{Name: "name", Value: func(n *nodeRow) any { return n.Name }},
+	{Name: "number", Kind: output.Integer, Value: func(n *nodeRow) any { return n.Number }},
+	{Name: "queue", Value: func(n *nodeRow) any { return orNil(n.Queue) }},
+	{Name: "priority", Kind: output.Integer, Value: func(n *nodeRow) any { return n.Priority }},
+	{Name: "state", Value: func(n *nodeRow) any { return n.Occupancy.State.String() }},
+	{Name: "reason", Value: func(n *nodeRow) any { return orNil(n.Reason) }},
+	{Name: "speed", Kind: output.Number, Value: func(n *nodeRow) any { return n.Speed }},
+	{Name: "procspeed", Kind: output.Number, Value: func(n *nodeRow) any { return n.ProcSpeed }},
+	{Name: "load", Kind: output.Number, Value: func(n *nodeRow) any { return n.Load }},
+	{Name: "usage", Kind: output.Number, Value: func(n *nodeRow) any { return n.Usage }},
+	{Name: "access", Value: func(n *nodeRow) any { return orNil(accessWord(n.Access)) }},
+	{Name: "sharing", Value: func(n *nodeRow) any { return orNil(sharingWord(n.Sharing)) }},
+	{Name: "features", Kind: output.List, Value: func(n *nodeRow) any { return n.Features }},
+	{Name: "bucket", Kind: output.Integer, Value: func(n *nodeRow) any { return n.Bucket }},
+	{Name: "jobs", Kind: output.Integer, Value: func(n *nodeRow) any { return n.Jobs }},
+	{Name: "free_until", Kind: output.Time, Value: func(n *nodeRow) any { return timeOrNil(n.FreeUntil) }},
+	{Name: "priorityf", Value: func(n *nodeRow) any { return orNil(n.PriorityF) }},
 }
 
-// nodeColumns are the columns that every store has. Their names are those of
-// the nodes table of queries.
-func nodeColumns() []nodeColumn {
-	return []nodeColumn{
-		{output.Column{Name: "name"}, false, func(n *nodeRow) any { return n.Name }},
-		{output.Column{Name: "number", Kind: output.Integer}, true, func(n *nodeRow) any { return n.Number }},
-		{output.Column{Name: "queue"}, true, func(n *nodeRow) any { return orNil(n.Queue) }},
-		{output.Column{Name: "priority", Kind: output.Integer}, true, func(n *nodeRow) any { return n.Priority }},
-		{output.Column{Name: "state"}, false, func(n *nodeRow) any { return n.Occupancy.State.String() }},
-		{output.Column{Name: "reason"}, true, func(n *nodeRow) any { return orNil(n.Reason) }},
-		{output.Column{Name: "speed", Kind: output.Number}, true, func(n *nodeRow) any { return n.Speed }},
-		{output.Column{Name: "procspeed", Kind: output.Number}, true, func(n *nodeRow) any { return n.ProcSpeed }},
-		{output.Column{Name: "load", Kind: output.Number}, true, func(n *nodeRow) any { return n.Load }},
-		{output.Column{Name: "usage", Kind: output.Number}, true, func(n *nodeRow) any { return n.Usage }},
-		{output.Column{Name: "access"}, true, func(n *nodeRow) any { return orNil(accessWord(n.Access)) }},
-		{output.Column{Name: "sharing"}, true, func(n *nodeRow) any { return orNil(sharingWord(n.Sharing)) }},
-		{output.Column{Name: "features", Kind: output.List}, true, func(n *nodeRow) any { return n.Features }},
-		{output.Column{Name: "bucket", Kind: output.Integer}, false, func(n *nodeRow) any { return n.Bucket }},
-		{output.Column{Name: "jobs", Kind: output.Integer}, true, func(n *nodeRow) any { return n.Jobs }},
-		{output.Column{Name: "free_until", Kind: output.Time}, true, func(n *nodeRow) any { return timeOrNil(n.FreeUntil) }},
-	}
-}
+// nodeListColumns are those of a list.
+const nodeListColumns = "name number queue priority state reason speed procspeed load usage access sharing features bucket jobs free_until"
 
 // accessWord is an access policy as lists show it: nothing for the one of a node
 // of which nobody has said anything.
@@ -72,23 +68,22 @@ func timeOrNil(at int64) any {
 
 // resourceColumns are the columns of the resources that any of the rows has,
 // and behind them what is free of each that jobs use up.
-func resourceColumns(defs *index.Defs, rows []nodeRow) []nodeColumn {
+func resourceColumns(defs *index.Defs, rows []nodeRow) output.Fields[*nodeRow] {
 	used := make(map[index.ResID]bool)
 	for i := range rows {
 		for _, a := range rows[i].Res {
 			used[a.Res] = true
 		}
 	}
-	var cols, free []nodeColumn
+	var cols, free output.Fields[*nodeRow]
 	for _, def := range defs.All() {
 		if !used[def.ID] {
 			continue
 		}
-		col := output.Column{Name: def.Name, Kind: resourceKind(def.Type)}
-		cols = append(cols, nodeColumn{col, false, func(n *nodeRow) any { return resourceValue(n, def) }})
+		kind := resourceKind(def.Type)
+		cols = append(cols, output.Field[*nodeRow]{Name: def.Name, Kind: kind, Value: func(n *nodeRow) any { return resourceValue(n, def) }})
 		if _, clash := defs.Lookup(def.Name + nodefile.FreeSuffix); def.Consumable && !clash {
-			col.Name += nodefile.FreeSuffix
-			free = append(free, nodeColumn{col, false, func(n *nodeRow) any { return freeValue(n, def) }})
+			free = append(free, output.Field[*nodeRow]{Name: def.Name + nodefile.FreeSuffix, Kind: kind, Value: func(n *nodeRow) any { return freeValue(n, def) }})
 		}
 	}
 	return append(cols, free...)
@@ -172,19 +167,21 @@ func saysNothing(v any) bool {
 
 // dropSpare leaves the columns out that say nothing in any row, and a node's
 // number, which people do not need.
-func dropSpare(cols []nodeColumn, rows []nodeRow) []nodeColumn {
-	var out []nodeColumn
-	for _, c := range cols {
-		if !c.spare || c.Name != "number" && someRowSays(c, rows) {
-			out = append(out, c)
+func dropSpare(cols output.Fields[*nodeRow], rows []nodeRow) output.Fields[*nodeRow] {
+	return slices.DeleteFunc(slices.Clone(cols), func(c output.Field[*nodeRow]) bool {
+		switch c.Name {
+		case "name", "state", "bucket":
+			return false
+		case "number":
+			return true
 		}
-	}
-	return out
+		return !someRowSays(c, rows)
+	})
 }
 
-func someRowSays(c nodeColumn, rows []nodeRow) bool {
+func someRowSays(c output.Field[*nodeRow], rows []nodeRow) bool {
 	for i := range rows {
-		if !saysNothing(c.value(&rows[i])) {
+		if !saysNothing(c.Value(&rows[i])) {
 			return true
 		}
 	}
@@ -192,17 +189,10 @@ func someRowSays(c nodeColumn, rows []nodeRow) bool {
 }
 
 // printNodeRows prints rows in columns, the name first.
-func (r *runner) printNodeRows(res output.Result, cols []nodeColumn, rows []nodeRow) error {
-	for _, c := range cols {
-		res.Columns = append(res.Columns, c.Column)
-	}
-	p := r.printer(res)
-	values := make([]any, len(cols))
+func (r *runner) printNodeRows(record bool, cols output.Fields[*nodeRow], rows []nodeRow) error {
+	p := r.printer(output.Result{Record: record, Columns: cols.Columns()})
 	for i := range rows {
-		for k := range cols {
-			values[k] = cols[k].value(&rows[i])
-		}
-		if err := p.Row(values...); err != nil {
+		if err := cols.Print(p, &rows[i]); err != nil {
 			return err
 		}
 	}

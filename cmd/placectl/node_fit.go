@@ -11,7 +11,7 @@ import (
 // fitColumns leaves out of a table what a narrow terminal has no room for: only
 // what the other columns let one guess, and not without saying so. Where that
 // would not help, all columns stay, and the table turns into blocks of lines.
-func (r *runner) fitColumns(cols []nodeColumn, rows []nodeRow) []nodeColumn {
+func (r *runner) fitColumns(cols output.Fields[*nodeRow], rows []nodeRow) output.Fields[*nodeRow] {
 	if r.Output != output.Table || !r.stdoutTTY || r.width() <= 0 || len(rows) == 0 {
 		return cols
 	}
@@ -22,7 +22,7 @@ func (r *runner) fitColumns(cols []nodeColumn, rows []nodeRow) []nodeColumn {
 		if fitsIn(kept, widths, r.width()) {
 			break
 		}
-		kept = slices.DeleteFunc(kept, func(c nodeColumn) bool { return c.Name == name })
+		kept = slices.DeleteFunc(kept, func(c output.Field[*nodeRow]) bool { return c.Name == name })
 		out = append(out, name)
 	}
 	switch {
@@ -35,7 +35,7 @@ func (r *runner) fitColumns(cols []nodeColumn, rows []nodeRow) []nodeColumn {
 }
 
 // expendable lists the columns that may go, first those that are missed least.
-func expendable(cols []nodeColumn) []string {
+func expendable(cols output.Fields[*nodeRow]) []string {
 	names := []string{"bucket", "jobs"}
 	for _, c := range slices.Backward(cols) {
 		if strings.HasSuffix(c.Name, nodefile.FreeSuffix) {
@@ -44,19 +44,19 @@ func expendable(cols []nodeColumn) []string {
 	}
 	names = append(names, "free_until")
 	return slices.DeleteFunc(names, func(name string) bool {
-		return !slices.ContainsFunc(cols, func(c nodeColumn) bool { return c.Name == name })
+		return !slices.ContainsFunc(cols, func(c output.Field[*nodeRow]) bool { return c.Name == name })
 	})
 }
 
 // measure is how wide each column would be, by name.
-func (r *runner) measure(cols []nodeColumn, rows []nodeRow) map[string]int {
+func (r *runner) measure(cols output.Fields[*nodeRow], rows []nodeRow) map[string]int {
 	p := r.printer(output.Result{})
 	widths := make(map[string]int)
 	var cell []byte
 	for _, c := range cols {
 		w := output.TextWidth(c.Name)
 		for i := range rows {
-			cell = p.AppendHuman(cell[:0], c.Column, c.value(&rows[i]))
+			cell = p.AppendHuman(cell[:0], c.Column(), c.Value(&rows[i]))
 			w = max(w, output.TextWidth(cell))
 		}
 		widths[c.Name] = w
@@ -64,12 +64,11 @@ func (r *runner) measure(cols []nodeColumn, rows []nodeRow) map[string]int {
 	return widths
 }
 
-func fitsIn(cols []nodeColumn, widths map[string]int, limit int) bool {
-	plain := make([]output.Column, len(cols))
+func fitsIn(cols output.Fields[*nodeRow], widths map[string]int, limit int) bool {
 	want := make([]int, len(cols))
 	for i, c := range cols {
-		plain[i], want[i] = c.Column, widths[c.Name]
+		want[i] = widths[c.Name]
 	}
-	_, fits := output.FitWidths(want, plain, limit)
+	_, fits := output.FitWidths(want, cols.Columns(), limit)
 	return fits
 }

@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/placectl/placectl/cmd/placectl/internal/output"
 	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/store"
@@ -90,12 +89,12 @@ func (r *runner) nodeList(c *cli.Context) error {
 	}); err != nil {
 		return err
 	}
-	cols := nodeColumns()
+	cols := nodeFields.Pick(nodeListColumns)
 	if r.forPeople() {
 		cols = dropSpare(cols, rows)
 	}
 	cols = r.fitColumns(append(cols, resourceColumns(defs, rows)...), rows)
-	return r.printNodeRows(output.Result{}, cols, rows)
+	return r.printNodeRows(false, cols, rows)
 }
 
 // gatherNodes reads the nodes of a list, or all, that the filter takes.

@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -52,14 +53,14 @@ func (r *runner) nodeShow(c *cli.Context) error {
 	}); err != nil {
 		return err
 	}
-	cols := append(nodeColumns(), nodeColumn{output.Column{Name: "priorityf"}, true, func(n *nodeRow) any { return orNil(n.PriorityF) }})
-	cols = append(cols, resourceColumns(defs, rows)...)
-	cols = append(cols, nodeColumn{output.Column{Name: "allocations", Kind: output.Object}, true, r.allocationValue})
+	about := nodeFields.Pick(nodeListColumns + " priorityf")
+	allocations := output.Fields[*nodeRow]{{Name: "allocations", Kind: output.Object, Value: r.allocationValue}}
 	single := len(rows) == 1 && !strings.ContainsAny(names, "[,")
 	if r.Output == output.Table {
-		cols, single = dropSpare(cols, rows), true // the lines of one node after those of another
+		about, allocations = dropSpare(about, rows), dropSpare(allocations, rows)
+		single = true // the lines of one node after those of another
 	}
-	return r.printNodeRows(output.Result{Record: single}, cols, rows)
+	return r.printNodeRows(single, slices.Concat(about, resourceColumns(defs, rows), allocations), rows)
 }
 
 // allocationsOf lists what is on a node and what is planned for it.

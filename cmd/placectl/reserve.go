@@ -141,10 +141,39 @@ func (r *runner) startTime(c *cli.Context) (time.Time, error) {
 	return r.time(c, "start")
 }
 
-func reservationColumns() []output.Column {
-	return []output.Column{{Name: "name"}, {Name: "state"}, {Name: "start", Kind: output.Time}, {Name: "end", Kind: output.Time},
-		{Name: "nodes", Kind: output.List, Nodes: true}, {Name: "access"}, {Name: "timelimit", Kind: output.Duration}, {Name: "repeat"},
-		{Name: "takes", Kind: output.Object, Detail: true}, {Name: "note", Kind: output.Prose}}
+// reservationView is a reservation as answers show it.
+type reservationView struct {
+	*store.Reservation
+	tx     *store.Tx
+	nodes  []string
+	repeat string
+	takes  any // what it keeps of each node, nil for whole nodes
+}
+
+var reservationFields = output.Fields[*reservationView]{
+	{Name: "name", Value: func(v *reservationView) any { return v.Name }},
+	{Name: "state", Value: func(v *reservationView) any { return v.State(v.tx.Now()) }},
+	{Name: "start", Kind: output.Time, Value: func(v *reservationView) any { return v.Start }},
+	{Name: "end", Kind: output.Time, Value: func(v *reservationView) any { return v.End }},
+	{Name: "nodes", Kind: output.List, Nodes: true, Value: func(v *reservationView) any { return v.nodes }},
+	{Name: "access", Value: func(v *reservationView) any { return orNil(v.Access.String()) }},
+	{Name: "timelimit", Kind: output.Duration, Value: func(v *reservationView) any { return orNone(v.Limit) }},
+	{Name: "repeat", Value: func(v *reservationView) any { return orNil(v.repeat) }},
+	{Name: "takes", Kind: output.Object, Detail: true, Value: func(v *reservationView) any { return v.takes }},
+	{Name: "note", Kind: output.Prose, Value: func(v *reservationView) any { return orNil(v.Note) }},
+}
+
+func viewReservation(tx *store.Tx, res *store.Reservation) (*reservationView, error) {
+	v := &reservationView{Reservation: res, tx: tx}
+	var err error
+	if v.nodes, err = tx.NodeNames(res.Nodes); err != nil {
+		return nil, err
+	}
+	if v.takes, err = amountsKept(tx, res, v.nodes); err != nil {
+		return nil, err
+	}
+	v.repeat, err = repeatRule(tx, res)
+	return v, err
 }
 
 // reservedAmounts is what a reservation keeps of a node, as JSON shows it.
@@ -154,25 +183,13 @@ type reservedAmounts struct {
 }
 
 func (r *runner) printReservations(tx *store.Tx, record bool, all ...*store.Reservation) error {
-	p := r.printer(output.Result{Record: record, Columns: reservationColumns()})
+	p := r.printer(output.Result{Record: record, Columns: reservationFields.Columns()})
 	for _, res := range all {
-		names, err := tx.NodeNames(res.Nodes)
+		v, err := viewReservation(tx, res)
 		if err != nil {
 			return err
 		}
-		takes, err := amountsKept(tx, res, names)
-		if err != nil {
-			return err
-		}
-		var limit any
-		if res.Limit > 0 {
-			limit = res.Limit
-		}
-		repeat, err := repeatRule(tx, res)
-		if err != nil {
-			return err
-		}
-		p.Row(res.Name, res.State(tx.Now()), res.Start, res.End, names, orNil(res.Access.String()), limit, orNil(repeat), takes, orNil(res.Note))
+		reservationFields.Print(p, v)
 	}
 	return p.Close()
 }

@@ -57,21 +57,40 @@ func (r *runner) printStarts(q placer.Request, count int) error {
 		if err != nil {
 			return err
 		}
-		p := r.printer(output.Result{Columns: startColumns()})
-		for _, plan := range plans {
-			nodes, waits, err := planDetails(tx, plan)
-			if err != nil {
+		starts := make([]*startView, len(plans))
+		for i, plan := range plans {
+			if starts[i], err = viewStart(tx, plan.Start, plan.End, plan); err != nil {
 				return err
 			}
-			p.Row(plan.Start, plan.End, plan.Start-tx.Now(), nodes, waits, orNil(plan.Set))
 		}
-		return p.Close()
+		return printAll(r, startFields, starts...)
 	})
 }
 
-func startColumns() []output.Column {
-	return []output.Column{{Name: "start", Kind: output.Time}, {Name: "end", Kind: output.Time}, {Name: "wait", Kind: output.Duration},
-		{Name: "nodes", Kind: output.List, Nodes: true}, {Name: "waits_for", Kind: output.List}, {Name: "set"}}
+// startView is a start as answers show it.
+type startView struct {
+	start, end, now int64
+	plan            *placer.Plan
+	nodes, waits    []string
+}
+
+var startFields = output.Fields[*startView]{
+	{Name: "start", Kind: output.Time, Value: func(v *startView) any { return v.start }},
+	{Name: "end", Kind: output.Time, Value: func(v *startView) any { return v.end }},
+	{Name: "wait", Kind: output.Duration, Value: func(v *startView) any { return v.start - v.now }},
+	{Name: "nodes", Kind: output.List, Nodes: true, Value: func(v *startView) any { return v.nodes }},
+	{Name: "waits_for", Kind: output.List, Value: func(v *startView) any { return v.waits }},
+	{Name: "set", Value: func(v *startView) any { return orNil(v.plan.Set) }},
+}
+
+// viewStart is a start by a plan.
+func viewStart(tx *store.Tx, start, end int64, plan *placer.Plan) (v *startView, err error) {
+	v = &startView{start: start, end: end, now: tx.Now(), plan: plan}
+	if v.nodes, err = tx.NodeNames(plan.NodeNumbers()); err != nil {
+		return nil, err
+	}
+	v.waits, err = tx.WaitsFor(plan)
+	return v, err
 }
 
 // whenJob prints the expected start of a job.
@@ -89,22 +108,12 @@ func (r *runner) whenJob(c *cli.Context) error {
 		if plan == nil {
 			plan = job.Plan()
 		}
-		nodes, waits, err := planDetails(tx, plan)
+		start, err := viewStart(tx, expected.Start, expected.End, plan)
 		if err != nil {
 			return err
 		}
-		p := r.printer(output.Result{Columns: startColumns()})
-		p.Row(expected.Start, expected.End, expected.Start-tx.Now(), nodes, waits, orNil(plan.Set))
-		return p.Close()
+		return printAll(r, startFields, start)
 	})
-}
-
-func planDetails(tx *store.Tx, plan *placer.Plan) (nodes, waits []string, err error) {
-	if nodes, err = tx.NodeNames(plan.NodeNumbers()); err != nil {
-		return nil, nil, err
-	}
-	waits, err = tx.WaitsFor(plan)
-	return nodes, waits, err
 }
 
 // orNil shows an empty word as nothing.

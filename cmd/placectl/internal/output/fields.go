@@ -38,11 +38,16 @@ func (f Fields[T]) Pick(names string) Fields[T] {
 	return picked
 }
 
+// Column is the column alone.
+func (f Field[T]) Column() Column {
+	return Column{Name: f.Name, Kind: f.Kind, Right: f.Right, Nodes: f.Nodes, Detail: f.Detail}
+}
+
 // Columns are the columns alone.
 func (f Fields[T]) Columns() []Column {
 	columns := make([]Column, len(f))
 	for i := range f {
-		columns[i] = Column{Name: f[i].Name, Kind: f[i].Kind, Right: f[i].Right, Nodes: f[i].Nodes, Detail: f[i].Detail}
+		columns[i] = f[i].Column()
 	}
 	return columns
 }
