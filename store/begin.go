@@ -130,6 +130,14 @@ type beginner struct{ owner uint64 }
 // Ignores makes it a timeline.Guest.
 func (g *beginner) Ignores(b *timeline.Busy, _, _ int64) bool { return b.Claim || b.Owner == g.owner }
 
+// isLate says of a job that was taken off its nodes, because it could not begin, that
+// it waits for a writer to plan it anew.
+func (tx *Tx) isLate(j *Job) error {
+	j.unplace()
+	j.State = JobLate
+	return tx.putJob(j, JobReserved)
+}
+
 // planAnew gives a late job the earliest start that there is for it now. One that
 // fits nowhere any more, or asks for what is not defined any more, has failed:
 // the clock must go on.

@@ -44,10 +44,9 @@ func (tx *Tx) advance() error {
 	return nil
 }
 
-// passAll lets the changes that are due happen, in order of time. Jobs that
-// cannot begin because an overdue one is still on a node are planned anew when
-// all is as it is now: what a reader tells of a late job is what a writer would
-// decide at that moment, and changes until one does.
+// passAll lets the changes that are due happen, in order of time. Then a writer does
+// what they have left to decide: it plans jobs anew that could not begin, say. A reader
+// searches for no nodes, and calls no program: to it such jobs are late.
 func (tx *Tx) passAll(due []change) error {
 	if len(due) == 0 {
 		return nil
@@ -75,13 +74,15 @@ func (tx *Tx) passAll(due []change) error {
 		}
 	}
 	tx.Calendar().SetNow(tx.now)
-	for _, name := range renewed {
-		if err := tx.renew(name); err != nil {
-			return err
-		}
+	if err := tx.renewAll(renewed); err != nil {
+		return err
+	}
+	decide := tx.planAnew
+	if !tx.Writable() {
+		decide = tx.isLate
 	}
 	for _, j := range late {
-		if err := tx.planAnew(j); err != nil {
+		if err := decide(j); err != nil {
 			return err
 		}
 	}

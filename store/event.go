@@ -68,7 +68,7 @@ func (tx *Tx) instant() int64 {
 
 // jobEvents are what changes of state are called.
 var jobEvents = map[JobState]string{JobHeld: "hold", JobQueued: "queue", JobReserved: "plan", JobRunning: "start",
-	JobFinished: "end", JobFailed: "fail", JobCancelled: "cancel"}
+	JobFinished: "end", JobFailed: "fail", JobCancelled: "cancel", JobLate: "late"}
 
 // jobHappened writes down that a job has come from one state, 0 for none, to its
 // present one.

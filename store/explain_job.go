@@ -8,7 +8,7 @@ import (
 // Queueing is where a job stands that waits for its turn.
 type Queueing struct {
 	Prospect
-	Place   int       // in the queue, from 1 on; 0 for a job that is held
+	Place   int       // in the queue, from 1 on; 0 for a job that is held, or was placed by hand
 	Waiting int       // how many are in the queue
 	Before  []uint64  // those ahead of it that may take nodes first
 	Depends []Awaited // on other jobs
@@ -31,7 +31,7 @@ func (tx *Tx) ExplainJob(id uint64, o placer.Explain) (*Explained, error) {
 	if err != nil {
 		return nil, err
 	}
-	if j.State == JobHeld || j.State == JobQueued {
+	if j.State == JobHeld || j.State == JobQueued || j.State == JobLate {
 		return tx.explainWaiting(j, o)
 	}
 	out := &Explained{Request: j.Request(), Job: j}
@@ -107,7 +107,7 @@ func (o *Outlook) queueing(j *Job) (*Queueing, error) {
 				return true, nil
 			}
 			fallthrough
-		case WaitsRoom, WaitsTurn:
+		case WaitsLate, WaitsRoom, WaitsTurn:
 			q.Before = append(q.Before, other.ID)
 		}
 		return true, err

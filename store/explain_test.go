@@ -114,8 +114,14 @@ func TestExplainJob(t *testing.T) {
 		t.Errorf("the planned job: %+v", ex)
 	}
 	c.t += 7200 // job 1 is overdue, and the planned one late
+	if ex = explained(planned.ID); ex.Job.State != JobLate || ex.Job.Start != 0 || ex.Queue.Wait != WaitsLate || ex.Queue.Start != 0 || ex.Queue.Reason == "" {
+		t.Errorf("the late job: %+v, %+v, %+v", ex, ex.Job, ex.Queue)
+	}
+	if err := db.Update(func(*Tx) error { return nil }); err != nil { // it plans the job anew
+		t.Fatal(err)
+	}
 	if ex = explained(planned.ID); ex.Job.Start <= c.t || ex.Job.Reason == "" || len(ex.Ahead) != 1 || !ex.Ahead[0].Overdue {
-		t.Errorf("the late job: %+v, %+v", ex, ex.Job)
+		t.Errorf("the job planned anew: %+v, %+v", ex, ex.Job)
 	}
 	waiting := uint64(77)
 	err = db.Update(func(tx *Tx) error {

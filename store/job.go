@@ -19,7 +19,17 @@ const (
 	JobFinished  = row.JobFinished
 	JobFailed    = row.JobFailed
 	JobCancelled = row.JobCancelled
+
+	// JobLate is a planned job whose time has come and that cannot begin, because a job
+	// past its end is on its nodes, or one of them is not up. It has no start and no
+	// nodes until a writer plans it anew: so it is what a View says, and in no file.
+	JobLate = row.JobLate
 )
+
+// JobStates lists the states, in the order in which a job comes through them.
+func JobStates() []JobState {
+	return []JobState{JobHeld, JobQueued, JobReserved, JobLate, JobRunning, JobFinished, JobFailed, JobCancelled}
+}
 
 // JobChunk is the nodes of one chunk of a job, in node order.
 type JobChunk = row.JobChunk

@@ -12,7 +12,7 @@ import (
 )
 
 // Outlook tells why jobs wait and when they are expected to start, as things stand:
-// a planned job at the start that was planned; any other at the earliest that its
+// a planned job at the start that was planned; a late one when nobody knows; any other at the earliest that its
 // hold, its begin time, what it depends on, the share of its class and the plans of
 // others leave it. The turn of jobs that have no plan is not foreseen: they may take
 // nodes first.
@@ -43,6 +43,7 @@ const (
 	WaitsBegin Wait = "begin"      // for its begin time
 	WaitsClass Wait = "class"      // its class may start nothing more
 	WaitsPlan  Wait = "planned"    // for its planned start
+	WaitsLate  Wait = "late"       // to be planned anew, because its planned start was not to be had
 	WaitsRoom  Wait = "room"       // for nodes
 	WaitsTurn  Wait = "turn"       // for nothing but a cycle
 )
@@ -74,6 +75,8 @@ func (o *Outlook) Prospect(j *Job) (p Prospect, err error) {
 	switch j.State {
 	case JobReserved:
 		return Prospect{Wait: WaitsPlan, Reason: j.Reason, Start: j.Start, End: j.End}, nil
+	case JobLate:
+		return Prospect{Wait: WaitsLate, Reason: j.Reason}, nil
 	case JobHeld, JobQueued:
 	default:
 		return Prospect{Reason: j.Reason}, nil

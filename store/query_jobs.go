@@ -29,7 +29,7 @@ func jobsTable(c *queryCatalog, _ int64) (query.Table, error) {
 		text("account", "on whose account", func(j *Job) string { return j.Account }),
 		text("queue", "in which queue", func(j *Job) string { return j.Queue }),
 		text("class", "in which class", func(j *Job) string { return j.Class }),
-		valueColumn("state", "held, queued, reserved (planned), running, finished, failed or cancelled", query.TextAffinity, query.NoUnit,
+		valueColumn("state", "held, queued, reserved (planned), late, running, finished, failed or cancelled", query.TextAffinity, query.NoUnit,
 			func(r *jobCursor) query.Value { return query.String(r.view.State().String()) }),
 		intColumn("priority", "the greater, the earlier", func(r *jobCursor) int64 { return r.job().Priority }),
 		text("select", "what it asked for", func(j *Job) string { return j.Select }),
@@ -104,7 +104,7 @@ func (t *jobs) Size() int { return int(t.c.tx.state.NextJob) }
 // All is every job, by number.
 func (t *jobs) All() *roaring.Bitmap {
 	all := roaring.New()
-	for s := JobHeld; s <= JobCancelled; s++ {
+	for _, s := range JobStates() {
 		all.Or(t.inState(s))
 	}
 	return all
@@ -122,7 +122,7 @@ func (t *jobs) Split(columns []int) (iter.Seq2[query.Row, *roaring.Bitmap], bool
 	}
 	return func(yield func(query.Row, *roaring.Bitmap) bool) {
 		at := &jobCursor{t: t}
-		for s := JobHeld; s <= JobCancelled; s++ {
+		for _, s := range JobStates() {
 			at.view.OnlyState(s)
 			if rows := t.inState(s); !rows.IsEmpty() && !yield(at, rows) {
 				return

@@ -26,7 +26,7 @@ func (tx *Tx) ShareState() (*fairshare.State, error) {
 		}
 		return t.waits(j)
 	}
-	if err := tx.EachJob(waits, JobQueued, JobReserved); err != nil {
+	if err := tx.EachJob(waits, JobQueued, JobReserved, JobLate); err != nil {
 		return nil, err
 	}
 	return &t.state, nil

@@ -23,6 +23,7 @@ type life struct {
 	dbs   [2]*DB // opened for every transaction, and kept open
 	users []string
 	plain bool             // no node has rules of its own
+	local bool             // no request has a policy of its own
 	given map[string]int64 // the reservations that users have asked for by name, and when they end
 }
 
@@ -92,7 +93,7 @@ func (l *life) both(what string, fn func(tx *Tx) (any, error)) error {
 }
 
 func (l *life) request(t *rapid.T) placer.Request {
-	return placer.Request{
+	r := placer.Request{
 		Select:   rapid.SampledFrom([]string{"1:ncpus=1", "2:ncpus=1:mem=1gb", "1:ncpus=2+1:ncpus=1:mem=5gb", "3:ncpus=1", "1:ncpus=0:mem=1gb"}).Draw(t, "select"),
 		Place:    rapid.SampledFrom([]string{"free", "scatter", "pack", "excl", "scatter:excl", "shared", "vscatter"}).Draw(t, "place"),
 		Walltime: time.Duration(rapid.IntRange(1, 1500).Draw(t, "walltime")) * time.Second,
@@ -103,6 +104,10 @@ func (l *life) request(t *rapid.T) placer.Request {
 		Reservation: rapid.SampledFrom([]string{"", "", "", "a", "s", "s.2"}).Draw(t, "reservation"),
 		Name:        rapid.SampledFrom([]string{"", "", "s.1", "2"}).Draw(t, "job's name"),
 	}
+	if l.local {
+		r.Policy = ""
+	}
+	return r
 }
 
 func (l *life) place(t *rapid.T) {

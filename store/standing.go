@@ -217,12 +217,30 @@ func (tx *Tx) stillFree(spec ReserveSpec) (nodes []uint32, note string) {
 	return nodes, note
 }
 
-// renew makes the occurrences that a standing reservation lacks.
-func (tx *Tx) renew(name string) error {
-	s, err := tx.Standing(name)
-	if err != nil || s.Over {
-		return err
+// renewAll makes the occurrences that standing reservations lack, for one after the
+// other. A reader stops at the first whose nodes have to be searched for: a writer will
+// find some, and those after it get theirs of what is left.
+func (tx *Tx) renewAll(names []string) error {
+	for _, name := range names {
+		s, err := tx.Standing(name)
+		if err != nil {
+			return err
+		}
+		if s.Over {
+			continue
+		}
+		if len(s.Nodes) == 0 && !tx.Writable() {
+			return nil
+		}
+		if err := tx.renew(s); err != nil {
+			return err
+		}
 	}
+	return nil
+}
+
+// renew makes the occurrences that a standing reservation lacks.
+func (tx *Tx) renew(s *Standing) error {
 	ahead, err := tx.occurrences(s)
 	if err != nil {
 		return err

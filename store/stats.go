@@ -44,7 +44,7 @@ func (tx *Tx) Stats() (*Stats, error) {
 	if err := tx.notUpNodes(notUp, func(_ uint32, state NodeState) { s.ByState[state]++ }); err != nil {
 		return nil, err
 	}
-	for state := JobHeld; state <= JobCancelled; state++ {
+	for _, state := range JobStates() {
 		err := tx.each(row.JobStates, []byte{byte(state)}, func(_, _ []byte) (bool, error) {
 			s.Jobs[state]++
 			return true, nil

@@ -26,6 +26,8 @@ func jobVerdict(ex *store.Explained) string {
 		return string(placer.NeverStarts)
 	case store.WaitsHeld:
 		return "held"
+	case store.WaitsLate:
+		return "late"
 	case store.WaitsRoom:
 		return string(placer.StartsLater)
 	case store.WaitsTurn:
@@ -98,7 +100,7 @@ func (p *explainPage) jobPlaced(add func(string, output.Kind, any), j *store.Job
 func (p *explainPage) inQueue() string {
 	q := p.ex.Queue
 	if q.Place == 0 {
-		return "" // it is held
+		return "" // it is held, or was placed by hand
 	}
 	place := fmt.Sprintf("%d of %d", q.Place, q.Waiting)
 	if len(q.Before) > 0 {
@@ -155,7 +157,7 @@ func (p *explainPage) jobStands(j *store.Job) string {
 func (p *explainPage) waits(q *store.Queueing) string {
 	text := p.waitsFor(q)
 	switch {
-	case q.Wait == store.WaitsNever, q.Wait == store.WaitsHeld, q.Wait == store.WaitsTurn:
+	case q.Wait == store.WaitsNever, q.Wait == store.WaitsHeld, q.Wait == store.WaitsLate, q.Wait == store.WaitsTurn:
 		return text
 	case q.Start == 0:
 		return text + "; nobody knows when it will start"
@@ -173,6 +175,8 @@ func (p *explainPage) waitsFor(q *store.Queueing) string {
 		return "never: " + strings.TrimPrefix(q.Reason, placer.ErrNever.Error()+": ")
 	case store.WaitsHeld:
 		return withReason("held", q.Reason)
+	case store.WaitsLate:
+		return "late: the next command that writes plans it anew"
 	case store.WaitsBegin:
 		return "waits: it is to begin at " + p.w.at(p.ex.Job.Begin)
 	case store.WaitsJob:

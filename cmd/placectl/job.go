@@ -79,7 +79,7 @@ func jobStates(c *cli.Context) ([]store.JobState, error) {
 	word := strings.ToLower(c.String("state"))
 	var live []store.JobState
 	var names []string
-	for s := store.JobHeld; s <= store.JobCancelled; s++ {
+	for _, s := range store.JobStates() {
 		names = append(names, s.String())
 		if s.String() == word {
 			return []store.JobState{s}, nil

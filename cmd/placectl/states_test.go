@@ -22,7 +22,7 @@ func TestStatesPage(t *testing.T) {
 	for _, class := range []index.Class{index.Free, index.Later, index.Busy} {
 		want["Nodes of a bucket"] = append(want["Nodes of a bucket"], class.String())
 	}
-	for state := store.JobHeld; state <= store.JobCancelled; state++ {
+	for _, state := range store.JobStates() {
 		want["Jobs"] = append(want["Jobs"], state.String())
 	}
 	r := store.Reservation{Start: 10, End: 20}

@@ -57,8 +57,10 @@ func (r *runner) printStats(tx *store.Tx) error {
 	add("buckets", output.Integer, s.Buckets)
 	add("cpus", output.Integer, s.CPUs)
 	add("cpus_taken", output.Integer, s.CPUsTaken)
-	for state := store.JobHeld; state <= store.JobCancelled; state++ {
-		add("jobs_"+state.String(), output.Integer, s.Jobs[state])
+	for _, state := range store.JobStates() {
+		if state != store.JobLate || s.Jobs[state] > 0 { // as a rule there are none
+			add("jobs_"+state.String(), output.Integer, s.Jobs[state])
+		}
 	}
 	add("reservations", output.Integer, s.Reserved)
 	add("usage_since", output.Time, timeOrNil(s.UsageSince))

@@ -21,10 +21,11 @@ const (
 	JobFinished  JobState = 5
 	JobFailed    JobState = 6
 	JobCancelled JobState = 7
+	JobLate      JobState = 8 // in no file: its planned start was not to be had, and a reader plans none
 )
 
 var jobStateNames = [...]string{JobHeld: "held", JobQueued: "queued", JobReserved: "reserved", JobRunning: "running",
-	JobFinished: "finished", JobFailed: "failed", JobCancelled: "cancelled"}
+	JobFinished: "finished", JobFailed: "failed", JobCancelled: "cancelled", JobLate: "late"}
 
 func (s JobState) String() string {
 	if int(s) < len(jobStateNames) && jobStateNames[s] != "" {
@@ -34,7 +35,7 @@ func (s JobState) String() string {
 }
 
 // Live reports whether the job may still come to hold nodes, or holds some.
-func (s JobState) Live() bool { return s >= JobHeld && s <= JobRunning }
+func (s JobState) Live() bool { return s >= JobHeld && s <= JobRunning || s == JobLate }
 
 // Job is a job. Its fields are those of store.Job, in that order: one is turned into
 // the other as it stands.
@@ -124,7 +125,9 @@ func (j *Job) AllNodes() []uint32 {
 }
 
 // Waits reports whether a job in a state is in the queue, waiting to be started.
-func (j *Job) Waits(s JobState) bool { return j.Queued && (s == JobQueued || s == JobReserved) }
+func (j *Job) Waits(s JobState) bool {
+	return j.Queued && (s == JobQueued || s == JobReserved || s == JobLate)
+}
 
 // ToLaunch reports whether somebody has yet to be told to launch the job.
 func (j *Job) ToLaunch() bool {
