@@ -10,8 +10,13 @@ import (
 
 // printer starts an answer on stdout.
 func (r *runner) printer(res output.Result) *output.Printer {
-	return output.New(r.stdout, output.Options{Format: r.Output, NoHeader: r.NoHeader, Raw: r.Raw, Zone: r.loc,
-		Terminal: r.stdoutTTY, Color: r.colored(), Width: r.width}, res)
+	return output.New(r.stdout, r.outputOptions(), res)
+}
+
+// outputOptions are what an answer on stdout is to know of where it goes.
+func (r *runner) outputOptions() output.Options {
+	return output.Options{Format: r.Output, NoHeader: r.NoHeader, Raw: r.Raw, Zone: r.loc,
+		Terminal: r.stdoutTTY, Color: r.colored(), Width: r.width}
 }
 
 // printAll answers with things of one noun.

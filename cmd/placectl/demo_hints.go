@@ -34,7 +34,7 @@ func (rep *demoReport) hints() {
 		demoHint{"place 1:ncpus=2:mem=4gb -t 1h --queue q_2h", "the same kind of thing from a queue that reservation short lets in"},
 		demoHint{"check", "prove that every index and bitmap agrees with what runs"})
 	for _, h := range hints {
-		rep.Next = append(rep.Next, demoHint{rep.program() + " --db " + shellWord(rep.DB) + " " + h.Command, h.Why})
+		rep.Next = append(rep.Next, demoHint{rep.program() + " --db " + spell.ShellWord(rep.DB) + " " + h.Command, h.Why})
 	}
 }
 
@@ -59,15 +59,4 @@ func (rep *demoReport) program() string {
 		}
 	}
 	return "placectl"
-}
-
-// shellWord quotes a word where a shell would not take it as it stands.
-func shellWord(s string) string {
-	plain := func(c rune) bool {
-		return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.ContainsRune("/._-+,:@%", c)
-	}
-	if strings.TrimFunc(s, plain) == "" {
-		return s
-	}
-	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }

@@ -279,11 +279,3 @@ func TestWholeNodes(t *testing.T) {
 		}
 	}
 }
-
-func TestShellWord(t *testing.T) {
-	for in, want := range map[string]string{"placectl-demo.db": "placectl-demo.db", "my demo.db": "'my demo.db'", "a'b": `'a'\''b'`, "$HOME": "'$HOME'"} {
-		if got := shellWord(in); got != want {
-			t.Errorf("%s: %s, want %s", in, got, want)
-		}
-	}
-}

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/placectl/placectl/cmd/placectl/internal/explain"
 	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/placer"
 	"github.com/placectl/placectl/store"
@@ -72,7 +73,11 @@ func (r *runner) explainIt(c *cli.Context, what *explaining) (err error) {
 		if ex.Explanation == nil && what.nodes != "" {
 			return usagef(verbName(c), "--nodes is about requests; job %s has its nodes", what.job)
 		}
-		return r.printExplained(tx, ex)
+		defs, err := tx.Resources()
+		if err != nil {
+			return err
+		}
+		return explain.Print(r.stdout, r.outputOptions(), ex, tx, defs, tx.Now())
 	})
 }
 

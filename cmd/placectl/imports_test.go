@@ -36,6 +36,9 @@ const importRules = `
 	cmd/placectl/internal/spell, index       < cmd/placectl/internal/infile, cmd/placectl/internal/nodefile, cmd/placectl/internal/chart
 	cmd/placectl/internal/nodefile           < cmd/placectl
 	cmd/placectl/internal/chart              < cmd/placectl
+	cmd/placectl/internal/explain            < cmd/placectl
+	index, timeline, placer, store           < cmd/placectl/internal/explain
+	cmd/placectl/internal/spell, cmd/placectl/internal/output < cmd/placectl/internal/explain
 	cmd/placectl/internal/launch             < cmd/placectl
 	index, store, cmd/placectl/internal/spell < cmd/placectl/internal/launch
 	bench/oracle                             < bench

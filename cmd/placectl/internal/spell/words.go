@@ -54,21 +54,22 @@ func SplitWords(line string) ([]string, error) {
 
 // JoinWords writes words as SplitWords, and a shell, would take them apart again.
 func JoinWords(list []string) string {
-	var b strings.Builder
+	words := make([]string, len(list))
 	for i, word := range list {
-		if i > 0 {
-			b.WriteByte(' ')
-		}
-		switch {
-		case !IsPrintable(word):
-			b.WriteString(strconv.Quote(word))
-		case word == "" || strings.ContainsAny(word, " \t\"'\\`$&|;<>()*?[]#~{}!^"):
-			b.WriteString("'" + strings.ReplaceAll(word, "'", `'\''`) + "'")
-		default:
-			b.WriteString(word)
-		}
+		words[i] = ShellWord(word)
 	}
-	return b.String()
+	return strings.Join(words, " ")
+}
+
+// ShellWord quotes a word where a shell would not take it as it stands.
+func ShellWord(word string) string {
+	switch {
+	case !IsPrintable(word):
+		return strconv.Quote(word)
+	case word == "" || strings.ContainsAny(word, " \t\"'\\`$&|;<>()*?[]#~{}!^"):
+		return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+	}
+	return word
 }
 
 // quotedPart adds what stands between the quote at a place and the one that closes

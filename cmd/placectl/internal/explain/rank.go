@@ -1,4 +1,4 @@
-package main
+package explain
 
 import (
 	"fmt"
@@ -11,7 +11,7 @@ import (
 
 // ranking is the nodes in the policy's order, with a column for each term of
 // PRIORITYF. Nodes with functions of their own have tables of their own.
-func (p *explainPage) ranking() error {
+func (p *page) ranking() error {
 	for kind := range p.ex.Chunks {
 		of := ""
 		if len(p.ex.Chunks) > 1 {
@@ -23,10 +23,10 @@ func (p *explainPage) ranking() error {
 		}
 		for i, same := range alikeRanked(p.ex.Ranking, kind) {
 			if i == 0 {
-				p.heading("Policy "+p.ex.Policy.String(), ": its order%s of the nodes with room%s, by %s", of, in, p.ex.Policy.Score())
+				p.Heading("Policy "+p.ex.Policy.String(), ": its order%s of the nodes with room%s, by %s", of, in, p.ex.Policy.Score())
 			}
 			if same[0].Own {
-				fmt.Fprint(p.out, "\nwith a PRIORITYF of their own:\n")
+				p.Printf("\nwith a PRIORITYF of their own:\n")
 			}
 			if err := p.rankTable(same); err != nil {
 				return err
@@ -55,14 +55,14 @@ func alikeRanked(all []placer.Ranked, kind int) [][]placer.Ranked {
 	return out
 }
 
-func (p *explainPage) rankTable(list []placer.Ranked) error {
+func (p *page) rankTable(list []placer.Ranked) error {
 	columns := []output.Column{{Name: "node"}, {Name: "rank", Kind: output.Integer}, {Name: "value", Kind: output.Number}}
 	for _, t := range list[0].Terms {
 		columns = append(columns, output.Column{Name: t.Text, Kind: output.Number})
 	}
 	var rows [][]any
 	for _, v := range list {
-		names, err := p.w.tx.NodeNames([]uint32{v.Node})
+		names, err := p.names.NodeNames([]uint32{v.Node})
 		if err != nil {
 			return err
 		}
@@ -72,7 +72,7 @@ func (p *explainPage) rankTable(list []placer.Ranked) error {
 		}
 		rows = append(rows, row)
 	}
-	return p.table(columns, rows)
+	return p.Table(columns, rows)
 }
 
 // shortNumber is a score for people: three decimals, one of a large number.
@@ -86,4 +86,39 @@ func shortNumber(v float64) any {
 		return math.Round(v*10) / 10
 	}
 	return v
+}
+
+type rankObject struct {
+	Chunk int          `json:"chunk"`
+	Node  string       `json:"node"`
+	Rank  int          `json:"rank"`
+	Value any          `json:"value"`
+	Terms []termObject `json:"terms"`
+}
+
+type termObject struct {
+	Term  string  `json:"term"`
+	Value float64 `json:"value"`
+}
+
+func (p *page) rankObjects() (any, error) {
+	out := []rankObject{}
+	if p.ex.Explanation == nil {
+		return out, nil
+	}
+	for _, v := range p.ex.Ranking {
+		names, err := p.names.NodeNames([]uint32{v.Node})
+		if err != nil {
+			return nil, err
+		}
+		o := rankObject{v.Chunk, names[0], v.Rank, nil, []termObject{}}
+		if !math.IsInf(v.Value, 0) {
+			o.Value = v.Value
+		}
+		for _, t := range v.Terms {
+			o.Terms = append(o.Terms, termObject{t.Text, t.Value})
+		}
+		out = append(out, o)
+	}
+	return out, nil
 }

@@ -1,0 +1,174 @@
+package explain
+
+import (
+	"strconv"
+
+	"github.com/placectl/placectl/cmd/placectl/internal/output"
+	"github.com/placectl/placectl/cmd/placectl/internal/spell"
+	"github.com/placectl/placectl/placer"
+	"github.com/placectl/placectl/store"
+)
+
+// jobVerdict is the verdict on a job, in a word.
+func jobVerdict(ex *store.Explained) string {
+	switch {
+	case ex.Job.State == store.JobRunning:
+		return "running"
+	case ex.Job.State == store.JobReserved:
+		return "planned"
+	case ex.Queue == nil:
+		return "ended"
+	}
+	switch ex.Queue.Wait {
+	case store.WaitsNever:
+		return string(placer.NeverStarts)
+	case store.WaitsHeld:
+		return "held"
+	case store.WaitsLate:
+		return "late"
+	case store.WaitsRoom:
+		return string(placer.StartsLater)
+	case store.WaitsTurn:
+		if len(ex.Queue.Before) == 0 {
+			return string(placer.StartsNow)
+		}
+	}
+	return "waits"
+}
+
+// jobSummary says where a job is and why, or what it waits for.
+func (p *page) jobSummary(f *output.Record) error {
+	j := p.ex.Job
+	f.Add("job", output.Text, strconv.FormatUint(j.ID, 10))
+	f.Add("state", output.Text, j.State.String())
+	asked := j.Select + ", place " + j.Place + ", for " + string(spell.AppendDuration(nil, j.Walltime))
+	if j.Queue != "" {
+		asked += ", in queue " + j.Queue
+	}
+	f.Add("request", output.Text, asked)
+	f.Add("verdict", output.Text, p.jobStands(j))
+	if err := p.jobPlaced(f, j); err != nil {
+		return err
+	}
+	path, why := string(j.Path), p.ex.Why
+	if p.ex.Explanation != nil {
+		path, why = string(p.ex.Path), p.ex.Explanation.Why
+	}
+	f.Add("path", output.Text, output.OrNil(withReason(path, why)))
+	policy, err := placer.ParsePolicy(j.Policy)
+	if p.ex.Explanation != nil {
+		policy = p.ex.Policy
+	}
+	if err == nil {
+		f.Add("policy", output.Text, output.OrNil(withReason(policy.String(), policy.Doc())))
+	}
+	reason := j.Reason
+	if p.ex.Queue != nil {
+		reason = p.ex.Queue.Reason
+	}
+	f.Add("reason", output.Prose, output.OrNil(reason))
+	return nil
+}
+
+// jobPlaced is where and when a job runs, has run, or is to run as far as that is
+// known; of one without a plan also its place in the queue, and what would come of
+// placing it now.
+func (p *page) jobPlaced(f *output.Record, j *store.Job) error {
+	start, end, set, nodes := j.Start, j.End, j.Set, j.NodeNumbers()
+	q := p.ex.Queue
+	if q != nil {
+		start, end = q.Start, q.End
+	}
+	if q != nil && q.Plan != nil {
+		set, nodes = q.Plan.Set, q.Plan.NodeNumbers()
+	}
+	f.Add("start", output.Time, output.OrNil(start))
+	f.Add("end", output.Time, output.OrNil(end))
+	names, err := p.nodeList(nodes)
+	f.Add("nodes", output.Text, output.OrNil(names))
+	f.Add("set", output.Text, output.OrNil(set))
+	if q != nil {
+		f.Add("in_queue", output.Text, output.OrNil(p.inQueue()))
+		f.Add("placed_alone", output.Text, output.OrNil(p.alone()))
+	}
+	return err
+}
+
+// jobStands is a job's verdict in words.
+func (p *page) jobStands(j *store.Job) string {
+	now := p.now
+	in := func(at int64) string { return string(spell.AppendDuration(nil, at-now)) }
+	switch {
+	case p.ex.Queue != nil:
+		return p.waits(p.ex.Queue)
+	case j.State == store.JobRunning && j.End <= now:
+		return "running, overdue by " + string(spell.AppendDuration(nil, now-j.End))
+	case j.State == store.JobRunning:
+		return "running, for another " + in(j.End)
+	case j.State != store.JobReserved:
+		return "ended"
+	case len(p.ex.WaitsFor) > 0:
+		return "planned: starts in " + in(j.Start) + ", at the end of " + someOf(p.ex.WaitsFor)
+	case len(p.ex.Ahead) > 0:
+		return "planned: starts in " + in(j.Start) + "; others have its nodes until shortly before"
+	}
+	return "planned: starts in " + in(j.Start) + "; its nodes are free, and kept for it"
+}
+
+type jobObject struct {
+	Job          string  `json:"job"`
+	State        string  `json:"state"`
+	Reason       *string `json:"reason"`
+	*queueObject         // of one that waits without a plan
+}
+
+func (p *page) jobObject() any {
+	if p.ex.Job == nil {
+		return nil
+	}
+	reason := p.ex.Job.Reason
+	if p.ex.Queue != nil {
+		reason = p.ex.Queue.Reason
+	}
+	return jobObject{strconv.FormatUint(p.ex.Job.ID, 10), p.ex.Job.State.String(), word(reason), p.queueObject()}
+}
+
+// ahead is who has a planned job's nodes before it.
+func (p *page) ahead() error {
+	if len(p.ex.Ahead) == 0 {
+		return nil
+	}
+	p.Heading("Before it", ": who has its nodes until then")
+	var rows [][]any
+	for _, a := range p.ex.Ahead {
+		names, err := p.nodeList(a.Nodes)
+		if err != nil {
+			return err
+		}
+		var late any
+		if a.Overdue {
+			late = "overdue"
+		}
+		rows = append(rows, []any{a.Owner.String(), a.Until, late, names})
+	}
+	return p.Table([]output.Column{{Name: "who"}, {Name: "until", Kind: output.Time}, {Name: "note"}, {Name: "nodes"}}, rows)
+}
+
+type aheadObject struct {
+	Who     string   `json:"who"`
+	Until   string   `json:"until"`
+	Overdue bool     `json:"overdue"`
+	Nodes   []string `json:"nodes"`
+}
+
+func (p *page) aheadObjects() (any, error) {
+	out := []aheadObject{}
+	for _, a := range p.ex.Ahead {
+		names, err := p.names.NodeNames(a.Nodes)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, aheadObject{a.Owner.String(), string(spell.AppendRFC3339(nil, a.Until)), a.Overdue, names})
+	}
+	return out, nil
+}

@@ -1,0 +1,166 @@
+package explain
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/placectl/placectl/cmd/placectl/internal/output"
+	"github.com/placectl/placectl/cmd/placectl/internal/spell"
+	"github.com/placectl/placectl/placer"
+	"github.com/placectl/placectl/store"
+)
+
+// inQueue is a job's place in the queue.
+func (p *page) inQueue() string {
+	q := p.ex.Queue
+	if q.Place == 0 {
+		return "" // it is held, or was placed by hand
+	}
+	place := fmt.Sprintf("%d of %d", q.Place, q.Waiting)
+	if len(q.Before) > 0 {
+		place += "; before it " + someOf(jobWords(q.Before)) + " may take nodes"
+	}
+	return place
+}
+
+// alone is what would come of placing a job now, if nothing but room mattered.
+func (p *page) alone() string {
+	if p.ex.Explanation == nil {
+		return ""
+	}
+	text := p.placing()
+	if p.ex.Together {
+		text += "; each chunk would fit by itself, not all of them together"
+	}
+	if p.ex.Verdict == placer.StartsLater {
+		text += "; earliest " + p.start(p.ex.Plan, nil)
+	}
+	return text
+}
+
+func jobWords(ids []uint64) []string {
+	out := make([]string, len(ids))
+	for i, id := range ids {
+		out[i] = "job " + strconv.FormatUint(id, 10)
+	}
+	return out
+}
+
+// waits says what a job without a plan waits for, and for how long.
+func (p *page) waits(q *store.Queueing) string {
+	text := p.waitsFor(q)
+	switch {
+	case q.Wait == store.WaitsNever, q.Wait == store.WaitsHeld, q.Wait == store.WaitsLate, q.Wait == store.WaitsTurn:
+		return text
+	case q.Start == 0:
+		return text + "; nobody knows when it will start"
+	}
+	text += "; expected to start in " + string(spell.AppendDuration(nil, q.Start-p.now))
+	if len(p.ex.WaitsFor) > 0 {
+		text += ", at the end of " + someOf(p.ex.WaitsFor)
+	}
+	return text
+}
+
+func (p *page) waitsFor(q *store.Queueing) string {
+	switch q.Wait {
+	case store.WaitsNever:
+		return "never: " + strings.TrimPrefix(q.Reason, placer.ErrNever.Error()+": ")
+	case store.WaitsHeld:
+		return withReason("held", q.Reason)
+	case store.WaitsLate:
+		return "late: the next command that writes plans it anew"
+	case store.WaitsBegin:
+		return "waits: it is to begin at " + p.at(p.ex.Job.Begin)
+	case store.WaitsJob:
+		return "waits: it " + q.Reason
+	case store.WaitsClass:
+		return "waits: " + q.Reason
+	case store.WaitsTurn:
+		if len(q.Before) == 0 {
+			return "the next cycle starts it"
+		}
+		return "waits for its turn: it would fit now, and " + spell.Plural(len(q.Before), "job") + " may go before it"
+	}
+	return withReason("not now", strings.TrimPrefix(q.Reason, placer.ErrNotNow.Error()+": "))
+}
+
+// depends is what a job depends on, and how far that is.
+func (p *page) depends() error {
+	if p.ex.Queue == nil || len(p.ex.Queue.Depends) == 0 {
+		return nil
+	}
+	p.Heading("Depends on", "")
+	var rows [][]any
+	for _, d := range p.ex.Queue.Depends {
+		note := "not yet"
+		if d.Met {
+			note = "met"
+		}
+		rows = append(rows, []any{"job " + strconv.FormatUint(d.Job, 10), d.When.String(), d.State.String(), note, output.OrNil(d.Due)})
+	}
+	return p.Table([]output.Column{{Name: "job"}, {Name: "when"}, {Name: "state"}, {Name: "note"}, {Name: "expected", Kind: output.Time}}, rows)
+}
+
+type queueObject struct {
+	Waits   string          `json:"waits"`
+	Place   *int            `json:"place_in_queue"`
+	Waiting int             `json:"in_queue"`
+	Before  []string        `json:"before"`
+	Depends []awaitedObject `json:"depends"`
+	Alone   *aloneObject    `json:"placed_alone"`
+}
+
+type awaitedObject struct {
+	Job      string `json:"job"`
+	When     string `json:"when"`
+	State    string `json:"state"`
+	Met      bool   `json:"met"`
+	Expected any    `json:"expected"`
+}
+
+type aloneObject struct {
+	Verdict string  `json:"verdict"`
+	Why     *string `json:"why"`
+	Start   any     `json:"start"`
+}
+
+// queueObject is where a job stands that waits without a plan, nil for others.
+func (p *page) queueObject() *queueObject {
+	q := p.ex.Queue
+	if q == nil {
+		return nil
+	}
+	o := &queueObject{Waits: string(q.Wait), Waiting: q.Waiting, Before: []string{}, Depends: []awaitedObject{}, Alone: p.aloneObject()}
+	if q.Place > 0 {
+		o.Place = &q.Place
+	}
+	for _, id := range q.Before {
+		o.Before = append(o.Before, strconv.FormatUint(id, 10))
+	}
+	for _, d := range q.Depends {
+		a := awaitedObject{Job: strconv.FormatUint(d.Job, 10), When: d.When.String(), State: d.State.String(), Met: d.Met}
+		if d.Due != 0 {
+			a.Expected = string(spell.AppendRFC3339(nil, d.Due))
+		}
+		o.Depends = append(o.Depends, a)
+	}
+	return o
+}
+
+// aloneObject is what would come of placing a waiting job now, nil where its request is
+// not understood any more.
+func (p *page) aloneObject() *aloneObject {
+	if p.ex.Explanation == nil {
+		return nil
+	}
+	o := &aloneObject{Verdict: string(p.ex.Verdict)}
+	if p.ex.Refusal != nil {
+		o.Why = word(p.ex.Refusal.Why)
+	}
+	if p.ex.Plan != nil {
+		o.Start = string(spell.AppendRFC3339(nil, p.ex.Plan.Start))
+	}
+	return o
+}

@@ -1,0 +1,141 @@
+package explain
+
+import (
+	"fmt"
+
+	"github.com/placectl/placectl/cmd/placectl/internal/output"
+	"github.com/placectl/placectl/cmd/placectl/internal/spell"
+	"github.com/placectl/placectl/placer"
+)
+
+func (p *page) requestSummary(f *output.Record) error {
+	ex := p.ex
+	f.Add("request", output.Text, p.asked(ex.Request))
+	f.Add("verdict", output.Text, p.placing())
+	if ex.Together {
+		f.Add("note", output.Text, "each chunk would fit by itself, not all of them together")
+	}
+	if ex.Verdict == placer.StartsLater {
+		f.Add("earliest", output.Text, p.start(ex.Plan, ex.WaitsFor))
+	}
+	if err := p.planned(f, ex.Plan); err != nil {
+		return err
+	}
+	f.Add("path", output.Text, fmt.Sprintf("%s: %s", ex.Path, ex.Explanation.Why))
+	f.Add("policy", output.Text, fmt.Sprintf("%s: %s", ex.Policy, ex.Policy.Doc()))
+	return nil
+}
+
+// placing is the verdict on placing it now.
+func (p *page) placing() string {
+	switch p.ex.Verdict {
+	case placer.StartsNow:
+		return "starts now"
+	case placer.StartsLater:
+		return "not now: " + p.ex.Refusal.Why
+	}
+	return "never: " + p.ex.Refusal.Why
+}
+
+// planned is where it starts, by a plan.
+func (p *page) planned(f *output.Record, plan *placer.Plan) error {
+	if plan == nil {
+		return nil
+	}
+	names, err := p.nodeList(plan.NodeNumbers())
+	f.Add("nodes", output.Text, names)
+	f.Add("set", output.Text, output.OrNil(plan.Set))
+	return err
+}
+
+// start says when, and what that waits for.
+func (p *page) start(plan *placer.Plan, waitsFor []string) string {
+	if plan == nil {
+		return "not known"
+	}
+	text := fmt.Sprintf("%s, in %s", spell.AppendLocal(nil, plan.Start, p.Zone), spell.AppendDuration(nil, plan.Start-p.now))
+	if len(waitsFor) > 0 {
+		text += ", at the end of " + someOf(waitsFor)
+	}
+	return text
+}
+
+type requestObject struct {
+	Select      string  `json:"select"`
+	Place       string  `json:"place"`
+	Walltime    int64   `json:"walltime"`
+	User        *string `json:"user"`
+	Queue       *string `json:"queue"`
+	Policy      *string `json:"policy"`
+	Reservation *string `json:"reservation"`
+}
+
+func (p *page) requestObject() requestObject {
+	q := p.ex.Request
+	o := requestObject{User: word(q.User), Queue: word(q.Queue), Policy: word(q.Policy), Reservation: word(q.Reservation)}
+	if j := p.ex.Job; j != nil {
+		o.Select, o.Place, o.Walltime = j.Select, j.Place, j.Walltime
+	} else {
+		o.Select, o.Place, o.Walltime = p.ex.Ask.Text(p.defs), p.ex.Ask.Spec.Place.Format(p.defs), p.ex.Ask.Duration
+	}
+	return o
+}
+
+// verdictFields are the verdict, why, and where and when it starts.
+func (p *page) verdictFields(f *output.Record) error {
+	var verdict, why, start, end, path, pathWhy, policy, set any
+	var numbers []uint32
+	if j := p.ex.Job; j != nil {
+		verdict, why, start, end = jobVerdict(p.ex), output.OrNil(j.Reason), output.OrNil(j.Start), output.OrNil(j.End)
+		path, pathWhy, policy, set = string(j.Path), output.OrNil(p.ex.Why), output.OrNil(j.Policy), output.OrNil(j.Set)
+		numbers = j.NodeNumbers()
+	}
+	if q := p.ex.Queue; q != nil {
+		why, start, end = output.OrNil(q.Reason), output.OrNil(q.Start), output.OrNil(q.End)
+		if q.Plan != nil {
+			set, numbers = output.OrNil(q.Plan.Set), q.Plan.NodeNumbers()
+		}
+	}
+	if p.ex.Explanation != nil {
+		path, pathWhy, policy = string(p.ex.Path), p.ex.Explanation.Why, p.ex.Policy.String()
+	}
+	if p.ex.Job == nil {
+		verdict = string(p.ex.Verdict)
+		if p.ex.Refusal != nil {
+			why = p.ex.Refusal.Why
+		}
+		if plan := p.ex.Plan; plan != nil {
+			start, end, set, numbers = plan.Start, plan.End, output.OrNil(plan.Set), plan.NodeNumbers()
+		}
+	}
+	names, err := p.names.NodeNames(numbers)
+	if err != nil {
+		return err
+	}
+	f.Add("verdict", output.Text, verdict)
+	f.Add("why", output.Text, why)
+	f.Add("start", output.Time, start)
+	f.Add("end", output.Time, end)
+	f.Add("waits_for", output.List, p.ex.WaitsFor)
+	f.Add("nodes", output.List, names)
+	f.Add("path", output.Text, path)
+	f.Add("path_why", output.Text, pathWhy)
+	f.Add("policy", output.Text, policy)
+	f.Add("set", output.Text, set)
+	return nil
+}
+
+// asked is a request in a line.
+func (p *page) asked(q placer.Request) string {
+	text := p.ex.Ask.Text(p.defs)
+	if p.ex.Ask.Spec.Place != (placer.Place{}) {
+		text += ", place " + p.ex.Ask.Spec.Place.Format(p.defs)
+	}
+	text += ", for " + string(spell.AppendDuration(nil, p.ex.Ask.Duration))
+	for _, x := range []struct{ name, value string }{{"in queue", q.Queue}, {"in reservation", q.Reservation}, {"access", q.Access}} {
+		if x.value != "" {
+			text += ", " + x.name + " " + x.value
+		}
+	}
+	return text
+}

@@ -1,0 +1,88 @@
+package explain
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/placectl/placectl/cmd/placectl/internal/output"
+	"github.com/placectl/placectl/cmd/placectl/internal/spell"
+	"github.com/placectl/placectl/index"
+)
+
+// at is an instant as it would be said: the time of day, with the day when that is not
+// today's, and seconds only where there are some. Programs get it in RFC 3339.
+func (p *page) at(t int64) string {
+	if p.Format != output.Table && p.Format != output.Line && p.Format != output.MD {
+		return string(spell.AppendRFC3339(nil, t))
+	}
+	at, today := time.Unix(t, 0).In(p.Zone), time.Unix(p.now, 0).In(p.Zone)
+	form := "15:04"
+	if at.Second() != 0 {
+		form = time.TimeOnly
+	}
+	if y, m, d := at.Date(); y != today.Year() || m != today.Month() || d != today.Day() {
+		form = time.DateOnly + " " + form
+	}
+	return at.Format(form)
+}
+
+// someOf joins the first few of many words.
+func someOf(words []string) string {
+	const few = 4
+	if len(words) > few+1 {
+		return fmt.Sprintf("%s and %d more", strings.Join(words[:few], ", "), len(words)-few)
+	}
+	return strings.Join(words, ", ")
+}
+
+// nodeList is a list of nodes, folded; of a long one the beginning, and how many more
+// there are.
+func (p *page) nodeList(numbers []uint32) (string, error) {
+	var once []uint32
+	seen := make(map[uint32]bool)
+	for _, n := range numbers {
+		if !seen[n] {
+			seen[n] = true
+			once = append(once, n)
+		}
+	}
+	names, err := p.names.NodeNames(once)
+	if err != nil {
+		return "", err
+	}
+	folded := index.FoldNodeList(names)
+	if len(folded) <= shownNames {
+		return folded, nil
+	}
+	items, err := index.SplitNodeList(folded)
+	if err != nil {
+		return folded, nil
+	}
+	shown, length := 0, 0
+	for shown < len(items) && (shown == 0 || length+len(items[shown]) <= shownNames) {
+		length += len(items[shown]) + 1
+		shown++
+	}
+	first := strings.Join(items[:shown], ",")
+	if in, err := index.ExpandNodeList(first); err == nil && len(in) < len(names) {
+		return fmt.Sprintf("%s and %d more", first, len(names)-len(in)), nil
+	}
+	return folded, nil
+}
+
+// withReason is a word and, where it is known, why.
+func withReason(word, why string) string {
+	if word == "" || why == "" {
+		return word
+	}
+	return word + ": " + why
+}
+
+// word is a text as JSON has it, null for none.
+func word(s string) *string {
+	if s == "" {
+		return nil
+	}
+	return &s
+}

@@ -1,0 +1,74 @@
+package output
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+)
+
+// Page is an answer of several parts, tables and records under headings. It is written
+// at once when it is whole: an error half-way leaves nothing.
+type Page struct {
+	Options
+	text bytes.Buffer
+}
+
+// Heading begins a part: its title, and what follows that in the line.
+func (p *Page) Heading(title, format string, args ...any) {
+	if p.Color {
+		title = "\x1b[1m" + title + "\x1b[0m"
+	}
+	p.Printf("\n%s%s\n", title, fmt.Sprintf(format, args...))
+}
+
+// Printf adds text as it stands.
+func (p *Page) Printf(format string, args ...any) { fmt.Fprintf(&p.text, format, args...) }
+
+// Begin begins an answer that becomes part of the page.
+func (p *Page) Begin(res Result) *Printer { return New(&p.text, p.Options, res) }
+
+// Table adds rows under columns.
+func (p *Page) Table(columns []Column, rows [][]any) error {
+	t := p.Begin(Result{Columns: columns})
+	for _, row := range rows {
+		t.Row(row...)
+	}
+	return t.Close()
+}
+
+// Record adds one thing.
+func (p *Page) Record(f *Record) error {
+	t := p.Begin(Result{Columns: f.columns, Record: true})
+	t.Row(f.values...)
+	return t.Close()
+}
+
+// WriteTo writes the page.
+func (p *Page) WriteTo(w io.Writer) (int64, error) {
+	n, err := p.text.WriteTo(w)
+	if err != nil {
+		err = fmt.Errorf("the answer could not be written: %w", err)
+	}
+	return n, err
+}
+
+// Record is what is told of one thing: fields in their order.
+type Record struct {
+	columns []Column
+	values  []any
+}
+
+// Add adds a field.
+func (f *Record) Add(name string, k Kind, v any) {
+	f.columns = append(f.columns, Column{Name: name, Kind: k})
+	f.values = append(f.values, v)
+}
+
+// OrNil is a value as answers have it: nil for none, which is "" or 0.
+func OrNil[T comparable](v T) any {
+	var none T
+	if v == none {
+		return nil
+	}
+	return v
+}
