@@ -82,7 +82,7 @@ func compare(t *testing.T, how, line string, lite func(string) ([]string, []stri
 		t.Errorf("%s: %v", line, err)
 		return
 	}
-	if d := Differ(want, got, strings.Contains(line, "ORDER BY") && !strings.HasSuffix(line, ")")); d != "" {
+	if d := Differ(line, want, got, strings.Contains(line, "ORDER BY") && !strings.HasSuffix(line, ")")); d != "" {
 		t.Errorf("%s, %s:\n%s", how, line, d)
 	}
 	if a, b := strings.Join(names, "|"), strings.Join(columns, "|"); a != b {

@@ -71,7 +71,7 @@ func TestRandom(t *testing.T) {
 					failed++
 					t.Errorf("seed %d, %s:\n%s\nerror %v, SQLite %v", seed+uint64(s), how, text, err, wantErr)
 				case err == nil:
-					if d := Differ(want, got, ordered); d != "" {
+					if d := Differ(text, want, got, ordered); d != "" {
 						failed++
 						t.Errorf("seed %d, %s:\n%s\n%s", seed+uint64(s), how, text, d)
 					}

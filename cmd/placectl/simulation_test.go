@@ -37,6 +37,7 @@ type simulation struct {
 	dir   string
 	db    string
 	now   time.Time
+	slow  time.Duration    // how far the clock of the command under way is behind
 	leafs map[string]*verb // by their whole names
 	exits map[string][]int
 	last  command
@@ -140,16 +141,16 @@ func (s *simulation) step(t *rapid.T) {
 	args, stdin := s.commandLine(verb)
 	before, sum := s.snapshot(), s.sum()
 	rehearsed, dry := s.rehearse(verb, args)
-	slow := s.slowClock()
+	s.slow = s.slowClock()
 	c := s.call(stdin, args...)
-	s.now = s.now.Add(slow)
+	s.now = s.now.Add(s.slow)
 	c.verb, s.last = verb, c
 	t.Logf("%s %v: %d %s", s.now.Format(time.DateTime), c, c.status, c.err)
 	s.answered(c)
 	if s.keepsFile(c) && s.sum() != sum {
 		t.Fatalf("%v: status %d, and the file has changed", c, c.status)
 	}
-	if rehearsed && slow == 0 && (dry.status != c.status || dry.out != c.out) {
+	if rehearsed && s.slow == 0 && (dry.status != c.status || dry.out != c.out) {
 		t.Fatalf("%v: status %d, but the dry run had %d:\n%s%s\nthe dry run:\n%s%s", c, c.status, dry.status, c.out, c.err, dry.out, dry.err)
 	}
 	after := s.snapshot()
