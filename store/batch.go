@@ -6,6 +6,7 @@ import (
 
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/locality"
+	"github.com/placectl/placectl/store/internal/file"
 	"github.com/placectl/placectl/store/internal/row"
 )
 
@@ -16,11 +17,11 @@ type Batch struct {
 }
 
 func (tx *Tx) putBatch(b *row.Batch) error {
-	return tx.put(row.Batches, []byte(b.Name), row.EncodeBatch(b))
+	return tx.file.Put(row.Batches, []byte(b.Name), row.EncodeBatch(b))
 }
 
 func (tx *Tx) eachBatch(fn func(*row.Batch) error) error {
-	return tx.eachIn(row.Batches, nil, func(key, payload []byte) (bool, error) {
+	return tx.file.Each(row.Batches, nil, func(key, payload []byte) (bool, error) {
 		b, err := row.DecodeBatch(key, payload)
 		if err != nil {
 			return false, err
@@ -44,10 +45,7 @@ func (tx *Tx) batch(name string) (*row.Batch, error) {
 
 // findBatch finds a batch, nil where there is none.
 func (tx *Tx) findBatch(name string) (*row.Batch, error) {
-	if tx.file.table(row.Batches) == nil && tx.format < row.Batches.Since() {
-		return nil, nil
-	}
-	payload, err := tx.get(row.Batches, []byte(name))
+	payload, err := tx.file.Get(row.Batches, []byte(name))
 	if payload == nil || err != nil {
 		return nil, err
 	}
@@ -87,38 +85,18 @@ func (tx *Tx) RemoveBatch(name string) (*Batch, error) {
 	if err := tx.removeBatchRows(b.Number); err != nil {
 		return nil, err
 	}
-	return &Batch{b.Batch, b.Bytes}, tx.remove(row.Batches, []byte(name))
+	return &Batch{b.Batch, b.Bytes}, tx.file.Remove(row.Batches, []byte(name))
 }
 
 // removeBatchRows deletes all rows of a batch but its own.
 func (tx *Tx) removeBatchRows(number uint32) error {
 	for _, t := range []row.Table{row.BatchFiles, row.BatchJobs, row.BatchTasks, row.BatchHosts, row.BatchRanges, row.BatchLongest,
 		row.BatchBacks, row.BatchDues} {
-		if err := tx.removeAll(t, row.Key32(number)); err != nil {
+		if err := tx.file.RemoveAll(t, row.Key32(number)); err != nil {
 			return err
 		}
 	}
 	clear(tx.loaded.batchJobs) // another batch may get its number
-	return nil
-}
-
-// removeAll deletes the rows whose keys begin with prefix.
-func (tx *Tx) removeAll(t row.Table, prefix []byte) error {
-	if !tx.Writable() {
-		return ErrReadOnly
-	}
-	var keys [][]byte
-	if err := tx.each(t, prefix, func(key, _ []byte) (bool, error) {
-		keys = append(keys, append([]byte(nil), key...))
-		return true, nil
-	}); err != nil {
-		return err
-	}
-	for _, key := range keys {
-		if err := tx.remove(t, key); err != nil {
-			return err
-		}
-	}
 	return nil
 }
 
@@ -155,19 +133,13 @@ func batchError(name string, err error) error {
 	case err == nil:
 		return nil
 	case errors.Is(err, locality.ErrInvalid), errors.Is(err, locality.ErrPolicy):
-		return fmt.Errorf("%s%w%w", what, wordless{ErrInvalid}, err)
+		return fmt.Errorf("%s%w%w", what, file.Wordless(ErrInvalid), err)
 	case errors.Is(err, locality.ErrNoJob):
-		return fmt.Errorf("%s%w%w", what, wordless{ErrNotFound}, err)
+		return fmt.Errorf("%s%w%w", what, file.Wordless(ErrNotFound), err)
 	case errors.Is(err, locality.ErrNotHeld):
-		return fmt.Errorf("%s%w%w", what, wordless{ErrConflict}, err)
+		return fmt.Errorf("%s%w%w", what, file.Wordless(ErrConflict), err)
 	case errors.Is(err, locality.ErrCorrupt):
 		return fmt.Errorf("%s%w: %w", what, ErrDamaged, err)
 	}
 	return err
 }
-
-// wordless makes an error what another is, where its own words say it all.
-type wordless struct{ is error }
-
-func (wordless) Error() string   { return "" }
-func (w wordless) Unwrap() error { return w.is }

@@ -52,7 +52,7 @@ func (tx *Tx) MakeBatch(name string, s locality.Settings) (*BatchMaker, error) {
 }
 
 func (tx *Tx) freeBatchName(name string) error {
-	payload, err := tx.get(row.Batches, []byte(name))
+	payload, err := tx.file.Get(row.Batches, []byte(name))
 	if err == nil && payload != nil {
 		err = taken("batch "+name, "")
 	}
@@ -93,7 +93,7 @@ func (m *BatchMaker) keepFiles() error {
 		return nil
 	}
 	key := row.BatchBlockKey(m.number, (m.count-1)/row.BatchFileBlock)
-	err := m.tx.put(row.BatchFiles, key, row.EncodeBatchFiles(m.files))
+	err := m.tx.file.Put(row.BatchFiles, key, row.EncodeBatchFiles(m.files))
 	m.files = m.files[:0]
 	return err
 }
@@ -113,7 +113,7 @@ func (m *BatchMaker) AddJob(j locality.Job) error {
 }
 
 func (m *BatchMaker) keep(b *locality.JobBlock) error {
-	return m.tx.put(row.BatchJobs, row.BatchBlockKey(m.number, b.First/locality.BlockJobs), row.EncodeBatchJobs(b))
+	return m.tx.file.Put(row.BatchJobs, row.BatchBlockKey(m.number, b.First/locality.BlockJobs), row.EncodeBatchJobs(b))
 }
 
 // Finish makes the batch of what was added. It fails with a Conflict where another one

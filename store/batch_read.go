@@ -11,7 +11,7 @@ func (tx *Tx) EachBatchRange(name string, fn func(*locality.Cursor) error) error
 	if err != nil {
 		return err
 	}
-	return tx.each(row.BatchRanges, row.Key32(b.Number), func(key, payload []byte) (bool, error) {
+	return tx.file.Each(row.BatchRanges, row.Key32(b.Number), func(key, payload []byte) (bool, error) {
 		c, err := row.DecodeRange(key, payload)
 		if err != nil {
 			return false, err

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"bytes"
 	"encoding/binary"
 	"fmt"
 
@@ -56,7 +57,7 @@ func (r *batchRows) Jobs(block int) (*locality.JobBlock, error) {
 
 func (r *batchRows) jobsRow(block int) (key, payload []byte, err error) {
 	key = row.BatchBlockKey(r.number, block)
-	if payload, err = r.tx.get(row.BatchJobs, key); err == nil && payload == nil {
+	if payload, err = r.tx.file.Get(row.BatchJobs, key); err == nil && payload == nil {
 		err = fmt.Errorf("%w: block %d of the jobs of batch %d is missing", ErrDamaged, block, r.number)
 	}
 	return key, payload, err
@@ -76,7 +77,7 @@ func (r *batchRows) Tasks(block int) (*locality.TaskBlock, error) {
 		return b, nil
 	}
 	key := row.BatchBlockKey(r.number, block)
-	payload, err := r.tx.get(row.BatchTasks, key)
+	payload, err := r.tx.file.Get(row.BatchTasks, key)
 	if err != nil {
 		return nil, err
 	}
@@ -95,18 +96,18 @@ func (r *batchRows) Tasks(block int) (*locality.TaskBlock, error) {
 
 func (r *batchRows) PutTasks(block int, b *locality.TaskBlock) error {
 	r.tasks[block] = b
-	return r.tx.put(row.BatchTasks, row.BatchBlockKey(r.number, block), row.EncodeBatchTasks(b))
+	return r.tx.file.Put(row.BatchTasks, row.BatchBlockKey(r.number, block), row.EncodeBatchTasks(b))
 }
 
 func (r *batchRows) Host(number uint32) (*locality.Host, error) { return r.tx.host(number) }
 
 func (r *batchRows) PutHost(h *locality.Host) error {
-	return r.tx.put(row.Hosts, row.Key32(h.Number), row.EncodeHost(h))
+	return r.tx.file.Put(row.Hosts, row.Key32(h.Number), row.EncodeHost(h))
 }
 
 func (r *batchRows) Member(host uint32) (*locality.Member, error) {
 	key := row.BatchBlockKey(r.number, int(host))
-	payload, err := r.tx.get(row.BatchHosts, key)
+	payload, err := r.tx.file.Get(row.BatchHosts, key)
 	if err != nil || payload == nil {
 		return nil, err
 	}
@@ -114,11 +115,11 @@ func (r *batchRows) Member(host uint32) (*locality.Member, error) {
 }
 
 func (r *batchRows) PutMember(m *locality.Member) error {
-	return r.tx.put(row.BatchHosts, row.BatchBlockKey(r.number, int(m.Host)), row.EncodeMember(m))
+	return r.tx.file.Put(row.BatchHosts, row.BatchBlockKey(r.number, int(m.Host)), row.EncodeMember(m))
 }
 
 func (r *batchRows) EachMember(fn func(*locality.Member) error) error {
-	return r.tx.each(row.BatchHosts, row.Key32(r.number), func(key, payload []byte) (bool, error) {
+	return r.tx.file.Each(row.BatchHosts, row.Key32(r.number), func(key, payload []byte) (bool, error) {
 		m, err := row.DecodeMember(key, payload)
 		if err != nil {
 			return false, err
@@ -128,25 +129,19 @@ func (r *batchRows) EachMember(fn func(*locality.Member) error) error {
 }
 
 func (r *batchRows) CursorAt(slot int) (*locality.Cursor, error) {
-	c := r.tx.file.table(row.BatchRanges).Cursor()
-	back := c.Prev
-	if key, _ := c.Seek(row.RangeKey(r.number, slot+1)); key == nil {
-		back = c.Last
-	}
-	key, payload := back()
-	if !hasPrefix(key, row.Key32(r.number)) {
-		return nil, fmt.Errorf("%w: no range of batch %d holds slot %d", ErrDamaged, r.number, slot)
-	}
-	payload, err := row.Unseal(row.BatchRanges, key, payload)
+	key, payload, err := r.tx.file.Before(row.BatchRanges, row.RangeKey(r.number, slot+1))
 	if err != nil {
 		return nil, err
+	}
+	if !bytes.HasPrefix(key, row.Key32(r.number)) {
+		return nil, fmt.Errorf("%w: no range of batch %d holds slot %d", ErrDamaged, r.number, slot)
 	}
 	return row.DecodeRange(key, payload)
 }
 
 func (r *batchRows) PutCursor(c *locality.Cursor) error {
 	key := row.RangeKey(r.number, c.First)
-	payload, err := r.tx.get(row.BatchRanges, key)
+	payload, err := r.tx.file.Get(row.BatchRanges, key)
 	if err != nil {
 		return err
 	}
@@ -165,21 +160,21 @@ func (r *batchRows) PutCursor(c *locality.Cursor) error {
 	}
 	if before != after {
 		if before != "" {
-			if err := r.tx.remove(row.BatchLongest, []byte(before)); err != nil {
+			if err := r.tx.file.Remove(row.BatchLongest, []byte(before)); err != nil {
 				return err
 			}
 		}
 		if after != "" {
-			if err := r.tx.mark(row.BatchLongest, []byte(after)); err != nil {
+			if err := r.tx.file.Mark(row.BatchLongest, []byte(after)); err != nil {
 				return err
 			}
 		}
 	}
-	return r.tx.put(row.BatchRanges, key, row.EncodeRange(c))
+	return r.tx.file.Put(row.BatchRanges, key, row.EncodeRange(c))
 }
 
 func (r *batchRows) Longest(fn func(*locality.Cursor) (bool, error)) error {
-	return r.tx.each(row.BatchLongest, row.Key32(r.number), func(key, _ []byte) (bool, error) {
+	return r.tx.file.Each(row.BatchLongest, row.Key32(r.number), func(key, _ []byte) (bool, error) {
 		if len(key) != 20 {
 			return false, fmt.Errorf("%w: the key %x of table %s", ErrDamaged, key, row.BatchLongest)
 		}
@@ -192,18 +187,18 @@ func (r *batchRows) Longest(fn func(*locality.Cursor) (bool, error)) error {
 }
 
 func (r *batchRows) PutBack(slot int) error {
-	return r.tx.mark(row.BatchBacks, row.RangeKey(r.number, slot))
+	return r.tx.file.Mark(row.BatchBacks, row.RangeKey(r.number, slot))
 }
 
 func (r *batchRows) TakeBack(slot int) error {
-	return r.tx.remove(row.BatchBacks, row.RangeKey(r.number, slot))
+	return r.tx.file.Remove(row.BatchBacks, row.RangeKey(r.number, slot))
 }
 
 func (r *batchRows) EachBack(first, last int, fn func(slot int) (bool, error)) error {
 	if first > last {
 		return nil
 	}
-	return r.tx.eachFrom(row.BatchBacks, row.RangeKey(r.number, first), row.Key32(r.number), func(key, _ []byte) (bool, error) {
+	return r.tx.file.EachFrom(row.BatchBacks, row.RangeKey(r.number, first), row.Key32(r.number), func(key, _ []byte) (bool, error) {
 		slot := int(binary.BigEndian.Uint64(key[4:]))
 		if slot > last {
 			return false, nil
@@ -213,15 +208,15 @@ func (r *batchRows) EachBack(first, last int, fn func(slot int) (bool, error)) e
 }
 
 func (r *batchRows) PutDue(d locality.Due) error {
-	return r.tx.mark(row.BatchDues, row.DueKey(r.number, d))
+	return r.tx.file.Mark(row.BatchDues, row.DueKey(r.number, d))
 }
 
 func (r *batchRows) TakeDue(d locality.Due) error {
-	return r.tx.remove(row.BatchDues, row.DueKey(r.number, d))
+	return r.tx.file.Remove(row.BatchDues, row.DueKey(r.number, d))
 }
 
 func (r *batchRows) EachDue(until int64, fn func(locality.Due) (bool, error)) error {
-	return r.tx.each(row.BatchDues, row.Key32(r.number), func(key, _ []byte) (bool, error) {
+	return r.tx.file.Each(row.BatchDues, row.Key32(r.number), func(key, _ []byte) (bool, error) {
 		d := row.SplitDueKey(key)
 		if d.At > until {
 			return false, nil

@@ -76,7 +76,7 @@ func (tx *Tx) batchFiles(batch uint32, spans []locality.Span) ([]NumberedFile, e
 			if n/row.BatchFileBlock != have {
 				have = n / row.BatchFileBlock
 				key := row.BatchBlockKey(batch, have)
-				payload, err := tx.get(row.BatchFiles, key)
+				payload, err := tx.file.Get(row.BatchFiles, key)
 				if err != nil {
 					return nil, err
 				}

@@ -4,8 +4,8 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/placectl/placectl/store/internal/file"
 	"github.com/placectl/placectl/store/internal/row"
-	"go.etcd.io/bbolt"
 )
 
 // maxFindings bounds what Check reports; past it, it stops looking.
@@ -20,26 +20,13 @@ const maxFindings = 1000
 // A file so damaged that reading it ends the process is possible: let a child
 // process do it where that matters.
 func (db *DB) Check(report func(finding string)) error {
-	return db.run(false, func(b *bbolt.DB) error {
-		return b.View(func(btx *bbolt.Tx) error {
-			c := &checker{report: report}
-			if warning, err := preflight(db.path); err != nil {
-				return err
-			} else if warning != "" {
-				c.find("%s", warning)
-			}
-			for err := range btx.Check() {
-				c.find("structure: %v", err)
-			}
-			if c.found > 0 {
-				return nil // rows below a broken page tell nothing more
-			}
-			tx, err := db.beginAsOf(btx)
-			if err != nil {
-				return err
-			}
-			return c.check(tx)
-		})
+	c := &checker{report: report}
+	return db.file.Check(c.find, func(r *file.Recorder) error {
+		tx, err := db.beginAsOf(r)
+		if err != nil {
+			return err
+		}
+		return c.check(tx)
 	})
 }
 
@@ -75,40 +62,14 @@ func (c *checker) check(tx *Tx) error {
 // rows verifies the checksum of every row of every table, and that there are no
 // others.
 func (c *checker) rows(tx *Tx) (sound bool, err error) {
-	known := make(map[string]bool)
 	before := c.found
-	for t := range row.TableCount {
-		known[t.String()] = true
-		b := tx.file.table(t)
-		if b == nil {
-			c.find("table %s is missing", t)
-			continue
-		}
-		err := b.ForEach(func(k, v []byte) error {
-			if t == row.Meta && string(k) == string(row.KeyFormat) {
-				return nil
-			}
-			if _, err := row.Unseal(t, k, v); err != nil {
-				c.find("%v", err)
-			}
-			return nil
-		})
-		if err != nil {
-			return false, err
-		}
-	}
-	err = tx.file.bolt.ForEach(func(name []byte, _ *bbolt.Bucket) error {
-		if !known[string(name)] {
-			c.find("there is a table %q that this version does not know", name)
-		}
-		return nil
-	})
+	err = tx.file.CheckRows(c.find)
 	return c.found == before, err
 }
 
 // keys verifies that every idempotency key leads to a job that carries it.
 func (c *checker) keys(tx *Tx) error {
-	return tx.each(row.Keys, nil, func(key, payload []byte) (bool, error) {
+	return tx.file.Each(row.Keys, nil, func(key, payload []byte) (bool, error) {
 		id, ok := row.DecodeNumber64(payload)
 		if !ok {
 			c.find("key %q leads nowhere", key)
@@ -124,8 +85,8 @@ func (c *checker) keys(tx *Tx) error {
 }
 
 // beginAsOf starts a transaction at the instant that the file stands for.
-func (db *DB) beginAsOf(btx *bbolt.Tx) (*Tx, error) {
-	tx, err := db.load(btx)
+func (db *DB) beginAsOf(r *file.Recorder) (*Tx, error) {
+	tx, err := db.load(r)
 	if err != nil {
 		return nil, err
 	}
@@ -137,20 +98,13 @@ func (db *DB) beginAsOf(btx *bbolt.Tx) (*Tx, error) {
 // what it found. It refuses with ErrDamaged to guess about rows: when one of
 // them does not match its checksum, or they contradict each other.
 func (db *DB) Repair(report func(finding string)) error {
-	return db.run(true, func(b *bbolt.DB) error {
-		btx, err := b.Begin(true)
+	return db.file.Update(func(r *file.Recorder) (bool, error) {
+		tx, err := db.beginAsOf(r)
 		if err != nil {
-			return err
+			return false, err
 		}
-		defer btx.Rollback() //nolint:errcheck // after a commit it only says so
-		tx, err := db.beginAsOf(btx)
-		if err != nil {
-			return err
-		}
-		if err := tx.repair(&checker{report: report}); err != nil {
-			return err
-		}
-		return db.commit(tx)
+		err = tx.repair(&checker{report: report})
+		return true, err
 	})
 }
 
@@ -173,12 +127,12 @@ func (tx *Tx) repair(c *checker) error {
 		}
 	}
 	for _, n := range d.moved {
-		if err := tx.put(row.Nodes, row.Key32(n.Number), row.EncodeNode(n)); err != nil {
+		if err := tx.file.Put(row.Nodes, row.Key32(n.Number), row.EncodeNode(n)); err != nil {
 			return err
 		}
 	}
 	tx.state.NextBucket = max(tx.state.NextBucket, d.buckets)
-	return tx.put(row.Meta, row.KeyState, tx.state.Encode())
+	return tx.file.Put(row.Meta, row.KeyState, tx.state.Encode())
 }
 
 // replace puts what a derived table should hold in the place of what it does.
@@ -186,11 +140,11 @@ func (d *derived) replace(t row.Table) error {
 	if err := d.compare(t); err != nil {
 		return err
 	}
-	if err := d.tx.empty(t); err != nil {
+	if err := d.tx.file.Clear(t); err != nil {
 		return err
 	}
 	for key, payload := range d.rows[t] {
-		if err := d.tx.put(t, []byte(key), payload); err != nil {
+		if err := d.tx.file.Put(t, []byte(key), payload); err != nil {
 			return err
 		}
 	}

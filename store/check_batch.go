@@ -24,7 +24,7 @@ func (d *derived) batches() error {
 }
 
 func (d *derived) hosts() error {
-	return d.tx.eachIn(row.Hosts, nil, func(key, payload []byte) (bool, error) {
+	return d.tx.file.Each(row.Hosts, nil, func(key, payload []byte) (bool, error) {
 		h, err := row.DecodeHost(key, payload)
 		if err != nil {
 			return false, err
@@ -68,7 +68,7 @@ type derivedRows struct {
 // derive recomputes the three derived tables of a batch.
 func (r *derivedRows) derive(b *locality.Batch) error {
 	r.backs = make(map[int]bool)
-	err := r.tx.each(row.BatchRanges, row.Key32(r.number), func(key, payload []byte) (bool, error) {
+	err := r.tx.file.Each(row.BatchRanges, row.Key32(r.number), func(key, payload []byte) (bool, error) {
 		c, err := row.DecodeRange(key, payload)
 		if err == nil && c.Waiting() > 0 {
 			r.d.rows[row.BatchLongest][string(row.LongestKey(r.number, c))] = []byte{1}
@@ -86,7 +86,7 @@ func (r *derivedRows) derive(b *locality.Batch) error {
 	}); err != nil {
 		return err
 	}
-	return r.tx.each(row.BatchTasks, row.Key32(r.number), func(key, payload []byte) (bool, error) {
+	return r.tx.file.Each(row.BatchTasks, row.Key32(r.number), func(key, payload []byte) (bool, error) {
 		block, err := row.DecodeBatchTasks(key, payload)
 		if err != nil {
 			return false, err

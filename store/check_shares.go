@@ -10,7 +10,7 @@ import (
 // shares verifies the settings of class shares: that they are what SetShares lets
 // in, and that what runs and waits by class can be planned with.
 func (c *checker) shares(tx *Tx) error {
-	err := tx.eachIn(row.Shares, nil, func(key, _ []byte) (bool, error) {
+	err := tx.file.Each(row.Shares, nil, func(key, _ []byte) (bool, error) {
 		if k := string(key); k != string(row.KeyShareSettings) && k != string(row.KeyShareState) {
 			c.find("table %s: a row %q that nobody reads", row.Shares, k)
 		}

@@ -26,7 +26,7 @@ func (tx *Tx) advance() error {
 		return nil
 	}
 	var due []change
-	err := tx.each(row.Changes, nil, func(k, _ []byte) (bool, error) {
+	err := tx.file.Each(row.Changes, nil, func(k, _ []byte) (bool, error) {
 		at, owner := row.SplitTimeKey(k)
 		if at > tx.now {
 			return false, nil
@@ -51,15 +51,11 @@ func (tx *Tx) passAll(due []change) error {
 	if len(due) == 0 {
 		return nil
 	}
-	if !tx.Writable() {
-		tx.file.changes = new(changeSet)
-	}
-	tx.file.passing = true
-	defer func() { tx.file.passing = false }()
+	defer tx.file.Pass()()
 	var late []*Job
 	var renewed []string
 	for _, c := range due {
-		if err := tx.remove(row.Changes, row.TimeKey(c.at, c.owner)); err != nil {
+		if err := tx.file.Remove(row.Changes, row.TimeKey(c.at, c.owner)); err != nil {
 			return err
 		}
 		tx.Calendar().SetNow(c.at)

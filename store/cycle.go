@@ -152,7 +152,7 @@ func (p *pass) launches() error {
 			return err
 		}
 		j.Launched = true
-		if err := errors.Join(p.tx.remove(row.Launches, row.Key64(id)), p.tx.putJob(j, j.State)); err != nil {
+		if err := errors.Join(p.tx.file.Remove(row.Launches, row.Key64(id)), p.tx.putJob(j, j.State)); err != nil {
 			return err
 		}
 		p.Launch = append(p.Launch, j)
@@ -162,7 +162,7 @@ func (p *pass) launches() error {
 
 // toBeLaunched are the running jobs that nobody has been told to launch.
 func (tx *Tx) toBeLaunched() (ids []uint64, err error) {
-	err = tx.each(row.Launches, nil, func(key, _ []byte) (bool, error) {
+	err = tx.file.Each(row.Launches, nil, func(key, _ []byte) (bool, error) {
 		if len(key) != 8 {
 			return false, fmt.Errorf("%w: launch %x", ErrDamaged, key)
 		}

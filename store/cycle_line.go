@@ -77,7 +77,7 @@ func (p *pass) mindSets() error {
 // lineUp lists the jobs whose turn it could be, in order.
 func (p *pass) lineUp() error {
 	var waiting []*Job
-	err := p.tx.each(row.Waiting, nil, func(key, _ []byte) (bool, error) {
+	err := p.tx.file.Each(row.Waiting, nil, func(key, _ []byte) (bool, error) {
 		j, err := p.tx.waitingJob(key)
 		waiting = append(waiting, j)
 		return true, err

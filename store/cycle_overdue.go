@@ -74,7 +74,7 @@ func (p *pass) unready() error {
 
 // overdueJobs lists the running jobs that should have ended by now.
 func (tx *Tx) overdueJobs() (late []*Job, err error) {
-	err = tx.each(row.Endings, nil, func(k, _ []byte) (bool, error) {
+	err = tx.file.Each(row.Endings, nil, func(k, _ []byte) (bool, error) {
 		at, owner := row.SplitTimeKey(k)
 		if at > tx.now || row.IsReservation(owner) {
 			return at <= tx.now, nil

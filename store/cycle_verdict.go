@@ -67,9 +67,9 @@ func requestKey(j *Job, apart []string) string {
 type letting struct{ some, jobs bool }
 
 func (tx *Tx) letting() (l letting, err error) {
-	err = tx.eachIn(row.Access, nil, func(_, _ []byte) (bool, error) { l.some = true; return false, nil })
+	err = tx.file.Each(row.Access, nil, func(_, _ []byte) (bool, error) { l.some = true; return false, nil })
 	if err == nil && l.some {
-		err = tx.eachIn(row.Access, []byte{byte(placer.AccessJob)}, func(_, _ []byte) (bool, error) { l.jobs = true; return false, nil })
+		err = tx.file.Each(row.Access, []byte{byte(placer.AccessJob)}, func(_, _ []byte) (bool, error) { l.jobs = true; return false, nil })
 	}
 	return l, err
 }
@@ -148,7 +148,7 @@ func (v *verdict) rowKey() []byte { return row.DecidedKey(v.key) }
 
 // recall reads what earlier cycles found.
 func (v *verdict) recall(tx *Tx) error {
-	payload, err := tx.get(row.Decided, v.rowKey())
+	payload, err := tx.file.Get(row.Decided, v.rowKey())
 	if payload == nil || err != nil {
 		return err
 	}
@@ -208,7 +208,7 @@ func (p *pass) keepVerdicts() error {
 		if !v.fresh {
 			continue
 		}
-		if err := p.tx.put(row.Decided, key, v.encode()); err != nil {
+		if err := p.tx.file.Put(row.Decided, key, v.encode()); err != nil {
 			return err
 		}
 	}
@@ -217,12 +217,12 @@ func (p *pass) keepVerdicts() error {
 	}
 	if p.tx.state.Planned != p.began {
 		p.tx.state.Planned, p.tx.dirty = p.began, true
-		if err := p.tx.remove(row.Wakes, row.KeyWoken); err != nil {
+		if err := p.tx.file.Remove(row.Wakes, row.KeyWoken); err != nil {
 			return err
 		}
 	}
 	var gone [][]byte
-	err := p.tx.each(row.Decided, nil, func(key, _ []byte) (bool, error) {
+	err := p.tx.file.Each(row.Decided, nil, func(key, _ []byte) (bool, error) {
 		if !seen[string(key)] {
 			gone = append(gone, bytes.Clone(key))
 		}
@@ -230,7 +230,7 @@ func (p *pass) keepVerdicts() error {
 	})
 	for _, key := range gone {
 		if err == nil {
-			err = p.tx.remove(row.Decided, key)
+			err = p.tx.file.Remove(row.Decided, key)
 		}
 	}
 	if err != nil {

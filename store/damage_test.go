@@ -111,7 +111,7 @@ func findings(t *testing.T, db *DB) []string {
 // rewrite changes a row behind the store's back, with a right checksum.
 func rewrite(t *testing.T, db *DB, name row.Table, change func(key, payload []byte) []byte) {
 	t.Helper()
-	b, err := bbolt.Open(db.path, 0o600, nil)
+	b, err := bbolt.Open(db.Path(), 0o600, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -148,7 +148,7 @@ func recount(t *testing.T, db *DB, change func(*row.State)) {
 // drop deletes a table's first row behind the store's back.
 func drop(t *testing.T, db *DB, name row.Table) {
 	t.Helper()
-	b, err := bbolt.Open(db.path, 0o600, nil)
+	b, err := bbolt.Open(db.Path(), 0o600, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -256,7 +256,7 @@ var damage = flag.Uint64("damage", 1, "the seed of TestDamage")
 // unless the damage lies in a page that nothing uses, and never ends the process.
 func TestDamage(t *testing.T) {
 	db, clock := lively(t)
-	sound, err := os.ReadFile(db.path)
+	sound, err := os.ReadFile(db.Path())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -307,7 +307,7 @@ func dump(db *DB) (text string, err error) {
 	var b strings.Builder
 	err = db.View(func(tx *Tx) error {
 		for t := range row.TableCount {
-			err := tx.each(t, nil, func(key, payload []byte) (bool, error) {
+			err := tx.file.Each(t, nil, func(key, payload []byte) (bool, error) {
 				fmt.Fprintf(&b, "%s %x %x\n", t.String(), key, payload)
 				return true, nil
 			})

@@ -265,7 +265,7 @@ func (d *derived) room(ix *index.Index, n *index.Node) {
 
 // adoptBuckets gives the recomputed index the stored buckets' numbers.
 func (d *derived) adoptBuckets(ix *index.Index) error {
-	return d.tx.each(row.Buckets, nil, func(key, payload []byte) (bool, error) {
+	return d.tx.file.Each(row.Buckets, nil, func(key, payload []byte) (bool, error) {
 		if len(key) != 4 {
 			d.find("bucket key %x is not a number", key)
 			return true, nil
@@ -284,7 +284,7 @@ func (d *derived) adoptBuckets(ix *index.Index) error {
 func (d *derived) compare(t row.Table) error {
 	want := d.rows[t]
 	seen := make(map[string]bool, len(want))
-	err := d.tx.each(t, nil, func(key, payload []byte) (bool, error) {
+	err := d.tx.file.Each(t, nil, func(key, payload []byte) (bool, error) {
 		seen[string(key)] = true
 		expected, ok := want[string(key)]
 		switch {

@@ -22,12 +22,9 @@
 // outlive it; the types returned by Tx's methods are copies and may. File locks
 // do not exclude on every network file system: see Options.Warn.
 //
-// Reading the source: db.go opens and locks, with lock.go, preflight.go and
-// fault.go; package row says what is in the file, migrate.go brings older ones
-// up to date; tx.go is the transaction; recorder.go is the one door to its rows, changes.go
-// what goes through it and how a reader keeps up with the clock, cursor.go and walk.go
-// the ways through a table; source.go is what index and calendar are lent, clock.go the
-// notion of now; nodes.go, ask.go and place.go, begin.go, extend.go, release.go, reserve.go and
+// Reading the source: package row says what is in the file, package file opens and locks
+// it and is the one door to its rows; tx.go is the transaction; source.go is what index
+// and calendar are lent, clock.go the notion of now; nodes.go, ask.go and place.go, begin.go, extend.go, release.go, reserve.go and
 // standing.go are what can be done, conflict.go verifies it; shares.go, share_state.go
 // and share_unit.go are class shares. The queue: submit.go, depend.go, finish.go and
 // launch.go are what happens to a job, cycle.go and the files named after it the pass

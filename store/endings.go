@@ -24,7 +24,7 @@ func (e ending) compare(o ending) int {
 // often.
 func (tx *Tx) holdEndings() error {
 	list := []ending{}
-	err := tx.each(row.Endings, nil, func(k, _ []byte) (bool, error) {
+	err := tx.file.Each(row.Endings, nil, func(k, _ []byte) (bool, error) {
 		at, owner := row.SplitTimeKey(k)
 		nodes, err := tx.ownerNodes(owner)
 		list = append(list, ending{at, owner, nodes})
@@ -39,8 +39,8 @@ func (tx *Tx) holdEndings() error {
 // heldNode finds a node by its number, and keeps it in memory as long as no row of a
 // node is written. It is for reading only.
 func (tx *Tx) heldNode(number uint32) (*index.Node, error) {
-	if tx.loaded.held == nil || tx.loaded.heldAt != tx.file.writes[row.Nodes] {
-		tx.loaded.held, tx.loaded.heldAt = make([]*index.Node, tx.state.NextNode), tx.file.writes[row.Nodes]
+	if tx.loaded.held == nil || tx.loaded.heldAt != tx.file.Writes(row.Nodes) {
+		tx.loaded.held, tx.loaded.heldAt = make([]*index.Node, tx.state.NextNode), tx.file.Writes(row.Nodes)
 	}
 	if int(number) < len(tx.loaded.held) && tx.loaded.held[number] != nil {
 		return tx.loaded.held[number], nil
@@ -60,7 +60,7 @@ func (tx *Tx) endsAt(at int64, owner uint64, nodes []uint32) error {
 			tx.loaded.endings = slices.Insert(tx.loaded.endings, i, e)
 		}
 	}
-	return tx.mark(row.Endings, row.TimeKey(at, owner))
+	return tx.file.Mark(row.Endings, row.TimeKey(at, owner))
 }
 
 // endsNot takes that back.
@@ -68,13 +68,13 @@ func (tx *Tx) endsNot(at int64, owner uint64) error {
 	if i, known := slices.BinarySearchFunc(tx.loaded.endings, ending{at: at, owner: owner}, ending.compare); known {
 		tx.loaded.endings = slices.Delete(tx.loaded.endings, i, i+1)
 	}
-	return tx.remove(row.Endings, row.TimeKey(at, owner))
+	return tx.file.Remove(row.Endings, row.TimeKey(at, owner))
 }
 
 // endingsFrom goes through the endings from an instant on.
 func (tx *Tx) endingsFrom(from int64, fn func(at int64, owner uint64, nodes func() ([]uint32, error)) (bool, error)) error {
 	if tx.loaded.endings == nil {
-		return tx.eachFrom(row.Endings, row.TimeKey(from, 0), nil, func(k, _ []byte) (bool, error) {
+		return tx.file.EachFrom(row.Endings, row.TimeKey(from, 0), nil, func(k, _ []byte) (bool, error) {
 			at, owner := row.SplitTimeKey(k)
 			return fn(at, owner, func() ([]uint32, error) { return tx.ownerNodes(owner) })
 		})

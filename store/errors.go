@@ -4,23 +4,24 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/placectl/placectl/store/internal/file"
 	"github.com/placectl/placectl/store/internal/row"
 )
 
 // Errors that callers branch on.
 var (
-	ErrExists   = errors.New("exists already")                               // Create: there is a file; or a name is taken
-	ErrNotFound = errors.New("not found")                                    // no such file, job, node, reservation, queue, resource or setting
-	ErrLocked   = errors.New("the database is in use")                       // the lock was not had in time
-	ErrConflict = errors.New("conflicts with the present state")             // the change does not fit what is there
-	ErrClock    = errors.New("the clock is behind the database")             // a writer's now lies before the instant the file stands for
-	ErrDamaged  = row.ErrDamaged                                             // checksums, structure or invariants do not hold
-	ErrNotOurs  = errors.New("not a placectl database")                      // the file is something else
-	ErrUnsafe   = errors.New("not safe to open")                             // the file is not looked into: everybody may write it, or it is a link
-	ErrNewer    = errors.New("the database was written by a newer placectl") // its format is refused untouched
-	ErrUnknown  = errors.New("the outcome is unknown")                       // a commit failed on its way to disk; the handle is poisoned
-	ErrInvalid  = errors.New("invalid")                                      // an argument makes no sense
-	ErrReadOnly = errors.New("read-only transaction")                        // a change inside View
+	ErrExists   = file.ErrExists                                 // Create: there is a file; or a name is taken
+	ErrNotFound = file.ErrNotFound                               // no such file, job, node, reservation, queue, resource or setting
+	ErrLocked   = file.ErrLocked                                 // the lock was not had in time
+	ErrConflict = errors.New("conflicts with the present state") // the change does not fit what is there
+	ErrClock    = errors.New("the clock is behind the database") // a writer's now lies before the instant the file stands for
+	ErrDamaged  = row.ErrDamaged                                 // checksums, structure or invariants do not hold
+	ErrNotOurs  = file.ErrNotOurs                                // the file is something else
+	ErrUnsafe   = file.ErrUnsafe                                 // the file is not looked into: everybody may write it, or it is a link
+	ErrNewer    = file.ErrNewer                                  // its format is refused untouched
+	ErrUnknown  = file.ErrUnknown                                // a commit failed on its way to disk; the handle is poisoned
+	ErrInvalid  = errors.New("invalid")                          // an argument makes no sense
+	ErrReadOnly = file.ErrReadOnly                               // a change inside View
 )
 
 // missing says that a named thing is not there.
@@ -42,5 +43,5 @@ func (c *Conflict) Unwrap() error { return ErrConflict }
 // taken is an ErrExists, which conflicts with the present state too; more is what
 // there is to say besides.
 func taken(what, more string) error {
-	return fmt.Errorf("%s: %w%s%w", what, ErrExists, more, wordless{ErrConflict})
+	return fmt.Errorf("%s: %w%s%w", what, ErrExists, more, file.Wordless(ErrConflict))
 }

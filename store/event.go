@@ -22,10 +22,10 @@ type Event struct {
 // EachEvent goes through the events with greater numbers than one, until fn fails
 // or says stop.
 func (tx *Tx) EachEvent(after uint64, fn func(*Event) (more bool, err error)) error {
-	if after == math.MaxUint64 || tx.file.table(row.Events) == nil && tx.format < row.Events.Since() {
+	if after == math.MaxUint64 {
 		return nil
 	}
-	return tx.eachFrom(row.Events, row.Key64(after+1), nil, func(key, payload []byte) (bool, error) {
+	return tx.file.EachFrom(row.Events, row.Key64(after+1), nil, func(key, payload []byte) (bool, error) {
 		ev, err := row.DecodeEvent(key, payload)
 		if err != nil {
 			return false, err
@@ -48,7 +48,7 @@ func (tx *Tx) happened(ev Event) error {
 	if ev.Time == 0 {
 		ev.Time = tx.instant()
 	}
-	return tx.put(row.Events, row.Key64(tx.state.Events), row.EncodeEvent((*row.Event)(&ev)))
+	return tx.file.Put(row.Events, row.Key64(tx.state.Events), row.EncodeEvent((*row.Event)(&ev)))
 }
 
 // replanned writes down that a planned job has another start than before.
@@ -60,7 +60,7 @@ func (tx *Tx) replanned(j *Job, before string) error {
 // instant is when what is being done happens: while time passes that is the
 // instant which it has come to.
 func (tx *Tx) instant() int64 {
-	if tx.file.passing && tx.loaded.calendar != nil {
+	if tx.file.Passing() && tx.loaded.calendar != nil {
 		return tx.loaded.calendar.Now()
 	}
 	return tx.now

@@ -87,7 +87,7 @@ func (o *Outlook) queueing(j *Job) (*Queueing, error) {
 	if err := o.depends(j, q); err != nil {
 		return nil, err
 	}
-	err = o.tx.each(row.Waiting, nil, func(key, _ []byte) (bool, error) {
+	err = o.tx.file.Each(row.Waiting, nil, func(key, _ []byte) (bool, error) {
 		q.Waiting++
 		if q.Place > 0 {
 			return true, nil

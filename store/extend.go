@@ -138,7 +138,7 @@ func (tx *Tx) takeAgain(j *Job, spans []span, was JobState) error {
 	}
 	owner := row.JobOwner(j.ID)
 	if was == JobReserved {
-		if err := tx.mark(row.Changes, row.TimeKey(j.Start, owner)); err != nil {
+		if err := tx.file.Mark(row.Changes, row.TimeKey(j.Start, owner)); err != nil {
 			return err
 		}
 	}

@@ -10,7 +10,14 @@ import (
 func TestGoroutines(t *testing.T) {
 	for _, private := range []bool{false, true} {
 		db, _ := newDB(t)
-		db.opt.Private = private
+		if private {
+			opt := db.opt
+			opt.Private = true
+			var err error
+			if db, err = Open(db.Path(), &opt); err != nil {
+				t.Fatal(err)
+			}
+		}
 		const workers, each = 8, 6
 		addNodes(t, db, "n", workers*each, 1)
 		var all sync.WaitGroup

@@ -12,7 +12,7 @@ import (
 // host finds a host by number.
 func (tx *Tx) host(number uint32) (*locality.Host, error) {
 	key := row.Key32(number)
-	payload, err := tx.get(row.Hosts, key)
+	payload, err := tx.file.Get(row.Hosts, key)
 	if err != nil {
 		return nil, err
 	}
@@ -24,10 +24,7 @@ func (tx *Tx) host(number uint32) (*locality.Host, error) {
 
 // Host finds a host that works in batches.
 func (tx *Tx) Host(name string) (*locality.Host, error) {
-	if tx.file.table(row.HostNames) == nil && tx.format < row.HostNames.Since() {
-		return nil, missing("host", name)
-	}
-	payload, err := tx.get(row.HostNames, []byte(name))
+	payload, err := tx.file.Get(row.HostNames, []byte(name))
 	if err != nil {
 		return nil, err
 	}
@@ -47,7 +44,7 @@ func (tx *Tx) meetHost(name, user string) (*locality.Host, error) {
 	if !index.ValidNodeName(name) {
 		return nil, fmt.Errorf("%w host name %q: at most 255 printable characters, without blanks, commas, quotes and ()+:=*?\\$;&|<>#", ErrInvalid, name)
 	}
-	payload, err := tx.get(row.HostNames, []byte(name))
+	payload, err := tx.file.Get(row.HostNames, []byte(name))
 	if err != nil {
 		return nil, err
 	}
@@ -55,16 +52,16 @@ func (tx *Tx) meetHost(name, user string) (*locality.Host, error) {
 		h, err := tx.Host(name)
 		if err == nil && user != "" && h.User != user {
 			h.User = user
-			err = tx.put(row.Hosts, row.Key32(h.Number), row.EncodeHost(h))
+			err = tx.file.Put(row.Hosts, row.Key32(h.Number), row.EncodeHost(h))
 		}
 		return h, err
 	}
 	h := &locality.Host{Name: name, User: user}
-	if last, _ := tx.file.table(row.Hosts).Cursor().Last(); len(last) == 4 {
+	if last := tx.file.Last(row.Hosts); len(last) == 4 {
 		h.Number = binary.BigEndian.Uint32(last) + 1
 	}
-	if err := tx.put(row.HostNames, []byte(name), row.EncodeNumber32(h.Number)); err != nil {
+	if err := tx.file.Put(row.HostNames, []byte(name), row.EncodeNumber32(h.Number)); err != nil {
 		return nil, err
 	}
-	return h, tx.put(row.Hosts, row.Key32(h.Number), row.EncodeHost(h))
+	return h, tx.file.Put(row.Hosts, row.Key32(h.Number), row.EncodeHost(h))
 }

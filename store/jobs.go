@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/placectl/placectl/placer"
+	"github.com/placectl/placectl/store/internal/file"
 	"github.com/placectl/placectl/store/internal/row"
 	"github.com/placectl/placectl/timeline"
 )
@@ -14,7 +15,7 @@ import (
 // Job finds a job by its number, ErrNotFound when there is none.
 func (tx *Tx) Job(id uint64) (*Job, error) {
 	key := row.Key64(id)
-	payload, err := tx.get(row.Jobs, key)
+	payload, err := tx.file.Get(row.Jobs, key)
 	if err != nil {
 		return nil, err
 	}
@@ -28,7 +29,7 @@ func (tx *Tx) Job(id uint64) (*Job, error) {
 // it begins, until fn fails. It hands out a job as it is when its turn comes.
 func (tx *Tx) EachJob(fn func(*Job) error, states ...JobState) error {
 	if len(states) == 0 {
-		return tx.each(row.Jobs, nil, func(key, payload []byte) (bool, error) {
+		return tx.file.Each(row.Jobs, nil, func(key, payload []byte) (bool, error) {
 			j, err := decodeJob(key, payload)
 			if err != nil {
 				return false, err
@@ -36,17 +37,13 @@ func (tx *Tx) EachJob(fn func(*Job) error, states ...JobState) error {
 			return true, fn(j)
 		})
 	}
-	walks := make([]*walk, len(states)) // all at once: fn may move jobs from one state to another
+	walks := make([]*file.Walk, len(states)) // all at once: fn may move jobs from one state to another
 	for i, s := range states {
-		w, err := tx.file.walk(row.JobStates, []byte{byte(s)}, []byte{byte(s)})
-		if err != nil {
-			return err
-		}
-		defer w.end()
-		walks[i] = w
+		walks[i] = tx.file.Walk(row.JobStates, []byte{byte(s)}, []byte{byte(s)})
+		defer walks[i].End()
 	}
 	for _, w := range walks {
-		err := w.each(func(key, _ []byte) (bool, error) {
+		err := w.Each(func(key, _ []byte) (bool, error) {
 			if len(key) != 9 {
 				return false, fmt.Errorf("%w: job state %x", ErrDamaged, key)
 			}
@@ -74,15 +71,15 @@ func (tx *Tx) putJob(j *Job, was JobState) error {
 			return err
 		}
 		if was != 0 {
-			if err := tx.remove(row.JobStates, row.JobStateKey(was, j.ID)); err != nil {
+			if err := tx.file.Remove(row.JobStates, row.JobStateKey(was, j.ID)); err != nil {
 				return err
 			}
 		}
-		if err := tx.mark(row.JobStates, row.JobStateKey(j.State, j.ID)); err != nil {
+		if err := tx.file.Mark(row.JobStates, row.JobStateKey(j.State, j.ID)); err != nil {
 			return err
 		}
 	}
-	return tx.put(row.Jobs, row.Key64(j.ID), encodeJob(j))
+	return tx.file.Put(row.Jobs, row.Key64(j.ID), encodeJob(j))
 }
 
 // list puts a job into the queue and onto the list of those to be launched, or
@@ -92,9 +89,9 @@ func (tx *Tx) list(j *Job, was JobState) error {
 		return nil
 	}
 	if is := j.waits(j.State); is != j.waits(was) {
-		change := tx.remove
+		change := tx.file.Remove
 		if is {
-			change = tx.mark
+			change = tx.file.Mark
 		}
 		if err := change(row.Waiting, row.WaitingKey((*row.Job)(j))); err != nil {
 			return err
@@ -102,9 +99,9 @@ func (tx *Tx) list(j *Job, was JobState) error {
 	}
 	switch {
 	case j.toLaunch():
-		return tx.mark(row.Launches, row.Key64(j.ID))
+		return tx.file.Mark(row.Launches, row.Key64(j.ID))
 	case was == JobRunning:
-		return tx.remove(row.Launches, row.Key64(j.ID))
+		return tx.file.Remove(row.Launches, row.Key64(j.ID))
 	}
 	return nil
 }

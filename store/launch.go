@@ -53,13 +53,13 @@ func (tx *Tx) toStop(j *Job) error {
 	if !j.Launched || j.Attended {
 		return nil
 	}
-	return tx.put(row.Stops, row.Key64(j.ID), encodeJob(j))
+	return tx.file.Put(row.Stops, row.Key64(j.ID), encodeJob(j))
 }
 
 // stops tells of those whom nobody has been told to stop.
 func (p *pass) stops() error {
 	var had []*Job
-	err := p.tx.each(row.Stops, nil, func(key, payload []byte) (bool, error) {
+	err := p.tx.file.Each(row.Stops, nil, func(key, payload []byte) (bool, error) {
 		j, err := decodeJob(key, payload)
 		had = append(had, j)
 		return true, err
@@ -73,7 +73,7 @@ func (p *pass) stops() error {
 			return err
 		}
 		j.State, j.Reason, j.End = is.State, is.Reason, p.tx.now
-		if err := p.tx.remove(row.Stops, row.Key64(j.ID)); err != nil {
+		if err := p.tx.file.Remove(row.Stops, row.Key64(j.ID)); err != nil {
 			return err
 		}
 		p.Stopped = append(p.Stopped, j)

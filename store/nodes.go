@@ -14,7 +14,7 @@ func itoa(n uint32) string { return strconv.FormatUint(uint64(n), 10) }
 
 // NodeNumber finds a node's number by its name.
 func (tx *Tx) NodeNumber(name string) (uint32, bool, error) {
-	payload, err := tx.get(row.NodeNames, []byte(name))
+	payload, err := tx.file.Get(row.NodeNames, []byte(name))
 	if err != nil || payload == nil {
 		return 0, false, err
 	}
@@ -25,7 +25,7 @@ func (tx *Tx) NodeNumber(name string) (uint32, bool, error) {
 // NodeByNumber finds a node by its number.
 func (tx *Tx) NodeByNumber(number uint32) (*index.Node, error) {
 	key := row.Key32(number)
-	payload, err := tx.get(row.Nodes, key)
+	payload, err := tx.file.Get(row.Nodes, key)
 	if err != nil {
 		return nil, err
 	}
@@ -38,7 +38,7 @@ func (tx *Tx) NodeByNumber(number uint32) (*index.Node, error) {
 // nodeView opens a view on a node's row; ok is false where there is none.
 func (tx *Tx) nodeView(number uint32) (v row.NodeView, ok bool, err error) {
 	key := row.Key32(number)
-	payload, err := tx.get(row.Nodes, key)
+	payload, err := tx.file.Get(row.Nodes, key)
 	if err != nil || payload == nil {
 		return v, false, err
 	}
@@ -70,6 +70,23 @@ func (tx *Tx) nodeName(number uint32) (string, error) {
 	return string(v.Name()), v.Err()
 }
 
+// traits fills in what policies look at: all of a node but its name and the reason
+// it is not up. The node's slices are reused.
+func (tx *Tx) traits(number uint32, n *index.Node) error {
+	if tx.loaded.traits == nil {
+		tx.loaded.traits = tx.file.Finder(row.Nodes)
+	}
+	key := row.Key32(number)
+	payload, err := tx.loaded.traits.Find(key)
+	switch {
+	case err != nil:
+		return err
+	case payload == nil:
+		return missing("node", "#"+itoa(number))
+	}
+	return row.ReadTraits(key, payload, n, &tx.loaded.words)
+}
+
 // Node finds a node by its name, ErrNotFound when there is none.
 func (tx *Tx) Node(name string) (*index.Node, error) {
 	number, ok, err := tx.NodeNumber(name)
@@ -85,7 +102,7 @@ func (tx *Tx) Node(name string) (*index.Node, error) {
 // EachNode goes through all nodes by number, until fn fails. It makes no calls
 // of fn for nodes that fn adds.
 func (tx *Tx) EachNode(fn func(*index.Node) error) error {
-	return tx.each(row.Nodes, nil, func(key, payload []byte) (bool, error) {
+	return tx.file.Each(row.Nodes, nil, func(key, payload []byte) (bool, error) {
 		n, err := row.DecodeNode(key, payload)
 		if err != nil {
 			return false, err
@@ -170,7 +187,7 @@ func (tx *Tx) PutNode(n *index.Node) (added bool, err error) {
 			return false, fmt.Errorf("%w: no node numbers are left", ErrConflict)
 		}
 		tx.state.NextNode++
-		if err := tx.put(row.NodeNames, []byte(n.Name), row.EncodeNumber32(n.Number)); err != nil {
+		if err := tx.file.Put(row.NodeNames, []byte(n.Name), row.EncodeNumber32(n.Number)); err != nil {
 			return false, err
 		}
 	}
@@ -178,7 +195,7 @@ func (tx *Tx) PutNode(n *index.Node) (added bool, err error) {
 	if err := ix.Err(); err != nil {
 		return false, err
 	}
-	if err := tx.put(row.Nodes, row.Key32(n.Number), row.EncodeNode(n)); err != nil {
+	if err := tx.file.Put(row.Nodes, row.Key32(n.Number), row.EncodeNode(n)); err != nil {
 		return false, err
 	}
 	if exists && !bytes.Equal(row.EncodeNode(old), row.EncodeNode(n)) {
@@ -205,7 +222,7 @@ func (tx *Tx) validNode(n *index.Node) error {
 	if n.Queue == "" {
 		return nil
 	}
-	payload, err := tx.get(row.Queues, []byte(n.Queue))
+	payload, err := tx.file.Get(row.Queues, []byte(n.Queue))
 	if err == nil && payload == nil {
 		err = tx.missingQueue(n.Queue)
 	}
@@ -303,7 +320,7 @@ func (tx *Tx) SetNodeState(number uint32, state index.State, reason string) erro
 	if err := ix.Err(); err != nil {
 		return err
 	}
-	if err := tx.put(row.Nodes, row.Key32(number), row.EncodeNode(n)); err != nil {
+	if err := tx.file.Put(row.Nodes, row.Key32(number), row.EncodeNode(n)); err != nil {
 		return err
 	}
 	if was != state {
@@ -344,7 +361,7 @@ func (tx *Tx) SetLoad(number uint32, load float64) error {
 			return err
 		}
 	}
-	return tx.put(row.Nodes, row.Key32(number), row.EncodeNode(n))
+	return tx.file.Put(row.Nodes, row.Key32(number), row.EncodeNode(n))
 }
 
 // RemoveNode takes a node out of the store. Its number is not given out again.
@@ -373,10 +390,10 @@ func (tx *Tx) RemoveNode(number uint32) error {
 		return err
 	}
 	tx.wokeAll()
-	if err := tx.remove(row.NodeNames, []byte(n.Name)); err != nil {
+	if err := tx.file.Remove(row.NodeNames, []byte(n.Name)); err != nil {
 		return err
 	}
-	return tx.remove(row.Nodes, row.Key32(number))
+	return tx.file.Remove(row.Nodes, row.Key32(number))
 }
 
 // Occupancy is what is on a node and planned for it.

@@ -245,7 +245,7 @@ func (tx *Tx) allotted() (*allotment, error) {
 		return &allotment{shareTally: tally}, err
 	}
 	var line []*Job
-	err = tx.each(row.Waiting, nil, func(key, _ []byte) (bool, error) {
+	err = tx.file.Each(row.Waiting, nil, func(key, _ []byte) (bool, error) {
 		j, err := tx.waitingJob(key)
 		if err != nil {
 			return false, err

@@ -102,7 +102,7 @@ func (tx *Tx) newJob(r placer.Request, a placer.Ask, plan *placer.Plan) (*Job, e
 	j.ID = tx.state.NextJob
 	tx.state.NextJob++
 	if j.Key != "" {
-		if err := tx.put(row.Keys, []byte(j.Key), row.EncodeNumber64(j.ID)); err != nil {
+		if err := tx.file.Put(row.Keys, []byte(j.Key), row.EncodeNumber64(j.ID)); err != nil {
 			return nil, err
 		}
 	}
@@ -150,7 +150,7 @@ func (tx *Tx) apply(j *Job, a placer.Ask, plan *placer.Plan, was JobState) error
 		return tx.spoil(err)
 	}
 	if j.State == JobReserved {
-		if err := tx.mark(row.Changes, row.TimeKey(j.Start, row.JobOwner(j.ID))); err != nil {
+		if err := tx.file.Mark(row.Changes, row.TimeKey(j.Start, row.JobOwner(j.ID))); err != nil {
 			return err
 		}
 	}

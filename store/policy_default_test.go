@@ -1,13 +1,10 @@
 package store
 
 import (
-	"errors"
-	"path/filepath"
 	"testing"
 	"time"
 
 	"github.com/placectl/placectl/placer"
-	"go.etcd.io/bbolt"
 )
 
 // TestPolicyOfTheDay: a job that names no policy is placed by the one that is set when
@@ -63,24 +60,5 @@ func TestPolicyOfTheDay(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-	}
-}
-
-// A file is not ours whatever its name is; only a lock that is not had in time is one.
-func TestOpenErrorIsNotInTheName(t *testing.T) {
-	t.Parallel()
-	path := filepath.Join(t.TempDir(), "timeout.db")
-	if err := openError(path, errors.New("open "+path+": invalid database")); errors.Is(err, ErrLocked) || !errors.Is(err, ErrNotOurs) {
-		t.Error(err)
-	}
-	db, _ := newDB(t)
-	b, err := bbolt.Open(db.path, 0o600, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer b.Close()
-	_, err = bbolt.Open(db.path, 0o600, &bbolt.Options{Timeout: time.Millisecond})
-	if err := openError(db.path, err); !errors.Is(err, ErrLocked) {
-		t.Error(err)
 	}
 }

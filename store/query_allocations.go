@@ -7,6 +7,7 @@ import (
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/placer"
 	"github.com/placectl/placectl/query"
+	"github.com/placectl/placectl/store/internal/file"
 	"github.com/placectl/placectl/store/internal/row"
 )
 
@@ -54,7 +55,7 @@ func (t *allocations) Size() int { return 4*int(t.c.tx.state.NextJob) + int(t.c.
 
 // Scan goes through the jobs.
 func (t *allocations) Scan(*roaring.Bitmap) query.Cursor {
-	return &allocationCursor{t: t, jobs: t.c.tx.rowCursor(row.Jobs), only: -1}
+	return &allocationCursor{t: t, jobs: t.c.tx.file.Cursor(row.Jobs), only: -1}
 }
 
 // Order is the number of the job.
@@ -62,7 +63,7 @@ func (t *allocations) Order() int { return 0 }
 
 // Range goes through the jobs whose numbers are from..to.
 func (t *allocations) Range(from, to int64) query.Cursor {
-	return &allocationCursor{t: t, jobs: t.c.tx.numberRange(row.Jobs, from, to), only: -1}
+	return &allocationCursor{t: t, jobs: t.c.tx.file.Numbers(row.Jobs, from, to), only: -1}
 }
 
 // Lookup finds the allocations of a job, or those of a node.
@@ -95,8 +96,8 @@ func (t *allocations) Lookup(column int, v query.Value) (query.Cursor, bool) {
 // allocationCursor goes through jobs, and the nodes of each.
 type allocationCursor struct {
 	t      *allocations
-	jobs   *rowCursor // of all, or
-	list   []uint64   // of these
+	jobs   *file.Cursor // of all, or
+	list   []uint64     // of these
 	listed bool
 	only   int64 // the node, -1 for all
 	err    error
@@ -123,7 +124,7 @@ func (r *allocationCursor) Next() bool {
 
 func (r *allocationCursor) Err() error {
 	if r.err == nil && r.jobs != nil {
-		return r.jobs.err
+		return r.jobs.Err
 	}
 	return r.err
 }
@@ -143,14 +144,14 @@ func (r *allocationCursor) nextJob() bool {
 			}
 			key = row.Key64(r.list[0])
 			r.list = r.list[1:]
-			if payload, r.err = r.t.c.tx.get(row.Jobs, key); r.err != nil {
+			if payload, r.err = r.t.c.tx.file.Get(row.Jobs, key); r.err != nil {
 				return false
 			}
 		} else {
-			if !r.jobs.next() {
+			if !r.jobs.Next() {
 				return false
 			}
-			key, payload = r.jobs.key, r.jobs.payload
+			key, payload = r.jobs.Key, r.jobs.Payload
 		}
 		if r.job.Open(key, payload) == nil && r.t.wants(&r.job) {
 			r.opened, r.nodes, r.wanted = true, r.job.Nodes(), nil

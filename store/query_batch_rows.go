@@ -58,7 +58,7 @@ func batchJobsTable(c *queryCatalog, _ int64) (query.Table, error) {
 			return nil, err
 		}
 		tasks := &locality.TaskBlock{}
-		if payload, err = c.tx.get(row.BatchTasks, key); err == nil && payload != nil {
+		if payload, err = c.tx.file.Get(row.BatchTasks, key); err == nil && payload != nil {
 			tasks, err = row.DecodeBatchTasks(key, payload)
 		}
 		none := &locality.Task{}

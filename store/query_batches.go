@@ -8,6 +8,7 @@ import (
 
 	"github.com/placectl/placectl/locality"
 	"github.com/placectl/placectl/query"
+	"github.com/placectl/placectl/store/internal/file"
 	"github.com/placectl/placectl/store/internal/row"
 )
 
@@ -96,16 +97,16 @@ type batchKeys struct {
 	names map[uint32]string
 }
 
-func (k *batchKeys) all() *rowCursor { return k.c.tx.rowCursor(k.table) }
+func (k *batchKeys) all() *file.Cursor { return k.c.tx.file.Cursor(k.table) }
 
 // of is the rows of one batch, nil where there is no such batch.
-func (k *batchKeys) of(name query.Value) *rowCursor {
+func (k *batchKeys) of(name query.Value) *file.Cursor {
 	payload, err := k.c.tx.findBatch(name.String())
 	if payload == nil || err != nil {
 		k.c.fail(err)
 		return nil
 	}
-	return k.c.tx.rowRange(k.table, row.Key32(payload.Number), row.BatchBlockKey(payload.Number, math.MaxUint32))
+	return k.c.tx.file.Range(k.table, row.Key32(payload.Number), row.BatchBlockKey(payload.Number, math.MaxUint32))
 }
 
 // split takes a key apart into the batch's name and the number of the block.
@@ -127,7 +128,7 @@ func (k *batchKeys) split(key []byte) (batch string, block int, err error) {
 
 // batchTable is a table of what batches have, found by the name of the batch.
 func batchTable[T any](k *batchKeys, size int, columns []getter[T], read func(batch string, block int, key, payload []byte, out []T) ([]T, error)) query.Table {
-	return &rowsTable[T]{columns: columns, size: size, open: k.all, keys: map[string]func(query.Value) *rowCursor{"batch": k.of},
+	return &rowsTable[T]{columns: columns, size: size, open: k.all, keys: map[string]func(query.Value) *file.Cursor{"batch": k.of},
 		read: func(key, payload []byte, out []T) ([]T, error) {
 			batch, block, err := k.split(key)
 			if err != nil {

@@ -170,7 +170,7 @@ const (
 
 func (c *queryCatalog) readNames() {
 	var v row.NodeView
-	c.fail(c.tx.each(row.Nodes, nil, func(key, payload []byte) (bool, error) {
+	c.fail(c.tx.file.Each(row.Nodes, nil, func(key, payload []byte) (bool, error) {
 		if v.Open(key, payload) != nil {
 			return true, nil // found when it is looked at
 		}
@@ -194,4 +194,14 @@ func (c *queryCatalog) fail(err error) {
 	if err != nil && c.failed == nil {
 		c.failed = err
 	}
+}
+
+// word reads a text, the same one for equal bytes. What was read of late is found by a
+// glance at the bytes, without a map.
+func (c *queryCatalog) word(b []byte) string {
+	late := &c.late[(7*len(b)+31*int(b[0])+int(b[len(b)-1]))%len(c.late)]
+	if *late != string(b) {
+		*late = c.tx.loaded.words.Of(b)
+	}
+	return *late
 }

@@ -2,6 +2,7 @@ package store
 
 import (
 	"github.com/placectl/placectl/query"
+	"github.com/placectl/placectl/store/internal/file"
 	"github.com/placectl/placectl/store/internal/row"
 )
 
@@ -9,7 +10,7 @@ import (
 // numbers. What the clock has brought since has no numbers yet.
 func eventsTable(c *queryCatalog, _ int64) (query.Table, error) {
 	recorded := int64(c.tx.RecordedEvents())
-	part := func(from, to int64) *rowCursor { return c.tx.numberRange(row.Events, from, min(to, recorded)) }
+	part := func(from, to int64) *file.Cursor { return c.tx.file.Numbers(row.Events, from, min(to, recorded)) }
 	return &orderedTable[Event]{rowsTable[Event]{
 		columns: []getter[Event]{
 			intColumn("id", "its number, in the order of writing", func(e *Event) int64 { return int64(e.ID) }),
@@ -22,7 +23,7 @@ func eventsTable(c *queryCatalog, _ int64) (query.Table, error) {
 			textColumn("reason", "why", func(e *Event) string { return e.Reason }),
 		},
 		size: int(recorded),
-		open: func() *rowCursor { return part(0, recorded) },
+		open: func() *file.Cursor { return part(0, recorded) },
 		read: func(key, payload []byte, out []Event) ([]Event, error) {
 			ev, err := row.DecodeEvent(key, payload)
 			if err != nil {

@@ -3,6 +3,7 @@ package store
 import (
 	"github.com/placectl/placectl/locality"
 	"github.com/placectl/placectl/query"
+	"github.com/placectl/placectl/store/internal/file"
 	"github.com/placectl/placectl/store/internal/row"
 )
 
@@ -33,7 +34,7 @@ func hostsTable(c *queryCatalog, _ int64) (query.Table, error) {
 			timeColumn("seen", "when it was last heard of", func(h *locality.Host) int64 { return h.Seen }),
 		},
 		size: manyRows,
-		open: func() *rowCursor { return c.tx.rowCursor(row.Hosts) },
+		open: func() *file.Cursor { return c.tx.file.Cursor(row.Hosts) },
 		read: func(key, payload []byte, out []locality.Host) ([]locality.Host, error) {
 			h, err := row.DecodeHost(key, payload)
 			if err != nil {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/RoaringBitmap/roaring/v2"
 	"github.com/placectl/placectl/query"
+	"github.com/placectl/placectl/store/internal/file"
 	"github.com/placectl/placectl/store/internal/row"
 )
 
@@ -88,7 +89,7 @@ func (t *jobs) Columns() []query.Column {
 // inState is the jobs of a state.
 func (t *jobs) inState(s JobState) *roaring.Bitmap {
 	out := roaring.New()
-	t.c.fail(t.c.tx.each(row.JobStates, []byte{byte(s)}, func(key, _ []byte) (bool, error) {
+	t.c.fail(t.c.tx.file.Each(row.JobStates, []byte{byte(s)}, func(key, _ []byte) (bool, error) {
 		if len(key) != 9 {
 			return false, fmt.Errorf("%w: job state %x", ErrDamaged, key)
 		}
@@ -138,7 +139,7 @@ func (t *jobs) Find(f query.Find) (*roaring.Bitmap, bool) {
 	}
 	out := roaring.New()
 	if n := f.Value.Int64(); f.Value.Kind() == query.Integer && n > 0 && uint64(n) < t.c.tx.state.NextJob {
-		payload, err := t.c.tx.get(row.Jobs, row.Key64(uint64(n)))
+		payload, err := t.c.tx.file.Get(row.Jobs, row.Key64(uint64(n)))
 		if t.c.fail(err); payload != nil {
 			out.Add(uint32(n))
 		}
@@ -160,7 +161,7 @@ func (t *jobs) Lookup(column int, v query.Value) (query.Cursor, bool) {
 
 // Scan goes through jobs by number.
 func (t *jobs) Scan(rows *roaring.Bitmap) query.Cursor {
-	c := &jobCursor{t: t, rows: t.c.tx.rowCursor(row.Jobs)}
+	c := &jobCursor{t: t, rows: t.c.tx.file.Cursor(row.Jobs)}
 	if rows != nil {
 		c.only = rows.Iterator()
 	}
@@ -172,14 +173,14 @@ func (t *jobs) Order() int { return 0 }
 
 // Range goes through the jobs whose numbers are from..to.
 func (t *jobs) Range(from, to int64) query.Cursor {
-	return &jobCursor{t: t, rows: t.c.tx.numberRange(row.Jobs, from, to)}
+	return &jobCursor{t: t, rows: t.c.tx.file.Numbers(row.Jobs, from, to)}
 }
 
 // jobCursor goes through jobs. A row is read only as far as the columns that are asked
 // for.
 type jobCursor struct {
 	t    *jobs
-	rows *rowCursor
+	rows *file.Cursor
 	only roaring.IntPeekable
 	view row.JobView
 	err  error
@@ -190,7 +191,7 @@ func (r *jobCursor) Next() bool {
 		return false
 	}
 	if r.only == nil {
-		if !r.rows.next() {
+		if !r.rows.Next() {
 			return false
 		}
 	} else {
@@ -198,14 +199,14 @@ func (r *jobCursor) Next() bool {
 			return false
 		}
 		id := r.only.Next()
-		if key := row.Key64(uint64(id)); !r.rows.seek(key) || string(r.rows.key) != string(key) {
-			if r.err = r.rows.err; r.err == nil {
+		if key := row.Key64(uint64(id)); !r.rows.Seek(key) || string(r.rows.Key) != string(key) {
+			if r.err = r.rows.Err; r.err == nil {
 				r.err = fmt.Errorf("%w: job %d has no row", ErrDamaged, id)
 			}
 			return false
 		}
 	}
-	r.err = r.view.Open(r.rows.key, r.rows.payload)
+	r.err = r.view.Open(r.rows.Key, r.rows.Payload)
 	return r.err == nil
 }
 
@@ -213,7 +214,7 @@ func (r *jobCursor) Err() error {
 	if r.err != nil {
 		return r.err
 	}
-	return r.rows.err
+	return r.rows.Err
 }
 
 func (r *jobCursor) Column(i int) query.Value { return r.t.columns[i].get(r) }

@@ -6,6 +6,7 @@ import (
 	"github.com/RoaringBitmap/roaring/v2"
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/query"
+	"github.com/placectl/placectl/store/internal/file"
 	"github.com/placectl/placectl/store/internal/row"
 )
 
@@ -13,7 +14,7 @@ import (
 // asked for.
 type nodeCursor struct {
 	t    *nodes
-	rows *rowCursor
+	rows *file.Cursor
 	only roaring.IntPeekable
 	node row.NodeView
 	err  error
@@ -29,7 +30,7 @@ func (r *nodeCursor) Next() bool {
 		return false
 	}
 	if r.only == nil {
-		if !r.rows.next() {
+		if !r.rows.Next() {
 			return false
 		}
 	} else {
@@ -37,15 +38,15 @@ func (r *nodeCursor) Next() bool {
 			return false
 		}
 		number := r.only.Next()
-		if key := row.Key32(number); !r.rows.seek(key) || string(r.rows.key) != string(key) {
-			if r.err = r.rows.err; r.err == nil {
+		if key := row.Key32(number); !r.rows.Seek(key) || string(r.rows.Key) != string(key) {
+			if r.err = r.rows.Err; r.err == nil {
 				r.err = fmt.Errorf("%w: node %d has no row", ErrDamaged, number)
 			}
 			return false
 		}
 	}
 	r.known = false
-	r.err = r.node.Open(r.rows.key, r.rows.payload)
+	r.err = r.node.Open(r.rows.Key, r.rows.Payload)
 	return r.err == nil
 }
 
@@ -56,7 +57,7 @@ func (r *nodeCursor) Err() error {
 	if r.err != nil {
 		return r.err
 	}
-	return r.rows.err
+	return r.rows.Err
 }
 
 func (r *nodeCursor) Column(i int) query.Value { return r.t.gets[i](r) }

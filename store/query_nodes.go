@@ -325,7 +325,7 @@ func (t *nodes) number(column string, v query.Value) (uint32, bool) {
 // named is the nodes whose names begin so.
 func (t *nodes) named(prefix string) *roaring.Bitmap {
 	out := roaring.New()
-	t.c.fail(t.c.tx.each(row.NodeNames, []byte(prefix), func(key, row []byte) (bool, error) {
+	t.c.fail(t.c.tx.file.Each(row.NodeNames, []byte(prefix), func(key, row []byte) (bool, error) {
 		if len(row) != 5 {
 			return false, fmt.Errorf("%w: node name %q", ErrDamaged, key)
 		}
@@ -353,7 +353,7 @@ func (t *nodes) Lookup(column int, v query.Value) (query.Cursor, bool) {
 
 // Scan goes through nodes by number.
 func (t *nodes) Scan(rows *roaring.Bitmap) query.Cursor {
-	c := &nodeCursor{t: t, rows: t.c.tx.rowCursor(row.Nodes)}
+	c := &nodeCursor{t: t, rows: t.c.tx.file.Cursor(row.Nodes)}
 	if rows != nil {
 		c.only = rows.Iterator()
 	}

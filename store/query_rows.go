@@ -3,6 +3,7 @@ package store
 import (
 	"github.com/RoaringBitmap/roaring/v2"
 	"github.com/placectl/placectl/query"
+	"github.com/placectl/placectl/store/internal/file"
 )
 
 // rowsTable is a table that may be large: its rows are made from those of a table of
@@ -10,11 +11,11 @@ import (
 type rowsTable[T any] struct {
 	columns []getter[T]
 	size    int // about how many
-	open    func() *rowCursor
+	open    func() *file.Cursor
 	// read adds what a row of the file holds to out.
 	read func(key, payload []byte, out []T) ([]T, error)
 	// keys opens the table at what has a value in one of these columns.
-	keys map[string]func(query.Value) *rowCursor
+	keys map[string]func(query.Value) *file.Cursor
 }
 
 func (t *rowsTable[T]) Columns() []query.Column { return columnsOf(t.columns) }
@@ -23,7 +24,7 @@ func (t *rowsTable[T]) Size() int { return t.size }
 
 func (t *rowsTable[T]) Scan(*roaring.Bitmap) query.Cursor { return t.from(t.open()) }
 
-func (t *rowsTable[T]) from(rows *rowCursor) query.Cursor {
+func (t *rowsTable[T]) from(rows *file.Cursor) query.Cursor {
 	return &rowsCursor[T]{listCursor: listCursor[T]{columns: t.columns, at: -1}, t: t, file: rows}
 }
 
@@ -43,7 +44,7 @@ func (t *rowsTable[T]) Lookup(column int, v query.Value) (query.Cursor, bool) {
 // orderedTable is a rowsTable whose rows have the numbers of those of the file.
 type orderedTable[T any] struct {
 	rowsTable[T]
-	part func(from, to int64) *rowCursor
+	part func(from, to int64) *file.Cursor
 }
 
 // Order is the first column.
@@ -55,22 +56,22 @@ func (t *orderedTable[T]) Range(from, to int64) query.Cursor { return t.from(t.p
 type rowsCursor[T any] struct {
 	listCursor[T]
 	t    *rowsTable[T]
-	file *rowCursor // nil where nothing is to be found
+	file *file.Cursor // nil where nothing is to be found
 }
 
 func (c *rowsCursor[T]) Next() bool {
 	for c.at++; c.at >= len(c.rows); c.at = 0 {
-		if c.err != nil || c.file == nil || !c.file.next() {
+		if c.err != nil || c.file == nil || !c.file.Next() {
 			return false
 		}
-		c.rows, c.err = c.t.read(c.file.key, c.file.payload, c.rows[:0])
+		c.rows, c.err = c.t.read(c.file.Key, c.file.Payload, c.rows[:0])
 	}
 	return c.err == nil
 }
 
 func (c *rowsCursor[T]) Err() error {
 	if c.err == nil && c.file != nil {
-		return c.file.err
+		return c.file.Err
 	}
 	return c.err
 }

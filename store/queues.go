@@ -26,7 +26,7 @@ func (q Queue) policy() placer.Policy {
 // Queues lists the queues by name.
 func (tx *Tx) Queues() ([]Queue, error) {
 	var out []Queue
-	err := tx.each(row.Queues, nil, func(key, payload []byte) (bool, error) {
+	err := tx.file.Each(row.Queues, nil, func(key, payload []byte) (bool, error) {
 		q, err := row.DecodeQueue(key, payload)
 		out = append(out, Queue(q))
 		return true, err
@@ -36,7 +36,7 @@ func (tx *Tx) Queues() ([]Queue, error) {
 
 // Queue finds a queue, ErrNotFound when there is none.
 func (tx *Tx) Queue(name string) (Queue, error) {
-	payload, err := tx.get(row.Queues, []byte(name))
+	payload, err := tx.file.Get(row.Queues, []byte(name))
 	if err != nil {
 		return Queue{}, err
 	}
@@ -67,7 +67,7 @@ func (tx *Tx) AddQueue(q Queue) error {
 	if !index.ValidNodeName(q.Name) {
 		return fmt.Errorf("%w queue name %q: use letters, digits, dots, - and _", ErrInvalid, q.Name)
 	}
-	payload, err := tx.get(row.Queues, []byte(q.Name))
+	payload, err := tx.file.Get(row.Queues, []byte(q.Name))
 	if err != nil {
 		return err
 	}
@@ -99,7 +99,7 @@ func (tx *Tx) SetQueue(q Queue) error {
 	}
 	q.Policy = policy.String()
 	tx.wokeAll()
-	return tx.put(row.Queues, []byte(q.Name), row.EncodeQueue(row.Queue(q)))
+	return tx.file.Put(row.Queues, []byte(q.Name), row.EncodeQueue(row.Queue(q)))
 }
 
 // RemoveQueue forgets a queue. It fails with a Conflict that says who needs it: a
@@ -115,7 +115,7 @@ func (tx *Tx) RemoveQueue(name string) error {
 	if err := tx.unusedQueue(name); err != nil {
 		return err
 	}
-	return tx.remove(row.Queues, []byte(name))
+	return tx.file.Remove(row.Queues, []byte(name))
 }
 
 // unusedQueue fails with a Conflict when somebody speaks of a queue.

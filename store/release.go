@@ -58,7 +58,7 @@ func (tx *Tx) leave(j *Job) error {
 		return tx.spoil(err)
 	}
 	if j.State == JobReserved {
-		if err := tx.remove(row.Changes, row.TimeKey(j.Start, owner)); err != nil {
+		if err := tx.file.Remove(row.Changes, row.TimeKey(j.Start, owner)); err != nil {
 			return err
 		}
 	}

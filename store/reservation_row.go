@@ -52,7 +52,7 @@ func decodeReservation(key, payload []byte) (*Reservation, error) {
 
 // Reservation finds a reservation by its name, ErrNotFound when there is none.
 func (tx *Tx) Reservation(name string) (*Reservation, error) {
-	payload, err := tx.get(row.Reservations, []byte(name))
+	payload, err := tx.file.Get(row.Reservations, []byte(name))
 	if err != nil {
 		return nil, err
 	}
@@ -63,7 +63,7 @@ func (tx *Tx) Reservation(name string) (*Reservation, error) {
 }
 
 func (tx *Tx) reservationByID(id uint64) (*Reservation, error) {
-	payload, err := tx.get(row.ReservationIDs, row.Key64(id))
+	payload, err := tx.file.Get(row.ReservationIDs, row.Key64(id))
 	if err != nil {
 		return nil, err
 	}
@@ -75,7 +75,7 @@ func (tx *Tx) reservationByID(id uint64) (*Reservation, error) {
 
 // EachReservation goes through the reservations by name, until fn fails.
 func (tx *Tx) EachReservation(fn func(*Reservation) error) error {
-	return tx.each(row.Reservations, nil, func(key, payload []byte) (bool, error) {
+	return tx.file.Each(row.Reservations, nil, func(key, payload []byte) (bool, error) {
 		r, err := decodeReservation(key, payload)
 		if err != nil {
 			return false, err
@@ -87,15 +87,15 @@ func (tx *Tx) EachReservation(fn func(*Reservation) error) error {
 // putReservation writes a reservation and makes it findable by its number and by
 // whom it lets in.
 func (tx *Tx) putReservation(r *Reservation) error {
-	if err := tx.put(row.ReservationIDs, row.Key64(r.ID), row.EncodeText(r.Name)); err != nil {
+	if err := tx.file.Put(row.ReservationIDs, row.Key64(r.ID), row.EncodeText(r.Name)); err != nil {
 		return err
 	}
 	for _, a := range r.Access {
-		if err := tx.mark(row.Access, row.AccessKey(a, r.ID)); err != nil {
+		if err := tx.file.Mark(row.Access, row.AccessKey(a, r.ID)); err != nil {
 			return err
 		}
 	}
-	return tx.put(row.Reservations, []byte(r.Name), row.EncodeReservation((*row.Reservation)(r)))
+	return tx.file.Put(row.Reservations, []byte(r.Name), row.EncodeReservation((*row.Reservation)(r)))
 }
 
 // grants are the reservations that have not ended at an instant and may be used.
@@ -137,7 +137,7 @@ func (tx *Tx) grants(who placer.Subject, insist string, since int64) ([]placer.G
 func (tx *Tx) lettingIn(who placer.Subject, fn func(reservation uint64, by placer.AccessEntry) error) error {
 	for _, a := range who.Entries() {
 		prefix := row.AccessPrefix(a.Kind, a.Value)
-		err := tx.eachIn(row.Access, prefix, func(key, _ []byte) (bool, error) {
+		err := tx.file.Each(row.Access, prefix, func(key, _ []byte) (bool, error) {
 			if len(key) != len(prefix)+8 {
 				return true, nil // a longer value that begins alike
 			}
@@ -151,7 +151,7 @@ func (tx *Tx) lettingIn(who placer.Subject, fn func(reservation uint64, by place
 	if array == "" {
 		return nil
 	}
-	return tx.eachIn(row.Access, append([]byte{byte(placer.AccessJob)}, array...), func(key, _ []byte) (bool, error) {
+	return tx.file.Each(row.Access, append([]byte{byte(placer.AccessJob)}, array...), func(key, _ []byte) (bool, error) {
 		if len(key) < 1+len(array)+1+8 {
 			return false, fmt.Errorf("%w: access %x", ErrDamaged, key)
 		}

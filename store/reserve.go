@@ -157,7 +157,7 @@ func (tx *Tx) keep(r *Reservation) error {
 	}
 	for _, t := range []int64{r.Start, r.End} {
 		if t > tx.now {
-			if err := tx.mark(row.Changes, row.TimeKey(t, owner)); err != nil {
+			if err := tx.file.Mark(row.Changes, row.TimeKey(t, owner)); err != nil {
 				return err
 			}
 		}
@@ -318,7 +318,7 @@ func (tx *Tx) endReservation(r *Reservation) error {
 		return err
 	}
 	for _, t := range []int64{r.Start, r.End} {
-		if err := tx.remove(row.Changes, row.TimeKey(t, owner)); err != nil {
+		if err := tx.file.Remove(row.Changes, row.TimeKey(t, owner)); err != nil {
 			return err
 		}
 	}
@@ -326,13 +326,13 @@ func (tx *Tx) endReservation(r *Reservation) error {
 }
 
 func (tx *Tx) forgetReservation(r *Reservation) error {
-	if err := tx.remove(row.ReservationIDs, row.Key64(r.ID)); err != nil {
+	if err := tx.file.Remove(row.ReservationIDs, row.Key64(r.ID)); err != nil {
 		return err
 	}
 	for _, a := range r.Access {
-		if err := tx.remove(row.Access, row.AccessKey(a, r.ID)); err != nil {
+		if err := tx.file.Remove(row.Access, row.AccessKey(a, r.ID)); err != nil {
 			return err
 		}
 	}
-	return tx.remove(row.Reservations, []byte(r.Name))
+	return tx.file.Remove(row.Reservations, []byte(r.Name))
 }

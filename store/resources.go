@@ -16,7 +16,7 @@ func (tx *Tx) Resources() (*index.Defs, error) {
 		return tx.loaded.defs, nil
 	}
 	defs := index.NewDefs()
-	err := tx.each(row.Resources, nil, func(key, payload []byte) (bool, error) {
+	err := tx.file.Each(row.Resources, nil, func(key, payload []byte) (bool, error) {
 		def, err := row.DecodeResource(key, payload)
 		if err != nil {
 			return false, err
@@ -48,7 +48,7 @@ func (tx *Tx) AddResource(def index.Def) error {
 	}
 	tx.state.NextResource = defs.Next()
 	tx.wokeAll()
-	if err := tx.put(row.Resources, row.Key16(uint16(def.ID)), row.EncodeResource(def)); err != nil {
+	if err := tx.file.Put(row.Resources, row.Key16(uint16(def.ID)), row.EncodeResource(def)); err != nil {
 		return err
 	}
 	return tx.forgetIndex()
@@ -88,7 +88,7 @@ func (tx *Tx) RemoveResource(name string) error {
 		return err
 	}
 	defs.Remove(def.ID)
-	if err := tx.remove(row.Resources, row.Key16(uint16(def.ID))); err != nil {
+	if err := tx.file.Remove(row.Resources, row.Key16(uint16(def.ID))); err != nil {
 		return err
 	}
 	return tx.reindex()
@@ -173,7 +173,7 @@ func (tx *Tx) reindex() error {
 	}
 	tx.loaded.rooms = nil
 	for _, t := range []row.Table{row.Buckets, row.Bitmaps, row.Rooms} {
-		if err := tx.empty(t); err != nil {
+		if err := tx.file.Clear(t); err != nil {
 			return err
 		}
 	}
@@ -189,7 +189,7 @@ func (tx *Tx) reindex() error {
 	for _, n := range nodes {
 		class := tx.classOf(n.Number)
 		ix.Insert(n, class)
-		if err := tx.put(row.Nodes, row.Key32(n.Number), row.EncodeNode(n)); err != nil {
+		if err := tx.file.Put(row.Nodes, row.Key32(n.Number), row.EncodeNode(n)); err != nil {
 			return err
 		}
 		if err := tx.measure(ix, n.Number, class == index.Busy && n.State == index.Up); err != nil {

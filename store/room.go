@@ -27,14 +27,12 @@ func (tx *Tx) roomBlock(node uint32) (*roomBlock, error) {
 	}
 	key := row.Key32(number)
 	b := new(roomBlock)
-	if tx.file.table(row.Rooms) != nil { // a file of format 1 has none
-		payload, err := tx.get(row.Rooms, key)
-		if err == nil && payload != nil {
-			b.RoomBlock, err = row.DecodeRooms(key, payload)
-		}
-		if err != nil {
-			return nil, err
-		}
+	payload, err := tx.file.Get(row.Rooms, key)
+	if err == nil && payload != nil {
+		b.RoomBlock, err = row.DecodeRooms(key, payload)
+	}
+	if err != nil {
+		return nil, err
 	}
 	if tx.loaded.rooms == nil {
 		tx.loaded.rooms = make(map[uint32]*roomBlock)
@@ -50,7 +48,7 @@ func (tx *Tx) flushRooms() error {
 			continue
 		}
 		b.changed = false
-		if err := tx.putOrRemove(row.Rooms, row.Key32(number), row.EncodeRooms(&b.RoomBlock)); err != nil {
+		if err := tx.file.PutOrRemove(row.Rooms, row.Key32(number), row.EncodeRooms(&b.RoomBlock)); err != nil {
 			return err
 		}
 	}

@@ -235,7 +235,7 @@ func (tx *Tx) settings() (*Settings, error) {
 		return nil, err
 	}
 	set := make(map[string]string)
-	err = tx.each(row.Config, nil, func(k, payload []byte) (bool, error) {
+	err = tx.file.Each(row.Config, nil, func(k, payload []byte) (bool, error) {
 		set[string(k)] = row.DecodeText(payload)
 		return true, nil
 	})
@@ -260,7 +260,7 @@ func (tx *Tx) settings() (*Settings, error) {
 func (tx *Tx) AllSettings() ([]Setting, error) {
 	var out []Setting
 	for _, def := range settingDefs {
-		payload, err := tx.get(row.Config, []byte(def.name))
+		payload, err := tx.file.Get(row.Config, []byte(def.name))
 		if err != nil {
 			return nil, err
 		}
@@ -296,7 +296,7 @@ func (tx *Tx) Configure(name, value string) error {
 	if err != nil {
 		return err
 	}
-	was, err := tx.get(row.Config, []byte(name))
+	was, err := tx.file.Get(row.Config, []byte(name))
 	if err != nil {
 		return err
 	}
@@ -304,12 +304,12 @@ func (tx *Tx) Configure(name, value string) error {
 		tx.wokeAll()
 	}
 	if value == "" {
-		err = tx.remove(row.Config, []byte(name))
+		err = tx.file.Remove(row.Config, []byte(name))
 	} else {
 		if err := settingDefs[i].read(defs, value, new(Settings)); err != nil {
 			return fmt.Errorf("%w setting %s: %w", ErrInvalid, name, err)
 		}
-		err = tx.put(row.Config, []byte(name), row.EncodeText(value))
+		err = tx.file.Put(row.Config, []byte(name), row.EncodeText(value))
 	}
 	tx.loaded.settings = nil
 	if err != nil || name != "signature" {

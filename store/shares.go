@@ -14,7 +14,7 @@ import (
 // Shares are the settings of class shares, a copy to be changed by its methods and
 // handed to SetShares. A store where nobody set any has no classes.
 func (tx *Tx) Shares() (*fairshare.Settings, error) {
-	payload, err := tx.shareRow(row.KeyShareSettings)
+	payload, err := tx.file.Get(row.Shares, row.KeyShareSettings)
 	if err != nil || payload == nil {
 		return new(fairshare.Settings), err
 	}
@@ -43,9 +43,9 @@ func (tx *Tx) SetShares(s *fairshare.Settings) error {
 		}
 	}
 	if len(s.Loads) == 0 && s.Rebalance == (fairshare.Rebalance{}) {
-		return tx.remove(row.Shares, row.KeyShareSettings)
+		return tx.file.Remove(row.Shares, row.KeyShareSettings)
 	}
-	return tx.put(row.Shares, row.KeyShareSettings, row.EncodeShareSettings(s))
+	return tx.file.Put(row.Shares, row.KeyShareSettings, row.EncodeShareSettings(s))
 }
 
 func sameLoads(a, b []fairshare.ClassLoad) bool {
@@ -67,7 +67,7 @@ func sameLoads(a, b []fairshare.ClassLoad) bool {
 // ShareTimer is since when classes have been as far apart as the threshold of
 // rebalancing says, as the last cycle left it.
 func (tx *Tx) ShareTimer() (fairshare.Timer, error) {
-	payload, err := tx.shareRow(row.KeyShareState)
+	payload, err := tx.file.Get(row.Shares, row.KeyShareState)
 	if err != nil || payload == nil {
 		return fairshare.Timer{}, err
 	}
@@ -85,9 +85,9 @@ func (tx *Tx) SetShareTimer(t fairshare.Timer) error {
 	case err != nil || was == t:
 		return err
 	case !t.Running:
-		return tx.remove(row.Shares, row.KeyShareState)
+		return tx.file.Remove(row.Shares, row.KeyShareState)
 	}
-	return tx.put(row.Shares, row.KeyShareState, row.EncodeShareTimer(t))
+	return tx.file.Put(row.Shares, row.KeyShareState, row.EncodeShareTimer(t))
 }
 
 // ClassOf is the class that a requestor's jobs are in: that of the first mapping
@@ -104,13 +104,4 @@ func (tx *Tx) ClassOf(requestor string) (string, error) {
 	}
 	class, _ := tx.loaded.matcher.Class(requestor)
 	return class, nil
-}
-
-// shareRow finds a row of the shares, nil where there is none or the file is of a
-// format that had none.
-func (tx *Tx) shareRow(key []byte) ([]byte, error) {
-	if tx.file.table(row.Shares) == nil && tx.format < row.Shares.Since() {
-		return nil, nil
-	}
-	return tx.get(row.Shares, key)
 }

@@ -21,7 +21,7 @@ func (tx *Tx) Index() (*index.Index, error) {
 			return nil, err
 		}
 		tx.loaded.index = index.New(defs, set.signature(defs), source{tx}, index.Limits{Buckets: tx.state.NextBucket, Nodes: tx.state.NextNode})
-		if tx.format < 2 {
+		if tx.file.Format() < 2 {
 			tx.loaded.index.MarkAll()
 		}
 	}
@@ -45,7 +45,7 @@ type source struct{ tx *Tx }
 
 func (s source) Bucket(id uint32) (*index.Bucket, error) {
 	key := row.Key32(id)
-	payload, err := s.tx.get(row.Buckets, key)
+	payload, err := s.tx.file.Get(row.Buckets, key)
 	if payload == nil || err != nil {
 		return nil, err
 	}
@@ -54,7 +54,7 @@ func (s source) Bucket(id uint32) (*index.Bucket, error) {
 
 func (s source) Bits(k index.BitsKey) (*roaring.Bitmap, error) {
 	key := row.BitsKey(k)
-	payload, err := s.tx.get(row.Bitmaps, key)
+	payload, err := s.tx.file.Get(row.Bitmaps, key)
 	if payload == nil || err != nil {
 		return nil, err
 	}
@@ -64,7 +64,7 @@ func (s source) Bits(k index.BitsKey) (*roaring.Bitmap, error) {
 func (s source) Range(from index.BitsKey) iter.Seq2[index.BitsKey, *roaring.Bitmap] {
 	return func(yield func(index.BitsKey, *roaring.Bitmap) bool) {
 		start := row.BitsKey(from)
-		err := s.tx.eachFrom(row.Bitmaps, start, start[:5], func(key, payload []byte) (bool, error) {
+		err := s.tx.file.EachFrom(row.Bitmaps, start, start[:5], func(key, payload []byte) (bool, error) {
 			bm, err := row.DecodeBits(key, payload)
 			if err != nil {
 				return false, err
@@ -81,7 +81,7 @@ func (s source) Range(from index.BitsKey) iter.Seq2[index.BitsKey, *roaring.Bitm
 
 func (s source) Block(number uint32) (*timeline.Block, error) {
 	key := row.Key32(number)
-	payload, err := s.tx.get(row.Calendar, key)
+	payload, err := s.tx.file.Get(row.Calendar, key)
 	if payload == nil || err != nil {
 		return nil, err
 	}
@@ -99,7 +99,7 @@ func (tx *Tx) reachRow(group uint32) (row.ReachBlock, error) {
 		return r, nil
 	}
 	key := row.Key32(group)
-	payload, err := tx.get(row.Reaches, key)
+	payload, err := tx.file.Get(row.Reaches, key)
 	if err != nil {
 		return row.ReachBlock{}, err
 	}
@@ -124,7 +124,7 @@ func (tx *Tx) flushIndex(ix *index.Index) error {
 	for k, bm := range ix.Changed() {
 		key := row.BitsKey(k)
 		if bm.IsEmpty() {
-			if err := tx.remove(row.Bitmaps, key); err != nil {
+			if err := tx.file.Remove(row.Bitmaps, key); err != nil {
 				return err
 			}
 			continue
@@ -133,12 +133,12 @@ func (tx *Tx) flushIndex(ix *index.Index) error {
 		if err != nil {
 			return err
 		}
-		if err := tx.put(row.Bitmaps, key, payload); err != nil {
+		if err := tx.file.Put(row.Bitmaps, key, payload); err != nil {
 			return err
 		}
 	}
 	for _, b := range ix.ChangedBuckets() {
-		if err := tx.put(row.Buckets, row.Key32(b.ID), row.EncodeBucket(b)); err != nil {
+		if err := tx.file.Put(row.Buckets, row.Key32(b.ID), row.EncodeBucket(b)); err != nil {
 			return err
 		}
 	}
@@ -154,7 +154,7 @@ func (tx *Tx) flushCalendar(c *timeline.Calendar) error {
 	}
 	groups := make(map[uint32]row.ReachBlock)
 	for number, block := range c.Changed() {
-		if err := tx.putOrRemove(row.Calendar, row.Key32(number), row.EncodeBlock(block)); err != nil {
+		if err := tx.file.PutOrRemove(row.Calendar, row.Key32(number), row.EncodeBlock(block)); err != nil {
 			return err
 		}
 		group := number / row.ReachBlocks
@@ -173,17 +173,9 @@ func (tx *Tx) flushCalendar(c *timeline.Calendar) error {
 			continue
 		}
 		tx.loaded.reaches[group] = r
-		if err := tx.putOrRemove(row.Reaches, row.Key32(group), row.EncodeReaches(r)); err != nil {
+		if err := tx.file.PutOrRemove(row.Reaches, row.Key32(group), row.EncodeReaches(r)); err != nil {
 			return err
 		}
 	}
 	return c.Err()
-}
-
-// putOrRemove writes a row, or deletes it when it is nil.
-func (tx *Tx) putOrRemove(t row.Table, key, payload []byte) error {
-	if payload == nil {
-		return tx.remove(t, key)
-	}
-	return tx.put(t, key, payload)
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/placer"
 	"github.com/placectl/placectl/placer/recur"
+	"github.com/placectl/placectl/store/internal/file"
 	"github.com/placectl/placectl/store/internal/row"
 )
 
@@ -45,16 +46,13 @@ func decodeStanding(key, payload []byte) (*Standing, error) {
 }
 
 func (tx *Tx) putStanding(s *Standing) error {
-	return tx.put(row.Standings, []byte(s.Name), row.EncodeStanding(&row.Standing{
+	return tx.file.Put(row.Standings, []byte(s.Name), row.EncodeStanding(&row.Standing{
 		Spec: row.ReserveSpec(s.ReserveSpec), Made: s.Made, Last: s.Last, Over: s.Over, Note: s.Note}))
 }
 
 // Standing finds a standing reservation by its name.
 func (tx *Tx) Standing(name string) (*Standing, error) {
-	if tx.file.table(row.Standings) == nil { // a file of format 1 has none
-		return nil, missing("reservation", name)
-	}
-	payload, err := tx.get(row.Standings, []byte(name))
+	payload, err := tx.file.Get(row.Standings, []byte(name))
 	if err != nil {
 		return nil, err
 	}
@@ -66,7 +64,7 @@ func (tx *Tx) Standing(name string) (*Standing, error) {
 
 // EachStanding goes through the standing reservations by name, until fn fails.
 func (tx *Tx) EachStanding(fn func(*Standing) error) error {
-	return tx.eachIn(row.Standings, nil, func(key, payload []byte) (bool, error) {
+	return tx.file.Each(row.Standings, nil, func(key, payload []byte) (bool, error) {
 		s, err := decodeStanding(key, payload)
 		if err != nil {
 			return false, err
@@ -93,7 +91,7 @@ func (tx *Tx) addStanding(spec ReserveSpec) ([]*Reservation, error) {
 	}
 	rule, err := recur.Parse(spec.Repeat.Rule, spec.Repeat.Zone, spec.Start)
 	if errors.Is(err, recur.ErrInvalid) {
-		return nil, fmt.Errorf("%w%w", wordless{ErrInvalid}, err)
+		return nil, fmt.Errorf("%w%w", file.Wordless(ErrInvalid), err)
 	}
 	if err != nil {
 		return nil, err
@@ -288,7 +286,7 @@ func (tx *Tx) skipped(err error) error {
 // occurrences are those of a standing reservation that have not ended.
 func (tx *Tx) occurrences(s *Standing) ([]*Reservation, error) {
 	var out []*Reservation
-	err := tx.eachIn(row.Reservations, []byte(s.Name+"."), func(key, payload []byte) (bool, error) {
+	err := tx.file.Each(row.Reservations, []byte(s.Name+"."), func(key, payload []byte) (bool, error) {
 		r, err := decodeReservation(key, payload)
 		if err == nil && r.Series == s.Name && r.End > tx.now {
 			out = append(out, r)
@@ -323,5 +321,5 @@ func (tx *Tx) removeStanding(s *Standing) ([]*Reservation, error) {
 			return nil, err
 		}
 	}
-	return list, tx.remove(row.Standings, []byte(s.Name))
+	return list, tx.file.Remove(row.Standings, []byte(s.Name))
 }

@@ -27,7 +27,7 @@ func (tx *Tx) Stats() (*Stats, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Stats{Format: tx.format, Bytes: tx.file.bolt.Size(), Jobs: make(map[JobState]int),
+	s := &Stats{Format: tx.file.Format(), Bytes: tx.file.Size(), Jobs: make(map[JobState]int),
 		CPUs: ix.Configured(index.NCPUs), UsageSince: tx.state.UsageSince}
 	notUp := roaring.New()
 	for _, b := range ix.Buckets() {
@@ -45,7 +45,7 @@ func (tx *Tx) Stats() (*Stats, error) {
 		return nil, err
 	}
 	for _, state := range JobStates() {
-		err := tx.each(row.JobStates, []byte{byte(state)}, func(_, _ []byte) (bool, error) {
+		err := tx.file.Each(row.JobStates, []byte{byte(state)}, func(_, _ []byte) (bool, error) {
 			s.Jobs[state]++
 			return true, nil
 		})

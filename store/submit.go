@@ -45,7 +45,7 @@ func (tx *Tx) Submit(s Submission) ([]*Job, error) {
 		return nil, err
 	}
 	if s.Key != "" {
-		if err := tx.put(row.Keys, []byte(s.Key), row.EncodeNumber64(tx.state.NextJob)); err != nil {
+		if err := tx.file.Put(row.Keys, []byte(s.Key), row.EncodeNumber64(tx.state.NextJob)); err != nil {
 			return nil, err
 		}
 	}
@@ -110,7 +110,7 @@ func (tx *Tx) keyed(key string) ([]*Job, error) {
 	if key == "" {
 		return nil, nil
 	}
-	payload, err := tx.get(row.Keys, []byte(key))
+	payload, err := tx.file.Get(row.Keys, []byte(key))
 	id, ok := row.DecodeNumber64(payload)
 	if err != nil || !ok {
 		return nil, err
@@ -126,7 +126,7 @@ func (tx *Tx) keyed(key string) ([]*Job, error) {
 // It fails with ErrNotFound when that is not the number of an array.
 func (tx *Tx) ArrayJobs(array uint64) ([]*Job, error) {
 	var list []*Job
-	err := tx.eachFrom(row.Jobs, row.Key64(array), nil, func(key, payload []byte) (bool, error) {
+	err := tx.file.EachFrom(row.Jobs, row.Key64(array), nil, func(key, payload []byte) (bool, error) {
 		j, err := decodeJob(key, payload)
 		if err != nil || j.Array != array {
 			return false, err

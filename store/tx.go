@@ -7,9 +7,9 @@ import (
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/locality"
 	"github.com/placectl/placectl/placer/fairshare"
+	"github.com/placectl/placectl/store/internal/file"
 	"github.com/placectl/placectl/store/internal/row"
 	"github.com/placectl/placectl/timeline"
-	"go.etcd.io/bbolt"
 )
 
 // Tx is a transaction. It reads what it needs when it needs it, keeps what it
@@ -17,12 +17,11 @@ import (
 // It is not safe for concurrent use, and ends with the function it was given to.
 type Tx struct {
 	db         *DB
-	file       *recorder
+	file       *file.Recorder
 	now        int64
 	state      row.State
-	dirty      bool
+	dirty      bool   // the state has changed, and is to be kept
 	spoilt     error  // a change failed halfway: nothing of the transaction may be kept
-	format     uint32 // of the file
 	unrecorded uint64 // so many events are a reader's own
 	loaded     loaded
 }
@@ -35,7 +34,8 @@ type loaded struct {
 	calendar  *timeline.Calendar
 	reaches   map[uint32]row.ReachBlock
 	rooms     map[uint32]*roomBlock
-	reader    nodeReader
+	traits    *file.Finder // of nodes
+	words     row.Words
 	batchJobs map[batchBlock]*locality.JobBlock
 	makers    []*BatchMaker // of this transaction
 	endings   []ending      // by time and owner, nil unless holdEndings was called
@@ -49,9 +49,13 @@ type loaded struct {
 	queries   *queryCatalog
 }
 
-// begin starts a transaction: format, counters, and the clock.
-func (db *DB) begin(b *bbolt.Tx) (*Tx, error) {
-	tx, err := db.load(b)
+// Format is the file format that this version writes. Older ones are migrated in one
+// transaction when first written to; newer ones are refused.
+const Format = row.Format
+
+// begin starts a transaction: counters and the clock.
+func (db *DB) begin(r *file.Recorder) (*Tx, error) {
+	tx, err := db.load(r)
 	if err != nil {
 		return nil, err
 	}
@@ -59,26 +63,10 @@ func (db *DB) begin(b *bbolt.Tx) (*Tx, error) {
 }
 
 // load starts a transaction at the instant the file stands for.
-func (db *DB) load(b *bbolt.Tx) (*Tx, error) {
-	tx := &Tx{db: db, file: &recorder{bolt: b}, now: db.opt.Now().Unix()}
-	if db.committed != nil && b.Writable() {
-		tx.file.changes = new(changeSet)
-	}
-	format, err := readFormat(tx.file)
-	if err != nil {
-		return nil, err
-	}
-	if format > Format {
-		return nil, fmt.Errorf("%w: format %d, this one knows up to %d", ErrNewer, format, Format)
-	}
-	if tx.format = format; format < Format && b.Writable() {
-		tx.dirty = true
-		if err := migrate(tx.file, format); err != nil {
-			return nil, err
-		}
-	}
+func (db *DB) load(r *file.Recorder) (*Tx, error) {
+	tx := &Tx{db: db, file: r, now: db.opt.Now().Unix()}
 	tx.state = row.State{NextResource: index.FirstDeclared, NextJob: 1, NextReservation: 1, UsageSince: tx.now}
-	payload, err := tx.get(row.Meta, row.KeyState)
+	payload, err := r.Get(row.Meta, row.KeyState)
 	if err != nil {
 		return nil, err
 	}
@@ -87,88 +75,26 @@ func (db *DB) load(b *bbolt.Tx) (*Tx, error) {
 			return nil, err
 		}
 	}
-	return tx, tx.upgrade()
+	if r.Migrated() {
+		err = tx.upgrade()
+	}
+	return tx, err
 }
 
 // upgrade rebuilds what is derived in a file that has just been migrated.
 func (tx *Tx) upgrade() error {
-	if tx.format >= Format || !tx.Writable() {
-		return nil
-	}
-	tx.format, tx.state.UsageSince = Format, tx.now
 	now := tx.now
-	tx.now = tx.state.AsOf
+	tx.state.UsageSince, tx.now = now, tx.state.AsOf
 	err := tx.repair(&checker{report: func(string) {}})
 	tx.now, tx.loaded = now, loaded{}
 	return err
 }
 
 // Writable reports whether the transaction may change things.
-func (tx *Tx) Writable() bool { return tx.file.writable() }
+func (tx *Tx) Writable() bool { return tx.file.Writable() }
 
 // Now is the transaction's instant, in Unix seconds.
 func (tx *Tx) Now() int64 { return tx.now }
-
-// get finds a row's payload, nil when there is none. It lives as long as the
-// transaction and must not be changed.
-func (tx *Tx) get(t row.Table, key []byte) ([]byte, error) {
-	payload, err := tx.file.get(t, key)
-	if payload == nil || err != nil {
-		return nil, err
-	}
-	return row.Unseal(t, key, payload)
-}
-
-// put writes a row. A reader changes its own view while time passes, and nothing after
-// that.
-func (tx *Tx) put(t row.Table, key, payload []byte) error {
-	tx.dirty = true
-	return tx.file.put(t, key, row.Seal(key, payload))
-}
-
-// remove deletes a row, if there is one.
-func (tx *Tx) remove(t row.Table, key []byte) error {
-	tx.dirty = true
-	return tx.file.remove(t, key)
-}
-
-// empty deletes every row of a table.
-func (tx *Tx) empty(t row.Table) error {
-	tx.dirty = true
-	return tx.file.clear(t)
-}
-
-// mark writes a row whose key says all.
-func (tx *Tx) mark(t row.Table, key []byte) error { return tx.put(t, key, row.EncodeMark()) }
-
-// each goes through the rows of a table whose keys begin with prefix, in key
-// order, until fn fails or says stop. What fn changes meanwhile is no matter: see
-// walk.go.
-func (tx *Tx) each(t row.Table, prefix []byte, fn func(key, payload []byte) (more bool, err error)) error {
-	return tx.eachFrom(t, prefix, prefix, fn)
-}
-
-// eachIn is each for a table that a file of an older format may lack.
-func (tx *Tx) eachIn(t row.Table, prefix []byte, fn func(key, payload []byte) (more bool, err error)) error {
-	if tx.file.table(t) == nil && tx.format < t.Since() {
-		return nil
-	}
-	return tx.each(t, prefix, fn)
-}
-
-// eachFrom is each, beginning at a key.
-func (tx *Tx) eachFrom(t row.Table, from, prefix []byte, fn func(key, payload []byte) (more bool, err error)) error {
-	w, err := tx.file.walk(t, from, prefix)
-	if err != nil {
-		return err
-	}
-	defer w.end()
-	return w.each(fn)
-}
-
-func hasPrefix(k, prefix []byte) bool {
-	return len(k) >= len(prefix) && string(k[:len(prefix)]) == string(prefix)
-}
 
 // spoil notes that a change failed halfway, for callers that go on regardless.
 func (tx *Tx) spoil(err error) error {
@@ -177,6 +103,9 @@ func (tx *Tx) spoil(err error) error {
 	}
 	return err
 }
+
+// changed reports whether there is something to commit.
+func (tx *Tx) changed() bool { return tx.dirty || tx.file.Changed() }
 
 // flush writes back what is kept in memory.
 func (tx *Tx) flush() error {
@@ -202,8 +131,8 @@ func (tx *Tx) flush() error {
 	if err := tx.flushWakes(); err != nil {
 		return err
 	}
-	if !tx.dirty {
+	if !tx.changed() {
 		return nil
 	}
-	return tx.put(row.Meta, row.KeyState, tx.state.Encode())
+	return tx.file.Put(row.Meta, row.KeyState, tx.state.Encode())
 }

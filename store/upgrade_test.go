@@ -64,7 +64,7 @@ func writeOldFile(t *testing.T, dir string) {
 	if err := db.Update(func(tx *Tx) error { return tx.Configure("default_walltime", "3600") }); err != nil {
 		t.Fatal(err)
 	}
-	content, err := os.ReadFile(db.path)
+	content, err := os.ReadFile(db.Path())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,11 +13,8 @@ import (
 
 func (tx *Tx) usageBlock(number uint32) (row.UsageBlock, error) {
 	var b row.UsageBlock
-	if tx.file.table(row.Usage) == nil { // a file of format 1 has none
-		return b, nil
-	}
 	key := row.Key32(number)
-	payload, err := tx.get(row.Usage, key)
+	payload, err := tx.file.Get(row.Usage, key)
 	if err != nil || payload == nil {
 		return b, err
 	}
@@ -51,7 +48,7 @@ func (tx *Tx) accrue(j *Job) error {
 		blocks[number][s.node%timeline.BlockNodes] += cpus * (tx.now - from)
 	}
 	for number, b := range blocks {
-		if err := tx.put(row.Usage, row.Key32(number), row.EncodeUsage(b)); err != nil {
+		if err := tx.file.Put(row.Usage, row.Key32(number), row.EncodeUsage(b)); err != nil {
 			return err
 		}
 	}
@@ -114,5 +111,5 @@ func (tx *Tx) ResetUsage() error {
 		return ErrReadOnly
 	}
 	tx.state.UsageSince = tx.now
-	return tx.empty(row.Usage)
+	return tx.file.Clear(row.Usage)
 }

@@ -67,7 +67,7 @@ func (tx *Tx) lastWake(buckets []*index.Bucket) (last uint64, err error) {
 
 // wakeRow reads the number of a waking.
 func (tx *Tx) wakeRow(key []byte) (uint64, error) {
-	payload, err := tx.get(row.Wakes, key)
+	payload, err := tx.file.Get(row.Wakes, key)
 	if payload == nil || err != nil {
 		return 0, err
 	}
@@ -85,7 +85,7 @@ func (tx *Tx) wokenNodes() (nodes *roaring.Bitmap, known bool, err error) {
 		return nil, false, err
 	}
 	nodes = roaring.New()
-	if payload, err := tx.get(row.Wakes, row.KeyWoken); err != nil {
+	if payload, err := tx.file.Get(row.Wakes, row.KeyWoken); err != nil {
 		return nil, false, err
 	} else if payload != nil {
 		if nodes, err = row.DecodeWoken(payload); err != nil {
@@ -104,8 +104,8 @@ func (tx *Tx) flushWoken() error {
 	if tx.loaded.woken == nil || !tx.Writable() {
 		return nil
 	}
-	if k, _ := tx.file.table(row.Waiting).Cursor().First(); k == nil {
-		return tx.remove(row.Wakes, row.KeyWoken)
+	if tx.file.Last(row.Waiting) == nil {
+		return tx.file.Remove(row.Wakes, row.KeyWoken)
 	}
 	nodes, known, err := tx.wokenNodes()
 	if err != nil || !known {
@@ -115,7 +115,7 @@ func (tx *Tx) flushWoken() error {
 	if err != nil {
 		return err
 	}
-	return tx.put(row.Wakes, row.KeyWoken, payload)
+	return tx.file.Put(row.Wakes, row.KeyWoken, payload)
 }
 
 // flushWakes writes down what was woken.
@@ -124,14 +124,14 @@ func (tx *Tx) flushWakes() error {
 		return err
 	}
 	for bucket, n := range tx.loaded.wakes {
-		if err := tx.put(row.Wakes, row.WakeKey(bucket), row.EncodeWake(n)); err != nil {
+		if err := tx.file.Put(row.Wakes, row.WakeKey(bucket), row.EncodeWake(n)); err != nil {
 			return err
 		}
 	}
 	if tx.loaded.wokeAll == 0 {
 		return nil
 	}
-	return tx.put(row.Wakes, row.KeyAllWoken, row.EncodeWake(tx.loaded.wokeAll))
+	return tx.file.Put(row.Wakes, row.KeyAllWoken, row.EncodeWake(tx.loaded.wokeAll))
 }
 
 // givenBack puts nodes into the bitmaps that they belong to now that somebody has

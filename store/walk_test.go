@@ -29,7 +29,7 @@ func TestWalkWhileChanging(t *testing.T) {
 			want := map[string]bool{}
 			for _, k := range rapid.SliceOfN(key, 0, 300).Draw(t, "rows") {
 				want[string(k)] = true
-				if err := tx.mark(row.Keys, k); err != nil {
+				if err := tx.file.Mark(row.Keys, k); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -48,12 +48,12 @@ func walkAndChange(t *rapid.T, tx *Tx, key *rapid.Generator[[]byte], want map[st
 	for k := range want {
 		now[k] = true
 	}
-	err := tx.each(row.Keys, nil, func(k, _ []byte) (bool, error) {
+	err := tx.file.Each(row.Keys, nil, func(k, _ []byte) (bool, error) {
 		got = append(got, string(k))
 		for range rapid.SampledFrom([]int{0, 0, 0, 0, 0, 1, 5}).Draw(t, "changes") {
-			k, change := key.Draw(t, "changed"), tx.mark
+			k, change := key.Draw(t, "changed"), tx.file.Mark
 			if now[string(k)] = rapid.Bool().Draw(t, "there"); !now[string(k)] {
-				change = tx.remove
+				change = tx.file.Remove
 			}
 			if err := change(row.Keys, k); err != nil {
 				return false, err

@@ -18,7 +18,8 @@ const importRules = `
 	index, placer                            < placer/recur
 	placer/fairshare, placer/recur           < store, store/internal/row
 	index, timeline, placer, locality        < store/internal/row
-	store/internal/row                       < store
+	store/internal/row                       < store, store/internal/file
+	store/internal/file                      < store
 	timeline                                 < placer/backfill
 	index                                    < query
 	index, timeline, placer, locality, query < store
@@ -46,7 +47,7 @@ const importRules = `
 
 // confined are imports from elsewhere that belong to one package.
 var confined = map[string][]string{
-	"go.etcd.io/bbolt":               {"store"},
+	"go.etcd.io/bbolt":               {"store/internal/file"},
 	"os/exec":                        {"cmd/placectl/internal/launch", "bench"},
 	"github.com/urfave/cli/v2":       {"cmd/placectl"},
 	"github.com/teambition/rrule-go": {"placer/recur"},

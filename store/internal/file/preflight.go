@@ -1,4 +1,4 @@
-package store
+package file
 
 import (
 	"encoding/binary"
@@ -7,6 +7,8 @@ import (
 	"hash/fnv"
 	"io/fs"
 	"os"
+
+	"github.com/placectl/placectl/store/internal/row"
 )
 
 // bbolt trusts the file it maps: a truncated one ends the process. So the file
@@ -27,7 +29,7 @@ func preflight(path string) (warning string, err error) {
 	info, err := os.Lstat(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return "", fmt.Errorf("there is no database %s; make one with placectl init%w", path, wordless{ErrNotFound})
+		return "", fmt.Errorf("there is no database %s; make one with placectl init%w", path, Wordless(ErrNotFound))
 	case err != nil:
 		return "", err
 	case info.Mode()&fs.ModeSymlink != 0:
@@ -82,7 +84,7 @@ func preflightMetas(f *os.File, size, pageSize int64) (string, error) {
 	for i := range int64(2) {
 		b := make([]byte, pageHeaderSize+metaSize)
 		if _, err := f.ReadAt(b, i*pageSize); err != nil {
-			return "", fmt.Errorf("%w: %s is cut off in its meta pages", ErrDamaged, f.Name())
+			return "", fmt.Errorf("%w: %s is cut off in its meta pages", row.ErrDamaged, f.Name())
 		}
 		pages, at, ok := parseMeta(b)
 		if !ok || at != pageSize {
@@ -91,7 +93,7 @@ func preflightMetas(f *os.File, size, pageSize int64) (string, error) {
 		valid++
 		if pages > uint64(size/pageSize) {
 			return "", fmt.Errorf("%w: %s is cut off: it has %d bytes and should have at least %d",
-				ErrDamaged, f.Name(), size, pages*uint64(pageSize))
+				row.ErrDamaged, f.Name(), size, pages*uint64(pageSize))
 		}
 		if tx := binary.NativeEndian.Uint64(b[pageHeaderSize+48:]); valid == 1 || tx > newest {
 			newest, root, count = tx, binary.NativeEndian.Uint64(b[pageHeaderSize+16:]), pages
@@ -104,7 +106,7 @@ func preflightMetas(f *os.File, size, pageSize int64) (string, error) {
 	}
 	switch valid {
 	case 0:
-		return "", fmt.Errorf("%w: neither meta page of %s is valid", ErrDamaged, f.Name())
+		return "", fmt.Errorf("%w: neither meta page of %s is valid", row.ErrDamaged, f.Name())
 	case 1:
 		return fmt.Sprintf("one of the two meta pages of %s is not valid: it was cut short in a commit, or damaged since; the newest transaction may be missing", f.Name()), nil
 	}

@@ -1,9 +1,11 @@
-package store
+package file
 
 import (
 	"encoding/binary"
 	"fmt"
 	"os"
+
+	"github.com/placectl/placectl/store/internal/row"
 )
 
 // Small tables lie inline in the page that lists the tables, and bbolt copies an
@@ -116,5 +118,5 @@ func leafValue(page []byte, at int) ([]byte, bool) {
 }
 
 func badPage(f *os.File, id uint64) error {
-	return fmt.Errorf("%w: page %d of %s, which lists the tables, is not what it should be", ErrDamaged, id, f.Name())
+	return fmt.Errorf("%w: page %d of %s, which lists the tables, is not what it should be", row.ErrDamaged, id, f.Name())
 }

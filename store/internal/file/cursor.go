@@ -1,4 +1,4 @@
-package store
+package file
 
 import (
 	"bytes"
@@ -8,14 +8,18 @@ import (
 	"go.etcd.io/bbolt"
 )
 
-// cursor goes through the rows of a table in key order: those of the file, and those of
+// Cursor goes through the rows of a table in key order: those of the file, and those of
 // a reader's patch in their place. Where the table is changed meanwhile it goes on
-// behind the row that it was at, through what there is by then; walk goes through what
+// behind the row that it was at, through what there is by then; Walk goes through what
 // there was.
-type cursor struct {
-	file   *recorder
+type Cursor struct {
+	Key, Payload []byte // of the row at hand
+	Err          error  // why there was no next row, nil at the end
+
+	file   *Recorder
 	table  row.Table
-	writes int // to the table, when the cursor found its place
+	last   []byte // the key to end with, nil for none
+	writes int    // to the table, when the cursor found its place
 
 	rows *bbolt.Cursor
 	k, v []byte // the next row of the file
@@ -29,17 +33,51 @@ type cursor struct {
 	past   bool   // or the first one after it
 }
 
-// cursor makes a cursor that is before the first row of a table.
-func (r *recorder) cursor(t row.Table) (*cursor, error) {
-	if _, err := r.existing(t); err != nil {
-		return nil, err
+// Cursor makes a cursor that is before the first row of a table.
+func (r *Recorder) Cursor(t row.Table) *Cursor {
+	_, err := r.table(t)
+	return &Cursor{file: r, table: t, Err: err}
+}
+
+// Range makes a cursor that goes through the rows whose keys are first..last.
+func (r *Recorder) Range(t row.Table, first, last []byte) *Cursor {
+	c := r.Cursor(t)
+	c.last = last
+	c.seek(first)
+	return c
+}
+
+// Numbers makes a cursor that goes through the rows of a table with numbers for keys
+// that are from..to.
+func (r *Recorder) Numbers(t row.Table, from, to int64) *Cursor {
+	c := r.Range(t, row.Key64(uint64(max(from, 0))), row.Key64(uint64(max(to, 0))))
+	if to < max(from, 0) {
+		c.last = []byte{}
 	}
-	return &cursor{file: r, table: t}, nil
+	return c
+}
+
+// Next goes to the next row. It is false at the end, and with an error.
+func (c *Cursor) Next() bool {
+	var value []byte
+	c.Key, value, c.Err = c.next()
+	if c.Key == nil || c.Err != nil || c.last != nil && bytes.Compare(c.Key, c.last) > 0 {
+		return false
+	}
+	c.Payload, c.Err = row.Unseal(c.table, c.Key, value)
+	return c.Err == nil
+}
+
+// Seek goes to the row of a key, or the first one behind it. Keys are asked for in
+// ascending order.
+func (c *Cursor) Seek(key []byte) bool {
+	c.seek(key)
+	return c.Next()
 }
 
 // seek goes before the first row whose key is key or comes after it, and never back.
 // The key must not change before the next row was asked for.
-func (c *cursor) seek(key []byte) {
+func (c *Cursor) seek(key []byte) {
 	if !c.placed || c.writes != c.file.writes[c.table] {
 		if !c.placed || bytes.Compare(key, c.from) > 0 {
 			c.from, c.past = key, false
@@ -63,7 +101,7 @@ func (c *cursor) seek(key []byte) {
 }
 
 // place finds the cursor's place in the table as it is now.
-func (c *cursor) place() {
+func (c *Cursor) place() {
 	c.placed, c.writes = true, c.file.writes[c.table]
 	c.patched = changedRow{}
 	if c.patch = c.file.patch(c.table); c.patch != nil {
@@ -76,14 +114,21 @@ func (c *cursor) place() {
 	if c.k, c.v = nil, nil; c.patch != nil && c.patch.cleared {
 		return
 	}
-	c.rows = c.file.table(c.table).Cursor()
+	b := c.file.bucket(c.table)
+	if b == nil {
+		return
+	}
+	c.rows = b.Cursor()
 	if c.k, c.v = c.rows.Seek(c.from); c.past && bytes.Equal(c.k, c.from) {
 		c.k, c.v = c.rows.Next()
 	}
 }
 
 // next goes past the next row and returns it as it is stored. Its key is nil at the end.
-func (c *cursor) next() (key, value []byte, err error) {
+func (c *Cursor) next() (key, value []byte, err error) {
+	if c.Err != nil {
+		return nil, nil, c.Err
+	}
 	if !c.placed || c.writes != c.file.writes[c.table] {
 		c.place()
 	}
@@ -103,7 +148,7 @@ func (c *cursor) next() (key, value []byte, err error) {
 		}
 		c.from, c.past = key, true
 		if value == nil { // to bbolt it is a table in the table
-			return nil, nil, fmt.Errorf("%w: table %s has something at %x that is no row", ErrDamaged, c.table, key)
+			return nil, nil, fmt.Errorf("%w: table %s has something at %x that is no row", row.ErrDamaged, c.table, key)
 		}
 		if c.table == row.Meta && string(key) == string(row.KeyFormat) {
 			continue // not a row: older and newer versions must be able to read it

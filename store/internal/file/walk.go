@@ -1,6 +1,7 @@
-package store
+package file
 
 import (
+	"bytes"
 	"slices"
 
 	"github.com/placectl/placectl/store/internal/row"
@@ -12,38 +13,47 @@ import (
 // that was there when they set out comes once: as it is when its turn comes, or as it
 // was, where it is gone by then. Rows that are new do not come.
 
-// walk goes through a table's rows from a key on as far as they have a prefix, in key
+// Walk goes through a table's rows from a key on as far as they have a prefix, in key
 // order.
-type walk struct {
-	cursor *cursor
+type Walk struct {
+	cursor *Cursor
 	prefix []byte
 	apart  bool         // from the cursor: what is left is in rest
 	rest   []changedRow // as they were
 	err    error        // what comes after them
 }
 
-// walk sets out. The walk is to be ended.
-func (r *recorder) walk(t row.Table, from, prefix []byte) (*walk, error) {
-	c, err := r.cursor(t)
-	if err != nil {
-		return nil, err
-	}
-	c.seek(from)
-	w := &walk{cursor: c, prefix: prefix}
+// Walk sets out. The walk is to be ended.
+func (r *Recorder) Walk(t row.Table, from, prefix []byte) *Walk {
+	w := &Walk{cursor: r.Cursor(t), prefix: prefix}
+	w.cursor.seek(from)
 	r.walks = append(r.walks, w)
-	return w, nil
+	return w
 }
 
-// end lets the recorder forget a walk.
-func (w *walk) end() {
+// End lets the recorder forget a walk.
+func (w *Walk) End() {
 	r := w.cursor.file
 	if i := slices.Index(r.walks, w); i >= 0 {
 		r.walks = slices.Delete(r.walks, i, i+1)
 	}
 }
 
+// Each goes through the rows of a table whose keys begin with prefix, in key order,
+// until fn fails or says stop. What fn changes meanwhile is no matter.
+func (r *Recorder) Each(t row.Table, prefix []byte, fn func(key, payload []byte) (more bool, err error)) error {
+	return r.EachFrom(t, prefix, prefix, fn)
+}
+
+// EachFrom is Each, beginning at a key.
+func (r *Recorder) EachFrom(t row.Table, from, prefix []byte, fn func(key, payload []byte) (more bool, err error)) error {
+	w := r.Walk(t, from, prefix)
+	defer w.End()
+	return w.Each(fn)
+}
+
 // leave makes a walk independent of its cursor: the table is about to be changed.
-func (w *walk) leave() {
+func (w *Walk) leave() {
 	if w.apart {
 		return
 	}
@@ -57,8 +67,8 @@ func (w *walk) leave() {
 	}
 }
 
-// each goes the rest of the way, until fn fails or says stop.
-func (w *walk) each(fn func(key, payload []byte) (more bool, err error)) error {
+// Each goes the rest of the way, until fn fails or says stop.
+func (w *Walk) Each(fn func(key, payload []byte) (more bool, err error)) error {
 	for {
 		key, value, err := w.next()
 		if key == nil || err != nil {
@@ -75,9 +85,9 @@ func (w *walk) each(fn func(key, payload []byte) (more bool, err error)) error {
 }
 
 // next is the next row, as it is stored; its key is nil at the end.
-func (w *walk) next() (key, value []byte, err error) {
+func (w *Walk) next() (key, value []byte, err error) {
 	if !w.apart {
-		if key, value, err = w.cursor.next(); key != nil && !hasPrefix(key, w.prefix) {
+		if key, value, err = w.cursor.next(); key != nil && !bytes.HasPrefix(key, w.prefix) {
 			return nil, nil, nil
 		}
 		return key, value, err

@@ -1,20 +1,18 @@
-package store
+package file
 
 import (
 	"bytes"
 	"errors"
 	"fmt"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/placectl/placectl/placer"
 	"github.com/placectl/placectl/store/internal/row"
-	"go.etcd.io/bbolt"
 	"pgregory.net/rapid"
 )
 
@@ -66,9 +64,23 @@ func TestChanges(t *testing.T) {
 	})
 }
 
+// newFile makes an empty database.
+func newFile(t testing.TB) *File {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "test.db")
+	if err := Create(path, func(string) error { return nil }); err != nil {
+		t.Fatal(err)
+	}
+	f, err := Open(path, Options{LockTimeout: 5 * time.Second})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
 // view is a table as it should be, and a transaction that has it.
 type view struct {
-	tx   *Tx
+	file *Recorder
 	rows map[string]string
 }
 
@@ -88,13 +100,13 @@ func (v *view) change(t *rapid.T, key string) {
 	switch rapid.SampledFrom([]string{"put", "put", "put", "put", "remove", "remove", "remove", "remove", "remove", "clear"}).Draw(t, "change") {
 	case "put":
 		value := rapid.SampledFrom([]string{"a", "b"}).Draw(t, "row")
-		err, v.rows[key] = v.tx.put(row.Keys, []byte(key), []byte(value)), value
+		err, v.rows[key] = v.file.Put(row.Keys, []byte(key), []byte(value)), value
 	case "remove":
-		err = v.tx.remove(row.Keys, []byte(key))
+		err = v.file.Remove(row.Keys, []byte(key))
 		delete(v.rows, key)
 	case "clear":
 		if rapid.IntRange(0, 5).Draw(t, "seldom") == 0 {
-			err = v.tx.empty(row.Keys)
+			err = v.file.Clear(row.Keys)
 			clear(v.rows)
 		}
 	}
@@ -109,13 +121,13 @@ func (v *view) walk(t *rapid.T, key *rapid.Generator[string], nested int) {
 	from, prefix := key.Draw(t, "from"), rapid.SampledFrom([]string{"", "k", "k0"}).Draw(t, "prefix")
 	var want []string
 	for _, k := range v.after(from, false) {
-		if !hasPrefix([]byte(k), []byte(prefix)) {
+		if !strings.HasPrefix(k, prefix) {
 			break
 		}
 		want = append(want, k)
 	}
 	then := maps.Clone(v.rows)
-	err := v.tx.eachFrom(row.Keys, []byte(from), []byte(prefix), func(k, value []byte) (bool, error) {
+	err := v.file.EachFrom(row.Keys, []byte(from), []byte(prefix), func(k, value []byte) (bool, error) {
 		now, there := v.rows[string(k)]
 		switch {
 		case len(want) == 0 || want[0] != string(k):
@@ -142,7 +154,7 @@ func (v *view) walk(t *rapid.T, key *rapid.Generator[string], nested int) {
 // leap goes through the table with a cursor that skips, and changes it meanwhile: what
 // comes is the first row after the last one, as the table is by then.
 func (v *view) leap(t *rapid.T, key *rapid.Generator[string]) {
-	c := v.tx.rowCursor(row.Keys)
+	c := v.file.Cursor(row.Keys)
 	at, past := "", false
 	for {
 		more := false
@@ -150,13 +162,13 @@ func (v *view) leap(t *rapid.T, key *rapid.Generator[string]) {
 			if to := key.Draw(t, "to"); to > at {
 				at, past = to, false
 			}
-			more = c.seek([]byte(at))
+			more = c.Seek([]byte(at))
 		} else {
-			more = c.next()
+			more = c.Next()
 		}
 		rest := v.after(at, past)
-		if more != (len(rest) > 0) || c.err != nil || more && (rest[0] != string(c.key) || v.rows[rest[0]] != string(c.payload)) {
-			t.Fatalf("%v: %s is %q, want the first of %q", c.err, c.key, c.payload, rest)
+		if more != (len(rest) > 0) || c.Err != nil || more && (rest[0] != string(c.Key) || v.rows[rest[0]] != string(c.Payload)) {
+			t.Fatalf("%v: %s is %q, want the first of %q", c.Err, c.Key, c.Payload, rest)
 		}
 		if !more {
 			return
@@ -174,26 +186,26 @@ func TestReaderPatches(test *testing.T) {
 	test.Parallel()
 	key := rapid.Custom(func(t *rapid.T) string { return fmt.Sprintf("k%02d", rapid.IntRange(0, 60).Draw(t, "number")) })
 	rapid.Check(test, func(t *rapid.T) {
-		db, _ := newDB(test) // a transaction that fails by a panic leaves it locked
+		f := newFile(test) // a transaction that fails by a panic leaves it locked
 		rows := make(map[string]string)
-		err := db.Update(func(tx *Tx) error {
-			if err := tx.empty(row.Keys); err != nil {
-				return err
+		err := f.Update(func(r *Recorder) (bool, error) {
+			if err := r.Clear(row.Keys); err != nil {
+				return false, err
 			}
 			for range rapid.IntRange(0, 60).Draw(t, "rows") {
 				k := key.Draw(t, "key")
 				rows[k] = "0"
-				if err := tx.put(row.Keys, []byte(k), []byte("0")); err != nil {
-					return err
+				if err := r.Put(row.Keys, []byte(k), []byte("0")); err != nil {
+					return false, err
 				}
 			}
-			return nil
+			return true, nil
 		})
 		if err != nil {
 			t.Fatal(err)
 		}
-		run := func(tx *Tx) error {
-			v := &view{tx: tx, rows: maps.Clone(rows)}
+		run := func(r *Recorder) error {
+			v := &view{file: r, rows: maps.Clone(rows)}
 			for range rapid.IntRange(1, 8).Draw(t, "steps") {
 				switch rapid.SampledFrom([]string{"change", "walk", "leap"}).Draw(t, "step") {
 				case "change":
@@ -205,7 +217,7 @@ func TestReaderPatches(test *testing.T) {
 				}
 				for i := range 61 {
 					k := fmt.Sprintf("k%02d", i)
-					value, err := tx.get(row.Keys, []byte(k))
+					value, err := r.Get(row.Keys, []byte(k))
 					if want, there := v.rows[k]; err != nil || string(value) != want || (value != nil) != there {
 						t.Fatalf("%v: %s is %q, want %q", err, k, value, want)
 					}
@@ -214,121 +226,18 @@ func TestReaderPatches(test *testing.T) {
 			return nil
 		}
 		if rapid.Bool().Draw(t, "writer") {
-			err = db.DryRun(run)
+			err = f.Update(func(r *Recorder) (bool, error) { return false, run(r) })
 		} else {
-			err = db.View(func(tx *Tx) error {
-				if err := tx.empty(row.Keys); !errors.Is(err, ErrReadOnly) {
+			err = f.View(func(r *Recorder) error {
+				if err := r.Clear(row.Keys); !errors.Is(err, ErrReadOnly) {
 					t.Fatalf("a reader clears a table: %v", err)
 				}
-				tx.file.changes, tx.file.passing = new(changeSet), true
-				return run(tx)
+				defer r.Pass()()
+				return run(r)
 			})
 		}
 		if err != nil {
 			t.Fatal(err)
 		}
 	})
-}
-
-// rawRows are the rows of every table as they are stored.
-type rawRows [row.TableCount]map[string]string
-
-func readRaw(t *testing.T, db *DB) (rows rawRows) {
-	t.Helper()
-	err := db.run(false, func(b *bbolt.DB) error {
-		return b.View(func(btx *bbolt.Tx) error {
-			for t := range row.TableCount {
-				rows[t] = make(map[string]string)
-				b := btx.Bucket([]byte(t.String()))
-				if b == nil {
-					continue // of a later format
-				}
-				if err := b.ForEach(func(k, v []byte) error { rows[t][string(k)] = string(v); return nil }); err != nil {
-					return err
-				}
-			}
-			return nil
-		})
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return rows
-}
-
-// do makes the changes of a commit.
-func (rows *rawRows) do(set *changeSet) {
-	for t := range set {
-		c := &set[t]
-		if c.cleared {
-			clear(rows[t])
-		}
-		for r, page, i := c.at(0, 0); r.key != nil; r, page, i = c.at(page, i+1) {
-			if r.value != nil {
-				rows[t][string(r.key)] = string(r.value)
-			} else {
-				delete(rows[t], string(r.key))
-			}
-		}
-	}
-}
-
-// TestCommitted: what commits changed, done to a copy of the rows before, makes those of
-// the file after.
-func TestCommitted(t *testing.T) {
-	t.Parallel()
-	full, clock := fullDB(t)
-	work := []func(*Tx) error{
-		fillMore, stir,
-		func(tx *Tx) error {
-			_, err := tx.Cycle(CycleSpec{Backfill: Conservative})
-			clock.t += 50_000
-			return err
-		},
-		func(*Tx) error { return nil }, // plans begin, reservations end
-		func(tx *Tx) error { return tx.Configure("signature", "ncpus") },
-		func(tx *Tx) error { return tx.ResetUsage() },
-		func(tx *Tx) error { _, err := tx.RemoveBatch("work1"); return err },
-	}
-	for i, fn := range work {
-		commits(t, fmt.Sprint("step ", i), full, func() error { return full.Update(fn) })
-	}
-	rewrite(t, full, row.Nodes, func(_, value []byte) []byte { value[2]++; return value })
-	commits(t, "repair", full, func() error { return full.Repair(func(string) {}) })
-	for format := 1; format <= Format; format++ {
-		name := fmt.Sprintf("v%d.db", format)
-		content, err := os.ReadFile(filepath.Join("..", "testdata", "db", name))
-		if err != nil {
-			t.Fatal(err)
-		}
-		db := &DB{path: filepath.Join(t.TempDir(), name), opt: full.opt}
-		if err := os.WriteFile(db.path, content, 0o600); err != nil {
-			t.Fatal(err)
-		}
-		commits(t, name, db, func() error {
-			return db.Update(func(tx *Tx) error { return tx.Configure("default_walltime", "3600") })
-		})
-	}
-}
-
-func fillMore(tx *Tx) error {
-	for i := range 20 {
-		if _, err := tx.Place(placer.Request{Select: "1:ncpus=1", Place: "scatter", Walltime: time.Hour, Key: fmt.Sprint("key", i)}); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// commits does something that commits, once.
-func commits(t *testing.T, name string, db *DB, work func() error) {
-	t.Helper()
-	rows, count := readRaw(t, db), 0
-	db.committed = func(set *changeSet) { rows.do(set); count++ }
-	if err := work(); err != nil || count != 1 {
-		t.Fatalf("%s: %d commits: %v", name, count, err)
-	}
-	if diff := cmp.Diff(readRaw(t, db), rows); diff != "" {
-		t.Errorf("%s (-file +what was told)\n%s", name, diff)
-	}
 }

@@ -1,4 +1,4 @@
-package store
+package file
 
 import (
 	"bytes"
@@ -7,12 +7,24 @@ import (
 	"github.com/placectl/placectl/store/internal/row"
 )
 
-// changeSet is what was changed in the file: for each table its puts and removals, in
-// key order, as recorder takes them down. A reader may stand at a later instant than
+// ChangeSet is what was changed in the file: for each table its puts and removals, in
+// key order, as Recorder takes them down. A reader may stand at a later instant than
 // the file: reservations have begun and ended, planned jobs have started. What a writer
 // would fold into the rows a reader keeps as a change-set that it sees them through, so
 // that both see the same.
-type changeSet [row.TableCount]changes
+type ChangeSet [row.TableCount]changes
+
+// Each goes through the rows of a table that were put, or removed: value is nil then.
+// Values are as they are stored.
+func (s *ChangeSet) Each(t row.Table, fn func(key, value []byte)) {
+	c := &s[t]
+	for r, page, i := c.at(0, 0); r.key != nil; r, page, i = c.at(page, i+1) {
+		fn(r.key, r.value)
+	}
+}
+
+// Cleared reports whether all rows of a table went before these.
+func (s *ChangeSet) Cleared(t row.Table) bool { return s[t].cleared }
 
 // changes are those of one table. Each key comes once, with its last row.
 type changes struct {

@@ -1,15 +1,17 @@
-package store
+package file
 
 import (
 	"runtime/debug"
 	"strings"
+
+	"github.com/placectl/placectl/store/internal/row"
 )
 
 // fault is an ErrDamaged that left bbolt in the middle of something.
 type fault struct{ what string }
 
-func (f *fault) Error() string { return ErrDamaged.Error() + ": " + f.what }
-func (f *fault) Unwrap() error { return ErrDamaged }
+func (f *fault) Error() string { return row.ErrDamaged.Error() + ": " + f.what }
+func (f *fault) Unwrap() error { return row.ErrDamaged }
 
 // guard turns the faults and assertions that a damaged file sets off inside
 // bbolt into ErrDamaged. Other panics go on.

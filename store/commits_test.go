@@ -1,0 +1,124 @@
+package store
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/placectl/placectl/placer"
+	"github.com/placectl/placectl/store/internal/file"
+	"github.com/placectl/placectl/store/internal/row"
+	"go.etcd.io/bbolt"
+)
+
+// rawRows are the rows of every table as they are stored.
+type rawRows [row.TableCount]map[string]string
+
+func readRaw(t *testing.T, db *DB) (rows rawRows) {
+	t.Helper()
+	b, err := bbolt.Open(db.Path(), 0o600, &bbolt.Options{ReadOnly: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.Close()
+	err = b.View(func(btx *bbolt.Tx) error {
+		for t := range row.TableCount {
+			rows[t] = make(map[string]string)
+			b := btx.Bucket([]byte(t.String()))
+			if b == nil {
+				continue // of a later format
+			}
+			if err := b.ForEach(func(k, v []byte) error { rows[t][string(k)] = string(v); return nil }); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return rows
+}
+
+// do makes the changes of a commit.
+func (rows *rawRows) do(set *file.ChangeSet) {
+	for t := range row.TableCount {
+		if set.Cleared(t) {
+			clear(rows[t])
+		}
+		set.Each(t, func(key, value []byte) {
+			if value != nil {
+				rows[t][string(key)] = string(value)
+			} else {
+				delete(rows[t], string(key))
+			}
+		})
+	}
+}
+
+// TestCommitted: what commits changed, done to a copy of the rows before, makes those of
+// the file after.
+func TestCommitted(t *testing.T) {
+	t.Parallel()
+	full, clock := fullDB(t)
+	work := []func(*Tx) error{
+		fillMore, stir,
+		func(tx *Tx) error {
+			_, err := tx.Cycle(CycleSpec{Backfill: Conservative})
+			clock.t += 50_000
+			return err
+		},
+		func(*Tx) error { return nil }, // plans begin, reservations end
+		func(tx *Tx) error { return tx.Configure("signature", "ncpus") },
+		func(tx *Tx) error { return tx.ResetUsage() },
+		func(tx *Tx) error { _, err := tx.RemoveBatch("work1"); return err },
+	}
+	for i, fn := range work {
+		commits(t, fmt.Sprint("step ", i), full, func() error { return full.Update(fn) })
+	}
+	rewrite(t, full, row.Nodes, func(_, value []byte) []byte { value[2]++; return value })
+	commits(t, "repair", full, func() error { return full.Repair(func(string) {}) })
+	for format := 1; format <= Format; format++ {
+		name := fmt.Sprintf("v%d.db", format)
+		content, err := os.ReadFile(filepath.Join("..", "testdata", "db", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		path := filepath.Join(t.TempDir(), name)
+		if err := os.WriteFile(path, content, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		db, err := Open(path, &full.opt)
+		if err != nil {
+			t.Fatal(err)
+		}
+		commits(t, name, db, func() error {
+			return db.Update(func(tx *Tx) error { return tx.Configure("default_walltime", "3600") })
+		})
+	}
+}
+
+func fillMore(tx *Tx) error {
+	for i := range 20 {
+		if _, err := tx.Place(placer.Request{Select: "1:ncpus=1", Place: "scatter", Walltime: time.Hour, Key: fmt.Sprint("key", i)}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// commits does something that commits, once.
+func commits(t *testing.T, name string, db *DB, work func() error) {
+	t.Helper()
+	rows, count := readRaw(t, db), 0
+	db.file.Committed = func(set *file.ChangeSet) { rows.do(set); count++ }
+	if err := work(); err != nil || count != 1 {
+		t.Fatalf("%s: %d commits: %v", name, count, err)
+	}
+	if diff := cmp.Diff(readRaw(t, db), rows); diff != "" {
+		t.Errorf("%s (-file +what was told)\n%s", name, diff)
+	}
+}

@@ -1,0 +1,25 @@
+package file
+
+import "errors"
+
+// Errors that callers branch on, besides row.ErrDamaged. Package store says when they
+// occur.
+var (
+	ErrExists   = errors.New("exists already")
+	ErrNotFound = errors.New("not found")
+	ErrLocked   = errors.New("the database is in use")
+	ErrNotOurs  = errors.New("not a placectl database")
+	ErrUnsafe   = errors.New("not safe to open")
+	ErrNewer    = errors.New("the database was written by a newer placectl")
+	ErrUnknown  = errors.New("the outcome is unknown")
+	ErrReadOnly = errors.New("read-only transaction")
+)
+
+// Wordless makes an error what another is, where its own words say it all: it is put
+// behind them with %w.
+func Wordless(is error) error { return wordless{is} }
+
+type wordless struct{ is error }
+
+func (wordless) Error() string   { return "" }
+func (w wordless) Unwrap() error { return w.is }

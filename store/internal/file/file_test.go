@@ -1,0 +1,29 @@
+package file
+
+import (
+	"errors"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"go.etcd.io/bbolt"
+)
+
+// A file is not ours whatever its name is; only a lock that is not had in time is one.
+func TestOpenErrorIsNotInTheName(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "timeout.db")
+	if err := openError(path, errors.New("open "+path+": invalid database")); errors.Is(err, ErrLocked) || !errors.Is(err, ErrNotOurs) {
+		t.Error(err)
+	}
+	f := newFile(t)
+	b, err := bbolt.Open(f.Path(), 0o600, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.Close()
+	_, err = bbolt.Open(f.Path(), 0o600, &bbolt.Options{Timeout: time.Millisecond})
+	if err := openError(f.Path(), err); !errors.Is(err, ErrLocked) {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,79 @@
+package file
+
+import (
+	"fmt"
+
+	"github.com/placectl/placectl/store/internal/row"
+	"go.etcd.io/bbolt"
+)
+
+// Files of an older format are migrated in one transaction when first written to;
+// readers leave them alone. Newer ones are refused.
+
+// createTables lays out an empty file.
+func createTables(tx *bbolt.Tx) error {
+	r := &Recorder{bolt: tx}
+	for t := range row.TableCount {
+		if err := r.create(t); err != nil {
+			return err
+		}
+	}
+	return r.writeFormat(row.Format)
+}
+
+func (r *Recorder) writeFormat(format uint32) error {
+	r.format = format
+	return r.put(row.Meta, row.KeyFormat, row.EncodeFormat(format))
+}
+
+// readFormat tells the format of a file, ErrNotOurs when it has none.
+func (r *Recorder) readFormat() error {
+	meta := r.bucket(row.Meta)
+	if meta == nil {
+		return fmt.Errorf("%w: it has no table %q", ErrNotOurs, row.Meta)
+	}
+	format, ok := row.DecodeFormat(meta.Get(row.KeyFormat))
+	if !ok {
+		return fmt.Errorf("%w: it has no format row", ErrNotOurs)
+	}
+	r.format = format
+	return nil
+}
+
+// migrations holds, by the format they lead from, the steps to the next one. A
+// step makes room; what is derived is rebuilt from the rows when all are taken.
+var migrations = map[uint32]func(*Recorder) error{1: addTables(2), 2: addTables(3)}
+
+// addTables makes the tables that a format brought.
+func addTables(format uint32) func(*Recorder) error {
+	return func(r *Recorder) error {
+		for t := range row.TableCount {
+			if t.Since() != format {
+				continue
+			}
+			if err := r.create(t); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+}
+
+// migrate brings an older file up to date, inside the transaction that will write to it.
+func (r *Recorder) migrate() error {
+	r.migrated = true
+	for r.format < row.Format {
+		from := r.format
+		step := migrations[from]
+		if step == nil {
+			return fmt.Errorf("%w: no way from format %d to %d", row.ErrDamaged, from, from+1)
+		}
+		if err := step(r); err != nil {
+			return fmt.Errorf("migrating from format %d: %w", from, err)
+		}
+		if err := r.writeFormat(from + 1); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,216 @@
+package file
+
+import (
+	"fmt"
+
+	"github.com/placectl/placectl/store/internal/row"
+	"go.etcd.io/bbolt"
+)
+
+// Recorder is the one door to the rows of the file, for one transaction: whatever puts a
+// row, removes one, clears a table or makes one goes through it, and nothing else calls
+// the methods of bbolt that write; recorder_test.go states that. A writer's changes go
+// through to bbolt. A reader's, while it brings its clock up to date, go into a patch
+// that it sees the file through; it is of the type in which a writer's are kept for
+// whoever wants to know what a commit changed.
+//
+// What the methods return lives as long as the transaction and must not be changed. A
+// table that a file of an older format lacks is empty.
+type Recorder struct {
+	bolt     *bbolt.Tx
+	format   uint32
+	migrated bool
+	buckets  [row.TableCount]*bbolt.Bucket
+	writes   [row.TableCount]int // how often each table was changed
+	changed  bool
+	walks    []*Walk    // that are under way
+	changes  *ChangeSet // a reader's patch; a writer's where somebody wants to know them
+	passing  bool       // the clock is being brought up to date: readers may patch
+}
+
+// begin starts a transaction. A writer brings a file of an older format up to date.
+func (f *File) begin(tx *bbolt.Tx) (*Recorder, error) {
+	r := &Recorder{bolt: tx}
+	if f.Committed != nil && tx.Writable() {
+		r.changes = new(ChangeSet)
+	}
+	if err := r.readFormat(); err != nil {
+		return nil, err
+	}
+	if r.format > row.Format {
+		return nil, fmt.Errorf("%w: format %d, this one knows up to %d", ErrNewer, r.format, row.Format)
+	}
+	if r.format < row.Format && tx.Writable() {
+		return r, r.migrate()
+	}
+	return r, nil
+}
+
+// Writable reports whether the transaction may change the file.
+func (r *Recorder) Writable() bool { return r.bolt.Writable() }
+
+// Format is the format of the file.
+func (r *Recorder) Format() uint32 { return r.format }
+
+// Migrated reports whether the transaction has brought the file up to date: what is
+// derived is to be rebuilt.
+func (r *Recorder) Migrated() bool { return r.migrated }
+
+// Size is the size of the file, in bytes.
+func (r *Recorder) Size() int64 { return r.bolt.Size() }
+
+// Changed reports whether anything was put, removed or cleared.
+func (r *Recorder) Changed() bool { return r.changed }
+
+// Writes is how often a table was changed in the transaction.
+func (r *Recorder) Writes(t row.Table) int { return r.writes[t] }
+
+// Pass lets a reader change what it sees of the file, as a writer changes the file,
+// until done is called: the clock is brought up to date.
+func (r *Recorder) Pass() (done func()) {
+	if !r.Writable() {
+		r.changes = new(ChangeSet)
+	}
+	r.passing = true
+	return func() { r.passing = false }
+}
+
+// Passing reports whether that is under way.
+func (r *Recorder) Passing() bool { return r.passing }
+
+// bucket is where a table's rows are in the file: nil when it has no such table.
+func (r *Recorder) bucket(t row.Table) *bbolt.Bucket {
+	if r.buckets[t] == nil {
+		r.buckets[t] = r.bolt.Bucket([]byte(t.String()))
+	}
+	return r.buckets[t]
+}
+
+// table is bucket for those who read: nil only where the file is older than the table.
+func (r *Recorder) table(t row.Table) (*bbolt.Bucket, error) {
+	b := r.bucket(t)
+	if b == nil && r.format >= t.Since() {
+		return nil, fmt.Errorf("%w: table %s is missing", row.ErrDamaged, t)
+	}
+	return b, nil
+}
+
+// Get finds a row's payload, nil when there is none.
+func (r *Recorder) Get(t row.Table, key []byte) ([]byte, error) {
+	value, err := r.get(t, key)
+	if value == nil || err != nil {
+		return nil, err
+	}
+	return row.Unseal(t, key, value)
+}
+
+// get finds a row as it is stored.
+func (r *Recorder) get(t row.Table, key []byte) ([]byte, error) {
+	b, err := r.table(t)
+	if b == nil {
+		return nil, err
+	}
+	if p := r.patch(t); p != nil {
+		if value, known := p.get(key); known {
+			return value, nil
+		}
+	}
+	return b.Get(key), nil
+}
+
+// patch is what a reader sees in place of a table's rows, nil for nothing.
+func (r *Recorder) patch(t row.Table) *changes {
+	if r.changes == nil || r.Writable() {
+		return nil
+	}
+	return &r.changes[t]
+}
+
+// Put writes a row.
+func (r *Recorder) Put(t row.Table, key, payload []byte) error {
+	return r.put(t, key, row.Seal(key, payload))
+}
+
+// PutOrRemove writes a row, or removes it where the payload is nil.
+func (r *Recorder) PutOrRemove(t row.Table, key, payload []byte) error {
+	if payload == nil {
+		return r.Remove(t, key)
+	}
+	return r.Put(t, key, payload)
+}
+
+// Mark writes a row whose key says all.
+func (r *Recorder) Mark(t row.Table, key []byte) error { return r.Put(t, key, row.EncodeMark()) }
+
+// put writes a row as it is stored.
+func (r *Recorder) put(t row.Table, key, value []byte) error {
+	b, err := r.change(t)
+	if b != nil {
+		err = b.Put(key, value)
+	}
+	if err == nil && r.changes != nil {
+		r.changes[t].set(key, value)
+	}
+	return err
+}
+
+// Remove deletes a row, if there is one.
+func (r *Recorder) Remove(t row.Table, key []byte) error {
+	b, err := r.change(t)
+	if b != nil {
+		err = b.Delete(key)
+	}
+	if err == nil && r.changes != nil {
+		r.changes[t].set(key, nil)
+	}
+	return err
+}
+
+// RemoveAll deletes the rows whose keys begin with prefix.
+func (r *Recorder) RemoveAll(t row.Table, prefix []byte) error {
+	return r.Each(t, prefix, func(key, _ []byte) (bool, error) { return true, r.Remove(t, key) })
+}
+
+// Clear deletes every row of a table.
+func (r *Recorder) Clear(t row.Table) error {
+	b, err := r.change(t)
+	if b != nil {
+		name := []byte(t.String())
+		if err = r.bolt.DeleteBucket(name); err == nil {
+			r.buckets[t], err = r.bolt.CreateBucket(name)
+		}
+	}
+	if err == nil && r.changes != nil {
+		r.changes[t].clear()
+	}
+	return err
+}
+
+// create makes a table, unless there is one.
+func (r *Recorder) create(t row.Table) (err error) {
+	if r.buckets[t], err = r.bolt.CreateBucketIfNotExists([]byte(t.String())); err != nil {
+		return fmt.Errorf("table %s: %w", t, err)
+	}
+	return nil
+}
+
+// change is told that a table is about to be changed, and where in the file: nowhere for
+// a reader.
+func (r *Recorder) change(t row.Table) (b *bbolt.Bucket, err error) {
+	if r.Writable() {
+		b, err = r.table(t)
+	} else if !r.passing {
+		err = ErrReadOnly
+	}
+	if err != nil {
+		return nil, err
+	}
+	for _, w := range r.walks {
+		if w.cursor.table == t {
+			w.leave()
+		}
+	}
+	r.writes[t]++
+	r.changed = true
+	return b, nil
+}
