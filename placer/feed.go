@@ -5,6 +5,7 @@ import (
 
 	"github.com/RoaringBitmap/roaring/v2"
 	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/index/heap"
 )
 
 // found is a node that the bitmaps do not rule out for a chunk.
@@ -33,29 +34,29 @@ func (f *feed) before(g *feed) bool {
 // bucket is not opened before its first node's turn.
 func (s *seeker) inOrder(kind int, cands []index.Candidate) iter.Seq[found] {
 	return func(yield func(found) bool) {
-		var heap []*feed
+		feeds := heap.New(func(f, g **feed) bool { return (*f).before(*g) })
 		for next := 0; ; {
-			for next < len(cands) && (len(heap) == 0 || !ahead(heap[0], cands[next].Bucket)) {
+			for next < len(cands) && (feeds.Len() == 0 || !ahead(*feeds.First(), cands[next].Bucket)) {
 				for _, class := range []index.Class{index.Free, index.Later, index.Busy} {
 					nodes := s.nodes(kind, &cands[next], class)
 					if nodes != nil && !nodes.IsEmpty() {
-						heap = pushFeed(heap, &feed{nodes.Iterator(), cands[next].Bucket, class})
+						feeds.Push(&feed{nodes.Iterator(), cands[next].Bucket, class})
 					}
 				}
 				next++
 			}
-			if len(heap) == 0 {
+			if feeds.Len() == 0 {
 				return
 			}
-			top := heap[0]
+			top := *feeds.First()
 			if !yield(found{top.Next(), top.bucket, top.class}) {
 				return
 			}
-			if !top.HasNext() {
-				heap[0] = heap[len(heap)-1]
-				heap = heap[:len(heap)-1]
+			if top.HasNext() {
+				feeds.Fix()
+			} else {
+				feeds.Pop()
 			}
-			sink(heap)
 		}
 	}
 }
@@ -66,36 +67,6 @@ func ahead(f *feed, b *index.Bucket) bool {
 		return f.bucket.Priority > b.Priority
 	}
 	return f.PeekNext() < b.First
-}
-
-func pushFeed(heap []*feed, f *feed) []*feed {
-	heap = append(heap, f)
-	for i := len(heap) - 1; i > 0; {
-		up := (i - 1) / 2
-		if !heap[i].before(heap[up]) {
-			break
-		}
-		heap[i], heap[up] = heap[up], heap[i]
-		i = up
-	}
-	return heap
-}
-
-// sink puts the first feed where it belongs.
-func sink(heap []*feed) {
-	for i := 0; ; {
-		least := i
-		for _, k := range [2]int{2*i + 1, 2*i + 2} {
-			if k < len(heap) && heap[k].before(heap[least]) {
-				least = k
-			}
-		}
-		if least == i {
-			return
-		}
-		heap[i], heap[least] = heap[least], heap[i]
-		i = least
-	}
 }
 
 // nodes are those of a candidate's class that could serve a chunk at the instant:

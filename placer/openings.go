@@ -1,10 +1,9 @@
 package placer
 
 import (
-	"container/heap"
-
 	"github.com/RoaringBitmap/roaring/v2"
 	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/index/heap"
 	"github.com/placectl/placectl/timeline"
 )
 
@@ -15,8 +14,8 @@ import (
 type openings struct {
 	*mapping
 	open  *roaring.Bitmap
-	shuts shuttings
-	room  int // on the node path: for how many chunks room was given back, at most
+	shuts *heap.Heap[shutting] // the first to shut first
+	room  int                  // on the node path: for how many chunks room was given back, at most
 
 	seeker *seeker // on the node path, to look at nodes one by one
 	spot   spot
@@ -28,22 +27,10 @@ type shutting struct {
 	node  uint32
 }
 
-type shuttings []shutting
-
-func (s shuttings) Len() int           { return len(s) }
-func (s shuttings) Less(i, j int) bool { return s[i].after < s[j].after }
-func (s shuttings) Swap(i, j int)      { s[i], s[j] = s[j], s[i] }
-func (s *shuttings) Push(x any)        { *s = append(*s, x.(shutting)) }
-
-func (s *shuttings) Pop() any {
-	last := (*s)[len(*s)-1]
-	*s = (*s)[:len(*s)-1]
-	return last
-}
-
 // reset forgets all: the request is being tried.
 func (o *openings) reset() {
-	o.open, o.shuts, o.room = roaring.New(), nil, 0
+	o.open, o.room = roaring.New(), 0
+	o.shuts = heap.New(func(a, b *shutting) bool { return a.after < b.after })
 }
 
 func (o *openings) count() int {
@@ -65,8 +52,8 @@ func (o *openings) pass(in instant) {
 		o.passNodes(in)
 		return
 	}
-	for len(o.shuts) > 0 && o.shuts[0].after < in.at {
-		o.open.Remove(heap.Pop(&o.shuts).(shutting).node)
+	for o.shuts.Len() > 0 && o.shuts.First().after < in.at {
+		o.open.Remove(o.shuts.Pop().node)
 	}
 	for _, node := range in.back {
 		if !o.serving().Contains(node) || !o.Calendar.FreeThrough(node, in.at, in.at+o.Duration) {
@@ -74,7 +61,7 @@ func (o *openings) pass(in instant) {
 		}
 		o.open.Add(node)
 		if next := o.Calendar.NextBusy(node, in.at); next != timeline.Forever {
-			heap.Push(&o.shuts, shutting{next - o.Duration, node})
+			o.shuts.Push(shutting{next - o.Duration, node})
 		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/RoaringBitmap/roaring/v2"
 	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/index/heap"
 	"github.com/placectl/placectl/timeline"
 )
 
@@ -149,39 +150,20 @@ func (s *seeker) entries(kind int, cands []index.Candidate) []entry {
 
 // popAll gives entries back in order, as many as are wanted: a heap, not a sort,
 // because most often that is few.
-func popAll(heap []entry) iter.Seq[*entry] {
+func popAll(list []entry) iter.Seq[*entry] {
 	return func(yield func(*entry) bool) {
-		for i := len(heap)/2 - 1; i >= 0; i-- {
-			sinkEntry(heap, i)
-		}
-		for len(heap) > 0 {
-			if !yield(&heap[0]) {
+		for entries := heap.Of(list, (*entry).before); entries.Len() > 0; {
+			top := entries.First()
+			if !yield(top) {
 				return
 			}
-			if top := &heap[0]; top.rest != nil && top.rest.HasNext() {
+			if top.rest != nil && top.rest.HasNext() {
 				top.node = top.rest.Next()
+				entries.Fix()
 			} else {
-				heap[0] = heap[len(heap)-1]
-				heap = heap[:len(heap)-1]
-			}
-			sinkEntry(heap, 0)
-		}
-	}
-}
-
-func sinkEntry(heap []entry, i int) {
-	for {
-		least := i
-		for _, k := range [2]int{2*i + 1, 2*i + 2} {
-			if k < len(heap) && heap[k].before(&heap[least]) {
-				least = k
+				entries.Pop()
 			}
 		}
-		if least == i {
-			return
-		}
-		heap[i], heap[least] = heap[least], heap[i]
-		i = least
 	}
 }
 

@@ -1,8 +1,9 @@
 package query
 
 import (
-	"container/heap"
 	"slices"
+
+	"github.com/placectl/placectl/index/heap"
 )
 
 // orderKey is a term of ORDER BY: a result column by its number, or code.
@@ -77,9 +78,16 @@ type sorted struct {
 // sorter orders rows; with a limit it keeps no more than that.
 type sorter struct {
 	keys  []orderKey
-	limit int // -1 for none
-	rows  []sorted
+	limit int                // -1 for none
+	rows  []sorted           // once they are in order; without a limit, as they come
+	kept  *heap.Heap[sorted] // with a limit, the last on top
 	seq   int
+}
+
+func newSorter(keys []orderKey, limit int) *sorter {
+	s := &sorter{keys: keys, limit: limit}
+	s.kept = heap.New(func(a, b *sorted) bool { return s.compare(a, b) > 0 })
+	return s
 }
 
 // less orders rows; of equal ones the first stays first.
@@ -117,8 +125,11 @@ func (s *sorter) compareKeys(a, b []Value) int {
 
 // wants reports whether a row with such keys would be kept.
 func (s *sorter) wants(keys []Value) bool {
-	return s.limit < 0 || len(s.rows) < s.limit || s.limit > 0 && s.compareKeys(keys, s.rows[0].keys) < 0
+	return s.limit < 0 || s.room() || s.limit > 0 && s.compareKeys(keys, s.kept.First().keys) < 0
 }
+
+// room reports whether there are fewer rows than the limit.
+func (s *sorter) room() bool { return s.kept.Len() < s.limit }
 
 // add keeps a row, and lets the last one go where there are too many.
 func (s *sorter) add(keys, row []Value) {
@@ -127,27 +138,18 @@ func (s *sorter) add(keys, row []Value) {
 	switch {
 	case s.limit < 0:
 		s.rows = append(s.rows, r)
-	case len(s.rows) < s.limit:
-		heap.Push(s, r)
+	case s.room():
+		s.kept.Push(r)
 	default:
-		s.rows[0] = r
-		heap.Fix(s, 0)
+		*s.kept.First() = r
+		s.kept.Fix()
 	}
 }
 
 // finish puts the rows in order.
 func (s *sorter) finish() {
+	if s.limit >= 0 {
+		s.rows = s.kept.All()
+	}
 	slices.SortFunc(s.rows, func(a, b sorted) int { return s.compare(&a, &b) })
-}
-
-// The heap has the last row on top.
-
-func (s *sorter) Len() int           { return len(s.rows) }
-func (s *sorter) Less(i, k int) bool { return s.compare(&s.rows[i], &s.rows[k]) > 0 }
-func (s *sorter) Swap(i, k int)      { s.rows[i], s.rows[k] = s.rows[k], s.rows[i] }
-func (s *sorter) Push(x any)         { s.rows = append(s.rows, x.(sorted)) }
-func (s *sorter) Pop() any {
-	last := s.rows[len(s.rows)-1]
-	s.rows = s.rows[:len(s.rows)-1]
-	return last
 }

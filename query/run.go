@@ -18,10 +18,11 @@ func (p *selectPlan) run(e *env, emit func(row []Value) error) error {
 	}
 	var sort *sorter
 	if len(p.order) > 0 {
-		sort = &sorter{keys: p.order, limit: -1}
+		most := -1
 		if limit > 0 && limit+offset < 1<<20 && !p.distinct {
-			sort.limit = int(limit + offset)
+			most = int(limit + offset)
 		}
+		sort = newSorter(p.order, most)
 	}
 	row := make([]Value, len(p.out))
 	out := p.output(e, row, sort, emit)
@@ -175,7 +176,7 @@ func (p *selectPlan) sortFew(e *env, row []Value, s *sorter, fill func() error) 
 			return err
 		}
 		all := append(append(make([]Value, 0, len(row)+len(scratch)), row...), scratch...)
-		if len(s.rows) < s.limit {
+		if s.room() {
 			if err := e.hold(all); err != nil {
 				return err
 			}

@@ -1,11 +1,11 @@
 package main
 
 import (
-	"container/heap"
 	"errors"
 	"fmt"
 	"math/rand/v2"
 
+	"github.com/placectl/placectl/index/heap"
 	"github.com/placectl/placectl/locality"
 )
 
@@ -24,19 +24,7 @@ type event struct {
 	last bool
 }
 
-type events []event
-
-func (e events) Len() int { return len(e) }
-func (e events) Less(i, k int) bool {
-	return e[i].at < e[k].at || e[i].at == e[k].at && e[i].host < e[k].host
-}
-func (e events) Swap(i, k int) { e[i], e[k] = e[k], e[i] }
-func (e *events) Push(x any)   { *e = append(*e, x.(event)) }
-func (e *events) Pop() any {
-	x := (*e)[len(*e)-1]
-	*e = (*e)[:len(*e)-1]
-	return x
-}
+func (e *event) before(f *event) bool { return e.at < f.at || e.at == f.at && e.host < f.host }
 
 // actor is a simulated host.
 type actor struct {
@@ -53,14 +41,14 @@ type simulation struct {
 	site   site
 	jobs   []locality.Job
 	actors []actor
-	queue  events
+	queue  *heap.Heap[event]
 	ideal  float64
 }
 
 // simulate works a batch off with a policy, in memory or through a database, and
 // returns what it cost.
 func simulate(w world, s locality.Settings, seed uint64, open opener) (outcome, error) {
-	sim := &simulation{w: w, r: rand.New(rand.NewPCG(seed, 1))}
+	sim := &simulation{w: w, r: rand.New(rand.NewPCG(seed, 1)), queue: heap.New((*event).before)}
 	sim.jobs = w.draw(sim.r)
 	s.Hosts, s.Keep, s.Lease = w.hosts, w.keep, 12*hour
 	var err error
@@ -93,14 +81,14 @@ func (s *simulation) arrive(at float64) (float64, error) {
 	if s.w.known && n < s.w.hosts {
 		h.Spent, h.Earned = 100*hour, 100*a.speed*locality.Micro
 	}
-	heap.Push(&s.queue, event{at: at, host: n, job: -1})
+	s.queue.Push(event{at: at, host: n, job: -1})
 	return a.speed, s.site.arrive(h)
 }
 
 // run goes through the events until the batch is finished.
 func (s *simulation) run() (end float64, err error) {
-	for len(s.queue) > 0 {
-		e := heap.Pop(&s.queue).(event)
+	for s.queue.Len() > 0 {
+		e := s.queue.Pop()
 		a := &s.actors[e.host]
 		if a.leaves > 0 && e.at >= a.leaves {
 			if !s.gone(a) {
@@ -140,7 +128,7 @@ func (s *simulation) report(e event) error {
 		err = nil // too late
 	}
 	if err == nil && e.last {
-		heap.Push(&s.queue, event{at: e.at, host: e.host, job: -1})
+		s.queue.Push(event{at: e.at, host: e.host, job: -1})
 	}
 	return err
 }
@@ -149,7 +137,7 @@ func (s *simulation) report(e event) error {
 func (s *simulation) ask(e event, a *actor) error {
 	jobs, fetched, err := s.site.next(e.host, int64(e.at)+1, s.w.request)
 	if errors.Is(err, locality.ErrIdle) || errors.Is(err, locality.ErrOver) {
-		heap.Push(&s.queue, event{at: e.at + retry, host: e.host, job: -1})
+		s.queue.Push(event{at: e.at + retry, host: e.host, job: -1})
 		return nil
 	}
 	if err != nil {
@@ -158,7 +146,7 @@ func (s *simulation) ask(e event, a *actor) error {
 	at := e.at + s.w.download*float64(fetched)*hour/a.speed
 	for i, j := range jobs {
 		at += float64(s.jobs[j.Job].Credit) / locality.Micro * hour / a.speed
-		heap.Push(&s.queue, event{at: at, host: e.host, job: j.Job, last: i == len(jobs)-1})
+		s.queue.Push(event{at: at, host: e.host, job: j.Job, last: i == len(jobs)-1})
 	}
 	return nil
 }

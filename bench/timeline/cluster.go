@@ -1,9 +1,10 @@
 package main
 
 import (
-	"container/heap"
 	"math"
 	"math/rand/v2"
+
+	"github.com/placectl/placectl/index/heap"
 )
 
 // A cluster writes the streams wide and narrow. It cuts the machine into
@@ -13,11 +14,11 @@ type cluster struct {
 	*generator
 	rng   *rand.Rand
 	wide  bool
-	width []int64 // of the lanes
-	free  queue   // the lanes by when they become free
-	jobs  []job   // by id - 1
-	ends  queue   // ids by when they end; may hold jobs removed or shrunk
-	live  []int   // ids, for drawing one
+	width []int64         // of the lanes
+	free  *heap.Heap[due] // the lanes by when they become free
+	jobs  []job           // by id - 1
+	ends  *heap.Heap[due] // ids by when they end; may hold jobs removed or shrunk
+	live  []int           // ids, for drawing one
 	now   int64
 }
 
@@ -27,17 +28,18 @@ type job struct {
 }
 
 func newCluster(g *generator, wide bool, n int) *cluster {
-	c := &cluster{generator: g, rng: rand.New(rand.NewPCG(2020, uint64(n))), wide: wide}
+	c := &cluster{generator: g, rng: rand.New(rand.NewPCG(2020, uint64(n))), wide: wide, ends: heap.New((*due).before)}
+	var free []due
 	for left := int64(units); left > 0; {
 		w := min(left, 500+c.rng.Int64N(1001))
 		if wide {
 			w = min(left, c.powerOfTwo())
 		}
-		c.free = append(c.free, due{c.rng.Int64N(3600), len(c.width)})
+		free = append(free, due{c.rng.Int64N(3600), len(c.width)})
 		c.width = append(c.width, w)
 		left -= w
 	}
-	heap.Init(&c.free)
+	c.free = heap.Of(free, (*due).before)
 	return c
 }
 
@@ -68,20 +70,20 @@ func (c *cluster) request() int64 {
 
 // put plans a job in the lane that becomes free first.
 func (c *cluster) put() {
-	lane := heap.Pop(&c.free).(due)
+	lane := c.free.Pop()
 	start, d := lane.t, c.duration()
 	if c.rng.Float64() < .15 {
 		start += int64(c.rng.ExpFloat64() * 2000)
 	}
 	c.run(start, d, c.width[lane.n])
-	heap.Push(&c.free, due{start + d, lane.n})
+	c.free.Push(due{start + d, lane.n})
 }
 
 func (c *cluster) run(start, duration, amount int64) {
 	id := c.add(start, duration, amount)
 	c.jobs = append(c.jobs, job{start, duration, amount, len(c.live)})
 	c.live = append(c.live, id)
-	heap.Push(&c.ends, due{start + duration, id})
+	c.ends.Push(due{start + duration, id})
 }
 
 func (c *cluster) remove(id int) {
@@ -95,7 +97,7 @@ func (c *cluster) remove(id int) {
 // complete removes the job that ends first and moves the clock there.
 func (c *cluster) complete() {
 	for {
-		next := heap.Pop(&c.ends).(due)
+		next := c.ends.Pop()
 		if c.jobs[next.n-1].at >= 0 {
 			c.now = max(c.now, next.t)
 			c.remove(next.n)
@@ -113,7 +115,7 @@ func (c *cluster) shrink() {
 }
 
 // horizon is where the plan thins out.
-func (c *cluster) horizon() int64 { return max(c.now+100, c.free[0].t) }
+func (c *cluster) horizon() int64 { return max(c.now+100, c.free.First().t) }
 
 func (c *cluster) moment() int64 { return c.now + c.rng.Int64N(c.horizon()-c.now+1) }
 
@@ -147,23 +149,10 @@ func (c *cluster) write(n, rounds int) {
 	}
 }
 
-// A queue is a heap of what is due when; the number breaks ties.
-type queue []due
-
+// due is what is due when; the number breaks ties.
 type due struct {
 	t int64
 	n int
 }
 
-func (q queue) Len() int { return len(q) }
-func (q queue) Less(i, j int) bool {
-	return q[i].t < q[j].t || q[i].t == q[j].t && q[i].n < q[j].n
-}
-func (q queue) Swap(i, j int) { q[i], q[j] = q[j], q[i] }
-func (q *queue) Push(x any)   { *q = append(*q, x.(due)) }
-func (q *queue) Pop() any {
-	old := *q
-	x := old[len(old)-1]
-	*q = old[:len(old)-1]
-	return x
-}
+func (d *due) before(e *due) bool { return d.t < e.t || d.t == e.t && d.n < e.n }

@@ -14,6 +14,7 @@ import (
 // Who may import whom, read as "left of < may be imported right of it". What is
 // not said here is not allowed.
 const importRules = `
+	index/heap                               < placer, placer/backfill, query, bench
 	index, timeline                          < placer
 	index, placer                            < placer/recur
 	placer/fairshare, placer/recur           < store, store/internal/row
@@ -54,7 +55,7 @@ var confined = map[string][]string{
 }
 
 // pure packages know nothing of files and clocks.
-var pure = []string{"index", "timeline", "placer", "placer/fairshare", "placer/recur", "placer/backfill", "placer/backfill/swf",
+var pure = []string{"index", "index/heap", "timeline", "placer", "placer/fairshare", "placer/recur", "placer/backfill", "placer/backfill/swf",
 	"placer/cluster", "locality", "query", "store/internal/row", "cmd/placectl/internal/spell", "cmd/placectl/internal/infile", "cmd/placectl/internal/nodefile",
 	"cmd/placectl/internal/chart"}
 

@@ -116,11 +116,11 @@ const (
 // upcoming is the next event.
 func (s *simulation) upcoming() (kind int, at int64) {
 	kind = nothing
-	if s.starts.len() > 0 {
-		kind, at = start, s.starts.heap[0].at
+	if s.starts.Len() > 0 {
+		kind, at = start, s.starts.First().at
 	}
-	if s.ends.len() > 0 && (kind == nothing || s.ends.heap[0].at <= at) {
-		kind, at = end, s.ends.heap[0].at
+	if s.ends.Len() > 0 && (kind == nothing || s.ends.First().at <= at) {
+		kind, at = end, s.ends.First().at
 	}
 	if s.next < len(s.order) {
 		if t := s.jobs[s.order[s.next]].Submit; kind == nothing || t <= at {

@@ -1,0 +1,106 @@
+// Package heap keeps values so that the first of them in some order is at hand, without
+// sorting them all: a binary heap, the only one of the project. It differs from
+// container/heap in that its values have a type, that a function orders them, and that
+// it can tell where each has come to lie. It is pure.
+package heap
+
+// A Heap is a list whose first value comes before all others. Make one with New or Of.
+type Heap[T any] struct {
+	list   []T
+	before func(a, b *T) bool
+	// Moved, where it is set, is told each time that a value comes to lie somewhere in
+	// the list; before the first value.
+	Moved func(x *T, at int)
+}
+
+// New makes an empty heap in which a comes before b where the function says so.
+func New[T any](before func(a, b *T) bool) *Heap[T] { return &Heap[T]{before: before} }
+
+// Of makes a heap of a list, which becomes its own.
+func Of[T any](list []T, before func(a, b *T) bool) *Heap[T] {
+	h := &Heap[T]{list: list, before: before}
+	for i := len(list)/2 - 1; i >= 0; i-- {
+		h.sink(i)
+	}
+	return h
+}
+
+// Len is the number of values.
+func (h *Heap[T]) Len() int { return len(h.list) }
+
+// All are the values, the first first and the others in no order. They are the heap's.
+func (h *Heap[T]) All() []T { return h.list }
+
+// First is the first value, to be read, or to be changed before Fix. There must be one.
+func (h *Heap[T]) First() *T { return &h.list[0] }
+
+// Push adds a value.
+func (h *Heap[T]) Push(x T) {
+	h.list = append(h.list, x)
+	h.rise(len(h.list) - 1)
+}
+
+// Pop takes the first value away. There must be one.
+func (h *Heap[T]) Pop() T {
+	first, last := h.list[0], len(h.list)-1
+	h.list[0] = h.list[last]
+	clear(h.list[last:]) // what it points to is no longer kept
+	if h.list = h.list[:last]; last > 0 {
+		h.sink(0)
+	}
+	return first
+}
+
+// Fix puts the first value, which has changed, where it belongs now.
+func (h *Heap[T]) Fix() { h.sink(0) }
+
+// Advance puts x in place of the value that lies at at, which must not come before it.
+func (h *Heap[T]) Advance(at int, x T) {
+	h.list[at] = x
+	h.rise(at)
+}
+
+// rise moves the value at at up to where it belongs. Values are compared where they
+// lie: a copy would be an allocation each time.
+func (h *Heap[T]) rise(at int) {
+	for at > 0 {
+		above := (at - 1) / 2
+		if !h.before(&h.list[at], &h.list[above]) {
+			break
+		}
+		h.swap(at, above)
+		at = above
+	}
+	h.settled(at)
+}
+
+// sink moves the value at at down to where it belongs.
+func (h *Heap[T]) sink(at int) {
+	for {
+		below := 2*at + 1
+		if below >= len(h.list) {
+			break
+		}
+		if below+1 < len(h.list) && h.before(&h.list[below+1], &h.list[below]) {
+			below++
+		}
+		if !h.before(&h.list[below], &h.list[at]) {
+			break
+		}
+		h.swap(at, below)
+		at = below
+	}
+	h.settled(at)
+}
+
+// swap lets the value at at, which is on its way, change places with another.
+func (h *Heap[T]) swap(at, other int) {
+	h.list[at], h.list[other] = h.list[other], h.list[at]
+	h.settled(at)
+}
+
+func (h *Heap[T]) settled(at int) {
+	if h.Moved != nil {
+		h.Moved(&h.list[at], at)
+	}
+}
