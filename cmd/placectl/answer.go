@@ -2,10 +2,8 @@ package main
 
 import (
 	"io"
-	"strings"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
-	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 )
 
 // printer starts an answer on stdout.
@@ -15,8 +13,9 @@ func (r *runner) printer(res output.Result) *output.Printer {
 
 // outputOptions are what an answer on stdout is to know of where it goes.
 func (r *runner) outputOptions() output.Options {
+	a := r.audience()
 	return output.Options{Format: r.Output, NoHeader: r.NoHeader, Raw: r.Raw, Zone: r.loc,
-		Terminal: r.stdoutTTY, Color: r.colored(), Width: r.width}
+		Terminal: a.terminal, Color: a.color, Width: r.width}
 }
 
 // printAll answers with things of one noun.
@@ -32,32 +31,12 @@ func printAll[T any](r *runner, fields output.Fields[T], all ...T) error {
 func (r *runner) progress(label string, total int64) *output.Progress {
 	var w io.Writer
 	width := 0
-	if r.stderrTTY && !r.Quiet {
+	if r.audience().progress {
 		w, width = r.stderr, r.width()
 	}
 	return output.NewProgress(w, width, r.env.now, label, total)
 }
 
-// colored says whether the answer may carry colour.
-func (r *runner) colored() bool {
-	return r.stdoutTTY && !r.NoColor && r.getenv("TERM") != "dumb"
-}
+func (r *runner) colored() bool { return r.audience().color }
 
-// localTimes is a text of ours as the reader of the answer gets its times: programs
-// in UTC, people in their zone.
-func (r *runner) localTimes(s string) string {
-	if r.Output.IsDocument() {
-		return s
-	}
-	return spell.LocalTimes(s, r.loc)
-}
-
-// blocks says whether the terminal can show the blocks of Unicode, else ASCII alone.
-func (r *runner) blocks() bool {
-	for _, name := range []string{"LC_ALL", "LC_CTYPE", "LANG"} {
-		if v := strings.ToLower(r.getenv(name)); v != "" {
-			return strings.Contains(v, "utf-8") || strings.Contains(v, "utf8")
-		}
-	}
-	return false
-}
+func (r *runner) blocks() bool { return r.audience().blocks }

@@ -72,7 +72,7 @@ func (r *runner) printFindings(findings []string) error {
 	for _, f := range findings {
 		p.Row(f)
 	}
-	if len(findings) == 0 && r.Output == output.Table {
+	if len(findings) == 0 && r.audience().table {
 		return nil
 	}
 	return p.Close()

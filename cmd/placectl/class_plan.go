@@ -80,7 +80,7 @@ func (r *runner) planShares(state *fairshare.State, jobID func(class, job int) s
 			classes[i].StopJobs = append(classes[i].StopJobs, strconv.FormatUint(t.ID, 10))
 		}
 	}
-	if r.Output.IsDocument() {
+	if r.audience().document {
 		return r.printShareSums(state, plan, classes)
 	}
 	p := r.printer(output.Result{Columns: []output.Column{{Name: "name"}, {Name: "load_pct", Kind: output.Integer}, {Name: "entitlement", Kind: output.Integer},
@@ -89,7 +89,7 @@ func (r *runner) planShares(state *fairshare.State, jobID func(class, job int) s
 	for _, c := range classes {
 		p.Row(c.Name, c.LoadPct, c.Entitlement, c.Running, c.Waiting, c.Loaned, c.Start, c.Stop)
 	}
-	if err := p.Close(); err != nil || r.Output != output.Table {
+	if err := p.Close(); err != nil || !r.audience().table {
 		return err
 	}
 	fmt.Fprintln(r.stdout)
@@ -101,7 +101,7 @@ func (r *runner) printShareSums(state *fairshare.State, plan *fairshare.Plan, cl
 	res := output.Result{Record: true, Columns: []output.Column{{Name: "idle", Kind: output.Integer}, {Name: "total_workers", Kind: output.Integer},
 		{Name: "away", Kind: output.Integer}, {Name: "spread", Kind: output.Integer}, {Name: "rebalanced", Kind: output.Boolean}}}
 	row := []any{plan.Idle, state.TotalWorkers, state.Away, plan.Spread, plan.Rebalanced}
-	if r.Output.IsDocument() {
+	if r.audience().document {
 		res.Columns = append([]output.Column{{Name: "classes", Kind: output.Object}}, res.Columns...)
 		row = append([]any{classes}, row...)
 	}

@@ -165,7 +165,7 @@ func (r *runner) report(err error) int {
 		err = errors.New("interrupted")
 	}
 	var text []byte
-	if r.Output.IsDocument() {
+	if r.audience().document {
 		text = appendErrorJSON(nil, err, code, why)
 	} else {
 		text = r.errorText(err)

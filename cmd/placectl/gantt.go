@@ -61,18 +61,18 @@ func (r *runner) gantt(c *cli.Context) error {
 		return err
 	}
 	w := g.Window(o.from, o.to)
-	draw := &chart.Options{Width: o.width, Rows: o.rows, ByBucket: o.byBucket, Blocks: r.blocks(), Colors: r.colored(), Zone: r.loc}
+	draw := &chart.Options{Width: o.width, Rows: o.rows, ByBucket: o.byBucket, Blocks: r.audience().blocks, Colors: r.audience().color, Zone: r.loc}
 	if o.svg != "" {
 		picture := g.SVG(w, draw)
 		if o.flag == "html" {
 			picture = chart.Page("placectl gantt", picture)
 		}
-		if err := r.writeFile(c, o.flag, o.svg, picture); err != nil || o.svg == "-" || r.Output == output.Table {
+		if err := r.writeFile(c, o.flag, o.svg, picture); err != nil || o.svg == "-" || r.audience().table {
 			return err
 		}
 	}
 	switch {
-	case r.Output == output.Table:
+	case r.audience().table:
 		return r.answer(g.Text(w, draw))
 	case o.byBucket:
 		return r.printBucketSteps(g, w)
@@ -108,7 +108,7 @@ func (r *runner) ganttOptions(c *cli.Context) (*ganttOptions, error) {
 	case !o.from.IsZero() && !o.to.IsZero() && o.to.Unix() <= o.from.Unix():
 		return nil, usagef(verbName(c), "--to must come after --from")
 	}
-	if !c.IsSet("rows") && r.stdoutTTY && o.svg == "" {
+	if !c.IsSet("rows") && r.audience().terminal && o.svg == "" {
 		o.rows = ganttRows
 	}
 	o.width, err = r.ganttWidth(c, o.svg != "")
@@ -122,8 +122,8 @@ func (r *runner) ganttWidth(c *cli.Context, svg bool) (int, error) {
 	switch {
 	case svg:
 		least, most, width = chart.NarrowestSVG, chart.WidestSVG, 1200
-	case r.stdoutTTY && r.width() > 0:
-		width = min(max(r.width(), least), most)
+	case r.audience().width > 0:
+		width = min(max(r.audience().width, least), most)
 	}
 	if !c.IsSet("width") {
 		return width, nil

@@ -55,7 +55,7 @@ func changeOf(tx *store.Tx, n *index.Node, change string) nodeChange {
 func (r *runner) printNodeChanges(changes []nodeChange) error {
 	res := output.Result{Columns: []output.Column{{Name: "name"}, {Name: "state"}, {Name: "reason"}, {Name: "change"}}}
 	explained := slices.ContainsFunc(changes, func(c nodeChange) bool { return c.reason != "" })
-	res.Columns[2].Detail = r.forPeople() && !explained
+	res.Columns[2].Detail = r.audience().brief && !explained
 	p := r.printer(res)
 	for _, c := range changes {
 		if err := p.Row(c.name, c.state, orNil(c.reason), c.change); err != nil {
@@ -64,10 +64,6 @@ func (r *runner) printNodeChanges(changes []nodeChange) error {
 	}
 	return p.Close()
 }
-
-// forPeople reports whether the answer is a table, where what is empty
-// everywhere is left out.
-func (r *runner) forPeople() bool { return r.Output == output.Table || r.Output == output.MD }
 
 // eachNamed calls fn with every node of a list.
 func eachNamed(tx *store.Tx, list string, fn func(*index.Node) error) error {

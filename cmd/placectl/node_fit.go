@@ -12,21 +12,22 @@ import (
 // what the other columns let one guess, and not without saying so. Where that
 // would not help, all columns stay, and the table turns into blocks of lines.
 func (r *runner) fitColumns(cols output.Fields[*nodeRow], rows []nodeRow) output.Fields[*nodeRow] {
-	if r.Output != output.Table || !r.stdoutTTY || r.width() <= 0 || len(rows) == 0 {
+	limit := r.audience().width
+	if !r.audience().table || limit <= 0 || len(rows) == 0 {
 		return cols
 	}
 	widths := r.measure(cols, rows)
 	kept := slices.Clone(cols)
 	var out []string
 	for _, name := range expendable(cols) {
-		if fitsIn(kept, widths, r.width()) {
+		if fitsIn(kept, widths, limit) {
 			break
 		}
 		kept = slices.DeleteFunc(kept, func(c output.Field[*nodeRow]) bool { return c.Name == name })
 		out = append(out, name)
 	}
 	switch {
-	case !fitsIn(kept, widths, r.width()):
+	case !fitsIn(kept, widths, limit):
 		return cols
 	case len(out) > 0:
 		r.notef("no room for the columns %s: -o line shows all", strings.Join(out, ", "))

@@ -56,7 +56,7 @@ func (r *runner) nodeShow(c *cli.Context) error {
 	about := nodeFields.Pick(nodeListColumns + " priorityf")
 	allocations := output.Fields[*nodeRow]{{Name: "allocations", Kind: output.Object, Value: r.allocationValue}}
 	single := len(rows) == 1 && !strings.ContainsAny(names, "[,")
-	if r.Output == output.Table {
+	if r.audience().table {
 		about, allocations = dropSpare(about, rows), dropSpare(allocations, rows)
 		single = true // the lines of one node after those of another
 	}
@@ -79,7 +79,7 @@ func allocationsOf(tx *store.Tx, number uint32) ([]allocation, error) {
 
 // allocationValue is what is on a node as the form of output wants it.
 func (r *runner) allocationValue(n *nodeRow) any {
-	if r.Output == output.Table || r.Output == output.Line || r.Output == output.MD {
+	if r.audience().people {
 		return r.allocationText(n.allocations)
 	}
 	type entry struct {

@@ -62,7 +62,7 @@ func (r *runner) shell(c *cli.Context) error {
 	if err := s.learn(); err != nil {
 		return err
 	}
-	if f, ok := r.stdin.(*os.File); ok && r.stdoutTTY && isTerminal(f) {
+	if f, ok := r.stdin.(*os.File); ok && r.audience().terminal && isTerminal(f) {
 		s.tty = true
 		in, save := s.editor()
 		defer save()
