@@ -68,7 +68,7 @@ func (v *verb) checkArgs(c *cli.Context) error {
 		case a.Kind == kindRequest || a.Kind == kindCommand:
 			return nil
 		case a.Kind == kindWord && i < c.NArg() && !slices.Contains(a.words(), c.Args().Get(i)):
-			return usagef(verbName(c), "%w", spell.NotOneOf(c.Args().Get(i), a.words()))
+			return usagef("%w", spell.NotOneOf(c.Args().Get(i), a.words()))
 		}
 	}
 	what := ""
@@ -78,13 +78,13 @@ func (v *verb) checkArgs(c *cli.Context) error {
 	n := c.NArg()
 	switch least, most := v.argLimits(c); {
 	case n < least && least == most:
-		return usagef(verbName(c), "wants %s%s, got %d", spell.Plural(least, "argument"), what, n)
+		return usagef("wants %s%s, got %d", spell.Plural(least, "argument"), what, n)
 	case n < least:
-		return usagef(verbName(c), "wants at least %s%s, got %d", spell.Plural(least, "argument"), what, n)
+		return usagef("wants at least %s%s, got %d", spell.Plural(least, "argument"), what, n)
 	case most == 0 && n > 0:
-		return usagef(verbName(c), "takes no arguments, got %s", spell.Quoted(c.Args().First()))
+		return usagef("takes no arguments, got %s", spell.Quoted(c.Args().First()))
 	case most > 0 && n > most:
-		return usagef(verbName(c), "takes at most %s%s, got one more: %s", spell.Plural(most, "argument"), what, spell.Quoted(c.Args().Get(most)))
+		return usagef("takes at most %s%s, got one more: %s", spell.Plural(most, "argument"), what, spell.Quoted(c.Args().Get(most)))
 	}
 	return nil
 }

@@ -106,7 +106,7 @@ func (w *walker) next() string {
 
 func (w *walker) fail(format string, args ...any) {
 	if w.err == nil {
-		w.err = usagef(w.verb(), format, args...)
+		w.err = usageOf(w.verb(), format, args...)
 	}
 }
 

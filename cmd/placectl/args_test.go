@@ -164,7 +164,7 @@ func TestParseArgsHelp(t *testing.T) {
 func TestExec(t *testing.T) {
 	var got []string
 	action := func(_ *runner, c *cli.Context) error {
-		got = append([]string{verbName(c), c.String("select"), strings.Join(c.StringSlice("allow"), ";")}, c.Args().Slice()...)
+		got = append([]string{c.Command.Name, c.String("select"), strings.Join(c.StringSlice("allow"), ";")}, c.Args().Slice()...)
 		return nil
 	}
 	tests := []struct {
@@ -176,10 +176,10 @@ func TestExec(t *testing.T) {
 		{"place a -l x --allow p,q b", -1, []string{"place", "x", "p,q", "a", "b"}, ""},
 		{"place a --allow=p --allow q -- -l --", 1, []string{"place", "", "p;q", "a", "-l", "--"}, ""},
 		{"place help", -1, []string{"place", "", "", "help"}, ""},
-		{"node import -5", -1, []string{"node import", "", "", "-5"}, ""},
+		{"node import -5", -1, []string{"import", "", "", "-5"}, ""},
 		{"class -- plan", 0, []string{"class", "", "", "plan"}, ""},
 		{"class a b c", -1, []string{"class", "", "", "a", "b", "c"}, ""},
-		{"class plan off", -1, []string{"class plan", "", "", "off"}, ""},
+		{"class plan off", -1, []string{"plan", "", "", "off"}, ""},
 		{"class plan x", -1, nil, "class plan: x is not one of on, off"},
 		{"class", -1, nil, "class: wants at least 1 argument (NAME...), got 0"},
 		{"node import", -1, nil, "node import: wants 1 argument (FILE), got 0"},

@@ -116,13 +116,6 @@ func checkValue(f cli.Flag, value string) error {
 	return nil
 }
 
-// verbName is what errors call the verb that runs: "node import". (cli's own
-// names leave out the verbs above it, or grow each time a command runs.)
-func verbName(c *cli.Context) string {
-	name, _ := c.App.Metadata[verbKey].(string)
-	return name
-}
-
 // time reads a flag's value as an instant; the zero time when it is not given.
 func (r *runner) time(c *cli.Context, flag string) (time.Time, error) {
 	s := c.String(flag)
@@ -131,7 +124,7 @@ func (r *runner) time(c *cli.Context, flag string) (time.Time, error) {
 	}
 	t, err := spell.ParseTime(s, r.now(), r.loc)
 	if err != nil {
-		return time.Time{}, usagef(verbName(c), "%s: %w", dashed(flag), err)
+		return time.Time{}, usagef("%s: %w", dashed(flag), err)
 	}
 	return t, nil
 }
@@ -144,7 +137,7 @@ func (r *runner) duration(c *cli.Context, flag string) (time.Duration, error) {
 	}
 	d, err := spell.ParseDuration(s)
 	if err != nil {
-		return 0, usagef(verbName(c), "%s: %w", dashed(flag), err)
+		return 0, usagef("%s: %w", dashed(flag), err)
 	}
 	return d, nil
 }
@@ -157,5 +150,5 @@ func oneOf(c *cli.Context, flag string, words ...string) (string, error) {
 			return value, nil
 		}
 	}
-	return "", usagef(verbName(c), "%s: %w", dashed(flag), spell.NotOneOf(value, words))
+	return "", usagef("%s: %w", dashed(flag), spell.NotOneOf(value, words))
 }

@@ -33,7 +33,7 @@ func batchVerb() *verb {
 	}
 }
 
-func (r *runner) batchList(c *cli.Context) error {
+func (r *runner) batchList(*cli.Context) error {
 	return r.view(func(tx *store.Tx) error {
 		p := r.printer(output.Result{Columns: batchFields.Columns()})
 		if err := tx.EachBatch(func(b *store.Batch) error { return batchFields.Print(p, batchView{b, tx.Now()}) }); err != nil {

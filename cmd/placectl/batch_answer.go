@@ -46,7 +46,7 @@ func batchJobs(c *cli.Context) ([]int, error) {
 	for _, arg := range c.Args().Slice()[1:] {
 		n, err := strconv.Atoi(arg)
 		if err != nil || n < 0 {
-			return nil, usagef(verbName(c), "%s is not the number of a job", spell.Quoted(arg))
+			return nil, usagef("%s is not the number of a job", spell.Quoted(arg))
 		}
 		if !seen[n] {
 			seen[n] = true

@@ -53,14 +53,14 @@ func (r *runner) batchCreate(c *cli.Context) error {
 		return err
 	}
 	if c.String("files") == "-" && c.String("jobs") == "-" {
-		return usagef(verbName(c), "--files and --jobs cannot both be standard input")
+		return usagef("--files and --jobs cannot both be standard input")
 	}
 	if q := c.Int("quorum"); q < 1 || q > locality.MaxQuorum {
-		return usagef(verbName(c), "--quorum: %d is not from 1 to %d", q, locality.MaxQuorum)
+		return usagef("--quorum: %d is not from 1 to %d", q, locality.MaxQuorum)
 	}
 	in := batchInput{quorum: c.Int("quorum")}
 	if err := in.read(r, c); err != nil {
-		return malformed(c, err)
+		return malformed(err)
 	}
 	return r.update(c, func(tx *store.Tx) error {
 		b, err := r.makeBatch(tx, c.Args().First(), settings, &in)
@@ -82,7 +82,7 @@ func (r *runner) batchSettings(c *cli.Context) (locality.Settings, error) {
 		s.Lease = int64(d / time.Second)
 	}
 	if err := s.Valid(); err != nil {
-		return s, usagef(verbName(c), "%w", err)
+		return s, usagef("%w", err)
 	}
 	return s, nil
 }

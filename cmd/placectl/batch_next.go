@@ -76,9 +76,9 @@ func (r *runner) batchWant(c *cli.Context) (locality.Want, error) {
 	w := locality.Want{Jobs: c.Int("want"), Key: c.String("key")}
 	switch {
 	case c.IsSet("want") && c.IsSet("seconds"):
-		return w, usagef(verbName(c), "give either --want or --seconds")
+		return w, usagef("give either --want or --seconds")
 	case c.IsSet("want") && w.Jobs < 1:
-		return w, usagef(verbName(c), "--want: %d jobs; at least 1", w.Jobs)
+		return w, usagef("--want: %d jobs; at least 1", w.Jobs)
 	case c.IsSet("seconds"):
 		d, err := r.duration(c, "seconds")
 		if err != nil {
@@ -94,7 +94,7 @@ func (r *runner) batchWant(c *cli.Context) (locality.Want, error) {
 			return w, err
 		}
 		if w.Lease = int64(d / time.Second); w.Lease < 1 {
-			return w, usagef(verbName(c), "--lease: it must be longer than nothing")
+			return w, usagef("--lease: it must be longer than nothing")
 		}
 	}
 	return w, nil

@@ -51,7 +51,7 @@ const narrowBatch = 300 // pixels
 func (r *runner) batchSVG(c *cli.Context) error {
 	width := c.Int("width")
 	if width < narrowBatch || width > chart.WidestSVG {
-		return usagef(verbName(c), "--width: %d is not from %d to %d", width, narrowBatch, chart.WidestSVG)
+		return usagef("--width: %d is not from %d to %d", width, narrowBatch, chart.WidestSVG)
 	}
 	var b *chart.Batch
 	err := r.view(func(tx *store.Tx) (err error) {
@@ -61,7 +61,7 @@ func (r *runner) batchSVG(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	return r.writeFile(c, "svg", c.String("svg"), b.SVG(width, r.loc))
+	return r.writeFile("svg", c.String("svg"), b.SVG(width, r.loc))
 }
 
 // readBatchChart gathers what hosts had.

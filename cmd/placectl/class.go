@@ -36,7 +36,7 @@ func (r *runner) changeShares(c *cli.Context, fn func(*fairshare.Settings) error
 			return err
 		}
 		if err := fn(s); err != nil {
-			return usagef(verbName(c), "%w", err)
+			return usagef("%w", err)
 		}
 		if err := tx.SetShares(s); err != nil {
 			return err

@@ -22,11 +22,11 @@ func classMapVerb() *verb {
 
 func (r *runner) classMap(c *cli.Context) error {
 	if countSet(c, "replace", "first") > 1 {
-		return usagef(verbName(c), "--replace and --first exclude each other")
+		return usagef("--replace and --first exclude each other")
 	}
 	pairs, err := classPairs(c.Args().Slice(), "REGEXP")
 	if err != nil {
-		return usagef(verbName(c), "%w", err)
+		return usagef("%w", err)
 	}
 	var given []fairshare.Mapping
 	for _, p := range pairs {

@@ -42,10 +42,10 @@ func (r *runner) classPlan(c *cli.Context) error {
 	}
 	f, err := r.readShareFile(c.String("from"))
 	if err != nil {
-		return malformed(c, err)
+		return malformed(err)
 	}
 	if err := r.planShares(f.state(r.now().Unix()), f.jobID); err != nil {
-		return usagef(verbName(c), "%s: %w", f.Name, err)
+		return usagef("%s: %w", f.Name, err)
 	}
 	return nil
 }

@@ -29,11 +29,11 @@ func classRebalanceVerb() *verb {
 
 func (r *runner) classRebalance(c *cli.Context) error {
 	if countSet(c, "threshold", "minimum") == 0 {
-		return usagef(verbName(c), "nothing to set; name a --threshold, a --minimum or both")
+		return usagef("nothing to set; name a --threshold, a --minimum or both")
 	}
 	points, err := parsePoints(c.String("threshold"))
 	if c.IsSet("threshold") && err != nil {
-		return usagef(verbName(c), "--threshold: %w", err)
+		return usagef("--threshold: %w", err)
 	}
 	minimum, err := r.duration(c, "minimum")
 	if err != nil {

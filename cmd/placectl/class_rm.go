@@ -24,7 +24,7 @@ func classRmVerb() *verb {
 
 func (r *runner) classRm(c *cli.Context) error {
 	if c.Bool("all") && c.NArg() > 0 {
-		return usagef(verbName(c), "either classes or --all")
+		return usagef("either classes or --all")
 	}
 	return r.update(c, func(tx *store.Tx) error {
 		s, err := tx.Shares()

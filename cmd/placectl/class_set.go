@@ -50,16 +50,16 @@ func (r *runner) classSet(c *cli.Context) error {
 func classLoads(c *cli.Context) ([]fairshare.ClassLoad, error) {
 	pairs, err := classPairs(c.Args().Slice(), "LOAD")
 	if err != nil {
-		return nil, usagef(verbName(c), "%w", err)
+		return nil, usagef("%w", err)
 	}
 	var loads []fairshare.ClassLoad
 	for _, p := range pairs {
 		load, err := parseClassLoad(p)
 		if err != nil {
-			return nil, usagef(verbName(c), "%w", err)
+			return nil, usagef("%w", err)
 		}
 		if slices.ContainsFunc(loads, func(l fairshare.ClassLoad) bool { return l.Class == p.class }) {
-			return nil, usagef(verbName(c), "class %s is given two loads", spell.Quoted(p.class))
+			return nil, usagef("class %s is given two loads", spell.Quoted(p.class))
 		}
 		loads = append(loads, load)
 	}

@@ -21,7 +21,7 @@ func classShowVerb() *verb {
 	}
 }
 
-func (r *runner) classShow(c *cli.Context) error {
+func (r *runner) classShow(*cli.Context) error {
 	return r.view(r.printShares)
 }
 

@@ -54,7 +54,7 @@ func (r *runner) completion(c *cli.Context) error {
 // completeWords answers a shell. Nobody reads an error behind a TAB.
 func (r *runner) completeWords(c *cli.Context) error {
 	if r.dash != 0 || c.NArg() == 0 {
-		return usagef(verbName(c), "the words so far stand behind --")
+		return usagef("the words so far stand behind --")
 	}
 	for _, word := range r.complete(c.Args().Slice()) {
 		fmt.Fprintln(r.stdout, word)

@@ -36,7 +36,7 @@ var settingFields = output.Fields[store.Setting]{
 	{Name: "doc", Value: func(s store.Setting) any { return s.Doc }},
 }
 
-func (r *runner) configList(c *cli.Context) error {
+func (r *runner) configList(*cli.Context) error {
 	return r.view(func(tx *store.Tx) error {
 		settings, err := tx.AllSettings()
 		if err != nil {
@@ -71,7 +71,7 @@ func (r *runner) configSet(c *cli.Context) error {
 	for _, arg := range c.Args().Slice() {
 		name, value, ok := strings.Cut(arg, "=")
 		if !ok {
-			return usagef(verbName(c), "%q is not NAME=VALUE", arg)
+			return usagef("%q is not NAME=VALUE", arg)
 		}
 		pairs = append(pairs, [2]string{settingName(name), value})
 	}

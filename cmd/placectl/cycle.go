@@ -49,7 +49,7 @@ func (r *runner) cycle(c *cli.Context) error {
 		return err
 	}
 	if c.IsSet("exec") && r.tx != nil {
-		return usagef("tx", "--exec cannot be part of a transaction")
+		return usageOf("tx", "--exec cannot be part of a transaction")
 	}
 	launcher, err := r.launcher(c)
 	if err != nil {
@@ -76,10 +76,10 @@ func (r *runner) cycle(c *cli.Context) error {
 
 func (r *runner) cycleSpec(c *cli.Context) (spec store.CycleSpec, err error) {
 	if spec.Backfill, err = store.ParseBackfill(c.String("backfill")); err != nil {
-		return spec, usagef(verbName(c), "--backfill: %w", err)
+		return spec, usagef("--backfill: %w", err)
 	}
 	if spec.Depth = c.Int("depth"); c.IsSet("depth") && (spec.Depth < 1 || spec.Backfill != store.EASY) {
-		return spec, usagef(verbName(c), "--depth is for easy, and 1 or more")
+		return spec, usagef("--depth is for easy, and 1 or more")
 	}
 	spec.WidestFirst = c.Bool("widest")
 	if c.IsSet("max-time") {

@@ -30,7 +30,7 @@ func (r *runner) launcher(c *cli.Context) (*launch.Program, error) {
 			return nil, err
 		}
 		if l.Timeout <= 0 || !c.IsSet("exec") {
-			return nil, usagef(verbName(c), "--exec-timeout goes with --exec, and is longer than 0")
+			return nil, usagef("--exec-timeout goes with --exec, and is longer than 0")
 		}
 	}
 	if !c.IsSet("exec") {
@@ -41,11 +41,11 @@ func (r *runner) launcher(c *cli.Context) (*launch.Program, error) {
 		err = errors.New("it is empty")
 	}
 	if err != nil {
-		return nil, usagef(verbName(c), "--exec: %s is no command: %w", spell.Quoted(c.String("exec")), err)
+		return nil, usagef("--exec: %s is no command: %w", spell.Quoted(c.String("exec")), err)
 	}
 	path, err := launch.Find(words[0])
 	if err != nil {
-		return nil, usagef(verbName(c), "--exec: %w", err)
+		return nil, usagef("--exec: %w", err)
 	}
 	l.Words = append([]string{path}, words[1:]...)
 	return l, nil

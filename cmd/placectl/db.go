@@ -11,7 +11,7 @@ import (
 // open makes a handle on the database that --db names.
 func (r *runner) open() (*store.DB, error) {
 	if r.tx != nil {
-		return nil, usagef("tx", "this cannot be part of a transaction: it takes several")
+		return nil, usageOf("tx", "this cannot be part of a transaction: it takes several")
 	}
 	return store.Open(r.DB, r.storeOptions())
 }
@@ -56,7 +56,7 @@ func (r *runner) update(c *cli.Context, fn func(*store.Tx) error) error {
 		panic("placectl: " + r.verb.Name + " writes, and does not declare it")
 	}
 	if r.tx != nil && c.Bool(dryRun) {
-		return usagef("tx", "--dry-run is for all of the transaction: put it behind placectl tx")
+		return usageOf("tx", "--dry-run is for all of the transaction: put it behind placectl tx")
 	}
 	if r.tx != nil {
 		return fn(r.tx)

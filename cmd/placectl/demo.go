@@ -49,7 +49,7 @@ func (r *runner) demo(c *cli.Context) error {
 		return err
 	}
 	if data.From < 0 {
-		return usagef(verbName(c), "--now must leave room for six days since 1970")
+		return usagef("--now must leave room for six days since 1970")
 	}
 	if c.Bool("force") || !named {
 		if err := removeDemo(path, data); err != nil {

@@ -44,15 +44,15 @@ func (r *runner) events(c *cli.Context) error {
 		return err
 	}
 	if c.Bool("follow") && r.tx != nil {
-		return usagef("tx", "--follow cannot be part of a transaction")
+		return usageOf("tx", "--follow cannot be part of a transaction")
 	}
 	if c.Bool("follow") && (r.Output == output.JSON || r.Output == output.MD) {
-		return usagef(verbName(c), "--follow never ends, and -o json is one document: use -o jsonl")
+		return usagef("--follow never ends, and -o json is one document: use -o jsonl")
 	}
 	p := r.printer(output.Result{Columns: eventFields.Columns()})
 	last := c.Int("last")
 	if c.IsSet("last") && last < 1 {
-		return usagef(verbName(c), "--last must be 1 or more")
+		return usagef("--last must be 1 or more")
 	}
 	for {
 		seen := r.fileStamp()
@@ -83,7 +83,7 @@ func eventSince(c *cli.Context) (uint64, error) {
 	}
 	since, err := strconv.ParseUint(c.String("since"), 10, 64)
 	if err != nil {
-		return 0, usagef(verbName(c), "--since: %s is not the number of an event", spell.Quoted(c.String("since")))
+		return 0, usagef("--since: %s is not the number of an event", spell.Quoted(c.String("since")))
 	}
 	return since, nil
 }
@@ -95,7 +95,7 @@ func (r *runner) eventsAfter(c *cli.Context, since uint64, last int) (list []*st
 	err = r.view(func(tx *store.Tx) error {
 		only := uint64(0)
 		if word := c.String("job"); word != "" {
-			id, err := theJob(tx, c, word)
+			id, err := theJob(tx, word)
 			if err == nil {
 				_, err = tx.Job(id)
 			}

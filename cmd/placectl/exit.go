@@ -64,7 +64,7 @@ const exitUnknownKeyed = "the outcome is unknown: run it again with the same --k
 // errUsage is what every usage error is; errNoVerb is the emptiest of them.
 var (
 	errUsage  = errors.New("wrong usage")
-	errNoVerb = usagef("", "a verb is missing")
+	errNoVerb = usageOf("", "a verb is missing")
 )
 
 // exitTable leads from errors to exit statuses; the first row that errors.Is
@@ -109,13 +109,28 @@ type exitRow struct {
 
 // usageError says what is wrong with the command line or its input.
 type usageError struct {
-	verb string
-	err  error
+	verb  string // "" where it is not about a verb
+	named bool   // verb is known
+	err   error
 }
 
-// usagef makes one; verb is "" where it is not about a verb.
-func usagef(verb, format string, args ...any) error {
-	return &usageError{verb, fmt.Errorf(format, args...)}
+// usagef makes one about the verb that runs: exec names it.
+func usagef(format string, args ...any) error {
+	return &usageError{err: fmt.Errorf(format, args...)}
+}
+
+// usageOf makes one about a verb, "" for none.
+func usageOf(verb, format string, args ...any) error {
+	return &usageError{verb, true, fmt.Errorf(format, args...)}
+}
+
+// nameUsage names the verb in a usage error that has come out of it.
+func nameUsage(verb string, err error) error {
+	var e *usageError
+	if errors.As(err, &e) && !e.named {
+		e.verb, e.named = verb, true
+	}
+	return err
 }
 
 func (e *usageError) Error() string {

@@ -66,12 +66,12 @@ func (r *runner) explainIt(c *cli.Context, what *explaining) (err error) {
 				return err
 			}
 		}
-		ex, err := r.explained(c, tx, what)
+		ex, err := r.explained(tx, what)
 		if err != nil {
 			return err
 		}
 		if ex.Explanation == nil && what.nodes != "" {
-			return usagef(verbName(c), "--nodes is about requests; job %s has its nodes", what.job)
+			return usagef("--nodes is about requests; job %s has its nodes", what.job)
 		}
 		defs, err := tx.Resources()
 		if err != nil {
@@ -91,7 +91,7 @@ func (r *runner) explaining(c *cli.Context) (*explaining, error) {
 	}
 	what.nodes = c.String("nodes")
 	if what.ask.Rank = c.Int("limit"); what.ask.Rank < 0 {
-		return what, usagef(verbName(c), "--limit must be 0 or more")
+		return what, usagef("--limit must be 0 or more")
 	}
 	switch {
 	case !c.IsSet("job"):
@@ -100,7 +100,7 @@ func (r *runner) explaining(c *cli.Context) (*explaining, error) {
 		}
 		return what, anyRequest(c, &what.request)
 	case givesRequest(c):
-		return what, usagef(verbName(c), "either --job, or a request")
+		return what, usagef("either --job, or a request")
 	}
 	what.job, what.certain = c.String("job"), true
 	return what, nil
@@ -118,9 +118,9 @@ func flagsGiven(c *cli.Context) bool {
 }
 
 // explained explains a job, where there is one of that name, else the request.
-func (r *runner) explained(c *cli.Context, tx *store.Tx, what *explaining) (*store.Explained, error) {
+func (r *runner) explained(tx *store.Tx, what *explaining) (*store.Explained, error) {
 	if what.job != "" {
-		id, err := theJob(tx, c, what.job)
+		id, err := theJob(tx, what.job)
 		if err == nil {
 			_, err = tx.Job(id)
 		}

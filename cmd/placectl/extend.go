@@ -30,11 +30,11 @@ func (r *runner) extend(c *cli.Context) error {
 	text, more := strings.CutPrefix(c.String("walltime"), "+")
 	d, err := spell.ParseDuration(text)
 	if err != nil {
-		return usagef(verbName(c), "--walltime: %w", err)
+		return usagef("--walltime: %w", err)
 	}
 	return r.update(c, func(tx *store.Tx) error {
 		walltime := int64(d / time.Second)
-		id, err := theJob(tx, c, c.Args().First())
+		id, err := theJob(tx, c.Args().First())
 		if err != nil {
 			return err
 		}

@@ -9,17 +9,16 @@ import (
 
 	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/store"
-	"github.com/urfave/cli/v2"
 )
 
 // writeFile writes an answer into the file that a flag names, standard output for "-".
 // The flag may not name a database.
-func (r *runner) writeFile(c *cli.Context, flag, path string, data []byte) error {
+func (r *runner) writeFile(flag, path string, data []byte) error {
 	if path == "-" {
 		return r.answer(data)
 	}
 	if err := r.notDatabase("--"+flag, path); err != nil {
-		return usagef(verbName(c), "%w", err)
+		return usagef("%w", err)
 	}
 	return replaceFile(path, data)
 }

@@ -67,7 +67,7 @@ func (r *runner) gantt(c *cli.Context) error {
 		if o.flag == "html" {
 			picture = chart.Page("placectl gantt", picture)
 		}
-		if err := r.writeFile(c, o.flag, o.svg, picture); err != nil || o.svg == "-" || r.audience().table {
+		if err := r.writeFile(o.flag, o.svg, picture); err != nil || o.svg == "-" || r.audience().table {
 			return err
 		}
 	}
@@ -98,15 +98,15 @@ func (r *runner) ganttOptions(c *cli.Context) (*ganttOptions, error) {
 	}
 	switch {
 	case c.IsSet("nodes") && o.nodes == "":
-		return nil, usagef(verbName(c), "--nodes is empty; name nodes such as n[01-16], or leave it out for all")
+		return nil, usagef("--nodes is empty; name nodes such as n[01-16], or leave it out for all")
 	case c.IsSet("svg") && c.IsSet("html"):
-		return nil, usagef(verbName(c), "--svg and --html exclude each other")
+		return nil, usagef("--svg and --html exclude each other")
 	case c.IsSet(o.flag) && o.svg == "":
-		return nil, usagef(verbName(c), "--%s is empty; name a file, or - for standard output", o.flag)
+		return nil, usagef("--%s is empty; name a file, or - for standard output", o.flag)
 	case o.rows < 0:
-		return nil, usagef(verbName(c), "--rows must not be negative; 0 is all")
+		return nil, usagef("--rows must not be negative; 0 is all")
 	case !o.from.IsZero() && !o.to.IsZero() && o.to.Unix() <= o.from.Unix():
-		return nil, usagef(verbName(c), "--to must come after --from")
+		return nil, usagef("--to must come after --from")
 	}
 	if !c.IsSet("rows") && r.audience().terminal && o.svg == "" {
 		o.rows = ganttRows
@@ -129,7 +129,7 @@ func (r *runner) ganttWidth(c *cli.Context, svg bool) (int, error) {
 		return width, nil
 	}
 	if width = c.Int("width"); width < least || width > most {
-		return 0, usagef(verbName(c), "--width %d: it must be from %d to %d", width, least, most)
+		return 0, usagef("--width %d: it must be from %d to %d", width, least, most)
 	}
 	return width, nil
 }

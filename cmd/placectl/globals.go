@@ -76,7 +76,7 @@ func readGlobals(given []setting, e env) (globals, error) {
 			continue
 		}
 		if err := f.set(&g, value, e); err != nil && first == nil {
-			first = usagef("", "%s: %w", source, err)
+			first = usageOf("", "%s: %w", source, err)
 		}
 	}
 	return g, first

@@ -35,7 +35,7 @@ func initVerb() *verb {
 }
 
 func (r *runner) initialise(c *cli.Context) error {
-	defs, err := parseDefs(c, c.StringSlice("resource"))
+	defs, err := parseDefs(c.StringSlice("resource"))
 	if err != nil {
 		return err
 	}
@@ -103,7 +103,7 @@ func initSettings(c *cli.Context) ([][2]string, error) {
 	for _, kv := range c.StringSlice("set") {
 		key, value, ok := strings.Cut(kv, "=")
 		if !ok || key == "" {
-			return nil, usagef(verbName(c), "--set takes KEY=VALUE, not %q", kv)
+			return nil, usagef("--set takes KEY=VALUE, not %q", kv)
 		}
 		out = append(out, [2]string{strings.ReplaceAll(key, "-", "_"), value})
 	}
@@ -111,12 +111,12 @@ func initSettings(c *cli.Context) ([][2]string, error) {
 }
 
 // parseDefs reads resource definitions.
-func parseDefs(c *cli.Context, texts []string) ([]index.Def, error) {
+func parseDefs(texts []string) ([]index.Def, error) {
 	var defs []index.Def
 	for _, s := range texts {
 		def, err := parseDef(s)
 		if err != nil {
-			return nil, usagef(verbName(c), "%w", err)
+			return nil, usagef("%w", err)
 		}
 		defs = append(defs, def)
 	}

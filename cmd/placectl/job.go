@@ -89,14 +89,14 @@ func jobStates(c *cli.Context) ([]store.JobState, error) {
 		}
 	}
 	if word != "" {
-		return nil, usagef(verbName(c), "--state: %w", spell.NotOneOf(word, names))
+		return nil, usagef("--state: %w", spell.NotOneOf(word, names))
 	}
 	return live, nil
 }
 
 func (r *runner) jobShow(c *cli.Context) error {
 	return r.view(func(tx *store.Tx) error {
-		id, err := theJob(tx, c, c.Args().First())
+		id, err := theJob(tx, c.Args().First())
 		if err != nil {
 			return err
 		}

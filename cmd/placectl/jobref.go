@@ -16,14 +16,14 @@ import (
 const maxJobRange = 1_000_000
 
 // jobsNamed are the numbers of the jobs that a word names.
-func jobsNamed(tx *store.Tx, c *cli.Context, word string) ([]uint64, error) {
+func jobsNamed(tx *store.Tx, word string) ([]uint64, error) {
 	head, tail, inArray := strings.Cut(word, "[")
 	first, last, ok := numberRange(head)
 	switch {
 	case ok && !inArray:
 		return sequence(first, last), nil
 	case !ok || first != last || !strings.HasSuffix(tail, "]"):
-		return nil, usagef(verbName(c), "%s is not a job number (12), a range of them (12-15), nor of an array (12[], 12[3])", spell.Quoted(word))
+		return nil, usagef("%s is not a job number (12), a range of them (12-15), nor of an array (12[], 12[3])", spell.Quoted(word))
 	}
 	jobs, err := tx.ArrayJobs(first)
 	if err != nil {
@@ -32,7 +32,7 @@ func jobsNamed(tx *store.Tx, c *cli.Context, word string) ([]uint64, error) {
 	from, to := uint64(0), uint64(len(jobs)-1)
 	if tail = strings.TrimSuffix(tail, "]"); tail != "" {
 		if from, to, ok = indexRange(tail); !ok || to >= uint64(len(jobs)) {
-			return nil, usagef(verbName(c), "%s: array %d has indices 0 to %d", spell.Quoted(word), first, len(jobs)-1)
+			return nil, usagef("%s: array %d has indices 0 to %d", spell.Quoted(word), first, len(jobs)-1)
 		}
 	}
 	return sequence(first+from, first+to), nil
@@ -67,7 +67,7 @@ func sequence(first, last uint64) []uint64 {
 func eachJobNamed(tx *store.Tx, c *cli.Context, fn func(j *store.Job, several bool) error) error {
 	seen := make(map[uint64]bool)
 	for _, word := range c.Args().Slice() {
-		ids, err := jobsNamed(tx, c, word)
+		ids, err := jobsNamed(tx, word)
 		if err != nil {
 			return err
 		}
@@ -112,10 +112,10 @@ func (r *runner) changeJobs(c *cli.Context, change func(*store.Tx, uint64) (*sto
 }
 
 // theJob is the one job that a word names.
-func theJob(tx *store.Tx, c *cli.Context, word string) (uint64, error) {
-	ids, err := jobsNamed(tx, c, word)
+func theJob(tx *store.Tx, word string) (uint64, error) {
+	ids, err := jobsNamed(tx, word)
 	if err == nil && len(ids) != 1 {
-		err = usagef(verbName(c), "%s names %d jobs; name one", spell.Quoted(word), len(ids))
+		err = usagef("%s names %d jobs; name one", spell.Quoted(word), len(ids))
 	}
 	if err != nil {
 		return 0, err

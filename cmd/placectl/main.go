@@ -185,9 +185,6 @@ func (r *runner) main() error {
 	return r.exec(inv)
 }
 
-// verbKey is where a run's cli.App keeps what the verb is called.
-const verbKey = "verb"
-
 // exec hands the innermost verb of a command line that parseArgs has put in
 // order to the cli package. The verbs above it have done their part.
 func (r *runner) exec(inv invocation) error {
@@ -198,7 +195,7 @@ func (r *runner) exec(inv invocation) error {
 		Flags:    v.Flags,
 		HideHelp: true, // cli's would take "help" and "h" for itself among arguments
 		OnUsageError: func(_ *cli.Context, err error, _ bool) error {
-			return usagef(inv.verb(), "%v", err)
+			return usagef("%v", err)
 		},
 		Action: func(c *cli.Context) error {
 			if err := v.checkArgs(c); err != nil {
@@ -209,7 +206,6 @@ func (r *runner) exec(inv invocation) error {
 	}
 	app := &cli.App{
 		Name:      "placectl",
-		Metadata:  map[string]any{verbKey: inv.verb()},
 		Commands:  []*cli.Command{leaf},
 		Reader:    r.stdin,
 		Writer:    r.stderr, // whatever cli says of its own accord is no answer
@@ -222,7 +218,7 @@ func (r *runner) exec(inv invocation) error {
 		DisableSliceFlagSeparator: true,
 	}
 	words := append([]string{app.Name}, inv.argv()[len(inv.path)-1:]...)
-	return app.RunContext(r.ctx, words)
+	return nameUsage(inv.verb(), app.RunContext(r.ctx, words))
 }
 
 // now is the instant the run works at: --now, or the clock.

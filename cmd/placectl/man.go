@@ -19,7 +19,7 @@ func manVerb() *verb {
 
 // man writes what help says as a page of roff: the summary of all, then a section for
 // each verb. The layout of help is kept, for it is one.
-func (r *runner) man(c *cli.Context) error {
+func (r *runner) man(*cli.Context) error {
 	var page, text strings.Builder
 	page.WriteString(".TH PLACECTL 1\n.SH NAME\nplacectl \\- the SQLite of batch scheduling: one file, no daemon\n.SH SUMMARY\n")
 	r.helpAll(&text)

@@ -23,7 +23,7 @@ func nodeAddVerb() *verb {
 }
 
 func (r *runner) nodeAdd(c *cli.Context) error {
-	names, err := namesToAdd(c, c.Args().First())
+	names, err := namesToAdd(c.Args().First())
 	if err != nil {
 		return err
 	}
@@ -37,7 +37,7 @@ func (r *runner) nodeAdd(c *cli.Context) error {
 		if err != nil {
 			return err
 		}
-		changes, err = addNodes(c, tx, names, p)
+		changes, err = addNodes(tx, names, p)
 		return err
 	}); err != nil {
 		return err
@@ -46,25 +46,25 @@ func (r *runner) nodeAdd(c *cli.Context) error {
 }
 
 // namesToAdd writes out the names of new nodes.
-func namesToAdd(c *cli.Context, list string) ([]string, error) {
+func namesToAdd(list string) ([]string, error) {
 	names, err := index.ExpandNodeList(list)
 	if err != nil {
-		return nil, usagef(verbName(c), "%w", err)
+		return nil, usagef("%w", err)
 	}
 	seen := make(map[string]bool, len(names))
 	for _, name := range names {
 		if err := nodefile.CheckName(name); err != nil {
-			return nil, usagef(verbName(c), "%w", err)
+			return nil, usagef("%w", err)
 		}
 		if seen[name] {
-			return nil, usagef(verbName(c), "%s is in the list twice", name)
+			return nil, usagef("%s is in the list twice", name)
 		}
 		seen[name] = true
 	}
 	return names, nil
 }
 
-func addNodes(c *cli.Context, tx *store.Tx, names []string, p *nodefile.Patch) ([]nodeChange, error) {
+func addNodes(tx *store.Tx, names []string, p *nodefile.Patch) ([]nodeChange, error) {
 	var taken []string
 	changes := make([]nodeChange, 0, len(names))
 	for _, name := range names {
@@ -80,7 +80,7 @@ func addNodes(c *cli.Context, tx *store.Tx, names []string, p *nodefile.Patch) (
 		}
 		n, err := p.Create(name)
 		if err != nil {
-			return nil, usagef(verbName(c), "%w", err)
+			return nil, usagef("%w", err)
 		}
 		if _, err := tx.PutNode(n); err != nil {
 			return nil, queueHint(err, n.Queue)

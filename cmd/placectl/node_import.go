@@ -53,14 +53,14 @@ func (r *runner) nodeImport(c *cli.Context) error {
 	name := c.Args().First()
 	f, err := r.readNodeFile(c, name, from)
 	if err != nil {
-		return malformed(c, err)
+		return malformed(err)
 	}
 	var sum importSummary
 	if err := r.update(c, func(tx *store.Tx) (err error) {
 		sum, err = r.importNodes(tx, f)
 		return err
 	}); err != nil {
-		return malformed(c, err)
+		return malformed(err)
 	}
 	for _, q := range sum.queues {
 		r.notef("queue %s was not there: made", q)
@@ -100,10 +100,10 @@ func (r *runner) readNodeFile(c *cli.Context, name, format string) (*nodefile.Fi
 }
 
 // malformed gives an error of the file the verb whose help describes files.
-func malformed(c *cli.Context, err error) error {
+func malformed(err error) error {
 	var bad *infile.Error
 	if errors.As(err, &bad) {
-		return usagef(verbName(c), "%w", err)
+		return usagef("%w", err)
 	}
 	return err
 }

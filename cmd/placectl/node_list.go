@@ -51,7 +51,7 @@ func readNodeFilter(c *cli.Context) (nodeFilter, error) {
 			case slices.Contains(nodeStates(), s):
 				f.states = append(f.states, s)
 			default:
-				return f, usagef(verbName(c), "--state: %w", spell.NotOneOf(s, append([]string{"up"}, nodeStates()...)))
+				return f, usagef("--state: %w", spell.NotOneOf(s, append([]string{"up"}, nodeStates()...)))
 			}
 		}
 	}

@@ -35,11 +35,11 @@ type loadChange struct {
 func (r *runner) nodeLoad(c *cli.Context) error {
 	loads, lines, err := r.readLoads(c)
 	if err != nil {
-		return malformed(c, err)
+		return malformed(err)
 	}
 	var changes []loadChange
 	if err := r.update(c, func(tx *store.Tx) error {
-		set := loadSetter{tx: tx, verb: verbName(c), lines: lines, given: make(map[uint32]nodefile.Load)}
+		set := loadSetter{tx: tx, lines: lines, given: make(map[uint32]nodefile.Load)}
 		for _, l := range loads {
 			if err := set.load(l); err != nil {
 				return err
@@ -48,7 +48,7 @@ func (r *runner) nodeLoad(c *cli.Context) error {
 		changes = set.changes
 		return nil
 	}); err != nil {
-		return malformed(c, err)
+		return malformed(err)
 	}
 	p := r.printer(output.Result{Columns: []output.Column{{Name: "name"}, {Name: "load", Kind: output.Number}, {Name: "previous_load", Kind: output.Number}}})
 	for _, ch := range changes {
@@ -76,13 +76,13 @@ func (r *runner) readLoads(c *cli.Context) (loads []nodefile.Load, lines *infile
 		names, value, ok := strings.Cut(w, "=")
 		switch {
 		case w == "-":
-			return nil, nil, usagef(verbName(c), "- stands for all loads, and takes no NAME=LOAD beside it")
+			return nil, nil, usagef("- stands for all loads, and takes no NAME=LOAD beside it")
 		case !ok || names == "":
-			return nil, nil, usagef(verbName(c), "%s is not NAME=LOAD, such as n1=0.5", spell.Quoted(w))
+			return nil, nil, usagef("%s is not NAME=LOAD, such as n1=0.5", spell.Quoted(w))
 		}
 		l := nodefile.Load{Names: names}
 		if l.Load, err = nodefile.ParseLoad(value); err != nil {
-			return nil, nil, usagef(verbName(c), "load of %s: %w", names, err)
+			return nil, nil, usagef("load of %s: %w", names, err)
 		}
 		loads = append(loads, l)
 	}
@@ -92,7 +92,6 @@ func (r *runner) readLoads(c *cli.Context) (loads []nodefile.Load, lines *infile
 // loadSetter writes loads, and keeps what was before.
 type loadSetter struct {
 	tx      *store.Tx
-	verb    string
 	lines   *infile.Text             // where the loads come from, nil for arguments
 	given   map[uint32]nodefile.Load // by node
 	changes []loadChange
@@ -128,7 +127,7 @@ func (s *loadSetter) load(l nodefile.Load) error {
 
 func (s *loadSetter) twice(name string, first, second nodefile.Load) error {
 	if s.lines == nil {
-		return usagef(s.verb, "%s is given two loads, %g and %g", name, first.Load, second.Load)
+		return usagef("%s is given two loads, %g and %g", name, first.Load, second.Load)
 	}
 	return s.lines.Errorf(second.At, "the load of %s is given already, at line %d", name, s.lines.At(first.At).Line)
 }

@@ -33,7 +33,7 @@ func (r *runner) nodeSet(c *cli.Context) error {
 		return eachNamed(tx, c.Args().First(), func(old *index.Node) error {
 			n, changed, err := p.Change(old)
 			if err != nil {
-				return usagef(verbName(c), "node %s: %w", n.Name, err)
+				return usagef("node %s: %w", n.Name, err)
 			}
 			if !changed {
 				changes = append(changes, changeOf(tx, n, nodeUnchanged))

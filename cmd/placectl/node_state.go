@@ -27,7 +27,7 @@ func nodeStateVerb(name string, state index.State, usage string) *verb {
 
 func (r *runner) nodeState(c *cli.Context, state index.State) error {
 	if err := nodefile.CheckWord(c.String("reason")); err != nil {
-		return usagef(verbName(c), "--reason: %w", err)
+		return usagef("--reason: %w", err)
 	}
 	var changes []nodeChange
 	if err := r.update(c, func(tx *store.Tx) error {

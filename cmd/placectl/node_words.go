@@ -17,7 +17,7 @@ func unitFlag() cli.Flag {
 func readUnits(c *cli.Context, defs *index.Defs) (*nodefile.Units, error) {
 	u, err := nodefile.ParseUnits(c.StringSlice(unitName), defs)
 	if err != nil {
-		return nil, usagef(verbName(c), "--unit %w", err)
+		return nil, usagef("--unit %w", err)
 	}
 	return u, nil
 }
@@ -30,7 +30,7 @@ func patchFromArgs(c *cli.Context, defs *index.Defs) (*nodefile.Patch, error) {
 	}
 	p, err := nodefile.ParseWords(c.Args().Tail(), defs, units)
 	if err != nil {
-		return nil, usagef(verbName(c), "%w", err)
+		return nil, usagef("%w", err)
 	}
 	return p, nil
 }

@@ -67,7 +67,7 @@ func (r *runner) place(c *cli.Context) error {
 // placeHow reads which way to place the flags ask for, and for how long to try.
 func (r *runner) placeHow(c *cli.Context) (decide func(*store.Tx, placer.Request) (*store.Job, error), patience time.Duration, err error) {
 	if given := countSet(c, "at", "or-reserve", "wait"); given > 1 {
-		return nil, 0, usagef(verbName(c), "--at, --or-reserve and --wait exclude each other")
+		return nil, 0, usagef("--at, --or-reserve and --wait exclude each other")
 	}
 	decide = (*store.Tx).Place
 	switch {

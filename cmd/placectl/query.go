@@ -64,7 +64,7 @@ func (r *runner) query(c *cli.Context) error {
 		return err
 	}
 	if len(list) == 0 {
-		return usagef(verbName(c), "there is no statement")
+		return usagef("there is no statement")
 	}
 	db, err := r.open()
 	if err != nil {
@@ -87,7 +87,7 @@ func (r *runner) queryText(c *cli.Context) (string, error) {
 		return c.Args().First(), nil
 	}
 	if c.NArg() > 0 {
-		return "", usagef(verbName(c), "either SQL or --file")
+		return "", usagef("either SQL or --file")
 	}
 	in, err := r.input(c.String("file"))
 	if err != nil {
@@ -104,7 +104,7 @@ func readParams(c *cli.Context, q *store.Query) error {
 	for _, p := range c.StringSlice("param") {
 		name, value, ok := strings.Cut(p, "=")
 		if !ok || name == "" {
-			return usagef(verbName(c), "--param: %s is not NAME=VALUE", spell.Quoted(p))
+			return usagef("--param: %s is not NAME=VALUE", spell.Quoted(p))
 		}
 		var v any = value
 		if n, err := strconv.ParseInt(value, 10, 64); err == nil && strconv.FormatInt(n, 10) == value {
@@ -118,7 +118,7 @@ func readParams(c *cli.Context, q *store.Query) error {
 			continue
 		}
 		if number < 1 || number > 1000 {
-			return usagef(verbName(c), "--param: parameters are numbered from 1 to 1000")
+			return usagef("--param: parameters are numbered from 1 to 1000")
 		}
 		for len(q.Args) < number {
 			q.Args = append(q.Args, nil)

@@ -34,7 +34,7 @@ func queueVerb() *verb {
 	}
 }
 
-func (r *runner) queueList(c *cli.Context) error {
+func (r *runner) queueList(*cli.Context) error {
 	return r.view(func(tx *store.Tx) error {
 		queues, err := tx.Queues()
 		if err != nil {

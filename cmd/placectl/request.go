@@ -33,12 +33,12 @@ func (r *runner) request(c *cli.Context, args []string) (placer.Request, error) 
 		Prefer: splitList(c.String("prefer")), Reservation: c.String("reservation")}
 	switch {
 	case len(args) > 1, len(args) == 1 && q.Select != "":
-		return q, usagef(verbName(c), "the select is given twice: %q and %q", firstOf(q.Select, args[0]), args[len(args)-1])
+		return q, usagef("the select is given twice: %q and %q", firstOf(q.Select, args[0]), args[len(args)-1])
 	case len(args) == 1:
 		q.Select = args[0]
 	}
 	if q.Select == "" && (c.IsSet("select") || len(args) == 1) {
-		return q, usagef(verbName(c), "the select is empty: write one such as 2:ncpus=4")
+		return q, usagef("the select is empty: write one such as 2:ncpus=4")
 	}
 	if c.IsSet("walltime") {
 		d, err := r.duration(c, "walltime")
@@ -46,7 +46,7 @@ func (r *runner) request(c *cli.Context, args []string) (placer.Request, error) 
 			return q, err
 		}
 		if d <= 0 {
-			return q, usagef(verbName(c), "--walltime must be longer than 0")
+			return q, usagef("--walltime must be longer than 0")
 		}
 		q.Walltime = d
 	}
@@ -62,7 +62,7 @@ func anyRequest(c *cli.Context, q *placer.Request) error {
 	if q.Select != "" || q.Place != "" {
 		return nil
 	}
-	return usagef(verbName(c), "what is asked for is missing: give a select, such as placectl %s 2:ncpus=4", verbName(c))
+	return usagef("what is asked for is missing: give a select, such as placectl %s 2:ncpus=4", c.Command.Name)
 }
 
 func firstOf(words ...string) string {

@@ -95,7 +95,7 @@ func (r *runner) reserveSpec(c *cli.Context) (store.ReserveSpec, time.Time, erro
 			return spec, start, err
 		}
 		if spec.Limit = int64(limit / time.Second); spec.Limit < 1 {
-			return spec, start, usagef(verbName(c), "--timelimit must be a second or more")
+			return spec, start, usagef("--timelimit must be a second or more")
 		}
 	}
 	if c.IsSet("repeat") {
@@ -110,25 +110,25 @@ func checkReserveFlags(c *cli.Context, spec *store.ReserveSpec) error {
 	nodes := c.String("nodes")
 	switch {
 	case (nodes == "") == (spec.Request.Select == ""):
-		return usagef(verbName(c), "name the nodes with --nodes, or say with --select how many of what kind")
+		return usagef("name the nodes with --nodes, or say with --select how many of what kind")
 	case nodes != "" && spec.Request.Walltime == 0:
-		return usagef(verbName(c), "for how long? add -t, e.g. -t 4h")
+		return usagef("for how long? add -t, e.g. -t 4h")
 	case c.IsSet("depth") && spec.Depth < 1:
-		return usagef(verbName(c), "--depth must be 1 or more")
+		return usagef("--depth must be 1 or more")
 	}
 	for _, f := range requestFlags() {
 		if name := f.Names()[0]; nodes != "" && name != "walltime" && c.IsSet(name) {
-			return usagef(verbName(c), "%s is about nodes that are chosen, and --nodes names them; whom they are for says --allow", dashed(name))
+			return usagef("%s is about nodes that are chosen, and --nodes names them; whom they are for says --allow", dashed(name))
 		}
 	}
 	for _, name := range []string{"depth", "zone"} {
 		if c.IsSet(name) && !c.IsSet("repeat") {
-			return usagef(verbName(c), "%s is for reservations that --repeat", dashed(name))
+			return usagef("%s is for reservations that --repeat", dashed(name))
 		}
 	}
 	for _, name := range []string{"name", "reservation"} {
 		if c.IsSet(name) && c.IsSet("repeat") {
-			return usagef(verbName(c), "%s is not kept for the occurrences to come, so it cannot be given with --repeat", dashed(name))
+			return usagef("%s is not kept for the occurrences to come, so it cannot be given with --repeat", dashed(name))
 		}
 	}
 	return nil

@@ -24,12 +24,12 @@ func resourceVerb() *verb {
 	}
 }
 
-func (r *runner) resourceList(c *cli.Context) error {
+func (r *runner) resourceList(*cli.Context) error {
 	return r.view(func(tx *store.Tx) error { return r.printResources(tx, nil) })
 }
 
 func (r *runner) resourceAdd(c *cli.Context) error {
-	defs, err := parseDefs(c, c.Args().Slice())
+	defs, err := parseDefs(c.Args().Slice())
 	if err != nil {
 		return err
 	}

@@ -41,7 +41,7 @@ func runVerb() *verb {
 func (r *runner) run(c *cli.Context) error {
 	args := c.Args().Slice()
 	if r.dash < 0 || len(args) == r.dash {
-		return usagef(verbName(c), "what is to be run stands behind --: placectl run 1:ncpus=4 -- make test")
+		return usagef("what is to be run stands behind --: placectl run 1:ncpus=4 -- make test")
 	}
 	args, argv := args[:r.dash], args[r.dash:]
 	q, err := r.request(c, args)

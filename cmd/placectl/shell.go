@@ -53,7 +53,7 @@ type sqlShell struct {
 	columns map[string][]query.Column
 }
 
-func (r *runner) shell(c *cli.Context) error {
+func (r *runner) shell(*cli.Context) error {
 	db, err := r.open()
 	if err != nil {
 		return err

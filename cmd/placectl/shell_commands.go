@@ -44,7 +44,7 @@ func (s *sqlShell) command(line string) error {
 		for _, c := range all {
 			names = append(names, c.name)
 		}
-		return usagef("shell", "no command %s%s; .help lists them", spell.Quoted(name), index.DidYouMean(name, names))
+		return usageOf("shell", "no command %s%s; .help lists them", spell.Quoted(name), index.DidYouMean(name, names))
 	}
 	return all[i].run(s, strings.TrimSpace(arg))
 }
@@ -56,7 +56,7 @@ func (s *sqlShell) toggle(to *bool, arg string) error {
 	case "on", "off":
 		*to = arg == "on"
 	default:
-		return usagef("shell", "%s is neither on nor off", spell.Quoted(arg))
+		return usageOf("shell", "%s is neither on nor off", spell.Quoted(arg))
 	}
 	return nil
 }
@@ -73,7 +73,7 @@ func (s *sqlShell) help(string) error {
 func (s *sqlShell) mode(arg string) error {
 	f, err := output.ParseFormat(arg)
 	if err != nil {
-		return usagef("shell", ".mode: %w", err)
+		return usageOf("shell", ".mode: %w", err)
 	}
 	s.Output = f
 	return nil
@@ -90,7 +90,7 @@ func (s *sqlShell) schema(arg string) error {
 	names := s.names
 	if arg != "" {
 		if s.columns[arg] == nil {
-			return usagef("shell", "no table %s%s", spell.Quoted(arg), index.DidYouMean(arg, names))
+			return usageOf("shell", "no table %s%s", spell.Quoted(arg), index.DidYouMean(arg, names))
 		}
 		names = []string{arg}
 	}

@@ -77,25 +77,25 @@ func (r *runner) simulate(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	t, err := r.readTrace(c, o)
+	t, err := r.readTrace(o)
 	if err != nil {
 		return err
 	}
 	r.noteSkipped(t)
 	runs, err := r.replay(t, o.policies)
 	if errors.Is(err, backfill.ErrJob) {
-		return usagef(verbName(c), "%s: %w", shownFile(o.trace), err)
+		return usagef("%s: %w", shownFile(o.trace), err)
 	}
 	if err != nil {
 		return err
 	}
 	if o.out != "" {
-		if err := r.writeStarts(c, o, t, runs[0]); err != nil || o.out == "-" {
+		if err := r.writeStarts(o, t, runs[0]); err != nil || o.out == "-" {
 			return err
 		}
 	}
 	if o.gantt != "" {
-		if err := r.writeSimGantt(c, o, t, runs[0]); err != nil || o.gantt == "-" {
+		if err := r.writeSimGantt(o, t, runs[0]); err != nil || o.gantt == "-" {
 			return err
 		}
 	}
@@ -112,21 +112,21 @@ func (r *runner) simulateOptions(c *cli.Context) (*simulateOptions, error) {
 	for _, word := range words {
 		p := slices.Index(backfill.PolicyNames(), word)
 		if p < 0 {
-			return nil, usagef(verbName(c), "%s: %w", dashed(flag), spell.NotOneOf(word, backfill.PolicyNames()))
+			return nil, usagef("%s: %w", dashed(flag), spell.NotOneOf(word, backfill.PolicyNames()))
 		}
 		o.policies = append(o.policies, backfill.Policy(p))
 	}
 	switch {
 	case o.compare && c.IsSet("policy"):
-		return nil, usagef(verbName(c), "--policy and --compare exclude each other")
+		return nil, usagef("--policy and --compare exclude each other")
 	case o.compare && c.IsSet("out"):
-		return nil, usagef(verbName(c), "--out is of one policy; name it with --policy instead of --compare")
+		return nil, usagef("--out is of one policy; name it with --policy instead of --compare")
 	case o.compare && c.IsSet("gantt"):
-		return nil, usagef(verbName(c), "--gantt is of one policy; name it with --policy instead of --compare")
+		return nil, usagef("--gantt is of one policy; name it with --policy instead of --compare")
 	case c.IsSet("out") && o.out == "":
-		return nil, usagef(verbName(c), "--out is empty; name a file, or - for standard output")
+		return nil, usagef("--out is empty; name a file, or - for standard output")
 	case c.IsSet("procs") && (o.procs < 1 || o.procs > backfill.MaxProcs):
-		return nil, usagef(verbName(c), "--procs %d: it must be from 1 to %d", o.procs, int64(backfill.MaxProcs))
+		return nil, usagef("--procs %d: it must be from 1 to %d", o.procs, int64(backfill.MaxProcs))
 	}
 	if err := o.readNodeFlags(c); err != nil {
 		return nil, err

@@ -36,26 +36,26 @@ type simCluster struct {
 func (o *simulateOptions) readNodeFlags(c *cli.Context) (err error) {
 	switch {
 	case c.IsSet("nodes") && o.nodes == "":
-		return usagef(verbName(c), "--nodes is empty; name a file of nodes")
+		return usagef("--nodes is empty; name a file of nodes")
 	case o.nodes == "" && c.IsSet("node-policy"):
-		return usagef(verbName(c), "--node-policy is for jobs that are placed on nodes; name those with --nodes")
+		return usagef("--node-policy is for jobs that are placed on nodes; name those with --nodes")
 	case o.nodes == "" && c.IsSet(unitName):
-		return usagef(verbName(c), "--unit is about the sizes of nodes; name those with --nodes")
+		return usagef("--unit is about the sizes of nodes; name those with --nodes")
 	case c.IsSet("gantt") && o.gantt == "":
-		return usagef(verbName(c), "--gantt is empty; name a file, or - for standard output")
+		return usagef("--gantt is empty; name a file, or - for standard output")
 	case o.nodes == "" && c.IsSet("gantt"):
-		return usagef(verbName(c), "--gantt draws nodes; name those with --nodes")
+		return usagef("--gantt draws nodes; name those with --nodes")
 	case o.nodes == "-" && o.trace == "-":
-		return usagef(verbName(c), "the trace and --nodes cannot both come from standard input")
+		return usagef("the trace and --nodes cannot both come from standard input")
 	case o.nodes != "" && c.IsSet("procs"):
-		return usagef(verbName(c), "--procs and --nodes exclude each other")
+		return usagef("--procs and --nodes exclude each other")
 	}
 	o.nodePolicy, err = placer.ParsePolicy(c.String("node-policy"))
 	switch {
 	case err != nil:
-		return usagef(verbName(c), "--node-policy: %w", err)
+		return usagef("--node-policy: %w", err)
 	case o.nodePolicy == placer.Local || o.nodePolicy == placer.Topology:
-		return usagef(verbName(c), "--node-policy %s goes by settings of a database, which a simulation has not", o.nodePolicy)
+		return usagef("--node-policy %s goes by settings of a database, which a simulation has not", o.nodePolicy)
 	case o.nodePolicy == placer.NoPolicy:
 		o.nodePolicy = placer.FirstAvailable
 	}
@@ -80,7 +80,7 @@ func (r *runner) readSimCluster(o *simulateOptions) (*simCluster, error) {
 		s.hosts[n.Name] = true
 	}
 	if s.procs == 0 {
-		return nil, usagef("simulate", "%s has no node with cpus (ncpus) that is up", shownFile(o.nodes))
+		return nil, usagef("%s has no node with cpus (ncpus) that is up", shownFile(o.nodes))
 	}
 	s.trial, err = s.empty(0)
 	return s, err

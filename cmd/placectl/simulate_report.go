@@ -12,7 +12,6 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
 	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/placer/backfill"
-	"github.com/urfave/cli/v2"
 )
 
 // printSimulations prints a row for each policy, or the only one as a record.
@@ -41,11 +40,11 @@ func (r *runner) printSimulations(o *simulateOptions, t *trace, runs []*simulate
 }
 
 // writeStarts writes when each job starts, in the order of the trace.
-func (r *runner) writeStarts(c *cli.Context, o *simulateOptions, t *trace, run *simulated) error {
+func (r *runner) writeStarts(o *simulateOptions, t *trace, run *simulated) error {
 	if err := notTrace("--out", o.out, o.trace); err != nil {
-		return usagef(verbName(c), "%w", err)
+		return usagef("%w", err)
 	}
-	return r.writeFile(c, "out", o.out, appendStarts(nil, t, run))
+	return r.writeFile("out", o.out, appendStarts(nil, t, run))
 }
 
 // notTrace refuses to write over what was read.
@@ -86,16 +85,16 @@ func appendStarts(b []byte, t *trace, run *simulated) []byte {
 
 // writeSimGantt draws what ran where into the file that --gantt names, with the
 // pictures of placectl gantt: all of it ran, from the first submission to the last end.
-func (r *runner) writeSimGantt(c *cli.Context, o *simulateOptions, t *trace, run *simulated) error {
+func (r *runner) writeSimGantt(o *simulateOptions, t *trace, run *simulated) error {
 	if err := notTrace("--gantt", o.gantt, o.trace); err != nil {
-		return usagef(verbName(c), "%w", err)
+		return usagef("%w", err)
 	}
 	s := backfill.Summarise(t.procs, t.jobs, run.starts)
 	first := t.first()
 	g := t.gantt(run)
 	g.Title = fmt.Sprintf("%s under %s: %s, %.1f %% of the cpus used", shownFile(o.trace), run.policy, spell.Plural(s.Jobs, "job"), 100*s.Utilisation)
 	w := g.Window(time.Unix(first, 0), time.Unix(max(first+s.Makespan, first+1), 0))
-	return r.writeFile(c, "gantt", o.gantt, g.SVG(w, &chart.Options{Width: simGanttWidth, Zone: r.loc}))
+	return r.writeFile("gantt", o.gantt, g.SVG(w, &chart.Options{Width: simGanttWidth, Zone: r.loc}))
 }
 
 // simGanttWidth is pixels.

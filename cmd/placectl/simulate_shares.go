@@ -39,31 +39,31 @@ var requestorWords = []string{"user", "group", "queue", "partition", "program"}
 func (r *runner) readShares(c *cli.Context, o *simulateOptions) error {
 	if !c.IsSet("shares") {
 		if c.IsSet("class") || c.IsSet("class-map") {
-			return usagef(verbName(c), "--class and --class-map are for --shares, which says what a job's requestor is")
+			return usagef("--class and --class-map are for --shares, which says what a job's requestor is")
 		}
 		return nil
 	}
 	s := &simShares{by: c.String("shares"), settings: new(fairshare.Settings)}
 	switch {
 	case requestorColumns[s.by] == nil:
-		return usagef(verbName(c), "--shares: %w", spell.NotOneOf(s.by, requestorWords))
+		return usagef("--shares: %w", spell.NotOneOf(s.by, requestorWords))
 	case slices.Contains(o.policies, backfill.Conservative):
-		return usagef(verbName(c), "--shares goes with fcfs and easy; conservative promises every job a start, which shares would take back")
+		return usagef("--shares goes with fcfs and easy; conservative promises every job a start, which shares would take back")
 	}
 	if !c.IsSet("class") {
 		if err := r.view(func(tx *store.Tx) (err error) { s.settings, err = tx.Shares(); return err }); err != nil {
 			return err
 		}
 		if len(s.settings.Loads) == 0 {
-			return usagef(verbName(c), "--shares: %s has no classes; name them with --class NAME=LOAD", r.DB)
+			return usagef("--shares: %s has no classes; name them with --class NAME=LOAD", r.DB)
 		}
 	}
 	if err := s.add(c); err != nil {
-		return usagef(verbName(c), "%w", err)
+		return usagef("%w", err)
 	}
 	matcher, err := s.settings.Matcher()
 	if err != nil {
-		return usagef(verbName(c), "%w", err)
+		return usagef("%w", err)
 	}
 	s.matcher = matcher
 	_, s.places = s.settings.NewClasses()

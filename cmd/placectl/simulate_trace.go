@@ -12,7 +12,6 @@ import (
 	"github.com/placectl/placectl/placer"
 	"github.com/placectl/placectl/placer/backfill"
 	"github.com/placectl/placectl/placer/backfill/swf"
-	"github.com/urfave/cli/v2"
 )
 
 // trace is a log that can be simulated.
@@ -38,7 +37,7 @@ func (t *trace) first() int64 {
 }
 
 // readTrace reads the log that the command line names.
-func (r *runner) readTrace(c *cli.Context, o *simulateOptions) (*trace, error) {
+func (r *runner) readTrace(o *simulateOptions) (*trace, error) {
 	in, err := r.input(o.trace)
 	if err != nil {
 		return nil, err
@@ -47,7 +46,7 @@ func (r *runner) readTrace(c *cli.Context, o *simulateOptions) (*trace, error) {
 	t := &trace{procs: o.procs, shares: o.shares}
 	if o.nodes != "" {
 		if t.cluster, err = r.readSimCluster(o); err != nil {
-			return nil, malformed(c, err)
+			return nil, malformed(err)
 		}
 		t.procs = t.cluster.procs
 	}
@@ -56,21 +55,21 @@ func (r *runner) readTrace(c *cli.Context, o *simulateOptions) (*trace, error) {
 		err = r.readEntries(t, log, o.requested)
 	}
 	if isMalformed(err) {
-		return nil, usagef(verbName(c), "%s: %w", shownFile(o.trace), err)
+		return nil, usagef("%s: %w", shownFile(o.trace), err)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", shownFile(o.trace), err)
 	}
 	if t.procs == 0 {
 		if t.procs = machineSize(log); t.procs == 0 {
-			return nil, usagef(verbName(c), "%s does not say how many processors there are (MaxProcs); name them with --procs", shownFile(o.trace))
+			return nil, usagef("%s does not say how many processors there are (MaxProcs); name them with --procs", shownFile(o.trace))
 		}
 	}
 	if t.cluster == nil {
 		t.dropWide()
 	}
 	if len(t.jobs) == 0 {
-		return nil, usagef(verbName(c), "%s has no job that can be replayed; %d skipped", shownFile(o.trace), t.skipped)
+		return nil, usagef("%s has no job that can be replayed; %d skipped", shownFile(o.trace), t.skipped)
 	}
 	return t, nil
 }

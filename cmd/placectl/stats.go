@@ -24,7 +24,7 @@ func statsVerb() *verb {
 	}
 }
 
-func (r *runner) stats(c *cli.Context) error {
+func (r *runner) stats(*cli.Context) error {
 	return r.view(r.printStats)
 }
 

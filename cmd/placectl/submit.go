@@ -113,7 +113,7 @@ func (r *runner) submission(c *cli.Context) (s store.Submission, err error) {
 		s.Reason = r.heldBy("")
 	}
 	if c.IsSet("array") && s.Array < 1 {
-		return s, usagef(verbName(c), "--array must be 1 or more")
+		return s, usagef("--array must be 1 or more")
 	}
 	for flag, to := range map[string]*int64{"begin": &s.Begin, "deadline": &s.Deadline} {
 		if !c.IsSet(flag) {
@@ -137,10 +137,10 @@ func dependencies(tx *store.Tx, c *cli.Context, s *store.Submission) error {
 		for _, list := range c.StringSlice(when.String()) {
 			words := splitList(list)
 			if len(words) == 0 { // --afterok "$job" of a submit that failed
-				return usagef(verbName(c), "--%s names no job", when)
+				return usagef("--%s names no job", when)
 			}
 			for _, word := range words {
-				ids, err := jobsNamed(tx, c, word)
+				ids, err := jobsNamed(tx, word)
 				if err != nil {
 					return err
 				}

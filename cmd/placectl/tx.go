@@ -61,7 +61,7 @@ func (r *runner) transaction(c *cli.Context) error {
 func (r *runner) lineOf(tx *store.Tx, line string) error {
 	words, err := spell.SplitWords(line)
 	if err != nil {
-		return usagef("", "%w", err)
+		return usageOf("", "%w", err)
 	}
 	if len(words) > 0 && words[0] == "placectl" {
 		words = words[1:]
@@ -78,9 +78,9 @@ func (r *runner) lineOf(tx *store.Tx, line string) error {
 	case err != nil:
 		return err
 	case inv.help || !inv.leaf().canJoin():
-		return usagef("tx", "%s cannot be part of a transaction", spell.Quoted(strings.Join(words, " ")))
+		return usageOf("tx", "%s cannot be part of a transaction", spell.Quoted(strings.Join(words, " ")))
 	case len(inv.globals) > 0:
-		return usagef("tx", "%s is for all of the transaction: put it behind placectl tx", inv.globals[0].flag.shown())
+		return usageOf("tx", "%s is for all of the transaction: put it behind placectl tx", inv.globals[0].flag.shown())
 	}
 	sub.globals, sub.tx, sub.notes = r.globals, tx, r.notes
 	if err := sub.exec(inv); err != nil {

@@ -17,7 +17,7 @@ const pollInterval = 200 * time.Millisecond
 // refusal named. Patience is measured by the clock, whatever --now says.
 func (r *runner) keepTrying(patience time.Duration, try func() error) error {
 	if patience > 0 && r.tx != nil {
-		return usagef("tx", "--wait cannot be part of a transaction")
+		return usageOf("tx", "--wait cannot be part of a transaction")
 	}
 	deadline := r.env.now().Add(patience)
 	for {

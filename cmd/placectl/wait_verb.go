@@ -34,7 +34,7 @@ func waitVerb() *verb {
 func (r *runner) waitVerb(c *cli.Context) error {
 	started := c.String("for") == "started"
 	if !started && c.String("for") != "ended" {
-		return usagef(verbName(c), "--for: %w", spell.NotOneOf(c.String("for"), []string{"started", "ended"}))
+		return usagef("--for: %w", spell.NotOneOf(c.String("for"), []string{"started", "ended"}))
 	}
 	deadline := time.Time{}
 	if c.IsSet("timeout") {

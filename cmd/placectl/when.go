@@ -34,7 +34,7 @@ func (r *runner) when(c *cli.Context) error {
 	}
 	if c.IsSet("job") {
 		if c.IsSet("count") || givesRequest(c) {
-			return usagef(verbName(c), "--job is about a job as it was submitted: no request and no --count beside it")
+			return usagef("--job is about a job as it was submitted: no request and no --count beside it")
 		}
 		return r.whenJob(c)
 	}
@@ -42,7 +42,7 @@ func (r *runner) when(c *cli.Context) error {
 		return err
 	}
 	if c.Int("count") < 1 {
-		return usagef(verbName(c), "--count must be at least 1")
+		return usagef("--count must be at least 1")
 	}
 	return r.ordered(&q, func() error { return r.printStarts(q, c.Int("count")) })
 }
@@ -96,7 +96,7 @@ func viewStart(tx *store.Tx, start, end int64, plan *placer.Plan) (v *startView,
 // whenJob prints the expected start of a job.
 func (r *runner) whenJob(c *cli.Context) error {
 	return r.view(func(tx *store.Tx) error {
-		id, err := theJob(tx, c, c.String("job"))
+		id, err := theJob(tx, c.String("job"))
 		if err != nil {
 			return err
 		}
