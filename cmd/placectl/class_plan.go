@@ -3,8 +3,10 @@ package main
 import (
 	"fmt"
 	"strconv"
+	"strings"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
+	"github.com/placectl/placectl/cmd/placectl/internal/sharefile"
 	"github.com/placectl/placectl/placer/fairshare"
 	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
@@ -40,11 +42,18 @@ func (r *runner) classPlan(c *cli.Context) error {
 			return r.planShares(state, func(class, job int) string { return "" })
 		})
 	}
-	f, err := r.readShareFile(c.String("from"))
+	text, err := r.readText(c.String("from"))
 	if err != nil {
 		return malformed(err)
 	}
-	if err := r.planShares(f.state(r.now().Unix()), f.jobID); err != nil {
+	f, err := sharefile.Parse(text)
+	if err != nil {
+		return malformed(err)
+	}
+	if len(f.Unknown) > 0 {
+		r.notef("%s: not known here, and passed over: %s", f.Name, strings.Join(f.Unknown, ", "))
+	}
+	if err := r.planShares(f.State(r.now().Unix()), f.JobID); err != nil {
 		return usagef("%s: %w", f.Name, err)
 	}
 	return nil

@@ -37,6 +37,10 @@ const importRules = `
 	cmd/placectl/internal/infile             < cmd/placectl, cmd/placectl/internal/nodefile
 	cmd/placectl/internal/spell, index       < cmd/placectl/internal/infile, cmd/placectl/internal/nodefile, cmd/placectl/internal/chart
 	cmd/placectl/internal/nodefile           < cmd/placectl
+	index, placer/fairshare                  < cmd/placectl/internal/sharefile
+	cmd/placectl/internal/infile             < cmd/placectl/internal/sharefile
+	cmd/placectl/internal/spell              < cmd/placectl/internal/sharefile
+	cmd/placectl/internal/sharefile          < cmd/placectl
 	cmd/placectl/internal/chart              < cmd/placectl
 	cmd/placectl/internal/explain            < cmd/placectl
 	index, timeline, placer, store           < cmd/placectl/internal/explain
@@ -57,7 +61,7 @@ var confined = map[string][]string{
 // pure packages know nothing of files and clocks.
 var pure = []string{"index", "index/heap", "timeline", "placer", "placer/fairshare", "placer/recur", "placer/backfill", "placer/backfill/swf",
 	"placer/cluster", "locality", "query", "store/internal/row", "cmd/placectl/internal/spell", "cmd/placectl/internal/infile", "cmd/placectl/internal/nodefile",
-	"cmd/placectl/internal/chart"}
+	"cmd/placectl/internal/chart", "cmd/placectl/internal/sharefile"}
 
 // timed are pure packages that may import time, and what for.
 var timed = map[string]string{

@@ -1,4 +1,4 @@
-package main
+package sharefile
 
 import (
 	"fmt"
@@ -8,12 +8,12 @@ import (
 )
 
 // check finds what a file lacks, or says twice, that a plan would not tell.
-func (f *shareFile) check() error {
+func (f *File) check() error {
 	switch {
 	case f.TotalWorkers == nil:
-		return f.Errorf(0, "total_workers is missing: expected how many workers there are, such as %s", shareFileExample)
+		return f.Errorf(0, "total_workers is missing: expected how many workers there are, such as %s", example)
 	case len(f.Classes) == 0:
-		return f.Errorf(0, "classes is missing, or empty: expected a state, such as %s", shareFileExample)
+		return f.Errorf(0, "classes is missing, or empty: expected a state, such as %s", example)
 	case f.Rebalance.ExceededFor < -1:
 		return f.Errorf(0, "rebalance.exceeded_for_s is %d: expected seconds, or -1 for not at all", f.Rebalance.ExceededFor)
 	}
@@ -37,7 +37,7 @@ func (f *shareFile) check() error {
 
 // checkWorkers verifies that the workers of the classes, the idle ones and all of
 // them agree.
-func (f *shareFile) checkWorkers(running int) error {
+func (f *File) checkWorkers(running int) error {
 	if f.RunningWorkers != nil && *f.RunningWorkers < running {
 		return f.Errorf(0, "running_workers is %d, and the classes run %d", *f.RunningWorkers, running)
 	}
@@ -50,9 +50,9 @@ func (f *shareFile) checkWorkers(running int) error {
 	return nil
 }
 
-// state is what the file says, at an instant. Workers that are neither idle nor
+// State is what the file says, at an instant in Unix seconds. Workers that are neither idle nor
 // run something for a class are away.
-func (f *shareFile) state(now int64) *fairshare.State {
+func (f *File) State(now int64) *fairshare.State {
 	s := &fairshare.State{TotalWorkers: *f.TotalWorkers, ClassOrder: f.ClassOrder, Now: now,
 		Rebalance: fairshare.Rebalance{Threshold: f.Rebalance.Threshold, MinDuration: f.Rebalance.MinDuration}}
 	if f.Rebalance.ExceededFor >= 0 {
@@ -76,9 +76,9 @@ func (f *shareFile) state(now int64) *fairshare.State {
 	return s
 }
 
-// jobID is what the file calls a job of a class, its place among them where it
+// JobID is what the file calls a job of a class, its place among them where it
 // says nothing.
-func (f *shareFile) jobID(class, job int) string {
+func (f *File) JobID(class, job int) string {
 	if id := f.Classes[class].Jobs[job].ID; id != "" {
 		return id
 	}

@@ -1,4 +1,4 @@
-package main
+package sharefile
 
 import (
 	"errors"
@@ -11,12 +11,12 @@ import (
 // FuzzShareFile: whatever a file holds, it is a state that can be tried, or an error
 // that says where.
 func FuzzShareFile(f *testing.F) {
-	f.Add([]byte(shareFileExample))
+	f.Add([]byte(example))
 	f.Add([]byte(`{"total_workers":9,"rebalance":{"threshold":1,"min_duration_s":1,"exceeded_for_s":9},"class_order":["a"],` +
 		`"classes":[{"name":"a","load_pct":1,"waiting":3,"jobs":[{"id":"x","waiting":3}]}]}`))
 	f.Add([]byte("{\"total_workers\":\"\\\"x\",\n\"classes\":[{\"nme\":1}]}"))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		file, err := parseShareFile(infile.New("state", data))
+		file, err := Parse(infile.New("state", data))
 		var at *infile.Error
 		if err != nil {
 			if !errors.As(err, &at) || at.Line < 1 || at.Col < 1 {
@@ -24,7 +24,7 @@ func FuzzShareFile(f *testing.F) {
 			}
 			return
 		}
-		if _, err := new(fairshare.Planner).Plan(file.state(1_000_000)); err != nil && !errors.Is(err, fairshare.ErrState) {
+		if _, err := new(fairshare.Planner).Plan(file.State(1_000_000)); err != nil && !errors.Is(err, fairshare.ErrState) {
 			t.Fatal(err)
 		}
 	})

@@ -1,4 +1,8 @@
-package main
+// Package sharefile reads states of class shares: JSON that says what each class has,
+// wants and is to have. What is not known inside a class is refused, since a share would
+// come out wrong; beside the classes it is only named: records of states bring notes and
+// answers along. It opens no file and knows no verb.
+package sharefile
 
 import (
 	"bytes"
@@ -6,66 +10,52 @@ import (
 	"errors"
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/infile"
 	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/index"
 )
 
-// A shareFile is a state of classes in JSON. What is not known inside a class is
-// refused, since a share would come out wrong; beside the classes it is only
-// named: records of states bring notes and answers along.
-type shareFile struct {
+// File is a state that has been read and checked. Parse makes one.
+type File struct {
 	infile.Text
-	unknown []string
+	Unknown []string // what it says beside the classes that is not known here, quoted
 
 	TotalWorkers   *int
 	RunningWorkers *int
 	IdleWorkers    *int
 	ClassOrder     []string
-	Rebalance      shareFileRebalance
-	Classes        []shareFileClass
+	Rebalance      rebalance
+	Classes        []class
 }
 
-type shareFileRebalance struct {
+type rebalance struct {
 	Threshold   int   `json:"threshold"`
 	MinDuration int64 `json:"min_duration_s"`
 	ExceededFor int64 `json:"exceeded_for_s"` // seconds; -1: the spread is below the threshold
 }
 
-type shareFileClass struct {
-	Name    string         `json:"name"`
-	Load    int            `json:"load_pct"`
-	Running int            `json:"running"`
-	Waiting int            `json:"waiting"`
-	Jobs    []shareFileJob `json:"jobs"`
+type class struct {
+	Name    string `json:"name"`
+	Load    int    `json:"load_pct"`
+	Running int    `json:"running"`
+	Waiting int    `json:"waiting"`
+	Jobs    []job  `json:"jobs"`
 }
 
-type shareFileJob struct {
+type job struct {
 	ID      string `json:"id"`
 	Running int    `json:"running"`
 	Waiting int    `json:"waiting"`
 }
 
-// shareFileNotes are members that say nothing about the state: of records, what a
+// notes are members that say nothing about the state: of records, what a
 // state is called and what came of it.
-var shareFileNotes = []string{"name", "kind", "deterministic", "anomaly", "outcomes", "test_expected_net"}
+var notes = []string{"name", "kind", "deterministic", "anomaly", "outcomes", "test_expected_net"}
 
-func (r *runner) readShareFile(name string) (*shareFile, error) {
-	text, err := r.readText(name)
-	if err != nil {
-		return nil, err
-	}
-	f, err := parseShareFile(text)
-	if err == nil && len(f.unknown) > 0 {
-		r.notef("%s: not known here, and passed over: %s", f.Name, strings.Join(f.unknown, ", "))
-	}
-	return f, err
-}
-
-func parseShareFile(text infile.Text) (*shareFile, error) {
-	f := &shareFile{Text: text, Rebalance: shareFileRebalance{ExceededFor: -1}}
+// Parse reads a state. What is wrong with it is an *infile.Error.
+func Parse(text infile.Text) (*File, error) {
+	f := &File{Text: text, Rebalance: rebalance{ExceededFor: -1}}
 	if err := f.Check(); err != nil {
 		return nil, err
 	}
@@ -79,10 +69,10 @@ func parseShareFile(text infile.Text) (*shareFile, error) {
 }
 
 // checkJSON finds what is no JSON, or more than one document.
-func (f *shareFile) checkJSON() error {
+func (f *File) checkJSON() error {
 	at := infile.SkipBlanks(f.Data, 0)
 	if at == len(f.Data) {
-		return f.Errorf(0, "there is nothing: expected a state, such as %s", shareFileExample)
+		return f.Errorf(0, "there is nothing: expected a state, such as %s", example)
 	}
 	var all json.RawMessage
 	err := json.Unmarshal(f.Data, &all)
@@ -95,15 +85,15 @@ func (f *shareFile) checkJSON() error {
 	case err != nil:
 		return f.Errorf(0, "this is not JSON: %w", err)
 	case f.Data[at] != '{':
-		return f.Errorf(at, "expected an object: a state, such as %s", shareFileExample)
+		return f.Errorf(at, "expected an object: a state, such as %s", example)
 	}
 	return nil
 }
 
-const shareFileExample = `{"total_workers":10,"classes":[{"name":"a","load_pct":100,"running":2,"waiting":9}]}`
+const example = `{"total_workers":10,"classes":[{"name":"a","load_pct":100,"running":2,"waiting":9}]}`
 
 // members reads what the outer object has. That it is JSON is known.
-func (f *shareFile) members() error {
+func (f *File) members() error {
 	known := map[string]any{"total_workers": &f.TotalWorkers, "workers": &f.TotalWorkers, "running_workers": &f.RunningWorkers,
 		"running": &f.RunningWorkers, "idle_workers": &f.IdleWorkers, "class_order": &f.ClassOrder, "rebalance": &f.Rebalance, "classes": &f.Classes}
 	seen := make(map[string]bool)
@@ -124,8 +114,8 @@ func (f *shareFile) members() error {
 			if err := f.member(name, raw, int(dec.InputOffset())-len(raw), to); err != nil {
 				return err
 			}
-		case !slices.Contains(shareFileNotes, name):
-			f.unknown = append(f.unknown, spell.Quoted(name)+index.DidYouMean(name, slices.Sorted(maps.Keys(known))))
+		case !slices.Contains(notes, name):
+			f.Unknown = append(f.Unknown, spell.Quoted(name)+index.DidYouMean(name, slices.Sorted(maps.Keys(known))))
 		}
 		seen[name] = true
 	}
@@ -133,7 +123,7 @@ func (f *shareFile) members() error {
 }
 
 // member reads a member, whose value raw begins at at.
-func (f *shareFile) member(name string, raw []byte, at int, to any) error {
+func (f *File) member(name string, raw []byte, at int, to any) error {
 	return f.DecodeStrictly(name, raw, at, to,
 		[]string{"name", "load_pct", "running", "waiting", "jobs", "id", "threshold", "min_duration_s", "exceeded_for_s"})
 }
