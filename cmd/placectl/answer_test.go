@@ -56,7 +56,7 @@ func TestTimesOfMessages(t *testing.T) {
 		r := newCapture().runner()
 		r.Output = form
 		if got := r.localTimes(kept); got != want {
-			t.Errorf("%s: %s", output.FormatNames[form], got)
+			t.Errorf("%s: %s", output.FormatNames()[form], got)
 		}
 	}
 }

@@ -104,7 +104,7 @@ func beginning(prefix string, list []string) []string {
 func (w *walker) flagValues(name string) []string {
 	if findGlobal(name) != nil {
 		if name == "o" || name == "output" {
-			return output.FormatNames
+			return output.FormatNames()
 		}
 		return nil
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/infile"
 	"github.com/placectl/placectl/cmd/placectl/internal/nodefile"
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
+	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
@@ -29,7 +30,7 @@ func nodeImportVerb() *verb {
 			"(number, bucket, jobs, free_until, NAME_free) is passed over, so that its CSV and JSON can be imported: sizes\n" +
 			"beside a column bucket are in bytes, as it prints them.",
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "from", Value: "auto", Usage: "the `FORMAT` of the file: auto, csv or json"},
+			&cli.StringFlag{Name: "from", Value: "auto", Usage: "the `FORMAT` of the file: " + spell.Or(nodefile.Formats())},
 			unitFlag(),
 		},
 		Access:  writes,
@@ -46,7 +47,7 @@ type importSummary struct {
 }
 
 func (r *runner) nodeImport(c *cli.Context) error {
-	from, err := oneOf(c, "from", "auto", "csv", "json")
+	from, err := oneOf(c, "from", nodefile.Formats()...)
 	if err != nil {
 		return err
 	}

@@ -26,7 +26,7 @@ func shellCommands() []shellCommandEntry {
 	return []shellCommandEntry{
 		{".explain", "on|off", "show how statements are answered instead of answering them", func(s *sqlShell, arg string) error { return s.toggle(&s.explain, arg) }},
 		{".help", "", "this list", (*sqlShell).help},
-		{".mode", "FORMAT", "how answers are printed: " + strings.Join(output.FormatNames, ", "), (*sqlShell).mode},
+		{".mode", "FORMAT", "how answers are printed: " + strings.Join(output.FormatNames(), ", "), (*sqlShell).mode},
 		{".quit", "", "leave, as Ctrl-D does", func(*sqlShell, string) error { return errQuit }},
 		{".schema", "[TABLE]", "the columns of a table, or of all", (*sqlShell).schema},
 		{".tables", "", "the tables", (*sqlShell).tables},

@@ -8,6 +8,7 @@ package nodefile
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/infile"
 	"github.com/placectl/placectl/cmd/placectl/internal/spell"
@@ -28,10 +29,26 @@ type File struct {
 }
 
 // readers are the forms that a node file may have.
-var readers = map[string]func(*File) error{"csv": (*File).parseCSV, "json": (*File).parseJSON}
+var readers = []struct {
+	format string
+	parse  func(*File) error
+	begins string // the characters by which auto knows it; the first takes the rest
+}{
+	{"csv", (*File).parseCSV, ""},
+	{"json", (*File).parseJSON, "{["},
+}
 
-// Parse reads a node file, with the resources that are declared. The format is csv,
-// json or, to go by how it begins, auto. What is wrong with it is an *infile.Error;
+// Formats are the words for the format of a file: auto, and those there are.
+func Formats() []string {
+	words := []string{"auto"}
+	for _, r := range readers {
+		words = append(words, r.format)
+	}
+	return words
+}
+
+// Parse reads a node file, with the resources that are declared. The format is one
+// of Formats; auto goes by how it begins. What is wrong with it is an *infile.Error;
 // that it is another tool's is another error.
 func Parse(text infile.Text, format string, defs *index.Defs, units *Units) (*File, error) {
 	f := &File{Text: text, Defs: defs, units: units, byName: make(map[string]int), Computed: make(map[string]bool)}
@@ -41,15 +58,24 @@ func Parse(text infile.Text, format string, defs *index.Defs, units *Units) (*Fi
 	if format == "auto" {
 		format = f.detect()
 	}
-	return f, readers[format](f)
+	for _, r := range readers {
+		if r.format == format {
+			return f, r.parse(f)
+		}
+	}
+	return nil, spell.NotOneOf(format, Formats())
 }
 
-// detect tells JSON from CSV by the first character.
+// detect knows the format by the first character.
 func (f *File) detect() string {
-	if i := infile.SkipBlanks(f.Data, 0); i < len(f.Data) && (f.Data[i] == '{' || f.Data[i] == '[') {
-		return "json"
+	if i := infile.SkipBlanks(f.Data, 0); i < len(f.Data) {
+		for _, r := range readers {
+			if strings.IndexByte(r.begins, f.Data[i]) >= 0 {
+				return r.format
+			}
+		}
 	}
-	return "csv"
+	return readers[0].format
 }
 
 // ownListing is the column that shows that a file was printed by `node list`: no

@@ -19,7 +19,7 @@ import (
 // Format is a form of output.
 type Format int
 
-// The forms, as FormatNames has them.
+// The forms, as the table below has them.
 const (
 	Table Format = iota
 	Line
@@ -31,17 +31,45 @@ const (
 	ID
 )
 
+// forms are the forms by their numbers: what each is called, and its layout.
+var forms = [...]struct {
+	name   string
+	layout func(Result) layout
+}{
+	Table: {"table", func(res Result) layout {
+		if res.Record {
+			return &lineLayout{brief: true}
+		}
+		return &tableLayout{}
+	}},
+	Line:  {"line", func(Result) layout { return &lineLayout{} }},
+	JSON:  {"json", func(res Result) layout { return &jsonLayout{array: !res.Record} }},
+	JSONL: {"jsonl", func(Result) layout { return &jsonLayout{lines: true} }},
+	CSV:   {"csv", func(Result) layout { return &csvLayout{} }},
+	TSV:   {"tsv", func(Result) layout { return &tsvLayout{} }},
+	MD:    {"md", func(Result) layout { return &mdLayout{} }},
+	ID:    {"id", func(Result) layout { return &idLayout{} }},
+}
+
+func (f Format) String() string { return forms[f].name }
+
 // FormatNames are the forms as they are written, in their order.
-var FormatNames = []string{"table", "line", "json", "jsonl", "csv", "tsv", "md", "id"}
+func FormatNames() []string {
+	var names []string
+	for _, f := range forms {
+		names = append(names, f.name)
+	}
+	return names
+}
 
 // ParseFormat reads the name of a form; the error names all.
 func ParseFormat(s string) (Format, error) {
-	for i, name := range FormatNames {
-		if s == name {
+	for i, f := range forms {
+		if s == f.name {
 			return Format(i), nil
 		}
 	}
-	return Table, spell.NotOneOf(s, FormatNames)
+	return Table, spell.NotOneOf(s, FormatNames())
 }
 
 // IsDocument reports whether the answer is one document rather than rows.
@@ -135,7 +163,7 @@ func New(w io.Writer, o Options, res Result) *Printer {
 	if o.Zone == nil {
 		o.Zone = time.UTC
 	}
-	p := &Printer{w: w, o: o, res: res, layout: o.Format.layout(res)}
+	p := &Printer{w: w, o: o, res: res, layout: forms[o.Format].layout(res)}
 	for i, c := range res.Columns {
 		if !c.Detail || o.Format.IsDocument() || o.Format == Line {
 			p.cols, p.index = append(p.cols, c), append(p.index, i)
@@ -147,29 +175,6 @@ func New(w io.Writer, o Options, res Result) *Printer {
 	p.values = make([]any, len(p.cols))
 	p.layout.begin(p)
 	return p
-}
-
-func (f Format) layout(res Result) layout {
-	switch f {
-	case Line:
-		return &lineLayout{}
-	case JSON:
-		return &jsonLayout{array: !res.Record}
-	case JSONL:
-		return &jsonLayout{lines: true}
-	case CSV:
-		return &csvLayout{}
-	case TSV:
-		return &tsvLayout{}
-	case MD:
-		return &mdLayout{}
-	case ID:
-		return &idLayout{}
-	}
-	if res.Record {
-		return &lineLayout{brief: true}
-	}
-	return &tableLayout{}
 }
 
 // Row prints one row: a value for each column of the result.

@@ -158,7 +158,7 @@ func TestRecord(t *testing.T) {
 	} {
 		got := render(t, Options{Format: form}, false, 0, res, [][]any{{nil, 5, "x"}})
 		if got = strings.ReplaceAll(got, "n:   5", "n: 5"); got != want {
-			t.Errorf("%s:\n got %q\nwant %q", FormatNames[form], got, want)
+			t.Errorf("%s:\n got %q\nwant %q", FormatNames()[form], got, want)
 		}
 	}
 }
@@ -170,7 +170,7 @@ func TestNoRows(t *testing.T) {
 		TSV: "a\tb\n", MD: "| a | b |\n|---|---:|\n", ID: "",
 	} {
 		if got := render(t, Options{Format: form, Color: true}, true, 3, res, nil); stripBold(got) != want {
-			t.Errorf("%s: %q", FormatNames[form], got)
+			t.Errorf("%s: %q", FormatNames()[form], got)
 		}
 	}
 	res.Record = true
@@ -267,10 +267,10 @@ func TestAnyTextSurvives(t *testing.T) {
 		if strings.NewReplacer(`\\`, `\`, `\t`, "\t", `\n`, "\n", `\r`, "\r").Replace(field) != s {
 			rt.Fatalf("tsv %q", got)
 		}
-		for form := range FormatNames {
+		for form := range FormatNames() {
 			got = render(t, Options{Format: Format(form)}, true, rapid.IntRange(1, 60).Draw(rt, "width"), res, rows)
 			if rest := strings.NewReplacer("\n", "", "\t", "").Replace(got); !spell.IsPrintable(rest) {
-				rt.Fatalf("%s on a terminal: %q", FormatNames[form], got)
+				rt.Fatalf("%s on a terminal: %q", FormatNames()[form], got)
 			}
 		}
 	})

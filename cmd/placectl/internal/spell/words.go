@@ -52,6 +52,12 @@ func SplitWords(line string) ([]string, error) {
 	return words, nil
 }
 
+// Or lists words for a sentence: "csv, json or xml".
+func Or(words []string) string {
+	last := len(words) - 1
+	return strings.Join(words[:last], ", ") + " or " + words[last]
+}
+
 // JoinWords writes words as SplitWords, and a shell, would take them apart again.
 func JoinWords(list []string) string {
 	words := make([]string, len(list))
