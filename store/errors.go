@@ -11,23 +11,18 @@ import (
 // Errors that callers branch on.
 var (
 	ErrExists   = file.ErrExists                                 // Create: there is a file; or a name is taken
-	ErrNotFound = file.ErrNotFound                               // no such file, job, node, reservation, queue, resource or setting
+	ErrNotFound = row.ErrNotFound                                // no such file, job, node, reservation, queue, resource or setting
 	ErrLocked   = file.ErrLocked                                 // the lock was not had in time
-	ErrConflict = errors.New("conflicts with the present state") // the change does not fit what is there
+	ErrConflict = row.ErrConflict                                // the change does not fit what is there
 	ErrClock    = errors.New("the clock is behind the database") // a writer's now lies before the instant the file stands for
 	ErrDamaged  = row.ErrDamaged                                 // checksums, structure or invariants do not hold
 	ErrNotOurs  = file.ErrNotOurs                                // the file is something else
 	ErrUnsafe   = file.ErrUnsafe                                 // the file is not looked into: everybody may write it, or it is a link
 	ErrNewer    = file.ErrNewer                                  // its format is refused untouched
 	ErrUnknown  = file.ErrUnknown                                // a commit failed on its way to disk; the handle is poisoned
-	ErrInvalid  = errors.New("invalid")                          // an argument makes no sense
+	ErrInvalid  = row.ErrInvalid                                 // an argument makes no sense
 	ErrReadOnly = file.ErrReadOnly                               // a change inside View
 )
-
-// missing says that a named thing is not there.
-func missing(kind, name string) error {
-	return fmt.Errorf("no %s %q: %w", kind, name, ErrNotFound)
-}
 
 // Conflict is an ErrConflict with what stands in the way.
 type Conflict struct {

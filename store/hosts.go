@@ -29,7 +29,7 @@ func (tx *Tx) Host(name string) (*locality.Host, error) {
 		return nil, err
 	}
 	if payload == nil {
-		return nil, missing("host", name)
+		return nil, row.Missing("host", name)
 	}
 	number, err := row.DecodeNumber32(row.HostNames, []byte(name), payload)
 	if err != nil {

@@ -27,9 +27,7 @@ const (
 )
 
 // JobStates lists the states, in the order in which a job comes through them.
-func JobStates() []JobState {
-	return []JobState{JobHeld, JobQueued, JobReserved, JobLate, JobRunning, JobFinished, JobFailed, JobCancelled}
-}
+func JobStates() []JobState { return row.AllJobStates() }
 
 // JobChunk is the nodes of one chunk of a job, in node order.
 type JobChunk = row.JobChunk

@@ -20,7 +20,7 @@ func (tx *Tx) Job(id uint64) (*Job, error) {
 		return nil, err
 	}
 	if payload == nil {
-		return nil, missing("job", strconv.FormatUint(id, 10))
+		return nil, row.Missing("job", strconv.FormatUint(id, 10))
 	}
 	return decodeJob(key, payload)
 }

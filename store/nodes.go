@@ -30,7 +30,7 @@ func (tx *Tx) NodeByNumber(number uint32) (*index.Node, error) {
 		return nil, err
 	}
 	if payload == nil {
-		return nil, missing("node", "#"+itoa(number))
+		return nil, row.Missing("node", "#"+itoa(number))
 	}
 	return row.DecodeNode(key, payload)
 }
@@ -52,7 +52,7 @@ func (tx *Tx) nodeHead(number uint32) (bucket uint32, state index.State, err err
 	case err != nil:
 		return 0, 0, err
 	case !ok:
-		return 0, 0, missing("node", "#"+itoa(number))
+		return 0, 0, row.Missing("node", "#"+itoa(number))
 	}
 	return v.Bucket(), v.State(), nil
 }
@@ -82,7 +82,7 @@ func (tx *Tx) traits(number uint32, n *index.Node) error {
 	case err != nil:
 		return err
 	case payload == nil:
-		return missing("node", "#"+itoa(number))
+		return row.Missing("node", "#"+itoa(number))
 	}
 	return row.ReadTraits(key, payload, n, &tx.loaded.words)
 }
@@ -94,7 +94,7 @@ func (tx *Tx) Node(name string) (*index.Node, error) {
 		return nil, err
 	}
 	if !ok {
-		return nil, missing("node", name)
+		return nil, row.Missing("node", name)
 	}
 	return tx.NodeByNumber(number)
 }
@@ -146,7 +146,7 @@ func (tx *Tx) ResolveNodes(list string) ([]uint32, error) {
 				return nil, err
 			}
 			if !ok {
-				return nil, missing("node", name)
+				return nil, row.Missing("node", name)
 			}
 			add(number)
 		}

@@ -7,7 +7,10 @@ import (
 	"iter"
 	"time"
 
+	"github.com/placectl/placectl/placer"
 	"github.com/placectl/placectl/query"
+	"github.com/placectl/placectl/store/internal/row"
+	"github.com/placectl/placectl/store/internal/tables"
 )
 
 // Query is a question in SQL, and what it may take. The zero value of all but Text
@@ -106,51 +109,101 @@ func (tx *Tx) Query(ctx context.Context, statement *query.Statement, q Query) (*
 	if err != nil {
 		return nil, err
 	}
-	return &Rows{s.Columns(), c.watched(s.Rows())}, nil
+	return &Rows{s.Columns(), tx.watched(c, s.Rows())}, nil
 }
 
 // catalog is the tables of a query in the transaction.
-func (tx *Tx) catalog(r Reader) *queryCatalog {
-	if r == nil {
-		r = plainReader(tx.now)
-	}
+func (tx *Tx) catalog(r Reader) *tables.Catalog {
 	c := tx.loaded.queries
 	if c == nil {
-		c = &queryCatalog{tx: tx}
+		c = tables.New(tx.tables())
 		if !tx.Writable() { // what it has read stays as it is
 			tx.loaded.queries = c
 		}
 	}
-	c.Reader, c.failed = r, nil
+	c.Begin(r)
 	return c
 }
 
-// watched adds the errors that the index and the calendar have kept to themselves.
-func (c *queryCatalog) watched(rows iter.Seq2[[]query.Value, error]) iter.Seq2[[]query.Value, error] {
+// tables is the transaction as tables see it.
+func (tx *Tx) tables() *tables.Source {
+	var ahead *Outlook // of the jobs that wait, once it was asked for
+	return &tables.Source{
+		Now: tx.now, NextNode: tx.state.NextNode, NextJob: tx.state.NextJob, Events: tx.RecordedEvents(), MaxWalltime: maxWalltime,
+		Words: &tx.loaded.words, Rows: tx.file,
+		Index: tx.Index, Calendar: tx.Calendar, Resources: tx.Resources, Left: tx.leftAt,
+		Shares: tx.Shares, ShareState: tx.ShareState, Places: tx.BatchPlaces,
+		Prospect: func(j *row.Job) (reason string, start int64, err error) {
+			if ahead == nil {
+				if ahead, err = tx.Outlook(); err != nil {
+					return "", 0, err
+				}
+			}
+			p, err := ahead.Prospect((*Job)(j))
+			return p.Reason, p.Start, err
+		},
+		Starts: func(r placer.Request, count int) ([]*placer.Plan, error) { return tx.When(r, tx.now, count) },
+		Explain: func(job uint64) (*placer.Explanation, error) {
+			j, err := tx.Job(job)
+			if err != nil {
+				return nil, err
+			}
+			a, err := tx.AskOf(j)
+			if err != nil {
+				return nil, err
+			}
+			snap, err := tx.snapshot(j.Queue)
+			if err != nil {
+				return nil, err
+			}
+			return snap.Explain(a, placer.Explain{})
+		},
+		Sets: func(queue string) (out []tables.Set, err error) {
+			sets, err := tx.PlacementSets(queue, nil)
+			for _, s := range sets {
+				out = append(out, tables.Set(s))
+			}
+			return out, err
+		},
+		Settings: func() (out []tables.Setting, err error) {
+			all, err := tx.AllSettings()
+			for _, s := range all {
+				out = append(out, tables.Setting(s))
+			}
+			return out, err
+		},
+	}
+}
+
+// QueryTables describes the tables of queries, for help and completion: by name, with
+// their columns.
+func (tx *Tx) QueryTables() (names []string, columns map[string][]query.Column, err error) {
+	return tx.catalog(nil).Columns()
+}
+
+// watched adds the errors that the index, the calendar and the tables have kept to
+// themselves.
+func (tx *Tx) watched(c *tables.Catalog, rows iter.Seq2[[]query.Value, error]) iter.Seq2[[]query.Value, error] {
 	return func(yield func([]query.Value, error) bool) {
 		for row, err := range rows {
 			if !yield(row, err) || err != nil {
 				return
 			}
 		}
-		if err := c.err(); err != nil {
+		var err error
+		if ix := tx.loaded.index; ix != nil {
+			err = ix.Err()
+		}
+		if cal := tx.loaded.calendar; cal != nil && err == nil {
+			err = cal.Err()
+		}
+		if err == nil {
+			err = c.Err()
+		}
+		if err != nil {
 			yield(nil, err)
 		}
 	}
-}
-
-func (c *queryCatalog) err() error {
-	var err error
-	if ix := c.tx.loaded.index; ix != nil {
-		err = ix.Err()
-	}
-	if cal := c.tx.loaded.calendar; cal != nil && err == nil {
-		err = cal.Err()
-	}
-	if err == nil {
-		err = c.failed
-	}
-	return err
 }
 
 // isInput reports errors that are about what was asked for, not about the file.

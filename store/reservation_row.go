@@ -26,15 +26,7 @@ type Reservation struct {
 }
 
 // State is planned, active or ended, seen from an instant.
-func (r *Reservation) State(now int64) string {
-	switch {
-	case now < r.Start:
-		return "planned"
-	case now < r.End:
-		return "active"
-	}
-	return "ended"
-}
+func (r *Reservation) State(now int64) string { return (*row.Reservation)(r).State(now) }
 
 // span is the reservation's stretch on the i-th of its nodes.
 func (r *Reservation) span(i int) timeline.Busy { return (*row.Reservation)(r).Span(i) }
@@ -57,7 +49,7 @@ func (tx *Tx) Reservation(name string) (*Reservation, error) {
 		return nil, err
 	}
 	if payload == nil {
-		return nil, missing("reservation", name)
+		return nil, row.Missing("reservation", name)
 	}
 	return decodeReservation([]byte(name), payload)
 }

@@ -57,7 +57,7 @@ func (tx *Tx) Standing(name string) (*Standing, error) {
 		return nil, err
 	}
 	if payload == nil {
-		return nil, missing("reservation", name)
+		return nil, row.Missing("reservation", name)
 	}
 	return decodeStanding([]byte(name), payload)
 }

@@ -135,7 +135,7 @@ func (tx *Tx) ArrayJobs(array uint64) ([]*Job, error) {
 		return true, nil
 	})
 	if err == nil && len(list) == 0 {
-		err = missing("job array", strconv.FormatUint(array, 10)+"[]")
+		err = row.Missing("job array", strconv.FormatUint(array, 10)+"[]")
 	}
 	return list, err
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/placectl/placectl/placer/fairshare"
 	"github.com/placectl/placectl/store/internal/file"
 	"github.com/placectl/placectl/store/internal/row"
+	"github.com/placectl/placectl/store/internal/tables"
 	"github.com/placectl/placectl/timeline"
 )
 
@@ -46,7 +47,7 @@ type loaded struct {
 	wokeAll   uint64
 	used      index.Node         // scratch of cpusOf
 	matcher   *fairshare.Matcher // of the class shares
-	queries   *queryCatalog
+	queries   *tables.Catalog
 }
 
 // Format is the file format that this version writes. Older ones are migrated in one

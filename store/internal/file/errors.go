@@ -2,11 +2,10 @@ package file
 
 import "errors"
 
-// Errors that callers branch on, besides row.ErrDamaged. Package store says when they
+// Errors that callers branch on, besides those of package row. Package store says when they
 // occur.
 var (
 	ErrExists   = errors.New("exists already")
-	ErrNotFound = errors.New("not found")
 	ErrLocked   = errors.New("the database is in use")
 	ErrNotOurs  = errors.New("not a placectl database")
 	ErrUnsafe   = errors.New("not safe to open")

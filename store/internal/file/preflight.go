@@ -29,7 +29,7 @@ func preflight(path string) (warning string, err error) {
 	info, err := os.Lstat(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return "", fmt.Errorf("there is no database %s; make one with placectl init%w", path, Wordless(ErrNotFound))
+		return "", fmt.Errorf("there is no database %s; make one with placectl init%w", path, Wordless(row.ErrNotFound))
 	case err != nil:
 		return "", err
 	case info.Mode()&fs.ModeSymlink != 0:

@@ -27,6 +27,11 @@ const (
 var jobStateNames = [...]string{JobHeld: "held", JobQueued: "queued", JobReserved: "reserved", JobRunning: "running",
 	JobFinished: "finished", JobFailed: "failed", JobCancelled: "cancelled", JobLate: "late"}
 
+// AllJobStates lists the states, in the order in which a job comes through them.
+func AllJobStates() []JobState {
+	return []JobState{JobHeld, JobQueued, JobReserved, JobLate, JobRunning, JobFinished, JobFailed, JobCancelled}
+}
+
 func (s JobState) String() string {
 	if int(s) < len(jobStateNames) && jobStateNames[s] != "" {
 		return jobStateNames[s]

@@ -2,14 +2,10 @@ package row
 
 import (
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"hash/crc32"
 	"math"
 )
-
-// ErrDamaged is the error of a row that is not what it should be.
-var ErrDamaged = errors.New("the database is damaged")
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 

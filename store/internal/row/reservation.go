@@ -19,6 +19,17 @@ type Reservation struct {
 	Note       string
 }
 
+// State is planned, active or ended, seen from an instant.
+func (r *Reservation) State(now int64) string {
+	switch {
+	case now < r.Start:
+		return "planned"
+	case now < r.End:
+		return "active"
+	}
+	return "ended"
+}
+
 // Span is the reservation's stretch on the i-th of its nodes.
 func (r *Reservation) Span(i int) timeline.Busy {
 	b := timeline.Busy{Start: r.Start, End: r.End, Owner: ReservationOwner(r.ID), Claim: true}

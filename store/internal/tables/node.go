@@ -1,4 +1,4 @@
-package store
+package tables
 
 import (
 	"fmt"
@@ -40,7 +40,7 @@ func (r *nodeCursor) Next() bool {
 		number := r.only.Next()
 		if key := row.Key32(number); !r.rows.Seek(key) || string(r.rows.Key) != string(key) {
 			if r.err = r.rows.Err; r.err == nil {
-				r.err = fmt.Errorf("%w: node %d has no row", ErrDamaged, number)
+				r.err = fmt.Errorf("%w: node %d has no row", row.ErrDamaged, number)
 			}
 			return false
 		}
@@ -88,7 +88,7 @@ func (r *nodeCursor) resource(def index.Def) query.Value {
 
 func (r *nodeCursor) state() query.Value {
 	if s := r.node.State(); s != index.Up {
-		return query.String(notUpState(s).String())
+		return query.String(s.NotUp().String())
 	}
 	return query.String(r.t.states().of(r.node.Number()).String())
 }
@@ -99,7 +99,7 @@ func (r *nodeCursor) look() {
 		return
 	}
 	r.known, r.jobs, r.inUse, r.next = true, 0, false, 0
-	cal := r.t.c.tx.Calendar()
+	cal := r.t.c.src.Calendar()
 	for _, b := range cal.At(r.node.Number()) {
 		switch {
 		case onAt(cal, b, r.t.at):
@@ -143,7 +143,7 @@ func (r *nodeCursor) left(def index.Def) query.Value {
 		return query.Value{}
 	}
 	v := index.Value{}
-	for _, a := range r.t.c.tx.leftAt(n, r.t.at) {
+	for _, a := range r.t.c.src.Left(n, r.t.at) {
 		if a.Res == def.ID {
 			v = a.Value
 		}

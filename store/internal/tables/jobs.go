@@ -1,4 +1,4 @@
-package store
+package tables
 
 import (
 	"encoding/binary"
@@ -15,51 +15,65 @@ import (
 
 // jobs is the table of jobs. It knows their states without looking at them.
 type jobs struct {
-	c       *queryCatalog
+	c       *Catalog
 	columns []getter[jobCursor]
 }
 
-func jobsTable(c *queryCatalog, _ int64) (query.Table, error) {
-	text := func(name, doc string, get func(*Job) string) getter[jobCursor] {
+func jobsTable(c *Catalog, _ int64) (query.Table, error) {
+	text := func(name, doc string, get func(*row.Job) string) getter[jobCursor] {
 		return textColumn(name, doc, func(r *jobCursor) string { return get(r.job()) })
 	}
 	return &jobs{c, []getter[jobCursor]{
 		intColumn("job", "its number", func(r *jobCursor) int64 { return int64(r.view.ID()) }),
-		text("name", "what it is called", func(j *Job) string { return j.Name }),
-		text("user", "for whom", func(j *Job) string { return j.User }),
-		text("account", "on whose account", func(j *Job) string { return j.Account }),
-		text("queue", "in which queue", func(j *Job) string { return j.Queue }),
-		text("class", "in which class", func(j *Job) string { return j.Class }),
+		text("name", "what it is called", func(j *row.Job) string { return j.Name }),
+		text("user", "for whom", func(j *row.Job) string { return j.User }),
+		text("account", "on whose account", func(j *row.Job) string { return j.Account }),
+		text("queue", "in which queue", func(j *row.Job) string { return j.Queue }),
+		text("class", "in which class", func(j *row.Job) string { return j.Class }),
 		valueColumn("state", "held, queued, reserved (planned), late, running, finished, failed or cancelled", query.TextAffinity, query.NoUnit,
 			func(r *jobCursor) query.Value { return query.String(r.view.State().String()) }),
 		intColumn("priority", "the greater, the earlier", func(r *jobCursor) int64 { return r.job().Priority }),
-		text("select", "what it asked for", func(j *Job) string { return j.Select }),
-		text("place", "how", func(j *Job) string { return j.Place }),
+		text("select", "what it asked for", func(j *row.Job) string { return j.Select }),
+		text("place", "how", func(j *row.Job) string { return j.Place }),
 		valueColumn("walltime", "for how long", query.IntegerAffinity, query.Duration, func(r *jobCursor) query.Value { return query.Int(r.view.Walltime()) }),
 		timeColumn("submit", "when it came", func(r *jobCursor) int64 { return r.view.Submit() }),
 		timeColumn("begin", "not before", func(r *jobCursor) int64 { return r.job().Begin }),
 		timeColumn("start", "when it began, or is to", func(r *jobCursor) int64 { return r.view.Start() }),
 		timeColumn("end", "when it ended, or is expected to", func(r *jobCursor) int64 { return r.view.End() }),
 		valueColumn("nodes", "folded", query.TextAffinity, query.Nodes, func(r *jobCursor) query.Value { return r.t.c.nodeNames(r.job().AllNodes()) }),
-		text("reservation", "the one it insists on", func(j *Job) string { return j.Reservation }),
-		textColumn("reason", "why it is where it is, or still waits", func(r *jobCursor) string { return c.prospect(r.job()).Reason }),
+		text("reservation", "the one it insists on", func(j *row.Job) string { return j.Reservation }),
+		textColumn("reason", "why it is where it is, or still waits", func(r *jobCursor) string { return c.reason(r.job()) }),
 		timeColumn("expected", "of what waits: its planned start, or the earliest as things stand",
-			func(r *jobCursor) int64 { return c.prospect(r.job()).Start }),
+			func(r *jobCursor) int64 { return c.expected(r.job()) }),
 		numberColumn("array", "the first job of its array", func(r *jobCursor) int64 { return int64(r.job().Array) }),
 		valueColumn("index", "in the array, from 0 on", query.IntegerAffinity, query.NoUnit, func(r *jobCursor) query.Value {
 			return ifInt(r.job().Array != 0, r.job().Index)
 		}),
-		text("path", "the path by which it was placed", func(j *Job) string { return string(j.Path) }),
-		text("policy", "the policy by which it was placed", func(j *Job) string { return j.Policy }),
-		text("set", "the placement set that it is in", func(j *Job) string { return j.Set }),
-		text("key", "what makes submitting it twice the same as once", func(j *Job) string { return j.Key }),
+		text("path", "the path by which it was placed", func(j *row.Job) string { return string(j.Path) }),
+		text("policy", "the policy by which it was placed", func(j *row.Job) string { return j.Policy }),
+		text("set", "the placement set that it is in", func(j *row.Job) string { return j.Set }),
+		text("key", "what makes submitting it twice the same as once", func(j *row.Job) string { return j.Key }),
 		timeColumn("deadline", "it has to end by then", func(r *jobCursor) int64 { return r.job().Deadline }),
-		text("after", "what it depends on, joined by commas: afterok:12", func(j *Job) string { return afterText(j.After) }),
-		text("command", "what is run, its words joined by blanks", func(j *Job) string { return strings.Join(j.Command, " ") }),
+		text("after", "what it depends on, joined by commas: afterok:12", func(j *row.Job) string { return afterText(j.After) }),
+		text("command", "what is run, its words joined by blanks", func(j *row.Job) string { return strings.Join(j.Command, " ") }),
 		valueColumn("exit", "exit status, once it has one", query.IntegerAffinity, query.NoUnit, func(r *jobCursor) query.Value {
-			return ifInt(r.job().State == JobFinished || r.job().State == JobFailed, r.job().Exit)
+			return ifInt(r.job().State == row.JobFinished || r.job().State == row.JobFailed, r.job().Exit)
 		}),
 	}}, nil
+}
+
+// reason says why a job is where it is, or still waits.
+func (c *Catalog) reason(j *row.Job) string {
+	reason, _, err := c.src.Prospect(j)
+	c.fail(err)
+	return reason
+}
+
+// expected is when a job that waits is expected to start.
+func (c *Catalog) expected(j *row.Job) int64 {
+	_, start, err := c.src.Prospect(j)
+	c.fail(err)
+	return start
 }
 
 // ifInt is NULL where a number means nothing.
@@ -70,7 +84,7 @@ func ifInt(known bool, n int) query.Value {
 	return query.Int(int64(n))
 }
 
-func afterText(list []Dependency) string {
+func afterText(list []row.Dependency) string {
 	words := make([]string, len(list))
 	for i, d := range list {
 		words[i] = d.String()
@@ -87,11 +101,11 @@ func (t *jobs) Columns() []query.Column {
 }
 
 // inState is the jobs of a state.
-func (t *jobs) inState(s JobState) *roaring.Bitmap {
+func (t *jobs) inState(s row.JobState) *roaring.Bitmap {
 	out := roaring.New()
-	t.c.fail(t.c.tx.file.Each(row.JobStates, []byte{byte(s)}, func(key, _ []byte) (bool, error) {
+	t.c.fail(t.c.src.Rows.Each(row.JobStates, []byte{byte(s)}, func(key, _ []byte) (bool, error) {
 		if len(key) != 9 {
-			return false, fmt.Errorf("%w: job state %x", ErrDamaged, key)
+			return false, fmt.Errorf("%w: job state %x", row.ErrDamaged, key)
 		}
 		out.Add(uint32(binary.BigEndian.Uint64(key[1:])))
 		return true, nil
@@ -100,12 +114,12 @@ func (t *jobs) inState(s JobState) *roaring.Bitmap {
 }
 
 // Size is how many jobs there have been.
-func (t *jobs) Size() int { return int(t.c.tx.state.NextJob) }
+func (t *jobs) Size() int { return int(t.c.src.NextJob) }
 
 // All is every job, by number.
 func (t *jobs) All() *roaring.Bitmap {
 	all := roaring.New()
-	for _, s := range JobStates() {
+	for _, s := range row.AllJobStates() {
 		all.Or(t.inState(s))
 	}
 	return all
@@ -118,12 +132,12 @@ func (t *jobs) Split(columns []int) (iter.Seq2[query.Row, *roaring.Bitmap], bool
 			return nil, false
 		}
 	}
-	if t.c.tx.state.NextJob > math.MaxUint32 {
+	if t.c.src.NextJob > math.MaxUint32 {
 		return nil, false
 	}
 	return func(yield func(query.Row, *roaring.Bitmap) bool) {
 		at := &jobCursor{t: t}
-		for _, s := range JobStates() {
+		for _, s := range row.AllJobStates() {
 			at.view.OnlyState(s)
 			if rows := t.inState(s); !rows.IsEmpty() && !yield(at, rows) {
 				return
@@ -134,12 +148,12 @@ func (t *jobs) Split(columns []int) (iter.Seq2[query.Row, *roaring.Bitmap], bool
 
 // Find finds a job by number.
 func (t *jobs) Find(f query.Find) (*roaring.Bitmap, bool) {
-	if t.columns[f.Column].Name != "job" || f.Op != query.FindEqual || t.c.tx.state.NextJob > math.MaxUint32 {
+	if t.columns[f.Column].Name != "job" || f.Op != query.FindEqual || t.c.src.NextJob > math.MaxUint32 {
 		return nil, false
 	}
 	out := roaring.New()
-	if n := f.Value.Int64(); f.Value.Kind() == query.Integer && n > 0 && uint64(n) < t.c.tx.state.NextJob {
-		payload, err := t.c.tx.file.Get(row.Jobs, row.Key64(uint64(n)))
+	if n := f.Value.Int64(); f.Value.Kind() == query.Integer && n > 0 && uint64(n) < t.c.src.NextJob {
+		payload, err := t.c.src.Rows.Get(row.Jobs, row.Key64(uint64(n)))
 		if t.c.fail(err); payload != nil {
 			out.Add(uint32(n))
 		}
@@ -149,7 +163,7 @@ func (t *jobs) Find(f query.Find) (*roaring.Bitmap, bool) {
 
 // Lookup finds a job by number.
 func (t *jobs) Lookup(column int, v query.Value) (query.Cursor, bool) {
-	if t.columns[column].Name != "job" || t.c.tx.state.NextJob > math.MaxUint32 {
+	if t.columns[column].Name != "job" || t.c.src.NextJob > math.MaxUint32 {
 		return nil, false
 	}
 	rows := roaring.New()
@@ -161,7 +175,7 @@ func (t *jobs) Lookup(column int, v query.Value) (query.Cursor, bool) {
 
 // Scan goes through jobs by number.
 func (t *jobs) Scan(rows *roaring.Bitmap) query.Cursor {
-	c := &jobCursor{t: t, rows: t.c.tx.file.Cursor(row.Jobs)}
+	c := &jobCursor{t: t, rows: t.c.src.Rows.Cursor(row.Jobs)}
 	if rows != nil {
 		c.only = rows.Iterator()
 	}
@@ -173,7 +187,7 @@ func (t *jobs) Order() int { return 0 }
 
 // Range goes through the jobs whose numbers are from..to.
 func (t *jobs) Range(from, to int64) query.Cursor {
-	return &jobCursor{t: t, rows: t.c.tx.file.Numbers(row.Jobs, from, to)}
+	return &jobCursor{t: t, rows: t.c.src.Rows.Numbers(row.Jobs, from, to)}
 }
 
 // jobCursor goes through jobs. A row is read only as far as the columns that are asked
@@ -201,7 +215,7 @@ func (r *jobCursor) Next() bool {
 		id := r.only.Next()
 		if key := row.Key64(uint64(id)); !r.rows.Seek(key) || string(r.rows.Key) != string(key) {
 			if r.err = r.rows.Err; r.err == nil {
-				r.err = fmt.Errorf("%w: job %d has no row", ErrDamaged, id)
+				r.err = fmt.Errorf("%w: job %d has no row", row.ErrDamaged, id)
 			}
 			return false
 		}
@@ -220,42 +234,46 @@ func (r *jobCursor) Err() error {
 func (r *jobCursor) Column(i int) query.Value { return r.t.columns[i].get(r) }
 
 // job reads the whole of the job.
-func (r *jobCursor) job() *Job {
+func (r *jobCursor) job() *row.Job {
 	j, err := r.view.Job()
 	if err != nil && r.err == nil {
 		r.err = err
 	}
-	return (*Job)(j)
+	return j
 }
 
 // chunkRow is a chunk of a job.
 type chunkRow struct {
-	job   *Job
+	job   *row.Job
 	chunk int
 }
 
-func chunksTable(c *queryCatalog, _ int64) (query.Table, error) {
+func chunksTable(c *Catalog, _ int64) (query.Table, error) {
 	return &listTable[chunkRow]{[]getter[chunkRow]{
 		intColumn("job", "its number", func(r *chunkRow) int64 { return int64(r.job.ID) }),
 		intColumn("chunk", "from 0 on, in the order of the select", func(r *chunkRow) int64 { return int64(r.chunk) }),
 		intColumn("count", "how many of it are asked for", func(r *chunkRow) int64 { return int64(r.job.Chunks[r.chunk].Count) }),
 		textColumn("asks", "of each node", func(r *chunkRow) string { return asks(r.job, r.chunk) }),
 		valueColumn("nodes", "folded", query.TextAffinity, query.Nodes, func(r *chunkRow) query.Value {
-			one := Job{Chunks: r.job.Chunks[r.chunk : r.chunk+1]}
+			one := row.Job{Chunks: r.job.Chunks[r.chunk : r.chunk+1]}
 			return c.nodeNames(one.NodeNumbers())
 		}),
 	}, func(add func(chunkRow)) error {
-		return c.tx.EachJob(func(j *Job) error {
+		return c.src.Rows.Each(row.Jobs, nil, func(key, payload []byte) (bool, error) {
+			j, err := row.DecodeJob(key, payload)
+			if err != nil {
+				return false, err
+			}
 			for i := range j.Chunks {
 				add(chunkRow{j, i})
 			}
-			return nil
+			return true, nil
 		})
 	}}, nil
 }
 
 // asks is a chunk of a job's select, without how many.
-func asks(j *Job, chunk int) string {
+func asks(j *row.Job, chunk int) string {
 	parts := strings.Split(j.Select, "+")
 	if len(parts) != len(j.Chunks) {
 		return ""

@@ -1,4 +1,4 @@
-package store
+package tables
 
 import (
 	"encoding/binary"
@@ -17,7 +17,7 @@ func creditColumn[T any](name, doc string, get func(*T) locality.Credit) getter[
 	return realColumn(name, doc, func(r *T) float64 { return locality.Credits(get(r)) })
 }
 
-func batchesTable(c *queryCatalog, _ int64) (query.Table, error) {
+func batchesTable(c *Catalog, _ int64) (query.Table, error) {
 	return &listTable[row.Batch]{[]getter[row.Batch]{
 		textColumn("name", "what it is called", func(b *row.Batch) string { return b.Name }),
 		textColumn("state", "new, running or finished", func(b *row.Batch) string { return b.State() }),
@@ -31,7 +31,7 @@ func batchesTable(c *queryCatalog, _ int64) (query.Table, error) {
 		intColumn("transfers", "files sent", func(b *row.Batch) int64 { return int64(b.Transfers) }),
 		intColumn("bound", "the least transfers that there can be", func(b *row.Batch) int64 { return int64(b.Bound) }),
 		realColumn("ratio", "transfers to that", func(b *row.Batch) float64 { return b.TransferRatio() }),
-		timeColumn("end", "when it ended, or may", func(b *row.Batch) int64 { return b.End(c.tx.now) }),
+		timeColumn("end", "when it ended, or may", func(b *row.Batch) int64 { return b.End(c.src.Now) }),
 		unitColumn("bytes", "of all files that were sent", query.Bytes, func(b *row.Batch) int64 { return b.Bytes }),
 		intColumn("quorum", "the most results that a job wants", func(b *row.Batch) int64 { return int64(b.Layers) }),
 		intColumn("moves", "times that a host changed its range", func(b *row.Batch) int64 { return int64(b.Moves) }),
@@ -43,7 +43,7 @@ func batchesTable(c *queryCatalog, _ int64) (query.Table, error) {
 		intColumn("cushion", "instances kept ahead of a cursor", func(b *row.Batch) int64 { return int64(b.Settings.Cushion) }),
 		timeColumn("created", "when it was made", func(b *row.Batch) int64 { return b.Created }),
 	}, func(add func(row.Batch)) error {
-		return c.tx.eachBatch(func(b *row.Batch) error {
+		return c.eachBatch(func(b *row.Batch) error {
 			add(*b)
 			return nil
 		})
@@ -58,7 +58,7 @@ type batchRange struct {
 	team *locality.Team
 }
 
-func cursorsTable(c *queryCatalog, _ int64) (query.Table, error) {
+func cursorsTable(c *Catalog, _ int64) (query.Table, error) {
 	return &listTable[batchRange]{[]getter[batchRange]{
 		textColumn("batch", "its name", func(r *batchRange) string { return r.batch.Name }),
 		intColumn("first_job", "of the range", func(r *batchRange) int64 { return int64(r.at.First) }),
@@ -77,14 +77,17 @@ func cursorsTable(c *queryCatalog, _ int64) (query.Table, error) {
 		textColumn("hosts", "its hosts, joined by commas", func(r *batchRange) string { return joined(r.team.Hosts) }),
 		textColumn("rules", "the soft rules that they break", func(r *batchRange) string { return strings.Join(r.team.Broken(), "; ") }),
 	}, func(add func(batchRange)) error {
-		return c.tx.eachBatch(func(b *row.Batch) error {
-			places, err := c.tx.BatchPlaces(b.Name)
+		return c.eachBatch(func(b *row.Batch) error {
+			places, err := c.src.Places(b.Name)
 			if err != nil {
 				return err
 			}
-			return c.tx.EachBatchRange(b.Name, func(cur *locality.Cursor) error {
-				add(batchRange{b, cur, b.Progress(cur), places.In(cur)})
-				return nil
+			return c.src.Rows.Each(row.BatchRanges, row.Key32(b.Number), func(key, payload []byte) (bool, error) {
+				cur, err := row.DecodeRange(key, payload)
+				if err == nil {
+					add(batchRange{b, cur, b.Progress(cur), places.In(cur)})
+				}
+				return true, err
 			})
 		})
 	}}, nil
@@ -92,31 +95,31 @@ func cursorsTable(c *queryCatalog, _ int64) (query.Table, error) {
 
 // batchKeys are rows of a table whose keys begin with the number of a batch.
 type batchKeys struct {
-	c     *queryCatalog
+	c     *Catalog
 	table row.Table
 	names map[uint32]string
 }
 
-func (k *batchKeys) all() *file.Cursor { return k.c.tx.file.Cursor(k.table) }
+func (k *batchKeys) all() *file.Cursor { return k.c.src.Rows.Cursor(k.table) }
 
 // of is the rows of one batch, nil where there is no such batch.
 func (k *batchKeys) of(name query.Value) *file.Cursor {
-	payload, err := k.c.tx.findBatch(name.String())
-	if payload == nil || err != nil {
+	b, err := k.c.batch(name.String())
+	if b == nil || err != nil {
 		k.c.fail(err)
 		return nil
 	}
-	return k.c.tx.file.Range(k.table, row.Key32(payload.Number), row.BatchBlockKey(payload.Number, math.MaxUint32))
+	return k.c.src.Rows.Range(k.table, row.Key32(b.Number), row.BatchBlockKey(b.Number, math.MaxUint32))
 }
 
 // split takes a key apart into the batch's name and the number of the block.
 func (k *batchKeys) split(key []byte) (batch string, block int, err error) {
 	if len(key) != 8 {
-		return "", 0, fmt.Errorf("%w: the key %x of table %s", ErrDamaged, key, k.table)
+		return "", 0, fmt.Errorf("%w: the key %x of table %s", row.ErrDamaged, key, k.table)
 	}
 	if k.names == nil {
 		k.names = make(map[uint32]string)
-		if err := k.c.tx.eachBatch(func(b *row.Batch) error {
+		if err := k.c.eachBatch(func(b *row.Batch) error {
 			k.names[b.Number] = b.Name
 			return nil
 		}); err != nil {
@@ -124,6 +127,26 @@ func (k *batchKeys) split(key []byte) (batch string, block int, err error) {
 		}
 	}
 	return k.names[binary.BigEndian.Uint32(key)], int(binary.BigEndian.Uint32(key[4:])), nil
+}
+
+// eachBatch goes through the batches by name.
+func (c *Catalog) eachBatch(fn func(*row.Batch) error) error {
+	return c.src.Rows.Each(row.Batches, nil, func(key, payload []byte) (bool, error) {
+		b, err := row.DecodeBatch(key, payload)
+		if err != nil {
+			return false, err
+		}
+		return true, fn(b)
+	})
+}
+
+// batch finds a batch, nil where there is none.
+func (c *Catalog) batch(name string) (*row.Batch, error) {
+	payload, err := c.src.Rows.Get(row.Batches, []byte(name))
+	if payload == nil || err != nil {
+		return nil, err
+	}
+	return row.DecodeBatch([]byte(name), payload)
 }
 
 // batchTable is a table of what batches have, found by the name of the batch.

@@ -1,4 +1,4 @@
-package store
+package tables
 
 import (
 	"fmt"
@@ -9,6 +9,7 @@ import (
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/placer"
 	"github.com/placectl/placectl/query"
+	"github.com/placectl/placectl/store/internal/row"
 	"github.com/placectl/placectl/timeline"
 )
 
@@ -17,7 +18,7 @@ type tableFunction struct {
 	name        string
 	least, most int
 	usage       string
-	make        func(c *queryCatalog, args []query.Value) (query.Table, error)
+	make        func(c *Catalog, args []query.Value) (query.Table, error)
 }
 
 func queryFunctions() []tableFunction {
@@ -30,20 +31,20 @@ func queryFunctions() []tableFunction {
 }
 
 // Function finds a table function and calls it.
-func (c *queryCatalog) Function(name string, args []query.Value) (query.Table, error) {
+func (c *Catalog) Function(name string, args []query.Value) (query.Table, error) {
 	all := queryFunctions()
 	i := slices.IndexFunc(all, func(f tableFunction) bool { return f.name == name })
 	if i < 0 {
 		return nil, nil
 	}
 	if f := all[i]; len(args) < f.least || len(args) > f.most {
-		return nil, fmt.Errorf("%w arguments: it is %s", ErrInvalid, f.usage)
+		return nil, fmt.Errorf("%w arguments: it is %s", row.ErrInvalid, f.usage)
 	}
 	return all[i].make(c, args)
 }
 
 // seconds reads an argument as a duration.
-func (c *queryCatalog) seconds(v query.Value) (time.Duration, error) {
+func (c *Catalog) seconds(v query.Value) (time.Duration, error) {
 	n := v.Int64()
 	if v.Kind() == query.Text {
 		var err error
@@ -51,10 +52,10 @@ func (c *queryCatalog) seconds(v query.Value) (time.Duration, error) {
 			return 0, err
 		}
 	} else if v.Kind() != query.Integer {
-		return 0, fmt.Errorf("%w duration %s", ErrInvalid, v.Literal())
+		return 0, fmt.Errorf("%w duration %s", row.ErrInvalid, v.Literal())
 	}
-	if n < 1 || n > maxWalltime {
-		return 0, fmt.Errorf("%w duration of %d s: it must be from 1 s to %d s", ErrInvalid, n, maxWalltime)
+	if n < 1 || n > c.src.MaxWalltime {
+		return 0, fmt.Errorf("%w duration of %d s: it must be from 1 s to %d s", row.ErrInvalid, n, c.src.MaxWalltime)
 	}
 	return time.Duration(n) * time.Second, nil
 }
@@ -70,7 +71,7 @@ const maxSlots = 1000
 
 // freeSlots lists when a request could start: the earliest, then each later instant
 // at which nodes come free and it fits.
-func freeSlots(c *queryCatalog, args []query.Value) (query.Table, error) {
+func freeSlots(c *Catalog, args []query.Value) (query.Table, error) {
 	r := placer.Request{Select: "1"}
 	var err error
 	if r.Walltime, err = c.seconds(args[0]); err != nil {
@@ -82,7 +83,7 @@ func freeSlots(c *queryCatalog, args []query.Value) (query.Table, error) {
 	return c.starts(r, maxSlots), nil
 }
 
-func earliest(c *queryCatalog, args []query.Value) (query.Table, error) {
+func earliest(c *Catalog, args []query.Value) (query.Table, error) {
 	r := placer.Request{Select: args[0].String()}
 	if len(args) > 1 {
 		r.Place = args[1].String()
@@ -96,7 +97,7 @@ func earliest(c *queryCatalog, args []query.Value) (query.Table, error) {
 	return c.starts(r, 1), nil
 }
 
-func (c *queryCatalog) starts(r placer.Request, count int) query.Table {
+func (c *Catalog) starts(r placer.Request, count int) query.Table {
 	return &listTable[slot]{[]getter[slot]{
 		timeColumn("start", "when it could begin", func(s *slot) int64 { return s.plan.Start }),
 		timeColumn("end", "when it would end", func(s *slot) int64 { return s.plan.End }),
@@ -104,9 +105,9 @@ func (c *queryCatalog) starts(r placer.Request, count int) query.Table {
 		valueColumn("nodes", "folded", query.TextAffinity, query.Nodes, func(s *slot) query.Value { return c.nodeNames(s.plan.NodeNumbers()) }),
 		textColumn("placement_set", "the one it would be in", func(s *slot) string { return s.plan.Set }),
 	}, func(add func(slot)) error {
-		plans, err := c.tx.When(r, c.tx.now, count)
+		plans, err := c.src.Starts(r, count)
 		for _, p := range plans {
-			add(slot{p, p.Start - c.tx.now})
+			add(slot{p, p.Start - c.src.Now})
 		}
 		return passRefusal(err)
 	}}
@@ -125,24 +126,24 @@ type changePoint struct{ at, free, busy int64 }
 
 // timelineOf lists the instants at which a node, or one of a bucket, is taken or given
 // back, from now on.
-func timelineOf(c *queryCatalog, args []query.Value) (query.Table, error) {
-	ix, err := c.tx.Index()
+func timelineOf(c *Catalog, args []query.Value) (query.Table, error) {
+	ix, err := c.src.Index()
 	if err != nil {
 		return nil, err
 	}
 	var numbers []uint32
-	if number, ok, err := c.tx.NodeNumber(args[0].String()); err != nil {
+	if number, ok, err := c.nodeNumber(args[0].String()); err != nil {
 		return nil, err
 	} else if ok && args[0].Kind() == query.Text {
 		numbers = []uint32{number}
 	} else if id, err := strconv.ParseUint(args[0].String(), 10, 32); err == nil {
 		b := ix.Bucket(uint32(id))
 		if b == nil {
-			return nil, missing("bucket", args[0].String())
+			return nil, row.Missing("bucket", args[0].String())
 		}
 		numbers = ix.Nodes(b, index.None).ToArray()
 	} else {
-		return nil, missing("node", args[0].String())
+		return nil, row.Missing("node", args[0].String())
 	}
 	return &listTable[changePoint]{[]getter[changePoint]{
 		timeColumn("at", "from then on, until the next", func(p *changePoint) int64 { return p.at }),
@@ -152,13 +153,13 @@ func timelineOf(c *queryCatalog, args []query.Value) (query.Table, error) {
 }
 
 // changes walks the beginnings and ends of what is on nodes.
-func (c *queryCatalog) changes(numbers []uint32, add func(changePoint)) error {
-	cal := c.tx.Calendar()
-	steps := map[int64]int64{c.tx.now: 0}
+func (c *Catalog) changes(numbers []uint32, add func(changePoint)) error {
+	cal := c.src.Calendar()
+	steps := map[int64]int64{c.src.Now: 0}
 	for _, n := range numbers {
 		list := cal.At(n)
 		for i := 0; i < len(list); {
-			from, to := max(list[i].Start, c.tx.now), cal.End(list[i])
+			from, to := max(list[i].Start, c.src.Now), cal.End(list[i])
 			for i++; i < len(list) && list[i].Start <= to; i++ { // what lies over it, or follows at once
 				to = max(to, cal.End(list[i]))
 			}
@@ -189,13 +190,15 @@ type reasonRow struct {
 	*placer.Reason
 }
 
-func reasonsOf(c *queryCatalog, args []query.Value) (query.Table, error) {
+func reasonsOf(c *Catalog, args []query.Value) (query.Table, error) {
 	id, err := strconv.ParseUint(args[0].String(), 10, 64)
 	if err != nil {
-		return nil, fmt.Errorf("%w: reasons takes a job's number", ErrInvalid)
+		return nil, fmt.Errorf("%w: reasons takes a job's number", row.ErrInvalid)
 	}
-	if _, err := c.tx.Job(id); err != nil {
+	if payload, err := c.src.Rows.Get(row.Jobs, row.Key64(id)); err != nil {
 		return nil, err
+	} else if payload == nil {
+		return nil, row.Missing("job", strconv.FormatUint(id, 10))
 	}
 	return &listTable[reasonRow]{[]getter[reasonRow]{
 		intColumn("chunk", "of the select, from 0 on", func(r *reasonRow) int64 { return int64(r.chunk) }),
@@ -205,19 +208,7 @@ func reasonsOf(c *queryCatalog, args []query.Value) (query.Table, error) {
 		timeColumn("until", "when one of them could, at the earliest", func(r *reasonRow) int64 { return sometime(r.Until) }),
 		textColumn("note", "more about it", func(r *reasonRow) string { return r.Note }),
 	}, func(add func(reasonRow)) error {
-		j, err := c.tx.Job(id)
-		if err != nil {
-			return err
-		}
-		a, err := c.tx.AskOf(j)
-		if err != nil {
-			return err
-		}
-		snap, err := c.tx.snapshot(j.Queue)
-		if err != nil {
-			return err
-		}
-		ex, err := snap.Explain(a, placer.Explain{})
+		ex, err := c.src.Explain(id)
 		if err != nil {
 			return err
 		}

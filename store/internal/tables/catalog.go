@@ -1,47 +1,50 @@
-package store
+package tables
 
 import (
 	"slices"
+	"strconv"
 	"strings"
+	"time"
 
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/query"
 	"github.com/placectl/placectl/store/internal/row"
 )
 
-// queryCatalog is what a query sees of a transaction. Tables are made when they are
-// asked for, and cost nothing until they are looked into.
-type queryCatalog struct {
-	tx *Tx
+// Catalog is what a query sees of a store. Tables are made when they are asked for, and
+// cost nothing until they are looked into.
+type Catalog struct {
+	src *Source
 	Reader
 	names  []string          // of nodes, by number, as far as they were asked for
 	late   [64]string        // words that were read of late
 	asked  int               // how many names were not known
 	nodes  *nodes            // as they are now
 	hosts  map[uint32]string // of batches, as far as they were asked for
-	ahead  *Outlook          // of the jobs that wait, once it was asked for
 	failed error             // the first error of what cannot return one
 }
 
-// prospect is how a job stands.
-func (c *queryCatalog) prospect(j *Job) (p Prospect) {
-	var err error
-	if c.ahead == nil {
-		c.ahead, err = c.tx.Outlook()
+// New is the tables of a store.
+func New(src *Source) *Catalog { return &Catalog{src: src} }
+
+// Begin begins another query of the same store; r reads its texts, nil for what
+// everybody reads alike.
+func (c *Catalog) Begin(r Reader) {
+	if r == nil {
+		r = plainReader(c.src.Now)
 	}
-	if err == nil {
-		p, err = c.ahead.Prospect(j)
-	}
-	c.fail(err)
-	return p
+	c.Reader, c.failed = r, nil
 }
+
+// Err is the first error of what cannot return one.
+func (c *Catalog) Err() error { return c.failed }
 
 // queryTable is a table that queries know: what it is about, and how it is made for an
 // instant (that of the transaction, unless planned says it knows others).
 type queryTable struct {
 	name, doc string
 	planned   bool
-	make      func(c *queryCatalog, at int64) (query.Table, error)
+	make      func(c *Catalog, at int64) (query.Table, error)
 }
 
 // queryTables lists the tables in the order in which sys_tables shows them.
@@ -75,13 +78,13 @@ func queryTables() []queryTable {
 }
 
 // Table finds a table.
-func (c *queryCatalog) Table(name string, at query.Value) (query.Table, error) {
+func (c *Catalog) Table(name string, at query.Value) (query.Table, error) {
 	all := queryTables()
 	i := slices.IndexFunc(all, func(t queryTable) bool { return t.name == name })
 	if i < 0 {
 		return nil, nil
 	}
-	when := c.tx.now
+	when := c.src.Now
 	if !at.IsNull() {
 		if at.Kind() != query.Integer {
 			return nil, notAnInstant(at)
@@ -89,16 +92,24 @@ func (c *queryCatalog) Table(name string, at query.Value) (query.Table, error) {
 		when = at.Int64()
 		switch {
 		case !all[i].planned:
-			return nil, &Conflict{"table " + name, "AT is for nodes, buckets and allocations: nothing else is planned"}
-		case when < c.tx.now:
-			return nil, &Conflict{"table " + name, "AT " + stamp(when) + " is past: only the present and the planned future are known"}
+			return nil, conflict("table " + name + ": AT is for nodes, buckets and allocations: nothing else is planned")
+		case when < c.src.Now:
+			return nil, conflict("table " + name + ": AT " + time.Unix(when, 0).UTC().Format(time.RFC3339) + " is past: only the present and the planned future are known")
 		}
 	}
 	return all[i].make(c, when)
 }
 
+// conflict is an ErrConflict in words of its own.
+type conflict string
+
+func (c conflict) Error() string { return string(c) }
+
+// Unwrap makes errors.Is see ErrConflict.
+func (conflict) Unwrap() error { return row.ErrConflict }
+
 // Names lists tables and table functions.
-func (c *queryCatalog) Names() []string {
+func (c *Catalog) Names() []string {
 	var out []string
 	for _, t := range queryTables() {
 		out = append(out, t.name)
@@ -110,7 +121,7 @@ func (c *queryCatalog) Names() []string {
 }
 
 // Literal reads a text as a number of a unit.
-func (c *queryCatalog) Literal(u query.Unit, text string) (query.Value, error) {
+func (c *Catalog) Literal(u query.Unit, text string) (query.Value, error) {
 	var n int64
 	var err error
 	switch text = strings.TrimSpace(text); u {
@@ -126,13 +137,11 @@ func (c *queryCatalog) Literal(u query.Unit, text string) (query.Value, error) {
 	return query.Int(n), err
 }
 
-// QueryTables describes the tables of queries, for help and completion: by name, with
-// their columns.
-func (tx *Tx) QueryTables() (names []string, columns map[string][]query.Column, err error) {
-	c := tx.catalog(nil)
+// Columns describes the tables: by name, in the order in which they are shown.
+func (c *Catalog) Columns() (names []string, columns map[string][]query.Column, err error) {
 	columns = make(map[string][]query.Column)
 	for _, t := range queryTables() {
-		table, err := t.make(c, tx.now)
+		table, err := t.make(c, c.src.Now)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -142,23 +151,67 @@ func (tx *Tx) QueryTables() (names []string, columns map[string][]query.Column, 
 }
 
 // nodeName is a node's name. When many are asked for all are read at once.
-func (c *queryCatalog) nodeName(number uint32) string {
+func (c *Catalog) nodeName(number uint32) string {
 	if int(number) < len(c.names) && c.names[number] != "" {
 		return c.names[number]
 	}
 	if c.names == nil {
-		c.names = make([]string, c.tx.state.NextNode)
+		c.names = make([]string, c.src.NextNode)
 	}
 	if c.asked++; c.asked == max(manyNames, len(c.names)/manyNamesPart) {
 		c.readNames()
 		return c.nodeName(number)
 	}
-	name, err := c.tx.nodeName(number)
+	name, err := c.readName(number)
 	c.fail(err)
 	if int(number) < len(c.names) {
 		c.names[number] = name
 	}
 	return name
+}
+
+// readName reads only the name of a node. One that was removed, but is on record in a
+// job that has ended, is called by its number: #7.
+func (c *Catalog) readName(number uint32) (string, error) {
+	v, ok, err := c.view(number)
+	switch {
+	case err != nil:
+		return "", err
+	case !ok:
+		return "#" + strconv.FormatUint(uint64(number), 10), nil
+	}
+	return string(v.Name()), v.Err()
+}
+
+// view turns to the row of a node, if there is one.
+func (c *Catalog) view(number uint32) (v row.NodeView, ok bool, err error) {
+	key := row.Key32(number)
+	payload, err := c.src.Rows.Get(row.Nodes, key)
+	if err != nil || payload == nil {
+		return v, false, err
+	}
+	return v, true, v.Open(key, payload)
+}
+
+// nodeNumber finds a node by its name.
+func (c *Catalog) nodeNumber(name string) (number uint32, ok bool, err error) {
+	payload, err := c.src.Rows.Get(row.NodeNames, []byte(name))
+	if err != nil || payload == nil {
+		return 0, false, err
+	}
+	number, err = row.DecodeNumber32(row.NodeNames, []byte(name), payload)
+	return number, err == nil, err
+}
+
+// eachNode goes through the nodes by number, until fn fails.
+func (c *Catalog) eachNode(fn func(*index.Node) error) error {
+	return c.src.Rows.Each(row.Nodes, nil, func(key, payload []byte) (bool, error) {
+		n, err := row.DecodeNode(key, payload)
+		if err != nil {
+			return false, err
+		}
+		return true, fn(n)
+	})
 }
 
 // The table of nodes is read as a whole after so many names, and such a part of all: to
@@ -168,9 +221,9 @@ const (
 	manyNamesPart = 32
 )
 
-func (c *queryCatalog) readNames() {
+func (c *Catalog) readNames() {
 	var v row.NodeView
-	c.fail(c.tx.file.Each(row.Nodes, nil, func(key, payload []byte) (bool, error) {
+	c.fail(c.src.Rows.Each(row.Nodes, nil, func(key, payload []byte) (bool, error) {
 		if v.Open(key, payload) != nil {
 			return true, nil // found when it is looked at
 		}
@@ -182,7 +235,7 @@ func (c *queryCatalog) readNames() {
 }
 
 // nodeNames are names folded, NULL for none.
-func (c *queryCatalog) nodeNames(numbers []uint32) query.Value {
+func (c *Catalog) nodeNames(numbers []uint32) query.Value {
 	names := make([]string, len(numbers))
 	for i, n := range numbers {
 		names[i] = c.nodeName(n)
@@ -190,7 +243,7 @@ func (c *queryCatalog) nodeNames(numbers []uint32) query.Value {
 	return query.TextOrNull(index.FoldNodeList(names))
 }
 
-func (c *queryCatalog) fail(err error) {
+func (c *Catalog) fail(err error) {
 	if err != nil && c.failed == nil {
 		c.failed = err
 	}
@@ -198,10 +251,10 @@ func (c *queryCatalog) fail(err error) {
 
 // word reads a text, the same one for equal bytes. What was read of late is found by a
 // glance at the bytes, without a map.
-func (c *queryCatalog) word(b []byte) string {
+func (c *Catalog) word(b []byte) string {
 	late := &c.late[(7*len(b)+31*int(b[0])+int(b[len(b)-1]))%len(c.late)]
 	if *late != string(b) {
-		*late = c.tx.loaded.words.Of(b)
+		*late = c.src.Words.Of(b)
 	}
 	return *late
 }

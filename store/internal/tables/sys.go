@@ -1,10 +1,10 @@
-package store
+package tables
 
 import (
 	"github.com/placectl/placectl/query"
 )
 
-func sysTables(c *queryCatalog, _ int64) (query.Table, error) {
+func sysTables(c *Catalog, _ int64) (query.Table, error) {
 	return &listTable[queryTable]{[]getter[queryTable]{
 		textColumn("name", "of the table", func(t *queryTable) string { return t.name }),
 		boolColumn("planned", "AT shows it at a time to come", func(t *queryTable) bool { return t.planned }),
@@ -24,7 +24,7 @@ type sysColumn struct {
 	number int
 }
 
-func sysColumns(c *queryCatalog, _ int64) (query.Table, error) {
+func sysColumns(c *Catalog, _ int64) (query.Table, error) {
 	return &listTable[sysColumn]{[]getter[sysColumn]{
 		textColumn("table_name", "of the table", func(s *sysColumn) string { return s.table }),
 		intColumn("number", "from 1 on", func(s *sysColumn) int64 { return int64(s.number) }),
@@ -34,7 +34,7 @@ func sysColumns(c *queryCatalog, _ int64) (query.Table, error) {
 		textColumn("meaning", "what it says", func(s *sysColumn) string { return s.Doc }),
 	}, func(add func(sysColumn)) error {
 		for _, t := range queryTables() {
-			table, err := t.make(c, c.tx.now)
+			table, err := t.make(c, c.src.Now)
 			if err != nil {
 				return err
 			}
@@ -49,14 +49,14 @@ func sysColumns(c *queryCatalog, _ int64) (query.Table, error) {
 // sysIndex is something that a table knows of its rows.
 type sysIndex struct{ table, column, how string }
 
-func sysIndexes(c *queryCatalog, _ int64) (query.Table, error) {
+func sysIndexes(c *Catalog, _ int64) (query.Table, error) {
 	return &listTable[sysIndex]{[]getter[sysIndex]{
 		textColumn("table_name", "of the table", func(s *sysIndex) string { return s.table }),
 		textColumn("column_name", "of the column", func(s *sysIndex) string { return s.column }),
 		textColumn("how", "bitmap: any condition; key: equality; order: beginning and end", func(s *sysIndex) string { return s.how }),
 	}, func(add func(sysIndex)) error {
 		for _, t := range queryTables() {
-			table, err := t.make(c, c.tx.now)
+			table, err := t.make(c, c.src.Now)
 			if err != nil {
 				return err
 			}

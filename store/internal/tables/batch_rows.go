@@ -1,4 +1,4 @@
-package store
+package tables
 
 import (
 	"github.com/placectl/placectl/locality"
@@ -10,10 +10,10 @@ import (
 type batchFile struct {
 	batch  string
 	number int
-	BatchFile
+	row.BatchFile
 }
 
-func batchFilesTable(c *queryCatalog, _ int64) (query.Table, error) {
+func batchFilesTable(c *Catalog, _ int64) (query.Table, error) {
 	k := &batchKeys{c: c, table: row.BatchFiles}
 	return batchTable(k, manyRows, []getter[batchFile]{
 		textColumn("batch", "its name", func(f *batchFile) string { return f.batch }),
@@ -40,7 +40,7 @@ type batchJob struct {
 	task *locality.Task
 }
 
-func batchJobsTable(c *queryCatalog, _ int64) (query.Table, error) {
+func batchJobsTable(c *Catalog, _ int64) (query.Table, error) {
 	k := &batchKeys{c: c, table: row.BatchJobs}
 	return batchTable(k, manyRows, []getter[batchJob]{
 		textColumn("batch", "its name", func(j *batchJob) string { return j.batch }),
@@ -58,7 +58,7 @@ func batchJobsTable(c *queryCatalog, _ int64) (query.Table, error) {
 			return nil, err
 		}
 		tasks := &locality.TaskBlock{}
-		if payload, err = c.tx.file.Get(row.BatchTasks, key); err == nil && payload != nil {
+		if payload, err = c.src.Rows.Get(row.BatchTasks, key); err == nil && payload != nil {
 			tasks, err = row.DecodeBatchTasks(key, payload)
 		}
 		none := &locality.Task{}
@@ -74,7 +74,7 @@ func batchJobsTable(c *queryCatalog, _ int64) (query.Table, error) {
 }
 
 // hands lists in whose hands a job of a batch was.
-func (c *queryCatalog) hands(t *locality.Task) string {
+func (c *Catalog) hands(t *locality.Task) string {
 	list := make([]string, len(t.Instances))
 	for i, x := range t.Instances {
 		list[i] = c.hostName(x.Host) + ":" + x.State.String()

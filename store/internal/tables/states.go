@@ -1,26 +1,29 @@
-package store
+package tables
 
 import (
+	"fmt"
+
 	"github.com/RoaringBitmap/roaring/v2"
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/placer"
+	"github.com/placectl/placectl/store/internal/row"
 	"github.com/placectl/placectl/timeline"
 )
 
 // nodesByState are the nodes by their state at an instant.
 type nodesByState struct {
-	in    [NodeStates]*roaring.Bitmap
+	in    [index.NodeStates]*roaring.Bitmap
 	later *roaring.Bitmap // of the free ones those on which something is planned
 }
 
 // of is the state of a node.
-func (s *nodesByState) of(node uint32) NodeState {
+func (s *nodesByState) of(node uint32) index.NodeState {
 	for state, nodes := range s.in {
 		if nodes.Contains(node) {
-			return NodeState(state)
+			return index.NodeState(state)
 		}
 	}
-	return NodeFree
+	return index.NodeFree
 }
 
 // partly is the nodes that are partly in use now.
@@ -37,38 +40,42 @@ func (t *nodes) states() *nodesByState {
 		return t.byState
 	}
 	s := &nodesByState{later: t.union(index.Later)}
-	for state := NodeDown; state < NodeStates; state++ {
+	for state := index.NodeDown; state < index.NodeStates; state++ {
 		s.in[state] = roaring.New()
 	}
 	free, busy := roaring.Or(t.union(index.Free), s.later), t.union(index.Busy)
 	if up := free.GetCardinality() + busy.GetCardinality(); up < uint64(t.Count()) {
 		notUp := roaring.AndNot(t.All(), free)
 		notUp.AndNot(busy)
-		t.c.fail(t.c.tx.notUpNodes(notUp, func(number uint32, state NodeState) { s.in[state].Add(number) }))
+		for it := notUp.Iterator(); it.HasNext(); {
+			if v, ok := t.view(it.Next()); ok {
+				s.in[v.State().NotUp()].Add(v.Number())
+			}
+		}
 	}
-	if t.byState = s; t.at != t.c.tx.now {
+	if t.byState = s; t.at != t.c.src.Now {
 		t.sortAt(s)
 		return s
 	}
-	s.in[NodeFree], s.in[NodePartly], s.in[NodeBusy] = free, t.partly(), busy
-	if !s.in[NodePartly].IsEmpty() {
-		s.in[NodeBusy] = roaring.AndNot(busy, s.in[NodePartly])
+	s.in[index.NodeFree], s.in[index.NodePartly], s.in[index.NodeBusy] = free, t.partly(), busy
+	if !s.in[index.NodePartly].IsEmpty() {
+		s.in[index.NodeBusy] = roaring.AndNot(busy, s.in[index.NodePartly])
 	}
 	return s
 }
 
 // sortAt sorts the nodes that are up by what will be on them, as far as it is planned.
 func (t *nodes) sortAt(s *nodesByState) {
-	s.in[NodeFree], s.in[NodePartly], s.in[NodeBusy], s.later = roaring.New(), roaring.New(), roaring.New(), roaring.New()
+	s.in[index.NodeFree], s.in[index.NodePartly], s.in[index.NodeBusy], s.later = roaring.New(), roaring.New(), roaring.New(), roaring.New()
 	for _, b := range t.ix.Buckets() {
 		for _, class := range [...]index.Class{index.Free, index.Later, index.Busy} {
 			for it := t.ix.Nodes(b, class).Iterator(); it.HasNext(); {
 				number := it.Next()
 				switch t.classAt(number) {
 				case index.Free:
-					s.in[NodeFree].Add(number)
+					s.in[index.NodeFree].Add(number)
 				case index.Later:
-					s.in[NodeFree].Add(number)
+					s.in[index.NodeFree].Add(number)
 					s.later.Add(number)
 				default:
 					s.in[t.inUseAt(b, number)].Add(number)
@@ -80,7 +87,7 @@ func (t *nodes) sortAt(s *nodesByState) {
 
 // classAt is what will be on a node that is up, by what is planned.
 func (t *nodes) classAt(node uint32) index.Class {
-	cal := t.c.tx.Calendar()
+	cal := t.c.src.Calendar()
 	class := index.Free
 	for _, b := range cal.At(node) {
 		switch {
@@ -95,24 +102,35 @@ func (t *nodes) classAt(node uint32) index.Class {
 
 // inUseAt tells whether jobs could have some of a node that will be in use. How many
 // cpus it has its bucket tells mostly; if not, its row does.
-func (t *nodes) inUseAt(b *index.Bucket, number uint32) NodeState {
-	cal := t.c.tx.Calendar()
+func (t *nodes) inUseAt(b *index.Bucket, number uint32) index.NodeState {
+	cal := t.c.src.Calendar()
 	if !placer.SharedEver(cal, number) {
-		return NodeBusy
+		return index.NodeBusy
 	}
 	if cpus, ok := b.Get(index.NCPUs); ok && cpus.Num > 0 {
 		var taken [1]int64
 		if cal.Taken(number, t.at, t.at+1, nil, []uint16{uint16(index.NCPUs)}, taken[:]) == timeline.Open && taken[0] < cpus.Num {
-			return NodePartly
+			return index.NodePartly
 		}
-		return NodeBusy
+		return index.NodeBusy
 	}
-	n, err := t.c.tx.NodeByNumber(number)
-	if err != nil {
-		t.c.fail(err)
-		return NodeBusy
+	if v, ok := t.view(number); ok {
+		n, err := v.Node()
+		if t.c.fail(err); err == nil && placer.Partly(n, t.c.src.Left(n, t.at)) {
+			return index.NodePartly
+		}
 	}
-	return nodeState(n, index.Busy, t.c.tx.leftAt(n, t.at))
+	return index.NodeBusy
+}
+
+// view turns to the row of a node that there must be.
+func (t *nodes) view(number uint32) (v row.NodeView, ok bool) {
+	v, ok, err := t.c.view(number)
+	if err == nil && !ok {
+		err = fmt.Errorf("%w: node %d has no row", row.ErrDamaged, number)
+	}
+	t.c.fail(err)
+	return v, err == nil
 }
 
 // onAt reports whether a stretch is under way at an instant: now, or as expected.

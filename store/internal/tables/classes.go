@@ -1,4 +1,4 @@
-package store
+package tables
 
 import (
 	"github.com/placectl/placectl/placer/fairshare"
@@ -12,7 +12,7 @@ type shareClass struct {
 	Default bool
 }
 
-func classesTable(c *queryCatalog, _ int64) (query.Table, error) {
+func classesTable(c *Catalog, _ int64) (query.Table, error) {
 	return &listTable[shareClass]{[]getter[shareClass]{
 		textColumn("name", "what it is called", func(s *shareClass) string { return s.Name }),
 		intColumn("load", "what it is meant to have, beside the loads of the others", func(s *shareClass) int64 { return int64(s.Load) }),
@@ -25,11 +25,11 @@ func classesTable(c *queryCatalog, _ int64) (query.Table, error) {
 		intColumn("start", "what of it may start now", func(s *shareClass) int64 { return int64(s.plan.Start) }),
 		intColumn("stop", "what of it is to stop now", func(s *shareClass) int64 { return int64(s.plan.Stop) }),
 	}, func(add func(shareClass)) error {
-		set, err := c.tx.Shares()
+		set, err := c.src.Shares()
 		if err != nil || len(set.Loads) == 0 {
 			return err
 		}
-		state, err := c.tx.ShareState()
+		state, err := c.src.ShareState()
 		if err != nil {
 			return err
 		}
@@ -50,13 +50,13 @@ type classMapping struct {
 	fairshare.Mapping
 }
 
-func classMapTable(c *queryCatalog, _ int64) (query.Table, error) {
+func classMapTable(c *Catalog, _ int64) (query.Table, error) {
 	return &listTable[classMapping]{[]getter[classMapping]{
 		intColumn("position", "from 1 on: of several that match, the first counts", func(m *classMapping) int64 { return int64(m.position) }),
 		textColumn("class", "which class", func(m *classMapping) string { return m.Class }),
 		textColumn("regexp", "is looked for in the requestor, a job's user", func(m *classMapping) string { return m.Requestor }),
 	}, func(add func(classMapping)) error {
-		set, err := c.tx.Shares()
+		set, err := c.src.Shares()
 		if err != nil {
 			return err
 		}

@@ -1,4 +1,4 @@
-package store
+package tables
 
 import (
 	"fmt"
@@ -9,25 +9,27 @@ import (
 	"github.com/placectl/placectl/query"
 	"github.com/placectl/placectl/store/internal/file"
 	"github.com/placectl/placectl/store/internal/row"
+	"github.com/placectl/placectl/timeline"
 )
 
 // allocations is the table of what jobs that run or are planned have of nodes: a row
 // for each chunk and node. It is read out of the jobs, a job's row only as far as its
 // nodes; it finds those of a job by the job, and those of a node by the calendar.
 type allocations struct {
-	c       *queryCatalog
+	c       *Catalog
+	defs    *index.Defs
 	at      int64 // of those under way then only, where that is not now
 	columns []getter[allocationCursor]
 	gets    []func(*allocationCursor) query.Value // of the columns, one after the other
 	chunks  map[string][]placer.Chunk             // by select
 }
 
-func allocationsTable(c *queryCatalog, at int64) (query.Table, error) {
-	defs, err := c.tx.Resources()
+func allocationsTable(c *Catalog, at int64) (query.Table, error) {
+	defs, err := c.src.Resources()
 	if err != nil {
 		return nil, err
 	}
-	t := &allocations{c: c, at: at, chunks: make(map[string][]placer.Chunk), columns: []getter[allocationCursor]{
+	t := &allocations{c: c, defs: defs, at: at, chunks: make(map[string][]placer.Chunk), columns: []getter[allocationCursor]{
 		intColumn("job", "its number", func(r *allocationCursor) int64 { return int64(r.job.ID()) }),
 		valueColumn("chunk", "of the select, from 0 on; NULL for a node that is taken along with its host", query.IntegerAffinity, query.NoUnit, (*allocationCursor).chunkValue),
 		valueColumn("node", "its name", query.TextAffinity, query.NoUnit, func(r *allocationCursor) query.Value { return query.String(c.nodeName(r.nodes.Node)) }),
@@ -51,11 +53,11 @@ func allocationsTable(c *queryCatalog, at int64) (query.Table, error) {
 func (t *allocations) Columns() []query.Column { return columnsOf(t.columns) }
 
 // Size guesses: a few nodes for each job that there has been, and one for each node.
-func (t *allocations) Size() int { return 4*int(t.c.tx.state.NextJob) + int(t.c.tx.state.NextNode) }
+func (t *allocations) Size() int { return 4*int(t.c.src.NextJob) + int(t.c.src.NextNode) }
 
 // Scan goes through the jobs.
 func (t *allocations) Scan(*roaring.Bitmap) query.Cursor {
-	return &allocationCursor{t: t, jobs: t.c.tx.file.Cursor(row.Jobs), only: -1}
+	return &allocationCursor{t: t, jobs: t.c.src.Rows.Cursor(row.Jobs), only: -1}
 }
 
 // Order is the number of the job.
@@ -63,7 +65,7 @@ func (t *allocations) Order() int { return 0 }
 
 // Range goes through the jobs whose numbers are from..to.
 func (t *allocations) Range(from, to int64) query.Cursor {
-	return &allocationCursor{t: t, jobs: t.c.tx.file.Numbers(row.Jobs, from, to), only: -1}
+	return &allocationCursor{t: t, jobs: t.c.src.Rows.Numbers(row.Jobs, from, to), only: -1}
 }
 
 // Lookup finds the allocations of a job, or those of a node.
@@ -78,10 +80,10 @@ func (t *allocations) Lookup(column int, v query.Value) (query.Cursor, bool) {
 		if v.IsNull() {
 			break
 		}
-		number, ok, err := t.c.tx.NodeNumber(v.String())
+		number, ok, err := t.c.nodeNumber(v.String())
 		if c.err = err; ok {
 			c.only = int64(number)
-			for _, b := range t.c.tx.Calendar().At(number) {
+			for _, b := range t.c.src.Calendar().At(number) {
 				if !row.IsReservation(b.Owner) {
 					c.list = append(c.list, b.Owner>>1)
 				}
@@ -144,7 +146,7 @@ func (r *allocationCursor) nextJob() bool {
 			}
 			key = row.Key64(r.list[0])
 			r.list = r.list[1:]
-			if payload, r.err = r.t.c.tx.file.Get(row.Jobs, key); r.err != nil {
+			if payload, r.err = r.t.c.src.Rows.Get(row.Jobs, key); r.err != nil {
 				return false
 			}
 		} else {
@@ -162,16 +164,15 @@ func (r *allocationCursor) nextJob() bool {
 
 // wants reports whether a job has nodes, and is under way at the table's instant.
 func (t *allocations) wants(j *row.JobView) bool {
-	if s := j.State(); s != JobRunning && s != JobReserved {
+	if s := j.State(); s != row.JobRunning && s != row.JobReserved {
 		return false
 	}
-	now := t.c.tx.now
-	if t.at == now {
+	if t.at == t.c.src.Now {
 		return true
 	}
 	end := j.End()
-	if j.State() == JobRunning && end <= now {
-		end = now + overdueGrace
+	if j.State() == row.JobRunning { // past its end it is taken to go on for a while
+		end = t.c.src.Calendar().End(timeline.Busy{End: end, Held: true})
 	}
 	return j.Start() <= t.at && end > t.at
 }
@@ -208,8 +209,8 @@ func (r *allocationCursor) parse() {
 	chunks, ok := r.t.chunks[string(selected)]
 	if !ok {
 		var err error
-		if chunks, err = placer.ParseSelect(r.t.c.tx.loaded.defs, string(selected)); err != nil && r.err == nil {
-			r.err = fmt.Errorf("%w: job %d has the select %q", ErrDamaged, r.job.ID(), selected)
+		if chunks, err = placer.ParseSelect(r.t.defs, string(selected)); err != nil && r.err == nil {
+			r.err = fmt.Errorf("%w: job %d has the select %q", row.ErrDamaged, r.job.ID(), selected)
 		}
 		r.t.chunks[string(selected)] = chunks
 	}

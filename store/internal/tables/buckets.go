@@ -1,8 +1,9 @@
-package store
+package tables
 
 import (
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/query"
+	"github.com/placectl/placectl/store/internal/row"
 )
 
 // bucketCount is a bucket with its nodes at an instant.
@@ -12,7 +13,7 @@ type bucketCount struct {
 	free, later, busy int64
 }
 
-func bucketsTable(c *queryCatalog, at int64) (query.Table, error) {
+func bucketsTable(c *Catalog, at int64) (query.Table, error) {
 	table, err := nodesTable(c, at)
 	if err != nil {
 		return nil, err
@@ -29,15 +30,15 @@ func bucketsTable(c *queryCatalog, at int64) (query.Table, error) {
 		intColumn("busy", "something on them: partly or busy in nodes", func(b *bucketCount) int64 { return b.busy }),
 	}, func(add func(bucketCount)) error {
 		for _, b := range t.ix.Buckets() {
-			row := bucketCount{Bucket: b, signature: t.ix.Describe(b), free: int64(b.Count[index.Free]), later: int64(b.Count[index.Later]), busy: int64(b.Count[index.Busy])}
-			if at != c.tx.now {
+			count := bucketCount{Bucket: b, signature: t.ix.Describe(b), free: int64(b.Count[index.Free]), later: int64(b.Count[index.Later]), busy: int64(b.Count[index.Busy])}
+			if at != c.src.Now {
 				all, s := t.ix.Nodes(b, index.None), t.states()
-				row.later = int64(all.AndCardinality(s.later))
-				row.free = int64(all.AndCardinality(s.in[NodeFree])) - row.later
-				row.busy = int64(all.AndCardinality(s.in[NodePartly]) + all.AndCardinality(s.in[NodeBusy]))
+				count.later = int64(all.AndCardinality(s.later))
+				count.free = int64(all.AndCardinality(s.in[index.NodeFree])) - count.later
+				count.busy = int64(all.AndCardinality(s.in[index.NodePartly]) + all.AndCardinality(s.in[index.NodeBusy]))
 			}
-			if row.free+row.later+row.busy > 0 {
-				add(row)
+			if count.free+count.later+count.busy > 0 {
+				add(count)
 			}
 		}
 		return t.ix.Err()
@@ -46,11 +47,11 @@ func bucketsTable(c *queryCatalog, at int64) (query.Table, error) {
 
 // setRow is a placement set of a queue.
 type setRow struct {
-	PlacementSet
+	Set
 	queue string
 }
 
-func setsTable(c *queryCatalog, _ int64) (query.Table, error) {
+func setsTable(c *Catalog, _ int64) (query.Table, error) {
 	return &listTable[setRow]{[]getter[setRow]{
 		textColumn("queue", "whose nodes; NULL: nobody's", func(s *setRow) string { return s.queue }),
 		textColumn("name", "key=value", func(s *setRow) string { return s.Name }),
@@ -60,12 +61,12 @@ func setsTable(c *queryCatalog, _ int64) (query.Table, error) {
 		intColumn("ncpus", "of all", func(s *setRow) int64 { return s.TotalCPUs }),
 		intColumn("ncpus_free", "of those that are free", func(s *setRow) int64 { return s.FreeCPUs }),
 	}, func(add func(setRow)) error {
-		queues, err := c.tx.Queues()
+		queues, err := c.queues()
 		if err != nil {
 			return err
 		}
-		for _, q := range append([]Queue{{}}, queues...) {
-			sets, err := c.tx.PlacementSets(q.Name, nil)
+		for _, q := range append([]row.Queue{{}}, queues...) {
+			sets, err := c.src.Sets(q.Name)
 			if err != nil {
 				return err
 			}
@@ -77,7 +78,7 @@ func setsTable(c *queryCatalog, _ int64) (query.Table, error) {
 	}}, nil
 }
 
-func resourcesTable(c *queryCatalog, _ int64) (query.Table, error) {
+func resourcesTable(c *Catalog, _ int64) (query.Table, error) {
 	return &listTable[index.Def]{[]getter[index.Def]{
 		textColumn("name", "as declared", func(d *index.Def) string { return d.Name }),
 		textColumn("type", "long, size, float, boolean, string or string_array", func(d *index.Def) string { return d.Type.String() }),
@@ -85,7 +86,7 @@ func resourcesTable(c *queryCatalog, _ int64) (query.Table, error) {
 		boolColumn("is_unique", "a value of its own for each node", func(d *index.Def) bool { return d.Unique }),
 		boolColumn("builtin", "every store has it", func(d *index.Def) bool { return d.Builtin }),
 	}, func(add func(index.Def)) error {
-		defs, err := c.tx.Resources()
+		defs, err := c.src.Resources()
 		if err != nil {
 			return err
 		}
@@ -103,7 +104,7 @@ type nodeResource struct {
 	value index.Value
 }
 
-func nodeResourcesTable(c *queryCatalog, _ int64) (query.Table, error) {
+func nodeResourcesTable(c *Catalog, _ int64) (query.Table, error) {
 	return &listTable[nodeResource]{[]getter[nodeResource]{
 		textColumn("node", "its name", func(r *nodeResource) string { return r.node }),
 		textColumn("resource", "its name", func(r *nodeResource) string { return r.def.Name }),
@@ -115,11 +116,11 @@ func nodeResourcesTable(c *queryCatalog, _ int64) (query.Table, error) {
 			return resourceOf(r.def, r.value, true)
 		}),
 	}, func(add func(nodeResource)) error {
-		defs, err := c.tx.Resources()
+		defs, err := c.src.Resources()
 		if err != nil {
 			return err
 		}
-		return c.tx.EachNode(func(n *index.Node) error {
+		return c.eachNode(func(n *index.Node) error {
 			for _, a := range n.Res {
 				if def, ok := defs.Get(a.Res); ok {
 					add(nodeResource{n.Name, def, a.Value})
@@ -130,18 +131,18 @@ func nodeResourcesTable(c *queryCatalog, _ int64) (query.Table, error) {
 	}}, nil
 }
 
-func queuesTable(c *queryCatalog, _ int64) (query.Table, error) {
-	ix, err := c.tx.Index()
+func queuesTable(c *Catalog, _ int64) (query.Table, error) {
+	ix, err := c.src.Index()
 	if err != nil {
 		return nil, err
 	}
-	return &listTable[Queue]{[]getter[Queue]{
-		textColumn("name", "what it is called", func(q *Queue) string { return q.Name }),
-		textColumn("group_key", "instead of the store's", func(q *Queue) string { return joined(q.GroupKey) }),
-		textColumn("policy", "instead of the store's", func(q *Queue) string { return q.Policy }),
-		intColumn("nodes", "how many it owns", func(q *Queue) int64 { return int64(ix.CountNodes(q.Name)) }),
-	}, func(add func(Queue)) error {
-		queues, err := c.tx.Queues()
+	return &listTable[row.Queue]{[]getter[row.Queue]{
+		textColumn("name", "what it is called", func(q *row.Queue) string { return q.Name }),
+		textColumn("group_key", "instead of the store's", func(q *row.Queue) string { return joined(q.GroupKey) }),
+		textColumn("policy", "instead of the store's", func(q *row.Queue) string { return q.Policy }),
+		intColumn("nodes", "how many it owns", func(q *row.Queue) int64 { return int64(ix.CountNodes(q.Name)) }),
+	}, func(add func(row.Queue)) error {
+		queues, err := c.queues()
 		for _, q := range queues {
 			add(q)
 		}
@@ -149,7 +150,16 @@ func queuesTable(c *queryCatalog, _ int64) (query.Table, error) {
 	}}, nil
 }
 
-func configTable(c *queryCatalog, _ int64) (query.Table, error) {
+func (c *Catalog) queues() (out []row.Queue, err error) {
+	err = c.src.Rows.Each(row.Queues, nil, func(key, payload []byte) (bool, error) {
+		q, err := row.DecodeQueue(key, payload)
+		out = append(out, q)
+		return true, err
+	})
+	return out, err
+}
+
+func configTable(c *Catalog, _ int64) (query.Table, error) {
 	return &listTable[Setting]{[]getter[Setting]{
 		textColumn("name", "the setting", func(s *Setting) string { return s.Name }),
 		textColumn("value", "as set, or the default", func(s *Setting) string { return s.Value }),
@@ -157,7 +167,7 @@ func configTable(c *queryCatalog, _ int64) (query.Table, error) {
 		boolColumn("is_set", "somebody set it", func(s *Setting) bool { return s.Set }),
 		textColumn("meaning", "what it does", func(s *Setting) string { return s.Doc }),
 	}, func(add func(Setting)) error {
-		all, err := c.tx.AllSettings()
+		all, err := c.src.Settings()
 		for _, s := range all {
 			add(s)
 		}

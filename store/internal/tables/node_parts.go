@@ -1,4 +1,4 @@
-package store
+package tables
 
 import (
 	"iter"
@@ -18,7 +18,7 @@ func (t *nodes) Parts(columns []int) (iter.Seq2[query.Row, func() uint64], bool)
 			return nil, false
 		}
 	}
-	if t.at != t.c.tx.now { // the counts are of now
+	if t.at != t.c.src.Now { // the counts are of now
 		return nil, false
 	}
 	return func(yield func(query.Row, func() uint64) bool) {
@@ -40,20 +40,20 @@ func (t *nodes) Parts(columns []int) (iter.Seq2[query.Row, func() uint64], bool)
 func (t *nodes) stateParts(row *bucketRow, b *index.Bucket, yield func(query.Row, func() uint64) bool) bool {
 	free, busy, notUp := uint64(b.Count[index.Free]+b.Count[index.Later]), uint64(b.Count[index.Busy]), b.Count[index.None]
 	partly := func() uint64 { return t.ix.Nodes(b, index.Busy).AndCardinality(t.partly()) }
-	for state := range NodeStates {
+	for state := range index.NodeStates {
 		var size func() uint64
 		switch state {
-		case NodeFree:
+		case index.NodeFree:
 			size = func() uint64 { return free }
-		case NodePartly:
+		case index.NodePartly:
 			size = partly
-		case NodeBusy:
+		case index.NodeBusy:
 			size = func() uint64 { return busy - partly() }
 		default:
 			size = func() uint64 { return t.ix.Nodes(b, index.None).AndCardinality(t.states().in[state]) }
 		}
 		switch {
-		case state == NodeFree && free == 0, (state == NodePartly || state == NodeBusy) && busy == 0, state >= NodeDown && notUp == 0:
+		case state == index.NodeFree && free == 0, (state == index.NodePartly || state == index.NodeBusy) && busy == 0, state >= index.NodeDown && notUp == 0:
 			continue
 		}
 		if row.state = state; !yield(row, size) {

@@ -1,4 +1,4 @@
-package store
+package tables
 
 import (
 	"encoding/binary"
@@ -22,7 +22,7 @@ const nodeDomain = "node"
 // the nodes of one; its bitmaps, and those of what shared nodes have left, tell who is
 // in which state.
 type nodes struct {
-	c         *queryCatalog
+	c         *Catalog
 	ix        *index.Index
 	at        int64
 	columns   []nodeGetter
@@ -42,11 +42,11 @@ type nodeGetter struct {
 	def    index.Def                       // of a resource
 }
 
-func nodesTable(c *queryCatalog, at int64) (query.Table, error) {
-	if c.nodes != nil && at == c.tx.now {
+func nodesTable(c *Catalog, at int64) (query.Table, error) {
+	if c.nodes != nil && at == c.src.Now {
 		return c.nodes, nil
 	}
-	ix, err := c.tx.Index()
+	ix, err := c.src.Index()
 	if err != nil {
 		return nil, err
 	}
@@ -55,7 +55,7 @@ func nodesTable(c *queryCatalog, at int64) (query.Table, error) {
 	for i := range t.columns {
 		t.gets = append(t.gets, t.columns[i].get)
 	}
-	if at == c.tx.now {
+	if at == c.src.Now {
 		c.nodes = t
 	}
 	return t, nil
@@ -226,7 +226,7 @@ func (t *nodes) Split(columns []int) (iter.Seq2[query.Row, *roaring.Bitmap], boo
 		row := &bucketRow{t: t}
 		if !byBucket {
 			for s, nodes := range t.states().in {
-				if row.state = NodeState(s); !yield(row, nodes) {
+				if row.state = index.NodeState(s); !yield(row, nodes) {
 					return
 				}
 			}
@@ -243,7 +243,7 @@ func (t *nodes) Split(columns []int) (iter.Seq2[query.Row, *roaring.Bitmap], boo
 			}
 			for s, ofState := range t.states().in {
 				part := roaring.And(nodes, ofState)
-				if row.state = NodeState(s); !part.IsEmpty() && !yield(row, part) {
+				if row.state = index.NodeState(s); !part.IsEmpty() && !yield(row, part) {
 					return
 				}
 			}
@@ -255,7 +255,7 @@ func (t *nodes) Split(columns []int) (iter.Seq2[query.Row, *roaring.Bitmap], boo
 type bucketRow struct {
 	t      *nodes
 	bucket *index.Bucket
-	state  NodeState
+	state  index.NodeState
 	word   query.Value // of splitWords
 }
 
@@ -314,7 +314,7 @@ func (t *nodes) Find(f query.Find) (*roaring.Bitmap, bool) {
 
 func (t *nodes) number(column string, v query.Value) (uint32, bool) {
 	if column == "name" {
-		number, ok, err := t.c.tx.NodeNumber(v.String())
+		number, ok, err := t.c.nodeNumber(v.String())
 		t.c.fail(err)
 		return number, ok
 	}
@@ -325,11 +325,11 @@ func (t *nodes) number(column string, v query.Value) (uint32, bool) {
 // named is the nodes whose names begin so.
 func (t *nodes) named(prefix string) *roaring.Bitmap {
 	out := roaring.New()
-	t.c.fail(t.c.tx.file.Each(row.NodeNames, []byte(prefix), func(key, row []byte) (bool, error) {
-		if len(row) != 5 {
-			return false, fmt.Errorf("%w: node name %q", ErrDamaged, key)
+	t.c.fail(t.c.src.Rows.Each(row.NodeNames, []byte(prefix), func(key, payload []byte) (bool, error) {
+		if len(payload) != 5 {
+			return false, fmt.Errorf("%w: node name %q", row.ErrDamaged, key)
 		}
-		out.Add(binary.BigEndian.Uint32(row[1:]))
+		out.Add(binary.BigEndian.Uint32(payload[1:]))
 		return true, nil
 	}))
 	return out
@@ -353,7 +353,7 @@ func (t *nodes) Lookup(column int, v query.Value) (query.Cursor, bool) {
 
 // Scan goes through nodes by number.
 func (t *nodes) Scan(rows *roaring.Bitmap) query.Cursor {
-	c := &nodeCursor{t: t, rows: t.c.tx.file.Cursor(row.Nodes)}
+	c := &nodeCursor{t: t, rows: t.c.src.Rows.Cursor(row.Nodes)}
 	if rows != nil {
 		c.only = rows.Iterator()
 	}

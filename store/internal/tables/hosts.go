@@ -1,6 +1,8 @@
-package store
+package tables
 
 import (
+	"fmt"
+
 	"github.com/placectl/placectl/locality"
 	"github.com/placectl/placectl/query"
 	"github.com/placectl/placectl/store/internal/file"
@@ -8,10 +10,10 @@ import (
 )
 
 // hostName is the name of a host of batches.
-func (c *queryCatalog) hostName(number uint32) string {
+func (c *Catalog) hostName(number uint32) string {
 	name, ok := c.hosts[number]
 	if !ok {
-		h, err := c.tx.host(number)
+		h, err := c.host(number)
 		if c.fail(err); err != nil {
 			return ""
 		}
@@ -24,7 +26,19 @@ func (c *queryCatalog) hostName(number uint32) string {
 	return name
 }
 
-func hostsTable(c *queryCatalog, _ int64) (query.Table, error) {
+func (c *Catalog) host(number uint32) (*locality.Host, error) {
+	key := row.Key32(number)
+	payload, err := c.src.Rows.Get(row.Hosts, key)
+	if err == nil && payload == nil {
+		err = fmt.Errorf("%w: host number %d is missing", row.ErrDamaged, number)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return row.DecodeHost(key, payload)
+}
+
+func hostsTable(c *Catalog, _ int64) (query.Table, error) {
 	return &rowsTable[locality.Host]{
 		columns: []getter[locality.Host]{
 			textColumn("name", "what it is called", func(h *locality.Host) string { return h.Name }),
@@ -34,7 +48,7 @@ func hostsTable(c *queryCatalog, _ int64) (query.Table, error) {
 			timeColumn("seen", "when it was last heard of", func(h *locality.Host) int64 { return h.Seen }),
 		},
 		size: manyRows,
-		open: func() *file.Cursor { return c.tx.file.Cursor(row.Hosts) },
+		open: func() *file.Cursor { return c.src.Rows.Cursor(row.Hosts) },
 		read: func(key, payload []byte, out []locality.Host) ([]locality.Host, error) {
 			h, err := row.DecodeHost(key, payload)
 			if err != nil {
@@ -51,7 +65,7 @@ type batchHost struct {
 	*locality.Member
 }
 
-func batchHostsTable(c *queryCatalog, _ int64) (query.Table, error) {
+func batchHostsTable(c *Catalog, _ int64) (query.Table, error) {
 	rows := make(map[string]*row.Batch)
 	k := &batchKeys{c: c, table: row.BatchHosts}
 	return batchTable(k, manyRows, []getter[batchHost]{
@@ -83,7 +97,10 @@ func batchHostsTable(c *queryCatalog, _ int64) (query.Table, error) {
 		b := rows[batch]
 		if b == nil {
 			var err error
-			if b, err = c.tx.batch(batch); err != nil {
+			if b, err = c.batch(batch); err == nil && b == nil {
+				err = row.Missing("batch", batch)
+			}
+			if err != nil {
 				return nil, err
 			}
 			rows[batch] = b

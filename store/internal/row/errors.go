@@ -1,0 +1,20 @@
+package row
+
+import (
+	"errors"
+	"fmt"
+)
+
+// Errors that callers of package store branch on, and its rooms return: the names there
+// are the same.
+var (
+	ErrDamaged  = errors.New("the database is damaged")          // a row is not what it should be
+	ErrInvalid  = errors.New("invalid")                          // an argument makes no sense
+	ErrNotFound = errors.New("not found")                        // there is nothing of that name
+	ErrConflict = errors.New("conflicts with the present state") // what is asked for does not fit what is there
+)
+
+// Missing says that a named thing is not there.
+func Missing(kind, name string) error {
+	return fmt.Errorf("no %s %q: %w", kind, name, ErrNotFound)
+}

@@ -1,0 +1,100 @@
+package tables
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/query"
+	"github.com/placectl/placectl/store/internal/row"
+)
+
+func reservationsTable(c *Catalog, _ int64) (query.Table, error) {
+	return &listTable[*row.Reservation]{[]getter[*row.Reservation]{
+		textColumn("name", "what it is called", func(r **row.Reservation) string { return (*r).Name }),
+		timeColumn("start", "when it begins", func(r **row.Reservation) int64 { return (*r).Start }),
+		timeColumn("end", "when it is over", func(r **row.Reservation) int64 { return (*r).End }),
+		valueColumn("nodes", "folded", query.TextAffinity, query.Nodes, func(r **row.Reservation) query.Value { return c.nodeNames((*r).Nodes) }),
+		textColumn("state", "planned, active or ended", func(r **row.Reservation) string { return (*r).State(c.src.Now) }),
+		textColumn("repeat", "the rule by which it occurs", func(r **row.Reservation) string { return c.rule((*r).Series) }),
+	}, func(add func(*row.Reservation)) error {
+		return c.src.Rows.Each(row.Reservations, nil, func(key, payload []byte) (bool, error) {
+			r, err := row.DecodeReservation(key, payload)
+			if err == nil {
+				add(r)
+			}
+			return true, err
+		})
+	}}, nil
+}
+
+// rule is the rule of a standing reservation, "" where there is none any more.
+func (c *Catalog) rule(series string) string {
+	if series == "" {
+		return ""
+	}
+	payload, err := c.src.Rows.Get(row.Standings, []byte(series))
+	if err != nil || payload == nil {
+		c.fail(err)
+		return ""
+	}
+	s, err := row.DecodeStanding([]byte(series), payload)
+	if err != nil {
+		c.fail(err)
+		return ""
+	}
+	return s.Spec.Repeat.Rule
+}
+
+// calendarSpan is a stretch of the calendar.
+type calendarSpan struct {
+	node        string
+	start, end  int64
+	job         uint64 // 0 for a reservation
+	reservation string
+	now, whole  bool
+}
+
+// reservation is the name of a reservation.
+func (c *Catalog) reservation(id uint64) (string, error) {
+	payload, err := c.src.Rows.Get(row.ReservationIDs, row.Key64(id))
+	if err == nil && payload == nil {
+		err = fmt.Errorf("%w: no reservation number %d", row.ErrDamaged, id)
+	}
+	if err != nil {
+		return "", err
+	}
+	return row.DecodeText(payload), nil
+}
+
+func spansTable(c *Catalog, _ int64) (query.Table, error) {
+	return &listTable[calendarSpan]{[]getter[calendarSpan]{
+		textColumn("node", "its name", func(s *calendarSpan) string { return s.node }),
+		timeColumn("start", "from then", func(s *calendarSpan) int64 { return s.start }),
+		timeColumn("end", "until then, as it is expected now", func(s *calendarSpan) int64 { return s.end }),
+		valueColumn("job", "whose it is; NULL for a reservation's", query.IntegerAffinity, query.NoUnit, func(s *calendarSpan) query.Value {
+			if s.job == 0 {
+				return query.Value{}
+			}
+			return query.Int(int64(s.job))
+		}),
+		textColumn("reservation", "whose it is", func(s *calendarSpan) string { return s.reservation }),
+		boolColumn("active", "it is under way", func(s *calendarSpan) bool { return s.now }),
+		boolColumn("whole", "it takes all of the node", func(s *calendarSpan) bool { return s.whole }),
+	}, func(add func(calendarSpan)) error {
+		cal := c.src.Calendar()
+		err := c.eachNode(func(n *index.Node) (err error) {
+			for _, b := range cal.At(n.Number) {
+				s := calendarSpan{node: n.Name, start: b.Start, end: cal.End(b), now: cal.Live(b), whole: b.Use == nil}
+				if !row.IsReservation(b.Owner) {
+					s.job = b.Owner >> 1
+				} else if s.reservation, err = c.reservation(b.Owner >> 1); err != nil {
+					return err
+				}
+				add(s)
+			}
+			return nil
+		})
+		return errors.Join(err, cal.Err())
+	}}, nil
+}

@@ -1,0 +1,74 @@
+// Package tables is what queries see of a store: its nodes, jobs, reservations, batches
+// and the rest as tables of package query, which know of many rows by bitmaps, keys and
+// their order, and the functions that make tables. It reads rows in place, one after
+// the other, as far as columns are asked for.
+//
+// It knows nothing of transactions, files or the clock. What it cannot read out of rows
+// it is told through functions: what the index and the calendar say, what the placer
+// finds, what is left of a node.
+package tables
+
+import (
+	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/locality"
+	"github.com/placectl/placectl/placer"
+	"github.com/placectl/placectl/placer/fairshare"
+	"github.com/placectl/placectl/store/internal/file"
+	"github.com/placectl/placectl/store/internal/row"
+	"github.com/placectl/placectl/timeline"
+)
+
+// Source is a store at one instant. A function is called when a table needs it, and not
+// before.
+type Source struct {
+	Now         int64      // Unix seconds
+	NextNode    uint32     // the numbers of nodes are lower
+	NextJob     uint64     // those of jobs, too
+	Events      uint64     // the number of the latest event that was written down
+	MaxWalltime int64      // seconds
+	Words       *row.Words // that rows have in common
+	Rows        Rows
+
+	Index      func() (*index.Index, error)
+	Calendar   func() *timeline.Calendar
+	Resources  func() (*index.Defs, error)
+	Left       func(n *index.Node, at int64) []index.Amount // of a node's consumables at an instant
+	Prospect   func(*row.Job) (reason string, start int64, err error)
+	Starts     func(r placer.Request, count int) ([]*placer.Plan, error)
+	Explain    func(job uint64) (*placer.Explanation, error) // as if it were placed now
+	Sets       func(queue string) ([]Set, error)
+	Settings   func() ([]Setting, error)
+	Shares     func() (*fairshare.Settings, error)
+	ShareState func() (*fairshare.State, error)
+	Places     func(batch string) (locality.Places, error) // of its hosts
+}
+
+// Rows are the rows of the file: a file.Recorder, of which tables only read.
+type Rows interface {
+	Get(t row.Table, key []byte) (payload []byte, err error)
+	Each(t row.Table, prefix []byte, fn func(key, payload []byte) (more bool, err error)) error
+	Cursor(t row.Table) *file.Cursor
+	Range(t row.Table, first, last []byte) *file.Cursor
+	Numbers(t row.Table, from, to int64) *file.Cursor
+}
+
+// Set is a placement set of a queue.
+type Set struct {
+	*index.Set
+	Name string
+}
+
+// Setting is a setting of the store.
+type Setting struct {
+	Name    string
+	Value   string // as set, or the default
+	Default string
+	Set     bool // somebody set it
+	Doc     string
+}
+
+// Reader reads what people write for an instant, or for a length of time.
+type Reader interface {
+	Time(text string) (unix int64, err error)
+	Duration(text string) (seconds int64, err error)
+}
