@@ -39,7 +39,11 @@ func (tx *Tx) candidates(r placer.Request, a placer.Ask) ([]Candidate, error) {
 		if err != nil {
 			return nil, err
 		}
-		out[i] = Candidate{n, tx.Left(n), tx.Occupancy(n).Jobs}
+		on, err := tx.Occupancy(n)
+		if err != nil {
+			return nil, err
+		}
+		out[i] = Candidate{n, tx.Left(n), on.Jobs}
 	}
 	return out, nil
 }

@@ -261,7 +261,7 @@ func (s *standing) others(t *rapid.T, tx *Tx, lines []string, counts map[string]
 		if err != nil {
 			t.Fatal(err)
 		}
-		if o := tx.Occupancy(n); fmt.Sprintf("'%s'|%d|%d", o.State, o.Jobs, o.FreeUntil) != strings.Join(f[1:4], "|") {
+		if o, err := tx.Occupancy(n); err != nil || fmt.Sprintf("'%s'|%d|%d", o.State, o.Jobs, o.FreeUntil) != strings.Join(f[1:4], "|") {
 			t.Fatalf("occupancy of %s: %+v, by the rows %s", n.Name, o, line)
 		}
 	}

@@ -395,35 +395,3 @@ func (tx *Tx) RemoveNode(number uint32) error {
 	}
 	return tx.file.Remove(row.Nodes, row.Key32(number))
 }
-
-// Occupancy is what is on a node and planned for it.
-type Occupancy struct {
-	State     NodeState
-	Jobs      int            // how many run on it
-	FreeUntil int64          // when it is next taken: 0 when it is not free now, or nothing is planned
-	Left      []index.Amount // of its consumables, where it is shared now
-	FreeFrom  int64          // when all that is on it now is expected to have ended, 0 when nothing is
-}
-
-// Occupancy tells what is on a node.
-func (tx *Tx) Occupancy(n *index.Node) Occupancy {
-	c := tx.Calendar()
-	var o Occupancy
-	for _, b := range c.At(n.Number) {
-		if !c.Live(b) {
-			continue
-		}
-		o.FreeFrom = max(o.FreeFrom, c.End(b))
-		if !b.Claim {
-			o.Jobs++
-		}
-	}
-	class := tx.classOf(n.Number)
-	if n.State == index.Up && class == index.Busy && placer.SharedEver(c, n.Number) {
-		o.Left = tx.Left(n)
-	}
-	if o.State = nodeState(n, class, o.Left); o.State == NodeFree && class == index.Later {
-		o.FreeUntil = c.NextBusy(n.Number, tx.now)
-	}
-	return o
-}

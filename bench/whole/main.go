@@ -154,13 +154,16 @@ func startJobs(db *store.DB, n int) error {
 // what takes an hour does not fit on those now.
 func planAhead(db *store.DB, n int) error {
 	return db.Update(func(tx *store.Tx) error {
-		ix, err := tx.Index()
+		var free []uint32
+		err := tx.EachNode(func(n *index.Node) error {
+			on, err := tx.Occupancy(n)
+			if on.State == store.NodeFree && on.FreeUntil == 0 {
+				free = append(free, n.Number)
+			}
+			return err
+		})
 		if err != nil {
 			return err
-		}
-		var free []uint32
-		for _, b := range ix.Buckets() {
-			free = append(free, ix.Nodes(b, index.Free).ToArray()...)
 		}
 		for i := 0; i < len(free); i += 2 {
 			for _, ahead := range []int64{1800, 7200} {

@@ -2,7 +2,6 @@ package main
 
 import (
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
-	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
 )
@@ -26,21 +25,17 @@ func bucketVerb() *verb {
 
 func (r *runner) bucketList(c *cli.Context) error {
 	return r.view(func(tx *store.Tx) error {
-		ix, err := tx.Index()
+		buckets, err := tx.Buckets()
 		if err != nil {
 			return err
 		}
 		p := r.printer(output.Result{Columns: []output.Column{{Name: "bucket", Kind: output.Integer}, {Name: "signature"}, {Name: "queue"}, {Name: "priority", Kind: output.Integer},
 			{Name: "total", Kind: output.Integer}, {Name: "free", Kind: output.Integer}, {Name: "later", Kind: output.Integer}, {Name: "busy", Kind: output.Integer},
 			{Name: "open", Kind: output.Integer}, {Name: "not_up", Kind: output.Integer}}})
-		for _, b := range ix.Buckets() {
-			if b.Up() > 0 || c.Bool("all") {
-				p.Row(b.ID, ix.Describe(b), orNil(b.Queue), b.Priority, b.Up(), b.Count[index.Free], b.Count[index.Later],
-					b.Count[index.Busy], ix.OpenNodes(b), b.Count[index.None])
+		for _, b := range buckets {
+			if b.Up > 0 || c.Bool("all") {
+				p.Row(b.ID, b.Signature, orNil(b.Queue), b.Priority, b.Up, b.Free, b.Later, b.Busy, b.Open, b.NotUp)
 			}
-		}
-		if err := ix.Err(); err != nil {
-			return err
 		}
 		return p.Close()
 	})

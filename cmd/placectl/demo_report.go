@@ -176,7 +176,11 @@ func (rep *demoReport) nodes(tx *store.Tx) error {
 		row.Node, row.MostJobs, row.CPUs = n.Name, rep.d.history.most[n.Number], cpusOf(n)
 		mem, _ := n.Get(index.Mem)
 		row.CPUsFree, row.MemFree = row.CPUs, mem.Num*1024
-		if o := tx.Occupancy(n); o.State == store.NodePartly || o.State == store.NodeBusy {
+		o, err := tx.Occupancy(n)
+		if err != nil {
+			return err
+		}
+		if o.State == store.NodePartly || o.State == store.NodeBusy {
 			row.CPUsFree, row.MemFree = 0, 0
 			for _, left := range o.Left {
 				switch left.Res {
@@ -187,7 +191,7 @@ func (rep *demoReport) nodes(tx *store.Tx) error {
 				}
 			}
 		}
-		return tx.Calendar().Err()
+		return nil
 	})
 }
 

@@ -1,14 +1,12 @@
 package main
 
 import (
-	"slices"
 	"time"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/chart"
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/store"
-	"github.com/placectl/placectl/timeline"
 	"github.com/urfave/cli/v2"
 )
 
@@ -138,10 +136,10 @@ func (r *runner) ganttWidth(c *cli.Context, svg bool) (int, error) {
 type ganttReader struct {
 	tx      *store.Tx
 	data    *chart.Gantt
-	bars    []chart.Bar      // of all nodes
-	buckets []uint32         // of each node
-	owners  map[uint64]int32 // by the calendar's number
-	named   bool             // read what jobs are called
+	bars    []chart.Bar // of all nodes
+	buckets []uint32    // of each node
+	owners  map[store.Owner]int32
+	named   bool // read what jobs are called
 }
 
 // readGantt looks at the database once, and lets go of it before anything is
@@ -153,14 +151,11 @@ func (r *runner) readGantt(o *ganttOptions) (*chart.Gantt, error) {
 		if _, err := tx.Resources(); err != nil { // what is left of shared nodes is told by these
 			return err
 		}
-		in := &ganttReader{tx: tx, data: g, owners: map[uint64]int32{}, named: o.svg != ""}
+		in := &ganttReader{tx: tx, data: g, owners: map[store.Owner]int32{}, named: o.svg != ""}
 		if o.nodes == "" {
 			err = tx.EachNode(in.node)
 		} else {
 			err = eachNamed(tx, o.nodes, in.node)
-		}
-		if err == nil {
-			err = tx.Calendar().Err()
 		}
 		if err != nil || !o.byBucket {
 			return err
@@ -172,27 +167,34 @@ func (r *runner) readGantt(o *ganttOptions) (*chart.Gantt, error) {
 
 func (in *ganttReader) node(n *index.Node) error {
 	first := len(in.bars)
-	for _, b := range in.tx.Calendar().At(n.Number) {
-		bar, err := in.bar(b)
+	list, err := in.tx.Allocations(n.Number)
+	if err != nil {
+		return err
+	}
+	for _, a := range list {
+		bar, err := in.bar(a)
 		if err != nil {
 			return err
 		}
 		in.bars = append(in.bars, bar)
 	}
-	partly := in.tx.Occupancy(n).State == store.NodePartly
-	in.data.Nodes = append(in.data.Nodes, chart.Node{Name: n.Name, State: n.State, Partly: partly, Bars: in.bars[first:len(in.bars):len(in.bars)]})
+	on, err := in.tx.Occupancy(n)
+	if err != nil {
+		return err
+	}
+	in.data.Nodes = append(in.data.Nodes, chart.Node{Name: n.Name, State: n.State, Partly: on.State == store.NodePartly, Bars: in.bars[first:len(in.bars):len(in.bars)]})
 	in.buckets = append(in.buckets, n.Bucket)
 	return nil
 }
 
-func (in *ganttReader) bar(b timeline.Busy) (chart.Bar, error) {
-	owner, err := in.owner(b)
-	bar := chart.Bar{Owner: owner, Start: b.Start, End: in.tx.Calendar().End(b), Due: b.End}
+func (in *ganttReader) bar(a store.Allocation) (chart.Bar, error) {
+	owner, err := in.owner(a.Owner)
+	bar := chart.Bar{Owner: owner, Start: a.Start, End: a.End, Due: a.Due}
 	switch {
 	case err != nil:
 	case in.data.Owners[owner].Job == 0:
 		bar.Kind = chart.Reserved
-	case b.Start > in.data.Now:
+	case a.Start > in.data.Now:
 		bar.Kind = chart.Planned
 	case bar.End > bar.Due:
 		bar.Kind = chart.Overdue
@@ -202,14 +204,10 @@ func (in *ganttReader) bar(b timeline.Busy) (chart.Bar, error) {
 	return bar, err
 }
 
-// owner finds out whose a stretch is, once for all nodes that it has.
-func (in *ganttReader) owner(b timeline.Busy) (int32, error) {
-	if at, ok := in.owners[b.Owner]; ok {
+// owner finds an owner's place in the picture, and reads about him once.
+func (in *ganttReader) owner(who store.Owner) (int32, error) {
+	if at, ok := in.owners[who]; ok {
 		return at, nil
-	}
-	who, err := in.tx.Owner(b)
-	if err != nil {
-		return 0, err
 	}
 	o := chart.Owner{Job: who.Job, Reservation: who.Reservation}
 	if in.named && who.Job != 0 {
@@ -221,31 +219,23 @@ func (in *ganttReader) owner(b timeline.Busy) (int32, error) {
 	}
 	at := int32(len(in.data.Owners))
 	in.data.Owners = append(in.data.Owners, o)
-	in.owners[b.Owner] = at
+	in.owners[who] = at
 	return at, nil
 }
 
 // readBuckets sorts the nodes into their buckets, in the order in which these are tried.
 func (in *ganttReader) readBuckets() error {
-	ix, err := in.tx.Index()
-	if err != nil {
-		return err
-	}
+	buckets, err := in.tx.Buckets()
 	members := map[uint32][]*chart.Node{}
-	var heads []*index.Bucket
 	for i, id := range in.buckets {
-		if members[id] == nil {
-			if b := ix.Bucket(id); b != nil {
-				heads = append(heads, b)
-			}
-		}
 		members[id] = append(members[id], &in.data.Nodes[i])
 	}
-	slices.SortFunc(heads, index.CompareBuckets)
-	for _, b := range heads {
-		in.data.Buckets = append(in.data.Buckets, chart.Bucket{ID: b.ID, Signature: ix.Describe(b), Queue: b.Queue, Priority: b.Priority, Nodes: members[b.ID]})
+	for _, b := range buckets {
+		if len(members[b.ID]) > 0 {
+			in.data.Buckets = append(in.data.Buckets, chart.Bucket{ID: b.ID, Signature: b.Signature, Queue: b.Queue, Priority: b.Priority, Nodes: members[b.ID]})
+		}
 	}
-	return ix.Err()
+	return err
 }
 
 // printStretches answers programs: a row for each stretch of the window, by

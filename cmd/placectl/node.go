@@ -46,9 +46,14 @@ const (
 	nodeRemoved   = "removed"
 )
 
-// changeOf notes what a node is like after a change.
-func changeOf(tx *store.Tx, n *index.Node, change string) nodeChange {
-	return nodeChange{n.Name, tx.Occupancy(n).State.String(), n.Reason, change}
+// nodeChanges is what a verb has done, node by node.
+type nodeChanges []nodeChange
+
+// note adds what a node is like after a change.
+func (list *nodeChanges) note(tx *store.Tx, n *index.Node, change string) error {
+	on, err := tx.Occupancy(n)
+	*list = append(*list, nodeChange{n.Name, on.State.String(), n.Reason, change})
+	return err
 }
 
 // printNodeChanges answers a verb that writes, once what it wrote is durable.

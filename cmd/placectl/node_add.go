@@ -27,7 +27,7 @@ func (r *runner) nodeAdd(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	var changes []nodeChange
+	var changes nodeChanges
 	if err := r.update(c, func(tx *store.Tx) (err error) {
 		defs, err := tx.Resources()
 		if err != nil {
@@ -64,9 +64,9 @@ func namesToAdd(list string) ([]string, error) {
 	return names, nil
 }
 
-func addNodes(tx *store.Tx, names []string, p *nodefile.Patch) ([]nodeChange, error) {
+func addNodes(tx *store.Tx, names []string, p *nodefile.Patch) (nodeChanges, error) {
 	var taken []string
-	changes := make([]nodeChange, 0, len(names))
+	changes := make(nodeChanges, 0, len(names))
 	for _, name := range names {
 		_, exists, err := tx.NodeNumber(name)
 		if err != nil {
@@ -85,7 +85,9 @@ func addNodes(tx *store.Tx, names []string, p *nodefile.Patch) ([]nodeChange, er
 		if _, err := tx.PutNode(n); err != nil {
 			return nil, queueHint(err, n.Queue)
 		}
-		changes = append(changes, changeOf(tx, n, nodeAdded))
+		if err := changes.note(tx, n, nodeAdded); err != nil {
+			return nil, err
+		}
 	}
 	if len(taken) > 0 {
 		what := "node "

@@ -15,7 +15,7 @@ import (
 type nodeRow struct {
 	*index.Node
 	store.Occupancy
-	allocations []allocation // for `node show` alone
+	allocations []store.Allocation // for `node show` alone
 }
 
 // nodeFields are what every store knows of a node. Their names are those of the nodes

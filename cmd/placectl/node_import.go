@@ -135,14 +135,11 @@ func (r *runner) importNodes(tx *store.Tx, f *nodefile.File) (sum importSummary,
 			return sum, err
 		}
 	}
-	ix, err := tx.Index()
-	if err != nil {
-		return sum, err
+	buckets, err := tx.Buckets()
+	for _, b := range buckets {
+		sum.nodes += b.Up + b.NotUp
 	}
-	for _, b := range ix.Buckets() {
-		sum.nodes += int(b.Total)
-	}
-	return sum, ix.Err()
+	return sum, err
 }
 
 // makeQueues makes the queues of the file that are not there, by name.

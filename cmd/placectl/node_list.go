@@ -109,7 +109,11 @@ func gatherNodes(tx *store.Tx, names string, f *nodeFilter) ([]nodeRow, error) {
 		if !f.takes(n) {
 			return nil
 		}
-		row := nodeRow{Node: n, Occupancy: tx.Occupancy(n)}
+		on, err := tx.Occupancy(n)
+		if err != nil {
+			return err
+		}
+		row := nodeRow{Node: n, Occupancy: on}
 		if len(f.states) == 0 || slices.Contains(f.states, row.Occupancy.State.String()) {
 			rows = append(rows, row)
 		}
@@ -120,9 +124,6 @@ func gatherNodes(tx *store.Tx, names string, f *nodeFilter) ([]nodeRow, error) {
 		err = tx.EachNode(take)
 	} else {
 		err = eachNamed(tx, names, take)
-	}
-	if err == nil {
-		err = tx.Calendar().Err()
 	}
 	return rows, err
 }

@@ -18,11 +18,13 @@ func nodeRemoveVerb() *verb {
 }
 
 func (r *runner) nodeRemove(c *cli.Context) error {
-	var changes []nodeChange
+	var changes nodeChanges
 	if err := r.update(c, func(tx *store.Tx) error {
 		changes = nil
 		return eachNamed(tx, c.Args().First(), func(n *index.Node) error {
-			changes = append(changes, changeOf(tx, n, nodeRemoved))
+			if err := changes.note(tx, n, nodeRemoved); err != nil {
+				return err
+			}
 			return tx.RemoveNode(n.Number)
 		})
 	}); err != nil {

@@ -19,7 +19,7 @@ func nodeSetVerb() *verb {
 }
 
 func (r *runner) nodeSet(c *cli.Context) error {
-	var changes []nodeChange
+	var changes nodeChanges
 	if err := r.update(c, func(tx *store.Tx) error {
 		changes = nil
 		defs, err := tx.Resources()
@@ -36,14 +36,12 @@ func (r *runner) nodeSet(c *cli.Context) error {
 				return usagef("node %s: %w", n.Name, err)
 			}
 			if !changed {
-				changes = append(changes, changeOf(tx, n, nodeUnchanged))
-				return nil
+				return changes.note(tx, n, nodeUnchanged)
 			}
 			if _, err := tx.PutNode(n); err != nil {
 				return queueHint(err, p.Queue)
 			}
-			changes = append(changes, changeOf(tx, n, nodeChanged))
-			return nil
+			return changes.note(tx, n, nodeChanged)
 		})
 	}); err != nil {
 		return err

@@ -26,13 +26,6 @@ func nodeShowVerb() *verb {
 	}
 }
 
-// allocation is a stretch of time in which a job or a reservation has a node.
-type allocation struct {
-	store.Owner
-	start, end int64 // the end as it is expected now
-	now        bool  // it is under way
-}
-
 func (r *runner) nodeShow(c *cli.Context) error {
 	names := c.Args().First()
 	var rows []nodeRow
@@ -45,7 +38,7 @@ func (r *runner) nodeShow(c *cli.Context) error {
 			return err
 		}
 		for i := range rows {
-			if rows[i].allocations, err = allocationsOf(tx, rows[i].Number); err != nil {
+			if rows[i].allocations, err = tx.Allocations(rows[i].Number); err != nil {
 				return err
 			}
 		}
@@ -63,20 +56,6 @@ func (r *runner) nodeShow(c *cli.Context) error {
 	return r.printNodeRows(single, slices.Concat(about, resourceColumns(defs, rows), allocations), rows)
 }
 
-// allocationsOf lists what is on a node and what is planned for it.
-func allocationsOf(tx *store.Tx, number uint32) ([]allocation, error) {
-	calendar := tx.Calendar()
-	var out []allocation
-	for _, b := range calendar.At(number) {
-		who, err := tx.Owner(b)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, allocation{who, b.Start, calendar.End(b), calendar.Live(b)})
-	}
-	return out, calendar.Err()
-}
-
 // allocationValue is what is on a node as the form of output wants it.
 func (r *runner) allocationValue(n *nodeRow) any {
 	if r.audience().people {
@@ -91,7 +70,7 @@ func (r *runner) allocationValue(n *nodeRow) any {
 	}
 	list := []entry{}
 	for _, a := range n.allocations {
-		list = append(list, entry{jobWord(a.Job), a.Reservation, string(spell.AppendRFC3339(nil, a.start)), string(spell.AppendRFC3339(nil, a.end)), a.now})
+		list = append(list, entry{jobWord(a.Job), a.Reservation, string(spell.AppendRFC3339(nil, a.Start)), string(spell.AppendRFC3339(nil, a.End)), a.Now})
 	}
 	b, err := json.Marshal(list)
 	if err != nil {
@@ -101,10 +80,10 @@ func (r *runner) allocationValue(n *nodeRow) any {
 }
 
 // allocationText is what is on a node in words, nil for nothing.
-func (r *runner) allocationText(list []allocation) any {
+func (r *runner) allocationText(list []store.Allocation) any {
 	var parts []string
 	for _, a := range list {
-		parts = append(parts, fmt.Sprintf("%s from %s to %s", a.Owner, spell.AppendLocal(nil, a.start, r.loc), spell.AppendLocal(nil, a.end, r.loc)))
+		parts = append(parts, fmt.Sprintf("%s from %s to %s", a.Owner, spell.AppendLocal(nil, a.Start, r.loc), spell.AppendLocal(nil, a.End, r.loc)))
 	}
 	return orNil(strings.Join(parts, "; "))
 }

@@ -29,7 +29,7 @@ func (r *runner) nodeState(c *cli.Context, state index.State) error {
 	if err := nodefile.CheckWord(c.String("reason")); err != nil {
 		return usagef("--reason: %w", err)
 	}
-	var changes []nodeChange
+	var changes nodeChanges
 	if err := r.update(c, func(tx *store.Tx) error {
 		changes = nil
 		return eachNamed(tx, c.Args().First(), func(n *index.Node) error {
@@ -48,8 +48,7 @@ func (r *runner) nodeState(c *cli.Context, state index.State) error {
 				}
 				n.State, n.Reason = state, reason
 			}
-			changes = append(changes, changeOf(tx, n, change))
-			return nil
+			return changes.note(tx, n, change)
 		})
 	}); err != nil {
 		return err

@@ -95,15 +95,16 @@ func (r *runner) queueRemove(c *cli.Context) error {
 
 func (r *runner) printQueues(tx *store.Tx, queues ...store.Queue) error {
 	p := r.printer(output.Result{Columns: []output.Column{{Name: "name"}, {Name: "group_key", Kind: output.List}, {Name: "policy"}, {Name: "nodes", Kind: output.Integer}}})
-	ix, err := tx.Index()
+	buckets, err := tx.Buckets()
 	if err != nil {
 		return err
 	}
-	for _, q := range queues {
-		p.Row(q.Name, q.GroupKey, orNil(q.Policy), ix.CountNodes(q.Name))
+	nodes := make(map[string]int)
+	for _, b := range buckets {
+		nodes[b.Queue] += b.Up + b.NotUp
 	}
-	if err := ix.Err(); err != nil {
-		return err
+	for _, q := range queues {
+		p.Row(q.Name, q.GroupKey, orNil(q.Policy), nodes[q.Name])
 	}
 	return p.Close()
 }

@@ -1,0 +1,65 @@
+package store
+
+import (
+	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/placer"
+)
+
+// Allocation is a time for which a job or a reservation has a node, or some of it.
+type Allocation struct {
+	Owner
+	Start int64 // Unix seconds, as End and Due
+	End   int64 // when it is expected to be over: later than Due for an overdue job
+	Due   int64
+	Now   bool // it is under way
+}
+
+// Allocations lists what is on a node and what is planned for it, by start.
+func (tx *Tx) Allocations(node uint32) ([]Allocation, error) {
+	c := tx.Calendar()
+	list := c.At(node)
+	if len(list) == 0 {
+		return nil, c.Err()
+	}
+	out := make([]Allocation, len(list))
+	for i, b := range list {
+		who, err := tx.Owner(b)
+		if err != nil {
+			return nil, err
+		}
+		out[i] = Allocation{who, b.Start, c.End(b), b.End, c.Live(b)}
+	}
+	return out, c.Err()
+}
+
+// Occupancy is what is on a node and planned for it.
+type Occupancy struct {
+	State     NodeState
+	Jobs      int            // how many run on it
+	FreeUntil int64          // when it is next taken: 0 when it is not free now, or nothing is planned
+	Left      []index.Amount // of its consumables, where it is shared now
+	FreeFrom  int64          // when all that is on it now is expected to have ended, 0 when nothing is
+}
+
+// Occupancy tells what is on a node.
+func (tx *Tx) Occupancy(n *index.Node) (Occupancy, error) {
+	c := tx.Calendar()
+	var o Occupancy
+	for _, b := range c.At(n.Number) {
+		if !c.Live(b) {
+			continue
+		}
+		o.FreeFrom = max(o.FreeFrom, c.End(b))
+		if !b.Claim {
+			o.Jobs++
+		}
+	}
+	class := tx.classOf(n.Number)
+	if n.State == index.Up && class == index.Busy && placer.SharedEver(c, n.Number) {
+		o.Left = tx.Left(n)
+	}
+	if o.State = nodeState(n, class, o.Left); o.State == NodeFree && class == index.Later {
+		o.FreeUntil = c.NextBusy(n.Number, tx.now)
+	}
+	return o, c.Err()
+}
