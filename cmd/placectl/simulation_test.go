@@ -228,8 +228,14 @@ func (s *simulation) answered(c command) {
 	}
 	switch form {
 	case "json":
-		if c.verb != "tx" && c.out != "" && !json.Valid([]byte(c.out)) {
-			s.t.Fatalf("%v: this is not JSON:\n%s", c, c.out)
+		// Commands that have several answers, as tx and a file of queries, put them in a row.
+		d := json.NewDecoder(strings.NewReader(c.out))
+		several := c.verb == "tx" || c.verb == "query"
+		for n := 0; d.More(); n++ {
+			var answer json.RawMessage
+			if err := d.Decode(&answer); err != nil || n > 0 && !several {
+				s.t.Fatalf("%v: this is not JSON (%v):\n%s", c, err, c.out)
+			}
 		}
 	case "jsonl":
 		for line := range strings.Lines(c.out) {
