@@ -180,7 +180,7 @@ func (tx *Tx) snapshot(queue string) (*placer.Snapshot, error) {
 			key = q.GroupKey
 		}
 	}
-	return &placer.Snapshot{Index: ix, Calendar: tx.Calendar(), Now: tx.now, Endings: tx.endings, Rows: rows{tx}, Used: tx.Used,
+	return &placer.Snapshot{Index: ix, Calendar: tx.Calendar(), Now: tx.now, Endings: tx.loaded.releases.after, Rows: rows{tx}, Used: tx.Used,
 		Rules: placer.Rules{GroupKey: resIDs(ix.Defs(), key), ExplicitSets: set.ExplicitSets, DoNotSpan: set.DoNotSpan,
 			ExactFit: set.ExactFit, Access: set.Access, Topology: resIDs(ix.Defs(), set.Topology),
 			SetOrder: set.SetOrder, SetDelay: set.SetDelay}}, nil
@@ -190,10 +190,10 @@ func (tx *Tx) snapshot(queue string) (*placer.Snapshot, error) {
 type rows struct{ tx *Tx }
 
 func (r rows) Node(number uint32) (*index.Node, error) {
-	if r.tx.loaded.endings == nil {
+	if r.tx.loaded.releases.list == nil {
 		return r.tx.NodeByNumber(number)
 	}
-	return r.tx.heldNode(number)
+	return r.tx.loaded.releases.node(number)
 }
 
 func (r rows) Traits(number uint32, n *index.Node) error { return r.tx.traits(number, n) }

@@ -150,7 +150,7 @@ func (tx *Tx) reclass(nodes []uint32) error {
 			class = tx.classOf(number)
 			ix.Move(b, number, ix.ClassOf(b, number), class)
 		}
-		if err := tx.measure(ix, number, class == index.Busy); err != nil {
+		if err := tx.loaded.rooms.measure(ix, number, class == index.Busy); err != nil {
 			return err
 		}
 	}

@@ -16,7 +16,7 @@ func (p *pass) queue() error {
 		p.whole = true
 		return nil
 	}
-	if err := p.tx.holdEndings(); err != nil {
+	if err := p.tx.loaded.releases.hold(); err != nil {
 		return err
 	}
 	if err := p.mindSets(); err != nil {

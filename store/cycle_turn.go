@@ -197,7 +197,7 @@ func (p *pass) earliest(j *Job, v *verdict, mayStart, alone bool, soonest int64)
 // nextEnding is the first instant after now at which something is given back: what
 // a job may not have now it may have then.
 func (p *pass) nextEnding() (at int64, ok bool) {
-	for t := range p.tx.endings(p.tx.now) {
+	for t := range p.tx.loaded.releases.after(p.tx.now) {
 		return t, true
 	}
 	return 0, false

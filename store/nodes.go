@@ -203,7 +203,7 @@ func (tx *Tx) PutNode(n *index.Node) (added bool, err error) {
 	} else if err := tx.woke([]uint32{n.Number}); err != nil {
 		return false, err
 	}
-	return !exists, tx.measure(ix, n.Number, class == index.Busy && n.State == index.Up)
+	return !exists, tx.loaded.rooms.measure(ix, n.Number, class == index.Busy && n.State == index.Up)
 }
 
 func (tx *Tx) validNode(n *index.Node) error {
@@ -332,7 +332,7 @@ func (tx *Tx) SetNodeState(number uint32, state index.State, reason string) erro
 	if was != state {
 		tx.wokeAll() // one that goes down may turn "not now" into "never", for requests that its bucket served
 	}
-	return tx.measure(ix, number, state == index.Up && tx.classOf(number) == index.Busy)
+	return tx.loaded.rooms.measure(ix, number, state == index.Up && tx.classOf(number) == index.Busy)
 }
 
 // SetLoad notes the load measured on a node: how many of its processors are busy.

@@ -178,7 +178,7 @@ func (o *Outlook) after(j *Job, p *Prospect) (at int64, known bool, err error) {
 	at = max(o.tx.now, j.Begin)
 	switch p.Wait {
 	case WaitsClass:
-		for t := range o.tx.endings(o.tx.now) {
+		for t := range o.tx.loaded.releases.after(o.tx.now) {
 			return t, true, nil
 		}
 		return 0, false, nil
@@ -340,7 +340,7 @@ func (o *Outlook) earliest(j *Job, after int64) (plan *placer.Plan, refused, err
 		return w.starts[at].plan, w.starts[at].refused, nil
 	}
 	if o.searches++; o.searches == 2 {
-		if err := o.tx.holdEndings(); err != nil {
+		if err := o.tx.loaded.releases.hold(); err != nil {
 			return nil, nil, err
 		}
 	}

@@ -154,7 +154,7 @@ func (tx *Tx) apply(j *Job, a placer.Ask, plan *placer.Plan, was JobState) error
 			return err
 		}
 	}
-	if err := tx.endsAt(j.End, row.JobOwner(j.ID), j.AllNodes()); err != nil {
+	if err := tx.loaded.releases.put(j.End, row.JobOwner(j.ID), j.AllNodes()); err != nil {
 		return err
 	}
 	return tx.putJob(j, was)

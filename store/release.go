@@ -62,5 +62,5 @@ func (tx *Tx) leave(j *Job) error {
 			return err
 		}
 	}
-	return tx.endsNot(j.End, owner)
+	return tx.loaded.releases.remove(j.End, owner)
 }

@@ -162,7 +162,7 @@ func (tx *Tx) keep(r *Reservation) error {
 			}
 		}
 	}
-	if err := tx.endsAt(r.End, owner, r.Nodes); err != nil {
+	if err := tx.loaded.releases.put(r.End, owner, r.Nodes); err != nil {
 		return err
 	}
 	if len(r.Access) > 0 { // for those who insist on it
@@ -282,7 +282,7 @@ func (tx *Tx) Unreserve(name string) ([]*Reservation, error) {
 		return nil, ErrReadOnly
 	}
 	if s, err := tx.Standing(name); err == nil {
-		return tx.removeStanding(s)
+		return series{tx, s}.remove()
 	} else if !errors.Is(err, ErrNotFound) {
 		return nil, err
 	}
@@ -322,7 +322,7 @@ func (tx *Tx) endReservation(r *Reservation) error {
 			return err
 		}
 	}
-	return tx.endsNot(r.End, owner)
+	return tx.loaded.releases.remove(r.End, owner)
 }
 
 func (tx *Tx) forgetReservation(r *Reservation) error {

@@ -159,7 +159,7 @@ func (tx *Tx) forgetIndex() error {
 	if tx.loaded.index == nil {
 		return nil
 	}
-	err := tx.flushIndex(tx.loaded.index)
+	err := tx.loaded.source.flushIndex(tx.loaded.index)
 	tx.loaded.index = nil
 	return err
 }
@@ -171,7 +171,7 @@ func (tx *Tx) reindex() error {
 	if err := tx.forgetIndex(); err != nil {
 		return err
 	}
-	tx.loaded.rooms = nil
+	clear(tx.loaded.rooms.blocks)
 	for _, t := range []row.Table{row.Buckets, row.Bitmaps, row.Rooms} {
 		if err := tx.file.Clear(t); err != nil {
 			return err
@@ -192,7 +192,7 @@ func (tx *Tx) reindex() error {
 		if err := tx.file.Put(row.Nodes, row.Key32(n.Number), row.EncodeNode(n)); err != nil {
 			return err
 		}
-		if err := tx.measure(ix, n.Number, class == index.Busy && n.State == index.Up); err != nil {
+		if err := tx.loaded.rooms.measure(ix, n.Number, class == index.Busy && n.State == index.Up); err != nil {
 			return err
 		}
 	}

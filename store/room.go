@@ -19,36 +19,39 @@ type roomBlock struct {
 	changed bool
 }
 
-// roomBlock finds the block of a node.
-func (tx *Tx) roomBlock(node uint32) (*roomBlock, error) {
+// rooms are the blocks that the transaction has read, by number.
+type rooms struct {
+	tx     *Tx
+	blocks map[uint32]*roomBlock
+}
+
+// block finds the block of a node.
+func (r *rooms) block(node uint32) (*roomBlock, error) {
 	number := node / timeline.BlockNodes
-	if b := tx.loaded.rooms[number]; b != nil {
+	if b := r.blocks[number]; b != nil {
 		return b, nil
 	}
 	key := row.Key32(number)
 	b := new(roomBlock)
-	payload, err := tx.file.Get(row.Rooms, key)
+	payload, err := r.tx.file.Get(row.Rooms, key)
 	if err == nil && payload != nil {
 		b.RoomBlock, err = row.DecodeRooms(key, payload)
 	}
 	if err != nil {
 		return nil, err
 	}
-	if tx.loaded.rooms == nil {
-		tx.loaded.rooms = make(map[uint32]*roomBlock)
-	}
-	tx.loaded.rooms[number] = b
+	r.blocks[number] = b
 	return b, nil
 }
 
-// flushRooms writes back the blocks that were changed.
-func (tx *Tx) flushRooms() error {
-	for number, b := range tx.loaded.rooms {
+// flush writes back the blocks that were changed.
+func (r *rooms) flush() error {
+	for number, b := range r.blocks {
 		if !b.changed {
 			continue
 		}
 		b.changed = false
-		if err := tx.file.PutOrRemove(row.Rooms, row.Key32(number), row.EncodeRooms(&b.RoomBlock)); err != nil {
+		if err := r.tx.file.PutOrRemove(row.Rooms, row.Key32(number), row.EncodeRooms(&b.RoomBlock)); err != nil {
 			return err
 		}
 	}
@@ -57,21 +60,21 @@ func (tx *Tx) flushRooms() error {
 
 // measure notes what is left of a node now, for whoever looks for room. Nodes that
 // are not busy, and were not shared before, have nothing to note.
-func (tx *Tx) measure(ix *index.Index, node uint32, busy bool) error {
+func (r *rooms) measure(ix *index.Index, node uint32, busy bool) error {
 	if !busy && !ix.IsOpen(node) {
 		return nil
 	}
-	block, err := tx.roomBlock(node)
+	block, err := r.block(node)
 	if err != nil {
 		return err
 	}
 	var now []index.Amount
-	if busy && placer.SharedEver(tx.Calendar(), node) {
-		n, err := tx.NodeByNumber(node)
+	if busy && placer.SharedEver(r.tx.Calendar(), node) {
+		n, err := r.tx.NodeByNumber(node)
 		if err != nil {
 			return err
 		}
-		now = placer.RoomNow(tx.Calendar(), ix.Defs(), n)
+		now = placer.RoomNow(r.tx.Calendar(), ix.Defs(), n)
 	}
 	place := &block.RoomBlock[node%timeline.BlockNodes]
 	if (*place == nil) != (now == nil) || !slices.Equal(*place, now) {

@@ -20,7 +20,7 @@ func (tx *Tx) Index() (*index.Index, error) {
 		if err != nil {
 			return nil, err
 		}
-		tx.loaded.index = index.New(defs, set.signature(defs), source{tx}, index.Limits{Buckets: tx.state.NextBucket, Nodes: tx.state.NextNode})
+		tx.loaded.index = index.New(defs, set.signature(defs), tx.loaded.source, index.Limits{Buckets: tx.state.NextBucket, Nodes: tx.state.NextNode})
 		if tx.file.Format() < 2 {
 			tx.loaded.index.MarkAll()
 		}
@@ -31,7 +31,7 @@ func (tx *Tx) Index() (*index.Index, error) {
 // Calendar is what is planned for the nodes, loaded as it is asked.
 func (tx *Tx) Calendar() *timeline.Calendar {
 	if tx.loaded.calendar == nil {
-		tx.loaded.calendar = timeline.NewCalendar(source{tx}, tx.now, overdueGrace)
+		tx.loaded.calendar = timeline.NewCalendar(tx.loaded.source, tx.now, overdueGrace)
 	}
 	return tx.loaded.calendar
 }
@@ -40,10 +40,14 @@ func (tx *Tx) Calendar() *timeline.Calendar {
 // seconds.
 const overdueGrace = 300
 
-// source lends the stored rows to index and timeline.
-type source struct{ tx *Tx }
+// source lends the stored rows to index and timeline, and writes back what they have
+// changed.
+type source struct {
+	tx      *Tx
+	reaches map[uint32]row.ReachBlock // that were read, by group of blocks
+}
 
-func (s source) Bucket(id uint32) (*index.Bucket, error) {
+func (s *source) Bucket(id uint32) (*index.Bucket, error) {
 	key := row.Key32(id)
 	payload, err := s.tx.file.Get(row.Buckets, key)
 	if payload == nil || err != nil {
@@ -52,7 +56,7 @@ func (s source) Bucket(id uint32) (*index.Bucket, error) {
 	return row.DecodeBucket(id, key, payload)
 }
 
-func (s source) Bits(k index.BitsKey) (*roaring.Bitmap, error) {
+func (s *source) Bits(k index.BitsKey) (*roaring.Bitmap, error) {
 	key := row.BitsKey(k)
 	payload, err := s.tx.file.Get(row.Bitmaps, key)
 	if payload == nil || err != nil {
@@ -61,7 +65,7 @@ func (s source) Bits(k index.BitsKey) (*roaring.Bitmap, error) {
 	return row.DecodeBits(key, payload)
 }
 
-func (s source) Range(from index.BitsKey) iter.Seq2[index.BitsKey, *roaring.Bitmap] {
+func (s *source) Range(from index.BitsKey) iter.Seq2[index.BitsKey, *roaring.Bitmap] {
 	return func(yield func(index.BitsKey, *roaring.Bitmap) bool) {
 		start := row.BitsKey(from)
 		err := s.tx.file.EachFrom(row.Bitmaps, start, start[:5], func(key, payload []byte) (bool, error) {
@@ -79,7 +83,7 @@ func (s source) Range(from index.BitsKey) iter.Seq2[index.BitsKey, *roaring.Bitm
 	}
 }
 
-func (s source) Block(number uint32) (*timeline.Block, error) {
+func (s *source) Block(number uint32) (*timeline.Block, error) {
 	key := row.Key32(number)
 	payload, err := s.tx.file.Get(row.Calendar, key)
 	if payload == nil || err != nil {
@@ -88,18 +92,18 @@ func (s source) Block(number uint32) (*timeline.Block, error) {
 	return row.DecodeBlock(key, payload)
 }
 
-func (s source) Reach(number uint32) (int64, error) {
-	r, err := s.tx.reachRow(number / row.ReachBlocks)
+func (s *source) Reach(number uint32) (int64, error) {
+	r, err := s.reachRow(number / row.ReachBlocks)
 	return r[number%row.ReachBlocks], err
 }
 
 // reachRow reads the reaches of a group of blocks.
-func (tx *Tx) reachRow(group uint32) (row.ReachBlock, error) {
-	if r, ok := tx.loaded.reaches[group]; ok {
+func (s *source) reachRow(group uint32) (row.ReachBlock, error) {
+	if r, ok := s.reaches[group]; ok {
 		return r, nil
 	}
 	key := row.Key32(group)
-	payload, err := tx.file.Get(row.Reaches, key)
+	payload, err := s.tx.file.Get(row.Reaches, key)
 	if err != nil {
 		return row.ReachBlock{}, err
 	}
@@ -109,22 +113,19 @@ func (tx *Tx) reachRow(group uint32) (row.ReachBlock, error) {
 			return r, err
 		}
 	}
-	if tx.loaded.reaches == nil {
-		tx.loaded.reaches = make(map[uint32]row.ReachBlock)
-	}
-	tx.loaded.reaches[group] = r
+	s.reaches[group] = r
 	return r, nil
 }
 
 // flushIndex writes back the bitmaps and bucket heads that were changed.
-func (tx *Tx) flushIndex(ix *index.Index) error {
+func (s *source) flushIndex(ix *index.Index) error {
 	if err := ix.Err(); err != nil {
 		return err
 	}
 	for k, bm := range ix.Changed() {
 		key := row.BitsKey(k)
 		if bm.IsEmpty() {
-			if err := tx.file.Remove(row.Bitmaps, key); err != nil {
+			if err := s.tx.file.Remove(row.Bitmaps, key); err != nil {
 				return err
 			}
 			continue
@@ -133,35 +134,35 @@ func (tx *Tx) flushIndex(ix *index.Index) error {
 		if err != nil {
 			return err
 		}
-		if err := tx.file.Put(row.Bitmaps, key, payload); err != nil {
+		if err := s.tx.file.Put(row.Bitmaps, key, payload); err != nil {
 			return err
 		}
 	}
 	for _, b := range ix.ChangedBuckets() {
-		if err := tx.file.Put(row.Buckets, row.Key32(b.ID), row.EncodeBucket(b)); err != nil {
+		if err := s.tx.file.Put(row.Buckets, row.Key32(b.ID), row.EncodeBucket(b)); err != nil {
 			return err
 		}
 	}
 	limits := ix.Limits()
-	tx.state.NextBucket = limits.Buckets
+	s.tx.state.NextBucket = limits.Buckets
 	return nil
 }
 
 // flushCalendar writes back the calendar blocks that were changed.
-func (tx *Tx) flushCalendar(c *timeline.Calendar) error {
+func (s *source) flushCalendar(c *timeline.Calendar) error {
 	if err := c.Err(); err != nil {
 		return err
 	}
 	groups := make(map[uint32]row.ReachBlock)
 	for number, block := range c.Changed() {
-		if err := tx.file.PutOrRemove(row.Calendar, row.Key32(number), row.EncodeBlock(block)); err != nil {
+		if err := s.tx.file.PutOrRemove(row.Calendar, row.Key32(number), row.EncodeBlock(block)); err != nil {
 			return err
 		}
 		group := number / row.ReachBlocks
 		r, ok := groups[group]
 		if !ok {
 			var err error
-			if r, err = tx.reachRow(group); err != nil {
+			if r, err = s.reachRow(group); err != nil {
 				return err
 			}
 		}
@@ -169,11 +170,11 @@ func (tx *Tx) flushCalendar(c *timeline.Calendar) error {
 		groups[group] = r
 	}
 	for group, r := range groups {
-		if r == tx.loaded.reaches[group] {
+		if r == s.reaches[group] {
 			continue
 		}
-		tx.loaded.reaches[group] = r
-		if err := tx.file.PutOrRemove(row.Reaches, row.Key32(group), row.EncodeReaches(r)); err != nil {
+		s.reaches[group] = r
+		if err := s.tx.file.PutOrRemove(row.Reaches, row.Key32(group), row.EncodeReaches(r)); err != nil {
 			return err
 		}
 	}

@@ -45,8 +45,14 @@ func decodeStanding(key, payload []byte) (*Standing, error) {
 	return &Standing{ReserveSpec(s.Spec), s.Made, s.Last, s.Over, s.Note}, err
 }
 
-func (tx *Tx) putStanding(s *Standing) error {
-	return tx.file.Put(row.Standings, []byte(s.Name), row.EncodeStanding(&row.Standing{
+// series makes the occurrences of a standing reservation.
+type series struct {
+	tx *Tx
+	*Standing
+}
+
+func (s series) put() error {
+	return s.tx.file.Put(row.Standings, []byte(s.Name), row.EncodeStanding(&row.Standing{
 		Spec: row.ReserveSpec(s.ReserveSpec), Made: s.Made, Last: s.Last, Over: s.Over, Note: s.Note}))
 }
 
@@ -97,8 +103,8 @@ func (tx *Tx) addStanding(spec ReserveSpec) ([]*Reservation, error) {
 		return nil, err
 	}
 	spec.Repeat = rule.Repeat()
-	s := &Standing{ReserveSpec: spec}
-	out, err := tx.firstOccurrences(s, rule)
+	s := series{tx, &Standing{ReserveSpec: spec}}
+	out, err := s.first(rule)
 	if err != nil {
 		if len(out) > 0 {
 			err = tx.spoil(err)
@@ -108,12 +114,12 @@ func (tx *Tx) addStanding(spec ReserveSpec) ([]*Reservation, error) {
 	if err := tx.forgetEnded(s.Name); err != nil {
 		return nil, err
 	}
-	return out, tx.putStanding(s)
+	return out, s.put()
 }
 
-// firstOccurrences makes as many occurrences as are kept ahead. With an error come
+// first makes as many occurrences as are kept ahead. With an error come
 // those that were made before it.
-func (tx *Tx) firstOccurrences(s *Standing, rule *recur.Recurrence) ([]*Reservation, error) {
+func (s series) first(rule *recur.Recurrence) ([]*Reservation, error) {
 	var out []*Reservation
 	for at, ok := rule.After(s.Start - 1); ok && len(out) < s.Depth; at, ok = rule.After(at) {
 		if len(out) > 0 && at < out[len(out)-1].End {
@@ -123,7 +129,7 @@ func (tx *Tx) firstOccurrences(s *Standing, rule *recur.Recurrence) ([]*Reservat
 		if len(out) == 0 && at != s.Start {
 			note = fmt.Sprintf("the rule names no occurrence at %s; this is its first", stamp(s.Start))
 		}
-		r, err := tx.occur(s, at, note)
+		r, err := s.occur(at, note)
 		if err != nil {
 			return out, err
 		}
@@ -136,18 +142,18 @@ func (tx *Tx) firstOccurrences(s *Standing, rule *recur.Recurrence) ([]*Reservat
 }
 
 // occur makes the occurrence of a standing reservation that begins at an instant.
-func (tx *Tx) occur(s *Standing, at int64, note string) (*Reservation, error) {
-	name, passedOver, err := tx.nextName(s)
+func (s series) occur(at int64, note string) (*Reservation, error) {
+	name, passedOver, err := s.nextName()
 	if err != nil {
 		return nil, err
 	}
 	s.Last = at
-	r, err := tx.addOne(s.at(at), name)
+	r, err := s.tx.addOne(s.at(at), name)
 	if err != nil {
 		return nil, err
 	}
 	r.Series, r.Note = s.Name, joinNotes(note, passedOver)
-	return r, tx.putReservation(r)
+	return r, s.tx.putReservation(r)
 }
 
 // at is what the occurrence that begins at an instant is to be.
@@ -159,12 +165,12 @@ func (s *Standing) at(start int64) ReserveSpec {
 
 // nextName is the name of the next occurrence. Names that are given already, be it to
 // a reservation that has ended or to a standing one, are passed over, with a note.
-func (tx *Tx) nextName(s *Standing) (name, note string, err error) {
+func (s series) nextName() (name, note string, err error) {
 	for {
 		s.Made++
 		name = s.Name + "." + strconv.Itoa(s.Made)
-		_, plain := tx.Reservation(name)
-		_, standing := tx.Standing(name)
+		_, plain := s.tx.Reservation(name)
+		_, standing := s.tx.Standing(name)
 		for _, err := range []error{plain, standing} {
 			if err != nil && !errors.Is(err, ErrNotFound) {
 				return "", "", err
@@ -186,25 +192,25 @@ func joinNotes(a, b string) string {
 }
 
 // occurAgain makes a later occurrence: on what it can have of its nodes by then.
-func (tx *Tx) occurAgain(s *Standing, at int64) error {
-	again := *s
+func (s series) occurAgain(at int64) error {
+	again := *s.Standing
 	note := ""
 	if len(s.Nodes) > 0 {
-		again.Nodes, note = tx.stillFree(s.at(at))
+		again.Nodes, note = s.stillFree(s.at(at))
 	}
-	_, err := tx.occur(&again, at, note)
+	_, err := series{s.tx, &again}.occur(at, note)
 	s.Made, s.Last = again.Made, again.Last
 	return err
 }
 
 // stillFree leaves out of a list of nodes those that are gone, and those that a
 // job has which the reservation does not let in.
-func (tx *Tx) stillFree(spec ReserveSpec) (nodes []uint32, note string) {
+func (s series) stillFree(spec ReserveSpec) (nodes []uint32, note string) {
 	for _, n := range spec.Nodes {
 		r := &Reservation{Name: spec.Name, Start: spec.Start, End: spec.End, Nodes: []uint32{n}, Access: spec.Access, Limit: spec.Limit}
-		_, _, err := tx.nodeHead(n)
+		_, _, err := s.tx.nodeHead(n)
 		if err == nil {
-			err = tx.keptOut(r, 0)
+			err = s.tx.keptOut(r, 0)
 		}
 		if err == nil {
 			nodes = append(nodes, n)
@@ -230,7 +236,7 @@ func (tx *Tx) renewAll(names []string) error {
 		if len(s.Nodes) == 0 && !tx.Writable() {
 			return nil
 		}
-		if err := tx.renew(s); err != nil {
+		if err := (series{tx, s}).renew(); err != nil {
 			return err
 		}
 	}
@@ -238,8 +244,8 @@ func (tx *Tx) renewAll(names []string) error {
 }
 
 // renew makes the occurrences that a standing reservation lacks.
-func (tx *Tx) renew(s *Standing) error {
-	ahead, err := tx.occurrences(s)
+func (s series) renew() error {
+	ahead, err := s.occurrences()
 	if err != nil {
 		return err
 	}
@@ -248,7 +254,7 @@ func (tx *Tx) renew(s *Standing) error {
 		return fmt.Errorf("%w: standing reservation %s: %v", ErrDamaged, s.Name, err)
 	}
 	// Occurrences that nobody was there to make, and that are over, are passed over.
-	from := max(s.Last, tx.now-(s.End-s.Start))
+	from := max(s.Last, s.tx.now-(s.End-s.Start))
 	for made, missed := len(ahead), 0; made < s.Depth && missed < maxMissed; {
 		at, ok := rule.After(from)
 		if !ok {
@@ -256,8 +262,8 @@ func (tx *Tx) renew(s *Standing) error {
 			break
 		}
 		from = at
-		err := tx.occurAgain(s, at)
-		if final := tx.skipped(err); final != nil {
+		err := s.occurAgain(at)
+		if final := s.skipped(err); final != nil {
 			return final
 		}
 		if err == nil {
@@ -267,16 +273,16 @@ func (tx *Tx) renew(s *Standing) error {
 		missed++
 		s.Note = fmt.Sprintf("the occurrence at %s could not be made: %v", stamp(at), err)
 	}
-	return tx.putStanding(s)
+	return s.put()
 }
 
 // skipped is nil for a reason for which an occurrence is left out, and for none.
-func (tx *Tx) skipped(err error) error {
+func (s series) skipped(err error) error {
 	if err == nil {
 		return nil
 	}
 	for _, fine := range []error{placer.ErrNever, placer.ErrNotNow, placer.ErrRequest, ErrNotFound, ErrInvalid, ErrConflict} {
-		if errors.Is(err, fine) && tx.spoilt == nil {
+		if errors.Is(err, fine) && s.tx.spoilt == nil {
 			return nil
 		}
 	}
@@ -284,11 +290,11 @@ func (tx *Tx) skipped(err error) error {
 }
 
 // occurrences are those of a standing reservation that have not ended.
-func (tx *Tx) occurrences(s *Standing) ([]*Reservation, error) {
+func (s series) occurrences() ([]*Reservation, error) {
 	var out []*Reservation
-	err := tx.file.Each(row.Reservations, []byte(s.Name+"."), func(key, payload []byte) (bool, error) {
+	err := s.tx.file.Each(row.Reservations, []byte(s.Name+"."), func(key, payload []byte) (bool, error) {
 		r, err := decodeReservation(key, payload)
-		if err == nil && r.Series == s.Name && r.End > tx.now {
+		if err == nil && r.Series == s.Name && r.End > s.tx.now {
 			out = append(out, r)
 		}
 		return true, err
@@ -301,7 +307,7 @@ func (tx *Tx) occurrences(s *Standing) ([]*Reservation, error) {
 func (tx *Tx) Occurrences(name string) ([]*Reservation, error) {
 	s, err := tx.Standing(name)
 	if err == nil {
-		return tx.occurrences(s)
+		return series{tx, s}.occurrences()
 	}
 	if !errors.Is(err, ErrNotFound) {
 		return nil, err
@@ -310,16 +316,16 @@ func (tx *Tx) Occurrences(name string) ([]*Reservation, error) {
 	return []*Reservation{r}, err
 }
 
-// removeStanding forgets a standing reservation and its occurrences.
-func (tx *Tx) removeStanding(s *Standing) ([]*Reservation, error) {
-	list, err := tx.occurrences(s)
+// remove forgets a standing reservation and its occurrences.
+func (s series) remove() ([]*Reservation, error) {
+	list, err := s.occurrences()
 	if err != nil {
 		return nil, err
 	}
 	for _, r := range list {
-		if err := tx.removeReservation(r); err != nil {
+		if err := s.tx.removeReservation(r); err != nil {
 			return nil, err
 		}
 	}
-	return list, tx.file.Remove(row.Standings, []byte(s.Name))
+	return list, s.tx.file.Remove(row.Standings, []byte(s.Name))
 }

@@ -33,21 +33,23 @@ type loaded struct {
 	defs      *index.Defs
 	index     *index.Index
 	calendar  *timeline.Calendar
-	reaches   map[uint32]row.ReachBlock
-	rooms     map[uint32]*roomBlock
+	source    *source
+	rooms     *rooms
+	releases  *releases
 	traits    *file.Finder // of nodes
 	words     row.Words
 	batchJobs map[batchBlock]*locality.JobBlock
-	makers    []*BatchMaker // of this transaction
-	endings   []ending      // by time and owner, nil unless holdEndings was called
-	held      []*index.Node // by number, as of heldAt writes; see heldNode
-	heldAt    int
+	makers    []*BatchMaker     // of this transaction
 	wakes     map[uint32]uint64 // by bucket
 	woken     *roaring.Bitmap   // nodes
 	wokeAll   uint64
 	used      index.Node         // scratch of cpusOf
 	matcher   *fairshare.Matcher // of the class shares
 	queries   *tables.Catalog
+}
+
+func newLoaded(tx *Tx) loaded {
+	return loaded{source: &source{tx, make(map[uint32]row.ReachBlock)}, rooms: &rooms{tx, make(map[uint32]*roomBlock)}, releases: &releases{tx: tx}}
 }
 
 // Format is the file format that this version writes. Older ones are migrated in one
@@ -66,6 +68,7 @@ func (db *DB) begin(r *file.Recorder) (*Tx, error) {
 // load starts a transaction at the instant the file stands for.
 func (db *DB) load(r *file.Recorder) (*Tx, error) {
 	tx := &Tx{db: db, file: r, now: db.opt.Now().Unix()}
+	tx.loaded = newLoaded(tx)
 	tx.state = row.State{NextResource: index.FirstDeclared, NextJob: 1, NextReservation: 1, UsageSince: tx.now}
 	payload, err := r.Get(row.Meta, row.KeyState)
 	if err != nil {
@@ -87,7 +90,7 @@ func (tx *Tx) upgrade() error {
 	now := tx.now
 	tx.state.UsageSince, tx.now = now, tx.state.AsOf
 	err := tx.repair(&checker{report: func(string) {}})
-	tx.now, tx.loaded = now, loaded{}
+	tx.now, tx.loaded = now, newLoaded(tx)
 	return err
 }
 
@@ -117,16 +120,16 @@ func (tx *Tx) flush() error {
 		return err
 	}
 	if ix := tx.loaded.index; ix != nil {
-		if err := tx.flushIndex(ix); err != nil {
+		if err := tx.loaded.source.flushIndex(ix); err != nil {
 			return err
 		}
 	}
 	if c := tx.loaded.calendar; c != nil {
-		if err := tx.flushCalendar(c); err != nil {
+		if err := tx.loaded.source.flushCalendar(c); err != nil {
 			return err
 		}
 	}
-	if err := tx.flushRooms(); err != nil {
+	if err := tx.loaded.rooms.flush(); err != nil {
 		return err
 	}
 	if err := tx.flushWakes(); err != nil {

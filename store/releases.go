@@ -1,0 +1,154 @@
+package store
+
+import (
+	"cmp"
+	"iter"
+	"slices"
+
+	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/store/internal/row"
+)
+
+// release is when an owner is expected to give its nodes back.
+type release struct {
+	at    int64
+	owner uint64
+	nodes []uint32
+}
+
+func (e release) compare(o release) int {
+	return cmp.Or(cmp.Compare(e.at, o.at), cmp.Compare(e.owner, o.owner))
+}
+
+// releases are the release times of all that have nodes.
+type releases struct {
+	tx   *Tx
+	list []release // all, by time and owner; nil unless they are held in memory
+
+	nodes  []*index.Node // by number, as of so many writes of nodes; see node
+	writes int
+}
+
+// hold reads all into memory, for a transaction that asks for them often.
+func (r *releases) hold() error {
+	list := []release{}
+	err := r.tx.file.Each(row.Endings, nil, func(k, _ []byte) (bool, error) {
+		at, owner := row.SplitTimeKey(k)
+		nodes, err := r.tx.ownerNodes(owner)
+		list = append(list, release{at, owner, nodes})
+		return true, err
+	})
+	if err == nil {
+		r.list = list
+	}
+	return err
+}
+
+// put notes when an owner is expected to give its nodes back.
+func (r *releases) put(at int64, owner uint64, nodes []uint32) error {
+	if r.list != nil {
+		e := release{at, owner, nodes}
+		if i, known := slices.BinarySearchFunc(r.list, e, release.compare); !known {
+			r.list = slices.Insert(r.list, i, e)
+		}
+	}
+	return r.tx.file.Mark(row.Endings, row.TimeKey(at, owner))
+}
+
+// remove takes that back.
+func (r *releases) remove(at int64, owner uint64) error {
+	if i, known := slices.BinarySearchFunc(r.list, release{at: at, owner: owner}, release.compare); known {
+		r.list = slices.Delete(r.list, i, i+1)
+	}
+	return r.tx.file.Remove(row.Endings, row.TimeKey(at, owner))
+}
+
+// from goes through the release times from an instant on.
+func (r *releases) from(from int64, fn func(at int64, owner uint64, nodes func() ([]uint32, error)) (bool, error)) error {
+	if r.list == nil {
+		return r.tx.file.EachFrom(row.Endings, row.TimeKey(from, 0), nil, func(k, _ []byte) (bool, error) {
+			at, owner := row.SplitTimeKey(k)
+			return fn(at, owner, func() ([]uint32, error) { return r.tx.ownerNodes(owner) })
+		})
+	}
+	i, _ := slices.BinarySearchFunc(r.list, release{at: from}, release.compare)
+	for _, e := range r.list[i:] {
+		if more, err := fn(e.at, e.owner, func() ([]uint32, error) { return e.nodes, nil }); err != nil || !more {
+			return err
+		}
+	}
+	return nil
+}
+
+// after lists when nodes are expected to be given back after an instant. Jobs that are
+// overdue count as ending a grace from now.
+func (r *releases) after(after int64) iter.Seq2[int64, []uint32] {
+	return func(yield func(int64, []uint32) bool) {
+		if err := r.each(after, yield); err != nil {
+			r.tx.loaded.index.Fail(err)
+		}
+	}
+}
+
+func (r *releases) each(after int64, yield func(int64, []uint32) bool) error {
+	overdue, err := r.overdue()
+	if err != nil {
+		return err
+	}
+	grace, more := r.tx.now+overdueGrace, true
+	giveBack := func() {
+		if len(overdue) > 0 && grace > after {
+			more = yield(grace, overdue)
+		}
+		overdue = nil
+	}
+	err = r.from(max(after, r.tx.now)+1, func(at int64, _ uint64, list func() ([]uint32, error)) (bool, error) {
+		if at >= grace {
+			if giveBack(); !more {
+				return false, nil
+			}
+		}
+		nodes, err := list()
+		if err == nil {
+			more = yield(at, nodes)
+		}
+		return more, err
+	})
+	if err == nil && more {
+		giveBack()
+	}
+	return err
+}
+
+// overdue are the nodes of jobs that should have ended by now.
+func (r *releases) overdue() ([]uint32, error) {
+	var nodes []uint32
+	err := r.from(0, func(at int64, owner uint64, list func() ([]uint32, error)) (bool, error) {
+		if at > r.tx.now {
+			return false, nil
+		}
+		if row.IsReservation(owner) {
+			return true, nil // over; a writer will drop it
+		}
+		mine, err := list()
+		nodes = append(nodes, mine...)
+		return true, err
+	})
+	return nodes, err
+}
+
+// node finds a node by its number and keeps it, as long as no row of a node is written.
+// It is for reading only.
+func (r *releases) node(number uint32) (*index.Node, error) {
+	if writes := r.tx.file.Writes(row.Nodes); r.nodes == nil || r.writes != writes {
+		r.nodes, r.writes = make([]*index.Node, r.tx.state.NextNode), writes
+	}
+	if int(number) < len(r.nodes) && r.nodes[number] != nil {
+		return r.nodes[number], nil
+	}
+	n, err := r.tx.NodeByNumber(number)
+	if err == nil && int(number) < len(r.nodes) {
+		r.nodes[number] = n
+	}
+	return n, err
+}
