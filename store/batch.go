@@ -1,12 +1,8 @@
 package store
 
 import (
-	"errors"
-	"fmt"
-
-	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/locality"
-	"github.com/placectl/placectl/store/internal/file"
+	"github.com/placectl/placectl/store/internal/batches"
 	"github.com/placectl/placectl/store/internal/row"
 )
 
@@ -16,130 +12,76 @@ type Batch struct {
 	Bytes int64 // of all files that were sent
 }
 
-func (tx *Tx) putBatch(b *row.Batch) error {
-	return tx.file.Put(row.Batches, []byte(b.Name), row.EncodeBatch(b))
-}
-
-func (tx *Tx) eachBatch(fn func(*row.Batch) error) error {
-	return tx.file.Each(row.Batches, nil, func(key, payload []byte) (bool, error) {
-		b, err := row.DecodeBatch(key, payload)
-		if err != nil {
-			return false, err
-		}
-		return true, fn(b)
-	})
-}
-
-// EachBatch goes through the batches by name.
-func (tx *Tx) EachBatch(fn func(*Batch) error) error {
-	return tx.eachBatch(func(b *row.Batch) error { return fn(&Batch{b.Batch, b.Bytes}) })
-}
-
-func (tx *Tx) batch(name string) (*row.Batch, error) {
-	b, err := tx.findBatch(name)
-	if b == nil && err == nil {
-		err = tx.missingBatch(name)
+// batches are the batches of the transaction.
+func (tx *Tx) batches() *batches.Batches {
+	if tx.loaded.batches == nil {
+		tx.loaded.batches = batches.New(tx.file, tx.now, tx.spoil)
 	}
-	return b, err
+	return tx.loaded.batches
 }
 
-// findBatch finds a batch, nil where there is none.
-func (tx *Tx) findBatch(name string) (*row.Batch, error) {
-	payload, err := tx.file.Get(row.Batches, []byte(name))
-	if payload == nil || err != nil {
-		return nil, err
-	}
-	return row.DecodeBatch([]byte(name), payload)
-}
-
-func (tx *Tx) missingBatch(name string) error {
-	var names []string
-	if err := tx.eachBatch(func(b *row.Batch) error {
-		names = append(names, b.Name)
-		return nil
-	}); err != nil {
-		return err
-	}
-	return fmt.Errorf("no batch %q%s: %w", name, index.DidYouMean(name, names), ErrNotFound)
-}
-
-// Batch finds a batch.
-func (tx *Tx) Batch(name string) (*Batch, error) {
-	b, err := tx.batch(name)
+func batchOrNil(b *row.Batch, err error) (*Batch, error) {
 	if err != nil {
 		return nil, err
 	}
 	return &Batch{b.Batch, b.Bytes}, nil
 }
 
+// EachBatch goes through the batches by name.
+func (tx *Tx) EachBatch(fn func(*Batch) error) error {
+	return tx.batches().Each(func(b *row.Batch) error { return fn(&Batch{b.Batch, b.Bytes}) })
+}
+
+// Batch finds a batch.
+func (tx *Tx) Batch(name string) (*Batch, error) { return batchOrNil(tx.batches().Find(name)) }
+
 // RemoveBatch forgets a batch and all of its jobs. What its hosts have shown of
 // their speed stays.
-func (tx *Tx) RemoveBatch(name string) (*Batch, error) {
-	if !tx.Writable() {
-		return nil, ErrReadOnly
-	}
-	b, err := tx.batch(name)
+func (tx *Tx) RemoveBatch(name string) (*Batch, error) { return batchOrNil(tx.batches().Remove(name)) }
+
+// EachBatchRange goes through the ranges of a batch in the order of slots.
+func (tx *Tx) EachBatchRange(name string, fn func(*locality.Cursor) error) error {
+	return tx.batches().EachRange(name, fn)
+}
+
+// EachBatchHost goes through the hosts of a batch by number.
+func (tx *Tx) EachBatchHost(name string, fn func(*locality.Host, *locality.Member) error) error {
+	return tx.batches().EachHost(name, fn)
+}
+
+// BatchPlaces is where the hosts of a batch work.
+func (tx *Tx) BatchPlaces(name string) (locality.Places, error) { return tx.batches().Places(name) }
+
+// EachBatchJob goes through the jobs of a batch in order, with what became of each.
+func (tx *Tx) EachBatchJob(name string, fn func(number int, j *locality.Job, t *locality.Task) error) error {
+	return tx.batches().EachJob(name, fn)
+}
+
+// Host finds a host that works in batches.
+func (tx *Tx) Host(name string) (*locality.Host, error) { return tx.batches().Host(name) }
+
+// BatchFile is a file of a batch: its name, and its size in bytes.
+type BatchFile = row.BatchFile
+
+// BatchMaker takes in the files and then the jobs of a new batch, one by one, so
+// that neither list need be in memory.
+type BatchMaker struct{ m *batches.Maker }
+
+// MakeBatch begins a batch: all of its files are to be added, then its jobs.
+func (tx *Tx) MakeBatch(name string, s locality.Settings) (*BatchMaker, error) {
+	m, err := tx.batches().Make(name, s)
 	if err != nil {
 		return nil, err
 	}
-	if err := tx.removeBatchRows(b.Number); err != nil {
-		return nil, err
-	}
-	return &Batch{b.Batch, b.Bytes}, tx.file.Remove(row.Batches, []byte(name))
+	return &BatchMaker{m}, nil
 }
 
-// removeBatchRows deletes all rows of a batch but its own.
-func (tx *Tx) removeBatchRows(number uint32) error {
-	for _, t := range []row.Table{row.BatchFiles, row.BatchJobs, row.BatchTasks, row.BatchHosts, row.BatchRanges, row.BatchLongest,
-		row.BatchBacks, row.BatchDues} {
-		if err := tx.file.RemoveAll(t, row.Key32(number)); err != nil {
-			return err
-		}
-	}
-	clear(tx.loaded.batchJobs) // another batch may get its number
-	return nil
-}
+// AddFile adds the next file.
+func (m *BatchMaker) AddFile(f BatchFile) error { return m.m.AddFile(f) }
 
-// work runs an operation of package locality on a batch and keeps what came of it.
-func (tx *Tx) work(name string, fn func(*locality.Op, *row.Batch) error) (*row.Batch, error) {
-	if !tx.Writable() {
-		return nil, ErrReadOnly
-	}
-	b, err := tx.batch(name)
-	if err != nil {
-		return nil, err
-	}
-	op, err := locality.Begin(newBatchRows(tx, b.Number), &b.Batch, tx.now)
-	if err == nil {
-		err = fn(op, b)
-	}
-	if err != nil && !errors.Is(err, locality.ErrIdle) && !errors.Is(err, locality.ErrOver) {
-		return nil, batchError(name, err)
-	}
-	if put := tx.putBatch(b); put != nil {
-		return nil, tx.spoil(put)
-	}
-	return b, err
-}
+// AddJob adds the next job; no file can come after it.
+func (m *BatchMaker) AddJob(j locality.Job) error { return m.m.AddJob(j) }
 
-// batchError is an error of package locality as one of the store. A refusal to take
-// an answer has changed nothing; what else fails may have.
-func batchError(name string, err error) error {
-	what := ""
-	if name != "" {
-		what = "batch " + name + ": "
-	}
-	switch {
-	case err == nil:
-		return nil
-	case errors.Is(err, locality.ErrInvalid), errors.Is(err, locality.ErrPolicy):
-		return fmt.Errorf("%s%w%w", what, file.Wordless(ErrInvalid), err)
-	case errors.Is(err, locality.ErrNoJob):
-		return fmt.Errorf("%s%w%w", what, file.Wordless(ErrNotFound), err)
-	case errors.Is(err, locality.ErrNotHeld):
-		return fmt.Errorf("%s%w%w", what, file.Wordless(ErrConflict), err)
-	case errors.Is(err, locality.ErrCorrupt):
-		return fmt.Errorf("%s%w: %w", what, ErrDamaged, err)
-	}
-	return err
-}
+// Finish makes the batch of what was added. It fails with a Conflict where another one
+// of its name was finished first.
+func (m *BatchMaker) Finish() (*Batch, error) { return batchOrNil(m.m.Finish()) }

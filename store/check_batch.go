@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/placectl/placectl/locality"
+	"github.com/placectl/placectl/store/internal/batches"
 	"github.com/placectl/placectl/store/internal/row"
 )
 
@@ -13,7 +14,7 @@ func (d *derived) batches() error {
 		return err
 	}
 	numbers := make(map[uint32]string)
-	return d.tx.eachBatch(func(b *row.Batch) error {
+	return d.tx.batches().Each(func(b *row.Batch) error {
 		if other, ok := numbers[b.Number]; ok {
 			d.contradict("the batches %s and %s have one number, %d", other, b.Name, b.Number)
 			return nil
@@ -38,7 +39,7 @@ func (d *derived) hosts() error {
 }
 
 func (d *derived) batch(b *row.Batch) error {
-	rows := &derivedRows{batchRows: newBatchRows(d.tx, b.Number), d: d, number: b.Number}
+	rows := &derivedRows{Rows: d.tx.batches().Rows(b.Number), d: d, number: b.Number}
 	if err := rows.derive(&b.Batch); err != nil {
 		d.contradict("batch %s: %v", b.Name, err)
 		return nil
@@ -58,7 +59,7 @@ func (d *derived) batch(b *row.Batch) error {
 // derivedRows are the rows of a batch as they should be: what is derived is taken
 // from what was just recomputed.
 type derivedRows struct {
-	*batchRows
+	*batches.Rows
 	d      *derived
 	number uint32
 	backs  map[int]bool
@@ -68,7 +69,7 @@ type derivedRows struct {
 // derive recomputes the three derived tables of a batch.
 func (r *derivedRows) derive(b *locality.Batch) error {
 	r.backs = make(map[int]bool)
-	err := r.tx.file.Each(row.BatchRanges, row.Key32(r.number), func(key, payload []byte) (bool, error) {
+	err := r.d.tx.file.Each(row.BatchRanges, row.Key32(r.number), func(key, payload []byte) (bool, error) {
 		c, err := row.DecodeRange(key, payload)
 		if err == nil && c.Waiting() > 0 {
 			r.d.rows[row.BatchLongest][string(row.LongestKey(r.number, c))] = []byte{1}
@@ -86,7 +87,7 @@ func (r *derivedRows) derive(b *locality.Batch) error {
 	}); err != nil {
 		return err
 	}
-	return r.tx.file.Each(row.BatchTasks, row.Key32(r.number), func(key, payload []byte) (bool, error) {
+	return r.d.tx.file.Each(row.BatchTasks, row.Key32(r.number), func(key, payload []byte) (bool, error) {
 		block, err := row.DecodeBatchTasks(key, payload)
 		if err != nil {
 			return false, err

@@ -5,8 +5,8 @@ import (
 
 	"github.com/RoaringBitmap/roaring/v2"
 	"github.com/placectl/placectl/index"
-	"github.com/placectl/placectl/locality"
 	"github.com/placectl/placectl/placer/fairshare"
+	"github.com/placectl/placectl/store/internal/batches"
 	"github.com/placectl/placectl/store/internal/file"
 	"github.com/placectl/placectl/store/internal/row"
 	"github.com/placectl/placectl/store/internal/tables"
@@ -29,23 +29,22 @@ type Tx struct {
 
 // loaded is what a transaction has read of the file so far, and changed.
 type loaded struct {
-	settings  *Settings
-	defs      *index.Defs
-	index     *index.Index
-	calendar  *timeline.Calendar
-	source    *source
-	rooms     *rooms
-	releases  *releases
-	traits    *file.Finder // of nodes
-	words     row.Words
-	batchJobs map[batchBlock]*locality.JobBlock
-	makers    []*BatchMaker     // of this transaction
-	wakes     map[uint32]uint64 // by bucket
-	woken     *roaring.Bitmap   // nodes
-	wokeAll   uint64
-	used      index.Node         // scratch of cpusOf
-	matcher   *fairshare.Matcher // of the class shares
-	queries   *tables.Catalog
+	settings *Settings
+	defs     *index.Defs
+	index    *index.Index
+	calendar *timeline.Calendar
+	source   *source
+	rooms    *rooms
+	releases *releases
+	traits   *file.Finder // of nodes
+	words    row.Words
+	batches  *batches.Batches
+	wakes    map[uint32]uint64 // by bucket
+	woken    *roaring.Bitmap   // nodes
+	wokeAll  uint64
+	used     index.Node         // scratch of cpusOf
+	matcher  *fairshare.Matcher // of the class shares
+	queries  *tables.Catalog
 }
 
 func newLoaded(tx *Tx) loaded {
@@ -116,8 +115,10 @@ func (tx *Tx) flush() error {
 	if tx.spoilt != nil {
 		return tx.spoilt
 	}
-	if err := tx.flushMakers(); err != nil {
-		return err
+	if b := tx.loaded.batches; b != nil {
+		if err := b.Flush(); err != nil {
+			return err
+		}
 	}
 	if ix := tx.loaded.index; ix != nil {
 		if err := tx.loaded.source.flushIndex(ix); err != nil {

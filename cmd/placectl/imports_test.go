@@ -19,8 +19,10 @@ const importRules = `
 	index, placer                            < placer/recur
 	placer/fairshare, placer/recur           < store, store/internal/row
 	index, timeline, placer, locality        < store/internal/row
-	store/internal/row                       < store, store/internal/file, store/internal/tables
-	store/internal/file                      < store, store/internal/tables
+	store/internal/row                       < store, store/internal/file, store/internal/tables, store/internal/batches
+	store/internal/file                      < store, store/internal/tables, store/internal/batches
+	index, locality                          < store/internal/batches
+	store/internal/batches                   < store
 	index, timeline, placer, locality, query, placer/fairshare < store/internal/tables
 	store/internal/tables                    < store
 	timeline                                 < placer/backfill

@@ -1,4 +1,4 @@
-package store
+package batches
 
 import (
 	"encoding/binary"
@@ -10,21 +10,21 @@ import (
 )
 
 // host finds a host by number.
-func (tx *Tx) host(number uint32) (*locality.Host, error) {
+func (b *Batches) host(number uint32) (*locality.Host, error) {
 	key := row.Key32(number)
-	payload, err := tx.file.Get(row.Hosts, key)
+	payload, err := b.file.Get(row.Hosts, key)
 	if err != nil {
 		return nil, err
 	}
 	if payload == nil {
-		return nil, fmt.Errorf("%w: host number %d is missing", ErrDamaged, number)
+		return nil, fmt.Errorf("%w: host number %d is missing", row.ErrDamaged, number)
 	}
 	return row.DecodeHost(key, payload)
 }
 
 // Host finds a host that works in batches.
-func (tx *Tx) Host(name string) (*locality.Host, error) {
-	payload, err := tx.file.Get(row.HostNames, []byte(name))
+func (b *Batches) Host(name string) (*locality.Host, error) {
+	payload, err := b.file.Get(row.HostNames, []byte(name))
 	if err != nil {
 		return nil, err
 	}
@@ -35,33 +35,33 @@ func (tx *Tx) Host(name string) (*locality.Host, error) {
 	if err != nil {
 		return nil, err
 	}
-	return tx.host(number)
+	return b.host(number)
 }
 
 // meetHost finds a host, or makes it: whoever asks for work is one. A user that is
 // named replaces the one known before.
-func (tx *Tx) meetHost(name, user string) (*locality.Host, error) {
+func (b *Batches) meet(name, user string) (*locality.Host, error) {
 	if !index.ValidNodeName(name) {
-		return nil, fmt.Errorf("%w host name %q: at most 255 printable characters, without blanks, commas, quotes and ()+:=*?\\$;&|<>#", ErrInvalid, name)
+		return nil, fmt.Errorf("%w host name %q: at most 255 printable characters, without blanks, commas, quotes and ()+:=*?\\$;&|<>#", row.ErrInvalid, name)
 	}
-	payload, err := tx.file.Get(row.HostNames, []byte(name))
+	payload, err := b.file.Get(row.HostNames, []byte(name))
 	if err != nil {
 		return nil, err
 	}
 	if payload != nil {
-		h, err := tx.Host(name)
+		h, err := b.Host(name)
 		if err == nil && user != "" && h.User != user {
 			h.User = user
-			err = tx.file.Put(row.Hosts, row.Key32(h.Number), row.EncodeHost(h))
+			err = b.file.Put(row.Hosts, row.Key32(h.Number), row.EncodeHost(h))
 		}
 		return h, err
 	}
 	h := &locality.Host{Name: name, User: user}
-	if last := tx.file.Last(row.Hosts); len(last) == 4 {
+	if last := b.file.Last(row.Hosts); len(last) == 4 {
 		h.Number = binary.BigEndian.Uint32(last) + 1
 	}
-	if err := tx.file.Put(row.HostNames, []byte(name), row.EncodeNumber32(h.Number)); err != nil {
+	if err := b.file.Put(row.HostNames, []byte(name), row.EncodeNumber32(h.Number)); err != nil {
 		return nil, err
 	}
-	return h, tx.file.Put(row.Hosts, row.Key32(h.Number), row.EncodeHost(h))
+	return h, b.file.Put(row.Hosts, row.Key32(h.Number), row.EncodeHost(h))
 }

@@ -1,0 +1,245 @@
+package batches
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+
+	"github.com/placectl/placectl/locality"
+	"github.com/placectl/placectl/store/internal/file"
+	"github.com/placectl/placectl/store/internal/row"
+)
+
+// Rows gives package locality the rows of one batch. What it has read of the jobs of a
+// batch is kept as long as there are Batches: they do not change.
+type Rows struct {
+	all    *Batches
+	file   *file.Recorder
+	number uint32
+	tasks  map[int]*locality.TaskBlock
+}
+
+// maxKept bounds how many blocks of each kind are kept.
+const maxKept = 1024
+
+// Rows are the rows of the batch of a number.
+func (b *Batches) Rows(number uint32) *Rows {
+	return &Rows{b, b.file, number, make(map[int]*locality.TaskBlock)}
+}
+
+// jobBlock names a block of the jobs of a batch.
+type jobBlock struct {
+	batch uint32
+	block int
+}
+
+// Jobs is a block of jobs. It is part of locality.Rows, as are the methods that follow.
+func (r *Rows) Jobs(block int) (*locality.JobBlock, error) {
+	kept := r.all.jobs
+	if b := kept[jobBlock{r.number, block}]; b != nil {
+		return b, nil
+	}
+	key, payload, err := r.jobsRow(block)
+	if err != nil {
+		return nil, err
+	}
+	b, err := row.DecodeBatchJobs(key, payload)
+	if err != nil {
+		return nil, err
+	}
+	if kept == nil {
+		kept = make(map[jobBlock]*locality.JobBlock)
+		r.all.jobs = kept
+	}
+	if len(kept) >= maxKept {
+		clear(kept)
+	}
+	kept[jobBlock{r.number, block}] = b
+	return b, nil
+}
+
+func (r *Rows) jobsRow(block int) (key, payload []byte, err error) {
+	key = row.BatchBlockKey(r.number, block)
+	if payload, err = r.file.Get(row.BatchJobs, key); err == nil && payload == nil {
+		err = fmt.Errorf("%w: block %d of the jobs of batch %d is missing", row.ErrDamaged, block, r.number)
+	}
+	return key, payload, err
+}
+
+// Before decodes no job: a search through a batch looks into many blocks for it.
+func (r *Rows) Before(block int) ([]locality.Credit, error) {
+	key, payload, err := r.jobsRow(block)
+	if err != nil {
+		return nil, err
+	}
+	return row.BatchCredit(key, payload)
+}
+
+// Tasks is what became of a block of jobs.
+func (r *Rows) Tasks(block int) (*locality.TaskBlock, error) {
+	if b := r.tasks[block]; b != nil {
+		return b, nil
+	}
+	key := row.BatchBlockKey(r.number, block)
+	payload, err := r.file.Get(row.BatchTasks, key)
+	if err != nil {
+		return nil, err
+	}
+	b := &locality.TaskBlock{First: block * locality.BlockJobs}
+	if payload != nil {
+		if b, err = row.DecodeBatchTasks(key, payload); err != nil {
+			return nil, err
+		}
+	}
+	if len(r.tasks) >= maxKept && !r.file.Writable() { // an operation may hold one that it is changing
+		clear(r.tasks)
+	}
+	r.tasks[block] = b
+	return b, nil
+}
+
+// PutTasks keeps a block of them.
+func (r *Rows) PutTasks(block int, b *locality.TaskBlock) error {
+	r.tasks[block] = b
+	return r.file.Put(row.BatchTasks, row.BatchBlockKey(r.number, block), row.EncodeBatchTasks(b))
+}
+
+// Host finds a host.
+func (r *Rows) Host(number uint32) (*locality.Host, error) { return r.all.host(number) }
+
+// PutHost keeps a host.
+func (r *Rows) PutHost(h *locality.Host) error {
+	return r.file.Put(row.Hosts, row.Key32(h.Number), row.EncodeHost(h))
+}
+
+// Member is a host's part in the batch, nil where it has none.
+func (r *Rows) Member(host uint32) (*locality.Member, error) {
+	key := row.BatchBlockKey(r.number, int(host))
+	payload, err := r.file.Get(row.BatchHosts, key)
+	if err != nil || payload == nil {
+		return nil, err
+	}
+	return row.DecodeMember(key, payload)
+}
+
+// PutMember keeps a host's part.
+func (r *Rows) PutMember(m *locality.Member) error {
+	return r.file.Put(row.BatchHosts, row.BatchBlockKey(r.number, int(m.Host)), row.EncodeMember(m))
+}
+
+// EachMember goes through the hosts of the batch by number.
+func (r *Rows) EachMember(fn func(*locality.Member) error) error {
+	return r.file.Each(row.BatchHosts, row.Key32(r.number), func(key, payload []byte) (bool, error) {
+		m, err := row.DecodeMember(key, payload)
+		if err != nil {
+			return false, err
+		}
+		return true, fn(m)
+	})
+}
+
+// CursorAt finds the range that holds a slot.
+func (r *Rows) CursorAt(slot int) (*locality.Cursor, error) {
+	key, payload, err := r.file.Before(row.BatchRanges, row.RangeKey(r.number, slot+1))
+	if err != nil {
+		return nil, err
+	}
+	if !bytes.HasPrefix(key, row.Key32(r.number)) {
+		return nil, fmt.Errorf("%w: no range of batch %d holds slot %d", row.ErrDamaged, r.number, slot)
+	}
+	return row.DecodeRange(key, payload)
+}
+
+// PutCursor keeps a range, and its place among the longest.
+func (r *Rows) PutCursor(c *locality.Cursor) error {
+	key := row.RangeKey(r.number, c.First)
+	payload, err := r.file.Get(row.BatchRanges, key)
+	if err != nil {
+		return err
+	}
+	var before, after string
+	if payload != nil {
+		old, err := row.DecodeRange(key, payload)
+		if err != nil {
+			return err
+		}
+		if old.Waiting() > 0 {
+			before = string(row.LongestKey(r.number, old))
+		}
+	}
+	if c.Waiting() > 0 {
+		after = string(row.LongestKey(r.number, c))
+	}
+	if before != after {
+		if before != "" {
+			if err := r.file.Remove(row.BatchLongest, []byte(before)); err != nil {
+				return err
+			}
+		}
+		if after != "" {
+			if err := r.file.Mark(row.BatchLongest, []byte(after)); err != nil {
+				return err
+			}
+		}
+	}
+	return r.file.Put(row.BatchRanges, key, row.EncodeRange(c))
+}
+
+// Longest goes through the ranges by time left, the longest first.
+func (r *Rows) Longest(fn func(*locality.Cursor) (bool, error)) error {
+	return r.file.Each(row.BatchLongest, row.Key32(r.number), func(key, _ []byte) (bool, error) {
+		if len(key) != 20 {
+			return false, fmt.Errorf("%w: the key %x of table %s", row.ErrDamaged, key, row.BatchLongest)
+		}
+		c, err := r.CursorAt(int(binary.BigEndian.Uint64(key[12:])))
+		if err != nil {
+			return false, err
+		}
+		return fn(c)
+	})
+}
+
+// PutBack notes that a slot waits behind its cursor.
+func (r *Rows) PutBack(slot int) error {
+	return r.file.Mark(row.BatchBacks, row.RangeKey(r.number, slot))
+}
+
+// TakeBack forgets that.
+func (r *Rows) TakeBack(slot int) error {
+	return r.file.Remove(row.BatchBacks, row.RangeKey(r.number, slot))
+}
+
+// EachBack goes through such slots from first to last.
+func (r *Rows) EachBack(first, last int, fn func(slot int) (bool, error)) error {
+	if first > last {
+		return nil
+	}
+	return r.file.EachFrom(row.BatchBacks, row.RangeKey(r.number, first), row.Key32(r.number), func(key, _ []byte) (bool, error) {
+		slot := int(binary.BigEndian.Uint64(key[4:]))
+		if slot > last {
+			return false, nil
+		}
+		return fn(slot)
+	})
+}
+
+// PutDue notes what is due.
+func (r *Rows) PutDue(d locality.Due) error {
+	return r.file.Mark(row.BatchDues, row.DueKey(r.number, d))
+}
+
+// TakeDue forgets it.
+func (r *Rows) TakeDue(d locality.Due) error {
+	return r.file.Remove(row.BatchDues, row.DueKey(r.number, d))
+}
+
+// EachDue goes through what is due until an instant.
+func (r *Rows) EachDue(until int64, fn func(locality.Due) (bool, error)) error {
+	return r.file.Each(row.BatchDues, row.Key32(r.number), func(key, _ []byte) (bool, error) {
+		d := row.SplitDueKey(key)
+		if d.At > until {
+			return false, nil
+		}
+		return fn(d)
+	})
+}
