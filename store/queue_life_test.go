@@ -180,8 +180,9 @@ func (q *queueLife) started(spec CycleSpec, before map[uint64]*Job) {
 	for _, j := range now {
 		waits := slices.ContainsFunc(j.After, func(d Dependency) bool {
 			was, _ := met(d, before[d.Job])
-			is, _ := met(d, now[d.Job]) // not where the cycle has queued that job again
-			return !was || !is
+			is, _ := met(d, now[d.Job])
+			again := now[d.Job].Start != before[d.Job].Start // the cycle has queued that job again, and perhaps started it
+			return !was || !is || again
 		})
 		if j.State != JobQueued || waits || j.Begin > q.clock.t || j.Reason != "" || j.Never || j.Deadline != 0 {
 			continue
