@@ -54,18 +54,11 @@ func (s *Snapshot) FirstRoom(a Ask, owner uint64, nodes *roaring.Bitmap, from, t
 		if !serving.Contains(node) {
 			continue
 		}
-		if at, known := s.Calendar.FirstRoom(rooms, node, owner, m.Duration, from, first); known {
-			first = at
-			continue
+		at, known := s.Calendar.FirstRoom(rooms, node, owner, m.Duration, from, first)
+		if !known {
+			at = h.first(node, from, first)
 		}
-		if h.holds(node, from) {
-			first = from
-		}
-		for _, b := range s.Calendar.At(node) {
-			if t := s.Calendar.End(b); t > from && t < first && h.holds(node, t) {
-				first = t
-			}
-		}
+		first = at
 	}
 	return first, s.orFailure(nil)
 }
@@ -76,6 +69,58 @@ type holder struct {
 	guest  Guest
 	seeker *seeker // nil on the bucket path
 	spot   spot
+}
+
+// first is the first instant, from one on and before another, at which a node has room
+// for a chunk; the other one when there is none.
+func (h *holder) first(node uint32, from, to int64) int64 {
+	after := from
+	if g := h.gap(node); g != nil {
+		if after = h.Calendar.FirstGap(node, g, from, to); after >= to {
+			return to
+		}
+	}
+	if h.holds(node, after) {
+		return after
+	}
+	for _, b := range h.Calendar.At(node) {
+		if t := h.Calendar.End(b); t > after && t < to && h.holds(node, t) {
+			to = t
+		}
+	}
+	return to
+}
+
+// gap is what a chunk needs of a node at least, nil where that is not known: beside
+// claims it depends on who has how much of them.
+func (h *holder) gap(node uint32) *timeline.Gap {
+	claim := func(b timeline.Busy) bool { return b.Claim }
+	if len(h.Grants) > 0 || slices.ContainsFunc(h.Calendar.At(node), claim) {
+		return nil
+	}
+	g := &timeline.Gap{Duration: h.Duration, But: h.guest.Owner}
+	if g.Whole = h.seeker == nil; g.Whole {
+		return g
+	}
+	row := h.row(node)
+	if row == nil {
+		return nil
+	}
+	b := h.Index.Bucket(row.Bucket)
+	if b == nil || !h.seeker.look(&h.spot, node, b, index.Free) {
+		return nil
+	}
+	if g.Whole = h.spot.whole; g.Whole {
+		return g
+	}
+	g.Quantities = h.quantities
+	g.Most = slices.Clone(h.spot.left)
+	for _, w := range h.Chunks[0].Wants {
+		if q, ok := slices.BinarySearch(h.quantities, uint16(w.Res)); ok {
+			g.Most[q] -= w.Value.Num
+		}
+	}
+	return g
 }
 
 // holds reports whether a node has room for a chunk from an instant on.

@@ -71,8 +71,17 @@ type calendarBlock struct {
 	planned uint64     // the nodes that have stretches
 	steps   *stepBlock // nil until they are asked for
 	changed bool
-	reached bool  // reach is up to date
-	reach   int64 // see Calendar.Reach
+	reached bool   // reach is up to date
+	reach   int64  // see Calendar.Reach
+	ends    *Block // the stretches by their ends, as far as they were asked for; see Calendar.byEnd
+}
+
+// touched notes that the stretches of a node are others.
+func (b *calendarBlock) touched(node uint32) {
+	b.changed, b.reached = true, false
+	if b.ends != nil {
+		b.ends[node%BlockNodes] = nil
+	}
 }
 
 // NewCalendar makes a calendar at the instant now over what src holds, a nil
@@ -169,7 +178,7 @@ func (c *Calendar) Put(node uint32, b Busy) error {
 	*list = slices.Insert(*list, i, b)
 	c.stepped(blk, node%BlockNodes, &b, 1)
 	blk.planned |= 1 << (node % BlockNodes)
-	blk.changed, blk.reached = true, false
+	blk.touched(node)
 	return nil
 }
 
@@ -192,7 +201,7 @@ func (c *Calendar) Remove(node uint32, owner uint64) error {
 	if len(rest) == 0 {
 		blk.planned &^= 1 << (node % BlockNodes)
 	}
-	blk.changed, blk.reached = true, false
+	blk.touched(node)
 	return nil
 }
 
