@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/placectl/placectl/placer/cycle"
 	"github.com/placectl/placectl/store/internal/row"
 )
 
@@ -14,12 +15,8 @@ import (
 // transaction, so it happens as a whole or not at all, and a second one at the
 // same time finds its work done.
 //
-// Jobs are taken in order of priority, then as they were submitted. One that fits
-// now starts. One that does not is given a plan, the earliest start that all
-// earlier ones leave it, if it is among the first so many that get one; behind it
-// others still start as long as they fit around what is planned (backfilling). So a
-// plan is never put off for a job behind it. It is put off for one that is put
-// before it, and kept or improved otherwise.
+// Jobs are taken in order of priority, then as they were submitted, and started or
+// planned by package placer/cycle.
 
 // Backfill is how far a cycle plans ahead.
 type Backfill uint8
@@ -71,7 +68,7 @@ func (s *CycleSpec) depth() int {
 	case s.Backfill == FCFS:
 		return 0
 	case s.Backfill == Conservative:
-		return int(^uint(0) >> 1)
+		return cycle.All
 	case s.Depth > 0:
 		return s.Depth
 	}
@@ -106,8 +103,8 @@ func (tx *Tx) Cycle(spec CycleSpec) (*CycleReport, error) {
 	if spec.Depth < 0 || spec.Depth > 0 && spec.Backfill != EASY {
 		return nil, fmt.Errorf("%w: a depth of %d with backfill %s; depth is for easy, and 1 or more", ErrInvalid, spec.Depth, spec.Backfill)
 	}
-	p := &pass{tx: tx, spec: spec, verdicts: make(map[string]*verdict), lifted: make(map[uint64][]span), told: make(map[uint64]bool), began: tx.state.Wakes}
-	steps := []func() error{p.overdue, p.lineUp, p.shares, p.queue, p.stillNever, p.keepVerdicts, p.stops, p.launches}
+	p := &pass{tx: tx, spec: spec, jobs: make(map[uint64]*Job), lifted: make(map[uint64][]span), told: make(map[uint64]bool), began: tx.state.Wakes}
+	steps := []func() error{p.overdue, p.listQueue, p.shares, p.schedule, p.stillNever, p.keep, p.stops, p.launches}
 	if spec.Silent {
 		steps = steps[:len(steps)-2]
 	}
@@ -119,28 +116,49 @@ func (tx *Tx) Cycle(spec CycleSpec) (*CycleReport, error) {
 	return &p.CycleReport, nil
 }
 
-// pass is a cycle under way.
+// pass is a cycle under way. What it decides of the waiting jobs package placer/cycle
+// decides, to which it is the host.
 type pass struct {
 	CycleReport
-	tx        *Tx
-	spec      CycleSpec
-	line      []*Job
-	aside     []*Job            // jobs that wait for something else, and get no turn
-	told      map[uint64]bool   // who is among Never
-	lifted    map[uint64][]span // plans taken off the calendar to be made anew, by job
-	cleared   bool              // the plans behind a job that came first were lifted
-	reordered bool              // jobs take their turn out of order
-	restored  []*Job            // jobs whose plans were lifted, and put back as they were
-	planned   int               // jobs that did not fit, and were planned or kept their plan
-	verdicts  map[string]*verdict
-	floors    []floor         // of requests that were planned in this cycle
-	sets      bool            // requests may be kept to placement sets
-	delayed   map[uint64]bool // jobs whose plans an overdue job is in the way of
-	allotted  *allotment      // nil in a store without classes
-	letting   *letting        // nil until it is looked up
-	taken     int             // how often something was started or planned
-	whole     bool            // every job that waits was looked at
-	began     uint64          // the last waking before the cycle
+	tx       *Tx
+	spec     CycleSpec
+	queue    []*Job            // in order, those that may have their nodes
+	aside    []*Job            // those that wait for something else
+	jobs     map[uint64]*Job   // of both, by number, as far as decided already
+	decider  *cycle.Pass       // of the queue
+	told     map[uint64]bool   // who is among Never
+	lifted   map[uint64][]span // plans taken off the calendar to be made anew, by job
+	delayed  map[uint64]bool   // jobs whose plans an overdue job is in the way of
+	allotted *allotment        // nil in a store without classes
+	letting  *letting          // nil until it is looked up
+	began    uint64            // the last invalidation before the cycle
+}
+
+// schedule starts and plans the jobs of the queue.
+func (p *pass) schedule() (err error) {
+	p.decider = cycle.New(p, &cycleMemory{p.tx, p.began}, cycle.Spec{Depth: p.spec.depth(), InOrder: p.spec.Backfill == FCFS,
+		WidestFirst: p.spec.WidestFirst, Enough: p.spec.Enough}, p.tx.now)
+	queue := make([]*cycle.Job, len(p.queue))
+	for i, j := range p.queue {
+		queue[i] = p.waits(j)
+	}
+	if len(queue) > 0 {
+		err = p.tx.loaded.releases.hold()
+	}
+	if err == nil {
+		p.Unreached, err = p.decider.Run(queue)
+	}
+	return err
+}
+
+// keep hands on what was decided to later cycles.
+func (p *pass) keep() error { return p.decider.Keep() }
+
+// waits is a job as it waits in the queue.
+func (p *pass) waits(j *Job) *cycle.Job {
+	p.jobs[j.ID] = j
+	return &cycle.Job{ID: j.ID, Priority: j.Priority, Owner: row.JobOwner(j.ID), Submit: j.Submit, Begin: j.Begin, Deadline: j.Deadline,
+		Planned: j.State == JobReserved, Start: j.Start, Delayed: p.delayed[j.ID]}
 }
 
 // launches tells of those whom nobody has been told to launch.

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/placectl/placectl/placer"
+	"github.com/placectl/placectl/placer/cycle"
 )
 
 // Jobs that can never run, as the cluster is, wait in vain. That is said when they are
@@ -23,16 +24,15 @@ func (tx *Tx) neverRuns(j *Job, why string) error {
 	return tx.happened(Event{Job: j.ID, Event: "never", Old: j.State.String(), New: j.State.String(), Reason: why})
 }
 
-// never tells of a job that can never run, and marks one that was not known to.
-func (p *pass) never(j *Job, why error) error {
-	if _, lifted := p.lifted[j.ID]; lifted || j.State == JobReserved {
-		return p.giveUp(j)
-	}
+// Never makes it a cycle.Host: it tells of a job that can never run, and marks one that
+// was not known to.
+func (p *pass) Never(c *cycle.Job, why error) error {
+	j := p.jobs[c.ID]
 	if p.told[j.ID] {
-		return nil // in a turn before this one
+		return nil // when it was looked at before
 	}
 	p.told[j.ID] = true
-	p.Never = append(p.Never, NeverRuns{j, why.Error()})
+	p.CycleReport.Never = append(p.CycleReport.Never, NeverRuns{j, why.Error()})
 	if j.Never {
 		return nil
 	}
@@ -45,9 +45,9 @@ func (p *pass) never(j *Job, why error) error {
 	return p.tx.putJob(j, j.State)
 }
 
-// stillNever tells of the jobs that can never run and had no turn: the marked ones, and
-// where something has changed since the last cycle those that wait for anything but
-// room. It takes the mark from those that could run by now.
+// stillNever tells of the jobs that can never run and were not looked at: the marked
+// ones, and where something has changed since the last cycle those that wait for anything
+// but room. It takes the mark from those that could run by now.
 func (p *pass) stillNever() error {
 	changed := p.began != p.tx.state.Planned
 	look := func(list []*Job, all bool) error {
@@ -61,46 +61,25 @@ func (p *pass) stillNever() error {
 		}
 		return nil
 	}
-	return errors.Join(look(p.line, false), look(p.aside, changed))
+	return errors.Join(look(p.queue, false), look(p.aside, changed))
 }
 
-// lookAgain finds out whether a job that had no turn could run.
+// lookAgain finds out whether a job that was not looked at could run.
 func (p *pass) lookAgain(j *Job) error {
-	v, err := p.verdict(j)
-	if err != nil {
-		return err
-	}
-	why, err := p.tx.impossible(j, v)
+	c := p.waits(j)
+	why, err := p.decider.Possible(c)
 	switch {
 	case err != nil:
 		return err
+	case why != nil && j.State == JobReserved: // it keeps its plan
+		return nil
 	case why != nil:
-		return p.never(j, why)
+		return p.Never(c, why)
 	case !j.Never:
 		return nil
 	}
 	j.Never = false
 	return p.tx.putJob(j, j.State)
-}
-
-// impossible says why a job's request can never run, nil when it can. Jobs that ask for
-// the same are looked into once.
-func (tx *Tx) impossible(j *Job, v *verdict) (why, err error) {
-	if v.err != nil || v.possible {
-		return v.err, nil
-	}
-	snap, err := tx.snapshot(j.Queue)
-	if err != nil {
-		return nil, err
-	}
-	switch why = snap.Possible(v.ask); {
-	case isRefusal(why):
-		v.err = why
-		return why, nil
-	case why == nil:
-		v.possible = true
-	}
-	return nil, why
 }
 
 // markedOf reports whether a reason is the mark that cycles once left there.

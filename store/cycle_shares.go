@@ -3,6 +3,7 @@ package store
 import (
 	"fmt"
 
+	"github.com/placectl/placectl/placer/cycle"
 	"github.com/placectl/placectl/placer/fairshare"
 )
 
@@ -22,7 +23,7 @@ func (p *pass) shares() error {
 	if p.spec.Silent {
 		tally.state.Rebalance = fairshare.Rebalance{}
 	}
-	a, plan, err := p.tx.allot(tally, p.line)
+	a, plan, err := p.tx.allot(tally, p.queue)
 	if err != nil {
 		return err
 	}
@@ -81,12 +82,13 @@ func (p *pass) stop(id uint64, reason string) error {
 	return err
 }
 
-// allows reports whether a job's class may start something more in this cycle.
-func (p *pass) allows(j *Job) (bool, error) {
+// MayStart makes it a cycle.Host: it reports whether a job's class may start something
+// more in this cycle.
+func (p *pass) MayStart(c *cycle.Job) (bool, error) {
 	if p.allotted == nil {
 		return true, nil
 	}
-	at, err := p.allotted.place(j)
+	at, err := p.allotted.place(p.jobs[c.ID])
 	return err == nil && p.allotted.left[at] > 0, err
 }
 

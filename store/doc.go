@@ -27,8 +27,8 @@
 // and calendar are lent, clock.go the notion of now; nodes.go, ask.go and place.go, begin.go, extend.go, release.go, reserve.go and
 // standing.go are what can be done, conflict.go verifies it; shares.go, share_state.go
 // and share_unit.go are class shares. The queue: submit.go, depend.go, finish.go and
-// launch.go are what happens to a job, cycle.go and the files named after it the pass
-// that starts and plans what waits, wake.go how it knows what to look at again,
+// launch.go are what happens to a job, cycle.go and the files named after it the cycle,
+// whose decisions are package placer/cycle's, wake.go how it knows what to look at again,
 // event.go what has become of all of them. batch.go and its like keep package locality's
 // batches, query.go and its like lend the tables to package query. check.go and
 // derive.go prove it.

@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	"github.com/placectl/placectl/placer"
+	"github.com/placectl/placectl/placer/cycle"
 	"github.com/placectl/placectl/store/internal/row"
 )
 
@@ -143,9 +144,13 @@ func (o *Outlook) expect(j *Job, p *Prospect) error {
 	if err != nil {
 		return err
 	}
-	short, _, err := o.found(j)
+	decided, err := o.found(j)
 	if err != nil {
 		return err
+	}
+	short := ""
+	if decided != nil {
+		short = decided.Why
 	}
 	switch {
 	case refused != nil:
@@ -295,7 +300,7 @@ func (o *Outlook) wish(j *Job) (*wish, error) {
 	if err != nil {
 		return nil, err
 	}
-	key := requestKey(j, apart)
+	key := requestKind(j, apart)
 	if o.delays {
 		key += strconv.FormatInt(j.Submit, 10)
 	}
@@ -352,18 +357,17 @@ func (o *Outlook) earliest(j *Job, after int64) (plan *placer.Plan, refused, err
 	return plan, err, nil
 }
 
-// found is what the latest cycle has found short for a job's request, as far as one
-// has looked at it.
-func (o *Outlook) found(j *Job) (why string, known bool, err error) {
+// found is what the latest cycle has found short for a job's request, nil where none has
+// looked at it.
+func (o *Outlook) found(j *Job) (*cycle.Decision, error) {
 	apart, err := o.tx.tellsApart(j, o.letting)
 	if err != nil {
-		return "", false, err
+		return nil, err
 	}
 	for _, apart := range [][]string{apart, nil} { // nil: as it was before there were reservations
-		v := verdict{key: requestKey(j, apart)}
-		if err := v.recall(o.tx); err != nil || v.known {
-			return v.why, v.known && !v.never, err
+		if d, err := o.tx.decision(requestKind(j, apart)); err != nil || d != nil {
+			return d, err
 		}
 	}
-	return "", false, nil
+	return nil, nil
 }

@@ -18,6 +18,7 @@ const importRules = `
 	index, timeline                          < placer
 	index, placer                            < placer/recur
 	placer/fairshare, placer/recur           < store, store/internal/row
+	placer/cycle                             < store, store/internal/row
 	index, timeline, placer, locality        < store/internal/row
 	store/internal/row                       < store, store/internal/file, store/internal/tables, store/internal/batches
 	store/internal/file                      < store, store/internal/tables, store/internal/batches
@@ -33,7 +34,9 @@ const importRules = `
 	index, cmd/placectl/internal/spell       < cmd/placectl/internal/output
 	cmd/placectl/internal/spell              < cmd/placectl
 	cmd/placectl/internal/output             < cmd/placectl, cmd/placectl/internal/chart
-	index, timeline, placer                  < placer/cluster
+	index, placer                            < placer/cycle
+	index, timeline, placer, placer/cycle    < placer/cluster
+	placer/backfill                          < placer/cluster
 	placer/backfill, placer/backfill/swf     < cmd/placectl, bench
 	placer/fairshare, placer/cluster         < cmd/placectl, bench
 	index, timeline, placer, locality, query < bench
@@ -64,7 +67,7 @@ var confined = map[string][]string{
 
 // pure packages know nothing of files and clocks.
 var pure = []string{"index", "index/heap", "timeline", "placer", "placer/fairshare", "placer/recur", "placer/backfill", "placer/backfill/swf",
-	"placer/cluster", "locality", "query", "store/internal/row", "cmd/placectl/internal/spell", "cmd/placectl/internal/infile", "cmd/placectl/internal/nodefile",
+	"placer/cycle", "placer/cluster", "locality", "query", "store/internal/row", "cmd/placectl/internal/spell", "cmd/placectl/internal/infile", "cmd/placectl/internal/nodefile",
 	"cmd/placectl/internal/chart", "cmd/placectl/internal/sharefile"}
 
 // timed are pure packages that may import time, and what for.

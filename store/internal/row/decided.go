@@ -5,41 +5,33 @@ import (
 	"fmt"
 
 	"github.com/RoaringBitmap/roaring/v2"
+	"github.com/placectl/placectl/placer/cycle"
 )
-
-// Decision is what is known of a request that did not fit.
-type Decision struct {
-	Never    bool   // nor ever will
-	Wakes    uint64 // as of this waking
-	Why      string // what is short
-	Until    int64  // as long as only time passes that holds until then
-	Priority int64  // of the job for which it was decided
-	Job      uint64
-}
 
 const decisionVersion = 1
 
-// EncodeDecision is the row of a decision.
-func EncodeDecision(c *Decision) []byte {
+// EncodeDecision is the row of what is known of a request that did not fit.
+func EncodeDecision(c *cycle.Decision) []byte {
 	e := encoder{}
 	e.byte(decisionVersion)
 	e.bool(c.Never)
-	e.uint(c.Wakes)
+	e.uint(c.Version)
 	e.string(c.Why)
 	e.int(c.Until)
-	e.int(c.Priority)
-	e.uint(c.Job)
+	e.int(c.For.Priority)
+	e.uint(c.For.ID)
 	return e.b
 }
 
 // DecodeDecision reads it. What the first versions found is not known to hold for any
 // time.
-func DecodeDecision(key, payload []byte) (c Decision, err error) {
+func DecodeDecision(key, payload []byte) (*cycle.Decision, error) {
+	c := new(cycle.Decision)
 	d := decoder{b: payload}
 	d.byte()
-	c.Never, c.Wakes, c.Why = d.byte() == 1, d.uint(), d.string()
+	c.Never, c.Version, c.Why = d.byte() == 1, d.uint(), d.string()
 	if len(d.b) > 0 {
-		c.Until, c.Priority, c.Job = d.int(), d.int(), d.uint()
+		c.Until, c.For.Priority, c.For.ID = d.int(), d.int(), d.uint()
 	}
 	return c, d.done(Decided, key)
 }

@@ -1,0 +1,81 @@
+package cycle
+
+import (
+	"slices"
+
+	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/placer"
+)
+
+// While a pass plans, room only goes. So a request can start no earlier than one that
+// was planned before it in the pass and asks for no more: fewer chunks or equally many,
+// each of no more than its own, for no longer. With many jobs waiting most searches then
+// begin close to where they end. Requests are compared only where first fit cannot find a
+// start for a larger one sooner: not with several kinds of chunks, nor where chunks are to
+// lie together or names of nodes matter.
+
+// bound is when a request could start at the earliest.
+type bound struct {
+	of *Request
+	at int64
+}
+
+// bound is the latest of the earliest starts that were found for requests which ask for
+// no more, zero when there is none.
+func (p *Pass) bound(k *kind) (latest int64) {
+	for _, b := range p.bounds {
+		if b.at > latest && b.of.atMost(k.Request) {
+			latest = b.at
+		}
+	}
+	return latest
+}
+
+// found notes the earliest start of a request.
+func (p *Pass) found(k *kind, start int64) {
+	p.bounds = slices.DeleteFunc(p.bounds, func(b bound) bool { return b.at <= start && k.atMost(b.of) })
+	p.bounds = append(p.bounds, bound{k.Request, start})
+}
+
+// soonest is the first instant at which a job whose plan stands might start, its plan's
+// start when nothing has happened since the last pass that it could profit by. A request
+// for chunks of one kind can only where one of them fits a node on which room was made.
+func (p *Pass) soonest(j *Job, k *kind) (int64, error) {
+	from := max(p.now, j.Begin)
+	nodes, err := p.memory.Freed(k.Request)
+	switch {
+	case err != nil || nodes == nil:
+		return from, err
+	case nodes.IsEmpty():
+		return j.Start, nil
+	case !k.comparable:
+		return from, nil
+	}
+	snap, err := p.host.Snapshot(j)
+	if err != nil {
+		return 0, err
+	}
+	return snap.FirstRoom(k.asked(j), j.Owner, nodes, from, j.Start)
+}
+
+// atMost reports whether a request asks for no more than another.
+func (r *Request) atMost(o *Request) bool {
+	share := r.Place.Share == o.Place.Share || !r.Place.Exclusive() && o.Place.Exclusive()
+	arranged := r.Place.Arrange == o.Place.Arrange || r.Place.Arrange == placer.Free
+	if !share || !arranged || r.Duration > o.Duration || r.Chunks[0].Count > o.Chunks[0].Count || r.Queue != o.Queue ||
+		r.Access != index.AccessShared || o.Access != index.AccessShared {
+		return false
+	}
+	for _, w := range r.Chunks[0].Wants {
+		def, ok := r.defs.Get(w.Res)
+		consumed := ok && def.Consumable // some of a node, rather than which
+		if consumed && w.Value.Num == 0 {
+			continue
+		}
+		asksToo := func(v placer.Want) bool { return v == w || consumed && v.Res == w.Res && v.Value.Num > w.Value.Num }
+		if !slices.ContainsFunc(o.Chunks[0].Wants, asksToo) {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,174 @@
+package cycle
+
+import (
+	"errors"
+
+	"github.com/placectl/placectl/placer"
+)
+
+// consider starts a job, plans it, or leaves it as it is. It reports whether the job
+// does not fit now, so that those behind it have to go around it.
+func (p *Pass) consider(j *Job) (blocked bool, err error) {
+	k, err := p.kind(j)
+	if err != nil {
+		return false, err
+	}
+	if k.refused != nil {
+		return false, p.never(j, k.refused)
+	}
+	settled, err := p.settled(k, j)
+	if err != nil {
+		return false, err
+	}
+	if settled && k.decision.Never && !j.Planned {
+		return false, p.never(j, errors.New(k.decision.Why))
+	}
+	allowed, err := p.host.MayStart(j)
+	if err != nil {
+		return false, err
+	}
+	early := j.Begin > p.now
+	mayStart := !early && allowed
+	lifted := p.lifted[j]
+	if lifted {
+		if back, err := p.putBack(j); back || err != nil {
+			p.again = append(p.again, j)
+			return true, err
+		}
+	}
+	soonest := int64(0)
+	if j.Planned && !lifted && !j.Delayed {
+		if soonest, err = p.soonest(j, k); err != nil || soonest >= j.Start {
+			p.planned++
+			return true, err
+		}
+	}
+	if mayStart && !settled && !j.Planned {
+		if done, err := p.tryNow(j, k); done || err != nil {
+			return false, err
+		}
+	}
+	if !j.Planned && p.planned >= p.spec.Depth {
+		return mayStart, nil // one that may not start is in nobody's way
+	}
+	if !mayStart && !early && p.spec.Depth != All {
+		return false, p.giveUp(j)
+	}
+	return p.plan(j, k, mayStart, soonest)
+}
+
+// tryNow starts a job if it fits now. It is done with it, too, when the job can never
+// run.
+func (p *Pass) tryNow(j *Job, k *kind) (done bool, err error) {
+	snap, err := p.host.Snapshot(j)
+	if err != nil {
+		return false, err
+	}
+	a := k.asked(j)
+	plan, err := snap.Place(a, p.now)
+	switch {
+	case errors.Is(err, placer.ErrNever):
+		p.decide(k, j, err)
+		return true, p.never(j, err)
+	case errors.Is(err, placer.ErrNotNow):
+		p.decide(k, j, err)
+		return false, nil
+	case err != nil:
+		return false, err
+	}
+	return true, p.take(j, &a, plan)
+}
+
+// take carries a plan out.
+func (p *Pass) take(j *Job, a *placer.Ask, plan *placer.Plan) error {
+	p.taken++
+	if err := p.host.Take(j, a, plan); err != nil {
+		return err
+	}
+	j.Start, j.Planned = plan.Start, plan.Start > p.now
+	return nil
+}
+
+// plan gives a job the earliest start that there is for it. It starts now, if that is
+// the earliest and it may. It is known that it cannot before soonest.
+func (p *Pass) plan(j *Job, k *kind, mayStart bool, soonest int64) (blocked bool, err error) {
+	alone := j.Planned && !p.lifted[j] // its own plan is out of the way for itself only
+	if alone {
+		if err := p.lift(j); err != nil {
+			return false, err
+		}
+	}
+	a := k.asked(j)
+	plan, err := p.earliest(j, k, &a, mayStart, alone, soonest)
+	if err != nil && !isRefusal(err) {
+		return false, err
+	}
+	if j.Planned && (plan == nil || plan.Start >= j.Start) {
+		if back, err := p.putBack(j); back || err != nil {
+			return true, err
+		}
+	}
+	if errors.Is(err, placer.ErrNever) {
+		return false, p.never(j, err)
+	}
+	if plan == nil {
+		return false, p.giveUp(j)
+	}
+	delete(p.lifted, j)
+	if alone {
+		p.bounds = nil // it leaves room where it was
+	}
+	if plan.Start > p.now {
+		p.planned++
+	}
+	return plan.Start > p.now, p.take(j, &a, plan)
+}
+
+// earliest finds the earliest plan for a job, nil when there is none that ends by its
+// deadline.
+func (p *Pass) earliest(j *Job, k *kind, a *placer.Ask, mayStart, alone bool, soonest int64) (*placer.Plan, error) {
+	snap, err := p.host.Snapshot(j)
+	if err != nil {
+		return nil, err
+	}
+	after := max(p.now, j.Begin)
+	if after == p.now && !mayStart {
+		var later bool
+		if after, later = nextRelease(snap); !later {
+			return nil, nil
+		}
+	}
+	after = max(after, soonest)
+	bounded := !alone && mayStart && k.comparable
+	if bounded {
+		after = max(after, p.bound(k))
+	}
+	plan, err := snap.Earliest(*a, after)
+	if err != nil {
+		return nil, err
+	}
+	if bounded {
+		p.found(k, plan.Start)
+	}
+	if j.Deadline != 0 && plan.End > j.Deadline {
+		return nil, nil
+	}
+	return plan, nil
+}
+
+// nextRelease is the first instant after now at which something is given back: what a
+// job may not have now it may have then.
+func nextRelease(s *placer.Snapshot) (at int64, ok bool) {
+	for t := range s.Endings(s.Now) {
+		return t, true
+	}
+	return 0, false
+}
+
+// never tells of a job that can never run. One that has a plan keeps it.
+func (p *Pass) never(j *Job, why error) error {
+	if j.Planned {
+		return p.giveUp(j)
+	}
+	return p.host.Never(j, why)
+}

@@ -1,0 +1,113 @@
+package cycle
+
+import (
+	"math"
+
+	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/placer"
+)
+
+// A Job waits in the queue. Instants are in Unix seconds.
+type Job struct {
+	ID       uint64 // of jobs of one priority the lower comes first
+	Priority int64
+	Owner    uint64 // of its stretches on the calendar
+	Submit   int64  // since when it waits
+	Begin    int64  // it starts no earlier
+	Deadline int64  // it ends no later; 0 for none
+	Planned  bool
+	Start    int64 // of its plan
+	Delayed  bool  // an overdue job is in the way of its plan
+}
+
+// place is where a job stands in the queue.
+func (j *Job) place() Place { return Place{j.Priority, j.ID} }
+
+// Place is a place in the queue.
+type Place struct {
+	Priority int64
+	ID       uint64
+}
+
+func (p Place) before(o Place) bool {
+	return p.Priority > o.Priority || p.Priority == o.Priority && p.ID < o.ID
+}
+
+// Spec is how a pass goes about it.
+type Spec struct {
+	// Depth is how many jobs that do not fit now are planned at most.
+	Depth int
+	// InOrder lets nobody pass a job that does not fit: first come, first served.
+	InOrder bool
+	// WidestFirst lets, of the jobs that could start around those that are planned,
+	// those that ask for most processors go first, whatever their priority.
+	WidestFirst bool
+	// Enough is asked between jobs whether the pass has taken long enough; nil: it
+	// never has.
+	Enough func() bool
+}
+
+// All is the depth of conservative backfilling: every job is planned.
+const All = math.MaxInt
+
+// Host has the jobs and the nodes, and carries out what a pass decides.
+type Host interface {
+	Requests
+	Plans
+	Jobs
+}
+
+// Requests are what jobs ask for, and on what that is decided.
+type Requests interface {
+	// Kind is equal for jobs whose requests are decided alike.
+	Kind(*Job) (string, error)
+	// Request reads what a job, and all of its kind, asks for.
+	Request(*Job) (*Request, error)
+	// Snapshot is the state of the nodes now, as the job's queue sees it.
+	Snapshot(*Job) (*placer.Snapshot, error)
+}
+
+// Plans are carried out, taken away and put back.
+type Plans interface {
+	// Take carries a plan out, in place of the one that the job had: it starts, now or
+	// at the plan's start. The room of the old plan is others' to use.
+	Take(*Job, *placer.Ask, *placer.Plan) error
+	// Lift takes a job's plan off the nodes, for it to be put back or replaced.
+	Lift(*Job) error
+	// PutBack puts a lifted plan back, and reports false where others have taken its
+	// place.
+	PutBack(*Job) (bool, error)
+	// Withdraw gives a lifted plan up whose place others have taken.
+	Withdraw(*Job) error
+}
+
+// Jobs are told of what concerns them beside plans.
+type Jobs interface {
+	// MayStart reports whether a job may start in this pass, if it fits.
+	MayStart(*Job) (bool, error)
+	// Never is told of a job without a plan that can never run, and why.
+	Never(j *Job, why error) error
+}
+
+// A Request is what jobs of a kind ask for.
+type Request struct {
+	placer.Ask
+	// Refused is why the request cannot be decided: it is not understood any more.
+	Refused error
+	// Buckets are those whose nodes the request could use. Where other nodes matter as
+	// well, Beyond is true.
+	Buckets []*index.Bucket
+	Beyond  bool
+
+	comparable bool
+	defs       *index.Defs
+}
+
+// NewRequest finds out what a pass needs to know of what is asked for.
+func NewRequest(s *placer.Snapshot, a placer.Ask) (*Request, error) {
+	r := &Request{Ask: a, defs: s.Index.Defs()}
+	r.Buckets, r.Beyond = s.Buckets(a)
+	r.comparable = len(s.Rules.GroupKey) == 0 && len(a.Chunks) == 1 && !r.Beyond && len(a.Grants) == 0 && !a.Place.HasGroup &&
+		a.Place.Arrange != placer.Pack && a.Policy != placer.Contiguous
+	return r, s.Index.Err()
+}

@@ -1,0 +1,73 @@
+package cycle
+
+import "fmt"
+
+// Pass is a pass over a queue under way.
+type Pass struct {
+	host   Host
+	memory Memory
+	spec   Spec
+	now    int64
+
+	kinds     map[string]*kind
+	bounds    []bound       // of requests that were planned in this pass
+	lifted    map[*Job]bool // plans taken off the nodes to be made anew
+	cleared   bool          // the plans behind a job that comes first were lifted
+	reordered bool          // jobs are taken out of order
+	again     []*Job        // jobs whose plans were lifted, and put back as they were
+	planned   int           // jobs that did not fit, and were planned or kept their plan
+	taken     int           // how often something was started or planned
+	whole     bool          // every job was looked at
+}
+
+// New begins a pass at an instant, in Unix seconds.
+func New(host Host, memory Memory, spec Spec, now int64) *Pass {
+	return &Pass{host: host, memory: memory, spec: spec, now: now, kinds: make(map[string]*kind), lifted: make(map[*Job]bool)}
+}
+
+// Run goes through the queue, which is in order, and changes the order of those behind
+// the last that is planned where the widest are to go first. It notes plans and starts
+// in the jobs. It says how many jobs it has not looked at for want of time.
+func (p *Pass) Run(queue []*Job) (unreached int, err error) {
+	for i, j := range queue {
+		rest := queue[i+1:]
+		if p.spec.Enough != nil && p.spec.Enough() {
+			return len(rest) + 1, p.putRestBack(queue[i:])
+		}
+		if err := p.clearTheWay(j, rest); err != nil {
+			return 0, err
+		}
+		blocked, err := p.consider(j)
+		if err != nil {
+			return 0, fmt.Errorf("job %d: %w", j.ID, err)
+		}
+		if blocked && p.spec.InOrder {
+			if err := p.putRestBack(rest); err != nil {
+				return 0, err
+			}
+			return p.considerAgain()
+		}
+		if blocked && p.spec.WidestFirst && p.planned == p.spec.Depth && !p.reordered {
+			if err := p.widestFirst(rest); err != nil {
+				return 0, err
+			}
+		}
+	}
+	p.whole = true
+	return p.considerAgain()
+}
+
+// considerAgain looks once more at the jobs whose plans were put back: now that all
+// plans are in place again, one may come sooner.
+func (p *Pass) considerAgain() (unreached int, err error) {
+	for i, j := range p.again {
+		if p.spec.Enough != nil && p.spec.Enough() {
+			p.whole = false
+			return len(p.again) - i, nil
+		}
+		if _, err := p.consider(j); err != nil {
+			return 0, fmt.Errorf("job %d: %w", j.ID, err)
+		}
+	}
+	return 0, nil
+}

@@ -1,0 +1,67 @@
+package store
+
+import (
+	"errors"
+
+	"github.com/placectl/placectl/placer"
+	"github.com/placectl/placectl/placer/cycle"
+)
+
+// Take makes it a cycle.Host, as all that follows.
+func (p *pass) Take(c *cycle.Job, a *placer.Ask, plan *placer.Plan) error {
+	j := p.jobs[c.ID]
+	was, then, nodes := j.State, j.Start, j.AllNodes()
+	delete(p.lifted, j.ID)
+	j.Reason = ""
+	if err := p.tx.apply(j, *a, plan, was); err != nil {
+		return err
+	}
+	if was == JobReserved {
+		if err := p.tx.woke(nodes); err != nil {
+			return err
+		}
+	}
+	if j.State == JobRunning {
+		p.Waiting--
+		p.Started = append(p.Started, j)
+		return p.took(j)
+	}
+	p.Planned = append(p.Planned, j)
+	if was == JobReserved && then != j.Start {
+		return p.tx.replanned(j, "was to start at "+stamp(then))
+	}
+	return nil
+}
+
+func (p *pass) Lift(c *cycle.Job) error {
+	j := p.jobs[c.ID]
+	spans, err := p.tx.spansOf(j)
+	p.lifted[j.ID] = spans
+	return errors.Join(err, p.tx.leave(j))
+}
+
+func (p *pass) PutBack(c *cycle.Job) (bool, error) {
+	j := p.jobs[c.ID]
+	if taken, err := p.tx.delayed(j); taken || err != nil {
+		return false, err
+	}
+	spans := p.lifted[j.ID]
+	delete(p.lifted, j.ID)
+	return true, p.tx.takeAgain(j, spans, JobReserved)
+}
+
+func (p *pass) Withdraw(c *cycle.Job) error {
+	delete(p.lifted, c.ID)
+	return p.tx.withdrawn(p.jobs[c.ID], "jobs before it took its place")
+}
+
+// withdrawn is a job whose plan is off the calendar already and whose state is to
+// say so.
+func (tx *Tx) withdrawn(j *Job, reason string) error {
+	if err := tx.woke(j.AllNodes()); err != nil {
+		return err
+	}
+	j.unplace()
+	j.State, j.Reason = JobQueued, reason
+	return tx.putJob(j, JobReserved)
+}

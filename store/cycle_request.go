@@ -1,0 +1,107 @@
+package store
+
+import (
+	"errors"
+	"strconv"
+	"strings"
+
+	"github.com/placectl/placectl/placer"
+	"github.com/placectl/placectl/placer/cycle"
+	"github.com/placectl/placectl/store/internal/row"
+)
+
+// requestKind is what jobs have in common that ask for the same, with what else may tell
+// them apart. What is known of a request is kept by it.
+func requestKind(j *Job, apart []string) string {
+	var b strings.Builder
+	words := []string{j.Select, j.Place, j.Queue, j.User, j.Request().Policy, j.Access.String(), j.Reservation, strconv.FormatInt(j.Walltime, 10)}
+	words = append(words, apart...)
+	for _, w := range append(words, j.Prefer...) {
+		b.WriteString(strconv.Itoa(len(w)))
+		b.WriteByte(':')
+		b.WriteString(w)
+	}
+	return b.String()
+}
+
+// letting is whether reservations let anybody in, and any job by its number or name.
+type letting struct{ some, jobs bool }
+
+func (tx *Tx) letting() (l letting, err error) {
+	err = tx.file.Each(row.Access, nil, func(_, _ []byte) (bool, error) { l.some = true; return false, nil })
+	if err == nil && l.some {
+		err = tx.file.Each(row.Access, []byte{byte(placer.AccessJob)}, func(_, _ []byte) (bool, error) { l.jobs = true; return false, nil })
+	}
+	return l, err
+}
+
+// tellsApart is what else than the request matters of a job: who asks, where
+// reservations let some in and others not; its number, where one does so by that; and
+// since when it waits, where it may come to span placement sets.
+func (tx *Tx) tellsApart(j *Job, l letting) (apart []string, err error) {
+	set, err := tx.settings()
+	if err != nil {
+		return nil, err
+	}
+	if set.SetDelay > 0 {
+		apart = append(apart, "since", strconv.FormatInt(j.Submit, 10))
+	}
+	if l.some {
+		apart = append(apart, j.Group, j.Account, j.Class, j.Name)
+	}
+	if l.jobs {
+		byNumber := false
+		err = tx.lettingIn(placer.Subject{Job: j.ID, Array: j.Array, Index: j.Index}, func(uint64, placer.AccessEntry) error {
+			byNumber = true
+			return nil
+		})
+		if byNumber {
+			apart = append(apart, "number", strconv.FormatUint(j.ID, 10))
+		}
+	}
+	return apart, err
+}
+
+// Kind makes it a cycle.Host, as Request and Snapshot do.
+func (p *pass) Kind(c *cycle.Job) (string, error) {
+	if p.letting == nil {
+		l, err := p.tx.letting()
+		if err != nil {
+			return "", err
+		}
+		p.letting = &l
+	}
+	j := p.jobs[c.ID]
+	apart, err := p.tx.tellsApart(j, *p.letting)
+	return requestKind(j, apart), err
+}
+
+func (p *pass) Request(c *cycle.Job) (*cycle.Request, error) {
+	j := p.jobs[c.ID]
+	a, err := p.tx.AskOf(j)
+	var snap *placer.Snapshot
+	if err == nil {
+		snap, err = p.tx.snapshot(j.Queue)
+	}
+	if isRefusal(err) {
+		return &cycle.Request{Refused: err}, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return cycle.NewRequest(snap, a)
+}
+
+func (p *pass) Snapshot(c *cycle.Job) (*placer.Snapshot, error) {
+	return p.tx.snapshot(p.jobs[c.ID].Queue)
+}
+
+// isRefusal reports whether an error is about the request, not about the store.
+func isRefusal(err error) bool {
+	for _, kind := range []error{placer.ErrNever, placer.ErrNotNow, placer.ErrRequest, ErrNotFound, ErrInvalid, ErrConflict} {
+		if errors.Is(err, kind) {
+			return true
+		}
+	}
+	return false
+}
