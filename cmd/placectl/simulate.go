@@ -165,32 +165,29 @@ type simulated struct {
 
 func (t *trace) simulate(p backfill.Policy, progress func(int) error) (run *simulated, err error) {
 	run = &simulated{policy: p}
-	if t.cluster == nil && t.shares == nil {
-		run.starts, err = backfill.Run(t.procs, t.jobs, p, progress)
-		return run, err
-	}
-	m, err := t.machine(run)
-	if err != nil {
-		return nil, err
+	if t.cluster != nil {
+		return run, t.onNodes(run, progress)
 	}
 	if t.shares != nil {
-		run.starts, err = backfill.RunShared(m, t.shares.gate(t), t.jobs, p, progress)
-		return run, err
+		run.starts, err = backfill.RunShared(t.procs, t.shares.gate(t), t.jobs, p, progress)
+	} else {
+		run.starts, err = backfill.Run(t.procs, t.jobs, p, progress)
 	}
-	run.starts, err = backfill.RunOn(m, t.jobs, p, progress)
 	return run, err
 }
 
-// machine is what a run is on: processors, or an empty cluster that notes what it
-// places.
-func (t *trace) machine(run *simulated) (backfill.Machine, error) {
-	if t.cluster == nil {
-		return backfill.Processors(t.procs, t.jobs)
-	}
-	run.placed = make([]*cluster.Placement, len(t.jobs))
+// onNodes simulates on a cluster that is empty at first.
+func (t *trace) onNodes(run *simulated, progress func(int) error) error {
 	c, err := t.cluster.empty(t.first())
 	if err != nil {
-		return nil, err
+		return err
 	}
-	return cluster.NewMachine(c, t.asks, func(p *cluster.Placement) { run.placed[p.Owner] = p }), nil
+	run.placed = make([]*cluster.Placement, len(t.jobs))
+	log := &cluster.Log{Jobs: t.jobs, Asks: t.asks, Policy: run.policy, Progress: progress,
+		Placed: func(p *cluster.Placement) { run.placed[p.Owner] = p }}
+	if t.shares != nil {
+		log.Gate = t.shares.gate(t)
+	}
+	run.starts, err = cluster.Replay(c, log)
+	return err
 }

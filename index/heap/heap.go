@@ -42,22 +42,37 @@ func (h *Heap[T]) Push(x T) {
 
 // Pop takes the first value away. There must be one.
 func (h *Heap[T]) Pop() T {
-	first, last := h.list[0], len(h.list)-1
-	h.list[0] = h.list[last]
-	clear(h.list[last:]) // what it points to is no longer kept
-	if h.list = h.list[:last]; last > 0 {
-		h.sink(0)
-	}
+	first := h.list[0]
+	h.Remove(0)
 	return first
+}
+
+// Remove takes the value away that lies at at.
+func (h *Heap[T]) Remove(at int) {
+	last := len(h.list) - 1
+	h.list[at] = h.list[last]
+	clear(h.list[last:]) // what it points to is no longer kept
+	if h.list = h.list[:last]; at < last {
+		h.settle(at)
+	}
 }
 
 // Fix puts the first value, which has changed, where it belongs now.
 func (h *Heap[T]) Fix() { h.sink(0) }
 
-// Advance puts x in place of the value that lies at at, which must not come before it.
-func (h *Heap[T]) Advance(at int, x T) {
+// Set puts x in place of the value that lies at at.
+func (h *Heap[T]) Set(at int, x T) {
 	h.list[at] = x
-	h.rise(at)
+	h.settle(at)
+}
+
+// settle moves the value at at to where it belongs.
+func (h *Heap[T]) settle(at int) {
+	if at > 0 && h.before(&h.list[at], &h.list[(at-1)/2]) {
+		h.rise(at)
+	} else {
+		h.sink(at)
+	}
 }
 
 // rise moves the value at at up to where it belongs. Values are compared where they

@@ -36,14 +36,18 @@ func TestHeap(t *testing.T) {
 			if at, ok := at[list[i].name]; ok && h.All()[at].name != list[i].name {
 				t.Fatalf("value %v is said to lie at %d, where %v does", list[i], at, h.All()[at])
 			} else if ok {
-				list[i].rank -= rapid.IntRange(0, 5).Draw(t, "by")
-				h.Advance(at, list[i])
+				list[i].rank += rapid.IntRange(-5, 5).Draw(t, "by")
+				h.Set(at, list[i])
 			}
 			first := h.First()
 			k := slices.IndexFunc(list, func(v value) bool { return v.name == first.name })
 			list[k].rank += rapid.IntRange(0, 5).Draw(t, "later")
 			*first = list[k]
 			h.Fix()
+			if last, ok := at[list[len(list)-1].name]; ok && len(list) > 1 && rapid.Bool().Draw(t, "remove") {
+				h.Remove(last)
+				list = list[:len(list)-1]
+			}
 		}
 		slices.SortFunc(list, func(a, b value) int { return cmp.Or(a.rank-b.rank, a.name-b.name) })
 		for _, want := range list {

@@ -11,7 +11,7 @@ package backfill
 // second kind: where a job ends early, those that wait for it follow one after
 // the other. With neither the job stays, and nothing has been touched.
 type plan struct {
-	sim     *simulation
+	sim     *Replay
 	profile *profile // beside all that runs and all that waits
 	holes   holes
 	waiting []int32 // by submission; some may have started since the last pass
@@ -19,16 +19,16 @@ type plan struct {
 	moved   bool    // some job did, in the last pass
 }
 
-func newPlan(s *simulation, procs int64) *plan {
+func newPlan(s *Replay, procs int64) *plan {
 	return &plan{sim: s, profile: newProfile(procs)}
 }
 
-func (p *plan) submitted(job int32, now int64) error {
+func (p *plan) Submitted(job int32, now int64) error {
 	p.profile.forget(now)
 	j := &p.sim.jobs[job]
 	at := p.profile.earliest(now, j.Request, j.Procs, never)
 	p.profile.add(at, at+j.Request, -j.Procs)
-	p.sim.decide(job, at)
+	p.sim.Decide(job, at)
 	p.waiting = append(p.waiting, job)
 	p.last = max(p.last, at)
 	return nil
@@ -37,7 +37,7 @@ func (p *plan) submitted(job int32, now int64) error {
 // ended gives back what the job had planned beyond its end. When that is nothing
 // and nobody moved in the last pass, every job was looked at in the plan as it
 // still is.
-func (p *plan) ended(job int32, now int64) error {
+func (p *plan) Ended(job int32, now int64) error {
 	p.profile.forget(now)
 	j := &p.sim.jobs[job]
 	until := p.sim.start[job] + j.Request
@@ -89,6 +89,6 @@ func (p *plan) move(job int32, old, at int64) {
 	p.profile.add(at, min(old, end), -j.Procs)
 	p.profile.add(max(old, end), oldEnd, j.Procs)
 	p.holes.regain(max(old, end), p.profile.most(max(old, end), oldEnd))
-	p.sim.decide(job, at)
+	p.sim.Decide(job, at)
 	p.moved = true
 }

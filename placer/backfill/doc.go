@@ -1,7 +1,7 @@
-// Package backfill replays a log of jobs on a machine of so many processors, or on
-// any other Machine, and says when each job would have started: first come first served, with EASY
-// backfilling, or with conservative backfilling. It is pure: jobs in, starts
-// out, no files and no clock.
+// Package backfill replays a log of jobs, and says when each would have started. On a
+// machine of so many processors it decides that itself: first come first served, with
+// EASY backfilling, or with conservative backfilling. Any other Scheduler can decide in
+// its place. It is pure: jobs in, starts out, no files and no clock.
 //
 // # Rules
 //

@@ -31,11 +31,10 @@ func newEvents(jobs int) *events {
 	return h
 }
 
-// set adds an event, or puts it in place of the job's event, which must not be
-// before it.
+// set adds an event, or puts it in place of the job's event.
 func (h *events) set(e event) {
 	if at := h.place[e.job]; at >= 0 {
-		h.Advance(int(at), e)
+		h.Set(int(at), e)
 	} else {
 		h.Push(e)
 	}
@@ -46,4 +45,12 @@ func (h *events) pop() event {
 	next := h.Pop()
 	h.place[next.job] = -1
 	return next
+}
+
+// drop takes a job's event away, if it has one.
+func (h *events) drop(job int32) {
+	if at := h.place[job]; at >= 0 {
+		h.place[job] = -1
+		h.Remove(int(at))
+	}
 }

@@ -16,13 +16,13 @@ import (
 // timeline's planner: what plan is measured against, and checked against on logs
 // that are too long for an array of instants.
 type plannerPlan struct {
-	sim     *simulation
+	sim     *Replay
 	planned *timeline.Planner
 	span    []timeline.SpanID
 	waiting []int32
 }
 
-func (p *plannerPlan) submitted(job int32, now int64) error {
+func (p *plannerPlan) Submitted(job int32, now int64) error {
 	p.waiting = append(p.waiting, job)
 	p.sim.start[job] = never
 	return p.put(job, now)
@@ -35,13 +35,13 @@ func (p *plannerPlan) put(job int32, now int64) error {
 		return err
 	}
 	if at != p.sim.start[job] {
-		p.sim.decide(job, at)
+		p.sim.Decide(job, at)
 	}
 	p.span[job], err = p.planned.Add(timeline.Span{Start: at, Duration: j.Request, Amount: j.Procs})
 	return err
 }
 
-func (p *plannerPlan) ended(job int32, now int64) error {
+func (p *plannerPlan) Ended(job int32, now int64) error {
 	if err := p.planned.Remove(p.span[job]); err != nil {
 		return err
 	}
@@ -73,11 +73,12 @@ func runPlanner(t testing.TB, procs int64, jobs []Job) []int64 {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := newSimulation(jobs)
-	if err := s.run(&plannerPlan{sim: s, planned: planned, span: make([]timeline.SpanID, len(jobs))}, nil); err != nil {
+	s := newReplay(jobs)
+	starts, err := s.Run(&plannerPlan{sim: s, planned: planned, span: make([]timeline.SpanID, len(jobs))}, nil)
+	if err != nil {
 		t.Fatal(err)
 	}
-	return s.start
+	return starts
 }
 
 // busyLog has long queues, jobs of all widths, and runs far shorter than requests.

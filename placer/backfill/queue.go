@@ -6,15 +6,15 @@ import "slices"
 // free: until then nothing could be decided otherwise than in the pass before, so
 // that of a submission only the new job need be tried.
 type queue struct {
-	sim     *simulation
-	machine Machine
+	sim     *Replay
+	machine *processors
 	waiting []int32
 	easy    bool
 	planned bool  // the head is
 	headAt  int64 // for when
 }
 
-func (q *queue) submitted(job int32, now int64) error {
+func (q *queue) Submitted(job int32, now int64) error {
 	freed, err := q.machine.Pass(now)
 	if err != nil {
 		return err
@@ -32,7 +32,7 @@ func (q *queue) submitted(job int32, now int64) error {
 	return q.backfill(len(q.waiting)-1, now)
 }
 
-func (q *queue) ended(job int32, now int64) error {
+func (q *queue) Ended(job int32, now int64) error {
 	if _, err := q.machine.Pass(now); err != nil {
 		return err
 	}
@@ -59,7 +59,7 @@ func (q *queue) pass(now int64) error {
 		if !started {
 			break
 		}
-		q.sim.decide(job, now)
+		q.sim.Decide(job, now)
 		heads++
 	}
 	q.waiting = q.waiting[heads:]
@@ -90,7 +90,7 @@ func (q *queue) backfill(from int, now int64) error {
 			return err
 		}
 		if started {
-			q.sim.decide(job, now)
+			q.sim.Decide(job, now)
 			continue
 		}
 		q.waiting[kept] = job

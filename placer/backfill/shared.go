@@ -1,5 +1,7 @@
 package backfill
 
+import "fmt"
+
 // A Gate caps what starts in one pass over the queue: class shares do. Jobs are named
 // by their places in the log.
 type Gate interface {
@@ -11,6 +13,29 @@ type Gate interface {
 	Open(job int32) bool
 }
 
+// RunShared is Run with a gate. It has no conservative backfilling: there every job is
+// promised a start when it is submitted, and a gate takes promises back.
+func RunShared(procs int64, g Gate, jobs []Job, p Policy, progress func(started int) error) ([]int64, error) {
+	first, end, err := check(procs, jobs)
+	if err != nil || len(jobs) == 0 {
+		return []int64{}, err
+	}
+	if p != FCFS && p != EASY {
+		return nil, fmt.Errorf("there is no %s with shares", p)
+	}
+	m, err := newProcessors(jobs, procs, first, end)
+	if err != nil {
+		return nil, err
+	}
+	r := newReplay(jobs)
+	q := &shared{queue: queue{sim: r, machine: m, easy: p == EASY}, gate: g, head: -1}
+	starts, err := r.Run(q, progress)
+	if n := len(q.waiting); n > 0 && err == nil {
+		return nil, fmt.Errorf("%d jobs wait for good: the gate lets none of them start", n)
+	}
+	return starts, err
+}
+
 // shared is FCFS and EASY among the jobs that a gate lets through. A job that may not
 // start in a pass keeps nobody else from it: the first that may and does not fit is
 // the one that others must not delay.
@@ -20,7 +45,7 @@ type shared struct {
 	head int32 // the job that is planned, -1 for none
 }
 
-func (q *shared) submitted(job int32, now int64) error {
+func (q *shared) Submitted(job int32, now int64) error {
 	if _, err := q.machine.Pass(now); err != nil {
 		return err
 	}
@@ -29,7 +54,7 @@ func (q *shared) submitted(job int32, now int64) error {
 	return q.pass(now)
 }
 
-func (q *shared) ended(job int32, now int64) error {
+func (q *shared) Ended(job int32, now int64) error {
 	if _, err := q.machine.Pass(now); err != nil {
 		return err
 	}
@@ -78,7 +103,7 @@ func (q *shared) pass(now int64) error {
 func (q *shared) try(job int32, now int64) (bool, error) {
 	started, err := q.machine.Start(job)
 	if started {
-		q.sim.decide(job, now)
+		q.sim.Decide(job, now)
 		q.gate.Count(job, -1, 1)
 	}
 	return started, err

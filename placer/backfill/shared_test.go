@@ -49,11 +49,7 @@ func TestGates(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, g := range []Gate{&wide{}, &turns{}} {
-				m, err := Processors(6, jobs)
-				if err != nil {
-					t.Fatal(err)
-				}
-				got, err := RunShared(m, g, jobs, p, nil)
+				got, err := RunShared(6, g, jobs, p, nil)
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -10,8 +10,8 @@ import (
 // MaxProcs is the largest machine.
 const MaxProcs = timeline.MaxTotal
 
-// A simulation is the state of the machine at an instant, and what is to come.
-type simulation struct {
+// A Replay goes through what happens to the jobs of a log, from event to event.
+type Replay struct {
 	jobs  []Job
 	order []int32 // the jobs as they are submitted
 	start []int64 // of each job: when it starts, or is planned to
@@ -23,10 +23,25 @@ type simulation struct {
 	starts *events // as they are decided
 }
 
-// A policy decides when jobs start, by calling simulation.decide.
-type policy interface {
-	submitted(job int32, now int64) error
-	ended(job int32, now int64) error
+// A Scheduler decides when jobs start, by telling the replay. Jobs are named by their
+// places in the log. An error ends the replay.
+type Scheduler interface {
+	// Submitted is told of a job that waits from now on.
+	Submitted(job int32, now int64) error
+	// Ended is told of a job that has run.
+	Ended(job int32, now int64) error
+}
+
+// NewReplay makes a replay of jobs. Of Job.Procs it makes nothing. It fails with ErrJob.
+func NewReplay(jobs []Job) (*Replay, error) {
+	if _, _, err := checkTimes(jobs); err != nil {
+		return nil, err
+	}
+	return newReplay(jobs), nil
+}
+
+func newReplay(jobs []Job) *Replay {
+	return &Replay{jobs: jobs, order: submissions(jobs), start: make([]int64, len(jobs)), ends: newEvents(len(jobs)), starts: newEvents(len(jobs))}
 }
 
 // Run says when each job starts on a machine of so many processors. It fails
@@ -37,26 +52,22 @@ func Run(procs int64, jobs []Job, p Policy, progress func(started int) error) ([
 	if err != nil || len(jobs) == 0 {
 		return []int64{}, err
 	}
-	s := newSimulation(jobs)
-	var decider policy
+	r := newReplay(jobs)
+	var s Scheduler
 	switch p {
 	case FCFS, EASY:
 		var m *processors
 		m, err = newProcessors(jobs, procs, first, end)
-		decider = &queue{sim: s, machine: m, easy: p == EASY}
+		s = &queue{sim: r, machine: m, easy: p == EASY}
 	case Conservative:
-		decider = newPlan(s, procs)
+		s = newPlan(r, procs)
 	default:
 		err = fmt.Errorf("there is no %s", p)
 	}
 	if err != nil {
 		return nil, err
 	}
-	return s.start, s.run(decider, progress)
-}
-
-func newSimulation(jobs []Job) *simulation {
-	return &simulation{jobs: jobs, order: submissions(jobs), start: make([]int64, len(jobs)), ends: newEvents(len(jobs)), starts: newEvents(len(jobs))}
+	return r.Run(s, progress)
 }
 
 // submissions is the order of the log, or that of time where the log is out of
@@ -78,17 +89,18 @@ func submissions(jobs []Job) []int32 {
 	return order
 }
 
-// run goes from event to event.
-func (s *simulation) run(p policy, progress func(int) error) error {
+// Run goes from event to event, and says when each job started. progress, when it is not
+// nil, is told after every start how many there were, and ends the run with its error.
+func (s *Replay) Run(p Scheduler, progress func(started int) error) ([]int64, error) {
 	for {
 		kind, at := s.upcoming()
 		var err error
 		switch kind {
 		case submission:
 			s.next++
-			err = p.submitted(s.order[s.next-1], at)
+			err = p.Submitted(s.order[s.next-1], at)
 		case end:
-			err = p.ended(s.ends.pop().job, at)
+			err = p.Ended(s.ends.pop().job, at)
 		case start:
 			job := s.starts.pop().job
 			s.began++
@@ -97,10 +109,10 @@ func (s *simulation) run(p policy, progress func(int) error) error {
 				err = progress(int(s.began))
 			}
 		default:
-			return nil
+			return s.start, nil
 		}
 		if err != nil {
-			return err
+			return nil, err
 		}
 	}
 }
@@ -114,7 +126,7 @@ const (
 )
 
 // upcoming is the next event.
-func (s *simulation) upcoming() (kind int, at int64) {
+func (s *Replay) upcoming() (kind int, at int64) {
 	kind = nothing
 	if s.starts.Len() > 0 {
 		kind, at = start, s.starts.First().at
@@ -130,9 +142,12 @@ func (s *simulation) upcoming() (kind int, at int64) {
 	return kind, at
 }
 
-// decide has a job start at an instant, in place of what was decided before.
-func (s *simulation) decide(job int32, at int64) {
+// Decide has a job start at an instant, in place of what was decided before.
+func (s *Replay) Decide(job int32, at int64) {
 	s.turns++
 	s.start[job] = at
 	s.starts.set(event{at, s.turns, job})
 }
+
+// Withdraw takes back what was decided for a job that has not started.
+func (s *Replay) Withdraw(job int32) { s.starts.drop(job) }

@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -50,6 +51,8 @@ func drawJobs(t *rapid.T, procs int64) []backfill.Job {
 
 // A cluster of one node whose jobs ask for cpus is a machine of so many processors:
 // every job starts when package backfill says it does, which by itself knows no nodes.
+// Conservative backfilling on nodes moves plans forward after submissions, too, as cycles
+// do; package backfill does so after ends alone.
 func TestOneNodeIsProcessors(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		procs := rapid.Int64Range(1, 8).Draw(t, "procs")
@@ -60,11 +63,17 @@ func TestOneNodeIsProcessors(t *testing.T) {
 			for i, j := range jobs {
 				asks[i] = ask(t, c, fmt.Sprintf("%d:ncpus=1", j.Procs), "free", j.Request)
 			}
-			want, err := backfill.Run(procs, jobs, p, nil)
+			var want []int64
+			replay, err := backfill.NewReplay(jobs)
+			if err == nil && p == backfill.Conservative {
+				want, err = replay.Run(&conservative{replay: replay, jobs: jobs, procs: procs, on: make(map[int32]taken)}, nil)
+			} else if err == nil {
+				want, err = backfill.Run(procs, jobs, p, nil)
+			}
 			if err != nil {
 				t.Fatal(err)
 			}
-			got, err := backfill.RunOn(NewMachine(c, asks, nil), jobs, p, nil)
+			got, err := Replay(c, &Log{Jobs: jobs, Asks: asks, Policy: p})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -73,6 +82,71 @@ func TestOneNodeIsProcessors(t *testing.T) {
 			}
 		}
 	})
+}
+
+// conservative is conservative backfilling on processors by the letter: after each event
+// every waiting job in order is planned anew, beside all others.
+type conservative struct {
+	replay  *backfill.Replay
+	jobs    []backfill.Job
+	procs   int64
+	on      map[int32]taken // who runs or is planned
+	waiting []int32
+}
+
+type taken struct{ from, to, procs int64 }
+
+func (c *conservative) Submitted(job int32, now int64) error {
+	c.begin(now)
+	c.waiting = append(c.waiting, job)
+	c.pass(now)
+	return nil
+}
+
+func (c *conservative) Ended(job int32, now int64) error {
+	c.begin(now)
+	delete(c.on, job)
+	c.pass(now)
+	return nil
+}
+
+func (c *conservative) begin(now int64) {
+	c.waiting = slices.DeleteFunc(c.waiting, func(job int32) bool { return c.on[job].from <= now })
+}
+
+func (c *conservative) pass(now int64) {
+	for _, job := range c.waiting {
+		delete(c.on, job)
+		j := c.jobs[job]
+		ends := []int64{now}
+		for _, other := range c.on {
+			ends = append(ends, max(now, other.to))
+		}
+		slices.Sort(ends)
+		at := ends[slices.IndexFunc(ends, func(t int64) bool { return c.fits(j, t) })]
+		c.on[job] = taken{at, at + j.Request, j.Procs}
+		c.replay.Decide(job, at)
+	}
+}
+
+func (c *conservative) fits(j backfill.Job, at int64) bool {
+	used := func(t int64) (n int64) {
+		for _, o := range c.on {
+			if o.from <= t && t < o.to {
+				n += o.procs
+			}
+		}
+		return n
+	}
+	if used(at)+j.Procs > c.procs {
+		return false
+	}
+	for _, o := range c.on {
+		if o.from > at && o.from < at+j.Request && used(o.from)+j.Procs > c.procs {
+			return false
+		}
+	}
+	return true
 }
 
 // On any nodes: nobody has more of a node than there is, nobody starts before it is
@@ -91,11 +165,11 @@ func TestNothingIsTakenTwice(t *testing.T) {
 			}
 			at := make(map[uint64]*Placement)
 			first := make(map[uint64]int64)
-			starts, err := backfill.RunOn(NewMachine(c, asks, func(p *Placement) {
+			starts, err := Replay(c, &Log{Jobs: jobs, Asks: asks, Policy: p, Placed: func(p *Placement) {
 				if at[p.Owner] = p; first[p.Owner] == 0 {
 					first[p.Owner] = p.Start + 1
 				}
-			}), jobs, p, nil)
+			}})
 			if err != nil {
 				t.Fatal(err)
 			}

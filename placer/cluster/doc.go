@@ -1,7 +1,7 @@
-// Package cluster keeps a cluster in memory: nodes, what runs on them and what is
-// planned. It is to a simulation what package store is to a file: the decisions are
-// placer's, on an index and a calendar like those that a file holds, and this package
-// carries them out. It is pure: no files and no clock.
+// Package cluster replays a log of jobs on nodes in memory. It is to a simulation what
+// package store is to a file: package placer/cycle decides, as in every cycle of a
+// database, on an index and a calendar like those that a file holds, and this package
+// carries it out. It is pure: no files and no clock.
 //
 // # Invariants
 //
@@ -14,8 +14,9 @@
 // # Caveats
 //
 // There are no reservations, no queues that own nodes, and every node is up. A Cluster
-// and a Machine serve one goroutine at a time.
+// serves one goroutine at a time.
 //
-// Reading the source: cluster.go carries placements out, passing.go lets time pass,
-// lend.go is what placer looks things up in, machine.go makes jobs of a log placements.
+// Reading the source: replay.go goes through a log and is what placer/cycle works on,
+// memory.go what its passes hand on, cluster.go carries placements out, passing.go lets
+// time pass, lend.go is what placer looks things up in.
 package cluster

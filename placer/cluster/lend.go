@@ -1,6 +1,8 @@
 package cluster
 
 import (
+	"fmt"
+
 	"github.com/placectl/placectl/index"
 )
 
@@ -23,6 +25,9 @@ func (r rows) NodeNumber(name string) (uint32, bool, error) {
 	return number, ok, nil
 }
 
-// User is nobody: what owners are is the caller's to know, and no request of a
-// simulation asks whose a node is.
-func (r rows) User(uint64) (string, error) { return "", nil }
+func (r rows) User(owner uint64) (string, error) {
+	if p := r.placed[owner]; p != nil {
+		return p.User, nil
+	}
+	return "", fmt.Errorf("cluster: owner %d has no placement", owner)
+}

@@ -34,43 +34,42 @@ func until(list []change, at int64) int {
 	return sort.Search(len(list), func(i int) bool { return list[i].at > at })
 }
 
-// Pass lets time pass until an instant, which is not before the last: what is to end
-// by then gives its nodes back, what is to begin has them. It reports whether
-// something was given back.
-func (c *Cluster) Pass(now int64) (freed bool, err error) {
+// Pass lets time pass until an instant, which is not before the last: what is to begin
+// by then has its nodes, what is to end gives them back. It lists who has begun, and the
+// nodes that were given back.
+func (c *Cluster) Pass(now int64) (begun []*Placement, freed []uint32, err error) {
 	if now <= c.snap.Now {
-		return false, nil
+		return nil, nil, nil
 	}
 	c.snap.Now = now
 	c.snap.Calendar.SetNow(now)
 	var touched []uint32
-	over := until(c.endings, now)
-	for _, x := range c.endings[:over] {
+	due := until(c.starts, now)
+	for _, x := range c.starts[:due] {
+		p := c.placed[x.owner]
+		for _, node := range p.nodes {
+			c.snap.Calendar.Begin(node)
+		}
+		begun, touched = append(begun, p), append(touched, p.nodes...)
+	}
+	c.starts = slices.Delete(c.starts, 0, due)
+	over := until(c.ends, now)
+	for _, x := range c.ends[:over] {
 		p := c.placed[x.owner]
 		if err := c.forget(p); err != nil {
-			return false, err
+			return nil, nil, err
 		}
-		touched = append(touched, p.nodes...)
+		freed = append(freed, p.nodes...)
 	}
-	c.endings = slices.Delete(c.endings, 0, over)
-	begun := until(c.starts, now)
-	for _, x := range c.starts[:begun] {
-		if p := c.placed[x.owner]; p != nil { // it may have ended as well
-			for _, node := range p.nodes {
-				c.snap.Calendar.Begin(node)
-			}
-			touched = append(touched, p.nodes...)
-		}
-	}
-	c.starts = slices.Delete(c.starts, 0, begun)
-	return over > 0, c.reclass(touched)
+	c.ends = slices.Delete(c.ends, 0, over)
+	return begun, freed, c.reclass(append(touched, freed...))
 }
 
-// endingsAfter lists when nodes are given back, as placer asks.
-func (c *Cluster) endingsAfter(after int64) iter.Seq2[int64, []uint32] {
+// releases lists when nodes are given back, as placer asks.
+func (c *Cluster) releases(after int64) iter.Seq2[int64, []uint32] {
 	return func(yield func(int64, []uint32) bool) {
-		for _, x := range c.endings[until(c.endings, after):] {
-			if x.at >= c.limit || !yield(x.at, c.placed[x.owner].nodes) {
+		for _, x := range c.ends[until(c.ends, after):] {
+			if !yield(x.at, c.placed[x.owner].nodes) {
 				return
 			}
 		}

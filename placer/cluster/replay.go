@@ -1,0 +1,203 @@
+package cluster
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/placectl/placectl/placer"
+	"github.com/placectl/placectl/placer/backfill"
+	"github.com/placectl/placectl/placer/cycle"
+)
+
+// Log is jobs to be replayed on a cluster. A job is its place in the log, and the owner
+// of what it has.
+type Log struct {
+	Jobs   []backfill.Job
+	Asks   []placer.Ask // of each job
+	Policy backfill.Policy
+	Gate   backfill.Gate // nil for none
+	// Placed, where it is not nil, is told of placements: of those of one job the last
+	// is the one that it runs on.
+	Placed func(*Placement)
+	// Progress, where it is not nil, is told after every start how many there were, and
+	// ends the replay with its error.
+	Progress func(started int) error
+}
+
+// Replay says when each job starts. After each submission and each end there is a pass
+// over the queue, the one that placectl cycle makes; in between, what is planned begins
+// when its time has come. It fails with backfill.ErrJob, and when a job can never run.
+func Replay(c *Cluster, log *Log) ([]int64, error) {
+	r, err := backfill.NewReplay(log.Jobs)
+	if err != nil {
+		return nil, err
+	}
+	s := &scheduler{Cluster: c, log: log, replay: r, memory: newMemory(c), requests: make(map[string]*cycle.Request),
+		kinds: make([]string, len(log.Jobs)), lifted: make(map[uint64]*Placement)}
+	switch log.Policy {
+	case backfill.FCFS:
+		s.spec = cycle.Spec{InOrder: true}
+	case backfill.EASY:
+		s.spec = cycle.Spec{Depth: 1}
+	default:
+		s.spec = cycle.Spec{Depth: cycle.All}
+	}
+	known := make(map[request]string)
+	for i := range log.Asks {
+		a := &log.Asks[i]
+		r := request{a.Text(c.defs) + "@" + a.Spec.Place.Format(c.defs), a.User, a.Duration}
+		if known[r] == "" {
+			known[r] = strconv.Itoa(len(known))
+		}
+		s.kinds[i] = known[r]
+	}
+	starts, err := r.Run(s, log.Progress)
+	if n := len(s.queue); n > 0 && err == nil {
+		err = fmt.Errorf("%d jobs wait for good", n)
+	}
+	return starts, err
+}
+
+// request is what makes jobs of one kind.
+type request struct {
+	text, user string
+	duration   int64
+}
+
+// scheduler makes passes over the queue of a replay. It is the cycle.Host of them.
+type scheduler struct {
+	*Cluster
+	log      *Log
+	replay   *backfill.Replay
+	spec     cycle.Spec
+	memory   *memory
+	kinds    []string // of each job
+	requests map[string]*cycle.Request
+	queue    []*cycle.Job
+	arrived  uint64                // so many jobs were submitted
+	lifted   map[uint64]*Placement // by owner
+}
+
+// Submitted makes it a backfill.Scheduler, as Ended does.
+func (s *scheduler) Submitted(job int32, now int64) error {
+	if err := s.pass(now); err != nil {
+		return err
+	}
+	s.arrived++
+	s.queue = append(s.queue, &cycle.Job{ID: s.arrived, Owner: uint64(job), Submit: now})
+	s.count(uint64(job), 1, 0)
+	return s.cycle()
+}
+
+func (s *scheduler) Ended(job int32, now int64) error {
+	if err := s.pass(now); err != nil {
+		return err
+	}
+	p, err := s.Remove(uint64(job))
+	if err != nil {
+		return err
+	}
+	if p != nil {
+		s.memory.invalidate(p.nodes)
+	}
+	s.count(uint64(job), 0, -1)
+	return s.cycle()
+}
+
+// pass lets time pass.
+func (s *scheduler) pass(now int64) error {
+	begun, freed, err := s.Pass(now)
+	if len(freed) > 0 {
+		s.memory.invalidate(freed)
+	}
+	for _, p := range begun {
+		s.count(p.Owner, -1, 1)
+	}
+	if len(begun) > 0 {
+		s.queue = slices.DeleteFunc(s.queue, func(j *cycle.Job) bool { return j.Planned && j.Start <= now })
+	}
+	return err
+}
+
+func (s *scheduler) count(job uint64, waiting, running int) {
+	if s.log.Gate != nil {
+		s.log.Gate.Count(int32(job), waiting, running)
+	}
+}
+
+// cycle makes a pass over the queue.
+func (s *scheduler) cycle() error {
+	if s.log.Gate != nil {
+		if err := s.log.Gate.Pass(); err != nil {
+			return err
+		}
+	}
+	s.memory.begin()
+	p := cycle.New(s, s.memory, s.spec, s.snap.Now)
+	if _, err := p.Run(s.queue); err != nil {
+		return err
+	}
+	s.queue = slices.DeleteFunc(s.queue, func(j *cycle.Job) bool { return s.placed[j.Owner] != nil && !j.Planned })
+	return p.Keep()
+}
+
+// Kind makes it a cycle.Host, as all that follows.
+func (s *scheduler) Kind(j *cycle.Job) (string, error) { return s.kinds[j.Owner], nil }
+
+func (s *scheduler) Request(j *cycle.Job) (r *cycle.Request, err error) {
+	kind := s.kinds[j.Owner]
+	if s.requests[kind] == nil {
+		s.requests[kind], err = cycle.NewRequest(&s.snap, s.log.Asks[j.Owner])
+	}
+	return s.requests[kind], err
+}
+
+func (s *scheduler) Snapshot(*cycle.Job) (*placer.Snapshot, error) { return &s.snap, nil }
+
+func (s *scheduler) Take(j *cycle.Job, a *placer.Ask, plan *placer.Plan) error {
+	p, err := s.Cluster.Take(a, plan, j.Owner)
+	if err != nil {
+		return err
+	}
+	if old := s.lifted[j.Owner]; old != nil {
+		delete(s.lifted, j.Owner)
+		s.memory.invalidate(old.nodes)
+	}
+	if p.Start == s.snap.Now {
+		s.count(j.Owner, -1, 1)
+	}
+	s.replay.Decide(int32(j.Owner), p.Start)
+	if s.log.Placed != nil {
+		s.log.Placed(p)
+	}
+	return nil
+}
+
+func (s *scheduler) Lift(j *cycle.Job) (err error) {
+	s.lifted[j.Owner], err = s.Remove(j.Owner)
+	return err
+}
+
+func (s *scheduler) PutBack(j *cycle.Job) (bool, error) {
+	back, err := s.Restore(s.lifted[j.Owner])
+	if back {
+		delete(s.lifted, j.Owner)
+	}
+	return back, err
+}
+
+func (s *scheduler) Withdraw(j *cycle.Job) error {
+	s.memory.invalidate(s.lifted[j.Owner].nodes)
+	delete(s.lifted, j.Owner)
+	s.replay.Withdraw(int32(j.Owner))
+	return nil
+}
+
+func (s *scheduler) MayStart(j *cycle.Job) (bool, error) {
+	return s.log.Gate == nil || s.log.Gate.Open(int32(j.Owner)), nil
+}
+
+func (s *scheduler) Never(_ *cycle.Job, why error) error {
+	return why
+}
