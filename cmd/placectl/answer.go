@@ -37,6 +37,4 @@ func (r *runner) progress(label string, total int64) *output.Progress {
 	return output.NewProgress(w, width, r.env.now, label, total)
 }
 
-func (r *runner) colored() bool { return r.audience().color }
-
 func (r *runner) blocks() bool { return r.audience().blocks }

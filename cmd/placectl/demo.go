@@ -6,15 +6,11 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/placectl/placectl/cmd/placectl/internal/demo"
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
 	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
 )
-
-// The demo is what a newcomer runs first: a real cluster and some days of its
-// recorded jobs, replayed through a real database, which is then there to play
-// with. demo_data.go reads what is recorded, demo_replay.go replays it,
-// demo_report.go looks at what came of it, demo_page.go shows it.
 
 // demoDB is the database of the demo when none is named.
 const demoDB = "placectl-demo.db"
@@ -24,9 +20,9 @@ func demoVerb() *verb {
 		Name:     "demo",
 		Category: "Store",
 		Usage:    "a real cluster's recorded jobs, replayed into a database to play with",
-		Description: "Six days of MetaCentrum's cluster wagap: 68 nodes, and twelve hundred jobs, each as it was asked for,\n" +
-			"placed, released when they ended, and kept waiting, moved in time so that the last day ends now; and\n" +
-			"what would have come of them with other policies. Works offline and in seconds.\n" +
+		Description: "Six days of MetaCentrum's cluster wagap: 68 nodes, and twelve hundred jobs, each submitted as it was asked\n" +
+			"for, started and planned by cycles, and finished when it ended, moved in time so that the last day ends\n" +
+			"now; and what would have come of them with other policies. Works offline and in seconds.\n" +
 			"Makes ./" + demoDB + ", anew each time, or the file that --db names, and says what to try on it.",
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "force", Usage: "make it anew where an earlier demo's file is in the way"},
@@ -39,12 +35,12 @@ func demoVerb() *verb {
 }
 
 func (r *runner) demo(c *cli.Context) error {
-	path, named, remove, err := r.demoFile(c.Bool(dryRun))
+	path, named, done, err := r.demoFile(c.Bool(dryRun))
 	if err != nil {
 		return err
 	}
-	defer remove()
-	data, err := loadDemo(r.now().Unix())
+	defer done()
+	data, err := demo.Load(r.now().Unix())
 	if err != nil {
 		return err
 	}
@@ -64,9 +60,9 @@ func (r *runner) demo(c *cli.Context) error {
 		return err
 	}
 	if c.Bool(dryRun) {
-		report.DB, report.Next = "", []demoHint{}
+		report.DB, report.Hints = "", []demo.Hint{}
 	}
-	return r.printDemo(report)
+	return report.Print(r.stdout, r.outputOptions(), r.Quiet, r.blocks())
 }
 
 // demoFile says where the demo's database goes, whether somebody named it so, and
@@ -90,7 +86,7 @@ func (r *runner) demoFile(dry bool) (path string, named bool, done func(), err e
 
 // removeDemo removes the file of an earlier demo, and none that holds anything
 // else: --force and a forgotten PLACECTL_DB must not cost a cluster.
-func removeDemo(path string, data *demoData) error {
+func removeDemo(path string, data *demo.Data) error {
 	db, err := store.Open(path, nil)
 	if errors.Is(err, store.ErrNotFound) {
 		return nil
@@ -98,15 +94,15 @@ func removeDemo(path string, data *demoData) error {
 	if err != nil {
 		return err
 	}
-	var names []string
-	err = db.View(func(tx *store.Tx) error {
-		names, err = allNodeNames(tx)
+	made := false
+	err = db.View(func(tx *store.Tx) (err error) {
+		made, err = data.Made(tx)
 		return err
 	})
 	if err != nil {
 		return err
 	}
-	if !data.hasNodes(names) {
+	if !made {
 		return &store.Conflict{What: path, Why: "it does not hold an earlier demo, and nothing else is replaced"}
 	}
 	return os.Remove(path)
@@ -115,27 +111,25 @@ func removeDemo(path string, data *demoData) error {
 // makeDemo makes the database, replays into it and, where that is to be shown,
 // replays elsewhere what it is compared with. When it fails there is no half a
 // demo left behind.
-func (r *runner) makeDemo(path string, data *demoData) (report *demoReport, err error) {
-	bar := r.progress("replaying six days: jobs", int64(len(data.Jobs)))
-	d := newDemoReplay(r, data, demoHow{}, func() { bar.Add(1) })
-	db, err := d.run(path, r.storeOptions())
+func (r *runner) makeDemo(path string, data *demo.Data) (report *demo.Report, err error) {
+	jobs := int64(len(data.Jobs))
+	bar := r.progress("replaying six days: jobs", jobs)
+	replay, err := data.Replay(r.ctx, path, r.storeOptions(), demo.Way{}, func(n int) { bar.Add(int64(n)) })
 	bar.Done()
 	if err != nil {
 		return nil, err
 	}
-	defer func() {
-		if err = errors.Join(err, db.Close()); err != nil {
-			os.Remove(path)
+	if report, err = replay.Report(data, path); err != nil {
+		return nil, errors.Join(err, replay.Discard(path))
+	}
+	if r.Output.IsDocument() || r.Output == output.Line || r.Output == output.Table && !r.Quiet { // not for the figures alone
+		bar = r.progress("comparing policies: jobs", jobs*int64(len(demo.Others)))
+		others, err := data.Compare(r.ctx, func(n int) { bar.Add(int64(n)) })
+		bar.Done()
+		if err != nil {
+			return nil, errors.Join(err, replay.Discard(path))
 		}
-	}()
-	report = newDemoReport(path, d)
-	if err := db.View(report.look); err != nil {
-		return nil, err
+		report.Outcomes = append(report.Outcomes, others...)
 	}
-	if !r.Output.IsDocument() && r.Output != output.Line && (r.Output != output.Table || r.Quiet) { // the figures alone
-		return report, nil
-	}
-	others, err := r.compare(data)
-	report.compare(others)
-	return report, err
+	return report, replay.DB.Close()
 }

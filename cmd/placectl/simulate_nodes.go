@@ -159,37 +159,17 @@ func (s *simCluster) everFits(sel string, a placer.Ask) error {
 // request is what a job asks for: what is recorded, or as many cpus as it had.
 func (s *simCluster) request(j backfill.Job, rec swf.Job) string {
 	if n := len(rec.Extra); n > 0 && strings.Contains(rec.Extra[n-1], "ppn=") {
-		return recordedSelect(s.translate(rec.Extra[n-1]), rec.WantMemory)
+		sel, avoids := swf.Select(rec.Extra[n-1], rec.WantMemory, func(name string) bool { return s.hosts[name] })
+		if avoids {
+			s.avoided++
+		}
+		return sel
 	}
 	sel := fmt.Sprintf("%d:ncpus=1", j.Procs)
 	if s.memory && rec.WantMemory > 0 {
 		sel += fmt.Sprintf(":mem=%dkb", rec.WantMemory)
 	}
 	return sel
-}
-
-// translate makes of the words of a recorded request those that are known here: a
-// host is a node without the domain behind it, and says so where it stands among
-// properties. Nodes and properties that a job is to be kept off (^word) cannot be asked
-// for; they are left out, and counted.
-func (s *simCluster) translate(asked string) string {
-	parts := strings.Split(strings.ReplaceAll(asked, hostDomain, ""), "+")
-	avoids := false
-	for p, part := range parts {
-		words := strings.Split(part, ":")
-		for i := range words {
-			if i > 0 && s.hosts[words[i]] {
-				words[i] = "host=" + words[i]
-			}
-		}
-		kept := slices.DeleteFunc(words, func(w string) bool { return strings.HasPrefix(w, "^") })
-		avoids = avoids || len(kept) < len(words)
-		parts[p] = strings.Join(kept, ":")
-	}
-	if avoids {
-		s.avoided++
-	}
-	return strings.Join(parts, "+")
 }
 
 // noteSkipped says which jobs are not in the simulation, and why.
@@ -223,4 +203,9 @@ func (s *simCluster) nodeList(p *cluster.Placement) string {
 		names[i] = s.nodes[t.Node].Name
 	}
 	return index.FoldNodeList(names)
+}
+
+func cpusOf(n *index.Node) int64 {
+	v, _ := n.Get(index.NCPUs)
+	return v.Num
 }

@@ -13,7 +13,7 @@ import (
 func wagap(t *testing.T) *trace {
 	t.Helper()
 	r := newCapture().runner()
-	tr, err := r.readTrace(&simulateOptions{trace: "demodata/wagap-2013.swf.gz", nodes: "demodata/wagap-2013.swf.machines"})
+	tr, err := r.readTrace(&simulateOptions{trace: "internal/demo/data/wagap-2013.swf.gz", nodes: "internal/demo/data/wagap-2013.swf.machines"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,15 +11,11 @@ import (
 	"github.com/placectl/placectl/index"
 )
 
-// recordedFeatures are the properties that requests of the trace wagap-2013 name, and which
-// nodes have them, found from where the jobs that named them ran.
-var recordedFeatures = map[string][]string{
-	"zewura": {"x86_64", "brno", "nfs4", "debian", "linux", "cl_zewura", "nodecpus80"},
-	"zegox":  {"x86_64", "brno", "nfs4", "debian", "linux", "cl_zegox", "nodecpus12"},
-}
-
-// MachineFields are those of a line of a file of machines.
+// MachineFields are those of a line of a file of machines. Behind them may stand the
+// features of the machines, with commas between.
 const MachineFields = "number, name, how many, cores, speed, memory in kb"
+
+const machineFields = 6
 
 // ParseMachines makes the nodes of a file of machines: each line is a kind of them.
 func ParseMachines(f *infile.Text) ([]*index.Node, error) {
@@ -51,10 +47,11 @@ type machineKind struct {
 	name      string
 	count     int
 	cpus, mem int64
+	features  []string
 }
 
 func parseMachine(words []string) (k machineKind, err error) {
-	if len(words) != 6 {
+	if len(words) != machineFields && len(words) != machineFields+1 {
 		return k, fmt.Errorf("%s", spell.Plural(len(words), "field"))
 	}
 	k.name = words[1]
@@ -67,12 +64,19 @@ func parseMachine(words []string) (k machineKind, err error) {
 		}
 	}
 	k.count, k.cpus, k.mem = int(count), int64(cpus), int64(mem)
+	if len(words) > machineFields {
+		var n index.Node
+		if err := readFeatures(&n, words[machineFields]); err != nil {
+			return k, err
+		}
+		k.features = n.Features
+	}
 	return k, CheckName(k.name)
 }
 
 // node is the n-th machine of a kind.
 func (k machineKind) node(n int) *index.Node {
-	node := &index.Node{Name: k.name + strconv.Itoa(n), Features: recordedFeatures[k.name]}
+	node := &index.Node{Name: k.name + strconv.Itoa(n), Features: k.features}
 	node.Set(index.NCPUs, index.Value{Num: k.cpus})
 	node.Set(index.Mem, index.Value{Num: k.mem})
 	return node
@@ -83,9 +87,9 @@ func (k machineKind) node(n int) *index.Node {
 func IsMachines(f *infile.Text) bool {
 	first, _, _ := bytes.Cut(bytes.TrimSpace(f.Data), []byte{'\n'})
 	words := strings.Fields(string(first))
-	if len(words) != 6 || bytes.ContainsRune(first, ',') {
+	if len(words) != machineFields && len(words) != machineFields+1 {
 		return false
 	}
 	_, err := strconv.Atoi(words[0])
-	return err == nil
+	return err == nil && !strings.Contains(strings.Join(words[:machineFields], ""), ",")
 }

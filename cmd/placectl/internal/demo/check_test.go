@@ -1,4 +1,4 @@
-package main
+package demo
 
 import (
 	"slices"
@@ -10,8 +10,8 @@ import (
 	"github.com/placectl/placectl/timeline"
 )
 
-// demoStay is what a job or reservation has of a node for a stretch of time.
-type demoStay struct {
+// claim is what a job or reservation has of a node for a stretch of time.
+type claim struct {
 	start, end int64
 	cpus, mem  int64  // all that the node has for one that keeps it whole
 	within     uint64 // of a job: the reservation that it is in
@@ -21,16 +21,16 @@ type demoStay struct {
 
 // checkDemo holds the jobs against each other, the reservations, the calendar
 // and the buckets: who ran where is told by the job rows alone.
-func checkDemo(t *testing.T, tx *store.Tx, doc *demoDoc) {
+func checkDemo(t *testing.T, tx *store.Tx, past *past) {
 	t.Helper()
-	stays, running := demoJobStays(t, tx, doc), 0
+	stays, running := jobClaims(t, tx, past), 0
 	err := tx.EachReservation(func(v *store.Reservation) error {
 		for i, n := range v.Nodes {
 			node, err := tx.NodeByNumber(n)
 			if err != nil {
 				return err
 			}
-			s := demoStay{start: v.Start, end: v.End, cpus: amountOf(node, index.NCPUs), mem: amountOf(node, index.Mem), claim: v.ID, who: v.Name}
+			s := claim{start: v.Start, end: v.End, cpus: amountOf(node, index.NCPUs), mem: amountOf(node, index.Mem), claim: v.ID, who: v.Name}
 			if v.Uses != nil {
 				s.cpus, s.mem = 0, 0
 				for _, a := range v.Uses[i].Amounts {
@@ -55,17 +55,22 @@ func checkDemo(t *testing.T, tx *store.Tx, doc *demoDoc) {
 			t.Fatal(err)
 		}
 		for _, s := range list { // it is fullest when something begins
-			cpus, mem := demoTaken(list, s.start)
+			cpus, mem := takenOf(list, s.start)
 			if cpus > amountOf(node, index.NCPUs) || mem > amountOf(node, index.Mem) {
 				t.Errorf("%s when %s begins: %d cpus and %d kb are taken", node.Name, s.who, cpus, mem)
 			}
 		}
-		row := doc.NodeList[n]
-		cpus, mem := demoTaken(list, tx.Now())
-		if row.Node != node.Name || row.CPUsFree != row.CPUs-cpus || row.MemFree != (amountOf(node, index.Mem)-mem)*1024 {
-			t.Errorf("%+v; taken of it are %d cpus and %d kb", row, cpus, mem)
+		now := past.nodes[n]
+		cpus, jobs := int64(0), 0
+		for _, s := range list {
+			if s.claim == 0 && s.start <= tx.Now() && tx.Now() < s.end {
+				cpus, jobs = cpus+s.cpus, jobs+1
+			}
 		}
-		if row.Running > 0 {
+		if now.taken != cpus || now.jobs != jobs || now.cpus != amountOf(node, index.NCPUs) {
+			t.Errorf("%s: %+v; %d jobs have %d cpus of it", node.Name, now, jobs, cpus)
+		}
+		if jobs > 0 {
 			running++
 		}
 	}
@@ -83,11 +88,11 @@ func checkDemo(t *testing.T, tx *store.Tx, doc *demoDoc) {
 	}
 }
 
-// demoJobStays reads what every job had of its nodes, and holds those that run
+// jobClaims reads what every job had of its nodes, and holds those that run
 // against the calendar.
-func demoJobStays(t *testing.T, tx *store.Tx, doc *demoDoc) map[uint32][]demoStay {
+func jobClaims(t *testing.T, tx *store.Tx, past *past) map[uint32][]claim {
 	t.Helper()
-	stays, count := make(map[uint32][]demoStay), make(map[store.JobState]int)
+	stays, count := make(map[uint32][]claim), make(map[store.JobState]int)
 	err := tx.EachJob(func(j *store.Job) error {
 		count[j.State]++
 		asked, err := tx.Asked(j)
@@ -95,7 +100,7 @@ func demoJobStays(t *testing.T, tx *store.Tx, doc *demoDoc) map[uint32][]demoSta
 			return err
 		}
 		for i, c := range j.Chunks {
-			s := demoStay{start: j.Start, end: j.End, who: j.Name}
+			s := claim{start: j.Start, end: j.End, who: j.Name}
 			for _, w := range asked[i].Wants {
 				switch w.Res {
 				case index.NCPUs:
@@ -113,7 +118,7 @@ func demoJobStays(t *testing.T, tx *store.Tx, doc *demoDoc) map[uint32][]demoSta
 				on := slices.ContainsFunc(tx.Calendar().At(n.Node), func(b timeline.Busy) bool {
 					return !b.Claim && b.Owner>>1 == j.ID && b.Start == j.Start && b.End == j.End
 				})
-				if on != (j.State == store.JobRunning) {
+				if on != (j.State == store.JobRunning || j.State == store.JobReserved) {
 					t.Errorf("%s is %v on node %d, where the calendar has %+v", j.Name, j.State, n.Node, tx.Calendar().At(n.Node))
 				}
 			}
@@ -123,15 +128,15 @@ func demoJobStays(t *testing.T, tx *store.Tx, doc *demoDoc) map[uint32][]demoSta
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := map[store.JobState]int{store.JobRunning: doc.Running, store.JobFinished: doc.Released}; !cmp.Equal(count, want) {
+	if want := map[store.JobState]int{store.JobRunning: past.running, store.JobFinished: past.finished, store.JobQueued: past.Waiting - 1, store.JobReserved: 1}; !cmp.Equal(count, want) {
 		t.Errorf("jobs by state: %v, want %v", count, want)
 	}
 	return stays
 }
 
-// demoTaken is what is taken of a node at an instant. Jobs in a reservation take
+// takenOf is what is taken of a node at an instant. Jobs in a reservation take
 // what it keeps.
-func demoTaken(list []demoStay, at int64) (cpus, mem int64) {
+func takenOf(list []claim, at int64) (cpus, mem int64) {
 	type amounts struct{ cpus, mem int64 }
 	kept, in := make(map[uint64]amounts), make(map[uint64]amounts)
 	for _, s := range list {
