@@ -105,21 +105,21 @@ func (tx *Tx) passReservation(c change, renewed []string) ([]string, error) {
 		if err := tx.beginOn(r.Nodes); err != nil {
 			return renewed, err
 		}
-		if err := tx.reservationHappened(r, "planned", "active"); err != nil {
+		if err := tx.happened(reservationEvent(r, "planned", "active")); err != nil {
 			return renewed, err
 		}
 		return renewed, tx.woke(r.Nodes) // for those whom it lets in
 	}
-	if err := tx.endReservation(r); err != nil {
+	if err := (booking{tx, r}).end(); err != nil {
 		return renewed, err
 	}
-	if err := tx.reservationHappened(r, "active", "ended"); err != nil || r.Series == "" {
+	if err := tx.happened(reservationEvent(r, "active", "ended")); err != nil || r.Series == "" {
 		return renewed, err
 	}
 	if !slices.Contains(renewed, r.Series) {
 		renewed = append(renewed, r.Series)
 	}
-	return renewed, tx.forgetReservation(r)
+	return renewed, booking{tx, r}.forget()
 }
 
 // beginOn moves nodes on which a stretch has begun.

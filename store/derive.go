@@ -187,7 +187,7 @@ func (d *derived) beside(n *index.Node, who string, b, o *timeline.Busy) {
 		}
 		as := *b
 		as.Held = false // by its planned end
-		if in, err := d.tx.letsIn(r, as); err == nil && !in {
+		if in, err := (booking{d.tx, r}).letsIn(as); err == nil && !in {
 			d.contradict("%s is on node %s in the time of reservation %s, which does not let it in", who, n.Name, r.Name)
 		}
 	case o.Owner == b.Owner:

@@ -70,9 +70,8 @@ func (tx *Tx) instant() int64 {
 var jobEvents = map[JobState]string{JobHeld: "hold", JobQueued: "queue", JobReserved: "plan", JobRunning: "start",
 	JobFinished: "end", JobFailed: "fail", JobCancelled: "cancel", JobLate: "late"}
 
-// jobHappened writes down that a job has come from one state, 0 for none, to its
-// present one.
-func (tx *Tx) jobHappened(j *Job, was JobState) error {
+// jobEvent is that a job has come from one state, 0 for none, to its present one.
+func jobEvent(j *Job, was JobState) Event {
 	ev := Event{Job: j.ID, Event: jobEvents[j.State], New: j.State.String(), Reason: j.Reason}
 	switch {
 	case was == 0 && j.Queued:
@@ -87,11 +86,10 @@ func (tx *Tx) jobHappened(j *Job, was JobState) error {
 	if was != 0 {
 		ev.Old = was.String()
 	}
-	return tx.happened(ev)
+	return ev
 }
 
-// reservationHappened writes down that a reservation has come from one state, "" for
-// none, to another.
-func (tx *Tx) reservationHappened(r *Reservation, was, is string) error {
-	return tx.happened(Event{Event: "reservation", Old: was, New: is, Reason: r.Name})
+// reservationEvent is that a reservation has come from one state, "" for none, to another.
+func reservationEvent(r *Reservation, was, is string) Event {
+	return Event{Event: "reservation", Old: was, New: is, Reason: r.Name}
 }

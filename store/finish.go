@@ -9,7 +9,7 @@ import (
 func (tx *Tx) ended(j *Job, state JobState, reason string) error {
 	was := j.State
 	if was == JobRunning {
-		if err := tx.accrue(j); err != nil {
+		if err := tx.loaded.usage.accrue(j); err != nil {
 			return err
 		}
 		if state == JobCancelled {
@@ -126,7 +126,7 @@ func (tx *Tx) Requeue(id uint64, reason string) (*Job, error) {
 	if !j.Queued {
 		return nil, &Conflict{"job " + strconv.FormatUint(id, 10), "it was placed, not submitted: there is no place for it in the queue"}
 	}
-	if err := errors.Join(tx.accrue(j), tx.toStop(j)); err != nil {
+	if err := errors.Join(tx.loaded.usage.accrue(j), tx.toStop(j)); err != nil {
 		return nil, err
 	}
 	return j, tx.unplan(j, JobQueued, reason)

@@ -64,7 +64,7 @@ func (tx *Tx) EachJob(fn func(*Job) error, states ...JobState) error {
 // it go the lists that it is in, and what happened is written down.
 func (tx *Tx) putJob(j *Job, was JobState) error {
 	if was != j.State {
-		if err := tx.jobHappened(j, was); err != nil {
+		if err := tx.happened(jobEvent(j, was)); err != nil {
 			return err
 		}
 		if err := tx.list(j, was); err != nil {

@@ -213,10 +213,14 @@ func (tx *Tx) validNode(n *index.Node) error {
 	if err := validFields(n); err != nil {
 		return err
 	}
-	if err := tx.validAmounts(n); err != nil {
+	defs, err := tx.Resources()
+	if err != nil {
 		return err
 	}
-	if err := tx.validPriorityF(n); err != nil {
+	if err := validAmounts(defs, n); err != nil {
+		return err
+	}
+	if err := validPriorityF(defs, n); err != nil {
 		return err
 	}
 	if n.Queue == "" {
@@ -230,11 +234,7 @@ func (tx *Tx) validNode(n *index.Node) error {
 }
 
 // validAmounts refuses amounts with which nobody could compute.
-func (tx *Tx) validAmounts(n *index.Node) error {
-	defs, err := tx.Resources()
-	if err != nil {
-		return err
-	}
+func validAmounts(defs *index.Defs, n *index.Node) error {
 	for _, a := range n.Res {
 		if a.Value.Num < 0 || a.Value.Num > index.MaxAmount {
 			def, _ := defs.Get(a.Res)
@@ -273,13 +273,9 @@ const (
 	mustBeLoad  = "a finite number of 0 or more"
 )
 
-func (tx *Tx) validPriorityF(n *index.Node) error {
+func validPriorityF(defs *index.Defs, n *index.Node) error {
 	if n.PriorityF == "" {
 		return nil
-	}
-	defs, err := tx.Resources()
-	if err != nil {
-		return err
 	}
 	if _, err := placer.ParsePriorityF(defs, n.PriorityF); err != nil {
 		return fmt.Errorf("%w priorityf of node %s: %w", ErrInvalid, n.Name, err)

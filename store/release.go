@@ -19,7 +19,7 @@ func (tx *Tx) Release(id uint64) (*Job, error) {
 	}
 	was := j.State
 	if was == JobRunning {
-		if err := tx.accrue(j); err != nil {
+		if err := tx.loaded.usage.accrue(j); err != nil {
 			return nil, err
 		}
 	}

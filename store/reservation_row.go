@@ -76,20 +76,6 @@ func (tx *Tx) EachReservation(fn func(*Reservation) error) error {
 	})
 }
 
-// putReservation writes a reservation and makes it findable by its number and by
-// whom it lets in.
-func (tx *Tx) putReservation(r *Reservation) error {
-	if err := tx.file.Put(row.ReservationIDs, row.Key64(r.ID), row.EncodeText(r.Name)); err != nil {
-		return err
-	}
-	for _, a := range r.Access {
-		if err := tx.file.Mark(row.Access, row.AccessKey(a, r.ID)); err != nil {
-			return err
-		}
-	}
-	return tx.file.Put(row.Reservations, []byte(r.Name), row.EncodeReservation((*row.Reservation)(r)))
-}
-
 // grants are the reservations that have not ended at an instant and may be used.
 // With a name, that one, or one of its occurrences, is insisted on.
 func (tx *Tx) grants(who placer.Subject, insist string, since int64) ([]placer.Grant, error) {

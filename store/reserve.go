@@ -66,10 +66,10 @@ func (tx *Tx) AddReservation(s ReserveSpec) ([]*Reservation, error) {
 
 // addOne makes one reservation of a specification.
 func (tx *Tx) addOne(s ReserveSpec, name string) (*Reservation, error) {
-	r := &Reservation{Name: name, Start: s.Start, End: s.End, Access: s.Access, Limit: s.Limit}
+	r := booking{tx, &Reservation{Name: name, Start: s.Start, End: s.End, Access: s.Access, Limit: s.Limit}}
 	var err error
 	if len(s.Nodes) == 0 {
-		err = tx.chooseFor(r, s)
+		err = r.choose(s)
 	} else {
 		r.Nodes = slices.Clone(s.Nodes)
 		slices.Sort(r.Nodes)
@@ -78,35 +78,41 @@ func (tx *Tx) addOne(s ReserveSpec, name string) (*Reservation, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := tx.validReservation(r); err != nil {
+	if err := r.valid(); err != nil {
 		return nil, err
 	}
 	for i := range r.Nodes {
-		if err := tx.keptOut(r, i); err != nil {
+		if err := r.keptOut(i); err != nil {
 			return nil, err
 		}
 	}
 	if err := tx.forgetEnded(name); err != nil {
 		return nil, err
 	}
-	return r, tx.spoil(tx.keep(r))
+	return r.Reservation, tx.spoil(r.keep())
 }
 
-// chooseFor finds the nodes, or amounts of nodes, of a reservation by request.
-func (tx *Tx) chooseFor(r *Reservation, s ReserveSpec) error {
-	a, err := tx.Ask(s.Request)
+// booking is a reservation as it is put on its nodes, and taken off them.
+type booking struct {
+	tx *Tx
+	*Reservation
+}
+
+// choose finds the nodes, or amounts of nodes, of a reservation by request.
+func (r booking) choose(s ReserveSpec) error {
+	a, err := r.tx.Ask(s.Request)
 	if err != nil {
 		return err
 	}
 	r.End = s.Start + a.Duration
-	if err := tx.validTime(r); err != nil {
+	if err := r.validTime(); err != nil {
 		return err
 	}
-	snap, err := tx.snapshot(s.Request.Queue)
+	snap, err := r.tx.snapshot(s.Request.Queue)
 	if err != nil {
 		return err
 	}
-	start := max(s.Start, tx.now)
+	start := max(s.Start, r.tx.now)
 	plan, err := snap.Place(a, start)
 	if err != nil {
 		return withStart(snap, a, start, err)
@@ -116,7 +122,7 @@ func (tx *Tx) chooseFor(r *Reservation, s ReserveSpec) error {
 	for _, t := range takings {
 		r.Nodes = append(r.Nodes, t.Node)
 		if t.Use == nil {
-			t.Use = tx.allOf(snap.Index.Defs(), t.Node)
+			t.Use = r.allOf(snap.Index.Defs(), t.Node)
 		}
 		r.Uses = append(r.Uses, timeline.Use{Amounts: t.Use.Amounts})
 	}
@@ -128,11 +134,11 @@ func (tx *Tx) chooseFor(r *Reservation, s ReserveSpec) error {
 
 // allOf is a use of all that a node has, for one that is taken whole beside others
 // that are not.
-func (tx *Tx) allOf(defs *index.Defs, node uint32) *timeline.Use {
+func (r booking) allOf(defs *index.Defs, node uint32) *timeline.Use {
 	u := new(timeline.Use)
-	n, err := tx.NodeByNumber(node)
+	n, err := r.tx.NodeByNumber(node)
 	if err != nil {
-		tx.loaded.index.Fail(err)
+		r.tx.loaded.index.Fail(err)
 		return u
 	}
 	quantities, capacity := placer.Consumables(defs, n)
@@ -143,54 +149,68 @@ func (tx *Tx) allOf(defs *index.Defs, node uint32) *timeline.Use {
 }
 
 // keep puts a reservation on its nodes.
-func (tx *Tx) keep(r *Reservation) error {
-	r.ID = tx.state.NextReservation
-	tx.state.NextReservation++
+func (r booking) keep() error {
+	r.ID = r.tx.state.NextReservation
+	r.tx.state.NextReservation++
 	owner := row.ReservationOwner(r.ID)
 	for i, n := range r.Nodes {
-		if err := tx.Calendar().Put(n, r.span(i)); err != nil {
+		if err := r.tx.Calendar().Put(n, r.span(i)); err != nil {
 			return err
 		}
 	}
-	if err := tx.reclass(r.Nodes); err != nil {
+	if err := r.tx.reclass(r.Nodes); err != nil {
 		return err
 	}
 	for _, t := range []int64{r.Start, r.End} {
-		if t > tx.now {
-			if err := tx.file.Mark(row.Changes, row.TimeKey(t, owner)); err != nil {
+		if t > r.tx.now {
+			if err := r.tx.file.Mark(row.Changes, row.TimeKey(t, owner)); err != nil {
 				return err
 			}
 		}
 	}
-	if err := tx.loaded.releases.put(r.End, owner, r.Nodes); err != nil {
+	if err := r.tx.loaded.releases.put(r.End, owner, r.Nodes); err != nil {
 		return err
 	}
 	if len(r.Access) > 0 { // for those who insist on it
-		if err := tx.woke(r.Nodes); err != nil {
+		if err := r.tx.woke(r.Nodes); err != nil {
 			return err
 		}
 	}
-	if err := tx.reservationHappened(r, "", r.State(tx.now)); err != nil {
+	if err := r.tx.happened(reservationEvent(r.Reservation, "", r.State(r.tx.now))); err != nil {
 		return err
 	}
-	return tx.putReservation(r)
+	return r.put()
 }
 
-func (tx *Tx) validReservation(r *Reservation) error {
+// put writes a reservation and makes it findable by its number and by
+// whom it lets in.
+func (r booking) put() error {
+	if err := r.tx.file.Put(row.ReservationIDs, row.Key64(r.ID), row.EncodeText(r.Name)); err != nil {
+		return err
+	}
+	for _, a := range r.Access {
+		if err := r.tx.file.Mark(row.Access, row.AccessKey(a, r.ID)); err != nil {
+			return err
+		}
+	}
+	return r.tx.file.Put(row.Reservations, []byte(r.Name), row.EncodeReservation((*row.Reservation)(r.Reservation)))
+}
+
+func (r booking) valid() error {
 	if len(r.Nodes) == 0 {
 		return fmt.Errorf("%w: reservation %s has no nodes", ErrInvalid, r.Name)
 	}
 	if r.Limit < 0 {
 		return fmt.Errorf("%w: reservation %s lets a job use %d s of it", ErrInvalid, r.Name, r.Limit)
 	}
-	return tx.validTime(r)
+	return r.validTime()
 }
 
-func (tx *Tx) validTime(r *Reservation) error {
+func (r booking) validTime() error {
 	switch {
 	case r.End <= r.Start || r.End-r.Start > maxWalltime:
 		return fmt.Errorf("%w: reservation %s lasts %d s; it must be from 1 s to %d s", ErrInvalid, r.Name, r.End-r.Start, maxWalltime)
-	case r.End <= tx.now:
+	case r.End <= r.tx.now:
 		return fmt.Errorf("%w: reservation %s would be over already", ErrInvalid, r.Name)
 	}
 	return nil
@@ -231,47 +251,47 @@ func (tx *Tx) forgetEnded(name string) error {
 	if err != nil {
 		return err
 	}
-	return tx.forgetReservation(old)
+	return booking{tx, old}.forget()
 }
 
 // keptOut is the Conflict of a reservation with what has the i-th of its nodes in
 // its time: a job that may not be there, or a reservation, if one of the two lets
 // nobody in. Whoever keeps to amounts that are left over is no obstacle.
-func (tx *Tx) keptOut(r *Reservation, i int) error {
+func (r booking) keptOut(i int) error {
 	node, mine := r.Nodes[i], r.span(i)
-	c := tx.Calendar()
+	c := r.tx.Calendar()
 	for _, b := range c.At(node) {
 		if b.Start >= r.End || c.End(b) <= r.Start || b.Use != nil && mine.Use != nil {
 			continue
 		}
-		in, err := tx.bearable(r, b)
+		in, err := r.bearable(b)
 		if err != nil {
 			return err
 		}
 		if !in {
-			return tx.takenBy("reservation "+r.Name, node, b)
+			return r.tx.takenBy("reservation "+r.Name, node, b)
 		}
 	}
 	return c.Err()
 }
 
 // bearable reports whether a reservation may lie over a stretch.
-func (tx *Tx) bearable(r *Reservation, b timeline.Busy) (bool, error) {
+func (r booking) bearable(b timeline.Busy) (bool, error) {
 	if !b.Claim {
-		return tx.letsIn(r, b)
+		return r.letsIn(b)
 	}
-	other, err := tx.reservationByID(b.Owner >> 1)
+	other, err := r.tx.reservationByID(b.Owner >> 1)
 	return err == nil && len(other.Access) > 0 && len(r.Access) > 0, err
 }
 
 // letsIn reports whether a reservation lets in the job that a stretch is of.
-func (tx *Tx) letsIn(r *Reservation, b timeline.Busy) (bool, error) {
-	j, err := tx.Job(b.Owner >> 1)
+func (r booking) letsIn(b timeline.Busy) (bool, error) {
+	j, err := r.tx.Job(b.Owner >> 1)
 	if err != nil {
 		return false, err
 	}
 	_, in := r.Access.Affinity(j.subject())
-	until := tx.Calendar().End(b)
+	until := r.tx.Calendar().End(b)
 	return in && (r.Limit == 0 || min(until, r.End)-max(b.Start, r.Start) <= r.Limit), nil
 }
 
@@ -290,49 +310,49 @@ func (tx *Tx) Unreserve(name string) ([]*Reservation, error) {
 	if err != nil {
 		return nil, err
 	}
-	return []*Reservation{r}, tx.removeReservation(r)
+	return []*Reservation{r}, booking{tx, r}.remove()
 }
 
-func (tx *Tx) removeReservation(r *Reservation) error {
-	if state := r.State(tx.now); state != "ended" {
-		if err := tx.endReservation(r); err != nil {
-			return tx.spoil(err)
+func (r booking) remove() error {
+	if state := r.State(r.tx.now); state != "ended" {
+		if err := r.end(); err != nil {
+			return r.tx.spoil(err)
 		}
-		if err := tx.reservationHappened(r, state, "removed"); err != nil {
+		if err := r.tx.happened(reservationEvent(r.Reservation, state, "removed")); err != nil {
 			return err
 		}
 	}
-	return tx.forgetReservation(r)
+	return r.forget()
 }
 
-// endReservation takes a reservation off the calendar. The row stays, to be
+// end takes a reservation off the calendar. The row stays, to be
 // looked at.
-func (tx *Tx) endReservation(r *Reservation) error {
+func (r booking) end() error {
 	owner := row.ReservationOwner(r.ID)
 	for _, n := range r.Nodes {
-		if err := tx.Calendar().Remove(n, owner); err != nil {
+		if err := r.tx.Calendar().Remove(n, owner); err != nil {
 			return fmt.Errorf("%w: %v", ErrDamaged, err)
 		}
 	}
-	if err := tx.givenBack(r.Nodes); err != nil {
+	if err := r.tx.givenBack(r.Nodes); err != nil {
 		return err
 	}
 	for _, t := range []int64{r.Start, r.End} {
-		if err := tx.file.Remove(row.Changes, row.TimeKey(t, owner)); err != nil {
+		if err := r.tx.file.Remove(row.Changes, row.TimeKey(t, owner)); err != nil {
 			return err
 		}
 	}
-	return tx.loaded.releases.remove(r.End, owner)
+	return r.tx.loaded.releases.remove(r.End, owner)
 }
 
-func (tx *Tx) forgetReservation(r *Reservation) error {
-	if err := tx.file.Remove(row.ReservationIDs, row.Key64(r.ID)); err != nil {
+func (r booking) forget() error {
+	if err := r.tx.file.Remove(row.ReservationIDs, row.Key64(r.ID)); err != nil {
 		return err
 	}
 	for _, a := range r.Access {
-		if err := tx.file.Remove(row.Access, row.AccessKey(a, r.ID)); err != nil {
+		if err := r.tx.file.Remove(row.Access, row.AccessKey(a, r.ID)); err != nil {
 			return err
 		}
 	}
-	return tx.file.Remove(row.Reservations, []byte(r.Name))
+	return r.tx.file.Remove(row.Reservations, []byte(r.Name))
 }

@@ -81,7 +81,7 @@ func (tx *Tx) RemoveResource(name string) error {
 	if set.ShareUnit == def.Name {
 		return &Conflict{"resource " + def.Name, "the setting share_unit names it"}
 	}
-	if tx.ranksBy(set.PriorityF, def) {
+	if ranksBy(tx.loaded.defs, set.PriorityF, def) {
 		return &Conflict{"resource " + def.Name, "the setting priorityf names it"}
 	}
 	if err := tx.unusedResource(def); err != nil {
@@ -95,11 +95,11 @@ func (tx *Tx) RemoveResource(name string) error {
 }
 
 // ranksBy reports whether a PRIORITYF speaks of a resource.
-func (tx *Tx) ranksBy(text string, def index.Def) bool {
+func ranksBy(defs *index.Defs, text string, def index.Def) bool {
 	if text == "" {
 		return false
 	}
-	f, err := placer.ParsePriorityF(tx.loaded.defs, text)
+	f, err := placer.ParsePriorityF(defs, text)
 	return err == nil && f.Names(def.ID)
 }
 
@@ -120,7 +120,7 @@ func (tx *Tx) unusedResource(def index.Def) error {
 		if _, ok := n.Get(def.ID); ok {
 			return &Conflict{"resource " + def.Name, "node " + n.Name + " has it"}
 		}
-		if tx.ranksBy(n.PriorityF, def) {
+		if ranksBy(tx.loaded.defs, n.PriorityF, def) {
 			return &Conflict{"resource " + def.Name, "the priorityf of node " + n.Name + " names it"}
 		}
 		return nil

@@ -99,7 +99,7 @@ func (u shareUnit) amountOn(tx *Tx, node uint32, use *timeline.Use) (int64, erro
 	case u.nodes:
 		return 1, nil
 	case use == nil:
-		n := &tx.loaded.used
+		n := &tx.loaded.usage.node
 		err := tx.traits(node, n)
 		v, _ := n.Get(u.res)
 		return v.Num, err

@@ -153,7 +153,7 @@ func (s series) occur(at int64, note string) (*Reservation, error) {
 		return nil, err
 	}
 	r.Series, r.Note = s.Name, joinNotes(note, passedOver)
-	return r, s.tx.putReservation(r)
+	return r, booking{s.tx, r}.put()
 }
 
 // at is what the occurrence that begins at an instant is to be.
@@ -210,7 +210,7 @@ func (s series) stillFree(spec ReserveSpec) (nodes []uint32, note string) {
 		r := &Reservation{Name: spec.Name, Start: spec.Start, End: spec.End, Nodes: []uint32{n}, Access: spec.Access, Limit: spec.Limit}
 		_, _, err := s.tx.nodeHead(n)
 		if err == nil {
-			err = s.tx.keptOut(r, 0)
+			err = booking{s.tx, r}.keptOut(0)
 		}
 		if err == nil {
 			nodes = append(nodes, n)
@@ -323,7 +323,7 @@ func (s series) remove() ([]*Reservation, error) {
 		return nil, err
 	}
 	for _, r := range list {
-		if err := s.tx.removeReservation(r); err != nil {
+		if err := (booking{s.tx, r}).remove(); err != nil {
 			return nil, err
 		}
 	}

@@ -65,7 +65,7 @@ func (tx *Tx) Stats() (*Stats, error) {
 	err = tx.EachJob(func(j *Job) error {
 		spans, err := tx.spansOf(j)
 		for _, span := range spans {
-			cpus, failed := tx.cpusOf(span.node, span.Busy)
+			cpus, failed := tx.loaded.usage.cpusOf(span.node, span.Busy)
 			if failed != nil {
 				return failed
 			}

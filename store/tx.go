@@ -36,19 +36,20 @@ type loaded struct {
 	source   *source
 	rooms    *rooms
 	releases *releases
+	usage    *usage
 	traits   *file.Finder // of nodes
 	words    row.Words
 	batches  *batches.Batches
 	wakes    map[uint32]uint64 // by bucket
 	woken    *roaring.Bitmap   // nodes
 	wokeAll  uint64
-	used     index.Node         // scratch of cpusOf
 	matcher  *fairshare.Matcher // of the class shares
 	queries  *tables.Catalog
 }
 
 func newLoaded(tx *Tx) loaded {
-	return loaded{source: &source{tx, make(map[uint32]row.ReachBlock)}, rooms: &rooms{tx, make(map[uint32]*roomBlock)}, releases: &releases{tx: tx}}
+	return loaded{source: &source{tx, make(map[uint32]row.ReachBlock)}, rooms: &rooms{tx, make(map[uint32]*roomBlock)},
+		releases: &releases{tx: tx}, usage: &usage{tx: tx}}
 }
 
 // Format is the file format that this version writes. Older ones are migrated in one

@@ -11,10 +11,16 @@ import (
 // had is added up by node, what those that run have had so far is counted when
 // somebody asks. A node without cpus counts as one of a single cpu.
 
-func (tx *Tx) usageBlock(number uint32) (row.UsageBlock, error) {
+// usage counts in the rows of a transaction.
+type usage struct {
+	tx   *Tx
+	node index.Node // scratch
+}
+
+func (u *usage) block(number uint32) (row.UsageBlock, error) {
 	var b row.UsageBlock
 	key := row.Key32(number)
-	payload, err := tx.file.Get(row.Usage, key)
+	payload, err := u.tx.file.Get(row.Usage, key)
 	if err != nil || payload == nil {
 		return b, err
 	}
@@ -22,33 +28,33 @@ func (tx *Tx) usageBlock(number uint32) (row.UsageBlock, error) {
 }
 
 // accrue adds what a running job has had of its nodes up to now.
-func (tx *Tx) accrue(j *Job) error {
-	from := max(j.Start, tx.state.UsageSince)
-	if from >= tx.now {
+func (u *usage) accrue(j *Job) error {
+	from := max(j.Start, u.tx.state.UsageSince)
+	if from >= u.tx.now {
 		return nil
 	}
-	spans, err := tx.spansOf(j)
+	spans, err := u.tx.spansOf(j)
 	if err != nil {
 		return err
 	}
 	blocks := make(map[uint32]*row.UsageBlock)
 	for _, s := range spans {
-		cpus, err := tx.cpusOf(s.node, s.Busy)
+		cpus, err := u.cpusOf(s.node, s.Busy)
 		if err != nil {
 			return err
 		}
 		number := s.node / timeline.BlockNodes
 		if blocks[number] == nil {
-			b, err := tx.usageBlock(number)
+			b, err := u.block(number)
 			if err != nil {
 				return err
 			}
 			blocks[number] = &b
 		}
-		blocks[number][s.node%timeline.BlockNodes] += cpus * (tx.now - from)
+		blocks[number][s.node%timeline.BlockNodes] += cpus * (u.tx.now - from)
 	}
 	for number, b := range blocks {
-		if err := tx.file.Put(row.Usage, row.Key32(number), row.EncodeUsage(b)); err != nil {
+		if err := u.tx.file.Put(row.Usage, row.Key32(number), row.EncodeUsage(b)); err != nil {
 			return err
 		}
 	}
@@ -56,10 +62,10 @@ func (tx *Tx) accrue(j *Job) error {
 }
 
 // cpusOf is how many cpus of a node a job's stretch takes.
-func (tx *Tx) cpusOf(node uint32, b timeline.Busy) (int64, error) {
+func (u *usage) cpusOf(node uint32, b timeline.Busy) (int64, error) {
 	if b.Use == nil {
-		n := &tx.loaded.used
-		err := tx.traits(node, n)
+		n := &u.node
+		err := u.tx.traits(node, n)
 		return cpus(n), err
 	}
 	for _, a := range b.Use.Amounts {
@@ -82,7 +88,7 @@ func (tx *Tx) Used(n *index.Node) (float64, error) {
 	if tx.now <= since || since == 0 {
 		return 0, nil
 	}
-	b, err := tx.usageBlock(n.Number / timeline.BlockNodes)
+	b, err := tx.loaded.usage.block(n.Number / timeline.BlockNodes)
 	if err != nil {
 		return 0, err
 	}
@@ -93,7 +99,7 @@ func (tx *Tx) Used(n *index.Node) (float64, error) {
 		}
 		taken := cpus(n)
 		if s.Use != nil {
-			if taken, err = tx.cpusOf(n.Number, s); err != nil {
+			if taken, err = tx.loaded.usage.cpusOf(n.Number, s); err != nil {
 				return 0, err
 			}
 		}
