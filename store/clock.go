@@ -108,7 +108,7 @@ func (tx *Tx) passReservation(c change, renewed []string) ([]string, error) {
 		if err := tx.happened(reservationEvent(r, "planned", "active")); err != nil {
 			return renewed, err
 		}
-		return renewed, tx.woke(r.Nodes) // for those whom it lets in
+		return renewed, tx.loaded.memory.invalidate(r.Nodes) // for those whom it lets in
 	}
 	if err := (booking{tx, r}).end(); err != nil {
 		return renewed, err

@@ -103,7 +103,8 @@ func (tx *Tx) Cycle(spec CycleSpec) (*CycleReport, error) {
 	if spec.Depth < 0 || spec.Depth > 0 && spec.Backfill != EASY {
 		return nil, fmt.Errorf("%w: a depth of %d with backfill %s; depth is for easy, and 1 or more", ErrInvalid, spec.Depth, spec.Backfill)
 	}
-	p := &pass{tx: tx, spec: spec, jobs: make(map[uint64]*Job), lifted: make(map[uint64][]span), told: make(map[uint64]bool), began: tx.state.Wakes}
+	p := &pass{tx: tx, spec: spec, jobs: make(map[uint64]*Job), lifted: make(map[uint64][]span), told: make(map[uint64]bool)}
+	tx.loaded.memory.began = tx.state.Invalidations
 	steps := []func() error{p.overdue, p.listQueue, p.shares, p.schedule, p.stillNever, p.keep, p.stops, p.launches}
 	if spec.Silent {
 		steps = steps[:len(steps)-2]
@@ -131,12 +132,11 @@ type pass struct {
 	delayed  map[uint64]bool   // jobs whose plans an overdue job is in the way of
 	allotted *allotment        // nil in a store without classes
 	letting  *letting          // nil until it is looked up
-	began    uint64            // the last invalidation before the cycle
 }
 
 // schedule starts and plans the jobs of the queue.
 func (p *pass) schedule() (err error) {
-	p.decider = cycle.New(p, &cycleMemory{p.tx, p.began}, cycle.Spec{Depth: p.spec.depth(), InOrder: p.spec.Backfill == FCFS,
+	p.decider = cycle.New(p, p.tx.loaded.memory, cycle.Spec{Depth: p.spec.depth(), InOrder: p.spec.Backfill == FCFS,
 		WidestFirst: p.spec.WidestFirst, Enough: p.spec.Enough}, p.tx.now)
 	queue := make([]*cycle.Job, len(p.queue))
 	for i, j := range p.queue {

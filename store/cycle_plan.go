@@ -17,7 +17,7 @@ func (p *pass) Take(c *cycle.Job, a *placer.Ask, plan *placer.Plan) error {
 		return err
 	}
 	if was == JobReserved {
-		if err := p.tx.woke(nodes); err != nil {
+		if err := p.tx.loaded.memory.invalidate(nodes); err != nil {
 			return err
 		}
 	}
@@ -58,7 +58,7 @@ func (p *pass) Withdraw(c *cycle.Job) error {
 // withdrawn is a job whose plan is off the calendar already and whose state is to
 // say so.
 func (tx *Tx) withdrawn(j *Job, reason string) error {
-	if err := tx.woke(j.AllNodes()); err != nil {
+	if err := tx.loaded.memory.invalidate(j.AllNodes()); err != nil {
 		return err
 	}
 	j.unplace()

@@ -28,7 +28,7 @@
 // standing.go are what can be done, conflict.go verifies it; shares.go, share_state.go
 // and share_unit.go are class shares. The queue: submit.go, depend.go, finish.go and
 // launch.go are what happens to a job, cycle.go and the files named after it the cycle,
-// whose decisions are package placer/cycle's, wake.go how it knows what to look at again,
+// whose decisions are package placer/cycle's, memory.go what it hands on to the next one,
 // event.go what has become of all of them. batch.go and its like keep package locality's
 // batches, query.go and its like lend the tables to package query. check.go and
 // derive.go prove it.

@@ -103,7 +103,7 @@ func (o *Outlook) queueing(j *Job) (*Queueing, error) {
 		p, err := o.Prospect(other)
 		switch p.Wait {
 		case WaitsPlan: // it may be planned anew where room was made since the last cycle
-			if o.tx.state.Wakes == o.tx.state.Planned {
+			if o.tx.state.Invalidations == o.tx.state.Planned {
 				return true, nil
 			}
 			fallthrough

@@ -158,7 +158,7 @@ func (q *queueLife) jobsAsSaid(t *rapid.T) {
 		}, JobHeld, JobQueued, JobReserved); err != nil {
 			return err
 		}
-		calm := tx.state.Wakes == tx.state.Planned
+		calm := tx.state.Invalidations == tx.state.Planned
 		r, err := tx.Cycle(spec)
 		if err != nil {
 			return err

@@ -365,7 +365,7 @@ func (o *Outlook) found(j *Job) (*cycle.Decision, error) {
 		return nil, err
 	}
 	for _, apart := range [][]string{apart, nil} { // nil: as it was before there were reservations
-		if d, err := o.tx.decision(requestKind(j, apart)); err != nil || d != nil {
+		if d, err := o.tx.loaded.memory.Recall(requestKind(j, apart)); err != nil || d != nil {
 			return d, err
 		}
 	}

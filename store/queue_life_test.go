@@ -232,7 +232,7 @@ func (q *queueLife) settled(t *rapid.T) {
 	}
 	told = true
 	_ = q.both("cycle from nothing", func(tx *Tx) (any, error) {
-		tx.wokeAll()
+		tx.loaded.memory.invalidateAll()
 		v, err := cycle(tx)
 		if err == nil && v != "[] [] []" {
 			q.t.Fatalf("%s: what was known kept this from happening: %v", spec.Backfill, v)

@@ -220,7 +220,7 @@ func (q *queueMemory) agrees(spec CycleSpec) {
 	for i := range answers {
 		q.update("cycle", func(tx *Tx) error {
 			if i == 0 {
-				tx.wokeAll()
+				tx.loaded.memory.invalidateAll()
 			}
 			waited, plans, err := readyJobs(tx)
 			if err != nil {

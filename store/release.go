@@ -39,7 +39,7 @@ func (tx *Tx) vacate(j *Job) error {
 	if err := tx.leave(j); err != nil {
 		return err
 	}
-	return tx.spoil(tx.woke(j.AllNodes()))
+	return tx.spoil(tx.loaded.memory.invalidate(j.AllNodes()))
 }
 
 // leave takes a job off its nodes, to put it on others or back.

@@ -172,7 +172,7 @@ func (r booking) keep() error {
 		return err
 	}
 	if len(r.Access) > 0 { // for those who insist on it
-		if err := r.tx.woke(r.Nodes); err != nil {
+		if err := r.tx.loaded.memory.invalidate(r.Nodes); err != nil {
 			return err
 		}
 	}
@@ -334,7 +334,7 @@ func (r booking) end() error {
 			return fmt.Errorf("%w: %v", ErrDamaged, err)
 		}
 	}
-	if err := r.tx.givenBack(r.Nodes); err != nil {
+	if err := errors.Join(r.tx.reclass(r.Nodes), r.tx.loaded.memory.invalidate(r.Nodes)); err != nil {
 		return err
 	}
 	for _, t := range []int64{r.Start, r.End} {

@@ -47,7 +47,7 @@ func (tx *Tx) AddResource(def index.Def) error {
 		return err
 	}
 	tx.state.NextResource = defs.Next()
-	tx.wokeAll()
+	tx.loaded.memory.invalidateAll()
 	if err := tx.file.Put(row.Resources, row.Key16(uint16(def.ID)), row.EncodeResource(def)); err != nil {
 		return err
 	}
@@ -177,7 +177,7 @@ func (tx *Tx) reindex() error {
 			return err
 		}
 	}
-	tx.wokeAll()
+	tx.loaded.memory.invalidateAll()
 	ix, err := tx.Index()
 	if err != nil {
 		return err

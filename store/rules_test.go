@@ -77,7 +77,7 @@ func TestRemoveQueueThatIsNeeded(t *testing.T) {
 
 // A node that becomes another may be what somebody has waited for who cannot ever run
 // now: the next cycle says so.
-func TestReplacedNodeWakes(t *testing.T) {
+func TestReplacedNodeInvalidates(t *testing.T) {
 	t.Parallel()
 	db, _ := newDB(t)
 	addNodes(t, db, "n", 1, 4)

@@ -301,7 +301,7 @@ func (tx *Tx) Configure(name, value string) error {
 		return err
 	}
 	if was == nil || row.DecodeText(was) != value {
-		tx.wokeAll()
+		tx.loaded.memory.invalidateAll()
 	}
 	if value == "" {
 		err = tx.file.Remove(row.Config, []byte(name))

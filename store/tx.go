@@ -3,7 +3,6 @@ package store
 import (
 	"fmt"
 
-	"github.com/RoaringBitmap/roaring/v2"
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/placer/fairshare"
 	"github.com/placectl/placectl/store/internal/batches"
@@ -40,16 +39,14 @@ type loaded struct {
 	traits   *file.Finder // of nodes
 	words    row.Words
 	batches  *batches.Batches
-	wakes    map[uint32]uint64 // by bucket
-	woken    *roaring.Bitmap   // nodes
-	wokeAll  uint64
+	memory   *memory
 	matcher  *fairshare.Matcher // of the class shares
 	queries  *tables.Catalog
 }
 
 func newLoaded(tx *Tx) loaded {
 	return loaded{source: &source{tx, make(map[uint32]row.ReachBlock)}, rooms: &rooms{tx, make(map[uint32]*roomBlock)},
-		releases: &releases{tx: tx}, usage: &usage{tx: tx}}
+		releases: &releases{tx: tx}, usage: &usage{tx: tx}, memory: &memory{tx: tx, buckets: make(map[uint32]uint64)}}
 }
 
 // Format is the file format that this version writes. Older ones are migrated in one
@@ -134,7 +131,7 @@ func (tx *Tx) flush() error {
 	if err := tx.loaded.rooms.flush(); err != nil {
 		return err
 	}
-	if err := tx.flushWakes(); err != nil {
+	if err := tx.loaded.memory.flush(); err != nil {
 		return err
 	}
 	if !tx.changed() {

@@ -36,37 +36,37 @@ func DecodeDecision(key, payload []byte) (*cycle.Decision, error) {
 	return c, d.done(Decided, key)
 }
 
-// The keys of the table Wakes: a 0 and the number of a bucket, or nothing for all (bbolt
+// The keys of the table Invalidations: a 0 and the number of a bucket, or nothing for all (bbolt
 // has no empty keys), and
 var (
-	KeyAllWoken = []byte{0}
-	KeyWoken    = []byte{1} // that of the nodes that have woken since a cycle has looked at all plans
+	KeyInvalidatedAll = []byte{0}
+	KeyFreed          = []byte{1} // that of the nodes on which room was made since a cycle has looked at all plans
 )
 
-const wakeVersion = 1
+const invalidationVersion = 1
 
-// WakeKey is the key of a bucket's last waking.
-func WakeKey(bucket uint32) []byte { return append([]byte{0}, Key32(bucket)...) }
+// InvalidationKey is the key of a bucket's last invalidation.
+func InvalidationKey(bucket uint32) []byte { return append([]byte{0}, Key32(bucket)...) }
 
-// EncodeWake is the row of the number of a waking.
-func EncodeWake(n uint64) []byte { return binary.AppendUvarint([]byte{wakeVersion}, n) }
+// EncodeInvalidation is the row of the number of an invalidation.
+func EncodeInvalidation(n uint64) []byte { return binary.AppendUvarint([]byte{invalidationVersion}, n) }
 
-// DecodeWake reads it.
-func DecodeWake(key, payload []byte) (uint64, error) {
+// DecodeInvalidation reads it.
+func DecodeInvalidation(key, payload []byte) (uint64, error) {
 	d := decoder{b: payload}
 	d.byte()
 	n := d.uint()
-	return n, d.done(Wakes, key)
+	return n, d.done(Invalidations, key)
 }
 
-// EncodeWoken is the row of the nodes that have woken.
-func EncodeWoken(nodes *roaring.Bitmap) ([]byte, error) {
+// EncodeFreed is the row of the nodes on which room was made.
+func EncodeFreed(nodes *roaring.Bitmap) ([]byte, error) {
 	content, err := nodes.MarshalBinary()
-	return append([]byte{wakeVersion}, content...), err
+	return append([]byte{invalidationVersion}, content...), err
 }
 
-// DecodeWoken reads it, into memory of its own.
-func DecodeWoken(payload []byte) (*roaring.Bitmap, error) {
+// DecodeFreed reads it, into memory of its own.
+func DecodeFreed(payload []byte) (*roaring.Bitmap, error) {
 	nodes := roaring.New()
 	if err := nodes.UnmarshalBinary(payload[1:]); err != nil {
 		return nil, fmt.Errorf("%w: the nodes that have woken: %v", ErrDamaged, err)

@@ -12,8 +12,8 @@ type State struct {
 	NextReservation uint64
 	UsageSince      int64 // when usage began to be counted, 0 in a file that has never counted
 	Events          uint64
-	Wakes           uint64 // how often nodes were given back, or something else made room
-	Planned         uint64 // the waking as of which a cycle has looked at all plans
+	Invalidations   uint64 // how often nodes were given back, or something else made room
+	Planned         uint64 // the invalidation as of which a cycle has looked at all plans
 }
 
 const stateVersion = 1
@@ -30,7 +30,7 @@ func (s *State) Encode() []byte {
 	e.uint(s.NextReservation)
 	e.int(s.UsageSince)
 	e.uint(s.Events)
-	e.uint(s.Wakes)
+	e.uint(s.Invalidations)
 	e.uint(s.Planned)
 	return e.b
 }
@@ -49,7 +49,7 @@ func (s *State) Decode(payload []byte) error {
 		s.UsageSince = d.int()
 	}
 	if len(d.b) > 0 {
-		s.Events, s.Wakes, s.Planned = d.uint(), d.uint(), d.uint()
+		s.Events, s.Invalidations, s.Planned = d.uint(), d.uint(), d.uint()
 	}
 	return d.done(Meta, KeyState)
 }

@@ -40,7 +40,7 @@ const (
 	Waiting
 	Launches
 	Stops
-	Wakes
+	Invalidations
 	Decided
 	Shares
 	Batches
@@ -91,8 +91,8 @@ var tables = [TableCount]struct {
 	Waiting:        {"waiting", "priority, highest first (8), job number (8)", "nothing: the job waits for its turn", 3, true},
 	Launches:       {"launches", "job number (8)", "nothing: the queue started the job and nobody was told to launch it yet", 3, true},
 	Stops:          {"stops", "job number (8)", "the job as it ran: it was launched, taken off its nodes, and nobody was told to stop it yet", 3, false},
-	Wakes:          {"wakes", "bucket number (4), or nothing for all", "the waking in which nodes of it were last given back", 3, false},
-	Decided:        {"decided", "a request, as a hash (8)", "the waking up to which it is known that it does not fit now, until when time changes nothing of that, and the job it was decided for", 3, false},
+	Invalidations:  {"wakes", "bucket number (4), or nothing for all", "the invalidation in which nodes of it were last given back", 3, false},
+	Decided:        {"decided", "a request, as a hash (8)", "the invalidation up to which it is known that it does not fit now, until when time changes nothing of that, and the job it was decided for", 3, false},
 	Shares:         {"shares", "settings | state", "classes, what maps jobs to them, rebalancing; since when shares are out of balance", 3, false},
 	Batches:        {"batches", "name", "batch: its number, settings and sums", 3, false},
 	BatchFiles:     {"batch_files", "batch number (4), file number / 128 (4)", "names and sizes of those files", 3, false},
