@@ -50,6 +50,19 @@ func (a arg) String() string {
 // words are those that an argument of kindWord may be.
 func (a arg) words() []string { return strings.Split(a.Name, "|") }
 
+// argAt declares the argument behind n others; the zero arg where there is none.
+func (v *verb) argAt(n int) arg {
+	switch {
+	case v == nil || len(v.Args) == 0:
+		return arg{}
+	case n < len(v.Args):
+		return v.Args[n]
+	case v.Args[len(v.Args)-1].Many:
+		return v.Args[len(v.Args)-1]
+	}
+	return arg{}
+}
+
 // synopsis shows the arguments: NAMES [key=value...].
 func (v *verb) synopsis() string {
 	var words []string

@@ -1,13 +1,18 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
+	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/placer/fairshare"
+	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
 )
 
@@ -75,17 +80,24 @@ func (r *runner) complete(line []string) []string {
 			return nil
 		case !isFlag(word):
 			w.word(word)
+		case strings.HasPrefix(name, "db="):
+			r.DB = name[len("db="):]
 		case !strings.Contains(name, "=") && w.takesValue(name) == takesOne:
 			if i++; i == len(before) {
 				return beginning(begun, w.flagValues(name))
+			}
+			if name == "db" {
+				r.DB = before[i]
 			}
 		}
 	}
 	if strings.HasPrefix(begun, "-") {
 		return beginning(begun, flagWords(w.ownFlags()))
 	}
-	if v := w.leaf(); v != nil && len(w.args) < len(v.Args) && v.Args[len(w.args)].Kind == kindWord {
-		return beginning(begun, v.Args[len(w.args)].words())
+	if a := w.leaf().argAt(len(w.args)); a.Kind == kindWord {
+		return beginning(begun, a.words())
+	} else if a.Kind != kindText {
+		return r.namesOf(a.Kind, begun)
 	}
 	if len(w.args) > 0 {
 		return nil
@@ -115,14 +127,81 @@ func (w *walker) flagValues(name string) []string {
 	return wordsOf(f.GetUsage())
 }
 
-// listed finds the words of a flag in what help says of it: `B` is fcfs, easy or
+// wordsOf finds the words of a flag in what help says of it: `B` is fcfs, easy or
 // conservative.
-var listed = regexp.MustCompile("`(?: is|:) ((?:[a-z]+, )*[a-z]+),? or ([a-z]+)|: ((?:[a-z]+, )*[a-z]+),? or ([a-z]+)")
-
 func wordsOf(usage string) []string {
+	listed := regexp.MustCompile("`(?: is|:) ((?:[a-z]+, )*[a-z]+),? or ([a-z]+)|: ((?:[a-z]+, )*[a-z]+),? or ([a-z]+)")
 	m := listed.FindStringSubmatch(usage)
 	if m == nil {
 		return nil
 	}
 	return append(strings.Split(m[1]+m[3], ", "), m[2]+m[4])
+}
+
+// Completion answers at once or not at all.
+const (
+	completionPatience = 200 * time.Millisecond
+	completionMost     = 1000 // names; who has more types some of one first
+)
+
+// errEnough ends the search for names.
+var errEnough = errors.New("enough names")
+
+// namesOf lists what there is of a kind that begins in a way: nothing where the database
+// cannot be asked.
+func (r *runner) namesOf(kind argKind, prefix string) (names []string) {
+	if kind == kindSetting {
+		return beginning(prefix, store.SettingNames())
+	}
+	if kind < kindJob {
+		return nil
+	}
+	r.LockTimeout, r.Quiet = completionPatience, true
+	r.view(func(tx *store.Tx) error { //nolint:errcheck // nobody reads an error behind a TAB
+		return eachName(tx, kind, func(name string) error {
+			if names = append(names, beginning(prefix, []string{name})...); len(names) == completionMost {
+				return errEnough
+			}
+			return nil
+		})
+	})
+	return names
+}
+
+// eachName calls fn with the names of one kind: of jobs, those that have not ended.
+func eachName(tx *store.Tx, kind argKind, fn func(string) error) error {
+	switch kind {
+	case kindJob:
+		return tx.EachJob(func(j *store.Job) error { return fn(jobID(j)) }, liveStates()...)
+	case kindNodes:
+		return tx.EachNode(func(n *index.Node) error { return fn(n.Name) })
+	case kindReservation:
+		return tx.EachReservation(func(res *store.Reservation) error { return fn(res.Name) })
+	case kindBatch:
+		return tx.EachBatch(func(b *store.Batch) error { return fn(b.Name) })
+	case kindQueue:
+		queues, err := tx.Queues()
+		return eachOf(queues, err, func(q store.Queue) error { return fn(q.Name) })
+	case kindResource:
+		defs, err := tx.Resources()
+		if err != nil {
+			return err
+		}
+		return eachOf(defs.All(), nil, func(def index.Def) error { return fn(def.Name) })
+	case kindClass:
+		shares, err := tx.Shares()
+		if err != nil {
+			return err
+		}
+		return eachOf(shares.Loads, nil, func(c fairshare.ClassLoad) error { return fn(c.Class) })
+	}
+	return nil
+}
+
+// eachOf calls fn with each thing of a list that was read, or not.
+func eachOf[T any](list []T, err error, fn func(T) error) error {
+	for i := 0; i < len(list) && err == nil; i++ {
+		err = fn(list[i])
+	}
+	return err
 }

@@ -73,25 +73,31 @@ func (r *runner) jobList(c *cli.Context) error {
 
 // jobStates is which states --state and --all ask for; none means all.
 func jobStates(c *cli.Context) ([]store.JobState, error) {
-	if c.Bool("all") {
-		return nil, nil
-	}
 	word := strings.ToLower(c.String("state"))
-	var live []store.JobState
+	switch {
+	case c.Bool("all"):
+		return nil, nil
+	case word == "":
+		return liveStates(), nil
+	}
 	var names []string
 	for _, s := range store.JobStates() {
-		names = append(names, s.String())
 		if s.String() == word {
 			return []store.JobState{s}, nil
 		}
+		names = append(names, s.String())
+	}
+	return nil, usagef("--state: %w", spell.NotOneOf(word, names))
+}
+
+// liveStates are the states of jobs that have not ended.
+func liveStates() (states []store.JobState) {
+	for _, s := range store.JobStates() {
 		if s.Live() {
-			live = append(live, s)
+			states = append(states, s)
 		}
 	}
-	if word != "" {
-		return nil, usagef("--state: %w", spell.NotOneOf(word, names))
-	}
-	return live, nil
+	return states
 }
 
 func (r *runner) jobShow(c *cli.Context) error {
