@@ -43,9 +43,7 @@ func (r *runner) blocks() bool { return r.audience().blocks }
 
 // audience is who reads the answer of a run, and on what.
 type audience struct {
-	document bool // a program that takes one document: json or jsonl
-	people   bool // people, who read times, durations and sizes in words: table, line or md
-	brief    bool // people who are spared what says nothing: table or md
+	output.Traits
 	table    bool // people who read all of it: a table, and what is said around it
 	terminal bool
 	width    int // columns of the terminal, 0 where there is none or no limit
@@ -55,12 +53,9 @@ type audience struct {
 }
 
 func (r *runner) audience() audience {
-	f := r.Output
 	a := audience{
-		document: f.IsDocument(),
-		people:   f == output.Table || f == output.Line || f == output.MD,
-		brief:    f == output.Table || f == output.MD,
-		table:    f == output.Table,
+		Traits:   r.Output.Traits(),
+		table:    r.Output == output.Table,
 		terminal: r.stdoutTTY,
 		color:    r.stdoutTTY && !r.NoColor && r.getenv("TERM") != "dumb",
 		blocks:   r.showsUnicode(),
@@ -85,7 +80,7 @@ func (r *runner) showsUnicode() bool {
 // localTimes is a text of ours as the reader of the answer gets its times: programs
 // in UTC, people in their zone.
 func (r *runner) localTimes(s string) string {
-	if r.audience().document {
+	if r.audience().Document {
 		return s
 	}
 	return spell.LocalTimes(s, r.loc)

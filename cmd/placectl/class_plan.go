@@ -89,7 +89,7 @@ func (r *runner) planShares(state *fairshare.State, jobID func(class, job int) s
 			classes[i].StopJobs = append(classes[i].StopJobs, strconv.FormatUint(t.ID, 10))
 		}
 	}
-	if r.audience().document {
+	if r.audience().Document {
 		return r.printShareSums(state, plan, classes)
 	}
 	p := r.printer(output.Result{Columns: []output.Column{{Name: "name"}, {Name: "load_pct", Kind: output.Integer}, {Name: "entitlement", Kind: output.Integer},
@@ -110,7 +110,7 @@ func (r *runner) printShareSums(state *fairshare.State, plan *fairshare.Plan, cl
 	res := output.Result{Record: true, Columns: []output.Column{{Name: "idle", Kind: output.Integer}, {Name: "total_workers", Kind: output.Integer},
 		{Name: "away", Kind: output.Integer}, {Name: "spread", Kind: output.Integer}, {Name: "rebalanced", Kind: output.Boolean}}}
 	row := []any{plan.Idle, state.TotalWorkers, state.Away, plan.Spread, plan.Rebalanced}
-	if r.audience().document {
+	if r.audience().Document {
 		res.Columns = append([]output.Column{{Name: "classes", Kind: output.Object}}, res.Columns...)
 		row = append([]any{classes}, row...)
 	}

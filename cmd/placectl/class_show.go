@@ -48,7 +48,7 @@ func (r *runner) printShares(tx *store.Tx) error {
 	if err != nil {
 		return err
 	}
-	if r.audience().document {
+	if r.audience().Document {
 		return r.printShareSettings(tx, s, classes)
 	}
 	p := r.printer(output.Result{Columns: []output.Column{{Name: "name"}, {Name: "load", Kind: output.Integer}, {Name: "load_pct", Kind: output.Integer}}})
@@ -90,7 +90,7 @@ func (r *runner) printShareSettings(tx *store.Tx, s *fairshare.Settings, classes
 	res := output.Result{Record: true, Columns: []output.Column{{Name: "default"}, {Name: "unit"}, {Name: "rebalance_threshold", Kind: output.Integer},
 		{Name: "rebalance_minimum", Kind: output.Duration}, {Name: "out_of_balance_since", Kind: output.Time}}}
 	row := []any{orNil(s.DefaultClass()), set.ShareUnit, s.RebalanceThreshold(), s.RebalanceMinimumDuration(), since}
-	if r.audience().document {
+	if r.audience().Document {
 		mappings := make([]mappingObject, len(s.Map))
 		for i, m := range s.Map {
 			mappings[i] = mappingObject(m)

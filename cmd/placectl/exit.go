@@ -180,7 +180,7 @@ func (r *runner) report(err error) int {
 		err = errors.New("interrupted")
 	}
 	var text []byte
-	if r.audience().document {
+	if r.audience().Document {
 		text = appendErrorJSON(nil, err, code, why)
 	} else {
 		text = r.errorText(err)

@@ -60,7 +60,7 @@ func (list *nodeChanges) note(tx *store.Tx, n *index.Node, change string) error 
 func (r *runner) printNodeChanges(changes []nodeChange) error {
 	res := output.Result{Columns: []output.Column{{Name: "name"}, {Name: "state"}, {Name: "reason"}, {Name: "change"}}}
 	explained := slices.ContainsFunc(changes, func(c nodeChange) bool { return c.reason != "" })
-	res.Columns[2].Detail = r.audience().brief && !explained
+	res.Columns[2].Detail = r.audience().Brief && !explained
 	p := r.printer(res)
 	for _, c := range changes {
 		if err := p.Row(c.name, c.state, orNil(c.reason), c.change); err != nil {

@@ -207,7 +207,7 @@ func (r *runner) printImport(sum importSummary) error {
 		{Name: "changed", Kind: output.Integer}, {Name: "nodes", Kind: output.Integer}, {Name: "queues", Kind: output.List},
 	}})
 	queues := any(sum.queues)
-	if r.audience().brief && len(sum.queues) == 0 {
+	if r.audience().Brief && len(sum.queues) == 0 {
 		queues = nil
 	}
 	p.Row(sum.added, sum.updated, sum.unchanged, sum.added+sum.updated, sum.nodes, queues)

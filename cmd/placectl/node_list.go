@@ -90,7 +90,7 @@ func (r *runner) nodeList(c *cli.Context) error {
 		return err
 	}
 	cols := nodeFields.Pick(nodeListColumns)
-	if r.audience().brief {
+	if r.audience().Brief {
 		cols = dropSpare(cols, rows)
 	}
 	cols = r.fitColumns(append(cols, resourceColumns(defs, rows)...), rows)

@@ -58,7 +58,7 @@ func (r *runner) nodeShow(c *cli.Context) error {
 
 // allocationValue is what is on a node as the form of output wants it.
 func (r *runner) allocationValue(n *nodeRow) any {
-	if r.audience().people {
+	if r.audience().People {
 		return r.allocationText(n.allocations)
 	}
 	type entry struct {

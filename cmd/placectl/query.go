@@ -71,7 +71,7 @@ func (r *runner) query(c *cli.Context) error {
 		return err
 	}
 	for i, statement := range list {
-		if i > 0 && r.audience().brief {
+		if i > 0 && r.audience().Brief {
 			fmt.Fprintln(r.stdout)
 		}
 		if err := r.ask(r.ctx, db, statement, q, limit); err != nil {

@@ -5,7 +5,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/placectl/placectl/cmd/placectl/internal/output"
 	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/index"
 )
@@ -13,7 +12,7 @@ import (
 // at is an instant as it would be said: the time of day, with the day when that is not
 // today's, and seconds only where there are some. Programs get it in RFC 3339.
 func (p *page) at(t int64) string {
-	if p.Format != output.Table && p.Format != output.Line && p.Format != output.MD {
+	if !p.Format.Traits().People {
 		return string(spell.AppendRFC3339(nil, t))
 	}
 	at, today := time.Unix(t, 0).In(p.Zone), time.Unix(p.now, 0).In(p.Zone)

@@ -31,27 +31,43 @@ const (
 	ID
 )
 
-// forms are the forms by their numbers: what each is called, and its layout.
+// Traits say for whom a form is.
+type Traits struct {
+	Document bool // for a program that takes one document, not rows
+	People   bool // for people, who read times, durations and sizes in words
+	Brief    bool // for people who are spared what says nothing
+	Details  bool // it has the columns that are too much for a table
+}
+
+// forms are the forms by their numbers: what each is called, whom it is for, and its
+// layout.
 var forms = [...]struct {
 	name   string
+	traits Traits
 	layout func(Result) layout
 }{
-	Table: {"table", func(res Result) layout {
+	Table: {"table", Traits{People: true, Brief: true}, func(res Result) layout {
 		if res.Record {
 			return &lineLayout{brief: true}
 		}
 		return &tableLayout{}
 	}},
-	Line:  {"line", func(Result) layout { return &lineLayout{} }},
-	JSON:  {"json", func(res Result) layout { return &jsonLayout{array: !res.Record} }},
-	JSONL: {"jsonl", func(Result) layout { return &jsonLayout{lines: true} }},
-	CSV:   {"csv", func(Result) layout { return &csvLayout{} }},
-	TSV:   {"tsv", func(Result) layout { return &tsvLayout{} }},
-	MD:    {"md", func(Result) layout { return &mdLayout{} }},
-	ID:    {"id", func(Result) layout { return &idLayout{} }},
+	Line:  {"line", Traits{People: true, Details: true}, func(Result) layout { return &lineLayout{} }},
+	JSON:  {"json", Traits{Document: true, Details: true}, func(res Result) layout { return &jsonLayout{array: !res.Record} }},
+	JSONL: {"jsonl", Traits{Document: true, Details: true}, func(Result) layout { return &jsonLayout{lines: true} }},
+	CSV:   {"csv", Traits{}, func(Result) layout { return &csvLayout{} }},
+	TSV:   {"tsv", Traits{}, func(Result) layout { return &tsvLayout{} }},
+	MD:    {"md", Traits{People: true, Brief: true}, func(Result) layout { return &mdLayout{} }},
+	ID:    {"id", Traits{}, func(Result) layout { return &idLayout{} }},
 }
 
 func (f Format) String() string { return forms[f].name }
+
+// Traits say for whom the form is.
+func (f Format) Traits() Traits { return forms[f].traits }
+
+// IsDocument reports whether the answer is one document rather than rows.
+func (f Format) IsDocument() bool { return f.Traits().Document }
 
 // FormatNames are the forms as they are written, in their order.
 func FormatNames() []string {
@@ -71,9 +87,6 @@ func ParseFormat(s string) (Format, error) {
 	}
 	return Table, spell.NotOneOf(s, FormatNames())
 }
-
-// IsDocument reports whether the answer is one document rather than rows.
-func (f Format) IsDocument() bool { return f == JSON || f == JSONL }
 
 // Kind says what a column's values mean. A value may be nil in any column, and
 // otherwise any Go type that fits: every integer type for a number, time.Time
@@ -165,7 +178,7 @@ func New(w io.Writer, o Options, res Result) *Printer {
 	}
 	p := &Printer{w: w, o: o, res: res, layout: forms[o.Format].layout(res)}
 	for i, c := range res.Columns {
-		if !c.Detail || o.Format.IsDocument() || o.Format == Line {
+		if !c.Detail || o.Format.Traits().Details {
 			p.cols, p.index = append(p.cols, c), append(p.index, i)
 		}
 	}
