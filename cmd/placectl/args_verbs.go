@@ -19,7 +19,7 @@ func (w *walker) word(word string) {
 	}
 	names := w.verbNames()
 	switch {
-	case len(names) == 0 || v != nil && v.Run != nil:
+	case len(names) == 0 || v != nil && v.runs():
 		w.args = append(w.args, word)
 	case word == "help":
 		w.help = true
@@ -89,7 +89,7 @@ func (w *walker) finish() {
 		if w.err == nil {
 			w.err = errNoVerb
 		}
-	case v.Run == nil:
+	case !v.runs():
 		w.fail("a verb is missing; there are %s", strings.Join(w.verbNames(), ", "))
 	default:
 		w.requireFlags(v)

@@ -18,7 +18,7 @@ func batchVerb() *verb {
 		Example: "placectl batch create night-12 --files files.csv --jobs jobs.csv\nplacectl batch next night-12 --host $(hostname)",
 		Verbs: []*verb{
 			batchCreateVerb(),
-			{Name: "list", Usage: "all batches", Access: reads, Run: (*runner).batchList,
+			{Name: "list", Usage: "all batches", Access: reads, InTx: (*runner).batchList,
 				Example: "placectl batch list"},
 			batchShowVerb(),
 			batchNextVerb(),
@@ -27,30 +27,26 @@ func batchVerb() *verb {
 			batchExpireVerb(),
 			batchRecomputeVerb(),
 			batchCursorsVerb(),
-			{Name: "rm", Usage: "forget a batch and all of its jobs", Args: []arg{{Name: "NAME", Kind: kindBatch}}, Access: writes, Run: (*runner).batchRemove,
+			{Name: "rm", Usage: "forget a batch and all of its jobs", Args: []arg{{Name: "NAME", Kind: kindBatch}}, Access: writes, InTx: (*runner).batchRemove,
 				Example: "placectl batch rm night-12"},
 		},
 	}
 }
 
-func (r *runner) batchList(*cli.Context) error {
-	return r.view(func(tx *store.Tx) error {
-		p := r.printer(output.Result{Columns: batchFields.Columns()})
-		if err := tx.EachBatch(func(b *store.Batch) error { return batchFields.Print(p, batchView{b, tx.Now()}) }); err != nil {
-			return err
-		}
-		return p.Close()
-	})
+func (r *runner) batchList(tx *store.Tx, _ *cli.Context) error {
+	p := r.printer(output.Result{Columns: batchFields.Columns()})
+	if err := tx.EachBatch(func(b *store.Batch) error { return batchFields.Print(p, batchView{b, tx.Now()}) }); err != nil {
+		return err
+	}
+	return p.Close()
 }
 
-func (r *runner) batchRemove(c *cli.Context) error {
-	return r.update(c, func(tx *store.Tx) error {
-		b, err := tx.RemoveBatch(c.Args().First())
-		if err != nil {
-			return err
-		}
-		return r.printBatch(tx, b)
-	})
+func (r *runner) batchRemove(tx *store.Tx, c *cli.Context) error {
+	b, err := tx.RemoveBatch(c.Args().First())
+	if err != nil {
+		return err
+	}
+	return r.printBatch(tx, b)
 }
 
 // printBatch prints one batch.

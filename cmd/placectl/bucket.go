@@ -13,7 +13,7 @@ func bucketVerb() *verb {
 		Usage:    "nodes that are alike: the same resources, queue and priority",
 		Example:  "placectl bucket list",
 		Verbs: []*verb{
-			{Name: "list", Usage: "the buckets, in the order they are tried", Access: reads, Run: (*runner).bucketList,
+			{Name: "list", Usage: "the buckets, in the order they are tried", Access: reads, InTx: (*runner).bucketList,
 				Description: "Of each how many nodes are up, and of those free (nothing on them, nothing planned), later (nothing on them,\n" +
 					"something planned) and busy (something on them); open: how many of the busy ones have a cpu left. Of nodes,\n" +
 					"free and later are one state, and busy is two: docs/states.md.",
@@ -23,20 +23,18 @@ func bucketVerb() *verb {
 	}
 }
 
-func (r *runner) bucketList(c *cli.Context) error {
-	return r.view(func(tx *store.Tx) error {
-		buckets, err := tx.Buckets()
-		if err != nil {
-			return err
+func (r *runner) bucketList(tx *store.Tx, c *cli.Context) error {
+	buckets, err := tx.Buckets()
+	if err != nil {
+		return err
+	}
+	p := r.printer(output.Result{Columns: []output.Column{{Name: "bucket", Kind: output.Integer}, {Name: "signature"}, {Name: "queue"}, {Name: "priority", Kind: output.Integer},
+		{Name: "total", Kind: output.Integer}, {Name: "free", Kind: output.Integer}, {Name: "later", Kind: output.Integer}, {Name: "busy", Kind: output.Integer},
+		{Name: "open", Kind: output.Integer}, {Name: "not_up", Kind: output.Integer}}})
+	for _, b := range buckets {
+		if b.Up > 0 || c.Bool("all") {
+			p.Row(b.ID, b.Signature, orNil(b.Queue), b.Priority, b.Up, b.Free, b.Later, b.Busy, b.Open, b.NotUp)
 		}
-		p := r.printer(output.Result{Columns: []output.Column{{Name: "bucket", Kind: output.Integer}, {Name: "signature"}, {Name: "queue"}, {Name: "priority", Kind: output.Integer},
-			{Name: "total", Kind: output.Integer}, {Name: "free", Kind: output.Integer}, {Name: "later", Kind: output.Integer}, {Name: "busy", Kind: output.Integer},
-			{Name: "open", Kind: output.Integer}, {Name: "not_up", Kind: output.Integer}}})
-		for _, b := range buckets {
-			if b.Up > 0 || c.Bool("all") {
-				p.Row(b.ID, b.Signature, orNil(b.Queue), b.Priority, b.Up, b.Free, b.Later, b.Busy, b.Open, b.NotUp)
-			}
-		}
-		return p.Close()
-	})
+	}
+	return p.Close()
 }

@@ -17,13 +17,11 @@ func classShowVerb() *verb {
 			"as a percentage of all, out_of_balance_since when the spread came to be at the threshold of rebalancing.",
 		Access:  reads,
 		Example: "placectl class show",
-		Run:     (*runner).classShow,
+		InTx:    (*runner).classShow,
 	}
 }
 
-func (r *runner) classShow(*cli.Context) error {
-	return r.view(r.printShares)
-}
+func (r *runner) classShow(tx *store.Tx, _ *cli.Context) error { return r.printShares(tx) }
 
 // The shapes of the JSON document.
 type (

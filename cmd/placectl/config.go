@@ -18,9 +18,9 @@ func configVerb() *verb {
 		Usage:    "the settings of the store",
 		Example:  "placectl config list",
 		Verbs: []*verb{
-			{Name: "list", Usage: "every setting", Access: reads, Run: (*runner).configList,
+			{Name: "list", Usage: "every setting", Access: reads, InTx: (*runner).configList,
 				Example: "placectl config list"},
-			{Name: "get", Usage: "one setting", Args: []arg{{Name: "NAME", Kind: kindSetting}}, Access: reads, Run: (*runner).configGet,
+			{Name: "get", Usage: "one setting", Args: []arg{{Name: "NAME", Kind: kindSetting}}, Access: reads, InTx: (*runner).configGet,
 				Example: "placectl config get group_key"},
 			{Name: "set", Usage: "change settings; an empty value puts the default back", Args: []arg{{Name: "NAME=VALUE", Many: true}}, Access: writes, Run: (*runner).configSet,
 				Example: "placectl config set group_key=switch default_walltime=1800"},
@@ -36,31 +36,27 @@ var settingFields = output.Fields[store.Setting]{
 	{Name: "doc", Value: func(s store.Setting) any { return s.Doc }},
 }
 
-func (r *runner) configList(*cli.Context) error {
-	return r.view(func(tx *store.Tx) error {
-		settings, err := tx.AllSettings()
-		if err != nil {
-			return err
-		}
-		return printAll(r, settingFields, settings...)
-	})
+func (r *runner) configList(tx *store.Tx, _ *cli.Context) error {
+	settings, err := tx.AllSettings()
+	if err != nil {
+		return err
+	}
+	return printAll(r, settingFields, settings...)
 }
 
-func (r *runner) configGet(c *cli.Context) error {
-	return r.view(func(tx *store.Tx) error {
-		settings, err := tx.AllSettings()
-		if err != nil {
-			return err
-		}
-		name := settingName(c.Args().First())
-		i := slices.IndexFunc(settings, func(s store.Setting) bool { return s.Name == name })
-		if i < 0 {
-			return fmt.Errorf("no setting %q%s: %w", name, index.DidYouMean(name, store.SettingNames()), store.ErrNotFound)
-		}
-		p := r.printer(output.Result{Record: true, ID: 1, Columns: settingFields.Columns()})
-		settingFields.Print(p, settings[i])
-		return p.Close()
-	})
+func (r *runner) configGet(tx *store.Tx, c *cli.Context) error {
+	settings, err := tx.AllSettings()
+	if err != nil {
+		return err
+	}
+	name := settingName(c.Args().First())
+	i := slices.IndexFunc(settings, func(s store.Setting) bool { return s.Name == name })
+	if i < 0 {
+		return fmt.Errorf("no setting %q%s: %w", name, index.DidYouMean(name, store.SettingNames()), store.ErrNotFound)
+	}
+	p := r.printer(output.Result{Record: true, ID: 1, Columns: settingFields.Columns()})
+	settingFields.Print(p, settings[i])
+	return p.Close()
 }
 
 // settingName takes a setting's name with - for _ too.

@@ -50,9 +50,7 @@ func (r *runner) extend(c *cli.Context) error {
 			return err
 		}
 		p := r.jobs(tx, true, "job state start end walltime nodes")
-		if err := p.print(job); err != nil {
-			return err
-		}
+		p.print(job)
 		return p.Close()
 	})
 }

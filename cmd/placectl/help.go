@@ -78,7 +78,7 @@ func helpVerb(b *strings.Builder, v *verb, path string) {
 
 func usageTail(v *verb) string {
 	tail := ""
-	if len(v.Verbs) > 0 && v.Run == nil {
+	if len(v.Verbs) > 0 && !v.runs() {
 		tail += " VERB"
 	}
 	if len(v.Flags) > 0 {

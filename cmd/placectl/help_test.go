@@ -91,10 +91,10 @@ func TestVerbsAreExplained(t *testing.T) {
 	r := newCapture().runner()
 	var look func(path string, v *verb)
 	look = func(path string, v *verb) {
-		if v.Usage == "" || v.Run != nil && v.Example == "" && !v.Hidden {
+		if v.Usage == "" || v.runs() && v.Example == "" && !v.Hidden {
 			t.Errorf("%s: usage %q, example %q", path, v.Usage, v.Example)
 		}
-		if keyed := findFlag(v.Flags, "key") != nil; v.Run != nil && !keyed && strings.Contains(helpOf(t, path), "same --key") {
+		if keyed := findFlag(v.Flags, "key") != nil; v.runs() && !keyed && strings.Contains(helpOf(t, path), "same --key") {
 			t.Errorf("%s has no --key, and its help names one", path)
 		} else if keyed && !strings.Contains(helpOf(t, path), exitUnknownKeyed) {
 			t.Errorf("%s has --key, and its help does not say what for", path)

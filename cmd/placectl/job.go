@@ -22,7 +22,7 @@ func jobVerb() *verb {
 					&cli.StringFlag{Name: "user", Usage: "only those of a `USER`"},
 				},
 				Example: "placectl job list --user ann"},
-			{Name: "show", Usage: "one job", Args: []arg{{Name: "JOB", Kind: kindJob}}, Access: reads, Run: (*runner).jobShow,
+			{Name: "show", Usage: "one job", Args: []arg{{Name: "JOB", Kind: kindJob}}, Access: reads, InTx: (*runner).jobShow,
 				Example: "placectl job show 12"},
 		},
 	}
@@ -36,7 +36,7 @@ func showVerb() *verb {
 		Args:     []arg{{Name: "JOB", Kind: kindJob}},
 		Access:   reads,
 		Example:  "placectl show 12",
-		Run:      (*runner).jobShow,
+		InTx:     (*runner).jobShow,
 	}
 }
 
@@ -100,26 +100,22 @@ func liveStates() (states []store.JobState) {
 	return states
 }
 
-func (r *runner) jobShow(c *cli.Context) error {
-	return r.view(func(tx *store.Tx) error {
-		id, err := theJob(tx, c.Args().First())
-		if err != nil {
-			return err
-		}
-		job, err := tx.Job(id)
-		if err != nil {
-			return err
-		}
-		look, err := tx.Outlook()
-		if err != nil {
-			return err
-		}
-		// There is room for why it waits, and from when on.
-		p := r.jobs(tx, true, strings.ReplaceAll(jobListColumns, "*", "")+jobShowColumns)
-		p.look = look
-		if err := p.print(job); err != nil {
-			return err
-		}
-		return p.Close()
-	})
+func (r *runner) jobShow(tx *store.Tx, c *cli.Context) error {
+	id, err := theJob(tx, c.Args().First())
+	if err != nil {
+		return err
+	}
+	job, err := tx.Job(id)
+	if err != nil {
+		return err
+	}
+	look, err := tx.Outlook()
+	if err != nil {
+		return err
+	}
+	// There is room for why it waits, and from when on.
+	p := r.jobs(tx, true, strings.ReplaceAll(jobListColumns, "*", "")+jobShowColumns)
+	p.look = look
+	p.print(job)
+	return p.Close()
 }

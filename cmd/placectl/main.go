@@ -201,7 +201,7 @@ func (r *runner) exec(inv invocation) error {
 			if err := v.checkArgs(c); err != nil {
 				return err
 			}
-			return v.Run(r, c)
+			return v.do(r, c)
 		},
 	}
 	app := &cli.App{

@@ -56,7 +56,16 @@ func (list *nodeChanges) note(tx *store.Tx, n *index.Node, change string) error 
 	return err
 }
 
-// printNodeChanges answers a verb that writes, once what it wrote is durable.
+// changeNodes calls fn with every node of a list, and answers with what it notes.
+func (r *runner) changeNodes(tx *store.Tx, list string, fn func(*nodeChanges, *index.Node) error) error {
+	var done nodeChanges
+	if err := eachNamed(tx, list, func(n *index.Node) error { return fn(&done, n) }); err != nil {
+		return err
+	}
+	return r.printNodeChanges(done)
+}
+
+// printNodeChanges answers with what has been done to nodes.
 func (r *runner) printNodeChanges(changes []nodeChange) error {
 	res := output.Result{Columns: []output.Column{{Name: "name"}, {Name: "state"}, {Name: "reason"}, {Name: "change"}}}
 	explained := slices.ContainsFunc(changes, func(c nodeChange) bool { return c.reason != "" })

@@ -27,8 +27,7 @@ func (r *runner) nodeAdd(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	var changes nodeChanges
-	if err := r.update(c, func(tx *store.Tx) (err error) {
+	return r.update(c, func(tx *store.Tx) error {
 		defs, err := tx.Resources()
 		if err != nil {
 			return err
@@ -37,12 +36,12 @@ func (r *runner) nodeAdd(c *cli.Context) error {
 		if err != nil {
 			return err
 		}
-		changes, err = addNodes(tx, names, p)
-		return err
-	}); err != nil {
-		return err
-	}
-	return r.printNodeChanges(changes)
+		changes, err := addNodes(tx, names, p)
+		if err != nil {
+			return err
+		}
+		return r.printNodeChanges(changes)
+	})
 }
 
 // namesToAdd writes out the names of new nodes.

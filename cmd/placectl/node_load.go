@@ -32,31 +32,26 @@ type loadChange struct {
 	load, before float64
 }
 
+var loadFields = output.Fields[loadChange]{
+	{Name: "name", Value: func(l loadChange) any { return l.name }},
+	{Name: "load", Kind: output.Number, Value: func(l loadChange) any { return l.load }},
+	{Name: "previous_load", Kind: output.Number, Value: func(l loadChange) any { return l.before }},
+}
+
 func (r *runner) nodeLoad(c *cli.Context) error {
 	loads, lines, err := r.readLoads(c)
 	if err != nil {
 		return malformed(err)
 	}
-	var changes []loadChange
-	if err := r.update(c, func(tx *store.Tx) error {
+	return malformed(r.update(c, func(tx *store.Tx) error {
 		set := loadSetter{tx: tx, lines: lines, given: make(map[uint32]nodefile.Load)}
 		for _, l := range loads {
 			if err := set.load(l); err != nil {
 				return err
 			}
 		}
-		changes = set.changes
-		return nil
-	}); err != nil {
-		return malformed(err)
-	}
-	p := r.printer(output.Result{Columns: []output.Column{{Name: "name"}, {Name: "load", Kind: output.Number}, {Name: "previous_load", Kind: output.Number}}})
-	for _, ch := range changes {
-		if err := p.Row(ch.name, ch.load, ch.before); err != nil {
-			return err
-		}
-	}
-	return p.Close()
+		return printAll(r, loadFields, set.changes...)
+	}))
 }
 
 // readLoads understands the arguments, or standard input. It comes before the

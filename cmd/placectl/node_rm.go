@@ -13,22 +13,15 @@ func nodeRemoveVerb() *verb {
 		Args:    []arg{{Name: "NAMES", Kind: kindNodes}},
 		Access:  writes,
 		Example: "placectl node rm n[100-128]",
-		Run:     (*runner).nodeRemove,
+		InTx:    (*runner).nodeRemove,
 	}
 }
 
-func (r *runner) nodeRemove(c *cli.Context) error {
-	var changes nodeChanges
-	if err := r.update(c, func(tx *store.Tx) error {
-		changes = nil
-		return eachNamed(tx, c.Args().First(), func(n *index.Node) error {
-			if err := changes.note(tx, n, nodeRemoved); err != nil {
-				return err
-			}
-			return tx.RemoveNode(n.Number)
-		})
-	}); err != nil {
-		return err
-	}
-	return r.printNodeChanges(changes)
+func (r *runner) nodeRemove(tx *store.Tx, c *cli.Context) error {
+	return r.changeNodes(tx, c.Args().First(), func(done *nodeChanges, n *index.Node) error {
+		if err := done.note(tx, n, nodeRemoved); err != nil {
+			return err
+		}
+		return tx.RemoveNode(n.Number)
+	})
 }

@@ -9,7 +9,6 @@ import (
 
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
 	"github.com/placectl/placectl/cmd/placectl/internal/spell"
-	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
 )
@@ -22,29 +21,24 @@ func nodeShowVerb() *verb {
 		Description: "With -o json a single name is answered with an object, and a node list with an array.",
 		Access:      reads,
 		Example:     "placectl node show n7",
-		Run:         (*runner).nodeShow,
+		InTx:        (*runner).nodeShow,
 	}
 }
 
-func (r *runner) nodeShow(c *cli.Context) error {
+func (r *runner) nodeShow(tx *store.Tx, c *cli.Context) error {
 	names := c.Args().First()
-	var rows []nodeRow
-	var defs *index.Defs
-	if err := r.view(func(tx *store.Tx) (err error) {
-		if defs, err = tx.Resources(); err != nil {
-			return err
-		}
-		if rows, err = gatherNodes(tx, names, &nodeFilter{}); err != nil {
-			return err
-		}
-		for i := range rows {
-			if rows[i].allocations, err = tx.Allocations(rows[i].Number); err != nil {
-				return err
-			}
-		}
-		return nil
-	}); err != nil {
+	defs, err := tx.Resources()
+	if err != nil {
 		return err
+	}
+	rows, err := gatherNodes(tx, names, &nodeFilter{})
+	if err != nil {
+		return err
+	}
+	for i := range rows {
+		if rows[i].allocations, err = tx.Allocations(rows[i].Number); err != nil {
+			return err
+		}
 	}
 	about := nodeFields.Pick(nodeListColumns + " priorityf")
 	allocations := output.Fields[*nodeRow]{{Name: "allocations", Kind: output.Object, Value: r.allocationValue}}

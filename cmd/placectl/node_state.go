@@ -29,11 +29,8 @@ func (r *runner) nodeState(c *cli.Context, state index.State) error {
 	if err := nodefile.CheckWord(c.String("reason")); err != nil {
 		return usagef("--reason: %w", err)
 	}
-	var changes nodeChanges
-	if err := r.update(c, func(tx *store.Tx) error {
-		changes = nil
-		return eachNamed(tx, c.Args().First(), func(n *index.Node) error {
-			change := nodeUnchanged
+	return r.update(c, func(tx *store.Tx) error {
+		return r.changeNodes(tx, c.Args().First(), func(done *nodeChanges, n *index.Node) error {
 			reason := n.Reason
 			if c.IsSet("reason") {
 				reason = c.String("reason")
@@ -41,17 +38,14 @@ func (r *runner) nodeState(c *cli.Context, state index.State) error {
 			if state == index.Up {
 				reason = ""
 			}
-			if n.State != state || n.Reason != reason {
-				change = nodeChanged
-				if err := tx.SetNodeState(n.Number, state, reason); err != nil {
-					return err
-				}
-				n.State, n.Reason = state, reason
+			if n.State == state && n.Reason == reason {
+				return done.note(tx, n, nodeUnchanged)
 			}
-			return changes.note(tx, n, change)
+			if err := tx.SetNodeState(n.Number, state, reason); err != nil {
+				return err
+			}
+			n.State, n.Reason = state, reason
+			return done.note(tx, n, nodeChanged)
 		})
-	}); err != nil {
-		return err
-	}
-	return r.printNodeChanges(changes)
+	})
 }

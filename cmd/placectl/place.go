@@ -117,9 +117,7 @@ func (r *runner) printPlacement(tx *store.Tx, job *store.Job, explain bool) erro
 		columns += " why"
 	}
 	p := r.jobs(tx, true, columns)
-	if err := p.print(job); err != nil {
-		return err
-	}
+	p.print(job)
 	return p.Close()
 }
 

@@ -20,28 +20,26 @@ func queueVerb() *verb {
 		Description: "A node belongs to a queue through its queue field (placectl node set n[1-8] queue=fast). Jobs of a queue\nthat owns nodes see only those; all others see only nodes of no queue.",
 		Example:     "placectl queue add fast",
 		Verbs: []*verb{
-			{Name: "list", Usage: "all queues", Access: reads, Run: (*runner).queueList,
+			{Name: "list", Usage: "all queues", Access: reads, InTx: (*runner).queueList,
 				Example: "placectl queue list"},
 			{Name: "add", Usage: "make a queue", Args: []arg{{Name: "NAME"}}, Access: writes, Run: (*runner).queueAdd,
 				Flags:   flags(),
 				Example: "placectl queue add fast --group-key switch"},
-			{Name: "set", Usage: "change a queue", Args: []arg{{Name: "NAME", Kind: kindQueue}}, Access: writes, Run: (*runner).queueSet,
+			{Name: "set", Usage: "change a queue", Args: []arg{{Name: "NAME", Kind: kindQueue}}, Access: writes, InTx: (*runner).queueSet,
 				Flags:   flags(),
 				Example: "placectl queue set fast --group-key ''"},
-			{Name: "rm", Usage: "forget a queue that owns no nodes", Args: []arg{{Name: "NAME", Kind: kindQueue}}, Access: writes, Run: (*runner).queueRemove,
+			{Name: "rm", Usage: "forget a queue that owns no nodes", Args: []arg{{Name: "NAME", Kind: kindQueue}}, Access: writes, InTx: (*runner).queueRemove,
 				Example: "placectl queue rm fast"},
 		},
 	}
 }
 
-func (r *runner) queueList(*cli.Context) error {
-	return r.view(func(tx *store.Tx) error {
-		queues, err := tx.Queues()
-		if err != nil {
-			return err
-		}
-		return r.printQueues(tx, queues...)
-	})
+func (r *runner) queueList(tx *store.Tx, _ *cli.Context) error {
+	queues, err := tx.Queues()
+	if err != nil {
+		return err
+	}
+	return r.printQueues(tx, queues...)
 }
 
 func (r *runner) queueAdd(c *cli.Context) error {
@@ -58,39 +56,35 @@ func (r *runner) queueAdd(c *cli.Context) error {
 	})
 }
 
-func (r *runner) queueSet(c *cli.Context) error {
-	return r.update(c, func(tx *store.Tx) error {
-		q, err := tx.Queue(c.Args().First())
-		if err != nil {
-			return err
-		}
-		if c.IsSet("group-key") {
-			q.GroupKey = splitList(c.String("group-key"))
-		}
-		if c.IsSet("policy") {
-			q.Policy = c.String("policy")
-		}
-		if err := tx.SetQueue(q); err != nil {
-			return err
-		}
-		if q, err = tx.Queue(q.Name); err != nil {
-			return err
-		}
-		return r.printQueues(tx, q)
-	})
+func (r *runner) queueSet(tx *store.Tx, c *cli.Context) error {
+	q, err := tx.Queue(c.Args().First())
+	if err != nil {
+		return err
+	}
+	if c.IsSet("group-key") {
+		q.GroupKey = splitList(c.String("group-key"))
+	}
+	if c.IsSet("policy") {
+		q.Policy = c.String("policy")
+	}
+	if err := tx.SetQueue(q); err != nil {
+		return err
+	}
+	if q, err = tx.Queue(q.Name); err != nil {
+		return err
+	}
+	return r.printQueues(tx, q)
 }
 
-func (r *runner) queueRemove(c *cli.Context) error {
-	return r.update(c, func(tx *store.Tx) error {
-		q, err := tx.Queue(c.Args().First())
-		if err != nil {
-			return err
-		}
-		if err := tx.RemoveQueue(q.Name); err != nil {
-			return err
-		}
-		return r.printQueues(tx, q)
-	})
+func (r *runner) queueRemove(tx *store.Tx, c *cli.Context) error {
+	q, err := tx.Queue(c.Args().First())
+	if err != nil {
+		return err
+	}
+	if err := tx.RemoveQueue(q.Name); err != nil {
+		return err
+	}
+	return r.printQueues(tx, q)
 }
 
 func (r *runner) printQueues(tx *store.Tx, queues ...store.Queue) error {

@@ -238,18 +238,16 @@ func unreserveVerb() *verb {
 		Args:     []arg{{Name: "NAME", Kind: kindReservation}},
 		Access:   writes,
 		Example:  "placectl unreserve maintenance",
-		Run:      (*runner).unreserve,
+		InTx:     (*runner).unreserve,
 	}
 }
 
-func (r *runner) unreserve(c *cli.Context) error {
-	return r.update(c, func(tx *store.Tx) error {
-		gone, err := tx.Unreserve(c.Args().First())
-		if err != nil {
-			return err
-		}
-		return r.printReservations(tx, len(gone) == 1, gone...)
-	})
+func (r *runner) unreserve(tx *store.Tx, c *cli.Context) error {
+	gone, err := tx.Unreserve(c.Args().First())
+	if err != nil {
+		return err
+	}
+	return r.printReservations(tx, len(gone) == 1, gone...)
 }
 
 func reservationVerb() *verb {
@@ -259,38 +257,34 @@ func reservationVerb() *verb {
 		Usage:    "what is reserved",
 		Example:  "placectl reservation list",
 		Verbs: []*verb{
-			{Name: "list", Usage: "reservations that have not ended", Access: reads, Run: (*runner).reservationList,
+			{Name: "list", Usage: "reservations that have not ended", Access: reads, InTx: (*runner).reservationList,
 				Flags:   []cli.Flag{&cli.BoolFlag{Name: "all", Usage: "those that have ended, too"}},
 				Example: "placectl reservation list"},
-			{Name: "show", Usage: "one reservation", Args: []arg{{Name: "NAME", Kind: kindReservation}}, Access: reads, Run: (*runner).reservationShow,
+			{Name: "show", Usage: "one reservation", Args: []arg{{Name: "NAME", Kind: kindReservation}}, Access: reads, InTx: (*runner).reservationShow,
 				Example: "placectl reservation show maintenance"},
 		},
 	}
 }
 
-func (r *runner) reservationList(c *cli.Context) error {
-	return r.view(func(tx *store.Tx) error {
-		var all []*store.Reservation
-		err := tx.EachReservation(func(res *store.Reservation) error {
-			if c.Bool("all") || res.State(tx.Now()) != "ended" {
-				all = append(all, res)
-			}
-			return nil
-		})
-		if err != nil {
-			return err
+func (r *runner) reservationList(tx *store.Tx, c *cli.Context) error {
+	var all []*store.Reservation
+	err := tx.EachReservation(func(res *store.Reservation) error {
+		if c.Bool("all") || res.State(tx.Now()) != "ended" {
+			all = append(all, res)
 		}
-		slices.SortStableFunc(all, func(a, b *store.Reservation) int { return int(a.Start - b.Start) })
-		return r.printReservations(tx, false, all...)
+		return nil
 	})
+	if err != nil {
+		return err
+	}
+	slices.SortStableFunc(all, func(a, b *store.Reservation) int { return int(a.Start - b.Start) })
+	return r.printReservations(tx, false, all...)
 }
 
-func (r *runner) reservationShow(c *cli.Context) error {
-	return r.view(func(tx *store.Tx) error {
-		res, err := tx.Occurrences(c.Args().First())
-		if err != nil {
-			return err
-		}
-		return r.printReservations(tx, len(res) == 1, res...)
-	})
+func (r *runner) reservationShow(tx *store.Tx, c *cli.Context) error {
+	res, err := tx.Occurrences(c.Args().First())
+	if err != nil {
+		return err
+	}
+	return r.printReservations(tx, len(res) == 1, res...)
 }

@@ -14,19 +14,17 @@ func resourceVerb() *verb {
 		Usage:    "what nodes have and jobs ask for",
 		Example:  "placectl resource list",
 		Verbs: []*verb{
-			{Name: "list", Usage: "all resources", Access: reads, Run: (*runner).resourceList,
+			{Name: "list", Usage: "all resources", Access: reads, InTx: (*runner).resourceList,
 				Example: "placectl resource list"},
 			{Name: "add", Usage: "declare resources", Args: []arg{{Name: "NAME=TYPE[,consumable][,unique]", Many: true}}, Access: writes, Run: (*runner).resourceAdd,
 				Example: "placectl resource add color=string scratch=size,consumable serial=string,unique"},
-			{Name: "rm", Usage: "forget declared resources that nothing has", Args: []arg{{Name: "NAME", Kind: kindResource, Many: true}}, Access: writes, Run: (*runner).resourceRemove,
+			{Name: "rm", Usage: "forget declared resources that nothing has", Args: []arg{{Name: "NAME", Kind: kindResource, Many: true}}, Access: writes, InTx: (*runner).resourceRemove,
 				Example: "placectl resource rm color"},
 		},
 	}
 }
 
-func (r *runner) resourceList(*cli.Context) error {
-	return r.view(func(tx *store.Tx) error { return r.printResources(tx, nil) })
-}
+func (r *runner) resourceList(tx *store.Tx, _ *cli.Context) error { return r.printResources(tx, nil) }
 
 func (r *runner) resourceAdd(c *cli.Context) error {
 	defs, err := parseDefs(c.Args().Slice())
@@ -45,15 +43,13 @@ func (r *runner) resourceAdd(c *cli.Context) error {
 	})
 }
 
-func (r *runner) resourceRemove(c *cli.Context) error {
-	return r.update(c, func(tx *store.Tx) error {
-		for _, name := range c.Args().Slice() {
-			if err := tx.RemoveResource(name); err != nil {
-				return err
-			}
+func (r *runner) resourceRemove(tx *store.Tx, c *cli.Context) error {
+	for _, name := range c.Args().Slice() {
+		if err := tx.RemoveResource(name); err != nil {
+			return err
 		}
-		return r.printResources(tx, nil)
-	})
+	}
+	return r.printResources(tx, nil)
 }
 
 // printResources lists the resources, those named or all.

@@ -85,7 +85,7 @@ func leafVerbs() (leafs map[string]*verb, exits map[string][]int) {
 	var walk func(path string, v *verb)
 	walk = func(path string, v *verb) {
 		path = strings.TrimSpace(path + " " + v.Name)
-		if v.Run != nil && !v.Hidden {
+		if v.runs() && !v.Hidden {
 			leafs[path] = v
 			exits[path] = append([]int{exitOK, exitFailed, exitUsage, exitInterrupted}, v.statuses()...)
 		}

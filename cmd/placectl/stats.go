@@ -17,24 +17,20 @@ func statsVerb() *verb {
 		Access:  reads,
 		Example: "placectl stats",
 		Verbs: []*verb{
-			{Name: "reset", Usage: "count the usage of nodes anew, from now on", Access: writes, Run: (*runner).statsReset,
+			{Name: "reset", Usage: "count the usage of nodes anew, from now on", Access: writes, InTx: (*runner).statsReset,
 				Example: "placectl stats reset"},
 		},
-		Run: (*runner).stats,
+		InTx: (*runner).stats,
 	}
 }
 
-func (r *runner) stats(*cli.Context) error {
-	return r.view(r.printStats)
-}
+func (r *runner) stats(tx *store.Tx, _ *cli.Context) error { return r.printStats(tx) }
 
-func (r *runner) statsReset(c *cli.Context) error {
-	return r.update(c, func(tx *store.Tx) error {
-		if err := tx.ResetUsage(); err != nil {
-			return err
-		}
-		return r.printStats(tx)
-	})
+func (r *runner) statsReset(tx *store.Tx, _ *cli.Context) error {
+	if err := tx.ResetUsage(); err != nil {
+		return err
+	}
+	return r.printStats(tx)
 }
 
 func (r *runner) printStats(tx *store.Tx) error {

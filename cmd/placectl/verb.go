@@ -3,12 +3,13 @@ package main
 import (
 	"slices"
 
+	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
 )
 
 // verb declares a verb: all that reading its command line, its help, completion and
 // placectl tx know of it. A verb that has others below it is a group, as node is; it
-// may have a Run of its own all the same.
+// may do something itself all the same.
 type verb struct {
 	Name        string
 	Category    string // under which help lists it; a verb below another has none
@@ -22,7 +23,11 @@ type verb struct {
 	Example     string // command lines, one a line
 	Hidden      bool
 	Verbs       []*verb
-	Run         func(*runner, *cli.Context) error
+
+	// What it does: Run, or for a verb that is one transaction from its first word to
+	// its answer InTx, in a transaction such as its access asks for.
+	Run  func(*runner, *cli.Context) error
+	InTx func(*runner, *store.Tx, *cli.Context) error
 }
 
 // access is what a verb does to a database. It brings --dry-run, some exit statuses,
@@ -53,11 +58,26 @@ func (v *verb) made() *verb {
 	return v
 }
 
+// runs reports whether the verb does something by itself.
+func (v *verb) runs() bool { return v.Run != nil || v.InTx != nil }
+
+// do does what the verb does.
+func (v *verb) do(r *runner, c *cli.Context) error {
+	inTx := func(tx *store.Tx) error { return v.InTx(r, tx, c) }
+	switch {
+	case v.InTx == nil:
+		return v.Run(r, c)
+	case v.Access == writes:
+		return r.update(c, inTx)
+	}
+	return r.view(inTx)
+}
+
 // statuses are the exit statuses beside 0, 1, 2 and 130; those of a group are those of
 // its verbs.
 func (v *verb) statuses() []int {
 	all := slices.Concat(accessStatuses[v.Access], v.Statuses)
-	if v.Run == nil {
+	if !v.runs() {
 		for _, sub := range v.Verbs {
 			all = append(all, sub.statuses()...)
 		}
