@@ -102,6 +102,24 @@ func (v *verb) checkArgs(c *cli.Context) error {
 	return nil
 }
 
+// checkFlags refuses flags that exclude each other.
+func (v *verb) checkFlags(c *cli.Context) error {
+	for _, names := range v.Exclusive {
+		given := 0
+		words := strings.Fields(names)
+		for i, name := range words {
+			if c.IsSet(name) {
+				given++
+			}
+			words[i] = dashed(name)
+		}
+		if given > 1 {
+			return usagef("%s exclude each other", spell.List(words, "and"))
+		}
+	}
+	return nil
+}
+
 // argLimits is how many arguments the verb takes; most below 0 is no limit.
 func (v *verb) argLimits(c *cli.Context) (least, most int) {
 	for _, a := range v.Args {

@@ -34,8 +34,9 @@ func batchNextVerb() *verb {
 			&cli.StringFlag{Name: "key", Usage: "idempotency `KEY`: the same key again is the same jobs, as long as the host has them"},
 			&cli.StringFlag{Name: "lease", Usage: "give the jobs to others if they are not reported within `D`"},
 		},
-		Access:   writes,
-		Statuses: []int{exitNotNow, exitNever},
+		Exclusive: []string{"want seconds"},
+		Access:    writes,
+		Statuses:  []int{exitNotNow, exitNever},
 		Example: "placectl batch next night-12 --host $(hostname) -o tsv --no-header | while read -r action name rest; do ...\n" +
 			"placectl batch next night-12 --host h7 --user ann --seconds 1h --lease 4h -o json",
 		Run: (*runner).batchNext,
@@ -75,8 +76,6 @@ func (r *runner) batchNext(c *cli.Context) error {
 func (r *runner) batchWant(c *cli.Context) (locality.Want, error) {
 	w := locality.Want{Jobs: c.Int("want"), Key: c.String("key")}
 	switch {
-	case c.IsSet("want") && c.IsSet("seconds"):
-		return w, usagef("give either --want or --seconds")
 	case c.IsSet("want") && w.Jobs < 1:
 		return w, usagef("--want: %d jobs; at least 1", w.Jobs)
 	case c.IsSet("seconds"):

@@ -14,16 +14,14 @@ func classMapVerb() *verb {
 			"mappings go behind those there are. --replace without any forgets all.",
 		Flags: []cli.Flag{&cli.BoolFlag{Name: "replace", Usage: "these are all mappings there are to be"},
 			&cli.BoolFlag{Name: "first", Usage: "put these in front of those there are"}},
-		Access:  writes,
-		Example: "placectl class map tests='^ci-' teaching='^(course|exam)' research=.*",
-		Run:     (*runner).classMap,
+		Exclusive: []string{"replace first"},
+		Access:    writes,
+		Example:   "placectl class map tests='^ci-' teaching='^(course|exam)' research=.*",
+		Run:       (*runner).classMap,
 	}
 }
 
 func (r *runner) classMap(c *cli.Context) error {
-	if countSet(c, "replace", "first") > 1 {
-		return usagef("--replace and --first exclude each other")
-	}
 	pairs, err := classPairs(c.Args().Slice(), "REGEXP")
 	if err != nil {
 		return usagef("%w", err)

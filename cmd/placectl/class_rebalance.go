@@ -28,7 +28,7 @@ func classRebalanceVerb() *verb {
 }
 
 func (r *runner) classRebalance(c *cli.Context) error {
-	if countSet(c, "threshold", "minimum") == 0 {
+	if !c.IsSet("threshold") && !c.IsSet("minimum") {
 		return usagef("nothing to set; name a --threshold, a --minimum or both")
 	}
 	points, err := parsePoints(c.String("threshold"))

@@ -32,9 +32,10 @@ func ganttVerb() *verb {
 			&cli.StringFlag{Name: "svg", Usage: "draw into `FILE` as SVG, - for standard output"},
 			&cli.StringFlag{Name: "html", Usage: "the same as a page of its own, in `FILE`"},
 		},
-		Access:  reads,
-		Example: "placectl gantt\nplacectl gantt --nodes n[01-16] --to now+6h\nplacectl gantt --by bucket\nplacectl gantt --svg timeline.svg",
-		Run:     (*runner).gantt,
+		Exclusive: []string{"svg html"},
+		Access:    reads,
+		Example:   "placectl gantt\nplacectl gantt --nodes n[01-16] --to now+6h\nplacectl gantt --by bucket\nplacectl gantt --svg timeline.svg",
+		Run:       (*runner).gantt,
 	}
 }
 
@@ -97,8 +98,6 @@ func (r *runner) ganttOptions(c *cli.Context) (*ganttOptions, error) {
 	switch {
 	case c.IsSet("nodes") && o.nodes == "":
 		return nil, usagef("--nodes is empty; name nodes such as n[01-16], or leave it out for all")
-	case c.IsSet("svg") && c.IsSet("html"):
-		return nil, usagef("--svg and --html exclude each other")
 	case c.IsSet(o.flag) && o.svg == "":
 		return nil, usagef("--%s is empty; name a file, or - for standard output", o.flag)
 	case o.rows < 0:

@@ -40,7 +40,7 @@ func (f *globalFlag) shown() string { return "--" + f.name }
 var globalFlags = []globalFlag{
 	{name: "db", value: "FILE", env: "PLACECTL_DB", usage: "the database (./placectl.db)", set: setDB},
 	{name: "now", value: "TIME", env: "PLACECTL_NOW", usage: "the instant to work at, for planning and tests", set: setNow},
-	{name: "output", short: "o", value: "FORMAT", env: "PLACECTL_OUTPUT", usage: spell.Or(output.FormatNames()), set: setOutput},
+	{name: "output", short: "o", value: "FORMAT", env: "PLACECTL_OUTPUT", usage: spell.List(output.FormatNames(), "or"), set: setOutput},
 	{name: "no-header", usage: "no line of column names", set: setSwitch(func(g *globals) *bool { return &g.NoHeader })},
 	{name: "raw", usage: "csv cells as they are, even where a spreadsheet would run them", set: setSwitch(func(g *globals) *bool { return &g.Raw })},
 	{name: "lock-timeout", value: "DUR", usage: "how long to wait for other processes (30s)", set: setLockTimeout},

@@ -99,6 +99,20 @@ func TestVerbsAreExplained(t *testing.T) {
 		} else if keyed && !strings.Contains(helpOf(t, path), exitUnknownKeyed) {
 			t.Errorf("%s has --key, and its help does not say what for", path)
 		}
+		named := strings.Fields(strings.Join(v.Exclusive, " "))
+		for i, a := range v.Args {
+			if a.Unless != "" {
+				named = append(named, a.Unless)
+			}
+			if a.Many && i < len(v.Args)-1 {
+				t.Errorf("%s: nobody knows where %s ends", path, a)
+			}
+		}
+		for _, name := range named {
+			if findFlag(v.Flags, name) == nil {
+				t.Errorf("%s has no flag %s", path, name)
+			}
+		}
 		for _, f := range v.Flags {
 			for _, n := range f.Names() {
 				if findGlobal(n) != nil {

@@ -15,6 +15,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -198,7 +199,7 @@ func (r *runner) exec(inv invocation) error {
 			return usagef("%v", err)
 		},
 		Action: func(c *cli.Context) error {
-			if err := v.checkArgs(c); err != nil {
+			if err := cmp.Or(v.checkArgs(c), v.checkFlags(c)); err != nil {
 				return err
 			}
 			return v.do(r, c)

@@ -30,7 +30,7 @@ func nodeImportVerb() *verb {
 			"(number, bucket, jobs, free_until, NAME_free) is passed over, so that its CSV and JSON can be imported: sizes\n" +
 			"beside a column bucket are in bytes, as it prints them.",
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "from", Value: "auto", Usage: "the `FORMAT` of the file: " + spell.Or(nodefile.Formats())},
+			&cli.StringFlag{Name: "from", Value: "auto", Usage: "the `FORMAT` of the file: " + spell.List(nodefile.Formats(), "or")},
 			unitFlag(),
 		},
 		Access:  writes,

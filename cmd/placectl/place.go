@@ -25,8 +25,9 @@ func placeVerb() *verb {
 			&cli.StringFlag{Name: "wait", Usage: "try for as long as `D` until it fits now"},
 			&cli.StringFlag{Name: "key", Usage: "idempotency `KEY`: the same key again is the same job"},
 			&cli.BoolFlag{Name: "explain", Usage: "say which way it was placed, and why"}),
-		Access:   writes,
-		Statuses: []int{exitNotNow, exitNever},
+		Exclusive: []string{"at or-reserve wait"},
+		Access:    writes,
+		Statuses:  []int{exitNotNow, exitNever},
 		Example: "placectl place 2:ncpus=4 --place scatter:excl -t 1h\n" +
 			"placectl place 2:ncpus=4 --place scatter:excl --or-reserve\n" +
 			"job=$(placectl place -l 1:ncpus=1 --place excl --wait 10m -o id)",
@@ -66,9 +67,6 @@ func (r *runner) place(c *cli.Context) error {
 
 // placeHow reads which way to place the flags ask for, and for how long to try.
 func (r *runner) placeHow(c *cli.Context) (decide func(*store.Tx, placer.Request) (*store.Job, error), patience time.Duration, err error) {
-	if given := countSet(c, "at", "or-reserve", "wait"); given > 1 {
-		return nil, 0, usagef("--at, --or-reserve and --wait exclude each other")
-	}
 	decide = (*store.Tx).Place
 	switch {
 	case c.Bool("or-reserve"):
@@ -83,16 +81,6 @@ func (r *runner) placeHow(c *cli.Context) (decide func(*store.Tx, placer.Request
 		patience, err = r.duration(c, "wait")
 	}
 	return decide, patience, err
-}
-
-func countSet(c *cli.Context, flags ...string) int {
-	n := 0
-	for _, f := range flags {
-		if c.IsSet(f) {
-			n++
-		}
-	}
-	return n
 }
 
 // startSlack is how far, in seconds, a start may lie behind the clock: "now" was

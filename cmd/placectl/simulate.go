@@ -49,9 +49,10 @@ func simulateVerb() *verb {
 			"placectl simulate KTH-SP2.swf.gz --compare fcfs,easy,conservative\n" +
 			"placectl simulate wagap-2013.swf.gz --nodes wagap-2013.swf.machines --node-policy minresource\n" +
 			"placectl simulate wagap-2013.swf.gz --shares queue --class long=1 --class short=3 --class-map long=w --class-map short=.*",
-		Access: reads,
-		Alone:  true,
-		Run:    (*runner).simulate,
+		Exclusive: []string{"policy compare", "procs nodes"},
+		Access:    reads,
+		Alone:     true,
+		Run:       (*runner).simulate,
 	}
 }
 
@@ -117,8 +118,6 @@ func (r *runner) simulateOptions(c *cli.Context) (*simulateOptions, error) {
 		o.policies = append(o.policies, backfill.Policy(p))
 	}
 	switch {
-	case o.compare && c.IsSet("policy"):
-		return nil, usagef("--policy and --compare exclude each other")
 	case o.compare && c.IsSet("out"):
 		return nil, usagef("--out is of one policy; name it with --policy instead of --compare")
 	case o.compare && c.IsSet("gantt"):

@@ -47,8 +47,6 @@ func (o *simulateOptions) readNodeFlags(c *cli.Context) (err error) {
 		return usagef("--gantt draws nodes; name those with --nodes")
 	case o.nodes == "-" && o.trace == "-":
 		return usagef("the trace and --nodes cannot both come from standard input")
-	case o.nodes != "" && c.IsSet("procs"):
-		return usagef("--procs and --nodes exclude each other")
 	}
 	o.nodePolicy, err = placer.ParsePolicy(c.String("node-policy"))
 	switch {

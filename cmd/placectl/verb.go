@@ -17,6 +17,7 @@ type verb struct {
 	Args        []arg  // in their order
 	Description string
 	Flags       []cli.Flag // without --dry-run, which every verb that writes has
+	Exclusive   []string   // flags of which one at most is given: "at or-reserve wait"
 	Access      access
 	Alone       bool   // it goes on for a while, or takes several transactions: it cannot be part of one
 	Statuses    []int  // exit statuses beside those that its access brings

@@ -52,10 +52,10 @@ func SplitWords(line string) ([]string, error) {
 	return words, nil
 }
 
-// Or lists words for a sentence: "csv, json or xml".
-func Or(words []string) string {
+// List writes words for a sentence, with a word before the last: "csv, json or xml".
+func List(words []string, before string) string {
 	last := len(words) - 1
-	return strings.Join(words[:last], ", ") + " or " + words[last]
+	return strings.Join(words[:last], ", ") + " " + before + " " + words[last]
 }
 
 // JoinWords writes words as SplitWords, and a shell, would take them apart again.
