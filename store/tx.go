@@ -6,6 +6,7 @@ import (
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/placer/fairshare"
 	"github.com/placectl/placectl/store/internal/batches"
+	"github.com/placectl/placectl/store/internal/check"
 	"github.com/placectl/placectl/store/internal/file"
 	"github.com/placectl/placectl/store/internal/row"
 	"github.com/placectl/placectl/store/internal/tables"
@@ -86,7 +87,7 @@ func (db *DB) load(r *file.Recorder) (*Tx, error) {
 func (tx *Tx) upgrade() error {
 	now := tx.now
 	tx.state.UsageSince, tx.now = now, tx.state.AsOf
-	err := tx.repair(&checker{report: func(string) {}})
+	err := check.NewFindings(func(string) {}).Repair(tx.checked())
 	tx.now, tx.loaded = now, newLoaded(tx)
 	return err
 }

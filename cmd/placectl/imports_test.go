@@ -20,10 +20,11 @@ const importRules = `
 	placer/fairshare, placer/recur           < store, store/internal/row
 	placer/cycle                             < store, store/internal/row
 	index, timeline, placer, locality        < store/internal/row
-	store/internal/row                       < store, store/internal/file, store/internal/tables, store/internal/batches
-	store/internal/file                      < store, store/internal/tables, store/internal/batches
+	store/internal/row                       < store, store/internal/file, store/internal/tables, store/internal/batches, store/internal/check
+	store/internal/file                      < store, store/internal/tables, store/internal/batches, store/internal/check
 	index, locality                          < store/internal/batches
-	store/internal/batches                   < store
+	index, timeline, placer, locality, placer/fairshare < store/internal/check
+	store/internal/batches, store/internal/check < store
 	index, timeline, placer, locality, query, placer/fairshare < store/internal/tables
 	store/internal/tables                    < store
 	timeline                                 < placer/backfill

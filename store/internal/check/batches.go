@@ -1,10 +1,9 @@
-package store
+package check
 
 import (
 	"strings"
 
 	"github.com/placectl/placectl/locality"
-	"github.com/placectl/placectl/store/internal/batches"
 	"github.com/placectl/placectl/store/internal/row"
 )
 
@@ -14,18 +13,23 @@ func (d *derived) batches() error {
 		return err
 	}
 	numbers := make(map[uint32]string)
-	return d.tx.batches().Each(func(b *row.Batch) error {
+	return d.store.Rows.Each(row.Batches, nil, func(key, payload []byte) (bool, error) {
+		b, err := row.DecodeBatch(key, payload)
+		if err != nil {
+			return false, err
+		}
 		if other, ok := numbers[b.Number]; ok {
 			d.contradict("the batches %s and %s have one number, %d", other, b.Name, b.Number)
-			return nil
+			return true, nil
 		}
 		numbers[b.Number] = b.Name
-		return d.batch(b)
+		d.batch(b)
+		return true, nil
 	})
 }
 
 func (d *derived) hosts() error {
-	return d.tx.file.Each(row.Hosts, nil, func(key, payload []byte) (bool, error) {
+	return d.store.Rows.Each(row.Hosts, nil, func(key, payload []byte) (bool, error) {
 		h, err := row.DecodeHost(key, payload)
 		if err != nil {
 			return false, err
@@ -38,13 +42,13 @@ func (d *derived) hosts() error {
 	})
 }
 
-func (d *derived) batch(b *row.Batch) error {
-	rows := &derivedRows{Rows: d.tx.batches().Rows(b.Number), d: d, number: b.Number}
+func (d *derived) batch(b *row.Batch) {
+	rows := &derivedRows{Rows: d.store.Batch(b.Number), d: d, number: b.Number}
 	if err := rows.derive(&b.Batch); err != nil {
 		d.contradict("batch %s: %v", b.Name, err)
-		return nil
+		return
 	}
-	op, err := locality.Begin(rows, &b.Batch, d.tx.now)
+	op, err := locality.Begin(rows, &b.Batch, d.now)
 	if err == nil {
 		err = op.Check(func(format string, args ...any) {
 			d.contradict("batch "+strings.ReplaceAll(b.Name, "%", "%%")+": "+format, args...)
@@ -53,13 +57,12 @@ func (d *derived) batch(b *row.Batch) error {
 	if err != nil {
 		d.contradict("batch %s: %v", b.Name, err)
 	}
-	return nil
 }
 
 // derivedRows are the rows of a batch as they should be: what is derived is taken
 // from what was just recomputed.
 type derivedRows struct {
-	*batches.Rows
+	locality.Rows
 	d      *derived
 	number uint32
 	backs  map[int]bool
@@ -69,7 +72,7 @@ type derivedRows struct {
 // derive recomputes the three derived tables of a batch.
 func (r *derivedRows) derive(b *locality.Batch) error {
 	r.backs = make(map[int]bool)
-	err := r.d.tx.file.Each(row.BatchRanges, row.Key32(r.number), func(key, payload []byte) (bool, error) {
+	err := r.d.store.Rows.Each(row.BatchRanges, row.Key32(r.number), func(key, payload []byte) (bool, error) {
 		c, err := row.DecodeRange(key, payload)
 		if err == nil && c.Waiting() > 0 {
 			r.d.rows[row.BatchLongest][string(row.LongestKey(r.number, c))] = []byte{1}
@@ -87,7 +90,7 @@ func (r *derivedRows) derive(b *locality.Batch) error {
 	}); err != nil {
 		return err
 	}
-	return r.d.tx.file.Each(row.BatchTasks, row.Key32(r.number), func(key, payload []byte) (bool, error) {
+	return r.d.store.Rows.Each(row.BatchTasks, row.Key32(r.number), func(key, payload []byte) (bool, error) {
 		block, err := row.DecodeBatchTasks(key, payload)
 		if err != nil {
 			return false, err

@@ -1,0 +1,229 @@
+package check
+
+import (
+	"fmt"
+
+	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/store/internal/row"
+	"github.com/placectl/placectl/timeline"
+)
+
+// derived is what the derived tables should hold, recomputed from the rows that
+// are not derived.
+type derived struct {
+	*Findings
+	store    *Store
+	now      int64 // that of the store
+	calendar *timeline.Calendar
+	rows     [row.TableCount]map[string][]byte // by table and key
+	buckets  uint32                            // the smallest bucket number never used
+	rooms    map[uint32]*row.RoomBlock
+	moved    []*index.Node // nodes whose rows name another bucket than their values do
+	// contradictions counts what no rebuilding mends: a node taken twice, a
+	// number that does not exist.
+	contradictions int
+}
+
+// derive recomputes every derived table. What it finds on the way is about the
+// rows it does so from.
+func (f *Findings) derive(s *Store) (*derived, error) {
+	d := &derived{Findings: f, store: s, now: s.State.AsOf, calendar: timeline.NewCalendar(nil, s.State.AsOf, s.Grace), rooms: make(map[uint32]*row.RoomBlock)}
+	for t := range row.TableCount {
+		if t.Derived() {
+			d.rows[t] = make(map[string][]byte)
+		}
+	}
+	if err := d.jobs(); err != nil {
+		return nil, err
+	}
+	if err := d.reservations(); err != nil {
+		return nil, err
+	}
+	if err := d.batches(); err != nil {
+		return nil, err
+	}
+	d.blocks()
+	return d, d.index()
+}
+
+// blocks writes the recomputed calendar down.
+func (d *derived) blocks() {
+	groups := make(map[uint32]row.ReachBlock)
+	for number, block := range d.calendar.Changed() {
+		if payload := row.EncodeBlock(block); payload != nil {
+			d.rows[row.Calendar][string(row.Key32(number))] = payload
+		}
+		r := groups[number/row.ReachBlocks]
+		r[number%row.ReachBlocks] = d.calendar.Reach(number)
+		groups[number/row.ReachBlocks] = r
+	}
+	for group, r := range groups {
+		if payload := row.EncodeReaches(r); payload != nil {
+			d.rows[row.Reaches][string(row.Key32(group))] = payload
+		}
+	}
+}
+
+// contradict reports what the rows themselves disagree on.
+func (d *derived) contradict(format string, args ...any) {
+	d.contradictions++
+	d.Find(format, args...)
+}
+
+func (d *derived) jobs() error {
+	return d.store.Rows.Each(row.Jobs, nil, func(key, payload []byte) (bool, error) {
+		j, err := row.DecodeJob(key, payload)
+		if err == nil {
+			d.job(j)
+		}
+		return true, err
+	})
+}
+
+func (d *derived) job(j *row.Job) {
+	if j.ID >= d.store.State.NextJob {
+		d.contradict("job %d: the next job number is %d", j.ID, d.store.State.NextJob)
+	}
+	if j.State < row.JobHeld || j.State > row.JobCancelled {
+		d.contradict("job %d has no legal state: %d", j.ID, j.State)
+	}
+	d.rows[row.JobStates][string(row.JobStateKey(j.State, j.ID))] = row.EncodeMark()
+	if j.Waits(j.State) {
+		d.rows[row.Waiting][string(row.WaitingKey(j))] = row.EncodeMark()
+	}
+	if j.ToLaunch() {
+		d.rows[row.Launches][string(row.Key64(j.ID))] = row.EncodeMark()
+	}
+	switch {
+	case j.State == row.JobReserved && j.Start > d.now:
+		d.rows[row.Changes][string(row.TimeKey(j.Start, row.JobOwner(j.ID)))] = row.EncodeMark()
+	case j.State == row.JobReserved:
+		d.contradict("job %d was to start at @%d, and it is @%d", j.ID, j.Start, d.now)
+	case j.State != row.JobRunning:
+		return
+	}
+	d.rows[row.Endings][string(row.TimeKey(j.End, row.JobOwner(j.ID)))] = row.EncodeMark()
+	for i, c := range j.Chunks {
+		have := 0
+		for _, n := range c.Nodes {
+			have += n.Chunks
+		}
+		if have != c.Count {
+			d.contradict("job %d: chunk %d is on nodes %d times, asked for %d", j.ID, i+1, have, c.Count)
+		}
+	}
+	spans, err := d.store.Spans(j)
+	if err != nil {
+		d.contradict("job %d: %v", j.ID, err)
+	}
+	for _, s := range spans {
+		d.span(fmt.Sprintf("job %d", j.ID), s)
+	}
+}
+
+func (d *derived) reservations() error {
+	return d.store.Rows.Each(row.Reservations, nil, func(key, payload []byte) (bool, error) {
+		r, err := row.DecodeReservation(key, payload)
+		if err == nil {
+			d.reservation(r)
+		}
+		return true, err
+	})
+}
+
+func (d *derived) reservation(r *row.Reservation) {
+	if r.ID >= d.store.State.NextReservation {
+		d.contradict("reservation %s: its number is %d, the next one %d", r.Name, r.ID, d.store.State.NextReservation)
+	}
+	d.rows[row.ReservationIDs][string(row.Key64(r.ID))] = row.EncodeText(r.Name)
+	for _, a := range r.Access {
+		d.rows[row.Access][string(row.AccessKey(a, r.ID))] = row.EncodeMark()
+	}
+	if r.End <= d.now {
+		return
+	}
+	owner := row.ReservationOwner(r.ID)
+	d.rows[row.Endings][string(row.TimeKey(r.End, owner))] = row.EncodeMark()
+	for _, t := range []int64{r.Start, r.End} {
+		if t > d.now {
+			d.rows[row.Changes][string(row.TimeKey(t, owner))] = row.EncodeMark()
+		}
+	}
+	for i, n := range r.Nodes {
+		d.span("reservation "+r.Name, Span{n, r.Span(i)})
+	}
+}
+
+// span puts a stretch on a node.
+func (d *derived) span(who string, s Span) {
+	if node, err := d.store.Rows.Get(row.Nodes, row.Key32(s.Node)); err != nil || node == nil {
+		d.contradict("%s is on node number %d, which does not exist", who, s.Node)
+	}
+	if err := d.calendar.Put(s.Node, s.Busy); err != nil {
+		d.contradict("%s: %v", who, err)
+	}
+}
+
+// shared verifies that what is on a node together may be: nobody beside one who
+// has the whole node, and no job in a reservation that does not let it in. That
+// more is taken than the node has is no contradiction: it may have been given less
+// since.
+func (d *derived) shared(n *index.Node) {
+	list := d.calendar.At(n.Number)
+	for i := range list {
+		b := &list[i]
+		if b.Claim {
+			continue
+		}
+		who := fmt.Sprintf("job %d", b.Owner>>1)
+		for k := range list {
+			if o := &list[k]; o.Start < b.End && b.Start < o.End && k != i {
+				d.beside(n, who, b, o)
+			}
+		}
+	}
+}
+
+// beside verifies that a job's stretch may lie where another does.
+func (d *derived) beside(n *index.Node, who string, b, o *timeline.Busy) {
+	switch {
+	case o.Claim:
+		if o.Use != nil {
+			return
+		}
+		r := d.reservationOf(o.Owner)
+		if r == nil {
+			return // found elsewhere
+		}
+		as := *b
+		as.Held = false // by its planned end
+		if in, err := d.store.LetsIn(r, as); err == nil && !in {
+			d.contradict("%s is on node %s in the time of reservation %s, which does not let it in", who, n.Name, r.Name)
+		}
+	case o.Owner == b.Owner:
+		d.contradict("%s is on node %s twice", who, n.Name)
+	case b.Use == nil || o.Use == nil:
+		if b.Owner < o.Owner {
+			d.contradict("%s and job %d share node %s, which one of them has whole", who, o.Owner>>1, n.Name)
+		}
+	}
+}
+
+// reservationOf is the reservation that an owner is, nil where the file does not lead to
+// it.
+func (d *derived) reservationOf(owner uint64) *row.Reservation {
+	id, err := d.store.Rows.Get(row.ReservationIDs, row.Key64(owner>>1))
+	if err != nil || id == nil {
+		return nil
+	}
+	name := row.DecodeText(id)
+	payload, err := d.store.Rows.Get(row.Reservations, []byte(name))
+	if err != nil || payload == nil {
+		return nil
+	}
+	r, err := row.DecodeReservation([]byte(name), payload)
+	if err != nil {
+		return nil
+	}
+	return r
+}

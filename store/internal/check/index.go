@@ -1,0 +1,145 @@
+package check
+
+import (
+	"bytes"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/RoaringBitmap/roaring/v2"
+	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/placer"
+	"github.com/placectl/placectl/store/internal/row"
+	"github.com/placectl/placectl/timeline"
+)
+
+// index sorts the nodes into the buckets that the rows speak of, and
+// recomputes every bitmap.
+func (d *derived) index() error {
+	defs, err := d.store.Resources()
+	if err != nil {
+		return err
+	}
+	signature, err := d.store.Signature(defs)
+	if err != nil {
+		return err
+	}
+	ix := index.New(defs, signature, nil, index.Limits{Nodes: d.store.State.NextNode})
+	if err := d.adoptBuckets(ix); err != nil {
+		return err
+	}
+	err = d.store.Rows.Each(row.Nodes, nil, func(key, payload []byte) (bool, error) {
+		n, err := row.DecodeNode(key, payload)
+		if err != nil {
+			return false, err
+		}
+		d.rows[row.NodeNames][n.Name] = row.EncodeNumber32(n.Number)
+		if n.Number >= d.store.State.NextNode {
+			d.contradict("node %s: its number is %d, the next one %d", n.Name, n.Number, d.store.State.NextNode)
+		}
+		bucket := n.Bucket
+		class := placer.ClassNow(d.calendar, n.Number)
+		ix.Insert(n, class)
+		d.shared(n)
+		d.room(ix, n)
+		if n.Bucket != bucket {
+			d.Find("node %s says it is in bucket %d, its values put it into %d", n.Name, bucket, n.Bucket)
+			d.moved = append(d.moved, n)
+		}
+		return true, ix.Err()
+	})
+	if err != nil {
+		return err
+	}
+	for k, bm := range ix.Changed() {
+		if !bm.IsEmpty() {
+			if d.rows[row.Bitmaps][string(row.BitsKey(k))], err = row.EncodeBits(bm); err != nil {
+				return err
+			}
+		}
+	}
+	d.buckets = ix.Limits().Buckets
+	for _, b := range ix.ChangedBuckets() {
+		d.rows[row.Buckets][string(row.Key32(b.ID))] = row.EncodeBucket(b)
+	}
+	return nil
+}
+
+// room notes what is left of a node that is shared now.
+func (d *derived) room(ix *index.Index, n *index.Node) {
+	room := placer.RoomNow(d.calendar, ix.Defs(), n)
+	if room == nil {
+		return
+	}
+	ix.SetRoom(n.Number, nil, room)
+	number := n.Number / timeline.BlockNodes
+	if d.rooms[number] == nil {
+		d.rooms[number] = new(row.RoomBlock)
+	}
+	d.rooms[number][n.Number%timeline.BlockNodes] = room
+	d.rows[row.Rooms][string(row.Key32(number))] = row.EncodeRooms(d.rooms[number])
+}
+
+// adoptBuckets gives the recomputed index the stored buckets' numbers.
+func (d *derived) adoptBuckets(ix *index.Index) error {
+	return d.store.Rows.Each(row.Buckets, nil, func(key, payload []byte) (bool, error) {
+		if len(key) != 4 {
+			d.Find("bucket key %x is not a number", key)
+			return true, nil
+		}
+		id := uint32(key[0])<<24 | uint32(key[1])<<16 | uint32(key[2])<<8 | uint32(key[3])
+		b, err := row.DecodeBucket(id, key, payload)
+		if err != nil {
+			return false, err
+		}
+		ix.Adopt(id, b.Signature, b.Queue, b.Priority)
+		return true, ix.Err()
+	})
+}
+
+// compare tells how a derived table differs from what it should hold.
+func (d *derived) compare(t row.Table) error {
+	want := d.rows[t]
+	seen := make(map[string]bool, len(want))
+	err := d.store.Rows.Each(t, nil, func(key, payload []byte) (bool, error) {
+		seen[string(key)] = true
+		expected, ok := want[string(key)]
+		switch {
+		case !ok:
+			d.Find("table %s has %x, which should not be there", t, key)
+		case t == row.Bitmaps:
+			if err := sameBits(key, payload, expected); err != nil {
+				d.Find("%v", err)
+			}
+		case !bytes.Equal(payload, expected):
+			d.Find("table %s: %x is not what the rows say", t, key)
+		}
+		return true, nil
+	})
+	if err != nil {
+		return err
+	}
+	for _, key := range slices.Sorted(maps.Keys(want)) {
+		if !seen[key] {
+			d.Find("table %s lacks %x", t, key)
+		}
+	}
+	return nil
+}
+
+// sameBits compares bitmaps by what they hold: one may be encoded in several
+// ways.
+func sameBits(key, payload, expected []byte) error {
+	a, err := row.DecodeBits(key, payload)
+	if err != nil {
+		return err
+	}
+	b, err := row.DecodeBits(key, expected)
+	if err != nil {
+		return err
+	}
+	if diff := roaring.Xor(a, b); !diff.IsEmpty() {
+		return fmt.Errorf("bitmap %x differs from what the rows say in %d places, first at %d", key, diff.GetCardinality(), diff.Minimum())
+	}
+	return nil
+}
