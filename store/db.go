@@ -30,8 +30,9 @@ type Options struct {
 // DB is a handle on a database file. Its methods may be called from several
 // goroutines.
 type DB struct {
-	file *file.File
-	opt  Options
+	file    *file.File
+	opt     Options
+	running running
 }
 
 // Open makes a handle on an existing database and checks that it is one. It
@@ -75,8 +76,13 @@ func Create(path string, opt *Options, setup func(*Tx) error) error {
 func (db *DB) Path() string { return db.file.Path() }
 
 // View runs fn on a snapshot of the database. What fn changes is refused with
-// ErrReadOnly.
+// ErrReadOnly. Inside an Update on the same handle it fails with ErrNested.
 func (db *DB) View(fn func(*Tx) error) error {
+	leave, err := db.running.enter(false, db.opt.Private)
+	if err != nil {
+		return err
+	}
+	defer leave()
 	return db.file.View(func(r *file.Recorder) error {
 		tx, err := db.begin(r)
 		if err != nil {
@@ -89,7 +95,8 @@ func (db *DB) View(fn func(*Tx) error) error {
 // Update runs fn and commits what it changed, all or nothing: when fn fails,
 // nothing. It returns nil once the change is durable. ErrUnknown means that the
 // commit failed on its way to disk: the change may or may not be there, and the
-// handle is of no further use. fn has to bear to be run again when somebody else was
+// handle is of no further use. Inside another View or Update on the same handle it fails
+// with ErrNested. fn has to bear to be run again when somebody else was
 // faster: outside the transaction it changes nothing but what it sets anew as a whole.
 func (db *DB) Update(fn func(*Tx) error) error { return db.write(fn, true) }
 
@@ -97,6 +104,11 @@ func (db *DB) Update(fn func(*Tx) error) error { return db.write(fn, true) }
 func (db *DB) DryRun(fn func(*Tx) error) error { return db.write(fn, false) }
 
 func (db *DB) write(fn func(*Tx) error, keep bool) error {
+	leave, err := db.running.enter(true, db.opt.Private)
+	if err != nil {
+		return err
+	}
+	defer leave()
 	return db.file.Update(func(r *file.Recorder) (bool, error) {
 		tx, err := db.begin(r)
 		if err != nil {

@@ -22,6 +22,7 @@ var (
 	ErrUnknown  = file.ErrUnknown                                // a commit failed on its way to disk; the handle is poisoned
 	ErrInvalid  = row.ErrInvalid                                 // an argument makes no sense
 	ErrReadOnly = file.ErrReadOnly                               // a change inside View
+	ErrNested   = errors.New("a transaction inside another one") // on the same handle, in the same goroutine
 )
 
 // Conflict is an ErrConflict with what stands in the way.
