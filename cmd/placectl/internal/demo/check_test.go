@@ -60,17 +60,7 @@ func checkDemo(t *testing.T, tx *store.Tx, past *past) {
 				t.Errorf("%s when %s begins: %d cpus and %d kb are taken", node.Name, s.who, cpus, mem)
 			}
 		}
-		now := past.nodes[n]
-		cpus, jobs := int64(0), 0
-		for _, s := range list {
-			if s.claim == 0 && s.start <= tx.Now() && tx.Now() < s.end {
-				cpus, jobs = cpus+s.cpus, jobs+1
-			}
-		}
-		if now.taken != cpus || now.jobs != jobs || now.cpus != amountOf(node, index.NCPUs) {
-			t.Errorf("%s: %+v; %d jobs have %d cpus of it", node.Name, now, jobs, cpus)
-		}
-		if jobs > 0 {
+		if slices.ContainsFunc(list, func(s claim) bool { return s.claim == 0 && s.start <= tx.Now() && tx.Now() < s.end }) {
 			running++
 		}
 	}
@@ -78,13 +68,12 @@ func checkDemo(t *testing.T, tx *store.Tx, past *past) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	busy, later := 0, 0
+	busy := 0
 	for _, b := range ix.Buckets() {
 		busy += int(b.Count[index.Busy])
-		later += int(b.Count[index.Later])
 	}
-	if busy != running || later == 0 {
-		t.Errorf("%d nodes busy, %d have jobs; %d later", busy, running, later)
+	if busy != running {
+		t.Errorf("%d nodes busy, %d have jobs", busy, running)
 	}
 }
 

@@ -145,6 +145,11 @@ func (d *Data) setUp(tx *store.Tx) error {
 			return err
 		}
 	}
+	for _, v := range d.reservations() {
+		if err := v.make(tx); err != nil {
+			return err
+		}
+	}
 	return nil
 }
 

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"time"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/chart"
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
@@ -26,7 +25,7 @@ type page struct {
 // says that the terminal shows more than ASCII.
 func (rep *Report) Print(w io.Writer, o output.Options, brief, blocks bool) error {
 	p := &page{Page: output.Page{Options: o}, Report: rep, ramp: chart.Ramp(blocks)}
-	sections := []func() error{p.summary, p.history, p.nodes, p.policies, p.queue, p.next}
+	sections := []func() error{p.summary, p.history, p.policies, p.queue, p.next}
 	switch {
 	case o.Format != output.Table:
 		sections = []func() error{p.record}
@@ -58,19 +57,16 @@ func (p *page) record() error {
 	f.Add("running", output.Integer, s.running)
 	f.Add("waiting", output.Integer, s.Waiting)
 	f.Add("waited", output.Integer, s.Later)
-	f.Add("median_wait", output.Duration, s.medianWait())
+	median, _ := s.waitTimes()
+	f.Add("median_wait", output.Duration, median)
 	f.Add("longest_wait", output.Duration, s.LongestWait)
 	f.Add("mean_wait", output.Number, s.MeanWait)
-	f.Add("shared", output.Integer, s.shared)
 	f.Add("let_in", output.Integer, s.letIn)
 	f.Add("ncpus_busy", output.Number, s.CPUsBusy)
-	f.Add("nodes_used", output.Number, s.NodesUsed)
-	f.Add("jobs_per_node", output.Number, s.JobsPerNode)
 	f.Add("transactions", output.Integer, r.Transactions)
 	f.Add("seconds", output.Number, r.Took.Seconds())
 	f.Add("jobs_per_second", output.Number, p.rate())
 	f.Add("policies", output.Object, p.Outcomes)
-	f.Add("waiting_jobs", output.Object, p.waiting)
 	f.Add("next", output.Object, p.Hints)
 	return p.Record(f)
 }
@@ -88,12 +84,12 @@ func (p *page) summary() error {
 	add("cluster", "%d nodes, %s cpus", len(d.Nodes), spell.Comma(d.CPUs()))
 	add("time", "moved: it begins %s and ends now", spell.AppendLocal(nil, d.From, p.Zone))
 	add("jobs", "%s, submitted as they were asked, with the run times recorded", spell.Comma(len(d.Jobs)))
+	median, longest := s.waitTimes()
 	add("started", "%s: %s at once, %d after a wait (median %s, longest %s)", spell.Comma(s.AtOnce+s.Later), spell.Comma(s.AtOnce), s.Later,
-		short(s.medianWait()), short(s.longestOver()))
+		short(median), short(longest))
 	add("waiting", "%d, in the queue", s.Waiting)
-	add("sharing", "%s jobs had others beside them on a node, at most %d on one at once", spell.Comma(s.shared), s.most)
 	add("reserved", "%d jobs were let into reservation short; the others keep nodes from everybody", s.letIn)
-	add("in use", "%.0f %% of the cpus; %.0f %% of the nodes, %.1f jobs on each", 100*s.CPUsBusy, 100*s.NodesUsed, s.JobsPerNode)
+	add("in use", "%.0f %% of the cpus, on average", 100*s.CPUsBusy)
 	add("policy", "%s, which is the default; the small nodes have priority", s.Policy)
 	add("speed", "%.2f s: %s jobs a second", r.Took.Seconds(), spell.Comma(int64(p.rate())))
 	add("on disk", "%s transactions, each durable before the next began", spell.Comma(r.Transactions))
@@ -181,26 +177,6 @@ func (p *past) marked(start, end int64) string {
 	return b.String()
 }
 
-// nodes draws each node as it is now. How much is free matters less than in what
-// pieces.
-func (p *page) nodes() error {
-	p.Heading("Each node now:", " the cpus that jobs have, and how many jobs (+ is 10 or more)")
-	for _, k := range p.past.kinds {
-		var taken, jobs strings.Builder
-		var sum int64
-		most := 0
-		for _, number := range k.nodes {
-			n := &p.past.nodes[number]
-			taken.WriteRune(chart.Level(p.ramp, n.taken, n.cpus))
-			jobs.WriteByte(" 123456789+"[min(n.jobs, 10)])
-			sum, most = sum+n.taken, max(most, n.jobs)
-		}
-		p.line(k.name, taken.String(), fmt.Sprintf("%.0f %% taken", 100*part(sum, k.cpus)))
-		p.line("jobs", jobs.String(), fmt.Sprintf("up to %d", most))
-	}
-	return nil
-}
-
 func (p *page) policies() error {
 	if len(p.Outcomes) < 2 {
 		return nil
@@ -208,7 +184,7 @@ func (p *page) policies() error {
 	p.Heading("Policies:", " the same six days with others. firstavailable takes nodes as declared,\n"+
 		"tetris those that fit best, cpuload those with the most idle cpus; in the last\n"+
 		"line every job is alone on its nodes. Waits that are not over count up to now;\n"+
-		"cpus and nodes are how much of them was in use, jobs how many were on a node")
+		"cpus is how much of them was in use")
 	var rows [][]any
 	for _, o := range p.Outcomes {
 		name := o.Policy
@@ -216,24 +192,25 @@ func (p *page) policies() error {
 			name = "whole nodes"
 		}
 		rows = append(rows, []any{name, o.AtOnce, o.Later, o.Waiting, short(int64(o.MeanWait)), short(o.LongestWait),
-			fmt.Sprintf("%.0f%%", 100*o.CPUsBusy), fmt.Sprintf("%.0f%%", 100*o.NodesUsed), fmt.Sprintf("%.1f", o.JobsPerNode)})
+			fmt.Sprintf("%.0f%%", 100*o.CPUsBusy)})
 	}
 	return p.Table([]output.Column{{Name: "policy"}, {Name: "at_once", Kind: output.Integer}, {Name: "later", Kind: output.Integer}, {Name: "waiting", Kind: output.Integer},
-		{Name: "mean_wait", Right: true}, {Name: "longest", Right: true}, {Name: "cpus", Right: true}, {Name: "nodes", Right: true}, {Name: "jobs", Right: true}}, rows)
+		{Name: "mean_wait", Right: true}, {Name: "longest", Right: true}, {Name: "cpus", Right: true}}, rows)
 }
 
 func (p *page) queue() error {
 	if len(p.waiting) == 0 {
 		return nil
 	}
-	p.Heading("The queue:", " %d jobs, and when each is expected to start", p.past.Waiting)
-	now := time.Unix(p.past.data.Until, 0)
+	s := p.past
+	p.Heading("The queue:", " %d jobs, and when each is expected to start", s.Waiting)
+	now := s.data.Until
 	var rows [][]any
 	shown := p.waiting[:min(shownWaiting, len(p.waiting))]
 	for _, w := range shown {
-		row := []any{w.Jobs, w.Request, w.Walltime, now.Sub(w.Submit).Truncate(time.Minute), nil, string(w.WaitsFor)}
-		if w.Expected != nil {
-			row[4] = w.Expected.Sub(now).Truncate(time.Minute)
+		row := []any{w.jobs, w.request, w.walltime, minutes(now - w.submit), nil, string(w.waitsFor)}
+		if w.start != 0 {
+			row[4] = minutes(w.start - now)
 		}
 		rows = append(rows, row)
 	}
@@ -244,6 +221,8 @@ func (p *page) queue() error {
 	}
 	return err
 }
+
+func minutes(seconds int64) int64 { return seconds - seconds%60 }
 
 func (p *page) next() error {
 	if len(p.Hints) == 0 {

@@ -68,19 +68,19 @@ func (p *Replay) Discard(path string) (err error) {
 
 // due is an instant at which there is something to do.
 type due struct {
-	at      int64
-	job     uint64       // it has ended; 0 for none
-	reserve *reservation // it is made; nil for none
+	at  int64
+	job uint64 // it has ended; 0 for none: a planned job begins, or a reservation ends
 }
 
 // agenda is what is due, in order of time, each thing once.
 type agenda []due
 
-func (a *agenda) add(e due) {
+func (a *agenda) add(at int64, job uint64) {
+	e := due{at, job}
 	i, known := slices.BinarySearchFunc(*a, e, func(x, y due) int {
 		return cmp.Or(cmp.Compare(x.at, y.at), cmp.Compare(x.job, y.job))
 	})
-	if !known || e.reserve != nil {
+	if !known {
 		*a = slices.Insert(*a, i, e)
 	}
 }
@@ -90,7 +90,7 @@ func (p *Replay) pass(ctx context.Context, d *Data, seen func(int)) error {
 	began := time.Now()
 	var todo agenda
 	for _, v := range d.reservations() {
-		todo.add(due{at: v.made, reserve: &v})
+		todo.add(v.start+int64(v.lasts/time.Second), 0)
 	}
 	jobs := d.Jobs
 	for {
@@ -117,10 +117,10 @@ func (p *Replay) pass(ctx context.Context, d *Data, seen func(int)) error {
 		p.Transactions++
 		jobs, todo = jobs[len(now.jobs):], todo[len(now.due):]
 		for _, j := range now.begun {
-			todo.add(due{at: j.Start + d.byName[j.Name].Run, job: j.ID})
+			todo.add(j.Start+d.byName[j.Name].Run, j.ID)
 		}
-		for _, t := range now.looks {
-			todo.add(due{at: t})
+		for _, j := range now.planned {
+			todo.add(j.Start, 0)
 		}
 		seen(len(now.jobs))
 	}
@@ -140,27 +140,21 @@ func countWhile[T any](list []T, is func(T) bool) int {
 
 // instant is what is done at one, and what came of it.
 type instant struct {
-	way   Way
-	due   []due
-	jobs  []*Job // to be submitted
-	begun []*store.Job
-	looks []int64 // when to look again although no job ends then: planned starts, ends of reservations
+	way     Way
+	due     []due
+	jobs    []*Job // to be submitted
+	begun   []*store.Job
+	planned []*store.Job // they have a start to come
 }
 
 func (now *instant) update(tx *store.Tx) error {
-	now.begun, now.looks = nil, nil
+	now.planned = nil
 	for _, e := range now.due {
-		if e.job != 0 {
-			if _, err := tx.Finish(e.job, 0, ""); err != nil {
-				return err
-			}
+		if e.job == 0 {
+			continue
 		}
-		if e.reserve != nil {
-			end, err := e.reserve.make(tx)
-			if err != nil {
-				return err
-			}
-			now.looks = append(now.looks, end)
+		if _, err := tx.Finish(e.job, 0, ""); err != nil {
+			return err
 		}
 	}
 	for _, j := range now.jobs {
@@ -177,7 +171,7 @@ func (now *instant) update(tx *store.Tx) error {
 		return err
 	}
 	now.begun = report.Launch
-	return tx.EachJob(func(j *store.Job) error { now.looks = append(now.looks, j.Start); return nil }, store.JobReserved)
+	return tx.EachJob(func(j *store.Job) error { now.planned = append(now.planned, j); return nil }, store.JobReserved)
 }
 
 // wholeNodes is the request of a -l nodes= for nodes that nobody else is on.

@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/placer"
@@ -32,12 +31,12 @@ type Hint struct {
 
 // waiting is jobs of the queue that ask for the same.
 type waiting struct {
-	Request  string     `json:"request"`
-	Walltime int64      `json:"walltime"`
-	Jobs     int        `json:"jobs"`
-	Submit   time.Time  `json:"submit"`   // of the first
-	Expected *time.Time `json:"expected"` // null when nobody knows
-	WaitsFor store.Wait `json:"waits_for"`
+	request  string
+	walltime int64
+	jobs     int
+	submit   int64 // of the first
+	start    int64 // expected, 0 where nobody knows
+	waitsFor store.Wait
 }
 
 // Report looks at the database that a replay has made at a path.
@@ -46,7 +45,7 @@ func (p *Replay) Report(d *Data, path string) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	rep := &Report{DB: path, Outcomes: []Outcome{past.Outcome}, replay: p, past: past, waiting: []waiting{}}
+	rep := &Report{DB: path, Outcomes: []Outcome{past.Outcome}, replay: p, past: past}
 	return rep, p.DB.View(func(tx *store.Tx) error {
 		if err := rep.readQueue(tx); err != nil {
 			return err
@@ -69,19 +68,15 @@ func (rep *Report) readQueue(tx *store.Tx) error {
 		if err != nil {
 			return err
 		}
-		w := waiting{Request: rep.past.data.byName[j.Name].Asked, Walltime: j.Walltime, Submit: time.Unix(j.Submit, 0).UTC(), WaitsFor: prospect.Wait}
-		if prospect.Start != 0 {
-			start := time.Unix(prospect.Start, 0).UTC()
-			w.Expected = &start
-		}
+		w := waiting{rep.past.data.byName[j.Name].Asked, j.Walltime, 0, j.Submit, prospect.Start, prospect.Wait}
 		i := slices.IndexFunc(rep.waiting, func(o waiting) bool {
-			return o.Request == w.Request && o.Walltime == w.Walltime && o.WaitsFor == w.WaitsFor
+			return o.request == w.request && o.walltime == w.walltime && o.waitsFor == w.waitsFor
 		})
 		if i < 0 {
 			i = len(rep.waiting)
 			rep.waiting = append(rep.waiting, w)
 		}
-		rep.waiting[i].Jobs++
+		rep.waiting[i].jobs++
 	}
 	return nil
 }

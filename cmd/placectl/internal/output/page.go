@@ -58,9 +58,9 @@ type Record struct {
 	values  []any
 }
 
-// Add adds a field.
+// Add adds a field. An object is a detail.
 func (f *Record) Add(name string, k Kind, v any) {
-	f.columns = append(f.columns, Column{Name: name, Kind: k})
+	f.columns = append(f.columns, Column{Name: name, Kind: k, Detail: k == Object})
 	f.values = append(f.values, v)
 }
 
