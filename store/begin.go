@@ -11,52 +11,55 @@ import (
 	"github.com/placectl/placectl/timeline"
 )
 
-// beginJob starts a planned job whose time has come. Where that is not possible
-// it is taken off its nodes and added to late: a node is never given away while
-// an overdue job has it, and nothing starts on one that is not up.
-func (tx *Tx) beginJob(c change, late []*Job) ([]*Job, error) {
+// job starts a planned job whose time has come. Where that is not possible it is taken
+// off its nodes and is late: a node is never given away while an overdue job has it, and
+// nothing starts on one that is not up.
+func (p *passage) job(c change) error {
+	tx := p.tx
 	j, err := tx.Job(c.owner >> 1)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if j.State != JobReserved {
-		return nil, fmt.Errorf("%w: job %d is to begin at %s, and is %s", ErrDamaged, j.ID, stamp(c.at), j.State)
+		return fmt.Errorf("%w: job %d is to begin at %s, and is %s", ErrDamaged, j.ID, stamp(c.at), j.State)
 	}
 	waitsFor, err := tx.ready(j)
 	if err != nil && !errors.Is(err, errUnmet) {
-		return nil, err
+		return err
 	}
 	if waitsFor != "" || err != nil { // what it depends on was queued again, say
-		return late, tx.unplan(j, JobQueued, "was to start at "+stamp(j.Start)+"; it waits for another job again")
+		return tx.unplan(j, JobQueued, "was to start at "+stamp(j.Start)+"; it waits for another job again")
 	}
 	spans, err := tx.spansOf(j)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	if err := tx.clearBefore(spans); err != nil {
-		return nil, err
+	if err := p.clearBefore(spans); err != nil {
+		return err
 	}
 	for _, s := range spans {
-		why, err := tx.notReady(s, j)
+		why, err := p.notReady(s, j)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		if why != "" {
 			j.Reason = fmt.Sprintf("was to start at %s; %s", stamp(j.Start), why)
-			return append(late, j), tx.vacate(j)
+			p.late = append(p.late, j)
+			return tx.vacate(j)
 		}
 	}
 	j.State = JobRunning
-	if err := tx.beginOn(j.AllNodes()); err != nil {
-		return nil, err
+	if err := p.beginOn(j.AllNodes()); err != nil {
+		return err
 	}
-	return late, tx.putJob(j, JobReserved)
+	return tx.putJob(j, JobReserved)
 }
 
 // clearBefore takes jobs that are past their end off the nodes on which something is to
 // begin now: those that nobody was told to launch, and all others, too, if that is how
 // the store treats them.
-func (tx *Tx) clearBefore(spans []span) error {
+func (p *passage) clearBefore(spans []span) error {
+	tx := p.tx
 	late := make(map[uint64]bool)
 	for _, s := range spans {
 		for _, b := range tx.Calendar().At(s.node) {
@@ -94,7 +97,8 @@ func (tx *Tx) clearBefore(spans []span) error {
 // notReady says what keeps a job's stretch on a node from beginning, "" for nothing: of
 // all that was there when it was planned, only what is overdue can be in its way. The
 // node has to be up, unless it is only kept from others for its host's sake.
-func (tx *Tx) notReady(s span, j *Job) (string, error) {
+func (p *passage) notReady(s span, j *Job) (string, error) {
+	tx := p.tx
 	_, state, err := tx.nodeHead(s.node)
 	if err != nil {
 		return "", err

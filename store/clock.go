@@ -37,47 +37,50 @@ func (tx *Tx) advance() error {
 	if err != nil {
 		return err
 	}
-	if err := tx.passAll(due); err != nil {
+	if err := (&passage{tx: tx}).all(due); err != nil {
 		return err
 	}
 	tx.state.AsOf = tx.now
 	return nil
 }
 
-// passAll lets the changes that are due happen, in order of time. Then a writer does
-// what they have left to decide: it plans jobs anew that could not begin, say. A reader
+// passage is time that passes: the changes in it happen, and leave something to decide.
+type passage struct {
+	tx      *Tx
+	late    []*Job   // that could not begin
+	renewed []string // standing reservations of which an occurrence has ended
+}
+
+// all lets the changes that are due happen, in order of time. Then a writer does what
+// they have left to decide: it plans jobs anew that could not begin, say. A reader
 // searches for no nodes, and calls no program: to it such jobs are late.
-func (tx *Tx) passAll(due []change) error {
+func (p *passage) all(due []change) error {
 	if len(due) == 0 {
 		return nil
 	}
-	defer tx.file.Pass()()
-	var late []*Job
-	var renewed []string
+	defer p.tx.file.Pass()()
 	for _, c := range due {
-		if err := tx.file.Remove(row.Changes, row.TimeKey(c.at, c.owner)); err != nil {
+		if err := p.tx.file.Remove(row.Changes, row.TimeKey(c.at, c.owner)); err != nil {
 			return err
 		}
-		tx.Calendar().SetNow(c.at)
-		var err error
+		p.tx.Calendar().SetNow(c.at)
+		happen := p.job
 		if row.IsReservation(c.owner) {
-			renewed, err = tx.passReservation(c, renewed)
-		} else {
-			late, err = tx.beginJob(c, late)
+			happen = p.reservation
 		}
-		if err != nil {
+		if err := happen(c); err != nil {
 			return err
 		}
 	}
-	tx.Calendar().SetNow(tx.now)
-	if err := tx.renewAll(renewed); err != nil {
+	p.tx.Calendar().SetNow(p.tx.now)
+	if err := p.renew(); err != nil {
 		return err
 	}
-	decide := tx.planAnew
-	if !tx.Writable() {
-		decide = tx.isLate
+	decide := p.tx.planAnew
+	if !p.tx.Writable() {
+		decide = p.tx.isLate
 	}
-	for _, j := range late {
+	for _, j := range p.late {
 		if err := decide(j); err != nil {
 			return err
 		}
@@ -94,40 +97,62 @@ type change struct {
 	owner uint64
 }
 
-// passReservation lets a reservation begin or end. When an occurrence of a standing
-// one ends it is forgotten, and the standing one is added to those to be renewed.
-func (tx *Tx) passReservation(c change, renewed []string) ([]string, error) {
-	r, err := tx.reservationByID(c.owner >> 1)
+// reservation lets a reservation begin or end. When an occurrence of a standing one ends
+// it is forgotten, and the standing one is to be renewed.
+func (p *passage) reservation(c change) error {
+	r, err := p.tx.reservationByID(c.owner >> 1)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if c.at < r.End {
-		if err := tx.beginOn(r.Nodes); err != nil {
-			return renewed, err
+		if err := p.beginOn(r.Nodes); err != nil {
+			return err
 		}
-		if err := tx.happened(reservationEvent(r, "planned", "active")); err != nil {
-			return renewed, err
+		if err := p.tx.happened(reservationEvent(r, "planned", "active")); err != nil {
+			return err
 		}
-		return renewed, tx.loaded.memory.invalidate(r.Nodes) // for those whom it lets in
+		return p.tx.loaded.memory.invalidate(r.Nodes) // for those whom it lets in
 	}
-	if err := (booking{tx, r}).end(); err != nil {
-		return renewed, err
+	if err := (booking{p.tx, r}).end(); err != nil {
+		return err
 	}
-	if err := tx.happened(reservationEvent(r, "active", "ended")); err != nil || r.Series == "" {
-		return renewed, err
+	if err := p.tx.happened(reservationEvent(r, "active", "ended")); err != nil || r.Series == "" {
+		return err
 	}
-	if !slices.Contains(renewed, r.Series) {
-		renewed = append(renewed, r.Series)
+	if !slices.Contains(p.renewed, r.Series) {
+		p.renewed = append(p.renewed, r.Series)
 	}
-	return renewed, booking{tx, r}.forget()
+	return booking{p.tx, r}.forget()
 }
 
 // beginOn moves nodes on which a stretch has begun.
-func (tx *Tx) beginOn(nodes []uint32) error {
+func (p *passage) beginOn(nodes []uint32) error {
 	for _, n := range nodes {
-		tx.Calendar().Begin(n)
+		p.tx.Calendar().Begin(n)
 	}
-	return tx.reclass(nodes)
+	return p.tx.reclass(nodes)
+}
+
+// renew makes the occurrences that standing reservations lack, for one after the other.
+// A reader stops at the first whose nodes have to be searched for: a writer will find
+// some, and those after it get theirs of what is left.
+func (p *passage) renew() error {
+	for _, name := range p.renewed {
+		s, err := p.tx.Standing(name)
+		if err != nil {
+			return err
+		}
+		if s.Over {
+			continue
+		}
+		if len(s.Nodes) == 0 && !p.tx.Writable() {
+			return nil
+		}
+		if err := (series{p.tx, s}).renew(); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // reclass puts nodes into the bitmaps that the calendar says they belong to.

@@ -19,7 +19,7 @@ func (tx *Tx) inTheWay(what string, node uint32, span timeline.Busy, guest timel
 		if b.Start >= until || c.End(b) <= span.Start || guest.Ignores(&b, span.Start, until) {
 			continue
 		}
-		if b.Use != nil && span.Use != nil && !tx.strangers(b, span, user) {
+		if b.Use != nil && span.Use != nil && !strangers(rows{tx}, b, span, user) {
 			continue
 		}
 		return tx.takenBy(what, node, b)
@@ -32,11 +32,11 @@ func (tx *Tx) inTheWay(what string, node uint32, span timeline.Busy, guest timel
 
 // strangers reports whether a share of a node may not lie beside one of a user,
 // because one of the two is for its own user's jobs only.
-func (tx *Tx) strangers(other, mine timeline.Busy, user string) bool {
+func strangers(r rows, other, mine timeline.Busy, user string) bool {
 	if !other.Use.Alone && !mine.Use.Alone || other.Claim || mine.Claim {
 		return false
 	}
-	theirs, err := rows{tx}.User(other.Owner)
+	theirs, err := r.User(other.Owner)
 	return err != nil || theirs != user
 }
 

@@ -227,7 +227,7 @@ func (o *Outlook) due(d Dependency) (at int64, known bool, err error) {
 // capped is the class of a job that may start nothing more now, "" for none.
 func (o *Outlook) capped(j *Job) (string, error) {
 	if o.shares == nil {
-		shares, err := o.tx.allotted()
+		shares, err := o.allotted()
 		if err != nil {
 			return "", err
 		}
@@ -244,7 +244,8 @@ func (o *Outlook) capped(j *Job) (string, error) {
 }
 
 // allotted is what each class may start now; of a store without classes, nothing.
-func (tx *Tx) allotted() (*allotment, error) {
+func (o *Outlook) allotted() (*allotment, error) {
+	tx := o.tx
 	tally, err := tx.newShareTally()
 	if err != nil || len(tally.state.Classes) == 0 {
 		return &allotment{shareTally: tally}, err

@@ -221,28 +221,6 @@ func (s series) stillFree(spec ReserveSpec) (nodes []uint32, note string) {
 	return nodes, note
 }
 
-// renewAll makes the occurrences that standing reservations lack, for one after the
-// other. A reader stops at the first whose nodes have to be searched for: a writer will
-// find some, and those after it get theirs of what is left.
-func (tx *Tx) renewAll(names []string) error {
-	for _, name := range names {
-		s, err := tx.Standing(name)
-		if err != nil {
-			return err
-		}
-		if s.Over {
-			continue
-		}
-		if len(s.Nodes) == 0 && !tx.Writable() {
-			return nil
-		}
-		if err := (series{tx, s}).renew(); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // renew makes the occurrences that a standing reservation lacks.
 func (s series) renew() error {
 	ahead, err := s.occurrences()
