@@ -13,12 +13,12 @@ type memory struct {
 	decided map[string]*cycle.Decision // by kind
 	version uint64
 	buckets map[uint32]uint64 // by bucket, the last invalidation that concerns it
-	freed   *roaring.Bitmap   // nodes on which room was made since the pass began
-	before  *roaring.Bitmap   // and before that, since a pass has looked at all plans
+	freed   *roaring.Bitmap   // nodes on which room was made since a pass has looked at all plans
+	late    *roaring.Bitmap   // and of these, since the pass under way has begun
 }
 
 func newMemory(c *Cluster) *memory {
-	return &memory{cluster: c, decided: make(map[string]*cycle.Decision), buckets: make(map[uint32]uint64), freed: roaring.New(), before: roaring.New()}
+	return &memory{cluster: c, decided: make(map[string]*cycle.Decision), buckets: make(map[uint32]uint64), freed: roaring.New(), late: roaring.New()}
 }
 
 // invalidate notes that room was made on nodes.
@@ -28,13 +28,11 @@ func (m *memory) invalidate(nodes []uint32) {
 		m.buckets[m.cluster.nodes[n].Bucket] = m.version
 	}
 	m.freed.AddMany(nodes)
+	m.late.AddMany(nodes)
 }
 
 // begin begins a pass.
-func (m *memory) begin() {
-	m.before.Or(m.freed)
-	m.freed.Clear()
-}
+func (m *memory) begin() { m.late.Clear() }
 
 func (m *memory) Recall(kind string) (*cycle.Decision, error) { return m.decided[kind], nil }
 
@@ -52,9 +50,7 @@ func (m *memory) Invalidated(r *cycle.Request, since uint64) (bool, error) {
 	return false, nil
 }
 
-func (m *memory) Freed(*cycle.Request) (*roaring.Bitmap, error) {
-	return roaring.Or(m.before, m.freed), nil
-}
+func (m *memory) Freed(*cycle.Request) (*roaring.Bitmap, error) { return m.freed, nil }
 
 func (m *memory) Keep(kinds iter.Seq2[string, *cycle.Decision], whole bool) error {
 	for kind, d := range kinds {
@@ -63,7 +59,8 @@ func (m *memory) Keep(kinds iter.Seq2[string, *cycle.Decision], whole bool) erro
 		}
 	}
 	if whole {
-		m.before.Clear()
+		m.freed.Clear()
+		m.freed.Or(m.late)
 	}
 	return nil
 }
