@@ -153,7 +153,7 @@ func BenchmarkEarliest(b *testing.B) {
 					b.Fatal(err)
 				}
 			}
-			s.Endings = func(after int64) iter.Seq2[int64, []uint32] {
+			s.Releases = func(after int64) iter.Seq2[int64, []uint32] {
 				return func(yield func(int64, []uint32) bool) {
 					node := make([]uint32, 1)
 					for at := after + 1; at <= nodes; at++ {

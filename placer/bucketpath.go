@@ -41,7 +41,7 @@ func (s *Snapshot) endedBy(at int64) *roaring.Bitmap {
 		return nil
 	}
 	ended := roaring.New()
-	for t, nodes := range s.Endings(s.Now) {
+	for t, nodes := range s.Releases(s.Now) {
 		if t > at {
 			break
 		}

@@ -27,7 +27,7 @@
 // assign.go settles chunks that compete for the same ones, when exact.go says so
 // (assign_solve.go, assign_search.go). On the node path
 // nodepath.go hands chunks out, seeker.go is what a node has left for a request,
-// feed.go goes through nodes in order, rank.go through them by score (priorityf.go
+// candidates.go goes through nodes in order, rank.go through them by score (priorityf.go
 // being one), pool.go picks nodes that belong together, packing.go is for chunks
 // that get in each other's way, host.go for hosts of several nodes, grants.go for
 // reservations. sets.go goes through placement sets and earliest.go moves along the

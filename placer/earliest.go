@@ -150,7 +150,7 @@ func (m *mapping) instants(after int64) iter.Seq[instant] {
 	}
 }
 
-// givenBack is the endings after now, and between them the instants at which
+// givenBack is the releases after now, and between them the instants at which
 // reservations that the request may use come to be of use.
 func (m *mapping) givenBack() iter.Seq2[int64, []uint32] {
 	var extra []instant
@@ -160,11 +160,11 @@ func (m *mapping) givenBack() iter.Seq2[int64, []uint32] {
 		}
 	}
 	if len(extra) == 0 {
-		return m.Endings(m.Now)
+		return m.Releases(m.Now)
 	}
 	slices.SortFunc(extra, func(a, b instant) int { return cmp.Compare(a.at, b.at) })
 	return func(yield func(int64, []uint32) bool) {
-		for t, nodes := range m.Endings(m.Now) {
+		for t, nodes := range m.Releases(m.Now) {
 			for len(extra) > 0 && extra[0].at <= t {
 				if !yield(extra[0].at, extra[0].back) {
 					return

@@ -100,7 +100,7 @@ func (s *scenario) generate(t *testing.T) *generated {
 		t.Fatal(err)
 	}
 	ix := index.New(g.defs, g.defs.DefaultSignature(), nil, index.Limits{})
-	g.Snapshot = &Snapshot{Index: ix, Calendar: timeline.NewCalendar(nil, 0, 300), Endings: g.endings, Rows: g}
+	g.Snapshot = &Snapshot{Index: ix, Calendar: timeline.NewCalendar(nil, 0, 300), Releases: g.releases, Rows: g}
 	for _, key := range s.Config.NodeGroupKey {
 		def, _ := g.defs.Lookup(key)
 		g.Rules.GroupKey = append(g.Rules.GroupKey, def.ID)

@@ -30,7 +30,7 @@ type site struct {
 func newSite(defs *index.Defs, signature []index.ResID, now, grace int64) *site {
 	c := &cluster{defs: defs, jobs: make(map[string]*Plan), users: make(map[uint64]string)}
 	ix := index.New(defs, signature, nil, index.Limits{})
-	c.Snapshot = &Snapshot{Index: ix, Calendar: timeline.NewCalendar(nil, now, grace), Now: now, Endings: c.endings, Rows: c}
+	c.Snapshot = &Snapshot{Index: ix, Calendar: timeline.NewCalendar(nil, now, grace), Now: now, Releases: c.releases, Rows: c}
 	return &site{cluster: c, rooms: make(map[uint32][]index.Amount)}
 }
 

@@ -51,7 +51,7 @@ func drawCluster(t *rapid.T) *cluster {
 		}
 	}
 	ix := index.New(c.defs, signature, nil, index.Limits{})
-	c.Snapshot = &Snapshot{Index: ix, Calendar: timeline.NewCalendar(nil, propertyNow, propertyGrace), Now: propertyNow, Endings: c.endings}
+	c.Snapshot = &Snapshot{Index: ix, Calendar: timeline.NewCalendar(nil, propertyNow, propertyGrace), Now: propertyNow, Releases: c.releases}
 	c.Rules = Rules{
 		ExplicitSets: rapid.Bool().Draw(t, "explicit sets"),
 		DoNotSpan:    rapid.Bool().Draw(t, "do not span"),

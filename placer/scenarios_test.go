@@ -165,7 +165,7 @@ func (s *scenario) build(t testing.TB) *cluster {
 		}
 	}
 	ix := index.New(c.defs, s.signature(t, c.defs), nil, index.Limits{})
-	c.Snapshot = &Snapshot{Index: ix, Calendar: timeline.NewCalendar(nil, 0, 300), Endings: c.endings, Rows: c}
+	c.Snapshot = &Snapshot{Index: ix, Calendar: timeline.NewCalendar(nil, 0, 300), Releases: c.releases, Rows: c}
 	c.unplanned = timeline.NewCalendar(nil, 0, 300)
 	c.Rules.DoNotSpan = s.Config.DoNotSpanPsets
 	for _, key := range s.Config.NodeGroupKey {
@@ -232,7 +232,7 @@ func sortedKeys(m map[string]string) []string {
 	return keys
 }
 
-func (c *cluster) endings(after int64) iter.Seq2[int64, []uint32] {
+func (c *cluster) releases(after int64) iter.Seq2[int64, []uint32] {
 	byTime := make(map[int64][]uint32)
 	var times []int64
 	for _, n := range c.nodes {

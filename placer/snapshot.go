@@ -15,10 +15,10 @@ type Snapshot struct {
 	Calendar *timeline.Calendar
 	Now      int64 // Unix seconds; the classes in Index are those of this instant
 	Rules    Rules
-	// Endings lists, ascending, the instants after a given one at which nodes
+	// Releases lists, ascending, the instants after a given one at which nodes
 	// are expected to be given back, and those nodes.
-	Endings func(after int64) iter.Seq2[int64, []uint32]
-	Rows    Rows
+	Releases func(after int64) iter.Seq2[int64, []uint32]
+	Rows     Rows
 	// Used is how much of a node's time jobs have had, 0 to 1, for nodes whose rows
 	// do not say; nil: none.
 	Used func(*index.Node) (float64, error)

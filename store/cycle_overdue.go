@@ -41,7 +41,7 @@ func (p *pass) overdue() error {
 // missed queues a job again of which nobody was told until its end. A planned job
 // begins by the clock and has its nodes from then on, but whoever is to launch it is
 // told by the next cycle. When none has come in all its time nothing of it has run: so
-// it has not finished, and takes its turn again.
+// it has not finished, and waits again.
 func (tx *Tx) missed(j *Job) error {
 	return tx.unplan(j, JobQueued, "nobody was told of its start at "+stamp(j.Start)+" before its end")
 }
@@ -59,7 +59,7 @@ func (p *pass) unready() error {
 			return err
 		}
 		waitsFor, err := p.tx.ready(j)
-		if errors.Is(err, errUnmet) { // it is cancelled in its turn
+		if errors.Is(err, errUnmet) { // it is cancelled when the queue is read
 			waitsFor, err = err.Error(), nil
 		}
 		if waitsFor != "" {
@@ -74,7 +74,7 @@ func (p *pass) unready() error {
 
 // overdueJobs lists the running jobs that should have ended by now.
 func (tx *Tx) overdueJobs() (late []*Job, err error) {
-	err = tx.file.Each(row.Endings, nil, func(k, _ []byte) (bool, error) {
+	err = tx.file.Each(row.Releases, nil, func(k, _ []byte) (bool, error) {
 		at, owner := row.SplitTimeKey(k)
 		if at > tx.now || row.IsReservation(owner) {
 			return at <= tx.now, nil
@@ -101,7 +101,7 @@ func (tx *Tx) finishOverdue(j *Job) error {
 }
 
 // delays finds the plans that overdue jobs are in the way of. Those of jobs that
-// wait in the queue are made anew when it is their turn, others at once.
+// wait in the queue are made anew when the queue reaches them, others at once.
 func (p *pass) delays(late []*Job) error {
 	p.delayed = make(map[uint64]bool)
 	var byHand []*Job

@@ -32,7 +32,7 @@ type releases struct {
 // hold reads all into memory, for a transaction that asks for them often.
 func (r *releases) hold() error {
 	list := []release{}
-	err := r.tx.file.Each(row.Endings, nil, func(k, _ []byte) (bool, error) {
+	err := r.tx.file.Each(row.Releases, nil, func(k, _ []byte) (bool, error) {
 		at, owner := row.SplitTimeKey(k)
 		nodes, err := r.tx.ownerNodes(owner)
 		list = append(list, release{at, owner, nodes})
@@ -52,7 +52,7 @@ func (r *releases) put(at int64, owner uint64, nodes []uint32) error {
 			r.list = slices.Insert(r.list, i, e)
 		}
 	}
-	return r.tx.file.Mark(row.Endings, row.TimeKey(at, owner))
+	return r.tx.file.Mark(row.Releases, row.TimeKey(at, owner))
 }
 
 // remove takes that back.
@@ -60,13 +60,13 @@ func (r *releases) remove(at int64, owner uint64) error {
 	if i, known := slices.BinarySearchFunc(r.list, release{at: at, owner: owner}, release.compare); known {
 		r.list = slices.Delete(r.list, i, i+1)
 	}
-	return r.tx.file.Remove(row.Endings, row.TimeKey(at, owner))
+	return r.tx.file.Remove(row.Releases, row.TimeKey(at, owner))
 }
 
 // from goes through the release times from an instant on.
 func (r *releases) from(from int64, fn func(at int64, owner uint64, nodes func() ([]uint32, error)) (bool, error)) error {
 	if r.list == nil {
-		return r.tx.file.EachFrom(row.Endings, row.TimeKey(from, 0), nil, func(k, _ []byte) (bool, error) {
+		return r.tx.file.EachFrom(row.Releases, row.TimeKey(from, 0), nil, func(k, _ []byte) (bool, error) {
 			at, owner := row.SplitTimeKey(k)
 			return fn(at, owner, func() ([]uint32, error) { return r.tx.ownerNodes(owner) })
 		})

@@ -45,7 +45,7 @@ func New(defs *index.Defs, nodes []*index.Node, rules placer.Rules, now int64) (
 		n.Number = uint32(i)
 		ix.Insert(n, index.Free)
 	}
-	c.snap = placer.Snapshot{Index: ix, Calendar: timeline.NewCalendar(nil, now, 1), Now: now, Rules: rules, Endings: c.releases, Rows: rows{c}}
+	c.snap = placer.Snapshot{Index: ix, Calendar: timeline.NewCalendar(nil, now, 1), Now: now, Rules: rules, Releases: c.releases, Rows: rows{c}}
 	return c, ix.Err()
 }
 

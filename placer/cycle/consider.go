@@ -159,7 +159,7 @@ func (p *Pass) earliest(j *Job, k *kind, a *placer.Ask, mayStart, alone bool, so
 // nextRelease is the first instant after now at which something is given back: what a
 // job may not have now it may have then.
 func nextRelease(s *placer.Snapshot) (at int64, ok bool) {
-	for t := range s.Endings(s.Now) {
+	for t := range s.Releases(s.Now) {
 		return t, true
 	}
 	return 0, false

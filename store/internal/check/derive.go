@@ -102,7 +102,7 @@ func (d *derived) job(j *row.Job) {
 	case j.State != row.JobRunning:
 		return
 	}
-	d.rows[row.Endings][string(row.TimeKey(j.End, row.JobOwner(j.ID)))] = row.EncodeMark()
+	d.rows[row.Releases][string(row.TimeKey(j.End, row.JobOwner(j.ID)))] = row.EncodeMark()
 	for i, c := range j.Chunks {
 		have := 0
 		for _, n := range c.Nodes {
@@ -143,7 +143,7 @@ func (d *derived) reservation(r *row.Reservation) {
 		return
 	}
 	owner := row.ReservationOwner(r.ID)
-	d.rows[row.Endings][string(row.TimeKey(r.End, owner))] = row.EncodeMark()
+	d.rows[row.Releases][string(row.TimeKey(r.End, owner))] = row.EncodeMark()
 	for _, t := range []int64{r.Start, r.End} {
 		if t > d.now {
 			d.rows[row.Changes][string(row.TimeKey(t, owner))] = row.EncodeMark()

@@ -27,7 +27,7 @@ const (
 	Reaches
 	Jobs
 	JobStates
-	Endings
+	Releases
 	Reservations
 	ReservationIDs
 	Changes
@@ -78,7 +78,7 @@ var tables = [TableCount]struct {
 	Reaches:        {"reaches", "node number / 4096 (4)", "for 64 calendar blocks, until when their later nodes stay free", 1, true},
 	Jobs:           {"jobs", "job number (8)", "job", 1, false},
 	JobStates:      {"job_states", "state (1), job number (8)", "nothing", 1, true},
-	Endings:        {"endings", "expected end (8), owner (8)", "nothing", 1, true},
+	Releases:       {"endings", "expected end (8), owner (8)", "nothing", 1, true},
 	Reservations:   {"reservations", "name", "reservation", 1, false},
 	ReservationIDs: {"reservation_ids", "reservation number (8)", "name", 1, true},
 	Changes:        {"changes", "instant (8), owner (8)", "nothing: the owner begins or ends then by the clock", 1, true},

@@ -15,14 +15,14 @@ type found struct {
 	class  index.Class
 }
 
-// feed is the nodes of one class of one bucket, ascending.
-type feed struct {
+// candidates are the nodes of one class of one bucket, ascending.
+type candidates struct {
 	roaring.IntPeekable
 	bucket *index.Bucket
 	class  index.Class
 }
 
-func (f *feed) before(g *feed) bool {
+func (f *candidates) before(g *candidates) bool {
 	if f.bucket.Priority != g.bucket.Priority {
 		return f.bucket.Priority > g.bucket.Priority
 	}
@@ -34,35 +34,35 @@ func (f *feed) before(g *feed) bool {
 // bucket is not opened before its first node's turn.
 func (s *seeker) inOrder(kind int, cands []index.Candidate) iter.Seq[found] {
 	return func(yield func(found) bool) {
-		feeds := heap.New(func(f, g **feed) bool { return (*f).before(*g) })
+		streams := heap.New(func(f, g **candidates) bool { return (*f).before(*g) })
 		for next := 0; ; {
-			for next < len(cands) && (feeds.Len() == 0 || !ahead(*feeds.First(), cands[next].Bucket)) {
+			for next < len(cands) && (streams.Len() == 0 || !ahead(*streams.First(), cands[next].Bucket)) {
 				for _, class := range []index.Class{index.Free, index.Later, index.Busy} {
 					nodes := s.nodes(kind, &cands[next], class)
 					if nodes != nil && !nodes.IsEmpty() {
-						feeds.Push(&feed{nodes.Iterator(), cands[next].Bucket, class})
+						streams.Push(&candidates{nodes.Iterator(), cands[next].Bucket, class})
 					}
 				}
 				next++
 			}
-			if feeds.Len() == 0 {
+			if streams.Len() == 0 {
 				return
 			}
-			top := *feeds.First()
+			top := *streams.First()
 			if !yield(found{top.Next(), top.bucket, top.class}) {
 				return
 			}
 			if top.HasNext() {
-				feeds.Fix()
+				streams.Fix()
 			} else {
-				feeds.Pop()
+				streams.Pop()
 			}
 		}
 	}
 }
 
-// ahead reports whether a feed's next node comes before all those of a bucket.
-func ahead(f *feed, b *index.Bucket) bool {
+// ahead reports whether the next of candidates comes before all those of a bucket.
+func ahead(f *candidates, b *index.Bucket) bool {
 	if f.bucket.Priority != b.Priority {
 		return f.bucket.Priority > b.Priority
 	}
