@@ -1,14 +1,15 @@
 // Package chart draws pictures: who has which node when, as text for a terminal and
 // as SVG, and which host of a batch had which files. It draws from plain values that
 // its callers read, a Gantt or a Batch, and returns what is to be written. It knows no
-// verb, no store, no file and no clock.
+// store, no file and no clock, and of verbs only what the notes below a Gantt say: with
+// which flags of placectl gantt one sees what they count.
 //
 // A Gantt is drawn in steps, each in files of its own. A window of time is chosen
 // (window.go) and gets an axis (ticks.go). Nodes become rows: of cells on a terminal
 // (paint.go, fold.go), of exact stretches in SVG (svg_rows.go); rows that look the same
 // become one row. Buckets become curves (count.go). Then the rows are drawn, as text
-// (text.go and those beside it) or as SVG (svg.go and those beside it). Canvas.go has
-// the primitives of SVG that all pictures share.
+// (text.go and those beside it) or as SVG (svg.go and those beside it). The primitives of
+// SVG that all pictures share are in canvas.go.
 package chart
 
 import (

@@ -98,7 +98,7 @@ type bucketObject struct {
 
 func (p *page) chunkObjects() (any, error) {
 	out := []chunkExplained{}
-	if p.ex.Explanation == nil {
+	if len(p.ex.Chunks) == 0 {
 		return out, nil
 	}
 	ix, err := p.names.Index()

@@ -12,6 +12,7 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
 	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/placer"
 	"github.com/placectl/placectl/store"
 	"github.com/placectl/placectl/timeline"
 )
@@ -27,10 +28,11 @@ type Names interface {
 // people, RFC 3339 for programs.
 type page struct {
 	output.Page
-	ex    *store.Explained
-	names Names
-	defs  *index.Defs
-	now   int64
+	ex        store.Explained // with an empty Explanation where there is none
+	explained bool            // there is one
+	names     Names
+	defs      *index.Defs
+	now       int64
 }
 
 // How much of long lists the page shows; the JSON has all.
@@ -44,13 +46,16 @@ const (
 // people, as a document for programs, and in the other forms its main table, which is
 // that of the nodes asked about, or of the reasons, or what is known of a job.
 func Print(w io.Writer, o output.Options, ex *store.Explained, names Names, defs *index.Defs, now int64) (err error) {
-	p := &page{Page: output.Page{Options: o}, ex: ex, names: names, defs: defs, now: now}
+	p := &page{Page: output.Page{Options: o}, ex: *ex, explained: ex.Explanation != nil, names: names, defs: defs, now: now}
+	if !p.explained {
+		p.ex.Explanation = new(placer.Explanation)
+	}
 	switch {
 	case o.Format == output.Table:
 		err = p.sections()
 	case o.Format.IsDocument():
 		err = p.document()
-	case ex.Explanation == nil, ex.Job != nil && len(ex.Nodes) == 0:
+	case !p.explained, ex.Job != nil && len(ex.Nodes) == 0:
 		err = p.summary()
 	case len(ex.Nodes) > 0:
 		err = p.nodes()
@@ -66,7 +71,7 @@ func Print(w io.Writer, o output.Options, ex *store.Explained, names Names, defs
 
 func (p *page) sections() error {
 	sections := []func() error{p.summary, p.ahead, p.depends}
-	if p.ex.Explanation != nil {
+	if p.explained {
 		sections = []func() error{p.summary, p.depends, p.chunks, p.sets, p.hosts, p.helps, p.askedNodes, p.ranking}
 	}
 	for _, section := range sections {
@@ -85,7 +90,7 @@ func (p *page) summary() error {
 			return err
 		}
 	}
-	if p.ex.Explanation != nil && p.ex.Job == nil {
+	if p.explained && p.ex.Job == nil {
 		if err := p.requestSummary(f); err != nil {
 			return err
 		}

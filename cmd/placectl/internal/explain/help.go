@@ -106,9 +106,6 @@ type helpObject struct {
 
 func (p *page) helpObjects() (any, error) {
 	out := []helpObject{}
-	if p.ex.Explanation == nil {
-		return out, nil
-	}
 	for i := range p.ex.Helps {
 		h := &p.ex.Helps[i]
 		o := helpObject{Change: h.Change, To: h.To, Start: string(spell.AppendRFC3339(nil, h.Start))}

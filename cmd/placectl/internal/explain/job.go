@@ -51,12 +51,12 @@ func (p *page) jobSummary(f *output.Record) error {
 		return err
 	}
 	path, why := string(j.Path), p.ex.Why
-	if p.ex.Explanation != nil {
+	if p.explained {
 		path, why = string(p.ex.Path), p.ex.Explanation.Why
 	}
 	f.Add("path", output.Text, output.OrNil(withReason(path, why)))
 	policy, err := placer.ParsePolicy(j.Policy)
-	if p.ex.Explanation != nil {
+	if p.explained {
 		policy = p.ex.Policy
 	}
 	if err == nil {

@@ -53,9 +53,6 @@ type nodeObject struct {
 
 func (p *page) nodeObjects() (any, error) {
 	out := []nodeObject{}
-	if p.ex.Explanation == nil {
-		return out, nil
-	}
 	for i := range p.ex.Nodes {
 		v := &p.ex.Nodes[i]
 		names, err := p.names.NodeNames([]uint32{v.Node})

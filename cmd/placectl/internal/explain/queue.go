@@ -26,7 +26,7 @@ func (p *page) inQueue() string {
 
 // alone is what would come of placing a job now, if nothing but room mattered.
 func (p *page) alone() string {
-	if p.ex.Explanation == nil {
+	if !p.explained {
 		return ""
 	}
 	text := p.placing()
@@ -152,7 +152,7 @@ func (p *page) queueObject() *queueObject {
 // aloneObject is what would come of placing a waiting job now, nil where its request is
 // not understood any more.
 func (p *page) aloneObject() *aloneObject {
-	if p.ex.Explanation == nil {
+	if !p.explained {
 		return nil
 	}
 	o := &aloneObject{Verdict: string(p.ex.Verdict)}

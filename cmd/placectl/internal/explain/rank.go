@@ -103,9 +103,6 @@ type termObject struct {
 
 func (p *page) rankObjects() (any, error) {
 	out := []rankObject{}
-	if p.ex.Explanation == nil {
-		return out, nil
-	}
 	for _, v := range p.ex.Ranking {
 		names, err := p.names.NodeNames([]uint32{v.Node})
 		if err != nil {

@@ -7,37 +7,37 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
 )
 
+// sets is the placement sets that could hold a request.
 func (p *page) sets() error {
-	if len(p.ex.Sets) == 0 {
-		return nil
-	}
-	p.Heading("Placement sets", ": it keeps to one of these, which could hold it, in this order")
-	shown := p.ex.Sets[:min(shownSets, len(p.ex.Sets))]
 	wants := make([]int, len(p.ex.Chunks))
 	for i := range wants {
 		wants[i] = p.ex.Chunks[i].Chunk.Count
 	}
 	var rows [][]any
-	for _, s := range shown {
+	for _, s := range p.ex.Sets {
 		rows = append(rows, []any{s.Name, s.Nodes, roomFor(s.Fits, wants)})
 	}
-	err := p.Table([]output.Column{{Name: "set"}, {Name: "nodes", Kind: output.Integer}, {Name: "room now for"}}, rows)
-	p.more(len(p.ex.Sets)-len(shown), "set")
-	return err
+	return p.rooms("Placement sets", "it keeps to one of these, which could hold it, in this order", "set", rows)
 }
 
+// hosts is the hosts of several nodes that a request may lie on.
 func (p *page) hosts() error {
-	if len(p.ex.Hosts) == 0 {
-		return nil
-	}
-	p.Heading("Hosts of several nodes", ": it may lie on those of one host, too")
-	shown := p.ex.Hosts[:min(shownSets, len(p.ex.Hosts))]
 	var rows [][]any
-	for _, h := range shown {
+	for _, h := range p.ex.Hosts {
 		rows = append(rows, []any{h.Name, h.Nodes, roomFor(h.Fits, h.Wants)})
 	}
-	err := p.Table([]output.Column{{Name: "host"}, {Name: "nodes", Kind: output.Integer}, {Name: "room now for"}}, rows)
-	p.more(len(p.ex.Hosts)-len(shown), "host")
+	return p.rooms("Hosts of several nodes", "it may lie on those of one host, too", "host", rows)
+}
+
+// rooms is a table of sets of nodes, and of how much room each has.
+func (p *page) rooms(title, note, noun string, rows [][]any) error {
+	if len(rows) == 0 {
+		return nil
+	}
+	p.Heading(title, ": %s", note)
+	shown := rows[:min(shownSets, len(rows))]
+	err := p.Table([]output.Column{{Name: noun}, {Name: "nodes", Kind: output.Integer}, {Name: "room now for"}}, shown)
+	p.more(len(rows)-len(shown), noun)
 	return err
 }
 
@@ -64,20 +64,16 @@ type hostObject struct {
 
 func (p *page) setObjects() (any, error) {
 	out := []setObject{}
-	if p.ex.Explanation != nil {
-		for _, s := range p.ex.Sets {
-			out = append(out, setObject{s.Name, s.Nodes, s.Fits})
-		}
+	for _, s := range p.ex.Sets {
+		out = append(out, setObject{s.Name, s.Nodes, s.Fits})
 	}
 	return out, nil
 }
 
 func (p *page) hostObjects() (any, error) {
 	out := []hostObject{}
-	if p.ex.Explanation != nil {
-		for _, h := range p.ex.Hosts {
-			out = append(out, hostObject{h.Name, h.Nodes, h.Fits})
-		}
+	for _, h := range p.ex.Hosts {
+		out = append(out, hostObject{h.Name, h.Nodes, h.Fits})
 	}
 	return out, nil
 }
