@@ -113,6 +113,32 @@ func (n *Node) Set(id ResID, v Value) {
 	n.Res = slices.Insert(n.Res, i, Amount{id, v})
 }
 
+// SetAmount gives the node a value of a resource as people write both: "mem", "64gb".
+// It fails for a resource that is not defined, and for a text that is no value of it;
+// the node then stays as it was.
+func (n *Node) SetAmount(defs *Defs, resource, text string) error {
+	def, ok := defs.Lookup(resource)
+	if !ok {
+		return fmt.Errorf("no resource %q%s", resource, DidYouMean(resource, defs.Names()))
+	}
+	v, err := def.ParseLoose(text)
+	if err != nil {
+		return fmt.Errorf("%s: %w", def.Name, err)
+	}
+	n.Set(def.ID, v)
+	return nil
+}
+
+// Amount is the node's value of a resource as people write it, "" when it has none.
+func (n *Node) Amount(defs *Defs, resource string) string {
+	def, ok := defs.Lookup(resource)
+	v, has := n.Get(def.ID)
+	if !ok || !has {
+		return ""
+	}
+	return def.Format(v)
+}
+
 // Unset takes a resource away from the node.
 func (n *Node) Unset(id ResID) {
 	if i, ok := n.find(id); ok {

@@ -21,3 +21,25 @@ func TestValidMeasures(t *testing.T) {
 		}
 	}
 }
+
+func TestSetAmount(t *testing.T) {
+	defs := NewDefs()
+	n := &Node{Name: "n1"}
+	for resource, text := range map[string]string{"ncpus": "8", "mem": "1.5GiB"} {
+		if err := n.SetAmount(defs, resource, text); err != nil {
+			t.Errorf("%s=%s: %v", resource, text, err)
+		}
+	}
+	if cpus, mem := n.Amount(defs, "ncpus"), n.Amount(defs, "mem"); cpus != "8" || mem != "1536mb" {
+		t.Errorf("%s cpus and %s, want 8 and 1536mb", cpus, mem)
+	}
+	before := len(n.Res)
+	for resource, text := range map[string]string{"mme": "1gb", "ncpus": "many", "mem": "1 elephant"} {
+		if err := n.SetAmount(defs, resource, text); err == nil {
+			t.Errorf("%s=%s is taken", resource, text)
+		}
+	}
+	if len(n.Res) != before || n.Amount(defs, "ncpus") != "8" || n.Amount(defs, "ngpus") != "" || n.Amount(defs, "nosuch") != "" {
+		t.Errorf("bad values have changed the node: %+v", n)
+	}
+}
