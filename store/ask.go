@@ -196,7 +196,7 @@ func (r rows) Node(number uint32) (*index.Node, error) {
 	return r.tx.loaded.releases.node(number)
 }
 
-func (r rows) Traits(number uint32, n *index.Node) error { return r.tx.traits(number, n) }
+func (r rows) Traits(number uint32, n *index.Node) error { return r.tx.loaded.nodes.traits(number, n) }
 
 func (r rows) NodeNumber(name string) (uint32, bool, error) { return r.tx.NodeNumber(name) }
 

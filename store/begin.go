@@ -99,11 +99,11 @@ func (p *passage) clearBefore(spans []span) error {
 // node has to be up, unless it is only kept from others for its host's sake.
 func (p *passage) notReady(s span, j *Job) (string, error) {
 	tx := p.tx
-	_, state, err := tx.nodeHead(s.node)
+	_, state, err := tx.loaded.nodes.head(s.node)
 	if err != nil {
 		return "", err
 	}
-	name, err := tx.nodeName(s.node)
+	name, err := tx.loaded.nodes.name(s.node)
 	if err != nil {
 		return "", err
 	}
@@ -118,7 +118,7 @@ func (p *passage) notReady(s span, j *Job) (string, error) {
 	}
 	first := s.Busy
 	first.End = now + 1
-	err = tx.inTheWay("it", s.node, first, &beginner{s.Owner}, j.User)
+	err = taking{p.tx, "it", s.node, first, &beginner{s.Owner}, j.User}.conflict()
 	var conflict *Conflict
 	if !errors.As(err, &conflict) {
 		return "", err
@@ -164,7 +164,7 @@ func (tx *Tx) planAnew(j *Job) error {
 	if err := tx.apply(j, a, plan, JobReserved); err != nil {
 		return err
 	}
-	return tx.replanned(j, j.Reason)
+	return tx.happened(replanned(j, j.Reason))
 }
 
 func (tx *Tx) earliestFor(j *Job) (placer.Ask, *placer.Plan, error) {

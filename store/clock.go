@@ -162,7 +162,7 @@ func (tx *Tx) reclass(nodes []uint32) error {
 		return err
 	}
 	for _, number := range nodes {
-		bucket, state, err := tx.nodeHead(number)
+		bucket, state, err := tx.loaded.nodes.head(number)
 		if err != nil {
 			return err
 		}

@@ -8,64 +8,74 @@ import (
 	"github.com/placectl/placectl/timeline"
 )
 
-// inTheWay is the Conflict of a user's wanting a node, or amounts of it, for a
-// stretch of time in which somebody else has them whom the guest minds; nil when
-// nobody does. It answers by the node's own row and calendar, whatever the indexes
-// say.
-func (tx *Tx) inTheWay(what string, node uint32, span timeline.Busy, guest timeline.Guest, user string) error {
-	c := tx.Calendar()
-	until := c.End(span)
-	for _, b := range c.At(node) {
-		if b.Start >= until || c.End(b) <= span.Start || guest.Ignores(&b, span.Start, until) {
+// taking is what a user takes of a node: the whole of it or amounts, for a stretch of time.
+type taking struct {
+	tx    *Tx
+	what  string // who takes it, as messages call it
+	node  uint32
+	span  timeline.Busy
+	guest timeline.Guest
+	user  string
+}
+
+// conflict is its Conflict with somebody whom the guest minds and who has
+// the node or the amounts then; nil when nobody does. It answers by the node's own row
+// and calendar, whatever the indexes say.
+func (t taking) conflict() error {
+	c := t.tx.Calendar()
+	until := c.End(t.span)
+	for _, b := range c.At(t.node) {
+		if b.Start >= until || c.End(b) <= t.span.Start || t.guest.Ignores(&b, t.span.Start, until) {
 			continue
 		}
-		if b.Use != nil && span.Use != nil && !strangers(rows{tx}, b, span, user) {
+		if b.Use != nil && t.span.Use != nil && !t.stranger(b) {
 			continue
 		}
-		return tx.takenBy(what, node, b)
+		return t.takenBy(b)
 	}
-	if span.Use != nil {
-		return tx.overcommitted(what, node, span, guest)
+	if t.span.Use != nil {
+		return t.overcommitted()
 	}
 	return c.Err()
 }
 
-// strangers reports whether a share of a node may not lie beside one of a user,
-// because one of the two is for its own user's jobs only.
-func strangers(r rows, other, mine timeline.Busy, user string) bool {
-	if !other.Use.Alone && !mine.Use.Alone || other.Claim || mine.Claim {
+// stranger reports whether another's share of the node may not lie beside the one
+// that is taken, because one of the two is for its own user's jobs only.
+func (t taking) stranger(other timeline.Busy) bool {
+	if !other.Use.Alone && !t.span.Use.Alone || other.Claim || t.span.Claim {
 		return false
 	}
-	theirs, err := r.User(other.Owner)
-	return err != nil || theirs != user
+	theirs, err := rows{t.tx}.User(other.Owner)
+	return err != nil || theirs != t.user
 }
 
-func (tx *Tx) takenBy(what string, node uint32, b timeline.Busy) error {
-	name, err := tx.nodeName(node)
+// takenBy is the Conflict with a stretch of somebody else's.
+func (t taking) takenBy(b timeline.Busy) error {
+	name, err := t.tx.loaded.nodes.name(t.node)
 	if err != nil {
 		return err
 	}
-	who, err := tx.Owner(b)
+	who, err := t.tx.Owner(b)
 	if err != nil {
 		return err
 	}
-	return &Conflict{what, fmt.Sprintf("node %s is taken by %s from %s to %s", name, who, stamp(b.Start), stamp(tx.Calendar().End(b)))}
+	return &Conflict{t.what, fmt.Sprintf("node %s is taken by %s from %s to %s", name, who, stamp(b.Start), stamp(t.tx.Calendar().End(b)))}
 }
 
 // overcommitted is the Conflict of wanting more of a node than is left of it.
-func (tx *Tx) overcommitted(what string, node uint32, span timeline.Busy, guest timeline.Guest) error {
-	defs, err := tx.Resources()
+func (t taking) overcommitted() error {
+	defs, err := t.tx.Resources()
 	if err != nil {
 		return err
 	}
-	n, err := tx.NodeByNumber(node)
+	n, err := t.tx.NodeByNumber(t.node)
 	if err != nil {
 		return err
 	}
 	quantities, capacity := placer.Consumables(defs, n)
 	peak := make([]int64, len(quantities))
-	tx.Calendar().Taken(node, span.Start, tx.Calendar().End(span), guest, quantities, peak)
-	for _, a := range span.Use.Amounts {
+	t.tx.Calendar().Taken(t.node, t.span.Start, t.tx.Calendar().End(t.span), t.guest, quantities, peak)
+	for _, a := range t.span.Use.Amounts {
 		left := int64(0)
 		for i, q := range quantities {
 			if q == a.Quantity {
@@ -73,11 +83,11 @@ func (tx *Tx) overcommitted(what string, node uint32, span timeline.Busy, guest 
 			}
 		}
 		if a.N > left {
-			return &Conflict{what, fmt.Sprintf("node %s has not so much %s left from %s to %s", n.Name,
-				resourceName(defs, a.Quantity), stamp(span.Start), stamp(span.End))}
+			return &Conflict{t.what, fmt.Sprintf("node %s has not so much %s left from %s to %s", n.Name,
+				resourceName(defs, a.Quantity), stamp(t.span.Start), stamp(t.span.End))}
 		}
 	}
-	return tx.Calendar().Err()
+	return t.tx.Calendar().Err()
 }
 
 // resourceName is what a quantity of the calendar is called.

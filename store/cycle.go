@@ -163,7 +163,7 @@ func (p *pass) waits(j *Job) *cycle.Job {
 
 // launches tells of those whom nobody has been told to launch.
 func (p *pass) launches() error {
-	ids, err := p.tx.toBeLaunched()
+	ids, err := p.toBeLaunched()
 	for _, id := range ids {
 		j, errJob := p.tx.Job(id)
 		if err = errors.Join(err, errJob); err != nil {
@@ -179,8 +179,8 @@ func (p *pass) launches() error {
 }
 
 // toBeLaunched are the running jobs that nobody has been told to launch.
-func (tx *Tx) toBeLaunched() (ids []uint64, err error) {
-	err = tx.file.Each(row.Launches, nil, func(key, _ []byte) (bool, error) {
+func (p *pass) toBeLaunched() (ids []uint64, err error) {
+	err = p.tx.file.Each(row.Launches, nil, func(key, _ []byte) (bool, error) {
 		if len(key) != 8 {
 			return false, fmt.Errorf("%w: launch %x", ErrDamaged, key)
 		}

@@ -49,7 +49,7 @@ func (tx *Tx) missed(j *Job) error {
 // unready queues those jobs again that nobody was told to launch yet, and that depend
 // on one which was itself queued again since they began.
 func (p *pass) unready() error {
-	ids, err := p.tx.toBeLaunched()
+	ids, err := p.toBeLaunched()
 	if err != nil {
 		return err
 	}
@@ -150,7 +150,7 @@ func (tx *Tx) delayed(j *Job) (bool, error) {
 		return false, err
 	}
 	for _, s := range spans {
-		err := tx.inTheWay("the plan", s.node, s.Busy, guest, j.User)
+		err := (taking{tx, "the plan", s.node, s.Busy, guest, j.User}).conflict()
 		if errors.Is(err, ErrConflict) {
 			return true, nil
 		}

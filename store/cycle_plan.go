@@ -28,7 +28,7 @@ func (p *pass) Take(c *cycle.Job, a *placer.Ask, plan *placer.Plan) error {
 	}
 	p.Planned = append(p.Planned, j)
 	if was == JobReserved && then != j.Start {
-		return p.tx.replanned(j, "was to start at "+stamp(then))
+		return p.tx.happened(replanned(j, "was to start at "+stamp(then)))
 	}
 	return nil
 }

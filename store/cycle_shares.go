@@ -16,7 +16,7 @@ type allotment struct {
 // shares stops jobs where classes are to get back what they are entitled to, and
 // finds out how much each may start.
 func (p *pass) shares() error {
-	tally, err := p.tx.newShareTally()
+	tally, err := newShareTally(p.tx)
 	if err != nil || len(tally.state.Classes) == 0 {
 		return err
 	}

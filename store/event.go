@@ -51,10 +51,10 @@ func (tx *Tx) happened(ev Event) error {
 	return tx.file.Put(row.Events, row.Key64(tx.state.Events), row.EncodeEvent((*row.Event)(&ev)))
 }
 
-// replanned writes down that a planned job has another start than before.
-func (tx *Tx) replanned(j *Job, before string) error {
-	return tx.happened(Event{Job: j.ID, Event: "plan", Old: j.State.String(), New: j.State.String(),
-		Reason: "to start at " + stamp(j.Start) + "; " + before})
+// replanned is that a planned job has another start than before.
+func replanned(j *Job, before string) Event {
+	return Event{Job: j.ID, Event: "plan", Old: j.State.String(), New: j.State.String(),
+		Reason: "to start at " + stamp(j.Start) + "; " + before}
 }
 
 // instant is when what is being done happens: while time passes that is the

@@ -46,7 +46,7 @@ func (tx *Tx) Extend(id uint64, walltime int64) (*Job, error) {
 		}
 		for i := range spans {
 			spans[i].End = j.Start + walltime
-			if err := tx.inTheWay(what, spans[i].node, spans[i].Busy, guest, j.User); err != nil {
+			if err := (taking{tx, what, spans[i].node, spans[i].Busy, guest, j.User}).conflict(); err != nil {
 				return nil, err
 			}
 		}

@@ -110,7 +110,7 @@ func (tx *Tx) list(j *Job, was JobState) error {
 func (tx *Tx) NodeNames(numbers []uint32) ([]string, error) {
 	out := make([]string, len(numbers))
 	for i, number := range numbers {
-		name, err := tx.nodeName(number)
+		name, err := tx.loaded.nodes.name(number)
 		if err != nil {
 			return nil, err
 		}
@@ -154,7 +154,7 @@ func (tx *Tx) ExecVNode(j *Job) (string, error) {
 	var b strings.Builder
 	for i, c := range j.Chunks {
 		for _, n := range c.Nodes {
-			name, err := tx.nodeName(n.Node)
+			name, err := tx.loaded.nodes.name(n.Node)
 			if err != nil {
 				return "", err
 			}

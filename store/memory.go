@@ -26,7 +26,7 @@ type memory struct {
 func (m *memory) invalidate(nodes []uint32) error {
 	m.next()
 	for _, n := range nodes {
-		bucket, _, err := m.tx.nodeHead(n)
+		bucket, _, err := m.tx.loaded.nodes.head(n)
 		if err != nil {
 			return err
 		}

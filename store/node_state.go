@@ -1,7 +1,6 @@
 package store
 
 import (
-	"github.com/RoaringBitmap/roaring/v2"
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/placer"
 )
@@ -19,19 +18,6 @@ const (
 	NodeDrained = index.NodeDrained // takes nothing new, whatever is on it
 	NodeStates  = index.NodeStates  // how many states there are
 )
-
-// notUpNodes tells the state of each of some nodes that are not up.
-func (tx *Tx) notUpNodes(nodes *roaring.Bitmap, tell func(number uint32, s NodeState)) error {
-	for it := nodes.Iterator(); it.HasNext(); {
-		number := it.Next()
-		_, state, err := tx.nodeHead(number)
-		if err != nil {
-			return err
-		}
-		tell(number, state.NotUp())
-	}
-	return nil
-}
 
 // nodeState is the state of a node; left is what is left of its consumables if it is
 // busy, nil where somebody has it whole.

@@ -35,58 +35,6 @@ func (tx *Tx) NodeByNumber(number uint32) (*index.Node, error) {
 	return row.DecodeNode(key, payload)
 }
 
-// nodeView opens a view on a node's row; ok is false where there is none.
-func (tx *Tx) nodeView(number uint32) (v row.NodeView, ok bool, err error) {
-	key := row.Key32(number)
-	payload, err := tx.file.Get(row.Nodes, key)
-	if err != nil || payload == nil {
-		return v, false, err
-	}
-	return v, true, v.Open(key, payload)
-}
-
-// nodeHead reads only the bucket and the state of a node.
-func (tx *Tx) nodeHead(number uint32) (bucket uint32, state index.State, err error) {
-	v, ok, err := tx.nodeView(number)
-	switch {
-	case err != nil:
-		return 0, 0, err
-	case !ok:
-		return 0, 0, row.Missing("node", "#"+itoa(number))
-	}
-	return v.Bucket(), v.State(), nil
-}
-
-// nodeName reads only the name of a node. One that was removed, but is on record
-// in a job that has ended, is called by its number: #7.
-func (tx *Tx) nodeName(number uint32) (string, error) {
-	v, ok, err := tx.nodeView(number)
-	switch {
-	case err != nil:
-		return "", err
-	case !ok:
-		return "#" + itoa(number), nil
-	}
-	return string(v.Name()), v.Err()
-}
-
-// traits fills in what policies look at: all of a node but its name and the reason
-// it is not up. The node's slices are reused.
-func (tx *Tx) traits(number uint32, n *index.Node) error {
-	if tx.loaded.traits == nil {
-		tx.loaded.traits = tx.file.Finder(row.Nodes)
-	}
-	key := row.Key32(number)
-	payload, err := tx.loaded.traits.Find(key)
-	switch {
-	case err != nil:
-		return err
-	case payload == nil:
-		return row.Missing("node", "#"+itoa(number))
-	}
-	return row.ReadTraits(key, payload, n, &tx.loaded.words)
-}
-
 // Node finds a node by its name, ErrNotFound when there is none.
 func (tx *Tx) Node(name string) (*index.Node, error) {
 	number, ok, err := tx.NodeNumber(name)

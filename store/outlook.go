@@ -246,7 +246,7 @@ func (o *Outlook) capped(j *Job) (string, error) {
 // allotted is what each class may start now; of a store without classes, nothing.
 func (o *Outlook) allotted() (*allotment, error) {
 	tx := o.tx
-	tally, err := tx.newShareTally()
+	tally, err := newShareTally(tx)
 	if err != nil || len(tally.state.Classes) == 0 {
 		return &allotment{shareTally: tally}, err
 	}

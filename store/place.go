@@ -146,7 +146,7 @@ func (tx *Tx) apply(j *Job, a placer.Ask, plan *placer.Plan, was JobState) error
 	for _, p := range plan.Along {
 		j.Along = append(j.Along, p.Node)
 	}
-	if err := tx.occupy(j, a, plan); err != nil {
+	if err := (placing{tx, j, a, plan}).occupy(); err != nil {
 		return tx.spoil(err)
 	}
 	if j.State == JobReserved {
@@ -164,58 +164,66 @@ func (tx *Tx) apply(j *Job, a placer.Ask, plan *placer.Plan, was JobState) error
 // making for them.
 const fewNodes = 64
 
+// placing is a plan for a job as it is carried out.
+type placing struct {
+	tx *Tx
+	*Job
+	ask  placer.Ask
+	plan *placer.Plan
+}
+
 // occupy takes the plan's nodes. Whole nodes out of buckets: the calendar refuses
 // one that is taken, the index one that is not in the class the plan found it in.
 // All others are verified one by one. A plan that does not fit the state is never
 // carried out in part, because the transaction fails.
-func (tx *Tx) occupy(j *Job, a placer.Ask, plan *placer.Plan) error {
-	if plan.Path == placer.NodePath {
-		return tx.occupyNodes(j, a, plan)
+func (p placing) occupy() error {
+	if p.plan.Path == placer.NodePath {
+		return p.occupyNodes()
 	}
-	ix, err := tx.Index()
+	ix, err := p.tx.Index()
 	if err != nil {
 		return err
 	}
-	span := timeline.Busy{Start: plan.Start, End: plan.End, Owner: row.JobOwner(j.ID), Held: true}
-	for _, c := range plan.Chunks {
-		for _, p := range c.Picks {
-			if err := tx.Calendar().Add(p.Node, span); err != nil {
+	span := timeline.Busy{Start: p.plan.Start, End: p.plan.End, Owner: row.JobOwner(p.ID), Held: true}
+	for _, c := range p.plan.Chunks {
+		for _, pick := range c.Picks {
+			if err := p.tx.Calendar().Add(pick.Node, span); err != nil {
 				return fmt.Errorf("%w: the plan does not fit: %w", ErrConflict, err)
 			}
-			if j.State == JobRunning && len(c.Picks) <= fewNodes {
-				ix.Move(p.Bucket, p.Node, p.Class, index.Busy)
+			if p.State == JobRunning && len(c.Picks) <= fewNodes {
+				ix.Move(pick.Bucket, pick.Node, pick.Class, index.Busy)
 			}
 		}
-		if j.State == JobRunning && len(c.Picks) > fewNodes {
+		if p.State == JobRunning && len(c.Picks) > fewNodes {
 			moveMany(ix, c.Picks)
 		}
 	}
-	if j.State == JobReserved {
-		return tx.reclass(j.NodeNumbers())
+	if p.State == JobReserved {
+		return p.tx.reclass(p.NodeNumbers())
 	}
 	return ix.Err()
 }
 
 // occupyNodes takes nodes, or amounts of them.
-func (tx *Tx) occupyNodes(j *Job, a placer.Ask, plan *placer.Plan) error {
-	defs, err := tx.Resources()
+func (p placing) occupyNodes() error {
+	defs, err := p.tx.Resources()
 	if err != nil {
 		return err
 	}
-	guest := &placer.Guest{Grants: a.Grants, Owner: row.JobOwner(j.ID)}
-	takings := plan.Takings(defs, a.Chunks)
+	guest := &placer.Guest{Grants: p.ask.Grants, Owner: row.JobOwner(p.ID)}
+	takings := p.plan.Takings(defs, p.ask.Chunks)
 	nodes := make([]uint32, len(takings))
 	for i, t := range takings {
-		span := timeline.Busy{Start: plan.Start, End: plan.End, Owner: row.JobOwner(j.ID), Held: true, Use: t.Use}
-		if err := tx.inTheWay("the plan", t.Node, span, guest, j.User); err != nil {
+		span := timeline.Busy{Start: p.plan.Start, End: p.plan.End, Owner: row.JobOwner(p.ID), Held: true, Use: t.Use}
+		if err := (taking{p.tx, "the plan", t.Node, span, guest, p.User}).conflict(); err != nil {
 			return err
 		}
-		if err := tx.Calendar().Put(t.Node, span); err != nil {
+		if err := p.tx.Calendar().Put(t.Node, span); err != nil {
 			return err
 		}
 		nodes[i] = t.Node
 	}
-	return tx.reclass(nodes)
+	return p.tx.reclass(nodes)
 }
 
 // moveMany makes the picked nodes busy, all those of a bucket and class at once.

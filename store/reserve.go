@@ -269,7 +269,7 @@ func (r booking) keptOut(i int) error {
 			return err
 		}
 		if !in {
-			return r.tx.takenBy("reservation "+r.Name, node, b)
+			return taking{tx: r.tx, what: "reservation " + r.Name, node: node}.takenBy(b)
 		}
 	}
 	return c.Err()

@@ -13,7 +13,7 @@ import (
 // What a reservation that lets nobody in keeps now is away. A job is in the class
 // that JobClass says.
 func (tx *Tx) ShareState() (*fairshare.State, error) {
-	t, err := tx.newShareTally()
+	t, err := newShareTally(tx)
 	if err != nil {
 		return nil, err
 	}
@@ -61,7 +61,7 @@ type shareTally struct {
 }
 
 // newShareTally begins with nothing running or waiting.
-func (tx *Tx) newShareTally() (*shareTally, error) {
+func newShareTally(tx *Tx) (*shareTally, error) {
 	s, err := tx.Shares()
 	if err != nil {
 		return nil, err

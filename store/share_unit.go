@@ -100,7 +100,7 @@ func (u shareUnit) amountOn(tx *Tx, node uint32, use *timeline.Use) (int64, erro
 		return 1, nil
 	case use == nil:
 		n := &tx.loaded.usage.node
-		err := tx.traits(node, n)
+		err := tx.loaded.nodes.traits(node, n)
 		v, _ := n.Get(u.res)
 		return v.Num, err
 	}

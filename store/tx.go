@@ -37,8 +37,7 @@ type loaded struct {
 	rooms    *rooms
 	releases *releases
 	usage    *usage
-	traits   *file.Finder // of nodes
-	words    row.Words
+	nodes    *nodeRows
 	batches  *batches.Batches
 	memory   *memory
 	matcher  *fairshare.Matcher // of the class shares
@@ -46,8 +45,9 @@ type loaded struct {
 }
 
 func newLoaded(tx *Tx) loaded {
-	return loaded{source: &source{tx, make(map[uint32]row.ReachBlock)}, rooms: &rooms{tx, make(map[uint32]*roomBlock)},
-		releases: &releases{tx: tx}, usage: &usage{tx: tx}, memory: &memory{tx: tx, buckets: make(map[uint32]uint64)}}
+	return loaded{nodes: &nodeRows{file: tx.file, finder: tx.file.Finder(row.Nodes)}, source: &source{tx, make(map[uint32]row.ReachBlock)},
+		rooms: &rooms{tx, make(map[uint32]*roomBlock)}, releases: &releases{tx: tx}, usage: &usage{tx: tx},
+		memory: &memory{tx: tx, buckets: make(map[uint32]uint64)}}
 }
 
 // Format is the file format that this version writes. Older ones are migrated in one
