@@ -9,31 +9,42 @@ import (
 )
 
 // Ask reads a request and gives it the defaults of its queue and of the store.
-func (tx *Tx) Ask(r placer.Request) (placer.Ask, error) { return tx.askAs(r, subjectOf(r)) }
+func (tx *Tx) Ask(r placer.Request) (placer.Ask, error) { return tx.asking(r).whole() }
 
 // AskOf is what a job asks for that has been submitted: it may be let into reservations
 // by its number, and has waited since then.
 func (tx *Tx) AskOf(j *Job) (placer.Ask, error) {
-	a, err := tx.askAs(j.Request(), j.subject())
+	a, err := asking{tx, j.Request(), j.subject()}.whole()
 	a.Duration, a.Since = j.Walltime, j.Submit
 	return a, err
 }
 
-func (tx *Tx) askAs(r placer.Request, who placer.Subject) (placer.Ask, error) {
-	a, err := tx.ask(r, who)
+// asking is somebody who asks for something.
+type asking struct {
+	tx  *Tx
+	r   placer.Request
+	who placer.Subject
+}
+
+func (tx *Tx) asking(r placer.Request) asking { return asking{tx, r, subjectOf(r)} }
+
+// whole reads the request, with the order of the policy local.
+func (q asking) whole() (placer.Ask, error) {
+	a, err := q.read()
 	if err != nil || a.Policy != placer.Local {
 		return a, err
 	}
-	names, err := tx.order(r, a)
+	names, err := q.order(a)
 	if err != nil {
 		return a, err
 	}
-	a.Ranking, err = tx.numbered(names)
+	a.Ranking, err = rows{q.tx}.numbers(names)
 	return a, err
 }
 
-// ask is Ask without the order of the policy local.
-func (tx *Tx) ask(r placer.Request, who placer.Subject) (placer.Ask, error) {
+// read reads the request without that order.
+func (q asking) read() (placer.Ask, error) {
+	tx, r := q.tx, q.r
 	defs, err := tx.Resources()
 	if err != nil {
 		return placer.Ask{}, err
@@ -59,18 +70,19 @@ func (tx *Tx) ask(r placer.Request, who placer.Subject) (placer.Ask, error) {
 	if a.Prefer, err = placer.ParsePrefer(defs, r.Prefer); err != nil {
 		return placer.Ask{}, err
 	}
-	if a.Queue, err = tx.queueOf(r); err != nil {
+	if a.Queue, err = q.queue(); err != nil {
 		return placer.Ask{}, err
 	}
-	if err := tx.forPolicy(r, &a, set); err != nil {
+	if err := q.policy(&a, set); err != nil {
 		return placer.Ask{}, err
 	}
-	a.Grants, err = tx.grants(who, r.Reservation, tx.now)
+	a.Grants, err = tx.grants(q.who, r.Reservation, tx.now)
 	return a, err
 }
 
-// queueOf is the queue whose nodes a request is for: its own, if that owns nodes.
-func (tx *Tx) queueOf(r placer.Request) (string, error) {
+// queue is the queue whose nodes the request is for: its own, if that owns nodes.
+func (q asking) queue() (string, error) {
+	tx, r := q.tx, q.r
 	if r.Queue == "" {
 		return "", nil
 	}
@@ -104,8 +116,9 @@ func (tx *Tx) Policy(r placer.Request) (placer.Policy, error) {
 	return set.Policy, nil
 }
 
-// forPolicy finds the request's policy, and what that needs besides.
-func (tx *Tx) forPolicy(r placer.Request, a *placer.Ask, set *Settings) (err error) {
+// policy finds the request's policy, and what that needs besides.
+func (q asking) policy(a *placer.Ask, set *Settings) (err error) {
+	tx, r := q.tx, q.r
 	if a.Policy, err = tx.Policy(r); err != nil {
 		return err
 	}
@@ -118,12 +131,12 @@ func (tx *Tx) forPolicy(r placer.Request, a *placer.Ask, set *Settings) (err err
 	return err
 }
 
-// numbered is nodes by number. Names that are no nodes are passed over: the site's
-// program may know more than we do.
-func (tx *Tx) numbered(names []string) ([]uint32, error) {
+// numbers is nodes by number. Names that are no nodes are passed over: the site's program
+// may know more than we do.
+func (r rows) numbers(names []string) ([]uint32, error) {
 	var out []uint32
 	for _, name := range names {
-		number, ok, err := tx.NodeNumber(name)
+		number, ok, err := r.NodeNumber(name)
 		if err != nil {
 			return nil, err
 		}

@@ -43,19 +43,26 @@ func (tx *Tx) Explain(r placer.Request, o placer.Explain) (*Explained, error) {
 	if err != nil {
 		return nil, err
 	}
-	return tx.explain(r, a, o)
+	return explainer{tx, o}.request(r, a)
 }
 
-func (tx *Tx) explain(r placer.Request, a placer.Ask, o placer.Explain) (*Explained, error) {
+// explainer explains what was asked for, and how.
+type explainer struct {
+	tx  *Tx
+	how placer.Explain
+}
+
+func (e explainer) request(r placer.Request, a placer.Ask) (*Explained, error) {
+	tx := e.tx
 	snap, err := tx.snapshot(r.Queue)
 	if err != nil {
 		return nil, err
 	}
-	if o.Otherwise, err = tx.otherwise(r, a, snap); err != nil {
+	if e.how.Otherwise, err = e.otherwise(r, a, snap); err != nil {
 		return nil, err
 	}
 	out := &Explained{Request: r, Ask: a}
-	if out.Explanation, err = snap.Explain(a, o); err != nil {
+	if out.Explanation, err = snap.Explain(a, e.how); err != nil {
 		return nil, err
 	}
 	if out.Plan != nil {
@@ -66,7 +73,8 @@ func (tx *Tx) explain(r placer.Request, a placer.Ask, o placer.Explain) (*Explai
 
 // otherwise is the request without its reservation, and on every other queue.
 // Queues that come to the same are tried once.
-func (tx *Tx) otherwise(r placer.Request, a placer.Ask, snap *placer.Snapshot) ([]placer.Otherwise, error) {
+func (e explainer) otherwise(r placer.Request, a placer.Ask, snap *placer.Snapshot) ([]placer.Otherwise, error) {
+	tx := e.tx
 	var out []placer.Otherwise
 	tried := map[string]bool{onQueue(a, snap): true}
 	add := func(change, to string, r placer.Request) error {
@@ -129,7 +137,8 @@ func passOver(err error) error {
 
 // ahead lists who has a planned job's nodes before it: until its start, or past it
 // when they are overdue.
-func (tx *Tx) ahead(j *Job) ([]Ahead, error) {
+func (e explainer) ahead(j *Job) ([]Ahead, error) {
+	tx := e.tx
 	shared := make(map[uint32]bool)
 	for _, c := range j.Chunks {
 		for _, n := range c.Nodes {

@@ -32,7 +32,7 @@ func (tx *Tx) ExplainJob(id uint64, o placer.Explain) (*Explained, error) {
 		return nil, err
 	}
 	if j.State == JobHeld || j.State == JobQueued || j.State == JobLate {
-		return tx.explainWaiting(j, o)
+		return explainer{tx, o}.waiting(j)
 	}
 	out := &Explained{Request: j.Request(), Job: j}
 	out.Request.Policy = j.Policy // the one that it was placed by
@@ -46,19 +46,20 @@ func (tx *Tx) ExplainJob(id uint64, o placer.Explain) (*Explained, error) {
 	}
 	if j.State == JobReserved {
 		if out.WaitsFor, err = tx.WaitsFor(j.Plan()); err == nil {
-			out.Ahead, err = tx.ahead(j)
+			out.Ahead, err = explainer{tx, o}.ahead(j)
 		}
 	}
 	return out, err
 }
 
-// explainWaiting explains a job without nodes. A request that is not understood any
-// more has no explanation but that.
-func (tx *Tx) explainWaiting(j *Job, o placer.Explain) (*Explained, error) {
+// waiting explains a job without nodes. A request that is not understood any more has no
+// explanation but that.
+func (e explainer) waiting(j *Job) (*Explained, error) {
+	tx := e.tx
 	out := &Explained{Request: j.Request()}
 	a, err := tx.AskOf(j)
 	if err == nil {
-		out, err = tx.explain(out.Request, a, o)
+		out, err = e.request(out.Request, a)
 	}
 	if err = passOver(err); err != nil {
 		return nil, err

@@ -17,15 +17,17 @@ type Candidate struct {
 // node order: what the policy local chooses from. The error is a *placer.Refusal
 // when it can never run.
 func (tx *Tx) Candidates(r placer.Request) ([]Candidate, error) {
-	a, err := tx.ask(r, subjectOf(r))
+	q := tx.asking(r)
+	a, err := q.read()
 	if err != nil {
 		return nil, err
 	}
-	return tx.candidates(r, a)
+	return q.candidates(a)
 }
 
-func (tx *Tx) candidates(r placer.Request, a placer.Ask) ([]Candidate, error) {
-	snap, err := tx.snapshot(r.Queue)
+func (q asking) candidates(a placer.Ask) ([]Candidate, error) {
+	tx := q.tx
+	snap, err := tx.snapshot(q.r.Queue)
 	if err != nil {
 		return nil, err
 	}
@@ -73,13 +75,14 @@ func (tx *Tx) leftAt(n *index.Node, at int64) []index.Amount {
 }
 
 // order asks the site's own policy for its order of nodes, by name.
-func (tx *Tx) order(r placer.Request, a placer.Ask) ([]string, error) {
-	if r.Ranking != nil || tx.db.opt.Local == nil {
-		return r.Ranking, nil
+func (q asking) order(a placer.Ask) ([]string, error) {
+	local := q.tx.db.opt.Local
+	if q.r.Ranking != nil || local == nil {
+		return q.r.Ranking, nil
 	}
-	list, err := tx.candidates(r, a)
+	list, err := q.candidates(a)
 	if err != nil {
 		return nil, err
 	}
-	return tx.db.opt.Local(list), nil
+	return local(list), nil
 }

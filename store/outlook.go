@@ -320,7 +320,7 @@ func (o *Outlook) wish(j *Job) (*wish, error) {
 
 // read reads a request, and makes sure that it can run at all.
 func (o *Outlook) read(w *wish, j *Job) (err error) {
-	if w.ask, err = o.tx.ask(j.Request(), j.subject()); err != nil {
+	if w.ask, err = (asking{o.tx, j.Request(), j.subject()}).read(); err != nil {
 		return err
 	}
 	w.ask.Duration, w.ask.Since = j.Walltime, j.Submit

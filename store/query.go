@@ -109,7 +109,7 @@ func (tx *Tx) Query(ctx context.Context, statement *query.Statement, q Query) (*
 	if err != nil {
 		return nil, err
 	}
-	return &Rows{s.Columns(), tx.watched(c, s.Rows())}, nil
+	return &Rows{s.Columns(), watched(tx, c, s.Rows())}, nil
 }
 
 // catalog is the tables of a query in the transaction.
@@ -183,7 +183,7 @@ func (tx *Tx) QueryTables() (names []string, columns map[string][]query.Column, 
 
 // watched adds the errors that the index, the calendar and the tables have kept to
 // themselves.
-func (tx *Tx) watched(c *tables.Catalog, rows iter.Seq2[[]query.Value, error]) iter.Seq2[[]query.Value, error] {
+func watched(tx *Tx, c *tables.Catalog, rows iter.Seq2[[]query.Value, error]) iter.Seq2[[]query.Value, error] {
 	return func(yield func([]query.Value, error) bool) {
 		for row, err := range rows {
 			if !yield(row, err) || err != nil {

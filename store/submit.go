@@ -72,7 +72,7 @@ func (tx *Tx) Submit(s Submission) ([]*Job, error) {
 // submitted is the job of a submission, verified, and why it can never run, "" when
 // it can.
 func (tx *Tx) submitted(s Submission) (j *Job, never string, err error) {
-	a, err := tx.ask(s.Request, subjectOf(s.Request))
+	a, err := tx.asking(s.Request).read()
 	if err != nil {
 		return nil, "", err
 	}
