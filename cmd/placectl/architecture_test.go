@@ -21,7 +21,7 @@ func TestArchitecturePage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	folder := regexp.MustCompile(`\b(?:cmd|store|placer|index|timeline|query|locality)/[a-z/]+(?:\.go)?`)
+	folder := regexp.MustCompile(`\b(?:cmd|store|placer|index|timeline|query|locality)/[a-z_/]+(?:\.go)?`)
 	for _, path := range folder.FindAllString(string(page), -1) {
 		exists(path)
 	}
