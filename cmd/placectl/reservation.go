@@ -1,0 +1,159 @@
+package main
+
+import (
+	"errors"
+	"slices"
+
+	"github.com/placectl/placectl/cmd/placectl/internal/output"
+	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/store"
+	"github.com/urfave/cli/v2"
+)
+
+func reservationVerb() *verb {
+	return &verb{
+		Name:     "reservation",
+		Category: "Placing",
+		Usage:    "what is reserved",
+		Example:  "placectl reservation list",
+		Verbs: []*verb{
+			{Name: "list", Usage: "reservations that have not ended", Access: reads, InTx: (*runner).reservationList,
+				Flags:   []cli.Flag{&cli.BoolFlag{Name: "all", Usage: "those that have ended, too"}},
+				Example: "placectl reservation list"},
+			{Name: "show", Usage: "one reservation", Args: []arg{{Name: "NAME", Kind: kindReservation}}, Access: reads, InTx: (*runner).reservationShow,
+				Example: "placectl reservation show maintenance"},
+		},
+	}
+}
+
+func (r *runner) reservationList(tx *store.Tx, c *cli.Context) error {
+	var all []*store.Reservation
+	err := tx.EachReservation(func(res *store.Reservation) error {
+		if c.Bool("all") || res.State(tx.Now()) != "ended" {
+			all = append(all, res)
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	slices.SortStableFunc(all, func(a, b *store.Reservation) int { return int(a.Start - b.Start) })
+	return r.printReservations(tx, false, all...)
+}
+
+func (r *runner) reservationShow(tx *store.Tx, c *cli.Context) error {
+	res, err := tx.Occurrences(c.Args().First())
+	if err != nil {
+		return err
+	}
+	return r.printReservations(tx, len(res) == 1, res...)
+}
+
+// reservationView is a reservation as answers show it.
+type reservationView struct {
+	*store.Reservation
+	tx     *store.Tx
+	nodes  []string
+	repeat string
+	takes  any // what it keeps of each node, nil for whole nodes
+}
+
+var reservationFields = output.Fields[*reservationView]{
+	{Name: "name", Value: func(v *reservationView) any { return v.Name }},
+	{Name: "state", Value: func(v *reservationView) any { return v.State(v.tx.Now()) }},
+	{Name: "start", Kind: output.Time, Value: func(v *reservationView) any { return v.Start }},
+	{Name: "end", Kind: output.Time, Value: func(v *reservationView) any { return v.End }},
+	{Name: "nodes", Kind: output.List, Nodes: true, Value: func(v *reservationView) any { return v.nodes }},
+	{Name: "access", Value: func(v *reservationView) any { return orNil(v.Access.String()) }},
+	{Name: "timelimit", Kind: output.Duration, Value: func(v *reservationView) any { return orNone(v.Limit) }},
+	{Name: "repeat", Value: func(v *reservationView) any { return orNil(v.repeat) }},
+	{Name: "takes", Kind: output.Object, Detail: true, Value: func(v *reservationView) any { return v.takes }},
+	{Name: "note", Kind: output.Prose, Value: func(v *reservationView) any { return orNil(v.Note) }},
+}
+
+func viewReservation(tx *store.Tx, res *store.Reservation) (*reservationView, error) {
+	v := &reservationView{Reservation: res, tx: tx}
+	var err error
+	if v.nodes, err = tx.NodeNames(res.Nodes); err != nil {
+		return nil, err
+	}
+	if v.takes, err = amountsKept(tx, res, v.nodes); err != nil {
+		return nil, err
+	}
+	v.repeat, err = repeatRule(tx, res)
+	return v, err
+}
+
+// reservedAmounts is what a reservation keeps of a node, as JSON shows it.
+type reservedAmounts struct {
+	Node      string           `json:"node"`
+	Resources map[string]int64 `json:"resources"`
+}
+
+func (r *runner) printReservations(tx *store.Tx, record bool, all ...*store.Reservation) error {
+	p := r.printer(output.Result{Record: record, Columns: reservationFields.Columns()})
+	for _, res := range all {
+		v, err := viewReservation(tx, res)
+		if err != nil {
+			return err
+		}
+		reservationFields.Print(p, v)
+	}
+	return p.Close()
+}
+
+// repeatRule is the rule by which a reservation occurs, "" for one that does so
+// once, or has just been given up.
+func repeatRule(tx *store.Tx, res *store.Reservation) (string, error) {
+	if res.Series == "" {
+		return "", nil
+	}
+	s, err := tx.Standing(res.Series)
+	if errors.Is(err, store.ErrNotFound) {
+		return "", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	return s.Repeat.Rule, nil
+}
+
+func amountsKept(tx *store.Tx, res *store.Reservation, names []string) (any, error) {
+	if res.Uses == nil {
+		return nil, nil // whole nodes
+	}
+	defs, err := tx.Resources()
+	if err != nil {
+		return nil, err
+	}
+	out := make([]reservedAmounts, len(names))
+	for i, use := range res.Uses {
+		out[i] = reservedAmounts{names[i], make(map[string]int64)}
+		for _, a := range use.Amounts {
+			if def, ok := defs.Get(index.ResID(a.Quantity)); ok {
+				out[i].Resources[def.Name] = machineAmount(def, index.Value{Num: a.N})
+			}
+		}
+	}
+	return out, nil
+}
+
+func unreserveVerb() *verb {
+	return &verb{
+		Name:     "unreserve",
+		Category: "Placing",
+		Usage:    "give a reservation's nodes back and forget it",
+		Args:     []arg{{Name: "NAME", Kind: kindReservation}},
+		Access:   writes,
+		Example:  "placectl unreserve maintenance",
+		InTx:     (*runner).unreserve,
+	}
+}
+
+func (r *runner) unreserve(tx *store.Tx, c *cli.Context) error {
+	gone, err := tx.Unreserve(c.Args().First())
+	if err != nil {
+		return err
+	}
+	return r.printReservations(tx, len(gone) == 1, gone...)
+}
