@@ -39,8 +39,6 @@ func (r *runner) progress(label string, total int64) *output.Progress {
 	return output.NewProgress(w, width, r.env.now, label, total)
 }
 
-func (r *runner) blocks() bool { return r.audience().blocks }
-
 // audience is who reads the answer of a run, and on what.
 type audience struct {
 	output.Traits

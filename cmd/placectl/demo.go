@@ -62,7 +62,7 @@ func (r *runner) demo(c *cli.Context) error {
 	if c.Bool(dryRun) {
 		report.DB, report.Hints = "", []demo.Hint{}
 	}
-	return report.Print(r.stdout, r.outputOptions(), r.Quiet, r.blocks())
+	return report.Print(r.stdout, r.outputOptions(), r.Quiet, r.audience().blocks)
 }
 
 // demoFile says where the demo's database goes, whether somebody named it so, and
@@ -122,7 +122,7 @@ func (r *runner) makeDemo(path string, data *demo.Data) (report *demo.Report, er
 	if report, err = replay.Report(data, path); err != nil {
 		return nil, errors.Join(err, replay.Discard(path))
 	}
-	if r.Output.IsDocument() || r.Output == output.Line || r.Output == output.Table && !r.Quiet { // not for the figures alone
+	if r.audience().Document || r.Output == output.Line || r.audience().table && !r.Quiet { // not for the figures alone
 		bar = r.progress("comparing policies: jobs", jobs*int64(len(demo.Others)))
 		others, err := data.Compare(r.ctx, func(n int) { bar.Add(int64(n)) })
 		bar.Done()

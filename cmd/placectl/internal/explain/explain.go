@@ -53,7 +53,7 @@ func Print(w io.Writer, o output.Options, ex *store.Explained, names Names, defs
 	switch {
 	case o.Format == output.Table:
 		err = p.sections()
-	case o.Format.IsDocument():
+	case o.Format.Traits().Document:
 		err = p.document()
 	case !p.explained, ex.Job != nil && len(ex.Nodes) == 0:
 		err = p.summary()

@@ -66,9 +66,6 @@ func (f Format) String() string { return forms[f].name }
 // Traits say for whom the form is.
 func (f Format) Traits() Traits { return forms[f].traits }
 
-// IsDocument reports whether the answer is one document rather than rows.
-func (f Format) IsDocument() bool { return f.Traits().Document }
-
 // FormatNames are the forms as they are written, in their order.
 func FormatNames() []string {
 	var names []string
