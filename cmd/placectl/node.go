@@ -65,18 +65,20 @@ func (r *runner) changeNodes(tx *store.Tx, list string, fn func(*nodeChanges, *i
 	return r.printNodeChanges(done)
 }
 
+var nodeChangeFields = output.Fields[nodeChange]{
+	{Name: "name", Value: func(c nodeChange) any { return c.name }},
+	{Name: "state", Value: func(c nodeChange) any { return c.state }},
+	{Name: "reason", Value: func(c nodeChange) any { return orNil(c.reason) }},
+	{Name: "change", Value: func(c nodeChange) any { return c.change }},
+}
+
 // printNodeChanges answers with what has been done to nodes.
-func (r *runner) printNodeChanges(changes []nodeChange) error {
-	res := output.Result{Columns: []output.Column{{Name: "name"}, {Name: "state"}, {Name: "reason"}, {Name: "change"}}}
-	explained := slices.ContainsFunc(changes, func(c nodeChange) bool { return c.reason != "" })
-	res.Columns[2].Detail = r.audience().Brief && !explained
-	p := r.printer(res)
-	for _, c := range changes {
-		if err := p.Row(c.name, c.state, orNil(c.reason), c.change); err != nil {
-			return err
-		}
+func (r *runner) printNodeChanges(changes nodeChanges) error {
+	columns := "name state reason change"
+	if r.audience().Brief && !slices.ContainsFunc(changes, func(c nodeChange) bool { return c.reason != "" }) {
+		columns = "name state reason* change"
 	}
-	return p.Close()
+	return printAll(r, nodeChangeFields.Pick(columns), changes...)
 }
 
 // eachNamed calls fn with every node of a list.
