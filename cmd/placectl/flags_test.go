@@ -235,7 +235,7 @@ var shownElsewhere = map[string]string{
 }
 
 // globalsShownElsewhere are the same of global flags.
-var globalsShownElsewhere = map[string]string{"--lock-timeout": "node_import_test.go", "--no-color": "node_list_test.go"}
+var globalsShownElsewhere = map[string]string{"--lock-timeout": "cmd_node_import_test.go", "--no-color": "cmd_node_list_test.go"}
 
 // flagsDB is a folder with a database and the files that flagLines name.
 func flagsDB(t *testing.T) string {

@@ -9,7 +9,7 @@
 // process is given, the clock included, comes in through env, so that tests run
 // whole commands inside one process.
 //
-// Each verb has a file of its own, with one function that declares it: its arguments,
+// Each verb has a file of its own, cmd_*.go, with one function that declares it: its arguments,
 // flags and exit statuses, what it does to the database, what help says of it
 // (verb.go). verbs lists them.
 package main

@@ -132,7 +132,7 @@ func (rep *Report) heldUp(tx *store.Tx) (job, other string, err error) {
 func program() string {
 	self, _ := os.Executable()
 	if strings.Contains(self, "go-build") {
-		if _, err := os.Stat(filepath.FromSlash("cmd/placectl/demo.go")); err == nil {
+		if _, err := os.Stat(filepath.FromSlash("cmd/placectl/cmd_demo.go")); err == nil {
 			return "go run ./cmd/placectl"
 		}
 	}
