@@ -42,8 +42,8 @@ func drawSimulated(t *rapid.T) *simulated {
 	}
 	trial := s.cluster(t, 0)
 	at := int64(1_000_000)
-	for range rapid.IntRange(1, 20).Draw(t, "jobs") {
-		at += rapid.Int64Range(0, 6).Draw(t, "later")
+	for range rapid.IntRange(1, 30).Draw(t, "jobs") {
+		at += rapid.Int64Range(0, 3).Draw(t, "later")
 		j := backfill.Job{Submit: at, Request: rapid.Int64Range(1, 20).Draw(t, "request")}
 		j.Run = rapid.Int64Range(0, j.Request).Draw(t, "run")
 		r := placer.Request{User: rapid.SampledFrom([]string{"ann", "bob"}).Draw(t, "user"), Walltime: time.Duration(j.Request) * time.Second,
