@@ -8,7 +8,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/placer"
 	"github.com/placectl/placectl/placer/backfill/swf"
@@ -154,5 +156,37 @@ func TestWholeNodes(t *testing.T) {
 		if got := wholeNodes(in); got != want {
 			t.Errorf("%s: %s, want %s", in, got, want)
 		}
+	}
+}
+
+// What is done at an instant may be run again before it counts, and comes to the same.
+func TestInstantTwice(t *testing.T) {
+	data, err := Load(until)
+	if err != nil {
+		t.Fatal(err)
+	}
+	opt := &store.Options{Now: func() time.Time { return time.Unix(data.From, 0) }}
+	path := filepath.Join(t.TempDir(), "demo.db")
+	if err := store.Create(path, opt, data.setUp); err != nil {
+		t.Fatal(err)
+	}
+	db, err := store.Open(path, opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	now := instant{jobs: data.Jobs[:400]}
+	var first [2][]*store.Job
+	for _, run := range []func(func(*store.Tx) error) error{db.DryRun, db.Update} {
+		if err := run(now.update); err != nil {
+			t.Fatal(err)
+		}
+		came := [...][]*store.Job{now.begun, now.planned}
+		if diff := cmp.Diff(first, came); diff != "" && first[0] != nil {
+			t.Errorf("the first run came to something else than the second (-first +second)\n%s", diff)
+		}
+		first = came
+	}
+	if len(now.begun) == 0 || len(now.planned) == 0 {
+		t.Errorf("%d jobs have begun, %d are planned", len(now.begun), len(now.planned))
 	}
 }
