@@ -60,7 +60,10 @@ type ChunkView struct {
 
 // BucketView is the nodes of a bucket that are up and have what a chunk asks for.
 type BucketView struct {
-	*index.Bucket
+	ID                uint32
+	Signature         string // as text: ncpus=8:color=red
+	Queue             string // "" for none
+	Priority          int32
 	Free, Later, Busy int // by class
 	Fits              int // of them all, those that could serve the chunk now
 }

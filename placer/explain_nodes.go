@@ -75,7 +75,8 @@ func (x *explainer) buckets(kind int, serving *roaring.Bitmap) []BucketView {
 		count := func(class index.Class) int {
 			return int(within(x.Index.Nodes(c.Bucket, class), c.Cells).GetCardinality())
 		}
-		out = append(out, BucketView{c.Bucket, count(index.Free), count(index.Later), count(index.Busy),
+		b := c.Bucket
+		out = append(out, BucketView{b.ID, x.Index.Describe(b), b.Queue, b.Priority, count(index.Free), count(index.Later), count(index.Busy),
 			int(serving.AndCardinality(x.Index.Nodes(c.Bucket, index.None)))})
 	}
 	return out

@@ -7,7 +7,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/store"
-	"github.com/placectl/placectl/timeline"
 )
 
 // claim is what a job or reservation has of a node for a stretch of time.
@@ -64,13 +63,13 @@ func checkDemo(t *testing.T, tx *store.Tx, past *past) {
 			running++
 		}
 	}
-	ix, err := tx.Index()
+	buckets, err := tx.Buckets()
 	if err != nil {
 		t.Fatal(err)
 	}
 	busy := 0
-	for _, b := range ix.Buckets() {
-		busy += int(b.Count[index.Busy])
+	for _, b := range buckets {
+		busy += b.Busy
 	}
 	if busy != running {
 		t.Errorf("%d nodes busy, %d have jobs", busy, running)
@@ -104,11 +103,15 @@ func jobClaims(t *testing.T, tx *store.Tx, past *past) map[uint32][]claim {
 					t.Errorf("%s has %+v", j.Name, n)
 				}
 				stays[n.Node] = append(stays[n.Node], s)
-				on := slices.ContainsFunc(tx.Calendar().At(n.Node), func(b timeline.Busy) bool {
-					return !b.Claim && b.Owner>>1 == j.ID && b.Start == j.Start && b.End == j.End
+				planned, err := tx.Allocations(n.Node)
+				if err != nil {
+					return err
+				}
+				on := slices.ContainsFunc(planned, func(a store.Allocation) bool {
+					return a.Job == j.ID && a.Start == j.Start && a.Due == j.End
 				})
 				if on != (j.State == store.JobRunning || j.State == store.JobReserved) {
-					t.Errorf("%s is %v on node %d, where the calendar has %+v", j.Name, j.State, n.Node, tx.Calendar().At(n.Node))
+					t.Errorf("%s is %v on node %d, where the calendar has %+v", j.Name, j.State, n.Node, planned)
 				}
 			}
 		}

@@ -47,17 +47,13 @@ func (p *page) buckets(view *placer.ChunkView) error {
 		p.Printf("\nno bucket has nodes for it\n")
 		return nil
 	}
-	ix, err := p.names.Index()
-	if err != nil {
-		return err
-	}
 	shown := view.Buckets[:min(shownBuckets, len(view.Buckets))]
 	var rows [][]any
 	for _, b := range shown {
-		rows = append(rows, []any{ix.Describe(b.Bucket), b.Free, b.Later, b.Busy, b.Fits})
+		rows = append(rows, []any{b.Signature, b.Free, b.Later, b.Busy, b.Fits})
 	}
 	p.Printf("\n")
-	err = p.Table([]output.Column{{Name: "bucket"}, {Name: "free", Kind: output.Integer}, {Name: "later", Kind: output.Integer}, {Name: "busy", Kind: output.Integer},
+	err := p.Table([]output.Column{{Name: "bucket"}, {Name: "free", Kind: output.Integer}, {Name: "later", Kind: output.Integer}, {Name: "busy", Kind: output.Integer},
 		{Name: "with room", Kind: output.Integer}}, rows)
 	p.more(len(view.Buckets)-len(shown), "bucket")
 	return err
@@ -101,10 +97,6 @@ func (p *page) chunkObjects() (any, error) {
 	if len(p.ex.Chunks) == 0 {
 		return out, nil
 	}
-	ix, err := p.names.Index()
-	if err != nil {
-		return nil, err
-	}
 	for i := range p.ex.Chunks {
 		view := &p.ex.Chunks[i]
 		c := chunkExplained{Chunk: i, Select: view.Chunk.Text(p.defs), Want: view.Chunk.Count, FitsNow: view.Fits,
@@ -117,7 +109,7 @@ func (p *page) chunkObjects() (any, error) {
 			c.Reasons = append(c.Reasons, o)
 		}
 		for _, b := range view.Buckets {
-			c.Buckets = append(c.Buckets, bucketObject{b.ID, ix.Describe(b.Bucket), word(b.Queue), b.Priority, b.Free, b.Later, b.Busy, b.Fits})
+			c.Buckets = append(c.Buckets, bucketObject{b.ID, b.Signature, word(b.Queue), b.Priority, b.Free, b.Later, b.Busy, b.Fits})
 		}
 		out = append(out, c)
 	}

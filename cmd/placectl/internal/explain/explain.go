@@ -21,7 +21,6 @@ import (
 type Names interface {
 	NodeNames(numbers []uint32) ([]string, error)
 	Owner(timeline.Busy) (store.Owner, error)
-	Index() (*index.Index, error)
 }
 
 // page is an explanation that is put into words. Times in them are short and local for
