@@ -8,18 +8,24 @@ import (
 	"go.etcd.io/bbolt"
 )
 
-// Cursor goes through the rows of a table in key order: those of the file, and those of
-// a reader's patch in their place. Where the table is changed meanwhile it goes on
-// behind the row that it was at, through what there is by then; Walk goes through what
-// there was.
+// Cursor goes through the rows of a table, and leaps where it is told to.
 type Cursor struct {
 	Key, Payload []byte // of the row at hand
 	Err          error  // why there was no next row, nil at the end
 
+	last []byte // the key to end with, nil for none
+	cursor
+}
+
+// cursor goes through the rows of a table in key order: those of the file, and those of
+// a reader's patch in their place. Where the table is changed meanwhile it goes on
+// behind the row that it was at, through what there is by then; Walk goes through what
+// there was.
+type cursor struct {
 	file   *Recorder
 	table  row.Table
-	last   []byte // the key to end with, nil for none
-	writes int    // to the table, when the cursor found its place
+	err    error // the table is missing
+	writes int   // to the table, when the cursor found its place
 
 	rows *bbolt.Cursor
 	k, v []byte // the next row of the file
@@ -29,14 +35,18 @@ type Cursor struct {
 	page, i int // where patched is in patch
 
 	placed bool
-	from   []byte // the cursor is before the first row from here on,
-	past   bool   // or the first one after it
+	past   bool   // the cursor is before the first row behind
+	from   []byte // this key, or from it on
+}
+
+func (r *Recorder) cursor(t row.Table) cursor {
+	_, err := r.table(t)
+	return cursor{file: r, table: t, err: err}
 }
 
 // Cursor makes a cursor that is before the first row of a table.
 func (r *Recorder) Cursor(t row.Table) *Cursor {
-	_, err := r.table(t)
-	return &Cursor{file: r, table: t, Err: err}
+	return &Cursor{cursor: r.cursor(t)}
 }
 
 // Range makes a cursor that goes through the rows whose keys are first..last.
@@ -59,6 +69,9 @@ func (r *Recorder) Numbers(t row.Table, from, to int64) *Cursor {
 
 // Next goes to the next row. It is false at the end, and with an error.
 func (c *Cursor) Next() bool {
+	if c.Err != nil {
+		return false
+	}
 	var value []byte
 	c.Key, value, c.Err = c.next()
 	if c.Key == nil || c.Err != nil || c.last != nil && bytes.Compare(c.Key, c.last) > 0 {
@@ -77,7 +90,7 @@ func (c *Cursor) Seek(key []byte) bool {
 
 // seek goes before the first row whose key is key or comes after it, and never back.
 // The key must not change before the next row was asked for.
-func (c *Cursor) seek(key []byte) {
+func (c *cursor) seek(key []byte) {
 	if !c.placed || c.writes != c.file.writes[c.table] {
 		if !c.placed || bytes.Compare(key, c.from) > 0 {
 			c.from, c.past = key, false
@@ -101,7 +114,7 @@ func (c *Cursor) seek(key []byte) {
 }
 
 // place finds the cursor's place in the table as it is now.
-func (c *Cursor) place() {
+func (c *cursor) place() {
 	c.placed, c.writes = true, c.file.writes[c.table]
 	c.patched = changedRow{}
 	if c.patch = c.file.patch(c.table); c.patch != nil {
@@ -125,9 +138,9 @@ func (c *Cursor) place() {
 }
 
 // next goes past the next row and returns it as it is stored. Its key is nil at the end.
-func (c *Cursor) next() (key, value []byte, err error) {
-	if c.Err != nil {
-		return nil, nil, c.Err
+func (c *cursor) next() (key, value []byte, err error) {
+	if c.err != nil {
+		return nil, nil, c.err
 	}
 	if !c.placed || c.writes != c.file.writes[c.table] {
 		c.place()

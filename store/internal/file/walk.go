@@ -16,7 +16,7 @@ import (
 // Walk goes through a table's rows from a key on as far as they have a prefix, in key
 // order.
 type Walk struct {
-	cursor *Cursor
+	cursor cursor
 	prefix []byte
 	apart  bool         // from the cursor: what is left is in rest
 	rest   []changedRow // as they were
@@ -25,7 +25,7 @@ type Walk struct {
 
 // Walk sets out. The walk is to be ended.
 func (r *Recorder) Walk(t row.Table, from, prefix []byte) *Walk {
-	w := &Walk{cursor: r.Cursor(t), prefix: prefix}
+	w := &Walk{cursor: r.cursor(t), prefix: prefix}
 	w.cursor.seek(from)
 	r.walks = append(r.walks, w)
 	return w
