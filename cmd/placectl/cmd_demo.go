@@ -114,7 +114,7 @@ func removeDemo(path string, data *demo.Data) error {
 func (r *runner) makeDemo(path string, data *demo.Data) (report *demo.Report, err error) {
 	jobs := int64(len(data.Jobs))
 	bar := r.progress("replaying six days: jobs", jobs)
-	replay, err := data.Replay(r.ctx, path, r.storeOptions(), demo.Way{}, func(n int) { bar.Add(int64(n)) })
+	replay, err := data.Replay(r.ctx, path, r.storeOptions(), "", func(n int) { bar.Add(int64(n)) })
 	bar.Done()
 	if err != nil {
 		return nil, err

@@ -11,12 +11,11 @@ import (
 	"github.com/placectl/placectl/store"
 )
 
-// Others are what the demo's days are compared with: other orders of nodes, and the
-// same requests on whole nodes. Two orders that differ most from the default do: the
-// comparison must not take longer than what it is about.
-var Others = []Way{{Policy: "tetris"}, {Policy: "cpuload"}, {Whole: true}}
+// Others are the policies that the demo's days are compared with, those that differ
+// most from the default: the comparison must not take longer than what it is about.
+var Others = []string{"tetris", "cpuload"}
 
-// Compare replays the same days in other ways, all at once, each into a database of
+// Compare replays the same days with other policies, all at once, each into a database of
 // its own that is thrown away. seen is told how many jobs were submitted, by one
 // goroutine after the other.
 func (d *Data) Compare(ctx context.Context, seen func(jobs int)) ([]Outcome, error) {
@@ -28,9 +27,9 @@ func (d *Data) Compare(ctx context.Context, seen func(jobs int)) ([]Outcome, err
 	var replays sync.WaitGroup
 	var telling sync.Mutex
 	out, errs := make([]Outcome, len(Others)), make([]error, len(Others))
-	for i, way := range Others {
+	for i, policy := range Others {
 		replays.Go(func() {
-			p, err := d.Replay(ctx, filepath.Join(dir, strconv.Itoa(i)), &store.Options{}, way, func(n int) {
+			p, err := d.Replay(ctx, filepath.Join(dir, strconv.Itoa(i)), &store.Options{}, policy, func(n int) {
 				telling.Lock()
 				defer telling.Unlock()
 				seen(n)

@@ -27,7 +27,7 @@ func TestReplay(t *testing.T) {
 		t.Fatal(err)
 	}
 	path, seen := filepath.Join(t.TempDir(), "demo.db"), 0
-	p, err := data.Replay(context.Background(), path, &store.Options{}, Way{}, func(n int) { seen += n })
+	p, err := data.Replay(context.Background(), path, &store.Options{}, "", func(n int) { seen += n })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -74,7 +74,7 @@ func TestReplayStopped(t *testing.T) {
 	}
 	ctx, stop := context.WithCancel(context.Background())
 	path := filepath.Join(t.TempDir(), "demo.db")
-	if _, err := data.Replay(ctx, path, &store.Options{}, Way{}, func(int) { stop() }); err == nil {
+	if _, err := data.Replay(ctx, path, &store.Options{}, "", func(int) { stop() }); err == nil {
 		t.Error("it went on")
 	}
 	if _, err := os.Stat(path); err == nil {
@@ -142,19 +142,6 @@ func recordedJobs(log *swf.Reader) (jobs []swf.Job, err error) {
 			return nil, err
 		case rec.Submit >= recordedFrom && rec.Submit < recordedUntil:
 			jobs = append(jobs, rec)
-		}
-	}
-}
-
-func TestWholeNodes(t *testing.T) {
-	for in, want := range map[string]string{
-		"nodes=1":                     "nodes=1#excl",
-		"nodes=2:ppn=4,mem=8gb":       "nodes=2:ppn=4#excl,mem=8gb",
-		"nodes=2:ppn=4#excl,mem=8gb":  "nodes=2:ppn=4#excl,mem=8gb",
-		"nodes=2:ppn=4#shared,mem=gb": "nodes=2:ppn=4#shared,mem=gb",
-	} {
-		if got := wholeNodes(in); got != want {
-			t.Errorf("%s: %s, want %s", in, got, want)
 		}
 	}
 }

@@ -182,16 +182,11 @@ func (p *page) policies() error {
 		return nil
 	}
 	p.Heading("Policies:", " the same six days with others. firstavailable takes nodes as declared,\n"+
-		"tetris those that fit best, cpuload those with the most idle cpus; in the last\n"+
-		"line every job is alone on its nodes. Waits that are not over count up to now;\n"+
-		"cpus is how much of them was in use")
+		"tetris those that fit best, cpuload those with the most idle cpus. Waits that\n"+
+		"are not over count up to now; cpus is how much of them was in use")
 	var rows [][]any
 	for _, o := range p.Outcomes {
-		name := o.Policy
-		if o.Whole {
-			name = "whole nodes"
-		}
-		rows = append(rows, []any{name, o.AtOnce, o.Later, o.Waiting, short(int64(o.MeanWait)), short(o.LongestWait),
+		rows = append(rows, []any{o.Policy, o.AtOnce, o.Later, o.Waiting, short(int64(o.MeanWait)), short(o.LongestWait),
 			fmt.Sprintf("%.0f%%", 100*o.CPUsBusy)})
 	}
 	return p.Table([]output.Column{{Name: "policy"}, {Name: "at_once", Kind: output.Integer}, {Name: "later", Kind: output.Integer}, {Name: "waiting", Kind: output.Integer},

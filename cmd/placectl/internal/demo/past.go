@@ -7,10 +7,9 @@ import (
 	"github.com/placectl/placectl/store"
 )
 
-// Outcome is what came of the jobs with one way of placing them.
+// Outcome is what came of the jobs with a policy.
 type Outcome struct {
 	Policy      string  `json:"policy"`
-	Whole       bool    `json:"whole_nodes"`
 	AtOnce      int     `json:"at_once"`
 	Later       int     `json:"after_a_wait"`
 	Waiting     int     `json:"waiting"`
@@ -63,7 +62,7 @@ type kind struct {
 
 // past reads the database.
 func (p *Replay) past(d *Data) (*past, error) {
-	out := &past{data: d, Outcome: Outcome{Policy: p.Policy, Whole: p.Whole}}
+	out := &past{data: d, Outcome: Outcome{Policy: p.Policy}}
 	var all int64
 	for _, n := range d.Nodes {
 		name := kindOf(n.Name)

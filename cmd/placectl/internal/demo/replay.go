@@ -7,23 +7,15 @@ import (
 	"fmt"
 	"os"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/placectl/placectl/store"
 )
 
-// Way is how requests are placed. The zero value is as they were asked, by the
-// default policy.
-type Way struct {
-	Policy string
-	Whole  bool // a job has its nodes to itself
-}
-
 // Replay is one replay: a database, and what made it.
 type Replay struct {
-	Way
 	DB           *store.DB
+	Policy       string // by which nodes are taken, "" for the default
 	Transactions int
 	Took         time.Duration
 	clock        int64 // the instant that it is in the database, in Unix seconds
@@ -34,13 +26,13 @@ type Replay struct {
 // and plans what waits. An instant is a transaction, on disk before the next begins.
 // opt gets the replay's clock; seen is told how many jobs were submitted. When it
 // fails the database is gone again.
-func (d *Data) Replay(ctx context.Context, path string, opt *store.Options, way Way, seen func(jobs int)) (*Replay, error) {
-	p := &Replay{Way: way, clock: d.From}
+func (d *Data) Replay(ctx context.Context, path string, opt *store.Options, policy string, seen func(jobs int)) (*Replay, error) {
+	p := &Replay{Policy: policy, clock: d.From}
 	opt.Now = func() time.Time { return time.Unix(p.clock, 0) }
 	opt.Private = true // nobody else knows the file yet
 	err := store.Create(path, opt, func(tx *store.Tx) error {
-		if way.Policy != "" {
-			if err := tx.Configure("policy", way.Policy); err != nil {
+		if policy != "" {
+			if err := tx.Configure("policy", policy); err != nil {
 				return err
 			}
 		}
@@ -108,7 +100,7 @@ func (p *Replay) pass(ctx context.Context, d *Data, seen func(int)) error {
 			return err
 		}
 		p.clock = at
-		now := instant{way: p.Way}
+		now := instant{}
 		now.due = todo[:countWhile(todo, func(e due) bool { return e.at <= at })]
 		now.jobs = jobs[:countWhile(jobs, func(j *Job) bool { return j.Submit <= at })]
 		if err := p.DB.Update(now.update); err != nil {
@@ -140,7 +132,6 @@ func countWhile[T any](list []T, is func(T) bool) int {
 
 // instant is what is done at one, and what came of it.
 type instant struct {
-	way     Way
 	due     []due
 	jobs    []*Job // to be submitted
 	begun   []*store.Job
@@ -159,9 +150,6 @@ func (now *instant) update(tx *store.Tx) error {
 	}
 	for _, j := range now.jobs {
 		q := j.Request
-		if now.way.Whole {
-			q.Select = wholeNodes(q.Select)
-		}
 		if _, err := tx.Submit(store.Submission{Request: q}); err != nil {
 			return fmt.Errorf("%s (%s): %w", q.Name, j.Asked, err)
 		}
@@ -172,16 +160,4 @@ func (now *instant) update(tx *store.Tx) error {
 	}
 	now.begun = report.Launch
 	return tx.EachJob(func(j *store.Job) error { now.planned = append(now.planned, j); return nil }, store.JobReserved)
-}
-
-// wholeNodes is the request of a -l nodes= for nodes that nobody else is on.
-func wholeNodes(sel string) string {
-	spec, rest, more := strings.Cut(sel, ",")
-	if !strings.Contains(spec, "#") {
-		spec += "#excl"
-	}
-	if more {
-		spec += "," + rest
-	}
-	return spec
 }
