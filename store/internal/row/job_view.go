@@ -9,8 +9,8 @@ import (
 // returns lives as long as the row. One view may be opened on many rows, one after the
 // other.
 type JobView struct {
-	id      uint64
-	payload []byte
+	id           uint64
+	key, payload []byte
 
 	timed bool
 	times [jobTimes]int64
@@ -23,7 +23,7 @@ func (v *JobView) Open(key, payload []byte) error {
 	if len(payload) < 2 || len(key) != 8 {
 		return fmt.Errorf("%w: job row %x is short", ErrDamaged, key)
 	}
-	v.id, v.payload = binary.BigEndian.Uint64(key), payload
+	v.id, v.key, v.payload = binary.BigEndian.Uint64(key), key, payload
 	v.timed, v.whole, v.texts.bad = false, nil, false
 	return nil
 }
@@ -76,7 +76,7 @@ func (v *JobView) find() {
 // Job reads the whole of the job, once. With an error it is as far as it could be read.
 func (v *JobView) Job() (j *Job, err error) {
 	if v.whole == nil {
-		v.whole, err = DecodeJob(Key64(v.id), v.payload)
+		v.whole, err = DecodeJob(v.key, v.payload)
 	}
 	return v.whole, err
 }
