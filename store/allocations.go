@@ -16,7 +16,7 @@ type Allocation struct {
 
 // Allocations lists what is on a node and what is planned for it, by start.
 func (tx *Tx) Allocations(node uint32) ([]Allocation, error) {
-	c := tx.Calendar()
+	c := tx.calendar()
 	list := c.At(node)
 	if len(list) == 0 {
 		return nil, c.Err()
@@ -43,7 +43,7 @@ type Occupancy struct {
 
 // Occupancy tells what is on a node.
 func (tx *Tx) Occupancy(n *index.Node) (Occupancy, error) {
-	c := tx.Calendar()
+	c := tx.calendar()
 	var o Occupancy
 	for _, b := range c.At(n.Number) {
 		if !c.Live(b) {

@@ -175,7 +175,7 @@ func (j *Job) subject() placer.Subject {
 
 // snapshot is what the placer decides a request of a queue on.
 func (tx *Tx) snapshot(queue string) (*placer.Snapshot, error) {
-	ix, err := tx.Index()
+	ix, err := tx.index()
 	if err != nil {
 		return nil, err
 	}
@@ -193,7 +193,7 @@ func (tx *Tx) snapshot(queue string) (*placer.Snapshot, error) {
 			key = q.GroupKey
 		}
 	}
-	return &placer.Snapshot{Index: ix, Calendar: tx.Calendar(), Now: tx.now, Releases: tx.loaded.releases.after, Rows: rows{tx}, Used: tx.Used,
+	return &placer.Snapshot{Index: ix, Calendar: tx.calendar(), Now: tx.now, Releases: tx.loaded.releases.after, Rows: rows{tx}, Used: tx.Used,
 		Rules: placer.Rules{GroupKey: resIDs(ix.Defs(), key), ExplicitSets: set.ExplicitSets, DoNotSpan: set.DoNotSpan,
 			ExactFit: set.ExactFit, Access: set.Access, Topology: resIDs(ix.Defs(), set.Topology),
 			SetOrder: set.SetOrder, SetDelay: set.SetDelay}}, nil

@@ -62,8 +62,8 @@ func (p *passage) clearBefore(spans []span) error {
 	tx := p.tx
 	late := make(map[uint64]bool)
 	for _, s := range spans {
-		for _, b := range tx.Calendar().At(s.node) {
-			if b.Held && b.Owner != s.Owner && b.End <= tx.Calendar().Now() {
+		for _, b := range tx.calendar().At(s.node) {
+			if b.Held && b.Owner != s.Owner && b.End <= tx.calendar().Now() {
 				late[b.Owner>>1] = true
 			}
 		}
@@ -110,7 +110,7 @@ func (p *passage) notReady(s span, j *Job) (string, error) {
 	if state != index.Up && !slices.Contains(j.Along, s.node) {
 		return fmt.Sprintf("node %s was %s", name, state), nil
 	}
-	c, now := tx.Calendar(), tx.Calendar().Now()
+	c, now := tx.calendar(), tx.calendar().Now()
 	overdue := func(b timeline.Busy) bool { return b.Held && b.End <= now && b.Owner != s.Owner }
 	i := slices.IndexFunc(c.At(s.node), overdue)
 	if i < 0 {

@@ -19,7 +19,7 @@ type Bucket struct {
 
 // Buckets lists the buckets that have nodes, in the order in which they are tried.
 func (tx *Tx) Buckets() ([]Bucket, error) {
-	ix, err := tx.Index()
+	ix, err := tx.index()
 	if err != nil {
 		return nil, err
 	}

@@ -63,7 +63,7 @@ func (p *passage) all(due []change) error {
 		if err := p.tx.file.Remove(row.Changes, row.TimeKey(c.at, c.owner)); err != nil {
 			return err
 		}
-		p.tx.Calendar().SetNow(c.at)
+		p.tx.calendar().SetNow(c.at)
 		happen := p.job
 		if row.IsReservation(c.owner) {
 			happen = p.reservation
@@ -72,7 +72,7 @@ func (p *passage) all(due []change) error {
 			return err
 		}
 	}
-	p.tx.Calendar().SetNow(p.tx.now)
+	p.tx.calendar().SetNow(p.tx.now)
 	if err := p.renew(); err != nil {
 		return err
 	}
@@ -128,7 +128,7 @@ func (p *passage) reservation(c change) error {
 // beginOn moves nodes on which a stretch has begun.
 func (p *passage) beginOn(nodes []uint32) error {
 	for _, n := range nodes {
-		p.tx.Calendar().Begin(n)
+		p.tx.calendar().Begin(n)
 	}
 	return p.tx.reclass(nodes)
 }
@@ -157,7 +157,7 @@ func (p *passage) renew() error {
 
 // reclass puts nodes into the bitmaps that the calendar says they belong to.
 func (tx *Tx) reclass(nodes []uint32) error {
-	ix, err := tx.Index()
+	ix, err := tx.index()
 	if err != nil {
 		return err
 	}
@@ -183,4 +183,4 @@ func (tx *Tx) reclass(nodes []uint32) error {
 }
 
 // classOf is the class of a node that is up, by what the calendar says.
-func (tx *Tx) classOf(node uint32) index.Class { return placer.ClassNow(tx.Calendar(), node) }
+func (tx *Tx) classOf(node uint32) index.Class { return placer.ClassNow(tx.calendar(), node) }

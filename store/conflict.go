@@ -22,7 +22,7 @@ type taking struct {
 // the node or the amounts then; nil when nobody does. It answers by the node's own row
 // and calendar, whatever the indexes say.
 func (t taking) conflict() error {
-	c := t.tx.Calendar()
+	c := t.tx.calendar()
 	until := c.End(t.span)
 	for _, b := range c.At(t.node) {
 		if b.Start >= until || c.End(b) <= t.span.Start || t.guest.Ignores(&b, t.span.Start, until) {
@@ -59,7 +59,7 @@ func (t taking) takenBy(b timeline.Busy) error {
 	if err != nil {
 		return err
 	}
-	return &Conflict{t.what, fmt.Sprintf("node %s is taken by %s from %s to %s", name, who, stamp(b.Start), stamp(t.tx.Calendar().End(b)))}
+	return &Conflict{t.what, fmt.Sprintf("node %s is taken by %s from %s to %s", name, who, stamp(b.Start), stamp(t.tx.calendar().End(b)))}
 }
 
 // overcommitted is the Conflict of wanting more of a node than is left of it.
@@ -74,7 +74,7 @@ func (t taking) overcommitted() error {
 	}
 	quantities, capacity := placer.Consumables(defs, n)
 	peak := make([]int64, len(quantities))
-	t.tx.Calendar().Taken(t.node, t.span.Start, t.tx.Calendar().End(t.span), t.guest, quantities, peak)
+	t.tx.calendar().Taken(t.node, t.span.Start, t.tx.calendar().End(t.span), t.guest, quantities, peak)
 	for _, a := range t.span.Use.Amounts {
 		left := int64(0)
 		for i, q := range quantities {
@@ -87,7 +87,7 @@ func (t taking) overcommitted() error {
 				resourceName(defs, a.Quantity), stamp(t.span.Start), stamp(t.span.End))}
 		}
 	}
-	return t.tx.Calendar().Err()
+	return t.tx.calendar().Err()
 }
 
 // resourceName is what a quantity of the calendar is called.

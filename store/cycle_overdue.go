@@ -108,7 +108,7 @@ func (p *pass) delays(late []*Job) error {
 	seen := make(map[uint64]bool)
 	for _, j := range late {
 		for _, node := range j.AllNodes() {
-			for _, b := range p.tx.Calendar().At(node) {
+			for _, b := range p.tx.calendar().At(node) {
 				id := b.Owner >> 1
 				if !b.Held || b.Start <= p.tx.now || b.Start >= p.tx.now+overdueGrace || seen[id] {
 					continue

@@ -145,7 +145,7 @@ func (e explainer) ahead(j *Job) ([]Ahead, error) {
 			shared[n.Node] = n.Shared
 		}
 	}
-	c := tx.Calendar()
+	c := tx.calendar()
 	at := make(map[uint64]int)
 	var out []Ahead
 	for _, node := range j.AllNodes() {

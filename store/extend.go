@@ -129,7 +129,7 @@ func (tx *Tx) guestOf(j *Job) (*placer.Guest, error) {
 // takeAgain puts a job back on its nodes for its new time.
 func (tx *Tx) takeAgain(j *Job, spans []span, was JobState) error {
 	for _, s := range spans {
-		if err := tx.Calendar().Put(s.node, s.Busy); err != nil {
+		if err := tx.calendar().Put(s.node, s.Busy); err != nil {
 			return err
 		}
 	}

@@ -27,7 +27,7 @@ func TestGoroutines(t *testing.T) {
 					if _, _, err := place(db, "1:ncpus=1", time.Hour); err != nil {
 						t.Error(err)
 					}
-					if err := db.View(func(tx *Tx) error { _, err := tx.Index(); return err }); err != nil {
+					if err := db.View(func(tx *Tx) error { _, err := tx.index(); return err }); err != nil {
 						t.Error(err)
 					}
 				}

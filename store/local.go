@@ -52,11 +52,11 @@ func (q asking) candidates(a placer.Ask) ([]Candidate, error) {
 
 // Left is what is left of a node's consumables now: all of them where nothing is
 // on it, nothing where somebody has it whole.
-func (tx *Tx) Left(n *index.Node) []index.Amount { return tx.leftAt(n, tx.Calendar().Now()) }
+func (tx *Tx) Left(n *index.Node) []index.Amount { return tx.leftAt(n, tx.calendar().Now()) }
 
 // leftAt is the same at another instant, as far as it is planned.
 func (tx *Tx) leftAt(n *index.Node, at int64) []index.Amount {
-	c := tx.Calendar()
+	c := tx.calendar()
 	defs, err := tx.Resources()
 	if err != nil {
 		return nil // whoever goes on finds out: nothing can be placed or looked at without them

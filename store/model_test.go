@@ -359,7 +359,7 @@ func (m *model) agree(t *rapid.T) {
 		}
 	}
 	err := m.dbs[0].View(func(tx *Tx) error {
-		ix, err := tx.Index()
+		ix, err := tx.index()
 		if err != nil {
 			return err
 		}

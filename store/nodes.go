@@ -112,7 +112,7 @@ func (tx *Tx) PutNode(n *index.Node) (added bool, err error) {
 	if err := tx.validNode(n); err != nil {
 		return false, err
 	}
-	ix, err := tx.Index()
+	ix, err := tx.index()
 	if err != nil {
 		return false, err
 	}
@@ -241,7 +241,7 @@ func (tx *Tx) SetNodeState(number uint32, state index.State, reason string) erro
 	if err != nil {
 		return err
 	}
-	ix, err := tx.Index()
+	ix, err := tx.index()
 	if err != nil {
 		return err
 	}
@@ -296,7 +296,7 @@ func (tx *Tx) SetLoad(number uint32, load float64) error {
 	had := n.Load != 0
 	n.Load = load
 	if had != (load != 0) {
-		ix, err := tx.Index()
+		ix, err := tx.index()
 		if err != nil {
 			return err
 		}
@@ -318,14 +318,14 @@ func (tx *Tx) RemoveNode(number uint32) error {
 	if err != nil {
 		return err
 	}
-	if list := tx.Calendar().At(number); len(list) > 0 {
+	if list := tx.calendar().At(number); len(list) > 0 {
 		who, err := tx.Owner(list[0])
 		if err != nil {
 			return err
 		}
 		return &Conflict{"node " + n.Name, who.String() + " is on it or planned for it"}
 	}
-	ix, err := tx.Index()
+	ix, err := tx.index()
 	if err != nil {
 		return err
 	}

@@ -29,7 +29,7 @@ func sceneOf(tx *Tx, from uint64) (*scene, error) {
 		return nil, err
 	}
 	for n := range uint32(5) {
-		if list := tx.Calendar().At(n); len(list) > 0 {
+		if list := tx.calendar().At(n); len(list) > 0 {
 			s.nodes[n] = slices.Clone(list)
 		}
 	}

@@ -180,14 +180,14 @@ func (p placing) occupy() error {
 	if p.plan.Path == placer.NodePath {
 		return p.occupyNodes()
 	}
-	ix, err := p.tx.Index()
+	ix, err := p.tx.index()
 	if err != nil {
 		return err
 	}
 	span := timeline.Busy{Start: p.plan.Start, End: p.plan.End, Owner: row.JobOwner(p.ID), Held: true}
 	for _, c := range p.plan.Chunks {
 		for _, pick := range c.Picks {
-			if err := p.tx.Calendar().Add(pick.Node, span); err != nil {
+			if err := p.tx.calendar().Add(pick.Node, span); err != nil {
 				return fmt.Errorf("%w: the plan does not fit: %w", ErrConflict, err)
 			}
 			if p.State == JobRunning && len(c.Picks) <= fewNodes {
@@ -218,7 +218,7 @@ func (p placing) occupyNodes() error {
 		if err := (taking{p.tx, "the plan", t.Node, span, guest, p.User}).conflict(); err != nil {
 			return err
 		}
-		if err := p.tx.Calendar().Put(t.Node, span); err != nil {
+		if err := p.tx.calendar().Put(t.Node, span); err != nil {
 			return err
 		}
 		nodes[i] = t.Node

@@ -131,7 +131,7 @@ func (tx *Tx) tables() *tables.Source {
 	return &tables.Source{
 		Now: tx.now, NextNode: tx.state.NextNode, NextJob: tx.state.NextJob, Events: tx.RecordedEvents(), MaxWalltime: maxWalltime,
 		Words: &tx.loaded.nodes.words, Rows: tx.file,
-		Index: tx.Index, Calendar: tx.Calendar, Resources: tx.Resources, Left: tx.leftAt,
+		Index: tx.index, Calendar: tx.calendar, Resources: tx.Resources, Left: tx.leftAt,
 		Shares: tx.Shares, ShareState: tx.ShareState, Places: tx.BatchPlaces,
 		Prospect: func(j *row.Job) (reason string, start int64, err error) {
 			if ahead == nil {

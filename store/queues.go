@@ -168,7 +168,7 @@ func (tx *Tx) unusedQueue(queue string) error {
 }
 
 func (tx *Tx) ownsNodes(queue string) (bool, error) {
-	ix, err := tx.Index()
+	ix, err := tx.index()
 	if err != nil {
 		return false, err
 	}

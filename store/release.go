@@ -50,7 +50,7 @@ func (tx *Tx) leave(j *Job) error {
 	owner := row.JobOwner(j.ID)
 	nodes := j.AllNodes()
 	for _, n := range nodes {
-		if err := tx.Calendar().Remove(n, owner); err != nil {
+		if err := tx.calendar().Remove(n, owner); err != nil {
 			return tx.spoil(fmt.Errorf("%w: %v", ErrDamaged, err))
 		}
 	}

@@ -154,7 +154,7 @@ func (r booking) keep() error {
 	r.tx.state.NextReservation++
 	owner := row.ReservationOwner(r.ID)
 	for i, n := range r.Nodes {
-		if err := r.tx.Calendar().Put(n, r.span(i)); err != nil {
+		if err := r.tx.calendar().Put(n, r.span(i)); err != nil {
 			return err
 		}
 	}
@@ -259,7 +259,7 @@ func (tx *Tx) forgetEnded(name string) error {
 // nobody in. Whoever keeps to amounts that are left over is no obstacle.
 func (r booking) keptOut(i int) error {
 	node, mine := r.Nodes[i], r.span(i)
-	c := r.tx.Calendar()
+	c := r.tx.calendar()
 	for _, b := range c.At(node) {
 		if b.Start >= r.End || c.End(b) <= r.Start || b.Use != nil && mine.Use != nil {
 			continue
@@ -291,7 +291,7 @@ func (r booking) letsIn(b timeline.Busy) (bool, error) {
 		return false, err
 	}
 	_, in := r.Access.Affinity(j.subject())
-	until := r.tx.Calendar().End(b)
+	until := r.tx.calendar().End(b)
 	return in && (r.Limit == 0 || min(until, r.End)-max(b.Start, r.Start) <= r.Limit), nil
 }
 
@@ -330,7 +330,7 @@ func (r booking) remove() error {
 func (r booking) end() error {
 	owner := row.ReservationOwner(r.ID)
 	for _, n := range r.Nodes {
-		if err := r.tx.Calendar().Remove(n, owner); err != nil {
+		if err := r.tx.calendar().Remove(n, owner); err != nil {
 			return fmt.Errorf("%w: %v", ErrDamaged, err)
 		}
 	}

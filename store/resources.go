@@ -178,7 +178,7 @@ func (tx *Tx) reindex() error {
 		}
 	}
 	tx.loaded.memory.invalidateAll()
-	ix, err := tx.Index()
+	ix, err := tx.index()
 	if err != nil {
 		return err
 	}

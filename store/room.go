@@ -69,12 +69,12 @@ func (r *rooms) measure(ix *index.Index, node uint32, busy bool) error {
 		return err
 	}
 	var now []index.Amount
-	if busy && placer.SharedEver(r.tx.Calendar(), node) {
+	if busy && placer.SharedEver(r.tx.calendar(), node) {
 		n, err := r.tx.NodeByNumber(node)
 		if err != nil {
 			return err
 		}
-		now = placer.RoomNow(r.tx.Calendar(), ix.Defs(), n)
+		now = placer.RoomNow(r.tx.calendar(), ix.Defs(), n)
 	}
 	place := &block.RoomBlock[node%timeline.BlockNodes]
 	if (*place == nil) != (now == nil) || !slices.Equal(*place, now) {

@@ -52,8 +52,8 @@ func (tx *Tx) WaitsFor(plan *placer.Plan) ([]string, error) {
 	}
 	seen := make(map[uint64]bool)
 	for _, node := range plan.NodeNumbers() {
-		for _, b := range tx.Calendar().At(node) {
-			if tx.Calendar().End(b) != plan.Start || seen[b.Owner] {
+		for _, b := range tx.calendar().At(node) {
+			if tx.calendar().End(b) != plan.Start || seen[b.Owner] {
 				continue
 			}
 			seen[b.Owner] = true
@@ -64,5 +64,5 @@ func (tx *Tx) WaitsFor(plan *placer.Plan) ([]string, error) {
 			out = append(out, who.String())
 		}
 	}
-	return out, tx.Calendar().Err()
+	return out, tx.calendar().Err()
 }

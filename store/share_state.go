@@ -75,7 +75,7 @@ func newShareTally(tx *Tx) (*shareTally, error) {
 	if t.unit, err = tx.shareUnit(); err != nil {
 		return nil, err
 	}
-	ix, err := tx.Index()
+	ix, err := tx.index()
 	if err != nil {
 		return nil, err
 	}

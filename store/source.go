@@ -9,8 +9,8 @@ import (
 	"github.com/placectl/placectl/timeline"
 )
 
-// Index is the node index of the transaction, loaded as it is asked.
-func (tx *Tx) Index() (*index.Index, error) {
+// index is the node index of the transaction, loaded as it is asked.
+func (tx *Tx) index() (*index.Index, error) {
 	if tx.loaded.index == nil {
 		defs, err := tx.Resources()
 		if err != nil {
@@ -28,8 +28,8 @@ func (tx *Tx) Index() (*index.Index, error) {
 	return tx.loaded.index, nil
 }
 
-// Calendar is what is planned for the nodes, loaded as it is asked.
-func (tx *Tx) Calendar() *timeline.Calendar {
+// calendar is what is planned for the nodes, loaded as it is asked.
+func (tx *Tx) calendar() *timeline.Calendar {
 	if tx.loaded.calendar == nil {
 		tx.loaded.calendar = timeline.NewCalendar(tx.loaded.source, tx.now, overdueGrace)
 	}

@@ -23,7 +23,7 @@ type Stats struct {
 // Stats counts. It costs what it counts: nodes that are not up, jobs by state, and the
 // jobs that run.
 func (tx *Tx) Stats() (*Stats, error) {
-	ix, err := tx.Index()
+	ix, err := tx.index()
 	if err != nil {
 		return nil, err
 	}

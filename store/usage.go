@@ -93,8 +93,8 @@ func (tx *Tx) Used(n *index.Node) (float64, error) {
 		return 0, err
 	}
 	had := b[n.Number%timeline.BlockNodes]
-	for _, s := range tx.Calendar().At(n.Number) {
-		if s.Claim || !tx.Calendar().Live(s) {
+	for _, s := range tx.calendar().At(n.Number) {
+		if s.Claim || !tx.calendar().Live(s) {
 			continue
 		}
 		taken := cpus(n)

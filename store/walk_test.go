@@ -101,7 +101,7 @@ var eachCases = map[string]func(tx *Tx, seen func(string)) error{
 				return err
 			}
 			err := tx.RemoveNode(n.Number)
-			if list := tx.Calendar().At(n.Number); len(list) > 0 && err != nil {
+			if list := tx.calendar().At(n.Number); len(list) > 0 && err != nil {
 				return nil
 			}
 			return err
