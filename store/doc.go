@@ -22,14 +22,48 @@
 // outlive it; the types returned by Tx's methods are copies and may. File locks
 // do not exclude on every network file system: see Options.Warn.
 //
-// Reading the source: package row says what is in the file, package file opens and locks
-// it and is the one door to its rows; tx.go is the transaction; source.go is what index
-// and calendar are lent, clock.go the notion of now; nodes.go, ask.go and place.go, begin.go, extend.go, release.go, reserve.go and
-// standing.go are what can be done, conflict.go verifies it; shares.go, share_state.go
-// and share_unit.go are class shares. The queue: submit.go, depend.go, finish.go and
-// launch.go are what happens to a job, cycle.go and the files named after it the cycle,
-// whose decisions are package placer/cycle's, memory.go what it hands on to the next one,
-// event.go what has become of all of them. batch.go and its like keep package locality's
-// batches, query.go and its like lend the tables to package query. check.go and
-// derive.go prove it.
+// # What a transaction does
+//
+// Nodes: [Tx.Node], [Tx.NodeByNumber], [Tx.NodeNumber], [Tx.NodeNames], [Tx.ResolveNodes],
+// [Tx.EachNode], [Tx.PutNode], [Tx.RemoveNode], [Tx.SetNodeState], [Tx.SetLoad]; what is on
+// them: [Tx.Occupancy], [Tx.Allocations], [Tx.Owner], [Tx.Left], [Tx.Used], [Tx.UsageSince],
+// [Tx.ResetUsage]; how they are alike: [Tx.Buckets], [Tx.PlacementSets].
+//
+// Resources, queues and settings: [Tx.Resources], [Tx.AddResource], [Tx.RemoveResource];
+// [Tx.Queue], [Tx.Queues], [Tx.AddQueue], [Tx.SetQueue], [Tx.RemoveQueue]; [Tx.Settings],
+// [Tx.AllSettings], [Tx.Configure].
+//
+// Placing: [Tx.Place], [Tx.PlaceAt], [Tx.PlaceOrReserve], [Tx.Release], [Tx.Extend]; asking
+// first: [Tx.When], [Tx.Explain], [Tx.Route], [Tx.Policy], [Tx.Candidates], [Tx.Ask],
+// [Tx.WaitsFor].
+//
+// Jobs and the queue: [Tx.Submit], [Tx.Hold], [Tx.Unhold], [Tx.Cancel], [Tx.Requeue],
+// [Tx.Finish], [Tx.SetCommand], [Tx.LaunchEnded], [Tx.Cycle]; looking: [Tx.Job], [Tx.EachJob],
+// [Tx.ArrayJobs], [Tx.Outlook], [Tx.WhenJob], [Tx.ExplainJob], [Tx.JobClass], [Tx.Asked],
+// [Tx.AskOf], [Tx.ExecVNode]; what has happened: [Tx.EachEvent], [Tx.RecordedEvents], [Tx.Stats].
+//
+// Reservations: [Tx.Reserve], [Tx.ReserveNodes], [Tx.AddReservation], [Tx.Unreserve],
+// [Tx.Reservation], [Tx.EachReservation], [Tx.Standing], [Tx.EachStanding], [Tx.Occurrences].
+//
+// Class shares: [Tx.Shares], [Tx.SetShares], [Tx.ClassOf], [Tx.ShareState], [Tx.ShareTimer],
+// [Tx.SetShareTimer].
+//
+// Batches of package locality: [Tx.MakeBatch], [Tx.Batch], [Tx.EachBatch], [Tx.RemoveBatch],
+// [Tx.BatchNext], [Tx.BatchDone], [Tx.BatchFail], [Tx.BatchExpire], [Tx.BatchRecompute],
+// [Tx.BatchPlaces], [Tx.EachBatchJob], [Tx.EachBatchHost], [Tx.EachBatchRange], [Tx.Host].
+//
+// SQL and the rest: [Tx.Query], [Tx.QueryTables]; [Tx.Now], [Tx.Writable].
+//
+// # Reading the source
+//
+// Package row says what is in the file, package file opens and locks it and is the one
+// door to its rows; tx.go is the transaction; source.go is what index and calendar are
+// lent, clock.go the notion of now. nodes.go, ask.go and place.go, begin.go, extend.go,
+// release.go, reserve.go and standing.go are what can be done, conflict.go verifies it;
+// shares.go, share_state.go and share_unit.go are class shares. The queue: submit.go,
+// depend.go, finish.go and launch.go are what happens to a job, cycle.go and the files
+// named after it the cycle, whose decisions are package placer/cycle's, memory.go what it
+// hands on to the next one, event.go what has become of all of them. batch.go and its like
+// keep package locality's batches, query.go lends the tables to package query, check.go
+// the rows to package check, which proves it all.
 package store
