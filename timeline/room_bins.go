@@ -1,0 +1,124 @@
+package timeline
+
+import (
+	"cmp"
+	"math/bits"
+	"slices"
+)
+
+// event is an instant at which a number of chunks could begin, or could for the last
+// time.
+type event struct{ at, chunks int64 }
+
+// bins is how the instants behind a search's first are sorted: so many for each
+// doubling of the distance, and one for each instant while that is short.
+const (
+	binBits = 7
+	bins    = (64 - binBits) << binBits
+)
+
+func bin(distance int64) int {
+	if distance < 1<<binBits {
+		return int(distance)
+	}
+	octave := bits.Len64(uint64(distance)) - binBits - 1
+	return (octave+1)<<binBits | int(distance>>octave)&(1<<binBits-1)
+}
+
+// behind is the distance of the first instant behind a bin.
+func behind(k int) int64 {
+	k++
+	if k < 1<<binBits {
+		return int64(k)
+	}
+	octave := k>>binBits - 1
+	if octave+binBits >= 62 {
+		return Forever / 2
+	}
+	return int64(1<<binBits|k&(1<<binBits-1)) << octave
+}
+
+// opensAt counts chunks that could begin from an instant on.
+func (s *roomSearch) opensAt(at, chunks int64) {
+	switch {
+	case at <= s.after:
+		s.ready += chunks
+	case at < Forever:
+		k := bin(at - s.after)
+		s.last = max(s.last, k)
+		s.opens[k] += chunks
+	}
+}
+
+// shutsAt counts chunks that could begin at an instant for the last time.
+func (s *roomSearch) shutsAt(at, chunks int64) {
+	k := bin(at - s.after)
+	s.last = max(s.last, k)
+	s.shuts[k] += chunks
+}
+
+// rescans is how many bins are looked into one by one before all that is left is sorted.
+const rescans = 4
+
+// earliest finds the first instant at which n chunks could begin.
+func (s *roomSearch) earliest() (int64, bool) {
+	if s.ready >= s.n {
+		return s.after, true
+	}
+	could, looked := s.ready, 0
+	for k := range s.last + 1 {
+		if s.opens[k] > 0 && could+s.opens[k] >= s.n {
+			from, to := s.after+behind(k-1), s.after+behind(k)
+			if looked++; looked > rescans {
+				to = Forever
+			}
+			if at, ok := s.between(from, to, could); ok || to == Forever {
+				return at, ok
+			}
+		}
+		could += s.opens[k] - s.shuts[k]
+	}
+	return 0, false
+}
+
+// between finds it in [from, to), given how many chunks could begin just before.
+func (s *roomSearch) between(from, to, could int64) (int64, bool) {
+	within := func(list []event) []event {
+		var out []event
+		for _, e := range list {
+			if e.at >= from && e.at < to {
+				out = append(out, e)
+			}
+		}
+		slices.SortFunc(out, func(a, b event) int { return cmp.Compare(a.at, b.at) })
+		return out
+	}
+	tails := s.bin[:0]
+	for part := range s.parts {
+		p := &s.parts[part]
+		for number, word := range p.words {
+			if p.full == 0 || word == 0 {
+				continue
+			}
+			steps := s.stepsOf(uint32(number), word)
+			for rest := word; rest != 0; rest &= rest - 1 {
+				i := lowest(rest)
+				if idle := steps.idle[i]; idle >= from && idle < to && idle > s.after && !steps.gapped(i, p.Idle, s.d) {
+					tails = append(tails, event{idle, p.full})
+				}
+			}
+		}
+	}
+	s.bin = tails
+	opens, shuts := within(append(tails, s.opening...)), within(s.shutting)
+	i := 0
+	for k, e := range opens {
+		for ; i < len(shuts) && shuts[i].at < e.at; i++ {
+			could -= shuts[i].chunks
+		}
+		if could += e.chunks; could >= s.n && (k+1 == len(opens) || opens[k+1].at > e.at) {
+			return e.at, true
+		}
+	}
+	return 0, false
+}

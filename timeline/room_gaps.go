@@ -1,0 +1,115 @@
+package timeline
+
+import "slices"
+
+// bound finds from when on idle nodes alone suffice, and leaves those without gaps in
+// the bins.
+func (s *roomSearch) bound() {
+	s.enough = Forever
+	sum := s.ready
+	for k := range s.last + 1 {
+		if sum += s.opens[k]; sum >= s.n {
+			s.enough = s.after + behind(k)
+			break
+		}
+	}
+	for _, g := range s.gapped {
+		s.opensAt(g.steps.idle[g.node], -s.parts[g.part].full)
+	}
+}
+
+// gaps counts the gaps of a node.
+func (s *roomSearch) gaps(g gapped) {
+	p, list := &s.parts[g.part], g.steps.lists[g.node]
+	stop := Forever - 1 - s.d
+	if s.enough < stop-s.d {
+		stop = s.enough + s.d
+	}
+	i := len(list) - 1
+	for list[i].At > s.after {
+		i--
+	}
+	open, height := s.stack[:0], int64(0)
+	for ; i < len(list) && list[i].At <= stop; i++ {
+		now := p.room(list[i].Load)
+		at := max(list[i].At, s.after)
+		switch {
+		case now > height:
+			open = append(open, event{at, now})
+		case now < height:
+			since := at
+			for len(open) > 0 && open[len(open)-1].chunks > now {
+				top := open[len(open)-1]
+				open = open[:len(open)-1]
+				rest := now
+				if len(open) > 0 {
+					rest = max(rest, open[len(open)-1].chunks)
+				}
+				if since = top.at; at-s.d >= since {
+					s.gap(since, at-s.d, top.chunks-rest)
+				}
+			}
+			if now > 0 && (len(open) == 0 || open[len(open)-1].chunks < now) {
+				open = append(open, event{since, now})
+			}
+		}
+		height = now
+	}
+	below := int64(0)
+	for _, e := range open {
+		s.gap(e.at, Forever, e.chunks-below)
+		below = e.chunks
+	}
+	s.stack = open
+}
+
+// gap counts chunks that could begin from an instant on until another.
+func (s *roomSearch) gap(from, last, chunks int64) {
+	if from > s.enough {
+		return
+	}
+	s.opensAt(from, chunks)
+	if from > s.after {
+		s.opening = append(s.opening, event{from, chunks})
+	}
+	if last <= s.enough {
+		s.shutsAt(last, chunks)
+		s.shutting = append(s.shutting, event{last, chunks})
+	}
+}
+
+// FirstRoom is the first instant in [from, to) from which on a node has room for a
+// chunk throughout d, or to. It is not known for a node that is in none of the rooms, or
+// of which the owner has something himself.
+func (c *Calendar) FirstRoom(rooms []Room, node uint32, owner uint64, d, from, to int64) (at int64, known bool) {
+	i := slices.IndexFunc(rooms, func(r Room) bool { return r.Nodes.Contains(node) })
+	if i < 0 || slices.ContainsFunc(c.At(node), func(b Busy) bool { return b.Owner == owner }) {
+		return 0, false
+	}
+	k := node % BlockNodes
+	steps := c.stepsOf(node/BlockNodes, 1<<k)
+	if steps.peculiar>>k&1 != 0 {
+		return 0, false
+	}
+	switch {
+	case rooms[i].Units(Unloaded) == 0:
+		return to, true
+	case !steps.gapped(k, rooms[i].Idle, d):
+		return min(max(steps.idle[k], from), to), true
+	}
+	open := int64(Forever)
+	for _, s := range steps.lists[k] {
+		switch has := rooms[i].Units(s.Load) > 0; {
+		case !has && open != Forever && s.At-open >= d:
+			return open, true
+		case !has:
+			open = Forever
+		case open == Forever:
+			open = max(s.At, from)
+		}
+		if s.At >= to && open >= to {
+			break
+		}
+	}
+	return min(open, to), true
+}
