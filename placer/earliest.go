@@ -37,23 +37,23 @@ func (m *mapping) starts(after int64, count int) ([]*Plan, error) {
 	enough := 0 // the request cannot fit until so many nodes, or chunks, have opened
 	first := max(after, m.Now)
 	sweeps := count == 1 && m.sweeps()
-	if sweeps && m.Calendar.Tried >= patience {
+	if sweeps && m.Calendar.Stepped() {
 		if plan, err := m.sweep(first); plan != nil || err != nil {
 			return []*Plan{plan}, err
 		}
 		sweeps = false
 	}
 	for in := range m.instants(first) {
-		if opened.pass(in); opened.count() < enough && !in.last {
-			continue
-		}
-		m.last = in.last
-		if m.Calendar.Tried++; sweeps && m.Calendar.Tried > patience { // none before it was any use
+		if sweeps && m.impatient() { // none before it was any use
 			sweeps = false
 			if plan, err := m.sweep(in.at); plan != nil || err != nil {
 				return []*Plan{plan}, err
 			}
 		}
+		if opened.pass(in); opened.count() < enough && !in.last {
+			continue
+		}
+		m.last = in.last
 		plan, missing, err := m.place(in.at, in.ended)
 		if err != nil {
 			return nil, err

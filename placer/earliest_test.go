@@ -66,6 +66,6 @@ func TestStartsPassOver(t *testing.T) {
 // drawStepped perhaps makes the searches that follow sweep at once.
 func (c *cluster) drawStepped(t *rapid.T) {
 	if rapid.Bool().Draw(t, "stepped") {
-		c.Calendar.Tried = patience
+		c.Calendar.FindRoom(nil, 1, 1, c.Now)
 	}
 }

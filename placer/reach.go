@@ -46,7 +46,7 @@ func (s *Snapshot) FirstRoom(a Ask, owner uint64, nodes *roaring.Bitmap, from, t
 	}
 	first, serving := to, m.serving()
 	var rooms []timeline.Room
-	if s.Calendar.Tried >= patience && m.sweeps() {
+	if s.Calendar.Stepped() && m.sweeps() {
 		rooms = m.rooms()
 	}
 	for it := nodes.Iterator(); it.HasNext() && first > from; {

@@ -17,9 +17,19 @@ import (
 // node, and later ones profit by it. So the instants are tried one by one until that
 // has been done often enough.
 
-// patience is how many instants are tried one by one, by all searches on a calendar,
-// before the first sweep.
-const patience = 32
+// patience is how many instants are looked at one by one, by all searches on a calendar,
+// before the first sweep, and nodesAnInstant how many nodes the sweep may look at for
+// each of them: to pass over an instant costs as much as a sweep over so many nodes.
+const (
+	patience       = 32
+	nodesAnInstant = 16
+)
+
+// impatient counts an instant, and reports whether it is time to sweep.
+func (m *mapping) impatient() bool {
+	m.Calendar.Passed++
+	return m.Calendar.Passed > patience && m.Calendar.Passed*nodesAnInstant > int(m.serving().GetCardinality())
+}
 
 // sweeps reports whether a sweep tells when the request fits: where what a node has
 // room for depends on nothing but what is taken of it.

@@ -47,9 +47,9 @@ type BlockSource interface {
 // are first asked for. Reading methods answer as if nothing were planned when
 // the source fails; Err then tells.
 type Calendar struct {
-	// Tried is how many instants were tried one by one since the clock was set, as
-	// whoever tries them counts.
-	Tried int
+	// Passed is how many instants were looked at one by one since the clock was set, as
+	// whoever looks at them counts.
+	Passed int
 
 	src    BlockSource
 	now    int64
@@ -100,7 +100,7 @@ func (c *Calendar) Now() int64 { return c.now }
 // SetNow moves the calendar to another instant. Where stretches begin in between
 // Begin must be told.
 func (c *Calendar) SetNow(now int64) {
-	c.now, c.rooms, c.Tried = now, nil, 0
+	c.now, c.rooms, c.Passed = now, nil, 0
 	for _, b := range c.blocks {
 		b.reached, b.steps = false, nil
 	}

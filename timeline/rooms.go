@@ -74,6 +74,10 @@ func (p *roomPart) room(load Load) int64 {
 	return p.units[load]
 }
 
+// Stepped reports whether there was a search for room since the clock was set, which
+// makes the next one quick.
+func (c *Calendar) Stepped() bool { return c.rooms != nil }
+
 // FindRoom finds the first instant from after on at which nodes have room for n
 // chunks throughout d. It is not known where jobs want to be alone with those of their
 // own user: known is false. Fit is nil where there is no such instant.
