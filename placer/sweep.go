@@ -14,8 +14,8 @@ import (
 // all of them. The calendar finds that instant in one sweep over the nodes' steps
 // (timeline.FindRoom), however many instants are passed over. Which of the nodes with
 // room are taken is then decided as at any instant. The first sweep looks at every
-// node, and later ones profit by it. So the instants are tried one by one until that
-// has been done often enough.
+// node, and later ones profit by it. So instants are looked at one by one at first, until
+// that has cost as much as a sweep.
 
 // patience is how many instants are looked at one by one, by all searches on a calendar,
 // before the first sweep, and nodesAnInstant how many nodes the sweep may look at for
