@@ -5,19 +5,20 @@ import (
 
 	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/index"
+	"github.com/urfave/cli/v2"
 )
 
 // The cli package stops reading flags at the first argument and takes whatever
 // flags follow for arguments, silently: `place job1 --dry-run` would place. So
-// the command line is walked here first, with the verb's flags at hand, and
-// written anew: verb, flags as --name=value, "--", arguments. Global flags are
-// taken out on the way, wherever they stand; what is unknown is refused; and
-// after a "--" nothing is touched.
+// the command line is walked here, with the verb's flags at hand. Global flags are
+// taken out on the way, wherever they stand; what is unknown is refused; and after a
+// "--" nothing is touched. What a verb reads its flags and arguments from is still
+// the cli package's context (flag_values.go).
 
 // invocation is a command line that has been understood.
 type invocation struct {
-	path    []*verb  // the verb, and the verbs below it: node, import
-	flags   []string // the verb's own, each one word
+	path    []*verb // the verb, and the verbs below it: node, import
+	flags   []given // the verb's own
 	args    []string
 	dash    int // how many of args stood before "--", -1 without one
 	globals []setting
@@ -30,13 +31,32 @@ type setting struct {
 	value string
 }
 
-// argv is the command line in the order that the cli package reads.
+// given is a flag of a verb as it was given.
+type given struct {
+	flag  cli.Flag
+	value string
+}
+
+// name is the flag's first name, so that -t and --walltime are the same flag.
+func (g given) name() string { return g.flag.Names()[0] }
+
+// word writes the flag as one word.
+func (g given) word() string {
+	if isSwitch(g.flag) && g.value == "true" {
+		return dashed(g.name())
+	}
+	return dashed(g.name()) + "=" + g.value
+}
+
+// argv is the command line in one order: verb, flags as --name=value, "--", arguments.
 func (inv invocation) argv() []string {
 	var words []string
 	for _, v := range inv.path {
 		words = append(words, v.Name)
 	}
-	words = append(words, inv.flags...)
+	for _, g := range inv.flags {
+		words = append(words, g.word())
+	}
 	if len(inv.args) > 0 {
 		words = append(append(words, "--"), inv.args...)
 	}
@@ -155,7 +175,7 @@ func (w *walker) flag(shown, name, value string, attached bool) bool {
 		w.fail("%s %w", shown, err)
 		return true
 	}
-	w.flags = append(w.flags, ownFlagWord(f, value))
+	w.flags = append(w.flags, given{f, value})
 	return true
 }
 

@@ -160,7 +160,7 @@ func TestParseArgsHelp(t *testing.T) {
 	}
 }
 
-// What cli makes of the rewritten line is what was meant.
+// What a verb reads from its context is what was meant.
 func TestExec(t *testing.T) {
 	var got []string
 	action := func(_ *runner, c *cli.Context) error {

@@ -61,16 +61,6 @@ func isSwitch(f cli.Flag) bool {
 	return ok && !doc.TakesValue()
 }
 
-// ownFlagWord writes a flag as one word, under its first name, so that -t and
-// --walltime are the same flag to cli.
-func ownFlagWord(f cli.Flag, value string) string {
-	word := dashed(f.Names()[0])
-	if isSwitch(f) && value == "true" {
-		return word
-	}
-	return word + "=" + value
-}
-
 func dashed(name string) string {
 	if len(name) == 1 {
 		return "-" + name

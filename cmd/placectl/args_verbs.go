@@ -102,9 +102,8 @@ func (w *walker) requireFlags(v *verb) {
 		if !ok || !req.IsRequired() {
 			continue
 		}
-		word := dashed(f.Names()[0])
-		if !slices.ContainsFunc(w.flags, func(s string) bool { return s == word || strings.HasPrefix(s, word+"=") }) {
-			w.fail("%s is required", word)
+		if !slices.ContainsFunc(w.flags, func(g given) bool { return g.flag == f }) {
+			w.fail("%s is required", dashed(f.Names()[0]))
 		}
 	}
 }

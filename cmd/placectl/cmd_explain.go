@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/explain"
 	"github.com/placectl/placectl/cmd/placectl/internal/spell"
@@ -95,7 +96,7 @@ func (r *runner) explaining(c *cli.Context) (*explaining, error) {
 	}
 	switch {
 	case !c.IsSet("job"):
-		if len(args) == 1 && oneJob.MatchString(args[0]) && !flagsGiven(c) {
+		if len(args) == 1 && oneJob().MatchString(args[0]) && !flagsGiven(c) {
 			what.job = args[0]
 		}
 		return what, anyRequest(c, &what.request)
@@ -106,8 +107,9 @@ func (r *runner) explaining(c *cli.Context) (*explaining, error) {
 	return what, nil
 }
 
-// oneJob is a word that may name a job: 12, or 12[3], which is no select.
-var oneJob = regexp.MustCompile(`^[0-9]+(\[[0-9]+\])?$`)
+// oneJob is a word that may name a job: 12, or 12[3], which is no select. It is made
+// when it is first asked for, so that other verbs start without it.
+var oneJob = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[0-9]+(\[[0-9]+\])?$`) })
 
 // givesRequest reports whether the command line asks for something.
 func givesRequest(c *cli.Context) bool { return flagsGiven(c) || c.Args().Len() > 0 }

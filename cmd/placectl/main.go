@@ -28,7 +28,6 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/infile"
 	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/store"
-	"github.com/urfave/cli/v2"
 	"golang.org/x/term"
 )
 
@@ -186,40 +185,21 @@ func (r *runner) main() error {
 	return r.exec(inv)
 }
 
-// exec hands the innermost verb of a command line that parseArgs has put in
-// order to the cli package. The verbs above it have done their part.
+// exec runs the innermost verb of a command line that parseArgs has understood. The
+// verbs above it have done their part.
 func (r *runner) exec(inv invocation) error {
 	v := inv.leaf()
 	r.verb, r.dash = v, inv.dash
-	leaf := &cli.Command{
-		Name:     v.Name,
-		Flags:    v.Flags,
-		HideHelp: true, // cli's would take "help" and "h" for itself among arguments
-		OnUsageError: func(_ *cli.Context, err error, _ bool) error {
-			return usagef("%v", err)
-		},
-		Action: func(c *cli.Context) error {
-			if err := cmp.Or(v.checkArgs(c), v.checkFlags(c)); err != nil {
-				return err
-			}
-			return v.do(r, c)
-		},
-	}
-	app := &cli.App{
-		Name:      "placectl",
-		Commands:  []*cli.Command{leaf},
-		Reader:    r.stdin,
-		Writer:    r.stderr, // whatever cli says of its own accord is no answer
-		ErrWriter: r.stderr,
-		HideHelp:  true,
-		Compiled:  time.Unix(1, 0), // else it looks at the program file
-		// The statuses and messages are report's.
-		ExitErrHandler: func(*cli.Context, error) {},
-		// A comma belongs to the value: --resource color=string,unique.
-		DisableSliceFlagSeparator: true,
-	}
-	words := append([]string{app.Name}, inv.argv()[len(inv.path)-1:]...)
-	return nameUsage(inv.verb(), app.RunContext(r.ctx, words))
+	return nameUsage(inv.verb(), func() error {
+		c, err := inv.context(r.ctx)
+		if err != nil {
+			return err
+		}
+		if err := cmp.Or(v.checkArgs(c), v.checkFlags(c)); err != nil {
+			return err
+		}
+		return v.do(r, c)
+	}())
 }
 
 // now is the instant the run works at: --now, or the clock.

@@ -7,6 +7,7 @@ import (
 	"reflect"
 	"regexp"
 	"strconv"
+	"sync"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/index"
@@ -29,7 +30,7 @@ func (f *Text) DecodeStrictly(what string, raw []byte, at int, to any, known []s
 		}
 		return f.Errorf(at+literalStart(raw, int(typed.Offset)), "%s: %s where %s belongs", what, typed.Value, kindWord(typed.Type.Kind()))
 	}
-	if m := unknownMember.FindStringSubmatch(err.Error()); m != nil {
+	if m := unknownMember().FindStringSubmatch(err.Error()); m != nil {
 		word, _ := strconv.Unquote(m[1])
 		return f.Errorf(at+max(0, bytes.Index(raw, []byte(m[1]))), "%s: there is no %s%s", what, spell.Quoted(word), index.DidYouMean(word, known))
 	}
@@ -37,8 +38,11 @@ func (f *Text) DecodeStrictly(what string, raw []byte, at int, to any, known []s
 }
 
 // unknownMember is what encoding/json says of a member that it has no place for. It
-// has no type for it.
-var unknownMember = regexp.MustCompile(`^json: unknown field ("(?:[^"\\]|\\.)*")$`)
+// has no type for it. It is made when it is first asked for: most runs meet no such
+// error.
+var unknownMember = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^json: unknown field ("(?:[^"\\]|\\.)*")$`)
+})
 
 // literalStart is where the value begins that a decoder refused: the decoder says
 // where it ends, or of a list or an object the byte after the first.
