@@ -3,6 +3,9 @@
 //
 //	timeline [-impl planner,flat] [-repeat N] [-group N] [-answers FILE] [STREAM]
 //	timeline -gen KIND -n N -rounds M
+//	timeline -kinds KIND,... -n N,... -rounds M
+//
+// The last form makes the streams itself and replays each.
 //
 // A stream is lines: first "TOTAL HORIZON", then
 //
@@ -22,29 +25,40 @@ package main
 
 import (
 	"bufio"
+	"bytes"
 	"flag"
 	"fmt"
 	"io"
 	"os"
+	"strconv"
 	"strings"
 )
 
 func main() {
 	var (
-		impls   = flag.String("impl", "planner,flat", "planner, flat, or both in turn")
-		answers = flag.String("answers", "", "write one answer a line to `FILE` (of the last implementation)")
-		repeat  = flag.Int("repeat", 1, "replay `N` times, in turn, and print the fastest replay of each row")
-		group   = flag.Int("group", 16, "time up to `N` operations of a kind that follow each other as one")
-		gen     = flag.String("gen", "", "write a stream of `KIND` wide, narrow, frag, saw, stair or long")
-		n       = flag.Int("n", 1000, "spans of the generated stream")
-		rounds  = flag.Int("rounds", 1000, "rounds of the phases after its building")
+		o      options
+		impls  = flag.String("impl", "planner,flat", "planner, flat, or both in turn")
+		gen    = flag.String("gen", "", "write a stream of `KIND` wide, narrow, frag, saw, stair or long")
+		kinds  = flag.String("kinds", "", "make and replay streams of these `KINDS`")
+		n      = flag.String("n", "1000", "spans of a stream that is made; with -kinds, one or more numbers")
+		rounds = flag.Int("rounds", 1000, "rounds of the phases after its building")
 	)
+	flag.StringVar(&o.answers, "answers", "", "write one answer a line to `FILE` (of the last implementation)")
+	flag.IntVar(&o.repeat, "repeat", 1, "replay `N` times, in turn, and print the fastest replay of each row")
+	flag.IntVar(&o.group, "group", 16, "time up to `N` operations of a kind that follow each other as one")
 	flag.Parse()
+	o.impls = strings.Split(*impls, ",")
 	var err error
-	if *gen != "" {
-		err = generate(os.Stdout, *gen, *n, *rounds)
-	} else {
-		err = run(os.Stdout, flag.Arg(0), strings.Split(*impls, ","), *answers, *repeat, *group)
+	switch {
+	case *gen != "":
+		var spans int
+		if spans, err = strconv.Atoi(*n); err == nil {
+			err = generate(os.Stdout, *gen, spans, *rounds)
+		}
+	case *kinds != "":
+		err = o.kinds(os.Stdout, strings.Split(*kinds, ","), strings.Split(*n, ","), *rounds)
+	default:
+		err = o.file(os.Stdout, flag.Arg(0))
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "timeline:", err)
@@ -52,24 +66,56 @@ func main() {
 	}
 }
 
-func run(w io.Writer, name string, impls []string, answers string, repeat, group int) error {
-	in := os.Stdin
-	if name != "" && name != "-" {
-		f, err := os.Open(name)
-		if err != nil {
-			return err
+// options say how streams are replayed.
+type options struct {
+	impls         []string
+	answers       string
+	repeat, group int
+}
+
+// kinds makes a stream of each kind and size, and replays it.
+func (o options) kinds(w io.Writer, kinds, sizes []string, rounds int) error {
+	for _, kind := range kinds {
+		for _, size := range sizes {
+			n, err := strconv.Atoi(size)
+			if err != nil {
+				return err
+			}
+			var stream bytes.Buffer
+			if err := generate(&stream, kind, n, rounds); err != nil {
+				return err
+			}
+			fmt.Fprintf(w, "\n%s_%d\n\n", kind, n)
+			if err := o.replay(w, &stream); err != nil {
+				return err
+			}
 		}
-		defer f.Close()
-		in = f
 	}
+	return nil
+}
+
+// file replays a stream from a file, or from standard input.
+func (o options) file(w io.Writer, name string) error {
+	if name == "" || name == "-" {
+		return o.replay(w, os.Stdin)
+	}
+	f, err := os.Open(name)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	return o.replay(w, f)
+}
+
+func (o options) replay(w io.Writer, in io.Reader) error {
 	st, err := parse(in)
 	if err != nil {
 		return err
 	}
-	best := make([]*result, len(impls))
-	for range repeat {
-		for i, impl := range impls {
-			r, err := replay(st, impl, group)
+	best := make([]*result, len(o.impls))
+	for range o.repeat {
+		for i, impl := range o.impls {
+			r, err := replay(st, impl, o.group)
 			if err != nil {
 				return err
 			}
@@ -85,10 +131,10 @@ func run(w io.Writer, name string, impls []string, answers string, repeat, group
 			return fmt.Errorf("%s and %s answer differently", best[0].impl, r.impl)
 		}
 	}
-	if answers == "" {
+	if o.answers == "" {
 		return nil
 	}
-	return writeAnswers(answers, best[len(best)-1].answers)
+	return writeAnswers(o.answers, best[len(best)-1].answers)
 }
 
 func writeAnswers(name string, answers []int64) error {

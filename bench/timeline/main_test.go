@@ -66,7 +66,8 @@ R 7
 		if err := os.WriteFile(in, []byte(stream), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if err := run(io.Discard, in, []string{impl}, name, 2, 4); err != nil {
+		o := options{impls: []string{impl}, answers: name, repeat: 2, group: 4}
+		if err := o.file(io.Discard, in); err != nil {
 			t.Fatal(err)
 		}
 		got, err := os.ReadFile(name)
