@@ -21,10 +21,10 @@ func ClassNow(c *timeline.Calendar, node uint32) index.Class {
 	return index.Free
 }
 
-// SharedEver reports whether something on a node, now or later, takes less than all
-// of it. A node of which it does not hold has no room to tell of.
-func SharedEver(c *timeline.Calendar, node uint32) bool {
-	return slices.ContainsFunc(c.At(node), func(b timeline.Busy) bool { return b.Use != nil })
+// SharedBy reports whether something that has begun on a node by an instant takes less
+// than all of it. A node of which it does not hold has no room to tell of then.
+func SharedBy(c *timeline.Calendar, node uint32, at int64) bool {
+	return slices.ContainsFunc(c.At(node), func(b timeline.Busy) bool { return b.Use != nil && b.Start <= at })
 }
 
 // RoomNow is what is left of a node at the calendar's instant, nil when it is not

@@ -55,7 +55,7 @@ func (tx *Tx) Occupancy(n *index.Node) (Occupancy, error) {
 		}
 	}
 	class := tx.classOf(n.Number)
-	if n.State == index.Up && class == index.Busy && placer.SharedEver(c, n.Number) {
+	if n.State == index.Up && class == index.Busy && placer.SharedBy(c, n.Number, c.Now()) {
 		o.Left = tx.Left(n)
 	}
 	if o.State = nodeState(n, class, o.Left); o.State == NodeFree && class == index.Later {

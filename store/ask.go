@@ -203,10 +203,11 @@ func (tx *Tx) snapshot(queue string) (*placer.Snapshot, error) {
 type rows struct{ tx *Tx }
 
 func (r rows) Node(number uint32) (*index.Node, error) {
-	if r.tx.loaded.releases.list == nil {
-		return r.tx.NodeByNumber(number)
+	k, err := r.tx.kept(number)
+	if err != nil {
+		return nil, err
 	}
-	return r.tx.loaded.releases.node(number)
+	return k.Node, nil
 }
 
 func (r rows) Traits(number uint32, n *index.Node) error { return r.tx.loaded.nodes.traits(number, n) }

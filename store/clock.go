@@ -130,7 +130,7 @@ func (p *passage) beginOn(nodes []uint32) error {
 	for _, n := range nodes {
 		p.tx.calendar().Begin(n)
 	}
-	return p.tx.reclass(nodes)
+	return p.tx.reclass(nodes, p.tx.calendar().Now())
 }
 
 // renew makes the occurrences that standing reservations lack, for one after the other.
@@ -155,12 +155,15 @@ func (p *passage) renew() error {
 	return nil
 }
 
-// reclass puts nodes into the bitmaps that the calendar says they belong to.
-func (tx *Tx) reclass(nodes []uint32) error {
+// reclass puts nodes into the bitmaps that the calendar says they belong to, after
+// stretches that begin at an instant have come or gone. While that is to come, what is
+// left of a node now stays as it was.
+func (tx *Tx) reclass(nodes []uint32, begin int64) error {
 	ix, err := tx.index()
 	if err != nil {
 		return err
 	}
+	begun := begin <= tx.calendar().Now()
 	for _, number := range nodes {
 		bucket, state, err := tx.loaded.nodes.head(number)
 		if err != nil {
@@ -174,6 +177,9 @@ func (tx *Tx) reclass(nodes []uint32) error {
 		if state == index.Up {
 			class = tx.classOf(number)
 			ix.Move(b, number, ix.ClassOf(b, number), class)
+		}
+		if !begun {
+			continue
 		}
 		if err := tx.loaded.rooms.measure(ix, number, class == index.Busy); err != nil {
 			return err

@@ -2,9 +2,9 @@ package store
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/placectl/placectl/index"
-	"github.com/placectl/placectl/placer"
 	"github.com/placectl/placectl/timeline"
 )
 
@@ -64,25 +64,22 @@ func (t taking) takenBy(b timeline.Busy) error {
 
 // overcommitted is the Conflict of wanting more of a node than is left of it.
 func (t taking) overcommitted() error {
-	defs, err := t.tx.Resources()
+	n, err := t.tx.kept(t.node)
 	if err != nil {
 		return err
 	}
-	n, err := t.tx.NodeByNumber(t.node)
-	if err != nil {
-		return err
-	}
-	quantities, capacity := placer.Consumables(defs, n)
-	peak := make([]int64, len(quantities))
-	t.tx.calendar().Taken(t.node, t.span.Start, t.tx.calendar().End(t.span), t.guest, quantities, peak)
+	peak := make([]int64, len(n.quantities))
+	t.tx.calendar().Taken(t.node, t.span.Start, t.tx.calendar().End(t.span), t.guest, n.quantities, peak)
 	for _, a := range t.span.Use.Amounts {
 		left := int64(0)
-		for i, q := range quantities {
-			if q == a.Quantity {
-				left = capacity[i] - peak[i]
-			}
+		if i := slices.Index(n.quantities, a.Quantity); i >= 0 {
+			left = n.capacity[i] - peak[i]
 		}
 		if a.N > left {
+			defs, err := t.tx.Resources()
+			if err != nil {
+				return err
+			}
 			return &Conflict{t.what, fmt.Sprintf("node %s has not so much %s left from %s to %s", n.Name,
 				resourceName(defs, a.Quantity), stamp(t.span.Start), stamp(t.span.End))}
 		}

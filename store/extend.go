@@ -133,7 +133,7 @@ func (tx *Tx) takeAgain(j *Job, spans []span, was JobState) error {
 			return err
 		}
 	}
-	if err := tx.reclass(j.AllNodes()); err != nil {
+	if err := tx.reclass(j.AllNodes(), j.Start); err != nil {
 		return err
 	}
 	owner := row.JobOwner(j.ID)

@@ -3,8 +3,10 @@ package store
 import (
 	"github.com/RoaringBitmap/roaring/v2"
 	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/placer"
 	"github.com/placectl/placectl/store/internal/file"
 	"github.com/placectl/placectl/store/internal/row"
+	"github.com/placectl/placectl/timeline"
 )
 
 // nodeRows read rows of nodes, and of each no more than is asked for.
@@ -12,6 +14,58 @@ type nodeRows struct {
 	file   *file.Recorder
 	finder *file.Finder
 	words  row.Words
+
+	kept   map[uint32]*keptBlock // nodes that were read, by number / timeline.BlockNodes
+	last   *keptBlock            // of them the one asked for last
+	lastNo uint32
+	writes int // as of so many writes of nodes
+}
+
+// keptBlock is nodes with neighbouring numbers, nil where one was not read.
+type keptBlock [timeline.BlockNodes]*keptNode
+
+// keptNode is a node as it was read, and its consumables: a transaction that places much
+// asks again and again what a node has.
+type keptNode struct {
+	*index.Node
+	quantities []uint16
+	capacity   []int64
+}
+
+// kept is a node that is read once, as long as no row of a node is written. It is for
+// reading only.
+func (tx *Tx) kept(number uint32) (*keptNode, error) {
+	r := tx.loaded.nodes
+	place := r.place(number)
+	if *place != nil {
+		return *place, nil
+	}
+	defs, err := tx.Resources()
+	if err != nil {
+		return nil, err
+	}
+	n, err := tx.NodeByNumber(number)
+	if err != nil {
+		return nil, err
+	}
+	k := &keptNode{Node: n}
+	k.quantities, k.capacity = placer.Consumables(defs, n)
+	*place = k
+	return k, nil
+}
+
+// place is where a node is kept.
+func (r *nodeRows) place(number uint32) **keptNode {
+	if writes := r.file.Writes(row.Nodes); r.kept == nil || r.writes != writes {
+		r.kept, r.last, r.writes = make(map[uint32]*keptBlock), nil, writes
+	}
+	if no := number / timeline.BlockNodes; r.last == nil || r.lastNo != no {
+		if r.last, r.lastNo = r.kept[no], no; r.last == nil {
+			r.last = new(keptBlock)
+			r.kept[no] = r.last
+		}
+	}
+	return &r.last[number%timeline.BlockNodes]
 }
 
 // view opens a view on a node's row; ok is false where there is none.
@@ -26,6 +80,9 @@ func (r *nodeRows) view(number uint32) (v row.NodeView, ok bool, err error) {
 
 // head reads only the bucket and the state of a node.
 func (r *nodeRows) head(number uint32) (bucket uint32, state index.State, err error) {
+	if k := *r.place(number); k != nil {
+		return k.Bucket, k.State, nil
+	}
 	v, ok, err := r.view(number)
 	switch {
 	case err != nil:

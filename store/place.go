@@ -199,7 +199,7 @@ func (p placing) occupy() error {
 		}
 	}
 	if p.State == JobReserved {
-		return p.tx.reclass(p.NodeNumbers())
+		return p.tx.reclass(p.NodeNumbers(), p.Start)
 	}
 	return ix.Err()
 }
@@ -223,7 +223,7 @@ func (p placing) occupyNodes() error {
 		}
 		nodes[i] = t.Node
 	}
-	return p.tx.reclass(nodes)
+	return p.tx.reclass(nodes, p.Start)
 }
 
 // moveMany makes the picked nodes busy, all those of a bucket and class at once.

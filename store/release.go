@@ -54,7 +54,7 @@ func (tx *Tx) leave(j *Job) error {
 			return tx.spoil(fmt.Errorf("%w: %v", ErrDamaged, err))
 		}
 	}
-	if err := tx.reclass(nodes); err != nil {
+	if err := tx.reclass(nodes, j.Start); err != nil {
 		return tx.spoil(err)
 	}
 	if j.State == JobReserved {

@@ -5,7 +5,6 @@ import (
 	"iter"
 	"slices"
 
-	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/store/internal/row"
 )
 
@@ -24,9 +23,6 @@ func (e release) compare(o release) int {
 type releases struct {
 	tx   *Tx
 	list []release // all, by time and owner; nil unless they are held in memory
-
-	nodes  []*index.Node // by number, as of so many writes of nodes; see node
-	writes int
 }
 
 // hold reads all into memory, for a transaction that asks for them often.
@@ -135,20 +131,4 @@ func (r *releases) overdue() ([]uint32, error) {
 		return true, err
 	})
 	return nodes, err
-}
-
-// node finds a node by its number and keeps it, as long as no row of a node is written.
-// It is for reading only.
-func (r *releases) node(number uint32) (*index.Node, error) {
-	if writes := r.tx.file.Writes(row.Nodes); r.nodes == nil || r.writes != writes {
-		r.nodes, r.writes = make([]*index.Node, r.tx.state.NextNode), writes
-	}
-	if int(number) < len(r.nodes) && r.nodes[number] != nil {
-		return r.nodes[number], nil
-	}
-	n, err := r.tx.NodeByNumber(number)
-	if err == nil && int(number) < len(r.nodes) {
-		r.nodes[number] = n
-	}
-	return n, err
 }

@@ -158,7 +158,7 @@ func (r booking) keep() error {
 			return err
 		}
 	}
-	if err := r.tx.reclass(r.Nodes); err != nil {
+	if err := r.tx.reclass(r.Nodes, r.Start); err != nil {
 		return err
 	}
 	for _, t := range []int64{r.Start, r.End} {
@@ -334,7 +334,7 @@ func (r booking) end() error {
 			return fmt.Errorf("%w: %v", ErrDamaged, err)
 		}
 	}
-	if err := errors.Join(r.tx.reclass(r.Nodes), r.tx.loaded.memory.invalidate(r.Nodes)); err != nil {
+	if err := errors.Join(r.tx.reclass(r.Nodes, r.Start), r.tx.loaded.memory.invalidate(r.Nodes)); err != nil {
 		return err
 	}
 	for _, t := range []int64{r.Start, r.End} {

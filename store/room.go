@@ -69,12 +69,12 @@ func (r *rooms) measure(ix *index.Index, node uint32, busy bool) error {
 		return err
 	}
 	var now []index.Amount
-	if busy && placer.SharedEver(r.tx.calendar(), node) {
-		n, err := r.tx.NodeByNumber(node)
+	if busy && placer.SharedBy(r.tx.calendar(), node, r.tx.calendar().Now()) {
+		n, err := r.tx.kept(node)
 		if err != nil {
 			return err
 		}
-		now = placer.RoomNow(r.tx.calendar(), ix.Defs(), n)
+		now = placer.RoomNow(r.tx.calendar(), ix.Defs(), n.Node)
 	}
 	place := &block.RoomBlock[node%timeline.BlockNodes]
 	if (*place == nil) != (now == nil) || !slices.Equal(*place, now) {

@@ -153,7 +153,7 @@ func (c *Cluster) reclass(nodes []uint32) error {
 		class := placer.ClassNow(calendar, number)
 		ix.Move(b, number, ix.ClassOf(b, number), class)
 		var room []index.Amount
-		if class == index.Busy && placer.SharedEver(calendar, number) {
+		if class == index.Busy && placer.SharedBy(calendar, number, calendar.Now()) {
 			room = placer.RoomNow(calendar, c.defs, n)
 		}
 		if (room == nil) != (c.rooms[number] == nil) || !slices.Equal(room, c.rooms[number]) {

@@ -104,7 +104,7 @@ func (t *nodes) classAt(node uint32) index.Class {
 // cpus it has its bucket tells mostly; if not, its row does.
 func (t *nodes) inUseAt(b *index.Bucket, number uint32) index.NodeState {
 	cal := t.c.src.Calendar()
-	if !placer.SharedEver(cal, number) {
+	if !placer.SharedBy(cal, number, t.at) {
 		return index.NodeBusy
 	}
 	if cpus, ok := b.Get(index.NCPUs); ok && cpus.Num > 0 {
