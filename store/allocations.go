@@ -1,16 +1,19 @@
 package store
 
 import (
+	"time"
+
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/placer"
+	"github.com/placectl/placectl/timeline"
 )
 
 // Allocation is a time for which a job or a reservation has a node, or some of it.
 type Allocation struct {
 	Owner
-	Start int64 // Unix seconds, as End and Due
-	End   int64 // when it is expected to be over: later than Due for an overdue job
-	Due   int64
+	Start time.Time
+	End   time.Time // when it is expected to be over: later than Due for an overdue job
+	Due   time.Time
 	Now   bool // it is under way
 }
 
@@ -27,7 +30,7 @@ func (tx *Tx) Allocations(node uint32) ([]Allocation, error) {
 		if err != nil {
 			return nil, err
 		}
-		out[i] = Allocation{who, b.Start, c.End(b), b.End, c.Live(b)}
+		out[i] = Allocation{who, time.Unix(b.Start, 0), time.Unix(c.End(b), 0), time.Unix(b.End, 0), c.Live(b)}
 	}
 	return out, c.Err()
 }
@@ -36,30 +39,34 @@ func (tx *Tx) Allocations(node uint32) ([]Allocation, error) {
 type Occupancy struct {
 	State     NodeState
 	Jobs      int            // how many run on it
-	FreeUntil int64          // when it is next taken: 0 when it is not free now, or nothing is planned
+	FreeUntil time.Time      // when it is next taken: zero when it is not free now, or nothing is planned
 	Left      []index.Amount // of its consumables, where it is shared now
-	FreeFrom  int64          // when all that is on it now is expected to have ended, 0 when nothing is
+	FreeFrom  time.Time      // when all that is on it now is expected to have ended, zero when nothing is
 }
 
 // Occupancy tells what is on a node.
 func (tx *Tx) Occupancy(n *index.Node) (Occupancy, error) {
 	c := tx.calendar()
 	var o Occupancy
+	var freeFrom int64
 	for _, b := range c.At(n.Number) {
 		if !c.Live(b) {
 			continue
 		}
-		o.FreeFrom = max(o.FreeFrom, c.End(b))
+		freeFrom = max(freeFrom, c.End(b))
 		if !b.Claim {
 			o.Jobs++
 		}
 	}
+	o.FreeFrom = instant(freeFrom)
 	class := tx.classOf(n.Number)
 	if n.State == index.Up && class == index.Busy && placer.SharedBy(c, n.Number, c.Now()) {
 		o.Left = tx.Left(n)
 	}
 	if o.State = nodeState(n, class, o.Left); o.State == NodeFree && class == index.Later {
-		o.FreeUntil = c.NextBusy(n.Number, tx.now)
+		if next := c.NextBusy(n.Number, tx.now); next != timeline.Forever {
+			o.FreeUntil = instant(next)
+		}
 	}
 	return o, c.Err()
 }

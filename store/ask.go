@@ -59,7 +59,7 @@ func (q asking) read() (placer.Ask, error) {
 	}
 	a := placer.Ask{Spec: spec, Duration: spec.Walltime, User: r.User, Since: tx.now}
 	if a.Duration == 0 {
-		a.Duration = set.DefaultWalltime
+		a.Duration = seconds(set.DefaultWalltime)
 	}
 	if a.Duration < 1 || a.Duration > maxWalltime {
 		return placer.Ask{}, fmt.Errorf("%w walltime of %d s: it must be from 1 s to %d s", ErrInvalid, a.Duration, maxWalltime)
@@ -196,7 +196,7 @@ func (tx *Tx) snapshot(queue string) (*placer.Snapshot, error) {
 	return &placer.Snapshot{Index: ix, Calendar: tx.calendar(), Now: tx.now, Releases: tx.loaded.releases.after, Rows: rows{tx}, Used: tx.Used,
 		Rules: placer.Rules{GroupKey: resIDs(ix.Defs(), key), ExplicitSets: set.ExplicitSets, DoNotSpan: set.DoNotSpan,
 			ExactFit: set.ExactFit, Access: set.Access, Topology: resIDs(ix.Defs(), set.Topology),
-			SetOrder: set.SetOrder, SetDelay: set.SetDelay}}, nil
+			SetOrder: set.SetOrder, SetDelay: seconds(set.SetDelay)}}, nil
 }
 
 // rows lends rows to the placer.

@@ -72,7 +72,7 @@ func (tx *Tx) checked() *check.Store {
 			return out, err
 		},
 		LetsIn: func(r *row.Reservation, b timeline.Busy) (bool, error) {
-			return booking{tx, (*Reservation)(r)}.letsIn(b)
+			return booking{tx, r}.letsIn(b)
 		},
 		Batch: func(number uint32) locality.Rows { return tx.batches().Rows(number) },
 	}

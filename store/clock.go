@@ -138,7 +138,7 @@ func (p *passage) beginOn(nodes []uint32) error {
 // some, and those after it get theirs of what is left.
 func (p *passage) renew() error {
 	for _, name := range p.renewed {
-		s, err := p.tx.Standing(name)
+		s, err := p.tx.standing(name)
 		if err != nil {
 			return err
 		}

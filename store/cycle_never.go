@@ -6,6 +6,7 @@ import (
 
 	"github.com/placectl/placectl/placer"
 	"github.com/placectl/placectl/placer/cycle"
+	"github.com/placectl/placectl/store/internal/row"
 )
 
 // Jobs that can never run, as the cluster is, wait in vain. That is said when they are
@@ -21,7 +22,7 @@ type NeverRuns struct {
 // neverRuns marks a job as one that can never run.
 func (tx *Tx) neverRuns(j *Job, why string) error {
 	j.Never = true
-	return tx.happened(Event{Job: j.ID, Event: "never", Old: j.State.String(), New: j.State.String(), Reason: why})
+	return tx.happened(row.Event{Job: j.ID, Event: "never", Old: j.State.String(), New: j.State.String(), Reason: why})
 }
 
 // Never makes it a cycle.Host: it tells of a job that can never run, and marks one that

@@ -36,7 +36,7 @@ func TestLetInByNumber(t *testing.T) {
 						return err
 					}
 				}
-				_, err := tx.AddReservation(ReserveSpec{Name: "kept", Nodes: []uint32{0, 1, 2, 3}, Start: tx.Now(), End: tx.Now() + 2*3600, Access: access})
+				_, err := tx.AddReservation(ReserveSpec{Name: "kept", Nodes: []uint32{0, 1, 2, 3}, Start: instant(tx.now), End: instant(tx.now + 2*3600), Access: access})
 				return err
 			})
 			if err != nil {
@@ -66,7 +66,7 @@ func TestPlannedByNumber(t *testing.T) {
 	db, clock := newDB(t)
 	addNodes(t, db, "n", 1, 1)
 	err := db.Update(func(tx *Tx) error {
-		_, err := tx.AddReservation(ReserveSpec{Name: "kept", Nodes: []uint32{0}, Start: tx.Now() + 600, End: tx.Now() + 7200,
+		_, err := tx.AddReservation(ReserveSpec{Name: "kept", Nodes: []uint32{0}, Start: instant(tx.now + 600), End: instant(tx.now + 7200),
 			Access: placer.AccessList{{Kind: placer.AccessJob, Value: "2"}}})
 		if err != nil {
 			return err
@@ -126,7 +126,7 @@ func TestTimeMakesRoom(t *testing.T) {
 		}
 	}
 	err := db.Update(func(tx *Tx) error {
-		_, err := tx.AddReservation(ReserveSpec{Name: "kept", Nodes: []uint32{0, 1}, Start: began, End: began + 3600, Limit: 600,
+		_, err := tx.AddReservation(ReserveSpec{Name: "kept", Nodes: []uint32{0, 1}, Start: instant(began), End: instant(began + 3600), Limit: lasting(600),
 			Access: placer.AccessList{{Kind: placer.AccessUser, Value: "ann"}}})
 		for _, user := range []string{"bob", "ann", "ann"} { // bob's is the head, which has the plan
 			r := wholeNodes(1, 2*time.Hour)
@@ -168,8 +168,8 @@ func TestDecidedBehind(t *testing.T) {
 			}
 		}
 		submit(Submission{Priority: 9}, 1, 60)
-		submit(Submission{Priority: 8}, 2, 60)                        // at 60
-		submit(Submission{Priority: 0, Begin: tx.Now() + 600}, 1, 30) // from 10 to 40
+		submit(Submission{Priority: 8}, 2, 60)                               // at 60
+		submit(Submission{Priority: 0, Begin: instant(tx.now + 600)}, 1, 30) // from 10 to 40
 		cycle(CycleSpec{Backfill: Conservative}, "[1]")
 		submit(Submission{Priority: -1}, 1, 30)
 		cycle(CycleSpec{}, "[]")

@@ -32,7 +32,7 @@ func lively(t testing.TB) (*DB, *clock) {
 		if err := tx.SetNodeState(3, index.Down, "disk"); err != nil {
 			return err
 		}
-		_, err := tx.ReserveNodes("soon", []uint32{1, 2}, tx.Now()+5000, tx.Now()+6000)
+		_, err := tx.ReserveNodes("soon", []uint32{1, 2}, instant(tx.now+5000), instant(tx.now+6000))
 		return err
 	})
 	if err != nil {
@@ -47,7 +47,7 @@ func lively(t testing.TB) (*DB, *clock) {
 		if _, err := tx.Release(2); err != nil {
 			return err
 		}
-		if _, err := tx.ReserveNodes("later", []uint32{10, 11}, tx.Now()+5000, tx.Now()+6000); err != nil {
+		if _, err := tx.ReserveNodes("later", []uint32{10, 11}, instant(tx.now+5000), instant(tx.now+6000)); err != nil {
 			return err
 		}
 		// Nodes that are shared, and reservations that let somebody in.
@@ -55,8 +55,8 @@ func lively(t testing.TB) (*DB, *clock) {
 			return err
 		}
 		for i, s := range []ReserveSpec{
-			{Name: "course", Request: placer.Request{Select: "2:ncpus=1", Walltime: time.Hour}, Start: tx.Now() + 7000, Limit: 600},
-			{Name: "nightly", Nodes: []uint32{0, 1}, Start: tx.Now() + 8000, End: tx.Now() + 9000, Repeat: recur.Repeat{Rule: "daily"}, Depth: 2},
+			{Name: "course", Request: placer.Request{Select: "2:ncpus=1", Walltime: time.Hour}, Start: instant(tx.now + 7000), Limit: 10 * time.Minute},
+			{Name: "nightly", Nodes: []uint32{0, 1}, Start: instant(tx.now + 8000), End: instant(tx.now + 9000), Repeat: recur.Repeat{Rule: "daily"}, Depth: 2},
 		} {
 			s.Access = placer.AccessList{{Kind: placer.AccessUser, Value: "ann", Affinity: placer.Affinity(i)}}
 			if _, err := tx.AddReservation(s); err != nil {
@@ -80,7 +80,7 @@ func fillQueue(t testing.TB, db *DB, clock *clock) {
 	t.Helper()
 	one := placer.Request{Select: "1:ncpus=1", Place: "excl", Walltime: 100e9}
 	err := db.Update(func(tx *Tx) error {
-		for _, s := range []Submission{{Request: one, Begin: tx.Now() + 10}, {Request: one, Begin: tx.Now() + 9999, Array: 2},
+		for _, s := range []Submission{{Request: one, Begin: instant(tx.now + 10)}, {Request: one, Begin: instant(tx.now + 9999), Array: 2},
 			{Request: one, Hold: true}, {Request: placer.Request{Select: "1:ncpus=1000"}}} {
 			if _, err := tx.Submit(s); err != nil {
 				return err

@@ -2,6 +2,7 @@ package store
 
 import (
 	"math"
+	"time"
 
 	"github.com/placectl/placectl/store/internal/row"
 )
@@ -10,7 +11,7 @@ import (
 // numbered from 1 in the order in which they were written.
 type Event struct {
 	ID     uint64
-	Time   int64 // Unix seconds: when it happened, which may be before it was written
+	Time   time.Time // when it happened, which may be before it was written
 	Job    uint64
 	Node   string
 	Event  string // what happened, in a word
@@ -30,7 +31,7 @@ func (tx *Tx) EachEvent(after uint64, fn func(*Event) (more bool, err error)) er
 		if err != nil {
 			return false, err
 		}
-		return fn((*Event)(ev))
+		return fn(&Event{ev.ID, time.Unix(ev.Time, 0), ev.Job, ev.Node, ev.Event, ev.Old, ev.New, ev.Reason})
 	})
 }
 
@@ -40,7 +41,7 @@ func (tx *Tx) EachEvent(after uint64, fn func(*Event) (more bool, err error)) er
 func (tx *Tx) RecordedEvents() uint64 { return tx.state.Events - tx.unrecorded }
 
 // happened writes an event down.
-func (tx *Tx) happened(ev Event) error {
+func (tx *Tx) happened(ev row.Event) error {
 	tx.state.Events++
 	if !tx.Writable() {
 		tx.unrecorded++
@@ -48,12 +49,12 @@ func (tx *Tx) happened(ev Event) error {
 	if ev.Time == 0 {
 		ev.Time = tx.instant()
 	}
-	return tx.file.Put(row.Events, row.Key64(tx.state.Events), row.EncodeEvent((*row.Event)(&ev)))
+	return tx.file.Put(row.Events, row.Key64(tx.state.Events), row.EncodeEvent(&ev))
 }
 
 // replanned is that a planned job has another start than before.
-func replanned(j *Job, before string) Event {
-	return Event{Job: j.ID, Event: "plan", Old: j.State.String(), New: j.State.String(),
+func replanned(j *Job, before string) row.Event {
+	return row.Event{Job: j.ID, Event: "plan", Old: j.State.String(), New: j.State.String(),
 		Reason: "to start at " + stamp(j.Start) + "; " + before}
 }
 
@@ -71,8 +72,8 @@ var jobEvents = map[JobState]string{JobHeld: "hold", JobQueued: "queue", JobRese
 	JobFinished: "end", JobFailed: "fail", JobCancelled: "cancel", JobLate: "late"}
 
 // jobEvent is that a job has come from one state, 0 for none, to its present one.
-func jobEvent(j *Job, was JobState) Event {
-	ev := Event{Job: j.ID, Event: jobEvents[j.State], New: j.State.String(), Reason: j.Reason}
+func jobEvent(j *Job, was JobState) row.Event {
+	ev := row.Event{Job: j.ID, Event: jobEvents[j.State], New: j.State.String(), Reason: j.Reason}
 	switch {
 	case was == 0 && j.Queued:
 		ev.Event = "submit"
@@ -90,6 +91,6 @@ func jobEvent(j *Job, was JobState) Event {
 }
 
 // reservationEvent is that a reservation has come from one state, "" for none, to another.
-func reservationEvent(r *Reservation, was, is string) Event {
-	return Event{Event: "reservation", Old: was, New: is, Reason: r.Name}
+func reservationEvent(r *row.Reservation, was, is string) row.Event {
+	return row.Event{Event: "reservation", Old: was, New: is, Reason: r.Name}
 }

@@ -155,7 +155,7 @@ func ExampleTx_When() {
 		if err != nil {
 			return err
 		}
-		fmt.Println("in", time.Duration(plans[0].Start-tx.Now())*time.Second)
+		fmt.Println("in", time.Unix(plans[0].Start, 0).Sub(tx.Now()))
 		return nil
 	})
 	if err != nil {

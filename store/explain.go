@@ -1,10 +1,10 @@
 package store
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/placectl/placectl/placer"
 	"github.com/placectl/placectl/store/internal/row"
@@ -32,7 +32,7 @@ type Explained struct {
 type Ahead struct {
 	Owner
 	Nodes   []uint32
-	Until   int64 // when the last of them is expected back
+	Until   time.Time // when the last of them is expected back
 	Overdue bool
 }
 
@@ -166,10 +166,13 @@ func (e explainer) ahead(j *Job) ([]Ahead, error) {
 				out = append(out, Ahead{Owner: who})
 			}
 			out[i].Nodes = append(out[i].Nodes, node)
-			out[i].Until, out[i].Overdue = max(out[i].Until, end), out[i].Overdue || overdue
+			out[i].Overdue = out[i].Overdue || overdue
+			if end := instant(end); end.After(out[i].Until) {
+				out[i].Until = end
+			}
 		}
 	}
-	slices.SortStableFunc(out, func(a, b Ahead) int { return cmp.Compare(b.Until, a.Until) })
+	slices.SortStableFunc(out, func(a, b Ahead) int { return b.Until.Compare(a.Until) })
 	return out, c.Err()
 }
 

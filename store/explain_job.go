@@ -1,6 +1,8 @@
 package store
 
 import (
+	"time"
+
 	"github.com/placectl/placectl/placer"
 	"github.com/placectl/placectl/store/internal/row"
 )
@@ -19,7 +21,7 @@ type Awaited struct {
 	Dependency
 	State JobState // of that job
 	Met   bool
-	Due   int64 // when it is expected to be met, 0 when nobody knows
+	Due   time.Time // when it is expected to be met, zero when nobody knows
 }
 
 // ExplainJob says where a job runs and why there, what a planned one waits for, or
@@ -128,9 +130,11 @@ func (o *Outlook) depends(j *Job, q *Queueing) error {
 		}
 		a := Awaited{Dependency: d, State: other.State}
 		if a.Met, err = met(d, other); err == nil && !a.Met {
-			if a.Due, _, err = o.due(d); err != nil {
+			due, _, err := o.due(d)
+			if err != nil {
 				return err
 			}
+			a.Due = instant(due)
 		}
 		q.Depends = append(q.Depends, a)
 	}

@@ -57,7 +57,7 @@ func (q *queueLife) tried(fn func(tx *Tx) error) (err error) {
 
 func (q *queueLife) placed(r placer.Request, at int64) error {
 	return q.tried(func(tx *Tx) error {
-		_, err := tx.PlaceAt(r, at)
+		_, err := tx.PlaceAt(r, instant(at))
 		return err
 	})
 }
@@ -70,7 +70,7 @@ func (q *queueLife) requestsAsSaid(t *rapid.T) {
 	var ex *Explained
 	var now int64
 	err := q.dbs[1].View(func(tx *Tx) (err error) {
-		now = tx.Now()
+		now = tx.now
 		ex, err = tx.Explain(r, placer.Explain{})
 		return err
 	})

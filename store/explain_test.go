@@ -57,7 +57,7 @@ func TestExplainOtherQueues(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		if ex.Verdict != placer.StartsLater || ex.Plan.Start != tx.Now()+3600 || !slices.Equal(ex.WaitsFor, []string{"job 1"}) {
+		if ex.Verdict != placer.StartsLater || ex.Plan.Start != tx.now+3600 || !slices.Equal(ex.WaitsFor, []string{"job 1"}) {
 			t.Errorf("%s, %+v, waits for %v", ex.Verdict, ex.Plan, ex.WaitsFor)
 		}
 		one := r
@@ -128,7 +128,7 @@ func TestExplainJob(t *testing.T) {
 		if _, err := tx.Release(1); err != nil {
 			return err
 		}
-		return tx.putJob(&Job{ID: waiting, State: JobQueued, Select: "4:ncpus=2", Place: "scatter:excl", Walltime: 60, Submit: tx.Now()}, 0)
+		return tx.putJob(&Job{ID: waiting, State: JobQueued, Select: "4:ncpus=2", Place: "scatter:excl", Walltime: 60, Submit: tx.now}, 0)
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -4,16 +4,21 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"time"
 
 	"github.com/placectl/placectl/placer"
 	"github.com/placectl/placectl/store/internal/row"
 	"github.com/placectl/placectl/timeline"
 )
 
-// Extend gives a job that waits, is planned or runs another walltime, in seconds from
-// its start. It fails with a Conflict when the job has ended, would have ended by
-// now, or what it has of its nodes is wanted by somebody else before the new end.
-func (tx *Tx) Extend(id uint64, walltime int64) (*Job, error) {
+// Extend gives a job that waits, is planned or runs another walltime, counted from its
+// start. It fails with a Conflict when the job has ended, would have ended by now, or
+// what it has of its nodes is wanted by somebody else before the new end.
+func (tx *Tx) Extend(id uint64, walltime time.Duration) (*Job, error) {
+	return tx.extend(id, seconds(walltime))
+}
+
+func (tx *Tx) extend(id uint64, walltime int64) (*Job, error) {
 	if !tx.Writable() {
 		return nil, ErrReadOnly
 	}
@@ -65,7 +70,7 @@ func (tx *Tx) staysWithin(what string, j *Job, end int64) error {
 	if j.Reservation == "" {
 		return nil
 	}
-	list, err := tx.Occurrences(j.Reservation)
+	list, err := tx.occurrences(j.Reservation)
 	if errors.Is(err, ErrNotFound) {
 		return nil // it is gone, and keeps nobody
 	}

@@ -186,7 +186,7 @@ func (m *model) placeLater(t *rapid.T) {
 		if earliest {
 			job, err = tx.PlaceOrReserve(r)
 		} else {
-			job, err = tx.PlaceAt(r, at)
+			job, err = tx.PlaceAt(r, instant(at))
 		}
 		if err != nil {
 			return "", err
@@ -215,7 +215,7 @@ func (m *model) extend(t *rapid.T) {
 	var job *Job
 	_, err := m.both(t, func(tx *Tx) (string, error) {
 		var err error
-		job, err = tx.Extend(id, walltime)
+		job, err = tx.Extend(id, lasting(walltime))
 		return "", err
 	})
 	if err != nil {
@@ -259,7 +259,7 @@ func (m *model) reserve(t *rapid.T) {
 	_, err := m.both(t, func(tx *Tx) (string, error) {
 		numbers, err := tx.ResolveNodes(strings.Join(list, ",")) // a name that looks like a list is a name
 		if err == nil {
-			_, err = tx.ReserveNodes(name, numbers, start, end)
+			_, err = tx.ReserveNodes(name, numbers, instant(start), instant(end))
 		}
 		return "", err
 	})

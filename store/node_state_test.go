@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/placer"
+	"github.com/placectl/placectl/store/internal/row"
 	"pgregory.net/rapid"
 )
 
@@ -22,9 +23,9 @@ type standing struct {
 	clock *clock
 }
 
-// newStanding makes nodes with cpus, without any, with none of them, and with
+// standingModel makes nodes with cpus, without any, with none of them, and with
 // nothing that jobs use up. The signature may leave the cpus out.
-func newStanding(t *rapid.T, dir string) *standing {
+func standingModel(t *rapid.T, dir string) *standing {
 	s := &standing{clock: &clock{t: 1_000_000}}
 	path, opt := filepath.Join(dir, "states.db"), &Options{Now: s.clock.now, Private: true}
 	err := Create(path, opt, func(tx *Tx) error {
@@ -71,7 +72,7 @@ func (s *standing) place(t *rapid.T) {
 	r, wait := s.request(t), int64(rapid.IntRange(0, 900).Draw(t, "wait"))
 	s.change(func(tx *Tx) (err error) {
 		if wait > 600 {
-			_, err = tx.PlaceAt(r, tx.Now()+wait)
+			_, err = tx.PlaceAt(r, instant(tx.now+wait))
 		} else {
 			_, err = tx.PlaceOrReserve(r)
 		}
@@ -80,12 +81,13 @@ func (s *standing) place(t *rapid.T) {
 }
 
 func (s *standing) reserve(t *rapid.T) {
-	spec := ReserveSpec{Name: rapid.SampledFrom([]string{"a", "b"}).Draw(t, "name"), Start: s.clock.t + int64(rapid.IntRange(0, 900).Draw(t, "start")),
+	spec := ReserveSpec{Name: rapid.SampledFrom([]string{"a", "b"}).Draw(t, "name"), Start: instant(s.clock.t + int64(rapid.IntRange(0, 900).Draw(t, "start"))),
 		Access: placer.AccessList{{Kind: placer.AccessUser}}}
-	spec.End = spec.Start + int64(rapid.IntRange(1, 900).Draw(t, "length"))
+	length := lasting(int64(rapid.IntRange(1, 900).Draw(t, "length")))
+	spec.End = spec.Start.Add(length)
 	if rapid.Bool().Draw(t, "by request") {
 		spec.Request = s.request(t)
-		spec.Request.Reservation, spec.Request.Walltime = "", time.Duration(spec.End-spec.Start)*time.Second
+		spec.Request.Reservation, spec.Request.Walltime = "", length
 	} else {
 		spec.Nodes = []uint32{rapid.Uint32Range(0, 5).Draw(t, "node")}
 	}
@@ -115,8 +117,8 @@ func spansByNode(tx *Tx) (map[uint32][]span, error) {
 	err := tx.EachJob(func(j *Job) error {
 		spans, err := tx.spansOf(j)
 		for _, sp := range spans {
-			if j.State == JobRunning && sp.End <= tx.Now() {
-				sp.End = tx.Now() + overdueGrace // it goes on
+			if j.State == JobRunning && sp.End <= tx.now {
+				sp.End = tx.now + overdueGrace // it goes on
 			}
 			out[sp.node] = append(out[sp.node], sp)
 		}
@@ -125,9 +127,9 @@ func spansByNode(tx *Tx) (map[uint32][]span, error) {
 	if err != nil {
 		return nil, err
 	}
-	return out, tx.EachReservation(func(r *Reservation) error {
+	return out, tx.eachReservation(func(r *row.Reservation) error {
 		for i, n := range r.Nodes {
-			out[n] = append(out[n], span{n, r.span(i)})
+			out[n] = append(out[n], span{n, r.Span(i)})
 		}
 		return nil
 	})
@@ -200,7 +202,7 @@ func (s *standing) holds(t *rapid.T) {
 			return err
 		}
 		for _, wait := range []int64{0, wait} {
-			nodes, at := "nodes", tx.Now()+wait
+			nodes, at := "nodes", tx.now+wait
 			if wait > 0 {
 				nodes = fmt.Sprintf("nodes AT 'now+%ds'", wait)
 			}
@@ -261,7 +263,7 @@ func (s *standing) others(t *rapid.T, tx *Tx, lines []string, counts map[string]
 		if err != nil {
 			t.Fatal(err)
 		}
-		if o, err := tx.Occupancy(n); err != nil || fmt.Sprintf("'%s'|%d|%d", o.State, o.Jobs, o.FreeUntil) != strings.Join(f[1:4], "|") {
+		if o, err := tx.Occupancy(n); err != nil || fmt.Sprintf("'%s'|%d|%d", o.State, o.Jobs, unix(o.FreeUntil)) != strings.Join(f[1:4], "|") {
 			t.Fatalf("occupancy of %s: %+v, by the rows %s", n.Name, o, line)
 		}
 	}
@@ -279,7 +281,7 @@ func (s *standing) others(t *rapid.T, tx *Tx, lines []string, counts map[string]
 func TestNodeStates(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
-		s := newStanding(rt, t.TempDir())
+		s := standingModel(rt, t.TempDir())
 		rt.Repeat(map[string]func(*rapid.T){
 			"place": s.place, "place more": s.place, "end": s.end, "reserve": s.reserve, "say": s.say, "pass": s.pass, "": s.holds,
 		})

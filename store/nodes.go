@@ -268,7 +268,7 @@ func (tx *Tx) SetNodeState(number uint32, state index.State, reason string) erro
 		return err
 	}
 	if was != state {
-		err := tx.happened(Event{Node: n.Name, Event: "node", Old: was.String(), New: state.String(), Reason: reason})
+		err := tx.happened(row.Event{Node: n.Name, Event: "node", Old: was.String(), New: state.String(), Reason: reason})
 		if err != nil {
 			return err
 		}

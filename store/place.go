@@ -3,6 +3,7 @@ package store
 import (
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/RoaringBitmap/roaring/v2"
 	"github.com/placectl/placectl/index"
@@ -23,7 +24,8 @@ func (tx *Tx) Place(r placer.Request) (*Job, error) {
 
 // PlaceAt places a request for a start at an instant, now or later. A job that
 // is to start later has its nodes from then on, and starts by the clock.
-func (tx *Tx) PlaceAt(r placer.Request, at int64) (*Job, error) {
+func (tx *Tx) PlaceAt(r placer.Request, start time.Time) (*Job, error) {
+	at := unix(start)
 	if at < tx.now {
 		return nil, fmt.Errorf("%w: a start at %s is past, it is %s now", ErrInvalid, stamp(at), stamp(tx.now))
 	}
@@ -80,7 +82,7 @@ func withStart(snap *placer.Snapshot, a placer.Ask, from int64, refused error) e
 // When finds the first count starts of a request from now on, without changing
 // anything: the earliest, then each later instant at which nodes are given back
 // and it fits.
-func (tx *Tx) When(r placer.Request, after int64, count int) ([]*placer.Plan, error) {
+func (tx *Tx) When(r placer.Request, after time.Time, count int) ([]*placer.Plan, error) {
 	a, err := tx.Ask(r)
 	if err != nil {
 		return nil, err
@@ -89,7 +91,7 @@ func (tx *Tx) When(r placer.Request, after int64, count int) ([]*placer.Plan, er
 	if err != nil {
 		return nil, err
 	}
-	return snap.Starts(a, max(after, tx.now), count)
+	return snap.Starts(a, max(unix(after), tx.now), count)
 }
 
 // newJob makes a job of a plan and carries the plan out.

@@ -27,8 +27,8 @@ type Query struct {
 
 // Reader reads what people write for an instant, or for a length of time.
 type Reader interface {
-	Time(text string) (unix int64, err error)
-	Duration(text string) (seconds int64, err error)
+	Time(text string) (time.Time, error)
+	Duration(text string) (time.Duration, error)
 }
 
 // Rows are the answer to a query.
@@ -86,7 +86,7 @@ func (r *Rows) gather() (*Rows, error) {
 // Query asks one question, a statement of q.Text, as of the transaction's instant. The
 // rows are made as they are read, and last no longer than the transaction.
 func (tx *Tx) Query(ctx context.Context, statement *query.Statement, q Query) (*Rows, error) {
-	opt := query.Options{Limits: q.Limits, Context: ctx, Now: tx.Now, Nanos: nanos(), Input: isInput}
+	opt := query.Options{Limits: q.Limits, Context: ctx, Now: func() int64 { return tx.now }, Nanos: nanos(), Input: isInput}
 	for i, arg := range q.Args {
 		v, err := queryValue(arg)
 		if err != nil {
@@ -142,7 +142,7 @@ func (tx *Tx) tables() *tables.Source {
 			p, err := ahead.Prospect((*Job)(j))
 			return p.Reason, p.Start, err
 		},
-		Starts: func(r placer.Request, count int) ([]*placer.Plan, error) { return tx.When(r, tx.now, count) },
+		Starts: func(r placer.Request, count int) ([]*placer.Plan, error) { return tx.When(r, tx.Now(), count) },
 		Explain: func(job uint64) (*placer.Explanation, error) {
 			j, err := tx.Job(job)
 			if err != nil {

@@ -39,10 +39,10 @@ func queryStore(t testing.TB) (*DB, *clock) {
 		if _, err := tx.PutNode(n); err != nil {
 			return err
 		}
-		if _, err := tx.PlaceAt(placer.Request{Select: "1:ncpus=16", Place: "scatter:excl", Walltime: time.Hour, User: "ann"}, c.t+600); err != nil {
+		if _, err := tx.PlaceAt(placer.Request{Select: "1:ncpus=16", Place: "scatter:excl", Walltime: time.Hour, User: "ann"}, instant(c.t+600)); err != nil {
 			return err
 		}
-		_, err = tx.ReserveNodes("maint", []uint32{5}, c.t+7200, c.t+9000)
+		_, err = tx.ReserveNodes("maint", []uint32{5}, instant(c.t+7200), instant(c.t+9000))
 		return err
 	})
 	if err != nil {

@@ -42,10 +42,10 @@ func (q *queueLife) submit(t *rapid.T) {
 		NoRequeue: rapid.Bool().Draw(t, "no requeue")}
 	s.Request.Reservation = ""
 	if rapid.IntRange(0, 5).Draw(t, "begins") == 0 {
-		s.Begin = q.clock.t + int64(rapid.IntRange(1, 1500).Draw(t, "begin"))
+		s.Begin = instant(q.clock.t + int64(rapid.IntRange(1, 1500).Draw(t, "begin")))
 	}
 	if rapid.IntRange(0, 7).Draw(t, "ends") == 0 {
-		s.Deadline = max(s.Begin, q.clock.t) + int64(s.Walltime/time.Second) + int64(rapid.IntRange(0, 1500).Draw(t, "deadline"))
+		s.Deadline = instant(max(unix(s.Begin), q.clock.t) + seconds(s.Walltime) + int64(rapid.IntRange(0, 1500).Draw(t, "deadline")))
 	}
 	if q.submitted > 0 && rapid.IntRange(0, 3).Draw(t, "depends") == 0 {
 		s.After = []Dependency{{When: When(rapid.IntRange(1, 4).Draw(t, "when")), Job: rapid.Uint64Range(1, q.submitted).Draw(t, "on")}}
@@ -385,7 +385,7 @@ func TestCycleByHand(t *testing.T) {
 		{"what can never run is in nobody's way", CycleSpec{Backfill: FCFS},
 			[]Submission{{Request: wholeNodes(5, hour)}, {Request: wholeNodes(4, hour)}}, want{1: "queued", 2: "running 0"}},
 		{"a job may wait for its hour", CycleSpec{Backfill: Conservative},
-			[]Submission{{Request: wholeNodes(1, hour), Begin: 1_000_000 + 1800}, {Request: wholeNodes(4, hour)}},
+			[]Submission{{Request: wholeNodes(1, hour), Begin: instant(1_000_000 + 1800)}, {Request: wholeNodes(4, hour)}},
 			want{1: "reserved 30", 2: "reserved 90"}},
 		{"widest first", CycleSpec{WidestFirst: true},
 			[]Submission{{Request: wholeNodes(1, hour)}, {Request: wholeNodes(4, hour)}, {Request: wholeNodes(2, hour)}, {Request: wholeNodes(3, hour)}},
@@ -406,7 +406,7 @@ func TestCycleByHand(t *testing.T) {
 				return tx.EachJob(func(j *Job) error {
 					got := j.State.String()
 					if j.Start != 0 {
-						got += fmt.Sprint(" ", (j.Start-tx.Now())/60)
+						got += fmt.Sprint(" ", (j.Start-tx.now)/60)
 					}
 					if got != c.want[j.ID] {
 						t.Errorf("job %d is %s, want %s", j.ID, got, c.want[j.ID])

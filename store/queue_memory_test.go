@@ -10,6 +10,7 @@ import (
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/placer"
 	"github.com/placectl/placectl/placer/recur"
+	"github.com/placectl/placectl/store/internal/row"
 	"pgregory.net/rapid"
 )
 
@@ -92,7 +93,7 @@ func (q *queueMemory) submit(t *rapid.T) {
 	s := Submission{Request: q.request(t), Array: rapid.SampledFrom([]int{0, 0, 2, 3}).Draw(t, "array"),
 		Priority: int64(rapid.SampledFrom([]int{0, 0, 0, 5, -5}).Draw(t, "priority"))}
 	if rapid.IntRange(0, 9).Draw(t, "begins") == 0 {
-		s.Begin = q.clock.t + int64(rapid.IntRange(1, 1500).Draw(t, "begin"))
+		s.Begin = instant(q.clock.t + int64(rapid.IntRange(1, 1500).Draw(t, "begin")))
 	}
 	if q.jobs > 0 && rapid.IntRange(0, 9).Draw(t, "depends") == 0 {
 		s.After = []Dependency{{When: When(rapid.IntRange(1, 4).Draw(t, "when")), Job: rapid.Uint64Range(1, q.jobs).Draw(t, "on")}}
@@ -141,13 +142,13 @@ func (q *queueMemory) change(t *rapid.T) {
 
 func (q *queueMemory) reserve(t *rapid.T) {
 	s := ReserveSpec{Name: rapid.SampledFrom([]string{"a", "b", "s"}).Draw(t, "name"),
-		Start: q.clock.t + int64(rapid.IntRange(0, 1000).Draw(t, "start")),
-		Limit: int64(rapid.SampledFrom([]int{0, 90, 300, 300}).Draw(t, "limit")),
+		Start: instant(q.clock.t + int64(rapid.IntRange(0, 1000).Draw(t, "start"))),
+		Limit: lasting(int64(rapid.SampledFrom([]int{0, 90, 300, 300}).Draw(t, "limit"))),
 		Nodes: rapid.SliceOfNDistinct(rapid.Uint32Range(0, 4), 1, 5, rapid.ID[uint32]).Draw(t, "nodes")}
 	if rapid.Bool().Draw(t, "all nodes") {
-		s.Nodes, s.Start = []uint32{0, 1, 2, 3, 4}, q.clock.t
+		s.Nodes, s.Start = []uint32{0, 1, 2, 3, 4}, instant(q.clock.t)
 	}
-	s.End = s.Start + int64(rapid.IntRange(1, 2500).Draw(t, "length"))
+	s.End = s.Start.Add(lasting(int64(rapid.IntRange(1, 2500).Draw(t, "length"))))
 	id := rapid.Uint64Range(1, q.jobs+3).Draw(t, "job")
 	for _, a := range []placer.AccessEntry{{Kind: placer.AccessUser, Value: "ann"}, {Kind: placer.AccessUser, Value: "bob"},
 		{Kind: placer.AccessJob, Value: "x"}, {Kind: placer.AccessJob, Value: fmt.Sprint(id)},
@@ -178,7 +179,7 @@ func (q *queueMemory) node(t *rapid.T) {
 func (q *queueMemory) pass(t *rapid.T) {
 	to := []int64{q.clock.t + int64(rapid.SampledFrom([]int{1, 50, 210, 600, 1400}).Draw(t, "seconds"))}
 	err := q.db.View(func(tx *Tx) error {
-		return tx.EachReservation(func(r *Reservation) error {
+		return tx.eachReservation(func(r *row.Reservation) error {
 			for _, at := range []int64{r.Start, r.End, r.End - r.Limit} {
 				if at > q.clock.t {
 					to = append(to, at)

@@ -128,8 +128,8 @@ func (p *promise) fill() {
 	t := p.t
 	r := p.request()
 	if rapid.IntRange(0, 4).Draw(t, "reserve") == 0 {
-		s := ReserveSpec{Name: fmt.Sprintf("r%d", p.names+1), Start: p.clock.t + int64(rapid.IntRange(0, 40).Draw(t, "start")),
-			Limit: oneOf[int64](t, "limit", 0, 0, 10), Request: r}
+		s := ReserveSpec{Name: fmt.Sprintf("r%d", p.names+1), Start: instant(p.clock.t + int64(rapid.IntRange(0, 40).Draw(t, "start"))),
+			Limit: lasting(oneOf[int64](t, "limit", 0, 0, 10)), Request: r}
 		s.Request.Reservation = ""
 		for _, user := range []string{"ann", "bob"} {
 			if rapid.Bool().Draw(t, "let in") {
@@ -148,13 +148,13 @@ func (p *promise) reserve(s ReserveSpec) {
 	err := p.update(func(tx *Tx) error { _, err := tx.AddReservation(s); return err })
 	var refused *placer.Refusal
 	if errors.As(err, &refused) && refused.Kind == placer.ErrNotNow {
-		if !refused.HasStart || refused.Start <= s.Start {
+		if !refused.HasStart || refused.Start <= unix(s.Start) {
 			p.t.Fatalf("%+v: %v: start %d (%v)", s, err, refused.Start, refused.HasStart)
 		}
-		s.Start = refused.Start
+		s.Start = instant(refused.Start)
 		err = p.update(func(tx *Tx) error { _, err := tx.AddReservation(s); return err })
 		if errors.As(err, &refused) {
-			p.t.Fatalf("%+v: it was to be possible at %d: %v", s, s.Start, err)
+			p.t.Fatalf("%+v: it was to be possible at %v: %v", s, s.Start, err)
 		}
 	}
 	if err == nil {
@@ -238,7 +238,7 @@ func (p *promise) othersSay(r placer.Request, start int64) {
 		}
 	}
 	says("when", func(tx *Tx) (int64, error) {
-		plans, err := tx.When(r, tx.Now(), 1)
+		plans, err := tx.When(r, instant(tx.now), 1)
 		if err != nil {
 			return 0, err
 		}
@@ -352,7 +352,7 @@ func TestDownMate(t *testing.T) {
 				return err
 			}
 		}
-		j, err := tx.PlaceAt(placer.Request{Select: "1:ncpus=4", Place: "exclhost"}, clock.t+100)
+		j, err := tx.PlaceAt(placer.Request{Select: "1:ncpus=4", Place: "exclhost"}, instant(clock.t+100))
 		if err == nil && len(j.Along) != 1 {
 			t.Errorf("taken along: %v", j.Along)
 		}

@@ -3,6 +3,7 @@ package store
 import (
 	"encoding/binary"
 	"fmt"
+	"time"
 
 	"github.com/RoaringBitmap/roaring/v2"
 	"github.com/placectl/placectl/placer"
@@ -15,35 +16,54 @@ import (
 type Reservation struct {
 	ID         uint64
 	Name       string
-	Start, End int64    // Unix seconds: [Start, End)
-	Nodes      []uint32 // ascending
+	Start, End time.Time // [Start, End)
+	Nodes      []uint32  // ascending
 	// Uses is what is kept of each node; nil keeps them whole.
 	Uses   []timeline.Use
 	Access placer.AccessList
-	Limit  int64  // seconds of it that one job may use, 0 for all
-	Series string // the standing reservation that it is an occurrence of, "" for none
-	Note   string // what went otherwise than asked for
+	Limit  time.Duration // how much of it one job may use, 0 for all
+	Series string        // the standing reservation that it is an occurrence of, "" for none
+	Note   string        // what went otherwise than asked for
 }
 
 // State is planned, active or ended, seen from an instant.
-func (r *Reservation) State(now int64) string { return (*row.Reservation)(r).State(now) }
+func (r *Reservation) State(now time.Time) string {
+	return (&row.Reservation{Start: unix(r.Start), End: unix(r.End)}).State(unix(now))
+}
 
-// span is the reservation's stretch on the i-th of its nodes.
-func (r *Reservation) span(i int) timeline.Busy { return (*row.Reservation)(r).Span(i) }
+// newReservation is a reservation as callers get it.
+func newReservation(r *row.Reservation) *Reservation {
+	return &Reservation{r.ID, r.Name, time.Unix(r.Start, 0), time.Unix(r.End, 0), r.Nodes, r.Uses, r.Access, lasting(r.Limit), r.Series, r.Note}
+}
 
-// grant is the reservation as somebody who may use it sees it.
-func (r *Reservation) grant(affinity placer.Affinity) placer.Grant {
+// newReservations are reservations as callers get them.
+func newReservations(list []*row.Reservation, err error) ([]*Reservation, error) {
+	if err != nil {
+		return nil, err
+	}
+	out := make([]*Reservation, len(list))
+	for i, r := range list {
+		out[i] = newReservation(r)
+	}
+	return out, nil
+}
+
+// grantOf is a reservation as somebody who may use it sees it.
+func grantOf(r *row.Reservation, affinity placer.Affinity) placer.Grant {
 	return placer.Grant{Owner: row.ReservationOwner(r.ID), Name: r.Name, Start: r.Start, End: r.End,
 		Nodes: roaring.BitmapOf(r.Nodes...), Affinity: affinity, Limit: r.Limit}
 }
 
-func decodeReservation(key, payload []byte) (*Reservation, error) {
-	r, err := row.DecodeReservation(key, payload)
-	return (*Reservation)(r), err
-}
-
 // Reservation finds a reservation by its name, ErrNotFound when there is none.
 func (tx *Tx) Reservation(name string) (*Reservation, error) {
+	r, err := tx.reservation(name)
+	if err != nil {
+		return nil, err
+	}
+	return newReservation(r), nil
+}
+
+func (tx *Tx) reservation(name string) (*row.Reservation, error) {
 	payload, err := tx.file.Get(row.Reservations, []byte(name))
 	if err != nil {
 		return nil, err
@@ -51,10 +71,10 @@ func (tx *Tx) Reservation(name string) (*Reservation, error) {
 	if payload == nil {
 		return nil, row.Missing("reservation", name)
 	}
-	return decodeReservation([]byte(name), payload)
+	return row.DecodeReservation([]byte(name), payload)
 }
 
-func (tx *Tx) reservationByID(id uint64) (*Reservation, error) {
+func (tx *Tx) reservationByID(id uint64) (*row.Reservation, error) {
 	payload, err := tx.file.Get(row.ReservationIDs, row.Key64(id))
 	if err != nil {
 		return nil, err
@@ -62,13 +82,17 @@ func (tx *Tx) reservationByID(id uint64) (*Reservation, error) {
 	if payload == nil {
 		return nil, fmt.Errorf("%w: no reservation number %d", ErrDamaged, id)
 	}
-	return tx.Reservation(row.DecodeText(payload))
+	return tx.reservation(row.DecodeText(payload))
 }
 
 // EachReservation goes through the reservations by name, until fn fails.
 func (tx *Tx) EachReservation(fn func(*Reservation) error) error {
+	return tx.eachReservation(func(r *row.Reservation) error { return fn(newReservation(r)) })
+}
+
+func (tx *Tx) eachReservation(fn func(*row.Reservation) error) error {
 	return tx.file.Each(row.Reservations, nil, func(key, payload []byte) (bool, error) {
-		r, err := decodeReservation(key, payload)
+		r, err := row.DecodeReservation(key, payload)
 		if err != nil {
 			return false, err
 		}
@@ -98,7 +122,7 @@ func (tx *Tx) grants(who placer.Subject, insist string, since int64) ([]placer.G
 		if insist != "" && (r.Name == insist || r.Series == insist) {
 			affinity, insisted = placer.Required, true
 		}
-		out = append(out, r.grant(affinity))
+		out = append(out, grantOf(r, affinity))
 		return nil
 	})
 	if err != nil {
@@ -144,9 +168,9 @@ func (tx *Tx) lettingIn(who placer.Subject, fn func(reservation uint64, by place
 
 // notLetIn is why a reservation cannot be insisted on.
 func (tx *Tx) notLetIn(name string, since int64) error {
-	_, err := tx.Standing(name)
+	_, err := tx.standing(name)
 	if err != nil {
-		r, missing := tx.Reservation(name)
+		r, missing := tx.reservation(name)
 		if missing != nil {
 			return missing
 		}

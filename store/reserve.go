@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/placer"
@@ -20,23 +21,29 @@ type ReserveSpec struct {
 	// Request says, where Nodes is empty, how much to keep of what kind; it is
 	// chosen once. Its walltime is how long.
 	Request    placer.Request
-	Start, End int64 // Unix seconds; End counts with Nodes only
+	Start, End time.Time // End counts with Nodes only
 	Access     placer.AccessList
-	Limit      int64 // seconds of it that one job may use, 0 for all
+	Limit      time.Duration // how much of it one job may use, 0 for all
 	// Repeat makes it a standing reservation, of which Depth occurrences are kept
 	// ahead; the zero value is for one that does not repeat.
 	Repeat recur.Repeat
 	Depth  int
 }
 
+// row is the specification as rows hold it.
+func (s *ReserveSpec) row() row.ReserveSpec {
+	return row.ReserveSpec{Name: s.Name, Nodes: s.Nodes, Request: s.Request, Start: unix(s.Start), End: unix(s.End), Access: s.Access,
+		Limit: seconds(s.Limit), Repeat: s.Repeat, Depth: s.Depth}
+}
+
 // ReserveNodes keeps whole nodes from everybody for [start, end).
-func (tx *Tx) ReserveNodes(name string, nodes []uint32, start, end int64) (*Reservation, error) {
+func (tx *Tx) ReserveNodes(name string, nodes []uint32, start, end time.Time) (*Reservation, error) {
 	return only(tx.AddReservation(ReserveSpec{Name: name, Nodes: nodes, Start: start, End: end}))
 }
 
 // Reserve keeps as much as a request asks for, chosen once, for the request's
 // walltime from start on.
-func (tx *Tx) Reserve(name string, r placer.Request, start int64) (*Reservation, error) {
+func (tx *Tx) Reserve(name string, r placer.Request, start time.Time) (*Reservation, error) {
 	return only(tx.AddReservation(ReserveSpec{Name: name, Request: r, Start: start}))
 }
 
@@ -54,6 +61,10 @@ func only(list []*Reservation, err error) (*Reservation, error) {
 // lets nobody in, and with a *placer.Refusal when there is not as much as the
 // request asks for. The name of one that has ended may be used again.
 func (tx *Tx) AddReservation(s ReserveSpec) ([]*Reservation, error) {
+	return newReservations(tx.reserve(s.row()))
+}
+
+func (tx *Tx) reserve(s row.ReserveSpec) ([]*row.Reservation, error) {
 	if s.Repeat.Rule != "" {
 		return tx.addStanding(s)
 	}
@@ -61,12 +72,12 @@ func (tx *Tx) AddReservation(s ReserveSpec) ([]*Reservation, error) {
 		return nil, err
 	}
 	r, err := tx.addOne(s, s.Name)
-	return []*Reservation{r}, err
+	return []*row.Reservation{r}, err
 }
 
 // addOne makes one reservation of a specification.
-func (tx *Tx) addOne(s ReserveSpec, name string) (*Reservation, error) {
-	r := booking{tx, &Reservation{Name: name, Start: s.Start, End: s.End, Access: s.Access, Limit: s.Limit}}
+func (tx *Tx) addOne(s row.ReserveSpec, name string) (*row.Reservation, error) {
+	r := booking{tx, &row.Reservation{Name: name, Start: s.Start, End: s.End, Access: s.Access, Limit: s.Limit}}
 	var err error
 	if len(s.Nodes) == 0 {
 		err = r.choose(s)
@@ -95,11 +106,11 @@ func (tx *Tx) addOne(s ReserveSpec, name string) (*Reservation, error) {
 // booking is a reservation as it is put on its nodes, and taken off them.
 type booking struct {
 	tx *Tx
-	*Reservation
+	*row.Reservation
 }
 
 // choose finds the nodes, or amounts of nodes, of a reservation by request.
-func (r booking) choose(s ReserveSpec) error {
+func (r booking) choose(s row.ReserveSpec) error {
 	a, err := r.tx.Ask(s.Request)
 	if err != nil {
 		return err
@@ -154,7 +165,7 @@ func (r booking) keep() error {
 	r.tx.state.NextReservation++
 	owner := row.ReservationOwner(r.ID)
 	for i, n := range r.Nodes {
-		if err := r.tx.calendar().Put(n, r.span(i)); err != nil {
+		if err := r.tx.calendar().Put(n, r.Span(i)); err != nil {
 			return err
 		}
 	}
@@ -193,7 +204,7 @@ func (r booking) put() error {
 			return err
 		}
 	}
-	return r.tx.file.Put(row.Reservations, []byte(r.Name), row.EncodeReservation((*row.Reservation)(r.Reservation)))
+	return r.tx.file.Put(row.Reservations, []byte(r.Name), row.EncodeReservation(r.Reservation))
 }
 
 func (r booking) valid() error {
@@ -225,10 +236,10 @@ func (tx *Tx) freeName(name string) error {
 	if !index.ValidNodeName(name) {
 		return fmt.Errorf("%w reservation name %q: use letters, digits, dots, - and _", ErrInvalid, name)
 	}
-	if _, err := tx.Standing(name); err == nil {
+	if _, err := tx.standing(name); err == nil {
 		return taken("reservation "+name, ", as a standing one")
 	}
-	old, err := tx.Reservation(name)
+	old, err := tx.reservation(name)
 	if errors.Is(err, ErrNotFound) {
 		return nil
 	}
@@ -244,7 +255,7 @@ func (tx *Tx) freeName(name string) error {
 // forgetEnded forgets the reservation of a name, which has ended, for another one of
 // that name.
 func (tx *Tx) forgetEnded(name string) error {
-	old, err := tx.Reservation(name)
+	old, err := tx.reservation(name)
 	if errors.Is(err, ErrNotFound) {
 		return nil
 	}
@@ -258,7 +269,7 @@ func (tx *Tx) forgetEnded(name string) error {
 // its time: a job that may not be there, or a reservation, if one of the two lets
 // nobody in. Whoever keeps to amounts that are left over is no obstacle.
 func (r booking) keptOut(i int) error {
-	node, mine := r.Nodes[i], r.span(i)
+	node, mine := r.Nodes[i], r.Span(i)
 	c := r.tx.calendar()
 	for _, b := range c.At(node) {
 		if b.Start >= r.End || c.End(b) <= r.Start || b.Use != nil && mine.Use != nil {
@@ -298,19 +309,23 @@ func (r booking) letsIn(b timeline.Busy) (bool, error) {
 // Unreserve gives a reservation's nodes back and forgets it; a standing one with
 // all its occurrences. It returns what was forgotten.
 func (tx *Tx) Unreserve(name string) ([]*Reservation, error) {
+	return newReservations(tx.unreserve(name))
+}
+
+func (tx *Tx) unreserve(name string) ([]*row.Reservation, error) {
 	if !tx.Writable() {
 		return nil, ErrReadOnly
 	}
-	if s, err := tx.Standing(name); err == nil {
+	if s, err := tx.standing(name); err == nil {
 		return series{tx, s}.remove()
 	} else if !errors.Is(err, ErrNotFound) {
 		return nil, err
 	}
-	r, err := tx.Reservation(name)
+	r, err := tx.reservation(name)
 	if err != nil {
 		return nil, err
 	}
-	return []*Reservation{r}, booking{tx, r}.remove()
+	return []*row.Reservation{r}, booking{tx, r}.remove()
 }
 
 func (r booking) remove() error {

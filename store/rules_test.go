@@ -26,14 +26,14 @@ func TestRemoveQueueThatIsNeeded(t *testing.T) {
 		{"one that waits", "job 1", func(tx *Tx) error { _, err := tx.Submit(Submission{Request: ask}); return err }},
 		{"one that is held", "job 1", func(tx *Tx) error { _, err := tx.Submit(Submission{Request: ask, Hold: true}); return err }},
 		{"one that runs", "job 1", func(tx *Tx) error { _, err := tx.Place(ask); return err }},
-		{"one that is planned", "job 1", func(tx *Tx) error { _, err := tx.PlaceAt(ask, tx.now+100); return err }},
+		{"one that is planned", "job 1", func(tx *Tx) error { _, err := tx.PlaceAt(ask, instant(tx.now+100)); return err }},
 		{"a node", "n1", func(tx *Tx) error { _, err := tx.PutNode(&index.Node{Name: "n1", Queue: "q"}); return err }},
 		{"a reservation for its jobs", "reservation r", func(tx *Tx) error {
-			_, err := tx.AddReservation(ReserveSpec{Name: "r", Nodes: []uint32{0}, Start: tx.now, End: tx.now + 9, Access: lets})
+			_, err := tx.AddReservation(ReserveSpec{Name: "r", Nodes: []uint32{0}, Start: instant(tx.now), End: instant(tx.now + 9), Access: lets})
 			return err
 		}},
 		{"one that repeats", "reservation r", func(tx *Tx) error {
-			_, err := tx.AddReservation(ReserveSpec{Name: "r", Request: ask, Start: tx.now, End: tx.now + 3600, Repeat: recur.Repeat{Rule: "daily"}})
+			_, err := tx.AddReservation(ReserveSpec{Name: "r", Request: ask, Start: instant(tx.now), End: instant(tx.now + 3600), Repeat: recur.Repeat{Rule: "daily"}})
 			return err
 		}},
 	} {

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/placer"
@@ -13,22 +14,24 @@ import (
 
 // Settings are the store's settings, read and given their defaults.
 type Settings struct {
-	Signature       []string // resources that make up signatures; empty: all that may
-	GroupKey        []string // resources whose values make placement sets; empty: none
-	ExplicitSets    bool     // nodes without a value of the key are in no set
-	DoNotSpan       bool     // a request that fits no placement set never runs
-	ExactFit        bool     // chunks that compete for nodes are assigned exactly, not first fit
-	Policy          placer.Policy
-	PriorityF       string       // of policy priority, "" for placer.DefaultPriorityF
-	Access          index.Access // whose jobs may be on a node together, where neither it nor they say
-	Topology        []string     // resources that name a node's switches, the outermost first
-	SetOrder        placer.SetOrder
-	SetDelay        int64    // seconds; as placer.Rules has it
+	Signature    []string // resources that make up signatures; empty: all that may
+	GroupKey     []string // resources whose values make placement sets; empty: none
+	ExplicitSets bool     // nodes without a value of the key are in no set
+	DoNotSpan    bool     // a request that fits no placement set never runs
+	ExactFit     bool     // chunks that compete for nodes are assigned exactly, not first fit
+	Policy       placer.Policy
+	PriorityF    string       // of policy priority, "" for placer.DefaultPriorityF
+	Access       index.Access // whose jobs may be on a node together, where neither it nor they say
+	Topology     []string     // resources that name a node's switches, the outermost first
+	SetOrder     placer.SetOrder
+	// SetDelay is how long a request that would fit a placement set waits for one, before
+	// it spans them: 0 for ever, negative not at all.
+	SetDelay        time.Duration
 	LocalProgram    []string // of policy local
-	LocalTimeout    int64    // seconds
-	DefaultWalltime int64    // seconds
-	FinishOverdue   bool     // jobs past their end have ended; else they keep their nodes
-	ShareUnit       string   // what class shares count: UnitNodes, or the name of a consumable
+	LocalTimeout    time.Duration
+	DefaultWalltime time.Duration
+	FinishOverdue   bool   // jobs past their end have ended; else they keep their nodes
+	ShareUnit       string // what class shares count: UnitNodes, or the name of a consumable
 }
 
 // Setting describes one setting.
@@ -106,7 +109,7 @@ var settingDefs = []settingDef{
 				return fmt.Errorf("%w, or forever", err)
 			}
 			if s.SetDelay == 0 {
-				s.SetDelay = -1
+				s.SetDelay = -time.Second
 			}
 			return nil
 		}},
@@ -140,12 +143,12 @@ func policyNames() string {
 }
 
 // readSeconds reads a number of seconds.
-func readSeconds(v string, least int64, to *int64) error {
+func readSeconds(v string, least int64, to *time.Duration) error {
 	n, err := strconv.ParseInt(v, 10, 64)
 	if err != nil || n < least || n > maxWalltime {
 		return fmt.Errorf("%q is not a number of seconds from %d to %d", v, least, int64(maxWalltime))
 	}
-	*to = n
+	*to = lasting(n)
 	return nil
 }
 

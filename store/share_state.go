@@ -5,6 +5,7 @@ import (
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/placer"
 	"github.com/placectl/placectl/placer/fairshare"
+	"github.com/placectl/placectl/store/internal/row"
 )
 
 // ShareState is what class shares are planned on now: all nodes that are up, what
@@ -81,14 +82,14 @@ func newShareTally(tx *Tx) (*shareTally, error) {
 	}
 	t.notUp = ix.NotUp()
 	t.state.TotalWorkers = sum(0, int(t.unit.inService(ix)))
-	if err := tx.EachReservation(t.keeps); err != nil {
+	if err := tx.eachReservation(t.keeps); err != nil {
 		return nil, err
 	}
 	return t, ix.Err()
 }
 
 // keeps counts what a reservation keeps from everybody as away.
-func (t *shareTally) keeps(r *Reservation) error {
+func (t *shareTally) keeps(r *row.Reservation) error {
 	if r.Start > t.tx.now || r.End <= t.tx.now || len(r.Access) > 0 {
 		return nil
 	}
@@ -97,7 +98,7 @@ func (t *shareTally) keeps(r *Reservation) error {
 		if t.notUp.Contains(node) {
 			continue
 		}
-		n, err := t.unit.amountOn(t.tx, node, r.span(i).Use)
+		n, err := t.unit.amountOn(t.tx, node, r.Span(i).Use)
 		if err != nil {
 			return err
 		}

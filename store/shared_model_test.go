@@ -11,6 +11,7 @@ import (
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/placer"
 	"github.com/placectl/placectl/placer/recur"
+	"github.com/placectl/placectl/store/internal/row"
 	"pgregory.net/rapid"
 )
 
@@ -119,7 +120,7 @@ func (l *life) place(t *rapid.T) {
 		case 0:
 			return jobOrNil(tx.Place(r))
 		case 1:
-			return jobOrNil(tx.PlaceAt(r, at))
+			return jobOrNil(tx.PlaceAt(r, instant(at)))
 		}
 		return jobOrNil(tx.PlaceOrReserve(r))
 	})
@@ -137,7 +138,7 @@ func (l *life) end(t *rapid.T) {
 	extend := int64(rapid.IntRange(0, 3000).Draw(t, "walltime"))
 	_ = l.both(fmt.Sprintf("end %d %d", id, extend), func(tx *Tx) (any, error) {
 		if extend > 1500 {
-			return jobOrNil(tx.Extend(id, extend))
+			return jobOrNil(tx.Extend(id, lasting(extend)))
 		}
 		return jobOrNil(tx.Release(id))
 	})
@@ -145,9 +146,10 @@ func (l *life) end(t *rapid.T) {
 
 func (l *life) reserve(t *rapid.T) {
 	s := ReserveSpec{Name: rapid.SampledFrom(lifeNames).Draw(t, "name"),
-		Start: l.clock.t + int64(rapid.IntRange(0, 1500).Draw(t, "start")),
-		Limit: int64(rapid.SampledFrom([]int{0, 0, 300}).Draw(t, "limit"))}
-	s.End = s.Start + int64(rapid.IntRange(1, 1500).Draw(t, "length"))
+		Start: instant(l.clock.t + int64(rapid.IntRange(0, 1500).Draw(t, "start"))),
+		Limit: lasting(int64(rapid.SampledFrom([]int{0, 0, 300}).Draw(t, "limit")))}
+	length := lasting(int64(rapid.IntRange(1, 1500).Draw(t, "length")))
+	s.End = s.Start.Add(length)
 	for _, u := range l.users {
 		if rapid.Bool().Draw(t, "allow "+u) {
 			a := placer.Affinity(rapid.IntRange(-1, 1).Draw(t, "affinity"))
@@ -157,7 +159,7 @@ func (l *life) reserve(t *rapid.T) {
 	if rapid.Bool().Draw(t, "by request") {
 		s.Request = l.request(t)
 		s.Request.Reservation = ""
-		s.Request.Walltime = time.Duration(s.End-s.Start) * time.Second
+		s.Request.Walltime = length
 	} else {
 		s.Nodes = rapid.SliceOfNDistinct(rapid.Uint32Range(0, 4), 1, 3, rapid.ID[uint32]).Draw(t, "nodes")
 	}
@@ -173,7 +175,7 @@ func (l *life) reserve(t *rapid.T) {
 		return len(made), err
 	})
 	if err == nil && s.Repeat.Rule == "" {
-		l.given[s.Name] = end
+		l.given[s.Name] = unix(end)
 	}
 }
 
@@ -196,7 +198,7 @@ func (l *life) asGiven(tx *Tx) error {
 			delete(l.given, name)
 			continue
 		}
-		if r, err := tx.Reservation(name); err != nil || r.Series != "" || r.End != end {
+		if r, err := tx.Reservation(name); err != nil || r.Series != "" || unix(r.End) != end {
 			l.t.Fatalf("reservation %s, until %d, is %+v: %v", name, end, r, err)
 		}
 	}
@@ -297,7 +299,7 @@ func (l *life) allowed(tx *Tx, n *index.Node, s span) error {
 	if err != nil {
 		return err
 	}
-	return tx.EachReservation(func(r *Reservation) error {
+	return tx.eachReservation(func(r *row.Reservation) error {
 		i := slices.Index(r.Nodes, n.Number)
 		if i < 0 || r.Uses != nil || r.Start >= s.End || r.End <= s.Start || r.End <= tx.now {
 			return nil

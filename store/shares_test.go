@@ -131,10 +131,10 @@ func TestShareState(t *testing.T) {
 		if _, err := tx.Submit(Submission{Request: placer.Request{Select: "3:ncpus=2", User: "cron-3"}}); err != nil {
 			return err
 		}
-		if _, err := tx.ReserveNodes("nobody", []uint32{8}, tx.Now(), tx.Now()+600); err != nil {
+		if _, err := tx.ReserveNodes("nobody", []uint32{8}, instant(tx.now), instant(tx.now+600)); err != nil {
 			return err
 		}
-		if _, err := tx.ReserveNodes("later", []uint32{7}, tx.Now()+60, tx.Now()+600); err != nil {
+		if _, err := tx.ReserveNodes("later", []uint32{7}, instant(tx.now+60), instant(tx.now+600)); err != nil {
 			return err
 		}
 		return tx.SetNodeState(9, index.Down, "disk")

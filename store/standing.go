@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"time"
 
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/placer"
@@ -20,9 +21,9 @@ import (
 // is served then.
 type Standing struct {
 	ReserveSpec
-	Made int   // the number of the latest occurrence
-	Last int64 // when the latest one starts
-	Over bool  // the rule has no more
+	Made int       // the number of the latest occurrence
+	Last time.Time // when the latest one starts
+	Over bool      // the rule has no more
 	Note string
 }
 
@@ -40,24 +41,32 @@ const maxStandingName = index.MaxNodeName - len(".18446744073709551615")
 // DefaultDepth is how many occurrences are kept ahead where nothing is said.
 const DefaultDepth = 2
 
-func decodeStanding(key, payload []byte) (*Standing, error) {
-	s, err := row.DecodeStanding(key, payload)
-	return &Standing{ReserveSpec(s.Spec), s.Made, s.Last, s.Over, s.Note}, err
+// newStanding is a standing reservation as callers get it.
+func newStanding(s *row.Standing) *Standing {
+	spec := ReserveSpec{s.Name, s.Nodes, s.Request, time.Unix(s.Start, 0), time.Unix(s.End, 0), s.Access, lasting(s.Limit), s.Repeat, s.Depth}
+	return &Standing{spec, s.Made, time.Unix(s.Last, 0), s.Over, s.Note}
 }
 
 // series makes the occurrences of a standing reservation.
 type series struct {
 	tx *Tx
-	*Standing
+	*row.Standing
 }
 
 func (s series) put() error {
-	return s.tx.file.Put(row.Standings, []byte(s.Name), row.EncodeStanding(&row.Standing{
-		Spec: row.ReserveSpec(s.ReserveSpec), Made: s.Made, Last: s.Last, Over: s.Over, Note: s.Note}))
+	return s.tx.file.Put(row.Standings, []byte(s.Name), row.EncodeStanding(s.Standing))
 }
 
 // Standing finds a standing reservation by its name.
 func (tx *Tx) Standing(name string) (*Standing, error) {
+	s, err := tx.standing(name)
+	if err != nil {
+		return nil, err
+	}
+	return newStanding(s), nil
+}
+
+func (tx *Tx) standing(name string) (*row.Standing, error) {
 	payload, err := tx.file.Get(row.Standings, []byte(name))
 	if err != nil {
 		return nil, err
@@ -65,13 +74,17 @@ func (tx *Tx) Standing(name string) (*Standing, error) {
 	if payload == nil {
 		return nil, row.Missing("reservation", name)
 	}
-	return decodeStanding([]byte(name), payload)
+	return row.DecodeStanding([]byte(name), payload)
 }
 
 // EachStanding goes through the standing reservations by name, until fn fails.
 func (tx *Tx) EachStanding(fn func(*Standing) error) error {
+	return tx.eachStanding(func(s *row.Standing) error { return fn(newStanding(s)) })
+}
+
+func (tx *Tx) eachStanding(fn func(*row.Standing) error) error {
 	return tx.file.Each(row.Standings, nil, func(key, payload []byte) (bool, error) {
-		s, err := decodeStanding(key, payload)
+		s, err := row.DecodeStanding(key, payload)
 		if err != nil {
 			return false, err
 		}
@@ -81,7 +94,7 @@ func (tx *Tx) EachStanding(fn func(*Standing) error) error {
 
 // addStanding makes a standing reservation and its first occurrences. Each of them
 // has to fit: what is asked for now is refused now.
-func (tx *Tx) addStanding(spec ReserveSpec) ([]*Reservation, error) {
+func (tx *Tx) addStanding(spec row.ReserveSpec) ([]*row.Reservation, error) {
 	if err := tx.freeName(spec.Name); err != nil {
 		return nil, err
 	}
@@ -103,7 +116,7 @@ func (tx *Tx) addStanding(spec ReserveSpec) ([]*Reservation, error) {
 		return nil, err
 	}
 	spec.Repeat = rule.Repeat()
-	s := series{tx, &Standing{ReserveSpec: spec}}
+	s := series{tx, &row.Standing{ReserveSpec: spec}}
 	out, err := s.first(rule)
 	if err != nil {
 		if len(out) > 0 {
@@ -119,8 +132,8 @@ func (tx *Tx) addStanding(spec ReserveSpec) ([]*Reservation, error) {
 
 // first makes as many occurrences as are kept ahead. With an error come
 // those that were made before it.
-func (s series) first(rule *recur.Recurrence) ([]*Reservation, error) {
-	var out []*Reservation
+func (s series) first(rule *recur.Recurrence) ([]*row.Reservation, error) {
+	var out []*row.Reservation
 	for at, ok := rule.After(s.Start - 1); ok && len(out) < s.Depth; at, ok = rule.After(at) {
 		if len(out) > 0 && at < out[len(out)-1].End {
 			return out, fmt.Errorf("%w: an occurrence of reservation %s begins at %s, before the one before it ends", ErrInvalid, s.Name, stamp(at))
@@ -142,7 +155,7 @@ func (s series) first(rule *recur.Recurrence) ([]*Reservation, error) {
 }
 
 // occur makes the occurrence of a standing reservation that begins at an instant.
-func (s series) occur(at int64, note string) (*Reservation, error) {
+func (s series) occur(at int64, note string) (*row.Reservation, error) {
 	name, passedOver, err := s.nextName()
 	if err != nil {
 		return nil, err
@@ -157,7 +170,7 @@ func (s series) occur(at int64, note string) (*Reservation, error) {
 }
 
 // at is what the occurrence that begins at an instant is to be.
-func (s *Standing) at(start int64) ReserveSpec {
+func (s series) at(start int64) row.ReserveSpec {
 	spec := s.ReserveSpec
 	spec.Start, spec.End = start, start+s.End-s.Start
 	return spec
@@ -169,8 +182,8 @@ func (s series) nextName() (name, note string, err error) {
 	for {
 		s.Made++
 		name = s.Name + "." + strconv.Itoa(s.Made)
-		_, plain := s.tx.Reservation(name)
-		_, standing := s.tx.Standing(name)
+		_, plain := s.tx.reservation(name)
+		_, standing := s.tx.standing(name)
 		for _, err := range []error{plain, standing} {
 			if err != nil && !errors.Is(err, ErrNotFound) {
 				return "", "", err
@@ -205,9 +218,9 @@ func (s series) occurAgain(at int64) error {
 
 // stillFree leaves out of a list of nodes those that are gone, and those that a
 // job has which the reservation does not let in.
-func (s series) stillFree(spec ReserveSpec) (nodes []uint32, note string) {
+func (s series) stillFree(spec row.ReserveSpec) (nodes []uint32, note string) {
 	for _, n := range spec.Nodes {
-		r := &Reservation{Name: spec.Name, Start: spec.Start, End: spec.End, Nodes: []uint32{n}, Access: spec.Access, Limit: spec.Limit}
+		r := &row.Reservation{Name: spec.Name, Start: spec.Start, End: spec.End, Nodes: []uint32{n}, Access: spec.Access, Limit: spec.Limit}
 		_, _, err := s.tx.loaded.nodes.head(n)
 		if err == nil {
 			err = booking{s.tx, r}.keptOut(0)
@@ -268,10 +281,10 @@ func (s series) skipped(err error) error {
 }
 
 // occurrences are those of a standing reservation that have not ended.
-func (s series) occurrences() ([]*Reservation, error) {
-	var out []*Reservation
+func (s series) occurrences() ([]*row.Reservation, error) {
+	var out []*row.Reservation
 	err := s.tx.file.Each(row.Reservations, []byte(s.Name+"."), func(key, payload []byte) (bool, error) {
-		r, err := decodeReservation(key, payload)
+		r, err := row.DecodeReservation(key, payload)
 		if err == nil && r.Series == s.Name && r.End > s.tx.now {
 			out = append(out, r)
 		}
@@ -283,19 +296,23 @@ func (s series) occurrences() ([]*Reservation, error) {
 // Occurrences are the reservation of a name or, for a standing one, those of its
 // occurrences that have not ended.
 func (tx *Tx) Occurrences(name string) ([]*Reservation, error) {
-	s, err := tx.Standing(name)
+	return newReservations(tx.occurrences(name))
+}
+
+func (tx *Tx) occurrences(name string) ([]*row.Reservation, error) {
+	s, err := tx.standing(name)
 	if err == nil {
 		return series{tx, s}.occurrences()
 	}
 	if !errors.Is(err, ErrNotFound) {
 		return nil, err
 	}
-	r, err := tx.Reservation(name)
-	return []*Reservation{r}, err
+	r, err := tx.reservation(name)
+	return []*row.Reservation{r}, err
 }
 
 // remove forgets a standing reservation and its occurrences.
-func (s series) remove() ([]*Reservation, error) {
+func (s series) remove() ([]*row.Reservation, error) {
 	list, err := s.occurrences()
 	if err != nil {
 		return nil, err

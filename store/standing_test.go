@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -14,7 +15,7 @@ import (
 
 // everyMinute is a reservation of one node for half of each minute.
 func everyMinute(tx *Tx, name string, node uint32) ReserveSpec {
-	return ReserveSpec{Name: name, Nodes: []uint32{node}, Start: tx.Now(), End: tx.Now() + 30, Repeat: recur.Repeat{Rule: "FREQ=MINUTELY"}, Depth: 2}
+	return ReserveSpec{Name: name, Nodes: []uint32{node}, Start: instant(tx.now), End: instant(tx.now + 30), Repeat: recur.Repeat{Rule: "FREQ=MINUTELY"}, Depth: 2}
 }
 
 // reservedNames are the names of all reservations, and of what series they are.
@@ -42,13 +43,13 @@ func TestOccurrencesTakeNoName(t *testing.T) {
 		hours++
 		from := hours * 3600
 		return func(tx *Tx) error {
-			_, err := tx.ReserveNodes(name, []uint32{1}, tx.Now()+from, tx.Now()+from+3600)
+			_, err := tx.ReserveNodes(name, []uint32{1}, instant(tx.now+from), instant(tx.now+from+3600))
 			return err
 		}
 	}
 	soon := func(name string) func(*Tx) error {
 		return func(tx *Tx) error {
-			_, err := tx.ReserveNodes(name, []uint32{1}, tx.Now(), tx.Now()+1)
+			_, err := tx.ReserveNodes(name, []uint32{1}, instant(tx.now), instant(tx.now+1))
 			return err
 		}
 	}
@@ -145,7 +146,7 @@ func TestOccurrenceSaysItsName(t *testing.T) {
 	db, _ := newDB(t)
 	addNodes(t, db, "n", 2, 4)
 	err := db.Update(func(tx *Tx) error {
-		if _, err := tx.ReserveNodes("night.1", []uint32{1}, tx.Now(), tx.Now()+10); err != nil {
+		if _, err := tx.ReserveNodes("night.1", []uint32{1}, instant(tx.now), instant(tx.now+10)); err != nil {
 			return err
 		}
 		made, err := tx.AddReservation(everyMinute(tx, "night", 0))
@@ -173,7 +174,7 @@ func TestStandingOutlivesWindowsItMisses(t *testing.T) {
 		if _, err := tx.AddReservation(s); err != nil {
 			return err
 		}
-		_, err := tx.ReserveNodes("other", []uint32{0}, tx.Now()+60, tx.Now()+300)
+		_, err := tx.ReserveNodes("other", []uint32{0}, instant(tx.now+60), instant(tx.now+300))
 		return err
 	})
 	if err != nil {
@@ -182,7 +183,7 @@ func TestStandingOutlivesWindowsItMisses(t *testing.T) {
 	clock.t += 40
 	err = db.Update(func(tx *Tx) error {
 		list, err := tx.Occurrences("night")
-		if err == nil && (len(list) != 1 || list[0].Start != 1_000_300) {
+		if err == nil && (len(list) != 1 || unix(list[0].Start) != 1_000_300) {
 			t.Errorf("%+v", list)
 		}
 		return err
@@ -235,7 +236,7 @@ func TestStandingBeginsWhereItsRuleDoes(t *testing.T) {
 				return err
 			}
 			noted := slices.IndexFunc(made, func(r *Reservation) bool { return r.Note != "" }) == 0
-			if got := stamp(made[0].Start); got != c.first || noted != c.note || made[0].End-made[0].Start != 30 {
+			if got := stamp(unix(made[0].Start)); got != c.first || noted != c.note || made[0].End.Sub(made[0].Start) != 30*time.Second {
 				return fmt.Errorf("first at %s, note %q", got, made[0].Note)
 			}
 			return nil

@@ -1,6 +1,8 @@
 package store
 
 import (
+	"time"
+
 	"github.com/RoaringBitmap/roaring/v2"
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/store/internal/row"
@@ -17,7 +19,7 @@ type Stats struct {
 	Reserved   int // reservations that have not ended
 	CPUs       int64
 	CPUsTaken  int64 // by jobs that run now
-	UsageSince int64 // Unix seconds
+	UsageSince time.Time
 }
 
 // Stats counts. It costs what it counts: nodes that are not up, jobs by state, and the
@@ -28,7 +30,7 @@ func (tx *Tx) Stats() (*Stats, error) {
 		return nil, err
 	}
 	s := &Stats{Format: tx.file.Format(), Bytes: tx.file.Size(), Jobs: make(map[JobState]int),
-		CPUs: ix.Configured(index.NCPUs), UsageSince: tx.state.UsageSince}
+		CPUs: ix.Configured(index.NCPUs), UsageSince: tx.UsageSince()}
 	notUp := roaring.New()
 	for _, b := range ix.Buckets() {
 		s.Buckets++
@@ -53,7 +55,7 @@ func (tx *Tx) Stats() (*Stats, error) {
 			return nil, err
 		}
 	}
-	err = tx.EachReservation(func(r *Reservation) error {
+	err = tx.eachReservation(func(r *row.Reservation) error {
 		if r.End > tx.now {
 			s.Reserved++
 		}

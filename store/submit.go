@@ -3,6 +3,7 @@ package store
 import (
 	"fmt"
 	"strconv"
+	"time"
 
 	"github.com/placectl/placectl/placer"
 	"github.com/placectl/placectl/store/internal/row"
@@ -11,10 +12,10 @@ import (
 // Submission is a job, or an array of jobs, for the queue.
 type Submission struct {
 	placer.Request
-	Priority  int64 // the greater, the earlier
-	Array     int   // so many equal jobs that differ by their index; 0 for one job
-	Begin     int64 // Unix seconds, as Deadline: no start before; 0: whenever
-	Deadline  int64 // no end after; 0: whenever
+	Priority  int64     // the greater, the earlier
+	Array     int       // so many equal jobs that differ by their index; 0 for one job
+	Begin     time.Time // no start before; zero: whenever
+	Deadline  time.Time // no end after; zero: whenever
 	After     []Dependency
 	Hold      bool
 	Reason    string // why it is held
@@ -76,14 +77,15 @@ func (tx *Tx) submitted(s Submission) (j *Job, never string, err error) {
 	if err != nil {
 		return nil, "", err
 	}
+	begin, deadline := unix(s.Begin), unix(s.Deadline)
 	switch {
 	case s.Array < 0 || s.Array > MaxArray:
 		return nil, "", fmt.Errorf("%w: an array of %d jobs; it must be from 1 to %d", ErrInvalid, s.Array, MaxArray)
 	case s.Priority < -MaxPriority || s.Priority > MaxPriority:
 		return nil, "", fmt.Errorf("%w: a priority of %d; it must be from %d to %d", ErrInvalid, s.Priority, -MaxPriority, MaxPriority)
-	case s.Deadline != 0 && s.Deadline < max(s.Begin, tx.now)+a.Duration:
+	case deadline != 0 && deadline < max(begin, tx.now)+a.Duration:
 		return nil, "", fmt.Errorf("%w: it cannot end by its deadline, %s: its walltime is %d s, and it starts at %s at the earliest", ErrInvalid,
-			stamp(s.Deadline), a.Duration, stamp(max(s.Begin, tx.now)))
+			stamp(deadline), a.Duration, stamp(max(begin, tx.now)))
 	}
 	after, err := tx.validDependencies(s.After)
 	if err != nil {
@@ -99,7 +101,7 @@ func (tx *Tx) submitted(s Submission) (j *Job, never string, err error) {
 		j.State, j.Reason = JobHeld, s.Reason
 	}
 	j.Queued, j.Attended, j.NoRequeue = true, s.Attended, s.NoRequeue
-	j.Priority, j.Begin, j.Deadline, j.After, j.Command = s.Priority, s.Begin, s.Deadline, after, s.Command
+	j.Priority, j.Begin, j.Deadline, j.After, j.Command = s.Priority, begin, deadline, after, s.Command
 	never, err = tx.whyNever(s, a)
 	j.Never = never != ""
 	return j, never, err

@@ -2,6 +2,7 @@ package store
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/placer/fairshare"
@@ -95,8 +96,8 @@ func (tx *Tx) upgrade() error {
 // Writable reports whether the transaction may change things.
 func (tx *Tx) Writable() bool { return tx.file.Writable() }
 
-// Now is the transaction's instant, in Unix seconds.
-func (tx *Tx) Now() int64 { return tx.now }
+// Now is the transaction's instant, in whole seconds.
+func (tx *Tx) Now() time.Time { return time.Unix(tx.now, 0) }
 
 // spoil notes that a change failed halfway, for callers that go on regardless.
 func (tx *Tx) spoil(err error) error {

@@ -34,7 +34,7 @@ func testUntold(t *testing.T, overdue string) {
 				got += fmt.Sprintf(" %d-%d", (j.Start-began)/minute, (j.End-began)/minute)
 			}
 			if got != want[i] {
-				t.Errorf("at %d: job %d is %s, want %s", (tx.Now()-began)/minute, j.ID, got, want[i])
+				t.Errorf("at %d: job %d is %s, want %s", (tx.now-began)/minute, j.ID, got, want[i])
 			}
 			i++
 			return nil
@@ -54,7 +54,7 @@ func testUntold(t *testing.T, overdue string) {
 		t.Helper()
 		r, err := tx.Cycle(CycleSpec{Backfill: Conservative, Silent: silent})
 		if err == nil && fmt.Sprint(ids(r.Launch)) != fmt.Sprint(launch) {
-			t.Errorf("at %d: launched %v, want %v", (tx.Now()-began)/minute, ids(r.Launch), launch)
+			t.Errorf("at %d: launched %v, want %v", (tx.now-began)/minute, ids(r.Launch), launch)
 		}
 		return err
 	}
@@ -147,7 +147,7 @@ func TestPlacedFinishes(t *testing.T) {
 		if err := tx.Configure("overdue", "finish"); err != nil {
 			return err
 		}
-		_, err := tx.PlaceAt(placer.Request{Select: "1:ncpus=1", Walltime: time.Hour}, tx.Now()+60)
+		_, err := tx.PlaceAt(placer.Request{Select: "1:ncpus=1", Walltime: time.Hour}, instant(tx.now+60))
 		return err
 	})
 	if err != nil {

@@ -1,6 +1,8 @@
 package store
 
 import (
+	"time"
+
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/store/internal/row"
 	"github.com/placectl/placectl/timeline"
@@ -109,7 +111,7 @@ func (tx *Tx) Used(n *index.Node) (float64, error) {
 }
 
 // UsageSince is the instant since which usage is counted.
-func (tx *Tx) UsageSince() int64 { return tx.state.UsageSince }
+func (tx *Tx) UsageSince() time.Time { return instant(tx.state.UsageSince) }
 
 // ResetUsage begins to count usage anew.
 func (tx *Tx) ResetUsage() error {

@@ -50,7 +50,7 @@ func calls(t *testing.T, db *DB) map[string]call {
 		if node, err = tx.Node("n00"); err != nil {
 			return err
 		}
-		plans, err := tx.When(ask, 0, 1)
+		plans, err := tx.When(ask, instant(0), 1)
 		if err == nil {
 			plan = plans[0]
 		}
@@ -65,23 +65,23 @@ func calls(t *testing.T, db *DB) map[string]call {
 	}
 	reads := func(args ...any) call { return call{args: args} }
 	writes := func(args ...any) call { return call{args, true} }
-	later := int64(1_000_000 + 4_000_000)
+	later := time.Unix(1_000_000+4_000_000, 0)
 	return map[string]call{
-		"Ask": reads(ask), "Policy": reads(ask), "Route": reads(ask), "Candidates": reads(ask), "When": reads(ask, int64(0), 2), "WhenJob": reads(uint64(6)), "Outlook": reads(), "AskOf": reads(job),
+		"Ask": reads(ask), "Policy": reads(ask), "Route": reads(ask), "Candidates": reads(ask), "When": reads(ask, time.Time{}, 2), "WhenJob": reads(uint64(6)), "Outlook": reads(), "AskOf": reads(job),
 		"Explain": reads(ask, placer.Explain{}), "ExplainJob": reads(uint64(2), placer.Explain{}),
 		"Place": writes(ask), "PlaceAt": writes(ask, later), "PlaceOrReserve": writes(ask), "Submit": writes(Submission{Request: ask}),
 		"Job": reads(uint64(4)), "EachJob": reads(func(*Job) error { return nil }), "Asked": reads(job), "ExecVNode": reads(job),
 		"JobClass": reads(job), "ArrayJobs": reads(array[0].ID), "SetCommand": writes(job, []string{"true"}),
 		"LaunchEnded": writes(uint64(4), error(nil), 3), "Finish": writes(uint64(4), 0, ""), "Cancel": writes(uint64(4), ""), "Hold": writes(uint64(6), ""),
-		"Unhold": writes(uint64(3)), "Requeue": writes(uint64(4), ""), "Release": writes(uint64(4)), "Extend": writes(uint64(4), int64(7000)),
+		"Unhold": writes(uint64(3)), "Requeue": writes(uint64(4), ""), "Release": writes(uint64(4)), "Extend": writes(uint64(4), 7000*time.Second),
 		"Cycle": writes(CycleSpec{}), "NodeNames": reads([]uint32{1, 2}), "Owner": reads(timeline.Busy{Owner: row.JobOwner(4)}),
 		"NodeNumber": reads("n00"), "NodeByNumber": reads(uint32(0)), "Node": reads("n00"), "EachNode": reads(func(*index.Node) error { return nil }),
 		"ResolveNodes": reads("n[00-03]"), "PutNode": writes(&index.Node{Name: "n00"}), "SetNodeState": writes(uint32(0), index.Down, "test"),
 		"SetLoad": writes(uint32(0), 1.5), "RemoveNode": writes(uint32(39)), "Left": reads(node), "Occupancy": reads(node), "Allocations": reads(uint32(3)), "Buckets": reads(), "Used": reads(node),
 		"UsageSince": reads(), "ResetUsage": writes(), "Queues": reads(), "Queue": reads("q"), "AddQueue": writes(Queue{Name: "p"}),
 		"SetQueue": writes(Queue{Name: "q", Policy: "tetris"}), "RemoveQueue": writes("q"), "Reservation": reads("r1"),
-		"EachReservation": reads(func(*Reservation) error { return nil }), "ReserveNodes": writes("new", []uint32{38}, later, later+60),
-		"Reserve": writes("new", ask, later), "AddReservation": writes(ReserveSpec{Name: "new", Nodes: []uint32{38}, Start: later, End: later + 60}),
+		"EachReservation": reads(func(*Reservation) error { return nil }), "ReserveNodes": writes("new", []uint32{38}, later, later.Add(time.Minute)),
+		"Reserve": writes("new", ask, later), "AddReservation": writes(ReserveSpec{Name: "new", Nodes: []uint32{38}, Start: later, End: later.Add(time.Minute)}),
 		"Unreserve": writes("r1"), "Standing": reads("s0"), "EachStanding": reads(func(*Standing) error { return nil }), "Occurrences": reads("s0"),
 		"Resources": reads(), "AddResource": writes(index.Def{Name: "shape", Type: index.String}), "RemoveResource": writes("lic"),
 		"PlacementSets": reads("", []string{"color"}), "WaitsFor": reads(plan), "Settings": reads(), "AllSettings": reads(),

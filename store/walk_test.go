@@ -124,7 +124,7 @@ var eachCases = map[string]func(tx *Tx, seen func(string)) error{
 	"EachEvent": func(tx *Tx, seen func(string)) error {
 		return tx.EachEvent(0, func(ev *Event) (bool, error) {
 			seen(fmt.Sprint(ev.ID))
-			return true, tx.happened(Event{Event: "more"})
+			return true, tx.happened(row.Event{Event: "more"})
 		})
 	},
 	"EachBatch": func(tx *Tx, seen func(string)) error {
@@ -201,11 +201,11 @@ func stir(tx *Tx) error {
 	if _, err := tx.Submit(Submission{Request: placer.Request{Select: "1:ncpus=1"}}); err != nil {
 		return err
 	}
-	s := ReserveSpec{Name: "stirred", Nodes: []uint32{0}, Start: tx.now + 5_000_000, End: tx.now + 5_000_100}
+	s := ReserveSpec{Name: "stirred", Nodes: []uint32{0}, Start: instant(tx.now + 5_000_000), End: instant(tx.now + 5_000_100)}
 	if _, err := tx.AddReservation(s); err != nil {
 		return err
 	}
-	s.Name, s.Start, s.End, s.Repeat.Rule = "stirring", s.Start+1000, s.End+1000, "daily"
+	s.Name, s.Start, s.End, s.Repeat.Rule = "stirring", s.Start.Add(1000*time.Second), s.End.Add(1000*time.Second), "daily"
 	if _, err := tx.AddReservation(s); err != nil {
 		return err
 	}
@@ -288,14 +288,14 @@ func fillJobs(tx *Tx) error {
 		if _, err := tx.Place(r); err != nil {
 			return err
 		}
-		if _, err := tx.PlaceAt(r, tx.now+int64(7200+100*i)); err != nil {
+		if _, err := tx.PlaceAt(r, instant(tx.now+int64(7200+100*i))); err != nil {
 			return err
 		}
 		if _, err := tx.Submit(Submission{Request: r, Hold: i%2 == 0, Command: []string{"true"}}); err != nil {
 			return err
 		}
-		s := ReserveSpec{Name: fmt.Sprintf("r%d", i), Nodes: []uint32{uint32(20 + i%20)}, Start: tx.now + 1_000_000 + int64(i)*1000}
-		s.End = s.Start + 500
+		s := ReserveSpec{Name: fmt.Sprintf("r%d", i), Nodes: []uint32{uint32(20 + i%20)}, Start: instant(tx.now + 1_000_000 + int64(i)*1000)}
+		s.End = s.Start.Add(500 * time.Second)
 		s.Access = placer.AccessList{{Kind: placer.AccessUser, Value: "ann", Affinity: placer.Positive}}
 		if i%5 == 0 {
 			s.Name, s.Repeat.Rule = fmt.Sprintf("s%d", i), "daily"

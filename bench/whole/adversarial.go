@@ -56,9 +56,9 @@ func fillAdversarial(path string, spans int) error {
 	return db.Update(func(tx *store.Tx) error {
 		for node := range nodes {
 			for k := range staggered {
-				start := tx.Now() + 1 + int64(node*3000/nodes) + int64(k)*6000
+				start := tx.Now().Add(time.Duration(1+node*3000/nodes+k*6000) * time.Second)
 				name := fmt.Sprintf("r%d-%d", node, k)
-				if _, err := tx.ReserveNodes(name, []uint32{uint32(node)}, start, start+3000); err != nil {
+				if _, err := tx.ReserveNodes(name, []uint32{uint32(node)}, start, start.Add(3000*time.Second)); err != nil {
 					return err
 				}
 			}

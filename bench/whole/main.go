@@ -157,7 +157,7 @@ func planAhead(db *store.DB, n int) error {
 		var free []uint32
 		err := tx.EachNode(func(n *index.Node) error {
 			on, err := tx.Occupancy(n)
-			if on.State == store.NodeFree && on.FreeUntil == 0 {
+			if on.State == store.NodeFree && on.FreeUntil.IsZero() {
 				free = append(free, n.Number)
 			}
 			return err
@@ -166,10 +166,10 @@ func planAhead(db *store.DB, n int) error {
 			return err
 		}
 		for i := 0; i < len(free); i += 2 {
-			for _, ahead := range []int64{1800, 7200} {
-				start := tx.Now() + ahead + int64(i)%600
+			for _, ahead := range []int{1800, 7200} {
+				start := tx.Now().Add(time.Duration(ahead+i%600) * time.Second)
 				name := fmt.Sprintf("r%d-%d", i, ahead)
-				if _, err := tx.ReserveNodes(name, free[i:i+1], start, start+1800); err != nil {
+				if _, err := tx.ReserveNodes(name, free[i:i+1], start, start.Add(30*time.Minute)); err != nil {
 					return err
 				}
 			}

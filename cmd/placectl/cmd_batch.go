@@ -35,7 +35,7 @@ func batchVerb() *verb {
 
 func (r *runner) batchList(tx *store.Tx, _ *cli.Context) error {
 	p := r.printer(output.Result{Columns: batchFields.Columns()})
-	if err := tx.EachBatch(func(b *store.Batch) error { return batchFields.Print(p, batchView{b, tx.Now()}) }); err != nil {
+	if err := tx.EachBatch(func(b *store.Batch) error { return batchFields.Print(p, batchView{b, tx.Now().Unix()}) }); err != nil {
 		return err
 	}
 	return p.Close()
@@ -52,7 +52,7 @@ func (r *runner) batchRemove(tx *store.Tx, c *cli.Context) error {
 // printBatch prints one batch.
 func (r *runner) printBatch(tx *store.Tx, b *store.Batch) error {
 	p := r.printer(output.Result{Record: true, Columns: batchFields.Columns()})
-	batchFields.Print(p, batchView{b, tx.Now()})
+	batchFields.Print(p, batchView{b, tx.Now().Unix()})
 	return p.Close()
 }
 

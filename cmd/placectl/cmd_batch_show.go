@@ -84,7 +84,7 @@ func readBatchChart(tx *store.Tx, name string) (*chart.Batch, error) {
 		for _, x := range t.Instances {
 			end := x.Until
 			if x.State == locality.Live {
-				end = tx.Now()
+				end = tx.Now().Unix()
 			}
 			p.Marks = append(p.Marks, chart.BatchMark{Host: x.Host, First: j.A, Last: j.B, From: x.Sent, To: max(end, x.Sent), State: x.State.String(),
 				Lost: x.State != locality.Answered && x.State != locality.Live})

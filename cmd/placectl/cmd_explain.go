@@ -78,7 +78,7 @@ func (r *runner) explainIt(c *cli.Context, what *explaining) (err error) {
 		if err != nil {
 			return err
 		}
-		return explain.Print(r.stdout, r.outputOptions(), ex, tx, defs, tx.Now())
+		return explain.Print(r.stdout, r.outputOptions(), ex, tx, defs, tx.Now().Unix())
 	})
 }
 

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"math"
 	"strings"
 	"time"
 
@@ -33,7 +34,7 @@ func (r *runner) extend(c *cli.Context) error {
 		return usagef("--walltime: %w", err)
 	}
 	return r.update(c, func(tx *store.Tx) error {
-		walltime := int64(d / time.Second)
+		walltime := d.Truncate(time.Second)
 		id, err := theJob(tx, c.Args().First())
 		if err != nil {
 			return err
@@ -43,7 +44,9 @@ func (r *runner) extend(c *cli.Context) error {
 			if err != nil {
 				return err
 			}
-			walltime += old.Walltime
+			if walltime += time.Duration(old.Walltime) * time.Second; walltime < 0 {
+				walltime = math.MaxInt64 // refused, as too long
+			}
 		}
 		job, err := tx.Extend(id, walltime)
 		if err != nil {

@@ -146,7 +146,7 @@ type ganttReader struct {
 func (r *runner) readGantt(o *ganttOptions) (*chart.Gantt, error) {
 	g := &chart.Gantt{}
 	err := r.view(func(tx *store.Tx) (err error) {
-		g.Now = tx.Now()
+		g.Now = tx.Now().Unix()
 		if _, err := tx.Resources(); err != nil { // what is left of shared nodes is told by these
 			return err
 		}
@@ -188,12 +188,12 @@ func (in *ganttReader) node(n *index.Node) error {
 
 func (in *ganttReader) bar(a store.Allocation) (chart.Bar, error) {
 	owner, err := in.owner(a.Owner)
-	bar := chart.Bar{Owner: owner, Start: a.Start, End: a.End, Due: a.Due}
+	bar := chart.Bar{Owner: owner, Start: a.Start.Unix(), End: a.End.Unix(), Due: a.Due.Unix()}
 	switch {
 	case err != nil:
 	case in.data.Owners[owner].Job == 0:
 		bar.Kind = chart.Reserved
-	case a.Start > in.data.Now:
+	case bar.Start > in.data.Now:
 		bar.Kind = chart.Planned
 	case bar.End > bar.Due:
 		bar.Kind = chart.Overdue

@@ -64,7 +64,7 @@ func (r *runner) allocationValue(n *nodeRow) any {
 	}
 	list := []entry{}
 	for _, a := range n.allocations {
-		list = append(list, entry{jobWord(a.Job), a.Reservation, string(spell.AppendRFC3339(nil, a.Start)), string(spell.AppendRFC3339(nil, a.End)), a.Now})
+		list = append(list, entry{jobWord(a.Job), a.Reservation, string(spell.AppendRFC3339(nil, a.Start.Unix())), string(spell.AppendRFC3339(nil, a.End.Unix())), a.Now})
 	}
 	b, err := json.Marshal(list)
 	if err != nil {
@@ -77,7 +77,7 @@ func (r *runner) allocationValue(n *nodeRow) any {
 func (r *runner) allocationText(list []store.Allocation) any {
 	var parts []string
 	for _, a := range list {
-		parts = append(parts, fmt.Sprintf("%s from %s to %s", a.Owner, spell.AppendLocal(nil, a.Start, r.loc), spell.AppendLocal(nil, a.End, r.loc)))
+		parts = append(parts, fmt.Sprintf("%s from %s to %s", a.Owner, spell.AppendLocal(nil, a.Start.Unix(), r.loc), spell.AppendLocal(nil, a.End.Unix(), r.loc)))
 	}
 	return orNil(strings.Join(parts, "; "))
 }

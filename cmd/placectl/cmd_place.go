@@ -83,16 +83,16 @@ func (r *runner) placeHow(c *cli.Context) (decide func(*store.Tx, placer.Request
 	return decide, patience, err
 }
 
-// startSlack is how far, in seconds, a start may lie behind the clock: "now" was
-// a moment ago when the lock is had.
-const startSlack = 60
+// startSlack is how far a start may lie behind the clock: "now" was a moment ago when
+// the lock is had.
+const startSlack = time.Minute
 
 // notPast takes a start that lies a moment back for now.
-func notPast(at time.Time, tx *store.Tx) int64 {
-	if t := at.Unix(); t >= tx.Now() || t < tx.Now()-startSlack {
-		return t
+func notPast(at time.Time, tx *store.Tx) time.Time {
+	if now := tx.Now(); at.Before(now) && !at.Before(now.Add(-startSlack)) {
+		return now
 	}
-	return tx.Now()
+	return at
 }
 
 // printPlacement prints the answer about a job that was placed.

@@ -131,15 +131,11 @@ func readParams(c *cli.Context, q *store.Query) error {
 // queryReader reads times and durations in queries as everywhere else.
 type queryReader struct{ r *runner }
 
-func (q queryReader) Time(text string) (int64, error) {
-	t, err := spell.ParseTime(text, q.r.now(), q.r.loc)
-	return t.Unix(), err
+func (q queryReader) Time(text string) (time.Time, error) {
+	return spell.ParseTime(text, q.r.now(), q.r.loc)
 }
 
-func (q queryReader) Duration(text string) (int64, error) {
-	d, err := spell.ParseDuration(text)
-	return int64(d / time.Second), err
-}
+func (q queryReader) Duration(text string) (time.Duration, error) { return spell.ParseDuration(text) }
 
 // ask runs one statement, and prints its answer when the file is closed again.
 func (r *runner) ask(ctx context.Context, db *store.DB, statement *query.Statement, q store.Query, limit time.Duration) error {

@@ -37,7 +37,7 @@ func (r *runner) reservationList(tx *store.Tx, c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	slices.SortStableFunc(all, func(a, b *store.Reservation) int { return int(a.Start - b.Start) })
+	slices.SortStableFunc(all, func(a, b *store.Reservation) int { return a.Start.Compare(b.Start) })
 	return r.printReservations(tx, false, all...)
 }
 
@@ -65,7 +65,7 @@ var reservationFields = output.Fields[*reservationView]{
 	{Name: "end", Kind: output.Time, Value: func(v *reservationView) any { return v.End }},
 	{Name: "nodes", Kind: output.List, Nodes: true, Value: func(v *reservationView) any { return v.nodes }},
 	{Name: "access", Value: func(v *reservationView) any { return orNil(v.Access.String()) }},
-	{Name: "timelimit", Kind: output.Duration, Value: func(v *reservationView) any { return orNone(v.Limit) }},
+	{Name: "timelimit", Kind: output.Duration, Value: func(v *reservationView) any { return output.OrNil(v.Limit) }},
 	{Name: "repeat", Value: func(v *reservationView) any { return orNil(v.repeat) }},
 	{Name: "takes", Kind: output.Object, Detail: true, Value: func(v *reservationView) any { return v.takes }},
 	{Name: "note", Kind: output.Prose, Value: func(v *reservationView) any { return orNil(v.Note) }},

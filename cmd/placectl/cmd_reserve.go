@@ -52,13 +52,13 @@ func (r *runner) reserve(c *cli.Context) error {
 			if spec.Nodes, err = tx.ResolveNodes(list); err != nil {
 				return err
 			}
-			spec.End = spec.Start + int64(spec.Request.Walltime/time.Second)
+			spec.End = spec.Start.Add(spec.Request.Walltime)
 		} else if spec.Repeat.Rule != "" {
 			a, err := tx.Ask(spec.Request)
 			if err != nil {
 				return err
 			}
-			spec.End = spec.Start + a.Duration
+			spec.End = spec.Start.Add(time.Duration(a.Duration) * time.Second)
 		}
 		made, err := tx.AddReservation(spec)
 		if err != nil {
@@ -90,7 +90,7 @@ func (r *runner) reserveSpec(c *cli.Context) (store.ReserveSpec, time.Time, erro
 		if err != nil {
 			return spec, start, err
 		}
-		if spec.Limit = int64(limit / time.Second); spec.Limit < 1 {
+		if spec.Limit = limit.Truncate(time.Second); spec.Limit == 0 {
 			return spec, start, usagef("--timelimit must be a second or more")
 		}
 	}

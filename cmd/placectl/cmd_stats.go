@@ -59,7 +59,7 @@ func (r *runner) printStats(tx *store.Tx) error {
 		}
 	}
 	add("reservations", output.Integer, s.Reserved)
-	add("usage_since", output.Time, timeOrNil(s.UsageSince))
+	add("usage_since", output.Time, output.OrNil(s.UsageSince))
 	p := r.printer(res)
 	p.Row(row...)
 	return p.Close()

@@ -115,16 +115,14 @@ func (r *runner) submission(c *cli.Context) (s store.Submission, err error) {
 	if c.IsSet("array") && s.Array < 1 {
 		return s, usagef("--array must be 1 or more")
 	}
-	for flag, to := range map[string]*int64{"begin": &s.Begin, "deadline": &s.Deadline} {
+	for flag, to := range map[string]*time.Time{"begin": &s.Begin, "deadline": &s.Deadline} {
 		if !c.IsSet(flag) {
 			continue
 		}
-		var at time.Time
-		if at, err = r.time(c, flag); err != nil {
+		if *to, err = r.time(c, flag); err != nil {
 			return s, err
 		}
-		*to = at.Unix()
-		if flag == "begin" && at.Before(r.now()) {
+		if flag == "begin" && to.Before(r.now()) {
 			r.notef("--begin %s is past: it may start at once", spell.Quoted(c.String(flag)))
 		}
 	}

@@ -85,7 +85,7 @@ var startFields = output.Fields[*startView]{
 
 // viewStart is a start by a plan.
 func viewStart(tx *store.Tx, start, end int64, plan *placer.Plan) (v *startView, err error) {
-	v = &startView{start: start, end: end, now: tx.Now(), plan: plan}
+	v = &startView{start: start, end: end, now: tx.Now().Unix(), plan: plan}
 	if v.nodes, err = tx.NodeNames(plan.NodeNumbers()); err != nil {
 		return nil, err
 	}

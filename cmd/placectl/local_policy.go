@@ -2,7 +2,6 @@ package main
 
 import (
 	"errors"
-	"time"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/launch"
 	"github.com/placectl/placectl/placer"
@@ -58,7 +57,7 @@ func (r *runner) localOrder(q *placer.Request) error {
 		if err != nil {
 			return err
 		}
-		program = launch.Program{Words: set.LocalProgram, Timeout: time.Duration(set.LocalTimeout) * time.Second}
+		program = launch.Program{Words: set.LocalProgram, Timeout: set.LocalTimeout}
 		if len(program.Words) == 0 {
 			r.notef("policy local: no program is set (placectl config set local_program=...); nodes are taken as declared")
 			return nil

@@ -36,7 +36,7 @@ var nodeFields = output.Fields[*nodeRow]{
 	{Name: "features", Kind: output.List, Value: func(n *nodeRow) any { return n.Features }},
 	{Name: "bucket", Kind: output.Integer, Value: func(n *nodeRow) any { return n.Bucket }},
 	{Name: "jobs", Kind: output.Integer, Value: func(n *nodeRow) any { return n.Jobs }},
-	{Name: "free_until", Kind: output.Time, Value: func(n *nodeRow) any { return timeOrNil(n.FreeUntil) }},
+	{Name: "free_until", Kind: output.Time, Value: func(n *nodeRow) any { return output.OrNil(n.FreeUntil) }},
 	{Name: "priorityf", Value: func(n *nodeRow) any { return orNil(n.PriorityF) }},
 }
 
@@ -58,13 +58,6 @@ func sharingWord(s index.Sharing) string {
 		return ""
 	}
 	return s.String()
-}
-
-func timeOrNil(at int64) any {
-	if at <= 0 || at == math.MaxInt64 {
-		return nil
-	}
-	return at
 }
 
 // resourceColumns are the columns of the resources that any of the rows has,

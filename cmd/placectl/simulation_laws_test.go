@@ -161,11 +161,11 @@ func (s *simulation) reservationsBroken(c command, before, after *snapshot) stri
 		r := after.reservations[name]
 		switch {
 		case s.slow > 0 && was.Series != "":
-		case r != nil && r.ID != was.ID && was.End > s.now.Unix() && c.verb != "unreserve":
+		case r != nil && r.ID != was.ID && was.End.After(s.now) && c.verb != "unreserve":
 			return fmt.Sprintf("reservation %s is another", name)
 		case r != nil && r.ID == was.ID && (r.Start != was.Start || r.End != was.End):
 			return fmt.Sprintf("reservation %s has moved: %+v was %+v", name, r, was)
-		case r == nil && was.End > s.now.Unix() && c.verb != "unreserve":
+		case r == nil && was.End.After(s.now) && c.verb != "unreserve":
 			return fmt.Sprintf("reservation %s is lost", name)
 		}
 	}

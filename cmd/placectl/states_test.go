@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/placectl/placectl/index"
@@ -25,9 +26,9 @@ func TestStatesPage(t *testing.T) {
 	for _, state := range store.JobStates() {
 		want["Jobs"] = append(want["Jobs"], state.String())
 	}
-	r := store.Reservation{Start: 10, End: 20}
+	r := store.Reservation{Start: time.Unix(10, 0), End: time.Unix(20, 0)}
 	for _, now := range []int64{0, 10, 20} {
-		want["Reservations"] = append(want["Reservations"], r.State(now))
+		want["Reservations"] = append(want["Reservations"], r.State(time.Unix(now, 0)))
 	}
 	got, row := make(map[string][]string), regexp.MustCompile("(?m)^\\| `([a-z]+)` \\|")
 	for _, section := range strings.Split(string(page), "\n## ")[1:] {

@@ -2,8 +2,7 @@ package row
 
 import "encoding/binary"
 
-// Event is something that has become of a job, a node or a reservation. Its fields are
-// those of store.Event, in that order.
+// Event is something that has become of a job, a node or a reservation.
 type Event struct {
 	ID     uint64
 	Time   int64

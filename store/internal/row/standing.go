@@ -22,7 +22,7 @@ type ReserveSpec struct {
 
 // Standing is a reservation that repeats, as store.Standing describes it.
 type Standing struct {
-	Spec ReserveSpec
+	ReserveSpec
 	Made int
 	Last int64
 	Over bool
@@ -32,16 +32,16 @@ type Standing struct {
 const standingVersion = 1
 
 func (s *Standing) texts() [12]*string {
-	q := &s.Spec.Request
+	q := &s.Request
 	return [...]*string{&q.Select, &q.Place, &q.User, &q.Group, &q.Account, &q.Queue, &q.Class, &q.Policy, &q.Access,
-		&s.Spec.Repeat.Rule, &s.Spec.Repeat.Zone, &s.Note}
+		&s.Repeat.Rule, &s.Repeat.Zone, &s.Note}
 }
 
 // EncodeStanding is the row of a standing reservation.
 func EncodeStanding(s *Standing) []byte {
 	e := encoder{}
 	e.byte(standingVersion)
-	spec := &s.Spec
+	spec := &s.ReserveSpec
 	e.uint(uint64(len(spec.Nodes)))
 	for _, n := range spec.Nodes {
 		e.uint(uint64(n))
@@ -63,7 +63,7 @@ func DecodeStanding(key, payload []byte) (*Standing, error) {
 	d := decoder{b: payload}
 	d.byte()
 	s := new(Standing)
-	spec := &s.Spec
+	spec := &s.ReserveSpec
 	spec.Name = string(key)
 	if n := d.count(); n > 0 {
 		spec.Nodes = make([]uint32, n)

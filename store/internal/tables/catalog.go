@@ -126,9 +126,13 @@ func (c *Catalog) Literal(u query.Unit, text string) (query.Value, error) {
 	var err error
 	switch text = strings.TrimSpace(text); u {
 	case query.Time:
-		n, err = c.Time(text)
+		var t time.Time
+		t, err = c.Time(text)
+		n = t.Unix()
 	case query.Duration:
-		n, err = c.Duration(text)
+		var d time.Duration
+		d, err = c.Duration(text)
+		n = int64(d / time.Second)
 	case query.Bytes:
 		if n, err = index.ParseSizeLoose(text); err == nil {
 			return sizeValue(n), nil

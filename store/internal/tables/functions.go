@@ -47,10 +47,11 @@ func (c *Catalog) Function(name string, args []query.Value) (query.Table, error)
 func (c *Catalog) seconds(v query.Value) (time.Duration, error) {
 	n := v.Int64()
 	if v.Kind() == query.Text {
-		var err error
-		if n, err = c.Duration(v.String()); err != nil {
+		d, err := c.Duration(v.String())
+		if err != nil {
 			return 0, err
 		}
+		n = int64(d / time.Second)
 	} else if v.Kind() != query.Integer {
 		return 0, fmt.Errorf("%w duration %s", row.ErrInvalid, v.Literal())
 	}

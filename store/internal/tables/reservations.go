@@ -43,7 +43,7 @@ func (c *Catalog) rule(series string) string {
 		c.fail(err)
 		return ""
 	}
-	return s.Spec.Repeat.Rule
+	return s.Repeat.Rule
 }
 
 // calendarSpan is a stretch of the calendar.

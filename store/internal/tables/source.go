@@ -9,6 +9,8 @@
 package tables
 
 import (
+	"time"
+
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/locality"
 	"github.com/placectl/placectl/placer"
@@ -69,6 +71,6 @@ type Setting struct {
 
 // Reader reads what people write for an instant, or for a length of time.
 type Reader interface {
-	Time(text string) (unix int64, err error)
-	Duration(text string) (seconds int64, err error)
+	Time(text string) (time.Time, error)
+	Duration(text string) (time.Duration, error)
 }

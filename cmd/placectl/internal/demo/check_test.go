@@ -29,7 +29,7 @@ func checkDemo(t *testing.T, tx *store.Tx, past *past) {
 			if err != nil {
 				return err
 			}
-			s := claim{start: v.Start, end: v.End, cpus: amountOf(node, index.NCPUs), mem: amountOf(node, index.Mem), claim: v.ID, who: v.Name}
+			s := claim{start: v.Start.Unix(), end: v.End.Unix(), cpus: amountOf(node, index.NCPUs), mem: amountOf(node, index.Mem), claim: v.ID, who: v.Name}
 			if v.Uses != nil {
 				s.cpus, s.mem = 0, 0
 				for _, a := range v.Uses[i].Amounts {
@@ -59,7 +59,7 @@ func checkDemo(t *testing.T, tx *store.Tx, past *past) {
 				t.Errorf("%s when %s begins: %d cpus and %d kb are taken", node.Name, s.who, cpus, mem)
 			}
 		}
-		if slices.ContainsFunc(list, func(s claim) bool { return s.claim == 0 && s.start <= tx.Now() && tx.Now() < s.end }) {
+		if slices.ContainsFunc(list, func(s claim) bool { return s.claim == 0 && s.start <= tx.Now().Unix() && tx.Now().Unix() < s.end }) {
 			running++
 		}
 	}
@@ -108,7 +108,7 @@ func jobClaims(t *testing.T, tx *store.Tx, past *past) map[uint32][]claim {
 					return err
 				}
 				on := slices.ContainsFunc(planned, func(a store.Allocation) bool {
-					return a.Job == j.ID && a.Start == j.Start && a.Due == j.End
+					return a.Job == j.ID && a.Start.Unix() == j.Start && a.Due.Unix() == j.End
 				})
 				if on != (j.State == store.JobRunning || j.State == store.JobReserved) {
 					t.Errorf("%s is %v on node %d, where the calendar has %+v", j.Name, j.State, n.Node, planned)

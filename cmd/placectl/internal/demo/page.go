@@ -149,8 +149,8 @@ func (p *page) history() error {
 		p.line(of.name, p.draw(of.row, most), fmt.Sprintf("up to %d jobs", most))
 	}
 	for _, v := range p.reserved {
-		if v.Start < s.data.Until {
-			p.line(v.Name, s.marked(v.Start, v.End), fmt.Sprintf("on %d nodes", len(v.Nodes)))
+		if v.Start.Unix() < s.data.Until {
+			p.line(v.Name, s.marked(v.Start.Unix(), v.End.Unix()), fmt.Sprintf("on %d nodes", len(v.Nodes)))
 		}
 	}
 	return nil

@@ -168,7 +168,7 @@ func (p *page) aheadObjects() (any, error) {
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, aheadObject{a.Owner.String(), string(spell.AppendRFC3339(nil, a.Until)), a.Overdue, names})
+		out = append(out, aheadObject{a.Owner.String(), string(spell.AppendRFC3339(nil, a.Until.Unix())), a.Overdue, names})
 	}
 	return out, nil
 }

@@ -141,8 +141,8 @@ func (p *page) queueObject() *queueObject {
 	}
 	for _, d := range q.Depends {
 		a := awaitedObject{Job: strconv.FormatUint(d.Job, 10), When: d.When.String(), State: d.State.String(), Met: d.Met}
-		if d.Due != 0 {
-			a.Expected = string(spell.AppendRFC3339(nil, d.Due))
+		if !d.Due.IsZero() {
+			a.Expected = string(spell.AppendRFC3339(nil, d.Due.Unix()))
 		}
 		o.Depends = append(o.Depends, a)
 	}
