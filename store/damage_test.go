@@ -1,6 +1,8 @@
 package store
 
 import (
+	"bytes"
+	"cmp"
 	"errors"
 	"flag"
 	"fmt"
@@ -15,8 +17,8 @@ import (
 	"github.com/placectl/placectl/locality"
 	"github.com/placectl/placectl/placer"
 	"github.com/placectl/placectl/placer/recur"
+	"github.com/placectl/placectl/store/internal/file"
 	"github.com/placectl/placectl/store/internal/row"
-	"go.etcd.io/bbolt"
 )
 
 // lively makes a database with some of everything in it.
@@ -71,7 +73,27 @@ func lively(t testing.TB) (*DB, *clock) {
 	fillQueue(t, db, clock)
 	addBatch(t, db, "night", locality.Settings{Hosts: 4}, someJobs(60))
 	workBatch(t, db, "night")
+	keepAnswer(t, db)
 	return db, clock
+}
+
+// keepAnswer leaves what a request with a key was answered.
+func keepAnswer(t testing.TB, db *DB) {
+	t.Helper()
+	err := db.file.Update(func(r *file.Recorder) (bool, error) {
+		a := row.Answer{Key: "nightly 7", Request: [32]byte{1, 2}, At: 1_000_000, Until: 4_000_000, First: 1, Jobs: 1, Text: []byte("job 1, job 1, job 1")}
+		payload, err := a.Encode()
+		if err != nil {
+			return false, err
+		}
+		if err := r.Put(row.Answers, []byte(a.Key), payload); err != nil {
+			return false, err
+		}
+		return true, r.Mark(row.AnswerDues, row.AnswerDueKey(a.Until, []byte(a.Key)))
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
 }
 
 // fillQueue leaves one job waiting, one planned, one held, and one that the clock
@@ -108,24 +130,17 @@ func findings(t *testing.T, db *DB) []string {
 	return list
 }
 
-// rewrite changes a row behind the store's back, with a right checksum.
+// rewrite changes a row behind the store's back, with a right checksum and sum.
 func rewrite(t *testing.T, db *DB, name row.Table, change func(key, payload []byte) []byte) {
 	t.Helper()
-	b, err := bbolt.Open(db.Path(), 0o600, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer b.Close()
-	err = b.Update(func(btx *bbolt.Tx) error {
-		bucket := btx.Bucket([]byte(name.String()))
-		c := bucket.Cursor()
-		for k, v := c.First(); k != nil; k, v = c.Next() {
-			key := append([]byte(nil), k...)
-			if payload := change(key, append([]byte(nil), v[:len(v)-4]...)); payload != nil {
-				return bucket.Put(key, row.Seal(key, payload))
+	err := db.file.Update(func(r *file.Recorder) (bool, error) {
+		c := r.Cursor(name)
+		for c.Next() {
+			if payload := change(bytes.Clone(c.Key), bytes.Clone(c.Payload)); payload != nil {
+				return true, r.Put(name, bytes.Clone(c.Key), payload)
 			}
 		}
-		return fmt.Errorf("no row of %s to change", name)
+		return false, cmp.Or(c.Err, fmt.Errorf("no row of %s to change", name))
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -148,17 +163,12 @@ func recount(t *testing.T, db *DB, change func(*row.State)) {
 // drop deletes a table's first row behind the store's back.
 func drop(t *testing.T, db *DB, name row.Table) {
 	t.Helper()
-	b, err := bbolt.Open(db.Path(), 0o600, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer b.Close()
-	err = b.Update(func(btx *bbolt.Tx) error {
-		k, _ := btx.Bucket([]byte(name.String())).Cursor().First()
-		if k == nil {
-			return fmt.Errorf("table %s is empty", name)
+	err := db.file.Update(func(r *file.Recorder) (bool, error) {
+		c := r.Cursor(name)
+		if !c.Next() {
+			return false, fmt.Errorf("table %s is empty", name)
 		}
-		return btx.Bucket([]byte(name.String())).Delete(k)
+		return true, r.Remove(name, bytes.Clone(c.Key))
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -302,13 +312,16 @@ func TestDamage(t *testing.T) {
 	}
 }
 
-// dump writes out what a reader sees, every row of it.
+// dump writes out what a reader sees, every row of it but the sums, which tell how often
+// the file was written.
 func dump(db *DB) (text string, err error) {
 	var b strings.Builder
 	err = db.View(func(tx *Tx) error {
 		for t := range row.TableCount {
 			err := tx.file.Each(t, nil, func(key, payload []byte) (bool, error) {
-				fmt.Fprintf(&b, "%s %x %x\n", t.String(), key, payload)
+				if row.Counted(t, key) {
+					fmt.Fprintf(&b, "%s %x %x\n", t.String(), key, payload)
+				}
 				return true, nil
 			})
 			if err != nil {

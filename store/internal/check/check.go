@@ -71,7 +71,7 @@ func (f *Findings) Look(s *Store) error {
 		return err
 	}
 	for t := range row.TableCount {
-		if t.Derived() {
+		if t.Derived() && s.Rows.Format() >= t.Since() {
 			if err := d.compare(t); err != nil {
 				return err
 			}

@@ -42,8 +42,22 @@ func (f *Findings) derive(s *Store) (*derived, error) {
 	if err := d.batches(); err != nil {
 		return nil, err
 	}
+	if err := d.answers(); err != nil {
+		return nil, err
+	}
 	d.blocks()
 	return d, d.index()
+}
+
+// answers notes when each of them may be forgotten.
+func (d *derived) answers() error {
+	return d.store.Rows.Each(row.Answers, nil, func(key, payload []byte) (bool, error) {
+		a, err := row.DecodeAnswer(key, payload)
+		if err == nil {
+			d.rows[row.AnswerDues][string(row.AnswerDueKey(a.Until, key))] = row.EncodeMark()
+		}
+		return true, err
+	})
 }
 
 // blocks writes the recomputed calendar down.

@@ -226,7 +226,12 @@ func TestReaderPatches(test *testing.T) {
 			return nil
 		}
 		if rapid.Bool().Draw(t, "writer") {
-			err = f.Update(func(r *Recorder) (bool, error) { return false, run(r) })
+			err = f.Update(func(r *Recorder) (bool, error) {
+				if err := run(r); err != nil {
+					return false, err
+				}
+				return false, r.CheckRows(func(format string, args ...any) { t.Fatalf("the sums: "+format, args...) })
+			})
 		} else {
 			err = f.View(func(r *Recorder) error {
 				if err := r.Clear(row.Keys); !errors.Is(err, ErrReadOnly) {

@@ -35,33 +35,51 @@ func (f *File) Check(find func(format string, args ...any), fn func(*Recorder) e
 	})
 }
 
-// CheckRows verifies that all tables are there and no others, and the checksum of every
-// row.
+// CheckRows verifies that all tables are there and no others, the checksum of every row,
+// and that the rows are those that the last transaction left.
 func (r *Recorder) CheckRows(find func(format string, args ...any)) error {
+	stored, err := r.storedSums()
+	if err != nil {
+		return err
+	}
 	known := make(map[string]bool)
 	for t := range row.TableCount {
 		known[t.String()] = true
-		b := r.bucket(t)
-		if b == nil {
-			find("table %s is missing", t)
-			continue
-		}
-		err := b.ForEach(func(k, v []byte) error {
-			if t == row.Meta && string(k) == string(row.KeyFormat) {
-				return nil
-			}
-			if _, err := row.Unseal(t, k, v); err != nil {
-				find("%v", err)
-			}
-			return nil
-		})
+		sum, err := r.checkTable(t, find)
 		if err != nil {
 			return err
+		}
+		if stored != nil && sum != stored.Tables[t] {
+			want := stored.Tables[t]
+			find("table %s has %d rows with the sum %x, and should have %d with %x: a page is lost or stale", t, sum.Count, sum.Sum, want.Count, want.Sum)
 		}
 	}
 	return r.bolt.ForEach(func(name []byte, _ *bbolt.Bucket) error {
 		if !known[string(name)] {
 			find("there is a table %q that this version does not know", name)
+		}
+		return nil
+	})
+}
+
+// checkTable verifies the checksum of every row of a table, and adds them up.
+func (r *Recorder) checkTable(t row.Table, find func(format string, args ...any)) (sum row.Sum, err error) {
+	b := r.bucket(t)
+	if b == nil {
+		if r.format >= t.Since() {
+			find("table %s is missing", t)
+		}
+		return sum, nil
+	}
+	return sum, b.ForEach(func(key, value []byte) error {
+		if t == row.Meta && string(key) == string(row.KeyFormat) {
+			return nil
+		}
+		if _, err := row.Unseal(t, key, value); err != nil {
+			find("%v", err)
+		}
+		if row.Counted(t, key) {
+			sum.Add(value)
 		}
 		return nil
 	})

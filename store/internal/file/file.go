@@ -182,6 +182,9 @@ func (f *File) Update(fn func(*Recorder) (keep bool, err error)) error {
 // or data pages are written, before the meta page makes them count: that is a
 // clean failure. After any other nobody knows.
 func (f *File) commit(r *Recorder) error {
+	if err := r.writeSums(); err != nil {
+		return err
+	}
 	err := r.bolt.Commit()
 	switch {
 	case err == nil:

@@ -18,7 +18,13 @@ func createTables(tx *bbolt.Tx) error {
 			return err
 		}
 	}
-	return r.writeFormat(row.Format)
+	if err := r.identify(); err != nil {
+		return err
+	}
+	if err := r.writeFormat(row.Format); err != nil {
+		return err
+	}
+	return r.writeSums()
 }
 
 func (r *Recorder) writeFormat(format uint32) error {
@@ -42,7 +48,7 @@ func (r *Recorder) readFormat() error {
 
 // migrations holds, by the format they lead from, the steps to the next one. A
 // step makes room; what is derived is rebuilt from the rows when all are taken.
-var migrations = map[uint32]func(*Recorder) error{1: addTables(2), 2: addTables(3)}
+var migrations = map[uint32]func(*Recorder) error{1: addTables(2), 2: addTables(3), 3: addSums}
 
 // addTables makes the tables that a format brought.
 func addTables(format uint32) func(*Recorder) error {
@@ -57,6 +63,18 @@ func addTables(format uint32) func(*Recorder) error {
 		}
 		return nil
 	}
+}
+
+// addSums leads to the format whose files can be told apart, and tell what rows they have.
+// Every row is verified on the way: nothing is built on damage.
+func addSums(r *Recorder) error {
+	if err := addTables(4)(r); err != nil {
+		return err
+	}
+	if err := r.sumUp(); err != nil {
+		return err
+	}
+	return r.identify()
 }
 
 // migrate brings an older file up to date, inside the transaction that will write to it.

@@ -23,9 +23,11 @@ type Recorder struct {
 	buckets  [row.TableCount]*bbolt.Bucket
 	writes   [row.TableCount]int // how often each table was changed
 	changed  bool
-	walks    []*Walk    // that are under way
-	changes  *ChangeSet // a reader's patch; a writer's where somebody wants to know them
-	passing  bool       // the clock is being brought up to date: readers may patch
+	sums     row.Sums               // a writer's
+	last     [row.TableCount][]byte // keys that no row of the table is behind, nil where that is not known
+	walks    []*Walk                // that are under way
+	changes  *ChangeSet             // a reader's patch; a writer's where somebody wants to know them
+	passing  bool                   // the clock is being brought up to date: readers may patch
 }
 
 // begin starts a transaction. A writer brings a file of an older format up to date.
@@ -43,7 +45,7 @@ func (f *File) begin(tx *bbolt.Tx) (*Recorder, error) {
 	if r.format < row.Format && tx.Writable() {
 		return r, r.migrate()
 	}
-	return r, nil
+	return r, r.readSums()
 }
 
 // Writable reports whether the transaction may change the file.
@@ -146,6 +148,7 @@ func (r *Recorder) Mark(t row.Table, key []byte) error { return r.Put(t, key, ro
 func (r *Recorder) put(t row.Table, key, value []byte) error {
 	b, err := r.change(t)
 	if b != nil {
+		r.count(t, b, key, value)
 		err = b.Put(key, value)
 	}
 	if err == nil && r.changes != nil {
@@ -158,6 +161,7 @@ func (r *Recorder) put(t row.Table, key, value []byte) error {
 func (r *Recorder) Remove(t row.Table, key []byte) error {
 	b, err := r.change(t)
 	if b != nil {
+		r.count(t, b, key, nil)
 		err = b.Delete(key)
 	}
 	if err == nil && r.changes != nil {
@@ -176,6 +180,7 @@ func (r *Recorder) Clear(t row.Table) error {
 	b, err := r.change(t)
 	if b != nil {
 		name := []byte(t.String())
+		r.sums.Tables[t] = row.Sum{}
 		if err = r.bolt.DeleteBucket(name); err == nil {
 			r.buckets[t], err = r.bolt.CreateBucket(name)
 		}

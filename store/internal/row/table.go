@@ -5,7 +5,7 @@ import (
 )
 
 // Format is the file format that this version writes.
-const Format = 3
+const Format = 4
 
 // magic begins the format row. On disk; must not change.
 const magic = "placectl"
@@ -54,6 +54,8 @@ const (
 	BatchDues
 	Hosts
 	HostNames
+	Answers
+	AnswerDues
 	TableCount // how many there are
 )
 
@@ -66,7 +68,7 @@ var tables = [TableCount]struct {
 	since            uint32
 	derived          bool
 }{
-	Meta:           {"meta", "format | state", "the magic and the format; clock and counters", 1, false},
+	Meta:           {"meta", "format | identity | state | sums", "the magic and the format; id and epoch; clock and counters; what the rows of each table sum up to", 1, false},
 	Config:         {"config", "setting", "its value as text", 1, false},
 	Resources:      {"resources", "resource number (2 bytes)", "definition", 1, false},
 	Queues:         {"queues", "name", "settings of the queue", 1, false},
@@ -105,6 +107,8 @@ var tables = [TableCount]struct {
 	BatchDues:      {"batch_dues", "batch number (4), instant (8), host number (4), slot + 1 (8)", "nothing: a lease ends, or a host is looked for", 3, true},
 	Hosts:          {"hosts", "host number (4)", "a host that works in batches, and how fast it is", 3, false},
 	HostNames:      {"host_names", "name", "host number", 3, true},
+	Answers:        {"answers", "idempotency key", "the request that came with it, and its answer", 4, false},
+	AnswerDues:     {"answer_dues", "instant (8), idempotency key", "nothing: the answer may be forgotten then", 4, true},
 }
 
 // String is the name of the table in the file.
@@ -118,8 +122,10 @@ func (t Table) Derived() bool { return tables[t].derived }
 
 // The keys of the table Meta.
 var (
-	KeyFormat = []byte("format")
-	KeyState  = []byte("state")
+	KeyFormat   = []byte("format")
+	KeyIdentity = []byte("identity")
+	KeyState    = []byte("state")
+	KeySums     = []byte("sums")
 )
 
 // EncodeFormat is the row that says which format the file has. It has no checksum:

@@ -1,0 +1,54 @@
+package file
+
+import (
+	"crypto/rand"
+	"encoding/binary"
+
+	"github.com/placectl/placectl/store/internal/row"
+)
+
+// Identity is what tells the file from others. Older formats have none: all of it is
+// zero then.
+func (r *Recorder) Identity() (*row.Identity, error) {
+	id := new(row.Identity)
+	payload, err := r.Get(row.Meta, row.KeyIdentity)
+	if payload == nil || err != nil {
+		return id, err
+	}
+	return id, id.Decode(payload)
+}
+
+// identify draws the id and the epoch of a file that has none.
+func (r *Recorder) identify() error {
+	id := new(row.Identity)
+	rand.Read(id.ID[:]) //nolint:errcheck // it never fails
+	id.Epoch = drawEpoch(0)
+	return r.PutIdentity(id)
+}
+
+// DrawEpoch gives the file another epoch, for an older state of it that is about to be
+// used again: what was begun under the former epoch is known by it.
+func (r *Recorder) DrawEpoch() error {
+	id, err := r.Identity()
+	if err != nil {
+		return err
+	}
+	id.Epoch = drawEpoch(id.Epoch)
+	return r.PutIdentity(id)
+}
+
+// PutIdentity changes what tells the file from others.
+func (r *Recorder) PutIdentity(id *row.Identity) error {
+	return r.put(row.Meta, row.KeyIdentity, row.Seal(row.KeyIdentity, id.Encode()))
+}
+
+// drawEpoch draws a number that is neither 0 nor another.
+func drawEpoch(other uint32) uint32 {
+	for {
+		var b [4]byte
+		rand.Read(b[:]) //nolint:errcheck // as above
+		if n := binary.BigEndian.Uint32(b[:]); n != 0 && n != other {
+			return n
+		}
+	}
+}

@@ -1,0 +1,115 @@
+package file
+
+import (
+	"bytes"
+	"fmt"
+
+	"github.com/placectl/placectl/store/internal/row"
+	"go.etcd.io/bbolt"
+)
+
+// A page that a disk has lost, or kept as it was some transactions ago, carries right
+// checksums: its rows are whole, and not those that should be there. So a writer keeps a
+// sum of each table's rows up to date, and writes all of them with each commit. Adding
+// the rows up again, as check does, tells; that the row of the sums is the last
+// transaction's, each transaction looks at.
+
+// readSums verifies that the row of the sums is that of the transaction which the file
+// stands at. A writer takes it over. Older formats have none.
+func (r *Recorder) readSums() error {
+	if r.format < sumsSince {
+		return nil
+	}
+	payload, err := r.Get(row.Meta, row.KeySums)
+	if err == nil && payload == nil {
+		err = fmt.Errorf("%w: the row that sums up the tables is missing", row.ErrDamaged)
+	}
+	if err != nil {
+		return err
+	}
+	at := uint64(r.bolt.ID())
+	if r.Writable() {
+		at-- // it is this transaction's number already
+	}
+	written, err := row.SumsTransaction(payload)
+	if err == nil && written != at {
+		err = fmt.Errorf("%w: the tables are as transaction %d left them, and the file stands at %d: a page is lost or stale", row.ErrDamaged, written, at)
+	}
+	if err == nil && r.Writable() {
+		err = r.sums.Decode(payload)
+	}
+	return err
+}
+
+// sumsSince is the format that brought the sums.
+const sumsSince = 4
+
+// storedSums are the sums as the last transaction left them, nil in an older format.
+func (r *Recorder) storedSums() (*row.Sums, error) {
+	switch {
+	case r.format < sumsSince:
+		return nil, nil
+	case r.Writable():
+		return &r.sums, nil
+	}
+	payload, err := r.Get(row.Meta, row.KeySums)
+	if err != nil {
+		return nil, err
+	}
+	s := new(row.Sums)
+	return s, s.Decode(payload)
+}
+
+// count adds a row that is about to be put, or removed where it is nil, to the sum of its
+// table, and takes off the one that it replaces. A row behind all others replaces none:
+// most new ones are such, and nobody has to look for theirs.
+func (r *Recorder) count(t row.Table, b *bbolt.Bucket, key, value []byte) {
+	if !row.Counted(t, key) {
+		return
+	}
+	sum := &r.sums.Tables[t]
+	if behind := r.last[t] != nil && bytes.Compare(key, r.last[t]) > 0; !behind {
+		if old := b.Get(key); old != nil {
+			sum.Remove(old)
+		} else if value != nil && r.last[t] == nil {
+			last, _ := b.Cursor().Last()
+			r.last[t] = append([]byte{}, last...)
+		}
+	}
+	if value == nil {
+		return
+	}
+	sum.Add(value)
+	if r.last[t] != nil && bytes.Compare(key, r.last[t]) > 0 {
+		r.last[t] = append(r.last[t][:0], key...)
+	}
+}
+
+// writeSums writes the sums as the transaction leaves them.
+func (r *Recorder) writeSums() error {
+	r.sums.Transaction = uint64(r.bolt.ID())
+	return r.put(row.Meta, row.KeySums, row.Seal(row.KeySums, r.sums.Encode()))
+}
+
+// sumUp adds up the rows of every table, and verifies each.
+func (r *Recorder) sumUp() error {
+	r.sums = row.Sums{}
+	for t := range row.TableCount {
+		b := r.bucket(t)
+		if b == nil {
+			continue
+		}
+		err := b.ForEach(func(key, value []byte) error {
+			if !row.Counted(t, key) {
+				return nil
+			}
+			r.sums.Tables[t].Add(value)
+			_, err := row.Unseal(t, key, value)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,75 @@
+package row
+
+import "encoding/binary"
+
+// Sum tells the rows of a table from others: how many there are, and the sum of their
+// checksums, modulo 2^64. It follows from the row that goes and the one that comes.
+type Sum struct{ Count, Sum uint64 }
+
+// Add counts a row as it is stored.
+func (s *Sum) Add(value []byte) {
+	s.Count++
+	s.Sum += storedChecksum(value)
+}
+
+// Remove counts one that goes.
+func (s *Sum) Remove(value []byte) {
+	s.Count--
+	s.Sum -= storedChecksum(value)
+}
+
+// storedChecksum is the one that a row carries, 0 where it is too short for any.
+func storedChecksum(value []byte) uint64 {
+	if len(value) < 4 {
+		return 0
+	}
+	return uint64(binary.LittleEndian.Uint32(value[len(value)-4:]))
+}
+
+// Sums are those of all tables as a transaction left them. One row, which each commit
+// writes: a page that was lost, or is one of an earlier transaction, has other rows
+// than the row says.
+type Sums struct {
+	Transaction uint64 // that wrote the row, as bbolt counts them
+	Tables      [TableCount]Sum
+}
+
+const sumsVersion = 1
+
+// Counted reports whether a row counts in the sum of its table. The format has no
+// checksum, and the sums cannot have their own in them.
+func Counted(t Table, key []byte) bool {
+	return t != Meta || string(key) != string(KeyFormat) && string(key) != string(KeySums)
+}
+
+// Encode is the row. Tables are known by their place in the registry, where they stay.
+func (s *Sums) Encode() []byte {
+	e := encoder{}
+	e.byte(sumsVersion)
+	e.uint(s.Transaction)
+	for t := range TableCount {
+		e.uint(s.Tables[t].Count)
+		e.uint(s.Tables[t].Sum)
+	}
+	return e.b
+}
+
+// Decode reads it. Tables that the row does not know yet are empty.
+func (s *Sums) Decode(payload []byte) error {
+	*s = Sums{}
+	d := decoder{b: payload}
+	d.byte()
+	s.Transaction = d.uint()
+	for t := Table(0); t < TableCount && len(d.b) > 0; t++ {
+		s.Tables[t] = Sum{d.uint(), d.uint()}
+	}
+	return d.done(Meta, KeySums)
+}
+
+// SumsTransaction is the transaction that wrote the row, without the rest of it.
+func SumsTransaction(payload []byte) (uint64, error) {
+	d := decoder{b: payload}
+	d.byte()
+	n := d.uint()
+	return n, d.done(Meta, KeySums)
+}

@@ -1,0 +1,151 @@
+package store
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/placectl/placectl/store/internal/file"
+	"github.com/placectl/placectl/store/internal/row"
+)
+
+// TestStalePages puts pages back to what they were some transactions ago, and each in the
+// place of another. Their checksums are right. Where a reader sees other rows, check says
+// so.
+func TestStalePages(t *testing.T) {
+	db, clock := lively(t)
+	old, err := os.ReadFile(db.Path())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 8 {
+		clock.t++
+		job, _, err := place(db, "1:ncpus=1", 1000e9)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := db.Update(func(tx *Tx) error { _, err := tx.Release(job.ID); return err }); err != nil {
+			t.Fatal(err)
+		}
+	}
+	sound, err := os.ReadFile(db.Path())
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := dumpAll(t, db)
+	const size = 4096
+	page := func(b []byte, i int) []byte { return b[i*size : (i+1)*size] }
+	silent, noticed := 0, 0
+	try := func(what string, bad []byte) {
+		path := filepath.Join(t.TempDir(), "bad.db")
+		if err := os.WriteFile(path, bad, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		broken, err := Open(path, &Options{Now: clock.now})
+		if err != nil {
+			return
+		}
+		got, err := dump(broken)
+		if err != nil || got == want {
+			return
+		}
+		silent++
+		if list := findings(t, broken); len(list) > 0 {
+			noticed++
+		} else {
+			t.Errorf("%s: read wrongly, and check finds nothing", what)
+		}
+	}
+	for i := 2; i < min(len(old), len(sound))/size; i++ {
+		bad := append([]byte(nil), sound...)
+		copy(page(bad, i), page(old, i))
+		try("a stale page", bad)
+		for k := 2; k < i; k++ {
+			bad := append([]byte(nil), sound...)
+			copy(page(bad, i), page(sound, k))
+			copy(page(bad, k), page(sound, i))
+			try("swapped pages", bad)
+		}
+	}
+	if silent == 0 || noticed != silent {
+		t.Errorf("%d files were read wrongly without a word, check noticed %d of them", silent, noticed)
+	}
+}
+
+// TestIdentity: files that are made apart have ids of their own; a new epoch leaves the
+// id alone; files of older formats get both when they are migrated.
+func TestIdentity(t *testing.T) {
+	identity := func(db *DB) (id row.Identity) {
+		t.Helper()
+		err := db.file.View(func(r *file.Recorder) error {
+			i, err := r.Identity()
+			id = *i
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return id
+	}
+	one, _ := newDB(t)
+	two, _ := newDB(t)
+	a, b := identity(one), identity(two)
+	if a.ID == b.ID || a.Epoch == b.Epoch || a.Epoch == 0 || a.ID == [16]byte{} || len(a.String()) != 32 {
+		t.Errorf("%v %v", a, b)
+	}
+	if err := one.file.Update(func(r *file.Recorder) (bool, error) { return true, r.DrawEpoch() }); err != nil {
+		t.Fatal(err)
+	}
+	if now := identity(one); now.ID != a.ID || now.Epoch == a.Epoch || now.Epoch == 0 {
+		t.Errorf("%v, and it was %v", now, a)
+	}
+	content, err := os.ReadFile(filepath.Join("..", "testdata", "db", "v3.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "old.db")
+	if err := os.WriteFile(path, content, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	old, err := Open(path, &Options{Now: (&clock{t: 1_000_500}).now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if id := identity(old); id != (row.Identity{}) {
+		t.Errorf("format 3 has %v", id)
+	}
+	if err := old.Update(func(tx *Tx) error { return tx.Configure("default_walltime", "60") }); err != nil {
+		t.Fatal(err)
+	}
+	if id := identity(old); id.ID == [16]byte{} || id.Epoch == 0 || id.AnyTime {
+		t.Errorf("a migrated file has %v", id)
+	}
+}
+
+// TestMigrationOverDamage: a file of an older format is not migrated while a row of it
+// does not match its checksum.
+func TestMigrationOverDamage(t *testing.T) {
+	content, err := os.ReadFile(filepath.Join("..", "testdata", "db", "v3.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	bad := []byte(strings.ReplaceAll(string(content), "course", "coursf"))
+	if string(bad) == string(content) {
+		t.Fatal("the file knows no course")
+	}
+	path := filepath.Join(t.TempDir(), "old.db")
+	if err := os.WriteFile(path, bad, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	db, err := Open(path, &Options{Now: (&clock{t: 1_000_500}).now})
+	if err == nil {
+		err = db.Update(func(tx *Tx) error { return tx.Configure("default_walltime", "60") })
+	}
+	if err == nil || !strings.Contains(err.Error(), "checksum") {
+		t.Error(err)
+	}
+	if now, err := os.ReadFile(path); err != nil || string(now) != string(bad) {
+		t.Errorf("the file was changed: %v", err)
+	}
+}
