@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"time"
 
+	"github.com/placectl/placectl/cmd/placectl/internal/output"
 	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
 )
@@ -38,7 +39,8 @@ func (r *runner) view(fn func(*store.Tx) error) error {
 // if it failed.
 func (r *runner) read(db *store.DB, fn func(*store.Tx) error) error {
 	out := r.stdout
-	var held bytes.Buffer
+	var held output.Spool
+	defer held.Close()
 	r.stdout = &held
 	err := db.View(fn)
 	r.stdout = out
@@ -75,7 +77,9 @@ func (r *runner) update(c *cli.Context, fn func(*store.Tx) error) error {
 // commit its notes are printed, and nothing else.
 func (r *runner) write(db *store.DB, keep bool, fn func(*store.Tx) error) error {
 	stdout, stderr := r.stdout, r.notes
-	var answer, notes bytes.Buffer
+	var answer output.Spool
+	var notes bytes.Buffer
+	defer answer.Close()
 	r.stdout, r.notes = &answer, &notes
 	err := r.commit(db, keep, func(tx *store.Tx) error {
 		answer.Reset()
