@@ -94,9 +94,9 @@ func (db *DB) View(fn func(*Tx) error) error {
 
 // Update runs fn and commits what it changed, all or nothing: when fn fails,
 // nothing. It returns nil once the change is durable. ErrUnknown means that the
-// commit failed on its way to disk: the change may or may not be there, and the
-// handle is of no further use. Inside another View or Update on the same handle it fails
-// with ErrNested. fn has to bear to be run again when somebody else was
+// commit failed on its way to disk: the change may or may not be there. Every other
+// error means that nothing was changed. Inside another View or Update on the same handle
+// it fails with ErrNested. fn has to bear to be run again when somebody else was
 // faster: outside the transaction it changes nothing but what it sets anew as a whole.
 func (db *DB) Update(fn func(*Tx) error) error { return db.write(fn, true) }
 

@@ -19,7 +19,7 @@ var (
 	ErrNotOurs  = file.ErrNotOurs                                // the file is something else
 	ErrUnsafe   = file.ErrUnsafe                                 // the file is not looked into: everybody may write it, or it is a link
 	ErrNewer    = file.ErrNewer                                  // its format is refused untouched
-	ErrUnknown  = file.ErrUnknown                                // a commit failed on its way to disk; the handle is poisoned
+	ErrUnknown  = file.ErrUnknown                                // a commit failed on its way to disk: it may or may not be there
 	ErrInvalid  = row.ErrInvalid                                 // an argument makes no sense
 	ErrReadOnly = file.ErrReadOnly                               // a change inside View
 	ErrNested   = errors.New("a transaction inside another one") // on the same handle, in the same goroutine

@@ -9,12 +9,13 @@ import (
 // structure, and tells find. Where it finds nothing it lets fn look at the rows: those
 // below a broken page tell nothing more.
 func (f *File) Check(find func(format string, args ...any), fn func(*Recorder) error) error {
-	return f.run(false, func(b *bbolt.DB) error {
-		return b.View(func(tx *bbolt.Tx) error {
-			warning, err := preflight(f.path)
+	return f.run(false, func(o *opened) error {
+		return o.bolt.View(func(tx *bbolt.Tx) error {
+			found, err := validMetas(o.data)
 			if err != nil {
 				return err
 			}
+			warning := found.warning(o.data)
 			sound := warning == ""
 			if !sound {
 				find("%s", warning)

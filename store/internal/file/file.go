@@ -16,14 +16,10 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 	"sync"
-	"sync/atomic"
-	"syscall"
 	"time"
 
 	"go.etcd.io/bbolt"
-	bbolterrors "go.etcd.io/bbolt/errors"
 	"golang.org/x/sys/unix"
 )
 
@@ -43,16 +39,10 @@ type File struct {
 	path string
 	opt  Options
 
-	mu       sync.Mutex // one transaction at a time through a private handle
-	bolt     *bbolt.DB  // private handles only
-	lock     *fileLock  // private handles only
-	poisoned atomic.Pointer[error]
-	warned   sync.Once
+	mu     sync.Mutex // one transaction at a time through a private handle
+	own    *opened    // private handles only
+	warned sync.Once
 }
-
-// openTimeout bounds bbolt's own lock, which is free unless another program
-// than placectl has the file.
-const openTimeout = 2 * time.Second
 
 // Open makes a handle on an existing file and checks that it is a database.
 func Open(path string, opt Options) (*File, error) {
@@ -87,17 +77,23 @@ func Create(path string, fill func(path string) error) error {
 	if err := fill(tmp.Name()); err != nil {
 		return err
 	}
-	err = unix.Renameat2(unix.AT_FDCWD, tmp.Name(), unix.AT_FDCWD, path, unix.RENAME_NOREPLACE)
-	if errors.Is(err, unix.EINVAL) || errors.Is(err, unix.ENOSYS) {
-		err = os.Link(tmp.Name(), path) // the file system cannot do the former
-	}
+	err = calls.Do(Operation{Kind: "rename", Path: path}, func() error {
+		err := unix.Renameat2(unix.AT_FDCWD, tmp.Name(), unix.AT_FDCWD, path, unix.RENAME_NOREPLACE)
+		if errors.Is(err, unix.EINVAL) || errors.Is(err, unix.ENOSYS) {
+			err = os.Link(tmp.Name(), path) // the file system cannot do the former
+		}
+		return err
+	})
 	switch {
 	case errors.Is(err, fs.ErrExist):
 		return fmt.Errorf("%s: %w", path, ErrExists)
 	case err != nil:
 		return err
 	}
-	return syncDir(filepath.Dir(path))
+	if err := syncDir(filepath.Dir(path)); err != nil {
+		return fmt.Errorf("%w: %s was made, and its name may not be on disk: %v", ErrUnknown, path, err)
+	}
+	return nil
 }
 
 // notMade says of a file, and not of the one that was to become it, that its
@@ -112,15 +108,15 @@ func notMade(path string, err error) error {
 
 // layOut makes the tables of an empty file.
 func layOut(path string) error {
-	b, err := bbolt.Open(path, 0o600, boltOptions(false))
+	f, err := os.OpenFile(path, os.O_RDWR, 0)
+	if err != nil {
+		return err
+	}
+	b, err := openBolt(f, true)
 	if err != nil {
 		return err
 	}
 	return errors.Join(b.Update(createTables), b.Close())
-}
-
-func boltOptions(readOnly bool) *bbolt.Options {
-	return &bbolt.Options{Timeout: openTimeout, ReadOnly: readOnly, NoStatistics: true}
 }
 
 func syncDir(dir string) error {
@@ -129,7 +125,7 @@ func syncDir(dir string) error {
 		return err
 	}
 	defer d.Close()
-	return d.Sync()
+	return calls.Do(Operation{Kind: "sync", Path: dir}, d.Sync)
 }
 
 func (f *File) warn(text string) {
@@ -143,8 +139,8 @@ func (f *File) Path() string { return f.path }
 
 // View runs fn on a snapshot of the file.
 func (f *File) View(fn func(*Recorder) error) error {
-	return f.run(false, func(b *bbolt.DB) error {
-		return b.View(func(tx *bbolt.Tx) error {
+	return f.run(false, func(o *opened) error {
+		return o.bolt.View(func(tx *bbolt.Tx) error {
 			r, err := f.begin(tx)
 			if err != nil {
 				return err
@@ -156,13 +152,11 @@ func (f *File) View(fn func(*Recorder) error) error {
 
 // Update runs fn and commits what it changed, all or nothing, if it says to keep it. It
 // returns nil once the change is durable. ErrUnknown means that the commit failed on its
-// way to disk: the change may or may not be there, and the handle is of no further use.
+// way to disk: the change may or may not be there. After any other error nothing was
+// changed.
 func (f *File) Update(fn func(*Recorder) (keep bool, err error)) error {
-	if poison := f.poisoned.Load(); poison != nil {
-		return *poison
-	}
-	return f.run(true, func(b *bbolt.DB) error {
-		tx, err := b.Begin(true)
+	return f.run(true, func(o *opened) error {
+		tx, err := o.bolt.Begin(true)
 		if err != nil {
 			return err
 		}
@@ -174,114 +168,57 @@ func (f *File) Update(fn func(*Recorder) (keep bool, err error)) error {
 		if keep, err := fn(r); err != nil || !keep {
 			return err
 		}
-		return f.commit(r)
+		return f.commit(o, r)
 	})
-}
-
-// commit makes a transaction durable. A full disk is found while the file grows
-// or data pages are written, before the meta page makes them count: that is a
-// clean failure. After any other nobody knows.
-func (f *File) commit(r *Recorder) error {
-	if err := r.writeSums(); err != nil {
-		return err
-	}
-	err := r.bolt.Commit()
-	switch {
-	case err == nil:
-		if f.Committed != nil {
-			f.Committed(r.changes)
-		}
-		return nil
-	case beforeMeta(err):
-		return fmt.Errorf("nothing was changed: %w", err)
-	}
-	err = fmt.Errorf("%w: the commit failed: %v; look whether it was done before it is tried again", ErrUnknown, err)
-	f.poisoned.Store(&err)
-	return err
-}
-
-// beforeMeta recognises failures of a commit before its meta page is written.
-// bbolt loses the cause of one that happens while the file grows.
-func beforeMeta(err error) bool {
-	for _, cause := range []error{syscall.ENOSPC, syscall.EDQUOT, syscall.EFBIG} {
-		if errors.Is(err, cause) {
-			return true
-		}
-	}
-	return strings.HasPrefix(err.Error(), "file resize error") || strings.HasPrefix(err.Error(), "mmap allocate error")
 }
 
 // run opens and locks the file around fn, or uses the private handle.
-func (f *File) run(write bool, fn func(*bbolt.DB) error) error {
+func (f *File) run(write bool, fn func(*opened) error) error {
 	if f.opt.Private {
 		f.mu.Lock()
 		defer f.mu.Unlock()
-		if f.bolt == nil {
+		if f.own == nil {
 			var err error
-			if f.bolt, f.lock, err = f.open(true); err != nil {
+			if f.own, err = f.open(true); err != nil {
 				return err
 			}
 		}
-		return guard(func() error { return fn(f.bolt) })
+		err := guard(func() error { return fn(f.own) })
+		if f.own.spent {
+			f.closed(f.own.close())
+			f.own = nil
+		}
+		return err
 	}
-	b, lock, err := f.open(write)
+	o, err := f.open(write)
 	if err != nil {
 		return err
 	}
-	defer lock.release()
-	err = guard(func() error { return fn(b) })
+	err = guard(func() error { return fn(o) })
 	var damage *fault
 	if errors.As(err, &damage) {
-		return err // closing could wait for what the fault left locked
+		o.lock.release() //nolint:errcheck // the other error says more
+		return err       // closing could wait for what the fault left locked
 	}
-	return errors.Join(err, b.Close())
+	f.closed(o.close())
+	return err
 }
 
-// open takes the lock and opens the file.
-func (f *File) open(write bool) (b *bbolt.DB, lock *fileLock, err error) {
-	f.warned.Do(func() {
-		if fsName := networkFileSystem(f.path); fsName != "" {
-			f.warn(fmt.Sprintf("%s is on %s: file locks may not exclude other machines there", f.path, fsName))
-		}
-	})
-	if lock, err = acquire(f.path, write, f.opt.LockTimeout); err != nil {
-		return nil, nil, err
-	}
-	err = guard(func() error {
-		if _, err := preflight(f.path); err != nil {
-			return err
-		}
-		b, err = bbolt.Open(f.path, 0o600, boltOptions(!write))
-		return openError(f.path, err)
-	})
+// closed notes that a file could not be closed, or its lock not be given back: what was
+// done is done.
+func (f *File) closed(err error) {
 	if err != nil {
-		lock.release()
-		return nil, nil, err
+		f.warn(fmt.Sprintf("%s: giving the file back failed: %v", f.path, err))
 	}
-	return b, lock, nil
-}
-
-func openError(path string, err error) error {
-	switch {
-	case err == nil:
-		return nil
-	case errors.Is(err, bbolterrors.ErrTimeout):
-		return fmt.Errorf("%w by a program that is not placectl", ErrLocked)
-	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EROFS):
-		return err
-	}
-	return fmt.Errorf("%w: %s: %v", ErrNotOurs, path, err)
 }
 
 // Close gives a private handle's file back.
 func (f *File) Close() error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.bolt == nil {
-		return nil
+	if f.own != nil {
+		f.closed(f.own.close())
+		f.own = nil
 	}
-	err := f.bolt.Close()
-	f.lock.release()
-	f.bolt, f.lock = nil, nil
-	return err
+	return nil
 }

@@ -4,13 +4,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
-	"path/filepath"
-	"strconv"
-	"strings"
 	"syscall"
 	"time"
 
+	"github.com/placectl/placectl/store/internal/row"
 	"golang.org/x/sys/unix"
 )
 
@@ -18,122 +17,218 @@ import (
 // 50 ms; this one is waited for in the kernel. Two bytes of it are locked, by
 // open file description: the seat, held through a transaction (readers share
 // it), and the door, held while waiting for the seat, so that whoever leaves
-// the seat cannot take it again before those who wait.
+// the seat cannot take it again before those who wait. A process that was stopped at
+// the door cannot give it back: the door is waited for doorTime at most.
 const (
 	lockSeat = 0
 	lockDoor = 1
+	doorTime = 100 * time.Millisecond
 )
 
-// fileLock is a held lock.
-type fileLock struct{ f *os.File }
+// fileLock is a held lock, or what stands for one where a reader goes without: then f
+// is nil.
+type fileLock struct {
+	f        *os.File
+	path     string // of the lock file
+	readOnly bool   // it can be locked for reading only, and not be written
+}
 
 // lockPath is the lock file of a database.
 func lockPath(db string) string { return db + ".lock" }
 
-// acquire waits for the lock, at most for timeout; write locks exclude all
-// others. A reader that may not create the lock file goes without: bbolt's own
-// lock still holds.
+// acquire waits for the lock, at most for timeout; write locks exclude all others. A
+// reader that may neither make nor write the lock file shares it read-only, and where
+// there is none goes without: bbolt's own lock still holds.
 func acquire(db string, write bool, timeout time.Duration) (*fileLock, error) {
-	f, err := os.OpenFile(lockPath(db), os.O_RDWR|os.O_CREATE|syscall.O_NOFOLLOW, 0o600)
-	if err != nil {
-		if !write && (errors.Is(err, os.ErrPermission) || errors.Is(err, syscall.EROFS)) {
-			return &fileLock{}, nil
-		}
-		return nil, fmt.Errorf("lock file: %w", err)
+	l, err := openLock(db, write)
+	if err != nil || l.f == nil {
+		return l, err
 	}
 	how := int16(unix.F_RDLCK)
 	if write {
 		how = unix.F_WRLCK
 	}
-	if lockNow(f, how) {
-		return held(f, write), nil
+	if err := l.wait(db, how, timeout); err != nil {
+		return nil, err
 	}
-	result := make(chan error, 1)
-	go func() { result <- lockWait(f, how) }()
-	select {
-	case err := <-result:
-		if err != nil {
-			f.Close()
-			return nil, fmt.Errorf("lock file: %w", err)
+	if write {
+		l.sign()
+	}
+	return l, nil
+}
+
+// openLock opens the lock file, and makes it where there is none.
+func openLock(db string, write bool) (*fileLock, error) {
+	l := &fileLock{path: lockPath(db)}
+	err := l.open(os.O_RDWR)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = l.make(db)
+	}
+	if refused := errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS); refused && !write {
+		l.readOnly = true
+		if err = l.open(os.O_RDONLY); errors.Is(err, fs.ErrNotExist) {
+			return l, nil
 		}
-		return held(f, write), nil
-	case <-time.After(timeout):
-		holder := readHolder(db)
-		go func() { // the wait cannot be called off; drop the lock when it comes
-			<-result
-			f.Close()
-		}()
-		return nil, fmt.Errorf("%w%s; gave up after %v", ErrLocked, holder, timeout)
+	}
+	if err != nil {
+		return nil, lockError(err)
+	}
+	return l, l.sound()
+}
+
+func lockError(err error) error {
+	switch {
+	case errors.Is(err, row.ErrNotFound):
+		return err
+	case errors.Is(err, syscall.ELOOP):
+		return fmt.Errorf("%w: the lock file is a symbolic link: %w", ErrUnsafe, err)
+	}
+	return fmt.Errorf("lock file: %w", err)
+}
+
+func (l *fileLock) open(flags int) (err error) {
+	l.f, err = openFile(l.path, flags)
+	return err
+}
+
+// make makes the lock file. It belongs to whom the database belongs to, and is as open
+// to others; where we may not do that, it is ours.
+func (l *fileLock) make(db string) error {
+	info, err := os.Stat(db)
+	if errors.Is(err, fs.ErrNotExist) {
+		return noDatabase(db)
+	} else if err != nil {
+		return err
+	}
+	err = l.open(os.O_RDWR | os.O_CREATE)
+	if err == nil {
+		l.follow(info)
+	}
+	return err
+}
+
+// follow gives the lock file the owner, group and mode of the database, as far as we
+// may.
+func (l *fileLock) follow(db fs.FileInfo) {
+	ours, err := l.f.Stat()
+	if err != nil {
+		return
+	}
+	is, to := ours.Sys().(*syscall.Stat_t), db.Sys().(*syscall.Stat_t)
+	if is.Uid != to.Uid || is.Gid != to.Gid {
+		if l.f.Chown(int(to.Uid), int(to.Gid)) != nil {
+			_ = l.f.Chown(-1, int(to.Gid))
+		}
+	}
+	if mode := db.Mode().Perm(); mode != ours.Mode().Perm() {
+		_ = l.f.Chmod(mode)
 	}
 }
 
+// sound refuses a lock file that leads elsewhere: holders write into it.
+func (l *fileLock) sound() error {
+	info, err := l.f.Stat()
+	if err != nil {
+		l.f.Close()
+		return lockError(err)
+	}
+	switch {
+	case !info.Mode().IsRegular():
+		err = fmt.Errorf("%w: %s is not a regular file", ErrUnsafe, l.path)
+	case info.Sys().(*syscall.Stat_t).Nlink > 1:
+		err = fmt.Errorf("%w: %s is a hard link to a file that has other names; remove it", ErrUnsafe, l.path)
+	default:
+		return nil
+	}
+	l.f.Close()
+	return err
+}
+
+// fcntl locks or unlocks a byte of the lock file.
 func fcntl(f *os.File, cmd int, how int16, at int64) error {
-	for {
-		err := unix.FcntlFlock(f.Fd(), cmd, &unix.Flock_t{Type: how, Whence: io.SeekStart, Start: at, Len: 1})
-		if err != unix.EINTR {
-			return err
+	return calls.Do(Operation{Kind: "lock", Path: f.Name(), At: at}, func() error {
+		for {
+			err := unix.FcntlFlock(f.Fd(), cmd, &unix.Flock_t{Type: how, Whence: io.SeekStart, Start: at, Len: 1})
+			if err != unix.EINTR {
+				return err
+			}
 		}
+	})
+}
+
+// wait takes the seat. When it cannot the lock file is closed, and the error says who
+// has the seat.
+func (l *fileLock) wait(db string, how int16, timeout time.Duration) error {
+	if l.now(how) {
+		return nil
+	}
+	late := time.NewTimer(timeout)
+	defer late.Stop()
+	leave := l.door(min(doorTime, timeout))
+	defer leave()
+	if fcntl(l.f, unix.F_OFD_SETLK, how, lockSeat) == nil {
+		return nil
+	}
+	seat := make(chan error, 1)
+	go func() { seat <- fcntl(l.f, unix.F_OFD_SETLKW, how, lockSeat) }()
+	select {
+	case err := <-seat:
+		if err != nil {
+			l.f.Close()
+			return lockError(err)
+		}
+		return nil
+	case <-late.C:
+		holder := l.holders()
+		go func() { // the wait cannot be called off; give the lock back when it comes
+			<-seat
+			l.f.Close()
+		}()
+		return fmt.Errorf("%w%s; gave up after %v", ErrLocked, holder, timeout)
 	}
 }
 
-// lockNow takes the seat if nobody waits and it is free.
-func lockNow(f *os.File, how int16) bool {
-	if fcntl(f, unix.F_OFD_SETLK, unix.F_WRLCK, lockDoor) != nil {
+// now takes the seat if nobody waits and it is free.
+func (l *fileLock) now(how int16) bool {
+	if l.readOnly {
+		return fcntl(l.f, unix.F_OFD_SETLK, how, lockSeat) == nil
+	}
+	if fcntl(l.f, unix.F_OFD_SETLK, unix.F_WRLCK, lockDoor) != nil {
 		return false
 	}
-	ok := fcntl(f, unix.F_OFD_SETLK, how, lockSeat) == nil
-	return fcntl(f, unix.F_OFD_SETLK, unix.F_UNLCK, lockDoor) == nil && ok
+	ok := fcntl(l.f, unix.F_OFD_SETLK, how, lockSeat) == nil
+	return fcntl(l.f, unix.F_OFD_SETLK, unix.F_UNLCK, lockDoor) == nil && ok
 }
 
-// lockWait queues at the door, then for the seat.
-func lockWait(f *os.File, how int16) error {
-	if err := fcntl(f, unix.F_OFD_SETLKW, unix.F_WRLCK, lockDoor); err != nil {
-		return err
+// door queues at the door, for a time, and returns what leaves it. The wait in the
+// kernel cannot be called off: the door has a file description of its own, that is
+// closed whenever the wait is over.
+func (l *fileLock) door(timeout time.Duration) (leave func()) {
+	nothing := func() {}
+	if l.readOnly {
+		return nothing
 	}
-	if err := fcntl(f, unix.F_OFD_SETLKW, how, lockSeat); err != nil {
-		return err
-	}
-	return fcntl(f, unix.F_OFD_SETLK, unix.F_UNLCK, lockDoor)
-}
-
-// held writes into the lock file who holds it, for the message of those who
-// wait in vain. Readers, who are many, leave it alone.
-func held(f *os.File, write bool) *fileLock {
-	if write {
-		text := fmt.Sprintf("%d %s\n", os.Getpid(), commandLine())
-		if _, err := f.WriteAt([]byte(text), 0); err == nil {
-			_ = f.Truncate(int64(len(text)))
-		}
-	}
-	return &fileLock{f}
-}
-
-func commandLine() string {
-	words := append([]string{filepath.Base(os.Args[0])}, os.Args[1:]...)
-	line := strings.Join(words, " ")
-	if len(line) > 200 {
-		line = line[:200] + "..."
-	}
-	return line
-}
-
-// readHolder describes the last writer, if it still runs.
-func readHolder(db string) string {
-	b, err := os.ReadFile(lockPath(db))
+	f, err := os.OpenFile(fmt.Sprintf("/proc/self/fd/%d", l.f.Fd()), os.O_RDWR, 0)
 	if err != nil {
-		return ""
+		return nothing
 	}
-	pid, command, _ := strings.Cut(strings.TrimSpace(string(b)), " ")
-	n, err := strconv.Atoi(pid)
-	if err != nil || n <= 0 || syscall.Kill(n, 0) == syscall.ESRCH {
-		return " by a reader, or a process on another machine"
+	came := make(chan error, 1)
+	go func() { came <- fcntl(f, unix.F_OFD_SETLKW, unix.F_WRLCK, lockDoor) }()
+	select {
+	case <-came:
+		return func() { f.Close() }
+	case <-time.After(timeout):
+		go func() { <-came; f.Close() }()
+		return nothing
 	}
-	return fmt.Sprintf(" by process %d (%s)", n, strconv.Quote(command))
 }
 
-func (l *fileLock) release() {
-	if l != nil && l.f != nil {
-		l.f.Close()
-		l.f = nil
+// release gives the lock back. The error says that this could not be told.
+func (l *fileLock) release() error {
+	if l == nil || l.f == nil {
+		return nil
 	}
+	err := l.f.Close()
+	l.f = nil
+	return err
 }

@@ -1,12 +1,17 @@
 package file
 
 import (
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"hash/fnv"
+	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
+	"slices"
+	"syscall"
 
 	"github.com/placectl/placectl/store/internal/row"
 )
@@ -23,104 +28,201 @@ const (
 	metaFlag       = 0x04
 )
 
-// preflight refuses files that are unsafe to map. It warns of a file that can be
-// used but may have lost its newest transaction.
+// preflight refuses files that are not databases, or cut off. It warns of a file that
+// can be used but may have lost its newest transaction.
 func preflight(path string) (warning string, err error) {
-	info, err := os.Lstat(path)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return "", fmt.Errorf("there is no database %s; make one with placectl init%w", path, Wordless(row.ErrNotFound))
-	case err != nil:
-		return "", err
-	case info.Mode()&fs.ModeSymlink != 0:
-		return "", fmt.Errorf("%w: %s is a symbolic link; name the file itself", ErrUnsafe, path)
-	case !info.Mode().IsRegular():
-		return "", fmt.Errorf("%w: %s is not a regular file", ErrNotOurs, path)
-	case info.Mode().Perm()&0o002 != 0:
-		return "", fmt.Errorf("%w: %s may be written by everybody; chmod o-w it if you trust what it holds", ErrUnsafe, path)
-	}
-	f, err := os.Open(path)
+	f, err := openData(path, false)
 	if err != nil {
 		return "", err
 	}
 	defer f.Close()
-	return preflightPages(f, info.Size())
+	found, err := preflightMetas(f)
+	return found.warning(f), err
 }
 
-func preflightPages(f *os.File, size int64) (string, error) {
+// openData opens a database file, if it is one that is safe to open: neither a link, nor
+// open to everybody.
+func openData(path string, write bool) (f *os.File, err error) {
+	if info, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
+		return nil, noDatabase(path)
+	} else if err != nil {
+		return nil, err
+	} else if err := safe(path, info); err != nil {
+		return nil, err
+	}
+	flags := os.O_RDONLY
+	if write {
+		flags = os.O_RDWR
+	}
+	f, err = openFile(path, flags)
+	if errors.Is(err, syscall.ELOOP) {
+		return nil, isLink(path)
+	}
+	return f, err
+}
+
+func noDatabase(path string) error {
+	return fmt.Errorf("there is no database %s; make one with placectl init%w", path, Wordless(row.ErrNotFound))
+}
+
+func isLink(path string) error {
+	return fmt.Errorf("%w: %s is a symbolic link; name the file itself", ErrUnsafe, path)
+}
+
+// safe refuses what others may have put in the place of a database.
+func safe(path string, info fs.FileInfo) error {
+	switch {
+	case info.Mode()&fs.ModeSymlink != 0:
+		return isLink(path)
+	case !info.Mode().IsRegular():
+		return fmt.Errorf("%w: %s is not a regular file", ErrNotOurs, path)
+	case info.Mode().Perm()&0o002 != 0:
+		return fmt.Errorf("%w: %s may be written by everybody; chmod o-w it if you trust what it holds", ErrUnsafe, path)
+	case info.Sys().(*syscall.Stat_t).Nlink > 1 && !ownFolder(path):
+		return fmt.Errorf("%w: %s is a hard link to a file with other names, in a folder that others may write: it may be theirs; copy it, if you trust what it holds", ErrUnsafe, path)
+	}
+	return nil
+}
+
+// ownFolder reports whether nobody but us and root may make names in a file's folder.
+func ownFolder(path string) bool {
+	info, err := os.Stat(filepath.Dir(path))
+	return err == nil && ownedAlone(info)
+}
+
+// ownedAlone reports whether a file or folder is ours or root's, and nobody else may
+// write it.
+func ownedAlone(info fs.FileInfo) bool {
+	owner := info.Sys().(*syscall.Stat_t).Uid
+	return (owner == 0 || int(owner) == os.Geteuid()) && info.Mode().Perm()&0o022 == 0
+}
+
+// preflightFile refuses what bbolt must not map.
+func preflightFile(f *os.File) error {
+	found, err := preflightMetas(f)
+	if err != nil {
+		return err
+	}
+	newest := found.newest()
+	return preflightRoot(f, newest.pageSize, newest.root, newest.pages, 0)
+}
+
+// pageSize finds how large the pages of a file are, from the meta page that is whole.
+func pageSize(f *os.File) (int64, error) {
 	head := make([]byte, pageHeaderSize+metaSize)
-	if _, err := f.ReadAt(head, 0); err != nil {
-		return "", fmt.Errorf("%w: %s is too short", ErrNotOurs, f.Name())
+	switch err := readAt(f, head, 0); {
+	case errors.Is(err, io.EOF):
+		return 0, fmt.Errorf("%w: %s is too short", ErrNotOurs, f.Name())
+	case err != nil:
+		return 0, err
 	}
-	if _, _, ok := parseMeta(head); !ok && binary.NativeEndian.Uint32(head[pageHeaderSize:]) != boltMagic {
-		return preflightSecond(f, size)
+	m, ok := parseMeta(head)
+	if (ok || binary.NativeEndian.Uint32(head[pageHeaderSize:]) == boltMagic) && m.pageSize >= 512 && m.pageSize <= 1<<20 {
+		return m.pageSize, nil
 	}
-	pageSize := int64(binary.NativeEndian.Uint32(head[pageHeaderSize+8:]))
-	if pageSize < 512 || pageSize > 1<<20 {
-		return preflightSecond(f, size)
-	}
-	return preflightMetas(f, size, pageSize)
+	return pageSizeOfSecond(f)
 }
 
-// preflightSecond looks for the second meta page where the first does not tell
+// pageSizeOfSecond looks for the second meta page where the first does not tell
 // the page size.
-func preflightSecond(f *os.File, size int64) (string, error) {
-	for pageSize := int64(1024); pageSize <= 64<<10; pageSize *= 2 {
-		b := make([]byte, pageHeaderSize+metaSize)
-		if _, err := f.ReadAt(b, pageSize); err != nil {
+func pageSizeOfSecond(f *os.File) (int64, error) {
+	b := make([]byte, pageHeaderSize+metaSize)
+	for size := int64(1024); size <= 64<<10; size *= 2 {
+		if err := readAt(f, b, size); errors.Is(err, io.EOF) {
 			break
+		} else if err != nil {
+			return 0, err
 		}
-		if _, at, ok := parseMeta(b); ok && at == pageSize {
-			return preflightMetas(f, size, pageSize)
+		if m, ok := parseMeta(b); ok && m.pageSize == size {
+			return size, nil
 		}
 	}
-	return "", fmt.Errorf("%w: %s has no valid meta page", ErrNotOurs, f.Name())
+	return 0, fmt.Errorf("%w: %s has no valid meta page", ErrNotOurs, f.Name())
 }
 
-// preflightMetas checks that the pages of every valid meta are in the file.
-func preflightMetas(f *os.File, size, pageSize int64) (string, error) {
-	valid := 0
-	var newest, root, count uint64
+// metaPage is what a valid meta page says.
+type metaPage struct {
+	transaction uint64
+	root, pages uint64 // the page of tables, and how many pages there are
+	pageSize    int64
+	at          int64 // where it is in the file
+}
+
+type metaPages []metaPage
+
+// newest is the one that counts.
+func (found metaPages) newest() metaPage {
+	return slices.MaxFunc(found, func(a, b metaPage) int { return cmp.Compare(a.transaction, b.transaction) })
+}
+
+// validMetas are the meta pages that are whole.
+func validMetas(f *os.File) (found metaPages, err error) {
+	size, err := pageSize(f)
+	if err != nil {
+		return nil, err
+	}
 	for i := range int64(2) {
 		b := make([]byte, pageHeaderSize+metaSize)
-		if _, err := f.ReadAt(b, i*pageSize); err != nil {
-			return "", fmt.Errorf("%w: %s is cut off in its meta pages", row.ErrDamaged, f.Name())
+		switch err := readAt(f, b, i*size); {
+		case errors.Is(err, io.EOF):
+			return nil, fmt.Errorf("%w: %s is cut off in its meta pages", row.ErrDamaged, f.Name())
+		case err != nil:
+			return nil, err
 		}
-		pages, at, ok := parseMeta(b)
-		if !ok || at != pageSize {
-			continue
-		}
-		valid++
-		if pages > uint64(size/pageSize) {
-			return "", fmt.Errorf("%w: %s is cut off: it has %d bytes and should have at least %d",
-				row.ErrDamaged, f.Name(), size, pages*uint64(pageSize))
-		}
-		if tx := binary.NativeEndian.Uint64(b[pageHeaderSize+48:]); valid == 1 || tx > newest {
-			newest, root, count = tx, binary.NativeEndian.Uint64(b[pageHeaderSize+16:]), pages
+		if m, ok := parseMeta(b); ok && m.pageSize == size {
+			m.at = i * size
+			found = append(found, m)
 		}
 	}
-	if valid > 0 {
-		if err := preflightRoot(f, pageSize, root, count, 0); err != nil {
-			return "", err
-		}
-	}
-	switch valid {
-	case 0:
-		return "", fmt.Errorf("%w: neither meta page of %s is valid", row.ErrDamaged, f.Name())
-	case 1:
-		return fmt.Sprintf("one of the two meta pages of %s is not valid: it was cut short in a commit, or damaged since; the newest transaction may be missing", f.Name()), nil
-	}
-	return "", nil
+	return found, nil
 }
 
-// parseMeta reads a meta page: how many pages the file has, and their size. It
-// is not ok when the magic or the checksum is wrong.
-func parseMeta(b []byte) (pages uint64, pageSize int64, ok bool) {
+func noMeta(f *os.File) error {
+	return fmt.Errorf("%w: neither meta page of %s is valid", row.ErrDamaged, f.Name())
+}
+
+// warning says what is wrong with a file that can be used.
+func (found metaPages) warning(f *os.File) string {
+	if len(found) != 1 {
+		return ""
+	}
+	return fmt.Sprintf("one of the two meta pages of %s is not valid: it was cut short in a commit, or damaged since; the newest transaction may be missing", f.Name())
+}
+
+// preflightMetas checks that the pages of every valid meta page are in the file.
+func preflightMetas(f *os.File) (metaPages, error) {
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	found, err := validMetas(f)
+	if err != nil {
+		return nil, err
+	}
+	if len(found) == 0 {
+		return nil, noMeta(f)
+	}
+	for _, m := range found {
+		if m.pages > uint64(info.Size()/m.pageSize) {
+			return nil, fmt.Errorf("%w: %s is cut off: it has %d bytes and should have at least %d",
+				row.ErrDamaged, f.Name(), info.Size(), m.pages*uint64(m.pageSize))
+		}
+	}
+	return found, nil
+}
+
+// parseMeta reads a meta page. It is not ok when the magic or the checksum is wrong.
+func parseMeta(b []byte) (m metaPage, ok bool) {
 	meta := b[pageHeaderSize:]
 	sum := fnv.New64a()
 	sum.Write(meta[:metaSize-8])
 	ok = binary.NativeEndian.Uint32(meta) == boltMagic &&
 		binary.NativeEndian.Uint16(b[8:])&metaFlag != 0 &&
 		binary.NativeEndian.Uint64(meta[metaSize-8:]) == sum.Sum64()
-	return binary.NativeEndian.Uint64(meta[40:]), int64(binary.NativeEndian.Uint32(meta[8:])), ok
+	return metaPage{
+		transaction: binary.NativeEndian.Uint64(meta[48:]),
+		root:        binary.NativeEndian.Uint64(meta[16:]),
+		pages:       binary.NativeEndian.Uint64(meta[40:]),
+		pageSize:    int64(binary.NativeEndian.Uint32(meta[8:])),
+	}, ok
 }

@@ -2,7 +2,9 @@ package file
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
+	"io"
 	"os"
 
 	"github.com/placectl/placectl/store/internal/row"
@@ -56,8 +58,8 @@ func readPage(f *os.File, pageSize int64, id, pages uint64) ([]byte, error) {
 		return nil, badPage(f, id)
 	}
 	page := make([]byte, pageSize)
-	if _, err := f.ReadAt(page, int64(id)*pageSize); err != nil {
-		return nil, badPage(f, id)
+	if err := readAt(f, page, int64(id)*pageSize); err != nil {
+		return nil, unread(f, id, err)
 	}
 	more := uint64(binary.NativeEndian.Uint32(page[12:]))
 	if more == 0 {
@@ -67,10 +69,19 @@ func readPage(f *os.File, pageSize int64, id, pages uint64) ([]byte, error) {
 		return nil, badPage(f, id)
 	}
 	page = make([]byte, int64(more+1)*pageSize)
-	if _, err := f.ReadAt(page, int64(id)*pageSize); err != nil {
-		return nil, badPage(f, id)
+	if err := readAt(f, page, int64(id)*pageSize); err != nil {
+		return nil, unread(f, id, err)
 	}
 	return page, nil
+}
+
+// unread is why a page could not be read: the file ends before it, or what the system
+// says.
+func unread(f *os.File, id uint64, err error) error {
+	if errors.Is(err, io.EOF) {
+		return badPage(f, id)
+	}
+	return err
 }
 
 // soundElement verifies an element of a leaf page, and the inline page in it.

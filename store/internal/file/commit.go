@@ -1,0 +1,56 @@
+package file
+
+import "fmt"
+
+// commit makes a transaction durable, and answers exactly: nil once it is on disk;
+// ErrUnknown where nobody can tell; any other error means that nothing was changed.
+func (f *File) commit(o *opened, r *Recorder) error {
+	if err := r.writeSums(); err != nil {
+		return err
+	}
+	transaction := uint64(r.bolt.ID())
+	if err := o.lock.mark(transaction); err != nil {
+		return notChanged(err)
+	}
+	if err := r.bolt.Commit(); err != nil {
+		o.spent = true
+		if err = o.settle(transaction, err); err != nil {
+			return err
+		}
+	}
+	// A mark that stays is no harm: the next one to open the file syncs it once more.
+	if err := o.lock.unmark(); err != nil {
+		f.warn(fmt.Sprintf("%s: %v", f.path, err))
+	}
+	if err := o.sameFile(); err != nil {
+		return fmt.Errorf("%w: %s was removed or replaced while it was written, and the change went with it: %v", ErrUnknown, f.path, err)
+	}
+	if f.Committed != nil {
+		f.Committed(r.changes)
+	}
+	return nil
+}
+
+func notChanged(err error) error { return fmt.Errorf("nothing was changed: %w", err) }
+
+// settle finds out what came of a commit that failed: the file itself tells. Without a
+// valid meta page of the transaction nothing was changed. With one it was, but for what
+// is on disk: that page is written and synced once more.
+func (o *opened) settle(transaction uint64, cause error) error {
+	newest, err := newestMeta(o.data)
+	if err != nil {
+		return unknown(cause, fmt.Errorf("then the file could not be read: %w", err))
+	}
+	if newest.transaction != transaction {
+		_ = o.lock.unmark()
+		return notChanged(cause)
+	}
+	if err := newest.sync(o.data); err != nil {
+		return unknown(cause, fmt.Errorf("and again when it was tried once more: %w", err))
+	}
+	return nil
+}
+
+func unknown(cause, then error) error {
+	return fmt.Errorf("%w: the commit failed: %v; %v; look whether it was done before it is tried again", ErrUnknown, cause, then)
+}

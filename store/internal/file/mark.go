@@ -1,0 +1,174 @@
+package file
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// A commit that failed, or was cut off, may have written its meta page and not synced
+// it: then the next one to open the file finds a state in memory that is not on disk,
+// and must neither answer from it nor build on it. So a writer marks the lock file
+// before it commits, and takes the mark off once the commit is on disk, before it
+// answers. Whoever opens a file whose lock is marked writes the newest valid meta page
+// again as it is, since a failed sync takes pages for written, and syncs it. The pages
+// that the meta page leads to are on disk: bbolt syncs them before it writes that page.
+//
+// The mark is the first line of the lock file, and is not synced: after a power loss
+// there is nothing in memory that is not on disk. A lock file without the line that says
+// that all is well counts as marked, as one does that had to be made: a mark may have
+// gone with the one that was there.
+const markLine = 32 // bytes, with the line break
+
+// These are on disk and must not change.
+var (
+	unmarked  = fmt.Appendf(nil, "%-*s\n", markLine-1, "no commit is under way")
+	markWords = "committing %d"
+)
+
+// mark says that a transaction is being committed.
+func (l *fileLock) mark(transaction uint64) error {
+	return l.writeAt(fmt.Appendf(nil, "%-*s\n", markLine-1, fmt.Sprintf(markWords, transaction)), 0)
+}
+
+// unmark says that what was committed is on disk.
+func (l *fileLock) unmark() error { return l.writeAt(unmarked, 0) }
+
+func (l *fileLock) writeAt(b []byte, at int64) error {
+	if err := writeAt(l.f, b, at); err != nil {
+		return fmt.Errorf("lock file: %w", err)
+	}
+	return nil
+}
+
+// marked reports whether the newest state of the file may not be on disk.
+func (l *fileLock) marked() (bool, error) {
+	if l.f == nil {
+		return false, nil
+	}
+	var line [markLine]byte
+	if err := readAt(l.f, line[:], 0); err != nil && !errors.Is(err, io.EOF) {
+		return false, fmt.Errorf("lock file: %w", err)
+	}
+	return !bytes.Equal(line[:], unmarked), nil
+}
+
+// acquireMended waits for the lock of a file whose state is on disk. Where it may not
+// be it is written there first.
+func acquireMended(db string, write bool, timeout time.Duration) (*fileLock, error) {
+	lock, err := acquire(db, write, timeout)
+	if err != nil {
+		return nil, err
+	}
+	marked, err := lock.marked()
+	if err == nil && marked {
+		lock, err = lock.mend(db, write, timeout)
+	}
+	if err != nil {
+		lock.release() //nolint:errcheck // the other error says more
+		return nil, err
+	}
+	return lock, nil
+}
+
+// mend takes the lock exclusively, looks again, and mends the file. It keeps the lock as
+// whoever came for it wants it.
+func (l *fileLock) mend(db string, write bool, timeout time.Duration) (lock *fileLock, err error) {
+	if l.readOnly {
+		return l, unmended(db, fmt.Errorf("%s: %w", l.path, fs.ErrPermission))
+	}
+	if !write {
+		l.release() //nolint:errcheck // it is taken anew
+		if l, err = acquire(db, true, timeout); err != nil {
+			return nil, err
+		}
+	}
+	if marked, err := l.marked(); err != nil {
+		return l, err
+	} else if marked {
+		if err := mendFile(db); err != nil {
+			return l, err
+		}
+		// Where the mark stays on the next one mends again: a reader may go on, and a
+		// writer fails when it is to make its own.
+		_ = l.unmark()
+	}
+	if !write {
+		err = fcntl(l.f, unix.F_OFD_SETLK, unix.F_RDLCK, lockSeat)
+	}
+	return l, err
+}
+
+func unmended(db string, err error) error {
+	return fmt.Errorf("the last commit to %s was cut off and may not be on disk; writing it there failed: %w", db, err)
+}
+
+// mendFile writes the newest state of a file to disk. Nobody else has the lock.
+func mendFile(db string) error {
+	if _, err := preflight(db); err != nil {
+		return err
+	}
+	f, err := openData(db, true)
+	if err != nil {
+		return unmended(db, err)
+	}
+	defer f.Close()
+	if err := flockWithin(f, openTimeout); err != nil {
+		return unmended(db, err)
+	}
+	m, err := newestMeta(f)
+	if err != nil {
+		return err
+	}
+	if err := m.sync(f); err != nil {
+		return unmended(db, err)
+	}
+	return nil
+}
+
+// flockWithin takes the lock of bbolt, which programs heed that are not placectl, or
+// that had a lock file which is no more.
+func flockWithin(f *os.File, timeout time.Duration) error {
+	until := time.Now().Add(timeout)
+	for {
+		err := calls.Do(Operation{Kind: "lock", Path: f.Name()}, func() error { return unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB) })
+		if !errors.Is(err, syscall.EWOULDBLOCK) {
+			return err
+		}
+		if time.Now().After(until) {
+			return fmt.Errorf("%w%s", ErrLocked, holders(f.Name()))
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+}
+
+// newestMeta is the meta page that counts.
+func newestMeta(f *os.File) (newest metaPage, err error) {
+	found, err := validMetas(f)
+	if err != nil {
+		return newest, err
+	}
+	if len(found) == 0 {
+		return newest, noMeta(f)
+	}
+	return found.newest(), nil
+}
+
+// sync writes the page where it is, and syncs the file.
+func (m *metaPage) sync(f *os.File) error {
+	page := make([]byte, m.pageSize)
+	if err := readAt(f, page, m.at); err != nil {
+		return err
+	}
+	if err := writeAt(f, page, m.at); err != nil {
+		return err
+	}
+	return calls.Do(Operation{Kind: "sync", Path: f.Name()}, func() error { return unix.Fdatasync(int(f.Fd())) })
+}

@@ -1,0 +1,117 @@
+package file
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"sync"
+	"syscall"
+	"time"
+
+	"go.etcd.io/bbolt"
+	bbolterrors "go.etcd.io/bbolt/errors"
+	"golang.org/x/sys/unix"
+)
+
+// opened is a database file that is open, with its lock.
+type opened struct {
+	bolt *bbolt.DB
+	data *os.File // the file that bolt has, and closes
+	lock *fileLock
+	free sync.Once // gives the locks back
+	// spent is set where a commit failed: what bbolt has in memory may differ from what
+	// is in the file.
+	spent bool
+}
+
+// openTimeout bounds bbolt's own lock, which is free unless another program
+// than placectl has the file.
+const openTimeout = 2 * time.Second
+
+// open takes the lock and opens the file.
+func (f *File) open(write bool) (*opened, error) {
+	f.warned.Do(func() {
+		if fsName := networkFileSystem(f.path); fsName != "" {
+			f.warn(fmt.Sprintf("%s is on %s: file locks may not exclude other machines there", f.path, fsName))
+		}
+	})
+	lock, err := acquireMended(f.path, write, f.opt.LockTimeout)
+	if err != nil {
+		return nil, err
+	}
+	o := &opened{lock: lock}
+	if err := guard(func() error { return o.open(f.path, write) }); err != nil {
+		lock.release() //nolint:errcheck // the other error says more
+		return nil, err
+	}
+	return o, nil
+}
+
+// open opens the file that the lock is for.
+func (o *opened) open(path string, write bool) (err error) {
+	if o.data, err = openData(path, write); err != nil {
+		return err
+	}
+	if err := preflightFile(o.data); err != nil {
+		o.data.Close()
+		return err
+	}
+	o.bolt, err = openBolt(o.data, write)
+	return openError(path, err)
+}
+
+// openBolt lets bbolt open a file that is open: what was looked at is what it opens.
+// bbolt closes it, even where it fails.
+func openBolt(f *os.File, write bool) (*bbolt.DB, error) {
+	given := false
+	opt := &bbolt.Options{Timeout: openTimeout, ReadOnly: !write, NoStatistics: true}
+	opt.OpenFile = func(_ string, flags int, mode os.FileMode) (*os.File, error) {
+		if given { // to copy it
+			return os.OpenFile(fmt.Sprintf("/proc/self/fd/%d", f.Fd()), flags&^os.O_CREATE, mode)
+		}
+		given = true
+		return f, nil
+	}
+	return bbolt.Open(f.Name(), 0o600, opt)
+}
+
+// openError is why bbolt could not open a file: what the system says is not what the
+// file is.
+func openError(path string, err error) error {
+	var system syscall.Errno
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, bbolterrors.ErrTimeout):
+		return fmt.Errorf("%w%s, not through the lock file", ErrLocked, holders(path))
+	case errors.As(err, &system):
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	return fmt.Errorf("%w: %s: %v", ErrNotOurs, path, err)
+}
+
+// unlock gives the locks back while the file stays open.
+func (o *opened) unlock() (err error) {
+	o.free.Do(func() { err = errors.Join(unix.Flock(int(o.data.Fd()), unix.LOCK_UN), o.lock.release()) })
+	return err
+}
+
+// close closes the file and gives the lock back.
+func (o *opened) close() error {
+	err := o.bolt.Close()
+	o.free.Do(func() { err = errors.Join(err, o.lock.release()) })
+	return err
+}
+
+// sameFile verifies that the name of the database still leads to the file that is open.
+func (o *opened) sameFile() error {
+	ours, err := o.data.Stat()
+	if err != nil {
+		return err
+	}
+	named, err := os.Lstat(o.data.Name())
+	if err == nil && !os.SameFile(ours, named) {
+		err = errors.New("the name leads to another file now")
+	}
+	return err
+}

@@ -1,0 +1,59 @@
+package file
+
+import (
+	"io/fs"
+	"os"
+	"syscall"
+)
+
+// Operation is something that is asked of the operating system for a file of ours.
+type Operation struct {
+	Kind string // open, read, write, sync, truncate, rename, lock, remove
+	Path string
+	At   int64  // of reads and writes: where in the file
+	Data []byte // what is written
+}
+
+// system does operations. Tests put one in its place that lets some of them fail: what
+// bbolt does itself is told to the same one (testdata/faults).
+type system interface {
+	Do(op Operation, fn func() error) error
+}
+
+// direct does what it is asked for.
+type direct struct{}
+
+func (direct) Do(_ Operation, fn func() error) error { return fn() }
+
+// calls is the system that all operations go to.
+var calls system = direct{}
+
+// openFile opens a file that is no link. Unlike os.OpenFile it does not ask whether the
+// file can be waited for: it is a regular one.
+func openFile(path string, flags int) (f *os.File, err error) {
+	err = calls.Do(Operation{Kind: "open", Path: path}, func() error {
+		fd, err := syscall.Open(path, flags|syscall.O_NOFOLLOW|syscall.O_CLOEXEC, 0o600)
+		if err != nil {
+			return &fs.PathError{Op: "open", Path: path, Err: err}
+		}
+		f = os.NewFile(uintptr(fd), path)
+		return nil
+	})
+	return f, err
+}
+
+// readAt reads a part of a file. Where it ends before, the error is io.EOF.
+func readAt(f *os.File, b []byte, at int64) error {
+	return calls.Do(Operation{Kind: "read", Path: f.Name(), At: at}, func() error {
+		_, err := f.ReadAt(b, at)
+		return err
+	})
+}
+
+// writeAt writes a part of a file.
+func writeAt(f *os.File, b []byte, at int64) error {
+	return calls.Do(Operation{Kind: "write", Path: f.Name(), At: at, Data: b}, func() error {
+		_, err := f.WriteAt(b, at)
+		return err
+	})
+}
