@@ -20,6 +20,8 @@ type Options struct {
 	// may be missing, or that the file lies on a file system whose locks may not
 	// exclude other machines. Nil: nobody is.
 	Warn func(string)
+	// Detail is told what only those want to know who look closely. Nil: nobody is.
+	Detail func(string)
 	// Local is the policy local: it puts candidates for a request in the order in
 	// which they are to be taken, by name; those it leaves out come last, as
 	// declared. It is called within a transaction and must not begin another. Nil:
@@ -49,7 +51,7 @@ func Open(path string, opt *Options) (*DB, error) {
 		db.opt.Now = time.Now
 	}
 	var err error
-	db.file, err = file.Open(path, file.Options{LockTimeout: db.opt.LockTimeout, Private: db.opt.Private, Warn: db.opt.Warn})
+	db.file, err = file.Open(path, file.Options{LockTimeout: db.opt.LockTimeout, Private: db.opt.Private, Warn: db.opt.Warn, Detail: db.opt.Detail})
 	if err != nil {
 		return nil, err
 	}
@@ -70,6 +72,20 @@ func Create(path string, opt *Options, setup func(*Tx) error) error {
 		}
 		return errors.Join(db.Update(setup), db.Close())
 	})
+}
+
+// Copy makes a handle on a private copy of the database as it is now, for reading: it
+// keeps nobody waiting however long that takes. Update fails with ErrReadOnly. Close
+// gives the copy up. A View that lasts leaves the file to writers by itself; a copy is
+// for several that are to see the same, and for the file as it is.
+func (db *DB) Copy() (*DB, error) {
+	copied, err := db.file.Copy()
+	if err != nil {
+		return nil, err
+	}
+	opt := db.opt
+	opt.Private = false
+	return &DB{file: copied, opt: opt}, nil
 }
 
 // Path is the file's name as given.
@@ -122,5 +138,5 @@ func (db *DB) write(fn func(*Tx) error, keep bool) error {
 	})
 }
 
-// Close gives a private handle's file back.
+// Close gives a private handle's file back, and a copy up.
 func (db *DB) Close() error { return db.file.Close() }

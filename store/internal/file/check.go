@@ -10,7 +10,7 @@ import (
 // below a broken page tell nothing more.
 func (f *File) Check(find func(format string, args ...any), fn func(*Recorder) error) error {
 	return f.run(false, func(o *opened) error {
-		return o.bolt.View(func(tx *bbolt.Tx) error {
+		return f.read(o, 0, func(tx *bbolt.Tx) error {
 			found, err := validMetas(o.data)
 			if err != nil {
 				return err

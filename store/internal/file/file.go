@@ -28,6 +28,7 @@ type Options struct {
 	LockTimeout time.Duration // how long a transaction waits for the file
 	Private     bool          // it stays open and locked from the first transaction to Close
 	Warn        func(string)  // is told what does not stop work; nil: nobody is
+	Detail      func(string)  // is told what only those want to know who look closely; nil: nobody is
 }
 
 // File is a handle on a database file. Its methods may be called from several
@@ -41,6 +42,7 @@ type File struct {
 
 	mu     sync.Mutex // one transaction at a time through a private handle
 	own    *opened    // private handles only
+	copied *opened    // the private copy that the handle is on, nil for none
 	warned sync.Once
 }
 
@@ -134,19 +136,35 @@ func (f *File) warn(text string) {
 	}
 }
 
+func (f *File) detail(text string) {
+	if f.opt.Detail != nil {
+		f.opt.Detail(text)
+	}
+}
+
 // Path is the file's name as given.
 func (f *File) Path() string { return f.path }
 
 // View runs fn on a snapshot of the file.
 func (f *File) View(fn func(*Recorder) error) error {
 	return f.run(false, func(o *opened) error {
-		return o.bolt.View(func(tx *bbolt.Tx) error {
+		return f.read(o, shortTime, func(tx *bbolt.Tx) error {
 			r, err := f.begin(tx)
 			if err != nil {
 				return err
 			}
 			return fn(r)
 		})
+	})
+}
+
+// read runs fn on a snapshot, which leaves the file to others after a time.
+func (f *File) read(o *opened, after time.Duration, fn func(*bbolt.Tx) error) error {
+	return o.bolt.View(func(tx *bbolt.Tx) error {
+		if f.copied == nil && !f.opt.Private {
+			defer f.leave(o, tx, after).end()
+		}
+		return fn(tx)
 	})
 }
 
@@ -190,6 +208,12 @@ func (f *File) run(write bool, fn func(*opened) error) error {
 		}
 		return err
 	}
+	if f.copied != nil {
+		if write {
+			return ErrReadOnly
+		}
+		return guard(func() error { return fn(f.copied) })
+	}
 	o, err := f.open(write)
 	if err != nil {
 		return err
@@ -212,13 +236,15 @@ func (f *File) closed(err error) {
 	}
 }
 
-// Close gives a private handle's file back.
+// Close gives a private handle's file back, and a copy up.
 func (f *File) Close() error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.own != nil {
-		f.closed(f.own.close())
-		f.own = nil
+	for _, o := range []**opened{&f.own, &f.copied} {
+		if *o != nil {
+			f.closed((*o).close())
+			*o = nil
+		}
 	}
 	return nil
 }

@@ -1,0 +1,127 @@
+package file
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"sync/atomic"
+	"syscall"
+
+	"go.etcd.io/bbolt"
+	"golang.org/x/sys/unix"
+)
+
+// Writers wait for readers: bbolt uses a page again as soon as no reader of its own
+// process needs it, so a reader of another process has to keep them out. So whoever reads
+// for long does it on a private copy of the file, which nobody else sees: it shares the
+// blocks of the file where the file system can do that, and has no name, so that it goes
+// when the process does.
+
+// Copy makes a handle on a private copy of the file as it is now. Reading it needs no
+// lock, and keeps nobody waiting; Update fails. Close gives the copy up. It fails where
+// there is no room for a copy.
+func (f *File) Copy() (*File, error) {
+	o, err := f.open(false)
+	if err != nil {
+		return nil, err
+	}
+	var copied *os.File
+	err = o.bolt.View(func(tx *bbolt.Tx) (err error) {
+		copied, err = copyFile(o.data, tx.Size(), new(atomic.Bool))
+		return err
+	})
+	f.closed(o.close())
+	if err != nil {
+		return nil, fmt.Errorf("a copy of %s to read: %w", f.path, err)
+	}
+	bolt, err := openBolt(copied, false)
+	if err != nil {
+		return nil, openError(f.path, err)
+	}
+	opt := f.opt
+	opt.Private = false
+	return &File{path: f.path, opt: opt, copied: &opened{bolt: bolt, data: copied, lock: new(fileLock)}}, nil
+}
+
+// errOver says that nobody needs a copy any more.
+var errOver = errors.New("it is over")
+
+// copyFile copies what is used of a file into one without a name: beside it, and where that cannot be in
+// the folder for temporary files. It gives up where that is over.
+func copyFile(from *os.File, used int64, over *atomic.Bool) (to *os.File, err error) {
+	var failed []error
+	for _, dir := range []string{filepath.Dir(from.Name()), os.TempDir()} {
+		if to, err = nameless(dir); err == nil {
+			if err = fill(to, from, used, over); err == nil {
+				return to, nil
+			}
+			to.Close()
+		}
+		if failed = append(failed, err); over.Load() {
+			break
+		}
+	}
+	return nil, errors.Join(failed...)
+}
+
+// nameless makes a file without a name in a folder.
+func nameless(dir string) (f *os.File, err error) {
+	err = calls.Do(Operation{Kind: "open", Path: dir}, func() error {
+		f, err = os.OpenFile(dir, os.O_RDWR|unix.O_TMPFILE, 0o600)
+		if errors.Is(err, syscall.EOPNOTSUPP) || errors.Is(err, syscall.EISDIR) {
+			if f, err = os.CreateTemp(dir, ".placectl-*"); err == nil {
+				err = os.Remove(f.Name())
+			}
+		}
+		return err
+	})
+	return f, err
+}
+
+// copyChunk is how much is copied at a time.
+const copyChunk = 8 << 20
+
+// fill makes a file what another is: it shares its blocks, or gets a copy of them.
+func fill(to, from *os.File, used int64, over *atomic.Bool) error {
+	info, err := from.Stat()
+	if err != nil {
+		return err
+	}
+	if unix.IoctlFileClone(int(to.Fd()), int(from.Fd())) == nil {
+		return nil
+	}
+	if err := to.Truncate(info.Size()); err != nil {
+		return err
+	}
+	for at := int64(0); at < used; {
+		if over.Load() {
+			return errOver
+		}
+		var n int64
+		err := calls.Do(Operation{Kind: "copy", Path: from.Name(), At: at}, func() (err error) {
+			n, err = copyRange(to, from, at, min(copyChunk, used-at))
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		at += n
+	}
+	return nil
+}
+
+// copyRange copies a part of a file to the same place of another, in the kernel where it
+// can do that between the two.
+func copyRange(to, from *os.File, at, length int64) (int64, error) {
+	in, out := at, at
+	n, err := unix.CopyFileRange(int(from.Fd()), &in, int(to.Fd()), &out, int(length), 0)
+	if n > 0 {
+		return int64(n), nil
+	}
+	if err != nil && (errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) || errors.Is(err, syscall.EIO)) {
+		return 0, err
+	}
+	return io.Copy(io.NewOffsetWriter(to, at), io.NewSectionReader(from, at, length))
+}

@@ -1,0 +1,78 @@
+package file
+
+import (
+	"fmt"
+	"os"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"go.etcd.io/bbolt"
+)
+
+// A read that turns out to be long leaves the file under way, and keeps writers waiting
+// no longer. While it goes on under its lock, a goroutine copies the file and maps the
+// copy in the place of the file, at the same addresses: the bytes are the same, so the
+// transaction goes on as if nothing had happened. Then the locks are given back.
+//
+// The kernel puts one mapping in the place of another in one step: who reads a page
+// meanwhile waits for it (mmap(2), MAP_FIXED).
+
+// shortTime is how long a read may keep writers waiting, but for the time that the copy
+// takes.
+const shortTime = 50 * time.Millisecond
+
+// departure is a reader that leaves the file after a time.
+type departure struct {
+	file  *File
+	from  *opened
+	at    uintptr // where the file is mapped
+	size  int64   // of what the transaction may read of it
+	timer *time.Timer
+	over  atomic.Bool   // the read is: there is nobody to leave any more
+	done  chan struct{} // closed when it has left, or could not
+}
+
+// leave lets a reader leave the file after a time. The departure is to be ended with the
+// transaction.
+func (f *File) leave(o *opened, tx *bbolt.Tx, after time.Duration) *departure {
+	d := &departure{file: f, from: o, at: o.bolt.Info().Data, size: tx.Size(), done: make(chan struct{})}
+	d.timer = time.AfterFunc(after, func() {
+		defer close(d.done)
+		if err := d.leave(); err != nil && !d.over.Load() {
+			f.detail(fmt.Sprintf("%s: writers wait until this read is over: it could not go on with a copy: %v", f.path, err))
+		}
+	})
+	return d
+}
+
+func (d *departure) leave() error {
+	copied, err := copyFile(d.from.data, d.size, &d.over)
+	if err != nil {
+		return err
+	}
+	defer copied.Close() // what is mapped stays
+	if err := mapOver(d.at, d.size, copied); err != nil {
+		return err
+	}
+	return d.from.unlock()
+}
+
+// end ends the departure: from now on the transaction may end.
+func (d *departure) end() {
+	if !d.timer.Stop() {
+		d.over.Store(true)
+		<-d.done
+	}
+}
+
+// mapOver maps the beginning of a file to where another is mapped.
+func mapOver(at uintptr, size int64, f *os.File) error {
+	page := int64(os.Getpagesize())
+	length := (size + page - 1) / page * page
+	_, _, errno := syscall.Syscall6(syscall.SYS_MMAP, at, uintptr(length), syscall.PROT_READ, syscall.MAP_SHARED|syscall.MAP_FIXED, f.Fd(), 0)
+	if errno != 0 {
+		return fmt.Errorf("mapping it: %w", errno)
+	}
+	return nil
+}

@@ -1,0 +1,153 @@
+package file
+
+import (
+	"encoding/binary"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/placectl/placectl/store/internal/row"
+)
+
+// stamp makes every row of a table say the same, a different thing each time.
+func stamp(t *testing.T, f *File, rows int, says uint64) {
+	t.Helper()
+	err := f.Update(func(r *Recorder) (bool, error) {
+		for i := range rows {
+			value := make([]byte, 100)
+			binary.BigEndian.PutUint64(value, says)
+			if err := r.Put(row.Jobs, row.Key64(uint64(i)), value); err != nil {
+				return false, err
+			}
+		}
+		return true, nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// sameStamp fails unless all rows of a table say the same.
+func sameStamp(r *Recorder, rows int) error {
+	says, count := uint64(0), 0
+	err := r.Each(row.Jobs, nil, func(_, value []byte) (bool, error) {
+		if count++; count == 1 {
+			says = binary.BigEndian.Uint64(value)
+		}
+		if got := binary.BigEndian.Uint64(value); got != says {
+			return false, fmt.Errorf("row %d says %d, those before it %d", count, got, says)
+		}
+		return true, nil
+	})
+	if err == nil && count != rows {
+		err = fmt.Errorf("%d rows", count)
+	}
+	return err
+}
+
+// A long read keeps writers waiting for a short time only, and sees what it saw however
+// often the pages that it reads are written over meanwhile.
+func TestLongRead(t *testing.T) {
+	const rows = 20_000
+	f := newFile(t)
+	stamp(t, f, rows, 1)
+	err := f.View(func(r *Recorder) error {
+		began := time.Now()
+		for i := range 6 {
+			stamp(t, f, rows, uint64(i+2))
+			if err := sameStamp(r, rows); err != nil {
+				return err
+			}
+		}
+		if took := time.Since(began); took > 5*time.Second {
+			return fmt.Errorf("writers waited: %v", took)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+// Readers that go on reading while their file is put in another's place, all the time.
+func TestLongReads(t *testing.T) {
+	const rows = 3000
+	f := newFile(t)
+	stamp(t, f, rows, 1)
+	var over atomic.Bool
+	var readers sync.WaitGroup
+	for range 4 {
+		readers.Go(func() {
+			for !over.Load() {
+				err := f.View(func(r *Recorder) error {
+					until := time.Now().Add(shortTime + 30*time.Millisecond)
+					for time.Now().Before(until) {
+						if err := sameStamp(r, rows); err != nil {
+							return err
+						}
+					}
+					return nil
+				})
+				if err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	until := time.Now().Add(2 * time.Second)
+	for i := uint64(2); time.Now().Before(until); i++ {
+		stamp(t, f, rows, i)
+	}
+	over.Store(true)
+	readers.Wait()
+}
+
+// Where there is no room for a copy the reader keeps the lock, and says so.
+func TestNoRoomForCopy(t *testing.T) {
+	f := newFile(t)
+	stamp(t, f, 100, 1)
+	said := ""
+	f.opt.Detail = func(text string) { said += text }
+	f.opt.LockTimeout = 20 * time.Millisecond
+	listen(t, func(op Operation) error {
+		if op.Kind == "copy" {
+			return syscall.ENOSPC
+		}
+		return nil
+	})
+	err := f.View(func(r *Recorder) error {
+		time.Sleep(shortTime + 50*time.Millisecond)
+		if err := change(f); err == nil {
+			t.Error("the lock was given back")
+		}
+		return sameStamp(r, 100)
+	})
+	if err != nil || said == "" {
+		t.Errorf("%v, said %q", err, said)
+	}
+	if _, err := f.Copy(); err == nil {
+		t.Error("copied")
+	}
+}
+
+func TestCopy(t *testing.T) {
+	f := newFile(t)
+	stamp(t, f, 100, 1)
+	copied, err := f.Copy()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer copied.Close()
+	stamp(t, f, 200, 2)
+	for range 2 {
+		if err := copied.View(func(r *Recorder) error { return sameStamp(r, 100) }); err != nil {
+			t.Error(err)
+		}
+	}
+	if err := change(copied); err == nil {
+		t.Error("a copy was written")
+	}
+}
