@@ -94,15 +94,19 @@ func (m *mapping) rooms() []timeline.Room {
 			nodes[i] = append(nodes[i], up)
 		}
 	}
+	var counted []Want
+	if !byBucket {
+		counted = m.counted()
+	}
 	for k := range m.whole[0] {
 		c := &m.whole[0][k]
 		if !byBucket {
 			key = key[:0]
-			for _, q := range m.quantities {
-				v, _ := c.Bucket.Get(index.ResID(q))
-				key = binary.AppendVarint(key, v.Num)
+			for _, w := range counted {
+				v, _ := c.Bucket.Get(w.Res)
+				key = binary.AppendVarint(binary.AppendVarint(binary.AppendUvarint(key, uint64(w.Res)), w.Value.Num), v.Num)
 			}
-			add(c, cellNodes(c.Cells), func() timeline.Room { return m.sharedRoom(c.Bucket) })
+			add(c, cellNodes(c.Cells), func() timeline.Room { return m.sharedRoom(c.Bucket, counted, string(key)) })
 			continue
 		}
 		for _, cell := range c.Cells {
@@ -117,6 +121,14 @@ func (m *mapping) rooms() []timeline.Room {
 	return out
 }
 
+// counted are the amounts that a chunk of a request for one kind of chunks takes.
+func (m *mapping) counted() []Want {
+	return slices.DeleteFunc(slices.Clone(m.Chunks[0].Wants), func(w Want) bool {
+		_, counted := slices.BinarySearch(m.quantities, uint16(w.Res))
+		return !counted || w.Value.Num <= 0
+	})
+}
+
 // wholeRoom is that of nodes which are taken whole.
 func wholeRoom(units int64) timeline.Room {
 	return timeline.Room{Idle: true, Units: func(load timeline.Load) int64 {
@@ -128,22 +140,19 @@ func wholeRoom(units int64) timeline.Room {
 }
 
 // sharedRoom is that of a bucket's nodes for a request that may share them.
-func (m *mapping) sharedRoom(b *index.Bucket) timeline.Room {
+func (m *mapping) sharedRoom(b *index.Bucket, counted []Want, key string) timeline.Room {
 	how := m.sharingOn(nil)
 	most := int64(m.Chunks[0].Count)
 	if how.one {
 		most = 1
 	}
-	return timeline.Room{Idle: how.whole, Units: func(load timeline.Load) int64 {
+	return timeline.Room{Idle: how.whole, Key: key, Units: func(load timeline.Load) int64 {
 		taken, whole := m.Calendar.LoadOf(load)
 		if whole || how.whole && load != timeline.Unloaded {
 			return 0
 		}
 		units := most
-		for _, w := range m.Chunks[0].Wants {
-			if _, counted := slices.BinarySearch(m.quantities, uint16(w.Res)); !counted || w.Value.Num <= 0 {
-				continue
-			}
+		for _, w := range counted {
 			v, _ := b.Get(w.Res)
 			left := v.Num
 			for _, a := range taken {

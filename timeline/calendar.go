@@ -176,7 +176,7 @@ func (c *Calendar) Put(node uint32, b Busy) error {
 		return cmp.Or(cmp.Compare(x.Start, b.Start), cmp.Compare(x.Owner, b.Owner))
 	})
 	*list = slices.Insert(*list, i, b)
-	c.stepped(blk, node%BlockNodes, &b, 1)
+	c.stepped(blk, node, &b, 1)
 	blk.planned |= 1 << (node % BlockNodes)
 	blk.touched(node)
 	return nil
@@ -195,7 +195,7 @@ func (c *Calendar) Remove(node uint32, owner uint64) error {
 	*list = rest
 	for i := range was {
 		if was[i].Owner == owner {
-			c.stepped(blk, node%BlockNodes, &was[i], -1)
+			c.stepped(blk, node, &was[i], -1)
 		}
 	}
 	if len(rest) == 0 {

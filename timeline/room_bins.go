@@ -40,14 +40,13 @@ func behind(k int) int64 {
 
 // opensAt counts chunks that could begin from an instant on.
 func (s *roomSearch) opensAt(at, chunks int64) {
-	switch {
-	case at <= s.after:
+	if at <= s.after {
 		s.ready += chunks
-	case at < Forever:
-		k := bin(at - s.after)
-		s.last = max(s.last, k)
-		s.opens[k] += chunks
+		return
 	}
+	k := bin(at - s.after)
+	s.last = max(s.last, k)
+	s.opens[k] += chunks
 }
 
 // shutsAt counts chunks that could begin at an instant for the last time.
@@ -70,9 +69,9 @@ func (s *roomSearch) earliest() (int64, bool) {
 		if s.opens[k] > 0 && could+s.opens[k] >= s.n {
 			from, to := s.after+behind(k-1), s.after+behind(k)
 			if looked++; looked > rescans {
-				to = Forever
+				to = s.until + 1
 			}
-			if at, ok := s.between(from, to, could); ok || to == Forever {
+			if at, ok := s.between(from, to, could); ok || looked > rescans {
 				return at, ok
 			}
 		}
@@ -83,34 +82,19 @@ func (s *roomSearch) earliest() (int64, bool) {
 
 // between finds it in [from, to), given how many chunks could begin just before.
 func (s *roomSearch) between(from, to, could int64) (int64, bool) {
+	s.bin = s.bin[:0]
 	within := func(list []event) []event {
-		var out []event
+		begin := len(s.bin)
 		for _, e := range list {
 			if e.at >= from && e.at < to {
-				out = append(out, e)
+				s.bin = append(s.bin, e)
 			}
 		}
+		out := s.bin[begin:]
 		slices.SortFunc(out, func(a, b event) int { return cmp.Compare(a.at, b.at) })
 		return out
 	}
-	tails := s.bin[:0]
-	for part := range s.parts {
-		p := &s.parts[part]
-		for number, word := range p.words {
-			if p.full == 0 || word == 0 {
-				continue
-			}
-			steps := s.stepsOf(uint32(number), word)
-			for rest := word; rest != 0; rest &= rest - 1 {
-				i := lowest(rest)
-				if idle := steps.idle[i]; idle >= from && idle < to && idle > s.after && !steps.gapped(i, p.Idle, s.d) {
-					tails = append(tails, event{idle, p.full})
-				}
-			}
-		}
-	}
-	s.bin = tails
-	opens, shuts := within(append(tails, s.opening...)), within(s.shutting)
+	opens, shuts := within(s.opening), within(s.shutting)
 	i := 0
 	for k, e := range opens {
 		for ; i < len(shuts) && shuts[i].at < e.at; i++ {

@@ -2,33 +2,20 @@ package timeline
 
 import "slices"
 
-// bound finds from when on idle nodes alone suffice, and leaves those without gaps in
-// the bins.
-func (s *roomSearch) bound() {
-	s.enough = Forever
-	sum := s.ready
-	for k := range s.last + 1 {
-		if sum += s.opens[k]; sum >= s.n {
-			s.enough = s.after + behind(k)
-			break
-		}
+// gaps counts the gaps of a node, and says when the first opens, as far as it was looked
+// for.
+func (s *roomSearch) gaps(p *roomPart, steps *stepBlock, node uint32) (first int64) {
+	if !steps.gapped(node, p.Idle, s.d) || steps.idle[node] <= s.after {
+		idle := max(steps.idle[node], s.after)
+		s.gap(idle, Forever, p.full)
+		return idle
 	}
-	for _, g := range s.gapped {
-		s.opensAt(g.steps.idle[g.node], -s.parts[g.part].full)
-	}
-}
-
-// gaps counts the gaps of a node.
-func (s *roomSearch) gaps(g gapped) {
-	p, list := &s.parts[g.part], g.steps.lists[g.node]
-	stop := Forever - 1 - s.d
-	if s.enough < stop-s.d {
-		stop = s.enough + s.d
-	}
+	list, stop := steps.lists[node], s.until+s.d
 	i := len(list) - 1
 	for list[i].At > s.after {
 		i--
 	}
+	first = s.until + 1
 	open, height := s.stack[:0], int64(0)
 	for ; i < len(list) && list[i].At <= stop; i++ {
 		now := p.room(list[i].Load)
@@ -47,6 +34,7 @@ func (s *roomSearch) gaps(g gapped) {
 				}
 				if since = top.at; at-s.d >= since {
 					s.gap(since, at-s.d, top.chunks-rest)
+					first = min(first, since)
 				}
 			}
 			if now > 0 && (len(open) == 0 || open[len(open)-1].chunks < now) {
@@ -58,21 +46,22 @@ func (s *roomSearch) gaps(g gapped) {
 	below := int64(0)
 	for _, e := range open {
 		s.gap(e.at, Forever, e.chunks-below)
-		below = e.chunks
+		below, first = e.chunks, min(first, e.at)
 	}
 	s.stack = open
+	return first
 }
 
 // gap counts chunks that could begin from an instant on until another.
 func (s *roomSearch) gap(from, last, chunks int64) {
-	if from > s.enough {
+	if from > s.until {
 		return
 	}
 	s.opensAt(from, chunks)
 	if from > s.after {
 		s.opening = append(s.opening, event{from, chunks})
 	}
-	if last <= s.enough {
+	if last <= s.until {
 		s.shutsAt(last, chunks)
 		s.shutting = append(s.shutting, event{last, chunks})
 	}

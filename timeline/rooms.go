@@ -13,16 +13,18 @@ import (
 // w to what could start in between. A node's gaps are found in one walk over its steps by
 // a stack of those still open, each higher than the one below.
 //
-// Most nodes have no gap of length d before they are idle for good. They are told by
-// their longest ones, without a look at their steps, and from the instant on at which
-// idle nodes alone suffice no gap matters any more. The instants are counted in bins, and
-// only the bin that decides is sorted.
+// Of each node a lower bound is kept: a chunk fits no sooner. So the nodes whose bounds
+// lie behind an instant need not be looked at to know what could start before it. A
+// search looks first at no more nodes than could have room for n chunks, by their bounds,
+// then at twice as many, and so on until the instant lies where all that matter were
+// looked at. The instants are counted in bins, and only the bin that decides is sorted.
 
 // Room is what a search knows of nodes that are alike to it.
 type Room struct {
 	Nodes *roaring.Bitmap       // which; the sets of a search are disjoint
 	Idle  bool                  // only nodes with nothing on them have room
 	Units func(load Load) int64 // for how many chunks a node with a load has room
+	Key   string                // equal where the same loads leave room for a chunk
 }
 
 // Found is where a search for room has ended.
@@ -36,15 +38,19 @@ type Found struct {
 type roomSearch struct {
 	*Calendar
 	n, d, after int64
-	enough      int64 // idle nodes alone suffice from then on
+	until       int64 // later starts are not looked for yet
+	lower       map[lowerKey]*lower
+	lowers      []*lower // all of them
+	lowerBlocks int      // about how many blocks they are for
 
+	may          [bins]int64 // chunks that may begin by bin, by the bounds
+	lastMay      int
 	ready        int64       // chunks that could begin at after
 	last         int         // the highest bin in use
 	opens, shuts [bins]int64 // chunks that could begin by bin
 	opening      []event
 	shutting     []event
 	parts        []roomPart
-	gapped       []gapped
 	stack        []event
 	bin          []event
 }
@@ -52,16 +58,10 @@ type roomSearch struct {
 // roomPart is a Room under search.
 type roomPart struct {
 	*Room
+	*lower
 	words []uint64
 	units []int64 // by load; -1: not known
 	full  int64   // of a node with nothing on it
-}
-
-// gapped is a node with gaps that may be long enough.
-type gapped struct {
-	steps *stepBlock
-	part  int32
-	node  uint32 // in the block
 }
 
 func (p *roomPart) room(load Load) int64 {
@@ -83,7 +83,7 @@ func (c *Calendar) Stepped() bool { return c.rooms != nil }
 // own user: known is false. Fit is nil where there is no such instant.
 func (c *Calendar) FindRoom(rooms []Room, n, d, after int64) (found Found, known bool) {
 	if c.rooms == nil {
-		c.rooms = &roomSearch{Calendar: c}
+		c.rooms = &roomSearch{Calendar: c, lower: make(map[lowerKey]*lower)}
 	}
 	s := c.rooms
 	s.n, s.d, s.after = n, d, max(after, c.now)
@@ -93,28 +93,27 @@ func (c *Calendar) FindRoom(rooms []Room, n, d, after int64) (found Found, known
 	if !s.begin(rooms) {
 		return Found{}, false
 	}
-	if s.ready < n {
-		s.bound()
-		for _, g := range s.gapped {
-			if s.gaps(g); s.ready >= n {
-				break
-			}
+	for want := n; ; {
+		k, may := s.enough(want)
+		if may < n {
+			return Found{}, true
 		}
+		s.walk(k)
+		at, ok := s.earliest()
+		switch {
+		case c.err != nil, !ok && k == s.lastMay:
+			return Found{}, true
+		case ok:
+			return s.at(at), true
+		}
+		want = 2 * may
 	}
-	at, ok := s.earliest()
-	if !ok || c.err != nil {
-		return Found{}, true
-	}
-	return s.at(at), true
 }
 
-// begin counts what nodes are idle for good, and notes those that have gaps. It
-// reports whether steps can tell.
+// begin counts by the bounds what may begin. It reports whether steps can tell.
 func (s *roomSearch) begin(rooms []Room) bool {
-	clear(s.opens[:s.last+1])
-	clear(s.shuts[:s.last+1])
-	s.ready, s.last = 0, 0
-	s.opening, s.shutting, s.gapped = s.opening[:0], s.shutting[:0], s.gapped[:0]
+	clear(s.may[:s.lastMay+1])
+	s.lastMay = 0
 	for len(s.parts) < len(rooms) {
 		s.parts = append(s.parts, roomPart{})
 	}
@@ -129,34 +128,79 @@ func (s *roomSearch) begin(rooms []Room) bool {
 		if s.loads == nil {
 			s.loads = newLoads()
 		}
-		if p.full = p.room(Unloaded); p.full > 0 && !s.tails(int32(i)) {
+		if p.full = p.room(Unloaded); p.full == 0 {
+			continue
+		}
+		p.lower = s.lowerOf(p)
+		if !s.bounds(p) {
 			return false
 		}
 	}
 	return true
 }
 
-// tails goes through the nodes of a part.
-func (s *roomSearch) tails(part int32) bool {
-	p := &s.parts[part]
+// bounds goes through the nodes of a part.
+func (s *roomSearch) bounds(p *roomPart) bool {
 	for number, word := range p.words {
 		if word == 0 {
 			continue
 		}
-		steps := s.stepsOf(uint32(number), word)
-		if steps.peculiar&word != 0 {
+		if s.stepsOf(uint32(number), word).peculiar&word != 0 {
 			return false
 		}
+		block := p.block(number)
 		for rest := word; rest != 0; rest &= rest - 1 {
-			i := lowest(rest)
-			idle := steps.idle[i]
-			if steps.gapped(i, p.Idle, s.d) && idle > s.after {
-				s.gapped = append(s.gapped, gapped{steps, part, i})
-			}
-			s.opensAt(idle, p.full)
+			k := bin(block[lowest(rest)].after(s.after) - s.after)
+			s.lastMay = max(s.lastMay, k)
+			s.may[k] += p.full
 		}
 	}
 	return true
+}
+
+// enough is the first bin up to which so many chunks may begin, or the last one, and how
+// many may.
+func (s *roomSearch) enough(want int64) (k int, may int64) {
+	for k = range s.lastMay + 1 {
+		if may += s.may[k]; may >= want {
+			break
+		}
+	}
+	return k, may
+}
+
+// walk counts what could begin up to a bin, of all nodes for the last: their bounds may
+// have risen since they were counted.
+func (s *roomSearch) walk(upTo int) {
+	clear(s.opens[:s.last+1])
+	clear(s.shuts[:s.last+1])
+	s.ready, s.last, s.opening, s.shutting = 0, 0, s.opening[:0], s.shutting[:0]
+	s.until = Forever - 1 - s.d
+	all := upTo == s.lastMay
+	if ahead := behind(upTo); !all && ahead <= s.until-s.after {
+		s.until = s.after + ahead - 1
+	}
+	for i := range s.parts {
+		p := &s.parts[i]
+		if p.full == 0 {
+			continue
+		}
+		for number, word := range p.words {
+			if word == 0 {
+				continue
+			}
+			steps, block := s.stepsOf(uint32(number), word), p.block(number)
+			for rest := word; rest != 0; rest &= rest - 1 {
+				i := lowest(rest)
+				if !all && bin(block[i].after(s.after)-s.after) > upTo {
+					continue
+				}
+				if first := s.gaps(p, steps, i); p.d == s.d {
+					block[i].found(s.after, first)
+				}
+			}
+		}
+	}
 }
 
 // gapped reports whether a node has a gap of length d before it is idle for good.
@@ -181,10 +225,11 @@ func (s *roomSearch) at(t int64) Found {
 			if p.full == 0 || word == 0 {
 				continue
 			}
-			steps := s.stepsOf(uint32(number), word)
+			steps, block := s.stepsOf(uint32(number), word), p.block(number)
 			for rest := word; rest != 0; rest &= rest - 1 {
 				i := lowest(rest)
 				switch {
+				case block[i].after(t) > t:
 				case steps.idle[i] <= t:
 					free[number] |= rest & -rest
 				case steps.gapped(i, p.Idle, s.d) && p.throughout(steps.lists[i], t, t+s.d):

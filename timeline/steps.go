@@ -225,7 +225,11 @@ func (c *Calendar) claimedSteps(b *calendarBlock, i uint32) {
 
 // stepped brings the steps of a node up to date after a stretch has come (sign 1) or
 // gone (-1).
-func (c *Calendar) stepped(b *calendarBlock, i uint32, x *Busy, sign int64) {
+func (c *Calendar) stepped(b *calendarBlock, node uint32, x *Busy, sign int64) {
+	i := node % BlockNodes
+	if sign < 0 && c.rooms != nil {
+		c.rooms.given(node, x.Start)
+	}
 	s, bit := b.steps, uint64(1)<<i
 	if s == nil || s.known&bit == 0 {
 		return
