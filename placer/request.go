@@ -36,9 +36,6 @@ type Request struct {
 	// or not at all.
 	Reservation string
 
-	// Key makes a request idempotent: a second one with the same key is the first.
-	Key string
-
 	// Prefer says which nodes to take first, by features and conditions on
 	// resources (ParsePrefer). It counts through PRIORITYF alone.
 	Prefer []string

@@ -103,7 +103,11 @@ func TestCommitted(t *testing.T) {
 
 func fillMore(tx *Tx) error {
 	for i := range 20 {
-		if _, err := tx.Place(placer.Request{Select: "1:ncpus=1", Place: "scatter", Walltime: time.Hour, Key: fmt.Sprint("key", i)}); err != nil {
+		err := tx.Once(&Once{Key: fmt.Sprint("key", i)}, func() error {
+			_, err := tx.Place(placer.Request{Select: "1:ncpus=1", Place: "scatter", Walltime: time.Hour})
+			return err
+		})
+		if err != nil {
 			return err
 		}
 	}

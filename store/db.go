@@ -114,7 +114,15 @@ func (db *DB) View(fn func(*Tx) error) error {
 // error means that nothing was changed. Inside another View or Update on the same handle
 // it fails with ErrNested. fn has to bear to be run again when somebody else was
 // faster: outside the transaction it changes nothing but what it sets anew as a whole.
-func (db *DB) Update(fn func(*Tx) error) error { return db.write(fn, true) }
+//
+// With a Once, of which there is one at most, fn is run if it has not been run with that
+// key before.
+func (db *DB) Update(fn func(*Tx) error, once ...*Once) error {
+	if len(once) == 0 {
+		return db.write(fn, true)
+	}
+	return db.write(func(tx *Tx) error { return tx.Once(once[0], func() error { return fn(tx) }) }, true)
+}
 
 // DryRun runs fn as Update does and then forgets what it changed.
 func (db *DB) DryRun(fn func(*Tx) error) error { return db.write(fn, false) }

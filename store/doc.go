@@ -52,7 +52,8 @@
 // [Tx.BatchNext], [Tx.BatchDone], [Tx.BatchFail], [Tx.BatchExpire], [Tx.BatchRecompute],
 // [Tx.BatchPlaces], [Tx.EachBatchJob], [Tx.EachBatchHost], [Tx.EachBatchRange], [Tx.Host].
 //
-// SQL and the rest: [Tx.Query], [Tx.QueryTables]; [Tx.Now], [Tx.Writable].
+// SQL and the rest: [Tx.Query], [Tx.QueryTables]; [Tx.Now], [Tx.Writable]. Idempotency keys:
+// [Tx.Once], [Tx.Amend].
 //
 // # Reading the source
 //

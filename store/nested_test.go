@@ -12,6 +12,7 @@ import (
 func TestNested(t *testing.T) {
 	t.Parallel()
 	nothing := func(*Tx) error { return nil }
+	update := func(db *DB, fn func(*Tx) error) error { return db.Update(fn) }
 	type begin func(*DB, func(*Tx) error) error
 	for _, private := range []bool{false, true} {
 		path := filepath.Join(t.TempDir(), "n.db")
@@ -27,10 +28,10 @@ func TestNested(t *testing.T) {
 			outer, inner begin
 			fine         bool
 		}{
-			{"Update in Update", (*DB).Update, (*DB).Update, false},
-			{"Update in View", (*DB).View, (*DB).Update, false},
-			{"View in Update", (*DB).Update, (*DB).View, false},
-			{"DryRun in Update", (*DB).Update, (*DB).DryRun, false},
+			{"Update in Update", update, update, false},
+			{"Update in View", (*DB).View, update, false},
+			{"View in Update", update, (*DB).View, false},
+			{"DryRun in Update", update, (*DB).DryRun, false},
 			{"View in View", (*DB).View, (*DB).View, !private},
 		} {
 			err := c.outer(db, func(*Tx) error { return c.inner(db, nothing) })

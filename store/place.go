@@ -13,8 +13,7 @@ import (
 )
 
 // Place places a request now and starts it as a job. A *placer.Refusal says why
-// not and, when it would fit later, from when on. A request whose Key was used
-// before is that job again, whatever became of it.
+// not and, when it would fit later, from when on.
 func (tx *Tx) Place(r placer.Request) (*Job, error) {
 	return tx.place(r, func(snap *placer.Snapshot, a placer.Ask) (*placer.Plan, error) {
 		plan, err := snap.Place(a, tx.now)
@@ -46,11 +45,6 @@ func (tx *Tx) PlaceOrReserve(r placer.Request) (*Job, error) {
 func (tx *Tx) place(r placer.Request, decide func(*placer.Snapshot, placer.Ask) (*placer.Plan, error)) (*Job, error) {
 	if !tx.Writable() {
 		return nil, ErrReadOnly
-	}
-	if list, err := tx.keyed(r.Key); err != nil {
-		return nil, err
-	} else if list != nil {
-		return list[0], nil
 	}
 	a, err := tx.Ask(r)
 	if err != nil {
@@ -103,18 +97,13 @@ func (tx *Tx) newJob(r placer.Request, a placer.Ask, plan *placer.Plan) (*Job, e
 	j := tx.asked(r, a, defs)
 	j.ID = tx.state.NextJob
 	tx.state.NextJob++
-	if j.Key != "" {
-		if err := tx.file.Put(row.Keys, []byte(j.Key), row.EncodeNumber64(j.ID)); err != nil {
-			return nil, err
-		}
-	}
 	return j, tx.apply(j, a, plan, 0)
 }
 
 // asked is a new job that asks for something. Its policy is the one that it names
 // itself: which one it gets is known when it is placed.
 func (tx *Tx) asked(r placer.Request, a placer.Ask, defs *index.Defs) *Job {
-	return &Job{Name: r.Name, User: r.User, Group: r.Group, Account: r.Account, Queue: r.Queue, Class: r.Class, Key: r.Key,
+	return &Job{Name: r.Name, User: r.User, Group: r.Group, Account: r.Account, Queue: r.Queue, Class: r.Class, Key: tx.key,
 		Select: a.Text(defs), Place: a.Spec.Place.Format(defs), Walltime: a.Duration, Submit: tx.now,
 		Access: a.Access, Reservation: r.Reservation, Prefer: r.Prefer, Policy: r.Policy, NoPolicy: r.Policy == ""}
 }

@@ -30,8 +30,9 @@ type Settings struct {
 	LocalProgram    []string // of policy local
 	LocalTimeout    time.Duration
 	DefaultWalltime time.Duration
-	FinishOverdue   bool   // jobs past their end have ended; else they keep their nodes
-	ShareUnit       string // what class shares count: UnitNodes, or the name of a consumable
+	FinishOverdue   bool          // jobs past their end have ended; else they keep their nodes
+	KeepKeys        time.Duration // for how long answers to requests with a key are kept
+	ShareUnit       string        // what class shares count: UnitNodes, or the name of a consumable
 }
 
 // Setting describes one setting.
@@ -70,6 +71,8 @@ var settingDefs = []settingDef{
 		func(defs *index.Defs, v string, s *Settings) error {
 			return readResources(defs, v, &s.GroupKey, groupable)
 		}},
+	{"keep_keys", "30d", "for how long the answer to a request with a key is kept, and until its jobs have ended: seconds, or a number with s, m, h or d",
+		func(_ *index.Defs, v string, s *Settings) error { return readSpan(v, &s.KeepKeys) }},
 	{"local_program", "", "of policy local: it reads candidate nodes as JSON lines and writes names in order",
 		func(_ *index.Defs, v string, s *Settings) error {
 			s.LocalProgram = strings.Fields(v)
@@ -149,6 +152,24 @@ func readSeconds(v string, least int64, to *time.Duration) error {
 		return fmt.Errorf("%q is not a number of seconds from %d to %d", v, least, int64(maxWalltime))
 	}
 	*to = lasting(n)
+	return nil
+}
+
+// defaultKeepKeys is the default of keep_keys.
+const defaultKeepKeys = 30 * 24 * time.Hour
+
+// readSpan reads a number of seconds, or one of minutes, hours or days with their letter.
+func readSpan(v string, to *time.Duration) error {
+	units := map[byte]int64{'s': 1, 'm': 60, 'h': 3600, 'd': 86400}
+	digits, unit := v, int64(1)
+	if n := len(v); n > 0 && units[v[n-1]] > 0 {
+		digits, unit = v[:n-1], units[v[n-1]]
+	}
+	n, err := strconv.ParseInt(digits, 10, 64)
+	if err != nil || n < 0 || n > maxWalltime/unit {
+		return fmt.Errorf("%q is not a time such as 3600, 90m, 12h or 30d", v)
+	}
+	*to = lasting(n * unit)
 	return nil
 }
 

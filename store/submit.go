@@ -31,24 +31,15 @@ const (
 )
 
 // Submit puts a job into the queue, or the jobs of an array, which have numbers in
-// a row. A submission whose Key was used before is those jobs again, whatever
-// became of them. It fails with ErrNotFound when it depends on a job that there is
+// a row. It fails with ErrNotFound when it depends on a job that there is
 // not. One that can never run, as the cluster is, waits all the same, marked Never.
 func (tx *Tx) Submit(s Submission) ([]*Job, error) {
 	if !tx.Writable() {
 		return nil, ErrReadOnly
 	}
-	if list, err := tx.keyed(s.Key); list != nil || err != nil {
-		return list, err
-	}
 	j, never, err := tx.submitted(s)
 	if err != nil {
 		return nil, err
-	}
-	if s.Key != "" {
-		if err := tx.file.Put(row.Keys, []byte(s.Key), row.EncodeNumber64(tx.state.NextJob)); err != nil {
-			return nil, err
-		}
 	}
 	list := make([]*Job, max(1, s.Array))
 	for i := range list {
@@ -105,23 +96,6 @@ func (tx *Tx) submitted(s Submission) (j *Job, never string, err error) {
 	never, err = tx.whyNever(s, a)
 	j.Never = never != ""
 	return j, never, err
-}
-
-// keyed is what an idempotency key led to before, nil for nothing.
-func (tx *Tx) keyed(key string) ([]*Job, error) {
-	if key == "" {
-		return nil, nil
-	}
-	payload, err := tx.file.Get(row.Keys, []byte(key))
-	id, ok := row.DecodeNumber64(payload)
-	if err != nil || !ok {
-		return nil, err
-	}
-	j, err := tx.Job(id)
-	if err != nil || j.Array == 0 {
-		return []*Job{j}, err
-	}
-	return tx.ArrayJobs(j.Array)
 }
 
 // ArrayJobs are the jobs of an array, by index; its number is that of the first.

@@ -25,6 +25,7 @@ type Tx struct {
 	dirty      bool   // the state has changed, and is to be kept
 	spoilt     error  // a change failed halfway: nothing of the transaction may be kept
 	unrecorded uint64 // so many events are a reader's own
+	key        string // the idempotency key that what is done is bound to, "" for none
 	loaded     loaded
 }
 
@@ -88,6 +89,9 @@ func (db *DB) load(r *file.Recorder) (*Tx, error) {
 func (tx *Tx) upgrade() error {
 	now := tx.now
 	tx.state.UsageSince, tx.now = now, tx.state.AsOf
+	if err := tx.adoptKeys(); err != nil {
+		return err
+	}
 	err := check.NewFindings(func(string) {}).Repair(tx.checked())
 	tx.now, tx.loaded = now, newLoaded(tx)
 	return err

@@ -10,6 +10,9 @@ import (
 
 // printer starts an answer on stdout.
 func (r *runner) printer(res output.Result) *output.Printer {
+	if r.rec != nil {
+		return r.rec.answer(r.outputOptions(), res)
+	}
 	return output.New(r.stdout, r.outputOptions(), res)
 }
 

@@ -31,7 +31,6 @@ func batchNextVerb() *verb {
 			&cli.StringFlag{Name: "user", Usage: "whose host it is, `U`; no two results of a job come from one user"},
 			&cli.IntFlag{Name: "want", Usage: "at most `N` jobs (1)"},
 			&cli.StringFlag{Name: "seconds", Usage: "as many jobs as the host can do in `S`, at least one"},
-			&cli.StringFlag{Name: "key", Usage: "idempotency `KEY`: the same key again is the same jobs, as long as the host has them"},
 			&cli.StringFlag{Name: "lease", Usage: "give the jobs to others if they are not reported within `D`"},
 		},
 		Exclusive: []string{"want seconds"},
@@ -48,23 +47,26 @@ func (r *runner) batchNext(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	var g *store.BatchGrant
 	var why error
 	err = r.update(c, func(tx *store.Tx) error {
+		var g *store.BatchGrant
 		g, why = tx.BatchNext(c.Args().First(), c.String("host"), c.String("user"), want)
 		if g == nil {
 			return why
 		}
 		b, err := tx.Batch(c.Args().First())
-		if err == nil && b.Over() {
+		if err != nil {
+			return err
+		}
+		if b.Over() {
 			why = errBatchFinished
 		}
-		return err
+		if r.rec != nil && why != nil {
+			r.rec.refused = true // there may be something later
+		}
+		return r.printGrant(g)
 	})
 	if err != nil {
-		return err
-	}
-	if err := r.printGrant(g); err != nil {
 		return err
 	}
 	if why != nil {
@@ -74,7 +76,7 @@ func (r *runner) batchNext(c *cli.Context) error {
 }
 
 func (r *runner) batchWant(c *cli.Context) (locality.Want, error) {
-	w := locality.Want{Jobs: c.Int("want"), Key: c.String("key")}
+	w := locality.Want{Jobs: c.Int("want")}
 	switch {
 	case c.IsSet("want") && w.Jobs < 1:
 		return w, usagef("--want: %d jobs; at least 1", w.Jobs)
@@ -99,10 +101,16 @@ func (r *runner) batchWant(c *cli.Context) (locality.Want, error) {
 	return w, nil
 }
 
+// printGrant answers with what the host got; -o id with the jobs alone.
 func (r *runner) printGrant(g *store.BatchGrant) error {
+	return r.either(func(f output.Format) bool { return f == output.ID },
+		func() error { return r.printGranted(g, false) }, func() error { return r.printGranted(g, true) })
+}
+
+func (r *runner) printGranted(g *store.BatchGrant, files bool) error {
 	p := r.printer(output.Result{ID: 1, Columns: []output.Column{{Name: "action"}, {Name: "name"}, {Name: "first", Kind: output.Integer}, {Name: "last", Kind: output.Integer},
 		{Name: "size", Kind: output.Size}, {Name: "until", Kind: output.Time}}})
-	if r.Output != output.ID {
+	if files {
 		for _, f := range g.Delete {
 			p.Row("delete", f.Name, f.Number, f.Number, f.Size, nil)
 		}

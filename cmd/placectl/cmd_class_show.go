@@ -46,16 +46,25 @@ func (r *runner) printShares(tx *store.Tx) error {
 	if err != nil {
 		return err
 	}
-	if r.audience().Document {
-		return r.printShareSettings(tx, s, classes)
-	}
+	return r.either(func(f output.Format) bool { return f.Traits().Document },
+		func() error { return r.printShareSettings(tx, s, classes, true) },
+		func() error { return r.printShareTables(tx, s, classes) })
+}
+
+// printShareTables prints the settings as tables: the classes, and where somebody reads
+// them all the rest.
+func (r *runner) printShareTables(tx *store.Tx, s *fairshare.Settings, classes []classObject) error {
 	p := r.printer(output.Result{Columns: []output.Column{{Name: "name"}, {Name: "load", Kind: output.Integer}, {Name: "load_pct", Kind: output.Integer}}})
 	for _, c := range classes {
 		p.Row(c.Name, c.Load, c.LoadPct)
 	}
-	if err := p.Close(); err != nil || !r.audience().table {
+	if err := p.Close(); err != nil {
 		return err
 	}
+	return r.inForms(func(f output.Format) bool { return f == output.Table }, func() error { return r.printShareRest(tx, s) })
+}
+
+func (r *runner) printShareRest(tx *store.Tx, s *fairshare.Settings) error {
 	if len(s.Map) > 0 {
 		fmt.Fprintln(r.stdout)
 		p := r.printer(output.Result{Columns: []output.Column{{Name: "requestor"}, {Name: "class"}}})
@@ -67,12 +76,12 @@ func (r *runner) printShares(tx *store.Tx) error {
 		}
 	}
 	fmt.Fprintln(r.stdout)
-	return r.printShareSettings(tx, s, nil)
+	return r.printShareSettings(tx, s, nil, false)
 }
 
 // printShareSettings prints the settings that are one of a kind, and in a document
 // the lists as well.
-func (r *runner) printShareSettings(tx *store.Tx, s *fairshare.Settings, classes []classObject) error {
+func (r *runner) printShareSettings(tx *store.Tx, s *fairshare.Settings, classes []classObject, document bool) error {
 	set, err := tx.Settings()
 	if err != nil {
 		return err
@@ -88,7 +97,7 @@ func (r *runner) printShareSettings(tx *store.Tx, s *fairshare.Settings, classes
 	res := output.Result{Record: true, Columns: []output.Column{{Name: "default"}, {Name: "unit"}, {Name: "rebalance_threshold", Kind: output.Integer},
 		{Name: "rebalance_minimum", Kind: output.Duration}, {Name: "out_of_balance_since", Kind: output.Time}}}
 	row := []any{orNil(s.DefaultClass()), set.ShareUnit, s.RebalanceThreshold(), s.RebalanceMinimumDuration(), since}
-	if r.audience().Document {
+	if document {
 		mappings := make([]mappingObject, len(s.Map))
 		for i, m := range s.Map {
 			mappings[i] = mappingObject(m)

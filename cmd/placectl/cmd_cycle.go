@@ -56,22 +56,28 @@ func (r *runner) cycle(c *cli.Context) error {
 		return err
 	}
 	var told []launch.Notice
-	var report *store.CycleReport
-	err = r.update(c, func(tx *store.Tx) (err error) {
-		if report, err = tx.Cycle(spec); err != nil {
+	err = r.update(c, func(tx *store.Tx) error {
+		report, err := tx.Cycle(spec)
+		if err != nil {
 			return err
 		}
 		if launcher == nil || c.Bool(dryRun) {
-			return r.printTold(tx, report)
+			err = r.printTold(tx, report)
+		} else if told, err = noticesOf(tx, report); r.rec != nil && len(told) > 0 {
+			r.rec.add(part{Launch: told})
 		}
-		told, err = noticesOf(tx, report)
+		r.sayCycle(report)
 		return err
 	})
-	if err != nil {
+	switch {
+	case err != nil:
 		return err
+	case launcher == nil || c.Bool(dryRun):
+		return nil
+	case r.kept != nil:
+		return r.launchKept(c, launcher)
 	}
-	r.sayCycle(report)
-	return r.launchAll(launcher, told)
+	return r.launchAll(launcher, told, "")
 }
 
 func (r *runner) cycleSpec(c *cli.Context) (spec store.CycleSpec, err error) {
@@ -131,15 +137,20 @@ func chunkNodes(tx *store.Tx, j *store.Job) ([]string, error) {
 
 // printTold prints what a cycle tells.
 func (r *runner) printTold(tx *store.Tx, report *store.CycleReport) error {
-	p := r.jobs(tx, false, "event job name user class* state* start end nodes exec_vnode* array* index* command reason")
-	for _, j := range report.Stopped {
-		if r.Output == output.ID {
+	return r.either(func(f output.Format) bool { return f == output.ID }, func() error {
+		for _, j := range report.Stopped {
 			r.notef("job %d is to be stopped: %s", j.ID, j.Reason) // its number alone would tell the opposite
-			continue
 		}
+		return r.printEvents(tx, nil, report.Launch)
+	}, func() error { return r.printEvents(tx, report.Stopped, report.Launch) })
+}
+
+func (r *runner) printEvents(tx *store.Tx, stopped, launched []*store.Job) error {
+	p := r.jobs(tx, false, "event job name user class* state* start end nodes exec_vnode* array* index* command reason")
+	for _, j := range stopped {
 		p.printEvent(launch.Stop, j)
 	}
-	for _, j := range report.Launch {
+	for _, j := range launched {
 		p.printEvent(launch.Start, j)
 	}
 	return p.Close()

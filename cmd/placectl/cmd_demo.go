@@ -28,6 +28,7 @@ func demoVerb() *verb {
 			&cli.BoolFlag{Name: "force", Usage: "make it anew where an earlier demo's file is in the way"},
 		},
 		Access:   makes,
+		Unkeyed:  true,
 		Statuses: []int{exitLocked},
 		Example:  "placectl demo\nplacectl demo --db /tmp/demo.db --force",
 		Run:      (*runner).demo,

@@ -2,6 +2,9 @@ package main
 
 import (
 	"bufio"
+	"bytes"
+	"cmp"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -63,9 +66,37 @@ func (r *runner) initialise(c *cli.Context) error {
 		}
 		return nil
 	}
-	if err := r.create(c, setup); err != nil {
+	fill := func(tx *store.Tx) error { return cmp.Or(setup(tx), r.printMade(defs)) }
+	if c.IsSet(keyName) {
+		fill = r.once(c, fill)
+	}
+	var answer bytes.Buffer
+	out := r.stdout
+	r.stdout = &answer
+	err = r.create(c, fill)
+	r.stdout = out
+	if errors.Is(err, store.ErrExists) && c.IsSet(keyName) {
+		return r.madeBefore(c, err)
+	}
+	if err != nil {
 		return err
 	}
+	_, err = answer.WriteTo(r.stdout)
+	return err
+}
+
+// madeBefore repeats the answer of the init that made the file with the same key. To
+// others the file exists.
+func (r *runner) madeBefore(c *cli.Context, exists error) error {
+	db, err := r.open()
+	if err != nil {
+		return err
+	}
+	return r.write(db, !c.Bool(dryRun), r.once(c, func(*store.Tx) error { return exists }))
+}
+
+// printMade answers with the new database.
+func (r *runner) printMade(defs []index.Def) error {
 	p := r.printer(output.Result{Record: true, Columns: []output.Column{{Name: "db"}, {Name: "format", Kind: output.Integer}, {Name: "resources", Kind: output.List}}})
 	names := []string{}
 	for _, def := range defs {

@@ -74,12 +74,18 @@ var nodeChangeFields = output.Fields[nodeChange]{
 
 // printNodeChanges answers with what has been done to nodes.
 func (r *runner) printNodeChanges(changes nodeChanges) error {
-	columns := "name state reason change"
-	if r.audience().Brief && !slices.ContainsFunc(changes, func(c nodeChange) bool { return c.reason != "" }) {
-		columns = "name state reason* change"
+	print := func(columns string) func() error {
+		return func() error { return printAll(r, nodeChangeFields.Pick(columns), changes...) }
 	}
-	return printAll(r, nodeChangeFields.Pick(columns), changes...)
+	all := print("name state reason change")
+	if slices.ContainsFunc(changes, func(c nodeChange) bool { return c.reason != "" }) {
+		return all()
+	}
+	return r.either(brief, print("name state reason* change"), all)
 }
+
+// brief is what forms for people are, who are spared what says nothing.
+func brief(f output.Format) bool { return f.Traits().Brief }
 
 // eachNamed calls fn with every node of a list.
 func eachNamed(tx *store.Tx, list string, fn func(*index.Node) error) error {

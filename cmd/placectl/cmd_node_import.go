@@ -56,13 +56,17 @@ func (r *runner) nodeImport(c *cli.Context) error {
 	if err != nil {
 		return malformed(err)
 	}
-	var sum importSummary
-	if err := r.update(c, func(tx *store.Tx) (err error) {
-		sum, err = r.importNodes(tx, f)
-		return err
-	}); err != nil {
-		return malformed(err)
-	}
+	return malformed(r.update(c, func(tx *store.Tx) error {
+		sum, err := r.importNodes(tx, f)
+		if err != nil {
+			return err
+		}
+		return r.sayImport(f, sum)
+	}))
+}
+
+// sayImport answers with what the import has done.
+func (r *runner) sayImport(f *nodefile.File, sum importSummary) error {
 	for _, q := range sum.queues {
 		r.notef("queue %s was not there: made", q)
 	}
@@ -202,14 +206,17 @@ func (sum *importSummary) upsert(tx *store.Tx, f *nodefile.File, p *nodefile.Pat
 }
 
 func (r *runner) printImport(sum importSummary) error {
+	if len(sum.queues) > 0 {
+		return r.printImported(sum, sum.queues)
+	}
+	return r.either(brief, func() error { return r.printImported(sum, nil) }, func() error { return r.printImported(sum, sum.queues) })
+}
+
+func (r *runner) printImported(sum importSummary, queues any) error {
 	p := r.printer(output.Result{Record: true, ID: 3, Columns: []output.Column{
 		{Name: "added", Kind: output.Integer}, {Name: "updated", Kind: output.Integer}, {Name: "unchanged", Kind: output.Integer},
 		{Name: "changed", Kind: output.Integer}, {Name: "nodes", Kind: output.Integer}, {Name: "queues", Kind: output.List},
 	}})
-	queues := any(sum.queues)
-	if r.audience().Brief && len(sum.queues) == 0 {
-		queues = nil
-	}
 	p.Row(sum.added, sum.updated, sum.unchanged, sum.added+sum.updated, sum.nodes, queues)
 	return p.Close()
 }

@@ -23,7 +23,6 @@ func placeVerb() *verb {
 			&cli.StringFlag{Name: "at", Usage: "start at `TIME`"},
 			&cli.BoolFlag{Name: "or-reserve", Usage: "when it does not fit now, plan it for the earliest time at which it does"},
 			&cli.StringFlag{Name: "wait", Usage: "try for as long as `D` until it fits now"},
-			&cli.StringFlag{Name: "key", Usage: "idempotency `KEY`: the same key again is the same job"},
 			&cli.BoolFlag{Name: "explain", Usage: "say which way it was placed, and why"}),
 		Exclusive: []string{"at or-reserve wait"},
 		Access:    writes,
@@ -32,6 +31,9 @@ func placeVerb() *verb {
 			"placectl place 2:ncpus=4 --place scatter:excl --or-reserve\n" +
 			"job=$(placectl place -l 1:ncpus=1 --place excl --wait 10m -o id)",
 		Run: (*runner).place,
+		Used: func(r *runner, tx *store.Tx, c *cli.Context, jobs []*store.Job) error {
+			return r.printPlacement(tx, jobs[0], c.Bool("explain"))
+		},
 	}
 }
 
@@ -43,7 +45,6 @@ func (r *runner) place(c *cli.Context) error {
 	if err := anyRequest(c, &q); err != nil {
 		return err
 	}
-	q.Key = c.String("key")
 	decide, patience, err := r.placeHow(c)
 	if err != nil {
 		return err

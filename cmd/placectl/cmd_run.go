@@ -30,6 +30,7 @@ func runVerb() *verb {
 			&cli.Int64Flag{Name: "priority", Aliases: []string{"p"}, Usage: "while it waits: the greater `P`, the earlier its turn (0)"},
 			&cli.StringFlag{Name: "wait", Usage: "give up when its turn has not come after `D`"}),
 		Access:   writes,
+		Unkeyed:  true,
 		Alone:    true,
 		Statuses: []int{exitNotNow, exitNever},
 		Example: "placectl run 2:ncpus=4 -t 1h -- sh -c 'mpirun --hostfile $PLACECTL_NODEFILE ./solve'\n" +

@@ -30,13 +30,15 @@ func submitVerb() *verb {
 			&cli.StringFlag{Name: "deadline", Usage: "it has to end by `TIME`; a job that no longer can is cancelled"},
 			&cli.BoolFlag{Name: "hold", Usage: "it waits for placectl unhold"},
 			&cli.BoolFlag{Name: "no-requeue", Usage: "when it is stopped for another class's sake it is cancelled, not queued again"},
-			&cli.StringFlag{Name: "requestor", Usage: "who asks, as class map understands it (the user)"},
-			&cli.StringFlag{Name: "key", Usage: "idempotency `KEY`: the same key again is the same job"}),
+			&cli.StringFlag{Name: "requestor", Usage: "who asks, as class map understands it (the user)"}),
 		Access: writes,
 		Example: "job=$(placectl submit 4:ncpus=8 -t 2h -o id -- ./simulate --all)\n" +
 			"placectl submit 1:ncpus=1 --afterok $job --name report -- ./report\n" +
 			"placectl submit 1:ncpus=2 --array 100 --priority 10 --begin 22:00",
 		Run: (*runner).submit,
+		Used: func(r *runner, tx *store.Tx, _ *cli.Context, jobs []*store.Job) error {
+			return r.printSubmitted(tx, jobs)
+		},
 	}
 }
 
@@ -57,18 +59,23 @@ func (r *runner) submit(c *cli.Context) error {
 		if err != nil {
 			return err
 		}
-		reason, err := r.warnNever(tx, jobs)
-		if err != nil {
-			return err
-		}
-		p := r.jobs(tx, s.Array == 0, "job state name array index class priority select place walltime submit reason*")
-		for _, j := range jobs {
-			shown := *j
-			shown.Reason = reason
-			p.print(&shown)
-		}
-		return p.Close()
+		return r.printSubmitted(tx, jobs)
 	})
+}
+
+// printSubmitted answers with the job, or the jobs of the array.
+func (r *runner) printSubmitted(tx *store.Tx, jobs []*store.Job) error {
+	reason, err := r.warnNever(tx, jobs)
+	if err != nil {
+		return err
+	}
+	p := r.jobs(tx, jobs[0].Array == 0, "job state name array index class priority select place walltime submit reason*")
+	for _, j := range jobs {
+		shown := *j
+		shown.Reason = reason
+		p.print(&shown)
+	}
+	return p.Close()
 }
 
 // warnNever warns of jobs that were just submitted and can never run, and says why
@@ -108,7 +115,7 @@ func (r *runner) submission(c *cli.Context) (s store.Submission, err error) {
 			return s, err
 		}
 	}
-	s.Key, s.Hold, s.NoRequeue, s.Array = c.String("key"), c.Bool("hold"), c.Bool("no-requeue"), c.Int("array")
+	s.Hold, s.NoRequeue, s.Array = c.Bool("hold"), c.Bool("no-requeue"), c.Int("array")
 	if s.Priority = c.Int64("priority"); s.Hold {
 		s.Reason = r.heldBy("")
 	}

@@ -72,6 +72,10 @@ func (r *runner) lineOf(tx *store.Tx, line string) error {
 	var out bytes.Buffer
 	e := r.env
 	e.args, e.stdout, e.stdin = words, &out, strings.NewReader("")
+	rec := new(recording)
+	if r.rec != nil {
+		e.stdout = rec
+	}
 	sub := newRunner(r.ctx, e)
 	inv, err := sub.parseArgs(words)
 	switch {
@@ -83,16 +87,25 @@ func (r *runner) lineOf(tx *store.Tx, line string) error {
 		return usageOf("tx", "%s is for all of the transaction: put it behind placectl tx", inv.globals[0].flag.shown())
 	}
 	sub.globals, sub.tx, sub.notes = r.globals, tx, r.notes
+	if r.rec != nil {
+		sub.rec = rec
+		defer func() { r.rec.add(part{Line: rec}) }()
+		return sub.exec(inv)
+	}
 	if err := sub.exec(inv); err != nil {
 		return err
 	}
-	answer := out.Bytes()
+	return r.printLine(out.Bytes())
+}
+
+// printLine prints the answer of a line: as JSON it is one line, too.
+func (r *runner) printLine(answer []byte) error {
 	if r.Output == output.JSON {
 		var flat bytes.Buffer
 		if json.Compact(&flat, answer) == nil && flat.Len() > 0 {
 			answer = append(flat.Bytes(), '\n')
 		}
 	}
-	_, err = r.stdout.Write(answer)
+	_, err := r.stdout.Write(answer)
 	return err
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/launch"
@@ -52,14 +53,34 @@ func (r *runner) launcher(c *cli.Context) (*launch.Program, error) {
 }
 
 // launchAll runs the launcher for each job and notes how that went.
-func (r *runner) launchAll(launcher *launch.Program, told []launch.Notice) error {
+// What came of it is added to an answer that is kept.
+func (r *runner) launchAll(launcher *launch.Program, told []launch.Notice, key string) error {
 	done := launcher.All(r.ctx, r.databasePath(), told)
 	for i := range done {
 		if done[i].Err == nil {
 			r.debugf("job %d: launched%s", told[i].Job.ID, done[i].Said)
 		}
 	}
-	return r.noteLaunches(told, done)
+	return r.noteLaunches(told, done, key)
+}
+
+// launchKept launches those whom an answer that is kept says to launch: all of them after
+// the commit that keeps it. When that commit's outcome was not known, or the process
+// ended before it had noted the launches, the same key comes here again: those who have
+// not been taken off their nodes since are launched then.
+func (r *runner) launchKept(c *cli.Context, launcher *launch.Program) error {
+	told := r.kept.notices()
+	err := r.view(func(tx *store.Tx) error {
+		told = slices.DeleteFunc(told, func(n launch.Notice) bool {
+			j, err := tx.Job(n.Job.ID)
+			return n.Event == launch.Start && (err != nil || j.State != store.JobRunning || j.Start != n.Job.Start)
+		})
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return r.launchAll(launcher, told, c.String(keyName))
 }
 
 // databasePath is the file of the database for programs that run elsewhere.
@@ -72,7 +93,7 @@ func (r *runner) databasePath() string {
 
 // noteLaunches writes down which launches have succeeded, and puts those jobs back
 // whose launch has failed.
-func (r *runner) noteLaunches(told []launch.Notice, done []launch.Done) error {
+func (r *runner) noteLaunches(told []launch.Notice, done []launch.Done, key string) error {
 	if len(told) == 0 {
 		return nil
 	}
@@ -95,7 +116,15 @@ func (r *runner) noteLaunches(told []launch.Notice, done []launch.Done) error {
 				failed = append(failed, fmt.Errorf("job %d: the %s failed: %w", n.Job.ID, what, done[i].Err))
 			}
 		}
-		return nil
+		if key == "" {
+			return nil
+		}
+		r.kept.launched(errors.Join(failed...))
+		answer, err := r.kept.encode()
+		if err != nil {
+			return err
+		}
+		return tx.Amend(key, answer)
 	})
 	return errors.Join(err, errors.Join(failed...))
 }

@@ -60,6 +60,9 @@ func (r *runner) update(c *cli.Context, fn func(*store.Tx) error) error {
 	if r.tx != nil && c.Bool(dryRun) {
 		return usageOf("tx", "--dry-run is for all of the transaction: put it behind placectl tx")
 	}
+	if c.IsSet(keyName) {
+		fn = r.once(c, fn)
+	}
 	if r.tx != nil {
 		return fn(r.tx)
 	}

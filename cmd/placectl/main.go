@@ -150,12 +150,16 @@ func terminalWidth() int {
 type runner struct {
 	env
 	globals
-	ctx   context.Context // ended by an interrupt
-	tx    *store.Tx       // of the transaction that the run is part of, nil outside one
-	notes io.Writer       // for what notef says: stderr, if it is not held back
-	verbs []verbEntry
-	verb  *verb // the one that runs
-	dash  int   // how many arguments stood before "--", -1 without one
+	ctx    context.Context // ended by an interrupt
+	tx     *store.Tx       // of the transaction that the run is part of, nil outside one
+	notes  io.Writer       // for what notef says: stderr, if it is not held back
+	verbs  []verbEntry
+	verb   *verb // the one that runs
+	dash   int   // how many arguments stood before "--", -1 without one
+	inv    invocation
+	inputs []byte     // hashes of what was read of files and standard input
+	rec    *recording // that answers go into, nil for stdout
+	kept   *recording // the answer to a request with a key
 }
 
 func newRunner(ctx context.Context, e env) *runner {
@@ -189,7 +193,7 @@ func (r *runner) main() error {
 // verbs above it have done their part.
 func (r *runner) exec(inv invocation) error {
 	v := inv.leaf()
-	r.verb, r.dash = v, inv.dash
+	r.verb, r.dash, r.inv = v, inv.dash, inv
 	return nameUsage(inv.verb(), func() error {
 		c, err := inv.context(r.ctx)
 		if err != nil {
@@ -214,9 +218,13 @@ func (r *runner) now() time.Time {
 // for "-".
 func (r *runner) input(name string) (io.ReadCloser, error) {
 	if name == "-" {
-		return io.NopCloser(r.stdin), nil
+		return r.hashed(io.NopCloser(r.stdin)), nil
 	}
-	return os.Open(name)
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	return r.hashed(f), nil
 }
 
 // readText reads an input to its end.
@@ -232,6 +240,10 @@ func (r *runner) readText(name string) (infile.Text, error) {
 
 // notef tells the user something that is not part of the answer; -q silences it.
 func (r *runner) notef(format string, args ...any) {
+	if r.rec != nil {
+		r.rec.note(fmt.Sprintf(format, args...), false)
+		return
+	}
 	if !r.Quiet {
 		fmt.Fprintln(r.notes, "placectl: "+spell.Printable(r.localTimes(fmt.Sprintf(format, args...))))
 	}
@@ -239,7 +251,10 @@ func (r *runner) notef(format string, args ...any) {
 
 // debugf tells what only -v asks for.
 func (r *runner) debugf(format string, args ...any) {
-	if r.Verbose && !r.Quiet {
+	switch {
+	case r.rec != nil:
+		r.rec.note(fmt.Sprintf(format, args...), true)
+	case r.Verbose && !r.Quiet:
 		r.notef(format, args...)
 	}
 }

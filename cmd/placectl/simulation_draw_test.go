@@ -66,6 +66,7 @@ var (
 	drawnSpans    = []string{"1", "60", "90", "5m", "2h", "10m", "1h", "5h", "30h", "90:00:00"}
 	drawnInstants = []string{"now", "now+1s", "now+1m", "now+10m", "now+1h", "now+2h", "now+5h", "now+30h", "tomorrow", "10:00", "now-1h"}
 	drawnPolicies = []string{"nosuch"}
+	drawnKeys     = []string{"k1", "k2", "k3", "k4", "k5", "k6", "k7", "k8", "k9", "two words", ""}
 	drawnWords    = []string{"x", "two words", "a,b", "", "'", "=1+1", "-", "é\t\"<&>"}
 )
 
@@ -84,6 +85,7 @@ var settingValues = map[string][]string{
 	"default_walltime":   {"60", "3600", "0", ""},
 	"do_not_span_sets":   {"true", "false", ""},
 	"group_key":          {"rack", "color", "rack,color", "nosuch", ""},
+	"keep_keys":          {"0", "2h", "30d", "x", ""},
 	"local_program":      {"cat", ""},
 	"local_timeout":      {"5", ""},
 	"only_explicit_sets": {"true", "false", ""},
@@ -103,7 +105,7 @@ var flagValues = map[string][]string{
 	"dry-run": {""}, "all": {""}, "select": drawnSelects, "place": drawnPlaces, "walltime": drawnSpans,
 	"name": drawnNames, "user": drawnUsers, "group": {"chem", "*"}, "account": {"acc", ""}, "queue": drawnQueues, "class": drawnClasses,
 	"policy": drawnPolicies, "prefer": {"feature", "color=red"}, "access": {"shared", "singleuser", "singlejob", "singletask", "x"},
-	"reservation": drawnNames, "at": drawnInstants, "or-reserve": {""}, "wait": {"0"}, "key": {"k1", "k2", "k3"}, "explain": {""},
+	"reservation": drawnNames, "at": drawnInstants, "or-reserve": {""}, "wait": {"0"}, "key": drawnKeys, "explain": {""},
 	"count": {"0", "1", "3"}, "job": {"1", "3", "99", "0", "nosuch"}, "nodes": drawnNodes, "limit": {"0", "1", "5"},
 	"group-key": {"rack", "color", ""}, "state": {"free", "partly", "busy", "down", "running", "queued", "x"}, "feature": {"f"}, "reason": drawnWords,
 	"start": drawnInstants, "allow": {"user=ann", "user=*", "group=chem-", "class=red=", "job=1", "job=3", "queue=q1", "x"}, "timelimit": drawnSpans,

@@ -101,12 +101,7 @@ func leafVerbs() (leafs map[string]*verb, exits map[string][]int) {
 
 // call runs a command line in this process, as of the simulation's instant.
 func (s *simulation) call(stdin string, args ...string) command {
-	c := newCapture(args...)
-	c.vars["PLACECTL_DB"] = s.db
-	c.vars["TMPDIR"] = s.dir
-	c.stdin = strings.NewReader(stdin)
-	now := s.now
-	c.now = func() time.Time { return now }
+	c := s.capture(stdin, args...)
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	status := run(ctx, c.env)
@@ -114,6 +109,17 @@ func (s *simulation) call(stdin string, args ...string) command {
 		s.t.Fatalf("%q has not ended after a minute", args)
 	}
 	return command{args: args, status: status, out: c.out.String(), err: c.err.String()}
+}
+
+// capture is a command line of the simulation's before it runs.
+func (s *simulation) capture(stdin string, args ...string) *capture {
+	c := newCapture(args...)
+	c.vars["PLACECTL_DB"] = s.db
+	c.vars["TMPDIR"] = s.dir
+	c.stdin = strings.NewReader(stdin)
+	now := s.now
+	c.now = func() time.Time { return now }
+	return c
 }
 
 func (s *simulation) must(args ...string) string {
@@ -142,7 +148,9 @@ func (s *simulation) step(t *rapid.T) {
 	before, sum := s.snapshot(), s.sum()
 	rehearsed, dry := s.rehearse(verb, args)
 	s.slow = s.slowClock()
+	s.faulted(args, stdin, sum)
 	c := s.call(stdin, args...)
+	s.repeated(c, stdin)
 	s.now = s.now.Add(s.slow)
 	c.verb, s.last = verb, c
 	t.Logf("%s %v: %d %s", s.now.Format(time.DateTime), c, c.status, c.err)

@@ -16,19 +16,22 @@ type verb struct {
 	Usage       string // what it is for, in a line
 	Args        []arg  // in their order
 	Description string
-	Flags       []cli.Flag // without --dry-run, which every verb that writes has
+	Flags       []cli.Flag // without --dry-run and --key, which verbs that write have
 	Exclusive   []string   // flags of which one at most is given: "at or-reserve wait"
 	Access      access
 	Alone       bool   // it goes on for a while, or takes several transactions: it cannot be part of one
 	Statuses    []int  // exit statuses beside those that its access brings
 	Example     string // command lines, one a line
 	Hidden      bool
+	Unkeyed     bool // it writes, and takes no --key: what it does cannot be repeated
 	Verbs       []*verb
 
 	// What it does: Run, or for a verb that is one transaction from its first word to
 	// its answer InTx, in a transaction such as its access asks for.
 	Run  func(*runner, *cli.Context) error
 	InTx func(*runner, *store.Tx, *cli.Context) error
+	// Used answers for a key that an older version has used for jobs; nil: it is refused.
+	Used func(*runner, *store.Tx, *cli.Context, []*store.Job) error
 }
 
 // access is what a verb does to a database. It brings --dry-run, some exit statuses,
@@ -52,6 +55,9 @@ var accessStatuses = [...][]int{
 func (v *verb) made() *verb {
 	if v.Access == writes || v.Access == makes {
 		v.Flags = append(v.Flags, dryRunFlag())
+		if !v.Unkeyed {
+			v.Flags = append(v.Flags, keyFlag())
+		}
 	}
 	for _, sub := range v.Verbs {
 		sub.made()

@@ -3,6 +3,7 @@ package row
 import (
 	"bytes"
 	"compress/flate"
+	"encoding/binary"
 	"io"
 )
 
@@ -77,4 +78,12 @@ func decodeAnswer(key, payload []byte) (*Answer, *decoder) {
 // AnswerDueKey orders answers by when they may be forgotten.
 func AnswerDueKey(until int64, key []byte) []byte {
 	return append(Key64(uint64(until)), key...)
+}
+
+// SplitAnswerDueKey takes such a key apart.
+func SplitAnswerDueKey(k []byte) (until int64, key []byte) {
+	if len(k) < 8 {
+		return 0, nil
+	}
+	return int64(binary.BigEndian.Uint64(k)), k[8:]
 }

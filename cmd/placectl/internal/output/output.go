@@ -162,6 +162,7 @@ type Printer struct {
 	buf    []byte
 	sizes  map[int64]string // sizes in words: a cluster has few different ones
 	rows   int
+	rec    *Recording // that rows go into, nil for the writer
 	err    error
 }
 
@@ -200,6 +201,14 @@ func (p *Printer) row(n int, value func(int) any) error {
 	if p.err != nil {
 		return p.err
 	}
+	if p.rec != nil {
+		row := make([]recorded, n)
+		for i := range row {
+			row[i] = record(value(i))
+		}
+		p.rec.Rows = append(p.rec.Rows, row)
+		return nil
+	}
 	for i, at := range p.index {
 		p.values[i] = value(at)
 	}
@@ -213,7 +222,7 @@ func (p *Printer) row(n int, value func(int) any) error {
 
 // Flush writes all rows so far, for answers that go on while somebody looks.
 func (p *Printer) Flush() error {
-	if p.err == nil {
+	if p.err == nil && p.rec == nil {
 		p.layout.flush(p)
 		p.write()
 	}
@@ -222,7 +231,7 @@ func (p *Printer) Flush() error {
 
 // Close ends the answer.
 func (p *Printer) Close() error {
-	if p.err == nil {
+	if p.err == nil && p.rec == nil {
 		p.layout.flush(p)
 		p.layout.end(p)
 		p.write()

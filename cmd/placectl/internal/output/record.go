@@ -1,0 +1,92 @@
+package output
+
+import (
+	"bytes"
+	"encoding/json"
+	"math"
+	"strconv"
+)
+
+// Recording is an answer as data, all columns of it, to be printed later in any form.
+type Recording struct {
+	Result Result
+	Rows   [][]recorded
+}
+
+// RecordTo starts an answer that goes into a recording. Options say how values would be
+// measured.
+func RecordTo(to *Recording, o Options, res Result) *Printer {
+	p := New(nil, o, res)
+	p.buf, to.Result, p.rec = nil, res, to
+	return p
+}
+
+// Print prints the recording.
+func (rec *Recording) Print(p *Printer) error {
+	for _, row := range rec.Rows {
+		values := make([]any, len(row))
+		for i, v := range row {
+			values[i] = v.value()
+		}
+		if err := p.Row(values...); err != nil {
+			return err
+		}
+	}
+	return p.Close()
+}
+
+// recorded is a value as it is kept: at most one field is set, none for nil.
+type recorded struct {
+	Text    *string         `json:"t,omitempty"`
+	Integer *int64          `json:"i,omitempty"`
+	Large   *uint64         `json:"u,omitempty"` // no int64
+	Float   *string         `json:"f,omitempty"`
+	Boolean *bool           `json:"b,omitempty"`
+	List    *[]string       `json:"l,omitempty"`
+	Other   json.RawMessage `json:"o,omitempty"`
+}
+
+func record(v any) (out recorded) {
+	if n, ok := WholeNumber(v); ok {
+		return recorded{Integer: &n}
+	}
+	switch v := v.(type) {
+	case nil:
+	case string:
+		out.Text = &v
+	case uint64:
+		out.Large = &v
+	case bool:
+		out.Boolean = &v
+	case float64:
+		text := strconv.FormatUint(math.Float64bits(v), 16)
+		out.Float = &text
+	case []string:
+		list := append([]string{}, v...) // JSON would make nil of none
+		out.List = &list
+	default:
+		out.Other = bytes.TrimSpace(appendJSONAny(nil, v))
+	}
+	return out
+}
+
+func (r recorded) value() any {
+	switch {
+	case r.Text != nil:
+		return *r.Text
+	case r.Integer != nil:
+		return *r.Integer
+	case r.Large != nil:
+		return *r.Large
+	case r.Boolean != nil:
+		return *r.Boolean
+	case r.Float != nil:
+		bits, _ := strconv.ParseUint(*r.Float, 16, 64)
+		return math.Float64frombits(bits)
+	case r.List != nil:
+		return *r.List
+	case r.Other != nil:
+		return r.Other
+	}
+	return nil
+}

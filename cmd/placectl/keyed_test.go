@@ -1,0 +1,228 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/placectl/placectl/cmd/placectl/internal/output"
+	"github.com/placectl/placectl/store"
+	"pgregory.net/rapid"
+)
+
+// keyed reports whether a command line has a key and is to be kept.
+func keyed(args []string) bool {
+	return slices.ContainsFunc(args, func(a string) bool { return a == "--key" || strings.HasPrefix(a, "--key=") }) &&
+		!slices.Contains(args, "--"+dryRun)
+}
+
+// faulted lets the commit of a command with a key fail now and then, with an outcome that
+// nobody knows: before it did anything, or after it was done. The same command then
+// follows: the laws say that all was done once.
+func (s *simulation) faulted(args []string, stdin string, sum [32]byte) {
+	if !keyed(args) || slices.Contains(args, "--exec") || !s.seldom("fault", 2) {
+		return
+	}
+	done := rapid.Bool().Draw(s.draw, "done")
+	c := s.callWith(stdin, func(db *store.DB, keep bool, fn func(*store.Tx) error) error {
+		err := commit(db, keep && done, fn)
+		if err == nil && keep {
+			err = store.ErrUnknown
+		}
+		return err
+	}, args...)
+	if now := s.sum(); c.status != exitUnknown && now != sum || c.status == exitUnknown && !done && now != sum {
+		s.t.Fatalf("%v: status %d, done %t, and the file has changed: %s", c, c.status, done, c.err)
+	}
+	if c.status != exitUnknown || !done {
+		return
+	}
+	left := s.sum()
+	if again := s.call(stdin, args...); again.status != exitOK && slices.Contains(args, "next") {
+		return // there was nothing: that is asked anew
+	} else if again.status != exitOK || s.sum() != left {
+		s.t.Fatalf("%v: done, and the same key again has status %d, file changed: %t: %s", c, again.status, s.sum() != left, again.err)
+	}
+}
+
+// repeated asks for the same again where a command had a key: the answer is the first,
+// and the file as it was.
+func (s *simulation) repeated(c command, stdin string) {
+	if !keyed(c.args) || c.status != exitOK {
+		return
+	}
+	sum := s.sum()
+	if again := s.call(stdin, c.args...); again.status != c.status || again.out != c.out || s.sum() != sum {
+		s.t.Fatalf("%v again: status %d, file changed: %t\n%s%s\nthe first answer:\n%s", c, again.status, s.sum() != sum, again.out, again.err, c.out)
+	}
+}
+
+// keyedLines are command lines that write, one or more of each verb that takes a key, for
+// the database of the flags' tests.
+func keyedLines(t *testing.T) (lines []string) {
+	for line := range strings.Lines(strings.TrimSpace(flagLines)) {
+		if line, ok := strings.CutSuffix(strings.TrimSpace(line), " --dry-run"); ok {
+			if verb, _, _ := takeFlag(t, line+" --dry-run"); verb != "run" && verb != "demo" {
+				lines = append(lines, line)
+			}
+		}
+	}
+	return lines
+}
+
+// TestKeys: with a key each verb that writes does what it does without, once: the same
+// command line prints the same bytes and changes nothing, whatever form it asks for; a
+// commit of which nobody knows how it ended may be repeated; another request with the
+// key is refused, and so is an empty one.
+func TestKeys(t *testing.T) {
+	template := flagsDB(t)
+	for _, line := range keyedLines(t) {
+		t.Run(line, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			if err := os.CopyFS(dir, os.DirFS(template)); err != nil {
+				t.Fatal(err)
+			}
+			plain := t.TempDir()
+			if err := os.CopyFS(plain, os.DirFS(template)); err != nil {
+				t.Fatal(err)
+			}
+			for _, form := range output.FormatNames() {
+				// The first answer in a form is as without a key.
+				key, full := " --key=k"+form, line+" -o "+form
+				status, said := flagRun(t, dir, full+" --dry-run"+key)
+				wantStatus, want := flagRun(t, plain, full+" --dry-run")
+				if status != wantStatus || said != want {
+					t.Fatalf("%s: status %d, without a key %d:\n%s\nwithout a key:\n%s", full, status, wantStatus, said, want)
+				}
+			}
+			first := make(map[string]string)
+			status, said := flagRun(t, dir, line+" --key=one -o csv")
+			if first["csv"] = said; status == exitNotNow {
+				return // there is nothing: that is not kept
+			}
+			if status != exitOK {
+				t.Fatalf("status %d: %s", status, said)
+			}
+			files := filesIn(t, dir)
+			for _, form := range append(output.FormatNames(), output.FormatNames()...) {
+				status, said := flagRun(t, dir, line+" -q --no-color --key=one -o "+form)
+				if want, there := first[form]; status != exitOK || there && said != want {
+					t.Fatalf("again, as %s: status %d\n%s\nthe first answer:\n%s", form, status, said, want)
+				}
+				first[form] = said
+			}
+			other := "config set policy=fastest"
+			if strings.HasPrefix(line, "init") { // of another database
+				other = line + " --policy=fastest"
+			}
+			if status, said := flagRun(t, dir, other+" --key=one"); status != exitConflict {
+				t.Errorf("another request: status %d: %s", status, said)
+			}
+			if status, said := flagRun(t, dir, line+" --key="); status != exitUsage {
+				t.Errorf("an empty key: status %d: %s", status, said)
+			}
+			if diff := cmp.Diff(files, filesIn(t, dir)); diff != "" {
+				t.Error("the file has changed")
+			}
+		})
+	}
+}
+
+// TestEveryWriterTakesAKey: but for those that cannot be repeated.
+func TestEveryWriterTakesAKey(t *testing.T) {
+	leafs, _ := leafVerbs()
+	seen := make(map[string]bool)
+	for _, line := range keyedLines(t) {
+		verb, _, _ := takeFlag(t, line+" --dry-run")
+		seen[verb] = true
+	}
+	for name, v := range leafs {
+		writing := v.Access == writes || v.Access == makes
+		if has := findFlag(v.Flags, keyName) != nil; has != (writing && !v.Unkeyed) {
+			t.Errorf("%s: --key is there: %t", name, has)
+		}
+		if writing && !v.Unkeyed && !seen[name] {
+			t.Errorf("%s is not tried with a key", name)
+		}
+	}
+}
+
+// callWith is call with commits that are not the usual ones.
+func (s *simulation) callWith(stdin string, commit func(*store.DB, bool, func(*store.Tx) error) error, args ...string) command {
+	c := s.capture(stdin, args...)
+	c.commit = commit
+	status := run(context.Background(), c.env)
+	return command{args: args, status: status, out: c.out.String(), err: c.err.String()}
+}
+
+// A cycle of which nobody knows whether its commit is on disk has launched nobody. With
+// the same key its jobs are launched, and once.
+func TestKeyedCycleLaunches(t *testing.T) {
+	s := newSimulation(t, t.TempDir())
+	s.must("submit", "1:ncpus=1")
+	told := filepath.Join(s.dir, "told")
+	launcher := filepath.Join(s.dir, "launcher")
+	if err := os.WriteFile(launcher, []byte("#!/bin/sh\necho $PLACECTL_EVENT $PLACECTL_JOB >>"+told+"\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	args := []string{"cycle", "--exec", launcher, "--key", "now"}
+	c := s.callWith("", func(db *store.DB, keep bool, fn func(*store.Tx) error) error {
+		return errors.Join(commit(db, keep, fn), store.ErrUnknown)
+	}, args...)
+	if _, err := os.Stat(told); c.status != exitUnknown || err == nil {
+		t.Fatalf("status %d: %s; launched: %v", c.status, c.err, err)
+	}
+	for range 3 {
+		if c := s.call("", args...); c.status != exitOK {
+			t.Fatalf("status %d: %s", c.status, c.err)
+		}
+	}
+	if text, err := os.ReadFile(told); err != nil || string(text) != "start 1\n" {
+		t.Errorf("launched %q: %v", text, err)
+	}
+	if out := s.must("query", "SELECT count(*) FROM events WHERE event = 'launch'", "-o", "csv", "--no-header"); strings.TrimSpace(out) != "1" {
+		t.Errorf("%s launches", out)
+	}
+}
+
+// A line of tx may have a key of its own, and tx, too.
+func TestKeysInTransactions(t *testing.T) {
+	s := newSimulation(t, t.TempDir())
+	lines := "place 1:ncpus=1 --key a\nsubmit 1:ncpus=1 --key b\n"
+	first := s.call(lines, "tx", "-o", "json")
+	sum := s.sum()
+	if again := s.call(lines, "tx", "-o", "json"); first.status != exitOK || again.out != first.out || again.status != exitOK || s.sum() != sum {
+		t.Fatalf("%d %s%s\n%d %s%s", first.status, first.out, first.err, again.status, again.out, again.err)
+	}
+	more := s.call(lines+"place 1:ncpus=2\n", "tx", "-o", "json", "--key", "c")
+	sum = s.sum()
+	if again := s.call(lines+"place 1:ncpus=2\n", "tx", "-o", "json", "--key", "c"); more.status != exitOK || again.out != more.out || s.sum() != sum {
+		t.Fatalf("%s%s\n%s%s", more.out, more.err, again.out, again.err)
+	}
+	if !strings.HasPrefix(more.out, first.out) || strings.Count(more.out, "\n") != 3 {
+		t.Errorf("%s\n%s", first.out, more.out)
+	}
+	for _, bad := range []struct {
+		lines string
+		args  []string
+		code  int
+	}{
+		{"place 1:ncpus=1 --key a\nplace 1:ncpus=1\n", []string{"tx", "--key", "c"}, exitConflict},
+		{"place 1:ncpus=2 --key a\n", []string{"tx"}, exitConflict},
+		{"place 1:ncpus=2 --key ''\n", []string{"tx"}, exitUsage},
+		{"place 1:ncpus=1 --key d\n", []string{"tx", "--key", "d"}, exitConflict},
+	} {
+		if c := s.call(bad.lines, bad.args...); c.status != bad.code || s.sum() != sum {
+			t.Errorf("%q %q: status %d: %s", bad.lines, bad.args, c.status, c.err)
+		}
+	}
+	if c := s.call("place 1:ncpus=1 --key e\nplace 1:ncpus=1 --key e\n", "tx"); c.status != exitOK || strings.Count(c.out, "job:    4") != 2 {
+		t.Errorf("a key twice: %d %s%s", c.status, c.out, c.err)
+	}
+}

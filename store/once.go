@@ -1,0 +1,249 @@
+package store
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"fmt"
+	"time"
+
+	"github.com/placectl/placectl/store/internal/file"
+	"github.com/placectl/placectl/store/internal/row"
+)
+
+// Once makes a change happen once, however often it is asked for: it binds the change to
+// an idempotency key. Whoever does not know how an Update ended, because its commit
+// failed on its way to disk, or the process with it, asks again with the same key and
+// the same request.
+//
+// The answer is kept for as long as the setting keep_keys says, and until the jobs that
+// the change made have ended.
+type Once struct {
+	Key     string // 1 to MaxKey bytes
+	Request []byte // all that the change depends on; another one with the key fails with ErrKey
+	// Answer is what the function gave the first time: it sets it, and whoever asks
+	// again finds it here.
+	Answer []byte
+	// Repeated says that the function has not been run: the change had been made before.
+	Repeated bool
+	// Refused is set by a function whose answer is not to be kept, although the
+	// transaction is: asked again, it is run again.
+	Refused bool
+}
+
+// MaxKey is how many bytes an idempotency key may have.
+const MaxKey = 1000
+
+// ErrKey says that an idempotency key belongs to another request. It is an ErrConflict, too.
+var ErrKey = fmt.Errorf("the key belongs to another request%w", file.Wordless(ErrConflict))
+
+// UsedKey is an ErrKey about a key that was used before files kept answers: which jobs
+// it made is known, and neither their request nor the answer.
+type UsedKey struct {
+	Key   string
+	First uint64 // the number of the first job that it made
+	Jobs  int    // how many there are; their numbers follow each other
+}
+
+func (u *UsedKey) Error() string {
+	return fmt.Sprintf("key %q was used before the file kept answers: it made job %d", u.Key, u.First)
+}
+
+// Unwrap makes errors.Is see ErrKey.
+func (u *UsedKey) Unwrap() error { return ErrKey }
+
+// Once runs fn, unless it has been run with the key before: then its answer of that time
+// is put into o. It fails with ErrKey when that was for another request, and with
+// ErrInvalid when the key is empty or too long. Where fn fails nothing is kept of the key.
+func (tx *Tx) Once(o *Once, fn func() error) error {
+	if !tx.Writable() {
+		return ErrReadOnly
+	}
+	if o.Key == "" || len(o.Key) > MaxKey {
+		return fmt.Errorf("%w key: it has %d bytes, and must have from 1 to %d", ErrInvalid, len(o.Key), MaxKey)
+	}
+	o.Repeated, o.Refused = false, false
+	request := sha256.Sum256(o.Request)
+	first, err := tx.answered(o.Key)
+	switch {
+	case err != nil:
+		return err
+	case first == nil:
+		return tx.onceFirst(o, request, fn)
+	case first.Request == [32]byte{}:
+		return &UsedKey{Key: o.Key, First: first.First, Jobs: int(first.Jobs)}
+	case first.Request != request:
+		return fmt.Errorf("%w: %q was given with it at %s", ErrKey, o.Key, stamp(first.At))
+	}
+	o.Answer, o.Repeated = first.Text, true
+	return nil
+}
+
+// onceFirst runs fn and keeps its answer.
+func (tx *Tx) onceFirst(o *Once, request [32]byte, fn func() error) error {
+	outer, next := tx.key, tx.state.NextJob
+	tx.key = o.Key
+	err := fn()
+	tx.key = outer
+	if err != nil || o.Refused {
+		return err
+	}
+	return tx.spoil(tx.keepAnswer(&row.Answer{Key: o.Key, Request: request, At: tx.now, First: next, Jobs: tx.state.NextJob - next, Text: o.Answer}))
+}
+
+// keepAnswer keeps an answer, and forgets some that are due.
+func (tx *Tx) keepAnswer(a *row.Answer) error {
+	if there, err := tx.file.Get(row.Answers, []byte(a.Key)); err != nil || there != nil {
+		return cmp.Or(err, fmt.Errorf("%w: %q is given twice in one transaction", ErrKey, a.Key))
+	}
+	keep, err := tx.keepKeys()
+	if err != nil {
+		return err
+	}
+	if err := tx.forgetAnswers(keep); err != nil {
+		return err
+	}
+	a.Until = tx.now + keep
+	return tx.putAnswer(a)
+}
+
+// Amend changes the answer that is kept for a key, where there is one: what follows a
+// commit, as launching does, may have something to add.
+func (tx *Tx) Amend(key string, answer []byte) error {
+	if !tx.Writable() {
+		return ErrReadOnly
+	}
+	a, err := tx.answered(key)
+	if a == nil || err != nil {
+		return err
+	}
+	a.Text = answer
+	return tx.spoil(tx.putAnswer(a))
+}
+
+// keepKeys is how long answers are kept, in seconds.
+func (tx *Tx) keepKeys() (int64, error) {
+	set, err := tx.settings()
+	if err != nil {
+		return 0, err
+	}
+	return int64(set.KeepKeys / time.Second), nil
+}
+
+// answered is the answer that is kept for a key, nil when there is none any more.
+func (tx *Tx) answered(key string) (*row.Answer, error) {
+	payload, err := tx.file.Get(row.Answers, []byte(key))
+	if payload == nil || err != nil {
+		return nil, err
+	}
+	a, err := row.DecodeAnswerText([]byte(key), payload)
+	if err != nil || a.Until > tx.now {
+		return a, err
+	}
+	if live, err := tx.anyLive(a.First, a.Jobs); live || err != nil {
+		return a, err
+	}
+	return nil, tx.removeAnswer(a)
+}
+
+// anyLive reports whether one of some jobs with numbers in a row has not ended yet.
+func (tx *Tx) anyLive(first, jobs uint64) (bool, error) {
+	if jobs == 0 {
+		return false, nil
+	}
+	c := tx.file.Range(row.Jobs, row.Key64(first), row.Key64(first+jobs-1))
+	for c.Next() {
+		j, err := row.DecodeJob(c.Key, c.Payload)
+		if err != nil || j.State.Live() {
+			return true, err
+		}
+	}
+	return false, c.Err
+}
+
+func (tx *Tx) putAnswer(a *row.Answer) error {
+	payload, err := a.Encode()
+	if err != nil {
+		return err
+	}
+	if err := tx.file.Put(row.Answers, []byte(a.Key), payload); err != nil {
+		return err
+	}
+	return tx.file.Mark(row.AnswerDues, row.AnswerDueKey(a.Until, []byte(a.Key)))
+}
+
+func (tx *Tx) removeAnswer(a *row.Answer) error {
+	if err := tx.file.Remove(row.Answers, []byte(a.Key)); err != nil {
+		return err
+	}
+	return tx.file.Remove(row.AnswerDues, row.AnswerDueKey(a.Until, []byte(a.Key)))
+}
+
+// forgetAtOnce is how many answers a new one makes somebody look at: more than one, so
+// that they get fewer.
+const forgetAtOnce = 8
+
+// forgetAnswers removes answers whose time is over. Those whose jobs go on are looked at
+// again when they would be due had they been given now.
+func (tx *Tx) forgetAnswers(keep int64) error {
+	var due []*row.Answer
+	err := tx.file.Each(row.AnswerDues, nil, func(k, _ []byte) (bool, error) {
+		until, key := row.SplitAnswerDueKey(k)
+		if until > tx.now || len(due) == forgetAtOnce {
+			return false, nil
+		}
+		payload, err := tx.file.Get(row.Answers, key)
+		if err != nil {
+			return false, err
+		}
+		a, err := row.DecodeAnswerText(key, payload)
+		due = append(due, a)
+		return true, err
+	})
+	if err != nil {
+		return err
+	}
+	for _, a := range due {
+		live, err := tx.anyLive(a.First, a.Jobs)
+		if err != nil {
+			return err
+		}
+		if err := tx.removeAnswer(a); err != nil || !live {
+			if err != nil {
+				return err
+			}
+			continue
+		}
+		a.Until = tx.now + max(keep, 3600)
+		if err := tx.putAnswer(a); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// adoptKeys makes answers of the keys of older formats, which led to a job and had none.
+func (tx *Tx) adoptKeys() error {
+	err := tx.file.Each(row.Keys, nil, func(key, payload []byte) (bool, error) {
+		id, ok := row.DecodeNumber64(payload)
+		if !ok {
+			return false, fmt.Errorf("%w: key %q leads nowhere", ErrDamaged, key)
+		}
+		j, err := tx.Job(id)
+		if err != nil {
+			return false, err
+		}
+		a := &row.Answer{Key: string(key), At: j.Submit, Until: tx.now + int64(defaultKeepKeys/time.Second), First: id, Jobs: 1}
+		if j.Array != 0 {
+			list, err := tx.ArrayJobs(j.Array)
+			if err != nil {
+				return false, err
+			}
+			a.Jobs = uint64(len(list))
+		}
+		return true, tx.putAnswer(a)
+	})
+	if err != nil {
+		return err
+	}
+	return tx.file.Clear(row.Keys)
+}

@@ -1,0 +1,140 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/placectl/placectl/placer"
+	"github.com/placectl/placectl/store/internal/row"
+)
+
+var oneNode = placer.Request{Select: "1:ncpus=1", Place: "excl", Walltime: time.Hour}
+
+// TestOnce: a function runs once for a key and a request, and its answer is given for as
+// long as it is kept: for keep_keys, and until its jobs have ended.
+func TestOnce(t *testing.T) {
+	db, clock := newDB(t)
+	addNodes(t, db, "n", 4, 2)
+	if err := db.Update(func(tx *Tx) error { return tx.Configure("keep_keys", "1d") }); err != nil {
+		t.Fatal(err)
+	}
+	runs := 0
+	ask := func(key, request string, work func(*Tx) error) (*Once, error) {
+		o := &Once{Key: key, Request: []byte(request)}
+		return o, db.Update(func(tx *Tx) error {
+			runs++
+			o.Answer = fmt.Appendf(nil, "answer %d", runs)
+			return work(tx)
+		}, o)
+	}
+	job := func(tx *Tx) error { _, err := tx.Place(oneNode); return err }
+	nothing := func(*Tx) error { return nil }
+	expect := func(key, request string, work func(*Tx) error, answer string, repeated bool) {
+		t.Helper()
+		o, err := ask(key, request, work)
+		if err != nil || string(o.Answer) != answer || o.Repeated != repeated {
+			t.Fatalf("%s: %q, repeated %t: %v", key, o.Answer, o.Repeated, err)
+		}
+	}
+	expect("job", "r", job, "answer 1", false)
+	expect("job", "r", job, "answer 1", true)
+	expect("other", "r", nothing, "answer 2", false)
+	for key, want := range map[string]error{"job": ErrKey, "": ErrInvalid, strings.Repeat("k", MaxKey+1): ErrInvalid} {
+		if _, err := ask(key, "another", job); !errors.Is(err, want) {
+			t.Errorf("key %.9q: %v", key, err)
+		}
+	}
+	if _, err := ask("job", "another", job); !errors.Is(err, ErrConflict) {
+		t.Error(err)
+	}
+	// What fails is not kept, nor what is refused; a dry run keeps nothing.
+	if _, err := ask("fails", "r", func(*Tx) error { return ErrConflict }); !errors.Is(err, ErrConflict) || errors.Is(err, ErrKey) {
+		t.Error(err)
+	}
+	expect("fails", "r", nothing, "answer 4", false)
+	refused := &Once{Key: "refused"}
+	if err := db.Update(func(*Tx) error { refused.Refused = true; return nil }, refused); err != nil {
+		t.Fatal(err)
+	}
+	expect("refused", "r", nothing, "answer 5", false)
+	dry := &Once{Key: "dry"}
+	if err := db.DryRun(func(tx *Tx) error { return tx.Once(dry, func() error { return nil }) }); err != nil {
+		t.Fatal(err)
+	}
+	expect("dry", "r", nothing, "answer 6", false)
+	if err := db.Update(func(tx *Tx) error { return tx.Amend("other", []byte("more")) }); err != nil {
+		t.Fatal(err)
+	}
+	expect("other", "r", nothing, "more", true)
+	// A day later the answers are forgotten, but for that of the job that goes on.
+	clock.t += 86400 + 1
+	expect("job", "r", job, "answer 1", true)
+	expect("other", "r", nothing, "answer 7", false)
+	if err := db.Update(func(tx *Tx) error { _, err := tx.Release(1); return err }); err != nil {
+		t.Fatal(err)
+	}
+	clock.t += 86400 + 1
+	expect("job", "r", job, "answer 8", false)
+	if list := findings(t, db); len(list) > 0 {
+		t.Errorf("%q", list)
+	}
+	kept := 0
+	err := db.View(func(tx *Tx) error {
+		return tx.file.Each(row.Answers, nil, func(_, _ []byte) (bool, error) { kept++; return true, nil })
+	})
+	if err != nil || kept > 2 {
+		t.Errorf("%d answers are kept: %v", kept, err)
+	}
+}
+
+// TestOnceTwice: a key within itself is refused, and nothing is kept.
+func TestOnceTwice(t *testing.T) {
+	db, _ := newDB(t)
+	addNodes(t, db, "n", 4, 2)
+	err := db.Update(func(tx *Tx) error {
+		return tx.Once(&Once{Key: "k"}, func() error {
+			_, err := tx.Place(oneNode)
+			return err
+		})
+	}, &Once{Key: "k"})
+	if !errors.Is(err, ErrKey) {
+		t.Error(err)
+	}
+	if err := db.View(func(tx *Tx) error { _, err := tx.Job(1); return err }); !errors.Is(err, ErrNotFound) {
+		t.Errorf("a job of it is kept: %v", err)
+	}
+}
+
+// TestOldKeys: a key that a file of an older format knows is taken: it tells its job.
+func TestOldKeys(t *testing.T) {
+	content, err := os.ReadFile(filepath.Join("..", "testdata", "db", "keys-v3.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "old.db")
+	if err := os.WriteFile(path, content, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	db, err := Open(path, &Options{Now: (&clock{t: 1_000_500}).now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for key, want := range map[string]UsedKey{"one": {"one", 1, 1}, "array": {"array", 2, 3}} {
+		err := db.Update(func(tx *Tx) error { t.Error("it runs"); return nil }, &Once{Key: key})
+		var used *UsedKey
+		if !errors.As(err, &used) || *used != want || !errors.Is(err, ErrConflict) {
+			t.Errorf("%s: %v", key, err)
+		}
+	}
+	if err := db.Update(func(tx *Tx) error { return tx.Configure("default_walltime", "60") }); err != nil {
+		t.Fatal(err)
+	}
+	if list := findings(t, db); len(list) > 0 {
+		t.Errorf("%q", list)
+	}
+}
