@@ -163,7 +163,8 @@ func TestInstantTwice(t *testing.T) {
 	}
 	now := instant{jobs: data.Jobs[:400]}
 	var first [2][]*store.Job
-	for _, run := range []func(func(*store.Tx) error) error{db.DryRun, db.Update} {
+	update := func(fn func(*store.Tx) error) error { return db.Update(fn) }
+	for _, run := range []func(func(*store.Tx) error) error{db.DryRun, update} {
 		if err := run(now.update); err != nil {
 			t.Fatal(err)
 		}
