@@ -284,6 +284,11 @@ func (ix *Index) Adopt(id uint32, sig Signature, queue string, priority int32) {
 	ix.addBucket(b, key, signatureHash(key))
 }
 
+// AdoptOf is Adopt of the bucket that a node's values put it into.
+func (ix *Index) AdoptOf(id uint32, n *Node) {
+	ix.Adopt(id, Signature(ix.appendSignature(nil, n)), n.Queue, n.Priority)
+}
+
 // addBucket makes a bucket findable by its signature, its queue and its values.
 func (ix *Index) addBucket(b *Bucket, key string, hash BitsKey) {
 	var err error

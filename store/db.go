@@ -40,22 +40,38 @@ type DB struct {
 // Open makes a handle on an existing database and checks that it is one. It
 // fails with ErrNotFound, ErrNotOurs, ErrUnsafe, ErrNewer, ErrDamaged or ErrLocked.
 func Open(path string, opt *Options) (*DB, error) {
-	db := new(DB)
-	if opt != nil {
-		db.opt = *opt
+	if opt == nil {
+		opt = new(Options)
 	}
-	if db.opt.LockTimeout == 0 {
-		db.opt.LockTimeout = 30 * time.Second
-	}
+	return open(path, *opt, false)
+}
+
+// openScratch opens a file that is being made and that nobody else knows of: no commit of
+// it is durable, whoever makes it syncs it once it is done.
+func openScratch(path string, opt Options) (*DB, error) {
+	opt.Private = true
+	return open(path, opt, true)
+}
+
+func open(path string, opt Options, scratch bool) (*DB, error) {
+	db := &DB{opt: opt}
+	db.opt.LockTimeout = opt.lockTimeout()
 	if db.opt.Now == nil {
 		db.opt.Now = time.Now
 	}
 	var err error
-	db.file, err = file.Open(path, file.Options{LockTimeout: db.opt.LockTimeout, Private: db.opt.Private, Warn: db.opt.Warn, Detail: db.opt.Detail})
+	db.file, err = file.Open(path, file.Options{LockTimeout: db.opt.LockTimeout, Private: opt.Private, Scratch: scratch, Warn: opt.Warn, Detail: opt.Detail})
 	if err != nil {
 		return nil, err
 	}
 	return db, nil
+}
+
+func (opt *Options) lockTimeout() time.Duration {
+	if opt.LockTimeout == 0 {
+		return 30 * time.Second
+	}
+	return opt.LockTimeout
 }
 
 // Create makes a new, empty database: written beside the name, synced, then

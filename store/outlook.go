@@ -25,7 +25,7 @@ type Outlook struct {
 	tx        *Tx
 	wishes    map[string]*wish
 	snapshots map[string]*placer.Snapshot // by queue
-	jobs      map[uint64]Prospect         // of those that others wait for
+	jobs      map[uint64]Prospect         // of those that were asked about
 	letting   letting
 	delays    bool       // how long a job has waited matters: the setting set_delay
 	searches  int        // for starts
@@ -82,22 +82,15 @@ func (o *Outlook) Prospect(j *Job) (p Prospect, err error) {
 	default:
 		return Prospect{Reason: j.Reason}, nil
 	}
+	if p, known := o.jobs[j.ID]; known {
+		return p, nil
+	}
 	if p, err = o.kept(j); err != nil {
 		return p, err
 	}
 	if p.Wait != WaitsNever && p.Wait != WaitsHeld {
 		err = o.expect(j, &p)
 	}
-	return p, err
-}
-
-// awaited is the prospect of a job that others wait for. It is kept: along a chain of
-// jobs each would else be looked into for every one behind it.
-func (o *Outlook) awaited(j *Job) (Prospect, error) {
-	if p, known := o.jobs[j.ID]; known {
-		return p, nil
-	}
-	p, err := o.Prospect(j)
 	if err == nil {
 		o.jobs[j.ID] = p
 	}
@@ -217,7 +210,7 @@ func (o *Outlook) due(d Dependency) (at int64, known bool, err error) {
 	}
 	start, end := other.Start, other.End
 	if other.State != JobRunning {
-		p, err := o.awaited(other)
+		p, err := o.Prospect(other)
 		if err != nil || p.Start == 0 {
 			return 0, false, err
 		}

@@ -64,9 +64,6 @@ func (r *runner) events(c *cli.Context) error {
 			since = ev.ID
 			eventFields.Print(p, ev)
 		}
-		if len(list) == eventPage && last == 0 {
-			continue
-		}
 		if !c.Bool("follow") {
 			return p.Close()
 		}
@@ -80,10 +77,6 @@ func (r *runner) events(c *cli.Context) error {
 	}
 }
 
-// eventPage is how many events are read at once, so that neither memory nor the time for
-// which writers wait grows with their number.
-const eventPage = 2_000
-
 func eventSince(c *cli.Context) (uint64, error) {
 	if !c.IsSet("since") {
 		return 0, nil
@@ -95,9 +88,9 @@ func eventSince(c *cli.Context) (uint64, error) {
 	return since, nil
 }
 
-// eventsAfter gathers the events after one: the next page of them, or with a last all
-// of the last so many. What the clock has brought since the file was last written is on
-// its way but has no number yet: it is told when somebody writes it down.
+// eventsAfter gathers the events after one, all or the last so many. What the clock
+// has brought since the file was last written is on its way but has no number yet:
+// it is told when somebody writes it down.
 func (r *runner) eventsAfter(c *cli.Context, since uint64, last int) (list []*store.Event, err error) {
 	err = r.view(func(tx *store.Tx) error {
 		only := uint64(0)
@@ -114,18 +107,14 @@ func (r *runner) eventsAfter(c *cli.Context, since uint64, last int) (list []*st
 			since = max(since, recorded-uint64(last))
 		}
 		return tx.EachEvent(since, func(ev *store.Event) (bool, error) {
-			if ev.ID > tx.RecordedEvents() {
-				return false, nil
+			if ev.ID <= tx.RecordedEvents() && (only == 0 || ev.Job == only) {
+				list = append(list, ev)
 			}
-			if only != 0 && ev.Job != only {
-				return true, nil
-			}
-			if last > 0 && len(list) == last {
-				list = list[1:]
-			}
-			list = append(list, ev)
-			return last > 0 || len(list) < eventPage, nil
+			return true, nil
 		})
 	})
+	if last > 0 && len(list) > last {
+		list = list[len(list)-last:]
+	}
 	return list, err
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"time"
 
-	"github.com/placectl/placectl/cmd/placectl/internal/output"
 	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
 )
@@ -39,8 +38,7 @@ func (r *runner) view(fn func(*store.Tx) error) error {
 // if it failed.
 func (r *runner) read(db *store.DB, fn func(*store.Tx) error) error {
 	out := r.stdout
-	var held output.Spool
-	defer held.Close()
+	var held bytes.Buffer
 	r.stdout = &held
 	err := db.View(fn)
 	r.stdout = out
@@ -80,9 +78,7 @@ func (r *runner) update(c *cli.Context, fn func(*store.Tx) error) error {
 // commit its notes are printed, and nothing else.
 func (r *runner) write(db *store.DB, keep bool, fn func(*store.Tx) error) error {
 	stdout, stderr := r.stdout, r.notes
-	var answer output.Spool
-	var notes bytes.Buffer
-	defer answer.Close()
+	var answer, notes bytes.Buffer
 	r.stdout, r.notes = &answer, &notes
 	err := r.commit(db, keep, func(tx *store.Tx) error {
 		answer.Reset()

@@ -227,6 +227,9 @@ var shownElsewhere = map[string]string{
 	"simulate --class-map": "simulate.txtar",
 	"query --max-time":     "query.txtar",
 	"check --in-process":   "check.txtar",
+	"restore --no-hold":    "backup.txtar",
+	"restore --dry-run":    "backup.txtar",
+	"load --dry-run":       "dump.txtar",
 	"demo --force":         "demo.txtar",
 	"demo --dry-run":       "demo.txtar",
 }

@@ -21,7 +21,7 @@ var simulatedVerbs = []string{
 	"bucket list", "set list", "when", "explain", "show", "reservation list", "reservation show", "job list", "job show",
 	"run", "wait", "events", "class show", "class set", "class map", "class default", "class rebalance", "class rm", "class plan",
 	"batch create", "batch list", "batch show", "batch next", "batch next", "batch done", "batch fail", "batch expire", "batch recompute", "batch cursors", "batch rm",
-	"query", "shell", "gantt", "stats", "stats reset", "check",
+	"query", "shell", "gantt", "stats", "stats reset", "check", "backup", "dump",
 }
 
 // leftOut are the verbs that are not drawn, and why.
@@ -29,6 +29,8 @@ var leftOut = map[string]string{
 	"init":       "it makes the database that the others use",
 	"simulate":   "it uses no database",
 	"demo":       "it makes a database of its own",
+	"load":       "it makes the database that the others use",
+	"restore":    "what it does with jobs is tested in package store, and it leaves a file behind each time",
 	"completion": "it uses no database",
 	"man":        "it uses no database",
 	"version":    "it uses no database",
@@ -309,6 +311,8 @@ func (s *simulation) arguments(verb string) (needed, behind []string) {
 		return []string{"--file", s.file(s.pick("file", []string{"verbs.tx", "failing.tx"}))}, nil
 	case "check":
 		return []string{"--in-process"}, nil
+	case "backup":
+		return []string{s.pick("backup", []string{s.file("copy.db"), s.file("nodes.csv"), s.file("none/backup.db")})}, nil
 	}
 	return nil, nil
 }

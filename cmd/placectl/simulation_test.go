@@ -236,9 +236,10 @@ func (s *simulation) answered(c command) {
 	}
 	switch form {
 	case "json":
-		// Commands that have several answers, as tx and a file of queries, put them in a row.
+		// Commands that have several answers, as tx and a file of queries, put them in a row;
+		// a dump is lines of JSON whatever is asked for.
 		d := json.NewDecoder(strings.NewReader(c.out))
-		several := c.verb == "tx" || c.verb == "query"
+		several := c.verb == "tx" || c.verb == "query" || c.verb == "dump"
 		for n := 0; d.More(); n++ {
 			var answer json.RawMessage
 			if err := d.Decode(&answer); err != nil || n > 0 && !several {

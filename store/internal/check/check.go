@@ -153,10 +153,5 @@ func (d *derived) replace(t row.Table) error {
 	if err := d.store.Rows.Clear(t); err != nil {
 		return err
 	}
-	for key, payload := range d.rows[t] {
-		if err := d.store.Rows.Put(t, []byte(key), payload); err != nil {
-			return err
-		}
-	}
-	return nil
+	return d.each(t, func(key, payload []byte) error { return d.store.Rows.Put(t, key, payload) })
 }

@@ -16,6 +16,7 @@ type derived struct {
 	now      int64 // that of the store
 	calendar *timeline.Calendar
 	rows     [row.TableCount]map[string][]byte // by table and key
+	states   jobStates                         // in place of the rows of that table
 	buckets  uint32                            // the smallest bucket number never used
 	rooms    map[uint32]*row.RoomBlock
 	moved    []*index.Node // nodes whose rows name another bucket than their values do
@@ -27,7 +28,7 @@ type derived struct {
 // derive recomputes every derived table. What it finds on the way is about the
 // rows it does so from.
 func (f *Findings) derive(s *Store) (*derived, error) {
-	d := &derived{Findings: f, store: s, now: s.State.AsOf, calendar: timeline.NewCalendar(nil, s.State.AsOf, s.Grace), rooms: make(map[uint32]*row.RoomBlock)}
+	d := &derived{Findings: f, store: s, now: s.State.AsOf, calendar: timeline.NewCalendar(nil, s.State.AsOf, s.Grace), states: make(jobStates), rooms: make(map[uint32]*row.RoomBlock)}
 	for t := range row.TableCount {
 		if t.Derived() {
 			d.rows[t] = make(map[string][]byte)
@@ -101,7 +102,7 @@ func (d *derived) job(j *row.Job) {
 	if j.State < row.JobHeld || j.State > row.JobCancelled {
 		d.contradict("job %d has no legal state: %d", j.ID, j.State)
 	}
-	d.rows[row.JobStates][string(row.JobStateKey(j.State, j.ID))] = row.EncodeMark()
+	d.states.add(j)
 	if j.Waits(j.State) {
 		d.rows[row.Waiting][string(row.WaitingKey(j))] = row.EncodeMark()
 	}
@@ -148,6 +149,9 @@ func (d *derived) reservations() error {
 func (d *derived) reservation(r *row.Reservation) {
 	if r.ID >= d.store.State.NextReservation {
 		d.contradict("reservation %s: its number is %d, the next one %d", r.Name, r.ID, d.store.State.NextReservation)
+	}
+	if _, ok := d.rows[row.ReservationIDs][string(row.Key64(r.ID))]; ok {
+		d.contradict("two reservations have the number %d", r.ID)
 	}
 	d.rows[row.ReservationIDs][string(row.Key64(r.ID))] = row.EncodeText(r.Name)
 	for _, a := range r.Access {

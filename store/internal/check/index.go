@@ -33,6 +33,9 @@ func (d *derived) index() error {
 		if err != nil {
 			return false, err
 		}
+		if _, ok := d.rows[row.NodeNames][n.Name]; ok {
+			d.contradict("two nodes are called %s", n.Name)
+		}
 		d.rows[row.NodeNames][n.Name] = row.EncodeNumber32(n.Number)
 		if n.Number >= d.store.State.NextNode {
 			d.contradict("node %s: its number is %d, the next one %d", n.Name, n.Number, d.store.State.NextNode)
@@ -80,8 +83,12 @@ func (d *derived) room(ix *index.Index, n *index.Node) {
 	d.rows[row.Rooms][string(row.Key32(number))] = row.EncodeRooms(d.rooms[number])
 }
 
-// adoptBuckets gives the recomputed index the stored buckets' numbers.
+// adoptBuckets gives the recomputed index the stored buckets' numbers. Where none are
+// stored they are those that the nodes say they are in: cached decisions go by them.
 func (d *derived) adoptBuckets(ix *index.Index) error {
+	if d.store.Rows.Last(row.Buckets) == nil {
+		return d.adoptFromNodes(ix)
+	}
 	return d.store.Rows.Each(row.Buckets, nil, func(key, payload []byte) (bool, error) {
 		if len(key) != 4 {
 			d.Find("bucket key %x is not a number", key)
@@ -97,8 +104,36 @@ func (d *derived) adoptBuckets(ix *index.Index) error {
 	})
 }
 
+// adoptFromNodes makes the buckets that nodes name.
+func (d *derived) adoptFromNodes(ix *index.Index) error {
+	first := make(map[uint32]*index.Node)
+	err := d.store.Rows.Each(row.Nodes, nil, func(key, payload []byte) (bool, error) {
+		var v row.NodeView
+		if err := v.Open(key, payload); err != nil || first[v.Bucket()] != nil {
+			return true, err
+		}
+		n, err := v.Node()
+		first[n.Bucket] = n
+		return true, err
+	})
+	if err != nil {
+		return err
+	}
+	for _, id := range slices.Sorted(maps.Keys(first)) {
+		if id >= d.store.State.NextBucket {
+			d.contradict("node %s says it is in bucket %d, the next one is %d", first[id].Name, id, d.store.State.NextBucket)
+			continue
+		}
+		ix.AdoptOf(id, first[id])
+	}
+	return ix.Err()
+}
+
 // compare tells how a derived table differs from what it should hold.
 func (d *derived) compare(t row.Table) error {
+	if t == row.JobStates {
+		return d.compareStates()
+	}
 	want := d.rows[t]
 	seen := make(map[string]bool, len(want))
 	err := d.store.Rows.Each(t, nil, func(key, payload []byte) (bool, error) {

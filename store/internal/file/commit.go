@@ -8,6 +8,9 @@ func (f *File) commit(o *opened, r *Recorder) error {
 	if err := r.writeSums(); err != nil {
 		return err
 	}
+	if f.opt.Scratch {
+		return r.bolt.Commit()
+	}
 	transaction := uint64(r.bolt.ID())
 	if err := o.lock.mark(transaction); err != nil {
 		return notChanged(err)

@@ -13,20 +13,18 @@ package file
 import (
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
-	"path/filepath"
 	"sync"
 	"time"
 
 	"go.etcd.io/bbolt"
-	"golang.org/x/sys/unix"
 )
 
 // Options are how a file is opened.
 type Options struct {
 	LockTimeout time.Duration // how long a transaction waits for the file
 	Private     bool          // it stays open and locked from the first transaction to Close
+	Scratch     bool          // nobody else knows of it yet: Private without a lock, its commits are not synced and its tables are filled in order
 	Warn        func(string)  // is told what does not stop work; nil: nobody is
 	Detail      func(string)  // is told what only those want to know who look closely; nil: nobody is
 }
@@ -57,55 +55,21 @@ func Open(path string, opt Options) (*File, error) {
 	return f, nil
 }
 
-// Create makes a new, empty database and lets fill work on it: beside the name, synced,
-// then renamed, so that a file of that name is whole or not there. It fails with
-// ErrExists when there is one, and never replaces it.
-func Create(path string, fill func(path string) error) error {
-	if _, err := os.Lstat(path); err == nil {
-		return fmt.Errorf("%s: %w", path, ErrExists)
-	} else if !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	tmp, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".new-*")
-	if err != nil {
-		return notMade(path, err)
-	}
-	defer os.Remove(tmp.Name())
-	defer os.Remove(lockPath(tmp.Name()))
-	tmp.Close()
-	if err := layOut(tmp.Name()); err != nil {
-		return err
-	}
-	if err := fill(tmp.Name()); err != nil {
-		return err
-	}
-	err = calls.Do(Operation{Kind: "rename", Path: path}, func() error {
-		err := unix.Renameat2(unix.AT_FDCWD, tmp.Name(), unix.AT_FDCWD, path, unix.RENAME_NOREPLACE)
-		if errors.Is(err, unix.EINVAL) || errors.Is(err, unix.ENOSYS) {
-			err = os.Link(tmp.Name(), path) // the file system cannot do the former
-		}
-		return err
-	})
-	switch {
-	case errors.Is(err, fs.ErrExist):
-		return fmt.Errorf("%s: %w", path, ErrExists)
-	case err != nil:
-		return err
-	}
-	if err := syncDir(filepath.Dir(path)); err != nil {
-		return fmt.Errorf("%w: %s was made, and its name may not be on disk: %v", ErrUnknown, path, err)
-	}
-	return nil
-}
+// Create makes a new, empty database and lets fill work on it before it has its name, as
+// Fresh does.
+func Create(path string, fill func(path string) error) error { return Fresh(path, empty(fill)) }
 
-// notMade says of a file, and not of the one that was to become it, that its
-// folder does not take it.
-func notMade(path string, err error) error {
-	var at *fs.PathError
-	if errors.As(err, &at) {
-		err = at.Err
+// CreateTrial makes a database as Create does, and forgets it.
+func CreateTrial(path string, fill func(path string) error) error { return Trial(path, empty(fill)) }
+
+// empty lets fill work on a file once its tables are there.
+func empty(fill func(path string) error) func(tmp string) error {
+	return func(tmp string) error {
+		if err := layOut(tmp); err != nil {
+			return err
+		}
+		return fill(tmp)
 	}
-	return fmt.Errorf("%s cannot be made in folder %s: %w", path, filepath.Dir(path), err)
 }
 
 // layOut makes the tables of an empty file.

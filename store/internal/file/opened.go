@@ -35,15 +35,19 @@ func (f *File) open(write bool) (*opened, error) {
 			f.warn(fmt.Sprintf("%s is on %s: file locks may not exclude other machines there", f.path, fsName))
 		}
 	})
-	lock, err := acquireMended(f.path, write, f.opt.LockTimeout)
-	if err != nil {
-		return nil, err
+	lock := new(fileLock)
+	if !f.opt.Scratch {
+		var err error
+		if lock, err = acquireMended(f.path, write, f.opt.LockTimeout); err != nil {
+			return nil, err
+		}
 	}
 	o := &opened{lock: lock}
 	if err := guard(func() error { return o.open(f.path, write) }); err != nil {
 		lock.release() //nolint:errcheck // the other error says more
 		return nil, err
 	}
+	o.bolt.NoSync, o.bolt.NoGrowSync = f.opt.Scratch, f.opt.Scratch
 	return o, nil
 }
 

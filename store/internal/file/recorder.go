@@ -28,11 +28,16 @@ type Recorder struct {
 	walks    []*Walk                // that are under way
 	changes  *ChangeSet             // a reader's patch; a writer's where somebody wants to know them
 	passing  bool                   // the clock is being brought up to date: readers may patch
+	inOrder  bool                   // rows are put in the order of their keys, mostly
 }
+
+// filledInOrder is how full pages are made whose rows come in order: bbolt's own half is
+// for those that come anywhere.
+const filledInOrder = 0.95
 
 // begin starts a transaction. A writer brings a file of an older format up to date.
 func (f *File) begin(tx *bbolt.Tx) (*Recorder, error) {
-	r := &Recorder{bolt: tx}
+	r := &Recorder{bolt: tx, inOrder: f.opt.Scratch}
 	if f.Committed != nil && tx.Writable() {
 		r.changes = new(ChangeSet)
 	}
@@ -84,6 +89,9 @@ func (r *Recorder) Passing() bool { return r.passing }
 func (r *Recorder) bucket(t row.Table) *bbolt.Bucket {
 	if r.buckets[t] == nil {
 		r.buckets[t] = r.bolt.Bucket([]byte(t.String()))
+		if r.inOrder && r.buckets[t] != nil {
+			r.buckets[t].FillPercent = filledInOrder
+		}
 	}
 	return r.buckets[t]
 }

@@ -114,6 +114,16 @@ var tables = [TableCount]struct {
 // String is the name of the table in the file.
 func (t Table) String() string { return tables[t].name }
 
+// TableNamed finds a table by its name in the file.
+func TableNamed(name string) (Table, bool) {
+	for t := range TableCount {
+		if tables[t].name == name {
+			return t, true
+		}
+	}
+	return 0, false
+}
+
 // Since is the format that brought the table.
 func (t Table) Since() uint32 { return tables[t].since }
 

@@ -1,25 +1,18 @@
 package output
 
 import (
-	"bufio"
-	"encoding/binary"
-	"fmt"
-	"io"
-	"slices"
 	"strings"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 )
 
 // tableLayout lines columns up. It holds the rows back to measure them, as text
-// in one array: no allocation a cell. Long tables are held back in a spool, a page of
-// rows after the other.
+// in one array: no allocation a cell.
 //
 // On a terminal a table that is too wide has its widest columns wrapped, cell
 // by cell; where even that would leave columns too narrow to read, each row
 // becomes a block of lines. No text is ever cut.
 type tableLayout struct {
-	pages  Spool // the rows before those in text
 	text   []byte
 	cells  []cell
 	widths []int // the widest of each column, over all rows so far
@@ -27,7 +20,7 @@ type tableLayout struct {
 	blocks bool  // so is a block of lines
 }
 
-// cell is text[previous cell's end:end].
+// cell is text[previous cell's end:end]. maxHeld keeps end within its type.
 type cell struct {
 	end   int32
 	width int32
@@ -35,8 +28,11 @@ type cell struct {
 
 const (
 	columnGap  = "  "
-	narrowWrap = 12      // columns are not wrapped to less than this
-	pageSize   = 1 << 18 // how much text makes a page
+	narrowWrap = 12 // columns are not wrapped to less than this
+
+	// maxHeld is how much text is held back to be measured. A table with more
+	// is measured in parts, each at least as wide as those before it.
+	maxHeld = 1 << 26
 )
 
 func (l *tableLayout) begin(p *Printer) {
@@ -56,45 +52,9 @@ func (l *tableLayout) row(p *Printer, values []any) {
 		l.text = p.AppendHuman(l.text, p.cols[i], v)
 		l.endCell(i)
 	}
-	if len(l.text) >= pageSize {
-		l.turnPage(p)
+	if len(l.text) >= maxHeld {
+		l.flush(p)
 	}
-}
-
-// turnPage moves the rows in text to the spool.
-func (l *tableLayout) turnPage(p *Printer) {
-	head := binary.LittleEndian.AppendUint32(nil, uint32(len(l.cells)))
-	for _, c := range l.cells {
-		head = binary.LittleEndian.AppendUint32(head, uint32(c.end))
-		head = binary.LittleEndian.AppendUint32(head, uint32(c.width))
-	}
-	for _, b := range [][]byte{head, l.text} {
-		if _, err := l.pages.Write(b); err != nil && p.err == nil {
-			p.err = err
-		}
-	}
-	l.text, l.cells = l.text[:0], l.cells[:0]
-}
-
-// readPage reads the next page of the spool into text; false behind the last.
-func (l *tableLayout) readPage(in io.Reader) (bool, error) {
-	var count [4]byte
-	if _, err := io.ReadFull(in, count[:]); err == io.EOF {
-		return false, nil
-	} else if err != nil {
-		return false, err
-	}
-	ends := make([]byte, 8*binary.LittleEndian.Uint32(count[:]))
-	if _, err := io.ReadFull(in, ends); err != nil {
-		return false, err
-	}
-	l.cells = l.cells[:0]
-	for ; len(ends) > 0; ends = ends[8:] {
-		l.cells = append(l.cells, cell{int32(binary.LittleEndian.Uint32(ends)), int32(binary.LittleEndian.Uint32(ends[4:]))})
-	}
-	l.text = slices.Grow(l.text[:0], int(l.cells[len(l.cells)-1].end))[:l.cells[len(l.cells)-1].end]
-	_, err := io.ReadFull(in, l.text)
-	return true, err
 }
 
 // endCell makes a cell of column col of what was appended to text.
@@ -117,44 +77,15 @@ func (l *tableLayout) flush(p *Printer) {
 		limit = p.o.Width()
 	}
 	widths, fits := FitWidths(l.widths, p.cols, limit)
-	if p.rows == 0 {
-		widths, fits = l.widths, true // the header alone
-	}
-	if l.pages.Len() > 0 {
-		l.flushPages(p, widths, fits)
-	}
-	l.write(p, widths, fits)
-	l.text, l.cells = l.text[:0], l.cells[:0]
-}
-
-// flushPages writes the rows in the spool, and those in text behind them.
-func (l *tableLayout) flushPages(p *Printer, widths []int, fits bool) {
-	if len(l.cells) > 0 {
-		l.turnPage(p)
-	}
-	defer l.pages.Close()
-	in := bufio.NewReaderSize(l.pages.Reader(), pageSize)
-	for p.err == nil {
-		more, err := l.readPage(in)
-		if err != nil {
-			p.err = fmt.Errorf("the answer that was held back cannot be read: %w", err)
-		}
-		if !more || err != nil {
-			break
-		}
-		l.write(p, widths, fits)
-		p.write()
-	}
-	l.text, l.cells = l.text[:0], l.cells[:0]
-}
-
-// write writes the rows in text.
-func (l *tableLayout) write(p *Printer, widths []int, fits bool) {
-	if fits {
+	switch {
+	case fits:
 		l.writeRows(p, widths)
-	} else {
+	case p.rows == 0:
+		l.writeRows(p, l.widths) // the header alone
+	default:
 		l.writeLines(p)
 	}
+	l.text, l.cells = l.text[:0], l.cells[:0]
 }
 
 // FitWidths shares out a terminal of limit columns (0 for no limit): the

@@ -1,6 +1,7 @@
 package output
 
 import (
+	"bytes"
 	"strings"
 	"testing"
 	"unicode"
@@ -109,6 +110,25 @@ func count(n map[rune]int, s string) {
 		if !unicode.IsSpace(c) {
 			n[c]++
 		}
+	}
+}
+
+// More text than is held back to be measured comes in parts, under one header.
+func TestHugeTable(t *testing.T) {
+	if testing.Short() {
+		t.Skip("prints 100 MB")
+	}
+	var out bytes.Buffer
+	p := New(&out, Options{}, Result{Columns: []Column{{Name: "id", Kind: Integer}, {Name: "text"}}})
+	long := strings.Repeat("x", maxHeld/2)
+	for i := range 3 {
+		p.Row(i, long)
+	}
+	if err := p.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := out.Len(), len("ID  TEXT\n")+3*(len(" 0  \n")+len(long)); got != want {
+		t.Errorf("%d bytes, want %d", got, want)
 	}
 }
 

@@ -1,0 +1,91 @@
+package main
+
+import (
+	"os"
+
+	"github.com/placectl/placectl/cmd/placectl/internal/output"
+	"github.com/placectl/placectl/cmd/placectl/internal/spell"
+	"github.com/placectl/placectl/store"
+	"github.com/urfave/cli/v2"
+)
+
+func backupVerb() *verb {
+	return &verb{
+		Name:     "backup",
+		Category: "Store",
+		Usage:    "copy the database while others use it",
+		Args:     []arg{{Name: "FILE", Kind: kindFile}},
+		Description: "FILE holds all that is in the database at one instant, and is itself a database. The copy is verified,\n" +
+			"synced and has its name then: FILE is whole, or not there. One that is there is not written over. With -\n" +
+			"the copy goes to standard output, once it has been made and verified; the answer goes to standard error.",
+		Access:   reads,
+		Alone:    true,
+		Statuses: []int{exitConflict},
+		Example:  "placectl backup /backup/cluster-$(date +%F).db\nplacectl backup - | ssh vault 'cat > cluster.db'",
+		Run:      (*runner).backup,
+	}
+}
+
+func (r *runner) backup(c *cli.Context) error {
+	db, err := r.open()
+	if err != nil {
+		return err
+	}
+	name := c.Args().First()
+	if name == "-" {
+		return r.backupToStdout(db)
+	}
+	var content store.Content
+	err = r.working("backing up", r.sizeOf(r.DB), func(watch store.Watch) error {
+		content, err = db.Backup(name, watch)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	p := r.printer(output.Result{Record: true, Columns: contentColumns()})
+	p.Row(contentRow(name, content)...)
+	return p.Close()
+}
+
+func (r *runner) backupToStdout(db *store.DB) error {
+	if r.stdoutTTY {
+		return usagef("a database is not written to a terminal: name a file, or a pipe")
+	}
+	return r.working("backing up", r.sizeOf(r.DB), func(watch store.Watch) error {
+		content, err := db.BackupTo(r.stdout, watch)
+		if err == nil {
+			r.notef("%s of %s written: %s, %s", spell.FormatSize(content.Bytes), r.DB, spell.Plural(int(content.Nodes), "node"), spell.Plural(int(content.Jobs), "job"))
+		}
+		return err
+	})
+}
+
+// contentColumns show what a file holds.
+func contentColumns() []output.Column {
+	return []output.Column{{Name: "file"}, {Name: "bytes", Kind: output.Size}, {Name: "nodes", Kind: output.Integer},
+		{Name: "jobs", Kind: output.Integer}, {Name: "events", Kind: output.Integer}, {Name: "rows", Kind: output.Integer}}
+}
+
+func contentRow(name string, c store.Content) []any {
+	return []any{name, c.Bytes, c.Nodes, c.Jobs, c.Events, c.Rows}
+}
+
+// working shows how far a long work has come, and ends it when the run is interrupted.
+func (r *runner) working(label string, total int64, work func(store.Watch) error) error {
+	bar := r.progress(label, total)
+	defer bar.Done()
+	return work(func(n int64) error {
+		bar.Add(n)
+		return r.ctx.Err()
+	})
+}
+
+// sizeOf is the size of a file in bytes, 0 where it is not to be had.
+func (r *runner) sizeOf(name string) int64 {
+	info, err := os.Stat(name)
+	if err != nil {
+		return 0
+	}
+	return info.Size()
+}

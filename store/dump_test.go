@@ -1,0 +1,110 @@
+package store
+
+import (
+	"bytes"
+	"errors"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// dumped is a dump of a database.
+func dumped(t testing.TB, db *DB) string {
+	t.Helper()
+	var b bytes.Buffer
+	if _, err := db.Dump(&b, nil); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+// loaded loads a dump into a new database.
+func loadedFrom(t testing.TB, dump string, clock *clock) *DB {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "loaded.db")
+	opt := &Options{Now: clock.now}
+	if _, err := Load(path, strings.NewReader(dump), &LoadOptions{Options: *opt}); err != nil {
+		t.Fatal(err)
+	}
+	db, err := Open(path, opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return db
+}
+
+// TestDump loads a dump and gets the same database: its rows, and what is derived.
+func TestDump(t *testing.T) {
+	db, clock := lively(t)
+	dump := dumped(t, db)
+	rest := func(all string) string { // behind the row that tells the two apart
+		_, all, _ = strings.Cut(all, "\n")
+		return all
+	}
+	if strings.Contains(dump, `"raw"`) {
+		t.Error("rows are written as they are encoded:\n", dump)
+	}
+	again := loadedFrom(t, dump, clock)
+	if diff := cmp.Diff(dump, dumped(t, again)); diff != "" {
+		t.Errorf("(-dumped +loaded and dumped)\n%s", diff)
+	}
+	if diff := cmp.Diff(rest(dumpAll(t, db)), rest(dumpAll(t, again))); diff != "" {
+		t.Errorf("(-then +loaded)\n%s", diff)
+	}
+	if list := findings(t, again); len(list) > 0 {
+		t.Errorf("%q", list)
+	}
+}
+
+// TestLoadRefuses loads dumps that are not what they should be: each is refused with its
+// line, and leaves no file.
+func TestLoadRefuses(t *testing.T) {
+	db, clock := lively(t)
+	lines := strings.SplitAfter(dumped(t, db), "\n")
+	lines = lines[:len(lines)-1]
+	all := func(change func(l []string) []string) string {
+		return strings.Join(change(append([]string(nil), lines...)), "")
+	}
+	at := func(i int, with string) string {
+		return all(func(l []string) []string { l[i] = with; return l })
+	}
+	for name, c := range map[string]struct {
+		dump string
+		want error
+		line int
+	}{
+		"empty":         {"", ErrInvalid, 1},
+		"something":     {"name,ncpus\nn1,2\n", ErrInvalid, 1},
+		"newer":         {at(0, `{"placectl":"dump","format":99}`+"\n"), ErrNewer, 0},
+		"cut":           {strings.Join(lines[:10], ""), ErrInvalid, 11},
+		"cut in a line": {strings.TrimSuffix(strings.Join(lines[:10], ""), "\n"), ErrInvalid, 10},
+		"a row less":    {strings.Join(append(append([]string(nil), lines[:9]...), lines[10:]...), ""), ErrInvalid, len(lines) - 1},
+		"twice":         {at(10, lines[9]), ErrInvalid, 11},
+		"no JSON":       {at(4, "nodes\n"), ErrInvalid, 5},
+		"no such field": {at(4, `{"table":"nodes","key":4,"row":{"name":"x","colour":"red"}}`+"\n"), ErrInvalid, 5},
+		"no such table": {at(4, `{"table":"noodles","key":4,"row":{"name":"x"}}`+"\n"), ErrInvalid, 5},
+		"derived":       {at(4, `{"table":"node_names","key":"n1","raw":"AQAAAAA="}`+"\n"), ErrInvalid, 5},
+		"no key":        {at(4, `{"table":"nodes","row":{"name":"x"}}`+"\n"), ErrInvalid, 5},
+		"too wide":      {at(4, `{"table":"nodes","key":4294967296,"row":{"name":"x"}}`+"\n"), ErrInvalid, 5},
+		"another key":   {at(4, `{"table":"nodes","key":77,"row":{"name":"x","number":3}}`+"\n"), ErrInvalid, 5},
+		"raw and row":   {at(4, `{"table":"nodes","key":77,"row":{},"raw":"AA=="}`+"\n"), ErrInvalid, 5},
+		"not to be had": {at(4, `{"table":"jobs","key":77,"raw":"AwUB"}`+"\n"), ErrDamaged, 5},
+		"more":          {strings.Join(lines, "") + "{}\n", ErrInvalid, len(lines) + 1},
+		"contradiction": {strings.Replace(strings.Join(lines, ""), `"name":"n1"`, `"name":"n0"`, 1), ErrDamaged, 0},
+	} {
+		path := filepath.Join(t.TempDir(), "new.db")
+		_, err := Load(path, strings.NewReader(c.dump), &LoadOptions{Options: Options{Now: clock.now}})
+		if !errors.Is(err, c.want) {
+			t.Errorf("%s: %v, not %v", name, err, c.want)
+		}
+		var in *LineError
+		if errors.As(err, &in); c.line > 0 && (in == nil || in.Line != c.line) {
+			t.Errorf("%s: %v, not in line %d", name, err, c.line)
+		}
+		if left, _ := filepath.Glob(filepath.Join(filepath.Dir(path), "*")); left != nil {
+			t.Errorf("%s: %q is left", name, left)
+		}
+	}
+}

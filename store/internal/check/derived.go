@@ -1,0 +1,62 @@
+package check
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/placectl/placectl/store/internal/row"
+)
+
+// Derived is what the derived tables of a store are to hold.
+type Derived struct {
+	d *derived
+}
+
+// Derive recomputes it for a store whose derived tables are empty. It fails with
+// ErrDamaged when rows contradict each other; report is told how.
+func Derive(s *Store, report func(finding string)) (*Derived, error) {
+	d, err := NewFindings(report).derive(s)
+	if err != nil {
+		return nil, err
+	}
+	if d.contradictions > 0 {
+		return nil, fmt.Errorf("%w: %d rows contradict each other", row.ErrDamaged, d.contradictions)
+	}
+	return &Derived{d}, nil
+}
+
+// Each goes through the rows, table by table in the order of their keys, and then
+// through those of nodes that are in another bucket than they say.
+func (x *Derived) Each(fn func(t row.Table, key, payload []byte) error) error {
+	for t := range row.TableCount {
+		if !t.Derived() {
+			continue
+		}
+		if err := x.d.each(t, func(key, payload []byte) error { return fn(t, key, payload) }); err != nil {
+			return err
+		}
+	}
+	for _, n := range x.d.moved {
+		if err := fn(row.Nodes, row.Key32(n.Number), row.EncodeNode(n)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Buckets is the smallest bucket number that is not in use.
+func (x *Derived) Buckets() uint32 { return x.d.buckets }
+
+// each goes through what a derived table should hold.
+func (d *derived) each(t row.Table, fn func(key, payload []byte) error) error {
+	if t == row.JobStates {
+		return d.states.each(func(key []byte) error { return fn(key, row.EncodeMark()) })
+	}
+	for _, key := range slices.Sorted(maps.Keys(d.rows[t])) {
+		if err := fn([]byte(key), d.rows[t][key]); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,174 @@
+package file
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"github.com/dustin/go-humanize"
+	"golang.org/x/sys/unix"
+)
+
+// A new file is made beside the name that it is to have, synced, and renamed: a file of
+// that name is whole or not there, whenever the work is cut off. What is left behind then
+// has a name that says so, is locked by nobody, and is removed by the next who makes a
+// file of that name.
+
+// litterAge is how long a file beside a name has to have lain still before it is taken to
+// be left behind: whoever makes one locks it a moment after.
+const litterAge = 10 * time.Second
+
+// Fresh makes a file that is not there yet: make fills the one that is to become it. It
+// fails with ErrExists when there is one, and never replaces it.
+func Fresh(path string, make func(tmp string) error) error {
+	if err := vacant(path); err != nil {
+		return err
+	}
+	return beside(path, make, func(tmp string) error {
+		err := rename(tmp, path, unix.RENAME_NOREPLACE)
+		if cannot(err) {
+			err = os.Link(tmp, path)
+		}
+		if errors.Is(err, fs.ErrExist) {
+			return fmt.Errorf("%s: %w", path, ErrExists)
+		}
+		return err
+	})
+}
+
+// Trial makes a file as Fresh does, in the same folder, and forgets it.
+func Trial(path string, make func(tmp string) error) error {
+	if err := vacant(path); err != nil {
+		return err
+	}
+	return beside(path, make, os.Remove)
+}
+
+// vacant is ErrExists where a name is taken.
+func vacant(path string) error {
+	_, err := os.Lstat(path)
+	switch {
+	case err == nil:
+		return fmt.Errorf("%s: %w", path, ErrExists)
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	}
+	return err
+}
+
+// beside makes a file beside a name, syncs it, and lets take give it its own.
+func beside(path string, make, take func(tmp string) error) error {
+	sweep(path)
+	tmp, err := os.CreateTemp(filepath.Dir(path), litterOf(path))
+	if err != nil {
+		return notMade(path, err)
+	}
+	defer os.Remove(tmp.Name())
+	defer os.Remove(lockPath(tmp.Name()))
+	defer tmp.Close()
+	if err := make(tmp.Name()); err != nil {
+		return noRoom(path, err)
+	}
+	if err := calls.Do(Operation{Kind: "sync", Path: tmp.Name()}, tmp.Sync); err != nil {
+		return noRoom(path, err)
+	}
+	if err := take(tmp.Name()); err != nil {
+		return err
+	}
+	if err := syncDir(filepath.Dir(path)); err != nil {
+		return fmt.Errorf("%w: %s was made, and its name may not be on disk: %v", ErrUnknown, path, err)
+	}
+	return nil
+}
+
+// rename gives a file another name; how is one of unix.RENAME_*.
+func rename(from, to string, how uint) error {
+	return calls.Do(Operation{Kind: "rename", Path: to}, func() error {
+		return unix.Renameat2(unix.AT_FDCWD, from, unix.AT_FDCWD, to, how)
+	})
+}
+
+// cannot reports whether a file system has no such kind of rename.
+func cannot(err error) bool { return errors.Is(err, unix.EINVAL) || errors.Is(err, unix.ENOSYS) }
+
+// litterOf is how the files are called that are to become one.
+func litterOf(path string) string { return "." + filepath.Base(path) + ".new-*" }
+
+// sweep removes what runs that were cut off have left beside a name. What cannot be
+// removed stays: it is in nobody's way.
+func sweep(path string) {
+	left, err := filepath.Glob(filepath.Join(quoteGlob(filepath.Dir(path)), quoteGlob("."+filepath.Base(path)+".new-")+"*"))
+	if err != nil {
+		return
+	}
+	for _, name := range left {
+		if info, err := os.Lstat(name); err == nil && info.Mode().IsRegular() && time.Since(info.ModTime()) > litterAge && abandoned(name) {
+			os.Remove(name)
+		}
+	}
+}
+
+// quoteGlob is a name as a pattern that only it fits.
+func quoteGlob(name string) string {
+	var quoted []rune
+	for _, c := range name {
+		if c == '*' || c == '?' || c == '[' || c == '\\' {
+			quoted = append(quoted, '\\')
+		}
+		quoted = append(quoted, c)
+	}
+	return string(quoted)
+}
+
+// abandoned reports whether nobody works on a file: whoever does has locked it.
+func abandoned(name string) bool {
+	f, err := os.Open(name)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	return unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB) == nil
+}
+
+// notMade says of a file, and not of the one that was to become it, that its
+// folder does not take it.
+func notMade(path string, err error) error {
+	var at *fs.PathError
+	if errors.As(err, &at) {
+		err = at.Err
+	}
+	return fmt.Errorf("%s cannot be made in folder %s: %w", path, filepath.Dir(path), err)
+}
+
+// noRoom says of a full disk how much there is.
+func noRoom(path string, err error) error {
+	var disk unix.Statfs_t
+	if !errors.Is(err, unix.ENOSPC) || unix.Statfs(filepath.Dir(path), &disk) != nil {
+		return err
+	}
+	return fmt.Errorf("%w; %s are free there", notMade(path, err), humanize.IBytes(disk.Bavail*uint64(disk.Bsize)))
+}
+
+// Watch is told how far a long work has come, by so many bytes or rows more; its error
+// ends the work. Nil: nobody is.
+type Watch func(n int64) error
+
+func (w Watch) more(n int64) error {
+	if w == nil {
+		return nil
+	}
+	return w(n)
+}
+
+// takeAfter gives a file the mode of the one whose place it takes and, where that is
+// allowed, its owner and group.
+func takeAfter(path string, old os.FileInfo) error {
+	if is, ok := old.Sys().(*syscall.Stat_t); ok {
+		_ = os.Chown(path, int(is.Uid), int(is.Gid))
+	}
+	return os.Chmod(path, old.Mode().Perm())
+}

@@ -1,0 +1,129 @@
+package file
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"time"
+
+	"github.com/placectl/placectl/store/internal/row"
+	"golang.org/x/sys/unix"
+)
+
+// SupplantOptions are how one file takes the place of another.
+type SupplantOptions struct {
+	LockTimeout time.Duration // how long the database that is there is waited for
+	DryRun      bool          // everything is done but for the last step
+	Watch       Watch
+}
+
+// Supplant puts a copy of a backup in the place of a database, once finish has done to the
+// copy what is to be done. A database that is there stays, under the name that is
+// returned. It is not used meanwhile: the lock is held.
+func Supplant(path, backup string, opt SupplantOptions, finish func(tmp string, c Content) error) (kept string, err error) {
+	if err := distinct(path, backup); err != nil {
+		return "", err
+	}
+	source, err := Open(backup, Options{LockTimeout: opt.LockTimeout})
+	if err != nil {
+		return "", err
+	}
+	fill := func(tmp string) error {
+		content, err := source.CopyTo(tmp, opt.Watch)
+		if err != nil {
+			return err
+		}
+		return finish(tmp, content)
+	}
+	old, err := os.Lstat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		if opt.DryRun {
+			return "", Trial(path, fill)
+		}
+		return "", Fresh(path, fill)
+	case err != nil:
+		return "", err
+	}
+	if err := looksOurs(path, old); err != nil {
+		return "", err
+	}
+	lock, err := acquire(path, true, opt.LockTimeout)
+	if err != nil {
+		return "", err
+	}
+	defer lock.release() //nolint:errcheck // what was done is done
+	if opt.DryRun {
+		return "", beside(path, fill, os.Remove)
+	}
+	return keepAside(path, old, fill)
+}
+
+// distinct refuses a database and its backup that are one file.
+func distinct(path, backup string) error {
+	a, err := os.Stat(path)
+	if err != nil {
+		return nil
+	}
+	if b, err := os.Stat(backup); err == nil && os.SameFile(a, b) {
+		return fmt.Errorf("%s and %s are the same file%w", path, backup, Wordless(row.ErrConflict))
+	}
+	return nil
+}
+
+// looksOurs refuses to take the place of what is no database, be it damaged.
+func looksOurs(path string, info fs.FileInfo) error {
+	_, err := preflight(path)
+	switch {
+	case !info.Mode().IsRegular():
+		return fmt.Errorf("%w: %s is not a regular file", ErrNotOurs, path)
+	case errors.Is(err, ErrNotOurs):
+		return fmt.Errorf("%w; if it was one, give it another name, and restore again", err)
+	}
+	return nil
+}
+
+// keepAside puts a new file in the place of the one at path, which gets another name.
+func keepAside(path string, old fs.FileInfo, fill func(tmp string) error) (kept string, err error) {
+	err = beside(path, func(tmp string) error {
+		if err := fill(tmp); err != nil {
+			return err
+		}
+		return takeAfter(tmp, old)
+	}, func(tmp string) error {
+		kept, err = swap(tmp, path)
+		return err
+	})
+	return kept, err
+}
+
+// swap gives a file the name of another, and that one a name that nothing has. Cut off
+// at any point, both are there, under two of these names.
+func swap(tmp, path string) (aside string, err error) {
+	if aside, err = nameAside(path, func(aside string) error { return rename(tmp, aside, unix.RENAME_NOREPLACE) }); err == nil {
+		if err = rename(aside, path, unix.RENAME_EXCHANGE); err == nil {
+			return aside, nil
+		}
+		if err := rename(aside, tmp, unix.RENAME_NOREPLACE); err != nil {
+			return "", err
+		}
+	}
+	if !cannot(err) {
+		return "", err
+	}
+	if aside, err = nameAside(path, func(aside string) error { return os.Link(path, aside) }); err != nil {
+		return "", fmt.Errorf("the database that is there cannot be kept: %w; give it another name, and do it again", err)
+	}
+	return aside, rename(tmp, path, 0)
+}
+
+// nameAside finds a name that nothing has.
+func nameAside(path string, try func(aside string) error) (string, error) {
+	for n := 1; ; n++ {
+		aside := fmt.Sprintf("%s.replaced-%d", path, n)
+		if err := try(aside); !errors.Is(err, fs.ErrExist) {
+			return aside, err
+		}
+	}
+}
