@@ -1,9 +1,11 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 
 	"github.com/placectl/placectl/index/heap"
 	"github.com/placectl/placectl/locality"
@@ -55,34 +57,62 @@ func simulate(w world, s locality.Settings, seed uint64, open opener) (outcome, 
 	if sim.site, err = open(s, w.files, sim.jobs); err != nil {
 		return outcome{}, err
 	}
+	work := float64(sim.site.batch().Total) / locality.Micro
 	total := 0.0
 	for range w.hosts {
-		speed, err := sim.arrive(600 * sim.r.Float64())
-		if err != nil {
+		sim.actors = append(sim.actors, actor{speed: w.speed(sim.r)})
+		total += sim.actors[len(sim.actors)-1].speed
+	}
+	window := max(600, w.arrival*work/total*hour)
+	came := make([]float64, w.hosts)
+	for i := range sim.actors {
+		came[i] = window * sim.r.Float64()
+		if err := sim.arrive(i, came[i]); err != nil {
 			return outcome{}, err
 		}
-		total += speed
 	}
-	sim.ideal = float64(sim.site.batch().Total) / locality.Micro * hour / total
+	sim.ideal = sim.idealTime(work, came)
 	for i := range int(w.churn * float64(w.hosts)) {
-		sim.actors[i].leaves = sim.r.Float64() * sim.ideal
+		leaves := came[i] + sim.r.Float64()*(sim.ideal-came[i])
+		sim.actors[i].leaves = leaves
+		sim.actors = append(sim.actors, actor{speed: w.speed(sim.r)})
+		if err := sim.arrive(len(sim.actors)-1, leaves); err != nil {
+			return outcome{}, err
+		}
 	}
 	end, err := sim.run()
 	b := sim.site.batch()
 	return outcome{float64(b.Transfers) / float64(b.Used), end / sim.ideal, float64(b.Moves) / float64(len(sim.actors))}, err
 }
 
-// arrive adds a host and returns its speed.
-func (s *simulation) arrive(at float64) (float64, error) {
-	a := actor{speed: speed(s.r)}
-	s.actors = append(s.actors, a)
-	n := len(s.actors) - 1
+// arrive has a host come and ask for work. The first hosts have a history.
+func (s *simulation) arrive(n int, at float64) error {
 	h := &locality.Host{Number: uint32(n), Name: fmt.Sprint("h", n)}
-	if s.w.known && n < s.w.hosts {
-		h.Spent, h.Earned = 100*hour, 100*a.speed*locality.Micro
+	if s.w.history > 0 && n < s.w.hosts {
+		h.Spent = s.w.history * hour
+		h.Earned = s.w.history * s.w.shown(s.r, s.actors[n].speed) * locality.Micro
 	}
 	s.queue.Push(event{at: at, host: n, job: -1})
-	return a.speed, s.site.arrive(h)
+	return s.site.arrive(h)
+}
+
+// idealTime is when all work, in jobs, could be done if every host worked from when
+// it came, without downloads.
+func (s *simulation) idealTime(work float64, came []float64) float64 {
+	order := make([]int, len(came))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(x, y int) int { return cmp.Compare(came[x], came[y]) })
+	now, speed := 0.0, 0.0 // jobs an hour
+	for _, i := range order {
+		if done := speed * (came[i] - now) / hour; done < work {
+			work -= done
+			now = came[i]
+			speed += s.actors[i].speed
+		}
+	}
+	return now + work/speed*hour
 }
 
 // run goes through the events until the batch is finished.
@@ -91,12 +121,6 @@ func (s *simulation) run() (end float64, err error) {
 		e := s.queue.Pop()
 		a := &s.actors[e.host]
 		if a.leaves > 0 && e.at >= a.leaves {
-			if !s.gone(a) {
-				continue
-			}
-			if _, err := s.arrive(a.leaves); err != nil {
-				return 0, err
-			}
 			continue
 		}
 		if e.job >= 0 {
@@ -112,13 +136,6 @@ func (s *simulation) run() (end float64, err error) {
 		}
 	}
 	return 0, errors.New("the hosts have stopped and the batch is not finished")
-}
-
-// gone notes once that a host has vanished.
-func (s *simulation) gone(a *actor) bool {
-	first := a.speed > 0
-	a.speed = 0
-	return first
 }
 
 // report says that a host has done a job.
@@ -143,7 +160,11 @@ func (s *simulation) ask(e event, a *actor) error {
 	if err != nil {
 		return err
 	}
-	at := e.at + s.w.download*float64(fetched)*hour/a.speed
+	download := s.w.download * float64(fetched) * hour
+	if s.w.scaled {
+		download /= a.speed
+	}
+	at := e.at + download
 	for i, j := range jobs {
 		at += float64(s.jobs[j.Job].Credit) / locality.Micro * hour / a.speed
 		s.queue.Push(event{at: at, host: e.host, job: j.Job, last: i == len(jobs)-1})

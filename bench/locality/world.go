@@ -1,34 +1,100 @@
 package main
 
 import (
-	"math"
+	"fmt"
 	"math/rand/v2"
+	"slices"
+	"strings"
 
 	"github.com/placectl/placectl/locality"
 )
 
-// world is what a simulation is of. Times are in seconds, speeds in mean jobs an
-// hour.
+// world is what a simulation is of. Times are in seconds unless something else is
+// said, speeds in mean jobs an hour.
 type world struct {
 	hosts    int
 	files    int
 	jobs     int
-	longest  int     // files of a job, 1 to this
-	more     float64 // the chance of a file more; 0 for all lengths alike
+	dense    func(r *rand.Rand, files int) []float64 // how many jobs begin with each file, as weights
+	longest  int                                     // files of a job, 1 to this
+	more     float64                                 // the chance of a file more; 0 for all lengths alike
 	quorum   int
 	churn    float64 // part of the hosts that vanish, each at a random moment, and are replaced
-	download float64 // mean jobs a file
+	download float64 // hours a file
+	scaled   bool    // a fast host downloads faster, by as much as it works faster
 	request  int     // jobs a request
 	keep     int     // files that a host may keep
-	known    bool    // the first hosts have worked before: the store knows their speeds
-}
-
-// spec is the simulation that the goals are set in.
-func spec() world {
-	return world{hosts: 1000, files: 10_000, jobs: 100_000, longest: 5, more: 0.42, quorum: 1, churn: 0.1, download: 0.2, request: 1, keep: 200}
+	speed    func(r *rand.Rand) float64
+	history  float64                               // hours that the first hosts have worked before
+	shown    func(r *rand.Rand, s float64) float64 // the speed that they have shown in them
+	arrival  float64                               // hosts come within so many times the ideal time; 0 for at once
 }
 
 const hour = 3600
+
+// table is the world of the table in which the policies were first compared. All
+// others are this one with something changed.
+func table() world {
+	return world{hosts: 1000, files: 10_000, jobs: 100_000, dense: segments, longest: 5, more: 0.4, quorum: 1, churn: 0.1,
+		download: 0.2, request: 1, keep: 200, speed: logNormal, history: 10, shown: noisy}
+}
+
+// change makes another world of one.
+type change struct {
+	name, what string
+	make       func(*world)
+}
+
+func changes() []change {
+	return []change{
+		{"table", "jobs unevenly dense along the files; a download takes the same time on every host; speeds known with noise", func(*world) {}},
+		{"even", "files used evenly; a fast host downloads faster; speeds unknown", func(w *world) {
+			w.dense, w.more, w.scaled, w.history = even, 0.42, true, 0
+		}},
+		{"zipf", "files used by Zipf's law", func(w *world) { w.dense = zipf }},
+		{"two kinds", "hosts of two speeds, one in five is eight times as fast as the others", func(w *world) { w.speed = twoKinds }},
+		{"wrong history", "a long history of speeds that says nothing", func(w *world) { w.history, w.shown = 100, wrong }},
+		{"later", "hosts come over half of the ideal time", func(w *world) { w.arrival = 0.5 }},
+		{"unknown", "none of the hosts has worked before", func(w *world) { w.history = 0 }},
+		{"known", "a long history of true speeds", func(w *world) {
+			w.history, w.shown = 100, func(_ *rand.Rand, s float64) float64 { return s }
+		}},
+		{"quorum 2", "two results of each job", func(w *world) { w.quorum = 2 }},
+		{"30 % churn", "so many hosts vanish", func(w *world) { w.churn = 0.3 }},
+		{"1,000 files", "as many files as hosts", func(w *world) { w.files = 1000 }},
+		{"dear downloads", "an hour a file", func(w *world) { w.download = 1 }},
+		{"5 jobs a request", "hosts take five at a time", func(w *world) { w.request = 5 }},
+		{"lengths alike", "jobs of 1 to 5 files, all equally likely", func(w *world) { w.more = 0 }},
+		{"100 hosts", "long stretches for each", func(w *world) { w.hosts = 100 }},
+	}
+}
+
+// names are those of all worlds that differ from the first in one thing.
+func names() []string {
+	var out []string
+	for _, c := range changes() {
+		out = append(out, c.name)
+	}
+	return out
+}
+
+// worldOf is the world of a name: changes joined by "+", one after the other.
+func worldOf(name string) (world, error) {
+	w := table()
+	for part := range strings.SplitSeq(name, "+") {
+		found := false
+		for _, c := range changes() {
+			if c.name == strings.TrimSpace(part) {
+				c.make(&w)
+				found = true
+			}
+		}
+		if !found {
+			return w, fmt.Errorf("there is no world %q", part)
+		}
+	}
+	return w, nil
+}
 
 // length draws how many files a job uses: one more with a chance of w.more, up to
 // w.longest.
@@ -43,29 +109,23 @@ func (w world) length(r *rand.Rand) int {
 	return n
 }
 
-// speed draws how fast a host is: log-normal around 1, from 0.2 to 8.
-func speed(r *rand.Rand) float64 {
-	for {
-		if s := math.Exp(0.8 * r.NormFloat64()); s >= 0.2 && s <= 8 {
-			return s
-		}
-	}
-}
-
-// draw makes the jobs: first files anywhere, in order, lengths and credits uniform,
-// the mean credit one.
+// draw makes the jobs: first files as dense as the world says, in order, lengths and
+// credits of each by chance, the mean credit one.
 func (w world) draw(r *rand.Rand) []locality.Job {
-	jobs := make([]locality.Job, w.jobs)
+	sums := w.dense(r, w.files)
+	for i := 1; i < len(sums); i++ {
+		sums[i] += sums[i-1]
+	}
 	starts := make([]int, w.files)
 	for range w.jobs {
-		starts[r.IntN(w.files)]++
+		at, _ := slices.BinarySearch(sums, r.Float64()*sums[len(sums)-1])
+		starts[at]++
 	}
-	n := 0
+	jobs := make([]locality.Job, 0, w.jobs)
 	for file, k := range starts {
 		for range k {
-			jobs[n] = locality.Job{A: file, B: min(w.files-1, file+w.length(r)-1), Quorum: w.quorum,
-				Credit: locality.Micro/2 + r.Int64N(locality.Micro)}
-			n++
+			jobs = append(jobs, locality.Job{A: file, B: min(w.files-1, file+w.length(r)-1), Quorum: w.quorum,
+				Credit: locality.Micro/2 + r.Int64N(locality.Micro)})
 		}
 	}
 	return jobs
