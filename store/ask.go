@@ -11,10 +11,10 @@ import (
 // Ask reads a request and gives it the defaults of its queue and of the store.
 func (tx *Tx) Ask(r placer.Request) (placer.Ask, error) { return tx.asking(r).whole() }
 
-// AskOf is what a job asks for that has been submitted: it may be let into reservations
+// askOf is what a job asks for that has been submitted: it may be let into reservations
 // by its number, and has waited since then.
-func (tx *Tx) AskOf(j *Job) (placer.Ask, error) {
-	a, err := asking{tx, j.Request(), j.subject()}.whole()
+func (tx *Tx) askOf(j *row.Job) (placer.Ask, error) {
+	a, err := asking{tx, j.Request(), subject(j)}.whole()
 	a.Duration, a.Since = j.Walltime, j.Submit
 	return a, err
 }
@@ -167,7 +167,7 @@ func subjectOf(r placer.Request) placer.Subject {
 }
 
 // subject is the job as reservations see it.
-func (j *Job) subject() placer.Subject {
+func subject(j *row.Job) placer.Subject {
 	s := subjectOf(j.Request())
 	s.Job, s.Array, s.Index = j.ID, j.Array, j.Index
 	return s
@@ -218,7 +218,7 @@ func (r rows) User(owner uint64) (string, error) {
 	if row.IsReservation(owner) {
 		return "", nil
 	}
-	j, err := r.tx.Job(owner >> 1)
+	j, err := r.tx.job(owner >> 1)
 	if err != nil {
 		return "", err
 	}

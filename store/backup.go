@@ -110,8 +110,8 @@ func (out *Restored) revive(path string, opt *RestoreOptions) error {
 
 // holdUncertain holds the jobs that may have run without the database knowing.
 func (tx *Tx) holdUncertain() (held []uint64, err error) {
-	err = tx.EachJob(func(j *Job) error {
-		if !j.Queued || j.State == JobRunning && !j.toLaunch() {
+	err = tx.eachJob(func(j *row.Job) error {
+		if !j.Queued || j.State == JobRunning && !j.ToLaunch() {
 			return nil
 		}
 		held = append(held, j.ID)

@@ -60,8 +60,11 @@ func (tx *Tx) EachBatchJob(name string, fn func(number int, j *locality.Job, t *
 // Host finds a host that works in batches.
 func (tx *Tx) Host(name string) (*locality.Host, error) { return tx.batches().Host(name) }
 
-// BatchFile is a file of a batch: its name, and its size in bytes.
-type BatchFile = row.BatchFile
+// BatchFile is a file of a batch.
+type BatchFile struct {
+	Name string
+	Size int64 // bytes
+}
 
 // BatchMaker takes in the files and then the jobs of a new batch, one by one, so
 // that neither list need be in memory.
@@ -77,7 +80,7 @@ func (tx *Tx) MakeBatch(name string, s locality.Settings) (*BatchMaker, error) {
 }
 
 // AddFile adds the next file.
-func (m *BatchMaker) AddFile(f BatchFile) error { return m.m.AddFile(f) }
+func (m *BatchMaker) AddFile(f BatchFile) error { return m.m.AddFile(row.BatchFile(f)) }
 
 // AddJob adds the next job; no file can come after it.
 func (m *BatchMaker) AddJob(j locality.Job) error { return m.m.AddJob(j) }

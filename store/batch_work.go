@@ -37,7 +37,7 @@ func (tx *Tx) BatchNext(name, host, user string, w locality.Want) (*BatchGrant, 
 
 func numbered(list []batches.File) (out []NumberedFile) {
 	for _, f := range list {
-		out = append(out, NumberedFile(f))
+		out = append(out, NumberedFile{f.Number, BatchFile(f.BatchFile)})
 	}
 	return out
 }

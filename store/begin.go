@@ -8,6 +8,7 @@ import (
 
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/placer"
+	"github.com/placectl/placectl/store/internal/row"
 	"github.com/placectl/placectl/timeline"
 )
 
@@ -16,7 +17,7 @@ import (
 // nothing starts on one that is not up.
 func (p *passage) job(c change) error {
 	tx := p.tx
-	j, err := tx.Job(c.owner >> 1)
+	j, err := tx.job(c.owner >> 1)
 	if err != nil {
 		return err
 	}
@@ -76,13 +77,13 @@ func (p *passage) clearBefore(spans []span) error {
 		return err
 	}
 	for _, id := range slices.Sorted(maps.Keys(late)) {
-		j, err := tx.Job(id)
+		j, err := tx.job(id)
 		if err != nil {
 			return err
 		}
 		switch {
 		case j.State != JobRunning: // it was late itself, and is being planned anew
-		case j.toLaunch():
+		case j.ToLaunch():
 			err = tx.missed(j)
 		case set.FinishOverdue:
 			err = tx.finishOverdue(j)
@@ -97,7 +98,7 @@ func (p *passage) clearBefore(spans []span) error {
 // notReady says what keeps a job's stretch on a node from beginning, "" for nothing: of
 // all that was there when it was planned, only what is overdue can be in its way. The
 // node has to be up, unless it is only kept from others for its host's sake.
-func (p *passage) notReady(s span, j *Job) (string, error) {
+func (p *passage) notReady(s span, j *row.Job) (string, error) {
 	tx := p.tx
 	_, state, err := tx.loaded.nodes.head(s.node)
 	if err != nil {
@@ -136,8 +137,8 @@ func (g *beginner) Ignores(b *timeline.Busy, _, _ int64) bool { return b.Claim |
 
 // isLate says of a job that was taken off its nodes, because it could not begin, that
 // it waits for a writer to plan it anew.
-func (tx *Tx) isLate(j *Job) error {
-	j.unplace()
+func (tx *Tx) isLate(j *row.Job) error {
+	unplace(j)
 	j.State = JobLate
 	return tx.putJob(j, JobReserved)
 }
@@ -145,14 +146,14 @@ func (tx *Tx) isLate(j *Job) error {
 // planAnew gives a late job the earliest start that there is for it now. One that
 // fits nowhere any more, or asks for what is not defined any more, has failed:
 // the clock must go on.
-func (tx *Tx) planAnew(j *Job) error {
+func (tx *Tx) planAnew(j *row.Job) error {
 	a, plan, err := tx.earliestFor(j)
 	for _, final := range []error{placer.ErrNever, placer.ErrNotNow, placer.ErrRequest, ErrNotFound, ErrInvalid, ErrConflict} {
 		if errors.Is(err, final) && j.Queued {
 			return tx.withdrawn(j, j.Reason+"; "+err.Error())
 		}
 		if errors.Is(err, final) {
-			j.unplace()
+			unplace(j)
 			j.State, j.End = JobFailed, tx.now
 			j.Reason += "; " + err.Error()
 			return tx.putJob(j, JobReserved)
@@ -167,8 +168,8 @@ func (tx *Tx) planAnew(j *Job) error {
 	return tx.happened(replanned(j, j.Reason))
 }
 
-func (tx *Tx) earliestFor(j *Job) (placer.Ask, *placer.Plan, error) {
-	a, err := tx.AskOf(j)
+func (tx *Tx) earliestFor(j *row.Job) (placer.Ask, *placer.Plan, error) {
+	a, err := tx.askOf(j)
 	if err != nil {
 		return a, nil, err
 	}

@@ -65,7 +65,7 @@ func (tx *Tx) checked() *check.Store {
 			return set.signature(defs), nil
 		},
 		Spans: func(j *row.Job) (out []check.Span, err error) {
-			spans, err := tx.spansOf((*Job)(j))
+			spans, err := tx.spansOf(j)
 			for _, s := range spans {
 				out = append(out, check.Span{Node: s.node, Busy: s.Busy})
 			}

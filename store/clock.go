@@ -47,8 +47,8 @@ func (tx *Tx) advance() error {
 // passage is time that passes: the changes in it happen, and leave something to decide.
 type passage struct {
 	tx      *Tx
-	late    []*Job   // that could not begin
-	renewed []string // standing reservations of which an occurrence has ended
+	late    []*row.Job // that could not begin
+	renewed []string   // standing reservations of which an occurrence has ended
 }
 
 // all lets the changes that are due happen, in order of time. Then a writer does what

@@ -103,7 +103,7 @@ func (tx *Tx) Cycle(spec CycleSpec) (*CycleReport, error) {
 	if spec.Depth < 0 || spec.Depth > 0 && spec.Backfill != EASY {
 		return nil, fmt.Errorf("%w: a depth of %d with backfill %s; depth is for easy, and 1 or more", ErrInvalid, spec.Depth, spec.Backfill)
 	}
-	p := &pass{tx: tx, spec: spec, jobs: make(map[uint64]*Job), lifted: make(map[uint64][]span), told: make(map[uint64]bool)}
+	p := &pass{tx: tx, spec: spec, jobs: make(map[uint64]*row.Job), lifted: make(map[uint64][]span), told: make(map[uint64]bool)}
 	tx.loaded.memory.began = tx.state.Invalidations
 	steps := []func() error{p.overdue, p.listQueue, p.shares, p.schedule, p.stillNever, p.keep, p.stops, p.launches}
 	if spec.Silent {
@@ -114,24 +114,40 @@ func (tx *Tx) Cycle(spec CycleSpec) (*CycleReport, error) {
 			return nil, tx.spoil(err)
 		}
 	}
-	return &p.CycleReport, nil
+	return p.report(), nil
+}
+
+// report is what callers get to know.
+func (p *pass) report() *CycleReport {
+	list := func(l []*row.Job) []*Job { return converted(l, jobOf) }
+	return &CycleReport{Started: list(p.started), Stopped: list(p.stopped), Finished: list(p.finished), Planned: list(p.planned),
+		Never:     converted(p.never, func(n neverRuns) NeverRuns { return NeverRuns{jobOf(n.Job), n.why} }),
+		Cancelled: list(p.cancelled), Launch: list(p.launch), Waiting: p.waiting, Unreached: p.unreached}
 }
 
 // pass is a cycle under way. What it decides of the waiting jobs package placer/cycle
 // decides, to which it is the host.
 type pass struct {
-	CycleReport
+	tally
 	tx       *Tx
 	spec     CycleSpec
-	queue    []*Job            // in order, those that may have their nodes
-	aside    []*Job            // those that wait for something else
-	jobs     map[uint64]*Job   // of both, by number, as far as decided already
-	decider  *cycle.Pass       // of the queue
-	told     map[uint64]bool   // who is among Never
-	lifted   map[uint64][]span // plans taken off the calendar to be made anew, by job
-	delayed  map[uint64]bool   // jobs whose plans an overdue job is in the way of
-	allotted *allotment        // nil in a store without classes
-	letting  *letting          // nil until it is looked up
+	queue    []*row.Job          // in order, those that may have their nodes
+	aside    []*row.Job          // those that wait for something else
+	jobs     map[uint64]*row.Job // of both, by number, as far as decided already
+	decider  *cycle.Pass         // of the queue
+	told     map[uint64]bool     // who is among Never
+	lifted   map[uint64][]span   // plans taken off the calendar to be made anew, by job
+	delayed  map[uint64]bool     // jobs whose plans an overdue job is in the way of
+	allotted *allotment          // nil in a store without classes
+	letting  *letting            // nil until it is looked up
+}
+
+// tally is what a CycleReport is made of.
+type tally struct {
+	started, stopped, finished, planned, cancelled, launch []*row.Job
+
+	never              []neverRuns
+	waiting, unreached int
 }
 
 // schedule starts and plans the jobs of the queue.
@@ -146,7 +162,7 @@ func (p *pass) schedule() (err error) {
 		err = p.tx.loaded.releases.hold()
 	}
 	if err == nil {
-		p.Unreached, err = p.decider.Run(queue)
+		p.unreached, err = p.decider.Run(queue)
 	}
 	return err
 }
@@ -155,7 +171,7 @@ func (p *pass) schedule() (err error) {
 func (p *pass) keep() error { return p.decider.Keep() }
 
 // waits is a job as it waits in the queue.
-func (p *pass) waits(j *Job) *cycle.Job {
+func (p *pass) waits(j *row.Job) *cycle.Job {
 	p.jobs[j.ID] = j
 	return &cycle.Job{ID: j.ID, Priority: j.Priority, Owner: row.JobOwner(j.ID), Submit: j.Submit, Begin: j.Begin, Deadline: j.Deadline,
 		Planned: j.State == JobReserved, Start: j.Start, Delayed: p.delayed[j.ID]}
@@ -165,7 +181,7 @@ func (p *pass) waits(j *Job) *cycle.Job {
 func (p *pass) launches() error {
 	ids, err := p.toBeLaunched()
 	for _, id := range ids {
-		j, errJob := p.tx.Job(id)
+		j, errJob := p.tx.job(id)
 		if err = errors.Join(err, errJob); err != nil {
 			return err
 		}
@@ -173,7 +189,7 @@ func (p *pass) launches() error {
 		if err := errors.Join(p.tx.file.Remove(row.Launches, row.Key64(id)), p.tx.putJob(j, j.State)); err != nil {
 			return err
 		}
-		p.Launch = append(p.Launch, j)
+		p.launch = append(p.launch, j)
 	}
 	return err
 }

@@ -19,8 +19,13 @@ type NeverRuns struct {
 	Why string
 }
 
+type neverRuns struct {
+	*row.Job
+	why string
+}
+
 // neverRuns marks a job as one that can never run.
-func (tx *Tx) neverRuns(j *Job, why string) error {
+func (tx *Tx) neverRuns(j *row.Job, why string) error {
 	j.Never = true
 	return tx.happened(row.Event{Job: j.ID, Event: "never", Old: j.State.String(), New: j.State.String(), Reason: why})
 }
@@ -33,7 +38,7 @@ func (p *pass) Never(c *cycle.Job, why error) error {
 		return nil // when it was looked at before
 	}
 	p.told[j.ID] = true
-	p.CycleReport.Never = append(p.CycleReport.Never, NeverRuns{j, why.Error()})
+	p.never = append(p.never, neverRuns{j, why.Error()})
 	if j.Never {
 		return nil
 	}
@@ -51,7 +56,7 @@ func (p *pass) Never(c *cycle.Job, why error) error {
 // but room. It takes the mark from those that could run by now.
 func (p *pass) stillNever() error {
 	changed := p.tx.loaded.memory.began != p.tx.state.Planned
-	look := func(list []*Job, all bool) error {
+	look := func(list []*row.Job, all bool) error {
 		for _, j := range list {
 			if p.told[j.ID] || !j.State.Live() || !j.Never && (!all || j.State != JobQueued) {
 				continue
@@ -66,7 +71,7 @@ func (p *pass) stillNever() error {
 }
 
 // lookAgain finds out whether a job that was not looked at could run.
-func (p *pass) lookAgain(j *Job) error {
+func (p *pass) lookAgain(j *row.Job) error {
 	c := p.waits(j)
 	why, err := p.decider.Possible(c)
 	switch {

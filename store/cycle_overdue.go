@@ -20,14 +20,14 @@ func (p *pass) overdue() error {
 	if err != nil {
 		return err
 	}
-	var kept []*Job
+	var kept []*row.Job
 	for _, j := range late {
 		switch {
-		case j.toLaunch():
+		case j.ToLaunch():
 			err = p.tx.missed(j)
 		case set.FinishOverdue:
 			err = p.tx.finishOverdue(j)
-			p.Finished = append(p.Finished, j)
+			p.finished = append(p.finished, j)
 		default:
 			kept = append(kept, j)
 		}
@@ -42,7 +42,7 @@ func (p *pass) overdue() error {
 // begins by the clock and has its nodes from then on, but whoever is to launch it is
 // told by the next cycle. When none has come in all its time nothing of it has run: so
 // it has not finished, and waits again.
-func (tx *Tx) missed(j *Job) error {
+func (tx *Tx) missed(j *row.Job) error {
 	return tx.unplan(j, JobQueued, "nobody was told of its start at "+stamp(j.Start)+" before its end")
 }
 
@@ -54,7 +54,7 @@ func (p *pass) unready() error {
 		return err
 	}
 	for _, id := range ids {
-		j, err := p.tx.Job(id)
+		j, err := p.tx.job(id)
 		if err != nil {
 			return err
 		}
@@ -73,13 +73,13 @@ func (p *pass) unready() error {
 }
 
 // overdueJobs lists the running jobs that should have ended by now.
-func (tx *Tx) overdueJobs() (late []*Job, err error) {
+func (tx *Tx) overdueJobs() (late []*row.Job, err error) {
 	err = tx.file.Each(row.Releases, nil, func(k, _ []byte) (bool, error) {
 		at, owner := row.SplitTimeKey(k)
 		if at > tx.now || row.IsReservation(owner) {
 			return at <= tx.now, nil
 		}
-		j, err := tx.Job(owner >> 1)
+		j, err := tx.job(owner >> 1)
 		late = append(late, j)
 		return true, err
 	})
@@ -88,7 +88,7 @@ func (tx *Tx) overdueJobs() (late []*Job, err error) {
 
 // finishOverdue ends a job at the end it was given. Whoever launched it is to stop it:
 // its nodes are others' now.
-func (tx *Tx) finishOverdue(j *Job) error {
+func (tx *Tx) finishOverdue(j *row.Job) error {
 	end := j.End
 	if err := tx.toStop(j); err != nil {
 		return err
@@ -102,9 +102,9 @@ func (tx *Tx) finishOverdue(j *Job) error {
 
 // delays finds the plans that overdue jobs are in the way of. Those of jobs that
 // wait in the queue are made anew when the queue reaches them, others at once.
-func (p *pass) delays(late []*Job) error {
+func (p *pass) delays(late []*row.Job) error {
 	p.delayed = make(map[uint64]bool)
-	var byHand []*Job
+	var byHand []*row.Job
 	seen := make(map[uint64]bool)
 	for _, j := range late {
 		for _, node := range j.AllNodes() {
@@ -114,7 +114,7 @@ func (p *pass) delays(late []*Job) error {
 					continue
 				}
 				seen[id] = true
-				planned, err := p.tx.Job(id)
+				planned, err := p.tx.job(id)
 				if err != nil {
 					return err
 				}
@@ -128,19 +128,19 @@ func (p *pass) delays(late []*Job) error {
 			}
 		}
 	}
-	slices.SortFunc(byHand, func(a, b *Job) int { return cmp.Compare(a.ID, b.ID) })
+	slices.SortFunc(byHand, func(a, b *row.Job) int { return cmp.Compare(a.ID, b.ID) })
 	for _, j := range byHand {
 		j.Reason = "was to start at " + stamp(j.Start) + "; an overdue job is on its nodes"
 		if err := errors.Join(p.tx.vacate(j), p.tx.planAnew(j)); err != nil {
 			return err
 		}
-		p.Planned = append(p.Planned, j)
+		p.planned = append(p.planned, j)
 	}
 	return nil
 }
 
 // delayed reports whether a plan does not fit any more, beside who is overdue.
-func (tx *Tx) delayed(j *Job) (bool, error) {
+func (tx *Tx) delayed(j *row.Job) (bool, error) {
 	spans, err := tx.spansOf(j)
 	if err != nil {
 		return false, err

@@ -5,6 +5,7 @@ import (
 
 	"github.com/placectl/placectl/placer"
 	"github.com/placectl/placectl/placer/cycle"
+	"github.com/placectl/placectl/store/internal/row"
 )
 
 // Take makes it a cycle.Host, as all that follows.
@@ -22,11 +23,11 @@ func (p *pass) Take(c *cycle.Job, a *placer.Ask, plan *placer.Plan) error {
 		}
 	}
 	if j.State == JobRunning {
-		p.Waiting--
-		p.Started = append(p.Started, j)
+		p.waiting--
+		p.started = append(p.started, j)
 		return p.took(j)
 	}
-	p.Planned = append(p.Planned, j)
+	p.planned = append(p.planned, j)
 	if was == JobReserved && then != j.Start {
 		return p.tx.happened(replanned(j, "was to start at "+stamp(then)))
 	}
@@ -57,11 +58,11 @@ func (p *pass) Withdraw(c *cycle.Job) error {
 
 // withdrawn is a job whose plan is off the calendar already and whose state is to
 // say so.
-func (tx *Tx) withdrawn(j *Job, reason string) error {
+func (tx *Tx) withdrawn(j *row.Job, reason string) error {
 	if err := tx.loaded.memory.invalidate(j.AllNodes()); err != nil {
 		return err
 	}
-	j.unplace()
+	unplace(j)
 	j.State, j.Reason = JobQueued, reason
 	return tx.putJob(j, JobReserved)
 }

@@ -8,7 +8,7 @@ import (
 
 // listQueue lists the jobs that may have their nodes, in order.
 func (p *pass) listQueue() error {
-	var waiting []*Job
+	var waiting []*row.Job
 	err := p.tx.file.Each(row.Waiting, nil, func(key, _ []byte) (bool, error) {
 		j, err := p.tx.waitingJob(key)
 		waiting = append(waiting, j)
@@ -33,7 +33,7 @@ func (p *pass) listQueue() error {
 
 // stays reports whether a waiting job may have its nodes. One that waits in vain is
 // cancelled.
-func (p *pass) stays(j *Job) (bool, error) {
+func (p *pass) stays(j *row.Job) (bool, error) {
 	if j.Deadline != 0 && p.tx.now+j.Walltime > j.Deadline {
 		return false, p.cancel(j, "it cannot end by its deadline, "+stamp(j.Deadline))
 	}
@@ -41,7 +41,7 @@ func (p *pass) stays(j *Job) (bool, error) {
 	if errors.Is(err, errUnmet) {
 		return false, p.cancel(j, err.Error())
 	}
-	p.Waiting++
+	p.waiting++
 	if waitsFor != "" && j.State == JobReserved {
 		err = p.tx.unplan(j, JobQueued, waitsFor+" again")
 	}
@@ -51,7 +51,7 @@ func (p *pass) stays(j *Job) (bool, error) {
 	return j.Begin <= p.tx.now || j.State == JobReserved || p.spec.Backfill == Conservative, nil
 }
 
-func (p *pass) cancel(j *Job, reason string) error {
-	p.Cancelled = append(p.Cancelled, j)
+func (p *pass) cancel(j *row.Job, reason string) error {
+	p.cancelled = append(p.cancelled, j)
 	return p.tx.ended(j, JobCancelled, reason)
 }

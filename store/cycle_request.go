@@ -12,7 +12,7 @@ import (
 
 // requestKind is what jobs have in common that ask for the same, with what else may tell
 // them apart. What is known of a request is kept by it.
-func requestKind(j *Job, apart []string) string {
+func requestKind(j *row.Job, apart []string) string {
 	var b strings.Builder
 	words := []string{j.Select, j.Place, j.Queue, j.User, j.Request().Policy, j.Access.String(), j.Reservation, strconv.FormatInt(j.Walltime, 10)}
 	words = append(words, apart...)
@@ -38,7 +38,7 @@ func (tx *Tx) letting() (l letting, err error) {
 // tellsApart is what else than the request matters of a job: who asks, where
 // reservations let some in and others not; its number, where one does so by that; and
 // since when it waits, where it may come to span placement sets.
-func (tx *Tx) tellsApart(j *Job, l letting) (apart []string, err error) {
+func (tx *Tx) tellsApart(j *row.Job, l letting) (apart []string, err error) {
 	set, err := tx.settings()
 	if err != nil {
 		return nil, err
@@ -78,7 +78,7 @@ func (p *pass) Kind(c *cycle.Job) (string, error) {
 
 func (p *pass) Request(c *cycle.Job) (*cycle.Request, error) {
 	j := p.jobs[c.ID]
-	a, err := p.tx.AskOf(j)
+	a, err := p.tx.askOf(j)
 	var snap *placer.Snapshot
 	if err == nil {
 		snap, err = p.tx.snapshot(j.Queue)

@@ -92,8 +92,8 @@ func TestPlannedByNumber(t *testing.T) {
 				return err
 			}
 			for id, start := range map[uint64]int64{1: 7200, 2: 100} {
-				if j, err := tx.Job(id); err != nil || j.Start != 1_000_000+start {
-					t.Errorf("at %d job %d starts at %d, want %d: %v", at, id, j.Start-1_000_000, start, err)
+				if j, err := tx.Job(id); err != nil || unix(j.Start) != 1_000_000+start {
+					t.Errorf("at %d job %d starts at %d, want %d: %v", at, id, unix(j.Start)-1_000_000, start, err)
 				}
 			}
 			return nil
@@ -232,7 +232,7 @@ func bestFit(t *rapid.T, tx *Tx, jobs []*Job, depth int) (started []uint64) {
 	slices.SortStableFunc(jobs, func(a, b *Job) int { return cmp.Compare(b.Priority, a.Priority) })
 	asked := func(j *Job) placer.Request {
 		r := j.Request()
-		r.Walltime = time.Duration(j.Walltime) * time.Second
+		r.Walltime = j.Walltime
 		return r
 	}
 	place := func(j *Job) bool {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/placectl/placectl/placer/cycle"
 	"github.com/placectl/placectl/placer/fairshare"
+	"github.com/placectl/placectl/store/internal/row"
 )
 
 // allotment is how many units each class may start in a cycle.
@@ -45,8 +46,8 @@ func (p *pass) shares() error {
 }
 
 // allot finds out how much each class may start, with these jobs waiting.
-func (tx *Tx) allot(tally *shareTally, line []*Job) (*allotment, *fairshare.Plan, error) {
-	if err := tx.EachJob(tally.runs, JobRunning); err != nil {
+func (tx *Tx) allot(tally *shareTally, line []*row.Job) (*allotment, *fairshare.Plan, error) {
+	if err := tx.eachJob(tally.runs, JobRunning); err != nil {
 		return nil, nil, err
 	}
 	for _, j := range line {
@@ -70,14 +71,14 @@ func (tx *Tx) allot(tally *shareTally, line []*Job) (*allotment, *fairshare.Plan
 
 // stop takes a running job off its nodes and queues it again, or cancels it.
 func (p *pass) stop(id uint64, reason string) error {
-	j, err := p.tx.Job(id)
+	j, err := p.tx.job(id)
 	if err != nil {
 		return err
 	}
 	if j.NoRequeue {
 		return p.tx.ended(j, JobCancelled, reason)
 	}
-	p.Waiting++
+	p.waiting++
 	_, err = p.tx.Requeue(id, reason)
 	return err
 }
@@ -93,7 +94,7 @@ func (p *pass) MayStart(c *cycle.Job) (bool, error) {
 }
 
 // took counts what a job has taken of its class's allotment.
-func (p *pass) took(j *Job) error {
+func (p *pass) took(j *row.Job) error {
 	if p.allotted == nil {
 		return nil
 	}

@@ -193,18 +193,18 @@ func TestCheckMutants(t *testing.T) {
 	mutants = append(mutants,
 		mutant{"a job's node is another", func(t *testing.T, db *DB) {
 			rewrite(t, db, row.Jobs, func(key, payload []byte) []byte {
-				j, err := decodeJob(key, payload)
+				j, err := row.DecodeJob(key, payload)
 				if err != nil || j.State != JobRunning {
 					return nil
 				}
 				j.Chunks[0].Nodes[0].Node = 11
-				return encodeJob(j)
+				return row.EncodeJob(j)
 			})
 		}, "calendar", true},
 		mutant{"two jobs on one node", func(t *testing.T, db *DB) {
 			first := uint32(0)
 			rewrite(t, db, row.Jobs, func(key, payload []byte) []byte {
-				j, err := decodeJob(key, payload)
+				j, err := row.DecodeJob(key, payload)
 				if err != nil || j.State != JobRunning {
 					return nil
 				}
@@ -213,7 +213,7 @@ func TestCheckMutants(t *testing.T) {
 					return nil
 				}
 				j.Chunks[0].Nodes[0].Node = first
-				return encodeJob(j)
+				return row.EncodeJob(j)
 			})
 		}, "share node", false},
 		mutant{"a job without a legal state", func(t *testing.T, db *DB) {
@@ -221,9 +221,9 @@ func TestCheckMutants(t *testing.T) {
 		}, "legal state", false},
 		mutant{"a job on too few nodes", func(t *testing.T, db *DB) {
 			rewrite(t, db, row.Jobs, func(key, payload []byte) []byte {
-				j, _ := decodeJob(key, payload)
+				j, _ := row.DecodeJob(key, payload)
 				j.Chunks[0].Nodes = j.Chunks[0].Nodes[:1]
-				return encodeJob(j)
+				return row.EncodeJob(j)
 			})
 		}, "asked for 2", false},
 		mutant{"a node in another bucket", func(t *testing.T, db *DB) {

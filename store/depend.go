@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+
+	"github.com/placectl/placectl/store/internal/row"
 )
 
 // errUnmet is what a dependency that can no longer be met is.
@@ -11,7 +13,7 @@ var errUnmet = errors.New("depends on what will not happen")
 
 // met reports whether a dependency on a job is met. The error is errUnmet when it
 // never will be.
-func met(d Dependency, other *Job) (bool, error) {
+func met(d row.Dependency, other *row.Job) (bool, error) {
 	ended := !other.State.Live()
 	ok := other.State == JobFinished
 	switch d.When {
@@ -37,9 +39,9 @@ func met(d Dependency, other *Job) (bool, error) {
 
 // ready reports whether all that a job depends on has happened. It says what the
 // job waits for otherwise, or, with errUnmet, in vain.
-func (tx *Tx) ready(j *Job) (waitsFor string, err error) {
+func (tx *Tx) ready(j *row.Job) (waitsFor string, err error) {
 	for _, d := range j.After {
-		other, err := tx.Job(d.Job)
+		other, err := tx.job(d.Job)
 		if err != nil {
 			return "", err
 		}
@@ -55,9 +57,9 @@ func (tx *Tx) ready(j *Job) (waitsFor string, err error) {
 }
 
 // validDependencies makes sure that the jobs are there, and puts them in order.
-func (tx *Tx) validDependencies(list []Dependency) ([]Dependency, error) {
+func (tx *Tx) validDependencies(list []row.Dependency) ([]row.Dependency, error) {
 	list = slices.Clone(list)
-	slices.SortFunc(list, func(a, b Dependency) int {
+	slices.SortFunc(list, func(a, b row.Dependency) int {
 		if a.Job != b.Job {
 			return int(int64(a.Job) - int64(b.Job))
 		}
@@ -68,7 +70,7 @@ func (tx *Tx) validDependencies(list []Dependency) ([]Dependency, error) {
 		if d.When < After || d.When > AfterAny {
 			return nil, fmt.Errorf("%w: %s is no kind of dependency", ErrInvalid, d.When)
 		}
-		if _, err := tx.Job(d.Job); err != nil {
+		if _, err := tx.job(d.Job); err != nil {
 			return nil, err
 		}
 	}

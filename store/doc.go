@@ -39,8 +39,8 @@
 //
 // Jobs and the queue: [Tx.Submit], [Tx.Hold], [Tx.Unhold], [Tx.Cancel], [Tx.Requeue],
 // [Tx.Finish], [Tx.SetCommand], [Tx.LaunchEnded], [Tx.Cycle]; looking: [Tx.Job], [Tx.EachJob],
-// [Tx.ArrayJobs], [Tx.Outlook], [Tx.WhenJob], [Tx.ExplainJob], [Tx.JobClass], [Tx.Asked],
-// [Tx.AskOf], [Tx.ExecVNode]; what has happened: [Tx.EachEvent], [Tx.RecordedEvents], [Tx.Stats].
+// [Tx.ArrayJobs], [Tx.Outlook], [Tx.WhenJob], [Tx.ExplainJob], [Tx.Asked],
+// [Tx.ExecVNode]; what has happened: [Tx.EachEvent], [Tx.RecordedEvents], [Tx.Stats].
 //
 // Reservations: [Tx.Reserve], [Tx.ReserveNodes], [Tx.AddReservation], [Tx.Unreserve],
 // [Tx.Reservation], [Tx.EachReservation], [Tx.Standing], [Tx.EachStanding], [Tx.Occurrences].

@@ -53,7 +53,7 @@ func (tx *Tx) happened(ev row.Event) error {
 }
 
 // replanned is that a planned job has another start than before.
-func replanned(j *Job, before string) row.Event {
+func replanned(j *row.Job, before string) row.Event {
 	return row.Event{Job: j.ID, Event: "plan", Old: j.State.String(), New: j.State.String(),
 		Reason: "to start at " + stamp(j.Start) + "; " + before}
 }
@@ -72,7 +72,7 @@ var jobEvents = map[JobState]string{JobHeld: "hold", JobQueued: "queue", JobRese
 	JobFinished: "end", JobFailed: "fail", JobCancelled: "cancel", JobLate: "late"}
 
 // jobEvent is that a job has come from one state, 0 for none, to its present one.
-func jobEvent(j *Job, was JobState) row.Event {
+func jobEvent(j *row.Job, was JobState) row.Event {
 	ev := row.Event{Job: j.ID, Event: jobEvents[j.State], New: j.State.String(), Reason: j.Reason}
 	switch {
 	case was == 0 && j.Queued:

@@ -155,7 +155,7 @@ func ExampleTx_When() {
 		if err != nil {
 			return err
 		}
-		fmt.Println("in", time.Unix(plans[0].Start, 0).Sub(tx.Now()))
+		fmt.Println("in", plans[0].Start.Sub(tx.Now()))
 		return nil
 	})
 	if err != nil {
@@ -193,7 +193,7 @@ func ExampleTx_Cycle() {
 		fmt.Println("launch", job.Command[0])
 	}
 	for _, job := range report.Planned {
-		fmt.Println("planned", job.Command[0], "in", time.Duration(job.Start-job.Submit)*time.Second)
+		fmt.Println("planned", job.Command[0], "in", job.Start.Sub(job.Submit))
 	}
 	// Output:
 	// launch ./big

@@ -137,7 +137,7 @@ func passOver(err error) error {
 
 // ahead lists who has a planned job's nodes before it: until its start, or past it
 // when they are overdue.
-func (e explainer) ahead(j *Job) ([]Ahead, error) {
+func (e explainer) ahead(j *row.Job) ([]Ahead, error) {
 	tx := e.tx
 	shared := make(map[uint32]bool)
 	for _, c := range j.Chunks {

@@ -29,14 +29,14 @@ type Awaited struct {
 // from its turn, then by its place in the queue, then as its request, as if nobody
 // else waited.
 func (tx *Tx) ExplainJob(id uint64, o placer.Explain) (*Explained, error) {
-	j, err := tx.Job(id)
+	j, err := tx.job(id)
 	if err != nil {
 		return nil, err
 	}
 	if j.State == JobHeld || j.State == JobQueued || j.State == JobLate {
 		return explainer{tx, o}.waiting(j)
 	}
-	out := &Explained{Request: j.Request(), Job: j}
+	out := &Explained{Request: j.Request(), Job: jobOf(j)}
 	out.Request.Policy = j.Policy // the one that it was placed by
 	if !j.State.Live() {
 		return out, nil
@@ -47,7 +47,7 @@ func (tx *Tx) ExplainJob(id uint64, o placer.Explain) (*Explained, error) {
 		return nil, err
 	}
 	if j.State == JobReserved {
-		if out.WaitsFor, err = tx.WaitsFor(j.Plan()); err == nil {
+		if out.WaitsFor, err = tx.WaitsFor(planOf(j)); err == nil {
 			out.Ahead, err = explainer{tx, o}.ahead(j)
 		}
 	}
@@ -56,10 +56,10 @@ func (tx *Tx) ExplainJob(id uint64, o placer.Explain) (*Explained, error) {
 
 // waiting explains a job without nodes. A request that is not understood any more has no
 // explanation but that.
-func (e explainer) waiting(j *Job) (*Explained, error) {
+func (e explainer) waiting(j *row.Job) (*Explained, error) {
 	tx := e.tx
 	out := &Explained{Request: j.Request()}
-	a, err := tx.AskOf(j)
+	a, err := tx.askOf(j)
 	if err == nil {
 		out, err = e.request(out.Request, a)
 	}
@@ -70,7 +70,7 @@ func (e explainer) waiting(j *Job) (*Explained, error) {
 	if err != nil {
 		return nil, err
 	}
-	out.Job = j
+	out.Job = jobOf(j)
 	if out.Queue, err = look.queueing(j); err != nil {
 		return nil, err
 	}
@@ -81,8 +81,8 @@ func (e explainer) waiting(j *Job) (*Explained, error) {
 }
 
 // queueing finds where a job stands in the queue.
-func (o *Outlook) queueing(j *Job) (*Queueing, error) {
-	p, err := o.Prospect(j)
+func (o *Outlook) queueing(j *row.Job) (*Queueing, error) {
+	p, err := o.look(j)
 	if err != nil {
 		return nil, err
 	}
@@ -103,7 +103,7 @@ func (o *Outlook) queueing(j *Job) (*Queueing, error) {
 			q.Place = q.Waiting
 			return true, nil
 		}
-		p, err := o.Prospect(other)
+		p, err := o.look(other)
 		switch p.Wait {
 		case WaitsPlan: // it may be planned anew where room was made since the last cycle
 			if o.tx.state.Invalidations == o.tx.state.Planned {
@@ -122,13 +122,13 @@ func (o *Outlook) queueing(j *Job) (*Queueing, error) {
 }
 
 // depends finds out about the jobs that a job depends on.
-func (o *Outlook) depends(j *Job, q *Queueing) error {
+func (o *Outlook) depends(j *row.Job, q *Queueing) error {
 	for _, d := range j.After {
-		other, err := o.tx.Job(d.Job)
+		other, err := o.tx.job(d.Job)
 		if err != nil {
 			return err
 		}
-		a := Awaited{Dependency: d, State: other.State}
+		a := Awaited{Dependency: Dependency(d), State: other.State}
 		if a.Met, err = met(d, other); err == nil && !a.Met {
 			due, _, err := o.due(d)
 			if err != nil {

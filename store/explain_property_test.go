@@ -9,6 +9,7 @@ import (
 
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/placer"
+	"github.com/placectl/placectl/store/internal/row"
 	"pgregory.net/rapid"
 )
 
@@ -149,7 +150,7 @@ func (q *queueLife) jobsAsSaid(t *rapid.T) {
 			return err
 		}
 		last := uint64(0) // of those that are planned, the number of places in the queue up to it
-		if err := tx.EachJob(func(j *Job) error {
+		if err := tx.eachJob(func(j *row.Job) error {
 			s, err := look.queueing(j)
 			if said[j.ID] = s; j.State == JobReserved && j.Queued {
 				last = max(last, uint64(s.Place))
@@ -170,7 +171,7 @@ func (q *queueLife) jobsAsSaid(t *rapid.T) {
 				return err
 			}
 			started, behind := j.State == JobRunning, uint64(s.Place) > last
-			what := fmt.Sprintf("%s: job %d, said to wait for %q (%s), place %d behind %v, start %d, now %d, is %s from %d on", spec.Backfill, id, s.Wait, s.Reason,
+			what := fmt.Sprintf("%s: job %d, said to wait for %q (%s), place %d behind %v, start %v, now %d, is %s from %v on", spec.Backfill, id, s.Wait, s.Reason,
 				s.Place, s.Before, s.Start, tx.now, j.State, j.Start)
 			switch s.Wait {
 			case WaitsJob:
@@ -189,7 +190,7 @@ func (q *queueLife) jobsAsSaid(t *rapid.T) {
 				if started && behind && (calm || last == 0) {
 					t.Fatal(what)
 				}
-				if spec.Backfill == EASY && len(s.Before) == 0 && last == 0 && s.Start != 0 && (j.State != JobReserved || j.Start != s.Start) {
+				if spec.Backfill == EASY && len(s.Before) == 0 && last == 0 && !s.Start.IsZero() && (j.State != JobReserved || !j.Start.Equal(s.Start)) {
 					t.Fatal(what)
 				}
 			}

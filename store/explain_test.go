@@ -9,6 +9,7 @@ import (
 
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/placer"
+	"github.com/placectl/placectl/store/internal/row"
 )
 
 // explainStore is four nodes, one of a queue, with a job for an hour on two.
@@ -114,13 +115,13 @@ func TestExplainJob(t *testing.T) {
 		t.Errorf("the planned job: %+v", ex)
 	}
 	c.t += 7200 // job 1 is overdue, and the planned one late
-	if ex = explained(planned.ID); ex.Job.State != JobLate || ex.Job.Start != 0 || ex.Queue.Wait != WaitsLate || ex.Queue.Start != 0 || ex.Queue.Reason == "" {
+	if ex = explained(planned.ID); ex.Job.State != JobLate || !ex.Job.Start.IsZero() || ex.Queue.Wait != WaitsLate || !ex.Queue.Start.IsZero() || ex.Queue.Reason == "" {
 		t.Errorf("the late job: %+v, %+v, %+v", ex, ex.Job, ex.Queue)
 	}
 	if err := db.Update(func(*Tx) error { return nil }); err != nil { // it plans the job anew
 		t.Fatal(err)
 	}
-	if ex = explained(planned.ID); ex.Job.Start <= c.t || ex.Job.Reason == "" || len(ex.Ahead) != 1 || !ex.Ahead[0].Overdue {
+	if ex = explained(planned.ID); unix(ex.Job.Start) <= c.t || ex.Job.Reason == "" || len(ex.Ahead) != 1 || !ex.Ahead[0].Overdue {
 		t.Errorf("the job planned anew: %+v, %+v", ex, ex.Job)
 	}
 	waiting := uint64(77)
@@ -128,7 +129,7 @@ func TestExplainJob(t *testing.T) {
 		if _, err := tx.Release(1); err != nil {
 			return err
 		}
-		return tx.putJob(&Job{ID: waiting, State: JobQueued, Select: "4:ncpus=2", Place: "scatter:excl", Walltime: 60, Submit: tx.now}, 0)
+		return tx.putJob(&row.Job{ID: waiting, State: JobQueued, Select: "4:ncpus=2", Place: "scatter:excl", Walltime: 60, Submit: tx.now}, 0)
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -15,14 +15,14 @@ import (
 // start. It fails with a Conflict when the job has ended, would have ended by now, or
 // what it has of its nodes is wanted by somebody else before the new end.
 func (tx *Tx) Extend(id uint64, walltime time.Duration) (*Job, error) {
-	return tx.extend(id, seconds(walltime))
+	return jobResult(tx.extend(id, seconds(walltime)))
 }
 
-func (tx *Tx) extend(id uint64, walltime int64) (*Job, error) {
+func (tx *Tx) extend(id uint64, walltime int64) (*row.Job, error) {
 	if !tx.Writable() {
 		return nil, ErrReadOnly
 	}
-	j, err := tx.Job(id)
+	j, err := tx.job(id)
 	if err != nil {
 		return nil, err
 	}
@@ -66,7 +66,7 @@ func (tx *Tx) extend(id uint64, walltime int64) (*Job, error) {
 
 // staysWithin is the Conflict of a job that insists on a reservation with an end
 // past that one's.
-func (tx *Tx) staysWithin(what string, j *Job, end int64) error {
+func (tx *Tx) staysWithin(what string, j *row.Job, end int64) error {
 	if j.Reservation == "" {
 		return nil
 	}
@@ -92,7 +92,7 @@ type span struct {
 }
 
 // spansOf is what a job has, by its row.
-func (tx *Tx) spansOf(j *Job) ([]span, error) {
+func (tx *Tx) spansOf(j *row.Job) ([]span, error) {
 	if !j.State.Live() {
 		return nil, nil
 	}
@@ -100,7 +100,7 @@ func (tx *Tx) spansOf(j *Job) ([]span, error) {
 	if err != nil {
 		return nil, err
 	}
-	chunks, err := tx.Asked(j)
+	chunks, err := tx.asked(j)
 	if err != nil {
 		return nil, err
 	}
@@ -126,13 +126,13 @@ func (tx *Tx) spansOf(j *Job) ([]span, error) {
 }
 
 // guestOf is a job as its nodes see it: what it does not mind there.
-func (tx *Tx) guestOf(j *Job) (*placer.Guest, error) {
-	grants, err := tx.grants(j.subject(), "", min(tx.now, j.Start))
+func (tx *Tx) guestOf(j *row.Job) (*placer.Guest, error) {
+	grants, err := tx.grants(subject(j), "", min(tx.now, j.Start))
 	return &placer.Guest{Grants: grants, Owner: row.JobOwner(j.ID)}, err
 }
 
 // takeAgain puts a job back on its nodes for its new time.
-func (tx *Tx) takeAgain(j *Job, spans []span, was JobState) error {
+func (tx *Tx) takeAgain(j *row.Job, spans []span, was JobState) error {
 	for _, s := range spans {
 		if err := tx.calendar().Put(s.node, s.Busy); err != nil {
 			return err

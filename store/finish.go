@@ -3,10 +3,12 @@ package store
 import (
 	"errors"
 	"strconv"
+
+	"github.com/placectl/placectl/store/internal/row"
 )
 
 // ended is what becomes of a job when it ends.
-func (tx *Tx) ended(j *Job, state JobState, reason string) error {
+func (tx *Tx) ended(j *row.Job, state JobState, reason string) error {
 	was := j.State
 	if was == JobRunning {
 		if err := tx.loaded.usage.accrue(j); err != nil {
@@ -24,25 +26,25 @@ func (tx *Tx) ended(j *Job, state JobState, reason string) error {
 		}
 	}
 	if was == JobReserved {
-		j.unplace()
+		unplace(j)
 	}
 	j.State, j.End, j.Reason = state, tx.now, reason
 	return tx.putJob(j, was)
 }
 
 // unplace forgets where and when a job was to run: what never started has neither.
-func (j *Job) unplace() {
+func unplace(j *row.Job) {
 	j.Start, j.End, j.Chunks, j.Along, j.Set, j.Path = 0, 0, nil, nil, "", ""
 	j.Policy = j.Request().Policy
 }
 
 // forChange finds a job that is in one of some states, a Conflict when it is in
 // another.
-func (tx *Tx) forChange(id uint64, verb string, states ...JobState) (*Job, error) {
+func (tx *Tx) forChange(id uint64, verb string, states ...JobState) (*row.Job, error) {
 	if !tx.Writable() {
 		return nil, ErrReadOnly
 	}
-	j, err := tx.Job(id)
+	j, err := tx.job(id)
 	if err != nil {
 		return nil, err
 	}
@@ -68,7 +70,7 @@ func (tx *Tx) Finish(id uint64, status int, reason string) (*Job, error) {
 			reason = "exit status " + strconv.Itoa(status)
 		}
 	}
-	return j, tx.ended(j, state, reason)
+	return jobResult(j, tx.ended(j, state, reason))
 }
 
 // Cancel ends a job before it has ended of itself, wherever it is.
@@ -77,7 +79,7 @@ func (tx *Tx) Cancel(id uint64, reason string) (*Job, error) {
 	if err != nil {
 		return nil, err
 	}
-	return j, tx.ended(j, JobCancelled, reason)
+	return jobResult(j, tx.ended(j, JobCancelled, reason))
 }
 
 // Hold keeps a waiting job from starting until Unhold. What was planned for it is
@@ -90,7 +92,7 @@ func (tx *Tx) Hold(id uint64, reason string) (*Job, error) {
 	if !j.Queued {
 		return nil, &Conflict{"job " + strconv.FormatUint(id, 10), "it was placed, not submitted: it does not wait in the queue"}
 	}
-	return j, tx.unplan(j, JobHeld, reason)
+	return jobResult(j, tx.unplan(j, JobHeld, reason))
 }
 
 // Unhold lets a held job wait for its turn.
@@ -100,18 +102,18 @@ func (tx *Tx) Unhold(id uint64) (*Job, error) {
 		return nil, err
 	}
 	j.Failures = 0
-	return j, tx.unplan(j, JobQueued, "")
+	return jobResult(j, tx.unplan(j, JobQueued, ""))
 }
 
 // unplan takes a waiting job's plan away and gives it another state.
-func (tx *Tx) unplan(j *Job, state JobState, reason string) error {
+func (tx *Tx) unplan(j *row.Job, state JobState, reason string) error {
 	was := j.State
 	if was == JobReserved || was == JobRunning {
 		if err := tx.vacate(j); err != nil {
 			return err
 		}
 	}
-	j.unplace()
+	unplace(j)
 	j.State, j.Reason, j.Launched = state, reason, false
 	return tx.putJob(j, was)
 }
@@ -129,5 +131,5 @@ func (tx *Tx) Requeue(id uint64, reason string) (*Job, error) {
 	if err := errors.Join(tx.loaded.usage.accrue(j), tx.toStop(j)); err != nil {
 		return nil, err
 	}
-	return j, tx.unplan(j, JobQueued, reason)
+	return jobResult(j, tx.unplan(j, JobQueued, reason))
 }

@@ -1,13 +1,15 @@
 package store
 
 import (
+	"time"
+
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/placer"
 	"github.com/placectl/placectl/store/internal/row"
 )
 
-// JobState is what has become of a job: of package row, as are the types that follow,
-// because rows hold them.
+// JobState is what has become of a job; String is its word. It is the number that rows
+// hold, and so of the package that writes them.
 type JobState = row.JobState
 
 // The states of a job.
@@ -29,17 +31,8 @@ const (
 // JobStates lists the states, in the order in which a job comes through them.
 func JobStates() []JobState { return row.AllJobStates() }
 
-// JobChunk is the nodes of one chunk of a job, in node order.
-type JobChunk = row.JobChunk
-
-// JobNode is a node and how many of the chunk are on it.
-type JobNode = row.JobNode
-
-// Dependency is another job, and how far that must have come.
-type Dependency = row.Dependency
-
 // When is how far another job must have come before a job that depends on it may
-// start.
+// start; String is its word. It is the number that rows hold, as JobState is.
 type When = row.When
 
 // The kinds of dependency.
@@ -50,7 +43,31 @@ const (
 	AfterAny   = row.AfterAny   // it has ended, however
 )
 
-// Job is a job's row.
+// Dependency is another job, and how far that must have come.
+type Dependency struct {
+	When When
+	Job  uint64
+}
+
+// String writes it as flags and lists do: afterok:12.
+func (d Dependency) String() string { return row.Dependency(d).String() }
+
+// JobChunk is the nodes of one chunk of a job, in node order.
+type JobChunk struct {
+	Count int
+	Nodes []JobNode
+}
+
+// JobNode is a node and how many of the chunk are on it.
+type JobNode struct {
+	Node   uint32
+	Chunks int
+	Shared bool   // it does not have the whole node
+	Alone  bool   // it shares it with jobs of its own user only
+	Within uint64 // the number of the reservation that it is taken out of, 0 for none
+}
+
+// Job is a job.
 type Job struct {
 	ID       uint64
 	State    JobState
@@ -66,10 +83,10 @@ type Job struct {
 	Policy   string // its own or, once it has nodes, the one that it was placed by
 	Set      string // placement set, as key=value
 	Reason   string
-	Walltime int64 // seconds
-	Submit   int64 // Unix seconds, as Start and End
-	Start    int64
-	End      int64 // expected while it runs, actual afterwards
+	Walltime time.Duration
+	Submit   time.Time
+	Start    time.Time // zero before it has one, as End
+	End      time.Time // expected while it runs, actual afterwards
 	Chunks   []JobChunk
 	Along    []uint32 // nodes taken whole because others of their host are
 
@@ -88,8 +105,8 @@ type Job struct {
 	Launched  bool // somebody was told to launch it
 	Never     bool // it was said that it can never run, as the cluster was then
 	Priority  int64
-	Begin     int64 // it does not start before; 0: whenever
-	Deadline  int64 // it has to end by then; 0: whenever
+	Begin     time.Time // it does not start before; zero: whenever
+	Deadline  time.Time // it has to end by then; zero: whenever
 	After     []Dependency
 	Array     uint64   // the first job of its array, 0 for none
 	Index     int      // in the array, from 0
@@ -98,23 +115,13 @@ type Job struct {
 	Failures  int      // launches that failed
 }
 
-func decodeJob(key, payload []byte) (*Job, error) {
-	j, err := row.DecodeJob(key, payload)
-	return (*Job)(j), err
-}
-
-func encodeJob(j *Job) []byte { return row.EncodeJob((*row.Job)(j)) }
-
 // NodeNumbers lists the nodes of a job in chunk order; a node comes once for each
 // chunk of the select that is on it.
-func (j *Job) NodeNumbers() []uint32 { return (*row.Job)(j).NodeNumbers() }
+func (j *Job) NodeNumbers() []uint32 { return j.row().NodeNumbers() }
 
 // AllNodes lists the nodes that a job has, each once: those of its chunks in their
 // order, then those taken along.
-func (j *Job) AllNodes() []uint32 { return (*row.Job)(j).AllNodes() }
+func (j *Job) AllNodes() []uint32 { return j.row().AllNodes() }
 
-// waits reports whether a job in a state is in the queue, waiting to be started.
-func (j *Job) waits(s JobState) bool { return (*row.Job)(j).Waits(s) }
-
-// toLaunch reports whether somebody has yet to be told to launch the job.
-func (j *Job) toLaunch() bool { return (*row.Job)(j).ToLaunch() }
+// Request is what a job asked for.
+func (j *Job) Request() placer.Request { return j.row().Request() }

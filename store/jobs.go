@@ -13,7 +13,9 @@ import (
 )
 
 // Job finds a job by its number, ErrNotFound when there is none.
-func (tx *Tx) Job(id uint64) (*Job, error) {
+func (tx *Tx) Job(id uint64) (*Job, error) { return jobResult(tx.job(id)) }
+
+func (tx *Tx) job(id uint64) (*row.Job, error) {
 	key := row.Key64(id)
 	payload, err := tx.file.Get(row.Jobs, key)
 	if err != nil {
@@ -22,15 +24,19 @@ func (tx *Tx) Job(id uint64) (*Job, error) {
 	if payload == nil {
 		return nil, row.Missing("job", strconv.FormatUint(id, 10))
 	}
-	return decodeJob(key, payload)
+	return row.DecodeJob(key, payload)
 }
 
 // EachJob goes through the jobs by number, all or only those that are in a state as
 // it begins, until fn fails. It hands out a job as it is when its turn comes.
 func (tx *Tx) EachJob(fn func(*Job) error, states ...JobState) error {
+	return tx.eachJob(func(j *row.Job) error { return fn(jobOf(j)) }, states...)
+}
+
+func (tx *Tx) eachJob(fn func(*row.Job) error, states ...JobState) error {
 	if len(states) == 0 {
 		return tx.file.Each(row.Jobs, nil, func(key, payload []byte) (bool, error) {
-			j, err := decodeJob(key, payload)
+			j, err := row.DecodeJob(key, payload)
 			if err != nil {
 				return false, err
 			}
@@ -47,7 +53,7 @@ func (tx *Tx) EachJob(fn func(*Job) error, states ...JobState) error {
 			if len(key) != 9 {
 				return false, fmt.Errorf("%w: job state %x", ErrDamaged, key)
 			}
-			j, err := tx.Job(binary.BigEndian.Uint64(key[1:]))
+			j, err := tx.job(binary.BigEndian.Uint64(key[1:]))
 			if err != nil {
 				return false, err
 			}
@@ -62,7 +68,7 @@ func (tx *Tx) EachJob(fn func(*Job) error, states ...JobState) error {
 
 // putJob writes a job and moves it from the state it was in, 0 for a new one; with
 // it go the lists that it is in, and what happened is written down.
-func (tx *Tx) putJob(j *Job, was JobState) error {
+func (tx *Tx) putJob(j *row.Job, was JobState) error {
 	if was != j.State {
 		if err := tx.happened(jobEvent(j, was)); err != nil {
 			return err
@@ -79,26 +85,26 @@ func (tx *Tx) putJob(j *Job, was JobState) error {
 			return err
 		}
 	}
-	return tx.file.Put(row.Jobs, row.Key64(j.ID), encodeJob(j))
+	return tx.file.Put(row.Jobs, row.Key64(j.ID), row.EncodeJob(j))
 }
 
 // list puts a job into the queue and onto the list of those to be launched, or
 // takes it off, as its state says.
-func (tx *Tx) list(j *Job, was JobState) error {
+func (tx *Tx) list(j *row.Job, was JobState) error {
 	if !j.Queued {
 		return nil
 	}
-	if is := j.waits(j.State); is != j.waits(was) {
+	if is := j.Waits(j.State); is != j.Waits(was) {
 		change := tx.file.Remove
 		if is {
 			change = tx.file.Mark
 		}
-		if err := change(row.Waiting, row.WaitingKey((*row.Job)(j))); err != nil {
+		if err := change(row.Waiting, row.WaitingKey(j)); err != nil {
 			return err
 		}
 	}
 	switch {
-	case j.toLaunch():
+	case j.ToLaunch():
 		return tx.file.Mark(row.Launches, row.Key64(j.ID))
 	case was == JobRunning:
 		return tx.file.Remove(row.Launches, row.Key64(j.ID))
@@ -122,7 +128,9 @@ func (tx *Tx) NodeNames(numbers []uint32) ([]string, error) {
 // Asked is the chunks that a job asked for, one for each of j.Chunks: none for a job
 // that has no nodes. Where a resource that an ended job named is not defined any
 // more they are empty.
-func (tx *Tx) Asked(j *Job) ([]placer.Chunk, error) {
+func (tx *Tx) Asked(j *Job) ([]placer.Chunk, error) { return tx.asked(j.row()) }
+
+func (tx *Tx) asked(j *row.Job) ([]placer.Chunk, error) {
 	if len(j.Chunks) == 0 && j.State != JobRunning && j.State != JobReserved {
 		return nil, nil
 	}
@@ -204,7 +212,7 @@ func (tx *Tx) ownerNodes(owner uint64) ([]uint32, error) {
 		}
 		return r.Nodes, nil
 	}
-	j, err := tx.Job(owner >> 1)
+	j, err := tx.job(owner >> 1)
 	if err != nil {
 		return nil, err
 	}

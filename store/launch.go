@@ -13,7 +13,7 @@ func (tx *Tx) LaunchEnded(id uint64, failed error, most int) error {
 	if !tx.Writable() {
 		return ErrReadOnly
 	}
-	j, err := tx.Job(id)
+	j, err := tx.job(id)
 	if err != nil || j.State != JobRunning {
 		return err
 	}
@@ -33,34 +33,33 @@ func (tx *Tx) LaunchEnded(id uint64, failed error, most int) error {
 	return tx.unplan(j, state, reason)
 }
 
-// SetCommand notes which command runs for a job that was placed. What else j says may
-// be of an earlier transaction and is not written.
-func (tx *Tx) SetCommand(j *Job, command []string) error {
+// SetCommand notes which command runs for a job that was placed.
+func (tx *Tx) SetCommand(id uint64, command []string) error {
 	if !tx.Writable() {
 		return ErrReadOnly
 	}
-	is, err := tx.Job(j.ID)
+	j, err := tx.job(id)
 	if err != nil {
 		return err
 	}
-	is.Command, j.Command = command, command
-	return tx.putJob(is, is.State)
+	j.Command = command
+	return tx.putJob(j, j.State)
 }
 
 // toStop notes that somebody who was told to launch a running job is to be told to
 // stop it: it is taken off its nodes before its command has ended.
-func (tx *Tx) toStop(j *Job) error {
+func (tx *Tx) toStop(j *row.Job) error {
 	if !j.Launched || j.Attended {
 		return nil
 	}
-	return tx.file.Put(row.Stops, row.Key64(j.ID), encodeJob(j))
+	return tx.file.Put(row.Stops, row.Key64(j.ID), row.EncodeJob(j))
 }
 
 // stops tells of those whom nobody has been told to stop.
 func (p *pass) stops() error {
-	var had []*Job
+	var had []*row.Job
 	err := p.tx.file.Each(row.Stops, nil, func(key, payload []byte) (bool, error) {
-		j, err := decodeJob(key, payload)
+		j, err := row.DecodeJob(key, payload)
 		had = append(had, j)
 		return true, err
 	})
@@ -68,7 +67,7 @@ func (p *pass) stops() error {
 		return err
 	}
 	for _, j := range had {
-		is, err := p.tx.Job(j.ID)
+		is, err := p.tx.job(j.ID)
 		if err != nil {
 			return err
 		}
@@ -76,7 +75,7 @@ func (p *pass) stops() error {
 		if err := p.tx.file.Remove(row.Stops, row.Key64(j.ID)); err != nil {
 			return err
 		}
-		p.Stopped = append(p.Stopped, j)
+		p.stopped = append(p.stopped, j)
 	}
 	return nil
 }

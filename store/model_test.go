@@ -166,10 +166,10 @@ func (m *model) occupy(t *rapid.T, job *Job) {
 	for _, number := range job.NodeNumbers() {
 		name := m.order[number]
 		n := m.nodes[name]
-		if !n.up || n.taken(m.clock.t, job.Start, job.End) {
+		if !n.up || n.taken(m.clock.t, unix(job.Start), unix(job.End)) {
 			t.Fatalf("job %d on %s, which is not to be had", job.ID, name)
 		}
-		n.spans = append(n.spans, modelSpan{job.Start, job.End, fmt.Sprint("job ", job.ID), true})
+		n.spans = append(n.spans, modelSpan{unix(job.Start), unix(job.End), fmt.Sprint("job ", job.ID), true})
 		m.jobs[job.ID] = append(m.jobs[job.ID], name)
 	}
 }
@@ -199,12 +199,12 @@ func (m *model) placeLater(t *rapid.T) {
 		}
 		return
 	}
-	if !earliest && job.Start != at {
-		t.Fatalf("asked for a start at %d, got %d", at, job.Start)
+	if !earliest && unix(job.Start) != at {
+		t.Fatalf("asked for a start at %d, got %v", at, job.Start)
 	}
 	m.occupy(t, job)
-	if job.Start > m.clock.t {
-		m.planned[job.ID] = job.Start
+	if unix(job.Start) > m.clock.t {
+		m.planned[job.ID] = unix(job.Start)
 	}
 }
 
@@ -223,10 +223,10 @@ func (m *model) extend(t *rapid.T) {
 	}
 	m.free(m.jobs[id], fmt.Sprint("job ", id))
 	for _, name := range m.jobs[id] {
-		if m.nodes[name].taken(m.clock.t, job.Start, job.End) {
-			t.Fatalf("job %d got node %s until %d, which is not to be had", id, name, job.End)
+		if m.nodes[name].taken(m.clock.t, unix(job.Start), unix(job.End)) {
+			t.Fatalf("job %d got node %s until %v, which is not to be had", id, name, job.End)
 		}
-		m.nodes[name].spans = append(m.nodes[name].spans, modelSpan{job.Start, job.End, fmt.Sprint("job ", id), true})
+		m.nodes[name].spans = append(m.nodes[name].spans, modelSpan{unix(job.Start), unix(job.End), fmt.Sprint("job ", id), true})
 	}
 }
 
@@ -333,12 +333,12 @@ func (m *model) begin(t *rapid.T) {
 		if job.State != JobRunning && job.State != JobReserved {
 			continue // it fits nowhere any more
 		}
-		if (job.State == JobReserved) != (job.Start > m.clock.t) {
-			t.Fatalf("job %d is %s and starts at %d, now is %d", id, job.State, job.Start, m.clock.t)
+		if (job.State == JobReserved) != (unix(job.Start) > m.clock.t) {
+			t.Fatalf("job %d is %s and starts at %v, now is %d", id, job.State, job.Start, m.clock.t)
 		}
 		m.occupy(t, job)
 		if job.State == JobReserved {
-			m.planned[id] = job.Start
+			m.planned[id] = unix(job.Start)
 		}
 	}
 }

@@ -114,7 +114,7 @@ func (s *standing) pass(t *rapid.T) {
 // spansByNode is what has nodes and when, by the rows.
 func spansByNode(tx *Tx) (map[uint32][]span, error) {
 	out := make(map[uint32][]span)
-	err := tx.EachJob(func(j *Job) error {
+	err := tx.eachJob(func(j *row.Job) error {
 		spans, err := tx.spansOf(j)
 		for _, sp := range spans {
 			if j.State == JobRunning && sp.End <= tx.now {

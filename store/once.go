@@ -228,13 +228,13 @@ func (tx *Tx) adoptKeys() error {
 		if !ok {
 			return false, fmt.Errorf("%w: key %q leads nowhere", ErrDamaged, key)
 		}
-		j, err := tx.Job(id)
+		j, err := tx.job(id)
 		if err != nil {
 			return false, err
 		}
 		a := &row.Answer{Key: string(key), At: j.Submit, Until: tx.now + int64(defaultKeepKeys/time.Second), First: id, Jobs: 1}
 		if j.Array != 0 {
-			list, err := tx.ArrayJobs(j.Array)
+			list, err := tx.arrayJobs(j.Array)
 			if err != nil {
 				return false, err
 			}

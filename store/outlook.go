@@ -51,10 +51,9 @@ const (
 
 // Prospect is how a job stands.
 type Prospect struct {
-	Wait       Wait
-	Reason     string       // why it is where it is, in words; "" where there is nothing to say
-	Start, End int64        // expected, 0 where nobody knows
-	Plan       *placer.Plan // for that start; nil for a job that has its nodes planned already
+	Wait    Wait
+	Reason  string // why it is where it is, in words; "" where there is nothing to say
+	Opening        // the expected one, zero where nobody knows; without Plan for a job that has its nodes planned already
 }
 
 // Outlook begins an outlook.
@@ -72,15 +71,27 @@ func (tx *Tx) Outlook() (*Outlook, error) {
 }
 
 // Prospect says how a job stands, and when it is expected to start.
-func (o *Outlook) Prospect(j *Job) (p Prospect, err error) {
-	switch j.State {
+func (o *Outlook) Prospect(j *Job) (Prospect, error) {
+	if j.State != JobHeld && j.State != JobQueued {
+		return decided(j.State, j.Reason, Opening{Start: j.Start, End: j.End}), nil
+	}
+	return o.look(j.row())
+}
+
+// decided is the prospect of a job that is neither held nor queued.
+func decided(state JobState, reason string, runs Opening) Prospect {
+	switch state {
 	case JobReserved:
-		return Prospect{Wait: WaitsPlan, Reason: j.Reason, Start: j.Start, End: j.End}, nil
+		return Prospect{Wait: WaitsPlan, Reason: reason, Opening: runs}
 	case JobLate:
-		return Prospect{Wait: WaitsLate, Reason: j.Reason}, nil
-	case JobHeld, JobQueued:
-	default:
-		return Prospect{Reason: j.Reason}, nil
+		return Prospect{Wait: WaitsLate, Reason: reason}
+	}
+	return Prospect{Reason: reason}
+}
+
+func (o *Outlook) look(j *row.Job) (p Prospect, err error) {
+	if j.State != JobHeld && j.State != JobQueued {
+		return decided(j.State, j.Reason, Opening{Start: instant(j.Start), End: instant(j.End)}), nil
 	}
 	if p, known := o.jobs[j.ID]; known {
 		return p, nil
@@ -99,7 +110,7 @@ func (o *Outlook) Prospect(j *Job) (p Prospect, err error) {
 
 // kept says what keeps a job that has no plan from its turn, with no Wait when
 // nothing does.
-func (o *Outlook) kept(j *Job) (Prospect, error) {
+func (o *Outlook) kept(j *row.Job) (Prospect, error) {
 	w, err := o.wish(j)
 	if err != nil {
 		return Prospect{}, err
@@ -135,7 +146,7 @@ func (o *Outlook) kept(j *Job) (Prospect, error) {
 }
 
 // expect finds the start of a job that is neither held nor can never run.
-func (o *Outlook) expect(j *Job, p *Prospect) error {
+func (o *Outlook) expect(j *row.Job, p *Prospect) error {
 	after, known, err := o.after(j, p)
 	if err != nil || !known {
 		return err
@@ -159,9 +170,9 @@ func (o *Outlook) expect(j *Job, p *Prospect) error {
 		short = fmt.Sprintf("it could start at %s at the earliest, and not end by its deadline, %s", stamp(plan.Start), stamp(j.Deadline))
 	case plan.Start == o.tx.now:
 		short = ""
-		p.Start, p.End, p.Plan = plan.Start, plan.End, plan
+		p.Opening = opening(plan)
 	default:
-		p.Start, p.End, p.Plan = plan.Start, plan.End, plan
+		p.Opening = opening(plan)
 	}
 	if p.Plan != nil && markedOf(short) {
 		short = "" // the cluster has changed since a cycle found that it could never run
@@ -169,7 +180,7 @@ func (o *Outlook) expect(j *Job, p *Prospect) error {
 	if p.Wait != "" {
 		return nil
 	}
-	if p.Wait = WaitsRoom; p.Start == o.tx.now {
+	if p.Wait = WaitsRoom; p.Plan != nil && p.Plan.Start == o.tx.now {
 		p.Wait = WaitsTurn
 	}
 	if p.Reason = j.Reason; p.Reason == "" || markedOf(p.Reason) {
@@ -179,7 +190,7 @@ func (o *Outlook) expect(j *Job, p *Prospect) error {
 }
 
 // after is the first instant at which a job might start, as far as that is known.
-func (o *Outlook) after(j *Job, p *Prospect) (at int64, known bool, err error) {
+func (o *Outlook) after(j *row.Job, p *Prospect) (at int64, known bool, err error) {
 	at = max(o.tx.now, j.Begin)
 	switch p.Wait {
 	case WaitsClass:
@@ -200,8 +211,8 @@ func (o *Outlook) after(j *Job, p *Prospect) (at int64, known bool, err error) {
 }
 
 // due is when a dependency is expected to be met.
-func (o *Outlook) due(d Dependency) (at int64, known bool, err error) {
-	other, err := o.tx.Job(d.Job)
+func (o *Outlook) due(d row.Dependency) (at int64, known bool, err error) {
+	other, err := o.tx.job(d.Job)
 	if err != nil {
 		return 0, false, err
 	}
@@ -210,11 +221,11 @@ func (o *Outlook) due(d Dependency) (at int64, known bool, err error) {
 	}
 	start, end := other.Start, other.End
 	if other.State != JobRunning {
-		p, err := o.Prospect(other)
-		if err != nil || p.Start == 0 {
+		p, err := o.look(other)
+		if err != nil || p.Start.IsZero() {
 			return 0, false, err
 		}
-		start, end = p.Start, p.End
+		start, end = unix(p.Start), unix(p.End)
 	} else if end <= o.tx.now {
 		end = o.tx.now + overdueGrace
 	}
@@ -225,7 +236,7 @@ func (o *Outlook) due(d Dependency) (at int64, known bool, err error) {
 }
 
 // capped is the class of a job that may start nothing more now, "" for none.
-func (o *Outlook) capped(j *Job) (string, error) {
+func (o *Outlook) capped(j *row.Job) (string, error) {
 	if o.shares == nil {
 		shares, err := o.allotted()
 		if err != nil {
@@ -250,7 +261,7 @@ func (o *Outlook) allotted() (*allotment, error) {
 	if err != nil || len(tally.state.Classes) == 0 {
 		return &allotment{shareTally: tally}, err
 	}
-	var line []*Job
+	var line []*row.Job
 	err = tx.file.Each(row.Waiting, nil, func(key, _ []byte) (bool, error) {
 		j, err := tx.waitingJob(key)
 		if err != nil {
@@ -273,11 +284,11 @@ func (o *Outlook) allotted() (*allotment, error) {
 }
 
 // waitingJob is the job of a key of the queue.
-func (tx *Tx) waitingJob(key []byte) (*Job, error) {
+func (tx *Tx) waitingJob(key []byte) (*row.Job, error) {
 	if len(key) != 16 {
 		return nil, fmt.Errorf("%w: waiting %x", ErrDamaged, key)
 	}
-	return tx.Job(binary.BigEndian.Uint64(key[8:]))
+	return tx.job(binary.BigEndian.Uint64(key[8:]))
 }
 
 // wish is what jobs that ask for the same have in common.
@@ -296,7 +307,7 @@ type wishStart struct {
 }
 
 // wish finds what is known of a job's request.
-func (o *Outlook) wish(j *Job) (*wish, error) {
+func (o *Outlook) wish(j *row.Job) (*wish, error) {
 	apart, err := o.tx.tellsApart(j, o.letting)
 	if err != nil {
 		return nil, err
@@ -319,8 +330,8 @@ func (o *Outlook) wish(j *Job) (*wish, error) {
 }
 
 // read reads a request, and makes sure that it can run at all.
-func (o *Outlook) read(w *wish, j *Job) (err error) {
-	if w.ask, err = (asking{o.tx, j.Request(), j.subject()}).read(); err != nil {
+func (o *Outlook) read(w *wish, j *row.Job) (err error) {
+	if w.ask, err = (asking{o.tx, j.Request(), subject(j)}).read(); err != nil {
 		return err
 	}
 	w.ask.Duration, w.ask.Since = j.Walltime, j.Submit
@@ -336,7 +347,7 @@ func (o *Outlook) read(w *wish, j *Job) (err error) {
 
 // earliest finds the earliest start of a job's request from an instant on; refused
 // says why there is none.
-func (o *Outlook) earliest(j *Job, after int64) (plan *placer.Plan, refused, err error) {
+func (o *Outlook) earliest(j *row.Job, after int64) (plan *placer.Plan, refused, err error) {
 	w, err := o.wish(j)
 	if err != nil {
 		return nil, nil, err
@@ -360,7 +371,7 @@ func (o *Outlook) earliest(j *Job, after int64) (plan *placer.Plan, refused, err
 
 // found is what the latest cycle has found short for a job's request, nil where none has
 // looked at it.
-func (o *Outlook) found(j *Job) (*cycle.Decision, error) {
+func (o *Outlook) found(j *row.Job) (*cycle.Decision, error) {
 	apart, err := o.tx.tellsApart(j, o.letting)
 	if err != nil {
 		return nil, err

@@ -101,10 +101,10 @@ func (q *queueLife) passes(t *rapid.T, dir string) {
 		if j.State != JobLate {
 			continue
 		}
-		if open[row.JobOwner(id)] = true; j.Start != 0 || j.End != 0 || len(j.AllNodes()) > 0 || j.Reason == "" {
+		if open[row.JobOwner(id)] = true; !j.Start.IsZero() || !j.End.IsZero() || len(j.AllNodes()) > 0 || j.Reason == "" {
 			t.Fatalf("job %d is late: %+v", id, j)
 		}
-		if is := written.jobs[id]; is.State == JobLate || is.State == JobReserved && is.Start <= q.clock.t {
+		if is := written.jobs[id]; is.State == JobLate || is.State == JobReserved && unix(is.Start) <= q.clock.t {
 			t.Fatalf("job %d was late, and a writer leaves it as %+v", id, is)
 		}
 	}

@@ -15,10 +15,10 @@ import (
 // Place places a request now and starts it as a job. A *placer.Refusal says why
 // not and, when it would fit later, from when on.
 func (tx *Tx) Place(r placer.Request) (*Job, error) {
-	return tx.place(r, func(snap *placer.Snapshot, a placer.Ask) (*placer.Plan, error) {
+	return jobResult(tx.place(r, func(snap *placer.Snapshot, a placer.Ask) (*placer.Plan, error) {
 		plan, err := snap.Place(a, tx.now)
 		return plan, withStart(snap, a, tx.now, err)
-	})
+	}))
 }
 
 // PlaceAt places a request for a start at an instant, now or later. A job that
@@ -28,21 +28,21 @@ func (tx *Tx) PlaceAt(r placer.Request, start time.Time) (*Job, error) {
 	if at < tx.now {
 		return nil, fmt.Errorf("%w: a start at %s is past, it is %s now", ErrInvalid, stamp(at), stamp(tx.now))
 	}
-	return tx.place(r, func(snap *placer.Snapshot, a placer.Ask) (*placer.Plan, error) {
+	return jobResult(tx.place(r, func(snap *placer.Snapshot, a placer.Ask) (*placer.Plan, error) {
 		plan, err := snap.Place(a, at)
 		return plan, withStart(snap, a, tx.now, err)
-	})
+	}))
 }
 
 // PlaceOrReserve places a request now or, when it does not fit now, at the
 // earliest instant at which it does.
 func (tx *Tx) PlaceOrReserve(r placer.Request) (*Job, error) {
-	return tx.place(r, func(snap *placer.Snapshot, a placer.Ask) (*placer.Plan, error) {
+	return jobResult(tx.place(r, func(snap *placer.Snapshot, a placer.Ask) (*placer.Plan, error) {
 		return snap.Earliest(a, tx.now)
-	})
+	}))
 }
 
-func (tx *Tx) place(r placer.Request, decide func(*placer.Snapshot, placer.Ask) (*placer.Plan, error)) (*Job, error) {
+func (tx *Tx) place(r placer.Request, decide func(*placer.Snapshot, placer.Ask) (*placer.Plan, error)) (*row.Job, error) {
 	if !tx.Writable() {
 		return nil, ErrReadOnly
 	}
@@ -73,10 +73,25 @@ func withStart(snap *placer.Snapshot, a placer.Ask, from int64, refused error) e
 	return refused
 }
 
-// When finds the first count starts of a request from now on, without changing
+// Opening is a start that there is for a request.
+type Opening struct {
+	Start, End time.Time
+	Plan       *placer.Plan // on which nodes
+}
+
+func opening(plan *placer.Plan) Opening {
+	return Opening{time.Unix(plan.Start, 0), time.Unix(plan.End, 0), plan}
+}
+
+// When finds the first count starts of a request from an instant on, without changing
 // anything: the earliest, then each later instant at which nodes are given back
 // and it fits.
-func (tx *Tx) When(r placer.Request, after time.Time, count int) ([]*placer.Plan, error) {
+func (tx *Tx) When(r placer.Request, after time.Time, count int) ([]Opening, error) {
+	plans, err := tx.starts(r, unix(after), count)
+	return converted(plans, opening), err
+}
+
+func (tx *Tx) starts(r placer.Request, after int64, count int) ([]*placer.Plan, error) {
 	a, err := tx.Ask(r)
 	if err != nil {
 		return nil, err
@@ -85,42 +100,32 @@ func (tx *Tx) When(r placer.Request, after time.Time, count int) ([]*placer.Plan
 	if err != nil {
 		return nil, err
 	}
-	return snap.Starts(a, max(unix(after), tx.now), count)
+	return snap.Starts(a, max(after, tx.now), count)
 }
 
 // newJob makes a job of a plan and carries the plan out.
-func (tx *Tx) newJob(r placer.Request, a placer.Ask, plan *placer.Plan) (*Job, error) {
+func (tx *Tx) newJob(r placer.Request, a placer.Ask, plan *placer.Plan) (*row.Job, error) {
 	defs, err := tx.Resources()
 	if err != nil {
 		return nil, err
 	}
-	j := tx.asked(r, a, defs)
+	j := tx.newcomer(r, a, defs)
 	j.ID = tx.state.NextJob
 	tx.state.NextJob++
 	return j, tx.apply(j, a, plan, 0)
 }
 
-// asked is a new job that asks for something. Its policy is the one that it names
+// newcomer is a new job that asks for something. Its policy is the one that it names
 // itself: which one it gets is known when it is placed.
-func (tx *Tx) asked(r placer.Request, a placer.Ask, defs *index.Defs) *Job {
-	return &Job{Name: r.Name, User: r.User, Group: r.Group, Account: r.Account, Queue: r.Queue, Class: r.Class, Key: tx.key,
+func (tx *Tx) newcomer(r placer.Request, a placer.Ask, defs *index.Defs) *row.Job {
+	return &row.Job{Name: r.Name, User: r.User, Group: r.Group, Account: r.Account, Queue: r.Queue, Class: r.Class, Key: tx.key,
 		Select: a.Text(defs), Place: a.Spec.Place.Format(defs), Walltime: a.Duration, Submit: tx.now,
 		Access: a.Access, Reservation: r.Reservation, Prefer: r.Prefer, Policy: r.Policy, NoPolicy: r.Policy == ""}
 }
 
-// Request is what a job asked for.
-func (j *Job) Request() placer.Request {
-	policy := j.Policy
-	if j.NoPolicy {
-		policy = ""
-	}
-	return placer.Request{Select: j.Select, Place: j.Place, Name: j.Name, User: j.User, Group: j.Group, Account: j.Account,
-		Queue: j.Queue, Class: j.Class, Policy: policy, Access: j.Access.String(), Reservation: j.Reservation, Prefer: j.Prefer}
-}
-
 // apply verifies a plan against the rows and carries it out: the job, which was
 // in state was, runs or is going to.
-func (tx *Tx) apply(j *Job, a placer.Ask, plan *placer.Plan, was JobState) error {
+func (tx *Tx) apply(j *row.Job, a placer.Ask, plan *placer.Plan, was JobState) error {
 	j.State, j.Start, j.End = JobRunning, plan.Start, plan.End
 	j.Path, j.Policy, j.Set = plan.Path, plan.Policy, plan.Set
 	if plan.Start > tx.now {
@@ -128,9 +133,9 @@ func (tx *Tx) apply(j *Job, a placer.Ask, plan *placer.Plan, was JobState) error
 	}
 	j.Chunks, j.Along = nil, nil
 	for i, c := range plan.Chunks {
-		jc := JobChunk{Count: a.Chunks[i].Count, Nodes: make([]JobNode, len(c.Picks))}
+		jc := row.JobChunk{Count: a.Chunks[i].Count, Nodes: make([]row.JobNode, len(c.Picks))}
 		for k, p := range c.Picks {
-			jc.Nodes[k] = JobNode{Node: p.Node, Chunks: int(p.Chunks), Shared: p.Shared, Alone: p.Alone, Within: plan.Claims[p.Node] >> 1}
+			jc.Nodes[k] = row.JobNode{Node: p.Node, Chunks: int(p.Chunks), Shared: p.Shared, Alone: p.Alone, Within: plan.Claims[p.Node] >> 1}
 		}
 		j.Chunks = append(j.Chunks, jc)
 	}
@@ -158,7 +163,7 @@ const fewNodes = 64
 // placing is a plan for a job as it is carried out.
 type placing struct {
 	tx *Tx
-	*Job
+	*row.Job
 	ask  placer.Ask
 	plan *placer.Plan
 }

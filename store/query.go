@@ -139,16 +139,16 @@ func (tx *Tx) tables() *tables.Source {
 					return "", 0, err
 				}
 			}
-			p, err := ahead.Prospect((*Job)(j))
-			return p.Reason, p.Start, err
+			p, err := ahead.look(j)
+			return p.Reason, unix(p.Start), err
 		},
-		Starts: func(r placer.Request, count int) ([]*placer.Plan, error) { return tx.When(r, tx.Now(), count) },
+		Starts: func(r placer.Request, count int) ([]*placer.Plan, error) { return tx.starts(r, tx.now, count) },
 		Explain: func(job uint64) (*placer.Explanation, error) {
-			j, err := tx.Job(job)
+			j, err := tx.job(job)
 			if err != nil {
 				return nil, err
 			}
-			a, err := tx.AskOf(j)
+			a, err := tx.askOf(j)
 			if err != nil {
 				return nil, err
 			}

@@ -11,6 +11,7 @@ import (
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/placer"
 	"github.com/placectl/placectl/query"
+	"github.com/placectl/placectl/store/internal/row"
 )
 
 // benchStore has 100,000 nodes of sixteen kinds, and 100,000 jobs of ten nodes each.
@@ -44,14 +45,14 @@ var benchStore = sync.OnceValues(func() (*DB, error) {
 			}
 		}
 		for i := range nodes {
-			j := &Job{ID: tx.state.NextJob, State: JobRunning, User: fmt.Sprintf("u%d", i%50), Select: "10:ncpus=8", Place: "scatter:excl",
+			j := &row.Job{ID: tx.state.NextJob, State: JobRunning, User: fmt.Sprintf("u%d", i%50), Select: "10:ncpus=8", Place: "scatter:excl",
 				Start: 1_000_000_000 - int64(i%7200), End: 1_000_003_600, Walltime: 3600}
 			tx.state.NextJob++
-			c := JobChunk{Count: 10}
+			c := row.JobChunk{Count: 10}
 			for k := range 10 {
-				c.Nodes = append(c.Nodes, JobNode{Node: uint32((i*10 + k) % nodes), Chunks: 1})
+				c.Nodes = append(c.Nodes, row.JobNode{Node: uint32((i*10 + k) % nodes), Chunks: 1})
 			}
-			j.Chunks = []JobChunk{c}
+			j.Chunks = []row.JobChunk{c}
 			if err := tx.putJob(j, 0); err != nil {
 				return err
 			}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/placectl/placectl/placer"
+	"github.com/placectl/placectl/store/internal/row"
 	"pgregory.net/rapid"
 )
 
@@ -118,7 +119,7 @@ func (q *queueLife) cycle(t *rapid.T) {
 		if q.told[j.ID] {
 			q.t.Fatalf("job %d is to be launched twice", j.ID)
 		}
-		if j.End <= q.clock.t {
+		if unix(j.End) <= q.clock.t {
 			q.t.Fatalf("job %d is to be launched at %d, after its end: %+v", j.ID, q.clock.t, j)
 		}
 		q.told[j.ID] = true
@@ -145,10 +146,10 @@ func neverIDs(r *CycleReport) (out []uint64) {
 }
 
 // snapshot is all jobs as of now.
-func (q *queueLife) snapshot() map[uint64]*Job {
-	all := make(map[uint64]*Job)
+func (q *queueLife) snapshot() map[uint64]*row.Job {
+	all := make(map[uint64]*row.Job)
 	err := q.dbs[0].View(func(tx *Tx) error {
-		return tx.EachJob(func(j *Job) error { all[j.ID] = j; return nil })
+		return tx.eachJob(func(j *row.Job) error { all[j.ID] = j; return nil })
 	})
 	if err != nil {
 		q.t.Fatal(err)
@@ -157,9 +158,9 @@ func (q *queueLife) snapshot() map[uint64]*Job {
 }
 
 // started verifies what a whole cycle has started and planned.
-func (q *queueLife) started(spec CycleSpec, before map[uint64]*Job) {
+func (q *queueLife) started(spec CycleSpec, before map[uint64]*row.Job) {
 	now := q.snapshot()
-	var last *Job // the last in order that has started
+	var last *row.Job // the last in order that has started
 	for _, id := range slices.Sorted(maps.Keys(now)) {
 		j, was := now[id], before[id]
 		if !j.Queued || was.State == j.State || j.State != JobRunning {
@@ -178,7 +179,7 @@ func (q *queueLife) started(spec CycleSpec, before map[uint64]*Job) {
 		}
 	}
 	for _, j := range now {
-		waits := slices.ContainsFunc(j.After, func(d Dependency) bool {
+		waits := slices.ContainsFunc(j.After, func(d row.Dependency) bool {
 			was, _ := met(d, before[d.Job])
 			is, _ := met(d, now[d.Job])
 			again := now[d.Job].Start != before[d.Job].Start // the cycle has queued that job again, and perhaps started it
@@ -197,7 +198,7 @@ func (q *queueLife) started(spec CycleSpec, before map[uint64]*Job) {
 }
 
 // precedes is the order of the queue.
-func precedes(a, b *Job) bool {
+func precedes(a, b *row.Job) bool {
 	return a.Priority > b.Priority || a.Priority == b.Priority && a.ID < b.ID
 }
 
@@ -289,13 +290,13 @@ func (q *queueLife) holds(t *rapid.T) {
 	}
 	q.starts, q.waited = plans, make(map[uint64]bool)
 	for id, j := range all {
-		q.waited[id] = j.State == JobQueued || j.toLaunch()
+		q.waited[id] = j.State == JobQueued || j.ToLaunch()
 	}
 }
 
 // firstPlaced is the first job in the queue that has waited without a plan and has one
 // now, or runs: it may take the place of those behind it.
-func (q *queueLife) firstPlaced(all map[uint64]*Job) uint64 {
+func (q *queueLife) firstPlaced(all map[uint64]*row.Job) uint64 {
 	first := uint64(math.MaxUint64)
 	for id, j := range all {
 		if q.waited[id] && (j.State == JobReserved || j.State == JobRunning) {
@@ -405,8 +406,8 @@ func TestCycleByHand(t *testing.T) {
 				}
 				return tx.EachJob(func(j *Job) error {
 					got := j.State.String()
-					if j.Start != 0 {
-						got += fmt.Sprint(" ", (j.Start-tx.now)/60)
+					if !j.Start.IsZero() {
+						got += fmt.Sprint(" ", (unix(j.Start)-tx.now)/60)
 					}
 					if got != c.want[j.ID] {
 						t.Errorf("job %d is %s, want %s", j.ID, got, c.want[j.ID])

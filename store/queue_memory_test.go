@@ -250,7 +250,7 @@ func (q *queueMemory) agrees(spec CycleSpec) {
 
 func starts(list []*Job) (out []string) {
 	for _, j := range list {
-		out = append(out, fmt.Sprintf("%d at %d on %v", j.ID, j.Start, j.AllNodes()))
+		out = append(out, fmt.Sprintf("%d at %d on %v", j.ID, unix(j.Start), j.AllNodes()))
 	}
 	return out
 }
@@ -258,7 +258,7 @@ func starts(list []*Job) (out []string) {
 // readyJobs are those that may start now if they fit, and those that have plans.
 func readyJobs(tx *Tx) (ready, plans map[uint64]bool, err error) {
 	ready, plans = make(map[uint64]bool), make(map[uint64]bool)
-	err = tx.EachJob(func(j *Job) error {
+	err = tx.eachJob(func(j *row.Job) error {
 		plans[j.ID] = j.State == JobReserved
 		waitsFor, err := tx.ready(j)
 		ready[j.ID] = waitsFor == "" && err == nil && j.Begin <= tx.now && !slices.ContainsFunc(j.After, untold(tx))
@@ -269,10 +269,10 @@ func readyJobs(tx *Tx) (ready, plans map[uint64]bool, err error) {
 
 // untold are dependencies on jobs that have begun by the clock alone. A cycle may queue
 // those again, and who depends on them then waits, in his turn.
-func untold(tx *Tx) func(Dependency) bool {
-	return func(d Dependency) bool {
-		j, err := tx.Job(d.Job)
-		return err == nil && j.toLaunch()
+func untold(tx *Tx) func(row.Dependency) bool {
+	return func(d row.Dependency) bool {
+		j, err := tx.job(d.Job)
+		return err == nil && j.ToLaunch()
 	}
 }
 
@@ -282,11 +282,11 @@ func (q *queueMemory) placed(tx *Tx, spec CycleSpec, waited map[uint64]bool) err
 	if spec.Backfill == FCFS {
 		return nil
 	}
-	return tx.EachJob(func(j *Job) error {
+	return tx.eachJob(func(j *row.Job) error {
 		if !waited[j.ID] {
 			return nil
 		}
-		a, err := tx.AskOf(j)
+		a, err := tx.askOf(j)
 		if err != nil {
 			if isRefusal(err) {
 				return nil

@@ -110,8 +110,8 @@ func (c recordedQueue) run(t *testing.T) {
 				}
 				fits = fits || same
 			}
-			if j.Start-tx.now != want.Start || !fits {
-				t.Errorf("job %s starts at %d on %v, want %d on %v", want.Job, j.Start-tx.now, names, want.Start, want.Nodes)
+			if unix(j.Start)-tx.now != want.Start || !fits {
+				t.Errorf("job %s starts at %d on %v, want %d on %v", want.Job, unix(j.Start)-tx.now, names, want.Start, want.Nodes)
 			}
 		}
 		return nil

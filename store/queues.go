@@ -138,7 +138,7 @@ func (tx *Tx) unusedQueue(queue string) error {
 			return err
 		}
 	}
-	err = tx.EachJob(func(j *Job) error {
+	err = tx.eachJob(func(j *row.Job) error {
 		if j.Queue == queue {
 			return needed("job %d is in it, %s", j.ID, j.State)
 		}

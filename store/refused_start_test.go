@@ -10,6 +10,7 @@ import (
 
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/placer"
+	"github.com/placectl/placectl/store/internal/row"
 	"pgregory.net/rapid"
 )
 
@@ -166,9 +167,9 @@ func (p *promise) reserve(s ReserveSpec) {
 // that nobody is overdue.
 func (p *promise) pass(until int64) {
 	for {
-		var next *Job
+		var next *row.Job
 		err := p.db.View(func(tx *Tx) error {
-			return tx.EachJob(func(j *Job) error {
+			return tx.eachJob(func(j *row.Job) error {
 				if (j.State == JobRunning || j.State == JobReserved) && j.End <= until && (next == nil || j.End < next.End) {
 					next = j
 				}
@@ -212,8 +213,8 @@ func (p *promise) ask() {
 	p.pass(refused.Start)
 	err = p.update(func(tx *Tx) error {
 		j, err := tx.Place(r)
-		if err == nil && j.Start != refused.Start {
-			t.Fatalf("%+v was to start at %d, it does at %d", r, refused.Start, j.Start)
+		if err == nil && unix(j.Start) != refused.Start {
+			t.Fatalf("%+v was to start at %d, it does at %v", r, refused.Start, j.Start)
 		}
 		return err
 	})
@@ -238,18 +239,18 @@ func (p *promise) othersSay(r placer.Request, start int64) {
 		}
 	}
 	says("when", func(tx *Tx) (int64, error) {
-		plans, err := tx.When(r, instant(tx.now), 1)
+		plans, err := tx.When(r, tx.Now(), 1)
 		if err != nil {
 			return 0, err
 		}
-		return plans[0].Start, nil
+		return unix(plans[0].Start), nil
 	})
 	says("place --or-reserve", func(tx *Tx) (int64, error) {
 		j, err := tx.PlaceOrReserve(r)
 		if err != nil {
 			return 0, err
 		}
-		return j.Start, nil
+		return unix(j.Start), nil
 	})
 	says("explain", func(tx *Tx) (int64, error) {
 		x, err := tx.Explain(r, placer.Explain{})
@@ -270,7 +271,7 @@ func (p *promise) othersSay(r placer.Request, start int64) {
 		if err != nil {
 			return 0, err
 		}
-		return j.Start, nil
+		return unix(j.Start), nil
 	})
 }
 
@@ -293,7 +294,7 @@ func (p *promise) neverSays(r placer.Request, refused error) {
 			return errUndo
 		}
 		var jobs []uint64
-		if err := tx.EachJob(func(j *Job) error { jobs = append(jobs, j.ID); return nil }, JobRunning, JobReserved); err != nil {
+		if err := tx.eachJob(func(j *row.Job) error { jobs = append(jobs, j.ID); return nil }, JobRunning, JobReserved); err != nil {
 			return err
 		}
 		slices.Reverse(jobs) // guests before those who reserved
@@ -365,8 +366,8 @@ func TestDownMate(t *testing.T) {
 	clock.t += 110
 	err = db.Update(func(tx *Tx) error {
 		j, err := tx.Job(id)
-		if err == nil && (j.State != JobRunning || j.Start != clock.t-10) {
-			t.Errorf("%s since %d, want since %d (%s)", j.State, j.Start, clock.t-10, j.Reason)
+		if err == nil && (j.State != JobRunning || unix(j.Start) != clock.t-10) {
+			t.Errorf("%s since %v, want since %d (%s)", j.State, j.Start, clock.t-10, j.Reason)
 		}
 		return err
 	})

@@ -13,7 +13,7 @@ func (tx *Tx) Release(id uint64) (*Job, error) {
 	if !tx.Writable() {
 		return nil, ErrReadOnly
 	}
-	j, err := tx.Job(id)
+	j, err := tx.job(id)
 	if err != nil {
 		return nil, err
 	}
@@ -28,14 +28,14 @@ func (tx *Tx) Release(id uint64) (*Job, error) {
 	}
 	if j.State = JobFinished; was == JobReserved {
 		j.State = JobCancelled
-		j.unplace()
+		unplace(j)
 	}
 	j.End = tx.now
-	return j, tx.putJob(j, was)
+	return jobResult(j, tx.putJob(j, was))
 }
 
 // vacate takes a job off its nodes, for others to have them.
-func (tx *Tx) vacate(j *Job) error {
+func (tx *Tx) vacate(j *row.Job) error {
 	if err := tx.leave(j); err != nil {
 		return err
 	}
@@ -43,7 +43,7 @@ func (tx *Tx) vacate(j *Job) error {
 }
 
 // leave takes a job off its nodes, to put it on others or back.
-func (tx *Tx) leave(j *Job) error {
+func (tx *Tx) leave(j *row.Job) error {
 	if j.State != JobRunning && j.State != JobReserved {
 		return &Conflict{"job " + strconv.FormatUint(j.ID, 10), "it is " + j.State.String() + ", not running"}
 	}

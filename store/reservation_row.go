@@ -31,19 +31,19 @@ func (r *Reservation) State(now time.Time) string {
 	return (&row.Reservation{Start: unix(r.Start), End: unix(r.End)}).State(unix(now))
 }
 
-// newReservation is a reservation as callers get it.
-func newReservation(r *row.Reservation) *Reservation {
+// reservationOf is a reservation as callers get it.
+func reservationOf(r *row.Reservation) *Reservation {
 	return &Reservation{r.ID, r.Name, time.Unix(r.Start, 0), time.Unix(r.End, 0), r.Nodes, r.Uses, r.Access, lasting(r.Limit), r.Series, r.Note}
 }
 
-// newReservations are reservations as callers get them.
-func newReservations(list []*row.Reservation, err error) ([]*Reservation, error) {
+// reservationsOf are reservations as callers get them.
+func reservationsOf(list []*row.Reservation, err error) ([]*Reservation, error) {
 	if err != nil {
 		return nil, err
 	}
 	out := make([]*Reservation, len(list))
 	for i, r := range list {
-		out[i] = newReservation(r)
+		out[i] = reservationOf(r)
 	}
 	return out, nil
 }
@@ -60,7 +60,7 @@ func (tx *Tx) Reservation(name string) (*Reservation, error) {
 	if err != nil {
 		return nil, err
 	}
-	return newReservation(r), nil
+	return reservationOf(r), nil
 }
 
 func (tx *Tx) reservation(name string) (*row.Reservation, error) {
@@ -87,7 +87,7 @@ func (tx *Tx) reservationByID(id uint64) (*row.Reservation, error) {
 
 // EachReservation goes through the reservations by name, until fn fails.
 func (tx *Tx) EachReservation(fn func(*Reservation) error) error {
-	return tx.eachReservation(func(r *row.Reservation) error { return fn(newReservation(r)) })
+	return tx.eachReservation(func(r *row.Reservation) error { return fn(reservationOf(r)) })
 }
 
 func (tx *Tx) eachReservation(fn func(*row.Reservation) error) error {

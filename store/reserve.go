@@ -61,7 +61,7 @@ func only(list []*Reservation, err error) (*Reservation, error) {
 // lets nobody in, and with a *placer.Refusal when there is not as much as the
 // request asks for. The name of one that has ended may be used again.
 func (tx *Tx) AddReservation(s ReserveSpec) ([]*Reservation, error) {
-	return newReservations(tx.reserve(s.row()))
+	return reservationsOf(tx.reserve(s.row()))
 }
 
 func (tx *Tx) reserve(s row.ReserveSpec) ([]*row.Reservation, error) {
@@ -297,11 +297,11 @@ func (r booking) bearable(b timeline.Busy) (bool, error) {
 
 // letsIn reports whether a reservation lets in the job that a stretch is of.
 func (r booking) letsIn(b timeline.Busy) (bool, error) {
-	j, err := r.tx.Job(b.Owner >> 1)
+	j, err := r.tx.job(b.Owner >> 1)
 	if err != nil {
 		return false, err
 	}
-	_, in := r.Access.Affinity(j.subject())
+	_, in := r.Access.Affinity(subject(j))
 	until := r.tx.calendar().End(b)
 	return in && (r.Limit == 0 || min(until, r.End)-max(b.Start, r.Start) <= r.Limit), nil
 }
@@ -309,7 +309,7 @@ func (r booking) letsIn(b timeline.Busy) (bool, error) {
 // Unreserve gives a reservation's nodes back and forgets it; a standing one with
 // all its occurrences. It returns what was forgotten.
 func (tx *Tx) Unreserve(name string) ([]*Reservation, error) {
-	return newReservations(tx.unreserve(name))
+	return reservationsOf(tx.unreserve(name))
 }
 
 func (tx *Tx) unreserve(name string) ([]*row.Reservation, error) {

@@ -147,7 +147,7 @@ func (tx *Tx) unusedResource(def index.Def) error {
 	if err != nil {
 		return err
 	}
-	return tx.EachJob(func(j *Job) error {
+	return tx.eachJob(func(j *row.Job) error {
 		return asks(fmt.Sprintf("job %d", j.ID), placer.Request{Select: j.Select, Place: j.Place})
 	}, JobHeld, JobQueued, JobReserved, JobRunning)
 }

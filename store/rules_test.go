@@ -121,7 +121,7 @@ func TestSetCommandOfAnOldRow(t *testing.T) {
 		err = db.Update(func(tx *Tx) error { _, err := tx.Finish(job.ID, 0, ""); return err })
 	}
 	if err == nil {
-		err = db.Update(func(tx *Tx) error { return tx.SetCommand(job, []string{"true"}) })
+		err = db.Update(func(tx *Tx) error { return tx.SetCommand(job.ID, []string{"true"}) })
 	}
 	if err != nil {
 		t.Fatal(err)

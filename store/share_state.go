@@ -12,31 +12,31 @@ import (
 // running jobs have of them, and what queued jobs ask for, by class and in the unit
 // of the setting share_unit. What runs on nodes that are not up counts nowhere.
 // What a reservation that lets nobody in keeps now is away. A job is in the class
-// that JobClass says.
+// that was given with it, where there is such a class, else in that of its user.
 func (tx *Tx) ShareState() (*fairshare.State, error) {
 	t, err := newShareTally(tx)
 	if err != nil {
 		return nil, err
 	}
-	if err := tx.EachJob(t.runs, JobRunning); err != nil {
+	if err := tx.eachJob(t.runs, JobRunning); err != nil {
 		return nil, err
 	}
-	waits := func(j *Job) error {
+	waits := func(j *row.Job) error {
 		if !j.Queued {
 			return nil // planned by hand
 		}
 		return t.waits(j)
 	}
-	if err := tx.EachJob(waits, JobQueued, JobReserved, JobLate); err != nil {
+	if err := tx.eachJob(waits, JobQueued, JobReserved, JobLate); err != nil {
 		return nil, err
 	}
 	return &t.state, nil
 }
 
-// JobClass is the class that a job's shares are of: the one that was given, where
+// jobClass is the class that a job's shares are of: the one that was given, where
 // there is such a class, else that of its user as a requestor; "" in a store
 // without classes.
-func (tx *Tx) JobClass(j *Job) (string, error) {
+func (tx *Tx) jobClass(j *row.Job) (string, error) {
 	s, err := tx.Shares()
 	if err != nil {
 		return "", err
@@ -112,7 +112,7 @@ func (t *shareTally) keeps(r *row.Reservation) error {
 func sum(a, b int) int { return int(min(index.Plus(int64(a), int64(b)), fairshare.MaxCount)) }
 
 // runs counts a job that runs.
-func (t *shareTally) runs(j *Job) error {
+func (t *shareTally) runs(j *row.Job) error {
 	c, err := t.class(j)
 	if c == nil || err != nil {
 		return err
@@ -130,7 +130,7 @@ func (t *shareTally) runs(j *Job) error {
 }
 
 // waits counts a job that waits.
-func (t *shareTally) waits(j *Job) error {
+func (t *shareTally) waits(j *row.Job) error {
 	c, err := t.class(j)
 	if c == nil || err != nil {
 		return err
@@ -141,7 +141,7 @@ func (t *shareTally) waits(j *Job) error {
 }
 
 // class finds a job's class, nil in a store without classes.
-func (t *shareTally) class(j *Job) (*fairshare.Class, error) {
+func (t *shareTally) class(j *row.Job) (*fairshare.Class, error) {
 	if len(t.state.Classes) == 0 {
 		return nil, nil
 	}
@@ -153,11 +153,11 @@ func (t *shareTally) class(j *Job) (*fairshare.Class, error) {
 }
 
 // place is where in the state a job's class is.
-func (t *shareTally) place(j *Job) (int, error) {
+func (t *shareTally) place(j *row.Job) (int, error) {
 	who := [2]string{j.Class, j.User}
 	at, known := t.known[who]
 	if !known {
-		name, err := t.tx.JobClass(j)
+		name, err := t.tx.jobClass(j)
 		if err != nil {
 			return 0, err
 		}
@@ -168,7 +168,7 @@ func (t *shareTally) place(j *Job) (int, error) {
 }
 
 // held is how many units a running job has on nodes that are up.
-func (t *shareTally) held(j *Job) (int, error) {
+func (t *shareTally) held(j *row.Job) (int, error) {
 	spans, err := t.tx.spansOf(j)
 	if err != nil {
 		return 0, err
@@ -188,7 +188,7 @@ func (t *shareTally) held(j *Job) (int, error) {
 }
 
 // wants is how many units a waiting job asks for. Many ask for the same.
-func (t *shareTally) wants(j *Job) (int, error) {
+func (t *shareTally) wants(j *row.Job) (int, error) {
 	key := j.Select + "\x00" + j.Place
 	units, known := t.asked[key]
 	if !known {

@@ -236,7 +236,7 @@ func (l *life) holds(*rapid.T) {
 	}
 	err := l.dbs[0].View(func(tx *Tx) error {
 		stretches := make(map[uint32][]span)
-		err := tx.EachJob(func(j *Job) error {
+		err := tx.eachJob(func(j *row.Job) error {
 			spans, err := tx.spansOf(j)
 			for _, s := range spans {
 				stretches[s.node] = append(stretches[s.node], s)
@@ -295,7 +295,7 @@ func (l *life) allowed(tx *Tx, n *index.Node, s span) error {
 	if s.End <= tx.now {
 		return nil
 	}
-	j, err := tx.Job(s.Owner >> 1)
+	j, err := tx.job(s.Owner >> 1)
 	if err != nil {
 		return err
 	}
@@ -304,7 +304,7 @@ func (l *life) allowed(tx *Tx, n *index.Node, s span) error {
 		if i < 0 || r.Uses != nil || r.Start >= s.End || r.End <= s.Start || r.End <= tx.now {
 			return nil
 		}
-		_, in := r.Access.Affinity(j.subject())
+		_, in := r.Access.Affinity(subject(j))
 		if !in || r.Limit > 0 && min(s.End, r.End)-max(s.Start, r.Start) > r.Limit {
 			l.t.Fatalf("job %d is on node %s from %d to %d, in reservation %s from %d to %d, which does not let it in",
 				j.ID, n.Name, s.Start, s.End, r.Name, r.Start, r.End)

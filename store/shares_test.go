@@ -119,10 +119,11 @@ func TestShareState(t *testing.T) {
 			{Select: "1:ncpus=4", User: "ann", Class: "elsewhere"},    // no such class: day
 		} {
 			r.Walltime = time.Hour
-			job, err := tx.Place(r)
+			placed, err := tx.Place(r)
 			if err != nil {
 				return err
 			}
+			job := placed.row()
 			job.Queued, job.Launched = true, true // as if submitted: others are not stopped
 			if err := tx.putJob(job, JobRunning); err != nil {
 				return err

@@ -11,6 +11,7 @@ import (
 	"github.com/placectl/placectl/placer"
 	"github.com/placectl/placectl/placer/backfill"
 	"github.com/placectl/placectl/placer/cluster"
+	"github.com/placectl/placectl/store/internal/row"
 	"pgregory.net/rapid"
 )
 
@@ -134,7 +135,7 @@ func (s *simulated) live(t *rapid.T, path string) []ran {
 	var out []ran
 	if err == nil {
 		err = l.db.View(func(tx *Tx) error {
-			return tx.EachJob(func(j *Job) error {
+			return tx.eachJob(func(j *row.Job) error {
 				nodes := j.AllNodes()
 				slices.Sort(nodes)
 				out = append(out, ran{int(j.ID) - 1, j.Start, slices.Compact(nodes)})
@@ -181,7 +182,7 @@ func (l *live) cycle(now int64, event func(tx *Tx) error) error {
 			return err
 		}
 		for _, j := range append(r.Started, r.Planned...) {
-			l.replay.Decide(int32(j.ID)-1, j.Start)
+			l.replay.Decide(int32(j.ID)-1, unix(j.Start))
 		}
 		return nil
 	})

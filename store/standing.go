@@ -41,8 +41,8 @@ const maxStandingName = index.MaxNodeName - len(".18446744073709551615")
 // DefaultDepth is how many occurrences are kept ahead where nothing is said.
 const DefaultDepth = 2
 
-// newStanding is a standing reservation as callers get it.
-func newStanding(s *row.Standing) *Standing {
+// standingOf is a standing reservation as callers get it.
+func standingOf(s *row.Standing) *Standing {
 	spec := ReserveSpec{s.Name, s.Nodes, s.Request, time.Unix(s.Start, 0), time.Unix(s.End, 0), s.Access, lasting(s.Limit), s.Repeat, s.Depth}
 	return &Standing{spec, s.Made, time.Unix(s.Last, 0), s.Over, s.Note}
 }
@@ -63,7 +63,7 @@ func (tx *Tx) Standing(name string) (*Standing, error) {
 	if err != nil {
 		return nil, err
 	}
-	return newStanding(s), nil
+	return standingOf(s), nil
 }
 
 func (tx *Tx) standing(name string) (*row.Standing, error) {
@@ -79,7 +79,7 @@ func (tx *Tx) standing(name string) (*row.Standing, error) {
 
 // EachStanding goes through the standing reservations by name, until fn fails.
 func (tx *Tx) EachStanding(fn func(*Standing) error) error {
-	return tx.eachStanding(func(s *row.Standing) error { return fn(newStanding(s)) })
+	return tx.eachStanding(func(s *row.Standing) error { return fn(standingOf(s)) })
 }
 
 func (tx *Tx) eachStanding(fn func(*row.Standing) error) error {
@@ -296,7 +296,7 @@ func (s series) occurrences() ([]*row.Reservation, error) {
 // Occurrences are the reservation of a name or, for a standing one, those of its
 // occurrences that have not ended.
 func (tx *Tx) Occurrences(name string) ([]*Reservation, error) {
-	return newReservations(tx.occurrences(name))
+	return reservationsOf(tx.occurrences(name))
 }
 
 func (tx *Tx) occurrences(name string) ([]*row.Reservation, error) {

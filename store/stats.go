@@ -64,7 +64,7 @@ func (tx *Tx) Stats() (*Stats, error) {
 	if err != nil {
 		return nil, err
 	}
-	err = tx.EachJob(func(j *Job) error {
+	err = tx.eachJob(func(j *row.Job) error {
 		spans, err := tx.spansOf(j)
 		for _, span := range spans {
 			cpus, failed := tx.loaded.usage.cpusOf(span.node, span.Busy)

@@ -33,7 +33,9 @@ const (
 // Submit puts a job into the queue, or the jobs of an array, which have numbers in
 // a row. It fails with ErrNotFound when it depends on a job that there is
 // not. One that can never run, as the cluster is, waits all the same, marked Never.
-func (tx *Tx) Submit(s Submission) ([]*Job, error) {
+func (tx *Tx) Submit(s Submission) ([]*Job, error) { return jobsResult(tx.submit(s)) }
+
+func (tx *Tx) submit(s Submission) ([]*row.Job, error) {
 	if !tx.Writable() {
 		return nil, ErrReadOnly
 	}
@@ -41,7 +43,7 @@ func (tx *Tx) Submit(s Submission) ([]*Job, error) {
 	if err != nil {
 		return nil, err
 	}
-	list := make([]*Job, max(1, s.Array))
+	list := make([]*row.Job, max(1, s.Array))
 	for i := range list {
 		one := *j
 		if one.ID = tx.state.NextJob; s.Array > 0 {
@@ -63,7 +65,7 @@ func (tx *Tx) Submit(s Submission) ([]*Job, error) {
 
 // submitted is the job of a submission, verified, and why it can never run, "" when
 // it can.
-func (tx *Tx) submitted(s Submission) (j *Job, never string, err error) {
+func (tx *Tx) submitted(s Submission) (j *row.Job, never string, err error) {
 	a, err := tx.asking(s.Request).read()
 	if err != nil {
 		return nil, "", err
@@ -78,7 +80,7 @@ func (tx *Tx) submitted(s Submission) (j *Job, never string, err error) {
 		return nil, "", fmt.Errorf("%w: it cannot end by its deadline, %s: its walltime is %d s, and it starts at %s at the earliest", ErrInvalid,
 			stamp(deadline), a.Duration, stamp(max(begin, tx.now)))
 	}
-	after, err := tx.validDependencies(s.After)
+	after, err := tx.validDependencies(dependencies(s.After))
 	if err != nil {
 		return nil, "", err
 	}
@@ -86,7 +88,7 @@ func (tx *Tx) submitted(s Submission) (j *Job, never string, err error) {
 	if err != nil {
 		return nil, "", err
 	}
-	j = tx.asked(s.Request, a, defs)
+	j = tx.newcomer(s.Request, a, defs)
 	j.State = JobQueued
 	if s.Hold {
 		j.State, j.Reason = JobHeld, s.Reason
@@ -100,10 +102,12 @@ func (tx *Tx) submitted(s Submission) (j *Job, never string, err error) {
 
 // ArrayJobs are the jobs of an array, by index; its number is that of the first.
 // It fails with ErrNotFound when that is not the number of an array.
-func (tx *Tx) ArrayJobs(array uint64) ([]*Job, error) {
-	var list []*Job
+func (tx *Tx) ArrayJobs(array uint64) ([]*Job, error) { return jobsResult(tx.arrayJobs(array)) }
+
+func (tx *Tx) arrayJobs(array uint64) ([]*row.Job, error) {
+	var list []*row.Job
 	err := tx.file.EachFrom(row.Jobs, row.Key64(array), nil, func(key, payload []byte) (bool, error) {
-		j, err := decodeJob(key, payload)
+		j, err := row.DecodeJob(key, payload)
 		if err != nil || j.Array != array {
 			return false, err
 		}

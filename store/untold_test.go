@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/placectl/placectl/placer"
+	"github.com/placectl/placectl/store/internal/row"
 )
 
 // TestUntold: a job of which no cycle has told anybody never finishes, however its
@@ -28,7 +29,7 @@ func testUntold(t *testing.T, overdue string) {
 	states := func(tx *Tx, want ...string) {
 		t.Helper()
 		i := 0
-		err := tx.EachJob(func(j *Job) error {
+		err := tx.eachJob(func(j *row.Job) error {
 			got := j.State.String()
 			if j.Start != 0 {
 				got += fmt.Sprintf(" %d-%d", (j.Start-began)/minute, (j.End-began)/minute)

@@ -30,7 +30,7 @@ func (u *usage) block(number uint32) (row.UsageBlock, error) {
 }
 
 // accrue adds what a running job has had of its nodes up to now.
-func (u *usage) accrue(j *Job) error {
+func (u *usage) accrue(j *row.Job) error {
 	from := max(j.Start, u.tx.state.UsageSince)
 	if from >= u.tx.now {
 		return nil

@@ -50,9 +50,9 @@ func calls(t *testing.T, db *DB) map[string]call {
 		if node, err = tx.Node("n00"); err != nil {
 			return err
 		}
-		plans, err := tx.When(ask, instant(0), 1)
+		plans, err := tx.When(ask, time.Time{}, 1)
 		if err == nil {
-			plan = plans[0]
+			plan = plans[0].Plan
 		}
 		return err
 	})
@@ -67,11 +67,11 @@ func calls(t *testing.T, db *DB) map[string]call {
 	writes := func(args ...any) call { return call{args, true} }
 	later := time.Unix(1_000_000+4_000_000, 0)
 	return map[string]call{
-		"Ask": reads(ask), "Policy": reads(ask), "Route": reads(ask), "Candidates": reads(ask), "When": reads(ask, time.Time{}, 2), "WhenJob": reads(uint64(6)), "Outlook": reads(), "AskOf": reads(job),
+		"Ask": reads(ask), "Policy": reads(ask), "Route": reads(ask), "Candidates": reads(ask), "When": reads(ask, time.Time{}, 2), "WhenJob": reads(uint64(6)), "Outlook": reads(),
 		"Explain": reads(ask, placer.Explain{}), "ExplainJob": reads(uint64(2), placer.Explain{}),
 		"Place": writes(ask), "PlaceAt": writes(ask, later), "PlaceOrReserve": writes(ask), "Submit": writes(Submission{Request: ask}),
 		"Job": reads(uint64(4)), "EachJob": reads(func(*Job) error { return nil }), "Asked": reads(job), "ExecVNode": reads(job),
-		"JobClass": reads(job), "ArrayJobs": reads(array[0].ID), "SetCommand": writes(job, []string{"true"}),
+		"ArrayJobs": reads(array[0].ID), "SetCommand": writes(uint64(4), []string{"true"}),
 		"LaunchEnded": writes(uint64(4), error(nil), 3), "Finish": writes(uint64(4), 0, ""), "Cancel": writes(uint64(4), ""), "Hold": writes(uint64(6), ""),
 		"Unhold": writes(uint64(3)), "Requeue": writes(uint64(4), ""), "Release": writes(uint64(4)), "Extend": writes(uint64(4), 7000*time.Second),
 		"Cycle": writes(CycleSpec{}), "NodeNames": reads([]uint32{1, 2}), "Owner": reads(timeline.Busy{Owner: row.JobOwner(4)}),

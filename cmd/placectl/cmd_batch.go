@@ -75,7 +75,7 @@ var batchFields = output.Fields[batchView]{
 	{Name: "transfers", Kind: output.Integer, Value: func(b batchView) any { return b.Transfers }},
 	{Name: "bound", Kind: output.Integer, Value: func(b batchView) any { return b.Bound }},
 	{Name: "ratio", Kind: output.Number, Value: func(b batchView) any { return b.TransferRatio() }},
-	{Name: "end", Kind: output.Time, Value: func(b batchView) any { return instant(b.End(b.now)) }},
+	{Name: "end", Kind: output.Time, Value: func(b batchView) any { return output.OrNil(b.End(b.now)) }},
 	{Name: "bytes", Kind: output.Size, Detail: true, Value: func(b batchView) any { return b.Bytes }},
 	{Name: "quorum", Kind: output.Integer, Detail: true, Value: func(b batchView) any { return b.Layers }},
 	{Name: "moves", Kind: output.Integer, Detail: true, Value: func(b batchView) any { return b.Moves }},

@@ -33,7 +33,7 @@ func (r *runner) bucketList(tx *store.Tx, c *cli.Context) error {
 		{Name: "open", Kind: output.Integer}, {Name: "not_up", Kind: output.Integer}}})
 	for _, b := range buckets {
 		if b.Up > 0 || c.Bool("all") {
-			p.Row(b.ID, b.Signature, orNil(b.Queue), b.Priority, b.Up, b.Free, b.Later, b.Busy, b.Open, b.NotUp)
+			p.Row(b.ID, b.Signature, output.OrNil(b.Queue), b.Priority, b.Up, b.Free, b.Later, b.Busy, b.Open, b.NotUp)
 		}
 	}
 	return p.Close()

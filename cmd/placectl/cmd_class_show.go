@@ -96,7 +96,7 @@ func (r *runner) printShareSettings(tx *store.Tx, s *fairshare.Settings, classes
 	}
 	res := output.Result{Record: true, Columns: []output.Column{{Name: "default"}, {Name: "unit"}, {Name: "rebalance_threshold", Kind: output.Integer},
 		{Name: "rebalance_minimum", Kind: output.Duration}, {Name: "out_of_balance_since", Kind: output.Time}}}
-	row := []any{orNil(s.DefaultClass()), set.ShareUnit, s.RebalanceThreshold(), s.RebalanceMinimumDuration(), since}
+	row := []any{output.OrNil(s.DefaultClass()), set.ShareUnit, s.RebalanceThreshold(), s.RebalanceMinimumDuration(), since}
 	if document {
 		mappings := make([]mappingObject, len(s.Map))
 		for i, m := range s.Map {

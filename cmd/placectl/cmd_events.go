@@ -30,12 +30,12 @@ func eventsVerb() *verb {
 var eventFields = output.Fields[*store.Event]{
 	{Name: "id", Kind: output.Integer, Value: func(ev *store.Event) any { return ev.ID }},
 	{Name: "time", Kind: output.Time, Value: func(ev *store.Event) any { return ev.Time }},
-	{Name: "job", Value: func(ev *store.Event) any { return orNil(jobWord(ev.Job)) }},
-	{Name: "node", Value: func(ev *store.Event) any { return orNil(ev.Node) }},
+	{Name: "job", Value: func(ev *store.Event) any { return output.OrNil(jobWord(ev.Job)) }},
+	{Name: "node", Value: func(ev *store.Event) any { return output.OrNil(ev.Node) }},
 	{Name: "event", Value: func(ev *store.Event) any { return ev.Event }},
-	{Name: "old", Value: func(ev *store.Event) any { return orNil(ev.Old) }},
-	{Name: "new", Value: func(ev *store.Event) any { return orNil(ev.New) }},
-	{Name: "reason", Kind: output.Prose, Value: func(ev *store.Event) any { return orNil(ev.Reason) }},
+	{Name: "old", Value: func(ev *store.Event) any { return output.OrNil(ev.Old) }},
+	{Name: "new", Value: func(ev *store.Event) any { return output.OrNil(ev.New) }},
+	{Name: "reason", Kind: output.Prose, Value: func(ev *store.Event) any { return output.OrNil(ev.Reason) }},
 }
 
 func (r *runner) events(c *cli.Context) error {

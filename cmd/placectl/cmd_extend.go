@@ -44,7 +44,7 @@ func (r *runner) extend(c *cli.Context) error {
 			if err != nil {
 				return err
 			}
-			if walltime += time.Duration(old.Walltime) * time.Second; walltime < 0 {
+			if walltime += old.Walltime; walltime < 0 {
 				walltime = math.MaxInt64 // refused, as too long
 			}
 		}

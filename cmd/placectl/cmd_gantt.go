@@ -255,7 +255,7 @@ func (r *runner) printStretches(g *chart.Gantt, w chart.Window) error {
 			if owner.Job == 0 {
 				kind = "reservation"
 			}
-			if err := p.Row(n.Name, kind, orNil(jobWord(owner.Job)), orNil(owner.Reservation), b.StateAt(w.Now), b.Start, b.End, k == now); err != nil {
+			if err := p.Row(n.Name, kind, output.OrNil(jobWord(owner.Job)), output.OrNil(owner.Reservation), b.StateAt(w.Now), b.Start, b.End, k == now); err != nil {
 				return err
 			}
 		}
@@ -272,7 +272,7 @@ func (r *runner) printBucketSteps(g *chart.Gantt, w chart.Window) error {
 		b := &g.Buckets[i]
 		c := w.Curve(b.Nodes)
 		for _, s := range c.Steps {
-			if err := p.Row(b.ID, b.Signature, orNil(b.Queue), b.Priority, s.Start, s.End, s.Taken, c.Up-s.Taken, c.NotUp); err != nil {
+			if err := p.Row(b.ID, b.Signature, output.OrNil(b.Queue), b.Priority, s.Start, s.End, s.Taken, c.Up-s.Taken, c.NotUp); err != nil {
 				return err
 			}
 		}

@@ -68,7 +68,7 @@ func (r *runner) changeNodes(tx *store.Tx, list string, fn func(*nodeChanges, *i
 var nodeChangeFields = output.Fields[nodeChange]{
 	{Name: "name", Value: func(c nodeChange) any { return c.name }},
 	{Name: "state", Value: func(c nodeChange) any { return c.state }},
-	{Name: "reason", Value: func(c nodeChange) any { return orNil(c.reason) }},
+	{Name: "reason", Value: func(c nodeChange) any { return output.OrNil(c.reason) }},
 	{Name: "change", Value: func(c nodeChange) any { return c.change }},
 }
 

@@ -79,7 +79,7 @@ func (r *runner) allocationText(list []store.Allocation) any {
 	for _, a := range list {
 		parts = append(parts, fmt.Sprintf("%s from %s to %s", a.Owner, spell.AppendLocal(nil, a.Start.Unix(), r.loc), spell.AppendLocal(nil, a.End.Unix(), r.loc)))
 	}
-	return orNil(strings.Join(parts, "; "))
+	return output.OrNil(strings.Join(parts, "; "))
 }
 
 // jobWord is a job's number as JSON has it, "" for none.

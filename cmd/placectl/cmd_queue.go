@@ -98,7 +98,7 @@ func (r *runner) printQueues(tx *store.Tx, queues ...store.Queue) error {
 		nodes[b.Queue] += b.Up + b.NotUp
 	}
 	for _, q := range queues {
-		p.Row(q.Name, q.GroupKey, orNil(q.Policy), nodes[q.Name])
+		p.Row(q.Name, q.GroupKey, output.OrNil(q.Policy), nodes[q.Name])
 	}
 	return p.Close()
 }

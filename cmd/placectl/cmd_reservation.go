@@ -64,11 +64,11 @@ var reservationFields = output.Fields[*reservationView]{
 	{Name: "start", Kind: output.Time, Value: func(v *reservationView) any { return v.Start }},
 	{Name: "end", Kind: output.Time, Value: func(v *reservationView) any { return v.End }},
 	{Name: "nodes", Kind: output.List, Nodes: true, Value: func(v *reservationView) any { return v.nodes }},
-	{Name: "access", Value: func(v *reservationView) any { return orNil(v.Access.String()) }},
+	{Name: "access", Value: func(v *reservationView) any { return output.OrNil(v.Access.String()) }},
 	{Name: "timelimit", Kind: output.Duration, Value: func(v *reservationView) any { return output.OrNil(v.Limit) }},
-	{Name: "repeat", Value: func(v *reservationView) any { return orNil(v.repeat) }},
+	{Name: "repeat", Value: func(v *reservationView) any { return output.OrNil(v.repeat) }},
 	{Name: "takes", Kind: output.Object, Detail: true, Value: func(v *reservationView) any { return v.takes }},
-	{Name: "note", Kind: output.Prose, Value: func(v *reservationView) any { return orNil(v.Note) }},
+	{Name: "note", Kind: output.Prose, Value: func(v *reservationView) any { return output.OrNil(v.Note) }},
 }
 
 func viewReservation(tx *store.Tx, res *store.Reservation) (*reservationView, error) {

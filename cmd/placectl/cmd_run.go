@@ -84,7 +84,8 @@ func (r *runner) placeOrQueue(c *cli.Context, s store.Submission) (job *store.Jo
 				return err
 			}
 			if job, err = tx.Place(s.Request); err == nil {
-				return tx.SetCommand(job, s.Command)
+				job.Command = s.Command
+				return tx.SetCommand(job.ID, s.Command)
 			}
 			if !errors.Is(err, placer.ErrNotNow) {
 				return err
@@ -127,7 +128,7 @@ func (r *runner) awaitTurn(c *cli.Context, job *store.Job, patience time.Duratio
 	for {
 		named := time.Time{}
 		if job.State == store.JobReserved {
-			named = time.Unix(job.Start, 0)
+			named = job.Start
 		}
 		seen := r.fileStamp()
 		err := r.update(c, func(tx *store.Tx) error { return r.pass(tx, &job) })
@@ -140,7 +141,7 @@ func (r *runner) awaitTurn(c *cli.Context, job *store.Job, patience time.Duratio
 			return nil, &store.Conflict{What: "job " + jobID(job), Why: "it was " + job.State.String() + " while it waited: " + job.Reason}
 		}
 		if now := r.fileStamp(); job.State == store.JobReserved && !now.Equal(seen) {
-			seen, named = now, time.Unix(job.Start, 0)
+			seen, named = now, job.Start
 		}
 		err = r.waitForChange(seen, deadline, named)
 		if err == nil && !r.env.now().Before(deadline) {

@@ -82,8 +82,8 @@ func (r *runner) waitedFor(c *cli.Context, started bool) (jobs []*store.Job, nex
 	err = r.view(func(tx *store.Tx) error {
 		return eachJobNamed(tx, c, func(j *store.Job, _ bool) error {
 			jobs = append(jobs, j)
-			if at := time.Unix(j.Start, 0); started && j.State == store.JobReserved && (next.IsZero() || at.Before(next)) {
-				next = at
+			if started && j.State == store.JobReserved && (next.IsZero() || j.Start.Before(next)) {
+				next = j.Start
 			}
 			return nil
 		})

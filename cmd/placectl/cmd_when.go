@@ -1,6 +1,8 @@
 package main
 
 import (
+	"time"
+
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
 	"github.com/placectl/placectl/placer"
 	"github.com/placectl/placectl/store"
@@ -53,13 +55,13 @@ func (r *runner) printStarts(q placer.Request, count int) error {
 		if err := asksOrder(tx, &q); err != nil {
 			return err
 		}
-		plans, err := tx.When(q, tx.Now(), count)
+		found, err := tx.When(q, tx.Now(), count)
 		if err != nil {
 			return err
 		}
-		starts := make([]*startView, len(plans))
-		for i, plan := range plans {
-			if starts[i], err = viewStart(tx, plan.Start, plan.End, plan); err != nil {
+		starts := make([]*startView, len(found))
+		for i, start := range found {
+			if starts[i], err = viewStart(tx, start); err != nil {
 				return err
 			}
 		}
@@ -69,27 +71,26 @@ func (r *runner) printStarts(q placer.Request, count int) error {
 
 // startView is a start as answers show it.
 type startView struct {
-	start, end, now int64
-	plan            *placer.Plan
-	nodes, waits    []string
+	store.Opening
+	now          time.Time
+	nodes, waits []string
 }
 
 var startFields = output.Fields[*startView]{
-	{Name: "start", Kind: output.Time, Value: func(v *startView) any { return v.start }},
-	{Name: "end", Kind: output.Time, Value: func(v *startView) any { return v.end }},
-	{Name: "wait", Kind: output.Duration, Value: func(v *startView) any { return v.start - v.now }},
+	{Name: "start", Kind: output.Time, Value: func(v *startView) any { return v.Start }},
+	{Name: "end", Kind: output.Time, Value: func(v *startView) any { return v.End }},
+	{Name: "wait", Kind: output.Duration, Value: func(v *startView) any { return v.Start.Sub(v.now) }},
 	{Name: "nodes", Kind: output.List, Nodes: true, Value: func(v *startView) any { return v.nodes }},
 	{Name: "waits_for", Kind: output.List, Value: func(v *startView) any { return v.waits }},
-	{Name: "set", Value: func(v *startView) any { return orNil(v.plan.Set) }},
+	{Name: "set", Value: func(v *startView) any { return output.OrNil(v.Plan.Set) }},
 }
 
-// viewStart is a start by a plan.
-func viewStart(tx *store.Tx, start, end int64, plan *placer.Plan) (v *startView, err error) {
-	v = &startView{start: start, end: end, now: tx.Now().Unix(), plan: plan}
-	if v.nodes, err = tx.NodeNames(plan.NodeNumbers()); err != nil {
+func viewStart(tx *store.Tx, start store.Opening) (v *startView, err error) {
+	v = &startView{Opening: start, now: tx.Now()}
+	if v.nodes, err = tx.NodeNames(start.Plan.NodeNumbers()); err != nil {
 		return nil, err
 	}
-	v.waits, err = tx.WaitsFor(plan)
+	v.waits, err = tx.WaitsFor(start.Plan)
 	return v, err
 }
 
@@ -100,26 +101,14 @@ func (r *runner) whenJob(c *cli.Context) error {
 		if err != nil {
 			return err
 		}
-		job, expected, err := tx.WhenJob(id)
+		expected, err := tx.WhenJob(id)
 		if err != nil {
 			return err
 		}
-		plan := expected.Plan
-		if plan == nil {
-			plan = job.Plan()
-		}
-		start, err := viewStart(tx, expected.Start, expected.End, plan)
+		start, err := viewStart(tx, expected.Opening)
 		if err != nil {
 			return err
 		}
 		return printAll(r, startFields, start)
 	})
-}
-
-// orNil shows an empty word as nothing.
-func orNil(s string) any {
-	if s == "" {
-		return nil
-	}
-	return s
 }

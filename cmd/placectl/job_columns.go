@@ -24,32 +24,32 @@ type jobView struct {
 var jobFields = output.Fields[*jobView]{
 	{Name: "event", Value: func(j *jobView) any { return j.event }},
 	{Name: "job", Value: func(j *jobView) any { return jobID(j.Job) }},
-	{Name: "name", Value: func(j *jobView) any { return orNil(j.Name) }},
-	{Name: "user", Value: func(j *jobView) any { return orNil(j.User) }},
-	{Name: "account", Value: func(j *jobView) any { return orNil(j.Account) }},
-	{Name: "queue", Value: func(j *jobView) any { return orNil(j.Queue) }},
-	{Name: "class", Value: func(j *jobView) any { return orNil(j.Class) }},
+	{Name: "name", Value: func(j *jobView) any { return output.OrNil(j.Name) }},
+	{Name: "user", Value: func(j *jobView) any { return output.OrNil(j.User) }},
+	{Name: "account", Value: func(j *jobView) any { return output.OrNil(j.Account) }},
+	{Name: "queue", Value: func(j *jobView) any { return output.OrNil(j.Queue) }},
+	{Name: "class", Value: func(j *jobView) any { return output.OrNil(j.Class) }},
 	{Name: "state", Value: func(j *jobView) any { return j.State.String() }},
 	{Name: "priority", Kind: output.Integer, Value: func(j *jobView) any { return j.Priority }},
 	{Name: "select", Value: func(j *jobView) any { return j.Select }},
 	{Name: "place", Value: func(j *jobView) any { return j.Place }},
 	{Name: "walltime", Kind: output.Duration, Value: func(j *jobView) any { return j.Walltime }},
 	{Name: "submit", Kind: output.Time, Value: func(j *jobView) any { return j.Submit }},
-	{Name: "begin", Kind: output.Time, Value: func(j *jobView) any { return instant(j.Begin) }},
-	{Name: "start", Kind: output.Time, Value: func(j *jobView) any { return instant(j.Start) }},
-	{Name: "end", Kind: output.Time, Value: func(j *jobView) any { return instant(j.End) }},
+	{Name: "begin", Kind: output.Time, Value: func(j *jobView) any { return output.OrNil(j.Begin) }},
+	{Name: "start", Kind: output.Time, Value: func(j *jobView) any { return output.OrNil(j.Start) }},
+	{Name: "end", Kind: output.Time, Value: func(j *jobView) any { return output.OrNil(j.End) }},
 	{Name: "nodes", Kind: output.List, Nodes: true, Value: func(j *jobView) any {
 		return readJob(j, func(job *store.Job) ([]string, error) { return j.tx.NodeNames(job.AllNodes()) })
 	}},
-	{Name: "reservation", Value: func(j *jobView) any { return orNil(j.Reservation) }},
-	{Name: "reason", Kind: output.Prose, Value: func(j *jobView) any { return orNil(j.reason()) }},
-	{Name: "expected", Kind: output.Time, Value: func(j *jobView) any { return instant(j.outlook().Start) }},
+	{Name: "reservation", Value: func(j *jobView) any { return output.OrNil(j.Reservation) }},
+	{Name: "reason", Kind: output.Prose, Value: func(j *jobView) any { return output.OrNil(j.reason()) }},
+	{Name: "expected", Kind: output.Time, Value: func(j *jobView) any { return output.OrNil(j.outlook().Start) }},
 	{Name: "array", Value: func(j *jobView) any { return arrayID(j.Job) }},
 	{Name: "index", Kind: output.Integer, Value: func(j *jobView) any { return arrayIndex(j.Job) }},
-	{Name: "path", Value: func(j *jobView) any { return orNil(string(j.Path)) }},
-	{Name: "policy", Value: func(j *jobView) any { return orNil(j.Policy) }},
-	{Name: "set", Value: func(j *jobView) any { return orNil(j.Set) }},
-	{Name: "key", Value: func(j *jobView) any { return orNil(j.Key) }},
+	{Name: "path", Value: func(j *jobView) any { return output.OrNil(string(j.Path)) }},
+	{Name: "policy", Value: func(j *jobView) any { return output.OrNil(j.Policy) }},
+	{Name: "set", Value: func(j *jobView) any { return output.OrNil(j.Set) }},
+	{Name: "key", Value: func(j *jobView) any { return output.OrNil(j.Key) }},
 	{Name: "exec_vnode", Value: func(j *jobView) any { return j.vnodes() }},
 	{Name: "chunks", Kind: output.Object, Value: func(j *jobView) any {
 		return readJob(j, func(job *store.Job) ([]chunkObject, error) { return chunkObjects(j.tx, job) })
@@ -57,7 +57,7 @@ var jobFields = output.Fields[*jobView]{
 	{Name: "why", Value: func(j *jobView) any {
 		return readJob(j, func(job *store.Job) (string, error) { return explainRoute(j.tx, job) })
 	}},
-	{Name: "deadline", Kind: output.Time, Value: func(j *jobView) any { return instant(j.Deadline) }},
+	{Name: "deadline", Kind: output.Time, Value: func(j *jobView) any { return output.OrNil(j.Deadline) }},
 	{Name: "after", Kind: output.List, Value: func(j *jobView) any { return dependenciesOf(j.Job) }},
 	{Name: "command", Kind: output.Words, Value: func(j *jobView) any { return j.Command }},
 	{Name: "exit", Kind: output.Integer, Value: func(j *jobView) any { return exitOf(j.Job) }},
@@ -135,17 +135,6 @@ func (p *jobPrinter) Close() error {
 		return p.err
 	}
 	return p.Printer.Close()
-}
-
-// instant is an instant as it is shown, nil where there is none.
-func instant(t int64) any { return orNone(t) }
-
-// orNone is a number as it is shown, nil for none.
-func orNone(n int64) any {
-	if n == 0 {
-		return nil
-	}
-	return n
 }
 
 // jobID is a job's number as it is shown.

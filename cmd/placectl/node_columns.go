@@ -23,21 +23,21 @@ type nodeRow struct {
 var nodeFields = output.Fields[*nodeRow]{
 	{Name: "name", Value: func(n *nodeRow) any { return n.Name }},
 	{Name: "number", Kind: output.Integer, Value: func(n *nodeRow) any { return n.Number }},
-	{Name: "queue", Value: func(n *nodeRow) any { return orNil(n.Queue) }},
+	{Name: "queue", Value: func(n *nodeRow) any { return output.OrNil(n.Queue) }},
 	{Name: "priority", Kind: output.Integer, Value: func(n *nodeRow) any { return n.Priority }},
 	{Name: "state", Value: func(n *nodeRow) any { return n.Occupancy.State.String() }},
-	{Name: "reason", Value: func(n *nodeRow) any { return orNil(n.Reason) }},
+	{Name: "reason", Value: func(n *nodeRow) any { return output.OrNil(n.Reason) }},
 	{Name: "speed", Kind: output.Number, Value: func(n *nodeRow) any { return n.Speed }},
 	{Name: "procspeed", Kind: output.Number, Value: func(n *nodeRow) any { return n.ProcSpeed }},
 	{Name: "load", Kind: output.Number, Value: func(n *nodeRow) any { return n.Load }},
 	{Name: "usage", Kind: output.Number, Value: func(n *nodeRow) any { return n.Usage }},
-	{Name: "access", Value: func(n *nodeRow) any { return orNil(accessWord(n.Access)) }},
-	{Name: "sharing", Value: func(n *nodeRow) any { return orNil(sharingWord(n.Sharing)) }},
+	{Name: "access", Value: func(n *nodeRow) any { return output.OrNil(accessWord(n.Access)) }},
+	{Name: "sharing", Value: func(n *nodeRow) any { return output.OrNil(sharingWord(n.Sharing)) }},
 	{Name: "features", Kind: output.List, Value: func(n *nodeRow) any { return n.Features }},
 	{Name: "bucket", Kind: output.Integer, Value: func(n *nodeRow) any { return n.Bucket }},
 	{Name: "jobs", Kind: output.Integer, Value: func(n *nodeRow) any { return n.Jobs }},
 	{Name: "free_until", Kind: output.Time, Value: func(n *nodeRow) any { return output.OrNil(n.FreeUntil) }},
-	{Name: "priorityf", Value: func(n *nodeRow) any { return orNil(n.PriorityF) }},
+	{Name: "priorityf", Value: func(n *nodeRow) any { return output.OrNil(n.PriorityF) }},
 }
 
 // nodeListColumns are those of a list.

@@ -6,7 +6,7 @@ import (
 	"github.com/placectl/placectl/locality"
 )
 
-// BatchFile is a file of a batch. Its fields are those of store.BatchFile.
+// BatchFile is a file of a batch.
 type BatchFile struct {
 	Name string
 	Size int64 // bytes

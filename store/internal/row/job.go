@@ -42,8 +42,7 @@ func (s JobState) String() string {
 // Live reports whether the job may still come to hold nodes, or holds some.
 func (s JobState) Live() bool { return s >= JobHeld && s <= JobRunning || s == JobLate }
 
-// Job is a job. Its fields are those of store.Job, in that order: one is turned into
-// the other as it stands.
+// Job is a job.
 type Job struct {
 	ID       uint64
 	State    JobState
@@ -121,12 +120,26 @@ func (j *Job) NodeNumbers() []uint32 {
 // AllNodes lists the nodes that a job has, each once: those of its chunks in their
 // order, then those taken along.
 func (j *Job) AllNodes() []uint32 {
+	nodes := append(j.NodeNumbers(), j.Along...)
+	if len(j.Chunks) == 1 && len(j.Along) == 0 {
+		return nodes // a chunk has each of its nodes once
+	}
 	seen := make(map[uint32]bool)
-	return slices.DeleteFunc(append(j.NodeNumbers(), j.Along...), func(n uint32) bool {
+	return slices.DeleteFunc(nodes, func(n uint32) bool {
 		twice := seen[n]
 		seen[n] = true
 		return twice
 	})
+}
+
+// Request is what a job asked for.
+func (j *Job) Request() placer.Request {
+	policy := j.Policy
+	if j.NoPolicy {
+		policy = ""
+	}
+	return placer.Request{Select: j.Select, Place: j.Place, Name: j.Name, User: j.User, Group: j.Group, Account: j.Account,
+		Queue: j.Queue, Class: j.Class, Policy: policy, Access: j.Access.String(), Reservation: j.Reservation, Prefer: j.Prefer}
 }
 
 // Waits reports whether a job in a state is in the queue, waiting to be started.

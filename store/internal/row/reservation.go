@@ -5,8 +5,7 @@ import (
 	"github.com/placectl/placectl/timeline"
 )
 
-// Reservation keeps nodes, or amounts of them, for a stretch of time. Its fields are
-// those of store.Reservation, in that order.
+// Reservation keeps nodes, or amounts of them, for a stretch of time.
 type Reservation struct {
 	ID         uint64
 	Name       string

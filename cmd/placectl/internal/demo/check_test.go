@@ -88,7 +88,7 @@ func jobClaims(t *testing.T, tx *store.Tx, past *past) map[uint32][]claim {
 			return err
 		}
 		for i, c := range j.Chunks {
-			s := claim{start: j.Start, end: j.End, who: j.Name}
+			s := claim{start: j.Start.Unix(), end: j.End.Unix(), who: j.Name}
 			for _, w := range asked[i].Wants {
 				switch w.Res {
 				case index.NCPUs:
@@ -108,7 +108,7 @@ func jobClaims(t *testing.T, tx *store.Tx, past *past) map[uint32][]claim {
 					return err
 				}
 				on := slices.ContainsFunc(planned, func(a store.Allocation) bool {
-					return a.Job == j.ID && a.Start.Unix() == j.Start && a.Due.Unix() == j.End
+					return a.Job == j.ID && a.Start.Equal(j.Start) && a.Due.Equal(j.End)
 				})
 				if on != (j.State == store.JobRunning || j.State == store.JobReserved) {
 					t.Errorf("%s is %v on node %d, where the calendar has %+v", j.Name, j.State, n.Node, planned)

@@ -45,7 +45,7 @@ func TestReplay(t *testing.T) {
 	waiting := 0
 	for _, w := range rep.waiting {
 		waiting += w.jobs
-		if w.start != 0 && w.start <= until {
+		if !w.start.IsZero() && w.start.Unix() <= until {
 			t.Errorf("%s waits although it could start at %v", w.request, w.start)
 		}
 	}

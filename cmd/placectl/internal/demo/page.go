@@ -203,9 +203,9 @@ func (p *page) queue() error {
 	var rows [][]any
 	shown := p.waiting[:min(shownWaiting, len(p.waiting))]
 	for _, w := range shown {
-		row := []any{w.jobs, w.request, w.walltime, minutes(now - w.submit), nil, string(w.waitsFor)}
-		if w.start != 0 {
-			row[4] = minutes(w.start - now)
+		row := []any{w.jobs, w.request, w.walltime, minutes(now - w.submit.Unix()), nil, string(w.waitsFor)}
+		if !w.start.IsZero() {
+			row[4] = minutes(w.start.Unix() - now)
 		}
 		rows = append(rows, row)
 	}

@@ -96,7 +96,7 @@ func (p *Replay) past(d *Data) (*past, error) {
 
 // job adds a job.
 func (p *past) job(tx *store.Tx, j *store.Job) error {
-	start, end := j.Start, j.End
+	submit, start, end := j.Submit.Unix(), j.Start.Unix(), j.End.Unix()
 	switch j.State {
 	case store.JobRunning:
 		p.running++
@@ -107,10 +107,10 @@ func (p *past) job(tx *store.Tx, j *store.Job) error {
 		p.queue = append(p.queue, j)
 		start, end = p.data.Until, p.data.Until
 	}
-	wait := start - j.Submit
+	wait := start - submit
 	p.MeanWait += float64(wait)
 	p.LongestWait = max(p.LongestWait, wait)
-	p.add(&p.waited, j.Submit, start, 1)
+	p.add(&p.waited, submit, start, 1)
 	p.add(&p.runs, start, end, 1)
 	switch {
 	case j.State != store.JobRunning && j.State != store.JobFinished:

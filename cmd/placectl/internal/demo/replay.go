@@ -109,10 +109,10 @@ func (p *Replay) pass(ctx context.Context, d *Data, seen func(int)) error {
 		p.Transactions++
 		jobs, todo = jobs[len(now.jobs):], todo[len(now.due):]
 		for _, j := range now.begun {
-			todo.add(j.Start+d.byName[j.Name].Run, j.ID)
+			todo.add(j.Start.Unix()+d.byName[j.Name].Run, j.ID)
 		}
 		for _, j := range now.planned {
-			todo.add(j.Start, 0)
+			todo.add(j.Start.Unix(), 0)
 		}
 		seen(len(now.jobs))
 	}

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/placer"
@@ -32,10 +33,10 @@ type Hint struct {
 // waiting is jobs of the queue that ask for the same.
 type waiting struct {
 	request  string
-	walltime int64
+	walltime time.Duration
 	jobs     int
-	submit   int64 // of the first
-	start    int64 // expected, 0 where nobody knows
+	submit   time.Time // of the first
+	start    time.Time // expected, zero where nobody knows
 	waitsFor store.Wait
 }
 

@@ -2,6 +2,7 @@ package explain
 
 import (
 	"strconv"
+	"time"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
 	"github.com/placectl/placectl/cmd/placectl/internal/spell"
@@ -41,7 +42,7 @@ func (p *page) jobSummary(f *output.Record) error {
 	j := p.ex.Job
 	f.Add("job", output.Text, strconv.FormatUint(j.ID, 10))
 	f.Add("state", output.Text, j.State.String())
-	asked := j.Select + ", place " + j.Place + ", for " + string(spell.AppendDuration(nil, j.Walltime))
+	asked := j.Select + ", place " + j.Place + ", for " + string(spell.AppendDuration(nil, int64(j.Walltime/time.Second)))
 	if j.Queue != "" {
 		asked += ", in queue " + j.Queue
 	}
@@ -97,12 +98,12 @@ func (p *page) jobPlaced(f *output.Record, j *store.Job) error {
 // jobStands is a job's verdict in words.
 func (p *page) jobStands(j *store.Job) string {
 	now := p.now
-	in := func(at int64) string { return string(spell.AppendDuration(nil, at-now)) }
+	in := func(at time.Time) string { return string(spell.AppendDuration(nil, at.Unix()-now)) }
 	switch {
 	case p.ex.Queue != nil:
 		return p.waits(p.ex.Queue)
-	case j.State == store.JobRunning && j.End <= now:
-		return "running, overdue by " + string(spell.AppendDuration(nil, now-j.End))
+	case j.State == store.JobRunning && j.End.Unix() <= now:
+		return "running, overdue by " + string(spell.AppendDuration(nil, now-j.End.Unix()))
 	case j.State == store.JobRunning:
 		return "running, for another " + in(j.End)
 	case j.State != store.JobReserved:

@@ -53,10 +53,10 @@ func (p *page) waits(q *store.Queueing) string {
 	switch {
 	case q.Wait == store.WaitsNever, q.Wait == store.WaitsHeld, q.Wait == store.WaitsLate, q.Wait == store.WaitsTurn:
 		return text
-	case q.Start == 0:
+	case q.Start.IsZero():
 		return text + "; nobody knows when it will start"
 	}
-	text += "; expected to start in " + string(spell.AppendDuration(nil, q.Start-p.now))
+	text += "; expected to start in " + string(spell.AppendDuration(nil, q.Start.Unix()-p.now))
 	if len(p.ex.WaitsFor) > 0 {
 		text += ", at the end of " + someOf(p.ex.WaitsFor)
 	}
@@ -72,7 +72,7 @@ func (p *page) waitsFor(q *store.Queueing) string {
 	case store.WaitsLate:
 		return "late: the next command that writes plans it anew"
 	case store.WaitsBegin:
-		return "waits: it is to begin at " + p.at(p.ex.Job.Begin)
+		return "waits: it is to begin at " + p.at(p.ex.Job.Begin.Unix())
 	case store.WaitsJob:
 		return "waits: it " + q.Reason
 	case store.WaitsClass:

@@ -2,6 +2,7 @@ package explain
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
 	"github.com/placectl/placectl/cmd/placectl/internal/spell"
@@ -74,7 +75,7 @@ func (p *page) requestObject() requestObject {
 	q := p.ex.Request
 	o := requestObject{User: word(q.User), Queue: word(q.Queue), Policy: word(q.Policy), Reservation: word(q.Reservation)}
 	if j := p.ex.Job; j != nil {
-		o.Select, o.Place, o.Walltime = j.Select, j.Place, j.Walltime
+		o.Select, o.Place, o.Walltime = j.Select, j.Place, int64(j.Walltime/time.Second)
 	} else {
 		o.Select, o.Place, o.Walltime = p.ex.Ask.Text(p.defs), p.ex.Ask.Spec.Place.Format(p.defs), p.ex.Ask.Duration
 	}

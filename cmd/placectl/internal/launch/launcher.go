@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/store"
@@ -87,7 +88,7 @@ func (n *Notice) environ(database string) (env []string, remove func(), err erro
 	env = append(os.Environ(), "PLACECTL_DB="+database, "PLACECTL_EVENT="+n.Event, "PLACECTL_JOB="+strconv.FormatUint(j.ID, 10), "PLACECTL_NAME="+j.Name,
 		"PLACECTL_USER="+j.User, "PLACECTL_QUEUE="+j.Queue, "PLACECTL_CLASS="+j.Class,
 		"PLACECTL_NODELIST="+index.FoldNodeList(n.Nodes), "PLACECTL_NODEFILE="+file,
-		"PLACECTL_WALLTIME="+strconv.FormatInt(j.Walltime, 10))
+		"PLACECTL_WALLTIME="+strconv.FormatInt(int64(j.Walltime/time.Second), 10))
 	if j.Array != 0 {
 		env = append(env, "PLACECTL_ARRAY="+strconv.FormatUint(j.Array, 10), "PLACECTL_INDEX="+strconv.Itoa(j.Index))
 	}

@@ -1,0 +1,25 @@
+package store
+
+import (
+	"reflect"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"github.com/placectl/placectl/store/internal/row"
+	"pgregory.net/rapid"
+)
+
+// What callers get of a job is all of its row.
+func TestJobsAreTheirRows(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		j := rapid.Make[row.Job]().Draw(t, "job")
+		j.Walltime %= maxWalltime
+		if diff := cmp.Diff(&j, jobOf(&j).row(), cmpopts.EquateEmpty()); diff != "" {
+			t.Errorf("-row +the same as a job and back\n%s", diff)
+		}
+	})
+	if none := jobOf(new(row.Job)); !reflect.DeepEqual(none, new(Job)) {
+		t.Errorf("a job without anything is %+v", none)
+	}
+}
