@@ -117,11 +117,20 @@ type Job struct {
 
 // NodeNumbers lists the nodes of a job in chunk order; a node comes once for each
 // chunk of the select that is on it.
-func (j *Job) NodeNumbers() []uint32 { return j.row().NodeNumbers() }
+func (j *Job) NodeNumbers() []uint32 {
+	r := j.row()
+	return r.NodeNumbers()
+}
 
 // AllNodes lists the nodes that a job has, each once: those of its chunks in their
 // order, then those taken along.
-func (j *Job) AllNodes() []uint32 { return j.row().AllNodes() }
+func (j *Job) AllNodes() []uint32 {
+	r := j.row()
+	return r.AllNodes()
+}
 
 // Request is what a job asked for.
-func (j *Job) Request() placer.Request { return j.row().Request() }
+func (j *Job) Request() placer.Request {
+	r := j.row()
+	return r.Request()
+}

@@ -19,8 +19,8 @@ func jobOf(j *row.Job) *Job {
 }
 
 // row is the job's row.
-func (j *Job) row() *row.Job {
-	return &row.Job{
+func (j *Job) row() row.Job {
+	return row.Job{
 		ID: j.ID, State: j.State, Name: j.Name, User: j.User, Account: j.Account, Queue: j.Queue, Class: j.Class, Key: j.Key,
 		Select: j.Select, Place: j.Place, Path: j.Path, Policy: j.Policy, Set: j.Set, Reason: j.Reason, Walltime: seconds(j.Walltime),
 		Submit: unix(j.Submit), Start: unix(j.Start), End: unix(j.End),

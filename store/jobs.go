@@ -16,32 +16,49 @@ import (
 func (tx *Tx) Job(id uint64) (*Job, error) { return jobResult(tx.job(id)) }
 
 func (tx *Tx) job(id uint64) (*row.Job, error) {
-	key := row.Key64(id)
-	payload, err := tx.file.Get(row.Jobs, key)
+	key, payload, err := tx.jobRow(id)
 	if err != nil {
 		return nil, err
 	}
-	if payload == nil {
-		return nil, row.Missing("job", strconv.FormatUint(id, 10))
-	}
 	return row.DecodeJob(key, payload)
+}
+
+// jobRow is the row of a job.
+func (tx *Tx) jobRow(id uint64) (key, payload []byte, err error) {
+	key = row.Key64(id)
+	payload, err = tx.file.Get(row.Jobs, key)
+	if err == nil && payload == nil {
+		err = row.Missing("job", strconv.FormatUint(id, 10))
+	}
+	return key, payload, err
 }
 
 // EachJob goes through the jobs by number, all or only those that are in a state as
 // it begins, until fn fails. It hands out a job as it is when its turn comes.
 func (tx *Tx) EachJob(fn func(*Job) error, states ...JobState) error {
-	return tx.eachJob(func(j *row.Job) error { return fn(jobOf(j)) }, states...)
+	var j row.Job // one for all: callers get copies
+	return tx.eachJobRow(func(key, payload []byte) error {
+		if err := j.Decode(key, payload); err != nil {
+			return err
+		}
+		return fn(jobOf(&j))
+	}, states)
 }
 
 func (tx *Tx) eachJob(fn func(*row.Job) error, states ...JobState) error {
+	return tx.eachJobRow(func(key, payload []byte) error {
+		j, err := row.DecodeJob(key, payload)
+		if err != nil {
+			return err
+		}
+		return fn(j)
+	}, states)
+}
+
+// eachJobRow goes through the rows of jobs.
+func (tx *Tx) eachJobRow(fn func(key, payload []byte) error, states []JobState) error {
 	if len(states) == 0 {
-		return tx.file.Each(row.Jobs, nil, func(key, payload []byte) (bool, error) {
-			j, err := row.DecodeJob(key, payload)
-			if err != nil {
-				return false, err
-			}
-			return true, fn(j)
-		})
+		return tx.file.Each(row.Jobs, nil, func(key, payload []byte) (bool, error) { return true, fn(key, payload) })
 	}
 	walks := make([]*file.Walk, len(states)) // all at once: fn may move jobs from one state to another
 	for i, s := range states {
@@ -53,11 +70,11 @@ func (tx *Tx) eachJob(fn func(*row.Job) error, states ...JobState) error {
 			if len(key) != 9 {
 				return false, fmt.Errorf("%w: job state %x", ErrDamaged, key)
 			}
-			j, err := tx.job(binary.BigEndian.Uint64(key[1:]))
+			key, payload, err := tx.jobRow(binary.BigEndian.Uint64(key[1:]))
 			if err != nil {
 				return false, err
 			}
-			return true, fn(j)
+			return true, fn(key, payload)
 		})
 		if err != nil {
 			return err
@@ -128,7 +145,10 @@ func (tx *Tx) NodeNames(numbers []uint32) ([]string, error) {
 // Asked is the chunks that a job asked for, one for each of j.Chunks: none for a job
 // that has no nodes. Where a resource that an ended job named is not defined any
 // more they are empty.
-func (tx *Tx) Asked(j *Job) ([]placer.Chunk, error) { return tx.asked(j.row()) }
+func (tx *Tx) Asked(j *Job) ([]placer.Chunk, error) {
+	r := j.row()
+	return tx.asked(&r)
+}
 
 func (tx *Tx) asked(j *row.Job) ([]placer.Chunk, error) {
 	if len(j.Chunks) == 0 && j.State != JobRunning && j.State != JobReserved {

@@ -27,6 +27,7 @@ type Outlook struct {
 	snapshots map[string]*placer.Snapshot // by queue
 	jobs      map[uint64]Prospect         // of those that were asked about
 	letting   letting
+	asked     row.Job    // who was asked about last
 	delays    bool       // how long a job has waited matters: the setting set_delay
 	searches  int        // for starts
 	shares    *allotment // nil as long as it was not asked for
@@ -75,7 +76,8 @@ func (o *Outlook) Prospect(j *Job) (Prospect, error) {
 	if j.State != JobHeld && j.State != JobQueued {
 		return decided(j.State, j.Reason, Opening{Start: j.Start, End: j.End}), nil
 	}
-	return o.look(j.row())
+	o.asked = j.row()
+	return o.look(&o.asked)
 }
 
 // decided is the prospect of a job that is neither held nor queued.

@@ -125,7 +125,7 @@ func TestShareState(t *testing.T) {
 			}
 			job := placed.row()
 			job.Queued, job.Launched = true, true // as if submitted: others are not stopped
-			if err := tx.putJob(job, JobRunning); err != nil {
+			if err := tx.putJob(&job, JobRunning); err != nil {
 				return err
 			}
 		}

@@ -153,20 +153,28 @@ func decodeShares(d *decoder, nodes []JobNode) {
 
 // DecodeJob reads the whole of a job.
 func DecodeJob(key, payload []byte) (*Job, error) {
+	j := new(Job)
+	return j, j.Decode(key, payload)
+}
+
+// Decode makes a job the one of a row. It writes over the chunks and nodes that it had.
+func (j *Job) Decode(key, payload []byte) error {
 	d := decoder{b: payload}
 	version := d.byte()
-	j := &Job{State: JobState(d.byte())}
+	*j = Job{State: JobState(d.byte()), Chunks: j.Chunks}
 	for _, t := range j.times() {
 		*t = d.int()
 	}
 	for _, s := range j.texts() {
 		*s = d.string()
 	}
-	j.Chunks = make([]JobChunk, d.count())
+	n := d.count()
+	j.Chunks = slices.Grow(j.Chunks[:0], n)[:n]
 	for i := range j.Chunks {
 		c := &j.Chunks[i]
 		c.Count = int(d.uint())
-		c.Nodes = make([]JobNode, d.count())
+		n := d.count()
+		c.Nodes = slices.Grow(c.Nodes[:0], n)[:n]
 		last := int64(0)
 		for k := range c.Nodes {
 			last += d.int()
@@ -181,7 +189,7 @@ func DecodeJob(key, payload []byte) (*Job, error) {
 	} else {
 		j.ID = binary.BigEndian.Uint64(key)
 	}
-	return j, d.done(Jobs, key)
+	return d.done(Jobs, key)
 }
 
 // decodeTail reads what later versions added.
