@@ -247,7 +247,7 @@ func (db *DB) derive(from string) error {
 		var list []string
 		made, err = check.Derive(tx.checked(), func(finding string) { list = append(list, finding) })
 		state = tx.state
-		if len(list) > 0 && errors.Is(err, ErrDamaged) {
+		if err == nil && len(made.Blamed) > 0 {
 			err = contradicts(from, list[:min(len(list), maxReasons)], max(0, len(list)-maxReasons))
 		}
 		return false, err

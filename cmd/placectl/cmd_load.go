@@ -19,6 +19,7 @@ func loadVerb() *verb {
 			"that --db names, or nothing does. One that is there is not written over: give it another name first.",
 		Access:  makes,
 		Alone:   true,
+		Unkeyed: true,
 		Example: "placectl --db new.db load cluster.jsonl.gz\nplacectl dump | placectl --db copy.db load -",
 		Run:     (*runner).load,
 	}

@@ -19,6 +19,7 @@ func restoreVerb() *verb {
 		Flags:    []cli.Flag{&cli.BoolFlag{Name: "no-hold", Usage: "hold no jobs: nothing has run since the backup"}},
 		Access:   makes,
 		Alone:    true,
+		Unkeyed:  true,
 		Statuses: []int{exitNotFound, exitLocked},
 		Example:  "placectl restore /backup/cluster-2026-11-21.db\nplacectl job list --state held",
 		Run:      (*runner).restore,

@@ -185,8 +185,9 @@ func exampleDB(t *testing.T) string {
 
 // exampleInput is what examples read from a pipe, by their verbs.
 var exampleInput = map[string]string{
-	"node load":  "n01 0.5\n",
-	"class plan": `{"total_workers":10,"classes":[{"name":"a","load_pct":100,"running":2,"waiting":9}]}`,
+	"node load":    "n01 0.5\n",
+	"--db copy.db": `{"placectl":"dump","format":4}` + "\n" + `{"rows":0}` + "\n",
+	"class plan":   `{"total_workers":10,"classes":[{"name":"a","load_pct":100,"running":2,"waiting":9}]}`,
 }
 
 // runExample runs a call in a copy of a folder.

@@ -155,6 +155,7 @@ simulate @/trace.swf --nodes=@/simple.csv --gantt=@/out.svg
 simulate @/trace.swf --requested
 simulate @/trace.swf --procs=4 --out=@/out.csv
 check --in-process --repair
+compact --dry-run
 place 1:ncpus=1 --at=now+1h
 place 4:ncpus=4 --place=scatter:excl --or-reserve
 place 1:ncpus=1 --explain
@@ -230,6 +231,8 @@ var shownElsewhere = map[string]string{
 	"restore --no-hold":    "backup.txtar",
 	"restore --dry-run":    "backup.txtar",
 	"load --dry-run":       "dump.txtar",
+	"salvage --to":         "salvage.txtar",
+	"salvage --dry-run":    "salvage.txtar",
 	"demo --force":         "demo.txtar",
 	"demo --dry-run":       "demo.txtar",
 }
@@ -345,7 +348,7 @@ func TestFlagsHaveEffects(t *testing.T) {
 	}
 	for _, line := range lines { // what writes takes a key
 		if with, ok := strings.CutSuffix(line, " --dry-run"); ok {
-			if verb, _, _ := takeFlag(t, line); verb != "run" && verb != "demo" && verb != "batch next" {
+			if verb, _, _ := takeFlag(t, line); verb != "run" && verb != "demo" && verb != "compact" && verb != "batch next" {
 				lines = append(lines, with+" --key=k")
 			}
 		}

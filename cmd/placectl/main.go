@@ -97,6 +97,8 @@ func verbs() []verbEntry {
 		{"restore", restoreVerb},
 		{"dump", dumpVerb},
 		{"load", loadVerb},
+		{"compact", compactVerb},
+		{"salvage", salvageVerb},
 		{"demo", demoVerb},
 		{"completion", completionVerb},
 		{"man", manVerb},

@@ -21,7 +21,7 @@ var simulatedVerbs = []string{
 	"bucket list", "set list", "when", "explain", "show", "reservation list", "reservation show", "job list", "job show",
 	"run", "wait", "events", "class show", "class set", "class map", "class default", "class rebalance", "class rm", "class plan",
 	"batch create", "batch list", "batch show", "batch next", "batch next", "batch done", "batch fail", "batch expire", "batch recompute", "batch cursors", "batch rm",
-	"query", "shell", "gantt", "stats", "stats reset", "check", "backup", "dump",
+	"query", "shell", "gantt", "stats", "stats reset", "check", "backup", "dump", "compact",
 }
 
 // leftOut are the verbs that are not drawn, and why.
@@ -30,6 +30,7 @@ var leftOut = map[string]string{
 	"simulate":   "it uses no database",
 	"demo":       "it makes a database of its own",
 	"load":       "it makes the database that the others use",
+	"salvage":    "it reads damaged databases, and makes new ones",
 	"restore":    "what it does with jobs is tested in package store, and it leaves a file behind each time",
 	"completion": "it uses no database",
 	"man":        "it uses no database",

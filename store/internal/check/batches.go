@@ -19,10 +19,12 @@ func (d *derived) batches() error {
 			return false, err
 		}
 		if other, ok := numbers[b.Number]; ok {
+			d.at = Row{row.Batches, string(key)}
 			d.contradict("the batches %s and %s have one number, %d", other, b.Name, b.Number)
 			return true, nil
 		}
 		numbers[b.Number] = b.Name
+		d.at = Row{row.Batches, string(key)}
 		d.batch(b)
 		return true, nil
 	})
@@ -35,6 +37,7 @@ func (d *derived) hosts() error {
 			return false, err
 		}
 		if _, ok := d.rows[row.HostNames][h.Name]; ok {
+			d.at = Row{row.Hosts, string(key)}
 			d.contradict("two hosts are called %s", h.Name)
 		}
 		d.rows[row.HostNames][h.Name] = row.EncodeNumber32(h.Number)

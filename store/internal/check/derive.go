@@ -2,6 +2,7 @@ package check
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/store/internal/row"
@@ -23,6 +24,8 @@ type derived struct {
 	// contradictions counts what no rebuilding mends: a node taken twice, a
 	// number that does not exist.
 	contradictions int
+	at             Row   // the row that is looked at,
+	blamed         []Row // and those that contradict others
 }
 
 // derive recomputes every derived table. What it finds on the way is about the
@@ -82,6 +85,9 @@ func (d *derived) blocks() {
 // contradict reports what the rows themselves disagree on.
 func (d *derived) contradict(format string, args ...any) {
 	d.contradictions++
+	if !slices.Contains(d.blamed[max(0, len(d.blamed)-1):], d.at) {
+		d.blamed = append(d.blamed, d.at)
+	}
 	d.Find(format, args...)
 }
 
@@ -89,6 +95,7 @@ func (d *derived) jobs() error {
 	return d.store.Rows.Each(row.Jobs, nil, func(key, payload []byte) (bool, error) {
 		j, err := row.DecodeJob(key, payload)
 		if err == nil {
+			d.at = Row{row.Jobs, string(key)}
 			d.job(j)
 		}
 		return true, err
@@ -140,6 +147,7 @@ func (d *derived) reservations() error {
 	return d.store.Rows.Each(row.Reservations, nil, func(key, payload []byte) (bool, error) {
 		r, err := row.DecodeReservation(key, payload)
 		if err == nil {
+			d.at = Row{row.Reservations, string(key)}
 			d.reservation(r)
 		}
 		return true, err
@@ -193,6 +201,7 @@ func (d *derived) shared(n *index.Node) {
 		if b.Claim {
 			continue
 		}
+		d.at = Row{row.Jobs, string(row.Key64(b.Owner >> 1))}
 		who := fmt.Sprintf("job %d", b.Owner>>1)
 		for k := range list {
 			if o := &list[k]; o.Start < b.End && b.Start < o.End && k != i {

@@ -1,7 +1,6 @@
 package check
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 
@@ -10,20 +9,27 @@ import (
 
 // Derived is what the derived tables of a store are to hold.
 type Derived struct {
+	// Blamed are rows that contradict others: without them the others may be right. Where
+	// there are any the rest is of no use.
+	Blamed []Row
+
 	d *derived
 }
 
-// Derive recomputes it for a store whose derived tables are empty. It fails with
-// ErrDamaged when rows contradict each other; report is told how.
+// Row names a row.
+type Row struct {
+	Table row.Table
+	Key   string
+}
+
+// Derive recomputes it for a store whose derived tables are empty; report is told how
+// rows contradict each other.
 func Derive(s *Store, report func(finding string)) (*Derived, error) {
 	d, err := NewFindings(report).derive(s)
 	if err != nil {
 		return nil, err
 	}
-	if d.contradictions > 0 {
-		return nil, fmt.Errorf("%w: %d rows contradict each other", row.ErrDamaged, d.contradictions)
-	}
-	return &Derived{d}, nil
+	return &Derived{d.blamed, d}, nil
 }
 
 // Each goes through the rows, table by table in the order of their keys, and then

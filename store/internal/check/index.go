@@ -33,6 +33,7 @@ func (d *derived) index() error {
 		if err != nil {
 			return false, err
 		}
+		d.at = Row{row.Nodes, string(key)}
 		if _, ok := d.rows[row.NodeNames][n.Name]; ok {
 			d.contradict("two nodes are called %s", n.Name)
 		}
@@ -121,6 +122,7 @@ func (d *derived) adoptFromNodes(ix *index.Index) error {
 	}
 	for _, id := range slices.Sorted(maps.Keys(first)) {
 		if id >= d.store.State.NextBucket {
+			d.at = Row{row.Nodes, string(row.Key32(first[id].Number))}
 			d.contradict("node %s says it is in bucket %d, the next one is %d", first[id].Name, id, d.store.State.NextBucket)
 			continue
 		}

@@ -62,3 +62,11 @@ func (b *Bulk) Has(t row.Table, key []byte) (bool, error) {
 
 // SetFormat says of which format the rows are.
 func (b *Bulk) SetFormat(format uint32) error { return b.r.writeFormat(format) }
+
+// PutOrRemove writes a row, or removes it where the payload is nil.
+func (b *Bulk) PutOrRemove(t row.Table, key, payload []byte) error {
+	if payload == nil {
+		return b.r.Remove(t, key)
+	}
+	return b.Put(t, key, payload)
+}

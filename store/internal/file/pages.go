@@ -93,6 +93,9 @@ func (p *pages) read(id uint64) ([]byte, error) {
 func (p *pages) reach(id uint64) ([]byte, error) {
 	page, err := p.read(id)
 	if err != nil {
+		if id < p.meta.pages {
+			p.seen.add(id)
+		}
 		return nil, err
 	}
 	for i := range uint64(len(page)) / uint64(p.meta.pageSize) {

@@ -15,8 +15,11 @@ type scan struct {
 	*pages
 	row  func(t row.Table, key, value []byte) error // as it is stored; its error ends the scan
 	lost func(Loss)
-	last []byte // the key before, in the table
-	err  error  // of row
+	only func(row.Table) bool // the tables that are gone through; nil: all
+
+	listed int    // how many tables there are
+	last   []byte // the key before, in the table
+	err    error  // of row
 }
 
 // Loss is a part of a file that cannot be read: a page, and all that it leads to.
@@ -83,6 +86,10 @@ func (s *scan) table(name string, header []byte) {
 	t, ok := row.TableNamed(name)
 	if !ok {
 		s.lost(Loss{Table: row.TableCount, Why: fmt.Sprintf("there is a table %q that this version does not know", name)})
+		return
+	}
+	s.listed++
+	if s.only != nil && !s.only(t) {
 		return
 	}
 	s.last = nil

@@ -1,0 +1,64 @@
+package main
+
+import (
+	"strings"
+
+	"github.com/placectl/placectl/cmd/placectl/internal/output"
+	"github.com/placectl/placectl/cmd/placectl/internal/spell"
+	"github.com/placectl/placectl/store"
+	"github.com/urfave/cli/v2"
+)
+
+func salvageVerb() *verb {
+	return &verb{
+		Name:     "salvage",
+		Category: "Store",
+		Usage:    "get out of a damaged database what can be read",
+		Args:     []arg{{Name: "DAMAGED", Kind: kindFile}},
+		Description: "NEW becomes a sound database of every row of DAMAGED that can be read and verified; DAMAGED stays as it is.\n" +
+			"What is derived is made anew. The answer has a line for each table of which rows are missing, or were changed\n" +
+			"because others are: a job whose nodes are lost is held, for example. Where there is a backup, restore it\n" +
+			"rather, and look into NEW for what has been since.",
+		Flags:    []cli.Flag{&cli.StringFlag{Name: "to", Usage: "the database that is made, `NEW`", Required: true}},
+		Access:   makes,
+		Alone:    true,
+		Unkeyed:  true,
+		Statuses: []int{exitNotFound, exitLocked},
+		Example:  "placectl salvage placectl.db --to new.db",
+		Run:      (*runner).salvage,
+	}
+}
+
+func (r *runner) salvage(c *cli.Context) error {
+	name := c.Args().First()
+	var out *store.Salvaged
+	err := r.working("salvaging", 0, func(watch store.Watch) (err error) {
+		out, err = store.Salvage(name, c.String("to"), &store.SalvageOptions{Options: *r.storeOptions(), DryRun: c.Bool(dryRun), Watch: watch})
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	for _, note := range out.Notes {
+		r.notef("%s: %s", name, note)
+	}
+	switch {
+	case out.Missing > 0:
+		r.notef("%s: %s of %s are missing", c.String("to"), spell.Plural(int(out.Missing), "row"), spell.Comma(out.Rows+out.Missing))
+	case len(out.Tables) == 0 && len(out.Notes) == 0:
+		r.notef("%s: nothing is missing", c.String("to"))
+	}
+	p := r.printer(output.Result{Columns: []output.Column{{Name: "table"}, {Name: "rows", Kind: output.Integer},
+		{Name: "missing", Kind: output.Integer}, {Name: "notes", Kind: output.Prose}}})
+	for _, t := range out.Tables {
+		var missing any
+		if t.Missing >= 0 {
+			missing = t.Missing
+		}
+		p.Row(t.Name, t.Rows, missing, strings.Join(t.Notes, "; "))
+	}
+	if len(out.Tables) == 0 && r.audience().table {
+		return nil
+	}
+	return p.Close()
+}

@@ -1,0 +1,271 @@
+package store
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/store/internal/check"
+	"github.com/placectl/placectl/store/internal/file"
+	"github.com/placectl/placectl/store/internal/row"
+)
+
+// mended is a row that is put, or removed: payload is nil then.
+type mended struct {
+	table        row.Table
+	key, payload []byte
+}
+
+// maxRounds bounds how often rows are looked at again after some were changed. Each time
+// something goes that nodes, jobs and reservations say of each other.
+const maxRounds = 10
+
+// mend changes what contradicts the rest now that rows are missing.
+func (s *salvage) mend() error {
+	for _, look := range []func(*Tx) ([]mended, error){s.counters, s.nodes, s.jobs, s.links, s.shares} {
+		if err := s.change(look); err != nil {
+			return err
+		}
+	}
+	for range maxRounds {
+		blamed := 0
+		err := s.change(func(tx *Tx) ([]mended, error) {
+			made, err := check.Derive(tx.checked(), func(string) {})
+			if err != nil {
+				return nil, err
+			}
+			blamed = len(made.Blamed)
+			return s.parted(tx, made.Blamed)
+		})
+		if err != nil || blamed == 0 {
+			return err
+		}
+	}
+	return fmt.Errorf("%w: the rows that can be read contradict each other in too many ways", ErrDamaged)
+}
+
+// change lets a function look at the rows, and carries out what it finds.
+func (s *salvage) change(look func(*Tx) ([]mended, error)) error {
+	var list []mended
+	err := s.db.file.View(func(r *file.Recorder) error {
+		tx, err := s.db.beginAsOf(r)
+		if err == nil {
+			list, err = look(tx)
+		}
+		return err
+	})
+	if err != nil || len(list) == 0 {
+		return err
+	}
+	return s.db.file.Bulk(func(b *file.Bulk) error {
+		for _, m := range list {
+			if err := b.PutOrRemove(m.table, m.key, m.payload); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// counters makes the row of the state anew: numbers of rows that are there are never
+// given out again, and the instant is no earlier than what has happened.
+func (s *salvage) counters(tx *Tx) ([]mended, error) {
+	st := tx.state
+	if known, err := tx.file.Get(row.Meta, row.KeyState); err != nil {
+		return nil, err
+	} else if known == nil {
+		st = row.State{NextResource: index.FirstDeclared, NextJob: 1, NextReservation: 1}
+		s.note(row.Meta, "the row of the clock and the counters is made anew")
+	}
+	next64 := func(n *uint64, t row.Table) {
+		if key := tx.file.Last(t); len(key) == 8 {
+			*n = max(*n, binary.BigEndian.Uint64(key)+1)
+		}
+	}
+	next64(&st.NextJob, row.Jobs)
+	next64(&st.NextJob, row.Stops)
+	if key := tx.file.Last(row.Events); len(key) == 8 {
+		st.Events = max(st.Events, binary.BigEndian.Uint64(key))
+	}
+	if key := tx.file.Last(row.Nodes); len(key) == 4 {
+		st.NextNode = max(st.NextNode, binary.BigEndian.Uint32(key)+1)
+	}
+	if key := tx.file.Last(row.Resources); len(key) == 2 {
+		st.NextResource = max(st.NextResource, index.ResID(binary.BigEndian.Uint16(key))+1)
+	}
+	st.Invalidations++
+	err := errors.Join(
+		tx.file.Each(row.Nodes, nil, func(key, payload []byte) (bool, error) {
+			var v row.NodeView
+			err := v.Open(key, payload)
+			if err == nil {
+				st.NextBucket = max(st.NextBucket, v.Bucket()+1)
+			}
+			return true, err
+		}),
+		tx.file.Each(row.Reservations, nil, func(key, payload []byte) (bool, error) {
+			r, err := row.DecodeReservation(key, payload)
+			st.NextReservation = max(st.NextReservation, r.ID+1)
+			return true, err
+		}),
+		tx.EachEvent(0, func(ev *Event) (bool, error) {
+			st.AsOf = max(st.AsOf, ev.Time.Unix())
+			return true, nil
+		}))
+	return []mended{{row.Meta, row.KeyState, st.Encode()}}, err
+}
+
+// nodes takes from nodes what they have of resources that are not defined any more.
+func (s *salvage) nodes(tx *Tx) (list []mended, err error) {
+	defs, err := tx.Resources()
+	if err != nil {
+		return nil, err
+	}
+	undefined := func(a index.Amount) bool {
+		_, ok := defs.Get(a.Res)
+		return !ok
+	}
+	err = tx.file.Each(row.Nodes, nil, func(key, payload []byte) (bool, error) {
+		n, err := row.DecodeNode(key, payload)
+		if err != nil || !slices.ContainsFunc(n.Res, undefined) {
+			return true, err
+		}
+		n.Res = slices.DeleteFunc(n.Res, undefined)
+		s.note(row.Nodes, "%s has lost what it had of a resource whose definition is lost", n.Name)
+		list = append(list, mended{row.Nodes, slices.Clone(key), row.EncodeNode(n)})
+		return true, nil
+	})
+	return list, err
+}
+
+// jobs holds those that wait for jobs which are lost.
+func (s *salvage) jobs(tx *Tx) (list []mended, err error) {
+	err = tx.file.Each(row.Jobs, nil, func(key, payload []byte) (bool, error) {
+		j, err := row.DecodeJob(key, payload)
+		if err != nil || !j.State.Live() || len(j.After) == 0 {
+			return true, err
+		}
+		var lost []string
+		j.After = slices.DeleteFunc(j.After, func(d row.Dependency) bool {
+			other, err := tx.file.Get(row.Jobs, row.Key64(d.Job))
+			if err == nil && other == nil {
+				lost = append(lost, d.String())
+			}
+			return err == nil && other == nil
+		})
+		if len(lost) > 0 && j.State != JobRunning {
+			list = append(list, s.unplaced(j, fmt.Sprintf("it depended on a job that is lost: %s", lost)))
+		} else if len(lost) > 0 {
+			list = append(list, mended{row.Jobs, slices.Clone(key), row.EncodeJob(j)})
+		}
+		return true, nil
+	})
+	return list, err
+}
+
+// unplaced is a job without the nodes that it had, or was to have: held where it came
+// through the queue, else ended.
+func (s *salvage) unplaced(j *row.Job, why string) mended {
+	was := j.State
+	unplace(j)
+	if j.State, j.Reason = JobHeld, "salvaged: "+why; !j.Queued {
+		j.State = JobFailed
+	}
+	s.note(row.Jobs, "job %d, which was %s, is %s: %s", j.ID, was, j.State, why)
+	return mended{row.Jobs, row.Key64(j.ID), row.EncodeJob(j)}
+}
+
+// links removes what leads to jobs that are lost.
+func (s *salvage) links(tx *Tx) (list []mended, err error) {
+	job := func(id uint64) (*row.Job, error) {
+		payload, err := tx.file.Get(row.Jobs, row.Key64(id))
+		if payload == nil || err != nil {
+			return nil, err
+		}
+		return row.DecodeJob(row.Key64(id), payload)
+	}
+	keys := tx.file.Each(row.Keys, nil, func(key, payload []byte) (bool, error) {
+		id, _ := row.DecodeNumber64(payload)
+		if j, err := job(id); err != nil || j != nil && j.Key == string(key) {
+			return true, err
+		}
+		s.note(row.Keys, "key %s led to job %d, which is lost", strconv.Quote(string(key)), id)
+		list = append(list, mended{row.Keys, slices.Clone(key), nil})
+		return true, nil
+	})
+	stops := tx.file.Each(row.Stops, nil, func(key, _ []byte) (bool, error) {
+		if j, err := job(binary.BigEndian.Uint64(key)); err != nil || j != nil {
+			return true, err
+		}
+		s.note(row.Stops, "job %d was to be stopped, and is lost", binary.BigEndian.Uint64(key))
+		list = append(list, mended{row.Stops, slices.Clone(key), nil})
+		return true, nil
+	})
+	return list, errors.Join(keys, stops)
+}
+
+// shares forgets settings of class shares that make no sense any more.
+func (s *salvage) shares(tx *Tx) (list []mended, err error) {
+	set, err := tx.Shares()
+	if err == nil {
+		err = set.Check()
+	}
+	if err == nil {
+		return nil, nil
+	}
+	s.note(row.Shares, "the settings of class shares are left out: %v", err)
+	return []mended{{row.Shares, row.KeyShareSettings, nil}, {row.Shares, row.KeyShareState, nil}}, nil
+}
+
+// parted takes rows that contradict others out of their way.
+func (s *salvage) parted(tx *Tx, blamed []check.Row) (list []mended, err error) {
+	for _, b := range blamed {
+		key := []byte(b.Key)
+		payload, err := tx.file.Get(b.Table, key)
+		if err != nil || payload == nil {
+			return nil, errors.Join(err, fmt.Errorf("%w: row %x of table %s is not there", ErrDamaged, key, b.Table))
+		}
+		switch b.Table {
+		case row.Jobs:
+			j, err := row.DecodeJob(key, payload)
+			if err != nil {
+				return nil, err
+			}
+			if j.State == JobRunning || j.State == JobReserved {
+				list = append(list, s.unplaced(j, "where it was cannot be made out"))
+				continue
+			}
+			s.note(row.Jobs, "job %d is left out: it contradicts the rest", j.ID)
+		case row.Batches:
+			batch, err := row.DecodeBatch(key, payload)
+			if err != nil {
+				return nil, err
+			}
+			s.note(row.Batches, "batch %s is left out: its rows do not fit together", strconv.Quote(b.Key))
+			for _, t := range []row.Table{row.BatchFiles, row.BatchJobs, row.BatchTasks, row.BatchHosts, row.BatchRanges} {
+				err := tx.file.Each(t, row.Key32(batch.Number), func(key, _ []byte) (bool, error) {
+					list = append(list, mended{t, slices.Clone(key), nil})
+					return true, nil
+				})
+				if err != nil {
+					return nil, err
+				}
+			}
+		default:
+			s.note(b.Table, "%s is left out: it contradicts the rest", shownKey(b))
+		}
+		list = append(list, mended{b.Table, key, nil})
+	}
+	return list, nil
+}
+
+// shownKey is a key as a note shows it.
+func shownKey(r check.Row) string {
+	if r.Table == row.Nodes || r.Table == row.Hosts {
+		return fmt.Sprintf("number %d", binary.BigEndian.Uint32([]byte(r.Key)))
+	}
+	return strconv.Quote(r.Key)
+}
