@@ -73,7 +73,7 @@ func (r *runner) launchKept(c *cli.Context, launcher *launch.Program) error {
 	err := r.view(func(tx *store.Tx) error {
 		told = slices.DeleteFunc(told, func(n launch.Notice) bool {
 			j, err := tx.Job(n.Job.ID)
-			return n.Event == launch.Start && (err != nil || j.State != store.JobRunning || j.Start != n.Job.Start)
+			return n.Event == launch.Start && (err != nil || j.State != store.JobRunning || !j.Start.Equal(n.Job.Start))
 		})
 		return nil
 	})
