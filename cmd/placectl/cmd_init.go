@@ -120,7 +120,9 @@ func (r *runner) create(c *cli.Context, setup func(*store.Tx) error) error {
 		defer os.RemoveAll(dir)
 		path = dir + "/dry-run.db"
 	}
-	return store.Create(path, r.storeOptions(), setup)
+	err := store.Create(path, r.storeOptions(), setup)
+	r.changed = err == nil && !c.Bool(dryRun)
+	return err
 }
 
 // initSettings gathers the settings that the flags ask for.

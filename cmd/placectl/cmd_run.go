@@ -183,7 +183,7 @@ func (r *runner) runJob(job *store.Job, program string, argv []string) error {
 	if err != nil {
 		return err
 	}
-	command := launch.Command{Program: program, Words: argv, In: r.stdin, Out: r.stdout, Err: r.stderr, Terminal: r.stderrTTY}
+	command := launch.Command{Program: program, Words: argv, In: r.stdin, Out: r.answers.Writer, Err: r.stderr, Terminal: r.stderrTTY}
 	seen := r.fileStamp()
 	command.Ended = func() bool {
 		now := r.fileStamp()

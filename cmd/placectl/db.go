@@ -79,18 +79,35 @@ func (r *runner) update(c *cli.Context, fn func(*store.Tx) error) error {
 func (r *runner) write(db *store.DB, keep bool, fn func(*store.Tx) error) error {
 	stdout, stderr := r.stdout, r.notes
 	var answer, notes bytes.Buffer
+	var cover *shield
 	r.stdout, r.notes = &answer, &notes
 	err := r.commit(db, keep, func(tx *store.Tx) error {
 		answer.Reset()
 		notes.Reset()
-		return fn(tx)
+		if err := fn(tx); err != nil || !keep {
+			return err
+		}
+		if cover == nil {
+			cover = r.raiseShield()
+		}
+		if r.verb.Alone { // it knows itself what it still has to do when it is interrupted
+			return nil
+		}
+		return r.ctx.Err()
 	})
+	if cover != nil {
+		close(cover.committed)
+		defer cover.drop()
+		r.changed = r.changed || err == nil
+	}
 	r.stdout, r.notes = stdout, stderr
 	notes.WriteTo(stderr) //nolint:errcheck // as notef
 	if err != nil {
 		return err
 	}
-	_, err = answer.WriteTo(stdout)
+	if _, err = answer.WriteTo(stdout); err != nil && keep {
+		err = lostAnswer(err)
+	}
 	return err
 }
 

@@ -30,6 +30,8 @@ const (
 	exitConflict    = 7
 	exitDamaged     = 8
 	exitUnknown     = 9
+	exitLost        = 10
+	exitCrash       = 70
 	exitInterrupted = 130
 )
 
@@ -55,6 +57,8 @@ var exitMeanings = []struct {
 	{exitConflict, "conflicts with the present state"},
 	{exitDamaged, "the file is damaged, not placectl's, or of a newer version"},
 	{exitUnknown, "the outcome is unknown: look whether it was done before it is run again"},
+	{exitLost, "done, but the answer could not be written"},
+	{exitCrash, "placectl has crashed: whether anything was changed is unknown"},
 	{exitInterrupted, "interrupted"},
 }
 
@@ -70,6 +74,8 @@ var (
 // exitTable leads from errors to exit statuses; the first row that errors.Is
 // finds counts, and an error without a row is 1.
 var exitTable = []exitRow{
+	{errLost, exitLost, reasonLost},
+	{errCrash, exitCrash, reasonCrash},
 	{errUsage, exitUsage, reasonUsage},
 	{infile.ErrInput, exitUsage, reasonUsage},
 	{context.Canceled, exitInterrupted, reasonInterrupted},

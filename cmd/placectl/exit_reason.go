@@ -34,6 +34,8 @@ const (
 	reasonUnsafe        reason = "unsafe"
 	reasonNewer         reason = "newer"
 	reasonUnknown       reason = "unknown_outcome"
+	reasonLost          reason = "answer_lost"
+	reasonCrash         reason = "crash"
 	reasonNotExecutable reason = "not_executable"
 	reasonNoCommand     reason = "no_command"
 	reasonInterrupted   reason = "interrupted"
@@ -53,6 +55,8 @@ var exitReasons = []struct {
 	{exitConflict, []reason{reasonConflict, reasonExists, reasonNotHeld, reasonClock}},
 	{exitDamaged, []reason{reasonDamaged, reasonNotOurs, reasonUnsafe, reasonNewer}},
 	{exitUnknown, []reason{reasonUnknown}},
+	{exitLost, []reason{reasonLost}},
+	{exitCrash, []reason{reasonCrash}},
 	{statusNotExecutable, []reason{reasonNotExecutable}},
 	{statusNoProgram, []reason{reasonNoCommand}},
 	{exitInterrupted, []reason{reasonInterrupted}},

@@ -162,7 +162,7 @@ func writeEntry(b *strings.Builder, label, text string) {
 // writeExitStatus lists the statuses that every verb has and those in extra; keyed says
 // that the verb has --key.
 func writeExitStatus(b *strings.Builder, extra []int, keyed bool) {
-	show := append([]int{exitOK, exitFailed, exitUsage, exitInterrupted}, extra...)
+	show := append([]int{exitOK, exitFailed, exitUsage, exitCrash, exitInterrupted}, extra...)
 	b.WriteString("\nEXIT STATUS\n")
 	for _, m := range exitMeanings {
 		if keyed && m.code == exitUnknown {

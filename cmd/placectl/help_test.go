@@ -49,6 +49,7 @@ EXIT STATUS
     5  no such job, node, reservation, ...
     6  the lock was not had in time
     8  the file is damaged, not placectl's, or of a newer version
+   70  placectl has crashed: whether anything was changed is unknown
   130  interrupted
 
 Global flags are listed by placectl help.

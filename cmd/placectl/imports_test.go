@@ -54,6 +54,7 @@ const importRules = `
 	index, timeline, placer, store           < cmd/placectl/internal/explain
 	cmd/placectl/internal/spell, cmd/placectl/internal/output < cmd/placectl/internal/explain
 	cmd/placectl/internal/launch             < cmd/placectl
+	cmd/placectl/internal/group              < cmd/placectl/internal/launch, cmd/placectl/internal/demo
 	cmd/placectl/internal/demo               < cmd/placectl
 	index, placer, placer/backfill/swf, store < cmd/placectl/internal/demo
 	cmd/placectl/internal/spell, cmd/placectl/internal/output, cmd/placectl/internal/infile < cmd/placectl/internal/demo

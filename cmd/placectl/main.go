@@ -23,6 +23,7 @@ import (
 	"os/signal"
 	"runtime/debug"
 	"strconv"
+	"syscall"
 	"time"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/infile"
@@ -42,7 +43,17 @@ func runProcess(e env) {
 	// effect, so that nobody is kept waiting by a verb that does not listen.
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	context.AfterFunc(ctx, stop)
-	os.Exit(run(ctx, e))
+	// Writing an answer that nobody reads is to fail, and not to end the process: it
+	// may tell of a change.
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
+	if err := makePoller(); err != nil {
+		os.Exit(newRunner(ctx, e).report(err))
+	}
+	status := run(ctx, e)
+	if status == exitPipe {
+		dieBy(syscall.SIGPIPE)
+	}
+	os.Exit(status)
 }
 
 // verbEntry is a verb that is made only when it is asked for: making them all
@@ -156,26 +167,43 @@ func terminalWidth() int {
 type runner struct {
 	env
 	globals
-	ctx    context.Context // ended by an interrupt
-	tx     *store.Tx       // of the transaction that the run is part of, nil outside one
-	notes  io.Writer       // for what notef says: stderr, if it is not held back
-	verbs  []verbEntry
-	verb   *verb // the one that runs
-	dash   int   // how many arguments stood before "--", -1 without one
-	inv    invocation
-	inputs []byte     // hashes of what was read of files and standard input
-	rec    *recording // that answers go into, nil for stdout
-	kept   *recording // the answer to a request with a key
+	ctx     context.Context    // ended by an interrupt
+	stop    context.CancelFunc // interrupts the run
+	answers *answers           // what stdout leads to in the end
+	changed bool               // something was committed
+	tx      *store.Tx          // of the transaction that the run is part of, nil outside one
+	notes   io.Writer          // for what notef says: stderr, if it is not held back
+	verbs   []verbEntry
+	verb    *verb // the one that runs
+	dash    int   // how many arguments stood before "--", -1 without one
+	inv     invocation
+	inputs  []byte     // hashes of what was read of files and standard input
+	rec     *recording // that answers go into, nil for stdout
+	kept    *recording // the answer to a request with a key
 }
 
 func newRunner(ctx context.Context, e env) *runner {
-	return &runner{env: e, ctx: ctx, notes: e.stderr, verbs: verbs(), dash: -1}
+	out := &answers{Writer: e.stdout}
+	e.stdout = out
+	ctx, stop := context.WithCancel(ctx)
+	return &runner{env: e, ctx: ctx, stop: stop, answers: out, notes: e.stderr, verbs: verbs(), dash: -1}
 }
 
 // run runs one command and returns its exit status.
-func run(ctx context.Context, e env) int {
-	r := newRunner(ctx, e)
-	return r.report(r.main())
+func run(ctx context.Context, e env) int { return newRunner(ctx, e).outcome() }
+
+// outcome runs the command, tells what went wrong, and returns the exit status.
+func (r *runner) outcome() (status int) {
+	defer func() {
+		if p := recover(); p != nil {
+			status = r.crashed(p)
+		}
+	}()
+	err := r.delivered(r.main())
+	if r.pipeClosed() {
+		return exitPipe
+	}
+	return r.report(err)
 }
 
 // main reads the command line and runs what it asks for. The globals are read

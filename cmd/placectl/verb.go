@@ -47,8 +47,8 @@ const (
 
 var accessStatuses = [...][]int{
 	reads:  {exitNotFound, exitLocked, exitDamaged},
-	writes: {exitNotFound, exitLocked, exitConflict, exitDamaged, exitUnknown},
-	makes:  {exitConflict, exitDamaged},
+	writes: {exitNotFound, exitLocked, exitConflict, exitDamaged, exitUnknown, exitLost},
+	makes:  {exitConflict, exitDamaged, exitUnknown, exitLost},
 }
 
 // made gives a verb, and those below it, what their declarations bring along.

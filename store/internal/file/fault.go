@@ -1,6 +1,8 @@
 package file
 
 import (
+	"fmt"
+	"runtime"
 	"runtime/debug"
 	"strings"
 
@@ -13,37 +15,55 @@ type fault struct{ what string }
 func (f *fault) Error() string { return row.ErrDamaged.Error() + ": " + f.what }
 func (f *fault) Unwrap() error { return row.ErrDamaged }
 
-// guard turns the faults and assertions that a damaged file sets off inside
-// bbolt into ErrDamaged. Other panics go on.
+// Panic is a panic that is no damaged file's, on its way out of a transaction.
+type Panic struct {
+	Value any
+	stack []byte
+}
+
+func (p *Panic) Error() string { return fmt.Sprint(p.Value) }
+
+// Stack is where it comes from.
+func (p *Panic) Stack() []byte { return p.stack }
+
+// guard turns the faults and panics that a damaged file sets off inside bbolt into
+// ErrDamaged. Other panics go on.
 func guard(fn func() error) (err error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
 		switch p := recover().(type) {
 		case nil:
+		case *Panic:
+			panic(p)
 		case interface {
 			error
 			Addr() uintptr
 		}:
 			err = &fault{"reading it faults"}
-		case string:
-			if !boltAssertion(p) {
-				panic(p)
-			}
-			err = &fault{p}
 		default:
-			panic(p)
+			if !strings.HasPrefix(panicOrigin(), "go.etcd.io/bbolt") {
+				panic(&Panic{p, debug.Stack()})
+			}
+			err = &fault{fmt.Sprint(p)}
 		}
 	}()
 	return fn()
 }
 
-// boltAssertion recognises what bbolt says when pages contradict each other.
-func boltAssertion(s string) bool {
-	for _, prefix := range []string{"assertion failed", "page ", "bolt.DB.meta()", "freepages", "root bucket", "freelist", "leading element", "unexpected page",
-		"invalid page", "pgid", "pgId", "misplaced bucket", "unexpected bucket", "inline bucket", "inode overflow", "invalid childAt"} {
-		if strings.HasPrefix(s, prefix) {
-			return true
+// panicOrigin is the function that a panic which is being recovered comes from.
+func panicOrigin() string {
+	var pcs [64]uintptr
+	frames := runtime.CallersFrames(pcs[:runtime.Callers(1, pcs[:])])
+	for panicked := false; ; {
+		frame, more := frames.Next()
+		switch {
+		case frame.Function == "runtime.gopanic":
+			panicked = true
+		case panicked && !strings.HasPrefix(frame.Function, "runtime."):
+			return frame.Function
+		}
+		if !more {
+			return ""
 		}
 	}
-	return false
 }

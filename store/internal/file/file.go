@@ -182,13 +182,14 @@ func (f *File) run(write bool, fn func(*opened) error) error {
 	if err != nil {
 		return err
 	}
+	// Closing could wait for what a panic has left locked: then only the locks are given
+	// back.
+	defer o.unlock() //nolint:errcheck // it says more elsewhere
 	err = guard(func() error { return fn(o) })
 	var damage *fault
-	if errors.As(err, &damage) {
-		o.lock.release() //nolint:errcheck // the other error says more
-		return err       // closing could wait for what the fault left locked
+	if !errors.As(err, &damage) {
+		f.closed(o.close())
 	}
-	f.closed(o.close())
 	return err
 }
 

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"sync"
 
+	"github.com/placectl/placectl/cmd/placectl/internal/group"
 	"github.com/placectl/placectl/store"
 )
 
@@ -24,7 +25,7 @@ func (d *Data) Compare(ctx context.Context, seen func(jobs int)) ([]Outcome, err
 		return nil, err
 	}
 	defer os.RemoveAll(dir)
-	var replays sync.WaitGroup
+	var replays group.Group
 	var telling sync.Mutex
 	out, errs := make([]Outcome, len(Others)), make([]error, len(Others))
 	for i, policy := range Others {

@@ -7,9 +7,9 @@ import (
 	"os/exec"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
+	"github.com/placectl/placectl/cmd/placectl/internal/group"
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/store"
 )
@@ -42,19 +42,19 @@ const maxLaunches = 8
 func (p *Program) All(ctx context.Context, database string, told []Notice) []Done {
 	done := make([]Done, len(told))
 	for _, event := range []string{Stop, Start} {
-		var group sync.WaitGroup
+		var launches group.Group
 		slots := make(chan struct{}, maxLaunches)
 		for i := range told {
 			if told[i].Event != event {
 				continue
 			}
 			slots <- struct{}{}
-			group.Go(func() {
+			launches.Go(func() {
 				done[i] = p.tell(ctx, database, &told[i])
 				<-slots
 			})
 		}
-		group.Wait()
+		launches.Wait()
 	}
 	return done
 }

@@ -1,0 +1,217 @@
+package main
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/placectl/placectl/store"
+	"github.com/urfave/cli/v2"
+)
+
+// status is the exit status of a command as a shell says it.
+func status(err error) int {
+	var exit *exec.ExitError
+	switch {
+	case err == nil:
+		return 0
+	case !errors.As(err, &exit):
+		return -1
+	}
+	if s := exit.Sys().(syscall.WaitStatus); s.Signaled() {
+		return 128 + int(s.Signal())
+	}
+	return exit.ExitCode()
+}
+
+// jobCount is how many jobs there are.
+func (s *shell) jobCount() int {
+	s.t.Helper()
+	return len(strings.Fields(s.must("", "job", "list", "-o", "id")))
+}
+
+// Where the answer cannot be written a change is told from a failure.
+func TestAnswerLost(t *testing.T) {
+	s := newShell(t)
+	s.must(csvOfNodes("n", 20), "node", "import", "-")
+	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
+	if err != nil {
+		t.Skip(err)
+	}
+	defer full.Close()
+	closed := func() *os.File {
+		r, w, err := os.Pipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Close()
+		return w
+	}
+	for _, tt := range []struct {
+		args    string
+		stdout  *os.File
+		status  int
+		changes int
+	}{
+		{"place 1:ncpus=1", full, exitLost, 1},
+		{"place 1:ncpus=1 -o json", closed(), exitLost, 1},
+		{"submit 1:ncpus=1", closed(), exitLost, 1},
+		{"place 1:ncpus=1 --dry-run", full, exitFailed, 0},
+		{"place 1:ncpus=1 --dry-run", closed(), exitPipe, 0},
+		{"place 1:ncpus=99", full, exitNever, 0},
+		{"node list", full, exitFailed, 0},
+		{"node list", closed(), exitPipe, 0},
+		{"query SELECT", closed(), exitUsage, 0},
+		{"help", closed(), exitPipe, 0},
+	} {
+		before := s.jobCount()
+		cmd, _, complaint := s.command("", strings.Fields(tt.args)...)
+		cmd.Stdout = tt.stdout
+		if got := status(cmd.Run()); got != tt.status {
+			t.Errorf("%s: status %d, want %d: %s", tt.args, got, tt.status, complaint)
+		}
+		if got := s.jobCount() - before; got != tt.changes {
+			t.Errorf("%s: %d jobs more", tt.args, got)
+		}
+		if tt.status == exitLost && !strings.Contains(complaint.String(), "done, but the answer was lost") || tt.status == exitPipe && complaint.Len() > 0 {
+			t.Errorf("%s: %s", tt.args, complaint)
+		}
+	}
+}
+
+// testDB makes a database for tests within the process.
+func testDB(t *testing.T) *store.DB {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "test.db")
+	opt := &store.Options{Now: func() time.Time { return testNow }}
+	if err := store.Create(path, opt, nil); err != nil {
+		t.Fatal(err)
+	}
+	db, err := store.Open(path, opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return db
+}
+
+// Our own panics have a status of their own, wherever they come from.
+func TestCrash(t *testing.T) {
+	crash := func(how func(*runner) error) (int, string) {
+		c := newCapture("cycle")
+		r := newRunner(t.Context(), c.env)
+		r.verbs = entries(&verb{Name: "cycle", Run: func(r *runner, _ *cli.Context) error { return how(r) }})
+		return r.outcome(), c.err.String()
+	}
+	db := testDB(t)
+	for what, how := range map[string]func(*runner) error{
+		"a verb":        func(*runner) error { panic("too bad") },
+		"a transaction": func(*runner) error { return db.View(func(*store.Tx) error { panic("too bad") }) },
+		"a change":      func(*runner) error { return db.Update(func(*store.Tx) error { panic("too bad") }) },
+	} {
+		code, said := crash(how)
+		if code != exitCrash || !strings.Contains(said, "too bad") || !strings.Contains(said, "outcome_test.go") {
+			t.Errorf("%s: status %d: %s", what, code, said)
+		}
+	}
+	if err := db.Update(func(*store.Tx) error { return nil }); err != nil {
+		t.Errorf("afterwards: %v", err)
+	}
+}
+
+// A signal before the commit leaves all as it was; one that comes during the commit waits
+// until it has been answered.
+func TestSignals(t *testing.T) {
+	db := testDB(t)
+	for _, tt := range []struct {
+		name           string
+		before, during bool // the commit
+		status         int
+		changes        int
+	}{
+		{"none", false, false, exitOK, 1},
+		{"before the commit", true, false, exitInterrupted, 0},
+		{"during the commit", false, true, exitOK, 1},
+	} {
+		count := func() (n int) {
+			if err := db.View(func(tx *store.Tx) error {
+				queues, err := tx.Queues()
+				n = len(queues)
+				return err
+			}); err != nil {
+				t.Fatal(err)
+			}
+			return n
+		}
+		was := count()
+		c := newCapture("--db", db.Path(), "queue", "add", "q"+strings.ReplaceAll(tt.name, " ", ""))
+		c.commit = func(db *store.DB, keep bool, fn func(*store.Tx) error) error {
+			return commit(db, keep, func(tx *store.Tx) error {
+				err := fn(tx)
+				if tt.during {
+					for _, sig := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP} {
+						if err := syscall.Kill(os.Getpid(), sig); err != nil {
+							t.Error(err)
+						}
+					}
+					time.Sleep(20 * time.Millisecond)
+				}
+				return err
+			})
+		}
+		r := newRunner(t.Context(), c.env)
+		if tt.before {
+			r.stop()
+		}
+		if code := r.outcome(); code != tt.status {
+			t.Errorf("%s: status %d: %s", tt.name, code, c.err.String())
+		}
+		if got := count() - was; got != tt.changes {
+			t.Errorf("%s: %d changes", tt.name, got)
+		}
+	}
+}
+
+// A signal whose answer nobody takes ends the process after the commit all the same.
+func TestSignalWhileAnswering(t *testing.T) {
+	s := newShell(t)
+	s.must(csvOfNodes("n", 3000), "node", "import", "-")
+	r, w, err := os.Pipe() // that is never read from
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	cmd, _, _ := s.command("", "place", "3000:ncpus=1", "--place", "scatter", "-o", "json")
+	cmd.Stdout = w
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	w.Close()
+	time.Sleep(time.Second)
+	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	if got := status(cmd.Wait()); got != 128+int(syscall.SIGTERM) {
+		t.Errorf("status %d", got)
+	}
+	if n := s.jobCount(); n != 1 {
+		t.Errorf("%d jobs", n)
+	}
+}
+
+// What the system cannot give is no damage to the file.
+func TestNoFilesLeft(t *testing.T) {
+	s := newShell(t)
+	for files := 3; files < 10; files++ {
+		cmd, _, complaint := s.command("", "node", "list")
+		cmd.Args = append([]string{"sh", "-c", `ulimit -n "$0"; exec "$@"`, string(rune('0' + files)), s.program}, cmd.Args[1:]...)
+		cmd.Path = "/bin/sh"
+		if err := cmd.Run(); status(err) != exitOK && status(err) != exitFailed {
+			t.Errorf("%d files: status %d: %s", files, status(err), complaint)
+		}
+	}
+}
