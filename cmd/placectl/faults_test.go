@@ -1,0 +1,383 @@
+//go:build faults
+
+package main
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/placectl/placectl/cmd/placectl/internal/spell"
+	"go.etcd.io/bbolt"
+)
+
+// These tests let operations on the database and its lock file fail. They need copies of
+// bbolt's files: see testdata/faults/overlay.sh.
+
+var long = flag.Bool("long", false, "the long form of tests that have one")
+
+// disk is what the database and its lock file lie on.
+type disk struct {
+	mu   sync.Mutex
+	each func(op operation, do func() error) error // nil: it just works
+	n    int                                       // operations so far
+}
+
+type operation struct {
+	number     int
+	kind, path string
+	at         int64
+	data       []byte
+}
+
+// theDisk is the one that all tests use, one after the other.
+var theDisk = func() *disk {
+	d := new(disk)
+	bbolt.Hook = d.do
+	return d
+}()
+
+func (d *disk) do(kind, path string, at int64, data []byte, do func() error) error {
+	d.mu.Lock()
+	each := d.each
+	op := operation{d.n, kind, path, at, data}
+	d.n++
+	d.mu.Unlock()
+	if each == nil {
+		return do()
+	}
+	return each(op, do)
+}
+
+// works makes the disk do what it is asked for as each says, nil for all of it.
+func (d *disk) works(each func(operation, func() error) error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.each, d.n = each, 0
+}
+
+// reasons are why an operation of a kind may fail.
+var reasons = map[string][]syscall.Errno{
+	"open":     {syscall.EMFILE, syscall.ENFILE, syscall.EINTR, syscall.EIO},
+	"read":     {syscall.EIO, syscall.EINTR},
+	"write":    {syscall.EIO, syscall.ENOSPC, syscall.EDQUOT},
+	"sync":     {syscall.EIO, syscall.ENOSPC, syscall.EDQUOT},
+	"truncate": {syscall.EFBIG, syscall.ENOSPC, syscall.EIO},
+	"lock":     {syscall.ENOLCK, syscall.EINTR},
+	"map":      {syscall.ENOMEM, syscall.EMFILE},
+	"rename":   {syscall.EIO, syscall.EACCES},
+	"copy":     {syscall.ENOSPC},
+}
+
+// failure is how operations fail.
+type failure int
+
+const (
+	undone failure = iota // nothing of it is done
+	torn                  // of a write, a part is done
+	done                  // it is done, and said to have failed
+	failures
+)
+
+// fail lets an operation fail.
+func (how failure) fail(random *rand.Rand, op operation, do func() error) error {
+	list := reasons[op.kind]
+	if list == nil {
+		return do()
+	}
+	err := &os.PathError{Op: op.kind, Path: op.path, Err: list[random.IntN(len(list))]}
+	switch {
+	case how == torn && op.kind == "write":
+		f, opened := os.OpenFile(op.path, os.O_WRONLY, 0)
+		if opened != nil {
+			return opened
+		}
+		defer f.Close()
+		if _, written := f.WriteAt(op.data[:len(op.data)*(1+random.IntN(7))/8/8*8], op.at); written != nil {
+			return written
+		}
+	case how == done && slices.Contains([]string{"write", "sync", "truncate"}, op.kind):
+		if did := do(); did != nil {
+			return did
+		}
+	}
+	return err
+}
+
+// rawState is what is in a database, whatever its pages are; "none" where there is none.
+func rawState(t testing.TB, path string) string {
+	t.Helper()
+	if _, err := os.Lstat(path); err != nil {
+		return "none"
+	}
+	theDisk.works(nil)
+	b, err := bbolt.Open(path, 0o600, &bbolt.Options{ReadOnly: true, Timeout: time.Second})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.Close()
+	sum := sha256.New()
+	err = b.View(func(tx *bbolt.Tx) error {
+		return tx.ForEach(func(name []byte, table *bbolt.Bucket) error {
+			fmt.Fprintf(sum, "table %s\n", name)
+			return table.ForEach(func(k, v []byte) error {
+				fmt.Fprintf(sum, "%d %x %d %x\n", len(k), k, len(v), v)
+				return nil
+			})
+		})
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return fmt.Sprintf("%x", sum.Sum(nil)[:8])
+}
+
+// faultCall is a call of a verb, in a folder such as examples run in.
+type faultCall struct {
+	args  []string
+	makes bool
+}
+
+// faultCalls are the examples of every verb that works on a database here and now.
+func faultCalls(t *testing.T) (calls []faultCall) {
+	t.Helper()
+	met := map[string]bool{}
+	var ofVerb func(path []string, v *verb)
+	ofVerb = func(path []string, v *verb) {
+		name := strings.Join(path, " ")
+		for _, args := range placectlCommands(v.Example) {
+			if slices.ContainsFunc(args, func(w string) bool { return slices.Contains(waiting, w) || strings.HasPrefix(w, "--exec") }) || v.Access == noDatabase {
+				continue
+			}
+			if name == "check" && len(args) == 1 {
+				args = append(args, "--"+inProcess)
+			}
+			met[name] = true
+			calls = append(calls, faultCall{args, v.Access == makes})
+		}
+		for _, sub := range v.Verbs {
+			ofVerb(append(slices.Clone(path), sub.Name), sub)
+		}
+		waits := slices.Contains(waiting, name)
+		if v.runs() && (v.Access == reads || v.Access == writes || v.Access == makes) && len(v.Verbs) == 0 && !waits && !met[name] && v.Example != "" {
+			t.Errorf("no example of %s is tried", name)
+		}
+	}
+	for _, e := range verbs() {
+		ofVerb([]string{e.name}, e.verb())
+	}
+	return calls
+}
+
+// try runs a call in the process.
+func (c *faultCall) try() (status int, said string) {
+	capture := newCapture(c.args...)
+	capture.stdin = strings.NewReader(exampleInput[strings.Join(c.args[:min(2, len(c.args))], " ")])
+	capture.vars["USER"] = "ann"
+	capture.vars["PLACECTL_LOCK_TIMEOUT"] = "1s"
+	code := capture.run()
+	return code, capture.out.String() + capture.err.String()
+}
+
+// faultFolder is the folder that the calls work in, and what it was in the beginning.
+type faultFolder struct {
+	t     *testing.T
+	db    string
+	bytes []byte // of the database
+	lock  []byte
+	old   string
+	named map[string]bool
+}
+
+func newFaultFolder(t *testing.T) *faultFolder {
+	theDisk.works(nil)
+	dir := exampleDB(t)
+	t.Chdir(dir)
+	f := &faultFolder{t: t, db: filepath.Join(dir, "placectl.db"), named: map[string]bool{}}
+	var err error
+	if f.bytes, err = os.ReadFile(f.db); err != nil {
+		t.Fatal(err)
+	}
+	if f.lock, err = os.ReadFile(f.db + ".lock"); err != nil {
+		t.Fatal(err)
+	}
+	f.old = rawState(t, f.db)
+	list, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range list {
+		f.named[e.Name()] = true
+	}
+	return f
+}
+
+// reset makes the folder what it was, without a database for a call that makes one.
+func (f *faultFolder) reset(c *faultCall) {
+	f.t.Helper()
+	theDisk.works(nil)
+	list, err := os.ReadDir(".")
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	for _, e := range list {
+		if !f.named[e.Name()] || c.makes && strings.HasPrefix(e.Name(), "placectl.db") {
+			if err := os.RemoveAll(e.Name()); err != nil {
+				f.t.Fatal(err)
+			}
+		}
+	}
+	if c.makes {
+		return
+	}
+	if err := os.WriteFile(f.db, f.bytes, 0o600); err != nil {
+		f.t.Fatal(err)
+	}
+	if err := os.WriteFile(f.db+".lock", f.lock, 0o600); err != nil {
+		f.t.Fatal(err)
+	}
+}
+
+// state is the database after a call. What a new one is differs each time.
+func (f *faultFolder) state(c *faultCall) string {
+	s := rawState(f.t, f.db)
+	if c.makes && s != "none" {
+		return "new"
+	}
+	return s
+}
+
+// TestFaults lets the k-th operation of every verb fail, and all from the k-th on, in
+// every way. The status is exact, and the database is as it was, or as it was to be; the
+// next verb finds it sound.
+func TestFaults(t *testing.T) {
+	f, random := newFaultFolder(t), seeded(t)
+	runs, kinds, ended := 0, map[string]int{}, map[int]int{}
+	for _, c := range faultCalls(t) {
+		line := spell.JoinWords(c.args)
+		f.reset(&c)
+		old := f.state(&c)
+		theDisk.works(func(_ operation, do func() error) error { return do() })
+		right, said := c.try()
+		count := theDisk.n
+		want := f.state(&c)
+		if right == exitUsage || right == exitDamaged {
+			t.Fatalf("%s: status %d: %s", line, right, said)
+		}
+		for k := range count {
+			for how := range failures {
+				for _, on := range []bool{false, true} {
+					if !*long && random.IntN(8) > 0 {
+						continue
+					}
+					f.reset(&c)
+					var first operation
+					theDisk.works(func(op operation, do func() error) error {
+						if op.number == k {
+							first = op
+							first.data = nil
+						}
+						if op.number == k || on && op.number > k {
+							return how.fail(random, op, do)
+						}
+						return do()
+					})
+					status, said := c.try()
+					theDisk.works(nil)
+					runs++
+					kinds[first.kind]++
+					ended[status]++
+					f.judge(&c, fmt.Sprintf("%s: %s number %d fails (%d, and all after it: %v)", line, first.kind, k, how, on), result{status, said, right, old, want})
+					if t.Failed() {
+						return
+					}
+				}
+			}
+		}
+	}
+	t.Logf("%d runs; operations that failed: %v; statuses: %v", runs, kinds, ended)
+	for kind := range reasons {
+		if kinds[kind] == 0 && kind != "copy" && (*long || kind != "truncate" && kind != "rename") {
+			t.Errorf("no %s has failed", kind)
+		}
+	}
+}
+
+// result is what came of a call with faults, and of one without.
+type result struct {
+	status    int
+	said      string
+	right     int
+	old, want string // states
+}
+
+// judge decides whether what came of a call is right.
+func (f *faultFolder) judge(c *faultCall, what string, o result) {
+	f.t.Helper()
+	got := f.state(c)
+	ok := false
+	switch o.status {
+	case o.right:
+		ok = got == o.want || o.right != exitOK && got == o.old
+	case exitFailed:
+		ok = got == o.old
+	case exitUnknown:
+		ok = got == o.old || got == o.want
+	}
+	if !ok {
+		f.t.Errorf("%s: status %d (without: %d), state %s (before %s, wanted %s): %s", what, o.status, o.right, got, o.old, o.want, o.said)
+		return
+	}
+	if got == "none" {
+		return
+	}
+	next := faultCall{args: []string{"node", "list", "-o", "id"}}
+	if status, said := next.try(); status != exitOK {
+		f.t.Errorf("%s: then node list: status %d: %s", what, status, said)
+	}
+	if lock, err := os.ReadFile(f.db + ".lock"); err != nil || !bytes.HasPrefix(lock, []byte("no commit is under way")) {
+		f.t.Errorf("%s: then the lock file says %q, %v", what, lock, err)
+	}
+}
+
+// TestStall: an operation that takes long delays its verb, and no other is taken for it.
+func TestStall(t *testing.T) {
+	f := newFaultFolder(t)
+	stalled := make(chan struct{})
+	var once sync.Once
+	theDisk.works(func(op operation, do func() error) error {
+		if op.kind == "sync" && filepath.Base(op.path) == filepath.Base(f.db) {
+			once.Do(func() {
+				close(stalled)
+				time.Sleep(300 * time.Millisecond)
+			})
+		}
+		return do()
+	})
+	first := make(chan int)
+	go func() {
+		c := faultCall{args: []string{"place", "1:ncpus=1"}}
+		code, _ := c.try()
+		first <- code
+	}()
+	<-stalled
+	for _, args := range []string{"place 1:ncpus=1 --lock-timeout 50ms", "node list --lock-timeout 50ms"} {
+		c := faultCall{args: strings.Fields(args)}
+		if status, said := c.try(); status != exitLocked || !strings.Contains(said, fmt.Sprintf("process %d", os.Getpid())) {
+			t.Errorf("%s: status %d: %s", args, status, said)
+		}
+	}
+	if status := <-first; status != exitOK {
+		t.Errorf("status %d", status)
+	}
+}

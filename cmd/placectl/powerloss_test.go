@@ -1,0 +1,265 @@
+//go:build faults
+
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"go.etcd.io/bbolt"
+)
+
+// A power loss takes what was written and not synced: each sector of it, or each page, by
+// itself, in any order. What a sync that failed has brought to disk nobody knows, and the
+// system writes none of it a second time.
+
+// platter is what of a file is on disk for certain, and what may be.
+type platter struct {
+	safe    []byte
+	pending []operation // writes and truncations since the last sync
+	dropped bool        // syncs are: the canary
+}
+
+// take notes an operation that was done.
+func (p *platter) take(op operation) {
+	switch op.kind {
+	case "write", "truncate":
+		op.data = bytes.Clone(op.data)
+		p.pending = append(p.pending, op)
+	case "sync":
+		if !p.dropped {
+			p.safe = p.lose(func() bool { return true }, 512)
+			p.pending = nil
+		}
+	}
+}
+
+// failSync lets some of what is pending reach the disk, and the rest never.
+func (p *platter) failSync(random *rand.Rand) {
+	p.safe = p.lose(func() bool { return random.IntN(2) == 0 }, 4096)
+	p.pending = nil
+}
+
+// lose is the file after a loss of power: keep decides for each sector that is pending.
+func (p *platter) lose(keep func() bool, sector int) []byte {
+	image := bytes.Clone(p.safe)
+	for _, op := range p.pending {
+		if op.kind == "truncate" {
+			if size := int(op.at); keep() && size > len(image) {
+				image = append(image, make([]byte, size-len(image))...)
+			}
+			continue
+		}
+		for from := 0; from < len(op.data); from += sector {
+			part := op.data[from:min(from+sector, len(op.data))]
+			if !keep() {
+				continue
+			}
+			if end := int(op.at) + from + len(part); end > len(image) {
+				image = append(image, make([]byte, end-len(image))...)
+			}
+			copy(image[int(op.at)+from:], part)
+		}
+	}
+	return image
+}
+
+// image is what a loss of power leaves.
+func (p *platter) image(random *rand.Rand) []byte {
+	percent, sector := []int{0, 10, 50, 90, 100}[random.IntN(5)], []int{512, 4096}[random.IntN(2)]
+	return p.lose(func() bool { return random.IntN(100) < percent }, sector)
+}
+
+// history runs verbs on a disk that loses power, again and again.
+type history struct {
+	t      *testing.T
+	random *rand.Rand
+	db     string
+	disk   platter
+	images [][]byte // taken while the verb at hand runs
+	states []string // that the database has had
+	known  map[string]string
+	acked  int // the last one that somebody was told of
+	jobs   int
+	wrong  []string
+	seen   int
+	faults bool
+}
+
+func newHistory(t *testing.T, random *rand.Rand) *history {
+	theDisk.works(nil)
+	h := &history{t: t, random: random, db: filepath.Join(t.TempDir(), "test.db"), known: map[string]string{}, faults: true}
+	for _, line := range []string{"init", "node add n[1-8] ncpus=64"} {
+		if status, said := h.try(line); status != exitOK {
+			t.Fatalf("%s: %s", line, said)
+		}
+	}
+	var err error
+	if h.disk.safe, err = os.ReadFile(h.db); err != nil {
+		t.Fatal(err)
+	}
+	h.states = []string{rawState(t, h.db)}
+	return h
+}
+
+func (h *history) try(line string) (int, string) {
+	c := newCapture(append([]string{"--db", h.db}, strings.Fields(line)...)...)
+	code := c.run()
+	return code, c.out.String() + c.err.String()
+}
+
+// line is a verb to run.
+func (h *history) line() string {
+	job := strconv.Itoa(1 + h.random.IntN(h.jobs+1))
+	switch h.random.IntN(8) {
+	case 0, 1:
+		return "place 1:ncpus=1"
+	case 2:
+		return "submit 1:ncpus=" + strconv.Itoa(1+h.random.IntN(64))
+	case 3:
+		return "release " + job
+	case 4:
+		return "node set n" + strconv.Itoa(1+h.random.IntN(8)) + " speed=" + strconv.Itoa(1+h.random.IntN(9))
+	case 5:
+		return "cycle"
+	case 6:
+		return "node list"
+	}
+	return "job list"
+}
+
+// step runs a verb, perhaps with faults, and looks at the images that power losses left
+// meanwhile: each is a state that the database had, no older than what was told.
+func (h *history) step() {
+	line, acked := h.line(), h.acked
+	failing, again := -1, false
+	if h.faults && h.random.IntN(2) == 0 {
+		failing, again = h.random.IntN(60), h.random.IntN(3) == 0
+	}
+	syncs := h.random.IntN(3) == 0 // only they fail
+	h.images = nil
+	theDisk.works(func(op operation, do func() error) error {
+		if op.path != h.db {
+			return do()
+		}
+		if h.random.IntN(6) == 0 {
+			h.images = append(h.images, h.disk.image(h.random))
+		}
+		if fails := op.number == failing || again && op.number > failing; failing >= 0 && (fails || syncs && op.kind == "sync") {
+			if op.kind == "sync" {
+				h.disk.failSync(h.random)
+			}
+			return undone.fail(h.random, op, do)
+		}
+		err := do()
+		if err == nil {
+			h.disk.take(op)
+		}
+		return err
+	})
+	status, said := h.try(line)
+	h.images = append(h.images, h.disk.image(h.random))
+	theDisk.works(nil)
+	if status == exitDamaged || status == exitCrash || status == exitUsage {
+		h.t.Fatalf("%s: status %d: %s", line, status, said)
+	}
+	if now := rawState(h.t, h.db); now != h.states[len(h.states)-1] {
+		h.states = append(h.states, now)
+	}
+	if status == exitOK {
+		h.acked = len(h.states) - 1
+		if f := strings.Fields(said); strings.HasPrefix(line, "place") || strings.HasPrefix(line, "submit") && len(f) > 0 {
+			h.jobs++
+		}
+	}
+	for i, image := range h.images {
+		least := acked
+		if i == len(h.images)-1 {
+			least = h.acked // the verb has answered
+		}
+		h.verify(image, h.states[least:], line)
+	}
+}
+
+// verify looks at an image.
+func (h *history) verify(image []byte, allowed []string, line string) {
+	h.seen++
+	state, known := h.known[string(image)]
+	if !known {
+		path := h.db + ".image"
+		if err := os.WriteFile(path, image, 0o600); err != nil {
+			h.t.Fatal(err)
+		}
+		state = imageState(h.t, path)
+		if h.known[string(image)] = state; len(h.known) > 200 {
+			clear(h.known)
+		}
+		if h.random.IntN(100) == 0 && !h.disk.dropped {
+			os.Remove(path + ".lock")
+			c := newCapture("--db", path, "check", "--"+inProcess)
+			if status := c.run(); status != exitOK && !strings.Contains(c.out.String()+c.err.String(), "meta page") {
+				h.wrong = append(h.wrong, line+": check: "+c.out.String()+c.err.String())
+			}
+		}
+	}
+	if !slices.Contains(allowed, state) {
+		h.wrong = append(h.wrong, fmt.Sprintf("%s: power lost: %s, which is none of %v", line, state, allowed))
+	}
+}
+
+// imageState is rawState of a file that may be anything.
+func imageState(t *testing.T, path string) (state string) {
+	defer func() {
+		if p := recover(); p != nil {
+			state = fmt.Sprint("unreadable: ", p)
+		}
+	}()
+	b, err := bbolt.Open(path, 0o600, &bbolt.Options{ReadOnly: true})
+	if err != nil {
+		return "unreadable: " + err.Error()
+	}
+	b.Close()
+	return rawState(t, path)
+}
+
+// TestPowerLoss: whatever a loss of power leaves is what somebody was told, or newer, also
+// where syncs and other operations have failed before.
+func TestPowerLoss(t *testing.T) {
+	images := 10_000
+	if *long {
+		images = 100_000
+	}
+	random := seeded(t)
+	seen, steps := 0, 0
+	for seen < images {
+		h := newHistory(t, random)
+		for range 60 {
+			h.step()
+			steps++
+			if len(h.wrong) > 0 {
+				t.Fatal(strings.Join(h.wrong, "\n"))
+			}
+		}
+		seen += h.seen
+	}
+	t.Logf("%d images, %d verbs", seen, steps)
+}
+
+// The test finds what it is there for: with syncs dropped it fails.
+func TestPowerLossCanary(t *testing.T) {
+	h := newHistory(t, seeded(t))
+	h.disk.dropped = true
+	for range 200 {
+		if h.step(); len(h.wrong) > 0 {
+			return
+		}
+	}
+	t.Error("syncs were dropped, and nothing was lost")
+}
