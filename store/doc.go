@@ -22,6 +22,10 @@
 // outlive it; the types returned by Tx's methods are copies and may. File locks
 // do not exclude on every network file system: see Options.Warn.
 //
+// Instants are of type time.Time, in whole seconds, and the zero time is none; lengths are
+// of type time.Duration, and count in seconds, rounded up. What package placer decides,
+// as a Plan and an Ask, is in Unix seconds.
+//
 // # What a transaction does
 //
 // Nodes: [Tx.Node], [Tx.NodeByNumber], [Tx.NodeNumber], [Tx.NodeNames], [Tx.ResolveNodes],
@@ -58,7 +62,8 @@
 // # Reading the source
 //
 // Package row says what is in the file, package file opens and locks it and is the one
-// door to its rows; tx.go is the transaction; source.go is what index and calendar are
+// door to its rows; tx.go is the transaction, which works on rows, and job_row.go and
+// instant.go make of them what callers get; source.go is what index and calendar are
 // lent, clock.go the notion of now. nodes.go, ask.go and place.go, begin.go, extend.go,
 // release.go, reserve.go and standing.go are what can be done, conflict.go verifies it;
 // shares.go, share_state.go and share_unit.go are class shares. The queue: submit.go,

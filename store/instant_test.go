@@ -1,0 +1,42 @@
+package store
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"github.com/placectl/placectl/store/internal/row"
+	"pgregory.net/rapid"
+)
+
+// Part of a second counts as a whole one, as in a walltime, so that a limit is never
+// taken for none.
+func TestInstants(t *testing.T) {
+	for d, want := range map[time.Duration]int64{0: 0, 1: 1, time.Second: 1, 1500 * time.Millisecond: 2, -1: -1, -time.Second: -1} {
+		if got := seconds(d); got != want {
+			t.Errorf("%v is %d s, want %d", d, got, want)
+		}
+	}
+	for at, want := range map[time.Time]int64{{}: 0, time.Unix(7, 999): 7, time.Unix(-1, 0): -1} {
+		if got := unix(at); got != want || unix(instant(got)) != got {
+			t.Errorf("%v is %d, want %d", at, got, want)
+		}
+	}
+	if !instant(0).IsZero() {
+		t.Error("0 is an instant")
+	}
+}
+
+// What callers get of a reservation that repeats is all that was asked for.
+func TestStandingsAreTheirRows(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s := rapid.Make[row.Standing]().Draw(t, "standing")
+		s.Limit %= maxWalltime
+		got := standingOf(&s)
+		again := row.Standing{ReserveSpec: got.row(), Made: got.Made, Last: unix(got.Last), Over: got.Over, Note: got.Note}
+		if diff := cmp.Diff(s, again, cmpopts.EquateEmpty()); diff != "" {
+			t.Errorf("-row +the same as a caller's and back\n%s", diff)
+		}
+	})
+}
