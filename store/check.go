@@ -24,8 +24,20 @@ func (db *DB) Check(report func(finding string)) error {
 		if err != nil {
 			return err
 		}
+		if err := db.checkClock(r, tx.state.AsOf, found.Find); err != nil {
+			return err
+		}
 		return found.Look(tx.checked())
 	})
+}
+
+// checkClock tells of an instant that the file cannot stand at by now.
+func (db *DB) checkClock(r *file.Recorder, asOf int64, find func(string, ...any)) error {
+	id, err := r.Identity()
+	if now := db.opt.Now().Unix(); err == nil && asOf > now+ahead && !id.AnyTime {
+		find("the database stands at %s, and it is %s now: nobody can write until then; placectl clock reset puts it back", stamp(asOf), stamp(now))
+	}
+	return err
 }
 
 // Repair rebuilds what is derived from the rows, in one transaction, and tells

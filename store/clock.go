@@ -19,8 +19,10 @@ const skew = 5
 // changes in.
 func (tx *Tx) advance() error {
 	if tx.now < tx.state.AsOf {
-		if tx.Writable() && tx.now < tx.state.AsOf-skew {
-			return fmt.Errorf("%w by %d s: it stands at %s, and it is %s now", ErrClock, tx.state.AsOf-tx.now, stamp(tx.state.AsOf), stamp(tx.now))
+		if tx.now < tx.state.AsOf-skew {
+			if err := tx.farBehind(); err != nil {
+				return err
+			}
 		}
 		tx.now = tx.state.AsOf
 		return nil
@@ -41,6 +43,23 @@ func (tx *Tx) advance() error {
 		return err
 	}
 	tx.state.AsOf = tx.now
+	return nil
+}
+
+// farBehind refuses a writer whose clock is far behind the instant that the file stands
+// for: what has happened since would be in its future. Readers get that instant, and are
+// told.
+func (tx *Tx) farBehind() error {
+	switch opt := &tx.db.opt; {
+	case opt.Behind:
+	case tx.Writable():
+		return fmt.Errorf("%w by %d s: it stands at %s, and it is %s now; wait or put the clock right, or if it is the database that is wrong: placectl clock reset",
+			ErrClock, tx.state.AsOf-tx.now, stamp(tx.state.AsOf), stamp(tx.now))
+	case opt.Warn != nil:
+		tx.db.behind.Do(func() {
+			opt.Warn(fmt.Sprintf("the database stands at %s, and it is %s now: the answer is as of then", stamp(tx.state.AsOf), stamp(tx.now)))
+		})
+	}
 	return nil
 }
 

@@ -2,6 +2,7 @@ package store
 
 import (
 	"errors"
+	"sync"
 	"time"
 
 	"github.com/placectl/placectl/store/internal/file"
@@ -11,8 +12,19 @@ import (
 type Options struct {
 	// LockTimeout is how long View and Update wait for the file; 30 s when 0.
 	LockTimeout time.Duration
-	// Now is the clock; time.Now when nil.
+	// Now is the clock; time.Now when nil. Unless the database was made with AnyTime,
+	// Update fails with ErrAnyTime where it is more than 60 s ahead of time.Now: all
+	// others would be locked out until then.
 	Now func() time.Time
+	// Chosen says that Now is an instant that somebody has chosen, and no clock: Update
+	// then fails with ErrAnyTime unless the database was made with AnyTime.
+	Chosen bool
+	// AnyTime makes a database to which any clock may write, for tests and simulations.
+	// It is for Create alone.
+	AnyTime bool
+	// Behind lets Update in although Now lies before the instant that the file stands
+	// for. The transaction is at that instant then; it is for Tx.ResetClock.
+	Behind bool
 	// Private keeps the file open and locked from the first transaction to
 	// Close: fastest, for a process that has the database to itself.
 	Private bool
@@ -35,6 +47,7 @@ type DB struct {
 	file    *file.File
 	opt     Options
 	running running
+	behind  sync.Once // somebody was told that the clock is
 }
 
 // Open makes a handle on an existing database and checks that it is one. It
@@ -79,14 +92,20 @@ func (opt *Options) lockTimeout() time.Duration {
 // ErrExists when there is one, and never replaces it.
 func Create(path string, opt *Options, setup func(*Tx) error) error {
 	return file.Create(path, func(path string) error {
-		if setup == nil {
+		if setup == nil && (opt == nil || !opt.AnyTime) {
 			return nil
 		}
 		db, err := Open(path, opt)
 		if err != nil {
 			return err
 		}
-		return errors.Join(db.Update(setup), db.Close())
+		if db.opt.AnyTime {
+			err = db.file.Update(allowAnyTime)
+		}
+		if err == nil && setup != nil {
+			err = db.Update(setup)
+		}
+		return errors.Join(err, db.Close())
 	})
 }
 
@@ -150,6 +169,11 @@ func (db *DB) write(fn func(*Tx) error, keep bool) error {
 	}
 	defer leave()
 	return db.file.Update(func(r *file.Recorder) (bool, error) {
+		if keep {
+			if err := db.mayWriteNow(r); err != nil {
+				return false, err
+			}
+		}
 		tx, err := db.begin(r)
 		if err != nil {
 			return false, err

@@ -56,7 +56,7 @@
 // [Tx.BatchNext], [Tx.BatchDone], [Tx.BatchFail], [Tx.BatchExpire], [Tx.BatchRecompute],
 // [Tx.BatchPlaces], [Tx.EachBatchJob], [Tx.EachBatchHost], [Tx.EachBatchRange], [Tx.Host].
 //
-// SQL and the rest: [Tx.Query], [Tx.QueryTables]; [Tx.Now], [Tx.Writable]. Idempotency keys:
+// A clock that was wrong: [Tx.ResetClock]. SQL and the rest: [Tx.Query], [Tx.QueryTables]; [Tx.Now], [Tx.Writable]. Idempotency keys:
 // [Tx.Once], [Tx.Amend].
 //
 // # Reading the source

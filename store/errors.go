@@ -15,6 +15,7 @@ var (
 	ErrLocked   = file.ErrLocked                                 // the lock was not had in time
 	ErrConflict = row.ErrConflict                                // the change does not fit what is there
 	ErrClock    = errors.New("the clock is behind the database") // a writer's now lies before the instant the file stands for
+	ErrAnyTime  = fmt.Errorf("only a database made with init --any-time takes that%w", file.Wordless(ErrInvalid))
 	ErrDamaged  = row.ErrDamaged                                 // checksums, structure or invariants do not hold
 	ErrNotOurs  = file.ErrNotOurs                                // the file is something else
 	ErrUnsafe   = file.ErrUnsafe                                 // the file is not looked into: everybody may write it, or it is a link

@@ -93,7 +93,7 @@ func calls(t *testing.T, db *DB) map[string]call {
 		"EachBatchRange": reads("work0", func(*locality.Cursor) error { return nil }), "EachBatchHost": reads("work0", func(*locality.Host, *locality.Member) error { return nil }),
 		"BatchPlaces": reads("work0"), "EachBatchJob": reads("work0", func(int, *locality.Job, *locality.Task) error { return nil }),
 		"BatchNext": writes("work0", "h9", "", locality.Want{}), "BatchDone": writes("work0", "h1", []int{0}), "BatchFail": writes("work0", "h1", []int{0}),
-		"Once": writes(&Once{Key: "k"}, func() error { return nil }), "Amend": writes("k", []byte("answer")),
+		"Once": writes(&Once{Key: "k"}, func() error { return nil }), "ResetClock": writes(time.Unix(1, 0)), "Amend": writes("k", []byte("answer")),
 		"BatchExpire": writes("work0"), "BatchRecompute": writes("work0"),
 	}
 }

@@ -27,7 +27,7 @@ func openFile(path string, s locality.Settings, files int, jobs []locality.Job) 
 		return nil, err
 	}
 	f := &fileSite{now: 1}
-	opt := &store.Options{Now: func() time.Time { return time.Unix(f.now, 0) }}
+	opt := &store.Options{Now: func() time.Time { return time.Unix(f.now, 0) }, AnyTime: true}
 	if err := store.Create(path, opt, func(*store.Tx) error { return nil }); err != nil {
 		return nil, err
 	}

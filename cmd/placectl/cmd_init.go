@@ -33,6 +33,7 @@ func initVerb() *verb {
 			&cli.StringFlag{Name: "group-key", Usage: "resources `R,R` whose values make placement sets"},
 			&cli.StringFlag{Name: "policy", Usage: "which nodes jobs take first, `POLICY` (firstavailable)"},
 			&cli.StringSliceFlag{Name: "set", Usage: "a setting, `KEY=VALUE`; may be repeated"},
+			&cli.BoolFlag{Name: "any-time", Usage: "any --now may write to the database: for tests and simulations"},
 			&cli.BoolFlag{Name: "local", Usage: "add this machine as a node: its cores and memory"},
 		},
 		Access:  makes,
@@ -120,7 +121,9 @@ func (r *runner) create(c *cli.Context, setup func(*store.Tx) error) error {
 		defer os.RemoveAll(dir)
 		path = dir + "/dry-run.db"
 	}
-	err := store.Create(path, r.storeOptions(), setup)
+	opt := r.storeOptions()
+	opt.AnyTime = c.Bool("any-time")
+	err := store.Create(path, opt, setup)
 	r.changed = err == nil && !c.Bool(dryRun)
 	return err
 }

@@ -18,7 +18,7 @@ func (r *runner) open() (*store.DB, error) {
 
 func (r *runner) storeOptions() *store.Options {
 	said := *r // of now: what is noted may be held back by the time there is a warning
-	return &store.Options{LockTimeout: r.LockTimeout, Now: func() time.Time { return r.now() }, Warn: func(s string) { said.notef("%s", s) }, Detail: func(s string) { said.debugf("%s", s) }}
+	return &store.Options{LockTimeout: r.LockTimeout, Now: func() time.Time { return r.now() }, Chosen: !r.Now.IsZero(), Behind: r.behind, Warn: func(s string) { said.notef("%s", s) }, Detail: func(s string) { said.debugf("%s", s) }}
 }
 
 // view runs fn on a snapshot of the database. What fn prints is held back until

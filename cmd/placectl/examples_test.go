@@ -156,7 +156,7 @@ func exampleDB(t *testing.T) string {
 		}
 	}
 	for _, line := range []string{
-		"init --resource color=string --resource rack=string --resource switch=string --resource licences=long,consumable",
+		"init --any-time --resource color=string --resource rack=string --resource switch=string --resource licences=long,consumable",
 		"queue add fast", "queue add slow",
 		"node add n[01-40],n[001-128],n7,a1,b1 ncpus=8 mem=32gb ngpus=1 color=red features=ssd|ib",
 		"node add f[1-4] ncpus=8 queue=fast",

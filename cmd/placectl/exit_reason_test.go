@@ -68,6 +68,8 @@ var inside = map[string]string{
 	"locality.ErrNoJob":    "store makes it ErrNotFound",
 	"locality.ErrPolicy":   "store makes it ErrInvalid",
 	"recur.ErrInvalid":     "store makes it ErrInvalid",
+	"store.ErrAnyTime":     "it is store.ErrInvalid",
+	"store.ErrKey":         "it is store.ErrConflict",
 	"store.ErrNested":      "no verb begins a transaction inside another one",
 	"store.ErrReadOnly":    "no verb writes in a transaction that reads",
 	"timeline.ErrBusy":     "placer and store make it a refusal or ErrDamaged",

@@ -28,6 +28,9 @@ cycle --verbose
 init --db=@/new.db --resource=x=long
 init --db=@/new.db --signature=ncpus
 init --db=@/new.db --group-key=arch
+init --db=@/new.db --any-time
+clock reset --to=2026-11-20T09:00:00Z
+clock reset --to=2026-11-20T09:00:00Z --dry-run
 init --db=@/new.db --policy=fastest
 init --db=@/new.db --set=overdue=finish
 init --db=@/new.db --local
@@ -255,7 +258,7 @@ func flagsDB(t *testing.T) string {
 		}
 	}
 	const before = "--now 2026-11-19T00:00:00Z "
-	for line := range strings.Lines(before + `init --resource color=string --resource spare=long
+	for line := range strings.Lines(before + `init --any-time --resource color=string --resource spare=long
 		` + before + `node add n2 ncpus=4 mem=8gb color=red
 		` + before + `reserve old --nodes n2 -t 1h
 		queue add q
@@ -346,11 +349,9 @@ func TestFlagsHaveEffects(t *testing.T) {
 			lines = append(lines, strings.Replace(strings.TrimSpace(line), "REQUEST", as, 1))
 		}
 	}
-	for _, line := range lines { // what writes takes a key
-		if with, ok := strings.CutSuffix(line, " --dry-run"); ok {
-			if verb, _, _ := takeFlag(t, line); verb != "run" && verb != "demo" && verb != "compact" && verb != "batch next" {
-				lines = append(lines, with+" --key=k")
-			}
+	for _, line := range keyedLines(t) { // what writes takes a key
+		if !strings.HasPrefix(line, "batch next") {
+			lines = append(lines, line+" --key=k")
 		}
 	}
 	template := flagsDB(t)

@@ -110,6 +110,7 @@ func verbs() []verbEntry {
 		{"load", loadVerb},
 		{"compact", compactVerb},
 		{"salvage", salvageVerb},
+		{"clock", clockVerb},
 		{"demo", demoVerb},
 		{"completion", completionVerb},
 		{"man", manVerb},
@@ -180,6 +181,7 @@ type runner struct {
 	inputs  []byte     // hashes of what was read of files and standard input
 	rec     *recording // that answers go into, nil for stdout
 	kept    *recording // the answer to a request with a key
+	behind  bool       // a writer may come from before the instant of the database
 }
 
 func newRunner(ctx context.Context, e env) *runner {

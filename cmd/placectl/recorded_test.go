@@ -155,7 +155,7 @@ func (s *recorded) replay(t *testing.T) {
 }
 
 func (s *recorded) initArgs() []string {
-	args := []string{"init"}
+	args := []string{"init", "--any-time"}
 	var names []string
 	for name := range s.Resources {
 		names = append(names, name)

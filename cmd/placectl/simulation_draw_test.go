@@ -26,15 +26,16 @@ var simulatedVerbs = []string{
 
 // leftOut are the verbs that are not drawn, and why.
 var leftOut = map[string]string{
-	"init":       "it makes the database that the others use",
-	"simulate":   "it uses no database",
-	"demo":       "it makes a database of its own",
-	"load":       "it makes the database that the others use",
-	"salvage":    "it reads damaged databases, and makes new ones",
-	"restore":    "what it does with jobs is tested in package store, and it leaves a file behind each time",
-	"completion": "it uses no database",
-	"man":        "it uses no database",
-	"version":    "it uses no database",
+	"init":        "it makes the database that the others use",
+	"simulate":    "it uses no database",
+	"demo":        "it makes a database of its own",
+	"load":        "it makes the database that the others use",
+	"salvage":     "it reads damaged databases, and makes new ones",
+	"restore":     "what it does with jobs is tested in package store, and it leaves a file behind each time",
+	"completion":  "it uses no database",
+	"man":         "it uses no database",
+	"version":     "it uses no database",
+	"clock reset": "it is for a clock that was wrong, and has laws of its own",
 }
 
 // simulationFiles lie beside the database.

@@ -67,7 +67,7 @@ func newSimulation(t fataler, dir string) *simulation {
 			t.Fatal(err)
 		}
 	}
-	s.must("init", "--resource", "color=string", "--resource", "rack=string_array", "--resource", "lic=long,consumable")
+	s.must("init", "--any-time", "--resource", "color=string", "--resource", "rack=string_array", "--resource", "lic=long,consumable")
 	s.must("node", "add", "n[1-3]", "ncpus=2", "mem=4gb", "color=red", "rack=a")
 	s.must("node", "add", "n[4-5]", "ncpus=4", "mem=8gb", "ngpus=1", "rack=a|b")
 	s.must("queue", "add", "q1")

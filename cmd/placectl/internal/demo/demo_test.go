@@ -152,7 +152,7 @@ func TestInstantTwice(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	opt := &store.Options{Now: func() time.Time { return time.Unix(data.From, 0) }}
+	opt := &store.Options{Now: func() time.Time { return time.Unix(data.From, 0) }, AnyTime: true}
 	path := filepath.Join(t.TempDir(), "demo.db")
 	if err := store.Create(path, opt, data.setUp); err != nil {
 		t.Fatal(err)

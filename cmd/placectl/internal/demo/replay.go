@@ -30,6 +30,7 @@ func (d *Data) Replay(ctx context.Context, path string, opt *store.Options, poli
 	p := &Replay{Policy: policy, clock: d.From}
 	opt.Now = func() time.Time { return time.Unix(p.clock, 0) }
 	opt.Private = true // nobody else knows the file yet
+	opt.AnyTime = true // people look at it as of its own time
 	err := store.Create(path, opt, func(tx *store.Tx) error {
 		if policy != "" {
 			if err := tx.Configure("policy", policy); err != nil {

@@ -1,0 +1,80 @@
+package main
+
+import (
+	"time"
+
+	"github.com/placectl/placectl/cmd/placectl/internal/output"
+	"github.com/placectl/placectl/store"
+	"github.com/urfave/cli/v2"
+)
+
+func clockVerb() *verb {
+	return &verb{
+		Name:     "clock",
+		Category: "Store",
+		Usage:    "put the database's clock right",
+		Verbs: []*verb{
+			{Name: "reset", Usage: "put the instant that the database stands for back, after a clock was wrong",
+				Description: "A database stands for the instant at which it was last written, and nobody can write from before it (7).\n" +
+					"If somebody wrote with a clock that was ahead, all others are locked out; this puts the instant back, by\n" +
+					"itself to now. Everything derived is made anew. The answer is what began or ended by the wrong clock, as\n" +
+					"placectl events shows it: it is not undone. What has begun goes on, for as long as it would have.",
+				Flags:  []cli.Flag{&cli.StringFlag{Name: "to", Usage: "put it back to `T`, not to now"}},
+				Access: writes, Alone: true, Run: (*runner).clockReset,
+				Example: "placectl clock reset --dry-run\nplacectl clock reset --to 2026-11-20T10:00:00Z"},
+		},
+	}
+}
+
+func (r *runner) clockReset(c *cli.Context) error {
+	to := r.now()
+	if c.IsSet("to") {
+		var err error
+		if to, err = r.time(c, "to"); err != nil {
+			return err
+		}
+	}
+	r.behind = true
+	return r.update(c, func(tx *store.Tx) error {
+		if !c.IsSet("to") && !tx.Now().After(to) {
+			r.notef("the database stands at %s: there is nothing to put back", tx.Now().UTC().Format(time.RFC3339))
+			return r.printReset(&store.ClockReset{Was: tx.Now(), Now: tx.Now()})
+		}
+		done, err := tx.ResetClock(to)
+		if err != nil {
+			return err
+		}
+		return r.printReset(done)
+	})
+}
+
+// printReset answers with what began and ended by the wrong clock: as a document with
+// both instants, else as a list.
+func (r *runner) printReset(done *store.ClockReset) error {
+	return r.either(func(f output.Format) bool { return f == output.JSON }, func() error {
+		events := []eventObject{}
+		for _, ev := range done.Changed {
+			events = append(events, eventObject{ev.ID, ev.Time.UTC(), ev.Job, ev.Node, ev.Event, ev.Old, ev.New, ev.Reason})
+		}
+		p := r.printer(output.Result{Record: true, Columns: []output.Column{{Name: "was", Kind: output.Time}, {Name: "now", Kind: output.Time}, {Name: "changed", Kind: output.Object}}})
+		p.Row(done.Was, done.Now, events)
+		return p.Close()
+	}, func() error {
+		if done.Was != done.Now {
+			r.notef("the database stood at %s, and stands at %s", done.Was.UTC().Format(time.RFC3339), done.Now.UTC().Format(time.RFC3339))
+		}
+		return printAll(r, eventFields, done.Changed...)
+	})
+}
+
+// eventObject is an event in a document.
+type eventObject struct {
+	ID     uint64    `json:"id"`
+	Time   time.Time `json:"time"`
+	Job    uint64    `json:"job,string,omitempty"`
+	Node   string    `json:"node,omitempty"`
+	Event  string    `json:"event"`
+	Old    string    `json:"old,omitempty"`
+	New    string    `json:"new"`
+	Reason string    `json:"reason,omitempty"`
+}
