@@ -7,49 +7,80 @@ import (
 	"strings"
 )
 
+// Word is a word of a line, and where it stands.
+type Word struct {
+	Text    string
+	At      int // the byte of the line at which it begins, with its quote
+	Expands int // the byte of the first $ or ` that a shell would expand; -1 without
+}
+
 // SplitWords takes a line apart into words as a shell does, and expands nothing:
 // single quotes keep all, double quotes all but \" and \\, a backslash the next
 // character, and a # at the beginning of a word is a comment up to the end of the
 // line. The libraries tried stop at | or &, which are ordinary characters here
 // (features=a|b), or cannot say where a quote was opened.
 func SplitWords(line string) ([]string, error) {
-	var words []string
-	var word strings.Builder
-	begun := false
-	for i := 0; i < len(line); i++ {
-		switch c := line[i]; c {
-		case ' ', '\t', '\r', '\n':
+	words, err := Words(line)
+	if words == nil {
+		return nil, err
+	}
+	list := make([]string, len(words))
+	for i, w := range words {
+		list[i] = w.Text
+	}
+	return list, nil
+}
+
+// Words is SplitWords for who has to say where in the line something is, or that a
+// shell would have expanded it.
+func Words(line string) ([]Word, error) {
+	var words []Word
+	var text strings.Builder
+	begun, word := false, Word{Expands: -1}
+	for i := 0; i <= len(line); i++ {
+		if i == len(line) || strings.IndexByte(" \t\r\n", line[i]) >= 0 {
 			if begun {
-				words = append(words, word.String())
-				word.Reset()
+				word.Text = text.String()
+				words = append(words, word)
+				text.Reset()
 			}
-			begun = false
+			begun, word = false, Word{Expands: -1}
 			continue
-		case '#':
-			if !begun {
+		}
+		if !begun {
+			if line[i] == '#' {
 				return words, nil
 			}
-			word.WriteByte(c)
+			word.At, begun = i, true
+		}
+		switch c := line[i]; c {
 		case '\'', '"':
-			end, err := quotedPart(&word, line, i)
+			end, err := quotedPart(&text, line, i)
 			if err != nil {
 				return nil, err
+			}
+			if c == '"' {
+				word.sees(line, i, end)
 			}
 			i = end
 		case '\\':
 			if i++; i == len(line) {
 				return nil, errors.New("there is nothing behind the backslash at its end")
 			}
-			word.WriteByte(line[i])
+			text.WriteByte(line[i])
 		default:
-			word.WriteByte(c)
+			word.sees(line, i, i+1)
+			text.WriteByte(c)
 		}
-		begun = true
-	}
-	if begun {
-		words = append(words, word.String())
 	}
 	return words, nil
+}
+
+// sees looks in a part of the line for what a shell would expand there.
+func (w *Word) sees(line string, from, to int) {
+	if i := strings.IndexAny(line[from:to], "$`"); i >= 0 && w.Expands < 0 {
+		w.Expands = from + i
+	}
 }
 
 // List writes words for a sentence, with a word before the last: "csv, json or xml".
