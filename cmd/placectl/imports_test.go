@@ -49,6 +49,9 @@ const importRules = `
 	cmd/placectl/internal/infile             < cmd/placectl/internal/sharefile
 	cmd/placectl/internal/spell              < cmd/placectl/internal/sharefile
 	cmd/placectl/internal/sharefile          < cmd/placectl
+	index, cmd/placectl/internal/spell       < cmd/placectl/internal/directives
+	cmd/placectl/internal/infile             < cmd/placectl/internal/directives
+	cmd/placectl/internal/directives         < cmd/placectl
 	cmd/placectl/internal/chart              < cmd/placectl
 	cmd/placectl/internal/explain            < cmd/placectl
 	index, timeline, placer, store           < cmd/placectl/internal/explain
@@ -74,15 +77,16 @@ var confined = map[string][]string{
 // pure packages know nothing of files and clocks.
 var pure = []string{"index", "index/heap", "timeline", "placer", "placer/fairshare", "placer/recur", "placer/backfill", "placer/backfill/swf",
 	"placer/cycle", "placer/cluster", "locality", "query", "store/internal/row", "cmd/placectl/internal/spell", "cmd/placectl/internal/infile", "cmd/placectl/internal/nodefile",
-	"cmd/placectl/internal/chart", "cmd/placectl/internal/sharefile"}
+	"cmd/placectl/internal/chart", "cmd/placectl/internal/sharefile", "cmd/placectl/internal/directives"}
 
 // timed are pure packages that may import time, and what for.
 var timed = map[string]string{
-	"placer":                      "durations",
-	"store/internal/row":          "a walltime of a request that repeats",
-	"placer/recur":                "what clocks show where: a rule names times of day in a zone",
-	"cmd/placectl/internal/chart": "what clocks show where: the axis of a drawing",
-	"cmd/placectl/internal/spell": "instants and durations as text",
+	"placer":                           "durations",
+	"store/internal/row":               "a walltime of a request that repeats",
+	"cmd/placectl/internal/directives": "instants that a script names, in a zone",
+	"placer/recur":                     "what clocks show where: a rule names times of day in a zone",
+	"cmd/placectl/internal/chart":      "what clocks show where: the axis of a drawing",
+	"cmd/placectl/internal/spell":      "instants and durations as text",
 }
 
 const module = "github.com/placectl/placectl/"

@@ -1,0 +1,143 @@
+package directives
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// resourceLists is what -l asks for, over all its lines.
+type resourceLists struct {
+	sel, nodes pbsItem
+	wants      []pbsItem // resources of the one chunk that there is without a select
+}
+
+// pbsItem is name=value of a resource list.
+type pbsItem struct {
+	spot
+	name, text string
+}
+
+// notResources are what PBS writes into a resource list and placectl cannot keep to.
+var notResources = map[string]string{
+	"software":     "--pool",
+	"min_walltime": "a job has one walltime: -l walltime",
+	"max_walltime": "a job has one walltime: -l walltime",
+	"nice":         "jobs are not run at another nice value: call nice in the script",
+	"cput":         "time is counted by the clock: -l walltime",
+	"pcput":        "time is counted by the clock: -l walltime",
+}
+
+// pbsResources reads -l: items name=value, joined by commas outside quotes.
+func (r *reader) pbsResources(v string) error {
+	items, err := quotedItems(v)
+	if err != nil {
+		return err
+	}
+	for _, item := range items {
+		name, value, ok := strings.Cut(item, "=")
+		if name = strings.TrimSpace(name); !ok || name == "" || value == "" {
+			return fmt.Errorf("%q is not name=value", item)
+		}
+		if err := r.pbsResource(pbsItem{r.here, name, item}, value); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r *reader) pbsResource(item pbsItem, value string) error {
+	l := &r.pbs.resources
+	key := strings.ToLower(item.name)
+	switch {
+	case key == "select":
+		item.text = unquoted(value)
+		l.sel = item
+	case key == "nodes":
+		l.nodes = item
+	case key == "place":
+		return to("place")(r, unquoted(value))
+	case key == "walltime":
+		seconds, err := clockSeconds(unquoted(value))
+		if err != nil {
+			return fmt.Errorf("walltime: %w", err)
+		}
+		r.set("walltime", clock(seconds))
+	case key == "nice" && value == "0":
+		r.note(r.here, "nice=0: ignored, it is what a job has anyway")
+	case notResources[key] != "":
+		return fmt.Errorf("%s: %s", item.name, notResources[key])
+	case r.o.Pool != nil && r.o.Pool(item.name):
+		r.pool(item.name, value)
+	case !r.o.Resource(item.name):
+		r.unknown(r.here, "there is no resource %s", item.name)
+	default:
+		same := func(old pbsItem) bool { return strings.EqualFold(old.name, item.name) }
+		if key == "feature" { // a node may have to have several
+			same = func(old pbsItem) bool { return old.text == item.text }
+		}
+		l.wants = append(slices.DeleteFunc(l.wants, same), item)
+	}
+	return nil
+}
+
+// finishResources makes the select of what -l asks for. A list of resources stays one:
+// submit reads it as PBS does.
+func (r *reader) finishResources() {
+	l := r.pbs.resources
+	last := l.sel.spot.later(l.nodes.spot)
+	for _, w := range l.wants {
+		last = last.later(w.spot)
+	}
+	switch {
+	case !last.given():
+	case l.sel.given() && l.nodes.given():
+		r.refuse(last, "select= and nodes= exclude each other")
+	case l.sel.given() && len(l.wants) > 0:
+		r.refuse(last, "%s cannot stand beside select=: write it into the chunk", l.wants[0].name)
+	case l.sel.given():
+		r.setUnlessLater(last, "select", l.sel.text)
+	default:
+		var list []string
+		if l.nodes.given() {
+			list = append(list, l.nodes.text)
+		}
+		for _, w := range l.wants {
+			list = append(list, w.text)
+		}
+		r.setUnlessLater(last, "select", strings.Join(list, ","))
+	}
+}
+
+// quotedItems cuts a list at the commas outside quotes. The quotes stay.
+func quotedItems(list string) ([]string, error) {
+	var items []string
+	var quote byte
+	from := 0
+	for i := 0; i < len(list); i++ {
+		switch c := list[i]; {
+		case c == quote:
+			quote = 0
+		case quote != 0:
+		case c == '\'' || c == '"':
+			quote = c
+		case c == ',':
+			items = append(items, list[from:i])
+			from = i + 1
+		}
+	}
+	if quote != 0 {
+		return nil, errors.New("a quote in it is not closed")
+	}
+	return append(items, list[from:]), nil
+}
+
+// unquoted takes the quotes away that enclose all of a value.
+func unquoted(value string) string {
+	n := len(value)
+	if n > 1 && (value[0] == '"' || value[0] == '\'') && strings.IndexByte(value[1:], value[0]) == n-2 {
+		return value[1 : n-1]
+	}
+	return value
+}

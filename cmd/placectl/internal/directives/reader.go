@@ -1,0 +1,130 @@
+package directives
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/placectl/placectl/cmd/placectl/internal/infile"
+	"github.com/placectl/placectl/cmd/placectl/internal/spell"
+)
+
+// reader is a script that is being read.
+type reader struct {
+	text *infile.Text
+	o    Options
+	here spot // the option that is being read
+	errs []*infile.Error
+	Submission
+
+	pbs   pbsOptions   // options that make sense only together
+	slurm slurmOptions // the same
+	own   spot         // where a #placectl line has its request as an argument
+}
+
+// spot is an option, as it was written, and where it stands. The zero value is an
+// option that was not given.
+type spot struct {
+	at     infile.Position
+	option string
+}
+
+func (s spot) given() bool { return s.option != "" }
+
+// later is the one of two spots that stands further down.
+func (s spot) later(t spot) spot {
+	if t.at.Line > s.at.Line || t.at.Line == s.at.Line && t.at.Col > s.at.Col {
+		return t
+	}
+	return s
+}
+
+// refuse keeps an error about an option.
+func (r *reader) refuse(s spot, format string, args ...any) {
+	err := fmt.Errorf(format, args...)
+	if s.option != "" {
+		err = fmt.Errorf("%s: %w", s.option, err)
+	}
+	r.errs = append(r.errs, &infile.Error{Position: s.at, Err: err})
+}
+
+// unknown refuses an option that the family does not have, or makes a note of it.
+func (r *reader) unknown(s spot, format string, args ...any) {
+	if !r.o.Lax {
+		r.refuse(s, format, args...)
+		return
+	}
+	r.note(s, "left out: "+fmt.Sprintf(format, args...))
+}
+
+func (r *reader) note(s spot, text string) {
+	r.Notes = append(r.Notes, Note{s.at, s.option, text})
+}
+
+// set gives a flag its value; what was said of it before counts no more.
+func (r *reader) set(name, value string) { r.setAt(r.here, name, value) }
+
+func (r *reader) setAt(s spot, name, value string) {
+	r.drop(name)
+	r.Flags = append(r.Flags, Flag{Name: name, Value: value, At: s.at})
+}
+
+// turn turns a switch on or off.
+func (r *reader) turn(name string, on bool) {
+	r.drop(name)
+	if on {
+		r.Flags = append(r.Flags, Flag{Name: name, Switch: true, At: r.here.at})
+	}
+}
+
+// add adds a value to a flag that is a list of flags. The same value again says
+// nothing new.
+func (r *reader) add(name, value string) {
+	same := func(f Flag) bool { return f.Name == name && f.Value == value }
+	if !slices.ContainsFunc(r.Flags, same) {
+		r.Flags = append(r.Flags, Flag{Name: name, Value: value, At: r.here.at})
+	}
+}
+
+// addItems adds items to a flag whose value is a list with commas. An item that says
+// NAME=VALUE replaces one of that name.
+func (r *reader) addItems(name string, items []string) {
+	var all []string
+	if i := slices.IndexFunc(r.Flags, func(f Flag) bool { return f.Name == name }); i >= 0 {
+		all, _ = spell.SplitItems(r.Flags[i].Value)
+	}
+	for _, item := range items {
+		key, _, _ := strings.Cut(item, "=")
+		same := func(old string) bool { known, _, _ := strings.Cut(old, "="); return known == key }
+		all = append(slices.DeleteFunc(all, same), item)
+	}
+	r.set(name, spell.JoinItems(all))
+}
+
+// drop forgets a flag.
+func (r *reader) drop(name string) {
+	r.Flags = slices.DeleteFunc(r.Flags, func(f Flag) bool { return f.Name == name })
+}
+
+// was is the flag of that name that counts so far.
+func (r *reader) was(name string) (Flag, bool) {
+	i := slices.IndexFunc(r.Flags, func(f Flag) bool { return f.Name == name })
+	if i < 0 {
+		return Flag{}, false
+	}
+	return r.Flags[i], true
+}
+
+// finish makes flags of the options that make sense only together.
+func (r *reader) finish() {
+	r.finishPBS()
+	r.finishSlurm()
+}
+
+// setUnlessLater gives a flag the value that several options made together, unless a
+// line behind all of them has said something else.
+func (r *reader) setUnlessLater(s spot, name, value string) {
+	if f, ok := r.was(name); !ok || s.later(spot{at: f.At}) == s {
+		r.setAt(s, name, value)
+	}
+}
