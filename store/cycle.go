@@ -105,7 +105,7 @@ func (tx *Tx) Cycle(spec CycleSpec) (*CycleReport, error) {
 	}
 	p := &pass{tx: tx, spec: spec, jobs: make(map[uint64]*row.Job), lifted: make(map[uint64][]span), told: make(map[uint64]bool)}
 	tx.loaded.memory.began = tx.state.Invalidations
-	steps := []func() error{p.overdue, p.listQueue, p.shares, p.schedule, p.stillNever, p.keep, p.stops, p.launches}
+	steps := []func() error{p.overdue, p.listQueue, p.shares, p.schedule, p.stillNever, p.keep, p.forget, p.stops, p.launches}
 	if spec.Silent {
 		steps = steps[:len(steps)-2]
 	}

@@ -31,6 +31,7 @@ type Settings struct {
 	LocalTimeout    time.Duration
 	DefaultWalltime time.Duration
 	FinishOverdue   bool          // jobs past their end have ended; else they keep their nodes
+	KeepEnded       time.Duration // for how long jobs that have ended are kept; 0: for ever
 	KeepKeys        time.Duration // for how long answers to requests with a key are kept
 	ShareUnit       string        // what class shares count: UnitNodes, or the name of a consumable
 }
@@ -70,6 +71,14 @@ var settingDefs = []settingDef{
 	{"group_key", "", "resources whose values split the nodes into placement sets, e.g. switch,rack",
 		func(defs *index.Defs, v string, s *Settings) error {
 			return readResources(defs, v, &s.GroupKey, groupable)
+		}},
+	{"keep_ended", "", "for how long jobs that have ended are kept, with their events, before a cycle drops them; empty: for ever, see placectl archive",
+		func(_ *index.Defs, v string, s *Settings) error {
+			if v == "" {
+				s.KeepEnded = 0
+				return nil
+			}
+			return readSpan(v, &s.KeepEnded)
 		}},
 	{"keep_keys", "30d", "for how long the answer to a request with a key is kept, and until its jobs have ended: seconds, or a number with s, m, h or d",
 		func(_ *index.Defs, v string, s *Settings) error { return readSpan(v, &s.KeepKeys) }},

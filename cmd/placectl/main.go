@@ -111,6 +111,7 @@ func verbs() []verbEntry {
 		{"compact", compactVerb},
 		{"salvage", salvageVerb},
 		{"clock", clockVerb},
+		{"archive", archiveVerb},
 		{"demo", demoVerb},
 		{"completion", completionVerb},
 		{"man", manVerb},

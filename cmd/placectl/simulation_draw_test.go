@@ -36,6 +36,7 @@ var leftOut = map[string]string{
 	"man":         "it uses no database",
 	"version":     "it uses no database",
 	"clock reset": "it is for a clock that was wrong, and has laws of its own",
+	"archive":     "what goes and what stays is tested in archive.txtar; the laws of the others count jobs",
 }
 
 // simulationFiles lie beside the database.
@@ -89,6 +90,7 @@ var settingValues = map[string][]string{
 	"default_walltime":   {"60", "3600", "0", ""},
 	"do_not_span_sets":   {"true", "false", ""},
 	"group_key":          {"rack", "color", "rack,color", "nosuch", ""},
+	"keep_ended":         {"1s", "1h", "30d", "x", ""},
 	"keep_keys":          {"0", "2h", "30d", "x", ""},
 	"local_program":      {"cat", ""},
 	"local_timeout":      {"5", ""},

@@ -172,3 +172,28 @@ func takeAfter(path string, old os.FileInfo) error {
 	}
 	return os.Chmod(path, old.Mode().Perm())
 }
+
+// Renew makes a database anew and puts it in the place of the one that is there, if any.
+func Renew(path string, fill func(tmp string) error) error {
+	return beside(path, empty(fill), func(tmp string) error { return rename(tmp, path, 0) })
+}
+
+// Rewrite makes a file anew and puts it in the place of the one that is there: was, which
+// is nil where there is none.
+func Rewrite(path string, fill func(was, tmp *os.File) error) error {
+	was, err := openFile(path, os.O_RDONLY)
+	if errors.Is(err, fs.ErrNotExist) {
+		was = nil
+	} else if err != nil {
+		return err
+	} else {
+		defer was.Close()
+	}
+	return beside(path, func(name string) error {
+		tmp, err := openFile(name, os.O_RDWR)
+		if err != nil {
+			return err
+		}
+		return errors.Join(fill(was, tmp), tmp.Close())
+	}, func(tmp string) error { return rename(tmp, path, 0) })
+}

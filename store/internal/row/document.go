@@ -159,6 +159,8 @@ func contentAt(t Table, key []byte) *content {
 	switch {
 	case t == Meta && string(key) == string(KeyState):
 		return stateContent
+	case t == Meta && string(key) == string(KeyArchive):
+		return textContent
 	case t == Meta && string(key) == string(KeyIdentity):
 		return identityContent
 	case t == Shares:

@@ -108,3 +108,6 @@ func SplitDueKey(key []byte) locality.Due {
 func BatchBlockKey(batch uint32, block int) []byte {
 	return binary.BigEndian.AppendUint32(Key32(batch), uint32(block))
 }
+
+// Number64 is the number that a key of eight bytes is.
+func Number64(key []byte) uint64 { return binary.BigEndian.Uint64(key) }

@@ -13,6 +13,8 @@ type State struct {
 	UsageSince      int64 // when usage began to be counted, 0 in a file that has never counted
 	Events          uint64
 	Invalidations   uint64 // how often nodes were given back, or something else made room
+	ForgottenJobs   uint64 // the job from which on the next cycle looks for those that are kept no longer
+	ForgottenEvents uint64 // the same of events
 	Planned         uint64 // the invalidation as of which a cycle has looked at all plans
 }
 
@@ -32,6 +34,10 @@ func (s *State) Encode() []byte {
 	e.uint(s.Events)
 	e.uint(s.Invalidations)
 	e.uint(s.Planned)
+	if s.ForgottenJobs != 0 || s.ForgottenEvents != 0 {
+		e.uint(s.ForgottenJobs)
+		e.uint(s.ForgottenEvents)
+	}
 	return e.b
 }
 
@@ -50,6 +56,9 @@ func (s *State) Decode(payload []byte) error {
 	}
 	if len(d.b) > 0 {
 		s.Events, s.Invalidations, s.Planned = d.uint(), d.uint(), d.uint()
+	}
+	if len(d.b) > 0 {
+		s.ForgottenJobs, s.ForgottenEvents = d.uint(), d.uint()
 	}
 	return d.done(Meta, KeyState)
 }

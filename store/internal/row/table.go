@@ -135,6 +135,7 @@ var (
 	KeyFormat   = []byte("format")
 	KeyIdentity = []byte("identity")
 	KeyState    = []byte("state")
+	KeyArchive  = []byte("archive") // of which database the file is an archive
 	KeySums     = []byte("sums")
 )
 
