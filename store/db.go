@@ -123,6 +123,11 @@ func (db *DB) Copy() (*DB, error) {
 	return &DB{file: copied, opt: opt}, nil
 }
 
+// Others says why somebody else than the caller or root may have written what is in the
+// file, or put it there; "" where nobody can have. What a file names to be run is theirs,
+// then.
+func (db *DB) Others() string { return db.file.Others() }
+
 // Path is the file's name as given.
 func (db *DB) Path() string { return db.file.Path() }
 

@@ -26,7 +26,8 @@ func cycleVerb() *verb {
 			"planned, and of which no cycle told before its end, is queued again. With --exec the program is run for\n" +
 			"each of them, not through a shell, the job's command behind its own arguments, with PLACECTL_EVENT (start or stop), PLACECTL_JOB,\n" +
 			"PLACECTL_NAME, PLACECTL_USER, PLACECTL_NODELIST, PLACECTL_NODEFILE (a line for each chunk; gone when the\n" +
-			"program has ended), PLACECTL_WALLTIME, PLACECTL_ARRAY and PLACECTL_INDEX. It is to return at once.\n" +
+			"program has ended), PLACECTL_WALLTIME, PLACECTL_ARRAY and PLACECTL_INDEX, and of the environment\n" +
+			"PATH, HOME, USER, LOGNAME, SHELL, LANG, LC_*, TZ, TMPDIR, SSH_AUTH_SOCK, KRB5CCNAME and PLACECTL_*. It is to return at once.\n" +
 			"If it fails the job is queued again; after three failures it is held. Any number of cycles may run at once.",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "backfill", Usage: "`B` is fcfs, easy or conservative (easy)"},

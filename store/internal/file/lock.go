@@ -111,7 +111,7 @@ func (l *fileLock) make(db string) error {
 // may.
 func (l *fileLock) follow(db fs.FileInfo) {
 	ours, err := l.f.Stat()
-	if err != nil {
+	if l.f == nil || err != nil {
 		return
 	}
 	is, to := ours.Sys().(*syscall.Stat_t), db.Sys().(*syscall.Stat_t)

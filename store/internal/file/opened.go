@@ -56,9 +56,13 @@ func (o *opened) open(path string, write bool) (err error) {
 	if o.data, err = openData(path, write); err != nil {
 		return err
 	}
-	if err := preflightFile(o.data); err != nil {
+	info, err := preflightFile(o.data)
+	if err != nil {
 		o.data.Close()
 		return err
+	}
+	if write {
+		o.lock.follow(info)
 	}
 	o.bolt, err = openBolt(o.data, write)
 	return openError(path, err)

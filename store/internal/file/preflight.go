@@ -9,7 +9,6 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"slices"
 	"syscall"
 
@@ -36,7 +35,11 @@ func preflight(path string) (warning string, err error) {
 		return "", err
 	}
 	defer f.Close()
-	found, err := preflightMetas(f)
+	info, err := f.Stat()
+	if err != nil {
+		return "", err
+	}
+	found, err := preflightMetas(f, info.Size())
 	return found.warning(f), err
 }
 
@@ -84,27 +87,18 @@ func safe(path string, info fs.FileInfo) error {
 	return nil
 }
 
-// ownFolder reports whether nobody but us and root may make names in a file's folder.
-func ownFolder(path string) bool {
-	info, err := os.Stat(filepath.Dir(path))
-	return err == nil && ownedAlone(info)
-}
-
-// ownedAlone reports whether a file or folder is ours or root's, and nobody else may
-// write it.
-func ownedAlone(info fs.FileInfo) bool {
-	owner := info.Sys().(*syscall.Stat_t).Uid
-	return (owner == 0 || int(owner) == os.Geteuid()) && info.Mode().Perm()&0o022 == 0
-}
-
 // preflightFile refuses what bbolt must not map.
-func preflightFile(f *os.File) error {
-	found, err := preflightMetas(f)
+func preflightFile(f *os.File) (fs.FileInfo, error) {
+	info, err := f.Stat()
 	if err != nil {
-		return err
+		return nil, err
+	}
+	found, err := preflightMetas(f, info.Size())
+	if err != nil {
+		return nil, err
 	}
 	newest := found.newest()
-	return preflightRoot(f, newest.pageSize, newest.root, newest.pages, 0)
+	return info, preflightRoot(f, newest.pageSize, newest.root, newest.pages, 0)
 }
 
 // pageSize finds how large the pages of a file are, from the meta page that is whole.
@@ -190,11 +184,7 @@ func (found metaPages) warning(f *os.File) string {
 }
 
 // preflightMetas checks that the pages of every valid meta page are in the file.
-func preflightMetas(f *os.File) (metaPages, error) {
-	info, err := f.Stat()
-	if err != nil {
-		return nil, err
-	}
+func preflightMetas(f *os.File, size int64) (metaPages, error) {
 	found, err := validMetas(f)
 	if err != nil {
 		return nil, err
@@ -203,9 +193,9 @@ func preflightMetas(f *os.File) (metaPages, error) {
 		return nil, noMeta(f)
 	}
 	for _, m := range found {
-		if m.pages > uint64(info.Size()/m.pageSize) {
+		if m.pages > uint64(size/m.pageSize) {
 			return nil, fmt.Errorf("%w: %s is cut off: it has %d bytes and should have at least %d",
-				row.ErrDamaged, f.Name(), info.Size(), m.pages*uint64(m.pageSize))
+				row.ErrDamaged, f.Name(), size, m.pages*uint64(m.pageSize))
 		}
 	}
 	return found, nil

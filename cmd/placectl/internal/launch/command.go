@@ -27,7 +27,7 @@ const grace = 10 * time.Second
 // Run runs the command of a job until it ends, and returns its exit status as a shell
 // gives it. The error says that it could not be started, or what else is wrong.
 func (c *Command) Run(database string, n *Notice) (status int, err error) {
-	env, remove, err := n.environ(database)
+	env, remove, err := n.environ(os.Environ(), database)
 	if err != nil {
 		return 0, err
 	}

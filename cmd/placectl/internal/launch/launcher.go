@@ -61,7 +61,7 @@ func (p *Program) All(ctx context.Context, database string, told []Notice) []Don
 
 // tell runs the launcher for one job, with the job's command behind its own arguments.
 func (p *Program) tell(ctx context.Context, database string, n *Notice) (d Done) {
-	env, remove, err := n.environ(database)
+	env, remove, err := n.environ(environment(), database)
 	if err != nil {
 		return Done{Err: err}
 	}
@@ -77,15 +77,15 @@ func (p *Program) tell(ctx context.Context, database string, n *Notice) (d Done)
 	return d
 }
 
-// environ is our environment and what is said of the job in it. The function removes
+// environ is an environment and what is said of the job in it. The function removes
 // the file with its nodes.
-func (n *Notice) environ(database string) (env []string, remove func(), err error) {
+func (n *Notice) environ(base []string, database string) (env []string, remove func(), err error) {
 	file, err := hostFile(n.Chunks)
 	if err != nil {
 		return nil, nil, err
 	}
 	j := n.Job
-	env = append(os.Environ(), "PLACECTL_DB="+database, "PLACECTL_EVENT="+n.Event, "PLACECTL_JOB="+strconv.FormatUint(j.ID, 10), "PLACECTL_NAME="+j.Name,
+	env = append(base, "PLACECTL_DB="+database, "PLACECTL_EVENT="+n.Event, "PLACECTL_JOB="+strconv.FormatUint(j.ID, 10), "PLACECTL_NAME="+j.Name,
 		"PLACECTL_USER="+j.User, "PLACECTL_QUEUE="+j.Queue, "PLACECTL_CLASS="+j.Class,
 		"PLACECTL_NODELIST="+index.FoldNodeList(n.Nodes), "PLACECTL_NODEFILE="+file,
 		"PLACECTL_WALLTIME="+strconv.FormatInt(int64(j.Walltime/time.Second), 10))

@@ -35,7 +35,7 @@ func (p *Program) Rank(ctx context.Context, candidates []Candidate) ([]string, e
 		}
 	}
 	var late *timeoutError
-	switch _, err := p.run(ctx, nil, nil, &in, &out); {
+	switch _, err := p.run(ctx, nil, environment(), &in, &out); {
 	case errors.As(err, &late):
 		return nil, fmt.Errorf("%s %w", p.Words[0], err)
 	case err != nil:

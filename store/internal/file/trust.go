@@ -1,0 +1,43 @@
+package file
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"syscall"
+)
+
+// Others says why somebody else than the caller or root may have written what is in the
+// file, or put it there: "" where nobody can have.
+func (f *File) Others() string {
+	path, err := filepath.Abs(f.path)
+	if err != nil {
+		return err.Error()
+	}
+	for _, name := range []string{path, filepath.Dir(path)} {
+		info, err := os.Stat(name)
+		if err != nil {
+			return err.Error()
+		}
+		if !ours(info) {
+			return fmt.Sprintf("%s belongs to somebody else", name)
+		}
+		if info.Mode().Perm()&0o022 != 0 {
+			return fmt.Sprintf("others may write %s", name)
+		}
+	}
+	return ""
+}
+
+// ours reports whether a file or folder belongs to us or to root.
+func ours(info fs.FileInfo) bool {
+	owner := info.Sys().(*syscall.Stat_t).Uid
+	return owner == 0 || int(owner) == os.Geteuid()
+}
+
+// ownFolder reports whether nobody but us and root may make names in a file's folder.
+func ownFolder(path string) bool {
+	info, err := os.Stat(filepath.Dir(path))
+	return err == nil && ours(info) && info.Mode().Perm()&0o022 == 0
+}
