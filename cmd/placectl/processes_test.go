@@ -143,8 +143,8 @@ func TestKillImport(t *testing.T) {
 	}
 }
 
-// TestContention has 16 processes place at once: every one of them succeeds, and
-// no node is had twice.
+// TestContention has 16 processes place at once, beside readers, while such as hold the
+// lock are killed: every one of them succeeds, and no node is had twice.
 func TestContention(t *testing.T) {
 	s := newShell(t)
 	const processes, each = 16, 12
@@ -162,6 +162,17 @@ func TestContention(t *testing.T) {
 			}
 		})
 	}
+	all.Go(func() {
+		for range 6 {
+			holder := s.hold("write")
+			holder.Process.Kill() //nolint:errcheck // it is there
+			holder.Wait()         //nolint:errcheck // it was killed
+			cmd, _, complaint := s.command("", "query", "SELECT count(*) FROM jobs")
+			if err := cmd.Run(); err != nil {
+				t.Errorf("%v: %s", err, complaint)
+			}
+		}
+	})
 	all.Wait()
 	close(answers)
 	seen := make(map[string]bool)

@@ -18,7 +18,7 @@ import (
 var update = flag.Bool("update", false, "rewrite what the scripts compare with")
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"placectl": mainTwice})
+	testscript.Main(m, map[string]func(){"placectl": mainTwice, "placectl-hold": holdMain})
 }
 
 // mainTwice is main, but for commitTwice.
