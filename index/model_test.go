@@ -19,6 +19,12 @@ import (
 // the same steps, one that stays in memory and one that is written out and
 // opened again at random moments.
 
+// ask is a question for candidates.
+type ask struct {
+	queue   string
+	demands []Demand
+}
+
 // modelNode is a node as it was inserted, and its class.
 type modelNode struct {
 	*Node
@@ -32,13 +38,14 @@ type model struct {
 	nodes map[uint32]*modelNode
 	next  uint32
 	made  map[uint32]*Node // by bucket ever made: a node like those it is for
+	room  map[uint32][]Amount
 
 	stays, reopened *Index
 	file            *memSource
 }
 
 func modelDefs(t *rapid.T) *model {
-	m := &model{defs: NewDefs(), nodes: make(map[uint32]*modelNode), made: make(map[uint32]*Node), file: newMemSource()}
+	m := &model{defs: NewDefs(), nodes: make(map[uint32]*modelNode), made: make(map[uint32]*Node), room: make(map[uint32][]Amount), file: newMemSource()}
 	for _, def := range []Def{
 		{Name: "cores", Type: Long, Consumable: true},
 		{Name: "scratch", Type: Size, Consumable: true},
@@ -92,6 +99,10 @@ func (m *model) drawNode(t *rapid.T, number uint32) *modelNode {
 		if (def.ID >= FirstDeclared || def.ID == NCPUs || def.ID == Mem) && rapid.IntRange(0, 2).Draw(t, "has") > 0 {
 			n.Set(def.ID, drawValue(t, def))
 		}
+	}
+	if len(m.nodes) > 0 && rapid.Bool().Draw(t, "alike") { // else hardly two are in a bucket
+		other := m.pick(t)
+		n.Queue, n.Priority, n.Res = other.Queue, other.Priority, slices.Clone(other.Res)
 	}
 	n.Set(Host, Value{Str: n.Name})
 	return &modelNode{n, drawClass(t)}
@@ -209,8 +220,10 @@ func TestModel(t *testing.T) {
 			"":         func(t *rapid.T) { m.check(t, m.stays) },
 			// The reopened one loads what it is asked for: looking at all of it
 			// after every step would leave nothing to load.
-			"look": func(t *rapid.T) { m.check(t, m.reopened) },
-			"ask":  func(t *rapid.T) { m.both(m.checkAsk(t)); m.both(m.checkSets(t)) },
+			"look":   func(t *rapid.T) { m.check(t, m.reopened) },
+			"ask":    func(t *rapid.T) { m.both(m.checkAsk(t)); m.both(m.checkSets(t)) },
+			"around": m.askAround,
+			"room":   func(t *rapid.T) { m.setRoom(t); m.both(m.checkRoom(t)) },
 		})
 		m.check(t, m.reopened)
 		m.both(m.checkAsk(t))
@@ -391,10 +404,58 @@ func nilIfEmpty(list []uint32) []uint32 {
 	return list
 }
 
-// checkAsk compares Candidates with what each node says.
-func (m *model) checkAsk(t *rapid.T) func(*Index) {
-	queue := rapid.SampledFrom([]string{"", "q", "nobody's"}).Draw(t, "queue")
+// setRoom changes what is left of a node, which need not be one of those inserted.
+func (m *model) setRoom(t *rapid.T) {
+	node := rapid.Uint32Range(0, 5).Draw(t, "node")
+	var now []Amount
+	if rapid.IntRange(0, 3).Draw(t, "open") > 0 {
+		now = []Amount{}
+		for _, def := range m.defs.All() {
+			if def.Consumable && rapid.Bool().Draw(t, "has") {
+				now = append(now, Amount{Res: def.ID, Value: Value{Num: drawRoom(t)}})
+			}
+		}
+	}
+	m.both(func(ix *Index) { ix.SetRoom(node, m.room[node], now) })
+	m.room[node] = now
+}
+
+func drawRoom(t *rapid.T) int64 {
+	return rapid.SampledFrom([]int64{0, 1, 2, 31, 32, 33, 34, 1000, 1023, 1024}).Draw(t, "amount")
+}
+
+// checkRoom compares WithRoom with what is left of each node.
+func (m *model) checkRoom(t *rapid.T) func(*Index) {
 	var demands []Demand
+	for _, def := range m.defs.All() {
+		if def.Consumable && rapid.IntRange(0, 4).Draw(t, "asks") == 0 {
+			demands = append(demands, Demand{def.ID, Value{Num: drawRoom(t)}})
+		}
+	}
+	want := roaring.New()
+	for node, left := range m.room {
+		enough := left != nil
+		for _, d := range demands {
+			v, _ := find(left, d.Res)
+			enough = enough && level(v.Num) >= level(d.Value.Num)
+		}
+		if enough {
+			want.Add(node)
+		}
+	}
+	return func(ix *Index) {
+		if got := ix.WithRoom(demands); !got.Equals(want) {
+			t.Fatalf("room for %v: %v, want %v", demands, got, want)
+		}
+	}
+}
+
+// drawAsk draws a question.
+func (m *model) drawAsk(t *rapid.T) ask {
+	a := ask{queue: rapid.SampledFrom([]string{"", "", "q", "nobody's"}).Draw(t, "queue")}
+	if rapid.Bool().Draw(t, "anything") { // all nodes of the queue
+		return a
+	}
 	for _, def := range m.defs.All() {
 		if def.ID != NCPUs && def.ID != Feature && def.ID < FirstDeclared || rapid.IntRange(0, 5).Draw(t, "asks") > 0 {
 			continue
@@ -403,8 +464,25 @@ func (m *model) checkAsk(t *rapid.T) func(*Index) {
 		if def.Type == StringArray {
 			v.Str = rapid.SampledFrom([]string{"a", "c", "fast", "none"}).Draw(t, "member")
 		}
-		demands = append(demands, Demand{def.ID, v})
+		a.demands = append(a.demands, Demand{def.ID, v})
 	}
+	return a
+}
+
+// askAround asks the same before and after a change: what was remembered may not hold
+// any more.
+func (m *model) askAround(t *rapid.T) {
+	a := m.drawAsk(t)
+	m.both(m.answers(t, a))
+	rapid.SampledFrom([]func(*rapid.T){m.insert, m.remove, m.replace, m.move, m.moveMany}).Draw(t, "change")(t)
+	m.both(m.answers(t, a))
+}
+
+func (m *model) checkAsk(t *rapid.T) func(*Index) { return m.answers(t, m.drawAsk(t)) }
+
+// answers compares Candidates with what each node says.
+func (m *model) answers(t *rapid.T, a ask) func(*Index) {
+	queue, demands := a.queue, a.demands
 	want := make(map[uint32]string)
 	for _, n := range m.nodes {
 		if fits := m.holds(n.Node, demands); n.State == Up && n.Queue == queue && fits > 0 {
