@@ -184,6 +184,7 @@ func (c *faultCall) try() (status int, said string) {
 	capture := newCapture(c.args...)
 	capture.stdin = strings.NewReader(exampleInput[strings.Join(c.args[:min(2, len(c.args))], " ")])
 	capture.vars["USER"] = "ann"
+	capture.now = func() time.Time { return testNow.Add(time.Hour) }
 	capture.vars["PLACECTL_LOCK_TIMEOUT"] = "1s"
 	code := capture.run()
 	return code, capture.out.String() + capture.err.String()
