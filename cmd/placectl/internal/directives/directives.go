@@ -3,7 +3,7 @@
 // lines of scripts that were written for qsub and sbatch. What they ask for comes out
 // as flags of submit, so that nothing behind it has to know where a flag was written.
 //
-// Every option of qsub and sbatch is in a table (optionsPBS, optionsSlurm): it is
+// Every option of qsub and sbatch is in a list (optionsPBS, optionsSlurm): it is
 // mapped, ignored with a note, or refused with the reason. Nothing is half-read: a
 // script with a line that is not understood, or that cannot be kept to here, gives
 // errors with line and option, and nothing else. Among lines the last one wins; lists

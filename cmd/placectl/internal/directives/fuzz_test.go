@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/placectl/placectl/cmd/placectl/internal/infile"
+	"github.com/placectl/placectl/placer"
 )
 
 func readString(script string, o Options) (Submission, error) {
@@ -16,7 +17,8 @@ func readString(script string, o Options) (Submission, error) {
 
 // FuzzDirectives: whatever the lines, a script is read wholly or not at all, what is
 // wrong is told with its line, and the flags are well formed: each name once but for
-// lists, in the order of the lines, printable, and none that a script cannot give.
+// lists, in the order of the lines, and none that a script cannot give. What sbatch is
+// asked for makes a request that can be placed.
 func FuzzDirectives(f *testing.F) {
 	for _, s := range []string{
 		"#SBATCH -N 2 -n 7 -c 2 --mem=4G --gres=gpu:a100:2", "#PBS -l select=2:ncpus=4,place=scatter -l walltime=1:00:00 -W depend=afterok:1:2",
@@ -27,6 +29,7 @@ func FuzzDirectives(f *testing.F) {
 		f.Add(s+"\n"+s, true)
 	}
 	o := testOptions(f)
+	defs := testDefs(f)
 	lists := map[string]bool{"after": true, "afterok": true, "afternotok": true, "afterany": true, "pool": true}
 	f.Fuzz(func(t *testing.T, script string, lax bool) {
 		o := o
@@ -53,6 +56,10 @@ func FuzzDirectives(f *testing.F) {
 				t.Fatalf("%q: %s", script, f.Name)
 			}
 			seen[f.Name], line = true, f.At.Line
+		}
+		q := requestOf(s)
+		if _, err := placer.Parse(defs, q); err != nil && s.Family == Slurm && !strings.Contains(script, "#placectl") && len(q.Select) <= placer.MaxText {
+			t.Fatalf("%q: %q: %v", script, s.Words(), err)
 		}
 		again, err := readString(script, o)
 		if diff := cmp.Diff(s, again); diff != "" || err != nil {

@@ -177,9 +177,9 @@ func (r *reader) read(l line) {
 	}
 	switch l.family {
 	case PBS:
-		r.options(&optionsPBS, words)
+		r.options(optionsPBS(), words)
 	case Slurm:
-		r.options(&optionsSlurm, words)
+		r.options(optionsSlurm(), words)
 	default:
 		r.ownLine(words)
 	}

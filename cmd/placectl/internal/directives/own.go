@@ -11,7 +11,8 @@ import (
 
 // commandLineOnly are flags that a script cannot give: which database, how the answer
 // looks, the key of a submission, how the script is to be read.
-var commandLineOnly = strings.Fields("script key db now output o no-header lock-timeout quiet q verbose v no-color dry-run help h directives lax")
+var commandLineOnly = []string{"script", "key", "db", "now", "output", "o", "no-header", "lock-timeout", "quiet", "q", "verbose", "v", "no-color",
+	"dry-run", "help", "h", "directives", "lax"}
 
 // ownLine reads a #placectl line: flags of submit, and its request.
 func (r *reader) ownLine(words []word) {

@@ -5,11 +5,17 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"sync"
 )
 
-// optionsPBS are the options of OpenPBS's qsub.
-var optionsPBS = optionSet{
-	list: []option{
+// optionsPBS are the options of OpenPBS's qsub. They are listed when a script first
+// has any.
+var optionsPBS = sync.OnceValue(func() *optionSet {
+	return &optionSet{list: pbsList(), stray: pbsStray, unknown: pbsUnknown}
+})
+
+func pbsList() []option {
+	return []option{
 		{short: 'a', read: (*reader).pbsBegin},
 		{short: 'A', read: func(r *reader, v string) error { return r.pbsAccount(&r.pbs.account, &r.pbs.project, v) }},
 		{short: 'P', read: func(r *reader, v string) error { return r.pbsAccount(&r.pbs.project, &r.pbs.account, v) }},
@@ -39,16 +45,23 @@ var optionsPBS = optionSet{
 		{short: 'V', takes: never, read: func(r *reader, _ string) error { r.export([]string{"all"}); return nil }},
 		{short: 'W', read: (*reader).pbsAttributes},
 		{short: 'z', takes: never, read: noted("the number of a job is always told")},
-	},
-	stray: func(r *reader, w word) {
-		r.refuse(spot{w.at, "#PBS"}, "%q is no option: the line has options of qsub alone", w.text)
-	},
-	unknown: func(name string) string {
-		if name == "t" || name == "d" {
-			return "an option of Torque's qsub: write " + map[string]string{"t": "-J 0-99 for an array", "d": "#placectl --chdir DIR for the directory"}[name]
-		}
-		return ""
-	},
+	}
+}
+
+// pbsStray refuses what is no option.
+func pbsStray(r *reader, w word) {
+	r.refuse(spot{w.at, "#PBS"}, "%q is no option: the line has options of qsub alone", w.text)
+}
+
+// pbsUnknown says what to write for options of Torque's qsub.
+func pbsUnknown(name string) string {
+	switch name {
+	case "t":
+		return "an option of Torque's qsub: write -J 0-99 for an array"
+	case "d":
+		return "an option of Torque's qsub: write #placectl --chdir DIR for the directory"
+	}
+	return ""
 }
 
 // pbsOptions are those options of a script for qsub that make sense only together.

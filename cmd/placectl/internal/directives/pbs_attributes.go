@@ -8,15 +8,24 @@ import (
 	"strings"
 )
 
-// notAttributes are those of -W that placectl cannot keep to.
-var notAttributes = map[string]string{
-	"sandbox":                   "a job runs in its directory: #placectl --chdir",
-	"stagein":                   "copy in the script",
-	"stageout":                  "copy in the script",
-	"run_count":                 "a job is tried again as --retries says",
-	"pwd":                       "there are no passwords",
-	"release_nodes_on_stageout": "nodes are given back when the job has ended",
-	"tolerate_node_failures":    "a job ends with the first of its nodes",
+// notAttribute says of those attributes of -W that placectl cannot keep to why; "" of
+// all else.
+func notAttribute(name string) string {
+	switch name {
+	case "sandbox":
+		return "a job runs in its directory: #placectl --chdir"
+	case "stagein", "stageout":
+		return "copy in the script"
+	case "run_count":
+		return "a job is tried again as --retries says"
+	case "pwd":
+		return "there are no passwords"
+	case "release_nodes_on_stageout":
+		return "nodes are given back when the job has ended"
+	case "tolerate_node_failures":
+		return "a job ends with the first of its nodes"
+	}
+	return ""
 }
 
 // pbsAttributes reads -W: NAME=VALUE, joined by commas. What has no = goes on with the
@@ -68,7 +77,7 @@ func (r *reader) pbsAttribute(name, value string) error {
 		r.note(r.here, "block=false: submit does not wait anyway")
 		return nil
 	}
-	if why := notAttributes[name]; why != "" {
+	if why := notAttribute(name); why != "" {
 		return errors.New(why)
 	}
 	r.unknown(r.here, "qsub has no attribute %s", name)

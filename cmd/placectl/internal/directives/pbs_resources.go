@@ -19,14 +19,20 @@ type pbsItem struct {
 	name, text string
 }
 
-// notResources are what PBS writes into a resource list and placectl cannot keep to.
-var notResources = map[string]string{
-	"software":     "--pool",
-	"min_walltime": "a job has one walltime: -l walltime",
-	"max_walltime": "a job has one walltime: -l walltime",
-	"nice":         "jobs are not run at another nice value: call nice in the script",
-	"cput":         "time is counted by the clock: -l walltime",
-	"pcput":        "time is counted by the clock: -l walltime",
+// notResource says of what PBS writes into a resource list, and placectl cannot keep
+// to, why; "" of all else.
+func notResource(name string) string {
+	switch name {
+	case "software":
+		return "--pool"
+	case "min_walltime", "max_walltime":
+		return "a job has one walltime: -l walltime"
+	case "nice":
+		return "jobs are not run at another nice value: call nice in the script"
+	case "cput", "pcput":
+		return "time is counted by the clock: -l walltime"
+	}
+	return ""
 }
 
 // pbsResources reads -l: items name=value, joined by commas outside quotes.
@@ -66,8 +72,8 @@ func (r *reader) pbsResource(item pbsItem, value string) error {
 		r.set("walltime", clock(seconds))
 	case key == "nice" && value == "0":
 		r.note(r.here, "nice=0: ignored, it is what a job has anyway")
-	case notResources[key] != "":
-		return fmt.Errorf("%s: %s", item.name, notResources[key])
+	case notResource(key) != "":
+		return fmt.Errorf("%s: %s", item.name, notResource(key))
 	case r.o.Pool != nil && r.o.Pool(item.name):
 		r.pool(item.name, value)
 	case !r.o.Resource(item.name):

@@ -93,15 +93,7 @@ func told(t testing.TB, name string, script []byte, o Options) []string {
 
 // means is the request as placements read it: a select in normal form, and a place.
 func means(t testing.TB, s Submission, defs *index.Defs) string {
-	var q placer.Request
-	for _, f := range s.Flags {
-		switch f.Name {
-		case "select":
-			q.Select = f.Value
-		case "place":
-			q.Place = f.Value
-		}
-	}
+	q := requestOf(s)
 	if q.Select == "" && q.Place == "" {
 		return ""
 	}
@@ -111,6 +103,18 @@ func means(t testing.TB, s Submission, defs *index.Defs) string {
 		return ""
 	}
 	return spec.Select(defs) + " " + spec.Place.Format(defs)
+}
+
+func requestOf(s Submission) (q placer.Request) {
+	for _, f := range s.Flags {
+		switch f.Name {
+		case "select":
+			q.Select = f.Value
+		case "place":
+			q.Place = f.Value
+		}
+	}
+	return q
 }
 
 // TestRows goes through testdata/rows.txt: under each row of directives.tsv scripts,

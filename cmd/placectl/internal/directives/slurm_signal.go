@@ -8,9 +8,13 @@ import (
 )
 
 // signals are those that a job may be sent, with their numbers on Linux.
-var signals = map[string]int{
-	"HUP": 1, "INT": 2, "QUIT": 3, "ABRT": 6, "KILL": 9, "USR1": 10, "SEGV": 11, "USR2": 12, "PIPE": 13, "ALRM": 14,
-	"TERM": 15, "CHLD": 17, "CONT": 18, "STOP": 19, "TSTP": 20, "TTIN": 21, "TTOU": 22, "URG": 23, "XCPU": 24, "XFSZ": 25,
+var signals = [...]struct {
+	name   string
+	number string
+}{
+	{"HUP", "1"}, {"INT", "2"}, {"QUIT", "3"}, {"ABRT", "6"}, {"KILL", "9"}, {"USR1", "10"}, {"SEGV", "11"}, {"USR2", "12"}, {"PIPE", "13"},
+	{"ALRM", "14"}, {"TERM", "15"}, {"CHLD", "17"}, {"CONT", "18"}, {"STOP", "19"}, {"TSTP", "20"}, {"TTIN", "21"}, {"TTOU", "22"},
+	{"URG", "23"}, {"XCPU", "24"}, {"XFSZ", "25"},
 }
 
 // slurmSignal reads [B:]SIG[@SECONDS]. With B: only the first process gets the signal,
@@ -47,12 +51,9 @@ func (r *reader) slurmSignal(v string) error {
 // signalName reads USR1, SIGUSR1 and 10.
 func signalName(s string) (string, error) {
 	name := strings.TrimPrefix(strings.ToUpper(s), "SIG")
-	if signals[name] != 0 {
-		return name, nil
-	}
-	for known, number := range signals {
-		if strconv.Itoa(number) == s {
-			return known, nil
+	for _, known := range signals {
+		if name == known.name || s == known.number {
+			return known.name, nil
 		}
 	}
 	return "", fmt.Errorf("%q is not a signal such as USR1 or TERM", s)

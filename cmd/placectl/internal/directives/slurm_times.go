@@ -10,11 +10,25 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 )
 
-// timesOfDay are sbatch's words for hours.
-var timesOfDay = map[string]int{"midnight": 0, "elevenses": 11, "noon": 12, "fika": 15, "teatime": 16}
+// hourOf reads sbatch's words for hours.
+func hourOf(word string) (hour int, ok bool) {
+	switch word {
+	case "midnight":
+		return 0, true
+	case "elevenses":
+		return 11, true
+	case "noon":
+		return 12, true
+	case "fika":
+		return 15, true
+	case "teatime":
+		return 16, true
+	}
+	return 0, false
+}
 
 // deltaUnits are the units behind now+N. Any beginning of one will do.
-var deltaUnits = []struct {
+var deltaUnits = [...]struct {
 	name string
 	size time.Duration
 }{{"seconds", time.Second}, {"minutes", time.Minute}, {"hours", time.Hour}, {"days", 24 * time.Hour}, {"weeks", 7 * 24 * time.Hour}}
@@ -40,7 +54,7 @@ func (r *reader) slurmInstant(v string) (t time.Time, relative string, err error
 		relative, err = slurmDelta(rest)
 		return now, relative, err
 	}
-	hour, named := timesOfDay[v]
+	hour, named := hourOf(v)
 	switch {
 	case named:
 		t, err = r.next(now, hour, 0, 0)
