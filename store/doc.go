@@ -59,6 +59,9 @@
 // A clock that was wrong: [Tx.ResetClock]. SQL and the rest: [Tx.Query], [Tx.QueryTables]; [Tx.Now], [Tx.Writable]. Idempotency keys:
 // [Tx.Once], [Tx.Amend].
 //
+// Of a [DB], beside transactions: [DB.Check], [DB.Repair]; [DB.Backup], [DB.BackupTo] and
+// [Restore]; [DB.Dump] and [Load]; [DB.Compact]; [Salvage]; [DB.Archive]; [DB.Copy].
+//
 // # Reading the source
 //
 // Package row says what is in the file, package file opens and locks it and is the one
@@ -71,5 +74,6 @@
 // named after it the cycle, whose decisions are package placer/cycle's, memory.go what it
 // hands on to the next one, event.go what has become of all of them. batch.go and its like
 // keep package locality's batches, query.go lends the tables to package query, check.go
-// the rows to package check, which proves it all.
+// the rows to package check, which proves it all. backup.go, dump.go, load.go, compact.go,
+// salvage.go and archive.go get out of trouble.
 package store

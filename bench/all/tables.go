@@ -32,6 +32,8 @@ var tables = []table{
 		args: "-runs 9", short: "-runs 1"},
 	{name: "locality", title: "Locality: what a batch costs", program: "./bench/locality",
 		args: "-from 6", short: "-seeds 1 -scale 50"},
+	{name: "recover", title: "Getting out of trouble", program: "./bench/recover",
+		args: "", short: "-nodes 1000 -jobs 5000 -check"},
 	{name: "sql", title: "Queries beside SQLite", program: "./compare", dir: "bench/oracle",
 		args: "", short: "-nodes 300 -runs 1"},
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"os"
+	"runtime/debug"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
 	"github.com/placectl/placectl/cmd/placectl/internal/spell"
@@ -71,8 +72,13 @@ func contentRow(name string, c store.Content) []any {
 	return []any{name, c.Bytes, c.Nodes, c.Jobs, c.Events, c.Rows}
 }
 
+// workMemory is how much memory a long work gets before garbage is collected more often
+// than other commands would: they are over before theirs matters.
+const workMemory = 40 << 20
+
 // working shows how far a long work has come, and ends it when the run is interrupted.
 func (r *runner) working(label string, total int64, work func(store.Watch) error) error {
+	defer debug.SetMemoryLimit(debug.SetMemoryLimit(workMemory))
 	bar := r.progress(label, total)
 	defer bar.Done()
 	return work(func(n int64) error {

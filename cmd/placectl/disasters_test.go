@@ -1,0 +1,205 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// disaster is how one of docs/reliability.md comes about, and what holds once it is over,
+// both as shell.
+type disaster struct{ before, after string }
+
+// torn makes a file of the pages of two others, in turn.
+const torn = `torn() {
+	cp $1 $3
+	at=2
+	while [ $((at * 4096)) -lt $(stat -c %s $2) ]; do
+		dd if=$2 of=$3 bs=4096 skip=$at seek=$at count=1 conv=notrunc 2>/dev/null
+		at=$((at + 2))
+	done
+}
+`
+
+var disasters = map[string]disaster{
+	"1. The power went": {
+		// The key was used, and a meta page is torn: that of the commit before.
+		before: `placectl place 1:ncpus=8 -t 1h --key nightly-42 -o id >~/first
+			placectl node set n40 priority=1
+			printf 'committing 99                  \n' | dd of=cluster.db.lock conv=notrunc 2>/dev/null`,
+		after: `test "$(placectl place 1:ncpus=8 -t 1h --key nightly-42 -o id)" = "$(cat ~/first)"
+			test "$(placectl query 'SELECT count(*) FROM jobs' -o id)" = 3`,
+	},
+	"2. The disk is full": {
+		before: `mkdir ~/roomy
+			status=0
+			placectl place 1:ncpus=8 -t 1h --key nightly-43 >/dev/full || status=$?
+			test $status = 10`,
+		after: `test "$(placectl --db ~/roomy/cluster.db query 'SELECT count(*) FROM jobs' -o id)" = 3`,
+	},
+	"3. A clock was wrong": {
+		before: `rm cluster.db*
+			placectl init --any-time
+			placectl node add 'n[01-40]' ncpus=8
+			placectl --now 2099-01-01T00:00:00Z place 1:ncpus=8 -t 1h
+			status=0
+			placectl place 1:ncpus=8 -t 1h || status=$?
+			test $status = 7`,
+		after: `placectl place 1:ncpus=8 -t 1h`,
+	},
+	"4. A page is damaged": {
+		before: `placectl node add 'm[0001-3000]' ncpus=8
+			placectl node set m1500 priorityf=SPEED*7
+			at=$(grep -abo 'SPEED.7' cluster.db | tail -n 1 | cut -d: -f1)
+			dd if=/dev/zero of=cluster.db bs=4096 seek=$((at / 4096)) count=1 conv=notrunc 2>/dev/null
+			status=0
+			placectl check || status=$?
+			test $status = 8`,
+		after: `test "$(placectl query 'SELECT count(*) FROM nodes' -o id)" = 40
+			test "$(placectl --db since.db query 'SELECT count(*) FROM nodes' -o id)" -gt 2900
+			placectl --db since.db job list --all | grep -q late
+			placectl --db since.db check -q`,
+	},
+	"5. The lock file was deleted": {
+		before: `rm cluster.db.lock`,
+		after: `placectl place 1:ncpus=8 -t 1h
+			test "$(placectl query 'SELECT count(*) FROM jobs' -o id)" = 3`,
+	},
+	"6. The file was copied while in use": {
+		before: torn + `cp cluster.db early.db
+			placectl node add 'm[0001-3000]' ncpus=8
+			placectl node set 'm[0001-3000]' priority=7
+			torn cluster.db early.db torn-copy.db
+			! placectl --db torn-copy.db check`,
+		after: `test "$(placectl --db ~/good-copy.db query 'SELECT count(*) FROM nodes' -o id)" = 3040
+			placectl --db ~/good-copy.db check -q`,
+	},
+	"7. A backup was restored while jobs ran": {
+		before: `rm ~/backup.db
+			placectl backup ~/backup.db
+			placectl place 1:ncpus=8 -t 1h --name lost
+			placectl restore ~/backup.db
+			test "$(placectl job list --state held -o id)" = 2`,
+		after: `test "$(placectl job list --all -o id | wc -l)" = 2
+			placectl --db cluster.db.replaced-1 job list | grep -q lost
+			placectl cycle | grep -q late`,
+	},
+	"8. Two machines wrote, on a network file system without locks": {
+		before: torn + `cp cluster.db other.db
+			placectl node add 'a[0001-2000]' ncpus=8
+			placectl --db other.db node add 'b[0001-2000]' ncpus=4
+			cp cluster.db one.db
+			torn one.db other.db cluster.db
+			! placectl check`,
+		after: `placectl --db saved.db node list >/dev/null`,
+	},
+	"9. The version was rolled back": {
+		before: `at=$(grep -abo 'formatplacectl' cluster.db | tail -n 1 | cut -d: -f1)
+			for at in $(grep -abo 'formatplacectl' cluster.db | cut -d: -f1); do
+				printf '\000\000\000\143' | dd of=cluster.db bs=1 seek=$((at + 14)) conv=notrunc 2>/dev/null
+			done
+			cp cluster.db newer.db
+			status=0
+			placectl place 1 || status=$?
+			test $status = 8
+			cmp cluster.db newer.db`,
+		after: `cmp cluster.db.replaced-1 newer.db
+			test "$(placectl query 'SELECT count(*) FROM jobs' -o id)" = 1`,
+	},
+	"10. A migration was killed": {
+		before: `cp docs/../testdata/db/v3.db cluster.db
+			rm cluster.db.lock
+			for ms in 001 002 003 004 005 006 007 008 009 010 015 020; do
+				timeout -s KILL 0.$ms placectl node set n0 priority=0 >/dev/null 2>&1 || true
+			done`,
+		after: `placectl dump | head -n 1 | grep -q '"format":'`,
+	},
+}
+
+// TestDisasters lets each disaster of docs/reliability.md happen in a home of its own, ends
+// it with the commands that stand there, and looks whether it is over.
+func TestDisasters(t *testing.T) {
+	prelude, found := readDisasters(t)
+	program := commandPath(t)
+	for name, script := range found {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			d, ok := disasters[name]
+			if !ok {
+				t.Fatal("there is nothing in disasters for it")
+			}
+			if n := strings.Count(script, "placectl "); n > 3 {
+				t.Errorf("it takes %d commands", n)
+			}
+			h := newHome(t, program)
+			h.run(prelude)
+			h.run(d.before)
+			h.run(script)
+			h.run(d.after)
+			h.run("placectl --db $HOME/cluster.db check -q || test -e saved.db")
+			h.run("! ls -A | grep 'new-'")
+		})
+	}
+	if len(found) != len(disasters) || len(found) != 10 {
+		t.Errorf("%d disasters on the page, %d here", len(found), len(disasters))
+	}
+}
+
+// readDisasters takes the page apart: what they begin with, and how each ends.
+func readDisasters(t *testing.T) (prelude string, found map[string]string) {
+	page, err := os.ReadFile("../../docs/reliability.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	found = make(map[string]string)
+	name, fence := "", false
+	for line := range strings.Lines(string(page)) {
+		title, isTitle := strings.CutPrefix(line, "### ")
+		switch {
+		case strings.HasPrefix(line, "```"):
+			fence = !fence
+		case isTitle && !fence:
+			name = strings.TrimSpace(title)
+		case fence && name == "":
+			prelude += line
+		case fence:
+			found[name] += line
+		}
+	}
+	return prelude, found
+}
+
+// TestReliabilityNamesTests: the tests that the page names are there.
+func TestReliabilityNamesTests(t *testing.T) {
+	page, err := os.ReadFile("../../docs/reliability.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	there := make(map[string]bool)
+	for _, pattern := range []string{"*_test.go", "../../store/*_test.go", "../../store/internal/*/*_test.go"} {
+		files, err := filepath.Glob(pattern)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range files {
+			text, err := os.ReadFile(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, m := range regexp.MustCompile(`(?m)^func (Test\w+)\(`).FindAllSubmatch(text, -1) {
+				there[string(m[1])] = true
+			}
+		}
+	}
+	named := regexp.MustCompile(`\bTest[A-Z]\w+`).FindAllString(string(page), -1)
+	for _, name := range named {
+		if !there[name] {
+			t.Errorf("there is no %s", name)
+		}
+	}
+	if len(named) < 20 {
+		t.Errorf("only %d tests are named", len(named))
+	}
+}

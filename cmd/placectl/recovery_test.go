@@ -1,0 +1,192 @@
+package main
+
+import (
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// recovery is a database with two states, that verbs which get out of trouble are killed
+// on.
+type recovery struct {
+	*shell
+	dir    string
+	random *rand.Rand
+	old    string // a dump of the first state, which backup.db has
+	now    string // of the second, which the database has
+}
+
+func newRecovery(t *testing.T) *recovery {
+	r := &recovery{shell: newShell(t), random: seeded(t)}
+	r.dir = filepath.Dir(r.db)
+	r.must(csvOfNodes("n", 1500), "node", "import", "-")
+	r.must("", "submit", "1:ncpus=1", "--array", "600", "--hold", "-o", "id")
+	r.must("", "backup", r.path("backup.db"))
+	r.old = rows(r.must("", "dump"))
+	r.must("", "cancel", "1-600")
+	r.must("", "node", "set", "n[0000-0900]", "priority=3")
+	dump := r.must("", "dump")
+	if err := os.WriteFile(r.path("dump.jsonl"), []byte(dump), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r.now = rows(dump)
+	r.must("", "backup", r.path("second.db"))
+	return r
+}
+
+func (r *recovery) path(name string) string { return filepath.Join(r.dir, name) }
+
+// kill starts a command and kills it at a random moment of the time that it took before;
+// ended is whether it was over by then.
+func (r *recovery) kill(most time.Duration, args ...string) (ended bool) {
+	cmd, _, _ := r.command("", args...)
+	if err := cmd.Start(); err != nil {
+		r.t.Fatal(err)
+	}
+	time.Sleep(time.Duration(r.random.Int64N(int64(most))))
+	_ = cmd.Process.Signal(syscall.SIGKILL)
+	return cmd.Wait() == nil
+}
+
+// again puts the database back to the second state.
+func (r *recovery) again() {
+	b, err := os.ReadFile(r.path("second.db"))
+	if err == nil {
+		err = os.WriteFile(r.db, b, 0o600)
+	}
+	if err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+// whole verifies a file that is to be sound, and returns what it holds.
+func (r *recovery) whole(path string) string {
+	r.t.Helper()
+	r.must("", "--db", path, "check", "-q", "--in-process")
+	return rows(r.must("", "--db", path, "dump"))
+}
+
+// rows is a dump without the clock, which goes on where a database is written.
+func rows(dump string) string {
+	var b strings.Builder
+	for line := range strings.Lines(dump) {
+		if !strings.Contains(line, `"table":"meta","key":"state"`) {
+			b.WriteString(line)
+		}
+	}
+	return b.String()
+}
+
+func (r *recovery) remove(pattern string) {
+	names, _ := filepath.Glob(r.path(pattern))
+	for _, name := range names {
+		os.Remove(name)
+	}
+}
+
+// jobLines are the jobs of a dump.
+func jobLines(dump string) int { return strings.Count(dump, `"table":"jobs"`) }
+
+// TestKillRecovery kills each verb that gets out of trouble at random moments: the file is
+// the old one or the new one, and what is left beside it is in nobody's way.
+func TestKillRecovery(t *testing.T) {
+	r := newRecovery(t)
+	verbs := map[string]struct {
+		args  []string
+		check func()
+	}{
+		"backup": {[]string{"backup", r.path("copy.db")}, func() {
+			if _, err := os.Stat(r.path("copy.db")); err == nil && r.whole(r.path("copy.db")) != r.now {
+				t.Error("the copy is another")
+			}
+			r.remove("copy.db*")
+		}},
+		"restore": {[]string{"restore", "--no-hold", r.path("backup.db")}, func() {
+			if is := r.whole(r.db); is != r.now && is != r.old {
+				t.Error("the database is neither of the two")
+			}
+			kept, _ := filepath.Glob(r.db + ".replaced-*")
+			for _, name := range kept {
+				if is := r.whole(name); is != r.now && is != r.old {
+					t.Errorf("%s is neither of the two", name)
+				}
+			}
+			if r.whole(r.db) == r.old && len(kept) == 0 {
+				t.Error("what was there is lost")
+			}
+			r.remove("*.replaced-*")
+		}},
+		"load": {[]string{"--db", r.path("new.db"), "load", r.path("dump.jsonl")}, func() {
+			if _, err := os.Stat(r.path("new.db")); err == nil && r.whole(r.path("new.db")) != r.now {
+				t.Error("what was loaded is another")
+			}
+			r.remove("new.db*")
+		}},
+		"compact": {[]string{"compact"}, func() {
+			if r.whole(r.db) != r.now {
+				t.Error("the database is another")
+			}
+		}},
+		"salvage": {[]string{"salvage", r.db, "--to", r.path("saved.db")}, func() {
+			if _, err := os.Stat(r.path("saved.db")); err == nil && jobLines(r.whole(r.path("saved.db"))) != jobLines(r.now) {
+				t.Error("jobs are missing")
+			}
+			r.remove("saved.db*")
+		}},
+		"archive": {[]string{"archive", "--before", "now", "--to", r.path("old.db")}, func() {
+			all := jobLines(r.whole(r.db))
+			if _, err := os.Stat(r.path("old.db")); err == nil {
+				archived := jobLines(r.whole(r.path("old.db")))
+				if archived != jobLines(r.now) {
+					t.Errorf("%d jobs are archived", archived)
+				}
+			} else if all != jobLines(r.now) {
+				t.Errorf("%d jobs are left, and there is no archive", all)
+			}
+			r.remove("old.db*")
+		}},
+	}
+	time.Sleep(time.Second) // what was cancelled ended before now
+	for name, v := range verbs {
+		began := time.Now()
+		r.must("", v.args...)
+		took := time.Since(began)
+		v.check()
+		for range max(1, *kills/25) {
+			r.again()
+			r.kill(took, v.args...)
+			v.check()
+		}
+		r.again()
+		r.must("", v.args...) // nothing is in its way
+		v.check()
+		r.litter(name, v.args)
+	}
+}
+
+// litter verifies that the next run removes what runs that were killed have left, once it
+// has lain still.
+func (r *recovery) litter(name string, args []string) {
+	left, _ := filepath.Glob(r.path(".*.new-*"))
+	for _, file := range left {
+		then := time.Now().Add(-time.Minute)
+		if err := os.Chtimes(file, then, then); err != nil {
+			r.t.Fatal(err)
+		}
+	}
+	r.again()
+	r.must("", args...)
+	if left, _ := filepath.Glob(r.path(".*.new-*")); len(left) > 0 {
+		r.t.Errorf("%s: %v are left", name, left)
+	}
+	r.remove("copy.db*")
+	r.remove("*.replaced-*")
+	r.remove("new.db*")
+	r.remove("saved.db*")
+	r.remove("old.db*")
+	r.again()
+}
