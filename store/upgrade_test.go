@@ -38,6 +38,9 @@ func TestOldFiles(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", file, err)
 		}
+		if list := findings(t, db); len(list) > 0 {
+			t.Errorf("%s, as it is: %q", file, list)
+		}
 		if err := db.Update(func(tx *Tx) error { return tx.Configure("default_walltime", "3600") }); err != nil {
 			t.Fatalf("%s: %v", file, err)
 		}
