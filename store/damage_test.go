@@ -3,12 +3,7 @@ package store
 import (
 	"bytes"
 	"cmp"
-	"errors"
-	"flag"
 	"fmt"
-	"math/rand/v2"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -255,60 +250,6 @@ func TestCheckMutants(t *testing.T) {
 				t.Fatalf("after repair: %q", left)
 			}
 		})
-	}
-}
-
-// damage is fixed, unlike the seeds of other random tests: a bit flipped inside the value
-// of a row can still be read without a word, and one in some thousand rounds finds such.
-var damage = flag.Uint64("damage", 1, "the seed of TestDamage")
-
-// TestDamage flips bits, zeroes pages and cuts the file. It is never silent,
-// unless the damage lies in a page that nothing uses, and never ends the process.
-func TestDamage(t *testing.T) {
-	db, clock := lively(t)
-	sound, err := os.ReadFile(db.Path())
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := dumpAll(t, db)
-	random := rand.New(rand.NewPCG(*damage, 2))
-	rounds := 400
-	if testing.Short() {
-		rounds = 60
-	}
-	for i := range rounds {
-		bad := append([]byte(nil), sound...)
-		what := ""
-		switch i % 3 {
-		case 0:
-			at := random.IntN(len(bad))
-			bad[at] ^= 1 << random.IntN(8)
-			what = fmt.Sprintf("bit flipped in byte %d", at)
-		case 1:
-			page := random.IntN(len(bad) / 4096)
-			clear(bad[page*4096 : (page+1)*4096])
-			what = fmt.Sprintf("page %d zeroed", page)
-		case 2:
-			bad = bad[:random.IntN(len(bad))]
-			what = fmt.Sprintf("cut to %d bytes", len(bad))
-		}
-		path := filepath.Join(t.TempDir(), "bad.db")
-		if err := os.WriteFile(path, bad, 0o600); err != nil {
-			t.Fatal(err)
-		}
-		warned := false
-		broken, err := Open(path, &Options{Now: clock.now, Warn: func(string) { warned = true }})
-		if err != nil {
-			if !errors.Is(err, ErrDamaged) && !errors.Is(err, ErrNotOurs) {
-				t.Errorf("%s: open: %v", what, err)
-			}
-			continue
-		}
-		if got, err := dump(broken); err == nil && got != want && !warned {
-			t.Errorf("%s: read without an error, and wrongly", what)
-		} else if err != nil && !errors.Is(err, ErrDamaged) && !errors.Is(err, ErrNotOurs) && !errors.Is(err, ErrNewer) && !errors.Is(err, ErrNotFound) {
-			t.Errorf("%s: %v", what, err)
-		}
 	}
 }
 

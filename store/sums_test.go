@@ -10,69 +10,6 @@ import (
 	"github.com/placectl/placectl/store/internal/row"
 )
 
-// TestStalePages puts pages back to what they were some transactions ago, and each in the
-// place of another. Their checksums are right. Where a reader sees other rows, check says
-// so.
-func TestStalePages(t *testing.T) {
-	db, clock := lively(t)
-	old, err := os.ReadFile(db.Path())
-	if err != nil {
-		t.Fatal(err)
-	}
-	for range 8 {
-		clock.t++
-		job, _, err := place(db, "1:ncpus=1", 1000e9)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := db.Update(func(tx *Tx) error { _, err := tx.Release(job.ID); return err }); err != nil {
-			t.Fatal(err)
-		}
-	}
-	sound, err := os.ReadFile(db.Path())
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := dumpAll(t, db)
-	const size = 4096
-	page := func(b []byte, i int) []byte { return b[i*size : (i+1)*size] }
-	silent, noticed := 0, 0
-	try := func(what string, bad []byte) {
-		path := filepath.Join(t.TempDir(), "bad.db")
-		if err := os.WriteFile(path, bad, 0o600); err != nil {
-			t.Fatal(err)
-		}
-		broken, err := Open(path, &Options{Now: clock.now})
-		if err != nil {
-			return
-		}
-		got, err := dump(broken)
-		if err != nil || got == want {
-			return
-		}
-		silent++
-		if list := findings(t, broken); len(list) > 0 {
-			noticed++
-		} else {
-			t.Errorf("%s: read wrongly, and check finds nothing", what)
-		}
-	}
-	for i := 2; i < min(len(old), len(sound))/size; i++ {
-		bad := append([]byte(nil), sound...)
-		copy(page(bad, i), page(old, i))
-		try("a stale page", bad)
-		for k := 2; k < i; k++ {
-			bad := append([]byte(nil), sound...)
-			copy(page(bad, i), page(sound, k))
-			copy(page(bad, k), page(sound, i))
-			try("swapped pages", bad)
-		}
-	}
-	if silent == 0 || noticed != silent {
-		t.Errorf("%d files were read wrongly without a word, check noticed %d of them", silent, noticed)
-	}
-}
-
 // TestIdentity: files that are made apart have ids of their own; a new epoch leaves the
 // id alone; files of older formats get both when they are migrated.
 func TestIdentity(t *testing.T) {

@@ -37,6 +37,9 @@ type cursor struct {
 	placed bool
 	past   bool   // the cursor is before the first row behind
 	from   []byte // this key, or from it on
+
+	whole bool    // it has gone through all rows of the file so far
+	sum   row.Sum // of those
 }
 
 func (r *Recorder) cursor(t row.Table) cursor {
@@ -99,9 +102,10 @@ func (c *cursor) seek(key []byte) {
 		return
 	}
 	for i := 0; i < nearby && c.k != nil && bytes.Compare(c.k, key) < 0; i++ {
-		c.k, c.v = c.rows.Next()
+		c.step()
 	}
 	if c.k != nil && bytes.Compare(c.k, key) < 0 {
+		c.whole = false
 		c.k, c.v = c.rows.Seek(key)
 	}
 	if c.patched.key != nil && bytes.Compare(c.patched.key, key) < 0 {
@@ -115,7 +119,7 @@ func (c *cursor) seek(key []byte) {
 
 // place finds the cursor's place in the table as it is now.
 func (c *cursor) place() {
-	c.placed, c.writes = true, c.file.writes[c.table]
+	c.placed, c.writes, c.whole = true, c.file.writes[c.table], false
 	c.patched = changedRow{}
 	if c.patch = c.file.patch(c.table); c.patch != nil {
 		page, i, found := c.patch.search(c.from)
@@ -132,6 +136,7 @@ func (c *cursor) place() {
 		return
 	}
 	c.rows = b.Cursor()
+	c.whole, c.sum = len(c.from) == 0, row.Sum{}
 	if c.k, c.v = c.rows.Seek(c.from); c.past && bytes.Equal(c.k, c.from) {
 		c.k, c.v = c.rows.Next()
 	}
@@ -150,23 +155,48 @@ func (c *cursor) next() (key, value []byte, err error) {
 			key, value = c.patched.key, c.patched.value
 			c.patched, c.page, c.i = c.patch.at(c.page, c.i+1)
 			if bytes.Equal(key, c.k) {
-				c.k, c.v = c.rows.Next()
+				c.step()
 			}
 			if value == nil {
 				continue
 			}
 		} else {
 			key, value = c.k, c.v
-			c.k, c.v = c.rows.Next()
+			c.step()
 		}
 		c.from, c.past = key, true
 		if value == nil { // to bbolt it is a table in the table
-			return nil, nil, fmt.Errorf("%w: table %s has something at %x that is no row", row.ErrDamaged, c.table, key)
+			return nil, nil, fmt.Errorf("%w: table %s has something at %s that is no row", row.ErrDamaged, c.table, row.Shown(key))
 		}
 		if c.table == row.Meta && string(key) == string(row.KeyFormat) {
 			continue // not a row: older and newer versions must be able to read it
 		}
 		return key, value, nil
 	}
-	return nil, nil, nil
+	return nil, nil, c.complete()
+}
+
+// step goes to the next row of the file.
+func (c *cursor) step() {
+	if c.whole && row.Counted(c.table, c.k) {
+		c.sum.Add(c.v)
+	}
+	c.k, c.v = c.rows.Next()
+}
+
+// complete verifies, at the end of a table, that a cursor which has gone through all of
+// its rows has seen those that there should be: a page with a damaged head may hide some.
+func (c *cursor) complete() error {
+	if !c.whole {
+		return nil
+	}
+	c.whole = false
+	stored, err := c.file.storedSums()
+	if stored == nil || err != nil {
+		return err
+	}
+	if want := stored.Tables[c.table]; c.sum != want {
+		return fmt.Errorf("%w: table %s has %d rows where there should be %d, or others: a page of it is damaged, lost or stale", row.ErrDamaged, c.table, c.sum.Count, want.Count)
+	}
+	return nil
 }

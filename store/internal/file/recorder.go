@@ -23,7 +23,8 @@ type Recorder struct {
 	buckets  [row.TableCount]*bbolt.Bucket
 	writes   [row.TableCount]int // how often each table was changed
 	changed  bool
-	sums     row.Sums               // a writer's
+	sums     row.Sums               // a writer's; a reader's once it has looked
+	stored   bool                   // a reader has
 	last     [row.TableCount][]byte // keys that no row of the table is behind, nil where that is not known
 	walks    []*Walk                // that are under way
 	changes  *ChangeSet             // a reader's patch; a writer's where somebody wants to know them

@@ -49,15 +49,15 @@ func (r *Recorder) storedSums() (*row.Sums, error) {
 	switch {
 	case r.format < sumsSince:
 		return nil, nil
-	case r.Writable():
+	case r.Writable() || r.stored:
 		return &r.sums, nil
 	}
 	payload, err := r.Get(row.Meta, row.KeySums)
-	if err != nil {
-		return nil, err
+	if err == nil {
+		err = r.sums.Decode(payload)
 	}
-	s := new(row.Sums)
-	return s, s.Decode(payload)
+	r.stored = err == nil
+	return &r.sums, err
 }
 
 // count adds a row that is about to be put, or removed where it is nil, to the sum of its

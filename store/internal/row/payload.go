@@ -15,13 +15,21 @@ func Seal(key, payload []byte) []byte {
 // Unseal verifies a row and returns its payload.
 func Unseal(t Table, key, row []byte) ([]byte, error) {
 	if len(row) < 5 {
-		return nil, fmt.Errorf("%w: the row %x of table %s has %d bytes", ErrDamaged, key, t, len(row))
+		return nil, fmt.Errorf("%w: the row %s of table %s has %d bytes", ErrDamaged, Shown(key), t, len(row))
 	}
 	payload, sum := row[:len(row)-4], binary.LittleEndian.Uint32(row[len(row)-4:])
 	if checksum(key, payload) != sum {
-		return nil, fmt.Errorf("%w: the row %x of table %s does not match its checksum", ErrDamaged, key, t)
+		return nil, fmt.Errorf("%w: the row %s of table %s does not match its checksum", ErrDamaged, Shown(key), t)
 	}
 	return payload, nil
+}
+
+// Shown is a key in a message. A damaged file may have one of many megabytes.
+func Shown(key []byte) string {
+	if most := 64; len(key) > most {
+		return fmt.Sprintf("%x... (%d bytes)", key[:most], len(key))
+	}
+	return fmt.Sprintf("%x", key)
 }
 
 // encoder appends fields to a payload.
@@ -145,7 +153,7 @@ func (d *decoder) strings() []string {
 // over are no error: a newer version of the row may append fields.
 func (d *decoder) done(t Table, key []byte) error {
 	if d.bad {
-		return fmt.Errorf("%w: the row %x of table %s cannot be decoded", ErrDamaged, key, t)
+		return fmt.Errorf("%w: the row %s of table %s cannot be decoded", ErrDamaged, Shown(key), t)
 	}
 	return nil
 }

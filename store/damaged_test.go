@@ -1,0 +1,277 @@
+package store
+
+import (
+	"bytes"
+	"errors"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/placectl/placectl/placer"
+	"github.com/placectl/placectl/store/internal/row"
+	"go.etcd.io/bbolt"
+)
+
+var (
+	damaged = flag.Int("damaged", 1000, "how many damaged files TestDamage reads; 100000 in its long form")
+	damage  = flag.Uint64("damage", 0, "the seed of TestDamage; 0: that of RAPID_SEED, or another each time")
+)
+
+// damageSeed is the seed that was asked for, or a new one.
+func damageSeed() uint64 {
+	if *damage != 0 {
+		return *damage
+	}
+	if seed, err := strconv.ParseUint(os.Getenv("RAPID_SEED"), 10, 64); err == nil {
+		return seed
+	}
+	return uint64(time.Now().UnixNano())
+}
+
+// damages are the ways in which files are damaged. One in place leaves the file as long
+// as it was, and is what disks do: of such a file nothing is read wrongly in silence.
+var damages = []struct {
+	name    string
+	inPlace bool
+	do      func(r *rand.Rand, sound, old []byte) []byte
+}{
+	{"a bit is flipped", true, func(r *rand.Rand, sound, _ []byte) []byte {
+		sound[r.IntN(len(sound))] ^= 1 << r.IntN(8)
+		return sound
+	}},
+	{"a sector has other bytes", true, func(r *rand.Rand, sound, _ []byte) []byte {
+		for i, at := 0, r.IntN(len(sound)/512)*512; i < 512; i++ {
+			sound[at+i] = byte(r.Uint32())
+		}
+		return sound
+	}},
+	{"a sector is zeroed", true, func(r *rand.Rand, sound, _ []byte) []byte {
+		at := r.IntN(len(sound)/512) * 512
+		clear(sound[at : at+512])
+		return sound
+	}},
+	{"a page is zeroed", true, func(r *rand.Rand, sound, _ []byte) []byte {
+		clear(pageOf(sound, r.IntN(len(sound)/osPage)))
+		return sound
+	}},
+	{"two pages are swapped", true, func(r *rand.Rand, sound, _ []byte) []byte {
+		a, b := 2+r.IntN(len(sound)/osPage-2), 2+r.IntN(len(sound)/osPage-2)
+		kept := append([]byte(nil), pageOf(sound, a)...)
+		copy(pageOf(sound, a), pageOf(sound, b))
+		copy(pageOf(sound, b), kept)
+		return sound
+	}},
+	{"a page is as it was", true, func(r *rand.Rand, sound, old []byte) []byte {
+		i := 2 + r.IntN(min(len(sound), len(old))/osPage-2)
+		copy(pageOf(sound, i), pageOf(old, i))
+		return sound
+	}},
+	{"it is cut", false, func(r *rand.Rand, sound, _ []byte) []byte { return sound[:r.IntN(len(sound))] }},
+	{"it is longer", false, func(r *rand.Rand, sound, _ []byte) []byte {
+		return append(sound, make([]byte, 1+r.IntN(3*osPage))...)
+	}},
+}
+
+const osPage = 4096
+
+func pageOf(b []byte, i int) []byte { return b[i*osPage : (i+1)*osPage] }
+
+// TestDamage damages files, and reads them, checks them and writes to them. Whoever reads
+// all rows gets the right ones or an error, check finds whatever makes a reader fail or
+// read otherwise, nobody crashes, hangs or takes more than 64 MB, and a verb that ends
+// well has not hidden what check finds.
+func TestDamage(t *testing.T) {
+	seed := damageSeed()
+	random := rand.New(rand.NewPCG(seed, 2))
+	db, clock := lively(t)
+	old := content(t, db)
+	for range 6 {
+		clock.t++
+		job, _, err := place(db, "1:ncpus=1", 1000e9)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := db.Update(func(tx *Tx) error { _, err := tx.Release(job.ID); return err }); err != nil {
+			t.Fatal(err)
+		}
+	}
+	sound, want := content(t, db), dumpAll(t, db)
+	rounds := *damaged
+	if testing.Short() {
+		rounds /= 5
+	}
+	found := make(map[string]int)
+	for i := range rounds {
+		kind := &damages[i%len(damages)]
+		bad := kind.do(random, append([]byte(nil), sound...), old)
+		path := filepath.Join(t.TempDir(), "bad.db")
+		if err := os.WriteFile(path, bad, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		v := damagedFile{T: t, what: fmt.Sprintf("seed %d, round %d: %s", seed, i, kind.name), path: path, clock: clock, want: want}
+		if v.read(kind.inPlace) {
+			found[kind.name]++
+		}
+		os.Remove(path)
+	}
+	for _, kind := range damages {
+		if found[kind.name] == 0 && kind.name != "it is longer" && rounds > 500 {
+			t.Errorf("%s: nobody noticed any", kind.name)
+		}
+	}
+}
+
+func content(t *testing.T, db *DB) []byte {
+	t.Helper()
+	b, err := os.ReadFile(db.Path())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// damagedFile is a file that was damaged.
+type damagedFile struct {
+	*testing.T
+	what   string
+	path   string
+	clock  *clock
+	want   string
+	warned bool
+}
+
+// read reads, checks and writes a damaged file, and reports whether anybody noticed.
+func (v *damagedFile) read(inPlace bool) bool {
+	before := allocated()
+	db, err := Open(v.path, &Options{Now: v.clock.now, Warn: func(string) { v.warned = true }})
+	if err != nil {
+		v.named("open", err)
+		return true
+	}
+	got, err := dump(db)
+	v.named("read", err)
+	wrong := err == nil && got != v.want
+	if wrong && !v.warned {
+		v.Errorf("%s: read without an error, and wrongly", v.what)
+	}
+	list := 0
+	checked := db.Check(func(string) { list++ })
+	v.named("check", checked)
+	if bytes := allocated() - before; bytes > 64<<20 {
+		v.Errorf("%s: reading and checking took %d MB", v.what, bytes>>20)
+	}
+	if noticed := checked != nil || list > 0; (err != nil || wrong) && !noticed {
+		v.Errorf("%s: check finds nothing; reading: %v", v.what, err)
+	} else if !noticed {
+		return false
+	}
+	v.write(db, inPlace)
+	return true
+}
+
+// write places a job in a file in which check finds something. Where that ends well the
+// damage is none that the verb has read, and is still found, unless it lay in pages that
+// are in use no more.
+func (v *damagedFile) write(db *DB, inPlace bool) {
+	sum, err := os.ReadFile(v.path)
+	if err != nil {
+		v.Fatal(err)
+	}
+	err = db.Update(func(tx *Tx) error {
+		_, err := tx.Place(placer.Request{Select: "1:ncpus=1", Walltime: 1000e9})
+		return err
+	})
+	v.named("write", err)
+	if now, other := os.ReadFile(v.path); err != nil && (other != nil || string(now) != string(sum)) && inPlace && !v.warned {
+		v.Errorf("%s: %v, and the file has changed", v.what, err)
+	}
+}
+
+// named verifies that an error says what it is.
+func (v *damagedFile) named(what string, err error) {
+	if err == nil {
+		return
+	}
+	for _, is := range []error{ErrDamaged, ErrNotOurs, ErrNewer, ErrNotFound, ErrConflict, placer.ErrNotNow, placer.ErrNever} {
+		if errors.Is(err, is) {
+			return
+		}
+	}
+	v.Errorf("%s: %s: %v", v.what, what, err)
+}
+
+func allocated() uint64 {
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return m.TotalAlloc
+}
+
+// TestDamagedRows changes a row of each table, with a right checksum, in a commit that
+// says it was the last one: the sums tell.
+func TestDamagedRows(t *testing.T) {
+	seed := damageSeed()
+	random := rand.New(rand.NewPCG(seed, 3))
+	for table := range row.TableCount {
+		db, _ := lively(t)
+		if !changeUncounted(t, db.Path(), table, random) {
+			continue
+		}
+		if list := findings(t, db); len(list) == 0 {
+			t.Errorf("seed %d: a row of %s was changed, and check finds nothing", seed, table)
+		}
+		if _, err := dump(db); !errors.Is(err, ErrDamaged) {
+			t.Errorf("seed %d: a row of %s was changed, and reading it all says %v", seed, table, err)
+		}
+	}
+}
+
+// changeUncounted changes a row of a table past the store. There may be none.
+func changeUncounted(t *testing.T, path string, table row.Table, random *rand.Rand) (changed bool) {
+	t.Helper()
+	b, err := bbolt.Open(path, 0o600, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.Close()
+	err = b.Update(func(tx *bbolt.Tx) error {
+		var keys [][]byte
+		bucket := tx.Bucket([]byte(table.String()))
+		if err := bucket.ForEach(func(k, _ []byte) error {
+			if row.Counted(table, k) {
+				keys = append(keys, bytes.Clone(k))
+			}
+			return nil
+		}); err != nil || len(keys) == 0 {
+			return err
+		}
+		key := keys[random.IntN(len(keys))]
+		value := bytes.Clone(bucket.Get(key))
+		payload := value[:len(value)-4]
+		payload[random.IntN(len(payload))] ^= 1 << random.IntN(8)
+		changed = true
+		if err := bucket.Put(key, row.Seal(key, payload)); err != nil {
+			return err
+		}
+		var sums row.Sums
+		meta := tx.Bucket([]byte(row.Meta.String()))
+		stored, err := row.Unseal(row.Meta, row.KeySums, meta.Get(row.KeySums))
+		if err == nil {
+			err = sums.Decode(stored)
+		}
+		if err != nil {
+			return err
+		}
+		sums.Transaction = uint64(tx.ID())
+		return meta.Put(row.KeySums, row.Seal(row.KeySums, sums.Encode()))
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return changed
+}
