@@ -3,12 +3,14 @@ package main
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/launch"
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
 	"github.com/placectl/placectl/cmd/placectl/internal/spell"
+	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
 )
@@ -109,18 +111,29 @@ func noticesOf(tx *store.Tx, report *store.CycleReport) ([]launch.Notice, error)
 		jobs  []*store.Job
 	}{{launch.Stop, report.Stopped}, {launch.Start, report.Launch}} {
 		for _, j := range list.jobs {
-			n := launch.Notice{Event: list.event, Job: j}
-			var err error
-			if n.Nodes, err = tx.NodeNames(j.AllNodes()); err != nil {
+			nodes, err := tx.NodeNames(j.AllNodes())
+			if err != nil {
 				return nil, err
 			}
-			if n.Chunks, err = chunkNodes(tx, j); err != nil {
+			chunks, err := chunkNodes(tx, j)
+			if err != nil {
 				return nil, err
 			}
-			out = append(out, n)
+			out = append(out, launch.Notice{Event: list.event, Job: j.ID, Start: j.Start.Unix(), Command: j.Command, Env: aboutJob(j, nodes), Chunks: chunks})
 		}
 	}
 	return out, nil
+}
+
+// aboutJob is what the environment of a launcher, or of a job's command, says of it.
+func aboutJob(j *store.Job, nodes []string) []string {
+	env := []string{"PLACECTL_JOB=" + jobID(j), "PLACECTL_NAME=" + j.Name,
+		"PLACECTL_USER=" + j.User, "PLACECTL_QUEUE=" + j.Queue, "PLACECTL_CLASS=" + j.Class,
+		"PLACECTL_NODELIST=" + index.FoldNodeList(nodes), "PLACECTL_WALLTIME=" + strconv.FormatInt(int64(j.Walltime/time.Second), 10)}
+	if j.Array != 0 {
+		env = append(env, "PLACECTL_ARRAY="+strconv.FormatUint(j.Array, 10), "PLACECTL_INDEX="+strconv.Itoa(j.Index))
+	}
+	return env
 }
 
 // chunkNodes names the node of each chunk of a job, in select order.

@@ -58,7 +58,7 @@ func (r *runner) launchAll(launcher *launch.Program, told []launch.Notice, key s
 	done := launcher.All(r.ctx, r.databasePath(), told)
 	for i := range done {
 		if done[i].Err == nil {
-			r.debugf("job %d: launched%s", told[i].Job.ID, done[i].Said)
+			r.debugf("job %d: launched%s", told[i].Job, done[i].Said)
 		}
 	}
 	return r.noteLaunches(told, done, key)
@@ -72,8 +72,8 @@ func (r *runner) launchKept(c *cli.Context, launcher *launch.Program) error {
 	told := r.kept.notices()
 	err := r.view(func(tx *store.Tx) error {
 		told = slices.DeleteFunc(told, func(n launch.Notice) bool {
-			j, err := tx.Job(n.Job.ID)
-			return n.Event == launch.Start && (err != nil || j.State != store.JobRunning || !j.Start.Equal(n.Job.Start))
+			j, err := tx.Job(n.Job)
+			return n.Event == launch.Start && (err != nil || j.State != store.JobRunning || j.Start.Unix() != n.Start)
 		})
 		return nil
 	})
@@ -108,12 +108,12 @@ func (r *runner) noteLaunches(told []launch.Notice, done []launch.Done, key stri
 			what := "stop"
 			if n.Event == launch.Start {
 				what = "launch"
-				if err := tx.LaunchEnded(n.Job.ID, done[i].Err, maxFailures); err != nil {
+				if err := tx.LaunchEnded(n.Job, done[i].Err, maxFailures); err != nil {
 					return err
 				}
 			}
 			if done[i].Err != nil {
-				failed = append(failed, fmt.Errorf("job %d: the %s failed: %w", n.Job.ID, what, done[i].Err))
+				failed = append(failed, fmt.Errorf("job %d: the %s failed: %w", n.Job, what, done[i].Err))
 			}
 		}
 		if key == "" {

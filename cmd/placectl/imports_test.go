@@ -62,7 +62,7 @@ const importRules = `
 	index, placer, placer/backfill/swf, store < cmd/placectl/internal/demo
 	cmd/placectl/internal/spell, cmd/placectl/internal/output, cmd/placectl/internal/infile < cmd/placectl/internal/demo
 	cmd/placectl/internal/nodefile, cmd/placectl/internal/chart < cmd/placectl/internal/demo
-	index, store, cmd/placectl/internal/spell < cmd/placectl/internal/launch
+	cmd/placectl/internal/spell              < cmd/placectl/internal/launch
 	bench/oracle                             < bench
 `
 

@@ -5,21 +5,20 @@ import (
 	"errors"
 	"os"
 	"os/exec"
-	"strconv"
 	"strings"
-	"time"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/group"
-	"github.com/placectl/placectl/index"
-	"github.com/placectl/placectl/store"
 )
 
-// Notice is what is told of a job: that it is to be launched, or stopped.
+// Notice is what is told of a job: that it is to be launched, or stopped. A database
+// keeps it with the answer of a cycle, so its JSON is on disk.
 type Notice struct {
-	Event  string // Start or Stop
-	Job    *store.Job
-	Nodes  []string // each once
-	Chunks []string // the node of each chunk, in select order
+	Event   string   `json:"event"` // Start or Stop
+	Job     uint64   `json:"job"`
+	Start   int64    `json:"start"` // of the job, in Unix seconds: which of its starts it is
+	Command []string `json:"command,omitempty"`
+	Env     []string `json:"env"`    // what is said of the job in the environment
+	Chunks  []string `json:"chunks"` // the node of each chunk, in select order
 }
 
 // The events of notices.
@@ -66,7 +65,7 @@ func (p *Program) tell(ctx context.Context, database string, n *Notice) (d Done)
 		return Done{Err: err}
 	}
 	defer remove()
-	d.Said, d.Err = p.run(ctx, n.Job.Command, env, nil, nil)
+	d.Said, d.Err = p.run(ctx, n.Command, env, nil, nil)
 	var late *timeoutError
 	switch {
 	case errors.Is(d.Err, exec.ErrWaitDelay):
@@ -84,15 +83,8 @@ func (n *Notice) environ(base []string, database string) (env []string, remove f
 	if err != nil {
 		return nil, nil, err
 	}
-	j := n.Job
-	env = append(base, "PLACECTL_DB="+database, "PLACECTL_EVENT="+n.Event, "PLACECTL_JOB="+strconv.FormatUint(j.ID, 10), "PLACECTL_NAME="+j.Name,
-		"PLACECTL_USER="+j.User, "PLACECTL_QUEUE="+j.Queue, "PLACECTL_CLASS="+j.Class,
-		"PLACECTL_NODELIST="+index.FoldNodeList(n.Nodes), "PLACECTL_NODEFILE="+file,
-		"PLACECTL_WALLTIME="+strconv.FormatInt(int64(j.Walltime/time.Second), 10))
-	if j.Array != 0 {
-		env = append(env, "PLACECTL_ARRAY="+strconv.FormatUint(j.Array, 10), "PLACECTL_INDEX="+strconv.Itoa(j.Index))
-	}
-	return env, func() { os.Remove(file) }, nil
+	env = append(base, "PLACECTL_DB="+database, "PLACECTL_EVENT="+n.Event, "PLACECTL_NODEFILE="+file)
+	return append(env, n.Env...), func() { os.Remove(file) }, nil
 }
 
 // hostFile writes the nodes of the chunks, one a line, into a file.

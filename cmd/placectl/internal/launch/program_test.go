@@ -9,8 +9,6 @@ import (
 	"path/filepath"
 	"testing"
 	"time"
-
-	"github.com/placectl/placectl/store"
 )
 
 // A program that there is not differs from one that cannot be executed.
@@ -55,11 +53,10 @@ func TestRun(t *testing.T) {
 // fails does so by itself.
 func TestAll(t *testing.T) {
 	p := sh(`[ "$1" = ok ] && echo "$PLACECTL_EVENT $PLACECTL_JOB $PLACECTL_NODELIST $(cat $PLACECTL_NODEFILE | wc -l)"`)
-	job := func(id uint64, words ...string) *store.Job { return &store.Job{ID: id, Command: words} }
 	done := p.All(context.Background(), "x.db", []Notice{
-		{Start, job(1, "ok"), []string{"n1", "n2"}, []string{"n1", "n2", "n2"}},
-		{Start, job(2), nil, nil},
-		{Stop, job(3, "ok"), []string{"n7"}, []string{"n7"}},
+		{Event: Start, Command: []string{"ok"}, Env: []string{"PLACECTL_JOB=1", "PLACECTL_NODELIST=n[1-2]"}, Chunks: []string{"n1", "n2", "n2"}},
+		{Event: Start, Env: []string{"PLACECTL_JOB=2"}},
+		{Event: Stop, Command: []string{"ok"}, Env: []string{"PLACECTL_JOB=3", "PLACECTL_NODELIST=n7"}, Chunks: []string{"n7"}},
 	})
 	if done[0].Said != ": start 1 n[1-2] 3" || done[0].Err != nil || done[1].Err == nil || done[2].Said != ": stop 3 n7 1" {
 		t.Error(done)
