@@ -130,7 +130,8 @@ func (p *passage) reservation(c change) error {
 		if err := p.tx.happened(reservationEvent(r, "planned", "active")); err != nil {
 			return err
 		}
-		return p.tx.loaded.memory.invalidate(r.Nodes) // for those whom it lets in
+		p.tx.loaded.freed.on(r.Nodes) // for those whom it lets in
+		return nil
 	}
 	if err := (booking{p.tx, r}).end(); err != nil {
 		return err

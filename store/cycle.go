@@ -103,8 +103,7 @@ func (tx *Tx) Cycle(spec CycleSpec) (*CycleReport, error) {
 	if spec.Depth < 0 || spec.Depth > 0 && spec.Backfill != EASY {
 		return nil, fmt.Errorf("%w: a depth of %d with backfill %s; depth is for easy, and 1 or more", ErrInvalid, spec.Depth, spec.Backfill)
 	}
-	p := &pass{tx: tx, spec: spec, jobs: make(map[uint64]*row.Job), lifted: make(map[uint64][]span), told: make(map[uint64]bool)}
-	tx.loaded.memory.began = tx.state.Invalidations
+	p := &pass{tx: tx, spec: spec, jobs: make(map[uint64]*row.Job), lifted: make(map[uint64][]span), told: make(map[uint64]bool), began: tx.state.Invalidations}
 	steps := []func() error{p.overdue, p.listQueue, p.shares, p.schedule, p.stillNever, p.keep, p.forget, p.stops, p.launches}
 	if spec.Silent {
 		steps = steps[:len(steps)-2]
@@ -140,6 +139,8 @@ type pass struct {
 	delayed  map[uint64]bool     // jobs whose plans an overdue job is in the way of
 	allotted *allotment          // nil in a store without classes
 	letting  *letting            // nil until it is looked up
+	began    uint64              // how often room had been made when the cycle began
+	looked   uint64              // and when it began to look at the queue
 }
 
 // tally is what a CycleReport is made of.
@@ -152,7 +153,12 @@ type tally struct {
 
 // schedule starts and plans the jobs of the queue.
 func (p *pass) schedule() (err error) {
-	p.decider = cycle.New(p, p.tx.loaded.memory, cycle.Spec{Depth: p.spec.depth(), InOrder: p.spec.Backfill == FCFS,
+	freed, err := p.tx.loaded.freed.read()
+	if err != nil {
+		return err
+	}
+	p.looked = p.tx.state.Invalidations
+	p.decider = cycle.New(p, freed, cycle.Spec{Depth: p.spec.depth(), InOrder: p.spec.Backfill == FCFS,
 		WidestFirst: p.spec.WidestFirst, Enough: p.spec.Enough}, p.tx.now)
 	queue := make([]*cycle.Job, len(p.queue))
 	for i, j := range p.queue {
@@ -167,8 +173,17 @@ func (p *pass) schedule() (err error) {
 	return err
 }
 
-// keep hands on what was decided to later cycles.
-func (p *pass) keep() error { return p.decider.Keep() }
+// keep notes which jobs were there to be looked at, and that all plans were.
+func (p *pass) keep() error {
+	tx := p.tx
+	if tx.state.Looked != tx.state.NextJob {
+		tx.state.Looked, tx.dirty = tx.state.NextJob, true
+	}
+	if p.decider.Whole() && tx.state.Planned != p.looked {
+		tx.state.Planned, tx.dirty, tx.loaded.freed.changed = p.looked, true, true
+	}
+	return nil
+}
 
 // waits is a job as it waits in the queue.
 func (p *pass) waits(j *row.Job) *cycle.Job {

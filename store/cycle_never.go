@@ -55,7 +55,7 @@ func (p *pass) Never(c *cycle.Job, why error) error {
 // ones, and where something has changed since the last cycle those that wait for anything
 // but room. It takes the mark from those that could run by now.
 func (p *pass) stillNever() error {
-	changed := p.tx.loaded.memory.began != p.tx.state.Planned
+	changed := p.began != p.tx.state.Planned
 	look := func(list []*row.Job, all bool) error {
 		for _, j := range list {
 			if p.told[j.ID] || !j.State.Live() || !j.Never && (!all || j.State != JobQueued) {

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/placectl/placectl/store/internal/row"
+	"github.com/placectl/placectl/timeline"
 )
 
 // overdue deals with jobs that are past their end: they end, or they are taken to go
@@ -118,7 +119,11 @@ func (p *pass) delays(late []*row.Job) error {
 				if err != nil {
 					return err
 				}
-				delayed, err := p.tx.delayed(planned)
+				guest, err := p.tx.guestOf(planned)
+				if err != nil {
+					return err
+				}
+				delayed, err := p.tx.conflicts(planned, guest)
 				if err != nil {
 					return err
 				}
@@ -139,13 +144,9 @@ func (p *pass) delays(late []*row.Job) error {
 	return nil
 }
 
-// delayed reports whether a plan does not fit any more, beside who is overdue.
-func (tx *Tx) delayed(j *row.Job) (bool, error) {
+// conflicts reports whether somebody whom its guest minds has what a job has planned.
+func (tx *Tx) conflicts(j *row.Job, guest timeline.Guest) (bool, error) {
 	spans, err := tx.spansOf(j)
-	if err != nil {
-		return false, err
-	}
-	guest, err := tx.guestOf(j)
 	if err != nil {
 		return false, err
 	}

@@ -6,6 +6,7 @@ import (
 	"github.com/placectl/placectl/placer"
 	"github.com/placectl/placectl/placer/cycle"
 	"github.com/placectl/placectl/store/internal/row"
+	"github.com/placectl/placectl/timeline"
 )
 
 // Take makes it a cycle.Host, as all that follows.
@@ -18,9 +19,7 @@ func (p *pass) Take(c *cycle.Job, a *placer.Ask, plan *placer.Plan) error {
 		return err
 	}
 	if was == JobReserved {
-		if err := p.tx.loaded.memory.invalidate(nodes); err != nil {
-			return err
-		}
+		p.tx.loaded.freed.on(nodes)
 	}
 	if j.State == JobRunning {
 		p.waiting--
@@ -43,7 +42,11 @@ func (p *pass) Lift(c *cycle.Job) error {
 
 func (p *pass) PutBack(c *cycle.Job) (bool, error) {
 	j := p.jobs[c.ID]
-	if taken, err := p.tx.delayed(j); taken || err != nil {
+	guest, err := p.tx.guestOf(j)
+	if err != nil {
+		return false, err
+	}
+	if taken, err := p.tx.conflicts(j, &patient{guest, p.tx.now}); taken || err != nil {
 		return false, err
 	}
 	spans := p.lifted[j.ID]
@@ -51,17 +54,30 @@ func (p *pass) PutBack(c *cycle.Job) (bool, error) {
 	return true, p.tx.takeAgain(j, spans, JobReserved)
 }
 
+// patient is a job with a plan that minds no overdue ones: they were in its way before.
+type patient struct {
+	*placer.Guest
+	now int64
+}
+
+// Ignores makes it a timeline.Guest.
+func (g *patient) Ignores(b *timeline.Busy, from, to int64) bool {
+	return b.Held && b.End <= g.now || g.Guest.Ignores(b, from, to)
+}
+
 func (p *pass) Withdraw(c *cycle.Job) error {
 	delete(p.lifted, c.ID)
-	return p.tx.withdrawn(p.jobs[c.ID], "jobs before it took its place")
+	why := "jobs before it took its place"
+	if c.Delayed {
+		why = "an overdue job is on its nodes"
+	}
+	return p.tx.withdrawn(p.jobs[c.ID], why)
 }
 
 // withdrawn is a job whose plan is off the calendar already and whose state is to
 // say so.
 func (tx *Tx) withdrawn(j *row.Job, reason string) error {
-	if err := tx.loaded.memory.invalidate(j.AllNodes()); err != nil {
-		return err
-	}
+	tx.loaded.freed.on(j.AllNodes())
 	unplace(j)
 	j.State, j.Reason = JobQueued, reason
 	return tx.putJob(j, JobReserved)

@@ -311,3 +311,49 @@ func TestPlanWhereAnotherWillHaveEnded(t *testing.T) {
 		t.Fatal(err)
 	}
 }
+
+// TestPlanBehindAnOverdueJob: a plan that an overdue job is in the way of stays as it is
+// where the queue is not gone through so far.
+func TestPlanBehindAnOverdueJob(t *testing.T) {
+	t.Parallel()
+	db, clock := newDB(t)
+	addNodes(t, db, "n", 2, 1)
+	began := clock.t
+	var planned uint64
+	err := db.Update(func(tx *Tx) error {
+		for _, walltime := range []time.Duration{3600 * time.Second, 3700 * time.Second} {
+			if _, err := tx.Place(wholeNodes(1, walltime)); err != nil {
+				return err
+			}
+		}
+		list, err := tx.Submit(Submission{Request: wholeNodes(2, time.Hour)})
+		if err != nil {
+			return err
+		}
+		planned = list[0].ID
+		_, err = tx.Cycle(CycleSpec{})
+		return err
+	})
+	if err == nil {
+		clock.t = began + 3650
+		err = db.Update(func(tx *Tx) error {
+			if _, err := tx.Submit(Submission{Request: wholeNodes(2, time.Hour), Priority: 1}); err != nil {
+				return err
+			}
+			_, err := tx.Cycle(CycleSpec{Backfill: FCFS})
+			return err
+		})
+	}
+	if err == nil {
+		err = db.View(func(tx *Tx) error {
+			j, err := tx.Job(planned)
+			if err == nil && (j.State != JobReserved || !j.Start.Equal(instant(began+3700))) {
+				t.Errorf("it is %s from %s on (%s), and was planned for %s", j.State, j.Start, j.Reason, instant(began+3700))
+			}
+			return err
+		})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}

@@ -71,7 +71,7 @@
 // release.go, reserve.go and standing.go are what can be done, conflict.go verifies it;
 // shares.go, share_state.go and share_unit.go are class shares. The queue: submit.go,
 // depend.go, finish.go and launch.go are what happens to a job, cycle.go and the files
-// named after it the cycle, whose decisions are package placer/cycle's, memory.go what it
+// named after it the cycle, whose decisions are package placer/cycle's, freed.go what it
 // hands on to the next one, event.go what has become of all of them. batch.go and its like
 // keep package locality's batches, query.go lends the tables to package query, check.go
 // the rows to package check, which proves it all. backup.go, dump.go, load.go, compact.go,

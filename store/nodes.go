@@ -147,9 +147,9 @@ func (tx *Tx) PutNode(n *index.Node) (added bool, err error) {
 		return false, err
 	}
 	if exists && !bytes.Equal(row.EncodeNode(old), row.EncodeNode(n)) {
-		tx.loaded.memory.invalidateAll() // those whom it could serve as it was may never run now
-	} else if err := tx.loaded.memory.invalidate([]uint32{n.Number}); err != nil {
-		return false, err
+		tx.loaded.freed.anywhere() // those whom it could serve as it was may never run now
+	} else {
+		tx.loaded.freed.on([]uint32{n.Number})
 	}
 	return !exists, tx.loaded.rooms.measure(ix, n.Number, class == index.Busy && n.State == index.Up)
 }
@@ -274,7 +274,7 @@ func (tx *Tx) SetNodeState(number uint32, state index.State, reason string) erro
 		}
 	}
 	if was != state {
-		tx.loaded.memory.invalidateAll() // one that goes down may turn "not now" into "never", for requests that its bucket served
+		tx.loaded.freed.anywhere() // one that goes down may turn "not now" into "never", for requests that its bucket served
 	}
 	return tx.loaded.rooms.measure(ix, number, state == index.Up && tx.classOf(number) == index.Busy)
 }
@@ -333,7 +333,7 @@ func (tx *Tx) RemoveNode(number uint32) error {
 	if err := ix.Err(); err != nil {
 		return err
 	}
-	tx.loaded.memory.invalidateAll()
+	tx.loaded.freed.anywhere()
 	if err := tx.file.Remove(row.NodeNames, []byte(n.Name)); err != nil {
 		return err
 	}

@@ -8,7 +8,6 @@ import (
 	"strconv"
 
 	"github.com/placectl/placectl/placer"
-	"github.com/placectl/placectl/placer/cycle"
 	"github.com/placectl/placectl/store/internal/row"
 )
 
@@ -157,27 +156,14 @@ func (o *Outlook) expect(j *row.Job, p *Prospect) error {
 	if err != nil {
 		return err
 	}
-	decided, err := o.found(j)
-	if err != nil {
-		return err
-	}
 	short := ""
-	if decided != nil {
-		short = decided.Why
-	}
 	switch {
 	case refused != nil:
 		short = refused.Error()
 	case j.Deadline != 0 && plan.End > j.Deadline:
 		short = fmt.Sprintf("it could start at %s at the earliest, and not end by its deadline, %s", stamp(plan.Start), stamp(j.Deadline))
-	case plan.Start == o.tx.now:
-		short = ""
-		p.Opening = opening(plan)
 	default:
 		p.Opening = opening(plan)
-	}
-	if p.Plan != nil && markedOf(short) {
-		short = "" // the cluster has changed since a cycle found that it could never run
 	}
 	if p.Wait != "" {
 		return nil
@@ -185,10 +171,14 @@ func (o *Outlook) expect(j *row.Job, p *Prospect) error {
 	if p.Wait = WaitsRoom; p.Plan != nil && p.Plan.Start == o.tx.now {
 		p.Wait = WaitsTurn
 	}
-	if p.Reason = j.Reason; p.Reason == "" || markedOf(p.Reason) {
-		p.Reason = short
+	if p.Reason = j.Reason; p.Reason != "" && !markedOf(p.Reason) {
+		return nil
 	}
-	return nil
+	if p.Plan != nil && p.Wait == WaitsRoom {
+		short, err = o.short(j)
+	}
+	p.Reason = short
+	return err
 }
 
 // after is the first instant at which a job might start, as far as that is known.
@@ -296,7 +286,8 @@ func (tx *Tx) waitingJob(key []byte) (*row.Job, error) {
 // wish is what jobs that ask for the same have in common.
 type wish struct {
 	ask    placer.Ask
-	err    error // why it can never run
+	err    error  // why it can never run
+	short  string // why it does not fit now, once that was asked
 	starts []wishStart
 }
 
@@ -371,17 +362,19 @@ func (o *Outlook) earliest(j *row.Job, after int64) (plan *placer.Plan, refused,
 	return plan, err, nil
 }
 
-// found is what the latest cycle has found short for a job's request, nil where none has
-// looked at it.
-func (o *Outlook) found(j *row.Job) (*cycle.Decision, error) {
-	apart, err := o.tx.tellsApart(j, o.letting)
-	if err != nil {
-		return nil, err
+// short says why a job's request does not fit now: of one that a cycle has come to, and
+// that was not found to run never.
+func (o *Outlook) short(j *row.Job) (string, error) {
+	if j.ID >= o.tx.state.Looked || j.Never {
+		return "", nil
 	}
-	for _, apart := range [][]string{apart, nil} { // nil: as it was before there were reservations
-		if d, err := o.tx.loaded.memory.Recall(requestKind(j, apart)); err != nil || d != nil {
-			return d, err
-		}
+	w, err := o.wish(j)
+	if err != nil || w.short != "" {
+		return w.short, err
 	}
-	return nil, nil
+	_, err = o.snapshots[j.Queue].Place(w.ask, o.tx.now)
+	if err != nil && isRefusal(err) {
+		w.short, err = err.Error(), nil
+	}
+	return w.short, err
 }

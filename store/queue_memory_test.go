@@ -221,7 +221,7 @@ func (q *queueMemory) agrees(spec CycleSpec) {
 	for i := range answers {
 		q.update("cycle", func(tx *Tx) error {
 			if i == 0 {
-				tx.loaded.memory.invalidateAll()
+				tx.loaded.freed.anywhere()
 			}
 			waited, plans, err := readyJobs(tx)
 			if err != nil {

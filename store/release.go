@@ -39,7 +39,8 @@ func (tx *Tx) vacate(j *row.Job) error {
 	if err := tx.leave(j); err != nil {
 		return err
 	}
-	return tx.spoil(tx.loaded.memory.invalidate(j.AllNodes()))
+	tx.loaded.freed.on(j.AllNodes())
+	return nil
 }
 
 // leave takes a job off its nodes, to put it on others or back.

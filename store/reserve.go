@@ -183,9 +183,7 @@ func (r booking) keep() error {
 		return err
 	}
 	if len(r.Access) > 0 { // for those who insist on it
-		if err := r.tx.loaded.memory.invalidate(r.Nodes); err != nil {
-			return err
-		}
+		r.tx.loaded.freed.on(r.Nodes)
 	}
 	if err := r.tx.happened(reservationEvent(r.Reservation, "", r.State(r.tx.now))); err != nil {
 		return err
@@ -349,7 +347,8 @@ func (r booking) end() error {
 			return fmt.Errorf("%w: %v", ErrDamaged, err)
 		}
 	}
-	if err := errors.Join(r.tx.reclass(r.Nodes, r.Start), r.tx.loaded.memory.invalidate(r.Nodes)); err != nil {
+	r.tx.loaded.freed.on(r.Nodes)
+	if err := r.tx.reclass(r.Nodes, r.Start); err != nil {
 		return err
 	}
 	for _, t := range []int64{r.Start, r.End} {

@@ -47,7 +47,7 @@ func (tx *Tx) AddResource(def index.Def) error {
 		return err
 	}
 	tx.state.NextResource = defs.Next()
-	tx.loaded.memory.invalidateAll()
+	tx.loaded.freed.anywhere()
 	if err := tx.file.Put(row.Resources, row.Key16(uint16(def.ID)), row.EncodeResource(def)); err != nil {
 		return err
 	}
@@ -177,7 +177,7 @@ func (tx *Tx) reindex() error {
 			return err
 		}
 	}
-	tx.loaded.memory.invalidateAll()
+	tx.loaded.freed.anywhere()
 	ix, err := tx.index()
 	if err != nil {
 		return err

@@ -334,7 +334,7 @@ func (tx *Tx) Configure(name, value string) error {
 		return err
 	}
 	if was == nil || row.DecodeText(was) != value {
-		tx.loaded.memory.invalidateAll()
+		tx.loaded.freed.anywhere()
 	}
 	if value == "" {
 		err = tx.file.Remove(row.Config, []byte(name))

@@ -41,7 +41,7 @@ type loaded struct {
 	usage    *usage
 	nodes    *nodeRows
 	batches  *batches.Batches
-	memory   *memory
+	freed    *freed
 	matcher  *fairshare.Matcher // of the class shares
 	queries  *tables.Catalog
 }
@@ -49,7 +49,7 @@ type loaded struct {
 func newLoaded(tx *Tx) loaded {
 	return loaded{nodes: &nodeRows{file: tx.file, finder: tx.file.Finder(row.Nodes)}, source: &source{tx, make(map[uint32]row.ReachBlock)},
 		rooms: &rooms{tx, make(map[uint32]*roomBlock)}, releases: &releases{tx: tx}, usage: &usage{tx: tx},
-		memory: &memory{tx: tx, buckets: make(map[uint32]uint64)}}
+		freed: &freed{tx: tx}}
 }
 
 // Format is the file format that this version writes. Older ones are migrated in one
@@ -94,6 +94,7 @@ func (tx *Tx) upgrade() error {
 	}
 	err := check.NewFindings(func(string) {}).Repair(tx.checked())
 	tx.now, tx.loaded = now, newLoaded(tx)
+	tx.loaded.freed.anywhere()
 	return err
 }
 
@@ -137,7 +138,7 @@ func (tx *Tx) flush() error {
 	if err := tx.loaded.rooms.flush(); err != nil {
 		return err
 	}
-	if err := tx.loaded.memory.flush(); err != nil {
+	if err := tx.loaded.freed.flush(); err != nil {
 		return err
 	}
 	if !tx.changed() {

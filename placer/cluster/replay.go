@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/RoaringBitmap/roaring/v2"
 	"github.com/placectl/placectl/placer"
 	"github.com/placectl/placectl/placer/backfill"
 	"github.com/placectl/placectl/placer/cycle"
@@ -33,7 +34,7 @@ func Replay(c *Cluster, log *Log) ([]int64, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &scheduler{Cluster: c, log: log, replay: r, memory: newMemory(c), requests: make(map[string]*cycle.Request),
+	s := &scheduler{Cluster: c, log: log, replay: r, freed: cycle.NewFreed(roaring.New(), false), requests: make(map[string]*cycle.Request),
 		kinds: make([]string, len(log.Jobs)), lifted: make(map[uint64]*Placement)}
 	switch log.Policy {
 	case backfill.FCFS:
@@ -71,7 +72,7 @@ type scheduler struct {
 	log      *Log
 	replay   *backfill.Replay
 	spec     cycle.Spec
-	memory   *memory
+	freed    *cycle.Freed
 	kinds    []string // of each job
 	requests map[string]*cycle.Request
 	queue    []*cycle.Job
@@ -99,7 +100,7 @@ func (s *scheduler) Ended(job int32, now int64) error {
 		return err
 	}
 	if p != nil {
-		s.memory.invalidate(p.nodes)
+		s.freed.On(p.nodes)
 	}
 	s.count(uint64(job), 0, -1)
 	return s.cycle()
@@ -109,7 +110,7 @@ func (s *scheduler) Ended(job int32, now int64) error {
 func (s *scheduler) pass(now int64) error {
 	begun, freed, err := s.Pass(now)
 	if len(freed) > 0 {
-		s.memory.invalidate(freed)
+		s.freed.On(freed)
 	}
 	for _, p := range begun {
 		s.count(p.Owner, -1, 1)
@@ -133,13 +134,11 @@ func (s *scheduler) cycle() error {
 			return err
 		}
 	}
-	s.memory.begin()
-	p := cycle.New(s, s.memory, s.spec, s.snap.Now)
-	if _, err := p.Run(s.queue); err != nil {
+	if _, err := cycle.New(s, s.freed, s.spec, s.snap.Now).Run(s.queue); err != nil {
 		return err
 	}
 	s.queue = slices.DeleteFunc(s.queue, func(j *cycle.Job) bool { return s.placed[j.Owner] != nil && !j.Planned })
-	return p.Keep()
+	return nil
 }
 
 // Kind makes it a cycle.Host, as all that follows.
@@ -162,7 +161,7 @@ func (s *scheduler) Take(j *cycle.Job, a *placer.Ask, plan *placer.Plan) error {
 	}
 	if old := s.lifted[j.Owner]; old != nil {
 		delete(s.lifted, j.Owner)
-		s.memory.invalidate(old.nodes)
+		s.freed.On(old.nodes)
 	}
 	if p.Start == s.snap.Now {
 		s.count(j.Owner, -1, 1)
@@ -188,7 +187,7 @@ func (s *scheduler) PutBack(j *cycle.Job) (bool, error) {
 }
 
 func (s *scheduler) Withdraw(j *cycle.Job) error {
-	s.memory.invalidate(s.lifted[j.Owner].nodes)
+	s.freed.On(s.lifted[j.Owner].nodes)
 	delete(s.lifted, j.Owner)
 	s.replay.Withdraw(int32(j.Owner))
 	return nil

@@ -3,6 +3,7 @@ package cycle
 import (
 	"slices"
 
+	"github.com/RoaringBitmap/roaring/v2"
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/placer"
 )
@@ -38,24 +39,35 @@ func (p *Pass) found(k *kind, start int64) {
 }
 
 // soonest is the first instant at which a job whose plan stands might start, its plan's
-// start when nothing has happened since the last pass that it could profit by. A request
-// for chunks of one kind can only where one of them fits a node on which room was made.
+// start where no room was made that it could profit by. A request for chunks of one kind
+// can only where one of them fits a node on which it was made.
 func (p *Pass) soonest(j *Job, k *kind) (int64, error) {
 	from := max(p.now, j.Begin)
-	nodes, err := p.memory.Freed(k.Request)
 	switch {
-	case err != nil || nodes == nil:
-		return from, err
-	case nodes.IsEmpty():
+	case p.freed.Any:
+		return from, nil
+	case p.freed.Nodes.IsEmpty():
 		return j.Start, nil
+	}
+	snap, err := p.host.Snapshot(j)
+	switch {
+	case err != nil:
+		return 0, err
+	case !k.uses(snap.Index, p.freed.Nodes):
+		return j.Start, snap.Index.Err()
 	case !k.comparable:
 		return from, nil
 	}
-	snap, err := p.host.Snapshot(j)
-	if err != nil {
-		return 0, err
-	}
-	return snap.FirstRoom(k.asked(j), j.Owner, nodes, from, j.Start)
+	return snap.FirstRoom(k.asked(j), j.Owner, p.freed.Nodes, from, j.Start)
+}
+
+// uses reports whether a request could use some of the nodes.
+func (r *Request) uses(ix *index.Index, nodes *roaring.Bitmap) bool {
+	return r.Beyond || slices.ContainsFunc(r.Buckets, func(b *index.Bucket) bool {
+		return slices.ContainsFunc([]index.Class{index.Free, index.Later, index.Busy}, func(c index.Class) bool {
+			return b.Count[c] > 0 && ix.Nodes(b, c).Intersects(nodes)
+		})
+	})
 }
 
 // atMost reports whether a request asks for no more than another.

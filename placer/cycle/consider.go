@@ -16,12 +16,9 @@ func (p *Pass) consider(j *Job) (blocked bool, err error) {
 	if k.refused != nil {
 		return false, p.never(j, k.refused)
 	}
-	settled, err := p.settled(k, j)
-	if err != nil {
-		return false, err
-	}
-	if settled && k.decision.Never && !j.Planned {
-		return false, p.never(j, errors.New(k.decision.Why))
+	settled := p.settled(k, j)
+	if settled && k.never() && !j.Planned {
+		return false, p.never(j, k.short)
 	}
 	allowed, err := p.host.MayStart(j)
 	if err != nil {

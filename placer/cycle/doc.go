@@ -20,6 +20,6 @@
 //
 // Reading the source: pass.go goes through the queue, consider.go decides a job,
 // lift.go takes plans away for jobs that come first and puts them back, kind.go is what
-// a pass knows of requests, memory.go what passes hand on to later ones, bound.go what
+// a pass knows of requests, freed.go what passes hand on to later ones, bound.go what
 // spares searches, widest.go the order of BESTFIT.
 package cycle

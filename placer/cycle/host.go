@@ -75,9 +75,10 @@ type Plans interface {
 	// Lift takes a job's plan off the nodes, for it to be put back or replaced.
 	Lift(*Job) error
 	// PutBack puts a lifted plan back, and reports false where others have taken its
-	// place.
+	// place since it was lifted.
 	PutBack(*Job) (bool, error)
-	// Withdraw gives a lifted plan up whose place others have taken.
+	// Withdraw gives a lifted plan up whose place others have taken, or have not given
+	// back in time.
 	Withdraw(*Job) error
 }
 

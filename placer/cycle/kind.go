@@ -2,24 +2,23 @@ package cycle
 
 import (
 	"errors"
-	"math"
 
 	"github.com/placectl/placectl/placer"
 )
 
 // kind is what a pass knows of requests of a kind. Jobs that ask for the same are
-// decided once, and not again in later passes until that is invalidated, time alone may
-// have made room, or one asks that comes before those for whom it was decided: plans
-// that were in their way make way for it.
+// decided once, and not again until room was made, or one asks that comes before those
+// for whom it was decided: plans that were in their way make way for it.
 type kind struct {
 	*Request
 	refused  error // the request is not understood any more, or can never run
 	possible bool  // it could run some day, as was found out for jobs that were not reached
 
-	decision *Decision // nil as long as it is not known that it does not fit
-	fresh    bool      // decided in this pass
-	steady   bool      // no taking makes it fit
-	taken    int       // as of so many takings in this pass
+	short  error // why it does not fit, or never will; nil as long as that is not known
+	before Place // of the job for which it was decided
+	steady bool  // no taking makes it fit
+	taken  int   // as of so many takings
+	freed  int   // and as of room being made so many times
 }
 
 // kind finds what is known of a job's request.
@@ -36,10 +35,8 @@ func (p *Pass) kind(j *Job) (*kind, error) {
 		return nil, err
 	}
 	k := &kind{Request: r, refused: r.Refused}
-	if p.kinds[name] = k; k.refused == nil {
-		k.decision, err = p.memory.Recall(name)
-	}
-	return k, err
+	p.kinds[name] = k
+	return k, nil
 }
 
 // asked is the request as a job has made it: since then it waits.
@@ -51,31 +48,18 @@ func (k *kind) asked(j *Job) placer.Ask {
 
 // decide notes that a request does not fit.
 func (p *Pass) decide(k *kind, j *Job, why error) {
-	d := &Decision{Never: true, Version: p.memory.Version(), Why: why.Error(), Until: math.MaxInt64, For: j.place()}
-	k.decision, k.fresh, k.taken = d, true, p.taken
+	k.short, k.before, k.taken, k.freed = why, j.place(), p.taken, p.freed.times
 	var r *placer.Refusal
-	if errors.As(why, &r) && r.Kind == placer.ErrNotNow {
-		d.Never, d.Until = false, r.Until
-	}
-	if k.steady = d.Until > p.now; p.reordered {
-		d.Until = p.now // plans of jobs behind it were in its way
-	}
+	k.steady = !errors.As(why, &r) || r.Kind != placer.ErrNotNow || r.Until > p.now
 }
 
 // settled reports whether it is known that a job's request does not fit now.
-func (p *Pass) settled(k *kind, j *Job) (bool, error) {
-	d := k.decision
-	switch {
-	case d == nil:
-		return false, nil
-	case k.fresh && !k.steady && k.taken != p.taken:
-		return false, nil
-	case !k.fresh && d.Until <= p.now, j.place().before(d.For):
-		return false, nil
-	}
-	invalidated, err := p.memory.Invalidated(k.Request, d.Version)
-	return !invalidated, err
+func (p *Pass) settled(k *kind, j *Job) bool {
+	return k.short != nil && (k.steady || k.taken == p.taken) && k.freed == p.freed.times && !j.place().before(k.before)
 }
+
+// never reports whether a request that is settled will never fit.
+func (k *kind) never() bool { return errors.Is(k.short, placer.ErrNever) }
 
 // Possible says why a job's request can never run, nil when it can: for jobs that the
 // pass has not reached.
@@ -94,21 +78,6 @@ func (p *Pass) Possible(j *Job) (why, err error) {
 	}
 	k.refused, k.possible = why, why == nil
 	return why, nil
-}
-
-// Keep hands on what was decided to later passes.
-func (p *Pass) Keep() error {
-	return p.memory.Keep(func(yield func(string, *Decision) bool) {
-		for name, k := range p.kinds {
-			var d *Decision
-			if k.fresh {
-				d = k.decision
-			}
-			if !yield(name, d) {
-				return
-			}
-		}
-	}, p.whole)
 }
 
 // isRefusal reports whether an error is about the request, not about the host.

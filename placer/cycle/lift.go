@@ -31,8 +31,7 @@ func (p *Pass) needsRoom(j *Job) (bool, error) {
 	if err != nil || k.refused != nil {
 		return false, err
 	}
-	settled, err := p.settled(k, j)
-	return !settled || !k.decision.Never && p.planned < p.spec.Depth, err
+	return !p.settled(k, j) || !k.never() && p.planned < p.spec.Depth, nil
 }
 
 func (p *Pass) lift(j *Job) error {
@@ -41,8 +40,11 @@ func (p *Pass) lift(j *Job) error {
 }
 
 // putBack puts a lifted plan back if nothing else has taken its place: it is not given
-// up for one that is not earlier.
+// up for one that is not earlier, but where an overdue job is in its way.
 func (p *Pass) putBack(j *Job) (bool, error) {
+	if j.Delayed {
+		return false, nil
+	}
 	back, err := p.host.PutBack(j)
 	if back {
 		delete(p.lifted, j)
@@ -55,29 +57,44 @@ func (p *Pass) putBack(j *Job) (bool, error) {
 // giveUp gives a job without a new plan its old one, or none where that does not fit any
 // more.
 func (p *Pass) giveUp(j *Job) error {
-	if !p.lifted[j] {
+	switch {
+	case !p.lifted[j]:
 		return nil
+	case j.Delayed:
+		return p.withdraw(j)
 	}
-	delete(p.lifted, j)
+	return p.restore(j)
+}
+
+// restore puts a lifted plan back as it was, if nothing else has taken its place.
+func (p *Pass) restore(j *Job) error {
 	back, err := p.host.PutBack(j)
-	if back {
-		p.taken++
-	}
-	if back || err != nil {
+	if err != nil {
 		return err
 	}
+	if !back {
+		return p.withdraw(j)
+	}
+	delete(p.lifted, j)
+	p.taken++
+	return nil
+}
+
+// withdraw leaves a job without its lifted plan.
+func (p *Pass) withdraw(j *Job) error {
+	delete(p.lifted, j)
 	j.Planned, j.Start = false, 0
 	return p.host.Withdraw(j)
 }
 
 // putRestBack puts plans back that were lifted and not made anew, as far as what came
-// before them has left room.
+// before them has left room. One that an overdue job is in the way of is put back, too.
 func (p *Pass) putRestBack(rest []*Job) error {
-	if len(p.lifted) == 0 {
-		return nil
-	}
 	for _, j := range rest {
-		if err := p.giveUp(j); err != nil {
+		if !p.lifted[j] {
+			continue
+		}
+		if err := p.restore(j); err != nil {
 			return err
 		}
 	}

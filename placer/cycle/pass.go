@@ -4,10 +4,10 @@ import "fmt"
 
 // Pass is a pass over a queue under way.
 type Pass struct {
-	host   Host
-	memory Memory
-	spec   Spec
-	now    int64
+	host  Host
+	freed *Freed
+	spec  Spec
+	now   int64
 
 	kinds     map[string]*kind
 	bounds    []bound       // of requests that were planned in this pass
@@ -20,9 +20,11 @@ type Pass struct {
 	whole     bool          // every job was looked at
 }
 
-// New begins a pass at an instant, in Unix seconds.
-func New(host Host, memory Memory, spec Spec, now int64) *Pass {
-	return &Pass{host: host, memory: memory, spec: spec, now: now, kinds: make(map[string]*kind), lifted: make(map[*Job]bool)}
+// New begins a pass at an instant, in Unix seconds. The host notes in freed where room is
+// made while it goes on; a pass that has looked at every job leaves no more than that.
+func New(host Host, freed *Freed, spec Spec, now int64) *Pass {
+	freed.begin()
+	return &Pass{host: host, freed: freed, spec: spec, now: now, kinds: make(map[string]*kind), lifted: make(map[*Job]bool)}
 }
 
 // Run goes through the queue, which is in order, and changes the order of those behind
@@ -53,16 +55,21 @@ func (p *Pass) Run(queue []*Job) (unreached int, err error) {
 			}
 		}
 	}
-	p.whole = true
-	return p.considerAgain()
+	if unreached, err = p.considerAgain(); unreached == 0 && err == nil {
+		p.whole = true
+		p.freed.looked()
+	}
+	return unreached, err
 }
+
+// Whole reports whether every job was looked at.
+func (p *Pass) Whole() bool { return p.whole }
 
 // considerAgain looks once more at the jobs whose plans were put back: now that all
 // plans are in place again, one may come sooner.
 func (p *Pass) considerAgain() (unreached int, err error) {
 	for i, j := range p.again {
 		if p.spec.Enough != nil && p.spec.Enough() {
-			p.whole = false
 			return len(p.again) - i, nil
 		}
 		if _, err := p.consider(j); err != nil {

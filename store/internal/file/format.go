@@ -71,6 +71,11 @@ func addSums(r *Recorder) error {
 	if err := addTables(4)(r); err != nil {
 		return err
 	}
+	for _, t := range []row.Table{row.Invalidations, row.Decided} { // what cycles remembered, in another form
+		if err := r.Clear(t); err != nil {
+			return err
+		}
+	}
 	if err := r.sumUp(); err != nil {
 		return err
 	}

@@ -13,10 +13,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/RoaringBitmap/roaring/v2"
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/locality"
-	"github.com/placectl/placectl/placer/cycle"
 	"github.com/placectl/placectl/placer/fairshare"
 )
 
@@ -107,17 +105,13 @@ var shareContents = map[string]*content{
 		func(t *fairshare.Timer) []byte { return EncodeShareTimer(*t) }),
 }
 
-var freedContent = &content{
-	fresh: func() any { return new([]uint32) },
-	decode: func(_, payload []byte) (any, error) {
-		nodes, err := DecodeFreed(payload)
-		if err != nil {
-			return nil, err
-		}
-		list := nodes.ToArray()
-		return &list, nil
-	},
-	encode: func(v any) ([]byte, error) { return EncodeFreed(roaring.BitmapOf(*v.(*[]uint32)...)) },
+var freedContent = contentOf(func(_, payload []byte) (*Freed, error) { return DecodeFreed(payload) }, EncodeFreed)
+
+// oldContent is those of rows that older versions have left, and nobody reads any more.
+var oldContent = &content{
+	fresh:  func() any { return new([]byte) },
+	decode: func(_, payload []byte) (any, error) { p := bytes.Clone(payload); return &p, nil },
+	encode: func(value any) ([]byte, error) { return *value.(*[]byte), nil },
 }
 
 // contents are those of the tables whose rows are all alike.
@@ -139,7 +133,7 @@ var contents = map[Table]*content{
 		}
 		return &n, nil
 	}, func(n *uint64) []byte { return EncodeNumber64(*n) }),
-	Decided:     contentOf(DecodeDecision, func(d *cycle.Decision) []byte { return EncodeDecision(d) }),
+	Decided:     oldContent,
 	Batches:     contentOf(DecodeBatch, EncodeBatch),
 	BatchFiles:  contentOf(byValue(DecodeBatchFiles), func(f *[]BatchFile) []byte { return EncodeBatchFiles(*f) }),
 	BatchJobs:   contentOf(DecodeBatchJobs, EncodeBatchJobs),
@@ -168,7 +162,7 @@ func contentAt(t Table, key []byte) *content {
 	case t == Invalidations && string(key) == string(KeyFreed):
 		return freedContent
 	case t == Invalidations:
-		return contentOf(byValue(DecodeInvalidation), func(n *uint64) []byte { return EncodeInvalidation(*n) })
+		return oldContent
 	}
 	return contents[t]
 }

@@ -1,7 +1,6 @@
 package row
 
 import (
-	"crypto/sha256"
 	"encoding/binary"
 	"math"
 
@@ -69,12 +68,6 @@ func BitsKey(k index.BitsKey) []byte {
 	key[0] = byte(k.Family)
 	binary.BigEndian.PutUint32(key[1:], k.ID)
 	return append(key, k.Value...)
-}
-
-// DecidedKey is a request as a hash.
-func DecidedKey(request string) []byte {
-	sum := sha256.Sum256([]byte(request))
-	return sum[:16]
 }
 
 // RangeKey is the key of a range of a batch. It begins with the number of the batch, as

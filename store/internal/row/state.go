@@ -16,6 +16,7 @@ type State struct {
 	ForgottenJobs   uint64 // the job from which on the next cycle looks for those that are kept no longer
 	ForgottenEvents uint64 // the same of events
 	Planned         uint64 // the invalidation as of which a cycle has looked at all plans
+	Looked          uint64 // the number that the next job was to have when the last cycle was made
 }
 
 const stateVersion = 1
@@ -34,9 +35,10 @@ func (s *State) Encode() []byte {
 	e.uint(s.Events)
 	e.uint(s.Invalidations)
 	e.uint(s.Planned)
-	if s.ForgottenJobs != 0 || s.ForgottenEvents != 0 {
+	if s.ForgottenJobs != 0 || s.ForgottenEvents != 0 || s.Looked != 0 {
 		e.uint(s.ForgottenJobs)
 		e.uint(s.ForgottenEvents)
+		e.uint(s.Looked)
 	}
 	return e.b
 }
@@ -59,6 +61,9 @@ func (s *State) Decode(payload []byte) error {
 	}
 	if len(d.b) > 0 {
 		s.ForgottenJobs, s.ForgottenEvents = d.uint(), d.uint()
+	}
+	if len(d.b) > 0 {
+		s.Looked = d.uint()
 	}
 	return d.done(Meta, KeyState)
 }

@@ -1,0 +1,45 @@
+package cycle
+
+import "github.com/RoaringBitmap/roaring/v2"
+
+// Freed is where room was made since a pass has looked at all plans: nodes were given
+// back, a reservation has begun or ended, a node has come up. A job whose plan stands can
+// come sooner only there, so a pass leaves all others where they are. It is what one pass
+// hands on to the next.
+type Freed struct {
+	Nodes *roaring.Bitmap
+	Any   bool // it may be on any node
+
+	late    *roaring.Bitmap // of these, since the pass under way has begun
+	lateAny bool
+	times   int // how often it was made
+}
+
+// NewFreed begins with nodes that passes before have handed on.
+func NewFreed(nodes *roaring.Bitmap, any bool) *Freed {
+	return &Freed{Nodes: nodes, Any: any, late: roaring.New()}
+}
+
+// On notes that room was made on nodes.
+func (f *Freed) On(nodes []uint32) {
+	f.times++
+	f.Nodes.AddMany(nodes)
+	f.late.AddMany(nodes)
+}
+
+// Anywhere notes that any request may fit now.
+func (f *Freed) Anywhere() {
+	f.times++
+	f.Any, f.lateAny = true, true
+}
+
+func (f *Freed) begin() {
+	f.late.Clear()
+	f.lateAny = false
+}
+
+// looked notes that the pass under way has looked at all plans.
+func (f *Freed) looked() {
+	f.Nodes, f.late = f.late, roaring.New()
+	f.Any, f.lateAny = f.lateAny, false
+}
