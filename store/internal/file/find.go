@@ -55,8 +55,17 @@ func (r *Recorder) Last(t row.Table) []byte {
 	if b == nil {
 		return nil
 	}
-	key, _ := b.Cursor().Last()
+	key, _ := last(b.Cursor())
 	return key
+}
+
+// last is a cursor's Last. That one does not come to an end in a table of several pages
+// of which the transaction has removed every row (bbolt 1.5).
+func last(c *bbolt.Cursor) (key, value []byte) {
+	if key, _ := c.First(); key == nil {
+		return nil, nil
+	}
+	return c.Last()
 }
 
 // Before finds the last row of a table in the file whose key is less than one; its key
@@ -69,7 +78,7 @@ func (r *Recorder) Before(t row.Table, key []byte) (k, payload []byte, err error
 	c := b.Cursor()
 	back := c.Prev
 	if k, _ := c.Seek(key); k == nil {
-		back = c.Last
+		back = func() ([]byte, []byte) { return last(c) }
 	}
 	k, value := back()
 	if k == nil {

@@ -72,8 +72,8 @@ func (r *Recorder) count(t row.Table, b *bbolt.Bucket, key, value []byte) {
 		if old := b.Get(key); old != nil {
 			sum.Remove(old)
 		} else if value != nil && r.last[t] == nil {
-			last, _ := b.Cursor().Last()
-			r.last[t] = append([]byte{}, last...)
+			greatest, _ := last(b.Cursor())
+			r.last[t] = append([]byte{}, greatest...)
 		}
 	}
 	if value == nil {
