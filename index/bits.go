@@ -23,7 +23,8 @@ const (
 	OfSignature  Family = 8  // by hash of signature, queue and priority: the buckets
 	Roomy        Family = 9  // by resource and level: the shared nodes that have that much left (room.go)
 	Marked       Family = 10 // by mark: the nodes that differ from others of their bucket (mark.go)
-	lastOfFamily        = Marked
+	OfSpeed      Family = 11 // by speed: the nodes that have it (speed.go)
+	lastOfFamily        = OfSpeed
 )
 
 // BitsKey names one bitmap: its family, the bucket or resource it is about, and

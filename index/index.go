@@ -28,6 +28,7 @@ type Index struct {
 	generation uint64
 	memo       memo
 	rooms      map[BitsKey]*roaring.Bitmap // unions that WithRoom was asked for
+	speedless  bool                        // the source has no bitmaps of speeds
 
 	configured   map[ResID]int64 // what Configured was asked for
 	configuredAt uint64          // the generation it holds for
@@ -222,6 +223,9 @@ func (ix *Index) attributes(n *Node, f func(BitsKey)) {
 	}
 	if host, ok := n.Get(Host); ok && host.Str != n.Name {
 		f(BitsKey{NodesWith, uint32(Host), host.Str})
+	}
+	if n.Speed != 0 || n.ProcSpeed != 0 {
+		f(speedKey(n))
 	}
 }
 

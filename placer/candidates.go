@@ -33,12 +33,20 @@ func (f *candidates) before(g *candidates) bool {
 // priority, then as declared. The candidates come by their first nodes, and a
 // bucket is not opened before its first node's turn.
 func (s *seeker) inOrder(kind int, cands []index.Candidate) iter.Seq[found] {
+	return s.inOrderAmong(kind, cands, nil)
+}
+
+// inOrderAmong does so for some nodes only, for all where among is nil.
+func (s *seeker) inOrderAmong(kind int, cands []index.Candidate, among *roaring.Bitmap) iter.Seq[found] {
 	return func(yield func(found) bool) {
 		streams := heap.New(func(f, g **candidates) bool { return (*f).before(*g) })
 		for next := 0; ; {
 			for next < len(cands) && (streams.Len() == 0 || !ahead(*streams.First(), cands[next].Bucket)) {
 				for _, class := range []index.Class{index.Free, index.Later, index.Busy} {
 					nodes := s.nodes(kind, &cands[next], class)
+					if nodes != nil && among != nil {
+						nodes = roaring.And(nodes, among)
+					}
 					if nodes != nil && !nodes.IsEmpty() {
 						streams.Push(&candidates{nodes.Iterator(), cands[next].Bucket, class})
 					}

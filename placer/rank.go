@@ -12,10 +12,11 @@ import (
 	"github.com/placectl/placectl/timeline"
 )
 
-// Policies that score nodes have to look at every node that could serve a chunk,
-// with one exception that is most of a cluster: nodes of a bucket that are free,
-// with nothing planned, and have nothing of their own that a score could see, all
-// score the same. They are one entry, and follow each other in node order.
+// Policies that score nodes have to look at every node that could serve a chunk, where
+// no groups of them are known to score the same (rank_groups.go), with one exception that
+// is most of a cluster: nodes of a bucket that are free, with nothing planned, and have
+// nothing of their own that a score could see, all score the same. They are one entry,
+// and follow each other in node order.
 
 // entry is a node with its score, or the idle nodes of a bucket with theirs.
 type entry struct {
@@ -41,7 +42,7 @@ type scorer func(sp *spot) (float64, []int64)
 
 // ranking is the order of a policy that scores nodes.
 func (s *seeker) ranking(cands [][]index.Candidate) ordered {
-	if order, ok := s.byBucket(cands); ok {
+	if order := s.inGroups(cands); order != nil {
 		return order
 	}
 	return func(kind int) iter.Seq[*spot] {
@@ -53,56 +54,6 @@ func (s *seeker) ranking(cands [][]index.Candidate) ordered {
 			}
 		}
 	}
-}
-
-// byBucket is the order of a policy by which all nodes of a bucket score the same:
-// bucket by bucket, those that score the same in node order. No node is looked at
-// before its turn.
-func (s *seeker) byBucket(cands [][]index.Candidate) (ordered, bool) {
-	if s.policy != MinResource && (s.policy != CPULoad || s.at <= s.Now) || len(s.Grants) > 0 || !s.allSigned() {
-		return nil, false
-	}
-	score := s.configured()
-	type scored struct {
-		index.Candidate
-		share float64
-		have  []int64
-	}
-	return func(kind int) iter.Seq[*spot] {
-		list := make([]scored, len(cands[kind]))
-		for i, c := range cands[kind] {
-			share, have := score(&spot{bucket: c.Bucket, node: index.NoNode})
-			list[i] = scored{c, share, have}
-		}
-		same := func(a, b scored) int {
-			return cmp.Or(cmp.Compare(a.share, b.share), slices.Compare(a.have, b.have))
-		}
-		slices.SortStableFunc(list, same)
-		return func(yield func(*spot) bool) {
-			for from := 0; from < len(list); {
-				var alike []index.Candidate
-				first := list[from]
-				for ; from < len(list) && same(first, list[from]) == 0; from++ {
-					alike = append(alike, list[from].Candidate)
-				}
-				for f := range s.inOrder(kind, alike) {
-					if sp := s.spotAt(f.node, f.bucket, f.class); sp != nil && !yield(sp) {
-						return
-					}
-				}
-			}
-		}
-	}, true
-}
-
-// allSigned reports whether every consumable that nodes have is part of signatures.
-func (s *seeker) allSigned() bool {
-	for _, def := range s.Index.Defs().All() {
-		if def.Consumable && !s.Index.Signed(def.ID) && s.Index.Configured(def.ID) > 0 {
-			return false
-		}
-	}
-	return true
 }
 
 // entries scores the nodes that could serve a chunk.
@@ -219,16 +170,20 @@ func (s *seeker) unused(sp *spot) (float64, []int64) {
 func (s *seeker) slowness(sp *spot) (float64, []int64) {
 	row := s.traitsOf(sp)
 	if row == nil {
-		return -1, unsetSpeed
+		return s.slownessOf(index.Speed{})
 	}
-	speed := row.Speed
-	if speed == 0 {
-		speed = 1
+	return s.slownessOf(index.Speed{Node: row.Speed, Processors: row.ProcSpeed})
+}
+
+func (s *seeker) slownessOf(speed index.Speed) (float64, []int64) {
+	own := speed.Node
+	if own == 0 {
+		own = 1
 	}
-	if row.ProcSpeed == 0 {
-		return -speed, unsetSpeed
+	if speed.Processors == 0 {
+		return -own, unsetSpeed
 	}
-	return -speed, []int64{-int64(row.ProcSpeed * 1e6)}
+	return -own, []int64{-int64(speed.Processors * 1e6)}
 }
 
 // unsetSpeed is the tie of a node whose processors have no speed.

@@ -24,6 +24,9 @@ func (tx *Tx) index() (*index.Index, error) {
 		if tx.file.Format() < 2 {
 			tx.loaded.index.MarkAll()
 		}
+		if tx.file.Format() < 4 {
+			tx.loaded.index.ForgetSpeeds()
+		}
 	}
 	return tx.loaded.index, nil
 }

@@ -1,0 +1,37 @@
+package index
+
+import (
+	"encoding/binary"
+	"iter"
+	"math"
+
+	"github.com/RoaringBitmap/roaring/v2"
+)
+
+// Speed is how fast a node is, and its processors; 0 where that is not said.
+type Speed struct{ Node, Processors float64 }
+
+// Speeds lists the speeds that nodes have, and the nodes of each, for reading only. It
+// leaves out nodes of which nothing is said. They are not known after ForgetSpeeds.
+func (ix *Index) Speeds() (list iter.Seq2[Speed, *roaring.Bitmap], known bool) {
+	return func(yield func(Speed, *roaring.Bitmap) bool) {
+		for k, nodes := range ix.scan(BitsKey{Family: OfSpeed}) {
+			if len(k.Value) != 16 {
+				continue
+			}
+			b := []byte(k.Value)
+			s := Speed{math.Float64frombits(binary.BigEndian.Uint64(b)), math.Float64frombits(binary.BigEndian.Uint64(b[8:]))}
+			if !yield(s, nodes) {
+				return
+			}
+		}
+	}, !ix.speedless
+}
+
+// ForgetSpeeds leaves speeds to the rows of nodes: for a store whose file is older than
+// their bitmaps.
+func (ix *Index) ForgetSpeeds() { ix.speedless = true }
+
+func speedKey(n *Node) BitsKey {
+	return BitsKey{Family: OfSpeed, Value: numKey(int64(math.Float64bits(n.Speed))) + numKey(int64(math.Float64bits(n.ProcSpeed)))}
+}

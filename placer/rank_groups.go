@@ -1,0 +1,179 @@
+package placer
+
+import (
+	"cmp"
+	"iter"
+	"slices"
+
+	"github.com/RoaringBitmap/roaring/v2"
+	"github.com/placectl/placectl/index"
+)
+
+// Where bitmaps say which nodes score the same, they are gone through group by group,
+// the best first, and in node order within each: no node is looked at before its turn.
+
+// inGroups is the order of a policy whose groups are known, nil where they are not.
+func (s *seeker) inGroups(cands [][]index.Candidate) ordered {
+	switch {
+	case len(s.Grants) > 0: // their levels come before scores
+	case s.policy == MinResource || s.policy == CPULoad && s.at > s.Now:
+		if s.allSigned() {
+			return s.byBucket(cands)
+		}
+	case s.policy == Fastest:
+		if groups, known := s.speeds(); known {
+			return s.bySpeed(cands, groups)
+		}
+	case s.policy == Local:
+		return s.byList(cands)
+	}
+	return nil
+}
+
+// spotsAmong yields the spots of candidates in node order, of some nodes where among says
+// which. It reports whether more are wanted.
+func (s *seeker) spotsAmong(kind int, cands []index.Candidate, among *roaring.Bitmap, yield func(*spot) bool) bool {
+	for f := range s.inOrderAmong(kind, cands, among) {
+		if sp := s.spotAt(f.node, f.bucket, f.class); sp != nil && !yield(sp) {
+			return false
+		}
+	}
+	return true
+}
+
+// byBucket is the order of a policy by which all nodes of a bucket score the same:
+// bucket by bucket, those that score the same in node order.
+func (s *seeker) byBucket(cands [][]index.Candidate) ordered {
+	score := s.configured()
+	type scored struct {
+		index.Candidate
+		share float64
+		have  []int64
+	}
+	return func(kind int) iter.Seq[*spot] {
+		list := make([]scored, len(cands[kind]))
+		for i, c := range cands[kind] {
+			share, have := score(&spot{bucket: c.Bucket, node: index.NoNode})
+			list[i] = scored{c, share, have}
+		}
+		same := func(a, b scored) int {
+			return cmp.Or(cmp.Compare(a.share, b.share), slices.Compare(a.have, b.have))
+		}
+		slices.SortStableFunc(list, same)
+		return func(yield func(*spot) bool) {
+			for from := 0; from < len(list); {
+				var alike []index.Candidate
+				first := list[from]
+				for ; from < len(list) && same(first, list[from]) == 0; from++ {
+					alike = append(alike, list[from].Candidate)
+				}
+				if !s.spotsAmong(kind, alike, nil, yield) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// allSigned reports whether every consumable that nodes have is part of signatures.
+func (s *seeker) allSigned() bool {
+	for _, def := range s.Index.Defs().All() {
+		if def.Consumable && !s.Index.Signed(def.ID) && s.Index.Configured(def.ID) > 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// speedGroup is nodes of one speed, or that count as of one.
+type speedGroup struct {
+	score float64
+	ties  []int64
+	nodes *roaring.Bitmap
+}
+
+func (g speedGroup) compare(o speedGroup) int {
+	return cmp.Or(cmp.Compare(g.score, o.score), slices.Compare(g.ties, o.ties))
+}
+
+// speeds are the groups of nodes that are equally fast, the fastest first. They are not
+// known of a file of an older format.
+func (s *seeker) speeds() (groups []speedGroup, known bool) {
+	list, known := s.Index.Speeds()
+	if !known {
+		return nil, false
+	}
+	unset, others := speedGroup{nodes: roaring.New()}, roaring.New()
+	unset.score, unset.ties = s.slownessOf(index.Speed{})
+	for speed, nodes := range list {
+		g := speedGroup{nodes: nodes}
+		g.score, g.ties = s.slownessOf(speed)
+		if g.compare(unset) == 0 {
+			continue
+		}
+		others.Or(nodes)
+		i, found := slices.BinarySearchFunc(groups, g, speedGroup.compare)
+		if found {
+			groups[i].nodes = roaring.Or(groups[i].nodes, nodes)
+		} else {
+			groups = slices.Insert(groups, i, g)
+		}
+	}
+	unset.nodes = roaring.Flip(others, 0, uint64(s.Index.Limits().Nodes))
+	i, _ := slices.BinarySearchFunc(groups, unset, speedGroup.compare)
+	return slices.Insert(groups, i, unset), true
+}
+
+// bySpeed is the order of nodes by groups of equal speed.
+func (s *seeker) bySpeed(cands [][]index.Candidate, groups []speedGroup) ordered {
+	return func(kind int) iter.Seq[*spot] {
+		return func(yield func(*spot) bool) {
+			for _, g := range groups {
+				if !s.spotsAmong(kind, cands[kind], g.nodes, yield) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// byList is the site's own order: the nodes that it names one by one, then the others.
+func (s *seeker) byList(cands [][]index.Candidate) ordered {
+	return func(kind int) iter.Seq[*spot] {
+		return func(yield func(*spot) bool) {
+			named, sets := roaring.New(), s.nodeSets(kind, cands[kind])
+			for _, node := range s.Ranking {
+				if !named.CheckedAdd(node) {
+					continue
+				}
+				i := slices.IndexFunc(sets, func(c nodeSet) bool { return c.nodes.Contains(node) })
+				if i < 0 {
+					continue
+				}
+				if sp := s.spotAt(node, sets[i].bucket, sets[i].class); sp != nil && !yield(sp) {
+					return
+				}
+			}
+			s.spotsAmong(kind, cands[kind], roaring.Flip(named, 0, uint64(s.Index.Limits().Nodes)), yield)
+		}
+	}
+}
+
+// nodeSet is nodes of one class of one bucket.
+type nodeSet struct {
+	nodes  *roaring.Bitmap
+	bucket *index.Bucket
+	class  index.Class
+}
+
+// nodeSets are the nodes that could serve a chunk.
+func (s *seeker) nodeSets(kind int, cands []index.Candidate) (sets []nodeSet) {
+	for i := range cands {
+		for _, class := range []index.Class{index.Free, index.Later, index.Busy} {
+			if nodes := s.nodes(kind, &cands[i], class); nodes != nil {
+				sets = append(sets, nodeSet{nodes, cands[i].Bucket, class})
+			}
+		}
+	}
+	return sets
+}
