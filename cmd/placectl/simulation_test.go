@@ -359,6 +359,8 @@ func TestSimulation(t *testing.T) {
 		defer os.RemoveAll(dir)
 		s := newSimulation(rt, dir)
 		rt.Repeat(map[string]func(*rapid.T){"command": s.step, "another": s.step, "a third": s.step, "a fourth": s.step, "read": s.readable})
+		s.t = rt
+		s.recovered()
 	})
 }
 

@@ -1,0 +1,57 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/placectl/placectl/store"
+)
+
+// recovered verifies what gets out of trouble with the database as it has become: a dump
+// makes the same one, a backup is the same, of a sound file everything is salvaged, and
+// compact changes nothing.
+func (s *simulation) recovered() {
+	opt := store.Options{Now: func() time.Time { return s.now }}
+	db, err := store.Open(s.db, &opt)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	was := s.dumped(s.db)
+	loaded, copied, saved := s.file("loaded.db"), s.file("copied.db"), s.file("saved.db")
+	if _, err := store.Load(loaded, bytes.NewReader(was), &store.LoadOptions{Options: opt}); err != nil {
+		s.t.Fatalf("load: %v", err)
+	}
+	if _, err := db.Backup(copied, nil); err != nil {
+		s.t.Fatalf("backup: %v", err)
+	}
+	out, err := store.Salvage(s.db, saved, &store.SalvageOptions{Options: opt})
+	if err != nil || out.Missing != 0 || len(out.Tables) > 0 {
+		s.t.Fatalf("salvage: %v %+v", err, out)
+	}
+	if _, err := db.Compact(nil); err != nil {
+		s.t.Fatalf("compact: %v", err)
+	}
+	s.sound()
+	for _, name := range []string{loaded, copied, s.db} {
+		if diff := cmp.Diff(string(was), string(s.dumped(name))); diff != "" {
+			s.t.Fatalf("%s (-then +now)\n%s", name, diff)
+		}
+	}
+	for _, name := range []string{loaded, copied, saved} {
+		os.Remove(name)
+	}
+}
+
+func (s *simulation) dumped(name string) []byte {
+	db, err := store.Open(name, &store.Options{Now: func() time.Time { return s.now }})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	var b bytes.Buffer
+	if _, err := db.Dump(&b, nil); err != nil {
+		s.t.Fatalf("dump: %v", err)
+	}
+	return b.Bytes()
+}

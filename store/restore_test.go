@@ -1,0 +1,152 @@
+package store
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/placectl/placectl/placer"
+	"github.com/placectl/placectl/store/internal/file"
+	"github.com/placectl/placectl/store/internal/row"
+)
+
+// TestRestoreHolds restores a backup of which each kind of job may have run since, or not:
+// what waited, and what nobody had been told to launch, is held.
+func TestRestoreHolds(t *testing.T) {
+	db, clock := newDB(t)
+	addNodes(t, db, "n", 6, 1)
+	one := placer.Request{Select: "1:ncpus=1", Place: "excl", Walltime: time.Hour}
+	var names []string
+	submit := func(tx *Tx, name string, s Submission) uint64 {
+		s.Request = one
+		jobs, err := tx.Submit(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		names = append(names, name)
+		return jobs[0].ID
+	}
+	update := func(fn func(tx *Tx)) {
+		t.Helper()
+		if err := db.Update(func(tx *Tx) error { fn(tx); return nil }); err != nil {
+			t.Fatal(err)
+		}
+	}
+	cycle := func(tx *Tx) {
+		if _, err := tx.Cycle(CycleSpec{Backfill: Conservative}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	update(func(tx *Tx) {
+		submit(tx, "told", Submission{})
+		submit(tx, "waits by itself", Submission{Begin: tx.Now().Add(10 * time.Hour)})
+		submit(tx, "held by hand", Submission{Hold: true})
+		names = append(names, "placed")
+		if _, err := tx.Place(one); err != nil {
+			t.Fatal(err)
+		}
+		cycle(tx)
+	})
+	update(func(tx *Tx) {
+		submit(tx, "planned, begins by the clock", Submission{Begin: tx.Now().Add(time.Minute)})
+		cycle(tx)
+	})
+	clock.t += 120
+	update(func(*Tx) {}) // it has begun, and nobody has been told
+	identity := func(t *testing.T, db *DB) (id row.Identity) {
+		t.Helper()
+		err := db.file.View(func(r *file.Recorder) error {
+			i, err := r.Identity()
+			id = *i
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return id
+	}
+	before := identity(t, db)
+	backup := filepath.Join(t.TempDir(), "backup.db")
+	if _, err := db.Backup(backup, nil); err != nil {
+		t.Fatal(err)
+	}
+	update(func(tx *Tx) { submit(tx, "later", Submission{}) })
+
+	out, err := Restore(db.Path(), backup, &RestoreOptions{Options: Options{Now: clock.now}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	states := make(map[string]string)
+	if err := db.View(func(tx *Tx) error {
+		return tx.EachJob(func(j *Job) error {
+			states[names[j.ID-1]] = j.State.String() + " " + j.Reason
+			return nil
+		})
+	}); err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]string{"told": "running ", "waits by itself": "held restored", "held by hand": "held ", "placed": "running ",
+		"planned, begins by the clock": "held restored"}
+	if diff := cmp.Diff(want, states); diff != "" {
+		t.Errorf("(-want +is)\n%s", diff)
+	}
+	if len(out.Held) != 2 || out.Kept == "" || out.Jobs != 5 {
+		t.Errorf("%+v", out)
+	}
+	if after := identity(t, db); after.ID != before.ID || after.Epoch == before.Epoch {
+		t.Errorf("id and epoch were %v, and are %v", before, after)
+	}
+	if list := findings(t, db); len(list) > 0 {
+		t.Errorf("%q", list)
+	}
+	kept, err := Open(out.Kept, &Options{Now: clock.now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if list := findings(t, kept); len(list) > 0 {
+		t.Errorf("kept: %q", list)
+	}
+}
+
+// TestRestoreRefuses: what is no backup changes nothing.
+func TestRestoreRefuses(t *testing.T) {
+	db, _ := lively(t)
+	was, err := os.ReadFile(db.Path())
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	write := func(name string, b []byte) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, b, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	dented := append([]byte(nil), was...)
+	clear(dented[len(dented)/2 : len(dented)/2+4096])
+	if err := os.Link(db.Path(), filepath.Join(dir, "same.db")); err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		backup string
+		want   error
+	}{
+		"not there": {filepath.Join(dir, "none.db"), ErrNotFound},
+		"notes":     {write("notes.txt", make([]byte, 5000)), ErrNotOurs},
+		"cut":       {write("cut.db", was[:3*4096]), ErrDamaged},
+		"dented":    {write("dented.db", dented), ErrDamaged},
+		"the same":  {db.Path(), ErrConflict},
+		"a link":    {filepath.Join(dir, "same.db"), ErrConflict},
+	} {
+		if _, err := Restore(db.Path(), c.backup, nil); !errors.Is(err, c.want) {
+			t.Errorf("%s: %v, not %v", name, err, c.want)
+		}
+		if is, err := os.ReadFile(db.Path()); err != nil || string(is) != string(was) {
+			t.Errorf("%s: the database has changed: %v", name, err)
+		}
+	}
+}
