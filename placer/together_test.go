@@ -130,6 +130,36 @@ func TestFullReservation(t *testing.T) {
 	}
 }
 
+// TestGuestsShareTheirReservation: who insists on a reservation of a part of a node has
+// what the other guests leave of that part, however much of the node is free beside it.
+func TestGuestsShareTheirReservation(t *testing.T) {
+	for _, one := range []struct {
+		kept, others int64
+		sel, want    string
+	}{
+		{4, 0, "1:ncpus=4", "RUN"},
+		{4, 0, "1:ncpus=5", "NEVER"},
+		{4, 3, "1:ncpus=1", "RUN"},
+		{4, 3, "1:ncpus=2", "NOT_RUN"},
+		{4, 4, "1:ncpus=1", "NOT_RUN"},
+	} {
+		c := handMade(t, "ncpus=8")
+		g := Grant{Owner: c.newOwner(""), Name: "r", Start: c.Now, End: c.Now + 100, Nodes: roaring.BitmapOf(0), Affinity: Required}
+		use := func(n, within int64) *timeline.Use {
+			return &timeline.Use{Within: uint64(within), Amounts: []timeline.Amount{{Quantity: uint16(index.NCPUs), N: n}}}
+		}
+		c.put(t, 0, timeline.Busy{Start: g.Start, End: g.End, Owner: g.Owner, Claim: true, Use: use(one.kept, 0)})
+		if one.others > 0 {
+			c.put(t, 0, timeline.Busy{Start: c.Now - 1, End: c.Now + 50, Owner: c.newOwner("bob"), Held: true, Use: use(one.others, int64(g.Owner))})
+		}
+		a := c.request(t, one.sel, "free")
+		a.Grants = []Grant{g}
+		if _, err := c.Place(a, c.Now); verdictOf(err) != one.want {
+			t.Errorf("%s where %d of %d are others': %s (%v), want %s", one.sel, one.others, one.kept, verdictOf(err), err, one.want)
+		}
+	}
+}
+
 // TestSolveProperty compares the search for an assignment with trying everything.
 func TestSolveProperty(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
