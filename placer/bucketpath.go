@@ -1,6 +1,7 @@
 package placer
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 
@@ -13,7 +14,7 @@ import (
 // error is a *Refusal when the request does not fit.
 func (s *Snapshot) Place(a Ask, at int64) (*Plan, error) {
 	var m mapping
-	if err := m.prepare(s, a); err != nil {
+	if err := m.prepareToPlace(s, a); err != nil {
 		return nil, err
 	}
 	plan, short, err := m.place(at, s.endedBy(at))
@@ -22,6 +23,9 @@ func (s *Snapshot) Place(a Ask, at int64) (*Plan, error) {
 		return nil, err
 	case plan != nil:
 		return plan, nil
+	}
+	if err := m.never(); err != nil {
+		return nil, err
 	}
 	if m.mayMissAll() {
 		plans, err := m.starts(s.Now, 1)
@@ -93,12 +97,13 @@ func (s *Snapshot) notByBucket(a *Ask) string {
 type mapping struct {
 	*Snapshot
 	Ask
-	whole  [][]index.Candidate // by chunk, over all nodes of the queue
-	sets   []setMapping        // the placement sets that could serve it, in order
-	unsure bool                // whether each of them could hold it whole; see sureSets
-	swept  *timeline.Found     // the nodes with room at the instant that is looked at; nil where no sweep has told
-	room   [1][]index.Candidate
-	order  ordering // see exact.go
+	whole    [][]index.Candidate // by chunk, over all nodes of the queue
+	sets     []setMapping        // the placement sets that could serve it, in order
+	unsure   bool                // whether each of them could hold it whole; see sureSets
+	unproved bool                // whether all chunks together fit the empty cluster; see never
+	swept    *timeline.Found     // the nodes with room at the instant that is looked at; nil where no sweep has told
+	room     [1][]index.Candidate
+	order    ordering // see exact.go
 	searching
 	path    Path
 	nodes   *roaring.Bitmap // that serve any chunk; nil until they are asked for
@@ -131,6 +136,15 @@ type setMapping struct {
 
 // prepare maps the request and decides whether it can ever run.
 func (m *mapping) prepare(s *Snapshot, a Ask) error {
+	if err := m.prepareToPlace(s, a); err != nil {
+		return err
+	}
+	return m.never()
+}
+
+// prepareToPlace maps the request. Of chunks of one kind that together might never fit it
+// leaves to never to find out: where they are placed they do.
+func (m *mapping) prepareToPlace(s *Snapshot, a Ask) error {
 	m.Snapshot, m.Ask, m.whole = s, a, m.room[:]
 	if m.path, _ = s.route(&m.Ask); m.path == NodePath {
 		if err := m.prepareNodes(); err != nil {
@@ -147,10 +161,28 @@ func (m *mapping) prepare(s *Snapshot, a Ask) error {
 			return s.orFailure(m.orOnHosts(m.explainNever(i, n)))
 		}
 	}
-	if err := m.neverTogether(m.whole); err != nil {
-		return s.orFailure(m.orOnHosts(err))
+	m.unproved = true
+	if len(m.Chunks) != 1 || m.path == NodePath && len(m.onHosts) > 0 {
+		if err := m.never(); err != nil {
+			return err
+		}
 	}
-	return s.orFailure(m.mapSets())
+	if err := m.mapSets(); err != nil {
+		return s.orFailure(cmp.Or(m.never(), err))
+	}
+	return s.orFailure(nil)
+}
+
+// never is why all chunks together never fit, if that is so.
+func (m *mapping) never() error {
+	if !m.unproved {
+		return nil
+	}
+	m.unproved = false
+	if err := m.neverTogether(m.whole); err != nil {
+		return m.orFailure(m.orOnHosts(err))
+	}
+	return nil
 }
 
 // candidates are the buckets, and the nodes in them, that serve a chunk.

@@ -24,7 +24,7 @@ func (s *Snapshot) Earliest(a Ask, after int64) (*Plan, error) {
 // moment before. The error is a *Refusal when there is none.
 func (s *Snapshot) Starts(a Ask, after int64, count int) ([]*Plan, error) {
 	var m mapping
-	if err := m.prepare(s, a); err != nil {
+	if err := m.prepareToPlace(s, a); err != nil {
 		return nil, err
 	}
 	return m.starts(after, count)
@@ -59,6 +59,9 @@ func (m *mapping) starts(after int64, count int) ([]*Plan, error) {
 			return nil, err
 		}
 		if plan == nil {
+			if err := m.never(); err != nil {
+				return nil, err
+			}
 			short, enough = missing, m.wait(missing)
 			opened.reset()
 			continue
