@@ -39,19 +39,32 @@ func (s *Snapshot) Place(a Ask, at int64) (*Plan, error) {
 	return nil, m.notNow(short)
 }
 
-// endedBy is the nodes that are busy now and given back by an instant.
+// manyReleases is from how many on they are not gone through: of nodes of which so many
+// are given back, some are soon found by the calendar.
+const manyReleases = 1024
+
+// endedBy is the nodes that are busy now and given back by an instant, nil for now. Where
+// that is many it is all nodes: the calendar says which are.
 func (s *Snapshot) endedBy(at int64) *roaring.Bitmap {
 	if at <= s.Now {
 		return nil
 	}
-	ended := roaring.New()
+	ended, releases := roaring.New(), 0
 	for t, nodes := range s.Releases(s.Now) {
 		if t > at {
 			break
 		}
+		if releases++; releases > manyReleases {
+			return s.anyEnded()
+		}
 		ended.AddMany(nodes)
 	}
 	return ended
+}
+
+// anyEnded is all nodes, each of which may be given back.
+func (s *Snapshot) anyEnded() *roaring.Bitmap {
+	return roaring.Flip(roaring.New(), 0, uint64(s.Index.Limits().Nodes))
 }
 
 // Route tells which path a request takes, and why.
