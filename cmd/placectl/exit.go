@@ -42,6 +42,10 @@ const (
 	statusNoProgram     = 127
 )
 
+// ownStatus is added to what a verb has to say itself that passes on the exit status of a
+// command, as long as that was not begun.
+const ownStatus = 100
+
 // exitMeanings is what help says of each.
 var exitMeanings = []struct {
 	code int
@@ -182,6 +186,9 @@ func (r *runner) report(err error) int {
 		return int(status)
 	}
 	code, why := classify(err)
+	if r.verb != nil && r.verb.Passes && !r.begun && code < ownStatus {
+		code += ownStatus
+	}
 	if code == exitInterrupted {
 		err = errors.New("interrupted")
 	}

@@ -50,7 +50,7 @@ func (r *runner) helpAll(b *strings.Builder) {
 	for _, m := range exitMeanings {
 		statuses = append(statuses, m.code)
 	}
-	writeExitStatus(b, statuses, false)
+	writeExitStatus(b, append(statuses, exitOK, exitInterrupted), 0, false)
 	writeReasons(b)
 }
 
@@ -72,7 +72,11 @@ func helpVerb(b *strings.Builder, v *verb, path string) {
 	if v.Example != "" {
 		b.WriteString("\nEXAMPLE\n" + indented(v.Example))
 	}
-	writeExitStatus(b, v.statuses(), findFlag(v.Flags, "key") != nil)
+	if own := v.statuses(); v.Passes {
+		writeExitStatus(b, append(own, exitOK, exitInterrupted), ownStatus, false)
+	} else {
+		writeExitStatus(b, append(own, exitOK, exitFailed, exitUsage, exitCrash, exitInterrupted), 0, findFlag(v.Flags, "key") != nil)
+	}
 	b.WriteString("\nGlobal flags are listed by placectl help.\n")
 }
 
@@ -159,14 +163,16 @@ func writeEntry(b *strings.Builder, label, text string) {
 	b.WriteString(text + "\n")
 }
 
-// writeExitStatus lists the statuses that every verb has and those in extra; keyed says
-// that the verb has --key.
-func writeExitStatus(b *strings.Builder, extra []int, keyed bool) {
-	show := append([]int{exitOK, exitFailed, exitUsage, exitCrash, exitInterrupted}, extra...)
+// writeExitStatus lists exit statuses; those of failures are greater by more than what
+// they mean elsewhere. keyed says that the verb has --key.
+func writeExitStatus(b *strings.Builder, show []int, more int, keyed bool) {
 	b.WriteString("\nEXIT STATUS\n")
 	for _, m := range exitMeanings {
 		if keyed && m.code == exitUnknown {
 			m.text = exitUnknownKeyed
+		}
+		if m.code != exitOK && m.code != exitInterrupted {
+			m.code += more
 		}
 		if slices.Contains(show, m.code) {
 			fmt.Fprintf(b, "  %3d  %s\n", m.code, m.text)

@@ -173,6 +173,7 @@ type runner struct {
 	stop    context.CancelFunc // interrupts the run
 	answers *answers           // what stdout leads to in the end
 	changed bool               // something was committed
+	begun   bool               // the command that the verb runs was
 	tx      *store.Tx          // of the transaction that the run is part of, nil outside one
 	notes   io.Writer          // for what notef says: stderr, if it is not held back
 	verbs   []verbEntry
@@ -215,6 +216,9 @@ func (r *runner) main() error {
 	inv, err := r.parseArgs(r.env.args)
 	g, globalsErr := readGlobals(inv.globals, r.env)
 	r.globals = g
+	if len(inv.path) > 0 {
+		r.verb = inv.leaf()
+	}
 	switch {
 	case err != nil:
 		return err

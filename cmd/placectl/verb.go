@@ -23,6 +23,7 @@ type verb struct {
 	Statuses    []int  // exit statuses beside those that its access brings
 	Example     string // command lines, one a line
 	Hidden      bool
+	Passes      bool // its exit status is that of a command that it runs: its own are greater by ownStatus
 	Unkeyed     bool // it writes, and takes no --key: what it does cannot be repeated
 	Verbs       []*verb
 
@@ -80,13 +81,19 @@ func (v *verb) do(r *runner, c *cli.Context) error {
 	return r.view(inTx)
 }
 
-// statuses are the exit statuses beside 0, 1, 2 and 130; those of a group are those of
-// its verbs.
+// statuses are the exit statuses beside 0, 1, 2, 70 and 130, or beside 0 and 130 where the
+// verb passes on those of a command; those of a group are those of its verbs.
 func (v *verb) statuses() []int {
 	all := slices.Concat(accessStatuses[v.Access], v.Statuses)
 	if !v.runs() {
 		for _, sub := range v.Verbs {
 			all = append(all, sub.statuses()...)
+		}
+	}
+	if v.Passes {
+		all = append(all, exitFailed, exitUsage, exitCrash)
+		for i := range all {
+			all[i] += ownStatus
 		}
 	}
 	return all

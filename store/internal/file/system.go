@@ -33,6 +33,9 @@ var calls system = direct{}
 func openFile(path string, flags int) (f *os.File, err error) {
 	err = calls.Do(Operation{Kind: "open", Path: path}, func() error {
 		fd, err := syscall.Open(path, flags|syscall.O_NOFOLLOW|syscall.O_CLOEXEC, 0o600)
+		for err == syscall.EINTR { // some network file systems do that
+			fd, err = syscall.Open(path, flags|syscall.O_NOFOLLOW|syscall.O_CLOEXEC, 0o600)
+		}
 		if err != nil {
 			return &fs.PathError{Op: "open", Path: path, Err: err}
 		}
