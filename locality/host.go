@@ -38,6 +38,18 @@ func (h *Host) earn(c Credit, spent, now int64) {
 	h.Spent += float64(max(1, spent))
 }
 
+// knownJobs is how many mean jobs of a batch a host's record from before it weighs as
+// much as, at most: what a host does in this batch is believed more.
+const knownJobs = 2
+
+// fade makes a record weigh no more than some credit. The speed that it shows stays.
+func (h *Host) fade(most float64) {
+	if h.Earned > most {
+		h.Spent *= most / h.Earned
+		h.Earned = most
+	}
+}
+
 // rate is the estimated speed in micro-credits a day: the record, and priorJobs
 // mean jobs at the speed of the median host.
 func (h *Host) rate(prior int64, mean Credit) int64 {

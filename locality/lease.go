@@ -4,7 +4,9 @@ import "slices"
 
 // lease is how long a host has for what it takes: what it asked for; what the batch
 // gives, as long as the host has not been measured; then so many times as long as
-// all in its hands should take, less towards the end, where nobody can wait.
+// all in its hands should take, less towards the end, where nobody can wait. For a job
+// whose lease has been over before, all of that is twice as long each time: else one
+// that takes longer than anybody expects would go from host to host.
 func (o *Op) lease(h *Host, m *Member, slots []int, w Want) (int64, error) {
 	if w.Lease > 0 {
 		return w.Lease, nil
@@ -14,7 +16,33 @@ func (o *Op) lease(h *Host, m *Member, slots []int, w Want) (int64, error) {
 	}
 	all, err := o.handsFull(slices.Concat(m.Live, slots), m.Rate)
 	all = max(all+seconds(o.Batch.mean(), m.Rate), 0.8*o.Batch.Stretch*all) // for fetching files
-	return int64(max(minLease, leastLease*all, min(mostLease*all, o.Batch.TimeLeft()/2))), err
+	if err != nil {
+		return 0, err
+	}
+	over, err := o.mostExpired(slots)
+	lease := max(minLease, leastLease*all, min(mostLease*all, o.Batch.TimeLeft()/2))
+	return int64(lease * float64(int(1)<<over)), err
+}
+
+// mostExpired is how many leases of one of the slots' jobs have been over, those
+// that count.
+func (o *Op) mostExpired(slots []int) (int, error) {
+	most := 0
+	for _, slot := range slots {
+		n, _ := o.Batch.JobOf(slot)
+		_, t, err := o.task(n)
+		if err != nil {
+			return 0, err
+		}
+		over := 0
+		for _, x := range t.Instances {
+			if x.State == Expired {
+				over++
+			}
+		}
+		most = max(most, over)
+	}
+	return min(most, mostDoubled), nil
 }
 
 // Leases of measured hosts.
@@ -22,4 +50,6 @@ const (
 	minLease   = 60 // seconds
 	mostLease  = 3
 	leastLease = 1.5
+
+	mostDoubled = 6 // times that a lease is made twice as long
 )

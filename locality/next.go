@@ -83,7 +83,8 @@ func (o *Op) member(h *Host) (*Member, error) {
 	if err != nil || m != nil {
 		return m, err
 	}
-	return &Member{Host: h.Number, Joined: o.Now}, nil
+	h.fade(knownJobs * float64(o.Batch.mean()))
+	return &Member{Host: h.Number, Joined: o.Now}, o.PutHost(h)
 }
 
 // maxTries is how many ranges are tried for one request before the host is told to

@@ -58,11 +58,11 @@ const (
 	goFactor   = 1.6  // if somewhere there is so much more time left
 	leastPiece = 6    // mean jobs that a host must find for itself in a range that is cut for it
 	cutPart    = 0.25 // so far a cut may lie from where it is wanted, as a part of what is on either side
-	overFactor = 2    // how much worse a host that is too fast for a range is than one that is too slow
-	planSlack  = 1.2  // a range with so much more than two hosts can do is cut for them
+	overFactor = 4    // how much worse a host that is too fast for a range is than one that is too slow
 	slowFactor = 1    // a host is too slow that takes so much longer for a job than others for all that waits
 	workFactor = 3    // a host goes only where so many times is left as its first job there may take
-	endSlack   = 0.01 // of a batch's whole time, see slack
+	thirdPart  = 2    // a range is cut for two hosts if so many times a mean host's part is left over
+	endSlack   = 0.02 // of a batch's whole time, see slack
 )
 
 // slack is how much later than the batch a range may end before anybody is sent to
@@ -91,6 +91,12 @@ func (g gaps) most(o *Op, m *Member, c *Cursor) Credit {
 
 func (g gaps) place(o *Op, m *Member, tried []int) error {
 	left := g.timeLeft(o)
+	if home, err := g.home(o, m, tried, left); err != nil || home != nil {
+		if err == nil {
+			err = o.enter(m, home, m.Side)
+		}
+		return err
+	}
 	best := choice{cost: math.Inf(1)}
 	looked := 0
 	err := o.Longest(func(c *Cursor) (bool, error) {
@@ -109,6 +115,19 @@ func (g gaps) place(o *Op, m *Member, tried []int) error {
 		return err
 	}
 	return g.enter(o, m, best, left)
+}
+
+// home is the range that a host has left, if its end there is free and speed is
+// still short: the host has the files. One that took longer than expected is back soon.
+func (g gaps) home(o *Op, m *Member, tried []int, left float64) (*Cursor, error) {
+	if m.Moved == 0 || g.tooSlow(o, m, left) {
+		return nil, nil
+	}
+	c, err := o.CursorAt(m.At)
+	if err != nil || c.Ends[m.Side].Hosts > 0 || c.TimeLeft() <= left+slack(o, left) || slices.Contains(tried, c.First) {
+		return nil, err
+	}
+	return c, nil
 }
 
 // choice is a range for a host, and how well it would fit.
@@ -141,13 +160,18 @@ func (g gaps) weigh(o *Op, m *Member, c *Cursor, left float64) choice {
 		x.cost = -1
 		return x
 	}
-	first := job * max(1, o.Batch.Stretch) // it has files to fetch
-	if first*workFactor > c.TimeLeft() || c.TimeLeft() < left+slack(o, left) {
+	first := job * max(1, o.Batch.Stretch)                            // it has files to fetch
+	gain := c.TimeLeft() * float64(m.Rate) / float64(m.Rate+c.Rate()) // so much sooner the range ends
+	if first*workFactor > c.TimeLeft() || gain < slack(o, left) || c.TimeLeft() < left+slack(o, left) {
 		return no
 	}
 	mine := float64(c.Open) * float64(m.Rate) / float64(c.Rate()+m.Rate)
 	if x.split && mine < leastPiece*float64(o.Batch.mean()) {
 		return no
+	}
+	if g.loose(o, m, c, left) >= 0 {
+		x.cost = -0.5
+		return x
 	}
 	lack := float64(c.Waiting())/max(left, 1)*Day - float64(c.Rate())
 	s := float64(m.Rate)
@@ -159,22 +183,31 @@ func (g gaps) weigh(o *Op, m *Member, c *Cursor, left float64) choice {
 	return x
 }
 
-// enter puts a host where it was chosen to go. Of a range that nobody works in it
-// takes what it and a mean host can do in the time left.
+// loose is how much of a range the one host in it and another would do in the time
+// left, if that leaves enough for a third; otherwise -1.
+func (g gaps) loose(o *Op, m *Member, c *Cursor, left float64) Credit {
+	plan := float64(m.Rate+c.Rate()) * left / Day
+	if c.Hosts() == 1 && plan+thirdPart*float64(o.Batch.meanRate())*left/Day < float64(c.Open) {
+		return Credit(plan)
+	}
+	return -1
+}
+
+// enter puts a host where it was chosen to go. Of a range that nobody else works
+// in, or one other, it leaves what both cannot do in the time left: so the second
+// to come fits the first.
 func (g gaps) enter(o *Op, m *Member, x choice, left float64) error {
 	c, side := x.c, x.side
 	want, at := Credit(-1), -1
 	var err error
-	switch {
-	case c.Hosts() == 0:
-		plan := float64(m.Rate+o.Batch.meanRate()) * left / Day
-		if plan*planSlack < float64(c.Open) {
-			side = LowEnd
-			want = Credit(plan)
-		}
+	switch plan := g.loose(o, m, c, left); {
 	case x.split:
 		side = HighEnd
 		want = Credit(float64(c.Open) * float64(c.Ends[LowEnd].Rate+m.Rate) / float64(c.Rate()+m.Rate))
+	case plan >= 0:
+		if want = plan; side == LowEnd {
+			want = c.Open - want
+		}
 	}
 	if want >= 0 {
 		if at, err = o.atCredit(c, want); err == nil && at >= 0 {
@@ -185,8 +218,12 @@ func (g gaps) enter(o *Op, m *Member, x choice, left float64) error {
 		return err
 	}
 	if at >= 0 {
-		if c, _, err = o.split(c, at); err != nil {
+		left, right, err := o.split(c, at)
+		if err != nil {
 			return err
+		}
+		if c = left; !x.split && side == LowEnd {
+			c = right
 		}
 	}
 	return o.enter(m, c, side)
