@@ -12,8 +12,8 @@ import (
 // both as shell.
 type disaster struct{ before, after string }
 
-// torn makes a file of the pages of two others, in turn.
-const torn = `torn() {
+// tornFile makes a file of the pages of two others, in turn.
+const tornFile = `torn() {
 	cp $1 $3
 	at=2
 	while [ $((at * 4096)) -lt $(stat -c %s $2) ]; do
@@ -68,7 +68,7 @@ var disasters = map[string]disaster{
 			test "$(placectl query 'SELECT count(*) FROM jobs' -o id)" = 3`,
 	},
 	"6. The file was copied while in use": {
-		before: torn + `cp cluster.db early.db
+		before: tornFile + `cp cluster.db early.db
 			placectl node add 'm[0001-3000]' ncpus=8
 			placectl node set 'm[0001-3000]' priority=7
 			torn cluster.db early.db torn-copy.db
@@ -87,7 +87,7 @@ var disasters = map[string]disaster{
 			placectl cycle | grep -q late`,
 	},
 	"8. Two machines wrote, on a network file system without locks": {
-		before: torn + `cp cluster.db other.db
+		before: tornFile + `cp cluster.db other.db
 			placectl node add 'a[0001-2000]' ncpus=8
 			placectl --db other.db node add 'b[0001-2000]' ncpus=4
 			cp cluster.db one.db
