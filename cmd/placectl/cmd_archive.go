@@ -26,7 +26,6 @@ func archiveVerb() *verb {
 		},
 		Access:  writes,
 		Alone:   true,
-		Unkeyed: true,
 		Example: "placectl archive --before now-30d --to archive.db\nplacectl archive --before 2026-01-01 --to 2025.jsonl.gz",
 		Run:     (*runner).archive,
 	}
@@ -46,13 +45,19 @@ func (r *runner) archive(c *cli.Context) error {
 		return err
 	}
 	var done *store.Archived
-	err = r.working("archiving", 0, func(watch store.Watch) (err error) {
-		done, err = db.Archive(to, before, &store.ArchiveOptions{DryRun: c.Bool(dryRun), Watch: watch})
-		return err
-	})
-	if err != nil {
-		return fmt.Errorf("archiving to %s: %w", spell.Quoted(to), err)
-	}
+	return r.keyedWork(c, func() error {
+		err := r.working("archiving", 0, func(watch store.Watch) (err error) {
+			done, err = db.Archive(to, before, &store.ArchiveOptions{DryRun: c.Bool(dryRun), Watch: watch})
+			return err
+		})
+		if err != nil {
+			return fmt.Errorf("archiving to %s: %w", spell.Quoted(to), err)
+		}
+		return nil
+	}, func() error { return r.printArchived(to, done) })
+}
+
+func (r *runner) printArchived(to string, done *store.Archived) error {
 	if done.Stay > 0 {
 		r.notef("%s ended before, and stay: others wait for them, or for one of their array", spell.Plural(int(done.Stay), "job"))
 	}

@@ -16,7 +16,6 @@ func compactVerb() *verb {
 			"at any point. Others wait meanwhile.",
 		Access:  writes,
 		Alone:   true,
-		Unkeyed: true,
 		Example: "placectl compact",
 		Run:     (*runner).compact,
 	}
@@ -32,13 +31,15 @@ func (r *runner) compact(c *cli.Context) error {
 		work = db.CompactTrial
 	}
 	var done store.Compacted
-	err = r.working("compacting", r.sizeOf(r.DB), func(watch store.Watch) (err error) {
-		done, err = work(watch)
-		return err
-	})
-	if err != nil {
-		return err
-	}
+	return r.keyedWork(c, func() error {
+		return r.working("compacting", r.sizeOf(r.DB), func(watch store.Watch) (err error) {
+			done, err = work(watch)
+			return err
+		})
+	}, func() error { return r.printCompacted(done) })
+}
+
+func (r *runner) printCompacted(done store.Compacted) error {
 	p := r.printer(output.Result{Record: true, Columns: []output.Column{{Name: "file"}, {Name: "before", Kind: output.Size}, {Name: "after", Kind: output.Size}}})
 	p.Row(r.DB, done.Before, done.After)
 	return p.Close()

@@ -1,8 +1,10 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"os"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
 	"github.com/placectl/placectl/store"
@@ -14,36 +16,50 @@ func loadVerb() *verb {
 		Name:     "load",
 		Category: "Store",
 		Usage:    "make a database of a dump",
-		Args:     []arg{{Name: "FILE", Kind: kindFile}},
-		Description: "FILE is what dump wrote, - for standard input; it may be compressed by gzip. All of it becomes the database\n" +
+		Args:     []arg{{Name: "FILE", Kind: kindFile, Optional: true}},
+		Description: "FILE is what dump wrote, standard input without it or with -; it may be compressed by gzip. All of it becomes the database\n" +
 			"that --db names, or nothing does. One that is there is not written over: give it another name first.",
 		Access:  makes,
 		Alone:   true,
-		Unkeyed: true,
 		Example: "placectl --db new.db load cluster.jsonl.gz\nplacectl dump | placectl --db copy.db load -",
 		Run:     (*runner).load,
 	}
 }
 
 func (r *runner) load(c *cli.Context) error {
-	name := c.Args().First()
-	in, err := r.input(name)
-	if err != nil {
-		return err
-	}
-	defer in.Close()
+	name := cmp.Or(c.Args().First(), "-")
 	var content store.Content
+	return r.keyedWork(c, func() (err error) {
+		content, err = r.loadFrom(name, c.Bool(dryRun))
+		return err
+	}, func() error { return r.printLoaded(content) })
+}
+
+func (r *runner) loadFrom(name string, dryRun bool) (content store.Content, err error) {
+	from := r.stdin // not read as a part of the request: a dump may be larger than memory
+	if name != "-" {
+		in, err := os.Open(name)
+		if err != nil {
+			return content, err
+		}
+		defer in.Close()
+		from = in
+	}
 	err = r.working("loading", r.sizeOf(name), func(watch store.Watch) (err error) {
-		content, err = store.Load(r.DB, in, &store.LoadOptions{Options: *r.storeOptions(), DryRun: c.Bool(dryRun), Watch: watch})
+		content, err = store.Load(r.DB, from, &store.LoadOptions{Options: *r.storeOptions(), DryRun: dryRun, Watch: watch})
 		return err
 	})
 	var line *store.LineError
-	if errors.As(err, &line) {
-		return usagef("%s: %w", shownFile(name), err)
+	switch {
+	case errors.As(err, &line):
+		err = usagef("%s: %w", shownFile(name), err)
+	case err != nil:
+		err = fmt.Errorf("loading %s: %w", shownFile(name), err)
 	}
-	if err != nil {
-		return fmt.Errorf("loading %s: %w", shownFile(name), err)
-	}
+	return content, err
+}
+
+func (r *runner) printLoaded(content store.Content) error {
 	p := r.printer(output.Result{Record: true, Columns: contentColumns()})
 	p.Row(contentRow(r.DB, content)...)
 	return p.Close()

@@ -19,7 +19,6 @@ func restoreVerb() *verb {
 		Flags:    []cli.Flag{&cli.BoolFlag{Name: "no-hold", Usage: "hold no jobs: nothing has run since the backup"}},
 		Access:   makes,
 		Alone:    true,
-		Unkeyed:  true,
 		Statuses: []int{exitNotFound, exitLocked},
 		Example:  "placectl restore /backup/cluster-2026-11-21.db\nplacectl job list --state held",
 		Run:      (*runner).restore,
@@ -32,14 +31,16 @@ func (r *runner) restore(c *cli.Context) error {
 		return usagef("a backup is read from a file, not from standard input: write it into one first")
 	}
 	var done *store.Restored
-	err := r.working("restoring", r.sizeOf(name), func(watch store.Watch) (err error) {
-		opt := &store.RestoreOptions{Options: *r.storeOptions(), NoHold: c.Bool("no-hold"), DryRun: c.Bool(dryRun), Watch: watch}
-		done, err = store.Restore(r.DB, name, opt)
-		return err
-	})
-	if err != nil {
-		return err
-	}
+	return r.keyedWork(c, func() error {
+		return r.working("restoring", r.sizeOf(name), func(watch store.Watch) (err error) {
+			opt := &store.RestoreOptions{Options: *r.storeOptions(), NoHold: c.Bool("no-hold"), DryRun: c.Bool(dryRun), Watch: watch}
+			done, err = store.Restore(r.DB, name, opt)
+			return err
+		})
+	}, func() error { return r.printRestored(done) })
+}
+
+func (r *runner) printRestored(done *store.Restored) error {
 	if n := len(done.Held); n > 0 {
 		r.notef("%s held, for what waited may have run since the backup; placectl unhold lets a job go on", spell.Plural(n, "job"))
 	}

@@ -154,8 +154,12 @@ func readDisasters(t *testing.T) (prelude string, found map[string]string) {
 		t.Fatal(err)
 	}
 	found = make(map[string]string)
+	_, disasters, there := strings.Cut(string(page), "\n## Ten disasters\n")
+	if !there {
+		t.Fatal("the page has no disasters")
+	}
 	name, fence := "", false
-	for line := range strings.Lines(string(page)) {
+	for line := range strings.Lines(disasters) {
 		title, isTitle := strings.CutPrefix(line, "### ")
 		switch {
 		case strings.HasPrefix(line, "```"):

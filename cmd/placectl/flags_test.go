@@ -159,6 +159,9 @@ simulate @/trace.swf --requested
 simulate @/trace.swf --procs=4 --out=@/out.csv
 check --in-process --repair
 compact --dry-run
+archive --before=now --to=@/old.jsonl --dry-run
+restore @/backup.db --dry-run
+load @/dump.jsonl --db=@/new.db --dry-run
 place 1:ncpus=1 --at=now+1h
 place 4:ncpus=4 --place=scatter:excl --or-reserve
 place 1:ncpus=1 --explain
@@ -232,12 +235,9 @@ var shownElsewhere = map[string]string{
 	"query --max-time":     "query.txtar",
 	"check --in-process":   "check.txtar",
 	"restore --no-hold":    "backup.txtar",
-	"restore --dry-run":    "backup.txtar",
-	"load --dry-run":       "dump.txtar",
 	"salvage --to":         "salvage.txtar",
 	"archive --to":         "archive.txtar",
 	"archive --before":     "archive.txtar",
-	"archive --dry-run":    "archive.txtar",
 	"salvage --dry-run":    "salvage.txtar",
 	"demo --force":         "demo.txtar",
 	"demo --dry-run":       "demo.txtar",
@@ -251,6 +251,7 @@ func flagsDB(t *testing.T) string {
 	dir := t.TempDir()
 	for name, text := range map[string]string{
 		"bare.csv": "name,mem\nx,64\n", "sizes.csv": "name,ncpus,mem\nx,4,64\n", "simple.csv": "name,ncpus\nx,2\ny,2\n",
+		"dump.jsonl": "{\"placectl\":\"dump\",\"format\":4}\n{\"rows\":0}\n",
 		"nodes.json": `[{"name":"x"}]`, "select.sql": "SELECT 1", "verbs.tx": "submit 1\n",
 		"plan.json": `{"total_workers":10,"classes":[{"name":"a","load_pct":100,"running":2,"waiting":9}]}`,
 		"files.csv": "name,size\nf1,100\nf2,100\nf3,100\n", "jobs.csv": "first,last\nf1,f2\nf1,f2\nf2,f3\nf2,\nf3,\nf3,\n",
@@ -283,7 +284,8 @@ func flagsDB(t *testing.T) string {
 		place 1:ncpus=1:host=n2 --user ann
 		done 6
 		batch create night --hosts 1 --files @/files.csv --jobs @/jobs.csv
-		batch next night --host h1 --want 1`) {
+		batch next night --host h1 --want 1
+		backup @/backup.db`) {
 		if status, said := flagRun(t, dir, line); status != exitOK {
 			t.Fatalf("%s: status %d, %s", line, status, said)
 		}

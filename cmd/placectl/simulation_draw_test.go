@@ -90,7 +90,7 @@ var settingValues = map[string][]string{
 	"default_walltime":   {"60", "3600", "0", ""},
 	"do_not_span_sets":   {"true", "false", ""},
 	"group_key":          {"rack", "color", "rack,color", "nosuch", ""},
-	"keep_ended":         {"1s", "1h", "30d", "x", ""},
+	"keep_ended":         {"3650d", "x", ""}, // no shorter: the laws count jobs
 	"keep_keys":          {"0", "2h", "30d", "x", ""},
 	"local_program":      {"cat", ""},
 	"local_timeout":      {"5", ""},
