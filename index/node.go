@@ -80,6 +80,7 @@ type Node struct {
 	Usage     float64 // the part of the time that it was busy, 0 to 1
 	Access    Access
 	Sharing   Sharing
+	Lessened  bool // it was given less while something was on it: more may be taken than there is
 	PriorityF string
 	Features  []string
 	Res       []Amount // sorted by resource number

@@ -3,6 +3,7 @@ package store
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"strconv"
 
 	"github.com/placectl/placectl/index"
@@ -129,6 +130,7 @@ func (tx *Tx) PutNode(n *index.Node) (added bool, err error) {
 		class = tx.classOf(number)
 		ix.Remove(old, class)
 		n.Number = number
+		n.Lessened = (old.Lessened || gaveLess(old, n)) && len(tx.calendar().At(number)) > 0
 	} else {
 		n.Number = tx.state.NextNode
 		if n.Number == index.NoNode {
@@ -152,6 +154,14 @@ func (tx *Tx) PutNode(n *index.Node) (added bool, err error) {
 		tx.loaded.freed.on([]uint32{n.Number})
 	}
 	return !exists, tx.loaded.rooms.measure(ix, n.Number, class == index.Busy && n.State == index.Up)
+}
+
+// gaveLess reports whether a node has less of something than before.
+func gaveLess(old, now *index.Node) bool {
+	return slices.ContainsFunc(old.Res, func(a index.Amount) bool {
+		v, _ := now.Get(a.Res)
+		return v.Num < a.Value.Num
+	})
 }
 
 func (tx *Tx) validNode(n *index.Node) error {

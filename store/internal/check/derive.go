@@ -191,9 +191,7 @@ func (d *derived) span(who string, s Span) {
 }
 
 // shared verifies that what is on a node together may be: nobody beside one who
-// has the whole node, and no job in a reservation that does not let it in. That
-// more is taken than the node has is no contradiction: it may have been given less
-// since.
+// has the whole node, and no job in a reservation that does not let it in.
 func (d *derived) shared(n *index.Node) {
 	list := d.calendar.At(n.Number)
 	for i := range list {
@@ -206,6 +204,32 @@ func (d *derived) shared(n *index.Node) {
 		for k := range list {
 			if o := &list[k]; o.Start < b.End && b.Start < o.End && k != i {
 				d.beside(n, who, b, o)
+			}
+		}
+	}
+}
+
+// takenTwice verifies that jobs which share a node take no more of it, at any instant,
+// than there is. One that was given less while they were on it is no matter.
+func (d *derived) takenTwice(n *index.Node) {
+	list := d.calendar.At(n.Number)
+	for i := range list {
+		if n.Lessened || list[i].Claim || list[i].Use == nil {
+			continue
+		}
+		taken := make(map[uint16]int64)
+		for k := range list {
+			o := &list[k]
+			if o.Claim || o.Use == nil || o.Start > list[i].Start || o.End <= list[i].Start {
+				continue
+			}
+			for _, a := range o.Use.Amounts {
+				taken[a.Quantity] += a.N
+			}
+		}
+		for _, a := range list[i].Use.Amounts {
+			if v, _ := n.Get(index.ResID(a.Quantity)); taken[a.Quantity] > v.Num {
+				d.contradict("node %s: job %d and others take %d of resource %d from @%d on, and it has %d", n.Name, list[i].Owner>>1, taken[a.Quantity], a.Quantity, list[i].Start, v.Num)
 			}
 		}
 	}

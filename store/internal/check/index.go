@@ -45,6 +45,7 @@ func (d *derived) index() error {
 		class := placer.ClassNow(d.calendar, n.Number)
 		ix.Insert(n, class)
 		d.shared(n)
+		d.takenTwice(n)
 		d.room(ix, n)
 		if n.Bucket != bucket {
 			d.Find("node %s says it is in bucket %d, its values put it into %d", n.Name, bucket, n.Bucket)

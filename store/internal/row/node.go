@@ -55,6 +55,7 @@ func EncodeNode(n *index.Node) []byte {
 		e.int(a.Value.Num)
 	}
 	e.byte(byte(n.Sharing)) // rows of before there was sharing end above
+	e.bool(n.Lessened)      // as do, here, those that do not know
 	return e.b
 }
 
@@ -122,6 +123,10 @@ func readNodeRest(key []byte, d *decoder, n *index.Node, words *Words) error {
 	}
 	if len(d.b) > 0 {
 		n.Sharing = index.Sharing(d.byte())
+	}
+	n.Lessened = true
+	if len(d.b) > 0 {
+		n.Lessened = d.byte() == 1
 	}
 	d.bad = d.bad || unknown != nil || !n.Sharing.Valid() || len(key) != 4
 	if len(key) == 4 {
