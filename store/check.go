@@ -1,6 +1,8 @@
 package store
 
 import (
+	"fmt"
+
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/locality"
 	"github.com/placectl/placectl/store/internal/check"
@@ -45,11 +47,19 @@ func (db *DB) checkClock(r *file.Recorder, asOf int64, find func(string, ...any)
 // them does not match its checksum, or they contradict each other.
 func (db *DB) Repair(report func(finding string)) error {
 	return db.file.Update(func(r *file.Recorder) (bool, error) {
+		found := check.NewFindings(report)
+		whole, err := db.file.Whole(found.Find)
+		if err == nil && !whole {
+			err = fmt.Errorf("%w: pages are damaged, and only what is derived from rows can be rebuilt; restore a backup, or salvage what is left", ErrDamaged)
+		}
+		if err != nil {
+			return false, err
+		}
 		tx, err := db.beginAsOf(r)
 		if err != nil {
 			return false, err
 		}
-		return true, check.NewFindings(report).Repair(tx.checked())
+		return true, found.Repair(tx.checked())
 	})
 }
 

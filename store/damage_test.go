@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
+	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -11,6 +13,7 @@ import (
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/locality"
 	"github.com/placectl/placectl/placer"
+	"github.com/placectl/placectl/placer/fairshare"
 	"github.com/placectl/placectl/placer/recur"
 	"github.com/placectl/placectl/store/internal/file"
 	"github.com/placectl/placectl/store/internal/row"
@@ -170,6 +173,88 @@ func drop(t *testing.T, db *DB, name row.Table) {
 	}
 }
 
+// putRow writes a row behind the store's back.
+func putRow(t *testing.T, db *DB, table row.Table, key, payload []byte) {
+	t.Helper()
+	if err := db.file.Update(func(r *file.Recorder) (bool, error) { return true, r.Put(table, key, payload) }); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// addRow adds a row to a table: its last one under another key.
+func addRow(t *testing.T, db *DB, table row.Table) {
+	t.Helper()
+	err := db.file.Update(func(r *file.Recorder) (bool, error) {
+		key := bytes.Clone(r.Last(table))
+		payload, err := r.Get(table, key)
+		if err != nil {
+			return false, err
+		}
+		key[len(key)-1]++
+		return true, r.Put(table, key, bytes.Clone(payload))
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// spoilRow flips a bit in the first row of a table, as it lies in the file.
+func spoilRow(t *testing.T, db *DB, table row.Table) {
+	t.Helper()
+	var stored []byte
+	err := db.file.View(func(r *file.Recorder) error {
+		c := r.Cursor(table)
+		c.Next()
+		stored = append(bytes.Clone(c.Key), row.Seal(c.Key, bytes.Clone(c.Payload))...)
+		return c.Err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	content, err := os.ReadFile(db.Path())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for at := 0; ; {
+		i := bytes.Index(content[at:], stored)
+		if i < 0 {
+			break
+		}
+		at += i + len(stored)
+		content[at-1] ^= 1
+	}
+	if err := os.WriteFile(db.Path(), content, 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// sharedNode is a node that jobs share.
+func sharedNode(t *testing.T, db *DB) (node uint32) {
+	t.Helper()
+	node = index.NoNode
+	err := db.View(func(tx *Tx) error {
+		return tx.EachJob(func(j *Job) error {
+			if j.Chunks[0].Nodes[0].Shared {
+				node = j.Chunks[0].Nodes[0].Node
+			}
+			return nil
+		}, JobRunning)
+	})
+	if err != nil || node == index.NoNode {
+		t.Fatal("no node is shared", err)
+	}
+	return node
+}
+
+// remedy is what repair does about a mistake.
+type remedy int
+
+const (
+	guesses remedy = iota // it would have to guess about rows
+	rebuilt
+	left // as it is: what is derived is right
+)
+
 // TestCheckMutants makes one mistake of each kind and expects check to find it,
 // and repair to mend what is derived.
 func TestCheckMutants(t *testing.T) {
@@ -177,12 +262,16 @@ func TestCheckMutants(t *testing.T) {
 		name   string
 		mutate func(*testing.T, *DB)
 		says   string
-		mends  bool
+		repair remedy
 	}
 	var mutants []mutant
 	for t := range row.TableCount {
 		if t.Derived() {
-			mutants = append(mutants, mutant{"a row of " + t.String() + " is gone", func(tt *testing.T, db *DB) { drop(tt, db, t) }, "", true})
+			mutants = append(mutants,
+				mutant{"a row of " + t.String() + " is gone", func(tt *testing.T, db *DB) { drop(tt, db, t) }, "", rebuilt},
+				mutant{"a row of " + t.String() + " too many", func(tt *testing.T, db *DB) { addRow(tt, db, t) }, "should not be there", rebuilt},
+				mutant{"a row of " + t.String() + " does not match its checksum", func(tt *testing.T, db *DB) { spoilRow(tt, db, t) }, "checksum", rebuilt},
+			)
 		}
 	}
 	mutants = append(mutants,
@@ -195,7 +284,7 @@ func TestCheckMutants(t *testing.T) {
 				j.Chunks[0].Nodes[0].Node = 11
 				return row.EncodeJob(j)
 			})
-		}, "calendar", true},
+		}, "calendar", rebuilt},
 		mutant{"two jobs on one node", func(t *testing.T, db *DB) {
 			first := uint32(0)
 			rewrite(t, db, row.Jobs, func(key, payload []byte) []byte {
@@ -210,26 +299,86 @@ func TestCheckMutants(t *testing.T) {
 				j.Chunks[0].Nodes[0].Node = first
 				return row.EncodeJob(j)
 			})
-		}, "share node", false},
+		}, "share node", guesses},
 		mutant{"a job without a legal state", func(t *testing.T, db *DB) {
 			rewrite(t, db, row.Jobs, func(_, payload []byte) []byte { payload[1] = 99; return payload })
-		}, "legal state", false},
+		}, "legal state", guesses},
 		mutant{"a job on too few nodes", func(t *testing.T, db *DB) {
 			rewrite(t, db, row.Jobs, func(key, payload []byte) []byte {
 				j, _ := row.DecodeJob(key, payload)
 				j.Chunks[0].Nodes = j.Chunks[0].Nodes[:1]
 				return row.EncodeJob(j)
 			})
-		}, "asked for 2", false},
+		}, "asked for 2", guesses},
 		mutant{"a node in another bucket", func(t *testing.T, db *DB) {
 			rewrite(t, db, row.Nodes, func(_, payload []byte) []byte { payload[2]++; return payload })
-		}, "values put it into", true},
+		}, "values put it into", rebuilt},
+		mutant{"a node has less than jobs take of it", func(t *testing.T, db *DB) {
+			shared := sharedNode(t, db)
+			rewrite(t, db, row.Nodes, func(key, payload []byte) []byte {
+				n, err := row.DecodeNode(key, payload)
+				if err != nil || n.Number != shared {
+					return nil
+				}
+				n.Set(index.NCPUs, index.Value{Num: 0})
+				return row.EncodeNode(n)
+			})
+		}, "and it has 0", guesses},
+		mutant{"a reservation over a job that it does not let in", func(t *testing.T, db *DB) {
+			rewrite(t, db, row.Reservations, func(key, payload []byte) []byte {
+				r, err := row.DecodeReservation(key, payload)
+				if err != nil || r.Name != "soon" {
+					return nil
+				}
+				r.Start, r.Nodes = 1_000_100, append(r.Nodes, 4, 5, 6, 7, 8)
+				slices.Sort(r.Nodes)
+				r.Nodes = slices.Compact(r.Nodes)
+				return row.EncodeReservation(r)
+			})
+		}, "", guesses},
+		mutant{"a reservation number given out again", func(t *testing.T, db *DB) {
+			recount(t, db, func(c *row.State) { c.NextReservation = 1 })
+		}, "the next one 1", guesses},
+		mutant{"an event number given out again", func(t *testing.T, db *DB) {
+			recount(t, db, func(c *row.State) { c.Events = 1 })
+		}, "the last one was 1", rebuilt},
+		mutant{"a key of a job to come", func(t *testing.T, db *DB) {
+			rewrite(t, db, row.Answers, func(key, payload []byte) []byte {
+				a, err := row.DecodeAnswerText(key, payload)
+				if err != nil {
+					return nil
+				}
+				a.First = 1000
+				payload, _ = a.Encode()
+				return payload
+			})
+		}, "the next job number is", guesses},
+		mutant{"a cursor past its range", func(t *testing.T, db *DB) {
+			rewrite(t, db, row.BatchRanges, func(key, payload []byte) []byte {
+				c, err := row.DecodeRange(key, payload)
+				if err != nil {
+					return nil
+				}
+				c.Low++
+				return row.EncodeRange(c)
+			})
+		}, "batch night", guesses},
+		mutant{"shares out of balance since tomorrow", func(t *testing.T, db *DB) {
+			putRow(t, db, row.Shares, row.KeyShareState, row.EncodeShareTimer(fairshare.Timer{Running: true, Since: 2_000_000}))
+		}, "out of balance since", left},
+		mutant{"an instant far ahead", func(t *testing.T, db *DB) {
+			recount(t, db, func(c *row.State) { c.AsOf += 1000 })
+		}, "clock reset", left},
+		mutant{"a row that cannot be decoded", func(t *testing.T, db *DB) {
+			rewrite(t, db, row.Events, func(_, payload []byte) []byte { return payload[:3] })
+		}, "decoded", guesses},
+		mutant{"a job's checksum", func(t *testing.T, db *DB) { spoilRow(t, db, row.Jobs) }, "checksum", guesses},
 		mutant{"a node number from the future", func(t *testing.T, db *DB) {
 			recount(t, db, func(c *row.State) { c.NextNode = 2 })
-		}, "the next one 2", false},
+		}, "the next one 2", guesses},
 		mutant{"a job number given out again", func(t *testing.T, db *DB) {
 			recount(t, db, func(c *row.State) { c.NextJob = 2 })
-		}, "the next job number is 2", false},
+		}, "the next job number is 2", guesses},
 	)
 	for _, m := range mutants {
 		t.Run(m.name, func(t *testing.T) {
@@ -243,11 +392,11 @@ func TestCheckMutants(t *testing.T) {
 				t.Fatalf("check says %q, nothing of %q", list, m.says)
 			}
 			err := db.Repair(func(string) {})
-			if m.mends != (err == nil) {
+			if (m.repair == guesses) != (err != nil) {
 				t.Fatalf("repair: %v", err)
 			}
-			if left := findings(t, db); m.mends && len(left) > 0 {
-				t.Fatalf("after repair: %q", left)
+			if list := findings(t, db); m.repair == rebuilt && len(list) > 0 {
+				t.Fatalf("after repair: %q", list)
 			}
 		})
 	}

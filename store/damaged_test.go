@@ -19,7 +19,7 @@ import (
 )
 
 var (
-	damaged = flag.Int("damaged", 1000, "how many damaged files TestDamage reads; 100000 in its long form")
+	damaged = flag.Int("damaged", 4000, "how many damaged files TestDamage reads; 100000 in its long form")
 	damage  = flag.Uint64("damage", 0, "the seed of TestDamage; 0: that of RAPID_SEED, or another each time")
 )
 

@@ -27,8 +27,9 @@ func checkVerb() *verb {
 		Name:     "check",
 		Category: "Store",
 		Usage:    "look for damage and contradictions",
-		Description: "Verifies the structure of the file, the checksum of every row, every index against its rows, and that no\n" +
-			"node is taken twice. --repair rebuilds what is derived from the rows, and refuses to guess about rows.",
+		Description: "Verifies the pages of the file, the checksum of every row and the sum of every table, every index against its\n" +
+			"rows, that no more is taken of a node than it has, reservations, class shares, batches, and the clock. Files of\n" +
+			"older formats are read as they are. --repair rebuilds what is derived from the rows, and refuses to guess about rows.",
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "repair", Usage: "rebuild indexes, bitmaps and the calendar from the rows"},
 			&cli.BoolFlag{Name: inProcess, Usage: "do not start a process of its own for looking"},

@@ -63,7 +63,8 @@ func (f *Findings) Find(format string, args ...any) {
 // Look verifies the checksum of every row, every derived table against what the rows
 // say, and what holds between rows.
 func (f *Findings) Look(s *Store) error {
-	if sound, err := f.rows(s); err != nil || !sound {
+	damaged, err := f.rows(s)
+	if err != nil || len(damaged) > 0 {
 		return err
 	}
 	d, err := f.derive(s)
@@ -77,15 +78,17 @@ func (f *Findings) Look(s *Store) error {
 			}
 		}
 	}
-	return errors.Join(f.keys(s), f.shares(s))
+	return errors.Join(f.keys(s), f.shares(s), f.events(s))
 }
 
 // rows verifies the checksum of every row of every table, and that there are no
-// others.
-func (f *Findings) rows(s *Store) (sound bool, err error) {
-	before := f.found
-	err = s.Rows.CheckRows(f.Find)
-	return f.found == before, err
+// others. It returns the tables that are damaged.
+func (f *Findings) rows(s *Store) (damaged map[row.Table]bool, err error) {
+	damaged = make(map[row.Table]bool)
+	return damaged, s.Rows.CheckRows(func(t row.Table, format string, args ...any) {
+		damaged[t] = true
+		f.Find(format, args...)
+	})
 }
 
 // keys verifies that every idempotency key leads to a job that carries it.
@@ -115,12 +118,33 @@ func (f *Findings) keys(s *Store) error {
 	})
 }
 
+// events verifies that no event has a number that will be given out again.
+func (f *Findings) events(s *Store) error {
+	key := s.Rows.Last(row.Events)
+	if len(key) == 8 && row.Number64(key) > s.State.Events {
+		f.Find("there is an event %d, and the last one was %d", row.Number64(key), s.State.Events)
+	}
+	return nil
+}
+
 // Repair rebuilds what is derived from the rows, and tells what it found. It refuses with
 // ErrDamaged to guess about rows: when one of them does not match its checksum, or they
 // contradict each other.
 func (f *Findings) Repair(s *Store) error {
-	if sound, err := f.rows(s); err != nil || !sound {
-		return errors.Join(err, fmt.Errorf("%w: rows are damaged, and only what is derived from them can be rebuilt; restore a backup", row.ErrDamaged))
+	damaged, err := f.rows(s)
+	if err != nil {
+		return err
+	}
+	if damaged[row.Buckets] { // they get other numbers, which what is remembered of them does not know
+		damaged[row.Decided], damaged[row.Invalidations] = true, true
+	}
+	for t := range damaged {
+		if !t.Derived() && t != row.Decided && t != row.Invalidations { // what is remembered may be forgotten
+			return fmt.Errorf("%w: rows of table %s are damaged or lost, and only what is derived from rows can be rebuilt; restore a backup, or salvage what is left", row.ErrDamaged, t)
+		}
+		if err := s.Rows.Clear(t); err != nil { // what is left of it tells nothing
+			return err
+		}
 	}
 	d, err := f.derive(s)
 	if err != nil {
@@ -142,6 +166,9 @@ func (f *Findings) Repair(s *Store) error {
 		}
 	}
 	s.State.NextBucket = max(s.State.NextBucket, d.buckets)
+	if key := s.Rows.Last(row.Events); len(key) == 8 {
+		s.State.Events = max(s.State.Events, row.Number64(key))
+	}
 	return s.Rows.Put(row.Meta, row.KeyState, s.State.Encode())
 }
 

@@ -58,6 +58,10 @@ func (d *derived) answers() error {
 	return d.store.Rows.Each(row.Answers, nil, func(key, payload []byte) (bool, error) {
 		a, err := row.DecodeAnswer(key, payload)
 		if err == nil {
+			d.at = Row{row.Answers, string(key)}
+			if a.Jobs > 0 && a.First+a.Jobs > d.store.State.NextJob {
+				d.contradict("key %q has made jobs %d to %d, and the next job number is %d", key, a.First, a.First+a.Jobs-1, d.store.State.NextJob)
+			}
 			d.rows[row.AnswerDues][string(row.AnswerDueKey(a.Until, key))] = row.EncodeMark()
 		}
 		return true, err

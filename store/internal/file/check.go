@@ -47,16 +47,42 @@ func checkPages(f *os.File, find func(format string, args ...any)) (sound bool, 
 		find("the meta pages are of transactions %d and %d, and should be of two that follow each other: one of them is stale", b, a)
 		sound = false
 	}
-	_, err = scanFile(f, metas[0], func(row.Table, []byte, []byte) error { return nil }, func(l Loss) {
+	whole, err := scanPages(f, metas[0], find)
+	return sound && whole, err
+}
+
+// scanPages looks for damage to the pages that a meta page leads to.
+func scanPages(f *os.File, meta boltMeta, find func(format string, args ...any)) (whole bool, err error) {
+	whole = true
+	_, err = scanFile(f, meta, func(row.Table, []byte, []byte) error { return nil }, func(l Loss) {
 		find("structure: %s", l)
-		sound = false
+		whole = false
 	})
-	return sound, err
+	return whole, err
+}
+
+// Whole reports whether the pages of the file as it was last committed are sound, and
+// tells find what is not. It is for those who hold the lock already.
+func (f *File) Whole(find func(format string, args ...any)) (bool, error) {
+	data, err := os.Open(f.path)
+	if err != nil {
+		return false, err
+	}
+	defer data.Close()
+	info, err := data.Stat()
+	if err != nil {
+		return false, err
+	}
+	metas := readMetas(data, info.Size())
+	if len(metas) == 0 {
+		return false, noMeta(data)
+	}
+	return scanPages(data, metas[0], find)
 }
 
 // CheckRows verifies that all tables are there and no others, the checksum of every row,
-// and that the rows are those that the last transaction left.
-func (r *Recorder) CheckRows(find func(format string, args ...any)) error {
+// that it can be decoded, and that the rows are those that the last transaction left.
+func (r *Recorder) CheckRows(find func(t row.Table, format string, args ...any)) error {
 	stored, err := r.storedSums()
 	if err != nil {
 		return err
@@ -70,23 +96,23 @@ func (r *Recorder) CheckRows(find func(format string, args ...any)) error {
 		}
 		if stored != nil && sum != stored.Tables[t] {
 			want := stored.Tables[t]
-			find("table %s has %d rows with the sum %x, and should have %d with %x: a page is lost or stale", t, sum.Count, sum.Sum, want.Count, want.Sum)
+			find(t, "table %s has %d rows with the sum %x, and should have %d with %x: a page is lost or stale", t, sum.Count, sum.Sum, want.Count, want.Sum)
 		}
 	}
 	return r.bolt.ForEach(func(name []byte, _ *bbolt.Bucket) error {
 		if !known[string(name)] {
-			find("there is a table %q that this version does not know", name)
+			find(row.Meta, "there is a table %q that this version does not know", name)
 		}
 		return nil
 	})
 }
 
 // checkTable verifies the checksum of every row of a table, and adds them up.
-func (r *Recorder) checkTable(t row.Table, find func(format string, args ...any)) (sum row.Sum, err error) {
+func (r *Recorder) checkTable(t row.Table, find func(t row.Table, format string, args ...any)) (sum row.Sum, err error) {
 	b := r.bucket(t)
 	if b == nil {
 		if r.format >= t.Since() {
-			find("table %s is missing", t)
+			find(t, "table %s is missing", t)
 		}
 		return sum, nil
 	}
@@ -94,8 +120,8 @@ func (r *Recorder) checkTable(t row.Table, find func(format string, args ...any)
 		if t == row.Meta && string(key) == string(row.KeyFormat) {
 			return nil
 		}
-		if _, err := row.Unseal(t, key, value); err != nil {
-			find("%v", err)
+		if _, err := readable(t, key, value); err != nil {
+			find(t, "%v", err)
 		}
 		if row.Counted(t, key) {
 			sum.Add(value)

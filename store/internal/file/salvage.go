@@ -120,11 +120,11 @@ func (out *Salvaged) read(f *os.File, meta boltMeta, take func(t row.Table, key,
 
 // readable verifies a row, and that it can be decoded.
 func readable(t row.Table, key, value []byte) ([]byte, error) {
-	if t.Derived() || isFormat(t, key) {
+	if isFormat(t, key) {
 		return nil, nil
 	}
 	payload, err := row.Unseal(t, key, value)
-	if err == nil && row.Counted(t, key) {
+	if err == nil && row.Counted(t, key) && !t.Derived() {
 		err = row.Readable(t, key, payload)
 	}
 	return payload, err
