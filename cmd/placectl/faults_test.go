@@ -83,9 +83,9 @@ var reasons = map[string][]syscall.Errno{
 type failure int
 
 const (
-	undone failure = iota // nothing of it is done
-	torn                  // of a write, a part is done
-	done                  // it is done, and said to have failed
+	failsUndone failure = iota // nothing of it is done
+	failsTorn                  // of a write, a part is done
+	failsDone                  // it is done, and said to have failed
 	failures
 )
 
@@ -97,7 +97,7 @@ func (how failure) fail(random *rand.Rand, op operation, do func() error) error 
 	}
 	err := &os.PathError{Op: op.kind, Path: op.path, Err: list[random.IntN(len(list))]}
 	switch {
-	case how == torn && op.kind == "write":
+	case how == failsTorn && op.kind == "write":
 		f, opened := os.OpenFile(op.path, os.O_WRONLY, 0)
 		if opened != nil {
 			return opened
@@ -106,7 +106,7 @@ func (how failure) fail(random *rand.Rand, op operation, do func() error) error 
 		if _, written := f.WriteAt(op.data[:len(op.data)*(1+random.IntN(7))/8/8*8], op.at); written != nil {
 			return written
 		}
-	case how == done && slices.Contains([]string{"write", "sync", "truncate"}, op.kind):
+	case how == failsDone && slices.Contains([]string{"write", "sync", "truncate"}, op.kind):
 		if did := do(); did != nil {
 			return did
 		}

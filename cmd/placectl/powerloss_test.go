@@ -156,7 +156,7 @@ func (h *history) step() {
 			if op.kind == "sync" {
 				h.disk.failSync(h.random)
 			}
-			return undone.fail(h.random, op, do)
+			return failsUndone.fail(h.random, op, do)
 		}
 		err := do()
 		if err == nil {
