@@ -6,6 +6,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 
@@ -14,12 +15,15 @@ import (
 
 // told is a system that keeps what it was asked for, and lets some of it fail.
 type told struct {
+	mu    sync.Mutex
 	asked []string // kind and file
 	fail  func(Operation) error
 }
 
 func (s *told) Do(op Operation, fn func() error) error {
+	s.mu.Lock()
 	s.asked = append(s.asked, op.Kind+" "+op.Path[strings.LastIndexByte(op.Path, '.')+1:])
+	s.mu.Unlock()
 	if s.fail != nil {
 		if err := s.fail(op); err != nil {
 			return err
