@@ -275,3 +275,25 @@ func changeUncounted(t *testing.T, path string, table row.Table, random *rand.Ra
 	}
 	return changed
 }
+
+// TestStaleMeta puts a meta page back to what it was some commits ago. Readers take the
+// other one; check tells.
+func TestStaleMeta(t *testing.T) {
+	for slot := range 2 {
+		db, _ := lively(t)
+		old := content(t, db)
+		for i := range 5 {
+			if err := db.Update(func(tx *Tx) error { return tx.Configure("default_walltime", strconv.Itoa(60+i)) }); err != nil {
+				t.Fatal(err)
+			}
+		}
+		bad := content(t, db)
+		copy(pageOf(bad, slot), pageOf(old, slot))
+		if err := os.WriteFile(db.Path(), bad, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if list := findings(t, db); len(list) == 0 {
+			t.Errorf("meta page %d is of five commits ago, and check finds nothing", slot)
+		}
+	}
+}
