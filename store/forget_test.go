@@ -1,0 +1,87 @@
+package store
+
+import (
+	"testing"
+	"time"
+
+	"github.com/placectl/placectl/placer"
+)
+
+// TestKeepEnded: cycles drop jobs that ended longer ago than keep_ended says, with their
+// events, a bounded number each, and no job that has not ended or that one depends on.
+func TestKeepEnded(t *testing.T) {
+	db, clock := newDB(t)
+	addNodes(t, db, "n", 2, 1)
+	one := placer.Request{Select: "1:ncpus=1", Place: "excl", Walltime: time.Hour}
+	const many = 2*forgetStep + 100
+	cycle := func() {
+		t.Helper()
+		err := db.Update(func(tx *Tx) error {
+			_, err := tx.Cycle(CycleSpec{})
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	err := db.Update(func(tx *Tx) error {
+		for range many {
+			jobs, err := tx.Submit(Submission{Request: one, Hold: true})
+			if err != nil {
+				return err
+			}
+			if _, err := tx.Cancel(jobs[0].ID, ""); err != nil {
+				return err
+			}
+		}
+		_, err := tx.Submit(Submission{Request: one, Hold: true}) // it has not ended
+		if err != nil {
+			return err
+		}
+		needed, err := tx.Submit(Submission{Request: one, Hold: true})
+		if err != nil {
+			return err
+		}
+		if _, err := tx.Submit(Submission{Request: one, Hold: true, After: []Dependency{{When: AfterAny, Job: needed[0].ID}}}); err != nil {
+			return err
+		}
+		_, err = tx.Cancel(needed[0].ID, "")
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	count := func() (jobs, events int) {
+		err := db.View(func(tx *Tx) error {
+			if err := tx.EachJob(func(*Job) error { jobs++; return nil }); err != nil {
+				return err
+			}
+			return tx.EachEvent(0, func(*Event) (bool, error) { events++; return true, nil })
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return jobs, events
+	}
+	clock.t += 86400
+	cycle()
+	if jobs, _ := count(); jobs != many+3 {
+		t.Fatalf("%d jobs, and nobody has said that they are to go", jobs)
+	}
+	if err := db.Update(func(tx *Tx) error { return tx.Configure("keep_ended", "12h") }); err != nil {
+		t.Fatal(err)
+	}
+	cycle()
+	if jobs, _ := count(); jobs < many+3-forgetStep || jobs == many+3 {
+		t.Errorf("%d jobs of %d after a cycle", jobs, many+3)
+	}
+	for range 12 {
+		cycle()
+	}
+	if jobs, events := count(); jobs != 3 || events > 8 {
+		t.Errorf("%d jobs and %d events are left", jobs, events)
+	}
+	if list := findings(t, db); len(list) > 0 {
+		t.Errorf("%q", list)
+	}
+}
