@@ -1,7 +1,5 @@
 package timeline
 
-import "slices"
-
 // gaps counts the gaps of a node, and says when the first opens, as far as it was looked
 // for.
 func (s *roomSearch) gaps(p *roomPart, steps *stepBlock, node uint32) (first int64) {
@@ -71,9 +69,17 @@ func (s *roomSearch) gap(from, last, chunks int64) {
 // chunk throughout d, or to. It is not known for a node that is in none of the rooms, or
 // of which the owner has something himself.
 func (c *Calendar) FirstRoom(rooms []Room, node uint32, owner uint64, d, from, to int64) (at int64, known bool) {
-	i := slices.IndexFunc(rooms, func(r Room) bool { return r.Nodes.Contains(node) })
-	if i < 0 || slices.ContainsFunc(c.At(node), func(b Busy) bool { return b.Owner == owner }) {
+	i, list := 0, c.At(node)
+	for i < len(rooms) && !rooms[i].Nodes.Contains(node) {
+		i++
+	}
+	if i == len(rooms) {
 		return 0, false
+	}
+	for k := range list { // a stretch is too large to be handed to a function for each node
+		if list[k].Owner == owner {
+			return 0, false
+		}
 	}
 	k := node % BlockNodes
 	steps := c.stepsOf(node/BlockNodes, 1<<k)
