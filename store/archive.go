@@ -223,6 +223,7 @@ func (tx *Tx) removeEnded(ids []uint64) error {
 	if err != nil {
 		return err
 	}
+	dropped := make(map[row.PayloadKey]uint64)
 	for _, id := range ids {
 		key := row.Key64(id)
 		payload, err := tx.file.Get(row.Jobs, key)
@@ -243,8 +244,9 @@ func (tx *Tx) removeEnded(ids []uint64) error {
 		if err != nil {
 			return tx.spoil(err)
 		}
+		dropped[j.Payload]++
 	}
-	return nil
+	return tx.spoil(tx.drop(dropped))
 }
 
 // removeEvents forgets events.

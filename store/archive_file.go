@@ -47,7 +47,7 @@ func (x *expired) each(tx *Tx, fn func(t row.Table, key, payload []byte) error) 
 			return true, fn(t, key, payload)
 		})
 	}
-	if err := errors.Join(numbered(row.Jobs, x.jobs.Contains), numbered(row.Events, x.events.Contains)); err != nil {
+	if err := errors.Join(x.payloads(tx, fn), numbered(row.Jobs, x.jobs.Contains), numbered(row.Events, x.events.Contains)); err != nil {
 		return err
 	}
 	for _, name := range x.batches {
@@ -67,6 +67,29 @@ func (x *expired) each(tx *Tx, fn func(t row.Table, key, payload []byte) error) 
 		}
 	}
 	return nil
+}
+
+// payloads goes through the rows of what the jobs carry that an archive takes. They count
+// these jobs.
+func (x *expired) payloads(tx *Tx, fn func(t row.Table, key, payload []byte) error) error {
+	named := make(map[row.PayloadKey]uint64)
+	for it := x.jobs.Iterator(); it.HasNext(); {
+		j, err := tx.job(it.Next())
+		if err != nil {
+			return err
+		}
+		named[j.Payload]++
+	}
+	return eachPayload(named, func(key row.PayloadKey, jobs uint64) error {
+		payload, err := tx.payloadRow(key)
+		if err == nil {
+			payload, err = row.RecountPayload(payload, jobs)
+		}
+		if err != nil {
+			return err
+		}
+		return fn(row.Payloads, key[:], payload)
+	})
 }
 
 // batchTables have the rows of batches by number, but for those that are derived.
@@ -281,7 +304,7 @@ func (db *DB) keepArchived(tx *Tx, b *file.Bulk, put func(t row.Table, key, payl
 		if err != nil {
 			return err
 		}
-		for _, t := range append([]row.Table{row.Jobs, row.Events, row.Batches}, batchTables...) {
+		for _, t := range append([]row.Table{row.Jobs, row.Events, row.Payloads, row.Batches}, batchTables...) {
 			if err := r.Each(t, nil, func(key, payload []byte) (bool, error) { return true, put(t, key, payload) }); err != nil {
 				return err
 			}

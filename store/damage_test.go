@@ -72,7 +72,27 @@ func lively(t testing.TB) (*DB, *clock) {
 	addBatch(t, db, "night", locality.Settings{Hosts: 4}, someJobs(60))
 	workBatch(t, db, "night")
 	keepAnswer(t, db)
+	carryPayloads(t, db)
 	return db, clock
+}
+
+// carryPayloads submits jobs that carry something: three the same, one something else.
+func carryPayloads(t testing.TB, db *DB) {
+	t.Helper()
+	script := &Payload{Script: "#!/bin/sh\necho $X\n", Dir: "/tmp", Umask: 0o22, Env: []string{"LANG=C", "X=1"}, Out: "%x.%j", Compat: "pbs",
+		Limits: []ResourceLimit{{"nofile", 1024, NoLimit}}, Variables: []string{"SLURM_CPUS_PER_TASK=2"}}
+	err := db.Update(func(tx *Tx) error {
+		for _, s := range []Submission{{Array: 2, Payload: script}, {Payload: script}, {Command: []string{"true"}, Payload: &Payload{Dir: "/", Append: true}}} {
+			s.Request, s.Hold = placer.Request{Select: "1:ncpus=1", Walltime: time.Hour, User: "ann"}, true
+			if _, err := tx.Submit(s); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
 }
 
 // keepAnswer leaves what a request with a key was answered.
@@ -379,6 +399,31 @@ func TestCheckMutants(t *testing.T) {
 		mutant{"a job number given out again", func(t *testing.T, db *DB) {
 			recount(t, db, func(c *row.State) { c.NextJob = 2 })
 		}, "the next job number is 2", guesses},
+		mutant{"what jobs carry is gone", func(t *testing.T, db *DB) { drop(t, db, row.Payloads) }, "is missing", guesses},
+		mutant{"what jobs carry is something else", func(t *testing.T, db *DB) {
+			rewrite(t, db, row.Payloads, func(key, payload []byte) []byte {
+				p, _ := row.DecodePayload(key, payload)
+				p.Dir = "/elsewhere"
+				return row.EncodePayload(p)
+			})
+		}, "is something else", guesses},
+		mutant{"what jobs carry is kept for more of them", func(t *testing.T, db *DB) {
+			rewrite(t, db, row.Payloads, func(_, payload []byte) []byte {
+				jobs, _ := row.PayloadJobs(payload)
+				payload, _ = row.RecountPayload(payload, jobs+1)
+				return payload
+			})
+		}, "and it is kept for", rebuilt},
+		mutant{"what no job carries is kept", func(t *testing.T, db *DB) {
+			rewrite(t, db, row.Jobs, func(key, payload []byte) []byte {
+				j, _ := row.DecodeJob(key, payload)
+				if j.Payload == (PayloadKey{}) || len(j.Command) == 0 {
+					return nil // others carry the same
+				}
+				j.Payload = PayloadKey{}
+				return row.EncodeJob(j)
+			})
+		}, "no job carries", rebuilt},
 	)
 	for _, m := range mutants {
 		t.Run(m.name, func(t *testing.T) {

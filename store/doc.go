@@ -43,7 +43,7 @@
 //
 // Jobs and the queue: [Tx.Submit], [Tx.Hold], [Tx.Unhold], [Tx.Cancel], [Tx.Requeue],
 // [Tx.Finish], [Tx.SetCommand], [Tx.LaunchEnded], [Tx.Cycle]; looking: [Tx.Job], [Tx.EachJob],
-// [Tx.ArrayJobs], [Tx.Outlook], [Tx.WhenJob], [Tx.ExplainJob], [Tx.Asked],
+// [Tx.ArrayJobs], [Tx.Payload], [Tx.Outlook], [Tx.WhenJob], [Tx.ExplainJob], [Tx.Asked],
 // [Tx.ExecVNode]; what has happened: [Tx.EachEvent], [Tx.RecordedEvents], [Tx.Stats].
 //
 // Reservations: [Tx.Reserve], [Tx.ReserveNodes], [Tx.AddReservation], [Tx.Unreserve],
@@ -70,8 +70,8 @@
 // lent, clock.go the notion of now. nodes.go, ask.go and place.go, begin.go, extend.go,
 // release.go, reserve.go and standing.go are what can be done, conflict.go verifies it;
 // shares.go, share_state.go and share_unit.go are class shares. The queue: submit.go,
-// depend.go, finish.go and launch.go are what happens to a job, cycle.go and the files
-// named after it the cycle, whose decisions are package placer/cycle's, freed.go what it
+// payload.go, depend.go, finish.go and launch.go are what happens to a job, cycle.go and
+// the files named after it the cycle, whose decisions are package placer/cycle's, freed.go what it
 // hands on to the next one, event.go what has become of all of them. batch.go and its like
 // keep package locality's batches, query.go lends the tables to package query, check.go
 // the rows to package check, which proves it all. backup.go, dump.go, load.go, compact.go,

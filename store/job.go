@@ -113,6 +113,10 @@ type Job struct {
 	Command   []string // what a launcher is to run
 	Exit      int      // exit status, once it has ended
 	Failures  int      // launches that failed
+
+	// Payload is the same for jobs that carry the same: see Tx.Payload. It is zero for a
+	// job that carries nothing.
+	Payload PayloadKey
 }
 
 // NodeNumbers lists the nodes of a job in chunk order; a node comes once for each

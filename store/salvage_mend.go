@@ -1,6 +1,7 @@
 package store
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -25,7 +26,7 @@ const maxRounds = 10
 
 // mend changes what contradicts the rest now that rows are missing.
 func (s *salvage) mend() error {
-	for _, look := range []func(*Tx) ([]mended, error){s.counters, s.nodes, s.jobs, s.links, s.shares} {
+	for _, look := range []func(*Tx) ([]mended, error){s.counters, s.nodes, s.jobs, s.payloads, s.links, s.shares} {
 		if err := s.change(look); err != nil {
 			return err
 		}
@@ -164,6 +165,39 @@ func (s *salvage) jobs(tx *Tx) (list []mended, err error) {
 		return true, nil
 	})
 	return list, err
+}
+
+// payloads holds jobs that wait and have lost what they carried, and leaves out what was
+// carried by jobs that are lost.
+func (s *salvage) payloads(tx *Tx) (list []mended, err error) {
+	named := make(map[row.PayloadKey]bool)
+	jobs := tx.file.Each(row.Jobs, nil, func(key, payload []byte) (bool, error) {
+		j, err := row.DecodeJob(key, payload)
+		if err != nil || j.Payload == (row.PayloadKey{}) {
+			return true, err
+		}
+		carried, err := tx.file.Get(row.Payloads, j.Payload[:])
+		if named[j.Payload] = true; err != nil || carried != nil {
+			return true, err
+		}
+		j.Payload = row.PayloadKey{}
+		if j.State.Live() && j.State != JobRunning {
+			list = append(list, s.unplaced(j, "its script, directory and environment are lost"))
+		} else {
+			s.note(row.Jobs, "job %d, %s, has lost its script, directory and environment", j.ID, j.State)
+			list = append(list, mended{row.Jobs, slices.Clone(key), row.EncodeJob(j)})
+		}
+		return true, nil
+	})
+	carried := tx.file.Each(row.Payloads, nil, func(key, payload []byte) (bool, error) {
+		hash, err := row.HashPayload(payload)
+		if err == nil && (!bytes.Equal(hash[:], key) || !named[hash]) {
+			s.note(row.Payloads, "%x is left out: no job that was found carries it", key)
+			list = append(list, mended{row.Payloads, slices.Clone(key), nil})
+		}
+		return true, err
+	})
+	return list, errors.Join(jobs, carried)
 }
 
 // unplaced is a job without the nodes that it had, or was to have: held where it came

@@ -22,6 +22,7 @@ type Submission struct {
 	NoRequeue bool   // not queued again when it is stopped for another class
 	Attended  bool   // the submitter waits for the start and launches it himself
 	Command   []string
+	Payload   *Payload // what it carries besides its command; nil for nothing
 }
 
 // Limits of a submission.
@@ -44,6 +45,9 @@ func (tx *Tx) submit(s Submission) ([]*row.Job, error) {
 		return nil, err
 	}
 	list := make([]*row.Job, max(1, s.Array))
+	if j.Payload, err = tx.carry(s.Payload, len(list)); err != nil {
+		return nil, tx.spoil(err)
+	}
 	for i := range list {
 		one := *j
 		if one.ID = tx.state.NextJob; s.Array > 0 {
@@ -79,6 +83,9 @@ func (tx *Tx) submitted(s Submission) (j *row.Job, never string, err error) {
 	case deadline != 0 && deadline < max(begin, tx.now)+a.Duration:
 		return nil, "", fmt.Errorf("%w: it cannot end by its deadline, %s: its walltime is %d s, and it starts at %s at the earliest", ErrInvalid,
 			stamp(deadline), a.Duration, stamp(max(begin, tx.now)))
+	}
+	if err := s.Payload.check(s.Command); err != nil {
+		return nil, "", err
 	}
 	after, err := tx.validDependencies(dependencies(s.After))
 	if err != nil {

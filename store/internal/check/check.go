@@ -165,6 +165,11 @@ func (f *Findings) Repair(s *Store) error {
 			return err
 		}
 	}
+	for _, p := range d.recounted {
+		if err := s.Rows.PutOrRemove(row.Payloads, p.key, p.payload); err != nil {
+			return err
+		}
+	}
 	s.State.NextBucket = max(s.State.NextBucket, d.buckets)
 	if key := s.Rows.Last(row.Events); len(key) == 8 {
 		s.State.Events = max(s.State.Events, row.Number64(key))

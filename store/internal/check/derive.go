@@ -13,14 +13,16 @@ import (
 // are not derived.
 type derived struct {
 	*Findings
-	store    *Store
-	now      int64 // that of the store
-	calendar *timeline.Calendar
-	rows     [row.TableCount]map[string][]byte // by table and key
-	states   jobStates                         // in place of the rows of that table
-	buckets  uint32                            // the smallest bucket number never used
-	rooms    map[uint32]*row.RoomBlock
-	moved    []*index.Node // nodes whose rows name another bucket than their values do
+	store     *Store
+	now       int64 // that of the store
+	calendar  *timeline.Calendar
+	rows      [row.TableCount]map[string][]byte // by table and key
+	states    jobStates                         // in place of the rows of that table
+	buckets   uint32                            // the smallest bucket number never used
+	rooms     map[uint32]*row.RoomBlock
+	moved     []*index.Node // nodes whose rows name another bucket than their values do
+	naming    map[row.PayloadKey]naming
+	recounted []recounted // payloads whose rows count other jobs than there are
 	// contradictions counts what no rebuilding mends: a node taken twice, a
 	// number that does not exist.
 	contradictions int
@@ -31,13 +33,16 @@ type derived struct {
 // derive recomputes every derived table. What it finds on the way is about the
 // rows it does so from.
 func (f *Findings) derive(s *Store) (*derived, error) {
-	d := &derived{Findings: f, store: s, now: s.State.AsOf, calendar: timeline.NewCalendar(nil, s.State.AsOf, s.Grace), states: make(jobStates), rooms: make(map[uint32]*row.RoomBlock)}
+	d := &derived{Findings: f, store: s, now: s.State.AsOf, calendar: timeline.NewCalendar(nil, s.State.AsOf, s.Grace), states: make(jobStates), naming: make(map[row.PayloadKey]naming), rooms: make(map[uint32]*row.RoomBlock)}
 	for t := range row.TableCount {
 		if t.Derived() {
 			d.rows[t] = make(map[string][]byte)
 		}
 	}
 	if err := d.jobs(); err != nil {
+		return nil, err
+	}
+	if err := d.payloads(); err != nil {
 		return nil, err
 	}
 	if err := d.reservations(); err != nil {
@@ -114,6 +119,7 @@ func (d *derived) job(j *row.Job) {
 		d.contradict("job %d has no legal state: %d", j.ID, j.State)
 	}
 	d.states.add(j)
+	d.named(j)
 	if j.Waits(j.State) {
 		d.rows[row.Waiting][string(row.WaitingKey(j))] = row.EncodeMark()
 	}

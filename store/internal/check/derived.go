@@ -33,7 +33,8 @@ func Derive(s *Store, report func(finding string)) (*Derived, error) {
 }
 
 // Each goes through the rows, table by table in the order of their keys, and then
-// through those of nodes that are in another bucket than they say.
+// through those of nodes that are in another bucket than they say, and of what jobs carry
+// that count other jobs than there are.
 func (x *Derived) Each(fn func(t row.Table, key, payload []byte) error) error {
 	for t := range row.TableCount {
 		if !t.Derived() {
@@ -45,6 +46,14 @@ func (x *Derived) Each(fn func(t row.Table, key, payload []byte) error) error {
 	}
 	for _, n := range x.d.moved {
 		if err := fn(row.Nodes, row.Key32(n.Number), row.EncodeNode(n)); err != nil {
+			return err
+		}
+	}
+	for _, p := range x.d.recounted {
+		if p.payload == nil {
+			continue // somebody else has to say that it goes
+		}
+		if err := fn(row.Payloads, p.key, p.payload); err != nil {
 			return err
 		}
 	}

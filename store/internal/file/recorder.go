@@ -48,10 +48,13 @@ func (f *File) begin(tx *bbolt.Tx) (*Recorder, error) {
 	if r.format > row.Format {
 		return nil, fmt.Errorf("%w: format %d, this one knows up to %d", ErrNewer, r.format, row.Format)
 	}
+	if err := r.readSums(); err != nil {
+		return nil, err
+	}
 	if r.format < row.Format && tx.Writable() {
 		return r, r.migrate()
 	}
-	return r, r.readSums()
+	return r, nil
 }
 
 // Writable reports whether the transaction may change the file.

@@ -145,7 +145,8 @@ var contents = map[Table]*content{
 		decode: func(key, payload []byte) (any, error) { return DecodeAnswerText(key, payload) },
 		encode: func(value any) ([]byte, error) { return value.(*Answer).Encode() },
 	},
-	Hosts: contentOf(DecodeHost, func(h *locality.Host) []byte { return EncodeHost(h) }),
+	Payloads: contentOf(DecodePayload, EncodePayload),
+	Hosts:    contentOf(DecodeHost, func(h *locality.Host) []byte { return EncodeHost(h) }),
 }
 
 // contentAt finds how the row of a key is read and written, nil where none is.
@@ -181,7 +182,7 @@ func Readable(t Table, key, payload []byte) error {
 var keyParts = map[Table][]int{
 	Resources: {2}, Nodes: {4}, Jobs: {8}, Usage: {4}, Events: {8}, Stops: {8}, Hosts: {4},
 	BatchFiles: {4, 4}, BatchJobs: {4, 4}, BatchTasks: {4, 4}, BatchHosts: {4, 4}, BatchRanges: {4, 8},
-	Decided: {}, Invalidations: {},
+	Decided: {}, Invalidations: {}, Payloads: {},
 }
 
 // AppendDocument appends a row as a document, with the line's end.

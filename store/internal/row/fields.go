@@ -23,7 +23,7 @@ func appendFields(b []byte, v reflect.Value) []byte {
 		b = appendStruct(b, v, len(b))
 		return append(b, '}')
 	case reflect.Slice, reflect.Array:
-		if v.Kind() == reflect.Slice && v.Type().Elem().Kind() == reflect.Uint8 {
+		if v.Type().Elem().Kind() == reflect.Uint8 {
 			return appendOther(b, v)
 		}
 		b = append(b, '[')

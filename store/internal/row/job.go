@@ -88,6 +88,7 @@ type Job struct {
 	Command   []string // what a launcher is to run
 	Exit      int      // exit status, once it has ended
 	Failures  int      // launches that failed
+	Payload   PayloadKey
 }
 
 // JobChunk is the nodes of one chunk of a job, in node order.

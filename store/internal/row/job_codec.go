@@ -98,6 +98,9 @@ func (j *Job) encodeQueued(e *encoder) {
 		e.uint(d.Job)
 	}
 	e.strings(j.Command)
+	if j.Payload != (PayloadKey{}) {
+		e.string(string(j.Payload[:]))
+	}
 }
 
 func (j *Job) decodeQueued(d *decoder) {
@@ -110,6 +113,13 @@ func (j *Job) decodeQueued(d *decoder) {
 		j.After[i] = Dependency{When: When(d.byte()), Job: d.uint()}
 	}
 	j.Command = d.strings()
+	if len(d.b) > 0 {
+		if key := d.take(d.count()); len(key) == len(j.Payload) {
+			copy(j.Payload[:], key)
+		} else if len(key) > 0 {
+			d.bad = true
+		}
+	}
 }
 
 // encodeShares writes how a chunk's nodes are shared: once where all are alike.

@@ -5,7 +5,7 @@ import (
 )
 
 // Format is the file format that this version writes.
-const Format = 4
+const Format = 5
 
 // magic begins the format row. On disk; must not change.
 const magic = "placectl"
@@ -56,6 +56,7 @@ const (
 	HostNames
 	Answers
 	AnswerDues
+	Payloads
 	TableCount // how many there are
 )
 
@@ -109,6 +110,7 @@ var tables = [TableCount]struct {
 	HostNames:      {"host_names", "name", "host number", 3, true},
 	Answers:        {"answers", "idempotency key", "the request that came with it, and its answer", 4, false},
 	AnswerDues:     {"answer_dues", "instant (8), idempotency key", "nothing: the answer may be forgotten then", 4, true},
+	Payloads:       {"payloads", "hash of what it holds (16)", "what jobs carry: script, directory, environment, output; how many name it", 5, false},
 }
 
 // String is the name of the table in the file.

@@ -1,0 +1,135 @@
+package row
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"fmt"
+)
+
+// PayloadKey is the key of a row of the table Payloads: a hash of what the row holds, but
+// for the number of jobs that name it. So jobs that carry the same name the same row. The
+// zero key is that of a job that carries nothing.
+type PayloadKey [16]byte
+
+// String is the key in hexadecimal.
+func (k PayloadKey) String() string { return hex.EncodeToString(k[:]) }
+
+// Compare orders keys as the file does.
+func (k PayloadKey) Compare(other PayloadKey) int { return bytes.Compare(k[:], other[:]) }
+
+// MarshalText writes the key as dumps have it.
+func (k PayloadKey) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
+
+// UnmarshalText reads it.
+func (k *PayloadKey) UnmarshalText(text []byte) error {
+	if hex.DecodedLen(len(text)) != len(k) {
+		return fmt.Errorf("%q is not %d hexadecimal digits", text, hex.EncodedLen(len(k)))
+	}
+	_, err := hex.Decode(k[:], text)
+	return err
+}
+
+// Payload is what a job carries besides its request and its command: what is run, and in
+// which surroundings.
+type Payload struct {
+	Jobs        uint64 // how many jobs name the row: the last one that goes takes it along
+	Script      string
+	Interpreter string // runs the script in place of what its #! line names
+	Dir         string
+	Umask       uint32
+	Env         []string // NAME=VALUE
+	Limits      []ResourceLimit
+	Out         string // patterns of names of files
+	Err         string
+	Append      bool // to output that is there, by the first attempt too
+	Compat      string
+	Variables   []string // NAME=VALUE, what the directives said that only their family asks for
+}
+
+// ResourceLimit is a limit of the kernel for a process. NoLimit stands for none.
+type ResourceLimit struct {
+	Name       string
+	Soft, Hard uint64
+}
+
+// NoLimit is the value of a limit that is none. On disk; must not change.
+const NoLimit = ^uint64(0)
+
+const payloadVersion = 1
+
+// EncodePayload is the row of a payload.
+func EncodePayload(p *Payload) []byte {
+	e := encoder{b: make([]byte, 0, len(p.Script)+256)}
+	e.byte(payloadVersion)
+	e.uint(p.Jobs)
+	for _, s := range []string{p.Script, p.Interpreter, p.Dir} {
+		e.string(s)
+	}
+	e.uint(uint64(p.Umask))
+	e.strings(p.Env)
+	e.uint(uint64(len(p.Limits)))
+	for _, l := range p.Limits {
+		e.string(l.Name)
+		e.uint(l.Soft)
+		e.uint(l.Hard)
+	}
+	e.string(p.Out)
+	e.string(p.Err)
+	e.bool(p.Append)
+	e.string(p.Compat)
+	e.strings(p.Variables)
+	return e.b
+}
+
+// DecodePayload reads it.
+func DecodePayload(key, payload []byte) (*Payload, error) {
+	d := decoder{b: payload}
+	d.byte()
+	p := &Payload{Jobs: d.uint(), Script: d.string(), Interpreter: d.string(), Dir: d.string(), Umask: uint32(d.uint()), Env: d.strings()}
+	if n := d.count(); n > 0 {
+		p.Limits = make([]ResourceLimit, n)
+	}
+	for i := range p.Limits {
+		p.Limits[i] = ResourceLimit{Name: d.string(), Soft: d.uint(), Hard: d.uint()}
+	}
+	p.Out, p.Err, p.Append, p.Compat, p.Variables = d.string(), d.string(), d.byte() != 0, d.string(), d.strings()
+	return p, d.done(Payloads, key)
+}
+
+// HashPayload is the key of a row. What is hashed is the row as it is encoded, so that a
+// version that writes more fields gives the rows of older ones no other keys.
+func HashPayload(payload []byte) (k PayloadKey, err error) {
+	_, content, err := splitPayload(payload)
+	if err == nil {
+		sum := sha256.Sum256(content)
+		copy(k[:], sum[:])
+	}
+	return k, err
+}
+
+// PayloadJobs is how many jobs name a row.
+func PayloadJobs(payload []byte) (uint64, error) {
+	jobs, _, err := splitPayload(payload)
+	return jobs, err
+}
+
+// RecountPayload is the row with another number of jobs.
+func RecountPayload(payload []byte, jobs uint64) ([]byte, error) {
+	_, content, err := splitPayload(payload)
+	if err != nil {
+		return nil, err
+	}
+	b := make([]byte, 0, len(content)+binary.MaxVarintLen64+1)
+	b = binary.AppendUvarint(append(b, payload[0]), jobs)
+	return append(b, content...), nil
+}
+
+// splitPayload parts the number of jobs, behind the version, from the rest.
+func splitPayload(payload []byte) (jobs uint64, content []byte, err error) {
+	d := decoder{b: payload}
+	d.byte()
+	jobs = d.uint()
+	return jobs, d.b, d.done(Payloads, nil)
+}

@@ -1,0 +1,81 @@
+package row
+
+import (
+	"bytes"
+	"errors"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"pgregory.net/rapid"
+)
+
+// TestPayloadCodec: what is written is read, and as a document as well; the key knows all
+// of it but the number of jobs; a row that is cut off is damaged.
+func TestPayloadCodec(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		p := rapid.Make[Payload]().Draw(t, "payload")
+		encoded := EncodePayload(&p)
+		key, err := HashPayload(encoded)
+		if err != nil {
+			t.Fatal(err)
+		}
+		back, err := DecodePayload(key[:], encoded)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(&p, back, cmpopts.EquateEmpty()); diff != "" {
+			t.Fatalf("-written +read\n%s", diff)
+		}
+		jobs := rapid.Uint64().Draw(t, "jobs")
+		counted, err := RecountPayload(encoded, jobs)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.Jobs = jobs
+		if want := EncodePayload(&p); !bytes.Equal(counted, want) {
+			t.Fatalf("counted anew it is %x, not %x", counted, want)
+		}
+		if again, err := HashPayload(counted); err != nil || again != key {
+			t.Fatalf("another count makes another key: %s, %s, %v", key, again, err)
+		}
+		other := p
+		other.Dir += "x"
+		if hash, _ := HashPayload(EncodePayload(&other)); hash == key {
+			t.Fatal("another directory has the same key")
+		}
+		line, err := AppendDocument(nil, Payloads, key[:], counted)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if table, k, row, err := ReadDocument(line); err != nil || table != Payloads || !bytes.Equal(k, key[:]) || !bytes.Equal(row, counted) {
+			t.Fatalf("%s is read as %v %x %x, %v", line, table, k, row, err)
+		}
+		cut := rapid.IntRange(0, len(encoded)-1).Draw(t, "cut")
+		if _, err := DecodePayload(key[:], encoded[:cut]); !errors.Is(err, ErrDamaged) {
+			t.Fatalf("cut to %d of %d bytes: %v", cut, len(encoded), err)
+		}
+	})
+}
+
+// TestJobNamesItsPayload: a job's row grows by what names it, and only where it carries
+// something.
+func TestJobNamesItsPayload(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		j := Job{ID: 7, State: JobQueued, Command: rapid.SliceOf(rapid.String()).Draw(t, "command")}
+		bare := EncodeJob(&j)
+		j.Payload = rapid.Make[PayloadKey]().Draw(t, "key")
+		encoded := EncodeJob(&j)
+		want := len(bare)
+		if j.Payload != (PayloadKey{}) {
+			want += len(j.Payload) + 1
+		}
+		if len(encoded) != want {
+			t.Fatalf("%d bytes, not %d", len(encoded), want)
+		}
+		back, err := DecodeJob(Key64(7), encoded)
+		if err != nil || back.Payload != j.Payload {
+			t.Fatalf("%v is read as %v, %v", j.Payload, back.Payload, err)
+		}
+	})
+}

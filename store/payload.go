@@ -1,0 +1,201 @@
+package store
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/placectl/placectl/store/internal/row"
+)
+
+// PayloadKey names what a job carries. String is hexadecimal.
+type PayloadKey = row.PayloadKey
+
+// Payload is what a job carries besides its request and its command, for whoever runs it
+// later and elsewhere. It is kept once for all jobs that carry the same.
+type Payload struct {
+	Script      string   // what is run in place of a command; "" where there is one
+	Interpreter string   // runs the script in place of what its #! line names; "" for that
+	Dir         string   // where it runs, an absolute path
+	Umask       uint32   // the file mode bits that what it creates lacks
+	Env         []string // its environment, NAME=VALUE
+	Limits      []ResourceLimit
+	Out         string   // where its output goes, as CheckPattern describes it; "" for the default
+	Err         string   // where its errors go; "" for where the output goes
+	Append      bool     // the first attempt appends to a file that is there, too
+	Compat      string   // whose variables it finds in its environment: pbs, slurm, or "" for nobody's
+	Variables   []string // NAME=VALUE, of those what only the directives of its script say
+}
+
+// ResourceLimit is a limit of the kernel for a process, such as getrlimit knows them. Its
+// name is written small: nofile, stack. NoLimit stands for none.
+type ResourceLimit struct {
+	Name       string
+	Soft, Hard uint64
+}
+
+// NoLimit is the value of a ResourceLimit that is none.
+const NoLimit = row.NoLimit
+
+// Limits of what a job carries, in bytes.
+const (
+	MaxScript      = 1 << 20
+	MaxEnvironment = 128 << 10
+)
+
+// patternLetters are what may stand behind a % in a pattern.
+const patternLetters = "jAaxuNt%"
+
+// CheckPattern verifies the pattern of a name of a file: %j stands for the job, %A for its
+// array, %a for its index, %x for its name, %u for its user, %N for its first node, %t for
+// the attempt, and %% for a %. Any other letter is an ErrInvalid.
+func CheckPattern(pattern string) error {
+	for i := 0; i < len(pattern); i++ {
+		if pattern[i] != '%' {
+			continue
+		}
+		if i++; i == len(pattern) {
+			return fmt.Errorf("%w: the pattern %q ends in a %%; %%%% stands for one", ErrInvalid, pattern)
+		}
+		if strings.IndexByte(patternLetters, pattern[i]) < 0 {
+			return fmt.Errorf("%w: %%%s in the pattern %q; there are %%j job, %%A array, %%a index, %%x name, %%u user, %%N first node, %%t attempt and %%%%",
+				ErrInvalid, string([]rune(pattern[i:])[:1]), pattern)
+		}
+	}
+	return nil
+}
+
+// check verifies what a job is to carry beside a command.
+func (p *Payload) check(command []string) error {
+	if p == nil {
+		return nil
+	}
+	env := 0
+	for _, v := range p.Env {
+		if name, _, ok := strings.Cut(v, "="); !ok || name == "" || strings.IndexByte(v, 0) >= 0 {
+			return fmt.Errorf("%w: %q in the environment is not NAME=VALUE", ErrInvalid, name)
+		}
+		env += len(v) + 1
+	}
+	for _, pattern := range []string{p.Out, p.Err} {
+		if err := CheckPattern(pattern); err != nil {
+			return err
+		}
+	}
+	switch {
+	case p.Script != "" && len(command) > 0:
+		return fmt.Errorf("%w: it has a script and a command, and can run one of them", ErrInvalid)
+	case len(p.Script) > MaxScript:
+		return fmt.Errorf("%w: the script has %d bytes, and may have %d", ErrInvalid, len(p.Script), MaxScript)
+	case strings.IndexByte(p.Script, 0) >= 0:
+		return fmt.Errorf("%w: the script has a NUL byte at offset %d: it is no text", ErrInvalid, strings.IndexByte(p.Script, 0))
+	case env > MaxEnvironment:
+		return fmt.Errorf("%w: the environment has %d bytes, and may have %d", ErrInvalid, env, MaxEnvironment)
+	case !strings.HasPrefix(p.Dir, "/") || strings.IndexByte(p.Dir+p.Out+p.Err, 0) >= 0:
+		return fmt.Errorf("%w: the directory %q is no absolute path", ErrInvalid, p.Dir)
+	case p.Umask > 0o777:
+		return fmt.Errorf("%w: the umask %o is more than 777", ErrInvalid, p.Umask)
+	case p.Compat != "" && p.Compat != "pbs" && p.Compat != "slurm":
+		return fmt.Errorf("%w: there are variables of pbs and slurm, and none of %q", ErrInvalid, p.Compat)
+	}
+	return nil
+}
+
+// Payload is what a job carries besides its command, nil where it carries nothing: it was
+// placed, or submitted by an older version. It fails with ErrNotFound when there is no
+// such job.
+func (tx *Tx) Payload(id uint64) (*Payload, error) {
+	j, err := tx.job(id)
+	if err != nil || j.Payload == (row.PayloadKey{}) {
+		return nil, err
+	}
+	payload, err := tx.payloadRow(j.Payload)
+	if err != nil {
+		return nil, err
+	}
+	p, err := row.DecodePayload(j.Payload[:], payload)
+	if err != nil {
+		return nil, err
+	}
+	return &Payload{Script: p.Script, Interpreter: p.Interpreter, Dir: p.Dir, Umask: p.Umask, Env: p.Env,
+		Limits: converted(p.Limits, func(l row.ResourceLimit) ResourceLimit { return ResourceLimit(l) }),
+		Out:    p.Out, Err: p.Err, Append: p.Append, Compat: p.Compat, Variables: p.Variables}, nil
+}
+
+// row is the row of what a number of jobs carry.
+func (p *Payload) row(jobs uint64) *row.Payload {
+	return &row.Payload{Jobs: jobs, Script: p.Script, Interpreter: p.Interpreter, Dir: p.Dir, Umask: p.Umask, Env: p.Env,
+		Limits: converted(p.Limits, func(l ResourceLimit) row.ResourceLimit { return row.ResourceLimit(l) }),
+		Out:    p.Out, Err: p.Err, Append: p.Append, Compat: p.Compat, Variables: p.Variables}
+}
+
+// payloadRow is a row that a job names.
+func (tx *Tx) payloadRow(key row.PayloadKey) ([]byte, error) {
+	payload, err := tx.file.Get(row.Payloads, key[:])
+	if err == nil && payload == nil {
+		err = fmt.Errorf("%w: what a job carries, %s, is missing", ErrDamaged, key)
+	}
+	return payload, err
+}
+
+// carry keeps what a number of new jobs carry, once for all that carry the same.
+func (tx *Tx) carry(p *Payload, jobs int) (key row.PayloadKey, err error) {
+	if p == nil {
+		return key, nil
+	}
+	payload := row.EncodePayload(p.row(uint64(jobs)))
+	if key, err = row.HashPayload(payload); err != nil {
+		return key, err
+	}
+	there, err := tx.file.Get(row.Payloads, key[:])
+	if err != nil {
+		return key, err
+	}
+	if there != nil {
+		n, err := row.PayloadJobs(there)
+		if err == nil {
+			payload, err = row.RecountPayload(there, n+uint64(jobs))
+		}
+		if err != nil {
+			return key, err
+		}
+	}
+	return key, tx.file.Put(row.Payloads, key[:], payload)
+}
+
+// drop takes note that jobs have gone, so many of each payload. With the last one of them
+// goes what they carried.
+func (tx *Tx) drop(gone map[row.PayloadKey]uint64) error {
+	return eachPayload(gone, func(key row.PayloadKey, n uint64) error {
+		payload, err := tx.payloadRow(key)
+		if err != nil {
+			return err
+		}
+		jobs, err := row.PayloadJobs(payload)
+		switch {
+		case err != nil:
+			return err
+		case jobs < n:
+			return fmt.Errorf("%w: %d jobs carry %s, and %d of them go", ErrDamaged, jobs, key, n)
+		case jobs == n:
+			err = tx.file.Remove(row.Payloads, key[:])
+		default:
+			if payload, err = row.RecountPayload(payload, jobs-n); err == nil {
+				err = tx.file.Put(row.Payloads, key[:], payload)
+			}
+		}
+		return err
+	})
+}
+
+// eachPayload goes through the jobs of each payload by key, those that carry nothing left out.
+func eachPayload(jobs map[row.PayloadKey]uint64, fn func(key row.PayloadKey, jobs uint64) error) error {
+	delete(jobs, row.PayloadKey{})
+	for _, key := range slices.SortedFunc(maps.Keys(jobs), row.PayloadKey.Compare) {
+		if err := fn(key, jobs[key]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
