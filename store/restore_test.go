@@ -127,7 +127,7 @@ func TestRestoreRefuses(t *testing.T) {
 		return path
 	}
 	dented := append([]byte(nil), was...)
-	clear(dented[len(dented)/2 : len(dented)/2+4096])
+	clear(dented[4*4096:]) // one page could be a free one
 	if err := os.Link(db.Path(), filepath.Join(dir, "same.db")); err != nil {
 		t.Fatal(err)
 	}
