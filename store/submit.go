@@ -14,6 +14,7 @@ type Submission struct {
 	placer.Request
 	Priority  int64     // the greater, the earlier
 	Array     int       // so many equal jobs that differ by their index; 0 for one job
+	Indexes   []int     // in place of Array: the index of each job, ascending
 	Begin     time.Time // no start before; zero: whenever
 	Deadline  time.Time // no end after; zero: whenever
 	After     []Dependency
@@ -28,6 +29,7 @@ type Submission struct {
 // Limits of a submission.
 const (
 	MaxArray    = 100_000
+	MaxIndex    = 1_000_000_000
 	MaxPriority = 1 << 40
 )
 
@@ -44,13 +46,17 @@ func (tx *Tx) submit(s Submission) ([]*row.Job, error) {
 	if err != nil {
 		return nil, err
 	}
-	list := make([]*row.Job, max(1, s.Array))
+	list := make([]*row.Job, max(1, s.Array, len(s.Indexes)))
 	if j.Payload, err = tx.carry(s.Payload, len(list)); err != nil {
 		return nil, tx.spoil(err)
 	}
 	for i := range list {
 		one := *j
-		if one.ID = tx.state.NextJob; s.Array > 0 {
+		one.ID = tx.state.NextJob
+		switch {
+		case len(s.Indexes) > 0:
+			one.Array, one.Index = one.ID-uint64(i), s.Indexes[i]
+		case s.Array > 0:
 			one.Array, one.Index = one.ID-uint64(i), i
 		}
 		tx.state.NextJob++
@@ -67,6 +73,18 @@ func (tx *Tx) submit(s Submission) ([]*row.Job, error) {
 	return list, nil
 }
 
+// ascending reports whether indexes are legal, in their order, and none is there twice.
+func ascending(indexes []int) bool {
+	last := -1
+	for _, i := range indexes {
+		if i <= last || i > MaxIndex {
+			return false
+		}
+		last = i
+	}
+	return true
+}
+
 // submitted is the job of a submission, verified, and why it can never run, "" when
 // it can.
 func (tx *Tx) submitted(s Submission) (j *row.Job, never string, err error) {
@@ -78,6 +96,8 @@ func (tx *Tx) submitted(s Submission) (j *row.Job, never string, err error) {
 	switch {
 	case s.Array < 0 || s.Array > MaxArray:
 		return nil, "", fmt.Errorf("%w: an array of %d jobs; it must be from 1 to %d", ErrInvalid, s.Array, MaxArray)
+	case s.Array > 0 && len(s.Indexes) > 0, len(s.Indexes) > MaxArray, !ascending(s.Indexes):
+		return nil, "", fmt.Errorf("%w: the indexes of an array, in place of their number: at most %d, ascending, from 0 to %d", ErrInvalid, MaxArray, MaxIndex)
 	case s.Priority < -MaxPriority || s.Priority > MaxPriority:
 		return nil, "", fmt.Errorf("%w: a priority of %d; it must be from %d to %d", ErrInvalid, s.Priority, -MaxPriority, MaxPriority)
 	case deadline != 0 && deadline < max(begin, tx.now)+a.Duration:

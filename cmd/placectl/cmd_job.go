@@ -22,7 +22,7 @@ func jobVerb() *verb {
 					&cli.StringFlag{Name: "user", Usage: "only those of a `USER`"},
 				},
 				Example: "placectl job list --user ann"},
-			{Name: "show", Usage: "one job", Args: []arg{{Name: "JOB", Kind: kindJob}}, Access: reads, InTx: (*runner).jobShow,
+			{Name: "show", Usage: "one job", Args: []arg{{Name: "JOB", Kind: kindJob}}, Flags: showFlags(), Access: reads, InTx: (*runner).jobShow,
 				Example: "placectl job show 12"},
 		},
 	}
@@ -34,16 +34,21 @@ func showVerb() *verb {
 		Category: "Placing",
 		Usage:    "one job",
 		Args:     []arg{{Name: "JOB", Kind: kindJob}},
+		Flags:    showFlags(),
 		Access:   reads,
 		Example:  "placectl show 12",
 		InTx:     (*runner).jobShow,
 	}
 }
 
+func showFlags() []cli.Flag {
+	return []cli.Flag{&cli.BoolFlag{Name: "env", Usage: "the environment that it was submitted with, too"}}
+}
+
 // The columns of the jobs table, and what job show has besides.
 const (
 	jobListColumns = "job name user account* queue class* state priority* select place walltime submit* begin* start end nodes reservation* reason expected array* index*"
-	jobShowColumns = " path policy set key exec_vnode deadline after command exit"
+	jobShowColumns = " path policy set key exec_vnode deadline after command exit directory script script_size out err out_mode umask interpreter compat"
 )
 
 func (r *runner) jobList(c *cli.Context) error {
@@ -114,7 +119,11 @@ func (r *runner) jobShow(tx *store.Tx, c *cli.Context) error {
 		return err
 	}
 	// There is room for why it waits, and from when on.
-	p := r.jobs(tx, true, strings.ReplaceAll(jobListColumns, "*", "")+jobShowColumns)
+	columns := strings.ReplaceAll(jobListColumns, "*", "") + jobShowColumns
+	if c.Bool("env") {
+		columns += " env"
+	}
+	p := r.jobs(tx, true, columns)
 	p.look = look
 	p.print(job)
 	return p.Close()

@@ -2,9 +2,11 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/spell"
+	"github.com/placectl/placectl/placer"
 	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
 )
@@ -14,13 +16,18 @@ func submitVerb() *verb {
 		Name:     "submit",
 		Category: "Queue",
 		Usage:    "put a job, or an array of jobs, into the queue",
-		Args:     []arg{{Name: "SELECT", Kind: kindRequest, Optional: true}, {Name: "-- COMMAND ARGUMENTS", Kind: kindCommand, Optional: true, Many: true}},
-		Description: "The job waits for a cycle to start it (placectl cycle), or to plan its start. A command given behind -- is\n" +
-			"kept with the job, and handed to whatever launches it; without a select it gets one cpu. A job that depends on another waits for that one: to\n" +
-			"have started (--after), to have ended well (--afterok), badly (--afternotok) or at all (--afterany); when that\n" +
+		Args:     []arg{{Name: "SELECT", Kind: kindRequest, Optional: true}, {Name: "FILE", Kind: kindFile, Optional: true}, {Name: "-- COMMAND ARGUMENTS", Kind: kindCommand, Optional: true, Many: true}},
+		Description: "The job waits for a cycle to start it (placectl cycle), or to plan its start. A command given behind --, or a\n" +
+			"script in FILE, is kept with the job: without a select it gets one cpu. With it are kept the directory, the\n" +
+			"umask, the resource limits, where output is to go, and of the environment what --export says. Variables whose\n" +
+			"names look like those of secrets go along only when they are named. placectl show shows what is kept. What\n" +
+			"cycle --exec launches gets the command as it was given; scripts it does not start. Lines #placectl, #PBS and\n" +
+			"#SBATCH in front of the first command of a script are flags of submit; those of the command line win. What\n" +
+			"such a line asks for that is not supported is refused with its number.\n" +
+			"A job that depends on another waits for that one: to have started (--after), to have ended well (--afterok), badly (--afternotok) or at all (--afterany); when that\n" +
 			"cannot happen any more it is cancelled. 12[] are all jobs of array 12, 12[3] is one of them.",
-		Flags: append(requestFlags(),
-			&cli.IntFlag{Name: "array", Usage: "`N` equal jobs that differ by their index, from 0"},
+		Flags: slices.Concat(requestFlags(), payloadFlags(), []cli.Flag{
+			&cli.StringFlag{Name: "array", Usage: "`N` equal jobs that differ by their index, from 0; or those of a list of indices, such as 0-99:2 or 1,5,9-12 (5-5 for one)"},
 			&cli.StringSliceFlag{Name: "after", Usage: "not before `JOB` has started"},
 			&cli.StringSliceFlag{Name: "afterok", Usage: "not before `JOB` has ended with status 0"},
 			&cli.StringSliceFlag{Name: "afternotok", Usage: "not before `JOB` has failed or was cancelled"},
@@ -30,11 +37,12 @@ func submitVerb() *verb {
 			&cli.StringFlag{Name: "deadline", Usage: "it has to end by `TIME`; a job that no longer can is cancelled"},
 			&cli.BoolFlag{Name: "hold", Usage: "it waits for placectl unhold"},
 			&cli.BoolFlag{Name: "no-requeue", Usage: "when it is stopped for another class's sake it is cancelled, not queued again"},
-			&cli.StringFlag{Name: "requestor", Usage: "who asks, as class map understands it (the user)"}),
+			&cli.StringFlag{Name: "requestor", Usage: "who asks, as class map understands it (the user)"}}),
 		Access: writes,
 		Example: "job=$(placectl submit 4:ncpus=8 -t 2h -o id -- ./simulate --all)\n" +
 			"placectl submit 1:ncpus=1 --afterok $job --name report -- ./report\n" +
-			"placectl submit 1:ncpus=2 --array 100 --priority 10 --begin 22:00",
+			"placectl submit 1:ncpus=2 --array 100 --priority 10 --begin 22:00\n" +
+			"placectl submit 1:ncpus=2 train.sh --export all,SEED=7 --out train.%j",
 		Run: (*runner).submit,
 		Used: func(r *runner, tx *store.Tx, _ *cli.Context, jobs []*store.Job) error {
 			return r.printSubmitted(tx, jobs)
@@ -43,12 +51,31 @@ func submitVerb() *verb {
 }
 
 func (r *runner) submit(c *cli.Context) error {
-	s, err := r.submission(c)
+	selects, sc, err := r.scriptOf(c, r.plainArgs(c))
 	if err != nil {
 		return err
 	}
-	return r.update(c, func(tx *store.Tx) error {
-		s := s
+	var s store.Submission
+	if sc == nil {
+		if s, err = r.submission(c, selects, nil); err != nil {
+			return err
+		}
+	}
+	if sc != nil || s.Payload != nil {
+		if err := r.bindDirectory(c); err != nil {
+			return err
+		}
+	}
+	return r.update(c, func(tx *store.Tx) (err error) {
+		c, s := c, s
+		if sc != nil { // what its lines mean is a matter of the database
+			if c, err = r.directed(c, tx, sc); err != nil {
+				return err
+			}
+			if s, err = r.submission(c, selects, sc); err != nil {
+				return r.blame(err, selects, sc)
+			}
+		}
 		if err := dependencies(tx, c, &s); err != nil {
 			return err
 		}
@@ -102,25 +129,30 @@ func (r *runner) warnNever(tx *store.Tx, jobs []*store.Job) (reason string, err 
 }
 
 // submission reads all of a submission but what it takes a transaction for.
-func (r *runner) submission(c *cli.Context) (s store.Submission, err error) {
-	args := c.Args().Slice()
+func (r *runner) submission(c *cli.Context, selects []string, sc *script) (s store.Submission, err error) {
 	if r.dash >= 0 {
-		args, s.Command = args[:r.dash], args[r.dash:]
+		s.Command = c.Args().Slice()[r.dash:]
 	}
-	if s.Request, err = r.request(c, args); err != nil {
+	if s.Request, err = r.request(c, selects); err != nil {
 		return s, err
 	}
-	if len(s.Command) == 0 {
-		if err := anyRequest(c, &s.Request); err != nil {
-			return s, err
-		}
+	switch {
+	case sc != nil && r.dash >= 0:
+		return s, usagef("a job runs %s or the command behind --, not both", sc.name)
+	case sc == nil && len(s.Command) == 0:
+		err = runsNothing(c, &s.Request)
+	default:
+		s.Payload, err = r.payload(c, sc)
 	}
-	s.Hold, s.NoRequeue, s.Array = c.Bool("hold"), c.Bool("no-requeue"), c.Int("array")
+	if err != nil {
+		return s, err
+	}
+	s.Hold, s.NoRequeue = c.Bool("hold"), c.Bool("no-requeue")
+	if err := array(c, &s); err != nil {
+		return s, err
+	}
 	if s.Priority = c.Int64("priority"); s.Hold {
 		s.Reason = r.heldBy("")
-	}
-	if c.IsSet("array") && s.Array < 1 {
-		return s, usagef("--array must be 1 or more")
 	}
 	for flag, to := range map[string]*time.Time{"begin": &s.Begin, "deadline": &s.Deadline} {
 		if !c.IsSet(flag) {
@@ -134,6 +166,34 @@ func (r *runner) submission(c *cli.Context) (s store.Submission, err error) {
 		}
 	}
 	return s, nil
+}
+
+// runsNothing verifies a submission of a job that somebody else launches.
+func runsNothing(c *cli.Context, q *placer.Request) error {
+	for _, flag := range onlyWithPayload {
+		if c.IsSet(flag) {
+			return usagef("--%s is for what the job runs: give a command behind --, or a script", flag)
+		}
+	}
+	return anyRequest(c, q)
+}
+
+// array reads how many jobs there are to be, or with which indices.
+func array(c *cli.Context, s *store.Submission) error {
+	if !c.IsSet("array") {
+		return nil
+	}
+	a, err := spell.ParseArray(c.String("array"), store.MaxArray)
+	switch {
+	case err != nil:
+		return usagef("--array: %w", err)
+	case a.Limit > 0:
+		return usagef("--array %s: how many run at once, behind %%, is not supported yet", spell.Quoted(c.String("array")))
+	}
+	if s.Array = a.Count; a.Count == 0 {
+		s.Indexes = a.Indexes()
+	}
+	return nil
 }
 
 // dependencies reads the flags that name other jobs.

@@ -141,6 +141,7 @@ func exampleDB(t *testing.T) string {
 		"files.csv":     "name,size\nf1,100\nf2,100\n",
 		"jobs.csv":      "first,last\nf1,f2\n",
 		"launch":        "#!/bin/sh\n",
+		"train.sh":      "#!/bin/sh\n./train\n",
 		"1/bin/launch":  "#!/bin/sh\n",
 		"srv/launch":    "#!/bin/sh\n",
 		"cluster.csv":   "name,ncpus,mem\nm1,8,64gb\n",

@@ -172,6 +172,18 @@ when --job=2
 explain 1:ncpus=1 --nodes=n2
 explain 1:ncpus=1 --policy=priority --limit=1
 submit 1 --array=3
+submit 1 --script=@/job.sh
+submit 1 @/job.sh --directives=none
+submit 1 @/lax.sh --lax
+submit 1 @/job.sh --chdir=@
+submit 1 @/job.sh --export=X=1
+submit 1 @/job.sh --umask=077
+submit 1 @/job.sh --out=x.%j
+submit 1 @/job.sh --err=x.%j
+submit 1 @/job.sh --out-mode=append
+submit 1 @/job.sh --compat=slurm
+show 7 --env
+job show 7 --env
 submit 1 --after=1
 submit 1 --afterok=1
 submit 1 --afternotok=1
@@ -252,7 +264,7 @@ func flagsDB(t *testing.T) string {
 	for name, text := range map[string]string{
 		"bare.csv": "name,mem\nx,64\n", "sizes.csv": "name,ncpus,mem\nx,4,64\n", "simple.csv": "name,ncpus\nx,2\ny,2\n",
 		"dump.jsonl": "{\"placectl\":\"dump\",\"format\":4}\n{\"rows\":0}\n",
-		"nodes.json": `[{"name":"x"}]`, "select.sql": "SELECT 1", "verbs.tx": "submit 1\n",
+		"nodes.json": `[{"name":"x"}]`, "select.sql": "SELECT 1", "verbs.tx": "submit 1\n", "job.sh": "#PBS -N x\ntrue\n", "lax.sh": "#PBS -Y\ntrue\n",
 		"plan.json": `{"total_workers":10,"classes":[{"name":"a","load_pct":100,"running":2,"waiting":9}]}`,
 		"files.csv": "name,size\nf1,100\nf2,100\nf3,100\n", "jobs.csv": "first,last\nf1,f2\nf1,f2\nf2,f3\nf2,\nf3,\nf3,\n",
 		"trace.swf": "; MaxProcs: 8\n1 0 0 600 3 -1 -1 4 600 -1 1 1 1 1 1 -1 -1 -1\n2 1 0 60 4 -1 -1 4 60 -1 1 1 1 1 1 -1 -1 -1\n3 2 0 60 1 -1 -1 1 60 -1 1 1 1 1 1 -1 -1 -1\n",
@@ -283,6 +295,7 @@ func flagsDB(t *testing.T) string {
 		submit 1:ncpus=1 --hold
 		place 1:ncpus=1:host=n2 --user ann
 		done 6
+		submit 1:ncpus=1 --hold --export X=1 -- true
 		batch create night --hosts 1 --files @/files.csv --jobs @/jobs.csv
 		batch next night --host h1 --want 1
 		backup @/backup.db`) {

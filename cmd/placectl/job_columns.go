@@ -2,8 +2,10 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
 	"github.com/placectl/placectl/store"
@@ -16,6 +18,7 @@ type jobView struct {
 	look     *store.Outlook  // what is to be expected; nil where an answer says only what is known of the job
 	prospect *store.Prospect // as look has found it
 	event    string          // what a cycle tells of it
+	carries  *store.Payload  // once it has been read
 	err      error
 }
 
@@ -61,6 +64,41 @@ var jobFields = output.Fields[*jobView]{
 	{Name: "after", Kind: output.List, Value: func(j *jobView) any { return dependenciesOf(j.Job) }},
 	{Name: "command", Kind: output.Words, Value: func(j *jobView) any { return j.Command }},
 	{Name: "exit", Kind: output.Integer, Value: func(j *jobView) any { return exitOf(j.Job) }},
+	{Name: "directory", Value: func(j *jobView) any { return output.OrNil(j.payload().Dir) }},
+	{Name: "script", Value: func(j *jobView) any { return output.OrNil(j.scriptLine()) }},
+	{Name: "script_size", Kind: output.Size, Value: func(j *jobView) any { return output.OrNil(len(j.payload().Script)) }},
+	{Name: "out", Value: func(j *jobView) any { return output.OrNil(j.outputFile()) }},
+	{Name: "err", Value: func(j *jobView) any { return output.OrNil(j.errorFile()) }},
+	{Name: "out_mode", Value: func(j *jobView) any { return ifWord(j.payload().Append, "append") }},
+	{Name: "umask", Value: func(j *jobView) any { return ifWord(j.payload().Dir != "", fmt.Sprintf("%04o", j.payload().Umask)) }},
+	{Name: "interpreter", Value: func(j *jobView) any { return output.OrNil(j.payload().Interpreter) }},
+	{Name: "compat", Value: func(j *jobView) any { return output.OrNil(j.payload().Compat) }},
+	{Name: "env", Kind: output.Words, Value: func(j *jobView) any { return j.payload().Env }},
+}
+
+// scriptLine is the first line of the job's script.
+func (j *jobView) scriptLine() string {
+	line, _, _ := strings.Cut(j.payload().Script, "\n")
+	return line
+}
+
+// ifWord is a word where it applies, and else nil.
+func ifWord(applies bool, word string) any {
+	if !applies {
+		return nil
+	}
+	return word
+}
+
+// payload is what the job carries, empty where it carries nothing.
+func (j *jobView) payload() *store.Payload {
+	if j.carries == nil {
+		j.carries = readJob(j, func(job *store.Job) (*store.Payload, error) { return j.tx.Payload(job.ID) })
+		if j.carries == nil {
+			j.carries = new(store.Payload)
+		}
+	}
+	return j.carries
 }
 
 // readJob reads a value that may not be had, and remembers why.

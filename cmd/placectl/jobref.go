@@ -29,13 +29,23 @@ func jobsNamed(tx *store.Tx, word string) ([]uint64, error) {
 	if err != nil {
 		return nil, err
 	}
-	from, to := uint64(0), uint64(len(jobs)-1)
+	least, most := uint64(jobs[0].Index), uint64(jobs[len(jobs)-1].Index)
+	from, to := least, most
 	if tail = strings.TrimSuffix(tail, "]"); tail != "" {
-		if from, to, ok = indexRange(tail); !ok || to >= uint64(len(jobs)) {
-			return nil, usagef("%s: array %d has indices 0 to %d", spell.Quoted(word), first, len(jobs)-1)
+		if from, to, ok = indexRange(tail); !ok || from < least || to > most {
+			return nil, usagef("%s: array %d has indices %d to %d", spell.Quoted(word), first, least, most)
 		}
 	}
-	return sequence(first+from, first+to), nil
+	var ids []uint64
+	for _, j := range jobs {
+		if i := uint64(j.Index); from <= i && i <= to {
+			ids = append(ids, j.ID)
+		}
+	}
+	if len(ids) == 0 {
+		return nil, usagef("%s: array %d has no such index between %d and %d", spell.Quoted(word), first, least, most)
+	}
+	return ids, nil
 }
 
 // numberRange reads 12 or 12-15.

@@ -125,6 +125,7 @@ type env struct {
 	stdin          io.Reader
 	stdout, stderr io.Writer
 	getenv         func(string) string
+	environ        func() []string // NAME=VALUE
 	now            func() time.Time
 	loc            *time.Location // what "local time" means
 	stdoutTTY      bool
@@ -143,6 +144,7 @@ func processEnv() env {
 		stdout:    os.Stdout,
 		stderr:    os.Stderr,
 		getenv:    os.Getenv,
+		environ:   os.Environ,
 		now:       time.Now,
 		loc:       time.Local,
 		stdoutTTY: term.IsTerminal(int(os.Stdout.Fd())),

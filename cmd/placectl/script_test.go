@@ -119,6 +119,12 @@ func newCapture(args ...string) *capture {
 		stdout: &c.out,
 		stderr: &c.err,
 		getenv: func(name string) string { return c.vars[name] },
+		environ: func() (list []string) {
+			for name, value := range c.vars {
+				list = append(list, name+"="+value)
+			}
+			return list
+		},
 		now:    func() time.Time { return testNow },
 		loc:    testLoc,
 		width:  func() int { return 80 },

@@ -52,6 +52,7 @@ var simulationFiles = map[string]string{
 	"verbs.tx":    "place 1:ncpus=1 -t 1h\nsubmit 1:ncpus=1 -- true\nreserve s.2 --nodes n1 --start now+30h -t 1h\nnode set n3 priority=4\n",
 	"failing.tx":  "place 1:ncpus=1 -t 1h\nnode rm n2\nrelease 999999\n",
 	"nothing.sql": "",
+	"job.sh":      "#!/bin/sh\n#PBS -N night -l walltime=90\n#placectl --priority 2\ntrue\n",
 }
 
 var outputForms = []string{"table", "line", "json", "jsonl", "csv", "tsv", "md", "id"}
@@ -116,8 +117,10 @@ var flagValues = map[string][]string{
 	"group-key": {"rack", "color", ""}, "state": {"free", "partly", "busy", "down", "running", "queued", "x"}, "feature": {"f"}, "reason": drawnWords,
 	"start": drawnInstants, "allow": {"user=ann", "user=*", "group=chem-", "class=red=", "job=1", "job=3", "queue=q1", "x"}, "timelimit": drawnSpans,
 	"repeat": {"daily", "weekly", "FREQ=MINUTELY", "FREQ=HOURLY", "FREQ=WEEKLY;BYDAY=SA", "x"}, "depth": {"0", "1", "2", "3", "x"}, "zone": {"UTC", "Europe/Berlin", "x"},
-	"array": {"0", "1", "3", "-1"}, "after": {"1", "2", "99"}, "afterok": {"1", "2", "3,4"}, "afternotok": {"1", "2"}, "afterany": {"1", "1[]"},
+	"array": {"0", "1", "3", "-1", "5-5", "1-7:3", "3%2"}, "after": {"1", "2", "99"}, "afterok": {"1", "2", "3,4"}, "afternotok": {"1", "2"}, "afterany": {"1", "1[]"},
 	"priority": {"0", "5", "-5", "x"}, "begin": drawnInstants, "deadline": drawnInstants, "hold": {""}, "no-requeue": {""}, "requestor": drawnUsers,
+	"script": {"job.sh", "nosuch"}, "directives": {"pbs", "none", "x"}, "lax": {""}, "chdir": {"/", "/nosuch"}, "export": {"none", "X=1", "PATH,Y=2", "x y"}, "umask": {"027", "9"},
+	"out": {"x.%j", "%A.%a", "%z"}, "err": {"%x.%N", "/nosuch/x"}, "out-mode": {"append", "truncate", "x"}, "compat": {"pbs", "slurm", "none", "x"}, "env": {""},
 	"status": {"0", "1", "256"}, "backfill": {"fcfs", "easy", "conservative", "x"}, "widest": {""}, "exec": {"true", "false", "/nosuch"}, "exec-timeout": {"5s"},
 	"max-time": {"0", "1h"}, "for": {"started", "ended", "x"}, "timeout": {"0"}, "since": {"0", "5", "x"}, "last": {"0", "1", "7"}, "follow": nil,
 	"file": {"query.sql", "nosuch"}, "replace": {""}, "first": {""}, "threshold": {"0", "0.5", "x"}, "minimum": drawnSpans, "from": {"now", "now-1h"}, "to": {"now+1h", "now+30h"},
@@ -250,6 +253,9 @@ func (s *simulation) arguments(verb string) (needed, behind []string) {
 		return []string{s.pick("select", drawnSelects), "-t", s.pick("walltime", drawnSpans)}, nil
 	case "submit":
 		needed = []string{s.pick("select", drawnSelects), "-t", s.pick("walltime", drawnSpans)}
+		if s.seldom("script", 4) {
+			return append(needed, s.file("job.sh")), nil
+		}
 		if s.seldom("command", 2) {
 			behind = []string{"--", "true", s.pick("word", drawnWords)}
 		}

@@ -1,0 +1,130 @@
+package main
+
+import (
+	"io/fs"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"syscall"
+
+	"github.com/placectl/placectl/cmd/placectl/internal/spell"
+	"github.com/urfave/cli/v2"
+)
+
+// exportNone are the variables that go along whatever --export says: a program hardly runs
+// without them. LC_ ones do, too.
+var exportNone = []string{"PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "TZ"}
+
+// notExported are variables of this process that are about it alone.
+var notExported = []string{"_", "PWD", "OLDPWD", "SHLVL"}
+
+// exported is the environment that a job gets, in the order of its names.
+func (r *runner) exported(c *cli.Context) ([]string, error) {
+	items, err := spell.SplitItems(c.String("export"))
+	switch {
+	case err != nil:
+		return nil, usagef("--export: %w", err)
+	case !c.IsSet("export"):
+		items = []string{r.defaultExport()}
+	case len(items) == 0:
+		return nil, usagef("--export is empty: all, none, NAME and NAME=VALUE may stand there")
+	}
+	if slices.Contains(items, "all") && slices.Contains(items, "none") {
+		return nil, usagef("--export cannot be all and none")
+	}
+	here := r.variables()
+	env := make(map[string]string)
+	var secret []string
+	for name, value := range here {
+		switch {
+		case slices.Contains(exportNone, name) || strings.HasPrefix(name, "LC_"):
+		case !slices.Contains(items, "all") || slices.Contains(notExported, name) || ofJob(name):
+			continue
+		case isSecret(name):
+			secret = append(secret, name)
+			continue
+		}
+		env[name] = value
+	}
+	for _, item := range items {
+		name, value, set := strings.Cut(item, "=")
+		if item == "all" || item == "none" {
+			continue
+		}
+		if value, err = r.named(name, value, set, here); err != nil {
+			return nil, err
+		}
+		env[name] = value
+		secret = slices.DeleteFunc(secret, func(s string) bool { return s == name })
+	}
+	if slices.Sort(secret); len(secret) > 0 {
+		r.notef("not passed on to the job: %s; --export all,%s does", strings.Join(secret, ", "), strings.Join(secret, ","))
+	}
+	list := make([]string, 0, len(env))
+	for _, name := range slices.Sorted(maps.Keys(env)) {
+		list = append(list, name+"="+env[name])
+	}
+	return list, nil
+}
+
+// named is the value of a variable that --export names.
+func (r *runner) named(name, value string, set bool, here map[string]string) (string, error) {
+	there := false
+	if !set {
+		value, there = here[name]
+	}
+	switch {
+	case name == "" || strings.ContainsAny(name, " \t\n\x00"):
+		return "", usagef("--export: %s is not the name of a variable", spell.Quoted(name))
+	case ofJob(name) && (!set || strings.HasPrefix(name, "PLACECTL_")):
+		return "", usagef("--export: %s is for the job that submits, and cannot go along", name)
+	case !set && !there:
+		return "", usagef("--export: %s is not set; %s=VALUE sets it", spell.Quoted(name), spell.Printable(name))
+	case strings.IndexByte(value, 0) >= 0:
+		return "", usagef("--export: the value of %s has a NUL byte", name)
+	}
+	return value, nil
+}
+
+// variables are those of this process.
+func (r *runner) variables() map[string]string {
+	vars := make(map[string]string)
+	for _, v := range r.environ() {
+		if name, value, ok := strings.Cut(v, "="); ok && name != "" {
+			vars[name] = value
+		}
+	}
+	return vars
+}
+
+// ofJob reports whether a variable tells a job of itself. A job that submits another does
+// not pass such ones on.
+func ofJob(name string) bool {
+	for _, prefix := range []string{"PLACECTL_", "PBS_", "SLURM_"} {
+		if strings.HasPrefix(name, prefix) {
+			return true
+		}
+	}
+	return false
+}
+
+// isSecret reports whether a variable is likely one that nobody else is to read.
+func isSecret(name string) bool {
+	name = strings.ToUpper(name)
+	return strings.Contains(name, "TOKEN") || strings.Contains(name, "SECRET") || strings.Contains(name, "PASSWORD") || strings.HasSuffix(name, "_KEY")
+}
+
+// defaultExport is what goes along when --export does not say: who can read the database
+// can read what jobs carry.
+func (r *runner) defaultExport() string {
+	info, err := os.Stat(r.DB)
+	if err != nil {
+		return "none"
+	}
+	if owner := info.Sys().(*syscall.Stat_t).Uid; int(owner) == os.Geteuid() && info.Mode()&(fs.ModePerm&0o044) == 0 {
+		return "all"
+	}
+	r.debugf("others can read the database: of the environment only what --export names goes along")
+	return "none"
+}
