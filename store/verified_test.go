@@ -1,0 +1,52 @@
+package store
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/placectl/placectl/placer"
+)
+
+// TestPlansAreVerified: a plan that does not fit what is there is refused, whoever made
+// it: the nodes' own rows and the calendar are asked, not the snapshot that it is of.
+func TestPlansAreVerified(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name, place, has, wants string
+		fits                    bool
+	}{
+		{"as much as is left", "shared", "1:ncpus=3", "1:ncpus=1", true},
+		{"one cpu more than is left", "shared", "1:ncpus=3", "1:ncpus=2", false},
+		{"a whole node that is shared", "excl", "1:ncpus=1", "1:ncpus=1", false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			db, _ := newDB(t)
+			addNodes(t, db, "n", 1, 4)
+			wants := placer.Request{Select: c.wants, Place: c.place, Walltime: time.Hour}
+			err := db.Update(func(tx *Tx) error {
+				a, err := tx.Ask(wants)
+				if err != nil {
+					return err
+				}
+				snap, err := tx.snapshot("")
+				if err != nil {
+					return err
+				}
+				plan, err := snap.Place(a, tx.now) // while the node is idle
+				if err != nil {
+					return err
+				}
+				if _, err := tx.Place(placer.Request{Select: c.has, Place: "shared", Walltime: time.Hour}); err != nil {
+					return err
+				}
+				_, err = tx.newJob(wants, a, plan)
+				return err
+			})
+			if fits := err == nil; fits != c.fits || !fits && !errors.Is(err, ErrConflict) {
+				t.Errorf("%v, want it to fit: %v", err, c.fits)
+			}
+		})
+	}
+}
