@@ -102,6 +102,7 @@ func (tx *Tx) Unhold(id uint64) (*Job, error) {
 		return nil, err
 	}
 	j.Failures = 0
+	tx.loaded.freed.count() // whether it can ever run may have changed while nobody looked
 	return jobResult(j, tx.unplan(j, JobQueued, ""))
 }
 

@@ -37,6 +37,8 @@ func (f *freed) anywhere() {
 	}
 }
 
+// count notes that the next cycle is to look again at jobs that wait for anything but
+// room, too.
 func (f *freed) count() {
 	f.tx.state.Invalidations++
 	f.changed = f.tx.Writable()

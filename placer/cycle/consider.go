@@ -162,10 +162,13 @@ func nextRelease(s *placer.Snapshot) (at int64, ok bool) {
 	return 0, false
 }
 
-// never tells of a job that can never run. One that has a plan keeps it.
+// never tells of a job that can never run. One that has a plan keeps it where it can be put
+// back.
 func (p *Pass) never(j *Job, why error) error {
 	if j.Planned {
-		return p.giveUp(j)
+		if err := p.giveUp(j); err != nil || j.Planned {
+			return err
+		}
 	}
 	return p.host.Never(j, why)
 }
