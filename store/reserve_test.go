@@ -1,0 +1,45 @@
+package store
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/placectl/placectl/placer"
+)
+
+// TestReservationsTouchJobs: a reservation may begin at the second at which a job ends,
+// and end at the one at which a job begins, and not lie a second over either.
+func TestReservationsTouchJobs(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name       string
+		start, end int64 // seconds from now; jobs have the node until 100 and from 200
+		fits       bool
+	}{
+		{"between", 100, 200, true},
+		{"a second too soon", 99, 200, false},
+		{"a second too long", 100, 201, false},
+		{"while a job runs", 10, 20, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			db, _ := newDB(t)
+			addNodes(t, db, "n", 1, 4)
+			err := db.Update(func(tx *Tx) error {
+				request := placer.Request{Select: "1:ncpus=1", Place: "excl", Walltime: 100 * time.Second}
+				if _, err := tx.Place(request); err != nil {
+					return err
+				}
+				if _, err := tx.PlaceAt(request, instant(tx.now+200)); err != nil {
+					return err
+				}
+				_, err := tx.ReserveNodes("r", []uint32{0}, instant(tx.now+c.start), instant(tx.now+c.end))
+				return err
+			})
+			if (err == nil) != c.fits || err != nil && !errors.Is(err, ErrConflict) {
+				t.Errorf("%v, want it to fit: %v", err, c.fits)
+			}
+		})
+	}
+}
