@@ -204,14 +204,18 @@ func TestCheckFindsBadShares(t *testing.T) {
 		t.Errorf("%q", list)
 	}
 	setShares(t, db, someShares())
-	err := db.Update(func(tx *Tx) error {
-		return errors.Join(tx.SetShareTimer(fairshare.Timer{Running: true, Since: clock.t + 100}), tx.file.Put(row.Shares, []byte("x"), []byte{1}))
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	list := strings.Join(findings(t, db), "\n")
-	if !strings.Contains(list, `a row "x"`) || !strings.Contains(list, "out of balance since") {
-		t.Error(list)
+	for _, c := range []struct {
+		want string
+		do   func(*Tx) error
+	}{
+		{"out of balance since", func(tx *Tx) error { return tx.SetShareTimer(fairshare.Timer{Running: true, Since: clock.t + 100}) }},
+		{"table shares has no row 78", func(tx *Tx) error { return tx.file.Put(row.Shares, []byte("x"), []byte{1}) }},
+	} {
+		if err := db.Update(c.do); err != nil {
+			t.Fatal(err)
+		}
+		if list := strings.Join(findings(t, db), "\n"); !strings.Contains(list, c.want) {
+			t.Errorf("%q, want %q", list, c.want)
+		}
 	}
 }

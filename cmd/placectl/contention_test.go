@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"bufio"
 	"fmt"
 	"os"
@@ -151,7 +152,7 @@ func TestCheckDiesWithItsChild(t *testing.T) {
 				text, _ := os.ReadFile(name)
 				list = append(list, text...)
 			}
-			if words := strings.Fields(string(list)); len(words) > 0 {
+			if words := strings.Fields(string(list)); len(words) > 0 && isItself(words[0], cmd.Process.Pid) {
 				child, _ = strconv.Atoi(words[0])
 			}
 			if cmd.ProcessState != nil {
@@ -175,6 +176,14 @@ func TestCheckDiesWithItsChild(t *testing.T) {
 		t.Fatalf("try %d: the child %d lives on", try, child)
 	}
 	t.Error("no child of check was met")
+}
+
+// isItself reports whether a child of a process runs its own program already. Before that
+// it is no more than a part of its parent, and the parent waits for it.
+func isItself(child string, parent int) bool {
+	its, err := os.ReadFile("/proc/" + child + "/cmdline")
+	parents, errParent := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", parent))
+	return err == nil && errParent == nil && !bytes.Equal(its, parents)
 }
 
 // Writers wait for a long read only until it has left the file.

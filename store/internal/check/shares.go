@@ -4,21 +4,11 @@ import (
 	"errors"
 
 	"github.com/placectl/placectl/placer/fairshare"
-	"github.com/placectl/placectl/store/internal/row"
 )
 
 // shares verifies the settings of class shares: that they are what SetShares lets
 // in, and that what runs and waits by class can be planned with.
 func (f *Findings) shares(s *Store) error {
-	err := s.Rows.Each(row.Shares, nil, func(key, _ []byte) (bool, error) {
-		if k := string(key); k != string(row.KeyShareSettings) && k != string(row.KeyShareState) {
-			f.Find("table %s: a row %q that nobody reads", row.Shares, k)
-		}
-		return true, nil
-	})
-	if err != nil {
-		return err
-	}
 	set, err := s.Shares()
 	if err == nil {
 		err = set.Check()
