@@ -357,3 +357,42 @@ func TestPlanBehindAnOverdueJob(t *testing.T) {
 		t.Fatal(err)
 	}
 }
+
+// TestPlansBehindOverdueJobs: a job past its end is taken to go on for a grace from now;
+// what is planned on its node before that is put off, what is planned later stays.
+func TestPlansBehindOverdueJobs(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ planned, want int64 }{ // seconds from the beginning
+		{1100, 1050 + overdueGrace},
+		{1050 + overdueGrace - 1, 1050 + overdueGrace},
+		{1050 + overdueGrace, 1050 + overdueGrace},
+		{1050 + overdueGrace + 100, 1050 + overdueGrace + 100},
+	} {
+		db, clock := newDB(t)
+		addNodes(t, db, "n", 1, 1)
+		began := clock.t
+		err := db.Update(func(tx *Tx) error {
+			if _, err := tx.Place(wholeNodes(1, 1000*time.Second)); err != nil {
+				return err
+			}
+			_, err := tx.PlaceAt(wholeNodes(1, time.Hour), instant(began+c.planned))
+			return err
+		})
+		clock.t = began + 1050
+		if err == nil {
+			err = db.Update(func(tx *Tx) error {
+				if _, err := tx.Cycle(CycleSpec{}); err != nil {
+					return err
+				}
+				j, err := tx.Job(2)
+				if err == nil && !j.Start.Equal(instant(began+c.want)) {
+					t.Errorf("planned for %d s, it is to start at %d, want %d", c.planned, j.Start.Unix()-began, c.want)
+				}
+				return err
+			})
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
