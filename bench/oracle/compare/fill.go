@@ -55,7 +55,7 @@ func fill(path string, nodes int) error {
 				if slot == 0 && i%20 == 0 {
 					continue
 				}
-				if _, err := tx.PlaceAt(r, clock().Unix()+int64(slot)*3600); err != nil {
+				if _, err := tx.PlaceAt(r, clock().Add(time.Duration(slot)*time.Hour)); err != nil {
 					return err
 				}
 			}
