@@ -256,3 +256,15 @@ func TestAmountsAreBounded(t *testing.T) {
 		t.Error(list)
 	}
 }
+
+// TestKeysAreKeptForAMinute: whoever lost an answer has time to ask again.
+func TestKeysAreKeptForAMinute(t *testing.T) {
+	t.Parallel()
+	db, _ := newDB(t)
+	for value, fits := range map[string]bool{"0": false, "59": false, "60": true, "1m": true} {
+		err := db.Update(func(tx *Tx) error { return tx.Configure("keep_keys", value) })
+		if (err == nil) != fits || err != nil && !errors.Is(err, ErrInvalid) {
+			t.Errorf("%s: %v, want it to do: %v", value, err, fits)
+		}
+	}
+}

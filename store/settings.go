@@ -81,7 +81,15 @@ var settingDefs = []settingDef{
 			return readSpan(v, &s.KeepEnded)
 		}},
 	{"keep_keys", "30d", "for how long the answer to a request with a key is kept, and until its jobs have ended: seconds, or a number with s, m, h or d",
-		func(_ *index.Defs, v string, s *Settings) error { return readSpan(v, &s.KeepKeys) }},
+		func(_ *index.Defs, v string, s *Settings) error {
+			if err := readSpan(v, &s.KeepKeys); err != nil {
+				return err
+			}
+			if s.KeepKeys < time.Minute {
+				return fmt.Errorf("%q is less than a minute: what is asked again with its key, because its answer was lost, would be done twice", v)
+			}
+			return nil
+		}},
 	{"local_program", "", "of policy local: it reads candidate nodes as JSON lines and writes names in order",
 		func(_ *index.Defs, v string, s *Settings) error {
 			s.LocalProgram = strings.Fields(v)
