@@ -56,7 +56,7 @@ func (o *opened) open(path string, write bool) (err error) {
 	if o.data, err = openData(path, write); err != nil {
 		return err
 	}
-	info, err := preflightFile(o.data)
+	info, err := preflightFile(o.data, write)
 	if err != nil {
 		o.data.Close()
 		return err

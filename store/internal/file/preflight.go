@@ -87,8 +87,8 @@ func safe(path string, info fs.FileInfo) error {
 	return nil
 }
 
-// preflightFile refuses what bbolt must not map.
-func preflightFile(f *os.File) (fs.FileInfo, error) {
+// preflightFile refuses what bbolt must not map or, for a writer, write to.
+func preflightFile(f *os.File, write bool) (fs.FileInfo, error) {
 	info, err := f.Stat()
 	if err != nil {
 		return nil, err
@@ -98,7 +98,10 @@ func preflightFile(f *os.File) (fs.FileInfo, error) {
 		return nil, err
 	}
 	newest := found.newest()
-	return info, preflightRoot(f, newest.pageSize, newest.root, newest.pages, 0)
+	if err = preflightRoot(f, newest.pageSize, newest.root, newest.pages, 0); err == nil && write {
+		err = preflightFree(f, newest)
+	}
+	return info, err
 }
 
 // pageSize finds how large the pages of a file are, from the meta page that is whole.
@@ -138,6 +141,7 @@ func pageSizeOfSecond(f *os.File) (int64, error) {
 type metaPage struct {
 	transaction uint64
 	root, pages uint64 // the page of tables, and how many pages there are
+	freelist    uint64 // the page that lists those that are free
 	pageSize    int64
 	at          int64 // where it is in the file
 }
@@ -212,6 +216,7 @@ func parseMeta(b []byte) (m metaPage, ok bool) {
 	return metaPage{
 		transaction: binary.NativeEndian.Uint64(meta[48:]),
 		root:        binary.NativeEndian.Uint64(meta[16:]),
+		freelist:    binary.NativeEndian.Uint64(meta[32:]),
 		pages:       binary.NativeEndian.Uint64(meta[40:]),
 		pageSize:    int64(binary.NativeEndian.Uint32(meta[8:])),
 	}, ok
