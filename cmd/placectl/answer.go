@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"io"
 	"strings"
 
@@ -11,7 +12,7 @@ import (
 // printer starts an answer on stdout.
 func (r *runner) printer(res output.Result) *output.Printer {
 	if r.rec != nil {
-		return r.rec.answer(r.outputOptions(), res)
+		return r.rec.Answer(r.outputOptions(), res)
 	}
 	return output.New(r.stdout, r.outputOptions(), res)
 }
@@ -85,4 +86,21 @@ func (r *runner) localTimes(s string) string {
 		return s
 	}
 	return spell.LocalTimes(s, r.loc)
+}
+
+// inForms runs what prints a part of an answer that only some forms have: fn, where the
+// form is one of them. What is recorded may be asked for in any.
+func (r *runner) inForms(has func(output.Format) bool, fn func() error) error {
+	switch {
+	case r.rec != nil:
+		return r.rec.InForms(has, fn)
+	case has(r.Output):
+		return fn()
+	}
+	return nil
+}
+
+// either prints an answer in one of two ways, as the form is.
+func (r *runner) either(has func(output.Format) bool, yes, no func() error) error {
+	return errors.Join(r.inForms(has, yes), r.inForms(func(f output.Format) bool { return !has(f) }, no))
 }

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/spell"
+	"github.com/placectl/placectl/cmd/placectl/internal/usage"
 	"github.com/placectl/placectl/index"
 	"github.com/urfave/cli/v2"
 )
@@ -126,7 +127,7 @@ func (w *walker) next() string {
 
 func (w *walker) fail(format string, args ...any) {
 	if w.err == nil {
-		w.err = usageOf(w.verb(), format, args...)
+		w.err = usage.Of(w.verb(), format, args...)
 	}
 }
 

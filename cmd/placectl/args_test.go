@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
+	"github.com/placectl/placectl/cmd/placectl/internal/usage"
 	"github.com/urfave/cli/v2"
 )
 
@@ -130,7 +131,7 @@ func TestParseArgsRefuses(t *testing.T) {
 	}
 	for _, tt := range tests {
 		_, err := sampleRunner().parseArgs(strings.Fields(tt.in))
-		if !errors.Is(err, errUsage) {
+		if !errors.Is(err, usage.Err) {
 			t.Errorf("%s: %v is no usage error", tt.in, err)
 			continue
 		}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/placectl/placectl/cmd/placectl/internal/infile"
 	"github.com/placectl/placectl/cmd/placectl/internal/spell"
+	"github.com/placectl/placectl/cmd/placectl/internal/usage"
 	"github.com/placectl/placectl/locality"
 	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
@@ -33,14 +34,14 @@ func (in *batchInput) read(r *runner, c *cli.Context) error {
 		return err
 	}
 	if len(in.files) == 0 {
-		return fmt.Errorf("%w: %s lists no files", errUsage, shownFile(c.String("files")))
+		return fmt.Errorf("%w: %s lists no files", usage.Err, shownFile(c.String("files")))
 	}
 	in.name = shownFile(c.String("jobs"))
 	if err := r.readRecords(c.String("jobs"), "jobs", []string{"first", "last", "files", "credit", "quorum"}, in.job); err != nil {
 		return err
 	}
 	if len(in.jobs) == 0 {
-		return fmt.Errorf("%w: %s lists no jobs", errUsage, in.name)
+		return fmt.Errorf("%w: %s lists no jobs", usage.Err, in.name)
 	}
 	return nil
 }

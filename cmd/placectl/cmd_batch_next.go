@@ -62,7 +62,7 @@ func (r *runner) batchNext(c *cli.Context) error {
 			why = errBatchFinished
 		}
 		if r.rec != nil && why != nil {
-			r.rec.refused = true // there may be something later
+			r.rec.Refused = true // there may be something later
 		}
 		return r.printGrant(g)
 	})

@@ -7,9 +7,11 @@ import (
 	"strings"
 	"time"
 
+	"github.com/placectl/placectl/cmd/placectl/internal/keyed"
 	"github.com/placectl/placectl/cmd/placectl/internal/launch"
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
 	"github.com/placectl/placectl/cmd/placectl/internal/spell"
+	"github.com/placectl/placectl/cmd/placectl/internal/usage"
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
@@ -52,7 +54,7 @@ func (r *runner) cycle(c *cli.Context) error {
 		return err
 	}
 	if c.IsSet("exec") && r.tx != nil {
-		return usageOf("tx", "--exec cannot be part of a transaction")
+		return usage.Of("tx", "--exec cannot be part of a transaction")
 	}
 	launcher, err := r.launcher(c)
 	if err != nil {
@@ -67,7 +69,7 @@ func (r *runner) cycle(c *cli.Context) error {
 		if launcher == nil || c.Bool(dryRun) {
 			err = r.printTold(tx, report)
 		} else if told, err = noticesOf(tx, report); r.rec != nil && len(told) > 0 {
-			r.rec.add(part{Launch: told})
+			r.rec.Add(keyed.Part{Launch: told})
 		}
 		r.sayCycle(report)
 		return err

@@ -5,6 +5,7 @@ import (
 
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
 	"github.com/placectl/placectl/cmd/placectl/internal/spell"
+	"github.com/placectl/placectl/cmd/placectl/internal/usage"
 	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
 )
@@ -44,7 +45,7 @@ func (r *runner) events(c *cli.Context) error {
 		return err
 	}
 	if c.Bool("follow") && r.tx != nil {
-		return usageOf("tx", "--follow cannot be part of a transaction")
+		return usage.Of("tx", "--follow cannot be part of a transaction")
 	}
 	if c.Bool("follow") && (r.Output == output.JSON || r.Output == output.MD) {
 		return usagef("--follow never ends, and -o json is one document: use -o jsonl")

@@ -7,8 +7,10 @@ import (
 	"strings"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/infile"
+	"github.com/placectl/placectl/cmd/placectl/internal/keyed"
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
 	"github.com/placectl/placectl/cmd/placectl/internal/spell"
+	"github.com/placectl/placectl/cmd/placectl/internal/usage"
 	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
 )
@@ -61,7 +63,7 @@ func (r *runner) transaction(c *cli.Context) error {
 func (r *runner) lineOf(tx *store.Tx, line string) error {
 	words, err := spell.SplitWords(line)
 	if err != nil {
-		return usageOf("", "%w", err)
+		return usage.Of("", "%w", err)
 	}
 	if len(words) > 0 && words[0] == "placectl" {
 		words = words[1:]
@@ -72,7 +74,7 @@ func (r *runner) lineOf(tx *store.Tx, line string) error {
 	var out bytes.Buffer
 	e := r.env
 	e.args, e.stdout, e.stdin = words, &out, strings.NewReader("")
-	rec := new(recording)
+	rec := new(keyed.Recording)
 	if r.rec != nil {
 		e.stdout = rec
 	}
@@ -82,14 +84,14 @@ func (r *runner) lineOf(tx *store.Tx, line string) error {
 	case err != nil:
 		return err
 	case inv.help || !inv.leaf().canJoin():
-		return usageOf("tx", "%s cannot be part of a transaction", spell.Quoted(strings.Join(words, " ")))
+		return usage.Of("tx", "%s cannot be part of a transaction", spell.Quoted(strings.Join(words, " ")))
 	case len(inv.globals) > 0:
-		return usageOf("tx", "%s is for all of the transaction: put it behind placectl tx", inv.globals[0].flag.shown())
+		return usage.Of("tx", "%s is for all of the transaction: put it behind placectl tx", inv.globals[0].flag.shown())
 	}
 	sub.globals, sub.tx, sub.notes = r.globals, tx, r.notes
 	if r.rec != nil {
 		sub.rec = rec
-		defer func() { r.rec.add(part{Line: rec}) }()
+		defer func() { r.rec.Add(keyed.Part{Line: rec}) }()
 		return sub.exec(inv)
 	}
 	if err := sub.exec(inv); err != nil {

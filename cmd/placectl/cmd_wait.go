@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/spell"
+	"github.com/placectl/placectl/cmd/placectl/internal/usage"
 	"github.com/placectl/placectl/placer"
 	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
@@ -119,7 +120,7 @@ const pollInterval = 200 * time.Millisecond
 // refusal named. Patience is measured by the clock, whatever --now says.
 func (r *runner) keepTrying(patience time.Duration, try func() error) error {
 	if patience > 0 && r.tx != nil {
-		return usageOf("tx", "--wait cannot be part of a transaction")
+		return usage.Of("tx", "--wait cannot be part of a transaction")
 	}
 	deadline := r.env.now().Add(patience)
 	for {

@@ -69,7 +69,7 @@ func (r *runner) launchAll(launcher *launch.Program, told []launch.Notice, key s
 // ended before it had noted the launches, the same key comes here again: those who have
 // not been taken off their nodes since are launched then.
 func (r *runner) launchKept(c *cli.Context, launcher *launch.Program) error {
-	told := r.kept.notices()
+	told := r.kept.Notices()
 	err := r.view(func(tx *store.Tx) error {
 		told = slices.DeleteFunc(told, func(n launch.Notice) bool {
 			j, err := tx.Job(n.Job)
@@ -119,8 +119,8 @@ func (r *runner) noteLaunches(told []launch.Notice, done []launch.Done, key stri
 		if key == "" {
 			return nil
 		}
-		r.kept.launched(errors.Join(failed...))
-		answer, err := r.kept.encode()
+		r.kept.Launched(errors.Join(failed...))
+		answer, err := r.kept.Encode()
 		if err != nil {
 			return err
 		}

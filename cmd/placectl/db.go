@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"time"
 
+	"github.com/placectl/placectl/cmd/placectl/internal/usage"
 	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
 )
@@ -11,7 +12,7 @@ import (
 // open makes a handle on the database that --db names.
 func (r *runner) open() (*store.DB, error) {
 	if r.tx != nil {
-		return nil, usageOf("tx", "this cannot be part of a transaction: it takes several")
+		return nil, usage.Of("tx", "this cannot be part of a transaction: it takes several")
 	}
 	return store.Open(r.DB, r.storeOptions())
 }
@@ -56,7 +57,7 @@ func (r *runner) update(c *cli.Context, fn func(*store.Tx) error) error {
 		panic("placectl: " + r.verb.Name + " writes, and does not declare it")
 	}
 	if r.tx != nil && c.Bool(dryRun) {
-		return usageOf("tx", "--dry-run is for all of the transaction: put it behind placectl tx")
+		return usage.Of("tx", "--dry-run is for all of the transaction: put it behind placectl tx")
 	}
 	if c.IsSet(keyName) {
 		fn = r.once(c, fn)

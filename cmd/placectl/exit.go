@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"strconv"
 	"strings"
 
@@ -11,6 +10,7 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/launch"
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
 	"github.com/placectl/placectl/cmd/placectl/internal/spell"
+	"github.com/placectl/placectl/cmd/placectl/internal/usage"
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/locality"
 	"github.com/placectl/placectl/placer"
@@ -69,18 +69,15 @@ var exitMeanings = []struct {
 // exitUnknownKeyed is what help says of exitUnknown where a verb has --key.
 const exitUnknownKeyed = "the outcome is unknown: run it again with the same --key"
 
-// errUsage is what every usage error is; errNoVerb is the emptiest of them.
-var (
-	errUsage  = errors.New("wrong usage")
-	errNoVerb = usageOf("", "a verb is missing")
-)
+// errNoVerb is the emptiest of usage errors.
+var errNoVerb = usage.Of("", "a verb is missing")
 
 // exitTable leads from errors to exit statuses; the first row that errors.Is
 // finds counts, and an error without a row is 1.
 var exitTable = []exitRow{
 	{errLost, exitLost, reasonLost},
 	{errCrash, exitCrash, reasonCrash},
-	{errUsage, exitUsage, reasonUsage},
+	{usage.Err, exitUsage, reasonUsage},
 	{infile.ErrInput, exitUsage, reasonUsage},
 	{context.Canceled, exitInterrupted, reasonInterrupted},
 	{placer.ErrRequest, exitUsage, reasonBadRequest},
@@ -117,40 +114,8 @@ type exitRow struct {
 	reason reason
 }
 
-// usageError says what is wrong with the command line or its input.
-type usageError struct {
-	verb  string // "" where it is not about a verb
-	named bool   // verb is known
-	err   error
-}
-
-// usagef makes one about the verb that runs: exec names it.
-func usagef(format string, args ...any) error {
-	return &usageError{err: fmt.Errorf(format, args...)}
-}
-
-// usageOf makes one about a verb, "" for none.
-func usageOf(verb, format string, args ...any) error {
-	return &usageError{verb, true, fmt.Errorf(format, args...)}
-}
-
-// nameUsage names the verb in a usage error that has come out of it.
-func nameUsage(verb string, err error) error {
-	var e *usageError
-	if errors.As(err, &e) && !e.named {
-		e.verb, e.named = verb, true
-	}
-	return err
-}
-
-func (e *usageError) Error() string {
-	if e.verb == "" {
-		return e.err.Error()
-	}
-	return e.verb + ": " + e.err.Error()
-}
-
-func (e *usageError) Unwrap() []error { return []error{errUsage, e.err} }
+// usagef makes a usage error about the verb that runs.
+func usagef(format string, args ...any) error { return usage.Errorf(format, args...) }
 
 // statusError ends the run with a status and no message: `run` passes its
 // command's on.
@@ -238,9 +203,9 @@ func (r *runner) errorText(err error) []byte {
 	if r.stderrTTY && errors.As(err, &caret) {
 		b = appendCaret(b, caret.Caret())
 	}
-	var usage *usageError
-	if errors.As(err, &usage) {
-		b = append(b, r.usageHint(usage)...)
+	var wrong *usage.Error
+	if errors.As(err, &wrong) {
+		b = append(b, r.usageHint(wrong)...)
 	}
 	return b
 }

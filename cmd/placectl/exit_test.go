@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
+	"github.com/placectl/placectl/cmd/placectl/internal/usage"
 	"github.com/urfave/cli/v2"
 )
 
@@ -33,8 +34,8 @@ func TestReport(t *testing.T) {
 		{"nothing", nil, output.JSON, false, 0, ""},
 		{"plain", errors.New("disk full"), output.Table, false, 1, "placectl: disk full\n"},
 		{"json", errors.New("disk \"full\""), output.JSON, false, 1, `{"error":{"code":1,"message":"disk \"full\"","reason":"failed"}}` + "\n"},
-		{"usage", usageOf("place", "no"), output.Table, false, 2, "placectl: place: no\nsee: placectl help place\n"},
-		{"usage wrapped", fmt.Errorf("line 3: %w", usageOf("", "no")), output.JSONL, false, 2, `{"error":{"code":2,"message":"line 3: no","reason":"usage"}}` + "\n"},
+		{"usage", usage.Of("place", "no"), output.Table, false, 2, "placectl: place: no\nsee: placectl help place\n"},
+		{"usage wrapped", fmt.Errorf("line 3: %w", usage.Of("", "no")), output.JSONL, false, 2, `{"error":{"code":2,"message":"line 3: no","reason":"usage"}}` + "\n"},
 		{"interrupted", fmt.Errorf("reading: %w", context.Canceled), output.Table, false, 130, "placectl: interrupted\n"},
 		{"status", statusError(42), output.JSON, false, 42, ""},
 		{"joined", errors.Join(errors.New("a"), errors.New("b\nc")), output.Table, false, 1, "placectl: a\nplacectl: b\\nc\n"},

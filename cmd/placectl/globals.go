@@ -6,6 +6,7 @@ import (
 
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
 	"github.com/placectl/placectl/cmd/placectl/internal/spell"
+	"github.com/placectl/placectl/cmd/placectl/internal/usage"
 )
 
 // globals are the settings that every verb shares.
@@ -76,7 +77,7 @@ func readGlobals(given []setting, e env) (globals, error) {
 			continue
 		}
 		if err := f.set(&g, value, e); err != nil && first == nil {
-			first = usageOf("", "%s: %w", source, err)
+			first = usage.Of("", "%s: %w", source, err)
 		}
 	}
 	return g, first

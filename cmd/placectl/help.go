@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/placectl/placectl/cmd/placectl/internal/usage"
 	"github.com/urfave/cli/v2"
 )
 
@@ -185,13 +186,13 @@ func indented(text string) string {
 }
 
 // usageHint says where to read more, under the message of a usage error.
-func (r *runner) usageHint(e *usageError) string {
+func (r *runner) usageHint(e *usage.Error) string {
 	switch {
 	case error(e) == errNoVerb:
 		return "usage: placectl [global flags] VERB [flags] [arguments]\nverbs: " +
 			strings.Join(r.verbNames(), ", ") + "\nplacectl help says what each is for\n"
-	case e.verb != "":
-		return "see: placectl help " + e.verb + "\n"
+	case e.Verb() != "":
+		return "see: placectl help " + e.Verb() + "\n"
 	}
 	return "see: placectl help\n"
 }

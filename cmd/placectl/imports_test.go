@@ -63,6 +63,9 @@ const importRules = `
 	cmd/placectl/internal/spell, cmd/placectl/internal/output, cmd/placectl/internal/infile < cmd/placectl/internal/demo
 	cmd/placectl/internal/nodefile, cmd/placectl/internal/chart < cmd/placectl/internal/demo
 	cmd/placectl/internal/spell              < cmd/placectl/internal/launch
+	cmd/placectl/internal/usage              < cmd/placectl
+	cmd/placectl/internal/output, cmd/placectl/internal/launch < cmd/placectl/internal/keyed
+	cmd/placectl/internal/keyed              < cmd/placectl
 	bench/oracle                             < bench
 `
 
@@ -77,7 +80,7 @@ var confined = map[string][]string{
 // pure packages know nothing of files and clocks.
 var pure = []string{"index", "index/heap", "timeline", "placer", "placer/fairshare", "placer/recur", "placer/backfill", "placer/backfill/swf",
 	"placer/cycle", "placer/cluster", "locality", "query", "store/internal/row", "cmd/placectl/internal/spell", "cmd/placectl/internal/infile", "cmd/placectl/internal/nodefile",
-	"cmd/placectl/internal/chart", "cmd/placectl/internal/sharefile", "cmd/placectl/internal/directives"}
+	"cmd/placectl/internal/chart", "cmd/placectl/internal/sharefile", "cmd/placectl/internal/directives", "cmd/placectl/internal/usage"}
 
 // timed are pure packages that may import time, and what for.
 var timed = map[string]string{

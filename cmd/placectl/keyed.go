@@ -2,13 +2,11 @@ package main
 
 import (
 	"bytes"
-	"crypto/sha256"
-	"encoding/binary"
 	"errors"
-	"hash"
 	"io"
-	"slices"
 
+	"github.com/placectl/placectl/cmd/placectl/internal/keyed"
+	"github.com/placectl/placectl/cmd/placectl/internal/output"
 	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
 )
@@ -28,12 +26,12 @@ func (r *runner) once(c *cli.Context, fn func(*store.Tx) error) func(*store.Tx) 
 		o := &store.Once{Key: c.String(keyName), Request: r.requested()}
 		outer, out := r.rec, r.stdout
 		err := tx.Once(o, func() (err error) {
-			rec := new(recording)
+			rec := new(keyed.Recording)
 			r.rec, r.stdout = rec, rec
 			defer func() { r.rec, r.stdout = outer, out }()
 			if err = fn(tx); err == nil {
-				o.Refused = rec.refused
-				o.Answer, err = rec.encode()
+				o.Refused = rec.Refused
+				o.Answer, err = rec.Encode()
 			}
 			return err
 		})
@@ -44,7 +42,7 @@ func (r *runner) once(c *cli.Context, fn func(*store.Tx) error) func(*store.Tx) 
 		case err != nil:
 			return err
 		}
-		rec, err := decodeRecording(o.Answer)
+		rec, err := keyed.Decode(o.Answer)
 		if err != nil {
 			return err
 		}
@@ -70,29 +68,13 @@ func (r *runner) answerUsed(tx *store.Tx, c *cli.Context, used *store.UsedKey) e
 // they were given, its arguments, and what it has read of files. How the answer is to
 // look is no part of it.
 func (r *runner) requested() []byte {
-	var flags []string
+	q := keyed.Request{Verb: r.inv.verb(), Args: r.inv.args, Dash: r.inv.dash, Inputs: &r.inputs}
 	for _, g := range r.inv.flags {
 		if name := g.name(); name != keyName && name != dryRun {
-			flags = append(flags, g.word())
+			q.Flags = append(q.Flags, g.word())
 		}
 	}
-	slices.SortStableFunc(flags, func(a, b string) int { return bytes.Compare(flagName(a), flagName(b)) })
-	var b []byte
-	for _, list := range [][]string{{r.inv.verb()}, flags, r.inv.args} {
-		b = binary.AppendUvarint(b, uint64(len(list)))
-		for _, s := range list {
-			b = append(binary.AppendUvarint(b, uint64(len(s))), s...)
-		}
-	}
-	b = binary.AppendVarint(b, int64(r.inv.dash))
-	return append(b, r.inputs...)
-}
-
-// flagName is what stands before the = of a flag: a flag that is given twice keeps its
-// order.
-func flagName(word string) []byte {
-	name, _, _ := bytes.Cut([]byte(word), []byte("="))
-	return name
+	return q.Encode()
 }
 
 // hashed is an input whose content becomes part of the request when it is closed.
@@ -100,66 +82,79 @@ func (r *runner) hashed(in io.ReadCloser) io.ReadCloser {
 	if r.verb == nil || r.verb.Access == reads || r.verb.Access == noDatabase {
 		return in
 	}
-	sum := sha256.New()
-	return &hashedInput{io.TeeReader(in, sum), in, sum, r}
-}
-
-type hashedInput struct {
-	io.Reader
-	in  io.Closer
-	sum hash.Hash
-	r   *runner
-}
-
-func (h *hashedInput) Close() error {
-	if h.r != nil {
-		h.r.inputs = h.sum.Sum(h.r.inputs)
-		h.r = nil
-	}
-	return h.in.Close()
+	return r.inputs.Reader(in)
 }
 
 // repeat prints an answer that was recorded, in the form that is asked for now, or adds
 // it to the recording that it is part of.
-func (r *runner) repeat(rec *recording) error {
+func (r *runner) repeat(rec *keyed.Recording) error {
 	if r.rec != nil {
 		r.rec.Parts = append(r.rec.Parts, rec.Parts...)
 		return nil
 	}
-	var end error
-	for _, p := range rec.Parts {
-		if p.Not&(1<<r.Output) != 0 {
-			continue
-		}
-		var err error
-		switch {
-		case p.Rows != nil:
-			err = p.Rows.Print(r.printer(p.Rows.Result))
-		case p.Line != nil:
-			err = r.repeatLine(p.Line)
-		case p.Note != "" && p.Verbose:
-			r.debugf("%s", p.Note)
-		case p.Note != "":
-			r.notef("%s", p.Note)
-		case p.Failed != "":
-			end = errors.New(p.Failed)
-		case p.Text != "":
-			_, err = io.WriteString(r.stdout, p.Text)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return end
+	return rec.Print(audienceOf{r.stdout, r}, r.Output)
 }
 
-// repeatLine prints the answer of a line of tx.
-func (r *runner) repeatLine(line *recording) error {
+// audienceOf is whom a run prints a recorded answer for.
+type audienceOf struct {
+	io.Writer
+	r *runner
+}
+
+func (a audienceOf) Rows(rows *output.Recording) error { return rows.Print(a.r.printer(rows.Result)) }
+
+func (a audienceOf) Note(text string, verbose bool) {
+	if verbose {
+		a.r.debugf("%s", text)
+	} else {
+		a.r.notef("%s", text)
+	}
+}
+
+// Line prints the answer of a line of tx.
+func (a audienceOf) Line(line *keyed.Recording) error {
 	var out bytes.Buffer
-	sub := *r
+	sub := *a.r
 	sub.stdout = &out
 	if err := sub.repeat(line); err != nil {
 		return err
 	}
-	return r.printLine(out.Bytes())
+	return a.r.printLine(out.Bytes())
+}
+
+// errFirst says that a key has no answer yet.
+var errFirst = errors.New("the key is new")
+
+// keyedWork does a work that takes more than a transaction, and answers. With a key whose
+// answer the database has it repeats that; else the answer is kept by a transaction of its
+// own, after the work: cut off between the two, the work is done again. The request is the
+// command line, not what is in the files that it names: those may be larger than memory.
+func (r *runner) keyedWork(c *cli.Context, work, answer func() error) error {
+	keyed := c.IsSet(keyName)
+	if keyed {
+		if err := r.keyedAnswer(c); !errors.Is(err, errFirst) && !errors.Is(err, store.ErrNotFound) && !errors.Is(err, store.ErrDamaged) && !errors.Is(err, store.ErrNotOurs) {
+			return err
+		}
+	}
+	if err := work(); err != nil {
+		return err
+	}
+	if !keyed || c.Bool(dryRun) {
+		return answer()
+	}
+	db, err := r.open()
+	if err != nil {
+		return err
+	}
+	return r.write(db, true, r.once(c, func(*store.Tx) error { return answer() }))
+}
+
+// keyedAnswer repeats the answer that the database keeps for a key, errFirst where it
+// keeps none.
+func (r *runner) keyedAnswer(c *cli.Context) error {
+	db, err := r.open()
+	if err != nil {
+		return err
+	}
+	return r.write(db, false, r.once(c, func(*store.Tx) error { return errFirst }))
 }

@@ -15,8 +15,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// keyed reports whether a command line has a key and is to be kept.
-func keyed(args []string) bool {
+// hasKey reports whether a command line has a key and is to be kept.
+func hasKey(args []string) bool {
 	return slices.ContainsFunc(args, func(a string) bool { return a == "--key" || strings.HasPrefix(a, "--key=") }) &&
 		!slices.Contains(args, "--"+dryRun)
 }
@@ -25,7 +25,7 @@ func keyed(args []string) bool {
 // nobody knows: before it did anything, or after it was done. The same command then
 // follows: the laws say that all was done once.
 func (s *simulation) faulted(args []string, stdin string, sum [32]byte) {
-	if !keyed(args) || slices.Contains(args, "--exec") || args[0] == "compact" || // what it does is no part of the commit
+	if !hasKey(args) || slices.Contains(args, "--exec") || args[0] == "compact" || // what it does is no part of the commit
 		!s.seldom("fault", 2) {
 		return
 	}
@@ -54,7 +54,7 @@ func (s *simulation) faulted(args []string, stdin string, sum [32]byte) {
 // repeated asks for the same again where a command had a key: the answer is the first,
 // and the file as it was.
 func (s *simulation) repeated(c command, stdin string) {
-	if !keyed(c.args) || c.status != exitOK {
+	if !hasKey(c.args) || c.status != exitOK {
 		return
 	}
 	sum := s.sum()

@@ -27,7 +27,9 @@ import (
 	"time"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/infile"
+	"github.com/placectl/placectl/cmd/placectl/internal/keyed"
 	"github.com/placectl/placectl/cmd/placectl/internal/spell"
+	"github.com/placectl/placectl/cmd/placectl/internal/usage"
 	"github.com/placectl/placectl/store"
 	"golang.org/x/term"
 )
@@ -182,10 +184,10 @@ type runner struct {
 	verb    *verb // the one that runs
 	dash    int   // how many arguments stood before "--", -1 without one
 	inv     invocation
-	inputs  []byte     // hashes of what was read of files and standard input
-	rec     *recording // that answers go into, nil for stdout
-	kept    *recording // the answer to a request with a key
-	behind  bool       // a writer may come from before the instant of the database
+	inputs  keyed.Inputs     // hashes of what was read of files and standard input
+	rec     *keyed.Recording // that answers go into, nil for stdout
+	kept    *keyed.Recording // the answer to a request with a key
+	behind  bool             // a writer may come from before the instant of the database
 }
 
 func newRunner(ctx context.Context, e env) *runner {
@@ -237,7 +239,7 @@ func (r *runner) main() error {
 func (r *runner) exec(inv invocation) error {
 	v := inv.leaf()
 	r.verb, r.dash, r.inv = v, inv.dash, inv
-	return nameUsage(inv.verb(), func() error {
+	return usage.Name(inv.verb(), func() error {
 		c, err := inv.context(r.ctx)
 		if err != nil {
 			return err
@@ -284,7 +286,7 @@ func (r *runner) readText(name string) (infile.Text, error) {
 // notef tells the user something that is not part of the answer; -q silences it.
 func (r *runner) notef(format string, args ...any) {
 	if r.rec != nil {
-		r.rec.note(fmt.Sprintf(format, args...), false)
+		r.rec.Add(keyed.Part{Note: fmt.Sprintf(format, args...)})
 		return
 	}
 	if !r.Quiet {
@@ -296,7 +298,7 @@ func (r *runner) notef(format string, args ...any) {
 func (r *runner) debugf(format string, args ...any) {
 	switch {
 	case r.rec != nil:
-		r.rec.note(fmt.Sprintf(format, args...), true)
+		r.rec.Add(keyed.Part{Note: fmt.Sprintf(format, args...), Verbose: true})
 	case r.Verbose && !r.Quiet:
 		r.notef(format, args...)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
 	"github.com/placectl/placectl/cmd/placectl/internal/spell"
+	"github.com/placectl/placectl/cmd/placectl/internal/usage"
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/query"
 	"golang.org/x/term"
@@ -44,7 +45,7 @@ func (s *sqlShell) command(line string) error {
 		for _, c := range all {
 			names = append(names, c.name)
 		}
-		return usageOf("shell", "no command %s%s; .help lists them", spell.Quoted(name), index.DidYouMean(name, names))
+		return usage.Of("shell", "no command %s%s; .help lists them", spell.Quoted(name), index.DidYouMean(name, names))
 	}
 	return all[i].run(s, strings.TrimSpace(arg))
 }
@@ -56,7 +57,7 @@ func (s *sqlShell) toggle(to *bool, arg string) error {
 	case "on", "off":
 		*to = arg == "on"
 	default:
-		return usageOf("shell", "%s is neither on nor off", spell.Quoted(arg))
+		return usage.Of("shell", "%s is neither on nor off", spell.Quoted(arg))
 	}
 	return nil
 }
@@ -73,7 +74,7 @@ func (s *sqlShell) help(string) error {
 func (s *sqlShell) mode(arg string) error {
 	f, err := output.ParseFormat(arg)
 	if err != nil {
-		return usageOf("shell", ".mode: %w", err)
+		return usage.Of("shell", ".mode: %w", err)
 	}
 	s.Output = f
 	return nil
@@ -90,7 +91,7 @@ func (s *sqlShell) schema(arg string) error {
 	names := s.names
 	if arg != "" {
 		if s.columns[arg] == nil {
-			return usageOf("shell", "no table %s%s", spell.Quoted(arg), index.DidYouMean(arg, names))
+			return usage.Of("shell", "no table %s%s", spell.Quoted(arg), index.DidYouMean(arg, names))
 		}
 		names = []string{arg}
 	}

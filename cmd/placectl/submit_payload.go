@@ -1,7 +1,6 @@
 package main
 
 import (
-	"crypto/sha256"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -140,7 +139,6 @@ func umask(c *cli.Context) (uint32, error) {
 // elsewhere is another request.
 func (r *runner) bindDirectory(c *cli.Context) error {
 	dir, err := filepath.Abs(c.String("chdir"))
-	sum := sha256.Sum256([]byte(dir))
-	r.inputs = append(r.inputs, sum[:]...)
+	r.inputs.Add(dir)
 	return err
 }

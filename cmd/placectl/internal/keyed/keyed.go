@@ -1,0 +1,79 @@
+// Package keyed is what a request with an idempotency key is remembered by: the request
+// itself as bytes that are equal when the requests are, and its answer as data, which is
+// printed in whatever form is asked for, the first time and whenever the key is used
+// again. Package store keeps both (Tx.Once); the command says what a part of an answer
+// looks like.
+package keyed
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/binary"
+	"hash"
+	"io"
+	"slices"
+)
+
+// Request is what a key is bound to. How the answer is to look is no part of it.
+type Request struct {
+	Verb   string   // "node import"
+	Flags  []string // as words, --name=value, in any order; those given twice keep theirs
+	Args   []string
+	Dash   int // how many arguments stood before "--", -1 without one
+	Inputs *Inputs
+}
+
+// Encode returns bytes that only an equal request has.
+func (q Request) Encode() []byte {
+	flags := slices.Clone(q.Flags)
+	slices.SortStableFunc(flags, func(a, b string) int { return bytes.Compare(flagName(a), flagName(b)) })
+	var b []byte
+	for _, list := range [][]string{{q.Verb}, flags, q.Args} {
+		b = binary.AppendUvarint(b, uint64(len(list)))
+		for _, s := range list {
+			b = append(binary.AppendUvarint(b, uint64(len(s))), s...)
+		}
+	}
+	b = binary.AppendVarint(b, int64(q.Dash))
+	return append(b, q.Inputs.sums...)
+}
+
+// flagName is what stands before the = of a flag.
+func flagName(word string) []byte {
+	name, _, _ := bytes.Cut([]byte(word), []byte("="))
+	return name
+}
+
+// Inputs is the content of what a request has read, as hashes in the order in which it
+// was read.
+type Inputs struct {
+	sums []byte
+}
+
+// Add makes a text part of the request.
+func (in *Inputs) Add(text string) {
+	sum := sha256.Sum256([]byte(text))
+	in.sums = append(in.sums, sum[:]...)
+}
+
+// Reader is an input whose content, as far as it was read, becomes part of the request
+// when it is closed.
+func (in *Inputs) Reader(from io.ReadCloser) io.ReadCloser {
+	sum := sha256.New()
+	return &hashed{io.TeeReader(from, sum), from, sum, in}
+}
+
+type hashed struct {
+	io.Reader
+	from io.Closer
+	sum  hash.Hash
+	to   *Inputs // nil once it is closed
+}
+
+func (h *hashed) Close() error {
+	if h.to != nil {
+		h.to.sums = h.sum.Sum(h.to.sums)
+		h.to = nil
+	}
+	return h.from.Close()
+}

@@ -1,0 +1,131 @@
+package keyed
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+
+	"github.com/placectl/placectl/cmd/placectl/internal/launch"
+	"github.com/placectl/placectl/cmd/placectl/internal/output"
+)
+
+// Recording is an answer as data, in parts: it is printed in whatever form it is asked
+// for, now and whenever its key is used again.
+type Recording struct {
+	Parts []Part `json:"parts,omitempty"`
+
+	Refused bool `json:"-"` // it is not to be kept
+
+	not uint32 // the forms that have no part in what is recorded now
+}
+
+// Part is one of: rows, text as it is printed, a note, the answer of a line of tx, who is
+// to be launched, and what has failed after the commit. The names of its fields in JSON
+// lie in databases and must not change.
+type Part struct {
+	Not     uint32            `json:"not,omitempty"` // the forms, by number, that go without
+	Rows    *output.Recording `json:"rows,omitempty"`
+	Text    string            `json:"text,omitempty"`
+	Note    string            `json:"note,omitempty"`
+	Verbose bool              `json:"verbose,omitempty"`
+	Line    *Recording        `json:"line,omitempty"`
+	Launch  []launch.Notice   `json:"launch,omitempty"`
+	Failed  string            `json:"failed,omitempty"`
+}
+
+// Add adds a part.
+func (rec *Recording) Add(p Part) {
+	p.Not = rec.not
+	rec.Parts = append(rec.Parts, p)
+}
+
+// Answer starts an answer of rows.
+func (rec *Recording) Answer(o output.Options, res output.Result) *output.Printer {
+	rows := new(output.Recording)
+	rec.Add(Part{Rows: rows})
+	return output.RecordTo(rows, o, res)
+}
+
+// Write records text.
+func (rec *Recording) Write(b []byte) (int, error) {
+	rec.Add(Part{Text: string(b)})
+	return len(b), nil
+}
+
+// InForms records what fn prints for the forms that have it: whoever uses the key again
+// may ask for any.
+func (rec *Recording) InForms(has func(output.Format) bool, fn func() error) error {
+	was := rec.not
+	defer func() { rec.not = was }()
+	for i := range output.FormatNames() {
+		if !has(output.Format(i)) {
+			rec.not |= 1 << i
+		}
+	}
+	return fn()
+}
+
+// Encode returns the recording as it is kept.
+func (rec *Recording) Encode() ([]byte, error) { return json.Marshal(rec) }
+
+// Decode reads a recording that was kept.
+func Decode(b []byte) (*Recording, error) {
+	rec := new(Recording)
+	return rec, json.Unmarshal(b, rec)
+}
+
+// Notices are those whom the answer says to launch, and stop.
+func (rec *Recording) Notices() []launch.Notice {
+	for _, p := range rec.Parts {
+		if p.Launch != nil {
+			return p.Launch
+		}
+	}
+	return nil
+}
+
+// Launched notes in the answer that nobody is to be launched any more, and what came of
+// it.
+func (rec *Recording) Launched(err error) {
+	for i := range rec.Parts {
+		rec.Parts[i].Launch = nil
+	}
+	if err != nil {
+		rec.Parts = append(rec.Parts, Part{Failed: err.Error()})
+	}
+}
+
+// Audience is who a recording is printed for: each method prints a part of its kind.
+type Audience interface {
+	io.Writer
+	Rows(*output.Recording) error
+	Line(*Recording) error
+	Note(text string, verbose bool)
+}
+
+// Print prints the parts that a form has. What has failed after the commit is its error.
+func (rec *Recording) Print(to Audience, form output.Format) error {
+	var end error
+	for _, p := range rec.Parts {
+		if p.Not&(1<<form) != 0 {
+			continue
+		}
+		var err error
+		switch {
+		case p.Rows != nil:
+			err = to.Rows(p.Rows)
+		case p.Line != nil:
+			err = to.Line(p.Line)
+		case p.Note != "":
+			to.Note(p.Note, p.Verbose)
+		case p.Failed != "":
+			end = errors.New(p.Failed)
+		case p.Text != "":
+			_, err = io.WriteString(to, p.Text)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return end
+}
