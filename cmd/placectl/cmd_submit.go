@@ -138,7 +138,7 @@ func (r *runner) submission(c *cli.Context, selects []string, sc *script) (s sto
 	}
 	switch {
 	case sc != nil && r.dash >= 0:
-		return s, usagef("a job runs %s or the command behind --, not both", sc.name)
+		return s, usagef("a job runs %s or the command behind --, not both", sc.Name)
 	case sc == nil && len(s.Command) == 0:
 		err = runsNothing(c, &s.Request)
 	default:

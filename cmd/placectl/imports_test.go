@@ -66,6 +66,8 @@ const importRules = `
 	cmd/placectl/internal/usage              < cmd/placectl
 	cmd/placectl/internal/output, cmd/placectl/internal/launch < cmd/placectl/internal/keyed
 	cmd/placectl/internal/keyed              < cmd/placectl
+	cmd/placectl/internal/spell, cmd/placectl/internal/usage, cmd/placectl/internal/directives, store < cmd/placectl/internal/payload
+	cmd/placectl/internal/payload            < cmd/placectl
 	bench/oracle                             < bench
 `
 

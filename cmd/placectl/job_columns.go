@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
+	"github.com/placectl/placectl/cmd/placectl/internal/payload"
 	"github.com/placectl/placectl/store"
 )
 
@@ -67,8 +68,8 @@ var jobFields = output.Fields[*jobView]{
 	{Name: "directory", Value: func(j *jobView) any { return output.OrNil(j.payload().Dir) }},
 	{Name: "script", Value: func(j *jobView) any { return output.OrNil(j.scriptLine()) }},
 	{Name: "script_size", Kind: output.Size, Value: func(j *jobView) any { return output.OrNil(len(j.payload().Script)) }},
-	{Name: "out", Value: func(j *jobView) any { return output.OrNil(j.outputFile()) }},
-	{Name: "err", Value: func(j *jobView) any { return output.OrNil(j.errorFile()) }},
+	{Name: "out", Value: func(j *jobView) any { return output.OrNil(j.files().Out()) }},
+	{Name: "err", Value: func(j *jobView) any { return output.OrNil(j.files().Err()) }},
 	{Name: "out_mode", Value: func(j *jobView) any { return ifWord(j.payload().Append, "append") }},
 	{Name: "umask", Value: func(j *jobView) any { return ifWord(j.payload().Dir != "", fmt.Sprintf("%04o", j.payload().Umask)) }},
 	{Name: "interpreter", Value: func(j *jobView) any { return output.OrNil(j.payload().Interpreter) }},
@@ -99,6 +100,17 @@ func (j *jobView) payload() *store.Payload {
 		}
 	}
 	return j.carries
+}
+
+// files are the names of the files that the job writes.
+func (j *jobView) files() payload.Files {
+	return payload.Files{Job: j.Job, Of: j.payload(), Node: func() string {
+		nodes := readJob(j, func(job *store.Job) ([]string, error) { return j.tx.NodeNames(job.NodeNumbers()) })
+		if len(nodes) == 0 {
+			return ""
+		}
+		return nodes[0]
+	}}
 }
 
 // readJob reads a value that may not be had, and remembers why.

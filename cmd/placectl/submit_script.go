@@ -3,47 +3,34 @@ package main
 import (
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
-	"strings"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/directives"
 	"github.com/placectl/placectl/cmd/placectl/internal/infile"
+	"github.com/placectl/placectl/cmd/placectl/internal/payload"
 	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/placer/fairshare"
 	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
 )
 
-// script is a job script, and what its lines of directives ask for.
+// script is a job script, and what counts of its lines of directives.
 type script struct {
-	name string // as messages show it
-	text string
-	directives.Submission
+	*payload.Script
 	counts []given           // the flags of directives that count,
 	at     []infile.Position // and where they stand
 }
 
-// selectStart is how a select begins, or a resource list: with a number of chunks, or with
-// a resource.
-var selectStart = regexp.MustCompile(`^\s*([0-9]+\s*([:+,\s]|$)|[A-Za-z_][A-Za-z0-9_-]*\s*=|$)`)
-
 // scriptOf parts the arguments of submit into selects and the script, and reads that; nil
-// where there is none. What does not read as a select has to be a file.
+// where there is none.
 func (r *runner) scriptOf(c *cli.Context, args []string) (selects []string, s *script, err error) {
-	var files []string
+	selects, files := payload.Divide(args)
 	if c.IsSet("script") {
-		files = append(files, c.String("script"))
-	}
-	for _, word := range args {
-		if selectStart.MatchString(word) {
-			selects = append(selects, word)
-		} else {
-			files = append(files, word)
-		}
+		files = append([]string{c.String("script")}, files...)
 	}
 	if len(files) > 1 {
 		return nil, nil, usagef("it can have one script, and %s are given", spell.List(files, "and"))
@@ -70,20 +57,38 @@ func (r *runner) readScript(name string) (*script, error) {
 		return nil, usagef("%w", err)
 	}
 	defer in.Close()
-	text, err := io.ReadAll(io.LimitReader(in, store.MaxScript+1))
-	s := &script{name: shownFile(name), text: string(text)}
-	switch {
-	case err != nil:
-		return nil, usagef("%w", err)
-	case len(text) > store.MaxScript:
-		return nil, usagef("%s has more than %d bytes, and a script at most that many", s.name, store.MaxScript)
-	case strings.TrimSpace(s.text) == "":
-		return nil, usagef("%s is empty, and no script", s.name)
-	case strings.IndexByte(s.text, 0) >= 0:
-		return nil, usagef("%s has a NUL byte at offset %d: it is no script", s.name, strings.IndexByte(s.text, 0))
-	}
-	return s, nil
+	s, err := payload.ReadScript(shownFile(name), in)
+	return &script{Script: s}, err
 }
+
+// payload is what a job is to carry: the script, nil for none, and the surroundings of
+// this process.
+func (r *runner) payload(c *cli.Context, s *script) (*store.Payload, error) {
+	from := payload.Process{Environ: r.environ, Database: r.DB, Note: r.notef, Detail: r.debugf}
+	if s == nil {
+		return from.Read(c, nil)
+	}
+	return from.Read(c, s.Script)
+}
+
+// payloadFlags are the flags that say in what surroundings a job is to run.
+func payloadFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.StringFlag{Name: "script", Usage: "what is run, `FILE`, - for standard input; its #placectl, #PBS and #SBATCH lines count"},
+		&cli.StringFlag{Name: "directives", Usage: "`WHOSE` lines of the script count besides #placectl: pbs, slurm or none (those that it has)"},
+		&cli.BoolFlag{Name: "lax", Usage: "options of #PBS and #SBATCH lines that nobody knows are left out and said, not refused"},
+		&cli.StringFlag{Name: "chdir", Usage: "it runs in `DIR` (where you are)"},
+		&cli.StringFlag{Name: "export", Usage: "the environment it gets, `LIST`: all, none, NAME, NAME=VALUE, joined by commas (all where only you can read the database, else none)"},
+		&cli.StringFlag{Name: "umask", Usage: "the bits of `MODE`, octal, are off in what it creates (yours)"},
+		&cli.StringFlag{Name: "out", Usage: "its output goes to `FILE`; %j job, %A array, %a index, %x name, %u user, %N first node, %t attempt (placectl-%j.out)"},
+		&cli.StringFlag{Name: "err", Usage: "its errors go to `FILE` (with the output)"},
+		&cli.StringFlag{Name: "out-mode", Usage: "append to files that are there, or truncate them, as `MODE` says (truncate)"},
+		&cli.StringFlag{Name: "compat", Usage: "`WHOSE` variables it is to find in its environment: pbs, slurm or none (those whose lines count)"},
+	}
+}
+
+// onlyWithPayload are those that say nothing of a job that runs nothing.
+var onlyWithPayload = []string{"chdir", "export", "umask", "out", "err", "out-mode", "compat"}
 
 // directed is the command line with what the directives of a script ask for. Where both
 // say something the command line counts.
@@ -92,7 +97,7 @@ func (r *runner) directed(c *cli.Context, tx *store.Tx, s *script) (*cli.Context
 	if err != nil {
 		return nil, err
 	}
-	if s.Submission, err = directives.Read(infile.New(s.name, []byte(s.text)), o); err != nil {
+	if s.Submission, err = directives.Read(infile.New(s.Name, []byte(s.Text)), o); err != nil {
 		return nil, err
 	}
 	for _, n := range s.Notes {
@@ -126,10 +131,8 @@ var inList = map[string]*regexp.Regexp{"walltime": regexp.MustCompile(`(^|,)\s*w
 // saysItself reports whether the command line says what a flag of a directive does.
 func (r *runner) saysItself(c *cli.Context, name string) bool {
 	sel := c.String("select")
-	for _, word := range r.plainArgs(c) {
-		if selectStart.MatchString(word) {
-			sel = word
-		}
+	if selects, _ := payload.Divide(r.plainArgs(c)); len(selects) > 0 {
+		sel = selects[len(selects)-1]
 	}
 	if name == "select" && sel != "" || inList[name] != nil && inList[name].MatchString(sel) {
 		return true
@@ -188,5 +191,13 @@ func (r *runner) blame(err error, selects []string, s *script) error {
 			return &infile.Error{Position: s.at[i-1], Err: e}
 		}
 	}
+	return err
+}
+
+// bindDirectory makes the directory part of what a key is bound to: the same command
+// elsewhere is another request.
+func (r *runner) bindDirectory(c *cli.Context) error {
+	dir, err := filepath.Abs(c.String("chdir"))
+	r.inputs.Add(dir)
 	return err
 }

@@ -1,4 +1,4 @@
-package main
+package payload
 
 import (
 	"io/fs"
@@ -9,7 +9,7 @@ import (
 	"syscall"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/spell"
-	"github.com/urfave/cli/v2"
+	"github.com/placectl/placectl/cmd/placectl/internal/usage"
 )
 
 // exportNone are the variables that go along whatever --export says: a program hardly runs
@@ -20,20 +20,20 @@ var exportNone = []string{"PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "T
 var notExported = []string{"_", "PWD", "OLDPWD", "SHLVL"}
 
 // exported is the environment that a job gets, in the order of its names.
-func (r *runner) exported(c *cli.Context) ([]string, error) {
-	items, err := spell.SplitItems(c.String("export"))
+func (p Process) exported(flags Flags) ([]string, error) {
+	items, err := spell.SplitItems(flags.String("export"))
 	switch {
 	case err != nil:
-		return nil, usagef("--export: %w", err)
-	case !c.IsSet("export"):
-		items = []string{r.defaultExport()}
+		return nil, usage.Errorf("--export: %w", err)
+	case !flags.IsSet("export"):
+		items = []string{p.defaultExport()}
 	case len(items) == 0:
-		return nil, usagef("--export is empty: all, none, NAME and NAME=VALUE may stand there")
+		return nil, usage.Errorf("--export is empty: all, none, NAME and NAME=VALUE may stand there")
 	}
 	if slices.Contains(items, "all") && slices.Contains(items, "none") {
-		return nil, usagef("--export cannot be all and none")
+		return nil, usage.Errorf("--export cannot be all and none")
 	}
-	here := r.variables()
+	here := p.variables()
 	env := make(map[string]string)
 	var secret []string
 	for name, value := range here {
@@ -52,14 +52,14 @@ func (r *runner) exported(c *cli.Context) ([]string, error) {
 		if item == "all" || item == "none" {
 			continue
 		}
-		if value, err = r.named(name, value, set, here); err != nil {
+		if value, err = named(name, value, set, here); err != nil {
 			return nil, err
 		}
 		env[name] = value
 		secret = slices.DeleteFunc(secret, func(s string) bool { return s == name })
 	}
 	if slices.Sort(secret); len(secret) > 0 {
-		r.notef("not passed on to the job: %s; --export all,%s does", strings.Join(secret, ", "), strings.Join(secret, ","))
+		p.Note("not passed on to the job: %s; --export all,%s does", strings.Join(secret, ", "), strings.Join(secret, ","))
 	}
 	list := make([]string, 0, len(env))
 	for _, name := range slices.Sorted(maps.Keys(env)) {
@@ -69,28 +69,28 @@ func (r *runner) exported(c *cli.Context) ([]string, error) {
 }
 
 // named is the value of a variable that --export names.
-func (r *runner) named(name, value string, set bool, here map[string]string) (string, error) {
+func named(name, value string, set bool, here map[string]string) (string, error) {
 	there := false
 	if !set {
 		value, there = here[name]
 	}
 	switch {
 	case name == "" || strings.ContainsAny(name, " \t\n\x00"):
-		return "", usagef("--export: %s is not the name of a variable", spell.Quoted(name))
+		return "", usage.Errorf("--export: %s is not the name of a variable", spell.Quoted(name))
 	case ofJob(name) && (!set || strings.HasPrefix(name, "PLACECTL_")):
-		return "", usagef("--export: %s is for the job that submits, and cannot go along", name)
+		return "", usage.Errorf("--export: %s is for the job that submits, and cannot go along", name)
 	case !set && !there:
-		return "", usagef("--export: %s is not set; %s=VALUE sets it", spell.Quoted(name), spell.Printable(name))
+		return "", usage.Errorf("--export: %s is not set; %s=VALUE sets it", spell.Quoted(name), spell.Printable(name))
 	case strings.IndexByte(value, 0) >= 0:
-		return "", usagef("--export: the value of %s has a NUL byte", name)
+		return "", usage.Errorf("--export: the value of %s has a NUL byte", name)
 	}
 	return value, nil
 }
 
 // variables are those of this process.
-func (r *runner) variables() map[string]string {
+func (p Process) variables() map[string]string {
 	vars := make(map[string]string)
-	for _, v := range r.environ() {
+	for _, v := range p.Environ() {
 		if name, value, ok := strings.Cut(v, "="); ok && name != "" {
 			vars[name] = value
 		}
@@ -117,14 +117,14 @@ func isSecret(name string) bool {
 
 // defaultExport is what goes along when --export does not say: who can read the database
 // can read what jobs carry.
-func (r *runner) defaultExport() string {
-	info, err := os.Stat(r.DB)
+func (p Process) defaultExport() string {
+	info, err := os.Stat(p.Database)
 	if err != nil {
 		return "none"
 	}
 	if owner := info.Sys().(*syscall.Stat_t).Uid; int(owner) == os.Geteuid() && info.Mode()&(fs.ModePerm&0o044) == 0 {
 		return "all"
 	}
-	r.debugf("others can read the database: of the environment only what --export names goes along")
+	p.Detail("others can read the database: of the environment only what --export names goes along")
 	return "none"
 }

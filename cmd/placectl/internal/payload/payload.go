@@ -1,0 +1,142 @@
+// Package payload is what a job carries besides its request: the script that it runs, and
+// the surroundings of the process that submits it, from the environment to the resource
+// limits. It reads them as flags of submit say, and knows where the output of a job goes.
+package payload
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/placectl/placectl/cmd/placectl/internal/spell"
+	"github.com/placectl/placectl/cmd/placectl/internal/usage"
+	"github.com/placectl/placectl/store"
+	"golang.org/x/sys/unix"
+)
+
+// Flags are the flags of a command line.
+type Flags interface {
+	IsSet(name string) bool
+	String(name string) string
+}
+
+// Process is the process that submits.
+type Process struct {
+	Environ      func() []string // NAME=VALUE
+	Database     string          // its file: who can read that can read what jobs carry
+	Note, Detail func(format string, args ...any)
+}
+
+// Read reads what a job is to carry: the script, nil for none, and the surroundings of the
+// process, as the flags say.
+func (from Process) Read(c Flags, s *Script) (p *store.Payload, err error) {
+	p = &store.Payload{Limits: resourceLimits()}
+	if p.Dir, err = Directory(c.String("chdir")); err != nil {
+		return nil, err
+	}
+	if p.Umask, err = umask(c); err != nil {
+		return nil, err
+	}
+	if p.Env, err = from.exported(c); err != nil {
+		return nil, err
+	}
+	if p.Out, err = pattern(c, "out", p.Dir); err != nil {
+		return nil, err
+	}
+	if p.Err, err = pattern(c, "err", p.Dir); err != nil {
+		return nil, err
+	}
+	if c.IsSet("out-mode") {
+		if err := oneOf(c, "out-mode", "append", "truncate"); err != nil {
+			return nil, err
+		}
+		p.Append = c.String("out-mode") == "append"
+	}
+	if s != nil {
+		p.Script, p.Interpreter, p.Variables, p.Compat = s.Text, s.Interpreter, s.Variables, string(s.Family)
+		if p.Out == "" {
+			p.Out = s.Family.DefaultOut(c.IsSet("array"))
+		}
+	}
+	if c.IsSet("compat") {
+		if err := oneOf(c, "compat", "pbs", "slurm", "none"); err != nil {
+			return nil, err
+		}
+		p.Compat = strings.TrimPrefix(c.String("compat"), "none")
+	}
+	return p, nil
+}
+
+// Directory is where the job is to run, as an absolute path; it has to be there.
+func Directory(chdir string) (string, error) {
+	dir, err := filepath.Abs(chdir)
+	if err != nil {
+		return "", err
+	}
+	return dir, isDirectory(chdir, dir)
+}
+
+func isDirectory(said, dir string) error {
+	info, err := os.Stat(dir)
+	switch {
+	case err != nil:
+		return usage.Errorf("%w", err)
+	case !info.IsDir():
+		return usage.Errorf("%s is no directory", spell.Quoted(said))
+	}
+	return nil
+}
+
+// pattern reads a flag that names an output file. The directory has to be there, as far as
+// it is known now.
+func pattern(c Flags, flag, dir string) (string, error) {
+	p := c.String(flag)
+	switch err := store.CheckPattern(p); {
+	case err != nil:
+		return "", usage.Errorf("--%s: %w", flag, err)
+	case p == "" && c.IsSet(flag):
+		return "", usage.Errorf("--%s is empty: name a file", flag)
+	case p == "" || strings.HasSuffix(p, "/"):
+		if p != "" {
+			return "", usage.Errorf("--%s %s is a directory: name a file in it", flag, spell.Quoted(p))
+		}
+		return "", nil
+	}
+	in := filepath.Dir(p)
+	if !filepath.IsAbs(in) {
+		in = filepath.Join(dir, in)
+	}
+	for strings.Contains(strings.ReplaceAll(in, "%%", ""), "%") { // of each job another
+		in = filepath.Dir(in)
+	}
+	in = strings.ReplaceAll(in, "%%", "%")
+	if err := isDirectory(in, in); err != nil {
+		return "", fmt.Errorf("--%s: %w", flag, err)
+	}
+	return p, nil
+}
+
+// umask is that of the flag, or of this process.
+func umask(c Flags) (uint32, error) {
+	if !c.IsSet("umask") {
+		mask := unix.Umask(0) // there is no other way to read it
+		unix.Umask(mask)
+		return uint32(mask), nil
+	}
+	n, err := strconv.ParseUint(c.String("umask"), 8, 32)
+	if err != nil || n > 0o777 {
+		return 0, usage.Errorf("--umask wants an octal number up to 777, not %s", spell.Quoted(c.String("umask")))
+	}
+	return uint32(n), nil
+}
+
+// oneOf checks a flag whose value is one of a few words.
+func oneOf(c Flags, flag string, words ...string) error {
+	if !slices.Contains(words, c.String(flag)) {
+		return usage.Errorf("--%s: %w", flag, spell.NotOneOf(c.String(flag), words))
+	}
+	return nil
+}

@@ -1,0 +1,52 @@
+package payload
+
+import (
+	"io"
+	"regexp"
+	"strings"
+
+	"github.com/placectl/placectl/cmd/placectl/internal/directives"
+	"github.com/placectl/placectl/cmd/placectl/internal/usage"
+	"github.com/placectl/placectl/store"
+)
+
+// Script is a job script, and what its lines of directives ask for.
+type Script struct {
+	Name string // as messages show it
+	Text string
+	directives.Submission
+}
+
+// ReadScript reads a script, and refuses what is none.
+func ReadScript(name string, in io.Reader) (*Script, error) {
+	text, err := io.ReadAll(io.LimitReader(in, store.MaxScript+1))
+	s := &Script{Name: name, Text: string(text)}
+	switch {
+	case err != nil:
+		return nil, usage.Errorf("%w", err)
+	case len(text) > store.MaxScript:
+		return nil, usage.Errorf("%s has more than %d bytes, and a script at most that many", s.Name, store.MaxScript)
+	case strings.TrimSpace(s.Text) == "":
+		return nil, usage.Errorf("%s is empty, and no script", s.Name)
+	case strings.IndexByte(s.Text, 0) >= 0:
+		return nil, usage.Errorf("%s has a NUL byte at offset %d: it is no script", s.Name, strings.IndexByte(s.Text, 0))
+	}
+	return s, nil
+}
+
+// selectStart is how a select begins, or a resource list: with a number of chunks, or with
+// a resource.
+var selectStart = regexp.MustCompile(`^\s*([0-9]+\s*([:+,\s]|$)|[A-Za-z_][A-Za-z0-9_-]*\s*=|$)`)
+
+// Divide parts words into selects, and files: what does not read as a select has to be a
+// file.
+func Divide(words []string) (selects, files []string) {
+	for _, word := range words {
+		if selectStart.MatchString(word) {
+			selects = append(selects, word)
+		} else {
+			files = append(files, word)
+		}
+	}
+	return selects, files
+}
