@@ -3,6 +3,7 @@ package file
 import (
 	"encoding/binary"
 	"fmt"
+	"math/rand/v2"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -77,32 +78,63 @@ func TestLongReads(t *testing.T) {
 	const rows = 3000
 	f := newFile(t)
 	stamp(t, f, rows, 1)
-	var over atomic.Bool
-	var readers sync.WaitGroup
-	for range 4 {
-		readers.Go(func() {
-			for !over.Load() {
-				err := f.View(func(r *Recorder) error {
-					until := time.Now().Add(shortTime + 30*time.Millisecond)
-					for time.Now().Before(until) {
-						if err := sameStamp(r, rows); err != nil {
-							return err
-						}
-					}
-					return nil
-				})
-				if err != nil {
-					t.Error(err)
-				}
+	defer readAlways(t, f, 4, time.Millisecond, func(r *Recorder) error {
+		until := time.Now().Add(shortTime + 30*time.Millisecond)
+		for time.Now().Before(until) {
+			if err := sameStamp(r, rows); err != nil {
+				return err
 			}
-		})
-	}
+		}
+		return nil
+	})()
 	until := time.Now().Add(2 * time.Second)
 	for i := uint64(2); time.Now().Before(until); i++ {
 		stamp(t, f, rows, i)
 	}
-	over.Store(true)
-	readers.Wait()
+}
+
+// readAlways lets some readers read one time after the other, with pauses up to some time,
+// until the function is called that it returns.
+func readAlways(t *testing.T, f *File, readers int, pause time.Duration, read func(*Recorder) error) (end func()) {
+	var over atomic.Bool
+	var all sync.WaitGroup
+	for range readers {
+		all.Go(func() {
+			for !over.Load() {
+				if err := f.View(read); err != nil {
+					t.Error(err)
+				}
+				time.Sleep(rand.N(pause))
+			}
+		})
+	}
+	return func() { over.Store(true); all.Wait() }
+}
+
+// Readers whose copies take long, one after the other, do not keep a writer out: they
+// wait behind it.
+func TestWriterBesideSlowCopies(t *testing.T) {
+	f := newFile(t)
+	stamp(t, f, 100, 1)
+	f.opt.LockTimeout = 3 * time.Second
+	listen(t, func(op Operation) error {
+		if op.Kind == "copy" {
+			time.Sleep(3 * doorTime)
+		}
+		return nil
+	})
+	defer readAlways(t, f, 6, 2*doorTime, func(*Recorder) error {
+		time.Sleep(shortTime + doorTime)
+		return nil
+	})()
+	for range 3 {
+		time.Sleep(4 * doorTime) // by then the readers come at different times
+		began := time.Now()
+		if err := change(f); err != nil {
+			t.Fatal(err)
+		}
+		t.Logf("the writer waited for %v", time.Since(began))
+	}
 }
 
 // Where there is no room for a copy the reader keeps the lock, and says so.

@@ -17,12 +17,10 @@ import (
 // 50 ms; this one is waited for in the kernel. Two bytes of it are locked, by
 // open file description: the seat, held through a transaction (readers share
 // it), and the door, held while waiting for the seat, so that whoever leaves
-// the seat cannot take it again before those who wait. A process that was stopped at
-// the door cannot give it back: the door is waited for doorTime at most.
+// the seat cannot take it again before those who wait (door.go).
 const (
 	lockSeat = 0
 	lockDoor = 1
-	doorTime = 100 * time.Millisecond
 )
 
 // fileLock is a held lock, or what stands for one where a reader goes without: then f
@@ -164,7 +162,7 @@ func (l *fileLock) wait(db string, how int16, timeout time.Duration) error {
 	}
 	late := time.NewTimer(timeout)
 	defer late.Stop()
-	leave := l.door(min(doorTime, timeout))
+	leave := l.door(timeout)
 	defer leave()
 	if fcntl(l.f, unix.F_OFD_SETLK, how, lockSeat) == nil {
 		return nil
@@ -198,29 +196,6 @@ func (l *fileLock) now(how int16) bool {
 	}
 	ok := fcntl(l.f, unix.F_OFD_SETLK, how, lockSeat) == nil
 	return fcntl(l.f, unix.F_OFD_SETLK, unix.F_UNLCK, lockDoor) == nil && ok
-}
-
-// door queues at the door, for a time, and returns what leaves it. The wait in the
-// kernel cannot be called off: the door has a file description of its own, that is
-// closed whenever the wait is over.
-func (l *fileLock) door(timeout time.Duration) (leave func()) {
-	nothing := func() {}
-	if l.readOnly {
-		return nothing
-	}
-	f, err := os.OpenFile(fmt.Sprintf("/proc/self/fd/%d", l.f.Fd()), os.O_RDWR, 0)
-	if err != nil {
-		return nothing
-	}
-	came := make(chan error, 1)
-	go func() { came <- fcntl(f, unix.F_OFD_SETLKW, unix.F_WRLCK, lockDoor) }()
-	select {
-	case <-came:
-		return func() { f.Close() }
-	case <-time.After(timeout):
-		go func() { <-came; f.Close() }()
-		return nothing
-	}
 }
 
 // release gives the lock back. The error says that this could not be told.

@@ -1,0 +1,70 @@
+package file
+
+import (
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// Who waits for the seat holds the door, and others who come wait for the door: so
+// readers who follow one another cannot keep a writer out. A process that is stopped at
+// the door cannot give it back: who has waited doorTime for it looks whether that is so,
+// and then goes for the seat without the door. While the one at the door is running he
+// stays behind him, for doorLimit at most: what is read about him may be out of date.
+const (
+	doorTime  = 100 * time.Millisecond
+	doorLimit = 10 * time.Second
+)
+
+// door queues at the door, for a time, and returns what leaves it. The wait in the
+// kernel cannot be called off: the door has a file description of its own, that is
+// closed whenever the wait is over.
+func (l *fileLock) door(timeout time.Duration) (leave func()) {
+	nothing := func() {}
+	if l.readOnly {
+		return nothing
+	}
+	f, err := os.OpenFile(fmt.Sprintf("/proc/self/fd/%d", l.f.Fd()), os.O_RDWR, 0)
+	if err != nil {
+		return nothing
+	}
+	came := make(chan error, 1)
+	go func() { came <- fcntl(f, unix.F_OFD_SETLKW, unix.F_WRLCK, lockDoor) }()
+	for waited := time.Duration(0); waited < min(timeout, doorLimit); waited += doorTime {
+		select {
+		case <-came:
+			l.signDoor()
+			return func() { f.Close() }
+		case <-time.After(min(doorTime, timeout-waited)):
+		}
+		if !l.doorRuns() {
+			break
+		}
+	}
+	go func() { <-came; f.Close() }()
+	return nothing
+}
+
+// doorLength is how long the line is, behind the other two of the lock file, in which
+// the one at the door leaves the number of his process.
+const doorLength = 12
+
+func (l *fileLock) signDoor() {
+	_ = l.writeAt(fmt.Appendf(nil, "%-*d\n", doorLength-1, os.Getpid()), markLine+signLength)
+}
+
+// doorRuns reports whether the process at the door is running, as far as it can be seen.
+func (l *fileLock) doorRuns() bool {
+	b := make([]byte, doorLength)
+	n, _ := l.f.ReadAt(b, markLine+signLength)
+	pid, err := strconv.Atoi(strings.TrimSpace(string(b[:n])))
+	if err != nil || pid <= 0 {
+		return false
+	}
+	state, _ := processState(fmt.Sprintf("/proc/%d/", pid))
+	return state != 0 && state != 'T' && state != 't' && state != 'Z'
+}
