@@ -15,6 +15,7 @@ import (
 // not said here is not allowed.
 const importRules = `
 	index/heap                               < placer, placer/backfill, query, bench
+	index/devices                            < index, placer, store, store/internal/row, store/internal/check, store/internal/tables, cmd/placectl, cmd/placectl/internal/nodefile
 	index, timeline                          < placer
 	index, placer                            < placer/recur
 	placer/fairshare, placer/recur           < store, store/internal/row
@@ -80,7 +81,7 @@ var confined = map[string][]string{
 }
 
 // pure packages know nothing of files and clocks.
-var pure = []string{"index", "index/heap", "timeline", "placer", "placer/fairshare", "placer/recur", "placer/backfill", "placer/backfill/swf",
+var pure = []string{"index", "index/heap", "index/devices", "timeline", "placer", "placer/fairshare", "placer/recur", "placer/backfill", "placer/backfill/swf",
 	"placer/cycle", "placer/cluster", "locality", "query", "store/internal/row", "cmd/placectl/internal/spell", "cmd/placectl/internal/infile", "cmd/placectl/internal/nodefile",
 	"cmd/placectl/internal/chart", "cmd/placectl/internal/sharefile", "cmd/placectl/internal/directives", "cmd/placectl/internal/usage"}
 

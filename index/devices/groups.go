@@ -1,0 +1,203 @@
+package devices
+
+import (
+	"cmp"
+	"math/bits"
+	"slices"
+)
+
+// Distances are how far groups lie apart, by number, as NUMA nodes do: 10 from a group to
+// itself, more to others. Where nothing is said two groups are 20 apart.
+type Distances [][]int
+
+func (d Distances) between(a, b int) int {
+	switch {
+	case a < len(d) && b < len(d[a]):
+		return d[a][b]
+	case a == b:
+		return 10
+	}
+	return 20
+}
+
+// Valid reports whether it is square, and no larger than groups and distances may be.
+func (d Distances) Valid() bool {
+	for _, row := range d {
+		if len(row) != len(d) || slices.ContainsFunc(row, func(n int) bool { return n < 0 || n > 255 }) {
+			return false
+		}
+	}
+	return len(d) <= MaxGroup+1
+}
+
+// choice is how good a set of groups is: the first value that differs decides, and the
+// smaller one is better.
+type choice struct {
+	distance, devices, left int
+}
+
+func (c choice) better(o choice) bool {
+	return cmp.Or(cmp.Compare(c.distance, o.distance), cmp.Compare(c.devices, o.devices), cmp.Compare(c.left, o.left)) < 0
+}
+
+// choose finds the groups: it looks at all sets up to 8 groups.
+func (b *binding) choose() {
+	if len(b.numbers) > few {
+		b.chooseGreedily()
+		return
+	}
+	b.in = b.memIn[:len(b.numbers)]
+	best, size := uint8(0), len(b.numbers)
+	var how choice
+	least := b.least()
+	for _, set := range setsOfGroups[len(b.numbers)] {
+		n := bits.OnesCount8(set)
+		if n < least {
+			continue
+		}
+		if n > size {
+			break
+		}
+		left, ok := b.left(set)
+		if !ok {
+			continue
+		}
+		if c := (choice{b.distance(set), b.cutDevices(set), left}); best == 0 || c.better(how) {
+			best, how, size = set, c, n
+		}
+	}
+	for k := range b.in {
+		b.in[k] = best&(1<<k) != 0
+	}
+}
+
+// least is how many groups it takes at least: so many of those with most free devices.
+func (b *binding) least() int {
+	least := 1
+	for w, row := range b.counts {
+		var most [few]int
+		for i, c := range row {
+			for ; i > 0 && most[i-1] < c; i-- {
+				most[i] = most[i-1]
+			}
+			most[i] = c
+		}
+		n, sum := 0, 0
+		for ; sum < b.wants[w].Count; n++ {
+			sum += most[n]
+		}
+		least = max(least, n)
+	}
+	return least
+}
+
+// left is how many free devices a set has more than are asked for, of all resources; ok is
+// false where it has too few of one.
+func (b *binding) left(set uint8) (left int, ok bool) {
+	for w, row := range b.counts {
+		sum := -b.wants[w].Count
+		for rest := set; rest != 0; rest &= rest - 1 {
+			sum += row[bits.TrailingZeros8(rest)]
+		}
+		if sum < 0 {
+			return 0, false
+		}
+		left += sum
+	}
+	return left, true
+}
+
+// distance sums up how far each two of a set lie apart.
+func (b *binding) distance(set uint8) (sum int) {
+	if len(b.far) == 0 {
+		return 0 // sets of the same size are alike
+	}
+	for x := set; x != 0; x &= x - 1 {
+		for y := set; y != 0; y &= y - 1 {
+			sum += b.far.between(b.numbers[bits.TrailingZeros8(x)], b.numbers[bits.TrailingZeros8(y)])
+		}
+	}
+	return sum
+}
+
+// cutDevices is on how many devices the slices would lie that are asked for.
+func (b *binding) cutDevices(set uint8) (devices int) {
+	for w := range b.wants {
+		want := &b.wants[w]
+		if want.Layout.parents == nil {
+			continue
+		}
+		var members Bits
+		for i := range want.Layout.groups {
+			if g := &want.Layout.groups[i]; set&(1<<slices.Index(b.numbers, g.number)) != 0 {
+				members = members.Or(g.members)
+			}
+		}
+		devices += len(want.Layout.byNeed(&group{members: members}, want.Free, want.Count))
+	}
+	return devices
+}
+
+// chooseGreedily takes group after group: the one with the fewest free devices among those
+// that have all that is still needed, or, as long as none has, the one that has most of
+// it; of several alike the one that is nearest to those taken, then the lowest. To begin
+// with the group of the fewest free devices whatever is needed would take as many groups
+// as possible.
+func (b *binding) chooseGreedily() {
+	b.in = make([]bool, len(b.numbers))
+	need := make([]int, len(b.wants))
+	for w := range b.wants {
+		need[w] = b.wants[w].Count
+	}
+	for slices.Max(need) > 0 {
+		best, found := 0, false
+		var how choice
+		for k := range b.numbers {
+			if b.in[k] {
+				continue
+			}
+			if c, serves := b.greedy(k, need); serves && (!found || c.better(how)) {
+				best, found, how = k, true, c
+			}
+		}
+		if !found {
+			return // count has seen to it that there are enough
+		}
+		b.in[best] = true
+		for w := range need {
+			need[w] = max(0, need[w]-b.counts[w][best])
+		}
+	}
+}
+
+// greedy is how good it is to take a group next; it does not serve when nothing that is
+// needed is in it.
+func (b *binding) greedy(k int, need []int) (c choice, serves bool) {
+	lacks, free, near := 0, 0, 0
+	for w, n := range need {
+		has := b.counts[w][k]
+		serves = serves || n > 0 && has > 0
+		lacks += max(0, n-has)
+		free += has
+	}
+	for i := range b.numbers {
+		if b.in[i] {
+			near += b.far.between(b.numbers[k], b.numbers[i])
+		}
+	}
+	return choice{lacks, near, free}, serves
+}
+
+// setsOfGroups are all sets of n groups but the empty one: the smaller ones first, then
+// those with the lower groups.
+var setsOfGroups = func() (out [few + 1][]uint8) {
+	for n := 1; n <= few; n++ {
+		for set := 1; set < 1<<n; set++ {
+			out[n] = append(out[n], uint8(set))
+		}
+		slices.SortFunc(out[n], func(a, b uint8) int {
+			return cmp.Or(cmp.Compare(bits.OnesCount8(a), bits.OnesCount8(b)), cmp.Compare(bits.Reverse8(b), bits.Reverse8(a)))
+		})
+	}
+	return out
+}()
