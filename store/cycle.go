@@ -164,12 +164,8 @@ func (p *pass) schedule() (err error) {
 	for i, j := range p.queue {
 		queue[i] = p.waits(j)
 	}
-	if len(queue) > 0 {
-		err = p.tx.loaded.releases.hold()
-	}
-	if err == nil {
-		p.unreached, err = p.decider.Run(queue)
-	}
+	p.tx.loaded.releases.often = true
+	p.unreached, err = p.decider.Run(queue)
 	return err
 }
 

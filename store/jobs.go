@@ -232,9 +232,13 @@ func (tx *Tx) ownerNodes(owner uint64) ([]uint32, error) {
 		}
 		return r.Nodes, nil
 	}
-	j, err := tx.job(owner >> 1)
+	key, payload, err := tx.jobRow(owner >> 1)
 	if err != nil {
 		return nil, err
 	}
-	return j.AllNodes(), nil
+	var v row.JobView
+	if err := v.Open(key, payload); err != nil {
+		return nil, err
+	}
+	return v.AllNodes()
 }

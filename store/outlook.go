@@ -350,9 +350,7 @@ func (o *Outlook) earliest(j *row.Job, after int64) (plan *placer.Plan, refused,
 		return w.starts[at].plan, w.starts[at].refused, nil
 	}
 	if o.searches++; o.searches == 2 {
-		if err := o.tx.loaded.releases.hold(); err != nil {
-			return nil, nil, err
-		}
+		o.tx.loaded.releases.often = true
 	}
 	plan, err = o.snapshots[j.Queue].Earliest(w.ask, after)
 	if err != nil && !isRefusal(err) {

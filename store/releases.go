@@ -12,7 +12,7 @@ import (
 type release struct {
 	at    int64
 	owner uint64
-	nodes []uint32
+	nodes []uint32 // nil until somebody asks for them
 }
 
 func (e release) compare(o release) int {
@@ -21,23 +21,27 @@ func (e release) compare(o release) int {
 
 // releases are the release times of all that have nodes.
 type releases struct {
-	tx   *Tx
-	list []release // all, by time and owner; nil unless they are held in memory
+	tx    *Tx
+	often bool      // they are asked for again and again: keep them in memory
+	list  []release // all, by time and owner; nil unless they are in memory
 }
 
-// hold reads all into memory, for a transaction that asks for them often.
-func (r *releases) hold() error {
+// held is all of them in memory, nil where they are not kept there. Whose nodes they are
+// is read when somebody comes to them: searches mostly stop at the first few.
+func (r *releases) held() ([]release, error) {
+	if !r.often || r.list != nil {
+		return r.list, nil
+	}
 	list := []release{}
 	err := r.tx.file.Each(row.Releases, nil, func(k, _ []byte) (bool, error) {
 		at, owner := row.SplitTimeKey(k)
-		nodes, err := r.tx.ownerNodes(owner)
-		list = append(list, release{at, owner, nodes})
-		return true, err
+		list = append(list, release{at: at, owner: owner})
+		return true, nil
 	})
 	if err == nil {
 		r.list = list
 	}
-	return err
+	return r.list, err
 }
 
 // put notes when an owner is expected to give its nodes back.
@@ -61,15 +65,26 @@ func (r *releases) remove(at int64, owner uint64) error {
 
 // from goes through the release times from an instant on.
 func (r *releases) from(from int64, fn func(at int64, owner uint64, nodes func() ([]uint32, error)) (bool, error)) error {
-	if r.list == nil {
+	list, err := r.held()
+	if err != nil {
+		return err
+	}
+	if list == nil {
 		return r.tx.file.EachFrom(row.Releases, row.TimeKey(from, 0), nil, func(k, _ []byte) (bool, error) {
 			at, owner := row.SplitTimeKey(k)
 			return fn(at, owner, func() ([]uint32, error) { return r.tx.ownerNodes(owner) })
 		})
 	}
-	i, _ := slices.BinarySearchFunc(r.list, release{at: from}, release.compare)
-	for _, e := range r.list[i:] {
-		if more, err := fn(e.at, e.owner, func() ([]uint32, error) { return e.nodes, nil }); err != nil || !more {
+	i, _ := slices.BinarySearchFunc(list, release{at: from}, release.compare)
+	for k := range list[i:] {
+		e := &list[i:][k]
+		nodes := func() (_ []uint32, err error) {
+			if e.nodes == nil {
+				e.nodes, err = r.tx.ownerNodes(e.owner)
+			}
+			return e.nodes, err
+		}
+		if more, err := fn(e.at, e.owner, nodes); err != nil || !more {
 			return err
 		}
 	}

@@ -192,7 +192,7 @@ func (s *roomSearch) walk(upTo int) {
 			steps, block := s.stepsOf(uint32(number), word), p.block(number)
 			for rest := word; rest != 0; rest &= rest - 1 {
 				i := lowest(rest)
-				if !all && bin(block[i].after(s.after)-s.after) > upTo {
+				if !all && block[i].after(s.after) > s.until {
 					continue
 				}
 				if first := s.gaps(p, steps, i); p.d == s.d {

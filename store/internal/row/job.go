@@ -125,7 +125,12 @@ func (j *Job) AllNodes() []uint32 {
 	if len(j.Chunks) == 1 && len(j.Along) == 0 {
 		return nodes // a chunk has each of its nodes once
 	}
-	seen := make(map[uint32]bool)
+	return each(nodes)
+}
+
+// each leaves out nodes that were named before.
+func each(nodes []uint32) []uint32 {
+	seen := make(map[uint32]bool, len(nodes))
 	return slices.DeleteFunc(nodes, func(n uint32) bool {
 		twice := seen[n]
 		seen[n] = true

@@ -149,6 +149,19 @@ func (r *JobNodes) Next(only int64) bool {
 	return !r.d.bad
 }
 
+// AllNodes lists the nodes of the job, each once, as Job.AllNodes does.
+func (v *JobView) AllNodes() ([]uint32, error) {
+	var nodes []uint32
+	r := v.Nodes()
+	for r.Next(-1) {
+		nodes = append(nodes, r.Node)
+	}
+	if r.Chunks > 1 || r.Chunk == r.Chunks {
+		nodes = each(nodes)
+	}
+	return nodes, r.Err()
+}
+
 // findAlong passes over what comes between the chunks and the nodes taken along.
 func (r *JobNodes) findAlong() {
 	r.d.skip() // its group
