@@ -6,6 +6,7 @@ import (
 
 	"github.com/RoaringBitmap/roaring/v2/roaring64"
 	"github.com/placectl/placectl/store/internal/file"
+	"github.com/placectl/placectl/store/internal/recovery"
 	"github.com/placectl/placectl/store/internal/row"
 )
 
@@ -36,7 +37,7 @@ func (db *DB) Archive(to string, before time.Time, opt *ArchiveOptions) (*Archiv
 	if opt == nil {
 		opt = new(ArchiveOptions)
 	}
-	write, err := archiveWriter(to)
+	write, err := recovery.ArchiveWriter(to)
 	if err != nil {
 		return nil, err
 	}
@@ -46,17 +47,17 @@ func (db *DB) Archive(to string, before time.Time, opt *ArchiveOptions) (*Archiv
 	} else {
 		defer from.Close()
 	}
-	var old *expired
+	var old *recovery.Expired
 	err = from.view(func(tx *Tx) (err error) {
-		if old, err = tx.expired(before.Unix()); err != nil || opt.DryRun || old.empty() {
+		if old, err = recovery.Expire(tx.file, before.Unix()); err != nil || opt.DryRun || old.Empty() {
 			return err
 		}
-		return write(tx, to, old, opt.Watch)
+		return write(tx.checked(), to, old, recovery.ArchiveOptions{Open: scratchOf(db.opt), LockTimeout: db.opt.LockTimeout, Watch: opt.Watch})
 	})
 	if err != nil {
 		return nil, err
 	}
-	out := &Archived{Jobs: int64(old.jobs.GetCardinality()), Events: int64(old.events.GetCardinality()), Batches: int64(len(old.batches)), Stay: old.stay}
+	out := &Archived{Jobs: int64(old.Jobs.GetCardinality()), Events: int64(old.Events.GetCardinality()), Batches: int64(len(old.Batches)), Stay: old.Stay}
 	if opt.DryRun {
 		return out, nil
 	}
@@ -74,113 +75,12 @@ func (db *DB) view(fn func(*Tx) error) error {
 	})
 }
 
-// expired is what an archive takes.
-type expired struct {
-	jobs, events *roaring64.Bitmap
-	batches      []string
-	stay         int64
-}
-
-func (x *expired) empty() bool {
-	return x.jobs.IsEmpty() && x.events.IsEmpty() && len(x.batches) == 0
-}
-
-// expired finds what has ended before an instant and may go.
-func (tx *Tx) expired(before int64) (*expired, error) {
-	x := &expired{jobs: roaring64.New(), events: roaring64.New()}
-	needed, err := tx.needed()
-	if err != nil {
-		return nil, err
-	}
-	var array []uint64 // the jobs of the array at hand that may go
-	whole, of := true, uint64(0)
-	next := func(number uint64) {
-		if whole {
-			x.jobs.AddMany(array)
-		} else {
-			x.stay += int64(len(array))
-		}
-		array, whole, of = array[:0], true, number
-	}
-	err = tx.file.Each(row.Jobs, nil, func(key, payload []byte) (bool, error) {
-		j, err := row.DecodeJob(key, payload)
-		if err != nil {
-			return false, err
-		}
-		if j.Array == 0 || j.Array != of {
-			next(j.Array)
-		}
-		if over(j, before) {
-			array = append(array, j.ID)
-		}
-		if stays, err := tx.stays(j, before, needed); err != nil || stays {
-			whole = false
-			return true, err
-		}
-		return true, nil
-	})
-	if err != nil {
-		return nil, err
-	}
-	next(0)
-	err = tx.file.Each(row.Events, nil, func(key, payload []byte) (bool, error) {
-		ev, err := row.DecodeEvent(key, payload)
-		if err != nil || ev.Time >= before {
-			return true, err
-		}
-		gone := ev.Job == 0 || x.jobs.Contains(ev.Job)
-		if !gone {
-			there, err := tx.file.Get(row.Jobs, row.Key64(ev.Job))
-			if gone = there == nil; err != nil {
-				return false, err
-			}
-		}
-		if gone {
-			x.events.Add(ev.ID)
-		}
-		return true, nil
-	})
-	batches := tx.file.Each(row.Batches, nil, func(key, payload []byte) (bool, error) {
-		b, err := row.DecodeBatch(key, payload)
-		if err == nil && b.Ended > 0 && b.Ended < before {
-			x.batches = append(x.batches, b.Name)
-		}
-		return true, err
-	})
-	return x, errors.Join(err, batches)
-}
-
-// needed are the jobs that some depend on which have not ended.
-func (tx *Tx) needed() (*roaring64.Bitmap, error) {
-	needed := roaring64.New()
-	err := tx.eachJob(func(j *row.Job) error {
-		for _, d := range j.After {
-			needed.Add(d.Job)
-		}
-		return nil
-	}, JobHeld, JobQueued, JobReserved, JobRunning)
-	return needed, err
-}
-
-// over reports whether a job has ended before an instant.
-func over(j *row.Job, before int64) bool { return !j.State.Live() && j.End < before }
-
-// stays reports whether a job cannot go: it has not ended before the instant, somebody
-// depends on it, or is to be told to stop it.
-func (tx *Tx) stays(j *row.Job, before int64, needed *roaring64.Bitmap) (bool, error) {
-	if !over(j, before) || needed.Contains(j.ID) {
-		return true, nil
-	}
-	stop, err := tx.file.Get(row.Stops, row.Key64(j.ID))
-	return stop != nil, err
-}
-
 // archiveRows is how many rows go in a commit.
 const archiveRows = 10_000
 
 // removeExpired takes out of the database what is in an archive.
-func (db *DB) removeExpired(old *expired, watch Watch) error {
-	for _, name := range old.batches {
+func (db *DB) removeExpired(old *recovery.Expired, watch Watch) error {
+	for _, name := range old.Batches {
 		err := db.Update(func(tx *Tx) error {
 			b, err := tx.Batch(name)
 			if errors.Is(err, ErrNotFound) || err == nil && b.Ended == 0 {
@@ -213,13 +113,13 @@ func (db *DB) removeExpired(old *expired, watch Watch) error {
 			}
 		}
 	}
-	return errors.Join(remove(old.jobs, (*Tx).removeEnded), remove(old.events, (*Tx).removeEvents))
+	return errors.Join(remove(old.Jobs, (*Tx).removeEnded), remove(old.Events, (*Tx).removeEvents))
 }
 
 // removeEnded forgets jobs that have ended, but for those that somebody has come to depend
 // on.
 func (tx *Tx) removeEnded(ids []uint64) error {
-	needed, err := tx.needed()
+	needed, err := recovery.Needed(tx.file)
 	if err != nil {
 		return err
 	}

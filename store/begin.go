@@ -138,7 +138,7 @@ func (g *beginner) Ignores(b *timeline.Busy, _, _ int64) bool { return b.Claim |
 // isLate says of a job that was taken off its nodes, because it could not begin, that
 // it waits for a writer to plan it anew.
 func (tx *Tx) isLate(j *row.Job) error {
-	unplace(j)
+	j.Unplace()
 	j.State = JobLate
 	return tx.putJob(j, JobReserved)
 }
@@ -153,7 +153,7 @@ func (tx *Tx) planAnew(j *row.Job) error {
 			return tx.withdrawn(j, j.Reason+"; "+err.Error())
 		}
 		if errors.Is(err, final) {
-			unplace(j)
+			j.Unplace()
 			j.State, j.End = JobFailed, tx.now
 			j.Reason += "; " + err.Error()
 			return tx.putJob(j, JobReserved)

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/RoaringBitmap/roaring/v2/roaring64"
+	"github.com/placectl/placectl/store/internal/recovery"
 	"github.com/placectl/placectl/store/internal/row"
 )
 
@@ -19,7 +20,7 @@ func (p *pass) forget() error {
 		return err
 	}
 	before := p.tx.now - int64(set.KeepEnded/time.Second)
-	needed, err := p.tx.needed()
+	needed, err := recovery.Needed(p.tx.file)
 	if err != nil {
 		return err
 	}
@@ -45,7 +46,7 @@ func (p *pass) forgetJobs(before int64, needed *roaring64.Bitmap) error {
 		if err != nil {
 			return false, err
 		}
-		stays, err := tx.stays(j, before, needed)
+		stays, err := recovery.Stays(tx.file, j, before, needed)
 		if !stays && err == nil {
 			old = append(old, j.ID)
 		}

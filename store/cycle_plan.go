@@ -78,7 +78,7 @@ func (p *pass) Withdraw(c *cycle.Job) error {
 // say so.
 func (tx *Tx) withdrawn(j *row.Job, reason string) error {
 	tx.loaded.freed.on(j.AllNodes())
-	unplace(j)
+	j.Unplace()
 	j.State, j.Reason = JobQueued, reason
 	return tx.putJob(j, JobReserved)
 }

@@ -74,6 +74,6 @@
 // the files named after it the cycle, whose decisions are package placer/cycle's, freed.go what it
 // hands on to the next one, event.go what has become of all of them. batch.go and its like
 // keep package locality's batches, query.go lends the tables to package query, check.go
-// the rows to package check, which proves it all. backup.go, dump.go, load.go, compact.go,
-// salvage.go and archive.go get out of trouble.
+// the rows to package check, which proves it all. backup.go, dump.go, salvage.go and
+// archive.go get out of trouble, with package recovery.
 package store

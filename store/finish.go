@@ -26,16 +26,10 @@ func (tx *Tx) ended(j *row.Job, state JobState, reason string) error {
 		}
 	}
 	if was == JobReserved {
-		unplace(j)
+		j.Unplace()
 	}
 	j.State, j.End, j.Reason = state, tx.now, reason
 	return tx.putJob(j, was)
-}
-
-// unplace forgets where and when a job was to run: what never started has neither.
-func unplace(j *row.Job) {
-	j.Start, j.End, j.Chunks, j.Along, j.Set, j.Path = 0, 0, nil, nil, "", ""
-	j.Policy = j.Request().Policy
 }
 
 // forChange finds a job that is in one of some states, a Conflict when it is in
@@ -114,7 +108,7 @@ func (tx *Tx) unplan(j *row.Job, state JobState, reason string) error {
 			return err
 		}
 	}
-	unplace(j)
+	j.Unplace()
 	j.State, j.Reason, j.Launched = state, reason, false
 	return tx.putJob(j, was)
 }

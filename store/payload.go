@@ -2,8 +2,6 @@ package store
 
 import (
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 
 	"github.com/placectl/placectl/store/internal/row"
@@ -134,7 +132,7 @@ func (p *Payload) row(jobs uint64) *row.Payload {
 func (tx *Tx) payloadRow(key row.PayloadKey) ([]byte, error) {
 	payload, err := tx.file.Get(row.Payloads, key[:])
 	if err == nil && payload == nil {
-		err = fmt.Errorf("%w: what a job carries, %s, is missing", ErrDamaged, key)
+		err = key.Missing()
 	}
 	return payload, err
 }
@@ -167,7 +165,7 @@ func (tx *Tx) carry(p *Payload, jobs int) (key row.PayloadKey, err error) {
 // drop takes note that jobs have gone, so many of each payload. With the last one of them
 // goes what they carried.
 func (tx *Tx) drop(gone map[row.PayloadKey]uint64) error {
-	return eachPayload(gone, func(key row.PayloadKey, n uint64) error {
+	return row.EachPayload(gone, func(key row.PayloadKey, n uint64) error {
 		payload, err := tx.payloadRow(key)
 		if err != nil {
 			return err
@@ -187,15 +185,4 @@ func (tx *Tx) drop(gone map[row.PayloadKey]uint64) error {
 		}
 		return err
 	})
-}
-
-// eachPayload goes through the jobs of each payload by key, those that carry nothing left out.
-func eachPayload(jobs map[row.PayloadKey]uint64, fn func(key row.PayloadKey, jobs uint64) error) error {
-	delete(jobs, row.PayloadKey{})
-	for _, key := range slices.SortedFunc(maps.Keys(jobs), row.PayloadKey.Compare) {
-		if err := fn(key, jobs[key]); err != nil {
-			return err
-		}
-	}
-	return nil
 }

@@ -28,7 +28,7 @@ func (tx *Tx) Release(id uint64) (*Job, error) {
 	}
 	if j.State = JobFinished; was == JobReserved {
 		j.State = JobCancelled
-		unplace(j)
+		j.Unplace()
 	}
 	j.End = tx.now
 	return jobResult(j, tx.putJob(j, was))

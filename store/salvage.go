@@ -1,13 +1,6 @@
 package store
 
-import (
-	"bytes"
-	"errors"
-	"fmt"
-
-	"github.com/placectl/placectl/store/internal/file"
-	"github.com/placectl/placectl/store/internal/row"
-)
+import "github.com/placectl/placectl/store/internal/recovery"
 
 // Salvaged is what Salvage got out of a damaged database.
 type Salvaged struct {
@@ -42,115 +35,9 @@ func Salvage(damaged, to string, opt *SalvageOptions) (*Salvaged, error) {
 	if opt == nil {
 		opt = new(SalvageOptions)
 	}
-	create := file.Create
-	if opt.DryRun {
-		create = file.CreateTrial
-	}
-	out := new(Salvaged)
-	err := create(to, func(tmp string) error {
-		db, err := openScratch(tmp, opt.Options)
-		if err != nil {
-			return err
-		}
-		s := &salvage{db: db, notes: make(map[row.Table][]string), more: make(map[row.Table]int)}
-		err = s.run(damaged, opt)
-		if err := errors.Join(err, db.Close()); err != nil {
-			return err
-		}
-		content, err := file.Verify(tmp, opt.Watch)
-		out.Content = newContent(content)
-		s.tell(out, content)
-		return err
-	})
+	got, err := recovery.Salvage(damaged, to, recovery.SalvageOptions{Open: scratchOf(opt.Options), LockTimeout: opt.lockTimeout(), DryRun: opt.DryRun, Watch: opt.Watch})
 	if err != nil {
 		return nil, err
 	}
-	return out, nil
-}
-
-// salvage is one that is under way.
-type salvage struct {
-	db    *DB
-	read  *file.Salvaged
-	notes map[row.Table][]string
-	more  map[row.Table]int // notes that were left out
-}
-
-// maxNotes is how many notes a table gets.
-const maxNotes = 20
-
-func (s *salvage) note(t row.Table, format string, args ...any) {
-	if len(s.notes[t]) == maxNotes {
-		s.more[t]++
-		return
-	}
-	s.notes[t] = append(s.notes[t], fmt.Sprintf(format, args...))
-}
-
-func (s *salvage) run(damaged string, opt *SalvageOptions) error {
-	err := s.db.file.Bulk(func(b *file.Bulk) (err error) {
-		s.read, err = file.Salvage(damaged, opt.lockTimeout(), func(t row.Table, key, payload []byte) error {
-			if opt.Watch != nil {
-				if err := opt.Watch(int64(len(key) + len(payload))); err != nil {
-					return err
-				}
-			}
-			if cached(t) {
-				return nil
-			}
-			if there, err := b.Has(t, key); t != row.Meta && (err != nil || there) {
-				s.note(t, "%x is there twice", key)
-				return err
-			}
-			return b.Put(t, bytes.Clone(key), bytes.Clone(payload))
-		})
-		return err
-	})
-	if err != nil {
-		return err
-	}
-	for _, l := range s.read.Losses {
-		s.note(l.Table, "%s", l.Why)
-	}
-	if err := s.mend(); err != nil {
-		return err
-	}
-	return s.db.complete("what could be read")
-}
-
-// cached reports whether the rows of a table only save work: what they say of rows that
-// are missing would be wrong.
-func cached(t row.Table) bool { return t == row.Decided || t == row.Invalidations }
-
-// tell says what became of each table.
-func (s *salvage) tell(out *Salvaged, content file.Content) {
-	for t := range row.TableCount {
-		if t.Derived() || cached(t) {
-			continue
-		}
-		x := SalvagedTable{Name: t.String(), Rows: content.Rows[t], Notes: s.notes[t]}
-		if n := s.more[t]; n > 0 {
-			x.Notes = append(x.Notes, fmt.Sprintf("and %d more", n))
-		}
-		switch want := s.read.Want; {
-		case want != nil && t != row.Meta:
-			x.Missing = int64(want.Tables[t].Count) - int64(s.read.Rows[t])
-			out.Missing += max(0, x.Missing)
-		case len(x.Notes) > 0:
-			x.Missing = -1
-		}
-		if x.Missing != 0 || len(x.Notes) > 0 {
-			out.Tables = append(out.Tables, x)
-		}
-	}
-	if s.read.Unsigned {
-		out.Notes = append(out.Notes, "no meta page is valid: the newest list of tables that can be read was taken")
-	}
-	if s.read.Older {
-		out.Notes = append(out.Notes, "the newest transaction cannot be read, or may be missing: this is the one before")
-	}
-	if s.read.Want == nil {
-		out.Notes = append(out.Notes, "how many rows there were is not known")
-	}
-	out.Notes = append(out.Notes, s.notes[row.TableCount]...)
+	return &Salvaged{newContent(got.Content), converted(got.Tables, func(t recovery.SalvagedTable) SalvagedTable { return SalvagedTable(t) }), got.Missing, got.Notes}, nil
 }

@@ -28,6 +28,9 @@ const importRules = `
 	store/internal/batches, store/internal/check < store
 	index, timeline, placer, locality, query, placer/fairshare < store/internal/tables
 	store/internal/tables                    < store
+	index                                    < store/internal/recovery
+	store/internal/row, store/internal/file, store/internal/check < store/internal/recovery
+	store/internal/recovery                  < store
 	timeline                                 < placer/backfill
 	index                                    < query
 	index, timeline, placer, locality, query < store

@@ -6,6 +6,8 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"fmt"
+	"maps"
+	"slices"
 )
 
 // PayloadKey is the key of a row of the table Payloads: a hash of what the row holds, but
@@ -132,4 +134,20 @@ func splitPayload(payload []byte) (jobs uint64, content []byte, err error) {
 	d.byte()
 	jobs = d.uint()
 	return jobs, d.b, d.done(Payloads, nil)
+}
+
+// EachPayload goes through the jobs of each payload by key, those that carry nothing left out.
+func EachPayload(jobs map[PayloadKey]uint64, fn func(key PayloadKey, jobs uint64) error) error {
+	delete(jobs, PayloadKey{})
+	for _, key := range slices.SortedFunc(maps.Keys(jobs), PayloadKey.Compare) {
+		if err := fn(key, jobs[key]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Missing is an ErrDamaged: jobs name what they carry, and it is not there.
+func (k PayloadKey) Missing() error {
+	return fmt.Errorf("%w: what a job carries, %s, is missing", ErrDamaged, k)
 }

@@ -157,3 +157,9 @@ func (j *Job) Waits(s JobState) bool {
 func (j *Job) ToLaunch() bool {
 	return j.Queued && !j.Attended && !j.Launched && j.State == JobRunning
 }
+
+// Unplace forgets where and when a job was to run: what never started has neither.
+func (j *Job) Unplace() {
+	j.Start, j.End, j.Chunks, j.Along, j.Set, j.Path = 0, 0, nil, nil, "", ""
+	j.Policy = j.Request().Policy
+}

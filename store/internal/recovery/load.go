@@ -1,4 +1,4 @@
-package store
+package recovery
 
 import (
 	"bufio"
@@ -8,29 +8,17 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strings"
 
-	"github.com/placectl/placectl/store/internal/check"
 	"github.com/placectl/placectl/store/internal/file"
 	"github.com/placectl/placectl/store/internal/row"
 )
 
-// LineError is an ErrInvalid in a line of what is read.
-type LineError struct {
-	Line int // from 1
-	Why  error
-}
-
-func (e *LineError) Error() string { return fmt.Sprintf("line %d: %v", e.Line, e.Why) }
-
-// Unwrap makes errors.Is see ErrInvalid, and what is wrong.
-func (e *LineError) Unwrap() []error { return []error{ErrInvalid, e.Why} }
-
-// LoadOptions are how a dump is loaded. The zero value works.
+// LoadOptions are how a dump is loaded.
 type LoadOptions struct {
-	Options      // how the new database is opened
-	DryRun  bool // everything is done but for the last step
-	Watch   Watch
+	Open   Open
+	Wrong  func(line int, why error) error // makes an error of what is wrong in a line, from 1
+	DryRun bool                            // everything is done but for the last step
+	Watch  file.Watch                      // told of bytes of the dump
 }
 
 // maxLine is the longest line of a dump that is read, in bytes: a batch has rows of some
@@ -38,13 +26,10 @@ type LoadOptions struct {
 const maxLine = 64 << 20
 
 // Load makes a database of a dump, which may be compressed by gzip: as a whole, or not at
-// all. It fails with a LineError where the dump is not what it should be, ErrDamaged when
+// all. It fails with what Wrong makes where the dump is not what it should be, ErrDamaged when
 // its rows contradict each other, ErrNewer when a newer version wrote it, and ErrExists
 // when there is a file of that name.
-func Load(path string, dump io.Reader, opt *LoadOptions) (content Content, err error) {
-	if opt == nil {
-		opt = new(LoadOptions)
-	}
+func Load(path string, dump io.Reader, opt LoadOptions) (content file.Content, err error) {
 	text, err := plain(dump)
 	if err != nil {
 		return content, err
@@ -54,16 +39,15 @@ func Load(path string, dump io.Reader, opt *LoadOptions) (content Content, err e
 		create = file.CreateTrial
 	}
 	err = create(path, func(tmp string) error {
-		db, err := openScratch(tmp, opt.Options)
+		db, err := opt.Open(tmp)
 		if err != nil {
 			return err
 		}
-		l := &loader{lines: bufio.NewReaderSize(text, 1<<16), watch: opt.Watch, meta: make(map[string]bool)}
+		l := &loader{LoadOptions: opt, lines: bufio.NewReaderSize(text, 1<<16), meta: make(map[string]bool)}
 		if err := errors.Join(l.load(db), db.Close()); err != nil {
 			return err
 		}
-		c, err := file.Verify(tmp, opt.Watch)
-		content = newContent(c)
+		content, err = file.Verify(tmp, opt.Watch)
 		return err
 	})
 	return content, err
@@ -80,19 +64,19 @@ func plain(r io.Reader) (io.Reader, error) {
 
 // loader reads a dump.
 type loader struct {
+	LoadOptions
 	lines *bufio.Reader
-	watch Watch
 	line  int
 	rows  int64
 	long  []byte
 	meta  map[string]bool // the keys of that table: an empty file has some
 }
 
-func (l *loader) load(db *DB) error {
-	if err := db.file.Bulk(l.all); err != nil {
+func (l *loader) load(db Scratch) error {
+	if err := db.File().Bulk(l.all); err != nil {
 		return err
 	}
-	return db.complete("the dump")
+	return complete(db, "the dump")
 }
 
 // all reads the dump from its head to its end.
@@ -114,8 +98,8 @@ func (l *loader) all(b *file.Bulk) error {
 		if err := l.put(b, line); err != nil {
 			return err
 		}
-		if l.watch != nil {
-			if err := l.watch(int64(len(line)) + 1); err != nil {
+		if l.Watch != nil {
+			if err := l.Watch(int64(len(line)) + 1); err != nil {
 				return err
 			}
 		}
@@ -145,7 +129,7 @@ func (l *loader) next() ([]byte, error) {
 }
 
 // wrong is an error in the line at hand.
-func (l *loader) wrong(why error) error { return &LineError{l.line, why} }
+func (l *loader) wrong(why error) error { return l.Wrong(l.line, why) }
 
 // head reads the first line: what this is, and the format of the rows.
 func (l *loader) head(b *file.Bulk) error {
@@ -157,8 +141,8 @@ func (l *loader) head(b *file.Bulk) error {
 	if json.Unmarshal(line, &head) != nil || head.Placectl != dumpKind || head.Format == 0 {
 		return l.wrong(errors.New("this is no dump: placectl dump writes one"))
 	}
-	if head.Format > Format {
-		return fmt.Errorf("%w: the dump has format %d, this one knows up to %d", ErrNewer, head.Format, Format)
+	if head.Format > row.Format {
+		return fmt.Errorf("%w: the dump has format %d, this one knows up to %d", file.ErrNewer, head.Format, row.Format)
 	}
 	return b.SetFormat(head.Format)
 }
@@ -195,71 +179,4 @@ func (l *loader) end(line []byte) error {
 		return l.wrong(errors.New("there is something behind the end of the dump"))
 	}
 	return nil
-}
-
-// complete makes a scratch file that has all rows which are not derived a database: it
-// derives the others, draws an epoch, and verifies everything. from is where the rows come from.
-func (db *DB) complete(from string) error {
-	if err := db.derive(from); err != nil {
-		return err
-	}
-	if err := db.file.Update(func(r *file.Recorder) (bool, error) { return true, r.DrawEpoch() }); err != nil {
-		return err
-	}
-	list, more := []string(nil), 0
-	err := db.Check(func(finding string) {
-		if len(list) == maxReasons {
-			more++
-			return
-		}
-		list = append(list, finding)
-	})
-	if err != nil {
-		return err
-	}
-	return contradicts(from, list, more)
-}
-
-// maxReasons is how many findings an error tells.
-const maxReasons = 5
-
-// contradicts is an error that says why rows make no database, nil for no reason.
-func contradicts(from string, reasons []string, more int) error {
-	if len(reasons) == 0 {
-		return nil
-	}
-	if more > 0 {
-		reasons = append(reasons, fmt.Sprintf("and %d more", more))
-	}
-	return fmt.Errorf("%w: the rows of %s contradict each other: %s", ErrDamaged, from, strings.Join(reasons, "; "))
-}
-
-// derive fills the derived tables of a scratch file, which are empty. A file of an older
-// format is migrated, and they are filled by that.
-func (db *DB) derive(from string) error {
-	var made *check.Derived
-	var state row.State
-	err := db.file.Update(func(r *file.Recorder) (bool, error) {
-		tx, err := db.beginAsOf(r)
-		if err != nil || r.Migrated() {
-			return true, err
-		}
-		var list []string
-		made, err = check.Derive(tx.checked(), func(finding string) { list = append(list, finding) })
-		state = tx.state
-		if err == nil && len(made.Blamed) > 0 {
-			err = contradicts(from, list[:min(len(list), maxReasons)], max(0, len(list)-maxReasons))
-		}
-		return false, err
-	})
-	if err != nil || made == nil {
-		return err
-	}
-	return db.file.Bulk(func(b *file.Bulk) error {
-		if err := made.Each(b.Put); err != nil {
-			return err
-		}
-		state.NextBucket = max(state.NextBucket, made.Buckets())
-		return b.Put(row.Meta, row.KeyState, state.Encode())
-	})
 }

@@ -1,4 +1,4 @@
-package store
+package recovery
 
 import (
 	"bytes"
@@ -26,42 +26,42 @@ const maxRounds = 10
 
 // mend changes what contradicts the rest now that rows are missing.
 func (s *salvage) mend() error {
-	for _, look := range []func(*Tx) ([]mended, error){s.counters, s.nodes, s.jobs, s.payloads, s.links, s.shares} {
+	for _, look := range []func(*check.Store) ([]mended, error){s.counters, s.nodes, s.jobs, s.payloads, s.links, s.shares} {
 		if err := s.change(look); err != nil {
 			return err
 		}
 	}
 	for range maxRounds {
 		blamed := 0
-		err := s.change(func(tx *Tx) ([]mended, error) {
-			made, err := check.Derive(tx.checked(), func(string) {})
+		err := s.change(func(db *check.Store) ([]mended, error) {
+			made, err := check.Derive(db, func(string) {})
 			if err != nil {
 				return nil, err
 			}
 			blamed = len(made.Blamed)
-			return s.parted(tx, made.Blamed)
+			return s.parted(db, made.Blamed)
 		})
 		if err != nil || blamed == 0 {
 			return err
 		}
 	}
-	return fmt.Errorf("%w: the rows that can be read contradict each other in too many ways", ErrDamaged)
+	return fmt.Errorf("%w: the rows that can be read contradict each other in too many ways", row.ErrDamaged)
 }
 
 // change lets a function look at the rows, and carries out what it finds.
-func (s *salvage) change(look func(*Tx) ([]mended, error)) error {
+func (s *salvage) change(look func(*check.Store) ([]mended, error)) error {
 	var list []mended
-	err := s.db.file.View(func(r *file.Recorder) error {
-		tx, err := s.db.beginAsOf(r)
+	err := s.db.File().View(func(r *file.Recorder) error {
+		db, err := s.db.AsOf(r)
 		if err == nil {
-			list, err = look(tx)
+			list, err = look(db)
 		}
 		return err
 	})
 	if err != nil || len(list) == 0 {
 		return err
 	}
-	return s.db.file.Bulk(func(b *file.Bulk) error {
+	return s.db.File().Bulk(func(b *file.Bulk) error {
 		for _, m := range list {
 			if err := b.PutOrRemove(m.table, m.key, m.payload); err != nil {
 				return err
@@ -73,33 +73,33 @@ func (s *salvage) change(look func(*Tx) ([]mended, error)) error {
 
 // counters makes the row of the state anew: numbers of rows that are there are never
 // given out again, and the instant is no earlier than what has happened.
-func (s *salvage) counters(tx *Tx) ([]mended, error) {
-	st := tx.state
-	if known, err := tx.file.Get(row.Meta, row.KeyState); err != nil {
+func (s *salvage) counters(db *check.Store) ([]mended, error) {
+	st := *db.State
+	if known, err := db.Rows.Get(row.Meta, row.KeyState); err != nil {
 		return nil, err
 	} else if known == nil {
 		st = row.State{NextResource: index.FirstDeclared, NextJob: 1, NextReservation: 1}
 		s.note(row.Meta, "the row of the clock and the counters is made anew")
 	}
 	next64 := func(n *uint64, t row.Table) {
-		if key := tx.file.Last(t); len(key) == 8 {
+		if key := db.Rows.Last(t); len(key) == 8 {
 			*n = max(*n, binary.BigEndian.Uint64(key)+1)
 		}
 	}
 	next64(&st.NextJob, row.Jobs)
 	next64(&st.NextJob, row.Stops)
-	if key := tx.file.Last(row.Events); len(key) == 8 {
+	if key := db.Rows.Last(row.Events); len(key) == 8 {
 		st.Events = max(st.Events, binary.BigEndian.Uint64(key))
 	}
-	if key := tx.file.Last(row.Nodes); len(key) == 4 {
+	if key := db.Rows.Last(row.Nodes); len(key) == 4 {
 		st.NextNode = max(st.NextNode, binary.BigEndian.Uint32(key)+1)
 	}
-	if key := tx.file.Last(row.Resources); len(key) == 2 {
+	if key := db.Rows.Last(row.Resources); len(key) == 2 {
 		st.NextResource = max(st.NextResource, index.ResID(binary.BigEndian.Uint16(key))+1)
 	}
 	st.Invalidations++
 	err := errors.Join(
-		tx.file.Each(row.Nodes, nil, func(key, payload []byte) (bool, error) {
+		db.Rows.Each(row.Nodes, nil, func(key, payload []byte) (bool, error) {
 			var v row.NodeView
 			err := v.Open(key, payload)
 			if err == nil {
@@ -107,21 +107,24 @@ func (s *salvage) counters(tx *Tx) ([]mended, error) {
 			}
 			return true, err
 		}),
-		tx.file.Each(row.Reservations, nil, func(key, payload []byte) (bool, error) {
+		db.Rows.Each(row.Reservations, nil, func(key, payload []byte) (bool, error) {
 			r, err := row.DecodeReservation(key, payload)
 			st.NextReservation = max(st.NextReservation, r.ID+1)
 			return true, err
 		}),
-		tx.EachEvent(0, func(ev *Event) (bool, error) {
-			st.AsOf = max(st.AsOf, ev.Time.Unix())
-			return true, nil
+		db.Rows.Each(row.Events, nil, func(key, payload []byte) (bool, error) {
+			ev, err := row.DecodeEvent(key, payload)
+			if err == nil {
+				st.AsOf = max(st.AsOf, ev.Time)
+			}
+			return true, err
 		}))
 	return []mended{{row.Meta, row.KeyState, st.Encode()}}, err
 }
 
 // nodes takes from nodes what they have of resources that are not defined any more.
-func (s *salvage) nodes(tx *Tx) (list []mended, err error) {
-	defs, err := tx.Resources()
+func (s *salvage) nodes(db *check.Store) (list []mended, err error) {
+	defs, err := db.Resources()
 	if err != nil {
 		return nil, err
 	}
@@ -129,7 +132,7 @@ func (s *salvage) nodes(tx *Tx) (list []mended, err error) {
 		_, ok := defs.Get(a.Res)
 		return !ok
 	}
-	err = tx.file.Each(row.Nodes, nil, func(key, payload []byte) (bool, error) {
+	err = db.Rows.Each(row.Nodes, nil, func(key, payload []byte) (bool, error) {
 		n, err := row.DecodeNode(key, payload)
 		if err != nil || !slices.ContainsFunc(n.Res, undefined) {
 			return true, err
@@ -143,21 +146,21 @@ func (s *salvage) nodes(tx *Tx) (list []mended, err error) {
 }
 
 // jobs holds those that wait for jobs which are lost.
-func (s *salvage) jobs(tx *Tx) (list []mended, err error) {
-	err = tx.file.Each(row.Jobs, nil, func(key, payload []byte) (bool, error) {
+func (s *salvage) jobs(db *check.Store) (list []mended, err error) {
+	err = db.Rows.Each(row.Jobs, nil, func(key, payload []byte) (bool, error) {
 		j, err := row.DecodeJob(key, payload)
 		if err != nil || !j.State.Live() || len(j.After) == 0 {
 			return true, err
 		}
 		var lost []string
 		j.After = slices.DeleteFunc(j.After, func(d row.Dependency) bool {
-			other, err := tx.file.Get(row.Jobs, row.Key64(d.Job))
+			other, err := db.Rows.Get(row.Jobs, row.Key64(d.Job))
 			if err == nil && other == nil {
 				lost = append(lost, d.String())
 			}
 			return err == nil && other == nil
 		})
-		if len(lost) > 0 && j.State != JobRunning {
+		if len(lost) > 0 && j.State != row.JobRunning {
 			list = append(list, s.unplaced(j, fmt.Sprintf("it depended on a job that is lost: %s", lost)))
 		} else if len(lost) > 0 {
 			list = append(list, mended{row.Jobs, slices.Clone(key), row.EncodeJob(j)})
@@ -169,19 +172,19 @@ func (s *salvage) jobs(tx *Tx) (list []mended, err error) {
 
 // payloads holds jobs that wait and have lost what they carried, and leaves out what was
 // carried by jobs that are lost.
-func (s *salvage) payloads(tx *Tx) (list []mended, err error) {
+func (s *salvage) payloads(db *check.Store) (list []mended, err error) {
 	named := make(map[row.PayloadKey]bool)
-	jobs := tx.file.Each(row.Jobs, nil, func(key, payload []byte) (bool, error) {
+	jobs := db.Rows.Each(row.Jobs, nil, func(key, payload []byte) (bool, error) {
 		j, err := row.DecodeJob(key, payload)
 		if err != nil || j.Payload == (row.PayloadKey{}) {
 			return true, err
 		}
-		carried, err := tx.file.Get(row.Payloads, j.Payload[:])
+		carried, err := db.Rows.Get(row.Payloads, j.Payload[:])
 		if named[j.Payload] = true; err != nil || carried != nil {
 			return true, err
 		}
 		j.Payload = row.PayloadKey{}
-		if j.State.Live() && j.State != JobRunning {
+		if j.State.Live() && j.State != row.JobRunning {
 			list = append(list, s.unplaced(j, "its script, directory and environment are lost"))
 		} else {
 			s.note(row.Jobs, "job %d, %s, has lost its script, directory and environment", j.ID, j.State)
@@ -189,7 +192,7 @@ func (s *salvage) payloads(tx *Tx) (list []mended, err error) {
 		}
 		return true, nil
 	})
-	carried := tx.file.Each(row.Payloads, nil, func(key, payload []byte) (bool, error) {
+	carried := db.Rows.Each(row.Payloads, nil, func(key, payload []byte) (bool, error) {
 		hash, err := row.HashPayload(payload)
 		if err == nil && (!bytes.Equal(hash[:], key) || !named[hash]) {
 			s.note(row.Payloads, "%x is left out: no job that was found carries it", key)
@@ -204,24 +207,24 @@ func (s *salvage) payloads(tx *Tx) (list []mended, err error) {
 // through the queue, else ended.
 func (s *salvage) unplaced(j *row.Job, why string) mended {
 	was := j.State
-	unplace(j)
-	if j.State, j.Reason = JobHeld, "salvaged: "+why; !j.Queued {
-		j.State = JobFailed
+	j.Unplace()
+	if j.State, j.Reason = row.JobHeld, "salvaged: "+why; !j.Queued {
+		j.State = row.JobFailed
 	}
 	s.note(row.Jobs, "job %d, which was %s, is %s: %s", j.ID, was, j.State, why)
 	return mended{row.Jobs, row.Key64(j.ID), row.EncodeJob(j)}
 }
 
 // links removes what leads to jobs that are lost.
-func (s *salvage) links(tx *Tx) (list []mended, err error) {
+func (s *salvage) links(db *check.Store) (list []mended, err error) {
 	job := func(id uint64) (*row.Job, error) {
-		payload, err := tx.file.Get(row.Jobs, row.Key64(id))
+		payload, err := db.Rows.Get(row.Jobs, row.Key64(id))
 		if payload == nil || err != nil {
 			return nil, err
 		}
 		return row.DecodeJob(row.Key64(id), payload)
 	}
-	keys := tx.file.Each(row.Keys, nil, func(key, payload []byte) (bool, error) {
+	keys := db.Rows.Each(row.Keys, nil, func(key, payload []byte) (bool, error) {
 		id, _ := row.DecodeNumber64(payload)
 		if j, err := job(id); err != nil || j != nil && j.Key == string(key) {
 			return true, err
@@ -230,7 +233,7 @@ func (s *salvage) links(tx *Tx) (list []mended, err error) {
 		list = append(list, mended{row.Keys, slices.Clone(key), nil})
 		return true, nil
 	})
-	stops := tx.file.Each(row.Stops, nil, func(key, _ []byte) (bool, error) {
+	stops := db.Rows.Each(row.Stops, nil, func(key, _ []byte) (bool, error) {
 		if j, err := job(binary.BigEndian.Uint64(key)); err != nil || j != nil {
 			return true, err
 		}
@@ -242,8 +245,8 @@ func (s *salvage) links(tx *Tx) (list []mended, err error) {
 }
 
 // shares forgets settings of class shares that make no sense any more.
-func (s *salvage) shares(tx *Tx) (list []mended, err error) {
-	set, err := tx.Shares()
+func (s *salvage) shares(db *check.Store) (list []mended, err error) {
+	set, err := db.Shares()
 	if err == nil {
 		err = set.Check()
 	}
@@ -255,12 +258,12 @@ func (s *salvage) shares(tx *Tx) (list []mended, err error) {
 }
 
 // parted takes rows that contradict others out of their way.
-func (s *salvage) parted(tx *Tx, blamed []check.Row) (list []mended, err error) {
+func (s *salvage) parted(db *check.Store, blamed []check.Row) (list []mended, err error) {
 	for _, b := range blamed {
 		key := []byte(b.Key)
-		payload, err := tx.file.Get(b.Table, key)
+		payload, err := db.Rows.Get(b.Table, key)
 		if err != nil || payload == nil {
-			return nil, errors.Join(err, fmt.Errorf("%w: row %x of table %s is not there", ErrDamaged, key, b.Table))
+			return nil, errors.Join(err, fmt.Errorf("%w: row %x of table %s is not there", row.ErrDamaged, key, b.Table))
 		}
 		switch b.Table {
 		case row.Jobs:
@@ -268,7 +271,7 @@ func (s *salvage) parted(tx *Tx, blamed []check.Row) (list []mended, err error) 
 			if err != nil {
 				return nil, err
 			}
-			if j.State == JobRunning || j.State == JobReserved {
+			if j.State == row.JobRunning || j.State == row.JobReserved {
 				list = append(list, s.unplaced(j, "where it was cannot be made out"))
 				continue
 			}
@@ -279,8 +282,8 @@ func (s *salvage) parted(tx *Tx, blamed []check.Row) (list []mended, err error) 
 				return nil, err
 			}
 			s.note(row.Batches, "batch %s is left out: its rows do not fit together", strconv.Quote(b.Key))
-			for _, t := range []row.Table{row.BatchFiles, row.BatchJobs, row.BatchTasks, row.BatchHosts, row.BatchRanges} {
-				err := tx.file.Each(t, row.Key32(batch.Number), func(key, _ []byte) (bool, error) {
+			for _, t := range batchTables {
+				err := db.Rows.Each(t, row.Key32(batch.Number), func(key, _ []byte) (bool, error) {
 					list = append(list, mended{t, slices.Clone(key), nil})
 					return true, nil
 				})

@@ -1,0 +1,104 @@
+package recovery
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/placectl/placectl/store/internal/check"
+	"github.com/placectl/placectl/store/internal/file"
+	"github.com/placectl/placectl/store/internal/row"
+)
+
+// ArchiveOptions are how an archive is written.
+type ArchiveOptions struct {
+	Open        Open
+	LockTimeout time.Duration // of an archive that is there
+	Watch       file.Watch    // told of rows
+}
+
+// ArchiveWriter is how an archive of a name is written: as a whole, in the place of the one
+// that is there, which has to be of the same database and whose rows stay.
+func ArchiveWriter(name string) (func(db *check.Store, to string, old *Expired, opt ArchiveOptions) error, error) {
+	switch {
+	case strings.HasSuffix(name, ".db"):
+		return writeArchiveDB, nil
+	case strings.HasSuffix(name, ".jsonl"), strings.HasSuffix(name, ".jsonl.gz"):
+		return writeArchiveLines, nil
+	}
+	return nil, fmt.Errorf("%w archive %s: its name is to end in .db, .jsonl or .jsonl.gz", row.ErrInvalid, name)
+}
+
+// each goes through the rows that an archive takes, as they are stored in payloads.
+func (x *Expired) each(r *file.Recorder, fn func(t row.Table, key, payload []byte) error) error {
+	numbered := func(t row.Table, has func(uint64) bool) error {
+		return r.Each(t, nil, func(key, payload []byte) (bool, error) {
+			if len(key) != 8 || !has(row.Number64(key)) {
+				return true, nil
+			}
+			return true, fn(t, key, payload)
+		})
+	}
+	if err := errors.Join(x.payloads(r, fn), numbered(row.Jobs, x.Jobs.Contains), numbered(row.Events, x.Events.Contains)); err != nil {
+		return err
+	}
+	for _, name := range x.Batches {
+		payload, err := r.Get(row.Batches, []byte(name))
+		if err != nil {
+			return err
+		}
+		b, err := row.DecodeBatch([]byte(name), payload)
+		if err == nil {
+			err = fn(row.Batches, []byte(name), payload)
+		}
+		for _, t := range batchTables {
+			err = errors.Join(err, r.Each(t, row.Key32(b.Number), func(key, payload []byte) (bool, error) { return true, fn(t, key, payload) }))
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// payloads goes through the rows of what the jobs carry that an archive takes. They count
+// these jobs.
+func (x *Expired) payloads(r *file.Recorder, fn func(t row.Table, key, payload []byte) error) error {
+	named := make(map[row.PayloadKey]uint64)
+	for it := x.Jobs.Iterator(); it.HasNext(); {
+		j, err := jobOf(r, it.Next())
+		if err != nil {
+			return err
+		}
+		named[j.Payload]++
+	}
+	return row.EachPayload(named, func(key row.PayloadKey, jobs uint64) error {
+		payload, err := r.Get(row.Payloads, key[:])
+		switch {
+		case err == nil && payload == nil:
+			err = key.Missing()
+		case err == nil:
+			payload, err = row.RecountPayload(payload, jobs)
+		}
+		if err != nil {
+			return err
+		}
+		return fn(row.Payloads, key[:], payload)
+	})
+}
+
+// batchTables have the rows of batches by number, but for those that are derived.
+var batchTables = []row.Table{row.BatchFiles, row.BatchJobs, row.BatchTasks, row.BatchHosts, row.BatchRanges}
+
+// telling tells of each row.
+func telling(watch file.Watch, fn func(t row.Table, key, payload []byte) error) func(t row.Table, key, payload []byte) error {
+	return func(t row.Table, key, payload []byte) error {
+		if watch != nil {
+			if err := watch(1); err != nil {
+				return err
+			}
+		}
+		return fn(t, key, payload)
+	}
+}

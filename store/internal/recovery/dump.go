@@ -1,0 +1,116 @@
+package recovery
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/placectl/placectl/store/internal/file"
+	"github.com/placectl/placectl/store/internal/row"
+)
+
+// A dump is lines of JSON: a head, each row that is not derived, table by table in the
+// order of their keys, and a line that says how many there were, without which it was cut
+// off. Package row says what a line looks like.
+type (
+	dumpHead struct {
+		Placectl string `json:"placectl"` // dumpKind
+		Format   uint32 `json:"format"`   // of the rows
+	}
+	dumpEnd struct {
+		Rows *int64 `json:"rows"`
+	}
+)
+
+const dumpKind = "dump"
+
+// Dump writes every row of a file that is not derived, of one instant. A file of an older
+// format is dumped as what its migration makes of a copy, and stays as it is.
+func Dump(f *file.File, open Open, w io.Writer, watch file.Watch) (file.Content, error) {
+	var format uint32
+	err := f.View(func(r *file.Recorder) error {
+		format = r.Format()
+		return nil
+	})
+	if err == nil && format < row.Format {
+		return dumpMigrated(f, open, w, watch)
+	}
+	if err != nil {
+		return file.Content{}, err
+	}
+	return dump(f, w, watch)
+}
+
+// dumpMigrated dumps a copy that has been migrated.
+func dumpMigrated(f *file.File, open Open, w io.Writer, watch file.Watch) (content file.Content, err error) {
+	spool, err := os.CreateTemp("", "placectl-*")
+	if err != nil {
+		return content, err
+	}
+	defer os.Remove(spool.Name())
+	defer spool.Close()
+	if _, err := f.CopyTo(spool.Name(), nil); err != nil {
+		return content, err
+	}
+	migrated, err := open(spool.Name())
+	if err != nil {
+		return content, err
+	}
+	err = migrated.File().Update(func(r *file.Recorder) (bool, error) {
+		_, err := migrated.AsOf(r)
+		return true, err
+	})
+	if err == nil {
+		content, err = dump(migrated.File(), w, watch)
+	}
+	return content, errors.Join(err, migrated.Close())
+}
+
+func dump(f *file.File, w io.Writer, watch file.Watch) (content file.Content, err error) {
+	out := bufio.NewWriterSize(w, 1<<16)
+	err = f.View(func(r *file.Recorder) error {
+		content, err = dumpRows(r, out, watch)
+		return err
+	})
+	return content, errors.Join(err, out.Flush())
+}
+
+func dumpRows(r *file.Recorder, out *bufio.Writer, watch file.Watch) (content file.Content, err error) {
+	var rows int64
+	head, err := json.Marshal(dumpHead{dumpKind, row.Format})
+	if err != nil {
+		return content, err
+	}
+	out.Write(append(head, '\n')) // its first error is kept for later
+	var line []byte
+	for t := range row.TableCount {
+		if t.Derived() {
+			continue
+		}
+		err := r.Each(t, nil, func(key, payload []byte) (bool, error) {
+			if !row.Counted(t, key) {
+				return true, nil // it says something of the file, not of what is in it
+			}
+			if line, err = row.AppendDocument(line[:0], t, key, payload); err != nil {
+				return false, err
+			}
+			content.Rows[t]++
+			rows++
+			if watch != nil {
+				if err := watch(1); err != nil {
+					return false, err
+				}
+			}
+			_, err := out.Write(line)
+			return true, err
+		})
+		if err != nil {
+			return content, err
+		}
+	}
+	_, err = fmt.Fprintf(out, "{\"rows\":%d}\n", rows)
+	return content, err
+}

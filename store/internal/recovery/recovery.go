@@ -1,0 +1,96 @@
+// Package recovery makes databases of rows that come from elsewhere: of a dump, of what
+// can be read of a damaged file, of what is over and goes into an archive; and it writes
+// dumps. It sees rows, table by table, and no transaction: what rows mean it asks of a
+// check.Store. A database that it makes has a scratch file, which nobody else knows of;
+// it is derived anew, verified, and gets its name only then.
+package recovery
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/placectl/placectl/store/internal/check"
+	"github.com/placectl/placectl/store/internal/file"
+	"github.com/placectl/placectl/store/internal/row"
+)
+
+// Open opens a scratch file, which nobody else knows of: no commit of it is durable.
+type Open func(path string) (Scratch, error)
+
+// Scratch is a database in a scratch file.
+type Scratch interface {
+	File() *file.File
+	// AsOf is the database as it is checked, at the instant that the file stands for. One
+	// of an older format is migrated by that.
+	AsOf(r *file.Recorder) (*check.Store, error)
+	// Check tells of each contradiction.
+	Check(report func(finding string)) error
+	Close() error
+}
+
+// complete makes a scratch file that has all rows which are not derived a database: it
+// derives the others, draws an epoch, and verifies everything. from is where the rows come from.
+func complete(db Scratch, from string) error {
+	if err := derive(db, from); err != nil {
+		return err
+	}
+	if err := db.File().Update(func(r *file.Recorder) (bool, error) { return true, r.DrawEpoch() }); err != nil {
+		return err
+	}
+	list, more := []string(nil), 0
+	err := db.Check(func(finding string) {
+		if len(list) == maxReasons {
+			more++
+			return
+		}
+		list = append(list, finding)
+	})
+	if err != nil {
+		return err
+	}
+	return contradicts(from, list, more)
+}
+
+// maxReasons is how many findings an error tells.
+const maxReasons = 5
+
+// contradicts is an error that says why rows make no database, nil for no reason.
+func contradicts(from string, reasons []string, more int) error {
+	if len(reasons) == 0 {
+		return nil
+	}
+	if more > 0 {
+		reasons = append(reasons, fmt.Sprintf("and %d more", more))
+	}
+	return fmt.Errorf("%w: the rows of %s contradict each other: %s", row.ErrDamaged, from, strings.Join(reasons, "; "))
+}
+
+// derive fills the derived tables of a scratch file, which are empty. A file of an older
+// format is migrated, and they are filled by that.
+func derive(db Scratch, from string) error {
+	var made *check.Derived
+	var state row.State
+	err := db.File().Update(func(r *file.Recorder) (bool, error) {
+		is, err := db.AsOf(r)
+		if err != nil || r.Migrated() {
+			return true, err
+		}
+		var list []string
+		made, err = check.Derive(is, func(finding string) { list = append(list, finding) })
+		state = *is.State
+		if err == nil && len(made.Blamed) > 0 {
+			err = contradicts(from, list[:min(len(list), maxReasons)], max(0, len(list)-maxReasons))
+		}
+		return false, err
+	})
+	if err != nil || made == nil {
+		return err
+	}
+	return db.File().Bulk(func(b *file.Bulk) error {
+		if err := made.Each(b.Put); err != nil {
+			return err
+		}
+		state.NextBucket = max(state.NextBucket, made.Buckets())
+		return b.Put(row.Meta, row.KeyState, state.Encode())
+	})
+}

@@ -1,0 +1,154 @@
+package recovery
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/placectl/placectl/store/internal/file"
+	"github.com/placectl/placectl/store/internal/row"
+)
+
+// Salvaged is what Salvage got out of a damaged database.
+type Salvaged struct {
+	file.Content                 // of the new one
+	Tables       []SalvagedTable // those of which rows are missing, or were changed
+	Missing      int64           // rows that are known to be missing
+	Notes        []string        // what was found out of the file as a whole
+}
+
+// SalvagedTable is what became of a table.
+type SalvagedTable struct {
+	Name    string
+	Rows    int64    // that are in the new database
+	Missing int64    // that should be there, too; -1 where nobody knows
+	Notes   []string // what could not be read, and what was left out or changed because of it
+}
+
+// SalvageOptions are how a database is salvaged.
+type SalvageOptions struct {
+	Open        Open
+	LockTimeout time.Duration // of the damaged one
+	DryRun      bool          // everything is done but for the last step
+	Watch       file.Watch    // told of bytes of rows
+}
+
+// Salvage makes a new database of all rows of a damaged one that can be read and
+// verified. What is derived is made anew. Rows that contradict the others now that some
+// are missing are left out, or changed so that nothing runs that may not: a job that was
+// on a node which is lost is held, for example. All of that is said. It fails with
+// ErrNotOurs where nothing in the file leads to its rows, and ErrExists when there is a
+// file of the new name.
+func Salvage(damaged, to string, opt SalvageOptions) (*Salvaged, error) {
+	create := file.Create
+	if opt.DryRun {
+		create = file.CreateTrial
+	}
+	out := new(Salvaged)
+	err := create(to, func(tmp string) error {
+		db, err := opt.Open(tmp)
+		if err != nil {
+			return err
+		}
+		s := &salvage{db: db, notes: make(map[row.Table][]string), more: make(map[row.Table]int)}
+		err = s.run(damaged, opt)
+		if err := errors.Join(err, db.Close()); err != nil {
+			return err
+		}
+		out.Content, err = file.Verify(tmp, opt.Watch)
+		s.tell(out)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// salvage is one that is under way.
+type salvage struct {
+	db    Scratch
+	read  *file.Salvaged
+	notes map[row.Table][]string
+	more  map[row.Table]int // notes that were left out
+}
+
+// maxNotes is how many notes a table gets.
+const maxNotes = 20
+
+func (s *salvage) note(t row.Table, format string, args ...any) {
+	if len(s.notes[t]) == maxNotes {
+		s.more[t]++
+		return
+	}
+	s.notes[t] = append(s.notes[t], fmt.Sprintf(format, args...))
+}
+
+func (s *salvage) run(damaged string, opt SalvageOptions) error {
+	err := s.db.File().Bulk(func(b *file.Bulk) (err error) {
+		s.read, err = file.Salvage(damaged, opt.LockTimeout, func(t row.Table, key, payload []byte) error {
+			if opt.Watch != nil {
+				if err := opt.Watch(int64(len(key) + len(payload))); err != nil {
+					return err
+				}
+			}
+			if cached(t) {
+				return nil
+			}
+			if there, err := b.Has(t, key); t != row.Meta && (err != nil || there) {
+				s.note(t, "%x is there twice", key)
+				return err
+			}
+			return b.Put(t, bytes.Clone(key), bytes.Clone(payload))
+		})
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	for _, l := range s.read.Losses {
+		s.note(l.Table, "%s", l.Why)
+	}
+	if err := s.mend(); err != nil {
+		return err
+	}
+	return complete(s.db, "what could be read")
+}
+
+// cached reports whether the rows of a table only save work: what they say of rows that
+// are missing would be wrong.
+func cached(t row.Table) bool { return t == row.Decided || t == row.Invalidations }
+
+// tell says what became of each table.
+func (s *salvage) tell(out *Salvaged) {
+	for t := range row.TableCount {
+		if t.Derived() || cached(t) {
+			continue
+		}
+		x := SalvagedTable{Name: t.String(), Rows: out.Rows[t], Notes: s.notes[t]}
+		if n := s.more[t]; n > 0 {
+			x.Notes = append(x.Notes, fmt.Sprintf("and %d more", n))
+		}
+		switch want := s.read.Want; {
+		case want != nil && t != row.Meta:
+			x.Missing = int64(want.Tables[t].Count) - int64(s.read.Rows[t])
+			out.Missing += max(0, x.Missing)
+		case len(x.Notes) > 0:
+			x.Missing = -1
+		}
+		if x.Missing != 0 || len(x.Notes) > 0 {
+			out.Tables = append(out.Tables, x)
+		}
+	}
+	if s.read.Unsigned {
+		out.Notes = append(out.Notes, "no meta page is valid: the newest list of tables that can be read was taken")
+	}
+	if s.read.Older {
+		out.Notes = append(out.Notes, "the newest transaction cannot be read, or may be missing: this is the one before")
+	}
+	if s.read.Want == nil {
+		out.Notes = append(out.Notes, "how many rows there were is not known")
+	}
+	out.Notes = append(out.Notes, s.notes[row.TableCount]...)
+}
