@@ -30,37 +30,51 @@ func (s *Snapshot) Buckets(a Ask) (list []*index.Bucket, beyond bool) {
 	return list, beyond
 }
 
-// FirstRoom is the first start, from an instant on and before another, at which one
-// of some nodes has room for a chunk of a request that is for chunks of one kind; the
-// other instant when there is none. What owner has of them, as in the calendar, does not
-// count. A request that is refused as a whole may find room at once.
-func (s *Snapshot) FirstRoom(a Ask, owner uint64, nodes *roaring.Bitmap, from, to int64) (int64, error) {
+// Sooner is an instant from one on and before another until which a request for chunks
+// of one kind cannot start, the other instant where it cannot start before that. What own
+// is of it is taken for given back. Where freed is not nil no room was made but on those
+// nodes, and it could not start sooner without. A request that is refused as a whole may
+// start at once.
+func (s *Snapshot) Sooner(a Ask, own timeline.Own, freed *roaring.Bitmap, from, to int64) (int64, error) {
 	var m mapping
 	if err := m.prepare(s, a); err != nil {
 		return from, s.orFailure(nil)
 	}
-	h := holder{mapping: &m, guest: Guest{Grants: m.Grants, Owner: owner}}
+	first := from
+	if m.sweeps() {
+		rooms, known, n := m.rooms(), true, int64(m.Chunks[0].Count)
+		if freed != nil { // a chunk has to be there
+			first, known = s.Calendar.RoomBefore(rooms, freed, own, 1, m.Duration, from, to)
+		}
+		if known && first < to && s.Calendar.Stepped() && (freed == nil || n > 1) {
+			first, known = s.Calendar.RoomBefore(rooms, nil, own, n, m.Duration, first, to)
+		}
+		if known || freed == nil {
+			return first, s.orFailure(nil)
+		}
+	}
+	if freed != nil {
+		first = m.firstOn(freed, own.Owner, from, to)
+	}
+	return first, s.orFailure(nil)
+}
+
+// firstOn is the first start, from an instant on and before another, at which one of some
+// nodes has room for a chunk, the other instant when there is none. What owner has there
+// does not count. It looks at the nodes one by one.
+func (m *mapping) firstOn(nodes *roaring.Bitmap, owner uint64, from, to int64) int64 {
+	h := holder{mapping: m, guest: Guest{Grants: m.Grants, Owner: owner}}
 	if m.path == NodePath {
 		h.seeker = m.seek(from, nil, false)
 		h.seeker.guest = h.guest
 	}
-	first, serving := to, m.serving()
-	var rooms []timeline.Room
-	if s.Calendar.Stepped() && m.sweeps() {
-		rooms = m.rooms()
-	}
-	for it := nodes.Iterator(); it.HasNext() && first > from; {
-		node := it.Next()
-		if !serving.Contains(node) {
-			continue
+	serving := m.serving()
+	for it := nodes.Iterator(); it.HasNext() && to > from; {
+		if node := it.Next(); serving.Contains(node) {
+			to = h.first(node, from, to)
 		}
-		at, known := s.Calendar.FirstRoom(rooms, node, owner, m.Duration, from, first)
-		if !known {
-			at = h.first(node, from, first)
-		}
-		first = at
 	}
-	return first, s.orFailure(nil)
+	return to
 }
 
 // holder looks at nodes one by one.

@@ -54,6 +54,8 @@ func (p *pass) PutBack(c *cycle.Job) (bool, error) {
 	return true, p.tx.takeAgain(j, spans, JobReserved)
 }
 
+func (p *pass) Nodes(c *cycle.Job) []uint32 { return p.jobs[c.ID].AllNodes() }
+
 // patient is a job with a plan that minds no overdue ones: they were in its way before.
 type patient struct {
 	*placer.Guest

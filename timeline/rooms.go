@@ -38,6 +38,7 @@ type Found struct {
 type roomSearch struct {
 	*Calendar
 	n, d, after int64
+	before      int64 // starts from here on do not matter
 	until       int64 // later starts are not looked for yet
 	lower       map[lowerKey]*lower
 	lowers      []*lower // all of them
@@ -51,6 +52,10 @@ type roomSearch struct {
 	opening      []event
 	shutting     []event
 	parts        []roomPart
+	some         bool     // of some nodes alone
+	among        []uint64 // of which, by word
+	own          ownSteps
+	swept        bool // some search was for all nodes of a request
 	stack        []event
 	bin          []event
 }
@@ -74,46 +79,87 @@ func (p *roomPart) room(load Load) int64 {
 	return p.units[load]
 }
 
-// Stepped reports whether there was a search for room since the clock was set, which
-// makes the next one quick.
-func (c *Calendar) Stepped() bool { return c.rooms != nil }
+// Stepped reports whether there was a search for room on all nodes of a request since
+// the clock was set, which makes the next one quick.
+func (c *Calendar) Stepped() bool { return c.rooms != nil && c.rooms.swept }
+
+// Own is what somebody has of some nodes, and would give back for what he looks for.
+type Own struct {
+	Owner uint64
+	Nodes []uint32
+}
 
 // FindRoom finds the first instant from after on at which nodes have room for n
 // chunks throughout d. It is not known where jobs want to be alone with those of their
 // own user: known is false. Fit is nil where there is no such instant.
 func (c *Calendar) FindRoom(rooms []Room, n, d, after int64) (found Found, known bool) {
+	s := c.roomSearch(n, d, after, Forever)
+	s.swept = true
+	at, ok, known := s.search(rooms)
+	if !ok {
+		return Found{}, known
+	}
+	return s.at(at), true
+}
+
+// RoomBefore is the first instant in [from, to) at which nodes, or some nodes among
+// them, have room for n chunks throughout d, or to where there is none. What the one who
+// asks has himself is taken for given back. Among nil is all. It is not known where jobs
+// want to be alone with those of their own user, nor where he has something within a
+// claim.
+func (c *Calendar) RoomBefore(rooms []Room, among *roaring.Bitmap, own Own, n, d, from, to int64) (at int64, known bool) {
+	s := c.roomSearch(n, d, from, to)
+	if s.some = among != nil; s.some {
+		s.among = denseOf(s.among, among)
+	}
+	s.own.Own = own
+	at, ok, known := s.search(rooms)
+	if !ok {
+		at = to
+	}
+	s.some, s.own.Own = false, Own{}
+	return at, known
+}
+
+// roomSearch begins a search with the memory of those before.
+func (c *Calendar) roomSearch(n, d, after, before int64) *roomSearch {
 	if c.rooms == nil {
 		c.rooms = &roomSearch{Calendar: c, lower: make(map[lowerKey]*lower)}
 	}
-	s := c.rooms
-	s.n, s.d, s.after = n, d, max(after, c.now)
-	if s.after > Forever-d {
-		return Found{}, true
+	c.rooms.n, c.rooms.d, c.rooms.after, c.rooms.before = n, d, max(after, c.now), before
+	return c.rooms
+}
+
+// search finds the first instant at which there is room; ok is false where there is none.
+func (s *roomSearch) search(rooms []Room) (at int64, ok, known bool) {
+	if s.after > Forever-s.d || s.after >= s.before {
+		return 0, false, true
 	}
 	if !s.begin(rooms) {
-		return Found{}, false
+		return 0, false, false
 	}
-	for want := n; ; {
-		k, may := s.enough(want)
-		if may < n {
-			return Found{}, true
+	if s.n == 1 {
+		at = s.one()
+		return at, at < min(s.before, Forever-s.d) && s.err == nil, true
+	}
+	s.count()
+	last := min(s.lastMay, bin(s.before-1-s.after))
+	for want := s.n; ; {
+		k, may := s.enough(want, last)
+		if may < s.n {
+			return 0, false, true
 		}
 		s.walk(k)
-		at, ok := s.earliest()
-		switch {
-		case c.err != nil, !ok && k == s.lastMay:
-			return Found{}, true
-		case ok:
-			return s.at(at), true
+		at, ok = s.earliest()
+		if ok || k == last || s.err != nil {
+			return at, ok && at < s.before && s.err == nil, true
 		}
 		want = 2 * may
 	}
 }
 
-// begin counts by the bounds what may begin. It reports whether steps can tell.
+// begin gets the parts ready. It reports whether steps can tell.
 func (s *roomSearch) begin(rooms []Room) bool {
-	clear(s.may[:s.lastMay+1])
-	s.lastMay = 0
 	for len(s.parts) < len(rooms) {
 		s.parts = append(s.parts, roomPart{})
 	}
@@ -121,47 +167,80 @@ func (s *roomSearch) begin(rooms []Room) bool {
 	for i := range rooms {
 		p := &s.parts[i]
 		p.Room, p.units = &rooms[i], p.units[:0]
-		size := int(p.Nodes.DenseSize())
-		p.words = slices.Grow(p.words[:0], size)[:size]
-		clear(p.words)
-		p.Nodes.WriteDenseTo(p.words)
+		p.words = denseOf(p.words, p.Nodes)
+		if s.some {
+			p.words = p.words[:min(len(p.words), len(s.among))]
+			for i := range p.words {
+				p.words[i] &= s.among[i]
+			}
+		}
 		if s.loads == nil {
 			s.loads = newLoads()
 		}
-		if p.full = p.room(Unloaded); p.full == 0 {
-			continue
+		if p.full = p.room(Unloaded); p.full > 0 {
+			p.lower = s.lowerOf(p)
 		}
-		p.lower = s.lowerOf(p)
-		if !s.bounds(p) {
+	}
+	if !s.ownAside() {
+		return false
+	}
+	for i := range s.parts {
+		if p := &s.parts[i]; p.full > 0 && !s.steps(p) {
 			return false
 		}
 	}
 	return true
 }
 
-// bounds goes through the nodes of a part.
-func (s *roomSearch) bounds(p *roomPart) bool {
+// steps brings the steps of a part's nodes up to date, and reports whether they can tell.
+func (s *roomSearch) steps(p *roomPart) bool {
 	for number, word := range p.words {
-		if word == 0 {
-			continue
-		}
-		if s.stepsOf(uint32(number), word).peculiar&word != 0 {
+		if word != 0 && s.stepsOf(uint32(number), word).peculiar&word != 0 {
 			return false
-		}
-		block := p.block(number)
-		for rest := word; rest != 0; rest &= rest - 1 {
-			k := bin(block[lowest(rest)].after(s.after) - s.after)
-			s.lastMay = max(s.lastMay, k)
-			s.may[k] += p.full
 		}
 	}
 	return true
+}
+
+// denseOf is a bitmap as words, in memory that is used again.
+func denseOf(words []uint64, of *roaring.Bitmap) []uint64 {
+	size := int(of.DenseSize())
+	words = slices.Grow(words[:0], size)[:size]
+	clear(words)
+	of.WriteDenseTo(words)
+	return words
+}
+
+// count counts by the bounds what may begin.
+func (s *roomSearch) count() {
+	clear(s.may[:s.lastMay+1])
+	s.lastMay = 0
+	for _, i := range s.own.parts {
+		s.may[0] += s.parts[i].full
+	}
+	for i := range s.parts {
+		p := &s.parts[i]
+		if p.full == 0 {
+			continue
+		}
+		for number, word := range p.words {
+			if word == 0 {
+				continue
+			}
+			block := p.block(number)
+			for rest := word; rest != 0; rest &= rest - 1 {
+				k := bin(block[lowest(rest)].after(s.after) - s.after)
+				s.lastMay = max(s.lastMay, k)
+				s.may[k] += p.full
+			}
+		}
+	}
 }
 
 // enough is the first bin up to which so many chunks may begin, or the last one, and how
 // many may.
-func (s *roomSearch) enough(want int64) (k int, may int64) {
-	for k = range s.lastMay + 1 {
+func (s *roomSearch) enough(want int64, last int) (k int, may int64) {
+	for k = range last + 1 {
 		if may += s.may[k]; may >= want {
 			break
 		}
@@ -175,9 +254,8 @@ func (s *roomSearch) walk(upTo int) {
 	clear(s.opens[:s.last+1])
 	clear(s.shuts[:s.last+1])
 	s.ready, s.last, s.opening, s.shutting = 0, 0, s.opening[:0], s.shutting[:0]
-	s.until = Forever - 1 - s.d
-	all := upTo == s.lastMay
-	if ahead := behind(upTo); !all && ahead <= s.until-s.after {
+	s.until = min(Forever-1-s.d, s.before-1)
+	if ahead := behind(upTo); upTo < s.lastMay && ahead <= s.until-s.after {
 		s.until = s.after + ahead - 1
 	}
 	for i := range s.parts {
@@ -192,14 +270,18 @@ func (s *roomSearch) walk(upTo int) {
 			steps, block := s.stepsOf(uint32(number), word), p.block(number)
 			for rest := word; rest != 0; rest &= rest - 1 {
 				i := lowest(rest)
-				if !all && block[i].after(s.after) > s.until {
+				from := block[i].after(s.after)
+				if from > s.until {
 					continue
 				}
-				if first := s.gaps(p, steps, i); p.d == s.d {
+				if first := s.gaps(p, steps, i, from); p.d == s.d {
 					block[i].found(s.after, first)
 				}
 			}
 		}
+	}
+	for i, own := range s.own.parts {
+		s.gaps(&s.parts[own], s.own.steps[i/BlockNodes], uint32(i%BlockNodes), s.after)
 	}
 }
 

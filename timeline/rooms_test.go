@@ -185,18 +185,53 @@ func checkRoom(t *rapid.T, c *Calendar, a *roomAsk) {
 			t.Fatalf("%+v: at %d there is room on %v, and %v are free for good; node by node on %v and %v", a, at, got.Fit, got.Free, fit, free)
 		}
 	}
+	checkRoomBefore(t, c, a, rooms)
+}
+
+// checkRoomBefore asks when there is room on some nodes, in part of the time, for somebody
+// who has something there himself: as if he had nothing.
+func checkRoomBefore(t *rapid.T, c *Calendar, a *roomAsk, rooms []Room) {
 	from := max(c.Now(), a.after)
 	to := from + rapid.Int64Range(0, 40).Draw(t, "to")
+	among := rapid.SliceOfDistinct(rapid.SampledFrom(roomNodes), func(n uint32) uint32 { return n }).Draw(t, "among")
+	own := Own{Owner: rapid.Uint64Range(1, 5).Draw(t, "who")}
+	without := NewCalendar(nil, c.now, c.grace)
+	claimed := false
 	for _, node := range roomNodes {
-		first, known := c.FirstRoom(rooms, node, 4, a.d, from, to)
-		own := slices.ContainsFunc(c.At(node), func(b Busy) bool { return b.Owner == 4 })
-		want := from
-		for want < to && a.room(c, node, want) == 0 {
-			want++
+		mine := func(b Busy) bool { return b.Owner == own.Owner }
+		if slices.ContainsFunc(c.At(node), mine) {
+			own.Nodes = append(own.Nodes, node)
 		}
-		if known == own || known && first != want {
-			t.Fatalf("%+v: node %d has room from %d on (known %v, has its own %v), instant by instant from %d", a, node, first, known, own, want)
+		for _, b := range c.At(node) {
+			claimed = claimed || slices.Contains(own.Nodes, node) && (b.Claim || b.Use != nil && b.Use.Within != 0)
+			if mine(b) {
+				continue
+			}
+			if err := without.Put(node, b); err != nil {
+				t.Fatal(err)
+			}
 		}
+	}
+	got, known := c.RoomBefore(rooms, roaring.BitmapOf(among...), own, a.n, a.d, from, to)
+	if len(among) == len(roomNodes) {
+		all, alike := c.RoomBefore(rooms, nil, own, a.n, a.d, from, to)
+		if all != got || alike != known {
+			t.Fatalf("among all nodes at %d (%v), without saying so at %d (%v)", got, known, all, alike)
+		}
+	}
+	want := from
+	for want < to {
+		sum := int64(0)
+		for _, node := range among {
+			sum += a.room(without, node, want)
+		}
+		if sum >= a.n {
+			break
+		}
+		want++
+	}
+	if !known && !claimed || known && got != want {
+		t.Fatalf("%+v: for owner %d in [%d, %d) there is room on %v at %d (known %v), instant by instant at %d", a, own.Owner, from, to, among, got, known, want)
 	}
 }
 
@@ -211,8 +246,8 @@ func TestFindRoomAlone(t *testing.T) {
 	if _, known := c.FindRoom([]Room{room}, 1, 5, 0); known {
 		t.Error("it is said when there is room")
 	}
-	if _, known := c.FirstRoom([]Room{room}, 3, 0, 5, 0, 10); known {
-		t.Error("it is said when the node has room")
+	if _, known := c.RoomBefore([]Room{room}, nil, Own{}, 1, 5, 0, 10); known {
+		t.Error("it is said when there is room soon")
 	}
 	if err := c.Remove(3, 1); err != nil {
 		t.Fatal(err)

@@ -39,7 +39,7 @@ const importRules = `
 	index, cmd/placectl/internal/spell       < cmd/placectl/internal/output
 	cmd/placectl/internal/spell              < cmd/placectl
 	cmd/placectl/internal/output             < cmd/placectl, cmd/placectl/internal/chart
-	index, placer                            < placer/cycle
+	index, timeline, placer                  < placer/cycle
 	index, timeline, placer, placer/cycle    < placer/cluster
 	placer/backfill                          < placer/cluster
 	placer/backfill, placer/backfill/swf     < cmd/placectl, bench

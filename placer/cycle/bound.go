@@ -6,6 +6,7 @@ import (
 	"github.com/RoaringBitmap/roaring/v2"
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/placer"
+	"github.com/placectl/placectl/timeline"
 )
 
 // While a pass plans, room only goes. So a request can start no earlier than one that
@@ -39,26 +40,27 @@ func (p *Pass) found(k *kind, start int64) {
 }
 
 // soonest is the first instant at which a job whose plan stands might start, its plan's
-// start where no room was made that it could profit by. A request for chunks of one kind
-// can only where one of them fits a node on which it was made.
+// start where it cannot come sooner. A request for chunks of one kind can only where one
+// of them fits a node on which room was made.
 func (p *Pass) soonest(j *Job, k *kind) (int64, error) {
 	from := max(p.now, j.Begin)
-	switch {
-	case p.freed.Any:
-		return from, nil
-	case p.freed.Nodes.IsEmpty():
+	if !p.freed.Any && p.freed.Nodes.IsEmpty() {
 		return j.Start, nil
 	}
 	snap, err := p.host.Snapshot(j)
 	switch {
 	case err != nil:
 		return 0, err
-	case !k.uses(snap.Index, p.freed.Nodes):
+	case !p.freed.Any && !k.uses(snap.Index, p.freed.Nodes):
 		return j.Start, snap.Index.Err()
 	case !k.comparable:
 		return from, nil
 	}
-	return snap.FirstRoom(k.asked(j), j.Owner, p.freed.Nodes, from, j.Start)
+	own := timeline.Own{Owner: j.Owner, Nodes: p.host.Nodes(j)}
+	if p.freed.Any {
+		return snap.Sooner(k.asked(j), own, nil, from, j.Start)
+	}
+	return snap.Sooner(k.asked(j), own, p.freed.Nodes, from, j.Start)
 }
 
 // uses reports whether a request could use some of the nodes.

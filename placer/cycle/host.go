@@ -84,6 +84,8 @@ type Plans interface {
 
 // Jobs are told of what concerns them beside plans.
 type Jobs interface {
+	// Nodes are those of a job's plan.
+	Nodes(*Job) []uint32
 	// MayStart reports whether a job may start in this pass, if it fits.
 	MayStart(*Job) (bool, error)
 	// Never is told of a job without a plan that can never run, and why.

@@ -1,0 +1,65 @@
+package timeline
+
+// Room for one chunk is there as soon as some node has it. So there is nothing to count: a
+// node whose bound lies behind the best that was found is passed over.
+
+// one finds the first instant at which there is room for a chunk, the end of the search
+// where there is none.
+func (s *roomSearch) one() int64 {
+	best := min(s.before, Forever-s.d)
+	for i, own := range s.own.parts {
+		best = s.first(&s.parts[own], s.own.steps[i/BlockNodes], uint32(i%BlockNodes), s.after, best)
+	}
+	for i := range s.parts {
+		p := &s.parts[i]
+		if p.full == 0 {
+			continue
+		}
+		for number, word := range p.words {
+			if word == 0 {
+				continue
+			}
+			steps, block := s.stepsOf(uint32(number), word), p.block(number)
+			for rest := word; rest != 0; rest &= rest - 1 {
+				if best == s.after {
+					return best
+				}
+				i := lowest(rest)
+				from := block[i].after(s.after)
+				if from >= best {
+					continue
+				}
+				best = s.first(p, steps, i, from, best)
+				if p.d == s.d {
+					block[i].found(s.after, best)
+				}
+			}
+		}
+	}
+	return best
+}
+
+// first is when the first gap of a node opens, before which nothing can start, or to
+// where none does sooner.
+func (s *roomSearch) first(p *roomPart, steps *stepBlock, node uint32, from, to int64) int64 {
+	if steps.idle[node] <= from || !steps.gapped(node, p.Idle, s.d) {
+		return min(max(steps.idle[node], from), to)
+	}
+	list := steps.lists[node]
+	i := len(list) - 1
+	for list[i].At > from {
+		i--
+	}
+	open := int64(Forever)
+	for ; i < len(list) && (list[i].At < to || open < to); i++ {
+		switch has := p.room(list[i].Load) > 0; {
+		case !has && open != Forever && list[i].At-open >= s.d:
+			return open
+		case !has:
+			open = Forever
+		case open == Forever:
+			open = max(list[i].At, from)
+		}
+	}
+	return min(open, to)
+}
