@@ -4,6 +4,7 @@ import (
 	"os"
 	"runtime/debug"
 
+	"github.com/placectl/placectl/cmd/placectl/internal/exit"
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
 	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/store"
@@ -21,7 +22,7 @@ func backupVerb() *verb {
 			"the copy goes to standard output, once it has been made and verified; the answer goes to standard error.",
 		Access:   reads,
 		Alone:    true,
-		Statuses: []int{exitConflict},
+		Statuses: []int{exit.Conflict},
 		Example:  "placectl backup /backup/cluster-$(date +%F).db\nplacectl backup - | ssh vault 'cat > cluster.db'",
 		Run:      (*runner).backup,
 	}

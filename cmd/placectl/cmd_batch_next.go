@@ -1,19 +1,16 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"strconv"
 	"time"
 
+	"github.com/placectl/placectl/cmd/placectl/internal/exit"
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
 	"github.com/placectl/placectl/locality"
 	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
 )
-
-// errBatchFinished ends the loop of a host: nothing will come any more.
-var errBatchFinished = errors.New("every job of the batch is finished")
 
 func batchNextVerb() *verb {
 	return &verb{
@@ -35,7 +32,7 @@ func batchNextVerb() *verb {
 		},
 		Exclusive: []string{"want seconds"},
 		Access:    writes,
-		Statuses:  []int{exitNotNow, exitNever},
+		Statuses:  []int{exit.NotNow, exit.Never},
 		Example: "placectl batch next night-12 --host $(hostname) -o tsv --no-header | while read -r action name rest; do ...\n" +
 			"placectl batch next night-12 --host h7 --user ann --seconds 1h --lease 4h -o json",
 		Run: (*runner).batchNext,
@@ -59,7 +56,7 @@ func (r *runner) batchNext(c *cli.Context) error {
 			return err
 		}
 		if b.Over() {
-			why = errBatchFinished
+			why = exit.ErrBatchFinished
 		}
 		if r.rec != nil && why != nil {
 			r.rec.Refused = true // there may be something later

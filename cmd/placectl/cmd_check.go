@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/placectl/placectl/cmd/placectl/internal/exit"
 	"github.com/placectl/placectl/cmd/placectl/internal/launch"
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
 	"github.com/placectl/placectl/cmd/placectl/internal/spell"
@@ -36,7 +37,7 @@ func checkVerb() *verb {
 		},
 		Access:   reads, // --repair writes, but only what follows from the rows
 		Alone:    true,
-		Statuses: []int{exitUnknown},
+		Statuses: []int{exit.Unknown},
 		Example:  "placectl check\nplacectl check --repair",
 		Run:      (*runner).check,
 	}
@@ -104,15 +105,15 @@ func (r *runner) checkInChild() ([]string, error) {
 	}
 	findings := readFindings(out)
 	switch {
-	case status == exitOK:
+	case status == exit.OK:
 		return findings, nil
 	case ctx.Err() != nil:
 		return findings, fmt.Errorf("%w: checking %s took longer than %v", store.ErrDamaged, r.DB, checkTime)
-	case status == exitDamaged && len(findings) > 0:
+	case status == exit.Damaged && len(findings) > 0:
 		return findings, nil
-	case status == exitLocked:
+	case status == exit.Locked:
 		return findings, fmt.Errorf("%w: %s", store.ErrLocked, errorMessage(complaint))
-	case status == exitDamaged:
+	case status == exit.Damaged:
 		return append(findings, errorMessage(complaint)), nil
 	}
 	return append(findings, "reading the file ends the process: "+firstLine(complaint)), nil

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/demo"
+	"github.com/placectl/placectl/cmd/placectl/internal/exit"
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
 	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
@@ -29,7 +30,7 @@ func demoVerb() *verb {
 		},
 		Access:   makes,
 		Unkeyed:  true,
-		Statuses: []int{exitLocked},
+		Statuses: []int{exit.Locked},
 		Example:  "placectl demo\nplacectl demo --db /tmp/demo.db --force",
 		Run:      (*runner).demo,
 	}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/demo"
+	"github.com/placectl/placectl/cmd/placectl/internal/exit"
 	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/store"
 )
@@ -16,7 +17,7 @@ import (
 func TestDemo(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "demo.db")
 	c := newCapture("demo", "--db", path, "-o", "json")
-	if code := c.run(); code != exitOK {
+	if code := c.run(); code != exit.OK {
 		t.Fatal(code, c.err.String())
 	}
 	var doc demoDoc
@@ -70,7 +71,7 @@ func tryHints(t *testing.T, path string, hints []demo.Hint) {
 	state := func() string {
 		c := newCapture("--db", path, "show", job, "-o", "json")
 		var doc struct{ State string }
-		if code := c.run(); code != exitOK || json.Unmarshal(c.out.Bytes(), &doc) != nil {
+		if code := c.run(); code != exit.OK || json.Unmarshal(c.out.Bytes(), &doc) != nil {
 			t.Fatal(job, code, c.out.String(), c.err.String())
 		}
 		return doc.State
@@ -88,7 +89,7 @@ func tryHints(t *testing.T, path string, hints []demo.Hint) {
 			words = append(words, "--"+inProcess) // the program is the test here
 		}
 		c := newCapture(append([]string{"--db", path}, words...)...)
-		if code := c.run(); code != exitOK || c.out.Len() == 0 && line != "check" {
+		if code := c.run(); code != exit.OK || c.out.Len() == 0 && line != "check" {
 			t.Errorf("%s: status %d, %q %q", line, code, c.out.String(), c.err.String())
 		}
 		switch words[0] {
@@ -118,29 +119,29 @@ func TestDemoForce(t *testing.T) {
 			t.Errorf("%v: status %d, want %d: %s", args, code, want, c.err.String())
 		}
 	}
-	run(exitOK, "demo", "--db", "named.db")
+	run(exit.OK, "demo", "--db", "named.db")
 	before, err := os.Stat("named.db")
 	if err != nil {
 		t.Fatal(err)
 	}
-	run(exitConflict, "demo", "--db", "named.db")
+	run(exit.Conflict, "demo", "--db", "named.db")
 	if same, err := os.Stat("named.db"); err != nil || !os.SameFile(before, same) {
 		t.Error("it was replaced without --force", err)
 	}
-	run(exitOK, "demo", "--db", "named.db", "--force")
+	run(exit.OK, "demo", "--db", "named.db", "--force")
 	if same, err := os.Stat("named.db"); err != nil || same.ModTime().Equal(before.ModTime()) {
 		t.Error("it was not replaced with --force", err)
 	}
-	run(exitOK, "demo")
-	run(exitOK, "demo")
+	run(exit.OK, "demo")
+	run(exit.OK, "demo")
 	if err := store.Create("mine.db", nil, nil); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.WriteFile("notes", []byte("not a database, but mine\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	run(exitConflict, "demo", "--force", "--db", "mine.db")
-	run(exitDamaged, "demo", "--force", "--db", "notes")
+	run(exit.Conflict, "demo", "--force", "--db", "mine.db")
+	run(exit.Damaged, "demo", "--force", "--db", "notes")
 	for _, name := range []string{"mine.db", "notes"} {
 		if _, err := os.Stat(name); err != nil {
 			t.Error("--force removed what was no demo:", err)

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/placectl/placectl/cmd/placectl/internal/exit"
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/placer"
 	"github.com/placectl/placectl/store"
@@ -44,7 +45,7 @@ func BenchmarkGantt(b *testing.B) {
 			for b.Loop() {
 				c := newCapture(append([]string{"--db", path, "gantt"}, strings.Fields(args)...)...)
 				c.stdout = io.Discard
-				if code := c.run(); code != exitOK {
+				if code := c.run(); code != exit.OK {
 					b.Fatal(c.err.String())
 				}
 			}

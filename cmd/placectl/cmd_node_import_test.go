@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/placectl/placectl/cmd/placectl/internal/exit"
 )
 
 // runNode runs a verb on a database with some input.
@@ -21,7 +23,7 @@ func runNode(t *testing.T, path, input string, args ...string) (out, errText str
 // A file that is wrong anywhere changes nothing: not a byte of the database.
 func TestNodeImportAllOrNothing(t *testing.T) {
 	path := newNodeDB(t)
-	if _, text, code := runNode(t, path, nodesCSV(100), "node", "import", "-"); code != exitOK {
+	if _, text, code := runNode(t, path, nodesCSV(100), "node", "import", "-"); code != exit.OK {
 		t.Fatal(text)
 	}
 	before, err := os.ReadFile(path)
@@ -36,7 +38,7 @@ func TestNodeImportAllOrNothing(t *testing.T) {
 		"cut off":                  `[{"name":"m1"},{"name":"m2"},`,
 	} {
 		out, text, code := runNode(t, path, in, "node", "import", "-")
-		if code != exitUsage || out != "" || !strings.Contains(text, "standard input, line ") {
+		if code != exit.Usage || out != "" || !strings.Contains(text, "standard input, line ") {
 			t.Errorf("%s: exit %d, %s%.300s", name, code, out, text)
 		}
 		after, err := os.ReadFile(path)
@@ -52,10 +54,10 @@ func TestNodeImportInterrupted(t *testing.T) {
 	cancel()
 	c := newCapture("--db", path, "node", "import", "-")
 	c.stdin = strings.NewReader(nodesCSV(1000))
-	if code := run(ctx, c.env); code != exitInterrupted || c.out.Len() > 0 {
+	if code := run(ctx, c.env); code != exit.Interrupted || c.out.Len() > 0 {
 		t.Fatal(code, c.out.String(), c.err.String())
 	}
-	if out, text, code := runNode(t, path, "", "node", "list", "-o", "json"); code != exitOK || out != "[]\n" {
+	if out, text, code := runNode(t, path, "", "node", "list", "-o", "json"); code != exit.OK || out != "[]\n" {
 		t.Fatal(out, text)
 	}
 }
@@ -71,15 +73,15 @@ func TestNodeImportHoldsNoLock(t *testing.T) {
 	if _, err := io.WriteString(feed, "name,ncpus\nn1,2\n"); err != nil { // it is reading by now
 		t.Fatal(err)
 	}
-	if _, text, code := runNode(t, path, "", "--lock-timeout", "1s", "node", "add", "n2"); code != exitOK {
+	if _, text, code := runNode(t, path, "", "--lock-timeout", "1s", "node", "add", "n2"); code != exit.OK {
 		t.Fatal(text)
 	}
 	// What the file was read against must still hold.
-	if _, text, code := runNode(t, path, "", "--lock-timeout", "1s", "resource", "add", "late=string"); code != exitOK {
+	if _, text, code := runNode(t, path, "", "--lock-timeout", "1s", "resource", "add", "late=string"); code != exit.OK {
 		t.Fatal(text)
 	}
 	feed.Close()
-	if code := <-done; code != exitConflict || !strings.Contains(c.err.String(), "run it again") {
+	if code := <-done; code != exit.Conflict || !strings.Contains(c.err.String(), "run it again") {
 		t.Fatal(code, c.err.String())
 	}
 }
@@ -90,7 +92,7 @@ func TestNodeImportProgress(t *testing.T) {
 		now := testNow
 		c.now = func() time.Time { now = now.Add(time.Second); return now }
 		c.stdin, c.stderrTTY = strings.NewReader(nodesCSV(1000)), tty
-		if code := c.run(); code != exitOK || strings.Contains(c.err.String(), "import [####") != tty {
+		if code := c.run(); code != exit.OK || strings.Contains(c.err.String(), "import [####") != tty {
 			t.Errorf("terminal %v: %d, %q", tty, code, c.err.String())
 		}
 	}
@@ -99,17 +101,17 @@ func TestNodeImportProgress(t *testing.T) {
 // What a list prints for programs can be imported, and says the same.
 func TestNodeListImports(t *testing.T) {
 	path := newNodeDB(t)
-	if _, text, code := runNode(t, path, nodesCSV(50), "node", "import", "-"); code != exitOK {
+	if _, text, code := runNode(t, path, nodesCSV(50), "node", "import", "-"); code != exit.OK {
 		t.Fatal(text)
 	}
 	for _, form := range []string{"json", "jsonl", "csv"} {
 		list, _, _ := runNode(t, path, "", "node", "list", "-o", form)
-		if out, text, code := runNode(t, path, list, "node", "import", "-", "-o", "jsonl"); code != exitOK ||
+		if out, text, code := runNode(t, path, list, "node", "import", "-", "-o", "jsonl"); code != exit.OK ||
 			!strings.HasPrefix(out, `{"added":0,"updated":0,"unchanged":50,"changed":0,"nodes":50,`) {
 			t.Errorf("%s: %d %s%s", form, code, out, text)
 		}
 		other := newNodeDB(t)
-		if _, text, code := runNode(t, other, list, "node", "import", "-"); code != exitOK {
+		if _, text, code := runNode(t, other, list, "node", "import", "-"); code != exit.OK {
 			t.Errorf("%s: %d %s", form, code, text)
 		}
 		if again, _, _ := runNode(t, other, "", "node", "list", "-o", form); again != list {

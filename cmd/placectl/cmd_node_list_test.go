@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/placectl/placectl/cmd/placectl/internal/exit"
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
 )
 
@@ -15,7 +16,7 @@ func TestNodeListWidth(t *testing.T) {
 		{"node", "add", "n[1-3]", "ncpus=8", "mem=32gb", "scratch=1tb", "features=ssd", "color=red", "priority=5"},
 		{"node", "down", "n3", "--reason", "the fan on the left side rattles"},
 	} {
-		if _, text, code := runNode(t, path, "", args...); code != exitOK {
+		if _, text, code := runNode(t, path, "", args...); code != exit.OK {
 			t.Fatal(text)
 		}
 	}
@@ -32,7 +33,7 @@ func TestNodeListWidth(t *testing.T) {
 	for _, tt := range tests {
 		c := newCapture("--db", path, "--no-color", "node", "list")
 		c.stdoutTTY, c.width = tt.tty, func() int { return tt.width }
-		if code := c.run(); code != exitOK || !strings.HasPrefix(c.out.String(), tt.head) ||
+		if code := c.run(); code != exit.OK || !strings.HasPrefix(c.out.String(), tt.head) ||
 			!strings.Contains(c.err.String(), tt.out) || (tt.out == "") != (c.err.Len() == 0) {
 			t.Errorf("width %d: %s%s", tt.width, c.out.String(), c.err.String())
 		}

@@ -4,12 +4,14 @@ import (
 	"io"
 	"strings"
 	"testing"
+
+	"github.com/placectl/placectl/cmd/placectl/internal/exit"
 )
 
 // While whoever measures is slow, others write.
 func TestNodeLoadHoldsNoLock(t *testing.T) {
 	path := newNodeDB(t)
-	if _, text, code := runNode(t, path, "", "node", "add", "n1"); code != exitOK {
+	if _, text, code := runNode(t, path, "", "node", "add", "n1"); code != exit.OK {
 		t.Fatal(text)
 	}
 	in, feed := io.Pipe()
@@ -20,11 +22,11 @@ func TestNodeLoadHoldsNoLock(t *testing.T) {
 	if _, err := io.WriteString(feed, "n1 0.5\nn2 1\n"); err != nil { // it is reading by now
 		t.Fatal(err)
 	}
-	if _, text, code := runNode(t, path, "", "--lock-timeout", "1s", "node", "add", "n2"); code != exitOK {
+	if _, text, code := runNode(t, path, "", "--lock-timeout", "1s", "node", "add", "n2"); code != exit.OK {
 		t.Fatal(text)
 	}
 	feed.Close()
-	if code := <-done; code != exitOK || strings.Count(c.out.String(), "\n") != 2 {
+	if code := <-done; code != exit.OK || strings.Count(c.out.String(), "\n") != 2 {
 		t.Fatal(code, c.out.String(), c.err.String())
 	}
 }

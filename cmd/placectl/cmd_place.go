@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/placectl/placectl/cmd/placectl/internal/exit"
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/placer"
 	"github.com/placectl/placectl/store"
@@ -26,7 +27,7 @@ func placeVerb() *verb {
 			&cli.BoolFlag{Name: "explain", Usage: "say which way it was placed, and why"}),
 		Exclusive: []string{"at or-reserve wait"},
 		Access:    writes,
-		Statuses:  []int{exitNotNow, exitNever},
+		Statuses:  []int{exit.NotNow, exit.Never},
 		Example: "placectl place 2:ncpus=4 --place scatter:excl -t 1h\n" +
 			"placectl place 2:ncpus=4 --place scatter:excl --or-reserve\n" +
 			"job=$(placectl place -l 1:ncpus=1 --place excl --wait 10m -o id)",

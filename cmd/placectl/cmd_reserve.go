@@ -4,6 +4,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/placectl/placectl/cmd/placectl/internal/exit"
 	"github.com/placectl/placectl/placer"
 	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
@@ -32,7 +33,7 @@ func reserveVerb() *verb {
 			&cli.IntFlag{Name: "depth", Usage: "keep `N` occurrences ahead (2)"},
 			&cli.StringFlag{Name: "zone", Usage: "by the clocks of time zone `Z`, e.g. Europe/Berlin (yours)"}),
 		Access:   writes,
-		Statuses: []int{exitNotNow, exitNever},
+		Statuses: []int{exit.NotNow, exit.Never},
 		Example: "placectl reserve maintenance --nodes n[01-16] --start 'tomorrow 08:00' -t 4h\n" +
 			"placectl reserve course -l 4:ngpus=1 --place excl --start now+1h -t 2h --allow group=students\n" +
 			"placectl reserve nightly --nodes n[01-08] --start 22:00 -t 8h --repeat daily --depth 7 --allow class=batch",

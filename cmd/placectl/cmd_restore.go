@@ -1,6 +1,7 @@
 package main
 
 import (
+	"github.com/placectl/placectl/cmd/placectl/internal/exit"
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
 	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/store"
@@ -19,7 +20,7 @@ func restoreVerb() *verb {
 		Flags:    []cli.Flag{&cli.BoolFlag{Name: "no-hold", Usage: "hold no jobs: nothing has run since the backup"}},
 		Access:   makes,
 		Alone:    true,
-		Statuses: []int{exitNotFound, exitLocked},
+		Statuses: []int{exit.NotFound, exit.Locked},
 		Example:  "placectl restore /backup/cluster-2026-11-21.db\nplacectl job list --state held",
 		Run:      (*runner).restore,
 	}

@@ -8,6 +8,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/placectl/placectl/cmd/placectl/internal/exit"
 	"github.com/placectl/placectl/cmd/placectl/internal/launch"
 	"github.com/placectl/placectl/placer"
 	"github.com/placectl/placectl/store"
@@ -34,7 +35,7 @@ func runVerb() *verb {
 		Unkeyed:  true,
 		Alone:    true,
 		Passes:   true,
-		Statuses: []int{exitNotNow, exitNever},
+		Statuses: []int{exit.NotNow, exit.Never},
 		Example: "placectl run 2:ncpus=4 -t 1h -- sh -c 'mpirun --hostfile $PLACECTL_NODEFILE ./solve'\n" +
 			"placectl run 1:ngpus=1 --wait 10m -- make test",
 		Run: (*runner).run,
@@ -205,7 +206,7 @@ func (r *runner) runJob(job *store.Job, program string, argv []string) error {
 		r.notef("the end of job %d was not noted: %v", job.ID, ended)
 	}
 	if status != 0 {
-		return statusError(status)
+		return exit.Status(status)
 	}
 	return nil
 }
@@ -214,7 +215,7 @@ func (r *runner) runJob(job *store.Job, program string, argv []string) error {
 func (r *runner) endJob(id uint64, status int, failed error) error {
 	reason := ""
 	if failed != nil {
-		status, reason = statusNoProgram, failed.Error()
+		status, reason = exit.NoProgram, failed.Error()
 	}
 	db, err := r.open()
 	if err != nil {

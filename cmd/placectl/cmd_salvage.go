@@ -3,6 +3,7 @@ package main
 import (
 	"strings"
 
+	"github.com/placectl/placectl/cmd/placectl/internal/exit"
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
 	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/store"
@@ -23,7 +24,7 @@ func salvageVerb() *verb {
 		Access:   makes,
 		Alone:    true,
 		Unkeyed:  true,
-		Statuses: []int{exitNotFound, exitLocked},
+		Statuses: []int{exit.NotFound, exit.Locked},
 		Example:  "placectl salvage placectl.db --to new.db",
 		Run:      (*runner).salvage,
 	}

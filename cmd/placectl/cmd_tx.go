@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/placectl/placectl/cmd/placectl/internal/exit"
 	"github.com/placectl/placectl/cmd/placectl/internal/infile"
 	"github.com/placectl/placectl/cmd/placectl/internal/keyed"
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
@@ -27,7 +28,7 @@ func txVerb() *verb {
 		Flags:    []cli.Flag{&cli.StringFlag{Name: "file", Aliases: []string{"f"}, Usage: "read `FILE`, - for standard input", Value: "-"}},
 		Access:   writes,
 		Alone:    true,
-		Statuses: []int{exitNotNow, exitNever},
+		Statuses: []int{exit.NotNow, exit.Never},
 		Example:  "printf '%s\\n' 'release 12' 'place 4:ncpus=8 -t 1h' | placectl tx -o json\nplacectl tx -f nightly.placectl",
 		Run:      (*runner).transaction,
 	}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/placectl/placectl/cmd/placectl/internal/exit"
 	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/cmd/placectl/internal/usage"
 	"github.com/placectl/placectl/placer"
@@ -28,7 +29,7 @@ func waitVerb() *verb {
 		},
 		Access:   reads,
 		Alone:    true,
-		Statuses: []int{exitNotNow},
+		Statuses: []int{exit.NotNow},
 		Example:  "placectl wait $job && ./use-the-results\nplacectl wait '40[]' --for started --timeout 1h",
 		Run:      (*runner).waitVerb,
 	}
@@ -58,7 +59,7 @@ func (r *runner) waitVerb(c *cli.Context) error {
 			return r.waitResult(jobs)
 		}
 		if !deadline.IsZero() && !r.env.now().Before(deadline) {
-			return fmt.Errorf("%w: %d of %s, job %d the first, which is %s", errNotYet, len(left), spell.Plural(len(jobs), "job"), left[0].ID, left[0].State)
+			return fmt.Errorf("%w: %d of %s, job %d the first, which is %s", exit.ErrNotYet, len(left), spell.Plural(len(jobs), "job"), left[0].ID, left[0].State)
 		}
 		end := deadline
 		if end.IsZero() {
@@ -69,9 +70,6 @@ func (r *runner) waitVerb(c *cli.Context) error {
 		}
 	}
 }
-
-// errNotYet is a wait that was over before what was waited for.
-var errNotYet = errors.New("the time is over, and not all have got there")
 
 // reached reports whether a job has come as far as it is waited for.
 func reached(j *store.Job, started bool) bool {

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/placectl/placectl/cmd/placectl/internal/exit"
 	"github.com/placectl/placectl/store"
 )
 
@@ -110,7 +111,7 @@ func TestStopped(t *testing.T) {
 	cmd, _, complaint := s.command("", "--lock-timeout", "300ms", "place", "1:ncpus=1")
 	err := cmd.Run()
 	want := fmt.Sprintf("by process %d (\"placectl-hold write", writer.Process.Pid)
-	if said := complaint.String(); status(err) != exitLocked || !strings.Contains(said, want) || !strings.Contains(said, "has written since") || !strings.Contains(said, "and is stopped") {
+	if said := complaint.String(); status(err) != exit.Locked || !strings.Contains(said, want) || !strings.Contains(said, "has written since") || !strings.Contains(said, "and is stopped") {
 		t.Errorf("status %d: %s", status(err), said)
 	}
 

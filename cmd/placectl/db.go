@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"time"
 
+	"github.com/placectl/placectl/cmd/placectl/internal/process"
 	"github.com/placectl/placectl/cmd/placectl/internal/usage"
 	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
@@ -80,7 +81,7 @@ func (r *runner) update(c *cli.Context, fn func(*store.Tx) error) error {
 func (r *runner) write(db *store.DB, keep bool, fn func(*store.Tx) error) error {
 	stdout, stderr := r.stdout, r.notes
 	var answer, notes bytes.Buffer
-	var cover *shield
+	var cover *process.Shield
 	r.stdout, r.notes = &answer, &notes
 	err := r.commit(db, keep, func(tx *store.Tx) error {
 		answer.Reset()
@@ -89,7 +90,7 @@ func (r *runner) write(db *store.DB, keep bool, fn func(*store.Tx) error) error 
 			return err
 		}
 		if cover == nil {
-			cover = r.raiseShield()
+			cover = process.Raise(r.stop)
 		}
 		if r.verb.Alone { // it knows itself what it still has to do when it is interrupted
 			return nil
@@ -97,8 +98,8 @@ func (r *runner) write(db *store.DB, keep bool, fn func(*store.Tx) error) error 
 		return r.ctx.Err()
 	})
 	if cover != nil {
-		close(cover.committed)
-		defer cover.drop()
+		cover.Committed()
+		defer cover.Drop()
 		r.changed = r.changed || err == nil
 	}
 	r.stdout, r.notes = stdout, stderr

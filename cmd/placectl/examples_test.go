@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/placectl/placectl/cmd/placectl/internal/exit"
 	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 )
 
@@ -177,7 +178,7 @@ func exampleDB(t *testing.T) string {
 			}
 		}
 		c.vars["PLACECTL_DB"] = filepath.Join(dir, "placectl.db")
-		if code := c.run(); code != exitOK {
+		if code := c.run(); code != exit.OK {
 			t.Fatalf("%s: status %d, %s", line, code, c.err.String())
 		}
 	}
@@ -207,7 +208,7 @@ func runExample(t *testing.T, program, template string, args []string) {
 	cmd.Stdin = strings.NewReader(exampleInput[strings.Join(args[:min(2, len(args))], " ")])
 	cmd.Env = []string{"HOME=" + dir, "PATH=" + dir, "USER=ann", "TZ=UTC", "PLACECTL_NOW=" + testNow.Add(time.Hour).Format(time.RFC3339)}
 	said, _ := cmd.CombinedOutput()
-	if code := cmd.ProcessState.ExitCode(); code == exitUsage || code < 0 {
+	if code := cmd.ProcessState.ExitCode(); code == exit.Usage || code < 0 {
 		t.Errorf("status %d: %s", code, said)
 	}
 }
@@ -215,7 +216,7 @@ func runExample(t *testing.T, program, template string, args []string) {
 // The manual page has every example.
 func TestManualHasExamples(t *testing.T) {
 	c := newCapture("man")
-	if code := c.run(); code != exitOK {
+	if code := c.run(); code != exit.OK {
 		t.Fatal(code)
 	}
 	page := strings.NewReplacer(`\e`, `\`, `\-`, "-", `\(aq`, "'", `\(ga`, "`", `\(ha`, "^", `\(ti`, "~").Replace(c.out.String())

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/placectl/placectl/cmd/placectl/internal/exit"
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
 	"github.com/placectl/placectl/cmd/placectl/internal/usage"
 	"github.com/urfave/cli/v2"
@@ -37,7 +38,7 @@ func TestReport(t *testing.T) {
 		{"usage", usage.Of("place", "no"), output.Table, false, 2, "placectl: place: no\nsee: placectl help place\n"},
 		{"usage wrapped", fmt.Errorf("line 3: %w", usage.Of("", "no")), output.JSONL, false, 2, `{"error":{"code":2,"message":"line 3: no","reason":"usage"}}` + "\n"},
 		{"interrupted", fmt.Errorf("reading: %w", context.Canceled), output.Table, false, 130, "placectl: interrupted\n"},
-		{"status", statusError(42), output.JSON, false, 42, ""},
+		{"status", exit.Status(42), output.JSON, false, 42, ""},
 		{"joined", errors.Join(errors.New("a"), errors.New("b\nc")), output.Table, false, 1, "placectl: a\nplacectl: b\\nc\n"},
 		{"rich", fmt.Errorf("x: %w", fitError{}), output.Table, false, 1, "placectl: x: no room for \\x1b[2Jjob\n"},
 		{"caret", fitError{}, output.Table, true, 1, "placectl: no room for \\x1b[2Jjob\n  ncpus=9\n        ^\n"},
@@ -57,26 +58,13 @@ func TestReport(t *testing.T) {
 	}
 }
 
-// Each status of the table has its meaning in help.
-func TestExitTable(t *testing.T) {
-	known := map[int]bool{}
-	for _, m := range exitMeanings {
-		known[m.code] = true
-	}
-	for _, row := range exitTable {
-		if !known[row.code] {
-			t.Errorf("%v: status %d", row.err, row.code)
-		}
-	}
-}
-
 func TestInterrupt(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	c := newCapture("cycle")
 	r := newRunner(ctx, c.env)
 	r.verbs = entries(&verb{Name: "cycle", Run: func(r *runner, _ *cli.Context) error { return r.ctx.Err() }})
-	if code := r.report(r.main()); code != exitInterrupted {
+	if code := r.report(r.main()); code != exit.Interrupted {
 		t.Errorf("status %d", code)
 	}
 }
@@ -90,7 +78,7 @@ func TestFullDisk(t *testing.T) {
 	for _, args := range []string{"version", "version -o json", "help"} {
 		c := newCapture(strings.Fields(args)...)
 		c.stdout = fullDisk{}
-		if code := c.run(); code != exitFailed || !strings.Contains(c.err.String(), "no space left") {
+		if code := c.run(); code != exit.Failed || !strings.Contains(c.err.String(), "no space left") {
 			t.Errorf("%s: status %d, %q", args, code, c.err.String())
 		}
 	}

@@ -17,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/placectl/placectl/cmd/placectl/internal/exit"
 	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"go.etcd.io/bbolt"
 )
@@ -272,7 +273,7 @@ func TestFaults(t *testing.T) {
 		right, said := c.try()
 		count := theDisk.n
 		want := f.state(&c)
-		if right == exitUsage || right == exitDamaged {
+		if right == exit.Usage || right == exit.Damaged {
 			t.Fatalf("%s: status %d: %s", line, right, said)
 		}
 		for k := range count {
@@ -329,10 +330,10 @@ func (f *faultFolder) judge(c *faultCall, what string, o result) {
 	ok := false
 	switch o.status {
 	case o.right:
-		ok = got == o.want || o.right != exitOK && got == o.old
-	case exitFailed:
+		ok = got == o.want || o.right != exit.OK && got == o.old
+	case exit.Failed:
 		ok = got == o.old
-	case exitUnknown:
+	case exit.Unknown:
 		ok = got == o.old || got == o.want
 	}
 	if !ok {
@@ -343,7 +344,7 @@ func (f *faultFolder) judge(c *faultCall, what string, o result) {
 		return
 	}
 	next := faultCall{args: []string{"node", "list", "-o", "id"}}
-	if status, said := next.try(); status != exitOK {
+	if status, said := next.try(); status != exit.OK {
 		f.t.Errorf("%s: then node list: status %d: %s", what, status, said)
 	}
 	if lock, err := os.ReadFile(f.db + ".lock"); err != nil || !bytes.HasPrefix(lock, []byte("no commit is under way")) {
@@ -374,11 +375,11 @@ func TestStall(t *testing.T) {
 	<-stalled
 	for _, args := range []string{"place 1:ncpus=1 --lock-timeout 50ms", "node list --lock-timeout 50ms"} {
 		c := faultCall{args: strings.Fields(args)}
-		if status, said := c.try(); status != exitLocked || !strings.Contains(said, fmt.Sprintf("process %d", os.Getpid())) {
+		if status, said := c.try(); status != exit.Locked || !strings.Contains(said, fmt.Sprintf("process %d", os.Getpid())) {
 			t.Errorf("%s: status %d: %s", args, status, said)
 		}
 	}
-	if status := <-first; status != exitOK {
+	if status := <-first; status != exit.OK {
 		t.Errorf("status %d", status)
 	}
 }

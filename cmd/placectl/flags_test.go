@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/placectl/placectl/cmd/placectl/internal/exit"
 	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 )
 
@@ -299,7 +300,7 @@ func flagsDB(t *testing.T) string {
 		batch create night --hosts 1 --files @/files.csv --jobs @/jobs.csv
 		batch next night --host h1 --want 1
 		backup @/backup.db`) {
-		if status, said := flagRun(t, dir, line); status != exitOK {
+		if status, said := flagRun(t, dir, line); status != exit.OK {
 			t.Fatalf("%s: status %d, %s", line, status, said)
 		}
 	}
@@ -382,7 +383,7 @@ func TestFlagsHaveEffects(t *testing.T) {
 		t.Run(line, func(t *testing.T) {
 			t.Parallel()
 			with := flagTry(t, template, line)
-			if (with.Status == exitUsage) != refused {
+			if (with.Status == exit.Usage) != refused {
 				t.Fatalf("status %d: %s", with.Status, with.Said)
 			}
 			base := flagTry(t, template, without)

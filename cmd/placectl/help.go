@@ -7,7 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/placectl/placectl/cmd/placectl/internal/usage"
+	"github.com/placectl/placectl/cmd/placectl/internal/exit"
 	"github.com/urfave/cli/v2"
 )
 
@@ -48,11 +48,11 @@ func (r *runner) helpAll(b *strings.Builder) {
 		"DURATIONS  90 (seconds), 45s, 1h30m, 2d12h, 1:30:00, 2-12:00:00\n" +
 		"SIZES      512mb, 8gb, 1kw (words of 8 bytes), as in PBS; 8GiB, 1.5TiB; all units are powers of 1024\n")
 	var statuses []int
-	for _, m := range exitMeanings {
-		statuses = append(statuses, m.code)
+	for _, m := range exit.Meanings {
+		statuses = append(statuses, m.Code)
 	}
-	writeExitStatus(b, append(statuses, exitOK, exitInterrupted), 0, false)
-	writeReasons(b)
+	writeExitStatus(b, append(statuses, exit.OK, exit.Interrupted), 0, false)
+	exit.WriteReasons(b)
 }
 
 func helpVerb(b *strings.Builder, v *verb, path string) {
@@ -74,9 +74,9 @@ func helpVerb(b *strings.Builder, v *verb, path string) {
 		b.WriteString("\nEXAMPLE\n" + indented(v.Example))
 	}
 	if own := v.statuses(); v.Passes {
-		writeExitStatus(b, append(own, exitOK, exitInterrupted), ownStatus, false)
+		writeExitStatus(b, append(own, exit.OK, exit.Interrupted), exit.Own, false)
 	} else {
-		writeExitStatus(b, append(own, exitOK, exitFailed, exitUsage, exitCrash, exitInterrupted), 0, findFlag(v.Flags, "key") != nil)
+		writeExitStatus(b, append(own, exit.OK, exit.Failed, exit.Usage, exit.Crash, exit.Interrupted), 0, findFlag(v.Flags, "key") != nil)
 	}
 	b.WriteString("\nGlobal flags are listed by placectl help.\n")
 }
@@ -168,31 +168,19 @@ func writeEntry(b *strings.Builder, label, text string) {
 // they mean elsewhere. keyed says that the verb has --key.
 func writeExitStatus(b *strings.Builder, show []int, more int, keyed bool) {
 	b.WriteString("\nEXIT STATUS\n")
-	for _, m := range exitMeanings {
-		if keyed && m.code == exitUnknown {
-			m.text = exitUnknownKeyed
+	for _, m := range exit.Meanings {
+		if keyed && m.Code == exit.Unknown {
+			m.Text = exit.UnknownKeyed
 		}
-		if m.code != exitOK && m.code != exitInterrupted {
-			m.code += more
+		if m.Code != exit.OK && m.Code != exit.Interrupted {
+			m.Code += more
 		}
-		if slices.Contains(show, m.code) {
-			fmt.Fprintf(b, "  %3d  %s\n", m.code, m.text)
+		if slices.Contains(show, m.Code) {
+			fmt.Fprintf(b, "  %3d  %s\n", m.Code, m.Text)
 		}
 	}
 }
 
 func indented(text string) string {
 	return "  " + strings.ReplaceAll(strings.TrimSpace(text), "\n", "\n  ") + "\n"
-}
-
-// usageHint says where to read more, under the message of a usage error.
-func (r *runner) usageHint(e *usage.Error) string {
-	switch {
-	case error(e) == errNoVerb:
-		return "usage: placectl [global flags] VERB [flags] [arguments]\nverbs: " +
-			strings.Join(r.verbNames(), ", ") + "\nplacectl help says what each is for\n"
-	case e.Verb() != "":
-		return "see: placectl help " + e.Verb() + "\n"
-	}
-	return "see: placectl help\n"
 }

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/placectl/placectl/cmd/placectl/internal/exit"
 	"github.com/urfave/cli/v2"
 )
 
@@ -21,7 +22,7 @@ func helpVerbs() []*verb {
 		},
 		Access: reads, Example: "placectl when -t 1h\nplacectl when -t 2h",
 	}
-	rm := &verb{Name: "rm", Usage: "remove nodes", Access: writes, Statuses: []int{exitNotNow}, Run: noAction}
+	rm := &verb{Name: "rm", Usage: "remove nodes", Access: writes, Statuses: []int{exit.NotNow}, Run: noAction}
 	return []*verb{when, {Name: "node", Category: "Cluster", Usage: "nodes", Verbs: []*verb{rm}}}
 }
 
@@ -58,9 +59,9 @@ Global flags are listed by placectl help.
 		c := newCapture(strings.Fields(line)...)
 		r := c.runner()
 		r.verbs = entries(helpVerbs()...)
-		if code := r.report(r.main()); strings.Contains(line, "--nope") != (code == exitUsage) {
+		if code := r.report(r.main()); strings.Contains(line, "--nope") != (code == exit.Usage) {
 			t.Errorf("%s: status %d, %s", line, code, c.err.String())
-		} else if diff := cmp.Diff(want, c.out.String()); code == exitOK && diff != "" {
+		} else if diff := cmp.Diff(want, c.out.String()); code == exit.OK && diff != "" {
 			t.Errorf("%s:\n%s", line, diff)
 		}
 	}
@@ -75,7 +76,7 @@ func TestHelpOfGroups(t *testing.T) {
 		c := newCapture(strings.Fields(line)...)
 		r := c.runner()
 		r.verbs = entries(helpVerbs()...)
-		if code := r.report(r.main()); code != exitOK {
+		if code := r.report(r.main()); code != exit.OK {
 			t.Errorf("%s: status %d", line, code)
 		}
 		for _, want := range wants {
@@ -97,7 +98,7 @@ func TestVerbsAreExplained(t *testing.T) {
 		}
 		if keyed := findFlag(v.Flags, "key") != nil; v.runs() && !keyed && strings.Contains(helpOf(t, path), "same --key") {
 			t.Errorf("%s has no --key, and its help names one", path)
-		} else if keyed && !strings.Contains(helpOf(t, path), exitUnknownKeyed) {
+		} else if keyed && !strings.Contains(helpOf(t, path), exit.UnknownKeyed) {
 			t.Errorf("%s has --key, and its help does not say what for", path)
 		}
 		named := strings.Fields(strings.Join(v.Exclusive, " "))
@@ -138,7 +139,7 @@ func TestVerbsAreExplained(t *testing.T) {
 func helpOf(t *testing.T, path string) string {
 	t.Helper()
 	c := newCapture(append([]string{"help"}, strings.Fields(path)...)...)
-	if code := c.run(); code != exitOK {
+	if code := c.run(); code != exit.OK {
 		t.Errorf("help %s: status %d", path, code)
 	}
 	return c.out.String()
@@ -147,7 +148,7 @@ func helpOf(t *testing.T, path string) string {
 // BenchmarkRun is what the frame adds to the start of every process.
 func BenchmarkRun(b *testing.B) {
 	for b.Loop() {
-		if code := newCapture("version", "-o", "json").run(); code != exitOK {
+		if code := newCapture("version", "-o", "json").run(); code != exit.OK {
 			b.Fatal(code)
 		}
 	}

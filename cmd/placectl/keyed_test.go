@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/placectl/placectl/cmd/placectl/internal/exit"
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
 	"github.com/placectl/placectl/store"
 	"pgregory.net/rapid"
@@ -37,16 +38,16 @@ func (s *simulation) faulted(args []string, stdin string, sum [32]byte) {
 		}
 		return err
 	}, args...)
-	if now := s.sum(); c.status != exitUnknown && now != sum || c.status == exitUnknown && !done && now != sum {
+	if now := s.sum(); c.status != exit.Unknown && now != sum || c.status == exit.Unknown && !done && now != sum {
 		s.t.Fatalf("%v: status %d, done %t, and the file has changed: %s", c, c.status, done, c.err)
 	}
-	if c.status != exitUnknown || !done {
+	if c.status != exit.Unknown || !done {
 		return
 	}
 	left := s.sum()
-	if again := s.call(stdin, args...); again.status != exitOK && slices.Contains(args, "next") {
+	if again := s.call(stdin, args...); again.status != exit.OK && slices.Contains(args, "next") {
 		return // there was nothing: that is asked anew
-	} else if again.status != exitOK || s.sum() != left {
+	} else if again.status != exit.OK || s.sum() != left {
 		s.t.Fatalf("%v: done, and the same key again has status %d, file changed: %t: %s", c, again.status, s.sum() != left, again.err)
 	}
 }
@@ -54,7 +55,7 @@ func (s *simulation) faulted(args []string, stdin string, sum [32]byte) {
 // repeated asks for the same again where a command had a key: the answer is the first,
 // and the file as it was.
 func (s *simulation) repeated(c command, stdin string) {
-	if !hasKey(c.args) || c.status != exitOK {
+	if !hasKey(c.args) || c.status != exit.OK {
 		return
 	}
 	sum := s.sum()
@@ -105,16 +106,16 @@ func TestKeys(t *testing.T) {
 			}
 			first := make(map[string]string)
 			status, said := flagRun(t, dir, line+" --key=one -o csv")
-			if first["csv"] = said; status == exitNotNow {
+			if first["csv"] = said; status == exit.NotNow {
 				return // there is nothing: that is not kept
 			}
-			if status != exitOK {
+			if status != exit.OK {
 				t.Fatalf("status %d: %s", status, said)
 			}
 			files := filesIn(t, dir)
 			for _, form := range append(output.FormatNames(), output.FormatNames()...) {
 				status, said := flagRun(t, dir, line+" --no-color --key=one -o "+form)
-				if want, there := first[form]; status != exitOK || there && said != want {
+				if want, there := first[form]; status != exit.OK || there && said != want {
 					t.Fatalf("again, as %s: status %d\n%s\nthe first answer:\n%s", form, status, said, want)
 				}
 				first[form] = said
@@ -125,10 +126,10 @@ func TestKeys(t *testing.T) {
 			} else if strings.HasPrefix(line, "load") {
 				other += " --db=@/new.db"
 			}
-			if status, said := flagRun(t, dir, other+" --key=one"); status != exitConflict {
+			if status, said := flagRun(t, dir, other+" --key=one"); status != exit.Conflict {
 				t.Errorf("another request: status %d: %s", status, said)
 			}
-			if status, said := flagRun(t, dir, line+" --key="); status != exitUsage {
+			if status, said := flagRun(t, dir, line+" --key="); status != exit.Usage {
 				t.Errorf("an empty key: status %d: %s", status, said)
 			}
 			if diff := cmp.Diff(files, filesIn(t, dir)); diff != "" {
@@ -179,11 +180,11 @@ func TestKeyedCycleLaunches(t *testing.T) {
 	c := s.callWith("", func(db *store.DB, keep bool, fn func(*store.Tx) error) error {
 		return errors.Join(commit(db, keep, fn), store.ErrUnknown)
 	}, args...)
-	if _, err := os.Stat(told); c.status != exitUnknown || err == nil {
+	if _, err := os.Stat(told); c.status != exit.Unknown || err == nil {
 		t.Fatalf("status %d: %s; launched: %v", c.status, c.err, err)
 	}
 	for range 3 {
-		if c := s.call("", args...); c.status != exitOK {
+		if c := s.call("", args...); c.status != exit.OK {
 			t.Fatalf("status %d: %s", c.status, c.err)
 		}
 	}
@@ -201,12 +202,12 @@ func TestKeysInTransactions(t *testing.T) {
 	lines := "place 1:ncpus=1 --key a\nsubmit 1:ncpus=1 --key b\n"
 	first := s.call(lines, "tx", "-o", "json")
 	sum := s.sum()
-	if again := s.call(lines, "tx", "-o", "json"); first.status != exitOK || again.out != first.out || again.status != exitOK || s.sum() != sum {
+	if again := s.call(lines, "tx", "-o", "json"); first.status != exit.OK || again.out != first.out || again.status != exit.OK || s.sum() != sum {
 		t.Fatalf("%d %s%s\n%d %s%s", first.status, first.out, first.err, again.status, again.out, again.err)
 	}
 	more := s.call(lines+"place 1:ncpus=2\n", "tx", "-o", "json", "--key", "c")
 	sum = s.sum()
-	if again := s.call(lines+"place 1:ncpus=2\n", "tx", "-o", "json", "--key", "c"); more.status != exitOK || again.out != more.out || s.sum() != sum {
+	if again := s.call(lines+"place 1:ncpus=2\n", "tx", "-o", "json", "--key", "c"); more.status != exit.OK || again.out != more.out || s.sum() != sum {
 		t.Fatalf("%s%s\n%s%s", more.out, more.err, again.out, again.err)
 	}
 	if !strings.HasPrefix(more.out, first.out) || strings.Count(more.out, "\n") != 3 {
@@ -217,16 +218,16 @@ func TestKeysInTransactions(t *testing.T) {
 		args  []string
 		code  int
 	}{
-		{"place 1:ncpus=1 --key a\nplace 1:ncpus=1\n", []string{"tx", "--key", "c"}, exitConflict},
-		{"place 1:ncpus=2 --key a\n", []string{"tx"}, exitConflict},
-		{"place 1:ncpus=2 --key ''\n", []string{"tx"}, exitUsage},
-		{"place 1:ncpus=1 --key d\n", []string{"tx", "--key", "d"}, exitConflict},
+		{"place 1:ncpus=1 --key a\nplace 1:ncpus=1\n", []string{"tx", "--key", "c"}, exit.Conflict},
+		{"place 1:ncpus=2 --key a\n", []string{"tx"}, exit.Conflict},
+		{"place 1:ncpus=2 --key ''\n", []string{"tx"}, exit.Usage},
+		{"place 1:ncpus=1 --key d\n", []string{"tx", "--key", "d"}, exit.Conflict},
 	} {
 		if c := s.call(bad.lines, bad.args...); c.status != bad.code || s.sum() != sum {
 			t.Errorf("%q %q: status %d: %s", bad.lines, bad.args, c.status, c.err)
 		}
 	}
-	if c := s.call("place 1:ncpus=1 --key e\nplace 1:ncpus=1 --key e\n", "tx"); c.status != exitOK || strings.Count(c.out, "job:    4") != 2 {
+	if c := s.call("place 1:ncpus=1 --key e\nplace 1:ncpus=1 --key e\n", "tx"); c.status != exit.OK || strings.Count(c.out, "job:    4") != 2 {
 		t.Errorf("a key twice: %d %s%s", c.status, c.out, c.err)
 	}
 }

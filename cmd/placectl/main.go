@@ -26,8 +26,10 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/placectl/placectl/cmd/placectl/internal/exit"
 	"github.com/placectl/placectl/cmd/placectl/internal/infile"
 	"github.com/placectl/placectl/cmd/placectl/internal/keyed"
+	"github.com/placectl/placectl/cmd/placectl/internal/process"
 	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/cmd/placectl/internal/usage"
 	"github.com/placectl/placectl/store"
@@ -48,12 +50,12 @@ func runProcess(e env) {
 	// Writing an answer that nobody reads is to fail, and not to end the process: it
 	// may tell of a change.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
-	if err := makePoller(); err != nil {
+	if err := process.MakePoller(); err != nil {
 		os.Exit(newRunner(ctx, e).report(err))
 	}
 	status := run(ctx, e)
-	if status == exitPipe {
-		dieBy(syscall.SIGPIPE)
+	if status == exit.Pipe {
+		process.DieBy(syscall.SIGPIPE)
 	}
 	os.Exit(status)
 }
@@ -175,7 +177,7 @@ type runner struct {
 	globals
 	ctx     context.Context    // ended by an interrupt
 	stop    context.CancelFunc // interrupts the run
-	answers *answers           // what stdout leads to in the end
+	answers *process.Answers   // what stdout leads to in the end
 	changed bool               // something was committed
 	begun   bool               // the command that the verb runs was
 	tx      *store.Tx          // of the transaction that the run is part of, nil outside one
@@ -191,7 +193,7 @@ type runner struct {
 }
 
 func newRunner(ctx context.Context, e env) *runner {
-	out := &answers{Writer: e.stdout}
+	out := &process.Answers{Writer: e.stdout}
 	e.stdout = out
 	ctx, stop := context.WithCancel(ctx)
 	return &runner{env: e, ctx: ctx, stop: stop, answers: out, notes: e.stderr, verbs: verbs(), dash: -1}
@@ -209,7 +211,7 @@ func (r *runner) outcome() (status int) {
 	}()
 	err := r.delivered(r.main())
 	if r.pipeClosed() {
-		return exitPipe
+		return exit.Pipe
 	}
 	return r.report(err)
 }

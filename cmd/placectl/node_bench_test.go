@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/placectl/placectl/cmd/placectl/internal/exit"
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/store"
 )
@@ -48,7 +49,7 @@ func BenchmarkNodeImport(b *testing.B) {
 	for b.Loop() {
 		c := newCapture("--db", newNodeDB(b), "node", "import", "-")
 		c.stdin = strings.NewReader(data)
-		if code := c.run(); code != exitOK {
+		if code := c.run(); code != exit.OK {
 			b.Fatal(c.err.String())
 		}
 	}
@@ -58,7 +59,7 @@ func BenchmarkNodeList(b *testing.B) {
 	path := newNodeDB(b)
 	c := newCapture("--db", path, "node", "import", "-")
 	c.stdin = strings.NewReader(nodesCSV(10_000))
-	if code := c.run(); code != exitOK {
+	if code := c.run(); code != exit.OK {
 		b.Fatal(c.err.String())
 	}
 	for _, form := range []string{"table", "json"} {
@@ -66,7 +67,7 @@ func BenchmarkNodeList(b *testing.B) {
 			for b.Loop() {
 				c := newCapture("--db", path, "-o", form, "node", "list")
 				c.stdout = io.Discard
-				if code := c.run(); code != exitOK {
+				if code := c.run(); code != exit.OK {
 					b.Fatal(c.err.String())
 				}
 			}

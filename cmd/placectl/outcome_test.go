@@ -10,23 +10,24 @@ import (
 	"testing"
 	"time"
 
+	"github.com/placectl/placectl/cmd/placectl/internal/exit"
 	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
 )
 
 // status is the exit status of a command as a shell says it.
 func status(err error) int {
-	var exit *exec.ExitError
+	var ended *exec.ExitError
 	switch {
 	case err == nil:
 		return 0
-	case !errors.As(err, &exit):
+	case !errors.As(err, &ended):
 		return -1
 	}
-	if s := exit.Sys().(syscall.WaitStatus); s.Signaled() {
+	if s := ended.Sys().(syscall.WaitStatus); s.Signaled() {
 		return 128 + int(s.Signal())
 	}
-	return exit.ExitCode()
+	return ended.ExitCode()
 }
 
 // jobCount is how many jobs there are.
@@ -58,16 +59,16 @@ func TestAnswerLost(t *testing.T) {
 		status  int
 		changes int
 	}{
-		{"place 1:ncpus=1", full, exitLost, 1},
-		{"place 1:ncpus=1 -o json", closed(), exitLost, 1},
-		{"submit 1:ncpus=1", closed(), exitLost, 1},
-		{"place 1:ncpus=1 --dry-run", full, exitFailed, 0},
-		{"place 1:ncpus=1 --dry-run", closed(), exitPipe, 0},
-		{"place 1:ncpus=99", full, exitNever, 0},
-		{"node list", full, exitFailed, 0},
-		{"node list", closed(), exitPipe, 0},
-		{"query SELECT", closed(), exitUsage, 0},
-		{"help", closed(), exitPipe, 0},
+		{"place 1:ncpus=1", full, exit.Lost, 1},
+		{"place 1:ncpus=1 -o json", closed(), exit.Lost, 1},
+		{"submit 1:ncpus=1", closed(), exit.Lost, 1},
+		{"place 1:ncpus=1 --dry-run", full, exit.Failed, 0},
+		{"place 1:ncpus=1 --dry-run", closed(), exit.Pipe, 0},
+		{"place 1:ncpus=99", full, exit.Never, 0},
+		{"node list", full, exit.Failed, 0},
+		{"node list", closed(), exit.Pipe, 0},
+		{"query SELECT", closed(), exit.Usage, 0},
+		{"help", closed(), exit.Pipe, 0},
 	} {
 		before := s.jobCount()
 		cmd, _, complaint := s.command("", strings.Fields(tt.args)...)
@@ -78,7 +79,7 @@ func TestAnswerLost(t *testing.T) {
 		if got := s.jobCount() - before; got != tt.changes {
 			t.Errorf("%s: %d jobs more", tt.args, got)
 		}
-		if tt.status == exitLost && !strings.Contains(complaint.String(), "done, but the answer was lost") || tt.status == exitPipe && complaint.Len() > 0 {
+		if tt.status == exit.Lost && !strings.Contains(complaint.String(), "done, but the answer was lost") || tt.status == exit.Pipe && complaint.Len() > 0 {
 			t.Errorf("%s: %s", tt.args, complaint)
 		}
 	}
@@ -114,7 +115,7 @@ func TestCrash(t *testing.T) {
 		"a change":      func(*runner) error { return db.Update(func(*store.Tx) error { panic("too bad") }) },
 	} {
 		code, said := crash(how)
-		if code != exitCrash || !strings.Contains(said, "too bad") || !strings.Contains(said, "outcome_test.go") {
+		if code != exit.Crash || !strings.Contains(said, "too bad") || !strings.Contains(said, "outcome_test.go") {
 			t.Errorf("%s: status %d: %s", what, code, said)
 		}
 	}
@@ -133,9 +134,9 @@ func TestSignals(t *testing.T) {
 		status         int
 		changes        int
 	}{
-		{"none", false, false, exitOK, 1},
-		{"before the commit", true, false, exitInterrupted, 0},
-		{"during the commit", false, true, exitOK, 1},
+		{"none", false, false, exit.OK, 1},
+		{"before the commit", true, false, exit.Interrupted, 0},
+		{"during the commit", false, true, exit.OK, 1},
 	} {
 		count := func() (n int) {
 			if err := db.View(func(tx *store.Tx) error {
@@ -210,7 +211,7 @@ func TestNoFilesLeft(t *testing.T) {
 		cmd, _, complaint := s.command("", "node", "list")
 		cmd.Args = append([]string{"sh", "-c", `ulimit -n "$0"; exec "$@"`, string(rune('0' + files)), s.program}, cmd.Args[1:]...)
 		cmd.Path = "/bin/sh"
-		if err := cmd.Run(); status(err) != exitOK && status(err) != exitFailed {
+		if err := cmd.Run(); status(err) != exit.OK && status(err) != exit.Failed {
 			t.Errorf("%d files: status %d: %s", files, status(err), complaint)
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/placectl/placectl/cmd/placectl/internal/exit"
 	"go.etcd.io/bbolt"
 )
 
@@ -97,7 +98,7 @@ func newHistory(t *testing.T, random *rand.Rand) *history {
 	theDisk.works(nil)
 	h := &history{t: t, random: random, db: filepath.Join(t.TempDir(), "test.db"), known: map[string]string{}, faults: true}
 	for _, line := range []string{"init", "node add n[1-8] ncpus=64"} {
-		if status, said := h.try(line); status != exitOK {
+		if status, said := h.try(line); status != exit.OK {
 			t.Fatalf("%s: %s", line, said)
 		}
 	}
@@ -167,13 +168,13 @@ func (h *history) step() {
 	status, said := h.try(line)
 	h.images = append(h.images, h.disk.image(h.random))
 	theDisk.works(nil)
-	if status == exitDamaged || status == exitCrash || status == exitUsage {
+	if status == exit.Damaged || status == exit.Crash || status == exit.Usage {
 		h.t.Fatalf("%s: status %d: %s", line, status, said)
 	}
 	if now := rawState(h.t, h.db); now != h.states[len(h.states)-1] {
 		h.states = append(h.states, now)
 	}
-	if status == exitOK {
+	if status == exit.OK {
 		h.acked = len(h.states) - 1
 		if f := strings.Fields(said); strings.HasPrefix(line, "place") || strings.HasPrefix(line, "submit") && len(f) > 0 {
 			h.jobs++
@@ -204,7 +205,7 @@ func (h *history) verify(image []byte, allowed []string, line string) {
 		if h.random.IntN(100) == 0 && !h.disk.dropped {
 			os.Remove(path + ".lock")
 			c := newCapture("--db", path, "check", "--"+inProcess)
-			if status := c.run(); status != exitOK && !strings.Contains(c.out.String()+c.err.String(), "meta page") {
+			if status := c.run(); status != exit.OK && !strings.Contains(c.out.String()+c.err.String(), "meta page") {
 				h.wrong = append(h.wrong, line+": check: "+c.out.String()+c.err.String())
 			}
 		}

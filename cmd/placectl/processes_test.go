@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/placectl/placectl/cmd/placectl/internal/exit"
 	"github.com/placectl/placectl/store"
 	_ "pgregory.net/rapid" // its flags
 )
@@ -202,7 +203,7 @@ func TestLockTimeout(t *testing.T) {
 	}
 	err = db.Update(func(*store.Tx) error {
 		cmd, _, complaint := s.command("", "--lock-timeout", "50ms", "queue", "add", "q")
-		if err := cmd.Run(); err == nil || cmd.ProcessState.ExitCode() != exitLocked {
+		if err := cmd.Run(); err == nil || cmd.ProcessState.ExitCode() != exit.Locked {
 			t.Errorf("%v, exit status %d", err, cmd.ProcessState.ExitCode())
 		}
 		if want := fmt.Sprintf("process %d", os.Getpid()); !strings.Contains(complaint.String(), want) {

@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/placectl/placectl/cmd/placectl/internal/exit"
 )
 
 // recorded is what of a recorded OpenPBS scenario can be told at the command
@@ -195,23 +196,23 @@ func (s *recorded) nodeFile(t *testing.T) string {
 func (s *recorded) place(t *testing.T, sh *shell, args []string) outcome {
 	cmd, out, complaint := sh.command("", args...)
 	err := cmd.Run()
-	var exit *exec.ExitError
-	if err != nil && !errors.As(err, &exit) {
+	var ended *exec.ExitError
+	if err != nil && !errors.As(err, &ended) {
 		t.Fatal(err)
 	}
 	switch cmd.ProcessState.ExitCode() {
-	case exitOK:
+	case exit.OK:
 		var answer outcome
 		if err := json.Unmarshal(out.Bytes(), &answer); err != nil {
 			t.Fatalf("%s: %v", out, err)
 		}
 		answer.Status = "RUN"
 		return answer
-	case exitNotNow:
+	case exit.NotNow:
 		return outcome{Status: "NOT_RUN"}
-	case exitNever:
+	case exit.Never:
 		return outcome{Status: "NEVER_RUN"}
-	case exitUsage:
+	case exit.Usage:
 		return outcome{Status: "INVALID_PLACE"}
 	}
 	t.Fatalf("%v: %v: %s", args, err, complaint)

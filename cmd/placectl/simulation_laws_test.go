@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/placectl/placectl/cmd/placectl/internal/exit"
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/store"
 )
@@ -138,7 +139,7 @@ func (s *simulation) jobsBroken(c command, before, after *snapshot) string {
 	if added > 0 && !slices.Contains([]string{"place", "submit", "run", "tx"}, c.verb) {
 		return fmt.Sprintf("there are %d jobs more", added)
 	}
-	if c.verb == "place" && c.status == exitOK && added != 1 && !slices.Contains(c.args, "--key") && !slices.Contains(c.args, "--dry-run") {
+	if c.verb == "place" && c.status == exit.OK && added != 1 && !slices.Contains(c.args, "--key") && !slices.Contains(c.args, "--dry-run") {
 		return fmt.Sprintf("there are %d jobs more", added)
 	}
 	return ""

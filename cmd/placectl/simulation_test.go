@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/placectl/placectl/cmd/placectl/internal/exit"
 	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
 	"pgregory.net/rapid"
@@ -87,7 +88,7 @@ func leafVerbs() (leafs map[string]*verb, exits map[string][]int) {
 		path = strings.TrimSpace(path + " " + v.Name)
 		if v.runs() && !v.Hidden {
 			leafs[path] = v
-			exits[path] = append([]int{exitOK, exitFailed, exitUsage, exitInterrupted}, v.statuses()...)
+			exits[path] = append([]int{exit.OK, exit.Failed, exit.Usage, exit.Interrupted}, v.statuses()...)
 		}
 		for _, sub := range v.Verbs {
 			walk(path, sub)
@@ -124,7 +125,7 @@ func (s *simulation) capture(stdin string, args ...string) *capture {
 
 func (s *simulation) must(args ...string) string {
 	c := s.call("", args...)
-	if c.status != exitOK {
+	if c.status != exit.OK {
 		s.t.Fatalf("%v: status %d: %s", c, c.status, c.err)
 	}
 	return c.out
@@ -202,7 +203,7 @@ func (s *simulation) keepsFile(c command) bool {
 	switch {
 	case slices.Contains(c.args, "--dry-run") || s.leafs[c.verb] != nil && s.leafs[c.verb].Access == reads && !slices.Contains(c.args, "--repair"):
 		return true
-	case c.status == exitOK:
+	case c.status == exit.OK:
 		return false
 	}
 	// run has its command's status; a host that gets no work may have lost some, and
@@ -219,9 +220,9 @@ func (s *simulation) answered(c command) {
 		s.t.Fatalf("%v: status %d, which its help does not list: %s", c, c.status, c.err)
 	}
 	switch c.status {
-	case exitDamaged, exitUnknown, exitInterrupted, exitLocked:
+	case exit.Damaged, exit.Unknown, exit.Interrupted, exit.Locked:
 		s.t.Fatalf("%v: status %d: %s", c, c.status, c.err)
-	case exitOK:
+	case exit.OK:
 	default:
 		if c.err == "" && c.verb != "run" && c.verb != "wait" && c.verb != "batch next" {
 			s.t.Fatalf("%v: status %d without a word", c, c.status)
@@ -231,7 +232,7 @@ func (s *simulation) answered(c command) {
 		s.t.Fatalf("%v says %q:\n%s\n%s", c, bad, c.out, c.err)
 	}
 	form := outputForm(c.args)
-	if c.status != exitOK || c.verb == "run" || c.verb == "shell" || slices.ContainsFunc(c.args, isPicture) {
+	if c.status != exit.OK || c.verb == "run" || c.verb == "shell" || slices.ContainsFunc(c.args, isPicture) {
 		return
 	}
 	switch form {
@@ -289,12 +290,12 @@ func (s *simulation) readable(t *rapid.T) {
 		"when 1:ncpus=1", "explain 1:ncpus=1"} {
 		c := s.call("", append(strings.Fields(line), "-o", rapid.SampledFrom(outputForms).Draw(t, "form"))...)
 		c.verb, _, _ = strings.Cut(line, " -")
-		allowed := []int{exitOK}
+		allowed := []int{exit.OK}
 		switch strings.Fields(line)[0] {
 		case "when":
-			allowed = append(allowed, exitNever)
+			allowed = append(allowed, exit.Never)
 		case "batch":
-			allowed = append(allowed, exitNotFound)
+			allowed = append(allowed, exit.NotFound)
 		}
 		if !slices.Contains(allowed, c.status) {
 			t.Fatalf("%v: status %d: %s", c, c.status, c.err)
@@ -325,7 +326,7 @@ func (s *simulation) tablesAgree() {
 	} {
 		c := s.call("", "query", q.sql, "-o", "csv", "--no-header")
 		got := slices.Sorted(slices.Values(strings.Fields(c.out)))
-		if c.status != exitOK || !slices.Equal(got, q.want) {
+		if c.status != exit.OK || !slices.Equal(got, q.want) {
 			s.t.Fatalf("%s: status %d %s\n got %q\nwant %q", q.sql, c.status, c.err, got, q.want)
 		}
 	}

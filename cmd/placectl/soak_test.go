@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/placectl/placectl/cmd/placectl/internal/exit"
 	"github.com/placectl/placectl/store"
 )
 
@@ -101,7 +102,7 @@ func (s *soak) verb() {
 
 // job runs a verb that makes a job.
 func (s *soak) job(args ...string) {
-	if s.run(args...) == exitOK {
+	if s.run(args...) == exit.OK {
 		s.jobs++
 	}
 }
@@ -112,7 +113,7 @@ func (s *soak) run(args ...string) int {
 	now := s.now
 	c.now = func() time.Time { return now }
 	status := c.run()
-	if !slices.Contains([]int{exitOK, exitNotNow, exitNever, exitNotFound, exitConflict}, status) {
+	if !slices.Contains([]int{exit.OK, exit.NotNow, exit.Never, exit.NotFound, exit.Conflict}, status) {
 		s.t.Fatalf("%q: status %d: %s%s", args, status, c.out.String(), c.err.String())
 	}
 	return status
@@ -131,7 +132,7 @@ func (s *soak) check() {
 }
 
 func (s *soak) must(args ...string) {
-	if status := s.run(args...); status != exitOK {
+	if status := s.run(args...); status != exit.OK {
 		s.t.Fatalf("%q: status %d", args, status)
 	}
 }

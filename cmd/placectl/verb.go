@@ -3,6 +3,7 @@ package main
 import (
 	"slices"
 
+	"github.com/placectl/placectl/cmd/placectl/internal/exit"
 	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
 )
@@ -23,7 +24,7 @@ type verb struct {
 	Statuses    []int  // exit statuses beside those that its access brings
 	Example     string // command lines, one a line
 	Hidden      bool
-	Passes      bool // its exit status is that of a command that it runs: its own are greater by ownStatus
+	Passes      bool // its exit status is that of a command that it runs: its own are greater by exit.Own
 	Unkeyed     bool // it writes, and takes no --key: what it does cannot be repeated
 	Verbs       []*verb
 
@@ -47,9 +48,9 @@ const (
 )
 
 var accessStatuses = [...][]int{
-	reads:  {exitNotFound, exitLocked, exitDamaged},
-	writes: {exitNotFound, exitLocked, exitConflict, exitDamaged, exitUnknown, exitLost},
-	makes:  {exitConflict, exitDamaged, exitUnknown, exitLost},
+	reads:  {exit.NotFound, exit.Locked, exit.Damaged},
+	writes: {exit.NotFound, exit.Locked, exit.Conflict, exit.Damaged, exit.Unknown, exit.Lost},
+	makes:  {exit.Conflict, exit.Damaged, exit.Unknown, exit.Lost},
 }
 
 // made gives a verb, and those below it, what their declarations bring along.
@@ -91,9 +92,9 @@ func (v *verb) statuses() []int {
 		}
 	}
 	if v.Passes {
-		all = append(all, exitFailed, exitUsage, exitCrash)
+		all = append(all, exit.Failed, exit.Usage, exit.Crash)
 		for i := range all {
-			all[i] += ownStatus
+			all[i] += exit.Own
 		}
 	}
 	return all

@@ -1,4 +1,4 @@
-package main
+package process
 
 import (
 	"errors"
@@ -8,10 +8,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// makePoller lets the Go runtime make what its timers and pipes wait with. It does that
+// MakePoller lets the Go runtime make what its timers and pipes wait with. It does that
 // when it is first needed, and ends the process where no file can be opened any more,
 // perhaps in the middle of something: so it is tried before anything is begun.
-func makePoller() error {
+func MakePoller() error {
 	poll, err := unix.EpollCreate1(unix.EPOLL_CLOEXEC)
 	if err != nil {
 		return fmt.Errorf("waiting for files: %w", err)

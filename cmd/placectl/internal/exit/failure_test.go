@@ -1,4 +1,4 @@
-package main
+package exit
 
 import (
 	"errors"
@@ -27,35 +27,35 @@ import (
 // them, and the reasons that they are.
 var sentinels = map[string]struct {
 	err    error
-	reason reason
+	reason Reason
 }{
-	"index.ErrCorrupt":     {index.ErrCorrupt, reasonDamaged},
-	"index.ErrNodeList":    {index.ErrNodeList, reasonInvalid},
-	"index.ErrNoResource":  {index.ErrNoResource, reasonNotFound},
-	"index.ErrResource":    {index.ErrResource, reasonInvalid},
-	"index.ErrResourceDup": {index.ErrResourceDup, reasonExists},
-	"infile.ErrInput":      {infile.ErrInput, reasonUsage},
-	"locality.ErrIdle":     {locality.ErrIdle, reasonBatchIdle},
-	"locality.ErrNotHeld":  {locality.ErrNotHeld, reasonNotHeld},
-	"locality.ErrOver":     {locality.ErrOver, reasonBatchOver},
-	"placer.ErrNever":      {placer.ErrNever, reasonNever},
-	"placer.ErrNotNow":     {placer.ErrNotNow, reasonNotNow},
-	"placer.ErrRequest":    {placer.ErrRequest, reasonBadRequest},
-	"query.ErrLimit":       {query.ErrLimit, reasonLimit},
-	"query.ErrQuery":       {query.ErrQuery, reasonBadQuery},
-	"store.ErrBatchIdle":   {store.ErrBatchIdle, reasonBatchIdle},
-	"store.ErrBatchOver":   {store.ErrBatchOver, reasonBatchOver},
-	"store.ErrClock":       {store.ErrClock, reasonClock},
-	"store.ErrConflict":    {store.ErrConflict, reasonConflict},
-	"store.ErrDamaged":     {store.ErrDamaged, reasonDamaged},
-	"store.ErrExists":      {store.ErrExists, reasonExists},
-	"store.ErrInvalid":     {store.ErrInvalid, reasonInvalid},
-	"store.ErrLocked":      {store.ErrLocked, reasonLocked},
-	"store.ErrNewer":       {store.ErrNewer, reasonNewer},
-	"store.ErrNotFound":    {store.ErrNotFound, reasonNotFound},
-	"store.ErrNotOurs":     {store.ErrNotOurs, reasonNotOurs},
-	"store.ErrUnknown":     {store.ErrUnknown, reasonUnknown},
-	"store.ErrUnsafe":      {store.ErrUnsafe, reasonUnsafe},
+	"index.ErrCorrupt":     {index.ErrCorrupt, ReasonDamaged},
+	"index.ErrNodeList":    {index.ErrNodeList, ReasonInvalid},
+	"index.ErrNoResource":  {index.ErrNoResource, ReasonNotFound},
+	"index.ErrResource":    {index.ErrResource, ReasonInvalid},
+	"index.ErrResourceDup": {index.ErrResourceDup, ReasonExists},
+	"infile.ErrInput":      {infile.ErrInput, ReasonUsage},
+	"locality.ErrIdle":     {locality.ErrIdle, ReasonBatchIdle},
+	"locality.ErrNotHeld":  {locality.ErrNotHeld, ReasonNotHeld},
+	"locality.ErrOver":     {locality.ErrOver, ReasonBatchOver},
+	"placer.ErrNever":      {placer.ErrNever, ReasonNever},
+	"placer.ErrNotNow":     {placer.ErrNotNow, ReasonNotNow},
+	"placer.ErrRequest":    {placer.ErrRequest, ReasonBadRequest},
+	"query.ErrLimit":       {query.ErrLimit, ReasonLimit},
+	"query.ErrQuery":       {query.ErrQuery, ReasonBadQuery},
+	"store.ErrBatchIdle":   {store.ErrBatchIdle, ReasonBatchIdle},
+	"store.ErrBatchOver":   {store.ErrBatchOver, ReasonBatchOver},
+	"store.ErrClock":       {store.ErrClock, ReasonClock},
+	"store.ErrConflict":    {store.ErrConflict, ReasonConflict},
+	"store.ErrDamaged":     {store.ErrDamaged, ReasonDamaged},
+	"store.ErrExists":      {store.ErrExists, ReasonExists},
+	"store.ErrInvalid":     {store.ErrInvalid, ReasonInvalid},
+	"store.ErrLocked":      {store.ErrLocked, ReasonLocked},
+	"store.ErrNewer":       {store.ErrNewer, ReasonNewer},
+	"store.ErrNotFound":    {store.ErrNotFound, ReasonNotFound},
+	"store.ErrNotOurs":     {store.ErrNotOurs, ReasonNotOurs},
+	"store.ErrUnknown":     {store.ErrUnknown, ReasonUnknown},
+	"store.ErrUnsafe":      {store.ErrUnsafe, ReasonUnsafe},
 }
 
 // inside are sentinels that no run ends with.
@@ -83,17 +83,17 @@ var inside = map[string]string{
 func TestReasonOfEverySentinel(t *testing.T) {
 	declared := map[string]bool{}
 	for _, dir := range []string{"index", "timeline", "placer", "placer/backfill", "placer/fairshare", "placer/recur", "placer/cycle", "placer/cluster", "query", "locality", "store", "cmd/placectl/internal/infile"} {
-		for _, name := range declaredErrors(t, filepath.Join("../..", dir)) {
+		for _, name := range declaredErrors(t, filepath.Join("../../../..", dir)) {
 			declared[filepath.Base(dir)+"."+name] = true
 		}
 	}
 	for name := range declared {
 		if s, ok := sentinels[name]; ok {
-			if _, got := classify(fmt.Errorf("x: %w", s.err)); got != s.reason {
+			if _, got := Classify(fmt.Errorf("x: %w", s.err)); got != s.reason {
 				t.Errorf("%s: reason %s, want %s", name, got, s.reason)
 			}
 		} else if inside[name] == "" {
-			t.Errorf("%s has neither a reason in exitTable nor a word in this test on why it needs none", name)
+			t.Errorf("%s has neither a reason in the table nor a word in this test on why it needs none", name)
 		}
 	}
 	for name := range sentinels {
@@ -139,9 +139,9 @@ func declaredErrors(t *testing.T, dir string) []string {
 // Every reason that an error can have is listed under its status, once, and every
 // one that is listed can be had.
 func TestReasonsAreListed(t *testing.T) {
-	listed, met := map[reason]int{}, map[reason]bool{}
-	for _, row := range exitReasons {
-		for _, w := range row.reasons {
+	listed, met := map[Reason]int{}, map[Reason]bool{}
+	for _, row := range reasons {
+		for _, w := range row.words {
 			if _, twice := listed[w]; twice || !regexp.MustCompile(`^[a-z]+(_[a-z]+)*$`).MatchString(string(w)) {
 				t.Errorf("reason %q is there twice, or no word", w)
 			}
@@ -149,11 +149,11 @@ func TestReasonsAreListed(t *testing.T) {
 		}
 	}
 	errs := []error{errors.New("anything"), &launch.Error{Name: "x", Err: exec.ErrNotFound}, &launch.Error{Name: "x", Err: fs.ErrPermission}}
-	for _, row := range exitTable {
+	for _, row := range table {
 		errs = append(errs, row.err)
 	}
 	for _, err := range errs {
-		code, w := classify(err)
+		code, w := Classify(err)
 		met[w] = true
 		if listed[w] != code {
 			t.Errorf("%v: status %d, reason %s, which is listed under %d", err, code, w, listed[w])
@@ -164,13 +164,26 @@ func TestReasonsAreListed(t *testing.T) {
 			t.Errorf("no error has the reason %s", w)
 		}
 	}
-	c := newCapture("help")
-	c.run()
-	for _, row := range exitReasons {
-		for _, w := range row.reasons {
-			if !slices.Contains(strings.FieldsFunc(c.out.String(), func(c rune) bool { return strings.ContainsRune(" ,\n", c) }), string(w)) {
+	var help strings.Builder
+	WriteReasons(&help)
+	for _, row := range reasons {
+		for _, w := range row.words {
+			if !slices.Contains(strings.FieldsFunc(help.String(), func(c rune) bool { return strings.ContainsRune(" ,\n", c) }), string(w)) {
 				t.Errorf("help does not list the reason %s", w)
 			}
+		}
+	}
+}
+
+// Each status of the table has its meaning in help.
+func TestTable(t *testing.T) {
+	known := map[int]bool{}
+	for _, m := range Meanings {
+		known[m.Code] = true
+	}
+	for _, row := range table {
+		if !known[row.code] {
+			t.Errorf("%v: status %d", row.err, row.code)
 		}
 	}
 }

@@ -1,4 +1,6 @@
-package main
+// Package process is the process that a run lives in: signals, what it waits with, and
+// whether its answer gets away.
+package process
 
 import (
 	"context"
@@ -16,16 +18,16 @@ import (
 // whoever reads it may not read on.
 const answerTime = time.Second
 
-// shield keeps signals off a commit and its answer.
-type shield struct {
+// Shield keeps signals off a commit and its answer.
+type Shield struct {
 	interrupt         context.CancelFunc
 	signals           chan os.Signal
 	committed, passed chan struct{}
 }
 
-// raiseShield keeps signals off from now on.
-func (r *runner) raiseShield() *shield {
-	s := &shield{r.stop, make(chan os.Signal, 1), make(chan struct{}), make(chan struct{})}
+// Raise keeps signals off from now on. One that comes interrupts the run.
+func Raise(interrupt context.CancelFunc) *Shield {
+	s := &Shield{interrupt, make(chan os.Signal, 1), make(chan struct{}), make(chan struct{})}
 	signal.Notify(s.signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	go s.watch()
 	return s
@@ -33,7 +35,7 @@ func (r *runner) raiseShield() *shield {
 
 // watch waits for a signal, and lets it have its effect if it came in time and the
 // answer does not get away.
-func (s *shield) watch() {
+func (s *Shield) watch() {
 	select {
 	case <-s.passed:
 	case sig := <-s.signals:
@@ -42,19 +44,22 @@ func (s *shield) watch() {
 		select {
 		case <-s.passed:
 		case <-time.After(answerTime):
-			dieBy(sig.(syscall.Signal))
+			DieBy(sig.(syscall.Signal))
 		}
 	}
 }
 
-// drop lets signals have their usual effect again.
-func (s *shield) drop() {
+// Committed says that the commit is over: what is left is the answer.
+func (s *Shield) Committed() { close(s.committed) }
+
+// Drop lets signals have their usual effect again.
+func (s *Shield) Drop() {
 	signal.Stop(s.signals)
 	close(s.passed)
 }
 
-// dieBy ends the process as a signal does.
-func dieBy(sig syscall.Signal) {
+// DieBy ends the process as a signal does.
+func DieBy(sig syscall.Signal) {
 	signal.Reset(sig)
 	syscall.Kill(os.Getpid(), sig) //nolint:errcheck // it is followed by an exit
 	time.Sleep(time.Second)

@@ -1,0 +1,154 @@
+package exit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/placectl/placectl/cmd/placectl/internal/infile"
+	"github.com/placectl/placectl/cmd/placectl/internal/launch"
+	"github.com/placectl/placectl/cmd/placectl/internal/usage"
+	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/locality"
+	"github.com/placectl/placectl/placer"
+	"github.com/placectl/placectl/query"
+	"github.com/placectl/placectl/store"
+)
+
+// Reason is one word for why a run has failed, finer than its exit status: what
+// -o json gives as error.reason, for programs to branch on. The words must not
+// change; the message beside them may.
+type Reason string
+
+const (
+	ReasonFailed        Reason = "failed" // whatever has no word of its own
+	ReasonLimit         Reason = "limit"  // a query went beyond what one may cost
+	ReasonUsage         Reason = "usage"  // the command line, or a file that it names
+	ReasonBadRequest    Reason = "bad_request"
+	ReasonBadQuery      Reason = "bad_query"
+	ReasonInvalid       Reason = "invalid" // a value that makes no sense
+	ReasonNotNow        Reason = "not_now"
+	ReasonNotYet        Reason = "not_yet"    // what was waited for has not happened in time
+	ReasonBatchIdle     Reason = "batch_idle" // nothing for this host now
+	ReasonBatchOver     Reason = "batch_over" // every job is given, not all are finished
+	ReasonNever         Reason = "never"
+	ReasonBatchFinished Reason = "batch_finished"
+	ReasonNotFound      Reason = "not_found"
+	ReasonLocked        Reason = "locked"
+	ReasonConflict      Reason = "conflict"
+	ReasonExists        Reason = "exists"
+	ReasonNotHeld       Reason = "not_held" // a host reports a batch's job that is no longer its own
+	ReasonClock         Reason = "clock_behind"
+	ReasonDamaged       Reason = "damaged"
+	ReasonNotOurs       Reason = "not_ours"
+	ReasonUnsafe        Reason = "unsafe"
+	ReasonNewer         Reason = "newer"
+	ReasonUnknown       Reason = "unknown_outcome"
+	ReasonLost          Reason = "answer_lost"
+	ReasonCrash         Reason = "crash"
+	ReasonNotExecutable Reason = "not_executable"
+	ReasonNoCommand     Reason = "no_command"
+	ReasonInterrupted   Reason = "interrupted"
+)
+
+// reasons are all of them, by the exit status that they come with.
+var reasons = []struct {
+	code  int
+	words []Reason
+}{
+	{Failed, []Reason{ReasonFailed, ReasonLimit}},
+	{Usage, []Reason{ReasonUsage, ReasonBadRequest, ReasonBadQuery, ReasonInvalid}},
+	{NotNow, []Reason{ReasonNotNow, ReasonNotYet, ReasonBatchIdle, ReasonBatchOver}},
+	{Never, []Reason{ReasonNever, ReasonBatchFinished}},
+	{NotFound, []Reason{ReasonNotFound}},
+	{Locked, []Reason{ReasonLocked}},
+	{Conflict, []Reason{ReasonConflict, ReasonExists, ReasonNotHeld, ReasonClock}},
+	{Damaged, []Reason{ReasonDamaged, ReasonNotOurs, ReasonUnsafe, ReasonNewer}},
+	{Unknown, []Reason{ReasonUnknown}},
+	{Lost, []Reason{ReasonLost}},
+	{Crash, []Reason{ReasonCrash}},
+	{NotExecutable, []Reason{ReasonNotExecutable}},
+	{NoProgram, []Reason{ReasonNoCommand}},
+	{Interrupted, []Reason{ReasonInterrupted}},
+}
+
+// WriteReasons lists them in help.
+func WriteReasons(b *strings.Builder) {
+	b.WriteString("\nREASONS (error.reason of -o json, by exit status)\n")
+	for _, row := range reasons {
+		words := make([]string, len(row.words))
+		for i, w := range row.words {
+			words[i] = string(w)
+		}
+		fmt.Fprintf(b, "  %3d  %s\n", row.code, strings.Join(words, ", "))
+	}
+}
+
+// Errors of the verbs themselves.
+var (
+	ErrLost          = errors.New("done, but the answer was lost")                                            // what was asked for is done, and its answer could not be written
+	ErrCrash         = errors.New("placectl has crashed, which is a mistake in it; look whether it was done") // a panic of ours
+	ErrNotYet        = errors.New("the time is over, and not all have got there")                             // a wait that was over before what was waited for
+	ErrBatchFinished = errors.New("every job of the batch is finished")                                       // it ends the loop of a host: nothing will come any more
+)
+
+// table leads from errors to exit statuses; the first row that errors.Is
+// finds counts, and an error without a row is 1.
+var table = []failure{
+	{ErrLost, Lost, ReasonLost},
+	{ErrCrash, Crash, ReasonCrash},
+	{usage.Err, Usage, ReasonUsage},
+	{infile.ErrInput, Usage, ReasonUsage},
+	{context.Canceled, Interrupted, ReasonInterrupted},
+	{placer.ErrRequest, Usage, ReasonBadRequest},
+	{query.ErrQuery, Usage, ReasonBadQuery},
+	{query.ErrLimit, Failed, ReasonLimit},
+	{placer.ErrNotNow, NotNow, ReasonNotNow},
+	{ErrNotYet, NotNow, ReasonNotYet},
+	{placer.ErrNever, Never, ReasonNever},
+	{store.ErrBatchIdle, NotNow, ReasonBatchIdle},
+	{store.ErrBatchOver, NotNow, ReasonBatchOver},
+	{ErrBatchFinished, Never, ReasonBatchFinished},
+	{store.ErrDamaged, Damaged, ReasonDamaged},
+	{index.ErrCorrupt, Damaged, ReasonDamaged},
+	{store.ErrNotOurs, Damaged, ReasonNotOurs},
+	{store.ErrUnsafe, Damaged, ReasonUnsafe},
+	{store.ErrNewer, Damaged, ReasonNewer},
+	{store.ErrUnknown, Unknown, ReasonUnknown},
+	{store.ErrLocked, Locked, ReasonLocked},
+	{store.ErrClock, Conflict, ReasonClock},
+	{store.ErrExists, Conflict, ReasonExists},
+	{index.ErrResourceDup, Conflict, ReasonExists},
+	{locality.ErrNotHeld, Conflict, ReasonNotHeld},
+	{store.ErrConflict, Conflict, ReasonConflict},
+	{store.ErrInvalid, Usage, ReasonInvalid},
+	{index.ErrResource, Usage, ReasonInvalid},
+	{index.ErrNodeList, Usage, ReasonInvalid},
+	{store.ErrNotFound, NotFound, ReasonNotFound},
+	{index.ErrNoResource, NotFound, ReasonNotFound},
+}
+
+// failure is what an error means to a program.
+type failure struct {
+	err    error
+	code   int
+	reason Reason
+}
+
+// Classify finds the exit status and the reason of an error.
+func Classify(err error) (int, Reason) {
+	for _, row := range table {
+		if errors.Is(err, row.err) {
+			return row.code, row.reason
+		}
+	}
+	var program *launch.Error
+	switch {
+	case !errors.As(err, &program):
+		return Failed, ReasonFailed
+	case program.Missing():
+		return NoProgram, ReasonNoCommand
+	}
+	return NotExecutable, ReasonNotExecutable
+}
