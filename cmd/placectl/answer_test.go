@@ -5,23 +5,24 @@ import (
 	"time"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
+	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
 )
 
 func TestColor(t *testing.T) {
 	res := output.Result{Columns: []output.Column{{Name: "a"}}}
 	for _, tt := range []struct {
-		g    globals
+		g    verbs.Globals
 		tty  bool
 		term string
 		want string
 	}{
-		{globals{}, true, "xterm", "\x1b[1mA\x1b[0m\nx\n"}, {globals{}, false, "xterm", "A\nx\n"},
-		{globals{NoColor: true}, true, "xterm", "A\nx\n"}, {globals{}, true, "dumb", "A\nx\n"}, {globals{NoHeader: true}, true, "xterm", "x\n"},
+		{verbs.Globals{}, true, "xterm", "\x1b[1mA\x1b[0m\nx\n"}, {verbs.Globals{}, false, "xterm", "A\nx\n"},
+		{verbs.Globals{NoColor: true}, true, "xterm", "A\nx\n"}, {verbs.Globals{}, true, "dumb", "A\nx\n"}, {verbs.Globals{NoHeader: true}, true, "xterm", "x\n"},
 	} {
 		c := newCapture()
 		c.stdoutTTY, c.vars["TERM"] = tt.tty, tt.term
 		r := c.runner()
-		r.globals = tt.g
+		r.Globals = tt.g
 		p := r.printer(res)
 		p.Row("x")
 		p.Close()

@@ -5,6 +5,7 @@ import (
 
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
 	"github.com/placectl/placectl/cmd/placectl/internal/spell"
+	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
 	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
 )
@@ -24,7 +25,7 @@ func archiveVerb() *verb {
 			&cli.StringFlag{Name: "before", Usage: "what ended before `T`: 2026-11-01, now-30d", Required: true},
 			&cli.StringFlag{Name: "to", Usage: "the archive, `FILE`.db, FILE.jsonl or FILE.jsonl.gz", Required: true},
 		},
-		Access:  writes,
+		Access:  verbs.Writes,
 		Alone:   true,
 		Example: "placectl archive --before now-30d --to archive.db\nplacectl archive --before 2026-01-01 --to 2025.jsonl.gz",
 		Run:     (*runner).archive,
@@ -47,7 +48,7 @@ func (r *runner) archive(c *cli.Context) error {
 	var done *store.Archived
 	return r.keyedWork(c, func() error {
 		err := r.working("archiving", 0, func(watch store.Watch) (err error) {
-			done, err = db.Archive(to, before, &store.ArchiveOptions{DryRun: c.Bool(dryRun), Watch: watch})
+			done, err = db.Archive(to, before, &store.ArchiveOptions{DryRun: c.Bool(verbs.DryRun), Watch: watch})
 			return err
 		})
 		if err != nil {

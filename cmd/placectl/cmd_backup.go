@@ -7,6 +7,7 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/exit"
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
 	"github.com/placectl/placectl/cmd/placectl/internal/spell"
+	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
 	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
 )
@@ -16,11 +17,11 @@ func backupVerb() *verb {
 		Name:     "backup",
 		Category: "Store",
 		Usage:    "copy the database while others use it",
-		Args:     []arg{{Name: "FILE", Kind: kindFile}},
+		Args:     []verbs.Arg{{Name: "FILE", Kind: verbs.KindFile}},
 		Description: "FILE holds all that is in the database at one instant, and is itself a database. The copy is verified,\n" +
 			"synced and has its name then: FILE is whole, or not there. One that is there is not written over. With -\n" +
 			"the copy goes to standard output, once it has been made and verified; the answer goes to standard error.",
-		Access:   reads,
+		Access:   verbs.Reads,
 		Alone:    true,
 		Statuses: []int{exit.Conflict},
 		Example:  "placectl backup /backup/cluster-$(date +%F).db\nplacectl backup - | ssh vault 'cat > cluster.db'",

@@ -2,6 +2,7 @@ package main
 
 import (
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
+	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
 	"github.com/placectl/placectl/locality"
 	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
@@ -18,7 +19,7 @@ func batchVerb() *verb {
 		Example: "placectl batch create night-12 --files files.csv --jobs jobs.csv\nplacectl batch next night-12 --host $(hostname)",
 		Verbs: []*verb{
 			batchCreateVerb(),
-			{Name: "list", Usage: "all batches", Access: reads, InTx: (*runner).batchList,
+			{Name: "list", Usage: "all batches", Access: verbs.Reads, InTx: (*runner).batchList,
 				Example: "placectl batch list"},
 			batchShowVerb(),
 			batchNextVerb(),
@@ -27,7 +28,7 @@ func batchVerb() *verb {
 			batchExpireVerb(),
 			batchRecomputeVerb(),
 			batchCursorsVerb(),
-			{Name: "rm", Usage: "forget a batch and all of its jobs", Args: []arg{{Name: "NAME", Kind: kindBatch}}, Access: writes, InTx: (*runner).batchRemove,
+			{Name: "rm", Usage: "forget a batch and all of its jobs", Args: []verbs.Arg{{Name: "NAME", Kind: verbs.KindBatch}}, Access: verbs.Writes, InTx: (*runner).batchRemove,
 				Example: "placectl batch rm night-12"},
 		},
 	}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
 	"github.com/placectl/placectl/cmd/placectl/internal/spell"
+	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
 	"github.com/placectl/placectl/locality"
 	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
@@ -15,13 +16,13 @@ func batchAnswerVerb(name, usage string, answer func(*store.Tx, string, string, 
 	return &verb{
 		Name:  name,
 		Usage: usage,
-		Args:  []arg{{Name: "NAME", Kind: kindBatch}, {Name: "JOB", Many: true}},
+		Args:  []verbs.Arg{{Name: "NAME", Kind: verbs.KindBatch}, {Name: "JOB", Many: true}},
 		Description: "All of them, or none. Status 7: the host does not hold a job, because its lease has expired or because it\n" +
 			"has reported it before; the message says which. Nothing of what others have done is changed.",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "host", Required: true, Usage: "the host that reports, `H`"},
 		},
-		Access:  writes,
+		Access:  verbs.Writes,
 		Example: "placectl batch " + name + " night-12 17 18 --host $(hostname)",
 		Run: func(r *runner, c *cli.Context) error {
 			jobs, err := batchJobs(c)

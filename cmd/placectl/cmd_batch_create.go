@@ -3,6 +3,7 @@ package main
 import (
 	"time"
 
+	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
 	"github.com/placectl/placectl/locality"
 	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
@@ -12,7 +13,7 @@ func batchCreateVerb() *verb {
 	return &verb{
 		Name:  "create",
 		Usage: "make a batch of a list of files and a list of jobs",
-		Args:  []arg{{Name: "NAME"}},
+		Args:  []verbs.Arg{{Name: "NAME"}},
 		Description: "Both lists are CSV with a header, or JSON, an object a line; - is standard input for one of them.\n" +
 			"Files have name and, if known, size in bytes; their order is the sequence. Jobs have first and last (names\n" +
 			"of files), or files (all of them, a|b|c in CSV, an array in JSON), which must follow each other in the\n" +
@@ -31,7 +32,7 @@ func batchCreateVerb() *verb {
 			&cli.StringFlag{Name: "lease", Usage: "a host not yet measured has `D` for what it takes (1d)"},
 			&cli.IntFlag{Name: "keep", Usage: "a host may keep `N` files that nothing asks for"},
 		},
-		Access: writes,
+		Access: verbs.Writes,
 		Example: "placectl batch create night-12 --files files.csv --jobs jobs.csv --hosts 40\n" +
 			"make-jobs | placectl batch create night-12 --files files.jsonl --jobs - --quorum 2",
 		Run: (*runner).batchCreate,

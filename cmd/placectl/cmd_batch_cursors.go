@@ -2,6 +2,7 @@ package main
 
 import (
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
+	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
 	"github.com/placectl/placectl/locality"
 	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
@@ -11,11 +12,11 @@ func batchCursorsVerb() *verb {
 	return &verb{
 		Name:  "cursors",
 		Usage: "the ranges of a batch: how far each is, who works in it, and how long it will take",
-		Args:  []arg{{Name: "NAME", Kind: kindBatch}},
+		Args:  []verbs.Arg{{Name: "NAME", Kind: verbs.KindBatch}},
 		Description: "rules tells which soft rules a team breaks: its fastest host is to be no faster than the others together,\n" +
 			"and its hosts are to belong to different users. Finished ranges are left out unless --all asks for them.",
 		Flags:   []cli.Flag{&cli.BoolFlag{Name: "all", Usage: "finished ranges too"}},
-		Access:  reads,
+		Access:  verbs.Reads,
 		Example: "placectl batch cursors night-12\nplacectl batch cursors night-12 --all -o csv",
 		Run:     (*runner).batchCursors,
 	}

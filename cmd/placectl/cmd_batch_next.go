@@ -7,6 +7,7 @@ import (
 
 	"github.com/placectl/placectl/cmd/placectl/internal/exit"
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
+	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
 	"github.com/placectl/placectl/locality"
 	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
@@ -16,7 +17,7 @@ func batchNextVerb() *verb {
 	return &verb{
 		Name:  "next",
 		Usage: "give a host work, and say which files it is to fetch and which to delete",
-		Args:  []arg{{Name: "NAME", Kind: kindBatch}},
+		Args:  []verbs.Arg{{Name: "NAME", Kind: verbs.KindBatch}},
 		Description: "Prints lines to go through in order, each with an action and a name: `delete FILE`, `fetch FILE`, then\n" +
 			"`job NUMBER` with its first and last file and until when the host has it. -o id prints job numbers only.\n" +
 			"With --key a request whose answer was lost can be repeated: until the host asks for something else, or has\n" +
@@ -31,7 +32,7 @@ func batchNextVerb() *verb {
 			&cli.StringFlag{Name: "lease", Usage: "give the jobs to others if they are not reported within `D`"},
 		},
 		Exclusive: []string{"want seconds"},
-		Access:    writes,
+		Access:    verbs.Writes,
 		Statuses:  []int{exit.NotNow, exit.Never},
 		Example: "placectl batch next night-12 --host $(hostname) -o tsv --no-header | while read -r action name rest; do ...\n" +
 			"placectl batch next night-12 --host h7 --user ann --seconds 1h --lease 4h -o json",

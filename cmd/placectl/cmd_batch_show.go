@@ -6,6 +6,7 @@ import (
 
 	"github.com/placectl/placectl/cmd/placectl/internal/chart"
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
+	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
 	"github.com/placectl/placectl/locality"
 	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
@@ -15,7 +16,7 @@ func batchShowVerb() *verb {
 	return &verb{
 		Name:  "show",
 		Usage: "how far a batch is, when it may end, and how often files were sent",
-		Args:  []arg{{Name: "NAME", Kind: kindBatch}},
+		Args:  []verbs.Arg{{Name: "NAME", Kind: verbs.KindBatch}},
 		Description: "bound is the least number of transfers there can be: each file once for every result that is wanted;\n" +
 			"ratio is the transfers so far over it, and means little before the end. end is estimated from what remains\n" +
 			"and from what the hosts that work now have done so far. --jobs lists the jobs instead; --svg draws which\n" +
@@ -25,7 +26,7 @@ func batchShowVerb() *verb {
 			&cli.StringFlag{Name: "svg", Usage: "draw into `FILE` as SVG, - for standard output"},
 			&cli.IntFlag{Name: "width", Value: 1200, Usage: "`N` pixels of the SVG"},
 		},
-		Access:  reads,
+		Access:  verbs.Reads,
 		Example: "placectl batch show night-12\nplacectl batch show night-12 --jobs -o csv\nplacectl batch show night-12 --svg night.svg",
 		Run:     (*runner).batchShow,
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
+	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
 	"github.com/placectl/placectl/locality"
 	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
@@ -11,10 +12,10 @@ func batchExpireVerb() *verb {
 	return &verb{
 		Name:  "expire",
 		Usage: "take back jobs whose leases are over, of one batch or of all",
-		Args:  []arg{{Name: "NAME", Kind: kindBatch, Optional: true}},
+		Args:  []verbs.Arg{{Name: "NAME", Kind: verbs.KindBatch, Optional: true}},
 		Description: "Hosts that are not heard of any more leave the sums. next does the same for its batch: this is for cron,\n" +
 			"when few hosts ask.",
-		Access:  writes,
+		Access:  verbs.Writes,
 		Example: "placectl batch expire",
 		Run:     (*runner).batchExpire,
 	}
@@ -35,10 +36,10 @@ func batchRecomputeVerb() *verb {
 	return &verb{
 		Name:  "recompute",
 		Usage: "age what is known of hosts and build every sum of speeds anew, of one batch or of all",
-		Args:  []arg{{Name: "NAME", Kind: kindBatch, Optional: true}},
+		Args:  []verbs.Arg{{Name: "NAME", Kind: verbs.KindBatch, Optional: true}},
 		Description: "What a host has shown counts half after a week. Sums are kept exact all the time; this is what makes hosts\n" +
 			"that say nothing count less. For cron, once a day.",
-		Access:  writes,
+		Access:  verbs.Writes,
 		Example: "placectl batch recompute",
 		Run:     (*runner).batchRecompute,
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
+	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
 	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
 )
@@ -13,7 +14,7 @@ func bucketVerb() *verb {
 		Usage:    "nodes that are alike: the same resources, queue and priority",
 		Example:  "placectl bucket list",
 		Verbs: []*verb{
-			{Name: "list", Usage: "the buckets, in the order they are tried", Access: reads, InTx: (*runner).bucketList,
+			{Name: "list", Usage: "the buckets, in the order they are tried", Access: verbs.Reads, InTx: (*runner).bucketList,
 				Description: "Of each how many nodes are up, and of those free (nothing on them, nothing planned), later (nothing on them,\n" +
 					"something planned) and busy (something on them); open: how many of the busy ones have a cpu left. Of nodes,\n" +
 					"free and later are one state, and busy is two: docs/states.md.",

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
 	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
 )
@@ -10,11 +11,11 @@ func cancelVerb() *verb {
 		Name:     "cancel",
 		Category: "Queue",
 		Usage:    "end jobs, wherever they are",
-		Args:     []arg{{Name: "JOB", Kind: kindJob, Many: true}},
+		Args:     []verbs.Arg{{Name: "JOB", Kind: verbs.KindJob, Many: true}},
 		Description: "Waiting jobs leave the queue, running ones give their nodes back. The next cycle tells those who\n" +
 			"launched them to stop them.",
 		Flags:   []cli.Flag{&cli.StringFlag{Name: "reason", Usage: "`WHY`, for others to read"}},
-		Access:  writes,
+		Access:  verbs.Writes,
 		Example: "placectl cancel 12\nplacectl cancel '40[]'",
 		Run: func(r *runner, c *cli.Context) error {
 			return r.changeJobs(c, func(tx *store.Tx, id uint64) (*store.Job, error) { return tx.Cancel(id, c.String("reason")) })

@@ -13,6 +13,7 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/launch"
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
 	"github.com/placectl/placectl/cmd/placectl/internal/spell"
+	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
 	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
 )
@@ -35,7 +36,7 @@ func checkVerb() *verb {
 			&cli.BoolFlag{Name: "repair", Usage: "rebuild indexes, bitmaps and the calendar from the rows"},
 			&cli.BoolFlag{Name: inProcess, Usage: "do not start a process of its own for looking"},
 		},
-		Access:   reads, // --repair writes, but only what follows from the rows
+		Access:   verbs.Reads, // --repair writes, but only what follows from the rows
 		Alone:    true,
 		Statuses: []int{exit.Unknown},
 		Example:  "placectl check\nplacectl check --repair",

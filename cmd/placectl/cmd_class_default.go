@@ -1,6 +1,7 @@
 package main
 
 import (
+	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
 	"github.com/placectl/placectl/placer/fairshare"
 	"github.com/urfave/cli/v2"
 )
@@ -9,9 +10,9 @@ func classDefaultVerb() *verb {
 	return &verb{
 		Name:        "default",
 		Usage:       "say which class requestors are in that no mapping matches",
-		Args:        []arg{{Name: "NAME", Kind: kindClass}},
+		Args:        []verbs.Arg{{Name: "NAME", Kind: verbs.KindClass}},
 		Description: "An empty NAME ('') stands for the class of the least load, which it is as long as nobody says otherwise.",
-		Access:      writes,
+		Access:      verbs.Writes,
 		Example:     "placectl class default tests",
 		Run:         (*runner).classDefault,
 	}

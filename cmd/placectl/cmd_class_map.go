@@ -1,6 +1,7 @@
 package main
 
 import (
+	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
 	"github.com/placectl/placectl/placer/fairshare"
 	"github.com/urfave/cli/v2"
 )
@@ -9,13 +10,13 @@ func classMapVerb() *verb {
 	return &verb{
 		Name:  "map",
 		Usage: "map requestors to classes; of several that match, the first counts",
-		Args:  []arg{{Name: "NAME=REGEXP", Many: true, Unless: "replace"}},
+		Args:  []verbs.Arg{{Name: "NAME=REGEXP", Many: true, Unless: "replace"}},
 		Description: "REGEXP (Go's, which is RE2) is looked for anywhere in the requestor, a job's user, unless it says ^ and $. New\n" +
 			"mappings go behind those there are. --replace without any forgets all.",
 		Flags: []cli.Flag{&cli.BoolFlag{Name: "replace", Usage: "these are all mappings there are to be"},
 			&cli.BoolFlag{Name: "first", Usage: "put these in front of those there are"}},
 		Exclusive: []string{"replace first"},
-		Access:    writes,
+		Access:    verbs.Writes,
 		Example:   "placectl class map tests='^ci-' teaching='^(course|exam)' research=.*",
 		Run:       (*runner).classMap,
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
 	"github.com/placectl/placectl/cmd/placectl/internal/sharefile"
+	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
 	"github.com/placectl/placectl/placer/fairshare"
 	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
@@ -24,7 +25,7 @@ func classPlanVerb() *verb {
 			"exceeded_for_s (-1: not at all), and jobs of a class with id, running and waiting. entitlement is the class's\n" +
 			"part of all; idle is what nobody wants.",
 		Flags:  []cli.Flag{&cli.StringFlag{Name: "from", Usage: "plan the state in `FILE`, - for standard input"}},
-		Access: reads,
+		Access: verbs.Reads,
 		Example: "placectl class plan\n" +
 			`echo '{"total_workers":10,"classes":[{"name":"a","load_pct":7,"running":2,"waiting":9},{"name":"b","load_pct":3}]}' |` + "\n" +
 			"  placectl class plan --from - -o json",

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/spell"
+	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
 	"github.com/placectl/placectl/placer/fairshare"
 	"github.com/urfave/cli/v2"
 )
@@ -21,7 +22,7 @@ func classRebalanceVerb() *verb {
 			"loans, and starts others. It is off while one of the two is 0, as both are at first.",
 		Flags: []cli.Flag{&cli.StringFlag{Name: "threshold", Usage: "from `P` percentage points on, 0 to 200"},
 			&cli.StringFlag{Name: "minimum", Usage: "for as long as `D`"}},
-		Access:  writes,
+		Access:  verbs.Writes,
 		Example: "placectl class rebalance --threshold 20 --minimum 10m",
 		Run:     (*runner).classRebalance,
 	}

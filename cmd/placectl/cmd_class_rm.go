@@ -3,6 +3,7 @@ package main
 import (
 	"slices"
 
+	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
 	"github.com/placectl/placectl/placer/fairshare"
 	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
@@ -12,11 +13,11 @@ func classRmVerb() *verb {
 	return &verb{
 		Name:  "rm",
 		Usage: "forget classes",
-		Args:  []arg{{Name: "NAME", Kind: kindClass, Many: true, Unless: "all"}},
+		Args:  []verbs.Arg{{Name: "NAME", Kind: verbs.KindClass, Many: true, Unless: "all"}},
 		Description: "The mappings to them go with them; if one was the default, the class of the least load is. Their jobs are then\n" +
 			"in the class that their users map to. --all forgets every setting of class shares.",
 		Flags:   []cli.Flag{&cli.BoolFlag{Name: "all", Usage: "all classes, mappings and the rest"}},
-		Access:  writes,
+		Access:  verbs.Writes,
 		Example: "placectl class rm teaching",
 		Run:     (*runner).classRm,
 	}

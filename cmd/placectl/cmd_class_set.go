@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/spell"
+	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
 	"github.com/placectl/placectl/placer/fairshare"
 	"github.com/urfave/cli/v2"
 )
@@ -14,11 +15,11 @@ func classSetVerb() *verb {
 	return &verb{
 		Name:  "set",
 		Usage: "give classes their loads, and make those that are new",
-		Args:  []arg{{Name: "NAME=LOAD", Many: true}},
+		Args:  []verbs.Arg{{Name: "NAME=LOAD", Many: true}},
 		Description: "LOAD is a whole number from 0 on, relative to the others: 2 and 1 are the same as 60 and 30. A class of load 0\n" +
 			"gets what nobody else wants. Classes that are not named keep theirs.",
 		Flags:   []cli.Flag{&cli.BoolFlag{Name: "replace", Usage: "these are all classes there are to be"}},
-		Access:  writes,
+		Access:  verbs.Writes,
 		Example: "placectl class set research=60 teaching=30 tests=10\nplacectl class set --replace day=2 night=1",
 		Run:     (*runner).classSet,
 	}

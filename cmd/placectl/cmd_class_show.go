@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
+	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
 	"github.com/placectl/placectl/placer/fairshare"
 	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
@@ -15,7 +16,7 @@ func classShowVerb() *verb {
 		Usage: "the classes, and all that is set about shares",
 		Description: "As a table and as JSON it is everything; csv, tsv, md, line and id have the classes alone. load_pct is the load\n" +
 			"as a percentage of all, out_of_balance_since when the spread came to be at the threshold of rebalancing.",
-		Access:  reads,
+		Access:  verbs.Reads,
 		Example: "placectl class show",
 		InTx:    (*runner).classShow,
 	}

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
+	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
 	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
 )
@@ -20,7 +21,7 @@ func clockVerb() *verb {
 					"itself to now. Everything derived is made anew. The answer is what began or ended by the wrong clock, as\n" +
 					"placectl events shows it: it is not undone. What has begun goes on, for as long as it would have.",
 				Flags:  []cli.Flag{&cli.StringFlag{Name: "to", Usage: "put it back to `T`, not to now"}},
-				Access: writes, Alone: true, Run: (*runner).clockReset,
+				Access: verbs.Writes, Alone: true, Run: (*runner).clockReset,
 				Example: "placectl clock reset --dry-run\nplacectl clock reset --to 2026-11-20T10:00:00Z"},
 		},
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
+	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
 	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
 )
@@ -14,7 +15,7 @@ func compactVerb() *verb {
 		Description: "Of what has been removed the file keeps the space, for what comes. compact gives it back: the rows are\n" +
 			"copied into a file beside, compared, synced, and take the place of the old one in one step. It may be killed\n" +
 			"at any point. Others wait meanwhile.",
-		Access:  writes,
+		Access:  verbs.Writes,
 		Alone:   true,
 		Example: "placectl compact",
 		Run:     (*runner).compact,
@@ -27,7 +28,7 @@ func (r *runner) compact(c *cli.Context) error {
 		return err
 	}
 	work := db.Compact
-	if c.Bool(dryRun) {
+	if c.Bool(verbs.DryRun) {
 		work = db.CompactTrial
 	}
 	var done store.Compacted

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
+	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
@@ -18,11 +19,11 @@ func configVerb() *verb {
 		Usage:    "the settings of the store",
 		Example:  "placectl config list",
 		Verbs: []*verb{
-			{Name: "list", Usage: "every setting", Access: reads, InTx: (*runner).configList,
+			{Name: "list", Usage: "every setting", Access: verbs.Reads, InTx: (*runner).configList,
 				Example: "placectl config list"},
-			{Name: "get", Usage: "one setting", Args: []arg{{Name: "NAME", Kind: kindSetting}}, Access: reads, InTx: (*runner).configGet,
+			{Name: "get", Usage: "one setting", Args: []verbs.Arg{{Name: "NAME", Kind: verbs.KindSetting}}, Access: verbs.Reads, InTx: (*runner).configGet,
 				Example: "placectl config get group_key"},
-			{Name: "set", Usage: "change settings; an empty value puts the default back", Args: []arg{{Name: "NAME=VALUE", Many: true}}, Access: writes, Run: (*runner).configSet,
+			{Name: "set", Usage: "change settings; an empty value puts the default back", Args: []verbs.Arg{{Name: "NAME=VALUE", Many: true}}, Access: verbs.Writes, Run: (*runner).configSet,
 				Example: "placectl config set group_key=switch default_walltime=1800"},
 		},
 	}

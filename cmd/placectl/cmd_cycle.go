@@ -12,6 +12,7 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
 	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/cmd/placectl/internal/usage"
+	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
@@ -41,7 +42,7 @@ func cycleVerb() *verb {
 			&cli.StringFlag{Name: "exec-timeout", Usage: "a launch that takes longer than `D` has failed (1m)"},
 			&cli.StringFlag{Name: "max-time", Usage: "take no longer than about `D`; what was not reached is said"},
 		},
-		Access: writes,
+		Access: verbs.Writes,
 		Example: "placectl cycle --exec ./launch\nplacectl cycle --backfill conservative --dry-run\n" +
 			"* * * * * placectl --db /srv/cluster.db cycle -q --exec /srv/launch     # in a crontab",
 		Run: (*runner).cycle,
@@ -66,7 +67,7 @@ func (r *runner) cycle(c *cli.Context) error {
 		if err != nil {
 			return err
 		}
-		if launcher == nil || c.Bool(dryRun) {
+		if launcher == nil || c.Bool(verbs.DryRun) {
 			err = r.printTold(tx, report)
 		} else if told, err = noticesOf(tx, report); r.rec != nil && len(told) > 0 {
 			r.rec.Add(keyed.Part{Launch: told})
@@ -77,7 +78,7 @@ func (r *runner) cycle(c *cli.Context) error {
 	switch {
 	case err != nil:
 		return err
-	case launcher == nil || c.Bool(dryRun):
+	case launcher == nil || c.Bool(verbs.DryRun):
 		return nil
 	case r.kept != nil:
 		return r.launchKept(c, launcher)

@@ -9,6 +9,7 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/demo"
 	"github.com/placectl/placectl/cmd/placectl/internal/exit"
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
+	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
 	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
 )
@@ -28,7 +29,7 @@ func demoVerb() *verb {
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "force", Usage: "make it anew where an earlier demo's file is in the way"},
 		},
-		Access:   makes,
+		Access:   verbs.Makes,
 		Unkeyed:  true,
 		Statuses: []int{exit.Locked},
 		Example:  "placectl demo\nplacectl demo --db /tmp/demo.db --force",
@@ -37,7 +38,7 @@ func demoVerb() *verb {
 }
 
 func (r *runner) demo(c *cli.Context) error {
-	path, named, done, err := r.demoFile(c.Bool(dryRun))
+	path, named, done, err := r.demoFile(c.Bool(verbs.DryRun))
 	if err != nil {
 		return err
 	}
@@ -61,7 +62,7 @@ func (r *runner) demo(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	if c.Bool(dryRun) {
+	if c.Bool(verbs.DryRun) {
 		report.DB, report.Hints = "", []demo.Hint{}
 	}
 	return report.Print(r.stdout, r.outputOptions(), r.Quiet, r.audience().blocks)
@@ -75,11 +76,11 @@ func (r *runner) demoFile(dry bool) (path string, named bool, done func(), err e
 		dir, err := os.MkdirTemp("", "placectl-")
 		return filepath.Join(dir, demoDB), false, func() { os.RemoveAll(dir) }, err
 	}
-	inv, err := r.parseArgs(r.env.args)
+	inv, err := r.verbs.Parse(r.env.args)
 	if err != nil {
 		return "", false, nil, err
 	}
-	if _, source := lookUp(findGlobal("db"), inv.globals, r.env); source != "" {
+	if _, source := verbs.FindGlobal("db").LookUp(inv.Globals, r.surroundings()); source != "" {
 		return r.DB, true, func() {}, nil
 	}
 	r.DB = demoDB

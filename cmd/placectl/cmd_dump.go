@@ -2,6 +2,7 @@ package main
 
 import (
 	"github.com/placectl/placectl/cmd/placectl/internal/spell"
+	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
 	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
 )
@@ -14,7 +15,7 @@ func dumpVerb() *verb {
 		Description: "The rows of one instant, but for those that are derived from others, to standard output: a line that says\n" +
 			"what this is, {\"table\",\"key\",\"row\"} for each row, and a line that says how many they are. load makes the same\n" +
 			"database of it, also in a later version of placectl. -o has no effect.",
-		Access:  reads,
+		Access:  verbs.Reads,
 		Alone:   true,
 		Example: "placectl dump | gzip >cluster.jsonl.gz\nplacectl dump | jq -c 'select(.table == \"nodes\").row.name'",
 		Run:     (*runner).dump,

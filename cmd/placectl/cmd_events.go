@@ -6,6 +6,7 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
 	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/cmd/placectl/internal/usage"
+	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
 	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
 )
@@ -22,7 +23,7 @@ func eventsVerb() *verb {
 			&cli.IntFlag{Name: "last", Usage: "only the last `N`"},
 			&cli.BoolFlag{Name: "follow", Aliases: []string{"f"}, Usage: "go on as more happens, until interrupted"},
 		},
-		Access:  reads,
+		Access:  verbs.Reads,
 		Example: "placectl events --last 20\nplacectl events --since 1200 --follow -o jsonl",
 		Run:     (*runner).events,
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/exit"
 	"github.com/placectl/placectl/cmd/placectl/internal/explain"
 	"github.com/placectl/placectl/cmd/placectl/internal/spell"
+	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
 	"github.com/placectl/placectl/placer"
 	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
@@ -21,7 +22,7 @@ func explainVerb() *verb {
 		Name:     "explain",
 		Category: "Placing",
 		Usage:    "why a request starts now or does not, and what would help; why a job is where it is",
-		Args:     []arg{{Name: "SELECT | JOB", Kind: kindRequest, Optional: true}},
+		Args:     []verbs.Arg{{Name: "SELECT | JOB", Kind: verbs.KindRequest, Optional: true}},
 		Description: "Of a request: the verdict, and for each chunk all nodes of the cluster, counted by the first reason for\n" +
 			"which they cannot serve it now, with the earliest time at which one of them could; then single changes\n" +
 			"with which it would start now (or, where it never can, could run at all). It changes nothing.\n" +
@@ -34,7 +35,7 @@ func explainVerb() *verb {
 			&cli.StringFlag{Name: "job", Usage: "the job with number `N`"},
 			&cli.StringFlag{Name: "nodes", Usage: "what about these nodes: a node `LIST` such as n[01-16]"},
 			&cli.IntFlag{Name: "limit", Value: 20, Usage: "of a policy that scores nodes show the first `N`; 0 for none"}),
-		Access:   reads,
+		Access:   verbs.Reads,
 		Statuses: []int{exit.Conflict},
 		Example: "placectl explain 16:ncpus=8 --place scatter:excl -t 4h\n" +
 			"placectl explain -l 2:ngpus=1 --queue fast --nodes g[01-04]\n" +

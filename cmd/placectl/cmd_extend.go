@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/spell"
+	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
 	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
 )
@@ -15,13 +16,13 @@ func extendVerb() *verb {
 		Name:     "extend",
 		Category: "Placing",
 		Usage:    "give a job another walltime",
-		Args:     []arg{{Name: "JOB", Kind: kindJob}},
+		Args:     []verbs.Arg{{Name: "JOB", Kind: verbs.KindJob}},
 		Description: "The walltime counts from the job's start; with a + in front it is added to the one it has. Refused when\n" +
 			"somebody else has one of the nodes before the new end.",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "walltime", Aliases: []string{"t"}, Required: true, Usage: "`D` from the start, or +D more"},
 		},
-		Access:  writes,
+		Access:  verbs.Writes,
 		Example: "placectl extend 12 -t 4h\nplacectl extend 12 -t +30m",
 		Run:     (*runner).extend,
 	}

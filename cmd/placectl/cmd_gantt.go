@@ -5,6 +5,7 @@ import (
 
 	"github.com/placectl/placectl/cmd/placectl/internal/chart"
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
+	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
@@ -33,7 +34,7 @@ func ganttVerb() *verb {
 			&cli.StringFlag{Name: "html", Usage: "the same as a page of its own, in `FILE`"},
 		},
 		Exclusive: []string{"svg html"},
-		Access:    reads,
+		Access:    verbs.Reads,
 		Example:   "placectl gantt\nplacectl gantt --nodes n[01-16] --to now+6h\nplacectl gantt --by bucket\nplacectl gantt --svg timeline.svg",
 		Run:       (*runner).gantt,
 	}
@@ -84,7 +85,7 @@ func (r *runner) ganttOptions(c *cli.Context) (*ganttOptions, error) {
 	if c.IsSet("html") {
 		o.svg, o.flag = c.String("html"), "html"
 	}
-	by, err := oneOf(c, "by", "node", "bucket")
+	by, err := verbs.OneOf(c, "by", "node", "bucket")
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
 	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
 )
@@ -10,10 +11,10 @@ func holdVerb() *verb {
 		Name:        "hold",
 		Category:    "Queue",
 		Usage:       "keep waiting jobs from starting",
-		Args:        []arg{{Name: "JOB", Kind: kindJob, Many: true}},
+		Args:        []verbs.Arg{{Name: "JOB", Kind: verbs.KindJob, Many: true}},
 		Description: "What is planned for them is given up. Running jobs cannot be held: requeue them.",
 		Flags:       []cli.Flag{&cli.StringFlag{Name: "reason", Usage: "`WHY`, for others to read"}},
-		Access:      writes,
+		Access:      verbs.Writes,
 		Example:     "placectl hold 12 '13[]'",
 		Run: func(r *runner, c *cli.Context) error {
 			return r.changeJobs(c, func(tx *store.Tx, id uint64) (*store.Job, error) { return tx.Hold(id, r.heldBy(c.String("reason"))) })
@@ -38,8 +39,8 @@ func unholdVerb() *verb {
 		Name:     "unhold",
 		Category: "Queue",
 		Usage:    "let held jobs wait for their turn",
-		Args:     []arg{{Name: "JOB", Kind: kindJob, Many: true}},
-		Access:   writes,
+		Args:     []verbs.Arg{{Name: "JOB", Kind: verbs.KindJob, Many: true}},
+		Access:   verbs.Writes,
 		Example:  "placectl unhold 12",
 		Run:      func(r *runner, c *cli.Context) error { return r.changeJobs(c, (*store.Tx).Unhold) },
 	}

@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
+	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
@@ -36,7 +37,7 @@ func initVerb() *verb {
 			&cli.BoolFlag{Name: "any-time", Usage: "any --now may write to the database: for tests and simulations"},
 			&cli.BoolFlag{Name: "local", Usage: "add this machine as a node: its cores and memory"},
 		},
-		Access:  makes,
+		Access:  verbs.Makes,
 		Example: "placectl init --resource color=string --group-key color\nplacectl init --local",
 		Run:     (*runner).initialise,
 	}
@@ -68,7 +69,7 @@ func (r *runner) initialise(c *cli.Context) error {
 		return nil
 	}
 	fill := func(tx *store.Tx) error { return cmp.Or(setup(tx), r.printMade(defs)) }
-	if c.IsSet(keyName) {
+	if c.IsSet(verbs.Key) {
 		fill = r.once(c, fill)
 	}
 	var answer bytes.Buffer
@@ -76,7 +77,7 @@ func (r *runner) initialise(c *cli.Context) error {
 	r.stdout = &answer
 	err = r.create(c, fill)
 	r.stdout = out
-	if errors.Is(err, store.ErrExists) && c.IsSet(keyName) {
+	if errors.Is(err, store.ErrExists) && c.IsSet(verbs.Key) {
 		return r.madeBefore(c, err)
 	}
 	if err != nil {
@@ -93,7 +94,7 @@ func (r *runner) madeBefore(c *cli.Context, exists error) error {
 	if err != nil {
 		return err
 	}
-	return r.write(db, !c.Bool(dryRun), r.once(c, func(*store.Tx) error { return exists }))
+	return r.write(db, !c.Bool(verbs.DryRun), r.once(c, func(*store.Tx) error { return exists }))
 }
 
 // printMade answers with the new database.
@@ -110,7 +111,7 @@ func (r *runner) printMade(defs []index.Def) error {
 // create makes the file, or for a dry run one in a place of its own.
 func (r *runner) create(c *cli.Context, setup func(*store.Tx) error) error {
 	path := r.DB
-	if c.Bool(dryRun) {
+	if c.Bool(verbs.DryRun) {
 		if _, err := os.Lstat(path); err == nil {
 			return fmt.Errorf("%s: %w", path, store.ErrExists)
 		}
@@ -124,7 +125,7 @@ func (r *runner) create(c *cli.Context, setup func(*store.Tx) error) error {
 	opt := r.storeOptions()
 	opt.AnyTime = c.Bool("any-time")
 	err := store.Create(path, opt, setup)
-	r.changed = err == nil && !c.Bool(dryRun)
+	r.changed = err == nil && !c.Bool(verbs.DryRun)
 	return err
 }
 

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/spell"
+	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
 	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
 )
@@ -15,14 +16,14 @@ func jobVerb() *verb {
 		Usage:    "what waits, what runs, and what has run",
 		Example:  "placectl job list",
 		Verbs: []*verb{
-			{Name: "list", Usage: "jobs that have not ended", Access: reads, Run: (*runner).jobList,
+			{Name: "list", Usage: "jobs that have not ended", Access: verbs.Reads, Run: (*runner).jobList,
 				Flags: []cli.Flag{
 					&cli.BoolFlag{Name: "all", Usage: "those that have ended, too"},
 					&cli.StringFlag{Name: "state", Usage: "only those in a `STATE`"},
 					&cli.StringFlag{Name: "user", Usage: "only those of a `USER`"},
 				},
 				Example: "placectl job list --user ann"},
-			{Name: "show", Usage: "one job", Args: []arg{{Name: "JOB", Kind: kindJob}}, Flags: showFlags(), Access: reads, InTx: (*runner).jobShow,
+			{Name: "show", Usage: "one job", Args: []verbs.Arg{{Name: "JOB", Kind: verbs.KindJob}}, Flags: showFlags(), Access: verbs.Reads, InTx: (*runner).jobShow,
 				Example: "placectl job show 12"},
 		},
 	}
@@ -33,9 +34,9 @@ func showVerb() *verb {
 		Name:     "show",
 		Category: "Placing",
 		Usage:    "one job",
-		Args:     []arg{{Name: "JOB", Kind: kindJob}},
+		Args:     []verbs.Arg{{Name: "JOB", Kind: verbs.KindJob}},
 		Flags:    showFlags(),
-		Access:   reads,
+		Access:   verbs.Reads,
 		Example:  "placectl show 12",
 		InTx:     (*runner).jobShow,
 	}

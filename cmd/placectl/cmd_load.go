@@ -7,6 +7,7 @@ import (
 	"os"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
+	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
 	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
 )
@@ -16,10 +17,10 @@ func loadVerb() *verb {
 		Name:     "load",
 		Category: "Store",
 		Usage:    "make a database of a dump",
-		Args:     []arg{{Name: "FILE", Kind: kindFile, Optional: true}},
+		Args:     []verbs.Arg{{Name: "FILE", Kind: verbs.KindFile, Optional: true}},
 		Description: "FILE is what dump wrote, standard input without it or with -; it may be compressed by gzip. All of it becomes the database\n" +
 			"that --db names, or nothing does. One that is there is not written over: give it another name first.",
-		Access:  makes,
+		Access:  verbs.Makes,
 		Alone:   true,
 		Example: "placectl --db new.db load cluster.jsonl.gz\nplacectl dump | placectl --db copy.db load -",
 		Run:     (*runner).load,
@@ -30,12 +31,12 @@ func (r *runner) load(c *cli.Context) error {
 	name := cmp.Or(c.Args().First(), "-")
 	var content store.Content
 	return r.keyedWork(c, func() (err error) {
-		content, err = r.loadFrom(name, c.Bool(dryRun))
+		content, err = r.loadFrom(name, c.Bool(verbs.DryRun))
 		return err
 	}, func() error { return r.printLoaded(content) })
 }
 
-func (r *runner) loadFrom(name string, dryRun bool) (content store.Content, err error) {
+func (r *runner) loadFrom(name string, dry bool) (content store.Content, err error) {
 	from := r.stdin // not read as a part of the request: a dump may be larger than memory
 	if name != "-" {
 		in, err := os.Open(name)
@@ -46,7 +47,7 @@ func (r *runner) loadFrom(name string, dryRun bool) (content store.Content, err 
 		from = in
 	}
 	err = r.working("loading", r.sizeOf(name), func(watch store.Watch) (err error) {
-		content, err = store.Load(r.DB, from, &store.LoadOptions{Options: *r.storeOptions(), DryRun: dryRun, Watch: watch})
+		content, err = store.Load(r.DB, from, &store.LoadOptions{Options: *r.storeOptions(), DryRun: dry, Watch: watch})
 		return err
 	})
 	var line *store.LineError

@@ -22,10 +22,10 @@ func manVerb() *verb {
 func (r *runner) man(*cli.Context) error {
 	var page, text strings.Builder
 	page.WriteString(".TH PLACECTL 1\n.SH NAME\nplacectl \\- the SQLite of batch scheduling: one file, no daemon\n.SH SUMMARY\n")
-	r.helpAll(&text)
+	r.verbs.Help(&text)
 	writeRoff(&page, text.String())
 	for _, e := range r.verbs {
-		manSection(&page, e.verb(), "")
+		manSection(&page, e.Verb(), "")
 	}
 	_, err := io.WriteString(r.stdout, page.String())
 	return err
@@ -39,7 +39,7 @@ func manSection(page *strings.Builder, v *verb, above string) {
 	path := strings.TrimSpace(above + " " + v.Name)
 	page.WriteString(".SH " + strings.ToUpper(path) + "\n")
 	var text strings.Builder
-	helpVerb(&text, v, path)
+	v.Help(&text, path)
 	writeRoff(page, text.String())
 	for _, sub := range v.Verbs {
 		manSection(page, sub, path)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/nodefile"
+	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
@@ -14,9 +15,9 @@ func nodeAddVerb() *verb {
 	return &verb{
 		Name:    "add",
 		Usage:   "add nodes, all with the same values; all or none",
-		Args:    []arg{{Name: "NAMES", Kind: kindNodes}, {Name: "key=value", Optional: true, Many: true}},
+		Args:    []verbs.Arg{{Name: "NAMES", Kind: verbs.KindNodes}, {Name: "key=value", Optional: true, Many: true}},
 		Flags:   []cli.Flag{unitFlag()},
-		Access:  writes,
+		Access:  verbs.Writes,
 		Example: "placectl node add n[001-128] ncpus=8 mem=32gb 'features=ssd|ib'",
 		Run:     (*runner).nodeAdd,
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/nodefile"
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
 	"github.com/placectl/placectl/cmd/placectl/internal/spell"
+	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
@@ -20,7 +21,7 @@ func nodeImportVerb() *verb {
 	return &verb{
 		Name:  "import",
 		Usage: "add nodes from a file, and change those that are there already; all or nothing",
-		Args:  []arg{{Name: "FILE", Kind: kindFile}},
+		Args:  []verbs.Arg{{Name: "FILE", Kind: verbs.KindFile}},
 		Description: "FILE (- for standard input) is CSV or JSON. CSV has a header with name, then any of queue, priority, state,\n" +
 			"speed, procspeed, load, usage, features (a|b), access, sharing, priorityf, reason, and one column a\n" +
 			"resource; an empty cell says nothing. JSON is an array of objects, or an object a line:\n\n" +
@@ -33,7 +34,7 @@ func nodeImportVerb() *verb {
 			&cli.StringFlag{Name: "from", Value: "auto", Usage: "the `FORMAT` of the file: " + spell.List(nodefile.Formats(), "or")},
 			unitFlag(),
 		},
-		Access:  writes,
+		Access:  verbs.Writes,
 		Example: "placectl node import nodes.csv\nplacectl node import inventory.csv --unit mem=gb\nplacectl node list -o json | placectl --db copy.db node import -",
 		Run:     (*runner).nodeImport,
 	}
@@ -47,7 +48,7 @@ type importSummary struct {
 }
 
 func (r *runner) nodeImport(c *cli.Context) error {
-	from, err := oneOf(c, "from", nodefile.Formats()...)
+	from, err := verbs.OneOf(c, "from", nodefile.Formats()...)
 	if err != nil {
 		return err
 	}

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/spell"
+	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
@@ -14,7 +15,7 @@ func nodeListVerb() *verb {
 	return &verb{
 		Name:  "list",
 		Usage: "nodes, and what is free of them",
-		Args:  []arg{{Name: "NAMES", Kind: kindNodes, Optional: true}},
+		Args:  []verbs.Arg{{Name: "NAMES", Kind: verbs.KindNodes, Optional: true}},
 		Description: "A node is free (nothing is on it now; FREE_UNTIL says when that changes), partly (in use, and jobs could have some\n" +
 			"of it), busy (in use otherwise), down, offline or drained: docs/states.md has the words for everything.\n" +
 			"One column for each resource that a listed node has, and NAME_free for those that jobs use up. A table leaves\n" +
@@ -24,7 +25,7 @@ func nodeListVerb() *verb {
 			&cli.StringFlag{Name: "queue", Usage: "only nodes of queue `Q`; '' for those of none"},
 			&cli.StringSliceFlag{Name: "feature", Usage: "only nodes with feature `F`; F,F or repeated for all of several"},
 		},
-		Access:  reads,
+		Access:  verbs.Reads,
 		Example: "placectl node list --state free,partly --feature ssd\nplacectl node list n[001-016] -o json",
 		Run:     (*runner).nodeList,
 	}

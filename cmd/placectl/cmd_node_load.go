@@ -8,6 +8,7 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/nodefile"
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
 	"github.com/placectl/placectl/cmd/placectl/internal/spell"
+	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
 	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
 )
@@ -16,11 +17,11 @@ func nodeLoadVerb() *verb {
 	return &verb{
 		Name:  "load",
 		Usage: "note the load that was measured on nodes; all or none",
-		Args:  []arg{{Name: "NAME=LOAD", Many: true}},
+		Args:  []verbs.Arg{{Name: "NAME=LOAD", Many: true}},
 		Description: "NAME is a node, or a node list whose nodes all get the load. LOAD is how many processors are busy: a number of\n" +
 			"0 or more, such as uptime prints. With - in place of NAME=LOAD, lines NAME LOAD or NAME=LOAD are read from\n" +
 			"standard input. A load stays until another is noted.",
-		Access:  writes,
+		Access:  verbs.Writes,
 		Example: "placectl node load n1=0.5 n[002-016]=7.8\nmeasure-loads | placectl node load -",
 		Run:     (*runner).nodeLoad,
 	}

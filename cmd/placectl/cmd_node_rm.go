@@ -1,6 +1,7 @@
 package main
 
 import (
+	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
@@ -10,8 +11,8 @@ func nodeRemoveVerb() *verb {
 	return &verb{
 		Name:    "rm",
 		Usage:   "forget nodes on which nothing is, now or planned; all or none",
-		Args:    []arg{{Name: "NAMES", Kind: kindNodes}},
-		Access:  writes,
+		Args:    []verbs.Arg{{Name: "NAMES", Kind: verbs.KindNodes}},
+		Access:  verbs.Writes,
 		Example: "placectl node rm n[100-128]",
 		InTx:    (*runner).nodeRemove,
 	}

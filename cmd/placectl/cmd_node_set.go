@@ -1,6 +1,7 @@
 package main
 
 import (
+	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
@@ -10,9 +11,9 @@ func nodeSetVerb() *verb {
 	return &verb{
 		Name:    "set",
 		Usage:   "change fields and resources of nodes; key= takes a value away",
-		Args:    []arg{{Name: "NAMES", Kind: kindNodes}, {Name: "key=value", Many: true}},
+		Args:    []verbs.Arg{{Name: "NAMES", Kind: verbs.KindNodes}, {Name: "key=value", Many: true}},
 		Flags:   []cli.Flag{unitFlag()},
-		Access:  writes,
+		Access:  verbs.Writes,
 		Example: "placectl node set n[001-016] queue=fast priority=10\nplacectl node set n7 color=",
 		InTx:    (*runner).nodeSet,
 	}

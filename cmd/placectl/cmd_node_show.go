@@ -9,6 +9,7 @@ import (
 
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
 	"github.com/placectl/placectl/cmd/placectl/internal/spell"
+	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
 	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
 )
@@ -17,9 +18,9 @@ func nodeShowVerb() *verb {
 	return &verb{
 		Name:        "show",
 		Usage:       "all that is known of nodes, what is on them and what is planned",
-		Args:        []arg{{Name: "NAMES", Kind: kindNodes}},
+		Args:        []verbs.Arg{{Name: "NAMES", Kind: verbs.KindNodes}},
 		Description: "With -o json a single name is answered with an object, and a node list with an array.",
-		Access:      reads,
+		Access:      verbs.Reads,
 		Example:     "placectl node show n7",
 		InTx:        (*runner).nodeShow,
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"github.com/placectl/placectl/cmd/placectl/internal/nodefile"
+	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
@@ -13,8 +14,8 @@ func nodeStateVerb(name string, state index.State, usage string) *verb {
 	v := &verb{
 		Name:    name,
 		Usage:   usage,
-		Args:    []arg{{Name: "NAMES", Kind: kindNodes}},
-		Access:  writes,
+		Args:    []verbs.Arg{{Name: "NAMES", Kind: verbs.KindNodes}},
+		Access:  verbs.Writes,
 		Example: "placectl node " + name + " n[001-016]",
 		Run:     func(r *runner, c *cli.Context) error { return r.nodeState(c, state) },
 	}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/exit"
+	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/placer"
 	"github.com/placectl/placectl/store"
@@ -16,7 +17,7 @@ func placeVerb() *verb {
 		Name:     "place",
 		Category: "Placing",
 		Usage:    "place a request on nodes, as a job that runs now or is planned",
-		Args:     []arg{{Name: "SELECT", Kind: kindRequest}},
+		Args:     []verbs.Arg{{Name: "SELECT", Kind: verbs.KindRequest}},
 		Description: "The job holds its nodes until it is released, also past its walltime. When it does not fit now the\n" +
 			"exit status is 3 and the message says when it would; 4 when it never can, and why. A planned job has its\n" +
 			"nodes from its start on, and starts by the clock.",
@@ -26,7 +27,7 @@ func placeVerb() *verb {
 			&cli.StringFlag{Name: "wait", Usage: "try for as long as `D` until it fits now"},
 			&cli.BoolFlag{Name: "explain", Usage: "say which way it was placed, and why"}),
 		Exclusive: []string{"at or-reserve wait"},
-		Access:    writes,
+		Access:    verbs.Writes,
 		Statuses:  []int{exit.NotNow, exit.Never},
 		Example: "placectl place 2:ncpus=4 --place scatter:excl -t 1h\n" +
 			"placectl place 2:ncpus=4 --place scatter:excl --or-reserve\n" +

@@ -11,6 +11,7 @@ import (
 
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
 	"github.com/placectl/placectl/cmd/placectl/internal/spell"
+	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
 	"github.com/placectl/placectl/query"
 	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
@@ -21,7 +22,7 @@ func queryVerb() *verb {
 		Name:     "query",
 		Category: "Asking",
 		Usage:    "ask in SQL about nodes, jobs and what is planned; changes nothing",
-		Args:     []arg{{Name: "SQL", Unless: "file"}},
+		Args:     []verbs.Arg{{Name: "SQL", Unless: "file"}},
 		Description: "A part of SQLite's SELECT, which means the same: JOIN, LEFT JOIN, subqueries, GROUP BY, ORDER BY, LIMIT.\n" +
 			"Besides: sizes, durations and times in strings compare with columns of those (mem >= '64GiB', start < 'now+2h');\n" +
 			"nodelist(name) folds names to n[1-9], in_nodelist(name, 'n[1-9]') and has(features, 'ssd') are conditions;\n" +
@@ -36,7 +37,7 @@ func queryVerb() *verb {
 			&cli.Int64Flag{Name: "max-rows", Usage: "give up after examining `N` rows"},
 			&cli.StringFlag{Name: "max-time", Usage: "give up after `D`"},
 		},
-		Access: reads,
+		Access: verbs.Reads,
 		Alone:  true,
 		Example: "placectl query \"SELECT state, count(*) FROM nodes GROUP BY state\"\n" +
 			"placectl query \"SELECT nodelist(name) FROM nodes WHERE mem >= '64GiB' AND state = 'free'\"\n" +

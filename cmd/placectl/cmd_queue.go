@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
+	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
 	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
 )
@@ -20,15 +21,15 @@ func queueVerb() *verb {
 		Description: "A node belongs to a queue through its queue field (placectl node set n[1-8] queue=fast). Jobs of a queue\nthat owns nodes see only those; all others see only nodes of no queue.",
 		Example:     "placectl queue add fast",
 		Verbs: []*verb{
-			{Name: "list", Usage: "all queues", Access: reads, InTx: (*runner).queueList,
+			{Name: "list", Usage: "all queues", Access: verbs.Reads, InTx: (*runner).queueList,
 				Example: "placectl queue list"},
-			{Name: "add", Usage: "make a queue", Args: []arg{{Name: "NAME"}}, Access: writes, Run: (*runner).queueAdd,
+			{Name: "add", Usage: "make a queue", Args: []verbs.Arg{{Name: "NAME"}}, Access: verbs.Writes, Run: (*runner).queueAdd,
 				Flags:   flags(),
 				Example: "placectl queue add fast --group-key switch"},
-			{Name: "set", Usage: "change a queue", Args: []arg{{Name: "NAME", Kind: kindQueue}}, Access: writes, InTx: (*runner).queueSet,
+			{Name: "set", Usage: "change a queue", Args: []verbs.Arg{{Name: "NAME", Kind: verbs.KindQueue}}, Access: verbs.Writes, InTx: (*runner).queueSet,
 				Flags:   flags(),
 				Example: "placectl queue set fast --group-key ''"},
-			{Name: "rm", Usage: "forget a queue that owns no nodes", Args: []arg{{Name: "NAME", Kind: kindQueue}}, Access: writes, InTx: (*runner).queueRemove,
+			{Name: "rm", Usage: "forget a queue that owns no nodes", Args: []verbs.Arg{{Name: "NAME", Kind: verbs.KindQueue}}, Access: verbs.Writes, InTx: (*runner).queueRemove,
 				Example: "placectl queue rm fast"},
 		},
 	}

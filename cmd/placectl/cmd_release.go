@@ -1,6 +1,7 @@
 package main
 
 import (
+	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
 	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
 )
@@ -10,8 +11,8 @@ func releaseVerb() *verb {
 		Name:     "release",
 		Category: "Placing",
 		Usage:    "end running jobs and give their nodes back",
-		Args:     []arg{{Name: "JOB", Kind: kindJob, Many: true}},
-		Access:   writes,
+		Args:     []verbs.Arg{{Name: "JOB", Kind: verbs.KindJob, Many: true}},
+		Access:   verbs.Writes,
 		Example:  "placectl release 12 13",
 		Run:      (*runner).release,
 	}

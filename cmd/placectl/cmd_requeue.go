@@ -1,6 +1,7 @@
 package main
 
 import (
+	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
 	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
 )
@@ -10,11 +11,11 @@ func requeueVerb() *verb {
 		Name:     "requeue",
 		Category: "Queue",
 		Usage:    "take running jobs off their nodes and queue them again",
-		Args:     []arg{{Name: "JOB", Kind: kindJob, Many: true}},
+		Args:     []verbs.Arg{{Name: "JOB", Kind: verbs.KindJob, Many: true}},
 		Description: "For jobs that were submitted. The next cycle tells those who\n" +
 			"launched them to stop them.",
 		Flags:   []cli.Flag{&cli.StringFlag{Name: "reason", Usage: "`WHY`, for others to read"}},
-		Access:  writes,
+		Access:  verbs.Writes,
 		Example: "placectl requeue 12 --reason 'node n3 went down'",
 		Run: func(r *runner, c *cli.Context) error {
 			return r.changeJobs(c, func(tx *store.Tx, id uint64) (*store.Job, error) { return tx.Requeue(id, c.String("reason")) })

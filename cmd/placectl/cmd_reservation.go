@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
+	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
@@ -17,10 +18,10 @@ func reservationVerb() *verb {
 		Usage:    "what is reserved",
 		Example:  "placectl reservation list",
 		Verbs: []*verb{
-			{Name: "list", Usage: "reservations that have not ended", Access: reads, InTx: (*runner).reservationList,
+			{Name: "list", Usage: "reservations that have not ended", Access: verbs.Reads, InTx: (*runner).reservationList,
 				Flags:   []cli.Flag{&cli.BoolFlag{Name: "all", Usage: "those that have ended, too"}},
 				Example: "placectl reservation list"},
-			{Name: "show", Usage: "one reservation", Args: []arg{{Name: "NAME", Kind: kindReservation}}, Access: reads, InTx: (*runner).reservationShow,
+			{Name: "show", Usage: "one reservation", Args: []verbs.Arg{{Name: "NAME", Kind: verbs.KindReservation}}, Access: verbs.Reads, InTx: (*runner).reservationShow,
 				Example: "placectl reservation show maintenance"},
 		},
 	}
@@ -143,8 +144,8 @@ func unreserveVerb() *verb {
 		Name:     "unreserve",
 		Category: "Placing",
 		Usage:    "give a reservation's nodes back and forget it",
-		Args:     []arg{{Name: "NAME", Kind: kindReservation}},
-		Access:   writes,
+		Args:     []verbs.Arg{{Name: "NAME", Kind: verbs.KindReservation}},
+		Access:   verbs.Writes,
 		Example:  "placectl unreserve maintenance",
 		InTx:     (*runner).unreserve,
 	}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/exit"
+	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
 	"github.com/placectl/placectl/placer"
 	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
@@ -15,7 +16,7 @@ func reserveVerb() *verb {
 		Name:     "reserve",
 		Category: "Placing",
 		Usage:    "keep nodes for some jobs, or from all, for a stretch of time",
-		Args:     []arg{{Name: "NAME"}},
+		Args:     []verbs.Arg{{Name: "NAME"}},
 		Description: "Either exactly these nodes (--nodes), or as much as a request asks for, chosen once, as it would be for a job\n" +
 			"of that --user, --group and so on. It begins and ends by the clock. --allow lets jobs in: user=, group=,\n" +
 			"account=, class=, queue= or job= (by name or by number: 12, 12[], 12[3], 12[0-4]), several joined by commas or\n" +
@@ -32,7 +33,7 @@ func reserveVerb() *verb {
 			&cli.StringFlag{Name: "repeat", Usage: "`RULE` is daily, weekly or an RRULE such as FREQ=WEEKLY;BYDAY=MO,WE"},
 			&cli.IntFlag{Name: "depth", Usage: "keep `N` occurrences ahead (2)"},
 			&cli.StringFlag{Name: "zone", Usage: "by the clocks of time zone `Z`, e.g. Europe/Berlin (yours)"}),
-		Access:   writes,
+		Access:   verbs.Writes,
 		Statuses: []int{exit.NotNow, exit.Never},
 		Example: "placectl reserve maintenance --nodes n[01-16] --start 'tomorrow 08:00' -t 4h\n" +
 			"placectl reserve course -l 4:ngpus=1 --place excl --start now+1h -t 2h --allow group=students\n" +
@@ -115,17 +116,17 @@ func checkReserveFlags(c *cli.Context, spec *store.ReserveSpec) error {
 	}
 	for _, f := range requestFlags() {
 		if name := f.Names()[0]; nodes != "" && name != "walltime" && c.IsSet(name) {
-			return usagef("%s is about nodes that are chosen, and --nodes names them; whom they are for says --allow", dashed(name))
+			return usagef("%s is about nodes that are chosen, and --nodes names them; whom they are for says --allow", verbs.Dashed(name))
 		}
 	}
 	for _, name := range []string{"depth", "zone"} {
 		if c.IsSet(name) && !c.IsSet("repeat") {
-			return usagef("%s is for reservations that --repeat", dashed(name))
+			return usagef("%s is for reservations that --repeat", verbs.Dashed(name))
 		}
 	}
 	for _, name := range []string{"name", "reservation"} {
 		if c.IsSet(name) && c.IsSet("repeat") {
-			return usagef("%s is not kept for the occurrences to come, so it cannot be given with --repeat", dashed(name))
+			return usagef("%s is not kept for the occurrences to come, so it cannot be given with --repeat", verbs.Dashed(name))
 		}
 	}
 	return nil

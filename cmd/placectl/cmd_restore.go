@@ -4,6 +4,7 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/exit"
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
 	"github.com/placectl/placectl/cmd/placectl/internal/spell"
+	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
 	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
 )
@@ -13,12 +14,12 @@ func restoreVerb() *verb {
 		Name:     "restore",
 		Category: "Store",
 		Usage:    "put a backup in the place of the database",
-		Args:     []arg{{Name: "FILE", Kind: kindFile}},
+		Args:     []verbs.Arg{{Name: "FILE", Kind: verbs.KindFile}},
 		Description: "The database becomes what FILE holds, in one step; FILE stays. A database that is there, sound or damaged,\n" +
 			"is kept beside as NAME.replaced-N. Jobs that waited when the backup was made, or had started and nobody been\n" +
 			"told to launch them, may have run since: they are held, with the reason \"restored\", and unhold lets them go on.",
 		Flags:    []cli.Flag{&cli.BoolFlag{Name: "no-hold", Usage: "hold no jobs: nothing has run since the backup"}},
-		Access:   makes,
+		Access:   verbs.Makes,
 		Alone:    true,
 		Statuses: []int{exit.NotFound, exit.Locked},
 		Example:  "placectl restore /backup/cluster-2026-11-21.db\nplacectl job list --state held",
@@ -34,7 +35,7 @@ func (r *runner) restore(c *cli.Context) error {
 	var done *store.Restored
 	return r.keyedWork(c, func() error {
 		return r.working("restoring", r.sizeOf(name), func(watch store.Watch) (err error) {
-			opt := &store.RestoreOptions{Options: *r.storeOptions(), NoHold: c.Bool("no-hold"), DryRun: c.Bool(dryRun), Watch: watch}
+			opt := &store.RestoreOptions{Options: *r.storeOptions(), NoHold: c.Bool("no-hold"), DryRun: c.Bool(verbs.DryRun), Watch: watch}
 			done, err = store.Restore(r.DB, name, opt)
 			return err
 		})

@@ -10,6 +10,7 @@ import (
 
 	"github.com/placectl/placectl/cmd/placectl/internal/exit"
 	"github.com/placectl/placectl/cmd/placectl/internal/launch"
+	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
 	"github.com/placectl/placectl/placer"
 	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
@@ -20,7 +21,7 @@ func runVerb() *verb {
 		Name:     "run",
 		Category: "Queue",
 		Usage:    "place a request, run a command while it holds its nodes, and give them back",
-		Args:     []arg{{Name: "SELECT", Kind: kindRequest, Optional: true}, {Name: "-- COMMAND", Kind: kindCommand}, {Name: "ARGUMENTS", Kind: kindCommand, Optional: true, Many: true}},
+		Args:     []verbs.Arg{{Name: "SELECT", Kind: verbs.KindRequest, Optional: true}, {Name: "-- COMMAND", Kind: verbs.KindCommand}, {Name: "ARGUMENTS", Kind: verbs.KindCommand, Optional: true, Many: true}},
 		Description: "When it does not fit now it waits in the queue for its turn. The command runs here, not on the nodes, with\n" +
 			"PLACECTL_JOB, PLACECTL_NODELIST, PLACECTL_NODEFILE (a line for each chunk) and others set. Signals are passed\n" +
 			"on to it, and its exit status is the exit status of run; 128 and the signal's number where a signal ended it, 127\n" +
@@ -31,7 +32,7 @@ func runVerb() *verb {
 		Flags: append(requestFlags(),
 			&cli.Int64Flag{Name: "priority", Aliases: []string{"p"}, Usage: "while it waits: the greater `P`, the earlier its turn (0)"},
 			&cli.StringFlag{Name: "wait", Usage: "give up when its turn has not come after `D`"}),
-		Access:   writes,
+		Access:   verbs.Writes,
 		Unkeyed:  true,
 		Alone:    true,
 		Passes:   true,
@@ -66,7 +67,7 @@ func (r *runner) run(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	if c.Bool(dryRun) {
+	if c.Bool(verbs.DryRun) {
 		return r.view(func(tx *store.Tx) error { return r.printPlacement(tx, job, false) })
 	}
 	if job.State != store.JobRunning {

@@ -6,6 +6,7 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/exit"
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
 	"github.com/placectl/placectl/cmd/placectl/internal/spell"
+	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
 	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
 )
@@ -15,13 +16,13 @@ func salvageVerb() *verb {
 		Name:     "salvage",
 		Category: "Store",
 		Usage:    "get out of a damaged database what can be read",
-		Args:     []arg{{Name: "DAMAGED", Kind: kindFile}},
+		Args:     []verbs.Arg{{Name: "DAMAGED", Kind: verbs.KindFile}},
 		Description: "NEW becomes a sound database of every row of DAMAGED that can be read and verified; DAMAGED stays as it is.\n" +
 			"What is derived is made anew. The answer has a line for each table of which rows are missing, or were changed\n" +
 			"because others are: a job whose nodes are lost is held, for example. Where there is a backup, restore it\n" +
 			"rather, and look into NEW for what has been since.",
 		Flags:    []cli.Flag{&cli.StringFlag{Name: "to", Usage: "the database that is made, `NEW`", Required: true}},
-		Access:   makes,
+		Access:   verbs.Makes,
 		Alone:    true,
 		Unkeyed:  true,
 		Statuses: []int{exit.NotFound, exit.Locked},
@@ -34,7 +35,7 @@ func (r *runner) salvage(c *cli.Context) error {
 	name := c.Args().First()
 	var out *store.Salvaged
 	err := r.working("salvaging", 0, func(watch store.Watch) (err error) {
-		out, err = store.Salvage(name, c.String("to"), &store.SalvageOptions{Options: *r.storeOptions(), DryRun: c.Bool(dryRun), Watch: watch})
+		out, err = store.Salvage(name, c.String("to"), &store.SalvageOptions{Options: *r.storeOptions(), DryRun: c.Bool(verbs.DryRun), Watch: watch})
 		return err
 	})
 	if err != nil {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
+	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
 	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
 )
@@ -13,7 +14,7 @@ func setVerb() *verb {
 		Usage:    "placement sets: nodes that share a value of the group key",
 		Example:  "placectl set list",
 		Verbs: []*verb{
-			{Name: "list", Usage: "the placement sets, in the order they are tried", Access: reads, InTx: (*runner).setList,
+			{Name: "list", Usage: "the placement sets, in the order they are tried", Access: verbs.Reads, InTx: (*runner).setList,
 				Flags: []cli.Flag{
 					&cli.StringFlag{Name: "queue", Usage: "those of a `QUEUE`'s nodes"},
 					&cli.StringFlag{Name: "group-key", Usage: "by resources `R,R` rather than the configured ones"},

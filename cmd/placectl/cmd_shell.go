@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/peterh/liner"
+	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
 	"github.com/placectl/placectl/query"
 	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
@@ -27,7 +28,7 @@ func shellVerb() *verb {
 			"the arrows bring back what was asked before. Commands begin with a point: .help lists them. Between\n" +
 			"statements nothing is kept open or locked: each sees the database as it is then.\n" +
 			"Without a terminal statements are read from standard input, and the first error ends it.",
-		Access:  reads,
+		Access:  verbs.Reads,
 		Alone:   true,
 		Example: "placectl shell\nprintf '.mode csv\\nSELECT name FROM nodes;\\n' | placectl shell",
 		Run:     (*runner).shell,

@@ -7,6 +7,7 @@ import (
 
 	"github.com/placectl/placectl/cmd/placectl/internal/nodefile"
 	"github.com/placectl/placectl/cmd/placectl/internal/spell"
+	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
 	"github.com/placectl/placectl/placer"
 	"github.com/placectl/placectl/placer/backfill"
 	"github.com/placectl/placectl/placer/cluster"
@@ -22,7 +23,7 @@ func simulateVerb() *verb {
 		Name:     "simulate",
 		Category: "Asking",
 		Usage:    "replay a workload trace: what jobs would have waited under a backfill policy",
-		Args:     []arg{{Name: "TRACE", Kind: kindFile}},
+		Args:     []verbs.Arg{{Name: "TRACE", Kind: verbs.KindFile}},
 		Description: "TRACE (- for standard input) is a log in the Standard Workload Format, plain or gzip. Processors are counted,\n" +
 			"or with --nodes jobs are placed on nodes, by the same code as placectl place, each as N chunks of a cpu (and of\n" +
 			"the memory asked for a processor, where nodes have some). Logs of MetaCentrum say behind field 18 what jobs asked\n" +
@@ -50,7 +51,7 @@ func simulateVerb() *verb {
 			"placectl simulate wagap-2013.swf.gz --nodes wagap-2013.swf.machines --node-policy minresource\n" +
 			"placectl simulate wagap-2013.swf.gz --shares queue --class long=1 --class short=3 --class-map long=w --class-map short=.*",
 		Exclusive: []string{"policy compare", "procs nodes"},
-		Access:    reads,
+		Access:    verbs.Reads,
 		Alone:     true,
 		Run:       (*runner).simulate,
 	}
@@ -113,7 +114,7 @@ func (r *runner) simulateOptions(c *cli.Context) (*simulateOptions, error) {
 	for _, word := range words {
 		p := slices.Index(backfill.PolicyNames(), word)
 		if p < 0 {
-			return nil, usagef("%s: %w", dashed(flag), spell.NotOneOf(word, backfill.PolicyNames()))
+			return nil, usagef("%s: %w", verbs.Dashed(flag), spell.NotOneOf(word, backfill.PolicyNames()))
 		}
 		o.policies = append(o.policies, backfill.Policy(p))
 	}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/spell"
+	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
 	"github.com/placectl/placectl/placer"
 	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
@@ -16,7 +17,7 @@ func submitVerb() *verb {
 		Name:     "submit",
 		Category: "Queue",
 		Usage:    "put a job, or an array of jobs, into the queue",
-		Args:     []arg{{Name: "SELECT", Kind: kindRequest, Optional: true}, {Name: "FILE", Kind: kindFile, Optional: true}, {Name: "-- COMMAND ARGUMENTS", Kind: kindCommand, Optional: true, Many: true}},
+		Args:     []verbs.Arg{{Name: "SELECT", Kind: verbs.KindRequest, Optional: true}, {Name: "FILE", Kind: verbs.KindFile, Optional: true}, {Name: "-- COMMAND ARGUMENTS", Kind: verbs.KindCommand, Optional: true, Many: true}},
 		Description: "The job waits for a cycle to start it (placectl cycle), or to plan its start. A command given behind --, or a\n" +
 			"script in FILE, is kept with the job: without a select it gets one cpu. With it are kept the directory, the\n" +
 			"umask, the resource limits, where output is to go, and of the environment what --export says. Variables whose\n" +
@@ -38,7 +39,7 @@ func submitVerb() *verb {
 			&cli.BoolFlag{Name: "hold", Usage: "it waits for placectl unhold"},
 			&cli.BoolFlag{Name: "no-requeue", Usage: "when it is stopped for another class's sake it is cancelled, not queued again"},
 			&cli.StringFlag{Name: "requestor", Usage: "who asks, as class map understands it (the user)"}}),
-		Access: writes,
+		Access: verbs.Writes,
 		Example: "job=$(placectl submit 4:ncpus=8 -t 2h -o id -- ./simulate --all)\n" +
 			"placectl submit 1:ncpus=1 --afterok $job --name report -- ./report\n" +
 			"placectl submit 1:ncpus=2 --array 100 --priority 10 --begin 22:00\n" +

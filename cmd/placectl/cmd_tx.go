@@ -12,6 +12,7 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
 	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/cmd/placectl/internal/usage"
+	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
 	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
 )
@@ -26,7 +27,7 @@ func txVerb() *verb {
 			"nothing of all is kept, and the exit status is that verb's. Answers are printed after the commit, as each\n" +
 			"verb's alone; with -o json one line each.",
 		Flags:    []cli.Flag{&cli.StringFlag{Name: "file", Aliases: []string{"f"}, Usage: "read `FILE`, - for standard input", Value: "-"}},
-		Access:   writes,
+		Access:   verbs.Writes,
 		Alone:    true,
 		Statuses: []int{exit.NotNow, exit.Never},
 		Example:  "printf '%s\\n' 'release 12' 'place 4:ncpus=8 -t 1h' | placectl tx -o json\nplacectl tx -f nightly.placectl",
@@ -80,16 +81,16 @@ func (r *runner) lineOf(tx *store.Tx, line string) error {
 		e.stdout = rec
 	}
 	sub := newRunner(r.ctx, e)
-	inv, err := sub.parseArgs(words)
+	inv, err := sub.verbs.Parse(words)
 	switch {
 	case err != nil:
 		return err
-	case inv.help || !inv.leaf().canJoin():
+	case inv.Help || !inv.Leaf().CanJoin():
 		return usage.Of("tx", "%s cannot be part of a transaction", spell.Quoted(strings.Join(words, " ")))
-	case len(inv.globals) > 0:
-		return usage.Of("tx", "%s is for all of the transaction: put it behind placectl tx", inv.globals[0].flag.shown())
+	case len(inv.Globals) > 0:
+		return usage.Of("tx", "%s is for all of the transaction: put it behind placectl tx", inv.Globals[0].Flag.Shown())
 	}
-	sub.globals, sub.tx, sub.notes = r.globals, tx, r.notes
+	sub.Globals, sub.tx, sub.notes = r.Globals, tx, r.notes
 	if r.rec != nil {
 		sub.rec = rec
 		defer func() { r.rec.Add(keyed.Part{Line: rec}) }()

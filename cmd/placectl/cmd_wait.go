@@ -10,6 +10,7 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/exit"
 	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/cmd/placectl/internal/usage"
+	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
 	"github.com/placectl/placectl/placer"
 	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
@@ -20,14 +21,14 @@ func waitVerb() *verb {
 		Name:     "wait",
 		Category: "Queue",
 		Usage:    "wait until jobs have ended, or started",
-		Args:     []arg{{Name: "JOB", Kind: kindJob, Many: true}},
+		Args:     []verbs.Arg{{Name: "JOB", Kind: verbs.KindJob, Many: true}},
 		Description: "Nothing is locked meanwhile. The exit status is 0 when all have ended well (or started), 1 when one has\n" +
 			"failed, was cancelled, or ended without having started, and 3 when the time was over first.",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "for", Value: "ended", Usage: "wait until they have `WHAT`: started or ended"},
 			&cli.StringFlag{Name: "timeout", Usage: "for no longer than `D`"},
 		},
-		Access:   reads,
+		Access:   verbs.Reads,
 		Alone:    true,
 		Statuses: []int{exit.NotNow},
 		Example:  "placectl wait $job && ./use-the-results\nplacectl wait '40[]' --for started --timeout 1h",

@@ -5,6 +5,7 @@ import (
 
 	"github.com/placectl/placectl/cmd/placectl/internal/exit"
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
+	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
 	"github.com/placectl/placectl/placer"
 	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
@@ -15,7 +16,7 @@ func whenVerb() *verb {
 		Name:     "when",
 		Category: "Placing",
 		Usage:    "the earliest start of a request, or the expected one of a job that waits; changes nothing",
-		Args:     []arg{{Name: "SELECT", Kind: kindRequest}},
+		Args:     []verbs.Arg{{Name: "SELECT", Kind: verbs.KindRequest}},
 		Description: "A planned job (--job) starts as planned. One without a plan starts when its begin time, what it depends on,\n" +
 			"the share of its class and the plans of others let it at the earliest; jobs without a plan that are ahead of it\n" +
 			"may take the nodes first. While it is held or late, or waits for a job of which nobody knows the end, nobody\n" +
@@ -23,7 +24,7 @@ func whenVerb() *verb {
 		Flags: append(requestFlags(),
 			&cli.StringFlag{Name: "job", Usage: "the start of the queued job `N`, not of a request"},
 			&cli.IntFlag{Name: "count", Value: 1, Usage: "the first `N` starts: the earliest, then each later moment at which nodes come free"}),
-		Access:   reads,
+		Access:   verbs.Reads,
 		Statuses: []int{exit.NotNow, exit.Never, exit.Conflict},
 		Example:  "placectl when 16:ncpus=8 --place scatter:excl -t 4h\nplacectl when -l 2 --place excl --count 3\nplacectl when --job 12",
 		Run:      (*runner).when,

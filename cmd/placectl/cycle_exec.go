@@ -9,6 +9,7 @@ import (
 
 	"github.com/placectl/placectl/cmd/placectl/internal/launch"
 	"github.com/placectl/placectl/cmd/placectl/internal/spell"
+	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
 	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
 )
@@ -80,7 +81,7 @@ func (r *runner) launchKept(c *cli.Context, launcher *launch.Program) error {
 	if err != nil {
 		return err
 	}
-	return r.launchAll(launcher, told, c.String(keyName))
+	return r.launchAll(launcher, told, c.String(verbs.Key))
 }
 
 // databasePath is the file of the database for programs that run elsewhere.

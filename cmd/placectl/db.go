@@ -6,6 +6,7 @@ import (
 
 	"github.com/placectl/placectl/cmd/placectl/internal/process"
 	"github.com/placectl/placectl/cmd/placectl/internal/usage"
+	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
 	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
 )
@@ -54,13 +55,13 @@ func (r *runner) read(db *store.DB, fn func(*store.Tx) error) error {
 // update runs fn and commits what it changed; with --dry-run it forgets it. fn may
 // run more than once, as in write.
 func (r *runner) update(c *cli.Context, fn func(*store.Tx) error) error {
-	if r.verb.Access != writes {
+	if r.verb.Access != verbs.Writes {
 		panic("placectl: " + r.verb.Name + " writes, and does not declare it")
 	}
-	if r.tx != nil && c.Bool(dryRun) {
+	if r.tx != nil && c.Bool(verbs.DryRun) {
 		return usage.Of("tx", "--dry-run is for all of the transaction: put it behind placectl tx")
 	}
-	if c.IsSet(keyName) {
+	if c.IsSet(verbs.Key) {
 		fn = r.once(c, fn)
 	}
 	if r.tx != nil {
@@ -70,7 +71,7 @@ func (r *runner) update(c *cli.Context, fn func(*store.Tx) error) error {
 	if err != nil {
 		return err
 	}
-	return r.write(db, !c.Bool(dryRun), fn)
+	return r.write(db, !c.Bool(verbs.DryRun), fn)
 }
 
 // write runs fn and commits what it changed, or forgets it unless it is to keep it.
@@ -119,11 +120,4 @@ func commit(db *store.DB, keep bool, fn func(*store.Tx) error) error {
 		return db.Update(fn)
 	}
 	return db.DryRun(fn)
-}
-
-const dryRun = "dry-run"
-
-// dryRunFlag is a flag of every verb that writes.
-func dryRunFlag() cli.Flag {
-	return &cli.BoolFlag{Name: dryRun, Usage: "answer as usual, change nothing"}
 }

@@ -38,7 +38,7 @@ func examples(t *testing.T) []example {
 		}
 	}
 	for _, e := range r.verbs {
-		ofVerb(e.name, e.verb())
+		ofVerb(e.Name, e.Verb())
 	}
 	pages, err := filepath.Glob("../../docs/*")
 	if err != nil || len(pages) < 3 {
@@ -117,7 +117,7 @@ func TestExamples(t *testing.T) {
 			seen[line] = true
 			t.Run(line, func(t *testing.T) {
 				t.Parallel()
-				if _, err := newCapture().runner().parseArgs(args); err != nil {
+				if _, err := newCapture().runner().verbs.Parse(args); err != nil {
 					t.Fatalf("%s: placectl %s: %v", ex.where, line, err)
 				}
 				if ex.mention || slices.ContainsFunc(waiting, func(w string) bool { return slices.Contains(args, w) }) {
@@ -238,7 +238,7 @@ var noVerbs = []string{"is", "has", "places", "does", "can", "or", "and", "made"
 // Messages that tell what to type name verbs that there are.
 func TestMessagesNameVerbs(t *testing.T) {
 	call := regexp.MustCompile(`placectl ([a-z]+)`)
-	verbs := newCapture().runner().verbNames()
+	verbs := newCapture().runner().verbs.Names()
 	for _, dir := range []string{".", "../../store", "../../placer", "../../query", "../../locality", "../../index"} {
 		files, err := filepath.Glob(filepath.Join(dir, "*.go"))
 		if err != nil || len(files) == 0 {

@@ -10,10 +10,8 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/exit"
 	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/cmd/placectl/internal/usage"
+	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
 )
-
-// errNoVerb is the emptiest of usage errors.
-var errNoVerb = usage.Of("", "a verb is missing")
 
 // usagef makes a usage error about the verb that runs.
 func usagef(format string, args ...any) error { return usage.Errorf(format, args...) }
@@ -111,9 +109,9 @@ func (r *runner) errorText(err error) []byte {
 // usageHint says where to read more, under the message of a usage error.
 func (r *runner) usageHint(e *usage.Error) string {
 	switch {
-	case error(e) == errNoVerb:
+	case error(e) == verbs.ErrNoVerb:
 		return "usage: placectl [global flags] VERB [flags] [arguments]\nverbs: " +
-			strings.Join(r.verbNames(), ", ") + "\nplacectl help says what each is for\n"
+			strings.Join(r.verbs.Names(), ", ") + "\nplacectl help says what each is for\n"
 	case e.Verb() != "":
 		return "see: placectl help " + e.Verb() + "\n"
 	}

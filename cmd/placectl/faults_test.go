@@ -19,6 +19,7 @@ import (
 
 	"github.com/placectl/placectl/cmd/placectl/internal/exit"
 	"github.com/placectl/placectl/cmd/placectl/internal/spell"
+	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
 	"go.etcd.io/bbolt"
 )
 
@@ -157,25 +158,25 @@ func faultCalls(t *testing.T) (calls []faultCall) {
 	ofVerb = func(path []string, v *verb) {
 		name := strings.Join(path, " ")
 		for _, args := range placectlCommands(v.Example) {
-			if slices.ContainsFunc(args, func(w string) bool { return slices.Contains(waiting, w) || strings.HasPrefix(w, "--exec") }) || v.Access == noDatabase {
+			if slices.ContainsFunc(args, func(w string) bool { return slices.Contains(waiting, w) || strings.HasPrefix(w, "--exec") }) || v.Access == verbs.NoDatabase {
 				continue
 			}
 			if name == "check" && len(args) == 1 {
 				args = append(args, "--"+inProcess)
 			}
 			met[name] = true
-			calls = append(calls, faultCall{args, v.Access == makes})
+			calls = append(calls, faultCall{args, v.Access == verbs.Makes})
 		}
 		for _, sub := range v.Verbs {
 			ofVerb(append(slices.Clone(path), sub.Name), sub)
 		}
 		waits := slices.Contains(waiting, name)
-		if v.runs() && (v.Access == reads || v.Access == writes || v.Access == makes) && len(v.Verbs) == 0 && !waits && !met[name] && v.Example != "" {
+		if v.Runs() && (v.Access == verbs.Reads || v.Access == verbs.Writes || v.Access == verbs.Makes) && len(v.Verbs) == 0 && !waits && !met[name] && v.Example != "" {
 			t.Errorf("no example of %s is tried", name)
 		}
 	}
-	for _, e := range verbs() {
-		ofVerb([]string{e.name}, e.verb())
+	for _, e := range allVerbs() {
+		ofVerb([]string{e.Name}, e.Verb())
 	}
 	return calls
 }

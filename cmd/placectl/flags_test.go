@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/placectl/placectl/cmd/placectl/internal/exit"
 	"github.com/placectl/placectl/cmd/placectl/internal/spell"
+	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
 )
 
 // flagLines show what every flag is for. The last flag of a line is the one that is
@@ -402,21 +403,21 @@ func TestFlagsHaveEffects(t *testing.T) {
 		}
 		shown[name] = true
 	}
-	for i := range globalFlags {
-		f := &globalFlags[i]
-		if f.set != nil && !slices.ContainsFunc(lines, func(line string) bool {
+	for i := range verbs.GlobalFlags {
+		f := &verbs.GlobalFlags[i]
+		if f.Name != "help" && f.Name != "version" && !slices.ContainsFunc(lines, func(line string) bool {
 			_, flag, _ := takeFlag(t, strings.TrimPrefix(line, ":: "))
-			return flag == f.shown()
+			return flag == f.Shown()
 		}) &&
-			globalsShownElsewhere[f.shown()] == "" {
-			t.Errorf("nothing shows what %s does", f.shown())
+			globalsShownElsewhere[f.Shown()] == "" {
+			t.Errorf("nothing shows what %s does", f.Shown())
 		}
 	}
 	r := newCapture().runner()
 	var look func(path string, v *verb)
 	look = func(path string, v *verb) {
 		for _, f := range v.Flags {
-			if name := dashed(f.Names()[0]); !shown[path+" "+name] {
+			if name := verbs.Dashed(f.Names()[0]); !shown[path+" "+name] {
 				t.Errorf("nothing shows what %s %s does", path, name)
 			}
 		}
@@ -425,7 +426,7 @@ func TestFlagsHaveEffects(t *testing.T) {
 		}
 	}
 	for _, e := range r.verbs {
-		look(e.name, e.verb())
+		look(e.Name, e.Verb())
 	}
 }
 
@@ -437,7 +438,7 @@ func takeFlag(t *testing.T, line string) (verb, flag, without string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	inv, err := newCapture().runner().parseArgs(append(words, "--", "true"))
+	inv, err := newCapture().runner().verbs.Parse(append(words, "--", "true"))
 	if err != nil {
 		t.Fatalf("%s: %v", line, err)
 	}
@@ -446,5 +447,5 @@ func takeFlag(t *testing.T, line string) (verb, flag, without string) {
 		last--
 	}
 	flag, _, _ = strings.Cut(words[last], "=")
-	return inv.verb(), flag, spell.JoinWords(slices.Delete(words, last, last+1))
+	return inv.Verb(), flag, spell.JoinWords(slices.Delete(words, last, last+1))
 }

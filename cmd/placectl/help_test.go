@@ -6,13 +6,14 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/placectl/placectl/cmd/placectl/internal/exit"
+	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
 	"github.com/urfave/cli/v2"
 )
 
 // helpVerbs has a verb with everything that help shows.
 func helpVerbs() []*verb {
 	when := &verb{
-		Name: "when", Category: "Placing", Usage: "the earliest start", Args: []arg{{Name: "REQUEST"}}, Run: noAction,
+		Name: "when", Category: "Placing", Usage: "the earliest start", Args: []verbs.Arg{{Name: "REQUEST"}}, Run: noAction,
 		Description: "Changes nothing.",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "walltime", Aliases: []string{"t"}, Usage: "for `D`", Value: "1h"},
@@ -20,9 +21,9 @@ func helpVerbs() []*verb {
 			&cli.BoolFlag{Name: "hold", Usage: "held"},
 			&cli.StringFlag{Name: "secret", Hidden: true},
 		},
-		Access: reads, Example: "placectl when -t 1h\nplacectl when -t 2h",
+		Access: verbs.Reads, Example: "placectl when -t 1h\nplacectl when -t 2h",
 	}
-	rm := &verb{Name: "rm", Usage: "remove nodes", Access: writes, Statuses: []int{exit.NotNow}, Run: noAction}
+	rm := &verb{Name: "rm", Usage: "remove nodes", Access: verbs.Writes, Statuses: []int{exit.NotNow}, Run: noAction}
 	return []*verb{when, {Name: "node", Category: "Cluster", Usage: "nodes", Verbs: []*verb{rm}}}
 }
 
@@ -93,10 +94,10 @@ func TestVerbsAreExplained(t *testing.T) {
 	r := newCapture().runner()
 	var look func(path string, v *verb)
 	look = func(path string, v *verb) {
-		if v.Usage == "" || v.runs() && v.Example == "" && !v.Hidden {
+		if v.Usage == "" || v.Runs() && v.Example == "" && !v.Hidden {
 			t.Errorf("%s: usage %q, example %q", path, v.Usage, v.Example)
 		}
-		if keyed := findFlag(v.Flags, "key") != nil; v.runs() && !keyed && strings.Contains(helpOf(t, path), "same --key") {
+		if keyed := verbs.FindFlag(v.Flags, "key") != nil; v.Runs() && !keyed && strings.Contains(helpOf(t, path), "same --key") {
 			t.Errorf("%s has no --key, and its help names one", path)
 		} else if keyed && !strings.Contains(helpOf(t, path), exit.UnknownKeyed) {
 			t.Errorf("%s has --key, and its help does not say what for", path)
@@ -111,13 +112,13 @@ func TestVerbsAreExplained(t *testing.T) {
 			}
 		}
 		for _, name := range named {
-			if findFlag(v.Flags, name) == nil {
+			if verbs.FindFlag(v.Flags, name) == nil {
 				t.Errorf("%s has no flag %s", path, name)
 			}
 		}
 		for _, f := range v.Flags {
 			for _, n := range f.Names() {
-				if findGlobal(n) != nil {
+				if verbs.FindGlobal(n) != nil {
 					t.Errorf("%s has a flag %s", path, n)
 				}
 			}
@@ -127,9 +128,9 @@ func TestVerbsAreExplained(t *testing.T) {
 		}
 	}
 	for _, e := range r.verbs {
-		v := e.verb()
-		if v.Name != e.name || v.Category == "" {
-			t.Errorf("%s: name %q, category %q", e.name, v.Name, v.Category)
+		v := e.Verb()
+		if v.Name != e.Name || v.Category == "" {
+			t.Errorf("%s: name %q, category %q", e.Name, v.Name, v.Category)
 		}
 		look(v.Name, v)
 	}

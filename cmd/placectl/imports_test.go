@@ -75,6 +75,9 @@ const importRules = `
 	cmd/placectl/internal/usage, cmd/placectl/internal/spell, cmd/placectl/internal/output, cmd/placectl/internal/infile < cmd/placectl/internal/exit
 	cmd/placectl/internal/launch, index, placer, query, locality, store < cmd/placectl/internal/exit
 	cmd/placectl/internal/exit, cmd/placectl/internal/process < cmd/placectl
+	cmd/placectl/internal/usage, cmd/placectl/internal/spell, cmd/placectl/internal/output, cmd/placectl/internal/exit < cmd/placectl/internal/verbs
+	index, store                             < cmd/placectl/internal/verbs
+	cmd/placectl/internal/verbs              < cmd/placectl
 	bench/oracle                             < bench
 `
 
@@ -82,7 +85,7 @@ const importRules = `
 var confined = map[string][]string{
 	"go.etcd.io/bbolt":               {"store/internal/file"},
 	"os/exec":                        {"cmd/placectl/internal/launch", "bench"},
-	"github.com/urfave/cli/v2":       {"cmd/placectl"},
+	"github.com/urfave/cli/v2":       {"cmd/placectl", "cmd/placectl/internal/verbs"},
 	"github.com/teambition/rrule-go": {"placer/recur"},
 }
 

@@ -7,23 +7,17 @@ import (
 
 	"github.com/placectl/placectl/cmd/placectl/internal/keyed"
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
+	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
 	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
 )
-
-const keyName = "key"
-
-// keyFlag is a flag of every verb that writes, but for those that say otherwise.
-func keyFlag() cli.Flag {
-	return &cli.StringFlag{Name: keyName, Usage: "idempotency `KEY`: the same key and request again repeats the first answer, and changes nothing"}
-}
 
 // once lets fn run unless it has been run with the key before. Its answer goes into a
 // recording, and what was recorded is printed: so the first answer and those that repeat
 // it are the same.
 func (r *runner) once(c *cli.Context, fn func(*store.Tx) error) func(*store.Tx) error {
 	return func(tx *store.Tx) error {
-		o := &store.Once{Key: c.String(keyName), Request: r.requested()}
+		o := &store.Once{Key: c.String(verbs.Key), Request: r.requested()}
 		outer, out := r.rec, r.stdout
 		err := tx.Once(o, func() (err error) {
 			rec := new(keyed.Recording)
@@ -68,10 +62,10 @@ func (r *runner) answerUsed(tx *store.Tx, c *cli.Context, used *store.UsedKey) e
 // they were given, its arguments, and what it has read of files. How the answer is to
 // look is no part of it.
 func (r *runner) requested() []byte {
-	q := keyed.Request{Verb: r.inv.verb(), Args: r.inv.args, Dash: r.inv.dash, Inputs: &r.inputs}
-	for _, g := range r.inv.flags {
-		if name := g.name(); name != keyName && name != dryRun {
-			q.Flags = append(q.Flags, g.word())
+	q := keyed.Request{Verb: r.inv.Verb(), Args: r.inv.Args, Dash: r.inv.Dash, Inputs: &r.inputs}
+	for _, g := range r.inv.Flags {
+		if name := g.Name(); name != verbs.Key && name != verbs.DryRun {
+			q.Flags = append(q.Flags, g.Word())
 		}
 	}
 	return q.Encode()
@@ -79,7 +73,7 @@ func (r *runner) requested() []byte {
 
 // hashed is an input whose content becomes part of the request when it is closed.
 func (r *runner) hashed(in io.ReadCloser) io.ReadCloser {
-	if r.verb == nil || r.verb.Access == reads || r.verb.Access == noDatabase {
+	if r.verb == nil || r.verb.Access == verbs.Reads || r.verb.Access == verbs.NoDatabase {
 		return in
 	}
 	return r.inputs.Reader(in)
@@ -130,7 +124,7 @@ var errFirst = errors.New("the key is new")
 // own, after the work: cut off between the two, the work is done again. The request is the
 // command line, not what is in the files that it names: those may be larger than memory.
 func (r *runner) keyedWork(c *cli.Context, work, answer func() error) error {
-	keyed := c.IsSet(keyName)
+	keyed := c.IsSet(verbs.Key)
 	if keyed {
 		if err := r.keyedAnswer(c); !errors.Is(err, errFirst) && !errors.Is(err, store.ErrNotFound) && !errors.Is(err, store.ErrDamaged) && !errors.Is(err, store.ErrNotOurs) {
 			return err
@@ -139,7 +133,7 @@ func (r *runner) keyedWork(c *cli.Context, work, answer func() error) error {
 	if err := work(); err != nil {
 		return err
 	}
-	if !keyed || c.Bool(dryRun) {
+	if !keyed || c.Bool(verbs.DryRun) {
 		return answer()
 	}
 	db, err := r.open()

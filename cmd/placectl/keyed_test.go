@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/placectl/placectl/cmd/placectl/internal/exit"
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
+	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
 	"github.com/placectl/placectl/store"
 	"pgregory.net/rapid"
 )
@@ -19,7 +20,7 @@ import (
 // hasKey reports whether a command line has a key and is to be kept.
 func hasKey(args []string) bool {
 	return slices.ContainsFunc(args, func(a string) bool { return a == "--key" || strings.HasPrefix(a, "--key=") }) &&
-		!slices.Contains(args, "--"+dryRun)
+		!slices.Contains(args, "--"+verbs.DryRun)
 }
 
 // faulted lets the commit of a command with a key fail now and then, with an outcome that
@@ -148,8 +149,8 @@ func TestEveryWriterTakesAKey(t *testing.T) {
 		seen[verb] = true
 	}
 	for name, v := range leafs {
-		writing := v.Access == writes || v.Access == makes
-		if has := findFlag(v.Flags, keyName) != nil; has != (writing && !v.Unkeyed) {
+		writing := v.Access == verbs.Writes || v.Access == verbs.Makes
+		if has := verbs.FindFlag(v.Flags, verbs.Key) != nil; has != (writing && !v.Unkeyed) {
 			t.Errorf("%s: --key is there: %t", name, has)
 		}
 		if writing && !v.Unkeyed && !seen[name] {

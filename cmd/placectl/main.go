@@ -3,19 +3,18 @@
 //
 // This package owns flags, output and exit codes, and nothing else: what a verb
 // means is decided in package store and below. A run goes through three steps.
-// runner.parseArgs finds the verb and puts its flags in front of its arguments
-// (args.go); the verb runs and prints through a printer (answer.go);
+// A command line is read with the declarations of the verbs at hand
+// (internal/verbs); the verb runs and prints through a printer (answer.go);
 // and its error becomes a message and an exit status (exit.go). Everything the
 // process is given, the clock included, comes in through env, so that tests run
 // whole commands inside one process.
 //
 // Each verb has a file of its own, cmd_*.go, with one function that declares it: its arguments,
 // flags and exit statuses, what it does to the database, what help says of it
-// (verb.go). verbs lists them.
+// (internal/verbs). allVerbs lists them.
 package main
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -32,6 +31,7 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/process"
 	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/cmd/placectl/internal/usage"
+	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
 	"github.com/placectl/placectl/store"
 	"golang.org/x/term"
 )
@@ -60,66 +60,57 @@ func runProcess(e env) {
 	os.Exit(status)
 }
 
-// verbEntry is a verb that is made only when it is asked for: making them all
-// would be a tenth of the time that a process takes to start.
-type verbEntry struct {
-	name string // the command's own
-	make func() *verb
-}
-
-func (e verbEntry) verb() *verb { return e.make().made() }
-
-// verbs lists every verb, in the order in which help shows them.
-func verbs() []verbEntry {
-	return []verbEntry{
-		{"init", initVerb},
-		{"config", configVerb},
-		{"resource", resourceVerb},
-		{"queue", queueVerb},
-		{"node", nodeVerb},
-		{"bucket", bucketVerb},
-		{"set", setVerb},
-		{"place", placeVerb},
-		{"when", whenVerb},
-		{"explain", explainVerb},
-		{"release", releaseVerb},
-		{"extend", extendVerb},
-		{"show", showVerb},
-		{"reserve", reserveVerb},
-		{"unreserve", unreserveVerb},
-		{"reservation", reservationVerb},
-		{"submit", submitVerb},
-		{"hold", holdVerb},
-		{"unhold", unholdVerb},
-		{"cancel", cancelVerb},
-		{"done", doneVerb},
-		{"requeue", requeueVerb},
-		{"job", jobVerb},
-		{"cycle", cycleVerb},
-		{"run", runVerb},
-		{"wait", waitVerb},
-		{"events", eventsVerb},
-		{"tx", txVerb},
-		{"class", classVerb},
-		{"batch", batchVerb},
-		{"query", queryVerb},
-		{"shell", shellVerb},
-		{"gantt", ganttVerb},
-		{"stats", statsVerb},
-		{"simulate", simulateVerb},
-		{"check", checkVerb},
-		{"backup", backupVerb},
-		{"restore", restoreVerb},
-		{"dump", dumpVerb},
-		{"load", loadVerb},
-		{"compact", compactVerb},
-		{"salvage", salvageVerb},
-		{"clock", clockVerb},
-		{"archive", archiveVerb},
-		{"demo", demoVerb},
-		{"completion", completionVerb},
-		{"man", manVerb},
-		{"version", versionVerb},
+// allVerbs lists every verb, in the order in which help shows them.
+func allVerbs() verbs.List[*runner] {
+	return verbs.List[*runner]{
+		{Name: "init", Make: initVerb},
+		{Name: "config", Make: configVerb},
+		{Name: "resource", Make: resourceVerb},
+		{Name: "queue", Make: queueVerb},
+		{Name: "node", Make: nodeVerb},
+		{Name: "bucket", Make: bucketVerb},
+		{Name: "set", Make: setVerb},
+		{Name: "place", Make: placeVerb},
+		{Name: "when", Make: whenVerb},
+		{Name: "explain", Make: explainVerb},
+		{Name: "release", Make: releaseVerb},
+		{Name: "extend", Make: extendVerb},
+		{Name: "show", Make: showVerb},
+		{Name: "reserve", Make: reserveVerb},
+		{Name: "unreserve", Make: unreserveVerb},
+		{Name: "reservation", Make: reservationVerb},
+		{Name: "submit", Make: submitVerb},
+		{Name: "hold", Make: holdVerb},
+		{Name: "unhold", Make: unholdVerb},
+		{Name: "cancel", Make: cancelVerb},
+		{Name: "done", Make: doneVerb},
+		{Name: "requeue", Make: requeueVerb},
+		{Name: "job", Make: jobVerb},
+		{Name: "cycle", Make: cycleVerb},
+		{Name: "run", Make: runVerb},
+		{Name: "wait", Make: waitVerb},
+		{Name: "events", Make: eventsVerb},
+		{Name: "tx", Make: txVerb},
+		{Name: "class", Make: classVerb},
+		{Name: "batch", Make: batchVerb},
+		{Name: "query", Make: queryVerb},
+		{Name: "shell", Make: shellVerb},
+		{Name: "gantt", Make: ganttVerb},
+		{Name: "stats", Make: statsVerb},
+		{Name: "simulate", Make: simulateVerb},
+		{Name: "check", Make: checkVerb},
+		{Name: "backup", Make: backupVerb},
+		{Name: "restore", Make: restoreVerb},
+		{Name: "dump", Make: dumpVerb},
+		{Name: "load", Make: loadVerb},
+		{Name: "compact", Make: compactVerb},
+		{Name: "salvage", Make: salvageVerb},
+		{Name: "clock", Make: clockVerb},
+		{Name: "archive", Make: archiveVerb},
+		{Name: "demo", Make: demoVerb},
+		{Name: "completion", Make: completionVerb},
+		{Name: "man", Make: manVerb},
+		{Name: "version", Make: versionVerb},
 	}
 }
 
@@ -174,7 +165,7 @@ func terminalWidth() int {
 // runner carries one run of the command; every verb's action closes over it.
 type runner struct {
 	env
-	globals
+	verbs.Globals
 	ctx     context.Context    // ended by an interrupt
 	stop    context.CancelFunc // interrupts the run
 	answers *process.Answers   // what stdout leads to in the end
@@ -182,7 +173,7 @@ type runner struct {
 	begun   bool               // the command that the verb runs was
 	tx      *store.Tx          // of the transaction that the run is part of, nil outside one
 	notes   io.Writer          // for what notef says: stderr, if it is not held back
-	verbs   []verbEntry
+	verbs   verbs.List[*runner]
 	verb    *verb // the one that runs
 	dash    int   // how many arguments stood before "--", -1 without one
 	inv     invocation
@@ -196,7 +187,7 @@ func newRunner(ctx context.Context, e env) *runner {
 	out := &process.Answers{Writer: e.stdout}
 	e.stdout = out
 	ctx, stop := context.WithCancel(ctx)
-	return &runner{env: e, ctx: ctx, stop: stop, answers: out, notes: e.stderr, verbs: verbs(), dash: -1}
+	return &runner{env: e, ctx: ctx, stop: stop, answers: out, notes: e.stderr, verbs: allVerbs(), dash: -1}
 }
 
 // run runs one command and returns its exit status.
@@ -219,16 +210,16 @@ func (r *runner) outcome() (status int) {
 // main reads the command line and runs what it asks for. The globals are read
 // even when the rest is wrong, for they say how the error is to be shown.
 func (r *runner) main() error {
-	inv, err := r.parseArgs(r.env.args)
-	g, globalsErr := readGlobals(inv.globals, r.env)
-	r.globals = g
-	if len(inv.path) > 0 {
-		r.verb = inv.leaf()
+	inv, err := r.verbs.Parse(r.env.args)
+	g, globalsErr := verbs.ReadGlobals(inv.Globals, r.surroundings())
+	r.Globals = g
+	if len(inv.Path) > 0 {
+		r.verb = inv.Leaf()
 	}
 	switch {
 	case err != nil:
 		return err
-	case inv.help:
+	case inv.Help:
 		return r.printHelp(inv)
 	case globalsErr != nil:
 		return globalsErr
@@ -239,18 +230,23 @@ func (r *runner) main() error {
 // exec runs the innermost verb of a command line that parseArgs has understood. The
 // verbs above it have done their part.
 func (r *runner) exec(inv invocation) error {
-	v := inv.leaf()
-	r.verb, r.dash, r.inv = v, inv.dash, inv
-	return usage.Name(inv.verb(), func() error {
-		c, err := inv.context(r.ctx)
+	v := inv.Leaf()
+	r.verb, r.dash, r.inv = v, inv.Dash, inv
+	return usage.Name(inv.Verb(), func() error {
+		c, err := inv.Context(r.ctx)
 		if err != nil {
 			return err
 		}
-		if err := cmp.Or(v.checkArgs(c), v.checkFlags(c)); err != nil {
+		if err := v.Check(c); err != nil {
 			return err
 		}
-		return v.do(r, c)
+		return r.do(v, c)
 	}())
+}
+
+// surroundings are what global flags are read in.
+func (r *runner) surroundings() verbs.Surroundings {
+	return verbs.Surroundings{Getenv: r.getenv, Now: r.env.now, Zone: r.loc}
 }
 
 // now is the instant the run works at: --now, or the clock.

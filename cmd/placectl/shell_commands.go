@@ -10,6 +10,7 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
 	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/cmd/placectl/internal/usage"
+	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/query"
 	"golang.org/x/term"
@@ -65,7 +66,7 @@ func (s *sqlShell) toggle(to *bool, arg string) error {
 func (s *sqlShell) help(string) error {
 	var b strings.Builder
 	for _, c := range shellCommands() {
-		writeEntry(&b, strings.TrimSpace(c.name+" "+c.args), c.usage)
+		verbs.WriteEntry(&b, strings.TrimSpace(c.name+" "+c.args), c.usage)
 	}
 	_, err := fmt.Fprint(s.stdout, b.String())
 	return err

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/exit"
+	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
 	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
 	"pgregory.net/rapid"
@@ -86,16 +87,16 @@ func leafVerbs() (leafs map[string]*verb, exits map[string][]int) {
 	var walk func(path string, v *verb)
 	walk = func(path string, v *verb) {
 		path = strings.TrimSpace(path + " " + v.Name)
-		if v.runs() && !v.Hidden {
+		if v.Runs() && !v.Hidden {
 			leafs[path] = v
-			exits[path] = append([]int{exit.OK, exit.Failed, exit.Usage, exit.Interrupted}, v.statuses()...)
+			exits[path] = append([]int{exit.OK, exit.Failed, exit.Usage, exit.Interrupted}, v.AllStatuses()...)
 		}
 		for _, sub := range v.Verbs {
 			walk(path, sub)
 		}
 	}
 	for _, e := range r.verbs {
-		walk("", e.verb())
+		walk("", e.Verb())
 	}
 	return leafs, exits
 }
@@ -170,11 +171,11 @@ func (s *simulation) step(t *rapid.T) {
 // rehearse makes a dry run of some commands: it answers as the command then does.
 func (s *simulation) rehearse(verb string, args []string) (bool, command) {
 	launches := verb == "run" || slices.Contains(args, "--exec")
-	if s.leafs[verb] == nil || !s.hasFlag(verb, dryRun) || launches || slices.Contains(args, "--"+dryRun) || !s.seldom("rehearse", 3) {
+	if s.leafs[verb] == nil || !s.hasFlag(verb, verbs.DryRun) || launches || slices.Contains(args, "--"+verbs.DryRun) || !s.seldom("rehearse", 3) {
 		return false, command{}
 	}
 	at := len(strings.Fields(verb))
-	return true, s.call("", slices.Insert(slices.Clone(args), at, "--"+dryRun)...)
+	return true, s.call("", slices.Insert(slices.Clone(args), at, "--"+verbs.DryRun)...)
 }
 
 func (s *simulation) hasFlag(verb, flag string) bool {
@@ -201,7 +202,7 @@ func (s *simulation) pass() {
 // keepsFile reports whether the file must be as it was before the command.
 func (s *simulation) keepsFile(c command) bool {
 	switch {
-	case slices.Contains(c.args, "--dry-run") || s.leafs[c.verb] != nil && s.leafs[c.verb].Access == reads && !slices.Contains(c.args, "--repair"):
+	case slices.Contains(c.args, "--dry-run") || s.leafs[c.verb] != nil && s.leafs[c.verb].Access == verbs.Reads && !slices.Contains(c.args, "--repair"):
 		return true
 	case c.status == exit.OK:
 		return false

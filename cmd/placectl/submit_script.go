@@ -13,6 +13,7 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/infile"
 	"github.com/placectl/placectl/cmd/placectl/internal/payload"
 	"github.com/placectl/placectl/cmd/placectl/internal/spell"
+	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
 	"github.com/placectl/placectl/placer/fairshare"
 	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
@@ -21,7 +22,7 @@ import (
 // script is a job script, and what counts of its lines of directives.
 type script struct {
 	*payload.Script
-	counts []given           // the flags of directives that count,
+	counts []verbs.Given     // the flags of directives that count,
 	at     []infile.Position // and where they stand
 }
 
@@ -105,15 +106,15 @@ func (r *runner) directed(c *cli.Context, tx *store.Tx, s *script) (*cli.Context
 	}
 	s.counts, s.at = nil, nil
 	for _, f := range s.Flags {
-		flag := findFlag(r.verb.Flags, f.Name)
+		flag := verbs.FindFlag(r.verb.Flags, f.Name)
 		if flag == nil {
 			return nil, &infile.Error{Position: f.At, Err: fmt.Errorf("it asks for %s, which is not supported yet", f.Word())}
 		}
-		g := given{flag, f.Value}
+		g := verbs.Given{Flag: flag, Value: f.Value}
 		if f.Switch {
-			g.value = "true"
+			g.Value = "true"
 		}
-		if err := checkValue(flag, g.value); err != nil {
+		if err := verbs.CheckValue(flag, g.Value); err != nil {
 			return nil, &infile.Error{Position: f.At, Err: fmt.Errorf("--%s %w", f.Name, err)}
 		}
 		if !r.saysItself(c, f.Name) {
@@ -121,8 +122,8 @@ func (r *runner) directed(c *cli.Context, tx *store.Tx, s *script) (*cli.Context
 		}
 	}
 	inv := r.inv
-	inv.flags = slices.Concat(s.counts, r.inv.flags)
-	return inv.context(r.ctx)
+	inv.Flags = slices.Concat(s.counts, r.inv.Flags)
+	return inv.Context(r.ctx)
 }
 
 // inList finds what a resource list may say besides resources.
@@ -137,7 +138,7 @@ func (r *runner) saysItself(c *cli.Context, name string) bool {
 	if name == "select" && sel != "" || inList[name] != nil && inList[name].MatchString(sel) {
 		return true
 	}
-	return slices.ContainsFunc(r.inv.flags, func(g given) bool { return g.name() == name })
+	return slices.ContainsFunc(r.inv.Flags, func(g verbs.Given) bool { return g.Name() == name })
 }
 
 // plainArgs are the arguments in front of a command.
@@ -170,7 +171,7 @@ func (r *runner) directiveOptions(c *cli.Context, tx *store.Tx) (o directives.Op
 	}
 	for _, f := range r.verb.Flags {
 		_, list := f.(*cli.StringSliceFlag)
-		o.Own = append(o.Own, directives.OwnFlag{Names: f.Names(), Switch: isSwitch(f), List: list})
+		o.Own = append(o.Own, directives.OwnFlag{Names: f.Names(), Switch: verbs.IsSwitch(f), List: list})
 	}
 	return o, nil
 }
@@ -179,8 +180,8 @@ func (r *runner) directiveOptions(c *cli.Context, tx *store.Tx) (o directives.Op
 func (r *runner) blame(err error, selects []string, s *script) error {
 	for i := range len(s.counts) + 1 {
 		inv := r.inv
-		inv.flags = slices.Concat(s.counts[:i], r.inv.flags)
-		c, e := inv.context(r.ctx)
+		inv.Flags = slices.Concat(s.counts[:i], r.inv.Flags)
+		c, e := inv.Context(r.ctx)
 		if e == nil {
 			_, e = r.submission(c, selects, s)
 		}

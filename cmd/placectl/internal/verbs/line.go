@@ -1,4 +1,4 @@
-package main
+package verbs
 
 import (
 	"strings"
@@ -14,68 +14,53 @@ import (
 // the command line is walked here, with the verb's flags at hand. Global flags are
 // taken out on the way, wherever they stand; what is unknown is refused; and after a
 // "--" nothing is touched. What a verb reads its flags and arguments from is still
-// the cli package's context (flag_values.go).
+// the cli package's context (context.go).
 
-// invocation is a command line that has been understood.
-type invocation struct {
-	path    []*verb // the verb, and the verbs below it: node, import
-	flags   []given // the verb's own
-	args    []string
-	dash    int // how many of args stood before "--", -1 without one
-	globals []setting
-	help    bool
+// Invocation is a command line that has been understood.
+type Invocation[R any] struct {
+	Path    []*Verb[R] // the verb, and the verbs below it: node, import
+	Flags   []Given    // the verb's own
+	Args    []string
+	Dash    int // how many of Args stood before "--", -1 without one
+	Globals []Setting
+	Help    bool
 }
 
-// setting is a global flag as it was given.
-type setting struct {
-	flag  *globalFlag
-	value string
+// Setting is a global flag as it was given.
+type Setting struct {
+	Flag  *GlobalFlag
+	Value string
 }
 
-// given is a flag of a verb as it was given.
-type given struct {
-	flag  cli.Flag
-	value string
+// Given is a flag of a verb as it was given.
+type Given struct {
+	Flag  cli.Flag
+	Value string
 }
 
-// name is the flag's first name, so that -t and --walltime are the same flag.
-func (g given) name() string { return g.flag.Names()[0] }
+// Name is the flag's first name, so that -t and --walltime are the same flag.
+func (g Given) Name() string { return g.Flag.Names()[0] }
 
-// word writes the flag as one word.
-func (g given) word() string {
-	if isSwitch(g.flag) && g.value == "true" {
-		return dashed(g.name())
+// Word writes the flag as one word.
+func (g Given) Word() string {
+	if IsSwitch(g.Flag) && g.Value == "true" {
+		return Dashed(g.Name())
 	}
-	return dashed(g.name()) + "=" + g.value
+	return Dashed(g.Name()) + "=" + g.Value
 }
 
-// argv is the command line in one order: verb, flags as --name=value, "--", arguments.
-func (inv invocation) argv() []string {
-	var words []string
-	for _, v := range inv.path {
-		words = append(words, v.Name)
-	}
-	for _, g := range inv.flags {
-		words = append(words, g.word())
-	}
-	if len(inv.args) > 0 {
-		words = append(append(words, "--"), inv.args...)
-	}
-	return words
-}
-
-// leaf is the innermost verb, nil when there is none.
-func (inv invocation) leaf() *verb {
-	if len(inv.path) == 0 {
+// Leaf is the innermost verb, nil when there is none.
+func (inv Invocation[R]) Leaf() *Verb[R] {
+	if len(inv.Path) == 0 {
 		return nil
 	}
-	return inv.path[len(inv.path)-1]
+	return inv.Path[len(inv.Path)-1]
 }
 
-// verb is how errors call the command: "node import".
-func (inv invocation) verb() string {
+// Verb is how errors call the command: "node import".
+func (inv Invocation[R]) Verb() string {
 	var names []string
-	for _, v := range inv.path {
+	for _, v := range inv.Path {
 		names = append(names, v.Name)
 	}
 	return strings.Join(names, " ")
@@ -83,24 +68,24 @@ func (inv invocation) verb() string {
 
 // walker reads a command line word by word. It goes on after an error, keeping
 // the first, because a later -o json says how to report it.
-type walker struct {
-	invocation
-	r    *runner
+type walker[R any] struct {
+	Invocation[R]
+	list List[R]
 	rest []string
 	err  error
 }
 
-// parseArgs understands a command line (without the program's name) as a verb
+// Parse understands a command line (without the program's name) as a verb
 // with its flags and arguments. The invocation holds what was understood even
 // when there is an error. Each call makes the verb anew.
-func (r *runner) parseArgs(words []string) (invocation, error) {
-	w := &walker{r: r, rest: words, invocation: invocation{dash: -1}}
+func (l List[R]) Parse(words []string) (Invocation[R], error) {
+	w := &walker[R]{list: l, rest: words, Invocation: Invocation[R]{Dash: -1}}
 	for len(w.rest) > 0 {
 		word := w.next()
 		switch {
 		case word == "--":
-			w.dash = len(w.args)
-			w.args = append(w.args, w.rest...)
+			w.Dash = len(w.Args)
+			w.Args = append(w.Args, w.rest...)
 			w.rest = nil
 		case strings.HasPrefix(word, "--"):
 			w.longFlag(word)
@@ -111,7 +96,7 @@ func (r *runner) parseArgs(words []string) (invocation, error) {
 		}
 	}
 	w.finish()
-	return w.invocation, w.err
+	return w.Invocation, w.err
 }
 
 // isFlag tells flags from arguments: "-" is standard input, -5 is a number.
@@ -119,19 +104,19 @@ func isFlag(word string) bool {
 	return len(word) > 1 && word[0] == '-' && !(word[1] >= '0' && word[1] <= '9') && word[1] != '.'
 }
 
-func (w *walker) next() string {
+func (w *walker[R]) next() string {
 	word := w.rest[0]
 	w.rest = w.rest[1:]
 	return word
 }
 
-func (w *walker) fail(format string, args ...any) {
+func (w *walker[R]) fail(format string, args ...any) {
 	if w.err == nil {
-		w.err = usage.Of(w.verb(), format, args...)
+		w.err = usage.Of(w.Verb(), format, args...)
 	}
 }
 
-func (w *walker) longFlag(word string) {
+func (w *walker[R]) longFlag(word string) {
 	name, value, attached := strings.Cut(word[2:], "=")
 	if len(name) < 2 || !w.flag("--"+name, name, value, attached) {
 		w.unknown("--" + name)
@@ -139,7 +124,7 @@ func (w *walker) longFlag(word string) {
 }
 
 // shortFlag reads -o json, -ojson and -o=json.
-func (w *walker) shortFlag(word string) {
+func (w *walker[R]) shortFlag(word string) {
 	value := word[2:]
 	attached := value != ""
 	if name, _, _ := strings.Cut(word[1:], "="); len(name) > 1 && (w.takesValue(word[1:2]) != takesOne || w.takesValue(name) != noSuchFlag) {
@@ -154,7 +139,7 @@ func (w *walker) shortFlag(word string) {
 
 // flag takes one flag that was written as shown; false when there is none of
 // that name.
-func (w *walker) flag(shown, name, value string, attached bool) bool {
+func (w *walker[R]) flag(shown, name, value string, attached bool) bool {
 	need := w.takesValue(name)
 	switch {
 	case need == noSuchFlag:
@@ -167,22 +152,22 @@ func (w *walker) flag(shown, name, value string, attached bool) bool {
 	case need == takesNone && !attached:
 		value = "true"
 	}
-	if f := findGlobal(name); f != nil {
+	if f := FindGlobal(name); f != nil {
 		w.global(f, shown, value)
 		return true
 	}
-	f := findFlag(w.ownFlags(), name)
-	if err := checkValue(f, value); err != nil {
+	f := FindFlag(w.ownFlags(), name)
+	if err := CheckValue(f, value); err != nil {
 		w.fail("%s %w", shown, err)
 		return true
 	}
-	w.flags = append(w.flags, given{f, value})
+	w.Flags = append(w.Flags, Given{f, value})
 	return true
 }
 
 // valueFor takes the next word as the value of a flag. A word that is itself a
 // flag is more likely the sign of a forgotten value than meant.
-func (w *walker) valueFor(shown string) (string, bool) {
+func (w *walker[R]) valueFor(shown string) (string, bool) {
 	if len(w.rest) == 0 || w.rest[0] == "--" {
 		w.fail("%s needs a value", shown)
 		return "", false
@@ -194,31 +179,31 @@ func (w *walker) valueFor(shown string) (string, bool) {
 	return w.next(), true
 }
 
-func (w *walker) known(word string) bool {
+func (w *walker[R]) known(word string) bool {
 	name, _, _ := strings.Cut(strings.TrimLeft(word, "-"), "=")
 	return w.takesValue(name) != noSuchFlag
 }
 
 // global takes a global flag; help and version are answered rather than set.
-func (w *walker) global(f *globalFlag, shown, value string) {
+func (w *walker[R]) global(f *GlobalFlag, shown, value string) {
 	on, err := spell.ParseSwitch(value)
 	switch {
 	case !f.takesValue() && err != nil:
 		w.fail("%s %w", shown, err)
-	case f.name == "help":
-		w.help = w.help || on
-	case f.name == "version":
-		if on && len(w.path) == 0 {
+	case f.Name == "help":
+		w.Help = w.Help || on
+	case f.Name == "version":
+		if on && len(w.Path) == 0 {
 			w.word("version")
 		}
 	default:
-		w.globals = append(w.globals, setting{f, value})
+		w.Globals = append(w.Globals, Setting{f, value})
 	}
 }
 
-func (w *walker) unknown(shown string) {
+func (w *walker[R]) unknown(shown string) {
 	shown = spell.Quoted(shown)
-	if len(w.path) == 0 && !w.help {
+	if len(w.Path) == 0 && !w.Help {
 		w.fail("unknown global flag %s%s (the flags of a verb come after it)", shown, index.DidYouMean(shown, flagWords(nil)))
 		return
 	}

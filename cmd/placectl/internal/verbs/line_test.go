@@ -1,21 +1,27 @@
-package main
+package verbs
 
 import (
+	"context"
 	"errors"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/placectl/placectl/cmd/placectl/internal/output"
 	"github.com/placectl/placectl/cmd/placectl/internal/usage"
 	"github.com/urfave/cli/v2"
 )
 
+// seen is what a sample verb has found in its context.
+type seen struct {
+	words []string
+	dash  int
+}
+
 // sampleVerbs is a tree with every shape of verb.
-func sampleVerbs(action action) []*verb {
-	return []*verb{
+func sampleVerbs() []*Verb[*seen] {
+	return []*Verb[*seen]{
 		{
-			Name: "place", Run: action, Args: []arg{{Name: "REQUEST"}, {Name: "X", Optional: true}, {Name: "Y", Optional: true}},
+			Name: "place", Run: look, Args: []Arg{{Name: "REQUEST"}, {Name: "X", Optional: true}, {Name: "Y", Optional: true}},
 			Flags: []cli.Flag{
 				&cli.StringFlag{Name: "select", Aliases: []string{"l"}},
 				&cli.StringFlag{Name: "walltime", Aliases: []string{"t"}},
@@ -27,35 +33,44 @@ func sampleVerbs(action action) []*verb {
 		},
 		{
 			Name: "node",
-			Verbs: []*verb{
-				{Name: "import", Run: action, Args: []arg{{Name: "FILE"}}, Flags: []cli.Flag{&cli.StringFlag{Name: "from"}}},
-				{Name: "rm", Run: action, Flags: []cli.Flag{&cli.StringFlag{Name: "why", Required: true}}},
+			Verbs: []*Verb[*seen]{
+				{Name: "import", Run: look, Args: []Arg{{Name: "FILE"}}, Flags: []cli.Flag{&cli.StringFlag{Name: "from"}}},
+				{Name: "rm", Run: look, Flags: []cli.Flag{&cli.StringFlag{Name: "why", Required: true}}},
 			},
 		},
-		{Name: "class", Run: action, Args: []arg{{Name: "NAME", Many: true}}, Verbs: []*verb{{Name: "plan", Run: action, Args: []arg{{Name: "on|off", Kind: kindWord}}}}},
+		{Name: "class", Run: look, Args: []Arg{{Name: "NAME", Many: true}}, Verbs: []*Verb[*seen]{{Name: "plan", Run: look, Args: []Arg{{Name: "on|off", Kind: KindWord}}}}},
 	}
 }
 
-// entries lists verbs that are made already.
-func entries(verbs ...*verb) []verbEntry {
-	var list []verbEntry
-	for _, v := range verbs {
-		list = append(list, verbEntry{v.Name, func() *verb { return v }})
+func look(s *seen, c *cli.Context) error {
+	s.words = append([]string{c.Command.Name, c.String("select"), strings.Join(c.StringSlice("allow"), ";")}, c.Args().Slice()...)
+	return nil
+}
+
+// sample lists them.
+func sample() (list List[*seen]) {
+	for _, v := range sampleVerbs() {
+		list = append(list, Entry[*seen]{v.Name, func() *Verb[*seen] { return v }})
 	}
 	return list
 }
 
-func sampleRunner() *runner {
-	r := newCapture().runner()
-	r.verbs = entries(sampleVerbs(noAction)...)
-	return r
+// argv is a command line in one order: verb, flags as --name=value, "--", arguments.
+func argv(inv Invocation[*seen]) []string {
+	var words []string
+	for _, v := range inv.Path {
+		words = append(words, v.Name)
+	}
+	for _, g := range inv.Flags {
+		words = append(words, g.Word())
+	}
+	if len(inv.Args) > 0 {
+		words = append(append(words, "--"), inv.Args...)
+	}
+	return words
 }
 
-type action = func(*runner, *cli.Context) error
-
-func noAction(*runner, *cli.Context) error { return nil }
-
-func TestParseArgs(t *testing.T) {
+func TestParse(t *testing.T) {
 	tests := []struct{ in, want, globals string }{
 		{"place job1", "place -- job1", ""},
 		{"place job1 --dry-run", "place --dry-run -- job1", ""},
@@ -86,23 +101,23 @@ func TestParseArgs(t *testing.T) {
 		{"place help h", "place -- help h", ""},
 	}
 	for _, tt := range tests {
-		inv, err := sampleRunner().parseArgs(strings.Fields(tt.in))
+		inv, err := sample().Parse(strings.Fields(tt.in))
 		if err != nil {
 			t.Errorf("%s: %v", tt.in, err)
 			continue
 		}
 		var globals []string
-		for _, s := range inv.globals {
-			globals = append(globals, s.flag.name+"="+s.value)
+		for _, s := range inv.Globals {
+			globals = append(globals, s.Flag.Name+"="+s.Value)
 		}
-		got := []string{strings.Join(inv.argv(), " "), strings.Join(globals, " ")}
+		got := []string{strings.Join(argv(inv), " "), strings.Join(globals, " ")}
 		if diff := cmp.Diff([]string{tt.want, tt.globals}, got); diff != "" {
 			t.Errorf("%s:\n%s", tt.in, diff)
 		}
 	}
 }
 
-func TestParseArgsRefuses(t *testing.T) {
+func TestParseRefuses(t *testing.T) {
 	tests := []struct{ in, want string }{
 		{"", "a verb is missing"},
 		{"--", "a verb is missing"},
@@ -130,7 +145,7 @@ func TestParseArgsRefuses(t *testing.T) {
 		{"node rm x", "node rm: --why is required"},
 	}
 	for _, tt := range tests {
-		_, err := sampleRunner().parseArgs(strings.Fields(tt.in))
+		_, err := sample().Parse(strings.Fields(tt.in))
 		if !errors.Is(err, usage.Err) {
 			t.Errorf("%s: %v is no usage error", tt.in, err)
 			continue
@@ -142,32 +157,45 @@ func TestParseArgsRefuses(t *testing.T) {
 }
 
 // An error must not hide the -o json that stands after it.
-func TestParseArgsGoesOnAfterError(t *testing.T) {
-	inv, err := sampleRunner().parseArgs(strings.Fields("place --nope x -o json --db f"))
-	if err == nil || len(inv.globals) != 2 {
-		t.Errorf("%v, %d globals", err, len(inv.globals))
+func TestParseGoesOnAfterError(t *testing.T) {
+	inv, err := sample().Parse(strings.Fields("place --nope x -o json --db f"))
+	if err == nil || len(inv.Globals) != 2 {
+		t.Errorf("%v, %d globals", err, len(inv.Globals))
 	}
 }
 
-func TestParseArgsHelp(t *testing.T) {
+func TestParseHelp(t *testing.T) {
 	for in, want := range map[string]string{
 		"help": "", "--help": "", "-h": "", "help place": "place", "place --help x": "place",
 		"place -t 3 -h": "place", "help node import": "node import", "node help": "node", "node": "",
 	} {
-		inv, _ := sampleRunner().parseArgs(strings.Fields(in))
-		if inv.help != (in != "node") || inv.help && inv.verb() != want {
-			t.Errorf("%s: help %v of %q", in, inv.help, inv.verb())
+		inv, _ := sample().Parse(strings.Fields(in))
+		if inv.Help != (in != "node") || inv.Help && inv.Verb() != want {
+			t.Errorf("%s: help %v of %q", in, inv.Help, inv.Verb())
 		}
 	}
 }
 
-// What a verb reads from its context is what was meant.
-func TestExec(t *testing.T) {
-	var got []string
-	action := func(_ *runner, c *cli.Context) error {
-		got = append([]string{c.Command.Name, c.String("select"), strings.Join(c.StringSlice("allow"), ";")}, c.Args().Slice()...)
-		return nil
+// run runs a command line as placectl does.
+func run(line string, s *seen) error {
+	inv, err := sample().Parse(strings.Fields(line))
+	if err != nil {
+		return err
 	}
+	s.dash = inv.Dash
+	v := inv.Leaf()
+	c, err := inv.Context(context.Background())
+	if err == nil {
+		err = v.Check(c)
+	}
+	if err != nil {
+		return usage.Name(inv.Verb(), err)
+	}
+	return v.Run(s, c)
+}
+
+// What a verb reads from its context is what was meant.
+func TestRun(t *testing.T) {
 	tests := []struct {
 		in   string
 		dash int
@@ -188,101 +216,38 @@ func TestExec(t *testing.T) {
 		{"place a b c d", -1, nil, "place: takes at most 3 arguments (REQUEST [X] [Y]), got one more: d"},
 	}
 	for _, tt := range tests {
-		c := newCapture(strings.Fields(tt.in)...)
-		r := c.runner()
-		r.verbs = entries(sampleVerbs(action)...)
-		got = nil
-		err := r.main()
-		if text := errorString(err); text != tt.err {
+		got := new(seen)
+		text := ""
+		if err := run(tt.in, got); err != nil {
+			text = err.Error()
+		}
+		if text != tt.err {
 			t.Errorf("%s: error %q, want %q", tt.in, text, tt.err)
 		}
-		if diff := cmp.Diff(tt.want, got); diff != "" || r.dash != tt.dash {
-			t.Errorf("%s: dash %d, want %d\n%s", tt.in, r.dash, tt.dash, diff)
-		}
-		if c.out.Len()+c.err.Len() > 0 {
-			t.Errorf("%s: wrote %q %q", tt.in, c.out.String(), c.err.String())
+		if diff := cmp.Diff(tt.want, got.words); diff != "" || got.dash != tt.dash {
+			t.Errorf("%s: dash %d, want %d\n%s", tt.in, got.dash, tt.dash, diff)
 		}
 	}
 }
 
-func errorString(err error) string {
-	if err == nil {
-		return ""
-	}
-	return err.Error()
-}
-
-func TestOneOf(t *testing.T) {
-	cycle := &verb{Name: "cycle", Flags: []cli.Flag{&cli.StringFlag{Name: "backfill", Value: "easy"}}, Run: func(_ *runner, c *cli.Context) error {
-		_, err := oneOf(c, "backfill", "fcfs", "easy", "conservative")
-		return err
-	}}
-	for in, want := range map[string]string{
-		"cycle": "", "cycle --backfill fcfs": "",
-		"cycle --backfill esay": "cycle: --backfill: esay is not one of fcfs, easy, conservative",
-	} {
-		r := newCapture(strings.Fields(in)...).runner()
-		r.verbs = entries(cycle)
-		if err := r.main(); errorString(err) != want {
-			t.Errorf("%s: %v", in, err)
-		}
-	}
-}
-
-func FuzzParseArgs(f *testing.F) {
+func FuzzParse(f *testing.F) {
 	for _, s := range []string{"place\n-t\n90\nx\n--\n-o", "node\nimport\n--from=csv\n-5", "-ojson\nplace\n--priority\n-5", "place\n-l==x", "class\nplan", "--version"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
-		inv, err := sampleRunner().parseArgs(strings.Split(s, "\n"))
-		if err != nil || inv.help {
+		inv, err := sample().Parse(strings.Split(s, "\n"))
+		if err != nil || inv.Help {
 			return
 		}
-		again, err := sampleRunner().parseArgs(inv.argv())
+		again, err := sample().Parse(argv(inv))
 		if err != nil {
-			t.Fatalf("%q, rewritten: %v", inv.argv(), err)
+			t.Fatalf("%q, rewritten: %v", argv(inv), err)
 		}
-		if diff := cmp.Diff(inv.argv(), again.argv()); diff != "" || len(again.globals) > 0 || again.help {
+		if diff := cmp.Diff(argv(inv), argv(again)); diff != "" || len(again.Globals) > 0 || again.Help {
 			t.Fatalf("rewritten twice:\n%s", diff)
 		}
-		if diff := cmp.Diff(inv.args, again.args); diff != "" {
+		if diff := cmp.Diff(inv.Args, again.Args); diff != "" {
 			t.Fatalf("arguments:\n%s", diff)
 		}
 	})
-}
-
-func TestTimeFlags(t *testing.T) {
-	when := func() *verb {
-		return &verb{
-			Name:  "when",
-			Flags: []cli.Flag{&cli.StringFlag{Name: "at"}, &cli.StringFlag{Name: "walltime", Aliases: []string{"t"}}},
-			Run: func(r *runner, c *cli.Context) error {
-				at, err := r.time(c, "at")
-				if err != nil {
-					return err
-				}
-				d, err := r.duration(c, "walltime")
-				if err != nil {
-					return err
-				}
-				p := r.printer(output.Result{Columns: []output.Column{{Name: "at", Kind: output.Time}, {Name: "walltime", Kind: output.Duration}}, Record: true})
-				p.Row(at, d)
-				return p.Close()
-			},
-		}
-	}
-	for in, want := range map[string]string{
-		"when -t 1h30m --at now+1h --now @1000 -o json": `{"at":"1970-01-01T01:16:40Z","walltime":5400}` + "\n",
-		"when -t 1x":   `placectl: when: --walltime: "1x" is not a duration`,
-		"when --at 1x": `placectl: when: --at: "1x" is not a time`,
-		"when --at=":   `placectl: when: --at: "" is not a time: it is empty`,
-	} {
-		c := newCapture(strings.Fields(in)...)
-		r := c.runner()
-		r.verbs = entries(when())
-		r.report(r.main())
-		if got := c.out.String() + c.err.String(); !strings.HasPrefix(got, want) {
-			t.Errorf("%s: %s", in, got)
-		}
-	}
 }

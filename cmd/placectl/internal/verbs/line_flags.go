@@ -1,11 +1,11 @@
-package main
+package verbs
 
 import (
 	"fmt"
 	"strconv"
-	"time"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/spell"
+	"github.com/placectl/placectl/cmd/placectl/internal/usage"
 	"github.com/urfave/cli/v2"
 )
 
@@ -19,32 +19,33 @@ const (
 )
 
 // takesValue looks a flag up, the global ones first: no verb may redefine them.
-func (w *walker) takesValue(name string) need {
-	if f := findGlobal(name); f != nil {
+func (w *walker[R]) takesValue(name string) need {
+	if f := FindGlobal(name); f != nil {
 		if f.takesValue() {
 			return takesOne
 		}
 		return takesNone
 	}
-	f := findFlag(w.ownFlags(), name)
+	f := FindFlag(w.ownFlags(), name)
 	if f == nil {
 		return noSuchFlag
 	}
-	if isSwitch(f) {
+	if IsSwitch(f) {
 		return takesNone
 	}
 	return takesOne
 }
 
 // ownFlags are the flags of the innermost verb.
-func (w *walker) ownFlags() []cli.Flag {
-	if v := w.leaf(); v != nil {
+func (w *walker[R]) ownFlags() []cli.Flag {
+	if v := w.Leaf(); v != nil {
 		return v.Flags
 	}
 	return nil
 }
 
-func findFlag(flags []cli.Flag, name string) cli.Flag {
+// FindFlag finds a flag by any of its names, nil where there is none.
+func FindFlag(flags []cli.Flag, name string) cli.Flag {
 	for _, f := range flags {
 		for _, n := range f.Names() {
 			if n == name {
@@ -55,13 +56,14 @@ func findFlag(flags []cli.Flag, name string) cli.Flag {
 	return nil
 }
 
-// isSwitch tells flags that are on or off from those with a value.
-func isSwitch(f cli.Flag) bool {
+// IsSwitch tells flags that are on or off from those with a value.
+func IsSwitch(f cli.Flag) bool {
 	doc, ok := f.(cli.DocGenerationFlag)
 	return ok && !doc.TakesValue()
 }
 
-func dashed(name string) string {
+// Dashed is the name of a flag as it is written.
+func Dashed(name string) string {
 	if len(name) == 1 {
 		return "-" + name
 	}
@@ -73,18 +75,18 @@ func flagWords(own []cli.Flag) []string {
 	var words []string
 	for _, f := range own {
 		for _, n := range f.Names() {
-			words = append(words, dashed(n))
+			words = append(words, Dashed(n))
 		}
 	}
-	for i := range globalFlags {
-		words = append(words, "--"+globalFlags[i].name)
+	for i := range GlobalFlags {
+		words = append(words, "--"+GlobalFlags[i].Name)
 	}
 	return words
 }
 
-// checkValue refuses what the cli package would refuse with less of an
+// CheckValue refuses what the cli package would refuse with less of an
 // explanation.
-func checkValue(f cli.Flag, value string) error {
+func CheckValue(f cli.Flag, value string) error {
 	var err error
 	switch f.(type) {
 	case *cli.BoolFlag:
@@ -106,39 +108,13 @@ func checkValue(f cli.Flag, value string) error {
 	return nil
 }
 
-// time reads a flag's value as an instant; the zero time when it is not given.
-func (r *runner) time(c *cli.Context, flag string) (time.Time, error) {
-	s := c.String(flag)
-	if s == "" && !c.IsSet(flag) {
-		return time.Time{}, nil
-	}
-	t, err := spell.ParseTime(s, r.now(), r.loc)
-	if err != nil {
-		return time.Time{}, usagef("%s: %w", dashed(flag), err)
-	}
-	return t, nil
-}
-
-// duration reads a flag's value as a duration; 0 when it is not given.
-func (r *runner) duration(c *cli.Context, flag string) (time.Duration, error) {
-	s := c.String(flag)
-	if s == "" && !c.IsSet(flag) {
-		return 0, nil
-	}
-	d, err := spell.ParseDuration(s)
-	if err != nil {
-		return 0, usagef("%s: %w", dashed(flag), err)
-	}
-	return d, nil
-}
-
-// oneOf checks a flag whose value is one of a few words.
-func oneOf(c *cli.Context, flag string, words ...string) (string, error) {
+// OneOf checks a flag whose value is one of a few words.
+func OneOf(c *cli.Context, flag string, words ...string) (string, error) {
 	value := c.String(flag)
 	for _, w := range words {
 		if value == w {
 			return value, nil
 		}
 	}
-	return "", usagef("%s: %w", dashed(flag), spell.NotOneOf(value, words))
+	return "", usage.Errorf("%s: %w", Dashed(flag), spell.NotOneOf(value, words))
 }

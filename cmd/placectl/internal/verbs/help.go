@@ -1,8 +1,7 @@
-package main
+package verbs
 
 import (
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -11,38 +10,27 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// printHelp answers help: of the verb of inv, or of all where it has none.
-func (r *runner) printHelp(inv invocation) error {
-	var b strings.Builder
-	if v := inv.leaf(); v == nil {
-		r.helpAll(&b)
-	} else {
-		helpVerb(&b, v, inv.verb())
-	}
-	_, err := io.WriteString(r.stdout, b.String())
-	return err
-}
-
-func (r *runner) helpAll(b *strings.Builder) {
+// Help writes what there is.
+func (l List[R]) Help(b *strings.Builder) {
 	b.WriteString("placectl places jobs on a cluster that lives in one file.\n\n" +
 		"USAGE\n  placectl [global flags] VERB [flags] [arguments]\n  placectl help VERB\n")
 	category := ""
-	for _, e := range r.verbs {
-		v := e.make()
+	for _, e := range l {
+		v := e.Make()
 		if v.Category != category {
 			category = v.Category
 			b.WriteString("\n" + strings.ToUpper(category) + "\n")
 		}
-		writeEntry(b, v.Name, v.Usage)
+		WriteEntry(b, v.Name, v.Usage)
 	}
 	b.WriteString("\nGLOBAL FLAGS (before or after the verb)\n")
-	for i := range globalFlags {
-		f := &globalFlags[i]
-		usage := f.usage
-		if f.env != "" {
-			usage += " [" + f.env + "]"
+	for i := range GlobalFlags {
+		f := &GlobalFlags[i]
+		usage := f.Usage
+		if f.Env != "" {
+			usage += " [" + f.Env + "]"
 		}
-		writeEntry(b, flagLabel(f.short, f.name, f.value), usage)
+		WriteEntry(b, flagLabel(f.Short, f.Name, f.Value), usage)
 	}
 	b.WriteString("\nTIMES      2026-11-20 10:00, 10:00, tomorrow, tomorrow 08:00, now+2h, @1795167000, RFC 3339\n" +
 		"DURATIONS  90 (seconds), 45s, 1h30m, 2d12h, 1:30:00, 2-12:00:00\n" +
@@ -55,9 +43,10 @@ func (r *runner) helpAll(b *strings.Builder) {
 	exit.WriteReasons(b)
 }
 
-func helpVerb(b *strings.Builder, v *verb, path string) {
+// Help explains the verb, which is called by all words of path.
+func (v *Verb[R]) Help(b *strings.Builder, path string) {
 	fmt.Fprintf(b, "placectl %s: %s\n\nUSAGE\n", path, v.Usage)
-	b.WriteString("  placectl " + path + usageTail(v) + "\n")
+	b.WriteString("  placectl " + path + v.usageTail() + "\n")
 	if v.Description != "" {
 		b.WriteString("\n" + strings.TrimSpace(v.Description) + "\n")
 	}
@@ -66,24 +55,24 @@ func helpVerb(b *strings.Builder, v *verb, path string) {
 		if !sub.Hidden {
 			b.WriteString(title)
 			title = ""
-			writeEntry(b, sub.Name, sub.Usage)
+			WriteEntry(b, sub.Name, sub.Usage)
 		}
 	}
 	writeFlags(b, v.Flags)
 	if v.Example != "" {
 		b.WriteString("\nEXAMPLE\n" + indented(v.Example))
 	}
-	if own := v.statuses(); v.Passes {
+	if own := v.AllStatuses(); v.Passes {
 		writeExitStatus(b, append(own, exit.OK, exit.Interrupted), exit.Own, false)
 	} else {
-		writeExitStatus(b, append(own, exit.OK, exit.Failed, exit.Usage, exit.Crash, exit.Interrupted), 0, findFlag(v.Flags, "key") != nil)
+		writeExitStatus(b, append(own, exit.OK, exit.Failed, exit.Usage, exit.Crash, exit.Interrupted), 0, FindFlag(v.Flags, Key) != nil)
 	}
 	b.WriteString("\nGlobal flags are listed by placectl help.\n")
 }
 
-func usageTail(v *verb) string {
+func (v *Verb[R]) usageTail() string {
 	tail := ""
-	if len(v.Verbs) > 0 && !v.runs() {
+	if len(v.Verbs) > 0 && !v.Runs() {
 		tail += " VERB"
 	}
 	if len(v.Flags) > 0 {
@@ -105,7 +94,7 @@ func writeFlags(b *strings.Builder, flags []cli.Flag) {
 		b.WriteString(title)
 		title = ""
 		label, usage := flagEntry(doc)
-		writeEntry(b, label, usage)
+		WriteEntry(b, label, usage)
 	}
 }
 
@@ -154,7 +143,8 @@ func flagLabel(short, long, value string) string {
 
 const entryColumn = 30 // where the explanations of a list begin
 
-func writeEntry(b *strings.Builder, label, text string) {
+// WriteEntry writes a line of a list: a label, and what it means.
+func WriteEntry(b *strings.Builder, label, text string) {
 	b.WriteString("  " + label)
 	if pad := entryColumn - 2 - utf8.RuneCountInString(label); pad > 1 {
 		b.WriteString(strings.Repeat(" ", pad))

@@ -1,37 +1,38 @@
-package main
+package verbs
 
 import (
 	"context"
 	"flag"
 	"fmt"
 
+	"github.com/placectl/placectl/cmd/placectl/internal/usage"
 	"github.com/urfave/cli/v2"
 )
 
-// context is what a verb reads its flags and arguments from. It is made here rather
+// Context is what a verb reads its flags and arguments from. It is made here rather
 // than by running an app of the cli package, which for each run compares the names of
 // all flags with each other, by a regular expression: 0.2 ms a verb, and placectl tx
 // runs thousands.
-func (inv invocation) context(ctx context.Context) (*cli.Context, error) {
-	v := inv.leaf()
+func (inv Invocation[R]) Context(ctx context.Context) (*cli.Context, error) {
+	v := inv.Leaf()
 	set := flag.NewFlagSet(v.Name, flag.ContinueOnError)
 	for _, f := range v.Flags {
 		define(set, f)
 	}
 	lists := make(map[string][]string)
-	for _, g := range inv.flags {
-		name, value := g.name(), g.value
-		if _, many := g.flag.(*cli.StringSliceFlag); many {
+	for _, g := range inv.Flags {
+		name, value := g.Name(), g.Value
+		if _, many := g.Flag.(*cli.StringSliceFlag); many {
 			// Serialized as a whole, because a comma belongs to the value:
 			// --resource color=string,unique.
 			lists[name] = append(lists[name], value)
 			value = cli.NewStringSlice(lists[name]...).Serialize()
 		}
 		if err := set.Set(name, value); err != nil {
-			return nil, usagef("%s: %v", dashed(name), err)
+			return nil, usage.Errorf("%s: %v", Dashed(name), err)
 		}
 	}
-	if err := set.Parse(append([]string{"--"}, inv.args...)); err != nil {
+	if err := set.Parse(append([]string{"--"}, inv.Args...)); err != nil {
 		return nil, err
 	}
 	c := cli.NewContext(nil, set, &cli.Context{Context: ctx})

@@ -1,28 +1,29 @@
-package main
+package verbs
 
 import (
 	"slices"
 	"strings"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/spell"
+	"github.com/placectl/placectl/cmd/placectl/internal/usage"
 	"github.com/placectl/placectl/index"
 	"github.com/urfave/cli/v2"
 )
 
 // word takes a word that is no flag: a verb as long as one is due, else an
 // argument.
-func (w *walker) word(word string) {
-	v := w.leaf()
+func (w *walker[R]) word(word string) {
+	v := w.Leaf()
 	if next := w.findVerb(word); next != nil {
-		w.path = append(w.path, next)
+		w.Path = append(w.Path, next)
 		return
 	}
 	names := w.verbNames()
 	switch {
-	case len(names) == 0 || v != nil && v.runs():
-		w.args = append(w.args, word)
+	case len(names) == 0 || v != nil && v.Runs():
+		w.Args = append(w.Args, word)
 	case word == "help":
-		w.help = true
+		w.Help = true
 	case v == nil:
 		w.fail("unknown verb %s%s", spell.Quoted(word), index.DidYouMean(word, names))
 	default:
@@ -31,13 +32,13 @@ func (w *walker) word(word string) {
 }
 
 // findVerb finds the verb that a word names in its place, nil when it is none.
-func (w *walker) findVerb(word string) *verb {
-	v := w.leaf()
+func (w *walker[R]) findVerb(word string) *Verb[R] {
+	v := w.Leaf()
 	switch {
-	case len(w.args) > 0:
+	case len(w.Args) > 0:
 		return nil
 	case v == nil:
-		return w.r.makeVerb(word)
+		return w.list.find(word)
 	}
 	for _, sub := range v.Verbs {
 		if sub.Name == word {
@@ -48,11 +49,11 @@ func (w *walker) findVerb(word string) *verb {
 }
 
 // verbNames are the verbs that may come next.
-func (w *walker) verbNames() []string {
+func (w *walker[R]) verbNames() []string {
 	var names []string
-	v := w.leaf()
+	v := w.Leaf()
 	if v == nil {
-		return w.r.verbNames()
+		return w.list.Names()
 	}
 	for _, sub := range v.Verbs {
 		if !sub.Hidden {
@@ -62,48 +63,33 @@ func (w *walker) verbNames() []string {
 	return names
 }
 
-// makeVerb makes the verb of that name, nil when there is none.
-func (r *runner) makeVerb(name string) *verb {
-	for _, v := range r.verbs {
-		if v.name == name {
-			return v.verb()
-		}
-	}
-	return nil
-}
-
-func (r *runner) verbNames() []string {
-	var names []string
-	for _, v := range r.verbs {
-		names = append(names, v.name)
-	}
-	return names
-}
+// ErrNoVerb is the emptiest of usage errors.
+var ErrNoVerb = usage.Of("", "a verb is missing")
 
 // finish looks for what is missing once every word is read.
-func (w *walker) finish() {
-	v := w.leaf()
+func (w *walker[R]) finish() {
+	v := w.Leaf()
 	switch {
-	case w.help:
+	case w.Help:
 	case v == nil:
 		if w.err == nil {
-			w.err = errNoVerb
+			w.err = ErrNoVerb
 		}
-	case !v.runs():
+	case !v.Runs():
 		w.fail("a verb is missing; there are %s", strings.Join(w.verbNames(), ", "))
 	default:
 		w.requireFlags(v)
 	}
 }
 
-func (w *walker) requireFlags(v *verb) {
+func (w *walker[R]) requireFlags(v *Verb[R]) {
 	for _, f := range v.Flags {
 		req, ok := f.(cli.RequiredFlag)
 		if !ok || !req.IsRequired() {
 			continue
 		}
-		if !slices.ContainsFunc(w.flags, func(g given) bool { return g.flag == f }) {
-			w.fail("%s is required", dashed(f.Names()[0]))
+		if !slices.ContainsFunc(w.Flags, func(g Given) bool { return g.Flag == f }) {
+			w.fail("%s is required", Dashed(f.Names()[0]))
 		}
 	}
 }

@@ -1,0 +1,139 @@
+package verbs
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/placectl/placectl/cmd/placectl/internal/spell"
+	"github.com/placectl/placectl/cmd/placectl/internal/usage"
+	"github.com/urfave/cli/v2"
+)
+
+// Kind says what an argument names.
+type Kind int
+
+const (
+	KindText    Kind = iota
+	KindWord         // one of the words that the argument's name lists: bash|zsh|fish
+	KindFile         // - for standard input
+	KindRequest      // the select of a request, which may be a flag as well: request counts them
+	KindCommand      // behind --
+	KindJob
+	KindNodes // a node list
+	KindReservation
+	KindQueue
+	KindResource
+	KindClass
+	KindBatch
+	KindSetting
+)
+
+// Arg declares an argument.
+type Arg struct {
+	Name     string // as help and messages show it
+	Kind     Kind
+	Optional bool
+	Many     bool   // any number of them
+	Unless   string // a flag with which it may be left out
+}
+
+func (a Arg) String() string {
+	s := a.Name
+	if a.Many {
+		s += "..."
+	}
+	if a.Optional || a.Unless != "" {
+		s = "[" + s + "]"
+	}
+	return s
+}
+
+// words are those that an argument of KindWord may be.
+func (a Arg) words() []string { return strings.Split(a.Name, "|") }
+
+// argAt declares the argument behind n others; the zero Arg where there is none.
+func (v *Verb[R]) argAt(n int) Arg {
+	switch {
+	case v == nil || len(v.Args) == 0:
+		return Arg{}
+	case n < len(v.Args):
+		return v.Args[n]
+	case v.Args[len(v.Args)-1].Many:
+		return v.Args[len(v.Args)-1]
+	}
+	return Arg{}
+}
+
+// synopsis shows the arguments: NAMES [key=value...].
+func (v *Verb[R]) synopsis() string {
+	var words []string
+	for _, a := range v.Args {
+		words = append(words, a.String())
+	}
+	return strings.Join(words, " ")
+}
+
+// Check refuses a command line whose arguments or flags do not go together.
+func (v *Verb[R]) Check(c *cli.Context) error { return cmp.Or(v.checkArgs(c), v.checkFlags(c)) }
+
+// checkArgs refuses arguments that are too few, too many, or not among the words that
+// there are. Those of a request, and those of a command behind --, are read together
+// with flags: the verb counts them.
+func (v *Verb[R]) checkArgs(c *cli.Context) error {
+	for i, a := range v.Args {
+		switch {
+		case a.Kind == KindRequest || a.Kind == KindCommand:
+			return nil
+		case a.Kind == KindWord && i < c.NArg() && !slices.Contains(a.words(), c.Args().Get(i)):
+			return usage.Errorf("%w", spell.NotOneOf(c.Args().Get(i), a.words()))
+		}
+	}
+	what := ""
+	if len(v.Args) > 0 {
+		what = " (" + v.synopsis() + ")"
+	}
+	n := c.NArg()
+	switch least, most := v.argLimits(c); {
+	case n < least && least == most:
+		return usage.Errorf("wants %s%s, got %d", spell.Plural(least, "argument"), what, n)
+	case n < least:
+		return usage.Errorf("wants at least %s%s, got %d", spell.Plural(least, "argument"), what, n)
+	case most == 0 && n > 0:
+		return usage.Errorf("takes no arguments, got %s", spell.Quoted(c.Args().First()))
+	case most > 0 && n > most:
+		return usage.Errorf("takes at most %s%s, got one more: %s", spell.Plural(most, "argument"), what, spell.Quoted(c.Args().Get(most)))
+	}
+	return nil
+}
+
+// checkFlags refuses flags that exclude each other.
+func (v *Verb[R]) checkFlags(c *cli.Context) error {
+	for _, names := range v.Exclusive {
+		given := 0
+		words := strings.Fields(names)
+		for i, name := range words {
+			if c.IsSet(name) {
+				given++
+			}
+			words[i] = Dashed(name)
+		}
+		if given > 1 {
+			return usage.Errorf("%s exclude each other", spell.List(words, "and"))
+		}
+	}
+	return nil
+}
+
+// argLimits is how many arguments the verb takes; most below 0 is no limit.
+func (v *Verb[R]) argLimits(c *cli.Context) (least, most int) {
+	for _, a := range v.Args {
+		if !a.Optional && (a.Unless == "" || !c.IsSet(a.Unless)) {
+			least++
+		}
+	}
+	if slices.ContainsFunc(v.Args, func(a Arg) bool { return a.Many }) {
+		return least, -1
+	}
+	return least, len(v.Args)
+}

@@ -1,0 +1,90 @@
+package verbs
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/placectl/placectl/cmd/placectl/internal/output"
+	"github.com/urfave/cli/v2"
+)
+
+// Completion is what the last word of a command line may become: one of some words, or
+// where Kind is not KindText the name of something.
+type Completion struct {
+	Words []string // in order
+	Kind  Kind
+	Begun string // the last word so far
+	DB    string // the database that the line names, "" for none
+}
+
+// Complete looks what the last of the words of a line may become.
+func (l List[R]) Complete(line []string) (c Completion) {
+	before, begun := line[:len(line)-1], line[len(line)-1]
+	c.Begun = begun
+	w := &walker[R]{list: l}
+	for i := 0; i < len(before); i++ {
+		word := before[i]
+		name := strings.TrimPrefix(strings.TrimPrefix(word, "-"), "-")
+		switch {
+		case word == "--":
+			return c
+		case !isFlag(word):
+			w.word(word)
+		case strings.HasPrefix(name, "db="):
+			c.DB = name[len("db="):]
+		case !strings.Contains(name, "=") && w.takesValue(name) == takesOne:
+			if i++; i == len(before) {
+				c.Words = Beginning(begun, w.flagValues(name))
+				return c
+			}
+			if name == "db" {
+				c.DB = before[i]
+			}
+		}
+	}
+	switch a := w.Leaf().argAt(len(w.Args)); {
+	case strings.HasPrefix(begun, "-"):
+		c.Words = Beginning(begun, flagWords(w.ownFlags()))
+	case a.Kind == KindWord:
+		c.Words = Beginning(begun, a.words())
+	case a.Kind != KindText:
+		c.Kind = a.Kind
+	case len(w.Args) == 0:
+		c.Words = Beginning(begun, w.verbNames())
+	}
+	return c
+}
+
+// Beginning keeps the words that begin in a way, in order.
+func Beginning(prefix string, list []string) []string {
+	list = slices.DeleteFunc(slices.Clone(list), func(s string) bool { return !strings.HasPrefix(s, prefix) })
+	slices.Sort(list)
+	return list
+}
+
+// flagValues are the words that a flag takes, nil where they are not few.
+func (w *walker[R]) flagValues(name string) []string {
+	if FindGlobal(name) != nil {
+		if name == "o" || name == "output" {
+			return output.FormatNames()
+		}
+		return nil
+	}
+	f, ok := FindFlag(w.ownFlags(), name).(cli.DocGenerationFlag)
+	if !ok {
+		return nil
+	}
+	return wordsOf(f.GetUsage())
+}
+
+// wordsOf finds the words of a flag in what help says of it: `B` is fcfs, easy or
+// conservative.
+func wordsOf(usage string) []string {
+	listed := regexp.MustCompile("`(?: is|:) ((?:[a-z]+, )*[a-z]+),? or ([a-z]+)|: ((?:[a-z]+, )*[a-z]+),? or ([a-z]+)")
+	m := listed.FindStringSubmatch(usage)
+	if m == nil {
+		return nil
+	}
+	return append(strings.Split(m[1]+m[3], ", "), m[2]+m[4])
+}

@@ -1,0 +1,147 @@
+package verbs
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/placectl/placectl/cmd/placectl/internal/output"
+	"github.com/placectl/placectl/cmd/placectl/internal/spell"
+	"github.com/placectl/placectl/cmd/placectl/internal/usage"
+)
+
+// Globals are the settings that every verb shares.
+type Globals struct {
+	DB          string
+	Now         time.Time // zero for the clock
+	Output      output.Format
+	NoHeader    bool
+	Raw         bool // csv without the guard against formulas
+	Quiet       bool
+	Verbose     bool
+	NoColor     bool
+	LockTimeout time.Duration
+}
+
+// Surroundings are what global flags are read in.
+type Surroundings struct {
+	Getenv func(string) string
+	Now    func() time.Time
+	Zone   *time.Location // what "local time" means
+}
+
+// GlobalFlag is one of them as it is written on the command line, or in the
+// environment.
+type GlobalFlag struct {
+	Name, Short string
+	Value       string // what to call its value in help, "" for a switch
+	Env         string
+	Usage       string
+	set         func(g *Globals, value string, e Surroundings) error
+}
+
+func (f *GlobalFlag) takesValue() bool { return f.Value != "" }
+
+// Shown is how messages call the flag.
+func (f *GlobalFlag) Shown() string { return "--" + f.Name }
+
+// GlobalFlags is the table that parsing and help share.
+var GlobalFlags = []GlobalFlag{
+	{Name: "db", Value: "FILE", Env: "PLACECTL_DB", Usage: "the database (./placectl.db)", set: setDB},
+	{Name: "now", Value: "TIME", Env: "PLACECTL_NOW", Usage: "the instant to work at, for planning and tests", set: setNow},
+	{Name: "output", Short: "o", Value: "FORMAT", Env: "PLACECTL_OUTPUT", Usage: spell.List(output.FormatNames(), "or"), set: setOutput},
+	{Name: "no-header", Usage: "no line of column names", set: setSwitch(func(g *Globals) *bool { return &g.NoHeader })},
+	{Name: "raw", Usage: "csv cells as they are, even where a spreadsheet would run them", set: setSwitch(func(g *Globals) *bool { return &g.Raw })},
+	{Name: "lock-timeout", Value: "DUR", Usage: "how long to wait for other processes (30s)", set: setLockTimeout},
+	{Name: "quiet", Short: "q", Usage: "no notes, no progress", set: setSwitch(func(g *Globals) *bool { return &g.Quiet })},
+	{Name: "verbose", Short: "v", Usage: "more notes", set: setSwitch(func(g *Globals) *bool { return &g.Verbose })},
+	{Name: "no-color", Env: "NO_COLOR", Usage: "no colour", set: setNoColor},
+	{Name: "help", Short: "h", Usage: "explain the verb"},
+	{Name: "version", Usage: "the same as the verb version"},
+}
+
+// FindGlobal finds one by either of its names, nil where there is none.
+func FindGlobal(name string) *GlobalFlag {
+	for i := range GlobalFlags {
+		if f := &GlobalFlags[i]; name == f.Name || name != "" && name == f.Short {
+			return f
+		}
+	}
+	return nil
+}
+
+// ReadGlobals takes each setting from the command line (the last one given
+// counts), else from the environment. It reads on after an error and returns
+// the first.
+func ReadGlobals(given []Setting, e Surroundings) (Globals, error) {
+	g := Globals{DB: "placectl.db", LockTimeout: 30 * time.Second}
+	var first error
+	for i := range GlobalFlags {
+		f := &GlobalFlags[i]
+		if f.set == nil {
+			continue
+		}
+		value, source := f.LookUp(given, e)
+		if value == "" && source == "" {
+			continue
+		}
+		if err := f.set(&g, value, e); err != nil && first == nil {
+			first = usage.Of("", "%s: %w", source, err)
+		}
+	}
+	return g, first
+}
+
+// LookUp finds a global flag's value and who gave it, "" for nobody.
+func (f *GlobalFlag) LookUp(given []Setting, e Surroundings) (value, source string) {
+	for i := len(given) - 1; i >= 0; i-- {
+		if given[i].Flag == f {
+			return given[i].Value, f.Shown()
+		}
+	}
+	if f.Env == "" {
+		return "", ""
+	}
+	// An empty variable is one that is not set.
+	if value = e.Getenv(f.Env); value == "" {
+		return "", ""
+	}
+	return value, "the environment variable " + f.Env
+}
+
+func setDB(g *Globals, value string, _ Surroundings) error {
+	if value == "" {
+		return fmt.Errorf("the name of the database is empty")
+	}
+	g.DB = value
+	return nil
+}
+
+func setNow(g *Globals, value string, e Surroundings) (err error) {
+	g.Now, err = spell.ParseTime(value, e.Now(), e.Zone)
+	return err
+}
+
+func setOutput(g *Globals, value string, _ Surroundings) (err error) {
+	g.Output, err = output.ParseFormat(value)
+	return err
+}
+
+func setLockTimeout(g *Globals, value string, _ Surroundings) (err error) {
+	g.LockTimeout, err = spell.ParseDuration(value)
+	return err
+}
+
+// setNoColor follows no-color.org: any value of the variable counts, whatever
+// it says; only the flag itself can be turned off again.
+func setNoColor(g *Globals, value string, _ Surroundings) error {
+	on, err := spell.ParseSwitch(value)
+	g.NoColor = on || err != nil
+	return nil
+}
+
+func setSwitch(field func(*Globals) *bool) func(*Globals, string, Surroundings) error {
+	return func(g *Globals, value string, _ Surroundings) (err error) {
+		*field(g), err = spell.ParseSwitch(value)
+		return err
+	}
+}

@@ -1,0 +1,141 @@
+// Package verbs is the language of the command line: how verbs are declared, with their
+// arguments, flags and what they do to a database, and all that comes of declarations:
+// reading command lines, help, completion. It knows no verb. R is what a verb runs with.
+package verbs
+
+import (
+	"slices"
+
+	"github.com/placectl/placectl/cmd/placectl/internal/exit"
+	"github.com/placectl/placectl/store"
+	"github.com/urfave/cli/v2"
+)
+
+// Verb declares a verb: all that reading its command line, its help, completion and
+// placectl tx know of it. A verb that has others below it is a group, as node is; it
+// may do something itself all the same.
+type Verb[R any] struct {
+	Name        string
+	Category    string // under which help lists it; a verb below another has none
+	Usage       string // what it is for, in a line
+	Args        []Arg  // in their order
+	Description string
+	Flags       []cli.Flag // without --dry-run and --key, which verbs that write have
+	Exclusive   []string   // flags of which one at most is given: "at or-reserve wait"
+	Access      Access
+	Alone       bool   // it goes on for a while, or takes several transactions: it cannot be part of one
+	Statuses    []int  // exit statuses beside those that its access brings
+	Example     string // command lines, one a line
+	Hidden      bool
+	Passes      bool // its exit status is that of a command that it runs: its own are greater by exit.Own
+	Unkeyed     bool // it writes, and takes no --key: what it does cannot be repeated
+	Verbs       []*Verb[R]
+
+	// What it does: Run, or for a verb that is one transaction from its first word to
+	// its answer InTx, in a transaction such as its access asks for.
+	Run  func(R, *cli.Context) error
+	InTx func(R, *store.Tx, *cli.Context) error
+	// Used answers for a key that an older version has used for jobs; nil: it is refused.
+	Used func(R, *store.Tx, *cli.Context, []*store.Job) error
+}
+
+// Access is what a verb does to a database. It brings --dry-run, some exit statuses,
+// and whether the verb can be part of a transaction.
+type Access int
+
+const (
+	NoDatabase Access = iota
+	Reads
+	Writes
+	Makes // a new database
+)
+
+var accessStatuses = [...][]int{
+	Reads:  {exit.NotFound, exit.Locked, exit.Damaged},
+	Writes: {exit.NotFound, exit.Locked, exit.Conflict, exit.Damaged, exit.Unknown, exit.Lost},
+	Makes:  {exit.Conflict, exit.Damaged, exit.Unknown, exit.Lost},
+}
+
+// made gives a verb, and those below it, what their declarations bring along.
+func (v *Verb[R]) made() *Verb[R] {
+	if v.Access == Writes || v.Access == Makes {
+		v.Flags = append(v.Flags, dryRunFlag())
+		if !v.Unkeyed {
+			v.Flags = append(v.Flags, keyFlag())
+		}
+	}
+	for _, sub := range v.Verbs {
+		sub.made()
+	}
+	return v
+}
+
+// Flags that verbs which write have.
+const (
+	DryRun = "dry-run"
+	Key    = "key"
+)
+
+func dryRunFlag() cli.Flag {
+	return &cli.BoolFlag{Name: DryRun, Usage: "answer as usual, change nothing"}
+}
+
+func keyFlag() cli.Flag {
+	return &cli.StringFlag{Name: Key, Usage: "idempotency `KEY`: the same key and request again repeats the first answer, and changes nothing"}
+}
+
+// Entry is a verb that is made only when it is asked for: making them all would be a
+// tenth of the time that a process takes to start.
+type Entry[R any] struct {
+	Name string // the verb's own
+	Make func() *Verb[R]
+}
+
+// Verb makes the verb, with what its declaration brings along.
+func (e Entry[R]) Verb() *Verb[R] { return e.Make().made() }
+
+// List is every verb, in the order in which help shows them.
+type List[R any] []Entry[R]
+
+// Names are their names.
+func (l List[R]) Names() []string {
+	var names []string
+	for _, e := range l {
+		names = append(names, e.Name)
+	}
+	return names
+}
+
+// find makes the verb of that name, nil when there is none.
+func (l List[R]) find(name string) *Verb[R] {
+	for _, e := range l {
+		if e.Name == name {
+			return e.Verb()
+		}
+	}
+	return nil
+}
+
+// Runs reports whether the verb does something by itself.
+func (v *Verb[R]) Runs() bool { return v.Run != nil || v.InTx != nil }
+
+// AllStatuses are the exit statuses beside 0, 1, 2, 70 and 130, or beside 0 and 130 where the
+// verb passes on those of a command; those of a group are those of its verbs.
+func (v *Verb[R]) AllStatuses() []int {
+	all := slices.Concat(accessStatuses[v.Access], v.Statuses)
+	if !v.Runs() {
+		for _, sub := range v.Verbs {
+			all = append(all, sub.AllStatuses()...)
+		}
+	}
+	if v.Passes {
+		all = append(all, exit.Failed, exit.Usage, exit.Crash)
+		for i := range all {
+			all[i] += exit.Own
+		}
+	}
+	return all
+}
+
+// CanJoin reports whether the verb can be part of a transaction.
+func (v *Verb[R]) CanJoin() bool { return !v.Alone && (v.Access == Reads || v.Access == Writes) }

@@ -1,0 +1,80 @@
+package main
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/placectl/placectl/cmd/placectl/internal/output"
+	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
+	"github.com/urfave/cli/v2"
+)
+
+// entries lists verbs that are made already.
+func entries(made ...*verb) (list verbs.List[*runner]) {
+	for _, v := range made {
+		list = append(list, verbs.Entry[*runner]{Name: v.Name, Make: func() *verb { return v }})
+	}
+	return list
+}
+
+func noAction(*runner, *cli.Context) error { return nil }
+
+func errorString(err error) string {
+	if err == nil {
+		return ""
+	}
+	return err.Error()
+}
+
+func TestOneOf(t *testing.T) {
+	cycle := &verb{Name: "cycle", Flags: []cli.Flag{&cli.StringFlag{Name: "backfill", Value: "easy"}}, Run: func(_ *runner, c *cli.Context) error {
+		_, err := verbs.OneOf(c, "backfill", "fcfs", "easy", "conservative")
+		return err
+	}}
+	for in, want := range map[string]string{
+		"cycle": "", "cycle --backfill fcfs": "",
+		"cycle --backfill esay": "cycle: --backfill: esay is not one of fcfs, easy, conservative",
+	} {
+		r := newCapture(strings.Fields(in)...).runner()
+		r.verbs = entries(cycle)
+		if err := r.main(); errorString(err) != want {
+			t.Errorf("%s: %v", in, err)
+		}
+	}
+}
+
+func TestTimeFlags(t *testing.T) {
+	when := func() *verb {
+		return &verb{
+			Name:  "when",
+			Flags: []cli.Flag{&cli.StringFlag{Name: "at"}, &cli.StringFlag{Name: "walltime", Aliases: []string{"t"}}},
+			Run: func(r *runner, c *cli.Context) error {
+				at, err := r.time(c, "at")
+				if err != nil {
+					return err
+				}
+				d, err := r.duration(c, "walltime")
+				if err != nil {
+					return err
+				}
+				p := r.printer(output.Result{Columns: []output.Column{{Name: "at", Kind: output.Time}, {Name: "walltime", Kind: output.Duration}}, Record: true})
+				p.Row(at, d)
+				return p.Close()
+			},
+		}
+	}
+	for in, want := range map[string]string{
+		"when -t 1h30m --at now+1h --now @1000 -o json": `{"at":"1970-01-01T01:16:40Z","walltime":5400}` + "\n",
+		"when -t 1x":   `placectl: when: --walltime: "1x" is not a duration`,
+		"when --at 1x": `placectl: when: --at: "1x" is not a time`,
+		"when --at=":   `placectl: when: --at: "" is not a time: it is empty`,
+	} {
+		c := newCapture(strings.Fields(in)...)
+		r := c.runner()
+		r.verbs = entries(when())
+		r.report(r.main())
+		if got := c.out.String() + c.err.String(); !strings.HasPrefix(got, want) {
+			t.Errorf("%s: %s", in, got)
+		}
+	}
+}
