@@ -1,0 +1,46 @@
+package launch
+
+import (
+	"errors"
+	"io/fs"
+	"strings"
+	"syscall"
+)
+
+// Become replaces this program by another one, which is looked for on the PATH of its
+// environment where its name is no path itself. It returns only where that fails, with an
+// *Error.
+func Become(words, env []string) error {
+	if len(words) == 0 || words[0] == "" {
+		return &Error{"", syscall.ENOENT}
+	}
+	if strings.Contains(words[0], "/") {
+		return &Error{words[0], syscall.Exec(words[0], words, env)}
+	}
+	failed := error(syscall.ENOENT)
+	for _, dir := range strings.Split(searched(env), ":") {
+		if dir == "" {
+			dir = "."
+		}
+		err := syscall.Exec(dir+"/"+words[0], words, env)
+		switch {
+		case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
+		case errors.Is(err, syscall.EACCES): // another directory may have one that can be executed
+			failed = err
+		default:
+			return &Error{words[0], err}
+		}
+	}
+	return &Error{words[0], failed}
+}
+
+// searched is the PATH of an environment.
+func searched(env []string) string {
+	path := "/usr/local/bin:/usr/bin:/bin"
+	for _, v := range env {
+		if is, ok := strings.CutPrefix(v, "PATH="); ok {
+			path = is
+		}
+	}
+	return path
+}

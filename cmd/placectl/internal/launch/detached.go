@@ -1,0 +1,67 @@
+package launch
+
+import (
+	"os"
+	"os/exec"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// Detached is this program, started once more, in a session of its own: it goes on when we
+// end, and has nothing of ours open.
+type Detached struct{ process *os.Process }
+
+// Detach starts this program once more with other arguments, detached. The words are its
+// name, as lists of processes show it, and its arguments.
+func Detach(words, env []string) (*Detached, error) {
+	keepOpen()
+	cmd := again(words, env)
+	cmd.Dir = "/"
+	if err := cmd.Start(); err != nil {
+		return nil, err
+	}
+	return &Detached{cmd.Process}, nil
+}
+
+// Ended reports whether it has ended; then nothing is left of it. It does not wait.
+func (d *Detached) Ended() bool {
+	pid, err := unix.Wait4(d.process.Pid, nil, unix.WNOHANG, nil)
+	if err == unix.EINTR || err == nil && pid == 0 {
+		return false
+	}
+	d.process.Release() //nolint:errcheck // it never fails
+	return true
+}
+
+// Fork starts this program once more with other arguments, as our child in a session of its
+// own, with files as its descriptors from 3 on. Nobody waits for it but the caller, by its
+// pid. Where cgroup is not nil it begins in the control group of that directory.
+func Fork(words, env []string, files []*os.File, cgroup *os.File) (pid int, err error) {
+	keepOpen()
+	cmd := again(words, env)
+	cmd.ExtraFiles = files
+	if cgroup != nil {
+		cmd.SysProcAttr.UseCgroupFD, cmd.SysProcAttr.CgroupFD = true, int(cgroup.Fd())
+	}
+	if err := cmd.Start(); err != nil {
+		return 0, err
+	}
+	pid = cmd.Process.Pid
+	return pid, cmd.Process.Release()
+}
+
+// again is this program, whatever lies under its name by now.
+func again(words, env []string) *exec.Cmd {
+	cmd := exec.Command("/proc/self/exe", words[1:]...)
+	cmd.Args[0] = words[0]
+	cmd.Env = env
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	return cmd
+}
+
+// keepOpen keeps what we were started with to ourselves: descriptors that somebody left
+// open for us would stay open as long as what we start.
+func keepOpen() {
+	unix.CloseRange(3, ^uint(0), unix.CLOSE_RANGE_CLOEXEC) //nolint:errcheck // older kernels cannot
+}
