@@ -67,6 +67,9 @@ const importRules = `
 	cmd/placectl/internal/spell, cmd/placectl/internal/output, cmd/placectl/internal/infile < cmd/placectl/internal/demo
 	cmd/placectl/internal/nodefile, cmd/placectl/internal/chart < cmd/placectl/internal/demo
 	cmd/placectl/internal/spell              < cmd/placectl/internal/launch
+	index, store                             < cmd/placectl/internal/runner
+	cmd/placectl/internal/spell, cmd/placectl/internal/launch < cmd/placectl/internal/runner
+	cmd/placectl/internal/runner             < cmd/placectl
 	cmd/placectl/internal/usage              < cmd/placectl
 	cmd/placectl/internal/output, cmd/placectl/internal/launch < cmd/placectl/internal/keyed
 	cmd/placectl/internal/keyed              < cmd/placectl

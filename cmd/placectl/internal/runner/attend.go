@@ -1,0 +1,189 @@
+package runner
+
+import (
+	"context"
+	"os"
+	"syscall"
+	"time"
+)
+
+// attendance looks after a command from the moment that it is executed, by this process or
+// by one that was killed, until nobody of it is left.
+type attendance struct {
+	*Runner
+	in    *state
+	dir   *dir
+	nonce Nonce
+	begun *begun
+	group *cgroup // nil for none
+	bell  *os.File
+	ours  bool // the command is our child
+
+	alarm    *alarm
+	signaled bool          // what was to be sent before the end was sent
+	stopped  Outcome       // why it was told to terminate; OutcomeNone: it was not
+	killAt   time.Duration // when those are killed who are left; 0: not yet known
+	pause    time.Duration // between two attempts to kill
+	why      string
+
+	over     bool // the command has ended
+	known    bool // how, is known
+	status   syscall.WaitStatus
+	leftover int
+}
+
+// attend waits for the command's end, ends it where it has to end, and everybody whom it
+// left behind.
+func (a *attendance) attend(ctx context.Context) *Result {
+	alarm, err := newAlarm()
+	if err != nil {
+		a.notef("%s: %v", a.dir.Key, err)
+		return a.result()
+	}
+	defer alarm.close()
+	a.alarm = alarm
+	ended, rung := a.watch(), ring(a.bell)
+	go a.keepBeat(ctx, a.in)
+	memory := a.memoryTicks()
+	defer memory.Stop()
+	a.look(ctx)
+	trim()
+	for !a.over || len(a.tasks()) > 0 {
+		alarm.set(a.next())
+		select {
+		case e := <-ended:
+			a.noteEnd(e)
+		case <-rung:
+			a.look(ctx)
+		case <-memory.C:
+			a.lookAtMemory()
+		case <-alarm.rings:
+			a.due(ctx)
+		}
+	}
+	if a.ours {
+		reapAll()
+	}
+	return a.result()
+}
+
+// look looks whether somebody wants the attempt to stop.
+func (a *attendance) look(context.Context) {
+	if !a.over && a.dir.has(stopFile) {
+		a.stop(OutcomeStopped, "")
+	}
+}
+
+// next is the next moment at which something is to be done.
+func (a *attendance) next() time.Duration {
+	switch {
+	case a.killAt != 0:
+		return a.killAt
+	case a.begun.Signal != 0 && !a.signaled && a.begun.Before > 0:
+		return min(a.begun.End, a.begun.End-a.begun.Before)
+	}
+	return a.begun.End
+}
+
+// due does what is to be done by now.
+func (a *attendance) due(ctx context.Context) {
+	now := bootClock()
+	if now < a.next() {
+		return // it was set anew in the meantime
+	}
+	if a.killAt != 0 {
+		a.kill()
+		a.pause = min(max(2*a.pause, 5*time.Millisecond), time.Second)
+		a.killAt = now + a.pause
+		return
+	}
+	a.ask(ctx)
+	switch now = bootClock(); {
+	case a.stopped != OutcomeNone || now < a.next():
+	case now >= a.begun.End:
+		a.stop(OutcomeWalltime, "its walltime was over")
+	default:
+		a.signaled = true
+		a.signal(syscall.Signal(a.begun.Signal))
+	}
+}
+
+// askFor is how long the database may take to say whether the end was put off.
+const askFor = 10 * time.Second
+
+// ask asks the database for the end: it may have been put off since. While it cannot be
+// asked the last end counts.
+func (a *attendance) ask(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, askFor)
+	defer cancel()
+	view, err := a.DB.Look(ctx)
+	if err != nil {
+		a.notef("%s: %v", a.dir.Key, err)
+		return
+	}
+	defer trim()
+	for _, h := range view.Held {
+		if h.Key != a.dir.Key || h.Nonce != a.nonce {
+			continue
+		}
+		if a.begun.End = bootClock() + h.Left; h.Ending {
+			a.stop(OutcomeStopped, "")
+		}
+		return
+	}
+	a.stop(OutcomeStopped, "the job has gone on without it")
+}
+
+// stop tells the command to terminate. After the grace who is left is killed.
+func (a *attendance) stop(why Outcome, text string) {
+	if a.stopped != OutcomeNone || a.over {
+		return
+	}
+	a.stopped, a.why = why, text
+	a.killAt = bootClock() + a.begun.Grace
+	a.signal(syscall.SIGTERM)
+}
+
+// noteEnd notes that the command has ended, and tells those to terminate whom it has left
+// behind.
+func (a *attendance) noteEnd(e ending) {
+	if e.pid != a.begun.PID || a.over {
+		return
+	}
+	a.over, a.known, a.status = true, e.known, e.status
+	if a.stopped != OutcomeNone {
+		return
+	}
+	if a.leftover = len(a.tasks()); a.leftover > 0 {
+		a.killAt = bootClock() + a.begun.Grace
+		a.signal(syscall.SIGTERM)
+	}
+}
+
+// result is what came of the attempt.
+func (a *attendance) result() *Result {
+	r := &Result{Key: a.dir.Key, Nonce: a.nonce, Log: a.begun.Log, Outcome: OutcomeExited, Why: a.why}
+	r.Use = a.use()
+	r.Use.Leftover = a.leftover
+	switch {
+	case !a.known && a.dir.has(gaveUpFile):
+		r.Outcome = OutcomeUnbegun
+		return r
+	case !a.known:
+		r.Outcome, r.Why = OutcomeLost, "its supervisor was killed, and nobody knows how it ended"
+	case a.status.Signaled():
+		r.Outcome, r.Signal = OutcomeSignal, int(a.status.Signal())
+		r.Exit = 128 + r.Signal
+	default:
+		r.Exit = a.status.ExitStatus()
+	}
+	if a.known && a.dir.has(gaveUpFile) {
+		return &Result{Key: a.dir.Key, Nonce: a.nonce, Outcome: OutcomeUnbegun}
+	}
+	if a.stopped != OutcomeNone {
+		r.Outcome = a.stopped
+	} else if why := a.group.exceeded(); why != "" && a.status.Signaled() {
+		r.Outcome, r.Why = OutcomeOOM, why
+	}
+	return r
+}

@@ -1,0 +1,99 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/placectl/placectl/store"
+)
+
+// Key names an attempt of a job.
+type Key struct {
+	Job    uint64
+	Number int // of the attempt, from 1
+}
+
+// String is the key as directories and command lines have it: 12.1.
+func (k Key) String() string {
+	return strconv.FormatUint(k.Job, 10) + "." + strconv.Itoa(k.Number)
+}
+
+// ParseKey reads what String writes.
+func ParseKey(s string) (Key, error) {
+	job, number, _ := strings.Cut(s, ".")
+	j, err := strconv.ParseUint(job, 10, 64)
+	n, err2 := strconv.ParseInt(number, 10, 32)
+	k := Key{j, int(n)}
+	if err != nil || err2 != nil || j == 0 || n < 1 || k.String() != s {
+		return Key{}, fmt.Errorf("%q is no attempt: one is written JOB.ATTEMPT, such as 12.1", s)
+	}
+	return k, nil
+}
+
+// Database is what a runner asks of a database. An error that is a store.ErrConflict or a
+// store.ErrNotFound is an answer; after any other nobody knows whether it was done.
+type Database interface {
+	// Claim claims an attempt for the process that it names, and says what to execute.
+	// With the nonce that has claimed it the answer is the same again, and the process
+	// takes the place of the one before.
+	Claim(context.Context, *Claim) (*Order, error)
+	// Report says how an attempt has ended. Again it changes nothing.
+	Report(context.Context, *Result) error
+	// Look is what there is to be done on this host for this user.
+	Look(context.Context) (*View, error)
+}
+
+// Claim is a claim of an attempt.
+type Claim struct {
+	Key
+	Nonce   Nonce
+	Process Process
+}
+
+// Result is how an attempt has ended.
+type Result struct {
+	Key
+	Nonce   Nonce
+	Outcome Outcome
+	Exit    int // as a shell says it
+	Signal  int
+	Why     string
+	Blame   Blame
+	Use     ResourceUse
+	Log     string // where its output lies, if not where the job wanted it
+}
+
+// Blame is whose fault it is that an attempt was refused.
+type Blame uint8
+
+// Who can be to blame.
+const (
+	BlameNobody Blame = iota
+	BlameNode
+	BlameJob
+)
+
+// View is what there is to be done on a host.
+type View struct {
+	Unclaimed []Key  // attempts to be executed here
+	Held      []Held // attempts that supervisors on this host have claimed
+}
+
+// Held is an attempt that a supervisor on this host has claimed.
+type Held struct {
+	Key
+	Nonce   Nonce
+	Process Process
+	Ending  bool          // it is to be stopped
+	Left    time.Duration // until its end
+}
+
+// settled reports whether a database has said its last word, rather than that it could not
+// be asked.
+func settled(err error) bool {
+	return err == nil || errors.Is(err, store.ErrConflict) || errors.Is(err, store.ErrNotFound)
+}

@@ -1,0 +1,120 @@
+package runner
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/placectl/placectl/index"
+)
+
+// variables is an environment that grows. What is set later goes before what was there.
+type variables struct {
+	list  []string
+	given map[string]bool // what the job has brought itself
+}
+
+func (v *variables) set(name, value string) {
+	v.list = slices.DeleteFunc(v.list, func(kv string) bool { return strings.HasPrefix(kv, name+"=") })
+	v.list = append(v.list, name+"="+value)
+}
+
+// when sets a variable where there is something to say.
+func (v *variables) when(name, value string) {
+	if value != "" {
+		v.set(name, value)
+	}
+}
+
+// unlessGiven sets a variable where the job has not brought its own.
+func (v *variables) unlessGiven(name, value string) {
+	if !v.given[name] {
+		v.set(name, value)
+	}
+}
+
+// ask is the value of a variable, "" for none.
+func (v *variables) ask(name string) string {
+	for _, kv := range v.list {
+		if value, ok := strings.CutPrefix(kv, name+"="); ok {
+			return value
+		}
+	}
+	return ""
+}
+
+// environment is what the command finds in its environment: what the job carries, what it
+// is told of itself, and where it asked for that what PBS or Slurm would tell it. The
+// directory is the attempt's.
+func (o *Order) environment(database, dir string, n Nonce) []string {
+	v := &variables{slices.Clone(o.Payload.Env), make(map[string]bool)}
+	for _, kv := range v.list {
+		name, _, _ := strings.Cut(kv, "=")
+		v.given[name] = true
+	}
+	v.set("PLACECTL_DB", database)
+	v.set("PLACECTL_JOB", strconv.FormatUint(o.Job, 10))
+	v.set("PLACECTL_ATTEMPT", strconv.Itoa(o.Number))
+	v.set(tokenName, n.String())
+	v.set("PLACECTL_NAME", o.Name)
+	v.set("PLACECTL_USER", o.User)
+	v.set("PLACECTL_QUEUE", o.Queue)
+	v.set("PLACECTL_CLASS", o.Class)
+	v.set("PLACECTL_ACCOUNT", o.Account)
+	v.set("PLACECTL_NODELIST", index.FoldNodeList(o.Nodes))
+	v.set("PLACECTL_NODEFILE", dir+"/"+nodesFile)
+	v.set("PLACECTL_WALLTIME", seconds(o.Walltime))
+	v.set("PLACECTL_END", unixTime(o.End))
+	v.set("PLACECTL_SUBMIT_DIR", o.Payload.Dir)
+	v.set("PLACECTL_SUBMIT_HOST", o.SubmitHost)
+	if o.Array != nil {
+		v.set("PLACECTL_ARRAY", strconv.FormatUint(o.Array.First, 10))
+		v.set("PLACECTL_INDEX", strconv.Itoa(o.Array.Index))
+	}
+	if o.Devices != "" {
+		v.set("PLACECTL_DEVICES", o.Devices)
+	}
+	if len(o.DeviceFile) > 0 {
+		v.set("PLACECTL_DEVICEFILE", dir+"/"+devicesFile)
+	}
+	for _, kv := range o.DeviceEnv {
+		name, value, _ := strings.Cut(kv, "=")
+		v.set(name, value)
+	}
+	v.set("TMPDIR", dir+"/"+tmpDir)
+	v.set("PWD", o.Payload.Dir)
+	switch o.Payload.Compat {
+	case "pbs":
+		o.pbs(v, dir)
+	case "slurm":
+		o.slurm(v)
+	}
+	return v.list
+}
+
+func seconds(d time.Duration) string { return strconv.FormatInt(int64(d/time.Second), 10) }
+
+func unixTime(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return strconv.FormatInt(t.Unix(), 10)
+}
+
+// compatible sets what goes along with the variables of either: MPI libraries that find
+// those would call a server that is not there.
+func (o *Order) compatible(v *variables) {
+	for _, kv := range []string{"OMPI_MCA_plm=rsh", "PRTE_MCA_plm=ssh", "I_MPI_HYDRA_BOOTSTRAP=ssh", "HYDRA_BOOTSTRAP=ssh"} {
+		name, value, _ := strings.Cut(kv, "=")
+		v.unlessGiven(name, value)
+	}
+}
+
+// count is a number that was asked for, "" where it was not.
+func count(n int) string {
+	if n <= 0 {
+		return ""
+	}
+	return strconv.Itoa(n)
+}

@@ -1,0 +1,53 @@
+package runner
+
+import (
+	"cmp"
+	"strconv"
+	"strings"
+)
+
+// processesFile is the PBS_NODEFILE: a line for each process of each chunk.
+const processesFile = "processes"
+
+// processes is its content.
+func (o *Order) processes() string {
+	var b strings.Builder
+	for _, c := range o.Chunks {
+		for range max(c.Processes, 1) {
+			b.WriteString(c.Node + "\n")
+		}
+	}
+	return b.String()
+}
+
+// pbs sets the variables that a job of PBS finds.
+func (o *Order) pbs(v *variables, dir string) {
+	number := strconv.FormatUint(o.Job, 10)
+	v.set("PBS_ENVIRONMENT", "PBS_BATCH")
+	v.set("PBS_JOBID", number+"."+cmp.Or(o.Server, "placectl"))
+	v.set("PBS_JOBNAME", o.Name)
+	v.set("PBS_QUEUE", o.Queue)
+	v.when("PBS_ACCOUNT", o.Account)
+	v.set("PBS_NODEFILE", dir+"/"+processesFile)
+	v.set("PBS_JOBDIR", o.Payload.Dir)
+	v.set("PBS_O_WORKDIR", o.Payload.Dir)
+	v.set("PBS_O_HOST", o.SubmitHost)
+	for _, name := range []string{"HOME", "PATH", "SHELL", "LOGNAME", "LANG"} {
+		v.when("PBS_O_"+name, v.ask(name))
+	}
+	v.set("PBS_O_QUEUE", o.Queue)
+	v.set("PBS_O_SYSTEM", "Linux")
+	if a := o.Array; a != nil {
+		first := strconv.FormatUint(a.First, 10)
+		v.set("PBS_JOBID", first+"["+strconv.Itoa(a.Index)+"]."+o.SubmitHost)
+		v.set("PBS_ARRAY_ID", first+"[]."+o.SubmitHost)
+		v.set("PBS_ARRAY_INDEX", strconv.Itoa(a.Index))
+	}
+	v.set("PBS_NODENUM", "0")
+	v.set("PBS_TASKNUM", "1")
+	if len(o.Chunks) > 0 && o.Chunks[0].Cores > 0 {
+		v.unlessGiven("NCPUS", count(o.Chunks[0].Cores))
+		v.unlessGiven("OMP_NUM_THREADS", count(cmp.Or(o.Chunks[0].Threads, o.Chunks[0].Cores)))
+	}
+	o.compatible(v)
+}

@@ -1,0 +1,233 @@
+package runner
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/placectl/placectl/cmd/placectl/internal/launch"
+	"golang.org/x/sys/unix"
+)
+
+// execution is an attempt that this process has claimed and executes.
+type execution struct {
+	*Runner
+	dir     *dir
+	state   *state
+	order   *Order
+	nonce   Nonce
+	journal *os.File
+
+	process begun
+	group   *cgroup // nil for none
+	go_     *os.File
+	told    *os.File
+}
+
+// run executes the command and returns what came of it.
+func (e *execution) run(ctx context.Context) *Result {
+	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
+		return e.refused(err, BlameNode)
+	}
+	e.process.End = bootClock() + e.order.Left
+	bell, err := e.dir.hangBell()
+	if err != nil {
+		return e.refused(err, BlameNode)
+	}
+	defer bell.Close()
+	if failed := e.openGate(); failed != nil {
+		return failed
+	}
+	defer e.told.Close()
+	e.at("gate")
+	if err := appendLine(e.journal, &e.process); err != nil {
+		e.abandon()
+		return e.refused(fmt.Errorf("the journal: %w", err), BlameNode)
+	}
+	e.at("pid")
+	if _, err := e.go_.Write([]byte{goByte}); err != nil {
+		e.abandon() // somebody has killed it
+		return e.result(OutcomeUnbegun)
+	}
+	e.go_.Close()
+	e.at("go")
+	failed := e.executed()
+	e.at("executed")
+	a := &attendance{Runner: e.Runner, dir: e.dir, nonce: e.nonce, begun: &e.process, group: e.group, in: e.state, bell: bell, ours: true}
+	result := a.attend(ctx)
+	if e.group != nil {
+		e.group.remove()
+	}
+	if failed != nil {
+		failed.Use = result.Use
+		return failed
+	}
+	return result
+}
+
+// openGate starts the gate and waits until it is ready. It returns a result where it does
+// not get there: then nothing was executed.
+func (e *execution) openGate() *Result {
+	p, err := e.plan()
+	if err != nil {
+		return e.refused(err, BlameNode)
+	}
+	if e.group, err = e.confine(); err != nil {
+		return e.refused(err, BlameNode)
+	}
+	order, err := pipe()
+	if err != nil {
+		return e.refused(err, BlameNode)
+	}
+	told, err := pipe()
+	if err != nil {
+		return e.refused(err, BlameNode)
+	}
+	inside, err := e.dir.root.Open(".") // not the lock's: the lock ends with us
+	if err != nil {
+		return e.refused(err, BlameNode)
+	}
+	pid, err := launch.Fork(e.Words(GateVerb), os.Environ(), []*os.File{order.r, told.w, inside}, e.group.file())
+	order.r.Close()
+	told.w.Close()
+	inside.Close()
+	e.go_, e.told = order.w, told.r
+	if err != nil {
+		return e.refused(err, BlameNode)
+	}
+	s, err := statOf(pid)
+	if err != nil {
+		return e.refused(err, BlameNode)
+	}
+	self, err := Self(e.Host)
+	if err != nil {
+		return e.refused(err, BlameNode)
+	}
+	o := e.order
+	e.process.Process = Process{e.Host, self.Boot, self.PIDNS, pid, s.born}
+	e.process.Signal, e.process.Before, e.process.Grace = int(o.Signal), o.SignalBefore, o.grace()
+	if e.group != nil {
+		e.process.Cgroup = e.group.path
+	}
+	if o.Enforce == "poll" {
+		e.process.Memory, e.process.Polled = o.Memory, true
+	}
+	return e.awaitGate(p)
+}
+
+// awaitGate tells the gate what to do, and waits until it has done all but the last step.
+func (e *execution) awaitGate(p *plan) *Result {
+	err := json.NewEncoder(e.go_).Encode(p)
+	var w word
+	if err == nil || errors.Is(err, syscall.EPIPE) {
+		e.told.SetReadDeadline(time.Now().Add(time.Minute)) //nolint:errcheck // it is a pipe
+		err = json.NewDecoder(e.told).Decode(&w)
+	}
+	switch {
+	case err == nil && w.Ready:
+		e.process.Log = w.Log
+		return nil
+	case err == nil && w.Stage == stageDir:
+		e.abandon()
+		return e.refused(errors.New(w.Text), BlameNobody)
+	case err == nil:
+		e.abandon()
+		return e.gateFailed(w)
+	case errors.Is(err, io.EOF):
+		err = errors.New("what was to become the command has ended before")
+	}
+	e.abandon()
+	return e.refused(err, BlameNode)
+}
+
+// abandon ends a gate that is not to execute anything.
+func (e *execution) abandon() {
+	e.go_.Close()
+	unix.Kill(e.process.PID, unix.SIGKILL) //nolint:errcheck // it may have ended
+	reapAll()
+	e.group.remove()
+}
+
+// executed waits until the gate has become the command. It returns a result where it could
+// not.
+func (e *execution) executed() *Result {
+	e.told.SetReadDeadline(time.Time{}) //nolint:errcheck // it is a pipe
+	var w word
+	if err := json.NewDecoder(e.told).Decode(&w); err != nil {
+		return nil // the end: executing has closed it
+	}
+	return e.gateFailed(w)
+}
+
+// gateFailed is the result of a command that could not be executed.
+func (e *execution) gateFailed(w word) *Result {
+	r := e.result(OutcomeExited)
+	r.Exit, r.Why = statusGate, w.Text
+	if w.Stage == stageExec {
+		r.Exit, r.Blame = statusNotExecutable, BlameJob
+		if w.Errno == int(syscall.ENOENT) || w.Errno == int(syscall.ENOTDIR) {
+			r.Exit = statusNoProgram
+		}
+	}
+	return r
+}
+
+func (e *execution) result(o Outcome) *Result {
+	return &Result{Key: e.dir.Key, Nonce: e.nonce, Outcome: o, Log: e.process.Log}
+}
+
+func (e *execution) refused(why error, blame Blame) *Result {
+	r := e.result(OutcomeRefused)
+	r.Why, r.Blame = why.Error(), blame
+	return r
+}
+
+// plan lays out the attempt's files and says what the gate is to do.
+func (e *execution) plan() (*plan, error) {
+	o, d := e.order, e.dir
+	if err := d.root.Mkdir(tmpDir, 0o700); err != nil {
+		return nil, err
+	}
+	var nodes strings.Builder
+	for _, c := range o.Chunks {
+		nodes.WriteString(c.Node + "\n")
+	}
+	if err := d.write(nodesFile, []byte(nodes.String()), 0o600); err != nil {
+		return nil, err
+	}
+	if len(o.DeviceFile) > 0 {
+		if err := d.write(devicesFile, []byte(strings.Join(o.DeviceFile, "\n")+"\n"), 0o600); err != nil {
+			return nil, err
+		}
+	}
+	if o.Payload.Compat == "pbs" {
+		if err := d.write(processesFile, []byte(o.processes()), 0o600); err != nil {
+			return nil, err
+		}
+	}
+	p := &plan{Words: o.Command, Dir: o.Payload.Dir, Umask: o.Payload.Umask, Limits: o.Payload.Limits, CPUs: o.CPUs}
+	if o.Payload.Script != "" {
+		if err := d.write(scriptFile, []byte(o.Payload.Script), 0o700); err != nil {
+			return nil, err
+		}
+		p.Words = o.scriptWords(d.path + "/" + scriptFile)
+	}
+	p.Env = o.environment(e.Database, d.path, e.nonce)
+	p.Task = o.Payload.Compat == "slurm"
+	p.Out, p.Err = o.outputs(d.path)
+	return p, nil
+}
+
+// ends are the two ends of a pipe.
+type ends struct{ r, w *os.File }
+
+func pipe() (ends, error) {
+	r, w, err := os.Pipe()
+	return ends{r, w}, err
+}

@@ -1,0 +1,444 @@
+package runner
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/placectl/placectl/store"
+	"golang.org/x/sys/unix"
+)
+
+// The test binary is also what runners start: a supervisor, a gate, a pass. Where the
+// environment names a step, the process kills itself there, but only the first that comes
+// so far.
+func TestMain(m *testing.M) {
+	if dir := os.Getenv("RUNNER_TEST"); dir != "" && len(os.Args) > 1 {
+		os.Exit(child(dir, os.Args[1], os.Args[2:]))
+	}
+	os.Exit(m.Run())
+}
+
+func child(dir, verb string, args []string) int {
+	r := runnerIn(dir)
+	ctx := context.Background()
+	var err error
+	switch verb {
+	case GateVerb:
+		return gate(r.step)
+	case "supervise":
+		var k Key
+		if args[0] == "--adopt" {
+			if k, err = ParseKey(args[2]); err == nil {
+				err = r.Adopt(ctx, args[1], k)
+			}
+		} else if k, err = ParseKey(args[0]); err == nil {
+			err = r.Supervise(ctx, k)
+		}
+	case "pass":
+		err = r.NewPasses().Once(ctx)
+	case "work":
+		err = r.NewPasses().Work(ctx, 20*time.Millisecond, nil)
+	default:
+		err = errors.New(verb)
+	}
+	if err != nil {
+		r.notef("%s %v: %v", verb, args, err)
+		return 1
+	}
+	return 0
+}
+
+// runnerIn is a runner on the fake database of a directory.
+func runnerIn(dir string) *Runner {
+	db := &fake{dir}
+	state, _ := db.read()
+	r := &Runner{Site: Site{Host: "here", StateDir: dir + "/state", ID: state.ID, Epoch: state.Epoch, Database: db.path(),
+		Words: func(verb string, args ...string) []string {
+			return append([]string{"runner-test", verb}, args...)
+		},
+		IdentityOf: func(path string) string {
+			other := &fake{filepath.Dir(path)}
+			s, _ := other.read()
+			return s.ID
+		}},
+		DB: db,
+		Stamp: func() string {
+			info, err := os.Stat(db.path())
+			if err != nil {
+				return ""
+			}
+			return fmt.Sprint(info.ModTime().UnixNano(), info.Size(), time.Now().UnixMilli()/100)
+		},
+		Note: func(format string, args ...any) {
+			f, err := os.OpenFile(dir+"/notes", os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
+			if err == nil {
+				fmt.Fprintf(f, "%s %d: "+format+"\n", append([]any{time.Now().Format("05.000"), os.Getpid()}, args...)...)
+				f.Close()
+			}
+		}}
+	step, last := os.Getenv("RUNNER_DIE"), os.Getenv("RUNNER_DIE_ONCE")
+	r.step = func(at string) {
+		if at != step {
+			return
+		}
+		if f, err := os.OpenFile(last, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600); err == nil {
+			f.Close()
+			unix.Kill(os.Getpid(), unix.SIGKILL)
+			select {}
+		}
+	}
+	return r
+}
+
+// fake is a database in a file of JSON, such as the runner needs it: it knows how attempts
+// are claimed and reported, and nothing of nodes.
+type fake struct{ dir string }
+
+type fakeState struct {
+	ID, Epoch string
+	Jobs      map[uint64]*fakeJob
+	Fail      int // of so many answers one in ten is lost, and one operation not done
+	Ops       int
+}
+
+type fakeJob struct {
+	Order    Order
+	Attempts []*fakeAttempt
+	Done     int // how often it was completed
+}
+
+type fakeAttempt struct {
+	Nonce   Nonce
+	Process Process
+	End     time.Time
+	Ending  bool
+	Ended   bool
+	Result  Result
+	Taken   int // results that were accepted
+}
+
+func (f *fake) path() string { return filepath.Join(f.dir, "db.json") }
+
+func (f *fake) read() (*fakeState, error) {
+	s := new(fakeState)
+	text, err := os.ReadFile(f.path())
+	if err == nil {
+		err = json.Unmarshal(text, s)
+	}
+	return s, err
+}
+
+var errFake = errors.New("the fake database fails")
+
+// update changes the file under its lock, unless it is to fail.
+func (f *fake) update(fn func(*fakeState) error) error {
+	lock, err := os.OpenFile(f.dir+"/lock", os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return err
+	}
+	defer lock.Close()
+	for {
+		if err := unix.Flock(int(lock.Fd()), unix.LOCK_EX); err == nil {
+			break
+		} else if !errors.Is(err, unix.EINTR) {
+			return err
+		}
+	}
+	s, err := f.read()
+	if err != nil {
+		return err
+	}
+	s.Ops++
+	if s.Fail > 0 && s.Ops%s.Fail == 0 {
+		f.write(s)
+		return fmt.Errorf("%w before it was done", errFake)
+	}
+	if err := fn(s); err != nil {
+		return err
+	}
+	if err := f.write(s); err != nil {
+		return err
+	}
+	if s.Fail > 0 && s.Ops%s.Fail == s.Fail/2 {
+		return fmt.Errorf("%w after it was done", errFake)
+	}
+	return nil
+}
+
+func (f *fake) write(s *fakeState) error {
+	text, err := json.Marshal(s)
+	if err != nil {
+		return err
+	}
+	name := fmt.Sprintf("%s.%d", f.path(), os.Getpid())
+	if err := os.WriteFile(name, text, 0o600); err != nil {
+		return err
+	}
+	return os.Rename(name, f.path())
+}
+
+func conflict(format string, args ...any) error {
+	return &store.Conflict{What: "the attempt", Why: fmt.Sprintf(format, args...)}
+}
+
+func (s *fakeState) attempt(k Key) (*fakeJob, *fakeAttempt, error) {
+	j := s.Jobs[k.Job]
+	if j == nil || k.Number > len(j.Attempts) {
+		return nil, nil, conflict("there is no %s", k)
+	}
+	return j, j.Attempts[k.Number-1], nil
+}
+
+func (f *fake) Claim(_ context.Context, c *Claim) (o *Order, err error) {
+	err = f.update(func(s *fakeState) error {
+		j, a, err := s.attempt(c.Key)
+		switch {
+		case err != nil:
+			return err
+		case a.Ended || a.Nonce != (Nonce{}) && a.Nonce != c.Nonce:
+			return conflict("%s is claimed or ended", c.Key)
+		case a.Nonce == (Nonce{}):
+			a.End = time.Now().Add(j.Order.Walltime)
+		}
+		a.Nonce, a.Process = c.Nonce, c.Process
+		order := j.Order
+		order.Key, order.Left = c.Key, time.Until(a.End)
+		o = &order
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return o, nil
+}
+
+func (f *fake) Report(_ context.Context, r *Result) error {
+	return f.update(func(s *fakeState) error {
+		j, a, err := s.attempt(r.Key)
+		if err != nil {
+			return err
+		}
+		unclaimed := a.Nonce == (Nonce{}) && r.Outcome == OutcomeUnbegun
+		switch {
+		case a.Ended && a.Nonce == r.Nonce:
+			return nil
+		case a.Ended || a.Nonce != r.Nonce && !unclaimed:
+			return conflict("%s: late", r.Key)
+		}
+		a.Nonce, a.Ended, a.Result = r.Nonce, true, *r
+		a.Taken++
+		switch r.Outcome {
+		case OutcomeUnbegun, OutcomeRefused, OutcomeLost:
+			j.Attempts = append(j.Attempts, &fakeAttempt{})
+		default:
+			j.Done++
+		}
+		return nil
+	})
+}
+
+func (f *fake) Look(context.Context) (*View, error) {
+	s, err := f.read()
+	if err != nil {
+		return nil, err
+	}
+	v := new(View)
+	for id, j := range s.Jobs {
+		k := Key{id, len(j.Attempts)}
+		switch a := j.Attempts[k.Number-1]; {
+		case a.Ended:
+		case a.Nonce == (Nonce{}):
+			v.Unclaimed = append(v.Unclaimed, k)
+		default:
+			v.Held = append(v.Held, Held{k, a.Nonce, a.Process, a.Ending, time.Until(a.End)})
+		}
+	}
+	slices.SortFunc(v.Unclaimed, func(a, b Key) int { return int(a.Job) - int(b.Job) })
+	return v, nil
+}
+
+// site is a fake database, a state directory, and who is at work on them.
+type site struct {
+	*fake
+	t   *testing.T
+	env []string
+}
+
+// newSite makes one in memory, where that is to be had: it syncs a lot.
+func newSite(t *testing.T) *site {
+	t.Helper()
+	dir := t.TempDir()
+	s := &site{&fake{dir}, t, append(os.Environ(), "RUNNER_TEST="+dir)}
+	s.set(&fakeState{ID: "0123abcd", Epoch: "e1", Jobs: map[uint64]*fakeJob{}})
+	t.Cleanup(s.endAll)
+	return s
+}
+
+func (s *site) set(state *fakeState) {
+	s.t.Helper()
+	if err := s.write(state); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+func (s *site) get() *fakeState {
+	s.t.Helper()
+	state, err := s.read()
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return state
+}
+
+func (s *site) change(fn func(*fakeState)) {
+	s.t.Helper()
+	fail := 0
+	err := s.update(func(st *fakeState) error { fail, st.Fail = st.Fail, 0; fn(st); st.Fail += fail; return nil })
+	if err != nil && !errors.Is(err, errFake) {
+		s.t.Fatal(err)
+	}
+}
+
+// job adds a job that runs a line of shell.
+func (s *site) job(line string, more ...func(*Order)) Key {
+	s.t.Helper()
+	var k Key
+	s.change(func(st *fakeState) {
+		k = Key{uint64(len(st.Jobs) + 1), 1}
+		o := Order{Name: "test", User: "ann", Queue: "workq", Command: []string{"sh", "-c", line}, Nodes: []string{"n1"}, Chunks: []Chunk{{Node: "n1", Cores: 1}},
+			Walltime: time.Minute, Grace: 5 * time.Second, Enforce: "none",
+			Payload: &store.Payload{Dir: s.dir, Umask: 0o022, Env: []string{"PATH=" + os.Getenv("PATH"), "RUNNER_TEST=" + s.dir, "LEDGER=" + s.dir + "/ledger"}}}
+		for _, m := range more {
+			m(&o)
+		}
+		st.Jobs[k.Job] = &fakeJob{Order: o, Attempts: []*fakeAttempt{{}}}
+	})
+	return k
+}
+
+// start starts a process of ours.
+func (s *site) start(env []string, args ...string) *process {
+	s.t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	p, err := os.StartProcess(self, append([]string{"runner-test"}, args...), &os.ProcAttr{Dir: "/", Env: append(s.env, env...), Files: []*os.File{nil, nil, os.Stderr}, Sys: &syscall.SysProcAttr{Setsid: true}})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return &process{s.t, p}
+}
+
+type process struct {
+	t *testing.T
+	*os.Process
+}
+
+func (p *process) wait() *os.ProcessState {
+	p.t.Helper()
+	state, err := p.Process.Wait()
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return state
+}
+
+// supervise supervises an attempt to its end.
+func (s *site) supervise(k Key) *fakeAttempt {
+	s.t.Helper()
+	s.start(nil, "supervise", k.String()).wait()
+	return s.attempt(k)
+}
+
+func (s *site) attempt(k Key) *fakeAttempt {
+	s.t.Helper()
+	return s.get().Jobs[k.Job].Attempts[k.Number-1]
+}
+
+// until waits until something holds.
+func (s *site) until(what string, holds func() bool) {
+	s.t.Helper()
+	for end := time.Now().Add(20 * time.Second); !holds(); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(end) {
+			s.t.Fatalf("not %s after 20 s; notes:\n%s", what, s.file("notes"))
+		}
+	}
+}
+
+func (s *site) ended(k Key) func() bool {
+	return func() bool { return s.attempt(k).Ended }
+}
+
+func (s *site) file(name string) string {
+	text, err := os.ReadFile(filepath.Join(s.dir, name))
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		s.t.Fatal(err)
+	}
+	return string(text)
+}
+
+// ours lists the processes of this test: all of them have its directory in their
+// environment.
+func (s *site) ours() (list []int) {
+	for _, pid := range processes() {
+		env, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/environ")
+		if err != nil || pid == os.Getpid() || !slices.Contains(strings.Split(string(env), "\x00"), "RUNNER_TEST="+s.dir) {
+			continue
+		}
+		if st, err := statOf(pid); err == nil && st.state != 'Z' && st.state != 'X' {
+			list = append(list, pid)
+		}
+	}
+	return list
+}
+
+func (s *site) endAll() {
+	for range 100 {
+		list := s.ours()
+		if len(list) == 0 {
+			return
+		}
+		for _, pid := range list {
+			unix.Kill(pid, unix.SIGKILL)
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+}
+
+// left lists the attempts that have a directory, of all epochs.
+func (s *site) left() []string {
+	dirs, err := filepath.Glob(s.dir + "/state/*/*")
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return slices.DeleteFunc(dirs, func(name string) bool { return filepath.Base(name) == beatFile })
+}
+
+// copyTo is the database as cp makes it.
+func (s *site) copyTo(dir string) {
+	s.t.Helper()
+	from, err := os.Open(s.path())
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer from.Close()
+	to, err := os.Create(filepath.Join(dir, "db.json"))
+	if err == nil {
+		_, err = io.Copy(to, from)
+	}
+	if err = errors.Join(err, to.Close()); err != nil {
+		s.t.Fatal(err)
+	}
+}

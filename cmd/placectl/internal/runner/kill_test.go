@@ -1,0 +1,189 @@
+package runner
+
+import (
+	"flag"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+var storm = flag.Int("storm", 500, "how many processes the kill storm kills")
+
+// execution appends a line to the ledger, and so each of them is told from all others.
+const ledgerLine = `echo "$PLACECTL_JOB.$PLACECTL_ATTEMPT" >>"$LEDGER"`
+
+// TestKilledAtSteps: a process is killed between any two steps. Passes do what is to be
+// done then: the attempt that was begun is executed once at most, and the job ends.
+func TestKilledAtSteps(t *testing.T) {
+	for _, c := range []struct {
+		step  string
+		first Outcome // what comes of the first attempt
+		twice bool    // the supervisor is killed, too, so that it is adopted
+	}{
+		{step: "locked", first: OutcomeExited},
+		{step: "journal", first: OutcomeUnbegun},
+		{step: "claimed", first: OutcomeUnbegun},
+		{step: "gate", first: OutcomeUnbegun},
+		{step: "pid", first: OutcomeUnbegun},
+		{step: "go", first: OutcomeExited},
+		{step: "executed", first: OutcomeExited},
+		{step: "ended", first: OutcomeLost},
+		{step: "spooled", first: OutcomeExited},
+		{step: "told", first: OutcomeExited},
+		{step: "gate waits", first: OutcomeUnbegun},
+		{step: "gate may", first: OutcomeSignal},
+		{step: "starting", first: OutcomeExited},
+		{step: "settling", first: OutcomeLost, twice: true},
+		{step: "settled", first: OutcomeLost, twice: true},
+		{step: "adopting", first: OutcomeExited, twice: true},
+		{step: "adopted", first: OutcomeExited, twice: true},
+	} {
+		t.Run(c.step, func(t *testing.T) {
+			t.Parallel()
+			s := newSite(t)
+			k := s.job(ledgerLine + "; sleep 0.2")
+			die := []string{"RUNNER_DIE=" + c.step, "RUNNER_DIE_ONCE=" + s.dir + "/died"}
+			if c.twice {
+				first := "executed"
+				if strings.HasPrefix(c.step, "settl") {
+					first = "ended"
+				}
+				s.start([]string{"RUNNER_DIE=" + first, "RUNNER_DIE_ONCE=" + s.dir + "/died-first"}, "supervise", k.String()).wait()
+			}
+			s.until("settled", func() bool {
+				s.start(die, "pass").wait()
+				return s.get().Jobs[k.Job].Done == 1 && len(s.left()) == 0
+			})
+			if _, err := os.Stat(s.dir + "/died"); err != nil {
+				t.Error("nobody came so far")
+			}
+			got := s.attempt(k).Result
+			if ok := got.Outcome == c.first || c.step == "gate waits" && got.Outcome == OutcomeSignal; !ok {
+				t.Errorf("the first attempt ended as %d (%s), and not as %d; notes:\n%s", got.Outcome, got.Why, c.first, s.file("notes"))
+			}
+			s.until("quiet", func() bool { return len(s.ours()) == 0 })
+			s.checkLedger()
+		})
+	}
+}
+
+// checkLedger verifies what has to hold whoever was killed.
+func (s *site) checkLedger() {
+	s.t.Helper()
+	executed := map[string]int{}
+	for line := range strings.Lines(s.file("ledger")) {
+		executed[strings.TrimSpace(line)]++
+	}
+	outcomes := map[Outcome]int{}
+	for id, j := range s.get().Jobs {
+		if j.Done != 1 {
+			s.t.Errorf("job %d was completed %d times", id, j.Done)
+		}
+		for i, a := range j.Attempts {
+			k := Key{id, i + 1}
+			n := executed[k.String()]
+			delete(executed, k.String())
+			outcomes[a.Result.Outcome]++
+			switch o := a.Result.Outcome; {
+			case n > 1:
+				s.t.Errorf("%s was executed %d times", k, n)
+			case a.Ended && a.Taken != 1:
+				s.t.Errorf("%s has ended %d times", k, a.Taken)
+			case n > 0 && (o == OutcomeUnbegun || o == OutcomeRefused):
+				s.t.Errorf("%s was executed, and reported as %+v", k, a.Result)
+			case n == 0 && o == OutcomeExited:
+				s.t.Errorf("%s was not executed, and reported as %+v", k, a.Result)
+			}
+		}
+	}
+	if len(executed) > 0 {
+		s.t.Error("executed, and not known:", executed)
+	}
+	if left, ours := s.left(), s.ours(); len(left) > 0 || len(ours) > 0 {
+		s.t.Error("left:", left, ours)
+	}
+	s.t.Log("outcomes", outcomes)
+}
+
+// TestKillStorm kills processes of all kinds at random moments.
+func TestKillStorm(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts many processes")
+	}
+	seed := uint64(time.Now().UnixNano())
+	random := rand.New(rand.NewPCG(seed, 0))
+	t.Logf("seed %d", seed)
+	s := newSite(t)
+	s.change(func(st *fakeState) { st.Fail = 20 })
+	killed := map[string]int{}
+	total, jobs := 0, 0
+	passes := map[*process]chan struct{}{}
+	pass := func() {
+		for p, done := range passes {
+			select {
+			case <-done:
+				delete(passes, p)
+			default:
+			}
+		}
+		if len(passes) >= 3 {
+			return
+		}
+		p := s.start(nil, "pass")
+		done := make(chan struct{})
+		passes[p] = done
+		go func() { p.Wait(); close(done) }()
+	}
+	for total < *storm {
+		if len(s.waiting()) < 8 {
+			jobs++
+			s.job(fmt.Sprintf(ledgerLine+"; (setsid sleep 0.0%d & ) ; sleep 0.0%d", random.IntN(10), random.IntN(5)))
+		}
+		pass()
+		for _, pid := range s.ours() {
+			if random.IntN(6) > 0 {
+				continue
+			}
+			what := kindOf(pid)
+			if unix.Kill(pid, unix.SIGKILL) == nil {
+				killed[what]++
+				total++
+			}
+		}
+		time.Sleep(time.Duration(random.IntN(8)) * time.Millisecond)
+	}
+	t.Log("killed", killed, "jobs", jobs)
+	s.until("all done", func() bool {
+		pass()
+		time.Sleep(20 * time.Millisecond)
+		return len(s.waiting()) == 0 && len(s.left()) == 0
+	})
+	for _, done := range passes {
+		<-done
+	}
+	s.until("quiet", func() bool { return len(s.ours()) == 0 })
+	s.checkLedger()
+}
+
+// waiting lists the jobs that have not ended.
+func (s *site) waiting() []uint64 {
+	st := s.get()
+	return slices.DeleteFunc(slices.Collect(maps.Keys(st.Jobs)), func(id uint64) bool { return st.Jobs[id].Done > 0 })
+}
+
+// kindOf is what a process is for.
+func kindOf(pid int) string {
+	text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
+	words := strings.Split(string(text), "\x00")
+	if words[0] == "runner-test" && len(words) > 2 {
+		return words[1]
+	}
+	return words[0]
+}

@@ -1,0 +1,69 @@
+package runner
+
+import (
+	"syscall"
+	"time"
+
+	"github.com/placectl/placectl/store"
+)
+
+// Order is what is to be executed in an attempt, and all that the command is to know of
+// itself.
+type Order struct {
+	Key
+	Command []string       // the command, nil where the payload has a script
+	Payload *store.Payload // what the job carries
+	Left    time.Duration  // until its end
+	Ending  bool           // it is to be stopped: it may be, where it is adopted
+
+	Name, User, Queue, Class, Account, Reservation string
+	Owner                                          int // the uid that the job is to run as
+	SubmitHost                                     string
+	Array                                          *Array // nil for a job that is in none
+	Nodes                                          []string
+	Chunks                                         []Chunk // in the order of the select
+	Walltime                                       time.Duration
+	Start, End                                     time.Time
+
+	Signal       syscall.Signal // is sent before the end; 0: none
+	SignalBefore time.Duration
+	Grace        time.Duration // between TERM and KILL
+	Enforce      string        // the setting: auto, cgroup, poll or none
+	Memory       int64         // bytes that it asked for on its first node; 0: it did not ask
+	CPUs         []int         // the cores that it has on its first node; nil: all
+
+	Devices    string   // of the first node: ngpus=0,3;ncpus=0-7
+	DeviceEnv  []string // variables that name them to libraries: CUDA_VISIBLE_DEVICES=...
+	DeviceFile []string // a line for each node
+
+	Server  string // behind the numbers of jobs, in PBS_JOBID
+	Cluster string
+}
+
+// Array is the array that a job is in, and its place there.
+type Array struct {
+	First                        uint64 // the number of its first job
+	Index                        int
+	Count, Least, Greatest, Step int
+}
+
+// Chunk is a chunk of the request, on its node, and what is in it. What was not asked for
+// is 0.
+type Chunk struct {
+	Node      string
+	Cores     int
+	Processes int // mpiprocs
+	Threads   int // ompthreads
+	GPUs      int
+}
+
+// defaultGrace is between TERM and KILL where nobody has said otherwise.
+const defaultGrace = 30 * time.Second
+
+// grace is the time that a command has between TERM and KILL.
+func (o *Order) grace() time.Duration {
+	if o.Grace <= 0 {
+		return defaultGrace
+	}
+	return o.Grace
+}

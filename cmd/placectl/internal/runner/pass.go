@@ -1,0 +1,215 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/placectl/placectl/cmd/placectl/internal/launch"
+)
+
+// Passes makes passes: any number of processes may, at once.
+type Passes struct {
+	*Runner
+	started map[Key]*launch.Detached // supervisors that have not ended
+	seen    string                   // the state of the database that the last pass saw
+	again   bool                     // it has left something for the next one
+}
+
+// NewPasses is for passes by this process.
+func (r *Runner) NewPasses() *Passes {
+	return &Passes{Runner: r, started: make(map[Key]*launch.Detached)}
+}
+
+// Once makes a pass: on this host it settles what supervisors have left behind that are no
+// more, delivers results, tells attempts to stop that are to, and starts a supervisor for
+// each attempt that nobody has claimed. It goes on after failures and returns them all.
+func (p *Passes) Once(ctx context.Context) error {
+	p.forget()
+	view, err := p.DB.Look(ctx)
+	if err != nil {
+		return err
+	}
+	s, err := openState(p.StateDir, p.ID, p.Epoch)
+	if err != nil { // supervisors refuse
+		return errors.Join(err, p.start(view.Unclaimed, nil))
+	}
+	defer s.close()
+	self, err := Self(p.Host)
+	if err != nil {
+		return err
+	}
+	busy, nonces, err := p.settleAll(ctx, s, self)
+	failed := []error{err}
+	for _, h := range view.Held {
+		if !nonces[h.Nonce] && !busy[h.Key] {
+			failed = append(failed, p.settleLost(ctx, h, self))
+		}
+	}
+	failed = append(failed, p.stopEnding(view, s), p.start(view.Unclaimed, busy))
+	return errors.Join(failed...)
+}
+
+// settleAll settles the directories of all epochs. It returns whom a directory of the
+// present one stands for still, and the nonces of all that are left.
+func (p *Passes) settleAll(ctx context.Context, s *state, self Process) (busy map[Key]bool, nonces map[Nonce]bool, err error) {
+	busy, nonces = make(map[Key]bool), make(map[Nonce]bool)
+	names, err := s.epochs(p.ID)
+	if err != nil {
+		return nil, nil, err
+	}
+	p.again = false
+	var failed []error
+	for _, name := range names {
+		epoch, err := s.top.OpenRoot(name)
+		if err != nil {
+			failed = append(failed, err)
+			continue
+		}
+		in := &state{s.top, epoch, s.top.Name() + "/" + name}
+		present := name == p.ID+"."+p.Epoch
+		failed = append(failed, p.settleEpoch(ctx, in, self, present, busy, nonces))
+		epoch.Close()
+		if !present {
+			s.removeEpoch(name)
+		}
+	}
+	return busy, nonces, errors.Join(failed...)
+}
+
+func (p *Passes) settleEpoch(ctx context.Context, s *state, self Process, present bool, busy map[Key]bool, nonces map[Nonce]bool) error {
+	keys, err := s.attempts()
+	failed := []error{err}
+	for _, k := range keys {
+		d, err := s.lockDir(k, false)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if present {
+			busy[k] = true
+		}
+		if err != nil {
+			if errors.Is(err, errHeld) {
+				if n, ok := s.nonce(k); ok {
+					nonces[n] = true
+				}
+			} else {
+				failed = append(failed, err)
+			}
+			continue
+		}
+		if j, err := d.journal(); err == nil && j != nil {
+			nonces[j.Nonce] = true
+		} else if err == nil {
+			delete(busy, k)
+		}
+		adopt, err := p.settle(ctx, d, self)
+		d.close()
+		if err != nil {
+			p.again = true
+			failed = append(failed, fmt.Errorf("%s: %w", k, err))
+		}
+		if adopt {
+			failed = append(failed, p.detach(k, "--adopt", strings.TrimPrefix(filepath.Base(s.path), p.ID+"."), k.String()))
+		}
+	}
+	return errors.Join(failed...)
+}
+
+// nonce is that of a directory that somebody else has locked.
+func (s *state) nonce(k Key) (Nonce, bool) {
+	root, err := s.epoch.OpenRoot(k.String())
+	if err != nil {
+		return Nonce{}, false
+	}
+	defer root.Close()
+	j, err := (&dir{Key: k, root: root}).journal()
+	if err != nil || j == nil {
+		return Nonce{}, false
+	}
+	return j.Nonce, true
+}
+
+// removeEpoch removes the directory of an epoch that is over, once no attempt is left.
+func (s *state) removeEpoch(name string) {
+	if list, err := fs.ReadDir(s.top.FS(), name); err != nil || len(list) > 1 || len(list) == 1 && list[0].Name() != beatFile {
+		return
+	}
+	s.top.Remove(name + "/" + beatFile) //nolint:errcheck // the directory stays then
+	s.top.Remove(name)                  //nolint:errcheck // it was needed after all
+}
+
+// start starts supervisors for attempts, less those whose directory is somebody's.
+func (p *Passes) start(attempts []Key, busy map[Key]bool) error {
+	var failed []error
+	for _, k := range attempts {
+		if !busy[k] {
+			failed = append(failed, p.detach(k, k.String()))
+		}
+	}
+	return errors.Join(failed...)
+}
+
+// detach starts a supervisor, unless one of ours is at it.
+func (p *Passes) detach(k Key, args ...string) error {
+	if p.started[k] != nil {
+		p.again = true
+		return nil
+	}
+	p.at("starting")
+	d, err := launch.Detach(p.Words("supervise", args...), os.Environ())
+	if err != nil {
+		return fmt.Errorf("%s: %w", k, err)
+	}
+	p.started[k] = d
+	return nil
+}
+
+// forget forgets the supervisors that have ended.
+func (p *Passes) forget() {
+	for k, d := range p.started {
+		if d.Ended() {
+			delete(p.started, k)
+		}
+	}
+}
+
+// lookAgain is how long a pass is put off where nothing has changed: attempts can be left
+// behind without that.
+const lookAgain = 5 * time.Second
+
+// Work makes passes until the context ends, every so often, where the database has changed
+// since the last one or something was left to be done.
+func (p *Passes) Work(ctx context.Context, every time.Duration, before func() error) error {
+	s, err := openState(p.StateDir, p.ID, p.Epoch)
+	if err != nil {
+		return err
+	}
+	defer s.close()
+	go p.keepBeat(ctx, s)
+	var last time.Time
+	for ok := true; ok; ok = sleep(ctx, every) {
+		ended := len(p.started)
+		p.forget()
+		stamp := p.Stamp()
+		if stamp == p.seen && !p.again && ended == len(p.started) && time.Since(last) < lookAgain {
+			continue
+		}
+		if before != nil {
+			if err := before(); err != nil {
+				p.notef("%v", err)
+			}
+			stamp = p.Stamp()
+		}
+		if err := p.Once(ctx); err != nil {
+			p.notef("%v", err)
+		}
+		p.seen, last = stamp, time.Now()
+	}
+	return ctx.Err()
+}

@@ -1,0 +1,79 @@
+package runner
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"strconv"
+	"strings"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// Self is this process, on a host of that name.
+func Self(host string) (Process, error) {
+	boot, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
+	if err != nil {
+		return Process{}, err
+	}
+	var ns unix.Stat_t
+	if err := unix.Stat("/proc/self/ns/pid", &ns); err != nil {
+		return Process{}, &os.PathError{Op: "stat", Path: "/proc/self/ns/pid", Err: err}
+	}
+	s, err := statOf(os.Getpid())
+	return Process{host, strings.TrimSpace(string(boot)), ns.Ino, os.Getpid(), s.born}, err
+}
+
+// stat is what /proc/PID/stat says.
+type stat struct {
+	state  byte
+	parent int
+	born   uint64 // in clock ticks since the host was started
+	rss    int64  // pages
+	exit   syscall.WaitStatus
+}
+
+// statOf reads a process. It fails with fs.ErrNotExist or ESRCH when there is none.
+func statOf(pid int) (s stat, err error) {
+	text, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
+	if err != nil {
+		return s, err
+	}
+	// The name of the program stands in parentheses, and may have any in it.
+	fields := bytes.Fields(text[bytes.LastIndexByte(text, ')')+1:])
+	if len(fields) < 50 {
+		return s, errors.New("/proc: a line of stat is too short")
+	}
+	s.state = fields[0][0]
+	s.parent, _ = strconv.Atoi(string(fields[1]))
+	s.born, _ = strconv.ParseUint(string(fields[19]), 10, 64)
+	s.rss, _ = strconv.ParseInt(string(fields[21]), 10, 64)
+	exit, _ := strconv.ParseUint(string(fields[49]), 10, 32)
+	s.exit = syscall.WaitStatus(exit)
+	return s, nil
+}
+
+// life is what can be said of a process.
+type life int
+
+const (
+	dead    life = iota
+	alive        // it runs
+	unknown      // it is of another process namespace: its pid says nothing here
+)
+
+// lives says whether a process lives, as seen from another one. A zombie does not.
+func (p Process) lives(from Process) life {
+	switch {
+	case p.PID == 0 || p.Boot != from.Boot:
+		return dead
+	case p.PIDNS != from.PIDNS:
+		return unknown
+	}
+	s, err := statOf(p.PID)
+	if err != nil || s.born != p.Born || s.state == 'Z' || s.state == 'X' {
+		return dead
+	}
+	return alive
+}

@@ -1,0 +1,104 @@
+package runner
+
+import (
+	"errors"
+	"os"
+	"syscall"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// ending is the end of a process.
+type ending struct {
+	pid    int
+	known  bool // how it ended
+	status syscall.WaitStatus
+}
+
+// watch tells of the ends of the command and, where those become our children, of who
+// descends from it.
+func (a *attendance) watch() <-chan ending {
+	ended := make(chan ending, 16)
+	if a.ours {
+		go reap(ended)
+	} else {
+		go func() { ended <- awaitOther(a.begun.Process) }()
+	}
+	return ended
+}
+
+// reap waits for our children, as long as we have some.
+func reap(ended chan<- ending) {
+	for {
+		var status syscall.WaitStatus
+		pid, err := syscall.Wait4(-1, &status, 0, nil)
+		switch {
+		case errors.Is(err, syscall.EINTR):
+		case err != nil:
+			return
+		default:
+			ended <- ending{pid, true, status}
+		}
+	}
+}
+
+// reapAll reaps those of our children that have ended.
+func reapAll() {
+	for {
+		pid, err := syscall.Wait4(-1, nil, 0, nil)
+		if err != nil && !errors.Is(err, syscall.EINTR) || pid == 0 {
+			return
+		}
+	}
+}
+
+// awaitOther waits for a process that is not our child. How it has ended the kernel says
+// from Linux 6.15 on, to who had it open as it ended.
+func awaitOther(p Process) ending {
+	fd, err := unix.PidfdOpen(p.PID, 0)
+	if err != nil {
+		return ending{pid: p.PID}
+	}
+	file := os.NewFile(uintptr(fd), "pidfd")
+	defer file.Close()
+	if s, err := statOf(p.PID); err != nil || s.born != p.Born {
+		return ending{pid: p.PID} // the pid is another process's by now
+	}
+	poll := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}
+	for {
+		if _, err := unix.Poll(poll, -1); !errors.Is(err, unix.EINTR) {
+			break
+		}
+	}
+	return exitOf(fd, p)
+}
+
+// exitOf is how a process has ended that its parent has reaped, or has still to reap.
+func exitOf(fd int, p Process) ending {
+	e := ending{pid: p.PID}
+	for wait := 0; wait < 50; wait++ {
+		// The layout of the kernel's struct pidfd_info.
+		var info struct {
+			mask, cgroup uint64
+			ids          [11]uint32
+			exit         int32
+			coredump     uint32
+			_            uint32
+			_            [8]uint64
+		}
+		const wantExit, getInfo = 1 << 3, 3<<30 | 64<<16 | 0xFF<<8 | 11
+		info.mask = wantExit
+		_, _, errno := unix.Syscall(unix.SYS_IOCTL, uintptr(fd), getInfo, uintptr(unsafe.Pointer(&info)))
+		if errno == 0 && info.mask&wantExit != 0 {
+			e.known, e.status = true, syscall.WaitStatus(uint32(info.exit))
+			return e
+		}
+		if s, err := statOf(p.PID); err == nil && s.born == p.Born && s.state == 'Z' {
+			e.known, e.status = true, s.exit
+			return e
+		}
+		unix.Poll(nil, 10) //nolint:errcheck // a pause: its parent is about to reap it
+	}
+	return e
+}

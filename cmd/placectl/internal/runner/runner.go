@@ -1,0 +1,161 @@
+package runner
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"io/fs"
+	"os"
+	"syscall"
+	"time"
+)
+
+// Site is where a runner is at work.
+type Site struct {
+	Host      string // this one's name
+	StateDir  string // DefaultState, or what the setting state_dir says
+	ID, Epoch string // of the database
+	Database  string // its absolute path, or a URL: what jobs find as PLACECTL_DB
+
+	// Words are the name and the arguments with which this program does a verb on this
+	// database: supervise 12.1.
+	Words func(verb string, args ...string) []string
+
+	// IdentityOf is the id of the database that lies at a path, "" for none.
+	IdentityOf func(path string) string
+}
+
+// Runner executes attempts of the jobs of a database on this host.
+type Runner struct {
+	Site
+	DB Database
+
+	// Stamp tells states of the database apart without opening it.
+	Stamp func() string
+	// Beat tells the database that this host's attempts are looked after, BeatEvery so
+	// often; nil: nobody is told.
+	Beat      func(context.Context) error
+	BeatEvery time.Duration
+	// Note says what nobody else would hear of.
+	Note func(format string, args ...any)
+
+	step func(string) // tests die here
+}
+
+// at marks a step, for tests.
+func (r *Runner) at(step string) {
+	if r.step != nil {
+		r.step(step)
+	}
+}
+
+// patience is how long a supervisor tries to reach the database before it executes
+// anything.
+const patience = 30 * time.Second
+
+// intent is what a journal says of this database.
+func (r *Runner) intent() intent {
+	i := intent{Database: r.Database}
+	rand.Read(i.Nonce[:]) //nolint:errcheck // it never fails
+	if s, ok := statFile(r.Database); ok {
+		i.Device, i.Inode = s.Dev, s.Ino
+	}
+	return i
+}
+
+func statFile(path string) (*syscall.Stat_t, bool) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, false
+	}
+	s, ok := info.Sys().(*syscall.Stat_t)
+	return s, ok
+}
+
+// Supervise executes an attempt, if nobody else does, and reports how it ended. It returns
+// without an error where somebody else is at it or was, and where the database does not
+// want it any more.
+func (r *Runner) Supervise(ctx context.Context, k Key) error {
+	s, err := openState(r.StateDir, r.ID, r.Epoch)
+	if err != nil {
+		return r.refuse(ctx, k, err)
+	}
+	defer s.close()
+	d, err := s.lockDir(k, true)
+	switch {
+	case errors.Is(err, errHeld):
+		return nil
+	case err != nil:
+		return r.refuse(ctx, k, err)
+	}
+	defer d.close()
+	r.at("locked")
+	i := r.intent()
+	journal, err := d.begin(i)
+	switch {
+	case errors.Is(err, fs.ErrExist):
+		return nil // a pass settles it
+	case err != nil:
+		d.remove() //nolint:errcheck // nothing was done
+		return r.refuse(ctx, k, err)
+	}
+	defer journal.Close()
+	r.at("journal")
+	order, err := r.claim(ctx, k, i.Nonce)
+	if err != nil {
+		if settled(err) {
+			return errors.Join(err, d.remove())
+		}
+		return err // perhaps it was claimed: a pass finds out
+	}
+	r.at("claimed")
+	e := &execution{Runner: r, dir: d, order: order, nonce: i.Nonce, journal: journal, state: s}
+	return r.deliver(ctx, d, e.run(ctx))
+}
+
+// claim claims an attempt for this process, and tries again while nobody knows whether it
+// has.
+func (r *Runner) claim(ctx context.Context, k Key, n Nonce) (*Order, error) {
+	self, err := Self(r.Host)
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	for wait := 50 * time.Millisecond; ; wait = min(2*wait, 2*time.Second) {
+		order, err := r.DB.Claim(ctx, &Claim{k, n, self})
+		if settled(err) {
+			return order, err
+		}
+		if !sleep(ctx, wait) {
+			return nil, err
+		}
+	}
+}
+
+// refuse reports that this host cannot execute an attempt. Nothing of it lies here then:
+// the claim is made for the report alone.
+func (r *Runner) refuse(ctx context.Context, k Key, why error) error {
+	result := &Result{Key: k, Outcome: OutcomeRefused, Why: why.Error(), Blame: BlameNode}
+	var state *errState
+	if errors.As(why, &state) && state.others {
+		result.Blame = BlameNobody
+	}
+	rand.Read(result.Nonce[:]) //nolint:errcheck // it never fails
+	if _, err := r.claim(ctx, k, result.Nonce); err != nil {
+		return errors.Join(why, err)
+	}
+	return errors.Join(why, r.tell(ctx, result))
+}
+
+// sleep waits, and reports whether it was not cut short.
+func sleep(ctx context.Context, d time.Duration) bool {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-t.C:
+		return true
+	}
+}

@@ -1,0 +1,148 @@
+package runner
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"strings"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// DefaultState is where a user's attempts lie where the setting state_dir does not say.
+func DefaultState(uid int) string { return fmt.Sprintf("/var/tmp/placectl-%d", uid) }
+
+// errState is a state directory that cannot be used. Others says that it belongs to
+// somebody else, which is no fault of the node.
+type errState struct {
+	err    error
+	others bool
+}
+
+func (e *errState) Error() string { return e.err.Error() }
+func (e *errState) Unwrap() error { return e.err }
+
+// state is STATE, and in it the directory ID.EPOCH of a database.
+type state struct {
+	top   *os.Root
+	epoch *os.Root
+	path  string // of the latter
+}
+
+// openState opens the directories, and makes them where they are missing. They have to be
+// ours alone: who could write there could make us execute what he likes.
+func openState(path, id, epoch string) (*state, error) {
+	if err := os.Mkdir(path, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+		return nil, &errState{fmt.Errorf("the state directory: %w", err), false}
+	}
+	top, err := os.OpenRoot(path)
+	if err != nil {
+		return nil, &errState{fmt.Errorf("the state directory: %w", err), errors.Is(err, fs.ErrPermission)}
+	}
+	if err := checkState(top, path); err != nil {
+		top.Close()
+		return nil, err
+	}
+	s := &state{top: top}
+	if err := s.open(id + "." + epoch); err != nil {
+		top.Close()
+		return nil, &errState{fmt.Errorf("the state directory: %w", err), false}
+	}
+	return s, nil
+}
+
+// open opens the directory of an epoch.
+func (s *state) open(name string) error {
+	if err := s.top.Mkdir(name, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	epoch, err := s.top.OpenRoot(name)
+	if err == nil {
+		s.epoch, s.path = epoch, s.top.Name()+"/"+name
+	}
+	return err
+}
+
+func (s *state) close() {
+	s.epoch.Close()
+	s.top.Close()
+}
+
+// checkState verifies what was opened, not what the path leads to by now.
+func checkState(top *os.Root, path string) error {
+	is, err := top.Stat(".")
+	if err != nil {
+		return &errState{err, false}
+	}
+	named, err := os.Lstat(path)
+	if err != nil {
+		return &errState{err, false}
+	}
+	owner := is.Sys().(*syscall.Stat_t).Uid
+	switch {
+	case !os.SameFile(is, named):
+		return &errState{fmt.Errorf("%s is a symbolic link, and has to be a directory", path), true}
+	case int(owner) != os.Geteuid():
+		return &errState{fmt.Errorf("%s belongs to the user %d, not to %d: the setting state_dir names another one", path, owner, os.Geteuid()), true}
+	case is.Mode().Perm()&0o077 != 0:
+		return &errState{fmt.Errorf("%s has the mode %o, and others must not get in: chmod 700 it", path, is.Mode().Perm()), true}
+	}
+	if on := networkFileSystem(path); on != "" {
+		return &errState{fmt.Errorf("%s is on %s, where locks do not tell hosts apart: the setting state_dir names another one", path, on), false}
+	}
+	return nil
+}
+
+// networkFileSystem names the file system of a directory where several machines share it,
+// else "".
+func networkFileSystem(path string) string {
+	var st unix.Statfs_t
+	if unix.Statfs(path, &st) != nil {
+		return ""
+	}
+	switch uint32(st.Type) {
+	case unix.NFS_SUPER_MAGIC:
+		return "NFS"
+	case 0x0BD00BD0:
+		return "Lustre"
+	case unix.SMB_SUPER_MAGIC, unix.CIFS_SUPER_MAGIC, unix.SMB2_SUPER_MAGIC:
+		return "SMB"
+	case 0x47504653:
+		return "GPFS"
+	case unix.CEPH_SUPER_MAGIC:
+		return "Ceph"
+	}
+	return ""
+}
+
+// attempts lists the attempts that have a directory.
+func (s *state) attempts() ([]Key, error) {
+	list, err := fs.ReadDir(s.epoch.FS(), ".")
+	if err != nil {
+		return nil, err
+	}
+	var keys []Key
+	for _, e := range list {
+		if k, err := ParseKey(e.Name()); err == nil && e.IsDir() {
+			keys = append(keys, k)
+		}
+	}
+	return keys, nil
+}
+
+// epochs lists the directories of a database: its present epoch's and older ones.
+func (s *state) epochs(id string) ([]string, error) {
+	list, err := fs.ReadDir(s.top.FS(), ".")
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	for _, e := range list {
+		if strings.HasPrefix(e.Name(), id+".") && e.IsDir() {
+			names = append(names, e.Name())
+		}
+	}
+	return names, nil
+}

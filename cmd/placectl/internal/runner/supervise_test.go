@@ -1,0 +1,72 @@
+package runner
+
+import (
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// TestSupervise: a claimed attempt's command is executed, and reported as it ended.
+func TestSupervise(t *testing.T) {
+	s := newSite(t)
+	for _, c := range []struct {
+		line    string
+		outcome Outcome
+		exit    int
+		signal  int
+	}{
+		{"exit 0", OutcomeExited, 0, 0},
+		{"exit 7", OutcomeExited, 7, 0},
+		{"kill -USR2 $$", OutcomeSignal, 128 + int(syscall.SIGUSR2), int(syscall.SIGUSR2)},
+	} {
+		k := s.job(c.line)
+		a := s.supervise(k)
+		if r := a.Result; !a.Ended || r.Outcome != c.outcome || r.Exit != c.exit || r.Signal != c.signal {
+			t.Errorf("%s: %+v; notes:\n%s", c.line, r, s.file("notes"))
+		}
+	}
+	if left := s.left(); len(left) > 0 {
+		t.Error("left:", left)
+	}
+	if notes := s.file("notes"); notes != "" {
+		t.Error(notes)
+	}
+}
+
+// TestOutcomes: what cannot be executed, and what is ended, is reported as jobs.md has it.
+func TestOutcomes(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		line    string
+		change  func(*Order)
+		outcome Outcome
+		exit    int
+		blame   Blame
+		why     string
+	}{
+		{name: "no such program", change: func(o *Order) { o.Command = []string{"there-is-none"} }, outcome: OutcomeExited, exit: 127, blame: BlameJob, why: "there-is-none"},
+		{name: "not executable", change: func(o *Order) { o.Command = []string{"/dev/null"} }, outcome: OutcomeExited, exit: 126, blame: BlameJob},
+		{name: "directory", change: func(o *Order) { o.Payload.Dir = "/there/is/none" }, outcome: OutcomeRefused, blame: BlameNobody, why: "/there/is/none"},
+		{name: "cores", change: func(o *Order) { o.CPUs = []int{1000} }, outcome: OutcomeExited, exit: 125, why: "cores [1000]: invalid argument"},
+		{name: "walltime", line: "sleep 100", change: func(o *Order) { o.Walltime = 200 * time.Millisecond }, outcome: OutcomeWalltime, exit: 128 + 15},
+		{name: "walltime ignored", line: "trap '' TERM; sleep 100; sleep 100", outcome: OutcomeWalltime, exit: 128 + 9,
+			change: func(o *Order) { o.Walltime, o.Grace = 200*time.Millisecond, 200*time.Millisecond }},
+		{name: "status of its own", line: "trap 'exit 3' TERM; sleep 100 & wait", outcome: OutcomeWalltime, exit: 3, change: func(o *Order) { o.Walltime = 200 * time.Millisecond }},
+		{name: "memory", line: "x=$(head -c 50000000 /dev/zero | tr '\\0' x); sleep 100", outcome: OutcomeOOM, exit: 128 + 15, why: "it asked for",
+			change: func(o *Order) { o.Enforce, o.Memory, o.Grace = "poll", 20<<20, 10*time.Second }},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			s := newSite(t)
+			k := s.job(c.line, c.change)
+			a := s.supervise(k)
+			if r := a.Result; !a.Ended || r.Outcome != c.outcome || r.Exit != c.exit || r.Blame != c.blame || !strings.Contains(r.Why, c.why) {
+				t.Errorf("%+v; notes:\n%s", r, s.file("notes"))
+			}
+			if left, ours := s.left(), s.ours(); len(left) > 0 || len(ours) > 0 {
+				t.Error("left:", left, ours)
+			}
+		})
+	}
+}

@@ -1,0 +1,59 @@
+package runner
+
+import (
+	"fmt"
+	"os"
+	"runtime/debug"
+	"time"
+
+	"github.com/placectl/placectl/cmd/placectl/internal/spell"
+	"golang.org/x/sys/unix"
+)
+
+// use is what the attempt has used: what the kernel counts of those whom we have reaped,
+// or of the control group.
+func (a *attendance) use() (u ResourceUse) {
+	var r unix.Rusage
+	if a.ours && unix.Getrusage(unix.RUSAGE_CHILDREN, &r) == nil {
+		u.CPUUser = time.Duration(unix.TimevalToNsec(r.Utime))
+		u.CPUSystem = time.Duration(unix.TimevalToNsec(r.Stime))
+		u.MaxRSS = r.Maxrss << 10
+	} else {
+		u.CPUUser, u.CPUSystem = a.group.cpu()
+	}
+	u.MemPeak = a.group.peak()
+	return u
+}
+
+// memoryTicks ticks when the memory of the attempt is to be looked at.
+func (a *attendance) memoryTicks() *time.Ticker {
+	if a.begun.Polled && a.begun.Memory > 0 {
+		return time.NewTicker(time.Second)
+	}
+	never := time.NewTicker(time.Hour)
+	never.Stop()
+	return never
+}
+
+// lookAtMemory ends the attempt where its processes have more memory than it asked for.
+func (a *attendance) lookAtMemory() {
+	var sum int64
+	for _, pid := range a.tasks() {
+		if s, err := statOf(pid); err == nil {
+			sum += s.rss * int64(os.Getpagesize())
+		}
+	}
+	if sum > a.begun.Memory && a.stopped == OutcomeNone && !a.over {
+		a.stop(OutcomeOOM, exceeding(a.begun.Memory, sum))
+		a.killAt = bootClock() // what it asked for is over now
+	}
+}
+
+// exceeding says what was asked for and what was used.
+func exceeding(asked, used int64) string {
+	return fmt.Sprintf("it asked for %s of memory and used %s", spell.FormatSize(asked), spell.FormatSize(used))
+}
+
+// trim gives memory back that is not needed while a command runs: there may be a thousand
+// of us.
+func trim() { debug.FreeOSMemory() }
