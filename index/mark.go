@@ -14,13 +14,18 @@ const (
 	// Ruled nodes have rules of their own about who may be on them together: a
 	// sharing, an access policy, a host that they share with other nodes.
 	Ruled Mark = 2
+	// Named nodes name devices: jobs that start there get some of them.
+	Named Mark = 3
 )
+
+// marks are all of them.
+var marks = [...]Mark{Ranked, Ruled, Named}
 
 // MarkedNodes is the nodes that have a mark, for reading only.
 func (ix *Index) MarkedNodes(m Mark) *roaring.Bitmap { return &ix.at(markKey(m)).Bitmap }
 
-// MarkAll gives every node every mark, in memory: for a store whose file is older
-// than marks are.
+// MarkAll gives every node the first two marks, in memory: for a store whose file is
+// older than marks are.
 func (ix *Index) MarkAll() {
 	for _, m := range []Mark{Ranked, Ruled} {
 		ix.at(markKey(m)).AddRange(0, uint64(ix.limits.Nodes))
@@ -37,6 +42,9 @@ func (ix *Index) mark(n *Node) {
 	if host, ok := n.Get(Host); ok && host.Str != n.Name || n.Sharing != DefaultShared || n.Access != AccessShared {
 		ix.edit(markKey(Ruled)).Add(n.Number)
 	}
+	if len(n.Devices) > 0 {
+		ix.edit(markKey(Named)).Add(n.Number)
+	}
 }
 
 // Remark gives a node whose row has changed in nothing else its marks anew.
@@ -46,7 +54,7 @@ func (ix *Index) Remark(n *Node) {
 }
 
 func (ix *Index) unmark(number uint32) {
-	for _, m := range []Mark{Ranked, Ruled} {
+	for _, m := range marks {
 		if ix.MarkedNodes(m).Contains(number) {
 			ix.edit(markKey(m)).Remove(number)
 		}

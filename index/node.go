@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 	"strings"
+
+	"github.com/placectl/placectl/index/devices"
 )
 
 // State is what an administrator, or a health check, says of a node. The
@@ -84,6 +86,9 @@ type Node struct {
 	PriorityF string
 	Features  []string
 	Res       []Amount // sorted by resource number
+
+	Devices   []NamedDevices    // what is behind some of them, sorted by resource number
+	Distances devices.Distances // of the groups of devices; nil where they are not known
 }
 
 // ValidSpeed reports whether a speed can be one; 0 stands for none and is none.
@@ -140,8 +145,9 @@ func (n *Node) Amount(defs *Defs, resource string) string {
 	return def.Format(v)
 }
 
-// Unset takes a resource away from the node.
+// Unset takes a resource away from the node, and forgets its devices.
 func (n *Node) Unset(id ResID) {
+	n.SetDevices(id, nil)
 	if i, ok := n.find(id); ok {
 		n.Res = slices.Delete(n.Res, i, i+1)
 	}

@@ -36,6 +36,10 @@ type Request struct {
 	// or not at all.
 	Reservation string
 
+	// Bind says how devices are chosen on nodes that name theirs: compact, tight or
+	// scatter; "": as the store does.
+	Bind string
+
 	// Prefer says which nodes to take first, by features and conditions on
 	// resources (ParsePrefer). It counts through PRIORITYF alone.
 	Prefer []string

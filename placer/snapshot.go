@@ -4,6 +4,7 @@ import (
 	"iter"
 
 	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/index/devices"
 	"github.com/placectl/placectl/timeline"
 )
 
@@ -72,4 +73,5 @@ type Ask struct {
 	Ranking   []uint32 // of the policy local: nodes, the first first
 	Grants    []Grant  // the reservations that it may use
 	Since     int64    // when it was asked for: Rules.SetDelay counts from there
+	Bind      devices.Policy
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/index/devices"
 	"github.com/placectl/placectl/placer"
 	"github.com/placectl/placectl/store/internal/row"
 )
@@ -65,6 +66,9 @@ func (q asking) read() (placer.Ask, error) {
 		return placer.Ask{}, fmt.Errorf("%w walltime of %d s: it must be from 1 s to %d s", ErrInvalid, a.Duration, maxWalltime)
 	}
 	if a.Access, err = index.ParseAccess(r.Access); err != nil {
+		return placer.Ask{}, fmt.Errorf("%w: %w", placer.ErrRequest, err)
+	}
+	if a.Bind, err = devices.ParsePolicy(r.Bind); err != nil {
 		return placer.Ask{}, fmt.Errorf("%w: %w", placer.ErrRequest, err)
 	}
 	if a.Prefer, err = placer.ParsePrefer(defs, r.Prefer); err != nil {

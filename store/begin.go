@@ -44,16 +44,27 @@ func (p *passage) job(c change) error {
 			return err
 		}
 		if why != "" {
-			j.Reason = fmt.Sprintf("was to start at %s; %s", stamp(j.Start), why)
-			p.late = append(p.late, j)
-			return tx.vacate(j)
+			return p.putOff(j, why)
 		}
+	}
+	var short *Conflict
+	if err := tx.bind(j); errors.As(err, &short) {
+		return p.putOff(j, short.Why)
+	} else if err != nil {
+		return err
 	}
 	j.State = JobRunning
 	if err := p.beginOn(j.AllNodes()); err != nil {
 		return err
 	}
 	return tx.putJob(j, JobReserved)
+}
+
+// putOff takes a planned job that cannot begin off its nodes.
+func (p *passage) putOff(j *row.Job, why string) error {
+	j.Reason = fmt.Sprintf("was to start at %s; %s", stamp(j.Start), why)
+	p.late = append(p.late, j)
+	return p.tx.vacate(j)
 }
 
 // clearBefore takes jobs that are past their end off the nodes on which something is to

@@ -31,7 +31,9 @@
 // Nodes: [Tx.Node], [Tx.NodeByNumber], [Tx.NodeNumber], [Tx.NodeNames], [Tx.ResolveNodes],
 // [Tx.EachNode], [Tx.PutNode], [Tx.RemoveNode], [Tx.SetNodeState], [Tx.SetLoad]; what is on
 // them: [Tx.Occupancy], [Tx.Allocations], [Tx.Owner], [Tx.Left], [Tx.Used], [Tx.UsageSince],
-// [Tx.ResetUsage]; how they are alike: [Tx.Buckets], [Tx.PlacementSets].
+// [Tx.ResetUsage]; how they are alike: [Tx.Buckets], [Tx.PlacementSets]; their devices:
+// [Tx.DrainDevices], [Tx.ResumeDevices], [Tx.CutDevices], [Tx.Moved], and which of them jobs
+// have: [Tx.HeldBy], [Tx.Devices].
 //
 // Resources, queues and settings: [Tx.Resources], [Tx.AddResource], [Tx.RemoveResource];
 // [Tx.Queue], [Tx.Queues], [Tx.AddQueue], [Tx.SetQueue], [Tx.RemoveQueue]; [Tx.Settings],
@@ -69,6 +71,8 @@
 // instant.go make of them what callers get; source.go is what index and calendar are
 // lent, clock.go the notion of now. nodes.go, ask.go and place.go, begin.go, extend.go,
 // release.go, reserve.go and standing.go are what can be done, conflict.go verifies it;
+// device.go decides which devices a job gets, device_node.go and device_change.go what
+// becomes of those that jobs have when a node names others, device_job.go shows them;
 // shares.go, share_state.go and share_unit.go are class shares. The queue: submit.go,
 // payload.go, depend.go, finish.go and launch.go are what happens to a job, cycle.go and
 // the files named after it the cycle, whose decisions are package placer/cycle's, freed.go what it

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/index/devices"
 	"github.com/placectl/placectl/placer"
 	"github.com/placectl/placectl/store/internal/row"
 )
@@ -117,6 +118,17 @@ type Job struct {
 	// Payload is the same for jobs that carry the same: see Tx.Payload. It is zero for a
 	// job that carries nothing.
 	Payload PayloadKey
+
+	Bind    devices.Policy // how its devices are chosen; NoPolicy: as the store's setting says when it starts
+	Devices []JobDevices   // what it has of nodes that name their devices, while it runs: see Tx.JobDevices
+}
+
+// JobDevices are the devices that a job has of a resource of a node, by their position
+// among those that the node names.
+type JobDevices struct {
+	Node  uint32
+	Res   index.ResID
+	Which devices.Bits
 }
 
 // NodeNumbers lists the nodes of a job in chunk order; a node comes once for each

@@ -14,7 +14,8 @@ func jobOf(j *row.Job) *Job {
 		Along: j.Along, Group: j.Group, Access: j.Access, Reservation: j.Reservation, Prefer: j.Prefer, NoPolicy: j.NoPolicy,
 		Queued: j.Queued, Attended: j.Attended, NoRequeue: j.NoRequeue, Launched: j.Launched, Never: j.Never, Priority: j.Priority,
 		Begin: instant(j.Begin), Deadline: instant(j.Deadline), After: converted(j.After, func(d row.Dependency) Dependency { return Dependency(d) }),
-		Array: j.Array, Index: j.Index, Command: j.Command, Exit: j.Exit, Failures: j.Failures, Payload: j.Payload,
+		Array: j.Array, Index: j.Index, Command: j.Command, Exit: j.Exit, Failures: j.Failures, Payload: j.Payload, Bind: j.Bind,
+		Devices: converted(j.Devices, func(d row.JobDevices) JobDevices { return JobDevices(d) }),
 	}
 }
 
@@ -30,7 +31,8 @@ func (j *Job) row() row.Job {
 		Along: j.Along, Group: j.Group, Access: j.Access, Reservation: j.Reservation, Prefer: j.Prefer, NoPolicy: j.NoPolicy,
 		Queued: j.Queued, Attended: j.Attended, NoRequeue: j.NoRequeue, Launched: j.Launched, Never: j.Never, Priority: j.Priority,
 		Begin: unix(j.Begin), Deadline: unix(j.Deadline), After: dependencies(j.After),
-		Array: j.Array, Index: j.Index, Command: j.Command, Exit: j.Exit, Failures: j.Failures, Payload: j.Payload,
+		Array: j.Array, Index: j.Index, Command: j.Command, Exit: j.Exit, Failures: j.Failures, Payload: j.Payload, Bind: j.Bind,
+		Devices: converted(j.Devices, func(d JobDevices) row.JobDevices { return row.JobDevices(d) }),
 	}
 }
 

@@ -86,6 +86,9 @@ func (tx *Tx) eachJobRow(fn func(key, payload []byte) error, states []JobState) 
 // putJob writes a job and moves it from the state it was in, 0 for a new one; with
 // it go the lists that it is in, and what happened is written down.
 func (tx *Tx) putJob(j *row.Job, was JobState) error {
+	if j.State != JobRunning {
+		j.Devices = nil
+	}
 	if was != j.State {
 		if err := tx.happened(jobEvent(j, was)); err != nil {
 			return err

@@ -24,12 +24,13 @@ type nodeRows struct {
 // keptBlock is nodes with neighbouring numbers, nil where one was not read.
 type keptBlock [timeline.BlockNodes]*keptNode
 
-// keptNode is a node as it was read, and its consumables: a transaction that places much
-// asks again and again what a node has.
+// keptNode is a node as it was read, without its devices, and its consumables: a
+// transaction that places much asks again and again what a node has.
 type keptNode struct {
 	*index.Node
 	quantities []uint16
 	capacity   []int64
+	named      *namedDevices // nil until they are asked for
 }
 
 // kept is a node that is read once, as long as no row of a node is written. It is for
@@ -44,7 +45,15 @@ func (tx *Tx) kept(number uint32) (*keptNode, error) {
 	if err != nil {
 		return nil, err
 	}
-	n, err := tx.NodeByNumber(number)
+	key := row.Key32(number)
+	payload, err := tx.file.Get(row.Nodes, key)
+	if err != nil {
+		return nil, err
+	}
+	if payload == nil {
+		return nil, row.Missing("node", "#"+itoa(number))
+	}
+	n, err := row.DecodeNodeOnly(key, payload)
 	if err != nil {
 		return nil, err
 	}

@@ -105,7 +105,8 @@ func (tx *Tx) ResolveNodes(list string) ([]uint32, error) {
 
 // PutNode adds a node, or replaces the one of the same name, and reports which.
 // It sets n.Number and n.Bucket. What runs on the node, and what is planned for
-// it, stays.
+// it, stays; but what was planned for devices that are in service no more is planned anew.
+// A device that a job has can be drained, and neither removed nor cut: that is a Conflict.
 func (tx *Tx) PutNode(n *index.Node) (added bool, err error) {
 	if !tx.Writable() {
 		return false, ErrReadOnly
@@ -123,8 +124,12 @@ func (tx *Tx) PutNode(n *index.Node) (added bool, err error) {
 	}
 	class := index.Free
 	var old *index.Node
+	var holders []*row.Job
 	if exists {
 		if old, err = tx.NodeByNumber(number); err != nil {
+			return false, err
+		}
+		if holders, err = (renaming{tx, old, n}).holders(); err != nil {
 			return false, err
 		}
 		class = tx.classOf(number)
@@ -153,6 +158,11 @@ func (tx *Tx) PutNode(n *index.Node) (added bool, err error) {
 	} else {
 		tx.loaded.freed.on([]uint32{n.Number})
 	}
+	if exists && !index.SameDevices(old, n) {
+		if err := (renaming{tx, old, n}).carryOut(holders); err != nil {
+			return false, tx.spoil(err)
+		}
+	}
 	return !exists, tx.loaded.rooms.measure(ix, n.Number, class == index.Busy && n.State == index.Up)
 }
 
@@ -179,6 +189,9 @@ func (tx *Tx) validNode(n *index.Node) error {
 		return err
 	}
 	if err := validPriorityF(defs, n); err != nil {
+		return err
+	}
+	if err := validDevices(defs, n); err != nil {
 		return err
 	}
 	if n.Queue == "" {

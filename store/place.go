@@ -120,7 +120,7 @@ func (tx *Tx) newJob(r placer.Request, a placer.Ask, plan *placer.Plan) (*row.Jo
 func (tx *Tx) newcomer(r placer.Request, a placer.Ask, defs *index.Defs) *row.Job {
 	return &row.Job{Name: r.Name, User: r.User, Group: r.Group, Account: r.Account, Queue: r.Queue, Class: r.Class, Key: tx.key,
 		Select: a.Text(defs), Place: a.Spec.Place.Format(defs), Walltime: a.Duration, Submit: tx.now,
-		Access: a.Access, Reservation: r.Reservation, Prefer: r.Prefer, Policy: r.Policy, NoPolicy: r.Policy == ""}
+		Access: a.Access, Reservation: r.Reservation, Prefer: r.Prefer, Bind: a.Bind, Policy: r.Policy, NoPolicy: r.Policy == ""}
 }
 
 // apply verifies a plan against the rows and carries it out: the job, which was
@@ -149,6 +149,8 @@ func (tx *Tx) apply(j *row.Job, a placer.Ask, plan *placer.Plan, was JobState) e
 		if err := tx.file.Mark(row.Changes, row.TimeKey(j.Start, row.JobOwner(j.ID))); err != nil {
 			return err
 		}
+	} else if err := tx.bind(j); err != nil {
+		return tx.spoil(err)
 	}
 	if err := tx.loaded.releases.put(j.End, row.JobOwner(j.ID), j.AllNodes()); err != nil {
 		return err

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/index/devices"
 	"github.com/placectl/placectl/placer"
 	"github.com/placectl/placectl/store/internal/row"
 )
@@ -30,10 +31,11 @@ type Settings struct {
 	LocalProgram    []string // of policy local
 	LocalTimeout    time.Duration
 	DefaultWalltime time.Duration
-	FinishOverdue   bool          // jobs past their end have ended; else they keep their nodes
-	KeepEnded       time.Duration // for how long jobs that have ended are kept; 0: for ever
-	KeepKeys        time.Duration // for how long answers to requests with a key are kept
-	ShareUnit       string        // what class shares count: UnitNodes, or the name of a consumable
+	FinishOverdue   bool           // jobs past their end have ended; else they keep their nodes
+	KeepEnded       time.Duration  // for how long jobs that have ended are kept; 0: for ever
+	KeepKeys        time.Duration  // for how long answers to requests with a key are kept
+	Bind            devices.Policy // how devices are chosen for jobs that do not say
+	ShareUnit       string         // what class shares count: UnitNodes, or the name of a consumable
 }
 
 // Setting describes one setting.
@@ -55,6 +57,13 @@ var settingDefs = []settingDef{
 	{"access", "shared", "whose jobs may be on a node together: shared, singleuser, singlejob or singletask",
 		func(_ *index.Defs, v string, s *Settings) (err error) {
 			s.Access, err = index.ParseAccess(v)
+			return err
+		}},
+	{"bind", "compact", "how devices are chosen on nodes that name theirs: compact (evenly from few groups), tight (one group after the other) or scatter (evenly from all)",
+		func(_ *index.Defs, v string, s *Settings) (err error) {
+			if s.Bind, err = devices.ParsePolicy(v); err == nil && s.Bind == devices.NoPolicy {
+				s.Bind = devices.Compact
+			}
 			return err
 		}},
 	{"chunk_fit", "first", "how chunks that compete for nodes share them: first (in the order of the select, as OpenPBS) or exact",

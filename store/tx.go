@@ -44,6 +44,7 @@ type loaded struct {
 	freed    *freed
 	matcher  *fairshare.Matcher // of the class shares
 	queries  *tables.Catalog
+	moved    []*row.Job // that were planned anew because of devices
 }
 
 func newLoaded(tx *Tx) loaded {

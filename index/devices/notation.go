@@ -51,6 +51,18 @@ func ParseIDs(text string) ([]string, error) {
 	return out, nil
 }
 
+// Name gives the devices of a set their identities, which FormatIDs has written.
+func (s Set) Name(text string) error {
+	named, err := appendList(make(Set, 0, len(s)), text, 0)
+	if err != nil || len(named) != len(s) {
+		return fmt.Errorf("%q does not name %d devices", text, len(s))
+	}
+	for i := range s {
+		s[i].ID = named[i].ID
+	}
+	return nil
+}
+
 // appendList reads the identities of a group.
 func appendList(out Set, list string, group int) (Set, error) {
 	for item := range strings.SplitSeq(list, ",") {

@@ -20,7 +20,8 @@ type derived struct {
 	states    jobStates                         // in place of the rows of that table
 	buckets   uint32                            // the smallest bucket number never used
 	rooms     map[uint32]*row.RoomBlock
-	moved     []*index.Node // nodes whose rows name another bucket than their values do
+	moved     []*index.Node        // nodes whose rows name another bucket than their values do
+	holding   map[uint32][]holding // by node: the devices that running jobs have
 	naming    map[row.PayloadKey]naming
 	recounted []recounted // payloads whose rows count other jobs than there are
 	// contradictions counts what no rebuilding mends: a node taken twice, a
@@ -33,7 +34,8 @@ type derived struct {
 // derive recomputes every derived table. What it finds on the way is about the
 // rows it does so from.
 func (f *Findings) derive(s *Store) (*derived, error) {
-	d := &derived{Findings: f, store: s, now: s.State.AsOf, calendar: timeline.NewCalendar(nil, s.State.AsOf, s.Grace), states: make(jobStates), naming: make(map[row.PayloadKey]naming), rooms: make(map[uint32]*row.RoomBlock)}
+	d := &derived{Findings: f, store: s, now: s.State.AsOf, calendar: timeline.NewCalendar(nil, s.State.AsOf, s.Grace), states: make(jobStates),
+		holding: make(map[uint32][]holding), naming: make(map[row.PayloadKey]naming), rooms: make(map[uint32]*row.RoomBlock)}
 	for t := range row.TableCount {
 		if t.Derived() {
 			d.rows[t] = make(map[string][]byte)
@@ -120,6 +122,7 @@ func (d *derived) job(j *row.Job) {
 	}
 	d.states.add(j)
 	d.named(j)
+	d.holds(j)
 	if j.Waits(j.State) {
 		d.rows[row.Waiting][string(row.WaitingKey(j))] = row.EncodeMark()
 	}

@@ -46,6 +46,7 @@ func (d *derived) index() error {
 		ix.Insert(n, class)
 		d.shared(n)
 		d.takenTwice(n)
+		d.devices(n)
 		d.room(ix, n)
 		if n.Bucket != bucket {
 			d.Find("node %s says it is in bucket %d, its values put it into %d", n.Name, bucket, n.Bucket)

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/index/devices"
 	"github.com/placectl/placectl/placer"
 )
 
@@ -89,6 +90,17 @@ type Job struct {
 	Exit      int      // exit status, once it has ended
 	Failures  int      // launches that failed
 	Payload   PayloadKey
+
+	Bind    devices.Policy // how its devices are chosen; NoPolicy: as the store's setting says when it starts
+	Devices []JobDevices   // what it has of nodes that name their devices, while it runs: by node, then by resource
+}
+
+// JobDevices are the devices that a job has of a resource of a node, by their position
+// among those that the node names.
+type JobDevices struct {
+	Node  uint32
+	Res   index.ResID
+	Which devices.Bits
 }
 
 // JobChunk is the nodes of one chunk of a job, in node order.
@@ -145,7 +157,8 @@ func (j *Job) Request() placer.Request {
 		policy = ""
 	}
 	return placer.Request{Select: j.Select, Place: j.Place, Name: j.Name, User: j.User, Group: j.Group, Account: j.Account,
-		Queue: j.Queue, Class: j.Class, Policy: policy, Access: j.Access.String(), Reservation: j.Reservation, Prefer: j.Prefer}
+		Queue: j.Queue, Class: j.Class, Policy: policy, Access: j.Access.String(), Reservation: j.Reservation, Prefer: j.Prefer,
+		Bind: j.Bind.String()}
 }
 
 // Waits reports whether a job in a state is in the queue, waiting to be started.

@@ -98,8 +98,15 @@ func (j *Job) encodeQueued(e *encoder) {
 		e.uint(d.Job)
 	}
 	e.strings(j.Command)
-	if j.Payload != (PayloadKey{}) {
+	devices := j.Bind != 0 || len(j.Devices) > 0
+	switch {
+	case j.Payload != (PayloadKey{}):
 		e.string(string(j.Payload[:]))
+	case devices:
+		e.string("")
+	}
+	if devices {
+		encodeJobDevices(e, j)
 	}
 }
 
@@ -119,6 +126,9 @@ func (j *Job) decodeQueued(d *decoder) {
 		} else if len(key) > 0 {
 			d.bad = true
 		}
+	}
+	if len(d.b) > 0 {
+		decodeJobDevices(d, j)
 	}
 }
 

@@ -56,6 +56,7 @@ func EncodeNode(n *index.Node) []byte {
 	}
 	e.byte(byte(n.Sharing)) // rows of before there was sharing end above
 	e.bool(n.Lessened)      // as do, here, those that do not know
+	encodeDevices(&e, n)    // and here those of nodes that name none
 	return e.b
 }
 
@@ -76,6 +77,19 @@ func nodeMeasures(n *index.Node) [4]*float64 {
 
 // DecodeNode reads the whole of a node.
 func DecodeNode(key, payload []byte) (*index.Node, error) {
+	n := new(index.Node)
+	d := decoder{b: payload}
+	readNodeHead(&d, n)
+	n.Name, n.Queue, n.Reason = d.string(), d.string(), d.string()
+	if err := readNodeRest(key, &d, n, nil); err != nil {
+		return n, err
+	}
+	decodeDevices(&d, n)
+	return n, d.done(Nodes, key)
+}
+
+// DecodeNodeOnly reads a node without its devices.
+func DecodeNodeOnly(key, payload []byte) (*index.Node, error) {
 	n := new(index.Node)
 	d := decoder{b: payload}
 	readNodeHead(&d, n)

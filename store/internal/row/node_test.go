@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/index/devices"
 )
 
 // fullNode sets every field that a row holds.
@@ -17,6 +18,52 @@ func fullNode() *index.Node {
 	n.Set(index.NCPUs, index.Value{Num: 8})
 	n.Set(index.Arch, index.Value{Str: "amd64"})
 	return n
+}
+
+// TestNodeRowDevices verifies that what is known of devices comes back, and that a node
+// without any has no byte of it.
+func TestNodeRowDevices(t *testing.T) {
+	bare := EncodeNode(fullNode())
+	n := fullNode()
+	cores, err := devices.Parse("0-3@0+4-5,7@1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	cores[2].Threads = []int{2, 66}
+	n.SetDevices(index.NCPUs, cores)
+	n.SetDevices(index.NGPUs, devices.Set{
+		{ID: "0", Group: 1, UUID: "GPU-1", Model: "A100", VRAM: 80 << 20},
+		{ID: "3", Drained: true, Reason: "ecc"},
+		{ID: "4", Slices: 4, Into: "gslices"}, {ID: "x"},
+	})
+	n.Distances = devices.Distances{{10, 21}, {21, 10}}
+	full := EncodeNode(n)
+	got, err := DecodeNode(Key32(7), full)
+	if diff := cmp.Diff(n, got); err != nil || diff != "" {
+		t.Error(err, diff)
+	}
+	if v, _ := got.Get(index.NGPUs); v.Num != 2 {
+		t.Errorf("%d of 4 devices are in service", v.Num)
+	}
+	only, err := DecodeNodeOnly(Key32(7), full)
+	if err != nil || only.Devices != nil || len(only.Res) != len(n.Res) {
+		t.Error(err, only)
+	}
+	n.Unset(index.NGPUs)
+	n.SetDevices(index.NCPUs, nil)
+	n.Distances = nil
+	n.Set(index.NCPUs, index.Value{Num: 8})
+	if !slices.Equal(EncodeNode(n), bare) {
+		t.Error("a node that has forgotten its devices is longer than one that had none")
+	}
+	for i := range full {
+		DecodeNode(Key32(7), full[:i])
+		for v := range 256 {
+			b := slices.Clone(full)
+			b[i] = byte(v)
+			DecodeNode(Key32(7), b)
+		}
+	}
 }
 
 func TestNodeRow(t *testing.T) {
@@ -80,7 +127,7 @@ func TestNodeRowWords(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if n, err := DecodeNode(Key32(7), row("", byte(index.ForceExcl), 1, 2, 3)); err != nil || n.Sharing != index.ForceExcl {
+	if n, err := DecodeNode(Key32(7), row("", byte(index.ForceExcl), 1, 0, 0, 3)); err != nil || n.Sharing != index.ForceExcl {
 		t.Errorf("a row of a newer version: %+v, %v", n, err)
 	}
 }

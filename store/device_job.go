@@ -1,0 +1,74 @@
+package store
+
+import (
+	"strings"
+
+	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/index/devices"
+)
+
+// HeldDevices are the devices that a job has of a resource of a node.
+type HeldDevices struct {
+	Node     uint32
+	Name     string // of the node
+	Resource string
+	Devices  devices.Set
+}
+
+// HeldBy are the devices that a job has, by node and then by resource, cores last. They are
+// none once it has ended, and where its nodes name none.
+func (tx *Tx) HeldBy(j *Job) (list []HeldDevices, err error) {
+	defs, err := tx.Resources()
+	if err != nil || len(j.Devices) == 0 {
+		return nil, err
+	}
+	var cores []HeldDevices
+	for i, d := range j.Devices {
+		n, err := tx.named(d.Node)
+		if err != nil {
+			return nil, err
+		}
+		k, def := n.find(d.Res), index.Def{}
+		if k < 0 {
+			continue
+		}
+		def, _ = defs.Get(d.Res)
+		held := HeldDevices{Node: d.Node, Resource: def.Name}
+		if held.Name, err = tx.loaded.nodes.name(d.Node); err != nil {
+			return nil, err
+		}
+		for at := range d.Which.Each {
+			if at < len(n.list[k].Set) {
+				held.Devices = append(held.Devices, n.list[k].Set[at])
+			}
+		}
+		if d.Res == index.NCPUs {
+			cores = append(cores, held)
+		} else {
+			list = append(list, held)
+		}
+		if i+1 == len(j.Devices) || j.Devices[i+1].Node != d.Node {
+			list, cores = append(list, cores...), nil
+		}
+	}
+	return list, nil
+}
+
+// Devices writes the devices of a job: g1:ngpus=0,3:ncpus=0-7+g2:ngpus=1.
+func (tx *Tx) Devices(j *Job) (string, error) {
+	list, err := tx.HeldBy(j)
+	if err != nil {
+		return "", err
+	}
+	var b strings.Builder
+	for i, h := range list {
+		switch {
+		case i == 0:
+			b.WriteString(h.Name)
+		case list[i-1].Node != h.Node:
+			b.WriteString("+" + h.Name)
+		}
+		b.WriteString(":" + h.Resource + "=" + devices.FormatIDs(idsOf(h.Devices)))
+	}
+	return b.String(), nil
+}

@@ -1,0 +1,259 @@
+package store
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/index/devices"
+	"github.com/placectl/placectl/placer"
+)
+
+// gpuNode declares g1 with devices, and whatever else is given as name=value.
+func gpuNode(t testing.TB, db *DB, name string, values ...string) {
+	t.Helper()
+	err := db.Update(func(tx *Tx) error {
+		defs, err := tx.Resources()
+		if err != nil {
+			return err
+		}
+		n := &index.Node{Name: name}
+		for _, v := range values {
+			key, value, _ := strings.Cut(v, "=")
+			def, _ := defs.Lookup(key)
+			if devices.Named(value) {
+				set, err := devices.Parse(value)
+				if err != nil {
+					return err
+				}
+				n.SetDevices(def.ID, set)
+			} else if err := n.SetAmount(defs, key, value); err != nil {
+				return err
+			}
+		}
+		_, err = tx.PutNode(n)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// begin places a request and returns the job and its devices.
+func begin(t testing.TB, db *DB, r placer.Request) (uint64, string) {
+	t.Helper()
+	var id uint64
+	var text string
+	err := db.Update(func(tx *Tx) error {
+		if r.Walltime == 0 {
+			r.Walltime = time.Hour
+		}
+		j, err := tx.Place(r)
+		if err != nil {
+			return err
+		}
+		id = j.ID
+		text, err = tx.Devices(j)
+		return err
+	})
+	if err != nil {
+		t.Fatalf("%+v: %v", r, err)
+	}
+	return id, text
+}
+
+func mustUpdate(t testing.TB, db *DB, fn func(tx *Tx) error) {
+	t.Helper()
+	if err := db.Update(fn); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func devicesOf(t testing.TB, db *DB, id uint64) (text string) {
+	t.Helper()
+	err := db.View(func(tx *Tx) error {
+		j, err := tx.Job(id)
+		if err == nil {
+			text, err = tx.Devices(j)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
+}
+
+func sound(t testing.TB, db *DB) {
+	t.Helper()
+	if err := db.Check(func(finding string) { t.Error(finding) }); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestDevicesOfJobs(t *testing.T) {
+	db, _ := newDB(t)
+	gpuNode(t, db, "g1", "ncpus=0-15@0+16-31@1", "ngpus=0-1@0+2-3@1", "mem=64gb")
+	a, got := begin(t, db, placer.Request{Select: "1:ncpus=4:ngpus=1"})
+	if got != "g1:ngpus=0:ncpus=0-3" {
+		t.Error(got)
+	}
+	if _, got := begin(t, db, placer.Request{Select: "1:ncpus=8:ngpus=2"}); got != "g1:ngpus=2-3:ncpus=16-23" {
+		t.Error(got)
+	}
+	if _, got := begin(t, db, placer.Request{Select: "1:ncpus=2"}); got != "g1:ncpus=24-25" { // the group with fewest free
+		t.Error(got)
+	}
+	if err := db.Update(func(tx *Tx) error {
+		_, err := tx.Place(placer.Request{Select: "1:ngpus=2", Walltime: time.Hour})
+		return err
+	}); !errors.Is(err, placer.ErrNotNow) {
+		t.Error(err)
+	}
+	mustUpdate(t, db, func(tx *Tx) error { _, err := tx.Extend(a, 2*time.Hour); return err })
+	if got := devicesOf(t, db, a); got != "g1:ngpus=0:ncpus=0-3" {
+		t.Error("extended:", got)
+	}
+	sound(t, db)
+	mustUpdate(t, db, func(tx *Tx) error { _, err := tx.Release(a); return err })
+	if got := devicesOf(t, db, a); got != "" {
+		t.Error("ended:", got)
+	}
+	if _, got := begin(t, db, placer.Request{Select: "1:ncpus=1:ngpus=2", Bind: "scatter"}); got != "g1:ngpus=0-1:ncpus=0" {
+		t.Error(got)
+	}
+	sound(t, db)
+}
+
+// A job that has a node for itself has all its devices that are in service.
+func TestDevicesOfWholeNodes(t *testing.T) {
+	db, _ := newDB(t)
+	gpuNode(t, db, "g1", "ncpus=8", "ngpus=0-3@0")
+	gpuNode(t, db, "g2", "ncpus=8", "ngpus=a,b@0")
+	addNodes(t, db, "n", 1, 8)
+	mustUpdate(t, db, func(tx *Tx) error { _, err := tx.DrainDevices(0, "ngpus", []string{"2"}, "ecc"); return err })
+	if _, got := begin(t, db, placer.Request{Select: "3:ncpus=1", Place: "scatter:excl"}); got != "g1:ngpus=0-1,3+g2:ngpus=a,b" {
+		t.Error(got)
+	}
+	sound(t, db)
+}
+
+// A device that is drained while a job has it counts neither for the node nor for the job.
+func TestDrainDeviceInUse(t *testing.T) {
+	db, clock := newDB(t)
+	gpuNode(t, db, "g1", "ncpus=8", "ngpus=0-3@0")
+	a, _ := begin(t, db, placer.Request{Select: "1:ngpus=2"})
+	var planned *Job
+	mustUpdate(t, db, func(tx *Tx) (err error) {
+		planned, err = tx.PlaceAt(placer.Request{Select: "1:ngpus=4", Walltime: time.Hour}, time.Unix(clock.t+3600, 0))
+		return err
+	})
+	mustUpdate(t, db, func(tx *Tx) error {
+		if _, err := tx.DrainDevices(0, "ngpus", []string{"1"}, "ecc"); err != nil {
+			return err
+		}
+		if m := tx.Moved(); len(m) != 1 || m[0].ID != planned.ID || m[0].State != JobFailed {
+			t.Errorf("moved: %+v", m)
+		}
+		return nil
+	})
+	sound(t, db)
+	if _, got := begin(t, db, placer.Request{Select: "1:ngpus=2"}); got != "g1:ngpus=2-3" {
+		t.Error(got)
+	}
+	sound(t, db)
+	mustUpdate(t, db, func(tx *Tx) error { _, err := tx.Release(a); return err })
+	if _, got := begin(t, db, placer.Request{Select: "1:ngpus=1"}); got != "g1:ngpus=0" {
+		t.Error(got)
+	}
+	mustUpdate(t, db, func(tx *Tx) error { _, err := tx.ResumeDevices(0, "ngpus", []string{"1"}); return err })
+	if _, got := begin(t, db, placer.Request{Select: "1:ngpus=1"}); got != "g1:ngpus=1" {
+		t.Error(got)
+	}
+	sound(t, db)
+}
+
+// A planned job gets its devices when a writer lets it begin, not when a reader looks.
+func TestDevicesByTheClock(t *testing.T) {
+	db, clock := newDB(t)
+	gpuNode(t, db, "g1", "ncpus=8", "ngpus=0-3@0")
+	var planned *Job
+	mustUpdate(t, db, func(tx *Tx) (err error) {
+		planned, err = tx.PlaceAt(placer.Request{Select: "1:ngpus=2", Walltime: time.Hour}, time.Unix(clock.t+60, 0))
+		return err
+	})
+	clock.t += 60
+	if got := devicesOf(t, db, planned.ID); got != "" {
+		t.Error("a reader:", got)
+	}
+	mustUpdate(t, db, func(tx *Tx) error { return tx.happenedNothing() })
+	if got := devicesOf(t, db, planned.ID); got != "g1:ngpus=0-1" {
+		t.Error("after a writer:", got)
+	}
+	sound(t, db)
+}
+
+// happenedNothing is a change that changes nothing but the instant of the file.
+func (tx *Tx) happenedNothing() error { tx.dirty = true; return nil }
+
+// What cannot be done while jobs have devices, or unnamed amounts, changes nothing.
+func TestDevicesInUseStay(t *testing.T) {
+	db, _ := newDB(t)
+	mustUpdate(t, db, func(tx *Tx) error {
+		return tx.AddResource(index.Def{Name: "gslices", Type: index.Long, Consumable: true})
+	})
+	gpuNode(t, db, "g1", "ncpus=8", "ngpus=0-3@0")
+	gpuNode(t, db, "g2", "ncpus=8", "ngpus=4")
+	a, _ := begin(t, db, placer.Request{Select: "1:ngpus=1"})
+	b, _ := begin(t, db, placer.Request{Select: "1:ngpus=4"})
+	renamed := func(node, text string) func(tx *Tx) error {
+		return func(tx *Tx) error {
+			n, err := tx.Node(node)
+			if err != nil {
+				return err
+			}
+			set, err := devices.Parse(text)
+			if err != nil {
+				return err
+			}
+			n.SetDevices(index.NGPUs, set)
+			_, err = tx.PutNode(n)
+			return err
+		}
+	}
+	for why, tried := range map[string]func(tx *Tx) error{
+		"ngpus of node g2: job 2 has some of it, and nobody knows which of the devices that are to be named": renamed("g2", "0-3@0"),
+		"ngpus of node g1: job 1 has device 0":                     renamed("g1", "1-3@0"),
+		"ngpus of node g1: job 1 has device 0, which is to be cut": func(tx *Tx) error { _, err := tx.CutDevices(0, "ngpus", []string{"0"}, 4, "gslices"); return err },
+		"ngpus of node g1: 4 of its devices are in service, and it is to have 3; ngpus= forgets them": func(tx *Tx) error {
+			n, err := tx.Node("g1")
+			if err != nil {
+				return err
+			}
+			n.Set(index.NGPUs, index.Value{Num: 3})
+			_, err = tx.PutNode(n)
+			return err
+		},
+	} {
+		if err := db.Update(tried); !errors.Is(err, ErrConflict) || !strings.Contains(err.Error(), why) {
+			t.Errorf("%v\nnot %s", err, why)
+		}
+	}
+	mustUpdate(t, db, renamed("g1", "0@1+7,8@0")) // 0 stays, under another position
+	if got := devicesOf(t, db, a); got != "g1:ngpus=0" {
+		t.Error(got)
+	}
+	mustUpdate(t, db, renamed("g1", "0-3@0"))
+	mustUpdate(t, db, func(tx *Tx) error { _, err := tx.CutDevices(0, "ngpus", []string{"3"}, 4, "gslices"); return err })
+	if _, got := begin(t, db, placer.Request{Select: "1:gslices=3"}); got != "g1:gslices=3/0-2" {
+		t.Error(got)
+	}
+	if err := db.Update(func(tx *Tx) error { _, err := tx.CutDevices(0, "ngpus", []string{"3"}, 0, ""); return err }); !errors.Is(err, ErrConflict) {
+		t.Error(err)
+	}
+	mustUpdate(t, db, func(tx *Tx) error { _, err := tx.Release(b); return err })
+	mustUpdate(t, db, renamed("g2", "0-3@0"))
+	sound(t, db)
+}
