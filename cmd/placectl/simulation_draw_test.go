@@ -87,6 +87,7 @@ func init() {
 // settingValues are what settings are set to; "" is the default.
 var settingValues = map[string][]string{
 	"access":             {"shared", "singleuser", "singlejob", "singletask", ""},
+	"bind":               {"compact", "tight", "scatter", "loose", ""},
 	"chunk_fit":          {"first", "exact", ""},
 	"default_walltime":   {"60", "3600", "0", ""},
 	"do_not_span_sets":   {"true", "false", ""},
