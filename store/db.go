@@ -3,6 +3,7 @@ package store
 import (
 	"errors"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/placectl/placectl/store/internal/file"
@@ -47,6 +48,7 @@ type DB struct {
 	file    *file.File
 	opt     Options
 	running running
+	changed atomic.Bool
 	behind  sync.Once // somebody was told that the clock is
 }
 
@@ -173,7 +175,8 @@ func (db *DB) write(fn func(*Tx) error, keep bool) error {
 		return err
 	}
 	defer leave()
-	return db.file.Update(func(r *file.Recorder) (bool, error) {
+	kept := false
+	err = db.file.Update(func(r *file.Recorder) (bool, error) {
 		if keep {
 			if err := db.mayWriteNow(r); err != nil {
 				return false, err
@@ -187,9 +190,18 @@ func (db *DB) write(fn func(*Tx) error, keep bool) error {
 			return false, err
 		}
 		err = tx.flush()
-		return keep && tx.changed(), err
+		kept = keep && tx.changed()
+		return kept, err
 	})
+	if err == nil && kept {
+		db.changed.Store(true)
+	}
+	return err
 }
+
+// Changed reports whether an Update through this handle has changed the file. One that
+// ends well may have found all as it was to be.
+func (db *DB) Changed() bool { return db.changed.Load() }
 
 // Close gives a private handle's file back, and a copy up.
 func (db *DB) Close() error { return db.file.Close() }

@@ -70,7 +70,8 @@ func (r *Recorder) Migrated() bool { return r.migrated }
 // Size is the size of the file, in bytes.
 func (r *Recorder) Size() int64 { return r.bolt.Size() }
 
-// Changed reports whether anything was put, removed or cleared.
+// Changed reports whether the file differs from what it was: a row that is put as it is
+// there already, or removed where there is none, changes nothing.
 func (r *Recorder) Changed() bool { return r.changed }
 
 // Writes is how often a table was changed in the transaction.
@@ -160,8 +161,10 @@ func (r *Recorder) Mark(t row.Table, key []byte) error { return r.Put(t, key, ro
 func (r *Recorder) put(t row.Table, key, value []byte) error {
 	b, err := r.change(t)
 	if b != nil {
-		r.count(t, b, key, value)
-		err = b.Put(key, value)
+		if r.count(t, b, key, value) {
+			return nil
+		}
+		err, r.changed = b.Put(key, value), true
 	}
 	if err == nil && r.changes != nil {
 		r.changes[t].set(key, value)
@@ -173,8 +176,10 @@ func (r *Recorder) put(t row.Table, key, value []byte) error {
 func (r *Recorder) Remove(t row.Table, key []byte) error {
 	b, err := r.change(t)
 	if b != nil {
-		r.count(t, b, key, nil)
-		err = b.Delete(key)
+		if r.count(t, b, key, nil) {
+			return nil
+		}
+		err, r.changed = b.Delete(key), true
 	}
 	if err == nil && r.changes != nil {
 		r.changes[t].set(key, nil)
@@ -192,7 +197,7 @@ func (r *Recorder) Clear(t row.Table) error {
 	b, err := r.change(t)
 	if b != nil {
 		name := []byte(t.String())
-		r.sums.Tables[t] = row.Sum{}
+		r.sums.Tables[t], r.changed = row.Sum{}, true
 		if err = r.bolt.DeleteBucket(name); err == nil {
 			r.buckets[t], err = r.bolt.CreateBucket(name)
 		}
@@ -228,6 +233,5 @@ func (r *Recorder) change(t row.Table) (b *bbolt.Bucket, err error) {
 		}
 	}
 	r.writes[t]++
-	r.changed = true
 	return b, nil
 }

@@ -62,27 +62,35 @@ func (r *Recorder) storedSums() (*row.Sums, error) {
 
 // count adds a row that is about to be put, or removed where it is nil, to the sum of its
 // table, and takes off the one that it replaces. A row behind all others replaces none:
-// most new ones are such, and nobody has to look for theirs.
-func (r *Recorder) count(t row.Table, b *bbolt.Bucket, key, value []byte) {
+// most new ones are such, and nobody has to look for theirs. It reports whether nothing is
+// to be done: the row is there already, or there is none to remove.
+func (r *Recorder) count(t row.Table, b *bbolt.Bucket, key, value []byte) (same bool) {
 	if !row.Counted(t, key) {
-		return
+		return false
 	}
 	sum := &r.sums.Tables[t]
-	if behind := r.last[t] != nil && bytes.Compare(key, r.last[t]) > 0; !behind {
-		if old := b.Get(key); old != nil {
-			sum.Remove(old)
-		} else if value != nil && r.last[t] == nil {
-			greatest, _ := last(b.Cursor())
-			r.last[t] = append([]byte{}, greatest...)
-		}
+	behind := r.last[t] != nil && bytes.Compare(key, r.last[t]) > 0
+	var old []byte
+	if !behind {
+		old = b.Get(key)
+	}
+	switch {
+	case old == nil && value == nil, old != nil && bytes.Equal(old, value):
+		return true
+	case old != nil:
+		sum.Remove(old)
+	case !behind && r.last[t] == nil:
+		greatest, _ := last(b.Cursor())
+		r.last[t] = append([]byte{}, greatest...)
 	}
 	if value == nil {
-		return
+		return false
 	}
 	sum.Add(value)
 	if r.last[t] != nil && bytes.Compare(key, r.last[t]) > 0 {
 		r.last[t] = append(r.last[t][:0], key...)
 	}
+	return false
 }
 
 // writeSums writes the sums as the transaction leaves them.
