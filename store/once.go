@@ -30,6 +30,14 @@ type Once struct {
 	Refused bool
 }
 
+// Valid fails with ErrInvalid when the key is empty or too long.
+func (o *Once) Valid() error {
+	if o.Key == "" || len(o.Key) > MaxKey {
+		return fmt.Errorf("%w key: it has %d bytes, and must have from 1 to %d", ErrInvalid, len(o.Key), MaxKey)
+	}
+	return nil
+}
+
 // MaxKey is how many bytes an idempotency key may have.
 const MaxKey = 1000
 
@@ -58,8 +66,8 @@ func (tx *Tx) Once(o *Once, fn func() error) error {
 	if !tx.Writable() {
 		return ErrReadOnly
 	}
-	if o.Key == "" || len(o.Key) > MaxKey {
-		return fmt.Errorf("%w key: it has %d bytes, and must have from 1 to %d", ErrInvalid, len(o.Key), MaxKey)
+	if err := o.Valid(); err != nil {
+		return err
 	}
 	o.Repeated, o.Refused = false, false
 	request := sha256.Sum256(o.Request)

@@ -46,7 +46,7 @@ func (r *runner) archive(c *cli.Context) error {
 		return err
 	}
 	var done *store.Archived
-	return r.keyedWork(c, func() error {
+	return r.keyedWork(c, r.DB, func() error {
 		err := r.working("archiving", 0, func(watch store.Watch) (err error) {
 			done, err = db.Archive(to, before, &store.ArchiveOptions{DryRun: c.Bool(verbs.DryRun), Watch: watch})
 			return err

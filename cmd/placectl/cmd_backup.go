@@ -23,7 +23,7 @@ func backupVerb() *verb {
 			"the copy goes to standard output, once it has been made and verified; the answer goes to standard error.",
 		Access:   verbs.Reads,
 		Alone:    true,
-		Statuses: []int{exit.Conflict},
+		Statuses: []int{exit.Conflict, exit.Lost},
 		Example:  "placectl backup /backup/cluster-$(date +%F).db\nplacectl backup - | ssh vault 'cat > cluster.db'",
 		Run:      (*runner).backup,
 	}
@@ -46,6 +46,7 @@ func (r *runner) backup(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
+	r.changed = true
 	p := r.printer(output.Result{Record: true, Columns: contentColumns()})
 	p.Row(contentRow(name, content)...)
 	return p.Close()

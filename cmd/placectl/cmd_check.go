@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -35,34 +36,34 @@ func checkVerb() *verb {
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "repair", Usage: "rebuild indexes, bitmaps and the calendar from the rows"},
 			&cli.BoolFlag{Name: inProcess, Usage: "do not start a process of its own for looking"},
+			verbs.KeyFlag(),
 		},
 		Access:   verbs.Reads, // --repair writes, but only what follows from the rows
 		Alone:    true,
-		Statuses: []int{exit.Unknown},
+		Statuses: []int{exit.Conflict, exit.Unknown, exit.Lost},
 		Example:  "placectl check\nplacectl check --repair",
 		Run:      (*runner).check,
 	}
 }
 
 func (r *runner) check(c *cli.Context) error {
-	var findings []string
-	var err error
 	if c.Bool("repair") {
-		findings, err = r.findings((*store.DB).Repair)
-	} else if c.Bool(inProcess) {
-		findings, err = r.findings((*store.DB).Check)
-	} else {
-		findings, err = r.checkInChild()
+		return r.repair(c)
 	}
+	if c.IsSet(verbs.Key) {
+		return usagef("--key is for --repair: looking changes nothing")
+	}
+	look := r.checkInChild
+	if c.Bool(inProcess) {
+		look = func() ([]string, error) { return r.findings((*store.DB).Check) }
+	}
+	findings, err := look()
 	if printed := r.printFindings(findings); printed != nil {
 		return printed
 	}
 	switch {
 	case err != nil:
 		return err
-	case c.Bool("repair"):
-		r.notef("%s: %s repaired", r.DB, spell.Plural(len(findings), "finding"))
-		return nil
 	case len(findings) > 0:
 		return fmt.Errorf("%w: %s in %s", store.ErrDamaged, spell.Plural(len(findings), "finding"), r.DB)
 	}
@@ -70,15 +71,30 @@ func (r *runner) check(c *cli.Context) error {
 	return nil
 }
 
-func (r *runner) printFindings(findings []string) error {
-	p := r.printer(output.Result{Columns: []output.Column{{Name: "finding"}}})
-	for _, f := range findings {
-		p.Row(f)
-	}
-	if len(findings) == 0 && r.audience().table {
+// repair makes anew what is derived. What it refuses to guess about is told all the same.
+func (r *runner) repair(c *cli.Context) error {
+	var findings []string
+	return r.keyedWork(c, r.DB, func() (err error) {
+		if findings, err = r.findings((*store.DB).Repair); err != nil {
+			return cmp.Or(r.printFindings(findings), err)
+		}
 		return nil
-	}
-	return p.Close()
+	}, func() error {
+		r.notef("%s: %s repaired", r.DB, spell.Plural(len(findings), "finding"))
+		return r.printFindings(findings)
+	})
+}
+
+// printFindings answers with what was found. People are told in words where that is
+// nothing.
+func (r *runner) printFindings(findings []string) error {
+	return r.inForms(func(f output.Format) bool { return f != output.Table || len(findings) > 0 }, func() error {
+		p := r.printer(output.Result{Columns: []output.Column{{Name: "finding"}}})
+		for _, f := range findings {
+			p.Row(f)
+		}
+		return p.Close()
+	})
 }
 
 // findings looks in this process.

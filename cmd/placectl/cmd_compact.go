@@ -32,7 +32,7 @@ func (r *runner) compact(c *cli.Context) error {
 		work = db.CompactTrial
 	}
 	var done store.Compacted
-	return r.keyedWork(c, func() error {
+	return r.keyedWork(c, r.DB, func() error {
 		return r.working("compacting", r.sizeOf(r.DB), func(watch store.Watch) (err error) {
 			done, err = work(watch)
 			return err

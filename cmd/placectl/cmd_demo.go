@@ -30,7 +30,6 @@ func demoVerb() *verb {
 			&cli.BoolFlag{Name: "force", Usage: "make it anew where an earlier demo's file is in the way"},
 		},
 		Access:   verbs.Makes,
-		Unkeyed:  true,
 		Statuses: []int{exit.Locked},
 		Example:  "placectl demo\nplacectl demo --db /tmp/demo.db --force",
 		Run:      (*runner).demo,
@@ -50,22 +49,39 @@ func (r *runner) demo(c *cli.Context) error {
 	if data.From < 0 {
 		return usagef("--now must leave room for six days since 1970")
 	}
-	if c.Bool("force") || !named {
-		if err := removeDemo(path, data); err != nil {
+	var report *demo.Report
+	return r.keyedWork(c, path, func() error {
+		if c.Bool("force") || !named {
+			if err := removeDemo(path, data); err != nil {
+				return err
+			}
+		}
+		report, err = r.makeDemo(path, data, c.IsSet(verbs.Key))
+		if errors.Is(err, store.ErrExists) {
+			return fmt.Errorf("%w; --force makes it anew, --db FILE makes another", err)
+		}
+		if c.Bool(verbs.DryRun) && err == nil {
+			report.DB, report.Hints = "", []demo.Hint{}
+		}
+		return err
+	}, func() error { return r.printDemo(report) })
+}
+
+// printDemo answers with the report. A page is not made of rows: it is recorded in each
+// form that may be asked for.
+func (r *runner) printDemo(report *demo.Report) error {
+	for i := range output.FormatNames() {
+		form := output.Format(i)
+		err := r.inForms(func(f output.Format) bool { return f == form }, func() error {
+			o := r.outputOptions()
+			o.Format = form
+			return report.Print(r.stdout, o, r.Quiet, r.audience().blocks)
+		})
+		if err != nil {
 			return err
 		}
 	}
-	report, err := r.makeDemo(path, data)
-	if errors.Is(err, store.ErrExists) {
-		return fmt.Errorf("%w; --force makes it anew, --db FILE makes another", err)
-	}
-	if err != nil {
-		return err
-	}
-	if c.Bool(verbs.DryRun) {
-		report.DB, report.Hints = "", []demo.Hint{}
-	}
-	return report.Print(r.stdout, r.outputOptions(), r.Quiet, r.audience().blocks)
+	return nil
 }
 
 // demoFile says where the demo's database goes, whether somebody named it so, and
@@ -113,8 +129,8 @@ func removeDemo(path string, data *demo.Data) error {
 
 // makeDemo makes the database, replays into it and, where that is to be shown,
 // replays elsewhere what it is compared with. When it fails there is no half a
-// demo left behind.
-func (r *runner) makeDemo(path string, data *demo.Data) (report *demo.Report, err error) {
+// demo left behind. Whoever uses a key again may ask for any form.
+func (r *runner) makeDemo(path string, data *demo.Data, keyed bool) (report *demo.Report, err error) {
 	jobs := int64(len(data.Jobs))
 	bar := r.progress("replaying six days: jobs", jobs)
 	replay, err := data.Replay(r.ctx, path, r.storeOptions(), "", func(n int) { bar.Add(int64(n)) })
@@ -125,7 +141,7 @@ func (r *runner) makeDemo(path string, data *demo.Data) (report *demo.Report, er
 	if report, err = replay.Report(data, path); err != nil {
 		return nil, errors.Join(err, replay.Discard(path))
 	}
-	if r.audience().Document || r.Output == output.Line || r.audience().table && !r.Quiet { // not for the figures alone
+	if keyed || r.audience().Document || r.Output == output.Line || r.audience().table && !r.Quiet { // not for the figures alone
 		bar = r.progress("comparing policies: jobs", jobs*int64(len(demo.Others)))
 		others, err := data.Compare(r.ctx, func(n int) { bar.Add(int64(n)) })
 		bar.Done()

@@ -30,7 +30,7 @@ func loadVerb() *verb {
 func (r *runner) load(c *cli.Context) error {
 	name := cmp.Or(c.Args().First(), "-")
 	var content store.Content
-	return r.keyedWork(c, func() (err error) {
+	return r.keyedWork(c, r.DB, func() (err error) {
 		content, err = r.loadFrom(name, c.Bool(verbs.DryRun))
 		return err
 	}, func() error { return r.printLoaded(content) })

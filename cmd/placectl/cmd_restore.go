@@ -33,7 +33,7 @@ func (r *runner) restore(c *cli.Context) error {
 		return usagef("a backup is read from a file, not from standard input: write it into one first")
 	}
 	var done *store.Restored
-	return r.keyedWork(c, func() error {
+	return r.keyedWork(c, r.DB, func() error {
 		return r.working("restoring", r.sizeOf(name), func(watch store.Watch) (err error) {
 			opt := &store.RestoreOptions{Options: *r.storeOptions(), NoHold: c.Bool("no-hold"), DryRun: c.Bool(verbs.DryRun), Watch: watch}
 			done, err = store.Restore(r.DB, name, opt)

@@ -24,7 +24,6 @@ func salvageVerb() *verb {
 		Flags:    []cli.Flag{&cli.StringFlag{Name: "to", Usage: "the database that is made, `NEW`", Required: true}},
 		Access:   verbs.Makes,
 		Alone:    true,
-		Unkeyed:  true,
 		Statuses: []int{exit.NotFound, exit.Locked},
 		Example:  "placectl salvage placectl.db --to new.db",
 		Run:      (*runner).salvage,
@@ -32,35 +31,36 @@ func salvageVerb() *verb {
 }
 
 func (r *runner) salvage(c *cli.Context) error {
-	name := c.Args().First()
+	name, to := c.Args().First(), c.String("to")
 	var out *store.Salvaged
-	err := r.working("salvaging", 0, func(watch store.Watch) (err error) {
-		out, err = store.Salvage(name, c.String("to"), &store.SalvageOptions{Options: *r.storeOptions(), DryRun: c.Bool(verbs.DryRun), Watch: watch})
-		return err
-	})
-	if err != nil {
-		return err
-	}
+	return r.keyedWork(c, to, func() error {
+		return r.working("salvaging", 0, func(watch store.Watch) (err error) {
+			out, err = store.Salvage(name, to, &store.SalvageOptions{Options: *r.storeOptions(), DryRun: c.Bool(verbs.DryRun), Watch: watch})
+			return err
+		})
+	}, func() error { return r.printSalvaged(name, to, out) })
+}
+
+func (r *runner) printSalvaged(name, to string, out *store.Salvaged) error {
 	for _, note := range out.Notes {
 		r.notef("%s: %s", name, note)
 	}
 	switch {
 	case out.Missing > 0:
-		r.notef("%s: %s of %s are missing", c.String("to"), spell.Plural(int(out.Missing), "row"), spell.Comma(out.Rows+out.Missing))
+		r.notef("%s: %s of %s are missing", to, spell.Plural(int(out.Missing), "row"), spell.Comma(out.Rows+out.Missing))
 	case len(out.Tables) == 0 && len(out.Notes) == 0:
-		r.notef("%s: nothing is missing", c.String("to"))
+		r.notef("%s: nothing is missing", to)
 	}
-	p := r.printer(output.Result{Columns: []output.Column{{Name: "table"}, {Name: "rows", Kind: output.Integer},
-		{Name: "missing", Kind: output.Integer}, {Name: "notes", Kind: output.Prose}}})
-	for _, t := range out.Tables {
-		var missing any
-		if t.Missing >= 0 {
-			missing = t.Missing
+	return r.inForms(func(f output.Format) bool { return f != output.Table || len(out.Tables) > 0 }, func() error {
+		p := r.printer(output.Result{Columns: []output.Column{{Name: "table"}, {Name: "rows", Kind: output.Integer},
+			{Name: "missing", Kind: output.Integer}, {Name: "notes", Kind: output.Prose}}})
+		for _, t := range out.Tables {
+			var missing any
+			if t.Missing >= 0 {
+				missing = t.Missing
+			}
+			p.Row(t.Name, t.Rows, missing, strings.Join(t.Notes, "; "))
 		}
-		p.Row(t.Name, t.Rows, missing, strings.Join(t.Notes, "; "))
-	}
-	if len(out.Tables) == 0 && r.audience().table {
-		return nil
-	}
-	return p.Close()
+		return p.Close()
+	})
 }

@@ -101,14 +101,14 @@ func (r *runner) write(db *store.DB, keep bool, fn func(*store.Tx) error) error 
 	if cover != nil {
 		cover.Committed()
 		defer cover.Drop()
-		r.changed = r.changed || err == nil
 	}
+	r.changed = r.changed || err == nil && (db.Changed() || r.repeated)
 	r.stdout, r.notes = stdout, stderr
 	notes.WriteTo(stderr) //nolint:errcheck // as notef
 	if err != nil {
 		return err
 	}
-	if _, err = answer.WriteTo(stdout); err != nil && keep {
+	if _, err = answer.WriteTo(stdout); err != nil && r.changed {
 		err = lostAnswer(err)
 	}
 	return err

@@ -133,7 +133,7 @@ batch done night 0 --host=h1 --dry-run
 batch fail night 0 --host=h1
 batch fail night 0 --host=h1 --dry-run
 batch expire --now=2026-12-20T00:00:00Z --dry-run
-batch recompute --dry-run
+batch recompute --now=2026-12-20T00:00:00Z --dry-run
 batch rm night --dry-run
 query --file=@/select.sql
 query 'SELECT :x' --param=x=1
@@ -164,6 +164,8 @@ compact --dry-run
 archive --before=now --to=@/old.jsonl --dry-run
 restore @/backup.db --dry-run
 load @/dump.jsonl --db=@/new.db --dry-run
+salvage @/placectl.db --to=@/saved.db --dry-run
+:: check --in-process --key=k
 place 1:ncpus=1 --at=now+1h
 place 4:ncpus=4 --place=scatter:excl --or-reserve
 place 1:ncpus=1 --explain
@@ -252,9 +254,9 @@ var shownElsewhere = map[string]string{
 	"salvage --to":         "salvage.txtar",
 	"archive --to":         "archive.txtar",
 	"archive --before":     "archive.txtar",
-	"salvage --dry-run":    "salvage.txtar",
 	"demo --force":         "demo.txtar",
 	"demo --dry-run":       "demo.txtar",
+	"demo --key":           "demo.txtar",
 }
 
 // globalsShownElsewhere are the same of global flags.
@@ -369,9 +371,9 @@ func TestFlagsHaveEffects(t *testing.T) {
 			lines = append(lines, strings.Replace(strings.TrimSpace(line), "REQUEST", as, 1))
 		}
 	}
-	for _, line := range keyedLines(t) { // what writes takes a key
-		if !strings.HasPrefix(line, "batch next") {
-			lines = append(lines, line+" --key=k")
+	for _, tt := range keyedLines(t) { // what writes takes a key
+		if tt.verb != "batch next" {
+			lines = append(lines, tt.line+" --key=k")
 		}
 	}
 	template := flagsDB(t)

@@ -40,7 +40,7 @@ func (r *runner) once(c *cli.Context, fn func(*store.Tx) error) func(*store.Tx) 
 		if err != nil {
 			return err
 		}
-		r.kept = rec
+		r.kept, r.repeated = rec, o.Repeated
 		return r.repeat(rec)
 	}
 }
@@ -120,33 +120,41 @@ func (a audienceOf) Line(line *keyed.Recording) error {
 var errFirst = errors.New("the key is new")
 
 // keyedWork does a work that takes more than a transaction, and answers. With a key whose
-// answer the database has it repeats that; else the answer is kept by a transaction of its
-// own, after the work: cut off between the two, the work is done again. The request is the
-// command line, not what is in the files that it names: those may be larger than memory.
-func (r *runner) keyedWork(c *cli.Context, work, answer func() error) error {
-	keyed := c.IsSet(verbs.Key)
-	if keyed {
-		if err := r.keyedAnswer(c); !errors.Is(err, errFirst) && !errors.Is(err, store.ErrNotFound) && !errors.Is(err, store.ErrDamaged) && !errors.Is(err, store.ErrNotOurs) {
+// answer the database at a path has it repeats that; else the answer is kept there by a
+// transaction of its own, after the work: cut off between the two, the work is done again. The
+// request is the command line, not what is in the files that it names: those may be larger
+// than memory.
+func (r *runner) keyedWork(c *cli.Context, path string, work, answer func() error) error {
+	key := c.IsSet(verbs.Key)
+	if key {
+		if err := (&store.Once{Key: c.String(verbs.Key)}).Valid(); err != nil {
+			return err
+		}
+		if err := r.keyedAnswer(c, path); !errors.Is(err, errFirst) && !errors.Is(err, store.ErrNotFound) && !errors.Is(err, store.ErrDamaged) && !errors.Is(err, store.ErrNotOurs) {
 			return err
 		}
 	}
 	if err := work(); err != nil {
 		return err
 	}
-	if !keyed || c.Bool(verbs.DryRun) {
+	if c.Bool(verbs.DryRun) {
 		return answer()
 	}
-	db, err := r.open()
+	r.changed = true
+	if !key {
+		return answer()
+	}
+	db, err := store.Open(path, r.storeOptions())
 	if err != nil {
 		return err
 	}
 	return r.write(db, true, r.once(c, func(*store.Tx) error { return answer() }))
 }
 
-// keyedAnswer repeats the answer that the database keeps for a key, errFirst where it
-// keeps none.
-func (r *runner) keyedAnswer(c *cli.Context) error {
-	db, err := r.open()
+// keyedAnswer repeats the answer that a database keeps for a key, errFirst where it keeps
+// none.
+func (r *runner) keyedAnswer(c *cli.Context, path string) error {
+	db, err := store.Open(path, r.storeOptions())
 	if err != nil {
 		return err
 	}

@@ -62,6 +62,15 @@ func TestAnswerLost(t *testing.T) {
 		{"place 1:ncpus=1", full, exit.Lost, 1},
 		{"place 1:ncpus=1 -o json", closed(), exit.Lost, 1},
 		{"submit 1:ncpus=1", closed(), exit.Lost, 1},
+		{"place 1:ncpus=1 --key k", full, exit.Lost, 1},
+		{"place 1:ncpus=1 --key k", full, exit.Lost, 0}, // done, when its key was new
+		{"queue add q", full, exit.Lost, 0},
+		{"config set policy=fastest", full, exit.Lost, 0},
+		{"config set policy=fastest", full, exit.Failed, 0}, // so it is
+		{"check --repair -o json", full, exit.Lost, 0},
+		{"compact", full, exit.Lost, 0},
+		{"backup " + s.db + ".copy", full, exit.Lost, 0},
+		{"salvage " + s.db + " --to " + s.db + ".saved -o json", full, exit.Lost, 0},
 		{"place 1:ncpus=1 --dry-run", full, exit.Failed, 0},
 		{"place 1:ncpus=1 --dry-run", closed(), exit.Pipe, 0},
 		{"place 1:ncpus=99", full, exit.Never, 0},

@@ -61,7 +61,7 @@ func (v *Verb[R]) made() *Verb[R] {
 	if v.Access == Writes || v.Access == Makes {
 		v.Flags = append(v.Flags, dryRunFlag())
 		if !v.Unkeyed {
-			v.Flags = append(v.Flags, keyFlag())
+			v.Flags = append(v.Flags, KeyFlag())
 		}
 	}
 	for _, sub := range v.Verbs {
@@ -80,7 +80,8 @@ func dryRunFlag() cli.Flag {
 	return &cli.BoolFlag{Name: DryRun, Usage: "answer as usual, change nothing"}
 }
 
-func keyFlag() cli.Flag {
+// KeyFlag is --key, for a verb that writes and is not declared to: check with --repair.
+func KeyFlag() cli.Flag {
 	return &cli.StringFlag{Name: Key, Usage: "idempotency `KEY`: the same key and request again repeats the first answer, and changes nothing"}
 }
 
