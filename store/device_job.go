@@ -72,3 +72,27 @@ func (tx *Tx) Devices(j *Job) (string, error) {
 	}
 	return b.String(), nil
 }
+
+// DevicesOn are the devices that a job has of one of its nodes, and all that the node names:
+// what devices.Environ makes variables of.
+func (tx *Tx) DevicesOn(j *Job, node uint32) (held, named []devices.Held, err error) {
+	defs, err := tx.Resources()
+	if err != nil {
+		return nil, nil, err
+	}
+	n, err := tx.NodeByNumber(node)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, d := range n.Devices {
+		def, _ := defs.Get(d.Res)
+		named = append(named, devices.Held{Resource: def.Name, Devices: d.Set})
+	}
+	list, err := tx.HeldBy(j)
+	for _, h := range list {
+		if h.Node == node {
+			held = append(held, devices.Held{Resource: h.Resource, Devices: h.Devices})
+		}
+	}
+	return held, named, err
+}

@@ -95,7 +95,7 @@ func calls(t *testing.T, db *DB) map[string]call {
 		"BatchNext": writes("work0", "h9", "", locality.Want{}), "BatchDone": writes("work0", "h1", []int{0}), "BatchFail": writes("work0", "h1", []int{0}),
 		"Once": writes(&Once{Key: "k"}, func() error { return nil }), "ResetClock": writes(time.Unix(1, 0)), "Amend": writes("k", []byte("answer")),
 		"DrainDevices": writes(uint32(0), "ngpus", []string{"0"}, "ecc"), "ResumeDevices": writes(uint32(0), "ngpus", []string{"0"}),
-		"CutDevices": writes(uint32(0), "ngpus", []string{"0"}, 2, "gslices"), "HeldBy": reads(job), "Devices": reads(job), "Moved": reads(),
+		"CutDevices": writes(uint32(0), "ngpus", []string{"0"}, 2, "gslices"), "HeldBy": reads(job), "Devices": reads(job), "Moved": reads(), "DevicesOn": reads(job, uint32(0)),
 		"BatchExpire": writes("work0"), "BatchRecompute": writes("work0"),
 	}
 }

@@ -1,0 +1,133 @@
+package devices
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Held are devices of a resource.
+type Held struct {
+	Resource string
+	Devices  Set
+}
+
+// Cores is the resource whose devices are cores, which are no accelerators.
+const Cores = "ncpus"
+
+// Environ are the variables, as NAME=VALUE, that tell a job which devices it has of a node
+// that names some: PLACECTL_DEVICES (ngpus=0,3;ncpus=0-7) and PLACECTL_CPUS, and what the
+// libraries of NVIDIA or AMD go by. A job that has no accelerator on a node that names some
+// is told so by empty values. On a node that names none it gets no variable.
+//
+// Accelerators are the devices of ngpus, of resources that are named after slices (gslices),
+// and whatever has a UUID as GPUs have.
+func Environ(held, named []Held) []string {
+	if len(named) == 0 {
+		return nil
+	}
+	var words []string
+	var cores Set
+	for _, h := range held {
+		if len(h.Devices) > 0 {
+			words = append(words, h.Resource+"="+FormatIDs(h.Devices.ids()))
+		}
+		if h.Resource == Cores {
+			cores = h.Devices
+		}
+	}
+	out := []string{"PLACECTL_DEVICES=" + strings.Join(words, ";")}
+	if slices.ContainsFunc(named, func(h Held) bool { return h.Resource == Cores }) {
+		out = append(out, "PLACECTL_CPUS="+FormatIDs(threads(cores)))
+	}
+	mine := Set{}
+	for _, h := range held {
+		mine = append(mine, h.accelerators()...)
+	}
+	var all Set
+	for _, h := range named {
+		all = append(all, h.accelerators()...)
+	}
+	switch {
+	case len(all) == 0:
+		return out
+	case all.amd():
+		return append(out, "ROCR_VISIBLE_DEVICES="+strings.Join(mine.visible(), ","))
+	}
+	visible := strings.Join(mine.visible(), ",")
+	out = append(out, "CUDA_VISIBLE_DEVICES="+visible)
+	if !strings.Contains(visible, "-") { // numbers count in the order in which nvidia-smi lists them
+		out = append(out, "CUDA_DEVICE_ORDER=PCI_BUS_ID")
+	}
+	return append(out, "NVIDIA_VISIBLE_DEVICES="+visible)
+}
+
+// CPUs are the numbers of the hardware threads that go with cores, in order: those that
+// are known of each, else its own number.
+func CPUs(cores Set) []int {
+	var out []int
+	for i := range cores {
+		if len(cores[i].Threads) > 0 {
+			out = append(out, cores[i].Threads...)
+		} else if n, err := strconv.Atoi(cores[i].ID); err == nil {
+			out = append(out, n)
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// threads are the same as text.
+func threads(cores Set) []string {
+	var out []string
+	for _, n := range CPUs(cores) {
+		out = append(out, strconv.Itoa(n))
+	}
+	return out
+}
+
+func (s Set) ids() []string {
+	out := make([]string, len(s))
+	for i := range s {
+		out[i] = s[i].ID
+	}
+	return out
+}
+
+// accelerators are the devices that CUDA or ROCm would see.
+func (h Held) accelerators() Set {
+	if h.Resource == "ngpus" || strings.HasPrefix(h.Resource, "gslices") {
+		return h.Devices
+	}
+	if h.Resource == Cores {
+		return nil
+	}
+	return slices.DeleteFunc(h.Devices.Clone(), func(d Device) bool {
+		return !strings.HasPrefix(d.UUID, "GPU-") && !strings.HasPrefix(d.UUID, "MIG-")
+	})
+}
+
+// amd reports whether the devices are AMD's, by what their models are called.
+func (s Set) amd() bool {
+	return slices.ContainsFunc(s, func(d Device) bool {
+		model := strings.ToLower(d.Model)
+		return strings.Contains(model, "amd") || strings.Contains(model, "instinct") || strings.Contains(model, "radeon")
+	})
+}
+
+// visible are the UUIDs of the devices, or their identities where not all are known; each
+// once: slices without UUIDs of their own are seen as the device that they are of.
+func (s Set) visible() []string {
+	byUUID := !slices.ContainsFunc(s, func(d Device) bool { return d.UUID == "" })
+	var out []string
+	for i := range s {
+		id := s[i].UUID
+		if !byUUID {
+			id, _, _ = strings.Cut(s[i].ID, "/")
+		}
+		if !slices.Contains(out, id) {
+			out = append(out, id)
+		}
+	}
+	return out
+}
