@@ -2,21 +2,19 @@ package main
 
 import (
 	"errors"
-	"slices"
-	"strings"
+	"fmt"
+	"os"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/nodefile"
+	"github.com/placectl/placectl/cmd/placectl/internal/simulate"
 	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
-	"github.com/placectl/placectl/placer"
 	"github.com/placectl/placectl/placer/backfill"
-	"github.com/placectl/placectl/placer/cluster"
 	"github.com/urfave/cli/v2"
 )
 
-// What would have come of a log of jobs under another policy. simulate_trace.go
-// reads the log, package backfill replays it, simulate_report.go says what came
-// of it.
+// What would have come of a log of jobs under another policy: package simulate reads the
+// log, replays it, and sums up what came of it.
 
 func simulateVerb() *verb {
 	return &verb{
@@ -57,23 +55,6 @@ func simulateVerb() *verb {
 	}
 }
 
-// simulateOptions is what the command line asks for.
-type simulateOptions struct {
-	trace     string
-	procs     int64 // 0 for what the trace says
-	policies  []backfill.Policy
-	compare   bool
-	requested bool
-	out       string // "" for none
-
-	nodes      string          // the file, "" to count processors
-	units      *nodefile.Units // of the file
-	nodePolicy placer.Policy
-	gantt      string // "" for none
-
-	shares *simShares // nil for none
-}
-
 func (r *runner) simulate(c *cli.Context) error {
 	o, err := r.simulateOptions(c)
 	if err != nil {
@@ -83,7 +64,7 @@ func (r *runner) simulate(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	r.noteSkipped(t)
+	t.Skipped(r.notef, r.debugf)
 	runs, err := r.replay(t, o.policies)
 	if errors.Is(err, backfill.ErrJob) {
 		return usagef("%s: %w", shownFile(o.trace), err)
@@ -91,57 +72,64 @@ func (r *runner) simulate(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	if o.out != "" {
-		if err := r.writeStarts(o, t, runs[0]); err != nil || o.out == "-" {
+	for _, f := range []struct {
+		flag, path string
+		content    func() []byte
+	}{
+		{"out", o.out, func() []byte { return t.AppendStarts(nil, runs[0]) }},
+		{"gantt", o.gantt, func() []byte { return t.SVG(runs[0], r.loc) }},
+	} {
+		if f.path == "" {
+			continue
+		}
+		if err := notTrace("--"+f.flag, f.path, o.trace); err != nil {
+			return usagef("%w", err)
+		}
+		if err := r.writeFile(f.flag, f.path, f.content()); err != nil || f.path == "-" {
 			return err
 		}
 	}
-	if o.gantt != "" {
-		if err := r.writeSimGantt(o, t, runs[0]); err != nil || o.gantt == "-" {
-			return err
-		}
+	p := r.printer(t.Result(!o.compare))
+	for _, run := range runs {
+		p.Row(t.Row(run)...)
 	}
-	return r.printSimulations(o, t, runs)
+	return p.Close()
 }
 
-func (r *runner) simulateOptions(c *cli.Context) (*simulateOptions, error) {
-	o := &simulateOptions{trace: c.Args().First(), procs: c.Int64("procs"), requested: c.Bool("requested"), out: c.String("out"), compare: c.IsSet("compare"), nodes: c.String("nodes"), gantt: c.String("gantt")}
-	words := []string{c.String("policy")}
-	flag := "policy"
-	if o.compare {
-		flag, words = "compare", strings.Split(c.String("compare"), ",")
-	}
-	for _, word := range words {
-		p := slices.Index(backfill.PolicyNames(), word)
-		if p < 0 {
-			return nil, usagef("%s: %w", verbs.Dashed(flag), spell.NotOneOf(word, backfill.PolicyNames()))
-		}
-		o.policies = append(o.policies, backfill.Policy(p))
-	}
-	switch {
-	case o.compare && c.IsSet("out"):
-		return nil, usagef("--out is of one policy; name it with --policy instead of --compare")
-	case o.compare && c.IsSet("gantt"):
-		return nil, usagef("--gantt is of one policy; name it with --policy instead of --compare")
-	case c.IsSet("out") && o.out == "":
-		return nil, usagef("--out is empty; name a file, or - for standard output")
-	case c.IsSet("procs") && (o.procs < 1 || o.procs > backfill.MaxProcs):
-		return nil, usagef("--procs %d: it must be from 1 to %d", o.procs, int64(backfill.MaxProcs))
-	}
-	if err := o.readNodeFlags(c); err != nil {
+// readTrace reads the log that the command line names, and its nodes.
+func (r *runner) readTrace(o *simulateOptions) (*simulate.Trace, error) {
+	in, err := r.input(o.trace)
+	if err != nil {
 		return nil, err
 	}
-	return o, r.readShares(c, o)
+	defer in.Close()
+	options := &simulate.Options{Name: shownFile(o.trace), Procs: o.procs, Requested: o.requested, Shares: o.shares}
+	if o.nodes != "" {
+		text, err := r.readText(o.nodes)
+		if err != nil {
+			return nil, err
+		}
+		if options.Cluster, err = simulate.ReadCluster(text, o.nodePolicy, o.units); err != nil {
+			return nil, malformed(err)
+		}
+	}
+	bar := r.progress("reading: jobs", 0)
+	defer bar.Done()
+	options.Progress = func(entries int64) error {
+		bar.Add(entries)
+		return r.ctx.Err()
+	}
+	return simulate.Read(in, options)
 }
 
 // replay simulates the policies one after the other.
-func (r *runner) replay(t *trace, policies []backfill.Policy) ([]*simulated, error) {
+func (r *runner) replay(t *simulate.Trace, policies []backfill.Policy) ([]*simulate.Run, error) {
 	const step = 256 // starts between looks at the clock and at an interrupt
-	bar := r.progress("simulating: jobs", int64(len(t.jobs)*len(policies)))
+	bar := r.progress("simulating: jobs", int64(t.Jobs()*len(policies)))
 	defer bar.Done()
-	var runs []*simulated
+	var runs []*simulate.Run
 	for _, p := range policies {
-		run, err := t.simulate(p, func(started int) error {
+		run, err := t.Run(p, func(started int) error {
 			if started%step != 0 {
 				return nil
 			}
@@ -156,38 +144,14 @@ func (r *runner) replay(t *trace, policies []backfill.Policy) ([]*simulated, err
 	return runs, nil
 }
 
-// simulated is what came of a policy.
-type simulated struct {
-	policy backfill.Policy
-	starts []int64              // of each job
-	placed []*cluster.Placement // of each job, nil where processors were counted
-}
-
-func (t *trace) simulate(p backfill.Policy, progress func(int) error) (run *simulated, err error) {
-	run = &simulated{policy: p}
-	if t.cluster != nil {
-		return run, t.onNodes(run, progress)
-	}
-	if t.shares != nil {
-		run.starts, err = backfill.RunShared(t.procs, t.shares.gate(t), t.jobs, p, progress)
-	} else {
-		run.starts, err = backfill.Run(t.procs, t.jobs, p, progress)
-	}
-	return run, err
-}
-
-// onNodes simulates on a cluster that is empty at first.
-func (t *trace) onNodes(run *simulated, progress func(int) error) error {
-	c, err := t.cluster.empty(t.first())
+// notTrace refuses to write over what was read.
+func notTrace(flag, path, trace string) error {
+	from, err := os.Stat(trace)
 	if err != nil {
-		return err
+		return nil
 	}
-	run.placed = make([]*cluster.Placement, len(t.jobs))
-	log := &cluster.Log{Jobs: t.jobs, Asks: t.asks, Policy: run.policy, Progress: progress,
-		Placed: func(p *cluster.Placement) { run.placed[p.Owner] = p }}
-	if t.shares != nil {
-		log.Gate = t.shares.gate(t)
+	if to, err := os.Stat(path); err == nil && os.SameFile(from, to) && to.Mode().IsRegular() {
+		return fmt.Errorf("%s %s would write over the trace", flag, spell.Quoted(path))
 	}
-	run.starts, err = cluster.Replay(c, log)
-	return err
+	return nil
 }

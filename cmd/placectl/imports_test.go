@@ -81,6 +81,10 @@ const importRules = `
 	cmd/placectl/internal/usage, cmd/placectl/internal/spell, cmd/placectl/internal/output, cmd/placectl/internal/exit < cmd/placectl/internal/verbs
 	index, store                             < cmd/placectl/internal/verbs
 	cmd/placectl/internal/verbs              < cmd/placectl
+	index, placer, placer/backfill, placer/backfill/swf, placer/cluster, placer/fairshare < cmd/placectl/internal/simulate
+	cmd/placectl/internal/usage, cmd/placectl/internal/spell, cmd/placectl/internal/output, cmd/placectl/internal/infile < cmd/placectl/internal/simulate
+	cmd/placectl/internal/nodefile, cmd/placectl/internal/chart < cmd/placectl/internal/simulate
+	cmd/placectl/internal/simulate           < cmd/placectl
 	bench/oracle                             < bench
 `
 
@@ -95,7 +99,7 @@ var confined = map[string][]string{
 // pure packages know nothing of files and clocks.
 var pure = []string{"index", "index/heap", "index/devices", "timeline", "placer", "placer/fairshare", "placer/recur", "placer/backfill", "placer/backfill/swf",
 	"placer/cycle", "placer/cluster", "locality", "query", "store/internal/row", "cmd/placectl/internal/spell", "cmd/placectl/internal/infile", "cmd/placectl/internal/nodefile",
-	"cmd/placectl/internal/chart", "cmd/placectl/internal/sharefile", "cmd/placectl/internal/directives", "cmd/placectl/internal/usage"}
+	"cmd/placectl/internal/chart", "cmd/placectl/internal/sharefile", "cmd/placectl/internal/directives", "cmd/placectl/internal/usage", "cmd/placectl/internal/simulate"}
 
 // timed are pure packages that may import time, and what for.
 var timed = map[string]string{
@@ -105,6 +109,7 @@ var timed = map[string]string{
 	"placer/recur":                     "what clocks show where: a rule names times of day in a zone",
 	"cmd/placectl/internal/chart":      "what clocks show where: the axis of a drawing",
 	"cmd/placectl/internal/spell":      "instants and durations as text",
+	"cmd/placectl/internal/simulate":   "the axis of a drawing",
 }
 
 const module = "github.com/placectl/placectl/"

@@ -1,19 +1,35 @@
-package main
+package simulate
 
 import (
+	"os"
 	"strings"
 	"testing"
 
+	"github.com/placectl/placectl/cmd/placectl/internal/infile"
 	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/placer"
 	"github.com/placectl/placectl/placer/backfill"
 	"github.com/placectl/placectl/placer/cluster"
 )
 
 // wagap reads the whole trace of demodata, for its nodes.
-func wagap(t *testing.T) *trace {
+func wagap(t *testing.T) *Trace {
 	t.Helper()
-	r := newCapture().runner()
-	tr, err := r.readTrace(&simulateOptions{trace: "internal/demo/data/wagap-2013.swf.gz", nodes: "internal/demo/data/wagap-2013.swf.machines"})
+	const data = "../demo/data/wagap-2013.swf"
+	machines, err := os.ReadFile(data + ".machines")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := ReadCluster(infile.New("machines", machines), placer.FirstAvailable, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	log, err := os.Open(data + ".gz")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer log.Close()
+	tr, err := Read(log, &Options{Name: "wagap", Cluster: c, Progress: func(int64) error { return nil }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -32,7 +48,7 @@ func TestWagapOnNodes(t *testing.T) {
 		tr.jobs, tr.asks, tr.numbers = tr.jobs[:8000], tr.asks[:8000], tr.numbers[:8000]
 	}
 	for p := backfill.FCFS; p <= backfill.Conservative; p++ {
-		run, err := tr.simulate(p, nil)
+		run, err := tr.Run(p, nil)
 		if err != nil {
 			t.Fatal(p, err)
 		}
@@ -43,13 +59,13 @@ func TestWagapOnNodes(t *testing.T) {
 // held is what a job has of a node.
 type held struct{ from, to, cpus, mem int64 }
 
-func sweepPlacements(t *testing.T, tr *trace, run *simulated) {
+func sweepPlacements(t *testing.T, tr *Trace, run *Run) {
 	t.Helper()
 	on := make([][]held, len(tr.cluster.nodes))
 	for i, j := range tr.jobs {
 		p := run.placed[i]
 		if p == nil || p.Start != run.starts[i] || p.Start < j.Submit {
-			t.Fatalf("%s: job %d, submitted at %d, starts at %d; placed: %+v", run.policy, tr.numbers[i], j.Submit, run.starts[i], p)
+			t.Fatalf("%s: job %d, submitted at %d, starts at %d; placed: %+v", run.Policy, tr.numbers[i], j.Submit, run.starts[i], p)
 		}
 		cpus := int64(0)
 		for _, take := range p.Takings {

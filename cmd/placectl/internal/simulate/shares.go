@@ -1,21 +1,17 @@
-package main
+package simulate
 
 import (
-	"fmt"
-	"slices"
 	"strconv"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/placer/backfill"
 	"github.com/placectl/placectl/placer/backfill/swf"
 	"github.com/placectl/placectl/placer/fairshare"
-	"github.com/placectl/placectl/store"
-	"github.com/urfave/cli/v2"
 )
 
-// simShares are class shares in a simulation: which class each job is in, and how
+// Shares are class shares in a simulation: which class each job is in, and how
 // many cpus each class may start on in a pass. Nobody is stopped.
-type simShares struct {
+type Shares struct {
 	by       string // the column that says who a job's requestor is
 	settings *fairshare.Settings
 	matcher  *fairshare.Matcher
@@ -32,71 +28,36 @@ var requestorColumns = map[string]func(swf.Job) int64{
 	"program":   func(j swf.Job) int64 { return j.App },
 }
 
+// requestorWords are their names.
 var requestorWords = []string{"user", "group", "queue", "partition", "program"}
 
-// readShares reads the flags that are about class shares: the settings are those of
-// the command line, else those of the database.
-func (r *runner) readShares(c *cli.Context, o *simulateOptions) error {
-	if !c.IsSet("shares") {
-		if c.IsSet("class") || c.IsSet("class-map") {
-			return usagef("--class and --class-map are for --shares, which says what a job's requestor is")
-		}
-		return nil
+// CheckRequestor refuses what is no column of a log that can be a requestor.
+func CheckRequestor(by string) error {
+	if requestorColumns[by] == nil {
+		return spell.NotOneOf(by, requestorWords)
 	}
-	s := &simShares{by: c.String("shares"), settings: new(fairshare.Settings)}
-	switch {
-	case requestorColumns[s.by] == nil:
-		return usagef("--shares: %w", spell.NotOneOf(s.by, requestorWords))
-	case slices.Contains(o.policies, backfill.Conservative):
-		return usagef("--shares goes with fcfs and easy; conservative promises every job a start, which shares would take back")
-	}
-	if !c.IsSet("class") {
-		if err := r.view(func(tx *store.Tx) (err error) { s.settings, err = tx.Shares(); return err }); err != nil {
-			return err
-		}
-		if len(s.settings.Loads) == 0 {
-			return usagef("--shares: %s has no classes; name them with --class NAME=LOAD", r.DB)
-		}
-	}
-	if err := s.add(c); err != nil {
-		return usagef("%w", err)
-	}
-	matcher, err := s.settings.Matcher()
-	if err != nil {
-		return usagef("%w", err)
-	}
-	s.matcher = matcher
-	_, s.places = s.settings.NewClasses()
-	o.shares = s
 	return nil
 }
 
-// add reads the classes and mappings of the command line.
-func (s *simShares) add(c *cli.Context) error {
-	loads, err := classPairs(c.StringSlice("class"), "LOAD")
+// NewShares makes them of settings; by is the column of the log that says who a job's
+// requestor is.
+func NewShares(by string, settings *fairshare.Settings) (*Shares, error) {
+	s := &Shares{by: by, settings: settings}
+	if err := CheckRequestor(by); err != nil {
+		return nil, err
+	}
+	matcher, err := settings.Matcher()
 	if err != nil {
-		return fmt.Errorf("--class: %w", err)
+		return nil, err
 	}
-	for _, p := range loads {
-		load, err := parseClassLoad(p)
-		if err != nil {
-			return fmt.Errorf("--class: %w", err)
-		}
-		s.settings.Loads = append(s.settings.Loads, load)
-	}
-	mappings, err := classPairs(c.StringSlice("class-map"), "REGEXP")
-	if err != nil {
-		return fmt.Errorf("--class-map: %w", err)
-	}
-	for _, p := range mappings {
-		s.settings.Map = append(s.settings.Map, fairshare.Mapping{Class: p.class, Requestor: p.value})
-	}
-	return nil
+	s.matcher = matcher
+	_, s.places = settings.NewClasses()
+	return s, nil
 }
 
 // take notes which class the next job is in. A queue that the log names, behind its
 // numbers, goes by that name; everything else is its number.
-func (s *simShares) take(rec swf.Job) {
+func (s *Shares) take(rec swf.Job) {
 	requestor := strconv.FormatInt(requestorColumns[s.by](rec), 10)
 	if n := len(rec.Extra); s.by == "queue" && n >= 2 {
 		requestor = rec.Extra[n-2]
@@ -106,7 +67,7 @@ func (s *simShares) take(rec swf.Job) {
 }
 
 // gate is the shares of a run.
-func (s *simShares) gate(t *trace) *shareGate {
+func (s *Shares) gate(t *Trace) *shareGate {
 	classes, _ := s.settings.NewClasses()
 	return &shareGate{shares: s, jobs: t.jobs, state: fairshare.State{TotalWorkers: int(t.procs), Classes: classes}, left: make([]int, len(classes))}
 }
@@ -114,7 +75,7 @@ func (s *simShares) gate(t *trace) *shareGate {
 // shareGate lets a class start jobs while what it is allotted in a pass is not used
 // up. It counts cpus.
 type shareGate struct {
-	shares  *simShares
+	shares  *Shares
 	jobs    []backfill.Job
 	state   fairshare.State
 	planner fairshare.Planner
@@ -155,7 +116,7 @@ type simClass struct {
 }
 
 // classes sums a run up by class.
-func (s *simShares) classes(t *trace, run *simulated) []simClass {
+func (s *Shares) classes(t *Trace, run *Run) []simClass {
 	out := make([]simClass, len(s.settings.Loads))
 	for at := range out {
 		var jobs []backfill.Job

@@ -1,0 +1,185 @@
+// Package simulate replays a log of jobs under other policies: it reads the log, and the
+// nodes and class shares that its jobs are to have, lets package placer/backfill or
+// placer/cluster run them, and sums up what came of it, as rows, as CSV and as a drawing.
+// It touches no database.
+package simulate
+
+import (
+	"compress/flate"
+	"compress/gzip"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/placectl/placectl/cmd/placectl/internal/spell"
+	"github.com/placectl/placectl/cmd/placectl/internal/usage"
+	"github.com/placectl/placectl/placer"
+	"github.com/placectl/placectl/placer/backfill"
+	"github.com/placectl/placectl/placer/backfill/swf"
+)
+
+// Options are how a log is read.
+type Options struct {
+	Name      string   // of the log, as messages show it
+	Procs     int64    // of the machine; 0 for what the log says
+	Requested bool     // jobs take the processors that they asked for
+	Cluster   *Cluster // nil to count processors
+	Shares    *Shares  // nil for none
+	// Progress is told of so many entries more; its error ends the reading.
+	Progress func(entries int64) error
+}
+
+// Trace is a log that can be simulated.
+type Trace struct {
+	name    string // as messages show it
+	procs   int64
+	numbers []int64 // what the log calls the jobs
+	jobs    []backfill.Job
+	skipped int // entries that are no jobs to simulate
+	wide    int // of these: for more processors than the machine has
+
+	cluster *Cluster     // nil to count processors
+	asks    []placer.Ask // of each job, on a cluster
+	shares  *Shares      // nil for none
+}
+
+// first is when the first job is submitted.
+func (t *Trace) first() int64 {
+	first := t.jobs[0].Submit
+	for _, j := range t.jobs {
+		first = min(first, j.Submit)
+	}
+	return first
+}
+
+// Read reads a log, plain or gzip. It fails with a usage.Error where the log is not what it
+// should be, or has no job to replay.
+func Read(in io.Reader, o *Options) (*Trace, error) {
+	t := &Trace{name: o.Name, procs: o.Procs, cluster: o.Cluster, shares: o.Shares}
+	if t.cluster != nil {
+		t.procs = t.cluster.procs
+	}
+	log, err := swf.NewReader(in)
+	if err == nil {
+		err = t.readEntries(log, o)
+	}
+	if isMalformed(err) {
+		return nil, usage.Errorf("%s: %w", o.Name, err)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", o.Name, err)
+	}
+	if t.procs == 0 {
+		if t.procs = machineSize(log); t.procs == 0 {
+			return nil, usage.Errorf("%s does not say how many processors there are (MaxProcs); name them with --procs", o.Name)
+		}
+	}
+	if t.cluster == nil {
+		t.dropWide()
+	}
+	if len(t.jobs) == 0 {
+		return nil, usage.Errorf("%s has no job that can be replayed; %d skipped", o.Name, t.skipped)
+	}
+	return t, nil
+}
+
+// Skipped tells which jobs are not in the simulation, and why: note what everybody is to
+// know, and detail what only those want to know who look closely.
+func (t *Trace) Skipped(note, detail func(format string, args ...any)) {
+	if t.wide > 0 {
+		note("skipped %s wider than the machine's %d processors", spell.Plural(t.wide, "job"), t.procs)
+	}
+	if t.cluster == nil {
+		return
+	}
+	unfit, most := 0, ""
+	for _, why := range slices.Sorted(maps.Keys(t.cluster.unfit)) {
+		n := t.cluster.unfit[why]
+		detail("%s: %s", spell.Plural(n, "job"), why)
+		if unfit += n; most == "" || n > t.cluster.unfit[most] {
+			most = why
+		}
+	}
+	if unfit > 0 {
+		note("skipped %s that the nodes can never serve, such as (-v lists all): %s", spell.Plural(unfit, "job"), most)
+	}
+	if n := t.cluster.avoided; n > 0 {
+		note("%s asked to be kept off some nodes (^), which is left out", spell.Plural(n, "job"))
+	}
+}
+
+// isMalformed tells what is wrong with the file's content from what went wrong
+// with reading it.
+func isMalformed(err error) bool {
+	var line *swf.LineError
+	var packed flate.CorruptInputError
+	return errors.As(err, &line) || errors.As(err, &packed) || errors.Is(err, gzip.ErrHeader) ||
+		errors.Is(err, gzip.ErrChecksum) || errors.Is(err, io.ErrUnexpectedEOF)
+}
+
+func (t *Trace) readEntries(log *swf.Reader, o *Options) error {
+	const step = 4096 // entries between looks at the clock and at an interrupt
+	for n := 1; ; n++ {
+		j, err := log.Next()
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if n%step == 0 {
+			if err := o.Progress(step); err != nil {
+				return err
+			}
+		}
+		e := backfill.Entry{Submit: j.Submit, Run: j.Run, Procs: j.Procs, WantProcs: j.WantProcs, WantTime: j.WantTime}
+		job, ok := e.Job(o.Requested)
+		if !ok {
+			t.skipped++
+			continue
+		}
+		if t.cluster != nil && !t.ask(&job, j) {
+			continue
+		}
+		if t.shares != nil {
+			t.shares.take(j)
+		}
+		t.numbers, t.jobs = append(t.numbers, j.Number), append(t.jobs, job)
+	}
+}
+
+// machineSize is how many processors the log says there are, 0 when it does not.
+// MaxProcs is left out where nodes have one processor each.
+func machineSize(log *swf.Reader) int64 {
+	for _, label := range []string{"MaxProcs", "MaxNodes"} {
+		word, _, _ := strings.Cut(log.Label(label), " ") // notes follow in some logs
+		if n, err := strconv.ParseInt(word, 10, 64); err == nil && n >= 1 && n <= backfill.MaxProcs {
+			return n
+		}
+	}
+	return 0
+}
+
+// dropWide skips jobs that the machine could never run.
+func (t *Trace) dropWide() {
+	kept := 0
+	for i, j := range t.jobs {
+		if j.Procs <= t.procs {
+			t.jobs[kept], t.numbers[kept] = j, t.numbers[i]
+			if t.shares != nil {
+				t.shares.class[kept] = t.shares.class[i]
+			}
+			kept++
+		}
+	}
+	t.wide = len(t.jobs) - kept
+	t.skipped += t.wide
+	t.jobs, t.numbers = t.jobs[:kept], t.numbers[:kept]
+	if t.shares != nil {
+		t.shares.class = t.shares.class[:kept]
+	}
+}
