@@ -5,8 +5,10 @@ import (
 	"io"
 	"strings"
 
+	"github.com/placectl/placectl/cmd/placectl/internal/nouns"
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
 	"github.com/placectl/placectl/cmd/placectl/internal/spell"
+	"github.com/placectl/placectl/store"
 )
 
 // printer starts an answer on stdout.
@@ -31,6 +33,12 @@ func printAll[T any](r *runner, fields output.Fields[T], all ...T) error {
 		fields.Print(p, x)
 	}
 	return p.Close()
+}
+
+// jobs starts an answer of the named columns (as output.Fields.Pick has them), about
+// one job or any number.
+func (r *runner) jobs(tx *store.Tx, record bool, columns string) *nouns.Jobs {
+	return nouns.PrintJobs(r.printer, tx, record, columns)
 }
 
 // progress begins a bar on stderr: only on a terminal, and not with -q.

@@ -1,7 +1,11 @@
 package main
 
 import (
+	"strconv"
+
+	"github.com/placectl/placectl/cmd/placectl/internal/nouns"
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
+	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
 	"github.com/placectl/placectl/locality"
 	"github.com/placectl/placectl/store"
@@ -35,8 +39,10 @@ func batchVerb() *verb {
 }
 
 func (r *runner) batchList(tx *store.Tx, _ *cli.Context) error {
-	p := r.printer(output.Result{Columns: batchFields.Columns()})
-	if err := tx.EachBatch(func(b *store.Batch) error { return batchFields.Print(p, batchView{b, tx.Now().Unix()}) }); err != nil {
+	p := r.printer(output.Result{Columns: nouns.BatchFields.Columns()})
+	if err := tx.EachBatch(func(b *store.Batch) error {
+		return nouns.BatchFields.Print(p, nouns.Batch{Batch: b, Now: tx.Now().Unix()})
+	}); err != nil {
 		return err
 	}
 	return p.Close()
@@ -52,39 +58,61 @@ func (r *runner) batchRemove(tx *store.Tx, c *cli.Context) error {
 
 // printBatch prints one batch.
 func (r *runner) printBatch(tx *store.Tx, b *store.Batch) error {
-	p := r.printer(output.Result{Record: true, Columns: batchFields.Columns()})
-	batchFields.Print(p, batchView{b, tx.Now().Unix()})
+	p := r.printer(output.Result{Record: true, Columns: nouns.BatchFields.Columns()})
+	nouns.BatchFields.Print(p, nouns.Batch{Batch: b, Now: tx.Now().Unix()})
 	return p.Close()
 }
 
-// batchView is a batch as answers show it, at an instant.
-type batchView struct {
-	*store.Batch
-	now int64
+// batchAnswerVerb makes one of the verbs done and fail.
+func batchAnswerVerb(name, usage string, answer func(*store.Tx, string, string, []int) ([]locality.Report, error)) *verb {
+	return &verb{
+		Name:  name,
+		Usage: usage,
+		Args:  []verbs.Arg{{Name: "NAME", Kind: verbs.KindBatch}, {Name: "JOB", Many: true}},
+		Description: "All of them, or none. Status 7: the host does not hold a job, because its lease has expired or because it\n" +
+			"has reported it before; the message says which. Nothing of what others have done is changed.",
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "host", Required: true, Usage: "the host that reports, `H`"},
+		},
+		Access:  verbs.Writes,
+		Example: "placectl batch " + name + " night-12 17 18 --host $(hostname)",
+		Run: func(r *runner, c *cli.Context) error {
+			jobs, err := batchJobs(c)
+			if err != nil {
+				return err
+			}
+			return r.update(c, func(tx *store.Tx) error {
+				reports, err := answer(tx, c.Args().First(), c.String("host"), jobs)
+				if err != nil {
+					return err
+				}
+				return r.printReports(reports)
+			})
+		},
+	}
 }
 
-var batchFields = output.Fields[batchView]{
-	{Name: "name", Value: func(b batchView) any { return b.Name }},
-	{Name: "state", Value: func(b batchView) any { return b.State() }},
-	{Name: "policy", Value: func(b batchView) any { return b.Settings.Policy }},
-	{Name: "jobs", Kind: output.Integer, Value: func(b batchView) any { return b.Jobs }},
-	{Name: "done", Kind: output.Integer, Value: func(b batchView) any { return b.Done }},
-	{Name: "failed", Kind: output.Integer, Value: func(b batchView) any { return b.Failed }},
-	{Name: "progress", Kind: output.Number, Value: func(b batchView) any { return b.DonePart() }},
-	{Name: "files", Kind: output.Integer, Value: func(b batchView) any { return b.Files }},
-	{Name: "hosts", Kind: output.Integer, Value: func(b batchView) any { return b.Active }},
-	{Name: "transfers", Kind: output.Integer, Value: func(b batchView) any { return b.Transfers }},
-	{Name: "bound", Kind: output.Integer, Value: func(b batchView) any { return b.Bound }},
-	{Name: "ratio", Kind: output.Number, Value: func(b batchView) any { return b.TransferRatio() }},
-	{Name: "end", Kind: output.Time, Value: func(b batchView) any { return output.OrNil(b.End(b.now)) }},
-	{Name: "bytes", Kind: output.Size, Detail: true, Value: func(b batchView) any { return b.Bytes }},
-	{Name: "quorum", Kind: output.Integer, Detail: true, Value: func(b batchView) any { return b.Layers }},
-	{Name: "moves", Kind: output.Integer, Detail: true, Value: func(b batchView) any { return b.Moves }},
-	{Name: "credit", Kind: output.Number, Detail: true, Value: func(b batchView) any { return locality.Credits(b.Total) }},
-	{Name: "remaining_credit", Kind: output.Number, Detail: true, Value: func(b batchView) any { return locality.Credits(b.Remaining) }},
-	{Name: "waiting_credit", Kind: output.Number, Detail: true, Value: func(b batchView) any { return locality.Credits(b.Waiting) }},
-	{Name: "expavg_credit", Kind: output.Number, Detail: true, Value: func(b batchView) any { return locality.Credits(b.Rate) }},
-	{Name: "team", Kind: output.Integer, Detail: true, Value: func(b batchView) any { return b.Settings.Team }},
-	{Name: "cushion", Kind: output.Integer, Detail: true, Value: func(b batchView) any { return b.Settings.Cushion }},
-	{Name: "created", Kind: output.Time, Detail: true, Value: func(b batchView) any { return b.Created }},
+// batchJobs reads the numbers of jobs of a batch, each once.
+func batchJobs(c *cli.Context) ([]int, error) {
+	seen := make(map[int]bool)
+	var jobs []int
+	for _, arg := range c.Args().Slice()[1:] {
+		n, err := strconv.Atoi(arg)
+		if err != nil || n < 0 {
+			return nil, usagef("%s is not the number of a job", spell.Quoted(arg))
+		}
+		if !seen[n] {
+			seen[n] = true
+			jobs = append(jobs, n)
+		}
+	}
+	return jobs, nil
+}
+
+func (r *runner) printReports(reports []locality.Report) error {
+	p := r.printer(output.Result{Columns: []output.Column{{Name: "job"}, {Name: "state"}, {Name: "remaining_credit", Kind: output.Number}}})
+	for _, x := range reports {
+		p.Row(strconv.Itoa(x.Job), x.State, locality.Credits(x.Remaining))
+	}
+	return p.Close()
 }

@@ -1,8 +1,12 @@
 package main
 
 import (
+	"errors"
+	"io"
 	"time"
 
+	"github.com/placectl/placectl/cmd/placectl/internal/batchfile"
+	"github.com/placectl/placectl/cmd/placectl/internal/infile"
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
 	"github.com/placectl/placectl/locality"
 	"github.com/placectl/placectl/store"
@@ -59,12 +63,18 @@ func (r *runner) batchCreate(c *cli.Context) error {
 	if q := c.Int("quorum"); q < 1 || q > locality.MaxQuorum {
 		return usagef("--quorum: %d is not from 1 to %d", q, locality.MaxQuorum)
 	}
-	in := batchInput{quorum: c.Int("quorum")}
-	if err := in.read(r, c); err != nil {
-		return malformed(err)
+	// All of it is read before the database is opened: a slow pipe keeps nobody waiting.
+	in := batchfile.New(c.Int("quorum"))
+	for _, list := range []struct {
+		flag string
+		read func(io.Reader, string, func(int64)) error
+	}{{"files", in.ReadFiles}, {"jobs", in.ReadJobs}} {
+		if err := r.readList(list.flag, c.String(list.flag), list.read); err != nil {
+			return malformed(err)
+		}
 	}
 	return r.update(c, func(tx *store.Tx) error {
-		b, err := r.makeBatch(tx, c.Args().First(), settings, &in)
+		b, err := r.makeBatch(tx, c.Args().First(), settings, in)
 		if err != nil {
 			return err
 		}
@@ -88,24 +98,36 @@ func (r *runner) batchSettings(c *cli.Context) (locality.Settings, error) {
 	return s, nil
 }
 
+// readList reads a list with a bar for how far it is.
+func (r *runner) readList(label, name string, read func(io.Reader, string, func(int64)) error) error {
+	in, err := r.input(name)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	bar := r.progress("read "+label, 0)
+	defer bar.Done()
+	return read(in, shownFile(name), bar.Add)
+}
+
 // makeBatch writes what was read.
-func (r *runner) makeBatch(tx *store.Tx, name string, s locality.Settings, in *batchInput) (*store.Batch, error) {
+func (r *runner) makeBatch(tx *store.Tx, name string, s locality.Settings, in *batchfile.Lists) (*store.Batch, error) {
 	m, err := tx.MakeBatch(name, s)
 	if err != nil {
 		return nil, err
 	}
 	const step = 4096 // rows between looks at the clock and at an interrupt
-	bar := r.progress("create", int64(len(in.files)+len(in.jobs)))
+	bar := r.progress("create", int64(len(in.Files)+len(in.Jobs)))
 	defer bar.Done()
-	for i, f := range in.files {
+	for i, f := range in.Files {
 		if i%step == step-1 {
 			bar.Add(step)
 		}
-		if err := m.AddFile(f); err != nil {
+		if err := m.AddFile(store.BatchFile(f)); err != nil {
 			return nil, err
 		}
 	}
-	for i, j := range in.jobs {
+	for i, j := range in.Jobs {
 		if i%step == step-1 {
 			bar.Add(step)
 			if err := r.ctx.Err(); err != nil {
@@ -113,7 +135,10 @@ func (r *runner) makeBatch(tx *store.Tx, name string, s locality.Settings, in *b
 			}
 		}
 		if err := m.AddJob(j); err != nil {
-			return nil, in.errorAt(i, err)
+			if errors.Is(err, store.ErrInvalid) {
+				err = &infile.Error{Position: in.At(i), Err: err}
+			}
+			return nil, err
 		}
 	}
 	return m.Finish()

@@ -6,6 +6,7 @@ import (
 	"io"
 	"time"
 
+	"github.com/placectl/placectl/cmd/placectl/internal/nouns"
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/placer/fairshare"
@@ -111,7 +112,7 @@ func (r *runner) namesOf(kind verbs.Kind, prefix string) (names []string) {
 func eachName(tx *store.Tx, kind verbs.Kind, fn func(string) error) error {
 	switch kind {
 	case verbs.KindJob:
-		return tx.EachJob(func(j *store.Job) error { return fn(jobID(j)) }, liveStates()...)
+		return tx.EachJob(func(j *store.Job) error { return fn(nouns.JobID(j)) }, liveStates()...)
 	case verbs.KindNodes:
 		return tx.EachNode(func(n *index.Node) error { return fn(n.Name) })
 	case verbs.KindReservation:

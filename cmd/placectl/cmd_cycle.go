@@ -9,6 +9,7 @@ import (
 
 	"github.com/placectl/placectl/cmd/placectl/internal/keyed"
 	"github.com/placectl/placectl/cmd/placectl/internal/launch"
+	"github.com/placectl/placectl/cmd/placectl/internal/nouns"
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
 	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/cmd/placectl/internal/usage"
@@ -130,7 +131,7 @@ func noticesOf(tx *store.Tx, report *store.CycleReport) ([]launch.Notice, error)
 
 // aboutJob is what the environment of a launcher, or of a job's command, says of it.
 func aboutJob(j *store.Job, nodes []string) []string {
-	env := []string{"PLACECTL_JOB=" + jobID(j), "PLACECTL_NAME=" + j.Name,
+	env := []string{"PLACECTL_JOB=" + nouns.JobID(j), "PLACECTL_NAME=" + j.Name,
 		"PLACECTL_USER=" + j.User, "PLACECTL_QUEUE=" + j.Queue, "PLACECTL_CLASS=" + j.Class,
 		"PLACECTL_NODELIST=" + index.FoldNodeList(nodes), "PLACECTL_WALLTIME=" + strconv.FormatInt(int64(j.Walltime/time.Second), 10)}
 	if j.Array != 0 {
@@ -165,10 +166,10 @@ func (r *runner) printTold(tx *store.Tx, report *store.CycleReport) error {
 func (r *runner) printEvents(tx *store.Tx, stopped, launched []*store.Job) error {
 	p := r.jobs(tx, false, "event job name user class* state* start end nodes exec_vnode* array* index* command reason")
 	for _, j := range stopped {
-		p.printEvent(launch.Stop, j)
+		p.PrintEvent(launch.Stop, j)
 	}
 	for _, j := range launched {
-		p.printEvent(launch.Start, j)
+		p.PrintEvent(launch.Start, j)
 	}
 	return p.Close()
 }

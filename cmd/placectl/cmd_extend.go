@@ -54,7 +54,7 @@ func (r *runner) extend(c *cli.Context) error {
 			return err
 		}
 		p := r.jobs(tx, true, "job state start end walltime nodes")
-		p.print(job)
+		p.Print(job)
 		return p.Close()
 	})
 }

@@ -63,12 +63,12 @@ func (r *runner) jobList(c *cli.Context) error {
 			return err
 		}
 		p := r.jobs(tx, false, jobListColumns)
-		p.look = look
+		p.Look = look
 		err = tx.EachJob(func(job *store.Job) error {
 			if user := c.String("user"); user != "" && job.User != user {
 				return nil
 			}
-			return p.print(job)
+			return p.Print(job)
 		}, states...)
 		if err != nil {
 			return err
@@ -125,7 +125,7 @@ func (r *runner) jobShow(tx *store.Tx, c *cli.Context) error {
 		columns += " env"
 	}
 	p := r.jobs(tx, true, columns)
-	p.look = look
-	p.print(job)
+	p.Look = look
+	p.Print(job)
 	return p.Close()
 }

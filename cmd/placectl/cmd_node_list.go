@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/placectl/placectl/cmd/placectl/internal/nouns"
+	"github.com/placectl/placectl/cmd/placectl/internal/output"
 	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
 	"github.com/placectl/placectl/index"
@@ -77,7 +79,7 @@ func (r *runner) nodeList(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	var rows []nodeRow
+	var rows []nouns.Node
 	var defs *index.Defs
 	// The rows are gathered first, so that a slow reader of them does not keep
 	// writers away from the database.
@@ -90,22 +92,28 @@ func (r *runner) nodeList(c *cli.Context) error {
 	}); err != nil {
 		return err
 	}
-	cols := nodeFields.Pick(nodeListColumns)
+	cols := nouns.NodeFields.Pick(nouns.NodeListColumns)
 	if r.audience().Brief {
-		cols = dropSpare(cols, rows)
+		cols = nouns.DropSpare(cols, rows)
 	}
-	cols = r.fitColumns(append(cols, resourceColumns(defs, rows)...), rows)
+	cols = append(cols, nouns.ResourceColumns(defs, rows)...)
+	if a := r.audience(); a.table && a.width > 0 && len(rows) > 0 {
+		var out []string
+		if cols, out = nouns.FitNodes(r.printer(output.Result{}), cols, rows, a.width); len(out) > 0 {
+			r.notef("no room for the columns %s: -o line shows all", strings.Join(out, ", "))
+		}
+	}
 	return r.printNodeRows(false, cols, rows)
 }
 
 // gatherNodes reads the nodes of a list, or all, that the filter takes.
-func gatherNodes(tx *store.Tx, names string, f *nodeFilter) ([]nodeRow, error) {
+func gatherNodes(tx *store.Tx, names string, f *nodeFilter) ([]nouns.Node, error) {
 	if f.byQueue && f.queue != "" {
 		if _, err := tx.Queue(f.queue); err != nil {
 			return nil, err
 		}
 	}
-	var rows []nodeRow
+	var rows []nouns.Node
 	take := func(n *index.Node) error {
 		if !f.takes(n) {
 			return nil
@@ -114,7 +122,7 @@ func gatherNodes(tx *store.Tx, names string, f *nodeFilter) ([]nodeRow, error) {
 		if err != nil {
 			return err
 		}
-		row := nodeRow{Node: n, Occupancy: on}
+		row := nouns.Node{Node: n, Occupancy: on}
 		if len(f.states) == 0 || slices.Contains(f.states, row.Occupancy.State.String()) {
 			rows = append(rows, row)
 		}
@@ -127,4 +135,15 @@ func gatherNodes(tx *store.Tx, names string, f *nodeFilter) ([]nodeRow, error) {
 		err = eachNamed(tx, names, take)
 	}
 	return rows, err
+}
+
+// printNodeRows prints rows in columns, the name first.
+func (r *runner) printNodeRows(record bool, cols output.Fields[*nouns.Node], rows []nouns.Node) error {
+	p := r.printer(output.Result{Record: record, Columns: cols.Columns()})
+	for i := range rows {
+		if err := cols.Print(p, &rows[i]); err != nil {
+			return err
+		}
+	}
+	return p.Close()
 }

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/placectl/placectl/cmd/placectl/internal/nouns"
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
 	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
@@ -37,24 +38,24 @@ func (r *runner) nodeShow(tx *store.Tx, c *cli.Context) error {
 		return err
 	}
 	for i := range rows {
-		if rows[i].allocations, err = tx.Allocations(rows[i].Number); err != nil {
+		if rows[i].Allocations, err = tx.Allocations(rows[i].Number); err != nil {
 			return err
 		}
 	}
-	about := nodeFields.Pick(nodeListColumns + " priorityf")
-	allocations := output.Fields[*nodeRow]{{Name: "allocations", Kind: output.Object, Value: r.allocationValue}}
+	about := nouns.NodeFields.Pick(nouns.NodeListColumns + " priorityf")
+	allocations := output.Fields[*nouns.Node]{{Name: "allocations", Kind: output.Object, Value: r.allocationValue}}
 	single := len(rows) == 1 && !strings.ContainsAny(names, "[,")
 	if r.audience().table {
-		about, allocations = dropSpare(about, rows), dropSpare(allocations, rows)
+		about, allocations = nouns.DropSpare(about, rows), nouns.DropSpare(allocations, rows)
 		single = true // the lines of one node after those of another
 	}
-	return r.printNodeRows(single, slices.Concat(about, resourceColumns(defs, rows), allocations), rows)
+	return r.printNodeRows(single, slices.Concat(about, nouns.ResourceColumns(defs, rows), allocations), rows)
 }
 
 // allocationValue is what is on a node as the form of output wants it.
-func (r *runner) allocationValue(n *nodeRow) any {
+func (r *runner) allocationValue(n *nouns.Node) any {
 	if r.audience().People {
-		return r.allocationText(n.allocations)
+		return r.allocationText(n.Allocations)
 	}
 	type entry struct {
 		Job         string `json:"job,omitempty"`
@@ -64,7 +65,7 @@ func (r *runner) allocationValue(n *nodeRow) any {
 		Now         bool   `json:"now"`
 	}
 	list := []entry{}
-	for _, a := range n.allocations {
+	for _, a := range n.Allocations {
 		list = append(list, entry{jobWord(a.Job), a.Reservation, string(spell.AppendRFC3339(nil, a.Start.Unix())), string(spell.AppendRFC3339(nil, a.End.Unix())), a.Now})
 	}
 	b, err := json.Marshal(list)

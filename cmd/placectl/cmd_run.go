@@ -10,6 +10,7 @@ import (
 
 	"github.com/placectl/placectl/cmd/placectl/internal/exit"
 	"github.com/placectl/placectl/cmd/placectl/internal/launch"
+	"github.com/placectl/placectl/cmd/placectl/internal/nouns"
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
 	"github.com/placectl/placectl/placer"
 	"github.com/placectl/placectl/store"
@@ -142,7 +143,7 @@ func (r *runner) awaitTurn(c *cli.Context, job *store.Job, patience time.Duratio
 		case job.State == store.JobRunning:
 			return job, nil
 		case !job.State.Live():
-			return nil, &store.Conflict{What: "job " + jobID(job), Why: "it was " + job.State.String() + " while it waited: " + job.Reason}
+			return nil, &store.Conflict{What: "job " + nouns.JobID(job), Why: "it was " + job.State.String() + " while it waited: " + job.Reason}
 		}
 		if now := r.fileStamp(); job.State == store.JobReserved && !now.Equal(seen) {
 			seen, named = now, job.Start

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/placectl/placectl/cmd/placectl/internal/nouns"
 	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
 	"github.com/placectl/placectl/placer"
@@ -101,7 +102,7 @@ func (r *runner) printSubmitted(tx *store.Tx, jobs []*store.Job) error {
 	for _, j := range jobs {
 		shown := *j
 		shown.Reason = reason
-		p.print(&shown)
+		p.Print(&shown)
 	}
 	return p.Close()
 }
@@ -121,9 +122,9 @@ func (r *runner) warnNever(tx *store.Tx, jobs []*store.Job) (reason string, err 
 	if err != nil || p.Wait != store.WaitsNever {
 		return "", err // it was submitted with a key before, and could run by now
 	}
-	name := "job " + jobID(first)
+	name := "job " + nouns.JobID(first)
 	if len(jobs) > 1 {
-		name = fmt.Sprintf("jobs %s-%s", jobID(first), jobID(jobs[len(jobs)-1]))
+		name = fmt.Sprintf("jobs %s-%s", nouns.JobID(first), nouns.JobID(jobs[len(jobs)-1]))
 	}
 	r.notef("warning: %s %s; as long as the cluster is as it is now the wait is in vain", name, p.Reason)
 	return p.Reason, nil

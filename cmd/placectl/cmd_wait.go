@@ -96,7 +96,7 @@ func (r *runner) waitResult(jobs []*store.Job) error {
 	p := r.jobs(nil, false, "job state start end reason")
 	bad := 0
 	for _, j := range jobs {
-		p.print(j)
+		p.Print(j)
 		if j.State == store.JobFailed || j.State == store.JobCancelled {
 			bad++
 		}

@@ -85,6 +85,9 @@ const importRules = `
 	cmd/placectl/internal/usage, cmd/placectl/internal/spell, cmd/placectl/internal/output, cmd/placectl/internal/infile < cmd/placectl/internal/simulate
 	cmd/placectl/internal/nodefile, cmd/placectl/internal/chart < cmd/placectl/internal/simulate
 	cmd/placectl/internal/simulate           < cmd/placectl
+	locality, cmd/placectl/internal/spell, cmd/placectl/internal/usage, cmd/placectl/internal/infile     < cmd/placectl/internal/batchfile
+	index, locality, store, cmd/placectl/internal/output, cmd/placectl/internal/nodefile, cmd/placectl/internal/payload < cmd/placectl/internal/nouns
+	cmd/placectl/internal/batchfile, cmd/placectl/internal/nouns                     < cmd/placectl
 	bench/oracle                             < bench
 `
 
@@ -99,7 +102,8 @@ var confined = map[string][]string{
 // pure packages know nothing of files and clocks.
 var pure = []string{"index", "index/heap", "index/devices", "timeline", "placer", "placer/fairshare", "placer/recur", "placer/backfill", "placer/backfill/swf",
 	"placer/cycle", "placer/cluster", "locality", "query", "store/internal/row", "cmd/placectl/internal/spell", "cmd/placectl/internal/infile", "cmd/placectl/internal/nodefile",
-	"cmd/placectl/internal/chart", "cmd/placectl/internal/sharefile", "cmd/placectl/internal/directives", "cmd/placectl/internal/usage", "cmd/placectl/internal/simulate"}
+	"cmd/placectl/internal/chart", "cmd/placectl/internal/sharefile", "cmd/placectl/internal/directives", "cmd/placectl/internal/usage", "cmd/placectl/internal/simulate",
+	"cmd/placectl/internal/batchfile"}
 
 // timed are pure packages that may import time, and what for.
 var timed = map[string]string{

@@ -112,7 +112,7 @@ func (r *runner) changeJobs(c *cli.Context, change func(*store.Tx, uint64) (*sto
 			if err != nil {
 				return err
 			}
-			return p.print(j)
+			return p.Print(j)
 		})
 		if err != nil {
 			return err

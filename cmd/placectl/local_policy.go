@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/launch"
+	"github.com/placectl/placectl/cmd/placectl/internal/nouns"
 	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/placer"
 	"github.com/placectl/placectl/store"
@@ -109,14 +110,14 @@ func launchCandidates(tx *store.Tx, list []store.Candidate) ([]launch.Candidate,
 			switch {
 			case !ok:
 			case def.Type.Numeric():
-				line.Resources[def.Name] = machineAmount(def, a.Value)
+				line.Resources[def.Name] = nouns.Amount(def, a.Value)
 			default:
 				line.Resources[def.Name] = def.Format(a.Value)
 			}
 		}
 		for _, a := range c.Left {
 			if def, ok := defs.Get(a.Res); ok {
-				line.Free[def.Name] = machineAmount(def, a.Value)
+				line.Free[def.Name] = nouns.Amount(def, a.Value)
 			}
 		}
 		out[i] = line

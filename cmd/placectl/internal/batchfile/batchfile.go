@@ -1,8 +1,12 @@
-package main
+// Package batchfile reads the two lists that a batch is made of: its files in their
+// sequence, and its jobs, each of which uses files that follow each other. It opens no
+// file and knows no verb.
+package batchfile
 
 import (
 	"errors"
 	"fmt"
+	"io"
 	"math"
 	"strconv"
 	"strings"
@@ -12,55 +16,57 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/cmd/placectl/internal/usage"
 	"github.com/placectl/placectl/locality"
-	"github.com/placectl/placectl/store"
-	"github.com/urfave/cli/v2"
 )
 
-// batchInput is the two lists that a batch is made of, read and understood before
-// the database is opened: a slow pipe keeps nobody waiting.
-type batchInput struct {
-	quorum  int // of jobs that do not say
-	files   []store.BatchFile
+// Lists are the two lists, as far as they have been read: the files come first.
+type Lists struct {
+	Files []File
+	Jobs  []locality.Job
+
+	quorum  int            // of jobs that do not say
 	numbers map[string]int // of the files, by name
-	jobs    []locality.Job
-	lines   []int32 // of the jobs
-	name    string  // of the list of jobs
-	start   int     // the first file of the last job
+	lines   []int32        // of the jobs
+	name    string         // of the list of jobs
+	start   int            // the first file of the last job
 }
 
-func (in *batchInput) read(r *runner, c *cli.Context) error {
-	in.numbers = make(map[string]int)
-	if err := r.readRecords(c.String("files"), "files", []string{"name", "size"}, in.file); err != nil {
-		return err
-	}
-	if len(in.files) == 0 {
-		return fmt.Errorf("%w: %s lists no files", usage.Err, shownFile(c.String("files")))
-	}
-	in.name = shownFile(c.String("jobs"))
-	if err := r.readRecords(c.String("jobs"), "jobs", []string{"first", "last", "files", "credit", "quorum"}, in.job); err != nil {
-		return err
-	}
-	if len(in.jobs) == 0 {
-		return fmt.Errorf("%w: %s lists no jobs", usage.Err, in.name)
-	}
-	return nil
+// File is a file of a batch.
+type File struct {
+	Name string
+	Size int64 // bytes
 }
 
-// readRecords reads a list with a bar for how far it is.
-func (r *runner) readRecords(name, label string, columns []string, fn func(line int, cells []string) error) error {
-	in, err := r.input(name)
-	if err != nil {
-		return err
+// New makes empty lists. Jobs that do not say get the quorum.
+func New(quorum int) *Lists { return &Lists{quorum: quorum, numbers: make(map[string]int)} }
+
+// ReadFiles reads the list of files, which messages call by a name; progress is told of so
+// many bytes more.
+func (in *Lists) ReadFiles(from io.Reader, name string, progress func(int64)) error {
+	err := infile.Records(from, name, []string{"name", "size"}, progress, in.file)
+	if err == nil && len(in.Files) == 0 {
+		err = fmt.Errorf("%w: %s lists no files", usage.Err, name)
 	}
-	defer in.Close()
-	bar := r.progress("read "+label, 0)
-	defer bar.Done()
-	return infile.Records(in, shownFile(name), columns, bar.Add, fn)
+	return err
+}
+
+// ReadJobs reads the list of jobs in the same way.
+func (in *Lists) ReadJobs(from io.Reader, name string, progress func(int64)) error {
+	in.name = name
+	err := infile.Records(from, name, []string{"first", "last", "files", "credit", "quorum"}, progress, in.job)
+	if err == nil && len(in.Jobs) == 0 {
+		err = fmt.Errorf("%w: %s lists no jobs", usage.Err, name)
+	}
+	return err
+}
+
+// At is where the list has a job, by its place in Jobs.
+func (in *Lists) At(job int) infile.Position {
+	return infile.Position{File: in.name, Line: int(in.lines[job]), Col: 1}
 }
 
 // file takes a line of the list of files.
-func (in *batchInput) file(_ int, cells []string) error {
-	f := store.BatchFile{Name: cells[0]}
+func (in *Lists) file(_ int, cells []string) error {
+	f := File{Name: cells[0]}
 	if err := checkFileName(f.Name); err != nil {
 		return err
 	}
@@ -74,8 +80,8 @@ func (in *batchInput) file(_ int, cells []string) error {
 		}
 		f.Size = n
 	}
-	in.numbers[f.Name] = len(in.files)
-	in.files = append(in.files, f)
+	in.numbers[f.Name] = len(in.Files)
+	in.Files = append(in.Files, f)
 	return nil
 }
 
@@ -94,7 +100,7 @@ func checkFileName(s string) error {
 }
 
 // job takes a line of the list of jobs.
-func (in *batchInput) job(line int, cells []string) error {
+func (in *Lists) job(line int, cells []string) error {
 	j := locality.Job{Credit: locality.Micro, Quorum: in.quorum}
 	var err error
 	if cells[2] != "" {
@@ -122,15 +128,15 @@ func (in *batchInput) job(line int, cells []string) error {
 	}
 	if j.A < in.start {
 		return fmt.Errorf("its first file is %s, and that of the job before it %s; list jobs in the order of their first files",
-			spell.Quoted(in.files[j.A].Name), spell.Quoted(in.files[in.start].Name))
+			spell.Quoted(in.Files[j.A].Name), spell.Quoted(in.Files[in.start].Name))
 	}
 	in.start = j.A
-	in.jobs, in.lines = append(in.jobs, j), append(in.lines, int32(line))
+	in.Jobs, in.lines = append(in.Jobs, j), append(in.lines, int32(line))
 	return nil
 }
 
 // row finds the range of files that are all named.
-func (in *batchInput) row(names []string) (first, last int, err error) {
+func (in *Lists) row(names []string) (first, last int, err error) {
 	for i, name := range names {
 		n, err := in.number("files", name)
 		if err != nil {
@@ -149,7 +155,7 @@ func (in *batchInput) row(names []string) (first, last int, err error) {
 }
 
 // ends finds the range of files between two that are named.
-func (in *batchInput) ends(a, b string) (first, last int, err error) {
+func (in *Lists) ends(a, b string) (first, last int, err error) {
 	if first, err = in.number("first", a); err != nil {
 		return 0, 0, err
 	}
@@ -162,7 +168,7 @@ func (in *batchInput) ends(a, b string) (first, last int, err error) {
 	return first, last, err
 }
 
-func (in *batchInput) number(column, name string) (int, error) {
+func (in *Lists) number(column, name string) (int, error) {
 	if name == "" {
 		return 0, fmt.Errorf("%s: the file is missing", column)
 	}
@@ -171,12 +177,4 @@ func (in *batchInput) number(column, name string) (int, error) {
 		return 0, fmt.Errorf("%s: %s is not in the list of files", column, spell.Quoted(name))
 	}
 	return n, nil
-}
-
-// errorAt says at which line of the list a job was refused.
-func (in *batchInput) errorAt(i int, err error) error {
-	if errors.Is(err, store.ErrInvalid) {
-		return &infile.Error{Position: infile.Position{File: in.name, Line: int(in.lines[i]), Col: 1}, Err: err}
-	}
-	return err
 }

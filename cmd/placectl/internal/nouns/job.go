@@ -1,4 +1,7 @@
-package main
+// Package nouns is what answers show of jobs, nodes and batches: for each noun one table of
+// columns, whose names are those of the tables of queries, and how its rows are printed. It
+// knows no verb.
+package nouns
 
 import (
 	"errors"
@@ -27,7 +30,7 @@ type jobView struct {
 // of queries.
 var jobFields = output.Fields[*jobView]{
 	{Name: "event", Value: func(j *jobView) any { return j.event }},
-	{Name: "job", Value: func(j *jobView) any { return jobID(j.Job) }},
+	{Name: "job", Value: func(j *jobView) any { return JobID(j.Job) }},
 	{Name: "name", Value: func(j *jobView) any { return output.OrNil(j.Name) }},
 	{Name: "user", Value: func(j *jobView) any { return output.OrNil(j.User) }},
 	{Name: "account", Value: func(j *jobView) any { return output.OrNil(j.Account) }},
@@ -149,46 +152,46 @@ func (j *jobView) reason() string {
 	return j.outlook().Reason
 }
 
-// jobPrinter prints jobs as the rows of an answer.
-type jobPrinter struct {
+// Jobs prints jobs as the rows of an answer.
+type Jobs struct {
 	*output.Printer
 	fields output.Fields[*jobView]
 	tx     *store.Tx
-	look   *store.Outlook
-	err    error // the first of reading a value
+	Look   *store.Outlook // what is to be expected of them; nil where only what is known is shown
+	err    error          // the first of reading a value
 }
 
-// jobs starts an answer of the named columns (as output.Fields.Pick has them), about
-// one job or any number.
-func (r *runner) jobs(tx *store.Tx, record bool, columns string) *jobPrinter {
+// PrintJobs starts an answer, with a printer that begins as begin says, of the named
+// columns (as output.Fields.Pick has them), about one job or any number.
+func PrintJobs(begin func(output.Result) *output.Printer, tx *store.Tx, record bool, columns string) *Jobs {
 	fields := jobFields.Pick(columns)
 	res := output.Result{Record: record, Columns: fields.Columns()}
 	res.ID = slices.IndexFunc(res.Columns, func(c output.Column) bool { return c.Name == "job" })
-	return &jobPrinter{Printer: r.printer(res), fields: fields, tx: tx}
+	return &Jobs{Printer: begin(res), fields: fields, tx: tx}
 }
 
-// print prints one job. As with Row, Close returns its error too.
-func (p *jobPrinter) print(job *store.Job) error { return p.printEvent("", job) }
+// Print prints one job. As with Row, Close returns its error too.
+func (p *Jobs) Print(job *store.Job) error { return p.PrintEvent("", job) }
 
-// printEvent prints what a cycle tells of a job.
-func (p *jobPrinter) printEvent(event string, job *store.Job) error {
+// PrintEvent prints what a cycle tells of a job.
+func (p *Jobs) PrintEvent(event string, job *store.Job) error {
 	if p.err == nil {
-		j := &jobView{Job: job, tx: p.tx, look: p.look, event: event}
+		j := &jobView{Job: job, tx: p.tx, look: p.Look, event: event}
 		p.err = errors.Join(p.fields.Print(p.Printer, j), j.err)
 	}
 	return p.err
 }
 
 // Close ends the answer.
-func (p *jobPrinter) Close() error {
+func (p *Jobs) Close() error {
 	if p.err != nil {
 		return p.err
 	}
 	return p.Printer.Close()
 }
 
-// jobID is a job's number as it is shown.
-func jobID(j *store.Job) string { return strconv.FormatUint(j.ID, 10) }
+// JobID is a job's number as it is shown.
+func JobID(j *store.Job) string { return strconv.FormatUint(j.ID, 10) }
 
 // arrayID is the number of a job's array, nil for none.
 func arrayID(j *store.Job) any {

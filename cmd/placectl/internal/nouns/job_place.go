@@ -1,0 +1,61 @@
+package nouns
+
+import (
+	"fmt"
+
+	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/store"
+)
+
+// explainRoute says why the job took the path it took, and where it was placed.
+func explainRoute(tx *store.Tx, job *store.Job) (string, error) {
+	path, why, err := tx.Route(job.Request())
+	if err != nil {
+		return "", err
+	}
+	text := fmt.Sprintf("%s path: %s", path, why)
+	if job.Set != "" {
+		text += "; kept to placement set " + job.Set
+	}
+	return text, nil
+}
+
+// chunkObject is a node's part of a chunk, as JSON shows it: count times the
+// resources, with the cpu that is taken where the request named none.
+type chunkObject struct {
+	Chunk     int              `json:"chunk"`
+	Node      string           `json:"node"`
+	Count     int              `json:"count"`
+	Resources map[string]int64 `json:"resources"`
+}
+
+func chunkObjects(tx *store.Tx, job *store.Job) ([]chunkObject, error) {
+	nodes, err := tx.NodeNames(job.NodeNumbers())
+	if err != nil {
+		return nil, err
+	}
+	defs, err := tx.Resources()
+	if err != nil {
+		return nil, err
+	}
+	asked, err := tx.Asked(job)
+	if err != nil {
+		return nil, err
+	}
+	var out []chunkObject
+	for i, chunk := range job.Chunks {
+		amounts := make(map[string]int64)
+		for _, w := range asked[i].Wants {
+			if def, ok := defs.Get(w.Res); ok && def.Consumable {
+				amounts[def.Name] = Amount(def, w.Value)
+			}
+		}
+		for _, n := range chunk.Nodes {
+			out = append(out, chunkObject{i, nodes[len(out)], n.Chunks, amounts})
+		}
+	}
+	return out, nil
+}
+
+// Amount is an amount as programs read it: bytes for a size.
+func Amount(def index.Def, v index.Value) int64 { return int64(def.Units(v)) }

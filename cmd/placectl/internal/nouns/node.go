@@ -1,0 +1,182 @@
+package nouns
+
+import (
+	"math"
+	"slices"
+
+	"github.com/placectl/placectl/cmd/placectl/internal/nodefile"
+	"github.com/placectl/placectl/cmd/placectl/internal/output"
+	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/store"
+)
+
+// Node is a node and what is on it, as lists show it.
+type Node struct {
+	*index.Node
+	store.Occupancy
+	Allocations []store.Allocation // for `node show` alone
+}
+
+// NodeFields are what every store knows of a node. Their names are those of the nodes
+// table of queries.
+var NodeFields = output.Fields[*Node]{
+	{Name: "name", Value: func(n *Node) any { return n.Name }},
+	{Name: "number", Kind: output.Integer, Value: func(n *Node) any { return n.Number }},
+	{Name: "queue", Value: func(n *Node) any { return output.OrNil(n.Queue) }},
+	{Name: "priority", Kind: output.Integer, Value: func(n *Node) any { return n.Priority }},
+	{Name: "state", Value: func(n *Node) any { return n.Occupancy.State.String() }},
+	{Name: "reason", Value: func(n *Node) any { return output.OrNil(n.Reason) }},
+	{Name: "speed", Kind: output.Number, Value: func(n *Node) any { return n.Speed }},
+	{Name: "procspeed", Kind: output.Number, Value: func(n *Node) any { return n.ProcSpeed }},
+	{Name: "load", Kind: output.Number, Value: func(n *Node) any { return n.Load }},
+	{Name: "usage", Kind: output.Number, Value: func(n *Node) any { return n.Usage }},
+	{Name: "access", Value: func(n *Node) any { return output.OrNil(accessWord(n.Access)) }},
+	{Name: "sharing", Value: func(n *Node) any { return output.OrNil(sharingWord(n.Sharing)) }},
+	{Name: "features", Kind: output.List, Value: func(n *Node) any { return n.Features }},
+	{Name: "bucket", Kind: output.Integer, Value: func(n *Node) any { return n.Bucket }},
+	{Name: "jobs", Kind: output.Integer, Value: func(n *Node) any { return n.Jobs }},
+	{Name: "free_until", Kind: output.Time, Value: func(n *Node) any { return output.OrNil(n.FreeUntil) }},
+	{Name: "priorityf", Value: func(n *Node) any { return output.OrNil(n.PriorityF) }},
+}
+
+// NodeListColumns are those of a list.
+const NodeListColumns = "name number queue priority state reason speed procspeed load usage access sharing features bucket jobs free_until"
+
+// accessWord is an access policy as lists show it: nothing for the one of a node
+// of which nobody has said anything.
+func accessWord(a index.Access) string {
+	if a == index.AccessShared {
+		return ""
+	}
+	return a.String()
+}
+
+// sharingWord is the same of a sharing.
+func sharingWord(s index.Sharing) string {
+	if s == index.DefaultShared {
+		return ""
+	}
+	return s.String()
+}
+
+// ResourceColumns are the columns of the resources that any of the rows has,
+// and behind them what is free of each that jobs use up.
+func ResourceColumns(defs *index.Defs, rows []Node) output.Fields[*Node] {
+	used := make(map[index.ResID]bool)
+	for i := range rows {
+		for _, a := range rows[i].Res {
+			used[a.Res] = true
+		}
+	}
+	var cols, free output.Fields[*Node]
+	for _, def := range defs.All() {
+		if !used[def.ID] {
+			continue
+		}
+		kind := resourceKind(def.Type)
+		cols = append(cols, output.Field[*Node]{Name: def.Name, Kind: kind, Value: func(n *Node) any { return resourceValue(n, def) }})
+		if _, clash := defs.Lookup(def.Name + nodefile.FreeSuffix); def.Consumable && !clash {
+			free = append(free, output.Field[*Node]{Name: def.Name + nodefile.FreeSuffix, Kind: kind, Value: func(n *Node) any { return freeValue(n, def) }})
+		}
+	}
+	return append(cols, free...)
+}
+
+func resourceKind(t index.Type) output.Kind {
+	switch t {
+	case index.Long:
+		return output.Integer
+	case index.Size:
+		return output.Size
+	case index.Float:
+		return output.Number
+	case index.Boolean:
+		return output.Boolean
+	case index.StringArray:
+		return output.List
+	}
+	return output.Text
+}
+
+// resourceValue is a node's value of a resource as programs get it, nil where
+// it has none.
+func resourceValue(n *Node, def index.Def) any {
+	v, ok := n.Get(def.ID)
+	if !ok {
+		return nil
+	}
+	return valueOf(v, def)
+}
+
+// valueOf is a value of a resource as programs get it.
+func valueOf(v index.Value, def index.Def) any {
+	switch def.Type {
+	case index.Long:
+		return v.Num
+	case index.Size:
+		if v.Num > math.MaxInt64/1024 {
+			return def.Units(v)
+		}
+		return v.Num * 1024
+	case index.Float:
+		return def.Units(v)
+	case index.Boolean:
+		return v.Num != 0
+	case index.StringArray:
+		return v.Members()
+	}
+	return v.Str
+}
+
+// freeValue is how much of a resource jobs could have now.
+func freeValue(n *Node, def index.Def) any {
+	v := resourceValue(n, def)
+	if v == nil || n.Occupancy.State == store.NodeFree {
+		return v
+	}
+	for _, a := range n.Left {
+		if a.Res == def.ID {
+			return valueOf(a.Value, def)
+		}
+	}
+	return int64(0)
+}
+
+// saysNothing reports whether a value is what nobody has set.
+func saysNothing(v any) bool {
+	switch v := v.(type) {
+	case nil:
+		return true
+	case string:
+		return v == ""
+	case []string:
+		return len(v) == 0
+	case float64:
+		return v == 0
+	}
+	n, ok := output.WholeNumber(v)
+	return ok && n == 0
+}
+
+// DropSpare leaves the columns out that say nothing in any row, and a node's
+// number, which people do not need.
+func DropSpare(cols output.Fields[*Node], rows []Node) output.Fields[*Node] {
+	return slices.DeleteFunc(slices.Clone(cols), func(c output.Field[*Node]) bool {
+		switch c.Name {
+		case "name", "state", "bucket":
+			return false
+		case "number":
+			return true
+		}
+		return !someRowSays(c, rows)
+	})
+}
+
+func someRowSays(c output.Field[*Node], rows []Node) bool {
+	for i := range rows {
+		if !saysNothing(c.Value(&rows[i])) {
+			return true
+		}
+	}
+	return false
+}
