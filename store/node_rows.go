@@ -21,8 +21,18 @@ type nodeRows struct {
 	writes int // as of so many writes of nodes
 }
 
-// keptBlock is nodes with neighbouring numbers, nil where one was not read.
-type keptBlock [timeline.BlockNodes]*keptNode
+// keptBlock is nodes with neighbouring numbers, nil where one was not read, and what is
+// known of them without that.
+type keptBlock struct {
+	nodes [timeline.BlockNodes]*keptNode
+	heads [timeline.BlockNodes]keptHead
+}
+
+type keptHead struct {
+	bucket uint32
+	state  index.State
+	known  bool
+}
 
 // keptNode is a node as it was read, without its devices, and its consumables: a
 // transaction that places much asks again and again what a node has.
@@ -36,8 +46,7 @@ type keptNode struct {
 // kept is a node that is read once, as long as no row of a node is written. It is for
 // reading only.
 func (tx *Tx) kept(number uint32) (*keptNode, error) {
-	r := tx.loaded.nodes
-	place := r.place(number)
+	place := &tx.loaded.nodes.block(number).nodes[number%timeline.BlockNodes]
 	if *place != nil {
 		return *place, nil
 	}
@@ -63,8 +72,8 @@ func (tx *Tx) kept(number uint32) (*keptNode, error) {
 	return k, nil
 }
 
-// place is where a node is kept.
-func (r *nodeRows) place(number uint32) **keptNode {
+// block is where a node is kept.
+func (r *nodeRows) block(number uint32) *keptBlock {
 	if writes := r.file.Writes(row.Nodes); r.kept == nil || r.writes != writes {
 		r.kept, r.last, r.writes = make(map[uint32]*keptBlock), nil, writes
 	}
@@ -74,7 +83,7 @@ func (r *nodeRows) place(number uint32) **keptNode {
 			r.kept[no] = r.last
 		}
 	}
-	return &r.last[number%timeline.BlockNodes]
+	return r.last
 }
 
 // view opens a view on a node's row; ok is false where there is none.
@@ -87,10 +96,15 @@ func (r *nodeRows) view(number uint32) (v row.NodeView, ok bool, err error) {
 	return v, true, v.Open(key, payload)
 }
 
-// head reads only the bucket and the state of a node.
+// head reads only the bucket and the state of a node, once.
 func (r *nodeRows) head(number uint32) (bucket uint32, state index.State, err error) {
-	if k := *r.place(number); k != nil {
+	block, i := r.block(number), number%timeline.BlockNodes
+	if k := block.nodes[i]; k != nil {
 		return k.Bucket, k.State, nil
+	}
+	h := &block.heads[i]
+	if h.known {
+		return h.bucket, h.state, nil
 	}
 	v, ok, err := r.view(number)
 	switch {
@@ -99,7 +113,8 @@ func (r *nodeRows) head(number uint32) (bucket uint32, state index.State, err er
 	case !ok:
 		return 0, 0, row.Missing("node", "#"+itoa(number))
 	}
-	return v.Bucket(), v.State(), nil
+	*h = keptHead{v.Bucket(), v.State(), true}
+	return h.bucket, h.state, nil
 }
 
 // name reads only the name of a node. One that was removed, but is on record

@@ -12,7 +12,6 @@ import (
 type release struct {
 	at    int64
 	owner uint64
-	nodes []uint32 // nil until somebody asks for them
 }
 
 func (e release) compare(o release) int {
@@ -22,8 +21,9 @@ func (e release) compare(o release) int {
 // releases are the release times of all that have nodes.
 type releases struct {
 	tx    *Tx
-	often bool      // they are asked for again and again: keep them in memory
-	list  []release // all, by time and owner; nil unless they are in memory
+	often bool                // they are asked for again and again: keep them in memory
+	list  []release           // all, by time and owner; nil unless they are in memory
+	nodes map[uint64][]uint32 // by owner, as far as somebody came to them since
 }
 
 // held is all of them in memory, nil where they are not kept there. Whose nodes they are
@@ -35,30 +35,43 @@ func (r *releases) held() ([]release, error) {
 	list := []release{}
 	err := r.tx.file.Each(row.Releases, nil, func(k, _ []byte) (bool, error) {
 		at, owner := row.SplitTimeKey(k)
-		list = append(list, release{at: at, owner: owner})
+		list = append(list, release{at, owner})
 		return true, nil
 	})
 	if err == nil {
-		r.list = list
+		r.list, r.nodes = list, make(map[uint64][]uint32)
 	}
 	return r.list, err
+}
+
+// nodesOf are the nodes of an owner, read once.
+func (r *releases) nodesOf(owner uint64) (nodes []uint32, err error) {
+	nodes, known := r.nodes[owner]
+	if !known {
+		if nodes, err = r.tx.ownerNodes(owner); err == nil && r.nodes != nil {
+			r.nodes[owner] = nodes
+		}
+	}
+	return nodes, err
 }
 
 // put notes when an owner is expected to give its nodes back.
 func (r *releases) put(at int64, owner uint64, nodes []uint32) error {
 	if r.list != nil {
-		e := release{at, owner, nodes}
+		e := release{at, owner}
 		if i, known := slices.BinarySearchFunc(r.list, e, release.compare); !known {
 			r.list = slices.Insert(r.list, i, e)
 		}
+		r.nodes[owner] = nodes
 	}
 	return r.tx.file.Mark(row.Releases, row.TimeKey(at, owner))
 }
 
 // remove takes that back.
 func (r *releases) remove(at int64, owner uint64) error {
-	if i, known := slices.BinarySearchFunc(r.list, release{at: at, owner: owner}, release.compare); known {
+	if i, known := slices.BinarySearchFunc(r.list, release{at, owner}, release.compare); known {
 		r.list = slices.Delete(r.list, i, i+1)
+		delete(r.nodes, owner)
 	}
 	return r.tx.file.Remove(row.Releases, row.TimeKey(at, owner))
 }
@@ -72,19 +85,12 @@ func (r *releases) from(from int64, fn func(at int64, owner uint64, nodes func()
 	if list == nil {
 		return r.tx.file.EachFrom(row.Releases, row.TimeKey(from, 0), nil, func(k, _ []byte) (bool, error) {
 			at, owner := row.SplitTimeKey(k)
-			return fn(at, owner, func() ([]uint32, error) { return r.tx.ownerNodes(owner) })
+			return fn(at, owner, func() ([]uint32, error) { return r.nodesOf(owner) })
 		})
 	}
 	i, _ := slices.BinarySearchFunc(list, release{at: from}, release.compare)
-	for k := range list[i:] {
-		e := &list[i:][k]
-		nodes := func() (_ []uint32, err error) {
-			if e.nodes == nil {
-				e.nodes, err = r.tx.ownerNodes(e.owner)
-			}
-			return e.nodes, err
-		}
-		if more, err := fn(e.at, e.owner, nodes); err != nil || !more {
+	for _, e := range list[i:] {
+		if more, err := fn(e.at, e.owner, func() ([]uint32, error) { return r.nodesOf(e.owner) }); err != nil || !more {
 			return err
 		}
 	}

@@ -9,10 +9,7 @@ func (s *roomSearch) gaps(p *roomPart, steps *stepBlock, node uint32, from int64
 		return idle
 	}
 	list, stop := steps.lists[node], s.until+s.d
-	i := len(list) - 1
-	for list[i].At > from {
-		i--
-	}
+	i := stepAt(list, from)
 	first = s.until + 1
 	open, height := s.stack[:0], int64(0)
 	for ; i < len(list) && list[i].At <= stop; i++ {

@@ -46,10 +46,7 @@ func (s *roomSearch) first(p *roomPart, steps *stepBlock, node uint32, from, to 
 		return min(max(steps.idle[node], from), to)
 	}
 	list := steps.lists[node]
-	i := len(list) - 1
-	for list[i].At > from {
-		i--
-	}
+	i := stepAt(list, from)
 	open := int64(Forever)
 	for ; i < len(list) && (list[i].At < to || open < to); i++ {
 		switch has := p.room(list[i].Load) > 0; {

@@ -328,12 +328,9 @@ func (s *roomSearch) at(t int64) Found {
 
 // throughout reports whether a node has room for a chunk in [from, to).
 func (p *roomPart) throughout(list []Step, from, to int64) bool {
-	for i := len(list) - 1; i >= 0; i-- {
-		if list[i].At < to && p.room(list[i].Load) == 0 {
+	for i := stepAt(list, from); i < len(list) && list[i].At < to; i++ {
+		if p.room(list[i].Load) == 0 {
 			return false
-		}
-		if list[i].At <= from {
-			break
 		}
 	}
 	return true

@@ -161,16 +161,29 @@ func (c *Calendar) shift(s *stepBlock, i uint32, b *Busy, sign int64) {
 	s.lists[i] = join(join(list, to), from)
 }
 
+// stepAt finds the step that holds at an instant.
+func stepAt(list []Step, t int64) int {
+	i, k := 0, len(list) // list[i].At <= t: the first holds since ever
+	for k-i > 1 {
+		if mid := int(uint(i+k) >> 1); list[mid].At > t {
+			k = mid
+		} else {
+			i = mid
+		}
+	}
+	return i
+}
+
 // cut makes an instant the beginning of a step, and finds which.
 func cut(list []Step, t int64) (int, []Step) {
-	i := len(list)
-	for i > 0 && list[i-1].At >= t {
-		i--
+	if t == math.MinInt64 {
+		return 0, list
 	}
-	if i < len(list) && list[i].At == t {
+	i := stepAt(list, t)
+	if list[i].At == t {
 		return i, list
 	}
-	return i, slices.Insert(list, i, Step{t, list[i-1].Load})
+	return i + 1, slices.Insert(list, i+1, Step{t, list[i].Load})
 }
 
 // join makes one step of two with the same load, the second of which is i.
