@@ -201,10 +201,10 @@ func (m *mapping) never() error {
 // candidates are the buckets, and the nodes in them, that serve a chunk.
 func (m *mapping) candidates(c *Chunk) []index.Candidate {
 	if m.path == BucketPath {
-		return m.Index.Candidates(m.Queue, c.Wants)
+		return m.notExcluded(m.Index.Candidates(m.Queue, c.Wants))
 	}
 	wants, named := m.named(c.Wants)
-	cands := m.Index.Candidates(m.Queue, wants)
+	cands := m.notExcluded(m.Index.Candidates(m.Queue, wants))
 	if named != nil {
 		cands = m.Index.Only(cands, named)
 	}
@@ -212,6 +212,18 @@ func (m *mapping) candidates(c *Chunk) []index.Candidate {
 		cands = m.Index.Only(cands, m.granting())
 	}
 	return cands
+}
+
+// notExcluded keeps of candidates what the request may get.
+func (m *mapping) notExcluded(cands []index.Candidate) []index.Candidate {
+	if len(m.Excluded) == 0 {
+		return cands
+	}
+	left := m.anyEnded()
+	for _, node := range m.Excluded {
+		left.Remove(node)
+	}
+	return m.Index.Only(cands, left)
 }
 
 // prepareNodes gets a request ready for the node path.

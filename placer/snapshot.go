@@ -72,6 +72,7 @@ type Ask struct {
 	Prefer    Preference
 	Ranking   []uint32 // of the policy local: nodes, the first first
 	Grants    []Grant  // the reservations that it may use
+	Excluded  []uint32 // nodes that it does not get, whoever serves it else
 	Since     int64    // when it was asked for: Rules.SetDelay counts from there
 	Bind      devices.Policy
 }

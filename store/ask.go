@@ -16,7 +16,7 @@ func (tx *Tx) Ask(r placer.Request) (placer.Ask, error) { return tx.asking(r).wh
 // by its number, and has waited since then.
 func (tx *Tx) askOf(j *row.Job) (placer.Ask, error) {
 	a, err := asking{tx, j.Request(), subject(j)}.whole()
-	a.Duration, a.Since = j.Walltime, j.Submit
+	a.Duration, a.Since, a.Excluded = j.Walltime, j.Submit, j.Excluded
 	return a, err
 }
 

@@ -54,6 +54,7 @@ func (p *passage) job(c change) error {
 		return err
 	}
 	j.State = JobRunning
+	j.Attempt++
 	if err := p.beginOn(j.AllNodes()); err != nil {
 		return err
 	}
@@ -96,6 +97,8 @@ func (p *passage) clearBefore(spans []span) error {
 		case j.State != JobRunning: // it was late itself, and is being planned anew
 		case j.ToLaunch():
 			err = tx.missed(j)
+		case isExecuted(j):
+			err = tx.overdueExecuted(j, set)
 		case set.FinishOverdue:
 			err = tx.finishOverdue(j)
 		}

@@ -57,6 +57,12 @@ type CycleSpec struct {
 	// Silent leaves whom the cycle starts for the next one to tell of, and stops
 	// nobody: for a cycle whose report nobody acts on.
 	Silent bool
+	// By is who is told of those that are started: ByLauncher for the site's own launcher,
+	// who is taken to execute what he is told of from then on, under Nonce; ByNobody for a
+	// reader of the report. Where the setting launch is set a reader is not told of jobs
+	// with a command: who launches there takes them.
+	By    Claimant
+	Nonce Nonce
 	// Enough is asked between jobs whether the cycle has taken long enough; nil: it
 	// never has.
 	Enough func() bool
@@ -102,6 +108,11 @@ func (tx *Tx) Cycle(spec CycleSpec) (*CycleReport, error) {
 	}
 	if spec.Depth < 0 || spec.Depth > 0 && spec.Backfill != EASY {
 		return nil, fmt.Errorf("%w: a depth of %d with backfill %s; depth is for easy, and 1 or more", ErrInvalid, spec.Depth, spec.Backfill)
+	}
+	if spec.By == ByLauncher {
+		if err := tx.LaunchBy(LaunchExec); err != nil {
+			return nil, err
+		}
 	}
 	p := &pass{tx: tx, spec: spec, jobs: make(map[uint64]*row.Job), lifted: make(map[uint64][]span), told: make(map[uint64]bool), began: tx.state.Invalidations}
 	steps := []func() error{p.overdue, p.listQueue, p.shares, p.schedule, p.stillNever, p.keep, p.forget, p.stops, p.launches}
@@ -190,13 +201,30 @@ func (p *pass) waits(j *row.Job) *cycle.Job {
 
 // launches tells of those whom nobody has been told to launch.
 func (p *pass) launches() error {
-	ids, err := p.toBeLaunched()
+	set, err := p.tx.settings()
+	if err != nil {
+		return err
+	}
+	ids, err := p.tx.toBeLaunched()
 	for _, id := range ids {
 		j, errJob := p.tx.job(id)
 		if err = errors.Join(err, errJob); err != nil {
 			return err
 		}
+		if p.spec.By == ByNobody && set.Launch != "" && j.HasCommand() {
+			continue // who launches here takes it
+		}
 		j.Launched = true
+		if p.spec.By == ByLauncher {
+			a, err := p.tx.attempt(j, j.CurrentAttempt())
+			if err != nil {
+				return err
+			}
+			a.State, a.By, a.Nonce, a.Claimed, a.Chunks, a.Along = row.AttemptClaimed, row.ByLauncher, p.spec.Nonce, p.tx.now, nil, nil
+			if err := p.tx.putAttempt(a); err != nil {
+				return err
+			}
+		}
 		if err := errors.Join(p.tx.file.Remove(row.Launches, row.Key64(id)), p.tx.putJob(j, j.State)); err != nil {
 			return err
 		}
@@ -206,8 +234,8 @@ func (p *pass) launches() error {
 }
 
 // toBeLaunched are the running jobs that nobody has been told to launch.
-func (p *pass) toBeLaunched() (ids []uint64, err error) {
-	err = p.tx.file.Each(row.Launches, nil, func(key, _ []byte) (bool, error) {
+func (tx *Tx) toBeLaunched() (ids []uint64, err error) {
+	err = tx.file.Each(row.Launches, nil, func(key, _ []byte) (bool, error) {
 		if len(key) != 8 {
 			return false, fmt.Errorf("%w: launch %x", ErrDamaged, key)
 		}

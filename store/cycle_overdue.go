@@ -26,6 +26,9 @@ func (p *pass) overdue() error {
 		switch {
 		case j.ToLaunch():
 			err = p.tx.missed(j)
+		case isExecuted(j):
+			err = p.tx.overdueExecuted(j, set)
+			kept = append(kept, j)
 		case set.FinishOverdue:
 			err = p.tx.finishOverdue(j)
 			p.finished = append(p.finished, j)
@@ -39,6 +42,20 @@ func (p *pass) overdue() error {
 	return errors.Join(p.unready(), p.delays(kept))
 }
 
+// overdueExecuted is what becomes of a job past its end whose command somebody executes. A
+// supervisor is about to end it. Whoever waits for it with run is told to, if that is how
+// the store treats jobs past their end.
+func (tx *Tx) overdueExecuted(j *row.Job, set *Settings) error {
+	if j.Ending || !set.FinishOverdue {
+		return nil
+	}
+	a, err := tx.attempt(j, j.CurrentAttempt())
+	if err != nil || a.By == row.BySupervisor {
+		return err
+	}
+	return tx.endsAs(j, JobFinished, "it ran to the end of its walltime")
+}
+
 // missed queues a job again of which nobody was told until its end. A planned job
 // begins by the clock and has its nodes from then on, but whoever is to launch it is
 // told by the next cycle. When none has come in all its time nothing of it has run: so
@@ -50,7 +67,11 @@ func (tx *Tx) missed(j *row.Job) error {
 // unready queues those jobs again that nobody was told to launch yet, and that depend
 // on one which was itself queued again since they began.
 func (p *pass) unready() error {
-	ids, err := p.toBeLaunched()
+	ids, err := p.tx.toBeLaunched()
+	if err != nil {
+		return err
+	}
+	set, err := p.tx.settings()
 	if err != nil {
 		return err
 	}
@@ -58,6 +79,12 @@ func (p *pass) unready() error {
 		j, err := p.tx.job(id)
 		if err != nil {
 			return err
+		}
+		if ignored, err := p.tx.unclaimedTooLong(j, set); ignored || err != nil {
+			if err != nil {
+				return err
+			}
+			continue
 		}
 		waitsFor, err := p.tx.ready(j)
 		if errors.Is(err, errUnmet) { // it is cancelled when the queue is read

@@ -46,6 +46,9 @@ func (tx *Tx) tellsApart(j *row.Job, l letting) (apart []string, err error) {
 	if set.SetDelay > 0 {
 		apart = append(apart, "since", strconv.FormatInt(j.Submit, 10))
 	}
+	for _, node := range j.Excluded {
+		apart = append(apart, "not on", strconv.FormatUint(uint64(node), 10))
+	}
 	if l.some {
 		apart = append(apart, j.Group, j.Account, j.Class, j.Name)
 	}

@@ -75,6 +75,13 @@ func (p *pass) stop(id uint64, reason string) error {
 	if err != nil {
 		return err
 	}
+	if isExecuted(j) {
+		becomes := JobQueued
+		if j.NoRequeue {
+			becomes = JobCancelled
+		}
+		return p.tx.endsAs(j, becomes, reason)
+	}
 	if j.NoRequeue {
 		return p.tx.ended(j, JobCancelled, reason)
 	}

@@ -73,6 +73,7 @@ func lively(t testing.TB) (*DB, *clock) {
 	workBatch(t, db, "night")
 	keepAnswer(t, db)
 	carryPayloads(t, db)
+	executeOne(t, db)
 	return db, clock
 }
 
@@ -89,6 +90,31 @@ func carryPayloads(t testing.TB, db *DB) {
 			}
 		}
 		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// executeOne leaves a job whose attempt somebody executes, after one that came to nothing.
+func executeOne(t testing.TB, db *DB) {
+	t.Helper()
+	err := db.Update(func(tx *Tx) error {
+		s := Submission{Request: placer.Request{Select: "1:ncpus=1", Walltime: 3 * time.Hour, User: "ann"}, Command: []string{"true"}, Priority: 1 << 30}
+		list, err := tx.Submit(s)
+		if err != nil {
+			return err
+		}
+		if _, err := tx.Cycle(CycleSpec{Silent: true}); err != nil {
+			return err
+		}
+		c := Claim{Job: list[0].ID, Attempt: 1, By: BySupervisor, Nonce: Nonce{1}, Process: Process{Host: "n00", Boot: "b", PID: 17, Born: 4}}
+		if _, err := tx.Report(Result{Job: c.Job, Attempt: 1, Nonce: c.Nonce, Outcome: OutcomeUnbegun, Why: "killed"}); err != nil {
+			return err
+		}
+		c.Attempt, c.Nonce = 2, Nonce{2}
+		_, err = tx.Claim(c)
+		return err
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -414,6 +440,26 @@ func TestCheckMutants(t *testing.T) {
 				return payload
 			})
 		}, "and it is kept for", rebuilt},
+		mutant{"an attempt of which its job knows nothing", func(t *testing.T, db *DB) {
+			rewrite(t, db, row.Attempts, func(key, payload []byte) []byte {
+				a, _ := row.DecodeAttempt(key, payload)
+				if a.State != row.AttemptClaimed {
+					return nil
+				}
+				a.State = row.AttemptEnding
+				return row.EncodeAttempt(a)
+			})
+		}, "and its job says otherwise", guesses},
+		mutant{"a job that is executed by nobody", func(t *testing.T, db *DB) {
+			rewrite(t, db, row.Jobs, func(key, payload []byte) []byte {
+				j, _ := row.DecodeJob(key, payload)
+				if j.State != JobRunning || j.Claimed || j.ToLaunch() {
+					return nil
+				}
+				j.Claimed = true
+				return row.EncodeJob(j)
+			})
+		}, "nobody does", guesses},
 		mutant{"what no job carries is kept", func(t *testing.T, db *DB) {
 			rewrite(t, db, row.Jobs, func(key, payload []byte) []byte {
 				j, _ := row.DecodeJob(key, payload)

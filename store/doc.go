@@ -48,6 +48,10 @@
 // [Tx.ArrayJobs], [Tx.Payload], [Tx.Outlook], [Tx.WhenJob], [Tx.ExplainJob], [Tx.Asked],
 // [Tx.ExecVNode]; what has happened: [Tx.EachEvent], [Tx.RecordedEvents], [Tx.Stats].
 //
+// Attempts, each a start of a job: [Tx.Claim], [Tx.Report], [Tx.FinishAttempt], [Tx.GiveBack],
+// [Tx.LaunchBy]; looking: [Tx.Attempt], [Tx.EachAttempt], [Tx.Unclaimed], [Tx.ClaimedOn],
+// [Tx.HostOf].
+//
 // Reservations: [Tx.Reserve], [Tx.ReserveNodes], [Tx.AddReservation], [Tx.Unreserve],
 // [Tx.Reservation], [Tx.EachReservation], [Tx.Standing], [Tx.EachStanding], [Tx.Occurrences].
 //
@@ -74,7 +78,8 @@
 // device.go decides which devices a job gets, device_node.go and device_change.go what
 // becomes of those that jobs have when a node names others, device_job.go shows them;
 // shares.go, share_state.go and share_unit.go are class shares. The queue: submit.go,
-// payload.go, depend.go, finish.go and launch.go are what happens to a job, cycle.go and
+// payload.go, depend.go, finish.go and launch.go are what happens to a job, attempt.go,
+// claim.go, ending.go, report.go and retry.go to the attempts at it, cycle.go and
 // the files named after it the cycle, whose decisions are package placer/cycle's, freed.go what it
 // hands on to the next one, event.go what has become of all of them. batch.go and its like
 // keep package locality's batches, query.go lends the tables to package query, check.go

@@ -30,6 +30,9 @@ func (tx *Tx) extend(id uint64, walltime int64) (*row.Job, error) {
 	if walltime < 1 || walltime > maxWalltime {
 		return nil, fmt.Errorf("%w walltime of %d s: it must be from 1 s to %d s", ErrInvalid, walltime, maxWalltime)
 	}
+	if j.Ending {
+		return nil, &Conflict{what, "it is ending: " + j.Reason}
+	}
 	if j.State == JobRunning && j.Start+walltime <= tx.now {
 		return nil, &Conflict{what, fmt.Sprintf("it would have ended at %s already; release it instead", stamp(j.Start+walltime))}
 	}
@@ -42,18 +45,8 @@ func (tx *Tx) extend(id uint64, walltime int64) (*row.Job, error) {
 		return nil, err
 	}
 	if j.State == JobRunning || j.State == JobReserved {
-		guest, err := tx.guestOf(j)
-		if err != nil {
+		if err := tx.mayReach(j, spans, j.Start+walltime); err != nil {
 			return nil, err
-		}
-		if err := tx.staysWithin(what, j, j.Start+walltime); err != nil {
-			return nil, err
-		}
-		for i := range spans {
-			spans[i].End = j.Start + walltime
-			if err := (taking{tx, what, spans[i].node, spans[i].Busy, guest, j.User}).conflict(); err != nil {
-				return nil, err
-			}
 		}
 	}
 	was := j.State
@@ -62,6 +55,26 @@ func (tx *Tx) extend(id uint64, walltime int64) (*row.Job, error) {
 	}
 	j.Walltime, j.End = walltime, j.Start+walltime
 	return j, tx.spoil(tx.takeAgain(j, spans, was))
+}
+
+// mayReach is the Conflict of a job that is to have what it has until another end, which
+// its stretches get.
+func (tx *Tx) mayReach(j *row.Job, spans []span, end int64) error {
+	what := "job " + strconv.FormatUint(j.ID, 10)
+	guest, err := tx.guestOf(j)
+	if err != nil {
+		return err
+	}
+	if err := tx.staysWithin(what, j, end); err != nil {
+		return err
+	}
+	for i := range spans {
+		spans[i].End = end
+		if err := (taking{tx, what, spans[i].node, spans[i].Busy, guest, j.User}).conflict(); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // staysWithin is the Conflict of a job that insists on a reservation with an end

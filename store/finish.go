@@ -2,6 +2,7 @@ package store
 
 import (
 	"errors"
+	"fmt"
 	"strconv"
 
 	"github.com/placectl/placectl/store/internal/row"
@@ -11,7 +12,7 @@ import (
 func (tx *Tx) ended(j *row.Job, state JobState, reason string) error {
 	was := j.State
 	if was == JobRunning {
-		if err := tx.loaded.usage.accrue(j); err != nil {
+		if err := errors.Join(tx.loaded.usage.accrue(j), tx.endAttempt(j, false, nil)); err != nil {
 			return err
 		}
 		if state == JobCancelled {
@@ -51,27 +52,61 @@ func (tx *Tx) forChange(id uint64, verb string, states ...JobState) (*row.Job, e
 }
 
 // Finish ends a running job that has exited with a status: finished with 0, failed
-// with any other.
+// with any other. It is FinishAttempt for the attempt that the job is at.
 func (tx *Tx) Finish(id uint64, status int, reason string) (*Job, error) {
-	j, err := tx.forChange(id, "done", JobRunning)
+	return tx.FinishAttempt(Finished{Job: id, Status: status, Reason: reason})
+}
+
+// Finished is that the command of a job has exited.
+type Finished struct {
+	Job     uint64
+	Attempt int // which attempt at it; 0: the one that the job is at
+	Status  int // 0 to 255
+	Reason  string
+	Force   bool // though a supervisor executes it
+}
+
+// FinishAttempt ends a running job as Finish does. It fails with a Conflict when the job
+// is at another attempt, or a supervisor executes it, who will say how it has ended.
+func (tx *Tx) FinishAttempt(f Finished) (*Job, error) {
+	j, err := tx.forChange(f.Job, "done", JobRunning)
 	if err != nil {
 		return nil, err
 	}
-	state := JobFinished
-	if j.Exit = status; status != 0 {
+	what := "job " + strconv.FormatUint(f.Job, 10)
+	if current := j.CurrentAttempt(); f.Attempt != 0 && f.Attempt != current {
+		return nil, &Conflict{what, fmt.Sprintf("attempt %d has ended: it is at attempt %d", f.Attempt, current)}
+	}
+	a, err := tx.attempt(j, j.CurrentAttempt())
+	if err != nil {
+		return nil, err
+	}
+	if isExecuted(j) && a.By == row.BySupervisor && !f.Force {
+		return nil, &Conflict{what, "its attempt is claimed" + claimedBy(a) + ", who will say how it has ended"}
+	}
+	state, reason := JobFinished, f.Reason
+	if j.Exit = f.Status; f.Status != 0 {
 		state = JobFailed
 		if reason == "" {
-			reason = "exit status " + strconv.Itoa(status)
+			reason = "exit status " + strconv.Itoa(f.Status)
 		}
+	}
+	exited := func(a *row.Attempt) { a.Outcome, a.Exit, a.Why = row.OutcomeExited, f.Status, reason }
+	if err := tx.endAttempt(j, false, exited); err != nil {
+		return nil, tx.spoil(err)
 	}
 	return jobResult(j, tx.ended(j, state, reason))
 }
 
-// Cancel ends a job before it has ended of itself, wherever it is.
+// Cancel ends a job before it has ended of itself, wherever it is. One whose command is
+// executed is ending, and keeps its nodes until nothing of it is executed any more.
 func (tx *Tx) Cancel(id uint64, reason string) (*Job, error) {
 	j, err := tx.forChange(id, "cancelled", JobHeld, JobQueued, JobReserved, JobRunning)
 	if err != nil {
 		return nil, err
+	}
+	if isExecuted(j) {
+		return jobResult(j, tx.spoil(tx.endsAs(j, JobCancelled, reason)))
 	}
 	return jobResult(j, tx.ended(j, JobCancelled, reason))
 }
@@ -95,7 +130,7 @@ func (tx *Tx) Unhold(id uint64) (*Job, error) {
 	if err != nil {
 		return nil, err
 	}
-	j.Failures = 0
+	j.Failures, j.Unbegun, j.Lost, j.Excluded = 0, 0, 0, nil
 	tx.loaded.freed.count() // whether it can ever run may have changed while nobody looked
 	return jobResult(j, tx.unplan(j, JobQueued, ""))
 }
@@ -103,6 +138,11 @@ func (tx *Tx) Unhold(id uint64) (*Job, error) {
 // unplan takes a waiting job's plan away and gives it another state.
 func (tx *Tx) unplan(j *row.Job, state JobState, reason string) error {
 	was := j.State
+	if was == JobRunning {
+		if err := tx.endAttempt(j, true, nil); err != nil {
+			return err
+		}
+	}
 	if was == JobReserved || was == JobRunning {
 		if err := tx.vacate(j); err != nil {
 			return err
@@ -114,7 +154,7 @@ func (tx *Tx) unplan(j *row.Job, state JobState, reason string) error {
 }
 
 // Requeue takes a running job that was submitted off its nodes and puts it back
-// into the queue.
+// into the queue. One whose command is executed is ending first, as in Cancel.
 func (tx *Tx) Requeue(id uint64, reason string) (*Job, error) {
 	j, err := tx.forChange(id, "queued again", JobRunning)
 	if err != nil {
@@ -122,6 +162,9 @@ func (tx *Tx) Requeue(id uint64, reason string) (*Job, error) {
 	}
 	if !j.Queued {
 		return nil, &Conflict{"job " + strconv.FormatUint(id, 10), "it was placed, not submitted: there is no place for it in the queue"}
+	}
+	if isExecuted(j) {
+		return jobResult(j, tx.spoil(tx.endsAs(j, JobQueued, reason)))
 	}
 	if err := errors.Join(tx.loaded.usage.accrue(j), tx.toStop(j)); err != nil {
 		return nil, err

@@ -115,6 +115,14 @@ type Job struct {
 	Exit      int      // exit status, once it has ended
 	Failures  int      // launches that failed
 
+	Attempt  int      // which of its attempts it is at, or was at last; 0: it has never started
+	Claimed  bool     // somebody executes that attempt
+	Ending   bool     // and is to stop
+	Retried  int      // how many attempts that failed were followed by another
+	Unbegun  int      // attempts in a row that were claimed and not executed
+	Lost     int      // attempts in a row that were lost
+	Excluded []uint32 // nodes on which it does not start again, because they could not execute it
+
 	// Payload is the same for jobs that carry the same: see Tx.Payload. It is zero for a
 	// job that carries nothing.
 	Payload PayloadKey

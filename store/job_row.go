@@ -8,14 +8,13 @@ func jobOf(j *row.Job) *Job {
 		ID: j.ID, State: j.State, Name: j.Name, User: j.User, Account: j.Account, Queue: j.Queue, Class: j.Class, Key: j.Key,
 		Select: j.Select, Place: j.Place, Path: j.Path, Policy: j.Policy, Set: j.Set, Reason: j.Reason, Walltime: lasting(j.Walltime),
 		Submit: instant(j.Submit), Start: instant(j.Start), End: instant(j.End),
-		Chunks: converted(j.Chunks, func(c row.JobChunk) JobChunk {
-			return JobChunk{c.Count, converted(c.Nodes, func(n row.JobNode) JobNode { return JobNode(n) })}
-		}),
-		Along: j.Along, Group: j.Group, Access: j.Access, Reservation: j.Reservation, Prefer: j.Prefer, NoPolicy: j.NoPolicy,
+		Chunks: converted(j.Chunks, chunkOf),
+		Along:  j.Along, Group: j.Group, Access: j.Access, Reservation: j.Reservation, Prefer: j.Prefer, NoPolicy: j.NoPolicy,
 		Queued: j.Queued, Attended: j.Attended, NoRequeue: j.NoRequeue, Launched: j.Launched, Never: j.Never, Priority: j.Priority,
 		Begin: instant(j.Begin), Deadline: instant(j.Deadline), After: converted(j.After, func(d row.Dependency) Dependency { return Dependency(d) }),
 		Array: j.Array, Index: j.Index, Command: j.Command, Exit: j.Exit, Failures: j.Failures, Payload: j.Payload, Bind: j.Bind,
 		Devices: converted(j.Devices, func(d row.JobDevices) JobDevices { return JobDevices(d) }),
+		Attempt: j.CurrentAttempt(), Claimed: j.Claimed, Ending: j.Ending, Retried: j.Retried, Unbegun: j.Unbegun, Lost: j.Lost, Excluded: j.Excluded,
 	}
 }
 
@@ -33,6 +32,7 @@ func (j *Job) row() row.Job {
 		Begin: unix(j.Begin), Deadline: unix(j.Deadline), After: dependencies(j.After),
 		Array: j.Array, Index: j.Index, Command: j.Command, Exit: j.Exit, Failures: j.Failures, Payload: j.Payload, Bind: j.Bind,
 		Devices: converted(j.Devices, func(d JobDevices) row.JobDevices { return row.JobDevices(d) }),
+		Attempt: j.Attempt, Claimed: j.Claimed, Ending: j.Ending, Retried: j.Retried, Unbegun: j.Unbegun, Lost: j.Lost, Excluded: j.Excluded,
 	}
 }
 

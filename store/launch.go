@@ -3,6 +3,7 @@ package store
 import (
 	"fmt"
 
+	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/store/internal/row"
 )
 
@@ -78,4 +79,49 @@ func (p *pass) stops() error {
 		p.stopped = append(p.stopped, j)
 	}
 	return nil
+}
+
+// The ways in which a database's jobs are launched: the values of the setting launch.
+const (
+	LaunchExec = "exec" // cycles tell the site's launcher
+	LaunchWork = "work" // passes start a supervisor for each
+)
+
+// LaunchBy says how the jobs of this database are launched. The first who says so decides;
+// it fails with a Conflict where they are launched the other way.
+func (tx *Tx) LaunchBy(way string) error {
+	set, err := tx.settings()
+	if err != nil {
+		return err
+	}
+	switch set.Launch {
+	case way:
+		return nil
+	case "":
+		tx.loaded.settings = nil
+		return tx.file.Put(row.Config, []byte("launch"), row.EncodeText(way))
+	}
+	return &Conflict{"the setting launch", fmt.Sprintf("it is %s: jobs here are launched that way, and a job may not be launched in two", set.Launch)}
+}
+
+// HostOf names the host that executes a job: that of its first node, which is what the
+// node's resource host says, else its name.
+func (tx *Tx) HostOf(j *Job) (string, error) {
+	r := j.row()
+	return tx.hostOf(&r)
+}
+
+func (tx *Tx) hostOf(j *row.Job) (string, error) {
+	nodes := j.NodeNumbers()
+	if len(nodes) == 0 {
+		return "", &Conflict{fmt.Sprintf("job %d", j.ID), "it has no nodes"}
+	}
+	n, err := rows{tx}.Node(nodes[0])
+	if err != nil {
+		return "", err
+	}
+	if v, ok := n.Get(index.Host); ok && v.Str != "" {
+		return v.Str, nil
+	}
+	return n.Name, nil
 }

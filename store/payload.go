@@ -3,6 +3,7 @@ package store
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/placectl/placectl/store/internal/row"
 )
@@ -19,11 +20,53 @@ type Payload struct {
 	Umask       uint32   // the file mode bits that what it creates lacks
 	Env         []string // its environment, NAME=VALUE
 	Limits      []ResourceLimit
-	Out         string   // where its output goes, as CheckPattern describes it; "" for the default
-	Err         string   // where its errors go; "" for where the output goes
-	Append      bool     // the first attempt appends to a file that is there, too
-	Compat      string   // whose variables it finds in its environment: pbs, slurm, or "" for nobody's
-	Variables   []string // NAME=VALUE, of those what only the directives of its script say
+	Out         string     // where its output goes, as CheckPattern describes it; "" for the default
+	Err         string     // where its errors go; "" for where the output goes
+	Append      bool       // the first attempt appends to a file that is there, too
+	Compat      string     // whose variables it finds in its environment: pbs, slurm, or "" for nobody's
+	Variables   []string   // NAME=VALUE, of those what only the directives of its script say
+	Owner       *Submitter // who submitted it; nil: nobody knows
+	Ending      Ending
+}
+
+// Submitter is the person who submitted a job: its commands run as they would, had that
+// person started them.
+type Submitter struct {
+	UID  uint32 // the real user's
+	Name string // that user's
+	Host string // where it was submitted
+}
+
+// Ending is how a job's attempts are ended, what follows one that has failed, and who is
+// told of it. The zero value is the default throughout.
+type Ending struct {
+	Retries   int           // how many attempts may follow one that has failed
+	RetryOn   string        // after which: see ParseRetryOn; "" for the default
+	RetryWait time.Duration // before the first retry, twice as long before each further one, at most an hour; 0 for 30 s
+	Signal    int           // sent to its processes before the end; 0 for none
+	Before    time.Duration // so long before
+	Grace     time.Duration // between being told to terminate and being killed; 0 for 30 s, negative for no time
+	Mail      string        // of what the owner is told: begin, end, fail and requeue, with commas between
+	MailTo    string        // where to; "" for the owner
+}
+
+// The defaults of an Ending.
+const (
+	DefaultRetryWait = 30 * time.Second
+	MaxRetryWait     = time.Hour
+	DefaultGrace     = 30 * time.Second
+	MaxRetries       = 1_000
+)
+
+// grace is how long a job has between being told to terminate and being killed.
+func (e *Ending) grace() time.Duration {
+	switch {
+	case e.Grace < 0:
+		return 0
+	case e.Grace == 0:
+		return DefaultGrace
+	}
+	return e.Grace
 }
 
 // ResourceLimit is a limit of the kernel for a process, such as getrlimit knows them. Its
@@ -97,7 +140,7 @@ func (p *Payload) check(command []string) error {
 	case p.Compat != "" && p.Compat != "pbs" && p.Compat != "slurm":
 		return fmt.Errorf("%w: there are variables of pbs and slurm, and none of %q", ErrInvalid, p.Compat)
 	}
-	return nil
+	return p.Ending.check()
 }
 
 // Payload is what a job carries besides its command, nil where it carries nothing: it was
@@ -105,8 +148,15 @@ func (p *Payload) check(command []string) error {
 // such job.
 func (tx *Tx) Payload(id uint64) (*Payload, error) {
 	j, err := tx.job(id)
-	if err != nil || j.Payload == (row.PayloadKey{}) {
+	if err != nil {
 		return nil, err
+	}
+	return tx.payloadOf(j)
+}
+
+func (tx *Tx) payloadOf(j *row.Job) (*Payload, error) {
+	if j.Payload == (row.PayloadKey{}) {
+		return nil, nil
 	}
 	payload, err := tx.payloadRow(j.Payload)
 	if err != nil {
@@ -118,14 +168,18 @@ func (tx *Tx) Payload(id uint64) (*Payload, error) {
 	}
 	return &Payload{Script: p.Script, Interpreter: p.Interpreter, Dir: p.Dir, Umask: p.Umask, Env: p.Env,
 		Limits: converted(p.Limits, func(l row.ResourceLimit) ResourceLimit { return ResourceLimit(l) }),
-		Out:    p.Out, Err: p.Err, Append: p.Append, Compat: p.Compat, Variables: p.Variables}, nil
+		Out:    p.Out, Err: p.Err, Append: p.Append, Compat: p.Compat, Variables: p.Variables, Owner: (*Submitter)(p.Owner),
+		Ending: Ending{p.Ending.Retries, p.Ending.RetryOn, lasting(p.Ending.RetryWait), p.Ending.Signal, lasting(p.Ending.Before),
+			lasting(p.Ending.Grace), p.Ending.Mail, p.Ending.MailTo}}, nil
 }
 
 // row is the row of what a number of jobs carry.
 func (p *Payload) row(jobs uint64) *row.Payload {
 	return &row.Payload{Jobs: jobs, Script: p.Script, Interpreter: p.Interpreter, Dir: p.Dir, Umask: p.Umask, Env: p.Env,
 		Limits: converted(p.Limits, func(l ResourceLimit) row.ResourceLimit { return row.ResourceLimit(l) }),
-		Out:    p.Out, Err: p.Err, Append: p.Append, Compat: p.Compat, Variables: p.Variables}
+		Out:    p.Out, Err: p.Err, Append: p.Append, Compat: p.Compat, Variables: p.Variables, Owner: (*row.Submitter)(p.Owner),
+		Ending: row.Ending{Retries: p.Ending.Retries, RetryOn: p.Ending.RetryOn, RetryWait: seconds(p.Ending.RetryWait), Signal: p.Ending.Signal,
+			Before: seconds(p.Ending.Before), Grace: seconds(p.Ending.Grace), Mail: p.Ending.Mail, MailTo: p.Ending.MailTo}}
 }
 
 // payloadRow is a row that a job names.

@@ -130,6 +130,8 @@ func (tx *Tx) apply(j *row.Job, a placer.Ask, plan *placer.Plan, was JobState) e
 	j.Path, j.Policy, j.Set = plan.Path, plan.Policy, plan.Set
 	if plan.Start > tx.now {
 		j.State = JobReserved
+	} else {
+		j.Attempt++
 	}
 	j.Chunks, j.Along = nil, nil
 	for i, c := range plan.Chunks {

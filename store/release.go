@@ -1,6 +1,7 @@
 package store
 
 import (
+	"errors"
 	"fmt"
 	"strconv"
 
@@ -8,7 +9,7 @@ import (
 )
 
 // Release ends a running job now, or gives up a planned one, and gives its nodes
-// back. It fails with a Conflict when the job has ended already.
+// back, one whose command is executed once it has ended, as in Cancel. It fails with a Conflict when the job has ended already.
 func (tx *Tx) Release(id uint64) (*Job, error) {
 	if !tx.Writable() {
 		return nil, ErrReadOnly
@@ -17,9 +18,12 @@ func (tx *Tx) Release(id uint64) (*Job, error) {
 	if err != nil {
 		return nil, err
 	}
+	if isExecuted(j) {
+		return jobResult(j, tx.spoil(tx.endsAs(j, JobFinished, "released")))
+	}
 	was := j.State
 	if was == JobRunning {
-		if err := tx.loaded.usage.accrue(j); err != nil {
+		if err := errors.Join(tx.loaded.usage.accrue(j), tx.endAttempt(j, false, nil)); err != nil {
 			return nil, err
 		}
 	}

@@ -35,6 +35,7 @@ type Settings struct {
 	KeepEnded       time.Duration  // for how long jobs that have ended are kept; 0: for ever
 	KeepKeys        time.Duration  // for how long answers to requests with a key are kept
 	Bind            devices.Policy // how devices are chosen for jobs that do not say
+	Launch          string         // how jobs are launched: LaunchExec, LaunchWork, or "" while nobody has
 	ShareUnit       string         // what class shares count: UnitNodes, or the name of a consumable
 }
 
@@ -96,6 +97,13 @@ var settingDefs = []settingDef{
 			}
 			if s.KeepKeys < time.Minute {
 				return fmt.Errorf("%q is less than a minute: what is asked again with its key, because its answer was lost, would be done twice", v)
+			}
+			return nil
+		}},
+	{"launch", "", "how jobs are launched: exec (cycle --exec tells the site's launcher) or work (passes start a supervisor for each); the first of them decides",
+		func(_ *index.Defs, v string, s *Settings) error {
+			if s.Launch = v; v != "" && v != LaunchExec && v != LaunchWork {
+				return fmt.Errorf("%q is neither exec nor work", v)
 			}
 			return nil
 		}},

@@ -113,6 +113,9 @@ func sum(a, b int) int { return int(min(index.Plus(int64(a), int64(b)), fairshar
 
 // runs counts a job that runs.
 func (t *shareTally) runs(j *row.Job) error {
+	if j.Ending {
+		return nil // it gives back what it has already
+	}
 	c, err := t.class(j)
 	if c == nil || err != nil {
 		return err

@@ -36,8 +36,21 @@ func calls(t *testing.T, db *DB) map[string]call {
 	var plan *placer.Plan
 	ask := placer.Request{Select: "2:ncpus=1", Place: "scatter", Walltime: time.Hour, User: "ann"}
 	var array []*Job
+	var executed uint64
 	err := db.Update(func(tx *Tx) (err error) {
 		array, err = tx.Submit(Submission{Request: ask, Array: 2, Payload: &Payload{Dir: "/", Script: "#!/bin/sh\n"}})
+		if err != nil {
+			return err
+		}
+		ending, err := tx.Place(placer.Request{Select: "1:ncpus=1", Walltime: time.Hour, User: "ann"})
+		if err != nil {
+			return err
+		}
+		executed = ending.ID
+		_, err = tx.Claim(Claim{Job: executed, Attempt: 1, By: BySupervisor, Nonce: Nonce{9}, Process: Process{Host: "n00", PID: 8}})
+		if err == nil {
+			_, err = tx.Cancel(executed, "test")
+		}
 		return err
 	})
 	if err != nil {
@@ -96,6 +109,11 @@ func calls(t *testing.T, db *DB) map[string]call {
 		"Once": writes(&Once{Key: "k"}, func() error { return nil }), "ResetClock": writes(time.Unix(1, 0)), "Amend": writes("k", []byte("answer")),
 		"DrainDevices": writes(uint32(0), "ngpus", []string{"0"}, "ecc"), "ResumeDevices": writes(uint32(0), "ngpus", []string{"0"}),
 		"CutDevices": writes(uint32(0), "ngpus", []string{"0"}, 2, "gslices"), "HeldBy": reads(job), "Devices": reads(job), "Moved": reads(), "DevicesOn": reads(job, uint32(0)),
+		"Claim":         writes(Claim{Job: 4, Attempt: 1, By: BySupervisor, Nonce: Nonce{1}, Process: Process{Host: "n00", PID: 7}}),
+		"Report":        writes(Result{Job: 4, Attempt: 1, Nonce: Nonce{1}, Outcome: OutcomeUnbegun}),
+		"FinishAttempt": writes(Finished{Job: 4, Attempt: 1}), "GiveBack": writes(executed), "LaunchBy": writes(LaunchWork),
+		"Attempt": reads(uint64(4), 0), "EachAttempt": reads(uint64(0), func(*Attempt) error { return nil }),
+		"Unclaimed": reads(func(*Job) error { return nil }), "ClaimedOn": reads("n00", func(*Job, *Attempt) error { return nil }), "HostOf": reads(job),
 		"BatchExpire": writes("work0"), "BatchRecompute": writes("work0"),
 	}
 }

@@ -121,6 +121,16 @@ var eachCases = map[string]func(tx *Tx, seen func(string)) error{
 			return err
 		})
 	},
+	"EachAttempt": func(tx *Tx, seen func(string)) error {
+		return tx.EachAttempt(0, func(a *Attempt) error {
+			seen(fmt.Sprint(a.Job, a.Number))
+			_, err := tx.Cancel(a.Job, "test")
+			if errors.Is(err, ErrConflict) {
+				return nil
+			}
+			return err
+		})
+	},
 	"EachEvent": func(tx *Tx, seen func(string)) error {
 		return tx.EachEvent(0, func(ev *Event) (bool, error) {
 			seen(fmt.Sprint(ev.ID))
@@ -228,6 +238,8 @@ func lookAt(tx *Tx, name string, seen func(string)) error {
 		return tx.EachReservation(func(r *Reservation) error { seen(r.Name); return nil })
 	case "EachStanding":
 		return tx.EachStanding(func(s *Standing) error { seen(s.Name); return nil })
+	case "EachAttempt":
+		return tx.EachAttempt(0, func(a *Attempt) error { seen(fmt.Sprint(a.Job, a.Number)); return nil })
 	case "EachEvent":
 		return tx.EachEvent(0, func(ev *Event) (bool, error) { seen(fmt.Sprint(ev.ID)); return true, nil })
 	case "EachBatch":

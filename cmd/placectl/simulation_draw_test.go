@@ -94,6 +94,7 @@ var settingValues = map[string][]string{
 	"group_key":          {"rack", "color", "rack,color", "nosuch", ""},
 	"keep_ended":         {"3650d", "x", ""}, // no shorter: the laws count jobs
 	"keep_keys":          {"0", "2h", "30d", "x", ""},
+	"launch":             {"work", "exec", "x", ""},
 	"local_program":      {"cat", ""},
 	"local_timeout":      {"5", ""},
 	"only_explicit_sets": {"true", "false", ""},

@@ -23,7 +23,8 @@ type derived struct {
 	moved     []*index.Node        // nodes whose rows name another bucket than their values do
 	holding   map[uint32][]holding // by node: the devices that running jobs have
 	naming    map[row.PayloadKey]naming
-	recounted []recounted // payloads whose rows count other jobs than there are
+	executed  map[uint64]bool // jobs whose attempt is claimed, by their own rows
+	recounted []recounted     // payloads whose rows count other jobs than there are
 	// contradictions counts what no rebuilding mends: a node taken twice, a
 	// number that does not exist.
 	contradictions int
@@ -35,7 +36,7 @@ type derived struct {
 // rows it does so from.
 func (f *Findings) derive(s *Store) (*derived, error) {
 	d := &derived{Findings: f, store: s, now: s.State.AsOf, calendar: timeline.NewCalendar(nil, s.State.AsOf, s.Grace), states: make(jobStates),
-		holding: make(map[uint32][]holding), naming: make(map[row.PayloadKey]naming), rooms: make(map[uint32]*row.RoomBlock)}
+		holding: make(map[uint32][]holding), executed: make(map[uint64]bool), naming: make(map[row.PayloadKey]naming), rooms: make(map[uint32]*row.RoomBlock)}
 	for t := range row.TableCount {
 		if t.Derived() {
 			d.rows[t] = make(map[string][]byte)
@@ -45,6 +46,9 @@ func (f *Findings) derive(s *Store) (*derived, error) {
 		return nil, err
 	}
 	if err := d.payloads(); err != nil {
+		return nil, err
+	}
+	if err := d.attempts(); err != nil {
 		return nil, err
 	}
 	if err := d.reservations(); err != nil {
@@ -125,6 +129,9 @@ func (d *derived) job(j *row.Job) {
 	d.holds(j)
 	if j.Waits(j.State) {
 		d.rows[row.Waiting][string(row.WaitingKey(j))] = row.EncodeMark()
+	}
+	if j.Claimed || j.Ending {
+		d.executed[j.ID] = true
 	}
 	if j.ToLaunch() {
 		d.rows[row.Launches][string(row.Key64(j.ID))] = row.EncodeMark()

@@ -48,6 +48,29 @@ type Payload struct {
 	Append      bool // to output that is there, by the first attempt too
 	Compat      string
 	Variables   []string // NAME=VALUE, what the directives said that only their family asks for
+
+	Owner  *Submitter // nil in rows of formats before 6
+	Ending Ending
+}
+
+// Submitter is who submitted, and where.
+type Submitter struct {
+	UID  uint32
+	Name string
+	Host string
+}
+
+// Ending is how a job's attempts are ended, what follows one that has failed, and who is
+// told. Durations are seconds.
+type Ending struct {
+	Retries   int    // how many attempts may follow one that has failed
+	RetryOn   string // after which outcomes; "" for the default
+	RetryWait int64  // before the first, doubled each time
+	Signal    int    // sent so long before the end; 0 for none
+	Before    int64
+	Grace     int64 // between being told to terminate and being killed; negative for none at all, 0 for the default
+	Mail      string
+	MailTo    string
 }
 
 // ResourceLimit is a limit of the kernel for a process. NoLimit stands for none.
@@ -82,6 +105,22 @@ func EncodePayload(p *Payload) []byte {
 	e.bool(p.Append)
 	e.string(p.Compat)
 	e.strings(p.Variables)
+	if p.Owner == nil && p.Ending == (Ending{}) {
+		return e.b
+	}
+	e.bool(p.Owner != nil)
+	if o := p.Owner; o != nil {
+		e.uint(uint64(o.UID))
+		e.string(o.Name)
+		e.string(o.Host)
+	}
+	x := p.Ending
+	for _, n := range []int64{int64(x.Retries), x.RetryWait, int64(x.Signal), x.Before, x.Grace} {
+		e.int(n)
+	}
+	for _, s := range []string{x.RetryOn, x.Mail, x.MailTo} {
+		e.string(s)
+	}
 	return e.b
 }
 
@@ -97,7 +136,18 @@ func DecodePayload(key, payload []byte) (*Payload, error) {
 		p.Limits[i] = ResourceLimit{Name: d.string(), Soft: d.uint(), Hard: d.uint()}
 	}
 	p.Out, p.Err, p.Append, p.Compat, p.Variables = d.string(), d.string(), d.byte() != 0, d.string(), d.strings()
+	if len(d.b) > 0 {
+		p.decodeEnding(&d)
+	}
 	return p, d.done(Payloads, key)
+}
+
+func (p *Payload) decodeEnding(d *decoder) {
+	if d.byte() != 0 {
+		p.Owner = &Submitter{UID: uint32(d.uint()), Name: d.string(), Host: d.string()}
+	}
+	p.Ending = Ending{Retries: int(d.int()), RetryWait: d.int(), Signal: int(d.int()), Before: d.int(), Grace: d.int(),
+		RetryOn: d.string(), Mail: d.string(), MailTo: d.string()}
 }
 
 // HashPayload is the key of a row. What is hashed is the row as it is encoded, so that a

@@ -146,6 +146,7 @@ var contents = map[Table]*content{
 		encode: func(value any) ([]byte, error) { return value.(*Answer).Encode() },
 	},
 	Payloads: contentOf(DecodePayload, EncodePayload),
+	Attempts: contentOf(DecodeAttempt, EncodeAttempt),
 	Hosts:    contentOf(DecodeHost, func(h *locality.Host) []byte { return EncodeHost(h) }),
 }
 
@@ -182,7 +183,7 @@ func Readable(t Table, key, payload []byte) error {
 var keyParts = map[Table][]int{
 	Resources: {2}, Nodes: {4}, Jobs: {8}, Usage: {4}, Events: {8}, Stops: {8}, Hosts: {4},
 	BatchFiles: {4, 4}, BatchJobs: {4, 4}, BatchTasks: {4, 4}, BatchHosts: {4, 4}, BatchRanges: {4, 8},
-	Decided: {}, Invalidations: {}, Payloads: {},
+	Decided: {}, Invalidations: {}, Payloads: {}, Attempts: {8, 4},
 }
 
 // AppendDocument appends a row as a document, with the line's end.

@@ -79,6 +79,8 @@ type Job struct {
 	Attended  bool // somebody waits for its start and launches it: run
 	NoRequeue bool // when it is stopped for another class it is not queued again
 	Launched  bool // somebody was told to launch it
+	Claimed   bool // somebody executes the attempt: see its row
+	Ending    bool // and is to stop it
 	Never     bool // it was said that it can never run, as the cluster was then
 	Priority  int64
 	Begin     int64 // it does not start before; 0: whenever
@@ -90,6 +92,12 @@ type Job struct {
 	Exit      int      // exit status, once it has ended
 	Failures  int      // launches that failed
 	Payload   PayloadKey
+
+	Attempt  int      // how often it has started; 0 in rows of formats before 6
+	Retried  int      // how many of its attempts that failed were followed by another
+	Unbegun  int      // attempts in a row that were claimed and never executed
+	Lost     int      // attempts in a row that were lost
+	Excluded []uint32 // nodes that could not execute it, where it is not to start again
 
 	Bind    devices.Policy // how its devices are chosen; NoPolicy: as the store's setting says when it starts
 	Devices []JobDevices   // what it has of nodes that name their devices, while it runs: by node, then by resource
@@ -168,7 +176,19 @@ func (j *Job) Waits(s JobState) bool {
 
 // ToLaunch reports whether somebody has yet to be told to launch the job.
 func (j *Job) ToLaunch() bool {
-	return j.Queued && !j.Attended && !j.Launched && j.State == JobRunning
+	return j.Queued && !j.Attended && !j.Launched && !j.Claimed && j.State == JobRunning
+}
+
+// HasCommand reports whether the job brings along what is to be executed.
+func (j *Job) HasCommand() bool { return len(j.Command) > 0 || j.Payload != (PayloadKey{}) }
+
+// CurrentAttempt is the number of the attempt that it is at, or was at last; 0 where it has
+// never started. A job that runs since before attempts were counted is at its first.
+func (j *Job) CurrentAttempt() int {
+	if j.Attempt == 0 && j.State == JobRunning {
+		return 1
+	}
+	return j.Attempt
 }
 
 // Unplace forgets where and when a job was to run: what never started has neither.

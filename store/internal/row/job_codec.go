@@ -44,17 +44,7 @@ func EncodeJob(j *Job) []byte {
 	for _, s := range j.texts() {
 		e.string(*s)
 	}
-	e.uint(uint64(len(j.Chunks)))
-	for _, c := range j.Chunks {
-		e.uint(uint64(c.Count))
-		e.uint(uint64(len(c.Nodes)))
-		last := int64(0)
-		for _, n := range c.Nodes {
-			e.int(int64(n.Node) - last)
-			e.uint(uint64(n.Chunks))
-			last = int64(n.Node)
-		}
-	}
+	encodeChunks(&e, j.Chunks)
 	e.string(j.Group)
 	e.byte(byte(j.Access))
 	e.string(j.Reservation)
@@ -71,10 +61,43 @@ func EncodeJob(j *Job) []byte {
 	return e.b
 }
 
+// encodeChunks writes which nodes chunks are on, without how they are shared.
+func encodeChunks(e *encoder, chunks []JobChunk) {
+	e.uint(uint64(len(chunks)))
+	for _, c := range chunks {
+		e.uint(uint64(c.Count))
+		e.uint(uint64(len(c.Nodes)))
+		last := int64(0)
+		for _, n := range c.Nodes {
+			e.int(int64(n.Node) - last)
+			e.uint(uint64(n.Chunks))
+			last = int64(n.Node)
+		}
+	}
+}
+
+// decodeChunks reads them. It writes over the chunks and nodes that were there.
+func decodeChunks(d *decoder, chunks []JobChunk) []JobChunk {
+	n := d.count()
+	chunks = slices.Grow(chunks[:0], n)[:n]
+	for i := range chunks {
+		c := &chunks[i]
+		c.Count = int(d.uint())
+		n := d.count()
+		c.Nodes = slices.Grow(c.Nodes[:0], n)[:n]
+		last := int64(0)
+		for k := range c.Nodes {
+			last += d.int()
+			c.Nodes[k] = JobNode{Node: uint32(last), Chunks: int(d.uint())}
+		}
+	}
+	return chunks
+}
+
 // facts lists what a row keeps as bits of one byte. On disk; their order must not
 // change.
-func (j *Job) facts() [6]*bool {
-	return [...]*bool{&j.Queued, &j.Attended, &j.NoRequeue, &j.Launched, &j.NoPolicy, &j.Never}
+func (j *Job) facts() [8]*bool {
+	return [...]*bool{&j.Queued, &j.Attended, &j.NoRequeue, &j.Launched, &j.NoPolicy, &j.Never, &j.Claimed, &j.Ending}
 }
 
 func (j *Job) flags() byte {
@@ -98,14 +121,47 @@ func (j *Job) encodeQueued(e *encoder) {
 		e.uint(d.Job)
 	}
 	e.strings(j.Command)
-	devices := j.Bind != 0 || len(j.Devices) > 0
-	switch {
-	case j.Payload != (PayloadKey{}):
+	j.encodeRest(e)
+}
+
+// The parts that may stand at the end of a job's row. On disk; must not change.
+const (
+	tailFailures = 1 << iota // attempts that came to nothing, and nodes that it is kept off
+	tailDevices
+)
+
+// encodeRest writes what a job carries, which attempt it is at, and what else there is, as
+// far as there is something to write.
+func (j *Job) encodeRest(e *encoder) {
+	parts := 0
+	if j.Retried != 0 || j.Unbegun != 0 || j.Lost != 0 || len(j.Excluded) > 0 {
+		parts |= tailFailures
+	}
+	if j.Bind != 0 || len(j.Devices) > 0 {
+		parts |= tailDevices
+	}
+	carries, more := j.Payload != (PayloadKey{}), j.Attempt != 0 || parts != 0
+	if carries {
 		e.string(string(j.Payload[:]))
-	case devices:
+	} else if more {
 		e.string("")
 	}
-	if devices {
+	if more {
+		e.uint(uint64(j.Attempt))
+	}
+	if parts == 0 {
+		return
+	}
+	e.byte(byte(parts))
+	if parts&tailFailures != 0 {
+		for _, n := range []int{j.Retried, j.Unbegun, j.Lost, len(j.Excluded)} {
+			e.uint(uint64(n))
+		}
+		for _, n := range j.Excluded {
+			e.uint(uint64(n))
+		}
+	}
+	if parts&tailDevices != 0 {
 		encodeJobDevices(e, j)
 	}
 }
@@ -120,6 +176,10 @@ func (j *Job) decodeQueued(d *decoder) {
 		j.After[i] = Dependency{When: When(d.byte()), Job: d.uint()}
 	}
 	j.Command = d.strings()
+	j.decodeRest(d)
+}
+
+func (j *Job) decodeRest(d *decoder) {
 	if len(d.b) > 0 {
 		if key := d.take(d.count()); len(key) == len(j.Payload) {
 			copy(j.Payload[:], key)
@@ -128,6 +188,19 @@ func (j *Job) decodeQueued(d *decoder) {
 		}
 	}
 	if len(d.b) > 0 {
+		j.Attempt = int(d.uint())
+	}
+	if len(d.b) == 0 {
+		return
+	}
+	parts := d.byte()
+	if parts&tailFailures != 0 {
+		j.Retried, j.Unbegun, j.Lost = int(d.uint()), int(d.uint()), int(d.uint())
+		for range d.count() {
+			j.Excluded = append(j.Excluded, uint32(d.uint()))
+		}
+	}
+	if parts&tailDevices != 0 {
 		decodeJobDevices(d, j)
 	}
 }
@@ -188,19 +261,7 @@ func (j *Job) Decode(key, payload []byte) error {
 	for _, s := range j.texts() {
 		*s = d.string()
 	}
-	n := d.count()
-	j.Chunks = slices.Grow(j.Chunks[:0], n)[:n]
-	for i := range j.Chunks {
-		c := &j.Chunks[i]
-		c.Count = int(d.uint())
-		n := d.count()
-		c.Nodes = slices.Grow(c.Nodes[:0], n)[:n]
-		last := int64(0)
-		for k := range c.Nodes {
-			last += d.int()
-			c.Nodes[k] = JobNode{Node: uint32(last), Chunks: int(d.uint())}
-		}
-	}
+	j.Chunks = decodeChunks(&d, j.Chunks)
 	if version >= 2 {
 		j.decodeTail(&d, version)
 	}

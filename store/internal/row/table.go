@@ -5,7 +5,7 @@ import (
 )
 
 // Format is the file format that this version writes.
-const Format = 5
+const Format = 6
 
 // magic begins the format row. On disk; must not change.
 const magic = "placectl"
@@ -57,6 +57,8 @@ const (
 	Answers
 	AnswerDues
 	Payloads
+	Attempts
+	Claimed
 	TableCount // how many there are
 )
 
@@ -111,6 +113,8 @@ var tables = [TableCount]struct {
 	Answers:        {"answers", "idempotency key", "the request that came with it, and its answer", 4, false},
 	AnswerDues:     {"answer_dues", "instant (8), idempotency key", "nothing: the answer may be forgotten then", 4, true},
 	Payloads:       {"payloads", "hash of what it holds (16)", "what jobs carry: script, directory, environment, output; how many name it", 5, false},
+	Attempts:       {"attempts", "job number (8), attempt number (4)", "an attempt that was claimed, or that its job goes on without", 6, false},
+	Claimed:        {"claimed", "host, 0, job number (8), attempt number (4)", "nothing: the attempt is executed there, and has not ended", 6, true},
 }
 
 // String is the name of the table in the file.

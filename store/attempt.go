@@ -1,0 +1,274 @@
+package store
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/placectl/placectl/store/internal/row"
+)
+
+// The words of attempts. A job that has its nodes is at an attempt: whoever executes its
+// command claims the attempt first, so that nobody else does, and reports how it ended.
+// Until then the job runs and keeps its nodes.
+type (
+	// AttemptState is what has become of an attempt.
+	AttemptState = row.AttemptState
+	// Claimant is who has claimed an attempt.
+	Claimant = row.Claimant
+	// Outcome is how an attempt has ended.
+	Outcome = row.Outcome
+	// Nonce tells the process that executes an attempt from all others. It is drawn at
+	// random before the claim.
+	Nonce = row.Nonce
+	// Process names a process so that it can be told from all others that there were:
+	// Born is the start time of /proc/PID/stat.
+	Process = row.Process
+)
+
+// The states of an attempt.
+const (
+	AttemptStarted = row.AttemptStarted // the job has its nodes, and nobody has claimed the attempt
+	AttemptClaimed = row.AttemptClaimed // somebody executes it
+	AttemptEnding  = row.AttemptEnding  // somebody executes it, and is to stop
+	AttemptEnded   = row.AttemptEnded
+)
+
+// Who claims attempts.
+const (
+	ByNobody     = row.ByNobody
+	BySupervisor = row.BySupervisor
+	ByRun        = row.ByRun
+	ByLauncher   = row.ByLauncher
+)
+
+// How attempts end.
+const (
+	OutcomeNone     = row.OutcomeNone     // it has not ended, or nobody said how
+	OutcomeExited   = row.OutcomeExited   // its command has ended of itself
+	OutcomeSignal   = row.OutcomeSignal   // a signal has ended its command
+	OutcomeWalltime = row.OutcomeWalltime // it was ended because its walltime was over
+	OutcomeOOM      = row.OutcomeOOM      // it had more memory than it had asked for
+	OutcomeUnbegun  = row.OutcomeUnbegun  // certainly nothing of it was executed
+	OutcomeRefused  = row.OutcomeRefused  // the host could not execute it
+	OutcomeLost     = row.OutcomeLost     // it may have been executed, and nobody knows how it ended
+	OutcomeStopped  = row.OutcomeStopped  // it was ended because somebody wanted it to
+)
+
+// Attempt is one start of a job.
+type Attempt struct {
+	Job    uint64
+	Number int // 1, 2, ...
+	State  AttemptState
+	By     Claimant
+	Nonce  Nonce
+	Process
+	Began   time.Time // when the job had its nodes
+	Claimed time.Time // zero: never
+	Ended   time.Time // zero: it has not
+	Outcome Outcome
+	Exit    int // as a shell says it: 128 and the signal's number where a signal ended it
+	Signal  int
+	Why     string // what there is to be said of its end
+	Use     ResourceUse
+	Log     string // where its output lies, if not where the job wanted it
+
+	// Becomes is what the job is to become once an attempt that is ending has ended; 0
+	// for what its outcome says.
+	Becomes JobState
+
+	Chunks []JobChunk // the nodes that it had
+	Along  []uint32
+}
+
+// ResourceUse is what an attempt has used.
+type ResourceUse struct {
+	CPUUser   time.Duration
+	CPUSystem time.Duration
+	MaxRSS    int64 // bytes, of its largest process
+	MemPeak   int64 // bytes, of all its processes together; 0 where nobody has counted
+	Leftover  int   // processes that outlived its command and were ended
+}
+
+// row is the use as rows hold it.
+func (u ResourceUse) row() row.ResourceUse {
+	return row.ResourceUse{CPUUser: u.CPUUser.Microseconds(), CPUSystem: u.CPUSystem.Microseconds(), MaxRSS: u.MaxRSS, MemPeak: u.MemPeak, Leftover: u.Leftover}
+}
+
+func attemptOf(a *row.Attempt) *Attempt {
+	return &Attempt{Job: a.Job, Number: a.Number, State: a.State, By: a.By, Nonce: a.Nonce, Process: a.Process,
+		Began: instant(a.Began), Claimed: instant(a.Claimed), Ended: instant(a.Ended),
+		Outcome: a.Outcome, Exit: a.Exit, Signal: a.Signal, Why: a.Why,
+		Use: ResourceUse{time.Duration(a.Use.CPUUser) * time.Microsecond, time.Duration(a.Use.CPUSystem) * time.Microsecond, a.Use.MaxRSS, a.Use.MemPeak, a.Use.Leftover},
+		Log: a.Log, Becomes: a.Becomes, Chunks: converted(a.Chunks, chunkOf), Along: a.Along}
+}
+
+// chunkOf is a chunk as callers get it.
+func chunkOf(c row.JobChunk) JobChunk {
+	return JobChunk{c.Count, converted(c.Nodes, func(n row.JobNode) JobNode { return JobNode(n) })}
+}
+
+// Attempt is one of a job's attempts, 0 for the one that it is at or was at last. It fails
+// with ErrNotFound when there is no such job, or it has not started so often.
+func (tx *Tx) Attempt(job uint64, number int) (*Attempt, error) {
+	j, err := tx.job(job)
+	if err != nil {
+		return nil, err
+	}
+	if number == 0 {
+		number = j.CurrentAttempt()
+	}
+	if number < 1 || number > j.CurrentAttempt() {
+		return nil, row.Missing("attempt", fmt.Sprintf("%d.%d", job, number))
+	}
+	a, err := tx.attempt(j, number)
+	if err != nil {
+		return nil, err
+	}
+	return attemptOf(a), nil
+}
+
+// EachAttempt goes through the attempts of a job, or of all with 0, in the order of their
+// jobs and numbers, until fn fails.
+func (tx *Tx) EachAttempt(job uint64, fn func(*Attempt) error) error {
+	each := func(j *row.Job) error {
+		for number := 1; number <= j.CurrentAttempt(); number++ {
+			a, err := tx.attempt(j, number)
+			if err == nil {
+				err = fn(attemptOf(a))
+			}
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	if job == 0 {
+		return tx.eachJob(each)
+	}
+	j, err := tx.job(job)
+	if err != nil {
+		return err
+	}
+	return each(j)
+}
+
+// attempt is an attempt of a job. One without a row is what the job's own row says of it:
+// the last one, which nobody has claimed.
+func (tx *Tx) attempt(j *row.Job, number int) (*row.Attempt, error) {
+	key := row.AttemptKey(j.ID, number)
+	payload, err := tx.file.Get(row.Attempts, key)
+	if err != nil {
+		return nil, err
+	}
+	a := unclaimed(j, number)
+	if payload != nil {
+		if a, err = row.DecodeAttempt(key, payload); err != nil {
+			return nil, err
+		}
+	} else if a.Began, err = tx.began(j, number); err != nil {
+		return nil, err
+	}
+	if number == j.CurrentAttempt() && len(a.Chunks) == 0 {
+		a.Chunks, a.Along = j.Chunks, j.Along
+	}
+	return a, nil
+}
+
+// unclaimed is an attempt of which only the job's row knows.
+func unclaimed(j *row.Job, number int) *row.Attempt {
+	a := &row.Attempt{Job: j.ID, Number: number, State: row.AttemptStarted}
+	switch {
+	case j.Attended:
+		a.By = row.ByRun
+	case j.Launched:
+		a.By = row.ByLauncher
+	}
+	if j.State != row.JobRunning {
+		a.State, a.Ended, a.Exit, a.Why = row.AttemptEnded, j.End, j.Exit, j.Reason
+		a.Outcome = row.OutcomeStopped
+		if j.Exit != 0 || j.State == row.JobFinished {
+			a.Outcome = row.OutcomeExited
+		}
+	} else if a.By != row.ByNobody {
+		a.State = row.AttemptClaimed
+	}
+	return a
+}
+
+// began is when an attempt has begun: its job's start, or the end of the attempt before it,
+// where it follows on the same nodes.
+func (tx *Tx) began(j *row.Job, number int) (int64, error) {
+	at := j.Start
+	if number == 1 {
+		return at, nil
+	}
+	key := row.AttemptKey(j.ID, number-1)
+	payload, err := tx.file.Get(row.Attempts, key)
+	if err != nil || payload == nil {
+		return at, err
+	}
+	before, err := row.DecodeAttempt(key, payload)
+	if err == nil {
+		at = max(at, before.Ended)
+	}
+	return at, err
+}
+
+// putAttempt writes an attempt, and whether somebody executes it on a host.
+func (tx *Tx) putAttempt(a *row.Attempt) error {
+	change := tx.file.Remove
+	if a.State.Live() {
+		change = tx.file.Mark
+	}
+	if a.Host != "" {
+		if err := change(row.Claimed, row.ClaimedKey(a.Host, a.Job, a.Number)); err != nil {
+			return err
+		}
+	}
+	return tx.file.Put(row.Attempts, row.AttemptKey(a.Job, a.Number), row.EncodeAttempt(a))
+}
+
+// endAttempt writes down that the attempt that a job is at has ended, as how says. While a
+// job goes on without its nodes the attempt keeps them; of the last attempt of a job that
+// nobody has claimed the job's own row says enough.
+func (tx *Tx) endAttempt(j *row.Job, goesOn bool, how func(*row.Attempt)) error {
+	number := j.CurrentAttempt()
+	if number == 0 || !goesOn && !j.Claimed && !j.Launched {
+		return nil
+	}
+	j.Attempt = number
+	a, err := tx.attempt(j, number)
+	if err != nil || a.State == row.AttemptEnded {
+		return err
+	}
+	a.State, a.Ended = row.AttemptEnded, tx.instant()
+	if a.Outcome == row.OutcomeNone {
+		a.Outcome = row.OutcomeStopped
+		if a.By == row.ByNobody {
+			a.Outcome = row.OutcomeUnbegun
+		}
+	}
+	if how != nil {
+		how(a)
+	}
+	if !goesOn {
+		a.Chunks, a.Along = nil, nil
+	}
+	j.Claimed, j.Ending = false, false
+	return tx.putAttempt(a)
+}
+
+// removeAttempts forgets the attempts of a job that goes.
+func (tx *Tx) removeAttempts(job uint64) error {
+	var keys [][]byte
+	err := tx.file.Each(row.Attempts, row.Key64(job), func(key, _ []byte) (bool, error) {
+		keys = append(keys, append([]byte(nil), key...))
+		return true, nil
+	})
+	for _, key := range keys {
+		if err == nil {
+			err = tx.file.Remove(row.Attempts, key)
+		}
+	}
+	return err
+}

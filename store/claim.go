@@ -1,0 +1,153 @@
+package store
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/placectl/placectl/store/internal/row"
+)
+
+// Claim is how somebody takes an attempt for himself, before he executes anything.
+type Claim struct {
+	Job     uint64
+	Attempt int
+	By      Claimant // BySupervisor or ByRun
+	Nonce   Nonce
+	Process
+}
+
+// Granted is a claim that was accepted.
+type Granted struct {
+	Job     *Job
+	Attempt *Attempt
+	Left    time.Duration // until the job's end
+}
+
+// late is how long after its start an attempt may be claimed and end when it was to end.
+// One that is claimed later gets all its walltime, where nobody else wants its nodes then.
+const late = 10
+
+// Claim gives an attempt to whoever claims it first. The same nonce again gets the same
+// answer, and the process that it names is written down: so a supervisor that takes over
+// for another claims once more. It fails with a Conflict when the job does not run, is at
+// another attempt, has reached its end or was claimed by somebody else; with ErrNotFound
+// when there is no such job; with ErrInvalid for a claim without a nonce or a host.
+func (tx *Tx) Claim(c Claim) (*Granted, error) {
+	if !tx.Writable() {
+		return nil, ErrReadOnly
+	}
+	if c.Nonce == (Nonce{}) || c.Host == "" || c.By != BySupervisor && c.By != ByRun {
+		return nil, fmt.Errorf("%w: a claim needs a nonce, a host, and whether a supervisor or run makes it", ErrInvalid)
+	}
+	j, err := tx.job(c.Job)
+	if err != nil {
+		return nil, err
+	}
+	what := fmt.Sprintf("attempt %d.%d", c.Job, c.Attempt)
+	switch current := j.CurrentAttempt(); {
+	case j.State != JobRunning:
+		return nil, &Conflict{what, "its job is " + j.State.String()}
+	case c.Attempt != current:
+		return nil, &Conflict{what, fmt.Sprintf("its job is at attempt %d", current)}
+	case c.Attempt == 0:
+		return nil, fmt.Errorf("%w: attempts are numbered from 1", ErrInvalid)
+	}
+	a, err := tx.attempt(j, c.Attempt)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case a.Nonce == c.Nonce && a.State.Live():
+		return tx.granted(j, a, c)
+	case a.State != row.AttemptStarted && !(a.By == row.ByRun && c.By == ByRun && a.Nonce == (Nonce{})):
+		return nil, &Conflict{what, fmt.Sprintf("it is claimed%s", claimedBy(a))}
+	case j.End <= tx.now:
+		return nil, &Conflict{what, "it was to end at " + stamp(j.End)}
+	}
+	if tx.now > a.Began+late {
+		if err := tx.prolong(j, tx.now+j.Walltime); err != nil {
+			return nil, err
+		}
+	}
+	a.Claimed, j.Claimed, j.Attempt = tx.now, true, c.Attempt
+	if err := tx.file.Remove(row.Launches, row.Key64(j.ID)); err != nil {
+		return nil, tx.spoil(err)
+	}
+	if err := tx.happened(row.Event{Job: j.ID, Event: "claim", Old: j.State.String(), New: j.State.String(),
+		Reason: fmt.Sprintf("attempt %d on %s", c.Attempt, c.Host)}); err != nil {
+		return nil, tx.spoil(err)
+	}
+	if err := tx.putJob(j, j.State); err != nil {
+		return nil, tx.spoil(err)
+	}
+	a.State, a.Nonce, a.By = row.AttemptClaimed, c.Nonce, c.By
+	return tx.granted(j, a, c)
+}
+
+// granted writes down who has an attempt now.
+func (tx *Tx) granted(j *row.Job, a *row.Attempt, c Claim) (*Granted, error) {
+	if a.Host != "" && a.Host != c.Host {
+		if err := tx.file.Remove(row.Claimed, row.ClaimedKey(a.Host, a.Job, a.Number)); err != nil {
+			return nil, tx.spoil(err)
+		}
+	}
+	a.Process, a.Chunks, a.Along = c.Process, nil, nil
+	if err := tx.putAttempt(a); err != nil {
+		return nil, tx.spoil(err)
+	}
+	out := attemptOf(a)
+	return &Granted{Job: jobOf(j), Attempt: out, Left: lasting(max(0, j.End-tx.now))}, nil
+}
+
+// claimedBy says who has an attempt.
+func claimedBy(a *row.Attempt) string {
+	text := ""
+	if a.By != row.ByNobody {
+		text = " by a " + a.By.String()
+	}
+	if a.Host != "" {
+		text += fmt.Sprintf(" on %s, process %d", a.Host, a.PID)
+	}
+	return text
+}
+
+// Unclaimed goes through the attempts that wait for somebody to execute them, in the order
+// of their jobs, until fn fails: of jobs that came through the queue, and whose submitter
+// does not execute them himself.
+func (tx *Tx) Unclaimed(fn func(*Job) error) error {
+	ids, err := tx.toBeLaunched()
+	for _, id := range ids {
+		var j *row.Job
+		if err == nil {
+			j, err = tx.job(id)
+		}
+		if err == nil {
+			err = fn(jobOf(j))
+		}
+	}
+	return err
+}
+
+// ClaimedOn goes through the attempts that are executed on a host, those that are to be
+// stopped among them, until fn fails.
+func (tx *Tx) ClaimedOn(host string, fn func(*Job, *Attempt) error) error {
+	var list []*row.Attempt
+	err := tx.file.Each(row.Claimed, row.ClaimedPrefix(host), func(key, _ []byte) (bool, error) {
+		_, job, number, err := row.SplitClaimedKey(key)
+		list = append(list, &row.Attempt{Job: job, Number: number})
+		return true, err
+	})
+	for _, a := range list {
+		var j *row.Job
+		if err == nil {
+			j, err = tx.job(a.Job)
+		}
+		if err == nil {
+			a, err = tx.attempt(j, a.Number)
+		}
+		if err == nil {
+			err = fn(jobOf(j), attemptOf(a))
+		}
+	}
+	return err
+}

@@ -1,0 +1,62 @@
+package check
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/placectl/placectl/store/internal/row"
+)
+
+// attempts notes which attempts are executed where, and verifies that they and their jobs
+// agree: an attempt that somebody executes is the one that its job is at.
+func (d *derived) attempts() error {
+	err := d.store.Rows.Each(row.Attempts, nil, func(key, payload []byte) (bool, error) {
+		a, err := row.DecodeAttempt(key, payload)
+		if err != nil {
+			return true, err
+		}
+		d.at = Row{row.Attempts, string(key)}
+		j, err := d.jobOf(a)
+		if err != nil || j == nil {
+			return true, err
+		}
+		switch {
+		case a.Number > j.CurrentAttempt():
+			d.contradict("attempt %d.%d: its job has had %d", a.Job, a.Number, j.CurrentAttempt())
+		case a.State < row.AttemptClaimed || a.State > row.AttemptEnded:
+			d.contradict("attempt %d.%d has no legal state: %d", a.Job, a.Number, a.State)
+		case a.State.Live() && (a.Number != j.CurrentAttempt() || j.State != row.JobRunning):
+			d.contradict("attempt %d.%d is %s, and its job is %s, at attempt %d", a.Job, a.Number, a.State, j.State, j.CurrentAttempt())
+		case a.State.Live() && a.By != row.ByLauncher:
+			delete(d.executed, a.Job)
+			if !j.Claimed || j.Ending != (a.State == row.AttemptEnding) {
+				d.contradict("attempt %d.%d is %s, and its job says otherwise", a.Job, a.Number, a.State)
+			}
+		case a.Number == j.CurrentAttempt() && a.State == row.AttemptEnded && j.State == row.JobRunning:
+			d.contradict("attempt %d.%d has ended, and its job runs", a.Job, a.Number)
+		}
+		if a.State.Live() && a.Host != "" {
+			d.rows[row.Claimed][string(row.ClaimedKey(a.Host, a.Job, a.Number))] = row.EncodeMark()
+		}
+		return true, nil
+	})
+	for _, id := range slices.Sorted(maps.Keys(d.executed)) {
+		d.at = Row{row.Jobs, string(row.Key64(id))}
+		d.contradict("job %d: somebody executes it by its own row, and by that of its attempt nobody does", id)
+	}
+	return err
+}
+
+// jobOf is the job of an attempt, nil where there is none.
+func (d *derived) jobOf(a *row.Attempt) (*row.Job, error) {
+	key := row.Key64(a.Job)
+	payload, err := d.store.Rows.Get(row.Jobs, key)
+	if err != nil {
+		return nil, err
+	}
+	if payload == nil {
+		d.contradict("attempt %d.%d is of a job that is not there", a.Job, a.Number)
+		return nil, nil
+	}
+	return row.DecodeJob(key, payload)
+}

@@ -1,0 +1,233 @@
+package row
+
+import (
+	"bytes"
+	"encoding/binary"
+	"encoding/hex"
+	"fmt"
+)
+
+// AttemptState is what has become of an attempt. The numbers are on disk and must not
+// change.
+type AttemptState uint8
+
+// The states of an attempt. One that has only started has no row: its job's row says so.
+const (
+	AttemptStarted AttemptState = 1 // the job has its nodes, and nobody has claimed the attempt
+	AttemptClaimed AttemptState = 2 // somebody executes it
+	AttemptEnding  AttemptState = 3 // it is to be stopped, and somebody may execute it still
+	AttemptEnded   AttemptState = 4
+)
+
+var attemptStateNames = [...]string{AttemptStarted: "started", AttemptClaimed: "claimed", AttemptEnding: "ending", AttemptEnded: "ended"}
+
+func (s AttemptState) String() string { return named(attemptStateNames[:], int(s), "state") }
+
+// Live reports whether somebody may execute the attempt.
+func (s AttemptState) Live() bool { return s == AttemptClaimed || s == AttemptEnding }
+
+// Claimant is who has claimed an attempt. The numbers are on disk and must not change.
+type Claimant uint8
+
+// Who claims attempts.
+const (
+	ByNobody     Claimant = 0
+	BySupervisor Claimant = 1
+	ByRun        Claimant = 2 // placectl run
+	ByLauncher   Claimant = 3 // the site's own: it was told
+)
+
+var claimantNames = [...]string{ByNobody: "", BySupervisor: "supervisor", ByRun: "run", ByLauncher: "launcher"}
+
+func (c Claimant) String() string { return named(claimantNames[:], int(c), "claimant") }
+
+// Outcome is how an attempt has ended. The numbers are on disk and must not change.
+type Outcome uint8
+
+// The outcomes.
+const (
+	OutcomeNone     Outcome = 0 // it has not ended, or nobody said how
+	OutcomeExited   Outcome = 1 // its command has ended of itself
+	OutcomeSignal   Outcome = 2 // a signal has ended its command
+	OutcomeWalltime Outcome = 3 // it was ended because its walltime was over
+	OutcomeOOM      Outcome = 4 // it had more memory than it asked for
+	OutcomeUnbegun  Outcome = 5 // certainly nothing of it was executed
+	OutcomeRefused  Outcome = 6 // the host could not execute it
+	OutcomeLost     Outcome = 7 // it may have been executed, and nobody knows how it ended
+	OutcomeStopped  Outcome = 8 // it was ended because somebody wanted it to
+)
+
+var outcomeNames = [...]string{OutcomeNone: "", OutcomeExited: "exited", OutcomeSignal: "signal", OutcomeWalltime: "walltime",
+	OutcomeOOM: "oom", OutcomeUnbegun: "unbegun", OutcomeRefused: "refused", OutcomeLost: "lost", OutcomeStopped: "stopped"}
+
+func (o Outcome) String() string { return named(outcomeNames[:], int(o), "outcome") }
+
+func named(names []string, i int, what string) string {
+	if i < len(names) {
+		return names[i]
+	}
+	return fmt.Sprintf("%s(%d)", what, i)
+}
+
+// Nonce tells who executes an attempt from everybody else: it is drawn before the claim.
+type Nonce [16]byte
+
+// String is the nonce in hexadecimal, "" for none.
+func (n Nonce) String() string {
+	if n == (Nonce{}) {
+		return ""
+	}
+	return hex.EncodeToString(n[:])
+}
+
+// MarshalText writes the nonce as dumps have it.
+func (n Nonce) MarshalText() ([]byte, error) { return []byte(n.String()), nil }
+
+// UnmarshalText reads it.
+func (n *Nonce) UnmarshalText(text []byte) error {
+	if len(text) == 0 {
+		*n = Nonce{}
+		return nil
+	}
+	if hex.DecodedLen(len(text)) != len(n) {
+		return fmt.Errorf("%q is no nonce: it has %d hexadecimal digits", text, hex.EncodedLen(len(n)))
+	}
+	_, err := hex.Decode(n[:], text)
+	return err
+}
+
+// Process is a process, told from all others that there were.
+type Process struct {
+	Host  string
+	Boot  string // which start of the host: /proc/sys/kernel/random/boot_id
+	PIDNS uint64 // inode of its process namespace
+	PID   int
+	Born  uint64 // in clock ticks since the host started
+}
+
+// ResourceUse is what an attempt has used.
+type ResourceUse struct {
+	CPUUser, CPUSystem int64 // microseconds
+	MaxRSS             int64 // bytes, of the largest process
+	MemPeak            int64 // bytes, of all together; 0 where nobody counted
+	Leftover           int   // processes that had outlived its command
+}
+
+// Attempt is one start of a job, from its claim on, or from its end where the job goes on
+// without it.
+type Attempt struct {
+	Job    uint64
+	Number int // 1, 2, ...
+	State  AttemptState
+	By     Claimant
+	Nonce  Nonce
+	Process
+	Began   int64 // Unix seconds, as Claimed and Ended
+	Claimed int64 // 0: never
+	Ended   int64
+	Outcome Outcome
+	Exit    int // as a shell says it: 128 and the signal's number where a signal ended it
+	Signal  int
+	Why     string
+	Use     ResourceUse
+	Log     string // where its output lies, if not where the job wanted it
+
+	// Becomes is what the job is to become when an attempt that is ending has ended,
+	// for the reason Why.
+	Becomes JobState
+
+	// Chunks and Along are the nodes that it had, once the job's row does not say so any
+	// more.
+	Chunks []JobChunk
+	Along  []uint32
+}
+
+const attemptVersion = 1
+
+// EncodeAttempt is the row of an attempt.
+func EncodeAttempt(a *Attempt) []byte {
+	e := encoder{b: make([]byte, 0, 128)}
+	e.byte(attemptVersion)
+	for _, b := range []byte{byte(a.State), byte(a.By), byte(a.Outcome), byte(a.Becomes)} {
+		e.byte(b)
+	}
+	e.b = append(e.b, a.Nonce[:]...)
+	for _, s := range []string{a.Host, a.Boot, a.Why, a.Log} {
+		e.string(s)
+	}
+	for _, n := range []uint64{a.PIDNS, uint64(a.PID), a.Born} {
+		e.uint(n)
+	}
+	for _, n := range []int64{a.Began, a.Claimed, a.Ended, int64(a.Exit), int64(a.Signal), a.Use.CPUUser, a.Use.CPUSystem, a.Use.MaxRSS, a.Use.MemPeak, int64(a.Use.Leftover)} {
+		e.int(n)
+	}
+	encodeChunks(&e, a.Chunks)
+	for _, c := range a.Chunks {
+		encodeShares(&e, c.Nodes)
+	}
+	e.uint(uint64(len(a.Along)))
+	for _, n := range a.Along {
+		e.uint(uint64(n))
+	}
+	return e.b
+}
+
+// DecodeAttempt reads it.
+func DecodeAttempt(key, payload []byte) (*Attempt, error) {
+	d := decoder{b: payload}
+	d.byte()
+	a := &Attempt{State: AttemptState(d.byte()), By: Claimant(d.byte()), Outcome: Outcome(d.byte()), Becomes: JobState(d.byte())}
+	copy(a.Nonce[:], d.take(len(a.Nonce)))
+	for _, s := range []*string{&a.Host, &a.Boot, &a.Why, &a.Log} {
+		*s = d.string()
+	}
+	a.PIDNS, a.PID, a.Born = d.uint(), int(d.uint()), d.uint()
+	a.Began, a.Claimed, a.Ended, a.Exit, a.Signal = d.int(), d.int(), d.int(), int(d.int()), int(d.int())
+	a.Use = ResourceUse{CPUUser: d.int(), CPUSystem: d.int(), MaxRSS: d.int(), MemPeak: d.int(), Leftover: int(d.int())}
+	a.Chunks = decodeChunks(&d, nil)
+	for i := range a.Chunks {
+		decodeShares(&d, a.Chunks[i].Nodes)
+	}
+	if n := d.count(); n > 0 {
+		a.Along = make([]uint32, n)
+	}
+	for i := range a.Along {
+		a.Along[i] = uint32(d.uint())
+	}
+	if a.Job, a.Number = splitAttemptKey(key); a.Number == 0 {
+		d.bad = true
+	}
+	return a, d.done(Attempts, key)
+}
+
+// AttemptKey is the key of an attempt's row.
+func AttemptKey(job uint64, number int) []byte {
+	return binary.BigEndian.AppendUint32(Key64(job), uint32(number))
+}
+
+func splitAttemptKey(key []byte) (job uint64, number int) {
+	if len(key) != 12 {
+		return 0, 0
+	}
+	return binary.BigEndian.Uint64(key), int(binary.BigEndian.Uint32(key[8:]))
+}
+
+// ClaimedKey is the key in the table Claimed of an attempt that is executed on a host.
+func ClaimedKey(host string, job uint64, number int) []byte {
+	return append(ClaimedPrefix(host), AttemptKey(job, number)...)
+}
+
+// ClaimedPrefix begins the keys of those of one host.
+func ClaimedPrefix(host string) []byte { return append([]byte(host), 0) }
+
+// SplitClaimedKey parts such a key.
+func SplitClaimedKey(key []byte) (host string, job uint64, number int, err error) {
+	at := bytes.IndexByte(key, 0)
+	if at < 0 {
+		return "", 0, 0, fmt.Errorf("%w: claimed %x", ErrDamaged, key)
+	}
+	if job, number = splitAttemptKey(key[at+1:]); number == 0 {
+		return "", 0, 0, fmt.Errorf("%w: claimed %x", ErrDamaged, key)
+	}
+	return string(key[:at]), job, number, nil
+}

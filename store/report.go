@@ -1,0 +1,282 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/placer"
+
+	"github.com/placectl/placectl/store/internal/row"
+)
+
+// Blame is whose fault it is that an attempt was refused.
+type Blame uint8
+
+// Whose fault it is.
+const (
+	BlameNobody Blame = iota
+	BlameNode         // it counts against the node
+	BlameJob          // any other node would refuse the job, too
+)
+
+// Result is how an attempt has ended, as whoever has claimed it says.
+type Result struct {
+	Job     uint64
+	Attempt int
+	Nonce   Nonce
+	Outcome Outcome
+	Exit    int
+	Signal  int
+	Why     string
+	Blame   Blame
+	Use     ResourceUse
+	Log     string
+}
+
+// After how many attempts in a row that came to nothing something else is done.
+const (
+	maxUnbegun  = 3 // counts as refused
+	maxExcluded = 8 // the job is held
+	maxLost     = 3 // the job is held
+)
+
+// Report ends an attempt, and with it its job, or queues the job again: one that was
+// refused or lost, or that failed and is to be tried again. The same result again has no
+// effect. It fails with a Conflict that names the current attempt when the attempt has
+// ended otherwise or is somebody else's: nothing of such a result counts. An outcome of
+// unbegun or refused is taken of an attempt that nobody has claimed, too.
+func (tx *Tx) Report(r Result) (*Job, error) {
+	if !tx.Writable() {
+		return nil, ErrReadOnly
+	}
+	if r.Outcome < OutcomeExited || r.Outcome > OutcomeStopped || r.Nonce == (Nonce{}) {
+		return nil, fmt.Errorf("%w: a result needs an outcome and a nonce", ErrInvalid)
+	}
+	j, err := tx.job(r.Job)
+	if err != nil {
+		return nil, err
+	}
+	current := j.CurrentAttempt()
+	if r.Attempt < 1 || r.Attempt > current {
+		return nil, lateResult(r, j, "it has not started")
+	}
+	a, err := tx.attempt(j, r.Attempt)
+	if err != nil {
+		return nil, err
+	}
+	early := a.State == row.AttemptStarted && (r.Outcome == OutcomeUnbegun || r.Outcome == OutcomeRefused)
+	switch {
+	case a.Nonce == r.Nonce && a.State == row.AttemptEnded:
+		return jobOf(j), nil
+	case a.State == row.AttemptEnded:
+		return nil, lateResult(r, j, "it has ended")
+	case a.Nonce != r.Nonce && !early:
+		return nil, lateResult(r, j, "it is claimed"+claimedBy(a))
+	}
+	return jobResult(j, tx.spoil(tx.reported(j, a, r)))
+}
+
+func lateResult(r Result, j *row.Job, why string) error {
+	return &Conflict{fmt.Sprintf("attempt %d.%d", r.Job, r.Attempt), fmt.Sprintf("%s: its job is %s, at attempt %d", why, j.State, j.CurrentAttempt())}
+}
+
+// reported ends the attempt that a job is at.
+func (tx *Tx) reported(j *row.Job, a *row.Attempt, r Result) error {
+	marked := a.State == row.AttemptEnding
+	a.Outcome, a.Exit, a.Signal, a.Use, a.Log, a.Nonce = r.Outcome, r.Exit, r.Signal, r.Use.row(), r.Log, r.Nonce
+	a.Chunks, a.Along = nil, nil
+	if a.State == row.AttemptStarted {
+		a.State = row.AttemptClaimed
+	}
+	j.Claimed = true
+	own := r.Outcome <= OutcomeOOM
+	if own {
+		j.Unbegun, j.Lost, j.Exit = 0, 0, r.Exit
+	}
+	becomes, why := a.Becomes, a.Why
+	if !marked || own {
+		a.Why = r.Why
+	}
+	if err := tx.putAttempt(a); err != nil {
+		return err
+	}
+	if err := tx.loaded.usage.accrue(j); err != nil {
+		return err
+	}
+	if marked && !own {
+		return tx.become(j, becomes, why)
+	}
+	switch r.Outcome {
+	case OutcomeUnbegun:
+		j.Lost = 0
+		if j.Unbegun++; j.Unbegun < maxUnbegun {
+			return tx.again(j, r.Why)
+		}
+		return tx.refused(j, r)
+	case OutcomeRefused:
+		return tx.refused(j, r)
+	case OutcomeLost:
+		return tx.lost(j, r)
+	case OutcomeStopped: // by nobody who has said so here
+		return tx.become(j, JobCancelled, r.Why)
+	}
+	return tx.executed(j, r)
+}
+
+// become makes a running job, whose use is counted, what its attempt leads to.
+func (tx *Tx) become(j *row.Job, state JobState, reason string) error {
+	if state == JobQueued || state == JobHeld {
+		return tx.unplan(j, state, reason)
+	}
+	was := j.State
+	if err := errors.Join(tx.endAttempt(j, false, nil), tx.vacate(j)); err != nil {
+		return err
+	}
+	j.State, j.End, j.Reason = state, tx.now, reason
+	return tx.putJob(j, was)
+}
+
+// executed is what becomes of a job whose command has ended.
+func (tx *Tx) executed(j *row.Job, r Result) error {
+	reason := r.Why
+	if r.Outcome == OutcomeExited && r.Exit == 0 {
+		return tx.become(j, JobFinished, reason)
+	}
+	if reason == "" {
+		reason = failure(r)
+	}
+	p, err := tx.payloadOf(j)
+	if err != nil {
+		return err
+	}
+	if p != nil && j.Queued && j.Retried < p.Ending.Retries {
+		again, err := retriedOn(p.Ending.RetryOn, r.Outcome, r.Exit)
+		if err != nil {
+			return err
+		}
+		if again {
+			wait := p.Ending.retryWait(j.Retried)
+			j.Retried++
+			j.Begin = tx.now + seconds(wait)
+			return tx.unplan(j, JobQueued, fmt.Sprintf("%s; retry %d of %d from %s on", reason, j.Retried, p.Ending.Retries, stamp(j.Begin)))
+		}
+	}
+	return tx.become(j, JobFailed, reason)
+}
+
+// failure says how an attempt has failed.
+func failure(r Result) string {
+	switch r.Outcome {
+	case OutcomeSignal:
+		return fmt.Sprintf("ended by signal %d", r.Signal)
+	case OutcomeWalltime:
+		return "its walltime was over"
+	case OutcomeOOM:
+		return "it had more memory than it asked for"
+	}
+	return fmt.Sprintf("exit status %d", r.Exit)
+}
+
+// again begins another attempt on the same nodes, to the same end.
+func (tx *Tx) again(j *row.Job, why string) error {
+	if err := tx.endAttempt(j, true, nil); err != nil {
+		return err
+	}
+	j.Attempt++
+	j.Launched = false
+	if err := tx.list(j, j.State); err != nil {
+		return err
+	}
+	if err := tx.happened(row.Event{Job: j.ID, Event: "again", Old: j.State.String(), New: j.State.String(), Reason: why}); err != nil {
+		return err
+	}
+	return tx.putJob(j, j.State)
+}
+
+// claimWithin is how many seconds somebody has to claim an attempt, where passes do.
+const claimWithin = 15 * 60
+
+// unclaimedTooLong gives up on the node of a job that nobody has claimed there, and reports
+// whether it did.
+func (tx *Tx) unclaimedTooLong(j *row.Job, set *Settings) (bool, error) {
+	if set.Launch != LaunchWork || !j.HasCommand() {
+		return false, nil
+	}
+	a, err := tx.attempt(j, j.CurrentAttempt())
+	if err != nil || tx.now < a.Began+claimWithin {
+		return false, err
+	}
+	host, err := tx.hostOf(j)
+	if err != nil {
+		return false, err
+	}
+	why := fmt.Sprintf("nobody claimed it on %s (for %s)", host, j.User)
+	a.Outcome, a.Why, a.State, j.Claimed = row.OutcomeRefused, why, row.AttemptClaimed, true
+	if err := tx.putAttempt(a); err != nil {
+		return false, err
+	}
+	return true, tx.refused(j, Result{Job: j.ID, Why: why, Blame: BlameNode})
+}
+
+// refused queues a job again that its node could not execute, for other nodes.
+func (tx *Tx) refused(j *row.Job, r Result) error {
+	j.Unbegun, j.Lost = 0, 0
+	if r.Blame == BlameJob || !j.Queued {
+		return tx.become(j, JobFailed, r.Why)
+	}
+	node := uint32(0)
+	if nodes := j.NodeNumbers(); len(nodes) > 0 {
+		node = nodes[0]
+	}
+	if !slices.Contains(j.Excluded, node) {
+		j.Excluded = append(j.Excluded, node)
+	}
+	left, err := tx.mayStillRun(j)
+	switch {
+	case err != nil:
+		return err
+	case !left || len(j.Excluded) > maxExcluded:
+		return tx.heldFor(j, r.Why)
+	}
+	return tx.unplan(j, JobQueued, "refused: "+r.Why)
+}
+
+// mayStillRun reports whether there are nodes for a job besides those that it is kept off.
+func (tx *Tx) mayStillRun(j *row.Job) (bool, error) {
+	a, err := tx.askOf(j)
+	if err == nil {
+		var snap *placer.Snapshot
+		if snap, err = tx.snapshot(j.Queue); err == nil {
+			err = snap.Possible(a)
+		}
+	}
+	if isRefusal(err) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// heldFor holds a job that no node could execute.
+func (tx *Tx) heldFor(j *row.Job, why string) error {
+	names, err := tx.NodeNames(j.Excluded)
+	if err != nil {
+		return err
+	}
+	return tx.unplan(j, JobHeld, fmt.Sprintf("nodes that refused it: %s; the last one: %s", index.FoldNodeList(names), why))
+}
+
+// lost is what becomes of a job of which nobody knows how its attempt has ended.
+func (tx *Tx) lost(j *row.Job, r Result) error {
+	why := "lost: " + r.Why
+	j.Unbegun = 0
+	j.Lost++
+	switch {
+	case j.NoRequeue || j.Attended || !j.Queued:
+		return tx.become(j, JobFailed, why)
+	case j.Lost >= maxLost:
+		return tx.unplan(j, JobHeld, fmt.Sprintf("%d attempts in a row were lost, the last one: %s", j.Lost, r.Why))
+	}
+	return tx.unplan(j, JobQueued, why)
+}
