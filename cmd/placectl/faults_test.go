@@ -68,6 +68,25 @@ func (d *disk) works(each func(operation, func() error) error) {
 	d.each, d.n = each, 0
 }
 
+// Histories of requests with keys are disturbed by operations that fail, one in some
+// hundred.
+func init() {
+	mayFail = func() bool { return true }
+	disturbed = func(random *rand.Rand) (over func()) {
+		var mu sync.Mutex
+		theDisk.works(func(op operation, do func() error) error {
+			mu.Lock()
+			fails, one := random.IntN(300) == 0, rand.New(rand.NewPCG(random.Uint64(), 3))
+			mu.Unlock()
+			if fails {
+				return failure(one.IntN(int(failures))).fail(one, op, do)
+			}
+			return do()
+		})
+		return func() { theDisk.works(nil) }
+	}
+}
+
 // reasons are why an operation of a kind may fail.
 var reasons = map[string][]syscall.Errno{
 	"open":     {syscall.EMFILE, syscall.ENFILE, syscall.EINTR, syscall.EIO},

@@ -25,7 +25,7 @@ const (
 // closed whenever the wait is over.
 func (l *fileLock) door(timeout time.Duration) (leave func()) {
 	nothing := func() {}
-	if l.readOnly {
+	if l.readOnly || l.atDoor {
 		return nothing
 	}
 	f, err := os.OpenFile(fmt.Sprintf("/proc/self/fd/%d", l.f.Fd()), os.O_RDWR, 0)

@@ -29,6 +29,7 @@ type fileLock struct {
 	f        *os.File
 	path     string // of the lock file
 	readOnly bool   // it can be locked for reading only, and not be written
+	atDoor   bool   // the door could not be left: it is held for as long as the file is open
 }
 
 // lockPath is the lock file of a database.
@@ -195,7 +196,8 @@ func (l *fileLock) now(how int16) bool {
 		return false
 	}
 	ok := fcntl(l.f, unix.F_OFD_SETLK, how, lockSeat) == nil
-	return fcntl(l.f, unix.F_OFD_SETLK, unix.F_UNLCK, lockDoor) == nil && ok
+	l.atDoor = fcntl(l.f, unix.F_OFD_SETLK, unix.F_UNLCK, lockDoor) != nil
+	return ok
 }
 
 // release gives the lock back. The error says that this could not be told.

@@ -1,0 +1,268 @@
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/anishathalye/porcupine"
+	"github.com/placectl/placectl/cmd/placectl/internal/exit"
+	"github.com/placectl/placectl/store"
+)
+
+var keyedOperations = flag.Int("keyed", 2000, "how many requests TestKeyedHistories makes; 100000 in its long form")
+
+// These are how large a history is: the time to explain one grows with the clients.
+const (
+	historyClients    = 6
+	historyOperations = 200
+	historyCPUs       = 8
+)
+
+// A keyedRequest is what a client asks for, until somebody tells it what came of it.
+type keyedRequest struct {
+	line   string
+	status int
+	said   string
+}
+
+// A keyedState is what a database of the histories holds, as far as clients can tell.
+type keyedState struct {
+	next     int    // the number of the next job
+	running  string // jobs, "1,2,"
+	walltime string // the setting
+}
+
+// keyedModel says what each request does, and what it answers, if it happens once, as a
+// whole, at some instant between its first try and its answer.
+var keyedModel = porcupine.Model{
+	Init: func() any { return keyedState{next: 1, walltime: "3600"} },
+	Step: func(state, input, output any) (bool, any) {
+		s, asked, got := state.(keyedState), input.(string), output.(keyedRequest)
+		verb, arg, _ := strings.Cut(asked, " ")
+		running := strings.Count(s.running, ",")
+		switch verb {
+		case "place":
+			if running == historyCPUs {
+				return got.status == exit.NotNow, s
+			}
+			id := strconv.Itoa(s.next)
+			s.next++
+			s.running += id + ","
+			return got.status == exit.OK && got.said == id, s
+		case "release":
+			id, _ := strconv.Atoi(arg)
+			at := slices.Index(strings.Split(s.running, ","), arg)
+			switch {
+			case id >= s.next:
+				return got.status == exit.NotFound, s
+			case at < 0:
+				return got.status == exit.Conflict, s
+			}
+			list := strings.Split(s.running, ",")
+			s.running = strings.Join(slices.Delete(list, at, at+1), ",")
+			return got.status == exit.OK, s
+		case "count":
+			return got.said == strconv.Itoa(running), s
+		case "set":
+			s.walltime = arg
+			return got.status == exit.OK, s
+		}
+		return got.said == s.walltime, s
+	},
+	DescribeOperation: func(input, output any) string { return fmt.Sprintf("%v: %+v", input, output) },
+}
+
+// commandLine is a request of the model as a command.
+func (q *keyedRequest) commandLine() []string {
+	verb, arg, _ := strings.Cut(q.line, " ")
+	switch verb {
+	case "place":
+		return []string{"place", "1:ncpus=1", "-t", "10h", "-o", "id"}
+	case "release":
+		return []string{"release", arg, "-o", "id"}
+	case "set":
+		return []string{"config", "set", "default_walltime=" + arg}
+	case "count":
+		return []string{"query", "SELECT count(*) FROM jobs WHERE state = 'running'", "-o", "csv", "--no-header"}
+	}
+	return []string{"query", "SELECT value FROM config WHERE name = 'default_walltime'", "-o", "csv", "--no-header"}
+}
+
+// A keyedClient asks one thing after the other, each until it knows what came of it.
+type keyedClient struct {
+	t      *testing.T
+	db     string
+	name   string
+	random *rand.Rand
+	jobs   int // the greatest that it knows of
+	tries  int
+}
+
+// request draws what to ask for.
+func (k *keyedClient) request() string {
+	switch n := k.random.IntN(10); {
+	case n < 4:
+		return "place"
+	case n < 7:
+		return "release " + strconv.Itoa(max(1, k.jobs+2-k.random.IntN(historyCPUs)))
+	case n == 7:
+		return "set " + strconv.Itoa(60*(1+k.random.IntN(100)))
+	case n == 8:
+		return "count"
+	}
+	return "get"
+}
+
+// broken is an output that cannot be written.
+type broken struct{}
+
+func (broken) Write([]byte) (int, error) { return 0, errors.New("broken") }
+
+// try makes a request once. Its commit may not be made, or be made, and nobody be told;
+// the answer may be lost.
+func (k *keyedClient) try(q *keyedRequest, key string) {
+	args := append([]string{"--db", k.db, "--lock-timeout", "1m"}, q.commandLine()...)
+	writes := key != ""
+	if writes {
+		args = append(args, "--key", key)
+	}
+	c := newCapture(args...)
+	k.tries++
+	if writes {
+		switch k.random.IntN(5) {
+		case 0:
+			done := k.random.IntN(2) == 0
+			c.commit = func(db *store.DB, keep bool, fn func(*store.Tx) error) error {
+				if err := commit(db, keep && done, fn); err != nil {
+					return err
+				}
+				return store.ErrUnknown
+			}
+		case 1:
+			c.stdout = broken{}
+		}
+	}
+	q.status = c.run()
+	q.said = strings.TrimSpace(c.out.String())
+	if !slices.Contains([]int{exit.OK, exit.Failed, exit.NotNow, exit.NotFound, exit.Conflict, exit.Unknown, exit.Lost}, q.status) ||
+		q.status == exit.Failed && !mayFail() {
+		k.t.Errorf("%s: status %d: %s", q.line, q.status, c.err.String())
+	}
+}
+
+// ask makes a request until it is answered: a verb that writes with the same key.
+func (k *keyedClient) ask(number int) porcupine.Operation {
+	q := keyedRequest{line: k.request()}
+	key := ""
+	if q.line != "count" && q.line != "get" {
+		key = fmt.Sprint(k.name, "-", number)
+	}
+	began := time.Now()
+	for {
+		k.try(&q, key)
+		if q.status != exit.Unknown && q.status != exit.Lost && q.status != exit.Failed || k.t.Failed() {
+			break
+		}
+	}
+	ended := time.Now()
+	if id, err := strconv.Atoi(q.said); err == nil && q.line == "place" {
+		k.jobs = max(k.jobs, id)
+	}
+	return porcupine.Operation{Input: q.line, Output: q, Call: began.UnixNano(), Return: ended.UnixNano()}
+}
+
+// mayFail reports whether operations on the file fail: then so may verbs. With bbolt's
+// hooks (faults_test.go) they do.
+var mayFail = func() bool { return false }
+
+// disturbed lets operations on the file fail now and then, until the function is called
+// that it returns.
+var disturbed = func(*rand.Rand) (over func()) { return func() {} }
+
+// TestKeyedHistories lets clients make requests with keys at once, while commits are not
+// made, or made and not told of, answers are lost, and, with bbolt's hooks, operations on
+// the file fail; whoever does not know asks again. Each request has happened once: there
+// is an order of them, which no client can tell from what it was answered.
+func TestKeyedHistories(t *testing.T) {
+	if testing.Short() {
+		t.Skip("thousands of commands")
+	}
+	random := seeded(t)
+	made, tries := 0, 0
+	for made < *keyedOperations && !t.Failed() {
+		history, tried := keyedHistory(t, random)
+		made, tries = made+len(history), tries+tried
+		switch porcupine.CheckOperationsTimeout(keyedModel, history, time.Minute) {
+		case porcupine.Illegal:
+			for _, op := range history {
+				t.Logf("%d-%d %+v", op.Call%1e12, op.Return%1e12, op.Output)
+			}
+			t.Fatal("these answers are those of no order in which each request happened once")
+		case porcupine.Unknown:
+			t.Log("a history was too long to be explained in a minute")
+		}
+	}
+	t.Logf("%d requests, asked %d times", made, tries)
+}
+
+// keyedHistory is the life of a database among clients.
+func keyedHistory(t *testing.T, random *rand.Rand) (history []porcupine.Operation, tries int) {
+	db := filepath.Join(t.TempDir(), "history.db")
+	for _, line := range []string{"init --any-time", "config set default_walltime=3600", fmt.Sprint("node add n1 ncpus=", historyCPUs)} {
+		if c := newCapture(append([]string{"--db", db}, strings.Fields(line)...)...); c.run() != exit.OK {
+			t.Fatal(line, c.err.String())
+		}
+	}
+	defer disturbed(rand.New(rand.NewPCG(random.Uint64(), 1)))()
+	var mu sync.Mutex
+	var all sync.WaitGroup
+	for number := range historyClients {
+		k := &keyedClient{t: t, db: db, name: fmt.Sprint("c", number), random: rand.New(rand.NewPCG(random.Uint64(), 2))}
+		all.Go(func() {
+			var mine []porcupine.Operation
+			for i := range historyOperations / historyClients {
+				op := k.ask(i)
+				op.ClientId = number
+				mine = append(mine, op)
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			history, tries = append(history, mine...), tries+k.tries
+		})
+	}
+	all.Wait()
+	return history, tries
+}
+
+// A history in which something happened twice is told from one in which it did not.
+func TestKeyedModelNotices(t *testing.T) {
+	at := int64(0)
+	op := func(line string, status int, said string) porcupine.Operation {
+		at += 2
+		return porcupine.Operation{Input: line, Output: keyedRequest{line, status, said}, Call: at, Return: at + 1}
+	}
+	right := []porcupine.Operation{op("place", exit.OK, "1"), op("count", exit.OK, "1"), op("release 1", exit.OK, "1"), op("release 1", exit.Conflict, ""), op("place", exit.OK, "2"), op("get", exit.OK, "3600")}
+	if !porcupine.CheckOperations(keyedModel, right) {
+		t.Error("a history that is right is refused")
+	}
+	for i, wrong := range [][]porcupine.Operation{
+		{op("place", exit.OK, "1"), op("count", exit.OK, "2")},
+		{op("place", exit.OK, "1"), op("place", exit.OK, "3")},
+		{op("place", exit.OK, "1"), op("place", exit.OK, "1")},
+		{op("place", exit.OK, "1"), op("release 1", exit.Conflict, "")},
+		{op("set 60", exit.OK, ""), op("get", exit.OK, "3600")},
+	} {
+		if porcupine.CheckOperations(keyedModel, wrong) {
+			t.Errorf("history %d is wrong and was not noticed", i)
+		}
+	}
+}
