@@ -5,6 +5,8 @@ import (
 	"os"
 	"syscall"
 	"time"
+
+	"github.com/placectl/placectl/store"
 )
 
 // attendance looks after a command from the moment that it is executed, by this process or
@@ -13,7 +15,7 @@ type attendance struct {
 	*Runner
 	in    *state
 	dir   *dir
-	nonce Nonce
+	nonce store.Nonce
 	begun *begun
 	group *cgroup // nil for none
 	bell  *os.File
@@ -21,7 +23,7 @@ type attendance struct {
 
 	alarm    *alarm
 	signaled bool          // what was to be sent before the end was sent
-	stopped  Outcome       // why it was told to terminate; OutcomeNone: it was not
+	stopped  store.Outcome // why it was told to terminate; store.OutcomeNone: it was not
 	killAt   time.Duration // when those are killed who are left; 0: not yet known
 	pause    time.Duration // between two attempts to kill
 	why      string
@@ -34,7 +36,7 @@ type attendance struct {
 
 // attend waits for the command's end, ends it where it has to end, and everybody whom it
 // left behind.
-func (a *attendance) attend(ctx context.Context) *Result {
+func (a *attendance) attend(ctx context.Context) *store.Result {
 	alarm, err := newAlarm()
 	if err != nil {
 		a.notef("%s: %v", a.dir.Key, err)
@@ -70,7 +72,7 @@ func (a *attendance) attend(ctx context.Context) *Result {
 // look looks whether somebody wants the attempt to stop.
 func (a *attendance) look(context.Context) {
 	if !a.over && a.dir.has(stopFile) {
-		a.stop(OutcomeStopped, "")
+		a.stop(store.OutcomeStopped, "")
 	}
 }
 
@@ -99,9 +101,9 @@ func (a *attendance) due(ctx context.Context) {
 	}
 	a.ask(ctx)
 	switch now = bootClock(); {
-	case a.stopped != OutcomeNone || now < a.next():
+	case a.stopped != store.OutcomeNone || now < a.next():
 	case now >= a.begun.End:
-		a.stop(OutcomeWalltime, "its walltime was over")
+		a.stop(store.OutcomeWalltime, "its walltime was over")
 	default:
 		a.signaled = true
 		a.signal(syscall.Signal(a.begun.Signal))
@@ -127,16 +129,16 @@ func (a *attendance) ask(ctx context.Context) {
 			continue
 		}
 		if a.begun.End = bootClock() + h.Left; h.Ending {
-			a.stop(OutcomeStopped, "")
+			a.stop(store.OutcomeStopped, "")
 		}
 		return
 	}
-	a.stop(OutcomeStopped, "the job has gone on without it")
+	a.stop(store.OutcomeStopped, "the job has gone on without it")
 }
 
 // stop tells the command to terminate. After the grace who is left is killed.
-func (a *attendance) stop(why Outcome, text string) {
-	if a.stopped != OutcomeNone || a.over {
+func (a *attendance) stop(why store.Outcome, text string) {
+	if a.stopped != store.OutcomeNone || a.over {
 		return
 	}
 	a.stopped, a.why = why, text
@@ -151,7 +153,7 @@ func (a *attendance) noteEnd(e ending) {
 		return
 	}
 	a.over, a.known, a.status = true, e.known, e.status
-	if a.stopped != OutcomeNone {
+	if a.stopped != store.OutcomeNone {
 		return
 	}
 	if a.leftover = len(a.tasks()); a.leftover > 0 {
@@ -161,29 +163,30 @@ func (a *attendance) noteEnd(e ending) {
 }
 
 // result is what came of the attempt.
-func (a *attendance) result() *Result {
-	r := &Result{Key: a.dir.Key, Nonce: a.nonce, Log: a.begun.Log, Outcome: OutcomeExited, Why: a.why}
+func (a *attendance) result() *store.Result {
+	r := a.dir.result(a.nonce, store.OutcomeExited)
+	r.Log, r.Why = a.begun.Log, a.why
 	r.Use = a.use()
 	r.Use.Leftover = a.leftover
 	switch {
 	case !a.known && a.dir.has(gaveUpFile):
-		r.Outcome = OutcomeUnbegun
+		r.Outcome = store.OutcomeUnbegun
 		return r
 	case !a.known:
-		r.Outcome, r.Why = OutcomeLost, "its supervisor was killed, and nobody knows how it ended"
+		r.Outcome, r.Why = store.OutcomeLost, "its supervisor was killed, and nobody knows how it ended"
 	case a.status.Signaled():
-		r.Outcome, r.Signal = OutcomeSignal, int(a.status.Signal())
+		r.Outcome, r.Signal = store.OutcomeSignal, int(a.status.Signal())
 		r.Exit = 128 + r.Signal
 	default:
 		r.Exit = a.status.ExitStatus()
 	}
 	if a.known && a.dir.has(gaveUpFile) {
-		return &Result{Key: a.dir.Key, Nonce: a.nonce, Outcome: OutcomeUnbegun}
+		return a.dir.result(a.nonce, store.OutcomeUnbegun)
 	}
-	if a.stopped != OutcomeNone {
+	if a.stopped != store.OutcomeNone {
 		r.Outcome = a.stopped
 	} else if why := a.group.exceeded(); why != "" && a.status.Signaled() {
-		r.Outcome, r.Why = OutcomeOOM, why
+		r.Outcome, r.Why = store.OutcomeOOM, why
 	}
 	return r
 }

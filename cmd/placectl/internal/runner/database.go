@@ -40,42 +40,12 @@ type Database interface {
 	// Claim claims an attempt for the process that it names, and says what to execute.
 	// With the nonce that has claimed it the answer is the same again, and the process
 	// takes the place of the one before.
-	Claim(context.Context, *Claim) (*Order, error)
+	Claim(context.Context, store.Claim) (*Order, error)
 	// Report says how an attempt has ended. Again it changes nothing.
-	Report(context.Context, *Result) error
+	Report(context.Context, *store.Result) error
 	// Look is what there is to be done on this host for this user.
 	Look(context.Context) (*View, error)
 }
-
-// Claim is a claim of an attempt.
-type Claim struct {
-	Key
-	Nonce   Nonce
-	Process Process
-}
-
-// Result is how an attempt has ended.
-type Result struct {
-	Key
-	Nonce   Nonce
-	Outcome Outcome
-	Exit    int // as a shell says it
-	Signal  int
-	Why     string
-	Blame   Blame
-	Use     ResourceUse
-	Log     string // where its output lies, if not where the job wanted it
-}
-
-// Blame is whose fault it is that an attempt was refused.
-type Blame uint8
-
-// Who can be to blame.
-const (
-	BlameNobody Blame = iota
-	BlameNode
-	BlameJob
-)
 
 // View is what there is to be done on a host.
 type View struct {
@@ -86,10 +56,15 @@ type View struct {
 // Held is an attempt that a supervisor on this host has claimed.
 type Held struct {
 	Key
-	Nonce   Nonce
-	Process Process
+	Nonce   store.Nonce
+	Process store.Process
 	Ending  bool          // it is to be stopped
 	Left    time.Duration // until its end
+}
+
+// result is a result of an attempt.
+func (k Key) result(n store.Nonce, o store.Outcome) *store.Result {
+	return &store.Result{Job: k.Job, Attempt: k.Number, Nonce: n, Outcome: o}
 }
 
 // settled reports whether a database has said its last word, rather than that it could not

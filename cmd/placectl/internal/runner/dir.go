@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 
+	"github.com/placectl/placectl/store"
 	"golang.org/x/sys/unix"
 )
 
@@ -134,7 +135,7 @@ func (d *dir) remove() error {
 }
 
 // spool keeps a result until the database has it, synced.
-func (d *dir) spool(r *Result) error {
+func (d *dir) spool(r *store.Result) error {
 	text, err := json.Marshal(r)
 	if err != nil {
 		return err
@@ -153,8 +154,8 @@ func (d *dir) spool(r *Result) error {
 	return d.lock.Sync()
 }
 
-// result is the result that is spooled, nil for none.
-func (d *dir) result() (*Result, error) {
+// spooled is the result that is spooled, nil for none.
+func (d *dir) spooled() (*store.Result, error) {
 	text, err := d.root.ReadFile(resultFile)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && !bytes.HasSuffix(text, []byte("\n")) {
 		return nil, nil
@@ -162,8 +163,8 @@ func (d *dir) result() (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := new(Result)
-	if json.Unmarshal(text, r) != nil || r.Key != d.Key {
+	r := new(store.Result)
+	if json.Unmarshal(text, r) != nil || r.Job != d.Job || r.Attempt != d.Number {
 		return nil, nil // a loss of power: nobody knows how it ended
 	}
 	return r, nil

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/store"
 )
 
 // variables is an environment that grows. What is set later goes before what was there.
@@ -47,7 +48,7 @@ func (v *variables) ask(name string) string {
 // environment is what the command finds in its environment: what the job carries, what it
 // is told of itself, and where it asked for that what PBS or Slurm would tell it. The
 // directory is the attempt's.
-func (o *Order) environment(database, dir string, n Nonce) []string {
+func (o *Order) environment(database, dir string, n store.Nonce) []string {
 	v := &variables{slices.Clone(o.Payload.Env), make(map[string]bool)}
 	for _, kv := range v.list {
 		name, _, _ := strings.Cut(kv, "=")
@@ -67,7 +68,7 @@ func (o *Order) environment(database, dir string, n Nonce) []string {
 	v.set("PLACECTL_WALLTIME", seconds(o.Walltime))
 	v.set("PLACECTL_END", unixTime(o.End))
 	v.set("PLACECTL_SUBMIT_DIR", o.Payload.Dir)
-	v.set("PLACECTL_SUBMIT_HOST", o.SubmitHost)
+	v.set("PLACECTL_SUBMIT_HOST", o.submitHost())
 	if o.Array != nil {
 		v.set("PLACECTL_ARRAY", strconv.FormatUint(o.Array.First, 10))
 		v.set("PLACECTL_INDEX", strconv.Itoa(o.Array.Index))

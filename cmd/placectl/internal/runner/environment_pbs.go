@@ -31,7 +31,7 @@ func (o *Order) pbs(v *variables, dir string) {
 	v.set("PBS_NODEFILE", dir+"/"+processesFile)
 	v.set("PBS_JOBDIR", o.Payload.Dir)
 	v.set("PBS_O_WORKDIR", o.Payload.Dir)
-	v.set("PBS_O_HOST", o.SubmitHost)
+	v.set("PBS_O_HOST", o.submitHost())
 	for _, name := range []string{"HOME", "PATH", "SHELL", "LOGNAME", "LANG"} {
 		v.when("PBS_O_"+name, v.ask(name))
 	}
@@ -39,8 +39,8 @@ func (o *Order) pbs(v *variables, dir string) {
 	v.set("PBS_O_SYSTEM", "Linux")
 	if a := o.Array; a != nil {
 		first := strconv.FormatUint(a.First, 10)
-		v.set("PBS_JOBID", first+"["+strconv.Itoa(a.Index)+"]."+o.SubmitHost)
-		v.set("PBS_ARRAY_ID", first+"[]."+o.SubmitHost)
+		v.set("PBS_JOBID", first+"["+strconv.Itoa(a.Index)+"]."+o.submitHost())
+		v.set("PBS_ARRAY_ID", first+"[]."+o.submitHost())
 		v.set("PBS_ARRAY_INDEX", strconv.Itoa(a.Index))
 	}
 	v.set("PBS_NODENUM", "0")

@@ -42,7 +42,7 @@ func (o *Order) slurm(v *variables) {
 		v.set(name, value)
 	}
 	v.set("SLURM_SUBMIT_DIR", o.Payload.Dir)
-	v.set("SLURM_SUBMIT_HOST", o.SubmitHost)
+	v.set("SLURM_SUBMIT_HOST", o.submitHost())
 	if a := o.Array; a != nil {
 		v.set("SLURM_ARRAY_JOB_ID", strconv.FormatUint(a.First, 10))
 		v.set("SLURM_ARRAY_TASK_ID", strconv.Itoa(a.Index))

@@ -13,14 +13,14 @@ import (
 // orderOf is an order that has something to say in each variable.
 func orderOf(compat string) *Order {
 	at := time.Unix(1764000000, 0)
-	return &Order{Key: Key{14, 3}, Name: "solve", User: "ann", Queue: "workq", Class: "gold", Account: "lab", Reservation: "mon", SubmitHost: "login",
+	return &Order{Key: Key{14, 3}, Name: "solve", User: "ann", Queue: "workq", Class: "gold", Account: "lab", Reservation: "mon",
 		Array: &Array{First: 10, Index: 4, Count: 5, Least: 0, Greatest: 8, Step: 2},
 		Nodes: []string{"n1", "n2", "n3"},
 		Chunks: []Chunk{{Node: "n1", Cores: 2, Processes: 2, Threads: 1, GPUs: 1}, {Node: "n2", Cores: 2, Processes: 2, Threads: 1, GPUs: 1},
 			{Node: "n3", Cores: 1}, {Node: "n1", Cores: 2, Processes: 2, Threads: 1, GPUs: 1}},
 		Walltime: time.Hour, Start: at, End: at.Add(time.Hour), Devices: "ngpus=0,3;ncpus=0-7", DeviceEnv: []string{"CUDA_VISIBLE_DEVICES=GPU-a,GPU-b"}, DeviceFile: []string{"n1 ngpus=0,3"},
 		Server: "placectl", Cluster: "lab",
-		Payload: &store.Payload{Dir: "/work", Compat: compat, Env: []string{"HOME=/home/ann", "PATH=/bin", "SHELL=/bin/bash", "LOGNAME=ann", "LANG=C", "I_MPI_HYDRA_BOOTSTRAP=mine"},
+		Payload: &store.Payload{Owner: &store.Submitter{Host: "login"}, Dir: "/work", Compat: compat, Env: []string{"HOME=/home/ann", "PATH=/bin", "SHELL=/bin/bash", "LOGNAME=ann", "LANG=C", "I_MPI_HYDRA_BOOTSTRAP=mine"},
 			Variables: []string{"SLURM_CPUS_PER_TASK=2", "SLURM_MEM_PER_NODE=4", "SLURM_MEM_PER_CPU=2"}}}
 }
 
@@ -70,7 +70,7 @@ func TestEnvironmentRows(t *testing.T) {
 	}
 	envs := map[string][]string{}
 	for _, compat := range []string{"", "pbs", "slurm"} {
-		envs[compat] = orderOf(compat).environment("/db", "/state/14.3", Nonce{})
+		envs[compat] = orderOf(compat).environment("/db", "/state/14.3", store.Nonce{})
 	}
 	rows := 0
 	for line := range strings.Lines(string(text)) {
@@ -114,7 +114,7 @@ func TestEnvironmentRows(t *testing.T) {
 func TestEnvironment(t *testing.T) {
 	o := orderOf("")
 	o.Payload.Env = append(o.Payload.Env, "TMPDIR=/mine", "CUDA_VISIBLE_DEVICES=all", "MINE=1")
-	env := o.environment("/db", "/state/14.3", Nonce{1})
+	env := o.environment("/db", "/state/14.3", store.Nonce{1})
 	want := []string{"HOME=/home/ann", "PATH=/bin", "SHELL=/bin/bash", "LOGNAME=ann", "LANG=C", "I_MPI_HYDRA_BOOTSTRAP=mine", "MINE=1",
 		"PLACECTL_DB=/db", "PLACECTL_JOB=14", "PLACECTL_ATTEMPT=3", "PLACECTL_TOKEN=01000000000000000000000000000000", "PLACECTL_NAME=solve", "PLACECTL_USER=ann",
 		"PLACECTL_QUEUE=workq", "PLACECTL_CLASS=gold", "PLACECTL_ACCOUNT=lab", "PLACECTL_NODELIST=n[1-3]", "PLACECTL_NODEFILE=/state/14.3/nodes",
@@ -151,7 +151,7 @@ func TestProcesses(t *testing.T) {
 func TestTaskPID(t *testing.T) {
 	s := newSite(t)
 	k := s.job(`[ "$SLURM_TASK_PID" = $$ ]`, func(o *Order) { o.Payload.Compat = "slurm" })
-	if r := s.supervise(k).Result; r.Outcome != OutcomeExited || r.Exit != 0 {
+	if r := s.supervise(k).Result; r.Outcome != store.OutcomeExited || r.Exit != 0 {
 		t.Errorf("%d, exit %d", r.Outcome, r.Exit)
 	}
 }

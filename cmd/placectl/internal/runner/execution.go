@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/launch"
+	"github.com/placectl/placectl/store"
 	"golang.org/x/sys/unix"
 )
 
@@ -21,7 +22,7 @@ type execution struct {
 	dir     *dir
 	state   *state
 	order   *Order
-	nonce   Nonce
+	nonce   store.Nonce
 	journal *os.File
 
 	process begun
@@ -31,14 +32,14 @@ type execution struct {
 }
 
 // run executes the command and returns what came of it.
-func (e *execution) run(ctx context.Context) *Result {
+func (e *execution) run(ctx context.Context) *store.Result {
 	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
-		return e.refused(err, BlameNode)
+		return e.refused(err, store.BlameNode)
 	}
 	e.process.End = bootClock() + e.order.Left
 	bell, err := e.dir.hangBell()
 	if err != nil {
-		return e.refused(err, BlameNode)
+		return e.refused(err, store.BlameNode)
 	}
 	defer bell.Close()
 	if failed := e.openGate(); failed != nil {
@@ -48,12 +49,12 @@ func (e *execution) run(ctx context.Context) *Result {
 	e.at("gate")
 	if err := appendLine(e.journal, &e.process); err != nil {
 		e.abandon()
-		return e.refused(fmt.Errorf("the journal: %w", err), BlameNode)
+		return e.refused(fmt.Errorf("the journal: %w", err), store.BlameNode)
 	}
 	e.at("pid")
 	if _, err := e.go_.Write([]byte{goByte}); err != nil {
 		e.abandon() // somebody has killed it
-		return e.result(OutcomeUnbegun)
+		return e.result(store.OutcomeUnbegun)
 	}
 	e.go_.Close()
 	e.at("go")
@@ -73,25 +74,25 @@ func (e *execution) run(ctx context.Context) *Result {
 
 // openGate starts the gate and waits until it is ready. It returns a result where it does
 // not get there: then nothing was executed.
-func (e *execution) openGate() *Result {
+func (e *execution) openGate() *store.Result {
 	p, err := e.plan()
 	if err != nil {
-		return e.refused(err, BlameNode)
+		return e.refused(err, store.BlameNode)
 	}
 	if e.group, err = e.confine(); err != nil {
-		return e.refused(err, BlameNode)
+		return e.refused(err, store.BlameNode)
 	}
 	order, err := pipe()
 	if err != nil {
-		return e.refused(err, BlameNode)
+		return e.refused(err, store.BlameNode)
 	}
 	told, err := pipe()
 	if err != nil {
-		return e.refused(err, BlameNode)
+		return e.refused(err, store.BlameNode)
 	}
 	inside, err := e.dir.root.Open(".") // not the lock's: the lock ends with us
 	if err != nil {
-		return e.refused(err, BlameNode)
+		return e.refused(err, store.BlameNode)
 	}
 	pid, err := launch.Fork(e.Words(GateVerb), os.Environ(), []*os.File{order.r, told.w, inside}, e.group.file())
 	order.r.Close()
@@ -99,19 +100,20 @@ func (e *execution) openGate() *Result {
 	inside.Close()
 	e.go_, e.told = order.w, told.r
 	if err != nil {
-		return e.refused(err, BlameNode)
+		return e.refused(err, store.BlameNode)
 	}
 	s, err := statOf(pid)
 	if err != nil {
-		return e.refused(err, BlameNode)
+		return e.refused(err, store.BlameNode)
 	}
 	self, err := Self(e.Host)
 	if err != nil {
-		return e.refused(err, BlameNode)
+		return e.refused(err, store.BlameNode)
 	}
 	o := e.order
-	e.process.Process = Process{e.Host, self.Boot, self.PIDNS, pid, s.born}
-	e.process.Signal, e.process.Before, e.process.Grace = int(o.Signal), o.SignalBefore, o.grace()
+	e.process.Process = self
+	e.process.PID, e.process.Born = pid, s.born
+	e.process.Signal, e.process.Before, e.process.Grace = o.Payload.Ending.Signal, o.Payload.Ending.Before, o.grace()
 	if e.group != nil {
 		e.process.Cgroup = e.group.path
 	}
@@ -122,7 +124,7 @@ func (e *execution) openGate() *Result {
 }
 
 // awaitGate tells the gate what to do, and waits until it has done all but the last step.
-func (e *execution) awaitGate(p *plan) *Result {
+func (e *execution) awaitGate(p *plan) *store.Result {
 	err := json.NewEncoder(e.go_).Encode(p)
 	var w word
 	if err == nil || errors.Is(err, syscall.EPIPE) {
@@ -135,7 +137,7 @@ func (e *execution) awaitGate(p *plan) *Result {
 		return nil
 	case err == nil && w.Stage == stageDir:
 		e.abandon()
-		return e.refused(errors.New(w.Text), BlameNobody)
+		return e.refused(errors.New(w.Text), store.BlameNobody)
 	case err == nil:
 		e.abandon()
 		return e.gateFailed(w)
@@ -143,7 +145,7 @@ func (e *execution) awaitGate(p *plan) *Result {
 		err = errors.New("what was to become the command has ended before")
 	}
 	e.abandon()
-	return e.refused(err, BlameNode)
+	return e.refused(err, store.BlameNode)
 }
 
 // abandon ends a gate that is not to execute anything.
@@ -156,7 +158,7 @@ func (e *execution) abandon() {
 
 // executed waits until the gate has become the command. It returns a result where it could
 // not.
-func (e *execution) executed() *Result {
+func (e *execution) executed() *store.Result {
 	e.told.SetReadDeadline(time.Time{}) //nolint:errcheck // it is a pipe
 	var w word
 	if err := json.NewDecoder(e.told).Decode(&w); err != nil {
@@ -166,11 +168,11 @@ func (e *execution) executed() *Result {
 }
 
 // gateFailed is the result of a command that could not be executed.
-func (e *execution) gateFailed(w word) *Result {
-	r := e.result(OutcomeExited)
+func (e *execution) gateFailed(w word) *store.Result {
+	r := e.result(store.OutcomeExited)
 	r.Exit, r.Why = statusGate, w.Text
 	if w.Stage == stageExec {
-		r.Exit, r.Blame = statusNotExecutable, BlameJob
+		r.Exit, r.Blame = statusNotExecutable, store.BlameJob
 		if w.Errno == int(syscall.ENOENT) || w.Errno == int(syscall.ENOTDIR) {
 			r.Exit = statusNoProgram
 		}
@@ -178,12 +180,14 @@ func (e *execution) gateFailed(w word) *Result {
 	return r
 }
 
-func (e *execution) result(o Outcome) *Result {
-	return &Result{Key: e.dir.Key, Nonce: e.nonce, Outcome: o, Log: e.process.Log}
+func (e *execution) result(o store.Outcome) *store.Result {
+	r := e.dir.result(e.nonce, o)
+	r.Log = e.process.Log
+	return r
 }
 
-func (e *execution) refused(why error, blame Blame) *Result {
-	r := e.result(OutcomeRefused)
+func (e *execution) refused(why error, blame store.Blame) *store.Result {
+	r := e.result(store.OutcomeRefused)
 	r.Why, r.Blame = why.Error(), blame
 	return r
 }

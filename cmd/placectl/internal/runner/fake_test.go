@@ -119,12 +119,12 @@ type fakeJob struct {
 }
 
 type fakeAttempt struct {
-	Nonce   Nonce
-	Process Process
+	Nonce   store.Nonce
+	Process store.Process
 	End     time.Time
 	Ending  bool
 	Ended   bool
-	Result  Result
+	Result  store.Result
 	Taken   int // results that were accepted
 }
 
@@ -200,20 +200,20 @@ func (s *fakeState) attempt(k Key) (*fakeJob, *fakeAttempt, error) {
 	return j, j.Attempts[k.Number-1], nil
 }
 
-func (f *fake) Claim(_ context.Context, c *Claim) (o *Order, err error) {
+func (f *fake) Claim(_ context.Context, c store.Claim) (o *Order, err error) {
 	err = f.update(func(s *fakeState) error {
-		j, a, err := s.attempt(c.Key)
+		j, a, err := s.attempt(Key{c.Job, c.Attempt})
 		switch {
 		case err != nil:
 			return err
-		case a.Ended || a.Nonce != (Nonce{}) && a.Nonce != c.Nonce:
-			return conflict("%s is claimed or ended", c.Key)
-		case a.Nonce == (Nonce{}):
+		case a.Ended || a.Nonce != (store.Nonce{}) && a.Nonce != c.Nonce:
+			return conflict("%d.%d is claimed or ended", c.Job, c.Attempt)
+		case a.Nonce == (store.Nonce{}):
 			a.End = time.Now().Add(j.Order.Walltime)
 		}
 		a.Nonce, a.Process = c.Nonce, c.Process
 		order := j.Order
-		order.Key, order.Left = c.Key, time.Until(a.End)
+		order.Key, order.Left = Key{c.Job, c.Attempt}, time.Until(a.End)
 		o = &order
 		return nil
 	})
@@ -223,23 +223,23 @@ func (f *fake) Claim(_ context.Context, c *Claim) (o *Order, err error) {
 	return o, nil
 }
 
-func (f *fake) Report(_ context.Context, r *Result) error {
+func (f *fake) Report(_ context.Context, r *store.Result) error {
 	return f.update(func(s *fakeState) error {
-		j, a, err := s.attempt(r.Key)
+		j, a, err := s.attempt(Key{r.Job, r.Attempt})
 		if err != nil {
 			return err
 		}
-		unclaimed := a.Nonce == (Nonce{}) && r.Outcome == OutcomeUnbegun
+		unclaimed := a.Nonce == (store.Nonce{}) && (r.Outcome == store.OutcomeUnbegun || r.Outcome == store.OutcomeRefused)
 		switch {
 		case a.Ended && a.Nonce == r.Nonce:
 			return nil
 		case a.Ended || a.Nonce != r.Nonce && !unclaimed:
-			return conflict("%s: late", r.Key)
+			return conflict("%d.%d: late", r.Job, r.Attempt)
 		}
 		a.Nonce, a.Ended, a.Result = r.Nonce, true, *r
 		a.Taken++
 		switch r.Outcome {
-		case OutcomeUnbegun, OutcomeRefused, OutcomeLost:
+		case store.OutcomeUnbegun, store.OutcomeRefused, store.OutcomeLost:
 			j.Attempts = append(j.Attempts, &fakeAttempt{})
 		default:
 			j.Done++
@@ -258,7 +258,7 @@ func (f *fake) Look(context.Context) (*View, error) {
 		k := Key{id, len(j.Attempts)}
 		switch a := j.Attempts[k.Number-1]; {
 		case a.Ended:
-		case a.Nonce == (Nonce{}):
+		case a.Nonce == (store.Nonce{}):
 			v.Unclaimed = append(v.Unclaimed, k)
 		default:
 			v.Held = append(v.Held, Held{k, a.Nonce, a.Process, a.Ending, time.Until(a.End)})
@@ -317,8 +317,8 @@ func (s *site) job(line string, more ...func(*Order)) Key {
 	s.change(func(st *fakeState) {
 		k = Key{uint64(len(st.Jobs) + 1), 1}
 		o := Order{Name: "test", User: "ann", Queue: "workq", Command: []string{"sh", "-c", line}, Nodes: []string{"n1"}, Chunks: []Chunk{{Node: "n1", Cores: 1}},
-			Walltime: time.Minute, Grace: 5 * time.Second, Enforce: "none",
-			Payload: &store.Payload{Dir: s.dir, Umask: 0o022, Env: []string{"PATH=" + os.Getenv("PATH"), "RUNNER_TEST=" + s.dir, "LEDGER=" + s.dir + "/ledger"}}}
+			Walltime: time.Minute, Enforce: "none",
+			Payload: &store.Payload{Ending: store.Ending{Grace: 5 * time.Second}, Dir: s.dir, Umask: 0o022, Env: []string{"PATH=" + os.Getenv("PATH"), "RUNNER_TEST=" + s.dir, "LEDGER=" + s.dir + "/ledger"}}}
 		for _, m := range more {
 			m(&o)
 		}

@@ -7,6 +7,8 @@ import (
 	"io/fs"
 	"os"
 	"time"
+
+	"github.com/placectl/placectl/store"
 )
 
 // journal is what a supervisor writes down before it acts. Its first line is written before
@@ -19,16 +21,16 @@ type journal struct {
 
 // intent is its first line.
 type intent struct {
-	Nonce    Nonce  `json:"nonce"`
-	Database string `json:"database"` // its path, or a URL
-	Device   uint64 `json:"device"`   // of the file
-	Inode    uint64 `json:"inode"`
+	Nonce    store.Nonce `json:"nonce"`
+	Database string      `json:"database"` // its path, or a URL
+	Device   uint64      `json:"device"`   // of the file
+	Inode    uint64      `json:"inode"`
 }
 
 // begun is its second line: the process that may have executed the command, and what
 // whoever adopts it has to know.
 type begun struct {
-	Process
+	store.Process
 	Log    string        `json:"log,omitempty"` // where the output really lies, where that is elsewhere
 	Cgroup string        `json:"cgroup,omitempty"`
 	Signal int           `json:"signal,omitempty"`
@@ -76,7 +78,7 @@ func (d *dir) journal() (*journal, error) {
 	}
 	first, rest, ok := bytes.Cut(text, []byte("\n"))
 	j := new(journal)
-	if !ok || json.Unmarshal(first, &j.intent) != nil || j.Nonce == (Nonce{}) {
+	if !ok || json.Unmarshal(first, &j.intent) != nil || j.Nonce == (store.Nonce{}) {
 		return nil, nil
 	}
 	second, _, ok := bytes.Cut(rest, []byte("\n"))

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/placectl/placectl/store"
 	"golang.org/x/sys/unix"
 )
 
@@ -24,26 +25,26 @@ const ledgerLine = `echo "$PLACECTL_JOB.$PLACECTL_ATTEMPT" >>"$LEDGER"`
 func TestKilledAtSteps(t *testing.T) {
 	for _, c := range []struct {
 		step  string
-		first Outcome // what comes of the first attempt
-		twice bool    // the supervisor is killed, too, so that it is adopted
+		first store.Outcome // what comes of the first attempt
+		twice bool          // the supervisor is killed, too, so that it is adopted
 	}{
-		{step: "locked", first: OutcomeExited},
-		{step: "journal", first: OutcomeUnbegun},
-		{step: "claimed", first: OutcomeUnbegun},
-		{step: "gate", first: OutcomeUnbegun},
-		{step: "pid", first: OutcomeUnbegun},
-		{step: "go", first: OutcomeExited},
-		{step: "executed", first: OutcomeExited},
-		{step: "ended", first: OutcomeLost},
-		{step: "spooled", first: OutcomeExited},
-		{step: "told", first: OutcomeExited},
-		{step: "gate waits", first: OutcomeUnbegun},
-		{step: "gate may", first: OutcomeSignal},
-		{step: "starting", first: OutcomeExited},
-		{step: "settling", first: OutcomeLost, twice: true},
-		{step: "settled", first: OutcomeLost, twice: true},
-		{step: "adopting", first: OutcomeExited, twice: true},
-		{step: "adopted", first: OutcomeExited, twice: true},
+		{step: "locked", first: store.OutcomeExited},
+		{step: "journal", first: store.OutcomeUnbegun},
+		{step: "claimed", first: store.OutcomeUnbegun},
+		{step: "gate", first: store.OutcomeUnbegun},
+		{step: "pid", first: store.OutcomeUnbegun},
+		{step: "go", first: store.OutcomeExited},
+		{step: "executed", first: store.OutcomeExited},
+		{step: "ended", first: store.OutcomeLost},
+		{step: "spooled", first: store.OutcomeExited},
+		{step: "told", first: store.OutcomeExited},
+		{step: "gate waits", first: store.OutcomeUnbegun},
+		{step: "gate may", first: store.OutcomeSignal},
+		{step: "starting", first: store.OutcomeExited},
+		{step: "settling", first: store.OutcomeLost, twice: true},
+		{step: "settled", first: store.OutcomeLost, twice: true},
+		{step: "adopting", first: store.OutcomeExited, twice: true},
+		{step: "adopted", first: store.OutcomeExited, twice: true},
 	} {
 		t.Run(c.step, func(t *testing.T) {
 			t.Parallel()
@@ -65,7 +66,7 @@ func TestKilledAtSteps(t *testing.T) {
 				t.Error("nobody came so far")
 			}
 			got := s.attempt(k).Result
-			if ok := got.Outcome == c.first || c.step == "gate waits" && got.Outcome == OutcomeSignal; !ok {
+			if ok := got.Outcome == c.first || c.step == "gate waits" && got.Outcome == store.OutcomeSignal; !ok {
 				t.Errorf("the first attempt ended as %d (%s), and not as %d; notes:\n%s", got.Outcome, got.Why, c.first, s.file("notes"))
 			}
 			s.until("quiet", func() bool { return len(s.ours()) == 0 })
@@ -81,7 +82,7 @@ func (s *site) checkLedger() {
 	for line := range strings.Lines(s.file("ledger")) {
 		executed[strings.TrimSpace(line)]++
 	}
-	outcomes := map[Outcome]int{}
+	outcomes := map[store.Outcome]int{}
 	for id, j := range s.get().Jobs {
 		if j.Done != 1 {
 			s.t.Errorf("job %d was completed %d times", id, j.Done)
@@ -96,9 +97,9 @@ func (s *site) checkLedger() {
 				s.t.Errorf("%s was executed %d times", k, n)
 			case a.Ended && a.Taken != 1:
 				s.t.Errorf("%s has ended %d times", k, a.Taken)
-			case n > 0 && (o == OutcomeUnbegun || o == OutcomeRefused):
+			case n > 0 && (o == store.OutcomeUnbegun || o == store.OutcomeRefused):
 				s.t.Errorf("%s was executed, and reported as %+v", k, a.Result)
-			case n == 0 && o == OutcomeExited:
+			case n == 0 && o == store.OutcomeExited:
 				s.t.Errorf("%s was not executed, and reported as %+v", k, a.Result)
 			}
 		}

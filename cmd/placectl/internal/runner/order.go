@@ -1,7 +1,6 @@
 package runner
 
 import (
-	"syscall"
 	"time"
 
 	"github.com/placectl/placectl/store"
@@ -17,20 +16,15 @@ type Order struct {
 	Ending  bool           // it is to be stopped: it may be, where it is adopted
 
 	Name, User, Queue, Class, Account, Reservation string
-	Owner                                          int // the uid that the job is to run as
-	SubmitHost                                     string
 	Array                                          *Array // nil for a job that is in none
 	Nodes                                          []string
 	Chunks                                         []Chunk // in the order of the select
 	Walltime                                       time.Duration
 	Start, End                                     time.Time
 
-	Signal       syscall.Signal // is sent before the end; 0: none
-	SignalBefore time.Duration
-	Grace        time.Duration // between TERM and KILL
-	Enforce      string        // the setting: auto, cgroup, poll or none
-	Memory       int64         // bytes that it asked for on its first node; 0: it did not ask
-	CPUs         []int         // the cores that it has on its first node; nil: all
+	Enforce string // the setting: auto, cgroup, poll or none
+	Memory  int64  // bytes that it asked for on its first node; 0: it did not ask
+	CPUs    []int  // the cores that it has on its first node; nil: all
 
 	Devices    string   // of the first node: ngpus=0,3;ncpus=0-7
 	DeviceEnv  []string // variables that name them to libraries: CUDA_VISIBLE_DEVICES=...
@@ -57,13 +51,18 @@ type Chunk struct {
 	GPUs      int
 }
 
-// defaultGrace is between TERM and KILL where nobody has said otherwise.
-const defaultGrace = 30 * time.Second
-
-// grace is the time that a command has between TERM and KILL.
+// grace is the time that the command has between being told to terminate and being killed.
 func (o *Order) grace() time.Duration {
-	if o.Grace <= 0 {
-		return defaultGrace
+	if grace := o.Payload.Ending.Grace; grace != 0 {
+		return max(grace, 0)
 	}
-	return o.Grace
+	return store.DefaultGrace
+}
+
+// submitHost is where it was submitted, "" where nobody knows.
+func (o *Order) submitHost() string {
+	if o.Payload.Owner == nil {
+		return ""
+	}
+	return o.Payload.Owner.Host
 }

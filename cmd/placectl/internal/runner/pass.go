@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/launch"
+	"github.com/placectl/placectl/store"
 )
 
 // Passes makes passes: any number of processes may, at once.
@@ -57,8 +58,8 @@ func (p *Passes) Once(ctx context.Context) error {
 
 // settleAll settles the directories of all epochs. It returns whom a directory of the
 // present one stands for still, and the nonces of all that are left.
-func (p *Passes) settleAll(ctx context.Context, s *state, self Process) (busy map[Key]bool, nonces map[Nonce]bool, err error) {
-	busy, nonces = make(map[Key]bool), make(map[Nonce]bool)
+func (p *Passes) settleAll(ctx context.Context, s *state, self store.Process) (busy map[Key]bool, nonces map[store.Nonce]bool, err error) {
+	busy, nonces = make(map[Key]bool), make(map[store.Nonce]bool)
 	names, err := s.epochs(p.ID)
 	if err != nil {
 		return nil, nil, err
@@ -82,7 +83,7 @@ func (p *Passes) settleAll(ctx context.Context, s *state, self Process) (busy ma
 	return busy, nonces, errors.Join(failed...)
 }
 
-func (p *Passes) settleEpoch(ctx context.Context, s *state, self Process, present bool, busy map[Key]bool, nonces map[Nonce]bool) error {
+func (p *Passes) settleEpoch(ctx context.Context, s *state, self store.Process, present bool, busy map[Key]bool, nonces map[store.Nonce]bool) error {
 	keys, err := s.attempts()
 	failed := []error{err}
 	for _, k := range keys {
@@ -122,15 +123,15 @@ func (p *Passes) settleEpoch(ctx context.Context, s *state, self Process, presen
 }
 
 // nonce is that of a directory that somebody else has locked.
-func (s *state) nonce(k Key) (Nonce, bool) {
+func (s *state) nonce(k Key) (store.Nonce, bool) {
 	root, err := s.epoch.OpenRoot(k.String())
 	if err != nil {
-		return Nonce{}, false
+		return store.Nonce{}, false
 	}
 	defer root.Close()
 	j, err := (&dir{Key: k, root: root}).journal()
 	if err != nil || j == nil {
-		return Nonce{}, false
+		return store.Nonce{}, false
 	}
 	return j.Nonce, true
 }

@@ -8,21 +8,22 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/placectl/placectl/store"
 	"golang.org/x/sys/unix"
 )
 
 // Self is this process, on a host of that name.
-func Self(host string) (Process, error) {
+func Self(host string) (store.Process, error) {
 	boot, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
 	if err != nil {
-		return Process{}, err
+		return store.Process{}, err
 	}
 	var ns unix.Stat_t
 	if err := unix.Stat("/proc/self/ns/pid", &ns); err != nil {
-		return Process{}, &os.PathError{Op: "stat", Path: "/proc/self/ns/pid", Err: err}
+		return store.Process{}, &os.PathError{Op: "stat", Path: "/proc/self/ns/pid", Err: err}
 	}
 	s, err := statOf(os.Getpid())
-	return Process{host, strings.TrimSpace(string(boot)), ns.Ino, os.Getpid(), s.born}, err
+	return store.Process{Host: host, Boot: strings.TrimSpace(string(boot)), PIDNS: ns.Ino, PID: os.Getpid(), Born: s.born}, err
 }
 
 // stat is what /proc/PID/stat says.
@@ -63,8 +64,8 @@ const (
 	unknown      // it is of another process namespace: its pid says nothing here
 )
 
-// lives says whether a process lives, as seen from another one. A zombie does not.
-func (p Process) lives(from Process) life {
+// lifeOf says whether a process lives, as seen from another one. A zombie does not.
+func lifeOf(p, from store.Process) life {
 	switch {
 	case p.PID == 0 || p.Boot != from.Boot:
 		return dead

@@ -6,6 +6,7 @@ import (
 	"syscall"
 	"unsafe"
 
+	"github.com/placectl/placectl/store"
 	"golang.org/x/sys/unix"
 )
 
@@ -55,7 +56,7 @@ func reapAll() {
 
 // awaitOther waits for a process that is not our child. How it has ended the kernel says
 // from Linux 6.15 on, to who had it open as it ended.
-func awaitOther(p Process) ending {
+func awaitOther(p store.Process) ending {
 	fd, err := unix.PidfdOpen(p.PID, 0)
 	if err != nil {
 		return ending{pid: p.PID}
@@ -75,7 +76,7 @@ func awaitOther(p Process) ending {
 }
 
 // exitOf is how a process has ended that its parent has reaped, or has still to reap.
-func exitOf(fd int, p Process) ending {
+func exitOf(fd int, p store.Process) ending {
 	e := ending{pid: p.PID}
 	for wait := 0; wait < 50; wait++ {
 		// The layout of the kernel's struct pidfd_info.

@@ -8,6 +8,8 @@ import (
 	"os"
 	"syscall"
 	"time"
+
+	"github.com/placectl/placectl/store"
 )
 
 // Site is where a runner is at work.
@@ -115,7 +117,7 @@ func (r *Runner) Supervise(ctx context.Context, k Key) error {
 
 // claim claims an attempt for this process, and tries again while nobody knows whether it
 // has.
-func (r *Runner) claim(ctx context.Context, k Key, n Nonce) (*Order, error) {
+func (r *Runner) claim(ctx context.Context, k Key, n store.Nonce) (*Order, error) {
 	self, err := Self(r.Host)
 	if err != nil {
 		return nil, err
@@ -123,7 +125,7 @@ func (r *Runner) claim(ctx context.Context, k Key, n Nonce) (*Order, error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	for wait := 50 * time.Millisecond; ; wait = min(2*wait, 2*time.Second) {
-		order, err := r.DB.Claim(ctx, &Claim{k, n, self})
+		order, err := r.DB.Claim(ctx, store.Claim{Job: k.Job, Attempt: k.Number, By: store.BySupervisor, Nonce: n, Process: self})
 		if settled(err) {
 			return order, err
 		}
@@ -133,18 +135,16 @@ func (r *Runner) claim(ctx context.Context, k Key, n Nonce) (*Order, error) {
 	}
 }
 
-// refuse reports that this host cannot execute an attempt. Nothing of it lies here then:
-// the claim is made for the report alone.
+// refuse reports that this host cannot execute an attempt, which nobody has claimed. The
+// nonce is for the report alone.
 func (r *Runner) refuse(ctx context.Context, k Key, why error) error {
-	result := &Result{Key: k, Outcome: OutcomeRefused, Why: why.Error(), Blame: BlameNode}
+	result := k.result(store.Nonce{}, store.OutcomeRefused)
+	result.Why, result.Blame = why.Error(), store.BlameNode
 	var state *errState
 	if errors.As(why, &state) && state.others {
-		result.Blame = BlameNobody
+		result.Blame = store.BlameNobody
 	}
 	rand.Read(result.Nonce[:]) //nolint:errcheck // it never fails
-	if _, err := r.claim(ctx, k, result.Nonce); err != nil {
-		return errors.Join(why, err)
-	}
 	return errors.Join(why, r.tell(ctx, result))
 }
 

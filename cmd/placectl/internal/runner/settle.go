@@ -7,13 +7,14 @@ import (
 	"io/fs"
 	"time"
 
+	"github.com/placectl/placectl/store"
 	"golang.org/x/sys/unix"
 )
 
 // settle settles what a supervisor has left behind that is no more, as far as the directory
 // tells: it reports a result that lies there, that nothing was executed, or that nobody
 // knows. Where the command still runs, adopt is true: somebody is to supervise it.
-func (r *Runner) settle(ctx context.Context, d *dir, self Process) (adopt bool, err error) {
+func (r *Runner) settle(ctx context.Context, d *dir, self store.Process) (adopt bool, err error) {
 	j, err := d.journal()
 	if err != nil {
 		return false, err
@@ -24,15 +25,15 @@ func (r *Runner) settle(ctx context.Context, d *dir, self Process) (adopt bool, 
 	if r.ofAnother(j) {
 		return false, nil
 	}
-	result, err := d.result()
+	result, err := d.spooled()
 	if err != nil {
 		return false, err
 	}
 	if result == nil {
-		result = &Result{Key: d.Key, Nonce: j.Nonce, Outcome: OutcomeUnbegun}
+		result = d.Key.result(j.Nonce, store.OutcomeUnbegun)
 	}
-	if j.process != nil && result.Outcome == OutcomeUnbegun && !d.has(gaveUpFile) {
-		switch j.process.lives(self) {
+	if j.process != nil && result.Outcome == store.OutcomeUnbegun && !d.has(gaveUpFile) {
+		switch lifeOf(j.process.Process, self) {
 		case alive:
 			return true, nil
 		case unknown:
@@ -47,7 +48,7 @@ func (r *Runner) settle(ctx context.Context, d *dir, self Process) (adopt bool, 
 			return false, err
 		}
 		group.remove()
-		result.Outcome, result.Log, result.Use.Leftover = OutcomeLost, j.process.Log, killed
+		result.Outcome, result.Log, result.Use.Leftover = store.OutcomeLost, j.process.Log, killed
 		result.Why = "its supervisor and its command are gone, and nobody knows how it ended"
 		if j.process.Boot != self.Boot {
 			result.Why = "the host was started anew"
@@ -57,12 +58,12 @@ func (r *Runner) settle(ctx context.Context, d *dir, self Process) (adopt bool, 
 }
 
 // report reports a result once; the directory goes when the database has said its word.
-func (r *Runner) report(ctx context.Context, d *dir, result *Result) error {
+func (r *Runner) report(ctx context.Context, d *dir, result *store.Result) error {
 	r.at("settling")
 	if err := r.DB.Report(ctx, result); !settled(err) {
 		return err
 	} else if err != nil {
-		r.notef("%s: %v", result.Key, err)
+		r.notef("%s: %v", d.Key, err)
 	}
 	r.at("settled")
 	return d.remove()
@@ -84,7 +85,7 @@ func (r *Runner) ofAnother(j *journal) bool {
 }
 
 // killLeft kills those whom a command has left behind, and counts them.
-func killLeft(group *cgroup, n Nonce) (killed int, err error) {
+func killLeft(group *cgroup, n store.Nonce) (killed int, err error) {
 	for try := range 100 {
 		left := union(withToken(n), group.tasks())
 		if len(left) == 0 {
@@ -102,11 +103,12 @@ func killLeft(group *cgroup, n Nonce) (killed int, err error) {
 }
 
 // settleLost settles an attempt that was claimed here and has no directory.
-func (r *Runner) settleLost(ctx context.Context, h Held, self Process) error {
-	if h.Process.lives(self) != dead {
+func (r *Runner) settleLost(ctx context.Context, h Held, self store.Process) error {
+	if lifeOf(h.Process, self) != dead {
 		return nil
 	}
-	result := &Result{Key: h.Key, Nonce: h.Nonce, Outcome: OutcomeLost, Why: "its directory is gone, and nobody knows how it ended"}
+	result := h.result(h.Nonce, store.OutcomeLost)
+	result.Why = "its directory is gone, and nobody knows how it ended"
 	if h.Process.Boot != self.Boot {
 		result.Why = "the host was started anew"
 	} else {

@@ -8,12 +8,13 @@ import (
 	"testing"
 	"time"
 
+	"github.com/placectl/placectl/store"
 	"golang.org/x/sys/unix"
 )
 
 // leave leaves a directory behind as a supervisor does that was killed, with an attempt
 // that it has claimed.
-func (s *site) leave(k Key, b *begun) (*dir, Nonce) {
+func (s *site) leave(k Key, b *begun) (*dir, store.Nonce) {
 	s.t.Helper()
 	r := runnerIn(s.dir)
 	in, err := openState(r.StateDir, r.ID, r.Epoch)
@@ -35,12 +36,12 @@ func (s *site) leave(k Key, b *begun) (*dir, Nonce) {
 			s.t.Fatal(err)
 		}
 	}
-	s.claim(k, i.Nonce, Process{})
+	s.claim(k, i.Nonce, store.Process{})
 	s.t.Cleanup(func() { d.close(); in.close() })
 	return d, i.Nonce
 }
 
-func (s *site) claim(k Key, n Nonce, p Process) {
+func (s *site) claim(k Key, n store.Nonce, p store.Process) {
 	s.change(func(st *fakeState) {
 		a := st.Jobs[k.Job].Attempts[k.Number-1]
 		a.Nonce, a.Process, a.End = n, p, time.Now().Add(time.Hour)
@@ -54,7 +55,7 @@ func (s *site) pass() {
 	}
 }
 
-func (s *site) self() Process {
+func (s *site) self() store.Process {
 	s.t.Helper()
 	p, err := Self("here")
 	if err != nil {
@@ -75,7 +76,7 @@ func (s *site) sleeper(env ...string) *process {
 	return &process{s.t, p}
 }
 
-func (s *site) as(p *process) Process {
+func (s *site) as(p *process) store.Process {
 	s.t.Helper()
 	self := s.self()
 	st, err := statOf(p.Pid)
@@ -97,22 +98,22 @@ func TestSettle(t *testing.T) {
 		name    string
 		process func(s *site, b *begun) // nil: none is in the journal
 		result  bool                    // one is spooled
-		outcome Outcome                 // OutcomeNone: nothing is reported
+		outcome store.Outcome           // store.OutcomeNone: nothing is reported
 		then    func(t *testing.T, s *site, d *dir)
 	}{
-		{name: "no pid", outcome: OutcomeUnbegun},
-		{name: "gone", process: func(s *site, b *begun) { b.PID = 1 << 22 }, outcome: OutcomeLost},
-		{name: "reused pid", process: func(s *site, b *begun) { b.Process = s.as(s.sleeper()); b.Born++ }, outcome: OutcomeLost,
+		{name: "no pid", outcome: store.OutcomeUnbegun},
+		{name: "gone", process: func(s *site, b *begun) { b.PID = 1 << 22 }, outcome: store.OutcomeLost},
+		{name: "reused pid", process: func(s *site, b *begun) { b.Process = s.as(s.sleeper()); b.Born++ }, outcome: store.OutcomeLost,
 			then: func(t *testing.T, s *site, d *dir) {
 				if len(s.ours()) != 1 {
 					t.Error("a process that is not the attempt's was ended")
 				}
 			}},
-		{name: "another boot", process: func(s *site, b *begun) { b.Process = s.as(s.sleeper()); b.Boot = "before" }, outcome: OutcomeLost},
-		{name: "another boot, with a result", process: func(s *site, b *begun) { b.Boot = "before" }, result: true, outcome: OutcomeExited},
-		{name: "another process namespace", process: func(s *site, b *begun) { b.PIDNS++ }, outcome: OutcomeNone},
-		{name: "result", process: func(s *site, b *begun) {}, result: true, outcome: OutcomeExited},
-		{name: "gave up", process: func(s *site, b *begun) { b.PID = 1 << 22 }, outcome: OutcomeUnbegun,
+		{name: "another boot", process: func(s *site, b *begun) { b.Process = s.as(s.sleeper()); b.Boot = "before" }, outcome: store.OutcomeLost},
+		{name: "another boot, with a result", process: func(s *site, b *begun) { b.Boot = "before" }, result: true, outcome: store.OutcomeExited},
+		{name: "another process namespace", process: func(s *site, b *begun) { b.PIDNS++ }, outcome: store.OutcomeNone},
+		{name: "result", process: func(s *site, b *begun) {}, result: true, outcome: store.OutcomeExited},
+		{name: "gave up", process: func(s *site, b *begun) { b.PID = 1 << 22 }, outcome: store.OutcomeUnbegun,
 			then: func(*testing.T, *site, *dir) {}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -125,7 +126,7 @@ func TestSettle(t *testing.T) {
 			}
 			d, n := s.leave(k, b)
 			if c.result {
-				if err := d.spool(&Result{Key: k, Nonce: n, Outcome: OutcomeExited, Exit: 4}); err != nil {
+				if err := d.spool(&store.Result{Job: k.Job, Attempt: k.Number, Nonce: n, Outcome: store.OutcomeExited, Exit: 4}); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -141,10 +142,10 @@ func TestSettle(t *testing.T) {
 			d.lock.Close()
 			s.pass()
 			a := s.attempt(k)
-			if a.Result.Outcome != c.outcome || a.Ended != (c.outcome != OutcomeNone) || c.result && a.Result.Exit != 4 {
+			if a.Result.Outcome != c.outcome || a.Ended != (c.outcome != store.OutcomeNone) || c.result && a.Result.Exit != 4 {
 				t.Errorf("ended %v as %d: %s", a.Ended, a.Result.Outcome, a.Result.Why)
 			}
-			if left := len(s.left()) > 0; left == a.Ended && c.outcome == OutcomeNone {
+			if left := len(s.left()) > 0; left == a.Ended && c.outcome == store.OutcomeNone {
 				t.Error("left:", s.left())
 			}
 			if c.then != nil {
@@ -160,10 +161,10 @@ func TestUnbegunBeforeClaim(t *testing.T) {
 	s := newSite(t)
 	k := s.job(ledgerLine)
 	d, _ := s.leave(k, nil)
-	s.claim(k, Nonce{}, Process{})
+	s.claim(k, store.Nonce{}, store.Process{})
 	d.lock.Close()
 	s.pass()
-	if a := s.attempt(k); a.Result.Outcome != OutcomeUnbegun {
+	if a := s.attempt(k); a.Result.Outcome != store.OutcomeUnbegun {
 		t.Errorf("%d", a.Result.Outcome)
 	}
 }
@@ -173,7 +174,7 @@ func TestTornJournal(t *testing.T) {
 	s := newSite(t)
 	k := s.job(ledgerLine)
 	d, _ := s.leave(k, nil)
-	s.claim(k, Nonce{}, Process{})
+	s.claim(k, store.Nonce{}, store.Process{})
 	if err := d.write(journalFile, []byte(`{"nonce":"0011`), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -189,16 +190,16 @@ func TestStateLost(t *testing.T) {
 	s := newSite(t)
 	k := s.job(ledgerLine)
 	supervisor := s.sleeper()
-	n := Nonce{1, 2, 3}
+	n := store.Nonce{1, 2, 3}
 	left, other := s.sleeper(tokenName+"="+n.String()), s.sleeper(tokenName+"="+n.String()+"0")
 	s.claim(k, n, s.as(supervisor))
 	s.pass()
 	if s.attempt(k).Ended || !living(left) {
 		t.Fatal("its supervisor lives")
 	}
-	s.claim(k, n, Process{Host: "here", Boot: s.self().Boot, PIDNS: s.self().PIDNS, PID: supervisor.Pid, Born: 1})
+	s.claim(k, n, store.Process{Host: "here", Boot: s.self().Boot, PIDNS: s.self().PIDNS, PID: supervisor.Pid, Born: 1})
 	s.pass()
-	if a := s.attempt(k); a.Result.Outcome != OutcomeLost || a.Result.Use.Leftover != 1 {
+	if a := s.attempt(k); a.Result.Outcome != store.OutcomeLost || a.Result.Use.Leftover != 1 {
 		t.Errorf("%d, left over %d", a.Result.Outcome, a.Result.Use.Leftover)
 	}
 	if living(left) || !living(other) || !living(supervisor) {
@@ -234,7 +235,7 @@ func TestCopiedFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	once()
-	if a := other.attempt(k); a.Result.Outcome != OutcomeUnbegun {
+	if a := other.attempt(k); a.Result.Outcome != store.OutcomeUnbegun {
 		t.Errorf("moved: %d", a.Result.Outcome)
 	}
 }
@@ -244,7 +245,7 @@ func TestOlderEpoch(t *testing.T) {
 	s := newSite(t)
 	k := s.job("exit 5")
 	d, n := s.leave(k, &begun{Process: s.self(), Grace: time.Second})
-	if err := d.spool(&Result{Key: k, Nonce: n, Outcome: OutcomeExited, Exit: 5}); err != nil {
+	if err := d.spool(&store.Result{Job: k.Job, Attempt: k.Number, Nonce: n, Outcome: store.OutcomeExited, Exit: 5}); err != nil {
 		t.Fatal(err)
 	}
 	s.change(func(st *fakeState) { st.Epoch = "e2" })
@@ -271,7 +272,7 @@ func TestStop(t *testing.T) {
 	if took := time.Since(at); took > 3*time.Second {
 		t.Error("it took", took)
 	}
-	if a := s.attempt(k); a.Result.Outcome != OutcomeStopped || a.Result.Exit != 9 {
+	if a := s.attempt(k); a.Result.Outcome != store.OutcomeStopped || a.Result.Exit != 9 {
 		t.Errorf("%d, exit %d", a.Result.Outcome, a.Result.Exit)
 	}
 }
@@ -282,18 +283,18 @@ func TestAdopted(t *testing.T) {
 	for _, c := range []struct {
 		name, line string
 		walltime   time.Duration
-		outcome    Outcome
+		outcome    store.Outcome
 		exit       int
 	}{
-		{"ends", `sleep 0.5; exit 7`, time.Minute, OutcomeExited, 7},
-		{"is killed", `sleep 0.5; kill -9 $$`, time.Minute, OutcomeSignal, 137},
-		{"has no time left", `sleep 100`, time.Second, OutcomeWalltime, 143},
-		{"leaves somebody behind", `(setsid sleep 100 &); sleep 0.5; exit 3`, time.Minute, OutcomeExited, 3},
+		{"ends", `sleep 0.5; exit 7`, time.Minute, store.OutcomeExited, 7},
+		{"is killed", `sleep 0.5; kill -9 $$`, time.Minute, store.OutcomeSignal, 137},
+		{"has no time left", `sleep 100`, time.Second, store.OutcomeWalltime, 143},
+		{"leaves somebody behind", `(setsid sleep 100 &); sleep 0.5; exit 3`, time.Minute, store.OutcomeExited, 3},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			s := newSite(t)
-			k := s.job(c.line, func(o *Order) { o.Walltime, o.Grace = c.walltime, 300*time.Millisecond })
+			k := s.job(c.line, func(o *Order) { o.Walltime, o.Payload.Ending.Grace = c.walltime, 300*time.Millisecond })
 			p := s.start(nil, "supervise", k.String())
 			s.until("executing", func() bool { return len(s.children("sleep")) > 0 })
 			unix.Kill(p.Pid, unix.SIGKILL)
@@ -324,7 +325,7 @@ func TestLeftover(t *testing.T) {
 	s := newSite(t)
 	k := s.job(`(setsid sh -c 'sleep 100 & sleep 101' &); sleep 0.1; exit 3`)
 	a := s.supervise(k)
-	if r := a.Result; r.Outcome != OutcomeExited || r.Exit != 3 || r.Use.Leftover != 3 {
+	if r := a.Result; r.Outcome != store.OutcomeExited || r.Exit != 3 || r.Use.Leftover != 3 {
 		t.Errorf("%d, exit %d, left over %d", r.Outcome, r.Exit, r.Use.Leftover)
 	}
 	if ours := s.ours(); len(ours) > 0 {
@@ -337,13 +338,13 @@ func TestLeftover(t *testing.T) {
 func TestSignalBeforeEnd(t *testing.T) {
 	s := newSite(t)
 	k := s.job(`trap 'echo got >>"$LEDGER"' USR1; for i in 1 2 3 4 5 6 7 8; do sleep 0.2; done; exit 6`, func(o *Order) {
-		o.Walltime, o.Signal, o.SignalBefore = 700*time.Millisecond, syscall.SIGUSR1, 500*time.Millisecond
+		o.Walltime, o.Payload.Ending.Signal, o.Payload.Ending.Before = 700*time.Millisecond, int(syscall.SIGUSR1), 500*time.Millisecond
 	})
 	p := s.start(nil, "supervise", k.String())
 	s.until("signalled", func() bool { return s.file("ledger") == "got\n" })
 	s.change(func(st *fakeState) { st.Jobs[k.Job].Attempts[0].End = time.Now().Add(time.Minute) }) // extended
 	p.wait()
-	if r := s.attempt(k).Result; r.Outcome != OutcomeExited || r.Exit != 6 {
+	if r := s.attempt(k).Result; r.Outcome != store.OutcomeExited || r.Exit != 6 {
 		t.Errorf("%d, exit %d: %s", r.Outcome, r.Exit, r.Why)
 	}
 }
@@ -353,12 +354,12 @@ func TestStateDir(t *testing.T) {
 	for _, c := range []struct {
 		name  string
 		make  func(path string) error
-		blame Blame
+		blame store.Blame
 		why   string
 	}{
-		{"mode", func(path string) error { return os.Mkdir(path, 0o755) }, BlameNobody, "755"},
-		{"link", func(path string) error { return os.Symlink(t.TempDir(), path) }, BlameNobody, "symbolic link"},
-		{"file", func(path string) error { return os.WriteFile(path, nil, 0o600) }, BlameNode, "not a directory"},
+		{"mode", func(path string) error { return os.Mkdir(path, 0o755) }, store.BlameNobody, "755"},
+		{"link", func(path string) error { return os.Symlink(t.TempDir(), path) }, store.BlameNobody, "symbolic link"},
+		{"file", func(path string) error { return os.WriteFile(path, nil, 0o600) }, store.BlameNode, "not a directory"},
 		{"somebody else's", func(path string) error {
 			if os.Geteuid() != 0 {
 				t.Skip("only root can give files away")
@@ -367,7 +368,7 @@ func TestStateDir(t *testing.T) {
 				return err
 			}
 			return os.Chown(path, 12345, 12345)
-		}, BlameNobody, "belongs to the user 12345"},
+		}, store.BlameNobody, "belongs to the user 12345"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := newSite(t)
@@ -376,7 +377,7 @@ func TestStateDir(t *testing.T) {
 			}
 			k := s.job(ledgerLine)
 			r := s.supervise(k).Result
-			if r.Outcome != OutcomeRefused || r.Blame != c.blame || !strings.Contains(r.Why, c.why) || s.file("ledger") != "" {
+			if r.Outcome != store.OutcomeRefused || r.Blame != c.blame || !strings.Contains(r.Why, c.why) || s.file("ledger") != "" {
 				t.Errorf("%d, blamed %d: %s", r.Outcome, r.Blame, r.Why)
 			}
 		})

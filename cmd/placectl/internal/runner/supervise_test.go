@@ -5,6 +5,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/placectl/placectl/store"
 )
 
 // TestSupervise: a claimed attempt's command is executed, and reported as it ended.
@@ -12,13 +14,13 @@ func TestSupervise(t *testing.T) {
 	s := newSite(t)
 	for _, c := range []struct {
 		line    string
-		outcome Outcome
+		outcome store.Outcome
 		exit    int
 		signal  int
 	}{
-		{"exit 0", OutcomeExited, 0, 0},
-		{"exit 7", OutcomeExited, 7, 0},
-		{"kill -USR2 $$", OutcomeSignal, 128 + int(syscall.SIGUSR2), int(syscall.SIGUSR2)},
+		{"exit 0", store.OutcomeExited, 0, 0},
+		{"exit 7", store.OutcomeExited, 7, 0},
+		{"kill -USR2 $$", store.OutcomeSignal, 128 + int(syscall.SIGUSR2), int(syscall.SIGUSR2)},
 	} {
 		k := s.job(c.line)
 		a := s.supervise(k)
@@ -40,21 +42,21 @@ func TestOutcomes(t *testing.T) {
 		name    string
 		line    string
 		change  func(*Order)
-		outcome Outcome
+		outcome store.Outcome
 		exit    int
-		blame   Blame
+		blame   store.Blame
 		why     string
 	}{
-		{name: "no such program", change: func(o *Order) { o.Command = []string{"there-is-none"} }, outcome: OutcomeExited, exit: 127, blame: BlameJob, why: "there-is-none"},
-		{name: "not executable", change: func(o *Order) { o.Command = []string{"/dev/null"} }, outcome: OutcomeExited, exit: 126, blame: BlameJob},
-		{name: "directory", change: func(o *Order) { o.Payload.Dir = "/there/is/none" }, outcome: OutcomeRefused, blame: BlameNobody, why: "/there/is/none"},
-		{name: "cores", change: func(o *Order) { o.CPUs = []int{1000} }, outcome: OutcomeExited, exit: 125, why: "cores [1000]: invalid argument"},
-		{name: "walltime", line: "sleep 100", change: func(o *Order) { o.Walltime = 200 * time.Millisecond }, outcome: OutcomeWalltime, exit: 128 + 15},
-		{name: "walltime ignored", line: "trap '' TERM; sleep 100; sleep 100", outcome: OutcomeWalltime, exit: 128 + 9,
-			change: func(o *Order) { o.Walltime, o.Grace = 200*time.Millisecond, 200*time.Millisecond }},
-		{name: "status of its own", line: "trap 'exit 3' TERM; sleep 100 & wait", outcome: OutcomeWalltime, exit: 3, change: func(o *Order) { o.Walltime = 200 * time.Millisecond }},
-		{name: "memory", line: "x=$(head -c 50000000 /dev/zero | tr '\\0' x); sleep 100", outcome: OutcomeOOM, exit: 128 + 15, why: "it asked for",
-			change: func(o *Order) { o.Enforce, o.Memory, o.Grace = "poll", 20<<20, 10*time.Second }},
+		{name: "no such program", change: func(o *Order) { o.Command = []string{"there-is-none"} }, outcome: store.OutcomeExited, exit: 127, blame: store.BlameJob, why: "there-is-none"},
+		{name: "not executable", change: func(o *Order) { o.Command = []string{"/dev/null"} }, outcome: store.OutcomeExited, exit: 126, blame: store.BlameJob},
+		{name: "directory", change: func(o *Order) { o.Payload.Dir = "/there/is/none" }, outcome: store.OutcomeRefused, blame: store.BlameNobody, why: "/there/is/none"},
+		{name: "cores", change: func(o *Order) { o.CPUs = []int{1000} }, outcome: store.OutcomeExited, exit: 125, why: "cores [1000]: invalid argument"},
+		{name: "walltime", line: "sleep 100", change: func(o *Order) { o.Walltime = 200 * time.Millisecond }, outcome: store.OutcomeWalltime, exit: 128 + 15},
+		{name: "walltime ignored", line: "trap '' TERM; sleep 100; sleep 100", outcome: store.OutcomeWalltime, exit: 128 + 9,
+			change: func(o *Order) { o.Walltime, o.Payload.Ending.Grace = 200*time.Millisecond, 200*time.Millisecond }},
+		{name: "status of its own", line: "trap 'exit 3' TERM; sleep 100 & wait", outcome: store.OutcomeWalltime, exit: 3, change: func(o *Order) { o.Walltime = 200 * time.Millisecond }},
+		{name: "memory", line: "x=$(head -c 50000000 /dev/zero | tr '\\0' x); sleep 100", outcome: store.OutcomeOOM, exit: 128 + 15, why: "it asked for",
+			change: func(o *Order) { o.Enforce, o.Memory, o.Payload.Ending.Grace = "poll", 20<<20, 10*time.Second }},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/placectl/placectl/store"
 	"golang.org/x/sys/unix"
 )
 
@@ -129,7 +130,7 @@ const tokenName = "PLACECTL_TOKEN"
 
 // withToken lists the processes that have the token of an attempt in their environment,
 // as they were started with.
-func withToken(n Nonce) (list []int) {
+func withToken(n store.Nonce) (list []int) {
 	token := []byte(tokenName + "=" + n.String())
 	for _, pid := range processes() {
 		env, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/environ")

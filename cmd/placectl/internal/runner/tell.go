@@ -3,6 +3,8 @@ package runner
 import (
 	"context"
 	"time"
+
+	"github.com/placectl/placectl/store"
 )
 
 // tellFor is for how long a supervisor tries to tell what came of its attempt. After that
@@ -11,7 +13,7 @@ const tellFor = 10 * time.Minute
 
 // deliver keeps a result until the database has said its word about it; then the directory
 // goes.
-func (r *Runner) deliver(ctx context.Context, d *dir, result *Result) error {
+func (r *Runner) deliver(ctx context.Context, d *dir, result *store.Result) error {
 	r.at("ended")
 	if err := d.spool(result); err != nil {
 		r.notef("%s: the result cannot be kept: %v", d.Key, err)
@@ -26,14 +28,14 @@ func (r *Runner) deliver(ctx context.Context, d *dir, result *Result) error {
 
 // tell reports a result, and tries again after 1, 2, 4 .. 60 s where nobody knows whether
 // it was taken.
-func (r *Runner) tell(ctx context.Context, result *Result) error {
+func (r *Runner) tell(ctx context.Context, result *store.Result) error {
 	ctx, cancel := context.WithTimeout(ctx, tellFor)
 	defer cancel()
 	for wait := time.Second; ; wait = min(2*wait, time.Minute) {
 		err := r.DB.Report(ctx, result)
 		if settled(err) {
 			if err != nil {
-				r.notef("%s: %v", result.Key, err)
+				r.notef("%d.%d: %v", result.Job, result.Attempt, err)
 			}
 			return nil
 		}

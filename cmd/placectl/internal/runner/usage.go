@@ -7,12 +7,13 @@ import (
 	"time"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/spell"
+	"github.com/placectl/placectl/store"
 	"golang.org/x/sys/unix"
 )
 
 // use is what the attempt has used: what the kernel counts of those whom we have reaped,
 // or of the control group.
-func (a *attendance) use() (u ResourceUse) {
+func (a *attendance) use() (u store.ResourceUse) {
 	var r unix.Rusage
 	if a.ours && unix.Getrusage(unix.RUSAGE_CHILDREN, &r) == nil {
 		u.CPUUser = time.Duration(unix.TimevalToNsec(r.Utime))
@@ -43,8 +44,8 @@ func (a *attendance) lookAtMemory() {
 			sum += s.rss * int64(os.Getpagesize())
 		}
 	}
-	if sum > a.begun.Memory && a.stopped == OutcomeNone && !a.over {
-		a.stop(OutcomeOOM, exceeding(a.begun.Memory, sum))
+	if sum > a.begun.Memory && a.stopped == store.OutcomeNone && !a.over {
+		a.stop(store.OutcomeOOM, exceeding(a.begun.Memory, sum))
 		a.killAt = bootClock() // what it asked for is over now
 	}
 }
