@@ -62,7 +62,7 @@
 // [Tx.BatchNext], [Tx.BatchDone], [Tx.BatchFail], [Tx.BatchExpire], [Tx.BatchRecompute],
 // [Tx.BatchPlaces], [Tx.EachBatchJob], [Tx.EachBatchHost], [Tx.EachBatchRange], [Tx.Host].
 //
-// A clock that was wrong: [Tx.ResetClock]. SQL and the rest: [Tx.Query], [Tx.QueryTables]; [Tx.Now], [Tx.Writable]. Idempotency keys:
+// A clock that was wrong: [Tx.ResetClock]. SQL and the rest: [Tx.Query], [Tx.QueryTables]; [Tx.Now], [Tx.Writable], [Tx.Identity]. Idempotency keys:
 // [Tx.Once], [Tx.Amend].
 //
 // Of a [DB], beside transactions: [DB.Check], [DB.Repair]; [DB.Backup], [DB.BackupTo] and

@@ -37,6 +37,8 @@ type Settings struct {
 	Bind            devices.Policy // how devices are chosen for jobs that do not say
 	Launch          string         // how jobs are launched: LaunchExec, LaunchWork, or "" while nobody has
 	ShareUnit       string         // what class shares count: UnitNodes, or the name of a consumable
+	StateDir        string         // where hosts keep what they execute, an absolute path; "": where the runner has it
+	Enforce         string         // how memory is kept to what was asked for: auto, cgroup, poll or none
 }
 
 // Setting describes one setting.
@@ -78,6 +80,13 @@ var settingDefs = []settingDef{
 		func(_ *index.Defs, v string, s *Settings) error { return readSeconds(v, 1, &s.DefaultWalltime) }},
 	{"do_not_span_sets", "false", "a request that fits no placement set never runs, rather than span them",
 		func(_ *index.Defs, v string, s *Settings) error { return readBool(v, &s.DoNotSpan) }},
+	{"enforce", "auto", "how jobs are kept to the memory they asked for: cgroup (or they are refused), poll (their sum is looked at each second), auto (cgroup where one is to be had), none",
+		func(_ *index.Defs, v string, s *Settings) error {
+			if s.Enforce = v; !slices.Contains([]string{"auto", "cgroup", "poll", "none"}, v) {
+				return fmt.Errorf("%q is not auto, cgroup, poll or none", v)
+			}
+			return nil
+		}},
 	{"group_key", "", "resources whose values split the nodes into placement sets, e.g. switch,rack",
 		func(defs *index.Defs, v string, s *Settings) error {
 			return readResources(defs, v, &s.GroupKey, groupable)
@@ -164,6 +173,13 @@ var settingDefs = []settingDef{
 	{"signature", "", "resources whose values make a bucket; empty: all that are not unique",
 		func(defs *index.Defs, v string, s *Settings) error {
 			return readResources(defs, v, &s.Signature, signable)
+		}},
+	{"state_dir", "", "where hosts keep what they execute, a directory of their own, not shared by network; empty: /var/tmp/placectl-UID",
+		func(_ *index.Defs, v string, s *Settings) error {
+			if s.StateDir = v; v != "" && !strings.HasPrefix(v, "/") {
+				return fmt.Errorf("%q is no absolute path", v)
+			}
+			return nil
 		}},
 	{"topology", "", "resources that name the switches above a node, the outermost first, for policy topology, e.g. row,rack,switch",
 		func(defs *index.Defs, v string, s *Settings) error {

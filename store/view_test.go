@@ -113,7 +113,7 @@ func calls(t *testing.T, db *DB) map[string]call {
 		"Report":        writes(Result{Job: 4, Attempt: 1, Nonce: Nonce{1}, Outcome: OutcomeUnbegun}),
 		"FinishAttempt": writes(Finished{Job: 4, Attempt: 1}), "GiveBack": writes(executed), "LaunchBy": writes(LaunchWork),
 		"Attempt": reads(uint64(4), 0), "EachAttempt": reads(uint64(0), func(*Attempt) error { return nil }),
-		"Unclaimed": reads(func(*Job) error { return nil }), "ClaimedOn": reads("n00", func(*Job, *Attempt) error { return nil }), "HostOf": reads(job),
+		"Unclaimed": reads(func(*Job) error { return nil }), "ClaimedOn": reads("n00", func(*Job, *Attempt) error { return nil }), "HostOf": reads(job), "Identity": reads(),
 		"BatchExpire": writes("work0"), "BatchRecompute": writes("work0"),
 	}
 }

@@ -29,6 +29,7 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/infile"
 	"github.com/placectl/placectl/cmd/placectl/internal/keyed"
 	"github.com/placectl/placectl/cmd/placectl/internal/process"
+	attempts "github.com/placectl/placectl/cmd/placectl/internal/runner"
 	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/cmd/placectl/internal/usage"
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
@@ -40,6 +41,9 @@ func main() { runProcess(processEnv()) }
 
 // runProcess is a whole process.
 func runProcess(e env) {
+	if len(e.args) == 1 && e.args[0] == attempts.GateVerb {
+		os.Exit(attempts.Gate())
+	}
 	// A command is over before its garbage matters; collecting less of it takes
 	// a tenth off listing 10,000 nodes.
 	debug.SetGCPercent(400)
@@ -87,6 +91,8 @@ func allVerbs() verbs.List[*runner] {
 		{Name: "requeue", Make: requeueVerb},
 		{Name: "job", Make: jobVerb},
 		{Name: "cycle", Make: cycleVerb},
+		{Name: "work", Make: workVerb},
+		{Name: "supervise", Make: superviseVerb},
 		{Name: "run", Make: runVerb},
 		{Name: "wait", Make: waitVerb},
 		{Name: "events", Make: eventsVerb},

@@ -95,6 +95,8 @@ var settingValues = map[string][]string{
 	"keep_ended":         {"3650d", "x", ""}, // no shorter: the laws count jobs
 	"keep_keys":          {"0", "2h", "30d", "x", ""},
 	"launch":             {"work", "exec", "x", ""},
+	"enforce":            {"auto", "none", "poll", "x", ""},
+	"state_dir":          {"/tmp/x", "x", ""},
 	"local_program":      {"cat", ""},
 	"local_timeout":      {"5", ""},
 	"only_explicit_sets": {"true", "false", ""},

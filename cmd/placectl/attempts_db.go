@@ -1,0 +1,194 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	attempts "github.com/placectl/placectl/cmd/placectl/internal/runner"
+	"github.com/placectl/placectl/store"
+)
+
+// attemptsDB is the database as those who execute attempts ask it.
+type attemptsDB struct {
+	r    *runner
+	host string
+}
+
+// attemptsRunner executes attempts of this database's jobs on this host, which has that
+// name.
+func (r *runner) attemptsRunner(host string) (*attempts.Runner, error) {
+	if host == "" {
+		var err error
+		if host, err = os.Hostname(); err != nil {
+			return nil, err
+		}
+	}
+	site := attempts.Site{Host: host, Database: r.databasePath(), IdentityOf: r.identityOf}
+	site.Words = func(verb string, args ...string) []string {
+		if verb == attempts.GateVerb {
+			return []string{"placectl", verb}
+		}
+		words := []string{"placectl", verb, "--db", site.Database, "--host", host}
+		if !r.Now.IsZero() {
+			words = append(words, "--now", r.Now.Format(time.RFC3339))
+		}
+		return append(words, args...)
+	}
+	err := r.view(func(tx *store.Tx) error {
+		id, err := tx.Identity()
+		if err != nil {
+			return err
+		}
+		settings, err := tx.Settings()
+		if err != nil {
+			return err
+		}
+		site.ID, site.Epoch = id.ID, fmt.Sprintf("%08x", id.Epoch)
+		if site.StateDir = settings.StateDir; site.StateDir == "" {
+			site.StateDir = attempts.DefaultState(os.Getuid())
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	if site.ID == "" {
+		return nil, &store.Conflict{What: "the database", Why: "it is of an older format, and nothing has been written to it since: any verb that writes does"}
+	}
+	return &attempts.Runner{Site: site, DB: &attemptsDB{r, host}, Stamp: r.attemptsStamp, Note: r.notef}, nil
+}
+
+// identityOf is the id of a database at a path, "" for none.
+func (r *runner) identityOf(path string) (id string) {
+	db, err := store.Open(path, r.storeOptions())
+	if err != nil {
+		return ""
+	}
+	defer db.Close()
+	err = db.View(func(tx *store.Tx) error {
+		is, err := tx.Identity()
+		id = is.ID
+		return err
+	})
+	if err != nil {
+		return ""
+	}
+	return id
+}
+
+// attemptsStamp tells states of the file apart. One that was just written to may be written
+// to again before the clock of files has gone on.
+func (r *runner) attemptsStamp() string {
+	info, err := os.Stat(r.DB)
+	if err != nil {
+		return ""
+	}
+	stamp := fmt.Sprint(info.ModTime().UnixNano(), info.Size())
+	if age := time.Since(info.ModTime()); age >= 0 && age < 20*time.Millisecond {
+		stamp += fmt.Sprint(" ", time.Now().UnixNano())
+	}
+	return stamp
+}
+
+// update changes the database. What the function sets outside it has to set anew each time
+// that it runs.
+func (d *attemptsDB) update(fn func(*store.Tx) error) error {
+	db, err := d.r.open()
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	return d.r.commit(db, true, fn)
+}
+
+// Claim claims an attempt, and says what is to be executed.
+func (d *attemptsDB) Claim(_ context.Context, c store.Claim) (order *attempts.Order, err error) {
+	err = d.update(func(tx *store.Tx) error {
+		granted, err := tx.Claim(c)
+		if err != nil {
+			return err
+		}
+		order, err = d.r.order(tx, granted)
+		return err
+	})
+	return order, err
+}
+
+// Report says how an attempt has ended.
+func (d *attemptsDB) Report(_ context.Context, r *store.Result) error {
+	return d.update(func(tx *store.Tx) error {
+		_, err := tx.Report(*r)
+		return err
+	})
+}
+
+// Look is what there is to be done on this host for this user.
+func (d *attemptsDB) Look(context.Context) (*attempts.View, error) {
+	var view *attempts.View
+	err := d.r.view(func(tx *store.Tx) error {
+		view = new(attempts.View)
+		err := tx.Unclaimed(func(j *store.Job) error {
+			ours, err := d.executes(tx, j)
+			if ours {
+				view.Unclaimed = append(view.Unclaimed, attempts.Key{Job: j.ID, Number: max(j.Attempt, 1)})
+			}
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		return tx.ClaimedOn(d.host, func(j *store.Job, a *store.Attempt) error {
+			if a.By != store.BySupervisor {
+				return nil
+			}
+			mine, err := d.mine(tx, j)
+			if mine {
+				view.Held = append(view.Held, attempts.Held{Key: attempts.Key{Job: a.Job, Number: a.Number}, Nonce: a.Nonce, Process: a.Process,
+					Ending: a.State == store.AttemptEnding, Left: j.End.Sub(tx.Now())})
+			}
+			return err
+		})
+	})
+	return view, err
+}
+
+// executes reports whether an attempt that nobody has claimed is to be executed by us.
+func (d *attemptsDB) executes(tx *store.Tx, j *store.Job) (bool, error) {
+	if j.Attended || j.Launched || len(j.Command) == 0 && j.Payload == (store.PayloadKey{}) {
+		return false, nil
+	}
+	host, err := tx.HostOf(j)
+	if err != nil || !sameHost(host, d.host) {
+		return false, err
+	}
+	return d.mine(tx, j)
+}
+
+// mine reports whether a job is to run as our user: its submitter's, or the owner's of the
+// file where nobody knows that.
+func (d *attemptsDB) mine(tx *store.Tx, j *store.Job) (bool, error) {
+	p, err := tx.Payload(j.ID)
+	if err != nil {
+		return false, err
+	}
+	if p != nil && p.Owner != nil {
+		return int(p.Owner.UID) == os.Getuid(), nil
+	}
+	return fileOwner(d.r.DB) == os.Getuid(), nil
+}
+
+// sameHost compares names of hosts, of which either may be without its domain.
+func sameHost(a, b string) bool {
+	shortA, domainA, _ := strings.Cut(a, ".")
+	shortB, domainB, _ := strings.Cut(b, ".")
+	return strings.EqualFold(shortA, shortB) && (domainA == "" || domainB == "" || strings.EqualFold(domainA, domainB))
+}
+
+// clusterName is the file's name, for SLURM_CLUSTER_NAME.
+func (r *runner) clusterName() string {
+	return strings.TrimSuffix(filepath.Base(r.DB), ".db")
+}

@@ -1,0 +1,85 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
+	"github.com/placectl/placectl/store"
+	"github.com/urfave/cli/v2"
+)
+
+func workVerb() *verb {
+	return &verb{
+		Name:     "work",
+		Category: "Queue",
+		Usage:    "execute the commands of jobs on this host, each attempt once",
+		Description: "A pass starts a supervisor for each attempt whose first node is this host and that nobody executes, settles\n" +
+			"what supervisors have left behind that were killed, delivers what could not be reported, and stops what was\n" +
+			"cancelled. Without --once passes are made whenever the database has changed, looked at each 200 ms, until it is\n" +
+			"interrupted; what is executed goes on then. Nobody has to stay up: passes can come from cron, and any number\n" +
+			"may be made at once. A pass executes the jobs of its own user. With the first one the setting launch is work.",
+		Flags: []cli.Flag{
+			&cli.BoolFlag{Name: "once", Usage: "make one pass and return"},
+			&cli.BoolFlag{Name: "cycle", Usage: "make a cycle before each pass"},
+			&cli.StringFlag{Name: "host", Usage: "this host's name is `H` (what the system says)"},
+		},
+		Access:  verbs.Writes,
+		Unkeyed: true,
+		Alone:   true,
+		Example: "placectl work --cycle\n* * * * * placectl --db /srv/cluster.db work --once -q     # in a crontab",
+		Run:     (*runner).work,
+	}
+}
+
+// workEvery is how often work looks whether the database has changed.
+const workEvery = 200 * time.Millisecond
+
+func (r *runner) work(c *cli.Context) error {
+	var way string
+	err := r.view(func(tx *store.Tx) error {
+		settings, err := tx.Settings()
+		if err == nil {
+			way = settings.Launch
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	if way != store.LaunchWork || c.Bool(verbs.DryRun) {
+		if err := r.update(c, func(tx *store.Tx) error { return tx.LaunchBy(store.LaunchWork) }); err != nil || c.Bool(verbs.DryRun) {
+			return err
+		}
+	}
+	runner, err := r.attemptsRunner(c.String("host"))
+	if err != nil {
+		return err
+	}
+	var before func() error
+	if c.Bool("cycle") {
+		before = func() error { return r.workCycle(c) }
+	}
+	passes := runner.NewPasses()
+	if !c.Bool("once") {
+		if err := passes.Work(r.ctx, workEvery, before); !errors.Is(err, context.Canceled) {
+			return err
+		}
+		return nil
+	}
+	if before != nil {
+		if err := before(); err != nil {
+			return err
+		}
+	}
+	return passes.Once(r.ctx)
+}
+
+// workCycle makes a cycle whose answer is not printed: passes find what it has started.
+func (r *runner) workCycle(c *cli.Context) error {
+	return r.update(c, func(tx *store.Tx) error {
+		_, err := tx.Cycle(store.CycleSpec{Silent: true})
+		return err
+	})
+}
