@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -8,7 +9,7 @@ import (
 	"syscall"
 
 	attempts "github.com/placectl/placectl/cmd/placectl/internal/runner"
-	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/index/devices"
 	"github.com/placectl/placectl/store"
 )
 
@@ -33,7 +34,7 @@ func (r *runner) order(tx *store.Tx, g *store.Granted) (*attempts.Order, error) 
 	if o.Nodes, err = tx.NodeNames(j.AllNodes()); err != nil {
 		return nil, err
 	}
-	if err := r.orderChunks(tx, j, o); err != nil {
+	if err := errors.Join(orderChunks(tx, j, o), orderDevices(tx, j, o)); err != nil {
 		return nil, err
 	}
 	if j.Array != 0 {
@@ -43,8 +44,8 @@ func (r *runner) order(tx *store.Tx, g *store.Granted) (*attempts.Order, error) 
 }
 
 // orderChunks says what each chunk has, and how much memory there is on the first node.
-func (r *runner) orderChunks(tx *store.Tx, j *store.Job, o *attempts.Order) error {
-	objects, err := chunkObjects(tx, j)
+func orderChunks(tx *store.Tx, j *store.Job, o *attempts.Order) error {
+	nodes, err := tx.NodeNames(j.NodeNumbers())
 	if err != nil {
 		return err
 	}
@@ -56,21 +57,58 @@ func (r *runner) orderChunks(tx *store.Tx, j *store.Job, o *attempts.Order) erro
 	if err != nil {
 		return err
 	}
-	for _, c := range objects {
-		chunk := attempts.Chunk{Node: c.Node, Cores: int(c.Resources["ncpus"]), GPUs: int(c.Resources["ngpus"])}
-		for _, w := range asked[c.Chunk].Wants {
-			switch def, ok := defs.Get(w.Res); {
-			case ok && def.ID == index.MPIProcs:
-				chunk.Processes = int(w.Value.Num)
-			case ok && def.Name == "ompthreads":
-				chunk.Threads = int(w.Value.Num)
+	at := 0
+	for i, chunk := range j.Chunks {
+		one, memory := attempts.Chunk{}, int64(0)
+		for _, w := range asked[i].Wants {
+			def, _ := defs.Get(w.Res)
+			switch n := int(w.Value.Num); def.Name {
+			case "ncpus":
+				one.Cores = n
+			case "mpiprocs":
+				one.Processes = n
+			case "ompthreads":
+				one.Threads = n
+			case "ngpus":
+				one.GPUs = n
+			case "mem":
+				memory = int64(def.Units(w.Value))
 			}
 		}
-		for range c.Count {
-			o.Chunks = append(o.Chunks, chunk)
+		for _, n := range chunk.Nodes {
+			one.Node = nodes[at]
+			at++
+			for range n.Chunks {
+				o.Chunks = append(o.Chunks, one)
+			}
+			if one.Node == nodes[0] {
+				o.Memory += int64(n.Chunks) * memory
+			}
 		}
-		if c.Node == objects[0].Node {
-			o.Memory += int64(c.Count) * c.Resources["mem"]
+	}
+	return nil
+}
+
+// orderDevices says which devices it has of nodes that name theirs.
+func orderDevices(tx *store.Tx, j *store.Job, o *attempts.Order) error {
+	for i, node := range j.AllNodes() {
+		held, named, err := tx.DevicesOn(j, node)
+		if err != nil {
+			return err
+		}
+		env := devices.Environ(held, named)
+		if len(env) == 0 {
+			continue
+		}
+		o.DeviceFile = append(o.DeviceFile, o.Nodes[i]+" "+strings.TrimPrefix(env[0], "PLACECTL_DEVICES="))
+		if i > 0 {
+			continue
+		}
+		o.DeviceEnv = env
+		for _, h := range held {
+			if h.Resource == devices.Cores {
+				o.CPUs = devices.CPUs(h.Devices)
+			}
 		}
 	}
 	return nil

@@ -28,7 +28,7 @@ func workVerb() *verb {
 		Access:  verbs.Writes,
 		Unkeyed: true,
 		Alone:   true,
-		Example: "placectl work --cycle\n* * * * * placectl --db /srv/cluster.db work --once -q     # in a crontab",
+		Example: "placectl work --once --cycle\n* * * * * placectl --db /srv/cluster.db work --once -q     # in a crontab",
 		Run:     (*runner).work,
 	}
 }

@@ -90,6 +90,7 @@ job list --user=eva
 cycle --backfill=fcfs
 cycle --depth=2
 cycle --dry-run
+work --once --dry-run
 wait 1 --timeout=0s --for=started
 events --since=2
 events --job=1
@@ -236,6 +237,12 @@ var requesters = []string{"place", "when", "explain", "submit", "run --dry-run",
 // shownElsewhere are flags whose effect takes time, processes or a terminal to see,
 // and where it is shown.
 var shownElsewhere = map[string]string{
+	"work --once":          "work.txtar",
+	"work --cycle":         "work.txtar",
+	"work --host":          "work.txtar",
+	"supervise --host":     "work.txtar",
+	"supervise --dry-run":  "work.txtar",
+	"supervise --adopt":    "work.txtar",
 	"place --wait":         "plan.txtar",
 	"run --wait":           "run.txtar",
 	"run --priority":       "run.txtar",
@@ -282,6 +289,7 @@ func flagsDB(t *testing.T) string {
 		` + before + `node add n2 ncpus=4 mem=8gb color=red
 		` + before + `reserve old --nodes n2 -t 1h
 		queue add q
+		config set state_dir=@/state
 		queue add empty
 		node add n[1,3-4] ncpus=4 mem=8gb color=red
 		node set n1 priority=1

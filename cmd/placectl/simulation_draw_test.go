@@ -36,6 +36,8 @@ var leftOut = map[string]string{
 	"man":         "it uses no database",
 	"version":     "it uses no database",
 	"clock reset": "it is for a clock that was wrong, and has laws of its own",
+	"work":        "what it starts lives by the machine's clock; its tests are those of internal/runner and attempts_test.go",
+	"supervise":   "as work",
 	"archive":     "what goes and what stays is tested in archive.txtar; the laws of the others count jobs",
 }
 

@@ -73,9 +73,6 @@ func (o *Order) environment(database, dir string, n store.Nonce) []string {
 		v.set("PLACECTL_ARRAY", strconv.FormatUint(o.Array.First, 10))
 		v.set("PLACECTL_INDEX", strconv.Itoa(o.Array.Index))
 	}
-	if o.Devices != "" {
-		v.set("PLACECTL_DEVICES", o.Devices)
-	}
 	if len(o.DeviceFile) > 0 {
 		v.set("PLACECTL_DEVICEFILE", dir+"/"+devicesFile)
 	}

@@ -58,7 +58,7 @@ func (o *Order) slurm(v *variables) {
 	v.when("SLURM_JOB_END_TIME", unixTime(o.End))
 	if gpus := o.perNode(func(c Chunk) int { return c.GPUs }); len(gpus) > 0 && gpus[0] > 0 {
 		v.set("SLURM_GPUS_ON_NODE", strconv.Itoa(gpus[0]))
-		v.when("SLURM_JOB_GPUS", o.gpuIDs())
+		v.when("SLURM_JOB_GPUS", gpuIDs(v))
 	}
 	v.when("SLURM_CLUSTER_NAME", o.Cluster)
 	for _, name := range []string{"SLURM_NODEID", "SLURM_PROCID", "SLURM_LOCALID", "SLURM_GTIDS"} {
@@ -68,8 +68,8 @@ func (o *Order) slurm(v *variables) {
 }
 
 // gpuIDs are the ids of the GPUs on the first node.
-func (o *Order) gpuIDs() string {
-	for _, part := range strings.Split(o.Devices, ";") {
+func gpuIDs(v *variables) string {
+	for _, part := range strings.Split(v.ask("PLACECTL_DEVICES"), ";") {
 		if ids, ok := strings.CutPrefix(part, "ngpus="); ok {
 			return ids
 		}

@@ -18,7 +18,7 @@ func orderOf(compat string) *Order {
 		Nodes: []string{"n1", "n2", "n3"},
 		Chunks: []Chunk{{Node: "n1", Cores: 2, Processes: 2, Threads: 1, GPUs: 1}, {Node: "n2", Cores: 2, Processes: 2, Threads: 1, GPUs: 1},
 			{Node: "n3", Cores: 1}, {Node: "n1", Cores: 2, Processes: 2, Threads: 1, GPUs: 1}},
-		Walltime: time.Hour, Start: at, End: at.Add(time.Hour), Devices: "ngpus=0,3;ncpus=0-7", DeviceEnv: []string{"CUDA_VISIBLE_DEVICES=GPU-a,GPU-b"}, DeviceFile: []string{"n1 ngpus=0,3"},
+		Walltime: time.Hour, Start: at, End: at.Add(time.Hour), DeviceEnv: []string{"PLACECTL_DEVICES=ngpus=0,3;ncpus=0-7", "CUDA_VISIBLE_DEVICES=GPU-a,GPU-b"}, DeviceFile: []string{"n1 ngpus=0,3"},
 		Server: "placectl", Cluster: "lab",
 		Payload: &store.Payload{Owner: &store.Submitter{Host: "login"}, Dir: "/work", Compat: compat, Env: []string{"HOME=/home/ann", "PATH=/bin", "SHELL=/bin/bash", "LOGNAME=ann", "LANG=C", "I_MPI_HYDRA_BOOTSTRAP=mine"},
 			Variables: []string{"SLURM_CPUS_PER_TASK=2", "SLURM_MEM_PER_NODE=4", "SLURM_MEM_PER_CPU=2"}}}

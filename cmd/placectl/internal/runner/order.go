@@ -26,9 +26,8 @@ type Order struct {
 	Memory  int64  // bytes that it asked for on its first node; 0: it did not ask
 	CPUs    []int  // the cores that it has on its first node; nil: all
 
-	Devices    string   // of the first node: ngpus=0,3;ncpus=0-7
-	DeviceEnv  []string // variables that name them to libraries: CUDA_VISIBLE_DEVICES=...
-	DeviceFile []string // a line for each node
+	DeviceEnv  []string // what tells it which devices it has on its first node, as devices.Environ has it
+	DeviceFile []string // the same for all its nodes: a node, a blank, and PLACECTL_DEVICES
 
 	Server  string // behind the numbers of jobs, in PBS_JOBID
 	Cluster string

@@ -36,15 +36,18 @@ func (p *Passes) Once(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	self, err := Self(p.Host)
+	if err != nil {
+		return err
+	}
+	if view.none() && !p.hasState() {
+		return nil
+	}
 	s, err := openState(p.StateDir, p.ID, p.Epoch)
 	if err != nil { // supervisors refuse
 		return errors.Join(err, p.start(view.Unclaimed, nil))
 	}
 	defer s.close()
-	self, err := Self(p.Host)
-	if err != nil {
-		return err
-	}
 	busy, nonces, err := p.settleAll(ctx, s, self)
 	failed := []error{err}
 	for _, h := range view.Held {
@@ -54,6 +57,16 @@ func (p *Passes) Once(ctx context.Context) error {
 	}
 	failed = append(failed, p.stopEnding(view, s), p.start(view.Unclaimed, busy))
 	return errors.Join(failed...)
+}
+
+// none reports whether there is nothing to be done.
+func (v *View) none() bool { return len(v.Unclaimed) == 0 && len(v.Held) == 0 }
+
+// hasState reports whether anything of the database lies on this host: who has never
+// executed anything leaves no directories behind.
+func (p *Passes) hasState() bool {
+	dirs, err := filepath.Glob(p.StateDir + "/" + p.ID + ".*")
+	return err != nil || len(dirs) > 0
 }
 
 // settleAll settles the directories of all epochs. It returns whom a directory of the

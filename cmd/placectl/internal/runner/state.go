@@ -35,7 +35,7 @@ type state struct {
 // ours alone: who could write there could make us execute what he likes.
 func openState(path, id, epoch string) (*state, error) {
 	if err := os.Mkdir(path, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
-		return nil, &errState{fmt.Errorf("the state directory: %w", err), false}
+		return nil, &errState{fmt.Errorf("the state directory: %w", err), errors.Is(err, fs.ErrPermission)}
 	}
 	top, err := os.OpenRoot(path)
 	if err != nil {
@@ -45,24 +45,16 @@ func openState(path, id, epoch string) (*state, error) {
 		top.Close()
 		return nil, err
 	}
-	s := &state{top: top}
-	if err := s.open(id + "." + epoch); err != nil {
+	name := id + "." + epoch
+	s := &state{top: top, path: path + "/" + name}
+	if err = top.Mkdir(name, 0o700); err == nil || errors.Is(err, fs.ErrExist) {
+		s.epoch, err = top.OpenRoot(name)
+	}
+	if err != nil {
 		top.Close()
 		return nil, &errState{fmt.Errorf("the state directory: %w", err), false}
 	}
 	return s, nil
-}
-
-// open opens the directory of an epoch.
-func (s *state) open(name string) error {
-	if err := s.top.Mkdir(name, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
-		return err
-	}
-	epoch, err := s.top.OpenRoot(name)
-	if err == nil {
-		s.epoch, s.path = epoch, s.top.Name()+"/"+name
-	}
-	return err
 }
 
 func (s *state) close() {
