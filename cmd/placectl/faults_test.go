@@ -5,7 +5,6 @@ package main
 import (
 	"bytes"
 	"crypto/sha256"
-	"flag"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -25,8 +24,6 @@ import (
 
 // These tests let operations on the database and its lock file fail. They need copies of
 // bbolt's files: see testdata/faults/overlay.sh.
-
-var long = flag.Bool("long", false, "the long form of tests that have one")
 
 // disk is what the database and its lock file lie on.
 type disk struct {

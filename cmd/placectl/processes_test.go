@@ -20,7 +20,7 @@ import (
 	_ "pgregory.net/rapid" // its flags
 )
 
-var kills = flag.Int("kills", 150, "how many processes of each kind the kill tests kill")
+var kills = flag.Int("kills", 150, "how many processes the kill tests kill, of mixed verbs five times as many")
 
 // commandPath is a name under which this test binary is placectl. Tests that
 // start processes by the hundred are left out of short runs: those are for the
@@ -144,11 +144,22 @@ func TestKillImport(t *testing.T) {
 	}
 }
 
-// TestContention has 16 processes place at once, beside readers, while such as hold the
-// lock are killed: every one of them succeeds, and no node is had twice.
+// TestContention has 16 processes place at once, in the long form 32 a hundred times over,
+// beside readers, while one that holds the lock is killed, and a reader, one that waits
+// and a check stand still: every one of them succeeds, and no node is had twice.
 func TestContention(t *testing.T) {
+	processes, rounds := 16, 1
+	if *long {
+		processes, rounds = 32, 100
+	}
+	for range rounds {
+		contend(t, processes)
+	}
+}
+
+func contend(t *testing.T, processes int) {
 	s := newShell(t)
-	const processes, each = 16, 12
+	const each = 12
 	s.must(csvOfNodes("n", processes*each), "node", "import", "-")
 	answers := make(chan string, processes*each)
 	var all sync.WaitGroup
@@ -174,6 +185,7 @@ func TestContention(t *testing.T) {
 			}
 		}
 	})
+	all.Go(func() { s.standStill() })
 	all.Wait()
 	close(answers)
 	seen := make(map[string]bool)

@@ -18,6 +18,7 @@ import (
 var update = flag.Bool("update", false, "rewrite what the scripts compare with")
 
 func TestMain(m *testing.M) {
+	lengthen()
 	testscript.Main(m, map[string]func(){"placectl": mainTwice, "placectl-hold": holdMain})
 }
 
