@@ -2,10 +2,13 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"io"
+	"os"
 	"strings"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/nouns"
+	"github.com/placectl/placectl/cmd/placectl/internal/outfile"
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
 	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/store"
@@ -111,4 +114,43 @@ func (r *runner) inForms(has func(output.Format) bool, fn func() error) error {
 // either prints an answer in one of two ways, as the form is.
 func (r *runner) either(has func(output.Format) bool, yes, no func() error) error {
 	return errors.Join(r.inForms(has, yes), r.inForms(func(f output.Format) bool { return !has(f) }, no))
+}
+
+// writeFile writes an answer into the file that a flag names, standard output for "-".
+// The flag may not name a database.
+func (r *runner) writeFile(flag, path string, data []byte) error {
+	if path == "-" {
+		return r.answer(data)
+	}
+	if err := r.notDatabase("--"+flag, path); err != nil {
+		return usagef("%w", err)
+	}
+	return outfile.Replace(path, data)
+}
+
+// answer writes an answer that needs no printer.
+func (r *runner) answer(data []byte) error {
+	if _, err := r.stdout.Write(data); err != nil {
+		return fmt.Errorf("the answer could not be written: %w", err)
+	}
+	return nil
+}
+
+// notDatabase refuses to write over a database: ours, its lock, or any other.
+func (r *runner) notDatabase(flag, path string) error {
+	there, err := os.Stat(path)
+	if err != nil {
+		return nil
+	}
+	for _, ours := range []string{r.DB, r.DB + ".lock"} {
+		if info, err := os.Stat(ours); err == nil && os.SameFile(info, there) {
+			return fmt.Errorf("%s %s would write over the database", flag, spell.Quoted(path))
+		}
+	}
+	if there.Mode().IsRegular() {
+		if _, err := store.Open(path, nil); err == nil {
+			return fmt.Errorf("%s %s would write over a database", flag, spell.Quoted(path))
+		}
+	}
+	return nil
 }

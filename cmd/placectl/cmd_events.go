@@ -3,6 +3,7 @@ package main
 import (
 	"strconv"
 
+	"github.com/placectl/placectl/cmd/placectl/internal/jobref"
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
 	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/cmd/placectl/internal/usage"
@@ -97,7 +98,7 @@ func (r *runner) eventsAfter(c *cli.Context, since uint64, last int) (list []*st
 	err = r.view(func(tx *store.Tx) error {
 		only := uint64(0)
 		if word := c.String("job"); word != "" {
-			id, err := theJob(tx, word)
+			id, err := jobref.One(tx, word)
 			if err == nil {
 				_, err = tx.Job(id)
 			}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/placectl/placectl/cmd/placectl/internal/exit"
 	"github.com/placectl/placectl/cmd/placectl/internal/explain"
+	"github.com/placectl/placectl/cmd/placectl/internal/jobref"
 	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
 	"github.com/placectl/placectl/placer"
@@ -124,7 +125,7 @@ func flagsGiven(c *cli.Context) bool {
 // explained explains a job, where there is one of that name, else the request.
 func (r *runner) explained(tx *store.Tx, what *explaining) (*store.Explained, error) {
 	if what.job != "" {
-		id, err := theJob(tx, what.job)
+		id, err := jobref.One(tx, what.job)
 		if err == nil {
 			_, err = tx.Job(id)
 		}

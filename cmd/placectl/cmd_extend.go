@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/placectl/placectl/cmd/placectl/internal/jobref"
 	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
 	"github.com/placectl/placectl/store"
@@ -36,7 +37,7 @@ func (r *runner) extend(c *cli.Context) error {
 	}
 	return r.update(c, func(tx *store.Tx) error {
 		walltime := d.Truncate(time.Second)
-		id, err := theJob(tx, c.Args().First())
+		id, err := jobref.One(tx, c.Args().First())
 		if err != nil {
 			return err
 		}

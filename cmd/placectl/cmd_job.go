@@ -3,6 +3,7 @@ package main
 import (
 	"strings"
 
+	"github.com/placectl/placectl/cmd/placectl/internal/jobref"
 	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
 	"github.com/placectl/placectl/store"
@@ -107,7 +108,7 @@ func liveStates() (states []store.JobState) {
 }
 
 func (r *runner) jobShow(tx *store.Tx, c *cli.Context) error {
-	id, err := theJob(tx, c.Args().First())
+	id, err := jobref.One(tx, c.Args().First())
 	if err != nil {
 		return err
 	}
@@ -128,4 +129,53 @@ func (r *runner) jobShow(tx *store.Tx, c *cli.Context) error {
 	p.Look = look
 	p.Print(job)
 	return p.Close()
+}
+
+// eachJobNamed calls fn for every job that the arguments name, each once, and says
+// whether one word has named several: an array, or a range.
+func eachJobNamed(tx *store.Tx, c *cli.Context, fn func(j *store.Job, several bool) error) error {
+	seen := make(map[uint64]bool)
+	for _, word := range c.Args().Slice() {
+		ids, err := jobref.Named(tx, word)
+		if err != nil {
+			return err
+		}
+		for _, id := range ids {
+			if seen[id] {
+				continue
+			}
+			seen[id] = true
+			j, err := tx.Job(id)
+			if err != nil {
+				return err
+			}
+			if err := fn(j, len(ids) > 1); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// changeJobs changes every job that the arguments name, in one transaction, and
+// prints what they are then. Of an array, or a range, those that have ended are passed
+// over: the others are what is left of it.
+func (r *runner) changeJobs(c *cli.Context, change func(*store.Tx, uint64) (*store.Job, error)) error {
+	return r.update(c, func(tx *store.Tx) error {
+		p := r.jobs(tx, false, "job state start end nodes reason*")
+		err := eachJobNamed(tx, c, func(j *store.Job, several bool) error {
+			if several && !j.State.Live() {
+				return nil
+			}
+			j, err := change(tx, j.ID)
+			if err != nil {
+				return err
+			}
+			return p.Print(j)
+		})
+		if err != nil {
+			return err
+		}
+		return p.Close()
+	})
 }

@@ -1,22 +1,17 @@
 package main
 
 import (
-	"bufio"
 	"context"
-	"errors"
-	"fmt"
-	"io"
 	"os"
-	"os/signal"
 	"path/filepath"
-	"strings"
-	"time"
 
-	"github.com/peterh/liner"
+	"github.com/placectl/placectl/cmd/placectl/internal/output"
+	"github.com/placectl/placectl/cmd/placectl/internal/sqlshell"
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
 	"github.com/placectl/placectl/query"
 	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
+	"golang.org/x/term"
 )
 
 func shellVerb() *verb {
@@ -35,150 +30,45 @@ func shellVerb() *verb {
 	}
 }
 
-// lines is where a shell reads from.
-type lines interface {
-	Prompt(prompt string) (string, error)
-	AppendHistory(line string)
-	Close() error
-}
-
-// sqlShell is a running shell.
-type sqlShell struct {
-	*runner
-	db      *store.DB
-	in      lines
-	tty     bool
-	timer   bool
-	explain bool
-	names   []string // of tables
-	columns map[string][]query.Column
-}
-
 func (r *runner) shell(*cli.Context) error {
 	db, err := r.open()
 	if err != nil {
 		return err
 	}
-	s := &sqlShell{runner: r, db: db}
-	if err := s.learn(); err != nil {
+	host := shellHost{r, db}
+	var what sqlshell.Schema
+	if err := db.View(func(tx *store.Tx) (err error) {
+		what.Tables, what.Columns, err = tx.QueryTables()
+		return err
+	}); err != nil {
 		return err
 	}
-	if f, ok := r.stdin.(*os.File); ok && r.audience().terminal && isTerminal(f) {
-		s.tty = true
-		in, save := s.editor()
-		defer save()
-		s.in = in
+	if f, ok := r.stdin.(*os.File); ok && r.audience().terminal && term.IsTerminal(int(f.Fd())) {
 		r.notef("%s: SQL, or .help", r.DB)
-	} else {
-		s.in = &plainLines{bufio.NewReader(r.stdin)}
+		return sqlshell.OnTerminal(host, r.stdout, what, r.historyFile()).Run()
 	}
-	defer s.in.Close()
-	return s.loop()
+	return sqlshell.New(host, r.stdin, r.stdout, what).Run()
 }
 
-// learn reads what tables and columns there are.
-func (s *sqlShell) learn() error {
-	return s.db.View(func(tx *store.Tx) (err error) {
-		s.names, s.columns, err = tx.QueryTables()
-		return err
-	})
+// shellHost answers what is asked in a shell.
+type shellHost struct {
+	r  *runner
+	db *store.DB
 }
 
-// loop reads statements and commands until the input ends, .quit, or without a
-// terminal the first error.
-func (s *sqlShell) loop() error {
-	var text strings.Builder
-	for {
-		prompt := "placectl> "
-		if text.Len() > 0 {
-			prompt = "     ...> "
-		}
-		line, err := s.in.Prompt(prompt)
-		switch {
-		case errors.Is(err, liner.ErrPromptAborted):
-			text.Reset()
-			continue
-		case errors.Is(err, io.EOF):
-			if strings.TrimSpace(text.String()) == "" || s.tty {
-				return nil
-			}
-			return s.statements(text.String())
-		case err != nil:
-			return err
-		}
-		if text.Len() == 0 && strings.HasPrefix(strings.TrimSpace(line), ".") {
-			err = s.command(strings.TrimSpace(line))
-			s.in.AppendHistory(line)
-		} else if text.WriteString(line + "\n"); query.Complete(text.String()) {
-			s.in.AppendHistory(strings.Join(strings.Fields(text.String()), " "))
-			err = s.statements(text.String())
-			text.Reset()
-		}
-		if errors.Is(err, errQuit) {
-			return nil
-		}
-		if err != nil && !s.tty {
-			return err
-		}
-		if err != nil {
-			s.report(err)
-		}
-	}
+func (h shellHost) Ask(ctx context.Context, text string, statement *query.Statement) error {
+	return h.r.ask(ctx, h.db, statement, store.Query{Text: text, Reader: queryReader{h.r}}, 0)
 }
 
-var errQuit = errors.New("quit")
-
-// statements asks what is complete.
-func (s *sqlShell) statements(text string) error {
-	list, err := query.Parse(text)
-	if err != nil {
-		return err
-	}
-	for _, statement := range list {
-		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-		start := time.Now()
-		statement.Explain = statement.Explain || s.explain
-		err := s.ask(ctx, s.db, statement, store.Query{Text: text, Reader: queryReader{s.runner}}, 0)
-		stop()
-		if err != nil {
-			return err
-		}
-		if s.timer {
-			fmt.Fprintf(s.stdout, "%.3f s\n", time.Since(start).Seconds())
-		}
-	}
-	return nil
-}
-
-// editor is a terminal with history and completion; save puts the history away.
-func (s *sqlShell) editor() (in lines, save func()) {
-	l := liner.NewLiner()
-	l.SetCtrlCAborts(true)
-	l.SetMultiLineMode(true)
-	l.SetWordCompleter(s.complete)
-	path := s.historyFile()
-	if f, err := os.Open(path); err == nil {
-		_, _ = l.ReadHistory(f) // a history that cannot be read is none
-		f.Close()
-	}
-	return l, func() {
-		if path == "" || os.MkdirAll(filepath.Dir(path), 0o700) != nil {
-			return
-		}
-		f, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
-		if err != nil {
-			return
-		}
-		_, _ = l.WriteHistory(f)
-		f.Close()
-	}
-}
+func (h shellHost) Printer(res output.Result) *output.Printer { return h.r.printer(res) }
+func (h shellHost) SetFormat(f output.Format)                 { h.r.Output = f }
+func (h shellHost) Report(err error)                          { h.r.report(err) }
 
 // historyFile is where the history is kept, "" for nowhere.
-func (s *sqlShell) historyFile() string {
-	dir := s.getenv("XDG_STATE_HOME")
+func (r *runner) historyFile() string {
+	dir := r.getenv("XDG_STATE_HOME")
 	if dir == "" {
-		home := s.getenv("HOME")
+		home := r.getenv("HOME")
 		if home == "" {
 			return ""
 		}
@@ -186,17 +76,3 @@ func (s *sqlShell) historyFile() string {
 	}
 	return filepath.Join(dir, "placectl", "history")
 }
-
-// plainLines reads lines where there is no terminal.
-type plainLines struct{ *bufio.Reader }
-
-func (p *plainLines) Prompt(string) (string, error) {
-	line, err := p.ReadString('\n')
-	if err == io.EOF && line != "" {
-		err = nil
-	}
-	return strings.TrimRight(line, "\r\n"), err
-}
-
-func (p *plainLines) AppendHistory(string) {}
-func (p *plainLines) Close() error         { return nil }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/placectl/placectl/cmd/placectl/internal/jobref"
 	"github.com/placectl/placectl/cmd/placectl/internal/nouns"
 	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
@@ -207,7 +208,7 @@ func dependencies(tx *store.Tx, c *cli.Context, s *store.Submission) error {
 				return usagef("--%s names no job", when)
 			}
 			for _, word := range words {
-				ids, err := jobsNamed(tx, word)
+				ids, err := jobref.Named(tx, word)
 				if err != nil {
 					return err
 				}

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/exit"
+	"github.com/placectl/placectl/cmd/placectl/internal/jobref"
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
 	"github.com/placectl/placectl/placer"
@@ -99,7 +100,7 @@ func viewStart(tx *store.Tx, start store.Opening) (v *startView, err error) {
 // whenJob prints the expected start of a job.
 func (r *runner) whenJob(c *cli.Context) error {
 	return r.view(func(tx *store.Tx) error {
-		id, err := theJob(tx, c.String("job"))
+		id, err := jobref.One(tx, c.String("job"))
 		if err != nil {
 			return err
 		}

@@ -1,4 +1,4 @@
-package main
+package sqlshell
 
 import (
 	"testing"
@@ -8,7 +8,7 @@ import (
 )
 
 func TestShellCompletion(t *testing.T) {
-	s := &sqlShell{names: []string{"nodes", "jobs"}, columns: map[string][]query.Column{"nodes": {{Name: "state"}, {Name: "name"}}}}
+	s := &Shell{Schema: Schema{Tables: []string{"nodes", "jobs"}, Columns: map[string][]query.Column{"nodes": {{Name: "state"}, {Name: "name"}}}}}
 	for _, c := range []struct {
 		line string
 		want []string

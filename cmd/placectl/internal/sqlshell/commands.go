@@ -1,8 +1,7 @@
-package main
+package sqlshell
 
 import (
 	"fmt"
-	"os"
 	"slices"
 	"sort"
 	"strings"
@@ -13,34 +12,31 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/query"
-	"golang.org/x/term"
 )
 
-func isTerminal(f *os.File) bool { return term.IsTerminal(int(f.Fd())) }
-
-// shellCommandEntry is a command of the shell.
-type shellCommandEntry struct {
+// command is a command of the shell.
+type command struct {
 	name, args, usage string
-	run               func(s *sqlShell, arg string) error
+	run               func(s *Shell, arg string) error
 }
 
-func shellCommands() []shellCommandEntry {
-	return []shellCommandEntry{
-		{".explain", "on|off", "show how statements are answered instead of answering them", func(s *sqlShell, arg string) error { return s.toggle(&s.explain, arg) }},
-		{".help", "", "this list", (*sqlShell).help},
-		{".mode", "FORMAT", "how answers are printed: " + strings.Join(output.FormatNames(), ", "), (*sqlShell).mode},
-		{".quit", "", "leave, as Ctrl-D does", func(*sqlShell, string) error { return errQuit }},
-		{".schema", "[TABLE]", "the columns of a table, or of all", (*sqlShell).schema},
-		{".tables", "", "the tables", (*sqlShell).tables},
-		{".timer", "on|off", "tell how long statements take", func(s *sqlShell, arg string) error { return s.toggle(&s.timer, arg) }},
+func commands() []command {
+	return []command{
+		{".explain", "on|off", "show how statements are answered instead of answering them", func(s *Shell, arg string) error { return s.toggle(&s.explain, arg) }},
+		{".help", "", "this list", (*Shell).help},
+		{".mode", "FORMAT", "how answers are printed: " + strings.Join(output.FormatNames(), ", "), (*Shell).mode},
+		{".quit", "", "leave, as Ctrl-D does", func(*Shell, string) error { return errQuit }},
+		{".schema", "[TABLE]", "the columns of a table, or of all", (*Shell).schema},
+		{".tables", "", "the tables", (*Shell).tables},
+		{".timer", "on|off", "tell how long statements take", func(s *Shell, arg string) error { return s.toggle(&s.timer, arg) }},
 	}
 }
 
-// command runs a line that begins with a point.
-func (s *sqlShell) command(line string) error {
+// do runs a line that begins with a point.
+func (s *Shell) do(line string) error {
 	name, arg, _ := strings.Cut(line, " ")
-	all := shellCommands()
-	i := slices.IndexFunc(all, func(c shellCommandEntry) bool { return c.name == name })
+	all := commands()
+	i := slices.IndexFunc(all, func(c command) bool { return c.name == name })
 	if i < 0 {
 		var names []string
 		for _, c := range all {
@@ -51,7 +47,7 @@ func (s *sqlShell) command(line string) error {
 	return all[i].run(s, strings.TrimSpace(arg))
 }
 
-func (s *sqlShell) toggle(to *bool, arg string) error {
+func (s *Shell) toggle(to *bool, arg string) error {
 	switch arg {
 	case "":
 		*to = !*to
@@ -63,42 +59,42 @@ func (s *sqlShell) toggle(to *bool, arg string) error {
 	return nil
 }
 
-func (s *sqlShell) help(string) error {
+func (s *Shell) help(string) error {
 	var b strings.Builder
-	for _, c := range shellCommands() {
+	for _, c := range commands() {
 		verbs.WriteEntry(&b, strings.TrimSpace(c.name+" "+c.args), c.usage)
 	}
-	_, err := fmt.Fprint(s.stdout, b.String())
+	_, err := fmt.Fprint(s.out, b.String())
 	return err
 }
 
-func (s *sqlShell) mode(arg string) error {
+func (s *Shell) mode(arg string) error {
 	f, err := output.ParseFormat(arg)
 	if err != nil {
 		return usage.Of("shell", ".mode: %w", err)
 	}
-	s.Output = f
+	s.host.SetFormat(f)
 	return nil
 }
 
-func (s *sqlShell) tables(string) error {
-	for _, name := range s.names {
-		fmt.Fprintln(s.stdout, name)
+func (s *Shell) tables(string) error {
+	for _, name := range s.Tables {
+		fmt.Fprintln(s.out, name)
 	}
 	return nil
 }
 
-func (s *sqlShell) schema(arg string) error {
-	names := s.names
+func (s *Shell) schema(arg string) error {
+	names := s.Tables
 	if arg != "" {
-		if s.columns[arg] == nil {
+		if s.Columns[arg] == nil {
 			return usage.Of("shell", "no table %s%s", spell.Quoted(arg), index.DidYouMean(arg, names))
 		}
 		names = []string{arg}
 	}
-	p := s.printer(output.Result{Columns: []output.Column{{Name: "table"}, {Name: "column"}, {Name: "type"}, {Name: "unit"}, {Name: "meaning"}}})
+	p := s.host.Printer(output.Result{Columns: []output.Column{{Name: "table"}, {Name: "column"}, {Name: "type"}, {Name: "unit"}, {Name: "meaning"}}})
 	for _, name := range names {
-		for _, c := range s.columns[name] {
+		for _, c := range s.Columns[name] {
 			p.Row(name, c.Name, c.Type.String(), c.Unit.String(), c.Doc)
 		}
 	}
@@ -106,7 +102,7 @@ func (s *sqlShell) schema(arg string) error {
 }
 
 // complete finds what the word before the cursor may become.
-func (s *sqlShell) complete(line string, pos int) (head string, found []string, tail string) {
+func (s *Shell) complete(line string, pos int) (head string, found []string, tail string) {
 	start := pos
 	for start > 0 && (line[start-1] == '.' && start == 1 || line[start-1] == '_' || line[start-1]|0x20 >= 'a' && line[start-1]|0x20 <= 'z' || line[start-1] >= '0' && line[start-1] <= '9') {
 		start--
@@ -118,12 +114,12 @@ func (s *sqlShell) complete(line string, pos int) (head string, found []string, 
 		}
 	}
 	if strings.HasPrefix(word, ".") {
-		for _, c := range shellCommands() {
+		for _, c := range commands() {
 			add(c.name, c.name+" ")
 		}
 		return line[:start], found, line[pos:]
 	}
-	for _, name := range s.names {
+	for _, name := range s.Tables {
 		add(name, name)
 	}
 	if word != "" {
@@ -133,8 +129,8 @@ func (s *sqlShell) complete(line string, pos int) (head string, found []string, 
 	return line[:start], found, line[pos:]
 }
 
-func (s *sqlShell) completeRest(word string, add func(candidate, shown string)) {
-	for _, cols := range s.columns {
+func (s *Shell) completeRest(word string, add func(candidate, shown string)) {
+	for _, cols := range s.Columns {
 		for _, c := range cols {
 			add(c.Name, c.Name)
 		}

@@ -1,4 +1,4 @@
-package main
+package outfile
 
 import (
 	"os"
@@ -15,7 +15,7 @@ func TestReplaceFile(t *testing.T) {
 	if err := os.Symlink(file, link); err != nil {
 		t.Fatal(err)
 	}
-	if err := replaceFile(link, []byte("new")); err != nil {
+	if err := Replace(link, []byte("new")); err != nil {
 		t.Fatal(err)
 	}
 	data, _ := os.ReadFile(file)
@@ -26,7 +26,7 @@ func TestReplaceFile(t *testing.T) {
 	if info, _ := os.Stat(file); info.Mode().Perm() != 0o600 {
 		t.Error(info.Mode())
 	}
-	if err := replaceFile(dir, nil); err == nil {
+	if err := Replace(dir, nil); err == nil {
 		t.Error("it replaced a directory")
 	}
 	if left, _ := filepath.Glob(filepath.Join(dir, ".*")); len(left) > 0 {
