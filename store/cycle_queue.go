@@ -3,8 +3,87 @@ package store
 import (
 	"errors"
 
+	"github.com/placectl/placectl/placer"
+	"github.com/placectl/placectl/placer/cycle"
 	"github.com/placectl/placectl/store/internal/row"
+	"github.com/placectl/placectl/timeline"
 )
+
+// Take makes it a cycle.Host, as all that follows.
+func (p *pass) Take(c *cycle.Job, a *placer.Ask, plan *placer.Plan) error {
+	j := p.jobs[c.ID]
+	was, then, nodes := j.State, j.Start, j.AllNodes()
+	delete(p.lifted, j.ID)
+	j.Reason = ""
+	if err := p.tx.apply(j, *a, plan, was); err != nil {
+		return err
+	}
+	if was == JobReserved {
+		p.tx.loaded.freed.on(nodes)
+	}
+	if j.State == JobRunning {
+		p.waiting--
+		p.started = append(p.started, j)
+		return p.took(j)
+	}
+	p.planned = append(p.planned, j)
+	if was == JobReserved && then != j.Start {
+		return p.tx.happened(replanned(j, "was to start at "+stamp(then)))
+	}
+	return nil
+}
+
+func (p *pass) Lift(c *cycle.Job) error {
+	j := p.jobs[c.ID]
+	spans, err := p.tx.spansOf(j)
+	p.lifted[j.ID] = spans
+	return errors.Join(err, p.tx.leave(j))
+}
+
+func (p *pass) PutBack(c *cycle.Job) (bool, error) {
+	j := p.jobs[c.ID]
+	guest, err := p.tx.guestOf(j)
+	if err != nil {
+		return false, err
+	}
+	if taken, err := p.tx.conflicts(j, &patient{guest, p.tx.now}); taken || err != nil {
+		return false, err
+	}
+	spans := p.lifted[j.ID]
+	delete(p.lifted, j.ID)
+	return true, p.tx.takeAgain(j, spans, JobReserved)
+}
+
+func (p *pass) Nodes(c *cycle.Job) []uint32 { return p.jobs[c.ID].AllNodes() }
+
+// patient is a job with a plan that minds no overdue ones: they were in its way before.
+type patient struct {
+	*placer.Guest
+	now int64
+}
+
+// Ignores makes it a timeline.Guest.
+func (g *patient) Ignores(b *timeline.Busy, from, to int64) bool {
+	return b.Held && b.End <= g.now || g.Guest.Ignores(b, from, to)
+}
+
+func (p *pass) Withdraw(c *cycle.Job) error {
+	delete(p.lifted, c.ID)
+	why := "jobs before it took its place"
+	if c.Delayed {
+		why = "an overdue job is on its nodes"
+	}
+	return p.tx.withdrawn(p.jobs[c.ID], why)
+}
+
+// withdrawn is a job whose plan is off the calendar already and whose state is to
+// say so.
+func (tx *Tx) withdrawn(j *row.Job, reason string) error {
+	tx.loaded.freed.on(j.AllNodes())
+	j.Unplace()
+	j.State, j.Reason = JobQueued, reason
+	return tx.putJob(j, JobReserved)
+}
 
 // listQueue lists the jobs that may have their nodes, in order.
 func (p *pass) listQueue() error {
