@@ -6,6 +6,7 @@ import (
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/locality"
 	"github.com/placectl/placectl/store/internal/check"
+	"github.com/placectl/placectl/store/internal/derived"
 	"github.com/placectl/placectl/store/internal/file"
 	"github.com/placectl/placectl/store/internal/row"
 	"github.com/placectl/placectl/timeline"
@@ -77,7 +78,7 @@ func (db *DB) beginAsOf(r *file.Recorder) (*Tx, error) {
 // is checked.
 func (tx *Tx) checked() *check.Store {
 	return &check.Store{
-		Rows: tx.file, State: &tx.state, Grace: overdueGrace, Resources: tx.Resources,
+		Rows: tx.file, State: &tx.state, Grace: derived.Grace, Resources: tx.Resources,
 		Shares: tx.Shares, ShareTimer: tx.ShareTimer, ShareState: tx.ShareState,
 		Signature: func(defs *index.Defs) ([]index.ResID, error) {
 			set, err := tx.settings()

@@ -130,7 +130,7 @@ func (p *passage) reservation(c change) error {
 		if err := p.tx.happened(reservationEvent(r, "planned", "active")); err != nil {
 			return err
 		}
-		p.tx.loaded.freed.on(r.Nodes) // for those whom it lets in
+		p.tx.loaded.freed.On(r.Nodes) // for those whom it lets in
 		return nil
 	}
 	if err := (booking{p.tx, r}).end(); err != nil {
@@ -201,7 +201,7 @@ func (tx *Tx) reclass(nodes []uint32, begin int64) error {
 		if !begun {
 			continue
 		}
-		if err := tx.loaded.rooms.measure(ix, number, class == index.Busy); err != nil {
+		if err := tx.loaded.rooms.Measure(ix, number, class == index.Busy); err != nil {
 			return err
 		}
 	}

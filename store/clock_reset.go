@@ -66,7 +66,7 @@ func (tx *Tx) resetClock(to int64) error {
 		return err
 	}
 	tx.loaded = newLoaded(tx)
-	tx.loaded.freed.anywhere()
+	tx.loaded.freed.Anywhere()
 	return nil
 }
 

@@ -164,7 +164,7 @@ type tally struct {
 
 // schedule starts and plans the jobs of the queue.
 func (p *pass) schedule() (err error) {
-	freed, err := p.tx.loaded.freed.read()
+	freed, err := p.tx.loaded.freed.Read()
 	if err != nil {
 		return err
 	}
@@ -175,7 +175,7 @@ func (p *pass) schedule() (err error) {
 	for i, j := range p.queue {
 		queue[i] = p.waits(j)
 	}
-	p.tx.loaded.releases.often = true
+	p.tx.loaded.releases.Often = true
 	p.unreached, err = p.decider.Run(queue)
 	return err
 }
@@ -187,7 +187,8 @@ func (p *pass) keep() error {
 		tx.state.Looked, tx.dirty = tx.state.NextJob, true
 	}
 	if p.decider.Whole() && tx.state.Planned != p.looked {
-		tx.state.Planned, tx.dirty, tx.loaded.freed.changed = p.looked, true, true
+		tx.state.Planned, tx.dirty = p.looked, true
+		tx.loaded.freed.Keep()
 	}
 	return nil
 }

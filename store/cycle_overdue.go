@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 
+	"github.com/placectl/placectl/store/internal/derived"
 	"github.com/placectl/placectl/store/internal/row"
 	"github.com/placectl/placectl/timeline"
 )
@@ -138,7 +139,7 @@ func (p *pass) delays(late []*row.Job) error {
 		for _, node := range j.AllNodes() {
 			for _, b := range p.tx.calendar().At(node) {
 				id := b.Owner >> 1
-				if !b.Held || b.Start <= p.tx.now || b.Start >= p.tx.now+overdueGrace || seen[id] {
+				if !b.Held || b.Start <= p.tx.now || b.Start >= p.tx.now+derived.Grace || seen[id] {
 					continue
 				}
 				seen[id] = true

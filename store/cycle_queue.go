@@ -19,7 +19,7 @@ func (p *pass) Take(c *cycle.Job, a *placer.Ask, plan *placer.Plan) error {
 		return err
 	}
 	if was == JobReserved {
-		p.tx.loaded.freed.on(nodes)
+		p.tx.loaded.freed.On(nodes)
 	}
 	if j.State == JobRunning {
 		p.waiting--
@@ -79,7 +79,7 @@ func (p *pass) Withdraw(c *cycle.Job) error {
 // withdrawn is a job whose plan is off the calendar already and whose state is to
 // say so.
 func (tx *Tx) withdrawn(j *row.Job, reason string) error {
-	tx.loaded.freed.on(j.AllNodes())
+	tx.loaded.freed.On(j.AllNodes())
 	j.Unplace()
 	j.State, j.Reason = JobQueued, reason
 	return tx.putJob(j, JobReserved)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/placectl/placectl/placer"
+	"github.com/placectl/placectl/store/internal/derived"
 	"pgregory.net/rapid"
 )
 
@@ -363,10 +364,10 @@ func TestPlanBehindAnOverdueJob(t *testing.T) {
 func TestPlansBehindOverdueJobs(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ planned, want int64 }{ // seconds from the beginning
-		{1100, 1050 + overdueGrace},
-		{1050 + overdueGrace - 1, 1050 + overdueGrace},
-		{1050 + overdueGrace, 1050 + overdueGrace},
-		{1050 + overdueGrace + 100, 1050 + overdueGrace + 100},
+		{1100, 1050 + derived.Grace},
+		{1050 + derived.Grace - 1, 1050 + derived.Grace},
+		{1050 + derived.Grace, 1050 + derived.Grace},
+		{1050 + derived.Grace + 100, 1050 + derived.Grace + 100},
 	} {
 		db, clock := newDB(t)
 		addNodes(t, db, "n", 1, 1)

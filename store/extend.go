@@ -160,7 +160,7 @@ func (tx *Tx) takeAgain(j *row.Job, spans []span, was JobState) error {
 			return err
 		}
 	}
-	if err := tx.loaded.releases.put(j.End, owner, j.AllNodes()); err != nil {
+	if err := tx.loaded.releases.Put(j.End, owner, j.AllNodes()); err != nil {
 		return err
 	}
 	return tx.putJob(j, was)

@@ -131,7 +131,7 @@ func (tx *Tx) Unhold(id uint64) (*Job, error) {
 		return nil, err
 	}
 	j.Failures, j.Unbegun, j.Lost, j.Excluded = 0, 0, 0, nil
-	tx.loaded.freed.count() // whether it can ever run may have changed while nobody looked
+	tx.loaded.freed.Count() // whether it can ever run may have changed while nobody looked
 	return jobResult(j, tx.unplan(j, JobQueued, ""))
 }
 
@@ -207,7 +207,7 @@ func (tx *Tx) vacate(j *row.Job) error {
 	if err := tx.leave(j); err != nil {
 		return err
 	}
-	tx.loaded.freed.on(j.AllNodes())
+	tx.loaded.freed.On(j.AllNodes())
 	return nil
 }
 
@@ -231,5 +231,5 @@ func (tx *Tx) leave(j *row.Job) error {
 			return err
 		}
 	}
-	return tx.loaded.releases.remove(j.End, owner)
+	return tx.loaded.releases.Remove(j.End, owner)
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/placer"
+	"github.com/placectl/placectl/store/internal/derived"
 	"pgregory.net/rapid"
 )
 
@@ -80,7 +81,7 @@ func (n *modelNode) taken(now, from, to int64) bool {
 	return slices.ContainsFunc(n.spans, func(s modelSpan) bool {
 		end := s.end
 		if s.held && end <= now {
-			end = now + overdueGrace
+			end = now + derived.Grace
 		}
 		return s.start < to && end > from
 	})

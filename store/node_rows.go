@@ -72,6 +72,15 @@ func (tx *Tx) kept(number uint32) (*keptNode, error) {
 	return k, nil
 }
 
+// keptNode is a node that is read once, for reading only.
+func (tx *Tx) keptNode(number uint32) (*index.Node, error) {
+	k, err := tx.kept(number)
+	if err != nil {
+		return nil, err
+	}
+	return k.Node, nil
+}
+
 // block is where a node is kept.
 func (r *nodeRows) block(number uint32) *keptBlock {
 	if writes := r.file.Writes(row.Nodes); r.kept == nil || r.writes != writes {

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/placer"
+	"github.com/placectl/placectl/store/internal/derived"
 	"github.com/placectl/placectl/store/internal/row"
 	"pgregory.net/rapid"
 )
@@ -118,7 +119,7 @@ func spansByNode(tx *Tx) (map[uint32][]span, error) {
 		spans, err := tx.spansOf(j)
 		for _, sp := range spans {
 			if j.State == JobRunning && sp.End <= tx.now {
-				sp.End = tx.now + overdueGrace // it goes on
+				sp.End = tx.now + derived.Grace // it goes on
 			}
 			out[sp.node] = append(out[sp.node], sp)
 		}

@@ -154,16 +154,16 @@ func (tx *Tx) PutNode(n *index.Node) (added bool, err error) {
 		return false, err
 	}
 	if exists && !bytes.Equal(row.EncodeNode(old), row.EncodeNode(n)) {
-		tx.loaded.freed.anywhere() // those whom it could serve as it was may never run now
+		tx.loaded.freed.Anywhere() // those whom it could serve as it was may never run now
 	} else {
-		tx.loaded.freed.on([]uint32{n.Number})
+		tx.loaded.freed.On([]uint32{n.Number})
 	}
 	if exists && !index.SameDevices(old, n) {
 		if err := (renaming{tx, old, n}).carryOut(holders); err != nil {
 			return false, tx.spoil(err)
 		}
 	}
-	return !exists, tx.loaded.rooms.measure(ix, n.Number, class == index.Busy && n.State == index.Up)
+	return !exists, tx.loaded.rooms.Measure(ix, n.Number, class == index.Busy && n.State == index.Up)
 }
 
 // gaveLess reports whether a node has less of something than before.
@@ -297,9 +297,9 @@ func (tx *Tx) SetNodeState(number uint32, state index.State, reason string) erro
 		}
 	}
 	if was != state {
-		tx.loaded.freed.anywhere() // one that goes down may turn "not now" into "never", for requests that its bucket served
+		tx.loaded.freed.Anywhere() // one that goes down may turn "not now" into "never", for requests that its bucket served
 	}
-	return tx.loaded.rooms.measure(ix, number, state == index.Up && tx.classOf(number) == index.Busy)
+	return tx.loaded.rooms.Measure(ix, number, state == index.Up && tx.classOf(number) == index.Busy)
 }
 
 // SetLoad notes the load measured on a node: how many of its processors are busy.
@@ -356,7 +356,7 @@ func (tx *Tx) RemoveNode(number uint32) error {
 	if err := ix.Err(); err != nil {
 		return err
 	}
-	tx.loaded.freed.anywhere()
+	tx.loaded.freed.Anywhere()
 	if err := tx.file.Remove(row.NodeNames, []byte(n.Name)); err != nil {
 		return err
 	}

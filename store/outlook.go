@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	"github.com/placectl/placectl/placer"
+	"github.com/placectl/placectl/store/internal/derived"
 	"github.com/placectl/placectl/store/internal/row"
 )
 
@@ -186,7 +187,7 @@ func (o *Outlook) after(j *row.Job, p *Prospect) (at int64, known bool, err erro
 	at = max(o.tx.now, j.Begin)
 	switch p.Wait {
 	case WaitsClass:
-		for t := range o.tx.loaded.releases.after(o.tx.now) {
+		for t := range o.tx.loaded.releases.After(o.tx.now) {
 			return t, true, nil
 		}
 		return 0, false, nil
@@ -219,7 +220,7 @@ func (o *Outlook) due(d row.Dependency) (at int64, known bool, err error) {
 		}
 		start, end = unix(p.Start), unix(p.End)
 	} else if end <= o.tx.now {
-		end = o.tx.now + overdueGrace
+		end = o.tx.now + derived.Grace
 	}
 	if d.When == After {
 		return start, true, nil
@@ -350,7 +351,7 @@ func (o *Outlook) earliest(j *row.Job, after int64) (plan *placer.Plan, refused,
 		return w.starts[at].plan, w.starts[at].refused, nil
 	}
 	if o.searches++; o.searches == 2 {
-		o.tx.loaded.releases.often = true
+		o.tx.loaded.releases.Often = true
 	}
 	plan, err = o.snapshots[j.Queue].Earliest(w.ask, after)
 	if err != nil && !isRefusal(err) {

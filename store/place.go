@@ -154,7 +154,7 @@ func (tx *Tx) apply(j *row.Job, a placer.Ask, plan *placer.Plan, was JobState) e
 	} else if err := tx.bind(j); err != nil {
 		return tx.spoil(err)
 	}
-	if err := tx.loaded.releases.put(j.End, row.JobOwner(j.ID), j.AllNodes()); err != nil {
+	if err := tx.loaded.releases.Put(j.End, row.JobOwner(j.ID), j.AllNodes()); err != nil {
 		return err
 	}
 	return tx.putJob(j, was)

@@ -245,7 +245,7 @@ func (q *queueLife) settled(t *rapid.T) {
 	}
 	told = true
 	_ = q.both("cycle from nothing", func(tx *Tx) (any, error) {
-		tx.loaded.freed.anywhere()
+		tx.loaded.freed.Anywhere()
 		v, err := cycle(tx)
 		if err == nil && v != "[] [] []" {
 			q.t.Fatalf("%s: what was known kept this from happening: %v", spec.Backfill, v)

@@ -221,7 +221,7 @@ func (q *queueMemory) agrees(spec CycleSpec) {
 	for i := range answers {
 		q.update("cycle", func(tx *Tx) error {
 			if i == 0 {
-				tx.loaded.freed.anywhere()
+				tx.loaded.freed.Anywhere()
 			}
 			waited, plans, err := readyJobs(tx)
 			if err != nil {

@@ -98,7 +98,7 @@ func (tx *Tx) SetQueue(q Queue) error {
 		return fmt.Errorf("%w policy of queue %s: %w", ErrInvalid, q.Name, err)
 	}
 	q.Policy = policy.String()
-	tx.loaded.freed.anywhere()
+	tx.loaded.freed.Anywhere()
 	return tx.file.Put(row.Queues, []byte(q.Name), row.EncodeQueue(row.Queue(q)))
 }
 

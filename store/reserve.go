@@ -179,11 +179,11 @@ func (r booking) keep() error {
 			}
 		}
 	}
-	if err := r.tx.loaded.releases.put(r.End, owner, r.Nodes); err != nil {
+	if err := r.tx.loaded.releases.Put(r.End, owner, r.Nodes); err != nil {
 		return err
 	}
 	if len(r.Access) > 0 { // for those who insist on it
-		r.tx.loaded.freed.on(r.Nodes)
+		r.tx.loaded.freed.On(r.Nodes)
 	}
 	if err := r.tx.happened(reservationEvent(r.Reservation, "", r.State(r.tx.now))); err != nil {
 		return err
@@ -347,7 +347,7 @@ func (r booking) end() error {
 			return fmt.Errorf("%w: %v", ErrDamaged, err)
 		}
 	}
-	r.tx.loaded.freed.on(r.Nodes)
+	r.tx.loaded.freed.On(r.Nodes)
 	if err := r.tx.reclass(r.Nodes, r.Start); err != nil {
 		return err
 	}
@@ -356,7 +356,7 @@ func (r booking) end() error {
 			return err
 		}
 	}
-	return r.tx.loaded.releases.remove(r.End, owner)
+	return r.tx.loaded.releases.Remove(r.End, owner)
 }
 
 func (r booking) forget() error {

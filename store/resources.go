@@ -47,7 +47,7 @@ func (tx *Tx) AddResource(def index.Def) error {
 		return err
 	}
 	tx.state.NextResource = defs.Next()
-	tx.loaded.freed.anywhere()
+	tx.loaded.freed.Anywhere()
 	if err := tx.file.Put(row.Resources, row.Key16(uint16(def.ID)), row.EncodeResource(def)); err != nil {
 		return err
 	}
@@ -159,7 +159,7 @@ func (tx *Tx) forgetIndex() error {
 	if tx.loaded.index == nil {
 		return nil
 	}
-	err := tx.loaded.source.flushIndex(tx.loaded.index)
+	err := tx.loaded.source.FlushIndex(tx.loaded.index)
 	tx.loaded.index = nil
 	return err
 }
@@ -171,13 +171,13 @@ func (tx *Tx) reindex() error {
 	if err := tx.forgetIndex(); err != nil {
 		return err
 	}
-	clear(tx.loaded.rooms.blocks)
+	tx.loaded.rooms.Forget()
 	for _, t := range []row.Table{row.Buckets, row.Bitmaps, row.Rooms} {
 		if err := tx.file.Clear(t); err != nil {
 			return err
 		}
 	}
-	tx.loaded.freed.anywhere()
+	tx.loaded.freed.Anywhere()
 	ix, err := tx.index()
 	if err != nil {
 		return err
@@ -192,7 +192,7 @@ func (tx *Tx) reindex() error {
 		if err := tx.file.Put(row.Nodes, row.Key32(n.Number), row.EncodeNode(n)); err != nil {
 			return err
 		}
-		if err := tx.loaded.rooms.measure(ix, n.Number, class == index.Busy && n.State == index.Up); err != nil {
+		if err := tx.loaded.rooms.Measure(ix, n.Number, class == index.Busy && n.State == index.Up); err != nil {
 			return err
 		}
 	}

@@ -375,7 +375,7 @@ func (tx *Tx) Configure(name, value string) error {
 		return err
 	}
 	if was == nil || row.DecodeText(was) != value {
-		tx.loaded.freed.anywhere()
+		tx.loaded.freed.Anywhere()
 	}
 	if value == "" {
 		err = tx.file.Remove(row.Config, []byte(name))

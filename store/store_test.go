@@ -9,6 +9,7 @@ import (
 
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/placer"
+	"github.com/placectl/placectl/store/internal/derived"
 )
 
 // clock is a test's notion of now.
@@ -73,7 +74,7 @@ func TestPlaceReleaseReopen(t *testing.T) {
 		t.Fatal(err, refusal)
 	}
 	clock.t += 7200 // overdue: nodes stay taken
-	if _, _, err = place(db, "2:ncpus=1", time.Hour); !errors.As(err, &refusal) || refusal.Start != clock.t+overdueGrace {
+	if _, _, err = place(db, "2:ncpus=1", time.Hour); !errors.As(err, &refusal) || refusal.Start != clock.t+derived.Grace {
 		t.Fatal(err, refusal)
 	}
 	if err := db.Update(func(tx *Tx) error { _, err := tx.Release(job.ID); return err }); err != nil {

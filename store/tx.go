@@ -12,6 +12,7 @@ import (
 	"github.com/placectl/placectl/placer/fairshare"
 	"github.com/placectl/placectl/store/internal/batches"
 	"github.com/placectl/placectl/store/internal/check"
+	"github.com/placectl/placectl/store/internal/derived"
 	"github.com/placectl/placectl/store/internal/file"
 	"github.com/placectl/placectl/store/internal/row"
 	"github.com/placectl/placectl/store/internal/tables"
@@ -39,22 +40,30 @@ type loaded struct {
 	defs     *index.Defs
 	index    *index.Index
 	calendar *timeline.Calendar
-	source   *source
-	rooms    *rooms
-	releases *releases
+	source   *derived.Source
+	rooms    *derived.Rooms
+	releases *derived.Releases
 	usage    *usage
 	nodes    *nodeRows
 	batches  *batches.Batches
-	freed    *freed
+	freed    *derived.Freed
 	matcher  *fairshare.Matcher // of the class shares
 	queries  *tables.Catalog
 	moved    []*row.Job // that were planned anew because of devices
 }
 
 func newLoaded(tx *Tx) loaded {
-	return loaded{nodes: &nodeRows{file: tx.file, finder: tx.file.Finder(row.Nodes)}, source: &source{tx, make(map[uint32]row.ReachBlock)},
-		rooms: &rooms{tx, make(map[uint32]*roomBlock)}, releases: &releases{tx: tx}, usage: &usage{tx: tx},
-		freed: &freed{tx: tx}}
+	b := derived.Base{Rows: tx.file, State: &tx.state, Now: &tx.now, Calendar: tx.calendar, Node: tx.keptNode, Owned: tx.ownerNodes,
+		Fail: tx.failed, Dirty: func() { tx.dirty = true }}
+	return loaded{nodes: &nodeRows{file: tx.file, finder: tx.file.Finder(row.Nodes)}, source: derived.NewSource(b), rooms: derived.NewRooms(b),
+		releases: &derived.Releases{Base: b}, usage: &usage{tx: tx}, freed: &derived.Freed{Base: b}}
+}
+
+// failed keeps an error in reading what is derived for whoever asks the index next.
+func (tx *Tx) failed(err error) {
+	if tx.loaded.index != nil {
+		tx.loaded.index.Fail(err)
+	}
 }
 
 // Format is the file format that this version writes. Older ones are migrated in one
@@ -99,7 +108,7 @@ func (tx *Tx) upgrade() error {
 	}
 	err := check.NewFindings(func(string) {}).Repair(tx.checked())
 	tx.now, tx.loaded = now, newLoaded(tx)
-	tx.loaded.freed.anywhere()
+	tx.loaded.freed.Anywhere()
 	return err
 }
 
@@ -131,19 +140,19 @@ func (tx *Tx) flush() error {
 		}
 	}
 	if ix := tx.loaded.index; ix != nil {
-		if err := tx.loaded.source.flushIndex(ix); err != nil {
+		if err := tx.loaded.source.FlushIndex(ix); err != nil {
 			return err
 		}
 	}
 	if c := tx.loaded.calendar; c != nil {
-		if err := tx.loaded.source.flushCalendar(c); err != nil {
+		if err := tx.loaded.source.FlushCalendar(c); err != nil {
 			return err
 		}
 	}
-	if err := tx.loaded.rooms.flush(); err != nil {
+	if err := tx.loaded.rooms.Flush(); err != nil {
 		return err
 	}
-	if err := tx.loaded.freed.flush(); err != nil {
+	if err := tx.loaded.freed.Flush(); err != nil {
 		return err
 	}
 	if !tx.changed() {
@@ -190,4 +199,34 @@ func goroutine() uint64 {
 	words := bytes.Fields(buf[:runtime.Stack(buf[:], false)])
 	id, _ := strconv.ParseUint(string(words[1]), 10, 64)
 	return id
+}
+
+// index is the node index of the transaction, loaded as it is asked.
+func (tx *Tx) index() (*index.Index, error) {
+	if tx.loaded.index == nil {
+		defs, err := tx.Resources()
+		if err != nil {
+			return nil, err
+		}
+		set, err := tx.settings()
+		if err != nil {
+			return nil, err
+		}
+		tx.loaded.index = index.New(defs, set.signature(defs), tx.loaded.source, index.Limits{Buckets: tx.state.NextBucket, Nodes: tx.state.NextNode})
+		if tx.file.Format() < 2 {
+			tx.loaded.index.MarkAll()
+		}
+		if tx.file.Format() < 4 {
+			tx.loaded.index.ForgetSpeeds()
+		}
+	}
+	return tx.loaded.index, nil
+}
+
+// calendar is what is planned for the nodes, loaded as it is asked.
+func (tx *Tx) calendar() *timeline.Calendar {
+	if tx.loaded.calendar == nil {
+		tx.loaded.calendar = timeline.NewCalendar(tx.loaded.source, tx.now, derived.Grace)
+	}
+	return tx.loaded.calendar
 }

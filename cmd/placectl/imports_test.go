@@ -31,6 +31,9 @@ const importRules = `
 	index                                    < store/internal/recovery
 	store/internal/row, store/internal/file, store/internal/check < store/internal/recovery
 	store/internal/recovery                  < store
+	index, timeline, placer, placer/cycle    < store/internal/derived
+	store/internal/row, store/internal/file  < store/internal/derived
+	store/internal/derived                   < store
 	timeline                                 < placer/backfill
 	index                                    < query
 	index, timeline, placer, locality, query < store

@@ -1,4 +1,4 @@
-package store
+package derived
 
 import (
 	"cmp"
@@ -18,22 +18,22 @@ func (e release) compare(o release) int {
 	return cmp.Or(cmp.Compare(e.at, o.at), cmp.Compare(e.owner, o.owner))
 }
 
-// releases are the release times of all that have nodes.
-type releases struct {
-	tx    *Tx
-	often bool                // they are asked for again and again: keep them in memory
+// Releases are the release times of all that have nodes.
+type Releases struct {
+	Base
+	Often bool                // they are asked for again and again: keep them in memory
 	list  []release           // all, by time and owner; nil unless they are in memory
 	nodes map[uint64][]uint32 // by owner, as far as somebody came to them since
 }
 
 // held is all of them in memory, nil where they are not kept there. Whose nodes they are
 // is read when somebody comes to them: searches mostly stop at the first few.
-func (r *releases) held() ([]release, error) {
-	if !r.often || r.list != nil {
+func (r *Releases) held() ([]release, error) {
+	if !r.Often || r.list != nil {
 		return r.list, nil
 	}
 	list := []release{}
-	err := r.tx.file.Each(row.Releases, nil, func(k, _ []byte) (bool, error) {
+	err := r.Rows.Each(row.Releases, nil, func(k, _ []byte) (bool, error) {
 		at, owner := row.SplitTimeKey(k)
 		list = append(list, release{at, owner})
 		return true, nil
@@ -45,18 +45,18 @@ func (r *releases) held() ([]release, error) {
 }
 
 // nodesOf are the nodes of an owner, read once.
-func (r *releases) nodesOf(owner uint64) (nodes []uint32, err error) {
+func (r *Releases) nodesOf(owner uint64) (nodes []uint32, err error) {
 	nodes, known := r.nodes[owner]
 	if !known {
-		if nodes, err = r.tx.ownerNodes(owner); err == nil && r.nodes != nil {
+		if nodes, err = r.Owned(owner); err == nil && r.nodes != nil {
 			r.nodes[owner] = nodes
 		}
 	}
 	return nodes, err
 }
 
-// put notes when an owner is expected to give its nodes back.
-func (r *releases) put(at int64, owner uint64, nodes []uint32) error {
+// Put notes when an owner is expected to give its nodes back.
+func (r *Releases) Put(at int64, owner uint64, nodes []uint32) error {
 	if r.list != nil {
 		e := release{at, owner}
 		if i, known := slices.BinarySearchFunc(r.list, e, release.compare); !known {
@@ -64,26 +64,26 @@ func (r *releases) put(at int64, owner uint64, nodes []uint32) error {
 		}
 		r.nodes[owner] = nodes
 	}
-	return r.tx.file.Mark(row.Releases, row.TimeKey(at, owner))
+	return r.Rows.Mark(row.Releases, row.TimeKey(at, owner))
 }
 
-// remove takes that back.
-func (r *releases) remove(at int64, owner uint64) error {
+// Remove takes that back.
+func (r *Releases) Remove(at int64, owner uint64) error {
 	if i, known := slices.BinarySearchFunc(r.list, release{at, owner}, release.compare); known {
 		r.list = slices.Delete(r.list, i, i+1)
 		delete(r.nodes, owner)
 	}
-	return r.tx.file.Remove(row.Releases, row.TimeKey(at, owner))
+	return r.Rows.Remove(row.Releases, row.TimeKey(at, owner))
 }
 
 // from goes through the release times from an instant on.
-func (r *releases) from(from int64, fn func(at int64, owner uint64, nodes func() ([]uint32, error)) (bool, error)) error {
+func (r *Releases) from(from int64, fn func(at int64, owner uint64, nodes func() ([]uint32, error)) (bool, error)) error {
 	list, err := r.held()
 	if err != nil {
 		return err
 	}
 	if list == nil {
-		return r.tx.file.EachFrom(row.Releases, row.TimeKey(from, 0), nil, func(k, _ []byte) (bool, error) {
+		return r.Rows.EachFrom(row.Releases, row.TimeKey(from, 0), nil, func(k, _ []byte) (bool, error) {
 			at, owner := row.SplitTimeKey(k)
 			return fn(at, owner, func() ([]uint32, error) { return r.nodesOf(owner) })
 		})
@@ -97,29 +97,29 @@ func (r *releases) from(from int64, fn func(at int64, owner uint64, nodes func()
 	return nil
 }
 
-// after lists when nodes are expected to be given back after an instant. Jobs that are
+// After lists when nodes are expected to be given back after an instant. Jobs that are
 // overdue count as ending a grace from now.
-func (r *releases) after(after int64) iter.Seq2[int64, []uint32] {
+func (r *Releases) After(after int64) iter.Seq2[int64, []uint32] {
 	return func(yield func(int64, []uint32) bool) {
 		if err := r.each(after, yield); err != nil {
-			r.tx.loaded.index.Fail(err)
+			r.Fail(err)
 		}
 	}
 }
 
-func (r *releases) each(after int64, yield func(int64, []uint32) bool) error {
+func (r *Releases) each(after int64, yield func(int64, []uint32) bool) error {
 	overdue, err := r.overdue()
 	if err != nil {
 		return err
 	}
-	grace, more := r.tx.now+overdueGrace, true
+	grace, more := *r.Now+Grace, true
 	giveBack := func() {
 		if len(overdue) > 0 && grace > after {
 			more = yield(grace, overdue)
 		}
 		overdue = nil
 	}
-	err = r.from(max(after, r.tx.now)+1, func(at int64, _ uint64, list func() ([]uint32, error)) (bool, error) {
+	err = r.from(max(after, *r.Now)+1, func(at int64, _ uint64, list func() ([]uint32, error)) (bool, error) {
 		if at >= grace {
 			if giveBack(); !more {
 				return false, nil
@@ -138,10 +138,10 @@ func (r *releases) each(after int64, yield func(int64, []uint32) bool) error {
 }
 
 // overdue are the nodes of jobs that should have ended by now.
-func (r *releases) overdue() ([]uint32, error) {
+func (r *Releases) overdue() ([]uint32, error) {
 	var nodes []uint32
 	err := r.from(0, func(at int64, owner uint64, list func() ([]uint32, error)) (bool, error) {
-		if at > r.tx.now {
+		if at > *r.Now {
 			return false, nil
 		}
 		if row.IsReservation(owner) {

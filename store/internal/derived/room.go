@@ -1,4 +1,4 @@
-package store
+package derived
 
 import (
 	"slices"
@@ -19,21 +19,27 @@ type roomBlock struct {
 	changed bool
 }
 
-// rooms are the blocks that the transaction has read, by number.
-type rooms struct {
-	tx     *Tx
+// Rooms are the blocks that the transaction has read, by number.
+type Rooms struct {
+	Base
 	blocks map[uint32]*roomBlock
 }
 
+// NewRooms makes them.
+func NewRooms(b Base) *Rooms { return &Rooms{b, make(map[uint32]*roomBlock)} }
+
+// Forget forgets what was read and changed.
+func (r *Rooms) Forget() { clear(r.blocks) }
+
 // block finds the block of a node.
-func (r *rooms) block(node uint32) (*roomBlock, error) {
+func (r *Rooms) block(node uint32) (*roomBlock, error) {
 	number := node / timeline.BlockNodes
 	if b := r.blocks[number]; b != nil {
 		return b, nil
 	}
 	key := row.Key32(number)
 	b := new(roomBlock)
-	payload, err := r.tx.file.Get(row.Rooms, key)
+	payload, err := r.Rows.Get(row.Rooms, key)
 	if err == nil && payload != nil {
 		b.RoomBlock, err = row.DecodeRooms(key, payload)
 	}
@@ -44,23 +50,23 @@ func (r *rooms) block(node uint32) (*roomBlock, error) {
 	return b, nil
 }
 
-// flush writes back the blocks that were changed.
-func (r *rooms) flush() error {
+// Flush writes back the blocks that were changed.
+func (r *Rooms) Flush() error {
 	for number, b := range r.blocks {
 		if !b.changed {
 			continue
 		}
 		b.changed = false
-		if err := r.tx.file.PutOrRemove(row.Rooms, row.Key32(number), row.EncodeRooms(&b.RoomBlock)); err != nil {
+		if err := r.Rows.PutOrRemove(row.Rooms, row.Key32(number), row.EncodeRooms(&b.RoomBlock)); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// measure notes what is left of a node now, for whoever looks for room. Nodes that
+// Measure notes what is left of a node now, for whoever looks for room. Nodes that
 // are not busy, and were not shared before, have nothing to note.
-func (r *rooms) measure(ix *index.Index, node uint32, busy bool) error {
+func (r *Rooms) Measure(ix *index.Index, node uint32, busy bool) error {
 	if !busy && !ix.IsOpen(node) {
 		return nil
 	}
@@ -69,12 +75,12 @@ func (r *rooms) measure(ix *index.Index, node uint32, busy bool) error {
 		return err
 	}
 	var now []index.Amount
-	if busy && placer.SharedBy(r.tx.calendar(), node, r.tx.calendar().Now()) {
-		n, err := r.tx.kept(node)
+	if busy && placer.SharedBy(r.Calendar(), node, r.Calendar().Now()) {
+		n, err := r.Node(node)
 		if err != nil {
 			return err
 		}
-		now = placer.RoomNow(r.tx.calendar(), ix.Defs(), n.Node)
+		now = placer.RoomNow(r.Calendar(), ix.Defs(), n)
 	}
 	place := &block.RoomBlock[node%timeline.BlockNodes]
 	if (*place == nil) != (now == nil) || !slices.Equal(*place, now) {

@@ -1,0 +1,92 @@
+package derived
+
+import (
+	"github.com/RoaringBitmap/roaring/v2"
+	"github.com/placectl/placectl/placer/cycle"
+	"github.com/placectl/placectl/store/internal/row"
+)
+
+// Freed is where room was made since a cycle has looked at all plans: what one cycle
+// hands on to the next. It is kept only as long as anybody waits.
+type Freed struct {
+	Base
+	list    *cycle.Freed    // nil until it is read
+	nodes   *roaring.Bitmap // and all that was freed in the transaction before that
+	any     bool
+	changed bool // it is to be written down
+}
+
+// On notes that room was made on nodes.
+func (f *Freed) On(nodes []uint32) {
+	f.Count()
+	if f.list != nil {
+		f.list.On(nodes)
+		return
+	}
+	if f.nodes == nil {
+		f.nodes = roaring.New()
+	}
+	f.nodes.AddMany(nodes)
+}
+
+// Anywhere notes that any request may fit now.
+func (f *Freed) Anywhere() {
+	f.Count()
+	if f.any = true; f.list != nil {
+		f.list.Anywhere()
+	}
+}
+
+// Count notes that the next cycle is to look again at jobs that wait for anything but
+// room, too.
+func (f *Freed) Count() {
+	f.State.Invalidations++
+	if f.changed = f.Rows.Writable(); f.changed {
+		f.Dirty()
+	}
+}
+
+// Read adds what is in the file.
+func (f *Freed) Read() (*cycle.Freed, error) {
+	if f.list != nil {
+		return f.list, nil
+	}
+	payload, err := f.Rows.Get(row.Invalidations, row.KeyFreed)
+	if err != nil {
+		return nil, err
+	}
+	stored := new(row.Freed)
+	if payload != nil {
+		if stored, err = row.DecodeFreed(payload); err != nil {
+			return nil, err
+		}
+	}
+	nodes := roaring.BitmapOf(stored.Nodes...)
+	if f.nodes != nil {
+		nodes.Or(f.nodes)
+	}
+	f.list = cycle.NewFreed(nodes, stored.Anywhere || f.any)
+	return f.list, nil
+}
+
+// Keep says that it is to be written down: the plans have been looked at.
+func (f *Freed) Keep() { f.changed = true }
+
+// Flush writes it down.
+func (f *Freed) Flush() error {
+	if !f.changed {
+		return nil
+	}
+	f.changed = false
+	if f.Rows.Last(row.Waiting) == nil {
+		return f.Rows.Remove(row.Invalidations, row.KeyFreed)
+	}
+	list, err := f.Read()
+	if err != nil {
+		return err
+	}
+	if !list.Any && list.Nodes.IsEmpty() {
+		return f.Rows.Remove(row.Invalidations, row.KeyFreed)
+	}
+	return f.Rows.Put(row.Invalidations, row.KeyFreed, row.EncodeFreed(&row.Freed{Anywhere: list.Any, Nodes: list.Nodes.ToArray()}))
+}
