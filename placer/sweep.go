@@ -131,8 +131,8 @@ func (m *mapping) counted() []Want {
 
 // wholeRoom is that of nodes which are taken whole.
 func wholeRoom(units int64) timeline.Room {
-	return timeline.Room{Idle: true, Units: func(load timeline.Load) int64 {
-		if load != timeline.Unloaded {
+	return timeline.Room{Idle: true, Units: func(of timeline.Taken) int64 {
+		if of != timeline.NothingTaken {
 			return 0
 		}
 		return units
@@ -146,9 +146,9 @@ func (m *mapping) sharedRoom(b *index.Bucket, counted []Want, key string) timeli
 	if how.one {
 		most = 1
 	}
-	return timeline.Room{Idle: how.whole, Key: key, Units: func(load timeline.Load) int64 {
-		taken, whole := m.Calendar.LoadOf(load)
-		if whole || how.whole && load != timeline.Unloaded {
+	return timeline.Room{Idle: how.whole, Key: key, Units: func(of timeline.Taken) int64 {
+		taken, whole := m.Calendar.AmountsOf(of)
+		if whole || how.whole && of != timeline.NothingTaken {
 			return 0
 		}
 		units := most

@@ -59,7 +59,7 @@ type Calendar struct {
 	lastNo uint32
 	err    error
 
-	loads   *loads      // of steps; nil before the first search for room
+	takens  *takenTable // of steps; nil before the first search for room
 	rooms   *roomSearch // the last search for room; nil before the first at this instant
 	amounts []Amount    // scratch of steps
 	scratch []*Busy     // of Taken

@@ -13,7 +13,7 @@ func (s *roomSearch) gaps(p *roomPart, steps *stepBlock, node uint32, from int64
 	first = s.until + 1
 	open, height := s.stack[:0], int64(0)
 	for ; i < len(list) && list[i].At <= stop; i++ {
-		now := p.room(list[i].Load)
+		now := p.room(list[i].Taken)
 		at := max(list[i].At, from)
 		switch {
 		case now > height:

@@ -49,7 +49,7 @@ func (s *roomSearch) first(p *roomPart, steps *stepBlock, node uint32, from, to 
 	i := stepAt(list, from)
 	open := int64(Forever)
 	for ; i < len(list) && (list[i].At < to || open < to); i++ {
-		switch has := p.room(list[i].Load) > 0; {
+		switch has := p.room(list[i].Taken) > 0; {
 		case !has && open != Forever && list[i].At-open >= s.d:
 			return open
 		case !has:

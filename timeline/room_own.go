@@ -47,6 +47,6 @@ func (s *roomSearch) ownNode(node uint32) bool {
 			s.shift(to, i, &list[n], -1)
 		}
 	}
-	to.measure(i, s.now, s.loads)
+	to.measure(i, s.now, s.takens)
 	return true
 }

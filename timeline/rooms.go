@@ -21,10 +21,10 @@ import (
 
 // Room is what a search knows of nodes that are alike to it.
 type Room struct {
-	Nodes *roaring.Bitmap       // which; the sets of a search are disjoint
-	Idle  bool                  // only nodes with nothing on them have room
-	Units func(load Load) int64 // for how many chunks a node with a load has room
-	Key   string                // equal where the same loads leave room for a chunk
+	Nodes *roaring.Bitmap         // which; the sets of a search are disjoint
+	Idle  bool                    // only nodes with nothing on them have room
+	Units func(taken Taken) int64 // for how many chunks a node has room of which so much is taken
+	Key   string                  // equal where a chunk has room beside the same
 }
 
 // Found is where a search for room has ended.
@@ -65,18 +65,18 @@ type roomPart struct {
 	*Room
 	*lower
 	words []uint64
-	units []int64 // by load; -1: not known
+	units []int64 // by Taken; -1: not known
 	full  int64   // of a node with nothing on it
 }
 
-func (p *roomPart) room(load Load) int64 {
-	for int(load) >= len(p.units) {
+func (p *roomPart) room(taken Taken) int64 {
+	for int(taken) >= len(p.units) {
 		p.units = append(p.units, -1)
 	}
-	if p.units[load] < 0 {
-		p.units[load] = p.Units(load)
+	if p.units[taken] < 0 {
+		p.units[taken] = p.Units(taken)
 	}
-	return p.units[load]
+	return p.units[taken]
 }
 
 // Stepped reports whether there was a search for room on all nodes of a request since
@@ -174,10 +174,10 @@ func (s *roomSearch) begin(rooms []Room) bool {
 				p.words[i] &= s.among[i]
 			}
 		}
-		if s.loads == nil {
-			s.loads = newLoads()
+		if s.takens == nil {
+			s.takens = newTakenTable()
 		}
-		if p.full = p.room(Unloaded); p.full > 0 {
+		if p.full = p.room(NothingTaken); p.full > 0 {
 			p.lower = s.lowerOf(p)
 		}
 	}
@@ -329,7 +329,7 @@ func (s *roomSearch) at(t int64) Found {
 // throughout reports whether a node has room for a chunk in [from, to).
 func (p *roomPart) throughout(list []Step, from, to int64) bool {
 	for i := stepAt(list, from); i < len(list) && list[i].At < to; i++ {
-		if p.room(list[i].Load) == 0 {
+		if p.room(list[i].Taken) == 0 {
 			return false
 		}
 	}

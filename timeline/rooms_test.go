@@ -70,13 +70,13 @@ func (a *roomAsk) rooms(c *Calendar) []Room {
 				nodes.Add(node)
 			}
 		}
-		out = append(out, Room{Nodes: nodes, Idle: a.whole, Key: fmt.Sprint(a.wants, a.capacity[odd]), Units: func(load Load) int64 {
-			amounts, whole := c.LoadOf(load)
+		out = append(out, Room{Nodes: nodes, Idle: a.whole, Key: fmt.Sprint(a.wants, a.capacity[odd]), Units: func(taken Taken) int64 {
+			amounts, whole := c.AmountsOf(taken)
 			standing := Open
 			switch {
 			case whole:
 				standing = Whole
-			case load == Unloaded:
+			case taken == NothingTaken:
 				standing = Idle
 			}
 			return a.units(int(odd), standing, func(q uint16) int64 {
@@ -242,7 +242,7 @@ func TestFindRoomAlone(t *testing.T) {
 	if err := c.Put(3, Busy{Start: 0, End: 10, Owner: 1, Use: &Use{Alone: true}}); err != nil {
 		t.Fatal(err)
 	}
-	room := Room{Nodes: roaring.BitmapOf(3), Units: func(Load) int64 { return 1 }}
+	room := Room{Nodes: roaring.BitmapOf(3), Units: func(Taken) int64 { return 1 }}
 	if _, known := c.FindRoom([]Room{room}, 1, 5, 0); known {
 		t.Error("it is said when there is room")
 	}
@@ -265,8 +265,8 @@ func BenchmarkFindRoom(b *testing.B) {
 		b.Run(how, func(b *testing.B) {
 			rng := rand.New(rand.NewPCG(1, 1))
 			c, all := benchCalendar(b, nodes, func(int) []Busy { return spread(rng, 10) })
-			room := []Room{{Nodes: all, Idle: true, Units: func(l Load) int64 {
-				if l != Unloaded {
+			room := []Room{{Nodes: all, Idle: true, Units: func(l Taken) int64 {
+				if l != NothingTaken {
 					return 0
 				}
 				return 1

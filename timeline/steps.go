@@ -10,20 +10,20 @@ import (
 // A search for room over many nodes asks the same of each of them again and again:
 // how much is taken, from which instant on. Steps answer that without adding up
 // stretches: they are made once for a node, and follow each change of it. What is taken
-// at a time is a number, its load, so that a request need find out only once how much
+// at a time is a number, its Taken, so that a request need find out only once how much
 // room is left beside it.
 
-// Load numbers what is taken of a node at a time. Loads with the same number take the
-// same; the numbers hold for one Calendar.
-type Load uint32
+// Taken numbers what is taken of a node at a time: the same number stands for the same
+// amounts. The numbers hold for one Calendar.
+type Taken uint32
 
-// Unloaded is the load of a node with nothing on it.
-const Unloaded Load = 0
+// NothingTaken is that of a node with nothing on it.
+const NothingTaken Taken = 0
 
-// Step is an instant from which on a node has a load.
+// Step is an instant from which on so much of a node is taken.
 type Step struct {
-	At   int64
-	Load Load
+	At    int64
+	Taken Taken
 }
 
 // stepBlock is the steps of the nodes of a calendar block.
@@ -42,26 +42,26 @@ type stretches struct {
 	idleGap, openGap [BlockNodes]int64 // how long it is so at most without a break, before that
 }
 
-// heldWhole is the load's word for a stretch that takes all of a node.
+// heldWhole counts for a stretch that takes all of a node.
 const heldWhole = 1 << 32
 
-// loads numbers loads. A load is the number of stretches, and heldWhole for each that
-// takes all of the node, then amounts by quantity.
-type loads struct {
-	numbers map[string]Load
+// takenTable numbers what is taken: that is the number of stretches, and heldWhole for each
+// that takes all of the node, then amounts by quantity.
+type takenTable struct {
+	numbers map[string]Taken
 	amounts [][]Amount
 	on      []int64 // stretches, and heldWhole for those that take all
 	key     []byte
 }
 
-func newLoads() *loads {
-	l := &loads{numbers: make(map[string]Load)}
+func newTakenTable() *takenTable {
+	l := &takenTable{numbers: make(map[string]Taken)}
 	l.number(0, nil)
 	return l
 }
 
-// number finds the number of a load.
-func (l *loads) number(on int64, amounts []Amount) Load {
+// number finds the number of what is taken.
+func (l *takenTable) number(on int64, amounts []Amount) Taken {
 	l.key = binary.AppendUvarint(l.key[:0], uint64(on))
 	for _, a := range amounts {
 		if a.N != 0 {
@@ -70,20 +70,20 @@ func (l *loads) number(on int64, amounts []Amount) Load {
 	}
 	n, ok := l.numbers[string(l.key)]
 	if !ok {
-		n = Load(len(l.on))
+		n = Taken(len(l.on))
 		l.numbers[string(l.key)] = n
 		l.on, l.amounts = append(l.on, on), append(l.amounts, slices.DeleteFunc(slices.Clone(amounts), func(a Amount) bool { return a.N == 0 }))
 	}
 	return n
 }
 
-// changed is a load after a stretch with a use has come (sign 1) or gone (-1).
-func (l *loads) changed(load Load, use *Use, sign int64, scratch []Amount) (Load, []Amount) {
-	on := l.on[load]
+// changed is what is taken after a stretch with a use has come (sign 1) or gone (-1).
+func (l *takenTable) changed(taken Taken, use *Use, sign int64, scratch []Amount) (Taken, []Amount) {
+	on := l.on[taken]
 	if use == nil {
-		return l.number(on+sign*heldWhole, l.amounts[load]), scratch
+		return l.number(on+sign*heldWhole, l.amounts[taken]), scratch
 	}
-	scratch = append(scratch[:0], l.amounts[load]...)
+	scratch = append(scratch[:0], l.amounts[taken]...)
 	for _, a := range use.Amounts {
 		i, found := slices.BinarySearchFunc(scratch, a.Quantity, func(x Amount, q uint16) int { return cmp.Compare(x.Quantity, q) })
 		if !found {
@@ -94,20 +94,20 @@ func (l *loads) changed(load Load, use *Use, sign int64, scratch []Amount) (Load
 	return l.number(on+sign, scratch), scratch
 }
 
-// whole reports whether somebody has all of a node with this load.
-func (l *loads) whole(load Load) bool { return l.on[load] >= heldWhole }
+// whole reports whether somebody has all of the node.
+func (l *takenTable) whole(taken Taken) bool { return l.on[taken] >= heldWhole }
 
-// LoadOf is what a load takes: of each quantity, or all of the node.
-func (c *Calendar) LoadOf(load Load) (amounts []Amount, whole bool) {
-	return c.loads.amounts[load], c.loads.whole(load)
+// AmountsOf is what is taken: of each quantity, or all of the node.
+func (c *Calendar) AmountsOf(taken Taken) (amounts []Amount, whole bool) {
+	return c.takens.amounts[taken], c.takens.whole(taken)
 }
 
 // stepsOf is the steps of a block's nodes, up to date for those in nodes.
 func (c *Calendar) stepsOf(number uint32, nodes uint64) *stepBlock {
 	b := c.block(number * BlockNodes)
 	if b.steps == nil {
-		if c.loads == nil {
-			c.loads = newLoads()
+		if c.takens == nil {
+			c.takens = newTakenTable()
 		}
 		b.steps = new(stepBlock)
 	}
@@ -123,7 +123,7 @@ func (c *Calendar) makeSteps(b *calendarBlock, i uint32) {
 	s.known |= bit
 	s.peculiar &^= bit
 	s.claimed &^= bit
-	s.lists[i] = append(s.lists[i][:0], Step{math.MinInt64, Unloaded})
+	s.lists[i] = append(s.lists[i][:0], Step{math.MinInt64, NothingTaken})
 	for k := range b.Block[i] {
 		switch u := b.Block[i][k].Use; {
 		case u != nil && u.Alone:
@@ -139,7 +139,7 @@ func (c *Calendar) makeSteps(b *calendarBlock, i uint32) {
 			c.shift(s, i, &b.Block[i][k], 1)
 		}
 	}
-	s.measure(i, c.now, c.loads)
+	s.measure(i, c.now, c.takens)
 }
 
 // shift changes the steps of a node by a stretch that has come (sign 1) or gone (-1).
@@ -156,7 +156,7 @@ func (c *Calendar) shift(s *stepBlock, i uint32, b *Busy, sign int64) {
 	from, list := cut(list, start)
 	to, list := cut(list, end) // start < end, so from still holds
 	for k := from; k < to; k++ {
-		list[k].Load, c.amounts = c.loads.changed(list[k].Load, b.Use, sign, c.amounts)
+		list[k].Taken, c.amounts = c.takens.changed(list[k].Taken, b.Use, sign, c.amounts)
 	}
 	s.lists[i] = join(join(list, to), from)
 }
@@ -183,12 +183,12 @@ func cut(list []Step, t int64) (int, []Step) {
 	if list[i].At == t {
 		return i, list
 	}
-	return i + 1, slices.Insert(list, i+1, Step{t, list[i].Load})
+	return i + 1, slices.Insert(list, i+1, Step{t, list[i].Taken})
 }
 
-// join makes one step of two with the same load, the second of which is i.
+// join makes one step of two of which the same is taken, the second of which is i.
 func join(list []Step, i int) []Step {
-	if i > 0 && i < len(list) && list[i].Load == list[i-1].Load {
+	if i > 0 && i < len(list) && list[i].Taken == list[i-1].Taken {
 		return slices.Delete(list, i, i+1)
 	}
 	return list
@@ -230,7 +230,7 @@ func (c *Calendar) claimedSteps(b *calendarBlock, i uint32) {
 		}
 		var k int
 		k, list = cut(list, t)
-		list[k].Load = c.loads.number(on, amounts)
+		list[k].Taken = c.takens.number(on, amounts)
 		list = join(list, k)
 	}
 	b.steps.lists[i] = list
@@ -252,22 +252,22 @@ func (c *Calendar) stepped(b *calendarBlock, node uint32, x *Busy, sign int64) {
 		return
 	}
 	c.shift(s, i, x, sign)
-	s.measure(i, c.now, c.loads)
+	s.measure(i, c.now, c.takens)
 }
 
 // measure sums the steps of a node up.
-func (s *stepBlock) measure(i uint32, now int64, l *loads) {
-	s.idle[i], s.idleGap[i] = lasting(s.lists[i], now, func(x Load) bool { return x == Unloaded })
-	s.open[i], s.openGap[i] = lasting(s.lists[i], now, func(x Load) bool { return !l.whole(x) })
+func (s *stepBlock) measure(i uint32, now int64, l *takenTable) {
+	s.idle[i], s.idleGap[i] = lasting(s.lists[i], now, func(x Taken) bool { return x == NothingTaken })
+	s.open[i], s.openGap[i] = lasting(s.lists[i], now, func(x Taken) bool { return !l.whole(x) })
 }
 
 // lasting finds from when on steps are all of a kind, and how long they were so at
 // most before.
-func lasting(list []Step, now int64, kind func(Load) bool) (since, gap int64) {
+func lasting(list []Step, now int64, kind func(Taken) bool) (since, gap int64) {
 	since, is := now, true
 	for _, s := range list {
 		switch was := is; {
-		case kind(s.Load) == was:
+		case kind(s.Taken) == was:
 		case was:
 			gap, is = max(gap, s.At-since), false
 		default:
