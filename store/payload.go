@@ -25,6 +25,7 @@ type Payload struct {
 	Append      bool       // the first attempt appends to a file that is there, too
 	Compat      string     // whose variables it finds in its environment: pbs, slurm, or "" for nobody's
 	Variables   []string   // NAME=VALUE, of those what only the directives of its script say
+	Input       string     // where its standard input comes from, as CheckPattern describes it; "" for nothing
 	Owner       *Submitter // who submitted it; nil: nobody knows
 	Ending      Ending
 }
@@ -41,13 +42,14 @@ type Submitter struct {
 // told of it. The zero value is the default throughout.
 type Ending struct {
 	Retries   int           // how many attempts may follow one that has failed
-	RetryOn   string        // after which: see ParseRetryOn; "" for the default
+	RetryOn   string        // after which: see CheckRetryOn; "" for the default
 	RetryWait time.Duration // before the first retry, twice as long before each further one, at most an hour; 0 for 30 s
 	Signal    int           // sent to its processes before the end; 0 for none
 	Before    time.Duration // so long before
+	First     bool          // to its first process alone
 	Grace     time.Duration // between being told to terminate and being killed; 0 for 30 s, negative for no time
 	Mail      string        // of what the owner is told: begin, end, fail and requeue, with commas between
-	MailTo    string        // where to; "" for the owner
+	MailTo    string        // where to, with commas between; "" for the owner
 }
 
 // The defaults of an Ending.
@@ -119,7 +121,7 @@ func (p *Payload) check(command []string) error {
 		}
 		env += len(v) + 1
 	}
-	for _, pattern := range []string{p.Out, p.Err} {
+	for _, pattern := range []string{p.Out, p.Err, p.Input} {
 		if err := CheckPattern(pattern); err != nil {
 			return err
 		}
@@ -133,14 +135,14 @@ func (p *Payload) check(command []string) error {
 		return fmt.Errorf("%w: the script has a NUL byte at offset %d: it is no text", ErrInvalid, strings.IndexByte(p.Script, 0))
 	case env > MaxEnvironment:
 		return fmt.Errorf("%w: the environment has %d bytes, and may have %d", ErrInvalid, env, MaxEnvironment)
-	case !strings.HasPrefix(p.Dir, "/") || strings.IndexByte(p.Dir+p.Out+p.Err, 0) >= 0:
+	case !strings.HasPrefix(p.Dir, "/") || strings.IndexByte(p.Dir+p.Out+p.Err+p.Input, 0) >= 0:
 		return fmt.Errorf("%w: the directory %q is no absolute path", ErrInvalid, p.Dir)
 	case p.Umask > 0o777:
 		return fmt.Errorf("%w: the umask %o is more than 777", ErrInvalid, p.Umask)
 	case p.Compat != "" && p.Compat != "pbs" && p.Compat != "slurm":
 		return fmt.Errorf("%w: there are variables of pbs and slurm, and none of %q", ErrInvalid, p.Compat)
 	}
-	return p.Ending.check()
+	return p.Ending.Check()
 }
 
 // Payload is what a job carries besides its command, nil where it carries nothing: it was
@@ -168,8 +170,8 @@ func (tx *Tx) payloadOf(j *row.Job) (*Payload, error) {
 	}
 	return &Payload{Script: p.Script, Interpreter: p.Interpreter, Dir: p.Dir, Umask: p.Umask, Env: p.Env,
 		Limits: converted(p.Limits, func(l row.ResourceLimit) ResourceLimit { return ResourceLimit(l) }),
-		Out:    p.Out, Err: p.Err, Append: p.Append, Compat: p.Compat, Variables: p.Variables, Owner: (*Submitter)(p.Owner),
-		Ending: Ending{p.Ending.Retries, p.Ending.RetryOn, lasting(p.Ending.RetryWait), p.Ending.Signal, lasting(p.Ending.Before),
+		Out:    p.Out, Err: p.Err, Append: p.Append, Compat: p.Compat, Variables: p.Variables, Input: p.Input, Owner: (*Submitter)(p.Owner),
+		Ending: Ending{p.Ending.Retries, p.Ending.RetryOn, lasting(p.Ending.RetryWait), p.Ending.Signal, lasting(p.Ending.Before), p.Ending.First,
 			lasting(p.Ending.Grace), p.Ending.Mail, p.Ending.MailTo}}, nil
 }
 
@@ -177,9 +179,9 @@ func (tx *Tx) payloadOf(j *row.Job) (*Payload, error) {
 func (p *Payload) row(jobs uint64) *row.Payload {
 	return &row.Payload{Jobs: jobs, Script: p.Script, Interpreter: p.Interpreter, Dir: p.Dir, Umask: p.Umask, Env: p.Env,
 		Limits: converted(p.Limits, func(l ResourceLimit) row.ResourceLimit { return row.ResourceLimit(l) }),
-		Out:    p.Out, Err: p.Err, Append: p.Append, Compat: p.Compat, Variables: p.Variables, Owner: (*row.Submitter)(p.Owner),
+		Out:    p.Out, Err: p.Err, Append: p.Append, Compat: p.Compat, Variables: p.Variables, Input: p.Input, Owner: (*row.Submitter)(p.Owner),
 		Ending: row.Ending{Retries: p.Ending.Retries, RetryOn: p.Ending.RetryOn, RetryWait: seconds(p.Ending.RetryWait), Signal: p.Ending.Signal,
-			Before: seconds(p.Ending.Before), Grace: seconds(p.Ending.Grace), Mail: p.Ending.Mail, MailTo: p.Ending.MailTo}}
+			Before: seconds(p.Ending.Before), First: p.Ending.First, Grace: seconds(p.Ending.Grace), Mail: p.Ending.Mail, MailTo: p.Ending.MailTo}}
 }
 
 // payloadRow is a row that a job names.

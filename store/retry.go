@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
 )
 
 // An attempt that has failed is followed by another where the job allows it: after how
@@ -59,8 +60,8 @@ func (e *Ending) retryWait(retried int) time.Duration {
 	return min(wait, MaxRetryWait)
 }
 
-// check verifies an ending.
-func (e *Ending) check() error {
+// Check verifies an ending. It fails with ErrInvalid.
+func (e *Ending) Check() error {
 	switch {
 	case e.Retries < 0 || e.Retries > MaxRetries:
 		return fmt.Errorf("%w: %d retries; there may be from 0 to %d", ErrInvalid, e.Retries, MaxRetries)
@@ -70,6 +71,8 @@ func (e *Ending) check() error {
 		return fmt.Errorf("%w: there is no signal %d", ErrInvalid, e.Signal)
 	case (e.Signal == 0) != (e.Before == 0) || e.Before < 0:
 		return fmt.Errorf("%w: signal %d, %s before the end: both, or neither", ErrInvalid, e.Signal, e.Before)
+	case e.Signal == 0 && e.First:
+		return fmt.Errorf("%w: the first process alone is to get a signal, and there is none", ErrInvalid)
 	}
 	for _, when := range strings.Split(e.Mail, ",") {
 		switch when {
@@ -78,5 +81,14 @@ func (e *Ending) check() error {
 			return fmt.Errorf("%w: mail at %q; there are begin, end, fail and requeue", ErrInvalid, when)
 		}
 	}
+	for _, to := range strings.Split(e.MailTo, ",") {
+		if e.MailTo != "" && (to == "" || strings.ContainsFunc(to, notInAddress)) {
+			return fmt.Errorf("%w: mail to %q; addresses are wanted, with commas between", ErrInvalid, e.MailTo)
+		}
+	}
 	return CheckRetryOn(e.RetryOn)
 }
+
+// notInAddress are characters that would end an address, or the line of a mail's head that
+// it stands in.
+func notInAddress(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }

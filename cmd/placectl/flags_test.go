@@ -187,6 +187,13 @@ submit 1 @/job.sh --out=x.%j
 submit 1 @/job.sh --err=x.%j
 submit 1 @/job.sh --out-mode=append
 submit 1 @/job.sh --compat=slurm
+submit 1 @/job.sh --retries=3
+submit 1 @/job.sh --retries=3 --retry-on=75
+submit 1 @/job.sh --retries=3 --retry-wait=5
+submit 1 @/job.sh --signal=USR1
+submit 1 @/job.sh --grace=5
+submit 1 @/job.sh --mail=end
+submit 1 @/job.sh --mail=end --mail-to=ann@site
 show 7 --env
 job show 7 --env
 submit 1 --after=1

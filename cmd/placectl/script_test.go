@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"flag"
+	"os"
 	"os/exec"
 	"strconv"
 	"strings"
@@ -51,6 +52,16 @@ func TestScripts(t *testing.T) {
 		Cmds:                map[string]func(*testscript.TestScript, bool, []string){"exits": scriptExits, "eventually": scriptEventually},
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("TZ", "UTC")
+			here, err := os.Hostname()
+			if err != nil {
+				return err
+			}
+			me, err := exec.Command("id", "-un").Output() // os/user would link the C library
+			if err != nil {
+				return err
+			}
+			e.Setenv("HERE", here)
+			e.Setenv("OWNER", strings.TrimSpace(string(me)))
 			return nil
 		},
 	})

@@ -127,6 +127,8 @@ var flagValues = map[string][]string{
 	"priority": {"0", "5", "-5", "x"}, "begin": drawnInstants, "deadline": drawnInstants, "hold": {""}, "no-requeue": {""}, "requestor": drawnUsers,
 	"script": {"job.sh", "nosuch"}, "directives": {"pbs", "none", "x"}, "lax": {""}, "chdir": {"/", "/nosuch"}, "export": {"none", "X=1", "PATH,Y=2", "x y"}, "umask": {"027", "9"},
 	"out": {"x.%j", "%A.%a", "%z"}, "err": {"%x.%N", "/nosuch/x"}, "out-mode": {"append", "truncate", "x"}, "compat": {"pbs", "slurm", "none", "x"}, "env": {""},
+	"retries": {"0", "2", "-1"}, "retry-on": {"1-5,oom", "0"}, "retry-wait": {"1", "2h"}, "signal": {"USR1@60", "B:10", "x"}, "grace": {"0", "5", "x"},
+	"mail": {"end", "begin,fail", "x"}, "mail-to": {"ann@site", "a b"},
 	"status": {"0", "1", "256"}, "backfill": {"fcfs", "easy", "conservative", "x"}, "widest": {""}, "exec": {"true", "false", "/nosuch"}, "exec-timeout": {"5s"},
 	"max-time": {"0", "1h"}, "for": {"started", "ended", "x"}, "timeout": {"0"}, "since": {"0", "5", "x"}, "last": {"0", "1", "7"}, "follow": nil,
 	"file": {"query.sql", "nosuch"}, "replace": {""}, "first": {""}, "threshold": {"0", "0.5", "x"}, "minimum": drawnSpans, "from": {"now", "now-1h"}, "to": {"now+1h", "now+30h"},

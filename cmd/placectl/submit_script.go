@@ -85,11 +85,18 @@ func payloadFlags() []cli.Flag {
 		&cli.StringFlag{Name: "err", Usage: "its errors go to `FILE` (with the output)"},
 		&cli.StringFlag{Name: "out-mode", Usage: "append to files that are there, or truncate them, as `MODE` says (truncate)"},
 		&cli.StringFlag{Name: "compat", Usage: "`WHOSE` variables it is to find in its environment: pbs, slurm or none (those whose lines count)"},
+		&cli.IntFlag{Name: "retries", Usage: "up to `N` further attempts follow one that has failed (0)"},
+		&cli.StringFlag{Name: "retry-on", Usage: "after which ends, `LIST` of statuses, signal, walltime and oom: 1-5,75,oom (every status but 126 and 127, and every signal)"},
+		&cli.StringFlag{Name: "retry-wait", Usage: "the first of them begins `D` later, each further one twice as long, an hour at most (30s)"},
+		&cli.StringFlag{Name: "signal", Usage: "it is sent `SIG@SECONDS` before its end, such as USR1@120; B:USR1@120 only its first process"},
+		&cli.StringFlag{Name: "grace", Usage: "it has `D` between being told to terminate and being killed (30s)"},
+		&cli.StringFlag{Name: "mail", Usage: "its owner is told of `LIST`: begin, end, fail, requeue"},
+		&cli.StringFlag{Name: "mail-to", Usage: "in the owner's place `ADDRESS` is, or several with commas between"},
 	}
 }
 
 // onlyWithPayload are those that say nothing of a job that runs nothing.
-var onlyWithPayload = []string{"chdir", "export", "umask", "out", "err", "out-mode", "compat"}
+var onlyWithPayload = []string{"chdir", "export", "umask", "out", "err", "out-mode", "compat", "retries", "retry-on", "retry-wait", "signal", "grace", "mail", "mail-to"}
 
 // directed is the command line with what the directives of a script ask for. Where both
 // say something the command line counts.

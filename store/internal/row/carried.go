@@ -49,6 +49,7 @@ type Payload struct {
 	Compat      string
 	Variables   []string // NAME=VALUE, what the directives said that only their family asks for
 
+	Input  string     // a pattern, too
 	Owner  *Submitter // nil in rows of formats before 6
 	Ending Ending
 }
@@ -68,6 +69,7 @@ type Ending struct {
 	RetryWait int64  // before the first, doubled each time
 	Signal    int    // sent so long before the end; 0 for none
 	Before    int64
+	First     bool  // to its first process alone
 	Grace     int64 // between being told to terminate and being killed; negative for none at all, 0 for the default
 	Mail      string
 	MailTo    string
@@ -105,7 +107,7 @@ func EncodePayload(p *Payload) []byte {
 	e.bool(p.Append)
 	e.string(p.Compat)
 	e.strings(p.Variables)
-	if p.Owner == nil && p.Ending == (Ending{}) {
+	if p.Input == "" && p.Owner == nil && p.Ending == (Ending{}) {
 		return e.b
 	}
 	e.bool(p.Owner != nil)
@@ -121,6 +123,8 @@ func EncodePayload(p *Payload) []byte {
 	for _, s := range []string{x.RetryOn, x.Mail, x.MailTo} {
 		e.string(s)
 	}
+	e.bool(x.First)
+	e.string(p.Input)
 	return e.b
 }
 
@@ -148,6 +152,9 @@ func (p *Payload) decodeEnding(d *decoder) {
 	}
 	p.Ending = Ending{Retries: int(d.int()), RetryWait: d.int(), Signal: int(d.int()), Before: d.int(), Grace: d.int(),
 		RetryOn: d.string(), Mail: d.string(), MailTo: d.string()}
+	if len(d.b) > 0 {
+		p.Ending.First, p.Input = d.byte() != 0, d.string()
+	}
 }
 
 // HashPayload is the key of a row. What is hashed is the row as it is encoded, so that a

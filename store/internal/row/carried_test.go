@@ -2,6 +2,7 @@ package row
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"testing"
 
@@ -51,9 +52,15 @@ func TestPayloadCodec(t *testing.T) {
 		if table, k, row, err := ReadDocument(line); err != nil || table != Payloads || !bytes.Equal(k, key[:]) || !bytes.Equal(row, counted) {
 			t.Fatalf("%s is read as %v %x %x, %v", line, table, k, row, err)
 		}
-		cut := rapid.IntRange(0, len(encoded)-1).Draw(t, "cut")
-		if _, err := DecodePayload(key[:], encoded[:cut]); !errors.Is(err, ErrDamaged) {
-			t.Fatalf("cut to %d of %d bytes: %v", cut, len(encoded), err)
+		cut := rapid.IntRange(0, len(counted)-1).Draw(t, "cut")
+		old := p
+		old.Input, old.Owner, old.Ending = "", nil, Ending{}
+		older := len(counted) - len(binary.AppendUvarint(nil, uint64(len(p.Input)))) - len(p.Input) - 1
+		if cut == len(EncodePayload(&old)) || cut == older {
+			return // as versions wrote it that knew no more
+		}
+		if _, err := DecodePayload(key[:], counted[:cut]); !errors.Is(err, ErrDamaged) {
+			t.Fatalf("cut to %d of %d bytes: %v", cut, len(counted), err)
 		}
 	})
 }

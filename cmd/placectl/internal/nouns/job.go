@@ -77,6 +77,15 @@ var jobFields = output.Fields[*jobView]{
 	{Name: "umask", Value: func(j *jobView) any { return ifWord(j.payload().Dir != "", fmt.Sprintf("%04o", j.payload().Umask)) }},
 	{Name: "interpreter", Value: func(j *jobView) any { return output.OrNil(j.payload().Interpreter) }},
 	{Name: "compat", Value: func(j *jobView) any { return output.OrNil(j.payload().Compat) }},
+	{Name: "owner", Value: func(j *jobView) any { return output.OrNil(j.owner().Name) }},
+	{Name: "submit_host", Value: func(j *jobView) any { return output.OrNil(j.owner().Host) }},
+	{Name: "retries", Kind: output.Integer, Value: func(j *jobView) any { return output.OrNil(j.payload().Ending.Retries) }},
+	{Name: "retry_on", Value: func(j *jobView) any { return output.OrNil(j.payload().Ending.RetryOn) }},
+	{Name: "retry_wait", Kind: output.Duration, Value: func(j *jobView) any { return output.OrNil(j.payload().Ending.RetryWait) }},
+	{Name: "signal", Value: func(j *jobView) any { return output.OrNil(payload.Signal(&j.payload().Ending)) }},
+	{Name: "grace", Kind: output.Duration, Value: func(j *jobView) any { return graceOf(&j.payload().Ending) }},
+	{Name: "mail", Value: func(j *jobView) any { return output.OrNil(j.payload().Ending.Mail) }},
+	{Name: "mail_to", Value: func(j *jobView) any { return output.OrNil(j.payload().Ending.MailTo) }},
 	{Name: "env", Kind: output.Words, Value: func(j *jobView) any { return j.payload().Env }},
 }
 
@@ -103,6 +112,23 @@ func (j *jobView) payload() *store.Payload {
 		}
 	}
 	return j.carries
+}
+
+// owner is who submitted the job, without a name where nobody knows.
+func (j *jobView) owner() *store.Submitter {
+	if o := j.payload().Owner; o != nil {
+		return o
+	}
+	return new(store.Submitter)
+}
+
+// graceOf is the time that was asked for between being told to terminate and being
+// killed, nil for the default.
+func graceOf(e *store.Ending) any {
+	if e.Grace == 0 {
+		return nil
+	}
+	return max(e.Grace, 0)
 }
 
 // files are the names of the files that the job writes.

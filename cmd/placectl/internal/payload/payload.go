@@ -21,6 +21,7 @@ import (
 type Flags interface {
 	IsSet(name string) bool
 	String(name string) string
+	Int(name string) int
 }
 
 // Process is the process that submits.
@@ -47,6 +48,12 @@ func (from Process) Read(c Flags, s *Script) (p *store.Payload, err error) {
 		return nil, err
 	}
 	if p.Err, err = pattern(c, "err", p.Dir); err != nil {
+		return nil, err
+	}
+	if p.Ending, err = ending(c); err != nil {
+		return nil, err
+	}
+	if p.Owner, err = from.owner(); err != nil {
 		return nil, err
 	}
 	if c.IsSet("out-mode") {

@@ -1,0 +1,111 @@
+package payload
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/placectl/placectl/cmd/placectl/internal/spell"
+	"github.com/placectl/placectl/cmd/placectl/internal/usage"
+	"github.com/placectl/placectl/store"
+	"golang.org/x/sys/unix"
+)
+
+// ending reads how the job is ended, tried again, and told of.
+func ending(c Flags) (e store.Ending, err error) {
+	e = store.Ending{Retries: c.Int("retries"), RetryOn: c.String("retry-on"), Mail: c.String("mail"), MailTo: c.String("mail-to")}
+	if e.RetryWait, err = flagDuration(c, "retry-wait"); err != nil {
+		return e, err
+	}
+	if c.IsSet("retry-wait") && e.RetryWait == 0 {
+		return e, usage.Errorf("--retry-wait must be a second or more")
+	}
+	if e.Grace, err = flagDuration(c, "grace"); err != nil {
+		return e, err
+	}
+	if c.IsSet("grace") && e.Grace == 0 {
+		e.Grace = -1 // none; 0 is the default
+	}
+	if c.IsSet("signal") {
+		if err := readSignal(c.String("signal"), &e); err != nil {
+			return e, usage.Errorf("--signal: %w", err)
+		}
+	}
+	for _, flag := range []string{"retry-on", "mail", "mail-to"} {
+		if c.IsSet(flag) && c.String(flag) == "" {
+			return e, usage.Errorf("--%s is empty", flag)
+		}
+	}
+	if err := e.Check(); err != nil {
+		return e, usage.Errorf("%w", err)
+	}
+	return e, nil
+}
+
+// flagDuration reads a flag as whole seconds, as rows have them.
+func flagDuration(c Flags, flag string) (time.Duration, error) {
+	if !c.IsSet(flag) {
+		return 0, nil
+	}
+	d, err := spell.ParseDuration(c.String(flag))
+	if err == nil && d%time.Second != 0 {
+		err = fmt.Errorf("%s has parts of a second", spell.Quoted(c.String(flag)))
+	}
+	if err != nil {
+		return 0, usage.Errorf("--%s: %w", flag, err)
+	}
+	return d, nil
+}
+
+// defaultBefore is how long before the end a signal is sent that says nothing of it, as
+// sbatch has it.
+const defaultBefore = "60"
+
+// readSignal reads [B:]SIGNAL[@TIME]: USR1@120, SIGTERM@2m, 10, B:INT@30.
+func readSignal(text string, e *store.Ending) error {
+	name, before, timed := strings.Cut(text, "@")
+	if !timed {
+		before = defaultBefore
+	}
+	name, e.First = strings.CutPrefix(name, "B:")
+	if e.Signal = signalNumber(name); e.Signal == 0 {
+		return fmt.Errorf("%s is not a signal such as USR1 or TERM, with @ and the seconds before the end: USR1@120", spell.Quoted(name))
+	}
+	d, err := spell.ParseDuration(before)
+	switch {
+	case err != nil:
+		return err
+	case d < time.Second || d%time.Second != 0:
+		return fmt.Errorf("%s is not a number of seconds from 1 on", spell.Quoted(before))
+	}
+	e.Before = d
+	return nil
+}
+
+// signalNumber is the number of a signal, 0 where there is none of that name.
+func signalNumber(name string) int {
+	if n, err := strconv.Atoi(name); err == nil {
+		if n < 1 || unix.SignalName(syscall.Signal(n)) == "" {
+			return 0
+		}
+		return n
+	}
+	return int(unix.SignalNum("SIG" + strings.TrimPrefix(strings.ToUpper(name), "SIG")))
+}
+
+// Signal is what --signal says of an ending, "" for nothing.
+func Signal(e *store.Ending) string {
+	if e.Signal == 0 {
+		return ""
+	}
+	text := strings.TrimPrefix(unix.SignalName(syscall.Signal(e.Signal)), "SIG")
+	if text == "" {
+		text = strconv.Itoa(e.Signal)
+	}
+	if e.First {
+		text = "B:" + text
+	}
+	return text + "@" + strconv.FormatInt(int64(e.Before/time.Second), 10)
+}

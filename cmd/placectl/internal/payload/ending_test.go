@@ -1,0 +1,117 @@
+package payload
+
+import (
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/placectl/placectl/store"
+)
+
+// given is a command line of flags.
+type given map[string]string
+
+func (g given) IsSet(name string) bool    { _, ok := g[name]; return ok }
+func (g given) String(name string) string { return g[name] }
+func (g given) Int(name string) int       { n, _ := strconv.Atoi(g[name]); return n }
+
+// TestEnding: what the flags mean, and which are refused.
+func TestEnding(t *testing.T) {
+	for line, want := range map[string]store.Ending{
+		"":                                    {},
+		"retries=3":                           {Retries: 3},
+		"retries=0":                           {},
+		"grace=0":                             {Grace: -1},
+		"grace=2m":                            {Grace: 2 * time.Minute},
+		"mail-to=a,b mail=fail,begin":         {Mail: "fail,begin", MailTo: "a,b"},
+		"retry-on=1-5,75,oom retry-wait=1:00": {RetryOn: "1-5,75,oom", RetryWait: time.Minute},
+		"signal=USR1@120":                     {Signal: 10, Before: 2 * time.Minute},
+		"signal=sigusr1@2m":                   {Signal: 10, Before: 2 * time.Minute},
+		"signal=10":                           {Signal: 10, Before: time.Minute},
+		"signal=B:TERM@1":                     {Signal: 15, Before: time.Second, First: true},
+		"signal=B:15@1 retries=1000 retry-wait=1h": {Signal: 15, Before: time.Second, First: true, Retries: 1000, RetryWait: time.Hour},
+	} {
+		e, err := ending(flagsOf(line))
+		if diff := cmp.Diff(want, e); diff != "" || err != nil {
+			t.Errorf("%s: %v %s", line, err, diff)
+		}
+		if text := Signal(&e); text != "" {
+			again, err := ending(given{"signal": text})
+			if err != nil || again.Signal != e.Signal || again.Before != e.Before || again.First != e.First {
+				t.Errorf("%s is shown as %s", line, text)
+			}
+		}
+	}
+	for line, want := range map[string]string{
+		"retries=-1":          "-1 retries; there may be from 0 to 1000",
+		"retries=1001":        "1001 retries",
+		"retry-wait=0":        "--retry-wait must be a second or more",
+		"retry-wait=soon":     "--retry-wait",
+		"retry-wait=1h1s":     "a wait of 1h0m1s",
+		"grace=100ms":         "--grace: 100ms has parts of a second",
+		"grace=-1":            "--grace",
+		"retry-on=":           "--retry-on is empty",
+		"retry-on=0":          `"0" is no outcome`,
+		"retry-on=5-1":        `"5-1" is no outcome`,
+		"retry-on=256":        `"256" is no outcome`,
+		"retry-on=lost":       `"lost" is no outcome`,
+		"signal=":             "is not a signal such as USR1",
+		"signal=USR3@60":      "--signal: USR3 is not a signal",
+		"signal=0@60":         "is not a signal",
+		"signal=65":           "is not a signal",
+		"signal=USR1@0":       "is not a number of seconds from 1 on",
+		"signal=USR1@":        "is not a duration",
+		"signal=R:USR1@60":    "is not a signal",
+		"signal=USR1@500ms":   "is not a number of seconds",
+		"mail=":               "--mail is empty",
+		"mail=start":          `mail at "start"; there are begin, end, fail and requeue`,
+		"mail-to=":            "--mail-to is empty",
+		"mail-to=a,,b":        `mail to "a,,b"`,
+		"mail-to=a\nBcc:b":    "addresses are wanted",
+		"mail-to=a\x00b":      "addresses are wanted",
+		"signal=USR1@-5":      "",
+		"retries=99999999999": "",
+	} {
+		e, err := ending(flagsOf(line))
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q is %+v, %v; want %s", line, e, err, want)
+		}
+	}
+}
+
+// flagsOf reads NAME=VALUE, with blanks between.
+func flagsOf(line string) given {
+	g := make(given)
+	for _, word := range strings.Split(line, " ") {
+		if name, value, ok := strings.Cut(word, "="); ok {
+			g[name] = value
+		}
+	}
+	return g
+}
+
+// TestOwner: the name is that of the real user, by the file of users, and else as the
+// environment says.
+func TestOwner(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "passwd")
+	if err := os.WriteFile(file, []byte("# users\nx:x:70\nann:x:7:7:Ann:/home/ann:/bin/sh\n+::::::\nbob:x:77:7::/:/bin/sh"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for uid, want := range map[int]string{7: "ann", 77: "bob", 70: "", 0: ""} {
+		if got := nameOf(uid, file); got != want {
+			t.Errorf("user %d is called %q, not %q", uid, got, want)
+		}
+	}
+	if got := nameOf(7, file+"x"); got != "" {
+		t.Errorf("a file that is not there names %q", got)
+	}
+	p := Process{Environ: func() []string { return []string{"USER=somebody"} }}
+	o, err := p.owner()
+	if host, _ := os.Hostname(); err != nil || int(o.UID) != os.Getuid() || o.Host != host || o.Name == "" {
+		t.Errorf("%+v, %v", o, err)
+	}
+}
