@@ -16,7 +16,6 @@ import (
 func (s *seeker) inGroups(cands [][]index.Candidate) ordered {
 	switch {
 	case len(s.Grants) > 0: // their levels come before scores
-		return nil
 	case s.policy == MinResource || s.policy == CPULoad && s.at > s.Now:
 		if s.allSigned() {
 			return s.byBucket(cands)
@@ -27,10 +26,8 @@ func (s *seeker) inGroups(cands [][]index.Candidate) ordered {
 		}
 	case s.policy == Local:
 		return s.byList(cands)
-	case s.policy == Priority:
-		return s.byPriority(cands)
 	}
-	return s.byBounds(cands)
+	return nil
 }
 
 // spotsAmong yields the spots of candidates in node order, of some nodes where among says

@@ -54,7 +54,7 @@ func (tx *Tx) resetClock(to int64) error {
 		return err
 	}
 	z := &rewind{tx: tx, to: to, was: tx.state.AsOf}
-	for _, step := range []func() error{z.jobs, z.reservations, z.batches, z.hosts, z.members, z.answers, z.shares} {
+	for _, step := range []func() error{z.jobs, z.attempts, z.reservations, z.batches, z.hosts, z.members, z.answers, z.shares} {
 		if err := step(); err != nil {
 			return err
 		}
@@ -120,6 +120,23 @@ func (z *rewind) jobs() error {
 			return true, nil
 		}
 		return true, z.tx.file.Put(row.Jobs, key, row.EncodeJob(j))
+	})
+}
+
+func (z *rewind) attempts() error {
+	return z.tx.file.Each(row.Attempts, nil, func(key, payload []byte) (bool, error) {
+		a, err := row.DecodeAttempt(key, payload)
+		if err != nil {
+			return false, err
+		}
+		changed := false
+		for _, at := range []*int64{&a.Began, &a.Claimed, &a.Ended} {
+			changed = z.past(at) || changed
+		}
+		if !changed {
+			return true, nil
+		}
+		return true, z.tx.file.Put(row.Attempts, key, row.EncodeAttempt(a))
 	})
 }
 

@@ -60,7 +60,8 @@ type CycleSpec struct {
 	// By is who is told of those that are started: ByLauncher for the site's own launcher,
 	// who is taken to execute what he is told of from then on, under Nonce; ByNobody for a
 	// reader of the report. Where the setting launch is set a reader is not told of jobs
-	// with a command: who launches there takes them.
+	// with a command: who launches there takes them. With BySupervisor nobody is told of
+	// anybody: passes find what was started.
 	By    Claimant
 	Nonce Nonce
 	// Enough is asked between jobs whether the cycle has taken long enough; nil: it
@@ -116,6 +117,11 @@ func (tx *Tx) Cycle(spec CycleSpec) (*CycleReport, error) {
 	}
 	p := &pass{tx: tx, spec: spec, jobs: make(map[uint64]*row.Job), lifted: make(map[uint64][]span), told: make(map[uint64]bool), began: tx.state.Invalidations}
 	steps := []func() error{p.overdue, p.listQueue, p.shares, p.schedule, p.stillNever, p.keep, p.forget, p.stops, p.launches}
+	if spec.By == BySupervisor {
+		if err := tx.LaunchBy(LaunchWork); err != nil {
+			return nil, err
+		}
+	}
 	if spec.Silent {
 		steps = steps[:len(steps)-2]
 	}
@@ -212,7 +218,7 @@ func (p *pass) launches() error {
 		if err = errors.Join(err, errJob); err != nil {
 			return err
 		}
-		if p.spec.By == ByNobody && set.Launch != "" && j.HasCommand() {
+		if p.spec.By == BySupervisor || p.spec.By == ByNobody && set.Launch != "" && j.HasCommand() {
 			continue // who launches here takes it
 		}
 		j.Launched = true

@@ -36,7 +36,10 @@ func (tx *Tx) endsAs(j *row.Job, becomes JobState, reason string) error {
 			return err
 		}
 	}
-	j.Ending, j.Reason = true, reason
+	if reason == "" {
+		reason = becomes.String()
+	}
+	j.Ending, j.Reason = true, "ending: "+reason
 	if err := tx.happened(row.Event{Job: j.ID, Event: "ending", Old: j.State.String(), New: j.State.String(), Reason: reason}); err != nil {
 		return err
 	}

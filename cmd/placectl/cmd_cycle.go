@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -62,6 +63,9 @@ func (r *runner) cycle(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
+	if launcher != nil {
+		spec.By, spec.Nonce = store.ByLauncher, drawNonce()
+	}
 	var told []launch.Notice
 	err = r.update(c, func(tx *store.Tx) error {
 		report, err := tx.Cycle(spec)
@@ -76,6 +80,11 @@ func (r *runner) cycle(c *cli.Context) error {
 		r.sayCycle(report)
 		return err
 	})
+	if launcher != nil && r.kept == nil && errors.Is(err, store.ErrUnknown) {
+		if claimed, errRead := r.toldUnder(spec.Nonce, told); errRead == nil {
+			return errors.Join(err, r.launchAll(launcher, claimed, ""))
+		}
+	}
 	switch {
 	case err != nil:
 		return err

@@ -167,9 +167,13 @@ func (r *runner) changeJobs(c *cli.Context, change func(*store.Tx, uint64) (*sto
 			if several && !j.State.Live() {
 				return nil
 			}
+			was := j.Ending
 			j, err := change(tx, j.ID)
 			if err != nil {
 				return err
+			}
+			if j.Ending && !was {
+				r.notef("job %d is ending: it keeps its nodes until what is executed there has ended", j.ID)
 			}
 			return p.Print(j)
 		})

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -15,7 +16,8 @@ import (
 )
 
 // Jobs are handed to the site's launcher after the commit, with the database
-// closed. Whoever is told of a job is told once: a cycle that is killed between its
+// closed. Being told is the claim of an attempt, and whoever is told of a job is told
+// once: a cycle that is killed between its
 // commit and a launch has started a job that nobody launched, and that is better
 // than one that is launched twice. Such a job is found by its events (it has no
 // event launch), and put back with placectl requeue.
@@ -63,6 +65,25 @@ func (r *runner) launchAll(launcher *launch.Program, told []launch.Notice, key s
 		}
 	}
 	return r.noteLaunches(told, done, key)
+}
+
+// drawNonce draws what tells this process from all others that launch.
+func drawNonce() (n store.Nonce) {
+	rand.Read(n[:])
+	return n
+}
+
+// toldUnder is, of those whom a cycle was to tell its launcher of, all that are claimed
+// under its nonce: where the outcome of its commit is not known the file says it.
+func (r *runner) toldUnder(nonce store.Nonce, told []launch.Notice) ([]launch.Notice, error) {
+	err := r.view(func(tx *store.Tx) error {
+		told = slices.DeleteFunc(slices.Clone(told), func(n launch.Notice) bool {
+			a, err := tx.Attempt(n.Job, 0)
+			return err != nil || n.Event == launch.Start && a.Nonce != nonce
+		})
+		return nil
+	})
+	return told, err
 }
 
 // launchKept launches those whom an answer that is kept says to launch: all of them after

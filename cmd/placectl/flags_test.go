@@ -81,6 +81,7 @@ cancel 2 --reason=why
 cancel 2 --dry-run
 done 1 --status=3
 done 1 --reason=why
+done 1 --attempt=2
 done 1 --dry-run
 requeue 1 --reason=why
 requeue 1 --dry-run
@@ -256,6 +257,10 @@ var shownElsewhere = map[string]string{
 	"run --dry-run":        "run.txtar",
 	"wait --timeout":       "wait.txtar",
 	"events --follow":      "events.txtar",
+	"cancel --now":         "ending.txtar",
+	"requeue --now":        "ending.txtar",
+	"release --now":        "ending.txtar",
+	"done --force":         "ending.txtar",
 	"cycle --exec":         "cycle_exec.txtar",
 	"cycle --exec-timeout": "cycle_exec.txtar",
 	"cycle --max-time":     "cycle.txtar",

@@ -95,6 +95,9 @@ func (s *simulation) broken(c command, before, after *snapshot) string {
 	if c.verb == "tx" {
 		room = "" // its files place, submit, reserve and set
 	}
+	if c.verb == "cycle" || c.verb == "work" { // who launches first says how jobs are launched
+		before.settings["launch"] = after.settings["launch"]
+	}
 	only := func(what string, same bool, rooms ...string) string {
 		if same || slices.Contains(rooms, room) {
 			return ""

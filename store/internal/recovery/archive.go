@@ -34,13 +34,14 @@ func ArchiveWriter(name string) (func(db *check.Store, to string, old *Expired, 
 func (x *Expired) each(r *file.Recorder, fn func(t row.Table, key, payload []byte) error) error {
 	numbered := func(t row.Table, has func(uint64) bool) error {
 		return r.Each(t, nil, func(key, payload []byte) (bool, error) {
-			if len(key) != 8 || !has(row.Number64(key)) {
+			if len(key) < 8 || !has(row.Number64(key[:8])) {
 				return true, nil
 			}
 			return true, fn(t, key, payload)
 		})
 	}
-	if err := errors.Join(x.payloads(r, fn), numbered(row.Jobs, x.Jobs.Contains), numbered(row.Events, x.Events.Contains)); err != nil {
+	err := errors.Join(x.payloads(r, fn), numbered(row.Jobs, x.Jobs.Contains), numbered(row.Attempts, x.Jobs.Contains), numbered(row.Events, x.Events.Contains))
+	if err != nil {
 		return err
 	}
 	for _, name := range x.Batches {

@@ -150,7 +150,7 @@ func keepArchived(was *file.File, into *file.Recorder, b *file.Bulk, put func(t 
 		if err != nil {
 			return err
 		}
-		for _, t := range append([]row.Table{row.Jobs, row.Events, row.Payloads, row.Batches}, batchTables...) {
+		for _, t := range append([]row.Table{row.Jobs, row.Attempts, row.Events, row.Payloads, row.Batches}, batchTables...) {
 			if err := r.Each(t, nil, func(key, payload []byte) (bool, error) { return true, put(t, key, payload) }); err != nil {
 				return err
 			}

@@ -26,7 +26,7 @@ const maxRounds = 10
 
 // mend changes what contradicts the rest now that rows are missing.
 func (s *salvage) mend() error {
-	for _, look := range []func(*check.Store) ([]mended, error){s.counters, s.nodes, s.jobs, s.payloads, s.links, s.shares} {
+	for _, look := range []func(*check.Store) ([]mended, error){s.counters, s.nodes, s.jobs, s.attempts, s.payloads, s.links, s.shares} {
 		if err := s.change(look); err != nil {
 			return err
 		}
@@ -170,6 +170,52 @@ func (s *salvage) jobs(db *check.Store) (list []mended, err error) {
 	return list, err
 }
 
+// attempts leaves out those whose jobs are lost, or say something else. A running job whose
+// attempt is lost is taken to be executed still by somebody who cannot say so any more:
+// nobody executes it a second time.
+func (s *salvage) attempts(db *check.Store) (list []mended, err error) {
+	executed := make(map[uint64]bool)
+	err = db.Rows.Each(row.Attempts, nil, func(key, payload []byte) (bool, error) {
+		a, err := row.DecodeAttempt(key, payload)
+		if err != nil {
+			return false, err
+		}
+		jobKey := row.Key64(a.Job)
+		payload, err = db.Rows.Get(row.Jobs, jobKey)
+		if err != nil {
+			return false, err
+		}
+		var j *row.Job
+		if payload != nil {
+			if j, err = row.DecodeJob(jobKey, payload); err != nil {
+				return false, err
+			}
+		}
+		current := j != nil && a.Number == j.CurrentAttempt() && j.State == row.JobRunning
+		if j == nil || a.Number > j.CurrentAttempt() || a.State.Live() != current && (a.State.Live() || j.Claimed) {
+			s.note(row.Attempts, "attempt %d.%d is left out: its job is lost, or says something else", a.Job, a.Number)
+			list = append(list, mended{row.Attempts, slices.Clone(key), nil})
+			return true, nil
+		}
+		executed[a.Job] = executed[a.Job] || a.State.Live()
+		return true, nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	err = db.Rows.Each(row.Jobs, nil, func(key, payload []byte) (bool, error) {
+		j, err := row.DecodeJob(key, payload)
+		if err != nil || !j.Claimed && !j.Ending || executed[j.ID] {
+			return true, err
+		}
+		s.note(row.Jobs, "who executes job %d is lost: placectl done says that it has ended", j.ID)
+		j.Claimed, j.Ending, j.Launched = false, false, true
+		list = append(list, mended{row.Jobs, slices.Clone(key), row.EncodeJob(j)})
+		return true, nil
+	})
+	return list, err
+}
+
 // payloads holds jobs that wait and have lost what they carried, and leaves out what was
 // carried by jobs that are lost.
 func (s *salvage) payloads(db *check.Store) (list []mended, err error) {
@@ -208,6 +254,7 @@ func (s *salvage) payloads(db *check.Store) (list []mended, err error) {
 func (s *salvage) unplaced(j *row.Job, why string) mended {
 	was := j.State
 	j.Unplace()
+	j.Claimed, j.Ending = false, false
 	if j.State, j.Reason = row.JobHeld, "salvaged: "+why; !j.Queued {
 		j.State = row.JobFailed
 	}

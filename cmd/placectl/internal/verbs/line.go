@@ -141,6 +141,11 @@ func (w *walker[R]) shortFlag(word string) {
 // that name.
 func (w *walker[R]) flag(shown, name, value string, attached bool) bool {
 	need := w.takesValue(name)
+	own := FindFlag(w.ownFlags(), name)
+	switched := own != nil && IsSwitch(own) && !attached // --now alone, where --now=TIME is the global one
+	if switched {
+		need = takesNone
+	}
 	switch {
 	case need == noSuchFlag:
 		return false
@@ -152,16 +157,15 @@ func (w *walker[R]) flag(shown, name, value string, attached bool) bool {
 	case need == takesNone && !attached:
 		value = "true"
 	}
-	if f := FindGlobal(name); f != nil {
+	if f := FindGlobal(name); f != nil && !switched {
 		w.global(f, shown, value)
 		return true
 	}
-	f := FindFlag(w.ownFlags(), name)
-	if err := CheckValue(f, value); err != nil {
+	if err := CheckValue(own, value); err != nil {
 		w.fail("%s %w", shown, err)
 		return true
 	}
-	w.Flags = append(w.Flags, Given{f, value})
+	w.Flags = append(w.Flags, Given{own, value})
 	return true
 }
 

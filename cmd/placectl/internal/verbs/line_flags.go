@@ -18,7 +18,8 @@ const (
 	takesOne
 )
 
-// takesValue looks a flag up, the global ones first: no verb may redefine them.
+// takesValue looks a flag up, the global ones first: a verb may have a switch of that name
+// besides, which is meant where the flag stands behind the verb without a value.
 func (w *walker[R]) takesValue(name string) need {
 	if f := FindGlobal(name); f != nil {
 		if f.takesValue() {
