@@ -2,6 +2,7 @@ package index
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"strings"
 )
@@ -63,9 +64,12 @@ func (ix *Index) appendSignature(b []byte, n *Node) []byte {
 	return b
 }
 
+// ErrSignature says that the signature of a bucket is none: the bucket is damaged.
+var ErrSignature = errors.New("bad signature")
+
 // decodeSignature is the inverse of appendSignature.
 func (ix *Index) decodeSignature(s Signature) ([]Amount, error) {
-	bad := fmt.Errorf("bad signature %x", string(s))
+	bad := fmt.Errorf("%w %x", ErrSignature, string(s))
 	var out []Amount
 	for b := []byte(s); len(b) > 0; {
 		id, n := binary.Uvarint(b)

@@ -223,7 +223,7 @@ func (v *damagedFile) named(what string, err error) {
 	if err == nil {
 		return
 	}
-	for _, is := range []error{ErrDamaged, ErrNotOurs, ErrNewer, ErrNotFound, ErrConflict, placer.ErrNotNow, placer.ErrNever} {
+	for _, is := range []error{ErrDamaged, ErrNotOurs, ErrNewer, ErrNotFound, ErrConflict, ErrClock, placer.ErrNotNow, placer.ErrNever} {
 		if errors.Is(err, is) {
 			return
 		}

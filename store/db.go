@@ -2,10 +2,12 @@ package store
 
 import (
 	"errors"
+	"fmt"
 	"sync"
 	"sync/atomic"
 	"time"
 
+	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/store/internal/file"
 )
 
@@ -141,13 +143,22 @@ func (db *DB) View(fn func(*Tx) error) error {
 		return err
 	}
 	defer leave()
-	return db.file.View(func(r *file.Recorder) error {
+	return ofStore(db.file.View(func(r *file.Recorder) error {
 		tx, err := db.begin(r)
 		if err != nil {
 			return err
 		}
 		return fn(tx)
-	})
+	}))
+}
+
+// ofStore is an error of a transaction under the name that callers know it by: the index
+// reads what rows hold, and knows nothing of files.
+func ofStore(err error) error {
+	if errors.Is(err, index.ErrSignature) {
+		return fmt.Errorf("%w: %w", ErrDamaged, err)
+	}
+	return err
 }
 
 // Update runs fn and commits what it changed, all or nothing: when fn fails,
@@ -196,7 +207,7 @@ func (db *DB) write(fn func(*Tx) error, keep bool) error {
 	if err == nil && kept {
 		db.changed.Store(true)
 	}
-	return err
+	return ofStore(err)
 }
 
 // Changed reports whether an Update through this handle has changed the file. One that
