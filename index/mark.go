@@ -16,18 +16,20 @@ const (
 	Ruled Mark = 2
 	// Named nodes name devices: jobs that start there get some of them.
 	Named Mark = 3
+	// Judged nodes have a PRIORITYF of their own.
+	Judged Mark = 4
 )
 
 // marks are all of them.
-var marks = [...]Mark{Ranked, Ruled, Named}
+var marks = [...]Mark{Ranked, Ruled, Named, Judged}
 
 // MarkedNodes is the nodes that have a mark, for reading only.
 func (ix *Index) MarkedNodes(m Mark) *roaring.Bitmap { return &ix.at(markKey(m)).Bitmap }
 
-// MarkAll gives every node the first two marks, in memory: for a store whose file is
-// older than marks are.
-func (ix *Index) MarkAll() {
-	for _, m := range []Mark{Ranked, Ruled} {
+// MarkAll gives every node some marks, in memory: for a store whose file is older than
+// they are.
+func (ix *Index) MarkAll(marks ...Mark) {
+	for _, m := range marks {
 		ix.at(markKey(m)).AddRange(0, uint64(ix.limits.Nodes))
 	}
 }
@@ -44,6 +46,9 @@ func (ix *Index) mark(n *Node) {
 	}
 	if len(n.Devices) > 0 {
 		ix.edit(markKey(Named)).Add(n.Number)
+	}
+	if n.PriorityF != "" {
+		ix.edit(markKey(Judged)).Add(n.Number)
 	}
 }
 

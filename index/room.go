@@ -1,6 +1,7 @@
 package index
 
 import (
+	"iter"
 	"math/bits"
 
 	"github.com/RoaringBitmap/roaring/v2"
@@ -28,6 +29,27 @@ func level(n int64) int64 {
 	}
 	shift := bits.Len64(uint64(n)) - 5
 	return int64(exactLevels+16*(shift-1)) + n>>shift - 16
+}
+
+// mostAt is the largest amount of a level.
+func mostAt(level int64) int64 {
+	if level < exactLevels {
+		return level
+	}
+	shift := (level-exactLevels)/16 + 1
+	return ((level-exactLevels)%16+17)<<shift - 1
+}
+
+// Rooms lists how much of a consumable shared nodes have left, at most, with the nodes of
+// each, for reading only. It leaves out those that have none left.
+func (ix *Index) Rooms(id ResID) iter.Seq2[int64, *roaring.Bitmap] {
+	return func(yield func(int64, *roaring.Bitmap) bool) {
+		for k, nodes := range ix.scan(BitsKey{Family: Roomy, ID: uint32(id)}) {
+			if !yield(mostAt(keyNum(k.Value)), nodes) {
+				return
+			}
+		}
+	}
 }
 
 // SetRoom notes what is left of the consumables of a busy node that takes more,

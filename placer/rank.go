@@ -13,8 +13,9 @@ import (
 )
 
 // Policies that score nodes have to look at every node that could serve a chunk, where
-// no groups of them are known to score the same (rank_groups.go), with one exception that
-// is most of a cluster: nodes of a bucket that are free, with nothing planned, and have
+// neither groups of them are known to score the same (rank_groups.go, rank_static.go) nor
+// how well they could score at best (rank_bounds.go), with one exception that is most of a
+// cluster: nodes of a bucket that are free, with nothing planned, and have
 // nothing of their own that a score could see, all score the same. They are one entry,
 // and follow each other in node order.
 
@@ -27,6 +28,7 @@ type entry struct {
 	score  float64 // the least first
 	ties   []int64 // compared where scores are equal
 	rest   roaring.IntPeekable
+	hope   *hopeful // not one node: all that could score so well (rank_bounds.go)
 }
 
 func (e *entry) before(f *entry) bool {

@@ -16,6 +16,7 @@ import (
 func (s *seeker) inGroups(cands [][]index.Candidate) ordered {
 	switch {
 	case len(s.Grants) > 0: // their levels come before scores
+		return nil
 	case s.policy == MinResource || s.policy == CPULoad && s.at > s.Now:
 		if s.allSigned() {
 			return s.byBucket(cands)
@@ -26,8 +27,10 @@ func (s *seeker) inGroups(cands [][]index.Candidate) ordered {
 		}
 	case s.policy == Local:
 		return s.byList(cands)
+	case s.policy == Priority:
+		return s.byPriority(cands)
 	}
-	return nil
+	return s.byBounds(cands)
 }
 
 // spotsAmong yields the spots of candidates in node order, of some nodes where among says

@@ -214,10 +214,13 @@ func (tx *Tx) index() (*index.Index, error) {
 		}
 		tx.loaded.index = index.New(defs, set.signature(defs), tx.loaded.source, index.Limits{Buckets: tx.state.NextBucket, Nodes: tx.state.NextNode})
 		if tx.file.Format() < 2 {
-			tx.loaded.index.MarkAll()
+			tx.loaded.index.MarkAll(index.Ranked, index.Ruled)
 		}
 		if tx.file.Format() < 4 {
 			tx.loaded.index.ForgetSpeeds()
+		}
+		if tx.file.Format() < 6 {
+			tx.loaded.index.MarkAll(index.Judged)
 		}
 	}
 	return tx.loaded.index, nil

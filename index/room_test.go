@@ -1,0 +1,18 @@
+package index
+
+import (
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// TestMostAt: the most that a level stands for is the last amount before the next level.
+func TestMostAt(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		n := rapid.Int64Range(0, 1<<50).Draw(t, "amount")
+		l := level(n)
+		if most := mostAt(l); most < n || level(most) != l || level(most+1) == l {
+			t.Fatalf("%d is of level %d, the most of which is %d", n, l, most)
+		}
+	})
+}

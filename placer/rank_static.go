@@ -1,0 +1,188 @@
+package placer
+
+import (
+	"iter"
+	"slices"
+
+	"github.com/RoaringBitmap/roaring/v2"
+	"github.com/placectl/placectl/index"
+)
+
+// A PRIORITYF that goes by what nodes are, rather than by what is on them, gives the same
+// value to all nodes of a bucket that have the same speed and those of the features in
+// question. Bitmaps say which these are, so it is evaluated once for each such group.
+
+// judgedAlike is nodes with the same value.
+type judgedAlike struct {
+	value float64
+	nodes *roaring.Bitmap
+}
+
+// maxJudged is how many groups of nodes are evaluated at most.
+const maxJudged = 4096
+
+// byPriority is the order of nodes by a function that goes by what they are, nil where the
+// function, the preference or a node's own function goes by more than bitmaps tell.
+func (s *seeker) byPriority(cands [][]index.Candidate) ordered {
+	f := s.PriorityF
+	if f == nil {
+		f = s.defaultPriorityF()
+	}
+	if !s.Index.MarkedNodes(index.Judged).IsEmpty() {
+		return nil
+	}
+	traits, told := s.traitSets(f)
+	if !told {
+		return nil
+	}
+	groups := make([][]judgedAlike, len(cands))
+	for kind := range cands {
+		if len(cands[kind])*len(traits) > maxJudged {
+			return nil
+		}
+		groups[kind] = s.judge(f, cands[kind], traits)
+	}
+	return func(kind int) iter.Seq[*spot] {
+		return func(yield func(*spot) bool) {
+			for _, g := range groups[kind] {
+				if !s.spotsAmong(kind, cands[kind], g.nodes, yield) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// judge puts the nodes of buckets together that have the same value, the highest first.
+func (s *seeker) judge(f *PriorityF, cands []index.Candidate, traits []traitSet) (groups []judgedAlike) {
+	state := NodeState{Node: new(index.Node), Affinity: Neutral}
+	for _, t := range traits {
+		of := make(map[float64][]*roaring.Bitmap)
+		for _, c := range cands {
+			*state.Node = index.Node{Priority: c.Bucket.Priority, Queue: c.Bucket.Queue, Res: c.Bucket.Values(), Speed: t.speed, Features: t.features}
+			state.Preferred = s.Prefer.Matches(state.Node)
+			value := f.Eval(&state)
+			of[value] = append(of[value], s.Index.Nodes(c.Bucket, index.None))
+		}
+		for value, buckets := range of {
+			nodes := roaring.FastOr(buckets...)
+			if t.nodes != nil {
+				nodes = roaring.And(nodes, t.nodes)
+			}
+			i := slices.IndexFunc(groups, func(g judgedAlike) bool { return g.value == value })
+			if i < 0 {
+				groups = append(groups, judgedAlike{value, nodes})
+			} else {
+				groups[i].nodes = roaring.Or(groups[i].nodes, nodes)
+			}
+		}
+	}
+	slices.SortFunc(groups, func(a, b judgedAlike) int {
+		if a.value > b.value {
+			return -1
+		}
+		return 1
+	})
+	if len(groups) == 1 {
+		groups[0].nodes = nil // all there are
+	}
+	return groups
+}
+
+// traitSet is nodes of one speed that have the same of some features; nil is all nodes.
+type traitSet struct {
+	speed    float64
+	features []string
+	nodes    *roaring.Bitmap
+}
+
+// traitSets parts all nodes by what a function and the request's preference look at, other
+// than what buckets say. It reports whether that is told by bitmaps.
+func (s *seeker) traitSets(f *PriorityF) (sets []traitSet, told bool) {
+	look := looks{index: s.Index}
+	if look.at(f.terms); look.other || !look.prefers(s.Prefer) && mentions(f.terms, opPref) {
+		return nil, false
+	}
+	sets = []traitSet{{}}
+	if look.speed {
+		list, known := s.Index.Speeds()
+		if !known {
+			return nil, false
+		}
+		rest := roaring.Flip(roaring.New(), 0, uint64(s.Index.Limits().Nodes))
+		sets = nil
+		for speed, nodes := range list {
+			sets = append(sets, traitSet{speed: speed.Node, nodes: nodes})
+			rest.AndNot(nodes)
+		}
+		sets = append(sets, traitSet{nodes: rest})
+	}
+	slices.Sort(look.features)
+	for _, word := range slices.Compact(look.features) {
+		if sets = split(sets, word, s.Index.With(index.Feature, word), s.Index.Limits().Nodes); len(sets) > maxJudged {
+			return nil, false
+		}
+	}
+	return sets, true
+}
+
+// split parts sets of nodes by whether they have a feature.
+func split(sets []traitSet, word string, with *roaring.Bitmap, limit uint32) (out []traitSet) {
+	for _, t := range sets {
+		if t.nodes == nil {
+			t.nodes = roaring.Flip(roaring.New(), 0, uint64(limit))
+		}
+		has, lacks := t, t
+		has.features = append(slices.Clone(t.features), word)
+		has.nodes, lacks.nodes = roaring.And(t.nodes, with), roaring.AndNot(t.nodes, with)
+		for _, part := range [...]traitSet{has, lacks} {
+			if !part.nodes.IsEmpty() {
+				out = append(out, part)
+			}
+		}
+	}
+	return out
+}
+
+// looks are what a function and a preference look at of a node, beside its bucket.
+type looks struct {
+	index    *index.Index
+	speed    bool
+	features []string
+	other    bool // something that bitmaps do not tell, or that changes with what is on it
+}
+
+func (l *looks) at(operands []expr) {
+	for i := range operands {
+		e := &operands[i]
+		switch e.op {
+		case opNumber, opPriority, opPref, opAffinity:
+		case opSum, opProduct, opMin, opMax, opAbs:
+			l.at(e.kids)
+		case opSpeed:
+			l.speed = true
+		case opFeature:
+			l.features = append(l.features, e.name)
+		case opConfigured:
+			l.other = l.other || !l.index.Signed(e.res)
+		default:
+			l.other = true
+		}
+	}
+}
+
+// prefers adds what a preference looks at, and reports whether bitmaps tell.
+func (l *looks) prefers(p Preference) bool {
+	for i := range p.any {
+		c := &p.any[i]
+		switch {
+		case c.res == index.Feature:
+			l.features = append(l.features, c.value.Str)
+		case c.res == index.Host, c.res == index.VNode, !l.index.Signed(c.res):
+			return false
+		case c.also:
+			l.features = append(l.features, c.value.Str)
+		}
+	}
+	return true
+}
