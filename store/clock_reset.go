@@ -211,12 +211,12 @@ func (z *rewind) answers() error {
 		if err != nil || a.At <= z.to {
 			return true, err
 		}
-		if err := z.tx.removeAnswer(a); err != nil {
+		if err := z.tx.answers().Remove(a); err != nil {
 			return false, err
 		}
 		a.Until -= a.At - z.to
 		a.At = z.to
-		return true, z.tx.putAnswer(a)
+		return true, z.tx.answers().Put(a)
 	})
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/placectl/placectl/store/internal/answers"
 	"github.com/placectl/placectl/store/internal/file"
 	"github.com/placectl/placectl/store/internal/row"
 )
@@ -71,7 +72,7 @@ func (tx *Tx) Once(o *Once, fn func() error) error {
 	}
 	o.Repeated, o.Refused = false, false
 	request := sha256.Sum256(o.Request)
-	first, err := tx.answered(o.Key)
+	first, err := tx.answers().Find(o.Key)
 	switch {
 	case err != nil:
 		return err
@@ -103,16 +104,20 @@ func (tx *Tx) keepAnswer(a *row.Answer) error {
 	if there, err := tx.file.Get(row.Answers, []byte(a.Key)); err != nil || there != nil {
 		return cmp.Or(err, fmt.Errorf("%w: %q is given twice in one transaction", ErrKey, a.Key))
 	}
-	keep, err := tx.keepKeys()
+	set, err := tx.settings()
 	if err != nil {
 		return err
 	}
-	if err := tx.forgetAnswers(keep); err != nil {
+	keep := int64(set.KeepKeys / time.Second)
+	if err := tx.answers().Forget(keep); err != nil {
 		return err
 	}
 	a.Until = tx.now + keep
-	return tx.putAnswer(a)
+	return tx.answers().Put(a)
 }
+
+// answers are the answers that the file keeps.
+func (tx *Tx) answers() answers.Answers { return answers.Answers{Rows: tx.file, Now: tx.now} }
 
 // Amend changes the answer that is kept for a key, where there is one: what follows a
 // commit, as launching does, may have something to add.
@@ -120,113 +125,12 @@ func (tx *Tx) Amend(key string, answer []byte) error {
 	if !tx.Writable() {
 		return ErrReadOnly
 	}
-	a, err := tx.answered(key)
+	a, err := tx.answers().Find(key)
 	if a == nil || err != nil {
 		return err
 	}
 	a.Text = answer
-	return tx.spoil(tx.putAnswer(a))
-}
-
-// keepKeys is how long answers are kept, in seconds.
-func (tx *Tx) keepKeys() (int64, error) {
-	set, err := tx.settings()
-	if err != nil {
-		return 0, err
-	}
-	return int64(set.KeepKeys / time.Second), nil
-}
-
-// answered is the answer that is kept for a key, nil when there is none any more.
-func (tx *Tx) answered(key string) (*row.Answer, error) {
-	payload, err := tx.file.Get(row.Answers, []byte(key))
-	if payload == nil || err != nil {
-		return nil, err
-	}
-	a, err := row.DecodeAnswerText([]byte(key), payload)
-	if err != nil || a.Until > tx.now {
-		return a, err
-	}
-	if live, err := tx.anyLive(a.First, a.Jobs); live || err != nil {
-		return a, err
-	}
-	return nil, tx.removeAnswer(a)
-}
-
-// anyLive reports whether one of some jobs with numbers in a row has not ended yet.
-func (tx *Tx) anyLive(first, jobs uint64) (bool, error) {
-	if jobs == 0 {
-		return false, nil
-	}
-	c := tx.file.Range(row.Jobs, row.Key64(first), row.Key64(first+jobs-1))
-	for c.Next() {
-		j, err := row.DecodeJob(c.Key, c.Payload)
-		if err != nil || j.State.Live() {
-			return true, err
-		}
-	}
-	return false, c.Err
-}
-
-func (tx *Tx) putAnswer(a *row.Answer) error {
-	payload, err := a.Encode()
-	if err != nil {
-		return err
-	}
-	if err := tx.file.Put(row.Answers, []byte(a.Key), payload); err != nil {
-		return err
-	}
-	return tx.file.Mark(row.AnswerDues, row.AnswerDueKey(a.Until, []byte(a.Key)))
-}
-
-func (tx *Tx) removeAnswer(a *row.Answer) error {
-	if err := tx.file.Remove(row.Answers, []byte(a.Key)); err != nil {
-		return err
-	}
-	return tx.file.Remove(row.AnswerDues, row.AnswerDueKey(a.Until, []byte(a.Key)))
-}
-
-// forgetAtOnce is how many answers a new one makes somebody look at: more than one, so
-// that they get fewer.
-const forgetAtOnce = 8
-
-// forgetAnswers removes answers whose time is over. Those whose jobs go on are looked at
-// again when they would be due had they been given now.
-func (tx *Tx) forgetAnswers(keep int64) error {
-	var due []*row.Answer
-	err := tx.file.Each(row.AnswerDues, nil, func(k, _ []byte) (bool, error) {
-		until, key := row.SplitAnswerDueKey(k)
-		if until > tx.now || len(due) == forgetAtOnce {
-			return false, nil
-		}
-		payload, err := tx.file.Get(row.Answers, key)
-		if err != nil {
-			return false, err
-		}
-		a, err := row.DecodeAnswerText(key, payload)
-		due = append(due, a)
-		return true, err
-	})
-	if err != nil {
-		return err
-	}
-	for _, a := range due {
-		live, err := tx.anyLive(a.First, a.Jobs)
-		if err != nil {
-			return err
-		}
-		if err := tx.removeAnswer(a); err != nil || !live {
-			if err != nil {
-				return err
-			}
-			continue
-		}
-		a.Until = tx.now + max(keep, 3600)
-		if err := tx.putAnswer(a); err != nil {
-			return err
-		}
-	}
-	return nil
+	return tx.spoil(tx.answers().Put(a))
 }
 
 // adoptKeys makes answers of the keys of older formats, which led to a job and had none.
@@ -248,7 +152,7 @@ func (tx *Tx) adoptKeys() error {
 			}
 			a.Jobs = uint64(len(list))
 		}
-		return true, tx.putAnswer(a)
+		return true, tx.answers().Put(a)
 	})
 	if err != nil {
 		return err

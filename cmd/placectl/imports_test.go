@@ -34,6 +34,8 @@ const importRules = `
 	index, timeline, placer, placer/cycle    < store/internal/derived
 	store/internal/row, store/internal/file  < store/internal/derived
 	store/internal/derived                   < store
+	store/internal/row, store/internal/file  < store/internal/answers
+	store/internal/answers                   < store
 	timeline                                 < placer/backfill
 	index                                    < query
 	index, timeline, placer, locality, query < store
