@@ -80,7 +80,7 @@ func (q asking) read() (placer.Ask, error) {
 	if err := q.policy(&a, set); err != nil {
 		return placer.Ask{}, err
 	}
-	a.Grants, err = tx.grants(q.who, r.Reservation, tx.now)
+	a.Grants, err = tx.reservations().grants(q.who, r.Reservation, tx.now)
 	return a, err
 }
 

@@ -146,7 +146,7 @@ func (tx *Tx) Stats() (*Stats, error) {
 			return nil, err
 		}
 	}
-	err = tx.eachReservation(func(r *row.Reservation) error {
+	err = tx.reservations().each(func(r *row.Reservation) error {
 		if r.End > tx.now {
 			s.Reserved++
 		}

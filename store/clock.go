@@ -119,7 +119,7 @@ type change struct {
 // reservation lets a reservation begin or end. When an occurrence of a standing one ends
 // it is forgotten, and the standing one is to be renewed.
 func (p *passage) reservation(c change) error {
-	r, err := p.tx.reservationByID(c.owner >> 1)
+	r, err := p.tx.reservations().byID(c.owner >> 1)
 	if err != nil {
 		return err
 	}
@@ -158,7 +158,7 @@ func (p *passage) beginOn(nodes []uint32) error {
 // some, and those after it get theirs of what is left.
 func (p *passage) renew() error {
 	for _, name := range p.renewed {
-		s, err := p.tx.standing(name)
+		s, err := p.tx.reservations().standing(name)
 		if err != nil {
 			return err
 		}

@@ -54,7 +54,7 @@ func (tx *Tx) tellsApart(j *row.Job, l letting) (apart []string, err error) {
 	}
 	if l.jobs {
 		byNumber := false
-		err = tx.lettingIn(placer.Subject{Job: j.ID, Array: j.Array, Index: j.Index}, func(uint64, placer.AccessEntry) error {
+		err = tx.reservations().lettingIn(placer.Subject{Job: j.ID, Array: j.Array, Index: j.Index}, func(uint64, placer.AccessEntry) error {
 			byNumber = true
 			return nil
 		})

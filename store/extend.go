@@ -83,7 +83,7 @@ func (tx *Tx) staysWithin(what string, j *row.Job, end int64) error {
 	if j.Reservation == "" {
 		return nil
 	}
-	list, err := tx.occurrences(j.Reservation)
+	list, err := tx.reservations().occurrences(j.Reservation)
 	if errors.Is(err, ErrNotFound) {
 		return nil // it is gone, and keeps nobody
 	}
@@ -140,7 +140,7 @@ func (tx *Tx) spansOf(j *row.Job) ([]span, error) {
 
 // guestOf is a job as its nodes see it: what it does not mind there.
 func (tx *Tx) guestOf(j *row.Job) (*placer.Guest, error) {
-	grants, err := tx.grants(subject(j), "", min(tx.now, j.Start))
+	grants, err := tx.reservations().grants(subject(j), "", min(tx.now, j.Start))
 	return &placer.Guest{Grants: grants, Owner: row.JobOwner(j.ID)}, err
 }
 

@@ -219,7 +219,7 @@ func (tx *Tx) Owner(b timeline.Busy) (Owner, error) {
 	if !row.IsReservation(b.Owner) {
 		return Owner{Job: b.Owner >> 1}, nil
 	}
-	r, err := tx.reservationByID(b.Owner >> 1)
+	r, err := tx.reservations().byID(b.Owner >> 1)
 	if err != nil {
 		return Owner{}, err
 	}
@@ -229,7 +229,7 @@ func (tx *Tx) Owner(b timeline.Busy) (Owner, error) {
 // ownerNodes lists the nodes of a job or reservation.
 func (tx *Tx) ownerNodes(owner uint64) ([]uint32, error) {
 	if row.IsReservation(owner) {
-		r, err := tx.reservationByID(owner >> 1)
+		r, err := tx.reservations().byID(owner >> 1)
 		if err != nil {
 			return nil, err
 		}

@@ -128,7 +128,7 @@ func spansByNode(tx *Tx) (map[uint32][]span, error) {
 	if err != nil {
 		return nil, err
 	}
-	return out, tx.eachReservation(func(r *row.Reservation) error {
+	return out, tx.reservations().each(func(r *row.Reservation) error {
 		for i, n := range r.Nodes {
 			out[n] = append(out[n], span{n, r.Span(i)})
 		}

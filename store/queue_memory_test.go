@@ -179,7 +179,7 @@ func (q *queueMemory) node(t *rapid.T) {
 func (q *queueMemory) pass(t *rapid.T) {
 	to := []int64{q.clock.t + int64(rapid.SampledFrom([]int{1, 50, 210, 600, 1400}).Draw(t, "seconds"))}
 	err := q.db.View(func(tx *Tx) error {
-		return tx.eachReservation(func(r *row.Reservation) error {
+		return tx.reservations().each(func(r *row.Reservation) error {
 			for _, at := range []int64{r.Start, r.End, r.End - r.Limit} {
 				if at > q.clock.t {
 					to = append(to, at)

@@ -150,7 +150,7 @@ func (tx *Tx) unusedQueue(queue string) error {
 	lets := func(list placer.AccessList) bool {
 		return slices.ContainsFunc(list, func(a placer.AccessEntry) bool { return a.Kind == placer.AccessQueue && a.Value == queue })
 	}
-	err = tx.eachReservation(func(r *row.Reservation) error {
+	err = tx.reservations().each(func(r *row.Reservation) error {
 		if r.End > tx.now && lets(r.Access) {
 			return needed("reservation %s lets its jobs in", r.Name)
 		}
@@ -159,7 +159,7 @@ func (tx *Tx) unusedQueue(queue string) error {
 	if err != nil {
 		return err
 	}
-	return tx.eachStanding(func(s *row.Standing) error {
+	return tx.reservations().eachStanding(func(s *row.Standing) error {
 		if !s.Over && (s.Request.Queue == queue || lets(s.Access)) {
 			return needed("reservation %s repeats, and names it", s.Name)
 		}

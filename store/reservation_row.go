@@ -56,15 +56,20 @@ func grantOf(r *row.Reservation, affinity placer.Affinity) placer.Grant {
 
 // Reservation finds a reservation by its name, ErrNotFound when there is none.
 func (tx *Tx) Reservation(name string) (*Reservation, error) {
-	r, err := tx.reservation(name)
+	r, err := tx.reservations().named(name)
 	if err != nil {
 		return nil, err
 	}
 	return reservationOf(r), nil
 }
 
-func (tx *Tx) reservation(name string) (*row.Reservation, error) {
-	payload, err := tx.file.Get(row.Reservations, []byte(name))
+// reservations is the transaction as far as it is about reservations.
+type reservations struct{ *Tx }
+
+func (tx *Tx) reservations() reservations { return reservations{tx} }
+
+func (rs reservations) named(name string) (*row.Reservation, error) {
+	payload, err := rs.file.Get(row.Reservations, []byte(name))
 	if err != nil {
 		return nil, err
 	}
@@ -74,24 +79,24 @@ func (tx *Tx) reservation(name string) (*row.Reservation, error) {
 	return row.DecodeReservation([]byte(name), payload)
 }
 
-func (tx *Tx) reservationByID(id uint64) (*row.Reservation, error) {
-	payload, err := tx.file.Get(row.ReservationIDs, row.Key64(id))
+func (rs reservations) byID(id uint64) (*row.Reservation, error) {
+	payload, err := rs.file.Get(row.ReservationIDs, row.Key64(id))
 	if err != nil {
 		return nil, err
 	}
 	if payload == nil {
 		return nil, fmt.Errorf("%w: no reservation number %d", ErrDamaged, id)
 	}
-	return tx.reservation(row.DecodeText(payload))
+	return rs.named(row.DecodeText(payload))
 }
 
 // EachReservation goes through the reservations by name, until fn fails.
 func (tx *Tx) EachReservation(fn func(*Reservation) error) error {
-	return tx.eachReservation(func(r *row.Reservation) error { return fn(reservationOf(r)) })
+	return tx.reservations().each(func(r *row.Reservation) error { return fn(reservationOf(r)) })
 }
 
-func (tx *Tx) eachReservation(fn func(*row.Reservation) error) error {
-	return tx.file.Each(row.Reservations, nil, func(key, payload []byte) (bool, error) {
+func (rs reservations) each(fn func(*row.Reservation) error) error {
+	return rs.file.Each(row.Reservations, nil, func(key, payload []byte) (bool, error) {
 		r, err := row.DecodeReservation(key, payload)
 		if err != nil {
 			return false, err
@@ -102,16 +107,16 @@ func (tx *Tx) eachReservation(fn func(*row.Reservation) error) error {
 
 // grants are the reservations that have not ended at an instant and may be used.
 // With a name, that one, or one of its occurrences, is insisted on.
-func (tx *Tx) grants(who placer.Subject, insist string, since int64) ([]placer.Grant, error) {
+func (rs reservations) grants(who placer.Subject, insist string, since int64) ([]placer.Grant, error) {
 	found := make(map[uint64]bool)
 	var out []placer.Grant
 	insisted := false
-	err := tx.lettingIn(who, func(id uint64, _ placer.AccessEntry) error {
+	err := rs.lettingIn(who, func(id uint64, _ placer.AccessEntry) error {
 		if found[id] {
 			return nil
 		}
 		found[id] = true
-		r, err := tx.reservationByID(id)
+		r, err := rs.byID(id)
 		if err != nil || r.End <= since {
 			return err
 		}
@@ -131,18 +136,18 @@ func (tx *Tx) grants(who placer.Subject, insist string, since int64) ([]placer.G
 	if insist == "" || insisted {
 		return out, nil
 	}
-	return nil, tx.notLetIn(insist, since)
+	return nil, rs.notLetIn(insist, since)
 }
 
 // lettingIn goes through the entries that let somebody in, with the numbers of their
 // reservations.
-func (tx *Tx) lettingIn(who placer.Subject, fn func(reservation uint64, by placer.AccessEntry) error) error {
-	if tx.Writable() && tx.file.Last(row.Access) == nil { // of a reader's own changes Last knows nothing
+func (rs reservations) lettingIn(who placer.Subject, fn func(reservation uint64, by placer.AccessEntry) error) error {
+	if rs.Writable() && rs.file.Last(row.Access) == nil { // of a reader's own changes Last knows nothing
 		return nil
 	}
 	for _, a := range who.Entries() {
 		prefix := row.AccessPrefix(a.Kind, a.Value)
-		err := tx.file.Each(row.Access, prefix, func(key, _ []byte) (bool, error) {
+		err := rs.file.Each(row.Access, prefix, func(key, _ []byte) (bool, error) {
 			if len(key) != len(prefix)+8 {
 				return true, nil // a longer value that begins alike
 			}
@@ -156,7 +161,7 @@ func (tx *Tx) lettingIn(who placer.Subject, fn func(reservation uint64, by place
 	if array == "" {
 		return nil
 	}
-	return tx.file.Each(row.Access, append([]byte{byte(placer.AccessJob)}, array...), func(key, _ []byte) (bool, error) {
+	return rs.file.Each(row.Access, append([]byte{byte(placer.AccessJob)}, array...), func(key, _ []byte) (bool, error) {
 		if len(key) < 1+len(array)+1+8 {
 			return false, fmt.Errorf("%w: access %x", ErrDamaged, key)
 		}
@@ -170,10 +175,10 @@ func (tx *Tx) lettingIn(who placer.Subject, fn func(reservation uint64, by place
 }
 
 // notLetIn is why a reservation cannot be insisted on.
-func (tx *Tx) notLetIn(name string, since int64) error {
-	_, err := tx.standing(name)
+func (rs reservations) notLetIn(name string, since int64) error {
+	_, err := rs.standing(name)
 	if err != nil {
-		r, missing := tx.reservation(name)
+		r, missing := rs.named(name)
 		if missing != nil {
 			return missing
 		}

@@ -61,23 +61,23 @@ func only(list []*Reservation, err error) (*Reservation, error) {
 // lets nobody in, and with a *placer.Refusal when there is not as much as the
 // request asks for. The name of one that has ended may be used again.
 func (tx *Tx) AddReservation(s ReserveSpec) ([]*Reservation, error) {
-	return reservationsOf(tx.reserve(s.row()))
+	return reservationsOf(tx.reservations().reserve(s.row()))
 }
 
-func (tx *Tx) reserve(s row.ReserveSpec) ([]*row.Reservation, error) {
+func (rs reservations) reserve(s row.ReserveSpec) ([]*row.Reservation, error) {
 	if s.Repeat.Rule != "" {
-		return tx.addStanding(s)
+		return rs.addStanding(s)
 	}
-	if err := tx.freeName(s.Name); err != nil {
+	if err := rs.freeName(s.Name); err != nil {
 		return nil, err
 	}
-	r, err := tx.addOne(s, s.Name)
+	r, err := rs.addOne(s, s.Name)
 	return []*row.Reservation{r}, err
 }
 
 // addOne makes one reservation of a specification.
-func (tx *Tx) addOne(s row.ReserveSpec, name string) (*row.Reservation, error) {
-	r := booking{tx, &row.Reservation{Name: name, Start: s.Start, End: s.End, Access: s.Access, Limit: s.Limit}}
+func (rs reservations) addOne(s row.ReserveSpec, name string) (*row.Reservation, error) {
+	r := booking{rs.Tx, &row.Reservation{Name: name, Start: s.Start, End: s.End, Access: s.Access, Limit: s.Limit}}
 	var err error
 	if len(s.Nodes) == 0 {
 		err = r.choose(s)
@@ -97,10 +97,10 @@ func (tx *Tx) addOne(s row.ReserveSpec, name string) (*row.Reservation, error) {
 			return nil, err
 		}
 	}
-	if err := tx.forgetEnded(name); err != nil {
+	if err := rs.forgetEnded(name); err != nil {
 		return nil, err
 	}
-	return r.Reservation, tx.spoil(r.keep())
+	return r.Reservation, rs.spoil(r.keep())
 }
 
 // booking is a reservation as it is put on its nodes, and taken off them.
@@ -227,24 +227,24 @@ func (r booking) validTime() error {
 
 // freeName makes sure that a name can be given to a reservation: that of one that
 // has ended is free again.
-func (tx *Tx) freeName(name string) error {
-	if !tx.Writable() {
+func (rs reservations) freeName(name string) error {
+	if !rs.Writable() {
 		return ErrReadOnly
 	}
 	if !index.ValidNodeName(name) {
 		return fmt.Errorf("%w reservation name %q: use letters, digits, dots, - and _", ErrInvalid, name)
 	}
-	if _, err := tx.standing(name); err == nil {
+	if _, err := rs.standing(name); err == nil {
 		return taken("reservation "+name, ", as a standing one")
 	}
-	old, err := tx.reservation(name)
+	old, err := rs.named(name)
 	if errors.Is(err, ErrNotFound) {
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	if old.State(tx.now) != "ended" {
+	if old.State(rs.now) != "ended" {
 		return taken("reservation "+name, "")
 	}
 	return nil
@@ -252,15 +252,15 @@ func (tx *Tx) freeName(name string) error {
 
 // forgetEnded forgets the reservation of a name, which has ended, for another one of
 // that name.
-func (tx *Tx) forgetEnded(name string) error {
-	old, err := tx.reservation(name)
+func (rs reservations) forgetEnded(name string) error {
+	old, err := rs.named(name)
 	if errors.Is(err, ErrNotFound) {
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	return booking{tx, old}.forget()
+	return booking{rs.Tx, old}.forget()
 }
 
 // keptOut is the Conflict of a reservation with what has the i-th of its nodes in
@@ -289,7 +289,7 @@ func (r booking) bearable(b timeline.Busy) (bool, error) {
 	if !b.Claim {
 		return r.letsIn(b)
 	}
-	other, err := r.tx.reservationByID(b.Owner >> 1)
+	other, err := r.tx.reservations().byID(b.Owner >> 1)
 	return err == nil && len(other.Access) > 0 && len(r.Access) > 0, err
 }
 
@@ -307,23 +307,23 @@ func (r booking) letsIn(b timeline.Busy) (bool, error) {
 // Unreserve gives a reservation's nodes back and forgets it; a standing one with
 // all its occurrences. It returns what was forgotten.
 func (tx *Tx) Unreserve(name string) ([]*Reservation, error) {
-	return reservationsOf(tx.unreserve(name))
+	return reservationsOf(tx.reservations().unreserve(name))
 }
 
-func (tx *Tx) unreserve(name string) ([]*row.Reservation, error) {
-	if !tx.Writable() {
+func (rs reservations) unreserve(name string) ([]*row.Reservation, error) {
+	if !rs.Writable() {
 		return nil, ErrReadOnly
 	}
-	if s, err := tx.standing(name); err == nil {
-		return series{tx, s}.remove()
+	if s, err := rs.standing(name); err == nil {
+		return series{rs.Tx, s}.remove()
 	} else if !errors.Is(err, ErrNotFound) {
 		return nil, err
 	}
-	r, err := tx.reservation(name)
+	r, err := rs.named(name)
 	if err != nil {
 		return nil, err
 	}
-	return []*row.Reservation{r}, booking{tx, r}.remove()
+	return []*row.Reservation{r}, booking{rs.Tx, r}.remove()
 }
 
 func (r booking) remove() error {

@@ -82,7 +82,7 @@ func newShareTally(tx *Tx) (*shareTally, error) {
 	}
 	t.notUp = ix.NotUp()
 	t.state.TotalWorkers = sum(0, int(t.unit.inService(ix)))
-	if err := tx.eachReservation(t.keeps); err != nil {
+	if err := tx.reservations().each(t.keeps); err != nil {
 		return nil, err
 	}
 	return t, ix.Err()

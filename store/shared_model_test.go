@@ -299,7 +299,7 @@ func (l *life) allowed(tx *Tx, n *index.Node, s span) error {
 	if err != nil {
 		return err
 	}
-	return tx.eachReservation(func(r *row.Reservation) error {
+	return tx.reservations().each(func(r *row.Reservation) error {
 		i := slices.Index(r.Nodes, n.Number)
 		if i < 0 || r.Uses != nil || r.Start >= s.End || r.End <= s.Start || r.End <= tx.now {
 			return nil

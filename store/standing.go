@@ -59,15 +59,15 @@ func (s series) put() error {
 
 // Standing finds a standing reservation by its name.
 func (tx *Tx) Standing(name string) (*Standing, error) {
-	s, err := tx.standing(name)
+	s, err := tx.reservations().standing(name)
 	if err != nil {
 		return nil, err
 	}
 	return standingOf(s), nil
 }
 
-func (tx *Tx) standing(name string) (*row.Standing, error) {
-	payload, err := tx.file.Get(row.Standings, []byte(name))
+func (rs reservations) standing(name string) (*row.Standing, error) {
+	payload, err := rs.file.Get(row.Standings, []byte(name))
 	if err != nil {
 		return nil, err
 	}
@@ -79,11 +79,11 @@ func (tx *Tx) standing(name string) (*row.Standing, error) {
 
 // EachStanding goes through the standing reservations by name, until fn fails.
 func (tx *Tx) EachStanding(fn func(*Standing) error) error {
-	return tx.eachStanding(func(s *row.Standing) error { return fn(standingOf(s)) })
+	return tx.reservations().eachStanding(func(s *row.Standing) error { return fn(standingOf(s)) })
 }
 
-func (tx *Tx) eachStanding(fn func(*row.Standing) error) error {
-	return tx.file.Each(row.Standings, nil, func(key, payload []byte) (bool, error) {
+func (rs reservations) eachStanding(fn func(*row.Standing) error) error {
+	return rs.file.Each(row.Standings, nil, func(key, payload []byte) (bool, error) {
 		s, err := row.DecodeStanding(key, payload)
 		if err != nil {
 			return false, err
@@ -94,8 +94,8 @@ func (tx *Tx) eachStanding(fn func(*row.Standing) error) error {
 
 // addStanding makes a standing reservation and its first occurrences. Each of them
 // has to fit: what is asked for now is refused now.
-func (tx *Tx) addStanding(spec row.ReserveSpec) ([]*row.Reservation, error) {
-	if err := tx.freeName(spec.Name); err != nil {
+func (rs reservations) addStanding(spec row.ReserveSpec) ([]*row.Reservation, error) {
+	if err := rs.freeName(spec.Name); err != nil {
 		return nil, err
 	}
 	if len(spec.Name) > maxStandingName {
@@ -116,15 +116,15 @@ func (tx *Tx) addStanding(spec row.ReserveSpec) ([]*row.Reservation, error) {
 		return nil, err
 	}
 	spec.Repeat = rule.Repeat()
-	s := series{tx, &row.Standing{ReserveSpec: spec}}
+	s := series{rs.Tx, &row.Standing{ReserveSpec: spec}}
 	out, err := s.first(rule)
 	if err != nil {
 		if len(out) > 0 {
-			err = tx.spoil(err)
+			err = rs.spoil(err)
 		}
 		return nil, err
 	}
-	if err := tx.forgetEnded(s.Name); err != nil {
+	if err := rs.forgetEnded(s.Name); err != nil {
 		return nil, err
 	}
 	return out, s.put()
@@ -161,7 +161,7 @@ func (s series) occur(at int64, note string) (*row.Reservation, error) {
 		return nil, err
 	}
 	s.Last = at
-	r, err := s.tx.addOne(s.at(at), name)
+	r, err := s.tx.reservations().addOne(s.at(at), name)
 	if err != nil {
 		return nil, err
 	}
@@ -182,8 +182,8 @@ func (s series) nextName() (name, note string, err error) {
 	for {
 		s.Made++
 		name = s.Name + "." + strconv.Itoa(s.Made)
-		_, plain := s.tx.reservation(name)
-		_, standing := s.tx.standing(name)
+		_, plain := s.tx.reservations().named(name)
+		_, standing := s.tx.reservations().standing(name)
 		for _, err := range []error{plain, standing} {
 			if err != nil && !errors.Is(err, ErrNotFound) {
 				return "", "", err
@@ -296,18 +296,18 @@ func (s series) occurrences() ([]*row.Reservation, error) {
 // Occurrences are the reservation of a name or, for a standing one, those of its
 // occurrences that have not ended.
 func (tx *Tx) Occurrences(name string) ([]*Reservation, error) {
-	return reservationsOf(tx.occurrences(name))
+	return reservationsOf(tx.reservations().occurrences(name))
 }
 
-func (tx *Tx) occurrences(name string) ([]*row.Reservation, error) {
-	s, err := tx.standing(name)
+func (rs reservations) occurrences(name string) ([]*row.Reservation, error) {
+	s, err := rs.standing(name)
 	if err == nil {
-		return series{tx, s}.occurrences()
+		return series{rs.Tx, s}.occurrences()
 	}
 	if !errors.Is(err, ErrNotFound) {
 		return nil, err
 	}
-	r, err := tx.reservation(name)
+	r, err := rs.named(name)
 	return []*row.Reservation{r}, err
 }
 
