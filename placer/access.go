@@ -46,14 +46,6 @@ func (k AccessKind) String() string {
 // asked.
 func (k AccessKind) Valid() bool { return k >= AccessUser && int(k) < len(accessKinds) }
 
-// ParseAccessKind reads a kind in any case. The error matches ErrRequest.
-func ParseAccessKind(s string) (AccessKind, error) {
-	if k, ok := wordIndex(accessKinds[:], s); ok {
-		return AccessKind(k), nil
-	}
-	return 0, fmt.Errorf("%w: %s", ErrRequest, noAccessKind(s))
-}
-
 func noAccessKind(s string) string {
 	kinds := accessKinds[AccessUser:]
 	return fmt.Sprintf("no kind of access %q: use %s%s", s, strings.Join(kinds, ", "), index.DidYouMean(s, kinds))

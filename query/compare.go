@@ -30,9 +30,7 @@ func (c Collation) compare(a, b string) int {
 	return strings.Compare(a, b)
 }
 
-// Compare orders values as ORDER BY does: NULL, numbers, texts.
-func Compare(a, b Value) int { return compareValues(a, b, ByBytes) }
-
+// compareValues orders values as ORDER BY does: NULL, numbers, texts.
 func compareValues(a, b Value, c Collation) int {
 	if a.kind == Integer && b.kind == Integer {
 		return cmp.Compare(a.Int64(), b.Int64())

@@ -64,18 +64,21 @@ func (f Files) letter(c byte) string {
 	case 'a':
 		return strconv.Itoa(f.Job.Index)
 	case 'x':
-		return f.Job.Name
+		return plain(f.Job.Name)
 	case 'u':
-		return f.Job.User
+		return plain(f.Job.User)
 	case 'N':
 		if node := f.Node(); node != "" {
-			return node
+			return plain(node)
 		}
 	case '%':
 		return "%"
 	}
 	return "%" + string(c)
 }
+
+// plain is a name that people chose as part of a path: it leads nowhere else.
+func plain(name string) string { return strings.ReplaceAll(name, "/", "_") }
 
 func number(id uint64) string { return strconv.FormatUint(id, 10) }
 

@@ -1,0 +1,35 @@
+package payload
+
+import (
+	"testing"
+
+	"github.com/placectl/placectl/store"
+)
+
+// TestFiles: where output goes, as far as it is known before a job runs; names that people
+// chose lead nowhere else.
+func TestFiles(t *testing.T) {
+	single := &store.Job{ID: 12}
+	single.Name, single.User = "../a/b", "ann"
+	member := &store.Job{ID: 15, Array: 13, Index: 2}
+	for _, tt := range []struct {
+		job            *store.Job
+		node, out, err string // patterns
+		wantOut        string
+		wantErr        string
+	}{
+		{single, "", "", "", "/d/placectl-12.out", ""},
+		{member, "", "", "", "/d/placectl-13_2.out", ""},
+		{single, "", "/logs/%u/%x.%j", "e%%%t", "/logs/ann/.._a_b.12", "/d/e%%t"},
+		{single, "", "%N.%A.%", "", "/d/%N.12.%", ""},
+		{member, "n1", "%N.%a", "%q", "/d/n1.2", "/d/%q"},
+	} {
+		f := Files{Job: tt.job, Of: &store.Payload{Dir: "/d", Out: tt.out, Err: tt.err}, Node: func() string { return tt.node }}
+		if out, err := f.Out(), f.Err(); out != tt.wantOut || err != tt.wantErr {
+			t.Errorf("%s and %s: %s and %s, want %s and %s", tt.out, tt.err, out, err, tt.wantOut, tt.wantErr)
+		}
+	}
+	if out := (Files{Job: single, Of: new(store.Payload)}).Out(); out != "" {
+		t.Errorf("a job that runs nothing writes %s", out)
+	}
+}
