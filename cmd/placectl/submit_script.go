@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"sync"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/directives"
 	"github.com/placectl/placectl/cmd/placectl/internal/infile"
@@ -134,7 +135,9 @@ func (r *runner) directed(c *cli.Context, tx *store.Tx, s *script) (*cli.Context
 }
 
 // inList finds what a resource list may say besides resources.
-var inList = map[string]*regexp.Regexp{"walltime": regexp.MustCompile(`(^|,)\s*walltime\s*=`), "place": regexp.MustCompile(`(^|,)\s*place\s*=`)}
+var inList = sync.OnceValue(func() map[string]*regexp.Regexp {
+	return map[string]*regexp.Regexp{"walltime": regexp.MustCompile(`(^|,)\s*walltime\s*=`), "place": regexp.MustCompile(`(^|,)\s*place\s*=`)}
+})
 
 // saysItself reports whether the command line says what a flag of a directive does.
 func (r *runner) saysItself(c *cli.Context, name string) bool {
@@ -142,7 +145,7 @@ func (r *runner) saysItself(c *cli.Context, name string) bool {
 	if selects, _ := payload.Divide(r.plainArgs(c)); len(selects) > 0 {
 		sel = selects[len(selects)-1]
 	}
-	if name == "select" && sel != "" || inList[name] != nil && inList[name].MatchString(sel) {
+	if name == "select" && sel != "" || inList()[name] != nil && inList()[name].MatchString(sel) {
 		return true
 	}
 	return slices.ContainsFunc(r.inv.Flags, func(g verbs.Given) bool { return g.Name() == name })

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"math/bits"
 	"slices"
+	"sync"
 )
 
 // Distances are how far groups lie apart, by number, as NUMA nodes do: 10 from a group to
@@ -50,7 +51,7 @@ func (b *binding) choose() {
 	best, size := uint8(0), len(b.numbers)
 	var how choice
 	least := b.least()
-	for _, set := range setsOfGroups[len(b.numbers)] {
+	for _, set := range setsOfGroups()[len(b.numbers)] {
 		n := bits.OnesCount8(set)
 		if n < least {
 			continue
@@ -190,7 +191,7 @@ func (b *binding) greedy(k int, need []int) (c choice, serves bool) {
 
 // setsOfGroups are all sets of n groups but the empty one: the smaller ones first, then
 // those with the lower groups.
-var setsOfGroups = func() (out [few + 1][]uint8) {
+var setsOfGroups = sync.OnceValue(func() (out [few + 1][]uint8) {
 	for n := 1; n <= few; n++ {
 		for set := 1; set < 1<<n; set++ {
 			out[n] = append(out[n], uint8(set))
@@ -200,4 +201,4 @@ var setsOfGroups = func() (out [few + 1][]uint8) {
 		})
 	}
 	return out
-}()
+})

@@ -4,6 +4,7 @@ import (
 	"io"
 	"regexp"
 	"strings"
+	"sync"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/directives"
 	"github.com/placectl/placectl/cmd/placectl/internal/usage"
@@ -36,13 +37,15 @@ func ReadScript(name string, in io.Reader) (*Script, error) {
 
 // selectStart is how a select begins, or a resource list: with a number of chunks, or with
 // a resource.
-var selectStart = regexp.MustCompile(`^\s*([0-9]+\s*([:+,\s]|$)|[A-Za-z_][A-Za-z0-9_-]*\s*=|$)`)
+var selectStart = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^\s*([0-9]+\s*([:+,\s]|$)|[A-Za-z_][A-Za-z0-9_-]*\s*=|$)`)
+})
 
 // Divide parts words into selects, and files: what does not read as a select has to be a
 // file.
 func Divide(words []string) (selects, files []string) {
 	for _, word := range words {
-		if selectStart.MatchString(word) {
+		if selectStart().MatchString(word) {
 			selects = append(selects, word)
 		} else {
 			files = append(files, word)
