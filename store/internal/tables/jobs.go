@@ -9,7 +9,6 @@ import (
 
 	"github.com/RoaringBitmap/roaring/v2"
 	"github.com/placectl/placectl/query"
-	"github.com/placectl/placectl/store/internal/file"
 	"github.com/placectl/placectl/store/internal/row"
 )
 
@@ -175,11 +174,7 @@ func (t *jobs) Lookup(column int, v query.Value) (query.Cursor, bool) {
 
 // Scan goes through jobs by number.
 func (t *jobs) Scan(rows *roaring.Bitmap) query.Cursor {
-	c := &jobCursor{t: t, rows: t.c.src.Rows.Cursor(row.Jobs)}
-	if rows != nil {
-		c.only = rows.Iterator()
-	}
-	return c
+	return &jobCursor{t: t, rows: choose(t.c.src.Rows.Cursor(row.Jobs), rows)}
 }
 
 // Order is the number.
@@ -187,15 +182,14 @@ func (t *jobs) Order() int { return 0 }
 
 // Range goes through the jobs whose numbers are from..to.
 func (t *jobs) Range(from, to int64) query.Cursor {
-	return &jobCursor{t: t, rows: t.c.src.Rows.Numbers(row.Jobs, from, to)}
+	return &jobCursor{t: t, rows: choose(t.c.src.Rows.Numbers(row.Jobs, from, to), nil)}
 }
 
 // jobCursor goes through jobs. A row is read only as far as the columns that are asked
 // for.
 type jobCursor struct {
 	t    *jobs
-	rows *file.Cursor
-	only roaring.IntPeekable
+	rows chosen
 	view row.JobView
 	err  error
 }
@@ -204,25 +198,15 @@ func (r *jobCursor) Next() bool {
 	if r.err != nil {
 		return false
 	}
-	if r.only == nil {
-		if !r.rows.Next() {
-			return false
-		}
-	} else {
-		if !r.only.HasNext() {
-			return false
-		}
-		id := r.only.Next()
-		if key := row.Key64(uint64(id)); !r.rows.Seek(key) || string(r.rows.Key) != string(key) {
-			if r.err = r.rows.Err; r.err == nil {
-				r.err = fmt.Errorf("%w: job %d has no row", row.ErrDamaged, id)
-			}
-			return false
-		}
+	var ok bool
+	if ok, r.err = r.rows.next(jobKey, "job"); !ok {
+		return false
 	}
 	r.err = r.view.Open(r.rows.Key, r.rows.Payload)
 	return r.err == nil
 }
+
+func jobKey(number uint32) []byte { return row.Key64(uint64(number)) }
 
 func (r *jobCursor) Err() error {
 	if r.err != nil {

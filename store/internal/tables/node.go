@@ -1,12 +1,8 @@
 package tables
 
 import (
-	"fmt"
-
-	"github.com/RoaringBitmap/roaring/v2"
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/query"
-	"github.com/placectl/placectl/store/internal/file"
 	"github.com/placectl/placectl/store/internal/row"
 )
 
@@ -14,8 +10,7 @@ import (
 // asked for.
 type nodeCursor struct {
 	t    *nodes
-	rows *file.Cursor
-	only roaring.IntPeekable
+	rows chosen
 	node row.NodeView
 	err  error
 
@@ -29,21 +24,9 @@ func (r *nodeCursor) Next() bool {
 	if r.err != nil {
 		return false
 	}
-	if r.only == nil {
-		if !r.rows.Next() {
-			return false
-		}
-	} else {
-		if !r.only.HasNext() {
-			return false
-		}
-		number := r.only.Next()
-		if key := row.Key32(number); !r.rows.Seek(key) || string(r.rows.Key) != string(key) {
-			if r.err = r.rows.Err; r.err == nil {
-				r.err = fmt.Errorf("%w: node %d has no row", row.ErrDamaged, number)
-			}
-			return false
-		}
+	var ok bool
+	if ok, r.err = r.rows.next(row.Key32, "node"); !ok {
+		return false
 	}
 	r.known = false
 	r.err = r.node.Open(r.rows.Key, r.rows.Payload)

@@ -353,9 +353,5 @@ func (t *nodes) Lookup(column int, v query.Value) (query.Cursor, bool) {
 
 // Scan goes through nodes by number.
 func (t *nodes) Scan(rows *roaring.Bitmap) query.Cursor {
-	c := &nodeCursor{t: t, rows: t.c.src.Rows.Cursor(row.Nodes)}
-	if rows != nil {
-		c.only = rows.Iterator()
-	}
-	return c
+	return &nodeCursor{t: t, rows: choose(t.c.src.Rows.Cursor(row.Nodes), rows)}
 }
