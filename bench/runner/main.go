@@ -1,0 +1,261 @@
+// Runner measures what executing jobs costs: from the commit that starts a job to its
+// command, a thousand short jobs, supervisors that sleep, a pass that has nothing to do.
+//
+//	go run ./bench/runner                      # files in a temporary folder
+//	go run ./bench/runner -dir /dev/shm -short
+//
+// With -check a figure that misses its goal ends it with status 1.
+package main
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+func main() {
+	dir := flag.String("dir", "", "the `folder` of the files; a temporary one")
+	short := flag.Bool("short", false, "only try whether it runs")
+	check := flag.Bool("check", false, "fail where a goal is missed")
+	flag.Parse()
+	if err := run(*dir, *short, *check); err != nil {
+		fmt.Fprintln(os.Stderr, "runner:", err)
+		os.Exit(1)
+	}
+}
+
+// figure is what was measured, and what it may be at most.
+type figure struct {
+	name     string
+	is, most float64
+	unit     string
+}
+
+// counts are how much of each is measured.
+type counts struct{ starts, jobs, sleepers, passes int }
+
+func run(dir string, short, check bool) error {
+	s, err := newSite(dir)
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(s.dir)
+	n := counts{50, 1000, 100, 50}
+	if short {
+		n = counts{3, 20, 5, 3}
+	}
+	var figures []figure
+	for _, measure := range []func(*site, counts) ([]figure, error){begin, many, sleep, idle} {
+		some, err := measure(s, n)
+		if err != nil {
+			return err
+		}
+		figures = append(figures, some...)
+	}
+	missed := 0
+	fmt.Println("| what | is | goal |\n|---|--:|--:|")
+	for _, f := range figures {
+		fmt.Printf("| %s | %.2f %s | %g |\n", f.name, f.is, f.unit, f.most)
+		if f.is > f.most {
+			missed++
+		}
+	}
+	if check && missed > 0 {
+		return fmt.Errorf("%d goals were missed", missed)
+	}
+	return nil
+}
+
+// site is a folder with the command and a database of this host.
+type site struct{ dir, program string }
+
+func newSite(dir string) (*site, error) {
+	work, err := os.MkdirTemp(dir, "runner-")
+	if err != nil {
+		return nil, err
+	}
+	s := &site{work, filepath.Join(work, "placectl")}
+	if out, err := exec.Command("go", "build", "-tags", "urfave_cli_no_docs", "-o", s.program, "./cmd/placectl").CombinedOutput(); err != nil {
+		return nil, fmt.Errorf("building the command: %w: %s", err, out)
+	}
+	host, err := os.Hostname()
+	if err != nil {
+		return nil, err
+	}
+	for _, args := range [][]string{{"init"}, {"node", "add", host, "ncpus=50"}, {"config", "set", "launch=work", "state_dir=" + work + "/state"}} {
+		if _, err := s.do(args...); err != nil {
+			return nil, err
+		}
+	}
+	return s, nil
+}
+
+func (s *site) command(args ...string) *exec.Cmd {
+	c := exec.Command(s.program, args...)
+	c.Dir = s.dir
+	c.Env = append(os.Environ(), "PLACECTL_DB="+s.dir+"/placectl.db")
+	return c
+}
+
+func (s *site) do(args ...string) (string, error) {
+	out, err := s.command(args...).CombinedOutput()
+	if err != nil {
+		return "", fmt.Errorf("%v: %w: %s", args, err, out)
+	}
+	return strings.TrimSpace(string(out)), nil
+}
+
+// begin measures from the commit of a cycle that starts a job to its command, by way of a
+// pass that is made then.
+func begin(s *site, n counts) ([]figure, error) {
+	var took []float64
+	for i := range n.starts {
+		job, err := s.do("submit", "1:ncpus=1", "-t", "1m", "-o", "id", "--out", "began", "--", "date", "+%s%N")
+		if err != nil {
+			return nil, err
+		}
+		if _, err := s.do("cycle"); err != nil {
+			return nil, err
+		}
+		at := time.Now()
+		if _, err := s.do("work", "--once"); err != nil {
+			return nil, err
+		}
+		if _, err := s.do("wait", job); err != nil {
+			return nil, err
+		}
+		text, err := os.ReadFile(s.dir + "/began")
+		if err != nil {
+			return nil, err
+		}
+		began, err := strconv.ParseInt(strings.TrimSpace(string(text)), 10, 64)
+		if err != nil {
+			return nil, fmt.Errorf("job %d: %w", i, err)
+		}
+		took = append(took, float64(began-at.UnixNano())/1e6)
+	}
+	slices.Sort(took)
+	return []figure{{"commit to command, median", took[len(took)/2], 20, "ms"}}, nil
+}
+
+// many measures jobs of a second each, 50 at once, started by work --cycle.
+func many(s *site, n counts) ([]figure, error) {
+	first, err := s.do("submit", "1:ncpus=1", "-t", "1m", "--array", strconv.Itoa(n.jobs), "-o", "id", "--out", "/dev/null", "--", "sleep", "1")
+	if err != nil {
+		return nil, err
+	}
+	first, _, _ = strings.Cut(first, "\n")
+	at := time.Now()
+	work := s.command("work", "--cycle")
+	if err := work.Start(); err != nil {
+		return nil, err
+	}
+	_, err = s.do("wait", strings.TrimSuffix(first, "[]")+"[]")
+	took := time.Since(at)
+	work.Process.Signal(os.Interrupt) //nolint:errcheck // it runs
+	work.Wait()                       //nolint:errcheck // it was interrupted
+	return []figure{{fmt.Sprintf("%d jobs of a second", n.jobs), took.Seconds(), 60 * float64(n.jobs) / 1000, "s"}}, err
+}
+
+// sleep measures what supervisors of jobs cost that do nothing.
+func sleep(s *site, n counts) ([]figure, error) {
+	first, err := s.do("submit", "1:ncpus=0", "-t", "10m", "--array", strconv.Itoa(n.sleepers), "-o", "id", "--out", "/dev/null", "--", "sleep", "300")
+	if err != nil {
+		return nil, err
+	}
+	first, _, _ = strings.Cut(first, "\n")
+	array := strings.TrimSuffix(first, "[]") + "[]"
+	if _, err := s.do("work", "--once", "--cycle"); err != nil {
+		return nil, err
+	}
+	var pids []string
+	for end := time.Now().Add(time.Minute); len(pids) != n.sleepers && time.Now().Before(end); time.Sleep(time.Second) {
+		pids = s.supervisors()
+	}
+	if len(pids) != n.sleepers {
+		return nil, fmt.Errorf("%d supervisors, and %d jobs", len(pids), n.sleepers)
+	}
+	time.Sleep(3 * time.Second)
+	var memory float64
+	for _, pid := range pids {
+		memory += privateOf(pid)
+	}
+	before := cpuOf(pids)
+	const seconds = 20
+	time.Sleep(seconds * time.Second)
+	cpu := (cpuOf(pids) - before) / seconds / float64(n.sleepers) * 1000
+	if _, err := s.do("cancel", array); err != nil {
+		return nil, err
+	}
+	s.command("wait", array).Run() //nolint:errcheck // they were cancelled
+	return []figure{{"private memory of a running job", memory / float64(n.sleepers), 3072, "kB"},
+		{"of a core for 1,000 sleeping supervisors", cpu * 100, 1, "%"}}, nil
+}
+
+// idle measures a pass that finds nothing to do, less what a process of ours takes that
+// does nothing.
+func idle(s *site, n counts) ([]figure, error) {
+	median := func(args ...string) (float64, error) {
+		var took []float64
+		for range n.passes {
+			at := time.Now()
+			if _, err := s.do(args...); err != nil {
+				return 0, err
+			}
+			took = append(took, float64(time.Since(at))/1e6)
+		}
+		slices.Sort(took)
+		return took[len(took)/2], nil
+	}
+	pass, err := median("work", "--once")
+	if err != nil {
+		return nil, err
+	}
+	floor, err := median("version")
+	return []figure{{fmt.Sprintf("an idle pass, as a process (%.2f ms one that does nothing)", floor), pass, 5, "ms"}}, err
+}
+
+// supervisors are the processes of ours that supervise.
+func (s *site) supervisors() (pids []string) {
+	list, _ := filepath.Glob("/proc/[0-9]*")
+	for _, proc := range list {
+		text, err := os.ReadFile(proc + "/cmdline")
+		if words := strings.Split(string(text), "\x00"); err == nil && len(words) > 3 && words[1] == "supervise" && words[3] == s.dir+"/placectl.db" {
+			pids = append(pids, filepath.Base(proc))
+		}
+	}
+	return pids
+}
+
+// privateOf is the memory of a process that no other one shares, in kB.
+func privateOf(pid string) (sum float64) {
+	text, _ := os.ReadFile("/proc/" + pid + "/smaps_rollup")
+	for line := range strings.Lines(string(text)) {
+		if fields := strings.Fields(line); strings.HasPrefix(line, "Private_") && len(fields) > 1 {
+			n, _ := strconv.ParseFloat(fields[1], 64)
+			sum += n
+		}
+	}
+	return sum
+}
+
+// cpuOf is the time that processes have had, in seconds.
+func cpuOf(pids []string) (sum float64) {
+	for _, pid := range pids {
+		threads, _ := filepath.Glob("/proc/" + pid + "/task/*/schedstat")
+		for _, thread := range threads {
+			text, _ := os.ReadFile(thread)
+			if fields := strings.Fields(string(text)); len(fields) > 0 {
+				n, _ := strconv.ParseFloat(fields[0], 64)
+				sum += n / 1e9
+			}
+		}
+	}
+	return sum
+}
