@@ -111,7 +111,7 @@ func TestSettle(t *testing.T) {
 			}},
 		{name: "another boot", process: func(s *site, b *begun) { b.Process = s.as(s.sleeper()); b.Boot = "before" }, outcome: store.OutcomeLost},
 		{name: "another boot, with a result", process: func(s *site, b *begun) { b.Boot = "before" }, result: true, outcome: store.OutcomeExited},
-		{name: "another process namespace", process: func(s *site, b *begun) { b.PIDNS++ }, outcome: store.OutcomeNone},
+		{name: "another process namespace", process: func(s *site, b *begun) { b.PIDNS++; b.PID = 1 << 22 }, outcome: store.OutcomeNone},
 		{name: "result", process: func(s *site, b *begun) {}, result: true, outcome: store.OutcomeExited},
 		{name: "gave up", process: func(s *site, b *begun) { b.PID = 1 << 22 }, outcome: store.OutcomeUnbegun,
 			then: func(*testing.T, *site, *dir) {}},
@@ -337,15 +337,15 @@ func TestLeftover(t *testing.T) {
 // it counts.
 func TestSignalBeforeEnd(t *testing.T) {
 	s := newSite(t)
-	k := s.job(`trap 'echo got >>"$LEDGER"' USR1; for i in 1 2 3 4 5 6 7 8; do sleep 0.2; done; exit 6`, func(o *Order) {
+	k := s.job(`trap 'echo got >>"$LEDGER"' USR1; for i in 1 2 3 4 5 6 7 8; do sleep 0.2 || echo killed >>"$LEDGER"; done; exit 6`, func(o *Order) {
 		o.Walltime, o.Payload.Ending.Signal, o.Payload.Ending.Before = 700*time.Millisecond, int(syscall.SIGUSR1), 500*time.Millisecond
 	})
 	p := s.start(nil, "supervise", k.String())
 	s.until("signalled", func() bool { return s.file("ledger") == "got\n" })
 	s.change(func(st *fakeState) { st.Jobs[k.Job].Attempts[0].End = time.Now().Add(time.Minute) }) // extended
 	p.wait()
-	if r := s.attempt(k).Result; r.Outcome != store.OutcomeExited || r.Exit != 6 {
-		t.Errorf("%d, exit %d: %s", r.Outcome, r.Exit, r.Why)
+	if r := s.attempt(k).Result; r.Outcome != store.OutcomeExited || r.Exit != 6 || s.file("ledger") != "got\n" {
+		t.Errorf("%d, exit %d: %s; %q", r.Outcome, r.Exit, r.Why, s.file("ledger"))
 	}
 }
 
@@ -381,5 +381,20 @@ func TestStateDir(t *testing.T) {
 				t.Errorf("%d, blamed %d: %s", r.Outcome, r.Blame, r.Why)
 			}
 		})
+	}
+}
+
+// TestSecondSupervisor: where somebody was before a supervisor does nothing, whether he is
+// there still or not.
+func TestSecondSupervisor(t *testing.T) {
+	s := newSite(t)
+	k := s.job(ledgerLine)
+	d, _ := s.leave(k, nil)
+	s.claim(k, store.Nonce{}, store.Process{})
+	for range 2 {
+		if state := s.start(nil, "supervise", k.String()).wait(); !state.Success() || s.file("ledger") != "" || s.attempt(k).Ended {
+			t.Errorf("%v; ledger %q", state, s.file("ledger"))
+		}
+		d.lock.Close()
 	}
 }

@@ -1,0 +1,131 @@
+package runner
+
+import (
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/placectl/placectl/store"
+	"golang.org/x/sys/unix"
+)
+
+// TestOutput: where the output of attempts goes, what was there before, and what the
+// command finds set up.
+func TestOutput(t *testing.T) {
+	s := newSite(t)
+	k := s.job(`echo out; echo err >&2; exit 1`, func(o *Order) { o.Payload.Out = "log.%j.%t" })
+	s.supervise(k)
+	if got := s.file("log.1.1"); got != "out\nerr\n" {
+		t.Errorf("%q", got)
+	}
+	k = s.job(`echo out; echo err >&2`, func(o *Order) { o.Payload.Out, o.Payload.Err = "o", "e" })
+	for _, name := range []string{"o", "e"} {
+		if err := os.WriteFile(s.dir+"/"+name, []byte("before\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s.supervise(k)
+	if o, e := s.file("o"), s.file("e"); o != "out\n" || e != "err\n" {
+		t.Errorf("%q, %q", o, e)
+	}
+	k = s.job(`echo more`, func(o *Order) { o.Payload.Out, o.Payload.Append = "o", true })
+	s.supervise(k)
+	if o := s.file("o"); o != "out\nmore\n" {
+		t.Errorf("%q", o)
+	}
+}
+
+// TestSecondAttempt appends behind a line that says so.
+func TestSecondAttempt(t *testing.T) {
+	s := newSite(t)
+	k := s.job(`echo $PLACECTL_ATTEMPT`)
+	s.start([]string{"RUNNER_DIE=ended", "RUNNER_DIE_ONCE=" + s.dir + "/died"}, "supervise", k.String()).wait()
+	s.until("done", func() bool { s.pass(); return s.get().Jobs[k.Job].Done == 1 })
+	if got, want := s.file("placectl-1.out"), "1\nplacectl: job 1, attempt 2\n2\n"; got != want {
+		t.Errorf("%q", got)
+	}
+}
+
+// TestOutputElsewhere: a file that cannot be written, is a link, or a pipe that nobody
+// reads, is left alone; the output lies beside the attempts then, and the result says where.
+func TestOutputElsewhere(t *testing.T) {
+	for name, make := range map[string]func(path string) error{
+		"link":      func(path string) error { return os.Symlink(path+"-target", path) },
+		"directory": func(path string) error { return os.Mkdir(path, 0o700) },
+		"pipe":      func(path string) error { return unix.Mkfifo(path, 0o600) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newSite(t)
+			if err := make(s.dir + "/out"); err != nil {
+				t.Fatal(err)
+			}
+			k := s.job(`echo hello`, func(o *Order) { o.Payload.Out = "out" })
+			r := s.supervise(k).Result
+			text, err := os.ReadFile(r.Log)
+			if err != nil || r.Exit != 0 || !strings.HasSuffix(string(text), "hello\n") || !strings.Contains(string(text), s.dir+"/out: ") {
+				t.Errorf("%q, exit %d: %q, %v", r.Log, r.Exit, text, err)
+			}
+			if _, err := os.Stat(s.dir + "/out-target"); err == nil {
+				t.Error("a link was followed")
+			}
+		})
+	}
+}
+
+// TestPatterns: what the letters stand for, as store.CheckPattern has them.
+func TestPatterns(t *testing.T) {
+	o := orderOf("")
+	o.Name = "a/b"
+	for pattern, want := range map[string]string{
+		"%j": "/work/14", "%A_%a.%t": "/work/10_4.3", "/x/%x-%u": "/x/a_b-ann", "%N.out": "/work/n1.out", "100%%": "/work/100%", "../%j": "/14",
+	} {
+		if got := o.expand(pattern); got != want || store.CheckPattern(pattern) != nil {
+			t.Errorf("%s: %s, and not %s", pattern, got, want)
+		}
+	}
+	o.Array = nil
+	if got := o.expand("%A_%a"); got != "/work/14_0" {
+		t.Error(got)
+	}
+}
+
+// TestSetUp: a command finds the umask, the limits and the session that it is to have, and
+// nothing of ours.
+func TestSetUp(t *testing.T) {
+	s := newSite(t)
+	s.env = append(s.env, "SECRET_OF_OURS=1")
+	k := s.job(`umask; ulimit -Sn; ulimit -c; ls /proc/self/fd | wc -l; echo "$SECRET_OF_OURS."; cut -d' ' -f6 /proc/self/stat; echo $$; cat /proc/self/oom_score_adj; grep SigIgn /proc/self/status`, func(o *Order) {
+		o.Payload.Umask = 0o027
+		o.Payload.Limits = []store.ResourceLimit{{Name: "nofile", Soft: 123, Hard: 456}, {Name: "core", Soft: 0, Hard: store.NoLimit}, {Name: "stack", Soft: 8 << 20, Hard: store.NoLimit}}
+	})
+	s.supervise(k)
+	lines := strings.Split(s.file("placectl-1.out"), "\n")
+	want := []string{"0027", "123", "0", "4", ".", lines[6], lines[6], "500", "SigIgn:\t0000000000000000"}
+	for i := range want {
+		if strings.TrimSpace(lines[i]) != want[i] {
+			t.Errorf("line %d is %q, and not %q", i, lines[i], want[i])
+		}
+	}
+	if _, err := strconv.Atoi(lines[6]); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestScript: a script is spooled, runs with its interpreter, and goes with the attempt;
+// so does what it leaves in TMPDIR.
+func TestScript(t *testing.T) {
+	s := newSite(t)
+	k := s.job("", func(o *Order) {
+		o.Command, o.Payload.Script = nil, "#!/bin/sh -e\necho \"$0\"; touch $TMPDIR/x; ls $TMPDIR; cat $PLACECTL_NODEFILE; false; echo never\n"
+	})
+	r := s.supervise(k).Result
+	lines := strings.Split(s.file("placectl-1.out"), "\n")
+	if r.Exit != 1 || len(lines) != 4 || lines[1] != "x" || lines[2] != "n1" || filepath.Base(lines[0]) != scriptFile {
+		t.Errorf("exit %d: %q", r.Exit, lines)
+	}
+	if _, err := os.Stat(lines[0]); err == nil {
+		t.Error("the script is there still")
+	}
+}
