@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -8,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/placectl/placectl/cmd/placectl/internal/payload"
 	attempts "github.com/placectl/placectl/cmd/placectl/internal/runner"
 	"github.com/placectl/placectl/store"
 )
@@ -19,15 +21,14 @@ type attemptsDB struct {
 }
 
 // attemptsRunner executes attempts of this database's jobs on this host, which has that
-// name.
-func (r *runner) attemptsRunner(host string) (*attempts.Runner, error) {
-	if host == "" {
-		var err error
-		if host, err = os.Hostname(); err != nil {
-			return nil, err
-		}
+// name, "" for what the system says. It also returns how the jobs are launched.
+func (r *runner) attemptsRunner(host string) (runner *attempts.Runner, launch string, err error) {
+	me, err := payload.Process{Environ: r.environ}.Owner()
+	if err != nil {
+		return nil, "", err
 	}
-	site := attempts.Site{Host: host, Database: r.databasePath(), IdentityOf: r.identityOf}
+	host = cmp.Or(host, me.Host)
+	site := attempts.Site{Host: host, User: me.Name, Database: r.databasePath(), IdentityOf: r.identityOf}
 	site.Words = func(verb string, args ...string) []string {
 		if verb == attempts.GateVerb {
 			return []string{"placectl", verb}
@@ -38,7 +39,7 @@ func (r *runner) attemptsRunner(host string) (*attempts.Runner, error) {
 		}
 		return append(words, args...)
 	}
-	err := r.view(func(tx *store.Tx) error {
+	err = r.view(func(tx *store.Tx) error {
 		id, err := tx.Identity()
 		if err != nil {
 			return err
@@ -47,6 +48,7 @@ func (r *runner) attemptsRunner(host string) (*attempts.Runner, error) {
 		if err != nil {
 			return err
 		}
+		launch = settings.Launch
 		site.ID, site.Epoch = id.ID, fmt.Sprintf("%08x", id.Epoch)
 		if site.StateDir = settings.StateDir; site.StateDir == "" {
 			site.StateDir = attempts.DefaultState(os.Getuid())
@@ -54,12 +56,12 @@ func (r *runner) attemptsRunner(host string) (*attempts.Runner, error) {
 		return nil
 	})
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	if site.ID == "" {
-		return nil, &store.Conflict{What: "the database", Why: "it is of an older format, and nothing has been written to it since: any verb that writes does"}
+		return nil, "", &store.Conflict{What: "the database", Why: "it is of an older format, and nothing has been written to it since: any verb that writes does"}
 	}
-	return &attempts.Runner{Site: site, DB: &attemptsDB{r, host}, Stamp: r.attemptsStamp, Note: r.notef}, nil
+	return &attempts.Runner{Site: site, DB: &attemptsDB{r, host}, Stamp: r.attemptsStamp, Note: r.notef}, launch, nil
 }
 
 // identityOf is the id of a database at a path, "" for none.

@@ -39,7 +39,7 @@ func (r *runner) supervise(c *cli.Context) error {
 	if c.Bool(verbs.DryRun) {
 		return r.view(func(tx *store.Tx) error { return claimable(tx, k) })
 	}
-	runner, err := r.attemptsRunner(c.String("host"))
+	runner, _, err := r.attemptsRunner(c.String("host"))
 	if err != nil {
 		return err
 	}

@@ -37,14 +37,7 @@ func workVerb() *verb {
 const workEvery = 200 * time.Millisecond
 
 func (r *runner) work(c *cli.Context) error {
-	var way string
-	err := r.view(func(tx *store.Tx) error {
-		settings, err := tx.Settings()
-		if err == nil {
-			way = settings.Launch
-		}
-		return err
-	})
+	runner, way, err := r.attemptsRunner(c.String("host"))
 	if err != nil {
 		return err
 	}
@@ -52,10 +45,6 @@ func (r *runner) work(c *cli.Context) error {
 		if err := r.update(c, func(tx *store.Tx) error { return tx.LaunchBy(store.LaunchWork) }); err != nil || c.Bool(verbs.DryRun) {
 			return err
 		}
-	}
-	runner, err := r.attemptsRunner(c.String("host"))
-	if err != nil {
-		return err
 	}
 	var before func() error
 	if c.Bool("cycle") {

@@ -110,7 +110,7 @@ func TestOwner(t *testing.T) {
 		t.Errorf("a file that is not there names %q", got)
 	}
 	p := Process{Environ: func() []string { return []string{"USER=somebody"} }}
-	o, err := p.owner()
+	o, err := p.Owner()
 	if host, _ := os.Hostname(); err != nil || int(o.UID) != os.Getuid() || o.Host != host || o.Name == "" {
 		t.Errorf("%+v, %v", o, err)
 	}

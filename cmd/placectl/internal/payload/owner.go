@@ -9,12 +9,12 @@ import (
 	"github.com/placectl/placectl/store"
 )
 
-// owner is the person whose process this is: the real user, whatever --user says. A name
+// Owner is the person whose process this is: the real user, whatever --user says. A name
 // that /etc/passwd does not know (of a directory service) is taken from the environment.
 //
 // Package os/user would ask the C library for it, and so make the whole program one that
 // is linked as it starts, which takes longer than all of a submission.
-func (p Process) owner() (*store.Submitter, error) {
+func (p Process) Owner() (*store.Submitter, error) {
 	host, err := os.Hostname()
 	if err != nil {
 		return nil, err

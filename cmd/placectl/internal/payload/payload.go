@@ -53,7 +53,7 @@ func (from Process) Read(c Flags, s *Script) (p *store.Payload, err error) {
 	if p.Ending, err = ending(c); err != nil {
 		return nil, err
 	}
-	if p.Owner, err = from.owner(); err != nil {
+	if p.Owner, err = from.Owner(); err != nil {
 		return nil, err
 	}
 	if c.IsSet("out-mode") {

@@ -49,7 +49,11 @@ func TestKilledAtSteps(t *testing.T) {
 		t.Run(c.step, func(t *testing.T) {
 			t.Parallel()
 			s := newSite(t)
-			k := s.job(ledgerLine + "; sleep 0.2")
+			line := ledgerLine
+			if slices.Contains([]string{"go", "executed", "adopting", "adopted"}, c.step) {
+				line += "; sleep 2" // it is adopted while it lives
+			}
+			k := s.job(line)
 			die := []string{"RUNNER_DIE=" + c.step, "RUNNER_DIE_ONCE=" + s.dir + "/died"}
 			if c.twice {
 				first := "executed"

@@ -15,6 +15,7 @@ import (
 // Site is where a runner is at work.
 type Site struct {
 	Host      string // this one's name
+	User      string // our name, "" where it is not known
 	StateDir  string // DefaultState, or what the setting state_dir says
 	ID, Epoch string // of the database
 	Database  string // its absolute path, or a URL: what jobs find as PLACECTL_DB

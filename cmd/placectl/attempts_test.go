@@ -1,0 +1,174 @@
+package main
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/placectl/placectl/store"
+)
+
+// TestAttemptsKilled kills passes, supervisors, gates and commands at random moments. No
+// attempt is executed twice, none that is reported as not executed was, each job ends, and
+// nothing is left. Package runner has the same with a database whose commits fail.
+func TestAttemptsKilled(t *testing.T) {
+	s := newShell(t)
+	dir := filepath.Dir(s.db)
+	ledger := filepath.Join(dir, "ledger")
+	s.must("", "node", "add", "n1", "ncpus=6")
+	s.must("", "config", "set", "state_dir="+dir+"/state", "launch=work")
+	seed := uint64(time.Now().UnixNano())
+	random := rand.New(rand.NewPCG(seed, 0))
+	t.Logf("seed %d", seed)
+	var passes []*exec.Cmd
+	ended := make(chan struct{}, 3)
+	t.Cleanup(func() {
+		for range 100 {
+			list := s.processes()
+			for pid := range list {
+				syscall.Kill(pid, syscall.SIGKILL)
+			}
+			if len(list) == 0 {
+				return
+			}
+			time.Sleep(10 * time.Millisecond)
+		}
+	})
+	pass := func() {
+		if len(passes)-len(ended) >= cap(ended) {
+			<-ended
+			passes = passes[1:]
+		}
+		cmd, _, _ := s.command("", "work", "--once", "--cycle", "--host", "n1")
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		passes = append(passes, cmd)
+		go func() { cmd.Wait(); ended <- struct{}{} }()
+	}
+	killed := map[string]int{}
+	jobs := 0
+	for total := 0; total < *kills; {
+		if jobs-s.over(t) < 8 {
+			jobs++
+			s.must("", "submit", "1:ncpus=1", "-t", "5m", "--out", "/dev/null", "--", "sh", "-c",
+				fmt.Sprintf(`echo "$PLACECTL_JOB.$PLACECTL_ATTEMPT" >>%s; (setsid sleep 0.0%d &); sleep 0.0%d`, ledger, random.IntN(10), random.IntN(9)))
+		}
+		pass()
+		for pid, what := range s.processes() {
+			if random.IntN(5) == 0 && syscall.Kill(pid, syscall.SIGKILL) == nil {
+				killed[what]++
+				total++
+			}
+		}
+		time.Sleep(time.Duration(random.IntN(30)) * time.Millisecond)
+	}
+	t.Log("killed", killed, "jobs", jobs)
+	left := func() []string {
+		list, _ := filepath.Glob(dir + "/state/*/*.*")
+		return list
+	}
+	for end := time.Now().Add(time.Minute); s.over(t) < jobs || len(left()) > 0 || len(s.processes()) > 0; {
+		if time.Now().After(end) {
+			t.Fatalf("%d of %d jobs have ended; left %v, %v\n%s", s.over(t), jobs, left(), s.processes(), s.must("", "job", "list"))
+		}
+		for _, id := range strings.Fields(s.must("", "job", "list", "--state", "held", "-o", "id")) {
+			s.must("", "unhold", id)
+		}
+		pass()
+		time.Sleep(100 * time.Millisecond)
+	}
+	s.checkAttempts(t, ledger)
+	s.must("", "check")
+}
+
+// over is how many jobs have ended.
+func (s *shell) over(t *testing.T) (n int) {
+	s.read(t, func(tx *store.Tx) error {
+		n = 0
+		return tx.EachJob(func(j *store.Job) error {
+			if !j.State.Live() {
+				n++
+			}
+			return nil
+		})
+	})
+	return n
+}
+
+func (s *shell) read(t *testing.T, fn func(*store.Tx) error) {
+	t.Helper()
+	db, err := store.Open(s.db, nil)
+	if err == nil {
+		err = db.View(fn)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// processes are those that have the database in their environment, by what they are for.
+func (s *shell) processes() map[int]string {
+	list := map[int]string{}
+	all, _ := filepath.Glob("/proc/[0-9]*")
+	for _, proc := range all {
+		env, err := os.ReadFile(proc + "/environ")
+		if err != nil || !strings.Contains("\x00"+string(env), "\x00PLACECTL_DB="+s.db+"\x00") {
+			continue
+		}
+		text, _ := os.ReadFile(proc + "/cmdline")
+		words := strings.Split(string(text), "\x00")
+		what := filepath.Base(words[0])
+		if what == "placectl" && len(words) > 1 {
+			what = words[1]
+		}
+		pid, _ := strconv.Atoi(filepath.Base(proc))
+		if what != "." && what != "check" && what != "unhold" && what != "job" {
+			list[pid] = what
+		}
+	}
+	return list
+}
+
+// checkAttempts verifies the attempts beside the ledger, in which each execution has a line.
+func (s *shell) checkAttempts(t *testing.T, ledger string) {
+	text, err := os.ReadFile(ledger)
+	if err != nil {
+		t.Fatal(err)
+	}
+	executed := map[string]int{}
+	for line := range strings.Lines(string(text)) {
+		executed[strings.TrimSpace(line)]++
+	}
+	outcomes := map[string]int{}
+	s.read(t, func(tx *store.Tx) error {
+		return tx.EachAttempt(0, func(a *store.Attempt) error {
+			key := fmt.Sprintf("%d.%d", a.Job, a.Number)
+			n := executed[key]
+			delete(executed, key)
+			outcomes[a.Outcome.String()]++
+			switch {
+			case n > 1:
+				t.Errorf("%s was executed %d times", key, n)
+			case a.State != store.AttemptEnded:
+				t.Errorf("%s is %s", key, a.State)
+			case n > 0 && (a.Outcome == store.OutcomeUnbegun || a.Outcome == store.OutcomeRefused):
+				t.Errorf("%s was executed, and is %s", key, a.Outcome)
+			case n == 0 && a.Outcome == store.OutcomeExited:
+				t.Errorf("%s was not executed, and is %s", key, a.Outcome)
+			}
+			return nil
+		})
+	})
+	if len(executed) > 0 {
+		t.Error("executed, and not known:", executed)
+	}
+	t.Log("outcomes", outcomes)
+}
