@@ -1,0 +1,47 @@
+package jobref
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/placectl/placectl/store"
+)
+
+// arrays has one array, 20, whose jobs have the indices 3, 4 and 7.
+type arrays struct{}
+
+func (arrays) ArrayJobs(array uint64) ([]*store.Job, error) {
+	if array != 20 {
+		return nil, store.ErrNotFound
+	}
+	return []*store.Job{{ID: 20, Index: 3}, {ID: 21, Index: 4}, {ID: 22, Index: 7}}, nil
+}
+
+// TestNamed: what words name, and what they do not.
+func TestNamed(t *testing.T) {
+	for word, want := range map[string]string{
+		"12": "[12]", "12-14": "[12 13 14]", "20[]": "[20 21 22]", "20[4]": "[21]", "20[4-7]": "[21 22]",
+		"0":       "0 is not a job number (12), a range of them (12-15), nor of an array (12[], 12[3])",
+		"14-12":   "14-12 is not a job number (12), a range of them (12-15), nor of an array (12[], 12[3])",
+		"20[4":    `20[4 is not a job number (12), a range of them (12-15), nor of an array (12[], 12[3])`,
+		"20[2-3]": "20[2-3]: array 20 has indices 3 to 7",
+		"20[8]":   "20[8]: array 20 has indices 3 to 7",
+		"20[5-6]": "20[5-6]: array 20 has no such index between 3 and 7",
+		"21[]":    "not found",
+	} {
+		ids, err := Named(arrays{}, word)
+		got := fmt.Sprint(ids)
+		if err != nil {
+			got = err.Error()
+		}
+		if got != want {
+			t.Errorf("%s: %s, want %s", word, got, want)
+		}
+	}
+	if id, err := One(arrays{}, "20[7]"); id != 22 || err != nil {
+		t.Errorf("one: %d, %v", id, err)
+	}
+	if _, err := One(arrays{}, "12-13"); err == nil || err.Error() != "12-13 names 2 jobs; name one" {
+		t.Errorf("two: %v", err)
+	}
+}
