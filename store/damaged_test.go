@@ -40,40 +40,41 @@ func damageSeed() uint64 {
 var damages = []struct {
 	name    string
 	inPlace bool
+	shows   bool // by itself: each row that is read is the right one, or an error
 	do      func(r *rand.Rand, sound, old []byte) []byte
 }{
-	{"a bit is flipped", true, func(r *rand.Rand, sound, _ []byte) []byte {
+	{"a bit is flipped", true, true, func(r *rand.Rand, sound, _ []byte) []byte {
 		sound[r.IntN(len(sound))] ^= 1 << r.IntN(8)
 		return sound
 	}},
-	{"a sector has other bytes", true, func(r *rand.Rand, sound, _ []byte) []byte {
+	{"a sector has other bytes", true, true, func(r *rand.Rand, sound, _ []byte) []byte {
 		for i, at := 0, r.IntN(len(sound)/512)*512; i < 512; i++ {
 			sound[at+i] = byte(r.Uint32())
 		}
 		return sound
 	}},
-	{"a sector is zeroed", true, func(r *rand.Rand, sound, _ []byte) []byte {
+	{"a sector is zeroed", true, true, func(r *rand.Rand, sound, _ []byte) []byte {
 		at := r.IntN(len(sound)/512) * 512
 		clear(sound[at : at+512])
 		return sound
 	}},
-	{"a page is zeroed", true, func(r *rand.Rand, sound, _ []byte) []byte {
+	{"a page is zeroed", true, true, func(r *rand.Rand, sound, _ []byte) []byte {
 		clear(pageOf(sound, r.IntN(len(sound)/osPage)))
 		return sound
 	}},
-	{"two pages are swapped", true, func(r *rand.Rand, sound, _ []byte) []byte {
+	{"two pages are swapped", true, false, func(r *rand.Rand, sound, _ []byte) []byte {
 		a, b := 2+r.IntN(len(sound)/osPage-2), 2+r.IntN(len(sound)/osPage-2)
 		kept := append([]byte(nil), pageOf(sound, a)...)
 		copy(pageOf(sound, a), pageOf(sound, b))
 		copy(pageOf(sound, b), kept)
 		return sound
 	}},
-	{"a page is as it was", true, func(r *rand.Rand, sound, old []byte) []byte {
+	{"a page is as it was", true, false, func(r *rand.Rand, sound, old []byte) []byte {
 		i := 2 + r.IntN(min(len(sound), len(old))/osPage-2)
 		copy(pageOf(sound, i), pageOf(old, i))
 		return sound
 	}},
-	{"a row is another, with a right checksum", true, func(r *rand.Rand, sound, _ []byte) []byte {
+	{"a row is another, with a right checksum", true, false, func(r *rand.Rand, sound, _ []byte) []byte {
 		f, err := os.CreateTemp("", "changed-*.db")
 		if err == nil {
 			defer os.Remove(f.Name())
@@ -91,8 +92,8 @@ var damages = []struct {
 		}
 		return sound
 	}},
-	{"it is cut", false, func(r *rand.Rand, sound, _ []byte) []byte { return sound[:r.IntN(len(sound))] }},
-	{"it is longer", false, func(r *rand.Rand, sound, _ []byte) []byte {
+	{"it is cut", false, false, func(r *rand.Rand, sound, _ []byte) []byte { return sound[:r.IntN(len(sound))] }},
+	{"it is longer", false, false, func(r *rand.Rand, sound, _ []byte) []byte {
 		return append(sound, make([]byte, 1+r.IntN(3*osPage))...)
 	}},
 }
@@ -131,7 +132,8 @@ func TestDamage(t *testing.T) {
 	default:
 		rounds = 4000
 	}
-	found := make(map[string]int)
+	rows := storedRows(t, db)
+	found, missed := make(map[string]int), make(map[string]int)
 	for i := range rounds {
 		kind := &damages[i%len(damages)]
 		bad := kind.do(random, append([]byte(nil), sound...), old)
@@ -139,12 +141,14 @@ func TestDamage(t *testing.T) {
 		if err := os.WriteFile(path, bad, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		v := damagedFile{T: t, what: fmt.Sprintf("seed %d, round %d: %s", seed, i, kind.name), path: path, clock: clock, want: want}
+		v := damagedFile{T: t, what: fmt.Sprintf("seed %d, round %d: %s", seed, i, kind.name), path: path, clock: clock, want: want, rows: rows, exact: kind.shows}
 		if v.read(kind.inPlace) {
 			found[kind.name]++
 		}
+		missed[kind.name] += v.missed
 		os.Remove(path)
 	}
+	t.Logf("rows that are read by themselves, wrongly and without an error: %v", missed)
 	for _, kind := range damages {
 		if found[kind.name] == 0 && kind.name != "it is longer" && rounds > 500 {
 			t.Errorf("%s: nobody noticed any", kind.name)
@@ -168,6 +172,9 @@ type damagedFile struct {
 	path   string
 	clock  *clock
 	want   string
+	rows   []storedRow
+	exact  bool // a row that is read by itself is the right one, or an error
+	missed int  // so many are not
 	warned bool
 }
 
@@ -181,6 +188,9 @@ func (v *damagedFile) read(inPlace bool) bool {
 	}
 	got, err := dump(db)
 	v.named("read", err)
+	if inPlace && !v.warned {
+		v.single(db)
+	}
 	wrong := err == nil && got != v.want
 	if wrong && !v.warned {
 		v.Errorf("%s: read without an error, and wrongly", v.what)
@@ -198,6 +208,56 @@ func (v *damagedFile) read(inPlace bool) bool {
 	}
 	v.write(db, inPlace)
 	return true
+}
+
+// single reads row after row, each by itself. It is the right one, or an error says why
+// not; that it should be there and is not is one, too.
+func (v *damagedFile) single(db *DB) {
+	err := db.View(func(tx *Tx) error {
+		for _, one := range v.rows {
+			payload, err := tx.file.Get(one.table, one.key)
+			if err != nil {
+				return err
+			}
+			if !bytes.Equal(payload, one.payload) {
+				v.missed++
+				if v.exact {
+					v.Errorf("%s: row %x of %s is read as %x, without an error", v.what, one.key, one.table, payload)
+				}
+				return nil
+			}
+		}
+		return nil
+	})
+	v.named("a row", err)
+}
+
+// A storedRow is one of the file as it was before it was damaged.
+type storedRow struct {
+	table        row.Table
+	key, payload []byte
+}
+
+func storedRows(t *testing.T, db *DB) (list []storedRow) {
+	t.Helper()
+	err := db.View(func(tx *Tx) error {
+		for t := range row.TableCount {
+			err := tx.file.Each(t, nil, func(key, payload []byte) (bool, error) {
+				if row.Counted(t, key) {
+					list = append(list, storedRow{t, bytes.Clone(key), bytes.Clone(payload)})
+				}
+				return true, nil
+			})
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return list
 }
 
 // write places a job in a file in which check finds something. Where that ends well the

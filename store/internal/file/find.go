@@ -2,6 +2,7 @@ package file
 
 import (
 	"bytes"
+	"fmt"
 
 	"github.com/placectl/placectl/store/internal/row"
 	"go.etcd.io/bbolt"
@@ -43,9 +44,56 @@ func (f *Finder) Find(key []byte) ([]byte, error) {
 		f.k, f.v = f.rows.Seek(key)
 	}
 	if !bytes.Equal(f.k, key) {
-		return nil, nil
+		return nil, r.absent(f.table, key)
 	}
 	return row.Unseal(f.table, f.k, f.v)
+}
+
+// around is how many bytes of rows are looked at, on each side, where one is missed: a page,
+// as most are. rowHead is what bbolt has in a page for each row besides key and value.
+const (
+	around  = 4096
+	rowHead = 16
+)
+
+// absent verifies that a row which was not found is not there. A search goes astray in a
+// page that is damaged, or is led to another page than the one that has the row: there the
+// rows around its place are out of order. Or the row has another key, and its checksum is
+// wrong. In a table that the transaction has changed nobody looks.
+func (r *Recorder) absent(t row.Table, key []byte) error {
+	b := r.bucket(t)
+	if b == nil || r.writes[t] > 0 {
+		return nil
+	}
+	c := b.Cursor()
+	k, v := c.Seek(key)
+	if err := inOrder(t, key, k, v, c.Next, 1); err != nil {
+		return err
+	}
+	if k, _ = c.Seek(key); k == nil {
+		k, v = last(c)
+	} else {
+		k, v = c.Prev()
+	}
+	return inOrder(t, key, k, v, c.Prev, -1)
+}
+
+// inOrder verifies that the rows on one side of a place are in order, and that the first of
+// them is whole.
+func inOrder(t row.Table, place, k, v []byte, step func() (k, v []byte), way int) error {
+	if k != nil {
+		if _, err := row.Unseal(t, k, v); err != nil {
+			return err
+		}
+	}
+	for at, seen := place, 0; k != nil && seen < around; {
+		if bytes.Compare(k, at)*way <= 0 {
+			return fmt.Errorf("%w: the rows of %s around %x are out of order", row.ErrDamaged, t, place)
+		}
+		at, seen = k, seen+rowHead+len(k)+len(v)
+		k, v = step()
+	}
+	return nil
 }
 
 // Last is the greatest key of a table in the file, nil when it is empty there: what a

@@ -113,8 +113,11 @@ func (r *Recorder) table(t row.Table) (*bbolt.Bucket, error) {
 // Get finds a row's payload, nil when there is none.
 func (r *Recorder) Get(t row.Table, key []byte) ([]byte, error) {
 	value, err := r.get(t, key)
-	if value == nil || err != nil {
+	if err != nil {
 		return nil, err
+	}
+	if value == nil {
+		return nil, r.absent(t, key)
 	}
 	return row.Unseal(t, key, value)
 }
