@@ -36,18 +36,18 @@ func (m *mapping) starts(after int64, count int) ([]*Plan, error) {
 	opened := openings{mapping: m}
 	enough := 0 // the request cannot fit until so many nodes, or chunks, have opened
 	first := max(after, m.Now)
-	sweeps := count == 1 && m.sweeps()
+	sweeps := m.sweeps()
 	if sweeps && m.Calendar.Stepped() {
-		if plan, err := m.sweep(first); plan != nil || err != nil {
-			return []*Plan{plan}, err
+		if swept, err := m.sweepAll(first, count); swept != nil || err != nil {
+			return swept, err
 		}
 		sweeps = false
 	}
 	for in := range m.instants(first) {
-		if sweeps && m.impatient() { // none before it was any use
+		if sweeps && m.impatient() { // those before it have been looked at
 			sweeps = false
-			if plan, err := m.sweep(in.at); plan != nil || err != nil {
-				return []*Plan{plan}, err
+			if swept, err := m.sweepAll(in.at, count-len(plans)); swept != nil || err != nil {
+				return append(plans, swept...), err
 			}
 		}
 		if opened.pass(in); opened.count() < enough && !in.last {

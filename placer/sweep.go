@@ -51,21 +51,46 @@ func (m *mapping) sweeps() bool {
 	return true
 }
 
-// sweep finds the first start from an instant on, and its plan. The plan is nil where
-// the sweep cannot tell.
-func (m *mapping) sweep(after int64) (*Plan, error) {
+// sweepAll finds the first count starts from an instant on, and their plans: after the
+// first each at which nodes are given back. It is nil where the sweep cannot tell, or
+// there is none.
+func (m *mapping) sweepAll(after int64, count int) (plans []*Plan, err error) {
+	for len(plans) < count {
+		plan, told, err := m.sweep(after)
+		switch {
+		case err != nil || !told:
+			return nil, err
+		case plan == nil:
+			return plans, nil
+		}
+		plans = append(plans, plan)
+		more := false
+		for after = range m.Releases(plan.Start) {
+			more = true
+			break
+		}
+		if !more {
+			break
+		}
+	}
+	return plans, nil
+}
+
+// sweep finds the first start from an instant on, and its plan, nil when there is none.
+// It reports whether it can tell.
+func (m *mapping) sweep(after int64) (plan *Plan, told bool, err error) {
 	found, known := m.Calendar.FindRoom(m.rooms(), int64(m.Chunks[0].Count), m.Duration, after)
 	if !known || found.Fit == nil {
-		return nil, nil
+		return nil, known, m.orFailure(nil)
 	}
 	m.swept = &found
 	ended := found.Fit
 	if found.At <= m.Now {
 		ended, m.swept = nil, nil
 	}
-	plan, _, err := m.place(found.At, ended)
+	plan, _, err = m.place(found.At, ended)
 	m.swept = nil
-	return plan, err
+	return plan, plan != nil, err
 }
 
 // rooms puts the nodes that are up and serve the chunk together by how many chunks
