@@ -144,8 +144,9 @@ func (e *execution) awaitGate(p *plan) *store.Result {
 	case err == nil:
 		e.abandon()
 		return e.gateFailed(w)
-	case errors.Is(err, io.EOF):
-		err = errors.New("what was to become the command has ended before")
+	case errors.Is(err, io.EOF): // somebody has killed it
+		e.abandon()
+		return e.result(store.OutcomeUnbegun)
 	}
 	e.abandon()
 	return e.refused(err, store.BlameNode)

@@ -24,7 +24,7 @@ func TestSupervise(t *testing.T) {
 	} {
 		k := s.job(c.line)
 		a := s.supervise(k)
-		if r := a.Result; !a.Ended || r.Outcome != c.outcome || r.Exit != c.exit || r.Signal != c.signal {
+		if r := a.Result; !a.Ended || r.Outcome != c.outcome || r.Exit != c.exit || r.Signal != c.signal || r.Use.MaxRSS < 100<<10 {
 			t.Errorf("%s: %+v; notes:\n%s", c.line, r, s.file("notes"))
 		}
 	}
@@ -73,5 +73,32 @@ func TestOutcomes(t *testing.T) {
 				t.Error("left:", left, ours)
 			}
 		})
+	}
+}
+
+// TestUse: the time of a command, and of those whom it has waited for, is counted.
+func TestUse(t *testing.T) {
+	s := newSite(t)
+	k := s.job(`sh -c 'i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done'`)
+	if u := s.supervise(k).Result.Use; u.CPUUser+u.CPUSystem < 20*time.Millisecond || u.Leftover != 0 {
+		t.Errorf("%+v", u)
+	}
+}
+
+// TestNoControlGroup: enforce=cgroup refuses where there is none to be had, and auto does
+// without.
+func TestNoControlGroup(t *testing.T) {
+	if g, err := makeGroup("placectl-test", 1<<30); err == nil {
+		g.remove()
+		t.Skip("a control group is to be had here")
+	}
+	s := newSite(t)
+	k := s.job("exit 0", func(o *Order) { o.Enforce, o.Memory = "cgroup", 1<<30 })
+	if r := s.supervise(k).Result; r.Outcome != store.OutcomeRefused || !strings.Contains(r.Why, "enforce=cgroup") {
+		t.Errorf("%d: %s", r.Outcome, r.Why)
+	}
+	k = s.job("exit 0", func(o *Order) { o.Enforce, o.Memory = "auto", 1<<30 })
+	if r := s.supervise(k).Result; r.Outcome != store.OutcomeExited || r.Exit != 0 {
+		t.Errorf("%d: %s", r.Outcome, r.Why)
 	}
 }
