@@ -33,7 +33,7 @@
 // them: [Tx.Occupancy], [Tx.Allocations], [Tx.Owner], [Tx.Left], [Tx.Used], [Tx.UsageSince],
 // [Tx.ResetUsage]; how they are alike: [Tx.Buckets], [Tx.PlacementSets]; their devices:
 // [Tx.DrainDevices], [Tx.ResumeDevices], [Tx.CutDevices], [Tx.Moved], and which of them jobs
-// have: [Tx.HeldBy], [Tx.Devices], [Tx.DevicesOn].
+// have: [Tx.DevicesOfNode], [Tx.HeldBy], [Tx.Devices], [Tx.DevicesOn].
 //
 // Resources, queues and settings: [Tx.Resources], [Tx.AddResource], [Tx.RemoveResource];
 // [Tx.Queue], [Tx.Queues], [Tx.AddQueue], [Tx.SetQueue], [Tx.RemoveQueue]; [Tx.Settings],

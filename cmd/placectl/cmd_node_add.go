@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"regexp"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/nodefile"
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
@@ -51,6 +52,9 @@ func namesToAdd(list string) ([]string, error) {
 	if err != nil {
 		return nil, usagef("%w", err)
 	}
+	if err := noPartOfNode(list); err != nil {
+		return nil, err
+	}
 	seen := make(map[string]bool, len(names))
 	for _, name := range names {
 		if err := nodefile.CheckName(name); err != nil {
@@ -62,6 +66,21 @@ func namesToAdd(list string) ([]string, error) {
 		seen[name] = true
 	}
 	return names, nil
+}
+
+// aPart is an item of a node list with a lone number in brackets at its end.
+var aPart = regexp.MustCompile(`^([^[",]*)\[([0-9]+)\]$`)
+
+// noPartOfNode refuses g1[0], by which PBS means a part of the node g1, and which is g10 as a
+// node list.
+func noPartOfNode(list string) error {
+	items, _ := index.SplitNodeList(list)
+	for _, item := range items {
+		if m := aPart.FindStringSubmatch(item); m != nil {
+			return usagef("%s would be the node %s%s: write that, or %s.%s for a part of %s", item, m[1], m[2], m[1], m[2], m[1])
+		}
+	}
+	return nil
 }
 
 func addNodes(tx *store.Tx, names []string, p *nodefile.Patch) (nodeChanges, error) {

@@ -95,6 +95,8 @@ func (r *runner) nodeList(c *cli.Context) error {
 	cols := nouns.NodeFields.Pick(nouns.NodeListColumns)
 	if r.audience().Brief {
 		cols = nouns.DropSpare(cols, rows)
+	} else if nouns.SomeNamed(rows) {
+		cols = append(cols, nouns.DeviceField(false))
 	}
 	cols = append(cols, nouns.ResourceColumns(defs, rows)...)
 	if a := r.audience(); a.table && a.width > 0 && len(rows) > 0 {
@@ -123,6 +125,9 @@ func gatherNodes(tx *store.Tx, names string, f *nodeFilter) ([]nouns.Node, error
 			return err
 		}
 		row := nouns.Node{Node: n, Occupancy: on}
+		if row.Devices, err = tx.DevicesOfNode(n); err != nil {
+			return err
+		}
 		if len(f.states) == 0 || slices.Contains(f.states, row.Occupancy.State.String()) {
 			rows = append(rows, row)
 		}

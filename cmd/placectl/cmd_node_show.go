@@ -44,6 +44,9 @@ func (r *runner) nodeShow(tx *store.Tx, c *cli.Context) error {
 	}
 	about := nouns.NodeFields.Pick(nouns.NodeListColumns + " priorityf")
 	allocations := output.Fields[*nouns.Node]{{Name: "allocations", Kind: output.Object, Value: r.allocationValue}}
+	if nouns.SomeNamed(rows) {
+		allocations = slices.Insert(allocations, 0, nouns.DeviceField(r.audience().People))
+	}
 	single := len(rows) == 1 && !strings.ContainsAny(names, "[,")
 	if r.audience().table {
 		about, allocations = nouns.DropSpare(about, rows), nouns.DropSpare(allocations, rows)

@@ -149,7 +149,7 @@ func (c *csvNodes) row(at int, cells []string) error {
 		}
 		text, err := c.units.complete(k, k.unlisted(cell))
 		if err == nil || c.Computed[ownListing] {
-			err = p.set(k, text)
+			err = p.set(c.Defs, k, text)
 		}
 		if err != nil {
 			return c.errCell(i, fmt.Errorf("%s: %w", k.name, err))

@@ -170,7 +170,7 @@ func (j *jsonNodes) members(p *Patch, outer bool) error {
 // member reads one value into the patch.
 func (j *jsonNodes) member(p *Patch, word string, outer bool) error {
 	at := j.at
-	v, err := j.value()
+	v, err := j.valueOf(word, outer)
 	if err != nil {
 		return err
 	}
@@ -182,7 +182,7 @@ func (j *jsonNodes) member(p *Patch, word string, outer bool) error {
 		j.Computed[k.name] = true
 		j.own = j.own || k.name == ownListing
 		return nil
-	case !outer && (k.isName || k.field >= 0):
+	case !outer && (k.isName || k.devices || k.field >= 0):
 		return j.Errorf(at, "%s is a field of the node, not one of its resources", k.name)
 	case k.isName && p.Name != "" || !k.isName && p.has(k):
 		return j.Errorf(at, "%s is there twice", k.name)
@@ -208,7 +208,7 @@ func (j *jsonNodes) set(p *Patch, k key, v jsonValue) error {
 	if err != nil && j.unitless == nil {
 		j.unitless = j.Errorf(v.at, "%s: %w", k.name, err)
 	}
-	if err = p.set(k, text); err != nil {
+	if err = p.set(j.Defs, k, text); err != nil {
 		err = fmt.Errorf("%s: %w", k.name, err)
 	}
 	return err
@@ -220,6 +220,30 @@ type jsonValue struct {
 	text string
 	list bool
 	at   int
+}
+
+// valueOf reads the value of a member: an object is what devices are.
+func (j *jsonNodes) valueOf(word string, outer bool) (jsonValue, error) {
+	if !outer || word != "devices" {
+		return j.value()
+	}
+	v := jsonValue{at: infile.SkipBlanks(j.Data, int(j.dec.InputOffset()))}
+	v.at = infile.SkipBlanks(j.Data, min(v.at+1, len(j.Data))) // past the colon
+	var raw json.RawMessage
+	if err := j.dec.Decode(&raw); err != nil {
+		return v, j.Errorf(v.at, "this is not JSON: %w", err)
+	}
+	var text string
+	switch {
+	case string(raw) == "null":
+	case json.Unmarshal(raw, &text) == nil:
+		v.text = text
+	case raw[0] == '{':
+		v.text = string(raw)
+	default:
+		return v, j.Errorf(v.at, `devices: an object such as {"ngpus":[{"id":0,"group":0}]} belongs here`)
+	}
+	return v, nil
 }
 
 func (j *jsonNodes) value() (jsonValue, error) {

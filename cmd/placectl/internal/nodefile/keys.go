@@ -16,6 +16,7 @@ type key struct {
 	field    int       // position in fields, -1 for a resource
 	def      index.Def // the resource
 	isName   bool
+	devices  bool // all devices of the node
 	computed bool // a column of `node list` that is worked out, not given
 }
 
@@ -26,6 +27,8 @@ func findKey(defs *index.Defs, word, sample string) (key, error) {
 	switch name {
 	case "name":
 		return key{name: name, field: -1, isName: true}, nil
+	case "devices":
+		return key{name: name, field: -1, devices: true}, nil
 	case "number", "bucket", "jobs", "free_until":
 		return key{name: name, field: -1, computed: true}, nil
 	case "feature":
@@ -52,7 +55,7 @@ const FreeSuffix = "_free"
 
 // unknownKey says what the word may have meant, and how to declare it.
 func unknownKey(defs *index.Defs, word, sample string) error {
-	known := []string{"name"}
+	known := []string{"name", "devices"}
 	for i := range fields {
 		known = append(known, fields[i].name)
 	}

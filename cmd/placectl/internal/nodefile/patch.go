@@ -8,6 +8,7 @@ import (
 
 	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/index/devices"
 )
 
 // Patch is what a row of a node file, or a few key=value words, say of one
@@ -17,6 +18,9 @@ type Patch struct {
 	index.Node               // the values that are given; Number and Bucket stand for nothing
 	mentioned  uint32        // by position in fields: which fields are given
 	unset      []index.ResID // resources to be taken away
+	named      []given       // devices of resources
+	devices    bool          // devices is given,
+	forget     bool          // as empty: the node is to name none
 	At         int           // offset in the file at which it begins
 }
 
@@ -40,7 +44,7 @@ func ParseWords(words []string, defs *index.Defs, units *Units) (*Patch, error) 
 			return nil, fmt.Errorf("%s is given twice", k.name)
 		}
 		if value, err = units.complete(k, value); err == nil {
-			err = p.set(k, value)
+			err = p.set(defs, k, value)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", k.name, err)
@@ -50,10 +54,16 @@ func ParseWords(words []string, defs *index.Defs, units *Units) (*Patch, error) 
 }
 
 // set reads a value into the patch. An empty text takes the value away.
-func (p *Patch) set(k key, text string) error {
+func (p *Patch) set(defs *index.Defs, k key, text string) error {
+	if k.devices {
+		return p.readDevices(defs, text)
+	}
 	if k.field >= 0 {
 		p.mentioned |= 1 << k.field
 		return fields[k.field].read(&p.Node, text)
+	}
+	if devices.Named(text) && k.def.Type.Numeric() {
+		return p.nameDevices(k.def, text, true)
 	}
 	v, err := readResource(k.def, text)
 	switch {
@@ -69,11 +79,14 @@ func (p *Patch) set(k key, text string) error {
 
 // has reports whether the patch says something of the key already.
 func (p *Patch) has(k key) bool {
+	if k.devices {
+		return p.devices
+	}
 	if k.field >= 0 {
 		return p.mentioned&(1<<k.field) != 0
 	}
 	_, set := p.Get(k.def.ID)
-	return set || slices.Contains(p.unset, k.def.ID)
+	return set || slices.Contains(p.unset, k.def.ID) || slices.ContainsFunc(p.named, func(g given) bool { return g.word && g.res == k.def.ID })
 }
 
 // mentions reports whether the patch gives the field.
@@ -92,6 +105,9 @@ func (p *Patch) apply(n *index.Node) error {
 	}
 	for _, id := range p.unset {
 		n.Unset(id)
+	}
+	if err := p.applyDevices(n); err != nil {
+		return err
 	}
 	if n.State == index.Up {
 		if p.mentions(fieldReason) && p.Reason != "" {
@@ -122,5 +138,5 @@ func sameNode(a, b *index.Node) bool {
 	return a.Queue == b.Queue && a.Priority == b.Priority && a.State == b.State && a.Reason == b.Reason &&
 		a.Speed == b.Speed && a.ProcSpeed == b.ProcSpeed && a.Load == b.Load && a.Usage == b.Usage &&
 		a.Access == b.Access && a.Sharing == b.Sharing && a.PriorityF == b.PriorityF &&
-		slices.Equal(a.Features, b.Features) && slices.Equal(a.Res, b.Res)
+		slices.Equal(a.Features, b.Features) && slices.Equal(a.Res, b.Res) && index.SameDevices(a, b)
 }

@@ -15,6 +15,7 @@ type Node struct {
 	*index.Node
 	store.Occupancy
 	Allocations []store.Allocation // for `node show` alone
+	Devices     []store.DeviceInfo
 }
 
 // NodeFields are what every store knows of a node. Their names are those of the nodes

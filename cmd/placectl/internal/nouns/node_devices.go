@@ -1,0 +1,88 @@
+package nouns
+
+import (
+	"encoding/json"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/placectl/placectl/cmd/placectl/internal/nodefile"
+	"github.com/placectl/placectl/cmd/placectl/internal/output"
+	"github.com/placectl/placectl/index/devices"
+)
+
+// SomeNamed reports whether one of some nodes names devices.
+func SomeNamed(rows []Node) bool {
+	return slices.ContainsFunc(rows, func(n Node) bool { return len(n.Devices) > 0 })
+}
+
+// DeviceField is the devices of nodes, in words for people.
+func DeviceField(people bool) output.Field[*Node] {
+	return output.Field[*Node]{Name: "devices", Kind: output.Object, Value: func(n *Node) any {
+		if people {
+			return output.OrNil(deviceWords(n))
+		}
+		return deviceObject(n)
+	}}
+}
+
+// deviceObject is the devices of a node as `node import` reads them, nil where it names none.
+func deviceObject(n *Node) any {
+	if len(n.Devices) == 0 {
+		return nil
+	}
+	object := make(map[string][]nodefile.Device)
+	for i := range n.Devices {
+		d := &n.Devices[i]
+		out := nodefile.Device{ID: d.ID, Group: d.Group, UUID: d.UUID, Model: d.Model, State: d.State, Reason: d.Reason, Into: d.Into,
+			Threads: d.Threads, Job: jobWord(d.Job)}
+		if d.VRAM > 0 {
+			out.VRAM = d.VRAM * 1024
+		}
+		if d.Slices > 0 {
+			out.Slices = &d.Slices
+		}
+		object[d.Resource] = append(object[d.Resource], out)
+	}
+	b, err := json.Marshal(object)
+	if err != nil {
+		return nil
+	}
+	return json.RawMessage(b)
+}
+
+// deviceWords are the devices of a node for people: ngpus=0-1@0+2-3@1, and of those that are
+// not in service why.
+func deviceWords(n *Node) string {
+	var words, out []string
+	for i := 0; i < len(n.Devices); {
+		var set devices.Set
+		resource := n.Devices[i].Resource
+		for ; i < len(n.Devices) && n.Devices[i].Resource == resource; i++ {
+			d := &n.Devices[i]
+			set = append(set, d.Device)
+			switch {
+			case d.Slices > 0:
+				out = append(out, d.ID+" is cut into "+d.Into)
+			case d.Drained && d.Reason != "":
+				out = append(out, d.ID+" is drained: "+d.Reason)
+			case d.Drained:
+				out = append(out, d.ID+" is drained")
+			}
+		}
+		word := resource + "=" + set.String()
+		if len(out) > 0 {
+			word += " (" + strings.Join(out, ", ") + ")"
+		}
+		words, out = append(words, word), nil
+	}
+	return strings.Join(words, "; ")
+}
+
+// jobWord is a job's number as JSON has it, "" for none.
+func jobWord(id uint64) string {
+	if id == 0 {
+		return ""
+	}
+	return strconv.FormatUint(id, 10)
+}
