@@ -1,6 +1,8 @@
 package placer
 
 import (
+	"math"
+	"strconv"
 	"strings"
 
 	"github.com/placectl/placectl/index"
@@ -135,6 +137,9 @@ func (p *reader) typed(def index.Def, at int, text string) (index.Value, error) 
 		return index.Value{}, p.fail(at, "%s asks for one member of a string_array, not for a list", def.Name)
 	}
 	value, err := def.ParseValue(text)
+	if err != nil && isPart(def, text) {
+		return index.Value{}, p.fail(at, "%s: %v; for a part of a device ask for a slice of one: gslices=1 (placectl node set NODE --device %s=0 --slices 4 cuts one)", def.Name, err, def.Name)
+	}
 	if err != nil {
 		return index.Value{}, p.fail(at, "%s: %v", def.Name, err)
 	}
@@ -142,6 +147,13 @@ func (p *reader) typed(def index.Def, at int, text string) (index.Value, error) 
 		return index.Value{}, p.fail(at, "%s needs a value", def.Name)
 	}
 	return value, nil
+}
+
+// isPart reports whether a part of a device is asked for, such as half a GPU: of devices
+// nobody can say by their number alone whether one has so much left.
+func isPart(def index.Def, text string) bool {
+	f, err := strconv.ParseFloat(text, 64)
+	return def.Type == index.Long && def.Consumable && def.ID != index.NCPUs && err == nil && f > 0 && f != math.Trunc(f)
 }
 
 // checkSums refuses chunks that ask for more than can be counted.

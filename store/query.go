@@ -7,6 +7,7 @@ import (
 	"iter"
 	"time"
 
+	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/placer"
 	"github.com/placectl/placectl/query"
 	"github.com/placectl/placectl/store/internal/row"
@@ -133,6 +134,14 @@ func (tx *Tx) tables() *tables.Source {
 		Words: &tx.loaded.nodes.words, Rows: tx.file,
 		Index: tx.index, Calendar: tx.calendar, Resources: tx.Resources, Left: tx.leftAt,
 		Shares: tx.Shares, ShareState: tx.ShareState, Places: tx.BatchPlaces,
+		Devices: func(j *row.Job) (string, error) { return tx.Devices(jobOf(j)) },
+		OnNode: func(n *index.Node) (out []tables.Device, err error) {
+			list, err := tx.DevicesOfNode(n)
+			for _, d := range list {
+				out = append(out, tables.Device{Device: d.Device, Resource: d.Resource, State: d.State, Job: d.Job, Since: unix(d.Since), Until: unix(d.Until)})
+			}
+			return out, err
+		},
 		Prospect: func(j *row.Job) (reason string, start int64, err error) {
 			if ahead == nil {
 				if ahead, err = tx.Outlook(); err != nil {

@@ -19,7 +19,7 @@ func ganttVerb() *verb {
 		Name:     "gantt",
 		Category: "Asking",
 		Usage:    "draw what runs, what is planned and what is free",
-		Description: "One row a node, or a bucket; neighbours that look the same share a row. On a node that is shared, what lies\n" +
+		Description: "One row a node, a bucket or a device; neighbours that look the same share a row. On a node that is shared, what lies\n" +
 			"beside each other has lanes of its own. Free is the time in which nothing is on a node; the line above counts\n" +
 			"the nodes by their state (docs/states.md). What is over is not drawn. With -o json and the other forms for\n" +
 			"programs: the stretches of time as rows. The SVG shows who has a node, from when to when, where the mouse points.",
@@ -27,7 +27,7 @@ func ganttVerb() *verb {
 			&cli.StringFlag{Name: "from", Usage: "from `TIME` on (a little before now)"},
 			&cli.StringFlag{Name: "to", Usage: "up to `TIME` (until most has ended)"},
 			&cli.StringFlag{Name: "nodes", Usage: "only these, a node `LIST` such as n[01-16]"},
-			&cli.StringFlag{Name: "by", Value: "node", Usage: "a row for each `WHAT`: node or bucket"},
+			&cli.StringFlag{Name: "by", Value: "node", Usage: "a row for each `WHAT`: node, bucket, or device of the nodes that name some"},
 			&cli.IntFlag{Name: "rows", Usage: "at most `N` rows, 0 for all (40 on a terminal, else all)"},
 			&cli.IntFlag{Name: "width", Usage: "`N` columns, or pixels of the SVG (the terminal's or 80, and 1200)"},
 			&cli.StringFlag{Name: "svg", Usage: "draw into `FILE` as SVG, - for standard output"},
@@ -35,7 +35,7 @@ func ganttVerb() *verb {
 		},
 		Exclusive: []string{"svg html"},
 		Access:    verbs.Reads,
-		Example:   "placectl gantt\nplacectl gantt --nodes n[01-16] --to now+6h\nplacectl gantt --by bucket\nplacectl gantt --svg timeline.svg",
+		Example:   "placectl gantt\nplacectl gantt --nodes n[01-16] --to now+6h\nplacectl gantt --by bucket\nplacectl gantt --by device --nodes g[1-4]\nplacectl gantt --svg timeline.svg",
 		Run:       (*runner).gantt,
 	}
 }
@@ -45,6 +45,7 @@ type ganttOptions struct {
 	from, to time.Time // zero when not given
 	nodes    string
 	byBucket bool
+	byDevice bool
 	rows     int // 0 for all
 	width    int
 	svg      string // the file to draw into, "" for none
@@ -85,11 +86,11 @@ func (r *runner) ganttOptions(c *cli.Context) (*ganttOptions, error) {
 	if c.IsSet("html") {
 		o.svg, o.flag = c.String("html"), "html"
 	}
-	by, err := verbs.OneOf(c, "by", "node", "bucket")
+	by, err := verbs.OneOf(c, "by", "node", "bucket", "device")
 	if err != nil {
 		return nil, err
 	}
-	o.byBucket = by == "bucket"
+	o.byBucket, o.byDevice = by == "bucket", by == "device"
 	if o.from, err = r.time(c, "from"); err != nil {
 		return nil, err
 	}
@@ -140,6 +141,7 @@ type ganttReader struct {
 	buckets []uint32    // of each node
 	owners  map[store.Owner]int32
 	named   bool // read what jobs are called
+	devices bool // a row for each device, of nodes that name some
 }
 
 // readGantt looks at the database once, and lets go of it before anything is
@@ -151,7 +153,7 @@ func (r *runner) readGantt(o *ganttOptions) (*chart.Gantt, error) {
 		if _, err := tx.Resources(); err != nil { // what is left of shared nodes is told by these
 			return err
 		}
-		in := &ganttReader{tx: tx, data: g, owners: map[store.Owner]int32{}, named: o.svg != ""}
+		in := &ganttReader{tx: tx, data: g, owners: map[store.Owner]int32{}, named: o.svg != "", devices: o.byDevice}
 		if o.nodes == "" {
 			err = tx.EachNode(in.node)
 		} else {
@@ -178,12 +180,43 @@ func (in *ganttReader) node(n *index.Node) error {
 		}
 		in.bars = append(in.bars, bar)
 	}
+	if in.devices && len(n.Devices) > 0 {
+		return in.deviceRows(n, list, in.bars[first:len(in.bars):len(in.bars)])
+	}
 	on, err := in.tx.Occupancy(n)
 	if err != nil {
 		return err
 	}
 	in.data.Nodes = append(in.data.Nodes, chart.Node{Name: n.Name, State: n.State, Partly: on.State == store.NodePartly, Bars: in.bars[first:len(in.bars):len(in.bars)]})
 	in.buckets = append(in.buckets, n.Bucket)
+	return nil
+}
+
+// deviceRows draws a row for each device of a node, and one for what is planned there and
+// has no devices yet.
+func (in *ganttReader) deviceRows(n *index.Node, list []store.Allocation, bars []chart.Bar) error {
+	all, err := in.tx.DevicesOfNode(n)
+	if err != nil {
+		return err
+	}
+	row := func(name string, state index.State, of func(store.Allocation) bool) {
+		var own []chart.Bar
+		for i, a := range list {
+			if of(a) {
+				own = append(own, bars[i])
+			}
+		}
+		in.data.Nodes = append(in.data.Nodes, chart.Node{Name: name, State: state, Bars: own})
+		in.buckets = append(in.buckets, n.Bucket)
+	}
+	for _, d := range all {
+		state := n.State
+		if !d.InService() && state == index.Up {
+			state = index.Drained
+		}
+		row(n.Name+":"+d.Resource+"="+d.ID, state, func(a store.Allocation) bool { return d.Job != 0 && a.Job == d.Job })
+	}
+	row(n.Name+" planned", n.State, func(a store.Allocation) bool { return a.Job == 0 || !a.Now })
 	return nil
 }
 

@@ -62,6 +62,7 @@ func (r *runner) nodeImport(c *cli.Context) error {
 		if err != nil {
 			return err
 		}
+		r.sayMoved(tx)
 		return r.sayImport(f, sum)
 	}))
 }

@@ -9,17 +9,24 @@ import (
 
 func nodeSetVerb() *verb {
 	return &verb{
-		Name:    "set",
-		Usage:   "change fields and resources of nodes; key= takes a value away",
-		Args:    []verbs.Arg{{Name: "NAMES", Kind: verbs.KindNodes}, {Name: "key=value", Many: true}},
-		Flags:   []cli.Flag{unitFlag()},
+		Name:  "set",
+		Usage: "change fields and resources of nodes; key= takes a value away",
+		Args:  []verbs.Arg{{Name: "NAMES", Kind: verbs.KindNodes}, {Name: "key=value", Optional: true, Many: true}},
+		Flags: []cli.Flag{unitFlag(), deviceFlag(),
+			&cli.StringFlag{Name: "slices", Usage: "cut the devices into `N` equal slices, which are devices of gslices; RES=N for another resource; 0 makes them whole"}},
 		Access:  verbs.Writes,
-		Example: "placectl node set n[001-016] queue=fast priority=10\nplacectl node set n7 color=",
+		Example: "placectl node set n[001-016] queue=fast priority=10\nplacectl node set n7 color=\nplacectl node set g1 ngpus=0-1@0+2-3@1\nplacectl node set g1 --device ngpus=3 --slices 4",
 		InTx:    (*runner).nodeSet,
 	}
 }
 
 func (r *runner) nodeSet(tx *store.Tx, c *cli.Context) error {
+	switch {
+	case c.IsSet("device") || c.IsSet("slices"):
+		return r.cutDevices(tx, c)
+	case c.NArg() < 2:
+		return usagef("wants what is to be changed: key=value, such as ncpus=8")
+	}
 	defs, err := tx.Resources()
 	if err != nil {
 		return err
@@ -28,6 +35,7 @@ func (r *runner) nodeSet(tx *store.Tx, c *cli.Context) error {
 	if err != nil {
 		return err
 	}
+	defer r.sayMoved(tx)
 	return r.changeNodes(tx, c.Args().First(), func(done *nodeChanges, old *index.Node) error {
 		n, changed, err := p.Change(old)
 		if err != nil {

@@ -19,8 +19,12 @@ func nodeStateVerb(name string, state index.State, usage string) *verb {
 		Example: "placectl node " + name + " n[001-016]",
 		Run:     func(r *runner, c *cli.Context) error { return r.nodeState(c, state) },
 	}
+	if state == index.Up || state == index.Drained {
+		v.Flags = append(v.Flags, deviceFlag())
+		v.Example += "\nplacectl node " + name + " g1 --device ngpus=3"
+	}
 	if state != index.Up {
-		v.Flags = []cli.Flag{&cli.StringFlag{Name: "reason", Usage: "why, in `TEXT` that node list shows; without it, a reason given before stays"}}
+		v.Flags = append(v.Flags, &cli.StringFlag{Name: "reason", Usage: "why, in `TEXT` that node list shows; without it, a reason given before stays"})
 		v.Example += " --reason 'new disks'"
 	}
 	return v
@@ -29,6 +33,9 @@ func nodeStateVerb(name string, state index.State, usage string) *verb {
 func (r *runner) nodeState(c *cli.Context, state index.State) error {
 	if err := nodefile.CheckWord(c.String("reason")); err != nil {
 		return usagef("--reason: %w", err)
+	}
+	if c.IsSet("device") {
+		return r.deviceState(c, state)
 	}
 	return r.update(c, func(tx *store.Tx) error {
 		return r.changeNodes(tx, c.Args().First(), func(done *nodeChanges, n *index.Node) error {

@@ -19,7 +19,7 @@ func placeVerb() *verb {
 		Description: "The job holds its nodes until it is released, also past its walltime. When it does not fit now the\n" +
 			"exit status is 3 and the message says when it would; 4 when it never can, and why. A planned job has its\n" +
 			"nodes from its start on, and starts by the clock.",
-		Flags: append(requestFlags(),
+		Flags: append(requestFlags(), bindFlag(),
 			&cli.StringFlag{Name: "at", Usage: "start at `TIME`"},
 			&cli.BoolFlag{Name: "or-reserve", Usage: "when it does not fit now, plan it for the earliest time at which it does"},
 			&cli.StringFlag{Name: "wait", Usage: "try for as long as `D` until it fits now"},
@@ -98,7 +98,7 @@ func notPast(at time.Time, tx *store.Tx) time.Time {
 
 // printPlacement prints the answer about a job that was placed.
 func (r *runner) printPlacement(tx *store.Tx, job *store.Job, explain bool) error {
-	columns := "job state start end path policy exec_vnode* nodes chunks*"
+	columns := "job state start end path policy exec_vnode* nodes devices* chunks*"
 	if job.Set != "" {
 		columns += " set"
 	}

@@ -30,7 +30,7 @@ func runVerb() *verb {
 			"say before the command begins is greater than that of other verbs by 100.\n" +
 			"When somebody else ends the job it is told to terminate. If run is killed the job holds its nodes to the end of\n" +
 			"its walltime.",
-		Flags: append(requestFlags(),
+		Flags: append(requestFlags(), bindFlag(),
 			&cli.Int64Flag{Name: "priority", Aliases: []string{"p"}, Usage: "while it waits: the greater `P`, the earlier its turn (0)"},
 			&cli.StringFlag{Name: "wait", Usage: "give up when its turn has not come after `D`"}),
 		Access:   verbs.Writes,

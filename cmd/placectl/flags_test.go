@@ -144,6 +144,13 @@ gantt --from=now+30m
 gantt --to=now+30m
 gantt --nodes=n1
 gantt --by=bucket
+place 1:ncpus=1 --bind=tight
+submit 1:ncpus=1 --bind=tight
+node set n1 --device=ncpus=0 --slices=4
+:: node set n1 --slices=4
+:: node set n1 --device=ncpus
+node drain n1 --device=ncpus=0
+node resume n1 --device=ncpus=0
 gantt --rows=1
 gantt --width=50
 gantt --svg=@/out.svg
@@ -276,6 +283,7 @@ var shownElsewhere = map[string]string{
 	"demo --force":         "demo.txtar",
 	"demo --dry-run":       "demo.txtar",
 	"demo --key":           "demo.txtar",
+	"run --bind":           "devices.txtar",
 }
 
 // globalsShownElsewhere are the same of global flags.

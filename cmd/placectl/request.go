@@ -30,12 +30,17 @@ func requestFlags() []cli.Flag {
 	}
 }
 
+// bindFlag is the flag of the verbs whose jobs get devices.
+func bindFlag() cli.Flag {
+	return &cli.StringFlag{Name: "bind", Usage: "which devices of a node that names them: `HOW` is compact (evenly from few groups), tight (one group after the other) or scatter (evenly from all) (the setting bind)"}
+}
+
 // request reads the request flags; the select may be an argument as well.
 func (r *runner) request(c *cli.Context, args []string) (placer.Request, error) {
 	q := placer.Request{Select: c.String("select"), Place: c.String("place"), Name: c.String("name"), User: c.String("user"),
 		Account: c.String("account"), Queue: c.String("queue"), Class: c.String("class"), Policy: c.String("policy"),
 		Group: c.String("group"), Access: c.String("access"),
-		Prefer: splitList(c.String("prefer")), Reservation: c.String("reservation")}
+		Prefer: splitList(c.String("prefer")), Reservation: c.String("reservation"), Bind: c.String("bind")}
 	switch {
 	case len(args) > 1, len(args) == 1 && q.Select != "":
 		return q, usagef("the select is given twice: %q and %q", firstOf(q.Select, args[0]), args[len(args)-1])

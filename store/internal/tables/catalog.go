@@ -53,6 +53,7 @@ func queryTables() []queryTable {
 		{"nodes", "one row a node: what it is, has and does", true, nodesTable},
 		{"resources", "the resources that the store knows", false, resourcesTable},
 		{"node_resources", "one row for each value that a node has of a resource", false, nodeResourcesTable},
+		{"devices", "one row for each device that a node names, and who has it", false, devicesTable},
 		{"buckets", "nodes that are alike, with how many are free", true, bucketsTable},
 		{"placement_sets", "nodes that share a value of a group key", false, setsTable},
 		{"jobs", "what runs, is planned, waits, and has run", false, jobsTable},

@@ -55,6 +55,8 @@ func jobsTable(c *Catalog, _ int64) (query.Table, error) {
 		timeColumn("deadline", "it has to end by then", func(r *jobCursor) int64 { return r.job().Deadline }),
 		text("after", "what it depends on, joined by commas: afterok:12", func(j *row.Job) string { return afterText(j.After) }),
 		text("command", "what is run, its words joined by blanks", func(j *row.Job) string { return strings.Join(j.Command, " ") }),
+		textColumn("devices", "what it has of nodes that name their devices, as g1:ngpus=0,3:ncpus=0-7", func(r *jobCursor) string { return c.heldBy(r.job()) }),
+		text("bind", "how its devices are chosen: compact, tight or scatter; NULL: as the setting bind says", func(j *row.Job) string { return j.Bind.String() }),
 		valueColumn("exit", "exit status, once it has one", query.IntegerAffinity, query.NoUnit, func(r *jobCursor) query.Value {
 			return ifInt(r.job().State == row.JobFinished || r.job().State == row.JobFailed, r.job().Exit)
 		}),
@@ -73,6 +75,16 @@ func (c *Catalog) expected(j *row.Job) int64 {
 	_, start, err := c.src.Prospect(j)
 	c.fail(err)
 	return start
+}
+
+// heldBy are the devices of a job as text.
+func (c *Catalog) heldBy(j *row.Job) string {
+	if len(j.Devices) == 0 {
+		return ""
+	}
+	text, err := c.src.Devices(j)
+	c.fail(err)
+	return text
 }
 
 // ifInt is NULL where a number means nothing.

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/index/devices"
 	"github.com/placectl/placectl/locality"
 	"github.com/placectl/placectl/placer"
 	"github.com/placectl/placectl/placer/fairshare"
@@ -35,6 +36,8 @@ type Source struct {
 	Calendar   func() *timeline.Calendar
 	Resources  func() (*index.Defs, error)
 	Left       func(n *index.Node, at int64) []index.Amount // of a node's consumables at an instant
+	Devices    func(*row.Job) (string, error)               // that a job has, as text
+	OnNode     func(*index.Node) ([]Device, error)
 	Prospect   func(*row.Job) (reason string, start int64, err error)
 	Starts     func(r placer.Request, count int) ([]*placer.Plan, error)
 	Explain    func(job uint64) (*placer.Explanation, error) // as if it were placed now
@@ -52,6 +55,16 @@ type Rows interface {
 	Cursor(t row.Table) *file.Cursor
 	Range(t row.Table, first, last []byte) *file.Cursor
 	Numbers(t row.Table, from, to int64) *file.Cursor
+}
+
+// Device is a device of a node.
+type Device struct {
+	devices.Device
+	Resource string
+	State    string
+	Job      uint64 // 0 for none
+	Since    int64  // Unix seconds, 0 for none
+	Until    int64
 }
 
 // Set is a placement set of a queue.

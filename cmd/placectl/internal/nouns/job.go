@@ -58,6 +58,8 @@ var jobFields = output.Fields[*jobView]{
 	{Name: "set", Value: func(j *jobView) any { return output.OrNil(j.Set) }},
 	{Name: "key", Value: func(j *jobView) any { return output.OrNil(j.Key) }},
 	{Name: "exec_vnode", Value: func(j *jobView) any { return j.vnodes() }},
+	{Name: "devices", Value: func(j *jobView) any { return output.OrNil(readJob(j, j.tx.Devices)) }},
+	{Name: "bind", Value: func(j *jobView) any { return output.OrNil(j.Bind.String()) }},
 	{Name: "chunks", Kind: output.Object, Value: func(j *jobView) any {
 		return readJob(j, func(job *store.Job) ([]chunkObject, error) { return chunkObjects(j.tx, job) })
 	}},
