@@ -25,7 +25,7 @@ func (r *runner) nodeSet(tx *store.Tx, c *cli.Context) error {
 	case c.IsSet("device") || c.IsSet("slices"):
 		return r.cutDevices(tx, c)
 	case c.NArg() < 2:
-		return usagef("wants what is to be changed: key=value, such as ncpus=8")
+		return usagef("wants at least 2 arguments: NAMES key=value..., such as n1 ncpus=8")
 	}
 	defs, err := tx.Resources()
 	if err != nil {

@@ -98,7 +98,7 @@ func notPast(at time.Time, tx *store.Tx) time.Time {
 
 // printPlacement prints the answer about a job that was placed.
 func (r *runner) printPlacement(tx *store.Tx, job *store.Job, explain bool) error {
-	columns := "job state start end path policy exec_vnode* nodes devices* chunks*"
+	columns := "job state start end path policy exec_vnode* nodes chunks*"
 	if job.Set != "" {
 		columns += " set"
 	}

@@ -15,7 +15,8 @@ import (
 // not said here is not allowed.
 const importRules = `
 	index/heap                               < placer, placer/backfill, query, bench
-	index/devices                            < index, placer, store, store/internal/row, store/internal/check, store/internal/tables, cmd/placectl, cmd/placectl/internal/nodefile, cmd/placectl/internal/nouns
+	index/devices                            < index, placer, store, store/internal/row, store/internal/check, store/internal/tables, cmd/placectl, cmd/placectl/internal/nodefile, cmd/placectl/internal/nouns, cmd/placectl/internal/detect
+	cmd/placectl/internal/detect             < cmd/placectl
 	index, timeline                          < placer
 	index, placer                            < placer/recur
 	placer/fairshare, placer/recur           < store, store/internal/row

@@ -28,6 +28,7 @@ var simulatedVerbs = []string{
 var leftOut = map[string]string{
 	"init":        "it makes the database that the others use",
 	"simulate":    "it uses no database",
+	"node detect": "it looks at this machine",
 	"demo":        "it makes a database of its own",
 	"load":        "it makes the database that the others use",
 	"salvage":     "it reads damaged databases, and makes new ones",
@@ -69,7 +70,7 @@ var (
 	drawnBatches  = []string{"b", "b.1", "night"}
 	drawnHosts    = []string{"h1", "h2", "h3", "n1"}
 	drawnUsers    = []string{"ann", "bob", "*", "n1"}
-	drawnSelects  = []string{"1", "1:ncpus=1", "2:ncpus=1", "1:ncpus=2", "3:ncpus=2", "1:ncpus=4", "1:ncpus=1:mem=1gb", "2:ncpus=2:mem=3gb", "1:ngpus=1", "1:color=red", "2:ncpus=1+1:ncpus=4", "1:lic=1", "1:ncpus=0", "1:host=n1", "99:ncpus=1", "1:ncpus=99", "4:ncpus=1:rack=a", "nodes=2:ppn=1"}
+	drawnSelects  = []string{"1", "1:ncpus=1", "2:ncpus=1", "1:ncpus=2", "3:ncpus=2", "1:ncpus=4", "1:ncpus=1:mem=1gb", "2:ncpus=2:mem=3gb", "1:ngpus=1", "1:ncpus=2:ngpus=2", "1:color=red", "2:ncpus=1+1:ncpus=4", "1:lic=1", "1:ncpus=0", "1:host=n1", "99:ncpus=1", "1:ncpus=99", "4:ncpus=1:rack=a", "nodes=2:ppn=1"}
 	drawnPlaces   = []string{"free", "pack", "scatter", "vscatter", "excl", "shared", "scatter:excl", "scatter:shared", "free:exclhost", "pack:group=rack", "scatter:group=rack", "excl:group=color"}
 	drawnSpans    = []string{"1", "60", "90", "5m", "2h", "10m", "1h", "5h", "30h", "90:00:00"}
 	drawnInstants = []string{"now", "now+1s", "now+1m", "now+10m", "now+1h", "now+2h", "now+5h", "now+30h", "tomorrow", "10:00", "now-1h"}
@@ -301,7 +302,7 @@ func (s *simulation) arguments(verb string) (needed, behind []string) {
 	case "node add", "node set":
 		needed = []string{nodes()}
 		for range s.pickInt("settings", 1, 1, 2) {
-			needed = append(needed, s.pick("setting", []string{"ncpus=1", "ncpus=2", "ncpus=4", "ncpus=0", "ncpus=", "ncpus=9223372036854775807", "ncpus=1099511627776", "mem=7", "mem=1gb", "mem=8gb", "ngpus=2", "color=blue", "color=", "rack=b", "rack=",
+			needed = append(needed, s.pick("setting", []string{"ncpus=1", "ncpus=2", "ncpus=4", "ncpus=0", "ncpus=", "ncpus=9223372036854775807", "ncpus=1099511627776", "mem=7", "mem=1gb", "mem=8gb", "ngpus=2", "ngpus=0-1@0+2@1", "ngpus=1-2@0", "ngpus=", "ncpus=0-1@0+2-3@1", "devices=", "color=blue", "color=", "rack=b", "rack=",
 				"lic=3", "queue=q1", "queue=", "priority=3", "speed=2", "access=singleuser", "features=f", "nosuch=1"}))
 		}
 		return needed, nil
@@ -325,7 +326,7 @@ func (s *simulation) arguments(verb string) (needed, behind []string) {
 		return []string{s.pick("batch", drawnBatches)}, nil
 	case "query":
 		return []string{s.pick("sql", []string{"SELECT * FROM nodes", "SELECT * FROM jobs", "SELECT state, count(*) FROM nodes AT 'now+2h' GROUP BY state", "SELECT * FROM allocations",
-			"SELECT * FROM reservations", "SELECT * FROM events ORDER BY id DESC LIMIT 5", "SELECT * FROM free_slots('1h')", "SELECT nosuch FROM nodes", "SELECT * FROM buckets", "SELECT * FROM spans", "SELECT * FROM placement_sets"})}, nil
+			"SELECT * FROM reservations", "SELECT * FROM events ORDER BY id DESC LIMIT 5", "SELECT * FROM free_slots('1h')", "SELECT nosuch FROM nodes", "SELECT * FROM buckets", "SELECT * FROM spans", "SELECT * FROM devices", "SELECT * FROM placement_sets"})}, nil
 	case "tx":
 		return []string{"--file", s.file(s.pick("file", []string{"verbs.tx", "failing.tx"}))}, nil
 	case "check":

@@ -2,8 +2,11 @@ package devices
 
 import (
 	"cmp"
+	"fmt"
 	"math/bits"
 	"slices"
+	"strconv"
+	"strings"
 	"sync"
 )
 
@@ -29,6 +32,42 @@ func (d Distances) Valid() bool {
 		}
 	}
 	return len(d) <= MaxGroup+1
+}
+
+// ParseDistances reads 10,21;21,10: a line for each group.
+func ParseDistances(text string) (Distances, error) {
+	if text == "" {
+		return nil, nil
+	}
+	var d Distances
+	for line := range strings.SplitSeq(text, ";") {
+		var row []int
+		for word := range strings.SplitSeq(line, ",") {
+			n, ok := parseNumber(word)
+			if !ok {
+				n = -1
+			}
+			row = append(row, n)
+		}
+		d = append(d, row)
+	}
+	if !d.Valid() {
+		return nil, fmt.Errorf("%q is no square of distances from 0 to 255: write 10,21;21,10", text)
+	}
+	return d, nil
+}
+
+// String writes the distances as ParseDistances reads them.
+func (d Distances) String() string {
+	lines := make([]string, len(d))
+	for i, row := range d {
+		words := make([]string, len(row))
+		for k, n := range row {
+			words[k] = strconv.Itoa(n)
+		}
+		lines[i] = strings.Join(words, ",")
+	}
+	return strings.Join(lines, ";")
 }
 
 // choice is how good a set of groups is: the first value that differs decides, and the

@@ -10,6 +10,7 @@ import (
 
 	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/index/devices"
 )
 
 // maxWord bounds words such as a reason, a feature or a string resource, in
@@ -40,6 +41,7 @@ var fields = []field{
 	{"sharing", readSharing, func(to, from *index.Node) { to.Sharing = from.Sharing }},
 	{"priorityf", func(n *index.Node, s string) error { return readWord(&n.PriorityF, s) }, func(to, from *index.Node) { to.PriorityF = from.PriorityF }},
 	{"reason", func(n *index.Node, s string) error { return readWord(&n.Reason, s) }, func(to, from *index.Node) { to.Reason = from.Reason }},
+	{"distances", readDistances, func(to, from *index.Node) { to.Distances = from.Distances }},
 }
 
 // The positions in fields of those that others must know.
@@ -138,6 +140,12 @@ func readSharing(n *index.Node, s string) (err error) {
 	if err = CheckWord(s); err == nil {
 		n.Sharing, err = index.ParseSharing(s)
 	}
+	return err
+}
+
+// readDistances reads how far groups of devices lie apart: 10,21;21,10.
+func readDistances(n *index.Node, s string) (err error) {
+	n.Distances, err = devices.ParseDistances(s)
 	return err
 }
 

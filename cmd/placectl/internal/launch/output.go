@@ -1,0 +1,21 @@
+package launch
+
+import (
+	"bytes"
+	"context"
+	"io/fs"
+	"time"
+)
+
+// Output runs a program for no longer than it may take, and returns what it prints. It is
+// fs.ErrNotExist that there is no program of the name.
+func Output(ctx context.Context, most time.Duration, words ...string) (string, error) {
+	path, err := Find(words[0])
+	if err != nil {
+		return "", fs.ErrNotExist
+	}
+	var out bytes.Buffer
+	p := Program{Words: append([]string{path}, words[1:]...), Timeout: most}
+	_, err = p.run(ctx, nil, environment(), bytes.NewReader(nil), &out)
+	return out.String(), err
+}
