@@ -1,9 +1,11 @@
 package store
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/index/devices"
@@ -34,7 +36,7 @@ func validDevices(defs *index.Defs, n *index.Node) error {
 				fmt.Sprintf("%d of its devices are in service, and it is to have %d; %s= forgets them", d.Set.Count(), v.Num, def.Name)}
 		}
 		for _, one := range d.Set {
-			if err := validCut(defs, n, def, one); err != nil {
+			if err := cmp.Or(validCut(defs, n, def, one), validSlice(n, def, one)); err != nil {
 				return err
 			}
 		}
@@ -54,6 +56,30 @@ func validCut(defs *index.Defs, n *index.Node, def index.Def, d devices.Device) 
 			d.Into, index.DidYouMean(d.Into, defs.Names()), ErrNotFound, d.Into)
 	case into.ID == def.ID:
 		return fmt.Errorf("%w: device %s of %s of node %s cannot be cut into slices of the same resource", ErrInvalid, d.ID, def.Name, n.Name)
+	}
+	return nil
+}
+
+// validSlice refuses a slice of a device that the node names too, and that is whole: two
+// jobs would have it. Cores are called by numbers as well, and are none of its devices.
+func validSlice(n *index.Node, def index.Def, slice devices.Device) error {
+	of, _, isSlice := strings.Cut(slice.ID, "/")
+	if !isSlice {
+		return nil
+	}
+	whole := false
+	for _, d := range n.Devices {
+		i := d.Set.Find(of)
+		if i < 0 || d.Res == def.ID || d.Res == index.NCPUs {
+			continue
+		}
+		if d.Set[i].Slices > 0 && d.Set[i].Into == def.Name {
+			return nil
+		}
+		whole = true
+	}
+	if whole {
+		return &Conflict{named(def, n, slice.ID), "it is a slice of " + of + ", which the node names as a whole device"}
 	}
 	return nil
 }

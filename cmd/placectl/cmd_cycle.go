@@ -16,6 +16,7 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/usage"
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
 	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/index/devices"
 	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
 )
@@ -132,10 +133,24 @@ func noticesOf(tx *store.Tx, report *store.CycleReport) ([]launch.Notice, error)
 			if err != nil {
 				return nil, err
 			}
-			out = append(out, launch.Notice{Event: list.event, Job: j.ID, Start: j.Start.Unix(), Command: j.Command, Env: aboutJob(j, nodes), Chunks: chunks})
+			env, err := deviceEnv(tx, j)
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, launch.Notice{Event: list.event, Job: j.ID, Start: j.Start.Unix(), Command: j.Command, Env: append(aboutJob(j, nodes), env...), Chunks: chunks})
 		}
 	}
 	return out, nil
+}
+
+// deviceEnv says which devices a running job has of its first node, where that names some.
+func deviceEnv(tx *store.Tx, j *store.Job) ([]string, error) {
+	nodes := j.AllNodes()
+	if j.State != store.JobRunning || len(nodes) == 0 {
+		return nil, nil
+	}
+	held, named, err := tx.DevicesOn(j, nodes[0])
+	return devices.Environ(held, named), err
 }
 
 // aboutJob is what the environment of a launcher, or of a job's command, says of it.

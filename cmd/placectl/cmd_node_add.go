@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"sync"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/nodefile"
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
@@ -69,14 +70,14 @@ func namesToAdd(list string) ([]string, error) {
 }
 
 // aPart is an item of a node list with a lone number in brackets at its end.
-var aPart = regexp.MustCompile(`^([^[",]*)\[([0-9]+)\]$`)
+var aPart = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^([^[",]*)\[([0-9]+)\]$`) })
 
 // noPartOfNode refuses g1[0], by which PBS means a part of the node g1, and which is g10 as a
 // node list.
 func noPartOfNode(list string) error {
 	items, _ := index.SplitNodeList(list)
 	for _, item := range items {
-		if m := aPart.FindStringSubmatch(item); m != nil {
+		if m := aPart().FindStringSubmatch(item); m != nil {
 			return usagef("%s would be the node %s%s: write that, or %s.%s for a part of %s", item, m[1], m[2], m[1], m[2], m[1])
 		}
 	}

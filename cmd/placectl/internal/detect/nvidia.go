@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/placectl/placectl/index/devices"
 )
@@ -70,9 +71,12 @@ func (l *looking) groupOf(address string) int {
 	return 0
 }
 
+// The lines of a GPU and of a slice of it.
 var (
-	aGPU = regexp.MustCompile(`^GPU (\d+): `)
-	aMIG = regexp.MustCompile(`^\s+MIG (\S+)\s+Device\s+\d+: \(UUID: ([^)]+)\)`)
+	aGPU = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^GPU (\d+): `) })
+	aMIG = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^\s+MIG (\S+)\s+Device\s+\d+: \(UUID: ([^)]+)\)`)
+	})
 )
 
 // slices reads which GPUs are cut: MIG devices of one size are gslices, of several sizes
@@ -88,9 +92,9 @@ func (l *looking) slices() {
 	var profiles []string
 	gpu := ""
 	for line := range strings.Lines(out) {
-		if m := aGPU.FindStringSubmatch(line); m != nil {
+		if m := aGPU().FindStringSubmatch(line); m != nil {
 			gpu = m[1]
-		} else if m := aMIG.FindStringSubmatch(line); m != nil {
+		} else if m := aMIG().FindStringSubmatch(line); m != nil {
 			cut[gpu] = append(cut[gpu], slice{m[1], m[2]})
 			if !slices.Contains(profiles, m[1]) {
 				profiles = append(profiles, m[1])
