@@ -80,6 +80,9 @@ type Attempt struct {
 	Along  []uint32
 }
 
+// AllNodes lists the nodes that it had, each once, by number.
+func (a *Attempt) AllNodes() []uint32 { return (&Job{Chunks: a.Chunks, Along: a.Along}).AllNodes() }
+
 // ResourceUse is what an attempt has used.
 type ResourceUse struct {
 	CPUUser   time.Duration

@@ -159,6 +159,19 @@ func (j *Job) Request() placer.Request {
 	return r.Request()
 }
 
+// Why is why the job is where it is: its Reason, and that it is ending where it is.
+func (j *Job) Why() string { return why(j.Ending, j.Reason) }
+
+func why(ending bool, reason string) string {
+	switch {
+	case !ending:
+		return reason
+	case reason == "":
+		return "ending"
+	}
+	return "ending: " + reason
+}
+
 // jobOf is a job as callers get it.
 func jobOf(j *row.Job) *Job {
 	return &Job{

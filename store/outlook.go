@@ -74,7 +74,7 @@ func (tx *Tx) Outlook() (*Outlook, error) {
 // Prospect says how a job stands, and when it is expected to start.
 func (o *Outlook) Prospect(j *Job) (Prospect, error) {
 	if j.State != JobHeld && j.State != JobQueued {
-		return decided(j.State, j.Reason, Opening{Start: j.Start, End: j.End}), nil
+		return decided(j.State, j.Why(), Opening{Start: j.Start, End: j.End}), nil
 	}
 	o.asked = j.row()
 	return o.look(&o.asked)
@@ -93,7 +93,7 @@ func decided(state JobState, reason string, runs Opening) Prospect {
 
 func (o *Outlook) look(j *row.Job) (p Prospect, err error) {
 	if j.State != JobHeld && j.State != JobQueued {
-		return decided(j.State, j.Reason, Opening{Start: instant(j.Start), End: instant(j.End)}), nil
+		return decided(j.State, why(j.Ending, j.Reason), Opening{Start: instant(j.Start), End: instant(j.End)}), nil
 	}
 	if p, known := o.jobs[j.ID]; known {
 		return p, nil

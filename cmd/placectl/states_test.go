@@ -26,6 +26,12 @@ func TestStatesPage(t *testing.T) {
 	for _, state := range store.JobStates() {
 		want["Jobs"] = append(want["Jobs"], state.String())
 	}
+	for state := store.AttemptStarted; state <= store.AttemptEnded; state++ {
+		want["Attempts"] = append(want["Attempts"], state.String())
+	}
+	for outcome := store.OutcomeExited; outcome <= store.OutcomeStopped; outcome++ {
+		want["Attempts"] = append(want["Attempts"], outcome.String())
+	}
 	r := store.Reservation{Start: time.Unix(10, 0), End: time.Unix(20, 0)}
 	for _, now := range []int64{0, 10, 20} {
 		want["Reservations"] = append(want["Reservations"], r.State(time.Unix(now, 0)))

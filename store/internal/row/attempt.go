@@ -142,6 +142,9 @@ type Attempt struct {
 	Along  []uint32
 }
 
+// AllNodes lists the nodes that it had, as Job.AllNodes does.
+func (a *Attempt) AllNodes() []uint32 { return (&Job{Chunks: a.Chunks, Along: a.Along}).AllNodes() }
+
 const attemptVersion = 1
 
 // EncodeAttempt is the row of an attempt.

@@ -60,6 +60,13 @@ func jobsTable(c *Catalog, _ int64) (query.Table, error) {
 		valueColumn("exit", "exit status, once it has one", query.IntegerAffinity, query.NoUnit, func(r *jobCursor) query.Value {
 			return ifInt(r.job().State == row.JobFinished || r.job().State == row.JobFailed, r.job().Exit)
 		}),
+		numberColumn("attempt", "which of its starts it is at, or was at last", func(r *jobCursor) int64 { return int64(r.job().CurrentAttempt()) }),
+		boolColumn("claimed", "somebody executes that", func(r *jobCursor) bool { return r.job().Claimed }),
+		boolColumn("ending", "and is to stop", func(r *jobCursor) bool { return r.job().Ending }),
+		secondsColumn("cpu_user", "cpu time of the processes of that start, in seconds", func(r *jobCursor) int64 { return r.use().CPUUser }),
+		secondsColumn("cpu_sys", "cpu time of the kernel for them", func(r *jobCursor) int64 { return r.use().CPUSystem }),
+		sizeColumn("max_rss", "memory of the largest of them", func(r *jobCursor) int64 { return r.use().MaxRSS }),
+		sizeColumn("mem_peak", "memory of all of them together, where somebody counted", func(r *jobCursor) int64 { return r.use().MemPeak }),
 	}}, nil
 }
 
@@ -203,6 +210,7 @@ type jobCursor struct {
 	t    *jobs
 	rows chosen
 	view row.JobView
+	last *row.Attempt // of the job at hand, once it is asked for
 	err  error
 }
 
@@ -214,7 +222,7 @@ func (r *jobCursor) Next() bool {
 	if ok, r.err = r.rows.next(jobKey, "job"); !ok {
 		return false
 	}
-	r.err = r.view.Open(r.rows.Key, r.rows.Payload)
+	r.last, r.err = nil, r.view.Open(r.rows.Key, r.rows.Payload)
 	return r.err == nil
 }
 
@@ -228,6 +236,20 @@ func (r *jobCursor) Err() error {
 }
 
 func (r *jobCursor) Column(i int) query.Value { return r.t.columns[i].get(r) }
+
+// use is what the last start of the job has used.
+func (r *jobCursor) use() *row.ResourceUse {
+	if r.last == nil {
+		r.last = new(row.Attempt)
+		if j := r.job(); j.CurrentAttempt() > 0 {
+			a, err := r.t.c.src.Attempt(j, j.CurrentAttempt())
+			if r.t.c.fail(err); err == nil {
+				r.last = a
+			}
+		}
+	}
+	return &r.last.Use
+}
 
 // job reads the whole of the job.
 func (r *jobCursor) job() *row.Job {

@@ -38,6 +38,7 @@ type Source struct {
 	Left       func(n *index.Node, at int64) []index.Amount // of a node's consumables at an instant
 	Devices    func(*row.Job) (string, error)               // that a job has, as text
 	OnNode     func(*index.Node) ([]Device, error)
+	Attempt    func(j *row.Job, number int) (*row.Attempt, error) // of those that it has started
 	Prospect   func(*row.Job) (reason string, start int64, err error)
 	Starts     func(r placer.Request, count int) ([]*placer.Plan, error)
 	Explain    func(job uint64) (*placer.Explanation, error) // as if it were placed now

@@ -63,7 +63,7 @@ func (p *page) jobSummary(f *output.Record) error {
 	if err == nil {
 		f.Add("policy", output.Text, output.OrNil(withReason(policy.String(), policy.Doc())))
 	}
-	reason := j.Reason
+	reason := j.Why()
 	if p.ex.Queue != nil {
 		reason = p.ex.Queue.Reason
 	}

@@ -79,6 +79,8 @@ var jobFields = output.Fields[*jobView]{
 	{Name: "umask", Value: func(j *jobView) any { return ifWord(j.payload().Dir != "", fmt.Sprintf("%04o", j.payload().Umask)) }},
 	{Name: "interpreter", Value: func(j *jobView) any { return output.OrNil(j.payload().Interpreter) }},
 	{Name: "compat", Value: func(j *jobView) any { return output.OrNil(j.payload().Compat) }},
+	{Name: "attempt", Kind: output.Integer, Value: func(j *jobView) any { return output.OrNil(j.Attempt) }},
+	{Name: "attempts", Kind: output.Object, Value: (*jobView).attempts},
 	{Name: "owner", Value: func(j *jobView) any { return output.OrNil(j.owner().Name) }},
 	{Name: "submit_host", Value: func(j *jobView) any { return output.OrNil(j.owner().Host) }},
 	{Name: "retries", Kind: output.Integer, Value: func(j *jobView) any { return output.OrNil(j.payload().Ending.Retries) }},
@@ -175,7 +177,7 @@ func (j *jobView) outlook() *store.Prospect {
 // reason is why the job is where it is.
 func (j *jobView) reason() string {
 	if j.look == nil {
-		return j.Reason
+		return j.Why()
 	}
 	return j.outlook().Reason
 }

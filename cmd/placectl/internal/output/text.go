@@ -1,6 +1,7 @@
 package output
 
 import (
+	"fmt"
 	"math"
 	"strconv"
 	"strings"
@@ -41,6 +42,8 @@ func (p *Printer) AppendHuman(b []byte, c Column, v any) []byte {
 			return spell.AppendPrintable(b, index.FoldNodeList(v))
 		}
 		return spell.AppendPrintable(b, strings.Join(v, ","))
+	case fmt.Stringer:
+		return spell.AppendPrintable(b, spell.LocalTimes(v.String(), p.o.Zone))
 	}
 	return spell.AppendPrintable(b, string(appendMachine(nil, v, c.Kind)))
 }

@@ -1,0 +1,108 @@
+package nouns
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/store"
+)
+
+// attemptObject is a start of a job, as JSON shows it. Its fields are called as the columns
+// of the table attempts.
+type attemptObject struct {
+	Attempt  int      `json:"attempt"`
+	State    string   `json:"state"`
+	By       *string  `json:"by"`
+	Host     *string  `json:"host"`
+	Began    *string  `json:"began"`
+	Claimed  *string  `json:"claimed"`
+	Ended    *string  `json:"ended"`
+	Outcome  *string  `json:"outcome"`
+	Exit     *int     `json:"exit"`
+	Signal   *int     `json:"signal"`
+	Why      *string  `json:"why"`
+	CPUUser  *float64 `json:"cpu_user"`
+	CPUSys   *float64 `json:"cpu_sys"`
+	MaxRSS   *int64   `json:"max_rss"`
+	MemPeak  *int64   `json:"mem_peak"`
+	Leftover *int     `json:"leftover"`
+	Log      *string  `json:"log"`
+	Nodes    []string `json:"nodes"`
+}
+
+// attemptList is the starts of a job; as text one after the other.
+type attemptList []attemptObject
+
+func (list attemptList) String() string {
+	texts := make([]string, len(list))
+	for i := range list {
+		texts[i] = list[i].text()
+	}
+	return strings.Join(texts, "; ")
+}
+
+// text is an attempt in words: 2 failed on n1 with status 3: why.
+func (a *attemptObject) text() string {
+	text := fmt.Sprint(a.Attempt, " ", a.State)
+	if a.Outcome != nil {
+		text = fmt.Sprint(a.Attempt, " ", *a.Outcome)
+	}
+	if a.Exit != nil {
+		text += fmt.Sprint(" ", *a.Exit)
+	}
+	if a.By != nil && a.Outcome == nil {
+		text += " by " + *a.By
+	}
+	if len(a.Nodes) > 0 {
+		text += " on " + index.FoldNodeList(a.Nodes)
+	}
+	if a.Why != nil {
+		text += " (" + *a.Why + ")"
+	}
+	return text
+}
+
+// attempts are the starts of the job, nil where it has never started.
+func (j *jobView) attempts() any {
+	if list := readJob(j, j.readAttempts); len(list) > 0 {
+		return list
+	}
+	return nil
+}
+
+func (j *jobView) readAttempts(job *store.Job) (list attemptList, err error) {
+	err = j.tx.EachAttempt(job.ID, func(a *store.Attempt) error {
+		nodes, err := j.tx.NodeNames(a.AllNodes())
+		if err != nil {
+			return err
+		}
+		o := attemptObject{Attempt: a.Number, State: a.State.String(), By: known(a.By.String()), Host: known(a.Host),
+			Began: moment(a.Began), Claimed: moment(a.Claimed), Ended: moment(a.Ended), Outcome: known(a.Outcome.String()), Signal: known(a.Signal), Why: known(a.Why),
+			CPUUser: known(a.Use.CPUUser.Seconds()), CPUSys: known(a.Use.CPUSystem.Seconds()), MaxRSS: known(a.Use.MaxRSS), MemPeak: known(a.Use.MemPeak),
+			Leftover: known(a.Use.Leftover), Log: known(a.Log), Nodes: nodes}
+		if a.Outcome >= store.OutcomeExited && a.Outcome <= store.OutcomeOOM {
+			o.Exit = &a.Exit
+		}
+		list = append(list, o)
+		return nil
+	})
+	return list, err
+}
+
+// known is a value that JSON shows as null where it is zero.
+func known[T comparable](v T) *T {
+	var none T
+	if v == none {
+		return nil
+	}
+	return &v
+}
+
+func moment(t time.Time) *string {
+	if t.IsZero() {
+		return nil
+	}
+	return known(t.UTC().Format(time.RFC3339))
+}

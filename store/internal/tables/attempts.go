@@ -1,0 +1,89 @@
+package tables
+
+import (
+	"github.com/placectl/placectl/query"
+	"github.com/placectl/placectl/store/internal/file"
+	"github.com/placectl/placectl/store/internal/row"
+)
+
+// attemptsTable is the starts of jobs, in the order of jobs and starts. It is read out of
+// the jobs: an attempt that nobody has claimed has no row of its own.
+func attemptsTable(c *Catalog, _ int64) (query.Table, error) {
+	part := func(from, to int64) *file.Cursor { return c.src.Rows.Numbers(row.Jobs, from, to) }
+	return &orderedTable[row.Attempt]{rowsTable[row.Attempt]{
+		columns: attemptColumns(c),
+		size:    int(c.src.NextJob),
+		open:    func() *file.Cursor { return c.src.Rows.Cursor(row.Jobs) },
+		read: func(key, payload []byte, out []row.Attempt) ([]row.Attempt, error) {
+			j, err := row.DecodeJob(key, payload)
+			if err != nil {
+				return nil, err
+			}
+			for number := 1; number <= j.CurrentAttempt(); number++ {
+				a, err := c.src.Attempt(j, number)
+				if err != nil {
+					return nil, err
+				}
+				out = append(out, *a)
+			}
+			return out, nil
+		},
+		keys: map[string]func(query.Value) *file.Cursor{"job": func(v query.Value) *file.Cursor {
+			if v.Kind() != query.Integer || v.Int64() < 0 {
+				return nil
+			}
+			return part(v.Int64(), v.Int64())
+		}},
+	}, part}, nil
+}
+
+func attemptColumns(c *Catalog) []getter[row.Attempt] {
+	return []getter[row.Attempt]{
+		intColumn("job", "of which job", func(a *row.Attempt) int64 { return int64(a.Job) }),
+		intColumn("attempt", "which of its starts, from 1 on", func(a *row.Attempt) int64 { return int64(a.Number) }),
+		valueColumn("state", "started (nobody has claimed it), claimed, ending (it is to stop) or ended", query.TextAffinity, query.NoUnit,
+			func(a *row.Attempt) query.Value { return query.String(a.State.String()) }),
+		textColumn("by", "who executes it: supervisor, run or launcher", func(a *row.Attempt) string { return a.By.String() }),
+		textColumn("host", "where", func(a *row.Attempt) string { return a.Host }),
+		numberColumn("pid", "the process that does", func(a *row.Attempt) int64 { return int64(a.PID) }),
+		timeColumn("began", "when the job had its nodes", func(a *row.Attempt) int64 { return a.Began }),
+		timeColumn("claimed", "when somebody claimed it", func(a *row.Attempt) int64 { return a.Claimed }),
+		timeColumn("ended", "when it ended", func(a *row.Attempt) int64 { return a.Ended }),
+		textColumn("outcome", "how: exited, signal, walltime, oom, unbegun, refused, lost or stopped", func(a *row.Attempt) string { return a.Outcome.String() }),
+		valueColumn("exit", "exit status, where its command has one; 128 and the signal where one ended it", query.IntegerAffinity, query.NoUnit, exitValue),
+		numberColumn("signal", "the one that ended it", func(a *row.Attempt) int64 { return int64(a.Signal) }),
+		textColumn("why", "what there is to be said of its end", func(a *row.Attempt) string { return a.Why }),
+		secondsColumn("cpu_user", "cpu time of its processes, in seconds", func(a *row.Attempt) int64 { return a.Use.CPUUser }),
+		secondsColumn("cpu_sys", "cpu time of the kernel for them", func(a *row.Attempt) int64 { return a.Use.CPUSystem }),
+		sizeColumn("max_rss", "memory of its largest process", func(a *row.Attempt) int64 { return a.Use.MaxRSS }),
+		sizeColumn("mem_peak", "memory of all its processes together, where somebody counted", func(a *row.Attempt) int64 { return a.Use.MemPeak }),
+		numberColumn("leftover", "processes that outlived its command, and were ended", func(a *row.Attempt) int64 { return int64(a.Use.Leftover) }),
+		textColumn("log", "where its output lies, if not where the job wanted it", func(a *row.Attempt) string { return a.Log }),
+		valueColumn("nodes", "that it had, folded", query.TextAffinity, query.Nodes, func(a *row.Attempt) query.Value { return c.nodeNames(a.AllNodes()) }),
+	}
+}
+
+// exitValue is the exit status of an attempt whose command was executed to its end.
+func exitValue(a *row.Attempt) query.Value {
+	return ifInt(a.Outcome >= row.OutcomeExited && a.Outcome <= row.OutcomeOOM, a.Exit)
+}
+
+// secondsColumn is a time of microseconds in seconds, NULL for 0.
+func secondsColumn[T any](name, doc string, get func(*T) int64) getter[T] {
+	return valueColumn(name, doc, query.RealAffinity, query.NoUnit, func(r *T) query.Value {
+		if n := get(r); n != 0 {
+			return query.Float(float64(n) / 1e6)
+		}
+		return query.Value{}
+	})
+}
+
+// sizeColumn is a number of bytes, NULL for 0.
+func sizeColumn[T any](name, doc string, get func(*T) int64) getter[T] {
+	return valueColumn(name, doc, query.IntegerAffinity, query.Bytes, func(r *T) query.Value {
+		if n := get(r); n != 0 {
+			return query.Int(n)
+		}
+		return query.Value{}
+	})
+}
