@@ -101,7 +101,7 @@ func quotedCommands(text string) string {
 
 // waiting are words of calls that would keep the test waiting, or that run what it
 // has not: those are understood only.
-var waiting = []string{"wait", "run", "demo", "shell", "--wait", "--follow"}
+var waiting = []string{"wait", "run", "demo", "shell", "--wait", "--follow", "logs"}
 
 // Every example is one that the command takes: its verbs and flags are there, its
 // values can be read, and run in a database with something in it, it is no misuse.

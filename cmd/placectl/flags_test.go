@@ -288,6 +288,10 @@ var shownElsewhere = map[string]string{
 	"node detect --root":    "detect.txtar",
 	"node detect --apply":   "detect.txtar",
 	"node detect --dry-run": "detect.txtar",
+	"logs --follow":         "logs.txtar",
+	"logs --err":            "logs.txtar",
+	"logs --tail":           "logs.txtar",
+	"logs --attempt":        "logs.txtar",
 }
 
 // globalsShownElsewhere are the same of global flags.

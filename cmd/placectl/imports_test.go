@@ -77,6 +77,7 @@ const importRules = `
 	cmd/placectl/internal/spell, cmd/placectl/internal/launch < cmd/placectl/internal/runner
 	cmd/placectl/internal/runner             < cmd/placectl
 	cmd/placectl/internal/usage              < cmd/placectl
+	cmd/placectl/internal/joblog             < cmd/placectl
 	cmd/placectl/internal/output, cmd/placectl/internal/launch < cmd/placectl/internal/keyed
 	cmd/placectl/internal/keyed              < cmd/placectl
 	cmd/placectl/internal/spell, cmd/placectl/internal/usage, cmd/placectl/internal/directives, store < cmd/placectl/internal/payload

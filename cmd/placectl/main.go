@@ -94,6 +94,7 @@ func allVerbs() verbs.List[*runner] {
 		{Name: "work", Make: workVerb},
 		{Name: "supervise", Make: superviseVerb},
 		{Name: "run", Make: runVerb},
+		{Name: "logs", Make: logsVerb},
 		{Name: "wait", Make: waitVerb},
 		{Name: "events", Make: eventsVerb},
 		{Name: "tx", Make: txVerb},

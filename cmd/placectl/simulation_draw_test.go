@@ -19,7 +19,7 @@ var simulatedVerbs = []string{
 	"resource list", "resource add", "resource rm", "queue list", "queue add", "queue set", "queue rm",
 	"node import", "node add", "node set", "node rm", "node list", "node show", "node drain", "node down", "node offline", "node resume", "node resume", "node load",
 	"bucket list", "set list", "when", "explain", "show", "reservation list", "reservation show", "job list", "job show",
-	"run", "wait", "events", "class show", "class set", "class map", "class default", "class rebalance", "class rm", "class plan",
+	"run", "wait", "logs", "events", "class show", "class set", "class map", "class default", "class rebalance", "class rm", "class plan",
 	"batch create", "batch list", "batch show", "batch next", "batch next", "batch done", "batch fail", "batch expire", "batch recompute", "batch cursors", "batch rm",
 	"query", "shell", "gantt", "stats", "stats reset", "check", "backup", "dump", "compact",
 }
@@ -129,6 +129,7 @@ var flagValues = map[string][]string{
 	"script": {"job.sh", "nosuch"}, "directives": {"pbs", "none", "x"}, "lax": {""}, "chdir": {"/", "/nosuch"}, "export": {"none", "X=1", "PATH,Y=2", "x y"}, "umask": {"027", "9"},
 	"out": {"x.%j", "%A.%a", "%z"}, "err": {"%x.%N", "/nosuch/x"}, "out-mode": {"append", "truncate", "x"}, "compat": {"pbs", "slurm", "none", "x"}, "env": {""},
 	"retries": {"0", "2", "-1"}, "retry-on": {"1-5,oom", "0"}, "retry-wait": {"1", "2h"}, "signal": {"USR1@60", "B:10", "x"}, "grace": {"0", "5", "x"},
+	"tail": {"0", "1", "7"}, "logs err": {""},
 	"mail": {"end", "begin,fail", "x"}, "mail-to": {"ann@site", "a b"},
 	"status": {"0", "1", "256"}, "backfill": {"fcfs", "easy", "conservative", "x"}, "widest": {""}, "exec": {"true", "false", "/nosuch"}, "exec-timeout": {"5s"},
 	"max-time": {"0", "1h"}, "for": {"started", "ended", "x"}, "timeout": {"0"}, "since": {"0", "5", "x"}, "last": {"0", "1", "7"}, "follow": nil,
@@ -272,7 +273,7 @@ func (s *simulation) arguments(verb string) (needed, behind []string) {
 		return needed, behind
 	case "run":
 		return []string{s.pick("select", drawnSelects), "--wait", "0"}, []string{"--", s.pick("program", []string{"true", "false", "/nosuch"})}
-	case "release", "done", "cancel", "hold", "unhold", "requeue", "show", "job show":
+	case "release", "done", "cancel", "hold", "unhold", "requeue", "show", "job show", "logs":
 		return []string{s.job()}, nil
 	case "wait":
 		return []string{s.job(), "--timeout", "0"}, nil

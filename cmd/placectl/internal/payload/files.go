@@ -9,11 +9,12 @@ import (
 )
 
 // Files are the names of the files that a job writes, as far as they are known: before it
-// has nodes %N stays as it is, and so does %t.
+// has nodes %N stays as it is, and %t before it is at an attempt.
 type Files struct {
-	Job  *store.Job
-	Of   *store.Payload
-	Node func() string // the first node of the job, "" before it has one
+	Job     *store.Job
+	Of      *store.Payload
+	Attempt int           // 0: not any one
+	Node    func() string // the first node of the job, "" before it has one
 }
 
 // Out is where the output of the job goes, "" where it runs nothing.
@@ -70,6 +71,10 @@ func (f Files) letter(c byte) string {
 	case 'N':
 		if node := f.Node(); node != "" {
 			return plain(node)
+		}
+	case 't':
+		if f.Attempt > 0 {
+			return strconv.Itoa(f.Attempt)
 		}
 	case '%':
 		return "%"

@@ -1,0 +1,269 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/placectl/placectl/cmd/placectl/internal/exit"
+	"github.com/placectl/placectl/cmd/placectl/internal/joblog"
+	"github.com/placectl/placectl/cmd/placectl/internal/jobref"
+	"github.com/placectl/placectl/cmd/placectl/internal/payload"
+	"github.com/placectl/placectl/cmd/placectl/internal/spell"
+	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
+	"github.com/placectl/placectl/store"
+	"github.com/urfave/cli/v2"
+)
+
+func logsVerb() *verb {
+	return &verb{
+		Name:     "logs",
+		Category: "Queue",
+		Usage:    "what a job has written",
+		Args:     []verbs.Arg{{Name: "JOB", Kind: verbs.KindJob}},
+		Description: "The output of a job, of all its attempts where they write to one file, else of the last one. With -f it waits\n" +
+			"for the job to start, goes on as it writes, over its attempts, and ends when the job has ended, with the job's\n" +
+			"exit status: 1 for a job that has none. On a terminal characters that would control it are shown, not obeyed, unless\n" +
+			"--raw is given.",
+		Flags: []cli.Flag{
+			&cli.BoolFlag{Name: "follow", Aliases: []string{"f"}, Usage: "go on as it writes, until the job has ended"},
+			&cli.BoolFlag{Name: "err", Usage: "its errors, where they go to a file of their own"},
+			&cli.IntFlag{Name: "tail", Usage: "only the last `N` lines"},
+			&cli.IntFlag{Name: "attempt", Usage: "only what attempt `N` has written"},
+		},
+		Access:   verbs.Reads,
+		Alone:    true,
+		Statuses: []int{exit.NotNow},
+		Example:  "placectl logs 12\nplacectl logs -f '40[3]' --tail 20",
+		Run:      (*runner).logs,
+	}
+}
+
+// jobLog is a log that is being read.
+type jobLog struct {
+	r    *runner
+	c    *cli.Context
+	to   io.Writer
+	path string      // of the file that is read
+	from *joblog.Log // nil before there is one
+}
+
+// logState is where the output of a job lies by now.
+type logState struct {
+	job     *store.Job
+	attempt *store.Attempt // the one that is shown, nil before the first
+	path    string
+	shared  bool // the file has the output of other attempts, too
+	over    bool // nothing more will be written
+}
+
+func (r *runner) logs(c *cli.Context) error {
+	for _, flag := range []string{"tail", "attempt"} {
+		if c.IsSet(flag) && c.Int(flag) < 1 {
+			return usagef("--%s must be 1 or more", flag)
+		}
+	}
+	l := &jobLog{r: r, c: c, to: r.stdout}
+	defer l.close()
+	if r.stdoutTTY && !r.Raw {
+		l.to = &joblog.Harmless{To: r.stdout}
+	}
+	for {
+		seen := r.fileStamp()
+		s, err := l.state()
+		if err != nil {
+			return err
+		}
+		if err := l.read(s); err != nil {
+			return err
+		}
+		switch {
+		case s.over && c.Bool("follow"):
+			return jobStatus(s)
+		case !c.Bool("follow"):
+			return nil
+		}
+		if err := l.follow(seen); err != nil {
+			return err
+		}
+	}
+}
+
+// state finds out where the output lies, and whether there is more to come.
+func (l *jobLog) state() (s *logState, err error) {
+	err = l.r.view(func(tx *store.Tx) error {
+		id, err := jobref.One(tx, l.c.Args().First())
+		if err != nil {
+			return err
+		}
+		s = new(logState)
+		if s.job, err = tx.Job(id); err != nil {
+			return err
+		}
+		p, err := tx.Payload(id)
+		switch {
+		case err != nil:
+			return err
+		case p == nil:
+			return fmt.Errorf("%w: job %d has no command, and writes nothing", store.ErrNotFound, id)
+		}
+		if n := l.c.Int("attempt"); n <= s.job.Attempt && s.job.Attempt > 0 {
+			if s.attempt, err = tx.Attempt(id, n); err != nil {
+				return err
+			}
+		}
+		s.over = !s.job.State.Live()
+		if s.attempt == nil {
+			return nil
+		}
+		if l.c.IsSet("attempt") {
+			s.over = s.over || s.attempt.State == store.AttemptEnded
+		}
+		return s.find(tx, p, l.c.Bool("err"))
+	})
+	return s, err
+}
+
+// find finds the file of the attempt.
+func (s *logState) find(tx *store.Tx, p *store.Payload, errors bool) error {
+	nodes, err := tx.NodeNames(s.attempt.AllNodes())
+	if err != nil {
+		return err
+	}
+	files := payload.Files{Job: s.job, Of: p, Attempt: s.attempt.Number, Node: func() string {
+		if len(nodes) == 0 {
+			return ""
+		}
+		return nodes[0]
+	}}
+	pattern := p.Out
+	if s.path = files.Out(); errors && p.Err != "" && files.Err() != s.path {
+		s.path, pattern = files.Err(), p.Err
+	} else if s.attempt.Log != "" {
+		s.path = s.attempt.Log
+	}
+	s.shared = !strings.Contains(strings.ReplaceAll(pattern, "%%", ""), "%t")
+	return nil
+}
+
+// read shows what there is of the output and was not shown before.
+func (l *jobLog) read(s *logState) error {
+	if s.attempt == nil || s.attempt.State == store.AttemptStarted {
+		return l.nothingYet(s)
+	}
+	if l.from != nil && l.path != s.path {
+		if err := l.from.Rest(l.to); err != nil {
+			return err
+		}
+		l.close()
+	}
+	if l.from == nil {
+		if err := l.open(s); err != nil || l.from == nil {
+			return err
+		}
+	}
+	if s.over || !l.c.Bool("follow") {
+		return l.from.Rest(l.to)
+	}
+	return l.from.Copy(l.to)
+}
+
+// nothingYet is what there is to say of a job that has not begun.
+func (l *jobLog) nothingYet(s *logState) error {
+	switch n := l.c.Int("attempt"); {
+	case l.c.Bool("follow") && !s.over:
+		return nil
+	case s.attempt == nil && n > 0:
+		return fmt.Errorf("%w: job %d has not come to attempt %d", store.ErrNotFound, s.job.ID, n)
+	case s.over:
+		return fmt.Errorf("%w: job %d is %s, and nothing of it was executed", store.ErrNotFound, s.job.ID, s.job.State)
+	}
+	return fmt.Errorf("%w: job %d is %s, and has written nothing", exit.ErrNotYet, s.job.ID, s.job.State)
+}
+
+// open opens the file, at what is to be shown of it. Who follows waits for the file.
+func (l *jobLog) open(s *logState) error {
+	from, err := joblog.Open(s.path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist) && l.c.Bool("follow") && !s.over:
+		return nil
+	case err != nil:
+		return elsewhere(s.attempt, err)
+	}
+	l.from, l.path = from, s.path
+	if l.c.IsSet("attempt") && s.shared {
+		found, err := from.Only(s.job.ID, s.attempt.Number)
+		if err == nil && !found {
+			err = fmt.Errorf("%w: attempt %d of job %d has written nothing to %s", store.ErrNotFound, s.attempt.Number, s.job.ID, spell.Quoted(s.path))
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if l.c.IsSet("tail") {
+		return from.Tail(l.c.Int("tail"))
+	}
+	return nil
+}
+
+// elsewhere says of a file that is not to be had where it ought to be.
+func elsewhere(a *store.Attempt, err error) error {
+	if here, e := os.Hostname(); e == nil && a.Host != "" && a.Host != here {
+		return fmt.Errorf("%w; the job wrote it on %s", err, a.Host)
+	}
+	return err
+}
+
+// lookInterval is how often who follows a job looks at it when the database seems to stay
+// as it is: the clock changes jobs, too.
+const lookInterval = 5 * time.Second
+
+// follow shows what is written until the database may say something new of the job.
+func (l *jobLog) follow(seen time.Time) error {
+	until := l.r.env.now().Add(lookInterval)
+	for l.r.fileStamp().Equal(seen) && l.r.env.now().Before(until) {
+		if l.from == nil {
+			return l.r.waitForChange(seen, l.r.env.now().Add(pollInterval), time.Time{})
+		}
+		if err := l.from.Copy(l.to); err != nil {
+			return err
+		}
+		if err := l.r.waitForChange(seen, l.r.env.now().Add(pollInterval), time.Time{}); err != nil {
+			return err
+		}
+	}
+	return l.r.ctx.Err()
+}
+
+func (l *jobLog) close() {
+	if l.from != nil {
+		l.from.Close()
+		l.from = nil
+	}
+}
+
+// jobStatus ends the run as the job has ended, or the attempt that was asked for.
+func jobStatus(s *logState) error {
+	status := s.job.Exit
+	switch {
+	case s.attempt != nil && s.job.State.Live(), s.attempt != nil && s.attempt.Number < s.job.Attempt:
+		status = s.attempt.Exit
+		if s.attempt.Outcome != store.OutcomeExited && status == 0 {
+			status = 1
+		}
+	case s.job.State != store.JobFinished && status == 0:
+		status = 1
+	}
+	if status == 0 {
+		return nil
+	}
+	if s.job.State == store.JobCancelled {
+		return fmt.Errorf("job %s was cancelled", strconv.FormatUint(s.job.ID, 10))
+	}
+	return exit.Status(status)
+}

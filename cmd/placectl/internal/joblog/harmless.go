@@ -1,0 +1,50 @@
+package joblog
+
+import (
+	"io"
+	"unicode/utf8"
+)
+
+// Harmless is a writer to a terminal that is not to do what a job's output tells it: colours
+// and titles, keys that are redefined, answers as if somebody had typed them. Characters
+// that control a terminal are shown, as ^[ and <9b>; lines, tabs and returns are as they
+// are.
+type Harmless struct {
+	To   io.Writer
+	held []byte // the beginning of a character
+}
+
+// Write implements io.Writer.
+func (h *Harmless) Write(p []byte) (int, error) {
+	in := append(h.held, p...)
+	out := make([]byte, 0, len(in)+16)
+	for len(in) > 0 {
+		if !utf8.FullRune(in) {
+			break
+		}
+		r, n := utf8.DecodeRune(in)
+		switch {
+		case r == utf8.RuneError && n == 1:
+			out = appendHex(out, in[0])
+		case r == '\n' || r == '\t' || r == '\r':
+			out = append(out, byte(r))
+		case r < ' ':
+			out = append(out, '^', byte(r)+'@')
+		case r == 0x7f:
+			out = append(out, '^', '?')
+		case r >= 0x80 && r < 0xa0:
+			out = appendHex(out, byte(r))
+		default:
+			out = append(out, in[:n]...)
+		}
+		in = in[n:]
+	}
+	h.held = append(h.held[:0], in...)
+	_, err := h.To.Write(out)
+	return len(p), err
+}
+
+func appendHex(b []byte, c byte) []byte {
+	const digits = "0123456789abcdef"
+	return append(b, '<', digits[c>>4], digits[c&15], '>')
+}
