@@ -1,0 +1,44 @@
+package payload
+
+import (
+	"errors"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/placectl/placectl/store"
+)
+
+// FuzzPattern: a pattern is refused, or stands for one absolute path, in which no letter is
+// left, and which names that people chose lead nowhere else.
+func FuzzPattern(f *testing.F) {
+	for _, s := range []string{"placectl-%j.out", "%A_%a", "/tmp/%x/%u.%N-%t%%", "%", "%%%", "a%z", "../%x", "%5j", "%é", ""} {
+		f.Add(s, "na/me", "../u")
+	}
+	f.Fuzz(func(t *testing.T, pattern, name, user string) {
+		err := store.CheckPattern(pattern)
+		if err != nil {
+			if !errors.Is(err, store.ErrInvalid) {
+				t.Fatalf("%q: %v", pattern, err)
+			}
+			return
+		}
+		if pattern == "" || strings.ContainsRune(pattern+name+user, 0) {
+			return
+		}
+		files := Files{Job: &store.Job{ID: 12, Array: 10, Index: 2, Name: name, User: user}, Of: &store.Payload{Dir: "/home/ann", Out: pattern}, Attempt: 3,
+			Node: func() string { return "n1" }}
+		got := files.Out()
+		if !filepath.IsAbs(got) {
+			t.Fatalf("%q is %q", pattern, got)
+		}
+		plainly := strings.NewReplacer("/", "_").Replace
+		want := strings.NewReplacer("%%", "%", "%j", "12", "%A", "10", "%a", "2", "%x", plainly(name), "%u", plainly(user), "%N", "n1", "%t", "3").Replace(pattern)
+		if !filepath.IsAbs(want) {
+			want = filepath.Join("/home/ann", want)
+		}
+		if got != want {
+			t.Fatalf("%q is %q, not %q", pattern, got, want)
+		}
+	})
+}

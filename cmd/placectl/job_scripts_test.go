@@ -1,0 +1,83 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestJobScripts submits the job scripts that package directives reads, dry: each is taken,
+// with the request and the name that its lines mean, or refused for what it cannot have.
+func TestJobScripts(t *testing.T) {
+	const folder = "internal/directives/testdata/scripts"
+	files, err := filepath.Glob(folder + "/*.out")
+	if err != nil {
+		t.Fatal(err)
+	}
+	db := filepath.Join(t.TempDir(), "x.db")
+	for _, line := range []string{"init --resource a100=long,consumable --resource gslices=long,consumable --resource scratch=long,consumable",
+		"queue add regular", "queue add gpu", "queue add short", "queue add batch", "queue add long", "queue add compute",
+		"node add n[1-8] ncpus=128 mem=500gb"} {
+		if c := newCapture(append(strings.Fields(line), "--db", db)...); c.run() != 0 {
+			t.Fatal(line, c.err.String())
+		}
+	}
+	taken := 0
+	for _, file := range files {
+		name := strings.TrimSuffix(filepath.Base(file), ".out")
+		want, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		means := make(map[string]string)
+		for line := range strings.Lines(string(want)) {
+			flag, value, _ := strings.Cut(strings.TrimSpace(line), "=")
+			means[flag] = value
+		}
+		refused := strings.HasPrefix(string(want), "refused: ")
+		for _, flag := range []string{"--exclude", "--pool", "--input"} { // there is nothing like it yet
+			_, has := means[flag]
+			refused = refused || has
+		}
+		refused = refused || strings.Contains(means["--array"], "%")
+		c := newCapture("submit", folder+"/"+strings.TrimSuffix(name, ".out"), "--chdir", t.TempDir(), "--out", "x", "--err", "x", "--dry-run", "-o", "jsonl", "--db", db)
+		status := c.run()
+		gone := means["--after"] + means["--afterok"] + means["--afterany"] + means["--reservation"]
+		switch {
+		case refused && status == 2, !refused && gone != "" && status == 5:
+			continue
+		case refused || gone != "" || status != 0:
+			t.Errorf("%s: %d, %s", name, status, c.err.String())
+			continue
+		}
+		taken++
+		var job struct {
+			Name     *string
+			Walltime int
+		}
+		first, _, _ := strings.Cut(c.out.String(), "\n")
+		if err := json.Unmarshal([]byte(first), &job); err != nil {
+			t.Fatal(name, err)
+		}
+		if got := job.Name; got == nil && means["--name"] != "" || got != nil && *got != strings.Trim(means["--name"], "'") {
+			t.Errorf("%s: the name is %v, not %s", name, got, means["--name"])
+		}
+		if d, err := time.ParseDuration(clockOf(means["--walltime"])); err == nil && job.Walltime != int(d/time.Second) {
+			t.Errorf("%s: for %d s, not %s", name, job.Walltime, means["--walltime"])
+		}
+	}
+	if len(files) < 30 || taken < 15 {
+		t.Errorf("of %d scripts %d were taken", len(files), taken)
+	}
+}
+
+// clockOf is H:M:S as package time reads it.
+func clockOf(text string) string {
+	if parts := strings.Split(text, ":"); len(parts) == 3 {
+		return parts[0] + "h" + parts[1] + "m" + parts[2] + "s"
+	}
+	return text
+}
