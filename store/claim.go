@@ -134,7 +134,9 @@ func (tx *Tx) ClaimedOn(host string, fn func(*Job, *Attempt) error) error {
 	var list []*row.Attempt
 	err := tx.file.Each(row.Claimed, row.ClaimedPrefix(host), func(key, _ []byte) (bool, error) {
 		_, job, number, err := row.SplitClaimedKey(key)
-		list = append(list, &row.Attempt{Job: job, Number: number})
+		if number > 0 {
+			list = append(list, &row.Attempt{Job: job, Number: number})
+		}
 		return true, err
 	})
 	for _, a := range list {

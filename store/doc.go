@@ -49,6 +49,7 @@
 // [Tx.ExecVNode]; what has happened: [Tx.EachEvent], [Tx.RecordedEvents], [Tx.Stats].
 //
 // Attempts, each a start of a job: [Tx.Claim], [Tx.Report], [Tx.FinishAttempt], [Tx.GiveBack],
+// [Tx.Attend], [Tx.AttendedOn],
 // [Tx.LaunchBy]; looking: [Tx.Attempt], [Tx.EachAttempt], [Tx.Unclaimed], [Tx.ClaimedOn],
 // [Tx.HostOf].
 //

@@ -115,6 +115,8 @@ type Job struct {
 	Exit      int      // exit status, once it has ended
 	Failures  int      // launches that failed
 
+	Attendant *Attendant // who waits for its start, or executes it himself; nil for nobody
+
 	Attempt  int      // which of its attempts it is at, or was at last; 0: it has never started
 	Claimed  bool     // somebody executes that attempt
 	Ending   bool     // and is to stop
@@ -183,8 +185,8 @@ func jobOf(j *row.Job) *Job {
 		Queued: j.Queued, Attended: j.Attended, NoRequeue: j.NoRequeue, Launched: j.Launched, Never: j.Never, Priority: j.Priority,
 		Begin: instant(j.Begin), Deadline: instant(j.Deadline), After: converted(j.After, func(d row.Dependency) Dependency { return Dependency(d) }),
 		Array: j.Array, Index: j.Index, Command: j.Command, Exit: j.Exit, Failures: j.Failures, Payload: j.Payload, Bind: j.Bind,
-		Devices: converted(j.Devices, func(d row.JobDevices) JobDevices { return JobDevices(d) }),
-		Attempt: j.CurrentAttempt(), Claimed: j.Claimed, Ending: j.Ending, Retried: j.Retried, Unbegun: j.Unbegun, Lost: j.Lost, Excluded: j.Excluded,
+		Devices:   converted(j.Devices, func(d row.JobDevices) JobDevices { return JobDevices(d) }),
+		Attendant: j.Attendant, Attempt: j.CurrentAttempt(), Claimed: j.Claimed, Ending: j.Ending, Retried: j.Retried, Unbegun: j.Unbegun, Lost: j.Lost, Excluded: j.Excluded,
 	}
 }
 
@@ -201,8 +203,8 @@ func (j *Job) row() row.Job {
 		Queued: j.Queued, Attended: j.Attended, NoRequeue: j.NoRequeue, Launched: j.Launched, Never: j.Never, Priority: j.Priority,
 		Begin: unix(j.Begin), Deadline: unix(j.Deadline), After: dependencies(j.After),
 		Array: j.Array, Index: j.Index, Command: j.Command, Exit: j.Exit, Failures: j.Failures, Payload: j.Payload, Bind: j.Bind,
-		Devices: converted(j.Devices, func(d JobDevices) row.JobDevices { return row.JobDevices(d) }),
-		Attempt: j.Attempt, Claimed: j.Claimed, Ending: j.Ending, Retried: j.Retried, Unbegun: j.Unbegun, Lost: j.Lost, Excluded: j.Excluded,
+		Devices:   converted(j.Devices, func(d JobDevices) row.JobDevices { return row.JobDevices(d) }),
+		Attendant: j.Attendant, Attempt: j.Attempt, Claimed: j.Claimed, Ending: j.Ending, Retried: j.Retried, Unbegun: j.Unbegun, Lost: j.Lost, Excluded: j.Excluded,
 	}
 }
 

@@ -122,6 +122,11 @@ func (tx *Tx) list(j *row.Job, was JobState) error {
 		if err := change(row.Waiting, row.WaitingKey(j)); err != nil {
 			return err
 		}
+		if a := j.Attendant; a != nil {
+			if err := change(row.Claimed, row.ClaimedKey(a.Host, j.ID, 0)); err != nil {
+				return err
+			}
+		}
 	}
 	switch {
 	case j.ToLaunch():

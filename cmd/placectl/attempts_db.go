@@ -39,21 +39,9 @@ func (r *runner) attemptsRunner(host string) (runner *attempts.Runner, launch st
 		}
 		return append(words, args...)
 	}
-	err = r.view(func(tx *store.Tx) error {
-		id, err := tx.Identity()
-		if err != nil {
-			return err
-		}
-		settings, err := tx.Settings()
-		if err != nil {
-			return err
-		}
-		launch = settings.Launch
-		site.ID, site.Epoch = id.ID, fmt.Sprintf("%08x", id.Epoch)
-		if site.StateDir = settings.StateDir; site.StateDir == "" {
-			site.StateDir = attempts.DefaultState(os.Getuid())
-		}
-		return nil
+	err = r.view(func(tx *store.Tx) (err error) {
+		launch, err = keptAt(tx, &site)
+		return err
 	})
 	if err != nil {
 		return nil, "", err
@@ -62,6 +50,41 @@ func (r *runner) attemptsRunner(host string) (runner *attempts.Runner, launch st
 		return nil, "", &store.Conflict{What: "the database", Why: "it is of an older format, and nothing has been written to it since: any verb that writes does"}
 	}
 	return &attempts.Runner{Site: site, DB: &attemptsDB{r, host}, Stamp: r.attemptsStamp, Note: r.notef}, launch, nil
+}
+
+// keptAt finds out where a site keeps what belongs to a database, and how its jobs are
+// launched.
+func keptAt(tx *store.Tx, site *attempts.Site) (launch string, err error) {
+	id, err := tx.Identity()
+	if err != nil {
+		return "", err
+	}
+	settings, err := tx.Settings()
+	if err != nil {
+		return "", err
+	}
+	site.ID, site.Epoch = id.ID, fmt.Sprintf("%08x", id.Epoch)
+	if site.StateDir = settings.StateDir; site.StateDir == "" {
+		site.StateDir = attempts.DefaultState(os.Getuid())
+	}
+	return settings.Launch, nil
+}
+
+// endAttended ends the jobs of runs on this host that were killed.
+func (r *runner) endAttended(tx *store.Tx) error {
+	host, err := os.Hostname()
+	if err != nil {
+		return err
+	}
+	site := attempts.Site{Host: host}
+	if _, err := keptAt(tx, &site); err != nil || site.ID == "" {
+		return err
+	}
+	ended, err := (&attempts.Runner{Site: site}).EndAttended(tx)
+	for _, j := range ended {
+		r.notef("job %d is %s: %s", j.ID, j.State, j.Reason)
+	}
+	return err
 }
 
 // identityOf is the id of a database at a path, "" for none.

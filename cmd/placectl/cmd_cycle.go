@@ -69,6 +69,9 @@ func (r *runner) cycle(c *cli.Context) error {
 	}
 	var told []launch.Notice
 	err = r.update(c, func(tx *store.Tx) error {
+		if err := r.endAttended(tx); err != nil {
+			return err
+		}
 		report, err := tx.Cycle(spec)
 		if err != nil {
 			return err

@@ -28,8 +28,8 @@ func runVerb() *verb {
 			"on to it, and its exit status is the exit status of run; 128 and the signal's number where a signal ended it, 127\n" +
 			"and 126 where there is no such command, or it cannot be executed: then no job is made. What run itself has to\n" +
 			"say before the command begins is greater than that of other verbs by 100.\n" +
-			"When somebody else ends the job it is told to terminate. If run is killed the job holds its nodes to the end of\n" +
-			"its walltime.",
+			"When somebody else ends the job it is told to terminate. If run is killed, and its command with it, the\n" +
+			"next cycle on this host ends the job.",
 		Flags: append(requestFlags(), bindFlag(),
 			&cli.Int64Flag{Name: "priority", Aliases: []string{"p"}, Usage: "while it waits: the greater `P`, the earlier its turn (0)"},
 			&cli.StringFlag{Name: "wait", Usage: "give up when its turn has not come after `D`"}),
@@ -64,6 +64,11 @@ func (r *runner) run(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
+	if !c.Bool(verbs.DryRun) {
+		if r.attending = r.attend(); r.attending != nil {
+			defer r.attending.End()
+		}
+	}
 	job, err := r.placeOrQueue(c, s)
 	if err != nil {
 		return err
@@ -90,7 +95,7 @@ func (r *runner) placeOrQueue(c *cli.Context, s store.Submission) (job *store.Jo
 			}
 			if job, err = tx.Place(s.Request); err == nil {
 				job.Command = s.Command
-				return tx.SetCommand(job.ID, s.Command)
+				return errors.Join(tx.SetCommand(job.ID, s.Command), r.attends(tx, job), r.claim(tx, job))
 			}
 			if !errors.Is(err, placer.ErrNotNow) {
 				return err
@@ -103,6 +108,9 @@ func (r *runner) placeOrQueue(c *cli.Context, s store.Submission) (job *store.Jo
 				return err
 			}
 			job = jobs[0]
+			if err := r.attends(tx, job); err != nil {
+				return err
+			}
 			return r.pass(tx, &job)
 		})
 	})
@@ -112,11 +120,16 @@ func (r *runner) placeOrQueue(c *cli.Context, s store.Submission) (job *store.Jo
 // pass makes a pass over the queue on the job's behalf. Others whom it starts are
 // left for the next cycle to launch.
 func (r *runner) pass(tx *store.Tx, job **store.Job) error {
+	if err := r.endAttended(tx); err != nil {
+		return err
+	}
 	_, err := tx.Cycle(store.CycleSpec{Silent: true})
 	if err != nil {
 		return err
 	}
-	*job, err = tx.Job((*job).ID)
+	if *job, err = tx.Job((*job).ID); err == nil && (*job).State == store.JobRunning {
+		err = r.claim(tx, *job)
+	}
 	return err
 }
 
@@ -189,17 +202,18 @@ func (r *runner) runJob(job *store.Job, program string, argv []string) error {
 		return err
 	}
 	command := launch.Command{Program: program, Words: argv, In: r.stdin, Out: r.answers.Writer, Err: r.stderr, Terminal: r.stderrTTY}
-	seen := r.fileStamp()
+	seen, stopped := r.fileStamp(), false
 	command.Ended = func() bool {
 		now := r.fileStamp()
 		if now.Equal(seen) {
 			return false
 		}
 		seen = now
-		return r.endedByOthers(job.ID)
+		stopped = r.endedByOthers(job.ID)
+		return stopped
 	}
 	status, err := command.Run(r.databasePath(), &told[0])
-	ended := r.endJob(job.ID, status, err)
+	ended := r.endJob(job, status, stopped, err)
 	if err != nil {
 		return errors.Join(err, ended)
 	}
@@ -213,8 +227,8 @@ func (r *runner) runJob(job *store.Job, program string, argv []string) error {
 	return nil
 }
 
-// endJob notes the exit status of the job's command.
-func (r *runner) endJob(id uint64, status int, failed error) error {
+// endJob notes the exit status of the job's command, and whether it was stopped.
+func (r *runner) endJob(job *store.Job, status int, stopped bool, failed error) error {
 	reason := ""
 	if failed != nil {
 		status, reason = exit.NoProgram, failed.Error()
@@ -224,7 +238,15 @@ func (r *runner) endJob(id uint64, status int, failed error) error {
 		return err
 	}
 	err = r.write(db, true, func(tx *store.Tx) error {
-		_, err := tx.Finish(id, status, reason)
+		if r.attending == nil {
+			_, err := tx.Finish(job.ID, status, reason)
+			return err
+		}
+		result := store.Result{Job: job.ID, Attempt: job.Attempt, Nonce: r.attending.As.Nonce, Outcome: store.OutcomeExited, Exit: status, Why: reason}
+		if stopped {
+			result.Outcome = store.OutcomeStopped
+		}
+		_, err := tx.Report(result)
 		return err
 	})
 	if errors.Is(err, store.ErrConflict) {
@@ -240,8 +262,11 @@ func (r *runner) endedByOthers(id uint64) bool {
 	var why string
 	err := r.view(func(tx *store.Tx) error {
 		j, err := tx.Job(id)
-		if err == nil && j.State != store.JobRunning {
+		switch {
+		case err == nil && j.State != store.JobRunning:
 			why = "is " + j.State.String()
+		case err == nil && j.Ending:
+			why = "is " + j.Reason
 		}
 		return err
 	})

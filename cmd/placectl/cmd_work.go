@@ -68,6 +68,9 @@ func (r *runner) work(c *cli.Context) error {
 // workCycle makes a cycle whose answer is not printed: passes find what it has started.
 func (r *runner) workCycle(c *cli.Context) error {
 	return r.update(c, func(tx *store.Tx) error {
+		if err := r.endAttended(tx); err != nil {
+			return err
+		}
 		_, err := tx.Cycle(store.CycleSpec{Silent: true})
 		return err
 	})

@@ -173,22 +173,23 @@ func terminalWidth() int {
 type runner struct {
 	env
 	verbs.Globals
-	ctx      context.Context    // ended by an interrupt
-	stop     context.CancelFunc // interrupts the run
-	answers  *process.Answers   // what stdout leads to in the end
-	changed  bool               // what was asked for has changed something, now or when its key was new
-	begun    bool               // the command that the verb runs was
-	tx       *store.Tx          // of the transaction that the run is part of, nil outside one
-	notes    io.Writer          // for what notef says: stderr, if it is not held back
-	verbs    verbs.List[*runner]
-	verb     *verb // the one that runs
-	dash     int   // how many arguments stood before "--", -1 without one
-	inv      invocation
-	inputs   keyed.Inputs     // hashes of what was read of files and standard input
-	rec      *keyed.Recording // that answers go into, nil for stdout
-	kept     *keyed.Recording // the answer to a request with a key
-	repeated bool             // it was given before
-	behind   bool             // a writer may come from before the instant of the database
+	ctx       context.Context    // ended by an interrupt
+	stop      context.CancelFunc // interrupts the run
+	answers   *process.Answers   // what stdout leads to in the end
+	changed   bool               // what was asked for has changed something, now or when its key was new
+	begun     bool               // the command that the verb runs was
+	tx        *store.Tx          // of the transaction that the run is part of, nil outside one
+	notes     io.Writer          // for what notef says: stderr, if it is not held back
+	verbs     verbs.List[*runner]
+	verb      *verb // the one that runs
+	dash      int   // how many arguments stood before "--", -1 without one
+	inv       invocation
+	inputs    keyed.Inputs        // hashes of what was read of files and standard input
+	rec       *keyed.Recording    // that answers go into, nil for stdout
+	attending *attempts.Attending // of run: who would notice if this were killed, nil for nobody
+	kept      *keyed.Recording    // the answer to a request with a key
+	repeated  bool                // it was given before
+	behind    bool                // a writer may come from before the instant of the database
 }
 
 func newRunner(ctx context.Context, e env) *runner {

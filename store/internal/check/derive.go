@@ -133,6 +133,9 @@ func (d *derived) job(j *row.Job) {
 	if j.Claimed || j.Ending {
 		d.executed[j.ID] = true
 	}
+	if key := j.AttendedKey(); key != nil {
+		d.rows[row.Claimed][string(key)] = row.EncodeMark()
+	}
 	if j.ToLaunch() {
 		d.rows[row.Launches][string(row.Key64(j.ID))] = row.EncodeMark()
 	}

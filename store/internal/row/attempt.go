@@ -197,7 +197,7 @@ func DecodeAttempt(key, payload []byte) (*Attempt, error) {
 	for i := range a.Along {
 		a.Along[i] = uint32(d.uint())
 	}
-	if a.Job, a.Number = splitAttemptKey(key); a.Number == 0 {
+	if a.Job, a.Number, _ = splitAttemptKey(key); a.Number == 0 {
 		d.bad = true
 	}
 	return a, d.done(Attempts, key)
@@ -208,14 +208,15 @@ func AttemptKey(job uint64, number int) []byte {
 	return binary.BigEndian.AppendUint32(Key64(job), uint32(number))
 }
 
-func splitAttemptKey(key []byte) (job uint64, number int) {
+func splitAttemptKey(key []byte) (job uint64, number int, ok bool) {
 	if len(key) != 12 {
-		return 0, 0
+		return 0, 0, false
 	}
-	return binary.BigEndian.Uint64(key), int(binary.BigEndian.Uint32(key[8:]))
+	return binary.BigEndian.Uint64(key), int(binary.BigEndian.Uint32(key[8:])), true
 }
 
-// ClaimedKey is the key in the table Claimed of an attempt that is executed on a host.
+// ClaimedKey is the key in the table Claimed of an attempt that is executed on a host, or
+// with 0 of a job whose start somebody waits for there.
 func ClaimedKey(host string, job uint64, number int) []byte {
 	return append(ClaimedPrefix(host), AttemptKey(job, number)...)
 }
@@ -229,7 +230,8 @@ func SplitClaimedKey(key []byte) (host string, job uint64, number int, err error
 	if at < 0 {
 		return "", 0, 0, fmt.Errorf("%w: claimed %x", ErrDamaged, key)
 	}
-	if job, number = splitAttemptKey(key[at+1:]); number == 0 {
+	job, number, ok := splitAttemptKey(key[at+1:])
+	if !ok {
 		return "", 0, 0, fmt.Errorf("%w: claimed %x", ErrDamaged, key)
 	}
 	return string(key[:at]), job, number, nil

@@ -93,6 +93,8 @@ type Job struct {
 	Failures  int      // launches that failed
 	Payload   PayloadKey
 
+	Attendant *Attendant // who waits for its start with run, where it can be told whether he lives
+
 	Attempt  int      // how often it has started; 0 in rows of formats before 6
 	Retried  int      // how many of its attempts that failed were followed by another
 	Unbegun  int      // attempts in a row that were claimed and never executed
@@ -109,6 +111,14 @@ type JobDevices struct {
 	Node  uint32
 	Res   index.ResID
 	Which devices.Bits
+}
+
+// Attendant is a process that waits for a job's start and executes it: placectl run. What
+// it has locked tells whether it or its command lives.
+type Attendant struct {
+	Nonce Nonce
+	UID   uint32
+	Process
 }
 
 // JobChunk is the nodes of one chunk of a job, in node order.
@@ -177,6 +187,15 @@ func (j *Job) Waits(s JobState) bool {
 // ToLaunch reports whether somebody has yet to be told to launch the job.
 func (j *Job) ToLaunch() bool {
 	return j.Queued && !j.Attended && !j.Launched && !j.Claimed && j.State == JobRunning
+}
+
+// AttendedKey is the key in the table Claimed of a job that somebody waits for; nil where
+// nobody does, or it cannot be told whether he lives.
+func (j *Job) AttendedKey() []byte {
+	if j.Attendant == nil || !j.Waits(j.State) {
+		return nil
+	}
+	return ClaimedKey(j.Attendant.Host, j.ID, 0)
 }
 
 // HasCommand reports whether the job brings along what is to be executed.

@@ -128,6 +128,7 @@ func (j *Job) encodeQueued(e *encoder) {
 const (
 	tailFailures = 1 << iota // attempts that came to nothing, and nodes that it is kept off
 	tailDevices
+	tailAttendant
 )
 
 // encodeRest writes what a job carries, which attempt it is at, and what else there is, as
@@ -139,6 +140,9 @@ func (j *Job) encodeRest(e *encoder) {
 	}
 	if j.Bind != 0 || len(j.Devices) > 0 {
 		parts |= tailDevices
+	}
+	if j.Attendant != nil {
+		parts |= tailAttendant
 	}
 	carries, more := j.Payload != (PayloadKey{}), j.Attempt != 0 || parts != 0
 	if carries {
@@ -163,6 +167,15 @@ func (j *Job) encodeRest(e *encoder) {
 	}
 	if parts&tailDevices != 0 {
 		encodeJobDevices(e, j)
+	}
+	if a := j.Attendant; a != nil {
+		e.b = append(e.b, a.Nonce[:]...)
+		e.uint(uint64(a.UID))
+		e.string(a.Host)
+		e.string(a.Boot)
+		for _, n := range []uint64{a.PIDNS, uint64(a.PID), a.Born} {
+			e.uint(n)
+		}
 	}
 }
 
@@ -202,6 +215,13 @@ func (j *Job) decodeRest(d *decoder) {
 	}
 	if parts&tailDevices != 0 {
 		decodeJobDevices(d, j)
+	}
+	if parts&tailAttendant != 0 {
+		a := new(Attendant)
+		copy(a.Nonce[:], d.take(len(a.Nonce)))
+		a.UID, a.Host, a.Boot = uint32(d.uint()), d.string(), d.string()
+		a.PIDNS, a.PID, a.Born = d.uint(), int(d.uint()), d.uint()
+		j.Attendant = a
 	}
 }
 

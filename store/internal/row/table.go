@@ -114,7 +114,7 @@ var tables = [TableCount]struct {
 	AnswerDues:     {"answer_dues", "instant (8), idempotency key", "nothing: the answer may be forgotten then", 4, true},
 	Payloads:       {"payloads", "hash of what it holds (16)", "what jobs carry: script, directory, environment, output; how many name it", 5, false},
 	Attempts:       {"attempts", "job number (8), attempt number (4)", "an attempt that was claimed, or that its job goes on without", 6, false},
-	Claimed:        {"claimed", "host, 0, job number (8), attempt number (4)", "nothing: the attempt is executed there, and has not ended", 6, true},
+	Claimed:        {"claimed", "host, 0, job number (8), attempt number (4)", "nothing: the attempt is executed there, and has not ended; with number 0: somebody there waits for the job's start", 6, true},
 }
 
 // String is the name of the table in the file.
