@@ -63,6 +63,7 @@ var inside = map[string]string{
 	"backfill.ErrJob":      "simulate counts such jobs",
 	"fairshare.ErrState":   "classes are checked when they are set and when a file of them is read",
 	"fairshare.ErrSetting": "as ErrState",
+	"index.ErrSignature":   "store makes it ErrDamaged",
 	"locality.ErrCorrupt":  "store makes it ErrDamaged",
 	"locality.ErrInvalid":  "store makes it ErrInvalid",
 	"locality.ErrNoJob":    "store makes it ErrNotFound",
