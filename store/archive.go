@@ -140,7 +140,7 @@ func (tx *Tx) removeEnded(ids []uint64) error {
 		if j.State.Live() {
 			continue
 		}
-		err = errors.Join(tx.file.Remove(row.Jobs, key), tx.file.Remove(row.JobStates, row.JobStateKey(j.State, id)), tx.removeAttempts(id))
+		err = errors.Join(tx.file.Remove(row.Jobs, key), tx.file.Remove(row.JobStates, row.JobStateKey(j.State, id)), tx.attempts().remove(id))
 		if err != nil {
 			return tx.spoil(err)
 		}

@@ -123,7 +123,7 @@ func (tx *Tx) Attempt(job uint64, number int) (*Attempt, error) {
 	if number < 1 || number > j.CurrentAttempt() {
 		return nil, row.Missing("attempt", fmt.Sprintf("%d.%d", job, number))
 	}
-	a, err := tx.attempt(j, number)
+	a, err := tx.attempts().of(j, number)
 	if err != nil {
 		return nil, err
 	}
@@ -135,7 +135,7 @@ func (tx *Tx) Attempt(job uint64, number int) (*Attempt, error) {
 func (tx *Tx) EachAttempt(job uint64, fn func(*Attempt) error) error {
 	each := func(j *row.Job) error {
 		for number := 1; number <= j.CurrentAttempt(); number++ {
-			a, err := tx.attempt(j, number)
+			a, err := tx.attempts().of(j, number)
 			if err == nil {
 				err = fn(attemptOf(a))
 			}
@@ -155,11 +155,17 @@ func (tx *Tx) EachAttempt(job uint64, fn func(*Attempt) error) error {
 	return each(j)
 }
 
-// attempt is an attempt of a job. One without a row is what the job's own row says of it:
+// attempts is the transaction as far as it is about the attempts of jobs, and what becomes
+// of a job by how its attempt has ended.
+type attempts struct{ *Tx }
+
+func (tx *Tx) attempts() attempts { return attempts{tx} }
+
+// of is an attempt of a job. One without a row is what the job's own row says of it:
 // the last one, which nobody has claimed.
-func (tx *Tx) attempt(j *row.Job, number int) (*row.Attempt, error) {
+func (as attempts) of(j *row.Job, number int) (*row.Attempt, error) {
 	key := row.AttemptKey(j.ID, number)
-	payload, err := tx.file.Get(row.Attempts, key)
+	payload, err := as.file.Get(row.Attempts, key)
 	if err != nil {
 		return nil, err
 	}
@@ -168,7 +174,7 @@ func (tx *Tx) attempt(j *row.Job, number int) (*row.Attempt, error) {
 		if a, err = row.DecodeAttempt(key, payload); err != nil {
 			return nil, err
 		}
-	} else if a.Began, err = tx.began(j, number); err != nil {
+	} else if a.Began, err = as.began(j, number); err != nil {
 		return nil, err
 	}
 	if number == j.CurrentAttempt() && len(a.Chunks) == 0 {
@@ -200,13 +206,13 @@ func unclaimed(j *row.Job, number int) *row.Attempt {
 
 // began is when an attempt has begun: its job's start, or the end of the attempt before it,
 // where it follows on the same nodes.
-func (tx *Tx) began(j *row.Job, number int) (int64, error) {
+func (as attempts) began(j *row.Job, number int) (int64, error) {
 	at := j.Start
 	if number == 1 {
 		return at, nil
 	}
 	key := row.AttemptKey(j.ID, number-1)
-	payload, err := tx.file.Get(row.Attempts, key)
+	payload, err := as.file.Get(row.Attempts, key)
 	if err != nil || payload == nil {
 		return at, err
 	}
@@ -217,34 +223,34 @@ func (tx *Tx) began(j *row.Job, number int) (int64, error) {
 	return at, err
 }
 
-// putAttempt writes an attempt, and whether somebody executes it on a host.
-func (tx *Tx) putAttempt(a *row.Attempt) error {
-	change := tx.file.Remove
+// put writes an attempt, and whether somebody executes it on a host.
+func (as attempts) put(a *row.Attempt) error {
+	change := as.file.Remove
 	if a.State.Live() {
-		change = tx.file.Mark
+		change = as.file.Mark
 	}
 	if a.Host != "" {
 		if err := change(row.Claimed, row.ClaimedKey(a.Host, a.Job, a.Number)); err != nil {
 			return err
 		}
 	}
-	return tx.file.Put(row.Attempts, row.AttemptKey(a.Job, a.Number), row.EncodeAttempt(a))
+	return as.file.Put(row.Attempts, row.AttemptKey(a.Job, a.Number), row.EncodeAttempt(a))
 }
 
-// endAttempt writes down that the attempt that a job is at has ended, as how says. While a
+// end writes down that the attempt that a job is at has ended, as how says. While a
 // job goes on without its nodes the attempt keeps them; of the last attempt of a job that
 // nobody has claimed the job's own row says enough.
-func (tx *Tx) endAttempt(j *row.Job, goesOn bool, how func(*row.Attempt)) error {
+func (as attempts) end(j *row.Job, goesOn bool, how func(*row.Attempt)) error {
 	number := j.CurrentAttempt()
 	if number == 0 || !goesOn && !j.Claimed && !j.Launched {
 		return nil
 	}
 	j.Attempt = number
-	a, err := tx.attempt(j, number)
+	a, err := as.of(j, number)
 	if err != nil || a.State == row.AttemptEnded {
 		return err
 	}
-	a.State, a.Ended = row.AttemptEnded, tx.instant()
+	a.State, a.Ended = row.AttemptEnded, as.instant()
 	if a.Outcome == row.OutcomeNone {
 		a.Outcome = row.OutcomeStopped
 		if a.By == row.ByNobody {
@@ -258,19 +264,19 @@ func (tx *Tx) endAttempt(j *row.Job, goesOn bool, how func(*row.Attempt)) error 
 		a.Chunks, a.Along = nil, nil
 	}
 	j.Claimed, j.Ending = false, false
-	return tx.putAttempt(a)
+	return as.put(a)
 }
 
-// removeAttempts forgets the attempts of a job that goes.
-func (tx *Tx) removeAttempts(job uint64) error {
+// remove forgets the attempts of a job that goes.
+func (as attempts) remove(job uint64) error {
 	var keys [][]byte
-	err := tx.file.Each(row.Attempts, row.Key64(job), func(key, _ []byte) (bool, error) {
+	err := as.file.Each(row.Attempts, row.Key64(job), func(key, _ []byte) (bool, error) {
 		keys = append(keys, append([]byte(nil), key...))
 		return true, nil
 	})
 	for _, key := range keys {
 		if err == nil {
-			err = tx.file.Remove(row.Attempts, key)
+			err = as.file.Remove(row.Attempts, key)
 		}
 	}
 	return err

@@ -48,7 +48,7 @@ func (p *passage) job(c change) error {
 		}
 	}
 	var short *Conflict
-	if err := tx.bind(j); errors.As(err, &short) {
+	if err := tx.nodeDevices().bind(j); errors.As(err, &short) {
 		return p.putOff(j, short.Why)
 	} else if err != nil {
 		return err

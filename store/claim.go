@@ -52,13 +52,13 @@ func (tx *Tx) Claim(c Claim) (*Granted, error) {
 	case c.Attempt == 0:
 		return nil, fmt.Errorf("%w: attempts are numbered from 1", ErrInvalid)
 	}
-	a, err := tx.attempt(j, c.Attempt)
+	a, err := tx.attempts().of(j, c.Attempt)
 	if err != nil {
 		return nil, err
 	}
 	switch {
 	case a.Nonce == c.Nonce && a.State.Live():
-		return tx.granted(j, a, c)
+		return tx.attempts().granted(j, a, c)
 	case a.State != row.AttemptStarted && !(a.By == row.ByRun && c.By == ByRun && a.Nonce == (Nonce{})):
 		return nil, &Conflict{what, fmt.Sprintf("it is claimed%s", claimedBy(a))}
 	case j.End <= tx.now:
@@ -81,22 +81,22 @@ func (tx *Tx) Claim(c Claim) (*Granted, error) {
 		return nil, tx.spoil(err)
 	}
 	a.State, a.Nonce, a.By = row.AttemptClaimed, c.Nonce, c.By
-	return tx.granted(j, a, c)
+	return tx.attempts().granted(j, a, c)
 }
 
 // granted writes down who has an attempt now.
-func (tx *Tx) granted(j *row.Job, a *row.Attempt, c Claim) (*Granted, error) {
+func (as attempts) granted(j *row.Job, a *row.Attempt, c Claim) (*Granted, error) {
 	if a.Host != "" && a.Host != c.Host {
-		if err := tx.file.Remove(row.Claimed, row.ClaimedKey(a.Host, a.Job, a.Number)); err != nil {
-			return nil, tx.spoil(err)
+		if err := as.file.Remove(row.Claimed, row.ClaimedKey(a.Host, a.Job, a.Number)); err != nil {
+			return nil, as.spoil(err)
 		}
 	}
 	a.Process, a.Chunks, a.Along = c.Process, nil, nil
-	if err := tx.putAttempt(a); err != nil {
-		return nil, tx.spoil(err)
+	if err := as.put(a); err != nil {
+		return nil, as.spoil(err)
 	}
 	out := attemptOf(a)
-	return &Granted{Job: jobOf(j), Attempt: out, Left: lasting(max(0, j.End-tx.now))}, nil
+	return &Granted{Job: jobOf(j), Attempt: out, Left: lasting(max(0, j.End-as.now))}, nil
 }
 
 // claimedBy says who has an attempt.
@@ -145,7 +145,7 @@ func (tx *Tx) ClaimedOn(host string, fn func(*Job, *Attempt) error) error {
 			j, err = tx.job(a.Job)
 		}
 		if err == nil {
-			a, err = tx.attempt(j, a.Number)
+			a, err = tx.attempts().of(j, a.Number)
 		}
 		if err == nil {
 			err = fn(jobOf(j), attemptOf(a))

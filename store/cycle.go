@@ -223,12 +223,12 @@ func (p *pass) launches() error {
 		}
 		j.Launched = true
 		if p.spec.By == ByLauncher {
-			a, err := p.tx.attempt(j, j.CurrentAttempt())
+			a, err := p.tx.attempts().of(j, j.CurrentAttempt())
 			if err != nil {
 				return err
 			}
 			a.State, a.By, a.Nonce, a.Claimed, a.Chunks, a.Along = row.AttemptClaimed, row.ByLauncher, p.spec.Nonce, p.tx.now, nil, nil
-			if err := p.tx.putAttempt(a); err != nil {
+			if err := p.tx.attempts().put(a); err != nil {
 				return err
 			}
 		}

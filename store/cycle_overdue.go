@@ -50,11 +50,11 @@ func (tx *Tx) overdueExecuted(j *row.Job, set *Settings) error {
 	if j.Ending || !set.FinishOverdue {
 		return nil
 	}
-	a, err := tx.attempt(j, j.CurrentAttempt())
+	a, err := tx.attempts().of(j, j.CurrentAttempt())
 	if err != nil || a.By == row.BySupervisor {
 		return err
 	}
-	return tx.endsAs(j, JobFinished, "it ran to the end of its walltime")
+	return tx.attempts().endsAs(j, JobFinished, "it ran to the end of its walltime")
 }
 
 // missed queues a job again of which nobody was told until its end. A planned job
@@ -81,7 +81,7 @@ func (p *pass) unready() error {
 		if err != nil {
 			return err
 		}
-		if ignored, err := p.tx.unclaimedTooLong(j, set); ignored || err != nil {
+		if ignored, err := p.tx.attempts().unclaimedTooLong(j, set); ignored || err != nil {
 			if err != nil {
 				return err
 			}
@@ -119,7 +119,7 @@ func (tx *Tx) overdueJobs() (late []*row.Job, err error) {
 // its nodes are others' now.
 func (tx *Tx) finishOverdue(j *row.Job) error {
 	end := j.End
-	if err := tx.toStop(j); err != nil {
+	if err := tx.attempts().toStop(j); err != nil {
 		return err
 	}
 	if err := tx.ended(j, JobFinished, "it ran to the end of its walltime"); err != nil {

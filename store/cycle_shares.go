@@ -80,7 +80,7 @@ func (p *pass) stop(id uint64, reason string) error {
 		if j.NoRequeue {
 			becomes = JobCancelled
 		}
-		return p.tx.endsAs(j, becomes, reason)
+		return p.tx.attempts().endsAs(j, becomes, reason)
 	}
 	if j.NoRequeue {
 		return p.tx.ended(j, JobCancelled, reason)

@@ -28,13 +28,18 @@ func (d *namedDevices) find(id index.ResID) int {
 	return slices.IndexFunc(d.list, func(x index.NamedDevices) bool { return x.Res == id })
 }
 
-// named are the devices of a node.
-func (tx *Tx) named(number uint32) (*namedDevices, error) {
-	k, err := tx.kept(number)
+// nodeDevices is the transaction as far as it is about the devices that nodes name.
+type nodeDevices struct{ *Tx }
+
+func (tx *Tx) nodeDevices() nodeDevices { return nodeDevices{tx} }
+
+// of are the devices of a node.
+func (ds nodeDevices) of(number uint32) (*namedDevices, error) {
+	k, err := ds.kept(number)
 	if err != nil || k.named != nil {
 		return k.named, err
 	}
-	n, err := tx.NodeByNumber(number)
+	n, err := ds.NodeByNumber(number)
 	if err != nil {
 		return nil, err
 	}
@@ -49,17 +54,17 @@ func (tx *Tx) named(number uint32) (*namedDevices, error) {
 // for, of one that it has for itself all that are in service. It is a Conflict when fewer
 // are free; nothing has changed then. A reader binds none: who has them when it is written
 // down is not known yet.
-func (tx *Tx) bind(j *row.Job) error {
+func (ds nodeDevices) bind(j *row.Job) error {
 	j.Devices = nil
-	ix, err := tx.index()
+	ix, err := ds.index()
 	if err != nil {
 		return err
 	}
 	some := ix.MarkedNodes(index.Named)
-	if some.IsEmpty() || !tx.Writable() {
+	if some.IsEmpty() || !ds.Writable() {
 		return nil
 	}
-	b := binder{tx: tx, job: j, nodes: make(map[uint32]*boundNode)}
+	b := binder{tx: ds.Tx, job: j, nodes: make(map[uint32]*boundNode)}
 	for i, c := range j.Chunks {
 		for _, n := range c.Nodes {
 			if !some.Contains(n.Node) {
@@ -100,11 +105,11 @@ type boundNode struct {
 // node binds what is on one node of the chunk at a position.
 func (b *binder) node(chunk int, n row.JobNode) error {
 	if b.nodes[n.Node] == nil {
-		named, err := b.tx.named(n.Node)
+		named, err := b.tx.nodeDevices().of(n.Node)
 		if err != nil {
 			return err
 		}
-		free, err := b.tx.freeDevices(n.Node, named, b.job.ID)
+		free, err := b.tx.nodeDevices().free(n.Node, named, b.job.ID)
 		if err != nil {
 			return err
 		}
@@ -202,14 +207,14 @@ func (b *binder) note() {
 	})
 }
 
-// freeDevices are those of a node that are in service and that no running job but one has,
+// free are those of a node that are in service and that no running job but one has,
 // by resource.
-func (tx *Tx) freeDevices(number uint32, named *namedDevices, except uint64) ([]devices.Bits, error) {
+func (ds nodeDevices) free(number uint32, named *namedDevices, except uint64) ([]devices.Bits, error) {
 	free := make([]devices.Bits, len(named.list))
 	for i, l := range named.layouts {
 		free[i] = l.InService()
 	}
-	return free, tx.eachHolder(number, except, func(j *row.Job) error {
+	return free, ds.eachHolder(number, except, func(j *row.Job) error {
 		for _, d := range j.Devices {
 			if i := named.find(d.Res); d.Node == number && i >= 0 {
 				free[i] = free[i].AndNot(d.Which)
@@ -220,13 +225,13 @@ func (tx *Tx) freeDevices(number uint32, named *namedDevices, except uint64) ([]
 }
 
 // eachHolder goes through the running jobs that have something of a node, but for one.
-func (tx *Tx) eachHolder(number uint32, except uint64, fn func(*row.Job) error) error {
-	c := tx.calendar()
+func (ds nodeDevices) eachHolder(number uint32, except uint64, fn func(*row.Job) error) error {
+	c := ds.calendar()
 	for _, b := range slices.Clone(c.At(number)) {
 		if b.Claim || b.Start > c.Now() || b.Owner == row.JobOwner(except) {
 			continue
 		}
-		j, err := tx.job(b.Owner >> 1)
+		j, err := ds.job(b.Owner >> 1)
 		if err != nil {
 			return err
 		}
@@ -242,13 +247,13 @@ func (tx *Tx) eachHolder(number uint32, except uint64, fn func(*row.Job) error) 
 // lessDrained takes off the stretches of a job what it has of devices that were drained
 // since it began: they are none of what the node has any more, and so none of what is held
 // of it.
-func (tx *Tx) lessDrained(j *row.Job, spans []span) error {
+func (ds nodeDevices) lessDrained(j *row.Job, spans []span) error {
 	for _, d := range j.Devices {
 		i := slices.IndexFunc(spans, func(s span) bool { return s.node == d.Node })
 		if i < 0 || spans[i].Use == nil {
 			continue
 		}
-		named, err := tx.named(d.Node)
+		named, err := ds.of(d.Node)
 		if err != nil {
 			return err
 		}

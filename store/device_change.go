@@ -14,7 +14,7 @@ import (
 // one goes on, and what it has counts so much less, too. Plans that do not fit any more
 // are made anew: see Moved.
 func (tx *Tx) DrainDevices(node uint32, resource string, ids []string, reason string) (*index.Node, error) {
-	return tx.changeDevices(node, resource, ids, func(n *index.Node, def index.Def, d *devices.Device) error {
+	return tx.nodeDevices().change(node, resource, ids, func(n *index.Node, def index.Def, d *devices.Device) error {
 		if d.Slices > 0 {
 			return &Conflict{named(def, n, d.ID), fmt.Sprintf("it is cut; drain its slices: %s=%s", d.Into, devices.FormatIDs(idsOf(d.Cut(d.Slices))))}
 		}
@@ -25,7 +25,7 @@ func (tx *Tx) DrainDevices(node uint32, resource string, ids []string, reason st
 
 // ResumeDevices puts devices of a node back into service.
 func (tx *Tx) ResumeDevices(node uint32, resource string, ids []string) (*index.Node, error) {
-	return tx.changeDevices(node, resource, ids, func(_ *index.Node, _ index.Def, d *devices.Device) error {
+	return tx.nodeDevices().change(node, resource, ids, func(_ *index.Node, _ index.Def, d *devices.Device) error {
 		d.Drained, d.Reason = false, ""
 		return nil
 	})
@@ -39,7 +39,7 @@ func (tx *Tx) CutDevices(node uint32, resource string, ids []string, slices int,
 	if err != nil {
 		return nil, err
 	}
-	return tx.changeDevices(node, resource, ids, func(n *index.Node, def index.Def, d *devices.Device) error {
+	return tx.nodeDevices().change(node, resource, ids, func(n *index.Node, def index.Def, d *devices.Device) error {
 		if strings.Contains(d.ID, "/") {
 			return fmt.Errorf("%w: %s is a slice itself", ErrInvalid, named(def, n, d.ID))
 		}
@@ -86,16 +86,16 @@ func dropSlices(defs *index.Defs, n *index.Node, d *devices.Device) {
 	n.SetDevices(target.ID, rest)
 }
 
-// changeDevices changes some devices of a node and puts it back.
-func (tx *Tx) changeDevices(node uint32, resource string, ids []string, fn func(*index.Node, index.Def, *devices.Device) error) (*index.Node, error) {
-	if !tx.Writable() {
+// change changes some devices of a node and puts it back.
+func (ds nodeDevices) change(node uint32, resource string, ids []string, fn func(*index.Node, index.Def, *devices.Device) error) (*index.Node, error) {
+	if !ds.Writable() {
 		return nil, ErrReadOnly
 	}
-	n, err := tx.NodeByNumber(node)
+	n, err := ds.NodeByNumber(node)
 	if err != nil {
 		return nil, err
 	}
-	defs, err := tx.Resources()
+	defs, err := ds.Resources()
 	if err != nil {
 		return nil, err
 	}
@@ -114,7 +114,7 @@ func (tx *Tx) changeDevices(node uint32, resource string, ids []string, fn func(
 		}
 	}
 	n.SetDevices(def.ID, set)
-	_, err = tx.PutNode(n)
+	_, err = ds.PutNode(n)
 	return n, err
 }
 

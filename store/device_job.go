@@ -24,7 +24,7 @@ func (tx *Tx) HeldBy(j *Job) (list []HeldDevices, err error) {
 	}
 	var cores []HeldDevices
 	for i, d := range j.Devices {
-		n, err := tx.named(d.Node)
+		n, err := tx.nodeDevices().of(d.Node)
 		if err != nil {
 			return nil, err
 		}

@@ -35,7 +35,7 @@ func (tx *Tx) DevicesOfNode(n *index.Node) (list []DeviceInfo, err error) {
 			list = append(list, DeviceInfo{Device: d, Resource: def.Name, State: deviceState(&d)})
 		}
 	}
-	return list, tx.eachHolder(n.Number, 0, func(j *row.Job) error {
+	return list, tx.nodeDevices().eachHolder(n.Number, 0, func(j *row.Job) error {
 		for _, h := range j.Devices {
 			if h.Node != n.Number {
 				continue

@@ -97,7 +97,7 @@ func (r renaming) holders() (list []*row.Job, err error) {
 	if index.SameDevices(r.old, r.now) {
 		return nil, nil
 	}
-	err = r.tx.eachHolder(r.old.Number, 0, func(j *row.Job) error {
+	err = r.tx.nodeDevices().eachHolder(r.old.Number, 0, func(j *row.Job) error {
 		list = append(list, j)
 		for _, d := range r.now.Devices {
 			if r.old.DevicesOf(d.Res) == nil {
@@ -170,37 +170,37 @@ func (r renaming) carryOut(holders []*row.Job) error {
 			return err
 		}
 	}
-	return r.tx.replan(r.now)
+	return r.tx.nodeDevices().replan(r.now)
 }
 
 // replan plans those anew whose plans on a node do not fit any more.
-func (tx *Tx) replan(n *index.Node) error {
-	for _, b := range slices.Clone(tx.calendar().At(n.Number)) {
-		if b.Claim || b.Start <= tx.now {
+func (ds nodeDevices) replan(n *index.Node) error {
+	for _, b := range slices.Clone(ds.calendar().At(n.Number)) {
+		if b.Claim || b.Start <= ds.now {
 			continue
 		}
-		j, err := tx.job(b.Owner >> 1)
+		j, err := ds.job(b.Owner >> 1)
 		if err != nil {
 			return err
 		}
 		if j.State != JobReserved {
 			continue
 		}
-		guest, err := tx.guestOf(j)
+		guest, err := ds.guestOf(j)
 		if err != nil {
 			return err
 		}
-		if taken, err := tx.conflicts(j, guest); err != nil || !taken {
+		if taken, err := ds.conflicts(j, guest); err != nil || !taken {
 			if err != nil {
 				return err
 			}
 			continue
 		}
 		j.Reason = "was to start at " + stamp(j.Start) + "; node " + n.Name + " has less than it had"
-		if err := errors.Join(tx.vacate(j), tx.planAnew(j)); err != nil {
+		if err := errors.Join(ds.vacate(j), ds.planAnew(j)); err != nil {
 			return err
 		}
-		tx.loaded.moved = append(tx.loaded.moved, j)
+		ds.loaded.moved = append(ds.loaded.moved, j)
 	}
 	return nil
 }

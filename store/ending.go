@@ -18,21 +18,21 @@ func isExecuted(j *row.Job) bool { return j.State == JobRunning && j.Claimed }
 
 // endsAs marks the attempt of a job as ending. A later mark takes the place of an earlier
 // one.
-func (tx *Tx) endsAs(j *row.Job, becomes JobState, reason string) error {
-	a, err := tx.attempt(j, j.CurrentAttempt())
+func (as attempts) endsAs(j *row.Job, becomes JobState, reason string) error {
+	a, err := as.of(j, j.CurrentAttempt())
 	if err != nil {
 		return err
 	}
-	grace, err := tx.graceOf(j)
+	grace, err := as.grace(j)
 	if err != nil {
 		return err
 	}
 	a.State, a.Becomes, a.Why, a.Chunks, a.Along = row.AttemptEnding, becomes, reason, nil, nil
-	if err := tx.putAttempt(a); err != nil {
+	if err := as.put(a); err != nil {
 		return err
 	}
-	if end := tx.now + seconds(grace); end < j.End {
-		if err := tx.moveEnd(j, end); err != nil {
+	if end := as.now + seconds(grace); end < j.End {
+		if err := as.moveEnd(j, end); err != nil {
 			return err
 		}
 	}
@@ -40,15 +40,15 @@ func (tx *Tx) endsAs(j *row.Job, becomes JobState, reason string) error {
 		reason = becomes.String()
 	}
 	j.Ending, j.Reason = true, "ending: "+reason
-	if err := tx.happened(row.Event{Job: j.ID, Event: "ending", Old: j.State.String(), New: j.State.String(), Reason: reason}); err != nil {
+	if err := as.happened(row.Event{Job: j.ID, Event: "ending", Old: j.State.String(), New: j.State.String(), Reason: reason}); err != nil {
 		return err
 	}
-	return tx.putJob(j, j.State)
+	return as.putJob(j, j.State)
 }
 
-// graceOf is how long a job has between being told to terminate and being killed.
-func (tx *Tx) graceOf(j *row.Job) (time.Duration, error) {
-	p, err := tx.payloadOf(j)
+// grace is how long a job has between being told to terminate and being killed.
+func (as attempts) grace(j *row.Job) (time.Duration, error) {
+	p, err := as.payloadOf(j)
 	if err != nil || p == nil {
 		return DefaultGrace, err
 	}
@@ -65,12 +65,12 @@ func (tx *Tx) GiveBack(id uint64) (*Job, error) {
 	if !j.Ending {
 		return nil, &Conflict{"job " + strconv.FormatUint(id, 10), "it is running, and nobody has ended it"}
 	}
-	a, err := tx.attempt(j, j.CurrentAttempt())
+	a, err := tx.attempts().of(j, j.CurrentAttempt())
 	if err != nil {
 		return nil, err
 	}
 	reason := a.Why + "; its nodes were given back before its processes had ended"
-	return jobResult(j, tx.spoil(errors.Join(tx.loaded.usage.accrue(j), tx.become(j, a.Becomes, reason))))
+	return jobResult(j, tx.spoil(errors.Join(tx.loaded.usage.accrue(j), tx.attempts().become(j, a.Becomes, reason))))
 }
 
 // prolong moves the end of a running job to a later instant where extend would: nobody

@@ -135,7 +135,7 @@ func (tx *Tx) spansOf(j *row.Job) ([]span, error) {
 	for i, t := range takings {
 		out[i] = span{t.Node, timeline.Busy{Start: j.Start, End: j.End, Owner: row.JobOwner(j.ID), Held: true, Use: t.Use}}
 	}
-	return out, tx.lessDrained(j, out)
+	return out, tx.nodeDevices().lessDrained(j, out)
 }
 
 // guestOf is a job as its nodes see it: what it does not mind there.

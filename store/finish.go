@@ -12,11 +12,11 @@ import (
 func (tx *Tx) ended(j *row.Job, state JobState, reason string) error {
 	was := j.State
 	if was == JobRunning {
-		if err := errors.Join(tx.loaded.usage.accrue(j), tx.endAttempt(j, false, nil)); err != nil {
+		if err := errors.Join(tx.loaded.usage.accrue(j), tx.attempts().end(j, false, nil)); err != nil {
 			return err
 		}
 		if state == JobCancelled {
-			if err := tx.toStop(j); err != nil {
+			if err := tx.attempts().toStop(j); err != nil {
 				return err
 			}
 		}
@@ -77,7 +77,7 @@ func (tx *Tx) FinishAttempt(f Finished) (*Job, error) {
 	if current := j.CurrentAttempt(); f.Attempt != 0 && f.Attempt != current {
 		return nil, &Conflict{what, fmt.Sprintf("attempt %d has ended: it is at attempt %d", f.Attempt, current)}
 	}
-	a, err := tx.attempt(j, j.CurrentAttempt())
+	a, err := tx.attempts().of(j, j.CurrentAttempt())
 	if err != nil {
 		return nil, err
 	}
@@ -92,7 +92,7 @@ func (tx *Tx) FinishAttempt(f Finished) (*Job, error) {
 		}
 	}
 	exited := func(a *row.Attempt) { a.Outcome, a.Exit, a.Why = row.OutcomeExited, f.Status, reason }
-	if err := tx.endAttempt(j, false, exited); err != nil {
+	if err := tx.attempts().end(j, false, exited); err != nil {
 		return nil, tx.spoil(err)
 	}
 	return jobResult(j, tx.ended(j, state, reason))
@@ -106,7 +106,7 @@ func (tx *Tx) Cancel(id uint64, reason string) (*Job, error) {
 		return nil, err
 	}
 	if isExecuted(j) {
-		return jobResult(j, tx.spoil(tx.endsAs(j, JobCancelled, reason)))
+		return jobResult(j, tx.spoil(tx.attempts().endsAs(j, JobCancelled, reason)))
 	}
 	return jobResult(j, tx.ended(j, JobCancelled, reason))
 }
@@ -139,7 +139,7 @@ func (tx *Tx) Unhold(id uint64) (*Job, error) {
 func (tx *Tx) unplan(j *row.Job, state JobState, reason string) error {
 	was := j.State
 	if was == JobRunning {
-		if err := tx.endAttempt(j, true, nil); err != nil {
+		if err := tx.attempts().end(j, true, nil); err != nil {
 			return err
 		}
 	}
@@ -164,9 +164,9 @@ func (tx *Tx) Requeue(id uint64, reason string) (*Job, error) {
 		return nil, &Conflict{"job " + strconv.FormatUint(id, 10), "it was placed, not submitted: there is no place for it in the queue"}
 	}
 	if isExecuted(j) {
-		return jobResult(j, tx.spoil(tx.endsAs(j, JobQueued, reason)))
+		return jobResult(j, tx.spoil(tx.attempts().endsAs(j, JobQueued, reason)))
 	}
-	if err := errors.Join(tx.loaded.usage.accrue(j), tx.toStop(j)); err != nil {
+	if err := errors.Join(tx.loaded.usage.accrue(j), tx.attempts().toStop(j)); err != nil {
 		return nil, err
 	}
 	return jobResult(j, tx.unplan(j, JobQueued, reason))
@@ -183,11 +183,11 @@ func (tx *Tx) Release(id uint64) (*Job, error) {
 		return nil, err
 	}
 	if isExecuted(j) {
-		return jobResult(j, tx.spoil(tx.endsAs(j, JobFinished, "released")))
+		return jobResult(j, tx.spoil(tx.attempts().endsAs(j, JobFinished, "released")))
 	}
 	was := j.State
 	if was == JobRunning {
-		if err := errors.Join(tx.loaded.usage.accrue(j), tx.endAttempt(j, false, nil)); err != nil {
+		if err := errors.Join(tx.loaded.usage.accrue(j), tx.attempts().end(j, false, nil)); err != nil {
 			return nil, err
 		}
 	}

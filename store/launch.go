@@ -49,11 +49,11 @@ func (tx *Tx) SetCommand(id uint64, command []string) error {
 
 // toStop notes that somebody who was told to launch a running job is to be told to
 // stop it: it is taken off its nodes before its command has ended.
-func (tx *Tx) toStop(j *row.Job) error {
+func (as attempts) toStop(j *row.Job) error {
 	if !j.Launched || j.Attended {
 		return nil
 	}
-	return tx.file.Put(row.Stops, row.Key64(j.ID), row.EncodeJob(j))
+	return as.file.Put(row.Stops, row.Key64(j.ID), row.EncodeJob(j))
 }
 
 // stops tells of those whom nobody has been told to stop.
@@ -108,15 +108,15 @@ func (tx *Tx) LaunchBy(way string) error {
 // node's resource host says, else its name.
 func (tx *Tx) HostOf(j *Job) (string, error) {
 	r := j.row()
-	return tx.hostOf(&r)
+	return tx.attempts().host(&r)
 }
 
-func (tx *Tx) hostOf(j *row.Job) (string, error) {
+func (as attempts) host(j *row.Job) (string, error) {
 	nodes := j.NodeNumbers()
 	if len(nodes) == 0 {
 		return "", &Conflict{fmt.Sprintf("job %d", j.ID), "it has no nodes"}
 	}
-	n, err := rows{tx}.Node(nodes[0])
+	n, err := rows{as.Tx}.Node(nodes[0])
 	if err != nil {
 		return "", err
 	}

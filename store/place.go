@@ -151,7 +151,7 @@ func (tx *Tx) apply(j *row.Job, a placer.Ask, plan *placer.Plan, was JobState) e
 		if err := tx.file.Mark(row.Changes, row.TimeKey(j.Start, row.JobOwner(j.ID))); err != nil {
 			return err
 		}
-	} else if err := tx.bind(j); err != nil {
+	} else if err := tx.nodeDevices().bind(j); err != nil {
 		return tx.spoil(err)
 	}
 	if err := tx.loaded.releases.Put(j.End, row.JobOwner(j.ID), j.AllNodes()); err != nil {

@@ -62,7 +62,7 @@ func (tx *Tx) Report(r Result) (*Job, error) {
 	if r.Attempt < 1 || r.Attempt > current {
 		return nil, lateResult(r, j, "it has not started")
 	}
-	a, err := tx.attempt(j, r.Attempt)
+	a, err := tx.attempts().of(j, r.Attempt)
 	if err != nil {
 		return nil, err
 	}
@@ -75,7 +75,7 @@ func (tx *Tx) Report(r Result) (*Job, error) {
 	case a.Nonce != r.Nonce && !early:
 		return nil, lateResult(r, j, "it is claimed"+claimedBy(a))
 	}
-	return jobResult(j, tx.spoil(tx.reported(j, a, r)))
+	return jobResult(j, tx.spoil(tx.attempts().reported(j, a, r)))
 }
 
 func lateResult(r Result, j *row.Job, why string) error {
@@ -83,7 +83,7 @@ func lateResult(r Result, j *row.Job, why string) error {
 }
 
 // reported ends the attempt that a job is at.
-func (tx *Tx) reported(j *row.Job, a *row.Attempt, r Result) error {
+func (as attempts) reported(j *row.Job, a *row.Attempt, r Result) error {
 	marked := a.State == row.AttemptEnding
 	a.Outcome, a.Exit, a.Signal, a.Use, a.Log, a.Nonce = r.Outcome, r.Exit, r.Signal, r.Use.row(), r.Log, r.Nonce
 	a.Chunks, a.Along = nil, nil
@@ -99,55 +99,55 @@ func (tx *Tx) reported(j *row.Job, a *row.Attempt, r Result) error {
 	if !marked || own {
 		a.Why = r.Why
 	}
-	if err := tx.putAttempt(a); err != nil {
+	if err := as.put(a); err != nil {
 		return err
 	}
-	if err := tx.loaded.usage.accrue(j); err != nil {
+	if err := as.loaded.usage.accrue(j); err != nil {
 		return err
 	}
 	if marked && !own {
-		return tx.become(j, becomes, why)
+		return as.become(j, becomes, why)
 	}
 	switch r.Outcome {
 	case OutcomeUnbegun:
 		j.Lost = 0
 		if j.Unbegun++; j.Unbegun < maxUnbegun {
-			return tx.again(j, r.Why)
+			return as.again(j, r.Why)
 		}
-		return tx.refused(j, r)
+		return as.refused(j, r)
 	case OutcomeRefused:
-		return tx.refused(j, r)
+		return as.refused(j, r)
 	case OutcomeLost:
-		return tx.lost(j, r)
+		return as.lost(j, r)
 	case OutcomeStopped: // by nobody who has said so here
-		return tx.become(j, JobCancelled, r.Why)
+		return as.become(j, JobCancelled, r.Why)
 	}
-	return tx.executed(j, r)
+	return as.executed(j, r)
 }
 
 // become makes a running job, whose use is counted, what its attempt leads to.
-func (tx *Tx) become(j *row.Job, state JobState, reason string) error {
+func (as attempts) become(j *row.Job, state JobState, reason string) error {
 	if state == JobQueued || state == JobHeld {
-		return tx.unplan(j, state, reason)
+		return as.unplan(j, state, reason)
 	}
 	was := j.State
-	if err := errors.Join(tx.endAttempt(j, false, nil), tx.vacate(j)); err != nil {
+	if err := errors.Join(as.end(j, false, nil), as.vacate(j)); err != nil {
 		return err
 	}
-	j.State, j.End, j.Reason = state, tx.now, reason
-	return tx.putJob(j, was)
+	j.State, j.End, j.Reason = state, as.now, reason
+	return as.putJob(j, was)
 }
 
 // executed is what becomes of a job whose command has ended.
-func (tx *Tx) executed(j *row.Job, r Result) error {
+func (as attempts) executed(j *row.Job, r Result) error {
 	reason := r.Why
 	if r.Outcome == OutcomeExited && r.Exit == 0 {
-		return tx.become(j, JobFinished, reason)
+		return as.become(j, JobFinished, reason)
 	}
 	if reason == "" {
 		reason = failure(r)
 	}
-	p, err := tx.payloadOf(j)
+	p, err := as.payloadOf(j)
 	if err != nil {
 		return err
 	}
@@ -159,11 +159,11 @@ func (tx *Tx) executed(j *row.Job, r Result) error {
 		if again {
 			wait := p.Ending.retryWait(j.Retried)
 			j.Retried++
-			j.Begin = tx.now + seconds(wait)
-			return tx.unplan(j, JobQueued, fmt.Sprintf("%s; retry %d of %d from %s on", reason, j.Retried, p.Ending.Retries, stamp(j.Begin)))
+			j.Begin = as.now + seconds(wait)
+			return as.unplan(j, JobQueued, fmt.Sprintf("%s; retry %d of %d from %s on", reason, j.Retried, p.Ending.Retries, stamp(j.Begin)))
 		}
 	}
-	return tx.become(j, JobFailed, reason)
+	return as.become(j, JobFailed, reason)
 }
 
 // failure says how an attempt has failed.
@@ -180,19 +180,19 @@ func failure(r Result) string {
 }
 
 // again begins another attempt on the same nodes, to the same end.
-func (tx *Tx) again(j *row.Job, why string) error {
-	if err := tx.endAttempt(j, true, nil); err != nil {
+func (as attempts) again(j *row.Job, why string) error {
+	if err := as.end(j, true, nil); err != nil {
 		return err
 	}
 	j.Attempt++
 	j.Launched = false
-	if err := tx.list(j, j.State); err != nil {
+	if err := as.list(j, j.State); err != nil {
 		return err
 	}
-	if err := tx.happened(row.Event{Job: j.ID, Event: "again", Old: j.State.String(), New: j.State.String(), Reason: why}); err != nil {
+	if err := as.happened(row.Event{Job: j.ID, Event: "again", Old: j.State.String(), New: j.State.String(), Reason: why}); err != nil {
 		return err
 	}
-	return tx.putJob(j, j.State)
+	return as.putJob(j, j.State)
 }
 
 // claimWithin is how many seconds somebody has to claim an attempt, where passes do.
@@ -200,31 +200,31 @@ const claimWithin = 15 * 60
 
 // unclaimedTooLong gives up on the node of a job that nobody has claimed there, and reports
 // whether it did.
-func (tx *Tx) unclaimedTooLong(j *row.Job, set *Settings) (bool, error) {
+func (as attempts) unclaimedTooLong(j *row.Job, set *Settings) (bool, error) {
 	if set.Launch != LaunchWork || !j.HasCommand() {
 		return false, nil
 	}
-	a, err := tx.attempt(j, j.CurrentAttempt())
-	if err != nil || tx.now < a.Began+claimWithin {
+	a, err := as.of(j, j.CurrentAttempt())
+	if err != nil || as.now < a.Began+claimWithin {
 		return false, err
 	}
-	host, err := tx.hostOf(j)
+	host, err := as.host(j)
 	if err != nil {
 		return false, err
 	}
 	why := fmt.Sprintf("nobody claimed it on %s (for %s)", host, j.User)
 	a.Outcome, a.Why, a.State, j.Claimed = row.OutcomeRefused, why, row.AttemptClaimed, true
-	if err := tx.putAttempt(a); err != nil {
+	if err := as.put(a); err != nil {
 		return false, err
 	}
-	return true, tx.refused(j, Result{Job: j.ID, Why: why, Blame: BlameNode})
+	return true, as.refused(j, Result{Job: j.ID, Why: why, Blame: BlameNode})
 }
 
 // refused queues a job again that its node could not execute, for other nodes.
-func (tx *Tx) refused(j *row.Job, r Result) error {
+func (as attempts) refused(j *row.Job, r Result) error {
 	j.Unbegun, j.Lost = 0, 0
 	if r.Blame == BlameJob || !j.Queued {
-		return tx.become(j, JobFailed, r.Why)
+		return as.become(j, JobFailed, r.Why)
 	}
 	node := uint32(0)
 	if nodes := j.NodeNumbers(); len(nodes) > 0 {
@@ -233,22 +233,22 @@ func (tx *Tx) refused(j *row.Job, r Result) error {
 	if !slices.Contains(j.Excluded, node) {
 		j.Excluded = append(j.Excluded, node)
 	}
-	left, err := tx.mayStillRun(j)
+	left, err := as.mayStillRun(j)
 	switch {
 	case err != nil:
 		return err
 	case !left || len(j.Excluded) > maxExcluded:
-		return tx.heldFor(j, r.Why)
+		return as.heldFor(j, r.Why)
 	}
-	return tx.unplan(j, JobQueued, "refused: "+r.Why)
+	return as.unplan(j, JobQueued, "refused: "+r.Why)
 }
 
 // mayStillRun reports whether there are nodes for a job besides those that it is kept off.
-func (tx *Tx) mayStillRun(j *row.Job) (bool, error) {
-	a, err := tx.askOf(j)
+func (as attempts) mayStillRun(j *row.Job) (bool, error) {
+	a, err := as.askOf(j)
 	if err == nil {
 		var snap *placer.Snapshot
-		if snap, err = tx.snapshot(j.Queue); err == nil {
+		if snap, err = as.snapshot(j.Queue); err == nil {
 			err = snap.Possible(a)
 		}
 	}
@@ -259,24 +259,24 @@ func (tx *Tx) mayStillRun(j *row.Job) (bool, error) {
 }
 
 // heldFor holds a job that no node could execute.
-func (tx *Tx) heldFor(j *row.Job, why string) error {
-	names, err := tx.NodeNames(j.Excluded)
+func (as attempts) heldFor(j *row.Job, why string) error {
+	names, err := as.NodeNames(j.Excluded)
 	if err != nil {
 		return err
 	}
-	return tx.unplan(j, JobHeld, fmt.Sprintf("nodes that refused it: %s; the last one: %s", index.FoldNodeList(names), why))
+	return as.unplan(j, JobHeld, fmt.Sprintf("nodes that refused it: %s; the last one: %s", index.FoldNodeList(names), why))
 }
 
 // lost is what becomes of a job of which nobody knows how its attempt has ended.
-func (tx *Tx) lost(j *row.Job, r Result) error {
+func (as attempts) lost(j *row.Job, r Result) error {
 	why := "lost: " + r.Why
 	j.Unbegun = 0
 	j.Lost++
 	switch {
 	case j.NoRequeue || j.Attended || !j.Queued:
-		return tx.become(j, JobFailed, why)
+		return as.become(j, JobFailed, why)
 	case j.Lost >= maxLost:
-		return tx.unplan(j, JobHeld, fmt.Sprintf("%d attempts in a row were lost, the last one: %s", j.Lost, r.Why))
+		return as.unplan(j, JobHeld, fmt.Sprintf("%d attempts in a row were lost, the last one: %s", j.Lost, r.Why))
 	}
-	return tx.unplan(j, JobQueued, why)
+	return as.unplan(j, JobQueued, why)
 }
