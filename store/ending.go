@@ -39,7 +39,7 @@ func (as attempts) endsAs(j *row.Job, becomes JobState, reason string) error {
 	if reason == "" {
 		reason = becomes.String()
 	}
-	j.Ending, j.Reason = true, "ending: "+reason
+	j.Ending, j.Reason = true, reason
 	if err := as.happened(row.Event{Job: j.ID, Event: "ending", Old: j.State.String(), New: j.State.String(), Reason: reason}); err != nil {
 		return err
 	}

@@ -31,7 +31,7 @@ func (tx *Tx) extend(id uint64, walltime int64) (*row.Job, error) {
 		return nil, fmt.Errorf("%w walltime of %d s: it must be from 1 s to %d s", ErrInvalid, walltime, maxWalltime)
 	}
 	if j.Ending {
-		return nil, &Conflict{what, "it is " + j.Reason}
+		return nil, &Conflict{what, "it is " + why(j.Ending, j.Reason)}
 	}
 	if j.State == JobRunning && j.Start+walltime <= tx.now {
 		return nil, &Conflict{what, fmt.Sprintf("it would have ended at %s already; release it instead", stamp(j.Start+walltime))}

@@ -266,7 +266,7 @@ func (r *runner) endedByOthers(id uint64) bool {
 		case err == nil && j.State != store.JobRunning:
 			why = "is " + j.State.String()
 		case err == nil && j.Ending:
-			why = "is " + j.Reason
+			why = "is " + j.Why()
 		}
 		return err
 	})

@@ -106,7 +106,11 @@ func (a *attendance) due(ctx context.Context) {
 		a.stop(store.OutcomeWalltime, "its walltime was over")
 	default:
 		a.signaled = true
-		a.signal(syscall.Signal(a.begun.Signal))
+		if sig := syscall.Signal(a.begun.Signal); a.begun.First {
+			syscall.Kill(a.begun.PID, sig) //nolint:errcheck // it may have ended
+		} else {
+			a.signal(sig)
+		}
 	}
 }
 

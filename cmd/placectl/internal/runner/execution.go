@@ -117,6 +117,7 @@ func (e *execution) openGate() *store.Result {
 	e.process.Process = self
 	e.process.PID, e.process.Born = pid, s.born
 	e.process.Signal, e.process.Before, e.process.Grace = o.Payload.Ending.Signal, o.Payload.Ending.Before, o.grace()
+	e.process.First = o.Payload.Ending.First
 	if e.group != nil {
 		e.process.Cgroup = e.group.path
 	}

@@ -35,6 +35,7 @@ type begun struct {
 	Cgroup string        `json:"cgroup,omitempty"`
 	Signal int           `json:"signal,omitempty"`
 	Before time.Duration `json:"before,omitempty"`
+	First  bool          `json:"first,omitempty"` // the signal is for the command alone
 	Grace  time.Duration `json:"grace"`
 	End    time.Duration `json:"end"` // by the boot clock, as far as was known then
 	Memory int64         `json:"memory,omitempty"`

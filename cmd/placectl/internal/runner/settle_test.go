@@ -349,6 +349,19 @@ func TestSignalBeforeEnd(t *testing.T) {
 	}
 }
 
+// TestSignalFirst: a signal that is for the first process alone comes to no other, though it
+// has a handler.
+func TestSignalFirst(t *testing.T) {
+	s := newSite(t)
+	k := s.job(`sh -c 'trap "echo other >>\"$LEDGER\"" USR1; for i in 1 2 3 4 5 6; do sleep 0.1; done' & trap 'echo first >>"$LEDGER"' USR1; wait; wait`, func(o *Order) {
+		o.Walltime, o.Payload.Ending.Signal, o.Payload.Ending.Before, o.Payload.Ending.First = 5*time.Second, int(syscall.SIGUSR1), 4700*time.Millisecond, true
+	})
+	s.start(nil, "supervise", k.String()).wait()
+	if r := s.attempt(k).Result; r.Outcome != store.OutcomeExited || s.file("ledger") != "first\n" {
+		t.Errorf("%d, exit %d: %s; %q", r.Outcome, r.Exit, r.Why, s.file("ledger"))
+	}
+}
+
 // TestStateDir: one that others could write to is not used; nothing is executed then.
 func TestStateDir(t *testing.T) {
 	for _, c := range []struct {
