@@ -162,6 +162,7 @@ func (tx *Tx) PutNode(n *index.Node) (added bool, err error) {
 		if err := (renaming{tx, old, n}).carryOut(holders); err != nil {
 			return false, tx.spoil(err)
 		}
+		class = tx.classOf(n.Number) // what was planned there may have begun
 	}
 	return !exists, tx.loaded.rooms.Measure(ix, n.Number, class == index.Busy && n.State == index.Up)
 }
