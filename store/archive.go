@@ -146,7 +146,7 @@ func (tx *Tx) removeEnded(ids []uint64) error {
 		}
 		dropped[j.Payload]++
 	}
-	return tx.spoil(tx.drop(dropped))
+	return tx.spoil(tx.payloads().drop(dropped))
 }
 
 // removeEvents forgets events.

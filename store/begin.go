@@ -24,14 +24,14 @@ func (p *passage) job(c change) error {
 	if j.State != JobReserved {
 		return fmt.Errorf("%w: job %d is to begin at %s, and is %s", ErrDamaged, j.ID, stamp(c.at), j.State)
 	}
-	waitsFor, err := tx.ready(j)
+	waitsFor, err := tx.waiting().ready(j)
 	if err != nil && !errors.Is(err, errUnmet) {
 		return err
 	}
 	if waitsFor != "" || err != nil { // what it depends on was queued again, say
 		return tx.unplan(j, JobQueued, "was to start at "+stamp(j.Start)+"; it waits for another job again")
 	}
-	spans, err := tx.spansOf(j)
+	spans, err := tx.allocations().spans(j)
 	if err != nil {
 		return err
 	}
@@ -65,7 +65,7 @@ func (p *passage) job(c change) error {
 func (p *passage) putOff(j *row.Job, why string) error {
 	j.Reason = fmt.Sprintf("was to start at %s; %s", stamp(j.Start), why)
 	p.late = append(p.late, j)
-	return p.tx.vacate(j)
+	return p.tx.allocations().vacate(j)
 }
 
 // clearBefore takes jobs that are past their end off the nodes on which something is to
@@ -96,11 +96,11 @@ func (p *passage) clearBefore(spans []span) error {
 		switch {
 		case j.State != JobRunning: // it was late itself, and is being planned anew
 		case j.ToLaunch():
-			err = tx.missed(j)
+			err = tx.overdue().missed(j)
 		case isExecuted(j):
-			err = tx.overdueExecuted(j, set)
+			err = tx.overdue().executed(j, set)
 		case set.FinishOverdue:
-			err = tx.finishOverdue(j)
+			err = tx.overdue().finish(j)
 		}
 		if err != nil {
 			return err
@@ -164,7 +164,7 @@ func (tx *Tx) planAnew(j *row.Job) error {
 	a, plan, err := tx.earliestFor(j)
 	for _, final := range []error{placer.ErrNever, placer.ErrNotNow, placer.ErrRequest, ErrNotFound, ErrInvalid, ErrConflict} {
 		if errors.Is(err, final) && j.Queued {
-			return tx.withdrawn(j, j.Reason+"; "+err.Error())
+			return tx.waiting().withdrawn(j, j.Reason+"; "+err.Error())
 		}
 		if errors.Is(err, final) {
 			j.Unplace()

@@ -156,7 +156,7 @@ func (tx *Tx) Stats() (*Stats, error) {
 		return nil, err
 	}
 	err = tx.eachJob(func(j *row.Job) error {
-		spans, err := tx.spansOf(j)
+		spans, err := tx.allocations().spans(j)
 		for _, span := range spans {
 			cpus, failed := tx.loaded.usage.cpusOf(span.node, span.Busy)
 			if failed != nil {

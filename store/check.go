@@ -88,7 +88,7 @@ func (tx *Tx) checked() *check.Store {
 			return set.signature(defs), nil
 		},
 		Spans: func(j *row.Job) (out []check.Span, err error) {
-			spans, err := tx.spansOf(j)
+			spans, err := tx.allocations().spans(j)
 			for _, s := range spans {
 				out = append(out, check.Span{Node: s.node, Busy: s.Busy})
 			}

@@ -65,7 +65,7 @@ func (tx *Tx) Claim(c Claim) (*Granted, error) {
 		return nil, &Conflict{what, "it was to end at " + stamp(j.End)}
 	}
 	if tx.now > a.Began+late {
-		if err := tx.prolong(j, tx.now+j.Walltime); err != nil {
+		if err := tx.allocations().prolong(j, tx.now+j.Walltime); err != nil {
 			return nil, err
 		}
 	}

@@ -18,7 +18,7 @@ func (p *pass) overdue() error {
 	if err != nil {
 		return err
 	}
-	late, err := p.tx.overdueJobs()
+	late, err := p.tx.overdue().jobs()
 	if err != nil {
 		return err
 	}
@@ -26,12 +26,12 @@ func (p *pass) overdue() error {
 	for _, j := range late {
 		switch {
 		case j.ToLaunch():
-			err = p.tx.missed(j)
+			err = p.tx.overdue().missed(j)
 		case isExecuted(j):
-			err = p.tx.overdueExecuted(j, set)
+			err = p.tx.overdue().executed(j, set)
 			kept = append(kept, j)
 		case set.FinishOverdue:
-			err = p.tx.finishOverdue(j)
+			err = p.tx.overdue().finish(j)
 			p.finished = append(p.finished, j)
 		default:
 			kept = append(kept, j)
@@ -43,26 +43,31 @@ func (p *pass) overdue() error {
 	return errors.Join(p.unready(), p.delays(kept))
 }
 
-// overdueExecuted is what becomes of a job past its end whose command somebody executes. A
+// overdue is the transaction as far as it is about running jobs that are past their end.
+type overdue struct{ *Tx }
+
+func (tx *Tx) overdue() overdue { return overdue{tx} }
+
+// executed is what becomes of a job past its end whose command somebody executes. A
 // supervisor is about to end it. Whoever waits for it with run is told to, if that is how
 // the store treats jobs past their end.
-func (tx *Tx) overdueExecuted(j *row.Job, set *Settings) error {
+func (os overdue) executed(j *row.Job, set *Settings) error {
 	if j.Ending || !set.FinishOverdue {
 		return nil
 	}
-	a, err := tx.attempts().of(j, j.CurrentAttempt())
+	a, err := os.attempts().of(j, j.CurrentAttempt())
 	if err != nil || a.By == row.BySupervisor {
 		return err
 	}
-	return tx.attempts().endsAs(j, JobFinished, "it ran to the end of its walltime")
+	return os.attempts().endsAs(j, JobFinished, "it ran to the end of its walltime")
 }
 
 // missed queues a job again of which nobody was told until its end. A planned job
 // begins by the clock and has its nodes from then on, but whoever is to launch it is
 // told by the next cycle. When none has come in all its time nothing of it has run: so
 // it has not finished, and waits again.
-func (tx *Tx) missed(j *row.Job) error {
-	return tx.unplan(j, JobQueued, "nobody was told of its start at "+stamp(j.Start)+" before its end")
+func (os overdue) missed(j *row.Job) error {
+	return os.unplan(j, JobQueued, "nobody was told of its start at "+stamp(j.Start)+" before its end")
 }
 
 // unready queues those jobs again that nobody was told to launch yet, and that depend
@@ -87,7 +92,7 @@ func (p *pass) unready() error {
 			}
 			continue
 		}
-		waitsFor, err := p.tx.ready(j)
+		waitsFor, err := p.tx.waiting().ready(j)
 		if errors.Is(err, errUnmet) { // it is cancelled when the queue is read
 			waitsFor, err = err.Error(), nil
 		}
@@ -101,32 +106,32 @@ func (p *pass) unready() error {
 	return nil
 }
 
-// overdueJobs lists the running jobs that should have ended by now.
-func (tx *Tx) overdueJobs() (late []*row.Job, err error) {
-	err = tx.file.Each(row.Releases, nil, func(k, _ []byte) (bool, error) {
+// jobs lists the running jobs that should have ended by now.
+func (os overdue) jobs() (late []*row.Job, err error) {
+	err = os.file.Each(row.Releases, nil, func(k, _ []byte) (bool, error) {
 		at, owner := row.SplitTimeKey(k)
-		if at > tx.now || row.IsReservation(owner) {
-			return at <= tx.now, nil
+		if at > os.now || row.IsReservation(owner) {
+			return at <= os.now, nil
 		}
-		j, err := tx.job(owner >> 1)
+		j, err := os.job(owner >> 1)
 		late = append(late, j)
 		return true, err
 	})
 	return late, err
 }
 
-// finishOverdue ends a job at the end it was given. Whoever launched it is to stop it:
+// finish ends a job at the end it was given. Whoever launched it is to stop it:
 // its nodes are others' now.
-func (tx *Tx) finishOverdue(j *row.Job) error {
+func (os overdue) finish(j *row.Job) error {
 	end := j.End
-	if err := tx.attempts().toStop(j); err != nil {
+	if err := os.attempts().toStop(j); err != nil {
 		return err
 	}
-	if err := tx.ended(j, JobFinished, "it ran to the end of its walltime"); err != nil {
+	if err := os.ended(j, JobFinished, "it ran to the end of its walltime"); err != nil {
 		return err
 	}
 	j.End = end
-	return tx.putJob(j, JobFinished)
+	return os.putJob(j, JobFinished)
 }
 
 // delays finds the plans that overdue jobs are in the way of. Those of jobs that
@@ -147,11 +152,11 @@ func (p *pass) delays(late []*row.Job) error {
 				if err != nil {
 					return err
 				}
-				guest, err := p.tx.guestOf(planned)
+				guest, err := p.tx.allocations().guest(planned)
 				if err != nil {
 					return err
 				}
-				delayed, err := p.tx.conflicts(planned, guest)
+				delayed, err := p.tx.allocations().conflict(planned, guest)
 				if err != nil {
 					return err
 				}
@@ -164,7 +169,7 @@ func (p *pass) delays(late []*row.Job) error {
 	slices.SortFunc(byHand, func(a, b *row.Job) int { return cmp.Compare(a.ID, b.ID) })
 	for _, j := range byHand {
 		j.Reason = "was to start at " + stamp(j.Start) + "; an overdue job is on its nodes"
-		if err := errors.Join(p.tx.vacate(j), p.tx.planAnew(j)); err != nil {
+		if err := errors.Join(p.tx.allocations().vacate(j), p.tx.planAnew(j)); err != nil {
 			return err
 		}
 		p.planned = append(p.planned, j)
@@ -172,14 +177,14 @@ func (p *pass) delays(late []*row.Job) error {
 	return nil
 }
 
-// conflicts reports whether somebody whom its guest minds has what a job has planned.
-func (tx *Tx) conflicts(j *row.Job, guest timeline.Guest) (bool, error) {
-	spans, err := tx.spansOf(j)
+// conflict reports whether somebody whom its guest minds has what a job has planned.
+func (al allocations) conflict(j *row.Job, guest timeline.Guest) (bool, error) {
+	spans, err := al.spans(j)
 	if err != nil {
 		return false, err
 	}
 	for _, s := range spans {
-		err := (taking{tx, "the plan", s.node, s.Busy, guest, j.User}).conflict()
+		err := (taking{al.Tx, "the plan", s.node, s.Busy, guest, j.User}).conflict()
 		if errors.Is(err, ErrConflict) {
 			return true, nil
 		}

@@ -35,23 +35,23 @@ func (p *pass) Take(c *cycle.Job, a *placer.Ask, plan *placer.Plan) error {
 
 func (p *pass) Lift(c *cycle.Job) error {
 	j := p.jobs[c.ID]
-	spans, err := p.tx.spansOf(j)
+	spans, err := p.tx.allocations().spans(j)
 	p.lifted[j.ID] = spans
-	return errors.Join(err, p.tx.leave(j))
+	return errors.Join(err, p.tx.allocations().leave(j))
 }
 
 func (p *pass) PutBack(c *cycle.Job) (bool, error) {
 	j := p.jobs[c.ID]
-	guest, err := p.tx.guestOf(j)
+	guest, err := p.tx.allocations().guest(j)
 	if err != nil {
 		return false, err
 	}
-	if taken, err := p.tx.conflicts(j, &patient{guest, p.tx.now}); taken || err != nil {
+	if taken, err := p.tx.allocations().conflict(j, &patient{guest, p.tx.now}); taken || err != nil {
 		return false, err
 	}
 	spans := p.lifted[j.ID]
 	delete(p.lifted, j.ID)
-	return true, p.tx.takeAgain(j, spans, JobReserved)
+	return true, p.tx.allocations().takeAgain(j, spans, JobReserved)
 }
 
 func (p *pass) Nodes(c *cycle.Job) []uint32 { return p.jobs[c.ID].AllNodes() }
@@ -73,23 +73,23 @@ func (p *pass) Withdraw(c *cycle.Job) error {
 	if c.Delayed {
 		why = "an overdue job is on its nodes"
 	}
-	return p.tx.withdrawn(p.jobs[c.ID], why)
+	return p.tx.waiting().withdrawn(p.jobs[c.ID], why)
 }
 
 // withdrawn is a job whose plan is off the calendar already and whose state is to
 // say so.
-func (tx *Tx) withdrawn(j *row.Job, reason string) error {
-	tx.loaded.freed.On(j.AllNodes())
+func (ws waiting) withdrawn(j *row.Job, reason string) error {
+	ws.loaded.freed.On(j.AllNodes())
 	j.Unplace()
 	j.State, j.Reason = JobQueued, reason
-	return tx.putJob(j, JobReserved)
+	return ws.putJob(j, JobReserved)
 }
 
 // listQueue lists the jobs that may have their nodes, in order.
 func (p *pass) listQueue() error {
 	var waiting []*row.Job
 	err := p.tx.file.Each(row.Waiting, nil, func(key, _ []byte) (bool, error) {
-		j, err := p.tx.waitingJob(key)
+		j, err := p.tx.waiting().byKey(key)
 		waiting = append(waiting, j)
 		return true, err
 	})
@@ -116,7 +116,7 @@ func (p *pass) stays(j *row.Job) (bool, error) {
 	if j.Deadline != 0 && p.tx.now+j.Walltime > j.Deadline {
 		return false, p.cancel(j, "it cannot end by its deadline, "+stamp(j.Deadline))
 	}
-	waitsFor, err := p.tx.ready(j)
+	waitsFor, err := p.tx.waiting().ready(j)
 	if errors.Is(err, errUnmet) {
 		return false, p.cancel(j, err.Error())
 	}

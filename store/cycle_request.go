@@ -27,10 +27,10 @@ func requestKind(j *row.Job, apart []string) string {
 // letting is whether reservations let anybody in, and any job by its number or name.
 type letting struct{ some, jobs bool }
 
-func (tx *Tx) letting() (l letting, err error) {
-	err = tx.file.Each(row.Access, nil, func(_, _ []byte) (bool, error) { l.some = true; return false, nil })
+func (ws waiting) letting() (l letting, err error) {
+	err = ws.file.Each(row.Access, nil, func(_, _ []byte) (bool, error) { l.some = true; return false, nil })
 	if err == nil && l.some {
-		err = tx.file.Each(row.Access, []byte{byte(placer.AccessJob)}, func(_, _ []byte) (bool, error) { l.jobs = true; return false, nil })
+		err = ws.file.Each(row.Access, []byte{byte(placer.AccessJob)}, func(_, _ []byte) (bool, error) { l.jobs = true; return false, nil })
 	}
 	return l, err
 }
@@ -38,8 +38,8 @@ func (tx *Tx) letting() (l letting, err error) {
 // tellsApart is what else than the request matters of a job: who asks, where
 // reservations let some in and others not; its number, where one does so by that; and
 // since when it waits, where it may come to span placement sets.
-func (tx *Tx) tellsApart(j *row.Job, l letting) (apart []string, err error) {
-	set, err := tx.settings()
+func (ws waiting) tellsApart(j *row.Job, l letting) (apart []string, err error) {
+	set, err := ws.settings()
 	if err != nil {
 		return nil, err
 	}
@@ -54,7 +54,7 @@ func (tx *Tx) tellsApart(j *row.Job, l letting) (apart []string, err error) {
 	}
 	if l.jobs {
 		byNumber := false
-		err = tx.reservations().lettingIn(placer.Subject{Job: j.ID, Array: j.Array, Index: j.Index}, func(uint64, placer.AccessEntry) error {
+		err = ws.reservations().lettingIn(placer.Subject{Job: j.ID, Array: j.Array, Index: j.Index}, func(uint64, placer.AccessEntry) error {
 			byNumber = true
 			return nil
 		})
@@ -68,14 +68,14 @@ func (tx *Tx) tellsApart(j *row.Job, l letting) (apart []string, err error) {
 // Kind makes it a cycle.Host, as Request and Snapshot do.
 func (p *pass) Kind(c *cycle.Job) (string, error) {
 	if p.letting == nil {
-		l, err := p.tx.letting()
+		l, err := p.tx.waiting().letting()
 		if err != nil {
 			return "", err
 		}
 		p.letting = &l
 	}
 	j := p.jobs[c.ID]
-	apart, err := p.tx.tellsApart(j, *p.letting)
+	apart, err := p.tx.waiting().tellsApart(j, *p.letting)
 	return requestKind(j, apart), err
 }
 
@@ -125,9 +125,9 @@ type neverRuns struct {
 }
 
 // neverRuns marks a job as one that can never run.
-func (tx *Tx) neverRuns(j *row.Job, why string) error {
+func (ws waiting) neverRuns(j *row.Job, why string) error {
 	j.Never = true
-	return tx.happened(row.Event{Job: j.ID, Event: "never", Old: j.State.String(), New: j.State.String(), Reason: why})
+	return ws.happened(row.Event{Job: j.ID, Event: "never", Old: j.State.String(), New: j.State.String(), Reason: why})
 }
 
 // Never makes it a cycle.Host: it tells of a job that can never run, and marks one that
@@ -142,7 +142,7 @@ func (p *pass) Never(c *cycle.Job, why error) error {
 	if j.Never {
 		return nil
 	}
-	if err := p.tx.neverRuns(j, why.Error()); err != nil {
+	if err := p.tx.waiting().neverRuns(j, why.Error()); err != nil {
 		return err
 	}
 	if markedOf(j.Reason) {
@@ -192,8 +192,8 @@ func (p *pass) lookAgain(j *row.Job) error {
 func markedOf(reason string) bool { return strings.HasPrefix(reason, placer.ErrNever.Error()+": ") }
 
 // whyNever says why a submitted job can never run, "" when it can.
-func (tx *Tx) whyNever(s Submission, a placer.Ask) (string, error) {
-	snap, err := tx.snapshot(s.Queue)
+func (ws waiting) whyNever(s Submission, a placer.Ask) (string, error) {
+	snap, err := ws.snapshot(s.Queue)
 	if err != nil {
 		return "", err
 	}

@@ -161,7 +161,7 @@ func (r renaming) conflict(res index.ResID, why string) error {
 func (r renaming) carryOut(holders []*row.Job) error {
 	c := r.tx.calendar()
 	for _, j := range holders {
-		spans, err := r.tx.spansOf(j)
+		spans, err := r.tx.allocations().spans(j)
 		if err != nil {
 			return err
 		}
@@ -186,18 +186,18 @@ func (ds nodeDevices) replan(n *index.Node) error {
 		if j.State != JobReserved {
 			continue
 		}
-		guest, err := ds.guestOf(j)
+		guest, err := ds.allocations().guest(j)
 		if err != nil {
 			return err
 		}
-		if taken, err := ds.conflicts(j, guest); err != nil || !taken {
+		if taken, err := ds.allocations().conflict(j, guest); err != nil || !taken {
 			if err != nil {
 				return err
 			}
 			continue
 		}
 		j.Reason = "was to start at " + stamp(j.Start) + "; node " + n.Name + " has less than it had"
-		if err := errors.Join(ds.vacate(j), ds.planAnew(j)); err != nil {
+		if err := errors.Join(ds.allocations().vacate(j), ds.planAnew(j)); err != nil {
 			return err
 		}
 		ds.loaded.moved = append(ds.loaded.moved, j)

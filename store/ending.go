@@ -32,7 +32,7 @@ func (as attempts) endsAs(j *row.Job, becomes JobState, reason string) error {
 		return err
 	}
 	if end := as.now + seconds(grace); end < j.End {
-		if err := as.moveEnd(j, end); err != nil {
+		if err := as.allocations().moveEnd(j, end); err != nil {
 			return err
 		}
 	}
@@ -48,7 +48,7 @@ func (as attempts) endsAs(j *row.Job, becomes JobState, reason string) error {
 
 // grace is how long a job has between being told to terminate and being killed.
 func (as attempts) grace(j *row.Job) (time.Duration, error) {
-	p, err := as.payloadOf(j)
+	p, err := as.payloads().of(j)
 	if err != nil || p == nil {
 		return DefaultGrace, err
 	}
@@ -75,36 +75,36 @@ func (tx *Tx) GiveBack(id uint64) (*Job, error) {
 
 // prolong moves the end of a running job to a later instant where extend would: nobody
 // else wants what it has before then.
-func (tx *Tx) prolong(j *row.Job, end int64) error {
+func (al allocations) prolong(j *row.Job, end int64) error {
 	if end <= j.End {
 		return nil
 	}
-	spans, err := tx.spansOf(j)
+	spans, err := al.spans(j)
 	if err != nil {
 		return err
 	}
-	err = tx.mayReach(j, spans, end)
+	err = al.mayReach(j, spans, end)
 	if errors.Is(err, ErrConflict) {
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	return tx.moveEnd(j, end)
+	return al.moveEnd(j, end)
 }
 
 // moveEnd gives a running job another end; nobody is in the way.
-func (tx *Tx) moveEnd(j *row.Job, end int64) error {
-	spans, err := tx.spansOf(j)
+func (al allocations) moveEnd(j *row.Job, end int64) error {
+	spans, err := al.spans(j)
 	if err != nil {
 		return err
 	}
 	for i := range spans {
 		spans[i].End = end
 	}
-	if err := tx.vacate(j); err != nil {
+	if err := al.vacate(j); err != nil {
 		return err
 	}
 	j.End = end
-	return tx.spoil(tx.takeAgain(j, spans, j.State))
+	return al.spoil(al.takeAgain(j, spans, j.State))
 }

@@ -97,7 +97,7 @@ func (o *Outlook) queueing(j *row.Job) (*Queueing, error) {
 		if q.Place > 0 {
 			return true, nil
 		}
-		other, err := o.tx.waitingJob(key)
+		other, err := o.tx.waiting().byKey(key)
 		if err != nil {
 			return false, err
 		}

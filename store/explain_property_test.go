@@ -140,7 +140,7 @@ func followed(r placer.Request, h *placer.Help) placer.Request {
 func (q *queueLife) jobsAsSaid(t *rapid.T) {
 	spec := CycleSpec{Backfill: rapid.SampledFrom([]Backfill{EASY, FCFS}).Draw(t, "backfill"), Silent: true}
 	err := q.tried(func(tx *Tx) error {
-		late, err := tx.overdueJobs()
+		late, err := tx.overdue().jobs()
 		if err != nil || len(late) > 0 {
 			return err // a cycle that ends them, or moves plans for them, is another matter
 		}

@@ -15,14 +15,20 @@ import (
 // start. It fails with a Conflict when the job has ended, would have ended by now, or
 // what it has of its nodes is wanted by somebody else before the new end.
 func (tx *Tx) Extend(id uint64, walltime time.Duration) (*Job, error) {
-	return jobResult(tx.extend(id, seconds(walltime)))
+	return jobResult(tx.allocations().extend(id, seconds(walltime)))
 }
 
-func (tx *Tx) extend(id uint64, walltime int64) (*row.Job, error) {
-	if !tx.Writable() {
+// allocations is the transaction as far as it is about what jobs have of their nodes, or are
+// to have, and for how long.
+type allocations struct{ *Tx }
+
+func (tx *Tx) allocations() allocations { return allocations{tx} }
+
+func (al allocations) extend(id uint64, walltime int64) (*row.Job, error) {
+	if !al.Writable() {
 		return nil, ErrReadOnly
 	}
-	j, err := tx.job(id)
+	j, err := al.job(id)
 	if err != nil {
 		return nil, err
 	}
@@ -33,44 +39,44 @@ func (tx *Tx) extend(id uint64, walltime int64) (*row.Job, error) {
 	if j.Ending {
 		return nil, &Conflict{what, "it is " + why(j.Ending, j.Reason)}
 	}
-	if j.State == JobRunning && j.Start+walltime <= tx.now {
+	if j.State == JobRunning && j.Start+walltime <= al.now {
 		return nil, &Conflict{what, fmt.Sprintf("it would have ended at %s already; release it instead", stamp(j.Start+walltime))}
 	}
 	if j.State == JobQueued || j.State == JobHeld {
 		j.Walltime = walltime
-		return j, tx.putJob(j, j.State)
+		return j, al.putJob(j, j.State)
 	}
-	spans, err := tx.spansOf(j)
+	spans, err := al.spans(j)
 	if err != nil {
 		return nil, err
 	}
 	if j.State == JobRunning || j.State == JobReserved {
-		if err := tx.mayReach(j, spans, j.Start+walltime); err != nil {
+		if err := al.mayReach(j, spans, j.Start+walltime); err != nil {
 			return nil, err
 		}
 	}
 	was := j.State
-	if err := tx.vacate(j); err != nil {
+	if err := al.vacate(j); err != nil {
 		return nil, err
 	}
 	j.Walltime, j.End = walltime, j.Start+walltime
-	return j, tx.spoil(tx.takeAgain(j, spans, was))
+	return j, al.spoil(al.takeAgain(j, spans, was))
 }
 
 // mayReach is the Conflict of a job that is to have what it has until another end, which
 // its stretches get.
-func (tx *Tx) mayReach(j *row.Job, spans []span, end int64) error {
+func (al allocations) mayReach(j *row.Job, spans []span, end int64) error {
 	what := "job " + strconv.FormatUint(j.ID, 10)
-	guest, err := tx.guestOf(j)
+	guest, err := al.guest(j)
 	if err != nil {
 		return err
 	}
-	if err := tx.staysWithin(what, j, end); err != nil {
+	if err := al.staysWithin(what, j, end); err != nil {
 		return err
 	}
 	for i := range spans {
 		spans[i].End = end
-		if err := (taking{tx, what, spans[i].node, spans[i].Busy, guest, j.User}).conflict(); err != nil {
+		if err := (taking{al.Tx, what, spans[i].node, spans[i].Busy, guest, j.User}).conflict(); err != nil {
 			return err
 		}
 	}
@@ -79,11 +85,11 @@ func (tx *Tx) mayReach(j *row.Job, spans []span, end int64) error {
 
 // staysWithin is the Conflict of a job that insists on a reservation with an end
 // past that one's.
-func (tx *Tx) staysWithin(what string, j *row.Job, end int64) error {
+func (al allocations) staysWithin(what string, j *row.Job, end int64) error {
 	if j.Reservation == "" {
 		return nil
 	}
-	list, err := tx.reservations().occurrences(j.Reservation)
+	list, err := al.reservations().occurrences(j.Reservation)
 	if errors.Is(err, ErrNotFound) {
 		return nil // it is gone, and keeps nobody
 	}
@@ -104,16 +110,16 @@ type span struct {
 	timeline.Busy
 }
 
-// spansOf is what a job has, by its row.
-func (tx *Tx) spansOf(j *row.Job) ([]span, error) {
+// spans is what a job has, by its row.
+func (al allocations) spans(j *row.Job) ([]span, error) {
 	if !j.State.Live() {
 		return nil, nil
 	}
-	defs, err := tx.Resources()
+	defs, err := al.Resources()
 	if err != nil {
 		return nil, err
 	}
-	chunks, err := tx.asked(j)
+	chunks, err := al.asked(j)
 	if err != nil {
 		return nil, err
 	}
@@ -135,33 +141,33 @@ func (tx *Tx) spansOf(j *row.Job) ([]span, error) {
 	for i, t := range takings {
 		out[i] = span{t.Node, timeline.Busy{Start: j.Start, End: j.End, Owner: row.JobOwner(j.ID), Held: true, Use: t.Use}}
 	}
-	return out, tx.nodeDevices().lessDrained(j, out)
+	return out, al.nodeDevices().lessDrained(j, out)
 }
 
-// guestOf is a job as its nodes see it: what it does not mind there.
-func (tx *Tx) guestOf(j *row.Job) (*placer.Guest, error) {
-	grants, err := tx.reservations().grants(subject(j), "", min(tx.now, j.Start))
+// guest is a job as its nodes see it: what it does not mind there.
+func (al allocations) guest(j *row.Job) (*placer.Guest, error) {
+	grants, err := al.reservations().grants(subject(j), "", min(al.now, j.Start))
 	return &placer.Guest{Grants: grants, Owner: row.JobOwner(j.ID)}, err
 }
 
 // takeAgain puts a job back on its nodes for its new time.
-func (tx *Tx) takeAgain(j *row.Job, spans []span, was JobState) error {
+func (al allocations) takeAgain(j *row.Job, spans []span, was JobState) error {
 	for _, s := range spans {
-		if err := tx.calendar().Put(s.node, s.Busy); err != nil {
+		if err := al.calendar().Put(s.node, s.Busy); err != nil {
 			return err
 		}
 	}
-	if err := tx.reclass(j.AllNodes(), j.Start); err != nil {
+	if err := al.reclass(j.AllNodes(), j.Start); err != nil {
 		return err
 	}
 	owner := row.JobOwner(j.ID)
 	if was == JobReserved {
-		if err := tx.file.Mark(row.Changes, row.TimeKey(j.Start, owner)); err != nil {
+		if err := al.file.Mark(row.Changes, row.TimeKey(j.Start, owner)); err != nil {
 			return err
 		}
 	}
-	if err := tx.loaded.releases.Put(j.End, owner, j.AllNodes()); err != nil {
+	if err := al.loaded.releases.Put(j.End, owner, j.AllNodes()); err != nil {
 		return err
 	}
-	return tx.putJob(j, was)
+	return al.putJob(j, was)
 }

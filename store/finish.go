@@ -22,7 +22,7 @@ func (tx *Tx) ended(j *row.Job, state JobState, reason string) error {
 		}
 	}
 	if was == JobRunning || was == JobReserved {
-		if err := tx.vacate(j); err != nil {
+		if err := tx.allocations().vacate(j); err != nil {
 			return err
 		}
 	}
@@ -144,7 +144,7 @@ func (tx *Tx) unplan(j *row.Job, state JobState, reason string) error {
 		}
 	}
 	if was == JobReserved || was == JobRunning {
-		if err := tx.vacate(j); err != nil {
+		if err := tx.allocations().vacate(j); err != nil {
 			return err
 		}
 	}
@@ -191,7 +191,7 @@ func (tx *Tx) Release(id uint64) (*Job, error) {
 			return nil, err
 		}
 	}
-	if err := tx.vacate(j); err != nil {
+	if err := tx.allocations().vacate(j); err != nil {
 		return nil, err
 	}
 	if j.State = JobFinished; was == JobReserved {
@@ -203,33 +203,33 @@ func (tx *Tx) Release(id uint64) (*Job, error) {
 }
 
 // vacate takes a job off its nodes, for others to have them.
-func (tx *Tx) vacate(j *row.Job) error {
-	if err := tx.leave(j); err != nil {
+func (al allocations) vacate(j *row.Job) error {
+	if err := al.leave(j); err != nil {
 		return err
 	}
-	tx.loaded.freed.On(j.AllNodes())
+	al.loaded.freed.On(j.AllNodes())
 	return nil
 }
 
 // leave takes a job off its nodes, to put it on others or back.
-func (tx *Tx) leave(j *row.Job) error {
+func (al allocations) leave(j *row.Job) error {
 	if j.State != JobRunning && j.State != JobReserved {
 		return &Conflict{"job " + strconv.FormatUint(j.ID, 10), "it is " + j.State.String() + ", not running"}
 	}
 	owner := row.JobOwner(j.ID)
 	nodes := j.AllNodes()
 	for _, n := range nodes {
-		if err := tx.calendar().Remove(n, owner); err != nil {
-			return tx.spoil(fmt.Errorf("%w: %v", ErrDamaged, err))
+		if err := al.calendar().Remove(n, owner); err != nil {
+			return al.spoil(fmt.Errorf("%w: %v", ErrDamaged, err))
 		}
 	}
-	if err := tx.reclass(nodes, j.Start); err != nil {
-		return tx.spoil(err)
+	if err := al.reclass(nodes, j.Start); err != nil {
+		return al.spoil(err)
 	}
 	if j.State == JobReserved {
-		if err := tx.file.Remove(row.Changes, row.TimeKey(j.Start, owner)); err != nil {
+		if err := al.file.Remove(row.Changes, row.TimeKey(j.Start, owner)); err != nil {
 			return err
 		}
 	}
-	return tx.loaded.releases.Remove(j.End, owner)
+	return al.loaded.releases.Remove(j.End, owner)
 }

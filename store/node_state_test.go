@@ -116,7 +116,7 @@ func (s *standing) pass(t *rapid.T) {
 func spansByNode(tx *Tx) (map[uint32][]span, error) {
 	out := make(map[uint32][]span)
 	err := tx.eachJob(func(j *row.Job) error {
-		spans, err := tx.spansOf(j)
+		spans, err := tx.allocations().spans(j)
 		for _, sp := range spans {
 			if j.State == JobRunning && sp.End <= tx.now {
 				sp.End = tx.now + derived.Grace // it goes on

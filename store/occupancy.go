@@ -127,7 +127,7 @@ func (u *usage) accrue(j *row.Job) error {
 	if from >= u.tx.now {
 		return nil
 	}
-	spans, err := u.tx.spansOf(j)
+	spans, err := u.tx.allocations().spans(j)
 	if err != nil {
 		return err
 	}

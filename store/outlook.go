@@ -63,7 +63,7 @@ func (tx *Tx) Outlook() (*Outlook, error) {
 	if err != nil {
 		return nil, err
 	}
-	l, err := tx.letting()
+	l, err := tx.waiting().letting()
 	if err != nil {
 		return nil, err
 	}
@@ -126,7 +126,7 @@ func (o *Outlook) kept(j *row.Job) (Prospect, error) {
 	case held:
 		return Prospect{Wait: WaitsHeld, Reason: j.Reason}, nil
 	}
-	waitsFor, err := o.tx.ready(j)
+	waitsFor, err := o.tx.waiting().ready(j)
 	switch {
 	case errors.Is(err, errUnmet):
 		return Prospect{Wait: WaitsNever, Reason: err.Error()}, nil
@@ -256,11 +256,11 @@ func (o *Outlook) allotted() (*allotment, error) {
 	}
 	var line []*row.Job
 	err = tx.file.Each(row.Waiting, nil, func(key, _ []byte) (bool, error) {
-		j, err := tx.waitingJob(key)
+		j, err := tx.waiting().byKey(key)
 		if err != nil {
 			return false, err
 		}
-		waitsFor, err := tx.ready(j)
+		waitsFor, err := tx.waiting().ready(j)
 		if waitsFor == "" && err == nil {
 			line = append(line, j)
 		}
@@ -276,12 +276,12 @@ func (o *Outlook) allotted() (*allotment, error) {
 	return a, err
 }
 
-// waitingJob is the job of a key of the queue.
-func (tx *Tx) waitingJob(key []byte) (*row.Job, error) {
+// byKey is the job of a key of the queue.
+func (ws waiting) byKey(key []byte) (*row.Job, error) {
 	if len(key) != 16 {
 		return nil, fmt.Errorf("%w: waiting %x", ErrDamaged, key)
 	}
-	return tx.job(binary.BigEndian.Uint64(key[8:]))
+	return ws.job(binary.BigEndian.Uint64(key[8:]))
 }
 
 // wish is what jobs that ask for the same have in common.
@@ -302,7 +302,7 @@ type wishStart struct {
 
 // wish finds what is known of a job's request.
 func (o *Outlook) wish(j *row.Job) (*wish, error) {
-	apart, err := o.tx.tellsApart(j, o.letting)
+	apart, err := o.tx.waiting().tellsApart(j, o.letting)
 	if err != nil {
 		return nil, err
 	}

@@ -153,14 +153,19 @@ func (tx *Tx) Payload(id uint64) (*Payload, error) {
 	if err != nil {
 		return nil, err
 	}
-	return tx.payloadOf(j)
+	return tx.payloads().of(j)
 }
 
-func (tx *Tx) payloadOf(j *row.Job) (*Payload, error) {
+// payloads is the transaction as far as it is about what jobs carry besides their commands.
+type payloads struct{ *Tx }
+
+func (tx *Tx) payloads() payloads { return payloads{tx} }
+
+func (ps payloads) of(j *row.Job) (*Payload, error) {
 	if j.Payload == (row.PayloadKey{}) {
 		return nil, nil
 	}
-	payload, err := tx.payloadRow(j.Payload)
+	payload, err := ps.row(j.Payload)
 	if err != nil {
 		return nil, err
 	}
@@ -184,9 +189,9 @@ func (p *Payload) row(jobs uint64) *row.Payload {
 			Before: seconds(p.Ending.Before), First: p.Ending.First, Grace: seconds(p.Ending.Grace), Mail: p.Ending.Mail, MailTo: p.Ending.MailTo}}
 }
 
-// payloadRow is a row that a job names.
-func (tx *Tx) payloadRow(key row.PayloadKey) ([]byte, error) {
-	payload, err := tx.file.Get(row.Payloads, key[:])
+// row is a row that a job names.
+func (ps payloads) row(key row.PayloadKey) ([]byte, error) {
+	payload, err := ps.file.Get(row.Payloads, key[:])
 	if err == nil && payload == nil {
 		err = key.Missing()
 	}
@@ -194,7 +199,7 @@ func (tx *Tx) payloadRow(key row.PayloadKey) ([]byte, error) {
 }
 
 // carry keeps what a number of new jobs carry, once for all that carry the same.
-func (tx *Tx) carry(p *Payload, jobs int) (key row.PayloadKey, err error) {
+func (ps payloads) carry(p *Payload, jobs int) (key row.PayloadKey, err error) {
 	if p == nil {
 		return key, nil
 	}
@@ -202,7 +207,7 @@ func (tx *Tx) carry(p *Payload, jobs int) (key row.PayloadKey, err error) {
 	if key, err = row.HashPayload(payload); err != nil {
 		return key, err
 	}
-	there, err := tx.file.Get(row.Payloads, key[:])
+	there, err := ps.file.Get(row.Payloads, key[:])
 	if err != nil {
 		return key, err
 	}
@@ -215,14 +220,14 @@ func (tx *Tx) carry(p *Payload, jobs int) (key row.PayloadKey, err error) {
 			return key, err
 		}
 	}
-	return key, tx.file.Put(row.Payloads, key[:], payload)
+	return key, ps.file.Put(row.Payloads, key[:], payload)
 }
 
 // drop takes note that jobs have gone, so many of each payload. With the last one of them
 // goes what they carried.
-func (tx *Tx) drop(gone map[row.PayloadKey]uint64) error {
+func (ps payloads) drop(gone map[row.PayloadKey]uint64) error {
 	return row.EachPayload(gone, func(key row.PayloadKey, n uint64) error {
-		payload, err := tx.payloadRow(key)
+		payload, err := ps.row(key)
 		if err != nil {
 			return err
 		}
@@ -233,10 +238,10 @@ func (tx *Tx) drop(gone map[row.PayloadKey]uint64) error {
 		case jobs < n:
 			return fmt.Errorf("%w: %d jobs carry %s, and %d of them go", ErrDamaged, jobs, key, n)
 		case jobs == n:
-			err = tx.file.Remove(row.Payloads, key[:])
+			err = ps.file.Remove(row.Payloads, key[:])
 		default:
 			if payload, err = row.RecountPayload(payload, jobs-n); err == nil {
-				err = tx.file.Put(row.Payloads, key[:], payload)
+				err = ps.file.Put(row.Payloads, key[:], payload)
 			}
 		}
 		return err

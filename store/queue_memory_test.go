@@ -260,7 +260,7 @@ func readyJobs(tx *Tx) (ready, plans map[uint64]bool, err error) {
 	ready, plans = make(map[uint64]bool), make(map[uint64]bool)
 	err = tx.eachJob(func(j *row.Job) error {
 		plans[j.ID] = j.State == JobReserved
-		waitsFor, err := tx.ready(j)
+		waitsFor, err := tx.waiting().ready(j)
 		ready[j.ID] = waitsFor == "" && err == nil && j.Begin <= tx.now && !slices.ContainsFunc(j.After, untold(tx))
 		return nil
 	}, JobQueued, JobReserved)

@@ -131,7 +131,7 @@ func (as attempts) become(j *row.Job, state JobState, reason string) error {
 		return as.unplan(j, state, reason)
 	}
 	was := j.State
-	if err := errors.Join(as.end(j, false, nil), as.vacate(j)); err != nil {
+	if err := errors.Join(as.end(j, false, nil), as.allocations().vacate(j)); err != nil {
 		return err
 	}
 	j.State, j.End, j.Reason = state, as.now, reason
@@ -147,7 +147,7 @@ func (as attempts) executed(j *row.Job, r Result) error {
 	if reason == "" {
 		reason = failure(r)
 	}
-	p, err := as.payloadOf(j)
+	p, err := as.payloads().of(j)
 	if err != nil {
 		return err
 	}

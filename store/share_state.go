@@ -172,7 +172,7 @@ func (t *shareTally) place(j *row.Job) (int, error) {
 
 // held is how many units a running job has on nodes that are up.
 func (t *shareTally) held(j *row.Job) (int, error) {
-	spans, err := t.tx.spansOf(j)
+	spans, err := t.tx.allocations().spans(j)
 	if err != nil {
 		return 0, err
 	}

@@ -237,7 +237,7 @@ func (l *life) holds(*rapid.T) {
 	err := l.dbs[0].View(func(tx *Tx) error {
 		stretches := make(map[uint32][]span)
 		err := tx.eachJob(func(j *row.Job) error {
-			spans, err := tx.spansOf(j)
+			spans, err := tx.allocations().spans(j)
 			for _, s := range spans {
 				stretches[s.node] = append(stretches[s.node], s)
 			}

@@ -38,36 +38,41 @@ const (
 // Submit puts a job into the queue, or the jobs of an array, which have numbers in
 // a row. It fails with ErrNotFound when it depends on a job that there is
 // not. One that can never run, as the cluster is, waits all the same, marked Never.
-func (tx *Tx) Submit(s Submission) ([]*Job, error) { return jobsResult(tx.submit(s)) }
+func (tx *Tx) Submit(s Submission) ([]*Job, error) { return jobsResult(tx.waiting().submit(s)) }
 
-func (tx *Tx) submit(s Submission) ([]*row.Job, error) {
-	if !tx.Writable() {
+// waiting is the transaction as far as it is about jobs that wait in the queue.
+type waiting struct{ *Tx }
+
+func (tx *Tx) waiting() waiting { return waiting{tx} }
+
+func (ws waiting) submit(s Submission) ([]*row.Job, error) {
+	if !ws.Writable() {
 		return nil, ErrReadOnly
 	}
-	j, never, err := tx.submitted(s)
+	j, never, err := ws.submitted(s)
 	if err != nil {
 		return nil, err
 	}
 	list := make([]*row.Job, max(1, s.Array, len(s.Indexes)))
-	if j.Payload, err = tx.carry(s.Payload, len(list)); err != nil {
-		return nil, tx.spoil(err)
+	if j.Payload, err = ws.payloads().carry(s.Payload, len(list)); err != nil {
+		return nil, ws.spoil(err)
 	}
 	for i := range list {
 		one := *j
-		one.ID = tx.state.NextJob
+		one.ID = ws.state.NextJob
 		switch {
 		case len(s.Indexes) > 0:
 			one.Array, one.Index = one.ID-uint64(i), s.Indexes[i]
 		case s.Array > 0:
 			one.Array, one.Index = one.ID-uint64(i), i
 		}
-		tx.state.NextJob++
-		if err := tx.putJob(&one, 0); err != nil {
-			return nil, tx.spoil(err)
+		ws.state.NextJob++
+		if err := ws.putJob(&one, 0); err != nil {
+			return nil, ws.spoil(err)
 		}
 		if never != "" {
-			if err := tx.neverRuns(&one, never); err != nil {
-				return nil, tx.spoil(err)
+			if err := ws.neverRuns(&one, never); err != nil {
+				return nil, ws.spoil(err)
 			}
 		}
 		list[i] = &one
@@ -89,8 +94,8 @@ func ascending(indexes []int) bool {
 
 // submitted is the job of a submission, verified, and why it can never run, "" when
 // it can.
-func (tx *Tx) submitted(s Submission) (j *row.Job, never string, err error) {
-	a, err := tx.asking(s.Request).read()
+func (ws waiting) submitted(s Submission) (j *row.Job, never string, err error) {
+	a, err := ws.asking(s.Request).read()
 	if err != nil {
 		return nil, "", err
 	}
@@ -102,29 +107,29 @@ func (tx *Tx) submitted(s Submission) (j *row.Job, never string, err error) {
 		return nil, "", fmt.Errorf("%w: the indexes of an array, in place of their number: at most %d, ascending, from 0 to %d", ErrInvalid, MaxArray, MaxIndex)
 	case s.Priority < -MaxPriority || s.Priority > MaxPriority:
 		return nil, "", fmt.Errorf("%w: a priority of %d; it must be from %d to %d", ErrInvalid, s.Priority, -MaxPriority, MaxPriority)
-	case deadline != 0 && deadline < max(begin, tx.now)+a.Duration:
+	case deadline != 0 && deadline < max(begin, ws.now)+a.Duration:
 		return nil, "", fmt.Errorf("%w: it cannot end by its deadline, %s: its walltime is %d s, and it starts at %s at the earliest", ErrInvalid,
-			stamp(deadline), a.Duration, stamp(max(begin, tx.now)))
+			stamp(deadline), a.Duration, stamp(max(begin, ws.now)))
 	}
 	if err := s.Payload.check(s.Command); err != nil {
 		return nil, "", err
 	}
-	after, err := tx.validDependencies(dependencies(s.After))
+	after, err := ws.dependencies(dependencies(s.After))
 	if err != nil {
 		return nil, "", err
 	}
-	defs, err := tx.Resources()
+	defs, err := ws.Resources()
 	if err != nil {
 		return nil, "", err
 	}
-	j = tx.newcomer(s.Request, a, defs)
+	j = ws.newcomer(s.Request, a, defs)
 	j.State = JobQueued
 	if s.Hold {
 		j.State, j.Reason = JobHeld, s.Reason
 	}
 	j.Queued, j.Attended, j.NoRequeue = true, s.Attended, s.NoRequeue
 	j.Priority, j.Begin, j.Deadline, j.After, j.Command = s.Priority, begin, deadline, after, s.Command
-	never, err = tx.whyNever(s, a)
+	never, err = ws.whyNever(s, a)
 	j.Never = never != ""
 	return j, never, err
 }
@@ -180,9 +185,9 @@ func met(d row.Dependency, other *row.Job) (bool, error) {
 
 // ready reports whether all that a job depends on has happened. It says what the
 // job waits for otherwise, or, with errUnmet, in vain.
-func (tx *Tx) ready(j *row.Job) (waitsFor string, err error) {
+func (ws waiting) ready(j *row.Job) (waitsFor string, err error) {
 	for _, d := range j.After {
-		other, err := tx.job(d.Job)
+		other, err := ws.job(d.Job)
 		if err != nil {
 			return "", err
 		}
@@ -197,8 +202,8 @@ func (tx *Tx) ready(j *row.Job) (waitsFor string, err error) {
 	return waitsFor, nil
 }
 
-// validDependencies makes sure that the jobs are there, and puts them in order.
-func (tx *Tx) validDependencies(list []row.Dependency) ([]row.Dependency, error) {
+// dependencies makes sure that the jobs are there, and puts them in order.
+func (ws waiting) dependencies(list []row.Dependency) ([]row.Dependency, error) {
 	list = slices.Clone(list)
 	slices.SortFunc(list, func(a, b row.Dependency) int {
 		if a.Job != b.Job {
@@ -211,7 +216,7 @@ func (tx *Tx) validDependencies(list []row.Dependency) ([]row.Dependency, error)
 		if d.When < After || d.When > AfterAny {
 			return nil, fmt.Errorf("%w: %s is no kind of dependency", ErrInvalid, d.When)
 		}
-		if _, err := tx.job(d.Job); err != nil {
+		if _, err := ws.job(d.Job); err != nil {
 			return nil, err
 		}
 	}
