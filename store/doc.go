@@ -48,7 +48,7 @@
 // [Tx.ArrayJobs], [Tx.Payload], [Tx.Outlook], [Tx.WhenJob], [Tx.ExplainJob], [Tx.Asked],
 // [Tx.ExecVNode]; what has happened: [Tx.EachEvent], [Tx.RecordedEvents], [Tx.Stats].
 //
-// Attempts, each a start of a job: [Tx.Claim], [Tx.Report], [Tx.FinishAttempt], [Tx.GiveBack],
+// Attempts, each a start of a job: [Tx.Claim], [Tx.Report], [Tx.FinishAttempt], [Tx.GiveBack], [Tx.Lose],
 // [Tx.Attend], [Tx.AttendedOn],
 // [Tx.LaunchBy]; looking: [Tx.Attempt], [Tx.EachAttempt], [Tx.Unclaimed], [Tx.ClaimedOn],
 // [Tx.HostOf].

@@ -78,6 +78,38 @@ func (tx *Tx) Report(r Result) (*Job, error) {
 	return jobResult(j, tx.spoil(tx.attempts().reported(j, a, r)))
 }
 
+// Lose ends the attempts that are executed on a host that is known to be dead, or will not
+// come back: that of a node, which is the first one of their jobs. They are lost, as Report
+// has it: nobody knows what of them was executed. It returns the jobs.
+func (tx *Tx) Lose(node uint32, why string) ([]*Job, error) {
+	if !tx.Writable() {
+		return nil, ErrReadOnly
+	}
+	var lost []*Job
+	for _, b := range slices.Clone(tx.calendar().At(node)) {
+		if b.Claim || b.Start > tx.now || row.IsReservation(b.Owner) {
+			continue
+		}
+		j, err := tx.job(b.Owner >> 1)
+		if err != nil {
+			return nil, err
+		}
+		if nodes := j.NodeNumbers(); !isExecuted(j) || nodes[0] != node {
+			continue
+		}
+		a, err := tx.Attempt(j.ID, 0)
+		if err != nil {
+			return nil, err
+		}
+		ended, err := tx.Report(Result{Job: j.ID, Attempt: a.Number, Nonce: a.Nonce, Outcome: OutcomeLost, Why: why})
+		if err != nil {
+			return nil, err
+		}
+		lost = append(lost, ended)
+	}
+	return lost, nil
+}
+
 func lateResult(r Result, j *row.Job, why string) error {
 	return &Conflict{fmt.Sprintf("attempt %d.%d", r.Job, r.Attempt), fmt.Sprintf("%s: its job is %s, at attempt %d", why, j.State, j.CurrentAttempt())}
 }

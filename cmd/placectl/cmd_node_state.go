@@ -1,6 +1,8 @@
 package main
 
 import (
+	"errors"
+
 	"github.com/placectl/placectl/cmd/placectl/internal/nodefile"
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
 	"github.com/placectl/placectl/index"
@@ -27,6 +29,10 @@ func nodeStateVerb(name string, state index.State, usage string) *verb {
 		v.Flags = append(v.Flags, &cli.StringFlag{Name: "reason", Usage: "why, in `TEXT` that node list shows; without it, a reason given before stays"})
 		v.Example += " --reason 'new disks'"
 	}
+	if state == index.Down {
+		v.Flags = append(v.Flags, &cli.BoolFlag{Name: "lost", Usage: "what is executed on their hosts is lost: jobs are queued again, though a host that lives after all still executes them"})
+		v.Description = "With --lost nobody waits for the host any more: use it only where the host is known to be dead."
+	}
 	return v
 }
 
@@ -47,13 +53,25 @@ func (r *runner) nodeState(c *cli.Context, state index.State) error {
 				reason = ""
 			}
 			if n.State == state && n.Reason == reason {
-				return done.note(tx, n, nodeUnchanged)
+				return errors.Join(r.lose(tx, c, n), done.note(tx, n, nodeUnchanged))
 			}
-			if err := tx.SetNodeState(n.Number, state, reason); err != nil {
+			if err := errors.Join(tx.SetNodeState(n.Number, state, reason), r.lose(tx, c, n)); err != nil {
 				return err
 			}
 			n.State, n.Reason = state, reason
 			return done.note(tx, n, nodeChanged)
 		})
 	})
+}
+
+// lose ends what is executed on the host of a node, where --lost says that it is dead.
+func (r *runner) lose(tx *store.Tx, c *cli.Context, n *index.Node) error {
+	if !c.Bool("lost") {
+		return nil
+	}
+	jobs, err := tx.Lose(n.Number, "node "+n.Name+" went down")
+	for _, j := range jobs {
+		r.notef("job %d is %s: %s", j.ID, j.State, j.Reason)
+	}
+	return err
 }

@@ -268,6 +268,7 @@ var shownElsewhere = map[string]string{
 	"requeue --now":         "ending.txtar",
 	"release --now":         "ending.txtar",
 	"done --force":          "ending.txtar",
+	"node down --lost":      "ending.txtar",
 	"cycle --exec":          "cycle_exec.txtar",
 	"cycle --exec-timeout":  "cycle_exec.txtar",
 	"cycle --max-time":      "cycle.txtar",
