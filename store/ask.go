@@ -93,7 +93,7 @@ func (q asking) queue() (string, error) {
 	if _, err := tx.Queue(r.Queue); err != nil {
 		return "", err
 	}
-	owns, err := tx.ownsNodes(r.Queue)
+	owns, err := tx.queues().ownsNodes(r.Queue)
 	if !owns {
 		return "", err
 	}

@@ -151,46 +151,46 @@ func (g *beginner) Ignores(b *timeline.Busy, _, _ int64) bool { return b.Claim |
 
 // isLate says of a job that was taken off its nodes, because it could not begin, that
 // it waits for a writer to plan it anew.
-func (tx *Tx) isLate(j *row.Job) error {
+func (ps plans) isLate(j *row.Job) error {
 	j.Unplace()
 	j.State = JobLate
-	return tx.putJob(j, JobReserved)
+	return ps.putJob(j, JobReserved)
 }
 
-// planAnew gives a late job the earliest start that there is for it now. One that
+// anew gives a late job the earliest start that there is for it now. One that
 // fits nowhere any more, or asks for what is not defined any more, has failed:
 // the clock must go on.
-func (tx *Tx) planAnew(j *row.Job) error {
-	a, plan, err := tx.earliestFor(j)
+func (ps plans) anew(j *row.Job) error {
+	a, plan, err := ps.earliest(j)
 	for _, final := range []error{placer.ErrNever, placer.ErrNotNow, placer.ErrRequest, ErrNotFound, ErrInvalid, ErrConflict} {
 		if errors.Is(err, final) && j.Queued {
-			return tx.waiting().withdrawn(j, j.Reason+"; "+err.Error())
+			return ps.waiting().withdrawn(j, j.Reason+"; "+err.Error())
 		}
 		if errors.Is(err, final) {
 			j.Unplace()
-			j.State, j.End = JobFailed, tx.now
+			j.State, j.End = JobFailed, ps.now
 			j.Reason += "; " + err.Error()
-			return tx.putJob(j, JobReserved)
+			return ps.putJob(j, JobReserved)
 		}
 	}
 	if err != nil {
 		return err
 	}
-	if err := tx.apply(j, a, plan, JobReserved); err != nil {
+	if err := ps.apply(j, a, plan, JobReserved); err != nil {
 		return err
 	}
-	return tx.happened(replanned(j, j.Reason))
+	return ps.happened(replanned(j, j.Reason))
 }
 
-func (tx *Tx) earliestFor(j *row.Job) (placer.Ask, *placer.Plan, error) {
-	a, err := tx.askOf(j)
+func (ps plans) earliest(j *row.Job) (placer.Ask, *placer.Plan, error) {
+	a, err := ps.askOf(j)
 	if err != nil {
 		return a, nil, err
 	}
-	snap, err := tx.snapshot(j.Queue)
+	snap, err := ps.snapshot(j.Queue)
 	if err != nil {
 		return a, nil, err
 	}
-	plan, err := snap.Earliest(a, tx.now)
+	plan, err := snap.Earliest(a, ps.now)
 	return a, plan, err
 }

@@ -14,13 +14,21 @@ import (
 // the file stands for: machines that share a file disagree a little.
 const skew = 5
 
+// passage is time that passes: the changes in it happen, and leave something to decide.
+type passage struct {
+	tx      *Tx
+	late    []*row.Job // that could not begin
+	renewed []string   // standing reservations of which an occurrence has ended
+}
+
 // advance brings the bitmaps to the transaction's instant: it walks the changes
 // in (asOf, now]. A reader patches what it holds in memory, a writer folds the
 // changes in.
-func (tx *Tx) advance() error {
+func (p *passage) advance() error {
+	tx := p.tx
 	if tx.now < tx.state.AsOf {
 		if tx.now < tx.state.AsOf-skew {
-			if err := tx.farBehind(); err != nil {
+			if err := p.farBehind(); err != nil {
 				return err
 			}
 		}
@@ -39,7 +47,7 @@ func (tx *Tx) advance() error {
 	if err != nil {
 		return err
 	}
-	if err := (&passage{tx: tx}).all(due); err != nil {
+	if err := p.all(due); err != nil {
 		return err
 	}
 	tx.state.AsOf = tx.now
@@ -49,7 +57,8 @@ func (tx *Tx) advance() error {
 // farBehind refuses a writer whose clock is far behind the instant that the file stands
 // for: what has happened since would be in its future. Readers get that instant, and are
 // told.
-func (tx *Tx) farBehind() error {
+func (p *passage) farBehind() error {
+	tx := p.tx
 	switch opt := &tx.db.opt; {
 	case opt.Behind:
 	case tx.Writable():
@@ -61,13 +70,6 @@ func (tx *Tx) farBehind() error {
 		})
 	}
 	return nil
-}
-
-// passage is time that passes: the changes in it happen, and leave something to decide.
-type passage struct {
-	tx      *Tx
-	late    []*row.Job // that could not begin
-	renewed []string   // standing reservations of which an occurrence has ended
 }
 
 // all lets the changes that are due happen, in order of time. Then a writer does what
@@ -95,9 +97,9 @@ func (p *passage) all(due []change) error {
 	if err := p.renew(); err != nil {
 		return err
 	}
-	decide := p.tx.planAnew
+	decide := p.tx.plans().anew
 	if !p.tx.Writable() {
-		decide = p.tx.isLate
+		decide = p.tx.plans().isLate
 	}
 	for _, j := range p.late {
 		if err := decide(j); err != nil {
@@ -150,7 +152,7 @@ func (p *passage) beginOn(nodes []uint32) error {
 	for _, n := range nodes {
 		p.tx.calendar().Begin(n)
 	}
-	return p.tx.reclass(nodes, p.tx.calendar().Now())
+	return p.tx.nodeIndex().reclass(nodes, p.tx.calendar().Now())
 }
 
 // renew makes the occurrences that standing reservations lack, for one after the other.
@@ -175,17 +177,22 @@ func (p *passage) renew() error {
 	return nil
 }
 
+// nodeIndex is the transaction as far as it puts nodes where they belong in the index.
+type nodeIndex struct{ *Tx }
+
+func (tx *Tx) nodeIndex() nodeIndex { return nodeIndex{tx} }
+
 // reclass puts nodes into the bitmaps that the calendar says they belong to, after
 // stretches that begin at an instant have come or gone. While that is to come, what is
 // left of a node now stays as it was.
-func (tx *Tx) reclass(nodes []uint32, begin int64) error {
-	ix, err := tx.index()
+func (ni nodeIndex) reclass(nodes []uint32, begin int64) error {
+	ix, err := ni.index()
 	if err != nil {
 		return err
 	}
-	begun := begin <= tx.calendar().Now()
+	begun := begin <= ni.calendar().Now()
 	for _, number := range nodes {
-		bucket, state, err := tx.loaded.nodes.head(number)
+		bucket, state, err := ni.loaded.nodes.head(number)
 		if err != nil {
 			return err
 		}
@@ -195,13 +202,13 @@ func (tx *Tx) reclass(nodes []uint32, begin int64) error {
 		}
 		class := index.None
 		if state == index.Up {
-			class = tx.classOf(number)
+			class = ni.classOf(number)
 			ix.Move(b, number, ix.ClassOf(b, number), class)
 		}
 		if !begun {
 			continue
 		}
-		if err := tx.loaded.rooms.Measure(ix, number, class == index.Busy); err != nil {
+		if err := ni.loaded.rooms.Measure(ix, number, class == index.Busy); err != nil {
 			return err
 		}
 	}
@@ -209,4 +216,4 @@ func (tx *Tx) reclass(nodes []uint32, begin int64) error {
 }
 
 // classOf is the class of a node that is up, by what the calendar says.
-func (tx *Tx) classOf(node uint32) index.Class { return placer.ClassNow(tx.calendar(), node) }
+func (ni nodeIndex) classOf(node uint32) index.Class { return placer.ClassNow(ni.calendar(), node) }

@@ -169,7 +169,7 @@ func (p *pass) delays(late []*row.Job) error {
 	slices.SortFunc(byHand, func(a, b *row.Job) int { return cmp.Compare(a.ID, b.ID) })
 	for _, j := range byHand {
 		j.Reason = "was to start at " + stamp(j.Start) + "; an overdue job is on its nodes"
-		if err := errors.Join(p.tx.allocations().vacate(j), p.tx.planAnew(j)); err != nil {
+		if err := errors.Join(p.tx.allocations().vacate(j), p.tx.plans().anew(j)); err != nil {
 			return err
 		}
 		p.planned = append(p.planned, j)

@@ -15,7 +15,7 @@ func (p *pass) Take(c *cycle.Job, a *placer.Ask, plan *placer.Plan) error {
 	was, then, nodes := j.State, j.Start, j.AllNodes()
 	delete(p.lifted, j.ID)
 	j.Reason = ""
-	if err := p.tx.apply(j, *a, plan, was); err != nil {
+	if err := p.tx.plans().apply(j, *a, plan, was); err != nil {
 		return err
 	}
 	if was == JobReserved {

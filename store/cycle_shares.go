@@ -24,7 +24,7 @@ func (p *pass) shares() error {
 	if p.spec.Silent {
 		tally.state.Rebalance = fairshare.Rebalance{}
 	}
-	a, plan, err := p.tx.allot(tally, p.queue)
+	a, plan, err := p.tx.classShares().allot(tally, p.queue)
 	if err != nil {
 		return err
 	}
@@ -46,12 +46,12 @@ func (p *pass) shares() error {
 }
 
 // allot finds out how much each class may start, with these jobs waiting.
-func (tx *Tx) allot(tally *shareTally, line []*row.Job) (*allotment, *fairshare.Plan, error) {
-	if err := tx.eachJob(tally.runs, JobRunning); err != nil {
+func (cs classShares) allot(tally *shareTally, line []*row.Job) (*allotment, *fairshare.Plan, error) {
+	if err := cs.eachJob(tally.runs, JobRunning); err != nil {
 		return nil, nil, err
 	}
 	for _, j := range line {
-		if j.Begin > tx.now {
+		if j.Begin > cs.now {
 			continue
 		}
 		if err := tally.waits(j); err != nil && !isRefusal(err) {

@@ -197,7 +197,7 @@ func (ds nodeDevices) replan(n *index.Node) error {
 			continue
 		}
 		j.Reason = "was to start at " + stamp(j.Start) + "; node " + n.Name + " has less than it had"
-		if err := errors.Join(ds.allocations().vacate(j), ds.planAnew(j)); err != nil {
+		if err := errors.Join(ds.allocations().vacate(j), ds.plans().anew(j)); err != nil {
 			return err
 		}
 		ds.loaded.moved = append(ds.loaded.moved, j)

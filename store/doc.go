@@ -74,15 +74,18 @@
 // Package row says what is in the file, package file opens and locks it and is the one
 // door to its rows; tx.go is the transaction, which works on rows, job.go and instant.go
 // make of them what callers get; package derived is what index and calendar are lent, and
-// what else follows from rows, clock.go the notion of now. nodes.go, ask.go and place.go,
-// begin.go, extend.go, finish.go, reserve.go and standing.go are what can be done,
-// conflict.go verifies it; device.go decides which devices a job gets, device_node.go and
-// device_change.go what becomes of those that jobs have when a node names others,
-// device_job.go shows them; shares.go and share_state.go are class shares. The queue:
-// submit.go, payload.go, finish.go and launch.go are what happens to a job, attempt.go,
-// claim.go, ending.go, report.go and retry.go to the attempts at it, cycle.go and the files
-// named after it the cycle, whose decisions are package placer/cycle's, event.go what has
-// become of all of them. batch.go and its like keep package locality's batches, query.go
-// lends the tables to package query, check.go the rows to package check, which proves it
-// all. backup.go, recovery.go and archive.go get out of trouble, with package recovery.
+// what else follows from rows, clock.go the notion of now. What is about one noun alone is
+// a method of a type around the transaction: attempts, plans, allocations, waiting,
+// overdue, payloads, reservations, queues, nodeDevices, nodeIndex, classShares. nodes.go,
+// ask.go and place.go, begin.go, extend.go, finish.go, reserve.go and standing.go are what
+// can be done, conflict.go verifies it; device.go decides which devices a job gets,
+// device_node.go and device_change.go what becomes of those that jobs have when a node
+// names others, device_job.go shows them; shares.go and share_state.go are class shares.
+// The queue: submit.go, payload.go, finish.go and launch.go are what happens to a job,
+// attempt.go, claim.go, ending.go, report.go and retry.go to the attempts at it, cycle.go
+// and the files named after it the cycle, whose decisions are package placer/cycle's,
+// event.go what has become of all of them. batch.go and its like keep package locality's
+// batches, query.go lends the tables to package query, check.go the rows to package check,
+// which proves it all. backup.go, recovery.go and archive.go get out of trouble, with
+// package recovery.
 package store

@@ -157,7 +157,7 @@ func (al allocations) takeAgain(j *row.Job, spans []span, was JobState) error {
 			return err
 		}
 	}
-	if err := al.reclass(j.AllNodes(), j.Start); err != nil {
+	if err := al.nodeIndex().reclass(j.AllNodes(), j.Start); err != nil {
 		return err
 	}
 	owner := row.JobOwner(j.ID)

@@ -223,7 +223,7 @@ func (al allocations) leave(j *row.Job) error {
 			return al.spoil(fmt.Errorf("%w: %v", ErrDamaged, err))
 		}
 	}
-	if err := al.reclass(nodes, j.Start); err != nil {
+	if err := al.nodeIndex().reclass(nodes, j.Start); err != nil {
 		return al.spoil(err)
 	}
 	if j.State == JobReserved {

@@ -132,7 +132,7 @@ func (tx *Tx) PutNode(n *index.Node) (added bool, err error) {
 		if holders, err = (renaming{tx, old, n}).holders(); err != nil {
 			return false, err
 		}
-		class = tx.classOf(number)
+		class = tx.nodeIndex().classOf(number)
 		ix.Remove(old, class)
 		n.Number = number
 		n.Lessened = (old.Lessened || gaveLess(old, n)) && len(tx.calendar().At(number)) > 0
@@ -162,7 +162,7 @@ func (tx *Tx) PutNode(n *index.Node) (added bool, err error) {
 		if err := (renaming{tx, old, n}).carryOut(holders); err != nil {
 			return false, tx.spoil(err)
 		}
-		class = tx.classOf(n.Number) // what was planned there may have begun
+		class = tx.nodeIndex().classOf(n.Number) // what was planned there may have begun
 	}
 	return !exists, tx.loaded.rooms.Measure(ix, n.Number, class == index.Busy && n.State == index.Up)
 }
@@ -200,7 +200,7 @@ func (tx *Tx) validNode(n *index.Node) error {
 	}
 	payload, err := tx.file.Get(row.Queues, []byte(n.Queue))
 	if err == nil && payload == nil {
-		err = tx.missingQueue(n.Queue)
+		err = tx.queues().missing(n.Queue)
 	}
 	return err
 }
@@ -270,7 +270,7 @@ func (tx *Tx) SetNodeState(number uint32, state index.State, reason string) erro
 		return err
 	}
 	if (n.State == index.Up) != (state == index.Up) {
-		class, b := tx.classOf(number), ix.Bucket(n.Bucket)
+		class, b := tx.nodeIndex().classOf(number), ix.Bucket(n.Bucket)
 		if b == nil {
 			return fmt.Errorf("%w: node %s says it is in bucket %d", ErrDamaged, n.Name, n.Bucket)
 		}
@@ -300,7 +300,7 @@ func (tx *Tx) SetNodeState(number uint32, state index.State, reason string) erro
 	if was != state {
 		tx.loaded.freed.Anywhere() // one that goes down may turn "not now" into "never", for requests that its bucket served
 	}
-	return tx.loaded.rooms.Measure(ix, number, state == index.Up && tx.classOf(number) == index.Busy)
+	return tx.loaded.rooms.Measure(ix, number, state == index.Up && tx.nodeIndex().classOf(number) == index.Busy)
 }
 
 // SetLoad notes the load measured on a node: how many of its processors are busy.

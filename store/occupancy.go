@@ -60,7 +60,7 @@ func (tx *Tx) Occupancy(n *index.Node) (Occupancy, error) {
 		}
 	}
 	o.FreeFrom = instant(freeFrom)
-	class := tx.classOf(n.Number)
+	class := tx.nodeIndex().classOf(n.Number)
 	if n.State == index.Up && class == index.Busy && placer.SharedBy(c, n.Number, c.Now()) {
 		o.Left = tx.Left(n)
 	}

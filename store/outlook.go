@@ -272,7 +272,7 @@ func (o *Outlook) allotted() (*allotment, error) {
 	if err != nil {
 		return nil, err
 	}
-	a, _, err := tx.allot(tally, line)
+	a, _, err := tx.classShares().allot(tally, line)
 	return a, err
 }
 

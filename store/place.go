@@ -15,7 +15,7 @@ import (
 // Place places a request now and starts it as a job. A *placer.Refusal says why
 // not and, when it would fit later, from when on.
 func (tx *Tx) Place(r placer.Request) (*Job, error) {
-	return jobResult(tx.place(r, func(snap *placer.Snapshot, a placer.Ask) (*placer.Plan, error) {
+	return jobResult(tx.plans().place(r, func(snap *placer.Snapshot, a placer.Ask) (*placer.Plan, error) {
 		plan, err := snap.Place(a, tx.now)
 		return plan, withStart(snap, a, tx.now, err)
 	}))
@@ -28,7 +28,7 @@ func (tx *Tx) PlaceAt(r placer.Request, start time.Time) (*Job, error) {
 	if at < tx.now {
 		return nil, fmt.Errorf("%w: a start at %s is past, it is %s now", ErrInvalid, stamp(at), stamp(tx.now))
 	}
-	return jobResult(tx.place(r, func(snap *placer.Snapshot, a placer.Ask) (*placer.Plan, error) {
+	return jobResult(tx.plans().place(r, func(snap *placer.Snapshot, a placer.Ask) (*placer.Plan, error) {
 		plan, err := snap.Place(a, at)
 		return plan, withStart(snap, a, tx.now, err)
 	}))
@@ -37,20 +37,25 @@ func (tx *Tx) PlaceAt(r placer.Request, start time.Time) (*Job, error) {
 // PlaceOrReserve places a request now or, when it does not fit now, at the
 // earliest instant at which it does.
 func (tx *Tx) PlaceOrReserve(r placer.Request) (*Job, error) {
-	return jobResult(tx.place(r, func(snap *placer.Snapshot, a placer.Ask) (*placer.Plan, error) {
+	return jobResult(tx.plans().place(r, func(snap *placer.Snapshot, a placer.Ask) (*placer.Plan, error) {
 		return snap.Earliest(a, tx.now)
 	}))
 }
 
-func (tx *Tx) place(r placer.Request, decide func(*placer.Snapshot, placer.Ask) (*placer.Plan, error)) (*row.Job, error) {
-	if !tx.Writable() {
+// plans is the transaction as far as it makes plans for jobs and carries them out.
+type plans struct{ *Tx }
+
+func (tx *Tx) plans() plans { return plans{tx} }
+
+func (ps plans) place(r placer.Request, decide func(*placer.Snapshot, placer.Ask) (*placer.Plan, error)) (*row.Job, error) {
+	if !ps.Writable() {
 		return nil, ErrReadOnly
 	}
-	a, err := tx.Ask(r)
+	a, err := ps.Ask(r)
 	if err != nil {
 		return nil, err
 	}
-	snap, err := tx.snapshot(r.Queue)
+	snap, err := ps.snapshot(r.Queue)
 	if err != nil {
 		return nil, err
 	}
@@ -58,7 +63,7 @@ func (tx *Tx) place(r placer.Request, decide func(*placer.Snapshot, placer.Ask) 
 	if err != nil {
 		return nil, err
 	}
-	return tx.newJob(r, a, plan)
+	return ps.newJob(r, a, plan)
 }
 
 // withStart adds to a refusal when the request could start, from an instant on.
@@ -87,48 +92,48 @@ func opening(plan *placer.Plan) Opening {
 // anything: the earliest, then each later instant at which nodes are given back
 // and it fits.
 func (tx *Tx) When(r placer.Request, after time.Time, count int) ([]Opening, error) {
-	plans, err := tx.starts(r, unix(after), count)
+	plans, err := tx.plans().starts(r, unix(after), count)
 	return converted(plans, opening), err
 }
 
-func (tx *Tx) starts(r placer.Request, after int64, count int) ([]*placer.Plan, error) {
-	a, err := tx.Ask(r)
+func (ps plans) starts(r placer.Request, after int64, count int) ([]*placer.Plan, error) {
+	a, err := ps.Ask(r)
 	if err != nil {
 		return nil, err
 	}
-	snap, err := tx.snapshot(r.Queue)
+	snap, err := ps.snapshot(r.Queue)
 	if err != nil {
 		return nil, err
 	}
-	return snap.Starts(a, max(after, tx.now), count)
+	return snap.Starts(a, max(after, ps.now), count)
 }
 
 // newJob makes a job of a plan and carries the plan out.
-func (tx *Tx) newJob(r placer.Request, a placer.Ask, plan *placer.Plan) (*row.Job, error) {
-	defs, err := tx.Resources()
+func (ps plans) newJob(r placer.Request, a placer.Ask, plan *placer.Plan) (*row.Job, error) {
+	defs, err := ps.Resources()
 	if err != nil {
 		return nil, err
 	}
-	j := tx.newcomer(r, a, defs)
-	j.ID = tx.state.NextJob
-	tx.state.NextJob++
-	return j, tx.apply(j, a, plan, 0)
+	j := ps.newcomer(r, a, defs)
+	j.ID = ps.state.NextJob
+	ps.state.NextJob++
+	return j, ps.apply(j, a, plan, 0)
 }
 
 // newcomer is a new job that asks for something. Its policy is the one that it names
 // itself: which one it gets is known when it is placed.
-func (tx *Tx) newcomer(r placer.Request, a placer.Ask, defs *index.Defs) *row.Job {
-	return &row.Job{Name: r.Name, User: r.User, Group: r.Group, Account: r.Account, Queue: r.Queue, Class: r.Class, Key: tx.key,
-		Select: a.Text(defs), Place: a.Spec.Place.Format(defs), Walltime: a.Duration, Submit: tx.now,
+func (ps plans) newcomer(r placer.Request, a placer.Ask, defs *index.Defs) *row.Job {
+	return &row.Job{Name: r.Name, User: r.User, Group: r.Group, Account: r.Account, Queue: r.Queue, Class: r.Class, Key: ps.key,
+		Select: a.Text(defs), Place: a.Spec.Place.Format(defs), Walltime: a.Duration, Submit: ps.now,
 		Access: a.Access, Reservation: r.Reservation, Prefer: r.Prefer, Bind: a.Bind, Policy: r.Policy, NoPolicy: r.Policy == ""}
 }
 
 // apply verifies a plan against the rows and carries it out: the job, which was
 // in state was, runs or is going to.
-func (tx *Tx) apply(j *row.Job, a placer.Ask, plan *placer.Plan, was JobState) error {
+func (ps plans) apply(j *row.Job, a placer.Ask, plan *placer.Plan, was JobState) error {
 	j.State, j.Start, j.End = JobRunning, plan.Start, plan.End
 	j.Path, j.Policy, j.Set = plan.Path, plan.Policy, plan.Set
-	if plan.Start > tx.now {
+	if plan.Start > ps.now {
 		j.State = JobReserved
 	} else {
 		j.Attempt++
@@ -144,20 +149,20 @@ func (tx *Tx) apply(j *row.Job, a placer.Ask, plan *placer.Plan, was JobState) e
 	for _, p := range plan.Along {
 		j.Along = append(j.Along, p.Node)
 	}
-	if err := (placing{tx, j, a, plan}).occupy(); err != nil {
-		return tx.spoil(err)
+	if err := (placing{ps.Tx, j, a, plan}).occupy(); err != nil {
+		return ps.spoil(err)
 	}
 	if j.State == JobReserved {
-		if err := tx.file.Mark(row.Changes, row.TimeKey(j.Start, row.JobOwner(j.ID))); err != nil {
+		if err := ps.file.Mark(row.Changes, row.TimeKey(j.Start, row.JobOwner(j.ID))); err != nil {
 			return err
 		}
-	} else if err := tx.nodeDevices().bind(j); err != nil {
-		return tx.spoil(err)
+	} else if err := ps.nodeDevices().bind(j); err != nil {
+		return ps.spoil(err)
 	}
-	if err := tx.loaded.releases.Put(j.End, row.JobOwner(j.ID), j.AllNodes()); err != nil {
+	if err := ps.loaded.releases.Put(j.End, row.JobOwner(j.ID), j.AllNodes()); err != nil {
 		return err
 	}
-	return tx.putJob(j, was)
+	return ps.putJob(j, was)
 }
 
 // fewNodes is up to how many nodes are moved one by one: a bitmap is not worth
@@ -199,7 +204,7 @@ func (p placing) occupy() error {
 		}
 	}
 	if p.State == JobReserved {
-		return p.tx.reclass(p.NodeNumbers(), p.Start)
+		return p.tx.nodeIndex().reclass(p.NodeNumbers(), p.Start)
 	}
 	return ix.Err()
 }
@@ -223,7 +228,7 @@ func (p placing) occupyNodes() error {
 		}
 		nodes[i] = t.Node
 	}
-	return p.tx.reclass(nodes, p.Start)
+	return p.tx.nodeIndex().reclass(nodes, p.Start)
 }
 
 // moveMany makes the picked nodes busy, all those of a bucket and class at once.

@@ -151,7 +151,7 @@ func (tx *Tx) tables() *tables.Source {
 			p, err := ahead.look(j)
 			return p.Reason, unix(p.Start), err
 		},
-		Starts: func(r placer.Request, count int) ([]*placer.Plan, error) { return tx.starts(r, tx.now, count) },
+		Starts: func(r placer.Request, count int) ([]*placer.Plan, error) { return tx.plans().starts(r, tx.now, count) },
 		Explain: func(job uint64) (*placer.Explanation, error) {
 			j, err := tx.job(job)
 			if err != nil {

@@ -41,14 +41,19 @@ func (tx *Tx) Queue(name string) (Queue, error) {
 		return Queue{}, err
 	}
 	if payload == nil {
-		return Queue{}, tx.missingQueue(name)
+		return Queue{}, tx.queues().missing(name)
 	}
 	q, err := row.DecodeQueue([]byte(name), payload)
 	return Queue(q), err
 }
 
-func (tx *Tx) missingQueue(name string) error {
-	queues, err := tx.Queues()
+// queues is the transaction as far as it is about queues.
+type queues struct{ *Tx }
+
+func (tx *Tx) queues() queues { return queues{tx} }
+
+func (qs queues) missing(name string) error {
+	queues, err := qs.Queues()
 	if err != nil {
 		return err
 	}
@@ -112,23 +117,23 @@ func (tx *Tx) RemoveQueue(name string) error {
 	if _, err := tx.Queue(name); err != nil {
 		return err
 	}
-	if err := tx.unusedQueue(name); err != nil {
+	if err := tx.queues().unused(name); err != nil {
 		return err
 	}
 	return tx.file.Remove(row.Queues, []byte(name))
 }
 
-// unusedQueue fails with a Conflict when somebody speaks of a queue.
-func (tx *Tx) unusedQueue(queue string) error {
+// unused fails with a Conflict when somebody speaks of a queue.
+func (qs queues) unused(queue string) error {
 	needed := func(format string, args ...any) error {
 		return &Conflict{"queue " + queue, fmt.Sprintf(format, args...)}
 	}
-	owns, err := tx.ownsNodes(queue)
+	owns, err := qs.ownsNodes(queue)
 	if err != nil {
 		return err
 	}
 	if owns {
-		err := tx.EachNode(func(n *index.Node) error {
+		err := qs.EachNode(func(n *index.Node) error {
 			if n.Queue == queue {
 				return needed("it owns nodes, %s among them; give those another queue first", n.Name)
 			}
@@ -138,7 +143,7 @@ func (tx *Tx) unusedQueue(queue string) error {
 			return err
 		}
 	}
-	err = tx.eachJob(func(j *row.Job) error {
+	err = qs.eachJob(func(j *row.Job) error {
 		if j.Queue == queue {
 			return needed("job %d is in it, %s", j.ID, j.State)
 		}
@@ -150,8 +155,8 @@ func (tx *Tx) unusedQueue(queue string) error {
 	lets := func(list placer.AccessList) bool {
 		return slices.ContainsFunc(list, func(a placer.AccessEntry) bool { return a.Kind == placer.AccessQueue && a.Value == queue })
 	}
-	err = tx.reservations().each(func(r *row.Reservation) error {
-		if r.End > tx.now && lets(r.Access) {
+	err = qs.reservations().each(func(r *row.Reservation) error {
+		if r.End > qs.now && lets(r.Access) {
 			return needed("reservation %s lets its jobs in", r.Name)
 		}
 		return nil
@@ -159,7 +164,7 @@ func (tx *Tx) unusedQueue(queue string) error {
 	if err != nil {
 		return err
 	}
-	return tx.reservations().eachStanding(func(s *row.Standing) error {
+	return qs.reservations().eachStanding(func(s *row.Standing) error {
 		if !s.Over && (s.Request.Queue == queue || lets(s.Access)) {
 			return needed("reservation %s repeats, and names it", s.Name)
 		}
@@ -167,8 +172,8 @@ func (tx *Tx) unusedQueue(queue string) error {
 	})
 }
 
-func (tx *Tx) ownsNodes(queue string) (bool, error) {
-	ix, err := tx.index()
+func (qs queues) ownsNodes(queue string) (bool, error) {
+	ix, err := qs.index()
 	if err != nil {
 		return false, err
 	}

@@ -169,7 +169,7 @@ func (r booking) keep() error {
 			return err
 		}
 	}
-	if err := r.tx.reclass(r.Nodes, r.Start); err != nil {
+	if err := r.tx.nodeIndex().reclass(r.Nodes, r.Start); err != nil {
 		return err
 	}
 	for _, t := range []int64{r.Start, r.End} {
@@ -348,7 +348,7 @@ func (r booking) end() error {
 		}
 	}
 	r.tx.loaded.freed.On(r.Nodes)
-	if err := r.tx.reclass(r.Nodes, r.Start); err != nil {
+	if err := r.tx.nodeIndex().reclass(r.Nodes, r.Start); err != nil {
 		return err
 	}
 	for _, t := range []int64{r.Start, r.End} {

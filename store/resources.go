@@ -51,7 +51,7 @@ func (tx *Tx) AddResource(def index.Def) error {
 	if err := tx.file.Put(row.Resources, row.Key16(uint16(def.ID)), row.EncodeResource(def)); err != nil {
 		return err
 	}
-	return tx.forgetIndex()
+	return tx.nodeIndex().forget()
 }
 
 // RemoveResource forgets a declared resource that no node has and no setting
@@ -91,7 +91,7 @@ func (tx *Tx) RemoveResource(name string) error {
 	if err := tx.file.Remove(row.Resources, row.Key16(uint16(def.ID))); err != nil {
 		return err
 	}
-	return tx.reindex()
+	return tx.nodeIndex().rebuild()
 }
 
 // ranksBy reports whether a PRIORITYF speaks of a resource.
@@ -152,47 +152,47 @@ func (tx *Tx) unusedResource(def index.Def) error {
 	}, JobHeld, JobQueued, JobReserved, JobRunning)
 }
 
-// forgetIndex writes the index back and drops it, because what it was made
+// forget writes the index back and drops it, because what it was made
 // from has changed.
-func (tx *Tx) forgetIndex() error {
-	tx.loaded.settings = nil
-	if tx.loaded.index == nil {
+func (ni nodeIndex) forget() error {
+	ni.loaded.settings = nil
+	if ni.loaded.index == nil {
 		return nil
 	}
-	err := tx.loaded.source.FlushIndex(tx.loaded.index)
-	tx.loaded.index = nil
+	err := ni.loaded.source.FlushIndex(ni.loaded.index)
+	ni.loaded.index = nil
 	return err
 }
 
-// reindex sorts all nodes into buckets anew, and measures what is left of those
+// rebuild sorts all nodes into buckets anew, and measures what is left of those
 // that are shared: the index knows that by bitmaps, too. The buckets have new
 // numbers, so what was known to have been given back by bucket counts for all.
-func (tx *Tx) reindex() error {
-	if err := tx.forgetIndex(); err != nil {
+func (ni nodeIndex) rebuild() error {
+	if err := ni.forget(); err != nil {
 		return err
 	}
-	tx.loaded.rooms.Forget()
+	ni.loaded.rooms.Forget()
 	for _, t := range []row.Table{row.Buckets, row.Bitmaps, row.Rooms} {
-		if err := tx.file.Clear(t); err != nil {
+		if err := ni.file.Clear(t); err != nil {
 			return err
 		}
 	}
-	tx.loaded.freed.Anywhere()
-	ix, err := tx.index()
+	ni.loaded.freed.Anywhere()
+	ix, err := ni.index()
 	if err != nil {
 		return err
 	}
 	var nodes []*index.Node
-	if err := tx.EachNode(func(n *index.Node) error { nodes = append(nodes, n); return nil }); err != nil {
+	if err := ni.EachNode(func(n *index.Node) error { nodes = append(nodes, n); return nil }); err != nil {
 		return err
 	}
 	for _, n := range nodes {
-		class := tx.classOf(n.Number)
+		class := ni.classOf(n.Number)
 		ix.Insert(n, class)
-		if err := tx.file.Put(row.Nodes, row.Key32(n.Number), row.EncodeNode(n)); err != nil {
+		if err := ni.file.Put(row.Nodes, row.Key32(n.Number), row.EncodeNode(n)); err != nil {
 			return err
 		}
-		if err := tx.loaded.rooms.Measure(ix, n.Number, class == index.Busy && n.State == index.Up); err != nil {
+		if err := ni.loaded.rooms.Measure(ix, n.Number, class == index.Busy && n.State == index.Up); err != nil {
 			return err
 		}
 	}

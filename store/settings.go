@@ -389,5 +389,5 @@ func (tx *Tx) Configure(name, value string) error {
 	if err != nil || name != "signature" {
 		return err
 	}
-	return tx.reindex()
+	return tx.nodeIndex().rebuild()
 }

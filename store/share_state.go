@@ -33,11 +33,11 @@ func (tx *Tx) ShareState() (*fairshare.State, error) {
 	return &t.state, nil
 }
 
-// jobClass is the class that a job's shares are of: the one that was given, where
+// ofJob is the class that a job's shares are of: the one that was given, where
 // there is such a class, else that of its user as a requestor; "" in a store
 // without classes.
-func (tx *Tx) jobClass(j *row.Job) (string, error) {
-	s, err := tx.Shares()
+func (cs classShares) ofJob(j *row.Job) (string, error) {
+	s, err := cs.Shares()
 	if err != nil {
 		return "", err
 	}
@@ -46,7 +46,7 @@ func (tx *Tx) jobClass(j *row.Job) (string, error) {
 			return j.Class, nil
 		}
 	}
-	return tx.ClassOf(j.User)
+	return cs.ClassOf(j.User)
 }
 
 // A shareTally counts jobs into the classes of a state. Whoever goes through the
@@ -73,7 +73,7 @@ func newShareTally(tx *Tx) (*shareTally, error) {
 	if t.state.Timer, err = tx.ShareTimer(); err != nil {
 		return nil, err
 	}
-	if t.unit, err = tx.shareUnit(); err != nil {
+	if t.unit, err = tx.classShares().unit(); err != nil {
 		return nil, err
 	}
 	ix, err := tx.index()
@@ -160,7 +160,7 @@ func (t *shareTally) place(j *row.Job) (int, error) {
 	who := [2]string{j.Class, j.User}
 	at, known := t.known[who]
 	if !known {
-		name, err := t.tx.jobClass(j)
+		name, err := t.tx.classShares().ofJob(j)
 		if err != nil {
 			return 0, err
 		}

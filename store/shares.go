@@ -136,15 +136,20 @@ func readUnit(defs *index.Defs, v string, to *string) error {
 	return nil
 }
 
-// shareUnit is the unit that is set. Memory counts in megabytes and numbers with
+// classShares is the transaction as far as it is about the shares of classes.
+type classShares struct{ *Tx }
+
+func (tx *Tx) classShares() classShares { return classShares{tx} }
+
+// unit is the unit that is set. Memory counts in megabytes and numbers with
 // decimals in thousandths: a large cluster's kilobytes are more than shares are
 // planned with.
-func (tx *Tx) shareUnit() (shareUnit, error) {
-	set, err := tx.settings()
+func (cs classShares) unit() (shareUnit, error) {
+	set, err := cs.settings()
 	if err != nil || set.ShareUnit == UnitNodes {
 		return shareUnit{nodes: true, step: 1}, err
 	}
-	def, ok := tx.loaded.defs.Lookup(set.ShareUnit)
+	def, ok := cs.loaded.defs.Lookup(set.ShareUnit)
 	if !ok {
 		return shareUnit{}, fmt.Errorf("%w: setting share_unit: no resource %q", ErrDamaged, set.ShareUnit)
 	}

@@ -122,7 +122,7 @@ func (ws waiting) submitted(s Submission) (j *row.Job, never string, err error) 
 	if err != nil {
 		return nil, "", err
 	}
-	j = ws.newcomer(s.Request, a, defs)
+	j = ws.plans().newcomer(s.Request, a, defs)
 	j.State = JobQueued
 	if s.Hold {
 		j.State, j.Reason = JobHeld, s.Reason

@@ -76,7 +76,7 @@ func (db *DB) begin(r *file.Recorder) (*Tx, error) {
 	if err != nil {
 		return nil, err
 	}
-	return tx, tx.advance()
+	return tx, (&passage{tx: tx}).advance()
 }
 
 // load starts a transaction at the instant the file stands for.

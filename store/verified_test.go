@@ -41,7 +41,7 @@ func TestPlansAreVerified(t *testing.T) {
 				if _, err := tx.Place(placer.Request{Select: c.has, Place: "shared", Walltime: time.Hour}); err != nil {
 					return err
 				}
-				_, err = tx.newJob(wants, a, plan)
+				_, err = tx.plans().newJob(wants, a, plan)
 				return err
 			})
 			if fits := err == nil; fits != c.fits || !fits && !errors.Is(err, ErrConflict) {
