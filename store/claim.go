@@ -128,11 +128,15 @@ func (tx *Tx) Unclaimed(fn func(*Job) error) error {
 	return err
 }
 
-// ClaimedOn goes through the attempts that are executed on a host, those that are to be
-// stopped among them, until fn fails.
+// ClaimedOn goes through the attempts that are executed on a host, "" for all hosts, those
+// that are to be stopped among them, until fn fails.
 func (tx *Tx) ClaimedOn(host string, fn func(*Job, *Attempt) error) error {
 	var list []*row.Attempt
-	err := tx.file.Each(row.Claimed, row.ClaimedPrefix(host), func(key, _ []byte) (bool, error) {
+	var prefix []byte
+	if host != "" {
+		prefix = row.ClaimedPrefix(host)
+	}
+	err := tx.file.Each(row.Claimed, prefix, func(key, _ []byte) (bool, error) {
 		_, job, number, err := row.SplitClaimedKey(key)
 		if number > 0 {
 			list = append(list, &row.Attempt{Job: job, Number: number})

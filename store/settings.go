@@ -37,6 +37,7 @@ type Settings struct {
 	Bind            devices.Policy // how devices are chosen for jobs that do not say
 	Launch          string         // how jobs are launched: LaunchExec, LaunchWork, or "" while nobody has
 	ShareUnit       string         // what class shares count: UnitNodes, or the name of a consumable
+	LaunchDB        string         // how hosts that execute jobs find the database: a path, or ssh://[USER@]HOST/PATH; "": as they find the host that makes the cycle
 	StateDir        string         // where hosts keep what they execute, an absolute path; "": where the runner has it
 	Enforce         string         // how memory is kept to what was asked for: auto, cgroup, poll or none
 }
@@ -113,6 +114,14 @@ var settingDefs = []settingDef{
 		func(_ *index.Defs, v string, s *Settings) error {
 			if s.Launch = v; v != "" && v != LaunchExec && v != LaunchWork {
 				return fmt.Errorf("%q is neither exec nor work", v)
+			}
+			return nil
+		}},
+	{"launch_db", "", "how other hosts find this database when cycle --launch has them make passes: a path, or ssh://[USER@]HOST/PATH; empty: the path on a network file system, else over ssh from the host of the cycle",
+		func(_ *index.Defs, v string, s *Settings) error {
+			if s.LaunchDB = v; v != "" && !strings.HasPrefix(v, "/") {
+				_, _, err := SplitURL(v)
+				return err
 			}
 			return nil
 		}},

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -27,7 +26,10 @@ func (r *runner) attemptsRunner(host string) (runner *attempts.Runner, launch st
 	if err != nil {
 		return nil, "", err
 	}
-	host = cmp.Or(host, me.Host)
+	if host == "" || sameHost(host, me.Host) {
+		// What passes write down they are to find again, whoever has made them.
+		host = me.Host
+	}
 	site := attempts.Site{Host: host, User: me.Name, Database: r.databasePath(), IdentityOf: r.identityOf}
 	site.Words = func(verb string, args ...string) []string {
 		if verb == attempts.GateVerb {
@@ -183,7 +185,7 @@ func (d *attemptsDB) Look(context.Context) (*attempts.View, error) {
 
 // executes reports whether an attempt that nobody has claimed is to be executed by us.
 func (d *attemptsDB) executes(tx *store.Tx, j *store.Job) (bool, error) {
-	if j.Attended || j.Launched || len(j.Command) == 0 && j.Payload == (store.PayloadKey{}) {
+	if !forPasses(j) {
 		return false, nil
 	}
 	host, err := tx.HostOf(j)
@@ -191,6 +193,11 @@ func (d *attemptsDB) executes(tx *store.Tx, j *store.Job) (bool, error) {
 		return false, err
 	}
 	return d.mine(tx, j)
+}
+
+// forPasses reports whether a job has something to be executed, and waits for a pass.
+func forPasses(j *store.Job) bool {
+	return !j.Attended && !j.Launched && (len(j.Command) > 0 || j.Payload != (store.PayloadKey{}))
 }
 
 // mine reports whether a job is to run as our user: its submitter's, or the owner's of the

@@ -36,17 +36,21 @@ func cycleVerb() *verb {
 			"PLACECTL_NAME, PLACECTL_USER, PLACECTL_NODELIST, PLACECTL_NODEFILE (a line for each chunk; gone when the\n" +
 			"program has ended), PLACECTL_WALLTIME, PLACECTL_ARRAY and PLACECTL_INDEX, and of the environment\n" +
 			"PATH, HOME, USER, LOGNAME, SHELL, LANG, LC_*, TZ, TMPDIR, SSH_AUTH_SOCK, KRB5CCNAME and PLACECTL_*. It is to return at once.\n" +
-			"If it fails the job is queued again; after three failures it is held. Any number of cycles may run at once.",
+			"If it fails the job is queued again; after three failures it is held. With --launch jobs are executed as by\n" +
+			"`placectl work`: after its commit passes are made on the hosts where there is something to do, on others than this\n" +
+			"one by ssh, as ssh HOST placectl --db D work --once; D is the setting launch_db. Any number of cycles may run at once.",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "backfill", Usage: "`B` is fcfs, easy or conservative (easy)"},
 			&cli.IntFlag{Name: "depth", Usage: "plan the first `N` that do not fit (1)"},
 			&cli.BoolFlag{Name: "widest", Usage: "of those that could backfill, the one with most processors first, whatever its priority"},
+			&cli.BoolFlag{Name: "launch", Usage: "have jobs executed, here and on other hosts over ssh"},
 			&cli.StringFlag{Name: "exec", Usage: "launch jobs with `CMD`"},
 			&cli.StringFlag{Name: "exec-timeout", Usage: "a launch that takes longer than `D` has failed (1m)"},
 			&cli.StringFlag{Name: "max-time", Usage: "take no longer than about `D`; what was not reached is said"},
 		},
-		Access: verbs.Writes,
-		Example: "placectl cycle --exec ./launch\nplacectl cycle --backfill conservative --dry-run\n" +
+		Access:    verbs.Writes,
+		Exclusive: []string{"launch exec"},
+		Example: "placectl cycle --launch\nplacectl cycle --exec ./launch\nplacectl cycle --backfill conservative --dry-run\n" +
 			"* * * * * placectl --db /srv/cluster.db cycle -q --exec /srv/launch     # in a crontab",
 		Run: (*runner).cycle,
 	}
@@ -57,8 +61,10 @@ func (r *runner) cycle(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	if c.IsSet("exec") && r.tx != nil {
-		return usage.Of("tx", "--exec cannot be part of a transaction")
+	for _, flag := range []string{"exec", "launch"} {
+		if c.IsSet(flag) && r.tx != nil {
+			return usage.Of("tx", "--%s cannot be part of a transaction", flag)
+		}
 	}
 	launcher, err := r.launcher(c)
 	if err != nil {
@@ -66,6 +72,10 @@ func (r *runner) cycle(c *cli.Context) error {
 	}
 	if launcher != nil {
 		spec.By, spec.Nonce = store.ByLauncher, drawNonce()
+	}
+	passes := c.Bool("launch")
+	if passes {
+		spec.By = store.BySupervisor
 	}
 	var told []launch.Notice
 	err = r.update(c, func(tx *store.Tx) error {
@@ -75,6 +85,9 @@ func (r *runner) cycle(c *cli.Context) error {
 		report, err := tx.Cycle(spec)
 		if err != nil {
 			return err
+		}
+		if passes { // nobody is told, and passes take them
+			report.Launch = report.Started
 		}
 		if launcher == nil || c.Bool(verbs.DryRun) {
 			err = r.printTold(tx, report)
@@ -92,6 +105,8 @@ func (r *runner) cycle(c *cli.Context) error {
 	switch {
 	case err != nil:
 		return err
+	case passes && !c.Bool(verbs.DryRun):
+		return r.makePasses()
 	case launcher == nil || c.Bool(verbs.DryRun):
 		return nil
 	case r.kept != nil:

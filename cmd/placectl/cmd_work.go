@@ -71,7 +71,7 @@ func (r *runner) workCycle(c *cli.Context) error {
 		if err := r.endAttended(tx); err != nil {
 			return err
 		}
-		_, err := tx.Cycle(store.CycleSpec{Silent: true})
+		_, err := tx.Cycle(store.CycleSpec{By: store.BySupervisor})
 		return err
 	})
 }

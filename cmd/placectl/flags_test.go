@@ -293,6 +293,7 @@ var shownElsewhere = map[string]string{
 	"logs --err":            "logs.txtar",
 	"logs --tail":           "logs.txtar",
 	"logs --attempt":        "logs.txtar",
+	"cycle --launch":        "launch.txtar",
 }
 
 // globalsShownElsewhere are the same of global flags.

@@ -99,6 +99,7 @@ var settingValues = map[string][]string{
 	"keep_keys":          {"0", "2h", "30d", "x", ""},
 	"launch":             {"work", "exec", "x", ""},
 	"enforce":            {"auto", "none", "poll", "x", ""},
+	"launch_db":          {"/x.db", "ssh://ann@head/x.db", "x.db", "ssh://head", ""},
 	"state_dir":          {"/tmp/x", "x", ""},
 	"local_program":      {"cat", ""},
 	"local_timeout":      {"5", ""},

@@ -81,15 +81,15 @@ func checkState(top *os.Root, path string) error {
 	case is.Mode().Perm()&0o077 != 0:
 		return &errState{fmt.Errorf("%s has the mode %o, and others must not get in: chmod 700 it", path, is.Mode().Perm()), true}
 	}
-	if on := networkFileSystem(path); on != "" {
+	if on := NetworkFileSystem(path); on != "" {
 		return &errState{fmt.Errorf("%s is on %s, where locks do not tell hosts apart: the setting state_dir names another one", path, on), false}
 	}
 	return nil
 }
 
-// networkFileSystem names the file system of a directory where several machines share it,
+// NetworkFileSystem names the file system of a directory where several machines share it,
 // else "".
-func networkFileSystem(path string) string {
+func NetworkFileSystem(path string) string {
 	var st unix.Statfs_t
 	if unix.Statfs(path, &st) != nil {
 		return ""

@@ -126,3 +126,18 @@ func quotedPart(word *strings.Builder, line string, at int) (int, error) {
 	}
 	return 0, fmt.Errorf("the quote at column %d is not closed", at+1)
 }
+
+// ShellLine writes words so that a shell takes exactly them: unlike JoinWords not for
+// people, who would not want a line break in a word as one.
+func ShellLine(list []string) string {
+	words := make([]string, len(list))
+	for i, word := range list {
+		plain := word != "" && word[0] != '=' && strings.IndexFunc(word, func(r rune) bool {
+			return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("_@%+=:,./-", r))
+		}) < 0
+		if words[i] = word; !plain {
+			words[i] = "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+		}
+	}
+	return strings.Join(words, " ")
+}

@@ -1,9 +1,12 @@
 package spell
 
 import (
+	"os/exec"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
 )
 
 func TestShellWord(t *testing.T) {
@@ -33,4 +36,18 @@ func TestWords(t *testing.T) {
 			t.Errorf("%s: %v, %v", line, words, err)
 		}
 	}
+}
+
+// A shell takes the words of ShellLine as they were.
+func TestShellLine(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		words := rapid.SliceOfN(rapid.StringOfN(rapid.RuneFrom([]rune("ab=~'\"\\$`!#*? \t\n;&|<>()[]{}é-\x7f")), 0, 6, -1), 1, 5).Draw(t, "words")
+		out, err := exec.Command("sh", "-c", `printf '%s\0' `+ShellLine(words)).Output()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(strings.Join(words, "\x00")+"\x00", string(out)); diff != "" {
+			t.Error(ShellLine(words), diff)
+		}
+	})
 }

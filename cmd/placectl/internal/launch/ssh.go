@@ -1,0 +1,110 @@
+package launch
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os/exec"
+	"strings"
+	"time"
+
+	"github.com/placectl/placectl/cmd/placectl/internal/group"
+	"github.com/placectl/placectl/cmd/placectl/internal/spell"
+)
+
+// SSH is the program ssh as it lies on PATH. It asks nobody for anything, and gives up a
+// host that does not answer.
+type SSH struct{ path string }
+
+// FindSSH finds it. The error is an *Error.
+func FindSSH() (*SSH, error) {
+	path, err := Find("ssh")
+	if err != nil {
+		return nil, err
+	}
+	return &SSH{path}, nil
+}
+
+// Unreached says that ssh has not reached a host, or has lost it.
+type Unreached struct {
+	Host string
+	Why  string // what ssh has said of it, "" for nothing
+}
+
+func (e *Unreached) Error() string {
+	if e.Why == "" {
+		return e.Host + " was not reached by ssh"
+	}
+	return e.Host + " was not reached by ssh: " + e.Why
+}
+
+// sshLost is the exit status of ssh for what has gone wrong in itself.
+const sshLost = 255
+
+// args are the arguments of ssh for words that a shell on a host is to run.
+func (s *SSH) args(host string, words []string) []string {
+	return []string{"-o", "BatchMode=yes", "-o", "ConnectTimeout=10", "-o", "ServerAliveInterval=15", "--", host, spell.ShellLine(words)}
+}
+
+// Run runs words on a host, with streams of ours, and returns their exit status. It fails
+// with an *Unreached where the connection did, and nobody knows how far it had come.
+func (s *SSH) Run(ctx context.Context, host string, words []string, in io.Reader, out, complaint io.Writer) (status int, err error) {
+	cmd := exec.CommandContext(ctx, s.path, s.args(host, words)...)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = in, out, complaint
+	cmd.WaitDelay = time.Second // what was started there may hold the streams open
+	err = cmd.Run()
+	switch {
+	case errors.Is(err, exec.ErrWaitDelay):
+		return 0, nil
+	case ctx.Err() != nil:
+		return 0, ctx.Err()
+	}
+	status, err = exitStatus(err)
+	if err == nil && status == sshLost {
+		err = &Unreached{Host: host}
+	}
+	return status, err
+}
+
+// maxHosts is how many hosts are talked to at once.
+const maxHosts = 32
+
+// Each runs words on each of some hosts, many at a time, and returns what came of each: nil
+// where they ended with status 0. Each host has as long as that.
+func (s *SSH) Each(ctx context.Context, hosts []string, limit time.Duration, words func(host string) []string) []error {
+	failed := make([]error, len(hosts))
+	var running group.Group
+	slots := make(chan struct{}, maxHosts)
+	for i, host := range hosts {
+		slots <- struct{}{}
+		running.Go(func() {
+			defer func() { <-slots }()
+			failed[i] = s.one(ctx, host, limit, words(host))
+		})
+	}
+	running.Wait()
+	return failed
+}
+
+func (s *SSH) one(ctx context.Context, host string, limit time.Duration, words []string) error {
+	limited, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	var said bytes.Buffer
+	status, err := s.Run(limited, host, words, nil, &said, &said)
+	last := strings.TrimPrefix(strings.TrimPrefix(lastLine(said.String()), ": "), "ssh: ")
+	var lost *Unreached
+	switch {
+	case errors.As(err, &lost):
+		lost.Why = last
+		return lost
+	case err != nil && limited.Err() != nil && ctx.Err() == nil:
+		return &Unreached{host, (&timeoutError{limit}).Error()}
+	case err != nil:
+		return err
+	case status != 0:
+		return fmt.Errorf("%s: exit status %d: %s", host, status, last)
+	}
+	return nil
+}
