@@ -17,6 +17,7 @@ import (
 type attemptsDB struct {
 	r    *runner
 	host string
+	uid  int // whose attempts
 }
 
 // attemptsRunner executes attempts of this database's jobs on this host, which has that
@@ -41,35 +42,64 @@ func (r *runner) attemptsRunner(host string) (runner *attempts.Runner, launch st
 		}
 		return append(words, args...)
 	}
-	err = r.view(func(tx *store.Tx) (err error) {
-		launch, err = keptAt(tx, &site)
-		return err
-	})
-	if err != nil {
-		return nil, "", err
+	var db attempts.Database
+	var is *attemptsAnswer
+	stamp := r.attemptsStamp
+	if r.overSSH() {
+		remote, err := r.newAttemptsSSH(host)
+		if err != nil {
+			return nil, "", err
+		}
+		if r.inv.Has(throughFlag) {
+			remote.through = newThrough()
+		}
+		db, stamp = remote, sshStamp
+		is, err = remote.ask(r.ctx, askSite, attemptsQuestion{})
+		if err != nil {
+			return nil, "", err
+		}
+	} else {
+		file := &attemptsDB{r, host, os.Getuid()}
+		db = file
+		if is, err = file.site(); err != nil {
+			return nil, "", err
+		}
 	}
-	if site.ID == "" {
-		return nil, "", &store.Conflict{What: "the database", Why: "it is of an older format, and nothing has been written to it since: any verb that writes does"}
-	}
-	return &attempts.Runner{Site: site, DB: &attemptsDB{r, host}, Stamp: r.attemptsStamp, Note: r.notef}, launch, nil
+	is.keptAt(&site)
+	return &attempts.Runner{Site: site, DB: db, Stamp: stamp, Note: r.notef}, is.Launch, nil
 }
 
-// keptAt finds out where a site keeps what belongs to a database, and how its jobs are
-// launched.
-func keptAt(tx *store.Tx, site *attempts.Site) (launch string, err error) {
+// site is what a host has to know of the database.
+func (d *attemptsDB) site() (*attemptsAnswer, error) {
+	var a *attemptsAnswer
+	err := d.r.view(func(tx *store.Tx) (err error) {
+		a, err = siteOf(tx)
+		return err
+	})
+	if err == nil && a.ID == "" {
+		err = &store.Conflict{What: "the database", Why: "it is of an older format, and nothing has been written to it since: any verb that writes does"}
+	}
+	return a, err
+}
+
+// siteOf is what a database says of itself to a host that executes its jobs.
+func siteOf(tx *store.Tx) (*attemptsAnswer, error) {
 	id, err := tx.Identity()
 	if err != nil {
-		return "", err
+		return nil, err
 	}
 	settings, err := tx.Settings()
 	if err != nil {
-		return "", err
+		return nil, err
 	}
-	site.ID, site.Epoch = id.ID, fmt.Sprintf("%08x", id.Epoch)
-	if site.StateDir = settings.StateDir; site.StateDir == "" {
+	return &attemptsAnswer{ID: id.ID, Epoch: fmt.Sprintf("%08x", id.Epoch), StateDir: settings.StateDir, Launch: settings.Launch}, nil
+}
+
+// keptAt says where a site keeps what belongs to the database.
+func (a *attemptsAnswer) keptAt(site *attempts.Site) {
+	if site.ID, site.Epoch, site.StateDir = a.ID, a.Epoch, a.StateDir; site.StateDir == "" {
 		site.StateDir = attempts.DefaultState(os.Getuid())
 	}
-	return settings.Launch, nil
 }
 
 // endAttended ends the jobs of runs on this host that were killed.
@@ -79,15 +109,20 @@ func (r *runner) endAttended(tx *store.Tx) error {
 		return err
 	}
 	site := attempts.Site{Host: host}
-	if _, err := keptAt(tx, &site); err != nil || site.ID == "" {
+	is, err := siteOf(tx)
+	if err != nil || is.ID == "" {
 		return err
 	}
+	is.keptAt(&site)
 	ended, err := (&attempts.Runner{Site: site}).EndAttended(tx)
 	for _, j := range ended {
 		r.notef("job %d is %s: %s", j.ID, j.State, j.Reason)
 	}
 	return err
 }
+
+// sshStamp has a database on another host looked at every ten seconds.
+func sshStamp() string { return fmt.Sprint(time.Now().Unix() / 10) }
 
 // identityOf is the id of a database at a path, "" for none.
 func (r *runner) identityOf(path string) (id string) {
@@ -208,9 +243,9 @@ func (d *attemptsDB) mine(tx *store.Tx, j *store.Job) (bool, error) {
 		return false, err
 	}
 	if p != nil && p.Owner != nil {
-		return int(p.Owner.UID) == os.Getuid(), nil
+		return int(p.Owner.UID) == d.uid, nil
 	}
-	return fileOwner(d.r.DB) == os.Getuid(), nil
+	return fileOwner(d.r.DB) == d.uid, nil
 }
 
 // sameHost compares names of hosts, of which either may be without its domain.

@@ -21,6 +21,7 @@ func superviseVerb() *verb {
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "host", Usage: "this host's name is `H` (what the system says)"},
 			&cli.StringFlag{Name: "adopt", Usage: "go on with a command whose supervisor was killed, and that was begun under the `EPOCH` of the database"},
+			&cli.BoolFlag{Name: throughFlag, Hidden: true},
 		},
 		Access:   verbs.Writes,
 		Unkeyed:  true,
@@ -42,6 +43,13 @@ func (r *runner) supervise(c *cli.Context) error {
 	runner, _, err := r.attemptsRunner(c.String("host"))
 	if err != nil {
 		return err
+	}
+	if r.overSSH() && !c.Bool(throughFlag) {
+		args := []string{k.String()}
+		if c.IsSet("adopt") {
+			args = append(args, "--adopt", c.String("adopt"))
+		}
+		return r.superviseThrough(runner, args)
 	}
 	if c.IsSet("adopt") {
 		return runner.Adopt(r.ctx, c.String("adopt"), k)

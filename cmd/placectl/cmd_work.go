@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	attempts "github.com/placectl/placectl/cmd/placectl/internal/runner"
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
 	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
@@ -37,12 +38,15 @@ func workVerb() *verb {
 const workEvery = 200 * time.Millisecond
 
 func (r *runner) work(c *cli.Context) error {
+	if c.Bool("cycle") && r.overSSH() {
+		return usagef("--cycle is for where the database lies: cycle --launch there, or work --cycle")
+	}
 	runner, way, err := r.attemptsRunner(c.String("host"))
 	if err != nil {
 		return err
 	}
 	if way != store.LaunchWork || c.Bool(verbs.DryRun) {
-		if err := r.update(c, func(tx *store.Tx) error { return tx.LaunchBy(store.LaunchWork) }); err != nil || c.Bool(verbs.DryRun) {
+		if err := r.launchByWork(c, runner); err != nil || c.Bool(verbs.DryRun) {
 			return err
 		}
 	}
@@ -63,6 +67,15 @@ func (r *runner) work(c *cli.Context) error {
 		}
 	}
 	return passes.Once(r.ctx)
+}
+
+// launchByWork says that the database's jobs are launched by passes.
+func (r *runner) launchByWork(c *cli.Context, runner *attempts.Runner) error {
+	if remote, is := runner.DB.(*attemptsSSH); is {
+		_, err := remote.ask(r.ctx, askLaunch, attemptsQuestion{})
+		return err
+	}
+	return r.update(c, func(tx *store.Tx) error { return tx.LaunchBy(store.LaunchWork) })
 }
 
 // workCycle makes a cycle whose answer is not printed: passes find what it has started.

@@ -107,6 +107,9 @@ func (r *runner) launchKept(c *cli.Context, launcher *launch.Program) error {
 
 // databasePath is the file of the database for programs that run elsewhere.
 func (r *runner) databasePath() string {
+	if r.overSSH() {
+		return r.DB
+	}
 	if path, err := filepath.Abs(r.DB); err == nil {
 		return path
 	}

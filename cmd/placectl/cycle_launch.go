@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"maps"
+	"os"
 	"slices"
 	"time"
 
@@ -50,7 +51,7 @@ func (r *runner) makePasses() error {
 // passHosts are the hosts but this one where there is something to do, in order, and how
 // the database is called there.
 func (r *runner) passHosts(here string) (hosts []string, database string, err error) {
-	d := &attemptsDB{r, here}
+	d := &attemptsDB{r, here, os.Getuid()}
 	busy := make(map[string]bool)
 	err = r.view(func(tx *store.Tx) error {
 		settings, err := tx.Settings()

@@ -294,10 +294,12 @@ var shownElsewhere = map[string]string{
 	"logs --tail":           "logs.txtar",
 	"logs --attempt":        "logs.txtar",
 	"cycle --launch":        "launch.txtar",
+	"submit --carried":      "ssh.txtar",
+	"supervise --through":   "ssh.txtar",
 }
 
 // globalsShownElsewhere are the same of global flags.
-var globalsShownElsewhere = map[string]string{"--lock-timeout": "cmd_node_import_test.go", "--no-color": "cmd_node_list_test.go"}
+var globalsShownElsewhere = map[string]string{"--lock-timeout": "cmd_node_import_test.go", "--no-color": "cmd_node_list_test.go", "--begun": "ssh.txtar"}
 
 // flagsDB is a folder with a database and the files that flagLines name.
 func flagsDB(t *testing.T) string {

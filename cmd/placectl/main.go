@@ -28,6 +28,7 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/exit"
 	"github.com/placectl/placectl/cmd/placectl/internal/infile"
 	"github.com/placectl/placectl/cmd/placectl/internal/keyed"
+	"github.com/placectl/placectl/cmd/placectl/internal/payload"
 	"github.com/placectl/placectl/cmd/placectl/internal/process"
 	attempts "github.com/placectl/placectl/cmd/placectl/internal/runner"
 	"github.com/placectl/placectl/cmd/placectl/internal/spell"
@@ -93,6 +94,7 @@ func allVerbs() verbs.List[*runner] {
 		{Name: "cycle", Make: cycleVerb},
 		{Name: "work", Make: workVerb},
 		{Name: "supervise", Make: superviseVerb},
+		{Name: "attempts", Make: attemptsVerb},
 		{Name: "run", Make: runVerb},
 		{Name: "logs", Make: logsVerb},
 		{Name: "wait", Make: waitVerb},
@@ -184,6 +186,7 @@ type runner struct {
 	verb      *verb // the one that runs
 	dash      int   // how many arguments stood before "--", -1 without one
 	inv       invocation
+	carried   *payload.Carried    // the surroundings of who submits from another host, nil: nobody does
 	inputs    keyed.Inputs        // hashes of what was read of files and standard input
 	rec       *keyed.Recording    // that answers go into, nil for stdout
 	attending *attempts.Attending // of run: who would notice if this were killed, nil for nobody
@@ -233,6 +236,9 @@ func (r *runner) main() error {
 	case globalsErr != nil:
 		return globalsErr
 	}
+	if g.Begun != "" {
+		fmt.Fprintln(r.stderr, "placectl-begun", g.Begun)
+	}
 	return r.exec(inv)
 }
 
@@ -248,6 +254,9 @@ func (r *runner) exec(inv invocation) error {
 		}
 		if err := v.Check(c); err != nil {
 			return err
+		}
+		if r.isRemote(v, inv) {
+			return r.remote(v, inv, c)
 		}
 		return r.do(v, c)
 	}())

@@ -146,6 +146,8 @@ var flagValues = map[string][]string{
 
 func init() {
 	flagValues["follow"] = []string{"=false"} // it would never end
+	flagValues["launch"] = []string{"=false"} // what it starts lives by the machine's clock, as of work
+	flagValues["carried"] = []string{"=false"}
 }
 
 // pick draws one of several words.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -34,6 +35,13 @@ func (r *runner) scriptOf(c *cli.Context, args []string) (selects []string, s *s
 	if c.IsSet("script") {
 		files = append([]string{c.String("script")}, files...)
 	}
+	if err := r.readCarried(c); err != nil {
+		return nil, nil, err
+	}
+	if r.carried != nil && r.carried.Script != nil {
+		s, err = r.carriedScript()
+		return selects, s, err
+	}
 	if len(files) > 1 {
 		return nil, nil, usagef("it can have one script, and %s are given", spell.List(files, "and"))
 	}
@@ -63,10 +71,19 @@ func (r *runner) readScript(name string) (*script, error) {
 	return &script{Script: s}, err
 }
 
+// carriedScript is the script that came from another host.
+func (r *runner) carriedScript() (*script, error) {
+	s, err := payload.ReadScript(r.carried.ScriptName, bytes.NewReader(r.carried.Script))
+	return &script{Script: s}, err
+}
+
 // payload is what a job is to carry: the script, nil for none, and the surroundings of
 // this process.
 func (r *runner) payload(c *cli.Context, s *script) (*store.Payload, error) {
 	from := payload.Process{Environ: r.environ, Database: r.DB, Note: r.notef, Detail: r.debugf}
+	if r.carried != nil {
+		from.Environ, from.Carried = r.carried.Environ, r.carried
+	}
 	if s == nil {
 		return from.Read(c, nil)
 	}
@@ -77,6 +94,7 @@ func (r *runner) payload(c *cli.Context, s *script) (*store.Payload, error) {
 func payloadFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringFlag{Name: "script", Usage: "what is run, `FILE`, - for standard input; its #placectl, #PBS and #SBATCH lines count"},
+		&cli.BoolFlag{Name: carriedFlag, Hidden: true},
 		&cli.StringFlag{Name: "directives", Usage: "`WHOSE` lines of the script count besides #placectl: pbs, slurm or none (those that it has)"},
 		&cli.BoolFlag{Name: "lax", Usage: "options of #PBS and #SBATCH lines that nobody knows are left out and said, not refused"},
 		&cli.StringFlag{Name: "chdir", Usage: "it runs in `DIR` (where you are)"},
@@ -208,6 +226,10 @@ func (r *runner) blame(err error, selects []string, s *script) error {
 // bindDirectory makes the directory part of what a key is bound to: the same command
 // elsewhere is another request.
 func (r *runner) bindDirectory(c *cli.Context) error {
+	if r.carried != nil {
+		r.inputs.Add(r.carried.Under(c.String("chdir")))
+		return nil
+	}
 	dir, err := filepath.Abs(c.String("chdir"))
 	r.inputs.Add(dir)
 	return err

@@ -36,6 +36,7 @@ const (
 	ReasonBatchFinished Reason = "batch_finished"
 	ReasonNotFound      Reason = "not_found"
 	ReasonLocked        Reason = "locked"
+	ReasonUnreached     Reason = "unreached" // the host of a database was not, and nothing was done
 	ReasonConflict      Reason = "conflict"
 	ReasonExists        Reason = "exists"
 	ReasonNotHeld       Reason = "not_held" // a host reports a batch's job that is no longer its own
@@ -62,7 +63,7 @@ var reasons = []struct {
 	{NotNow, []Reason{ReasonNotNow, ReasonNotYet, ReasonBatchIdle, ReasonBatchOver}},
 	{Never, []Reason{ReasonNever, ReasonBatchFinished}},
 	{NotFound, []Reason{ReasonNotFound}},
-	{Locked, []Reason{ReasonLocked}},
+	{Locked, []Reason{ReasonLocked, ReasonUnreached}},
 	{Conflict, []Reason{ReasonConflict, ReasonExists, ReasonNotHeld, ReasonClock}},
 	{Damaged, []Reason{ReasonDamaged, ReasonNotOurs, ReasonUnsafe, ReasonNewer}},
 	{Unknown, []Reason{ReasonUnknown}},
@@ -90,6 +91,7 @@ var (
 	ErrLost          = errors.New("done, but the answer was lost")                                            // what was asked for is done, and its answer could not be written
 	ErrCrash         = errors.New("placectl has crashed, which is a mistake in it; look whether it was done") // a panic of ours
 	ErrNotYet        = errors.New("the time is over, and not all have got there")                             // a wait that was over before what was waited for
+	ErrUnreached     = errors.New("the host of the database was not reached, and nothing was done")           // an ssh that did not connect
 	ErrBatchFinished = errors.New("every job of the batch is finished")                                       // it ends the loop of a host: nothing will come any more
 )
 
@@ -116,6 +118,7 @@ var table = []failure{
 	{store.ErrUnsafe, Damaged, ReasonUnsafe},
 	{store.ErrNewer, Damaged, ReasonNewer},
 	{store.ErrUnknown, Unknown, ReasonUnknown},
+	{ErrUnreached, Locked, ReasonUnreached},
 	{store.ErrLocked, Locked, ReasonLocked},
 	{store.ErrClock, Conflict, ReasonClock},
 	{store.ErrExists, Conflict, ReasonExists},

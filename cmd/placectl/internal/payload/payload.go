@@ -29,25 +29,31 @@ type Process struct {
 	Environ      func() []string // NAME=VALUE
 	Database     string          // its file: who can read that can read what jobs carry
 	Note, Detail func(format string, args ...any)
+	Carried      *Carried // the surroundings, where another process has sent them; nil: they are ours
 }
 
 // Read reads what a job is to carry: the script, nil for none, and the surroundings of the
 // process, as the flags say.
 func (from Process) Read(c Flags, s *Script) (p *store.Payload, err error) {
-	p = &store.Payload{Limits: resourceLimits()}
-	if p.Dir, err = Directory(c.String("chdir")); err != nil {
-		return nil, err
+	p = new(store.Payload)
+	if along := from.Carried; along != nil {
+		p.Limits, p.Dir = along.Limits, along.Under(c.String("chdir"))
+	} else {
+		p.Limits = resourceLimits()
+		if p.Dir, err = Directory(c.String("chdir")); err != nil {
+			return nil, err
+		}
 	}
-	if p.Umask, err = umask(c); err != nil {
+	if p.Umask, err = from.umask(c); err != nil {
 		return nil, err
 	}
 	if p.Env, err = from.exported(c); err != nil {
 		return nil, err
 	}
-	if p.Out, err = pattern(c, "out", p.Dir); err != nil {
+	if p.Out, err = from.pattern(c, "out", p.Dir); err != nil {
 		return nil, err
 	}
-	if p.Err, err = pattern(c, "err", p.Dir); err != nil {
+	if p.Err, err = from.pattern(c, "err", p.Dir); err != nil {
 		return nil, err
 	}
 	if p.Ending, err = ending(c); err != nil {
@@ -55,6 +61,9 @@ func (from Process) Read(c Flags, s *Script) (p *store.Payload, err error) {
 	}
 	if p.Owner, err = from.Owner(); err != nil {
 		return nil, err
+	}
+	if from.Carried != nil {
+		p.Owner.Host = from.Carried.Host
 	}
 	if c.IsSet("out-mode") {
 		if err := oneOf(c, "out-mode", "append", "truncate"); err != nil {
@@ -99,7 +108,7 @@ func isDirectory(said, dir string) error {
 
 // pattern reads a flag that names an output file. The directory has to be there, as far as
 // it is known now.
-func pattern(c Flags, flag, dir string) (string, error) {
+func (from Process) pattern(c Flags, flag, dir string) (string, error) {
 	p := c.String(flag)
 	switch err := store.CheckPattern(p); {
 	case err != nil:
@@ -111,6 +120,9 @@ func pattern(c Flags, flag, dir string) (string, error) {
 			return "", usage.Errorf("--%s %s is a directory: name a file in it", flag, spell.Quoted(p))
 		}
 		return "", nil
+	}
+	if from.Carried != nil {
+		return p, nil
 	}
 	in := filepath.Dir(p)
 	if !filepath.IsAbs(in) {
@@ -127,17 +139,25 @@ func pattern(c Flags, flag, dir string) (string, error) {
 }
 
 // umask is that of the flag, or of this process.
-func umask(c Flags) (uint32, error) {
-	if !c.IsSet("umask") {
-		mask := unix.Umask(0) // there is no other way to read it
-		unix.Umask(mask)
-		return uint32(mask), nil
+func (from Process) umask(c Flags) (uint32, error) {
+	switch {
+	case !c.IsSet("umask") && from.Carried != nil:
+		return from.Carried.Umask, nil
+	case !c.IsSet("umask"):
+		return ownUmask(), nil
 	}
 	n, err := strconv.ParseUint(c.String("umask"), 8, 32)
 	if err != nil || n > 0o777 {
 		return 0, usage.Errorf("--umask wants an octal number up to 777, not %s", spell.Quoted(c.String("umask")))
 	}
 	return uint32(n), nil
+}
+
+// ownUmask is that of this process.
+func ownUmask() uint32 {
+	mask := unix.Umask(0) // there is no other way to read it
+	unix.Umask(mask)
+	return uint32(mask)
 }
 
 // oneOf checks a flag whose value is one of a few words.

@@ -20,6 +20,7 @@ type Globals struct {
 	Verbose     bool
 	NoColor     bool
 	LockTimeout time.Duration
+	Begun       string // written to standard error behind placectl-begun, before anything is done; "": nothing is
 }
 
 // Surroundings are what global flags are read in.
@@ -36,6 +37,7 @@ type GlobalFlag struct {
 	Value       string // what to call its value in help, "" for a switch
 	Env         string
 	Usage       string
+	Hidden      bool
 	set         func(g *Globals, value string, e Surroundings) error
 }
 
@@ -46,7 +48,7 @@ func (f *GlobalFlag) Shown() string { return "--" + f.Name }
 
 // GlobalFlags is the table that parsing and help share.
 var GlobalFlags = []GlobalFlag{
-	{Name: "db", Value: "FILE", Env: "PLACECTL_DB", Usage: "the database (./placectl.db)", set: setDB},
+	{Name: "db", Value: "FILE", Env: "PLACECTL_DB", Usage: "the database (./placectl.db); ssh://[USER@]HOST/PATH: there", set: setDB},
 	{Name: "now", Value: "TIME", Env: "PLACECTL_NOW", Usage: "the instant to work at, for planning and tests", set: setNow},
 	{Name: "output", Short: "o", Value: "FORMAT", Env: "PLACECTL_OUTPUT", Usage: spell.List(output.FormatNames(), "or"), set: setOutput},
 	{Name: "no-header", Usage: "no line of column names", set: setSwitch(func(g *Globals) *bool { return &g.NoHeader })},
@@ -55,6 +57,7 @@ var GlobalFlags = []GlobalFlag{
 	{Name: "quiet", Short: "q", Usage: "no notes, no progress", set: setSwitch(func(g *Globals) *bool { return &g.Quiet })},
 	{Name: "verbose", Short: "v", Usage: "more notes", set: setSwitch(func(g *Globals) *bool { return &g.Verbose })},
 	{Name: "no-color", Env: "NO_COLOR", Usage: "no colour", set: setNoColor},
+	{Name: "begun", Value: "WORD", Hidden: true, set: setBegun},
 	{Name: "help", Short: "h", Usage: "explain the verb"},
 	{Name: "version", Usage: "the same as the verb version"},
 }
@@ -113,6 +116,11 @@ func setDB(g *Globals, value string, _ Surroundings) error {
 		return fmt.Errorf("the name of the database is empty")
 	}
 	g.DB = value
+	return nil
+}
+
+func setBegun(g *Globals, value string, _ Surroundings) error {
+	g.Begun = value
 	return nil
 }
 

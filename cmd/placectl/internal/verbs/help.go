@@ -26,6 +26,9 @@ func (l List[R]) Help(b *strings.Builder) {
 	b.WriteString("\nGLOBAL FLAGS (before or after the verb)\n")
 	for i := range GlobalFlags {
 		f := &GlobalFlags[i]
+		if f.Hidden {
+			continue
+		}
 		usage := f.Usage
 		if f.Env != "" {
 			usage += " [" + f.Env + "]"

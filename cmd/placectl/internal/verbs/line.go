@@ -1,6 +1,7 @@
 package verbs
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/spell"
@@ -55,6 +56,11 @@ func (inv Invocation[R]) Leaf() *Verb[R] {
 		return nil
 	}
 	return inv.Path[len(inv.Path)-1]
+}
+
+// Has reports whether a flag of the verb's own was given.
+func (inv Invocation[R]) Has(flag string) bool {
+	return slices.ContainsFunc(inv.Flags, func(g Given) bool { return g.Name() == flag })
 }
 
 // Verb is how errors call the command: "node import".

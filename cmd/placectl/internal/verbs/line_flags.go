@@ -80,7 +80,9 @@ func flagWords(own []cli.Flag) []string {
 		}
 	}
 	for i := range GlobalFlags {
-		words = append(words, "--"+GlobalFlags[i].Name)
+		if !GlobalFlags[i].Hidden {
+			words = append(words, "--"+GlobalFlags[i].Name)
+		}
 	}
 	return words
 }

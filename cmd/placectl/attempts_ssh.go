@@ -1,0 +1,200 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/placectl/placectl/cmd/placectl/internal/exit"
+	"github.com/placectl/placectl/cmd/placectl/internal/launch"
+	attempts "github.com/placectl/placectl/cmd/placectl/internal/runner"
+	"github.com/placectl/placectl/store"
+)
+
+// A host that does not see the file asks over ssh what others ask it themselves: placectl
+// attempts WHAT, there, reads the question from standard input and writes the answer.
+
+// What is asked.
+const (
+	askSite   = "site"
+	askLaunch = "launch" // say that jobs are launched by work
+	askLook   = "look"
+	askClaim  = "claim"
+	askReport = "report"
+)
+
+// attemptsQuestion is what a host asks.
+type attemptsQuestion struct {
+	Host   string
+	UID    int
+	Claim  *store.Claim
+	Result *store.Result
+}
+
+// attemptsAnswer is what it gets.
+type attemptsAnswer struct {
+	ID, Epoch, StateDir, Launch string
+	View                        *attempts.View
+	Order                       *attempts.Order
+}
+
+// attemptsSSH is a database on another host as those who execute attempts ask it.
+type attemptsSSH struct {
+	r          *runner
+	host, path string   // where the database lies
+	us         string   // this host's name
+	through    *through // whom to ask in place of ssh, nil for nobody
+}
+
+func (r *runner) newAttemptsSSH(us string) (*attemptsSSH, error) {
+	host, path, err := store.SplitURL(r.DB)
+	if err != nil {
+		return nil, usagef("--db: %w", err)
+	}
+	return &attemptsSSH{r: r, host: host, path: path, us: us}, nil
+}
+
+// Claim claims an attempt.
+func (d *attemptsSSH) Claim(ctx context.Context, c store.Claim) (*attempts.Order, error) {
+	a, err := d.ask(ctx, askClaim, attemptsQuestion{Claim: &c})
+	if err != nil {
+		return nil, err
+	}
+	return a.Order, nil
+}
+
+// Report says how an attempt has ended.
+func (d *attemptsSSH) Report(ctx context.Context, r *store.Result) error {
+	_, err := d.ask(ctx, askReport, attemptsQuestion{Result: r})
+	return err
+}
+
+// Look is what there is to be done on this host.
+func (d *attemptsSSH) Look(ctx context.Context) (*attempts.View, error) {
+	a, err := d.ask(ctx, askLook, attemptsQuestion{})
+	if err == nil && a.View == nil {
+		a.View = new(attempts.View)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return a.View, nil
+}
+
+// ask asks, and reads the answer.
+func (d *attemptsSSH) ask(ctx context.Context, what string, q attemptsQuestion) (a *attemptsAnswer, err error) {
+	q.Host, q.UID = d.us, os.Getuid()
+	if d.through != nil {
+		a, err = d.through.ask(ctx, what, q)
+	} else {
+		a, err = d.asked(ctx, what, q)
+	}
+	if err == nil && a.Order != nil {
+		eachText(a.Order, fromLatin1)
+	}
+	return a, err
+}
+
+// asked asks over ssh. Conflicts, and what is not there, come out as they would of the
+// file; after any other error nobody knows what was done.
+func (d *attemptsSSH) asked(ctx context.Context, what string, q attemptsQuestion) (*attemptsAnswer, error) {
+	ssh, err := launch.FindSSH()
+	if err != nil {
+		return nil, err
+	}
+	in, err := json.Marshal(q)
+	if err != nil {
+		return nil, err
+	}
+	words := []string{"placectl", "--db", d.path, "-o", "json", "attempts", what}
+	if !d.r.Now.IsZero() {
+		words = append(words, "--now", d.r.Now.Format(time.RFC3339))
+	}
+	var out, said bytes.Buffer
+	status, err := ssh.Run(ctx, d.host, words, bytes.NewReader(in), &out, &said)
+	var lost *launch.Unreached
+	if errors.As(err, &lost) {
+		lost.Why = strings.TrimSpace(said.String())
+	}
+	if err != nil {
+		return nil, err
+	}
+	if status != exit.OK {
+		return nil, refusal(d.host, status, said.Bytes())
+	}
+	a := new(attemptsAnswer)
+	if err := json.Unmarshal(out.Bytes(), a); err != nil {
+		return nil, fmt.Errorf("%s: its answer to attempts %s cannot be read: %w", d.host, what, err)
+	}
+	return a, nil
+}
+
+// refusal is the error that a verb elsewhere has ended with.
+func refusal(host string, status int, said []byte) error {
+	var doc struct {
+		Error struct {
+			Message string
+			Reason  exit.Reason
+		}
+	}
+	for line := range bytes.Lines(said) {
+		json.Unmarshal(line, &doc) //nolint:errcheck // other lines are no documents
+	}
+	why := doc.Error.Message
+	if why == "" {
+		why = fmt.Sprintf("exit status %d: %s", status, bytes.TrimSpace(said))
+	}
+	switch doc.Error.Reason {
+	case exit.ReasonConflict:
+		return fmt.Errorf("%s: %w: %s", host, store.ErrConflict, why)
+	case exit.ReasonNotFound:
+		return fmt.Errorf("%s: %w: %s", host, store.ErrNotFound, why)
+	}
+	return fmt.Errorf("%s: %s", host, why)
+}
+
+// eachText changes the texts of an order that need not be UTF-8, as JSON has to be: on the
+// way each byte is a letter of its own.
+func eachText(o *attempts.Order, change func(string) string) {
+	all := func(list []string) []string {
+		out := make([]string, len(list))
+		for i, s := range list {
+			out[i] = change(s)
+		}
+		if list == nil {
+			return nil
+		}
+		return out
+	}
+	o.Command = all(o.Command)
+	if o.Payload == nil {
+		return
+	}
+	p := *o.Payload
+	p.Env, p.Variables = all(p.Env), all(p.Variables)
+	for _, s := range []*string{&p.Script, &p.Interpreter, &p.Dir, &p.Out, &p.Err, &p.Input} {
+		*s = change(*s)
+	}
+	o.Payload = &p
+}
+
+func toLatin1(s string) string {
+	letters := make([]rune, len(s))
+	for i := range len(s) {
+		letters[i] = rune(s[i])
+	}
+	return string(letters)
+}
+
+func fromLatin1(s string) string {
+	var b []byte
+	for _, c := range s {
+		b = append(b, byte(c))
+	}
+	return string(b)
+}

@@ -1,0 +1,116 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"sync"
+
+	"github.com/placectl/placectl/cmd/placectl/internal/launch"
+	attempts "github.com/placectl/placectl/cmd/placectl/internal/runner"
+	"github.com/placectl/placectl/store"
+)
+
+// A supervisor takes all processes below it for its command's, and reaps them: it can run
+// no ssh itself. So where the database is reached over ssh placectl supervise is two
+// processes. The one that was started asks for the other, its child, which supervises. When
+// it dies the supervisor goes on, cannot reach the database, and leaves what came of the
+// command for the next pass.
+
+// throughFlag says that this is the child: it asks through the descriptors 3, from which it
+// reads, and 4.
+const throughFlag = "through"
+
+// throughQuestion is a line to who asks.
+type throughQuestion struct {
+	What     string
+	Question attemptsQuestion
+}
+
+// throughAnswer is a line back.
+type throughAnswer struct {
+	Answer             *attemptsAnswer
+	Failed             string // "" for an answer
+	Conflict, NotFound bool
+}
+
+// superviseThrough starts the supervisor, and asks the database for it until it has ended.
+func (r *runner) superviseThrough(runner *attempts.Runner, args []string) error {
+	asker := runner.DB.(*attemptsSSH)
+	questions, theirQuestions, err := os.Pipe()
+	if err != nil {
+		return err
+	}
+	defer questions.Close()
+	theirAnswers, answers, err := os.Pipe()
+	if err != nil {
+		return err
+	}
+	defer answers.Close()
+	_, err = launch.Fork(runner.Words("supervise", append([]string{"--" + throughFlag}, args...)...), r.environ(), []*os.File{theirAnswers, theirQuestions}, nil)
+	theirAnswers.Close()
+	theirQuestions.Close()
+	if err != nil {
+		return err
+	}
+	in, out := json.NewDecoder(questions), json.NewEncoder(answers)
+	for {
+		var q throughQuestion
+		if err := in.Decode(&q); err != nil {
+			if errors.Is(err, io.EOF) {
+				err = nil
+			}
+			return err
+		}
+		var a throughAnswer
+		if a.Answer, err = asker.asked(r.ctx, q.What, q.Question); err != nil {
+			a = throughAnswer{Failed: err.Error(), Conflict: errors.Is(err, store.ErrConflict), NotFound: errors.Is(err, store.ErrNotFound)}
+		}
+		if err := out.Encode(&a); err != nil {
+			return err
+		}
+	}
+}
+
+// through asks whoever has started this process.
+type through struct {
+	sync.Mutex
+	in  *json.Decoder
+	out *json.Encoder
+}
+
+func newThrough() *through {
+	return &through{in: json.NewDecoder(os.NewFile(3, "answers")), out: json.NewEncoder(os.NewFile(4, "questions"))}
+}
+
+// relayed is a refusal as its text, of the same kind.
+type relayed struct {
+	text string
+	kind error
+}
+
+func (e *relayed) Error() string { return e.text }
+func (e *relayed) Unwrap() error { return e.kind }
+
+func (t *through) ask(_ context.Context, what string, q attemptsQuestion) (*attemptsAnswer, error) {
+	t.Lock()
+	defer t.Unlock()
+	if err := t.out.Encode(throughQuestion{what, q}); err != nil {
+		return nil, err
+	}
+	var a throughAnswer
+	err := t.in.Decode(&a)
+	switch {
+	case err != nil:
+		return nil, err
+	case a.Conflict:
+		return nil, &relayed{a.Failed, store.ErrConflict}
+	case a.NotFound:
+		return nil, &relayed{a.Failed, store.ErrNotFound}
+	case a.Failed != "":
+		return nil, errors.New(a.Failed)
+	}
+	return a.Answer, nil
+}

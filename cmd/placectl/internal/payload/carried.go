@@ -1,0 +1,45 @@
+package payload
+
+import (
+	"path/filepath"
+
+	"github.com/placectl/placectl/store"
+)
+
+// Carried are the surroundings of somebody who submits on one host to a database on
+// another, and his script. Texts are bytes: they need not be UTF-8.
+type Carried struct {
+	Host       string
+	Dir        string
+	Umask      uint32
+	Env        [][]byte
+	Limits     []store.ResourceLimit
+	ScriptName string
+	Script     []byte // nil: he has none
+}
+
+// Carry are the surroundings of this process but its directory and its host.
+func Carry(environ []string) *Carried {
+	along := &Carried{Umask: ownUmask(), Limits: resourceLimits()}
+	for _, v := range environ {
+		along.Env = append(along.Env, []byte(v))
+	}
+	return along
+}
+
+// Environ is the environment.
+func (along *Carried) Environ() (list []string) {
+	for _, v := range along.Env {
+		list = append(list, string(v))
+	}
+	return list
+}
+
+// Under is a directory as seen from the one that they stand in. Whether it is there cannot
+// be told here.
+func (along *Carried) Under(dir string) string {
+	if filepath.IsAbs(dir) {
+		return filepath.Clean(dir)
+	}
+	return filepath.Join(along.Dir, dir)
+}
