@@ -17,6 +17,9 @@ func (l List[R]) Help(b *strings.Builder) {
 	category := ""
 	for _, e := range l {
 		v := e.Make()
+		if v.Hidden {
+			continue
+		}
 		if v.Category != category {
 			category = v.Category
 			b.WriteString("\n" + strings.ToUpper(category) + "\n")
