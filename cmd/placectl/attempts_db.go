@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/payload"
+	"github.com/placectl/placectl/cmd/placectl/internal/remote"
 	attempts "github.com/placectl/placectl/cmd/placectl/internal/runner"
 	"github.com/placectl/placectl/store"
 )
@@ -43,18 +44,18 @@ func (r *runner) attemptsRunner(host string) (runner *attempts.Runner, launch st
 		return append(words, args...)
 	}
 	var db attempts.Database
-	var is *attemptsAnswer
+	var is *remote.Answer
 	stamp := r.attemptsStamp
 	if r.overSSH() {
-		remote, err := r.newAttemptsSSH(host)
+		lies, err := r.remoteDatabase(host)
 		if err != nil {
 			return nil, "", err
 		}
-		if r.inv.Has(throughFlag) {
-			remote.through = newThrough()
+		if r.inv.Has(remote.ThroughFlag) {
+			lies.Through = remote.NewThrough()
 		}
-		db, stamp = remote, sshStamp
-		is, err = remote.ask(r.ctx, askSite, attemptsQuestion{})
+		db, stamp = lies, sshStamp
+		is, err = lies.Ask(r.ctx, remote.AskSite, remote.Question{})
 		if err != nil {
 			return nil, "", err
 		}
@@ -65,13 +66,13 @@ func (r *runner) attemptsRunner(host string) (runner *attempts.Runner, launch st
 			return nil, "", err
 		}
 	}
-	is.keptAt(&site)
+	is.KeptAt(&site)
 	return &attempts.Runner{Site: site, DB: db, Stamp: stamp, Note: r.notef}, is.Launch, nil
 }
 
 // site is what a host has to know of the database.
-func (d *attemptsDB) site() (*attemptsAnswer, error) {
-	var a *attemptsAnswer
+func (d *attemptsDB) site() (*remote.Answer, error) {
+	var a *remote.Answer
 	err := d.r.view(func(tx *store.Tx) (err error) {
 		a, err = siteOf(tx)
 		return err
@@ -83,7 +84,7 @@ func (d *attemptsDB) site() (*attemptsAnswer, error) {
 }
 
 // siteOf is what a database says of itself to a host that executes its jobs.
-func siteOf(tx *store.Tx) (*attemptsAnswer, error) {
+func siteOf(tx *store.Tx) (*remote.Answer, error) {
 	id, err := tx.Identity()
 	if err != nil {
 		return nil, err
@@ -92,14 +93,7 @@ func siteOf(tx *store.Tx) (*attemptsAnswer, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &attemptsAnswer{ID: id.ID, Epoch: fmt.Sprintf("%08x", id.Epoch), StateDir: settings.StateDir, Launch: settings.Launch}, nil
-}
-
-// keptAt says where a site keeps what belongs to the database.
-func (a *attemptsAnswer) keptAt(site *attempts.Site) {
-	if site.ID, site.Epoch, site.StateDir = a.ID, a.Epoch, a.StateDir; site.StateDir == "" {
-		site.StateDir = attempts.DefaultState(os.Getuid())
-	}
+	return &remote.Answer{ID: id.ID, Epoch: fmt.Sprintf("%08x", id.Epoch), StateDir: settings.StateDir, Launch: settings.Launch}, nil
 }
 
 // endAttended ends the jobs of runs on this host that were killed.
@@ -113,12 +107,21 @@ func (r *runner) endAttended(tx *store.Tx) error {
 	if err != nil || is.ID == "" {
 		return err
 	}
-	is.keptAt(&site)
+	is.KeptAt(&site)
 	ended, err := (&attempts.Runner{Site: site}).EndAttended(tx)
 	for _, j := range ended {
 		r.notef("job %d is %s: %s", j.ID, j.State, j.Reason)
 	}
 	return err
+}
+
+// remoteDatabase is the database as a host asks it that does not see its file.
+func (r *runner) remoteDatabase(us string) (*remote.Database, error) {
+	host, path, err := store.SplitURL(r.DB)
+	if err != nil {
+		return nil, usagef("--db: %w", err)
+	}
+	return &remote.Database{Host: host, Path: path, Us: us, Now: r.Now}, nil
 }
 
 // sshStamp has a database on another host looked at every ten seconds.

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"io"
 
+	"github.com/placectl/placectl/cmd/placectl/internal/remote"
 	"github.com/placectl/placectl/cmd/placectl/internal/usage"
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
 	"github.com/placectl/placectl/store"
@@ -15,7 +16,7 @@ func attemptsVerb() *verb {
 		Name:     "attempts",
 		Category: "Queue",
 		Usage:    "answer a host that executes jobs and reaches the database over ssh",
-		Args:     []verbs.Arg{{Name: askSite + "|" + askLaunch + "|" + askLook + "|" + askClaim + "|" + askReport, Kind: verbs.KindWord}},
+		Args:     []verbs.Arg{{Name: remote.AskSite + "|" + remote.AskLaunch + "|" + remote.AskLook + "|" + remote.AskClaim + "|" + remote.AskReport, Kind: verbs.KindWord}},
 		Access:   verbs.Reads, // it writes, too, and has neither --dry-run nor --key
 		Alone:    true,
 		Hidden:   true,
@@ -24,34 +25,31 @@ func attemptsVerb() *verb {
 }
 
 func (r *runner) attempts(c *cli.Context) error {
-	var q attemptsQuestion
+	var q remote.Question
 	text, err := io.ReadAll(r.stdin)
 	if err == nil {
 		err = json.Unmarshal(text, &q)
 	}
 	what := c.Args().First()
-	if err != nil || what == askClaim && q.Claim == nil || what == askReport && q.Result == nil {
+	if err != nil || what == remote.AskClaim && q.Claim == nil || what == remote.AskReport && q.Result == nil {
 		return usage.Errorf("it is for other hosts, which ask on standard input")
 	}
 	d := &attemptsDB{r, q.Host, q.UID}
-	a := new(attemptsAnswer)
+	a := new(remote.Answer)
 	switch what {
-	case askSite:
+	case remote.AskSite:
 		a, err = d.site()
-	case askLaunch:
+	case remote.AskLaunch:
 		err = d.update(func(tx *store.Tx) error { return tx.LaunchBy(store.LaunchWork) })
-	case askLook:
+	case remote.AskLook:
 		a.View, err = d.Look(r.ctx)
-	case askClaim:
+	case remote.AskClaim:
 		a.Order, err = d.Claim(r.ctx, *q.Claim)
-	case askReport:
+	case remote.AskReport:
 		err = d.Report(r.ctx, q.Result)
 	}
 	if err != nil {
 		return err
 	}
-	if a.Order != nil {
-		eachText(a.Order, toLatin1)
-	}
-	return json.NewEncoder(r.stdout).Encode(a)
+	return a.Write(r.stdout)
 }

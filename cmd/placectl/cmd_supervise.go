@@ -2,6 +2,7 @@ package main
 
 import (
 	"github.com/placectl/placectl/cmd/placectl/internal/exit"
+	"github.com/placectl/placectl/cmd/placectl/internal/remote"
 	attempts "github.com/placectl/placectl/cmd/placectl/internal/runner"
 	"github.com/placectl/placectl/cmd/placectl/internal/usage"
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
@@ -21,7 +22,7 @@ func superviseVerb() *verb {
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "host", Usage: "this host's name is `H` (what the system says)"},
 			&cli.StringFlag{Name: "adopt", Usage: "go on with a command whose supervisor was killed, and that was begun under the `EPOCH` of the database"},
-			&cli.BoolFlag{Name: throughFlag, Hidden: true},
+			&cli.BoolFlag{Name: remote.ThroughFlag, Hidden: true},
 		},
 		Access:   verbs.Writes,
 		Unkeyed:  true,
@@ -44,12 +45,12 @@ func (r *runner) supervise(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	if r.overSSH() && !c.Bool(throughFlag) {
+	if r.overSSH() && !c.Bool(remote.ThroughFlag) {
 		args := []string{k.String()}
 		if c.IsSet("adopt") {
 			args = append(args, "--adopt", c.String("adopt"))
 		}
-		return r.superviseThrough(runner, args)
+		return runner.DB.(*remote.Database).Lend(r.ctx, runner.Words("supervise", append([]string{"--" + remote.ThroughFlag}, args...)...), r.environ())
 	}
 	if c.IsSet("adopt") {
 		return runner.Adopt(r.ctx, c.String("adopt"), k)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/placectl/placectl/cmd/placectl/internal/remote"
 	attempts "github.com/placectl/placectl/cmd/placectl/internal/runner"
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
 	"github.com/placectl/placectl/store"
@@ -71,8 +72,8 @@ func (r *runner) work(c *cli.Context) error {
 
 // launchByWork says that the database's jobs are launched by passes.
 func (r *runner) launchByWork(c *cli.Context, runner *attempts.Runner) error {
-	if remote, is := runner.DB.(*attemptsSSH); is {
-		_, err := remote.ask(r.ctx, askLaunch, attemptsQuestion{})
+	if lies, is := runner.DB.(*remote.Database); is {
+		_, err := lies.Ask(r.ctx, remote.AskLaunch, remote.Question{})
 		return err
 	}
 	return r.update(c, func(tx *store.Tx) error { return tx.LaunchBy(store.LaunchWork) })

@@ -2,15 +2,21 @@ package main
 
 import (
 	"cmp"
+	"crypto/rand"
 	"errors"
+	"fmt"
 	"maps"
 	"os"
+	"path/filepath"
 	"slices"
 	"time"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/launch"
 	attempts "github.com/placectl/placectl/cmd/placectl/internal/runner"
+	"github.com/placectl/placectl/cmd/placectl/internal/spell"
+	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
 	"github.com/placectl/placectl/store"
+	"github.com/urfave/cli/v2"
 )
 
 // cycle --launch has passes made when its commit is there: on this host by itself, on the
@@ -107,4 +113,143 @@ func (d *attemptsDB) busyHosts(tx *store.Tx, busy map[string]bool) error {
 		}
 		return err
 	})
+}
+
+// Jobs are handed to the site's launcher after the commit, with the database
+// closed. Being told is the claim of an attempt, and whoever is told of a job is told
+// once: a cycle that is killed between its
+// commit and a launch has started a job that nobody launched, and that is better
+// than one that is launched twice. Such a job is found by its events (it has no
+// event launch), and put back with placectl requeue.
+
+// maxFailures is after how many failed launches in a row a job is held.
+const maxFailures = 3
+
+// launcher reads --exec, nil without it.
+func (r *runner) launcher(c *cli.Context) (*launch.Program, error) {
+	l := &launch.Program{Timeout: time.Minute}
+	if c.IsSet("exec-timeout") {
+		var err error
+		if l.Timeout, err = r.duration(c, "exec-timeout"); err != nil {
+			return nil, err
+		}
+		if l.Timeout <= 0 || !c.IsSet("exec") {
+			return nil, usagef("--exec-timeout goes with --exec, and is longer than 0")
+		}
+	}
+	if !c.IsSet("exec") {
+		return nil, nil
+	}
+	words, err := spell.SplitWords(c.String("exec"))
+	if err == nil && len(words) == 0 {
+		err = errors.New("it is empty")
+	}
+	if err != nil {
+		return nil, usagef("--exec: %s is no command: %w", spell.Quoted(c.String("exec")), err)
+	}
+	path, err := launch.Find(words[0])
+	if err != nil {
+		return nil, usagef("--exec: %w", err)
+	}
+	l.Words = append([]string{path}, words[1:]...)
+	return l, nil
+}
+
+// launchAll runs the launcher for each job and notes how that went.
+// What came of it is added to an answer that is kept.
+func (r *runner) launchAll(launcher *launch.Program, told []launch.Notice, key string) error {
+	done := launcher.All(r.ctx, r.databasePath(), told)
+	for i := range done {
+		if done[i].Err == nil {
+			r.debugf("job %d: launched%s", told[i].Job, done[i].Said)
+		}
+	}
+	return r.noteLaunches(told, done, key)
+}
+
+// drawNonce draws what tells this process from all others that launch.
+func drawNonce() (n store.Nonce) {
+	rand.Read(n[:])
+	return n
+}
+
+// toldUnder is, of those whom a cycle was to tell its launcher of, all that are claimed
+// under its nonce: where the outcome of its commit is not known the file says it.
+func (r *runner) toldUnder(nonce store.Nonce, told []launch.Notice) ([]launch.Notice, error) {
+	err := r.view(func(tx *store.Tx) error {
+		told = slices.DeleteFunc(slices.Clone(told), func(n launch.Notice) bool {
+			a, err := tx.Attempt(n.Job, 0)
+			return err != nil || n.Event == launch.Start && a.Nonce != nonce
+		})
+		return nil
+	})
+	return told, err
+}
+
+// launchKept launches those whom an answer that is kept says to launch: all of them after
+// the commit that keeps it. When that commit's outcome was not known, or the process
+// ended before it had noted the launches, the same key comes here again: those who have
+// not been taken off their nodes since are launched then.
+func (r *runner) launchKept(c *cli.Context, launcher *launch.Program) error {
+	told := r.kept.Notices()
+	err := r.view(func(tx *store.Tx) error {
+		told = slices.DeleteFunc(told, func(n launch.Notice) bool {
+			j, err := tx.Job(n.Job)
+			return n.Event == launch.Start && (err != nil || j.State != store.JobRunning || j.Start.Unix() != n.Start)
+		})
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return r.launchAll(launcher, told, c.String(verbs.Key))
+}
+
+// databasePath is the file of the database for programs that run elsewhere.
+func (r *runner) databasePath() string {
+	if r.overSSH() {
+		return r.DB
+	}
+	if path, err := filepath.Abs(r.DB); err == nil {
+		return path
+	}
+	return r.DB
+}
+
+// noteLaunches writes down which launches have succeeded, and puts those jobs back
+// whose launch has failed.
+func (r *runner) noteLaunches(told []launch.Notice, done []launch.Done, key string) error {
+	if len(told) == 0 {
+		return nil
+	}
+	db, err := r.open()
+	if err != nil {
+		return err
+	}
+	var failed []error
+	err = r.write(db, true, func(tx *store.Tx) error {
+		failed = nil
+		for i, n := range told {
+			what := "stop"
+			if n.Event == launch.Start {
+				what = "launch"
+				if err := tx.LaunchEnded(n.Job, done[i].Err, maxFailures); err != nil {
+					return err
+				}
+			}
+			if done[i].Err != nil {
+				failed = append(failed, fmt.Errorf("job %d: the %s failed: %w", n.Job, what, done[i].Err))
+			}
+		}
+		if key == "" {
+			return nil
+		}
+		r.kept.Launched(errors.Join(failed...))
+		answer, err := r.kept.Encode()
+		if err != nil {
+			return err
+		}
+		return tx.Amend(key, answer)
+	})
+	return errors.Join(err, errors.Join(failed...))
 }

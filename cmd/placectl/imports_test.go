@@ -76,6 +76,8 @@ const importRules = `
 	index, store                             < cmd/placectl/internal/runner
 	cmd/placectl/internal/spell, cmd/placectl/internal/launch < cmd/placectl/internal/runner
 	cmd/placectl/internal/runner             < cmd/placectl
+	store, cmd/placectl/internal/exit, cmd/placectl/internal/launch, cmd/placectl/internal/runner < cmd/placectl/internal/remote
+	cmd/placectl/internal/remote             < cmd/placectl
 	cmd/placectl/internal/usage              < cmd/placectl
 	cmd/placectl/internal/joblog             < cmd/placectl
 	cmd/placectl/internal/output, cmd/placectl/internal/launch < cmd/placectl/internal/keyed

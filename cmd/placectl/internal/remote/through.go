@@ -1,4 +1,4 @@
-package main
+package remote
 
 import (
 	"context"
@@ -9,7 +9,6 @@ import (
 	"sync"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/launch"
-	attempts "github.com/placectl/placectl/cmd/placectl/internal/runner"
 	"github.com/placectl/placectl/store"
 )
 
@@ -19,26 +18,25 @@ import (
 // it dies the supervisor goes on, cannot reach the database, and leaves what came of the
 // command for the next pass.
 
-// throughFlag says that this is the child: it asks through the descriptors 3, from which it
+// ThroughFlag is the flag of supervise that says that this is the child: it asks through the descriptors 3, from which it
 // reads, and 4.
-const throughFlag = "through"
+const ThroughFlag = "through"
 
 // throughQuestion is a line to who asks.
 type throughQuestion struct {
 	What     string
-	Question attemptsQuestion
+	Question Question
 }
 
 // throughAnswer is a line back.
 type throughAnswer struct {
-	Answer             *attemptsAnswer
+	Answer             *Answer
 	Failed             string // "" for an answer
 	Conflict, NotFound bool
 }
 
-// superviseThrough starts the supervisor, and asks the database for it until it has ended.
-func (r *runner) superviseThrough(runner *attempts.Runner, args []string) error {
-	asker := runner.DB.(*attemptsSSH)
+// Lend starts a supervisor with these words, and asks the database for it until it has ended.
+func (d *Database) Lend(ctx context.Context, words, environ []string) error {
 	questions, theirQuestions, err := os.Pipe()
 	if err != nil {
 		return err
@@ -49,7 +47,7 @@ func (r *runner) superviseThrough(runner *attempts.Runner, args []string) error 
 		return err
 	}
 	defer answers.Close()
-	_, err = launch.Fork(runner.Words("supervise", append([]string{"--" + throughFlag}, args...)...), r.environ(), []*os.File{theirAnswers, theirQuestions}, nil)
+	_, err = launch.Fork(words, environ, []*os.File{theirAnswers, theirQuestions}, nil)
 	theirAnswers.Close()
 	theirQuestions.Close()
 	if err != nil {
@@ -65,7 +63,7 @@ func (r *runner) superviseThrough(runner *attempts.Runner, args []string) error 
 			return err
 		}
 		var a throughAnswer
-		if a.Answer, err = asker.asked(r.ctx, q.What, q.Question); err != nil {
+		if a.Answer, err = d.asked(ctx, q.What, q.Question); err != nil {
 			a = throughAnswer{Failed: err.Error(), Conflict: errors.Is(err, store.ErrConflict), NotFound: errors.Is(err, store.ErrNotFound)}
 		}
 		if err := out.Encode(&a); err != nil {
@@ -74,15 +72,16 @@ func (r *runner) superviseThrough(runner *attempts.Runner, args []string) error 
 	}
 }
 
-// through asks whoever has started this process.
-type through struct {
+// Through asks whoever has started this process.
+type Through struct {
 	sync.Mutex
 	in  *json.Decoder
 	out *json.Encoder
 }
 
-func newThrough() *through {
-	return &through{in: json.NewDecoder(os.NewFile(3, "answers")), out: json.NewEncoder(os.NewFile(4, "questions"))}
+// NewThrough is for a process that was started by Lend.
+func NewThrough() *Through {
+	return &Through{in: json.NewDecoder(os.NewFile(3, "answers")), out: json.NewEncoder(os.NewFile(4, "questions"))}
 }
 
 // relayed is a refusal as its text, of the same kind.
@@ -94,7 +93,7 @@ type relayed struct {
 func (e *relayed) Error() string { return e.text }
 func (e *relayed) Unwrap() error { return e.kind }
 
-func (t *through) ask(_ context.Context, what string, q attemptsQuestion) (*attemptsAnswer, error) {
+func (t *Through) ask(_ context.Context, what string, q Question) (*Answer, error) {
 	t.Lock()
 	defer t.Unlock()
 	if err := t.out.Encode(throughQuestion{what, q}); err != nil {

@@ -1,4 +1,6 @@
-package main
+// Package remote asks a database on another host, over ssh, what those who execute attempts
+// ask: what there is to do, claims and reports.
+package remote
 
 import (
 	"bytes"
@@ -6,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"strings"
 	"time"
@@ -21,47 +24,39 @@ import (
 
 // What is asked.
 const (
-	askSite   = "site"
-	askLaunch = "launch" // say that jobs are launched by work
-	askLook   = "look"
-	askClaim  = "claim"
-	askReport = "report"
+	AskSite   = "site"
+	AskLaunch = "launch" // say that jobs are launched by work
+	AskLook   = "look"
+	AskClaim  = "claim"
+	AskReport = "report"
 )
 
-// attemptsQuestion is what a host asks.
-type attemptsQuestion struct {
+// Question is what a host asks.
+type Question struct {
 	Host   string
 	UID    int
 	Claim  *store.Claim
 	Result *store.Result
 }
 
-// attemptsAnswer is what it gets.
-type attemptsAnswer struct {
+// Answer is what it gets.
+type Answer struct {
 	ID, Epoch, StateDir, Launch string
 	View                        *attempts.View
 	Order                       *attempts.Order
 }
 
-// attemptsSSH is a database on another host as those who execute attempts ask it.
-type attemptsSSH struct {
-	r          *runner
-	host, path string   // where the database lies
-	us         string   // this host's name
-	through    *through // whom to ask in place of ssh, nil for nobody
-}
-
-func (r *runner) newAttemptsSSH(us string) (*attemptsSSH, error) {
-	host, path, err := store.SplitURL(r.DB)
-	if err != nil {
-		return nil, usagef("--db: %w", err)
-	}
-	return &attemptsSSH{r: r, host: host, path: path, us: us}, nil
+// Database is a database on another host as those who execute attempts ask it.
+type Database struct {
+	Host, Path string    // where it lies
+	Us         string    // this host's name
+	Now        time.Time // the time that is told it, zero for the clock's
+	Through    *Through  // whom to ask in place of ssh, nil for nobody
 }
 
 // Claim claims an attempt.
-func (d *attemptsSSH) Claim(ctx context.Context, c store.Claim) (*attempts.Order, error) {
-	a, err := d.ask(ctx, askClaim, attemptsQuestion{Claim: &c})
+func (d *Database) Claim(ctx context.Context, c store.Claim) (*attempts.Order, error) {
+	a, err := d.Ask(ctx, AskClaim, Question{Claim: &c})
 	if err != nil {
 		return nil, err
 	}
@@ -69,14 +64,14 @@ func (d *attemptsSSH) Claim(ctx context.Context, c store.Claim) (*attempts.Order
 }
 
 // Report says how an attempt has ended.
-func (d *attemptsSSH) Report(ctx context.Context, r *store.Result) error {
-	_, err := d.ask(ctx, askReport, attemptsQuestion{Result: r})
+func (d *Database) Report(ctx context.Context, r *store.Result) error {
+	_, err := d.Ask(ctx, AskReport, Question{Result: r})
 	return err
 }
 
 // Look is what there is to be done on this host.
-func (d *attemptsSSH) Look(ctx context.Context) (*attempts.View, error) {
-	a, err := d.ask(ctx, askLook, attemptsQuestion{})
+func (d *Database) Look(ctx context.Context) (*attempts.View, error) {
+	a, err := d.Ask(ctx, AskLook, Question{})
 	if err == nil && a.View == nil {
 		a.View = new(attempts.View)
 	}
@@ -86,11 +81,11 @@ func (d *attemptsSSH) Look(ctx context.Context) (*attempts.View, error) {
 	return a.View, nil
 }
 
-// ask asks, and reads the answer.
-func (d *attemptsSSH) ask(ctx context.Context, what string, q attemptsQuestion) (a *attemptsAnswer, err error) {
-	q.Host, q.UID = d.us, os.Getuid()
-	if d.through != nil {
-		a, err = d.through.ask(ctx, what, q)
+// Ask asks, and reads the answer.
+func (d *Database) Ask(ctx context.Context, what string, q Question) (a *Answer, err error) {
+	q.Host, q.UID = d.Us, os.Getuid()
+	if d.Through != nil {
+		a, err = d.Through.ask(ctx, what, q)
 	} else {
 		a, err = d.asked(ctx, what, q)
 	}
@@ -102,7 +97,7 @@ func (d *attemptsSSH) ask(ctx context.Context, what string, q attemptsQuestion) 
 
 // asked asks over ssh. Conflicts, and what is not there, come out as they would of the
 // file; after any other error nobody knows what was done.
-func (d *attemptsSSH) asked(ctx context.Context, what string, q attemptsQuestion) (*attemptsAnswer, error) {
+func (d *Database) asked(ctx context.Context, what string, q Question) (*Answer, error) {
 	ssh, err := launch.FindSSH()
 	if err != nil {
 		return nil, err
@@ -111,12 +106,12 @@ func (d *attemptsSSH) asked(ctx context.Context, what string, q attemptsQuestion
 	if err != nil {
 		return nil, err
 	}
-	words := []string{"placectl", "--db", d.path, "-o", "json", "attempts", what}
-	if !d.r.Now.IsZero() {
-		words = append(words, "--now", d.r.Now.Format(time.RFC3339))
+	words := []string{"placectl", "--db", d.Path, "-o", "json", "attempts", what}
+	if !d.Now.IsZero() {
+		words = append(words, "--now", d.Now.Format(time.RFC3339))
 	}
 	var out, said bytes.Buffer
-	status, err := ssh.Run(ctx, d.host, words, bytes.NewReader(in), &out, &said)
+	status, err := ssh.Run(ctx, d.Host, words, bytes.NewReader(in), &out, &said)
 	var lost *launch.Unreached
 	if errors.As(err, &lost) {
 		lost.Why = strings.TrimSpace(said.String())
@@ -125,11 +120,11 @@ func (d *attemptsSSH) asked(ctx context.Context, what string, q attemptsQuestion
 		return nil, err
 	}
 	if status != exit.OK {
-		return nil, refusal(d.host, status, said.Bytes())
+		return nil, refusal(d.Host, status, said.Bytes())
 	}
-	a := new(attemptsAnswer)
+	a := new(Answer)
 	if err := json.Unmarshal(out.Bytes(), a); err != nil {
-		return nil, fmt.Errorf("%s: its answer to attempts %s cannot be read: %w", d.host, what, err)
+		return nil, fmt.Errorf("%s: its answer to attempts %s cannot be read: %w", d.Host, what, err)
 	}
 	return a, nil
 }
@@ -156,6 +151,21 @@ func refusal(host string, status int, said []byte) error {
 		return fmt.Errorf("%s: %w: %s", host, store.ErrNotFound, why)
 	}
 	return fmt.Errorf("%s: %s", host, why)
+}
+
+// KeptAt says where a site keeps what belongs to the database.
+func (a *Answer) KeptAt(site *attempts.Site) {
+	if site.ID, site.Epoch, site.StateDir = a.ID, a.Epoch, a.StateDir; site.StateDir == "" {
+		site.StateDir = attempts.DefaultState(os.Getuid())
+	}
+}
+
+// Write writes an answer for Ask to read.
+func (a *Answer) Write(w io.Writer) error {
+	if a.Order != nil {
+		eachText(a.Order, toLatin1)
+	}
+	return json.NewEncoder(w).Encode(a)
 }
 
 // eachText changes the texts of an order that need not be UTF-8, as JSON has to be: on the
