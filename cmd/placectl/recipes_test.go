@@ -19,6 +19,10 @@ var recipeChecks = map[string]string{
 		placectl show 1 -o json | grep -q '"state":"finished"'
 		placectl show 2 -o json | grep -q '"state":"cancelled"'
 		! ps -eo args | grep -qx 'sleep 12345'`,
+	"This machine alone": `
+		grep -q 'hello from job 1' placectl-1.out
+		placectl --db here.db show 1 -o json | grep -q '"state":"finished"'
+		placectl --db here.db check -q`,
 	"A nightly batch": `
 		test "$(placectl job list --state finished -o id | wc -l)" -eq 8
 		placectl cycle && placectl show 9 -o json | grep -q '"state":"cancelled"'
