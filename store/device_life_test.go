@@ -204,6 +204,9 @@ func (l *deviceLife) device(t *rapid.T) {
 	case 2:
 		d.drained = false
 	default:
+		if what == 4 && !d.cut {
+			return // it was whole; another device of that number may be cut
+		}
 		slices := l.known[key+"gslices"]
 		if slices == nil {
 			slices = make(map[string]*modelDevice)
