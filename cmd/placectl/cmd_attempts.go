@@ -34,13 +34,13 @@ func (r *runner) attempts(c *cli.Context) error {
 	if err != nil || what == remote.AskClaim && q.Claim == nil || what == remote.AskReport && q.Result == nil {
 		return usage.Errorf("it is for other hosts, which ask on standard input")
 	}
-	d := &attemptsDB{r, q.Host, q.UID}
+	d := r.dispatched(q.Host, q.UID)
 	a := new(remote.Answer)
 	switch what {
 	case remote.AskSite:
-		a, err = d.site()
+		a, err = r.site()
 	case remote.AskLaunch:
-		err = d.update(func(tx *store.Tx) error { return tx.LaunchBy(store.LaunchWork) })
+		err = d.Update(func(tx *store.Tx) error { return tx.LaunchBy(store.LaunchWork) })
 	case remote.AskLook:
 		a.View, err = d.Look(r.ctx)
 	case remote.AskClaim:

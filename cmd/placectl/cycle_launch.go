@@ -11,6 +11,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/placectl/placectl/cmd/placectl/internal/dispatch"
 	"github.com/placectl/placectl/cmd/placectl/internal/launch"
 	attempts "github.com/placectl/placectl/cmd/placectl/internal/runner"
 	"github.com/placectl/placectl/cmd/placectl/internal/spell"
@@ -57,7 +58,7 @@ func (r *runner) makePasses() error {
 // passHosts are the hosts but this one where there is something to do, in order, and how
 // the database is called there.
 func (r *runner) passHosts(here string) (hosts []string, database string, err error) {
-	d := &attemptsDB{r, here, os.Getuid()}
+	d := r.dispatched(here, os.Getuid())
 	busy := make(map[string]bool)
 	err = r.view(func(tx *store.Tx) error {
 		settings, err := tx.Settings()
@@ -65,10 +66,10 @@ func (r *runner) passHosts(here string) (hosts []string, database string, err er
 			return err
 		}
 		database = settings.LaunchDB
-		return d.busyHosts(tx, busy)
+		return d.BusyHosts(tx, busy)
 	})
 	for host := range maps.Keys(busy) {
-		if sameHost(host, here) {
+		if dispatch.SameHost(host, here) {
 			delete(busy, host)
 		}
 	}
@@ -83,36 +84,6 @@ func (r *runner) launchDB(here string) string {
 		return path
 	}
 	return "ssh://" + here + path
-}
-
-// busyHosts collects the hosts where a pass of our user has something to do: to start
-// attempts, to stop some, or to settle those whose end is over.
-func (d *attemptsDB) busyHosts(tx *store.Tx, busy map[string]bool) error {
-	err := tx.Unclaimed(func(j *store.Job) error {
-		if !forPasses(j) {
-			return nil
-		}
-		mine, err := d.mine(tx, j)
-		if err != nil || !mine {
-			return err
-		}
-		host, err := tx.HostOf(j)
-		busy[host] = true
-		return err
-	})
-	if err != nil {
-		return err
-	}
-	return tx.ClaimedOn("", func(j *store.Job, a *store.Attempt) error {
-		if a.By != store.BySupervisor || a.State != store.AttemptEnding && j.End.After(tx.Now()) {
-			return nil
-		}
-		mine, err := d.mine(tx, j)
-		if mine {
-			busy[a.Host] = true
-		}
-		return err
-	})
 }
 
 // Jobs are handed to the site's launcher after the commit, with the database

@@ -1,12 +1,12 @@
-package main
+package dispatch
 
 import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 
 	attempts "github.com/placectl/placectl/cmd/placectl/internal/runner"
 	"github.com/placectl/placectl/index/devices"
@@ -14,7 +14,7 @@ import (
 )
 
 // order is what whoever has claimed an attempt is to execute.
-func (r *runner) order(tx *store.Tx, g *store.Granted) (*attempts.Order, error) {
+func (d *DB) order(tx *store.Tx, g *store.Granted) (*attempts.Order, error) {
 	j, a := g.Job, g.Attempt
 	settings, err := tx.Settings()
 	if err != nil {
@@ -22,12 +22,12 @@ func (r *runner) order(tx *store.Tx, g *store.Granted) (*attempts.Order, error) 
 	}
 	o := &attempts.Order{Key: attempts.Key{Job: j.ID, Number: a.Number}, Command: j.Command, Left: g.Left, Ending: a.State == store.AttemptEnding,
 		Name: j.Name, User: j.User, Queue: j.Queue, Class: j.Class, Account: j.Account, Reservation: j.Reservation,
-		Walltime: j.Walltime, Start: j.Start, End: tx.Now().Add(g.Left), Enforce: settings.Enforce, Cluster: r.clusterName()}
+		Walltime: j.Walltime, Start: j.Start, End: tx.Now().Add(g.Left), Enforce: settings.Enforce, Cluster: d.cluster()}
 	if o.Payload, err = tx.Payload(j.ID); err != nil {
 		return nil, err
 	}
 	if o.Payload == nil {
-		if o.Payload, err = r.bare(); err != nil {
+		if o.Payload, err = d.bare(); err != nil {
 			return nil, err
 		}
 	}
@@ -139,8 +139,8 @@ func arrayOf(tx *store.Tx, j *store.Job, all bool) (*attempts.Array, error) {
 
 // bare is what a job carries that was submitted by an older version: the home directory of
 // the file's owner, and an environment as --export none makes it.
-func (r *runner) bare() (*store.Payload, error) {
-	if owner := fileOwner(r.DB); owner != os.Getuid() {
+func (d *DB) bare() (*store.Payload, error) {
+	if owner := fileOwner(d.Path); owner != os.Getuid() {
 		return nil, fmt.Errorf("the job says nothing of its owner, and the database is that of the user %d, and not of %d", owner, os.Getuid())
 	}
 	home, err := os.UserHomeDir()
@@ -148,7 +148,7 @@ func (r *runner) bare() (*store.Payload, error) {
 		return nil, err
 	}
 	p := &store.Payload{Dir: home, Umask: 0o022}
-	for _, kv := range r.environ() {
+	for _, kv := range d.Environ() {
 		name, _, _ := strings.Cut(kv, "=")
 		if slices.Contains([]string{"PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "TZ"}, name) || strings.HasPrefix(name, "LC_") {
 			p.Env = append(p.Env, kv)
@@ -157,11 +157,7 @@ func (r *runner) bare() (*store.Payload, error) {
 	return p, nil
 }
 
-// fileOwner is the uid of a file's owner, -1 where that cannot be told.
-func fileOwner(path string) int {
-	info, err := os.Stat(path)
-	if err != nil {
-		return -1
-	}
-	return int(info.Sys().(*syscall.Stat_t).Uid)
+// cluster is the file's name, for SLURM_CLUSTER_NAME.
+func (d *DB) cluster() string {
+	return strings.TrimSuffix(filepath.Base(d.Path), ".db")
 }

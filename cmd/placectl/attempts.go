@@ -1,25 +1,16 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"os"
-	"path/filepath"
-	"strings"
 	"time"
 
+	"github.com/placectl/placectl/cmd/placectl/internal/dispatch"
 	"github.com/placectl/placectl/cmd/placectl/internal/payload"
 	"github.com/placectl/placectl/cmd/placectl/internal/remote"
 	attempts "github.com/placectl/placectl/cmd/placectl/internal/runner"
 	"github.com/placectl/placectl/store"
 )
-
-// attemptsDB is the database as those who execute attempts ask it.
-type attemptsDB struct {
-	r    *runner
-	host string
-	uid  int // whose attempts
-}
 
 // attemptsRunner executes attempts of this database's jobs on this host, which has that
 // name, "" for what the system says. It also returns how the jobs are launched.
@@ -28,7 +19,7 @@ func (r *runner) attemptsRunner(host string) (runner *attempts.Runner, launch st
 	if err != nil {
 		return nil, "", err
 	}
-	if host == "" || sameHost(host, me.Host) {
+	if host == "" || dispatch.SameHost(host, me.Host) {
 		// What passes write down they are to find again, whoever has made them.
 		host = me.Host
 	}
@@ -60,9 +51,9 @@ func (r *runner) attemptsRunner(host string) (runner *attempts.Runner, launch st
 			return nil, "", err
 		}
 	} else {
-		file := &attemptsDB{r, host, os.Getuid()}
+		file := r.dispatched(host, os.Getuid())
 		db = file
-		if is, err = file.site(); err != nil {
+		if is, err = r.site(); err != nil {
 			return nil, "", err
 		}
 	}
@@ -70,10 +61,25 @@ func (r *runner) attemptsRunner(host string) (runner *attempts.Runner, launch st
 	return &attempts.Runner{Site: site, DB: db, Stamp: stamp, Note: r.notef}, is.Launch, nil
 }
 
+// dispatched is the database as those ask it who execute attempts of a user on a host.
+func (r *runner) dispatched(host string, uid int) *dispatch.DB {
+	return &dispatch.DB{View: r.view, Update: r.updateOnce, Path: r.DB, Host: host, UID: uid, Environ: r.environ}
+}
+
+// updateOnce changes the database without an answer.
+func (r *runner) updateOnce(fn func(*store.Tx) error) error {
+	db, err := r.open()
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	return r.commit(db, true, fn)
+}
+
 // site is what a host has to know of the database.
-func (d *attemptsDB) site() (*remote.Answer, error) {
+func (r *runner) site() (*remote.Answer, error) {
 	var a *remote.Answer
-	err := d.r.view(func(tx *store.Tx) (err error) {
+	err := r.view(func(tx *store.Tx) (err error) {
 		a, err = siteOf(tx)
 		return err
 	})
@@ -157,108 +163,4 @@ func (r *runner) attemptsStamp() string {
 		stamp += fmt.Sprint(" ", time.Now().UnixNano())
 	}
 	return stamp
-}
-
-// update changes the database. What the function sets outside it has to set anew each time
-// that it runs.
-func (d *attemptsDB) update(fn func(*store.Tx) error) error {
-	db, err := d.r.open()
-	if err != nil {
-		return err
-	}
-	defer db.Close()
-	return d.r.commit(db, true, fn)
-}
-
-// Claim claims an attempt, and says what is to be executed.
-func (d *attemptsDB) Claim(_ context.Context, c store.Claim) (order *attempts.Order, err error) {
-	err = d.update(func(tx *store.Tx) error {
-		granted, err := tx.Claim(c)
-		if err != nil {
-			return err
-		}
-		order, err = d.r.order(tx, granted)
-		return err
-	})
-	return order, err
-}
-
-// Report says how an attempt has ended.
-func (d *attemptsDB) Report(_ context.Context, r *store.Result) error {
-	return d.update(func(tx *store.Tx) error {
-		_, err := tx.Report(*r)
-		return err
-	})
-}
-
-// Look is what there is to be done on this host for this user.
-func (d *attemptsDB) Look(context.Context) (*attempts.View, error) {
-	var view *attempts.View
-	err := d.r.view(func(tx *store.Tx) error {
-		view = new(attempts.View)
-		err := tx.Unclaimed(func(j *store.Job) error {
-			ours, err := d.executes(tx, j)
-			if ours {
-				view.Unclaimed = append(view.Unclaimed, attempts.Key{Job: j.ID, Number: max(j.Attempt, 1)})
-			}
-			return err
-		})
-		if err != nil {
-			return err
-		}
-		return tx.ClaimedOn(d.host, func(j *store.Job, a *store.Attempt) error {
-			if a.By != store.BySupervisor {
-				return nil
-			}
-			mine, err := d.mine(tx, j)
-			if mine {
-				view.Held = append(view.Held, attempts.Held{Key: attempts.Key{Job: a.Job, Number: a.Number}, Nonce: a.Nonce, Process: a.Process,
-					Ending: a.State == store.AttemptEnding, Left: j.End.Sub(tx.Now())})
-			}
-			return err
-		})
-	})
-	return view, err
-}
-
-// executes reports whether an attempt that nobody has claimed is to be executed by us.
-func (d *attemptsDB) executes(tx *store.Tx, j *store.Job) (bool, error) {
-	if !forPasses(j) {
-		return false, nil
-	}
-	host, err := tx.HostOf(j)
-	if err != nil || !sameHost(host, d.host) {
-		return false, err
-	}
-	return d.mine(tx, j)
-}
-
-// forPasses reports whether a job has something to be executed, and waits for a pass.
-func forPasses(j *store.Job) bool {
-	return !j.Attended && !j.Launched && (len(j.Command) > 0 || j.Payload != (store.PayloadKey{}))
-}
-
-// mine reports whether a job is to run as our user: its submitter's, or the owner's of the
-// file where nobody knows that.
-func (d *attemptsDB) mine(tx *store.Tx, j *store.Job) (bool, error) {
-	p, err := tx.Payload(j.ID)
-	if err != nil {
-		return false, err
-	}
-	if p != nil && p.Owner != nil {
-		return int(p.Owner.UID) == d.uid, nil
-	}
-	return fileOwner(d.r.DB) == d.uid, nil
-}
-
-// sameHost compares names of hosts, of which either may be without its domain.
-func sameHost(a, b string) bool {
-	shortA, domainA, _ := strings.Cut(a, ".")
-	shortB, domainB, _ := strings.Cut(b, ".")
-	return strings.EqualFold(shortA, shortB) && (domainA == "" || domainB == "" || strings.EqualFold(domainA, domainB))
-}
-
-// clusterName is the file's name, for SLURM_CLUSTER_NAME.
-func (r *runner) clusterName() string {
-	return strings.TrimSuffix(filepath.Base(r.DB), ".db")
 }

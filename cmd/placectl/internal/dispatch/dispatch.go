@@ -1,0 +1,151 @@
+// Package dispatch says which attempts of a database's jobs are for a host and a user, and
+// what is to be executed of each: what those who execute attempts ask of a file.
+package dispatch
+
+import (
+	"context"
+	"os"
+	"strings"
+	"syscall"
+
+	attempts "github.com/placectl/placectl/cmd/placectl/internal/runner"
+	"github.com/placectl/placectl/store"
+)
+
+// DB is a database as those who execute attempts ask it.
+type DB struct {
+	// View and Update run a function on the database once; what it sets outside it has
+	// to set anew each time that it runs.
+	View, Update func(func(*store.Tx) error) error
+	Path         string          // of the file: its owner is that of jobs without one
+	Host         string          // which executes
+	UID          int             // whose attempts
+	Environ      func() []string // of this process, for jobs that carry none
+}
+
+// Claim claims an attempt, and says what is to be executed.
+func (d *DB) Claim(_ context.Context, c store.Claim) (order *attempts.Order, err error) {
+	err = d.Update(func(tx *store.Tx) error {
+		granted, err := tx.Claim(c)
+		if err != nil {
+			return err
+		}
+		order, err = d.order(tx, granted)
+		return err
+	})
+	return order, err
+}
+
+// Report says how an attempt has ended.
+func (d *DB) Report(_ context.Context, r *store.Result) error {
+	return d.Update(func(tx *store.Tx) error {
+		_, err := tx.Report(*r)
+		return err
+	})
+}
+
+// Look is what there is to be done on this host for this user.
+func (d *DB) Look(context.Context) (*attempts.View, error) {
+	var view *attempts.View
+	err := d.View(func(tx *store.Tx) error {
+		view = new(attempts.View)
+		err := tx.Unclaimed(func(j *store.Job) error {
+			ours, err := d.executes(tx, j)
+			if ours {
+				view.Unclaimed = append(view.Unclaimed, attempts.Key{Job: j.ID, Number: max(j.Attempt, 1)})
+			}
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		return tx.ClaimedOn(d.Host, func(j *store.Job, a *store.Attempt) error {
+			if a.By != store.BySupervisor {
+				return nil
+			}
+			mine, err := d.mine(tx, j)
+			if mine {
+				view.Held = append(view.Held, attempts.Held{Key: attempts.Key{Job: a.Job, Number: a.Number}, Nonce: a.Nonce, Process: a.Process,
+					Ending: a.State == store.AttemptEnding, Left: j.End.Sub(tx.Now())})
+			}
+			return err
+		})
+	})
+	return view, err
+}
+
+// executes reports whether an attempt that nobody has claimed is to be executed by us.
+func (d *DB) executes(tx *store.Tx, j *store.Job) (bool, error) {
+	if !forPasses(j) {
+		return false, nil
+	}
+	host, err := tx.HostOf(j)
+	if err != nil || !SameHost(host, d.Host) {
+		return false, err
+	}
+	return d.mine(tx, j)
+}
+
+// forPasses reports whether a job has something to be executed, and waits for a pass.
+func forPasses(j *store.Job) bool {
+	return !j.Attended && !j.Launched && (len(j.Command) > 0 || j.Payload != (store.PayloadKey{}))
+}
+
+// mine reports whether a job is to run as our user: its submitter's, or the owner's of the
+// file where nobody knows that.
+func (d *DB) mine(tx *store.Tx, j *store.Job) (bool, error) {
+	p, err := tx.Payload(j.ID)
+	if err != nil {
+		return false, err
+	}
+	if p != nil && p.Owner != nil {
+		return int(p.Owner.UID) == d.UID, nil
+	}
+	return fileOwner(d.Path) == d.UID, nil
+}
+
+// BusyHosts collects the hosts where a pass of our user has something to do: to start
+// attempts, to stop some, or to settle those whose end is over.
+func (d *DB) BusyHosts(tx *store.Tx, busy map[string]bool) error {
+	err := tx.Unclaimed(func(j *store.Job) error {
+		if !forPasses(j) {
+			return nil
+		}
+		mine, err := d.mine(tx, j)
+		if err != nil || !mine {
+			return err
+		}
+		host, err := tx.HostOf(j)
+		busy[host] = true
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return tx.ClaimedOn("", func(j *store.Job, a *store.Attempt) error {
+		if a.By != store.BySupervisor || a.State != store.AttemptEnding && j.End.After(tx.Now()) {
+			return nil
+		}
+		mine, err := d.mine(tx, j)
+		if mine {
+			busy[a.Host] = true
+		}
+		return err
+	})
+}
+
+// SameHost compares names of hosts, of which either may be without its domain.
+func SameHost(a, b string) bool {
+	shortA, domainA, _ := strings.Cut(a, ".")
+	shortB, domainB, _ := strings.Cut(b, ".")
+	return strings.EqualFold(shortA, shortB) && (domainA == "" || domainB == "" || strings.EqualFold(domainA, domainB))
+}
+
+// fileOwner is the uid of a file's owner, -1 where that cannot be told.
+func fileOwner(path string) int {
+	info, err := os.Stat(path)
+	if err != nil {
+		return -1
+	}
+	return int(info.Sys().(*syscall.Stat_t).Uid)
+}
