@@ -32,8 +32,8 @@
 // [Tx.EachNode], [Tx.PutNode], [Tx.RemoveNode], [Tx.SetNodeState], [Tx.SetLoad]; what is on
 // them: [Tx.Occupancy], [Tx.Allocations], [Tx.Owner], [Tx.Left], [Tx.Used], [Tx.UsageSince],
 // [Tx.ResetUsage]; how they are alike: [Tx.Buckets], [Tx.PlacementSets]; their devices:
-// [Tx.DrainDevices], [Tx.ResumeDevices], [Tx.CutDevices], [Tx.Moved], and which of them jobs
-// have: [Tx.DevicesOfNode], [Tx.HeldBy], [Tx.Devices], [Tx.DevicesOn].
+// [Tx.DrainDevices], [Tx.ResumeDevices], [Tx.CutDevices], [Tx.SplitNode], [Tx.JoinNode], [Tx.Moved], and
+// which of them jobs have: [Tx.DevicesOfNode], [Tx.HeldBy], [Tx.Devices], [Tx.DevicesOn].
 //
 // Resources, queues and settings: [Tx.Resources], [Tx.AddResource], [Tx.RemoveResource];
 // [Tx.Queue], [Tx.Queues], [Tx.AddQueue], [Tx.SetQueue], [Tx.RemoveQueue]; [Tx.Settings],
@@ -80,7 +80,7 @@
 // ask.go and place.go, begin.go, extend.go, finish.go, reserve.go and standing.go are what
 // can be done, conflict.go verifies it; device.go decides which devices a job gets,
 // device_node.go and device_change.go what becomes of those that jobs have when a node
-// names others, device_job.go shows them; shares.go and share_state.go are class shares.
+// names others, device_split.go makes nodes of groups of them, device_job.go shows them; shares.go and share_state.go are class shares.
 // The queue: submit.go, payload.go, finish.go and launch.go are what happens to a job,
 // attempt.go, claim.go, ending.go, report.go and retry.go to the attempts at it, cycle.go
 // and the files named after it the cycle, whose decisions are package placer/cycle's,

@@ -108,6 +108,7 @@ func calls(t *testing.T, db *DB) map[string]call {
 		"BatchNext": writes("work0", "h9", "", locality.Want{}), "BatchDone": writes("work0", "h1", []int{0}), "BatchFail": writes("work0", "h1", []int{0}),
 		"Once": writes(&Once{Key: "k"}, func() error { return nil }), "ResetClock": writes(time.Unix(1, 0)), "Amend": writes("k", []byte("answer")),
 		"DrainDevices": writes(uint32(0), "ngpus", []string{"0"}, "ecc"), "ResumeDevices": writes(uint32(0), "ngpus", []string{"0"}),
+		"SplitNode": writes(uint32(0)), "JoinNode": writes("n00"),
 		"CutDevices": writes(uint32(0), "ngpus", []string{"0"}, 2, "gslices"), "HeldBy": reads(job), "Devices": reads(job), "Moved": reads(), "DevicesOfNode": reads(node), "DevicesOn": reads(job, uint32(0)),
 		"Claim":         writes(Claim{Job: 4, Attempt: 1, By: BySupervisor, Nonce: Nonce{1}, Process: Process{Host: "n00", PID: 7}}),
 		"Report":        writes(Result{Job: 4, Attempt: 1, Nonce: Nonce{1}, Outcome: OutcomeUnbegun}),

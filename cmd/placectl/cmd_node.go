@@ -22,7 +22,7 @@ func nodeVerb() *verb {
 		Example: "placectl node add n[01-16] ncpus=8 mem=32gb\nplacectl node list",
 		Verbs: []*verb{
 			nodeImportVerb(), nodeAddVerb(), nodeSetVerb(), nodeRemoveVerb(),
-			nodeListVerb(), nodeShowVerb(), nodeDetectVerb(),
+			nodeListVerb(), nodeShowVerb(), nodeDetectVerb(), nodeSplitVerb(), nodeJoinVerb(),
 			nodeStateVerb("drain", index.Drained, "let nodes finish what they run, and take nothing new"),
 			nodeStateVerb("down", index.Down, "say that nodes have failed"),
 			nodeStateVerb("offline", index.Offline, "take nodes out by hand"),

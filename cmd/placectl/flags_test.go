@@ -151,6 +151,9 @@ node set n1 --device=ncpus=0 --slices=4
 :: node set n1 --device=ncpus
 node drain n1 --device=ncpus=0
 node resume n1 --device=ncpus=0
+node split g1 --by=numa
+node split g1 --by=numa --dry-run
+node join p --dry-run
 gantt --rows=1
 gantt --width=50
 gantt --svg=@/out.svg
@@ -305,7 +308,7 @@ var globalsShownElsewhere = map[string]string{"--lock-timeout": "cmd_node_import
 func flagsDB(t *testing.T) string {
 	dir := t.TempDir()
 	for name, text := range map[string]string{
-		"bare.csv": "name,mem\nx,64\n", "sizes.csv": "name,ncpus,mem\nx,4,64\n", "simple.csv": "name,ncpus\nx,2\ny,2\n",
+		"groups.csv": "name,ncpus,state,host\ng1,0@0+1@1,down,\np.0,1,down,p\np.1,1,down,p\n", "bare.csv": "name,mem\nx,64\n", "sizes.csv": "name,ncpus,mem\nx,4,64\n", "simple.csv": "name,ncpus\nx,2\ny,2\n",
 		"dump.jsonl": "{\"placectl\":\"dump\",\"format\":4}\n{\"rows\":0}\n",
 		"nodes.json": `[{"name":"x"}]`, "select.sql": "SELECT 1", "verbs.tx": "submit 1\n", "job.sh": "#PBS -N x\ntrue\n", "lax.sh": "#PBS -Y\ntrue\n",
 		"plan.json": `{"total_workers":10,"classes":[{"name":"a","load_pct":100,"running":2,"waiting":9}]}`,
@@ -327,6 +330,7 @@ func flagsDB(t *testing.T) string {
 		node set n1 priority=1
 		node add q[1-2] ncpus=4 queue=q color=blue
 		node add d1 ncpus=4 state=down
+		node import @/groups.csv
 		node set n3 speed=3 features=ssd
 		class set research=60 teaching=40
 		class map 'research=^ci-'

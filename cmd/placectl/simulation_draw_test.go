@@ -17,7 +17,7 @@ var simulatedVerbs = []string{
 	"reserve", "reserve", "reserve", "unreserve", "release", "done", "done", "cancel", "hold", "unhold", "requeue", "extend", "tx",
 	"config set", "config set", "config get", "config list",
 	"resource list", "resource add", "resource rm", "queue list", "queue add", "queue set", "queue rm",
-	"node import", "node add", "node set", "node rm", "node list", "node show", "node drain", "node down", "node offline", "node resume", "node resume", "node load",
+	"node import", "node add", "node set", "node rm", "node list", "node show", "node drain", "node down", "node offline", "node resume", "node resume", "node load", "node split", "node join",
 	"bucket list", "set list", "when", "explain", "show", "reservation list", "reservation show", "job list", "job show",
 	"run", "wait", "logs", "events", "class show", "class set", "class map", "class default", "class rebalance", "class rm", "class plan",
 	"batch create", "batch list", "batch show", "batch next", "batch next", "batch done", "batch fail", "batch expire", "batch recompute", "batch cursors", "batch rm",
@@ -137,7 +137,7 @@ var flagValues = map[string][]string{
 	"file": {"query.sql", "nosuch"}, "replace": {""}, "first": {""}, "threshold": {"0", "0.5", "x"}, "minimum": drawnSpans, "from": {"now", "now-1h"}, "to": {"now+1h", "now+30h"},
 	"files": {"files.csv"}, "jobs": {"jobs.csv"}, "hosts": {"0", "1", "4"}, "team": {"1", "2"}, "quorum": {"1", "2"}, "cushion": {"0", "1", "5"},
 	"max-errors": {"0", "1", "3"}, "lease": drawnSpans, "keep": {"0", "1"}, "svg": {"out.svg"}, "html": {"out.html"}, "width": {"1", "60", "200"},
-	"host": drawnHosts, "want": {"0", "1", "3"}, "seconds": drawnSpans, "param": {"x=1", "x"}, "max-rows": {"0", "1", "1000"}, "by": {"node", "bucket", "device", "x"}, "bind": {"compact", "tight", "scatter", "x"},
+	"host": drawnHosts, "want": {"0", "1", "3"}, "seconds": drawnSpans, "param": {"x=1", "x"}, "max-rows": {"0", "1", "1000"}, "by": {"node", "bucket", "device", "x"}, "bind": {"compact", "tight", "scatter", "x"}, "node split by": {"numa"},
 	"device": {"ncpus=0", "ncpus=1-2", "lic=a", "ncpus=99", "ncpus", "nosuch=1"}, "slices": {"2", "4", "0", "lic=2", "1", "x"}, "rows": {"0", "1", "5"},
 	"repair": {""}, "in-process": {""}, "unit": {"mem=gb", "gb", "x"},
 	"tx file": {"verbs.tx", "failing.tx", "nosuch"}, "node import from": {"auto", "csv", "json", "x"}, "class plan from": {"plan.json", "nosuch"},
@@ -312,6 +312,8 @@ func (s *simulation) arguments(verb string) (needed, behind []string) {
 		return needed, nil
 	case "node rm", "node show", "node drain", "node down", "node offline", "node resume":
 		return []string{nodes()}, nil
+	case "node split", "node join":
+		return []string{s.pick("node", []string{"n1", "n2", "n3", "n4", "n2.0", "n5", "n[1-3]"})}, nil
 	case "node load":
 		return []string{s.pick("load", []string{"n1=0.5", "n2=3", "n9=1", "n1=x"})}, nil
 	case "class set":
