@@ -17,6 +17,7 @@ type aggregateKind struct {
 	result      func(e *env, s *state) Value
 	weighs      bool // one value many times over can be added at once
 	keepsUnit   bool
+	texts       bool // it works with texts
 }
 
 // state is what an aggregate has seen of a group.
@@ -36,15 +37,15 @@ type state struct {
 
 // aggregates are the functions of many rows. NULLs do not count, but for count(*).
 var aggregates = map[string]aggregateKind{
-	"count":        {0, 1, func(_ *env, s *state, _ Value, _ []Value, n int64) { s.n += n }, func(_ *env, s *state) Value { return Int(s.n) }, true, false},
-	"sum":          {1, 1, addSum, sumResult, true, true},
-	"total":        {1, 1, addSum, totalResult, true, true},
-	"avg":          {1, 1, addSum, averageResult, true, true},
-	"min":          {1, 1, best(-1), bestResult, true, true},
-	"max":          {1, 1, best(1), bestResult, true, true},
-	"group_concat": {1, 2, concat, concatResult, false, false},
-	"string_agg":   {2, 2, concat, concatResult, false, false},
-	"nodelist":     {1, 1, addName, namesResult, false, false},
+	"count":        {0, 1, func(_ *env, s *state, _ Value, _ []Value, n int64) { s.n += n }, func(_ *env, s *state) Value { return Int(s.n) }, true, false, false},
+	"sum":          {1, 1, addSum, sumResult, true, true, false},
+	"total":        {1, 1, addSum, totalResult, true, true, false},
+	"avg":          {1, 1, addSum, averageResult, true, true, false},
+	"min":          {1, 1, best(-1), bestResult, true, true, false},
+	"max":          {1, 1, best(1), bestResult, true, true, false},
+	"group_concat": {1, 2, concat, concatResult, false, false, true},
+	"string_agg":   {2, 2, concat, concatResult, false, false, true},
+	"nodelist":     {1, 1, addName, namesResult, false, false, true},
 }
 
 // aggregate is one call of one in a SELECT.
@@ -84,10 +85,23 @@ func (s *scope) aggregate(x *Call, kind aggregateKind) code {
 		a.filter = f.condition()
 	}
 	s.group, s.noAggs = g, ""
+	s.aggregateUnits(x, a)
 	s.ownAggregate(x, a)
 	g.byCanon[canon] = a
 	g.aggs = append(g.aggs, a)
 	return g.result(a)
+}
+
+// aggregateUnits refuses what has no meaning.
+func (s *scope) aggregateUnits(x *Call, a *aggregate) {
+	for i := range a.args {
+		if a.texts {
+			s.onlyText(x.Name, a.args[i], x.Args[i])
+		}
+	}
+	if (x.Name == "sum" || x.Name == "total") && len(a.args) == 1 && a.args[0].unit == Time {
+		s.c.fail(x, "the %s of times means nothing; avg, min and max do, and sums of their differences", x.Name)
+	}
 }
 
 // ownAggregate refuses one whose arguments are all of queries around: it would be
@@ -109,8 +123,11 @@ func (s *scope) ownAggregate(x *Call, a *aggregate) {
 func (g *grouping) result(a *aggregate) code {
 	at := a.made
 	c := code{eval: func(e *env) Value { return e.made[at] }, uses: g.slots}
-	if a.keepsUnit && len(a.args) > 0 && (a.args[0].unit == Duration || a.args[0].unit == Bytes || a.best()) {
-		c.unit = a.args[0].unit
+	if a.keepsUnit && len(a.args) > 0 {
+		c.unit, c.prefix = a.args[0].unit, a.args[0].prefix
+		if a.best() {
+			c.refuse = a.args[0].refuse
+		}
 	}
 	if a.name != "" && strings.HasPrefix(a.name, "nodelist") {
 		c.unit = Nodes

@@ -13,6 +13,8 @@ type code struct {
 	collated bool // COLLATE was written
 	constant bool
 	sub      bool  // a subquery is in it
+	prefix   bool  // a text in it is taken by the number that it begins with
+	named    bool  // a date function made it of a time column
 	uses     slots // whose rows it looks at
 	column   bool  // it is a column as it stands: col of slot
 	slot     int
@@ -62,6 +64,7 @@ func over(parts ...code) code {
 		}
 		c.constant = c.constant && parts[i].constant
 		c.sub = c.sub || parts[i].sub
+		c.prefix = c.prefix || parts[i].prefix
 		c.uses |= parts[i].uses
 	}
 	return c

@@ -1,5 +1,7 @@
 package query
 
+import "slices"
+
 // compareAffinity is what both sides of a comparison are converted to.
 func compareAffinity(a, b Affinity) Affinity {
 	switch {
@@ -19,19 +21,25 @@ func compareAffinity(a, b Affinity) Affinity {
 
 func (s *scope) comparison(x *Binary) code {
 	a, b := s.compile(x.X), s.compile(x.Y)
-	a, b = s.unitLiteral(a, b, x.X), s.unitLiteral(b, a, x.Y)
-	c := s.compare(x, x.Op, a, b, x.X, x.Y)
+	a, b = s.beside(a, b, x.X, x.Y)
+	c := s.compareRead(x.Op, a, b)
 	if x.Op == "=" && !a.collated && !b.collated {
 		c.sides = &[2]code{a, b}
 	}
 	return c
 }
 
-// compare is a comparison: =, <>, <, <=, > or >=. A text constant beside a column of a
-// unit is read as that.
-func (s *scope) compare(at Expr, op string, a, b code, ax, bx Expr) code {
-	a, b = s.unitLiteral(a, b, ax), s.unitLiteral(b, a, bx)
+// compare is a comparison: =, <>, <, <=, > or >=. Each side is read in the unit of the
+// other.
+func (s *scope) compare(op string, a, b code, ax, bx Expr) code {
+	a, b = s.beside(a, b, ax, bx)
+	return s.compareRead(op, a, b)
+}
+
+// compareRead compares what has been read.
+func (s *scope) compareRead(op string, a, b code) code {
 	c := over(a, b)
+	c.prefix = false
 	collate := a.collate
 	if !a.collated && (b.collated || collate == ByBytes) {
 		collate = b.collate
@@ -125,35 +133,6 @@ func compareConstant(a code, v Value, affinity Affinity, collate Collation, hold
 	return nil
 }
 
-// unitLiteral reads a text constant beside something of a unit as a number of it,
-// unless it is a number as it stands. One that a column refuses is an error.
-func (s *scope) unitLiteral(c, beside code, x Expr) code {
-	if beside.refuse != nil && !c.sub {
-		if v, ok := c.constantOf(); ok && v.kind == Text {
-			if err := beside.refuse(v.str); err != nil {
-				s.c.fail(x, "%v", err)
-			}
-		}
-	}
-	if beside.unit == NoUnit || beside.unit == Nodes || beside.unit == Truth || c.sub {
-		return c
-	}
-	v, ok := c.constantOf()
-	if !ok || v.kind != Text {
-		return c
-	}
-	if _, whole := leadingNumber(v.str); whole {
-		return c
-	}
-	n, err := s.c.catalog.Literal(beside.unit, v.str)
-	if err != nil {
-		s.c.fail(x, "%v", err)
-	}
-	out := constant(n)
-	out.unit = beside.unit
-	return out
-}
-
 // is is IS and IS NOT: a comparison to which NULLs are values.
 func (s *scope) is(x *Binary) code {
 	not := x.Op == "IS NOT"
@@ -165,9 +144,10 @@ func (s *scope) is(x *Binary) code {
 		return c.fromTest()
 	}
 	a, b := s.compile(x.X), s.compile(x.Y)
-	a, b = s.unitLiteral(a, b, x.X), s.unitLiteral(b, a, x.Y)
+	a, b = s.beside(a, b, x.X, x.Y)
 	c := over(a, b)
-	equal := s.compare(x, "=", a, b, x.X, x.Y).test
+	c.prefix = false
+	equal := s.compareRead("=", a, b).test
 	c.test = func(e *env) truth {
 		v, w := a.eval(e), b.eval(e)
 		if v.kind == Null || w.kind == Null {
@@ -181,7 +161,7 @@ func (s *scope) is(x *Binary) code {
 func (s *scope) between(x *Between) code {
 	a := s.compile(x.X)
 	lo, hi := s.compile(x.Lo), s.compile(x.Hi)
-	above, below := s.compare(x, ">=", a, lo, x.X, x.Lo), s.compare(x, "<=", a, hi, x.X, x.Hi)
+	above, below := s.compare(">=", a, lo, x.X, x.Lo), s.compare("<=", a, hi, x.X, x.Hi)
 	c := over(a, lo, hi)
 	c.test = func(e *env) truth {
 		t := above.test(e)
@@ -214,8 +194,12 @@ func (s *scope) in(x *In) code {
 	affinity := compareAffinity(a.affinity, NoAffinity)
 	items := make([]code, len(x.List))
 	for i, item := range x.List {
-		items[i] = s.unitLiteral(s.plain(item), a, item)
+		items[i] = s.plain(item)
+		s.vocabulary(items[i], a, item)
 	}
+	all := append(items, a)
+	s.unify(all, append(slices.Clone(x.List), x.X))
+	items, a = all[:len(x.List)], all[len(x.List)]
 	c := over(append(items, a)...)
 	if m, ok := constantSet(items, affinity); ok && a.collate == ByBytes {
 		c.test = func(e *env) truth { return m.has(affinity.apply(a.eval(e)), x.Not) }
@@ -298,6 +282,8 @@ func constantSet(items []code, affinity Affinity) (*members, bool) {
 // match is LIKE and GLOB.
 func (s *scope) match(x *Match) code {
 	a, b := s.plain(x.X), s.plain(x.Y)
+	s.onlyText(x.word(), a, x.X)
+	s.onlyText(x.word(), b, x.Y)
 	parts := []code{a, b}
 	escape := constant(Value{})
 	if x.Escape != nil {

@@ -3,6 +3,10 @@ package query
 func (s *scope) unary(x *Unary) code {
 	a := s.plain(x.X)
 	c := over(a)
+	if x.Op != "NOT" && a.unit == Time && x.Op != "+" || x.Op == "~" && a.unit.measured() {
+		s.c.fail(x, "%s of %s means nothing", x.Op, a.unit.shown())
+	}
+	c.prefix = x.Op != "NOT" && (c.prefix || x.Op != "+" && a.isPrefix())
 	switch x.Op {
 	case "NOT":
 		test := a.condition()
@@ -14,7 +18,7 @@ func (s *scope) unary(x *Unary) code {
 			c.unit = a.unit
 		}
 	case "+":
-		c.eval, c.unit = a.eval, a.unit
+		c.eval, c.unit, c.named = a.eval, a.unit, a.named
 	case "~":
 		c.eval = func(e *env) Value {
 			v := a.eval(e)
@@ -37,9 +41,10 @@ func (s *scope) binary(x *Binary) code {
 		return s.is(x)
 	}
 	a, b := s.plain(x.X), s.plain(x.Y)
-	c := over(a, b)
-	op := arithmetic[x.Op]
 	if x.Op == "||" {
+		s.onlyText("||", a, x.X)
+		s.onlyText("||", b, x.Y)
+		c := over(a, b)
 		c.eval = func(e *env) Value {
 			v, w := a.eval(e), b.eval(e)
 			if v.kind == Null || w.kind == Null {
@@ -49,28 +54,7 @@ func (s *scope) binary(x *Binary) code {
 		}
 		return c
 	}
-	c.unit = arithmeticUnit(x.Op, a.unit, b.unit)
-	c.eval = func(e *env) Value { return op(a.eval(e), b.eval(e)) }
-	return c
-}
-
-// arithmeticUnit is what the result of + - * / is of.
-func arithmeticUnit(op string, a, b Unit) Unit {
-	switch {
-	case op == "-" && a == Time && b == Time:
-		return Duration
-	case (op == "+" || op == "-") && a == Time && b != Time:
-		return Time
-	case op == "+" && b == Time && a != Time:
-		return Time
-	case (op == "+" || op == "-") && a == b:
-		return a
-	case (op == "*" || op == "/") && b == NoUnit && a != Time && a != Truth:
-		return a
-	case op == "*" && a == NoUnit && b != Time && b != Truth:
-		return b
-	}
-	return NoUnit
+	return s.arithmetic(x, a, b)
 }
 
 func (s *scope) logic(x *Binary) code {
@@ -125,7 +109,8 @@ func (s *scope) logic(x *Binary) code {
 func (s *scope) caseCode(x *Case) code {
 	var base code
 	var ifs []func(*env) truth
-	var thens, parts []code
+	var whens, thens, parts []code
+	var results []Expr
 	if x.X != nil {
 		base = s.compile(x.X)
 		parts = append(parts, base)
@@ -134,24 +119,28 @@ func (s *scope) caseCode(x *Case) code {
 		then := s.plain(w.Then)
 		if x.X != nil {
 			when := s.compile(w.If)
-			ifs, parts = append(ifs, s.compare(x, "=", base, when, x.X, w.If).test), append(parts, when)
+			ifs, whens = append(ifs, s.compare("=", base, when, x.X, w.If).test), append(whens, when)
 		} else {
 			when := s.plain(w.If)
-			ifs, parts = append(ifs, when.condition()), append(parts, when)
+			ifs, whens = append(ifs, when.condition()), append(whens, when)
 		}
-		thens, parts = append(thens, then), append(parts, then)
+		thens, results = append(thens, then), append(results, w.Then)
 	}
-	otherwise := constant(Value{})
 	if x.Else != nil {
-		otherwise = s.plain(x.Else)
-		parts = append(parts, otherwise)
+		thens, results = append(thens, s.plain(x.Else)), append(results, x.Else)
+	}
+	unit := s.unify(thens, results)
+	for i := range thens {
+		if i < len(whens) {
+			parts = append(parts, whens[i])
+		}
+		parts = append(parts, thens[i])
 	}
 	c := over(parts...)
-	c.unit = thens[0].unit
-	for _, then := range thens {
-		if then.unit != c.unit {
-			c.unit = NoUnit
-		}
+	c.unit = unit
+	otherwise := constant(Value{})
+	if x.Else != nil {
+		otherwise = thens[len(thens)-1]
 	}
 	c.eval = func(e *env) Value {
 		for i, test := range ifs {
@@ -168,9 +157,10 @@ func (s *scope) cast(x *Cast) code {
 	a := s.plain(x.X)
 	c := over(a)
 	c.affinity = x.To
-	if x.To != TextAffinity {
+	if x.To != TextAffinity && a.unit != UTC {
 		c.unit = a.unit
 	}
+	c.prefix = c.prefix || x.To.numeric() && a.isPrefix()
 	c.eval = func(e *env) Value { return x.To.cast(a.eval(e)) }
 	return c
 }

@@ -176,6 +176,17 @@ func (a Affinity) apply(v Value) Value {
 	return v
 }
 
+// Stored is a value as SQLite keeps it in a column of the affinity: of a number that is
+// whole an integer, but for reals.
+func (a Affinity) Stored(v Value) Value {
+	if v = a.apply(v); v.kind == Real && (a == NumericAffinity || a == IntegerAffinity) {
+		if n, ok := wholeFloat(v.Float64()); ok {
+			return Int(n)
+		}
+	}
+	return v
+}
+
 // cast is CAST(v AS a).
 func (a Affinity) cast(v Value) Value {
 	if v.kind == Null {

@@ -60,8 +60,9 @@ func (c civil) instant() instant {
 	return instant(int64(day*dayMillis) + int64(c.hour)*3600000 + int64(c.minute)*60000 + int64(c.millis))
 }
 
-// dateFunction compiles date, time, datetime, julianday, unixepoch and strftime.
-func (s *scope) dateFunction(x *Call) func(*env, []Value) Value {
+// dateFunction compiles date, time, datetime, julianday, unixepoch and strftime. Numbers
+// are Julian days as in SQLite, but seconds where they are times.
+func (s *scope) dateFunction(x *Call, seconds bool) func(*env, []Value) Value {
 	now := func(e *env) (instant, bool) {
 		if s.c.opt.Now == nil {
 			e.fail(&Error{s.c.text, x.pos, "what time it is now is not known here"})
@@ -75,12 +76,12 @@ func (s *scope) dateFunction(x *Call) func(*env, []Value) Value {
 		if x.Name == "strftime" {
 			format, args = args[0].String(), args[1:]
 		}
-		t, ok := s.instantOf(e, x, args, now)
+		t, ok := s.instantOf(e, x, args, seconds, now)
 		switch {
 		case !ok || e.err != nil:
 			return Value{}
 		case x.Name == "unixepoch":
-			return Int((int64(t) - epochMillis) / 1000)
+			return Int(t.seconds())
 		case x.Name == "julianday":
 			return Float(float64(t) / dayMillis)
 		}
@@ -93,7 +94,7 @@ func (s *scope) dateFunction(x *Call) func(*env, []Value) Value {
 }
 
 // instantOf reads a time value and its modifiers; not ok is NULL.
-func (s *scope) instantOf(e *env, x *Call, args []Value, now func(*env) (instant, bool)) (instant, bool) {
+func (s *scope) instantOf(e *env, x *Call, args []Value, seconds bool, now func(*env) (instant, bool)) (instant, bool) {
 	if len(args) == 0 {
 		return now(e)
 	}
@@ -104,8 +105,11 @@ func (s *scope) instantOf(e *env, x *Call, args []Value, now func(*env) (instant
 		t, ok = now(e)
 	} else if v, whole := leadingNumber(text); whole {
 		f := v.asFloat()
-		if len(mods) > 0 && strings.EqualFold(mods[0].String(), "unixepoch") {
+		marked := len(mods) > 0 && (strings.EqualFold(mods[0].String(), "unixepoch") || seconds && strings.EqualFold(mods[0].String(), "auto"))
+		if marked {
 			mods = mods[1:]
+		}
+		if marked || seconds {
 			t = instant(math.Floor(f*1000+0.5) + epochMillis)
 			if f < -210866760000 || f > 253402300799 {
 				return 0, false
@@ -124,7 +128,7 @@ func (s *scope) instantOf(e *env, x *Call, args []Value, now func(*env) (instant
 			return 0, false
 		}
 		var refused bool
-		if t, ok, refused = modify(t, m.String()); refused {
+		if t, ok, refused = s.modify(t, m.String()); refused {
 			e.fail(&Error{s.c.text, x.pos, fmt.Sprintf("the modifier %s is not supported", quoteText(m.String()))})
 		}
 	}
@@ -206,7 +210,7 @@ func digits(s string, most int) (int, bool) {
 
 // modify applies a modifier; not ok is NULL, refused one that SQLite has and we do
 // not.
-func modify(t instant, m string) (out instant, ok, refused bool) {
+func (s *scope) modify(t instant, m string) (out instant, ok, refused bool) {
 	m = strings.ToLower(m)
 	switch m {
 	case "start of day", "start of month", "start of year":
@@ -219,7 +223,15 @@ func modify(t instant, m string) (out instant, ok, refused bool) {
 			c.month = 1
 		}
 		return c.instant(), true, false
-	case "localtime", "utc", "auto", "julianday", "unixepoch", "subsec", "subsecond", "ceiling", "floor":
+	case "localtime", "utc":
+		switch {
+		case s.c.opt.Ahead == nil:
+			return 0, false, true
+		case m == "utc":
+			return s.c.opt.toUTC(t), true, false
+		}
+		return t + instant(s.c.opt.Ahead(t.seconds())*1000), true, false
+	case "auto", "julianday", "unixepoch", "subsec", "subsecond", "ceiling", "floor":
 		return 0, false, true
 	}
 	if day, found := strings.CutPrefix(m, "weekday "); found {

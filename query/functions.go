@@ -13,60 +13,55 @@ import (
 type function struct {
 	least, most int // arguments; most < 0 for any number
 	run         func(e *env, args []Value) Value
-	unit        func(args []code) Unit // of the result; nil for none
-	strict      bool                   // NULL when any argument is
+	units       units
+	strict      bool // NULL when any argument is
 }
+
+// units says what a function does with units.
+type units uint8
+
+const (
+	anyUnit   units = iota // it takes all, and makes none
+	firstUnit              // what it makes is of the unit of its first argument
+	oneUnit                // it makes one of its arguments: all are read in the same unit
+	noUnit                 // it works with texts
+	madeTime               // it makes a time
+	dateUnit               // it takes times, and makes texts that name instants
+)
 
 // scalars are the functions of one row.
 var scalars = map[string]function{
 	"abs":         {1, 1, absolute, firstUnit, true},
-	"round":       {1, 2, round, nil, true},
-	"length":      {1, 1, length, nil, true},
-	"lower":       {1, 1, func(_ *env, a []Value) Value { return String(lowerASCII(a[0].String())) }, nil, true},
-	"upper":       {1, 1, func(_ *env, a []Value) Value { return String(upperASCII(a[0].String())) }, nil, true},
-	"substr":      {2, 3, substr, nil, true},
-	"substring":   {2, 3, substr, nil, true},
-	"trim":        {1, 2, trimmer(strings.Trim), nil, true},
-	"ltrim":       {1, 2, trimmer(strings.TrimLeft), nil, true},
-	"rtrim":       {1, 2, trimmer(strings.TrimRight), nil, true},
-	"replace":     {3, 3, replace, nil, false},
-	"instr":       {2, 2, instr, nil, true},
-	"coalesce":    {2, -1, coalesce, firstUnit, false},
-	"ifnull":      {2, 2, coalesce, firstUnit, false},
-	"nullif":      {2, 2, nullif, firstUnit, false},
-	"min":         {2, -1, func(_ *env, a []Value) Value { return extreme(a, -1) }, firstUnit, true},
-	"max":         {2, -1, func(_ *env, a []Value) Value { return extreme(a, 1) }, firstUnit, true},
-	"iif":         {3, 3, iif, nil, false},
-	"typeof":      {1, 1, typeOf, nil, false},
-	"quote":       {1, 1, quote, nil, false},
-	"sign":        {1, 1, signOf, nil, true},
-	"printf":      {1, -1, printf, nil, false},
-	"format":      {1, -1, printf, nil, false},
-	"in_nodelist": {2, 2, inNodelist, nil, true},
-	"has":         {2, 2, hasWord, nil, true},
-	"date":        {0, -1, nil, nil, true},
-	"time":        {0, -1, nil, nil, true},
-	"datetime":    {0, -1, nil, nil, true},
-	"unixepoch":   {0, -1, nil, timeUnit, true},
-	"strftime":    {1, -1, nil, nil, true},
-	"julianday":   {0, -1, nil, nil, true},
-}
-
-func timeUnit([]code) Unit { return Time }
-
-// firstUnit is the unit that all arguments agree on, constants apart.
-func firstUnit(args []code) Unit {
-	u := NoUnit
-	for i := range args {
-		switch {
-		case args[i].constant && args[i].unit == NoUnit:
-		case u == NoUnit && i == 0 || u == args[i].unit:
-			u = args[i].unit
-		default:
-			return NoUnit
-		}
-	}
-	return u
+	"round":       {1, 2, round, firstUnit, true},
+	"length":      {1, 1, length, noUnit, true},
+	"lower":       {1, 1, func(_ *env, a []Value) Value { return String(lowerASCII(a[0].String())) }, noUnit, true},
+	"upper":       {1, 1, func(_ *env, a []Value) Value { return String(upperASCII(a[0].String())) }, noUnit, true},
+	"substr":      {2, 3, substr, noUnit, true},
+	"substring":   {2, 3, substr, noUnit, true},
+	"trim":        {1, 2, trimmer(strings.Trim), noUnit, true},
+	"ltrim":       {1, 2, trimmer(strings.TrimLeft), noUnit, true},
+	"rtrim":       {1, 2, trimmer(strings.TrimRight), noUnit, true},
+	"replace":     {3, 3, replace, noUnit, false},
+	"instr":       {2, 2, instr, noUnit, true},
+	"coalesce":    {2, -1, coalesce, oneUnit, false},
+	"ifnull":      {2, 2, coalesce, oneUnit, false},
+	"nullif":      {2, 2, nullif, oneUnit, false},
+	"min":         {2, -1, func(_ *env, a []Value) Value { return extreme(a, -1) }, oneUnit, true},
+	"max":         {2, -1, func(_ *env, a []Value) Value { return extreme(a, 1) }, oneUnit, true},
+	"iif":         {3, 3, iif, oneUnit, false},
+	"typeof":      {1, 1, typeOf, anyUnit, false},
+	"quote":       {1, 1, quote, anyUnit, false},
+	"sign":        {1, 1, signOf, anyUnit, true},
+	"printf":      {1, -1, printf, anyUnit, false},
+	"format":      {1, -1, printf, anyUnit, false},
+	"in_nodelist": {2, 2, inNodelist, noUnit, true},
+	"has":         {2, 2, hasWord, noUnit, true},
+	"date":        {0, -1, nil, dateUnit, true},
+	"time":        {0, -1, nil, dateUnit, true},
+	"datetime":    {0, -1, nil, dateUnit, true},
+	"unixepoch":   {0, -1, nil, madeTime, true},
+	"strftime":    {1, -1, nil, dateUnit, true},
+	"julianday":   {0, -1, nil, dateUnit, true},
 }
 
 // FunctionNames lists the functions, for completion.
@@ -100,18 +95,15 @@ func (s *scope) call(x *Call) code {
 		s.c.fail(x, "%s takes %s, not %d", x.Name, arguments(f.least, f.most), len(x.Args))
 	}
 	args := s.plains(x.Args)
+	unit := s.functionUnit(x, f.units, args)
 	c := over(args...)
-	if f.unit != nil {
-		c.unit = f.unit(args)
-	}
+	c.unit = unit
+	c.prefix = c.prefix && f.units != noUnit || f.units == firstUnit && args[0].isPrefix()
 	run := f.run
 	if run == nil {
-		run = s.dateFunction(x)
-	}
-	if c.unit != NoUnit && (x.Name == "nullif" || x.Name == "coalesce" || x.Name == "ifnull" || x.Name == "min" || x.Name == "max") {
-		for i := range args {
-			args[i] = s.unitLiteral(args[i], c, x.Args[i])
-		}
+		at := min(x.time(), len(args))
+		seconds := at < len(args) && args[at].unit == Time
+		run, c.named = s.dateFunction(x, seconds), seconds && unit == UTC && x.Name != "strftime"
 	}
 	values := make([]Value, len(args))
 	c.eval = func(e *env) Value {
@@ -124,6 +116,45 @@ func (s *scope) call(x *Call) code {
 		return run(e, values)
 	}
 	return c
+}
+
+// functionUnit reads arguments in the units that they have to have, and tells that of
+// the result.
+func (s *scope) functionUnit(x *Call, u units, args []code) Unit {
+	switch u {
+	case firstUnit:
+		return args[0].unit
+	case oneUnit:
+		if x.Name == "iif" || x.Name == "if" {
+			return s.unify(args[1:], x.Args[1:])
+		}
+		return s.unify(args, x.Args)
+	case noUnit:
+		for i := range args {
+			s.onlyText(x.Name, args[i], x.Args[i])
+		}
+	case dateUnit, madeTime:
+		for i := range args {
+			if args[i].unit.measured() && (i != x.time() || args[i].unit != Time) {
+				s.c.fail(x.Args[i], "%s takes a time there, and %s is %s", x.Name, x.Args[i], args[i].unit.shown())
+			}
+		}
+		switch {
+		case u == madeTime:
+			return Time
+		case x.Name == "date" || x.Name == "datetime" || x.Name == "strftime":
+			return UTC
+		}
+	}
+	return NoUnit
+}
+
+// time is which argument of a date function is the time.
+func (x *Call) time() int {
+	if x.Name == "strftime" {
+		return 1
+	}
+	return 0
 }
 
 func arguments(least, most int) string {

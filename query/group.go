@@ -104,7 +104,7 @@ func (g *grouping) key(s *scope, x Expr) (code, bool) {
 		return code{}, false
 	}
 	at := g.made + i
-	return code{eval: func(e *env) Value { return e.made[at] }, affinity: g.keys[i].affinity, unit: g.keys[i].unit, uses: g.slots}, true
+	return code{eval: func(e *env) Value { return e.made[at] }, affinity: g.keys[i].affinity, unit: g.keys[i].unit, refuse: g.keys[i].refuse, named: g.keys[i].named, uses: g.slots}, true
 }
 
 // canon writes an expression such that two that mean the same columns are the same

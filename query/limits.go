@@ -33,6 +33,7 @@ type env struct {
 	limits   Limits
 	row      []Row   // by slot
 	made     []Value // by number: keys of groups, results of aggregates
+	item     Value   // of a subquery, that is being read
 	examined int64
 	held     int64
 	err      error

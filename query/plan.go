@@ -329,7 +329,7 @@ func (s *scope) results(p *selectPlan, list []ResultColumn) {
 			}
 		}
 		p.out = append(p.out, c)
-		p.columns = append(p.columns, Column{Name: name, Type: c.affinity, Unit: c.unit})
+		p.columns = append(p.columns, Column{Name: name, Type: c.affinity, Unit: c.unit, Refuse: c.refuse})
 	}
 	if s.parent == nil {
 		return

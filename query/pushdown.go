@@ -133,7 +133,7 @@ func (d *decider) constant(column, value Expr) (Value, bool) {
 	if a.collated || b.collated {
 		return Value{}, false
 	}
-	b = d.s.unitLiteral(b, a, value)
+	_, b = d.s.beside(a, b, column, value)
 	v, ok := b.constantOf()
 	if !ok || b.sub || v.kind == Null {
 		return Value{}, false

@@ -15,6 +15,9 @@ type Options struct {
 	// Now is the clock in Unix seconds, for date('now') and the like; nil where there
 	// is none.
 	Now func() int64
+	// Ahead is by how many seconds the clocks of 'localtime' are ahead of UTC at an instant;
+	// nil where that is not known.
+	Ahead func(at int64) int
 	// Nanos is a clock for EXPLAIN ANALYZE; nil leaves times out.
 	Nanos func() int64
 	// NoIndex looks at every row, for tests.
@@ -31,6 +34,12 @@ func (o *Options) context() context.Context {
 		return context.Background()
 	}
 	return o.Context
+}
+
+// toUTC is the instant at which the clocks of 'localtime' show what t is in UTC.
+func (o *Options) toUTC(t instant) instant {
+	guess := t - instant(o.Ahead(t.seconds())*1000)
+	return t - instant(o.Ahead(guess.seconds())*1000)
 }
 
 func (o *Options) isInput(err error) bool { return o.Input == nil || o.Input(err) }

@@ -5,7 +5,7 @@ package query
 // scalar is a subquery that stands for a value: of its first row, NULL without one.
 func (s *scope) scalar(x *Subquery) code {
 	p := s.inside(x.Sub, true)
-	c := code{sub: true, uses: p.outer, affinity: p.columns[0].Type, unit: p.columns[0].Unit}
+	c := code{sub: true, uses: p.outer, affinity: p.columns[0].Type, unit: p.columns[0].Unit, prefix: p.out[0].prefix}
 	c.eval = once(p, func(e *env) Value {
 		var out Value
 		e.note(p.run(e, func(row []Value) error {
@@ -71,14 +71,17 @@ func (s *scope) inSubquery(x *In, a code) code {
 	}
 	c := over(a)
 	c.constant, c.sub, c.uses = false, true, c.uses|p.outer
-	affinity := compareAffinity(a.affinity, p.columns[0].Type)
+	of1 := code{eval: func(e *env) Value { return e.item }, sub: true, affinity: p.columns[0].Type, unit: p.columns[0].Unit, prefix: p.out[0].prefix}
+	a, item := s.beside(a, of1, x.X, &Subquery{x.Sub.span, x.Sub})
+	affinity := compareAffinity(a.affinity, item.affinity)
 	var of *env
 	var m *members
 	c.test = func(e *env) truth {
 		if of != e || p.outer != 0 {
 			of, m = e, &members{}
 			e.note(p.run(e, func(row []Value) error {
-				m.add(affinity.apply(row[0]))
+				e.item = row[0]
+				m.add(affinity.apply(item.eval(e)))
 				return e.hold(row)
 			}))
 		}

@@ -216,6 +216,14 @@ func (*Exists) expr()    {}
 func (*Subquery) expr()  {}
 func (*Collate) expr()   {}
 
+// word is the operator.
+func (x *Match) word() string {
+	if x.Glob {
+		return "GLOB"
+	}
+	return "LIKE"
+}
+
 // children lists the expressions directly below one; subqueries are not looked into.
 func children(x Expr) []Expr {
 	var list []Expr

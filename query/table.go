@@ -15,11 +15,13 @@ const (
 	Time          // Unix seconds
 	Duration      // seconds
 	Bytes
-	Truth // 0 or 1
-	Nodes // a folded list of node names
+	Truth  // 0 or 1
+	Nodes  // a folded list of node names
+	UTC    // a text that names an instant in UTC, as datetime() makes it
+	Amount // a number, bytes where the resource of the row is a size
 )
 
-var unitNames = [...]string{"", "time", "duration", "bytes", "truth", "nodes"}
+var unitNames = [...]string{"", "time", "duration", "bytes", "truth", "nodes", "utc", "amount"}
 
 func (u Unit) String() string { return unitNames[u] }
 
@@ -34,7 +36,7 @@ type Column struct {
 	// are equal exactly where the codes of their rows are (Coded). "" for none.
 	Domain string
 	// Refuse says why a text that the column is compared with cannot be meant, such as a
-	// word that it does not have any more; nil where it can. It may be nil itself.
+	// word that is none of those it can have; nil where it can. It may be nil itself.
 	Refuse func(text string) error
 }
 

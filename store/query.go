@@ -24,6 +24,7 @@ type Query struct {
 	// Reader reads times and durations in words; nil reads RFC 3339, 2026-11-20 10:00
 	// (UTC), @epoch, now and now+1h30m, seconds, 1h30m and 1:30:00.
 	Reader Reader
+	Zone   *time.Location // of 'localtime' and 'utc' in date functions; nil is UTC
 }
 
 // Reader reads what people write for an instant, or for a length of time.
@@ -87,7 +88,7 @@ func (r *Rows) gather() (*Rows, error) {
 // Query asks one question, a statement of q.Text, as of the transaction's instant. The
 // rows are made as they are read, and last no longer than the transaction.
 func (tx *Tx) Query(ctx context.Context, statement *query.Statement, q Query) (*Rows, error) {
-	opt := query.Options{Limits: q.Limits, Context: ctx, Now: func() int64 { return tx.now }, Nanos: nanos(), Input: isInput}
+	opt := query.Options{Limits: q.Limits, Context: ctx, Now: func() int64 { return tx.now }, Ahead: aheadIn(q.Zone), Nanos: nanos(), Input: isInput}
 	for i, arg := range q.Args {
 		v, err := queryValue(arg)
 		if err != nil {
@@ -218,6 +219,17 @@ func watched(tx *Tx, c *tables.Catalog, rows iter.Seq2[[]query.Value, error]) it
 // isInput reports errors that are about what was asked for, not about the file.
 func isInput(err error) bool {
 	return !errors.Is(err, ErrDamaged)
+}
+
+// aheadIn is by how many seconds the clocks of a zone are ahead of UTC.
+func aheadIn(zone *time.Location) func(int64) int {
+	if zone == nil {
+		zone = time.UTC
+	}
+	return func(at int64) int {
+		_, ahead := time.Unix(at, 0).In(zone).Zone()
+		return ahead
+	}
 }
 
 // nanos is a clock for EXPLAIN ANALYZE.

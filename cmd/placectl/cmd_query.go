@@ -52,7 +52,7 @@ func (r *runner) query(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	q := store.Query{Text: text, Limits: query.Limits{Rows: c.Int64("max-rows")}, Reader: queryReader{r}}
+	q := store.Query{Text: text, Limits: query.Limits{Rows: c.Int64("max-rows")}, Reader: queryReader{r}, Zone: r.loc}
 	if err := readParams(c, &q); err != nil {
 		return err
 	}

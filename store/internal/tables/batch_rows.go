@@ -45,7 +45,7 @@ func batchJobsTable(c *Catalog, _ int64) (query.Table, error) {
 	return batchTable(k, manyRows, []getter[batchJob]{
 		textColumn("batch", "its name", func(j *batchJob) string { return j.batch }),
 		intColumn("job", "from 0 on", func(j *batchJob) int64 { return int64(j.number) }),
-		textColumn("state", "ungenerated, unsent, sent, done or failed", func(j *batchJob) string { return j.task.State(j.Job) }),
+		wordColumn("state", "ungenerated, unsent, sent, done or failed", []string{"ungenerated", "unsent", "sent", "done", "failed"}, func(j *batchJob) string { return j.task.State(j.Job) }),
 		intColumn("first", "file that it uses", func(j *batchJob) int64 { return int64(j.A) }),
 		intColumn("last", "file that it uses", func(j *batchJob) int64 { return int64(j.B) }),
 		creditColumn("credit", "what it is worth", func(j *batchJob) locality.Credit { return j.Credit }),

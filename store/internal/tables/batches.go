@@ -20,7 +20,7 @@ func creditColumn[T any](name, doc string, get func(*T) locality.Credit) getter[
 func batchesTable(c *Catalog, _ int64) (query.Table, error) {
 	return &listTable[row.Batch]{[]getter[row.Batch]{
 		textColumn("name", "what it is called", func(b *row.Batch) string { return b.Name }),
-		textColumn("state", "new, running or finished", func(b *row.Batch) string { return b.State() }),
+		wordColumn("state", "new, running or finished", []string{"new", "running", "finished"}, func(b *row.Batch) string { return b.State() }),
 		textColumn("policy", "which job goes to which host", func(b *row.Batch) string { return b.Settings.Policy }),
 		intColumn("jobs", "how many", func(b *row.Batch) int64 { return int64(b.Jobs) }),
 		intColumn("done", "jobs", func(b *row.Batch) int64 { return int64(b.Done) }),

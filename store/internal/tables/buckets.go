@@ -109,11 +109,11 @@ func nodeResourcesTable(c *Catalog, _ int64) (query.Table, error) {
 		textColumn("node", "its name", func(r *nodeResource) string { return r.node }),
 		textColumn("resource", "its name", func(r *nodeResource) string { return r.def.Name }),
 		textColumn("value", "as it is written in a select", func(r *nodeResource) string { return r.def.Format(r.value) }),
-		valueColumn("amount", "as a number, sizes in bytes", query.NumericAffinity, query.NoUnit, func(r *nodeResource) query.Value {
+		valueColumn("amount", "as a number, sizes in bytes", query.NumericAffinity, query.Amount, func(r *nodeResource) query.Value {
 			if !r.def.Type.Numeric() && r.def.Type != index.Boolean {
 				return query.Value{}
 			}
-			return resourceOf(r.def, r.value, true)
+			return query.NumericAffinity.Stored(resourceOf(r.def, r.value, true))
 		}),
 	}, func(add func(nodeResource)) error {
 		defs, err := c.src.Resources()

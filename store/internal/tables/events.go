@@ -17,7 +17,7 @@ func eventsTable(c *Catalog, _ int64) (query.Table, error) {
 			timeColumn("time", "when it happened", func(e *row.Event) int64 { return e.Time }),
 			numberColumn("job", "of which job", func(e *row.Event) int64 { return int64(e.Job) }),
 			textColumn("node", "of which node, or reservation", func(e *row.Event) string { return e.Node }),
-			textColumn("event", "what happened, in a word", func(e *row.Event) string { return e.Event }),
+			wordColumn("event", "what happened, in a word", EventWords, func(e *row.Event) string { return e.Event }),
 			textColumn("old", "the state before", func(e *row.Event) string { return e.Old }),
 			textColumn("new", "the state after", func(e *row.Event) string { return e.New }),
 			textColumn("reason", "why", func(e *row.Event) string { return e.Reason }),

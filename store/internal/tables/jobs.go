@@ -22,7 +22,7 @@ func jobsTable(c *Catalog, _ int64) (query.Table, error) {
 	text := func(name, doc string, get func(*row.Job) string) getter[jobCursor] {
 		return textColumn(name, doc, func(r *jobCursor) string { return get(r.job()) })
 	}
-	return &jobs{c, []getter[jobCursor]{
+	t := &jobs{c, []getter[jobCursor]{
 		intColumn("job", "its number", func(r *jobCursor) int64 { return int64(r.view.ID()) }),
 		text("name", "what it is called", func(j *row.Job) string { return j.Name }),
 		text("user", "for whom", func(j *row.Job) string { return j.User }),
@@ -67,7 +67,13 @@ func jobsTable(c *Catalog, _ int64) (query.Table, error) {
 		secondsColumn("cpu_sys", "cpu time of the kernel for them", func(r *jobCursor) int64 { return r.use().CPUSystem }),
 		sizeColumn("max_rss", "memory of the largest of them", func(r *jobCursor) int64 { return r.use().MaxRSS }),
 		sizeColumn("mem_peak", "memory of all of them together, where somebody counted", func(r *jobCursor) int64 { return r.use().MemPeak }),
-	}}, nil
+	}}
+	for i := range t.columns {
+		if t.columns[i].Name == "state" {
+			t.columns[i].Refuse = oneOf("state", jobStateWords())
+		}
+	}
+	return t, nil
 }
 
 // reason says why a job is where it is, or still waits.

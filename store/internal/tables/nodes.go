@@ -2,11 +2,9 @@ package tables
 
 import (
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"iter"
 	"math"
-	"strings"
 
 	"github.com/RoaringBitmap/roaring/v2"
 	"github.com/placectl/placectl/index"
@@ -87,7 +85,7 @@ func nodeGetters() []nodeGetter {
 	}
 	out[0].NotNull, out[4].NotNull = true, true
 	out[0].Domain = nodeDomain
-	out[4].Refuse = noLater
+	out[4].Refuse = nodeState
 	for i := range out {
 		switch out[i].Name {
 		case "queue":
@@ -99,14 +97,6 @@ func nodeGetters() []nodeGetter {
 		}
 	}
 	return out
-}
-
-// noLater refuses the word that nodes have left to buckets.
-func noLater(state string) error {
-	if strings.EqualFold(state, "later") {
-		return errors.New("no node is 'later': it is 'free', and free_until says when something begins on it (free_until IS NOT NULL)")
-	}
-	return nil
 }
 
 // resources adds a column for each resource, then what is left of those that jobs use

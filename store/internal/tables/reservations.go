@@ -15,7 +15,7 @@ func reservationsTable(c *Catalog, _ int64) (query.Table, error) {
 		timeColumn("start", "when it begins", func(r **row.Reservation) int64 { return (*r).Start }),
 		timeColumn("end", "when it is over", func(r **row.Reservation) int64 { return (*r).End }),
 		valueColumn("nodes", "folded", query.TextAffinity, query.Nodes, func(r **row.Reservation) query.Value { return c.nodeNames((*r).Nodes) }),
-		textColumn("state", "planned, active or ended", func(r **row.Reservation) string { return (*r).State(c.src.Now) }),
+		wordColumn("state", "planned, active or ended", []string{"planned", "active", "ended"}, func(r **row.Reservation) string { return (*r).State(c.src.Now) }),
 		textColumn("repeat", "the rule by which it occurs", func(r **row.Reservation) string { return c.rule((*r).Series) }),
 	}, func(add func(*row.Reservation)) error {
 		return c.src.Rows.Each(row.Reservations, nil, func(key, payload []byte) (bool, error) {

@@ -13,6 +13,9 @@ import (
 
 // AppendHuman appends a value as people read it; nothing for nil.
 func (p *Printer) AppendHuman(b []byte, c Column, v any) []byte {
+	if f, ok := v.(float64); ok && math.Abs(f) < 1<<53 && (c.Kind == Time || c.Kind == Duration || c.Kind == Size) {
+		v = int64(math.Round(f)) // an average is as exact as its unit
+	}
 	if n, ok := WholeNumber(v); ok {
 		switch c.Kind {
 		case Time:
@@ -66,6 +69,9 @@ func (p *Printer) sizeText(n int64) string {
 // appendMachine appends a value as csv, tsv and id have it: exact, in base
 // units, unquoted.
 func appendMachine(b []byte, v any, k Kind) []byte {
+	if f, ok := v.(float64); ok && k == Time && math.Abs(f) < 1<<53 {
+		v = int64(math.Round(f))
+	}
 	if n, ok := WholeNumber(v); ok {
 		if k == Time {
 			return spell.AppendRFC3339(b, n)

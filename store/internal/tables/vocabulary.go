@@ -1,0 +1,66 @@
+package tables
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/query"
+	"github.com/placectl/placectl/store/internal/row"
+)
+
+// EventWords are what events are called.
+var EventWords = []string{"submit", "hold", "unhold", "queue", "plan", "unplan", "never", "late", "start", "launch", "claim", "again", "requeue",
+	"ending", "end", "fail", "cancel", "node", "reservation"}
+
+// wordColumn is a column that has one of a few words, NULL for none: a word besides
+// those cannot be meant.
+func wordColumn[T any](name, doc string, words []string, get func(*T) string) getter[T] {
+	g := textColumn(name, doc, get)
+	g.Refuse = oneOf(name, words)
+	return g
+}
+
+// oneOf refuses what is none of the words.
+func oneOf(column string, words []string) func(string) error {
+	return func(text string) error {
+		if slices.Contains(words, text) {
+			return nil
+		}
+		hint := index.Suggest(text, words)
+		if hint != "" {
+			hint = "; did you mean '" + hint + "'?"
+		}
+		return fmt.Errorf("%s is never %s: it is one of %s%s", column, query.String(text).Literal(), strings.Join(words, ", "), hint)
+	}
+}
+
+// words lists what numbers from..to are called.
+func words[T interface {
+	~uint8
+	String() string
+}](from, to T) []string {
+	var out []string
+	for n := from; n <= to; n++ {
+		out = append(out, n.String())
+	}
+	return out
+}
+
+func jobStateWords() []string {
+	var out []string
+	for _, s := range row.AllJobStates() {
+		out = append(out, s.String())
+	}
+	return out
+}
+
+// nodeState refuses what no node is; the word that nodes have left to buckets is told
+// apart.
+func nodeState(state string) error {
+	if strings.EqualFold(state, "later") {
+		return fmt.Errorf("no node is 'later': it is 'free', and free_until says when something begins on it (free_until IS NOT NULL)")
+	}
+	return oneOf("state", words(index.NodeFree, index.NodeStates-1))(state)
+}
