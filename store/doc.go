@@ -29,7 +29,7 @@
 // # What a transaction does
 //
 // Nodes: [Tx.Node], [Tx.NodeByNumber], [Tx.NodeNumber], [Tx.NodeNames], [Tx.ResolveNodes],
-// [Tx.EachNode], [Tx.PutNode], [Tx.RemoveNode], [Tx.SetNodeState], [Tx.SetLoad]; what is on
+// [Tx.EachNode], [Tx.ScanNodes], [Tx.PutNode], [Tx.RemoveNode], [Tx.SetNodeState], [Tx.SetLoad]; what is on
 // them: [Tx.Occupancy], [Tx.Allocations], [Tx.Owner], [Tx.Left], [Tx.Used], [Tx.UsageSince],
 // [Tx.ResetUsage]; how they are alike: [Tx.Buckets], [Tx.PlacementSets]; their devices:
 // [Tx.DrainDevices], [Tx.ResumeDevices], [Tx.CutDevices], [Tx.SplitNode], [Tx.JoinNode], [Tx.Moved], and

@@ -60,6 +60,18 @@ func (tx *Tx) EachNode(fn func(*index.Node) error) error {
 	})
 }
 
+// ScanNodes is EachNode for who keeps none: it hands out one and the same node, with other
+// contents each time.
+func (tx *Tx) ScanNodes(fn func(*index.Node) error) error {
+	var n index.Node
+	return tx.file.Each(row.Nodes, nil, func(key, payload []byte) (bool, error) {
+		if err := row.ReadNode(key, payload, &n, &tx.loaded.nodes.words); err != nil {
+			return false, err
+		}
+		return true, fn(&n)
+	})
+}
+
 // ResolveNodes turns a node list into node numbers, in the list's order and
 // each once. An item that is a node's name as it stands is that node, whatever
 // brackets it holds.

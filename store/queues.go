@@ -133,7 +133,7 @@ func (qs queues) unused(queue string) error {
 		return err
 	}
 	if owns {
-		err := qs.EachNode(func(n *index.Node) error {
+		err := qs.ScanNodes(func(n *index.Node) error {
 			if n.Queue == queue {
 				return needed("it owns nodes, %s among them; give those another queue first", n.Name)
 			}

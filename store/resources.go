@@ -116,7 +116,7 @@ func (tx *Tx) unusedResource(def index.Def) error {
 			return &Conflict{"resource " + def.Name, "queue " + q.Name + " has it as group key"}
 		}
 	}
-	err = tx.EachNode(func(n *index.Node) error {
+	err = tx.ScanNodes(func(n *index.Node) error {
 		if _, ok := n.Get(def.ID); ok {
 			return &Conflict{"resource " + def.Name, "node " + n.Name + " has it"}
 		}

@@ -89,6 +89,7 @@ func calls(t *testing.T, db *DB) map[string]call {
 		"Unhold": writes(uint64(3)), "Requeue": writes(uint64(4), ""), "Release": writes(uint64(4)), "Extend": writes(uint64(4), 7000*time.Second),
 		"Cycle": writes(CycleSpec{}), "NodeNames": reads([]uint32{1, 2}), "Owner": reads(timeline.Busy{Owner: row.JobOwner(4)}),
 		"NodeNumber": reads("n00"), "NodeByNumber": reads(uint32(0)), "Node": reads("n00"), "EachNode": reads(func(*index.Node) error { return nil }),
+		"ScanNodes":    reads(func(*index.Node) error { return nil }),
 		"ResolveNodes": reads("n[00-03]"), "PutNode": writes(&index.Node{Name: "n00"}), "SetNodeState": writes(uint32(0), index.Down, "test"),
 		"SetLoad": writes(uint32(0), 1.5), "RemoveNode": writes(uint32(39)), "Left": reads(node), "Occupancy": reads(node), "Allocations": reads(uint32(3)), "Buckets": reads(), "Used": reads(node),
 		"UsageSince": reads(), "ResetUsage": writes(), "Queues": reads(), "Queue": reads("q"), "AddQueue": writes(Queue{Name: "p"}),

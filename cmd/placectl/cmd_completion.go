@@ -114,7 +114,7 @@ func eachName(tx *store.Tx, kind verbs.Kind, fn func(string) error) error {
 	case verbs.KindJob:
 		return tx.EachJob(func(j *store.Job) error { return fn(nouns.JobID(j)) }, liveStates()...)
 	case verbs.KindNodes:
-		return tx.EachNode(func(n *index.Node) error { return fn(n.Name) })
+		return tx.ScanNodes(func(n *index.Node) error { return fn(n.Name) })
 	case verbs.KindReservation:
 		return tx.EachReservation(func(res *store.Reservation) error { return fn(res.Name) })
 	case verbs.KindBatch:

@@ -155,7 +155,7 @@ func (r *runner) readGantt(o *ganttOptions) (*chart.Gantt, error) {
 		}
 		in := &ganttReader{tx: tx, data: g, owners: map[store.Owner]int32{}, named: o.svg != "", devices: o.byDevice}
 		if o.nodes == "" {
-			err = tx.EachNode(in.node)
+			err = tx.ScanNodes(in.node)
 		} else {
 			err = eachNamed(tx, o.nodes, in.node)
 		}

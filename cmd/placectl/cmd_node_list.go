@@ -79,76 +79,77 @@ func (r *runner) nodeList(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	var rows []nouns.Node
-	var defs *index.Defs
-	// The rows are gathered first, so that a slow reader of them does not keep
-	// writers away from the database.
-	if err := r.view(func(tx *store.Tx) (err error) {
-		if defs, err = tx.Resources(); err != nil {
-			return err
-		}
-		rows, err = gatherNodes(tx, c.Args().First(), &filter)
-		return err
-	}); err != nil {
+	return r.view(func(tx *store.Tx) error {
+		return r.printNodes(tx, c.Args().First(), &filter)
+	})
+}
+
+// printNodes goes through the nodes of a list, or all, twice: to find what columns it
+// takes, and to print them.
+func (r *runner) printNodes(tx *store.Tx, names string, filter *nodeFilter) error {
+	defs, err := tx.Resources()
+	if err != nil {
 		return err
 	}
-	cols := nouns.NodeFields.Pick(nouns.NodeListColumns)
-	if r.audience().Brief {
-		cols = nouns.DropSpare(cols, rows)
-	} else if nouns.SomeNamed(rows) {
+	a := r.audience()
+	var measure *output.Printer
+	if a.table && a.width > 0 {
+		measure = r.printer(output.Result{})
+	}
+	survey, some := nouns.NewSurvey(defs, nouns.NodeFields.Pick(nouns.NodeListColumns), measure), false
+	err = eachNode(tx, names, filter, func(n *nouns.Node) error {
+		some = true
+		survey.See(n)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	cols := survey.Columns(a.Brief)
+	if !a.Brief && survey.Named {
 		cols = append(cols, nouns.DeviceField(false))
 	}
-	cols = append(cols, nouns.ResourceColumns(defs, rows)...)
-	if a := r.audience(); a.table && a.width > 0 && len(rows) > 0 {
+	cols = append(cols, survey.Resources()...)
+	if measure != nil && some {
 		var out []string
-		if cols, out = nouns.FitNodes(r.printer(output.Result{}), cols, rows, a.width); len(out) > 0 {
+		if cols, out = survey.Fit(cols, a.width); len(out) > 0 {
 			r.notef("no room for the columns %s: -o line shows all", strings.Join(out, ", "))
 		}
 	}
-	return r.printNodeRows(false, cols, rows)
+	p := r.printer(output.Result{Columns: cols.Columns()})
+	if err := eachNode(tx, names, filter, func(n *nouns.Node) error { return cols.Print(p, n) }); err != nil {
+		return err
+	}
+	return p.Close()
 }
 
-// gatherNodes reads the nodes of a list, or all, that the filter takes.
-func gatherNodes(tx *store.Tx, names string, f *nodeFilter) ([]nouns.Node, error) {
+// eachNode goes through the nodes of a list, or all, that the filter takes. A node is good
+// until fn returns.
+func eachNode(tx *store.Tx, names string, f *nodeFilter, fn func(*nouns.Node) error) error {
 	if f.byQueue && f.queue != "" {
 		if _, err := tx.Queue(f.queue); err != nil {
-			return nil, err
+			return err
 		}
 	}
-	var rows []nouns.Node
-	take := func(n *index.Node) error {
+	var row nouns.Node
+	take := func(n *index.Node) (err error) {
 		if !f.takes(n) {
 			return nil
 		}
-		on, err := tx.Occupancy(n)
-		if err != nil {
+		row = nouns.Node{Node: n}
+		if row.Occupancy, err = tx.Occupancy(n); err != nil {
 			return err
 		}
-		row := nouns.Node{Node: n, Occupancy: on}
+		if len(f.states) > 0 && !slices.Contains(f.states, row.Occupancy.State.String()) {
+			return nil
+		}
 		if row.Devices, err = tx.DevicesOfNode(n); err != nil {
 			return err
 		}
-		if len(f.states) == 0 || slices.Contains(f.states, row.Occupancy.State.String()) {
-			rows = append(rows, row)
-		}
-		return nil
+		return fn(&row)
 	}
-	var err error
 	if names == "" {
-		err = tx.EachNode(take)
-	} else {
-		err = eachNamed(tx, names, take)
+		return tx.ScanNodes(take)
 	}
-	return rows, err
-}
-
-// printNodeRows prints rows in columns, the name first.
-func (r *runner) printNodeRows(record bool, cols output.Fields[*nouns.Node], rows []nouns.Node) error {
-	p := r.printer(output.Result{Record: record, Columns: cols.Columns()})
-	for i := range rows {
-		if err := cols.Print(p, &rows[i]); err != nil {
-			return err
-		}
-	}
-	return p.Close()
+	return eachNamed(tx, names, take)
 }

@@ -33,26 +33,40 @@ func (r *runner) nodeShow(tx *store.Tx, c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	rows, err := gatherNodes(tx, names, &nodeFilter{})
+	about := nouns.NewSurvey(defs, nouns.NodeFields.Pick(nouns.NodeListColumns+" priorityf"), nil)
+	more := nouns.NewSurvey(defs, output.Fields[*nouns.Node]{nouns.DeviceField(r.audience().People),
+		{Name: "allocations", Kind: output.Object, Value: r.allocationValue}}, nil)
+	count := 0
+	each := func(fn func(*nouns.Node) error) error {
+		return eachNode(tx, names, &nodeFilter{}, func(n *nouns.Node) (err error) {
+			if n.Allocations, err = tx.Allocations(n.Number); err != nil {
+				return err
+			}
+			return fn(n)
+		})
+	}
+	err = each(func(n *nouns.Node) error {
+		count++
+		about.See(n)
+		more.See(n)
+		return nil
+	})
 	if err != nil {
 		return err
 	}
-	for i := range rows {
-		if rows[i].Allocations, err = tx.Allocations(rows[i].Number); err != nil {
-			return err
-		}
+	table := r.audience().table
+	last := more.Columns(table)
+	if !table && !about.Named {
+		last = last[1:]
 	}
-	about := nouns.NodeFields.Pick(nouns.NodeListColumns + " priorityf")
-	allocations := output.Fields[*nouns.Node]{{Name: "allocations", Kind: output.Object, Value: r.allocationValue}}
-	if nouns.SomeNamed(rows) {
-		allocations = slices.Insert(allocations, 0, nouns.DeviceField(r.audience().People))
+	// In a table the lines of one node come after those of another.
+	single := table || count == 1 && !strings.ContainsAny(names, "[,")
+	cols := slices.Concat(about.Columns(table), about.Resources(), last)
+	p := r.printer(output.Result{Record: single, Columns: cols.Columns()})
+	if err := each(func(n *nouns.Node) error { return cols.Print(p, n) }); err != nil {
+		return err
 	}
-	single := len(rows) == 1 && !strings.ContainsAny(names, "[,")
-	if r.audience().table {
-		about, allocations = nouns.DropSpare(about, rows), nouns.DropSpare(allocations, rows)
-		single = true // the lines of one node after those of another
-	}
-	return r.printNodeRows(single, slices.Concat(about, nouns.ResourceColumns(defs, rows), allocations), rows)
+	return p.Close()
 }
 
 // allocationValue is what is on a node as the form of output wants it.

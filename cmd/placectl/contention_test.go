@@ -104,7 +104,7 @@ func TestStopped(t *testing.T) {
 	s.must(csvOfNodes("n", 50), "node", "import", "-")
 
 	reader := s.hold("read")
-	time.Sleep(300 * time.Millisecond) // by then it has left the file
+	time.Sleep(time.Second) // by then it has left the file
 	s.send(reader.Process, syscall.SIGSTOP)
 	s.soon("beside a reader that is stopped", "place", "1:ncpus=1")
 

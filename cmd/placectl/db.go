@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/process"
+	"github.com/placectl/placectl/cmd/placectl/internal/spool"
 	"github.com/placectl/placectl/cmd/placectl/internal/usage"
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
 	"github.com/placectl/placectl/store"
@@ -41,7 +42,8 @@ func (r *runner) view(fn func(*store.Tx) error) error {
 // if it failed.
 func (r *runner) read(db *store.DB, fn func(*store.Tx) error) error {
 	out := r.stdout
-	var held bytes.Buffer
+	var held spool.Spool
+	defer held.Reset()
 	r.stdout = &held
 	err := db.View(fn)
 	r.stdout = out
@@ -81,7 +83,9 @@ func (r *runner) update(c *cli.Context, fn func(*store.Tx) error) error {
 // commit its notes are printed, and nothing else.
 func (r *runner) write(db *store.DB, keep bool, fn func(*store.Tx) error) error {
 	stdout, stderr := r.stdout, r.notes
-	var answer, notes bytes.Buffer
+	var answer spool.Spool
+	var notes bytes.Buffer
+	defer answer.Reset()
 	var cover *process.Shield
 	r.stdout, r.notes = &answer, &notes
 	err := r.commit(db, keep, func(tx *store.Tx) error {

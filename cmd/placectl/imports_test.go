@@ -44,6 +44,7 @@ const importRules = `
 	index                                    < cmd/placectl/internal/spell
 	index, cmd/placectl/internal/spell       < cmd/placectl/internal/output
 	cmd/placectl/internal/spell              < cmd/placectl
+	cmd/placectl/internal/spool              < cmd/placectl, cmd/placectl/internal/output
 	cmd/placectl/internal/output             < cmd/placectl, cmd/placectl/internal/chart
 	index, timeline, placer                  < placer/cycle
 	index, timeline, placer, placer/cycle    < placer/cluster

@@ -14,7 +14,7 @@ import (
 // nothing more.
 func (f *File) Check(find func(format string, args ...any), fn func(*Recorder) error) error {
 	return f.run(false, func(o *opened) error {
-		return f.read(o, 0, func(tx *bbolt.Tx) error {
+		return f.read(o, 0, 0, func(tx *bbolt.Tx) error {
 			sound, err := checkPages(o.data, find)
 			if err != nil || !sound {
 				return err

@@ -2,6 +2,7 @@ package file
 
 import (
 	"fmt"
+	"io"
 	"os"
 	"strconv"
 	"strings"
@@ -47,6 +48,17 @@ func (l *fileLock) door(timeout time.Duration) (leave func()) {
 	}
 	go func() { <-came; f.Close() }()
 	return nothing
+}
+
+// awaited reports whether somebody may wait for the seat: the door is held. Whoever has no
+// lock file cannot tell.
+func (l *fileLock) awaited() bool {
+	if l.f == nil {
+		return true
+	}
+	at := unix.Flock_t{Type: unix.F_WRLCK, Whence: io.SeekStart, Start: lockDoor, Len: 1}
+	err := unix.FcntlFlock(l.f.Fd(), unix.F_OFD_GETLK, &at)
+	return err != nil || at.Type != unix.F_UNLCK
 }
 
 // doorLength is how long the line is, behind the other two of the lock file, in which

@@ -112,7 +112,7 @@ func (f *File) Path() string { return f.path }
 // View runs fn on a snapshot of the file.
 func (f *File) View(fn func(*Recorder) error) error {
 	return f.run(false, func(o *opened) error {
-		return f.read(o, shortTime, func(tx *bbolt.Tx) error {
+		return f.read(o, shortTime, longTime, func(tx *bbolt.Tx) error {
 			r, err := f.begin(tx)
 			if err != nil {
 				return err
@@ -122,11 +122,12 @@ func (f *File) View(fn func(*Recorder) error) error {
 	})
 }
 
-// read runs fn on a snapshot, which leaves the file to others after a time.
-func (f *File) read(o *opened, after time.Duration, fn func(*bbolt.Tx) error) error {
+// read runs fn on a snapshot, which leaves the file to others after a time, or up to another
+// later where nobody waits.
+func (f *File) read(o *opened, after, latest time.Duration, fn func(*bbolt.Tx) error) error {
 	return o.bolt.View(func(tx *bbolt.Tx) error {
 		if f.copied == nil && !f.opt.Private {
-			defer f.leave(o, tx, after).end()
+			defer f.leave(o, tx, after, latest).end()
 		}
 		return fn(tx)
 	})

@@ -11,16 +11,21 @@ import (
 )
 
 // A read that turns out to be long leaves the file under way, and keeps writers waiting
-// no longer. While it goes on under its lock, a goroutine copies the file and maps the
+// no longer: after a short time when somebody waits at the door, and without looking for
+// anybody a little later, because the process may be stopped after that. While it goes on under its lock, a goroutine copies the file and maps the
 // copy in the place of the file, at the same addresses: the bytes are the same, so the
 // transaction goes on as if nothing had happened. Then the locks are given back.
 //
 // The kernel puts one mapping in the place of another in one step: who reads a page
 // meanwhile waits for it (mmap(2), MAP_FIXED).
 
-// shortTime is how long a read may keep writers waiting, but for the time that the copy
-// takes.
-const shortTime = 50 * time.Millisecond
+// A read may keep writers waiting for shortTime, but for the time that the copy takes. It
+// has left by longTime, whether anybody waits or not.
+const (
+	shortTime = 50 * time.Millisecond
+	longTime  = 250 * time.Millisecond
+	lookEvery = 5 * time.Millisecond
+)
 
 // departure is a reader that leaves the file after a time.
 type departure struct {
@@ -30,20 +35,43 @@ type departure struct {
 	size  int64   // of what the transaction may read of it
 	timer *time.Timer
 	over  atomic.Bool   // the read is: there is nobody to leave any more
+	ended chan struct{} // closed when the read is over
 	done  chan struct{} // closed when it has left, or could not
 }
 
-// leave lets a reader leave the file after a time. The departure is to be ended with the
-// transaction.
-func (f *File) leave(o *opened, tx *bbolt.Tx, after time.Duration) *departure {
-	d := &departure{file: f, from: o, at: o.bolt.Info().Data, size: tx.Size(), done: make(chan struct{})}
+// leave lets a reader leave the file after a time, or up to another later if nobody waits.
+// The departure is to be ended with the transaction.
+func (f *File) leave(o *opened, tx *bbolt.Tx, after, latest time.Duration) *departure {
+	d := &departure{file: f, from: o, at: o.bolt.Info().Data, size: tx.Size(), ended: make(chan struct{}), done: make(chan struct{})}
 	d.timer = time.AfterFunc(after, func() {
 		defer close(d.done)
+		if !d.called(latest - after) {
+			return
+		}
 		if err := d.leave(); err != nil && !d.over.Load() {
 			f.detail(fmt.Sprintf("%s: writers wait until this read is over: it could not go on with a copy: %v", f.path, err))
 		}
 	})
 	return d
+}
+
+// called waits until somebody waits for the file, for a time at most. It is false when the
+// read is over before.
+func (d *departure) called(most time.Duration) bool {
+	late := time.NewTimer(most)
+	defer late.Stop()
+	look := time.NewTicker(lookEvery)
+	defer look.Stop()
+	for !d.from.lock.awaited() {
+		select {
+		case <-d.ended:
+			return false
+		case <-late.C:
+			return true
+		case <-look.C:
+		}
+	}
+	return true
 }
 
 func (d *departure) leave() error {
@@ -62,6 +90,7 @@ func (d *departure) leave() error {
 func (d *departure) end() {
 	if !d.timer.Stop() {
 		d.over.Store(true)
+		close(d.ended)
 		<-d.done
 	}
 }

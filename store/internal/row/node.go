@@ -78,14 +78,21 @@ func nodeMeasures(n *index.Node) [4]*float64 {
 // DecodeNode reads the whole of a node.
 func DecodeNode(key, payload []byte) (*index.Node, error) {
 	n := new(index.Node)
+	return n, ReadNode(key, payload, n, nil)
+}
+
+// ReadNode fills in the whole of a node. Equal words are one string, and the node's slices
+// are used again.
+func ReadNode(key, payload []byte, n *index.Node, words *Words) error {
+	*n = index.Node{Features: n.Features[:0], Res: n.Res[:0]}
 	d := decoder{b: payload}
 	readNodeHead(&d, n)
-	n.Name, n.Queue, n.Reason = d.string(), d.string(), d.string()
-	if err := readNodeRest(key, &d, n, nil); err != nil {
-		return n, err
+	n.Name, n.Queue, n.Reason = d.string(), words.next(&d), d.string()
+	if err := readNodeRest(key, &d, n, words); err != nil {
+		return err
 	}
 	decodeDevices(&d, n)
-	return n, d.done(Nodes, key)
+	return d.done(Nodes, key)
 }
 
 // DecodeNodeOnly reads a node without its devices.

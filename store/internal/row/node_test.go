@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/index/devices"
 )
@@ -62,6 +63,22 @@ func TestNodeRowDevices(t *testing.T) {
 			b := slices.Clone(full)
 			b[i] = byte(v)
 			DecodeNode(Key32(7), b)
+		}
+	}
+}
+
+// A node that was read before has nothing of what it was.
+func TestReadNodeAgain(t *testing.T) {
+	full, bare := fullNode(), &index.Node{Number: 9, Name: "n9"}
+	full.SetDevices(index.NGPUs, devices.Set{{ID: "0"}})
+	var n index.Node
+	var words Words
+	for i, want := range []*index.Node{bare, full, bare, full} {
+		if err := ReadNode(Key32(want.Number), EncodeNode(want), &n, &words); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, &n, cmpopts.EquateEmpty()); diff != "" {
+			t.Errorf("reading number %d: %s", i+1, diff)
 		}
 	}
 }

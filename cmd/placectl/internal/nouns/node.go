@@ -2,9 +2,7 @@ package nouns
 
 import (
 	"math"
-	"slices"
 
-	"github.com/placectl/placectl/cmd/placectl/internal/nodefile"
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/store"
@@ -58,29 +56,6 @@ func sharingWord(s index.Sharing) string {
 		return ""
 	}
 	return s.String()
-}
-
-// ResourceColumns are the columns of the resources that any of the rows has,
-// and behind them what is free of each that jobs use up.
-func ResourceColumns(defs *index.Defs, rows []Node) output.Fields[*Node] {
-	used := make(map[index.ResID]bool)
-	for i := range rows {
-		for _, a := range rows[i].Res {
-			used[a.Res] = true
-		}
-	}
-	var cols, free output.Fields[*Node]
-	for _, def := range defs.All() {
-		if !used[def.ID] {
-			continue
-		}
-		kind := resourceKind(def.Type)
-		cols = append(cols, output.Field[*Node]{Name: def.Name, Kind: kind, Value: func(n *Node) any { return resourceValue(n, def) }})
-		if _, clash := defs.Lookup(def.Name + nodefile.FreeSuffix); def.Consumable && !clash {
-			free = append(free, output.Field[*Node]{Name: def.Name + nodefile.FreeSuffix, Kind: kind, Value: func(n *Node) any { return freeValue(n, def) }})
-		}
-	}
-	return append(cols, free...)
 }
 
 func resourceKind(t index.Type) output.Kind {
@@ -141,43 +116,4 @@ func freeValue(n *Node, def index.Def) any {
 		}
 	}
 	return int64(0)
-}
-
-// saysNothing reports whether a value is what nobody has set.
-func saysNothing(v any) bool {
-	switch v := v.(type) {
-	case nil:
-		return true
-	case string:
-		return v == ""
-	case []string:
-		return len(v) == 0
-	case float64:
-		return v == 0
-	}
-	n, ok := output.WholeNumber(v)
-	return ok && n == 0
-}
-
-// DropSpare leaves the columns out that say nothing in any row, and a node's
-// number, which people do not need.
-func DropSpare(cols output.Fields[*Node], rows []Node) output.Fields[*Node] {
-	return slices.DeleteFunc(slices.Clone(cols), func(c output.Field[*Node]) bool {
-		switch c.Name {
-		case "name", "state", "bucket":
-			return false
-		case "number":
-			return true
-		}
-		return !someRowSays(c, rows)
-	})
-}
-
-func someRowSays(c output.Field[*Node], rows []Node) bool {
-	for i := range rows {
-		if !saysNothing(c.Value(&rows[i])) {
-			return true
-		}
-	}
-	return false
 }

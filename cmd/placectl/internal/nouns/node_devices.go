@@ -2,7 +2,6 @@ package nouns
 
 import (
 	"encoding/json"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -10,11 +9,6 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
 	"github.com/placectl/placectl/index/devices"
 )
-
-// SomeNamed reports whether one of some nodes names devices.
-func SomeNamed(rows []Node) bool {
-	return slices.ContainsFunc(rows, func(n Node) bool { return len(n.Devices) > 0 })
-}
 
 // DeviceField is the devices of nodes, in words for people.
 func DeviceField(people bool) output.Field[*Node] {

@@ -8,11 +8,12 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
 )
 
-// FitNodes leaves out of a table what a narrow terminal, of limit columns, has no room for:
+// Fit leaves out of a table what a narrow terminal, of limit columns, has no room for:
 // only what the other columns let one guess. It says which those are. Where that would
-// not help, all columns stay, and the table turns into blocks of lines.
-func FitNodes(p *output.Printer, cols output.Fields[*Node], rows []Node, limit int) (kept output.Fields[*Node], out []string) {
-	widths := measure(p, cols, rows)
+// not help, all columns stay, and the table turns into blocks of lines. The survey has
+// measured.
+func (s *Survey) Fit(cols output.Fields[*Node], limit int) (kept output.Fields[*Node], out []string) {
+	widths := s.widths.of
 	kept = slices.Clone(cols)
 	for _, name := range expendable(cols) {
 		if fitsIn(kept, widths, limit) {
@@ -41,19 +42,28 @@ func expendable(cols output.Fields[*Node]) []string {
 	})
 }
 
-// measure is how wide each column would be, by name.
-func measure(p *output.Printer, cols output.Fields[*Node], rows []Node) map[string]int {
-	widths := make(map[string]int)
-	var cell []byte
-	for _, c := range cols {
-		w := output.TextWidth(c.Name)
-		for i := range rows {
-			cell = p.AppendHuman(cell[:0], c.Column(), c.Value(&rows[i]))
-			w = max(w, output.TextWidth(cell))
-		}
-		widths[c.Name] = w
+// widths are how wide columns are.
+type widths struct {
+	printer *output.Printer
+	columns output.Fields[*Node]
+	of      map[string]int // by name
+	cell    []byte
+}
+
+func newWidths(p *output.Printer, columns output.Fields[*Node]) *widths {
+	w := &widths{printer: p, columns: columns, of: make(map[string]int)}
+	for _, c := range columns {
+		w.of[c.Name] = output.TextWidth(c.Name)
 	}
-	return widths
+	return w
+}
+
+// see measures one node more.
+func (w *widths) see(n *Node) {
+	for _, c := range w.columns {
+		w.cell = w.printer.AppendHuman(w.cell[:0], c.Column(), c.Value(n))
+		w.of[c.Name] = max(w.of[c.Name], output.TextWidth(w.cell))
+	}
 }
 
 func fitsIn(cols output.Fields[*Node], widths map[string]int, limit int) bool {

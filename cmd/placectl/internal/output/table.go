@@ -1,71 +1,102 @@
 package output
 
 import (
+	"encoding/binary"
 	"strings"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/spell"
+	"github.com/placectl/placectl/cmd/placectl/internal/spool"
 )
 
-// tableLayout lines columns up. It holds the rows back to measure them, as text
-// in one array: no allocation a cell.
+// tableLayout lines columns up. It holds the rows back to measure them, as text.
 //
 // On a terminal a table that is too wide has its widest columns wrapped, cell
 // by cell; where even that would leave columns too narrow to read, each row
 // becomes a block of lines. No text is ever cut.
 type tableLayout struct {
-	text   []byte
-	cells  []cell
-	widths []int // the widest of each column, over all rows so far
-	headed bool  // the header is written
-	blocks bool  // so is a block of lines
+	rows   spool.Spool // of each cell its length, its width where that is another, and its text
+	line   []byte      // scratch: one of those rows
+	cell   []byte      // scratch: one text
+	cells  []cell      // scratch: a row that comes back
+	widths []int       // the widest of each column, over all rows so far
+	headed bool        // the header is written
+	blocks bool        // so is a block of lines
 }
 
-// cell is text[previous cell's end:end]. maxHeld keeps end within its type.
+// cell is a text, and how many columns of a terminal it takes.
 type cell struct {
-	end   int32
-	width int32
+	text  []byte
+	width int
 }
 
 const (
 	columnGap  = "  "
 	narrowWrap = 12 // columns are not wrapped to less than this
-
-	// maxHeld is how much text is held back to be measured. A table with more
-	// is measured in parts, each at least as wide as those before it.
-	maxHeld = 1 << 26
 )
 
 func (l *tableLayout) begin(p *Printer) {
-	l.widths = make([]int, len(p.cols))
+	l.widths, l.cells = make([]int, len(p.cols)), make([]cell, len(p.cols))
 	if p.o.NoHeader {
 		l.headed = true
 		return
 	}
 	for i, c := range p.cols {
-		l.text = spell.AppendPrintable(l.text, strings.ToUpper(c.Name))
+		l.cell = spell.AppendPrintable(l.cell[:0], strings.ToUpper(c.Name))
 		l.endCell(i)
 	}
+	l.endRow()
 }
 
 func (l *tableLayout) row(p *Printer, values []any) {
 	for i, v := range values {
-		l.text = p.AppendHuman(l.text, p.cols[i], v)
+		l.cell = p.AppendHuman(l.cell[:0], p.cols[i], v)
 		l.endCell(i)
 	}
-	if len(l.text) >= maxHeld {
-		l.flush(p)
-	}
+	l.endRow()
 }
 
-// endCell makes a cell of column col of what was appended to text.
+// endCell adds the text at hand to the row, as the cell of column col.
 func (l *tableLayout) endCell(col int) {
-	start := int32(0)
-	if n := len(l.cells); n > 0 {
-		start = l.cells[n-1].end
+	n, w := len(l.cell), TextWidth(l.cell)
+	if w == n {
+		l.line = binary.AppendUvarint(l.line, uint64(n)<<1)
+	} else {
+		l.line = binary.AppendUvarint(binary.AppendUvarint(l.line, uint64(n)<<1|1), uint64(w))
 	}
-	w := TextWidth(l.text[start:])
-	l.cells = append(l.cells, cell{int32(len(l.text)), int32(w)})
+	l.line = append(l.line, l.cell...)
 	l.widths[col] = max(l.widths[col], w)
+}
+
+func (l *tableLayout) endRow() {
+	l.rows.Write(l.line) //nolint:errcheck // it never fails
+	l.line = l.line[:0]
+}
+
+// eachRow goes through the rows held back, until the printer fails.
+func (l *tableLayout) eachRow(p *Printer, fn func([]cell)) error {
+	return l.rows.Each(func(piece []byte) error {
+		for len(piece) > 0 {
+			for i := range l.cells {
+				n, at := binary.Uvarint(piece)
+				piece = piece[at:]
+				w := n >> 1
+				if n&1 != 0 {
+					w, at = binary.Uvarint(piece)
+					piece = piece[at:]
+				}
+				l.cells[i] = cell{piece[:n>>1], int(w)}
+				piece = piece[n>>1:]
+			}
+			fn(l.cells)
+			if len(p.buf) >= spillAt {
+				p.write()
+			}
+			if p.err != nil {
+				return p.err
+			}
+		}
+		return nil
+	})
 }
 
 func (l *tableLayout) end(*Printer) {}
@@ -77,15 +108,19 @@ func (l *tableLayout) flush(p *Printer) {
 		limit = p.o.Width()
 	}
 	widths, fits := FitWidths(l.widths, p.cols, limit)
+	var err error
 	switch {
 	case fits:
-		l.writeRows(p, widths)
+		err = l.writeRows(p, widths)
 	case p.rows == 0:
-		l.writeRows(p, l.widths) // the header alone
+		err = l.writeRows(p, l.widths) // the header alone
 	default:
-		l.writeLines(p)
+		err = l.writeLines(p)
 	}
-	l.text, l.cells = l.text[:0], l.cells[:0]
+	l.rows.Reset()
+	if p.err == nil {
+		p.err = err
+	}
 }
 
 // FitWidths shares out a terminal of limit columns (0 for no limit): the
@@ -125,87 +160,77 @@ func FitWidths(want []int, cols []Column, limit int) ([]int, bool) {
 	return got, true
 }
 
-func (l *tableLayout) writeRows(p *Printer, widths []int) {
-	start := int32(0)
-	for at := 0; at < len(l.cells); at += len(widths) {
+func (l *tableLayout) writeRows(p *Printer, widths []int) error {
+	return l.eachRow(p, func(cells []cell) {
 		bold := !l.headed && p.o.Color
 		l.headed = true
 		if bold {
 			p.buf = append(p.buf, "\x1b[1m"...)
 		}
-		cells := l.cells[at : at+len(widths)]
-		start = l.writeRow(p, cells, start, widths)
+		l.writeRow(p, cells, widths)
 		if bold {
 			p.buf = append(p.buf[:len(p.buf)-1], "\x1b[0m\n"...)
 		}
-		if len(p.buf) >= spillAt {
-			p.write()
-		}
-	}
+	})
 }
 
-// writeRow writes one row, and returns where the text of the next begins.
-func (l *tableLayout) writeRow(p *Printer, cells []cell, start int32, widths []int) int32 {
-	for i, c := range cells {
-		if int(c.width) > widths[i] {
-			return l.writeWrapped(p, cells, start, widths)
+func (l *tableLayout) writeRow(p *Printer, cells []cell, widths []int) {
+	for i := range cells {
+		if cells[i].width > widths[i] {
+			writeWrapped(p, cells, widths)
+			return
 		}
 	}
 	b := p.buf
-	for i, c := range cells {
+	for i := range cells {
 		if i > 0 {
 			b = append(b, columnGap...)
 		}
-		b = appendAligned(b, l.text[start:c.end], widths[i]-int(c.width), p.cols[i].right(), i == len(cells)-1)
-		start = c.end
+		b = appendAligned(b, cells[i].text, widths[i]-cells[i].width, p.cols[i].right(), i == len(cells)-1)
 	}
 	p.buf = EndLine(b)
-	return start
 }
 
 // writeWrapped writes one row on as many lines as its longest cell needs.
-func (l *tableLayout) writeWrapped(p *Printer, cells []cell, start int32, widths []int) int32 {
-	rest := make([][]byte, len(cells))
-	for i, c := range cells {
-		rest[i], start = l.text[start:c.end], c.end
-	}
+func writeWrapped(p *Printer, cells []cell, widths []int) {
 	for more := true; more; {
 		more = false
-		for i := range rest {
+		for i := range cells {
 			if i > 0 {
 				p.buf = append(p.buf, columnGap...)
 			}
-			n := BreakAt(rest[i], widths[i])
-			line := rest[i][:n]
-			rest[i] = rest[i][n:]
-			more = more || len(rest[i]) > 0
-			p.buf = appendAligned(p.buf, line, widths[i]-TextWidth(line), p.cols[i].right(), i == len(rest)-1)
+			rest := &cells[i].text
+			n := BreakAt(*rest, widths[i])
+			line := (*rest)[:n]
+			*rest = (*rest)[n:]
+			more = more || len(*rest) > 0
+			p.buf = appendAligned(p.buf, line, widths[i]-TextWidth(line), p.cols[i].right(), i == len(cells)-1)
 		}
 		p.buf = EndLine(p.buf)
 	}
-	return start
 }
 
 // writeLines writes the rows as blocks of lines, without those that would be empty.
-func (l *tableLayout) writeLines(p *Printer) {
+func (l *tableLayout) writeLines(p *Printer) error {
 	lines := &lineLayout{}
 	lines.begin(p)
-	n, at, start := len(p.cols), 0, int32(0)
-	if !l.headed {
-		at, start = n, l.cells[n-1].end
-	}
-	for ; at < len(l.cells); at++ {
-		if at%n == 0 && l.blocks {
+	return l.eachRow(p, func(cells []cell) {
+		if !l.headed {
+			l.headed = true
+			return
+		}
+		if l.blocks {
 			p.buf = append(p.buf, '\n')
 		}
-		if int(start) == int(l.cells[at].end) {
-			continue
+		for i := range cells {
+			if len(cells[i].text) == 0 {
+				continue
+			}
+			p.buf = append(p.buf, lines.names[i]...)
+			p.buf = EndLine(append(p.buf, cells[i].text...))
+			l.blocks = true
 		}
-		p.buf = append(p.buf, lines.names[at%n]...)
-		p.buf = EndLine(append(p.buf, l.text[start:l.cells[at].end]...))
-		start, l.blocks = l.cells[at].end, true
-	}
-	l.headed = true
+	})
 }
 
 func appendAligned(b, s []byte, pad int, right, last bool) []byte {
