@@ -73,7 +73,7 @@ func (tx *Tx) Claim(c Claim) (*Granted, error) {
 	if err := tx.file.Remove(row.Launches, row.Key64(j.ID)); err != nil {
 		return nil, tx.spoil(err)
 	}
-	if err := tx.happened(row.Event{Job: j.ID, Event: "claim", Old: j.State.String(), New: j.State.String(),
+	if err := tx.happened(row.Event{Job: j.ID, Event: "claim", Attempt: j.Attempt, Old: j.State.String(), New: j.State.String(),
 		Reason: fmt.Sprintf("attempt %d on %s", c.Attempt, c.Host)}); err != nil {
 		return nil, tx.spoil(err)
 	}

@@ -46,7 +46,8 @@
 // Jobs and the queue: [Tx.Submit], [Tx.Hold], [Tx.Unhold], [Tx.Cancel], [Tx.Requeue],
 // [Tx.Finish], [Tx.SetCommand], [Tx.LaunchEnded], [Tx.Cycle]; looking: [Tx.Job], [Tx.EachJob],
 // [Tx.ArrayJobs], [Tx.Payload], [Tx.Outlook], [Tx.WhenJob], [Tx.ExplainJob], [Tx.Asked],
-// [Tx.ExecVNode]; what has happened: [Tx.EachEvent], [Tx.RecordedEvents], [Tx.Stats].
+// [Tx.ExecVNode]; what has happened: [Tx.EachEvent], [Tx.RecordedEvents], [Tx.Stats];
+// handing it to the site's own program: [Tx.BeginHook], [Tx.EndHook].
 //
 // Attempts, each a start of a job: [Tx.Claim], [Tx.Report], [Tx.FinishAttempt], [Tx.GiveBack], [Tx.Lose],
 // [Tx.Attend], [Tx.AttendedOn],

@@ -40,7 +40,7 @@ func (as attempts) endsAs(j *row.Job, becomes JobState, reason string) error {
 		reason = becomes.String()
 	}
 	j.Ending, j.Reason = true, reason
-	if err := as.happened(row.Event{Job: j.ID, Event: "ending", Old: j.State.String(), New: j.State.String(), Reason: reason}); err != nil {
+	if err := as.happened(row.Event{Job: j.ID, Event: "ending", Attempt: j.Attempt, Old: j.State.String(), New: j.State.String(), Reason: reason}); err != nil {
 		return err
 	}
 	return as.putJob(j, j.State)

@@ -18,6 +18,18 @@ type Event struct {
 	Old    string // the states before and after
 	New    string
 	Reason string // for a reservation its name
+
+	Attempt int // which of the job's attempts it is about, 0 for none
+}
+
+// eventOf is an event as callers get it.
+func eventOf(ev *row.Event) *Event {
+	out := &Event{ID: ev.ID, Time: time.Unix(ev.Time, 0), Job: ev.Job, Node: ev.Node, Event: ev.Event, Old: ev.Old, New: ev.New, Reason: ev.Reason, Attempt: ev.Attempt}
+	running := JobRunning.String()
+	if out.Attempt == 0 && out.Job != 0 && (out.Old == running || out.New == running) {
+		out.Attempt = 1
+	}
+	return out
 }
 
 // EachEvent goes through the events with greater numbers than one, until fn fails
@@ -31,7 +43,7 @@ func (tx *Tx) EachEvent(after uint64, fn func(*Event) (more bool, err error)) er
 		if err != nil {
 			return false, err
 		}
-		return fn(&Event{ev.ID, time.Unix(ev.Time, 0), ev.Job, ev.Node, ev.Event, ev.Old, ev.New, ev.Reason})
+		return fn(eventOf(ev))
 	})
 }
 
@@ -86,6 +98,9 @@ func jobEvent(j *row.Job, was JobState) row.Event {
 	}
 	if was != 0 {
 		ev.Old = was.String()
+	}
+	if was == JobRunning || j.State == JobRunning {
+		ev.Attempt = j.Attempt
 	}
 	return ev
 }

@@ -25,7 +25,7 @@ func (tx *Tx) LaunchEnded(id uint64, failed error, most int) error {
 				return err
 			}
 		}
-		return tx.happened(row.Event{Job: id, Event: "launch", Old: j.State.String(), New: j.State.String()})
+		return tx.happened(row.Event{Job: id, Event: "launch", Attempt: j.Attempt, Old: j.State.String(), New: j.State.String()})
 	}
 	state, reason := JobQueued, fmt.Sprintf("launch failed: %v", failed)
 	if j.Failures++; j.Failures >= most {

@@ -221,7 +221,7 @@ func (as attempts) again(j *row.Job, why string) error {
 	if err := as.list(j, j.State); err != nil {
 		return err
 	}
-	if err := as.happened(row.Event{Job: j.ID, Event: "again", Old: j.State.String(), New: j.State.String(), Reason: why}); err != nil {
+	if err := as.happened(row.Event{Job: j.ID, Event: "again", Attempt: j.Attempt - 1, Old: j.State.String(), New: j.State.String(), Reason: why}); err != nil {
 		return err
 	}
 	return as.putJob(j, j.State)

@@ -39,6 +39,7 @@ type Settings struct {
 	ShareUnit       string         // what class shares count: UnitNodes, or the name of a consumable
 	LaunchDB        string         // how hosts that execute jobs find the database: a path, or ssh://[USER@]HOST/PATH; "": as they find the host that makes the cycle
 	StateDir        string         // where hosts keep what they execute, an absolute path; "": where the runner has it
+	Hook            []string       // the program that is handed the events, and its arguments; empty: none
 	Enforce         string         // how memory is kept to what was asked for: auto, cgroup, poll or none
 }
 
@@ -92,6 +93,7 @@ var settingDefs = []settingDef{
 		func(defs *index.Defs, v string, s *Settings) error {
 			return readResources(defs, v, &s.GroupKey, groupable)
 		}},
+	{"hook", "", "a program that reads what happens as JSON lines: a cycle or pass of the file's owner runs it; such as docs/hooks/mail", func(_ *index.Defs, v string, s *Settings) error { s.Hook = strings.Fields(v); return nil }},
 	{"keep_ended", "", "for how long jobs that have ended are kept, with their events, before a cycle drops them; empty: for ever, see placectl archive",
 		func(_ *index.Defs, v string, s *Settings) error {
 			if v == "" {
@@ -302,7 +304,7 @@ func (tx *Tx) Settings() (*Settings, error) {
 		return nil, err
 	}
 	s := *set
-	for _, list := range []*[]string{&s.Signature, &s.GroupKey, &s.Topology, &s.LocalProgram} {
+	for _, list := range []*[]string{&s.Signature, &s.GroupKey, &s.Topology, &s.LocalProgram, &s.Hook} {
 		*list = slices.Clone(*list)
 	}
 	return &s, nil
@@ -395,6 +397,9 @@ func (tx *Tx) Configure(name, value string) error {
 		err = tx.file.Put(row.Config, []byte(name), row.EncodeText(value))
 	}
 	tx.loaded.settings = nil
+	if name == "hook" && err == nil {
+		err = tx.hooks().set(value != "")
+	}
 	if err != nil || name != "signature" {
 		return err
 	}

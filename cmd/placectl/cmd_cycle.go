@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -78,6 +79,7 @@ func (r *runner) cycle(c *cli.Context) error {
 		spec.By = store.BySupervisor
 	}
 	var told []launch.Notice
+	hooked := false
 	err = r.update(c, func(tx *store.Tx) error {
 		if err := r.endAttended(tx); err != nil {
 			return err
@@ -95,8 +97,14 @@ func (r *runner) cycle(c *cli.Context) error {
 			r.rec.Add(keyed.Part{Launch: told})
 		}
 		r.sayCycle(report)
+		if err == nil {
+			hooked, err = r.dispatched("", os.Getuid()).Hooked(tx)
+		}
 		return err
 	})
+	if err == nil && hooked && r.tx == nil && !c.Bool(verbs.DryRun) {
+		defer r.runHook()
+	}
 	if launcher != nil && r.kept == nil && errors.Is(err, store.ErrUnknown) {
 		if claimed, errRead := r.toldUnder(spec.Nonce, told); errRead == nil {
 			return errors.Join(err, r.launchAll(launcher, claimed, ""))

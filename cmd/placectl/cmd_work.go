@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/placectl/placectl/cmd/placectl/internal/hook"
 	"github.com/placectl/placectl/cmd/placectl/internal/remote"
 	attempts "github.com/placectl/placectl/cmd/placectl/internal/runner"
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
@@ -57,10 +58,22 @@ func (r *runner) work(c *cli.Context) error {
 	}
 	passes := runner.NewPasses()
 	if !c.Bool("once") {
+		beside := &hook.Beside{Hook: *r.hook()}
+		defer beside.End()
+		passes.After = func(v *attempts.View) {
+			if v.Hooked {
+				beside.Start(r.ctx)
+			}
+		}
 		if err := passes.Work(r.ctx, workEvery, before); !errors.Is(err, context.Canceled) {
 			return err
 		}
 		return nil
+	}
+	passes.After = func(v *attempts.View) {
+		if v.Hooked {
+			r.runHook()
+		}
 	}
 	if before != nil {
 		if err := before(); err != nil {

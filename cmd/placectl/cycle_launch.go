@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/dispatch"
+	"github.com/placectl/placectl/cmd/placectl/internal/hook"
 	"github.com/placectl/placectl/cmd/placectl/internal/launch"
 	attempts "github.com/placectl/placectl/cmd/placectl/internal/runner"
 	"github.com/placectl/placectl/cmd/placectl/internal/spell"
@@ -84,6 +85,29 @@ func (r *runner) launchDB(here string) string {
 		return path
 	}
 	return "ssh://" + here + path
+}
+
+// hook hands the events to the site's program.
+func (r *runner) hook() *hook.Hook {
+	own := *r // what is noted beside other work may not get among its notes
+	loud := own
+	loud.Quiet = false
+	distrusts := func() string {
+		db, err := own.open()
+		if err != nil {
+			return err.Error()
+		}
+		defer db.Close()
+		return own.distrusts(db)
+	}
+	return &hook.Hook{Database: r.databasePath(), Update: own.updateOnce, Distrusts: distrusts, Note: own.notef, Warn: loud.notef}
+}
+
+// runHook runs it. What goes wrong with it is noted, and goes wrong with nothing else.
+func (r *runner) runHook() {
+	if err := r.hook().Run(r.ctx); err != nil {
+		r.notef("the hook: %v", err)
+	}
 }
 
 // Jobs are handed to the site's launcher after the commit, with the database

@@ -7,6 +7,7 @@ import (
 	"flag"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
@@ -62,6 +63,11 @@ func TestScripts(t *testing.T) {
 			}
 			e.Setenv("HERE", here)
 			e.Setenv("OWNER", strings.TrimSpace(string(me)))
+			hooks, err := filepath.Abs("../../docs/hooks")
+			if err != nil {
+				return err
+			}
+			e.Setenv("HOOKS", hooks)
 			return nil
 		},
 	})

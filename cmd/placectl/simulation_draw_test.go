@@ -95,6 +95,7 @@ var settingValues = map[string][]string{
 	"default_walltime":   {"60", "3600", "0", ""},
 	"do_not_span_sets":   {"true", "false", ""},
 	"group_key":          {"rack", "color", "rack,color", "nosuch", ""},
+	"hook":               {"true", "false", "/nosuch", ""},
 	"keep_ended":         {"3650d", "x", ""}, // no shorter: the laws count jobs
 	"keep_keys":          {"0", "2h", "30d", "x", ""},
 	"launch":             {"work", "exec", "x", ""},

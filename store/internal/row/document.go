@@ -95,6 +95,8 @@ var identityContent = &content{
 	},
 }
 
+var hookContent = contentOf(func(_, payload []byte) (*Hook, error) { return DecodeHook(payload) }, EncodeHook)
+
 // jobContent are those of Jobs and Stops. A job has as many chunks as its row says, even
 // if that is none.
 var jobContent = contentOf(DecodeJob, EncodeJob)
@@ -159,6 +161,8 @@ func contentAt(t Table, key []byte) *content {
 		return textContent
 	case t == Meta && string(key) == string(KeyIdentity):
 		return identityContent
+	case t == Meta && string(key) == string(KeyHook):
+		return hookContent
 	case t == Shares:
 		return shareContents[string(key)]
 	case t == Invalidations && string(key) == string(KeyFreed):

@@ -12,6 +12,10 @@ type Event struct {
 	Old    string
 	New    string
 	Reason string
+
+	// Attempt is which of the job's attempts it is about. The first one is not written
+	// down: 0 stands for it where the job ran before or after, else for none.
+	Attempt int
 }
 
 const eventVersion = 1
@@ -29,6 +33,9 @@ func EncodeEvent(ev *Event) []byte {
 	for _, s := range ev.texts() {
 		e.string(*s)
 	}
+	if ev.Attempt > 1 {
+		e.uint(uint64(ev.Attempt))
+	}
 	return e.b
 }
 
@@ -39,6 +46,9 @@ func DecodeEvent(key, payload []byte) (*Event, error) {
 	ev := &Event{Time: d.int(), Job: d.uint()}
 	for _, s := range ev.texts() {
 		*s = d.string()
+	}
+	if len(d.b) > 0 { // most are about a job's first attempt
+		ev.Attempt = int(d.uint())
 	}
 	if len(key) == 8 {
 		ev.ID = binary.BigEndian.Uint64(key)

@@ -49,7 +49,11 @@ func (d *DB) Look(context.Context) (*attempts.View, error) {
 	var view *attempts.View
 	err := d.View(func(tx *store.Tx) error {
 		view = new(attempts.View)
-		err := tx.Unclaimed(func(j *store.Job) error {
+		var err error
+		if view.Hooked, err = d.Hooked(tx); err != nil {
+			return err
+		}
+		err = tx.Unclaimed(func(j *store.Job) error {
 			ours, err := d.executes(tx, j)
 			if ours {
 				view.Unclaimed = append(view.Unclaimed, attempts.Key{Job: j.ID, Number: max(j.Attempt, 1)})
@@ -72,6 +76,13 @@ func (d *DB) Look(context.Context) (*attempts.View, error) {
 		})
 	})
 	return view, err
+}
+
+// Hooked reports whether what happens is to be handed to the site's program, and by our
+// user: the owner of the file.
+func (d *DB) Hooked(tx *store.Tx) (bool, error) {
+	settings, err := tx.Settings()
+	return err == nil && len(settings.Hook) > 0 && fileOwner(d.Path) == d.UID, err
 }
 
 // executes reports whether an attempt that nobody has claimed is to be executed by us.

@@ -14,6 +14,7 @@ import (
 	"io/fs"
 	"os/exec"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/spell"
@@ -57,6 +58,7 @@ func Find(name string) (string, error) {
 type Program struct {
 	Words   []string
 	Timeout time.Duration
+	Whole   bool // what it has started is ended with it when it takes too long
 }
 
 // run runs the program, with more arguments behind its own, until it ends or has taken
@@ -73,6 +75,10 @@ func (p *Program) run(ctx context.Context, args, env []string, in io.Reader, out
 		cmd.Stdout = &complaint
 	}
 	cmd.WaitDelay = time.Second // its children may hold the pipes open
+	if p.Whole {
+		cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+		cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
+	}
 	err = cmd.Run()
 	said = lastLine(complaint.String())
 	if err == nil {

@@ -27,7 +27,7 @@ func TestFind(t *testing.T) {
 }
 
 func sh(script string) *Program {
-	return &Program{[]string{"/bin/sh", "-c", script, "sh"}, 5 * time.Second}
+	return &Program{Words: []string{"/bin/sh", "-c", script, "sh"}, Timeout: 5 * time.Second}
 }
 
 func TestRun(t *testing.T) {

@@ -78,6 +78,7 @@ func (d *Database) Look(ctx context.Context) (*attempts.View, error) {
 	if err != nil {
 		return nil, err
 	}
+	a.View.Hooked = false // that is for those who have the file
 	return a.View, nil
 }
 

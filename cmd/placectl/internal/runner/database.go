@@ -51,6 +51,7 @@ type Database interface {
 type View struct {
 	Unclaimed []Key  // attempts to be executed here
 	Held      []Held // attempts that supervisors on this host have claimed
+	Hooked    bool   // somebody is to be handed what has happened
 }
 
 // Held is an attempt that a supervisor on this host has claimed.

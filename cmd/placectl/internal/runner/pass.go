@@ -17,6 +17,7 @@ import (
 // Passes makes passes: any number of processes may, at once.
 type Passes struct {
 	*Runner
+	After   func(*View)              // called behind each pass, nil for nobody
 	started map[Key]*launch.Detached // supervisors that have not ended
 	seen    string                   // the state of the database that the last pass saw
 	again   bool                     // it has left something for the next one
@@ -36,6 +37,15 @@ func (p *Passes) Once(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	err = p.pass(ctx, view)
+	if p.After != nil {
+		p.After(view)
+	}
+	return err
+}
+
+// pass does what there is to be done.
+func (p *Passes) pass(ctx context.Context, view *View) error {
 	self, err := Self(p.Host)
 	if err != nil {
 		return err

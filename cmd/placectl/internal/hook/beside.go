@@ -1,0 +1,50 @@
+package hook
+
+import (
+	"context"
+	"sync"
+	"time"
+)
+
+// Beside hands events on beside other work, which does not wait for the program.
+type Beside struct {
+	Hook
+	running   sync.Mutex
+	wait      time.Duration // after the last run, which has failed
+	notBefore time.Time
+}
+
+// After a run that has failed the next one is not made at once: first for leastWait, then
+// twice as long each time, at most for mostWait.
+const (
+	leastWait = time.Second
+	mostWait  = time.Minute
+)
+
+// Start hands on what there is, unless that is under way or has just failed.
+func (b *Beside) Start(ctx context.Context) {
+	if !b.running.TryLock() {
+		return
+	}
+	if time.Now().Before(b.notBefore) {
+		b.running.Unlock()
+		return
+	}
+	go func() {
+		defer b.running.Unlock()
+		b.failed = false
+		if err := b.Run(ctx); err != nil {
+			b.Note("the hook: %v", err)
+			b.failed = true
+		}
+		if !b.failed {
+			b.wait = 0
+			return
+		}
+		b.wait = min(max(2*b.wait, leastWait), mostWait)
+		b.notBefore = time.Now().Add(b.wait)
+	}()
+}
+
+// End waits for what is under way: once its context has ended that is not long.
+func (b *Beside) End() { b.running.Lock() }

@@ -1,0 +1,140 @@
+// Package hook hands the site's own program, the setting hook, what has happened in a
+// database. The program runs while the database is closed, and nobody waits for it but the
+// cycle or pass that runs it, which has done its work by then.
+package hook
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"time"
+
+	"github.com/placectl/placectl/cmd/placectl/internal/launch"
+	"github.com/placectl/placectl/cmd/placectl/internal/spell"
+	"github.com/placectl/placectl/store"
+)
+
+// Hook hands events on.
+type Hook struct {
+	Database string // its path, which the program finds as PLACECTL_DB
+	// Update changes the database. The function may run more than once.
+	Update func(func(*store.Tx) error) error
+	// Distrusts says why programs that the database names are not run, "" where they are.
+	Distrusts func() string
+	// Note says what nobody else would hear of, and Warn what has to be heard.
+	Note, Warn func(format string, args ...any)
+
+	failed bool // the last run of the program
+}
+
+// saidAfter is how long the program fails before each cycle and pass says so.
+const saidAfter = time.Hour
+
+// Line is an event as the program reads it: a line of JSON. What an event does not have is
+// left out.
+type Line struct {
+	ID      uint64    `json:"id"`
+	Event   string    `json:"event"`
+	Time    time.Time `json:"time"`
+	Job     uint64    `json:"job,omitempty"`
+	Attempt int       `json:"attempt,omitempty"`
+	User    string    `json:"user,omitempty"`
+	Old     string    `json:"old,omitempty"`
+	New     string    `json:"new,omitempty"`
+	Outcome string    `json:"outcome,omitempty"`
+	Node    string    `json:"node,omitempty"`
+	Mail    *Mail     `json:"mail,omitempty"`
+	Reason  string    `json:"reason,omitempty"`
+}
+
+// Mail is whom an event is mailed to, where the job wants that.
+type Mail struct {
+	On string `json:"on"` // begin, end, fail or requeue
+	To string `json:"to"` // addresses, with commas between
+}
+
+func line(ev *store.HookEvent) Line {
+	l := Line{ID: ev.ID, Event: ev.Event.Event, Time: ev.Time.UTC(), Job: ev.Job, Attempt: ev.Attempt, User: ev.User,
+		Old: ev.Old, New: ev.New, Outcome: ev.Outcome.String(), Node: ev.Node, Reason: ev.Reason}
+	if ev.Mail != "" {
+		l.Mail = &Mail{ev.Mail, ev.MailTo}
+	}
+	return l
+}
+
+// Run hands on what has happened since the program was run last, for as long as one run
+// may take and there is more. A program that fails is no error: it gets the same again.
+func (h *Hook) Run(ctx context.Context) error {
+	end := time.Now().Add(store.HookTime)
+	for more := true; more && ctx.Err() == nil && time.Now().Before(end); {
+		var err error
+		if more, err = h.once(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// once makes a run, and reports whether there may be more to hand on.
+func (h *Hook) once(ctx context.Context) (more bool, err error) {
+	if why := h.Distrusts(); why != "" {
+		h.Note("the hook is not run, since %s: PLACECTL_TRUST=1 allows it", why)
+		return false, nil
+	}
+	var holder store.Nonce
+	rand.Read(holder[:]) //nolint:errcheck // it never fails
+	var run *store.HookRun
+	var now time.Time
+	err = h.Update(func(tx *store.Tx) (err error) {
+		run, err = tx.BeginHook(holder)
+		now = tx.Now()
+		return err
+	})
+	if err != nil {
+		return false, err
+	}
+	since := run.Failing
+	if len(run.Events) > 0 {
+		failed := h.feed(ctx, run)
+		h.failed = failed != nil
+		err := h.Update(func(tx *store.Tx) (err error) {
+			since, err = tx.EndHook(run, failed != nil)
+			return err
+		})
+		if err != nil {
+			return false, err
+		}
+		if failed != nil && now.Sub(since) < saidAfter {
+			h.Note("the hook %s: %v; it gets the same events again", spell.Quoted(run.Program[0]), failed)
+		}
+		more = failed == nil && len(run.Events) == store.MaxHookEvents
+	}
+	if !since.IsZero() && now.Sub(since) >= saidAfter {
+		h.Warn("the hook %s has been failing since %s", spell.Quoted(run.Program[0]), since.UTC().Format(time.RFC3339))
+	}
+	return more, nil
+}
+
+// feed runs the program on the events of a run.
+func (h *Hook) feed(ctx context.Context, run *store.HookRun) error {
+	var lines bytes.Buffer
+	encode := json.NewEncoder(&lines)
+	encode.SetEscapeHTML(false)
+	for i := range run.Events {
+		if err := encode.Encode(line(&run.Events[i])); err != nil {
+			return err
+		}
+	}
+	path, err := launch.Find(run.Program[0])
+	if err != nil {
+		return err
+	}
+	program := launch.Program{Words: append([]string{path}, run.Program[1:]...), Timeout: store.HookTime, Whole: true}
+	err = program.Feed(ctx, h.Database, lines.Bytes())
+	if ctx.Err() != nil {
+		return errors.New("it was interrupted")
+	}
+	return err
+}

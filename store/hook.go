@@ -1,0 +1,205 @@
+package store
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/placectl/placectl/store/internal/row"
+)
+
+// A site's program, the hook, is handed the events, in order and each at least once: it
+// takes so many from the one behind which it stands, its cursor, and the cursor moves once
+// it has ended well. In between the database is closed, and a row says who is at it. Should
+// he be killed the same events are handed on again some time later.
+
+// HookTime is how long a run of the hook may take. HookHeld is for how long whoever has
+// begun one keeps others from it.
+const (
+	HookTime = 60 * time.Second
+	HookHeld = 90 * time.Second
+)
+
+// MaxHookEvents is how many events the hook gets in a run.
+const MaxHookEvents = 1000
+
+// HookEvent is an event as the hook gets it.
+type HookEvent struct {
+	Event
+	User    string  // whose job
+	Outcome Outcome // how the attempt has ended, where that is what has happened
+
+	// Mail is of what the job's submitter wants to be told, begin, end, fail or requeue,
+	// where this is such an event, and MailTo who is to be told.
+	Mail, MailTo string
+}
+
+// HookRun is a run of the hook.
+type HookRun struct {
+	Program []string // and its arguments
+	Events  []HookEvent
+	Failing time.Time // since when it has taken nothing, zero where it has taken the last it was handed
+
+	holder Nonce
+}
+
+// BeginHook begins a run of the hook for the process that has drawn the nonce, with the
+// events that come next. There are none where no hook is set, nothing has happened, or
+// somebody else is at it. The run is to be ended by EndHook within HookHeld.
+func (tx *Tx) BeginHook(holder Nonce) (*HookRun, error) {
+	if !tx.Writable() {
+		return nil, ErrReadOnly
+	}
+	set, err := tx.settings()
+	run := &HookRun{holder: holder}
+	if err != nil || len(set.Hook) == 0 {
+		return run, err
+	}
+	if holder == (Nonce{}) {
+		return nil, fmt.Errorf("%w: a run of the hook needs a nonce", ErrInvalid)
+	}
+	h, err := tx.hooks().row()
+	if err != nil {
+		return nil, err
+	}
+	run.Program, run.Failing = slices.Clone(set.Hook), instant(h.Failing)
+	held := seconds(HookHeld)
+	if h.Holder != (Nonce{}) && tx.now < h.Until && h.Until <= tx.now+held { // beyond that is by a clock that was wrong
+		return run, nil
+	}
+	err = tx.EachEvent(h.Cursor, func(ev *Event) (bool, error) {
+		is, err := tx.hooks().event(ev)
+		run.Events = append(run.Events, is)
+		return len(run.Events) < MaxHookEvents, err
+	})
+	if err != nil || len(run.Events) == 0 {
+		return run, err
+	}
+	h.Holder, h.Until = holder, tx.now+held
+	return run, tx.hooks().put(h)
+}
+
+// EndHook ends a run of the hook, which has taken its events, or has failed. It returns
+// since when it has been failing. Where somebody else has begun another run since, because
+// this one took so long, it changes nothing.
+func (tx *Tx) EndHook(run *HookRun, failed bool) (since time.Time, err error) {
+	if !tx.Writable() {
+		return since, ErrReadOnly
+	}
+	h, err := tx.hooks().row()
+	if err != nil || h.Holder != run.holder || h.Holder == (Nonce{}) {
+		return instant(h.Failing), err
+	}
+	h.Holder, h.Until = Nonce{}, 0
+	switch {
+	case !failed:
+		h.Failing = 0
+		if n := len(run.Events); n > 0 {
+			h.Cursor = run.Events[n-1].ID
+		}
+	case h.Failing == 0:
+		h.Failing = tx.now
+	}
+	return instant(h.Failing), tx.hooks().put(h)
+}
+
+// hooks is the transaction as far as it is about the hook.
+type hooks struct{ *Tx }
+
+func (tx *Tx) hooks() hooks { return hooks{tx} }
+
+// set takes note that there is a hook from now on, or none. A new one is not told of what
+// has happened before; one that takes the place of another goes on where that was.
+func (hs hooks) set(is bool) error {
+	if !is {
+		return hs.file.Remove(row.Meta, row.KeyHook)
+	}
+	h, err := hs.row()
+	if err != nil {
+		return err
+	}
+	return hs.put(h)
+}
+
+// row is how far the hook is: where nothing says so it stands behind what has happened.
+func (hs hooks) row() (*row.Hook, error) {
+	payload, err := hs.file.Get(row.Meta, row.KeyHook)
+	if err != nil || payload == nil {
+		return &row.Hook{Cursor: hs.state.Events}, err
+	}
+	return row.DecodeHook(payload)
+}
+
+func (hs hooks) put(h *row.Hook) error {
+	return hs.spoil(hs.file.Put(row.Meta, row.KeyHook, row.EncodeHook(h)))
+}
+
+// event adds to an event what is known of its job. A job may be gone by now.
+func (hs hooks) event(ev *Event) (HookEvent, error) {
+	out := HookEvent{Event: *ev}
+	if ev.Job == 0 {
+		return out, nil
+	}
+	payload, err := hs.file.Get(row.Jobs, row.Key64(ev.Job))
+	if err != nil || payload == nil {
+		return out, err
+	}
+	j, err := row.DecodeJob(row.Key64(ev.Job), payload)
+	if err != nil {
+		return out, err
+	}
+	out.User = j.User
+	if ev.Attempt > 0 && (ev.Old != ev.New && ev.Old == JobRunning.String() || ev.Event == "again") {
+		a, err := hs.attempts().of(j, ev.Attempt)
+		if err != nil {
+			return out, err
+		}
+		out.Outcome = a.Outcome
+	}
+	err = hs.mail(j, &out)
+	return out, err
+}
+
+// mail finds out whether a job's submitter wants to be told of an event.
+func (hs hooks) mail(j *row.Job, ev *HookEvent) error {
+	of := mailed(&ev.Event)
+	if of == "" {
+		return nil
+	}
+	p, err := hs.payloads().of(j)
+	if err != nil || p == nil || p.Ending.Mail == "" {
+		return err
+	}
+	wanted := strings.Split(p.Ending.Mail, ",")
+	if of == "fail" && !slices.Contains(wanted, of) {
+		of = "end" // it has ended, too
+	}
+	if !slices.Contains(wanted, of) {
+		return nil
+	}
+	ev.Mail, ev.MailTo = of, p.Ending.MailTo
+	if ev.MailTo == "" {
+		ev.MailTo = j.User
+		if p.Owner != nil && p.Owner.Name != "" {
+			ev.MailTo = p.Owner.Name
+		}
+	}
+	return nil
+}
+
+// mailed is which of the events that can be mailed one is, "" for none.
+func mailed(ev *Event) string {
+	running := JobRunning.String()
+	switch {
+	case ev.Old != running && ev.New == running:
+		return "begin"
+	case ev.New == JobFailed.String():
+		return "fail"
+	case ev.New == JobFinished.String() || ev.New == JobCancelled.String():
+		return "end"
+	case ev.Old == running && ev.New != running:
+		return "requeue"
+	}
+	return ""
+}
