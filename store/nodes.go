@@ -2,6 +2,7 @@ package store
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -309,6 +310,9 @@ func (tx *Tx) SetNodeState(number uint32, state index.State, reason string) erro
 			return err
 		}
 	}
+	if err := tx.suspects().clear(number); err != nil {
+		return err
+	}
 	if was != state {
 		tx.loaded.freed.Anywhere() // one that goes down may turn "not now" into "never", for requests that its bucket served
 	}
@@ -370,7 +374,7 @@ func (tx *Tx) RemoveNode(number uint32) error {
 		return err
 	}
 	tx.loaded.freed.Anywhere()
-	if err := tx.file.Remove(row.NodeNames, []byte(n.Name)); err != nil {
+	if err := errors.Join(tx.file.Remove(row.NodeNames, []byte(n.Name)), tx.suspects().clear(number)); err != nil {
 		return err
 	}
 	return tx.file.Remove(row.Nodes, row.Key32(number))

@@ -19,6 +19,7 @@ const (
 	BlameNobody Blame = iota
 	BlameNode         // it counts against the node
 	BlameJob          // any other node would refuse the job, too
+	BlameHealth       // the node is not healthy: it is drained, for the reason of the refusal
 )
 
 // Result is how an attempt has ended, as whoever has claimed it says.
@@ -126,6 +127,9 @@ func (as attempts) reported(j *row.Job, a *row.Attempt, r Result) error {
 	own := r.Outcome <= OutcomeOOM
 	if own {
 		j.Unbegun, j.Lost, j.Exit = 0, 0, r.Exit
+		if err := as.suspects().clear(firstNode(j)); err != nil {
+			return err
+		}
 	}
 	becomes, why := a.Becomes, a.Why
 	if !marked || own {
@@ -245,22 +249,30 @@ func (as attempts) unclaimedTooLong(j *row.Job, set *Settings) (bool, error) {
 		return false, err
 	}
 	why := fmt.Sprintf("nobody claimed it on %s (for %s)", host, j.User)
+	blame, err := as.suspects().blame(host)
+	if err != nil {
+		return false, err
+	}
 	a.Outcome, a.Why, a.State, j.Claimed = row.OutcomeRefused, why, row.AttemptClaimed, true
 	if err := as.put(a); err != nil {
 		return false, err
 	}
-	return true, as.refused(j, Result{Job: j.ID, Why: why, Blame: BlameNode})
+	return true, as.refused(j, Result{Job: j.ID, Why: why, Blame: blame})
 }
 
 // refused queues a job again that its node could not execute, for other nodes.
 func (as attempts) refused(j *row.Job, r Result) error {
 	j.Unbegun, j.Lost = 0, 0
+	node := firstNode(j)
+	r.Job = j.ID
+	if err := as.suspects().refused(node, r); err != nil {
+		return err
+	}
 	if r.Blame == BlameJob || !j.Queued {
 		return as.become(j, JobFailed, r.Why)
 	}
-	node := uint32(0)
-	if nodes := j.NodeNumbers(); len(nodes) > 0 {
-		node = nodes[0]
+	if r.Blame == BlameHealth { // it takes no jobs until somebody has looked after it
+		return as.unplan(j, JobQueued, "refused: "+r.Why)
 	}
 	if !slices.Contains(j.Excluded, node) {
 		j.Excluded = append(j.Excluded, node)
@@ -273,6 +285,14 @@ func (as attempts) refused(j *row.Job, r Result) error {
 		return as.heldFor(j, r.Why)
 	}
 	return as.unplan(j, JobQueued, "refused: "+r.Why)
+}
+
+// firstNode is the node whose host executes a running job.
+func firstNode(j *row.Job) uint32 {
+	if nodes := j.NodeNumbers(); len(nodes) > 0 {
+		return nodes[0]
+	}
+	return 0
 }
 
 // mayStillRun reports whether there are nodes for a job besides those that it is kept off.

@@ -40,6 +40,9 @@ type Settings struct {
 	LaunchDB        string         // how hosts that execute jobs find the database: a path, or ssh://[USER@]HOST/PATH; "": as they find the host that makes the cycle
 	StateDir        string         // where hosts keep what they execute, an absolute path; "": where the runner has it
 	Hook            []string       // the program that is handed the events, and its arguments; empty: none
+	Health          []string       // the program that says whether a node is healthy, and its arguments; empty: none
+	SuspectAfter    int            // so many different jobs that a node refuses have it drained; 0: none have
+	SuspectWindow   time.Duration  // within so long
 	Enforce         string         // how memory is kept to what was asked for: auto, cgroup, poll or none
 }
 
@@ -93,6 +96,7 @@ var settingDefs = []settingDef{
 		func(defs *index.Defs, v string, s *Settings) error {
 			return readResources(defs, v, &s.GroupKey, groupable)
 		}},
+	{"health", "", "a program that passes run before they execute anything: ends it with another status than 0 the node is drained, with its last line as the reason", func(_ *index.Defs, v string, s *Settings) error { s.Health = strings.Fields(v); return nil }},
 	{"hook", "", "a program that reads what happens as JSON lines: a cycle or pass of the file's owner runs it; such as docs/hooks/mail", func(_ *index.Defs, v string, s *Settings) error { s.Hook = strings.Fields(v); return nil }},
 	{"keep_ended", "", "for how long jobs that have ended are kept, with their events, before a cycle drops them; empty: for ever, see placectl archive",
 		func(_ *index.Defs, v string, s *Settings) error {
@@ -192,6 +196,8 @@ var settingDefs = []settingDef{
 			}
 			return nil
 		}},
+	{"suspect_after", "3", "a node that has refused so many different jobs, and executed none in between, is drained; 0: it is not", func(_ *index.Defs, v string, s *Settings) error { return readCount(v, 100, &s.SuspectAfter) }},
+	{"suspect_window", "1h", "within how long those jobs count: seconds, or a number with s, m, h or d", func(_ *index.Defs, v string, s *Settings) error { return readSpan(v, &s.SuspectWindow) }},
 	{"topology", "", "resources that name the switches above a node, the outermost first, for policy topology, e.g. row,rack,switch",
 		func(defs *index.Defs, v string, s *Settings) error {
 			return readResources(defs, v, &s.Topology, groupable)
@@ -213,6 +219,14 @@ func readSeconds(v string, least int64, to *time.Duration) error {
 		return fmt.Errorf("%q is not a number of seconds from %d to %d", v, least, int64(maxWalltime))
 	}
 	*to = lasting(n)
+	return nil
+}
+
+// readCount reads a number up to a limit.
+func readCount(v string, most int, to *int) (err error) {
+	if *to, err = strconv.Atoi(v); err != nil || *to < 0 || *to > most {
+		return fmt.Errorf("%q is not a number from 0 to %d", v, most)
+	}
 	return nil
 }
 
@@ -304,7 +318,7 @@ func (tx *Tx) Settings() (*Settings, error) {
 		return nil, err
 	}
 	s := *set
-	for _, list := range []*[]string{&s.Signature, &s.GroupKey, &s.Topology, &s.LocalProgram, &s.Hook} {
+	for _, list := range []*[]string{&s.Signature, &s.GroupKey, &s.Topology, &s.LocalProgram, &s.Hook, &s.Health} {
 		*list = slices.Clone(*list)
 	}
 	return &s, nil

@@ -58,12 +58,12 @@ func (r *runner) attemptsRunner(host string) (runner *attempts.Runner, launch st
 		}
 	}
 	is.KeptAt(&site)
-	return &attempts.Runner{Site: site, DB: db, Stamp: stamp, Note: r.notef}, is.Launch, nil
+	return &attempts.Runner{Site: site, DB: db, Stamp: stamp, Note: r.notef, Trust: r.getenv("PLACECTL_TRUST") == "1"}, is.Launch, nil
 }
 
 // dispatched is the database as those ask it who execute attempts of a user on a host.
 func (r *runner) dispatched(host string, uid int) *dispatch.DB {
-	return &dispatch.DB{View: r.view, Update: r.updateOnce, Path: r.DB, Host: host, UID: uid, Environ: r.environ}
+	return &dispatch.DB{View: r.view, Update: r.updateOnce, Path: r.DB, Host: host, UID: uid, Environ: r.environ, Distrusts: r.distrustsOpened}
 }
 
 // updateOnce changes the database without an answer.

@@ -47,13 +47,24 @@ func (r *runner) makePasses() error {
 	if err != nil {
 		return errors.Join(failed[0], err)
 	}
-	return errors.Join(append(failed, ssh.Each(r.ctx, hosts, passTime, func(host string) []string {
+	made := ssh.Each(r.ctx, hosts, passTime, func(host string) []string {
 		words := []string{"placectl", "--db", database, "work", "--once", "-q", "--host", host}
 		if !r.Now.IsZero() {
 			words = append(words, "--now", r.Now.Format(time.RFC3339))
 		}
 		return words
-	})...)...)
+	})
+	failed = append(failed, made...)
+	for i, why := range here.GiveUp(hosts, made, r.now()) {
+		if why != "" {
+			view, err := r.dispatched(hosts[i], os.Getuid()).Look(r.ctx)
+			if err == nil {
+				err = here.RefuseAll(r.ctx, view.Unclaimed, why)
+			}
+			failed = append(failed, err)
+		}
+	}
+	return errors.Join(failed...)
 }
 
 // passHosts are the hosts but this one where there is something to do, in order, and how
@@ -92,15 +103,7 @@ func (r *runner) hook() *hook.Hook {
 	own := *r // what is noted beside other work may not get among its notes
 	loud := own
 	loud.Quiet = false
-	distrusts := func() string {
-		db, err := own.open()
-		if err != nil {
-			return err.Error()
-		}
-		defer db.Close()
-		return own.distrusts(db)
-	}
-	return &hook.Hook{Database: r.databasePath(), Update: own.updateOnce, Distrusts: distrusts, Note: own.notef, Warn: loud.notef}
+	return &hook.Hook{Database: r.databasePath(), Update: own.updateOnce, Distrusts: own.distrustsOpened, Note: own.notef, Warn: loud.notef}
 }
 
 // runHook runs it. What goes wrong with it is noted, and goes wrong with nothing else.

@@ -95,6 +95,16 @@ func (r *runner) distrusts(db *store.DB) string {
 	return db.Others()
 }
 
+// distrustsOpened is the same of a database that is not open.
+func (r *runner) distrustsOpened() string {
+	db, err := r.open()
+	if err != nil {
+		return err.Error()
+	}
+	defer db.Close()
+	return r.distrusts(db)
+}
+
 // launchCandidates are candidates as the program reads them.
 func launchCandidates(tx *store.Tx, list []store.Candidate) ([]launch.Candidate, error) {
 	defs, err := tx.Resources()

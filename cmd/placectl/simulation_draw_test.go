@@ -96,6 +96,9 @@ var settingValues = map[string][]string{
 	"do_not_span_sets":   {"true", "false", ""},
 	"group_key":          {"rack", "color", "rack,color", "nosuch", ""},
 	"hook":               {"true", "false", "/nosuch", ""},
+	"health":             {"true", "false", ""},
+	"suspect_after":      {"0", "2", "101", ""},
+	"suspect_window":     {"60", "2h", "x", ""},
 	"keep_ended":         {"3650d", "x", ""}, // no shorter: the laws count jobs
 	"keep_keys":          {"0", "2h", "30d", "x", ""},
 	"launch":             {"work", "exec", "x", ""},

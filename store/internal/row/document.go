@@ -97,6 +97,8 @@ var identityContent = &content{
 
 var hookContent = contentOf(func(_, payload []byte) (*Hook, error) { return DecodeHook(payload) }, EncodeHook)
 
+var refusedContent = contentOf(DecodeRefused, EncodeRefused)
+
 // jobContent are those of Jobs and Stops. A job has as many chunks as its row says, even
 // if that is none.
 var jobContent = contentOf(DecodeJob, EncodeJob)
@@ -163,6 +165,8 @@ func contentAt(t Table, key []byte) *content {
 		return identityContent
 	case t == Meta && string(key) == string(KeyHook):
 		return hookContent
+	case t == Meta && isRefusedKey(key):
+		return refusedContent
 	case t == Shares:
 		return shareContents[string(key)]
 	case t == Invalidations && string(key) == string(KeyFreed):

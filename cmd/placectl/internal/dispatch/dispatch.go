@@ -21,6 +21,7 @@ type DB struct {
 	Host         string          // which executes
 	UID          int             // whose attempts
 	Environ      func() []string // of this process, for jobs that carry none
+	Distrusts    func() string   // why programs that the database names are not to be run, "" where they are
 }
 
 // Claim claims an attempt, and says what is to be executed.
@@ -62,6 +63,13 @@ func (d *DB) Look(context.Context) (*attempts.View, error) {
 		})
 		if err != nil {
 			return err
+		}
+		settings, err := tx.Settings()
+		if err != nil {
+			return err
+		}
+		if view.Health = settings.Health; len(view.Health) > 0 && len(view.Unclaimed) > 0 {
+			view.Distrusted = d.Distrusts()
 		}
 		return tx.ClaimedOn(d.Host, func(j *store.Job, a *store.Attempt) error {
 			if a.By != store.BySupervisor {

@@ -40,6 +40,17 @@ func (e *Unreached) Error() string {
 	return e.Host + " was not reached by ssh: " + e.Why
 }
 
+// Refused says that what was to be run on a host has ended with another status than 0.
+type Refused struct {
+	Host   string
+	Status int    // as a shell says it: 127 where there is no such program
+	Why    string // the last line of what it has said
+}
+
+func (e *Refused) Error() string {
+	return fmt.Sprintf("%s: exit status %d: %s", e.Host, e.Status, e.Why)
+}
+
 // sshLost is the exit status of ssh for what has gone wrong in itself.
 const sshLost = 255
 
@@ -70,6 +81,9 @@ func (s *SSH) Run(ctx context.Context, host string, words []string, in io.Reader
 
 // maxHosts is how many hosts are talked to at once.
 const maxHosts = 32
+
+// NoProgram is the exit status of a shell that does not find a program.
+const NoProgram = 127
 
 // Each runs words on each of some hosts, many at a time, and returns what came of each: nil
 // where they ended with status 0. Each host has as long as that.
@@ -104,7 +118,7 @@ func (s *SSH) one(ctx context.Context, host string, limit time.Duration, words [
 	case err != nil:
 		return err
 	case status != 0:
-		return fmt.Errorf("%s: exit status %d: %s", host, status, last)
+		return &Refused{host, status, last}
 	}
 	return nil
 }

@@ -52,6 +52,9 @@ type View struct {
 	Unclaimed []Key  // attempts to be executed here
 	Held      []Held // attempts that supervisors on this host have claimed
 	Hooked    bool   // somebody is to be handed what has happened
+
+	Health     []string // the program that says whether this host is healthy, empty for none
+	Distrusted string   // why programs that the database names are not to be run, "" where they are
 }
 
 // Held is an attempt that a supervisor on this host has claimed.

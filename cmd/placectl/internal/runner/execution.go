@@ -83,7 +83,7 @@ func (e *execution) openGate() *store.Result {
 		return e.refused(err, store.BlameNode)
 	}
 	if e.group, err = e.confine(); err != nil {
-		return e.refused(err, store.BlameNode)
+		return e.refused(err, store.BlameNobody) // the setting enforce wants what few hosts have
 	}
 	order, err := pipe()
 	if err != nil {
@@ -193,6 +193,9 @@ func (e *execution) result(o store.Outcome) *store.Result {
 
 func (e *execution) refused(why error, blame store.Blame) *store.Result {
 	r := e.result(store.OutcomeRefused)
+	if usersOwn(why) {
+		blame = store.BlameNobody
+	}
 	r.Why, r.Blame = why.Error(), blame
 	return r
 }

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -65,7 +66,7 @@ func (p *Passes) pass(ctx context.Context, view *View) error {
 			failed = append(failed, p.settleLost(ctx, h, self))
 		}
 	}
-	failed = append(failed, p.stopEnding(view, s), p.start(view.Unclaimed, busy))
+	failed = append(failed, p.stopEnding(view, s), p.startFit(ctx, s, view, busy))
 	return errors.Join(failed...)
 }
 
@@ -161,11 +162,15 @@ func (s *state) nonce(k Key) (store.Nonce, bool) {
 
 // removeEpoch removes the directory of an epoch that is over, once no attempt is left.
 func (s *state) removeEpoch(name string) {
-	if list, err := fs.ReadDir(s.top.FS(), name); err != nil || len(list) > 1 || len(list) == 1 && list[0].Name() != beatFile {
+	own := []string{beatFile, healthFile, unreachedFile}
+	list, err := fs.ReadDir(s.top.FS(), name)
+	if err != nil || slices.ContainsFunc(list, func(e fs.DirEntry) bool { return !slices.Contains(own, e.Name()) }) {
 		return
 	}
-	s.top.Remove(name + "/" + beatFile) //nolint:errcheck // the directory stays then
-	s.top.Remove(name)                  //nolint:errcheck // it was needed after all
+	for _, file := range own {
+		s.top.Remove(name + "/" + file) //nolint:errcheck // the directory stays then
+	}
+	s.top.Remove(name) //nolint:errcheck // it was needed after all
 }
 
 // start starts supervisors for attempts, less those whose directory is somebody's.

@@ -39,6 +39,9 @@ type Runner struct {
 	// often; nil: nobody is told.
 	Beat      func(context.Context) error
 	BeatEvery time.Duration
+	// Trust says that programs are run which the database names, whoever may have written
+	// it.
+	Trust bool
 	// Note says what nobody else would hear of.
 	Note func(format string, args ...any)
 
@@ -142,11 +145,17 @@ func (r *Runner) refuse(ctx context.Context, k Key, why error) error {
 	result := k.result(store.Nonce{}, store.OutcomeRefused)
 	result.Why, result.Blame = why.Error(), store.BlameNode
 	var state *errState
-	if errors.As(why, &state) && state.others {
+	if errors.As(why, &state) && state.others || usersOwn(why) {
 		result.Blame = store.BlameNobody
 	}
 	rand.Read(result.Nonce[:]) //nolint:errcheck // it never fails
 	return errors.Join(why, r.tell(ctx, result))
+}
+
+// usersOwn reports whether something has failed because its user has too much of it: other
+// hosts, and other users here, need not have that.
+func usersOwn(err error) bool {
+	return errors.Is(err, syscall.EDQUOT) || errors.Is(err, syscall.EAGAIN)
 }
 
 // sleep waits, and reports whether it was not cut short.

@@ -1,0 +1,109 @@
+package runner
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/placectl/placectl/cmd/placectl/internal/launch"
+	"github.com/placectl/placectl/store"
+)
+
+// A site's own program can say whether this host is healthy: passes run it before they
+// start anything.
+
+// healthFile keeps that it was.
+const healthFile = "health"
+
+const (
+	healthGood  = 60 * time.Second // how long the program's word is good for
+	healthLimit = 10 * time.Second // how long it may take
+)
+
+// health is what healthFile says.
+type health struct {
+	Program []string
+	At      time.Time
+}
+
+// unfit finds out whether attempts are to be executed here, and returns nil, or a result to
+// report of each in place of that.
+func (r *Runner) unfit(ctx context.Context, s *state, v *View) *store.Result {
+	if len(v.Health) == 0 {
+		return nil
+	}
+	if v.Distrusted != "" && !r.Trust {
+		r.notef("the health check is not run, since %s: PLACECTL_TRUST=1 allows it", v.Distrusted)
+		return nil
+	}
+	now := time.Now()
+	if text, err := s.epoch.ReadFile(healthFile); err == nil {
+		var was health
+		age := func() time.Duration { return now.Sub(was.At) }
+		if json.Unmarshal(text, &was) == nil && slices.Equal(was.Program, v.Health) && age() >= 0 && age() < healthGood {
+			return nil
+		}
+	}
+	program := launch.Program{Words: v.Health, Timeout: healthLimit, Whole: true}
+	well, said, err := program.Check(ctx, r.Database)
+	switch {
+	case ctx.Err() != nil:
+		return &store.Result{Outcome: store.OutcomeNone} // nobody knows, and nothing is to be done
+	case err != nil:
+		return &store.Result{Outcome: store.OutcomeRefused, Blame: store.BlameNode, Why: fmt.Sprintf("the health check %s: %v", v.Health[0], err)}
+	case !well:
+		return &store.Result{Outcome: store.OutcomeRefused, Blame: store.BlameHealth, Why: said}
+	}
+	text, err := json.Marshal(health{v.Health, now})
+	if err == nil {
+		err = s.epoch.WriteFile(healthFile, text, 0o600)
+	}
+	if err != nil { // it is asked again
+		r.notef("%v", err)
+	}
+	return nil
+}
+
+// startFit starts supervisors for attempts, unless this host is not healthy: then it is
+// reported of each that it is refused.
+func (p *Passes) startFit(ctx context.Context, s *state, v *View, busy map[Key]bool) error {
+	waiting := slices.DeleteFunc(slices.Clone(v.Unclaimed), func(k Key) bool { return busy[k] || p.started[k] != nil })
+	if len(waiting) == 0 {
+		return p.start(v.Unclaimed, busy)
+	}
+	why := p.unfit(ctx, s, v)
+	switch {
+	case why == nil:
+		return p.start(v.Unclaimed, busy)
+	case why.Outcome == store.OutcomeNone:
+		return ctx.Err()
+	}
+	failed := []error{fmt.Errorf("nothing is executed here: %s", why.Why)}
+	for _, k := range waiting {
+		failed = append(failed, p.refuseUnclaimed(ctx, k, *why))
+	}
+	return errors.Join(failed...)
+}
+
+// RefuseAll reports of attempts that nobody has claimed that a host cannot execute them,
+// which is its fault.
+func (r *Runner) RefuseAll(ctx context.Context, attempts []Key, why string) error {
+	var failed []error
+	for _, k := range attempts {
+		failed = append(failed, r.refuseUnclaimed(ctx, k, store.Result{Outcome: store.OutcomeRefused, Blame: store.BlameNode, Why: why}))
+	}
+	return errors.Join(failed...)
+}
+
+// refuseUnclaimed reports such a result of an attempt, unless somebody has claimed it by
+// now.
+func (r *Runner) refuseUnclaimed(ctx context.Context, k Key, why store.Result) error {
+	why.Job, why.Attempt, why.Nonce = k.Job, k.Number, r.intent().Nonce
+	if err := r.DB.Report(ctx, &why); !settled(err) {
+		return err
+	}
+	return nil
+}

@@ -1,0 +1,107 @@
+package runner
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"github.com/placectl/placectl/cmd/placectl/internal/launch"
+	"golang.org/x/sys/unix"
+)
+
+// A host to which no pass gets cannot execute what waits for it. One that is missed once
+// is tried again: only some passes in a row, a while apart, count, and only while others
+// are reached. Where nobody is it may well be this host that is cut off.
+
+// unreachedFile keeps how often hosts were not reached.
+const unreachedFile = "unreached"
+
+const (
+	maxUnreached   = 3
+	unreachedApart = 10 * time.Second
+)
+
+// unreached is how often in a row a host was not reached, and when that was counted last.
+type unreached struct {
+	Times int
+	Last  time.Time
+}
+
+// GiveUp says of each of some hosts why what waits for it is to be refused, "" where it is
+// not, by what has come of the passes that were to be made there.
+func (r *Runner) GiveUp(hosts []string, failed []error, now time.Time) []string {
+	why := make([]string, len(hosts))
+	var missed, reached []int
+	for i, err := range failed {
+		var lost *launch.Unreached
+		var status *launch.Refused
+		switch {
+		case errors.As(err, &lost):
+			missed = append(missed, i)
+			continue
+		case errors.As(err, &status) && status.Status == launch.NoProgram:
+			why[i] = fmt.Sprintf("there is no placectl on %s: %s", status.Host, status.Why)
+		}
+		reached = append(reached, i)
+	}
+	if len(reached) == 0 {
+		return why
+	}
+	err := r.countUnreached(len(missed) > 0, func(counts map[string]unreached) {
+		for _, i := range reached {
+			delete(counts, hosts[i])
+		}
+		for _, i := range missed {
+			c := counts[hosts[i]]
+			if age := now.Sub(c.Last); age >= unreachedApart || age < 0 {
+				c = unreached{c.Times + 1, now}
+			}
+			if c.Times >= maxUnreached {
+				why[i] = fmt.Sprintf("%v, %d times in a row", failed[i], c.Times)
+			}
+			counts[hosts[i]] = c
+		}
+	})
+	if err != nil {
+		r.notef("who was not reached is not counted: %v", err)
+	}
+	return why
+}
+
+// countUnreached changes what was counted. Where nothing was, and nothing is to be, it
+// leaves no file.
+func (r *Runner) countUnreached(some bool, change func(map[string]unreached)) error {
+	if _, err := os.Stat(r.StateDir + "/" + r.ID + "." + r.Epoch + "/" + unreachedFile); !some && err != nil {
+		return nil
+	}
+	s, err := openState(r.StateDir, r.ID, r.Epoch)
+	if err != nil {
+		return err
+	}
+	defer s.close()
+	f, err := s.epoch.OpenFile(unreachedFile, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	if err := unix.Flock(int(f.Fd()), unix.LOCK_EX); err != nil {
+		return err
+	}
+	counts := make(map[string]unreached)
+	text, err := io.ReadAll(f)
+	if err != nil {
+		return err
+	}
+	if json.Unmarshal(text, &counts) != nil { // cut short: it is counted anew
+		counts = make(map[string]unreached)
+	}
+	change(counts)
+	if text, err = json.Marshal(counts); err != nil {
+		return err
+	}
+	_, err = f.WriteAt(text, 0)
+	return errors.Join(err, f.Truncate(int64(len(text))))
+}

@@ -1,0 +1,42 @@
+package runner
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/placectl/placectl/cmd/placectl/internal/launch"
+)
+
+// TestGiveUp: a host is given up when it was not reached three times in a row, ten seconds
+// apart, while another was; at once where there is no placectl.
+func TestGiveUp(t *testing.T) {
+	r := &Runner{Site: Site{StateDir: t.TempDir() + "/state", ID: "id", Epoch: "1"}, Note: t.Errorf}
+	missed := func(host string) error { return &launch.Unreached{Host: host, Why: "no route"} }
+	now := time.Unix(1000, 0)
+	for i, c := range []struct {
+		after  time.Duration
+		hosts  string
+		failed []error
+		gives  string
+	}{
+		{0, "a b", []error{missed("a"), nil}, ""},
+		{10, "a b", []error{missed("a"), nil}, ""},
+		{9, "a b", []error{missed("a"), nil}, ""}, // too soon
+		{1, "a b", []error{missed("a"), missed("b")}, ""},
+		{10, "a b", []error{missed("a"), nil}, "a was not reached by ssh: no route, 3 times in a row"},
+		{10, "a b", []error{missed("a"), nil}, "a was not reached by ssh: no route, 4 times in a row"},
+		{10, "a b", []error{errors.New("busy"), nil}, ""}, // it was reached
+		{10, "a b", []error{missed("a"), nil}, ""},
+		{10, "a b", []error{missed("a"), nil}, ""},
+		{10, "a", []error{missed("a")}, ""}, // nobody was
+		{10, "a b", []error{nil, &launch.Refused{Host: "b", Status: 127, Why: "sh: placectl: not found"}}, "there is no placectl on b: sh: placectl: not found"},
+		{10, "a b", []error{nil, &launch.Refused{Host: "b", Status: 1, Why: "full"}}, ""},
+	} {
+		now = now.Add(c.after * time.Second)
+		if got := strings.Join(strings.Fields(strings.Join(r.GiveUp(strings.Fields(c.hosts), c.failed, now), " ")), " "); got != c.gives {
+			t.Errorf("step %d: %q, want %q", i, got, c.gives)
+		}
+	}
+}

@@ -1,0 +1,196 @@
+package store
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/placer"
+)
+
+// suspectLife is a node to which one job after the other comes.
+type suspectLife struct {
+	t     *testing.T
+	db    *DB
+	clock *clock
+	jobs  uint64
+}
+
+func (l *suspectLife) update(fn func(tx *Tx) error) {
+	l.t.Helper()
+	if err := l.db.Update(fn); err != nil {
+		l.t.Fatal(err)
+	}
+}
+
+// next has a new job begin on the node n0.
+func (l *suspectLife) next() uint64 {
+	l.t.Helper()
+	l.update(func(tx *Tx) error {
+		list, err := tx.Submit(Submission{Request: placer.Request{Select: "1:ncpus=1:vnode=n0", Walltime: time.Hour}, Command: []string{"true"}})
+		if err == nil {
+			l.jobs = list[0].ID
+			_, err = tx.Cycle(CycleSpec{By: BySupervisor})
+		}
+		return err
+	})
+	return l.jobs
+}
+
+// report ends the attempt that a job is at. Outcomes but refused are claimed first.
+func (l *suspectLife) report(job uint64, r Result) {
+	l.t.Helper()
+	l.update(func(tx *Tx) error {
+		j, err := tx.Job(job)
+		if err != nil {
+			return err
+		}
+		r.Job, r.Attempt, r.Nonce = job, j.Attempt, Nonce{byte(job), byte(j.Attempt)}
+		if r.Outcome != OutcomeRefused {
+			c := Claim{Job: job, Attempt: j.Attempt, By: BySupervisor, Nonce: r.Nonce, Process: Process{Host: "n0", PID: 1}}
+			if _, err := tx.Claim(c); err != nil {
+				return err
+			}
+		}
+		_, err = tx.Report(r)
+		return err
+	})
+}
+
+func (l *suspectLife) node() (index.State, string) {
+	l.t.Helper()
+	var n *index.Node
+	if err := l.db.View(func(tx *Tx) (err error) { n, err = tx.Node("n0"); return err }); err != nil {
+		l.t.Fatal(err)
+	}
+	return n.State, n.Reason
+}
+
+// TestSuspectNodes: which refusals have a node drained. A step is n for one by a new job
+// that is the node's fault, s for the same job's again, o for nobody's fault, j for the job's
+// own, e for a new job that is executed, f for one that fails, u for one that certainly did
+// not begin, l for a lost one, r for the node taken back, d for it drained by hand, h for one because the
+// node is not healthy, a number for so many minutes.
+func TestSuspectNodes(t *testing.T) {
+	for _, c := range []struct {
+		steps   string
+		drained string // why, "" where it is up
+		set     string // settings
+	}{
+		{"nn", "", ""},
+		{"nnn", "suspect: no room", ""},
+		{"nsssss", "", ""},
+		{"ooooo", "", ""},
+		{"jjjjj", "", ""},
+		{"nnenn", "", ""},
+		{"nnfnn", "", ""},
+		{"nnulon", "suspect: no room", ""},
+		{"nnennn", "suspect: no room", ""},
+		{"n 30 n 30 n", "", ""},
+		{"n 30 n 29 n", "suspect: no room", ""},
+		{"n 59 nn", "suspect: no room", ""},
+		{"nn r n", "", ""},
+		{"nnn r", "", ""},
+		{"nnn r nn", "", ""},
+		{"nn d r n", "", ""},
+		{"h", "fan is broken", ""},
+		{"h r nn", "", ""},
+		{"nnd", "by hand", ""},
+		{"n", "suspect: no room", "suspect_after=1"},
+		{"nnnnnn", "", "suspect_after=0"},
+		{"n 3 n 3 n", "", "suspect_window=5m"},
+	} {
+		t.Run(strings.ReplaceAll(c.steps, " ", "_")+c.set, func(t *testing.T) {
+			db, clock := newDB(t)
+			l := &suspectLife{t: t, db: db, clock: clock}
+			addNodes(t, db, "n", 2, 64)
+			if name, value, is := strings.Cut(c.set, "="); is {
+				l.update(func(tx *Tx) error { return tx.Configure(name, value) })
+			}
+			l.play(c.steps)
+			state, reason := l.node()
+			if want := c.drained; (state == index.Drained) != (want != "") || want != "" && reason != want {
+				t.Errorf("the node is %s: %q, want drained: %q", state, reason, want)
+			}
+			sound(t, db)
+		})
+	}
+}
+
+func (l *suspectLife) play(steps string) {
+	refused := Result{Outcome: OutcomeRefused, Blame: BlameNode, Why: "no room"}
+	state := func(s index.State, reason string) {
+		l.update(func(tx *Tx) error { return tx.SetNodeState(0, s, reason) })
+	}
+	for _, word := range strings.Fields(steps) {
+		minutes := 0
+		if _, err := fmt.Sscan(word, &minutes); err == nil {
+			l.clock.t += int64(60 * minutes)
+			continue
+		}
+		for _, step := range word {
+			r := refused
+			switch step {
+			case 's':
+				job := l.jobs
+				l.update(func(tx *Tx) error {
+					if _, err := tx.Unhold(job); err != nil {
+						return err
+					}
+					_, err := tx.Cycle(CycleSpec{By: BySupervisor})
+					return err
+				})
+				l.report(job, refused)
+				continue
+			case 'r':
+				state(index.Up, "")
+				continue
+			case 'd':
+				state(index.Drained, "by hand")
+				continue
+			case 'o':
+				r.Blame = BlameNobody
+			case 'j':
+				r.Blame = BlameJob
+			case 'h':
+				r.Blame, r.Why = BlameHealth, "fan is broken"
+			case 'e', 'f':
+				r = Result{Outcome: OutcomeExited, Exit: int(step - 'e')}
+			case 'u':
+				r = Result{Outcome: OutcomeUnbegun}
+			case 'l':
+				r = Result{Outcome: OutcomeLost}
+			}
+			l.report(l.next(), r)
+		}
+	}
+}
+
+// TestUnclaimedIsWhoseFault: an attempt that nobody claims for 15 minutes is the host's
+// fault, unless attempts of others are executed there: then it is its user's, who makes no
+// passes.
+func TestUnclaimedIsWhoseFault(t *testing.T) {
+	for _, others := range []bool{false, true} {
+		db, clock := newDB(t)
+		l := &suspectLife{t: t, db: db, clock: clock}
+		addNodes(t, db, "n", 2, 64)
+		l.update(func(tx *Tx) error { return tx.LaunchBy(LaunchWork) })
+		if others {
+			job := l.next()
+			l.update(func(tx *Tx) error {
+				_, err := tx.Claim(Claim{Job: job, Attempt: 1, By: BySupervisor, Nonce: Nonce{1}, Process: Process{Host: "n0", PID: 1}})
+				return err
+			})
+		}
+		for range 3 {
+			l.next()
+		}
+		clock.t += 15 * 60
+		l.update(func(tx *Tx) error { _, err := tx.Cycle(CycleSpec{By: BySupervisor}); return err })
+		if state, reason := l.node(); (state == index.Drained) == others || !others && !strings.HasPrefix(reason, "suspect: nobody claimed it on n0 (for") {
+			t.Errorf("others are executed there: %t; the node is %s: %s", others, state, reason)
+		}
+	}
+}
