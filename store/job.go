@@ -144,15 +144,23 @@ type JobDevices struct {
 // NodeNumbers lists the nodes of a job in chunk order; a node comes once for each
 // chunk of the select that is on it.
 func (j *Job) NodeNumbers() []uint32 {
-	r := j.row()
-	return r.NodeNumbers()
+	n := 0
+	for i := range j.Chunks {
+		n += len(j.Chunks[i].Nodes)
+	}
+	out := make([]uint32, 0, n)
+	for i := range j.Chunks {
+		for _, on := range j.Chunks[i].Nodes {
+			out = append(out, on.Node)
+		}
+	}
+	return out
 }
 
 // AllNodes lists the nodes that a job has, each once: those of its chunks in their
 // order, then those taken along.
 func (j *Job) AllNodes() []uint32 {
-	r := j.row()
-	return r.AllNodes()
+	return row.AllNodes(j.NodeNumbers(), len(j.Chunks), j.Along)
 }
 
 // Request is what a job asked for.

@@ -65,16 +65,20 @@ func (tx *Tx) eachJobRow(fn func(key, payload []byte) error, states []JobState) 
 		walks[i] = tx.file.Walk(row.JobStates, []byte{byte(s)}, []byte{byte(s)})
 		defer walks[i].End()
 	}
+	rows := tx.file.Finder(row.Jobs)
 	for _, w := range walks {
 		err := w.Each(func(key, _ []byte) (bool, error) {
 			if len(key) != 9 {
 				return false, fmt.Errorf("%w: job state %x", ErrDamaged, key)
 			}
-			key, payload, err := tx.jobRow(binary.BigEndian.Uint64(key[1:]))
+			payload, err := rows.Find(key[1:])
+			if err == nil && payload == nil {
+				err = row.Missing("job", strconv.FormatUint(binary.BigEndian.Uint64(key[1:]), 10))
+			}
 			if err != nil {
 				return false, err
 			}
-			return true, fn(key, payload)
+			return true, fn(key[1:], payload)
 		})
 		if err != nil {
 			return err

@@ -18,7 +18,9 @@ type nodeRows struct {
 	kept   map[uint32]*keptBlock // nodes that were read, by number / timeline.BlockNodes
 	last   *keptBlock            // of them the one asked for last
 	lastNo uint32
-	writes int // as of so many writes of nodes
+	asked  int                                     // how many names were asked for
+	names  map[uint32]*[timeline.BlockNodes]string // those that were read, by number / timeline.BlockNodes
+	writes int                                     // as of so many writes of nodes
 }
 
 // keptBlock is nodes with neighbouring numbers, nil where one was not read, and what is
@@ -84,7 +86,7 @@ func (tx *Tx) keptNode(number uint32) (*index.Node, error) {
 // block is where a node is kept.
 func (r *nodeRows) block(number uint32) *keptBlock {
 	if writes := r.file.Writes(row.Nodes); r.kept == nil || r.writes != writes {
-		r.kept, r.last, r.writes = make(map[uint32]*keptBlock), nil, writes
+		r.kept, r.names, r.last, r.writes = make(map[uint32]*keptBlock), nil, nil, writes
 	}
 	if no := number / timeline.BlockNodes; r.last == nil || r.lastNo != no {
 		if r.last, r.lastNo = r.kept[no], no; r.last == nil {
@@ -129,14 +131,51 @@ func (r *nodeRows) head(number uint32) (bucket uint32, state index.State, err er
 // name reads only the name of a node. One that was removed, but is on record
 // in a job that has ended, is called by its number: #7.
 func (r *nodeRows) name(number uint32) (string, error) {
-	v, ok, err := r.view(number)
+	if r.asked++; r.asked > timeline.BlockNodes {
+		if name := r.namesAround(number)[number%timeline.BlockNodes]; name != "" {
+			return name, nil
+		}
+	}
+	var v row.NodeView
+	key := row.Key32(number)
+	payload, err := r.finder.Find(key)
 	switch {
 	case err != nil:
 		return "", err
-	case !ok:
+	case payload == nil:
 		return "#" + itoa(number), nil
 	}
+	if err := v.Open(key, payload); err != nil {
+		return "", err
+	}
 	return string(v.Name()), v.Err()
+}
+
+// namesAround are the names of the nodes with neighbouring numbers: who asks for many names
+// asks for those, too. One that cannot be read is empty.
+func (r *nodeRows) namesAround(number uint32) *[timeline.BlockNodes]string {
+	if writes := r.file.Writes(row.Nodes); r.writes != writes {
+		r.kept, r.names, r.last, r.writes = nil, nil, nil, writes
+	}
+	if names := r.names[number/timeline.BlockNodes]; names != nil {
+		return names
+	}
+	if r.names == nil {
+		r.names = make(map[uint32]*[timeline.BlockNodes]string)
+	}
+	names := new([timeline.BlockNodes]string)
+	r.names[number/timeline.BlockNodes] = names
+	first := number - number%timeline.BlockNodes
+	var v row.NodeView
+	for c := r.file.Range(row.Nodes, row.Key32(first), row.Key32(first+timeline.BlockNodes-1)); c.Next(); {
+		if v.Open(c.Key, c.Payload) != nil {
+			break
+		}
+		if name := v.Name(); v.Err() == nil {
+			names[v.Number()%timeline.BlockNodes] = string(name)
+		}
+	}
+	return names
 }
 
 // traits fills in what policies look at: all of a node but its name and the reason

@@ -25,7 +25,7 @@ type Outlook struct {
 	tx        *Tx
 	wishes    map[string]*wish
 	snapshots map[string]*placer.Snapshot // by queue
-	jobs      map[uint64]Prospect         // of those that were asked about
+	jobs      [2]map[uint64]Prospect      // of those that were asked about last, and before them
 	letting   letting
 	asked     row.Job    // who was asked about last
 	delays    bool       // how long a job has waited matters: the setting set_delay
@@ -67,7 +67,7 @@ func (tx *Tx) Outlook() (*Outlook, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Outlook{tx: tx, wishes: make(map[string]*wish), snapshots: make(map[string]*placer.Snapshot), jobs: make(map[uint64]Prospect),
+	return &Outlook{tx: tx, wishes: make(map[string]*wish), snapshots: make(map[string]*placer.Snapshot), jobs: [2]map[uint64]Prospect{{}},
 		letting: l, delays: set.SetDelay != 0}, nil
 }
 
@@ -95,8 +95,10 @@ func (o *Outlook) look(j *row.Job) (p Prospect, err error) {
 	if j.State != JobHeld && j.State != JobQueued {
 		return decided(j.State, why(j.Ending, j.Reason), Opening{Start: instant(j.Start), End: instant(j.End)}), nil
 	}
-	if p, known := o.jobs[j.ID]; known {
-		return p, nil
+	for _, asked := range o.jobs {
+		if p, known := asked[j.ID]; known {
+			return p, nil
+		}
 	}
 	if p, err = o.kept(j); err != nil {
 		return p, err
@@ -105,9 +107,20 @@ func (o *Outlook) look(j *row.Job) (p Prospect, err error) {
 		err = o.expect(j, &p)
 	}
 	if err == nil {
-		o.jobs[j.ID] = p
+		o.remember(j.ID, p)
 	}
 	return p, err
+}
+
+// remembered is how many prospects are remembered, and as many of before: jobs mostly
+// depend on jobs with numbers near theirs, and a list may be of any length.
+const remembered = 1 << 13
+
+func (o *Outlook) remember(id uint64, p Prospect) {
+	if len(o.jobs[0]) == remembered {
+		o.jobs = [2]map[uint64]Prospect{make(map[uint64]Prospect, remembered), o.jobs[0]}
+	}
+	o.jobs[0][id] = p
 }
 
 // kept says what keeps a job that has no plan from its turn, with no Wait when

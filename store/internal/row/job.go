@@ -151,11 +151,15 @@ func (j *Job) NodeNumbers() []uint32 {
 // AllNodes lists the nodes that a job has, each once: those of its chunks in their
 // order, then those taken along.
 func (j *Job) AllNodes() []uint32 {
-	nodes := append(j.NodeNumbers(), j.Along...)
-	if len(j.Chunks) == 1 && len(j.Along) == 0 {
-		return nodes // a chunk has each of its nodes once
+	return AllNodes(j.NodeNumbers(), len(j.Chunks), j.Along)
+}
+
+// AllNodes lists each node of some chunks, and of those taken along, once.
+func AllNodes(ofChunks []uint32, chunks int, along []uint32) []uint32 {
+	if chunks == 1 && len(along) == 0 {
+		return ofChunks // a chunk has each of its nodes once
 	}
-	return each(nodes)
+	return each(append(ofChunks, along...))
 }
 
 // each leaves out nodes that were named before.

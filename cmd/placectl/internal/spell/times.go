@@ -225,7 +225,15 @@ func startOfDay(day time.Time, loc *time.Location) time.Time {
 
 // AppendLocal appends an instant, in Unix seconds, for people: local, to the second.
 func AppendLocal(b []byte, at int64, loc *time.Location) []byte {
-	return time.Unix(at, 0).In(loc).AppendFormat(b, time.DateTime)
+	t := time.Unix(at, 0).In(loc)
+	b = t.AppendFormat(b, time.RFC3339) // which has a way of its own, twice as fast
+	if zone := len("+01:00"); b[len(b)-1] != 'Z' {
+		b = b[:len(b)-zone]
+	} else {
+		b = b[:len(b)-1]
+	}
+	b[len(b)-len("T15:04:05")] = ' '
+	return b
 }
 
 // AppendRFC3339 appends an instant for programs.
