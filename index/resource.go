@@ -3,6 +3,7 @@ package index
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -175,6 +176,11 @@ func (d *Defs) Remove(id ResID) {
 	for i, def := range d.list {
 		d.byName[strings.ToLower(def.Name)] = i
 	}
+}
+
+// Clone is a copy to which others can be added.
+func (d *Defs) Clone() *Defs {
+	return &Defs{list: slices.Clone(d.list), byName: maps.Clone(d.byName), next: d.next}
 }
 
 // SetNext raises the number that the next declared resource gets.

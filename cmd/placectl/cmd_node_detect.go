@@ -238,7 +238,7 @@ func (r *runner) applyDetected(tx *store.Tx, found []*detected) (sum importSumma
 	if err != nil {
 		return sum, nil, err
 	}
-	if f, err = nodefile.Parse(infile.New("what was detected", text), "json", defs, units); err != nil {
+	if f, err = nodefile.Parse(infile.New("what was detected", text), defs, nodefile.Options{Format: "json", Units: units}); err != nil {
 		return sum, nil, err
 	}
 	sum, err = r.importNodes(tx, f)

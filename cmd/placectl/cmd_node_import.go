@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"errors"
 	"maps"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -29,13 +31,22 @@ func nodeImportVerb() *verb {
 			"where null takes a value away. A size has a unit, as 512mb, 32gb or 1.5TiB, or --unit gives it one. What the\n" +
 			"file does not mention of a node stays as it is. A queue that is not there is made. What `node list` works out\n" +
 			"(number, bucket, jobs, free_until, NAME_free) is passed over, so that its CSV and JSON can be imported: sizes\n" +
-			"beside a column bucket are in bytes, as it prints them.",
+			"beside a column bucket are in bytes, as it prints them.\n\n" +
+			"What other tools print is read too, and known by how it begins (lscpu needs --from): pbsnodes -a and -F json, of\n" +
+			"Torque as well; scontrol show nodes, sinfo -N and --json, with gres.conf beside FILE; R and JGF of Flux;\n" +
+			"ansible-inventory --list and setup --tree; and behind lines == NAME what lscpu -J, nvidia-smi -L and /proc/meminfo\n" +
+			"say. Resources that are missing are made then, with the type that their values show, and what is not imported\n" +
+			"is told, a line a field. --map gives a field, called as the file calls it, a name of ours; --skip passes it\n" +
+			"over. With them a CSV may be anybody's, separated by , or ; or tabs, or by blanks.",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "from", Value: "auto", Usage: "the `FORMAT` of the file: " + spell.List(nodefile.Formats(), "or")},
 			unitFlag(),
+			&cli.StringSliceFlag{Name: "map", Usage: "the file's field `HEADER=FIELD[:UNIT]` is our field or resource FIELD, in B, KiB to TiB, s, min or h; may be repeated"},
+			&cli.StringSliceFlag{Name: "skip", Usage: "pass over the file's field `HEADER`; may be repeated"},
+			&cli.StringFlag{Name: "default-partition", Usage: "Slurm's partition `P` is no queue (the one that the file, or slurm.conf beside it, calls the default)"},
 		},
 		Access:  verbs.Writes,
-		Example: "placectl node import nodes.csv\nplacectl node import inventory.csv --unit mem=gb\nplacectl node list -o json | placectl --db copy.db node import -",
+		Example: "placectl node import nodes.csv\nplacectl node import inventory.csv --unit mem=gb\nplacectl node import hosts.csv --map Hostname=name --map RAM=mem:GiB --skip notes\nscontrol show nodes | placectl node import -\nplacectl node list -o json | placectl --db copy.db node import -",
 		Run:     (*runner).nodeImport,
 	}
 }
@@ -69,6 +80,16 @@ func (r *runner) nodeImport(c *cli.Context) error {
 
 // sayImport answers with what the import has done.
 func (r *runner) sayImport(f *nodefile.File, sum importSummary) error {
+	for _, def := range f.Made {
+		what := def.Name + "=" + def.Type.String()
+		if def.Consumable {
+			what += ",consumable"
+		}
+		r.notef("resource %s was not there: made as %s", def.Name, what)
+	}
+	for _, u := range f.Unmapped {
+		r.notef("unmapped: %s", u)
+	}
 	for _, q := range sum.queues {
 		r.notef("queue %s was not there: made", q)
 	}
@@ -99,11 +120,22 @@ func (r *runner) readNodeFile(c *cli.Context, name, format string) (*nodefile.Fi
 	if err != nil {
 		return nil, err
 	}
+	columns, err := nodefile.ParseColumns(c.StringSlice("map"), c.StringSlice("skip"))
+	if err != nil {
+		return nil, usagef("%w", err)
+	}
 	text, err := r.readText(name)
 	if err != nil {
 		return nil, err
 	}
-	return nodefile.Parse(text, format, defs, units)
+	opt := nodefile.Options{Format: format, Units: units, Columns: columns, DefaultPartition: c.String("default-partition")}
+	if name != "-" {
+		opt.Beside = func(other string) ([]byte, bool) {
+			data, err := os.ReadFile(filepath.Join(filepath.Dir(name), other))
+			return data, err == nil
+		}
+	}
+	return nodefile.Parse(text, defs, opt)
 }
 
 // malformed gives an error of the file the verb whose help describes files.
@@ -121,8 +153,13 @@ func (r *runner) importNodes(tx *store.Tx, f *nodefile.File) (sum importSummary,
 	if err != nil {
 		return sum, err
 	}
-	if !slices.Equal(defs.All(), f.Defs.All()) {
+	if !slices.Equal(defs.All(), f.Base.All()) {
 		return sum, &store.Conflict{What: "resources", Why: "some were declared or forgotten while the file was read; run it again"}
+	}
+	for _, def := range f.Made {
+		if err := tx.AddResource(def); err != nil {
+			return sum, err
+		}
 	}
 	if sum.queues, err = makeQueues(tx, f); err != nil {
 		return sum, err

@@ -50,6 +50,9 @@ queue rm empty --dry-run
 node import @/bare.csv --unit=gb
 :: node import @/nodes.json --from=csv
 node import @/nodes.json --dry-run
+node import @/headed.csv --map=h=name
+node import @/noted.csv --skip=notes
+node import @/nodes.slurm --default-partition=main
 node add x mem=64 --unit=gb
 node add x --dry-run
 node set n1 mem=64 --unit=gb
@@ -308,6 +311,7 @@ var globalsShownElsewhere = map[string]string{"--lock-timeout": "cmd_node_import
 func flagsDB(t *testing.T) string {
 	dir := t.TempDir()
 	for name, text := range map[string]string{
+		"headed.csv": "h,ncpus\nz,1\n", "noted.csv": "name,notes\nz,1\n", "nodes.slurm": "NodeName=z CPUTot=1 Partitions=main\n",
 		"groups.csv": "name,ncpus,state,host\ng1,0@0+1@1,down,\np.0,1,down,p\np.1,1,down,p\n", "bare.csv": "name,mem\nx,64\n", "sizes.csv": "name,ncpus,mem\nx,4,64\n", "simple.csv": "name,ncpus\nx,2\ny,2\n",
 		"dump.jsonl": "{\"placectl\":\"dump\",\"format\":4}\n{\"rows\":0}\n",
 		"nodes.json": `[{"name":"x"}]`, "select.sql": "SELECT 1", "verbs.tx": "submit 1\n", "job.sh": "#PBS -N x\ntrue\n", "lax.sh": "#PBS -Y\ntrue\n",

@@ -141,7 +141,7 @@ var flagValues = map[string][]string{
 	"file": {"query.sql", "nosuch"}, "replace": {""}, "first": {""}, "threshold": {"0", "0.5", "x"}, "minimum": drawnSpans, "from": {"now", "now-1h"}, "to": {"now+1h", "now+30h"},
 	"files": {"files.csv"}, "jobs": {"jobs.csv"}, "hosts": {"0", "1", "4"}, "team": {"1", "2"}, "quorum": {"1", "2"}, "cushion": {"0", "1", "5"},
 	"max-errors": {"0", "1", "3"}, "lease": drawnSpans, "keep": {"0", "1"}, "svg": {"out.svg"}, "html": {"out.html"}, "width": {"1", "60", "200"},
-	"host": drawnHosts, "want": {"0", "1", "3"}, "seconds": drawnSpans, "param": {"x=1", "x"}, "max-rows": {"0", "1", "1000"}, "by": {"node", "bucket", "device", "x"}, "bind": {"compact", "tight", "scatter", "x"}, "node split by": {"numa"},
+	"host": drawnHosts, "want": {"0", "1", "3"}, "seconds": drawnSpans, "param": {"x=1", "x"}, "max-rows": {"0", "1", "1000"}, "by": {"node", "bucket", "device", "x"}, "bind": {"compact", "tight", "scatter", "x"}, "node split by": {"numa"}, "node import map": {"color=color", "ncpus=ncpus", "x"}, "skip": {"color", "mem", "x"}, "default-partition": {"q1"},
 	"device": {"ncpus=0", "ncpus=1-2", "lic=a", "ncpus=99", "ncpus", "nosuch=1"}, "slices": {"2", "4", "0", "lic=2", "1", "x"}, "rows": {"0", "1", "5"},
 	"repair": {""}, "in-process": {""}, "unit": {"mem=gb", "gb", "x"},
 	"tx file": {"verbs.tx", "failing.tx", "nosuch"}, "node import from": {"auto", "csv", "json", "x"}, "class plan from": {"plan.json", "nosuch"},

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/infile"
@@ -14,10 +15,19 @@ import (
 	"github.com/placectl/placectl/index"
 )
 
-// csvNodes reads a node file that is CSV: RFC 4180, with either line end.
+// rows are the rows of a table: those of a *csv.Reader, or of words between blanks.
+type rows interface {
+	Read() ([]string, error)
+	FieldPos(field int) (line, column int)
+	InputOffset() int64
+}
+
+// csvNodes reads a node file that is CSV: RFC 4180, with either line end, and with the
+// separator of , ; and tab that its header has most of. A header with none of them is one of
+// words between blanks, as other tools print.
 type csvNodes struct {
 	*File
-	r      *csv.Reader
+	r      rows
 	keys   []key // of the columns
 	nameAt int   // the column of the names
 }
@@ -26,9 +36,7 @@ func (f *File) parseCSV() error {
 	if err := f.CheckLines(); err != nil {
 		return err
 	}
-	c := csvNodes{File: f, r: csv.NewReader(bytes.NewReader(f.Data)), nameAt: -1}
-	c.r.FieldsPerRecord = -1 // what to say of a ragged row is ours
-	c.r.ReuseRecord = true
+	c := csvNodes{File: f, r: f.rows(f.Data), nameAt: -1}
 	if err := c.header(); err != nil {
 		return err
 	}
@@ -45,6 +53,25 @@ func (f *File) parseCSV() error {
 			return err
 		}
 	}
+}
+
+// rows reads a part of the table that begins at a row.
+func (f *File) rows(data []byte) rows {
+	header, _, _ := bytes.Cut(bytes.TrimLeft(f.Data, "\r\n"), []byte{'\n'})
+	separator, most := ',', bytes.Count(header, []byte{','})
+	for _, c := range []rune{';', '\t'} {
+		if n := bytes.Count(header, []byte{byte(c)}); n > most {
+			separator, most = c, n
+		}
+	}
+	if most == 0 && len(bytes.Fields(header)) > 1 && !bytes.Contains(header, []byte{'"'}) {
+		return &blankRows{data: data, columns: len(bytes.Fields(header))}
+	}
+	r := csv.NewReader(bytes.NewReader(data))
+	r.Comma = separator
+	r.FieldsPerRecord = -1 // what to say of a ragged row is ours
+	r.ReuseRecord = true
+	return r
 }
 
 // next is where the next row begins.
@@ -83,21 +110,15 @@ func (c *csvNodes) header() error {
 		}
 	}
 	if c.nameAt < 0 {
-		text := "the header has no column name; " + csvHeaderHelp
-		if len(heads) == 1 && strings.ContainsAny(heads[0], ";\t") {
-			text = "the columns must be separated by commas; " + csvHeaderHelp
-		}
-		return c.errLine(lines[0], cols[0], errors.New(text))
+		return c.errLine(lines[0], cols[0], errors.New("the header has no column name; "+csvHeaderHelp+", or --map HEADER=name says which it is"))
 	}
-	return nil
+	return c.unmet()
 }
 
 // sampleRow looks at the first row of values, for what is said of a column that
 // nobody declared. It reads beside the real reader, and cares for no error.
 func (c *csvNodes) sampleRow(columns int) []string {
-	r := csv.NewReader(bytes.NewReader(c.Data[min(int(c.r.InputOffset()), len(c.Data)):]))
-	r.FieldsPerRecord = -1
-	cells, _ := r.Read()
+	cells, _ := c.rows(c.Data[min(int(c.r.InputOffset()), len(c.Data)):]).Read()
 	out := make([]string, columns)
 	for i := range min(len(cells), columns) {
 		out[i] = strings.TrimSpace(cells[i])
@@ -109,15 +130,12 @@ func (c *csvNodes) column(i int, head, sample string) error {
 	if head == "" {
 		return fmt.Errorf("column %d has no name", i+1)
 	}
-	if strings.ContainsAny(head, ";\t") {
-		return fmt.Errorf("%s: the columns must be separated by commas; %s", spell.Quoted(head), csvHeaderHelp)
-	}
-	k, err := findKey(c.Defs, head, sample)
+	k, err := c.key(head, sample)
 	if err != nil {
 		return err
 	}
 	for _, before := range c.keys {
-		if before.name == k.name {
+		if before.name == k.name && !k.skip {
 			return fmt.Errorf("the column %s is there twice", k.name)
 		}
 	}
@@ -125,10 +143,46 @@ func (c *csvNodes) column(i int, head, sample string) error {
 	if k.isName {
 		c.nameAt = i
 	}
-	if k.computed {
+	if k.computed && !k.skip {
 		c.Computed[k.name] = true
 	}
 	return nil
+}
+
+// key is what a column is about.
+func (c *csvNodes) key(head, sample string) (key, error) {
+	c.seen[head] = true
+	m, ok := c.opt.Columns[head]
+	if !ok {
+		k, err := findKey(c.Defs, head, sample)
+		if err != nil {
+			err = fmt.Errorf("%w; --map %s=FIELD or --skip %[2]s says what to do with it", err, spell.Quoted(head))
+		}
+		return k, err
+	}
+	c.met[head] = true
+	if m.Skip {
+		return key{skip: true, computed: true}, nil
+	}
+	k, err := findKey(c.Defs, m.Field, sample)
+	if err != nil {
+		if err := c.declareOne(index.Def{Name: m.Field, Type: typeOf(compact(m.complete(sample)))}); err != nil {
+			return k, err
+		}
+		k, err = findKey(c.Defs, m.Field, sample)
+	}
+	k.unit = m
+	return k, err
+}
+
+// compact takes the blanks out of a number: 1 024, or 64 GB.
+func compact(s string) string {
+	return strings.Map(func(c rune) rune {
+		if unicode.IsSpace(c) {
+			return -1
+		}
+		return c
+	}, s)
 }
 
 func (c *csvNodes) row(at int, cells []string) error {
@@ -147,7 +201,10 @@ func (c *csvNodes) row(at int, cells []string) error {
 		if cell == "" || k.isName || k.computed {
 			continue
 		}
-		text, err := c.units.complete(k, k.unlisted(cell))
+		if k.field < 0 && k.def.Type.Numeric() {
+			cell = compact(cell)
+		}
+		text, err := c.opt.Units.complete(k, k.unit.complete(k.unlisted(cell)))
 		if err == nil || c.Computed[ownListing] {
 			err = p.set(c.Defs, k, text)
 		}

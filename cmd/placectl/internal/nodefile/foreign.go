@@ -1,67 +1,335 @@
 package nodefile
 
 import (
-	"bytes"
-	"encoding/json"
+	"cmp"
 	"fmt"
+	"slices"
+	"strconv"
+	"strings"
 
-	"github.com/placectl/placectl/cmd/placectl/internal/infile"
+	"github.com/placectl/placectl/cmd/placectl/internal/spell"
+	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/index/devices"
 )
 
-// What other tools print that describes nodes.
-const (
-	fromPBS   = "pbsnodes -av -F json"
-	fromSlurm = "scontrol show nodes --json"
-	fromFlux  = "Flux (R or JGF)"
-)
+// What other tools say of nodes is read in two steps. A reader of one tool says of each
+// node what its values are to us, and what it has no use for. At the end of the file the
+// resources that are missing get the type that all their values together show, and each
+// node becomes a Patch.
 
-// foreigners are the members of the first object that tell whose output it is; name
-// is in ours.
-var foreigners = []struct {
-	member string
-	object bool // its value has to be an object; any will do otherwise
-	tool   string
-}{
-	{"name", false, ""},
-	{"nodes", true, fromPBS},
-	{"nodes", false, fromSlurm},
-	{"execution", true, fromFlux},
-	{"graph", true, fromFlux},
+// foreign is a file of another tool.
+type foreign struct {
+	*File
+	nodes  []*found
+	byName map[string]*found
+	left   map[string]*Unmapped
 }
 
-// refuseForeign recognises what other tools print, so that it is not taken for
-// a faulty file of our own.
-func (f *File) refuseForeign() error {
-	if tool := f.foreign(); tool != "" {
-		return fmt.Errorf("%s: this is the output of %s, which cannot be imported; turn it into CSV or JSON, which placectl help node import describes", f.Name, tool)
+// found is a node as another tool describes it.
+type found struct {
+	f       *foreign
+	name    string
+	at      int
+	given   []givenText
+	devices map[string]devices.Set // by resource
+	told    map[string]bool        // what was told of this node
+}
+
+// givenText is a value of a field or a resource of ours.
+type givenText struct {
+	key    string // as the tool calls it
+	word   string // as we do
+	text   string
+	at     int
+	mapped bool      // --map says so
+	def    index.Def // how to declare the resource where it is missing; a type of 0 is that of its values
+}
+
+// Unmapped is a field that was not imported.
+type Unmapped struct {
+	Field string
+	Nodes int
+	value string
+	one   bool // all have this value
+}
+
+// String is the field as notes tell of it: weight (40 nodes, all 1).
+func (u *Unmapped) String() string {
+	s := u.Field + " (" + spell.Plural(u.Nodes, "node")
+	switch {
+	case u.value == "":
+	case u.one && u.Nodes > 1:
+		s += ", all " + spell.Quoted(u.value)
+	case u.one:
+		s += ", " + spell.Quoted(u.value)
+	default:
+		s += ", such as " + spell.Quoted(u.value)
+	}
+	return s + ")"
+}
+
+func (f *File) foreign() *foreign {
+	return &foreign{File: f, byName: make(map[string]*found), left: make(map[string]*Unmapped)}
+}
+
+// node is the node of a name, a new one where there is none yet.
+func (f *foreign) node(name string, at int) (*found, error) {
+	if err := CheckName(name); err != nil {
+		return nil, f.Errorf(at, "%w", err)
+	}
+	if n := f.byName[name]; n != nil {
+		return n, f.Errorf(at, "the node %s is in the file already, at line %d", name, f.At(n.at).Line)
+	}
+	if len(f.nodes) == maxNodes {
+		return nil, f.Errorf(at, "more than %d nodes; import them from several files", maxNodes)
+	}
+	n := &found{f: f, name: name, at: at, told: make(map[string]bool)}
+	f.byName[name] = n
+	f.nodes = append(f.nodes, n)
+	return n, nil
+}
+
+// wanted does with a value what --map and --skip say of its field; false where they say
+// nothing.
+func (n *found) wanted(key, text string, at int) bool {
+	m, ok := n.f.opt.Columns[key]
+	if !ok {
+		return false
+	}
+	n.f.met[key] = true
+	if !m.Skip && text != "" {
+		n.given = append(n.given, givenText{key: key, word: m.Field, text: m.complete(text), at: at, mapped: true})
+	}
+	return true
+}
+
+// give gives the node a value of one of our fields or of a resource that is there.
+func (n *found) give(key, word, text string, at int) {
+	if text != "" {
+		n.given = append(n.given, givenText{key: key, word: word, text: text, at: at})
+	}
+}
+
+// declare gives the node a value of a resource, which is made where it is missing.
+func (n *found) declare(key, text string, at int, def index.Def) {
+	if text != "" {
+		n.given = append(n.given, givenText{key: key, word: def.Name, text: text, at: at, def: def})
+	}
+}
+
+// has reports whether something was given already.
+func (n *found) has(word string) bool {
+	return slices.ContainsFunc(n.given, func(g givenText) bool { return strings.EqualFold(g.word, word) })
+}
+
+// name gives the node the devices of a resource.
+func (n *found) nameDevices(resource string, set devices.Set) {
+	if len(set) == 0 || len(set) > devices.MaxDevices {
+		return
+	}
+	if n.devices == nil {
+		n.devices = make(map[string]devices.Set)
+	}
+	n.devices[resource] = set
+}
+
+// unmapped notes what is not imported of the node.
+func (n *found) unmapped(field, value string) {
+	if n.told[field] {
+		return
+	}
+	n.told[field] = true
+	n.f.leave(field, value)
+}
+
+func (f *foreign) leave(field, value string) {
+	u := f.left[field]
+	if u == nil {
+		u = &Unmapped{Field: field, value: value, one: true}
+		f.left[field] = u
+		f.Unmapped = append(f.Unmapped, u)
+	}
+	u.Nodes++
+	u.one = u.one && u.value == value
+}
+
+// state gives the node its state, and a reason where it is not up.
+func (n *found) state(key string, state index.State, at int, reasonKey, reason string, reasonAt int) {
+	if state == index.Up {
+		n.give(key, "state", "free", at)
+		if reason != "" {
+			n.unmapped(reasonKey, reason)
+		}
+		return
+	}
+	n.give(key, "state", state.String(), at)
+	n.give(reasonKey, "reason", reason, reasonAt)
+}
+
+// done makes patches of the nodes.
+func (f *foreign) done() error {
+	if len(f.nodes) == 0 {
+		return f.Errorf(0, "the file names no node")
+	}
+	if err := f.declareMissing(); err != nil {
+		return err
+	}
+	for _, n := range f.nodes {
+		if err := f.patch(n); err != nil {
+			return err
+		}
+	}
+	slices.SortFunc(f.Unmapped, func(a, b *Unmapped) int { return cmp.Compare(a.Field, b.Field) })
+	return nil
+}
+
+// declareMissing declares the resources that are missing, in the order in which they are
+// met, with the type that their values show.
+func (f *foreign) declareMissing() error {
+	wanted := make(map[string]*missing)
+	var order []*missing
+	for _, n := range f.nodes {
+		for i := range n.given {
+			g := &n.given[i]
+			if _, err := findKey(f.Defs, g.word, g.text); err == nil {
+				continue
+			}
+			m := wanted[strings.ToLower(g.word)]
+			if m == nil {
+				if m = (&missing{Def: g.def, first: g}); m.Name == "" {
+					m.Name = g.word
+				}
+				wanted[strings.ToLower(g.word)] = m
+				order = append(order, m)
+			}
+			m.shown = wider(m.shown, typeOf(g.text))
+		}
+		for resource := range n.devices {
+			if _, ok := f.Defs.Lookup(resource); !ok && wanted[resource] == nil {
+				m := &missing{Def: index.Def{Name: resource, Type: index.Long, Consumable: true}, first: &givenText{at: n.at}}
+				wanted[resource] = m
+				order = append(order, m)
+			}
+		}
+	}
+	for _, m := range order {
+		if m.Type == 0 {
+			m.Type = m.shown
+		}
+		m.Consumable = m.Consumable && m.Type.Numeric()
+		if err := f.declareOne(m.Def); err != nil {
+			return f.Errorf(m.first.at, "%s: %w", m.first.key, err)
+		}
 	}
 	return nil
 }
 
-// foreign tells by the members of the first object whose output this is, "" for
-// ours. It looks no further than the first member that decides.
-func (f *File) foreign() string {
-	dec := json.NewDecoder(bytes.NewReader(f.Data))
-	if tok, err := dec.Token(); err != nil || tok != json.Delim('{') {
+// declareOne declares a resource.
+func (f *File) declareOne(def index.Def) error {
+	if len(f.Made) == 0 { // the others are somebody else's
+		f.Defs = f.Base.Clone()
+	}
+	def, err := f.Defs.Add(def)
+	if err == nil {
+		f.Made = append(f.Made, def)
+	}
+	return err
+}
+
+// missing is a resource that is to be declared.
+type missing struct {
+	index.Def
+	shown index.Type
+	first *givenText
+}
+
+// typeOf is the type that a value shows.
+func typeOf(text string) index.Type {
+	if strings.Contains(text, ",") {
+		return index.StringArray
+	}
+	switch t := guessType(text); {
+	case t == index.Boolean && !strings.EqualFold(text, "true") && !strings.EqualFold(text, "false"):
+		return index.String // on, off, yes and no are words as well
+	default:
+		return t
+	}
+}
+
+// wider is a type that has values of both; 0 stands for none.
+func wider(a, b index.Type) index.Type {
+	number := func(t index.Type) bool { return t == index.Long || t == index.Float }
+	switch {
+	case a == 0 || a == b:
+		return b
+	case a == index.StringArray || b == index.StringArray:
+		return index.StringArray
+	case number(a) && number(b):
+		return index.Float
+	case a == index.Size && b == index.Long || a == index.Long && b == index.Size:
+		return index.Size
+	}
+	return index.String
+}
+
+// patch makes the patch of a node.
+func (f *foreign) patch(n *found) error {
+	p := Patch{At: n.at}
+	p.Name = n.name
+	slices.SortStableFunc(n.given, func(a, b givenText) int { return cmp.Compare(rank(a.mapped), rank(b.mapped)) })
+	for _, g := range n.given {
+		k, err := findKey(f.Defs, g.word, g.text)
+		switch {
+		case err != nil:
+			return f.Errorf(g.at, "node %s: %s: %w", n.name, g.key, err)
+		case k.isName:
+			if err := CheckName(g.text); err != nil {
+				return f.Errorf(g.at, "node %s: %s: %w", n.name, g.key, err)
+			}
+			p.Name = g.text
+			continue
+		case k.computed:
+			return f.Errorf(g.at, "node %s: %s: %s is worked out, and cannot be set", n.name, g.key, k.name)
+		case p.has(k) && g.mapped:
+			return f.Errorf(g.at, "node %s: %s is given twice", n.name, k.name)
+		case p.has(k):
+			continue
+		}
+		text := g.text
+		if k.field < 0 && k.def.Type == index.Size && index.BareSize(text) && !g.mapped {
+			text += "b"
+		} else if text, err = f.opt.Units.complete(k, text); err != nil {
+			return f.Errorf(g.at, "node %s: %s: %w", n.name, g.key, err)
+		}
+		if err := p.set(f.Defs, k, text); err != nil {
+			return f.Errorf(g.at, "node %s: %s: %w", n.name, g.key, err)
+		}
+	}
+	for _, resource := range sortedKeys(n.devices) {
+		def, _ := f.Defs.Lookup(resource)
+		if err := countable(def); err != nil {
+			return f.Errorf(n.at, "node %s: %w", n.name, err)
+		}
+		if err := n.devices[resource].Check(); err != nil {
+			return f.Errorf(n.at, "node %s: %s: %w", n.name, def.Name, err)
+		}
+		p.named = append(p.named, given{res: def.ID, set: n.devices[resource]})
+	}
+	return f.add(p)
+}
+
+func rank(mapped bool) int {
+	if mapped {
+		return 0
+	}
+	return 1
+}
+
+// megabytes writes a number of MiB as a size, less so many, "" where it is none.
+func megabytes(text string, less int64) string {
+	n, err := strconv.ParseInt(text, 10, 48)
+	if err != nil || n <= less {
 		return ""
 	}
-	for {
-		tok, err := dec.Token()
-		key, ok := tok.(string)
-		if err != nil || !ok {
-			return ""
-		}
-		at := infile.SkipBlanks(f.Data, int(dec.InputOffset()))
-		at = infile.SkipBlanks(f.Data, min(at+1, len(f.Data))) // past the colon
-		opens := at < len(f.Data) && f.Data[at] == '{'
-		for _, known := range foreigners {
-			if key == known.member && (opens || !known.object) {
-				return known.tool
-			}
-		}
-		var skipped json.RawMessage
-		if dec.Decode(&skipped) != nil {
-			return ""
-		}
-	}
+	return fmt.Sprintf("%dmb", n-less)
 }

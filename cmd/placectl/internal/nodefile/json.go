@@ -18,14 +18,15 @@ import (
 type jsonNodes struct {
 	*File
 	dec      *json.Decoder
+	shift    int   // where the decoder has begun
 	at       int   // where the last token begins
 	own      bool  // the node has a column that only lists of ours have
 	unitless error // the node's first size without a unit
 }
 
 func (f *File) parseJSON() error {
-	if err := f.refuseForeign(); err != nil {
-		return err
+	if from := f.foreignJSON(); from != "" {
+		return fmt.Errorf("%s: this is %s; import it with --from %s", f.Name, fromWords[from], from)
 	}
 	j := jsonNodes{File: f, dec: json.NewDecoder(bytes.NewReader(f.Data))}
 	j.dec.UseNumber() // 2 and "2" take the same way, and no digit is lost
@@ -77,7 +78,7 @@ func (j *jsonNodes) array() error {
 // token reads the next token and notes where it begins. It returns io.EOF only
 // between values.
 func (j *jsonNodes) token() (json.Token, error) {
-	j.at = int(j.dec.InputOffset())
+	j.at = j.shift + int(j.dec.InputOffset())
 	for j.at = infile.SkipBlanks(j.Data, j.at); j.at < len(j.Data) && (j.Data[j.at] == ',' || j.Data[j.at] == ':'); {
 		j.at = infile.SkipBlanks(j.Data, j.at+1)
 	}
@@ -204,7 +205,7 @@ func (j *jsonNodes) member(p *Patch, word string, outer bool) error {
 // set reads a value into the patch. Whether the file is a list of ours, whose sizes
 // are in bytes, is known at the node's end only.
 func (j *jsonNodes) set(p *Patch, k key, v jsonValue) error {
-	text, err := j.units.complete(k, k.unlisted(v.text))
+	text, err := j.opt.Units.complete(k, k.unlisted(v.text))
 	if err != nil && j.unitless == nil {
 		j.unitless = j.Errorf(v.at, "%s: %w", k.name, err)
 	}

@@ -16,8 +16,10 @@ type key struct {
 	field    int       // position in fields, -1 for a resource
 	def      index.Def // the resource
 	isName   bool
-	devices  bool // all devices of the node
-	computed bool // a column of `node list` that is worked out, not given
+	devices  bool   // all devices of the node
+	computed bool   // a column of `node list` that is worked out, not given
+	skip     bool   // a column that is passed over
+	unit     Column // what --map says of its values
 }
 
 // findKey finds what a column or key is about, in any case. sample is a

@@ -1,5 +1,6 @@
-// Package nodefile reads what describes nodes: files of nodes as CSV or as JSON,
-// key=value words, lines of loads and files of machines. A file is read whole and
+// Package nodefile reads what describes nodes: files of nodes as CSV or as JSON, and as other
+// tools print them (a reader a file, and one table of them all), key=value words, lines of
+// loads and files of machines. A file is read whole and
 // understood to the end before anything is changed, so that an import can be all or
 // nothing without the database being held while a pipe is slow. Every error says line
 // and column. It knows no verb and no store: what it reads are nodes of package index,
@@ -8,7 +9,6 @@ package nodefile
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/infile"
 	"github.com/placectl/placectl/cmd/placectl/internal/spell"
@@ -21,21 +21,30 @@ const maxNodes = 1_000_000
 // File is a node file that is being read, and then what it says.
 type File struct {
 	infile.Text
-	Defs     *index.Defs // the resources that it was read with
+	Base     *index.Defs // the resources that were declared before
+	Defs     *index.Defs // those, and what the file needs besides
+	Made     []index.Def // of them those that the file needs besides
 	Nodes    []Patch
 	Computed map[string]bool // columns met that are worked out and not given
-	units    *Units
-	byName   map[string]int // positions in Nodes
+	Unmapped []*Unmapped     // fields of another tool that are not imported
+	opt      Options
+	byName   map[string]int  // positions in Nodes
+	seen     map[string]bool // fields of another tool, or columns, that were met
+	met      map[string]bool // of them those that are mapped or skipped
 }
 
 // readers are the forms that a node file may have.
 var readers = []struct {
 	format string
 	parse  func(*File) error
-	begins string // the characters by which auto knows it; the first takes the rest
 }{
-	{"csv", (*File).parseCSV, ""},
-	{"json", (*File).parseJSON, "{["},
+	{"csv", (*File).parseCSV},
+	{"json", (*File).parseJSON},
+	{"pbs", (*File).parsePBS},
+	{"slurm", (*File).parseSlurm},
+	{"flux", (*File).parseFlux},
+	{"ansible", (*File).parseAnsible},
+	{"lscpu", (*File).parseLscpu},
 }
 
 // Formats are the words for the format of a file: auto, and those there are.
@@ -47,35 +56,36 @@ func Formats() []string {
 	return words
 }
 
-// Parse reads a node file, with the resources that are declared. The format is one
-// of Formats; auto goes by how it begins. What is wrong with it is an *infile.Error;
-// that it is another tool's is another error.
-func Parse(text infile.Text, format string, defs *index.Defs, units *Units) (*File, error) {
-	f := &File{Text: text, Defs: defs, units: units, byName: make(map[string]int), Computed: make(map[string]bool)}
+// Parse reads a node file, with the resources that are declared. Of files of ours a resource
+// that is not declared is an error; what other tools say makes it, with the type that its
+// values show. What is wrong with the file is an *infile.Error; that it is another tool's
+// than the format says is another error.
+func Parse(text infile.Text, defs *index.Defs, opt Options) (*File, error) {
+	f := &File{Text: text, Base: defs, Defs: defs, opt: opt, byName: make(map[string]int), Computed: make(map[string]bool),
+		seen: make(map[string]bool), met: make(map[string]bool)}
+	if f.opt.Units == nil {
+		f.opt.Units = new(Units)
+	}
 	if err := f.Check(); err != nil {
 		return nil, err
 	}
-	if format == "auto" {
+	format := opt.Format
+	if format == "" || format == "auto" {
 		format = f.detect()
 	}
 	for _, r := range readers {
-		if r.format == format {
-			return f, r.parse(f)
+		if r.format != format {
+			continue
 		}
+		if format == "json" && len(opt.Columns) > 0 {
+			return nil, f.Errorf(0, "--map and --skip are not for JSON of ours, whose fields have our names")
+		}
+		if err := r.parse(f); err != nil {
+			return nil, err
+		}
+		return f, f.unmet()
 	}
 	return nil, spell.NotOneOf(format, Formats())
-}
-
-// detect knows the format by the first character.
-func (f *File) detect() string {
-	if i := infile.SkipBlanks(f.Data, 0); i < len(f.Data) {
-		for _, r := range readers {
-			if strings.IndexByte(r.begins, f.Data[i]) >= 0 {
-				return r.format
-			}
-		}
-	}
-	return readers[0].format
 }
 
 // ownListing is the column that shows that a file was printed by `node list`: no

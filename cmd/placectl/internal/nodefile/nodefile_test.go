@@ -81,7 +81,7 @@ func TestNodeFile(t *testing.T) {
 		{"no size at all", "name,mem,scratch\nn1,0,0.0\n", "2:1 n1 mem=0kb scratch=0kb\n"},
 	}
 	for _, tt := range tests {
-		f, err := Parse(infile.New("nodes", []byte(tt.in)), "auto", nodeDefs(t), new(Units))
+		f, err := Parse(infile.New("nodes", []byte(tt.in)), nodeDefs(t), Options{Format: "auto"})
 		if err != nil {
 			t.Errorf("%s: %v", tt.name, err)
 			continue
@@ -102,7 +102,6 @@ func TestNodeFileMalformed(t *testing.T) {
 		{"UTF-16", "\xff\xfen\x00", "line 1, column 1: the file is UTF-16"},
 
 		{"no name column", "ncpus\n1\n", "line 1, column 1: the header has no column name"},
-		{"semicolons", "name;ncpus\nn1;2\n", "line 1, column 1: name;ncpus: the columns must be separated by commas"},
 		{"column twice", "name,ncpus,NCPUS\nn1,1,2\n", "line 1, column 12: the column ncpus is there twice"},
 		{"column without name", "name,,ncpus\nn1,1,2\n", "line 1, column 6: column 2 has no name"},
 		{"undeclared", "name,colour\nn1,red\n", "line 1, column 6: colour is neither a field of nodes nor a declared resource; did you mean color? (to declare it: placectl resource add colour=string)"},
@@ -174,7 +173,7 @@ func TestNodeFileMalformed(t *testing.T) {
 		{"nested too deep", strings.Repeat("[", 100_000), "line 1, column 2: a list where a node belongs"},
 	}
 	for _, tt := range tests {
-		_, err := Parse(infile.New("nodes", []byte(tt.in)), "auto", nodeDefs(t), new(Units))
+		_, err := Parse(infile.New("nodes", []byte(tt.in)), nodeDefs(t), Options{Format: "auto"})
 		var bad *infile.Error
 		if !errors.As(err, &bad) {
 			t.Errorf("%s: no error with a place: %v", tt.name, err)
@@ -193,7 +192,7 @@ func TestNodeFileOneLine(t *testing.T) {
 	for i := range n {
 		fmt.Fprintf(&b, `,{"name":"node%d","resources":{"ncpus":2}}`, i)
 	}
-	f, err := Parse(infile.New("nodes", []byte("["+b.String()[1:]+"]")), "json", nodeDefs(t), new(Units))
+	f, err := Parse(infile.New("nodes", []byte("["+b.String()[1:]+"]")), nodeDefs(t), Options{Format: "json"})
 	if err != nil || len(f.Nodes) != n {
 		t.Fatal(err)
 	}
@@ -201,18 +200,19 @@ func TestNodeFileOneLine(t *testing.T) {
 
 func TestNodeFileForeign(t *testing.T) {
 	for in, want := range map[string]string{
-		`{"timestamp":1,"pbs_version":"23","nodes":{"n1":{"ncpus":2}}}`:             fromPBS,
-		`{"meta":{"plugin":{}},"nodes":[{"name":"n1"}],"warnings":[]}`:              fromSlurm,
-		`{"version":1,"execution":{"R_lite":[{"rank":"0","children":{}}]}}`:         fromFlux,
-		`{"graph":{"nodes":[{"id":"0","metadata":{"type":"cluster"}}],"edges":[]}}`: fromFlux,
+		`{"timestamp":1,"pbs_version":"23","nodes":{"n1":{"ncpus":2}}}`:             "pbs",
+		`{"meta":{"plugin":{}},"nodes":[{"name":"n1"}],"warnings":[]}`:              "slurm",
+		`{"version":1,"execution":{"R_lite":[{"rank":"0","children":{}}]}}`:         "flux",
+		`{"graph":{"nodes":[{"id":"0","metadata":{"type":"cluster"}}],"edges":[]}}`: "flux",
+		`{"_meta":{"hostvars":{}},"all":{}}`:                                        "ansible",
 	} {
-		_, err := Parse(infile.New("x.json", []byte(in)), "auto", nodeDefs(t), new(Units))
-		if err == nil || errors.Is(err, infile.ErrInput) || !strings.Contains(err.Error(), want) {
+		_, err := Parse(infile.New("x.json", []byte(in)), nodeDefs(t), Options{Format: "json"})
+		if err == nil || errors.Is(err, infile.ErrInput) || !strings.HasSuffix(err.Error(), "import it with --from "+want) {
 			t.Errorf("%s: %v", in, err)
 		}
 	}
 	for _, in := range []string{`{"name":"n1","nodes":{}}`, `{}`, `{"nodes`, `[{"nodes":{}}]`} {
-		if _, err := Parse(infile.New("x.json", []byte(in)), "auto", nodeDefs(t), new(Units)); !errors.Is(err, infile.ErrInput) {
+		if _, err := Parse(infile.New("x.json", []byte(in)), nodeDefs(t), Options{}); !errors.Is(err, infile.ErrInput) {
 			t.Errorf("%s is taken for another tool's: %v", in, err)
 		}
 	}
@@ -231,13 +231,13 @@ func FuzzNodeFile(f *testing.F) {
 	}
 	defs := nodeDefs(f)
 	f.Fuzz(func(t *testing.T, data []byte) {
-		one, err := Parse(infile.New("nodes", data), "auto", defs, new(Units))
+		one, err := Parse(infile.New("nodes", data), defs, Options{Format: "auto"})
 		if err != nil {
 			checkFileError(t, data, err)
 			return
 		}
 		text := writeNodes(t, one)
-		two, err := Parse(infile.New("nodes", text), "json", defs, new(Units))
+		two, err := Parse(infile.New("nodes", text), defs, Options{Format: "json"})
 		if err != nil {
 			t.Fatalf("%s\nfrom %q: %v", text, data, err)
 		}
@@ -252,7 +252,7 @@ func checkFileError(t *testing.T, data []byte, err error) {
 	t.Helper()
 	var bad *infile.Error
 	if !errors.As(err, &bad) {
-		if !strings.Contains(err.Error(), "cannot be imported; turn it") {
+		if !strings.Contains(err.Error(), "; import it with --from ") {
 			t.Fatalf("%q: no place: %v", data, err)
 		}
 		return

@@ -55,7 +55,7 @@ func parseNodes(text infile.Text, defs *index.Defs, units *nodefile.Units) ([]*i
 	if nodefile.IsMachines(&text) {
 		return nodefile.ParseMachines(&text)
 	}
-	f, err := nodefile.Parse(text, "auto", defs, units)
+	f, err := nodefile.Parse(text, defs, nodefile.Options{Units: units})
 	if err != nil {
 		return nil, err
 	}

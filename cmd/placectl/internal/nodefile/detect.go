@@ -1,0 +1,87 @@
+package nodefile
+
+import (
+	"bytes"
+	"encoding/json"
+	"regexp"
+	"strings"
+	"sync"
+
+	"github.com/placectl/placectl/cmd/placectl/internal/infile"
+)
+
+// fromWords are the outputs that the formats are.
+var fromWords = map[string]string{
+	"pbs":     "the output of pbsnodes",
+	"slurm":   "the output of scontrol or sinfo",
+	"flux":    "a set of resources of Flux (R or JGF)",
+	"ansible": "the output of Ansible",
+}
+
+// foreigners are the members of the first object that tell whose output it is; a format of
+// "" is ours.
+var foreigners = []struct {
+	member string
+	object bool // its value has to be an object; any will do otherwise
+	format string
+}{
+	{"name", false, ""},
+	{"nodes", true, "pbs"},
+	{"nodes", false, "slurm"},
+	{"execution", true, "flux"},
+	{"graph", true, "flux"},
+	{"_meta", true, "ansible"},
+	{"ansible_facts", true, "ansible"},
+}
+
+// pbsBegins is how the output of pbsnodes begins: a name, and below it an attribute.
+var pbsBegins = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[^\s,;=]+[ \t]*\r?\n[ \t]+[A-Za-z_.]+ = `) })
+
+// detect knows the format by how the file begins.
+func (f *File) detect() string {
+	text := f.Data[min(infile.SkipBlanks(f.Data, 0), len(f.Data)):]
+	switch first := firstWord(text[:min(len(text), 4096)]); {
+	case first == "":
+		return "csv"
+	case first[0] == '{':
+		if from := f.foreignJSON(); from != "" {
+			return from
+		}
+		return "json"
+	case first[0] == '[':
+		return "json"
+	case strings.HasPrefix(first, "NodeName="), strings.HasPrefix(first, "PartitionName="), first == "NODELIST":
+		return "slurm"
+	case pbsBegins().Match(text[:min(len(text), 4096)]):
+		return "pbs"
+	}
+	return "csv"
+}
+
+// foreignJSON tells by the members of the first object whose output this is, "" for ours.
+// It looks no further than the first member that decides.
+func (f *File) foreignJSON() string {
+	dec := json.NewDecoder(bytes.NewReader(f.Data))
+	if tok, err := dec.Token(); err != nil || tok != json.Delim('{') {
+		return ""
+	}
+	for {
+		tok, err := dec.Token()
+		key, ok := tok.(string)
+		if err != nil || !ok {
+			return ""
+		}
+		at := infile.SkipBlanks(f.Data, int(dec.InputOffset()))
+		at = infile.SkipBlanks(f.Data, min(at+1, len(f.Data))) // past the colon
+		opens := at < len(f.Data) && f.Data[at] == '{'
+		for _, known := range foreigners {
+			if key == known.member && (opens || !known.object) {
+				return known.format
+			}
+		}
+		var skipped json.RawMessage
+		if dec.Decode(&skipped) != nil {
+			return ""
+		}
+	}
+}

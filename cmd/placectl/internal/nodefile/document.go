@@ -1,0 +1,169 @@
+package nodefile
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"strings"
+)
+
+// document is a value of JSON that another tool has written, with its place in the file.
+type document struct {
+	at      int
+	token   json.Token // json.Delim('{') and ('['), or what a scalar is
+	text    string     // of a scalar; null is empty
+	names   []string   // of the members of an object
+	members []*document
+}
+
+// maxDepth bounds how deep documents are nested.
+const maxDepth = 64
+
+// documents reads a file of one or several values.
+func (f *File) documents() ([]*document, error) {
+	j := &jsonNodes{File: f, dec: json.NewDecoder(bytes.NewReader(f.Data))}
+	j.dec.UseNumber()
+	var out []*document
+	for {
+		tok, err := j.token()
+		if err == io.EOF && len(out) > 0 {
+			return out, nil
+		}
+		if err == io.EOF {
+			return nil, f.Errorf(0, "the file is empty")
+		}
+		if err != nil {
+			return nil, err
+		}
+		d, err := j.document(tok, 0)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, d)
+	}
+}
+
+// documentAt reads the value that begins at a place in the file, and returns where it ends.
+func (f *File) documentAt(at int) (d *document, end int, err error) {
+	j := &jsonNodes{File: f, dec: json.NewDecoder(bytes.NewReader(f.Data[at:])), shift: at}
+	j.dec.UseNumber()
+	tok, err := j.inside()
+	if err != nil {
+		return nil, 0, err
+	}
+	if d, err = j.document(tok, 0); err != nil {
+		return nil, 0, err
+	}
+	return d, at + int(j.dec.InputOffset()), nil
+}
+
+func (j *jsonNodes) document(tok json.Token, depth int) (*document, error) {
+	d := &document{at: j.at, token: tok}
+	switch {
+	case depth > maxDepth:
+		return nil, j.Errorf(j.at, "the file is nested deeper than %d", maxDepth)
+	case tok != json.Delim('{') && tok != json.Delim('['):
+		var err error
+		d.text, err = j.scalar(tok)
+		return d, err
+	}
+	for {
+		tok, err := j.inside()
+		if err != nil {
+			return nil, err
+		}
+		if tok == json.Delim('}') || tok == json.Delim(']') {
+			return d, nil
+		}
+		if d.token == json.Delim('{') {
+			name, _ := tok.(string) // the decoder lets nothing else pass
+			d.names = append(d.names, name)
+			if tok, err = j.inside(); err != nil {
+				return nil, err
+			}
+		}
+		m, err := j.document(tok, depth+1)
+		if err != nil {
+			return nil, err
+		}
+		d.members = append(d.members, m)
+	}
+}
+
+func (d *document) isObject() bool { return d != nil && d.token == json.Delim('{') }
+func (d *document) isList() bool   { return d != nil && d.token == json.Delim('[') }
+
+// get is a member of an object, through several objects; nil where there is none.
+func (d *document) get(path ...string) *document {
+	for _, name := range path {
+		if !d.isObject() {
+			return nil
+		}
+		var found *document
+		for i := range d.names {
+			if d.names[i] == name {
+				found = d.members[i]
+			}
+		}
+		d = found
+	}
+	return d
+}
+
+// memberNames are the names of an object's members.
+func (d *document) memberNames() []string {
+	if !d.isObject() {
+		return nil
+	}
+	return d.names
+}
+
+// list are the members of a list, none of anything else.
+func (d *document) list() []*document {
+	if !d.isList() {
+		return nil
+	}
+	return d.members
+}
+
+// each calls fn with the members of an object.
+func (d *document) each(fn func(name string, m *document) error) error {
+	if !d.isObject() {
+		return nil
+	}
+	for i, name := range d.names {
+		if err := fn(name, d.members[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// word is a scalar's text, a list's joined by commas, and of what newer versions of Slurm
+// write as {"set":true,"infinite":false,"number":1} the number.
+func (d *document) word() string {
+	switch {
+	case d == nil:
+		return ""
+	case d.isList():
+		var words []string
+		for _, m := range d.members {
+			words = append(words, m.word())
+		}
+		return strings.Join(words, ",")
+	case !d.isObject():
+		return plainNumber(d.text)
+	}
+	if set := d.get("set"); set != nil && set.text == "true" {
+		return d.get("number").word()
+	}
+	return ""
+}
+
+// place is where a value stands, or where it is missing.
+func (d *document) place(or int) int {
+	if d == nil {
+		return or
+	}
+	return d.at
+}

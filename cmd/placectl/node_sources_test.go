@@ -1,0 +1,88 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/placectl/placectl/cmd/placectl/internal/exit"
+)
+
+// nodeSources are files of other tools, in testdata/nodes, and with what they are imported.
+// The golden beside each has the nodes as they are listed then, and what was said.
+var nodeSources = []struct {
+	file string
+	args string
+}{
+	{"slurm-scontrol.txt", "--default-partition main"},
+	{"slurm-partitions.txt", ""},
+	{"slurm-sinfo.json", "--default-partition main"},
+	{"slurm-sinfo-table.txt", ""},
+	{"slurm-gres.txt", ""},
+	{"slurm-23.json", ""},
+	{"conf/nodes.txt", ""},
+	{"flux-r.json", ""},
+	{"flux-norank.json", ""},
+	{"flux-jgf.json", ""},
+	{"pbs.json", ""},
+	{"pbs.txt", "--skip ntype --map Mom=rack"},
+	{"torque.txt", ""},
+	{"ansible-inventory.json", "--map rack=rack"},
+	{"ansible-setup.json", ""},
+	{"lscpu.txt", "--from lscpu"},
+	{"inventory.csv", "--map Hostname=name --map RAM=mem:GiB --map Cores=ncpus --skip notes"},
+}
+
+func TestNodeSources(t *testing.T) {
+	for _, s := range nodeSources {
+		t.Run(s.file, func(t *testing.T) {
+			file := filepath.Join("..", "..", "testdata", "nodes", s.file)
+			path := newNodeDB(t)
+			words := append([]string{"node", "import", file}, strings.Fields(s.args)...)
+			_, said, code := runNode(t, path, "", words...)
+			if code != exit.OK {
+				t.Fatal(code, said)
+			}
+			list, text, code := runNode(t, path, "", "node", "list", "-o", "csv")
+			if code != exit.OK {
+				t.Fatal(text)
+			}
+			is := list + "\n" + said
+			golden := file + ".golden"
+			if *update {
+				if err := os.WriteFile(golden, []byte(is), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			want, err := os.ReadFile(golden)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if d := cmp.Diff(string(want), is); d != "" {
+				t.Errorf("not as in %s (-want +is):\n%s", golden, d)
+			}
+			out, text, code := runNode(t, path, "", append(words, "-o", "jsonl")...)
+			if code != exit.OK || !strings.HasPrefix(out, `{"added":0,"updated":0,`) {
+				t.Errorf("imported again it changes something: %d %s%s", code, out, text)
+			}
+			back := newNodeDB(t)
+			for _, form := range []string{"csv", "json"} {
+				list, _, _ := runNode(t, path, "", "node", "list", "-o", form)
+				for line := range strings.Lines(said) {
+					if _, made, ok := strings.Cut(line, " was not there: made as "); ok {
+						runNode(t, back, "", "resource", "add", strings.TrimSpace(made))
+					}
+				}
+				if _, text, code := runNode(t, back, list, "node", "import", "-"); code != exit.OK {
+					t.Errorf("the list as %s is not imported: %s", form, text)
+				}
+				again, _, _ := runNode(t, back, "", "node", "list", "-o", form)
+				if d := cmp.Diff(list, again); d != "" {
+					t.Errorf("the list as %s is another one:\n%s", form, d)
+				}
+			}
+		})
+	}
+}
