@@ -44,10 +44,11 @@ type HookRun struct {
 	holder Nonce
 }
 
-// BeginHook begins a run of the hook for the process that has drawn the nonce, with the
+// Begin begins a run of the hook for the process that has drawn the nonce, with the
 // events that come next. There are none where no hook is set, nothing has happened, or
-// somebody else is at it. The run is to be ended by EndHook within HookHeld.
-func (tx *Tx) BeginHook(holder Nonce) (*HookRun, error) {
+// somebody else is at it. The run is to be ended by End within HookHeld.
+func (hs Hook) Begin(holder Nonce) (*HookRun, error) {
+	tx := hs.tx
 	if !tx.Writable() {
 		return nil, ErrReadOnly
 	}
@@ -59,7 +60,7 @@ func (tx *Tx) BeginHook(holder Nonce) (*HookRun, error) {
 	if holder == (Nonce{}) {
 		return nil, fmt.Errorf("%w: a run of the hook needs a nonce", ErrInvalid)
 	}
-	h, err := tx.hooks().row()
+	h, err := hs.row()
 	if err != nil {
 		return nil, err
 	}
@@ -69,7 +70,7 @@ func (tx *Tx) BeginHook(holder Nonce) (*HookRun, error) {
 		return run, nil
 	}
 	err = tx.EachEvent(h.Cursor, func(ev *Event) (bool, error) {
-		is, err := tx.hooks().event(ev)
+		is, err := hs.event(ev)
 		run.Events = append(run.Events, is)
 		return len(run.Events) < MaxHookEvents, err
 	})
@@ -77,17 +78,18 @@ func (tx *Tx) BeginHook(holder Nonce) (*HookRun, error) {
 		return run, err
 	}
 	h.Holder, h.Until = holder, tx.now+held
-	return run, tx.hooks().put(h)
+	return run, hs.put(h)
 }
 
-// EndHook ends a run of the hook, which has taken its events, or has failed. It returns
+// End ends a run of the hook, which has taken its events, or has failed. It returns
 // since when it has been failing. Where somebody else has begun another run since, because
 // this one took so long, it changes nothing.
-func (tx *Tx) EndHook(run *HookRun, failed bool) (since time.Time, err error) {
+func (hs Hook) End(run *HookRun, failed bool) (since time.Time, err error) {
+	tx := hs.tx
 	if !tx.Writable() {
 		return since, ErrReadOnly
 	}
-	h, err := tx.hooks().row()
+	h, err := hs.row()
 	if err != nil || h.Holder != run.holder || h.Holder == (Nonce{}) {
 		return instant(h.Failing), err
 	}
@@ -101,19 +103,20 @@ func (tx *Tx) EndHook(run *HookRun, failed bool) (since time.Time, err error) {
 	case h.Failing == 0:
 		h.Failing = tx.now
 	}
-	return instant(h.Failing), tx.hooks().put(h)
+	return instant(h.Failing), hs.put(h)
 }
 
-// hooks is the transaction as far as it is about the hook.
-type hooks struct{ *Tx }
+// Hook is the transaction as far as it is about the hook.
+type Hook struct{ tx *Tx }
 
-func (tx *Tx) hooks() hooks { return hooks{tx} }
+// Hook is the program that is handed the events.
+func (tx *Tx) Hook() Hook { return Hook{tx} }
 
 // set takes note that there is a hook from now on, or none. A new one is not told of what
 // has happened before; one that takes the place of another goes on where that was.
-func (hs hooks) set(is bool) error {
+func (hs Hook) set(is bool) error {
 	if !is {
-		return hs.file.Remove(row.Meta, row.KeyHook)
+		return hs.tx.file.Remove(row.Meta, row.KeyHook)
 	}
 	h, err := hs.row()
 	if err != nil {
@@ -123,25 +126,25 @@ func (hs hooks) set(is bool) error {
 }
 
 // row is how far the hook is: where nothing says so it stands behind what has happened.
-func (hs hooks) row() (*row.Hook, error) {
-	payload, err := hs.file.Get(row.Meta, row.KeyHook)
+func (hs Hook) row() (*row.Hook, error) {
+	payload, err := hs.tx.file.Get(row.Meta, row.KeyHook)
 	if err != nil || payload == nil {
-		return &row.Hook{Cursor: hs.state.Events}, err
+		return &row.Hook{Cursor: hs.tx.state.Events}, err
 	}
 	return row.DecodeHook(payload)
 }
 
-func (hs hooks) put(h *row.Hook) error {
-	return hs.spoil(hs.file.Put(row.Meta, row.KeyHook, row.EncodeHook(h)))
+func (hs Hook) put(h *row.Hook) error {
+	return hs.tx.spoil(hs.tx.file.Put(row.Meta, row.KeyHook, row.EncodeHook(h)))
 }
 
 // event adds to an event what is known of its job. A job may be gone by now.
-func (hs hooks) event(ev *Event) (HookEvent, error) {
+func (hs Hook) event(ev *Event) (HookEvent, error) {
 	out := HookEvent{Event: *ev}
 	if ev.Job == 0 {
 		return out, nil
 	}
-	payload, err := hs.file.Get(row.Jobs, row.Key64(ev.Job))
+	payload, err := hs.tx.file.Get(row.Jobs, row.Key64(ev.Job))
 	if err != nil || payload == nil {
 		return out, err
 	}
@@ -151,7 +154,7 @@ func (hs hooks) event(ev *Event) (HookEvent, error) {
 	}
 	out.User = j.User
 	if ev.Attempt > 0 && (ev.Old != ev.New && ev.Old == JobRunning.String() || ev.Event == "again") {
-		a, err := hs.attempts().of(j, ev.Attempt)
+		a, err := hs.tx.attempts().of(j, ev.Attempt)
 		if err != nil {
 			return out, err
 		}
@@ -162,12 +165,12 @@ func (hs hooks) event(ev *Event) (HookEvent, error) {
 }
 
 // mail finds out whether a job's submitter wants to be told of an event.
-func (hs hooks) mail(j *row.Job, ev *HookEvent) error {
+func (hs Hook) mail(j *row.Job, ev *HookEvent) error {
 	of := mailed(&ev.Event)
 	if of == "" {
 		return nil
 	}
-	p, err := hs.payloads().of(j)
+	p, err := hs.tx.payloads().of(j)
 	if err != nil || p == nil || p.Ending.Mail == "" {
 		return err
 	}

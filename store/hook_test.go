@@ -77,7 +77,7 @@ func (l *hookLife) begin(t *rapid.T) {
 		held = held || !r.late && now.Sub(r.at) < HookHeld
 	}
 	r := &hookRun{at: now}
-	err := l.db.Update(func(tx *Tx) (err error) { r.HookRun, err = tx.BeginHook(Nonce{l.drawn}); return err })
+	err := l.db.Update(func(tx *Tx) (err error) { r.HookRun, err = tx.Hook().Begin(Nonce{l.drawn}); return err })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -106,7 +106,7 @@ func (l *hookLife) end(t *rapid.T) {
 	i := rapid.IntRange(0, len(l.begun)-1).Draw(t, "run")
 	r, failed := l.begun[i], rapid.Bool().Draw(t, "failed")
 	l.begun = append(l.begun[:i:i], l.begun[i+1:]...)
-	if err := l.db.Update(func(tx *Tx) error { _, err := tx.EndHook(r.HookRun, failed); return err }); err != nil {
+	if err := l.db.Update(func(tx *Tx) error { _, err := tx.Hook().End(r.HookRun, failed); return err }); err != nil {
 		t.Fatal(err)
 	}
 	if !r.late && !failed {
@@ -119,7 +119,7 @@ func (l *hookLife) end(t *rapid.T) {
 // check looks at what the file says without anybody's help.
 func (l *hookLife) check(t *rapid.T) {
 	err := l.db.DryRun(func(tx *Tx) error {
-		h, err := tx.hooks().row()
+		h, err := tx.Hook().row()
 		if want := l.first + uint64(len(l.taken)); err == nil && h.Cursor != want {
 			err = fmt.Errorf("the cursor is at %d, and %d were taken", h.Cursor, want)
 		}
@@ -174,7 +174,7 @@ func TestHookEvents(t *testing.T) {
 	step(report(2, 2, OutcomeSignal, 137))
 	var got []string
 	step(func(tx *Tx) error {
-		run, err := tx.BeginHook(Nonce{99})
+		run, err := tx.Hook().Begin(Nonce{99})
 		for _, ev := range run.Events {
 			if ev.Job > 0 {
 				got = append(got, fmt.Sprintf("%d.%d %s %s>%s %s %s %s %s", ev.Job, ev.Attempt, ev.Event.Event, ev.Old, ev.New, ev.Outcome, ev.User, ev.Mail, ev.MailTo))

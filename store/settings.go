@@ -43,6 +43,7 @@ type Settings struct {
 	Health          []string       // the program that says whether a node is healthy, and its arguments; empty: none
 	SuspectAfter    int            // so many different jobs that a node refuses have it drained; 0: none have
 	SuspectWindow   time.Duration  // within so long
+	LostAfter       time.Duration  // attempts on a host of which nobody is heard for so long are unreachable; 0: never
 	Enforce         string         // how memory is kept to what was asked for: auto, cgroup, poll or none
 }
 
@@ -138,6 +139,7 @@ var settingDefs = []settingDef{
 		}},
 	{"local_timeout", "10", "seconds that the program of policy local may take",
 		func(_ *index.Defs, v string, s *Settings) error { return readSeconds(v, 1, &s.LocalTimeout) }},
+	{"lost_after", "30m", "after how long without a word of a host its jobs are unreachable, and nothing new starts there: seconds, or a number with s, m, h or d; 0: never", func(_ *index.Defs, v string, s *Settings) error { return readSpan(v, &s.LostAfter) }},
 	{"only_explicit_sets", "false", "nodes that lack the group key are in no placement set",
 		func(_ *index.Defs, v string, s *Settings) error { return readBool(v, &s.ExplicitSets) }},
 	{"overdue", "keep", "jobs past their walltime keep their nodes (keep) or have ended (finish)",
@@ -412,7 +414,7 @@ func (tx *Tx) Configure(name, value string) error {
 	}
 	tx.loaded.settings = nil
 	if name == "hook" && err == nil {
-		err = tx.hooks().set(value != "")
+		err = tx.Hook().set(value != "")
 	}
 	if err != nil || name != "signature" {
 		return err

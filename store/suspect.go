@@ -69,10 +69,15 @@ func (ss suspects) clear(number uint32) error {
 }
 
 // blame is whose fault it is that nobody has claimed an attempt on a host. Where attempts
-// of others are executed it is not the host's: nobody makes passes there for this user.
+// are executed, or somebody was heard of lately, it is not the host's: nobody makes passes
+// there for this user.
 func (ss suspects) blame(host string) (Blame, error) {
 	who := BlameNode
-	err := ss.file.Each(row.Claimed, row.ClaimedPrefix(host), func(key, _ []byte) (bool, error) {
+	beats, err := ss.Hosts().beats()
+	if err != nil || slices.ContainsFunc(beats, func(b row.Beat) bool { return b.Host == host && ss.now-b.Seen < claimWithin }) {
+		return BlameNobody, err
+	}
+	err = ss.file.Each(row.Claimed, row.ClaimedPrefix(host), func(key, _ []byte) (bool, error) {
 		_, job, number, err := row.SplitClaimedKey(key)
 		if err != nil || number == 0 {
 			return true, err

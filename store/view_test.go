@@ -113,7 +113,7 @@ func calls(t *testing.T, db *DB) map[string]call {
 		"CutDevices": writes(uint32(0), "ngpus", []string{"0"}, 2, "gslices"), "HeldBy": reads(job), "Devices": reads(job), "Moved": reads(), "DevicesOfNode": reads(node), "DevicesOn": reads(job, uint32(0)),
 		"Claim":         writes(Claim{Job: 4, Attempt: 1, By: BySupervisor, Nonce: Nonce{1}, Process: Process{Host: "n00", PID: 7}}),
 		"Report":        writes(Result{Job: 4, Attempt: 1, Nonce: Nonce{1}, Outcome: OutcomeUnbegun}),
-		"FinishAttempt": writes(Finished{Job: 4, Attempt: 1}), "GiveBack": writes(executed), "Lose": writes(uint32(0), "test"), "Attend": writes(uint64(4), Attendant{Nonce: Nonce{5}, Process: Process{Host: "n00"}}), "AttendedOn": reads("n00"), "LaunchBy": writes(LaunchWork), "BeginHook": writes(Nonce{6}), "EndHook": writes(&HookRun{}, false),
+		"FinishAttempt": writes(Finished{Job: 4, Attempt: 1}), "GiveBack": writes(executed), "Lose": writes(uint32(0), "test"), "Attend": writes(uint64(4), Attendant{Nonce: Nonce{5}, Process: Process{Host: "n00"}}), "AttendedOn": reads("n00"), "LaunchBy": writes(LaunchWork), "Hook": reads(), "Hosts": reads(),
 		"Attempt": reads(uint64(4), 0), "EachAttempt": reads(uint64(0), func(*Attempt) error { return nil }),
 		"Unclaimed": reads(func(*Job) error { return nil }), "ClaimedOn": reads("n00", func(*Job, *Attempt) error { return nil }), "HostOf": reads(job), "Identity": reads(),
 		"BatchExpire": writes("work0"), "BatchRecompute": writes("work0"),

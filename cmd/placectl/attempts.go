@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"time"
@@ -36,6 +37,7 @@ func (r *runner) attemptsRunner(host string) (runner *attempts.Runner, launch st
 	}
 	var db attempts.Database
 	var is *remote.Answer
+	var beat func(context.Context) error
 	stamp := r.attemptsStamp
 	if r.overSSH() {
 		lies, err := r.remoteDatabase(host)
@@ -46,6 +48,13 @@ func (r *runner) attemptsRunner(host string) (runner *attempts.Runner, launch st
 			lies.Through = remote.NewThrough()
 		}
 		db, stamp = lies, sshStamp
+		beat = func(ctx context.Context) error {
+			self, err := attempts.Self(host)
+			if err == nil {
+				_, err = lies.Ask(ctx, remote.AskBeat, remote.Question{User: me.Name, Boot: self.Boot})
+			}
+			return err
+		}
 		is, err = lies.Ask(r.ctx, remote.AskSite, remote.Question{})
 		if err != nil {
 			return nil, "", err
@@ -53,13 +62,28 @@ func (r *runner) attemptsRunner(host string) (runner *attempts.Runner, launch st
 	} else {
 		file := r.dispatched(host, os.Getuid())
 		db = file
+		beat = func(context.Context) error {
+			self, err := attempts.Self(host)
+			if err == nil {
+				err = file.Beat(me.Name, self.Boot)
+			}
+			return err
+		}
 		if is, err = r.site(); err != nil {
 			return nil, "", err
 		}
 	}
 	is.KeptAt(&site)
-	return &attempts.Runner{Site: site, DB: db, Stamp: stamp, Note: r.notef, Trust: r.getenv("PLACECTL_TRUST") == "1"}, is.Launch, nil
+	a := &attempts.Runner{Site: site, DB: db, Stamp: stamp, Note: r.notef, Trust: r.getenv("PLACECTL_TRUST") == "1"}
+	if is.LostAfter > 0 {
+		a.Beat, a.BeatEvery = beat, is.LostAfter/beatsWithin
+	}
+	return a, is.Launch, nil
 }
+
+// beatsWithin is how often a host says that it is there within the time after which it counts
+// as unreachable.
+const beatsWithin = 6
 
 // dispatched is the database as those ask it who execute attempts of a user on a host.
 func (r *runner) dispatched(host string, uid int) *dispatch.DB {
@@ -99,7 +123,7 @@ func siteOf(tx *store.Tx) (*remote.Answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &remote.Answer{ID: id.ID, Epoch: fmt.Sprintf("%08x", id.Epoch), StateDir: settings.StateDir, Launch: settings.Launch}, nil
+	return &remote.Answer{ID: id.ID, Epoch: fmt.Sprintf("%08x", id.Epoch), StateDir: settings.StateDir, Launch: settings.Launch, LostAfter: settings.LostAfter}, nil
 }
 
 // endAttended ends the jobs of runs on this host that were killed.

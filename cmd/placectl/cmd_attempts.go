@@ -16,7 +16,7 @@ func attemptsVerb() *verb {
 		Name:     "attempts",
 		Category: "Queue",
 		Usage:    "answer a host that executes jobs and reaches the database over ssh",
-		Args:     []verbs.Arg{{Name: remote.AskSite + "|" + remote.AskLaunch + "|" + remote.AskLook + "|" + remote.AskClaim + "|" + remote.AskReport, Kind: verbs.KindWord}},
+		Args:     []verbs.Arg{{Name: remote.AskSite + "|" + remote.AskLaunch + "|" + remote.AskLook + "|" + remote.AskClaim + "|" + remote.AskReport + "|" + remote.AskBeat, Kind: verbs.KindWord}},
 		Access:   verbs.Reads, // it writes, too, and has neither --dry-run nor --key
 		Alone:    true,
 		Hidden:   true,
@@ -47,6 +47,8 @@ func (r *runner) attempts(c *cli.Context) error {
 		a.Order, err = d.Claim(r.ctx, *q.Claim)
 	case remote.AskReport:
 		err = d.Report(r.ctx, q.Result)
+	case remote.AskBeat:
+		err = d.Beat(q.User, q.Boot)
 	}
 	if err != nil {
 		return err

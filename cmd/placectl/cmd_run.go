@@ -213,6 +213,12 @@ func (r *runner) runJob(job *store.Job, program string, argv []string) error {
 		stopped = r.endedByOthers(job.ID)
 		return stopped
 	}
+	if r.attending != nil {
+		ctx, stop := context.WithCancel(r.ctx)
+		defer stop()
+		own := *r // it works beside the run
+		go own.keepBeat(ctx)
+	}
 	status, err := command.Run(r.databasePath(), &told[0])
 	ended := r.endJob(job, status, stopped, err)
 	if err != nil {
@@ -226,6 +232,19 @@ func (r *runner) runJob(job *store.Job, program string, argv []string) error {
 		return exit.Status(status)
 	}
 	return nil
+}
+
+// keepBeat says that this host is there for as long as the command of a run takes, unless
+// that is not long.
+func (r *runner) keepBeat(ctx context.Context) {
+	select {
+	case <-ctx.Done():
+		return
+	case <-time.After(time.Second):
+	}
+	if runner, _, err := r.attemptsRunner(""); err == nil {
+		runner.KeepBeat(ctx)
+	}
 }
 
 // endJob notes the exit status of the job's command, and whether it was stopped.

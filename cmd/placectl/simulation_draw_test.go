@@ -97,6 +97,7 @@ var settingValues = map[string][]string{
 	"group_key":          {"rack", "color", "rack,color", "nosuch", ""},
 	"hook":               {"true", "false", "/nosuch", ""},
 	"health":             {"true", "false", ""},
+	"lost_after":         {"0", "1h", "x", ""},
 	"suspect_after":      {"0", "2", "101", ""},
 	"suspect_window":     {"60", "2h", "x", ""},
 	"keep_ended":         {"3650d", "x", ""}, // no shorter: the laws count jobs

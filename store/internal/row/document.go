@@ -97,7 +97,10 @@ var identityContent = &content{
 
 var hookContent = contentOf(func(_, payload []byte) (*Hook, error) { return DecodeHook(payload) }, EncodeHook)
 
-var refusedContent = contentOf(DecodeRefused, EncodeRefused)
+var (
+	refusedContent = contentOf(DecodeRefused, EncodeRefused)
+	beatContent    = contentOf(DecodeBeat, EncodeBeat)
+)
 
 // jobContent are those of Jobs and Stops. A job has as many chunks as its row says, even
 // if that is none.
@@ -167,6 +170,8 @@ func contentAt(t Table, key []byte) *content {
 		return hookContent
 	case t == Meta && isRefusedKey(key):
 		return refusedContent
+	case t == Meta && isBeatKey(key):
+		return beatContent
 	case t == Shares:
 		return shareContents[string(key)]
 	case t == Invalidations && string(key) == string(KeyFreed):

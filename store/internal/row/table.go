@@ -71,7 +71,7 @@ var tables = [TableCount]struct {
 	since            uint32
 	derived          bool
 }{
-	Meta:           {"meta", "format | identity | state | sums | hook | refused NODE", "the magic and the format; id and epoch; clock and counters; what the rows of each table sum up to; how far the hook is; which jobs a node has refused", 1, false},
+	Meta:           {"meta", "format | identity | state | sums | hook | refused NODE | beat USER@HOST", "the magic and the format; id and epoch; clock and counters; what the rows of each table sum up to; how far the hook is; which jobs a node has refused; who was heard of when", 1, false},
 	Config:         {"config", "setting", "its value as text", 1, false},
 	Resources:      {"resources", "resource number (2 bytes)", "definition", 1, false},
 	Queues:         {"queues", "name", "settings of the queue", 1, false},

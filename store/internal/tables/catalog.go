@@ -58,6 +58,7 @@ func queryTables() []queryTable {
 		{"placement_sets", "nodes that share a value of a group key", false, setsTable},
 		{"jobs", "what runs, is planned, waits, and has run", false, jobsTable},
 		{"attempts", "one row for each start of a job: who executed it, how it ended, what it used", false, attemptsTable},
+		{"beats", "who executes attempts where, and when they were last heard of", false, beatsTable},
 		{"chunks", "one row for each chunk of a job's select", false, chunksTable},
 		{"allocations", "one row for each node and chunk of a job that runs or is planned", true, allocationsTable},
 		{"reservations", "nodes that are kept for a time", false, reservationsTable},

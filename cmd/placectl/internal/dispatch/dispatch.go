@@ -45,6 +45,11 @@ func (d *DB) Report(_ context.Context, r *store.Result) error {
 	})
 }
 
+// Beat says that somebody who executes a user's attempts is there.
+func (d *DB) Beat(user, boot string) error {
+	return d.Update(func(tx *store.Tx) error { return tx.Hosts().Beat(d.Host, user, boot) })
+}
+
 // Look is what there is to be done on this host for this user.
 func (d *DB) Look(context.Context) (*attempts.View, error) {
 	var view *attempts.View

@@ -88,7 +88,7 @@ func (h *Hook) once(ctx context.Context) (more bool, err error) {
 	var run *store.HookRun
 	var now time.Time
 	err = h.Update(func(tx *store.Tx) (err error) {
-		run, err = tx.BeginHook(holder)
+		run, err = tx.Hook().Begin(holder)
 		now = tx.Now()
 		return err
 	})
@@ -100,7 +100,7 @@ func (h *Hook) once(ctx context.Context) (more bool, err error) {
 		failed := h.feed(ctx, run)
 		h.failed = failed != nil
 		err := h.Update(func(tx *store.Tx) (err error) {
-			since, err = tx.EndHook(run, failed != nil)
+			since, err = tx.Hook().End(run, failed != nil)
 			return err
 		})
 		if err != nil {

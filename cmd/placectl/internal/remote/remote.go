@@ -29,6 +29,7 @@ const (
 	AskLook   = "look"
 	AskClaim  = "claim"
 	AskReport = "report"
+	AskBeat   = "beat" // say that somebody is there
 )
 
 // Question is what a host asks.
@@ -37,11 +38,14 @@ type Question struct {
 	UID    int
 	Claim  *store.Claim
 	Result *store.Result
+	User   string // who is there
+	Boot   string // which start of the host it is
 }
 
 // Answer is what it gets.
 type Answer struct {
 	ID, Epoch, StateDir, Launch string
+	LostAfter                   time.Duration
 	View                        *attempts.View
 	Order                       *attempts.Order
 }

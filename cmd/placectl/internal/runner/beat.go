@@ -39,21 +39,53 @@ func (r *Runner) keepBeat(ctx context.Context, s *state) {
 		every = 10 * time.Second
 	}
 	var seen string
-	var told time.Time
+	told := lastBeat(f)
 	for ok := true; ok; ok = sleep(ctx, every) {
 		if stamp := r.Stamp(); stamp != seen {
 			if r.tellStops(ctx, s) == nil {
 				seen = stamp
 			}
 		}
-		if r.Beat != nil && time.Since(told) >= r.BeatEvery {
+		if since := time.Since(told); r.Beat != nil && (since >= r.BeatEvery || since < 0) {
+			told = time.Now()
 			if err := r.Beat(ctx); err != nil {
 				r.notef("%v", err)
+				told = told.Add(min(beatAgain, r.BeatEvery) - r.BeatEvery)
 				continue
 			}
-			told = time.Now()
+			f.WriteAt([]byte(told.UTC().Format(beatTime)), 0) //nolint:errcheck // who comes next tells it once more
 		}
 	}
+}
+
+// beatAgain is after how long the database is told again that did not take it.
+const beatAgain = 30 * time.Second
+
+// beatTime is how the file says when the database was told last. It has always the same
+// length: whoever holds the file next need not tell it so soon again.
+const beatTime = "2006-01-02T15:04:05Z"
+
+func lastBeat(f *os.File) time.Time {
+	text := make([]byte, len(beatTime))
+	if _, err := f.ReadAt(text, 0); err != nil {
+		return time.Time{}
+	}
+	at, err := time.Parse(beatTime, string(text))
+	if err != nil {
+		return time.Time{}
+	}
+	return at
+}
+
+// KeepBeat does the same for somebody who executes a command himself.
+func (r *Runner) KeepBeat(ctx context.Context) {
+	s, err := openState(r.StateDir, r.ID, r.Epoch)
+	if err != nil {
+		r.notef("%v", err)
+		return
+	}
+	defer s.close()
+	r.keepBeat(ctx, s)
 }
 
 // tellStops tells the supervisors of attempts that are to stop.

@@ -1,0 +1,212 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/store/internal/row"
+)
+
+// Whoever executes attempts says from time to time that he is there: one process of each
+// user on each host. When nobody has said so for the setting lost_after, what is executed
+// there cannot be reached: it may have ended, or go on behind a network that is down. So
+// nothing is given away, and nothing new is put there; people see it, and decide. Only run,
+// which somebody waits for at a prompt, is lost once its time is over.
+
+// Hosts is the transaction as far as it is about the hosts that execute attempts.
+type Hosts struct{ tx *Tx }
+
+// Hosts are the hosts that execute attempts.
+func (tx *Tx) Hosts() Hosts { return Hosts{tx} }
+
+// unreachable begins the reasons of jobs and nodes of a host that is not heard of.
+const unreachable = "unreachable: "
+
+// Beat says that somebody who executes a user's attempts on a host is there; boot is which
+// start of the host it is. What was unreachable is not any more.
+func (hs Hosts) Beat(host, user, boot string) error {
+	if !hs.tx.Writable() {
+		return ErrReadOnly
+	}
+	if host == "" || user == "" {
+		return fmt.Errorf("%w: a host and a user are there, or nobody is", ErrInvalid)
+	}
+	beats, err := hs.beats()
+	if err != nil {
+		return err
+	}
+	i := slices.IndexFunc(beats, func(b row.Beat) bool { return b.Host == host && b.User == user })
+	if i < 0 {
+		i, beats = len(beats), append(beats, row.Beat{Host: host, User: user})
+	}
+	mine := &beats[i]
+	mine.Boot, mine.Seen = boot, hs.tx.now
+	if err := hs.put(mine); err != nil {
+		return hs.tx.spoil(err)
+	}
+	for i := range beats {
+		if b := &beats[i]; b.Host == host && len(b.Down) > 0 {
+			if err := hs.up(b); err != nil {
+				return hs.tx.spoil(err)
+			}
+		}
+	}
+	return hs.tx.spoil(hs.eachAttempt(mine, func(j *row.Job, _ *row.Attempt) error {
+		if !strings.HasPrefix(j.Reason, unreachable) {
+			return nil
+		}
+		return hs.say(j, "reachable", "")
+	}))
+}
+
+// beats are those of all hosts, in the order of users and hosts.
+func (hs Hosts) beats() (beats []row.Beat, err error) {
+	err = hs.tx.file.Each(row.Meta, row.BeatPrefix(), func(key, payload []byte) (_ bool, err error) {
+		beats, err = row.Beats(key, payload, beats)
+		return true, err
+	})
+	return beats, err
+}
+
+func (hs Hosts) put(b *row.Beat) error {
+	return hs.tx.file.Put(row.Meta, b.Key(), row.EncodeBeat(b))
+}
+
+// up takes the nodes back into use that were down because nobody was heard of; not those
+// that somebody has had his hands on since.
+func (hs Hosts) up(b *row.Beat) error {
+	for _, number := range b.Down {
+		n, err := hs.tx.NodeByNumber(number)
+		if errors.Is(err, ErrNotFound) {
+			continue
+		}
+		if err == nil && n.State == index.Down && strings.HasPrefix(n.Reason, unreachable) {
+			err = hs.tx.SetNodeState(number, index.Up, "")
+		}
+		if err != nil {
+			return err
+		}
+	}
+	b.Down = nil
+	return hs.put(b)
+}
+
+// eachAttempt goes through the attempts that a user's processes execute on a host.
+func (hs Hosts) eachAttempt(b *row.Beat, fn func(*row.Job, *row.Attempt) error) error {
+	return hs.tx.ClaimedOn(b.Host, func(job *Job, attempt *Attempt) error {
+		if attempt.By != BySupervisor && attempt.By != ByRun {
+			return nil
+		}
+		j, err := hs.tx.job(job.ID)
+		if err != nil {
+			return err
+		}
+		user, err := hs.user(j)
+		if err != nil || user != "" && user != b.User {
+			return err
+		}
+		a, err := hs.tx.attempts().of(j, attempt.Number)
+		if err != nil {
+			return err
+		}
+		return fn(j, a)
+	})
+}
+
+// user is whose processes execute a job, "" where that is not known.
+func (hs Hosts) user(j *row.Job) (string, error) {
+	p, err := hs.tx.payloads().of(j)
+	if err != nil || p == nil || p.Owner == nil {
+		return "", err
+	}
+	return p.Owner.Name, nil
+}
+
+// say notes of a job whether it can be reached.
+func (hs Hosts) say(j *row.Job, event, reason string) error {
+	j.Reason = reason
+	err := hs.tx.happened(row.Event{Job: j.ID, Event: event, Old: j.State.String(), New: j.State.String(), Reason: reason, Attempt: j.Attempt})
+	if err != nil {
+		return err
+	}
+	return hs.tx.putJob(j, j.State)
+}
+
+// silent notes which attempts cannot be reached, and keeps others off their hosts.
+func (p *pass) silent() error {
+	hs := p.tx.Hosts()
+	beats, err := hs.beats()
+	if err != nil || len(beats) == 0 {
+		return err
+	}
+	set, err := p.tx.settings()
+	if err != nil || set.LostAfter == 0 {
+		return err
+	}
+	heard := make(map[string]int64) // of each host, by anybody
+	for _, b := range beats {
+		heard[b.Host] = max(heard[b.Host], b.Seen)
+	}
+	last := p.tx.now - seconds(set.LostAfter)
+	for i := range beats {
+		if b := &beats[i]; b.Seen <= last {
+			if err := hs.lost(b, last, heard[b.Host] <= last); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// lost deals with the attempts of a user on a host whom nobody has heard of since an
+// instant, and with their nodes where nobody has heard of the host at all.
+func (hs Hosts) lost(b *row.Beat, last int64, whole bool) error {
+	type claimed struct {
+		job     *row.Job
+		attempt *row.Attempt
+	}
+	var list []claimed
+	err := hs.eachAttempt(b, func(j *row.Job, a *row.Attempt) error {
+		if a.Claimed <= last {
+			list = append(list, claimed{j, a})
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	why := unreachable + fmt.Sprintf("nobody was heard of on %s (for %s) since %s", b.Host, b.User, stamp(b.Seen))
+	before := len(b.Down)
+	for _, c := range list {
+		node := firstNode(c.job)
+		switch {
+		case c.attempt.By == row.ByRun && c.job.End <= hs.tx.now:
+			_, err = hs.tx.Report(Result{Job: c.job.ID, Attempt: c.attempt.Number, Nonce: c.attempt.Nonce, Outcome: OutcomeLost, Why: strings.TrimPrefix(why, unreachable)})
+		case !c.job.Ending && !strings.HasPrefix(c.job.Reason, unreachable):
+			err = hs.say(c.job, "unreachable", why)
+		}
+		if err == nil && whole && !slices.Contains(b.Down, node) {
+			err = hs.down(b, node, why)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if len(b.Down) == before {
+		return nil
+	}
+	return hs.put(b)
+}
+
+// down keeps others off a node.
+func (hs Hosts) down(b *row.Beat, number uint32, why string) error {
+	n, err := hs.tx.NodeByNumber(number)
+	if err != nil || n.State != index.Up {
+		return err
+	}
+	b.Down = append(b.Down, number)
+	return hs.tx.SetNodeState(number, index.Down, why)
+}

@@ -1,0 +1,189 @@
+package store
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/placer"
+)
+
+// hostLife is two nodes whose hosts say that they are there, or do not.
+type hostLife struct {
+	*suspectLife
+}
+
+func newHostLife(t *testing.T) *hostLife {
+	db, clock := newDB(t)
+	addNodes(t, db, "n", 2, 4)
+	return &hostLife{&suspectLife{t: t, db: db, clock: clock}}
+}
+
+// claimed has a job of a user begin on n0, for so long, and somebody claim it.
+func (l *hostLife) claimed(user string, by Claimant, walltime time.Duration) uint64 {
+	l.t.Helper()
+	var id uint64
+	l.update(func(tx *Tx) error {
+		list, err := tx.Submit(Submission{Request: placer.Request{Select: "1:ncpus=1:vnode=n0", Walltime: walltime}, Command: []string{"true"}, Attended: by == ByRun,
+			Payload: &Payload{Dir: "/", Owner: &Submitter{Name: user}}})
+		if err != nil {
+			return err
+		}
+		if id = list[0].ID; by == ByRun {
+			if err := tx.Attend(id, Attendant{Nonce: Nonce{byte(id)}, Process: Process{Host: "n0", PID: 9}}); err != nil {
+				return err
+			}
+		}
+		if _, err = tx.Cycle(CycleSpec{Silent: true}); err != nil {
+			return err
+		}
+		_, err = tx.Claim(Claim{Job: id, Attempt: 1, By: by, Nonce: Nonce{byte(id)}, Process: Process{Host: "n0", PID: 9}})
+		return err
+	})
+	return id
+}
+
+func (l *hostLife) beat(user string) {
+	l.t.Helper()
+	l.update(func(tx *Tx) error { return tx.Hosts().Beat("n0", user, "boot") })
+}
+
+func (l *hostLife) cycle() {
+	l.t.Helper()
+	l.update(func(tx *Tx) error { _, err := tx.Cycle(CycleSpec{}); return err })
+}
+
+// is verifies what a job is, and whether it and the node are said to be unreachable.
+func (l *hostLife) is(when string, id uint64, state JobState, job, node bool) {
+	l.t.Helper()
+	err := l.db.View(func(tx *Tx) error {
+		j, err := tx.Job(id)
+		if err != nil {
+			return err
+		}
+		n, err := tx.Node("n0")
+		if err != nil {
+			return err
+		}
+		if said := strings.HasPrefix(j.Reason, "unreachable: nobody was heard of on n0 (for "); j.State != state || said != job {
+			l.t.Errorf("%s: the job is %s: %q", when, j.State, j.Reason)
+		}
+		if said := strings.HasPrefix(n.Reason, "unreachable: "); said != node || (n.State == index.Down) != node {
+			l.t.Errorf("%s: the node is %s: %q", when, n.State, n.Reason)
+		}
+		return nil
+	})
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	sound(l.t, l.db)
+}
+
+// TestSilentHost: a host that nobody has heard of for lost_after keeps its jobs, and gets no
+// others, until it is heard of again.
+func TestSilentHost(t *testing.T) {
+	l := newHostLife(t)
+	job := l.claimed("ann", BySupervisor, 10*time.Hour)
+	l.beat("ann")
+	l.clock.t += 30*60 - 1
+	l.cycle()
+	l.is("after 29:59", job, JobRunning, false, false)
+	l.clock.t++
+	l.cycle()
+	l.is("after 30:00", job, JobRunning, true, true)
+	l.update(func(tx *Tx) error {
+		if _, err := tx.Place(placer.Request{Select: "1:ncpus=1:vnode=n0", Walltime: time.Hour}); err == nil {
+			t.Error("something new is on it")
+		}
+		return nil
+	})
+	l.clock.t += 60
+	l.beat("ann")
+	l.is("heard of again", job, JobRunning, false, false)
+	if err := l.db.View(func(tx *Tx) error {
+		var words []string
+		err := tx.EachEvent(0, func(ev *Event) (bool, error) {
+			if ev.Job == job || ev.Node == "n0" && ev.Old != "" {
+				words = append(words, ev.Event)
+			}
+			return true, nil
+		})
+		if got := strings.Join(words, " "); got != "submit start claim unreachable node node reachable" {
+			t.Errorf("events: %s", got)
+		}
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestSilentHosts: who is heard of counts for the host; who has just claimed something is
+// there; what somebody has done to a node by hand stays.
+func TestSilentHosts(t *testing.T) {
+	t.Run("somebody else is there", func(t *testing.T) {
+		l := newHostLife(t)
+		job := l.claimed("ann", BySupervisor, 10*time.Hour)
+		l.beat("ann")
+		l.clock.t += 3600
+		l.beat("bob")
+		l.cycle()
+		l.is("bob is heard of", job, JobRunning, true, false)
+	})
+	t.Run("just claimed", func(t *testing.T) {
+		l := newHostLife(t)
+		l.beat("ann")
+		l.clock.t += 3600
+		job := l.claimed("ann", BySupervisor, 10*time.Hour)
+		l.cycle()
+		l.is("at once", job, JobRunning, false, false)
+	})
+	t.Run("never heard of", func(t *testing.T) {
+		l := newHostLife(t)
+		job := l.claimed("ann", BySupervisor, 10*time.Hour)
+		l.clock.t += 3600
+		l.cycle()
+		l.is("much later", job, JobRunning, false, false)
+	})
+	t.Run("switched off", func(t *testing.T) {
+		l := newHostLife(t)
+		l.update(func(tx *Tx) error { return tx.Configure("lost_after", "0") })
+		job := l.claimed("ann", BySupervisor, 10*time.Hour)
+		l.beat("ann")
+		l.clock.t += 3600
+		l.cycle()
+		l.is("much later", job, JobRunning, false, false)
+	})
+	t.Run("taken back by hand", func(t *testing.T) {
+		l := newHostLife(t)
+		job := l.claimed("ann", BySupervisor, 10*time.Hour)
+		l.beat("ann")
+		l.clock.t += 3600
+		l.cycle()
+		l.update(func(tx *Tx) error { return tx.SetNodeState(0, index.Up, "") })
+		l.clock.t += 60
+		l.cycle()
+		l.is("the next cycle", job, JobRunning, true, false)
+		l.update(func(tx *Tx) error { return tx.SetNodeState(0, index.Down, "repaired") })
+		l.beat("ann")
+		if state, reason := l.node(); state != index.Down || reason != "repaired" {
+			t.Errorf("the node is %s: %s", state, reason)
+		}
+	})
+}
+
+// TestSilentRun: a run whose time is over is lost where nobody was heard of, and its job has
+// failed: nobody runs it again behind the back of who typed it.
+func TestSilentRun(t *testing.T) {
+	l := newHostLife(t)
+	run := l.claimed("ann", ByRun, time.Hour)
+	supervised := l.claimed("ann", BySupervisor, time.Hour)
+	l.beat("ann")
+	l.clock.t += 3599
+	l.cycle()
+	l.is("before its end", run, JobRunning, true, true)
+	l.clock.t++
+	l.cycle()
+	l.is("at its end", run, JobFailed, false, true)
+	l.is("the other one", supervised, JobRunning, true, true)
+}

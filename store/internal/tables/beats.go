@@ -1,0 +1,22 @@
+package tables
+
+import (
+	"github.com/placectl/placectl/query"
+	"github.com/placectl/placectl/store/internal/file"
+	"github.com/placectl/placectl/store/internal/row"
+)
+
+// beatsTable is who executes attempts on which host, as they say from time to time.
+func beatsTable(c *Catalog, _ int64) (query.Table, error) {
+	return &rowsTable[row.Beat]{
+		columns: []getter[row.Beat]{
+			textColumn("host", "where", func(b *row.Beat) string { return b.Host }),
+			textColumn("user", "whose attempts", func(b *row.Beat) string { return b.User }),
+			textColumn("boot", "which start of the host it is", func(b *row.Beat) string { return b.Boot }),
+			timeColumn("seen", "when somebody was last heard of", func(b *row.Beat) int64 { return b.Seen }),
+		},
+		size: manyRows,
+		open: func() *file.Cursor { return c.src.Rows.Cursor(row.Meta) },
+		read: row.Beats,
+	}, nil
+}
