@@ -18,6 +18,7 @@ type aggregateKind struct {
 	weighs      bool // one value many times over can be added at once
 	keepsUnit   bool
 	texts       bool // it works with texts
+	nulls       bool // NULLs count
 }
 
 // state is what an aggregate has seen of a group.
@@ -33,19 +34,35 @@ type state struct {
 	names   []string
 	seen    map[Value]struct{}
 	started bool
+	json    bool // what is gathered is JSON itself
+	more    *more
 }
 
 // aggregates are the functions of many rows. NULLs do not count, but for count(*).
 var aggregates = map[string]aggregateKind{
-	"count":        {0, 1, func(_ *env, s *state, _ Value, _ []Value, n int64) { s.n += n }, func(_ *env, s *state) Value { return Int(s.n) }, true, false, false},
-	"sum":          {1, 1, addSum, sumResult, true, true, false},
-	"total":        {1, 1, addSum, totalResult, true, true, false},
-	"avg":          {1, 1, addSum, averageResult, true, true, false},
-	"min":          {1, 1, best(-1), bestResult, true, true, false},
-	"max":          {1, 1, best(1), bestResult, true, true, false},
-	"group_concat": {1, 2, concat, concatResult, false, false, true},
-	"string_agg":   {2, 2, concat, concatResult, false, false, true},
-	"nodelist":     {1, 1, addName, namesResult, false, false, true},
+	"count":             {0, 1, func(_ *env, s *state, _ Value, _ []Value, n int64) { s.n += n }, func(_ *env, s *state) Value { return Int(s.n) }, true, false, false, false},
+	"sum":               {1, 1, addSum, sumResult, true, true, false, false},
+	"total":             {1, 1, addSum, totalResult, true, true, false, false},
+	"avg":               {1, 1, addSum, averageResult, true, true, false, false},
+	"min":               {1, 1, best(-1), bestResult, true, true, false, false},
+	"max":               {1, 1, best(1), bestResult, true, true, false, false},
+	"group_concat":      {1, 2, concat, concatResult, false, false, true, false},
+	"string_agg":        {2, 2, concat, concatResult, false, false, true, false},
+	"median":            {1, 1, addQuantile("median", 1), medianResult, true, true, false, false},
+	"percentile":        {2, 2, addQuantile("percentile", 100), quantileResult(100, true), true, true, false, false},
+	"percentile_cont":   {2, 2, addQuantile("percentile_cont", 1), quantileResult(1, true), true, true, false, false},
+	"percentile_disc":   {2, 2, addQuantile("percentile_disc", 1), quantileResult(1, false), true, true, false, false},
+	"quantile":          {2, 2, addQuantile("quantile", 1), quantileResult(1, true), true, true, false, false},
+	"quantiles":         {2, 20, addQuantiles, quantilesResult, true, false, false, false},
+	"stddev":            {1, 1, addSpread, spreadResult(1, true), true, false, false, false},
+	"stddev_samp":       {1, 1, addSpread, spreadResult(1, true), true, false, false, false},
+	"stddev_pop":        {1, 1, addSpread, spreadResult(0, true), true, false, false, false},
+	"variance":          {1, 1, addSpread, spreadResult(1, false), true, false, false, false},
+	"var_samp":          {1, 1, addSpread, spreadResult(1, false), true, false, false, false},
+	"var_pop":           {1, 1, addSpread, spreadResult(0, false), true, false, false, false},
+	"json_group_array":  {1, 1, addJSON(false), jsonResult("[", "]"), false, false, false, true},
+	"json_group_object": {2, 2, addJSON(true), jsonResult("{", "}"), false, false, false, true},
+	"nodelist":          {1, 1, addName, namesResult, false, false, true, false},
 }
 
 // aggregate is one call of one in a SELECT.
@@ -57,6 +74,19 @@ type aggregate struct {
 	distinct bool
 	made     int // where its result goes
 	name     string
+	order    []orderKey // in which it takes its rows, nil for as they come
+	best     bool       // it is the smallest or largest
+	bare     bool       // it is a column beside aggregates
+}
+
+// aggregate is the aggregate that a call is one of: min and max of several values are
+// functions of one row.
+func (x *Call) aggregate() (aggregateKind, bool) {
+	kind, ok := aggregates[x.Name]
+	if ok && (x.Name == "min" || x.Name == "max") && len(x.Args) != 1 && !x.Star && !x.Distinct && len(x.Args) > 0 {
+		return kind, false
+	}
+	return kind, ok
 }
 
 // aggregate compiles a call, or finds the same one made before.
@@ -76,15 +106,19 @@ func (s *scope) aggregate(x *Call, kind aggregateKind) code {
 	if a := g.byCanon[canon]; a != nil {
 		return g.result(a)
 	}
-	a := &aggregate{aggregateKind: kind, star: x.Star || len(x.Args) == 0, distinct: x.Distinct, made: s.c.nmade, name: x.String()}
+	a := &aggregate{aggregateKind: kind, star: x.Star || len(x.Args) == 0, distinct: x.Distinct, made: s.c.nmade, name: x.String(), best: x.Name == "min" || x.Name == "max"}
 	s.c.nmade++
-	s.group, s.noAggs = nil, "one cannot be inside another"
+	windows := s.windows
+	s.group, s.noAggs, s.windows = nil, "one cannot be inside another", nil
 	a.args = s.plains(x.Args)
 	if x.Filter != nil {
 		f := s.plain(x.Filter)
 		a.filter = f.condition()
 	}
-	s.group, s.noAggs = g, ""
+	for i := range x.OrderBy {
+		a.order = append(a.order, s.plainOrder(&x.OrderBy[i]))
+	}
+	s.group, s.noAggs, s.windows = g, "", windows
 	s.aggregateUnits(x, a)
 	s.ownAggregate(x, a)
 	g.byCanon[canon] = a
@@ -97,6 +131,11 @@ func (s *scope) aggregateUnits(x *Call, a *aggregate) {
 	for i := range a.args {
 		if a.texts {
 			s.onlyText(x.Name, a.args[i], x.Args[i])
+		}
+	}
+	if strings.HasPrefix(x.Name, "std") || strings.HasPrefix(x.Name, "var") {
+		if u := a.args[0].unit; u.measured() && strings.HasPrefix(x.Name, "var") {
+			s.c.fail(x, "the variance of %s is of its square; stddev is of the same", u.shown())
 		}
 	}
 	if (x.Name == "sum" || x.Name == "total") && len(a.args) == 1 && a.args[0].unit == Time {
@@ -125,18 +164,23 @@ func (g *grouping) result(a *aggregate) code {
 	c := code{eval: func(e *env) Value { return e.made[at] }, uses: g.slots}
 	if a.keepsUnit && len(a.args) > 0 {
 		c.unit, c.prefix = a.args[0].unit, a.args[0].prefix
-		if a.best() {
+		if a.best || a.bare {
 			c.refuse = a.args[0].refuse
 		}
 	}
+	if strings.HasPrefix(a.name, "stddev") {
+		if c.unit = a.args[0].unit; c.unit == Time {
+			c.unit = Duration
+		}
+	}
+	if a.bare {
+		c.affinity = a.args[0].affinity
+	}
+	c.json = !a.bare && strings.HasPrefix(a.name, "json_") || strings.HasPrefix(a.name, "quantiles")
 	if a.name != "" && strings.HasPrefix(a.name, "nodelist") {
 		c.unit = Nodes
 	}
 	return c
-}
-
-func (a *aggregate) best() bool {
-	return strings.HasPrefix(a.name, "min") || strings.HasPrefix(a.name, "max")
 }
 
 // update adds the row at hand, so many times over.
@@ -149,11 +193,11 @@ func (a *aggregate) update(e *env, s *state, scratch []Value, times int64) error
 		return nil
 	}
 	v := a.args[0].eval(e)
-	if v.kind != Null && len(a.args) > 1 {
-		scratch[1] = a.args[1].eval(e)
-	}
-	if v.kind == Null {
+	if v.kind == Null && !a.nulls {
 		return e.err
+	}
+	for i := 1; i < len(a.args); i++ {
+		scratch[i] = a.args[i].eval(e)
 	}
 	if a.distinct {
 		key := normal(v)
@@ -168,8 +212,50 @@ func (a *aggregate) update(e *env, s *state, scratch []Value, times int64) error
 			return e.err
 		}
 	}
-	a.add(e, s, v, scratch[:len(a.args)], times)
+	if a.order != nil {
+		return a.keep(e, s, v, scratch)
+	}
+	a.take(e, s, v, scratch[:len(a.args)], times)
 	return e.err
+}
+
+// take adds a value.
+func (a *aggregate) take(e *env, s *state, v Value, args []Value, times int64) {
+	s.json = len(a.args) > 0 && a.args[len(a.args)-1].json
+	a.add(e, s, v, args, times)
+}
+
+// keep remembers a row of an aggregate that has an order.
+func (a *aggregate) keep(e *env, s *state, v Value, args []Value) error {
+	m := s.remember()
+	if m.sorter == nil {
+		m.sorter = newSorter(a.order, -1)
+	}
+	row := make([]Value, len(a.args), len(a.args)+len(a.order))
+	copy(row, args[:len(a.args)])
+	row[0] = v
+	keys := make([]Value, len(a.order))
+	for i := range a.order {
+		keys[i] = a.order[i].code.eval(e)
+	}
+	if err := e.hold(append(row, keys...)); err != nil {
+		return err
+	}
+	m.sorter.add(keys, row)
+	return e.err
+}
+
+// resultOf is the result of what was added, in its order.
+func (a *aggregate) resultOf(e *env, s *state) Value {
+	if a.order != nil && s.more != nil && s.more.sorter != nil {
+		in := s.more.sorter
+		in.finish()
+		s = &state{}
+		for i := range in.rows {
+			a.take(e, s, in.rows[i].row[0], in.rows[i].row, 1)
+		}
+	}
+	return a.aggregateKind.result(e, s)
 }
 
 func addSum(_ *env, s *state, v Value, _ []Value, times int64) {

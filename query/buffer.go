@@ -8,7 +8,12 @@ type buffer struct {
 	index  hashIndex
 	next   []int   // for a hash: the next row of the same key, -1 at the end
 	first  []int32 // by code: the first row, counted from 1
+	at     int     // the row that is tried
+	paired []bool  // of a right join: the rows that had a partner
 }
+
+// partner notes that the row at hand has one.
+func (b *buffer) partner() { b.paired[b.at] = true }
 
 // bufferRow is one of them.
 type bufferRow struct {
@@ -20,7 +25,7 @@ func (r *bufferRow) Column(i int) Value { return r.values[r.place[i]] }
 
 // eachKept goes through the rows kept, those of the key for a hash.
 func (st *step) eachKept(e *env, try func() error) error {
-	if st.bufOf != e || !st.fixed {
+	if st.bufOf != e || !st.fixed && !st.right {
 		if err := st.keep(e); err != nil {
 			return err
 		}
@@ -50,6 +55,7 @@ func (st *step) eachKept(e *env, try func() error) error {
 	}
 	for ok {
 		row.values = b.values[at*b.width : (at+1)*b.width]
+		b.at = at
 		e.row[st.src.slot] = row
 		if err := e.step(); err != nil {
 			return err
@@ -68,6 +74,33 @@ func (st *step) eachKept(e *env, try func() error) error {
 	return e.err
 }
 
+// eachLeft goes through the rows kept that had no partner.
+func (st *step) eachLeft(e *env, try func() error) error {
+	if st.bufOf != e { // nothing was joined with them
+		if err := st.keep(e); err != nil {
+			return err
+		}
+		st.bufOf = e
+	}
+	b := st.buffer
+	row := &st.keptRow
+	row.place = st.place
+	for at := range b.n {
+		if b.paired[at] {
+			continue
+		}
+		row.values = b.values[at*b.width : (at+1)*b.width]
+		e.row[st.src.slot] = row
+		if err := e.step(); err != nil {
+			return err
+		}
+		if err := try(); err != nil {
+			return err
+		}
+	}
+	return e.err
+}
+
 // keep reads the source's rows, those columns that are looked at.
 func (st *step) keep(e *env) error {
 	b := &buffer{width: len(st.kept)}
@@ -81,9 +114,12 @@ func (st *step) keep(e *env) error {
 				break
 			}
 			key[i] = st.match[i].apply(st.mine[i].eval(e))
-			if key[i].kind == Null {
+			if key[i].kind == Null && !st.right {
 				return e.err
 			}
+		}
+		if st.right {
+			b.paired = append(b.paired, false)
 		}
 		for _, col := range st.kept {
 			b.values = append(b.values, row.Column(col))

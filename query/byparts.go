@@ -14,7 +14,7 @@ func (p *selectPlan) gather(e *env, gs *groups) error {
 // partTable is the table of a plan whose groups can be made of its parts; not ok for
 // any other.
 func (p *selectPlan) partTable() (st *step, cols []int, ok bool) {
-	if len(p.steps) != 1 || len(p.steps[0].filters) > 0 && !p.counted || p.steps[0].method != scanJoin || p.steps[0].src.table == nil {
+	if len(p.steps) != 1 || len(p.group.bares) > 0 || len(p.steps[0].filters) > 0 && !p.counted || p.steps[0].method != scanJoin || p.steps[0].src.table == nil {
 		return nil, nil, false
 	}
 	st = p.steps[0]
@@ -24,7 +24,7 @@ func (p *selectPlan) partTable() (st *step, cols []int, ok bool) {
 		}
 	}
 	for _, a := range p.group.aggs {
-		if a.distinct || !a.weighs || len(a.args) > 0 && (!a.args[0].column || a.args[0].affinity == RealAffinity && !a.best() && a.name[:5] != "count") {
+		if a.distinct || !a.weighs || a.order != nil || len(a.args) > 0 && (!a.args[0].column || a.args[0].affinity == RealAffinity && !a.best && a.name[:5] != "count") {
 			return nil, nil, false
 		}
 	}

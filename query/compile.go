@@ -14,6 +14,7 @@ type code struct {
 	constant bool
 	sub      bool  // a subquery is in it
 	prefix   bool  // a text in it is taken by the number that it begins with
+	json     bool  // it is JSON, not a text
 	named    bool  // a date function made it of a time column
 	uses     slots // whose rows it looks at
 	column   bool  // it is a column as it stands: col of slot
@@ -131,6 +132,10 @@ func (s *scope) compile(x Expr) code {
 		return s.exists(x)
 	case *Subquery:
 		return s.scalar(x)
+	case *RowValue:
+		s.c.fail(x, "a row of values is compared with another one, or looked for by IN; it is no value itself")
+	case *mergedColumn:
+		return s.merged(x)
 	case *Collate:
 		c := s.compile(x.X)
 		c.collate, c.collated = x.To, true
@@ -159,6 +164,11 @@ func (s *scope) plains(all []Expr) []code {
 
 func (s *scope) columnCode(x *ColumnRef) code {
 	f, ok := s.find(x)
+	if ok {
+		if m := s.mergedOf(x, f); m != nil {
+			return s.merged(m)
+		}
+	}
 	if !ok {
 		for at := s; at != nil; at = at.parent {
 			if alias := at.aliasOf(x); alias != nil {
@@ -180,7 +190,7 @@ func (s *scope) found(x *ColumnRef, f found) code {
 					return c
 				}
 			}
-			s.c.fail(x, "%s is neither in GROUP BY nor in an aggregate: which row's would it be? group by it, or say max(%s)", x, x)
+			return at.bare(f)
 		}
 	}
 	return f.code()

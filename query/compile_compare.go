@@ -20,6 +20,9 @@ func compareAffinity(a, b Affinity) Affinity {
 }
 
 func (s *scope) comparison(x *Binary) code {
+	if c, ok := s.rows(x); ok {
+		return c
+	}
 	a, b := s.compile(x.X), s.compile(x.Y)
 	a, b = s.beside(a, b, x.X, x.Y)
 	c := s.compareRead(x.Op, a, b)
@@ -143,6 +146,9 @@ func (s *scope) is(x *Binary) code {
 		c.test = func(e *env) truth { return truthOf((test(e) == want) != not) }
 		return c.fromTest()
 	}
+	if c, ok := s.rows(x); ok {
+		return c
+	}
 	a, b := s.compile(x.X), s.compile(x.Y)
 	a, b = s.beside(a, b, x.X, x.Y)
 	c := over(a, b)
@@ -159,6 +165,9 @@ func (s *scope) is(x *Binary) code {
 }
 
 func (s *scope) between(x *Between) code {
+	if rowWidth(x.X) > 0 {
+		return s.rowBetween(x)
+	}
 	a := s.compile(x.X)
 	lo, hi := s.compile(x.Lo), s.compile(x.Hi)
 	above, below := s.compare(">=", a, lo, x.X, x.Lo), s.compare("<=", a, hi, x.X, x.Hi)
@@ -187,6 +196,9 @@ func (s *scope) between(x *Between) code {
 }
 
 func (s *scope) in(x *In) code {
+	if rowWidth(x.X) > 0 {
+		return s.rowIn(x)
+	}
 	a := s.compile(x.X)
 	if x.Sub != nil {
 		return s.inSubquery(x, a)
@@ -291,6 +303,7 @@ func (s *scope) match(x *Match) code {
 		parts = append(parts, escape)
 	}
 	c := over(parts...)
+	matches := s.regexpMatcher(x.Y)
 	c.test = func(e *env) truth {
 		v, w := a.eval(e), b.eval(e)
 		esc := noEscape
@@ -315,9 +328,12 @@ func (s *scope) match(x *Match) code {
 			return unknown
 		}
 		hit := false
-		if x.Glob {
+		switch {
+		case x.Glob:
 			hit = glob(pattern, v.String())
-		} else {
+		case x.Regexp:
+			hit = matches(e, pattern, v.String())
+		default:
 			hit = like(pattern, v.String(), esc)
 		}
 		return truthOf(hit != x.Not)

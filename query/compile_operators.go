@@ -54,6 +54,9 @@ func (s *scope) binary(x *Binary) code {
 		}
 		return c
 	}
+	if x.Op == "->" || x.Op == "->>" {
+		return s.jsonArrow(x, a, b)
+	}
 	return s.arithmetic(x, a, b)
 }
 

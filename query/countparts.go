@@ -7,7 +7,7 @@ package query
 
 // countable reports whether the SELECT is such a question.
 func (s *scope) countable(x *Select, list []ResultColumn) bool {
-	if len(s.sources) != 1 || x.Where == nil || x.Distinct || s.c.opt.NoIndex || s.parent != nil {
+	if len(s.sources) != 1 || x.Where == nil || x.Distinct || s.c.opt.NoIndex || !s.top || x.Windows != nil {
 		return false
 	}
 	table, ok := s.sources[0].table.(Countable)
@@ -35,6 +35,16 @@ func (s *scope) countable(x *Select, list []ResultColumn) bool {
 		used = append(used, cols...)
 		grouped = grouped || s.aggregated(expr)
 	}
+	keys := map[string]bool{}
+	for _, key := range x.GroupBy {
+		if n, ok := ordinal(key); ok && n >= 1 && n <= int64(len(list)) {
+			key = list[n-1].X
+		}
+		keys[s.canon(key)] = true
+	}
+	for _, expr := range all[1:] {
+		grouped = grouped && !s.bareIn(expr, keys)
+	}
 	if !grouped || len(used) == 0 {
 		return false
 	}
@@ -53,11 +63,14 @@ func (d *decider) weighable(x Expr) bool {
 			return false
 		}
 	case *Call:
+		if x.Over != nil {
+			return false
+		}
 		kind, ok := aggregates[x.Name]
 		if !ok || len(x.Args) > 1 {
 			break
 		}
-		if !kind.weighs || x.Distinct || x.Filter != nil {
+		if !kind.weighs || x.Distinct || x.Filter != nil || x.Over != nil || x.OrderBy != nil {
 			return false
 		}
 		if !x.Star && (len(x.Args) != 1 || asColumn(x.Args[0]) == nil || !d.exact(asColumn(x.Args[0]), x.Name)) {
@@ -132,4 +145,33 @@ func (st *step) explainParts() {
 	for i, x := range st.asked {
 		st.notes = append(st.notes, x+": "+rowsText(st.sizeOfParts(st.filters[i:i+1])))
 	}
+}
+
+// bareIn reports whether a column stands in an expression that is no key of the groups,
+// outside aggregates.
+func (s *scope) bareIn(x Expr, keys map[string]bool) bool {
+	if _, isNumber := x.(*Literal); isNumber || keys[s.canon(x)] {
+		return false
+	}
+	if call, ok := x.(*Call); ok {
+		if _, ok := call.aggregate(); ok && call.Over == nil {
+			return false
+		}
+	}
+	if ref := asColumn(x); ref != nil {
+		if alias := s.aliasOf(ref); alias != nil && !s.using[alias] {
+			if _, isColumn := s.local(ref); !isColumn {
+				s.using[alias] = true
+				defer delete(s.using, alias)
+				return s.bareIn(alias, keys)
+			}
+		}
+		return true
+	}
+	for _, child := range children(x) {
+		if s.bareIn(child, keys) {
+			return true
+		}
+	}
+	return false
 }

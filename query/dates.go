@@ -70,6 +70,12 @@ func (s *scope) dateFunction(x *Call, seconds bool) func(*env, []Value) Value {
 		}
 		return instant(s.c.opt.Now()*1000 + epochMillis), true
 	}
+	if x.Name == "now" {
+		return func(e *env, _ []Value) Value {
+			t, _ := now(e)
+			return Int(t.seconds())
+		}
+	}
 	show := map[string]string{"date": "%F", "time": "%T", "datetime": "%F %T"}[x.Name]
 	return func(e *env, args []Value) Value {
 		format := show

@@ -65,6 +65,10 @@ func (w *planWriter) query(p *selectPlan, indent string) {
 		w.line(indent, "each row once")
 		indent += "  "
 	}
+	if p.windows != nil {
+		w.line(indent, "windows: %s", strings.Join(p.windows.words(), ", "))
+		indent += "  "
+	}
 	if p.group != nil {
 		indent = w.group(p, indent)
 	}
@@ -130,6 +134,8 @@ func (w *planWriter) step(st *step, i int, indent string, parts bool) {
 	}
 	how := "scan"
 	switch {
+	case st.src.fn != nil:
+		how = "call"
 	case st.method == lookupJoin:
 		how = fmt.Sprintf("look up %s in", st.src.columns[st.column].Name)
 	case st.method == hashJoin:
@@ -147,6 +153,9 @@ func (w *planWriter) step(st *step, i int, indent string, parts bool) {
 		how = "join: " + how
 		if st.left {
 			how = "left " + how
+		}
+		if st.right {
+			how = map[bool]string{true: "full " + strings.TrimPrefix(how, "left "), false: "right " + how}[st.left]
 		}
 	}
 	size := ""
@@ -167,7 +176,32 @@ func (w *planWriter) step(st *step, i int, indent string, parts bool) {
 	if len(st.words) > 0 {
 		w.line(indent+"    ", "looked at row by row: %s", strings.Join(st.words, " AND "))
 	}
-	if st.src.sub != nil {
-		w.query(st.src.sub, indent+"    ")
+	w.producer(st.src.sub, indent+"    ")
+}
+
+// producer writes what a source reads.
+func (w *planWriter) producer(p producer, indent string) {
+	switch p := p.(type) {
+	case *selectPlan:
+		w.query(p, indent)
+	case *shared:
+		w.line(indent, "query %s%s", p.t.def.Name, map[bool]string{true: ", kept"}[p.t.refs > 1])
+		w.producer(p.t.plan, indent+"  ")
+	case *compound:
+		for i, arm := range p.arms {
+			if i > 0 {
+				w.line(indent, "%s", lowerASCII(strings.TrimSpace(setWords[p.ops[i]])))
+			}
+			w.producer(arm, indent+"  ")
+		}
+	case *valuesPlan:
+		w.line(indent, "values, %s", rowsText(uint64(len(p.rows))))
+	case *recursive:
+		w.line(indent, "first")
+		w.producer(p.first, indent+"  ")
+		for _, arm := range p.arms {
+			w.line(indent, "for each row of it")
+			w.query(arm.(*selfed).selectPlan, indent+"  ")
+		}
 	}
 }

@@ -25,43 +25,65 @@ const (
 	firstUnit              // what it makes is of the unit of its first argument
 	oneUnit                // it makes one of its arguments: all are read in the same unit
 	noUnit                 // it works with texts
+	noMeasure              // it works with numbers that are of nothing
 	madeTime               // it makes a time
 	dateUnit               // it takes times, and makes texts that name instants
 )
 
 // scalars are the functions of one row.
 var scalars = map[string]function{
-	"abs":         {1, 1, absolute, firstUnit, true},
-	"round":       {1, 2, round, firstUnit, true},
-	"length":      {1, 1, length, noUnit, true},
-	"lower":       {1, 1, func(_ *env, a []Value) Value { return String(lowerASCII(a[0].String())) }, noUnit, true},
-	"upper":       {1, 1, func(_ *env, a []Value) Value { return String(upperASCII(a[0].String())) }, noUnit, true},
-	"substr":      {2, 3, substr, noUnit, true},
-	"substring":   {2, 3, substr, noUnit, true},
-	"trim":        {1, 2, trimmer(strings.Trim), noUnit, true},
-	"ltrim":       {1, 2, trimmer(strings.TrimLeft), noUnit, true},
-	"rtrim":       {1, 2, trimmer(strings.TrimRight), noUnit, true},
-	"replace":     {3, 3, replace, noUnit, false},
-	"instr":       {2, 2, instr, noUnit, true},
-	"coalesce":    {2, -1, coalesce, oneUnit, false},
-	"ifnull":      {2, 2, coalesce, oneUnit, false},
-	"nullif":      {2, 2, nullif, oneUnit, false},
-	"min":         {2, -1, func(_ *env, a []Value) Value { return extreme(a, -1) }, oneUnit, true},
-	"max":         {2, -1, func(_ *env, a []Value) Value { return extreme(a, 1) }, oneUnit, true},
-	"iif":         {3, 3, iif, oneUnit, false},
-	"typeof":      {1, 1, typeOf, anyUnit, false},
-	"quote":       {1, 1, quote, anyUnit, false},
-	"sign":        {1, 1, signOf, anyUnit, true},
-	"printf":      {1, -1, printf, anyUnit, false},
-	"format":      {1, -1, printf, anyUnit, false},
-	"in_nodelist": {2, 2, inNodelist, noUnit, true},
-	"has":         {2, 2, hasWord, noUnit, true},
-	"date":        {0, -1, nil, dateUnit, true},
-	"time":        {0, -1, nil, dateUnit, true},
-	"datetime":    {0, -1, nil, dateUnit, true},
-	"unixepoch":   {0, -1, nil, madeTime, true},
-	"strftime":    {1, -1, nil, dateUnit, true},
-	"julianday":   {0, -1, nil, dateUnit, true},
+	"abs":          {1, 1, absolute, firstUnit, true},
+	"round":        {1, 2, round, firstUnit, true},
+	"length":       {1, 1, length, noUnit, true},
+	"lower":        {1, 1, func(_ *env, a []Value) Value { return String(lowerASCII(a[0].String())) }, noUnit, true},
+	"upper":        {1, 1, func(_ *env, a []Value) Value { return String(upperASCII(a[0].String())) }, noUnit, true},
+	"substr":       {2, 3, substr, noUnit, true},
+	"substring":    {2, 3, substr, noUnit, true},
+	"trim":         {1, 2, trimmer(strings.Trim), noUnit, true},
+	"ltrim":        {1, 2, trimmer(strings.TrimLeft), noUnit, true},
+	"rtrim":        {1, 2, trimmer(strings.TrimRight), noUnit, true},
+	"replace":      {3, 3, replace, noUnit, false},
+	"instr":        {2, 2, instr, noUnit, true},
+	"coalesce":     {2, -1, coalesce, oneUnit, false},
+	"ifnull":       {2, 2, coalesce, oneUnit, false},
+	"nullif":       {2, 2, nullif, oneUnit, false},
+	"min":          {2, -1, func(_ *env, a []Value) Value { return extreme(a, -1) }, oneUnit, true},
+	"max":          {2, -1, func(_ *env, a []Value) Value { return extreme(a, 1) }, oneUnit, true},
+	"iif":          {2, 3, iif, oneUnit, false},
+	"typeof":       {1, 1, typeOf, anyUnit, false},
+	"quote":        {1, 1, quote, anyUnit, false},
+	"sign":         {1, 1, signOf, anyUnit, true},
+	"printf":       {1, -1, printf, anyUnit, false},
+	"format":       {1, -1, printf, anyUnit, false},
+	"in_nodelist":  {2, 2, inNodelist, noUnit, true},
+	"has":          {2, 2, hasWord, noUnit, true},
+	"date":         {0, -1, nil, dateUnit, true},
+	"time":         {0, -1, nil, dateUnit, true},
+	"datetime":     {0, -1, nil, dateUnit, true},
+	"unixepoch":    {0, -1, nil, madeTime, true},
+	"strftime":     {1, -1, nil, dateUnit, true},
+	"floor":        {1, 1, rounder(math.Floor), firstUnit, true},
+	"ceil":         {1, 1, rounder(math.Ceil), firstUnit, true},
+	"ceiling":      {1, 1, rounder(math.Ceil), firstUnit, true},
+	"sqrt":         {1, 1, realFunction(squareRoot), noMeasure, true},
+	"mod":          {2, 2, realFunction(modulo), oneUnit, true},
+	"pow":          {2, 2, realFunction(power), noMeasure, true},
+	"power":        {2, 2, realFunction(power), noMeasure, true},
+	"hex":          {1, 1, hexText, noUnit, false},
+	"char":         {0, -1, char, noUnit, false},
+	"concat":       {1, -1, concatTexts, noUnit, false},
+	"concat_ws":    {2, -1, concatWith, noUnit, false},
+	"if":           {2, 3, iif, oneUnit, false},
+	"greatest":     {1, -1, func(_ *env, a []Value) Value { return extreme(a, 1) }, oneUnit, true},
+	"least":        {1, -1, func(_ *env, a []Value) Value { return extreme(a, -1) }, oneUnit, true},
+	"now":          {0, 0, nil, madeTime, true},
+	"date_trunc":   {2, 3, nil, anyUnit, true},
+	"json_object":  {0, -1, nil, anyUnit, false},
+	"json_array":   {0, -1, nil, anyUnit, false},
+	"json_extract": {2, 2, jsonExtract, noUnit, true},
+	"json":         {1, 1, jsonMinified, noUnit, true},
+	"json_valid":   {1, 1, jsonValid, noUnit, true},
+	"julianday":    {0, -1, nil, dateUnit, true},
 }
 
 // FunctionNames lists the functions, for completion.
@@ -81,16 +103,19 @@ func FunctionNames() []string {
 
 // call is a function of one row, or an aggregate.
 func (s *scope) call(x *Call) code {
-	if make, ok := aggregates[x.Name]; ok && (len(x.Args) == 1 || x.Star || make.most > 1 && x.Name != "min" && x.Name != "max" || x.Name == "count" || x.Distinct) {
-		return s.aggregate(x, make)
+	if x.Over != nil {
+		return s.windowCall(x)
+	}
+	if kind, ok := x.aggregate(); ok {
+		return s.aggregate(x, kind)
 	}
 	f, ok := scalars[x.Name]
 	if !ok {
 		s.c.fail(x, "no function %s%s", x.Name, didYouMean(x.Name, FunctionNames()))
 	}
 	switch {
-	case x.Distinct || x.Star || x.Filter != nil:
-		s.c.fail(x, "%s is no aggregate: DISTINCT, * and FILTER are for those", x.Name)
+	case x.Distinct || x.Star || x.Filter != nil || x.OrderBy != nil:
+		s.c.fail(x, "%s is no aggregate: DISTINCT, *, ORDER BY and FILTER are for those", x.Name)
 	case len(x.Args) < f.least || f.most >= 0 && len(x.Args) > f.most:
 		s.c.fail(x, "%s takes %s, not %d", x.Name, arguments(f.least, f.most), len(x.Args))
 	}
@@ -100,6 +125,15 @@ func (s *scope) call(x *Call) code {
 	c.unit = unit
 	c.prefix = c.prefix && f.units != noUnit || f.units == firstUnit && args[0].isPrefix()
 	run := f.run
+	switch x.Name {
+	case "date_trunc":
+		return s.dateTrunc(x, args)
+	case "json_object", "json_array":
+		if run = jsonCall(args, x.Name == "json_object"); x.Name == "json_object" && len(args)%2 == 1 {
+			s.c.fail(x, "json_object takes names and values, one after the other")
+		}
+	}
+	c.json = strings.HasPrefix(x.Name, "json") && x.Name != "json_extract" && x.Name != "json_valid"
 	if run == nil {
 		at := min(x.time(), len(args))
 		seconds := at < len(args) && args[at].unit == Time
@@ -132,6 +166,12 @@ func (s *scope) functionUnit(x *Call, u units, args []code) Unit {
 	case noUnit:
 		for i := range args {
 			s.onlyText(x.Name, args[i], x.Args[i])
+		}
+	case noMeasure:
+		for i := range args {
+			if args[i].unit.measured() {
+				s.c.fail(x.Args[i], "%s of %s means nothing", x.Name, args[i].unit.shown())
+			}
 		}
 	case dateUnit, madeTime:
 		for i := range args {
@@ -299,6 +339,9 @@ func nullif(_ *env, a []Value) Value {
 func iif(_ *env, a []Value) Value {
 	if a[0].truth() == yes {
 		return a[1]
+	}
+	if len(a) == 2 {
+		return Value{}
 	}
 	return a[2]
 }

@@ -13,6 +13,7 @@ type grouping struct {
 	byKey   map[string]int
 	aggs    []*aggregate
 	byCanon map[string]*aggregate
+	bares   []*aggregate // columns that are neither keys nor in an aggregate
 	words   []string
 }
 
@@ -70,7 +71,7 @@ func ordinal(x Expr) (int64, bool) {
 // aggregated reports whether an aggregate of this SELECT is in an expression.
 func (s *scope) aggregated(x Expr) bool {
 	if call, ok := x.(*Call); ok {
-		if _, ok := aggregates[call.Name]; ok && (call.Star || len(call.Args) < 2 || call.Name != "min" && call.Name != "max") {
+		if _, ok := call.aggregate(); ok && call.Over == nil {
 			return true
 		}
 	}
@@ -113,8 +114,13 @@ func (s *scope) canon(x Expr) string {
 	switch x := x.(type) {
 	case *exactColumn:
 		return "#" + strconv.Itoa(x.at.src.slot) + "." + strconv.Itoa(x.at.col)
+	case *mergedColumn:
+		return "merged " + lowerASCII(x.Name)
 	case *ColumnRef:
 		if f, ok := s.local(x); ok {
+			if s.mergedOf(x, f) != nil {
+				return "merged " + lowerASCII(x.Name)
+			}
 			return "#" + strconv.Itoa(f.src.slot) + "." + strconv.Itoa(f.col)
 		}
 		if alias := s.aliasOf(x); alias != nil && !s.using[alias] {
@@ -151,18 +157,35 @@ func shape(x Expr) string {
 	case *In:
 		return "in" + negated(x.Not)
 	case *Match:
-		return "match" + negated(x.Not) + strconv.FormatBool(x.Glob) + strconv.FormatBool(x.Escape != nil)
+		return "match" + negated(x.Not) + x.word() + strconv.FormatBool(x.Escape != nil)
 	case *Case:
 		return "case" + strconv.FormatBool(x.X != nil) + strconv.FormatBool(x.Else != nil)
 	case *Cast:
 		return "cast" + x.To.String()
 	case *Call:
-		return x.Name + strconv.FormatBool(x.Distinct) + strconv.FormatBool(x.Star) + strconv.FormatBool(x.Filter != nil)
+		return x.Name + strconv.FormatBool(x.Distinct) + strconv.FormatBool(x.Star) + strconv.FormatBool(x.Filter != nil) + shapeOfCall(x)
+	case *RowValue:
+		return "row"
 	case *Collate:
 		return "collate" + x.To.String()
 	}
 	return "?"
 }
+
+// shapeOfCall tells apart calls by their orders and windows.
+func shapeOfCall(x *Call) string {
+	out := ""
+	for i := range x.OrderBy {
+		out += "order" + strconv.FormatBool(x.OrderBy[i].Desc) + strconv.Itoa(int(x.OrderBy[i].Nulls))
+	}
+	if x.Over != nil {
+		out += "over" + x.Over.String()
+	}
+	return out
+}
+
+// maxArguments is how many arguments an aggregate may have.
+const maxArguments = 20
 
 // groups gathers rows into groups.
 type groups struct {
@@ -176,7 +199,7 @@ type groups struct {
 }
 
 func newGroups(g *grouping) *groups {
-	return &groups{g: g, scratch: make([]Value, len(g.keys)), args: make([]Value, 2)}
+	return &groups{g: g, scratch: make([]Value, len(g.keys)), args: make([]Value, maxArguments)}
 }
 
 // add puts the row at hand into its group, as often as it stands for.
@@ -191,19 +214,34 @@ func (gs *groups) add(e *env, times int64) error {
 			return err
 		}
 	}
+	states := gs.states[at*g.width():]
+	decider := -1
+	var before Value
+	if len(g.bares) > 0 {
+		if decider = g.decider(); decider >= 0 {
+			before = states[decider].best
+		}
+	}
 	for i, a := range g.aggs {
-		if err := a.update(e, gs.states[at*len(g.aggs)+i], gs.args, times); err != nil {
+		if err := a.update(e, states[i], gs.args, times); err != nil {
 			return err
 		}
 	}
+	if len(g.bares) > 0 {
+		hit := decider >= 0 && (before.kind == Null || !same(before, states[decider].best))
+		g.takeBare(e, states, fresh, hit)
+	}
 	return e.err
 }
+
+// width is how many results a group has.
+func (g *grouping) width() int { return len(g.aggs) + len(g.bares) }
 
 // open begins a group.
 func (gs *groups) open(e *env) error {
 	gs.n++
 	gs.keys = append(gs.keys, gs.scratch...)
-	states := make([]state, len(gs.g.aggs))
+	states := make([]state, gs.g.width())
 	for i := range states {
 		gs.states = append(gs.states, &states[i])
 	}
@@ -222,7 +260,10 @@ func (gs *groups) each(e *env, emit func() error) error {
 	for at := range gs.n {
 		copy(e.made[g.made:], gs.keys[at*len(g.keys):(at+1)*len(g.keys)])
 		for i, a := range g.aggs {
-			e.made[a.made] = a.result(e, gs.states[at*len(g.aggs)+i])
+			e.made[a.made] = a.resultOf(e, gs.states[at*g.width()+i])
+		}
+		for i, a := range g.bares {
+			e.made[a.made] = gs.states[at*g.width()+len(g.aggs)+i].best
 		}
 		if e.err != nil {
 			return e.err

@@ -24,11 +24,42 @@ func (p *selectPlan) scan(e *env, sink func() error) error {
 			return e.err
 		}
 	}
+	if len(p.final) > 0 {
+		pass := sink
+		sink = func() error {
+			if !all(p.final, e) {
+				return e.err
+			}
+			return pass()
+		}
+	}
 	r := &runner{p: p, e: e, sink: sink, levels: make([]level, len(p.steps))}
-	for k := range p.steps {
+	for k, st := range p.steps {
+		if st.right {
+			st.bufOf = nil
+		}
 		r.levels[k].try = r.try(k)
 	}
-	return r.level(0)
+	if err := r.level(0); err != nil || !p.strict {
+		return err
+	}
+	return r.unmatched()
+}
+
+// unmatched goes on with the rows of right and full joins that had no partner.
+func (r *runner) unmatched() error {
+	for k, st := range r.p.steps {
+		if !st.right {
+			continue
+		}
+		for _, before := range r.p.steps[:k] {
+			r.e.row[before.src.slot] = nullRow{}
+		}
+		if err := st.eachLeft(r.e, func() error { st.counts.rows++; return r.level(k + 1) }); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // try makes what is done with each row that may be a partner in the k-th step.
@@ -37,6 +68,10 @@ func (r *runner) try(k int) func() error {
 	next := func() error { return r.level(k + 1) }
 	if k+1 == len(r.p.steps) {
 		next = r.sink
+	}
+	if st.right {
+		after := next
+		next = func() error { st.buffer.partner(); return after() }
 	}
 	if len(st.on) == 0 && len(st.after) == 0 {
 		return func() error {
@@ -109,6 +144,9 @@ func (st *step) each(e *env, try func() error) error {
 
 // source goes through the rows of the source that pass its filters.
 func (st *step) source(e *env, try func() error) error {
+	if st.src.fn != nil {
+		return st.called(e, try)
+	}
 	if st.src.sub == nil {
 		return st.cursor(e, st.scan(), try)
 	}
@@ -161,6 +199,6 @@ func (p *selectPlan) finish() {
 				st.kept = append(st.kept, i)
 			}
 		}
-		st.fixed = !st.varies && (st.src.sub == nil || st.src.sub.outer == 0)
+		st.fixed = !st.varies && (st.src.sub == nil || st.src.sub.steady())
 	}
 }

@@ -17,12 +17,16 @@ func (c *condition) test() func(*env) truth { return c.code.passing() }
 // joins decides in which order tables are joined, how, and where each condition is
 // looked at: as early as can be.
 func (p *selectPlan) joins(s *scope, where []Expr) {
+	if p.strict {
+		p.strictJoins(s, where)
+		return
+	}
 	var mine slots
 	byslot := map[int]*step{}
 	reorder := true
 	for _, src := range s.sources {
 		st := &step{src: src, left: src.item.Join == LeftJoin, estimate: 1000}
-		reorder = reorder && !st.left
+		reorder = !st.lateral() && reorder && !st.left
 		mine |= 1 << src.slot
 		byslot[src.slot] = st
 		p.steps = append(p.steps, st)
@@ -247,7 +251,7 @@ func (p *selectPlan) choose(pool []*condition, ons map[*step][]*condition, mine 
 		if st.left {
 			candidates = ons[st]
 		}
-		if i > 0 && st.method != lookupJoin {
+		if i > 0 && st.method != lookupJoin && st.method != lateralJoin {
 			st.method = loopJoin
 			st.keys(candidates, before|^mine, rows)
 			st.byCode(p.steps[0])
@@ -287,6 +291,11 @@ func (st *step) keys(all []*condition, known slots, rows int64) {
 			return
 		}
 	}
+	st.hash(all, known)
+}
+
+// hash finds the conditions that a hash can take care of.
+func (st *step) hash(all []*condition, known slots) {
 	for _, c := range all {
 		k, ok := st.keyOf(c)
 		if !ok || k.other.uses&^known != 0 || k.other.uses == 0 {

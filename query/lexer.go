@@ -173,14 +173,11 @@ func (l *lexer) param() string {
 }
 
 // operators, the longer ones first.
-var operators = []string{"<=", ">=", "<>", "!=", "==", "||", "<<", ">>", "(", ")", ",", ";", ".", "+", "-", "*", "/", "%", "<", ">", "=", "&", "|", "~"}
+var operators = []string{"->>", "->", "<=", ">=", "<>", "!=", "==", "||", "<<", ">>", "(", ")", ",", ";", ".", "+", "-", "*", "/", "%", "<", ">", "=", "&", "|", "~"}
 
 func (l *lexer) operator() string {
 	for _, op := range operators {
 		if strings.HasPrefix(l.text[l.at:], op) {
-			if op == "-" && strings.HasPrefix(l.text[l.at:], "->") {
-				l.fail(l.at, "-> is not supported: no column holds JSON")
-			}
 			l.at += len(op)
 			return op
 		}

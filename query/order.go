@@ -16,6 +16,12 @@ type orderKey struct {
 	words  string
 }
 
+// plainOrder compiles a term of an order that is not of the result.
+func (s *scope) plainOrder(t *OrderTerm) orderKey {
+	code := s.compile(t.X)
+	return orderKey{column: -1, code: code, desc: t.Desc, nulls: t.Nulls, coll: code.collate, words: t.String()}
+}
+
 // ordering compiles ORDER BY.
 func (s *scope) ordering(p *selectPlan, x *Select, list []ResultColumn) {
 	for i := range x.OrderBy {

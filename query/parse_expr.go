@@ -34,7 +34,7 @@ func (p *parser) binding() int {
 			return bindSum
 		case "*", "/", "%":
 			return bindProduct
-		case "||":
+		case "||", "->", "->>":
 			return bindConcat
 		}
 		return 0
@@ -156,19 +156,19 @@ func (p *parser) predicate(x Expr, pos int, op token, not bool) Expr {
 		p.expect("AND", "")
 		hi := p.expr(bindEqual + 1)
 		return &Between{p.from(pos), not, x, lo, hi}
-	case "LIKE", "GLOB":
-		m := &Match{Not: not, Glob: op.is("GLOB"), X: x, Y: p.expr(bindEqual + 1)}
+	case "LIKE", "GLOB", "REGEXP":
+		m := &Match{Not: not, Glob: op.is("GLOB"), Regexp: op.is("REGEXP"), X: x, Y: p.expr(bindEqual + 1)}
 		if p.accept("ESCAPE") {
-			if m.Escape = p.expr(bindEqual + 1); m.Glob {
-				p.fail(m.Escape.Pos(), "GLOB has no ESCAPE: put the character into brackets, [*]")
+			if m.Escape = p.expr(bindEqual + 1); m.Glob || m.Regexp {
+				p.fail(m.Escape.Pos(), "%s has no ESCAPE: put the character into brackets, [*]", m.word())
 			}
 		}
 		m.span = p.from(pos)
 		return m
 	case "IN":
 		return p.in(x, pos, not)
-	case "MATCH", "REGEXP":
-		p.fail(op.pos, "%s is not supported; use LIKE or GLOB", op.upper())
+	case "MATCH":
+		p.fail(op.pos, "MATCH is not supported; use LIKE, GLOB or REGEXP")
 	}
 	p.fail(op.pos, "expected IN, LIKE, GLOB, BETWEEN or NULL behind NOT, not %s", op.shown())
 	return nil
@@ -176,9 +176,14 @@ func (p *parser) predicate(x Expr, pos int, op token, not bool) Expr {
 
 func (p *parser) in(x Expr, pos int, not bool) Expr {
 	in := &In{Not: not, X: x}
-	p.expect("(", "IN takes a list or a subquery in parentheses")
+	if !p.tok.is("(") {
+		in.Sub = p.inTable()
+		in.span = p.from(pos)
+		return in
+	}
+	p.advance()
 	switch {
-	case p.tok.is("SELECT"):
+	case isQuery(p.tok):
 		in.Sub = p.query()
 	case !p.tok.is(")"):
 		in.List = p.expressions()
@@ -186,4 +191,22 @@ func (p *parser) in(x Expr, pos int, not bool) Expr {
 	p.expect(")", "")
 	in.span = p.from(pos)
 	return in
+}
+
+// inTable reads a table, or a call of a table function, behind IN.
+func (p *parser) inTable() *Select {
+	pos := p.tok.pos
+	if p.tok.kind != tokenWord && p.tok.kind != tokenQuoted || reserved[p.tok.upper()] {
+		p.unexpected("a list or a subquery in parentheses", "IN takes those, or a table")
+	}
+	f := FromItem{Table: p.name("a table")}
+	if p.accept("(") {
+		f.Call = true
+		if !p.tok.is(")") {
+			f.Args = p.expressions()
+		}
+		p.expect(")", "")
+	}
+	f.span = p.from(pos)
+	return &Select{span: f.span, Columns: []ResultColumn{{span: f.span, Star: true}}, From: []FromItem{f}}
 }

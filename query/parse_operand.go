@@ -85,17 +85,17 @@ func (p *parser) prefix() Expr {
 func (p *parser) parenthesis() Expr {
 	pos := p.tok.pos
 	p.advance()
-	if p.tok.is("SELECT") {
+	if isQuery(p.tok) {
 		sub := p.query()
 		p.expect(")", "")
 		return &Subquery{p.from(pos), sub}
 	}
-	x := p.expression()
-	if p.tok.is(",") {
-		p.fail(p.tok.pos, "rows of values, (a, b), are not supported; compare them one by one")
-	}
+	all := p.expressions()
 	p.expect(")", "")
-	return x
+	if len(all) > 1 {
+		return &RowValue{p.from(pos), all}
+	}
+	return all[0]
 }
 
 // word reads what begins with a word.
@@ -123,7 +123,7 @@ func (p *parser) word() Expr {
 		return &Exists{p.from(t.pos), sub}
 	case "CURRENT_TIMESTAMP", "CURRENT_DATE", "CURRENT_TIME":
 		p.fail(t.pos, "%s is not supported; say datetime('now'), date('now') or time('now')", t.upper())
-	case "SELECT":
+	case "SELECT", "VALUES":
 		p.fail(t.pos, "a subquery needs parentheses around it; for a column of that name write \"select\"")
 	}
 	if !reserved[t.upper()] && p.peek().is("(") {
@@ -185,18 +185,8 @@ func (p *parser) cast() Expr {
 	x := &Cast{X: p.expression()}
 	p.expect("AS", "")
 	at := p.tok.pos
-	x.Type = p.name("a type")
-	switch up := upperASCII(x.Type); {
-	case strings.Contains(up, "INT"):
-		x.To = IntegerAffinity
-	case up == "TEXT" || up == "VARCHAR" || up == "CHAR":
-		x.To = TextAffinity
-	case up == "REAL" || up == "DOUBLE" || up == "FLOAT":
-		x.To = RealAffinity
-	case up == "NUMERIC" || up == "DECIMAL" || up == "BOOLEAN":
-		x.To = NumericAffinity
-	default:
-		p.fail(at, "no type %q; cast to INTEGER, REAL, TEXT or NUMERIC", x.Type)
+	if x.Type, x.To = p.typeName(); x.Type == "" {
+		p.fail(at, "a type is missing: INTEGER, REAL, TEXT or NUMERIC")
 	}
 	p.expect(")", "")
 	x.span = p.from(pos)
@@ -216,8 +206,15 @@ func (p *parser) call() Expr {
 			p.accept("ALL")
 		}
 		x.Args = p.expressions()
+		if p.accept("ORDER") {
+			p.expect("BY", "")
+			x.OrderBy = p.orderBy()
+		}
 	}
 	p.expect(")", "")
+	if p.tok.is("WITHIN") && p.peek().is("GROUP") {
+		p.within(x)
+	}
 	if p.tok.is("FILTER") && p.peek().is("(") {
 		p.advance()
 		p.advance()
@@ -225,9 +222,73 @@ func (p *parser) call() Expr {
 		x.Filter = p.expression()
 		p.expect(")", "")
 	}
-	if p.tok.is("OVER") {
-		p.fail(p.tok.pos, "%s", later["OVER"])
+	if t := p.peek(); p.tok.is("OVER") && (t.is("(") || t.kind == tokenWord && !reserved[t.upper()] || t.kind == tokenQuoted) {
+		p.advance()
+		x.Over = p.over()
 	}
 	x.span = p.from(t.pos)
 	return x
+}
+
+// within reads WITHIN GROUP (ORDER BY x), which puts x before the arguments; an order
+// that falls counts from the other end.
+func (p *parser) within(x *Call) {
+	at := p.tok.pos
+	p.advance()
+	p.advance()
+	p.expect("(", "")
+	p.expect("ORDER", "")
+	p.expect("BY", "")
+	terms := p.orderBy()
+	p.expect(")", "")
+	if len(terms) != 1 || x.OrderBy != nil || len(x.Args) > 1 || x.Distinct || x.Star {
+		p.fail(at, "WITHIN GROUP takes one column to order by, behind a function of one argument")
+	}
+	if terms[0].Desc && len(x.Args) == 1 {
+		whole := Int(1)
+		if x.Name == "percentile" {
+			whole = Int(100)
+		}
+		s := span{x.Args[0].Pos(), x.Args[0].End()}
+		x.Args[0] = &Binary{s, "-", &Literal{span: s, Value: whole}, x.Args[0]}
+	}
+	x.Args = append([]Expr{terms[0].X}, x.Args...)
+}
+
+// typeName reads any name of a type, with numbers in parentheses behind it, and tells
+// what it converts to, by SQLite's rules.
+func (p *parser) typeName() (string, Affinity) {
+	name := ""
+	for p.tok.kind == tokenWord || p.tok.kind == tokenQuoted {
+		name += " " + p.tok.text
+		p.advance()
+	}
+	if p.accept("(") {
+		for !p.accept(")") {
+			if p.tok.kind != tokenNumber && p.tok.kind != tokenWord && !p.tok.is("-") && !p.tok.is("+") && !p.tok.is(",") {
+				p.unexpected("a number", "")
+			}
+			p.advance()
+		}
+	}
+	name = strings.TrimPrefix(name, " ")
+	has := func(words ...string) bool {
+		for _, w := range words {
+			if strings.Contains(upperASCII(name), w) {
+				return true
+			}
+		}
+		return false
+	}
+	switch {
+	case has("INT"):
+		return name, IntegerAffinity
+	case has("CHAR", "CLOB", "TEXT"):
+		return name, TextAffinity
+	case has("BLOB"):
+		p.fail(p.tok.pos, "blobs are not supported; cast to INTEGER, REAL, TEXT or NUMERIC")
+	case has("REAL", "FLOA", "DOUB"):
+		return name, RealAffinity
+	}
+	return name, NumericAffinity
 }

@@ -1,8 +1,50 @@
 package query
 
+// query reads SELECT or VALUES, what WITH puts before it and UNION and the like behind.
 func (p *parser) query() *Select {
 	defer p.enter()()
 	pos := p.tok.pos
+	with := p.with()
+	s := p.core()
+	s.With = with
+	for {
+		op, more := p.setOp()
+		if !more {
+			break
+		}
+		if s.Rest = append(s.Rest, SetArm{op, p.core()}); len(s.Rest) >= maxArms {
+			p.fail(p.tok.pos, "more than %d queries joined", maxArms)
+		}
+	}
+	if p.accept("ORDER") {
+		p.expect("BY", "")
+		s.OrderBy = p.orderBy()
+	}
+	if p.accept("LIMIT") {
+		s.Limit = p.expression()
+		if p.accept("OFFSET") {
+			s.Offset = p.expression()
+		} else if p.accept(",") {
+			s.Offset = s.Limit
+			s.Limit = p.expression()
+		}
+	}
+	if msg := later[p.tok.upper()]; msg != "" {
+		p.fail(p.tok.pos, "%s", msg)
+	}
+	s.span = p.from(pos)
+	return s
+}
+
+// isQuery reports whether a query begins at a token.
+func isQuery(t token) bool { return t.is("SELECT") || t.is("VALUES") || t.is("WITH") }
+
+// core reads a SELECT up to its HAVING or WINDOW, or VALUES.
+func (p *parser) core() *Select {
+	pos := p.tok.pos
+	if p.accept("VALUES") {
+		return p.values(pos)
+	}
 	p.expect("SELECT", "")
 	s := &Select{}
 	if s.Distinct = p.accept("DISTINCT"); !s.Distinct {
@@ -30,21 +72,8 @@ func (p *parser) query() *Select {
 	if p.accept("HAVING") {
 		s.Having = p.expression()
 	}
-	if p.accept("ORDER") {
-		p.expect("BY", "")
-		s.OrderBy = p.orderBy()
-	}
-	if p.accept("LIMIT") {
-		s.Limit = p.expression()
-		if p.accept("OFFSET") {
-			s.Offset = p.expression()
-		} else if p.accept(",") {
-			s.Offset = s.Limit
-			s.Limit = p.expression()
-		}
-	}
-	if msg := later[p.tok.upper()]; msg != "" {
-		p.fail(p.tok.pos, "%s", msg)
+	if p.accept("WINDOW") {
+		s.Windows = p.windows()
 	}
 	s.span = p.from(pos)
 	return s
@@ -87,12 +116,20 @@ func (p *parser) isTableStar() bool {
 func (p *parser) fromList() []FromItem {
 	items := []FromItem{p.fromItem(CommaJoin)}
 	for {
+		pos := p.tok.pos
+		natural := p.accept("NATURAL")
 		join, more := p.joinWord()
-		if !more {
+		if !more && !natural {
 			return items
 		}
+		if natural && (!more || join == CommaJoin) {
+			p.unexpected("JOIN", "")
+		}
 		f := p.fromItem(join)
-		p.condition(&f)
+		f.Natural = natural
+		if p.condition(&f); natural && (f.On != nil || f.Using != nil) {
+			p.fail(pos, "a NATURAL join has neither ON nor USING")
+		}
 		if items = append(items, f); len(items) > maxTables {
 			p.fail(f.pos, "more than %d tables", maxTables)
 		}
@@ -116,8 +153,14 @@ func (p *parser) joinWord() (JoinKind, bool) {
 		p.accept("OUTER")
 		p.expect("JOIN", "")
 		return LeftJoin, true
-	case p.tok.is("RIGHT"), p.tok.is("FULL"), p.tok.is("NATURAL"):
-		p.fail(p.tok.pos, "%s", later[p.tok.upper()])
+	case p.accept("RIGHT"):
+		p.accept("OUTER")
+		p.expect("JOIN", "")
+		return RightJoin, true
+	case p.accept("FULL"):
+		p.accept("OUTER")
+		p.expect("JOIN", "")
+		return FullJoin, true
 	}
 	return 0, false
 }
@@ -126,10 +169,13 @@ func (p *parser) fromItem(join JoinKind) FromItem {
 	f := FromItem{Join: join}
 	pos := p.tok.pos
 	if p.accept("(") {
-		if !p.tok.is("SELECT") {
-			p.unexpected("SELECT", "joins in parentheses are not supported")
+		if isQuery(p.tok) {
+			f.Sub = p.query()
+		} else {
+			leave := p.enter()
+			f.Group = p.fromList()
+			leave()
 		}
-		f.Sub = p.query()
 		p.expect(")", "")
 	} else {
 		f.Table = p.name("a table")

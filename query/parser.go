@@ -143,10 +143,14 @@ func (p *parser) statement() *Statement {
 		}
 		s.Analyze = p.accept("ANALYZE")
 	}
-	if !p.tok.is("SELECT") {
-		p.unexpected("SELECT or EXPLAIN", "")
+	switch {
+	case (p.tok.is("CREATE") || p.tok.is("DROP")) && !s.Explain:
+		s.View = p.view()
+	case isQuery(p.tok):
+		s.Select = p.query()
+	default:
+		p.unexpected("SELECT, VALUES, WITH or EXPLAIN", "")
 	}
-	s.Select = p.query()
 	s.span = p.from(pos)
 	return s
 }

@@ -1,6 +1,8 @@
 package query
 
 import (
+	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/RoaringBitmap/roaring/v2"
@@ -9,7 +11,8 @@ import (
 // selectPlan is a SELECT made ready to run.
 type selectPlan struct {
 	text     *Select
-	columns  []Column // of the result
+	columns  []Column   // of the result
+	windows  *windowing // nil without window functions
 	out      []code
 	steps    []*step
 	once     []func(*env) truth // conditions on no table of its own
@@ -21,8 +24,11 @@ type selectPlan struct {
 	offset   code
 	limited  bool
 	noIndex  bool
-	counted  bool  // conditions are run on the parts of the table, which tells their sizes
-	outer    slots // sources of queries around that it looks at
+	strict   bool               // tables are joined as they are written, one after the other
+	final    []func(*env) truth // of a strict one: WHERE
+	ordered  []*source          // as they are written
+	counted  bool               // conditions are run on the parts of the table, which tells their sizes
+	outer    slots              // sources of queries around that it looks at
 	counts   counts
 }
 
@@ -35,7 +41,8 @@ type counts struct {
 // step joins one more source to those before.
 type step struct {
 	src      *source
-	left     bool
+	left     bool               // a row before it without a partner stays
+	right    bool               // so does a row of its own
 	rows     *roaring.Bitmap    // the only ones to look at; nil for all
 	span     *between           // what to read of an Ordered table; nil for all
 	notes    []string           // how those were found
@@ -69,18 +76,42 @@ const (
 	lookupJoin                   // by key in the table
 	hashJoin
 	loopJoin
+	lateralJoin // a table function, called anew for each row
 )
 
-// compileSelect makes a SELECT ready to run, below the scope of the query around.
+// compileSelect makes a query ready to run, below the scope of the query around.
 func (c *compiler) compileSelect(x *Select, parent *scope) *selectPlan {
-	s := &scope{c: c, parent: parent, aliases: map[string]Expr{}, using: map[Expr]bool{}, noAggs: "it needs rows to be grouped"}
+	if c.depth++; c.depth > 2*maxNesting {
+		c.fail(x, "views and queries of WITH are nested more than %d deep", 2*maxNesting)
+	}
+	defer func() { c.depth-- }()
+	if x.With != nil {
+		parent = c.layer(x.With, parent)
+	}
+	switch {
+	case x.Rest != nil:
+		all := c.compound(x, parent)
+		ordered := *x
+		ordered.OrderBy = c.orderOfAll(x, all.columns)
+		return c.wrap(&ordered, all, parent)
+	case x.Values != nil:
+		return c.wrap(x, c.values(x, parent), parent)
+	}
+	return c.compileCore(x, parent)
+}
+
+// compileCore makes a SELECT ready to run.
+func (c *compiler) compileCore(x *Select, parent *scope) *selectPlan {
+	s := &scope{c: c, parent: parent, aliases: map[string]Expr{}, using: map[Expr]bool{}, noAggs: "it needs rows to be grouped", top: parent == nil || parent.top && parent.common != nil}
 	p := &selectPlan{text: x, distinct: x.Distinct, noIndex: c.opt.NoIndex}
 	var on []Expr // conditions of inner joins
-	for i := range x.From {
-		s.bind(&x.From[i])
+	from := flat(x.From)
+	for i := range from {
+		s.bind(&from[i])
 	}
-	for i := range x.From {
-		if f := &x.From[i]; f.Join != LeftJoin && f.On != nil {
+	p.strict = s.strict()
+	for i := range from {
+		if f := &from[i]; f.Join != LeftJoin && f.On != nil && !p.strict {
 			on = append(on, f.On)
 		}
 	}
@@ -95,7 +126,10 @@ func (c *compiler) compileSelect(x *Select, parent *scope) *selectPlan {
 	p.counted = s.countable(x, list)
 	p.joins(s, conjuncts(append(on, x.Where)...))
 	s.grouping(p, x, list)
+	s.openWindows(p, x, list)
 	s.results(p, list)
+	windows := s.windows
+	s.windows = nil
 	if x.Having != nil {
 		if p.group == nil {
 			c.fail(x.Having, "HAVING is for queries with GROUP BY or aggregates; say WHERE")
@@ -103,9 +137,11 @@ func (c *compiler) compileSelect(x *Select, parent *scope) *selectPlan {
 		code := s.plain(x.Having)
 		p.having = code.condition()
 	}
+	s.windows = windows
 	s.ordering(p, x, list)
+	s.windows = nil
 	s.limits(p, x)
-	p.outer = s.outer
+	p.outer, p.ordered = s.outer, s.sources
 	p.finish()
 	return p
 }
@@ -142,14 +178,7 @@ func (s *scope) bind(f *FromItem) {
 	if src.name == "" {
 		src.name = f.Table
 	}
-	if f.Sub != nil {
-		src.sub = c.compileSelect(f.Sub, s.parent)
-		s.outer |= src.sub.outer
-		src.columns = src.sub.columns
-	} else {
-		src.table = c.table(f)
-		src.columns = src.table.Columns()
-	}
+	s.open(f, src)
 	src.used = make([]bool, len(src.columns))
 	s.mergeUsing(f, src)
 	for _, other := range s.sources {
@@ -163,6 +192,9 @@ func (s *scope) bind(f *FromItem) {
 // mergeUsing checks the columns of USING, which are those of the first table that has
 // them.
 func (s *scope) mergeUsing(f *FromItem, src *source) {
+	if f.Natural {
+		f.Using = s.shared(f, src)
+	}
 	for _, n := range f.Using {
 		ref := &ColumnRef{n.span, "", n.Text}
 		if _, ok := s.local(ref); !ok {
@@ -182,11 +214,29 @@ func (s *scope) mergeUsing(f *FromItem, src *source) {
 // usingConditions are the comparisons that USING stands for.
 func usingConditions(s *scope, src *source) []Expr {
 	var out []Expr
-	for i, n := range src.item.Using {
-		x := &Binary{n.span, "=", &ColumnRef{n.span, "", n.Text}, &ColumnRef{n.span, src.name, src.item.Using[i].Text}}
-		out = append(out, x)
+	for _, n := range src.item.Using {
+		for i := range src.columns {
+			if strings.EqualFold(src.columns[i].Name, n.Text) {
+				mine := &exactColumn{ColumnRef{n.span, src.name, n.Text}, found{src, i}}
+				out = append(out, &Binary{n.span, "=", s.before(src, n), mine})
+				break
+			}
+		}
 	}
 	return out
+}
+
+// before is the column of USING in the tables before one.
+func (s *scope) before(src *source, n Name) Expr {
+	all := s.sources
+	defer func() { s.sources = all }()
+	s.sources = all[:slices.Index(all, src)]
+	ref := &ColumnRef{n.span, "", n.Text}
+	f, _ := s.local(ref)
+	if m := s.mergedOf(ref, f); m != nil {
+		return m
+	}
+	return &exactColumn{ColumnRef{n.span, "", n.Text}, f}
 }
 
 // checkOn refuses an ON that speaks of a table to come, which SQLite allows in inner
@@ -207,39 +257,93 @@ func (s *scope) checkOn() {
 	s.sources = all
 }
 
-// table finds a table or calls a table function.
+// open finds what a FROM item reads.
+func (s *scope) open(f *FromItem, src *source) {
+	c := s.c
+	switch {
+	case f.made != nil:
+		src.sub = f.made
+	case f.Sub != nil:
+		src.sub = c.compileSelect(f.Sub, s.parent)
+	case f.Group != nil:
+		s.joined(f, src)
+	case f.Call:
+		s.function(f, src)
+		return
+	case f.At == nil && s.named(f, src):
+		return
+	default:
+		src.table = c.table(f)
+		src.columns = src.table.Columns()
+		return
+	}
+	columns, outer := src.sub.shape()
+	s.outer |= outer
+	src.columns = columns
+}
+
+// named finds a query of WITH, or a view.
+func (s *scope) named(f *FromItem, src *source) bool {
+	if t := s.commonTable(f.Table); t != nil {
+		src.sub, src.columns = t.use(s.c, f, s)
+		_, outer := src.sub.shape()
+		s.outer |= outer
+		return true
+	}
+	view := s.c.opt.Views[lowerASCII(f.Table)]
+	if view == nil {
+		return false
+	}
+	src.sub = s.c.view(f, view)
+	src.columns = s.c.renamed(f, src.sub, f.Table, view.Columns)
+	return true
+}
+
+// view compiles a view. A fault in it is told where it is used.
+func (c *compiler) view(f *FromItem, view *View) (p producer) {
+	defer func() {
+		switch r := recover().(type) {
+		case nil:
+		case abort:
+			if err, ok := r.err.(*Error); ok {
+				c.fail(f, "view %s: %s", view.Name, err.Msg)
+			}
+			panic(r)
+		default:
+			panic(r)
+		}
+	}()
+	return c.compileSelect(view.Select, nil)
+}
+
+// table finds a table.
 func (c *compiler) table(f *FromItem) Table {
 	at := Value{}
-	none := &scope{c: c, noAggs: "it needs rows"}
 	if f.At != nil {
-		at = c.instant(none, f.At)
+		at = c.instant(&scope{c: c, noAggs: "it needs rows"}, f.At)
 	}
-	var t Table
-	var err error
-	if f.Call {
-		args := make([]Value, len(f.Args))
-		for i, x := range f.Args {
-			a := none.plain(x)
-			v, ok := a.constantOf()
-			if !ok {
-				c.fail(x, "the arguments of a table function must be constants")
-			}
-			args[i] = v
-		}
-		t, err = c.catalog.Function(lowerASCII(f.Table), args)
-	} else {
-		t, err = c.catalog.Table(lowerASCII(f.Table), at)
-	}
-	if err != nil {
-		if _, ok := err.(*Error); ok || !c.opt.isInput(err) {
-			panic(abort{err})
-		}
-		c.fail(f, "%s: %v", f.Table, err)
-	}
+	t, err := c.catalog.Table(lowerASCII(f.Table), at)
+	c.found(f, err)
 	if t == nil {
 		c.noTable(f)
 	}
 	return t
+}
+
+// found fails with an error of the catalog: where the FROM item stands, if it is about
+// what was asked for.
+func (c *compiler) found(f *FromItem, err error) {
+	if err != nil {
+		panic(abort{c.placed(f, err)})
+	}
+}
+
+// placed gives an error about what was asked for its place.
+func (c *compiler) placed(f *FromItem, err error) error {
+	if _, ok := err.(*Error); ok || !c.opt.isInput(err) {
+		return err
+	}
+	return &Error{c.text, f.Pos(), fmt.Sprintf("%s: %v", f.Table, err)}
 }
 
 func (c *compiler) noTable(f *FromItem) {
@@ -284,15 +388,15 @@ func (s *scope) expand(x *Select) []ResultColumn {
 		}
 		n := len(out)
 		for _, src := range s.sources {
-			if c.Table != "" && !strings.EqualFold(c.Table, src.name) {
-				continue
-			}
 			for i := range src.columns {
-				col := &src.columns[i]
-				if c.Table == "" && src.merged[lowerASCII(col.Name)] {
+				if c.Table != "" && !src.called(c.Table, i) {
 					continue
 				}
-				out = append(out, ResultColumn{span: c.span, X: &exactColumn{ColumnRef{c.span, src.name, col.Name}, found{src, i}}, text: col.Name})
+				col := &src.columns[i]
+				if !x.all && (c.Table == "" && src.merged[lowerASCII(col.Name)] || c.Table == "" && src.hides(i)) {
+					continue
+				}
+				out = append(out, ResultColumn{span: c.span, X: s.starColumn(&c, src, i), text: col.Name})
 			}
 		}
 		if len(out) == n {
@@ -321,7 +425,11 @@ func (s *scope) results(p *selectPlan, list []ResultColumn) {
 		name := list[i].Alias
 		if name == "" {
 			name = list[i].text
-			if ref := asColumn(list[i].X); ref != nil {
+			if merged, ok := list[i].X.(*mergedColumn); ok {
+				name = merged.Name
+			} else if exact, ok := list[i].X.(*exactColumn); ok {
+				name = exact.at.src.columns[exact.at.col].Name
+			} else if ref := asColumn(list[i].X); ref != nil {
 				name = ref.Name
 				if f, ok := s.find(ref); ok {
 					name = f.src.columns[f.col].Name
@@ -331,7 +439,7 @@ func (s *scope) results(p *selectPlan, list []ResultColumn) {
 		p.out = append(p.out, c)
 		p.columns = append(p.columns, Column{Name: name, Type: c.affinity, Unit: c.unit, Refuse: c.refuse})
 	}
-	if s.parent == nil {
+	if s.top {
 		return
 	}
 	for i := range p.out {

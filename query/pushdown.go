@@ -185,7 +185,7 @@ func (d *decider) findAny(x *In) (*roaring.Bitmap, bool) {
 // prefix is the text that a pattern looks for at the front, and at the front only.
 // LIKE takes letters in any case: it is no prefix where there is one.
 func (d *decider) prefix(x *Match) (string, bool) {
-	if x.Not || x.Escape != nil {
+	if x.Not || x.Escape != nil || x.Regexp {
 		return "", false
 	}
 	pattern := d.s.compile(x.Y)

@@ -15,7 +15,7 @@ func (c testCatalog) Table(name string, _ Value) (Table, error) {
 	return nil, nil
 }
 
-func (c testCatalog) Function(string, []Value) (Table, error) { return nil, nil }
+func (c testCatalog) Function(string, int) (Function, error) { return nil, nil }
 
 func (c testCatalog) Names() (names []string) {
 	for name := range c {

@@ -26,18 +26,10 @@ func (p *selectPlan) run(e *env, emit func(row []Value) error) error {
 	}
 	row := make([]Value, len(p.out))
 	out := p.output(e, row, sort, emit)
-	if p.group != nil {
-		gs := newGroups(p.group)
-		if err = p.gather(e, gs); err == nil || err == errStop {
-			err = gs.each(e, func() error {
-				if p.having != nil && p.having(e) != yes {
-					return e.err
-				}
-				return out()
-			})
-		}
+	if p.windows != nil {
+		err = p.windows.run(e, p, out)
 	} else {
-		err = p.scan(e, out)
+		err = p.produce(e, out)
 	}
 	if sort != nil && (err == nil || err == errStop) {
 		sort.finish()
@@ -55,6 +47,23 @@ func (p *selectPlan) run(e *env, emit func(row []Value) error) error {
 		err = e.err
 	}
 	return err
+}
+
+// produce goes through the rows, or groups, of which results are made.
+func (p *selectPlan) produce(e *env, out func() error) error {
+	if p.group == nil {
+		return p.scan(e, out)
+	}
+	gs := newGroups(p.group)
+	if err := p.gather(e, gs); err != nil && err != errStop {
+		return err
+	}
+	return gs.each(e, func() error {
+		if p.having != nil && p.having(e) != yes {
+			return e.err
+		}
+		return out()
+	})
 }
 
 // bounds are LIMIT, -1 for none, and OFFSET.

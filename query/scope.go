@@ -21,6 +21,7 @@ type compiler struct {
 	text    string
 	catalog Catalog
 	opt     Options
+	depth   int // of queries in queries, views included
 	nslots  int
 	nmade   int
 }
@@ -39,10 +40,15 @@ type source struct {
 	slot    int
 	name    string // alias or table
 	columns []Column
-	table   Table       // nil for a subquery
-	sub     *selectPlan // nil for a table
-	used    []bool      // the columns that something looks at
+	table   Table             // nil for a subquery
+	sub     producer          // nil for a table
+	fn      Function          // a table function, with
+	args    []code            // what it is called with, and
+	place   func(error) error // what gives its errors their place
+	used    []bool            // the columns that something looks at
 	merged  map[string]bool
+	tables  []string // of joins in parentheses: which table each column is of
+	hidden  []bool   // and which of them only its table's name shows
 }
 
 // scope is the names that a SELECT can see.
@@ -50,11 +56,14 @@ type scope struct {
 	c       *compiler
 	parent  *scope
 	sources []*source
-	aliases map[string]Expr // of result columns, in lower case
-	using   map[Expr]bool   // aliases that are being looked into
-	outer   slots           // sources of the SELECTs around that were used
-	group   *grouping       // set while what follows grouping is compiled
-	noAggs  string          // why no aggregate may stand here, "" where one may
+	aliases map[string]Expr    // of result columns, in lower case
+	using   map[Expr]bool      // aliases that are being looked into
+	outer   slots              // sources of the SELECTs around that were used
+	group   *grouping          // set while what follows grouping is compiled
+	common  map[string]*common // the queries of WITH: there is nothing else in the scope then
+	top     bool               // it is that of the whole statement
+	windows *windowing         // set while window functions may stand
+	noAggs  string             // why no aggregate may stand here, "" where one may
 }
 
 // found is where a column is.
@@ -85,21 +94,18 @@ func (s *scope) local(x *ColumnRef) (found, bool) {
 	var hit found
 	n := 0
 	for _, src := range s.sources {
-		if x.Table != "" && !strings.EqualFold(src.name, x.Table) {
-			continue
-		}
 		for i := range src.columns {
-			if !strings.EqualFold(src.columns[i].Name, x.Name) {
+			if !strings.EqualFold(src.columns[i].Name, x.Name) || x.Table != "" && !src.called(x.Table, i) {
 				continue
 			}
-			if x.Table == "" && src.merged[lowerASCII(x.Name)] {
+			if x.Table == "" && (src.merged[lowerASCII(x.Name)] || src.hides(i)) {
 				continue // it is the same as one before
 			}
 			if n == 0 {
 				hit = found{src, i}
 			}
 			n++
-			if src.sub == nil {
+			if src.sub == nil || src.tables != nil && x.Table != "" {
 				break
 			}
 		}
@@ -108,6 +114,17 @@ func (s *scope) local(x *ColumnRef) (found, bool) {
 		s.c.fail(x, "the column %q is ambiguous: say of which table, as in %s.%s", x.Name, hit.src.name, x.Name)
 	}
 	return hit, n == 1
+}
+
+// hides reports whether only the name of its table shows a column.
+func (src *source) hides(column int) bool { return src.hidden != nil && src.hidden[column] }
+
+// called reports whether a column is one of a table's.
+func (src *source) called(table string, column int) bool {
+	if src.tables != nil && src.name == "" {
+		return strings.EqualFold(src.tables[column], table)
+	}
+	return strings.EqualFold(src.name, table)
 }
 
 // aliasOf is the result column that a bare name means where it is no column.

@@ -18,6 +18,8 @@ type Options struct {
 	// Ahead is by how many seconds the clocks of 'localtime' are ahead of UTC at an instant;
 	// nil where that is not known.
 	Ahead func(at int64) int
+	// Views are queries with names, to be used as tables, by their names in lower case.
+	Views map[string]*View
 	// Nanos is a clock for EXPLAIN ANALYZE; nil leaves times out.
 	Nanos func() int64
 	// NoIndex looks at every row, for tests.
@@ -56,6 +58,9 @@ type Stmt struct {
 // Prepare makes a statement of a text ready. An error in it is an *Error.
 func Prepare(catalog Catalog, text string, statement *Statement, opt Options) (s *Stmt, err error) {
 	defer rescue(&err)
+	if statement.Select == nil {
+		return nil, &Error{text, statement.Pos(), "views are for the shell and for files of statements; a query by itself has none"}
+	}
 	c := &compiler{text: text, catalog: catalog, opt: opt}
 	s = &Stmt{c: c, explain: statement.Explain, analyze: statement.Analyze}
 	s.plan = c.compileSelect(statement.Select, nil)

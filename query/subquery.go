@@ -5,7 +5,7 @@ package query
 // scalar is a subquery that stands for a value: of its first row, NULL without one.
 func (s *scope) scalar(x *Subquery) code {
 	p := s.inside(x.Sub, true)
-	c := code{sub: true, uses: p.outer, affinity: p.columns[0].Type, unit: p.columns[0].Unit, prefix: p.out[0].prefix}
+	c := code{sub: true, uses: p.outer, affinity: p.columns[0].Type, unit: p.columns[0].Unit, prefix: p.prefix()}
 	c.eval = once(p, func(e *env) Value {
 		var out Value
 		e.note(p.run(e, func(row []Value) error {
@@ -37,7 +37,7 @@ func (e *env) note(err error) {
 
 // once remembers the answer for a run, where it does not depend on rows.
 func once(p *selectPlan, f func(*env) Value) func(*env) Value {
-	if p.outer != 0 {
+	if p.outer != 0 || !p.steady() {
 		return f
 	}
 	var of *env
@@ -71,13 +71,13 @@ func (s *scope) inSubquery(x *In, a code) code {
 	}
 	c := over(a)
 	c.constant, c.sub, c.uses = false, true, c.uses|p.outer
-	of1 := code{eval: func(e *env) Value { return e.item }, sub: true, affinity: p.columns[0].Type, unit: p.columns[0].Unit, prefix: p.out[0].prefix}
+	of1 := code{eval: func(e *env) Value { return e.item }, sub: true, affinity: p.columns[0].Type, unit: p.columns[0].Unit, prefix: p.prefix()}
 	a, item := s.beside(a, of1, x.X, &Subquery{x.Sub.span, x.Sub})
 	affinity := compareAffinity(a.affinity, item.affinity)
 	var of *env
 	var m *members
 	c.test = func(e *env) truth {
-		if of != e || p.outer != 0 {
+		if of != e || p.outer != 0 || !p.steady() {
 			of, m = e, &members{}
 			e.note(p.run(e, func(row []Value) error {
 				e.item = row[0]
@@ -89,3 +89,6 @@ func (s *scope) inSubquery(x *In, a code) code {
 	}
 	return c.fromTest()
 }
+
+// prefix reports whether a text in the only column is taken by its beginning.
+func (p *selectPlan) prefix() bool { return len(p.out) > 0 && p.out[0].prefix }

@@ -23,20 +23,27 @@ type Statement struct {
 	Explain bool
 	Analyze bool // EXPLAIN ANALYZE: run it, and say what it took
 	Select  *Select
+	View    *View // CREATE TEMP VIEW or DROP VIEW; there is no Select then
 }
 
-// Select is a SELECT.
+// Select is a SELECT or VALUES, with what is joined to it by UNION and the like.
+// Ordering and limits are of the whole.
 type Select struct {
 	span
+	With     *With
 	Distinct bool
 	Columns  []ResultColumn
 	From     []FromItem
 	Where    Expr
 	GroupBy  []Expr
 	Having   Expr
+	Windows  []Window // that have names
+	Values   [][]Expr // of VALUES; there are no Columns then
+	Rest     []SetArm
 	OrderBy  []OrderTerm
 	Limit    Expr
 	Offset   Expr
+	all      bool // * is all columns, those that are shown once too
 }
 
 // ResultColumn is an expression, or a star: all columns, or those of a table.
@@ -58,6 +65,8 @@ const (
 	InnerJoin
 	CrossJoin
 	LeftJoin
+	RightJoin
+	FullJoin
 )
 
 // FromItem is a table, a table function or a subquery in FROM.
@@ -69,9 +78,13 @@ type FromItem struct {
 	Args  []Expr
 	At    Expr // the instant whose state is meant
 	Sub   *Select
+	Group []FromItem // joins in parentheses
 	Alias string
 	On    Expr
 	Using []Name
+	// Natural joins by all columns that have the same name.
+	Natural bool
+	made    producer // what it reads, where it was made by the compiler
 }
 
 // Name is a column's name where nothing else can stand.
@@ -150,10 +163,11 @@ type (
 		List []Expr
 		Sub  *Select
 	}
-	// Match is x [NOT] LIKE y [ESCAPE z], or GLOB.
+	// Match is x [NOT] LIKE y [ESCAPE z], GLOB or REGEXP.
 	Match struct {
 		span
 		Not, Glob bool
+		Regexp    bool
 		X, Y      Expr
 		Escape    Expr
 	}
@@ -178,7 +192,9 @@ type (
 		Distinct bool
 		Star     bool
 		Args     []Expr
+		OrderBy  []OrderTerm // in which an aggregate takes its rows
 		Filter   Expr
+		Over     *Window
 	}
 	// Exists is EXISTS (subquery).
 	Exists struct {
@@ -189,6 +205,11 @@ type (
 	Subquery struct {
 		span
 		Sub *Select
+	}
+	// RowValue is (x, y, ...): several values that are compared together.
+	RowValue struct {
+		span
+		Items []Expr
 	}
 	// Collate is x COLLATE name.
 	Collate struct {
@@ -215,11 +236,15 @@ func (*Call) expr()      {}
 func (*Exists) expr()    {}
 func (*Subquery) expr()  {}
 func (*Collate) expr()   {}
+func (*RowValue) expr()  {}
 
 // word is the operator.
 func (x *Match) word() string {
-	if x.Glob {
+	switch {
+	case x.Glob:
 		return "GLOB"
+	case x.Regexp:
+		return "REGEXP"
 	}
 	return "LIKE"
 }
@@ -256,7 +281,18 @@ func children(x Expr) []Expr {
 		add(x.X)
 	case *Call:
 		add(x.Args...)
+		for i := range x.OrderBy {
+			add(x.OrderBy[i].X)
+		}
 		add(x.Filter)
+		if x.Over != nil {
+			add(x.Over.Partition...)
+			for i := range x.Over.OrderBy {
+				add(x.Over.OrderBy[i].X)
+			}
+		}
+	case *RowValue:
+		add(x.Items...)
 	case *Collate:
 		add(x.X)
 	}

@@ -23,6 +23,9 @@ func (s *Statement) String() string {
 	if s.Analyze {
 		head += "ANALYZE "
 	}
+	if s.View != nil {
+		return s.View.String()
+	}
 	return head + s.Select.String()
 }
 
@@ -75,11 +78,7 @@ func (x *In) String() string {
 }
 
 func (x *Match) String() string {
-	op := " LIKE "
-	if x.Glob {
-		op = " GLOB "
-	}
-	out := inner(x.X) + negated(x.Not) + op + inner(x.Y)
+	out := inner(x.X) + negated(x.Not) + " " + x.word() + " " + inner(x.Y)
 	if x.Escape != nil {
 		out += " ESCAPE " + inner(x.Escape)
 	}
@@ -113,12 +112,20 @@ func (x *Call) String() string {
 	case x.Distinct:
 		args = "DISTINCT " + args
 	}
+	if len(x.OrderBy) > 0 {
+		args += " ORDER BY " + terms(x.OrderBy)
+	}
 	out := x.Name + "(" + args + ")"
 	if x.Filter != nil {
 		out += " FILTER (WHERE " + x.Filter.String() + ")"
 	}
+	if x.Over != nil {
+		out += " OVER " + x.Over.String()
+	}
 	return out
 }
+
+func (x *RowValue) String() string { return "(" + list(x.Items) + ")" }
 
 func list(all []Expr) string {
 	parts := make([]string, len(all))
@@ -168,6 +175,29 @@ func (w *writer) clause(head string, x Expr) {
 }
 
 func (w *writer) query(s *Select) {
+	if s.With != nil {
+		w.WriteString(s.With.String() + " ")
+	}
+	w.core(s)
+	for _, arm := range s.Rest {
+		w.WriteString(setWords[arm.Op])
+		w.core(arm.Select)
+	}
+	if len(s.OrderBy) > 0 {
+		w.WriteString(" ORDER BY " + terms(s.OrderBy))
+	}
+	w.clause(" LIMIT ", s.Limit)
+	w.clause(" OFFSET ", s.Offset)
+}
+
+func (w *writer) core(s *Select) {
+	if s.Values != nil {
+		w.WriteString("VALUES ")
+		for i, row := range s.Values {
+			w.WriteString([]string{"(", ", ("}[min(i, 1)] + list(row) + ")")
+		}
+		return
+	}
 	w.WriteString("SELECT ")
 	if s.Distinct {
 		w.WriteString("DISTINCT ")
@@ -178,23 +208,26 @@ func (w *writer) query(s *Select) {
 		}
 		w.column(&s.Columns[i])
 	}
-	for i := range s.From {
-		if i == 0 {
-			w.WriteString(" FROM ")
-		}
-		w.from(&s.From[i])
+	if len(s.From) > 0 {
+		w.WriteString(" FROM ")
+		w.fromList(s.From)
 	}
 	w.clause(" WHERE ", s.Where)
 	if len(s.GroupBy) > 0 {
 		w.WriteString(" GROUP BY " + list(s.GroupBy))
 	}
 	w.clause(" HAVING ", s.Having)
-	for i := range s.OrderBy {
-		w.WriteString([]string{" ORDER BY ", ", "}[min(i, 1)])
-		w.term(&s.OrderBy[i])
+	for i := range s.Windows {
+		w.WriteString([]string{" WINDOW ", ", "}[min(i, 1)] + quoteName(s.Windows[i].Name) + " AS " + s.Windows[i].body())
 	}
-	w.clause(" LIMIT ", s.Limit)
-	w.clause(" OFFSET ", s.Offset)
+}
+
+func terms(all []OrderTerm) string {
+	parts := make([]string, len(all))
+	for i := range all {
+		parts[i] = all[i].String()
+	}
+	return strings.Join(parts, ", ")
 }
 
 func (w *writer) column(c *ResultColumn) {
@@ -211,15 +244,27 @@ func (w *writer) column(c *ResultColumn) {
 	}
 }
 
-var joinWords = [...]string{CommaJoin: ", ", InnerJoin: " JOIN ", CrossJoin: " CROSS JOIN ", LeftJoin: " LEFT JOIN "}
+var joinWords = [...]string{CommaJoin: ", ", InnerJoin: " JOIN ", CrossJoin: " CROSS JOIN ", LeftJoin: " LEFT JOIN ", RightJoin: " RIGHT JOIN ", FullJoin: " FULL JOIN "}
+
+// fromList writes tables with the words that join them.
+func (w *writer) fromList(all []FromItem) {
+	for i := range all {
+		if i > 0 {
+			w.WriteString(ifWords(all[i].Natural, " NATURAL") + joinWords[all[i].Join])
+		}
+		w.from(&all[i])
+	}
+}
 
 func (w *writer) from(f *FromItem) {
-	if !strings.HasSuffix(w.String(), " FROM ") {
-		w.WriteString(joinWords[f.Join])
-	}
-	if f.Sub != nil {
+	switch {
+	case f.Sub != nil:
 		w.WriteString("(" + f.Sub.String() + ")")
-	} else {
+	case f.Group != nil:
+		w.WriteString("(")
+		w.fromList(f.Group)
+		w.WriteString(")")
+	default:
 		w.WriteString(quoteName(f.Table))
 	}
 	if f.Call {

@@ -137,13 +137,20 @@ type Catalog interface {
 	// Table finds a table as it is or will be at an instant, NULL for now; nil when
 	// there is none of that name.
 	Table(name string, at Value) (Table, error)
-	// Function is the table that a table function makes of its arguments, nil when
-	// there is no such function.
-	Function(name string, args []Value) (Table, error)
+	// Function finds a table function that takes so many arguments; nil when there is
+	// none of that name.
+	Function(name string, args int) (Function, error)
 	// Names lists the tables, and the table functions with (.
 	Names() []string
 	// Literal reads a text as a number of a unit: '64GiB', '2h', '2026-11-20 10:00'.
 	Literal(u Unit, text string) (Value, error)
+}
+
+// Function is a table function.
+type Function interface {
+	Columns() []Column
+	// Rows calls it. It may be called many times.
+	Rows(args []Value) (Cursor, error)
 }
 
 // rowValues is a row in memory.

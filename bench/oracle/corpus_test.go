@@ -30,9 +30,13 @@ func corpusTables() map[string]*query.Memory {
 
 // TestCorpus compares the written statements, without indexes and with.
 func TestCorpus(t *testing.T) {
-	text, err := os.ReadFile("testdata/corpus.sql")
-	if err != nil {
-		t.Fatal(err)
+	var text []byte
+	for _, file := range []string{"testdata/corpus.sql", "testdata/second.sql"} {
+		part, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text = append(text, part...)
 	}
 	tables := corpusTables()
 	db, err := Load(tables)

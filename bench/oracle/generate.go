@@ -81,7 +81,16 @@ func (g *Generator) Statement() (text string, ordered bool) {
 }
 
 func (g *Generator) query(outer []source, top bool) (string, bool) {
+	if top && g.chance(12) {
+		return g.compound(outer)
+	}
+	if top && g.chance(12) {
+		return g.with()
+	}
 	from, sources := g.from(outer)
+	if g.chance(12) {
+		return g.windows(from, sources)
+	}
 	scope := append(append([]source(nil), sources...), outer...)
 	if g.chance(35) {
 		return g.grouped(from, sources, scope, top)
@@ -160,8 +169,11 @@ func (g *Generator) from(outer []source) (string, []source) {
 		alias := fmt.Sprintf("x%d", len(outer)+i)
 		item := name + " AS " + alias
 		s := source{alias, g.tables[name]}
-		if g.depth < 2 && g.chance(12) {
+		switch {
+		case g.depth < 2 && g.chance(12):
 			item, s = g.derived(alias)
+		case g.depth < 2 && g.chance(4):
+			item, s = g.rows(alias)
 		}
 		switch {
 		case i == 0:
@@ -174,7 +186,7 @@ func (g *Generator) from(outer []source) (string, []source) {
 			continue
 		}
 		sources = append(sources, s)
-		text += g.pick(" JOIN ", " LEFT JOIN ", " INNER JOIN ") + item + " ON " + g.on(sources)
+		text += g.pick(" JOIN ", " JOIN ", " LEFT JOIN ", " LEFT JOIN ", " INNER JOIN ", " RIGHT JOIN ", " FULL JOIN ") + item + " ON " + g.on(sources)
 	}
 	return text, sources
 }
@@ -233,7 +245,7 @@ func (g *Generator) expr(sources []source, depth int) string {
 	case 7:
 		return g.pick("coalesce", "ifnull", "nullif", "min", "max") + "(" + x() + ", " + x() + ")"
 	case 8:
-		return g.pick("abs", "length", "lower", "upper", "typeof", "trim", "ltrim", "rtrim", "quote", "sign") + "(" + g.column(sources) + ")"
+		return g.pick("abs", "length", "lower", "upper", "typeof", "trim", "ltrim", "rtrim", "quote", "sign", "floor", "ceil", "hex", "json_array") + "(" + g.column(sources) + ")"
 	case 9:
 		return "substr(" + x() + ", " + g.pick("0", "1", "2", "-1", "-2", "3") + g.pick("", ", 1", ", 2", ", -1", ", 0") + ")"
 	case 10:
@@ -304,6 +316,8 @@ func (g *Generator) condition(sources []source, depth int) string {
 		}
 	case 11:
 		return x() + g.pick(" = ", " < ", " >= ") + x() + g.pick("", "", " COLLATE NOCASE")
+	case 12:
+		return g.row(sources, not)
 	}
 	return x() + g.pick(" = ", " <> ", " < ", " <= ", " > ", " >= ") + x()
 }

@@ -28,7 +28,7 @@ func (t Tables) Table(name string, _ query.Value) (query.Table, error) {
 }
 
 // Function finds none.
-func (t Tables) Function(string, []query.Value) (query.Table, error) { return nil, nil }
+func (t Tables) Function(string, int) (query.Function, error) { return nil, nil }
 
 // Names lists the tables.
 func (t Tables) Names() (names []string) {
@@ -171,7 +171,7 @@ func Differ(statement string, want, got []string, ordered bool) string {
 }
 
 // oneForAll finds what lets one value stand for all that are equal to it.
-var oneForAll = regexp.MustCompile(`DISTINCT|GROUP BY|UNION|INTERSECT|EXCEPT|\b(min|max)\(`)
+var oneForAll = regexp.MustCompile(`DISTINCT|GROUP BY|OVER|UNION|INTERSECT|EXCEPT|\b(min|max)\(`)
 
 // plain writes whole numbers alike.
 func plain(row string) string {

@@ -18,7 +18,22 @@ type tableFunction struct {
 	name        string
 	least, most int
 	usage       string
-	make        func(c *Catalog, args []query.Value) (query.Table, error)
+	make        func(c *Catalog) query.Function
+}
+
+// listFunction is a table function whose rows are gathered when it is called.
+type listFunction[T any] struct {
+	columns []getter[T]
+	gather  func(args []query.Value, add func(T)) error
+}
+
+func (f *listFunction[T]) Columns() []query.Column { return columnsOf(f.columns) }
+
+// Rows calls the function.
+func (f *listFunction[T]) Rows(args []query.Value) (query.Cursor, error) {
+	c := &listCursor[T]{columns: f.columns, at: -1}
+	err := f.gather(args, func(row T) { c.rows = append(c.rows, row) })
+	return c, err
 }
 
 func queryFunctions() []tableFunction {
@@ -30,17 +45,17 @@ func queryFunctions() []tableFunction {
 	}
 }
 
-// Function finds a table function and calls it.
-func (c *Catalog) Function(name string, args []query.Value) (query.Table, error) {
+// Function finds a table function.
+func (c *Catalog) Function(name string, args int) (query.Function, error) {
 	all := queryFunctions()
 	i := slices.IndexFunc(all, func(f tableFunction) bool { return f.name == name })
 	if i < 0 {
 		return nil, nil
 	}
-	if f := all[i]; len(args) < f.least || len(args) > f.most {
+	if f := all[i]; args < f.least || args > f.most {
 		return nil, fmt.Errorf("%w arguments: it is %s", row.ErrInvalid, f.usage)
 	}
-	return all[i].make(c, args)
+	return all[i].make(c), nil
 }
 
 // seconds reads an argument as a duration.
@@ -72,40 +87,47 @@ const maxSlots = 1000
 
 // freeSlots lists when a request could start: the earliest, then each later instant
 // at which nodes come free and it fits.
-func freeSlots(c *Catalog, args []query.Value) (query.Table, error) {
-	r := placer.Request{Select: "1"}
-	var err error
-	if r.Walltime, err = c.seconds(args[0]); err != nil {
-		return nil, err
-	}
-	if len(args) > 1 {
-		r.Select = args[1].String()
-	}
-	return c.starts(r, maxSlots), nil
-}
-
-func earliest(c *Catalog, args []query.Value) (query.Table, error) {
-	r := placer.Request{Select: args[0].String()}
-	if len(args) > 1 {
-		r.Place = args[1].String()
-	}
-	if len(args) > 2 {
-		var err error
-		if r.Walltime, err = c.seconds(args[2]); err != nil {
-			return nil, err
+func freeSlots(c *Catalog) query.Function {
+	return c.starts(maxSlots, func(args []query.Value) (r placer.Request, err error) {
+		r.Select = "1"
+		if len(args) > 1 && !args[1].IsNull() {
+			r.Select = args[1].String()
 		}
-	}
-	return c.starts(r, 1), nil
+		r.Walltime, err = c.seconds(args[0])
+		return r, err
+	})
 }
 
-func (c *Catalog) starts(r placer.Request, count int) query.Table {
-	return &listTable[slot]{[]getter[slot]{
+func earliest(c *Catalog) query.Function {
+	return c.starts(1, func(args []query.Value) (r placer.Request, err error) {
+		r.Select = args[0].String()
+		if len(args) > 1 {
+			r.Place = args[1].String()
+		}
+		if len(args) > 2 && !args[2].IsNull() {
+			r.Walltime, err = c.seconds(args[2])
+		}
+		return r, err
+	})
+}
+
+// starts lists up to count starts of what the arguments ask for; of a job that asks for
+// nothing (NULL) there is none.
+func (c *Catalog) starts(count int, asked func([]query.Value) (placer.Request, error)) query.Function {
+	return &listFunction[slot]{[]getter[slot]{
 		timeColumn("start", "when it could begin", func(s *slot) int64 { return s.plan.Start }),
 		timeColumn("end", "when it would end", func(s *slot) int64 { return s.plan.End }),
 		valueColumn("wait", "from now", query.IntegerAffinity, query.Duration, func(s *slot) query.Value { return query.Int(s.wait) }),
 		valueColumn("nodes", "folded", query.TextAffinity, query.Nodes, func(s *slot) query.Value { return c.nodeNames(s.plan.NodeNumbers()) }),
 		textColumn("placement_set", "the one it would be in", func(s *slot) string { return s.plan.Set }),
-	}, func(add func(slot)) error {
+	}, func(args []query.Value, add func(slot)) error {
+		if args[0].IsNull() {
+			return nil
+		}
+		r, err := asked(args)
+		if err != nil {
+			return err
+		}
 		plans, err := c.src.Starts(r, count)
 		for _, p := range plans {
 			add(slot{p, p.Start - c.src.Now})
@@ -127,30 +149,42 @@ type changePoint struct{ at, free, busy int64 }
 
 // timelineOf lists the instants at which a node, or one of a bucket, is taken or given
 // back, from now on.
-func timelineOf(c *Catalog, args []query.Value) (query.Table, error) {
+func timelineOf(c *Catalog) query.Function {
+	return &listFunction[changePoint]{[]getter[changePoint]{
+		timeColumn("at", "from then on, until the next", func(p *changePoint) int64 { return p.at }),
+		intColumn("free", "how many of the nodes nothing is on", func(p *changePoint) int64 { return p.free }),
+		intColumn("busy", "how many something is on", func(p *changePoint) int64 { return p.busy }),
+	}, func(args []query.Value, add func(changePoint)) error {
+		if args[0].IsNull() {
+			return nil
+		}
+		numbers, err := c.nodeOrBucket(args[0])
+		if err != nil {
+			return err
+		}
+		return c.changes(numbers, add)
+	}}
+}
+
+// nodeOrBucket is a node by its name, or the nodes of a bucket by its number.
+func (c *Catalog) nodeOrBucket(v query.Value) ([]uint32, error) {
 	ix, err := c.src.Index()
 	if err != nil {
 		return nil, err
 	}
-	var numbers []uint32
-	if number, ok, err := c.nodeNumber(args[0].String()); err != nil {
+	if number, ok, err := c.nodeNumber(v.String()); err != nil {
 		return nil, err
-	} else if ok && args[0].Kind() == query.Text {
-		numbers = []uint32{number}
-	} else if id, err := strconv.ParseUint(args[0].String(), 10, 32); err == nil {
+	} else if ok && v.Kind() == query.Text {
+		return []uint32{number}, nil
+	}
+	if id, err := strconv.ParseUint(v.String(), 10, 32); err == nil {
 		b := ix.Bucket(uint32(id))
 		if b == nil {
-			return nil, row.Missing("bucket", args[0].String())
+			return nil, row.Missing("bucket", v.String())
 		}
-		numbers = ix.Nodes(b, index.None).ToArray()
-	} else {
-		return nil, row.Missing("node", args[0].String())
+		return ix.Nodes(b, index.None).ToArray(), nil
 	}
-	return &listTable[changePoint]{[]getter[changePoint]{
-		timeColumn("at", "from then on, until the next", func(p *changePoint) int64 { return p.at }),
-		intColumn("free", "how many of the nodes nothing is on", func(p *changePoint) int64 { return p.free }),
-		intColumn("busy", "how many something is on", func(p *changePoint) int64 { return p.busy }),
-	}, func(add func(changePoint)) error { return c.changes(numbers, add) }}, nil
+	return nil, row.Missing("node", v.String())
 }
 
 // changes walks the beginnings and ends of what is on nodes.
@@ -191,24 +225,19 @@ type reasonRow struct {
 	*placer.Reason
 }
 
-func reasonsOf(c *Catalog, args []query.Value) (query.Table, error) {
-	id, err := strconv.ParseUint(args[0].String(), 10, 64)
-	if err != nil {
-		return nil, fmt.Errorf("%w: reasons takes a job's number", row.ErrInvalid)
-	}
-	if payload, err := c.src.Rows.Get(row.Jobs, row.Key64(id)); err != nil {
-		return nil, err
-	} else if payload == nil {
-		return nil, row.Missing("job", strconv.FormatUint(id, 10))
-	}
-	return &listTable[reasonRow]{[]getter[reasonRow]{
+func reasonsOf(c *Catalog) query.Function {
+	return &listFunction[reasonRow]{[]getter[reasonRow]{
 		intColumn("chunk", "of the select, from 0 on", func(r *reasonRow) int64 { return int64(r.chunk) }),
 		textColumn("reason", "what keeps the nodes from serving it; fits: nothing does", func(r *reasonRow) string { return string(r.Cause) }),
 		intColumn("count", "how many nodes", func(r *reasonRow) int64 { return int64(len(r.Nodes)) }),
 		valueColumn("nodes", "folded", query.TextAffinity, query.Nodes, func(r *reasonRow) query.Value { return c.nodeNames(r.Nodes) }),
 		timeColumn("until", "when one of them could, at the earliest", func(r *reasonRow) int64 { return sometime(r.Until) }),
 		textColumn("note", "more about it", func(r *reasonRow) string { return r.Note }),
-	}, func(add func(reasonRow)) error {
+	}, func(args []query.Value, add func(reasonRow)) error {
+		id, err := c.jobNumber(args[0], "reasons")
+		if err != nil || id == 0 {
+			return err
+		}
 		ex, err := c.src.Explain(id)
 		if err != nil {
 			return err
@@ -219,7 +248,23 @@ func reasonsOf(c *Catalog, args []query.Value) (query.Table, error) {
 			}
 		}
 		return nil
-	}}, nil
+	}}
+}
+
+// jobNumber is the number of a job that there is, 0 for NULL.
+func (c *Catalog) jobNumber(v query.Value, function string) (uint64, error) {
+	if v.IsNull() {
+		return 0, nil
+	}
+	id, err := strconv.ParseUint(v.String(), 10, 64)
+	if err != nil {
+		return 0, fmt.Errorf("%w: %s takes a job's number", row.ErrInvalid, function)
+	}
+	payload, err := c.src.Rows.Get(row.Jobs, row.Key64(id))
+	if err == nil && payload == nil {
+		err = row.Missing("job", strconv.FormatUint(id, 10))
+	}
+	return id, err
 }
 
 // sometime is 0 for what never happens.

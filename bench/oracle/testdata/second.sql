@@ -1,0 +1,212 @@
+-- Statements of what came second: aggregates of all values, WITH, window functions,
+-- UNION and the like, VALUES, other joins, rows of values, JSON.
+
+-- median and the like are not in this SQLite; query/testdata has them
+refused: SELECT median(name) FROM n
+refused: SELECT percentile(ncpus, 101) FROM n
+refused: SELECT percentile(ncpus, ncpus) FROM n
+
+-- scalar functions
+SELECT floor(1.5), floor(-1.5), floor(2), floor('2.5'), floor('x'), floor(NULL), ceil(1.2), ceil(-1.2), ceiling(3), ceil('1.1')
+SELECT sqrt(4), sqrt(2), sqrt(-1), sqrt(NULL), sqrt('9'), sqrt('x'), mod(7, 3), mod(7.5, 2), mod(-7, 3), mod(7, 0), mod(NULL, 1), pow(2, 10), power(2, 0.5)
+SELECT hex('abc'), hex(''), hex(NULL), hex(12), hex(1.5), hex('ä'), sign(-3), sign(0), sign(2.5), sign('x'), sign(NULL)
+SELECT char(65, 66), char(), char(228), char(8364) || 'x', concat('a', 1, NULL, 2.5), concat(NULL), concat_ws(',', 'a', NULL, 'b', 3), concat_ws(NULL, 'a'), concat_ws('-', NULL)
+SELECT iif(1, 2), iif(0, 2), iif(NULL, 1, 2), if(1, 'a', 'b'), if(0, 'a')
+SELECT CAST('12x' AS BIGINT), CAST('1.5' AS DOUBLE PRECISION), CAST(5 AS VARCHAR(10)), CAST('3.0' AS DECIMAL(10,2)), CAST('abc' AS FLOAT), CAST(1 AS NVARCHAR), CAST('7' AS DATE), CAST('2.5' AS anything), CAST(1.9 AS UNSIGNED BIG INT)
+
+-- orders in aggregates
+SELECT group_concat(name, ',' ORDER BY name DESC) FROM n
+SELECT queue, group_concat(name ORDER BY ncpus DESC, name) FROM n GROUP BY queue ORDER BY queue
+SELECT string_agg(name, '/' ORDER BY load, name), group_concat(DISTINCT queue ORDER BY queue DESC) FROM n
+SELECT group_concat(name, '+' ORDER BY name) FILTER (WHERE ncpus > 8), group_concat(tag ORDER BY tag COLLATE NOCASE DESC) FROM n
+SELECT group_concat(mem, ',' ORDER BY mem NULLS LAST), sum(ncpus ORDER BY name), count(*) FROM n
+
+-- UNION and the like
+SELECT 1 UNION SELECT 2 UNION SELECT 1 ORDER BY 1
+SELECT 1 UNION ALL SELECT 2 UNION ALL SELECT 1
+SELECT name FROM n UNION ALL SELECT node FROM a ORDER BY 1
+SELECT name FROM n UNION SELECT node FROM a ORDER BY name DESC
+SELECT name FROM n INTERSECT SELECT node FROM a ORDER BY 1
+SELECT name FROM n EXCEPT SELECT node FROM a ORDER BY 1
+SELECT node FROM a EXCEPT SELECT name FROM n ORDER BY 1
+SELECT 1 UNION ALL SELECT 1 EXCEPT SELECT 2
+SELECT 1 EXCEPT SELECT 1 UNION ALL SELECT 5
+SELECT 1 UNION ALL SELECT 2 INTERSECT SELECT 2
+SELECT NULL UNION SELECT NULL UNION SELECT 1 ORDER BY 1
+SELECT 1, 'a' UNION SELECT 1, 'a' UNION SELECT 1, 'b' ORDER BY 2 DESC
+SELECT ncpus AS c, name FROM n WHERE ncpus > 8 UNION ALL SELECT job, user FROM j ORDER BY c, name LIMIT 3 OFFSET 1
+SELECT ncpus + 1 FROM n UNION SELECT job * 2 FROM j ORDER BY ncpus + 1
+SELECT ncpus FROM n UNION SELECT job FROM j ORDER BY job
+SELECT * FROM (SELECT name AS x FROM n UNION ALL SELECT node FROM a) WHERE x > 'n2' ORDER BY x
+SELECT count(*) FROM (SELECT name FROM n UNION SELECT node FROM a)
+SELECT name FROM n WHERE name IN (SELECT node FROM a UNION SELECT 'n5') ORDER BY name
+SELECT EXISTS (SELECT 1 FROM n WHERE 0 UNION SELECT 2), (SELECT 3 UNION SELECT 1 ORDER BY 1)
+SELECT 1 UNION SELECT 2 LIMIT 1
+SELECT name, (SELECT count(*) FROM (SELECT 1 FROM a WHERE a.node = n.name UNION ALL SELECT 1 FROM a WHERE a.node = n.name)) FROM n ORDER BY 1
+SELECT 1 AS x UNION SELECT 1.0 ORDER BY x
+refused: SELECT 1 UNION SELECT 1, 2
+refused: SELECT name FROM n UNION SELECT node FROM a ORDER BY ncpus
+refused: SELECT name FROM n ORDER BY 1 UNION SELECT 'x'
+
+-- VALUES
+VALUES (1, 'a'), (2, 'b')
+SELECT * FROM (VALUES (1, 2), (3, 4))
+SELECT column2, column1 FROM (VALUES (1, 2), (3, 4)) AS v ORDER BY column1 DESC
+SELECT v.column1, n.name FROM (VALUES ('n1'), ('n3')) v JOIN n ON n.name = v.column1 ORDER BY 1
+SELECT name FROM n WHERE name IN (VALUES ('n1'), ('n2'), ('x')) ORDER BY 1
+VALUES (1) UNION ALL SELECT 2
+SELECT (VALUES (7)), (SELECT max(column1) FROM (VALUES (1), (9), (4)))
+refused: VALUES (1, 2), (3)
+
+-- WITH
+WITH x AS (SELECT 1) SELECT * FROM x
+WITH x(a, b) AS (SELECT 1, 2) SELECT b, a, x.a FROM x
+WITH x AS (SELECT name, ncpus FROM n WHERE ncpus > 4) SELECT queue, count(*) FROM n JOIN x USING (name) GROUP BY queue ORDER BY 1
+WITH x AS (SELECT ncpus FROM n), y AS (SELECT max(ncpus) AS m FROM x) SELECT n.name FROM n, y WHERE n.ncpus = y.m
+WITH x AS (SELECT name FROM n) SELECT a.name, b.name FROM x a JOIN x b ON a.name < b.name ORDER BY 1, 2 LIMIT 4
+WITH n AS (SELECT 'mine' AS name) SELECT name FROM n
+WITH x AS (SELECT 1 AS v) SELECT (SELECT v FROM x) + (SELECT max(v) FROM x), v IN (SELECT v FROM x) FROM x
+WITH x AS (WITH y AS (SELECT 2 AS w) SELECT w + 1 AS v FROM y) SELECT v FROM x
+WITH x AS (SELECT 5 AS v) SELECT * FROM (SELECT v * 2 AS d FROM x) WHERE d > 3
+WITH x AS (VALUES (1, 'a'), (2, 'b')) SELECT column2 FROM x ORDER BY column1 DESC
+WITH b AS (SELECT v + 1 AS w FROM a2), a2 AS (SELECT 10 AS v) SELECT w FROM b
+SELECT name, (WITH x AS (SELECT n.ncpus * 2 AS d) SELECT d FROM x) FROM n ORDER BY 1
+WITH x AS MATERIALIZED (SELECT 1 AS v), y AS NOT MATERIALIZED (SELECT 2 AS v) SELECT x.v, y.v FROM x, y
+WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM c WHERE i < 5) SELECT i FROM c
+WITH RECURSIVE c(i) AS (VALUES (1) UNION ALL SELECT i * 2 FROM c LIMIT 6) SELECT group_concat(i) FROM c
+WITH RECURSIVE c(i) AS (SELECT 1 UNION SELECT (i + 3) % 7 FROM c) SELECT i FROM c ORDER BY i
+WITH c(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM c WHERE i < 3) SELECT sum(i) FROM c
+WITH RECURSIVE f(a, b) AS (SELECT 0, 1 UNION ALL SELECT b, a + b FROM f WHERE b < 50) SELECT a FROM f
+WITH RECURSIVE t(d, x) AS (VALUES (0, 1) UNION ALL SELECT d + 1, x * 2 FROM t WHERE d < 2 UNION ALL SELECT d + 1, x * 2 + 1 FROM t WHERE d < 2) SELECT d, x FROM t ORDER BY d, x
+WITH RECURSIVE t(d, x) AS (VALUES (0, 1) UNION ALL SELECT d + 1, x * 2 FROM t WHERE d < 2 ORDER BY 1 DESC) SELECT * FROM t
+WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM c WHERE i < 3) SELECT x.i, y.i FROM c x, c y ORDER BY 1, 2
+WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM c WHERE i < 4) SELECT n.name, c.i FROM n JOIN c ON n.ncpus = c.i * 4 ORDER BY 1, 2
+WITH RECURSIVE r(job, n) AS (SELECT job, 1 FROM j WHERE job = 1 UNION ALL SELECT a.job + 1, n + 1 FROM r JOIN a ON a.job = r.job WHERE n < 4) SELECT * FROM r ORDER BY 1, 2
+refused: WITH x AS (SELECT * FROM x) SELECT * FROM x
+refused: WITH x(a) AS (SELECT 1, 2) SELECT * FROM x
+refused: WITH x AS (SELECT 1), x AS (SELECT 2) SELECT * FROM x
+
+-- window functions
+SELECT row_number() OVER () FROM n
+SELECT name, row_number() OVER (ORDER BY name) FROM n ORDER BY 1
+SELECT name, rank() OVER (ORDER BY ncpus), dense_rank() OVER (ORDER BY ncpus), percent_rank() OVER (ORDER BY ncpus), cume_dist() OVER (ORDER BY ncpus) FROM n ORDER BY name
+SELECT name, rank() OVER (PARTITION BY queue ORDER BY ncpus DESC) AS r FROM n ORDER BY queue, r, name
+SELECT name, lag(name) OVER (ORDER BY name), lead(name) OVER (ORDER BY name), lag(name, 2, '-') OVER (ORDER BY name), lead(name, 0) OVER (ORDER BY name) FROM n ORDER BY name
+SELECT name, first_value(name) OVER w, last_value(name) OVER w, nth_value(name, 2) OVER w FROM n WINDOW w AS (PARTITION BY queue ORDER BY name) ORDER BY name
+SELECT name, ntile(1) OVER w, ntile(2) OVER w, ntile(4) OVER w, ntile(10) OVER w FROM n WINDOW w AS (ORDER BY name) ORDER BY name
+SELECT name, sum(ncpus) OVER (ORDER BY name), sum(ncpus) OVER (), count(*) OVER (PARTITION BY queue), avg(ncpus) OVER (PARTITION BY queue ORDER BY name) FROM n ORDER BY name
+SELECT name, sum(ncpus) OVER (ORDER BY ncpus), count(mem) OVER (ORDER BY ncpus) FROM n ORDER BY name
+SELECT name, sum(ncpus) OVER (ORDER BY name ROWS BETWEEN 1 PRECEDING AND 1 FOLLOWING), min(ncpus) OVER (ORDER BY name ROWS 2 PRECEDING), max(ncpus) OVER (ORDER BY name ROWS BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING) FROM n ORDER BY name
+SELECT name, sum(ncpus) OVER (ORDER BY name ROWS BETWEEN 2 FOLLOWING AND 3 FOLLOWING), count(*) OVER (ORDER BY name ROWS BETWEEN 3 PRECEDING AND 2 PRECEDING) FROM n ORDER BY name
+SELECT name, sum(ncpus) OVER (ORDER BY ncpus RANGE BETWEEN 4 PRECEDING AND 8 FOLLOWING), count(*) OVER (ORDER BY ncpus DESC RANGE BETWEEN 8 PRECEDING AND CURRENT ROW) FROM n ORDER BY name
+SELECT name, count(*) OVER (ORDER BY mem RANGE BETWEEN 64 PRECEDING AND 64 FOLLOWING), count(*) OVER (ORDER BY load RANGE BETWEEN 0.25 PRECEDING AND UNBOUNDED FOLLOWING) FROM n ORDER BY name
+SELECT name, count(*) OVER (ORDER BY tag RANGE BETWEEN 1 PRECEDING AND 1 FOLLOWING), count(*) OVER (ORDER BY mem DESC NULLS FIRST RANGE BETWEEN 100 PRECEDING AND CURRENT ROW) FROM n ORDER BY name
+SELECT name, group_concat(name) OVER (ORDER BY ncpus GROUPS BETWEEN 1 PRECEDING AND 1 FOLLOWING), count(*) OVER (ORDER BY ncpus GROUPS BETWEEN 1 FOLLOWING AND 2 FOLLOWING) FROM n WHERE name <> 'n2' ORDER BY name
+SELECT name, sum(ncpus) OVER (ORDER BY name ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING EXCLUDE CURRENT ROW), count(*) OVER (ORDER BY ncpus RANGE BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW EXCLUDE TIES), count(*) OVER (ORDER BY ncpus GROUPS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING EXCLUDE GROUP) FROM n ORDER BY name
+SELECT name, first_value(name) OVER (ORDER BY ncpus, name ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING EXCLUDE CURRENT ROW), last_value(ncpus) OVER (ORDER BY ncpus) FROM n ORDER BY name
+SELECT name, sum(ncpus) FILTER (WHERE queue = 'q1') OVER (ORDER BY name) FROM n ORDER BY name
+SELECT queue, count(*), sum(count(*)) OVER (ORDER BY queue), rank() OVER (ORDER BY count(*) DESC) FROM n GROUP BY queue ORDER BY queue
+SELECT queue, sum(ncpus) * 100 / sum(sum(ncpus)) OVER () FROM n GROUP BY queue ORDER BY queue
+SELECT name FROM n ORDER BY rank() OVER (ORDER BY ncpus DESC), name
+SELECT name, r FROM (SELECT name, row_number() OVER (PARTITION BY queue ORDER BY ncpus DESC, name) AS r FROM n) WHERE r = 1 ORDER BY name
+SELECT DISTINCT count(*) OVER (PARTITION BY queue) AS c FROM n ORDER BY c
+SELECT ncpus + sum(ncpus) OVER (ORDER BY name) * 2, -row_number() OVER (ORDER BY name) FROM n ORDER BY name
+SELECT n.name, a.job, row_number() OVER (PARTITION BY n.name ORDER BY a.job) FROM n LEFT JOIN a ON a.node = n.name ORDER BY 1, 2
+SELECT name, sum(ncpus) OVER (w ROWS 1 PRECEDING), count(*) OVER w2 FROM n WINDOW w AS (PARTITION BY queue ORDER BY name), w2 AS (w) ORDER BY name
+SELECT row_number() OVER (ORDER BY name) AS r, name FROM n WHERE ncpus > 4 ORDER BY r LIMIT 2
+SELECT count(*) OVER () FROM n WHERE 0
+SELECT name, (SELECT count(*) OVER () FROM a WHERE a.node = n.name LIMIT 1) FROM n ORDER BY name
+SELECT max(ncpus) OVER (PARTITION BY queue) - ncpus AS d, name FROM n ORDER BY d, name
+refused: SELECT name FROM n WHERE row_number() OVER () = 1
+refused: SELECT sum(row_number() OVER ()) FROM n
+refused: SELECT sum(DISTINCT ncpus) OVER () FROM n
+refused: SELECT rank() FROM n
+refused: SELECT abs(1) OVER () FROM n
+refused: SELECT sum(ncpus) OVER nosuch FROM n
+refused: SELECT sum(ncpus) OVER (ROWS -1 PRECEDING) FROM n
+refused: SELECT sum(ncpus) OVER (ORDER BY name ROWS BETWEEN CURRENT ROW AND 1 PRECEDING) FROM n
+refused: SELECT sum(ncpus) OVER (ORDER BY name, ncpus RANGE 1 PRECEDING) FROM n
+
+-- joins
+SELECT * FROM n NATURAL JOIN (SELECT 'n1' AS name, 8 AS ncpus, 5 AS z)
+SELECT * FROM a NATURAL LEFT JOIN j ORDER BY job, node
+SELECT n.name, a.job FROM n RIGHT JOIN a ON a.node = n.name ORDER BY a.job, a.node
+SELECT n.name, a.job FROM n FULL JOIN a ON a.node = n.name ORDER BY n.name, a.job
+SELECT * FROM j FULL JOIN a USING (job) ORDER BY job, node
+SELECT job, j.job, a.job FROM j RIGHT JOIN a USING (job) ORDER BY job, a.node
+SELECT job, count(*) FROM j FULL OUTER JOIN a USING (job) GROUP BY job ORDER BY job
+SELECT n.name, a.job, j.user FROM n LEFT JOIN a ON a.node = n.name FULL JOIN j ON j.job = a.job ORDER BY 1, 2, 3
+SELECT n.name, a.job, j.user FROM n RIGHT JOIN a ON a.node = n.name AND n.ncpus > 8 JOIN j ON j.job = a.job ORDER BY 1, 2, 3
+SELECT n.name, a.job FROM n RIGHT JOIN a ON a.node = n.name WHERE n.name IS NULL ORDER BY 2
+SELECT n.name, a.job FROM n FULL JOIN a ON a.node = n.name AND a.job > 1 WHERE a.job IS NULL OR n.name IS NULL ORDER BY 1, 2
+SELECT count(*) FROM n RIGHT JOIN e ON e.node = n.name
+SELECT count(*) FROM e RIGHT JOIN n ON e.node = n.name
+SELECT count(*), count(e.node), count(n.name) FROM e FULL JOIN n ON e.node = n.name
+SELECT x.name, y.name FROM n x RIGHT JOIN n y ON x.ncpus < y.ncpus ORDER BY 1, 2
+SELECT * FROM n RIGHT JOIN a ON 0 ORDER BY job, node
+SELECT x.job, (SELECT count(*) FROM n RIGHT JOIN a ON a.node = n.name WHERE a.job = x.job) FROM j x ORDER BY 1
+SELECT n.name, b.job, b.user FROM n LEFT JOIN (a JOIN j ON j.job = a.job) AS b ON b.node = n.name ORDER BY 1, 2
+SELECT n.name, a.job, j.user FROM n LEFT JOIN (a JOIN j ON j.job = a.job) ON a.node = n.name ORDER BY 1, 2
+SELECT n.name, a.job, j.user FROM (n JOIN a ON a.node = n.name) LEFT JOIN j ON j.job = a.job ORDER BY 1, 2
+SELECT a.job AS job, j.user FROM n JOIN (a LEFT JOIN j USING (job)) ON a.node = n.name ORDER BY 1, 2
+SELECT count(*) FROM (n), (a)
+SELECT count(*) FROM ((n JOIN a ON a.node = n.name))
+refused: SELECT * FROM n NATURAL JOIN a ON 1
+refused: SELECT * FROM n NATURAL a
+
+-- rows of values
+SELECT (1, 2) = (1, 2), (1, 2) = (1, 3), (1, 2) <> (1, 3), (1, NULL) = (1, 2), (1, NULL) = (2, 2), (NULL, 1) = (2, 1), (1, NULL) <> (2, 3)
+SELECT (1, 2) < (1, 3), (1, 2) < (1, 2), (1, 2) <= (1, 2), (2, 1) > (1, 9), (1, NULL) < (2, 0), (1, NULL) < (1, 0), (NULL, 1) < (1, 1), (1, 2) >= (1, 3)
+SELECT (1, NULL) IS (1, NULL), (1, 2) IS NOT (1, NULL), (1, 2) IS (1, 2), (1, 5) BETWEEN (1, 2) AND (1, 9), (1, 5) NOT BETWEEN (1, 6) AND (2, 0)
+SELECT name FROM n WHERE (queue, ncpus) = ('q1', 8) ORDER BY 1
+SELECT name FROM n WHERE (queue, ncpus) > ('q1', 8) ORDER BY 1
+SELECT name FROM n WHERE (name, ncpus) IN (SELECT node, ncpus FROM a) ORDER BY 1
+SELECT name FROM n WHERE (name, ncpus) NOT IN (SELECT node, ncpus FROM a WHERE node IS NOT NULL) ORDER BY 1
+SELECT (1, 2) IN (VALUES (1, 2), (3, 4)), (1, 3) IN (VALUES (1, 2), (3, NULL)), (3, 3) IN (VALUES (1, 2), (3, NULL)), (1, 2) NOT IN (SELECT 1, 3)
+SELECT name FROM n WHERE (queue, ncpus) = (SELECT queue, ncpus FROM n WHERE name = 'n1') ORDER BY 1
+SELECT (1, 2) = (SELECT 1, 2), (SELECT 1, 2) = (1, 2), (1, 2) = (SELECT 1, 2 WHERE 0)
+SELECT CASE WHEN (1, 2) = (1, 2) THEN 'a' END, NOT (1, 2) = (1, 3)
+refused: SELECT (1, 2)
+refused: SELECT (1, 2) = (1, 2, 3)
+refused: SELECT (1, 2) = 1
+refused: SELECT (1, 2) + 1
+
+-- bare columns
+SELECT name FROM n GROUP BY queue
+SELECT name, count(*) FROM n
+SELECT max(ncpus), name FROM n
+SELECT min(ncpus), name, mem FROM n
+SELECT queue, name, max(ncpus) FROM n GROUP BY queue ORDER BY queue
+SELECT queue, name, min(load) FROM n GROUP BY queue ORDER BY queue
+SELECT queue, name, max(mem) FROM n GROUP BY queue ORDER BY queue
+SELECT queue, name || '!', count(*) FROM n GROUP BY queue ORDER BY 2
+SELECT name, max(ncpus) FROM n WHERE 0
+SELECT queue, ncpus FROM n GROUP BY queue HAVING ncpus > 8 ORDER BY queue
+SELECT queue, (SELECT max(job) FROM a WHERE a.node = n.name) FROM n GROUP BY queue ORDER BY 1
+
+-- IN a table
+SELECT name FROM n WHERE name IN (SELECT node FROM a) AND 1 IN (SELECT job FROM j) ORDER BY 1
+WITH x AS (SELECT 'n1' AS v UNION SELECT 'n3') SELECT name FROM n WHERE name IN x ORDER BY 1
+WITH x AS (SELECT 'n1' AS v) SELECT name FROM n WHERE name NOT IN x ORDER BY 1
+
+-- JSON
+SELECT json_array(1, 2.5, 'a"b', NULL, TRUE), json_array(), json_object('a', 1, 'b', 'x'), json_object()
+SELECT json_array(json_array(1), json_object('k', json_array(2, '[3]')), '[4]', json('{"a" : 1}'))
+SELECT json_group_array(name), json_group_array(mem), json_group_array(load) FROM n
+SELECT queue, json_group_array(name) FROM n GROUP BY queue ORDER BY 1
+SELECT json_group_object(name, ncpus) FROM n
+SELECT json_group_array(json_object('n', name, 'c', ncpus)) FROM n
+SELECT json_object('all', (SELECT json_group_array(job) FROM j), 'x', 1)
+SELECT '{"a":[1,2,{"b":"c"}]}' -> 'a', '{"a":[1,2,{"b":"c"}]}' -> '$.a[2].b', '{"a":[1,2,{"b":"c"}]}' ->> '$.a[2].b', '{"a":[1,2]}' ->> 'a', '[1,2,3]' -> 1, '[1,2,3]' ->> -1, '[1,2,3]' ->> '$[#-2]'
+SELECT '{"a":null,"b":true,"c":1.5,"d":"x\ny"}' ->> 'a', '{"b":true}' ->> 'b', '{"c":1.5}' ->> 'c', '{"d":"x\ny"}' ->> 'd', '{"a":null}' -> 'a', '{"a":1}' -> 'b', NULL -> 'a', '{"a":1}' -> NULL
+SELECT '{"a.b":1,"c":{"d":2}}' ->> 'a.b', '{"a.b":1}' ->> '$."a.b"', '{"c":{"d":2}}' -> 'c' ->> 'd', json_extract('{"c":{"d":[5]}}', '$.c.d[0]'), json_array('[1]' -> 0)
+SELECT json_array('tab	x', 'nl' || char(10), 'ä€', char(1)), json_valid('{"a":1}'), json_valid('{a}'), json('[1, 2]')
+SELECT json_group_array(name) FROM n WHERE 0
+SELECT json_group_array(name ORDER BY name DESC) FROM n
+refused: SELECT '{a' -> 'b'
+refused: SELECT json_object('a')
+refused: SELECT json_object(1, 2)
+
+-- USING with NULLs
+SELECT job FROM (SELECT NULL AS job UNION ALL SELECT 1) x RIGHT JOIN j USING (job) ORDER BY 1
+SELECT job, x.job FROM (SELECT NULL AS job UNION ALL SELECT 1) x FULL JOIN j USING (job) LEFT JOIN a USING (job) ORDER BY 1, 2
