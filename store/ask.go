@@ -2,6 +2,7 @@ package store
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/index/devices"
@@ -9,7 +10,8 @@ import (
 	"github.com/placectl/placectl/store/internal/row"
 )
 
-// Ask reads a request and gives it the defaults of its queue and of the store.
+// Ask reads a request and gives it the defaults of its queue and of the store. Its chunks
+// are for reading only.
 func (tx *Tx) Ask(r placer.Request) (placer.Ask, error) { return tx.asking(r).whole() }
 
 // askOf is what a job asks for that has been submitted: it may be let into reservations
@@ -54,10 +56,11 @@ func (q asking) read() (placer.Ask, error) {
 	if err != nil {
 		return placer.Ask{}, err
 	}
-	spec, err := placer.Parse(defs, r)
+	said, err := tx.loaded.sayings.read(defs, r)
 	if err != nil {
 		return placer.Ask{}, err
 	}
+	spec := said.spec
 	a := placer.Ask{Spec: spec, Duration: spec.Walltime, User: r.User, Since: tx.now}
 	if a.Duration == 0 {
 		a.Duration = seconds(set.DefaultWalltime)
@@ -82,6 +85,53 @@ func (q asking) read() (placer.Ask, error) {
 	}
 	a.Grants, err = tx.reservations().grants(q.who, r.Reservation, tx.now)
 	return a, err
+}
+
+// sayings are the texts of requests that a transaction has read: whoever places much asks
+// for the same again and again. What they mean changes when a resource comes or goes.
+type sayings struct{ known map[saying]*said }
+
+type saying struct {
+	sel, place string
+	walltime   time.Duration
+}
+
+// said is what a text means, for reading only, and how it is written in normal form.
+type said struct {
+	spec       placer.Spec
+	sel, place string // "" as long as nobody has asked
+}
+
+// maxSayings bounds how many texts are known.
+const maxSayings = 1024
+
+// read reads the texts of a request.
+func (s *sayings) read(defs *index.Defs, r placer.Request) (*said, error) {
+	text := saying{r.Select, r.Place, r.Walltime}
+	if again := s.known[text]; again != nil {
+		return again, nil
+	}
+	spec, err := placer.Parse(defs, r)
+	if err != nil {
+		return nil, err
+	}
+	if s.known == nil || len(s.known) == maxSayings {
+		s.known = make(map[saying]*said)
+	}
+	s.known[text] = &said{spec: spec}
+	return s.known[text], nil
+}
+
+// normal writes what a request was understood as.
+func (s *sayings) normal(defs *index.Defs, r placer.Request, spec placer.Spec) (sel, place string) {
+	known := s.known[saying{r.Select, r.Place, r.Walltime}]
+	if known == nil || len(spec.Chunks) == 0 || &known.spec.Chunks[0] != &spec.Chunks[0] {
+		return spec.Text(defs), spec.Place.Format(defs) // it was read elsewhere
+	}
+	if known.sel == "" {
+		known.sel, known.place = spec.Text(defs), spec.Place.Format(defs)
+	}
+	return known.sel, known.place
 }
 
 // queue is the queue whose nodes the request is for: its own, if that owns nodes.

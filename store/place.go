@@ -123,8 +123,9 @@ func (ps plans) newJob(r placer.Request, a placer.Ask, plan *placer.Plan) (*row.
 // newcomer is a new job that asks for something. Its policy is the one that it names
 // itself: which one it gets is known when it is placed.
 func (ps plans) newcomer(r placer.Request, a placer.Ask, defs *index.Defs) *row.Job {
+	sel, place := ps.loaded.sayings.normal(defs, r, a.Spec)
 	return &row.Job{Name: r.Name, User: r.User, Group: r.Group, Account: r.Account, Queue: r.Queue, Class: r.Class, Key: ps.key,
-		Select: a.Text(defs), Place: a.Spec.Place.Format(defs), Walltime: a.Duration, Submit: ps.now,
+		Select: sel, Place: place, Walltime: a.Duration, Submit: ps.now,
 		Access: a.Access, Reservation: r.Reservation, Prefer: r.Prefer, Bind: a.Bind, Policy: r.Policy, NoPolicy: r.Policy == ""}
 }
 

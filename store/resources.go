@@ -47,6 +47,7 @@ func (tx *Tx) AddResource(def index.Def) error {
 		return err
 	}
 	tx.state.NextResource = defs.Next()
+	tx.loaded.sayings = sayings{}
 	tx.loaded.freed.Anywhere()
 	if err := tx.file.Put(row.Resources, row.Key16(uint16(def.ID)), row.EncodeResource(def)); err != nil {
 		return err
@@ -88,6 +89,7 @@ func (tx *Tx) RemoveResource(name string) error {
 		return err
 	}
 	defs.Remove(def.ID)
+	tx.loaded.sayings = sayings{}
 	if err := tx.file.Remove(row.Resources, row.Key16(uint16(def.ID))); err != nil {
 		return err
 	}

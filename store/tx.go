@@ -37,6 +37,7 @@ type Tx struct {
 // loaded is what a transaction has read of the file so far, and changed.
 type loaded struct {
 	settings *Settings
+	sayings  sayings
 	defs     *index.Defs
 	index    *index.Index
 	calendar *timeline.Calendar
