@@ -86,6 +86,77 @@ func dropSlices(defs *index.Defs, n *index.Node, d *devices.Device) {
 	n.SetDevices(target.ID, rest)
 }
 
+// Lack are devices that a node names, and that its host was found to lack.
+type Lack struct {
+	Node, Resource string
+	IDs            []string
+}
+
+func (l *Lack) String() string {
+	return fmt.Sprintf("node %s lacks %s=%s", l.Node, l.Resource, devices.FormatIDs(l.IDs))
+}
+
+// Detected says which devices a host was found to have. Of those that its nodes name it
+// returns the ones that are not among them, and does with them what the setting detect says:
+// they are drained, or an event names them. A device is the same where its UUID is; where one
+// of both has none, where its id is. Of a resource that is not among those found nothing is
+// known, and what is drained is expected to be missing.
+func (tx *Tx) Detected(host string, found []devices.Held) (lacks []Lack, err error) {
+	set, err := tx.settings()
+	if err != nil || set.Detect == "off" {
+		return nil, err
+	}
+	if !tx.Writable() {
+		return nil, ErrReadOnly
+	}
+	defs, err := tx.Resources()
+	if err != nil {
+		return nil, err
+	}
+	lacking := make(map[uint32][]Lack)
+	var order []uint32
+	err = tx.EachNode(func(n *index.Node) error {
+		if len(n.Devices) == 0 || !SameHost(hostOf(n), host) {
+			return nil
+		}
+		for _, h := range found {
+			def, ok := defs.Lookup(h.Resource)
+			if !ok {
+				continue
+			}
+			if missing := h.Lacks(n.DevicesOf(def.ID)); len(missing) > 0 {
+				lacking[n.Number] = append(lacking[n.Number], Lack{n.Name, def.Name, missing})
+			}
+		}
+		if lacking[n.Number] != nil {
+			order = append(order, n.Number)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	for _, number := range order {
+		for _, l := range lacking[number] {
+			lacks = append(lacks, l)
+			if err := tx.nodeDevices().lacks(number, l, host, set.Detect == "drain"); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return lacks, nil
+}
+
+// lacks drains what a node lacks, or has an event say it.
+func (ds nodeDevices) lacks(node uint32, l Lack, host string, drain bool) error {
+	why := "not found on " + host + " when it was started"
+	if drain {
+		_, err := ds.DrainDevices(node, l.Resource, l.IDs, why)
+		return err
+	}
+	return ds.happened(row.Event{Node: l.Node, Event: "device", Reason: l.Resource + "=" + devices.FormatIDs(l.IDs) + " " + why})
+}
+
 // change changes some devices of a node and puts it back.
 func (ds nodeDevices) change(node uint32, resource string, ids []string, fn func(*index.Node, index.Def, *devices.Device) error) (*index.Node, error) {
 	if !ds.Writable() {

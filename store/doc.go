@@ -32,8 +32,9 @@
 // [Tx.EachNode], [Tx.ScanNodes], [Tx.PutNode], [Tx.RemoveNode], [Tx.SetNodeState], [Tx.SetLoad]; what is on
 // them: [Tx.Occupancy], [Tx.Allocations], [Tx.Owner], [Tx.Left], [Tx.Used], [Tx.UsageSince],
 // [Tx.ResetUsage]; how they are alike: [Tx.Buckets], [Tx.PlacementSets]; their devices:
-// [Tx.DrainDevices], [Tx.ResumeDevices], [Tx.CutDevices], [Tx.SplitNode], [Tx.JoinNode], [Tx.Moved], and
-// which of them jobs have: [Tx.DevicesOfNode], [Tx.HeldBy], [Tx.Devices], [Tx.DevicesOn].
+// [Tx.DrainDevices], [Tx.ResumeDevices], [Tx.CutDevices], [Tx.Detected], [Tx.SplitNode],
+// [Tx.JoinNode], [Tx.Moved], and which of them jobs have: [Tx.DevicesOfNode], [Tx.HeldBy],
+// [Tx.Devices], [Tx.DevicesOn].
 //
 // Resources, queues and settings: [Tx.Resources], [Tx.AddResource], [Tx.RemoveResource];
 // [Tx.Queue], [Tx.Queues], [Tx.AddQueue], [Tx.SetQueue], [Tx.RemoveQueue]; [Tx.Settings],

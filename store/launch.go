@@ -2,6 +2,7 @@ package store
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/store/internal/row"
@@ -120,8 +121,21 @@ func (as attempts) host(j *row.Job) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	return hostOf(n), nil
+}
+
+// hostOf names the host of a node.
+func hostOf(n *index.Node) string {
 	if v, ok := n.Get(index.Host); ok && v.Str != "" {
-		return v.Str, nil
+		return v.Str
 	}
-	return n.Name, nil
+	return n.Name
+}
+
+// SameHost compares names of hosts, of which either may be without its domain. Upper and
+// lower case are the same.
+func SameHost(a, b string) bool {
+	shortA, domainA, _ := strings.Cut(a, ".")
+	shortB, domainB, _ := strings.Cut(b, ".")
+	return strings.EqualFold(shortA, shortB) && (domainA == "" || domainB == "" || strings.EqualFold(domainA, domainB))
 }

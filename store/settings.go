@@ -44,8 +44,13 @@ type Settings struct {
 	SuspectAfter    int            // so many different jobs that a node refuses have it drained; 0: none have
 	SuspectWindow   time.Duration  // within so long
 	LostAfter       time.Duration  // attempts on a host of which nobody is heard for so long are unreachable; 0: never
+	Pin             string         // whether jobs are kept to their cores: PinCores, or none
+	Detect          string         // what is done about devices that a host is found to lack: drain, warn or off
 	Enforce         string         // how memory is kept to what was asked for: auto, cgroup, poll or none
 }
+
+// PinCores is the setting pin that keeps jobs to the cores that they hold.
+const PinCores = "cpus"
 
 // Setting describes one setting.
 type Setting struct {
@@ -84,14 +89,15 @@ var settingDefs = []settingDef{
 		}},
 	{"default_walltime", "3600", "seconds that a request without a walltime gets",
 		func(_ *index.Defs, v string, s *Settings) error { return readSeconds(v, 1, &s.DefaultWalltime) }},
+	{"detect", "warn", "what the first pass after a host was started does about devices that the host is found to lack: drain (them), warn (an event says so) or off",
+		func(_ *index.Defs, v string, s *Settings) error {
+			return readWord(v, &s.Detect, "drain", "warn", "off")
+		}},
 	{"do_not_span_sets", "false", "a request that fits no placement set never runs, rather than span them",
 		func(_ *index.Defs, v string, s *Settings) error { return readBool(v, &s.DoNotSpan) }},
 	{"enforce", "auto", "how jobs are kept to the memory they asked for: cgroup (or they are refused), poll (their sum is looked at each second), auto (cgroup where one is to be had), none",
 		func(_ *index.Defs, v string, s *Settings) error {
-			if s.Enforce = v; !slices.Contains([]string{"auto", "cgroup", "poll", "none"}, v) {
-				return fmt.Errorf("%q is not auto, cgroup, poll or none", v)
-			}
-			return nil
+			return readWord(v, &s.Enforce, "auto", "cgroup", "poll", "none")
 		}},
 	{"group_key", "", "resources whose values split the nodes into placement sets, e.g. switch,rack",
 		func(defs *index.Defs, v string, s *Settings) error {
@@ -149,6 +155,8 @@ var settingDefs = []settingDef{
 			}
 			return nil
 		}},
+	{"pin", "none", "whether a job may use only the cores that it holds (cpus), on nodes that name theirs; or any (none): PLACECTL_CPUS says in both cases which it holds",
+		func(_ *index.Defs, v string, s *Settings) error { return readWord(v, &s.Pin, "none", PinCores) }},
 	{"policy", "firstavailable", "which of the nodes that could serve a request are taken: " + policyNames(),
 		func(_ *index.Defs, v string, s *Settings) (err error) {
 			s.Policy, err = placer.ParsePolicy(v)
@@ -252,6 +260,15 @@ func readSpan(v string, to *time.Duration) error {
 
 // maxWalltime bounds walltimes, in seconds: a hundred years.
 const maxWalltime = 100 * 366 * 86400
+
+// readWord reads one of some words.
+func readWord(v string, to *string, words ...string) error {
+	*to = v
+	if slices.Contains(words, v) {
+		return nil
+	}
+	return fmt.Errorf("%q is not %s or %s", v, strings.Join(words[:len(words)-1], ", "), words[len(words)-1])
+}
 
 func readBool(v string, to *bool) error {
 	b, err := strconv.ParseBool(strings.ToLower(v))

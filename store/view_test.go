@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/index/devices"
 	"github.com/placectl/placectl/locality"
 	"github.com/placectl/placectl/placer"
 	"github.com/placectl/placectl/placer/fairshare"
@@ -108,7 +109,7 @@ func calls(t *testing.T, db *DB) map[string]call {
 		"BatchPlaces": reads("work0"), "EachBatchJob": reads("work0", func(int, *locality.Job, *locality.Task) error { return nil }),
 		"BatchNext": writes("work0", "h9", "", locality.Want{}), "BatchDone": writes("work0", "h1", []int{0}), "BatchFail": writes("work0", "h1", []int{0}),
 		"Once": writes(&Once{Key: "k"}, func() error { return nil }), "ResetClock": writes(time.Unix(1, 0)), "Amend": writes("k", []byte("answer")),
-		"DrainDevices": writes(uint32(0), "ngpus", []string{"0"}, "ecc"), "ResumeDevices": writes(uint32(0), "ngpus", []string{"0"}),
+		"DrainDevices": writes(uint32(0), "ngpus", []string{"0"}, "ecc"), "Detected": writes("n1", []devices.Held(nil)), "ResumeDevices": writes(uint32(0), "ngpus", []string{"0"}),
 		"SplitNode": writes(uint32(0)), "JoinNode": writes("n00"),
 		"CutDevices": writes(uint32(0), "ngpus", []string{"0"}, 2, "gslices"), "HeldBy": reads(job), "Devices": reads(job), "Moved": reads(), "DevicesOfNode": reads(node), "DevicesOn": reads(job, uint32(0)),
 		"Claim":         writes(Claim{Job: 4, Attempt: 1, By: BySupervisor, Nonce: Nonce{1}, Process: Process{Host: "n00", PID: 7}}),

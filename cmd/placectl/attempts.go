@@ -6,7 +6,9 @@ import (
 	"os"
 	"time"
 
+	"github.com/placectl/placectl/cmd/placectl/internal/detect"
 	"github.com/placectl/placectl/cmd/placectl/internal/dispatch"
+	"github.com/placectl/placectl/cmd/placectl/internal/launch"
 	"github.com/placectl/placectl/cmd/placectl/internal/payload"
 	"github.com/placectl/placectl/cmd/placectl/internal/remote"
 	attempts "github.com/placectl/placectl/cmd/placectl/internal/runner"
@@ -20,7 +22,7 @@ func (r *runner) attemptsRunner(host string) (runner *attempts.Runner, launch st
 	if err != nil {
 		return nil, "", err
 	}
-	if host == "" || dispatch.SameHost(host, me.Host) {
+	if host == "" || store.SameHost(host, me.Host) {
 		// What passes write down they are to find again, whoever has made them.
 		host = me.Host
 	}
@@ -78,7 +80,35 @@ func (r *runner) attemptsRunner(host string) (runner *attempts.Runner, launch st
 	if is.LostAfter > 0 {
 		a.Beat, a.BeatEvery = beat, is.LostAfter/beatsWithin
 	}
+	if is.Detect != "off" {
+		a.Started = func(ctx context.Context) error { return r.compareDevices(ctx, host, db) }
+	}
 	return a, is.Launch, nil
+}
+
+// compareDevices says which of the devices that the database names this host lacks.
+func (r *runner) compareDevices(ctx context.Context, host string, db attempts.Database) error {
+	m := detect.Look(detect.Here(func(words ...string) (string, error) { return launch.Output(ctx, 5*time.Second, words...) }), true)
+	var lacks []store.Lack
+	if lies, is := db.(*remote.Database); is {
+		a, err := lies.Ask(ctx, remote.AskLacks, remote.Question{Found: m.Found()})
+		if err != nil {
+			return err
+		}
+		lacks = a.Lacks
+	} else {
+		err := r.updateOnce(func(tx *store.Tx) (err error) {
+			lacks, err = tx.Detected(host, m.Found())
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	for _, l := range lacks {
+		r.notef("%s", l.String())
+	}
+	return nil
 }
 
 // beatsWithin is how often a host says that it is there within the time after which it counts
@@ -123,7 +153,7 @@ func siteOf(tx *store.Tx) (*remote.Answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &remote.Answer{ID: id.ID, Epoch: fmt.Sprintf("%08x", id.Epoch), StateDir: settings.StateDir, Launch: settings.Launch, LostAfter: settings.LostAfter}, nil
+	return &remote.Answer{ID: id.ID, Epoch: fmt.Sprintf("%08x", id.Epoch), StateDir: settings.StateDir, Launch: settings.Launch, LostAfter: settings.LostAfter, Detect: settings.Detect}, nil
 }
 
 // endAttended ends the jobs of runs on this host that were killed.

@@ -16,7 +16,7 @@ func attemptsVerb() *verb {
 		Name:     "attempts",
 		Category: "Queue",
 		Usage:    "answer a host that executes jobs and reaches the database over ssh",
-		Args:     []verbs.Arg{{Name: remote.AskSite + "|" + remote.AskLaunch + "|" + remote.AskLook + "|" + remote.AskClaim + "|" + remote.AskReport + "|" + remote.AskBeat, Kind: verbs.KindWord}},
+		Args:     []verbs.Arg{{Name: remote.AskSite + "|" + remote.AskLaunch + "|" + remote.AskLook + "|" + remote.AskClaim + "|" + remote.AskReport + "|" + remote.AskBeat + "|" + remote.AskLacks, Kind: verbs.KindWord}},
 		Access:   verbs.Reads, // it writes, too, and has neither --dry-run nor --key
 		Alone:    true,
 		Hidden:   true,
@@ -41,6 +41,11 @@ func (r *runner) attempts(c *cli.Context) error {
 		a, err = r.site()
 	case remote.AskLaunch:
 		err = d.Update(func(tx *store.Tx) error { return tx.LaunchBy(store.LaunchWork) })
+	case remote.AskLacks:
+		err = d.Update(func(tx *store.Tx) (err error) {
+			a.Lacks, err = tx.Detected(q.Host, q.Found)
+			return err
+		})
 	case remote.AskLook:
 		a.View, err = d.Look(r.ctx)
 	case remote.AskClaim:

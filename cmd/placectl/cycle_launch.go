@@ -11,7 +11,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/placectl/placectl/cmd/placectl/internal/dispatch"
 	"github.com/placectl/placectl/cmd/placectl/internal/hook"
 	"github.com/placectl/placectl/cmd/placectl/internal/launch"
 	attempts "github.com/placectl/placectl/cmd/placectl/internal/runner"
@@ -81,7 +80,7 @@ func (r *runner) passHosts(here string) (hosts []string, database string, err er
 		return d.BusyHosts(tx, busy)
 	})
 	for host := range maps.Keys(busy) {
-		if dispatch.SameHost(host, here) {
+		if store.SameHost(host, here) {
 			delete(busy, host)
 		}
 	}

@@ -77,7 +77,7 @@ const importRules = `
 	index, store                             < cmd/placectl/internal/runner
 	cmd/placectl/internal/spell, cmd/placectl/internal/launch < cmd/placectl/internal/runner
 	cmd/placectl/internal/runner             < cmd/placectl
-	store, cmd/placectl/internal/exit, cmd/placectl/internal/launch, cmd/placectl/internal/runner < cmd/placectl/internal/remote
+	index/devices, store, cmd/placectl/internal/exit, cmd/placectl/internal/launch, cmd/placectl/internal/runner < cmd/placectl/internal/remote
 	cmd/placectl/internal/remote             < cmd/placectl
 	index/devices, store, cmd/placectl/internal/runner < cmd/placectl/internal/dispatch
 	cmd/placectl/internal/dispatch           < cmd/placectl

@@ -103,6 +103,8 @@ var settingValues = map[string][]string{
 	"keep_ended":         {"3650d", "x", ""}, // no shorter: the laws count jobs
 	"keep_keys":          {"0", "2h", "30d", "x", ""},
 	"launch":             {"work", "exec", "x", ""},
+	"pin":                {"none", "cpus", "x", ""},
+	"detect":             {"warn", "drain", "off", "x", ""},
 	"enforce":            {"auto", "none", "poll", "x", ""},
 	"launch_db":          {"/x.db", "ssh://ann@head/x.db", "x.db", "ssh://head", ""},
 	"state_dir":          {"/tmp/x", "x", ""},

@@ -86,6 +86,24 @@ func threads(cores Set) []string {
 	return out
 }
 
+// Lacks lists the devices of a set that are not among those that were found, by their ids.
+// Two are the same where their UUIDs are, or, where one of them has none, their ids. What is
+// drained need not be found.
+func (h Held) Lacks(set Set) (ids []string) {
+	for i := range set {
+		d := &set[i]
+		if !d.Drained && !slices.ContainsFunc(h.Devices, func(f Device) bool {
+			if d.UUID != "" && f.UUID != "" {
+				return d.UUID == f.UUID
+			}
+			return d.ID == f.ID
+		}) {
+			ids = append(ids, d.ID)
+		}
+	}
+	return ids
+}
+
 func (s Set) ids() []string {
 	out := make([]string, len(s))
 	for i := range s {

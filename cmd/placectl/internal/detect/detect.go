@@ -8,6 +8,7 @@ package detect
 import (
 	"fmt"
 	"io/fs"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -34,6 +35,22 @@ type Machine struct {
 	Memory    int64                  // kb, 0 where it is not known, as is Disk
 	Disk      int64
 	Notes     []string // what could not be found, and why
+
+	asked bool // the driver of GPUs has answered
+}
+
+// Found are the devices of the resources of which something could be found out.
+func (m *Machine) Found() (found []devices.Held) {
+	if len(m.Cores) > 0 {
+		found = append(found, devices.Held{Resource: devices.Cores, Devices: m.Cores})
+	}
+	if m.asked {
+		found = append(found, devices.Held{Resource: "ngpus", Devices: m.GPUs})
+	}
+	for _, resource := range slices.Sorted(maps.Keys(m.Slices)) {
+		found = append(found, devices.Held{Resource: resource, Devices: m.Slices[resource]})
+	}
+	return found
 }
 
 // Look looks at a machine. With threads each hardware thread counts as a core.

@@ -52,7 +52,9 @@ func (l *looking) gpus() {
 	if err := l.GPUs.Check(); err != nil {
 		l.note("GPUs: %v", err)
 		l.GPUs = nil
+		return
 	}
+	l.asked = true
 	if len(l.GPUs) > 0 {
 		l.slices()
 	}

@@ -5,7 +5,6 @@ package dispatch
 import (
 	"context"
 	"os"
-	"strings"
 	"syscall"
 
 	attempts "github.com/placectl/placectl/cmd/placectl/internal/runner"
@@ -104,7 +103,7 @@ func (d *DB) executes(tx *store.Tx, j *store.Job) (bool, error) {
 		return false, nil
 	}
 	host, err := tx.HostOf(j)
-	if err != nil || !SameHost(host, d.Host) {
+	if err != nil || !store.SameHost(host, d.Host) {
 		return false, err
 	}
 	return d.mine(tx, j)
@@ -156,13 +155,6 @@ func (d *DB) BusyHosts(tx *store.Tx, busy map[string]bool) error {
 		}
 		return err
 	})
-}
-
-// SameHost compares names of hosts, of which either may be without its domain.
-func SameHost(a, b string) bool {
-	shortA, domainA, _ := strings.Cut(a, ".")
-	shortB, domainB, _ := strings.Cut(b, ".")
-	return strings.EqualFold(shortA, shortB) && (domainA == "" || domainB == "" || strings.EqualFold(domainA, domainB))
 }
 
 // fileOwner is the uid of a file's owner, -1 where that cannot be told.

@@ -34,7 +34,7 @@ func (d *DB) order(tx *store.Tx, g *store.Granted) (*attempts.Order, error) {
 	if o.Nodes, err = tx.NodeNames(j.AllNodes()); err != nil {
 		return nil, err
 	}
-	if err := errors.Join(orderChunks(tx, j, o), orderDevices(tx, j, o)); err != nil {
+	if err := errors.Join(orderChunks(tx, j, o), orderDevices(tx, j, o, settings.Pin == store.PinCores)); err != nil {
 		return nil, err
 	}
 	if j.Array != 0 {
@@ -89,8 +89,9 @@ func orderChunks(tx *store.Tx, j *store.Job, o *attempts.Order) error {
 	return nil
 }
 
-// orderDevices says which devices it has of nodes that name theirs.
-func orderDevices(tx *store.Tx, j *store.Job, o *attempts.Order) error {
+// orderDevices says which devices it has of nodes that name theirs, and whether it is to be
+// kept to its cores.
+func orderDevices(tx *store.Tx, j *store.Job, o *attempts.Order, pin bool) error {
 	for i, node := range j.AllNodes() {
 		held, named, err := tx.DevicesOn(j, node)
 		if err != nil {
@@ -106,7 +107,7 @@ func orderDevices(tx *store.Tx, j *store.Job, o *attempts.Order) error {
 		}
 		o.DeviceEnv = env
 		for _, h := range held {
-			if h.Resource == devices.Cores {
+			if pin && h.Resource == devices.Cores {
 				o.CPUs = devices.CPUs(h.Devices)
 			}
 		}

@@ -16,6 +16,7 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/exit"
 	"github.com/placectl/placectl/cmd/placectl/internal/launch"
 	attempts "github.com/placectl/placectl/cmd/placectl/internal/runner"
+	"github.com/placectl/placectl/index/devices"
 	"github.com/placectl/placectl/store"
 )
 
@@ -29,7 +30,8 @@ const (
 	AskLook   = "look"
 	AskClaim  = "claim"
 	AskReport = "report"
-	AskBeat   = "beat" // say that somebody is there
+	AskBeat   = "beat"  // say that somebody is there
+	AskLacks  = "lacks" // of the devices that the database names
 )
 
 // Question is what a host asks.
@@ -38,16 +40,19 @@ type Question struct {
 	UID    int
 	Claim  *store.Claim
 	Result *store.Result
-	User   string // who is there
-	Boot   string // which start of the host it is
+	User   string         // who is there
+	Boot   string         // which start of the host it is
+	Found  []devices.Held // of AskLacks
 }
 
 // Answer is what it gets.
 type Answer struct {
 	ID, Epoch, StateDir, Launch string
 	LostAfter                   time.Duration
+	Detect                      string // the setting
 	View                        *attempts.View
 	Order                       *attempts.Order
+	Lacks                       []store.Lack
 }
 
 // Database is a database on another host as those who execute attempts ask it.

@@ -24,7 +24,7 @@ type Order struct {
 
 	Enforce string // the setting: auto, cgroup, poll or none
 	Memory  int64  // bytes that it asked for on its first node; 0: it did not ask
-	CPUs    []int  // the cores that it has on its first node; nil: all
+	CPUs    []int  // the hardware threads that it is kept to on its first node; nil: none is kept from it
 
 	DeviceEnv  []string // what tells it which devices it has on its first node, as devices.Environ has it
 	DeviceFile []string // the same for all its nodes: a node, a blank, and PLACECTL_DEVICES

@@ -59,8 +59,9 @@ func (p *Passes) pass(ctx context.Context, view *View) error {
 		return errors.Join(err, p.start(view.Unclaimed, nil))
 	}
 	defer s.close()
+	failed := []error{p.begun(ctx, s, self.Boot)}
 	busy, nonces, err := p.settleAll(ctx, s, self)
-	failed := []error{err}
+	failed = append(failed, err)
 	for _, h := range view.Held {
 		if !nonces[h.Nonce] && !busy[h.Key] {
 			failed = append(failed, p.settleLost(ctx, h, self))
@@ -68,6 +69,21 @@ func (p *Passes) pass(ctx context.Context, view *View) error {
 	}
 	failed = append(failed, p.stopEnding(view, s), p.startFit(ctx, s, view, busy))
 	return errors.Join(failed...)
+}
+
+// begun calls Started where no pass of ours has since this host was started. The file beat
+// says for which start of the host it was.
+func (p *Passes) begun(ctx context.Context, s *state, boot string) error {
+	if p.Started == nil {
+		return nil
+	}
+	if was, err := s.epoch.ReadFile(beatFile); err == nil && string(was) == boot {
+		return nil
+	}
+	if err := p.Started(ctx); err != nil {
+		return err
+	}
+	return s.epoch.WriteFile(beatFile, []byte(boot), 0o600)
 }
 
 // none reports whether there is nothing to be done.

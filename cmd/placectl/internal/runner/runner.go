@@ -42,6 +42,9 @@ type Runner struct {
 	// Trust says that programs are run which the database names, whoever may have written
 	// it.
 	Trust bool
+	// Started is called by the first pass after this host was started, before it starts any
+	// supervisor; nil: nothing is to be done then.
+	Started func(context.Context) error
 	// Note says what nobody else would hear of.
 	Note func(format string, args ...any)
 
