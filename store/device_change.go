@@ -116,7 +116,7 @@ func (tx *Tx) Detected(host string, found []devices.Held) (lacks []Lack, err err
 	lacking := make(map[uint32][]Lack)
 	var order []uint32
 	err = tx.EachNode(func(n *index.Node) error {
-		if len(n.Devices) == 0 || !SameHost(hostOf(n), host) {
+		if len(n.Devices) == 0 || !SameHost(HostOfNode(n), host) {
 			return nil
 		}
 		for _, h := range found {

@@ -121,11 +121,11 @@ func (as attempts) host(j *row.Job) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return hostOf(n), nil
+	return HostOfNode(n), nil
 }
 
-// hostOf names the host of a node.
-func hostOf(n *index.Node) string {
+// HostOfNode names the host of a node: what its resource host says, else its name.
+func HostOfNode(n *index.Node) string {
 	if v, ok := n.Get(index.Host); ok && v.Str != "" {
 		return v.Str
 	}

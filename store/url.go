@@ -3,6 +3,8 @@ package store
 import (
 	"fmt"
 	"strings"
+
+	"github.com/placectl/placectl/store/internal/file"
 )
 
 // URLScheme begins the name of a database that is reached by running the verb where it lies.
@@ -23,3 +25,7 @@ func SplitURL(url string) (host, path string, err error) {
 	}
 	return host, path, nil
 }
+
+// NetworkFileSystem names the file system of a directory when several machines share it, such
+// as NFS; else it is "". Locks may not exclude the other machines there.
+func NetworkFileSystem(dir string) string { return file.NetworkFileSystem(dir) }

@@ -5,6 +5,7 @@ import (
 	"io"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/remote"
+	attempts "github.com/placectl/placectl/cmd/placectl/internal/runner"
 	"github.com/placectl/placectl/cmd/placectl/internal/usage"
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
 	"github.com/placectl/placectl/store"
@@ -16,7 +17,7 @@ func attemptsVerb() *verb {
 		Name:     "attempts",
 		Category: "Queue",
 		Usage:    "answer a host that executes jobs and reaches the database over ssh",
-		Args:     []verbs.Arg{{Name: remote.AskSite + "|" + remote.AskLaunch + "|" + remote.AskLook + "|" + remote.AskClaim + "|" + remote.AskReport + "|" + remote.AskBeat + "|" + remote.AskLacks, Kind: verbs.KindWord}},
+		Args:     []verbs.Arg{{Name: remote.AskSite + "|" + remote.AskLaunch + "|" + remote.AskLook + "|" + remote.AskClaim + "|" + remote.AskReport + "|" + remote.AskBeat + "|" + remote.AskLacks + "|" + remote.AskOn, Kind: verbs.KindWord}},
 		Access:   verbs.Reads, // it writes, too, and has neither --dry-run nor --key
 		Alone:    true,
 		Hidden:   true,
@@ -46,6 +47,8 @@ func (r *runner) attempts(c *cli.Context) error {
 			a.Lacks, err = tx.Detected(q.Host, q.Found)
 			return err
 		})
+	case remote.AskOn:
+		a.Place, err = d.On(attempts.Key{Job: q.Job, Number: q.Attempt}, q.Node)
 	case remote.AskLook:
 		a.View, err = d.Look(r.ctx)
 	case remote.AskClaim:

@@ -1,11 +1,13 @@
 package main
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
@@ -13,7 +15,9 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/exit"
 	"github.com/placectl/placectl/cmd/placectl/internal/joblog"
 	"github.com/placectl/placectl/cmd/placectl/internal/jobref"
+	"github.com/placectl/placectl/cmd/placectl/internal/launch"
 	"github.com/placectl/placectl/cmd/placectl/internal/payload"
+	attempts "github.com/placectl/placectl/cmd/placectl/internal/runner"
 	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
 	"github.com/placectl/placectl/store"
@@ -26,7 +30,8 @@ func logsVerb() *verb {
 		Category: "Queue",
 		Usage:    "what a job has written",
 		Args:     []verbs.Arg{{Name: "JOB", Kind: verbs.KindJob}},
-		Description: "The output of a job, of all its attempts where they write to one file, else of the last one. With -f it waits\n" +
+		Description: "The output of a job, of all its attempts where they write to one file, else of the last one. Where it lies on the\n" +
+			"host that has executed the job, and not on a file system that is shared, it is read there, over ssh. With -f it waits\n" +
 			"for the job to start, goes on as it writes, over its attempts, and ends when the job has ended, with the job's\n" +
 			"exit status: 1 for a job that has none. On a terminal characters that would control it are shown, not obeyed, unless\n" +
 			"--raw is given.",
@@ -35,6 +40,7 @@ func logsVerb() *verb {
 			&cli.BoolFlag{Name: "err", Usage: "its errors, where they go to a file of their own"},
 			&cli.IntFlag{Name: "tail", Usage: "only the last `N` lines"},
 			&cli.IntFlag{Name: "attempt", Usage: "only what attempt `N` has written"},
+			&cli.StringFlag{Name: "path", Hidden: true, Usage: "serve the file `F` to another host, which asks for it"},
 		},
 		Access:   verbs.Reads,
 		Alone:    true,
@@ -49,8 +55,15 @@ type jobLog struct {
 	r    *runner
 	c    *cli.Context
 	to   io.Writer
-	path string      // of the file that is read
-	from *joblog.Log // nil before there is one
+	path string  // of the file that is read
+	from openLog // nil before there is one
+}
+
+// openLog is a log that is being read, here or on another host.
+type openLog interface {
+	Copy(io.Writer) error // what has come by now
+	Rest(io.Writer) error // and nothing more will come
+	Close() error
 }
 
 // logState is where the output of a job lies by now.
@@ -67,6 +80,9 @@ func (r *runner) logs(c *cli.Context) error {
 		if c.IsSet(flag) && c.Int(flag) < 1 {
 			return usagef("--%s must be 1 or more", flag)
 		}
+	}
+	if c.IsSet("path") {
+		return r.serveLog(c)
 	}
 	l := &jobLog{r: r, c: c, to: r.stdout}
 	defer l.close()
@@ -188,33 +204,92 @@ func (l *jobLog) nothingYet(s *logState) error {
 
 // open opens the file, at what is to be shown of it. Who follows waits for the file.
 func (l *jobLog) open(s *logState) error {
+	if far, err := l.openFar(s); far != nil || err != nil {
+		l.path = s.path
+		if far != nil {
+			l.from = far
+		}
+		return err
+	}
 	from, err := joblog.Open(s.path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && l.c.Bool("follow") && !s.over:
 		return nil
 	case err != nil:
-		return elsewhere(s.attempt, err)
+		return err
 	}
 	l.from, l.path = from, s.path
-	if l.c.IsSet("attempt") && s.shared {
-		found, err := from.Only(s.job.ID, s.attempt.Number)
+	return beginLog(l.c, from, s.path, s.job.ID, s.shared)
+}
+
+// openFar begins to read the log on the host where it lies, nil where that is this one, or
+// the file is on a file system that hosts share.
+func (l *jobLog) openFar(s *logState) (openLog, error) {
+	host := s.attempt.Host
+	here, err := os.Hostname()
+	if err != nil || host == "" || store.SameHost(host, here) || store.NetworkFileSystem(filepath.Dir(s.path)) != "" {
+		return nil, err
+	}
+	if self, err := attempts.Self(here); err != nil || self.Boot == s.attempt.Boot {
+		return nil, err // this host under another name
+	}
+	ssh, err := launch.FindSSH()
+	if err != nil {
+		return nil, fmt.Errorf("job %d has written %s on %s: %w", s.job.ID, spell.Quoted(s.path), host, err)
+	}
+	words := []string{"placectl", "logs", strconv.FormatUint(s.job.ID, 10), "--path", s.path}
+	for _, flag := range []string{"tail", "attempt"} {
+		if l.c.IsSet(flag) && (flag == "tail" || s.shared) {
+			words = append(words, "--"+flag, strconv.Itoa(l.c.Int(flag)))
+		}
+	}
+	far, err := joblog.Fetch(l.to, func(in io.Reader, to io.Writer) error {
+		var said bytes.Buffer
+		status, err := ssh.Run(l.r.ctx, host, words, in, to, &said)
+		text := strings.TrimPrefix(strings.TrimSpace(said.String()), "placectl: ")
+		var lost *launch.Unreached
+		switch {
+		case errors.As(err, &lost):
+			lost.Why = text
+			return fmt.Errorf("%w: %w", exit.ErrUnreached, lost)
+		case err == nil && status == exit.NotFound:
+			return fmt.Errorf("%w: on %s: %s", store.ErrNotFound, host, strings.TrimPrefix(text, "not found: "))
+		case err == nil && status != exit.OK:
+			return fmt.Errorf("on %s: %s", host, text)
+		}
+		return err
+	})
+	return far, err
+}
+
+// beginLog goes to where a log is to be read from: to the part of an attempt, and to the
+// last lines.
+func beginLog(c *cli.Context, from *joblog.Log, path string, job uint64, shared bool) error {
+	if n := c.Int("attempt"); c.IsSet("attempt") && shared {
+		found, err := from.Only(job, n)
 		if err == nil && !found {
-			err = fmt.Errorf("%w: attempt %d of job %d has written nothing to %s", store.ErrNotFound, s.attempt.Number, s.job.ID, spell.Quoted(s.path))
+			err = fmt.Errorf("%w: attempt %d of job %d has written nothing to %s", store.ErrNotFound, n, job, spell.Quoted(path))
 		}
 		if err != nil {
 			return err
 		}
 	}
-	if l.c.IsSet("tail") {
-		return from.Tail(l.c.Int("tail"))
+	if c.IsSet("tail") {
+		return from.Tail(c.Int("tail"))
 	}
 	return nil
 }
 
-// elsewhere says of a file that is not to be had where it ought to be.
-func elsewhere(a *store.Attempt, err error) error {
-	if here, e := os.Hostname(); e == nil && a.Host != "" && a.Host != here {
-		return fmt.Errorf("%w; the job wrote it on %s", err, a.Host)
+// serveLog reads a log for another host.
+func (r *runner) serveLog(c *cli.Context) error {
+	job, err := strconv.ParseUint(c.Args().First(), 10, 64)
+	if err != nil {
+		return usagef("--path is for another host that asks, which names a job by its number")
+	}
+	path := c.String("path")
+	err = joblog.Serve(path, func(from *joblog.Log) error { return beginLog(c, from, path, job, true) }, r.stdin, r.stdout)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = fmt.Errorf("%w: %w", store.ErrNotFound, err)
 	}
 	return err
 }

@@ -13,7 +13,6 @@ import (
 
 	"github.com/placectl/placectl/cmd/placectl/internal/hook"
 	"github.com/placectl/placectl/cmd/placectl/internal/launch"
-	attempts "github.com/placectl/placectl/cmd/placectl/internal/runner"
 	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
 	"github.com/placectl/placectl/store"
@@ -91,7 +90,7 @@ func (r *runner) passHosts(here string) (hosts []string, database string, err er
 // file system that they share, else over ssh.
 func (r *runner) launchDB(here string) string {
 	path := r.databasePath()
-	if attempts.NetworkFileSystem(path) != "" {
+	if store.NetworkFileSystem(filepath.Dir(path)) != "" {
 		return path
 	}
 	return "ssh://" + here + path

@@ -259,6 +259,9 @@ var requesters = []string{"place", "when", "explain", "submit", "run --dry-run",
 // and where it is shown.
 var shownElsewhere = map[string]string{
 	"work --once":           "work.txtar",
+	"on --watch":            "on.txtar",
+	"on --no-forward":       "on.txtar",
+	"logs --path":           "logs.txtar",
 	"work --cycle":          "work.txtar",
 	"work --host":           "work.txtar",
 	"supervise --host":      "work.txtar",

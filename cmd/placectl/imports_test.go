@@ -79,10 +79,10 @@ const importRules = `
 	cmd/placectl/internal/runner             < cmd/placectl
 	index/devices, store, cmd/placectl/internal/exit, cmd/placectl/internal/launch, cmd/placectl/internal/runner < cmd/placectl/internal/remote
 	cmd/placectl/internal/remote             < cmd/placectl
-	index/devices, store, cmd/placectl/internal/runner < cmd/placectl/internal/dispatch
-	cmd/placectl/internal/dispatch           < cmd/placectl
 	store, cmd/placectl/internal/spell, cmd/placectl/internal/launch < cmd/placectl/internal/hook
 	cmd/placectl/internal/hook               < cmd/placectl
+	index, index/devices, store, cmd/placectl/internal/runner < cmd/placectl/internal/dispatch
+	cmd/placectl/internal/dispatch           < cmd/placectl, cmd/placectl/internal/remote
 	cmd/placectl/internal/usage              < cmd/placectl
 	cmd/placectl/internal/joblog             < cmd/placectl
 	cmd/placectl/internal/output, cmd/placectl/internal/launch < cmd/placectl/internal/keyed

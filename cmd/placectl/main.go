@@ -96,6 +96,7 @@ func allVerbs() verbs.List[*runner] {
 		{Name: "supervise", Make: superviseVerb},
 		{Name: "attempts", Make: attemptsVerb},
 		{Name: "run", Make: runVerb},
+		{Name: "on", Make: onVerb},
 		{Name: "logs", Make: logsVerb},
 		{Name: "wait", Make: waitVerb},
 		{Name: "events", Make: eventsVerb},

@@ -1,16 +1,14 @@
 package file
 
 import (
-	"path/filepath"
-
 	"golang.org/x/sys/unix"
 )
 
-// networkFileSystem names the file system that a file lies on when its locks
-// may not exclude other machines, else "".
-func networkFileSystem(path string) string {
+// NetworkFileSystem names the file system of a directory when several machines share it, and
+// locks may not exclude the others; else it is "".
+func NetworkFileSystem(dir string) string {
 	var st unix.Statfs_t
-	if unix.Statfs(filepath.Dir(path), &st) != nil {
+	if unix.Statfs(dir, &st) != nil {
 		return ""
 	}
 	switch uint32(st.Type) {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"sync"
 	"syscall"
 	"time"
@@ -31,7 +32,7 @@ const openTimeout = 2 * time.Second
 // open takes the lock and opens the file.
 func (f *File) open(write bool) (*opened, error) {
 	f.warned.Do(func() {
-		if fsName := networkFileSystem(f.path); fsName != "" {
+		if fsName := NetworkFileSystem(filepath.Dir(f.path)); fsName != "" {
 			f.warn(fmt.Sprintf("%s is on %s: file locks may not exclude other machines there", f.path, fsName))
 		}
 	})

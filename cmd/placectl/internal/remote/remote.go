@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/placectl/placectl/cmd/placectl/internal/dispatch"
 	"github.com/placectl/placectl/cmd/placectl/internal/exit"
 	"github.com/placectl/placectl/cmd/placectl/internal/launch"
 	attempts "github.com/placectl/placectl/cmd/placectl/internal/runner"
@@ -32,6 +33,7 @@ const (
 	AskReport = "report"
 	AskBeat   = "beat"  // say that somebody is there
 	AskLacks  = "lacks" // of the devices that the database names
+	AskOn     = "on"    // where a command for a node of a job is to run
 )
 
 // Question is what a host asks.
@@ -43,6 +45,10 @@ type Question struct {
 	User   string         // who is there
 	Boot   string         // which start of the host it is
 	Found  []devices.Held // of AskLacks
+
+	Job     uint64 // of AskOn
+	Attempt int
+	Node    string
 }
 
 // Answer is what it gets.
@@ -53,6 +59,7 @@ type Answer struct {
 	View                        *attempts.View
 	Order                       *attempts.Order
 	Lacks                       []store.Lack
+	Place                       *dispatch.Place
 }
 
 // Database is a database on another host as those who execute attempts ask it.

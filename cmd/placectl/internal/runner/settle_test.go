@@ -353,8 +353,8 @@ func TestSignalBeforeEnd(t *testing.T) {
 // has a handler.
 func TestSignalFirst(t *testing.T) {
 	s := newSite(t)
-	k := s.job(`sh -c 'trap "echo other >>\"$LEDGER\"" USR1; for i in 1 2 3 4 5 6; do sleep 0.1; done' & trap 'echo first >>"$LEDGER"' USR1; wait; wait`, func(o *Order) {
-		o.Walltime, o.Payload.Ending.Signal, o.Payload.Ending.Before, o.Payload.Ending.First = 5*time.Second, int(syscall.SIGUSR1), 4700*time.Millisecond, true
+	k := s.job(`trap 'echo first >>"$LEDGER"' USR1; sh -c 'trap "echo other >>\"$LEDGER\"" USR1; for i in $(seq 30); do sleep 0.1; done' & wait; wait`, func(o *Order) {
+		o.Walltime, o.Payload.Ending.Signal, o.Payload.Ending.Before, o.Payload.Ending.First = 5*time.Second, int(syscall.SIGUSR1), 3500*time.Millisecond, true
 	})
 	s.start(nil, "supervise", k.String()).wait()
 	if r := s.attempt(k).Result; r.Outcome != store.OutcomeExited || s.file("ledger") != "first\n" {

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"syscall"
 
-	"golang.org/x/sys/unix"
+	"github.com/placectl/placectl/store"
 )
 
 // DefaultState is where a user's attempts lie where the setting state_dir does not say.
@@ -81,32 +81,10 @@ func checkState(top *os.Root, path string) error {
 	case is.Mode().Perm()&0o077 != 0:
 		return &errState{fmt.Errorf("%s has the mode %o, and others must not get in: chmod 700 it", path, is.Mode().Perm()), true}
 	}
-	if on := NetworkFileSystem(path); on != "" {
+	if on := store.NetworkFileSystem(path); on != "" {
 		return &errState{fmt.Errorf("%s is on %s, where locks do not tell hosts apart: the setting state_dir names another one", path, on), false}
 	}
 	return nil
-}
-
-// NetworkFileSystem names the file system of a directory where several machines share it,
-// else "".
-func NetworkFileSystem(path string) string {
-	var st unix.Statfs_t
-	if unix.Statfs(path, &st) != nil {
-		return ""
-	}
-	switch uint32(st.Type) {
-	case unix.NFS_SUPER_MAGIC:
-		return "NFS"
-	case 0x0BD00BD0:
-		return "Lustre"
-	case unix.SMB_SUPER_MAGIC, unix.CIFS_SUPER_MAGIC, unix.SMB2_SUPER_MAGIC:
-		return "SMB"
-	case 0x47504653:
-		return "GPFS"
-	case unix.CEPH_SUPER_MAGIC:
-		return "Ceph"
-	}
-	return ""
 }
 
 // attempts lists the attempts that have a directory.

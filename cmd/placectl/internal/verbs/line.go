@@ -99,6 +99,10 @@ func (l List[R]) Parse(words []string) (Invocation[R], error) {
 			w.shortFlag(word)
 		default:
 			w.word(word)
+			if v := w.Leaf(); v != nil && v.Command && len(w.Args) == 1 && (len(w.rest) == 0 || w.rest[0] != "--") {
+				w.Args = append(w.Args, w.rest...)
+				w.rest = nil
+			}
 		}
 	}
 	w.finish()

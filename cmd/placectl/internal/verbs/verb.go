@@ -27,6 +27,7 @@ type Verb[R any] struct {
 	Statuses    []int  // exit statuses beside those that its access brings
 	Example     string // command lines, one a line
 	Hidden      bool
+	Command     bool // what stands behind its first argument is a command, flags and all, also without --
 	Passes      bool // its exit status is that of a command that it runs: its own are greater by exit.Own
 	Unkeyed     bool // it writes, and takes no --key: what it does cannot be repeated
 	Verbs       []*Verb[R]

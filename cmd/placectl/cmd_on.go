@@ -1,0 +1,161 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/placectl/placectl/cmd/placectl/internal/dispatch"
+	"github.com/placectl/placectl/cmd/placectl/internal/exit"
+	"github.com/placectl/placectl/cmd/placectl/internal/launch"
+	"github.com/placectl/placectl/cmd/placectl/internal/remote"
+	attempts "github.com/placectl/placectl/cmd/placectl/internal/runner"
+	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
+	"github.com/urfave/cli/v2"
+)
+
+// watchFlag has on be the one that runs the command, on the other host.
+const watchFlag = "watch"
+
+func onVerb() *verb {
+	return &verb{
+		Name:     "on",
+		Category: "Queue",
+		Usage:    "in a job: run a command on another of its nodes",
+		Args:     []verbs.Arg{{Name: "NODE"}, {Name: "-- COMMAND", Kind: verbs.KindCommand, Optional: true}, {Name: "ARGUMENTS", Kind: verbs.KindCommand, Optional: true, Many: true}},
+		Description: "The command of a job runs on its first node. This starts another one on NODE, over ssh where that is another\n" +
+			"host, with this directory, this environment and the devices that the job has there, and with our input and\n" +
+			"output. When this ends, or the connection breaks, it is ended there with all that it has started, so that nothing\n" +
+			"is left when the job ends. Its exit status is ours; what on itself has to say is greater than that of other verbs by 100.\n" +
+			"Without -- what stands behind NODE is a line for a shell, as with ssh and rsh: so MPI libraries can call it, as in\n" +
+			"OMPI_MCA_plm_rsh_agent='placectl on'.",
+		Flags: []cli.Flag{
+			&cli.BoolFlag{Name: watchFlag, Hidden: true},
+			&cli.BoolFlag{Name: "no-forward", Aliases: []string{"x"}, Usage: "nothing: agents of MPI libraries are called with it", Hidden: true},
+		},
+		Access:   verbs.Reads,
+		Alone:    true,
+		Passes:   true,
+		Command:  true,
+		Statuses: []int{exit.Conflict},
+		Example:  "placectl on n2 -- hostname\nfor n in $(sort -u $PLACECTL_NODEFILE); do placectl on $n -- ./worker & done; wait",
+		Run:      (*runner).on,
+	}
+}
+
+func (r *runner) on(c *cli.Context) error {
+	if c.Bool(watchFlag) {
+		return r.watch()
+	}
+	args := c.Args().Slice()
+	if len(args) < 2 || r.dash >= 0 && r.dash != 1 {
+		return usagef("it wants a node and a command: placectl on n2 -- hostname")
+	}
+	node, words := args[0], args[1:]
+	if r.dash < 0 {
+		words = []string{"sh", "-c", strings.Join(words, " ")}
+	}
+	job := r.getenv("PLACECTL_JOB")
+	var k attempts.Key
+	var err error
+	if k.Job, err = strconv.ParseUint(job, 10, 64); err != nil {
+		return usagef("it is for the command of a job, which has PLACECTL_JOB in its environment")
+	}
+	k.Number, _ = strconv.Atoi(r.getenv("PLACECTL_ATTEMPT"))
+	p, err := r.placeOn(k, node)
+	if err != nil {
+		return err
+	}
+	env := onEnviron(r.environ(), p.Env)
+	if p.Here {
+		return launch.Become(words, env)
+	}
+	return r.onHost(p, &attempts.Elsewhere{Words: words, Env: env, Grace: p.Grace})
+}
+
+// placeOn asks the database where the command is to run.
+func (r *runner) placeOn(k attempts.Key, node string) (*dispatch.Place, error) {
+	if !r.overSSH() {
+		return r.dispatched("", os.Getuid()).On(k, node)
+	}
+	db, err := r.remoteDatabase("")
+	if err != nil {
+		return nil, err
+	}
+	a, err := db.Ask(r.ctx, remote.AskOn, remote.Question{Job: k.Job, Attempt: k.Number, Node: node})
+	if err != nil {
+		return nil, err
+	}
+	if a.Place == nil {
+		return nil, fmt.Errorf("%s: it does not know how to answer: placectl is older there", db.Host)
+	}
+	return a.Place, nil
+}
+
+// ofFirstNode are the variables that are about the first node of a job alone.
+var ofFirstNode = []string{"TMPDIR", "PLACECTL_NODEFILE", "PLACECTL_DEVICEFILE", "PLACECTL_DEVICES", "PLACECTL_CPUS"}
+
+// ofDevices are those that libraries go by, and that placectl has set where it has set
+// PLACECTL_DEVICES.
+var ofDevices = []string{"CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER", "NVIDIA_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES"}
+
+// onEnviron is an environment for another node of the job.
+func onEnviron(environ, devices []string) []string {
+	drop := ofFirstNode
+	if slices.ContainsFunc(environ, func(kv string) bool { return strings.HasPrefix(kv, "PLACECTL_DEVICES=") }) {
+		drop = slices.Concat(drop, ofDevices)
+	}
+	out := slices.DeleteFunc(slices.Clone(environ), func(kv string) bool {
+		name, _, _ := strings.Cut(kv, "=")
+		return slices.Contains(drop, name)
+	})
+	return append(out, devices...)
+}
+
+// onHost has the command run on another host, and passes its input and output on.
+func (r *runner) onHost(p *dispatch.Place, e *attempts.Elsewhere) (err error) {
+	if e.Dir, err = os.Getwd(); err != nil {
+		return err
+	}
+	ssh, err := launch.FindSSH()
+	if err != nil {
+		return err
+	}
+	read, write, err := os.Pipe()
+	if err != nil {
+		return err
+	}
+	defer write.Close()       // with us the connection ends
+	go e.Send(write, r.stdin) //nolint:errcheck // who does not read it has ended
+	status, err := ssh.Run(r.ctx, p.Host, []string{"placectl", "on", "--" + watchFlag}, read, r.answers.Writer, r.stderr)
+	read.Close()
+	if err != nil {
+		var lost *launch.Unreached
+		if errors.As(err, &lost) {
+			return fmt.Errorf("%w: %w", exit.ErrUnreached, err)
+		}
+		return err
+	}
+	return r.passOn(status)
+}
+
+// watch runs the command that comes from another host of the job.
+func (r *runner) watch() error {
+	status, err := attempts.Watch(os.Stdin)
+	if err != nil {
+		return err
+	}
+	return r.passOn(status)
+}
+
+// passOn ends with the exit status of a command.
+func (r *runner) passOn(status int) error {
+	r.begun = true
+	if status != 0 {
+		return exit.Status(status)
+	}
+	return nil
+}

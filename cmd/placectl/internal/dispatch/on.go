@@ -1,0 +1,83 @@
+package dispatch
+
+import (
+	"fmt"
+	"time"
+
+	attempts "github.com/placectl/placectl/cmd/placectl/internal/runner"
+	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/index/devices"
+	"github.com/placectl/placectl/store"
+)
+
+// Place is where a command of a job is to run that is for one of its nodes.
+type Place struct {
+	Host  string
+	Here  bool          // that is the host where the job's own command runs
+	Env   []string      // which devices the job has of the node, as devices.Environ has it
+	Grace time.Duration // of the job
+}
+
+// On is where a command of an attempt is to run that is for a node of its job, which is named
+// by itself or by its host. An attempt that does not run, or no more, gets a Conflict.
+func (d *DB) On(k attempts.Key, node string) (p *Place, err error) {
+	err = d.View(func(tx *store.Tx) error {
+		p, err = placeOn(tx, k, node)
+		return err
+	})
+	return p, err
+}
+
+func placeOn(tx *store.Tx, k attempts.Key, node string) (*Place, error) {
+	j, err := tx.Job(k.Job)
+	if err != nil {
+		return nil, err
+	}
+	if j.State != store.JobRunning || k.Number != 0 && max(j.Attempt, 1) != k.Number {
+		return nil, &store.Conflict{What: "attempt " + k.String(), Why: fmt.Sprintf("job %d is %s, in attempt %d: it has no nodes for this one", j.ID, j.State, j.Attempt)}
+	}
+	home, err := tx.HostOf(j)
+	if err != nil {
+		return nil, err
+	}
+	numbers := j.AllNodes()
+	byHost := -1
+	for i, number := range numbers {
+		n, err := tx.NodeByNumber(number)
+		if err != nil {
+			return nil, err
+		}
+		if n.Name == node {
+			return onNode(tx, j, n, home)
+		}
+		if byHost < 0 && (store.SameHost(n.Name, node) || store.SameHost(store.HostOfNode(n), node)) {
+			byHost = i
+		}
+	}
+	if byHost >= 0 {
+		n, err := tx.NodeByNumber(numbers[byHost])
+		if err != nil {
+			return nil, err
+		}
+		return onNode(tx, j, n, home)
+	}
+	names, err := tx.NodeNames(numbers)
+	if err != nil {
+		return nil, err
+	}
+	return nil, fmt.Errorf("%w: node %s is none of job %d, which has %s", store.ErrNotFound, node, j.ID, index.FoldNodeList(names))
+}
+
+func onNode(tx *store.Tx, j *store.Job, n *index.Node, home string) (*Place, error) {
+	held, named, err := tx.DevicesOn(j, n.Number)
+	if err != nil {
+		return nil, err
+	}
+	p := &Place{Host: store.HostOfNode(n), Env: devices.Environ(held, named), Grace: store.DefaultGrace}
+	p.Here = store.SameHost(p.Host, home)
+	carried, err := tx.Payload(j.ID)
+	if err == nil && carried != nil && carried.Ending.Grace != 0 {
+		p.Grace = max(carried.Ending.Grace, 0)
+	}
+	return p, err
+}

@@ -1,0 +1,25 @@
+package launch
+
+import (
+	"os"
+	"os/exec"
+	"syscall"
+)
+
+// Child starts a program as our child, in a session of its own, with our output. It is
+// looked for on the PATH of its environment, by a shell: where there is none its exit status
+// is 127, and 126 where it cannot be executed. Nobody waits for it but the caller, by its
+// pid. The error says that not even the shell could be started, or that the directory cannot
+// be entered.
+func Child(words, env []string, dir string, in *os.File) (pid int, err error) {
+	keepOpen()
+	cmd := exec.Command("/bin/sh", append([]string{"-c", `exec "$0" "$@"`}, words...)...)
+	cmd.Env, cmd.Dir = env, dir
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = in, os.Stdout, os.Stderr
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	if err := cmd.Start(); err != nil {
+		return 0, err
+	}
+	pid = cmd.Process.Pid
+	return pid, cmd.Process.Release()
+}

@@ -1,0 +1,182 @@
+package runner
+
+import (
+	"bufio"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/placectl/placectl/cmd/placectl/internal/launch"
+	"golang.org/x/sys/unix"
+)
+
+// Elsewhere is a command of a job that is to run on another of its nodes. It is watched
+// there by a process that gets it, and then what the command is to read, over a connection:
+// when that breaks the command has nobody who waits for it, and is ended with all that
+// descends from it.
+type Elsewhere struct {
+	Words []string // its name and arguments
+	Env   []string
+	Dir   string
+	Grace time.Duration // from being told to terminate to being killed
+}
+
+// A connection carries the command as a line of JSON, and then pieces of its input, each
+// behind its length in four bytes, big-endian. A piece without bytes is the end of the input.
+// The end of the connection is not: it has been broken.
+
+// maxPiece bounds a piece of input.
+const maxPiece = 1 << 16
+
+// Send sends the command, and then its input, until that ends. The connection stays open.
+func (e *Elsewhere) Send(to io.Writer, in io.Reader) error {
+	if err := json.NewEncoder(to).Encode(e); err != nil {
+		return err
+	}
+	piece := make([]byte, 4+maxPiece)
+	for {
+		n, err := in.Read(piece[4:])
+		if n == 0 && err == nil {
+			continue
+		}
+		binary.BigEndian.PutUint32(piece, uint32(n))
+		if _, err := to.Write(piece[:4+n]); err != nil || n == 0 {
+			return err
+		}
+		if err != nil {
+			_, err := to.Write(make([]byte, 4))
+			return err
+		}
+	}
+}
+
+// Watch runs the command that comes over a connection, on our own output, and returns its
+// exit status as a shell has it. It returns when nobody of it is left.
+func Watch(from *os.File) (status int, err error) {
+	in := bufio.NewReaderSize(from, maxPiece)
+	line, err := in.ReadBytes('\n')
+	if err != nil {
+		return 0, fmt.Errorf("the command did not arrive: %w", err)
+	}
+	var e Elsewhere
+	if err := json.Unmarshal(line, &e); err != nil || len(e.Words) == 0 {
+		return 0, errors.New("what arrived is no command")
+	}
+	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
+		return 0, err
+	}
+	read, write, err := os.Pipe()
+	if err != nil {
+		return 0, err
+	}
+	w := &watcher{grace: e.Grace, broken: make(chan struct{})}
+	w.pid, err = launch.Child(e.Words, e.Env, e.Dir, read)
+	read.Close()
+	if err != nil {
+		return 0, err
+	}
+	var once sync.Once
+	for _, lasts := range []func(){func() { feed(in, write) }, func() { hungUp(from) }} {
+		go func() {
+			lasts()
+			once.Do(func() { close(w.broken) })
+		}()
+	}
+	return w.watch(), nil
+}
+
+// feed passes the input on until the connection is broken. What the command does not want to
+// read is thrown away.
+func feed(in io.Reader, to io.WriteCloser) {
+	defer to.Close()
+	piece := make([]byte, maxPiece)
+	for wanted := true; ; {
+		var length [4]byte
+		if _, err := io.ReadFull(in, length[:]); err != nil {
+			return
+		}
+		n := binary.BigEndian.Uint32(length[:])
+		if n > maxPiece {
+			return
+		}
+		if _, err := io.ReadFull(in, piece[:n]); err != nil {
+			return
+		}
+		if wanted && n > 0 {
+			_, err := to.Write(piece[:n])
+			wanted = err == nil
+		}
+		if n == 0 || !wanted {
+			wanted = false
+			to.Close()
+		}
+	}
+}
+
+// hungUp waits until the other end of a connection is closed, also while there is something
+// left to be read from it.
+func hungUp(f *os.File) {
+	poll := []unix.PollFd{{Fd: int32(f.Fd()), Events: unix.POLLRDHUP}}
+	for {
+		if _, err := unix.Poll(poll, -1); !errors.Is(err, unix.EINTR) {
+			return
+		}
+	}
+}
+
+// watcher looks after a command and all that descends from it.
+type watcher struct {
+	pid    int
+	grace  time.Duration
+	broken chan struct{}
+	status int
+	over   bool // the command has ended
+}
+
+func (w *watcher) watch() int {
+	ended := make(chan ending, 16)
+	go reap(ended)
+	kill := time.NewTimer(time.Hour)
+	kill.Stop()
+	pause := 5 * time.Millisecond
+	broken := w.broken
+	for !w.over || len(descendants(os.Getpid())) > 0 {
+		select {
+		case e := <-ended:
+			if e.pid != w.pid {
+				continue
+			}
+			w.over, w.status = true, e.status.ExitStatus()
+			if e.status.Signaled() {
+				w.status = 128 + int(e.status.Signal())
+			}
+			w.terminate(kill)
+		case <-broken:
+			broken = nil
+			w.terminate(kill)
+		case <-kill.C:
+			w.signal(syscall.SIGKILL)
+			kill.Reset(pause)
+			pause = min(2*pause, time.Second)
+		}
+	}
+	return w.status
+}
+
+// terminate tells all who are left to terminate; after the grace they are killed.
+func (w *watcher) terminate(kill *time.Timer) {
+	w.signal(syscall.SIGTERM)
+	kill.Reset(w.grace)
+}
+
+func (w *watcher) signal(sig syscall.Signal) {
+	for _, pid := range descendants(os.Getpid()) {
+		unix.Kill(pid, sig) //nolint:errcheck // it may have ended
+	}
+}
