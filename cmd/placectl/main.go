@@ -109,6 +109,7 @@ func allVerbs() verbs.List[*runner] {
 		{Name: "stats", Make: statsVerb},
 		{Name: "simulate", Make: simulateVerb},
 		{Name: "check", Make: checkVerb},
+		{Name: "doctor", Make: doctorVerb},
 		{Name: "backup", Make: backupVerb},
 		{Name: "restore", Make: restoreVerb},
 		{Name: "dump", Make: dumpVerb},

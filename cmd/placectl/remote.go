@@ -26,7 +26,7 @@ import (
 // executed here that are about this host.
 
 // here are the verbs that are executed here wherever the database lies.
-var here = []string{"work", "supervise", "on"}
+var here = []string{"work", "supervise", "on", "doctor"}
 
 // neverRemote are the verbs that need the file itself, or a terminal, and why.
 var neverRemote = map[string]string{

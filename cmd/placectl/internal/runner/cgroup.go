@@ -41,19 +41,27 @@ func (e *execution) confine() (*cgroup, error) {
 // makeGroup makes a control group with that much memory, 0 for no limit, where a parent of
 // ours hands memory on and belongs to us.
 func makeGroup(name string, memory int64) (*cgroup, error) {
-	mount, own, err := ownGroup()
+	parent, err := groupParent()
 	if err != nil {
 		return nil, err
 	}
-	err = errors.New("no parent of " + filepath.Join(mount, own) + " hands memory on")
+	return newGroup(filepath.Join(parent, name), memory)
+}
+
+// groupParent is the nearest parent of our own control group that hands memory on.
+func groupParent() (string, error) {
+	mount, own, err := ownGroup()
+	if err != nil {
+		return "", err
+	}
 	for at := own; ; at = filepath.Dir(at) {
 		parent := filepath.Join(mount, at)
 		given, failed := os.ReadFile(parent + "/cgroup.subtree_control")
 		if failed == nil && strings.Contains(" "+strings.TrimSpace(string(given))+" ", " memory ") {
-			return newGroup(filepath.Join(parent, name), memory)
+			return parent, nil
 		}
 		if at == "/" || at == "." {
-			return nil, err
+			return "", errors.New("no parent of " + filepath.Join(mount, own) + " hands memory on")
 		}
 	}
 }

@@ -1,0 +1,173 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/placectl/placectl/cmd/placectl/internal/detect"
+	"github.com/placectl/placectl/cmd/placectl/internal/launch"
+	"github.com/placectl/placectl/cmd/placectl/internal/output"
+	"github.com/placectl/placectl/cmd/placectl/internal/payload"
+	attempts "github.com/placectl/placectl/cmd/placectl/internal/runner"
+	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
+	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/store"
+	"github.com/urfave/cli/v2"
+)
+
+func doctorVerb() *verb {
+	return &verb{
+		Name:     "doctor",
+		Category: "Store",
+		Usage:    "what works here: whether this host can execute jobs of the database",
+		Description: "A line for each thing that executing jobs needs: the database and its file system, which nodes this host is, the\n" +
+			"directory for attempts, the kernel, control groups, devices, ssh. It works, it is limited (all goes on, with less),\n" +
+			"or it fails: then the exit status is 1. Nothing is changed.",
+		Access:  verbs.Reads,
+		Alone:   true,
+		Example: "placectl doctor\nssh n2 placectl --db ssh://head/srv/cluster.db doctor",
+		Run:     (*runner).doctor,
+	}
+}
+
+// errUnfit says that something fails.
+var errUnfit = errors.New("jobs cannot be executed here as it is")
+
+func (r *runner) doctor(*cli.Context) error {
+	host, err := os.Hostname()
+	if err != nil {
+		return err
+	}
+	runner, launched, err := r.attemptsRunner("")
+	var all []attempts.Finding
+	if err != nil {
+		all = append(all, attempts.Finding{What: "database", State: attempts.Fails, Detail: err.Error()})
+		runner = &attempts.Runner{Site: attempts.Site{Host: host, StateDir: attempts.DefaultState(os.Getuid())}}
+	} else {
+		all = append(all, attempts.Finding{What: "database", State: attempts.Works, Detail: runner.Database}, launchedBy(launched))
+		if !r.overSSH() {
+			more, err := r.examineFile(host)
+			if err != nil {
+				return err
+			}
+			all = append(all, more...)
+		}
+	}
+	all = append(all, r.examineUser())
+	all = append(all, runner.Examine()...)
+	all = append(all, r.examineDevices(), examineSSH())
+	fields := output.Fields[attempts.Finding]{
+		{Name: "what", Value: func(f attempts.Finding) any { return f.What }},
+		{Name: "state", Value: func(f attempts.Finding) any { return string(f.State) }},
+		{Name: "detail", Value: func(f attempts.Finding) any { return output.OrNil(f.Detail) }},
+	}
+	if err := printAll(r, fields, all...); err != nil {
+		return err
+	}
+	for _, f := range all {
+		if f.State == attempts.Fails {
+			return fmt.Errorf("%w: %s", errUnfit, f.What)
+		}
+	}
+	return nil
+}
+
+// launchedBy says who launches the database's jobs.
+func launchedBy(way string) attempts.Finding {
+	switch way {
+	case store.LaunchExec:
+		return attempts.Finding{What: "launch", State: attempts.Limited, Detail: "exec: cycles tell the site's launcher of jobs, and passes execute none"}
+	case store.LaunchWork:
+		return attempts.Finding{What: "launch", State: attempts.Works, Detail: "work: passes execute jobs"}
+	}
+	return attempts.Finding{What: "launch", State: attempts.Works, Detail: "not yet decided: the first placectl work or cycle --exec does"}
+}
+
+// examineFile looks at the file of the database, and which of its nodes this host is.
+func (r *runner) examineFile(host string) ([]attempts.Finding, error) {
+	var out []attempts.Finding
+	add := func(what string, state attempts.Fitness, format string, args ...any) {
+		out = append(out, attempts.Finding{What: what, State: state, Detail: fmt.Sprintf(format, args...)})
+	}
+	if on := store.NetworkFileSystem(dirOf(r.databasePath())); on != "" {
+		add("file_system", attempts.Limited, "%s: its locks may not keep other machines out", on)
+	} else {
+		add("file_system", attempts.Works, "locks keep others out")
+	}
+	db, err := r.open()
+	if err != nil {
+		return nil, err
+	}
+	if why := r.distrusts(db); why != "" {
+		add("programs", attempts.Limited, "those that the database names are not run, since %s", why)
+	} else {
+		add("programs", attempts.Works, "those that the database names are run")
+	}
+	var mine []string
+	var gone error
+	err = db.View(func(tx *store.Tx) error {
+		mine = nil
+		if behind := tx.Now().Sub(r.env.now()); r.Now.IsZero() && behind > time.Second {
+			gone = fmt.Errorf("it is %s behind the database's", behind.Round(time.Second))
+		}
+		return tx.EachNode(func(n *index.Node) error {
+			if store.SameHost(store.HostOfNode(n), host) {
+				mine = append(mine, n.Name)
+			}
+			return nil
+		})
+	})
+	if err != nil {
+		return nil, err
+	}
+	if gone != nil {
+		add("clock", attempts.Limited, "%v: see placectl clock", gone)
+	} else {
+		add("clock", attempts.Works, "not behind the database's")
+	}
+	if len(mine) == 0 {
+		add("nodes", attempts.Limited, "none has the host %s: passes find nothing to start here (node detect --apply adds it)", host)
+	} else {
+		add("nodes", attempts.Works, "this host is %s", index.FoldNodeList(mine))
+	}
+	return out, nil
+}
+
+func dirOf(path string) string { return path[:max(1, strings.LastIndex(path, "/"))] }
+
+// examineUser says whose jobs are executed.
+func (r *runner) examineUser() attempts.Finding {
+	me, err := payload.Process{Environ: r.environ}.Owner()
+	switch {
+	case err != nil:
+		return attempts.Finding{What: "user", State: attempts.Fails, Detail: err.Error()}
+	case me.Name == "":
+		return attempts.Finding{What: "user", State: attempts.Limited, Detail: fmt.Sprintf("%d, which has no name here: whether jobs are of the same user cannot be told by it", me.UID)}
+	}
+	return attempts.Finding{What: "user", State: attempts.Works, Detail: fmt.Sprintf("%s (%d): passes execute the jobs of this user", me.Name, me.UID)}
+}
+
+// examineDevices says which devices are found here.
+func (r *runner) examineDevices() attempts.Finding {
+	m := detect.Look(detect.Here(func(words ...string) (string, error) { return launch.Output(r.ctx, 5*time.Second, words...) }), false)
+	var words []string
+	for _, h := range m.Found() {
+		words = append(words, h.Resource+"="+h.Devices.String())
+	}
+	f := attempts.Finding{What: "devices", State: attempts.Works, Detail: strings.Join(words, "; ")}
+	if len(m.Notes) > 0 {
+		f.State, f.Detail = attempts.Limited, strings.Join(m.Notes, "; ")
+	}
+	return f
+}
+
+// examineSSH says whether other hosts can be reached.
+func examineSSH() attempts.Finding {
+	if _, err := launch.FindSSH(); err != nil {
+		return attempts.Finding{What: "ssh", State: attempts.Limited, Detail: "there is none: jobs on other hosts, their logs and placectl on cannot be reached from here"}
+	}
+	return attempts.Finding{What: "ssh", State: attempts.Works}
+}

@@ -1,0 +1,92 @@
+package runner
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// Finding is what doctor says of something that executing attempts needs here.
+type Finding struct {
+	What   string
+	State  Fitness
+	Detail string
+}
+
+// Fitness is how well something works.
+type Fitness string
+
+// The states of findings: it works; it works less well than it could; nothing can be executed
+// like that.
+const (
+	Works   Fitness = "works"
+	Limited Fitness = "limited"
+	Fails   Fitness = "fails"
+)
+
+// Examine says what executing attempts finds on this host. It changes nothing.
+func (r *Runner) Examine() []Finding {
+	return []Finding{r.examineState(), examineAdoption(), examineGroups()}
+}
+
+// examineState looks at the directory for attempts, which is made when there is one to be
+// executed.
+func (r *Runner) examineState() Finding {
+	f := Finding{"state_dir", Works, r.StateDir}
+	top, err := os.OpenRoot(r.StateDir)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		if err := unix.Access(filepath.Dir(r.StateDir), unix.W_OK); err != nil {
+			return Finding{f.What, Fails, fmt.Sprintf("%s is not there, and cannot be made: %v", r.StateDir, err)}
+		}
+		f.Detail += ", made with the first attempt"
+		return f
+	case err != nil:
+		return Finding{f.What, Fails, err.Error()}
+	}
+	defer top.Close()
+	if err := checkState(top, r.StateDir); err != nil {
+		return Finding{f.What, Fails, err.Error()}
+	}
+	var s unix.Statfs_t
+	if unix.Statfs(r.StateDir, &s) == nil && s.Bavail == 0 {
+		return Finding{f.What, Fails, r.StateDir + " has no space left"}
+	}
+	return f
+}
+
+// examineAdoption says whether the exit status of a command is known that has outlived its
+// supervisor: the kernel tells it from 6.15 on.
+func examineAdoption() Finding {
+	var u unix.Utsname
+	if err := unix.Uname(&u); err != nil {
+		return Finding{"adoption", Limited, err.Error()}
+	}
+	release := unix.ByteSliceToString(u.Release[:])
+	major, rest, _ := strings.Cut(release, ".")
+	minor, _, _ := strings.Cut(rest, ".")
+	x, _ := strconv.Atoi(major)
+	y, _ := strconv.Atoi(minor)
+	if x > 6 || x == 6 && y >= 15 {
+		return Finding{"adoption", Works, "Linux " + release + " tells how a command has ended whose supervisor was killed"}
+	}
+	return Finding{"adoption", Limited, "Linux " + release + ": a command whose supervisor is killed goes on, and how it ends is not known (6.15 tells it)"}
+}
+
+// examineGroups says whether jobs can be kept to their memory by the kernel.
+func examineGroups() Finding {
+	parent, err := groupParent()
+	if err != nil {
+		return Finding{"memory", Limited, err.Error() + ": with enforce=poll a job's memory is looked at each second"}
+	}
+	if err := unix.Access(parent, unix.W_OK); err != nil {
+		return Finding{"memory", Limited, fmt.Sprintf("control groups below %s cannot be made (%v): with enforce=poll a job's memory is looked at each second", parent, err)}
+	}
+	return Finding{"memory", Works, "control groups below " + parent}
+}
