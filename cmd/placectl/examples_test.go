@@ -146,6 +146,8 @@ func exampleDB(t *testing.T) string {
 		"jobs.csv":      "first,last\nf1,f2\n",
 		"launch":        "#!/bin/sh\n",
 		"train.sh":      "#!/bin/sh\n./train\n",
+		"fit.sh":        "#!/bin/sh\n#placectl -t 10m\n",
+		"job.sh":        "#!/bin/sh\n#SBATCH -n 2\n",
 		"1/bin/launch":  "#!/bin/sh\n",
 		"srv/launch":    "#!/bin/sh\n",
 		"cluster.csv":   "name,ncpus,mem\nm1,8,64gb\n",

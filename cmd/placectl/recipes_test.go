@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 )
@@ -23,6 +24,20 @@ var recipeChecks = map[string]string{
 		grep -q 'hello from job 1' placectl-1.out
 		placectl --db here.db show 1 -o json | grep -q '"state":"finished"'
 		placectl --db here.db check -q`,
+	"From cron alone": `
+		test "$(cat fit.1)" = "fitting in $HOME with 17"`,
+	"Which GPU is mine": `
+		cat placectl-1_*.out | sort | grep -c '^GPU [0-3], cores ' | grep -qx 3
+		test "$(cat placectl-1_*.out | sort -u | wc -l)" -eq 3
+		placectl --db gpus.db check -q`,
+	"Twenty machines, the database on one of them": `
+		grep -q '^computed for ann on pc07$' placectl-1.out
+		grep -qx pc07 ssh.log
+		grep -q '^hello from pc02$' placectl-2.out
+		placectl --db lab.db check -q`,
+	"Several users, a pass each": `
+		grep -q '^mine$' *.out
+		placectl --db lab/cluster.db check -q`,
 	"A nightly batch": `
 		test "$(placectl job list --state finished -o id | wc -l)" -eq 8
 		placectl cycle && placectl show 9 -o json | grep -q '"state":"cancelled"'
@@ -177,5 +192,7 @@ func (h *home) repeat(script string) (stop func()) {
 			}
 		}
 	}()
-	return func() { close(done); <-stopped }
+	stop = sync.OnceFunc(func() { close(done); <-stopped })
+	h.t.Cleanup(stop) // also where the recipe fails
+	return stop
 }
