@@ -230,8 +230,8 @@ func (l *jobLog) openFar(s *logState) (openLog, error) {
 	if err != nil || host == "" || store.SameHost(host, here) || store.NetworkFileSystem(filepath.Dir(s.path)) != "" {
 		return nil, err
 	}
-	if self, err := attempts.Self(here); err != nil || self.Boot == s.attempt.Boot {
-		return nil, err // this host under another name
+	if self, err := attempts.Self(here); err != nil || s.attempt.Boot == "" || self.Boot == s.attempt.Boot {
+		return nil, err // this host under another name, or nobody knows which
 	}
 	ssh, err := launch.FindSSH()
 	if err != nil {

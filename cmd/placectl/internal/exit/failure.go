@@ -91,7 +91,7 @@ var (
 	ErrLost          = errors.New("done, but the answer was lost")                                            // what was asked for is done, and its answer could not be written
 	ErrCrash         = errors.New("placectl has crashed, which is a mistake in it; look whether it was done") // a panic of ours
 	ErrNotYet        = errors.New("the time is over, and not all have got there")                             // a wait that was over before what was waited for
-	ErrUnreached     = errors.New("the host of the database was not reached, and nothing was done")           // an ssh that did not connect
+	ErrUnreached     = errors.New("the host was not reached, and nothing was done")                           // an ssh that did not connect
 	ErrBatchFinished = errors.New("every job of the batch is finished")                                       // it ends the loop of a host: nothing will come any more
 )
 
