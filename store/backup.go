@@ -62,6 +62,9 @@ type RestoreOptions struct {
 	NoHold  bool // jobs that may have run since the backup are not held
 	DryRun  bool // everything is done but for the last step
 	Watch   Watch
+	// Last is called in the restored database before it takes its place, to keep something
+	// in it; nil: nothing. It may be called again, and its error leaves all as it was.
+	Last func(*Tx, *Restored) error
 }
 
 // Restore puts a backup in the place of a database, in one step. What waited when the
@@ -77,8 +80,8 @@ func Restore(path, backup string, opt *RestoreOptions) (*Restored, error) {
 	}
 	out := new(Restored)
 	var err error
-	out.Kept, err = file.Supplant(path, backup, file.SupplantOptions{LockTimeout: opt.lockTimeout(), DryRun: opt.DryRun, Watch: opt.Watch}, func(tmp string, c file.Content) error {
-		out.Content = newContent(c)
+	out.Kept, err = file.Supplant(path, backup, file.SupplantOptions{LockTimeout: opt.lockTimeout(), DryRun: opt.DryRun, Watch: opt.Watch}, func(tmp string, c file.Content, kept string) error {
+		out.Content, out.Kept = newContent(c), kept
 		return out.revive(tmp, opt)
 	})
 	if err != nil {
@@ -98,12 +101,16 @@ func (out *Restored) revive(path string, opt *RestoreOptions) error {
 		if err := tx.file.DrawEpoch(); err != nil {
 			return err
 		}
-		if opt.NoHold {
+		if !opt.NoHold {
+			var err error
+			if out.Held, err = tx.holdUncertain(); err != nil {
+				return err
+			}
+		}
+		if opt.Last == nil {
 			return nil
 		}
-		var err error
-		out.Held, err = tx.holdUncertain()
-		return err
+		return opt.Last(tx, out)
 	})
 	return errors.Join(err, db.Close())
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/placer"
 	"github.com/placectl/placectl/store/internal/file"
 	"github.com/placectl/placectl/store/internal/row"
@@ -148,5 +149,63 @@ func TestRestoreRefuses(t *testing.T) {
 		if is, err := os.ReadFile(db.Path()); err != nil || string(is) != string(was) {
 			t.Errorf("%s: the database has changed: %v", name, err)
 		}
+	}
+}
+
+// What is kept in a restored database is there from the moment at which it takes its place:
+// an answer that is kept for a key cannot be missing from it. Where it cannot be kept
+// nothing is restored.
+func TestRestoreLast(t *testing.T) {
+	db, _ := newDB(t)
+	addNodes(t, db, "n", 2, 1)
+	backup := filepath.Join(t.TempDir(), "b.db")
+	if _, err := db.Backup(backup, nil); err != nil {
+		t.Fatal(err)
+	}
+	addNodes(t, db, "later", 1, 1)
+	path := db.Path()
+	nodes := func(path string) (n int, answer string) {
+		t.Helper()
+		db, err := Open(path, &Options{Now: db.opt.Now})
+		if err != nil {
+			t.Fatal(err)
+		}
+		o := &Once{Key: "k", Request: []byte("restore")}
+		err = db.DryRun(func(tx *Tx) error {
+			n = 0
+			if err := tx.EachNode(func(*index.Node) error { n++; return nil }); err != nil {
+				return err
+			}
+			return tx.Once(o, func() error { return nil })
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return n, string(o.Answer)
+	}
+	refused := errors.New("no room for an answer")
+	opt := &RestoreOptions{Options: Options{Now: db.opt.Now}, Last: func(*Tx, *Restored) error { return refused }}
+	if _, err := Restore(path, backup, opt); !errors.Is(err, refused) {
+		t.Fatal(err)
+	}
+	if n, _ := nodes(path); n != 3 {
+		t.Errorf("%d nodes after a restore that was refused", n)
+	}
+	opt.Last = func(tx *Tx, done *Restored) error {
+		o := &Once{Key: "k", Request: []byte("restore")}
+		return tx.Once(o, func() error {
+			o.Answer = []byte(done.Kept)
+			return nil
+		})
+	}
+	done, err := Restore(path, backup, opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n, answer := nodes(path); n != 2 || answer != done.Kept || answer == "" {
+		t.Errorf("%d nodes, the answer %q, and the database before is %q", n, answer, done.Kept)
+	}
+	if n, _ := nodes(done.Kept); n != 3 {
+		t.Errorf("%d nodes in the database before", n)
 	}
 }

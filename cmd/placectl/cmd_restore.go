@@ -32,14 +32,17 @@ func (r *runner) restore(c *cli.Context) error {
 	if name == "-" {
 		return usagef("a backup is read from a file, not from standard input: write it into one first")
 	}
-	var done *store.Restored
-	return r.keyedWork(c, r.DB, func() error {
-		return r.working("restoring", r.sizeOf(name), func(watch store.Watch) (err error) {
-			opt := &store.RestoreOptions{Options: *r.storeOptions(), NoHold: c.Bool("no-hold"), DryRun: c.Bool(verbs.DryRun), Watch: watch}
-			done, err = store.Restore(r.DB, name, opt)
+	opt := &store.RestoreOptions{Options: *r.storeOptions(), NoHold: c.Bool("no-hold"), DryRun: c.Bool(verbs.DryRun)}
+	return r.keyedWithin(c, r.DB, func(keep func(*store.Tx, func() error) error) error {
+		opt.Last = func(tx *store.Tx, done *store.Restored) error {
+			return keep(tx, func() error { return r.printRestored(done) })
+		}
+		return r.working("restoring", r.sizeOf(name), func(watch store.Watch) error {
+			opt.Watch = watch
+			_, err := store.Restore(r.DB, name, opt)
 			return err
 		})
-	}, func() error { return r.printRestored(done) })
+	})
 }
 
 func (r *runner) printRestored(done *store.Restored) error {

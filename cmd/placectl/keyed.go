@@ -119,20 +119,61 @@ func (a audienceOf) Line(line *keyed.Recording) error {
 // errFirst says that a key has no answer yet.
 var errFirst = errors.New("the key is new")
 
+// keyedWithin does a work that makes a new state of a database as a whole, and answers. The
+// work calls keep in that state, before it takes its place, with what prints the answer: it
+// is kept there for the key, so that both are there, or neither. The answer is printed when
+// the work is done. With a key whose answer the database has it repeats that.
+func (r *runner) keyedWithin(c *cli.Context, path string, work func(keep func(*store.Tx, func() error) error) error) error {
+	if done, err := r.answeredBefore(c, path); done || err != nil {
+		return err
+	}
+	stdout, stderr := r.stdout, r.notes
+	var answer, notes bytes.Buffer
+	err := work(func(tx *store.Tx, print func() error) error {
+		answer.Reset()
+		notes.Reset()
+		r.stdout, r.notes = &answer, &notes
+		defer func() { r.stdout, r.notes = stdout, stderr }()
+		if !c.IsSet(verbs.Key) || c.Bool(verbs.DryRun) {
+			return print()
+		}
+		return r.once(c, func(*store.Tx) error { return print() })(tx)
+	})
+	if err != nil {
+		return err
+	}
+	r.changed = !c.Bool(verbs.DryRun)
+	notes.WriteTo(stderr) //nolint:errcheck // as notef
+	if _, err = answer.WriteTo(stdout); err != nil && r.changed {
+		err = lostAnswer(err)
+	}
+	return err
+}
+
+// answeredBefore repeats the answer that the database at a path has for the key that is
+// given, and reports whether there was one.
+func (r *runner) answeredBefore(c *cli.Context, path string) (bool, error) {
+	if !c.IsSet(verbs.Key) {
+		return false, nil
+	}
+	if err := (&store.Once{Key: c.String(verbs.Key)}).Valid(); err != nil {
+		return false, err
+	}
+	err := r.keyedAnswer(c, path)
+	if errors.Is(err, errFirst) || errors.Is(err, store.ErrNotFound) || errors.Is(err, store.ErrDamaged) || errors.Is(err, store.ErrNotOurs) {
+		return false, nil
+	}
+	return true, err
+}
+
 // keyedWork does a work that takes more than a transaction, and answers. With a key whose
 // answer the database at a path has it repeats that; else the answer is kept there by a
 // transaction of its own, after the work: cut off between the two, the work is done again. The
 // request is the command line, not what is in the files that it names: those may be larger
 // than memory.
 func (r *runner) keyedWork(c *cli.Context, path string, work, answer func() error) error {
-	key := c.IsSet(verbs.Key)
-	if key {
-		if err := (&store.Once{Key: c.String(verbs.Key)}).Valid(); err != nil {
-			return err
-		}
-		if err := r.keyedAnswer(c, path); !errors.Is(err, errFirst) && !errors.Is(err, store.ErrNotFound) && !errors.Is(err, store.ErrDamaged) && !errors.Is(err, store.ErrNotOurs) {
-			return err
-		}
+	if done, err := r.answeredBefore(c, path); done || err != nil {
+		return err
 	}
 	if err := work(); err != nil {
 		return err
@@ -141,7 +182,7 @@ func (r *runner) keyedWork(c *cli.Context, path string, work, answer func() erro
 		return answer()
 	}
 	r.changed = true
-	if !key {
+	if !c.IsSet(verbs.Key) {
 		return answer()
 	}
 	db, err := store.Open(path, r.storeOptions())

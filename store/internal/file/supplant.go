@@ -19,9 +19,9 @@ type SupplantOptions struct {
 }
 
 // Supplant puts a copy of a backup in the place of a database, once finish has done to the
-// copy what is to be done. A database that is there stays, under the name that is
-// returned. It is not used meanwhile: the lock is held.
-func Supplant(path, backup string, opt SupplantOptions, finish func(tmp string, c Content) error) (kept string, err error) {
+// copy what is to be done. A database that is there stays, under the name that finish is
+// told, and that is returned; "" for none. It is not used meanwhile: the lock is held.
+func Supplant(path, backup string, opt SupplantOptions, finish func(tmp string, c Content, kept string) error) (kept string, err error) {
 	if err := distinct(path, backup); err != nil {
 		return "", err
 	}
@@ -34,7 +34,7 @@ func Supplant(path, backup string, opt SupplantOptions, finish func(tmp string, 
 		if err != nil {
 			return err
 		}
-		return finish(tmp, content)
+		return finish(tmp, content, kept)
 	}
 	old, err := os.Lstat(path)
 	switch {
@@ -57,7 +57,10 @@ func Supplant(path, backup string, opt SupplantOptions, finish func(tmp string, 
 	if opt.DryRun {
 		return "", beside(path, fill, os.Remove)
 	}
-	return keepAside(path, old, fill)
+	if kept, err = nameAside(path); err != nil {
+		return "", err
+	}
+	return kept, keepAside(path, kept, old, fill)
 }
 
 // distinct refuses a database and its backup that are one file.
@@ -84,45 +87,44 @@ func looksOurs(path string, info fs.FileInfo) error {
 	return nil
 }
 
-// keepAside puts a new file in the place of the one at path, which gets another name.
-func keepAside(path string, old fs.FileInfo, fill func(tmp string) error) (kept string, err error) {
-	err = beside(path, func(tmp string) error {
+// keepAside puts a new file in the place of the one at path, which gets the name aside.
+func keepAside(path, aside string, old fs.FileInfo, fill func(tmp string) error) error {
+	return beside(path, func(tmp string) error {
 		if err := fill(tmp); err != nil {
 			return err
 		}
 		return takeAfter(tmp, old)
-	}, func(tmp string) error {
-		kept, err = swap(tmp, path)
-		return err
-	})
-	return kept, err
+	}, func(tmp string) error { return swap(tmp, path, aside) })
 }
 
 // swap gives a file the name of another, and that one a name that nothing has. Cut off
 // at any point, both are there, under two of these names.
-func swap(tmp, path string) (aside string, err error) {
-	if aside, err = nameAside(path, func(aside string) error { return rename(tmp, aside, unix.RENAME_NOREPLACE) }); err == nil {
+func swap(tmp, path, aside string) (err error) {
+	if err = rename(tmp, aside, unix.RENAME_NOREPLACE); err == nil {
 		if err = rename(aside, path, unix.RENAME_EXCHANGE); err == nil {
-			return aside, nil
+			return nil
 		}
 		if err := rename(aside, tmp, unix.RENAME_NOREPLACE); err != nil {
-			return "", err
+			return err
 		}
 	}
 	if !cannot(err) {
-		return "", err
+		return err
 	}
-	if aside, err = nameAside(path, func(aside string) error { return os.Link(path, aside) }); err != nil {
-		return "", fmt.Errorf("the database that is there cannot be kept: %w; give it another name, and do it again", err)
+	if err := os.Link(path, aside); err != nil {
+		return fmt.Errorf("the database that is there cannot be kept: %w; give it another name, and do it again", err)
 	}
-	return aside, rename(tmp, path, 0)
+	return rename(tmp, path, 0)
 }
 
-// nameAside finds a name that nothing has.
-func nameAside(path string, try func(aside string) error) (string, error) {
+// nameAside finds a name for what is at a path that nothing has.
+func nameAside(path string) (string, error) {
 	for n := 1; ; n++ {
 		aside := fmt.Sprintf("%s.replaced-%d", path, n)
-		if err := try(aside); !errors.Is(err, fs.ErrExist) {
+		if _, err := os.Lstat(aside); err != nil {
+			if errors.Is(err, fs.ErrNotExist) {
+				err = nil
+			}
 			return aside, err
 		}
 	}
