@@ -65,6 +65,9 @@ const beatAgain = 30 * time.Second
 // length: whoever holds the file next need not tell it so soon again.
 const beatTime = "2006-01-02T15:04:05Z"
 
+// bootAt is where in the file stands for which start of the host Started was called.
+const bootAt = int64(len(beatTime))
+
 func lastBeat(f *os.File) time.Time {
 	text := make([]byte, len(beatTime))
 	if _, err := f.ReadAt(text, 0); err != nil {

@@ -71,21 +71,25 @@ func (p *Passes) pass(ctx context.Context, view *View) error {
 	return errors.Join(failed...)
 }
 
-// bootFile says for which start of the host Started was called.
-const bootFile = "boot"
-
 // begun calls Started where no pass of ours has since this host was started.
 func (p *Passes) begun(ctx context.Context, s *state, boot string) error {
 	if p.Started == nil {
 		return nil
 	}
-	if was, err := s.epoch.ReadFile(bootFile); err == nil && string(was) == boot {
+	f, err := s.epoch.OpenFile(beatFile, os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	was := make([]byte, len(boot))
+	if n, _ := f.ReadAt(was, bootAt); string(was[:n]) == boot {
 		return nil
 	}
 	if err := p.Started(ctx); err != nil {
 		return err
 	}
-	return s.epoch.WriteFile(bootFile, []byte(boot), 0o600)
+	_, err = f.WriteAt([]byte(boot), bootAt)
+	return err
 }
 
 // none reports whether there is nothing to be done.
@@ -180,7 +184,7 @@ func (s *state) nonce(k Key) (store.Nonce, bool) {
 
 // removeEpoch removes the directory of an epoch that is over, once no attempt is left.
 func (s *state) removeEpoch(name string) {
-	own := []string{beatFile, bootFile, healthFile, unreachedFile}
+	own := []string{beatFile, healthFile, unreachedFile}
 	list, err := fs.ReadDir(s.top.FS(), name)
 	if err != nil || slices.ContainsFunc(list, func(e fs.DirEntry) bool { return !slices.Contains(own, e.Name()) }) {
 		return
