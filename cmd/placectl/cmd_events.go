@@ -52,23 +52,42 @@ func (r *runner) events(c *cli.Context) error {
 	if c.Bool("follow") && (r.Output == output.JSON || r.Output == output.MD) {
 		return usagef("--follow never ends, and -o json is one document: use -o jsonl")
 	}
-	p := r.printer(output.Result{Columns: eventFields.Columns()})
 	last := c.Int("last")
 	if c.IsSet("last") && last < 1 {
 		return usagef("--last must be 1 or more")
 	}
+	if !c.Bool("follow") {
+		return r.view(func(tx *store.Tx) error {
+			p := r.printer(output.Result{Columns: eventFields.Columns()})
+			err := eachEventAfter(tx, c.String("job"), since, last, func(ev *store.Event) error { return eventFields.Print(p, ev) })
+			if err != nil {
+				return err
+			}
+			return p.Close()
+		})
+	}
+	return r.followEvents(c.String("job"), since, last)
+}
+
+// followEvents prints events as they come. Those that are there already are gathered
+// first: whoever reads them slowly keeps nobody waiting.
+func (r *runner) followEvents(job string, since uint64, last int) error {
+	p := r.printer(output.Result{Columns: eventFields.Columns()})
 	for {
 		seen := r.fileStamp()
-		list, err := r.eventsAfter(c, since, last)
+		var list []*store.Event
+		err := r.view(func(tx *store.Tx) error {
+			return eachEventAfter(tx, job, since, last, func(ev *store.Event) error {
+				list = append(list, ev)
+				return nil
+			})
+		})
 		if err != nil {
 			return err
 		}
 		for _, ev := range list {
 			since = ev.ID
 			eventFields.Print(p, ev)
-		}
-		if !c.Bool("follow") {
-			return p.Close()
 		}
 		if err := p.Flush(); err != nil {
 			return err
@@ -91,33 +110,40 @@ func eventSince(c *cli.Context) (uint64, error) {
 	return since, nil
 }
 
-// eventsAfter gathers the events after one, all or the last so many. What the clock
-// has brought since the file was last written is on its way but has no number yet:
-// it is told when somebody writes it down.
-func (r *runner) eventsAfter(c *cli.Context, since uint64, last int) (list []*store.Event, err error) {
-	err = r.view(func(tx *store.Tx) error {
-		only := uint64(0)
-		if word := c.String("job"); word != "" {
-			id, err := jobref.One(tx, word)
-			if err == nil {
-				_, err = tx.Job(id)
-			}
-			if err != nil {
-				return err
-			}
-			only = id
-		} else if recorded := tx.RecordedEvents(); last > 0 && recorded > uint64(last) {
-			since = max(since, recorded-uint64(last))
+// eachEventAfter goes through the events after one, all or the last so many, of a job
+// where one is named. What the clock has brought since the file was last written is on
+// its way but has no number yet: it is told when somebody writes it down.
+func eachEventAfter(tx *store.Tx, job string, since uint64, last int, fn func(*store.Event) error) error {
+	only := uint64(0)
+	if job != "" {
+		id, err := jobref.One(tx, job)
+		if err == nil {
+			_, err = tx.Job(id)
 		}
-		return tx.EachEvent(since, func(ev *store.Event) (bool, error) {
-			if ev.ID <= tx.RecordedEvents() && (only == 0 || ev.Job == only) {
-				list = append(list, ev)
-			}
-			return true, nil
-		})
-	})
-	if last > 0 && len(list) > last {
-		list = list[len(list)-last:]
+		if err != nil {
+			return err
+		}
+		only = id
+	} else if recorded := tx.RecordedEvents(); last > 0 && recorded > uint64(last) {
+		since = max(since, recorded-uint64(last))
 	}
-	return list, err
+	var held []*store.Event // of the last so many
+	err := tx.EachEvent(since, func(ev *store.Event) (bool, error) {
+		switch {
+		case ev.ID > tx.RecordedEvents() || only != 0 && ev.Job != only:
+		case last == 0:
+			return true, fn(ev)
+		default:
+			if held = append(held, ev); len(held)-last >= last {
+				held = append(held[:0], held[len(held)-last:]...)
+			}
+		}
+		return true, nil
+	})
+	for _, ev := range held[max(0, len(held)-last):] {
+		if err == nil {
+			err = fn(ev)
+		}
+	}
+	return err
 }

@@ -137,7 +137,7 @@ func (r *runner) ganttWidth(c *cli.Context, svg bool) (int, error) {
 type ganttReader struct {
 	tx      *store.Tx
 	data    *chart.Gantt
-	bars    []chart.Bar // of all nodes
+	bars    []chart.Bar // of nodes, many in one array
 	buckets []uint32    // of each node
 	owners  map[store.Owner]int32
 	named   bool // read what jobs are called
@@ -167,12 +167,18 @@ func (r *runner) readGantt(o *ganttOptions) (*chart.Gantt, error) {
 	return g, err
 }
 
+// barsAtOnce is how many bars one array has.
+const barsAtOnce = 4096
+
 func (in *ganttReader) node(n *index.Node) error {
-	first := len(in.bars)
 	list, err := in.tx.Allocations(n.Number)
 	if err != nil {
 		return err
 	}
+	if len(in.bars)+len(list) > cap(in.bars) {
+		in.bars = make([]chart.Bar, 0, max(barsAtOnce, len(list)))
+	}
+	first := len(in.bars)
 	for _, a := range list {
 		bar, err := in.bar(a)
 		if err != nil {

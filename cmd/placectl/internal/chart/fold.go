@@ -30,21 +30,14 @@ type folded struct {
 // is room for that; if not, what lies beside other stretches is hidden by them, and
 // counted.
 func (w *Window) fold(nodes []Node, limit int) folded {
-	f := w.foldBy(inLanes(nodes), false)
-	if limit == 0 || len(f.groups) <= limit {
+	f := w.foldBy(inLanes(nodes), limit, false)
+	if f.left == 0 {
 		return f
 	}
-	f = w.foldBy(nodes, false)
-	if len(f.groups) > limit {
-		f = w.foldBy(nodes, true)
+	if f = w.foldBy(nodes, limit, false); f.left > 0 {
+		f = w.foldBy(nodes, limit, true)
 	}
 	f.beside = w.countBeside(nodes)
-	if len(f.groups) > limit {
-		for _, g := range f.groups[limit:] {
-			f.left += len(g.nodes)
-		}
-		f.groups = f.groups[:limit]
-	}
 	return f
 }
 
@@ -61,16 +54,26 @@ func (w *Window) countBeside(nodes []Node) (n int) {
 	return n
 }
 
-func (w *Window) foldBy(nodes []Node, loose bool) (f folded) {
+// foldBy makes the nodes into at most limit rows, 0 for any number, and counts those that
+// it leaves out. It gives up at the first of them unless it is loose, which is the last
+// that can be tried.
+func (w *Window) foldBy(nodes []Node, limit int, loose bool) (f folded) {
 	row := make([]cell, w.cells)
 	for i := range nodes {
-		f.hidden += w.paint(&nodes[i], row)
-		if n := len(f.groups); n > 0 && f.groups[n-1].takes(&nodes[i], row) {
+		hidden := w.paint(&nodes[i], row)
+		n := len(f.groups)
+		switch {
+		case f.left == 0 && n > 0 && f.groups[n-1].takes(&nodes[i], row):
 			g := &f.groups[n-1]
 			g.nodes = g.nodes[:len(g.nodes)+1]
-			continue
+		case limit == 0 || n < limit:
+			f.groups = append(f.groups, group{nodes: nodes[i : i+1], cells: slices.Clone(row), loose: loose})
+		default:
+			if f.left++; !loose {
+				return f
+			}
 		}
-		f.groups = append(f.groups, group{nodes: nodes[i : i+1], cells: slices.Clone(row), loose: loose})
+		f.hidden += hidden
 	}
 	return f
 }
