@@ -65,6 +65,9 @@ func (p *passage) job(c change) error {
 func (p *passage) putOff(j *row.Job, why string) error {
 	j.Reason = fmt.Sprintf("was to start at %s; %s", stamp(j.Start), why)
 	p.late = append(p.late, j)
+	if err := p.tx.postponed().add(j); err != nil {
+		return err
+	}
 	return p.tx.allocations().vacate(j)
 }
 
@@ -161,7 +164,7 @@ func (ps plans) isLate(j *row.Job) error {
 // fits nowhere any more, or asks for what is not defined any more, has failed:
 // the clock must go on.
 func (ps plans) anew(j *row.Job) error {
-	a, plan, err := ps.earliest(j)
+	a, plan, err := ps.earliest(j, ps.now)
 	for _, final := range []error{placer.ErrNever, placer.ErrNotNow, placer.ErrRequest, ErrNotFound, ErrInvalid, ErrConflict} {
 		if errors.Is(err, final) && j.Queued {
 			return ps.waiting().withdrawn(j, j.Reason+"; "+err.Error())
@@ -182,7 +185,8 @@ func (ps plans) anew(j *row.Job) error {
 	return ps.happened(replanned(j, j.Reason))
 }
 
-func (ps plans) earliest(j *row.Job) (placer.Ask, *placer.Plan, error) {
+// earliest is the first start that there is for a job from an instant on.
+func (ps plans) earliest(j *row.Job, from int64) (placer.Ask, *placer.Plan, error) {
 	a, err := ps.askOf(j)
 	if err != nil {
 		return a, nil, err
@@ -191,6 +195,6 @@ func (ps plans) earliest(j *row.Job) (placer.Ask, *placer.Plan, error) {
 	if err != nil {
 		return a, nil, err
 	}
-	plan, err := snap.Earliest(a, ps.now)
+	plan, err := snap.Earliest(a, from)
 	return a, plan, err
 }

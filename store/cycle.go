@@ -116,7 +116,7 @@ func (tx *Tx) Cycle(spec CycleSpec) (*CycleReport, error) {
 		}
 	}
 	p := &pass{tx: tx, spec: spec, jobs: make(map[uint64]*row.Job), lifted: make(map[uint64][]span), told: make(map[uint64]bool), began: tx.state.Invalidations}
-	steps := []func() error{p.silent, p.overdue, p.listQueue, p.shares, p.schedule, p.stillNever, p.keep, p.forget, p.stops, p.launches}
+	steps := []func() error{p.silent, p.overdue, p.forward, p.listQueue, p.shares, p.schedule, p.stillNever, p.keep, p.forget, p.stops, p.launches}
 	if spec.By == BySupervisor {
 		if err := tx.LaunchBy(LaunchWork); err != nil {
 			return nil, err

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"slices"
+	"strings"
 
 	"github.com/placectl/placectl/store/internal/derived"
 	"github.com/placectl/placectl/store/internal/row"
@@ -60,6 +61,43 @@ func (os overdue) executed(j *row.Job, set *Settings) error {
 		return err
 	}
 	return os.attempts().endsAs(j, JobFinished, "it ran to the end of its walltime")
+}
+
+// ending is how long it takes to end a command, besides its grace, in seconds.
+const ending = 10
+
+// overrun is how long from now what an owner has is taken to go on past its end, in
+// seconds: a job that a supervisor executes is being ended.
+func (tx *Tx) overrun(owner uint64) int64 {
+	if d, known := tx.loaded.overruns[owner]; known {
+		return d
+	}
+	d, err := tx.overdue().lasts(owner)
+	if err != nil {
+		tx.failed(err)
+		return derived.Grace
+	}
+	if tx.loaded.overruns == nil {
+		tx.loaded.overruns = make(map[uint64]int64)
+	}
+	tx.loaded.overruns[owner] = d
+	return d
+}
+
+func (os overdue) lasts(owner uint64) (int64, error) {
+	if row.IsReservation(owner) {
+		return derived.Grace, nil
+	}
+	j, err := os.job(owner >> 1)
+	if err != nil || !isExecuted(j) || strings.HasPrefix(j.Reason, unreachable) {
+		return derived.Grace, err
+	}
+	a, err := os.attempts().of(j, j.CurrentAttempt())
+	if err != nil || a.By != row.BySupervisor {
+		return derived.Grace, err
+	}
+	grace, err := os.attempts().grace(j)
+	return seconds(grace) + ending, err
 }
 
 // missed queues a job again of which nobody was told until its end. A planned job
@@ -144,7 +182,7 @@ func (p *pass) delays(late []*row.Job) error {
 		for _, node := range j.AllNodes() {
 			for _, b := range p.tx.calendar().At(node) {
 				id := b.Owner >> 1
-				if !b.Held || b.Start <= p.tx.now || b.Start >= p.tx.now+derived.Grace || seen[id] {
+				if !b.Held || b.Start <= p.tx.now || b.Start >= p.tx.now+p.tx.overrun(row.JobOwner(j.ID)) || seen[id] {
 					continue
 				}
 				seen[id] = true
@@ -169,7 +207,7 @@ func (p *pass) delays(late []*row.Job) error {
 	slices.SortFunc(byHand, func(a, b *row.Job) int { return cmp.Compare(a.ID, b.ID) })
 	for _, j := range byHand {
 		j.Reason = "was to start at " + stamp(j.Start) + "; an overdue job is on its nodes"
-		if err := errors.Join(p.tx.allocations().vacate(j), p.tx.plans().anew(j)); err != nil {
+		if err := errors.Join(p.tx.postponed().add(j), p.tx.allocations().vacate(j), p.tx.plans().anew(j)); err != nil {
 			return err
 		}
 		p.planned = append(p.planned, j)

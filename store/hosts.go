@@ -128,6 +128,7 @@ func (hs Hosts) user(j *row.Job) (string, error) {
 // say notes of a job whether it can be reached.
 func (hs Hosts) say(j *row.Job, event, reason string) error {
 	j.Reason = reason
+	delete(hs.tx.loaded.overruns, row.JobOwner(j.ID))
 	err := hs.tx.happened(row.Event{Job: j.ID, Event: event, Old: j.State.String(), New: j.State.String(), Reason: reason, Attempt: j.Attempt})
 	if err != nil {
 		return err

@@ -8,7 +8,6 @@ import (
 	"strconv"
 
 	"github.com/placectl/placectl/placer"
-	"github.com/placectl/placectl/store/internal/derived"
 	"github.com/placectl/placectl/store/internal/row"
 )
 
@@ -233,7 +232,7 @@ func (o *Outlook) due(d row.Dependency) (at int64, known bool, err error) {
 		}
 		start, end = unix(p.Start), unix(p.End)
 	} else if end <= o.tx.now {
-		end = o.tx.now + derived.Grace
+		end = o.tx.now + o.tx.overrun(row.JobOwner(other.ID))
 	}
 	if d.When == After {
 		return start, true, nil

@@ -50,11 +50,12 @@ type loaded struct {
 	freed    *derived.Freed
 	matcher  *fairshare.Matcher // of the class shares
 	queries  *tables.Catalog
-	moved    []*row.Job // that were planned anew because of devices
+	overruns map[uint64]int64 // how long owners that are overdue are taken to go on
+	moved    []*row.Job       // that were planned anew because of devices
 }
 
 func newLoaded(tx *Tx) loaded {
-	b := derived.Base{Rows: tx.file, State: &tx.state, Now: &tx.now, Calendar: tx.calendar, Node: tx.keptNode, Owned: tx.ownerNodes,
+	b := derived.Base{Rows: tx.file, State: &tx.state, Now: &tx.now, Calendar: tx.calendar, Node: tx.keptNode, Owned: tx.ownerNodes, Overrun: tx.overrun,
 		Fail: tx.failed, Dirty: func() { tx.dirty = true }}
 	return loaded{nodes: &nodeRows{file: tx.file, finder: tx.file.Finder(row.Nodes)}, source: derived.NewSource(b), rooms: derived.NewRooms(b),
 		releases: &derived.Releases{Base: b}, usage: &usage{tx: tx}, freed: &derived.Freed{Base: b}}
@@ -231,6 +232,7 @@ func (tx *Tx) index() (*index.Index, error) {
 func (tx *Tx) calendar() *timeline.Calendar {
 	if tx.loaded.calendar == nil {
 		tx.loaded.calendar = timeline.NewCalendar(tx.loaded.source, tx.now, derived.Grace)
+		tx.loaded.calendar.Overrun = tx.overrun
 	}
 	return tx.loaded.calendar
 }

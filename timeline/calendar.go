@@ -47,6 +47,10 @@ type BlockSource interface {
 // are first asked for. Reading methods answer as if nothing were planned when
 // the source fails; Err then tells.
 type Calendar struct {
+	// Overrun is how long past now what an owner holds past its end is taken to go on; nil:
+	// the grace for all alike.
+	Overrun func(owner uint64) int64
+
 	// Passed is how many instants were looked at one by one since the clock was set, as
 	// whoever looks at them counts.
 	Passed int
@@ -139,14 +143,14 @@ func (c *Calendar) block(node uint32) *calendarBlock {
 func (c *Calendar) At(node uint32) []Busy { return c.block(node).Block[node%BlockNodes] }
 
 // End is when a stretch is expected to end, seen from now.
-func (c *Calendar) End(b Busy) int64 { return b.expected(c.now, c.grace) }
-
-// expected is when the stretch is expected to end, seen from now.
-func (b Busy) expected(now, grace int64) int64 {
-	if b.Held && b.End <= now {
-		return now + grace
+func (c *Calendar) End(b Busy) int64 {
+	switch {
+	case !b.Held || b.End > c.now:
+		return b.End
+	case c.Overrun == nil:
+		return c.now + c.grace
 	}
-	return b.End
+	return c.now + max(c.Overrun(b.Owner), 1)
 }
 
 // Add takes a node for a stretch of time in which nothing else is on it. It fails

@@ -24,7 +24,7 @@ func (c *Calendar) FirstGap(node uint32, g *Gap, from, to int64) int64 {
 	since := to // there has been room
 	for at := from; ; {
 		for ; len(starts) > 0 && starts[0].Start <= at; starts = starts[1:] {
-			if starts[0].expected(c.now, c.grace) > from {
+			if c.End(starts[0]) > from {
 				s.count(&starts[0], 1)
 			}
 		}

@@ -12,7 +12,8 @@ import (
 	"github.com/placectl/placectl/timeline"
 )
 
-// Grace is how long from now a job past its end is taken to go on, in seconds.
+// Grace is how long from now a job past its end is taken to go on, in seconds, where nobody
+// is about to end it.
 const Grace = 300
 
 // Base is the transaction that they belong to, as far as they need it.
@@ -24,6 +25,7 @@ type Base struct {
 	Calendar func() *timeline.Calendar
 	Node     func(number uint32) (*index.Node, error)       // for reading only
 	Owned    func(owner uint64) (nodes []uint32, err error) // what a job or a reservation has
+	Overrun  func(owner uint64) int64                       // how long from now what an owner has past its end is taken to go on
 	Fail     func(error)                                    // tells of an error where none can be returned
 	Dirty    func()                                         // tells that the state is to be kept
 }

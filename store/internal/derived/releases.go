@@ -3,6 +3,7 @@ package derived
 import (
 	"cmp"
 	"iter"
+	"math"
 	"slices"
 
 	"github.com/placectl/placectl/store/internal/row"
@@ -98,7 +99,7 @@ func (r *Releases) from(from int64, fn func(at int64, owner uint64, nodes func()
 }
 
 // After lists when nodes are expected to be given back after an instant. Jobs that are
-// overdue count as ending a grace from now.
+// overdue count as ending some time from now.
 func (r *Releases) After(after int64) iter.Seq2[int64, []uint32] {
 	return func(yield func(int64, []uint32) bool) {
 		if err := r.each(after, yield); err != nil {
@@ -112,18 +113,17 @@ func (r *Releases) each(after int64, yield func(int64, []uint32) bool) error {
 	if err != nil {
 		return err
 	}
-	grace, more := *r.Now+Grace, true
-	giveBack := func() {
-		if len(overdue) > 0 && grace > after {
-			more = yield(grace, overdue)
+	more := true
+	giveBack := func(until int64) {
+		for ; more && len(overdue) > 0 && overdue[0].at <= until; overdue = overdue[1:] {
+			if overdue[0].at > after {
+				more = yield(overdue[0].at, overdue[0].nodes)
+			}
 		}
-		overdue = nil
 	}
 	err = r.from(max(after, *r.Now)+1, func(at int64, _ uint64, list func() ([]uint32, error)) (bool, error) {
-		if at >= grace {
-			if giveBack(); !more {
-				return false, nil
-			}
+		if giveBack(at); !more {
+			return false, nil
 		}
 		nodes, err := list()
 		if err == nil {
@@ -131,25 +131,36 @@ func (r *Releases) each(after int64, yield func(int64, []uint32) bool) error {
 		}
 		return more, err
 	})
-	if err == nil && more {
-		giveBack()
+	if err == nil {
+		giveBack(math.MaxInt64)
 	}
 	return err
 }
 
-// overdue are the nodes of jobs that should have ended by now.
-func (r *Releases) overdue() ([]uint32, error) {
-	var nodes []uint32
-	err := r.from(0, func(at int64, owner uint64, list func() ([]uint32, error)) (bool, error) {
+// given are nodes that are expected to be given back at an instant.
+type given struct {
+	at    int64
+	nodes []uint32
+}
+
+// overdue are the nodes of jobs that should have ended by now, by when they are expected
+// to be given back.
+func (r *Releases) overdue() (list []given, err error) {
+	err = r.from(0, func(at int64, owner uint64, nodes func() ([]uint32, error)) (bool, error) {
 		if at > *r.Now {
 			return false, nil
 		}
 		if row.IsReservation(owner) {
 			return true, nil // over; a writer will drop it
 		}
-		mine, err := list()
-		nodes = append(nodes, mine...)
+		mine, err := nodes()
+		at = *r.Now + r.Overrun(owner)
+		i, known := slices.BinarySearchFunc(list, at, func(g given, at int64) int { return cmp.Compare(g.at, at) })
+		if !known {
+			list = slices.Insert(list, i, given{at: at})
+		}
+		list[i].nodes = append(list[i].nodes, mine...)
 		return true, err
 	})
-	return nodes, err
+	return list, err
 }

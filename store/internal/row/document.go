@@ -98,8 +98,9 @@ var identityContent = &content{
 var hookContent = contentOf(func(_, payload []byte) (*Hook, error) { return DecodeHook(payload) }, EncodeHook)
 
 var (
-	refusedContent = contentOf(DecodeRefused, EncodeRefused)
-	beatContent    = contentOf(DecodeBeat, EncodeBeat)
+	refusedContent   = contentOf(DecodeRefused, EncodeRefused)
+	postponedContent = contentOf(func(_, payload []byte) (*Postponed, error) { return DecodePostponed(payload) }, EncodePostponed)
+	beatContent      = contentOf(DecodeBeat, EncodeBeat)
 )
 
 // jobContent are those of Jobs and Stops. A job has as many chunks as its row says, even
@@ -168,6 +169,8 @@ func contentAt(t Table, key []byte) *content {
 		return identityContent
 	case t == Meta && string(key) == string(KeyHook):
 		return hookContent
+	case t == Meta && string(key) == string(KeyPostponed):
+		return postponedContent
 	case t == Meta && isRefusedKey(key):
 		return refusedContent
 	case t == Meta && isBeatKey(key):

@@ -71,7 +71,7 @@ var tables = [TableCount]struct {
 	since            uint32
 	derived          bool
 }{
-	Meta:           {"meta", "format | identity | state | sums | hook | refused NODE | beat USER@HOST", "the magic and the format; id and epoch; clock and counters; what the rows of each table sum up to; how far the hook is; which jobs a node has refused; who was heard of when", 1, false},
+	Meta:           {"meta", "format | identity | state | sums | hook | postponed | refused NODE | beat USER@HOST", "the magic and the format; id and epoch; clock and counters; what the rows of each table sum up to; how far the hook is; which planned jobs overdue ones have put off; which jobs a node has refused; who was heard of when", 1, false},
 	Config:         {"config", "setting", "its value as text", 1, false},
 	Resources:      {"resources", "resource number (2 bytes)", "definition", 1, false},
 	Queues:         {"queues", "name", "settings of the queue", 1, false},
@@ -138,12 +138,13 @@ func (t Table) Derived() bool { return tables[t].derived }
 
 // The keys of the table Meta.
 var (
-	KeyFormat   = []byte("format")
-	KeyIdentity = []byte("identity")
-	KeyState    = []byte("state")
-	KeyArchive  = []byte("archive") // of which database the file is an archive
-	KeySums     = []byte("sums")
-	KeyHook     = []byte("hook") // how far the site's program has been handed the events
+	KeyFormat    = []byte("format")
+	KeyIdentity  = []byte("identity")
+	KeyState     = []byte("state")
+	KeyArchive   = []byte("archive") // of which database the file is an archive
+	KeySums      = []byte("sums")
+	KeyPostponed = []byte("postponed") // which planned jobs overdue ones have put off
+	KeyHook      = []byte("hook")      // how far the site's program has been handed the events
 )
 
 // EncodeFormat is the row that says which format the file has. It has no checksum:

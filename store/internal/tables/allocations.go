@@ -172,7 +172,7 @@ func (t *allocations) wants(j *row.JobView) bool {
 	}
 	end := j.End()
 	if j.State() == row.JobRunning { // past its end it is taken to go on for a while
-		end = t.c.src.Calendar().End(timeline.Busy{End: end, Held: true})
+		end = t.c.src.Calendar().End(timeline.Busy{End: end, Held: true, Owner: row.JobOwner(j.ID())})
 	}
 	return j.Start() <= t.at && end > t.at
 }
