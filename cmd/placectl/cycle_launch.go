@@ -98,7 +98,8 @@ func (r *runner) launchDB(here string) string {
 
 // hook hands the events to the site's program.
 func (r *runner) hook() *hook.Hook {
-	own := *r // what is noted beside other work may not get among its notes
+	own := *r     // what is noted beside other work may not get among its notes,
+	own.rec = nil // nor into an answer that is kept, which is there by now
 	loud := own
 	loud.Quiet = false
 	return &hook.Hook{Database: r.databasePath(), Update: own.updateOnce, Distrusts: own.distrustsOpened, Note: own.notef, Warn: loud.notef}
