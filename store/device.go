@@ -9,6 +9,7 @@ import (
 	"github.com/placectl/placectl/index/devices"
 	"github.com/placectl/placectl/placer"
 	"github.com/placectl/placectl/store/internal/row"
+	"github.com/placectl/placectl/timeline"
 )
 
 // What plans sees amounts alone. Which devices a job has of a node that names them is
@@ -39,14 +40,22 @@ func (ds nodeDevices) of(number uint32) (*namedDevices, error) {
 	if err != nil || k.named != nil {
 		return k.named, err
 	}
-	n, err := ds.NodeByNumber(number)
-	if err != nil {
+	nodes := ds.loaded.nodes
+	if k.named = nodes.alike[k.part]; k.named != nil {
+		return k.named, nil
+	}
+	var n index.Node
+	if err := row.DecodeDevices(row.Key32(number), []byte(k.part), &n); err != nil {
 		return nil, err
 	}
 	k.named = &namedDevices{list: n.Devices, far: n.Distances}
 	for _, d := range n.Devices {
 		k.named.layouts = append(k.named.layouts, d.Set.Layout())
 	}
+	if nodes.alike == nil {
+		nodes.alike = make(map[string]*namedDevices)
+	}
+	nodes.alike[k.part] = k.named
 	return k.named, nil
 }
 
@@ -208,13 +217,17 @@ func (b *binder) note() {
 }
 
 // free are those of a node that are in service and that no running job but one has,
-// by resource.
+// by resource. They are found once: noted keeps them right.
 func (ds nodeDevices) free(number uint32, named *namedDevices, except uint64) ([]devices.Bits, error) {
+	k, err := ds.kept(number)
+	if err != nil || k.free != nil {
+		return slices.Clone(k.free), err
+	}
 	free := make([]devices.Bits, len(named.list))
 	for i, l := range named.layouts {
 		free[i] = l.InService()
 	}
-	return free, ds.eachHolder(number, except, func(j *row.Job) error {
+	err = ds.eachHolder(number, except, func(j *row.Job) error {
 		for _, d := range j.Devices {
 			if i := named.find(d.Res); d.Node == number && i >= 0 {
 				free[i] = free[i].AndNot(d.Which)
@@ -222,6 +235,26 @@ func (ds nodeDevices) free(number uint32, named *namedDevices, except uint64) ([
 		}
 		return nil
 	})
+	if err == nil {
+		k.free = slices.Clone(free)
+	}
+	return free, err
+}
+
+// noted is told of each row of a job that is written while it has devices: a job that runs
+// has taken them, and of the nodes of one that has ended it is found out anew what is free.
+func (ds nodeDevices) noted(j *row.Job) {
+	for _, d := range j.Devices {
+		k := ds.loaded.nodes.block(d.Node).nodes[d.Node%timeline.BlockNodes]
+		if k == nil || k.free == nil {
+			continue
+		}
+		if j.State != JobRunning {
+			k.free = nil
+		} else if i := k.named.find(d.Res); i >= 0 {
+			k.free[i] = k.free[i].AndNot(d.Which)
+		}
+	}
 }
 
 // eachHolder goes through the running jobs that have something of a node, but for one.

@@ -90,6 +90,7 @@ func (tx *Tx) eachJobRow(fn func(key, payload []byte) error, states []JobState) 
 // putJob writes a job and moves it from the state it was in, 0 for a new one; with
 // it go the lists that it is in, and what happened is written down.
 func (tx *Tx) putJob(j *row.Job, was JobState) error {
+	tx.nodeDevices().noted(j)
 	if j.State != JobRunning {
 		j.Devices = nil
 	}

@@ -3,6 +3,7 @@ package store
 import (
 	"github.com/RoaringBitmap/roaring/v2"
 	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/index/devices"
 	"github.com/placectl/placectl/placer"
 	"github.com/placectl/placectl/store/internal/file"
 	"github.com/placectl/placectl/store/internal/row"
@@ -21,6 +22,8 @@ type nodeRows struct {
 	asked  int                                     // how many names were asked for
 	names  map[uint32]*[timeline.BlockNodes]string // those that were read, by number / timeline.BlockNodes
 	writes int                                     // as of so many writes of nodes
+
+	alike map[string]*namedDevices // devices by the part of the row: many nodes name the same
 }
 
 // keptBlock is nodes with neighbouring numbers, nil where one was not read, and what is
@@ -42,7 +45,9 @@ type keptNode struct {
 	*index.Node
 	quantities []uint16
 	capacity   []int64
-	named      *namedDevices // nil until they are asked for
+	part       string         // of the row: its devices
+	named      *namedDevices  // nil until they are asked for
+	free       []devices.Bits // those of named that nobody has, by resource; nil where that is not known
 }
 
 // kept is a node that is read once, as long as no row of a node is written. It is for
@@ -64,11 +69,11 @@ func (tx *Tx) kept(number uint32) (*keptNode, error) {
 	if payload == nil {
 		return nil, row.Missing("node", "#"+itoa(number))
 	}
-	n, err := row.DecodeNodeOnly(key, payload)
+	n, part, err := row.DecodeNodeOnly(key, payload)
 	if err != nil {
 		return nil, err
 	}
-	k := &keptNode{Node: n}
+	k := &keptNode{Node: n, part: string(part)}
 	k.quantities, k.capacity = placer.Consumables(defs, n)
 	*place = k
 	return k, nil

@@ -95,13 +95,22 @@ func ReadNode(key, payload []byte, n *index.Node, words *Words) error {
 	return d.done(Nodes, key)
 }
 
-// DecodeNodeOnly reads a node without its devices.
-func DecodeNodeOnly(key, payload []byte) (*index.Node, error) {
-	n := new(index.Node)
+// DecodeNodeOnly reads a node without its devices, and returns the bytes of these, which
+// are part of the payload: DecodeDevices reads them.
+func DecodeNodeOnly(key, payload []byte) (n *index.Node, devices []byte, err error) {
+	n = new(index.Node)
 	d := decoder{b: payload}
 	readNodeHead(&d, n)
 	n.Name, n.Queue, n.Reason = d.string(), d.string(), d.string()
-	return n, readNodeRest(key, &d, n, nil)
+	err = readNodeRest(key, &d, n, nil)
+	return n, d.b, err
+}
+
+// DecodeDevices reads the devices of a node, and the distances of their groups.
+func DecodeDevices(key, part []byte, n *index.Node) error {
+	d := decoder{b: part}
+	decodeDevices(&d, n)
+	return d.done(Nodes, key)
 }
 
 // ReadTraits fills in what policies look at: all of a node but its name and the reason

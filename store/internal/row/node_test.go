@@ -46,9 +46,12 @@ func TestNodeRowDevices(t *testing.T) {
 	if v, _ := got.Get(index.NGPUs); v.Num != 2 {
 		t.Errorf("%d of 4 devices are in service", v.Num)
 	}
-	only, err := DecodeNodeOnly(Key32(7), full)
+	only, part, err := DecodeNodeOnly(Key32(7), full)
 	if err != nil || only.Devices != nil || len(only.Res) != len(n.Res) {
 		t.Error(err, only)
+	}
+	if err := DecodeDevices(Key32(7), part, only); err != nil || !index.SameDevices(only, n) {
+		t.Error(err, only.Devices)
 	}
 	n.Unset(index.NGPUs)
 	n.SetDevices(index.NCPUs, nil)
