@@ -76,8 +76,9 @@ type Attempt struct {
 	// for what its outcome says.
 	Becomes JobState
 
-	Chunks []JobChunk // the nodes that it had
-	Along  []uint32
+	Chunks  []JobChunk // the nodes that it had
+	Along   []uint32
+	Devices string // what it has, or had when it ended, of nodes that named their devices: g1:ngpus=0,3:ncpus=0-7
 }
 
 // AllNodes lists the nodes that it had, each once, by number.
@@ -102,7 +103,7 @@ func attemptOf(a *row.Attempt) *Attempt {
 		Began: instant(a.Began), Claimed: instant(a.Claimed), Ended: instant(a.Ended),
 		Outcome: a.Outcome, Exit: a.Exit, Signal: a.Signal, Why: a.Why,
 		Use: ResourceUse{time.Duration(a.Use.CPUUser) * time.Microsecond, time.Duration(a.Use.CPUSystem) * time.Microsecond, a.Use.MaxRSS, a.Use.MemPeak, a.Use.Leftover},
-		Log: a.Log, Becomes: a.Becomes, Chunks: converted(a.Chunks, chunkOf), Along: a.Along}
+		Log: a.Log, Becomes: a.Becomes, Chunks: converted(a.Chunks, chunkOf), Along: a.Along, Devices: a.Devices}
 }
 
 // chunkOf is a chunk as callers get it.
@@ -123,7 +124,7 @@ func (tx *Tx) Attempt(job uint64, number int) (*Attempt, error) {
 	if number < 1 || number > j.CurrentAttempt() {
 		return nil, row.Missing("attempt", fmt.Sprintf("%d.%d", job, number))
 	}
-	a, err := tx.attempts().of(j, number)
+	a, err := tx.attempts().withDevices(j, number)
 	if err != nil {
 		return nil, err
 	}
@@ -135,7 +136,7 @@ func (tx *Tx) Attempt(job uint64, number int) (*Attempt, error) {
 func (tx *Tx) EachAttempt(job uint64, fn func(*Attempt) error) error {
 	each := func(j *row.Job) error {
 		for number := 1; number <= j.CurrentAttempt(); number++ {
-			a, err := tx.attempts().of(j, number)
+			a, err := tx.attempts().withDevices(j, number)
 			if err == nil {
 				err = fn(attemptOf(a))
 			}
@@ -171,8 +172,14 @@ func (as attempts) of(j *row.Job, number int) (*row.Attempt, error) {
 	}
 	a := unclaimed(j, number)
 	if payload != nil {
-		if a, err = row.DecodeAttempt(key, payload); err != nil {
+		kept, err := row.DecodeAttempt(key, payload)
+		if err != nil {
 			return nil, err
+		}
+		if onlyDevices(kept) {
+			a.Devices, a.Began = kept.Devices, kept.Began
+		} else {
+			a = kept
 		}
 	} else if a.Began, err = as.began(j, number); err != nil {
 		return nil, err
@@ -181,6 +188,35 @@ func (as attempts) of(j *row.Job, number int) (*row.Attempt, error) {
 		a.Chunks, a.Along = j.Chunks, j.Along
 	}
 	return a, nil
+}
+
+// withDevices is an attempt with what it has of devices, where it has not ended.
+func (as attempts) withDevices(j *row.Job, number int) (*row.Attempt, error) {
+	a, err := as.of(j, number)
+	if err == nil && number == j.CurrentAttempt() && len(j.Devices) > 0 {
+		a.Devices, err = as.Tx.Devices(jobOf(j))
+	}
+	return a, err
+}
+
+// onlyDevices tells the row of an attempt that nobody has claimed, and that was its job's
+// last: it is there for its devices, and the job's own row says the rest.
+func onlyDevices(a *row.Attempt) bool {
+	return a.State == row.AttemptEnded && a.Outcome == row.OutcomeNone
+}
+
+// keepDevices writes down which devices the last attempt of a job had that nobody has
+// claimed.
+func (as attempts) keepDevices(j *row.Job, number int) error {
+	began, err := as.began(j, number)
+	if err != nil {
+		return err
+	}
+	held, err := as.Tx.Devices(jobOf(j))
+	if err != nil {
+		return err
+	}
+	return as.put(&row.Attempt{Job: j.ID, Number: number, State: row.AttemptEnded, Began: began, Ended: as.instant(), Devices: held})
 }
 
 // unclaimed is an attempt of which only the job's row knows.
@@ -239,14 +275,20 @@ func (as attempts) put(a *row.Attempt) error {
 
 // end writes down that the attempt that a job is at has ended, as how says. While a
 // job goes on without its nodes the attempt keeps them; of the last attempt of a job that
-// nobody has claimed the job's own row says enough.
+// nobody has claimed the job's own row says enough, but for its devices.
 func (as attempts) end(j *row.Job, goesOn bool, how func(*row.Attempt)) error {
 	number := j.CurrentAttempt()
-	if number == 0 || !goesOn && !j.Claimed && !j.Launched {
+	if number == 0 {
+		return nil
+	}
+	if !goesOn && !j.Claimed && !j.Launched {
+		if len(j.Devices) > 0 {
+			return as.keepDevices(j, number)
+		}
 		return nil
 	}
 	j.Attempt = number
-	a, err := as.of(j, number)
+	a, err := as.withDevices(j, number)
 	if err != nil || a.State == row.AttemptEnded {
 		return err
 	}

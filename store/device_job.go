@@ -105,6 +105,7 @@ type DeviceInfo struct {
 	Resource string
 	State    string // free, busy, drained or cut; one that is drained while somebody has it is drained
 	Job      uint64 // who has it, 0 for nobody
+	Attempt  int    // which of its starts
 	Since    time.Time
 	Until    time.Time // when the job is expected to end
 }
@@ -133,7 +134,7 @@ func (tx *Tx) DevicesOfNode(n *index.Node) (list []DeviceInfo, err error) {
 			}
 			for at := range h.Which.Each {
 				d := &list[first[h.Res]+at]
-				d.Job, d.Since, d.Until = j.ID, instant(j.Start), instant(j.End)
+				d.Job, d.Attempt, d.Since, d.Until = j.ID, j.CurrentAttempt(), instant(j.Start), instant(j.End)
 				if d.InService() {
 					d.State = "busy"
 				}

@@ -2,6 +2,7 @@ package store
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -255,5 +256,72 @@ func TestDevicesInUseStay(t *testing.T) {
 	}
 	mustUpdate(t, db, func(tx *Tx) error { _, err := tx.Release(b); return err })
 	mustUpdate(t, db, renamed("g2", "0-3@0"))
+	sound(t, db)
+}
+
+// What an attempt had of devices is known once it is over, and whatever the node names by
+// then; and of an attempt that nobody has claimed is said what is said without devices.
+func TestDevicesOfAttemptsThatAreOver(t *testing.T) {
+	db, _ := newDB(t)
+	gpuNode(t, db, "g1", "ncpus=8", "ngpus=0-3@0")
+	gpuNode(t, db, "n1", "ncpus=8", "ngpus=4")
+	placed, _ := begin(t, db, placer.Request{Select: "1:ngpus=2:host=g1"})
+	plain, _ := begin(t, db, placer.Request{Select: "1:ngpus=2:host=n1"})
+	var queued uint64
+	mustUpdate(t, db, func(tx *Tx) error {
+		j, err := tx.Submit(Submission{Request: placer.Request{Select: "1:ngpus=1:host=g1", Walltime: time.Hour}})
+		if err == nil {
+			queued = j[0].ID
+			_, err = tx.Cycle(CycleSpec{})
+		}
+		return err
+	})
+	same := func(what string, job uint64, want ...string) {
+		t.Helper()
+		var got []string
+		err := db.View(func(tx *Tx) error {
+			return tx.EachAttempt(job, func(a *Attempt) error { got = append(got, a.Devices); return nil })
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%s: job %d had %q, not %q", what, job, got, want)
+		}
+	}
+	same("running", placed, "g1:ngpus=0-1")
+	same("running", queued, "g1:ngpus=2")
+	mustUpdate(t, db, func(tx *Tx) error { _, err := tx.Requeue(queued, "test"); return err })
+	mustUpdate(t, db, func(tx *Tx) error {
+		_, err1 := tx.Release(placed)
+		_, err2 := tx.Release(plain)
+		return errors.Join(err1, err2)
+	})
+	mustUpdate(t, db, func(tx *Tx) error { _, err := tx.Cycle(CycleSpec{}); return err })
+	same("released", placed, "g1:ngpus=0-1")
+	same("not named", plain, "")
+	same("at the second attempt", queued, "g1:ngpus=2", "g1:ngpus=0")
+	mustUpdate(t, db, func(tx *Tx) error { _, err := tx.Finish(queued, 3, "bad"); return err })
+	mustUpdate(t, db, func(tx *Tx) error { return tx.RemoveNode(0) })
+	same("its node is gone", placed, "g1:ngpus=0-1")
+	same("failed", queued, "g1:ngpus=2", "g1:ngpus=0")
+	err := db.View(func(tx *Tx) error {
+		a, err1 := tx.Attempt(placed, 0)
+		b, err2 := tx.Attempt(plain, 0)
+		c, err3 := tx.Attempt(queued, 0)
+		if err := errors.Join(err1, err2, err3); err != nil {
+			return err
+		}
+		if a.State != b.State || a.Outcome != b.Outcome || a.Exit != b.Exit || a.Why != b.Why || !a.Ended.Equal(b.Ended) || !a.Began.Equal(b.Began) || len(a.Chunks) != 1 {
+			t.Errorf("with devices %+v, without %+v", a, b)
+		}
+		if c.Outcome != OutcomeExited || c.Exit != 3 || c.Why != "bad" {
+			t.Errorf("the attempt that failed: %+v", c)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
 	sound(t, db)
 }

@@ -139,7 +139,7 @@ func (tx *Tx) tables() *tables.Source {
 		OnNode: func(n *index.Node) (out []tables.Device, err error) {
 			list, err := tx.DevicesOfNode(n)
 			for _, d := range list {
-				out = append(out, tables.Device{Device: d.Device, Resource: d.Resource, State: d.State, Job: d.Job, Since: unix(d.Since), Until: unix(d.Until)})
+				out = append(out, tables.Device{Device: d.Device, Resource: d.Resource, State: d.State, Job: d.Job, Attempt: d.Attempt, Since: unix(d.Since), Until: unix(d.Until)})
 			}
 			return out, err
 		},

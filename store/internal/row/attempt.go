@@ -136,6 +136,9 @@ type Attempt struct {
 	// for the reason Why.
 	Becomes JobState
 
+	// Devices are those that it had when it ended, as text: the nodes may name others since.
+	Devices string
+
 	// Chunks and Along are the nodes that it had, once the job's row does not say so any
 	// more.
 	Chunks []JobChunk
@@ -172,6 +175,9 @@ func EncodeAttempt(a *Attempt) []byte {
 	for _, n := range a.Along {
 		e.uint(uint64(n))
 	}
+	if a.Devices != "" { // the tail may be missing
+		e.string(a.Devices)
+	}
 	return e.b
 }
 
@@ -196,6 +202,9 @@ func DecodeAttempt(key, payload []byte) (*Attempt, error) {
 	}
 	for i := range a.Along {
 		a.Along[i] = uint32(d.uint())
+	}
+	if len(d.b) > 0 {
+		a.Devices = d.string()
 	}
 	if a.Job, a.Number, _ = splitAttemptKey(key); a.Number == 0 {
 		d.bad = true

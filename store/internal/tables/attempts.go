@@ -24,6 +24,9 @@ func attemptsTable(c *Catalog, _ int64) (query.Table, error) {
 				if err != nil {
 					return nil, err
 				}
+				if number == j.CurrentAttempt() && len(j.Devices) > 0 {
+					a.Devices = c.heldBy(j)
+				}
 				out = append(out, *a)
 			}
 			return out, nil
@@ -60,6 +63,7 @@ func attemptColumns(c *Catalog) []getter[row.Attempt] {
 		numberColumn("leftover", "processes that outlived its command, and were ended", func(a *row.Attempt) int64 { return int64(a.Use.Leftover) }),
 		textColumn("log", "where its output lies, if not where the job wanted it", func(a *row.Attempt) string { return a.Log }),
 		valueColumn("nodes", "that it had, folded", query.TextAffinity, query.Nodes, func(a *row.Attempt) query.Value { return c.nodeNames(a.AllNodes()) }),
+		textColumn("devices", "that it has, or had when it ended, of nodes that named theirs, as g1:ngpus=0,3:ncpus=0-7", func(a *row.Attempt) string { return a.Devices }),
 	}
 }
 

@@ -45,6 +45,7 @@ func devicesTable(c *Catalog, _ int64) (query.Table, error) {
 		text("state", "free, busy, drained, or cut into slices", func(d *nodeDevice) string { return d.State }),
 		text("reason", "why it is drained", func(d *nodeDevice) string { return d.Reason }),
 		numberColumn("job", "who has it", func(d *nodeDevice) int64 { return int64(d.Job) }),
+		numberColumn("attempt", "which of its starts", func(d *nodeDevice) int64 { return int64(d.Attempt) }),
 		timeColumn("since", "since when", func(d *nodeDevice) int64 { return d.Since }),
 		timeColumn("until", "when the job is expected to end", func(d *nodeDevice) int64 { return d.Until }),
 	}}

@@ -64,6 +64,7 @@ type Device struct {
 	Resource string
 	State    string
 	Job      uint64 // 0 for none
+	Attempt  int    // of the job
 	Since    int64  // Unix seconds, 0 for none
 	Until    int64
 }

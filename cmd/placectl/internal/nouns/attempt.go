@@ -30,6 +30,7 @@ type attemptObject struct {
 	Leftover *int     `json:"leftover"`
 	Log      *string  `json:"log"`
 	Nodes    []string `json:"nodes"`
+	Devices  *string  `json:"devices"`
 }
 
 // attemptList is the starts of a job; as text one after the other.
@@ -58,6 +59,9 @@ func (a *attemptObject) text() string {
 	if len(a.Nodes) > 0 {
 		text += " on " + index.FoldNodeList(a.Nodes)
 	}
+	if a.Devices != nil {
+		text += " with " + *a.Devices
+	}
 	if a.Why != nil {
 		text += " (" + *a.Why + ")"
 	}
@@ -81,7 +85,7 @@ func (j *jobView) readAttempts(job *store.Job) (list attemptList, err error) {
 		o := attemptObject{Attempt: a.Number, State: a.State.String(), By: known(a.By.String()), Host: known(a.Host),
 			Began: moment(a.Began), Claimed: moment(a.Claimed), Ended: moment(a.Ended), Outcome: known(a.Outcome.String()), Signal: known(a.Signal), Why: known(a.Why),
 			CPUUser: known(a.Use.CPUUser.Seconds()), CPUSys: known(a.Use.CPUSystem.Seconds()), MaxRSS: known(a.Use.MaxRSS), MemPeak: known(a.Use.MemPeak),
-			Leftover: known(a.Use.Leftover), Log: known(a.Log), Nodes: nodes}
+			Leftover: known(a.Use.Leftover), Log: known(a.Log), Nodes: nodes, Devices: known(a.Devices)}
 		if a.Outcome >= store.OutcomeExited && a.Outcome <= store.OutcomeOOM {
 			o.Exit = &a.Exit
 		}
