@@ -119,12 +119,16 @@ func (tx *Tx) DevicesOfNode(n *index.Node) (list []DeviceInfo, err error) {
 	if err != nil {
 		return nil, err
 	}
-	first := make(map[index.ResID]int)
+	first, all := make(map[index.ResID]int), 0
+	for _, named := range n.Devices {
+		first[named.Res] = all
+		all += len(named.Set)
+	}
+	list = make([]DeviceInfo, 0, all)
 	for _, named := range n.Devices {
 		def, _ := defs.Get(named.Res)
-		first[named.Res] = len(list)
-		for _, d := range named.Set {
-			list = append(list, DeviceInfo{Device: d, Resource: def.Name, State: deviceState(&d)})
+		for i := range named.Set {
+			list = append(list, DeviceInfo{Device: named.Set[i], Resource: def.Name, State: deviceState(&named.Set[i])})
 		}
 	}
 	return list, tx.nodeDevices().eachHolder(n.Number, 0, func(j *row.Job) error {

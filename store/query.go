@@ -138,7 +138,9 @@ func (tx *Tx) tables() *tables.Source {
 		Devices: func(j *row.Job) (string, error) { return tx.Devices(jobOf(j)) },
 		OnNode: func(n *index.Node) (out []tables.Device, err error) {
 			list, err := tx.DevicesOfNode(n)
-			for _, d := range list {
+			out = make([]tables.Device, 0, len(list))
+			for i := range list {
+				d := &list[i]
 				out = append(out, tables.Device{Device: d.Device, Resource: d.Resource, State: d.State, Job: d.Job, Attempt: d.Attempt, Since: unix(d.Since), Until: unix(d.Until)})
 			}
 			return out, err

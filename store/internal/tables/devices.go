@@ -117,8 +117,8 @@ func (c *deviceCursor) node(number uint32) error {
 	}
 	list, err := c.t.c.src.OnNode(n)
 	c.rows = c.rows[:0]
-	for _, d := range list {
-		c.rows = append(c.rows, nodeDevice{number, d})
+	for i := range list {
+		c.rows = append(c.rows, nodeDevice{number, list[i]})
 	}
 	return err
 }
