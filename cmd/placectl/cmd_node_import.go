@@ -211,6 +211,30 @@ func makeQueues(tx *store.Tx, f *nodefile.File) ([]string, error) {
 	return made, nil
 }
 
+// notSplit refuses to add a node beside the parts into which it was split: what it has would
+// be there twice. Of PBS's nodes both are in the file, and have what the file says. A node
+// that is split has nearly always a part 0 or 1.
+func notSplit(tx *store.Tx, f *nodefile.File, name string) error {
+	for group := range 2 {
+		part := index.PartName(name, group)
+		number, exists, err := tx.NodeNumber(part)
+		if err != nil || !exists || f.Names(part) {
+			if err != nil {
+				return err
+			}
+			continue
+		}
+		n, err := tx.NodeByNumber(number)
+		if err != nil {
+			return err
+		}
+		if n.IsPart(name) {
+			return &store.Conflict{What: "node " + name, Why: "it is split, and " + part + " is a part of it; placectl node join " + name + " makes it one again"}
+		}
+	}
+	return nil
+}
+
 // upsert adds a node, or changes it where it differs.
 func (sum *importSummary) upsert(tx *store.Tx, f *nodefile.File, p *nodefile.Patch) error {
 	number, exists, err := tx.NodeNumber(p.Name)
@@ -230,6 +254,8 @@ func (sum *importSummary) upsert(tx *store.Tx, f *nodefile.File, p *nodefile.Pat
 		}
 	} else if n, err = p.Create(p.Name); err != nil {
 		return f.Errorf(p.At, "node %s: %w", p.Name, err)
+	} else if err := notSplit(tx, f, p.Name); err != nil {
+		return err
 	}
 	switch {
 	case !changed:

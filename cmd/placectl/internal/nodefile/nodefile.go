@@ -105,6 +105,12 @@ func (f *File) add(p Patch) error {
 	return nil
 }
 
+// Names reports whether the file has a node of a name.
+func (f *File) Names(name string) bool {
+	_, ok := f.byName[name]
+	return ok
+}
+
 // CheckName says what a node may not be called.
 func CheckName(s string) error {
 	if index.ValidNodeName(s) {
