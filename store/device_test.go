@@ -2,6 +2,7 @@ package store
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -10,6 +11,7 @@ import (
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/index/devices"
 	"github.com/placectl/placectl/placer"
+	"pgregory.net/rapid"
 )
 
 // gpuNode declares g1 with devices, and whatever else is given as name=value.
@@ -324,4 +326,79 @@ func TestDevicesOfAttemptsThatAreOver(t *testing.T) {
 		t.Fatal(err)
 	}
 	sound(t, db)
+}
+
+// What is free of a node is kept while a transaction goes on, whatever it does: jobs never
+// have a device twice, and get one as long as the count says so.
+func TestDevicesInOneTransaction(outer *testing.T) {
+	rapid.Check(outer, func(t *rapid.T) {
+		db, _ := newDB(outer)
+		gpuNode(outer, db, "g1", "ncpus=8", "ngpus=0-1@0+2-3@1")
+		gpuNode(outer, db, "g2", "ncpus=8", "ngpus=0-1@0+2-3@1")
+		err := db.Update(func(tx *Tx) error {
+			var jobs []uint64
+			drained := map[uint32]bool{}
+			for range rapid.IntRange(1, 12).Draw(t, "steps") {
+				switch node := rapid.Uint32Range(0, 1).Draw(t, "node"); rapid.SampledFrom([]string{"place", "place", "place", "release", "drain"}).Draw(t, "what") {
+				case "place":
+					n := rapid.IntRange(1, 2).Draw(t, "gpus")
+					j, err := tx.Place(placer.Request{Select: fmt.Sprintf("1:ngpus=%d", n), Walltime: time.Hour})
+					var no *placer.Refusal
+					if errors.As(err, &no) {
+						continue
+					}
+					if err != nil {
+						return err
+					}
+					jobs = append(jobs, j.ID)
+				case "release":
+					if len(jobs) > 0 {
+						i := rapid.IntRange(0, len(jobs)-1).Draw(t, "job")
+						if _, err := tx.Release(jobs[i]); err != nil {
+							return err
+						}
+						jobs = slices.Delete(jobs, i, i+1)
+					}
+				case "drain":
+					change := tx.ResumeDevices
+					if !drained[node] {
+						change = func(node uint32, resource string, ids []string) (*index.Node, error) {
+							return tx.DrainDevices(node, resource, ids, "x")
+						}
+					}
+					drained[node] = !drained[node]
+					if _, err := change(node, "ngpus", []string{"1"}); err != nil {
+						return err
+					}
+				}
+				who := make(map[string]uint64)
+				for _, id := range jobs {
+					j, err := tx.Job(id)
+					if err != nil {
+						return err
+					}
+					held, err := tx.HeldBy(j)
+					if err != nil {
+						return err
+					}
+					if len(held) == 0 {
+						t.Fatalf("job %d has no devices", id)
+					}
+					for _, h := range held {
+						for _, d := range h.Devices {
+							if other := who[h.Name+d.ID]; other != 0 {
+								t.Fatalf("jobs %d and %d have device %s of %s", other, id, d.ID, h.Name)
+							}
+							who[h.Name+d.ID] = id
+						}
+					}
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		sound(outer, db)
+	})
 }
