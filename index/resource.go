@@ -115,6 +115,7 @@ type Defs struct {
 	list   []Def
 	byName map[string]int
 	next   ResID
+	pools  []string // sorted; no resource has such a name
 }
 
 // NewDefs holds the built-in resources.
@@ -151,7 +152,7 @@ func (d *Defs) Add(def Def) (Def, error) {
 // the order of numbers.
 func (d *Defs) Restore(def Def) error {
 	switch {
-	case !validResourceName(def.Name):
+	case !ValidResourceName(def.Name):
 		return fmt.Errorf("%w: the name %q must begin with a letter and go on with letters, digits, - and _", ErrResource, def.Name)
 	case def.Type < Long || def.Type > StringArray:
 		return fmt.Errorf("%w: %s has no type", ErrResource, def.Name)
@@ -164,6 +165,9 @@ func (d *Defs) Restore(def Def) error {
 	}
 	if old, ok := d.Lookup(def.Name); ok {
 		return fmt.Errorf("%w: %s (%s)", ErrResourceDup, old.Name, old.Type)
+	}
+	if pool, ok := d.Pool(def.Name); ok {
+		return fmt.Errorf("%w: %s is a pool", ErrResourceDup, pool)
 	}
 	d.insert(def)
 	return nil
@@ -212,6 +216,27 @@ func (d *Defs) Get(id ResID) (Def, bool) {
 	return d.list[i], true
 }
 
+// SetPools says which pools the cluster has, by name in their order: requests name them as
+// they name resources.
+func (d *Defs) SetPools(names []string) { d.pools = names }
+
+// Pools lists the names of the pools; not to be changed.
+func (d *Defs) Pools() []string { return d.pools }
+
+// Pool finds a pool's name, in any case.
+func (d *Defs) Pool(name string) (string, bool) {
+	for _, p := range d.pools {
+		if strings.EqualFold(p, name) {
+			return p, true
+		}
+	}
+	return "", false
+}
+
+// ReservedName reports whether a name is taken by a column of the table of nodes, or a key
+// of a resource list.
+func ReservedName(name string) bool { return reservedColumn(name) }
+
 // Names lists all names, for suggestions.
 func (d *Defs) Names() []string {
 	names := make([]string, len(d.list))
@@ -221,7 +246,9 @@ func (d *Defs) Names() []string {
 	return names
 }
 
-func validResourceName(s string) bool {
+// ValidResourceName reports whether a resource, or a pool, may have a name: a letter, then
+// letters, digits, - and _, at most 64.
+func ValidResourceName(s string) bool {
 	for i := 0; i < len(s); i++ {
 		c := s[i] | 0x20
 		letter := c >= 'a' && c <= 'z'

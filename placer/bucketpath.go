@@ -17,11 +17,18 @@ func (s *Snapshot) Place(a Ask, at int64) (*Plan, error) {
 	if err := m.prepareToPlace(s, a); err != nil {
 		return nil, err
 	}
+	held := m.heldBack(at, false)
+	if held != nil {
+		return nil, cmp.Or(m.never(), error(held))
+	}
 	plan, short, err := m.place(at, s.endedBy(at))
 	switch {
 	case err != nil:
 		return nil, err
 	case plan != nil:
+		if held = m.heldBack(at, true); held != nil {
+			return nil, held
+		}
 		return plan, nil
 	}
 	if err := m.never(); err != nil {
@@ -159,6 +166,9 @@ func (m *mapping) prepare(s *Snapshot, a Ask) error {
 // leaves to never to find out: where they are placed they do.
 func (m *mapping) prepareToPlace(s *Snapshot, a Ask) error {
 	m.Snapshot, m.Ask, m.whole = s, a, m.room[:]
+	if err := a.neverCounted(); err != nil {
+		return err
+	}
 	if m.path, _ = s.route(&m.Ask); m.path == NodePath {
 		if err := m.prepareNodes(); err != nil {
 			return s.orFailure(err)

@@ -31,6 +31,14 @@ func (s *Snapshot) Starts(a Ask, after int64, count int) ([]*Plan, error) {
 }
 
 func (m *mapping) starts(after int64, count int) ([]*Plan, error) {
+	if len(m.Demands) > 0 {
+		return m.jointStarts(after, count)
+	}
+	return m.nodeStarts(after, count)
+}
+
+// nodeStarts is starts as far as nodes are concerned.
+func (m *mapping) nodeStarts(after int64, count int) ([]*Plan, error) {
 	var plans []*Plan
 	var short shortfall
 	opened := openings{mapping: m}
@@ -75,7 +83,7 @@ func (m *mapping) starts(after int64, count int) ([]*Plan, error) {
 		return plans, nil
 	case m.mayMissAll() && !m.exactly():
 		m.order = leadsNowhere
-		return m.starts(after, count)
+		return m.nodeStarts(after, count)
 	}
 	return nil, m.noStart(short)
 }

@@ -163,7 +163,7 @@ func (row grammarRow) checkRequest(t *testing.T, defs *index.Defs, want Spec) {
 	if err != nil {
 		t.Fatalf("%+v: %v", r, err)
 	}
-	if row.Kind == "l" && !isResourceList(row.Input) {
+	if row.Kind == "l" && !isResourceList(index.NewDefs(), row.Input) {
 		if strings.ContainsAny(row.Input, ",:+") {
 			t.Errorf("%q is taken for a select", row.Input)
 		}

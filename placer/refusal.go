@@ -29,6 +29,8 @@ type Refusal struct {
 	// then on the request may fit by the passing of time alone. It is the instant of the
 	// refusal where the next taking may change it, too.
 	Until int64
+	// Rule says that nothing but a rule keeps it from starting: there is room for it.
+	Rule bool
 }
 
 func (r *Refusal) Error() string { return fmt.Sprintf("%v: %s", r.Kind, r.Why) }

@@ -36,6 +36,9 @@ type Request struct {
 	// or not at all.
 	Reservation string
 
+	// Pools are what it asks of the pools of the cluster, besides those in a resource list.
+	Pools []PoolAmount
+
 	// Bind says how devices are chosen on nodes that name theirs: compact, tight or
 	// scatter; "": as the store does.
 	Bind string
@@ -65,7 +68,8 @@ type Chunk struct {
 type Spec struct {
 	Chunks   []Chunk
 	Place    Place
-	Walltime int64 // seconds, at most MaxWalltime; 0 when none was given
+	Walltime int64        // seconds, at most MaxWalltime; 0 when none was given
+	Pools    []PoolAmount // by name, each once
 }
 
 // Parse reads a whole request: select or resource list, place, walltime.
@@ -73,7 +77,8 @@ type Spec struct {
 // Request.Select is taken for a resource list when it holds a comma outside
 // quotes or begins with a key that only lists have (select=, place=, nodes=,
 // walltime=), otherwise for a select. A lone "ncpus=2", which could be either,
-// is a select: it may stand beside a place and is placed free, not packed.
+// is a select: it may stand beside a place and is placed free, not packed. A list may
+// name pools, too; a select may not.
 //
 // Nothing given is one chunk of ncpus=1. All errors match ErrRequest; those
 // about a text are of type *SyntaxError.
@@ -83,6 +88,9 @@ func Parse(defs *index.Defs, r Request) (Spec, error) {
 		return Spec{}, err
 	}
 	if spec.Walltime, err = wallSeconds(r.Walltime, spec.Walltime); err != nil {
+		return Spec{}, err
+	}
+	if spec.Pools, err = poolsOf(defs, spec.Pools, r.Pools); err != nil {
 		return Spec{}, err
 	}
 	return spec, nil
@@ -99,7 +107,7 @@ func parseTexts(defs *index.Defs, sel, place string) (spec Spec, err error) {
 	switch {
 	case sel == "":
 		spec.Chunks = []Chunk{{Count: 1, Wants: []Want{oneCPU}, Implied: true}}
-	case isResourceList(sel):
+	case isResourceList(defs, sel):
 		return parseResourceList(defs, sel, given)
 	default:
 		spec.Chunks, err = ParseSelect(defs, sel)

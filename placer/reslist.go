@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/placer/limits"
 )
 
 // A resource list is what PBS users write behind -l: name=value, joined by
@@ -20,6 +21,7 @@ type resourceList struct {
 	sel, place, nodes *reader // the values of these keys, still to be read
 	walltime          int64
 	wants             []listWant
+	pools             []PoolAmount
 }
 
 // listWant is a resource of a list and where it stands.
@@ -30,12 +32,14 @@ type listWant struct {
 }
 
 // isResourceList tells a resource list from a select: by a comma outside quotes,
-// or by a first key that only lists have.
-func isResourceList(s string) bool {
+// or by a first key that only lists have: a pool is one.
+func isResourceList(defs *index.Defs, s string) bool {
 	p := reader{text: s, end: len(s)}
 	p.skipSpace()
-	if key := p.name(); p.peek() == '=' && isListKey(key) {
-		return true
+	if key := p.name(); p.peek() == '=' {
+		if _, pool := defs.Pool(key); pool || isListKey(key) {
+			return true
+		}
 	}
 	return listItem(s, 0) < len(s)
 }
@@ -144,9 +148,12 @@ func (p *reader) withoutQuotes() reader {
 
 // want reads a resource of the one chunk that the list stands for.
 func (l *resourceList) want(p *reader, at int, key string) error {
+	if name, ok := p.defs.Pool(key); ok {
+		return l.pool(p, at, name)
+	}
 	def, ok := p.defs.Lookup(key)
 	if !ok {
-		known := append(p.defs.Names(), "select", "place", "nodes", "walltime")
+		known := append(append(p.defs.Names(), p.defs.Pools()...), "select", "place", "nodes", "walltime")
 		return p.fail(at, "no resource %q%s", key, index.DidYouMean(key, known))
 	}
 	valueAt := p.at
@@ -173,9 +180,29 @@ func (l *resourceList) want(p *reader, at int, key string) error {
 	return nil
 }
 
+// pool reads what the list asks of a pool.
+func (l *resourceList) pool(p *reader, at int, name string) error {
+	text, err := p.value()
+	if err != nil {
+		return err
+	}
+	if p.at < p.end {
+		return p.fail(p.at, "%s is a pool of the whole cluster, of which a request asks once: the parts of a list are joined by commas", name)
+	}
+	amount, err := poolAmount(name, text)
+	if err != nil {
+		return p.fail(at, "the amount of a pool is a whole number from 1 to %d", int64(limits.MaxAmount))
+	}
+	if slices.ContainsFunc(l.pools, func(a PoolAmount) bool { return a.Pool == name }) {
+		return p.fail(at, "%s is given twice", name)
+	}
+	l.pools = append(l.pools, PoolAmount{name, amount})
+	return nil
+}
+
 // spec makes one request of what the list holds.
 func (l *resourceList) spec(p *reader, given *Place) (Spec, error) {
-	spec := Spec{Walltime: l.walltime}
+	spec := Spec{Walltime: l.walltime, Pools: l.pools}
 	if err := l.checkMix(p, given != nil); err != nil {
 		return spec, err
 	}

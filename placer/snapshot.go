@@ -5,6 +5,7 @@ import (
 
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/index/devices"
+	"github.com/placectl/placectl/placer/limits"
 	"github.com/placectl/placectl/timeline"
 )
 
@@ -75,4 +76,5 @@ type Ask struct {
 	Excluded  []uint32 // nodes that it does not get, whoever serves it else
 	Since     int64    // when it was asked for: Rules.SetDelay counts from there
 	Bind      devices.Policy
+	Demands   limits.Demands // what it wants of pools, and of the rules that it is under
 }

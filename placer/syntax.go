@@ -119,6 +119,9 @@ func (p *reader) noResource(at int, name string) error {
 	case "walltime", "place", "select", "nodes":
 		return p.fail(at, "%s is not a resource of a chunk: it belongs to the whole request", name)
 	}
+	if pool, ok := p.defs.Pool(name); ok {
+		return p.fail(at, "%s is a pool of the whole cluster, of which a request asks once: --pool %s=2, or in a resource list, ncpus=2,%s=2", pool, pool, pool)
+	}
 	return p.fail(at, "no resource %q%s", name, index.DidYouMean(name, p.defs.Names()))
 }
 

@@ -83,17 +83,24 @@ func (q asking) read() (placer.Ask, error) {
 	if err := q.policy(&a, set); err != nil {
 		return placer.Ask{}, err
 	}
-	a.Grants, err = tx.reservations().grants(q.who, r.Reservation, tx.now)
+	if a.Grants, err = tx.reservations().grants(q.who, r.Reservation, tx.now); err != nil {
+		return a, err
+	}
+	if len(spec.Pools) > 0 || q.who.Array != 0 {
+		a.Demands, err = tx.counters().demands(spec.Pools, q.who.Array, r.Reservation)
+	}
 	return a, err
 }
 
 // sayings are the texts of requests that a transaction has read: whoever places much asks
-// for the same again and again. What they mean changes when a resource comes or goes.
+// for the same again and again. What they mean changes when a resource or a pool comes or
+// goes.
 type sayings struct{ known map[saying]*said }
 
 type saying struct {
 	sel, place string
 	walltime   time.Duration
+	pools      string // besides those in a resource list
 }
 
 // said is what a text means, for reading only, and how it is written in normal form.
@@ -107,7 +114,7 @@ const maxSayings = 1024
 
 // read reads the texts of a request.
 func (s *sayings) read(defs *index.Defs, r placer.Request) (*said, error) {
-	text := saying{r.Select, r.Place, r.Walltime}
+	text := saying{r.Select, r.Place, r.Walltime, placer.FormatPools(r.Pools)}
 	if again := s.known[text]; again != nil {
 		return again, nil
 	}
@@ -124,7 +131,7 @@ func (s *sayings) read(defs *index.Defs, r placer.Request) (*said, error) {
 
 // normal writes what a request was understood as.
 func (s *sayings) normal(defs *index.Defs, r placer.Request, spec placer.Spec) (sel, place string) {
-	known := s.known[saying{r.Select, r.Place, r.Walltime}]
+	known := s.known[saying{r.Select, r.Place, r.Walltime, placer.FormatPools(r.Pools)}]
 	if known == nil || len(spec.Chunks) == 0 || &known.spec.Chunks[0] != &spec.Chunks[0] {
 		return spec.Text(defs), spec.Place.Format(defs) // it was read elsewhere
 	}

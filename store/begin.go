@@ -35,7 +35,7 @@ func (p *passage) job(c change) error {
 	if err != nil {
 		return err
 	}
-	if err := p.clearBefore(spans); err != nil {
+	if err := p.clearBefore(spans, j); err != nil {
 		return err
 	}
 	for _, s := range spans {
@@ -46,6 +46,11 @@ func (p *passage) job(c change) error {
 		if why != "" {
 			return p.putOff(j, why)
 		}
+	}
+	if why, err := tx.counters().Exceeds(j, c.at, c.at+1, false); err != nil {
+		return err
+	} else if why != "" {
+		return p.putOff(j, why)
 	}
 	var short *Conflict
 	if err := tx.nodeDevices().bind(j); errors.As(err, &short) {
@@ -74,7 +79,7 @@ func (p *passage) putOff(j *row.Job, why string) error {
 // clearBefore takes jobs that are past their end off the nodes on which something is to
 // begin now: those that nobody was told to launch, and all others, too, if that is how
 // the store treats them.
-func (p *passage) clearBefore(spans []span) error {
+func (p *passage) clearBefore(spans []span, j *row.Job) error {
 	tx := p.tx
 	late := make(map[uint64]bool)
 	for _, s := range spans {
@@ -83,6 +88,13 @@ func (p *passage) clearBefore(spans []span) error {
 				late[b.Owner>>1] = true
 			}
 		}
+	}
+	counted, err := tx.counters().Overdue(j)
+	if err != nil {
+		return err
+	}
+	for _, id := range counted {
+		late[id] = true
 	}
 	if len(late) == 0 {
 		return nil

@@ -179,28 +179,29 @@ func (p *pass) delays(late []*row.Job) error {
 	var byHand []*row.Job
 	seen := make(map[uint64]bool)
 	for _, j := range late {
-		for _, node := range j.AllNodes() {
-			for _, b := range p.tx.calendar().At(node) {
-				id := b.Owner >> 1
-				if !b.Held || b.Start <= p.tx.now || b.Start >= p.tx.now+p.tx.overrun(row.JobOwner(j.ID)) || seen[id] {
-					continue
-				}
-				seen[id] = true
-				planned, err := p.tx.job(id)
-				if err != nil {
-					return err
-				}
-				guest, err := p.tx.allocations().guest(planned)
-				if err != nil {
-					return err
-				}
-				delayed, err := p.tx.allocations().conflict(planned, guest)
-				if err != nil {
-					return err
-				}
-				if p.delayed[id] = delayed; delayed && !planned.Queued {
-					byHand = append(byHand, planned)
-				}
+		behind, err := p.tx.allocations().behind(j)
+		if err != nil {
+			return err
+		}
+		for _, id := range behind {
+			if seen[id] {
+				continue
+			}
+			seen[id] = true
+			planned, err := p.tx.job(id)
+			if err != nil {
+				return err
+			}
+			guest, err := p.tx.allocations().guest(planned)
+			if err != nil {
+				return err
+			}
+			delayed, err := p.tx.allocations().conflict(planned, guest, false)
+			if err != nil {
+				return err
+			}
+			if p.delayed[id] = delayed; delayed && !planned.Queued {
+				byHand = append(byHand, planned)
 			}
 		}
 	}
@@ -215,8 +216,27 @@ func (p *pass) delays(late []*row.Job) error {
 	return nil
 }
 
-// conflict reports whether somebody whom its guest minds has what a job has planned.
-func (al allocations) conflict(j *row.Job, guest timeline.Guest) (bool, error) {
+// behind lists the jobs that are to start soon, on a node of a job that is past its end or
+// with some of what that holds.
+func (al allocations) behind(j *row.Job) ([]uint64, error) {
+	until := al.now + al.overrun(row.JobOwner(j.ID))
+	ids, err := al.counters().Planned(j, al.now, until)
+	for _, node := range j.AllNodes() {
+		for _, b := range al.calendar().At(node) {
+			if b.Held && b.Start > al.now && b.Start < until {
+				ids = append(ids, b.Owner>>1)
+			}
+		}
+	}
+	return ids, err
+}
+
+// conflict reports whether somebody whom its guest minds has what a job has planned. Of
+// counters by is true where overdue jobs are not minded.
+func (al allocations) conflict(j *row.Job, guest timeline.Guest, by bool) (bool, error) {
+	if short, err := al.counters().Exceeds(j, j.Start, j.End, by); short != "" || err != nil {
+		return short != "", err
+	}
 	spans, err := al.spans(j)
 	if err != nil {
 		return false, err

@@ -46,7 +46,7 @@ func (p *pass) PutBack(c *cycle.Job) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	if taken, err := p.tx.allocations().conflict(j, &patient{guest, p.tx.now}); taken || err != nil {
+	if taken, err := p.tx.allocations().conflict(j, &patient{guest, p.tx.now}, true); taken || err != nil {
 		return false, err
 	}
 	spans := p.lifted[j.ID]

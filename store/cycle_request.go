@@ -15,6 +15,9 @@ import (
 func requestKind(j *row.Job, apart []string) string {
 	var b strings.Builder
 	words := []string{j.Select, j.Place, j.Queue, j.User, j.Request().Policy, j.Access.String(), j.Reservation, strconv.FormatInt(j.Walltime, 10)}
+	if len(j.Pools) > 0 {
+		words = append(words, "pools", placer.FormatPools(j.Pools))
+	}
 	words = append(words, apart...)
 	for _, w := range append(words, j.Prefer...) {
 		b.WriteString(strconv.Itoa(len(w)))
@@ -45,6 +48,15 @@ func (ws waiting) tellsApart(j *row.Job, l letting) (apart []string, err error) 
 	}
 	if set.SetDelay > 0 {
 		apart = append(apart, "since", strconv.FormatInt(j.Submit, 10))
+	}
+	if j.Array != 0 {
+		c, err := ws.counters().Named(row.ArrayKey(j.Array))
+		if err != nil {
+			return nil, err
+		}
+		if c != nil {
+			apart = append(apart, c.Name)
+		}
 	}
 	for _, node := range j.Excluded {
 		apart = append(apart, "not on", strconv.FormatUint(uint64(node), 10))

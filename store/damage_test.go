@@ -74,7 +74,37 @@ func lively(t testing.TB) (*DB, *clock) {
 	keepAnswer(t, db)
 	carryPayloads(t, db)
 	executeOne(t, db)
+	countSome(t, db)
 	return db, clock
+}
+
+// countSome makes pools of which a job, a planned one and a reservation hold some, and an
+// array of which two jobs may run at once.
+func countSome(t testing.TB, db *DB) {
+	t.Helper()
+	err := db.Update(func(tx *Tx) error {
+		for _, p := range []Pool{{Name: "fluent", Amount: 30, Outside: 7, Until: instant(tx.now + 9000)}, {Name: "matlab", Amount: 4}} {
+			if err := tx.Pools().Set(p, true); err != nil {
+				return err
+			}
+		}
+		r := placer.Request{Walltime: time.Hour, User: "ann", Pools: []placer.PoolAmount{{Pool: "matlab", Amount: 3}, {Pool: "fluent", Amount: 2}}}
+		for range 2 {
+			if _, err := tx.PlaceOrReserve(r); err != nil {
+				return err
+			}
+		}
+		r.Pools = r.Pools[1:]
+		if _, err := tx.AddReservation(ReserveSpec{Name: "licences", Request: r, Start: instant(tx.now + 20_000)}); err != nil {
+			return err
+		}
+		r.Pools = nil
+		_, err := tx.Submit(Submission{Request: r, Array: 3, Throttle: 2})
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
 }
 
 // carryPayloads submits jobs that carry something: three the same, one something else.

@@ -190,7 +190,7 @@ func (ds nodeDevices) replan(n *index.Node) error {
 		if err != nil {
 			return err
 		}
-		if taken, err := ds.allocations().conflict(j, guest); err != nil || !taken {
+		if taken, err := ds.allocations().conflict(j, guest, false); err != nil || !taken {
 			if err != nil {
 				return err
 			}

@@ -40,6 +40,8 @@
 // [Tx.Queue], [Tx.Queues], [Tx.AddQueue], [Tx.SetQueue], [Tx.RemoveQueue]; [Tx.Settings],
 // [Tx.AllSettings], [Tx.Configure].
 //
+// What belongs to no node: [Tx.Pools]; how many jobs of an array run at once: [Tx.Throttle].
+//
 // Placing: [Tx.Place], [Tx.PlaceAt], [Tx.PlaceOrReserve], [Tx.Release], [Tx.Extend]; asking
 // first: [Tx.When], [Tx.Explain], [Tx.Route], [Tx.Policy], [Tx.Candidates], [Tx.Ask],
 // [Tx.WaitsFor].

@@ -74,6 +74,11 @@ func (al allocations) mayReach(j *row.Job, spans []span, end int64) error {
 	if err := al.staysWithin(what, j, end); err != nil {
 		return err
 	}
+	if short, err := al.counters().Exceeds(j, max(j.End, al.now), end, false); err != nil {
+		return err
+	} else if short != "" {
+		return &Conflict{what, short}
+	}
 	for i := range spans {
 		spans[i].End = end
 		if err := (taking{al.Tx, what, spans[i].node, spans[i].Busy, guest, j.User}).conflict(); err != nil {
@@ -156,6 +161,9 @@ func (al allocations) takeAgain(j *row.Job, spans []span, was JobState) error {
 		if err := al.calendar().Put(s.node, s.Busy); err != nil {
 			return err
 		}
+	}
+	if err := al.counters().Hold(j); err != nil {
+		return err
 	}
 	if err := al.nodeIndex().reclass(j.AllNodes(), j.Start); err != nil {
 		return err

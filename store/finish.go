@@ -226,6 +226,9 @@ func (al allocations) leave(j *row.Job) error {
 	if err := al.nodeIndex().reclass(nodes, j.Start); err != nil {
 		return al.spoil(err)
 	}
+	if err := al.counters().LetGo(j); err != nil {
+		return al.spoil(err)
+	}
 	if j.State == JobReserved {
 		if err := al.file.Remove(row.Changes, row.TimeKey(j.Start, owner)); err != nil {
 			return err

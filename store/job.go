@@ -131,6 +131,9 @@ type Job struct {
 
 	Bind    devices.Policy // how its devices are chosen; NoPolicy: as the store's setting says when it starts
 	Devices []JobDevices   // what it has of nodes that name their devices, while it runs: see Tx.JobDevices
+
+	Pools       []placer.PoolAmount // what it asks of the pools of the cluster, by name
+	PoolsWithin uint64              // the number of the reservation that it takes that out of, as far as it holds some; 0 for none
 }
 
 // JobDevices are the devices that a job has of a resource of a node, by their position
@@ -195,6 +198,7 @@ func jobOf(j *row.Job) *Job {
 		Array: j.Array, Index: j.Index, Command: j.Command, Exit: j.Exit, Failures: j.Failures, Payload: j.Payload, Bind: j.Bind,
 		Devices:   converted(j.Devices, func(d row.JobDevices) JobDevices { return JobDevices(d) }),
 		Attendant: j.Attendant, Attempt: j.CurrentAttempt(), Claimed: j.Claimed, Ending: j.Ending, Retried: j.Retried, Unbegun: j.Unbegun, Lost: j.Lost, Excluded: j.Excluded,
+		Pools: j.Pools, PoolsWithin: j.PoolsWithin,
 	}
 }
 
@@ -213,6 +217,7 @@ func (j *Job) row() row.Job {
 		Array: j.Array, Index: j.Index, Command: j.Command, Exit: j.Exit, Failures: j.Failures, Payload: j.Payload, Bind: j.Bind,
 		Devices:   converted(j.Devices, func(d JobDevices) row.JobDevices { return row.JobDevices(d) }),
 		Attendant: j.Attendant, Attempt: j.Attempt, Claimed: j.Claimed, Ending: j.Ending, Retried: j.Retried, Unbegun: j.Unbegun, Lost: j.Lost, Excluded: j.Excluded,
+		Pools: j.Pools, PoolsWithin: j.PoolsWithin,
 	}
 }
 

@@ -110,7 +110,10 @@ func (tx *Tx) putJob(j *row.Job, was JobState) error {
 			return err
 		}
 	}
-	return tx.file.Put(row.Jobs, row.Key64(j.ID), row.EncodeJob(j))
+	if err := tx.file.Put(row.Jobs, row.Key64(j.ID), row.EncodeJob(j)); err != nil || j.Array == 0 || j.State.Live() || !was.Live() {
+		return err
+	}
+	return tx.counters().arrayEnded(j.Array)
 }
 
 // list puts a job into the queue and onto the list of those to be launched, or

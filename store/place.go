@@ -126,7 +126,7 @@ func (ps plans) newcomer(r placer.Request, a placer.Ask, defs *index.Defs) *row.
 	sel, place := ps.loaded.sayings.normal(defs, r, a.Spec)
 	return &row.Job{Name: r.Name, User: r.User, Group: r.Group, Account: r.Account, Queue: r.Queue, Class: r.Class, Key: ps.key,
 		Select: sel, Place: place, Walltime: a.Duration, Submit: ps.now,
-		Access: a.Access, Reservation: r.Reservation, Prefer: r.Prefer, Bind: a.Bind, Policy: r.Policy, NoPolicy: r.Policy == ""}
+		Access: a.Access, Reservation: r.Reservation, Prefer: r.Prefer, Bind: a.Bind, Policy: r.Policy, NoPolicy: r.Policy == "", Pools: a.Spec.Pools}
 }
 
 // apply verifies a plan against the rows and carries it out: the job, which was
@@ -149,6 +149,11 @@ func (ps plans) apply(j *row.Job, a placer.Ask, plan *placer.Plan, was JobState)
 	}
 	for _, p := range plan.Along {
 		j.Along = append(j.Along, p.Node)
+	}
+	if len(a.Demands) > 0 {
+		if err := ps.counters().take(j); err != nil {
+			return ps.spoil(err)
+		}
 	}
 	if err := (placing{ps.Tx, j, a, plan}).occupy(); err != nil {
 		return ps.spoil(err)

@@ -21,9 +21,10 @@ type Reservation struct {
 	// Uses is what is kept of each node; nil keeps them whole.
 	Uses   []timeline.Use
 	Access placer.AccessList
-	Limit  time.Duration // how much of it one job may use, 0 for all
-	Series string        // the standing reservation that it is an occurrence of, "" for none
-	Note   string        // what went otherwise than asked for
+	Limit  time.Duration       // how much of it one job may use, 0 for all
+	Series string              // the standing reservation that it is an occurrence of, "" for none
+	Note   string              // what went otherwise than asked for
+	Pools  []placer.PoolAmount // what it keeps of the pools of the cluster, for those who insist on it
 }
 
 // State is planned, active or ended, seen from an instant.
@@ -33,7 +34,7 @@ func (r *Reservation) State(now time.Time) string {
 
 // reservationOf is a reservation as callers get it.
 func reservationOf(r *row.Reservation) *Reservation {
-	return &Reservation{r.ID, r.Name, time.Unix(r.Start, 0), time.Unix(r.End, 0), r.Nodes, r.Uses, r.Access, lasting(r.Limit), r.Series, r.Note}
+	return &Reservation{r.ID, r.Name, time.Unix(r.Start, 0), time.Unix(r.End, 0), r.Nodes, r.Uses, r.Access, lasting(r.Limit), r.Series, r.Note, r.Pools}
 }
 
 // reservationsOf are reservations as callers get them.

@@ -92,6 +92,9 @@ func (rs reservations) addOne(s row.ReserveSpec, name string) (*row.Reservation,
 	if err := r.valid(); err != nil {
 		return nil, err
 	}
+	if err := r.choosePools(s.Request); err != nil {
+		return nil, err
+	}
 	for i := range r.Nodes {
 		if err := r.keptOut(i); err != nil {
 			return nil, err
@@ -168,6 +171,9 @@ func (r booking) keep() error {
 		if err := r.tx.calendar().Put(n, r.Span(i)); err != nil {
 			return err
 		}
+	}
+	if err := r.holdPools(r.tx.counters().Put); err != nil {
+		return err
 	}
 	if err := r.tx.nodeIndex().reclass(r.Nodes, r.Start); err != nil {
 		return err
@@ -348,6 +354,9 @@ func (r booking) end() error {
 		}
 	}
 	r.tx.loaded.freed.On(r.Nodes)
+	if err := r.holdPools(r.tx.counters().Remove); err != nil {
+		return err
+	}
 	if err := r.tx.nodeIndex().reclass(r.Nodes, r.Start); err != nil {
 		return err
 	}

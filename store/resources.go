@@ -30,6 +30,11 @@ func (tx *Tx) Resources() (*index.Defs, error) {
 		return nil, err
 	}
 	defs.SetNext(tx.state.NextResource)
+	names, err := tx.counters().poolNames()
+	if err != nil {
+		return nil, err
+	}
+	defs.SetPools(names)
 	tx.loaded.defs = defs
 	return defs, nil
 }

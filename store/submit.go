@@ -17,6 +17,7 @@ type Submission struct {
 	Priority  int64     // the greater, the earlier
 	Array     int       // so many equal jobs that differ by their index; 0 for one job
 	Indexes   []int     // in place of Array: the index of each job, ascending
+	Throttle  int       // of an array: at most so many of its jobs run at once; 0: any number
 	Begin     time.Time // no start before; zero: whenever
 	Deadline  time.Time // no end after; zero: whenever
 	After     []Dependency
@@ -77,6 +78,9 @@ func (ws waiting) submit(s Submission) ([]*row.Job, error) {
 		}
 		list[i] = &one
 	}
+	if s.Throttle > 0 {
+		return list, ws.spoil(ws.counters().throttle(list[0].ID, int64(s.Throttle), nil))
+	}
 	return list, nil
 }
 
@@ -105,6 +109,10 @@ func (ws waiting) submitted(s Submission) (j *row.Job, never string, err error) 
 		return nil, "", fmt.Errorf("%w: an array of %d jobs; it must be from 1 to %d", ErrInvalid, s.Array, MaxArray)
 	case s.Array > 0 && len(s.Indexes) > 0, len(s.Indexes) > MaxArray, !ascending(s.Indexes):
 		return nil, "", fmt.Errorf("%w: the indexes of an array, in place of their number: at most %d, ascending, from 0 to %d", ErrInvalid, MaxArray, MaxIndex)
+	case s.Throttle < 0 || s.Throttle > MaxArray:
+		return nil, "", fmt.Errorf("%w: %d jobs of an array at once; it must be from 1 to %d", ErrInvalid, s.Throttle, MaxArray)
+	case s.Throttle > 0 && s.Array == 0 && len(s.Indexes) == 0:
+		return nil, "", fmt.Errorf("%w: at most %d jobs at once, and it is one job: that is for arrays", ErrInvalid, s.Throttle)
 	case s.Priority < -MaxPriority || s.Priority > MaxPriority:
 		return nil, "", fmt.Errorf("%w: a priority of %d; it must be from %d to %d", ErrInvalid, s.Priority, -MaxPriority, MaxPriority)
 	case deadline != 0 && deadline < max(begin, ws.now)+a.Duration:

@@ -51,14 +51,15 @@ type loaded struct {
 	matcher  *fairshare.Matcher // of the class shares
 	queries  *tables.Catalog
 	overruns map[uint64]int64 // how long owners that are overdue are taken to go on
-	moved    []*row.Job       // that were planned anew because of devices
+	moved    []*row.Job       // that were planned anew because of devices or pools
+	counters *derived.Counters
 }
 
 func newLoaded(tx *Tx) loaded {
 	b := derived.Base{Rows: tx.file, State: &tx.state, Now: &tx.now, Calendar: tx.calendar, Node: tx.keptNode, Owned: tx.ownerNodes, Overrun: tx.overrun,
 		Fail: tx.failed, Dirty: func() { tx.dirty = true }}
 	return loaded{nodes: &nodeRows{file: tx.file, finder: tx.file.Finder(row.Nodes)}, source: derived.NewSource(b), rooms: derived.NewRooms(b),
-		releases: &derived.Releases{Base: b}, usage: &usage{tx: tx}, freed: &derived.Freed{Base: b}}
+		releases: &derived.Releases{Base: b}, usage: &usage{tx: tx}, counters: &derived.Counters{Base: b}, freed: &derived.Freed{Base: b}}
 }
 
 // failed keeps an error in reading what is derived for whoever asks the index next.

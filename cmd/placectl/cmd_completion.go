@@ -128,6 +128,12 @@ func eachName(tx *store.Tx, kind verbs.Kind, fn func(string) error) error {
 			return err
 		}
 		return eachOf(defs.All(), nil, func(def index.Def) error { return fn(def.Name) })
+	case verbs.KindPool:
+		defs, err := tx.Resources()
+		if err != nil {
+			return err
+		}
+		return eachOf(defs.Pools(), nil, fn)
 	case verbs.KindClass:
 		shares, err := tx.Shares()
 		if err != nil {

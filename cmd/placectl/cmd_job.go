@@ -26,6 +26,7 @@ func jobVerb() *verb {
 				Example: "placectl job list --user ann"},
 			{Name: "show", Usage: "one job", Args: []verbs.Arg{{Name: "JOB", Kind: verbs.KindJob}}, Flags: showFlags(), Access: verbs.Reads, InTx: (*runner).jobShow,
 				Example: "placectl job show 12"},
+			jobThrottleVerb(),
 		},
 	}
 }
@@ -50,7 +51,7 @@ func showFlags() []cli.Flag {
 // The columns of the jobs table, and what job show has besides.
 const (
 	jobListColumns = "job name user account* queue class* state priority* select place walltime submit* begin* start end nodes reservation* reason expected array* index*"
-	jobShowColumns = " path policy set key exec_vnode devices bind deadline after command exit attempt attempts directory script script_size out err out_mode umask interpreter compat owner submit_host retries retry_on retry_wait signal grace mail mail_to"
+	jobShowColumns = " path policy set key exec_vnode devices bind pools deadline after command exit attempt attempts directory script script_size out err out_mode umask interpreter compat owner submit_host retries retry_on retry_wait signal grace mail mail_to"
 )
 
 func (r *runner) jobList(c *cli.Context) error {

@@ -115,7 +115,7 @@ func checkReserveFlags(c *cli.Context, spec *store.ReserveSpec) error {
 		return usagef("--depth must be 1 or more")
 	}
 	for _, f := range requestFlags() {
-		if name := f.Names()[0]; nodes != "" && name != "walltime" && c.IsSet(name) {
+		if name := f.Names()[0]; nodes != "" && name != "walltime" && name != "pool" && c.IsSet(name) {
 			return usagef("%s is about nodes that are chosen, and --nodes names them; whom they are for says --allow", verbs.Dashed(name))
 		}
 	}

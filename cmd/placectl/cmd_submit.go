@@ -31,7 +31,7 @@ func submitVerb() *verb {
 			"cannot happen any more it is cancelled. 12[] are all jobs of array 12, 12[3] is one of them.",
 		Flags: slices.Concat(requestFlags(), payloadFlags(), []cli.Flag{
 			bindFlag(),
-			&cli.StringFlag{Name: "array", Usage: "`N` equal jobs that differ by their index, from 0; or those of a list of indices, such as 0-99:2 or 1,5,9-12 (5-5 for one)"},
+			&cli.StringFlag{Name: "array", Usage: "`N` equal jobs that differ by their index, from 0; or those of a list of indices, such as 0-99:2 or 1,5,9-12 (5-5 for one); %10 behind either: at most 10 at once"},
 			&cli.StringSliceFlag{Name: "after", Usage: "not before `JOB` has started"},
 			&cli.StringSliceFlag{Name: "afterok", Usage: "not before `JOB` has ended with status 0"},
 			&cli.StringSliceFlag{Name: "afternotok", Usage: "not before `JOB` has failed or was cancelled"},
@@ -188,12 +188,10 @@ func array(c *cli.Context, s *store.Submission) error {
 		return nil
 	}
 	a, err := spell.ParseArray(c.String("array"), store.MaxArray)
-	switch {
-	case err != nil:
+	if err != nil {
 		return usagef("--array: %w", err)
-	case a.Limit > 0:
-		return usagef("--array %s: how many run at once, behind %%, is not supported yet", spell.Quoted(c.String("array")))
 	}
+	s.Throttle = min(a.Limit, store.MaxArray)
 	if s.Array = a.Count; a.Count == 0 {
 		s.Indexes = a.Indexes()
 	}

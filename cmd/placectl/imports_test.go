@@ -18,6 +18,8 @@ const importRules = `
 	index/devices                            < index, placer, store, store/internal/row, store/internal/check, store/internal/tables, cmd/placectl, cmd/placectl/internal/nodefile, cmd/placectl/internal/nouns, cmd/placectl/internal/detect
 	cmd/placectl/internal/detect             < cmd/placectl
 	index, timeline                          < placer
+	timeline                                 < placer/limits
+	placer/limits                            < placer, store, store/internal/row, store/internal/derived, store/internal/check
 	index, placer                            < placer/recur
 	placer/fairshare, placer/recur           < store, store/internal/row
 	placer/cycle                             < store, store/internal/row
@@ -120,13 +122,14 @@ var confined = map[string][]string{
 
 // pure packages know nothing of files and clocks.
 var pure = []string{"index", "index/heap", "index/devices", "timeline", "placer", "placer/fairshare", "placer/recur", "placer/backfill", "placer/backfill/swf",
-	"placer/cycle", "placer/cluster", "locality", "query", "store/internal/row", "cmd/placectl/internal/spell", "cmd/placectl/internal/infile", "cmd/placectl/internal/nodefile",
+	"placer/limits", "placer/cycle", "placer/cluster", "locality", "query", "store/internal/row", "cmd/placectl/internal/spell", "cmd/placectl/internal/infile", "cmd/placectl/internal/nodefile",
 	"cmd/placectl/internal/chart", "cmd/placectl/internal/sharefile", "cmd/placectl/internal/directives", "cmd/placectl/internal/usage", "cmd/placectl/internal/simulate",
 	"cmd/placectl/internal/batchfile"}
 
 // timed are pure packages that may import time, and what for.
 var timed = map[string]string{
 	"placer":                           "durations",
+	"placer/limits":                    "instants in messages",
 	"store/internal/row":               "a walltime of a request that repeats",
 	"cmd/placectl/internal/directives": "instants that a script names, in a zone",
 	"placer/recur":                     "what clocks show where: a rule names times of day in a zone",

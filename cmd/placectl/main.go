@@ -72,6 +72,7 @@ func allVerbs() verbs.List[*runner] {
 		{Name: "config", Make: configVerb},
 		{Name: "resource", Make: resourceVerb},
 		{Name: "queue", Make: queueVerb},
+		{Name: "pool", Make: poolVerb},
 		{Name: "node", Make: nodeVerb},
 		{Name: "bucket", Make: bucketVerb},
 		{Name: "set", Make: setVerb},

@@ -26,6 +26,7 @@ func requestFlags() []cli.Flag {
 		&cli.StringFlag{Name: "policy", Usage: "which nodes first, `POLICY`: firstavailable, lastavailable, priority, cpuload, minresource, contiguous, maxbalance, fastest, local, tetris or topology (that of the queue or the store)"},
 		&cli.StringFlag{Name: "prefer", Usage: "nodes that policy priority is to like: features and conditions, `F,mem>=64gb`"},
 		&cli.StringFlag{Name: "access", Usage: "whose jobs may be on its nodes besides: `A` is shared, singleuser, singlejob or singletask"},
+		&cli.StringSliceFlag{Name: "pool", Usage: "so much of pools of the cluster, once for all chunks: `NAME=N`"},
 		&cli.StringFlag{Name: "reservation", Usage: "inside reservation `NAME`, or not at all"},
 	}
 }
@@ -41,6 +42,15 @@ func (r *runner) request(c *cli.Context, args []string) (placer.Request, error) 
 		Account: c.String("account"), Queue: c.String("queue"), Class: c.String("class"), Policy: c.String("policy"),
 		Group: c.String("group"), Access: c.String("access"),
 		Prefer: splitList(c.String("prefer")), Reservation: c.String("reservation"), Bind: c.String("bind")}
+	for _, text := range c.StringSlice("pool") {
+		for _, one := range splitList(text) {
+			a, err := placer.ParsePoolAmount(one)
+			if err != nil {
+				return q, usagef("--pool: %w", err)
+			}
+			q.Pools = append(q.Pools, a)
+		}
+	}
 	switch {
 	case len(args) > 1, len(args) == 1 && q.Select != "":
 		return q, usagef("the select is given twice: %q and %q", firstOf(q.Select, args[0]), args[len(args)-1])
@@ -69,7 +79,7 @@ func (r *runner) request(c *cli.Context, args []string) (placer.Request, error) 
 // anyRequest refuses a command line that does not say what is to be placed: what is
 // forgotten must not take a cpu.
 func anyRequest(c *cli.Context, q *placer.Request) error {
-	if q.Select != "" || q.Place != "" {
+	if q.Select != "" || q.Place != "" || len(q.Pools) > 0 {
 		return nil
 	}
 	return usagef("what is asked for is missing: give a select, such as placectl %s 2:ncpus=4", c.Command.Name)

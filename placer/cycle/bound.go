@@ -51,6 +51,8 @@ func (p *Pass) soonest(j *Job, k *kind) (int64, error) {
 	switch {
 	case err != nil:
 		return 0, err
+	case len(k.Demands) > 0: // what was given back of its counters may be anybody's
+		return from, nil
 	case !p.freed.Any && !k.uses(snap.Index, p.freed.Nodes):
 		return j.Start, snap.Index.Err()
 	case !k.comparable:

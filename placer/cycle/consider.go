@@ -45,6 +45,9 @@ func (p *Pass) consider(j *Job) (blocked bool, err error) {
 			return false, err
 		}
 	}
+	if mayStart && !j.Planned && p.ruledOut(k) {
+		return false, nil
+	}
 	if !j.Planned && p.planned >= p.spec.Depth {
 		return mayStart, nil // one that may not start is in nobody's way
 	}

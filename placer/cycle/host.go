@@ -111,6 +111,6 @@ func NewRequest(s *placer.Snapshot, a placer.Ask) (*Request, error) {
 	r := &Request{Ask: a, defs: s.Index.Defs()}
 	r.Buckets, r.Beyond = s.Buckets(a)
 	r.comparable = len(s.Rules.GroupKey) == 0 && len(a.Chunks) == 1 && !r.Beyond && len(a.Grants) == 0 && !a.Place.HasGroup &&
-		a.Place.Arrange != placer.Pack && a.Policy != placer.Contiguous
+		a.Place.Arrange != placer.Pack && a.Policy != placer.Contiguous && len(a.Demands) == 0
 	return r, s.Index.Err()
 }

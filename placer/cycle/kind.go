@@ -61,6 +61,13 @@ func (p *Pass) settled(k *kind, j *Job) bool {
 // never reports whether a request that is settled will never fit.
 func (k *kind) never() bool { return errors.Is(k.short, placer.ErrNever) }
 
+// ruledOut reports whether it is known of a request that nothing but a rule keeps it from
+// starting now. Its job is in nobody's way, and gets no plan but where all do.
+func (p *Pass) ruledOut(k *kind) bool {
+	var r *placer.Refusal
+	return p.spec.Depth != All && errors.As(k.short, &r) && r.Rule
+}
+
 // Possible says why a job's request can never run, nil when it can: for jobs that the
 // pass has not reached.
 func (p *Pass) Possible(j *Job) (why, err error) {

@@ -31,7 +31,7 @@ func (p *Pass) needsRoom(j *Job) (bool, error) {
 	if err != nil || k.refused != nil {
 		return false, err
 	}
-	return !p.settled(k, j) || !k.never() && p.planned < p.spec.Depth, nil
+	return !p.settled(k, j) || !k.never() && !p.ruledOut(k) && p.planned < p.spec.Depth, nil
 }
 
 func (p *Pass) lift(j *Job) error {

@@ -164,6 +164,7 @@ func (d *derived) job(j *row.Job) {
 	for _, s := range spans {
 		d.span(fmt.Sprintf("job %d", j.ID), s)
 	}
+	d.counters(j)
 }
 
 func (d *derived) reservations() error {
@@ -200,6 +201,9 @@ func (d *derived) reservation(r *row.Reservation) {
 	}
 	for i, n := range r.Nodes {
 		d.span("reservation "+r.Name, Span{n, r.Span(i)})
+	}
+	for key, h := range r.Held {
+		d.held("reservation "+r.Name, key, h)
 	}
 }
 

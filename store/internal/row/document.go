@@ -155,6 +155,7 @@ var contents = map[Table]*content{
 	},
 	Payloads: contentOf(DecodePayload, EncodePayload),
 	Attempts: contentOf(DecodeAttempt, EncodeAttempt),
+	Counters: contentOf(DecodeCounter, EncodeCounter),
 	Hosts:    contentOf(DecodeHost, func(h *locality.Host) []byte { return EncodeHost(h) }),
 }
 

@@ -103,6 +103,9 @@ type Job struct {
 
 	Bind    devices.Policy // how its devices are chosen; NoPolicy: as the store's setting says when it starts
 	Devices []JobDevices   // what it has of nodes that name their devices, while it runs: by node, then by resource
+
+	Pools       []placer.PoolAmount // what it asks of the pools of the cluster, by name
+	PoolsWithin uint64              // the number of the reservation that it takes that out of, as far as it holds some; 0 for none
 }
 
 // JobDevices are the devices that a job has of a resource of a node, by their position
@@ -180,7 +183,7 @@ func (j *Job) Request() placer.Request {
 	}
 	return placer.Request{Select: j.Select, Place: j.Place, Name: j.Name, User: j.User, Group: j.Group, Account: j.Account,
 		Queue: j.Queue, Class: j.Class, Policy: policy, Access: j.Access.String(), Reservation: j.Reservation, Prefer: j.Prefer,
-		Bind: j.Bind.String()}
+		Bind: j.Bind.String(), Pools: j.Pools}
 }
 
 // Waits reports whether a job in a state is in the queue, waiting to be started.
@@ -216,6 +219,6 @@ func (j *Job) CurrentAttempt() int {
 
 // Unplace forgets where and when a job was to run: what never started has neither.
 func (j *Job) Unplace() {
-	j.Start, j.End, j.Chunks, j.Along, j.Set, j.Path = 0, 0, nil, nil, "", ""
+	j.Start, j.End, j.Chunks, j.Along, j.Set, j.Path, j.PoolsWithin = 0, 0, nil, nil, "", "", 0
 	j.Policy = j.Request().Policy
 }

@@ -129,6 +129,7 @@ const (
 	tailFailures = 1 << iota // attempts that came to nothing, and nodes that it is kept off
 	tailDevices
 	tailAttendant
+	tailPools
 )
 
 // encodeRest writes what a job carries, which attempt it is at, and what else there is, as
@@ -143,6 +144,9 @@ func (j *Job) encodeRest(e *encoder) {
 	}
 	if j.Attendant != nil {
 		parts |= tailAttendant
+	}
+	if len(j.Pools) > 0 {
+		parts |= tailPools
 	}
 	carries, more := j.Payload != (PayloadKey{}), j.Attempt != 0 || parts != 0
 	if carries {
@@ -176,6 +180,10 @@ func (j *Job) encodeRest(e *encoder) {
 		for _, n := range []uint64{a.PIDNS, uint64(a.PID), a.Born} {
 			e.uint(n)
 		}
+	}
+	if parts&tailPools != 0 {
+		encodePools(e, j.Pools)
+		e.uint(j.PoolsWithin)
 	}
 }
 
@@ -222,6 +230,9 @@ func (j *Job) decodeRest(d *decoder) {
 		a.UID, a.Host, a.Boot = uint32(d.uint()), d.string(), d.string()
 		a.PIDNS, a.PID, a.Born = d.uint(), int(d.uint()), d.uint()
 		j.Attendant = a
+	}
+	if parts&tailPools != 0 {
+		j.Pools, j.PoolsWithin = decodePools(d), d.uint()
 	}
 }
 

@@ -16,6 +16,7 @@ type Reservation struct {
 	Limit      int64
 	Series     string
 	Note       string
+	Pools      []placer.PoolAmount // what it keeps of the pools of the cluster
 }
 
 // State is planned, active or ended, seen from an instant.
@@ -61,6 +62,9 @@ func EncodeReservation(r *Reservation) []byte {
 	for i := range r.Uses {
 		encodeUse(&e, &r.Uses[i])
 	}
+	if len(r.Pools) > 0 {
+		encodePools(&e, r.Pools)
+	}
 	return e.b
 }
 
@@ -85,6 +89,9 @@ func DecodeReservation(key, payload []byte) (*Reservation, error) {
 			r.Uses[i] = *decodeUse(&d)
 		}
 		d.bad = d.bad || r.Uses != nil && len(r.Uses) != len(r.Nodes)
+		if len(d.b) > 0 {
+			r.Pools = decodePools(&d)
+		}
 	}
 	return r, d.done(Reservations, key)
 }

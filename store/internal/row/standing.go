@@ -55,6 +55,9 @@ func EncodeStanding(s *Standing) []byte {
 	}
 	e.bool(s.Over)
 	encodeAccess(&e, spec.Access)
+	if len(spec.Request.Pools) > 0 {
+		encodePools(&e, spec.Request.Pools)
+	}
 	return e.b
 }
 
@@ -80,5 +83,8 @@ func DecodeStanding(key, payload []byte) (*Standing, error) {
 	spec.Depth, s.Made, s.Last = int(d.int()), int(d.int()), d.int()
 	s.Over = d.byte() == 1
 	spec.Access = decodeAccess(&d)
+	if len(d.b) > 0 {
+		spec.Request.Pools = decodePools(&d)
+	}
 	return s, d.done(Standings, key)
 }

@@ -5,7 +5,7 @@ import (
 )
 
 // Format is the file format that this version writes.
-const Format = 6
+const Format = 7
 
 // magic begins the format row. On disk; must not change.
 const magic = "placectl"
@@ -59,6 +59,8 @@ const (
 	Payloads
 	Attempts
 	Claimed
+	Counters
+	Holdings
 	TableCount // how many there are
 )
 
@@ -115,6 +117,8 @@ var tables = [TableCount]struct {
 	Payloads:       {"payloads", "hash of what it holds (16)", "what jobs carry: script, directory, environment, output; how many name it", 5, false},
 	Attempts:       {"attempts", "job number (8), attempt number (4)", "an attempt that was claimed, or that its job goes on without", 6, false},
 	Claimed:        {"claimed", "host, 0, job number (8), attempt number (4)", "nothing: the attempt is executed there, and has not ended; with number 0: somebody there waits for the job's start", 6, true},
+	Counters:       {"counters", "pool:name | array:job number", "a pool of the cluster, or how many jobs of an array run at once", 7, false},
+	Holdings:       {"holdings", "counter, 0, owner (8)", "what the owner holds of the counter, or is to hold, and from when to when", 7, true},
 }
 
 // String is the name of the table in the file.

@@ -53,6 +53,19 @@ func Named(in Arrays, word string) ([]uint64, error) {
 	return ids, nil
 }
 
+// Array is the number of the array that a word names whole: 12[], or 12.
+func Array(in Arrays, word string) (uint64, error) {
+	head, _ := strings.CutSuffix(word, "[]")
+	first, last, ok := numberRange(head)
+	if !ok || first != last {
+		return 0, usage.Errorf("%s is not an array of jobs (12[])", spell.Quoted(word))
+	}
+	if _, err := in.ArrayJobs(first); err != nil {
+		return 0, err
+	}
+	return first, nil
+}
+
 // numberRange reads 12 or 12-15.
 func numberRange(s string) (first, last uint64, ok bool) {
 	first, last, ok = indexRange(s)

@@ -24,6 +24,7 @@ const (
 	KindReservation
 	KindQueue
 	KindResource
+	KindPool
 	KindClass
 	KindBatch
 	KindSetting

@@ -1,0 +1,101 @@
+package placer
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/placectl/placectl/timeline"
+)
+
+// What a request wants of counters, its pools and the rules that let only so many run at
+// once, is decided beside its nodes. Its earliest start is found by asking counters and
+// nodes in turn, each from the other's answer on, until all agree: each step passes only
+// starts that cannot be.
+
+// neverCounted is why a request wants more of a pool than there ever is, nil where it does
+// not.
+func (a *Ask) neverCounted() error {
+	for _, d := range a.Demands {
+		most := d.Most()
+		if d.Rule || d.Amount <= most {
+			continue
+		}
+		r := &Refusal{Kind: ErrNever, Chunk: -1, Why: fmt.Sprintf("%s: %d asked, there are %d", d.Name, d.Amount, most)}
+		if len(d.Within) > 0 && d.Amount <= d.Total() {
+			r.Why = fmt.Sprintf("%s: %d asked, the reservation that it insists on holds %d", d.Name, d.Amount, most)
+		}
+		return r
+	}
+	return nil
+}
+
+// heldBack is the refusal of a request whose counters do not allow a start at an instant:
+// of those that are rules where rules is true, else of those that are pools; nil where
+// they do. It holds until somebody gives back, or what others use of a pool is over.
+func (m *mapping) heldBack(at int64, rules bool) *Refusal {
+	d := m.Demands.Short(at, m.Duration, rules)
+	if d == nil {
+		return nil
+	}
+	r := &Refusal{Kind: ErrNotNow, Chunk: -1, Why: d.Text(at, m.Duration), Until: math.MaxInt64, Rule: rules}
+	if _, until := d.Outside(at); until > 0 {
+		r.Until = until
+	}
+	return r
+}
+
+// jointStarts finds the first count starts, from an instant on, at which nodes and
+// counters do.
+func (m *mapping) jointStarts(after int64, count int) ([]*Plan, error) {
+	var plans []*Plan
+	at := max(after, m.Now)
+	for {
+		start, ok := m.Demands.Next(at, m.Duration)
+		if !ok {
+			break
+		}
+		found, err := m.nodeStarts(start, 1)
+		if err != nil {
+			if len(plans) > 0 && errors.Is(err, ErrNotNow) {
+				break
+			}
+			return nil, err
+		}
+		if at = found[0].Start; at > start {
+			if again, ok := m.Demands.Next(at, m.Duration); !ok || again > at {
+				continue
+			}
+		}
+		if plans = append(plans, found[0]); len(plans) >= count {
+			return plans, nil
+		}
+		next := m.Demands.NextBack(at)
+		for t := range m.Releases(at) {
+			next = min(next, t)
+			break
+		}
+		if next == timeline.Forever {
+			break
+		}
+		at = next
+	}
+	if len(plans) > 0 {
+		return plans, nil
+	}
+	return nil, m.neverFree(at)
+}
+
+// neverFree is the refusal of a request whose counters are never free for it, as things
+// are.
+func (m *mapping) neverFree(at int64) *Refusal {
+	r := m.heldBack(at, false)
+	if r == nil {
+		r = m.heldBack(at, true)
+	}
+	if m.mayMissAll() {
+		r.Kind = ErrNever
+		r.Why += "; the reservation that it insists on has no room for it before it ends"
+	}
+	return r
+}

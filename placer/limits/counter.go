@@ -1,0 +1,247 @@
+package limits
+
+import (
+	"github.com/placectl/placectl/timeline"
+)
+
+// MaxAmount is the most that a counter has, and that is asked of it.
+const MaxAmount = 1 << 40
+
+// Holder is what somebody holds of a counter, or is to hold: Amount in [Start, End).
+type Holder struct {
+	Owner      uint64 // as in the calendar
+	Start, End int64
+	Amount     int64
+	// Within is the reservation that the amount is taken out of, as an owner; 0 for none.
+	Within uint64
+	// Claim marks a reservation: it ends by the clock. All others hold until they give
+	// back, and past their end are taken to go on for a grace from now, again and again.
+	Claim bool
+}
+
+// Counter is an amount that many share. It is made by New, and not safe for concurrent
+// use.
+type Counter struct {
+	Name string // of the pool, or the rule
+	Rule bool   // it lets only so many at once; else it is a pool
+	// Overrun is how long past now an owner that is past its end is taken to go on; nil:
+	// the grace, whoever it is.
+	Overrun func(owner uint64) int64
+
+	total      int64
+	outside    int64 // of the total, what others use whom nobody knows
+	until      int64 // and until when
+	now, grace int64
+	holders    map[uint64]Holder
+	views      map[viewKey]*view
+}
+
+// viewKey says whose view of a counter it is.
+type viewKey struct {
+	within uint64 // of those who take out of this reservation; 0: of all others
+	by     bool   // by planned ends: those past theirs are taken to be gone
+}
+
+// view is what is free for some.
+type view struct {
+	plan  *timeline.Planner
+	spans map[uint64]timeline.SpanID
+}
+
+// New makes a counter at an instant. grace is how long past now who is past his end is
+// taken to go on.
+func New(name string, rule bool, total, now, grace int64) *Counter {
+	return &Counter{Name: name, Rule: rule, total: total, now: now, grace: max(grace, 1), holders: make(map[uint64]Holder)}
+}
+
+// SetTotal changes what there is. Who holds more than that goes on.
+func (c *Counter) SetTotal(total int64) { c.total, c.views = total, nil }
+
+// SetOutside says how much others use whom nobody knows, and until when:
+// timeline.Forever for as long as nobody says otherwise.
+func (c *Counter) SetOutside(amount, until int64) { c.outside, c.until, c.views = amount, until, nil }
+
+// SetNow moves the counter to another instant.
+func (c *Counter) SetNow(now int64) {
+	if now != c.now {
+		c.now, c.views = now, nil
+	}
+}
+
+// Total is what there is.
+func (c *Counter) Total() int64 { return c.total }
+
+// Holders goes through those who hold some of it, in no order.
+func (c *Counter) Holders(yield func(Holder) bool) {
+	for _, h := range c.holders {
+		if !yield(h) {
+			return
+		}
+	}
+}
+
+// Holder is what an owner holds.
+func (c *Counter) Holder(owner uint64) (h Holder, ok bool) {
+	h, ok = c.holders[owner]
+	return h, ok
+}
+
+// Put notes a holder, in place of what its owner held.
+func (c *Counter) Put(h Holder) {
+	c.Remove(h.Owner)
+	c.holders[h.Owner] = h
+	if h.Claim || h.Within != 0 {
+		c.views = nil
+		return
+	}
+	for key, v := range c.views {
+		if key.within == 0 {
+			v.add(c, key, h)
+		}
+	}
+}
+
+// Remove forgets what an owner holds.
+func (c *Counter) Remove(owner uint64) {
+	h, ok := c.holders[owner]
+	if !ok {
+		return
+	}
+	delete(c.holders, owner)
+	if h.Claim || h.Within != 0 {
+		c.views = nil
+		return
+	}
+	for key, v := range c.views {
+		if key.within == 0 {
+			v.remove(owner)
+		}
+	}
+}
+
+// end is when a holder is expected to give back, as a view has it.
+func (c *Counter) end(h Holder, key viewKey) int64 {
+	if !h.Claim && h.End <= c.now && !key.by {
+		if c.Overrun != nil {
+			return c.now + c.Overrun(h.Owner)
+		}
+		return c.now + c.grace
+	}
+	return h.End
+}
+
+// view is the counter as some see it.
+func (c *Counter) view(key viewKey) *view {
+	if v := c.views[key]; v != nil {
+		return v
+	}
+	plan, err := timeline.New(timeline.MaxTotal, c.now, timeline.Forever)
+	if err != nil {
+		panic(err) // an instant is never negative
+	}
+	v := &view{plan: plan, spans: make(map[uint64]timeline.SpanID)}
+	total := c.total
+	if key.within != 0 {
+		total = c.holders[key.within].Amount
+	} else if c.outside > 0 && c.until > c.now {
+		v.take(c.now, c.until, c.outside)
+	}
+	for _, h := range c.holders {
+		v.add(c, key, h)
+	}
+	if err := plan.Resize(max(total, 0)); err != nil {
+		panic(err) // amounts are bounded by MaxAmount
+	}
+	if c.views == nil {
+		c.views = make(map[viewKey]*view)
+	}
+	c.views[key] = v
+	return v
+}
+
+// add counts a holder. What is taken out of a reservation counts there, and for all
+// others once that reservation is over: an overdue job goes on.
+func (v *view) add(c *Counter, key viewKey, h Holder) {
+	start, end := max(h.Start, c.now), c.end(h, key)
+	claim, kept := c.holders[h.Within]
+	switch {
+	case key.within != 0 && h.Within != key.within:
+		return
+	case key.within == 0 && h.Within != 0 && kept:
+		start = max(start, claim.End)
+	}
+	if start >= end || h.Amount <= 0 {
+		return
+	}
+	was := v.plan.Total()
+	_ = v.plan.Resize(timeline.MaxTotal) // more may be held than there is
+	v.spans[h.Owner] = v.take(start, end, h.Amount)
+	_ = v.plan.Resize(was)
+}
+
+func (v *view) take(start, end, amount int64) timeline.SpanID {
+	id, err := v.plan.Add(timeline.Span{Start: start, Duration: end - start, Amount: amount})
+	if err != nil {
+		panic(err) // a plan of MaxTotal holds all that there can be
+	}
+	return id
+}
+
+func (v *view) remove(owner uint64) {
+	if id, ok := v.spans[owner]; ok {
+		_ = v.plan.Remove(id)
+		delete(v.spans, owner)
+	}
+}
+
+// Held is how much of the counter is taken at an instant that is not past, what others
+// use and reservations keep among it.
+func (c *Counter) Held(at int64) int64 { return c.peak(max(at, c.now), 1) }
+
+// peak is the most that is taken in a time.
+func (c *Counter) peak(start, duration int64) int64 { return c.view(viewKey{}).peak(start, duration) }
+
+func (v *view) peak(start, duration int64) int64 {
+	total := v.plan.Total()
+	_ = v.plan.Resize(timeline.MaxTotal) // more may be held than there is
+	free, err := v.plan.FreeDuring(start, duration)
+	_ = v.plan.Resize(total)
+	if err != nil {
+		return 0
+	}
+	return timeline.MaxTotal - free
+}
+
+// Outside is how much others use at an instant, and until when.
+func (c *Counter) Outside(at int64) (amount, until int64) {
+	if at < c.until {
+		return c.outside, c.until
+	}
+	return 0, 0
+}
+
+// Exceeded reports whether more is held, at some instant at which a holder holds, than
+// there is for it. by counts everybody by the end that was planned.
+func (c *Counter) Exceeded(h Holder, by bool) bool {
+	key, total := viewKey{by: by}, c.total
+	if claim, ok := c.holders[h.Within]; ok && h.Within != 0 {
+		key.within, total = h.Within, claim.Amount
+	}
+	start, end := max(h.Start, c.now), c.end(h, key)
+	return start < end && c.view(key).peak(start, end-start) > total
+}
+
+// NextBack is the first instant after a given one at which somebody is expected to give
+// back, Forever where there is none.
+func (c *Counter) NextBack(after int64) int64 {
+	next := int64(timeline.Forever)
+	if c.outside > 0 && c.until > after {
+		next = c.until
+	}
+	for _, h := range c.holders {
+		if end := c.end(h, viewKey{}); end > after {
+			next = min(next, end)
+		}
+	}
+	return next
+}

@@ -1,0 +1,140 @@
+package limits
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/placectl/placectl/timeline"
+)
+
+// Demand is what a request wants of one counter.
+type Demand struct {
+	*Counter
+	Amount int64
+	// Within are the reservations that the request insists on, as owners, one of which
+	// it will be in: what it wants comes out of those that hold some of the counter.
+	Within []uint64
+}
+
+// Demands are what a request wants of counters.
+type Demands []Demand
+
+// Next is the first instant at or after a given one from which on the demand can be met
+// throughout a time; ok is false where there is none.
+func (d Demand) Next(at, duration int64) (start int64, ok bool) {
+	at = max(at, d.now)
+	claims := 0
+	best := int64(timeline.Forever)
+	for _, owner := range d.Within {
+		claim, held := d.holders[owner]
+		if !held {
+			continue
+		}
+		claims++
+		t, err := d.view(viewKey{within: owner}).plan.EarliestStart(max(at, claim.Start), duration, d.Amount)
+		if err == nil && t <= claim.End-duration {
+			best, ok = min(best, t), true
+		}
+	}
+	if claims > 0 {
+		return best, ok
+	}
+	start, err := d.view(viewKey{}).plan.EarliestStart(at, duration, d.Amount)
+	return start, err == nil
+}
+
+// Fits reports whether the demand can be met throughout a time.
+func (d Demand) Fits(at, duration int64) bool {
+	if claims := d.Within; len(claims) > 0 {
+		t, ok := d.Next(at, duration)
+		return ok && t == at
+	}
+	fits, err := d.view(viewKey{}).plan.Fits(max(at, d.now), duration, d.Amount)
+	return err == nil && fits
+}
+
+// Most is the most that the demand could ever get.
+func (d Demand) Most() int64 {
+	most, claims := int64(0), 0
+	for _, owner := range d.Within {
+		if claim, held := d.holders[owner]; held {
+			claims++
+			most = max(most, claim.Amount)
+		}
+	}
+	if claims == 0 {
+		return d.total
+	}
+	return most
+}
+
+// Free is how much the demand could get at an instant.
+func (d Demand) Free(at int64) int64 {
+	at = max(at, d.now)
+	key := viewKey{}
+	for _, owner := range d.Within {
+		if claim, held := d.holders[owner]; held && claim.Start <= at && at < claim.End {
+			key.within = owner
+		}
+	}
+	free, err := d.view(key).plan.FreeAt(at)
+	if err != nil {
+		return 0
+	}
+	return free
+}
+
+// Next is the first instant at or after a given one from which on all demands can be met
+// throughout a time; ok is false where there is none. Each step passes only instants at
+// which some demand cannot be met, so none is missed.
+func (ds Demands) Next(at, duration int64) (start int64, ok bool) {
+	for agree := 0; agree < len(ds); {
+		for _, d := range ds {
+			t, ok := d.Next(at, duration)
+			if !ok {
+				return 0, false
+			}
+			if agree++; t > at {
+				at, agree = t, 1
+			}
+			if agree >= len(ds) {
+				break
+			}
+		}
+	}
+	return at, true
+}
+
+// Short is the first demand that cannot be met throughout a time, of the rules where
+// rules is true, else of the pools; nil where all can.
+func (ds Demands) Short(at, duration int64, rules bool) *Demand {
+	for i := range ds {
+		if ds[i].Rule == rules && !ds[i].Fits(at, duration) {
+			return &ds[i]
+		}
+	}
+	return nil
+}
+
+// NextBack is the first instant after a given one at which some of what is demanded is
+// expected to be given back, Forever where there is none.
+func (ds Demands) NextBack(after int64) int64 {
+	next := int64(timeline.Forever)
+	for _, d := range ds {
+		next = min(next, d.Counter.NextBack(after))
+	}
+	return next
+}
+
+// Text says why the demand cannot be met throughout a time: of a rule how many there are
+// then, of a pool how much is free at the start and until when that is too little.
+func (d Demand) Text(at, duration int64) string {
+	if d.Rule {
+		return fmt.Sprintf("limit: %s running %d of %d", d.Name, d.peak(max(at, d.now), duration), d.total)
+	}
+	text := fmt.Sprintf("%s: %d asked, %d free", d.Name, d.Amount, d.Free(at))
+	if next, ok := d.Next(at, duration); ok && next > at {
+		text += " until " + time.Unix(next, 0).UTC().Format(time.RFC3339)
+	}
+	return text
+}

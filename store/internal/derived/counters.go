@@ -1,0 +1,177 @@
+package derived
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/placectl/placectl/placer/limits"
+	"github.com/placectl/placectl/store/internal/row"
+	"github.com/placectl/placectl/timeline"
+)
+
+// What many share beside nodes is counted: pools of the cluster, and how many jobs of an
+// array run at once. Each counter has a row, and one for everybody who holds some of it or
+// is to: those rows come and go in the commit that puts a job on its nodes or takes it off.
+// What is free when follows from them (placer/limits).
+
+type Counters struct {
+	Base
+	named map[string]*limits.Counter // by key; nil for those that there are not
+}
+
+// Named finds a counter by its key, nil where there is none.
+func (cs *Counters) Named(key string) (*limits.Counter, error) {
+	c, known := cs.named[key]
+	if !known {
+		var err error
+		if c, err = cs.read(key); err != nil {
+			return nil, err
+		}
+		if cs.named == nil {
+			cs.named = make(map[string]*limits.Counter)
+		}
+		cs.named[key] = c
+	}
+	if c != nil {
+		c.SetNow(cs.Calendar().Now())
+	}
+	return c, nil
+}
+
+func (cs *Counters) read(key string) (*limits.Counter, error) {
+	payload, err := cs.Rows.Get(row.Counters, []byte(key))
+	if payload == nil || err != nil {
+		return nil, err
+	}
+	r, err := row.DecodeCounter([]byte(key), payload)
+	if err != nil {
+		return nil, err
+	}
+	name, pool := row.PoolOf(key)
+	if !pool {
+		name = key
+	}
+	c := limits.New(name, !pool, r.Amount, cs.Calendar().Now(), Grace)
+	c.Overrun = cs.Overrun
+	c.SetOutside(r.Outside, Until(r))
+	err = cs.Rows.Each(row.Holdings, row.HoldingPrefix(key), func(key, payload []byte) (bool, error) {
+		h, err := row.DecodeHolding(key, payload)
+		c.Put(h)
+		return true, err
+	})
+	return c, err
+}
+
+// Until is until when others use what they do of a pool.
+func Until(r *row.Counter) int64 {
+	if r.Until == 0 {
+		return timeline.Forever
+	}
+	return r.Until
+}
+
+// EachHeld goes through what a job holds of counters, or is to hold, from its start to its
+// end.
+func (cs *Counters) EachHeld(j *row.Job, fn func(key string, c *limits.Counter, h limits.Holder) error) error {
+	for key, h := range j.Held {
+		c, err := cs.Named(key)
+		if err == nil && c == nil {
+			err = fmt.Errorf("%w: job %d has some of %s, which there is not", row.ErrDamaged, j.ID, key)
+		}
+		if err == nil {
+			err = fn(key, c, h)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if j.Array == 0 {
+		return nil
+	}
+	key := row.ArrayKey(j.Array)
+	c, err := cs.Named(key)
+	if c == nil || err != nil {
+		return err
+	}
+	return fn(key, c, j.InArray())
+}
+
+// Hold counts a job that has got a start.
+func (cs *Counters) Hold(j *row.Job) error { return cs.EachHeld(j, cs.Put) }
+
+// Put notes what a holder has of a counter.
+func (cs *Counters) Put(key string, c *limits.Counter, h limits.Holder) error {
+	c.Put(h)
+	return cs.Rows.Put(row.Holdings, row.HoldingKey(key, h.Owner), row.EncodeHolding(h))
+}
+
+// LetGo takes a job off the counters.
+func (cs *Counters) LetGo(j *row.Job) error { return cs.EachHeld(j, cs.Remove) }
+
+// Remove takes a holder off a counter.
+func (cs *Counters) Remove(key string, c *limits.Counter, h limits.Holder) error {
+	c.Remove(h.Owner)
+	return cs.Rows.Remove(row.Holdings, row.HoldingKey(key, h.Owner))
+}
+
+// errStop ends a walk.
+var errStop = errors.New("enough")
+
+// Exceeds says which counter a job, which has a start, would hold too much of in a time of
+// its own, "" for none. by counts everybody until the end that was planned.
+func (cs *Counters) Exceeds(j *row.Job, start, end int64, by bool) (short string, err error) {
+	if start >= end {
+		return "", nil
+	}
+	err = cs.EachHeld(j, func(key string, c *limits.Counter, h limits.Holder) error {
+		was, had := c.Holder(h.Owner)
+		h.Start, h.End = start, end
+		c.Put(h)
+		exceeds := c.Exceeded(h, by)
+		if c.Remove(h.Owner); had {
+			c.Put(was)
+		}
+		if exceeds {
+			short = limits.Demand{Counter: c, Amount: h.Amount}.Text(start, end-start)
+			return errStop
+		}
+		return nil
+	})
+	if errors.Is(err, errStop) {
+		err = nil
+	}
+	return short, err
+}
+
+// Overdue lists the jobs that are past their end and hold some of what a job holds.
+func (cs *Counters) Overdue(j *row.Job) ([]uint64, error) {
+	late := make(map[uint64]bool)
+	err := cs.EachHeld(j, func(_ string, c *limits.Counter, own limits.Holder) error {
+		for h := range c.Holders {
+			if !h.Claim && h.End <= cs.Calendar().Now() && h.Owner != own.Owner {
+				late[h.Owner>>1] = true
+			}
+		}
+		return nil
+	})
+	return slices.Sorted(maps.Keys(late)), err
+}
+
+// Planned lists the jobs that are to start in a time and hold some of what a job holds.
+func (cs *Counters) Planned(j *row.Job, after, before int64) ([]uint64, error) {
+	next := make(map[uint64]bool)
+	err := cs.EachHeld(j, func(_ string, c *limits.Counter, _ limits.Holder) error {
+		for h := range c.Holders {
+			if !h.Claim && h.Start > after && h.Start < before {
+				next[h.Owner>>1] = true
+			}
+		}
+		return nil
+	})
+	return slices.Sorted(maps.Keys(next)), err
+}
+
+// Forget has a counter read anew, because its row is another.
+func (cs *Counters) Forget(key string) { delete(cs.named, key) }

@@ -1,0 +1,145 @@
+package row
+
+import (
+	"bytes"
+	"encoding/binary"
+	"strconv"
+	"strings"
+
+	"github.com/placectl/placectl/placer"
+	"github.com/placectl/placectl/placer/limits"
+)
+
+// Counter is an amount that many share: a pool of the cluster, or how many jobs of an
+// array may run at once.
+type Counter struct {
+	Amount  int64
+	Outside int64 // of a pool: what others use
+	Until   int64 // until when; 0: until somebody says otherwise
+}
+
+// The keys of Counters begin with what kind of counter it is. On disk; must not change.
+const (
+	poolPrefix  = "pool:"
+	arrayPrefix = "array:"
+)
+
+// PoolKey is the key of a pool, ArrayKey that of the throttle of an array. They are what
+// the counters are called besides.
+func PoolKey(name string) string { return poolPrefix + name }
+
+// ArrayKey is the key of the throttle of an array.
+func ArrayKey(array uint64) string { return arrayPrefix + strconv.FormatUint(array, 10) }
+
+// PoolPrefix begins the keys of all pools.
+func PoolPrefix() []byte { return []byte(poolPrefix) }
+
+// PoolOf is the pool of a key; ok is false where it is another counter.
+func PoolOf(key string) (name string, ok bool) { return strings.CutPrefix(key, poolPrefix) }
+
+// ArrayOf is the array of a key; ok is false where it is another counter.
+func ArrayOf(key string) (array uint64, ok bool) {
+	text, ok := strings.CutPrefix(key, arrayPrefix)
+	array, err := strconv.ParseUint(text, 10, 64)
+	return array, ok && err == nil
+}
+
+const counterVersion = 1
+
+// EncodeCounter is the row of a counter.
+func EncodeCounter(c *Counter) []byte {
+	e := encoder{}
+	e.byte(counterVersion)
+	for _, n := range []int64{c.Amount, c.Outside, c.Until} {
+		e.int(n)
+	}
+	return e.b
+}
+
+// DecodeCounter reads it.
+func DecodeCounter(key, payload []byte) (*Counter, error) {
+	d := decoder{b: payload}
+	d.byte()
+	c := &Counter{Amount: d.int(), Outside: d.int(), Until: d.int()}
+	_, pool := PoolOf(string(key))
+	_, array := ArrayOf(string(key))
+	within := func(n int64) bool { return n >= 0 && n <= limits.MaxAmount }
+	d.bad = d.bad || !pool && !array || !within(c.Amount) || !within(c.Outside) || c.Until < 0
+	return c, d.done(Counters, key)
+}
+
+// HoldingKey is the key of what an owner holds of a counter.
+func HoldingKey(counter string, owner uint64) []byte {
+	return binary.BigEndian.AppendUint64(HoldingPrefix(counter), owner)
+}
+
+// HoldingPrefix is how the keys of all that is held of a counter begin.
+func HoldingPrefix(counter string) []byte { return append([]byte(counter), 0) }
+
+// EncodeHolding is the row of what an owner holds.
+func EncodeHolding(h limits.Holder) []byte {
+	e := encoder{}
+	e.byte(1)
+	e.int(h.Start)
+	e.int(h.End)
+	e.int(h.Amount)
+	e.uint(h.Within)
+	e.bool(h.Claim)
+	return e.b
+}
+
+// DecodeHolding reads it.
+func DecodeHolding(key, payload []byte) (limits.Holder, error) {
+	d := decoder{b: payload}
+	d.byte()
+	h := limits.Holder{Start: d.int(), End: d.int(), Amount: d.int(), Within: d.uint(), Claim: d.byte() == 1}
+	if at := bytes.IndexByte(key, 0); at < 0 || len(key) != at+9 {
+		d.bad = true
+	} else {
+		h.Owner = binary.BigEndian.Uint64(key[at+1:])
+	}
+	return h, d.done(Holdings, key)
+}
+
+// Held is what a job that has a start holds of pools, by the keys of their counters.
+func (j *Job) Held(yield func(counter string, h limits.Holder) bool) {
+	h := limits.Holder{Owner: JobOwner(j.ID), Start: j.Start, End: j.End}
+	if j.PoolsWithin != 0 {
+		h.Within = ReservationOwner(j.PoolsWithin)
+	}
+	for _, a := range j.Pools {
+		if h.Amount = a.Amount; !yield(PoolKey(a.Pool), h) {
+			return
+		}
+	}
+}
+
+// InArray is what a job that has a start holds of its array's throttle.
+func (j *Job) InArray() limits.Holder {
+	return limits.Holder{Owner: JobOwner(j.ID), Start: j.Start, End: j.End, Amount: 1}
+}
+
+// Held is what a reservation holds of pools.
+func (r *Reservation) Held(yield func(counter string, h limits.Holder) bool) {
+	for _, a := range r.Pools {
+		if !yield(PoolKey(a.Pool), limits.Holder{Owner: ReservationOwner(r.ID), Start: r.Start, End: r.End, Amount: a.Amount, Claim: true}) {
+			return
+		}
+	}
+}
+
+func encodePools(e *encoder, list []placer.PoolAmount) {
+	e.uint(uint64(len(list)))
+	for _, a := range list {
+		e.string(a.Pool)
+		e.int(a.Amount)
+	}
+}
+
+func decodePools(d *decoder) []placer.PoolAmount {
+	var list []placer.PoolAmount
+	for range d.count() {
+		list = append(list, placer.PoolAmount{Pool: d.string(), Amount: d.int()})
+	}
+	return list
+}
