@@ -62,6 +62,22 @@ func (ps Pools) At(at time.Time) ([]PoolUse, error) {
 	return out, nil
 }
 
+// Throttles are how many jobs of arrays may run at once, by array, of those for which
+// somebody has said so.
+func (ps Pools) Throttles() (map[uint64]int64, error) {
+	most := make(map[uint64]int64)
+	err := ps.tx.file.Each(row.Counters, nil, func(key, payload []byte) (bool, error) {
+		array, ok := row.ArrayOf(string(key))
+		if !ok {
+			return true, nil
+		}
+		c, err := row.DecodeCounter(key, payload)
+		most[array] = c.Amount
+		return true, err
+	})
+	return most, err
+}
+
 func (ps Pools) at(name string, at int64) (u PoolUse, err error) {
 	key := row.PoolKey(name)
 	payload, err := ps.tx.file.Get(row.Counters, []byte(key))

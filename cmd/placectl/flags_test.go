@@ -47,6 +47,15 @@ queue set q --group-key=color
 queue set q --policy=fastest
 queue set q --policy=fastest --dry-run
 queue rm empty --dry-run
+pool add new=3 --outside=1
+pool add new=3 --outside=1 --until=now+1h
+:: pool add new=3 --until=now+1h
+pool add new=3 --dry-run
+pool set lic=3 --outside=2
+pool set lic --outside=2 --until=now+1h
+pool set lic=3 --dry-run
+pool rm lic --dry-run
+job throttle 8[] 1 --dry-run
 node import @/bare.csv --unit=gb
 :: node import @/nodes.json --from=csv
 node import @/nodes.json --dry-run
@@ -250,6 +259,7 @@ REQUEST --select=1:ncpus=1 --policy=fastest
 REQUEST --select=1:ncpus=1 --policy=priority --prefer=ssd
 REQUEST --select=1:ncpus=1:host=n4 --access=singlejob
 REQUEST --select=1:ncpus=1 --reservation=A
+REQUEST --select=1:ncpus=1 --pool=lic=2
 `
 
 // requesters are the verbs that take a request, as they stand for REQUEST.
@@ -351,6 +361,8 @@ func flagsDB(t *testing.T) string {
 		place 1:ncpus=1:host=n2 --user ann
 		done 6
 		submit 1:ncpus=1 --hold --export X=1 -- true
+		submit 1:ncpus=1 --hold --array 2
+		pool add lic=2 --outside 1
 		batch create night --hosts 1 --files @/files.csv --jobs @/jobs.csv
 		batch next night --host h1 --want 1
 		backup @/backup.db`) {

@@ -17,6 +17,7 @@ var simulatedVerbs = []string{
 	"reserve", "reserve", "reserve", "unreserve", "release", "done", "done", "cancel", "hold", "unhold", "requeue", "extend", "tx",
 	"config set", "config set", "config get", "config list",
 	"resource list", "resource add", "resource rm", "queue list", "queue add", "queue set", "queue rm",
+	"pool add", "pool set", "pool set", "pool rm", "pool list", "job throttle",
 	"node import", "node add", "node set", "node rm", "node list", "node show", "node drain", "node down", "node offline", "node resume", "node resume", "node load", "node split", "node join",
 	"bucket list", "set list", "when", "explain", "show", "reservation list", "reservation show", "job list", "job show",
 	"run", "wait", "logs", "events", "class show", "class set", "class map", "class default", "class rebalance", "class rm", "class plan",
@@ -72,7 +73,7 @@ var (
 	drawnBatches  = []string{"b", "b.1", "night"}
 	drawnHosts    = []string{"h1", "h2", "h3", "n1"}
 	drawnUsers    = []string{"ann", "bob", "*", "n1"}
-	drawnSelects  = []string{"1", "1:ncpus=1", "2:ncpus=1", "1:ncpus=2", "3:ncpus=2", "1:ncpus=4", "1:ncpus=1:mem=1gb", "2:ncpus=2:mem=3gb", "1:ngpus=1", "1:ncpus=2:ngpus=2", "1:color=red", "2:ncpus=1+1:ncpus=4", "1:lic=1", "1:ncpus=0", "1:host=n1", "99:ncpus=1", "1:ncpus=99", "4:ncpus=1:rack=a", "nodes=2:ppn=1"}
+	drawnSelects  = []string{"1", "1:ncpus=1", "2:ncpus=1", "1:ncpus=2", "3:ncpus=2", "1:ncpus=4", "1:ncpus=1:mem=1gb", "2:ncpus=2:mem=3gb", "1:ngpus=1", "1:ncpus=2:ngpus=2", "1:color=red", "2:ncpus=1+1:ncpus=4", "1:lic=1", "1:ncpus=0", "1:host=n1", "99:ncpus=1", "1:ncpus=99", "4:ncpus=1:rack=a", "nodes=2:ppn=1", "ncpus=1,fluent=1", "ncpus=2,fluent=2", "1:fluent=1"}
 	drawnPlaces   = []string{"free", "pack", "scatter", "vscatter", "excl", "shared", "scatter:excl", "scatter:shared", "free:exclhost", "pack:group=rack", "scatter:group=rack", "excl:group=color"}
 	drawnSpans    = []string{"1", "60", "90", "5m", "2h", "10m", "1h", "5h", "30h", "90:00:00"}
 	drawnInstants = []string{"now", "now+1s", "now+1m", "now+10m", "now+1h", "now+2h", "now+5h", "now+30h", "tomorrow", "10:00", "now-1h"}
@@ -129,12 +130,13 @@ var flagValues = map[string][]string{
 	"dry-run": {""}, "all": {""}, "select": drawnSelects, "place": drawnPlaces, "walltime": drawnSpans,
 	"name": drawnNames, "user": drawnUsers, "group": {"chem", "*"}, "account": {"acc", ""}, "queue": drawnQueues, "class": drawnClasses,
 	"policy": drawnPolicies, "prefer": {"feature", "color=red"}, "access": {"shared", "singleuser", "singlejob", "singletask", "x"},
+	"pool": {"fluent=1", "fluent=2", "fluent=1", "fluent=5", "matlab=1", "nosuch=1", "fluent=0", "x"}, "outside": {"0", "1", "2", "x"}, "until": drawnInstants,
 	"reservation": drawnNames, "at": drawnInstants, "or-reserve": {""}, "wait": {"0"}, "key": drawnKeys, "explain": {""},
 	"count": {"0", "1", "3"}, "job": {"1", "3", "99", "0", "nosuch"}, "nodes": drawnNodes, "limit": {"0", "1", "5"},
 	"group-key": {"rack", "color", ""}, "state": {"free", "partly", "busy", "down", "running", "queued", "x"}, "feature": {"f"}, "reason": drawnWords,
 	"start": drawnInstants, "allow": {"user=ann", "user=*", "group=chem-", "class=red=", "job=1", "job=3", "queue=q1", "x"}, "timelimit": drawnSpans,
 	"repeat": {"daily", "weekly", "FREQ=MINUTELY", "FREQ=HOURLY", "FREQ=WEEKLY;BYDAY=SA", "x"}, "depth": {"0", "1", "2", "3", "x"}, "zone": {"UTC", "Europe/Berlin", "x"},
-	"array": {"0", "1", "3", "-1", "5-5", "1-7:3", "3%2"}, "after": {"1", "2", "99"}, "afterok": {"1", "2", "3,4"}, "afternotok": {"1", "2"}, "afterany": {"1", "1[]"},
+	"array": {"0", "1", "3", "-1", "5-5", "1-7:3", "3%2", "5%1", "0-9:3%2"}, "after": {"1", "2", "99"}, "afterok": {"1", "2", "3,4"}, "afternotok": {"1", "2"}, "afterany": {"1", "1[]"},
 	"priority": {"0", "5", "-5", "x"}, "begin": drawnInstants, "deadline": drawnInstants, "hold": {""}, "now": {""}, "force": {""}, "lost": {""}, "attempt": {"1", "2", "0"}, "no-requeue": {""}, "requestor": drawnUsers,
 	"script": {"job.sh", "nosuch"}, "directives": {"pbs", "none", "x"}, "lax": {""}, "chdir": {"/", "/nosuch"}, "export": {"none", "X=1", "PATH,Y=2", "x y"}, "umask": {"027", "9"},
 	"path": {"job.sh", "nosuch"}, "out": {"x.%j", "%A.%a", "%z"}, "err": {"%x.%N", "/nosuch/x"}, "out-mode": {"append", "truncate", "x"}, "compat": {"pbs", "slurm", "none", "x"}, "env": {""},
@@ -310,6 +312,14 @@ func (s *simulation) arguments(verb string) (needed, behind []string) {
 		return []string{s.pick("resource", []string{"lic", "disk2", "size", "color", "rack", "ncpus"})}, nil
 	case "queue add", "queue set", "queue rm":
 		return []string{s.pick("queue", drawnQueues)}, nil
+	case "pool add":
+		return []string{s.pick("pool", []string{"fluent=3", "matlab=1", "lic=2", "x=y", "disk2=4"})}, nil
+	case "pool set":
+		return []string{s.pick("pool", []string{"fluent=3", "fluent=1", "fluent=0", "fluent=2", "matlab=2", "nosuch=1", "fluent"})}, nil
+	case "pool rm":
+		return []string{s.pick("pool", []string{"fluent", "matlab", "nosuch"})}, nil
+	case "job throttle":
+		return []string{s.job(), s.pick("most", []string{"0", "1", "2", "none", "x"})}, nil
 	case "node import":
 		return []string{s.file(s.pick("file", []string{"nodes.csv", "less.csv", "bad.csv", "nodes.json"}))}, nil
 	case "node add", "node set":

@@ -10,6 +10,7 @@ import (
 
 	"github.com/placectl/placectl/cmd/placectl/internal/exit"
 	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/placer"
 	"github.com/placectl/placectl/store"
 )
 
@@ -24,6 +25,8 @@ type snapshot struct {
 	settings     map[string]string
 	resources    string
 	batches      map[string]*store.Batch
+	pools        []store.Pool
+	throttles    map[uint64]int64 // by array
 }
 
 func (s *simulation) snapshot() *snapshot {
@@ -54,6 +57,16 @@ func (all *snapshot) read(tx *store.Tx) error {
 	}
 	for _, q := range queues {
 		all.queues[q.Name] = q
+	}
+	pools, err := tx.Pools().At(tx.Now())
+	if err != nil {
+		return err
+	}
+	for _, u := range pools {
+		all.pools = append(all.pools, u.Pool)
+	}
+	if all.throttles, err = tx.Pools().Throttles(); err != nil {
+		return err
 	}
 	settings, err := tx.AllSettings()
 	if err != nil {
@@ -112,7 +125,7 @@ func (s *simulation) broken(c command, before, after *snapshot) string {
 		only("resources have changed", before.resources == after.resources, "resource"),
 		only("batches have come or gone", slices.Equal(keysOf(before.batches), keysOf(after.batches)), "batch"),
 		only("standing reservations have come or gone", slices.Equal(keysOf(before.standing), keysOf(after.standing)), "reserve", "unreserve"),
-		s.jobsBroken(c, before, after), s.reservationsBroken(c, before, after),
+		s.jobsBroken(c, before, after), s.countersBroken(c, before, after), s.reservationsBroken(c, before, after),
 	} {
 		if why != "" {
 			return why
@@ -144,6 +157,87 @@ func (s *simulation) jobsBroken(c command, before, after *snapshot) string {
 	}
 	if c.verb == "place" && c.status == exit.OK && added != 1 && !slices.Contains(c.args, "--key") && !slices.Contains(c.args, "--dry-run") {
 		return fmt.Sprintf("there are %d jobs more", added)
+	}
+	return ""
+}
+
+// countersBroken holds what is newly started or planned against pools and throttles: at
+// every instant of its time there is as much as all hold, what is overdue for five minutes
+// more.
+func (s *simulation) countersBroken(c command, before, after *snapshot) string {
+	end := func(j *store.Job) time.Time {
+		if j.State == store.JobRunning && !j.End.After(s.now) {
+			return s.now.Add(5 * time.Minute)
+		}
+		return j.End
+	}
+	has := func(j *store.Job) bool { return j.State == store.JobRunning || j.State == store.JobReserved }
+	at := func(t, from, to time.Time) bool { return !t.Before(from) && t.Before(to) }
+	of := func(list []placer.PoolAmount, pool string) (n int64) {
+		for _, a := range list {
+			if a.Pool == pool {
+				n += a.Amount
+			}
+		}
+		return n
+	}
+	kept := make(map[uint64]*store.Reservation)
+	for _, r := range after.reservations {
+		kept[r.ID] = r
+	}
+	used := func(t time.Time, p store.Pool) (n int64) {
+		if p.Until.IsZero() || t.Before(p.Until) {
+			n = p.Outside
+		}
+		for _, r := range kept {
+			if at(t, r.Start, r.End) {
+				n += of(r.Pools, p.Name)
+			}
+		}
+		for _, j := range after.jobs {
+			r := kept[j.PoolsWithin]
+			if has(j) && at(t, j.Start, end(j)) && (r == nil || of(r.Pools, p.Name) == 0 || !at(t, r.Start, r.End)) {
+				n += of(j.Pools, p.Name)
+			}
+		}
+		return n
+	}
+	for id, j := range after.jobs {
+		was := before.jobs[id]
+		fresh := was == nil || !has(was) || !was.Start.Equal(j.Start)
+		if !has(j) || !fresh || s.slow > 0 {
+			continue
+		}
+		instants := []time.Time{j.Start}
+		for _, o := range after.jobs {
+			if has(o) && at(o.Start, j.Start, j.End) {
+				instants = append(instants, o.Start)
+			}
+		}
+		for _, r := range kept {
+			if at(r.Start, j.Start, j.End) {
+				instants = append(instants, r.Start)
+			}
+		}
+		for _, t := range instants {
+			if t.Before(s.now) {
+				t = s.now
+			}
+			for _, p := range after.pools {
+				if n := used(t, p); of(j.Pools, p.Name) > 0 && kept[j.PoolsWithin] == nil && n > p.Amount {
+					return fmt.Sprintf("job %d is to have %v, and at %v %d of %d %s are held", id, j.Pools, t, n, p.Amount, p.Name)
+				}
+			}
+			n := int64(0)
+			for _, o := range after.jobs {
+				if o.Array == j.Array && has(o) && at(t, o.Start, end(o)) {
+					n++
+				}
+			}
+			if most, ok := after.throttles[j.Array]; j.Array != 0 && ok && n > most {
+				return fmt.Sprintf("job %d is one of %d of array %d at %v, and %d may run at once", id, n, j.Array, t, most)
+			}
+		}
 	}
 	return ""
 }

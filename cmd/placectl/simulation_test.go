@@ -73,6 +73,7 @@ func newSimulation(t fataler, dir string) *simulation {
 	s.must("node", "add", "n[1-3]", "ncpus=2", "mem=4gb", "color=red", "rack=a")
 	s.must("node", "add", "n[4-5]", "ncpus=4", "mem=8gb", "ngpus=1", "rack=a|b")
 	s.must("queue", "add", "q1")
+	s.must("pool", "add", "fluent=3")
 	s.must("class", "set", "red=60", "blue=40")
 	s.must("class", "default", "red")
 	s.must("batch", "create", "b", "--files", filepath.Join(dir, "files.csv"), "--jobs", filepath.Join(dir, "jobs.csv"))
@@ -286,7 +287,7 @@ func (s *simulation) sound() {
 func (s *simulation) readable(t *rapid.T) {
 	s.t, s.draw = t, t
 	sum := s.sum()
-	for _, line := range []string{"config list", "resource list", "queue list", "node list", "bucket list", "set list", "reservation list --all",
+	for _, line := range []string{"config list", "resource list", "queue list", "pool list", "node list", "bucket list", "set list", "reservation list --all",
 		"job list --all", "events", "class show", "class plan", "batch list", "batch cursors b --all", "gantt", "stats",
 		"when 1:ncpus=1", "explain 1:ncpus=1"} {
 		c := s.call("", append(strings.Fields(line), "-o", rapid.SampledFrom(outputForms).Draw(t, "form"))...)
