@@ -43,7 +43,11 @@ func (s *Snapshot) Place(a Ask, at int64) (*Plan, error) {
 			return plans[0], nil
 		}
 	}
-	return nil, m.notNow(short)
+	r := m.notNow(short)
+	if held = m.heldBack(at, true); held != nil {
+		r.Why = held.Why + "; " + r.Why
+	}
+	return nil, r
 }
 
 // manyReleases is from how many on they are not gone through: of nodes of which so many

@@ -67,6 +67,7 @@ func (m *mapping) jointStarts(after int64, count int) ([]*Plan, error) {
 				continue
 			}
 		}
+		found[0].Demands = m.Demands
 		if plans = append(plans, found[0]); len(plans) >= count {
 			return plans, nil
 		}

@@ -35,6 +35,7 @@ type Explanation struct {
 	// for all of them at once.
 	Together bool
 	Sets     []SetView  // the placement sets that could hold it, in the order they are tried
+	Counters []string   // what it wants of pools and rules, and what there is of each
 	Helps    []Help     // what would make it start now, or where it can never run, possible at all
 	Ranking  []Ranked   // nodes that could serve it now, in the order of a policy that scores
 	Nodes    []NodeView // those that were asked about
@@ -130,6 +131,9 @@ func (s *Snapshot) Explain(a Ask, o Explain) (*Explanation, error) {
 		}
 	}
 	x.rank(o.Rank)
+	for _, d := range a.Demands {
+		x.out.Counters = append(x.out.Counters, d.Text(s.Now, a.Duration))
+	}
 	if x.out.Verdict != StartsNow {
 		h := helper{s: &own, a: a, never: x.out.Verdict == NeverStarts}
 		if err := h.tryAll(o.Otherwise); err != nil {

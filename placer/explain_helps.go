@@ -34,6 +34,7 @@ func (h *helper) tryAll(others []Otherwise) error {
 	h.fewer()
 	h.shorter()
 	h.elsewhere()
+	h.less()
 	if h.a.Access > index.AccessShared {
 		b := h.a
 		b.Access = index.AccessShared
@@ -138,6 +139,24 @@ func (h *helper) shorter() {
 	n, ok := largest(max(1, h.a.Duration/10), h.a.Duration-1, func(n int64) bool { return h.works(h.s, lasting(n)) })
 	if ok {
 		h.try(h.s, Help{Change: "walltime", Ask: lasting(n)})
+	}
+}
+
+// less asks for less of one of the pools, for as much as there may be.
+func (h *helper) less() {
+	asking := func(i int, n int64) Ask {
+		b := h.a
+		b.Demands = slices.Clone(b.Demands)
+		b.Demands[i].Amount = n
+		return b
+	}
+	for i, d := range h.a.Demands {
+		if d.Rule {
+			continue
+		}
+		if n, ok := largest(1, d.Amount-1, func(n int64) bool { return h.works(h.s, asking(i, n)) }); ok {
+			h.try(h.s, Help{Change: "pool", To: PoolAmount{d.Name, n}.String(), Ask: asking(i, n)})
+		}
 	}
 }
 

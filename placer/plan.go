@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/placer/limits"
 	"github.com/placectl/placectl/timeline"
 )
 
@@ -28,6 +29,8 @@ type Plan struct {
 	// Claims are the reservations that nodes are taken out of, as in the calendar,
 	// for nodes that are in one.
 	Claims map[uint32]uint64
+	// Demands are what it takes of counters besides.
+	Demands limits.Demands
 }
 
 // Allotment is the nodes of one chunk: in node order on the bucket path, in the

@@ -1,13 +1,17 @@
 package store
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/RoaringBitmap/roaring/v2"
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/placer"
+	"github.com/placectl/placectl/placer/limits"
 	"github.com/placectl/placectl/store/internal/row"
+	"github.com/placectl/placectl/timeline"
 )
 
 // Bucket is nodes that are alike in queue, priority and the resources of the setting
@@ -90,6 +94,19 @@ func (tx *Tx) WaitsFor(plan *placer.Plan) ([]string, error) {
 			}
 			seen[b.Owner] = true
 			who, err := tx.Owner(b)
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, who.String())
+		}
+	}
+	for _, d := range plan.Demands {
+		for _, h := range slices.SortedFunc(d.Holders, func(a, b limits.Holder) int { return cmp.Compare(a.Owner, b.Owner) }) {
+			if d.End(h) != plan.Start || seen[h.Owner] {
+				continue
+			}
+			seen[h.Owner] = true
+			who, err := tx.Owner(timeline.Busy{Owner: h.Owner})
 			if err != nil {
 				return nil, err
 			}

@@ -455,6 +455,22 @@ func TestCheckMutants(t *testing.T) {
 		mutant{"a job number given out again", func(t *testing.T, db *DB) {
 			recount(t, db, func(c *row.State) { c.NextJob = 2 })
 		}, "the next job number is 2", guesses},
+		mutant{"a pool that jobs hold is gone", func(t *testing.T, db *DB) {
+			err := db.file.Update(func(r *file.Recorder) (bool, error) { return true, r.Remove(row.Counters, []byte(row.PoolKey("matlab"))) })
+			if err != nil {
+				t.Fatal(err)
+			}
+		}, "which there is not", guesses},
+		mutant{"a job has asked for more of a pool", func(t *testing.T, db *DB) {
+			rewrite(t, db, row.Jobs, func(key, payload []byte) []byte {
+				j, err := row.DecodeJob(key, payload)
+				if err != nil || len(j.Pools) == 0 {
+					return nil
+				}
+				j.Pools[0].Amount++
+				return row.EncodeJob(j)
+			})
+		}, "holdings", rebuilt},
 		mutant{"what jobs carry is gone", func(t *testing.T, db *DB) { drop(t, db, row.Payloads) }, "is missing", guesses},
 		mutant{"what jobs carry is something else", func(t *testing.T, db *DB) {
 			rewrite(t, db, row.Payloads, func(key, payload []byte) []byte {

@@ -133,7 +133,7 @@ func (tx *Tx) tables() *tables.Source {
 	return &tables.Source{
 		Now: tx.now, NextNode: tx.state.NextNode, NextJob: tx.state.NextJob, Events: tx.RecordedEvents(), MaxWalltime: maxWalltime,
 		Words: &tx.loaded.nodes.words, Rows: tx.file,
-		Index: tx.index, Calendar: tx.calendar, Resources: tx.Resources, Left: tx.leftAt,
+		Index: tx.index, Calendar: tx.calendar, Resources: tx.Resources, Counter: tx.counters().Named, Left: tx.leftAt,
 		Shares: tx.Shares, ShareState: tx.ShareState, Places: tx.BatchPlaces, Attempt: tx.attempts().of,
 		Devices: func(j *row.Job) (string, error) { return tx.Devices(jobOf(j)) },
 		OnNode: func(n *index.Node) (out []tables.Device, err error) {

@@ -19,7 +19,7 @@ const importRules = `
 	cmd/placectl/internal/detect             < cmd/placectl
 	index, timeline                          < placer
 	timeline                                 < placer/limits
-	placer/limits                            < placer, store, store/internal/row, store/internal/derived, store/internal/check
+	placer/limits                            < placer, store, store/internal/row, store/internal/derived, store/internal/check, store/internal/tables
 	index, placer                            < placer/recur
 	placer/fairshare, placer/recur           < store, store/internal/row
 	placer/cycle                             < store, store/internal/row

@@ -119,6 +119,9 @@ func (c *Counter) Remove(owner uint64) {
 	}
 }
 
+// End is when a holder is expected to give back.
+func (c *Counter) End(h Holder) int64 { return c.end(h, viewKey{}) }
+
 // end is when a holder is expected to give back, as a view has it.
 func (c *Counter) end(h Holder, key viewKey) int64 {
 	if !h.Claim && h.End <= c.now && !key.by {

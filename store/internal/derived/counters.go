@@ -130,11 +130,17 @@ func (cs *Counters) Exceeds(j *row.Job, start, end int64, by bool) (short string
 		h.Start, h.End = start, end
 		c.Put(h)
 		exceeds := c.Exceeded(h, by)
-		if c.Remove(h.Owner); had {
+		if c.Remove(h.Owner); exceeds {
+			d := limits.Demand{Counter: c, Amount: h.Amount}
+			if h.Within != 0 {
+				d.Within = []uint64{h.Within}
+			}
+			short = d.Text(start, end-start)
+		}
+		if had {
 			c.Put(was)
 		}
 		if exceeds {
-			short = limits.Demand{Counter: c, Amount: h.Amount}.Text(start, end-start)
 			return errStop
 		}
 		return nil

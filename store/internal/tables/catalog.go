@@ -62,6 +62,9 @@ func queryTables() []queryTable {
 		{"chunks", "one row for each chunk of a job's select", false, chunksTable},
 		{"allocations", "one row for each node and chunk of a job that runs or is planned", true, allocationsTable},
 		{"reservations", "nodes that are kept for a time", false, reservationsTable},
+		{"pools", "amounts of the whole cluster, and what is held of them", true, poolsTable},
+		{"pool_use", "one row for each job and reservation that holds some of a pool, or is to", false, poolUseTable},
+		{"limits", "how many jobs may run at once, of arrays for which somebody has said so", false, limitsTable},
 		{"events", "what has become of jobs, nodes and reservations", false, eventsTable},
 		{"classes", "the classes that shares are of, with what each has now and may have", false, classesTable},
 		{"class_map", "which requestors are in which class", false, classMapTable},
@@ -95,7 +98,7 @@ func (c *Catalog) Table(name string, at query.Value) (query.Table, error) {
 		when = at.Int64()
 		switch {
 		case !all[i].planned:
-			return nil, conflict("table " + name + ": AT is for nodes, buckets and allocations: nothing else is planned")
+			return nil, conflict("table " + name + ": AT is for nodes, buckets, allocations and pools: nothing else is planned")
 		case when < c.src.Now:
 			return nil, conflict("table " + name + ": AT " + time.Unix(when, 0).UTC().Format(time.RFC3339) + " is past: only the present and the planned future are known")
 		}

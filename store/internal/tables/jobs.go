@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/RoaringBitmap/roaring/v2"
+	"github.com/placectl/placectl/placer"
 	"github.com/placectl/placectl/query"
 	"github.com/placectl/placectl/store/internal/row"
 )
@@ -56,6 +57,7 @@ func jobsTable(c *Catalog, _ int64) (query.Table, error) {
 		text("after", "what it depends on, joined by commas: afterok:12", func(j *row.Job) string { return afterText(j.After) }),
 		text("command", "what is run, its words joined by blanks", func(j *row.Job) string { return strings.Join(j.Command, " ") }),
 		textColumn("devices", "what it has of nodes that name their devices, as g1:ngpus=0,3:ncpus=0-7", func(r *jobCursor) string { return c.heldBy(r.job()) }),
+		text("pools", "what it asks of the pools of the cluster, joined by commas: fluent=2", func(j *row.Job) string { return placer.FormatPools(j.Pools) }),
 		text("bind", "how its devices are chosen: compact, tight or scatter; NULL: as the setting bind says", func(j *row.Job) string { return j.Bind.String() }),
 		valueColumn("exit", "exit status, once it has one", query.IntegerAffinity, query.NoUnit, func(r *jobCursor) query.Value {
 			return ifInt(r.job().State == row.JobFinished || r.job().State == row.JobFailed, r.job().Exit)

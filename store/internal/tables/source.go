@@ -16,6 +16,7 @@ import (
 	"github.com/placectl/placectl/locality"
 	"github.com/placectl/placectl/placer"
 	"github.com/placectl/placectl/placer/fairshare"
+	"github.com/placectl/placectl/placer/limits"
 	"github.com/placectl/placectl/store/internal/file"
 	"github.com/placectl/placectl/store/internal/row"
 	"github.com/placectl/placectl/timeline"
@@ -35,6 +36,7 @@ type Source struct {
 	Index      func() (*index.Index, error)
 	Calendar   func() *timeline.Calendar
 	Resources  func() (*index.Defs, error)
+	Counter    func(key string) (*limits.Counter, error)    // one that there is
 	Left       func(n *index.Node, at int64) []index.Amount // of a node's consumables at an instant
 	Devices    func(*row.Job) (string, error)               // that a job has, as text
 	OnNode     func(*index.Node) ([]Device, error)

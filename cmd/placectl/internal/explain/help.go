@@ -53,6 +53,8 @@ func (p *page) help(h *placer.Help) (words, flag string) {
 		words = p.placed(h.Ask.Spec.Place)
 	case "access":
 		words = fmt.Sprintf("access %s instead of %s", h.To, p.ex.Ask.Access)
+	case "pool":
+		words = "less of a pool: " + h.To
 	case "policy":
 		words = "nodes that are not in a row"
 	case "queue":

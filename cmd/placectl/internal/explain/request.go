@@ -2,6 +2,7 @@ package explain
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
@@ -13,6 +14,9 @@ func (p *page) requestSummary(f *output.Record) error {
 	ex := p.ex
 	f.Add("request", output.Text, p.asked(ex.Request))
 	f.Add("verdict", output.Text, p.placing())
+	if len(ex.Counters) > 0 {
+		f.Add("pools", output.Text, strings.Join(ex.Counters, "; "))
+	}
 	if ex.Together {
 		f.Add("note", output.Text, "each chunk would fit by itself, not all of them together")
 	}
@@ -69,15 +73,17 @@ type requestObject struct {
 	Queue       *string `json:"queue"`
 	Policy      *string `json:"policy"`
 	Reservation *string `json:"reservation"`
+	Pools       *string `json:"pools"`
 }
 
 func (p *page) requestObject() requestObject {
 	q := p.ex.Request
-	o := requestObject{User: word(q.User), Queue: word(q.Queue), Policy: word(q.Policy), Reservation: word(q.Reservation)}
+	o := requestObject{User: word(q.User), Queue: word(q.Queue), Policy: word(q.Policy), Reservation: word(q.Reservation), Pools: word(placer.FormatPools(q.Pools))}
 	if j := p.ex.Job; j != nil {
 		o.Select, o.Place, o.Walltime = j.Select, j.Place, int64(j.Walltime/time.Second)
 	} else {
 		o.Select, o.Place, o.Walltime = p.ex.Ask.Text(p.defs), p.ex.Ask.Spec.Place.Format(p.defs), p.ex.Ask.Duration
+		o.Pools = word(placer.FormatPools(p.ex.Ask.Spec.Pools))
 	}
 	return o
 }
@@ -123,6 +129,11 @@ func (p *page) verdictFields(f *output.Record) error {
 	f.Add("path_why", output.Text, pathWhy)
 	f.Add("policy", output.Text, policy)
 	f.Add("set", output.Text, set)
+	if p.explained {
+		f.Add("pools", output.List, p.ex.Counters)
+	} else {
+		f.Add("pools", output.List, []string(nil))
+	}
 	return nil
 }
 
@@ -131,6 +142,9 @@ func (p *page) asked(q placer.Request) string {
 	text := p.ex.Ask.Text(p.defs)
 	if p.ex.Ask.Spec.Place != (placer.Place{}) {
 		text += ", place " + p.ex.Ask.Spec.Place.Format(p.defs)
+	}
+	if len(p.ex.Ask.Spec.Pools) > 0 {
+		text += ", pools " + placer.FormatPools(p.ex.Ask.Spec.Pools)
 	}
 	text += ", for " + string(spell.AppendDuration(nil, p.ex.Ask.Duration))
 	for _, x := range []struct{ name, value string }{{"in queue", q.Queue}, {"in reservation", q.Reservation}, {"access", q.Access}} {
