@@ -80,11 +80,12 @@
 // make of them what callers get; package derived is what index and calendar are lent, and
 // what else follows from rows, clock.go the notion of now. What is about one noun alone is
 // a method of a type around the transaction: attempts, plans, allocations, waiting,
-// overdue, payloads, reservations, queues, nodeDevices, nodeIndex, classShares. nodes.go,
+// overdue, payloads, reservations, queues, counters, nodeDevices, nodeIndex, classShares. nodes.go,
 // ask.go and place.go, begin.go, extend.go, finish.go, reserve.go and standing.go are what
 // can be done, conflict.go verifies it; device.go decides which devices a job gets,
 // device_node.go and device_change.go what becomes of those that jobs have when a node
-// names others, device_split.go makes nodes of groups of them, device_job.go shows them; shares.go and share_state.go are class shares.
+// names others, device_split.go makes nodes of groups of them, device_job.go shows them; pool.go and counter.go
+// count what belongs to no node; shares.go and share_state.go are class shares.
 // The queue: submit.go, payload.go, finish.go and launch.go are what happens to a job,
 // attempt.go, claim.go, ending.go, report.go and retry.go to the attempts at it, cycle.go
 // and the files named after it the cycle, whose decisions are package placer/cycle's,

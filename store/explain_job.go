@@ -49,7 +49,11 @@ func (tx *Tx) ExplainJob(id uint64, o placer.Explain) (*Explained, error) {
 		return nil, err
 	}
 	if j.State == JobReserved {
-		if out.WaitsFor, err = tx.WaitsFor(planOf(j)); err == nil {
+		plan := planOf(j)
+		if plan.Demands, err = tx.counters().demands(j.Pools, j.Array, ""); err == nil {
+			out.WaitsFor, err = tx.WaitsFor(plan)
+		}
+		if err == nil {
 			out.Ahead, err = explainer{tx, o}.ahead(j)
 		}
 	}

@@ -119,7 +119,7 @@ func TestQuery(t *testing.T) {
 		{"SELECT jobs, free_until, ncpus_free FROM nodes WHERE name = 'big0'", "0|1000600|16"},
 		{"SELECT wait, nodes FROM earliest('6:ncpus=4', 'scatter:excl', '2h')", "0|'small[2-5],big[1-2]'"},
 		{"SELECT at, free, busy FROM timeline('big0')", "1000000|1|0\n1000600|0|1\n1004200|1|0"},
-		{"SELECT name FROM sys_tables WHERE planned ORDER BY name", "'allocations'\n'buckets'\n'nodes'"},
+		{"SELECT name FROM sys_tables WHERE planned ORDER BY name", "'allocations'\n'buckets'\n'nodes'\n'pools'"},
 		{"SELECT count(*) FROM spans", "4"},
 		{"SELECT value FROM config WHERE name = 'policy'", "'firstavailable'"},
 		{"SELECT name FROM nodes WHERE number = ?", "'small3'"},

@@ -312,7 +312,7 @@ func killLines(s *shell, random *rand.Rand, jobs, i int) []string {
 		"unreserve r" + queue, "class set a=60 b=40", "batch next b --host h1", "extend " + job + " --walltime 11h", "config set default_walltime=2h",
 		"node load " + node + "=0.5", "requeue " + job, "check --repair", "release " + job, "done " + job, "cancel " + job, "tx -f " + s.path("lines.tx"),
 		"node import " + s.path("nodes.csv"), "node add x1 ncpus=2", "node rm x1", "node down " + node, "node set " + node + " ncpus=0@0+1@1", "node split " + node + " --by numa", "node join " + node, "node offline " + node,
-		"pool add spare" + queue + "=3", "pool set spare" + queue + " --outside 1", "pool rm spare" + queue, "submit 1:ncpus=1 --array 3%1 -o id", "job throttle " + job + "[] 2",
+		"pool add spare" + queue + "=3", "pool set spare" + queue + " --outside 1", "pool rm spare" + queue, "job throttle 1[] " + strconv.Itoa(1+i%5),
 		"queue add spare", "queue set spare --policy fastest", "queue rm spare", "resource add x=long", "resource rm x",
 		"class map a=^x", "class default a", "class rm b", "class rebalance --threshold 0.1 --minimum 1m",
 		"batch create c" + batch, "batch done b 0 --host h1", "batch fail b 0 --host h1", "batch expire", "batch recompute", "batch rm c", "stats reset"}
@@ -343,6 +343,7 @@ func TestKillVerbs(t *testing.T) {
 		}
 	}
 	s.must("", "batch", "create", "b", "--files", s.path("files.csv"), "--jobs", s.path("jobs.csv"))
+	s.must("", "submit", "1:ncpus=1", "--array", "3%1", "--begin", "now+9d")
 	jobs, queues := map[string]bool{}, map[string]bool{}
 	for i := range 5 * *kills {
 		lines := killLines(s, random, len(jobs), i)

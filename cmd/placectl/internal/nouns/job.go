@@ -59,12 +59,12 @@ var jobFields = output.Fields[*jobView]{
 	{Name: "key", Value: func(j *jobView) any { return output.OrNil(j.Key) }},
 	{Name: "exec_vnode", Value: func(j *jobView) any { return j.vnodes() }},
 	{Name: "devices", Value: func(j *jobView) any { return output.OrNil(readJob(j, j.tx.Devices)) }},
-	{Name: "pools", Kind: output.List, Value: func(j *jobView) any {
+	{Name: "pools", Value: func(j *jobView) any {
 		var list []string
 		for _, a := range j.Pools {
 			list = append(list, a.String())
 		}
-		return list
+		return output.OrNil(strings.Join(list, ","))
 	}},
 	{Name: "bind", Value: func(j *jobView) any { return output.OrNil(j.Bind.String()) }},
 	{Name: "chunks", Kind: output.Object, Value: func(j *jobView) any {
