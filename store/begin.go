@@ -89,12 +89,17 @@ func (p *passage) clearBefore(spans []span, j *row.Job) error {
 			}
 		}
 	}
-	counted, err := tx.counters().Overdue(j)
-	if err != nil {
+	now := tx.calendar().Now()
+	if short, err := tx.counters().Exceeds(j, now, now+1, false); err != nil {
 		return err
-	}
-	for _, id := range counted {
-		late[id] = true
+	} else if short != "" {
+		counted, err := tx.counters().Overdue(j)
+		if err != nil {
+			return err
+		}
+		for _, id := range counted {
+			late[id] = true
+		}
 	}
 	if len(late) == 0 {
 		return nil

@@ -25,14 +25,12 @@ func (tx *Tx) counters() counters { return counters{tx.loaded.counters, tx} }
 // throttle. Who insists on a reservation takes out of what that holds.
 func (cs counters) demands(pools []placer.PoolAmount, array uint64, insist string) (limits.Demands, error) {
 	var out limits.Demands
-	if array != 0 {
-		c, err := cs.Named(row.ArrayKey(array))
-		if err != nil {
-			return nil, err
-		}
-		if c != nil {
-			out = append(out, limits.Demand{Counter: c, Amount: 1})
-		}
+	c, err := cs.Throttle(array)
+	if err != nil {
+		return nil, err
+	}
+	if c != nil {
+		out = append(out, limits.Demand{Counter: c, Amount: 1})
 	}
 	if len(pools) == 0 {
 		return out, nil
@@ -68,15 +66,18 @@ func (cs counters) within(j *row.Job) error {
 		return nil
 	}
 	list, err := cs.tx.reservations().occurrences(j.Reservation)
+	if errors.Is(err, ErrNotFound) { // it is gone
+		return nil
+	}
+	if err != nil {
+		return err
+	}
 	for _, r := range list {
 		if r.Start <= j.Start && j.Start < r.End {
 			j.PoolsWithin = r.ID
 		}
 	}
-	if errors.Is(err, ErrNotFound) { // it is gone
-		return nil
-	}
-	return err
+	return nil
 }
 
 // take verifies that a job may hold what its plan takes of counters, and counts it.
@@ -212,7 +213,7 @@ func (cs counters) unthrottle(array uint64) error {
 // arrayEnded forgets the throttle of an array when the last of its jobs has ended. The jobs of
 // an array have numbers in a row.
 func (cs counters) arrayEnded(array uint64) error {
-	c, err := cs.Named(row.ArrayKey(array))
+	c, err := cs.Throttle(array)
 	if c == nil || err != nil {
 		return err
 	}

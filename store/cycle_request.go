@@ -49,14 +49,10 @@ func (ws waiting) tellsApart(j *row.Job, l letting) (apart []string, err error) 
 	if set.SetDelay > 0 {
 		apart = append(apart, "since", strconv.FormatInt(j.Submit, 10))
 	}
-	if j.Array != 0 {
-		c, err := ws.counters().Named(row.ArrayKey(j.Array))
-		if err != nil {
-			return nil, err
-		}
-		if c != nil {
-			apart = append(apart, c.Name)
-		}
+	if c, err := ws.counters().Throttle(j.Array); err != nil {
+		return nil, err
+	} else if c != nil {
+		apart = append(apart, c.Name)
 	}
 	for _, node := range j.Excluded {
 		apart = append(apart, "not on", strconv.FormatUint(uint64(node), 10))

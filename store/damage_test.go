@@ -456,7 +456,9 @@ func TestCheckMutants(t *testing.T) {
 			recount(t, db, func(c *row.State) { c.NextJob = 2 })
 		}, "the next job number is 2", guesses},
 		mutant{"a pool that jobs hold is gone", func(t *testing.T, db *DB) {
-			err := db.file.Update(func(r *file.Recorder) (bool, error) { return true, r.Remove(row.Counters, []byte(row.PoolKey("matlab"))) })
+			err := db.file.Update(func(r *file.Recorder) (bool, error) {
+				return true, r.Remove(row.Counters, []byte(row.PoolKey("matlab")))
+			})
 			if err != nil {
 				t.Fatal(err)
 			}

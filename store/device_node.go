@@ -206,5 +206,5 @@ func (ds nodeDevices) replan(n *index.Node) error {
 }
 
 // Moved are the jobs whose plans this transaction has made anew, because a node has fewer
-// devices in service.
+// devices in service, or there is less of a pool.
 func (tx *Tx) Moved() []*Job { return converted(tx.loaded.moved, jobOf) }

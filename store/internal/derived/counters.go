@@ -19,6 +19,9 @@ import (
 type Counters struct {
 	Base
 	named map[string]*limits.Counter // by key; nil for those that there are not
+
+	arrays   bool // some array has a throttle
+	searched bool // as far as that is known
 }
 
 // Named finds a counter by its key, nil where there is none.
@@ -87,15 +90,11 @@ func (cs *Counters) EachHeld(j *row.Job, fn func(key string, c *limits.Counter, 
 			return err
 		}
 	}
-	if j.Array == 0 {
-		return nil
-	}
-	key := row.ArrayKey(j.Array)
-	c, err := cs.Named(key)
+	c, err := cs.Throttle(j.Array)
 	if c == nil || err != nil {
 		return err
 	}
-	return fn(key, c, j.InArray())
+	return fn(c.Name, c, j.InArray())
 }
 
 // Hold counts a job that has got a start.
@@ -179,5 +178,30 @@ func (cs *Counters) Planned(j *row.Job, after, before int64) ([]uint64, error) {
 	return slices.Sorted(maps.Keys(next)), err
 }
 
+// Throttle is how many jobs of an array may run at once, nil where nobody has said so.
+// Where that holds for all arrays it costs nothing.
+func (cs *Counters) Throttle(array uint64) (*limits.Counter, error) {
+	if array == 0 {
+		return nil, nil
+	}
+	if !cs.searched {
+		err := cs.Rows.Each(row.Counters, row.ArrayPrefix(), func(_, _ []byte) (bool, error) {
+			cs.arrays = true
+			return false, nil
+		})
+		if err != nil {
+			return nil, err
+		}
+		cs.searched = true
+	}
+	if !cs.arrays {
+		return nil, nil
+	}
+	return cs.Named(row.ArrayKey(array))
+}
+
 // Forget has a counter read anew, because its row is another.
-func (cs *Counters) Forget(key string) { delete(cs.named, key) }
+func (cs *Counters) Forget(key string) {
+	delete(cs.named, key)
+	cs.searched = false
+}

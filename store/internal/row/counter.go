@@ -34,6 +34,9 @@ func ArrayKey(array uint64) string { return arrayPrefix + strconv.FormatUint(arr
 // PoolPrefix begins the keys of all pools.
 func PoolPrefix() []byte { return []byte(poolPrefix) }
 
+// ArrayPrefix begins the keys of the throttles of all arrays.
+func ArrayPrefix() []byte { return []byte(arrayPrefix) }
+
 // PoolOf is the pool of a key; ok is false where it is another counter.
 func PoolOf(key string) (name string, ok bool) { return strings.CutPrefix(key, poolPrefix) }
 
