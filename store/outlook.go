@@ -79,6 +79,16 @@ func (o *Outlook) Prospect(j *Job) (Prospect, error) {
 	return o.look(&o.asked)
 }
 
+// Keeps says what keeps a job from its turn, and not when that will come: much sooner said
+// than Prospect.
+func (o *Outlook) Keeps(j *Job) (Prospect, error) {
+	if j.State != JobHeld && j.State != JobQueued {
+		return decided(j.State, j.Why(), Opening{Start: j.Start, End: j.End}), nil
+	}
+	o.asked = j.row()
+	return o.kept(&o.asked)
+}
+
 // decided is the prospect of a job that is neither held nor queued.
 func decided(state JobState, reason string, runs Opening) Prospect {
 	switch state {

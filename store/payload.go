@@ -14,7 +14,7 @@ type PayloadKey = row.PayloadKey
 // Payload is what a job carries besides its request and its command, for whoever runs it
 // later and elsewhere. It is kept once for all jobs that carry the same.
 type Payload struct {
-	Script      string   // what is run in place of a command; "" where there is one
+	Script      string   // what is run; a command beside it is its arguments
 	Interpreter string   // runs the script in place of what its #! line names; "" for that
 	Dir         string   // where it runs, an absolute path
 	Umask       uint32   // the file mode bits that what it creates lacks
@@ -110,7 +110,7 @@ func CheckPattern(pattern string) error {
 }
 
 // check verifies what a job is to carry beside a command.
-func (p *Payload) check(command []string) error {
+func (p *Payload) check() error {
 	if p == nil {
 		return nil
 	}
@@ -127,8 +127,6 @@ func (p *Payload) check(command []string) error {
 		}
 	}
 	switch {
-	case p.Script != "" && len(command) > 0:
-		return fmt.Errorf("%w: it has a script and a command, and can run one of them", ErrInvalid)
 	case len(p.Script) > MaxScript:
 		return fmt.Errorf("%w: the script has %d bytes, and may have %d", ErrInvalid, len(p.Script), MaxScript)
 	case strings.IndexByte(p.Script, 0) >= 0:

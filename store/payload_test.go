@@ -174,7 +174,6 @@ func TestPayloadRefused(t *testing.T) {
 	addNodes(t, db, "n", 1, 4)
 	before := dumpAll(t, db)
 	for want, s := range map[string]Submission{
-		"a script and a command":    {Command: []string{"true"}, Payload: &Payload{Dir: "/", Script: "true"}},
 		"script has 1048577 bytes":  {Payload: &Payload{Dir: "/", Script: strings.Repeat("x", MaxScript+1)}},
 		"NUL byte at offset 2":      {Payload: &Payload{Dir: "/", Script: "ab\x00c"}},
 		"environment has 131073":    {Payload: &Payload{Dir: "/", Env: []string{"A=" + strings.Repeat("x", MaxEnvironment-2)}}},

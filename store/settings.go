@@ -46,6 +46,10 @@ type Settings struct {
 	LostAfter       time.Duration  // attempts on a host of which nobody is heard for so long are unreachable; 0: never
 	Pin             string         // whether jobs are kept to their cores: PinCores, or none
 	Detect          string         // what is done about devices that a host is found to lack: drain, warn or off
+	Server          string         // of PBS front-ends: what stands behind the numbers of jobs
+	Partition       string         // of front-ends: what nodes and jobs without a queue are in
+	Kick            bool           // front-ends have a cycle made after what they change
+	MinJobAge       time.Duration  // for how long squeue lists jobs that have ended
 	Enforce         string         // how memory is kept to what was asked for: auto, cgroup, poll or none
 }
 
@@ -87,6 +91,8 @@ var settingDefs = []settingDef{
 			}
 			return nil
 		}},
+	{"default_partition", "main", "the queue that qsub, sbatch and their likes show for nodes and jobs without one",
+		func(_ *index.Defs, v string, s *Settings) error { return readName(v, &s.Partition) }},
 	{"default_walltime", "3600", "seconds that a request without a walltime gets",
 		func(_ *index.Defs, v string, s *Settings) error { return readSeconds(v, 1, &s.DefaultWalltime) }},
 	{"detect", "warn", "what the first pass after a host was started does about devices that the host is found to lack: drain (them), warn (an event says so) or off",
@@ -123,6 +129,13 @@ var settingDefs = []settingDef{
 			}
 			return nil
 		}},
+	{"kick", "auto", "whether qsub, sbatch and their likes have a cycle --launch made after what they change: auto (where jobs are not launched by exec, and no work --cycle is at it) or never",
+		func(_ *index.Defs, v string, s *Settings) error {
+			if s.Kick = v == "auto"; !s.Kick && v != "never" {
+				return fmt.Errorf("%q is neither auto nor never", v)
+			}
+			return nil
+		}},
 	{"launch", "", "how jobs are launched: exec (cycle --exec tells the site's launcher) or work (passes start a supervisor for each); the first of them decides",
 		func(_ *index.Defs, v string, s *Settings) error {
 			if s.Launch = v; v != "" && v != LaunchExec && v != LaunchWork {
@@ -146,6 +159,8 @@ var settingDefs = []settingDef{
 	{"local_timeout", "10", "seconds that the program of policy local may take",
 		func(_ *index.Defs, v string, s *Settings) error { return readSeconds(v, 1, &s.LocalTimeout) }},
 	{"lost_after", "30m", "after how long without a word of a host its jobs are unreachable, and nothing new starts there: seconds, or a number with s, m, h or d; 0: never", func(_ *index.Defs, v string, s *Settings) error { return readSpan(v, &s.LostAfter) }},
+	{"min_job_age", "300", "seconds for which squeue lists jobs that have ended; a number with s, m, h or d",
+		func(_ *index.Defs, v string, s *Settings) error { return readSpan(v, &s.MinJobAge) }},
 	{"only_explicit_sets", "false", "nodes that lack the group key are in no placement set",
 		func(_ *index.Defs, v string, s *Settings) error { return readBool(v, &s.ExplicitSets) }},
 	{"overdue", "keep", "jobs past their walltime keep their nodes (keep) or have ended (finish)",
@@ -170,6 +185,8 @@ var settingDefs = []settingDef{
 			_, err := placer.ParsePriorityF(defs, v)
 			return err
 		}},
+	{"server", "placectl", "what stands behind the numbers of jobs for users of PBS: 12.placectl",
+		func(_ *index.Defs, v string, s *Settings) error { return readName(v, &s.Server) }},
 	{"set_delay", "forever", "seconds that a request which would fit a placement set waits for one, before it spans them; 0: it does not wait",
 		func(_ *index.Defs, v string, s *Settings) error {
 			if v == "forever" {
@@ -308,6 +325,16 @@ func signable(defs *index.Defs, def index.Def) error {
 func groupable(_ *index.Defs, def index.Def) error {
 	if def.Type != index.String && def.Type != index.StringArray || def.ID == index.Host || def.ID == index.VNode {
 		return fmt.Errorf("%s cannot be a group key: that takes a string or string_array resource", def.Name)
+	}
+	return nil
+}
+
+// readName reads a name of letters, digits, dots, dashes and underscores.
+func readName(v string, to *string) error {
+	if *to = v; v == "" || strings.ContainsFunc(v, func(c rune) bool {
+		return c != '.' && c != '-' && c != '_' && (c|0x20 < 'a' || c|0x20 > 'z') && (c < '0' || c > '9')
+	}) {
+		return fmt.Errorf("%q has other characters than letters, digits, dots, dashes and underscores", v)
 	}
 	return nil
 }

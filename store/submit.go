@@ -119,7 +119,7 @@ func (ws waiting) submitted(s Submission) (j *row.Job, never string, err error) 
 		return nil, "", fmt.Errorf("%w: it cannot end by its deadline, %s: its walltime is %d s, and it starts at %s at the earliest", ErrInvalid,
 			stamp(deadline), a.Duration, stamp(max(begin, ws.now)))
 	}
-	if err := s.Payload.check(s.Command); err != nil {
+	if err := s.Payload.check(); err != nil {
 		return nil, "", err
 	}
 	after, err := ws.dependencies(dependencies(s.After))

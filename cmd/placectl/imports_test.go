@@ -108,6 +108,11 @@ const importRules = `
 	store, cmd/placectl/internal/spell, cmd/placectl/internal/usage                  < cmd/placectl/internal/jobref
 	cmd/placectl/internal/spell                                  < cmd/placectl/internal/outfile
 	cmd/placectl/internal/sqlshell, cmd/placectl/internal/jobref, cmd/placectl/internal/outfile          < cmd/placectl
+	cmd/placectl/internal/directives, cmd/placectl/internal/spell < cmd/placectl/internal/fronts
+	cmd/placectl/internal/fronts, cmd/placectl/internal/directives, cmd/placectl/internal/spell, index < cmd/placectl/internal/fronts/pbs, cmd/placectl/internal/fronts/slurm
+	cmd/placectl/internal/fronts, cmd/placectl/internal/payload, cmd/placectl/internal/spell < cmd/placectl/internal/fronts/rows
+	index, placer, store                     < cmd/placectl/internal/fronts/rows
+	cmd/placectl/internal/fronts, cmd/placectl/internal/fronts/pbs, cmd/placectl/internal/fronts/slurm, cmd/placectl/internal/fronts/rows < cmd/placectl
 	bench/oracle                             < bench
 `
 
@@ -124,18 +129,21 @@ var confined = map[string][]string{
 var pure = []string{"index", "index/heap", "index/devices", "timeline", "placer", "placer/fairshare", "placer/recur", "placer/backfill", "placer/backfill/swf",
 	"placer/limits", "placer/cycle", "placer/cluster", "locality", "query", "store/internal/row", "cmd/placectl/internal/spell", "cmd/placectl/internal/infile", "cmd/placectl/internal/nodefile",
 	"cmd/placectl/internal/chart", "cmd/placectl/internal/sharefile", "cmd/placectl/internal/directives", "cmd/placectl/internal/usage", "cmd/placectl/internal/simulate",
-	"cmd/placectl/internal/batchfile"}
+	"cmd/placectl/internal/batchfile", "cmd/placectl/internal/fronts", "cmd/placectl/internal/fronts/pbs", "cmd/placectl/internal/fronts/slurm"}
 
 // timed are pure packages that may import time, and what for.
 var timed = map[string]string{
-	"placer":                           "durations",
-	"placer/limits":                    "instants in messages",
-	"store/internal/row":               "a walltime of a request that repeats",
-	"cmd/placectl/internal/directives": "instants that a script names, in a zone",
-	"placer/recur":                     "what clocks show where: a rule names times of day in a zone",
-	"cmd/placectl/internal/chart":      "what clocks show where: the axis of a drawing",
-	"cmd/placectl/internal/spell":      "instants and durations as text",
-	"cmd/placectl/internal/simulate":   "the axis of a drawing",
+	"placer":                             "durations",
+	"placer/limits":                      "instants in messages",
+	"store/internal/row":                 "a walltime of a request that repeats",
+	"cmd/placectl/internal/directives":   "instants that a script names, in a zone",
+	"placer/recur":                       "what clocks show where: a rule names times of day in a zone",
+	"cmd/placectl/internal/chart":        "what clocks show where: the axis of a drawing",
+	"cmd/placectl/internal/spell":        "instants and durations as text",
+	"cmd/placectl/internal/simulate":     "the axis of a drawing",
+	"cmd/placectl/internal/fronts":       "instants and durations of jobs",
+	"cmd/placectl/internal/fronts/slurm": "what clocks show where: text that clients read",
+	"cmd/placectl/internal/fronts/pbs":   "what clocks show where: text that clients read",
 }
 
 const module = "github.com/placectl/placectl/"

@@ -26,6 +26,7 @@ import (
 	"time"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/exit"
+	"github.com/placectl/placectl/cmd/placectl/internal/fronts"
 	"github.com/placectl/placectl/cmd/placectl/internal/infile"
 	"github.com/placectl/placectl/cmd/placectl/internal/keyed"
 	"github.com/placectl/placectl/cmd/placectl/internal/payload"
@@ -120,6 +121,9 @@ func allVerbs() verbs.List[*runner] {
 		{Name: "clock", Make: clockVerb},
 		{Name: "archive", Make: archiveVerb},
 		{Name: "demo", Make: demoVerb},
+		{Name: "pbs", Make: pbsVerb},
+		{Name: "slurm", Make: slurmVerb},
+		{Name: "install-frontends", Make: installFrontendsVerb},
 		{Name: "completion", Make: completionVerb},
 		{Name: "man", Make: manVerb},
 		{Name: "version", Make: versionVerb},
@@ -146,7 +150,7 @@ type env struct {
 // processEnv is the env of a real process.
 func processEnv() env {
 	return env{
-		args:      os.Args[1:],
+		args:      asVerb(os.Args),
 		stdin:     os.Stdin,
 		stdout:    os.Stdout,
 		stderr:    os.Stderr,
@@ -195,6 +199,7 @@ type runner struct {
 	attending *attempts.Attending // of run: who would notice if this were killed, nil for nobody
 	kept      *keyed.Recording    // the answer to a request with a key
 	repeated  bool                // it was given before
+	front     *fronts.Submission  // of qsub or sbatch, nil: it is not one of them that submits
 	behind    bool                // a writer may come from before the instant of the database
 }
 

@@ -21,7 +21,13 @@ var update = flag.Bool("update", false, "rewrite what the scripts compare with")
 
 func TestMain(m *testing.M) {
 	lengthen()
-	testscript.Main(m, map[string]func(){"placectl": mainTwice, "placectl-hold": holdMain})
+	commands := map[string]func(){"placectl": mainTwice, "placectl-hold": holdMain}
+	for _, f := range frontEnds() {
+		for _, name := range f.commands {
+			commands[name] = mainTwice
+		}
+	}
+	testscript.Main(m, commands)
 }
 
 // mainTwice is main, but for commitTwice.

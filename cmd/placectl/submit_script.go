@@ -80,7 +80,7 @@ func (r *runner) carriedScript() (*script, error) {
 // payload is what a job is to carry: the script, nil for none, and the surroundings of
 // this process.
 func (r *runner) payload(c *cli.Context, s *script) (*store.Payload, error) {
-	from := payload.Process{Environ: r.environ, Database: r.DB, Note: r.notef, Detail: r.debugf}
+	from := payload.Process{Environ: r.environ, Database: r.DB, Note: r.notef, Detail: r.debugf, Original: r.front != nil}
 	if r.carried != nil {
 		from.Environ, from.Carried = r.carried.Environ, r.carried
 	}
@@ -196,6 +196,14 @@ func (r *runner) directiveOptions(c *cli.Context, tx *store.Tx) (o directives.Op
 	o.Resource = func(name string) bool { _, ok := defs.Lookup(name); return ok }
 	o.Class = func(name string) bool {
 		return shares != nil && slices.ContainsFunc(shares.Loads, func(l fairshare.ClassLoad) bool { return l.Class == name })
+	}
+	if f := r.front; f != nil {
+		o.Submits, o.Given, o.Choose = f.Family, f.Given, ""
+		settings, err := tx.Settings()
+		if err != nil {
+			return o, err
+		}
+		o.Server = settings.Server
 	}
 	for _, f := range r.verb.Flags {
 		_, list := f.(*cli.StringSliceFlag)

@@ -69,6 +69,12 @@ type Options struct {
 	Pool     func(name string) bool // an amount of the whole cluster
 	Class    func(name string) bool
 
+	// Submits is whose command submits the script, with the options Given: they count as
+	// lines behind those of the script would. None: neither qsub nor sbatch.
+	Submits Family
+	Given   []Given
+	Server  string // of PBS: what stands behind the number of a job
+
 	// ReadFile reads the file of sbatch's --nodefile. Without it the option is refused.
 	ReadFile func(name string) ([]byte, error)
 }
@@ -93,6 +99,7 @@ type Submission struct {
 	// Variables are those of Slurm that only the lines tell, as NAME=VALUE: how many
 	// cpus a task and how much memory was asked for.
 	Variables []string
+	Joined    bool // by PBS: both streams go to one file; else the default is a file each
 	Notes     []Note
 }
 
@@ -141,6 +148,9 @@ func Read(text infile.Text, o Options) (Submission, error) {
 		builtin := index.NewDefs()
 		o.Resource = func(name string) bool { _, ok := builtin.Lookup(name); return ok }
 	}
+	if err := o.submitted(); err != nil {
+		return Submission{}, err
+	}
 	r := &reader{text: &text, o: o}
 	lines, err := r.lines()
 	if err != nil {
@@ -148,6 +158,10 @@ func Read(text infile.Text, o Options) (Submission, error) {
 	}
 	for _, l := range lines {
 		r.read(l)
+	}
+	if o.Submits != None {
+		r.Family = o.Submits
+		r.readGiven()
 	}
 	if len(r.errs) == 0 {
 		r.finish()

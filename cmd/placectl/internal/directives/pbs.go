@@ -84,6 +84,7 @@ func (r *reader) finishPBS() {
 	r.finishResources()
 	p := &r.pbs
 	out, err := p.out, p.err
+	r.Joined = p.joined == "oe" || p.joined == "eo"
 	switch {
 	case p.joined == "oe" && err.given():
 		r.note(err.spot, "both streams go where -o says (-j oe)")
@@ -118,7 +119,7 @@ func (r *reader) pbsAccount(this, other *spot, v string) error {
 func (r *reader) pbsPath(stream *pbsOutput, v, inDirectory string) error {
 	path := v
 	if host, rest, ok := strings.Cut(v, ":"); ok && !strings.Contains(host, "/") {
-		if !r.isHere(host) {
+		if !r.isHere(host) && r.o.Submits == None {
 			return fmt.Errorf("%s is another host than this one: output is written where the job runs, as its files are", host)
 		}
 		path = rest
@@ -127,6 +128,11 @@ func (r *reader) pbsPath(stream *pbsOutput, v, inDirectory string) error {
 		return errors.New("the path is empty")
 	}
 	path = strings.ReplaceAll(strings.ReplaceAll(path, "%", "%%"), "^array_index^", "%a")
+	if r.o.Submits != None { // as qsub, which knows the job's whole id
+		id := "%j." + strings.ReplaceAll(r.o.Server, "%", "%%")
+		path = strings.NewReplacer("${PBS_JOBID}", id, "$PBS_JOBID", id).Replace(path)
+		inDirectory = id + strings.TrimPrefix(inDirectory, "%j")
+	}
 	if strings.HasSuffix(path, "/") {
 		path += inDirectory
 	}

@@ -43,7 +43,7 @@ func (s spot) later(t spot) spot {
 func (r *reader) refuse(s spot, format string, args ...any) {
 	err := fmt.Errorf(format, args...)
 	if s.option != "" {
-		err = fmt.Errorf("%s: %w", s.option, err)
+		err = &OptionError{s.option, err}
 	}
 	r.errs = append(r.errs, &infile.Error{Position: s.at, Err: err})
 }

@@ -41,7 +41,7 @@ func (p Process) exported(flags Flags) ([]string, error) {
 		case slices.Contains(exportNone, name) || strings.HasPrefix(name, "LC_"):
 		case !slices.Contains(items, "all") || slices.Contains(notExported, name) || ofJob(name):
 			continue
-		case isSecret(name):
+		case isSecret(name) && !p.Original:
 			secret = append(secret, name)
 			continue
 		}
@@ -50,6 +50,9 @@ func (p Process) exported(flags Flags) ([]string, error) {
 	for _, item := range items {
 		name, value, set := strings.Cut(item, "=")
 		if item == "all" || item == "none" {
+			continue
+		}
+		if _, there := here[name]; p.Original && !set && !there {
 			continue
 		}
 		if value, err = named(name, value, set, here); err != nil {

@@ -30,6 +30,7 @@ type Process struct {
 	Database     string          // its file: who can read that can read what jobs carry
 	Note, Detail func(format string, args ...any)
 	Carried      *Carried // the surroundings, where another process has sent them; nil: they are ours
+	Original     bool     // as qsub and sbatch read them: every variable goes along, and an output directory is looked at when the job begins
 }
 
 // Read reads what a job is to carry: the script, nil for none, and the surroundings of the
@@ -121,7 +122,7 @@ func (from Process) pattern(c Flags, flag, dir string) (string, error) {
 		}
 		return "", nil
 	}
-	if from.Carried != nil {
+	if from.Carried != nil || from.Original {
 		return p, nil
 	}
 	in := filepath.Dir(p)

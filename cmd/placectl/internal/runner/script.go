@@ -23,5 +23,5 @@ func (o *Order) scriptWords(path string) []string {
 			words = append(words, argument)
 		}
 	}
-	return append(words, path)
+	return append(append(words, path), o.Command...)
 }

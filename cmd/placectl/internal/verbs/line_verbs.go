@@ -16,6 +16,9 @@ func (w *walker[R]) word(word string) {
 	v := w.Leaf()
 	if next := w.findVerb(word); next != nil {
 		w.Path = append(w.Path, next)
+		if next.Raw {
+			w.Dash, w.Args, w.rest = 0, w.rest, nil
+		}
 		return
 	}
 	names := w.verbNames()

@@ -29,6 +29,7 @@ type Verb[R any] struct {
 	Hidden      bool
 	Command     bool // what stands behind its first argument is a command, flags and all, also without --
 	Passes      bool // its exit status is that of a command that it runs: its own are greater by exit.Own
+	Raw         bool // all words behind its name are arguments, whatever they look like
 	Unkeyed     bool // it writes, and takes no --key: what it does cannot be repeated
 	Verbs       []*Verb[R]
 
@@ -59,7 +60,7 @@ var accessStatuses = [...][]int{
 
 // made gives a verb, and those below it, what their declarations bring along.
 func (v *Verb[R]) made() *Verb[R] {
-	if v.Access == Writes || v.Access == Makes {
+	if (v.Access == Writes || v.Access == Makes) && !v.Raw {
 		v.Flags = append(v.Flags, dryRunFlag())
 		if !v.Unkeyed {
 			v.Flags = append(v.Flags, KeyFlag())

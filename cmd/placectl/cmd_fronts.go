@@ -1,0 +1,241 @@
+package main
+
+import (
+	"encoding/hex"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/placectl/placectl/cmd/placectl/internal/exit"
+	"github.com/placectl/placectl/cmd/placectl/internal/fronts"
+	"github.com/placectl/placectl/cmd/placectl/internal/fronts/pbs"
+	frontrows "github.com/placectl/placectl/cmd/placectl/internal/fronts/rows"
+	"github.com/placectl/placectl/cmd/placectl/internal/fronts/slurm"
+	"github.com/placectl/placectl/cmd/placectl/internal/payload"
+	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
+	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/store"
+	"github.com/urfave/cli/v2"
+)
+
+// frontEnd is one of the systems whose commands placectl understands.
+type frontEnd struct {
+	verb, whose string
+	run         func(*fronts.Call) (status int, done bool)
+	commands    []string
+	unsure      int // the exit status of what is ours alone
+}
+
+func frontEnds() []frontEnd {
+	return []frontEnd{
+		{"pbs", "PBS", pbs.Run, pbs.Commands(), 162},
+		{"slurm", "Slurm", slurm.Run, slurm.Commands(), 1},
+	}
+}
+
+// asVerb are the arguments of a process: one that is called as a command of PBS or Slurm is
+// that verb.
+func asVerb(args []string) []string {
+	name := filepath.Base(args[0])
+	if name != "placectl" {
+		for _, f := range frontEnds() {
+			if slices.Contains(f.commands, name) {
+				return slices.Concat([]string{f.verb, name}, args[1:])
+			}
+		}
+	}
+	return args[1:]
+}
+
+func pbsVerb() *verb {
+	return frontVerb(frontEnds()[0], "placectl --db placectl.db pbs qsub -l select=2:ncpus=4 -- ./simulate\nplacectl --db placectl.db pbs qstat")
+}
+func slurmVerb() *verb {
+	return frontVerb(frontEnds()[1], "placectl --db placectl.db slurm sbatch -n 4 --wrap ./simulate\nplacectl --db placectl.db slurm squeue --me")
+}
+
+func frontVerb(f frontEnd, example string) *verb {
+	return &verb{
+		Name:     f.verb,
+		Category: "Queue",
+		Usage:    "the commands of " + f.whose + ": what they are asked here they answer as there",
+		Args:     []verbs.Arg{{Name: "COMMAND", Kind: verbs.KindText}, {Name: "WORDS", Kind: verbs.KindText, Optional: true, Many: true}},
+		Description: "COMMAND is one of " + strings.Join(f.commands, ", ") + ". Its options, its text and its exit status are those of\n" +
+			f.whose + ". So does placectl when it is called by that name: placectl install-frontends makes links. The database\n" +
+			"is what PLACECTL_DB says, or a line db = FILE in ~/.config/placectl.conf or /etc/placectl.conf.",
+		Access:  verbs.Writes,
+		Raw:     true,
+		Unkeyed: true,
+		Alone:   true,
+		Example: example,
+		Run:     func(r *runner, c *cli.Context) error { return r.runFront(f, c.Args().Slice()) },
+	}
+}
+
+// runFront runs a command of another system.
+func (r *runner) runFront(f frontEnd, words []string) error {
+	if !slices.Contains(f.commands, words[0]) {
+		return usagef("%s is no command of %s that there is here; there are %s", words[0], f.whose, strings.Join(f.commands, ", "))
+	}
+	if err := r.frontDatabase(); err != nil {
+		return err
+	}
+	r.Quiet, r.Verbose = true, false
+	host, err := r.frontHost()
+	if err != nil {
+		return err
+	}
+	call := &fronts.Call{Name: words[0], Args: words[1:], Stdin: r.stdin, Stdout: r.stdout, Stderr: r.stderr, Cluster: &cluster{r, host}, Host: *host}
+	if status, _ := f.run(call); status != 0 {
+		return exit.Status(status)
+	}
+	return nil
+}
+
+// frontDatabase finds the database: as said, else as a file of settings says. That of the
+// directory where a program happens to stand is none to rely on.
+func (r *runner) frontDatabase() error {
+	if r.getenv("PLACECTL_DB") != "" || slices.ContainsFunc(r.inv.Globals, func(s verbs.Setting) bool { return s.Flag.Name == "db" }) {
+		if r.overSSH() {
+			return usagef("the commands of PBS and Slurm are for where the database lies; %s is reached over ssh", r.DB)
+		}
+		return nil
+	}
+	for _, name := range []string{filepath.Join(r.getenv("HOME"), ".config", "placectl.conf"), "/etc/placectl.conf"} {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			continue
+		}
+		for line := range strings.Lines(string(text)) {
+			key, value, ok := strings.Cut(line, "=")
+			if value = strings.TrimSpace(value); ok && strings.TrimSpace(key) == "db" && value != "" {
+				r.DB = value
+				return nil
+			}
+		}
+	}
+	return usagef("nobody says which database it is: set PLACECTL_DB, or write db = FILE into ~/.config/placectl.conf or /etc/placectl.conf")
+}
+
+// frontHost is what front-ends know of this machine, and of who calls.
+func (r *runner) frontHost() (*fronts.Host, error) {
+	me, err := payload.Process{Environ: r.environ}.Owner()
+	if err != nil {
+		return nil, err
+	}
+	dir, err := os.Getwd()
+	if err != nil {
+		return nil, err
+	}
+	h := &fronts.Host{User: me.Name, UID: int(me.UID), Zone: r.loc, Dir: dir, Exec: me.Host, Open: func(name string) (io.ReadCloser, error) { return os.Open(name) }}
+	h.Master = h.UID == 0
+	if info, err := os.Stat(r.DB); err == nil {
+		h.Master = h.Master || int(info.Sys().(*syscall.Stat_t).Uid) == h.UID
+	}
+	return h, nil
+}
+
+// cluster is the database as front-ends see it.
+type cluster struct {
+	r    *runner
+	host *fronts.Host
+}
+
+func (cl *cluster) rows(tx *store.Tx) *frontrows.View {
+	return &frontrows.View{Tx: tx, Database: cl.r.DB, Host: cl.host}
+}
+
+func (cl *cluster) View(fn func(fronts.View) error) error {
+	return cl.r.view(func(tx *store.Tx) error { return fn(cl.rows(tx)) })
+}
+
+// Update has a key of its own: where nobody knows what came of the commit it is asked once
+// more, and done then if it was not.
+func (cl *cluster) Update(fn func(fronts.Change) error) error {
+	key := drawNonce()
+	inv, keyed := cl.r.inv, *cl.r.verb
+	keyed.Flags = []cli.Flag{verbs.KeyFlag()}
+	inv.Path = []*verb{&keyed}
+	inv.Flags = append(slices.Clone(inv.Flags), verbs.Given{Flag: verbs.KeyFlag(), Value: "front-" + hex.EncodeToString(key[:])})
+	c, err := inv.Context(cl.r.ctx)
+	if err != nil {
+		return err
+	}
+	do := func() error {
+		return cl.r.update(c, func(tx *store.Tx) error { return fn(&change{View: cl.rows(tx), r: cl.r}) })
+	}
+	if err = do(); errors.Is(err, store.ErrUnknown) {
+		err = do()
+	}
+	return err
+}
+
+func (cl *cluster) Wait(job uint64) error {
+	for {
+		seen := cl.r.fileStamp()
+		live := false
+		err := cl.View(func(v fronts.View) error {
+			live = false
+			return v.Jobs(fronts.Selection{IDs: []uint64{job}, Ended: true}, func(j *fronts.Job) error {
+				live = live || !j.State.Over()
+				return nil
+			})
+		})
+		if err != nil || !live {
+			return err
+		}
+		if err := cl.r.waitForChange(seen, cl.r.env.now().Add(time.Hour), time.Time{}); err != nil {
+			return err
+		}
+	}
+}
+
+// change is a transaction that front-ends change.
+type change struct {
+	*frontrows.View
+	r     *runner
+	kicks bool // what it has done may let jobs begin
+}
+
+// errFixed is of what a job keeps for all its life.
+var errFixed = errors.New("a job keeps what it was submitted with: cancel it, and submit it anew")
+
+func (ch *change) Do(what fronts.Deed, job uint64) (err error) {
+	switch what {
+	case fronts.Cancel:
+		_, err = ch.Tx.Cancel(job, "")
+	case fronts.Kill:
+		var j *store.Job
+		if j, err = ch.Tx.Cancel(job, ""); err == nil && j.Ending {
+			_, err = ch.Tx.GiveBack(job)
+		}
+	case fronts.Hold:
+		_, err = ch.Tx.Hold(job, "by "+ch.Host.User)
+	case fronts.Unhold:
+		_, err = ch.Tx.Unhold(job)
+	case fronts.Requeue:
+		_, err = ch.Tx.Requeue(job, "")
+	}
+	return err
+}
+
+func (ch *change) SetNode(name, state, reason string) error {
+	number, ok, err := ch.Tx.NodeNumber(name)
+	if err != nil {
+		return err
+	}
+	if !ok {
+		_, err := ch.Tx.Node(name)
+		return err
+	}
+	to, err := index.ParseState(state)
+	if err != nil {
+		return err
+	}
+	return ch.Tx.SetNodeState(number, to, reason)
+}

@@ -1,0 +1,106 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/placectl/placectl/cmd/placectl/internal/exit"
+	"github.com/placectl/placectl/cmd/placectl/internal/spell"
+	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
+	"github.com/placectl/placectl/store"
+	"github.com/urfave/cli/v2"
+)
+
+func installFrontendsVerb() *verb {
+	return &verb{
+		Name:     "install-frontends",
+		Category: "Store",
+		Usage:    "make links by whose names placectl is called as qsub, sbatch and their likes",
+		Args:     []verbs.Arg{{Name: "pbs|slurm", Kind: verbs.KindWord}, {Name: "DIR", Kind: verbs.KindFile}},
+		Description: "A link of ours that is there is made anew. Another file of such a name is left as it is, and then nothing\n" +
+			"is done, unless --force replaces it. It is said whether DIR comes first in PATH, and which database is used.",
+		Flags:    []cli.Flag{&cli.BoolFlag{Name: "force", Usage: "replace files that are not ours"}},
+		Statuses: []int{exit.Conflict},
+		Example:  "placectl install-frontends slurm .",
+		Run:      (*runner).installFrontends,
+	}
+}
+
+func (r *runner) installFrontends(c *cli.Context) error {
+	program, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	dir, err := filepath.Abs(c.Args().Get(1))
+	if err != nil {
+		return err
+	}
+	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
+		return usagef("%s is no directory", spell.Quoted(c.Args().Get(1)))
+	}
+	var commands []string
+	for _, f := range frontEnds() {
+		if f.verb == c.Args().First() {
+			commands = f.commands
+		}
+	}
+	for _, name := range commands {
+		path := filepath.Join(dir, name)
+		if !c.Bool("force") && !oursOrNone(path, program) {
+			return fmt.Errorf("%w: %s is there, and no link of ours: --force replaces it", store.ErrExists, path)
+		}
+	}
+	for _, name := range commands {
+		if err := relink(program, filepath.Join(dir, name)); err != nil {
+			return err
+		}
+	}
+	fmt.Fprintf(r.stdout, "%s in %s\n", spell.List(commands, "and"), spell.Printable(dir))
+	r.sayPath(dir, commands[0])
+	if err := r.frontDatabase(); err != nil {
+		r.notef("%v", err)
+	} else {
+		r.notef("the database is %s", r.DB)
+	}
+	return nil
+}
+
+// oursOrNone reports whether there is nothing at a path, or a link that leads to us.
+func oursOrNone(path, program string) bool {
+	to, err := os.Readlink(path)
+	if err != nil {
+		_, err = os.Lstat(path)
+		return errors.Is(err, fs.ErrNotExist)
+	}
+	return to == program || filepath.Base(to) == "placectl"
+}
+
+// relink puts a link in the place of what is there, without a moment without it.
+func relink(program, path string) error {
+	next := path + ".new"
+	if err := os.Remove(next); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if err := os.Symlink(program, next); err != nil {
+		return err
+	}
+	return os.Rename(next, path)
+}
+
+// sayPath says who is called by a name, if it is not the link in dir.
+func (r *runner) sayPath(dir, name string) {
+	for _, in := range filepath.SplitList(r.getenv("PATH")) {
+		if abs, err := filepath.Abs(in); err == nil && abs == dir {
+			r.notef("%s is the first in PATH that has %s", dir, name)
+			return
+		}
+		if _, err := os.Stat(filepath.Join(in, name)); err == nil {
+			r.notef("%s comes first in PATH: put %s in front of it", filepath.Join(in, name), dir)
+			return
+		}
+	}
+	r.notef("%s is not in PATH: export PATH=%s:$PATH", dir, spell.ShellWord(dir))
+}

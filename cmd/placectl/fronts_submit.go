@@ -1,0 +1,181 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/placectl/placectl/cmd/placectl/internal/directives"
+	"github.com/placectl/placectl/cmd/placectl/internal/fronts"
+	frontrows "github.com/placectl/placectl/cmd/placectl/internal/fronts/rows"
+	"github.com/placectl/placectl/cmd/placectl/internal/infile"
+	"github.com/placectl/placectl/cmd/placectl/internal/payload"
+	"github.com/placectl/placectl/store"
+)
+
+// Submit submits as our own verb does: the options of qsub or sbatch become flags of
+// submit, and what the job carries is read of this process.
+func (ch *change) Submit(s fronts.Submission) ([]*fronts.Job, error) {
+	r, v := *ch.r, submitVerb()
+	r.front, r.verb, r.inv, r.dash = &s, v, invocation{Path: []*verb{v}, Dash: -1}, -1
+	sc := &script{Script: &payload.Script{Name: s.Source, Text: s.Script}}
+	empty, err := r.inv.Context(r.ctx)
+	if err != nil {
+		return nil, err
+	}
+	c, err := r.directed(empty, ch.Tx, sc)
+	if err != nil {
+		return nil, err
+	}
+	sub, err := r.submission(c, nil, sc)
+	if err != nil {
+		return nil, r.blame(err, nil, sc)
+	}
+	if err := dependencies(ch.Tx, c, &sub); err != nil {
+		return nil, err
+	}
+	if err := ch.complete(&sub, &s, sc, c.IsSet("umask"), c.IsSet("chdir")); err != nil {
+		return nil, err
+	}
+	if err := classOf(ch.Tx, c, &sub); err != nil {
+		return nil, err
+	}
+	if s.Plan {
+		return ch.planned(sub)
+	}
+	jobs, err := ch.Tx.Submit(sub)
+	if err != nil {
+		return nil, err
+	}
+	ch.kicks = true
+	out := make([]*fronts.Job, len(jobs))
+	for i, j := range jobs {
+		if out[i], err = ch.Row(j); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// complete gives a submission what qsub and sbatch give a job and submit does not.
+func (ch *change) complete(sub *store.Submission, s *fronts.Submission, sc *script, umask, chdir bool) error {
+	settings, err := ch.Tx.Settings()
+	if err != nil {
+		return err
+	}
+	queues, err := ch.Tx.Queues()
+	if err != nil {
+		return err
+	}
+	if sub.Queue == settings.Partition && !slices.ContainsFunc(queues, func(q store.Queue) bool { return q.Name == sub.Queue }) {
+		sub.Queue = ""
+	}
+	if sub.Name == "" {
+		sub.Name = s.Name
+	}
+	sub.User, sub.Command = ch.Host.User, s.Args
+	if sub.Hold {
+		sub.Reason = "by " + ch.Host.User
+	}
+	p := sub.Payload
+	p.Compat = string(s.Family)
+	p.Variables = append(p.Variables, frontrows.LineVariable+"="+s.Line)
+	if s.Family == directives.PBS {
+		ch.asPBS(p, sub, s, settings.Server, sc.Joined, umask, chdir)
+	}
+	return nil
+}
+
+// asPBS has a job begin in the home directory, with its output in files that are called as
+// PBS calls them, in the directory that it was submitted in.
+func (ch *change) asPBS(p *store.Payload, sub *store.Submission, s *fronts.Submission, server string, joined, umask, chdir bool) {
+	dir := strings.ReplaceAll(ch.Host.Dir, "%", "%%")
+	number, id := "%j", "%j."+server
+	if sub.Array > 0 || len(sub.Indexes) > 0 {
+		number, id = "%A.%a", "%A[%a]."+server
+	}
+	file := func(pattern, letter, suffix string) string {
+		switch {
+		case pattern == "":
+			return dir + "/%x." + letter + number
+		case !filepath.IsAbs(pattern):
+			pattern = dir + "/" + pattern
+		}
+		pattern = strings.ReplaceAll(pattern, "%j."+server, id)
+		if info, err := os.Stat(strings.ReplaceAll(pattern, "%%", "%")); err == nil && info.IsDir() {
+			pattern += "/" + id + suffix
+		}
+		return pattern
+	}
+	if p.Out = file(p.Out, "o", ".OU"); p.Err != "" || !joined {
+		p.Err = file(p.Err, "e", ".ER")
+	}
+	if !umask {
+		p.Umask = 0o077
+	}
+	if s.Dir != "" {
+		p.Dir = s.Dir
+		if !filepath.IsAbs(p.Dir) {
+			p.Dir = filepath.Join(ch.Host.Dir, p.Dir)
+		}
+	} else if home := os.Getenv("HOME"); home != "" && !chdir {
+		p.Dir = home
+	}
+	p.Variables = append(p.Variables, "PBS_O_WORKDIR="+ch.Host.Dir)
+}
+
+// planned is when a job would start, and where, without there being one.
+func (ch *change) planned(sub store.Submission) ([]*fronts.Job, error) {
+	after := ch.Tx.Now()
+	if sub.Begin.After(after) {
+		after = sub.Begin
+	}
+	list, err := ch.Tx.When(sub.Request, after, 1)
+	if err != nil || len(list) == 0 {
+		return []*fronts.Job{{}}, err
+	}
+	j := &fronts.Job{Name: sub.Name, Queue: sub.Queue, Start: list[0].Start, End: list[0].End}
+	var numbers []uint32
+	for _, a := range list[0].Plan.Chunks {
+		for _, p := range a.Picks {
+			if !slices.Contains(numbers, p.Node) {
+				numbers = append(numbers, p.Node)
+			}
+		}
+	}
+	if j.Nodes, err = ch.Tx.NodeNames(numbers); err != nil {
+		return nil, err
+	}
+	j.CPUs, err = ch.Cores(sub.Select)
+	return []*fronts.Job{j}, err
+}
+
+// Alter gives a job what the options ask for instead of what it had.
+func (ch *change) Alter(job uint64, family directives.Family, given []directives.Given) error {
+	r, v := *ch.r, submitVerb()
+	r.front, r.verb, r.inv = &fronts.Submission{Family: family, Given: given}, v, invocation{Path: []*verb{v}, Dash: -1}
+	empty, err := r.inv.Context(r.ctx)
+	if err != nil {
+		return err
+	}
+	sc := &script{Script: &payload.Script{Name: "the command line"}}
+	c, err := r.directed(empty, ch.Tx, sc)
+	if err != nil {
+		return err
+	}
+	for _, g := range sc.counts {
+		if g.Name() != "walltime" {
+			return &infile.Error{Err: &directives.OptionError{Option: "--" + g.Name(), Err: errFixed}}
+		}
+	}
+	if !c.IsSet("walltime") {
+		return nil
+	}
+	d, err := r.duration(c, "walltime")
+	if err != nil {
+		return err
+	}
+	_, err = ch.Tx.Extend(job, d)
+	return err
+}

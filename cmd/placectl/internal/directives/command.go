@@ -1,0 +1,98 @@
+package directives
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/placectl/placectl/cmd/placectl/internal/infile"
+	"github.com/placectl/placectl/cmd/placectl/internal/spell"
+)
+
+// Declared is an option that qsub or sbatch has.
+type Declared struct {
+	Short    byte   // 0: it has none
+	Long     string // "": it has none
+	Value    bool   // it has one,
+	Attached bool   // attached to it or not at all
+}
+
+// Declared are the options of a family's command.
+func (f Family) Declared() []Declared {
+	set := f.options()
+	list := make([]Declared, len(set.list))
+	for i, o := range set.list {
+		list[i] = Declared{o.short, o.long, o.takes != never, o.takes == attached}
+	}
+	return list
+}
+
+func (f Family) options() *optionSet {
+	switch f {
+	case PBS:
+		return optionsPBS()
+	case Slurm:
+		return optionsSlurm()
+	}
+	return new(optionSet)
+}
+
+// Given is an option of a command line: its long name, or where it has none the letter.
+type Given struct{ Name, Value string }
+
+// Shown is the option as people write it.
+func (g Given) Shown() string {
+	if len(g.Name) == 1 {
+		return "-" + g.Name
+	}
+	return "--" + g.Name
+}
+
+// OnCommandLine is the number of the line that options of a command line stand in: one
+// behind all of a script.
+const OnCommandLine = math.MaxInt
+
+// OptionError says which option is refused.
+type OptionError struct {
+	Option string // as it was written
+	Err    error
+}
+
+func (e *OptionError) Error() string { return e.Option + ": " + e.Err.Error() }
+
+func (e *OptionError) Unwrap() error { return e.Err }
+
+// readGiven reads the options of the command line. Each goes before what the script says
+// of the same, and counts together with what it says of others.
+func (r *reader) readGiven() {
+	set := r.o.Submits.options()
+	for i, g := range r.o.Given {
+		r.here = spot{infile.Position{File: "the command line", Line: OnCommandLine, Col: i + 1}, g.Shown()}
+		var o *option
+		if len(g.Name) == 1 {
+			o = set.short(g.Name[0])
+		} else {
+			o, _ = set.long(g.Name)
+		}
+		switch {
+		case o == nil:
+			r.notThere(set, g.Name)
+		case strings.ContainsFunc(g.Value, func(c rune) bool { return c != '\n' && c != '\t' && !spell.IsPrintable(string(c)) }):
+			r.refuse(r.here, "%s cannot be printed", spell.Quoted(g.Value))
+		default:
+			r.option(o, g.Value)
+		}
+	}
+}
+
+// submitted checks that who submits with a command of a family does not ask for the lines
+// of another.
+func (o *Options) submitted() error {
+	if o.Submits != None && o.Choose == "" {
+		o.Choose = string(o.Submits)
+	}
+	if o.Submits == None && len(o.Given) > 0 {
+		return fmt.Errorf("%w: options of a command line, and nobody said whose", infile.ErrInput)
+	}
+	return nil
+}

@@ -1,0 +1,166 @@
+package fronts
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/placectl/placectl/cmd/placectl/internal/directives"
+	"github.com/placectl/placectl/cmd/placectl/internal/spell"
+)
+
+// Given is an option of a command line: its long name, or where it has none its letter.
+type Given = directives.Given
+
+// Options are those that a command has.
+type Options []directives.Declared
+
+// Declare reads a list of options: "h,noheader j,jobs= nice? 1". With = they have a value,
+// with ? one that is attached, or none.
+func Declare(list string) (o Options) {
+	for _, word := range strings.Fields(list) {
+		var d directives.Declared
+		if name, ok := strings.CutSuffix(word, "="); ok {
+			word, d.Value = name, true
+		} else if name, ok := strings.CutSuffix(word, "?"); ok {
+			word, d.Value, d.Attached = name, true, true
+		}
+		if short, long, ok := strings.Cut(word, ","); ok {
+			d.Short, d.Long = short[0], long
+		} else if len(word) == 1 {
+			d.Short = word[0]
+		} else {
+			d.Long = word
+		}
+		o = append(o, d)
+	}
+	return o
+}
+
+// Order says where options may stand.
+type Order bool
+
+// Where options may stand.
+const (
+	Anywhere Order = false // as GNU's getopt takes them
+	InFront  Order = true  // what follows the first word that is none are arguments
+)
+
+// Read parts words into options and arguments. The error is what getopt_long says.
+func (o Options) Read(words []string, order Order) (given []Given, rest []string, err error) {
+	for len(words) > 0 {
+		w := words[0]
+		words = words[1:]
+		switch {
+		case w == "--":
+			return given, append(rest, words...), nil
+		case len(w) < 2 || w[0] != '-':
+			rest = append(rest, w)
+			if order == InFront {
+				return given, append(rest, words...), nil
+			}
+		case strings.HasPrefix(w, "--"):
+			words, err = o.long(w, words, &given)
+		default:
+			words, err = o.short(w, words, &given)
+		}
+		if err != nil {
+			return given, rest, err
+		}
+	}
+	return given, rest, nil
+}
+
+func (o Options) long(w string, words []string, given *[]Given) ([]string, error) {
+	name, value, has := strings.Cut(w[2:], "=")
+	var found *directives.Declared
+	var others []string
+	for i := range o {
+		if d := &o[i]; d.Long == name {
+			found, others = d, nil
+			break
+		} else if d.Long != "" && strings.HasPrefix(d.Long, name) {
+			found = d
+			others = append(others, "'--"+d.Long+"'")
+		}
+	}
+	switch {
+	case len(others) > 1:
+		return nil, fmt.Errorf("option '--%s' is ambiguous; possibilities: %s", spell.Printable(name), strings.Join(others, " "))
+	case found == nil:
+		return nil, fmt.Errorf("unrecognized option '--%s'", spell.Printable(name))
+	case has && !found.Value:
+		return nil, fmt.Errorf("option '--%s' doesn't allow an argument", found.Long)
+	case found.Value && !found.Attached && !has:
+		if len(words) == 0 {
+			return nil, fmt.Errorf("option '--%s' requires an argument", found.Long)
+		}
+		value, words = words[0], words[1:]
+	}
+	*given = append(*given, Given{Name: found.Long, Value: value})
+	return words, nil
+}
+
+func (o Options) short(w string, words []string, given *[]Given) ([]string, error) {
+	for i := 1; i < len(w); i++ {
+		var found *directives.Declared
+		for k := range o {
+			if o[k].Short == w[i] {
+				found = &o[k]
+				break
+			}
+		}
+		if found == nil {
+			return nil, fmt.Errorf("invalid option -- '%s'", spell.Printable(w[i:i+1]))
+		}
+		g := Given{Name: found.Long}
+		if g.Name == "" {
+			g.Name = w[i : i+1]
+		}
+		if !found.Value {
+			*given = append(*given, g)
+			continue
+		}
+		if g.Value = w[i+1:]; g.Value == "" && !found.Attached {
+			if len(words) == 0 {
+				return nil, fmt.Errorf("option requires an argument -- '%c'", w[i])
+			}
+			g.Value, words = words[0], words[1:]
+		}
+		*given = append(*given, g)
+		return words, nil
+	}
+	return words, nil
+}
+
+// Set is options by name, the last of each.
+type Set map[string]string
+
+// SetOf are options by name.
+func SetOf(given []Given) Set {
+	s := make(Set, len(given))
+	for _, g := range given {
+		s[g.Name] = g.Value
+	}
+	return s
+}
+
+// Has reports whether any of the options was given.
+func (s Set) Has(names ...string) bool {
+	for _, n := range names {
+		if _, ok := s[n]; ok {
+			return true
+		}
+	}
+	return false
+}
+
+// Word shows a name among columns that are split on blanks: a blank, or what cannot be
+// printed, is a _.
+func Word(s string) string {
+	return strings.Map(func(c rune) rune {
+		if c <= ' ' || c == 0x7f || !spell.IsPrintable(string(c)) {
+			return '_'
+		}
+		return c
+	}, s)
+}

@@ -1,0 +1,143 @@
+package pbs
+
+import (
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/placectl/placectl/cmd/placectl/internal/directives"
+	"github.com/placectl/placectl/cmd/placectl/internal/fronts"
+)
+
+// outcome is what a command has to say of the jobs that it could not change.
+type outcome struct {
+	text strings.Builder
+	code int
+}
+
+func (o *outcome) miss(code int, words ...string) {
+	o.text.WriteString(strings.Join(words, "") + "\n")
+	o.code = code
+}
+
+func (o *outcome) status() error {
+	if o.code == 0 {
+		return nil
+	}
+	return &Status{o.code, o.text.String()}
+}
+
+// each does something to each job that the words name; one that cannot be changed keeps no
+// other from it.
+func each(c *fronts.Call, words []string, fit func(*fronts.Job) (code int, why string), do func(fronts.Change, *fronts.Job) error) error {
+	var out *outcome
+	err := c.Update(func(ch fronts.Change) error {
+		out = new(outcome)
+		about, err := ch.About()
+		if err != nil {
+			return err
+		}
+		for _, word := range words {
+			r, err := parseRef(word)
+			if err != nil {
+				out.miss(1, c.Name, ": illegally formed job identifier: ", word)
+				continue
+			}
+			full := word
+			if !strings.Contains(word, ".") {
+				full += "." + about.Server
+			}
+			var jobs []*fronts.Job
+			err = ch.Jobs(fronts.Selection{IDs: []uint64{r.id}, Ended: true}, func(j *fronts.Job) error {
+				if r.names(j) {
+					jobs = append(jobs, j)
+				}
+				return nil
+			})
+			if err != nil {
+				return err
+			}
+			if len(jobs) == 0 {
+				out.miss(noJob, c.Name, ": Unknown Job Id ", full)
+				continue
+			}
+			live := slices.ContainsFunc(jobs, func(j *fronts.Job) bool { return !j.State.Over() })
+			for _, j := range jobs {
+				switch code, why := fit(j); {
+				case j.State.Over() && live: // others of its array
+				case j.State.Over():
+					out.miss(finished, c.Name, ": Job has finished ", full)
+				case !c.May(j):
+					out.miss(notAllowed, c.Name, ": Unauthorized Request  ", full)
+				case code != 0 && len(jobs) == 1:
+					out.miss(code, c.Name, ": ", why, " ", full)
+				case code == 0:
+					if err := do(ch, j); err != nil {
+						return err
+					}
+				}
+				if j.State.Over() && !live {
+					break
+				}
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return out.status()
+}
+
+// deeds is a command that does the same to every job.
+func deeds(name, list string, deed fronts.Deed) func(*fronts.Call) error {
+	return func(c *fronts.Call) error {
+		given, words, err := options(c, list)
+		if err != nil {
+			return err
+		}
+		if len(words) == 0 {
+			return failf(2, "usage: %s job_identifier...", name)
+		}
+		set, deed := fronts.SetOf(given), deed
+		if set.Has("W") && deed == fronts.Cancel && set["W"] == "force" {
+			deed = fronts.Kill
+		}
+		if name == "qsig" {
+			signal := strings.TrimPrefix(strings.ToUpper(set["s"]), "SIG")
+			if !slices.Contains([]string{"", "TERM", "KILL", "INT", "15", "9", "2"}, signal) {
+				return failf(badValue, "qsig: Illegal attribute or resource value: -s %s: a job is only told to terminate", set["s"])
+			}
+		}
+		return each(c, words, func(j *fronts.Job) (int, string) {
+			running := j.State == fronts.Running
+			if deed == fronts.Hold && running || (deed == fronts.Requeue || name == "qsig") && !running {
+				return badState, "Request invalid for state of job "
+			}
+			return 0, ""
+		}, func(ch fronts.Change, j *fronts.Job) error {
+			if deed == fronts.Hold && j.State == fronts.Held || deed == fronts.Unhold && j.State != fronts.Held {
+				return nil
+			}
+			return ch.Do(deed, j.ID)
+		})
+	}
+}
+
+// qalter changes jobs.
+func qalter(c *fronts.Call) error {
+	given, words, err := fronts.Options(directives.PBS.Declared()).Read(c.Args, fronts.InFront)
+	if err != nil || len(words) == 0 {
+		return failf(2, "usage: qalter [options] job_identifier...")
+	}
+	var view fronts.View
+	err = each(c, words, func(*fronts.Job) (int, string) { return 0, "" }, func(ch fronts.Change, j *fronts.Job) error {
+		view = ch
+		return ch.Alter(j.ID, directives.PBS, given)
+	})
+	var s *Status
+	if err != nil && !errors.As(err, &s) && view != nil {
+		return refused(c, view, err)
+	}
+	return err
+}

@@ -1,0 +1,363 @@
+package pbs
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/placectl/placectl/cmd/placectl/internal/fronts"
+)
+
+// attribute is one that qstat -f shows. A value that is a number is one in JSON, too.
+type attribute struct {
+	name, resource string
+	value          string
+}
+
+// attributes are what is known of a job, in the order in which qstat -f has them.
+func (s *status) attributes(e *entry) (list []attribute) {
+	add := func(name, value string) {
+		if value != "" {
+			list = append(list, attribute{name: name, value: value})
+		}
+	}
+	of := func(name, resource, value string) {
+		if value != "" {
+			list = append(list, attribute{name, resource, value})
+		}
+	}
+	at := func(name string, t time.Time) {
+		if !t.IsZero() {
+			add(name, stamp(t, s.c.Zone))
+		}
+	}
+	d := e.Detail
+	if d == nil {
+		d = new(fronts.Detail)
+	}
+	host := cmp.Or(d.Host, s.c.Exec)
+	add("Job_Name", fronts.Word(e.Name))
+	add("Job_Owner", fronts.Word(e.User)+"@"+host)
+	if e.State >= fronts.Running && e.all == nil && !e.Start.IsZero() {
+		of("resources_used", "cput", clock(d.CPUUser+d.CPUSys))
+		if d.MaxRSS > 0 {
+			of("resources_used", "mem", strconv.FormatInt((d.MaxRSS+1023)/1024, 10)+"kb")
+		}
+		of("resources_used", "ncpus", strconv.Itoa(e.CPUs))
+		of("resources_used", "walltime", clock(e.Elapsed(s.about.Now)))
+	}
+	add("job_state", s.letter(e))
+	add("queue", cmp.Or(e.Queue, s.about.Partition))
+	add("server", s.about.Server)
+	add("Account_Name", fronts.Word(e.Account))
+	at("ctime", e.Submit)
+	add("depend", depend(e.Job, s.about.Server))
+	add("Error_Path", hostPath(host, cmp.Or(d.Err, d.Out)))
+	if e.State >= fronts.Running {
+		add("exec_host", execHost(e.Job))
+		add("exec_vnode", d.ExecVNode)
+	}
+	hold := "n"
+	if e.State == fronts.Held {
+		hold = "u"
+	} else if e.Wait == fronts.ForJob {
+		hold = "s"
+	}
+	add("Hold_Types", hold)
+	join := "n"
+	if d.Joined {
+		join = "oe"
+	}
+	add("Join_Path", join)
+	add("Mail_Points", mailPoints(d.Mail))
+	at("mtime", latest(e.Job))
+	add("Output_Path", hostPath(host, d.Out))
+	add("Priority", strconv.FormatInt(e.Priority, 10))
+	at("qtime", e.Submit)
+	add("Rerunable", yes(e.Requeue))
+	if e.Mem > 0 {
+		of("Resource_List", "mem", size(e.Mem))
+	}
+	of("Resource_List", "ncpus", strconv.Itoa(e.CPUs))
+	if e.GPUs > 0 {
+		of("Resource_List", "ngpus", strconv.Itoa(e.GPUs))
+	}
+	of("Resource_List", "nodect", strconv.Itoa(cmp.Or(e.NodeCount, 1)))
+	of("Resource_List", "place", cmp.Or(e.Place, "free"))
+	of("Resource_List", "select", e.Select)
+	of("Resource_List", "walltime", clock(e.Walltime))
+	if e.State >= fronts.Running {
+		at("stime", e.Start)
+	}
+	if e.State.Over() && e.all == nil {
+		at("obittime", e.End)
+	}
+	for _, kv := range d.Env {
+		if name, value, _ := strings.Cut(kv, "="); name != "" {
+			of("Variable_List", name, cmp.Or(value, " "))
+		}
+	}
+	if e.State < fronts.Running || e.State.Over() {
+		add("comment", strings.TrimSpace(e.Reason))
+	}
+	if !e.Begin.IsZero() {
+		at("Execution_Time", e.Begin)
+	}
+	at("etime", e.Submit)
+	if e.Attempt > 0 {
+		add("run_count", strconv.Itoa(e.Attempt))
+	}
+	if e.State.Over() && e.all == nil {
+		add("Exit_status", strconv.Itoa(exitStatus(e.Job)))
+	}
+	add("Submit_arguments", arguments(d.Line))
+	if e.all != nil {
+		s.arrayAttributes(e, add)
+	} else if e.Array != 0 {
+		add("array_id", fmt.Sprintf("%d[].%s", e.Array, s.about.Server))
+		add("array_index", strconv.Itoa(e.Index))
+	}
+	add("project", cmp.Or(e.Account, "_pbs_project_default"))
+	return list
+}
+
+func (s *status) arrayAttributes(e *entry, add func(name, value string)) {
+	var n [4]int // queued, running, exiting, expired
+	var all, left []string
+	for _, j := range e.all {
+		index := strconv.Itoa(j.Index)
+		all = append(all, index)
+		switch {
+		case j.State.Over():
+			n[3]++
+		case j.State == fronts.Running && j.Ending:
+			n[2]++
+		case j.State == fronts.Running:
+			n[1]++
+		default:
+			n[0]++
+			left = append(left, index)
+		}
+	}
+	add("array", "True")
+	add("array_state_count", fmt.Sprintf("Queued:%d Running:%d Exiting:%d Expired:%d", n[0], n[1], n[2], n[3]))
+	add("array_indices_submitted", ranges(all))
+	add("array_indices_remaining", cmp.Or(ranges(left), "-"))
+}
+
+// ranges writes indices in order with ranges: 0-3,7.
+func ranges(list []string) string {
+	var parts []string
+	for i := 0; i < len(list); {
+		k := i
+		for k+1 < len(list) {
+			a, _ := strconv.Atoi(list[k])
+			b, _ := strconv.Atoi(list[k+1])
+			if b != a+1 {
+				break
+			}
+			k++
+		}
+		part := list[i]
+		if k > i {
+			part += "-" + list[k]
+		}
+		parts = append(parts, part)
+		i = k + 1
+	}
+	return strings.Join(parts, ",")
+}
+
+func yes(b bool) string {
+	if b {
+		return "True"
+	}
+	return "False"
+}
+
+func hostPath(host, path string) string {
+	if path == "" {
+		return ""
+	}
+	return host + ":" + path
+}
+
+// latest is when something last happened to a job.
+func latest(j *fronts.Job) time.Time {
+	switch {
+	case j.State.Over():
+		return j.End
+	case j.State == fronts.Running:
+		return j.Start
+	}
+	return j.Submit
+}
+
+func depend(j *fronts.Job, server string) string {
+	words := make([]string, len(j.After))
+	for i, d := range j.After {
+		words[i] = fmt.Sprintf("%s:%d.%s@%s", d.Kind, d.Job, server, server)
+	}
+	return strings.Join(words, ",")
+}
+
+func mailPoints(mail string) string {
+	points := ""
+	for _, p := range [][2]string{{"fail", "a"}, {"begin", "b"}, {"end", "e"}} {
+		if strings.Contains(mail, p[0]) {
+			points += p[1]
+		}
+	}
+	return cmp.Or(points, "n")
+}
+
+// arguments are what stands behind the command's name.
+func arguments(line string) string {
+	_, rest, _ := strings.Cut(line, " ")
+	return rest
+}
+
+// full1 is qstat -f of an entry.
+func (s *status) full1(e *entry) {
+	if s.set["F"] == "dsv" {
+		delimiter := cmp.Or(s.set["D"], "|")
+		s.b.WriteString("Job Id: " + s.name(e))
+		for _, a := range s.attributes(e) {
+			s.b.WriteString(delimiter + a.key() + "=" + strings.TrimSpace(a.value))
+		}
+		s.b.WriteByte('\n')
+		return
+	}
+	s.b.WriteString("Job Id: " + s.name(e) + "\n")
+	var variables []string
+	for _, a := range s.attributes(e) {
+		if a.name == "Variable_List" {
+			variables = append(variables, a.resource+"="+strings.TrimSpace(a.value))
+			continue
+		}
+		if len(variables) > 0 {
+			s.line("Variable_List", strings.Join(variables, ","))
+			variables = nil
+		}
+		s.line(a.key(), a.value)
+	}
+	if len(variables) > 0 {
+		s.line("Variable_List", strings.Join(variables, ","))
+	}
+	s.b.WriteByte('\n')
+}
+
+func (a attribute) key() string {
+	if a.resource == "" {
+		return a.name
+	}
+	return a.name + "." + a.resource
+}
+
+// line writes an attribute. A long one goes on behind a newline and a tab, unless -w or -1.
+func (s *status) line(key, value string) {
+	const width = 78
+	value = strings.Map(func(c rune) rune {
+		if c < ' ' {
+			return ' '
+		}
+		return c
+	}, value)
+	text := "    " + key + " = " + value
+	if s.set.Has("w", "1") || len(text) <= width {
+		s.b.WriteString(text + "\n")
+		return
+	}
+	room := width
+	for len(text) > room {
+		at := strings.LastIndexByte(text[:room], ',')
+		if at < len(key)+7 && room == width || at <= 0 {
+			at = room - 1
+		}
+		s.b.WriteString(text[:at+1] + "\n\t")
+		text, room = text[at+1:], width-8
+	}
+	s.b.WriteString(text + "\n")
+}
+
+// json is -F json: objects in the order of attributes.
+func (s *status) json(list []*entry) error {
+	jobs := new(object)
+	for _, e := range list {
+		one := new(object)
+		for _, a := range s.attributes(e) {
+			if a.resource == "" {
+				one.set(a.name, number(a.value))
+				continue
+			}
+			in, ok := one.get(a.name).(*object)
+			if !ok {
+				in = new(object)
+				one.set(a.name, in)
+			}
+			in.set(a.resource, number(strings.TrimSpace(a.value)))
+		}
+		jobs.set(s.name(e), one)
+	}
+	doc := new(object)
+	doc.set("timestamp", s.about.Now.Unix())
+	doc.set("pbs_version", strings.TrimPrefix(version, "pbs_version = PBSPro_"))
+	doc.set("pbs_server", s.about.Server)
+	doc.set("Jobs", jobs)
+	return doc.write(&s.b)
+}
+
+// number is a whole number where the text is one.
+func number(text string) any {
+	if n, err := strconv.ParseInt(text, 10, 64); err == nil && strconv.FormatInt(n, 10) == text {
+		return n
+	}
+	return text
+}
+
+// object is a JSON object whose names keep their order.
+type object struct {
+	names  []string
+	values []any
+}
+
+func (o *object) set(name string, v any) {
+	o.names, o.values = append(o.names, name), append(o.values, v)
+}
+
+func (o *object) get(name string) any {
+	if i := slices.Index(o.names, name); i >= 0 {
+		return o.values[i]
+	}
+	return nil
+}
+
+// MarshalJSON writes the object in its order.
+func (o *object) MarshalJSON() ([]byte, error) {
+	b := []byte{'{'}
+	for i, name := range o.names {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		key, err := json.Marshal(name)
+		if err != nil {
+			return nil, err
+		}
+		value, err := json.Marshal(o.values[i])
+		if err != nil {
+			return nil, err
+		}
+		b = append(append(append(b, key...), ':'), value...)
+	}
+	return append(b, '}'), nil
+}
+
+func (o *object) write(b *strings.Builder) error {
+	text, err := json.MarshalIndent(o, "", "    ")
+	b.Write(append(text, '\n'))
+	return err
+}

@@ -1,0 +1,238 @@
+package pbs
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/placectl/placectl/cmd/placectl/internal/fronts"
+	"github.com/placectl/placectl/index"
+)
+
+// parseSize reads a size, in kb.
+func parseSize(text string) (int64, error) { return index.ParseSize(strings.ToLower(text)) }
+
+// nodeState is the word for how a node stands.
+func nodeState(n *fronts.Node) string {
+	switch {
+	case n.State == fronts.Down:
+		return "down"
+	case n.State == fronts.Offline, n.State == fronts.Drained:
+		return "offline"
+	case n.Reserved && len(n.Jobs) == 0:
+		return "resv-exclusive"
+	case n.State == fronts.Busy && n.Excl && n.CPUsUsed < n.CPUs:
+		return "job-exclusive"
+	case n.State == fronts.Busy:
+		return "job-busy"
+	}
+	return "free"
+}
+
+// pbsnodes lists nodes, and takes them out and back.
+func pbsnodes(c *fronts.Call) error {
+	given, rest, err := options(c, "a v l L S j H s= o r c C= F= D= d")
+	if err != nil {
+		return err
+	}
+	set := fronts.SetOf(given)
+	for len(rest) > 0 && strings.HasPrefix(rest[len(rest)-1], "-") { // an option behind nodes
+		return failf(2, "pbsnodes: options stand in front of nodes")
+	}
+	if set.Has("o", "r", "c") {
+		return changeNodes(c, set, rest)
+	}
+	if form, ok := set["F"]; ok && form != "json" && form != "dsv" {
+		return failf(2, "pbsnodes: -F: %s is neither json nor dsv", form)
+	}
+	if !set.Has("a", "l", "S", "L") && len(rest) == 0 {
+		return failf(2, "usage: pbsnodes -a | -l | NODE...")
+	}
+	var b, missed strings.Builder
+	err = c.View(func(v fronts.View) error {
+		b.Reset()
+		missed.Reset()
+		about, err := v.About()
+		if err != nil {
+			return err
+		}
+		all, err := v.Nodes()
+		if err != nil {
+			return err
+		}
+		nodes := all
+		if len(rest) > 0 {
+			nodes = nil
+			for _, name := range rest {
+				i := slices.IndexFunc(all, func(n *fronts.Node) bool { return n.Name == name })
+				if i < 0 {
+					fmt.Fprintf(&missed, "Node: %s,  Error: Unknown node \n", name)
+					continue
+				}
+				nodes = append(nodes, all[i])
+			}
+		}
+		return printNodes(&b, c, about, set, nodes)
+	})
+	if err != nil {
+		return err
+	}
+	if _, err := io.WriteString(c.Stdout, b.String()); err != nil {
+		return err
+	}
+	if missed.Len() > 0 {
+		return &Status{1, missed.String()}
+	}
+	return nil
+}
+
+func printNodes(b *strings.Builder, c *fronts.Call, about *fronts.About, set fronts.Set, nodes []*fronts.Node) error {
+	switch {
+	case set["F"] == "json":
+		return nodesJSON(b, c, about, nodes)
+	case set.Has("l"):
+		for _, n := range nodes {
+			if s := nodeState(n); s == "offline" || s == "down" {
+				fmt.Fprintf(b, "%-20s %s %s\n", n.Name, s, n.Reason)
+			}
+		}
+	case set.Has("S", "L"):
+		fmt.Fprintf(b, "%-15s %-15s %-8s %-8s %-15s %-8s %8s %7s %7s %7s  %s\n", "vnode", "state", "OS", "hardware", "host", "queue", "mem", "ncpus", "nmics", "ngpus", "comment")
+		fmt.Fprintf(b, "%s\n", strings.Repeat("-", 15)+" "+strings.Repeat("-", 15)+" -------- -------- "+strings.Repeat("-", 15)+" ---------- -------- ------- ------- ------- ---------")
+		for _, n := range nodes {
+			fmt.Fprintf(b, "%-15s %-15s %-8s %-8s %-15s %-8s %8s %7d %7d %7d  %s\n", n.Name, nodeState(n), "--", "--", n.Name, cmp.Or(n.Queue, "--"), size(n.Mem), n.CPUs, 0, n.GPUs, cmp.Or(n.Reason, "--"))
+		}
+	case set["F"] == "dsv":
+		for _, n := range nodes {
+			b.WriteString("Name=" + n.Name)
+			for _, a := range nodeAttributes(n, about, c) {
+				b.WriteString(cmp.Or(set["D"], "|") + a.key() + "=" + a.value)
+			}
+			b.WriteByte('\n')
+		}
+	default:
+		for _, n := range nodes {
+			b.WriteString(n.Name + "\n")
+			for _, a := range nodeAttributes(n, about, c) {
+				fmt.Fprintf(b, "     %s = %s\n", a.key(), a.value)
+			}
+			b.WriteByte('\n')
+		}
+	}
+	return nil
+}
+
+func nodeAttributes(n *fronts.Node, about *fronts.About, c *fronts.Call) (list []attribute) {
+	add := func(name, resource, value string) {
+		if value != "" {
+			list = append(list, attribute{name, resource, value})
+		}
+	}
+	add("Mom", "", n.Name)
+	add("ntype", "", "PBS")
+	add("state", "", nodeState(n))
+	add("pcpus", "", fmt.Sprint(n.CPUs))
+	add("jobs", "", strings.Join(jobsOn(n, about), ", "))
+	add("resources_available", "host", n.Name)
+	add("resources_available", "vnode", n.Name)
+	for _, v := range n.Values {
+		add("resources_available", v.Name, v.Value)
+	}
+	for _, v := range n.Values {
+		if v.Consumable {
+			add("resources_assigned", v.Name, v.Used)
+		}
+	}
+	add("queue", "", n.Queue)
+	add("comment", "", n.Reason)
+	add("resv_enable", "", "True")
+	add("sharing", "", "default_shared")
+	if !n.Since.IsZero() {
+		add("last_state_change_time", "", stamp(n.Since, c.Zone))
+	}
+	return list
+}
+
+func jobsOn(n *fronts.Node, about *fronts.About) (list []string) {
+	for _, id := range n.Jobs {
+		list = append(list, fmt.Sprintf("%d.%s/0", id, about.Server))
+	}
+	return list
+}
+
+func nodesJSON(b *strings.Builder, c *fronts.Call, about *fronts.About, nodes []*fronts.Node) error {
+	all := new(object)
+	for _, n := range nodes {
+		one, in := new(object), new(object)
+		for _, a := range nodeAttributes(n, about, c) {
+			switch {
+			case a.name == "jobs":
+				one.set("jobs", jobsOn(n, about))
+			case a.resource == "":
+				one.set(a.name, number(a.value))
+			default:
+				if had, ok := one.get(a.name).(*object); ok {
+					in = had
+				} else {
+					in = new(object)
+					one.set(a.name, in)
+				}
+				in.set(a.resource, number(a.value))
+			}
+		}
+		all.set(n.Name, one)
+	}
+	doc := new(object)
+	doc.set("timestamp", about.Now.Unix())
+	doc.set("pbs_version", strings.TrimPrefix(version, "pbs_version = PBSPro_"))
+	doc.set("pbs_server", about.Server)
+	doc.set("nodes", all)
+	return doc.write(b)
+}
+
+// changeNodes takes nodes out (-o) or back (-r, -c), with a comment (-C).
+func changeNodes(c *fronts.Call, set fronts.Set, names []string) error {
+	if len(names) == 0 {
+		return failf(2, "usage: pbsnodes -o | -r NODE...")
+	}
+	if !c.Master {
+		return failf(notAllowed, "pbsnodes: Unauthorized Request ")
+	}
+	state := "up"
+	if set.Has("o") {
+		state = "offline"
+	}
+	missing := ""
+	err := c.Update(func(ch fronts.Change) error {
+		for _, name := range names {
+			if err := ch.SetNode(name, state, set["C"]); err != nil {
+				if ch.Missing(err, "node") {
+					missing = name
+				}
+				return err
+			}
+		}
+		return nil
+	})
+	if missing != "" {
+		return failf(1, "Node: %s,  Error: Unknown node ", missing)
+	}
+	return err
+}
+
+// rstat lists reservations.
+func rstat(c *fronts.Call) error {
+	return c.View(func(v fronts.View) error {
+		about, err := v.About()
+		if err != nil || len(about.Reserved) == 0 {
+			return err
+		}
+		fmt.Fprintf(c.Stdout, "%-15s %s\n%s\n", "Resv ID", "Name", strings.Repeat("-", 31))
+		for _, r := range about.Reserved {
+			fmt.Fprintf(c.Stdout, "%-15s %s\n", r, r)
+		}
+		return nil
+	})
+}

@@ -1,0 +1,195 @@
+package pbs
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+
+	"github.com/placectl/placectl/cmd/placectl/internal/directives"
+	"github.com/placectl/placectl/cmd/placectl/internal/fronts"
+	"github.com/placectl/placectl/cmd/placectl/internal/spell"
+)
+
+// submitted is what a command line of qsub says beside the options that a script has, too.
+type submitted struct {
+	fronts.Submission
+	silent, block bool
+}
+
+// qsub submits a script.
+func qsub(c *fronts.Call) error {
+	q, err := submission(c)
+	if err != nil {
+		return err
+	}
+	var id string
+	var first *fronts.Job
+	err = c.Update(func(ch fronts.Change) error {
+		about, err := ch.About()
+		if err != nil {
+			return err
+		}
+		jobs, err := ch.Submit(q.Submission)
+		if err != nil {
+			return refused(c, ch, err)
+		}
+		first = jobs[0]
+		id = fmt.Sprintf("%d.%s", first.ID, about.Server)
+		if first.Array != 0 {
+			id = fmt.Sprintf("%d[].%s", first.ID, about.Server)
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	if !q.silent {
+		fmt.Fprintln(c.Stdout, id)
+	}
+	if q.block {
+		return awaited(c, first.ID)
+	}
+	return nil
+}
+
+func submission(c *fronts.Call) (q *submitted, err error) {
+	list := append(fronts.Options(directives.PBS.Declared()), fronts.Declare("t= d= w=")...)
+	words, command := behindDash(c.Args)
+	given, rest, err := list.Read(words, fronts.InFront)
+	if err != nil {
+		return nil, failf(2, "qsub: %v\nusage: placectl help pbs", err)
+	}
+	q = &submitted{Submission: fronts.Submission{Family: directives.PBS, Line: spell.ShellLine(append([]string{c.Name}, c.Args...))}}
+	for _, g := range given {
+		switch g.Name {
+		case "z":
+			q.silent = true
+		case "I", "X", "G":
+			return nil, failf(2, "qsub: -%s: interactive jobs are placectl run", g.Name)
+		case "f":
+			return nil, failf(2, "qsub: -f: qsub never waits in front: leave it out")
+		case "t":
+			q.Given = append(q.Given, fronts.Given{Name: "J", Value: g.Value})
+		case "d", "w":
+			q.Dir = g.Value
+		case "u":
+			if g.Value != c.User {
+				return nil, failf(2, "qsub: -u: a job runs as who submits it: %s", c.User)
+			}
+		case "W":
+			rest := g.Value
+			if q.block, rest = withoutBlock(rest, q.block); rest != "" {
+				q.Given = append(q.Given, fronts.Given{Name: "W", Value: rest})
+			}
+		default:
+			q.Given = append(q.Given, g)
+		}
+	}
+	return q, q.script(c, rest, command)
+}
+
+// behindDash parts the words from a command behind --.
+func behindDash(words []string) (front, command []string) {
+	for i, w := range words {
+		if w == "--" {
+			return words[:i], words[i+1:]
+		}
+	}
+	return words, nil
+}
+
+// withoutBlock takes block=true out of the attributes.
+func withoutBlock(list string, block bool) (bool, string) {
+	var left []string
+	for part := range strings.SplitSeq(list, ",") {
+		switch part {
+		case "block=true":
+			block = true
+		case "block=false":
+			block = false
+		default:
+			left = append(left, part)
+		}
+	}
+	return block, strings.Join(left, ",")
+}
+
+// maxScript bounds what is read of a script: one byte more than it may have.
+const maxScript = 1<<20 + 1
+
+func (q *submitted) script(c *fronts.Call, rest, command []string) error {
+	switch {
+	case len(command) > 0 && len(rest) > 0:
+		return failf(2, "qsub: a script and a command behind --: give one of them")
+	case len(command) > 0:
+		q.Name, q.Source = filepath.Base(command[0]), "--"
+		q.Script = "#!/bin/sh\nexec " + spell.ShellLine(command) + "\n"
+		return nil
+	}
+	in, source := io.NopCloser(c.Stdin), "-"
+	if len(rest) > 0 {
+		source, q.Args = rest[0], rest[1:]
+	}
+	if q.Name = "STDIN"; source != "-" {
+		q.Name = filepath.Base(source)
+		var err error
+		if in, err = c.Open(source); err != nil {
+			return failf(1, "qsub: script file:: No such file or directory")
+		}
+	}
+	text, err := io.ReadAll(io.LimitReader(in, maxScript))
+	in.Close()
+	q.Source, q.Script = source, string(text)
+	switch {
+	case err != nil:
+		return failf(1, "qsub: error reading script file: %v", err)
+	case len(text) == maxScript:
+		return failf(1, "qsub: the script has more than %d bytes", maxScript-1)
+	case strings.TrimSpace(q.Script) == "":
+		q.Script = "#!/bin/sh\n"
+	case strings.IndexByte(q.Script, 0) >= 0:
+		return failf(1, "qsub: %s: a NUL byte: this is no script", source)
+	}
+	return nil
+}
+
+// refused is what a command says of options that were not taken.
+func refused(c *fronts.Call, v fronts.View, err error) error {
+	var o *directives.OptionError
+	if errors.As(err, &o) {
+		why := o.Err.Error()
+		if name, ok := strings.CutPrefix(why, "there is no resource "); ok {
+			return failf(noResource, "%s: Unknown resource: %s", c.Name, name)
+		}
+		return failf(2, "%s: illegal %s value: %s", c.Name, o.Option, why)
+	}
+	for kind, status := range map[string]*Status{"queue": {noQueue, "Unknown queue"}, "job": {noJob, "Unknown Job Id"}, "reservation": {noQueue, "Unknown queue"}} {
+		if v.Missing(err, kind) {
+			return failf(status.Code, "%s: %s", c.Name, status.Text)
+		}
+	}
+	return err
+}
+
+// awaited waits for a job, or all of its array, and ends as it did, as the worst of them.
+func awaited(c *fronts.Call, id uint64) error {
+	if err := c.Wait(id); err != nil {
+		return err
+	}
+	status := 0
+	err := c.View(func(v fronts.View) error {
+		status = 0
+		return v.Jobs(fronts.Selection{IDs: []uint64{id}, Ended: true}, func(j *fronts.Job) error {
+			if n := exitStatus(j); n != 0 {
+				status = max(status, n&0xff, 1)
+			}
+			return nil
+		})
+	})
+	if err == nil && status != 0 {
+		err = &Status{Code: status}
+	}
+	return err
+}

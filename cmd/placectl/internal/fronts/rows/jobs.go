@@ -1,0 +1,278 @@
+package rows
+
+import (
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/placectl/placectl/cmd/placectl/internal/fronts"
+	"github.com/placectl/placectl/cmd/placectl/internal/payload"
+	"github.com/placectl/placectl/cmd/placectl/internal/spell"
+	"github.com/placectl/placectl/store"
+)
+
+// Jobs calls fn for the jobs of a selection, by number.
+func (v *View) Jobs(s fronts.Selection, fn func(*fronts.Job) error) error {
+	one := func(j *store.Job) error {
+		job, err := v.job(j, s)
+		if err != nil {
+			return err
+		}
+		return fn(job)
+	}
+	if s.IDs != nil {
+		list, err := v.named(s.IDs)
+		if err != nil {
+			return err
+		}
+		for _, j := range list {
+			if err := one(j); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	if s.Ended {
+		return v.Tx.EachJob(one)
+	}
+	var list []*store.Job // those of each state come by number
+	live := slices.DeleteFunc(store.JobStates(), func(s store.JobState) bool { return !s.Live() })
+	if err := v.Tx.EachJob(func(j *store.Job) error { list = append(list, j); return nil }, live...); err != nil {
+		return err
+	}
+	slices.SortFunc(list, byNumber)
+	for _, j := range list {
+		if err := one(j); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func byNumber(a, b *store.Job) int {
+	switch {
+	case a.ID < b.ID:
+		return -1
+	case a.ID > b.ID:
+		return 1
+	}
+	return 0
+}
+
+// named are the jobs of some numbers, with all of an array for that of its first. A number
+// that no job has is passed over.
+func (v *View) named(ids []uint64) (list []*store.Job, err error) {
+	seen := make(map[uint64]bool)
+	for _, id := range ids {
+		j, err := v.Tx.Job(id)
+		if errors.Is(err, store.ErrNotFound) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		jobs := []*store.Job{j}
+		if j.Array == id {
+			if jobs, err = v.Tx.ArrayJobs(id); err != nil {
+				return nil, err
+			}
+		}
+		for _, j := range jobs {
+			if !seen[j.ID] {
+				seen[j.ID] = true
+				list = append(list, j)
+			}
+		}
+	}
+	slices.SortFunc(list, byNumber)
+	return list, nil
+}
+
+// Row is a job as front-ends see it.
+func (v *View) Row(j *store.Job) (*fronts.Job, error) { return v.job(j, fronts.Selection{}) }
+
+// jobStates are the states of jobs; how one has failed its attempt says.
+var jobStates = map[store.JobState]fronts.State{store.JobHeld: fronts.Held, store.JobQueued: fronts.Queued, store.JobReserved: fronts.Queued, store.JobLate: fronts.Queued,
+	store.JobRunning: fronts.Running, store.JobFinished: fronts.Finished, store.JobFailed: fronts.Failed, store.JobCancelled: fronts.Cancelled}
+
+func (v *View) job(j *store.Job, s fronts.Selection) (*fronts.Job, error) {
+	d, err := v.demand(j.Select)
+	if err != nil {
+		return nil, err
+	}
+	out := &fronts.Job{ID: j.ID, Array: j.Array, Index: j.Index, Name: j.Name, User: j.User, UID: -1, Account: j.Account, Queue: j.Queue, Class: j.Class,
+		State: jobStates[j.State], Ending: j.Ending, Exit: j.Exit, Reason: j.Why(), Priority: j.Priority, Requeue: !j.NoRequeue,
+		Begin: j.Begin, Submit: j.Submit, Start: j.Start, End: j.End, Deadline: j.Deadline, Walltime: j.Walltime, Select: j.Select, Place: j.Place,
+		NodeCount: d.nodes, CPUs: d.cpus, Tasks: d.tasks, Mem: d.mem, GPUs: d.gpus, NodeMem: d.nodeMem, NodeCPUs: d.nodeCPUs, NodeGPUs: d.nodeGPUs, Features: d.features,
+		Excl: strings.Contains(j.Place, "excl"), Reservation: j.Reservation, Attempt: j.Attempt}
+	if v.Host != nil && j.User == v.Host.User {
+		out.UID = v.Host.UID
+	}
+	if !strings.Contains(j.Place, "scatter") { // as few nodes as there may be
+		out.NodeCount = 1
+	}
+	for _, a := range j.After {
+		out.After = append(out.After, fronts.Dependency{Kind: a.When.String(), Job: a.Job})
+	}
+	if out.Nodes, err = v.Tx.NodeNames(j.AllNodes()); err != nil {
+		return nil, err
+	}
+	if out.State.Over() && j.Attempt > 0 {
+		if err := v.outcome(j, out); err != nil {
+			return nil, err
+		}
+	}
+	if s.Why && out.State < fronts.Running {
+		if err := v.why(j, out); err != nil {
+			return nil, err
+		}
+	}
+	if s.Details {
+		out.Detail, err = v.detail(j, out)
+	}
+	return out, err
+}
+
+// outcome says how the last attempt has ended.
+func (v *View) outcome(j *store.Job, out *fronts.Job) error {
+	a, err := v.Tx.Attempt(j.ID, 0)
+	if err != nil {
+		return err
+	}
+	switch {
+	case j.State != store.JobFailed:
+	case a.Outcome == store.OutcomeWalltime:
+		out.State = fronts.Walltime
+	case a.Outcome == store.OutcomeOOM:
+		out.State = fronts.OOM
+	case a.Outcome == store.OutcomeLost:
+		out.State = fronts.Lost
+	case a.Outcome == store.OutcomeSignal:
+		out.Signal = a.Signal
+	}
+	if len(out.Nodes) == 0 {
+		out.Nodes, err = v.Tx.NodeNames(a.AllNodes())
+	}
+	return err
+}
+
+// waits are what jobs wait for.
+var waits = map[store.Wait]fronts.Wait{store.WaitsNever: fronts.Never, store.WaitsHeld: fronts.ForRelease, store.WaitsJob: fronts.ForJob, store.WaitsBegin: fronts.ForBegin,
+	store.WaitsClass: fronts.ForTurn, store.WaitsPlan: fronts.ForRoom, store.WaitsLate: fronts.ForRoom, store.WaitsNot: fronts.ForTurn, store.WaitsRoom: fronts.ForTurn, store.WaitsTurn: fronts.ForTurn}
+
+// why says what a job waits for. Of those that wait for room alone the one whose turn is
+// first waits for Resources, the others for their turn.
+func (v *View) why(j *store.Job, out *fronts.Job) (err error) {
+	if v.look == nil {
+		if v.look, err = v.Tx.Outlook(); err != nil {
+			return err
+		}
+	}
+	if j.State == store.JobHeld {
+		out.Wait = fronts.ForRelease
+		return nil
+	}
+	p, err := v.look.Keeps(j)
+	if err != nil {
+		return err
+	}
+	out.Wait = waits[p.Wait]
+	if p.Reason != "" {
+		out.Reason = p.Reason
+	}
+	switch {
+	case out.Wait == fronts.Never && len(j.After) > 0 && !j.Never:
+		out.Wait = fronts.NeverJob
+	case out.Wait == fronts.ForTurn && j.Reservation != "":
+		out.Wait = fronts.ForReservation
+	case out.Wait == fronts.ForTurn && p.Wait != store.WaitsClass:
+		first, err := v.next()
+		if err != nil {
+			return err
+		}
+		if first == j.ID {
+			out.Wait = fronts.ForRoom
+		}
+	}
+	return nil
+}
+
+// next is the job whose turn is first.
+func (v *View) next() (uint64, error) {
+	if v.looked {
+		return v.first, nil
+	}
+	v.looked = true
+	var best *store.Job
+	err := v.Tx.EachJob(func(j *store.Job) error {
+		if len(j.After) == 0 && !j.Begin.After(v.Tx.Now()) && (best == nil || j.Priority > best.Priority || j.Priority == best.Priority && j.ID < best.ID) {
+			best = j
+		}
+		return nil
+	}, store.JobQueued, store.JobReserved)
+	if best != nil {
+		v.first = best.ID
+	}
+	return v.first, err
+}
+
+// LineVariable is the variable that keeps the command line that submitted a job.
+const LineVariable = "PLACECTL_SUBMIT_LINE"
+
+// detail reads the rows beside the job's own.
+func (v *View) detail(j *store.Job, out *fronts.Job) (*fronts.Detail, error) {
+	d := new(fronts.Detail)
+	p, err := v.Tx.Payload(j.ID)
+	if err != nil {
+		return nil, err
+	}
+	if d.ExecVNode, err = v.Tx.ExecVNode(j); err != nil {
+		return nil, err
+	}
+	if p != nil {
+		files := payload.Files{Job: j, Of: p, Attempt: max(j.Attempt, 1), Node: func() string {
+			if len(out.Nodes) == 0 {
+				return ""
+			}
+			return out.Nodes[0]
+		}}
+		d.Dir, d.Out, d.Err, d.In, d.Env = p.Dir, files.Out(), files.Err(), p.Input, p.Env
+		d.Joined = d.Err == ""
+		d.Mail, d.MailTo = p.Ending.Mail, p.Ending.MailTo
+		if p.Owner != nil {
+			d.Host, out.UID = p.Owner.Host, int(p.Owner.UID)
+		}
+		for _, kv := range p.Variables {
+			name, value, _ := strings.Cut(kv, "=")
+			switch name {
+			case LineVariable:
+				d.Line = value
+			case "SLURM_CPUS_PER_TASK":
+				d.CPUsPerTask = number(value)
+			case "SLURM_MEM_PER_CPU":
+				d.MemPerCPU = int64(number(value)) * 1024
+			}
+		}
+	}
+	if len(j.Command) > 0 {
+		d.Command = spell.ShellLine(j.Command)
+	}
+	if j.Attempt > 0 {
+		a, err := v.Tx.Attempt(j.ID, 0)
+		if err != nil {
+			return nil, err
+		}
+		d.CPUUser, d.CPUSys, d.MaxRSS = a.Use.CPUUser, a.Use.CPUSystem, a.Use.MaxRSS
+	}
+	return d, nil
+}
+
+func number(s string) (n int) {
+	for _, c := range s {
+		if c < '0' || c > '9' {
+			return 0
+		}
+		n = n*10 + int(c-'0')
+	}
+	return n
+}

@@ -1,0 +1,211 @@
+// Package rows shows a database to the front-ends: jobs and nodes as plain rows.
+package rows
+
+import (
+	"errors"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/placectl/placectl/cmd/placectl/internal/fronts"
+	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/placer"
+	"github.com/placectl/placectl/store"
+)
+
+// View is a transaction as front-ends see it.
+type View struct {
+	Tx       *store.Tx
+	Database string // its file
+	Host     *fronts.Host
+
+	defs    *index.Defs
+	look    *store.Outlook
+	selects map[string]*demand
+	first   uint64 // of those that wait for room, the one whose turn is next
+	looked  bool
+}
+
+// About is what is known of the whole.
+func (v *View) About() (*fronts.About, error) {
+	s, err := v.Tx.Settings()
+	if err != nil {
+		return nil, err
+	}
+	queues, err := v.Tx.Queues()
+	if err != nil {
+		return nil, err
+	}
+	a := &fronts.About{Now: v.Tx.Now(), Server: s.Server, Partition: s.Partition, Keep: s.MinJobAge, Walltime: s.DefaultWalltime, MaxArray: store.MaxArray, Database: filepath.Base(v.Database)}
+	for _, q := range queues {
+		a.Queues = append(a.Queues, q.Name)
+	}
+	shares, err := v.Tx.Shares()
+	if err != nil {
+		return nil, err
+	}
+	if shares != nil {
+		for _, l := range shares.Loads {
+			a.Accounts = append(a.Accounts, l.Class)
+		}
+	}
+	err = v.Tx.EachReservation(func(r *store.Reservation) error {
+		a.Reserved = append(a.Reserved, r.Name)
+		return nil
+	})
+	return a, err
+}
+
+// Missing reports whether an error says that a thing of a kind is not there.
+func (v *View) Missing(err error, kind string) bool {
+	return errors.Is(err, store.ErrNotFound) && strings.Contains(err.Error(), kind+" ")
+}
+
+// Nodes are the nodes, with what is on each.
+func (v *View) Nodes() (list []*fronts.Node, err error) {
+	if v.defs, err = v.Tx.Resources(); err != nil {
+		return nil, err
+	}
+	err = v.Tx.ScanNodes(func(n *index.Node) error {
+		one, err := v.node(n)
+		list = append(list, one)
+		return err
+	})
+	return list, err
+}
+
+// states are the states of nodes.
+var states = map[store.NodeState]fronts.NodeState{store.NodeFree: fronts.Free, store.NodePartly: fronts.Partly, store.NodeBusy: fronts.Busy,
+	store.NodeDown: fronts.Down, store.NodeOffline: fronts.Offline, store.NodeDrained: fronts.Drained}
+
+func (v *View) node(n *index.Node) (*fronts.Node, error) {
+	o, err := v.Tx.Occupancy(n)
+	if err != nil {
+		return nil, err
+	}
+	out := &fronts.Node{Name: strings.Clone(n.Name), Queue: strings.Clone(n.Queue), State: states[o.State], Reason: strings.Clone(n.Reason), Load: n.Load}
+	for _, f := range n.Features {
+		out.Features = append(out.Features, strings.Clone(f))
+	}
+	if o.State != store.NodeFree {
+		list, err := v.Tx.Allocations(n.Number)
+		if err != nil {
+			return nil, err
+		}
+		for _, a := range list {
+			switch {
+			case a.Now && a.Job != 0:
+				out.Jobs = append(out.Jobs, a.Job)
+			case a.Now:
+				out.Reserved = true
+			}
+		}
+	}
+	left := n.Res
+	if len(out.Jobs) > 0 {
+		left = v.Tx.Left(n)
+	}
+	for _, a := range n.Res {
+		def, ok := v.defs.Get(a.Res)
+		if !ok {
+			continue
+		}
+		value := fronts.Value{Name: def.Name, Value: strings.Clone(def.Format(a.Value)), Consumable: def.Consumable}
+		used := a.Value
+		if i := slices.IndexFunc(left, func(l index.Amount) bool { return l.Res == a.Res }); i >= 0 {
+			used.Num = max(a.Value.Num-left[i].Value.Num, 0)
+		} else if !def.Consumable {
+			used.Num = 0
+		}
+		if def.Consumable {
+			value.Used = def.Format(used)
+		}
+		out.Values = append(out.Values, value)
+		switch def.Name {
+		case "ncpus":
+			out.CPUs, out.CPUsUsed = int(a.Value.Num), int(used.Num)
+		case "mem":
+			out.Mem, out.MemUsed = a.Value.Num, used.Num
+		case "ngpus":
+			out.GPUs, out.GPUsUsed = int(a.Value.Num), int(used.Num)
+		}
+	}
+	out.Excl = o.State == store.NodeBusy && len(out.Jobs) == 1
+	return out, nil
+}
+
+// demand is what a select asks for.
+type demand struct {
+	nodes, cpus, tasks, gpus int
+	mem                      int64
+	nodeMem                  int64
+	nodeCPUs, nodeGPUs       int
+	features                 []string
+}
+
+// demand reads a select once for all jobs that have it.
+func (v *View) demand(text string) (*demand, error) {
+	if d := v.selects[text]; d != nil {
+		return d, nil
+	}
+	if v.defs == nil {
+		var err error
+		if v.defs, err = v.Tx.Resources(); err != nil {
+			return nil, err
+		}
+	}
+	if v.selects == nil {
+		v.selects = make(map[string]*demand)
+	}
+	d := &demand{}
+	v.selects[text] = d
+	chunks, err := placer.ParseSelect(v.defs, text)
+	if err != nil {
+		return d, nil // a resource that it names is not defined any more
+	}
+	for i, c := range chunks {
+		tasks := 1
+		for _, w := range c.Wants {
+			def, ok := v.defs.Get(w.Res)
+			if !ok {
+				continue
+			}
+			n := int(w.Value.Num)
+			switch def.Name {
+			case "ncpus":
+				d.cpus += c.Count * n
+				if i == 0 {
+					d.nodeCPUs = n
+				}
+			case "mem":
+				d.mem += int64(c.Count) * w.Value.Num
+				if i == 0 {
+					d.nodeMem = w.Value.Num
+				}
+			case "ngpus":
+				d.gpus += c.Count * n
+				if i == 0 {
+					d.nodeGPUs = n
+				}
+			case "mpiprocs":
+				tasks = n
+			case "feature":
+				if i == 0 {
+					d.features = append(d.features, def.Format(w.Value))
+				}
+			}
+		}
+		d.tasks += c.Count * tasks
+		d.nodes += c.Count
+	}
+	return d, nil
+}
+
+// Cores is how many cpus a select asks for.
+func (v *View) Cores(sel string) (int, error) {
+	d, err := v.demand(sel)
+	if err != nil {
+		return 0, err
+	}
+	return d.cpus, nil
+}

@@ -1,0 +1,145 @@
+package slurm
+
+import (
+	"strconv"
+	"strings"
+)
+
+// column is one of a listing.
+type column[T any] struct {
+	head  string
+	width int  // 0: as wide as its text
+	right bool // else on the left
+	value func(T) string
+	after string // text behind it
+}
+
+// field is what a listing may show: its letter for %X, its name for -O, its heading.
+type field[T any] struct {
+	letter byte
+	name   string
+	head   string
+	value  func(T) string
+}
+
+// fields are what a kind of listing may show.
+type fields[T any] []field[T]
+
+// percent reads %[.][N]X with text in between; lead is what stands before the first.
+func (fs fields[T]) percent(format string) (lead string, cols []column[T], err error) {
+	lead, rest, more := strings.Cut(format, "%")
+	for more {
+		c := column[T]{}
+		if strings.HasPrefix(rest, ".") {
+			c.right, rest = true, rest[1:]
+		}
+		digits := len(rest) - len(strings.TrimLeft(rest, "0123456789"))
+		if c.width, err = widthOf(rest[:digits]); err != nil {
+			return "", nil, err
+		}
+		if rest = rest[digits:]; rest == "" {
+			return "", nil, saying("Invalid job format specification: %s", format)
+		}
+		letter := rest[0]
+		c.after, rest, more = strings.Cut(rest[1:], "%")
+		found := false
+		for _, f := range fs {
+			if f.letter == letter {
+				c.head, c.value, found = f.head, f.value, true
+				break
+			}
+		}
+		if !found {
+			return "", nil, saying("Invalid job format specification: %c", letter)
+		}
+		cols = append(cols, c)
+	}
+	return lead, cols, nil
+}
+
+// widest bounds the width of a column.
+const widest = 10_000
+
+func widthOf(digits string) (int, error) {
+	if digits == "" {
+		return 0, nil
+	}
+	n, err := strconv.Atoi(digits)
+	if err != nil || n > widest {
+		return 0, saying("Invalid field size: %s", digits)
+	}
+	return n, nil
+}
+
+// named reads NAME[:[.]N], joined by commas; a column is 20 wide where nothing is said.
+func (fs fields[T]) named(format string) (cols []column[T], err error) {
+	for word := range strings.SplitSeq(format, ",") {
+		name, size, sized := strings.Cut(strings.TrimSpace(word), ":")
+		c := column[T]{width: 20}
+		if sized {
+			if strings.HasPrefix(size, ".") {
+				c.right, size = true, size[1:]
+			}
+			if digits := size[:len(size)-len(strings.TrimLeft(size, "0123456789"))]; digits != "" {
+				if c.width, err = widthOf(digits); err != nil {
+					return nil, err
+				}
+				size = size[len(digits):]
+			}
+			c.after = size
+		}
+		found := false
+		for _, f := range fs {
+			if f.name != "" && strings.EqualFold(f.name, name) {
+				c.head, c.value, found = f.head, f.value, true
+				break
+			}
+		}
+		if !found {
+			return nil, saying("Invalid job format specification: %s", name)
+		}
+		cols = append(cols, c)
+	}
+	return cols, nil
+}
+
+// listing is a table that is being written.
+type listing[T any] struct {
+	b    strings.Builder
+	lead string
+	cols []column[T]
+}
+
+func (l *listing[T]) header() {
+	l.b.WriteString(l.lead)
+	for _, c := range l.cols {
+		c.write(&l.b, c.head)
+	}
+	l.b.WriteByte('\n')
+}
+
+func (l *listing[T]) row(v T) {
+	l.b.WriteString(l.lead)
+	for _, c := range l.cols {
+		c.write(&l.b, c.value(v))
+	}
+	l.b.WriteByte('\n')
+}
+
+func (c *column[T]) write(b *strings.Builder, text string) {
+	pad := 0
+	if c.width > 0 {
+		n := len([]rune(text))
+		if pad = c.width - n; pad < 0 {
+			text, pad = string([]rune(text)[:c.width]), 0
+		}
+	}
+	if c.right {
+		b.WriteString(strings.Repeat(" ", pad))
+	}
+	b.WriteString(text)
+	if !c.right {
+		b.WriteString(strings.Repeat(" ", pad))
+	}
+	b.WriteString(c.after)
+}

@@ -1,0 +1,342 @@
+package slurm
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/placectl/placectl/cmd/placectl/internal/fronts"
+)
+
+const sacctOptions = "A,accounts= a,allusers b,brief B,batch-script c,completion C,constraints= cluster= clusters= D,duplicates delimiter= E,endtime= e,helpformat env-vars f,file= " +
+	"federation g,gid= group= h,help I,input= i,nnodes= j,jobs= job= json k,timelimit-min= K,timelimit-max= local L,allclusters l,long M name= jobname= N,nodelist= noconvert n,noheader o,format= P,parsable2 p,parsable " +
+	"q,qos= R,reason= r,partition= S,starttime= s,state= T,truncate t,timezone= units= U,usage u,uid= user= v,verbose V,version W,wckeys= x,associations= X,allocations yaml"
+
+// sacct lists jobs, those that have ended above all.
+func sacct(c *fronts.Call) error {
+	list := fronts.Declare(sacctOptions)
+	for i := range list {
+		if list[i].Short == 'M' {
+			list[i].Long, list[i].Value = "clusters", true
+		}
+	}
+	given, rest, err := list.Read(c.Args, fronts.Anywhere)
+	if err != nil {
+		return usage(c, 1, err)
+	}
+	set := fronts.SetOf(given)
+	for short, name := range map[string]string{"job": "jobs", "jobname": "name", "user": "uid"} {
+		if set.Has(short) {
+			set[name] = set[short]
+		}
+	}
+	for _, no := range []string{"file", "yaml", "batch-script", "env-vars", "associations"} {
+		if set.Has(no) {
+			return failf(1, "sacct: error: --%s is not to be had here: placectl show JOB", no)
+		}
+	}
+	if len(rest) > 0 {
+		return failf(1, "sacct: error: Unrecognized argument: %s", rest[0])
+	}
+	if set.Has("helpformat") {
+		return accountFields.help(c)
+	}
+	cols, err := accountColumns(set)
+	if err != nil {
+		return err
+	}
+	var out strings.Builder
+	var docs []*account
+	how := newSheet(&out, set, cols)
+	err = c.View(func(v fronts.View) error {
+		about, err := v.About()
+		if err != nil {
+			return err
+		}
+		want, err := accountsWanted(c, set, about)
+		if err != nil {
+			return err
+		}
+		out.Reset()
+		how.head()
+		docs, err = want.list(c, v, about, set)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	if set.Has("json") {
+		return sacctJSON(c, docs)
+	}
+	for _, a := range docs {
+		how.row(a)
+	}
+	_, err = io.WriteString(c.Stdout, out.String())
+	return err
+}
+
+// account is a line of sacct: a job, its batch step, or those of an array that wait.
+type account struct {
+	queued
+	batch bool
+}
+
+// accountable is which jobs sacct shows.
+type accountable struct {
+	wanted
+	from, to time.Time
+}
+
+func accountsWanted(c *fronts.Call, set fronts.Set, about *fronts.About) (w *accountable, err error) {
+	w = new(accountable)
+	sub := fronts.Set{}
+	for theirs, ours := range map[string]string{"jobs": "jobs", "state": "states", "uid": "user", "name": "name", "partition": "partition", "accounts": "account", "nodelist": "nodelist", "qos": "qos"} {
+		if set.Has(theirs) {
+			sub[ours] = set[theirs]
+		}
+	}
+	if w.wanted, err = wantedOf(c, sub); err != nil {
+		return nil, failf(1, "sacct: error: %v", err)
+	}
+	w.details = true
+	if w.users == nil && !w.asked && !set.Has("allusers") && c.UID != 0 {
+		w.users = []string{c.User}
+	}
+	now := about.Now.In(c.Zone)
+	w.to = now
+	if !w.asked && !set.Has("state") {
+		w.from = time.Date(now.Year(), now.Month(), now.Day(), 0, 0, 0, 0, c.Zone)
+	}
+	for option, at := range map[string]*time.Time{"starttime": &w.from, "endtime": &w.to} {
+		if set.Has(option) {
+			if *at, err = instant(set[option], now); err != nil {
+				return nil, failf(1, "sacct: error: Invalid time specification (pos=0): %s", set[option])
+			}
+		}
+	}
+	return w, nil
+}
+
+// list are the lines to be shown, by number.
+func (w *accountable) list(c *fronts.Call, v fronts.View, about *fronts.About, set fronts.Set) (rows []*account, err error) {
+	sel := fronts.Selection{IDs: numbers(w.refs), Ended: true, Details: true, Why: true}
+	if !w.asked {
+		sel.IDs = nil
+	}
+	arrays := make(map[uint64]*account)
+	err = v.Jobs(sel, func(j *fronts.Job) error {
+		if w.asked && !named(w.refs, j) || !w.wanted.shows(j, about) && !(!w.stated && j.State.Over() && w.alike(j, about)) {
+			return nil
+		}
+		if j.Submit.After(w.to) || j.State.Over() && j.End.Before(w.from) {
+			return nil
+		}
+		a := &account{queued: queued{Job: j, about: about, zone: c.Zone}}
+		if j.Array != 0 && j.State < fronts.Running {
+			if first := arrays[j.Array]; first != nil {
+				first.folded = append(first.folded, j.Index)
+				return nil
+			}
+			a.folded = []int{j.Index}
+			arrays[j.Array] = a
+		}
+		rows = append(rows, a)
+		if !set.Has("allocations") && !j.Start.IsZero() && j.State >= fronts.Running && steps(w.refs, j, "batch") {
+			rows = append(rows, &account{queued: a.queued, batch: true})
+		}
+		return nil
+	})
+	return rows, err
+}
+
+// alike is shows for jobs that have ended.
+func (w *accountable) alike(j *fronts.Job, about *fronts.About) bool {
+	all := w.wanted
+	all.stated, all.all = true, true
+	return all.shows(j, about)
+}
+
+// steps reports whether a step is among what the references name.
+func steps(refs []ref, j *fronts.Job, step string) bool {
+	return len(refs) == 0 || slices.ContainsFunc(refs, func(r ref) bool { return r.names(j) && (r.step == "" || r.step == step) })
+}
+
+// sheet is how sacct writes lines.
+type sheet struct {
+	b    *strings.Builder
+	cols []accountColumn
+	set  fronts.Set
+}
+
+// accountColumn is a column of sacct.
+type accountColumn struct {
+	field *accountField
+	width int
+	left  bool
+}
+
+func newSheet(b *strings.Builder, set fronts.Set, cols []accountColumn) *sheet {
+	return &sheet{b, cols, set}
+}
+
+func (s *sheet) parsable() bool { return s.set.Has("parsable", "parsable2") }
+
+func (s *sheet) head() {
+	if s.set.Has("noheader", "json") {
+		return
+	}
+	s.line(func(c accountColumn) string { return c.field.name })
+	if !s.parsable() {
+		s.line(func(c accountColumn) string { return strings.Repeat("-", c.width) })
+	}
+}
+
+func (s *sheet) row(a *account) {
+	s.line(func(c accountColumn) string { return c.field.value(a) })
+}
+
+func (s *sheet) line(of func(accountColumn) string) {
+	delimiter := "|"
+	if s.set.Has("delimiter") {
+		delimiter = s.set["delimiter"]
+	}
+	for i, c := range s.cols {
+		text := of(c)
+		if s.parsable() {
+			s.b.WriteString(text)
+			if i+1 < len(s.cols) || s.set.Has("parsable") && !s.set.Has("parsable2") {
+				s.b.WriteString(delimiter)
+			}
+			continue
+		}
+		if runes := []rune(text); len(runes) > c.width && c.width > 0 {
+			text = string(runes[:c.width-1]) + "+"
+		}
+		pad := strings.Repeat(" ", max(c.width-len([]rune(text)), 0))
+		if c.left {
+			s.b.WriteString(text + pad)
+		} else {
+			s.b.WriteString(pad + text)
+		}
+		s.b.WriteByte(' ')
+	}
+	s.b.WriteByte('\n')
+}
+
+// accountColumns are the columns of --format, or those that there are without.
+func accountColumns(set fronts.Set) (cols []accountColumn, err error) {
+	format := "JobID,JobName,Partition,Account,AllocCPUS,State,ExitCode"
+	switch {
+	case set.Has("format"):
+		format = set["format"]
+	case set.Has("brief"):
+		format = "JobID,State,ExitCode"
+	case set.Has("long"):
+		format = "JobID,JobIDRaw,JobName,Partition,MaxRSS,AveRSS,NTasks,AllocCPUS,Elapsed,State,ExitCode,ReqMem,AllocTRES"
+	}
+	for word := range strings.SplitSeq(format, ",") {
+		if word = strings.TrimSpace(word); word == "" {
+			continue
+		}
+		name, size, sized := strings.Cut(word, "%")
+		f := accountFields.find(name)
+		if f == nil {
+			return nil, failf(1, "sacct: fatal: Invalid field requested: \"%s\"", name)
+		}
+		c := accountColumn{field: f, width: f.width, left: f.left}
+		if sized {
+			left := strings.HasPrefix(size, "-")
+			n, err := strconv.Atoi(strings.TrimPrefix(size, "-"))
+			if err != nil || n < 0 || n > widest {
+				return nil, failf(1, "sacct: fatal: Invalid field size: %s", size)
+			}
+			c.width, c.left = n, left
+		}
+		cols = append(cols, c)
+	}
+	return cols, nil
+}
+
+func (fs accountTable) help(c *fronts.Call) error {
+	for i, f := range fs {
+		fmt.Fprintf(c.Stdout, "%-19s", f.name)
+		if i%4 == 3 || i == len(fs)-1 {
+			fmt.Fprintln(c.Stdout)
+		}
+	}
+	return nil
+}
+
+func (fs accountTable) find(name string) *accountField {
+	for i := range fs {
+		if strings.EqualFold(fs[i].name, name) {
+			return &fs[i]
+		}
+	}
+	return nil
+}
+
+// jobID is 12, 3_0, 3_[0-3], and 12.batch of the step.
+func (a *account) jobID() string { return a.id() + a.suffix() }
+
+func (a *account) rawID() string { return strconv.FormatUint(a.ID, 10) + a.suffix() }
+
+func (a *account) suffix() string {
+	if a.batch {
+		return ".batch"
+	}
+	return ""
+}
+
+// accountOf is what a batch step does not say again.
+func (a *account) ofJob(text string) string {
+	if a.batch {
+		return ""
+	}
+	return text
+}
+
+// allocated is how many cpus it has or had.
+func (a *account) allocated() int {
+	if a.State < fronts.Running || a.Start.IsZero() {
+		return 0
+	}
+	return a.CPUs
+}
+
+func (a *account) times(t time.Time) string { return stamp(t, a.zone, "Unknown") }
+
+// unstarted is when a job that has never started ended, where it did.
+func (a *account) ended() time.Time {
+	if !a.State.Over() {
+		return time.Time{}
+	}
+	return a.End
+}
+
+func (a *account) nodes() string {
+	if len(a.Nodes) == 0 {
+		return "None assigned"
+	}
+	return fold(a.Nodes)
+}
+
+// cpuTime is what its cpus could have done.
+func (a *account) cpuTime() time.Duration { return a.elapsed() * time.Duration(a.CPUs) }
+
+// tres is what it has asked for, as TRES have it.
+func tres(j *fronts.Job, nodes int) string {
+	text := fmt.Sprintf("cpu=%d", j.CPUs)
+	if j.Mem > 0 {
+		text += ",mem=" + memory(j.Mem)
+	}
+	text += fmt.Sprintf(",node=%d,billing=%d", cmp.Or(nodes, 1), j.CPUs)
+	if j.GPUs > 0 {
+		text += fmt.Sprintf(",gres/gpu=%d", j.GPUs)
+	}
+	return text
+}

@@ -1,0 +1,136 @@
+package slurm
+
+import (
+	"cmp"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/placectl/placectl/cmd/placectl/internal/fronts"
+)
+
+// accountField is what sacct may show.
+type accountField struct {
+	name  string
+	width int
+	left  bool
+	value func(*account) string
+}
+
+type accountTable []accountField
+
+// accountFields are all that sacct may show here.
+var accountFields = accountTable{
+	{"Account", 10, false, func(a *account) string { return fronts.Word(a.Account) }},
+	{"AllocCPUS", 10, false, func(a *account) string { return number(a.allocated()) }},
+	{"AllocNodes", 10, false, func(a *account) string { return number(len(a.Nodes)) }},
+	{"AllocTRES", 10, false, func(a *account) string {
+		if a.allocated() == 0 {
+			return ""
+		}
+		return tres(a.Job, len(a.Nodes))
+	}},
+	{"AveRSS", 10, false, (*account).rss},
+	{"Cluster", 10, false, func(a *account) string { return a.about.Server }},
+	{"Comment", 14, false, func(*account) string { return "" }},
+	{"Constraints", 10, false, func(a *account) string { return a.ofJob(joined(a.Features)) }},
+	{"CPUTime", 10, false, func(a *account) string { return clock(a.cpuTime()) }},
+	{"CPUTimeRAW", 10, false, func(a *account) string { return seconds(a.cpuTime()) }},
+	{"DerivedExitCode", 15, false, func(a *account) string { return a.ofJob(exitCode(a.Job)) }},
+	{"Elapsed", 10, false, func(a *account) string { return clock(a.elapsed()) }},
+	{"ElapsedRaw", 10, false, func(a *account) string { return seconds(a.elapsed()) }},
+	{"Eligible", 19, false, func(a *account) string { return a.ofJob(a.times(later(a.Submit, a.Begin))) }},
+	{"End", 19, false, func(a *account) string { return a.times(a.ended()) }},
+	{"ExitCode", 8, false, func(a *account) string { return exitCode(a.Job) }},
+	{"Group", 9, false, func(a *account) string { return a.ofJob(fronts.Word(a.User)) }},
+	{"JobID", 12, true, (*account).jobID},
+	{"JobIDRaw", 12, true, (*account).rawID},
+	{"JobName", 10, false, func(a *account) string {
+		if a.batch {
+			return "batch"
+		}
+		return fronts.Word(a.Name)
+	}},
+	{"MaxRSS", 10, false, (*account).rss},
+	{"MaxVMSize", 10, false, func(*account) string { return "" }},
+	{"NCPUS", 10, false, func(a *account) string { return number(a.allocated()) }},
+	{"NNodes", 8, false, func(a *account) string { return number(a.nodeCount()) }},
+	{"NodeList", 15, false, (*account).nodes},
+	{"NTasks", 8, false, func(a *account) string {
+		if a.batch {
+			return "1"
+		}
+		return ""
+	}},
+	{"Partition", 10, false, func(a *account) string { return a.ofJob(a.partition()) }},
+	{"Priority", 10, false, func(a *account) string { return a.ofJob(strconv.FormatInt(a.Priority, 10)) }},
+	{"QOS", 10, false, func(a *account) string { return a.ofJob(fronts.Word(a.Class)) }},
+	{"Reason", 22, false, func(a *account) string { return a.ofJob(reason(a.Job)) }},
+	{"ReqCPUS", 8, false, func(a *account) string { return number(a.CPUs) }},
+	{"ReqMem", 10, false, func(a *account) string { return a.ofJob(memory(a.Mem)) }},
+	{"ReqNodes", 8, false, func(a *account) string { return number(a.nodeCount()) }},
+	{"ReqTRES", 10, false, func(a *account) string { return a.ofJob(tres(a.Job, a.nodeCount())) }},
+	{"Reservation", 20, false, func(a *account) string { return a.ofJob(fronts.Word(a.Reservation)) }},
+	{"Start", 19, false, func(a *account) string {
+		if a.State < fronts.Running {
+			return "Unknown"
+		}
+		return a.times(a.Start)
+	}},
+	{"State", 10, false, func(a *account) string { return long(a.Job) }},
+	{"Submit", 19, false, func(a *account) string { return a.times(a.Submit) }},
+	{"SubmitLine", 20, false, func(a *account) string { return a.ofJob(a.detail().Line) }},
+	{"Suspended", 10, false, func(*account) string { return "00:00:00" }},
+	{"SystemCPU", 10, false, func(a *account) string { return cpu(a.detail().CPUSys) }},
+	{"Timelimit", 10, false, func(a *account) string { return a.ofJob(clock(a.Walltime)) }},
+	{"TimelimitRaw", 10, false, func(a *account) string { return a.ofJob(strconv.FormatInt(int64(a.Walltime/time.Minute), 10)) }},
+	{"TotalCPU", 10, false, func(a *account) string { return cpu(a.detail().CPUSys + a.detail().CPUUser) }},
+	{"UID", 6, false, func(a *account) string { return a.ofJob(uid(a.UID)) }},
+	{"User", 9, false, func(a *account) string { return a.ofJob(fronts.Word(a.User)) }},
+	{"UserCPU", 10, false, func(a *account) string { return cpu(a.detail().CPUUser) }},
+	{"WorkDir", 20, false, func(a *account) string { return a.ofJob(a.detail().Dir) }},
+}
+
+// rss is the memory of the batch step's largest process.
+func (a *account) rss() string {
+	if !a.batch || a.detail().MaxRSS == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%dK", (a.detail().MaxRSS+1023)/1024)
+}
+
+func seconds(d time.Duration) string { return strconv.FormatInt(int64(d/time.Second), 10) }
+
+// cpu writes a time of cpus: 00:01.250 below an hour, else as clock.
+func cpu(d time.Duration) string {
+	if d >= time.Hour {
+		return clock(d)
+	}
+	return fmt.Sprintf("%02d:%02d.%03d", d/time.Minute, d/time.Second%60, d/time.Millisecond%1000)
+}
+
+// sacctJSON writes jobs as --json has them.
+func sacctJSON(c *fronts.Call, rows []*account) error {
+	jobs := []map[string]any{}
+	for _, a := range rows {
+		if a.batch {
+			continue
+		}
+		code, signal, _ := strings.Cut(exitCode(a.Job), ":")
+		jobs = append(jobs, map[string]any{
+			"account": a.Account, "job_id": a.ID, "name": a.Name, "user": a.User, "partition": a.partition(), "qos": a.Class, "nodes": a.nodes(),
+			"state": map[string]any{"current": long(a.Job), "reason": reason(a.Job)}, "working_directory": a.detail().Dir, "submit_line": a.detail().Line,
+			"exit_code": map[string]any{"status": long(a.Job), "return_code": asNumber(code), "signal": asNumber(signal)}, "allocation_nodes": len(a.Nodes),
+			"array":    map[string]any{"job_id": cmp.Or(a.Array, 0), "task_id": a.Index},
+			"time":     map[string]any{"elapsed": int64(a.elapsed() / time.Second), "submission": unix(a.Submit), "start": unix(a.Start), "end": unix(a.ended()), "limit": int64(a.Walltime / time.Minute)},
+			"required": map[string]any{"CPUs": a.CPUs, "memory": (a.Mem + 1023) / 1024},
+		})
+	}
+	return writeJSON(c, map[string]any{"meta": newHead(), "errors": []string{}, "jobs": jobs})
+}
+
+func asNumber(s string) int {
+	n, _ := strconv.Atoi(s)
+	return n
+}

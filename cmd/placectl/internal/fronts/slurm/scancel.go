@@ -1,0 +1,130 @@
+package slurm
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/placectl/placectl/cmd/placectl/internal/fronts"
+)
+
+const scancelOptions = "A,account= b,batch c,ctld f,full H,hurry help i,interactive M,clusters= me n,jobname= name= p,partition= Q,quiet q,qos= R,reservation= s,signal= " +
+	"t,state= u,user= usage v,verbose V,version w,nodelist= sibling= wckey= cron"
+
+// scancel cancels jobs: those that are named, or all that the options say.
+func scancel(c *fronts.Call) error {
+	set, rest, err := options(c, scancelOptions, fronts.Anywhere)
+	if err != nil {
+		return err
+	}
+	for _, no := range []string{"clusters", "interactive", "sibling"} {
+		if set.Has(no) {
+			return failf(1, "scancel: error: --%s is not to be had here: placectl cancel", no)
+		}
+	}
+	if set.Has("signal") && !ends(set["signal"]) {
+		return failf(1, "scancel: error: --signal=%s: a job is only told to terminate: sbatch --signal sends one before its end", set["signal"])
+	}
+	refs, err := parseRefs(strings.Join(rest, ","))
+	if err != nil {
+		return failf(1, "scancel: error: %v", err)
+	}
+	if set.Has("name") {
+		set["jobname"] = set["name"]
+	}
+	if len(refs) == 0 && !set.Has("user", "me", "jobname", "partition", "state", "account", "nodelist", "qos", "reservation") {
+		return failf(1, "scancel: error: No job identification provided")
+	}
+	if set.Has("jobname") {
+		set["name"] = set["jobname"]
+	}
+	if set.Has("state") {
+		set["states"] = set["state"]
+	}
+	delete(set, "jobs")
+	want, err := wantedOf(c, set)
+	if err != nil {
+		return failf(1, "scancel: error: %v", err)
+	}
+	want.refs, want.asked = refs, len(refs) > 0
+	if !want.asked && want.users == nil && !c.Master {
+		want.users = []string{c.User}
+	}
+	return cancelAll(c, &want)
+}
+
+// ends reports whether a signal ends a job.
+func ends(signal string) bool {
+	return slices.Contains([]string{"TERM", "KILL", "INT", "HUP", "QUIT", "15", "9", "2", "1", "3"}, strings.TrimPrefix(strings.ToUpper(signal), "SIG"))
+}
+
+// cancelAll cancels what is wanted, of what has not ended. One that is not the caller's
+// stays, and is said; the others go all the same.
+func cancelAll(c *fronts.Call, want *wanted) error {
+	var denied []string
+	err := c.Update(func(ch fronts.Change) error {
+		denied = nil
+		about, err := ch.About()
+		if err != nil {
+			return err
+		}
+		var ids []uint64
+		sel := fronts.Selection{IDs: numbers(want.refs)}
+		if !want.asked {
+			sel.IDs = nil
+		}
+		err = ch.Jobs(sel, func(j *fronts.Job) error {
+			switch {
+			case want.asked && !named(want.refs, j), j.State.Over(), !want.shows(j, about):
+			case !c.May(j):
+				denied = append(denied, fmt.Sprintf("scancel: error: Kill job error on job id %s: Access/permission denied\n", jobID(j)))
+			default:
+				ids = append(ids, j.ID)
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		for _, id := range ids {
+			if err := ch.Do(fronts.Cancel, id); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err == nil && len(denied) > 0 {
+		return &Status{210, strings.Join(denied, "")}
+	}
+	return err
+}
+
+// job finds the jobs that a word names. It fails as scontrol does where there are none.
+func find(v fronts.View, word string, details bool) (list []*fronts.Job, err error) {
+	refs, err := parseRefs(word)
+	if err != nil || len(refs) == 0 {
+		return nil, errNoJob
+	}
+	err = v.Jobs(fronts.Selection{IDs: numbers(refs), Ended: true, Details: details, Why: true}, func(j *fronts.Job) error {
+		if named(refs, j) {
+			list = append(list, j)
+		}
+		return nil
+	})
+	if err == nil && len(list) == 0 {
+		err = errNoJob
+	}
+	slices.SortFunc(list, func(a, b *fronts.Job) int { return cmp.Compare(a.ID, b.ID) })
+	return list, err
+}
+
+var errNoJob = saying("Invalid job id specified")
+
+func uid(n int) string {
+	if n < 0 {
+		return "4294967294"
+	}
+	return strconv.Itoa(n)
+}

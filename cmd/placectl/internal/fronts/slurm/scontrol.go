@@ -1,0 +1,313 @@
+package slurm
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/placectl/placectl/cmd/placectl/internal/directives"
+	"github.com/placectl/placectl/cmd/placectl/internal/fronts"
+	"github.com/placectl/placectl/index"
+)
+
+const scontrolOptions = "a,all d,details D F,future h,help hide json l,local M,clusters= o,oneliner Q,quiet R,reservation sibling u,uid= v,verbose V,version yaml"
+
+// scontrol shows and changes jobs and nodes.
+func scontrol(c *fronts.Call) error {
+	set, words, err := options(c, scontrolOptions, fronts.Anywhere)
+	if err != nil {
+		return err
+	}
+	if len(words) == 0 {
+		return failf(1, "scontrol: error: it is not interactive here: say what is to be done")
+	}
+	verb, words := strings.ToLower(words[0]), words[1:]
+	switch {
+	case verb == "ping":
+		fmt.Fprintf(c.Stdout, "Slurmctld(primary) at %s is UP\n", c.Exec)
+		return nil
+	case verb == "show" && len(words) > 0:
+		return show(c, set, strings.ToLower(words[0]), words[1:])
+	case verb == "update":
+		return update(c, words)
+	case verb == "version":
+		fmt.Fprintln(c.Stdout, version)
+		return nil
+	}
+	deeds := map[string]fronts.Deed{"hold": fronts.Hold, "uhold": fronts.Hold, "release": fronts.Unhold, "requeue": fronts.Requeue}
+	deed, ok := deeds[verb]
+	switch {
+	case !ok:
+		return failf(1, "invalid keyword: %s", verb)
+	case len(words) == 0:
+		return failf(1, "too few arguments for keyword:%s", verb)
+	}
+	return changed(c, deed, words)
+}
+
+// deedFailed is what scontrol says before a colon when a deed failed.
+var deedFailed = map[fronts.Deed]string{fronts.Hold: "slurm_suspend error", fronts.Unhold: "slurm_suspend error", fronts.Requeue: "slurm_requeue error"}
+
+// changed does something to jobs. Each word stands for itself: one that is wrong keeps no
+// other from being changed.
+func changed(c *fronts.Call, deed fronts.Deed, words []string) error {
+	var complaints []string
+	err := c.Update(func(ch fronts.Change) error {
+		complaints = nil
+		for _, word := range strings.Split(strings.Join(words, ","), ",") {
+			word = strings.TrimPrefix(strings.ToLower(word), "jobid=")
+			jobs, err := find(ch, word, false)
+			if errors.Is(err, errNoJob) {
+				complaints = append(complaints, fmt.Sprintf("Invalid job id specified for job %s\n%s: Invalid job id specified\n", word, deedFailed[deed]))
+				continue
+			}
+			if err != nil {
+				return err
+			}
+			for _, j := range jobs {
+				if why := unfit(c, deed, j); why != "" {
+					complaints = append(complaints, fmt.Sprintf("%s for job %s\n%s: %s\n", why, word, deedFailed[deed], why))
+					continue
+				}
+				if deed == fronts.Hold && j.State == fronts.Held || deed == fronts.Unhold && j.State != fronts.Held {
+					continue
+				}
+				if err := ch.Do(deed, j.ID); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	})
+	if err == nil && len(complaints) > 0 {
+		return &Status{1, strings.Join(complaints, "")}
+	}
+	return err
+}
+
+// unfit says why something cannot be done to a job, "" where it can.
+func unfit(c *fronts.Call, deed fronts.Deed, j *fronts.Job) string {
+	switch {
+	case !c.May(j):
+		return "Access/permission denied"
+	case j.State.Over():
+		return "Job/step already completing or completed"
+	case deed == fronts.Hold && j.State >= fronts.Running:
+		return "Job is no longer pending execution"
+	case deed == fronts.Requeue && j.State < fronts.Running:
+		return "Job is pending execution"
+	}
+	return ""
+}
+
+func show(c *fronts.Call, set fronts.Set, what string, words []string) error {
+	name := ""
+	if key, value, ok := strings.Cut(what, "="); ok {
+		what, name = key, value
+	} else if len(words) > 0 {
+		name = words[0]
+	}
+	switch {
+	case what == "hostnames" || what == "hostname":
+		names, err := index.ExpandNodeList(name)
+		if err != nil {
+			return failf(1, "Invalid hostlist: %s", name)
+		}
+		fmt.Fprintln(c.Stdout, strings.Join(names, "\n"))
+		return nil
+	case what == "hostlist" || what == "hostlistsorted":
+		names := strings.FieldsFunc(name, func(r rune) bool { return r == ',' })
+		if what == "hostlistsorted" {
+			slices.Sort(names)
+		}
+		fmt.Fprintln(c.Stdout, fold(names))
+		return nil
+	}
+	var text string
+	err := c.View(func(v fronts.View) (err error) {
+		about, err := v.About()
+		if err != nil {
+			return err
+		}
+		switch {
+		case strings.HasPrefix("jobs", what) && what != "", what == "jobid", what == "jobids":
+			text, err = showJobs(c, v, about, set, name)
+		case strings.HasPrefix("nodes", what):
+			text, err = showNodes(c, v, about, set, name)
+		case strings.HasPrefix("partitions", what):
+			text, err = showPartitions(v, about, set, name)
+		case strings.HasPrefix("config", what):
+			text = showConfig(c, about)
+		case strings.HasPrefix("reservations", what):
+			text = "No reservations in the system\n"
+			if len(about.Reserved) > 0 {
+				text = ""
+			}
+			for _, r := range about.Reserved {
+				if name == "" || r == name {
+					text += "ReservationName=" + r + "\n\n"
+				}
+			}
+		default:
+			err = failf(1, "invalid entity:%s for keyword:show", what)
+		}
+		return err
+	})
+	if err == nil {
+		_, err = fmt.Fprint(c.Stdout, text)
+	}
+	return err
+}
+
+func showJobs(c *fronts.Call, v fronts.View, about *fronts.About, set fronts.Set, name string) (string, error) {
+	var b strings.Builder
+	print := func(j *fronts.Job) {
+		text := jobText(&queued{Job: j, about: about, zone: c.Zone}, set.Has("details"))
+		if set.Has("oneliner") {
+			text = strings.Join(strings.Fields(text), " ") + "\n"
+		}
+		b.WriteString(text)
+	}
+	if name == "" {
+		err := v.Jobs(fronts.Selection{Ended: true, Details: true, Why: true}, func(j *fronts.Job) error {
+			if !j.State.Over() || about.Now.Sub(j.End) < about.Keep {
+				print(j)
+			}
+			return nil
+		})
+		if err == nil && b.Len() == 0 {
+			return "No jobs in the system\n", nil
+		}
+		return b.String(), err
+	}
+	jobs, err := find(v, name, true)
+	if errors.Is(err, errNoJob) {
+		return "", failf(1, "slurm_load_jobs error: Invalid job id specified")
+	}
+	for _, j := range jobs {
+		print(j)
+	}
+	return b.String(), err
+}
+
+// update changes a job or a node: words KEY=VALUE.
+func update(c *fronts.Call, words []string) error {
+	keys := make(map[string]string)
+	for i := 0; i < len(words); i++ {
+		key, value, ok := strings.Cut(words[i], "=")
+		key = strings.ToLower(key)
+		if !ok { // job 12
+			if (key != "job" && key != "jobid" && key != "node" && key != "nodename") || i+1 == len(words) {
+				return failf(1, "Update of this parameter is not supported: %s", words[i])
+			}
+			i++
+			value = words[i]
+		}
+		keys[strings.TrimSuffix(strings.TrimSuffix(key, "id"), "name")] = value
+		if key == "jobname" || key == "name" {
+			keys["jobname"] = value
+			delete(keys, "")
+		}
+	}
+	switch {
+	case keys["node"] != "":
+		return updateNodes(c, keys)
+	case keys["job"] != "":
+		return updateJob(c, keys)
+	}
+	return failf(1, "No valid entity in update command\nInput line must include \"NodeName\", \"JobId\"")
+}
+
+// updates are the keys of a job that can be changed, and the options of sbatch that say the
+// same.
+var updates = map[string]string{"timelimit": "time", "priority": "priority", "jobname": "job-name", "partition": "partition", "starttime": "begin", "nice": "nice", "account": "account",
+	"dependency": "dependency", "deadline": "deadline", "numcpus": "ntasks", "comment": "comment", "qos": "qos"}
+
+func updateJob(c *fronts.Call, keys map[string]string) error {
+	word := keys["job"]
+	var given []fronts.Given
+	for key, value := range keys {
+		if key == "job" {
+			continue
+		}
+		option, ok := updates[key]
+		if !ok {
+			return failf(1, "Update of this parameter is not supported: %s=%s", key, value)
+		}
+		given = append(given, fronts.Given{Name: option, Value: value})
+	}
+	var complaint string
+	err := c.Update(func(ch fronts.Change) error {
+		complaint = ""
+		jobs, err := find(ch, word, false)
+		if errors.Is(err, errNoJob) {
+			complaint = fmt.Sprintf("Invalid job id specified for job %s\nslurm_update error: Invalid job id specified\n", word)
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		for _, j := range jobs {
+			switch why := unfit(c, fronts.Cancel, j); {
+			case why != "" && len(jobs) == 1:
+				complaint = fmt.Sprintf("%s for job %s\nslurm_update error: %s\n", why, word, why)
+			case why == "":
+				if err := ch.Alter(j.ID, directives.Slurm, given); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	})
+	var o *directives.OptionError
+	switch {
+	case errors.As(err, &o):
+		return failf(1, "slurm_update error: %s: %v", o.Option, o.Err)
+	case err == nil && complaint != "":
+		return &Status{1, complaint}
+	}
+	return err
+}
+
+func updateNodes(c *fronts.Call, keys map[string]string) error {
+	names, err := expand(keys["node"])
+	if err != nil {
+		return failf(1, "slurm_update error: Invalid node name specified")
+	}
+	states := map[string]string{"DRAIN": "drained", "RESUME": "up", "UNDRAIN": "up", "IDLE": "up", "DOWN": "down"}
+	state := states[strings.ToUpper(keys["state"])]
+	for key := range keys {
+		if key != "node" && key != "state" && key != "reason" {
+			return failf(1, "Update of this parameter is not supported: %s=%s", key, keys[key])
+		}
+	}
+	switch {
+	case keys["state"] != "" && state == "":
+		return failf(1, "Invalid input: State=%s\nRequest aborted\nValid states are: DOWN DRAIN RESUME UNDRAIN", keys["state"])
+	case state == "":
+		return failf(1, "slurm_update error: it is the state that a reason belongs to: State=DRAIN Reason=...")
+	case (state == "drained" || state == "down") && keys["reason"] == "":
+		return failf(1, "You must specify a reason when %sING a node.\nRequest denied", strings.ToUpper(keys["state"]))
+	case !c.Master:
+		return failf(1, "slurm_update error: Invalid user id")
+	}
+	missing := false
+	err = c.Update(func(ch fronts.Change) error {
+		missing = false
+		for _, name := range names {
+			err := ch.SetNode(name, state, keys["reason"])
+			if missing = err != nil && ch.Missing(err, "node"); missing {
+				return err
+			}
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if missing {
+		return failf(1, "slurm_update error: Invalid node name specified")
+	}
+	return err
+}

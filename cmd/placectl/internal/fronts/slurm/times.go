@@ -1,0 +1,78 @@
+package slurm
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// layouts are how --starttime and --endtime may write an instant.
+var layouts = []string{"2006-01-02T15:04:05", "2006-01-02T15:04", "2006-01-02", "2006-01-02 15:04:05", "01/02/06-15:04:05", "01/02/06-15:04", "01/02/06", "0102-15:04", "0102"}
+
+// instant reads an instant: one of the layouts, a time of today, a word, or now and a
+// difference: now-2days. now says in whose zone.
+func instant(text string, now time.Time) (time.Time, error) {
+	low := strings.ToLower(text)
+	midnight := time.Date(now.Year(), now.Month(), now.Day(), 0, 0, 0, 0, now.Location())
+	if rest, ok := strings.CutPrefix(low, "now"); ok {
+		return moved(now, rest)
+	}
+	switch low {
+	case "today", "midnight":
+		return midnight, nil
+	case "tomorrow":
+		return midnight.AddDate(0, 0, 1), nil
+	case "noon":
+		return midnight.Add(12 * time.Hour), nil
+	case "teatime":
+		return midnight.Add(16 * time.Hour), nil
+	}
+	for _, layout := range layouts {
+		if t, err := time.ParseInLocation(layout, text, now.Location()); err == nil {
+			if t.Year() == 0 {
+				t = t.AddDate(now.Year(), 0, 0)
+			}
+			return t, nil
+		}
+	}
+	for _, layout := range []string{"15:04:05", "15:04"} {
+		if t, err := time.Parse(layout, text); err == nil {
+			return midnight.Add(t.Sub(t.Truncate(24 * time.Hour))), nil
+		}
+	}
+	return time.Time{}, fmt.Errorf("%q is not a time", text)
+}
+
+// units are the units behind now+N. Any beginning of one will do.
+var units = [...]struct {
+	name string
+	size time.Duration
+}{{"seconds", time.Second}, {"minutes", time.Minute}, {"hours", time.Hour}, {"days", 24 * time.Hour}, {"weeks", 7 * 24 * time.Hour}}
+
+// moved is an instant and a difference, such as -2days.
+func moved(now time.Time, by string) (time.Time, error) {
+	if by == "" {
+		return now, nil
+	}
+	sign := time.Duration(1)
+	switch by[0] {
+	case '-':
+		sign = -1
+	case '+':
+	default:
+		return now, fmt.Errorf("%q is no difference", by)
+	}
+	digits := by[1 : 1+len(by[1:])-len(strings.TrimLeft(by[1:], "0123456789"))]
+	n, err := strconv.Atoi(digits)
+	if err != nil || n > 1_000_000 {
+		return now, fmt.Errorf("%q is no difference", by)
+	}
+	unit := by[1+len(digits):]
+	for _, u := range units {
+		if strings.HasPrefix(u.name, unit) { // seconds where there is none
+			return now.Add(sign * time.Duration(n) * u.size), nil
+		}
+	}
+	return now, fmt.Errorf("%q is no unit", unit)
+}
