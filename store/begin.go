@@ -70,7 +70,7 @@ func (p *passage) job(c change) error {
 func (p *passage) putOff(j *row.Job, why string) error {
 	j.Reason = fmt.Sprintf("was to start at %s; %s", stamp(j.Start), why)
 	p.late = append(p.late, j)
-	if err := p.tx.postponed().add(j); err != nil {
+	if err := (postponed{p.tx}).add(j); err != nil {
 		return err
 	}
 	return p.tx.allocations().vacate(j)

@@ -68,19 +68,19 @@ const ending = 10
 
 // overrun is how long from now what an owner has is taken to go on past its end, in
 // seconds: a job that a supervisor executes is being ended.
-func (tx *Tx) overrun(owner uint64) int64 {
-	if d, known := tx.loaded.overruns[owner]; known {
+func (os overdue) overrun(owner uint64) int64 {
+	if d, known := os.loaded.overruns[owner]; known {
 		return d
 	}
-	d, err := tx.overdue().lasts(owner)
+	d, err := os.lasts(owner)
 	if err != nil {
-		tx.failed(err)
+		os.failed(err)
 		return derived.Grace
 	}
-	if tx.loaded.overruns == nil {
-		tx.loaded.overruns = make(map[uint64]int64)
+	if os.loaded.overruns == nil {
+		os.loaded.overruns = make(map[uint64]int64)
 	}
-	tx.loaded.overruns[owner] = d
+	os.loaded.overruns[owner] = d
 	return d
 }
 
@@ -208,7 +208,7 @@ func (p *pass) delays(late []*row.Job) error {
 	slices.SortFunc(byHand, func(a, b *row.Job) int { return cmp.Compare(a.ID, b.ID) })
 	for _, j := range byHand {
 		j.Reason = "was to start at " + stamp(j.Start) + "; an overdue job is on its nodes"
-		if err := errors.Join(p.tx.postponed().add(j), p.tx.allocations().vacate(j), p.tx.plans().anew(j)); err != nil {
+		if err := errors.Join(postponed{p.tx}.add(j), p.tx.allocations().vacate(j), p.tx.plans().anew(j)); err != nil {
 			return err
 		}
 		p.planned = append(p.planned, j)
@@ -219,7 +219,7 @@ func (p *pass) delays(late []*row.Job) error {
 // behind lists the jobs that are to start soon, on a node of a job that is past its end or
 // with some of what that holds.
 func (al allocations) behind(j *row.Job) ([]uint64, error) {
-	until := al.now + al.overrun(row.JobOwner(j.ID))
+	until := al.now + al.overdue().overrun(row.JobOwner(j.ID))
 	ids, err := al.counters().Planned(j, al.now, until)
 	for _, node := range j.AllNodes() {
 		for _, b := range al.calendar().At(node) {

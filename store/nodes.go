@@ -310,7 +310,7 @@ func (tx *Tx) SetNodeState(number uint32, state index.State, reason string) erro
 			return err
 		}
 	}
-	if err := tx.suspects().clear(number); err != nil {
+	if err := (suspects{tx}).clear(number); err != nil {
 		return err
 	}
 	if was != state {
@@ -374,7 +374,7 @@ func (tx *Tx) RemoveNode(number uint32) error {
 		return err
 	}
 	tx.loaded.freed.Anywhere()
-	if err := errors.Join(tx.file.Remove(row.NodeNames, []byte(n.Name)), tx.suspects().clear(number)); err != nil {
+	if err := errors.Join(tx.file.Remove(row.NodeNames, []byte(n.Name)), suspects{tx}.clear(number)); err != nil {
 		return err
 	}
 	return tx.file.Remove(row.Nodes, row.Key32(number))

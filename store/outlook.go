@@ -242,7 +242,7 @@ func (o *Outlook) due(d row.Dependency) (at int64, known bool, err error) {
 		}
 		start, end = unix(p.Start), unix(p.End)
 	} else if end <= o.tx.now {
-		end = o.tx.now + o.tx.overrun(row.JobOwner(other.ID))
+		end = o.tx.now + o.tx.overdue().overrun(row.JobOwner(other.ID))
 	}
 	if d.When == After {
 		return start, true, nil

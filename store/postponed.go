@@ -15,8 +15,6 @@ import (
 // postponed is the transaction as far as it is about jobs that were put off.
 type postponed struct{ *Tx }
 
-func (tx *Tx) postponed() postponed { return postponed{tx} }
-
 func (ps postponed) row() (*row.Postponed, error) {
 	payload, err := ps.file.Get(row.Meta, row.KeyPostponed)
 	if err != nil || payload == nil {
@@ -52,7 +50,7 @@ func (ps postponed) add(j *row.Job) error {
 // forward brings jobs forward that were put off, where room was made since they were looked
 // at last.
 func (p *pass) forward() error {
-	ps := p.tx.postponed()
+	ps := postponed{p.tx}
 	list, err := ps.row()
 	if err != nil || len(list.Jobs) == 0 || list.Tried == p.tx.state.Invalidations && p.tx.state.Invalidations != 0 {
 		return err

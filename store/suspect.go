@@ -15,8 +15,6 @@ import (
 // suspects is the transaction as far as it is about nodes that refuse jobs.
 type suspects struct{ *Tx }
 
-func (tx *Tx) suspects() suspects { return suspects{tx} }
-
 // refused takes note that a node has refused a job, and drains one that does it too often,
 // or that is not healthy.
 func (ss suspects) refused(number uint32, r Result) error {

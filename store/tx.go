@@ -56,7 +56,7 @@ type loaded struct {
 }
 
 func newLoaded(tx *Tx) loaded {
-	b := derived.Base{Rows: tx.file, State: &tx.state, Now: &tx.now, Calendar: tx.calendar, Node: tx.keptNode, Owned: tx.ownerNodes, Overrun: tx.overrun,
+	b := derived.Base{Rows: tx.file, State: &tx.state, Now: &tx.now, Calendar: tx.calendar, Node: tx.keptNode, Owned: tx.ownerNodes, Overrun: tx.overdue().overrun,
 		Fail: tx.failed, Dirty: func() { tx.dirty = true }}
 	return loaded{nodes: &nodeRows{file: tx.file, finder: tx.file.Finder(row.Nodes)}, source: derived.NewSource(b), rooms: derived.NewRooms(b),
 		releases: &derived.Releases{Base: b}, usage: &usage{tx: tx}, counters: &derived.Counters{Base: b}, freed: &derived.Freed{Base: b}}
@@ -233,7 +233,7 @@ func (tx *Tx) index() (*index.Index, error) {
 func (tx *Tx) calendar() *timeline.Calendar {
 	if tx.loaded.calendar == nil {
 		tx.loaded.calendar = timeline.NewCalendar(tx.loaded.source, tx.now, derived.Grace)
-		tx.loaded.calendar.Overrun = tx.overrun
+		tx.loaded.calendar.Overrun = tx.overdue().overrun
 	}
 	return tx.loaded.calendar
 }
