@@ -113,12 +113,12 @@ func (db *DB) removeExpired(old *recovery.Expired, watch Watch) error {
 			}
 		}
 	}
-	return errors.Join(remove(old.Jobs, (*Tx).removeEnded), remove(old.Events, (*Tx).removeEvents))
+	return errors.Join(remove(old.Jobs, removeEnded), remove(old.Events, removeEvents))
 }
 
 // removeEnded forgets jobs that have ended, but for those that somebody has come to depend
 // on.
-func (tx *Tx) removeEnded(ids []uint64) error {
+func removeEnded(tx *Tx, ids []uint64) error {
 	needed, err := recovery.Needed(tx.file)
 	if err != nil {
 		return err
@@ -150,7 +150,7 @@ func (tx *Tx) removeEnded(ids []uint64) error {
 }
 
 // removeEvents forgets events.
-func (tx *Tx) removeEvents(ids []uint64) error {
+func removeEvents(tx *Tx, ids []uint64) error {
 	for _, id := range ids {
 		if err := tx.file.Remove(row.Events, row.Key64(id)); err != nil {
 			return tx.spoil(err)
@@ -207,7 +207,7 @@ func (p *pass) forgetJobs(before int64, needed *roaring64.Bitmap) error {
 	if err != nil || len(old) == 0 {
 		return err
 	}
-	return tx.removeEnded(old)
+	return removeEnded(tx, old)
 }
 
 // forgetEvents goes on through the events.
@@ -238,5 +238,5 @@ func (p *pass) forgetEvents(before int64) error {
 	if err != nil || len(old) == 0 {
 		return err
 	}
-	return tx.removeEvents(old)
+	return removeEvents(tx, old)
 }

@@ -43,13 +43,13 @@ func (tx *Tx) ResetClock(to time.Time) (*ClockReset, error) {
 	if err != nil {
 		return nil, err
 	}
-	return out, tx.spoil(tx.resetClock(to.Unix()))
+	return out, tx.spoil(resetClock(tx, to.Unix()))
 }
 
 // begunOrEnded are the states that events of those who have begun or ended lead to.
 var begunOrEnded = []string{JobRunning.String(), JobFinished.String(), JobFailed.String(), JobCancelled.String(), "active", "ended"}
 
-func (tx *Tx) resetClock(to int64) error {
+func resetClock(tx *Tx, to int64) error {
 	if err := tx.flush(); err != nil { // what this transaction has done so far
 		return err
 	}

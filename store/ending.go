@@ -2,8 +2,11 @@ package store
 
 import (
 	"errors"
+	"fmt"
 	"strconv"
+	"strings"
 	"time"
+	"unicode"
 
 	"github.com/placectl/placectl/store/internal/row"
 )
@@ -108,3 +111,88 @@ func (al allocations) moveEnd(j *row.Job, end int64) error {
 	j.End = end
 	return al.spoil(al.takeAgain(j, spans, j.State))
 }
+
+// An attempt that has failed is followed by another where the job allows it: after how
+// many, after which outcomes and how much later is in its Ending.
+
+// CheckRetryOn verifies a list of outcomes after which a job is tried again: exit
+// statuses and ranges of them, signal, walltime and oom, with commas between them, such as
+// 1-5,75,oom. The empty list stands for every status but 126 and 127, which say that there
+// is no such program, and every signal. It fails with ErrInvalid.
+func CheckRetryOn(list string) error {
+	_, err := retriedOn(list, OutcomeNone, 0)
+	return err
+}
+
+// retriedOn reports whether a list has an outcome.
+func retriedOn(list string, o Outcome, exit int) (bool, error) {
+	if list == "" {
+		return o == OutcomeSignal || o == OutcomeExited && exit != 126 && exit != 127 && exit != 0, nil
+	}
+	found := false
+	for _, item := range strings.Split(list, ",") {
+		switch item {
+		case OutcomeSignal.String(), OutcomeWalltime.String(), OutcomeOOM.String():
+			found = found || o.String() == item
+			continue
+		}
+		from, to, isRange := strings.Cut(item, "-")
+		if !isRange {
+			to = from
+		}
+		low, err := strconv.ParseUint(from, 10, 8)
+		high, errTo := strconv.ParseUint(to, 10, 8)
+		if err != nil || errTo != nil || low > high || low == 0 {
+			return false, fmt.Errorf("%w: %q is no outcome after which a job can be tried again: use statuses from 1 to 255 and ranges of them, signal, walltime and oom", ErrInvalid, item)
+		}
+		found = found || o == OutcomeExited && int(low) <= exit && exit <= int(high)
+	}
+	return found, nil
+}
+
+// retryWait is for how long a job waits after so many retries.
+func (e *Ending) retryWait(retried int) time.Duration {
+	wait := e.RetryWait
+	if wait == 0 {
+		wait = DefaultRetryWait
+	}
+	for range retried {
+		if wait *= 2; wait >= MaxRetryWait {
+			break
+		}
+	}
+	return min(wait, MaxRetryWait)
+}
+
+// Check verifies an ending. It fails with ErrInvalid.
+func (e *Ending) Check() error {
+	switch {
+	case e.Retries < 0 || e.Retries > MaxRetries:
+		return fmt.Errorf("%w: %d retries; there may be from 0 to %d", ErrInvalid, e.Retries, MaxRetries)
+	case e.RetryWait < 0 || e.RetryWait > MaxRetryWait:
+		return fmt.Errorf("%w: a wait of %s before a retry; it must be from 0 to %s", ErrInvalid, e.RetryWait, MaxRetryWait)
+	case e.Signal < 0 || e.Signal > 64:
+		return fmt.Errorf("%w: there is no signal %d", ErrInvalid, e.Signal)
+	case (e.Signal == 0) != (e.Before == 0) || e.Before < 0:
+		return fmt.Errorf("%w: signal %d, %s before the end: both, or neither", ErrInvalid, e.Signal, e.Before)
+	case e.Signal == 0 && e.First:
+		return fmt.Errorf("%w: the first process alone is to get a signal, and there is none", ErrInvalid)
+	}
+	for _, when := range strings.Split(e.Mail, ",") {
+		switch when {
+		case "", "begin", "end", "fail", "requeue":
+		default:
+			return fmt.Errorf("%w: mail at %q; there are begin, end, fail and requeue", ErrInvalid, when)
+		}
+	}
+	for _, to := range strings.Split(e.MailTo, ",") {
+		if e.MailTo != "" && (to == "" || strings.ContainsFunc(to, notInAddress)) {
+			return fmt.Errorf("%w: mail to %q; addresses are wanted, with commas between", ErrInvalid, e.MailTo)
+		}
+	}
+	return CheckRetryOn(e.RetryOn)
+}
+
+// notInAddress are characters that would end an address, or the line of a mail's head that
+// it stands in.
+func notInAddress(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }

@@ -124,7 +124,7 @@ func (tx *Tx) PutNode(n *index.Node) (added bool, err error) {
 	if !tx.Writable() {
 		return false, ErrReadOnly
 	}
-	if err := tx.validNode(n); err != nil {
+	if err := validNode(tx, n); err != nil {
 		return false, err
 	}
 	ix, err := tx.index()
@@ -188,7 +188,7 @@ func gaveLess(old, now *index.Node) bool {
 	})
 }
 
-func (tx *Tx) validNode(n *index.Node) error {
+func validNode(tx *Tx, n *index.Node) error {
 	if !index.ValidNodeName(n.Name) {
 		return fmt.Errorf("%w node name %q: it must be printable, without spaces, commas, quotes and ()+:=*?", ErrInvalid, n.Name)
 	}

@@ -134,7 +134,7 @@ func (tx *Tx) Amend(key string, answer []byte) error {
 }
 
 // adoptKeys makes answers of the keys of older formats, which led to a job and had none.
-func (tx *Tx) adoptKeys() error {
+func adoptKeys(tx *Tx) error {
 	err := tx.file.Each(row.Keys, nil, func(key, payload []byte) (bool, error) {
 		id, ok := row.DecodeNumber64(payload)
 		if !ok {

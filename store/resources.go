@@ -90,7 +90,7 @@ func (tx *Tx) RemoveResource(name string) error {
 	if ranksBy(tx.loaded.defs, set.PriorityF, def) {
 		return &Conflict{"resource " + def.Name, "the setting priorityf names it"}
 	}
-	if err := tx.unusedResource(def); err != nil {
+	if err := unusedResource(tx, def); err != nil {
 		return err
 	}
 	defs.Remove(def.ID)
@@ -113,7 +113,7 @@ func ranksBy(defs *index.Defs, text string, def index.Def) bool {
 // unusedResource fails when a node or a queue has the resource, or something that is
 // still to be placed asks for it: a job that has not ended, or the next occurrence of
 // a standing reservation.
-func (tx *Tx) unusedResource(def index.Def) error {
+func unusedResource(tx *Tx, def index.Def) error {
 	queues, err := tx.Queues()
 	if err != nil {
 		return err

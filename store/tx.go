@@ -106,7 +106,7 @@ func (db *DB) load(r *file.Recorder) (*Tx, error) {
 func (tx *Tx) upgrade() error {
 	now := tx.now
 	tx.state.UsageSince, tx.now = now, tx.state.AsOf
-	if err := tx.adoptKeys(); err != nil {
+	if err := adoptKeys(tx); err != nil {
 		return err
 	}
 	err := check.NewFindings(func(string) {}).Repair(tx.checked())
