@@ -300,20 +300,28 @@ func (s *scope) named(f *FromItem, src *source) bool {
 }
 
 // view compiles a view. A fault in it is told where it is used.
-func (c *compiler) view(f *FromItem, view *View) (p producer) {
-	defer func() {
-		switch r := recover().(type) {
-		case nil:
-		case abort:
-			if err, ok := r.err.(*Error); ok {
-				c.fail(f, "view %s: %s", view.Name, err.Msg)
-			}
-			panic(r)
-		default:
-			panic(r)
-		}
-	}()
-	return c.compileSelect(view.Select, nil)
+func (c *compiler) view(f *FromItem, view *View) producer {
+	if c.views[view] {
+		c.fail(f, "the view %s is explained by itself", view.Name)
+	}
+	if c.views == nil {
+		c.views = make(map[*View]bool)
+	}
+	c.views[view] = true
+	defer delete(c.views, view)
+	p, err := c.compileView(view)
+	if fault, ok := err.(*Error); ok {
+		c.fail(f, "view %s: %s", view.Name, fault.Msg)
+	}
+	if err != nil {
+		panic(abort{err})
+	}
+	return p
+}
+
+func (c *compiler) compileView(view *View) (p producer, err error) {
+	defer rescue(&err)
+	return c.compileSelect(view.Select, nil), nil
 }
 
 // table finds a table.

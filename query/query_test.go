@@ -2,6 +2,7 @@ package query
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 )
 
@@ -97,5 +98,47 @@ func TestSmall(t *testing.T) {
 	} {
 		out, err := runAll(t, smallCatalog(), text, Options{})
 		t.Logf("%s\n   %q %v", text, out, err)
+	}
+}
+
+// TestOneLine: on one line a statement is what it was.
+func TestOneLine(t *testing.T) {
+	for text, want := range map[string]string{
+		"SELECT 'a  b',\n\t1 -- what\nFROM t;\n": "SELECT 'a  b', 1 FROM t;", "SELECT 1;": "SELECT 1;", "SELECT /* x */ a.b": "SELECT a.b",
+		"SELECT 'a\nb'": "", "SELECT 'a": "", "-- nothing": "",
+	} {
+		if got, ok := OneLine(text); ok != (want != "") || ok && got != want {
+			t.Errorf("%q is %q, %t on one line, not %q", text, got, ok, want)
+		}
+	}
+}
+
+// TestViewsAsTables: a view is used as a table, with its own names for columns, and its
+// faults are told where it is used.
+func TestViewsAsTables(t *testing.T) {
+	view := func(text string) *View {
+		list, err := Parse(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return list[0].View
+	}
+	opt := Options{Views: map[string]*View{"v": view("CREATE VIEW v(x, n) AS SELECT b, size FROM t WHERE a > 0"), "w": view("CREATE VIEW w AS SELECT max(x) AS m FROM v"),
+		"bad": view("CREATE VIEW bad AS SELECT nosuch FROM t"), "loop": view("CREATE VIEW loop AS SELECT * FROM loop")}}
+	for text, want := range map[string]string{
+		"SELECT x FROM v WHERE n = '1k'": "'one'", "SELECT m FROM w": "'two'", "SELECT count(*) FROM v x JOIN V y ON x.x = y.x": "2",
+		"SELECT * FROM bad": "line 1, column 15: view bad: no column \"nosuch\" in t", "SELECT * FROM v AT 'now'": "line 1, column 20: \"now\" is no time",
+	} {
+		rows, err := runAll(t, smallCatalog(), text, opt)
+		got := strings.Join(rows, "\n")
+		if err != nil {
+			got = err.Error()
+		}
+		if got != want {
+			t.Errorf("%s\n got %s\nwant %s", text, got, want)
+		}
+	}
+	if _, err := runAll(t, smallCatalog(), "SELECT * FROM loop", opt); err == nil || !strings.Contains(err.Error(), "explained by itself") {
+		t.Errorf("a view of itself: %v", err)
 	}
 }

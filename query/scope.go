@@ -21,7 +21,8 @@ type compiler struct {
 	text    string
 	catalog Catalog
 	opt     Options
-	depth   int // of queries in queries, views included
+	depth   int            // of queries in queries, views included
+	views   map[*View]bool // that are being compiled
 	nslots  int
 	nmade   int
 }
@@ -164,7 +165,7 @@ func (s *scope) missing(x *ColumnRef) {
 		in = " in " + s.sources[0].name
 	}
 	hint := didYouMean(x.Name, names)
-	if hint == "" && s.c.text[x.pos:min(x.pos+1, len(s.c.text))] == `"` {
+	if hint == "" && x.pos < len(s.c.text) && s.c.text[x.pos] == '"' {
 		hint = fmt.Sprintf("; for a text write %s", quoteText(x.Name))
 	}
 	if hint == "" && len(s.sources) == 0 && s.parent == nil {

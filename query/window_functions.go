@@ -27,14 +27,10 @@ var windowKinds = map[string]windowKind{
 }
 
 func windowNames() []string {
-	var out []string
-	for name := range windowKinds {
-		out = append(out, name)
-	}
+	out := WindowFunctionNames()
 	for name := range aggregates {
 		out = append(out, name)
 	}
-	sort.Strings(out)
 	return out
 }
 
@@ -181,4 +177,14 @@ func nthValue(p *partition, e *env, c *windowCall, at int) Value {
 		return e.fail(fmt.Errorf("%w: the second argument of nth_value is a positive integer", ErrQuery))
 	}
 	return p.inFrame(c, at, int(min(NumericAffinity.Stored(n).Int64(), int64(len(p.rows)+1)))-1)
+}
+
+// WindowFunctionNames lists the functions that only windows have, for completion.
+func WindowFunctionNames() []string {
+	var out []string
+	for name := range windowKinds {
+		out = append(out, name)
+	}
+	sort.Strings(out)
+	return out
 }

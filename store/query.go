@@ -24,7 +24,9 @@ type Query struct {
 	// Reader reads times and durations in words; nil reads RFC 3339, 2026-11-20 10:00
 	// (UTC), @epoch, now and now+1h30m, seconds, 1h30m and 1:30:00.
 	Reader Reader
-	Zone   *time.Location // of 'localtime' and 'utc' in date functions; nil is UTC
+	// Views are queries with names, to be used as tables, by their names in lower case.
+	Views map[string]*query.View
+	Zone  *time.Location // of 'localtime' and 'utc' in date functions; nil is UTC
 }
 
 // Reader reads what people write for an instant, or for a length of time.
@@ -88,7 +90,7 @@ func (r *Rows) gather() (*Rows, error) {
 // Query asks one question, a statement of q.Text, as of the transaction's instant. The
 // rows are made as they are read, and last no longer than the transaction.
 func (tx *Tx) Query(ctx context.Context, statement *query.Statement, q Query) (*Rows, error) {
-	opt := query.Options{Limits: q.Limits, Context: ctx, Now: func() int64 { return tx.now }, Ahead: aheadIn(q.Zone), Nanos: nanos(), Input: isInput}
+	opt := query.Options{Limits: q.Limits, Context: ctx, Now: func() int64 { return tx.now }, Ahead: aheadIn(q.Zone), Views: q.Views, Nanos: nanos(), Input: isInput}
 	for i, arg := range q.Args {
 		v, err := queryValue(arg)
 		if err != nil {

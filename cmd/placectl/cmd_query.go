@@ -11,6 +11,7 @@ import (
 
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
 	"github.com/placectl/placectl/cmd/placectl/internal/spell"
+	"github.com/placectl/placectl/cmd/placectl/internal/sqlshell"
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
 	"github.com/placectl/placectl/query"
 	"github.com/placectl/placectl/store"
@@ -23,12 +24,14 @@ func queryVerb() *verb {
 		Category: "Asking",
 		Usage:    "ask in SQL about nodes, jobs and what is planned; changes nothing",
 		Args:     []verbs.Arg{{Name: "SQL", Unless: "file"}},
-		Description: "A part of SQLite's SELECT, which means the same: JOIN, LEFT JOIN, subqueries, GROUP BY, ORDER BY, LIMIT.\n" +
+		Description: "SQLite's SELECT, which means the same: joins, subqueries, WITH, windows, UNION, GROUP BY, json_object.\n" +
 			"Besides: sizes, durations and times in strings compare with columns of those (mem >= '64GiB', start < 'now+2h');\n" +
 			"nodelist(name) folds names to n[1-9], in_nodelist(name, 'n[1-9]') and has(features, 'ssd') are conditions;\n" +
 			"FROM nodes AT 'now+2h' is the planned state then, of nodes, buckets and allocations;\n" +
-			"free_slots(duration [, select]), earliest(select, place, walltime), timeline(node or bucket) and reasons(job)\n" +
-			"are tables. sys_tables and sys_columns say what else there is, docs/states.md what the states are.\n" +
+			"free_slots(duration [, select]), earliest(select, place, walltime), timeline(node or bucket), reasons(job),\n" +
+			"blockers(job) and generate_series(from, to, step) are tables; history is who had which node when.\n" +
+			"docs/sql.md has all tables, columns and functions and thirty questions, docs/states.md the states.\n" +
+			"CREATE TEMP VIEW names a query for the statements behind it.\n" +
 			"EXPLAIN shows how a query is answered, EXPLAIN ANALYZE what it took. Several statements are separated by\n" +
 			"semicolons; the first error ends it.",
 		Flags: []cli.Flag{
@@ -71,8 +74,16 @@ func (r *runner) query(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	for i, statement := range list {
-		if i > 0 && r.audience().Brief {
+	q.Views = make(map[string]*query.View)
+	asked := 0
+	for _, statement := range list {
+		if statement.View != nil {
+			if err := sqlshell.SetView(q.Views, text, statement.View); err != nil {
+				return err
+			}
+			continue
+		}
+		if asked++; asked > 1 && r.audience().Brief {
 			fmt.Fprintln(r.stdout)
 		}
 		if err := r.ask(r.ctx, db, statement, q, limit); err != nil {

@@ -35,7 +35,7 @@ func (r *runner) shell(*cli.Context) error {
 	if err != nil {
 		return err
 	}
-	host := shellHost{r, db}
+	host := shellHost{r, db, make(map[string]*query.View)}
 	var what sqlshell.Schema
 	if err := db.View(func(tx *store.Tx) (err error) {
 		what.Tables, what.Columns, err = tx.QueryTables()
@@ -52,12 +52,16 @@ func (r *runner) shell(*cli.Context) error {
 
 // shellHost answers what is asked in a shell.
 type shellHost struct {
-	r  *runner
-	db *store.DB
+	r     *runner
+	db    *store.DB
+	views map[string]*query.View
 }
 
 func (h shellHost) Ask(ctx context.Context, text string, statement *query.Statement) error {
-	return h.r.ask(ctx, h.db, statement, store.Query{Text: text, Reader: queryReader{h.r}}, 0)
+	if statement.View != nil {
+		return sqlshell.SetView(h.views, text, statement.View)
+	}
+	return h.r.ask(ctx, h.db, statement, store.Query{Text: text, Reader: queryReader{h.r}, Zone: h.r.loc, Views: h.views}, 0)
 }
 
 func (h shellHost) Printer(res output.Result) *output.Printer { return h.r.printer(res) }

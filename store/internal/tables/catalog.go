@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/placer"
 	"github.com/placectl/placectl/query"
 	"github.com/placectl/placectl/store/internal/row"
 )
@@ -16,12 +17,13 @@ import (
 type Catalog struct {
 	src *Source
 	Reader
-	names  []string          // of nodes, by number, as far as they were asked for
-	late   [64]string        // words that were read of late
-	asked  int               // how many names were not known
-	nodes  *nodes            // as they are now
-	hosts  map[uint32]string // of batches, as far as they were asked for
-	failed error             // the first error of what cannot return one
+	names   []string                  // of nodes, by number, as far as they were asked for
+	late    [64]string                // words that were read of late
+	asked   int                       // how many names were not known
+	nodes   *nodes                    // as they are now
+	hosts   map[uint32]string         // of batches, as far as they were asked for
+	selects map[string][]placer.Chunk // that jobs have, as far as they were asked for
+	failed  error                     // the first error of what cannot return one
 }
 
 // New is the tables of a store.
@@ -59,6 +61,7 @@ func queryTables() []queryTable {
 		{"jobs", "what runs, is planned, waits, and has run", false, jobsTable},
 		{"attempts", "one row for each start of a job: who executed it, how it ended, what it used", false, attemptsTable},
 		{"beats", "who executes attempts where, and when they were last heard of", false, beatsTable},
+		{"history", "one row for each start of a job and node that it had, from when to when; ended ones too", false, historyTable},
 		{"chunks", "one row for each chunk of a job's select", false, chunksTable},
 		{"allocations", "one row for each node and chunk of a job that runs or is planned", true, allocationsTable},
 		{"reservations", "nodes that are kept for a time", false, reservationsTable},
@@ -99,8 +102,10 @@ func (c *Catalog) Table(name string, at query.Value) (query.Table, error) {
 		switch {
 		case !all[i].planned:
 			return nil, conflict("table " + name + ": AT is for nodes, buckets, allocations and pools: nothing else is planned")
+		case when < c.src.Now && name == "allocations":
+			return allocationsPast(c, when)
 		case when < c.src.Now:
-			return nil, conflict("table " + name + ": AT " + time.Unix(when, 0).UTC().Format(time.RFC3339) + " is past: only the present and the planned future are known")
+			return nil, conflict("table " + name + ": AT " + time.Unix(when, 0).UTC().Format(time.RFC3339) + " is past: of that only allocations are known; the table history has who had which node when")
 		}
 	}
 	return all[i].make(c, when)

@@ -42,6 +42,7 @@ func queryFunctions() []tableFunction {
 		{"earliest", 1, 3, "earliest(select [, place [, walltime]])", earliest},
 		{"timeline", 1, 1, "timeline(node or bucket)", timelineOf},
 		{"reasons", 1, 1, "reasons(job)", reasonsOf},
+		{"blockers", 1, 1, "blockers(job)", blockersOf},
 	}
 }
 

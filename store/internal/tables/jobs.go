@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/RoaringBitmap/roaring/v2"
+	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/placer"
 	"github.com/placectl/placectl/query"
 	"github.com/placectl/placectl/store/internal/row"
@@ -45,6 +46,8 @@ func jobsTable(c *Catalog, _ int64) (query.Table, error) {
 		textColumn("reason", "why it is where it is, or still waits", func(r *jobCursor) string { return c.reason(r.job()) }),
 		timeColumn("expected", "of what waits: its planned start, or the earliest as things stand",
 			func(r *jobCursor) int64 { return c.expected(r.job()) }),
+		valueColumn("wait", "from submit to start, or to now where it waits still", query.IntegerAffinity, query.Duration, (*jobCursor).wait),
+		valueColumn("slowdown", "of what has ended: how many times as long as it ran it took from submit to end", query.RealAffinity, query.NoUnit, (*jobCursor).slowdown),
 		numberColumn("array", "the first job of its array", func(r *jobCursor) int64 { return int64(r.job().Array) }),
 		valueColumn("index", "in the array, from 0 on", query.IntegerAffinity, query.NoUnit, func(r *jobCursor) query.Value {
 			return ifInt(r.job().Array != 0, r.job().Index)
@@ -245,6 +248,33 @@ func (r *jobCursor) Err() error {
 
 func (r *jobCursor) Column(i int) query.Value { return r.t.columns[i].get(r) }
 
+// wait is how long the job has waited; NULL for one that was placed or cancelled without.
+func (r *jobCursor) wait() query.Value {
+	submit, start := r.view.Submit(), r.view.Start()
+	switch s := r.view.State(); {
+	case submit <= 0:
+		return query.Value{}
+	case s == row.JobRunning || s == row.JobFinished || s == row.JobFailed:
+		if start <= 0 {
+			return query.Value{}
+		}
+	case s == row.JobCancelled:
+		return query.Value{}
+	default:
+		start = max(r.t.c.src.Now, submit)
+	}
+	return query.Int(max(start-submit, 0))
+}
+
+// slowdown takes a job that ran for less than a second for one that ran for one.
+func (r *jobCursor) slowdown() query.Value {
+	submit, start, end := r.view.Submit(), r.view.Start(), r.view.End()
+	if s := r.view.State(); s != row.JobFinished && s != row.JobFailed || submit <= 0 || start <= 0 || end < start {
+		return query.Value{}
+	}
+	return query.Float(float64(max(end-min(submit, start), 1)) / float64(max(end-start, 1)))
+}
+
 // use is what the last start of the job has used.
 func (r *jobCursor) use() *row.ResourceUse {
 	if r.last == nil {
@@ -275,7 +305,11 @@ type chunkRow struct {
 }
 
 func chunksTable(c *Catalog, _ int64) (query.Table, error) {
-	return &listTable[chunkRow]{[]getter[chunkRow]{
+	defs, err := c.src.Resources()
+	if err != nil {
+		return nil, err
+	}
+	columns := []getter[chunkRow]{
 		intColumn("job", "its number", func(r *chunkRow) int64 { return int64(r.job.ID) }),
 		intColumn("chunk", "from 0 on, in the order of the select", func(r *chunkRow) int64 { return int64(r.chunk) }),
 		intColumn("count", "how many of it are asked for", func(r *chunkRow) int64 { return int64(r.job.Chunks[r.chunk].Count) }),
@@ -284,7 +318,20 @@ func chunksTable(c *Catalog, _ int64) (query.Table, error) {
 			one := row.Job{Chunks: r.job.Chunks[r.chunk : r.chunk+1]}
 			return c.nodeNames(one.NodeNumbers())
 		}),
-	}, func(add func(chunkRow)) error {
+	}
+	columns = append(columns, amountColumns(defs, func(r *chunkRow, id index.ResID) (int64, bool) {
+		wants, err := c.wants(r.job)
+		if c.fail(err); err != nil || r.chunk >= len(wants) {
+			return 0, false
+		}
+		for _, w := range wants[r.chunk].Wants {
+			if w.Res == id {
+				return w.Value.Num, true
+			}
+		}
+		return 0, false
+	})...)
+	return &listTable[chunkRow]{columns, func(add func(chunkRow)) error {
 		return c.src.Rows.Each(row.Jobs, nil, func(key, payload []byte) (bool, error) {
 			j, err := row.DecodeJob(key, payload)
 			if err != nil {

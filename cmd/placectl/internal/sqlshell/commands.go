@@ -119,12 +119,23 @@ func (s *Shell) complete(line string, pos int) (head string, found []string, tai
 		}
 		return line[:start], found, line[pos:]
 	}
+	if start > 0 && line[start-1] == '.' {
+		for _, c := range s.Columns[s.tableOf(line, start-1)] {
+			add(c.Name, c.Name)
+		}
+		sort.Strings(found)
+		return line[:start], found, line[pos:]
+	}
+	if word == "" { // a tab that is pasted stands before nothing
+		return line[:start], nil, line[pos:]
+	}
 	for _, name := range s.Tables {
 		add(name, name)
 	}
-	if word != "" {
-		s.completeRest(word, add)
+	for _, alias := range aliases(line) {
+		add(alias[1], alias[1])
 	}
+	s.completeRest(word, add)
 	sort.Strings(found)
 	return line[:start], found, line[pos:]
 }
@@ -135,7 +146,7 @@ func (s *Shell) completeRest(word string, add func(candidate, shown string)) {
 			add(c.Name, c.Name)
 		}
 	}
-	for _, name := range query.FunctionNames() {
+	for _, name := range append(query.FunctionNames(), query.WindowFunctionNames()...) {
 		add(name, name+"(")
 	}
 	for _, k := range query.Keywords() {

@@ -14,14 +14,45 @@ func TestShellCompletion(t *testing.T) {
 		want []string
 	}{
 		{"SELECT sta", []string{"state"}},
-		{"SELECT n", []string{"NOT", "NULL", "NULLS", "name", "nodelist(", "nodes", "nullif("}},
+		{"SELECT n", []string{"NATURAL", "NOT", "NULL", "NULLS", "name", "nodelist(", "nodes", "now(", "nth_value(", "ntile(", "nullif("}},
 		{"SELECT name FROM jo", []string{"JOIN", "jobs"}},
 		{".sch", []string{".schema "}},
 		{"SELECT zzz", nil},
+		{"SELECT nodes.", []string{"name", "state"}},
+		{"SELECT 1 FROM nodes AS k WHERE k.st", []string{"state"}},
+		{"	", nil},
 	} {
 		head, got, tail := s.complete(c.line, len(c.line))
 		if d := cmp.Diff(c.want, got); d != "" || tail != "" || len(head) > len(c.line) {
 			t.Errorf("%s: %q %q %s", c.line, head, tail, d)
 		}
+	}
+}
+
+// TestViews: a view stands for its query until it is dropped.
+func TestViews(t *testing.T) {
+	views := map[string]*query.View{}
+	for _, c := range []struct{ text, want string }{
+		{"CREATE TEMP VIEW V AS SELECT 1", ""},
+		{"CREATE VIEW v AS SELECT 2", "line 1, column 1: there is a view v already: DROP VIEW takes it away"},
+		{"CREATE TEMP VIEW IF NOT EXISTS v AS SELECT 2", ""},
+		{"DROP VIEW v", ""},
+		{"DROP VIEW v", "line 1, column 1: no view v"},
+		{"DROP VIEW IF EXISTS v", ""},
+	} {
+		list, err := query.Parse(c.text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := ""
+		if err := SetView(views, c.text, list[0].View); err != nil {
+			got = err.Error()
+		}
+		if got != c.want {
+			t.Errorf("%s: %s, not %s", c.text, got, c.want)
+		}
+	}
+	if len(views) != 0 {
+		t.Errorf("%d views are left", len(views))
 	}
 }

@@ -86,7 +86,9 @@ func (s *Shell) Run() error {
 			err = s.do(strings.TrimSpace(line))
 			s.in.AppendHistory(line)
 		} else if text.WriteString(line + "\n"); query.Complete(text.String()) {
-			s.in.AppendHistory(strings.Join(strings.Fields(text.String()), " "))
+			if line, ok := query.OneLine(text.String()); ok {
+				s.in.AppendHistory(line)
+			}
 			err = s.statements(text.String())
 			text.Reset()
 		}

@@ -1,0 +1,200 @@
+package tables
+
+import (
+	"fmt"
+
+	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/placer"
+	"github.com/placectl/placectl/query"
+	"github.com/placectl/placectl/store/internal/file"
+	"github.com/placectl/placectl/store/internal/row"
+)
+
+// held is what an attempt of a job has, or had, of a node: of one of its chunks, or for
+// the table history of all of them.
+type held struct {
+	job     *row.Job
+	attempt *row.Attempt
+	node    uint32
+	chunk   int // -1 for a node that is taken along with its host
+	amounts map[index.ResID]int64
+}
+
+// until is when it ended, or now while it goes on.
+func (h *held) until(now int64) int64 {
+	if h.attempt.Ended > 0 {
+		return h.attempt.Ended
+	}
+	return max(now, h.attempt.Began)
+}
+
+// historyTable is who had which node from when to when: what has ended too, but nothing
+// that is only planned. It is read out of the jobs, in their order.
+func historyTable(c *Catalog, _ int64) (query.Table, error) {
+	defs, err := c.src.Resources()
+	if err != nil {
+		return nil, err
+	}
+	columns := []getter[held]{
+		intColumn("job", "its number", func(h *held) int64 { return int64(h.job.ID) }),
+		intColumn("attempt", "which of its starts, from 1 on", func(h *held) int64 { return int64(h.attempt.Number) }),
+		textColumn("node", "its name", func(h *held) string { return c.nodeName(h.node) }),
+		timeColumn("start", "when it had the node", func(h *held) int64 { return h.attempt.Began }),
+		timeColumn("end", "until when; NULL: it has it still", func(h *held) int64 { return h.attempt.Ended }),
+		timeColumn("until", "the end, or now where there is none yet", func(h *held) int64 { return h.until(c.src.Now) }),
+		unitColumn("held", "for how long, up to now", query.Duration, func(h *held) int64 { return h.until(c.src.Now) - h.attempt.Began }),
+		textColumn("user", "for whom", func(h *held) string { return h.job.User }),
+		textColumn("account", "on whose account", func(h *held) string { return h.job.Account }),
+		textColumn("queue", "in which queue", func(h *held) string { return h.job.Queue }),
+		textColumn("class", "in which class", func(h *held) string { return h.job.Class }),
+	}
+	return c.heldTable(columns, amountColumns(defs, func(h *held, id index.ResID) (int64, bool) { n, ok := h.amounts[id]; return n, ok }), func(list []held) []held { return byNode(list) }), nil
+}
+
+// allocationsPast is the table of allocations as they were at an instant.
+func allocationsPast(c *Catalog, at int64) (query.Table, error) {
+	defs, err := c.src.Resources()
+	if err != nil {
+		return nil, err
+	}
+	columns := []getter[held]{
+		intColumn("job", "its number", func(h *held) int64 { return int64(h.job.ID) }),
+		valueColumn("chunk", "of the select, from 0 on; NULL for a node that is taken along with its host", query.IntegerAffinity, query.NoUnit,
+			func(h *held) query.Value { return ifInt(h.chunk >= 0, h.chunk) }),
+		textColumn("node", "its name", func(h *held) string { return c.nodeName(h.node) }),
+		timeColumn("start", "when the job began", func(h *held) int64 { return h.attempt.Began }),
+		timeColumn("end", "when it ended, or is expected to", func(h *held) int64 {
+			if h.attempt.Ended > 0 {
+				return h.attempt.Ended
+			}
+			return h.job.End
+		}),
+	}
+	return c.heldTable(columns, amountColumns(defs, func(h *held, id index.ResID) (int64, bool) { n, ok := h.amounts[id]; return n, ok }), func(list []held) []held {
+		var out []held
+		for _, h := range list {
+			if h.attempt.Began <= at && (h.attempt.Ended == 0 || h.attempt.Ended > at) {
+				out = append(out, h)
+			}
+		}
+		return out
+	}), nil
+}
+
+// amountColumns is a column for each consumable.
+func amountColumns[T any](defs *index.Defs, amount func(*T, index.ResID) (int64, bool)) []getter[T] {
+	var out []getter[T]
+	for _, def := range defs.All() {
+		if !def.Consumable {
+			continue
+		}
+		a, u := resourceType(def.Type)
+		out = append(out, valueColumn(def.Name, "how much of "+def.Name+" was asked for", a, u, func(r *T) query.Value {
+			n, ok := amount(r, def.ID)
+			if !ok {
+				return query.Value{}
+			}
+			return resourceOf(def, index.Value{Num: n}, true)
+		}))
+	}
+	return out
+}
+
+// heldTable reads what attempts have, or had, out of the jobs.
+func (c *Catalog) heldTable(columns, amounts []getter[held], choose func([]held) []held) query.Table {
+	part := func(from, to int64) *file.Cursor { return c.src.Rows.Numbers(row.Jobs, from, to) }
+	return &orderedTable[held]{rowsTable[held]{
+		columns: append(columns, amounts...),
+		size:    4 * int(c.src.NextJob),
+		open:    func() *file.Cursor { return c.src.Rows.Cursor(row.Jobs) },
+		read: func(key, payload []byte, out []held) ([]held, error) {
+			j, err := row.DecodeJob(key, payload)
+			if err != nil {
+				return nil, err
+			}
+			for number := 1; number <= j.CurrentAttempt(); number++ {
+				list, err := c.attemptNodes(j, number)
+				if err != nil {
+					return nil, err
+				}
+				out = append(out, choose(list)...)
+			}
+			return out, nil
+		},
+		keys: map[string]func(query.Value) *file.Cursor{"job": func(v query.Value) *file.Cursor {
+			if v.Kind() != query.Integer || v.Int64() < 0 {
+				return nil
+			}
+			return part(v.Int64(), v.Int64())
+		}},
+	}, part}
+}
+
+// attemptNodes lists what an attempt has, or had.
+func (c *Catalog) attemptNodes(j *row.Job, number int) ([]held, error) {
+	a, err := c.src.Attempt(j, number)
+	if err != nil || a.Began == 0 {
+		return nil, err
+	}
+	wants, err := c.wants(j)
+	if err != nil {
+		return nil, err
+	}
+	var out []held
+	for i := range a.Chunks {
+		for _, n := range a.Chunks[i].Nodes {
+			h := held{job: j, attempt: a, node: n.Node, chunk: i, amounts: map[index.ResID]int64{}}
+			if i < len(wants) {
+				for _, w := range wants[i].Wants {
+					h.amounts[w.Res] += w.Value.Num * int64(n.Chunks)
+				}
+			}
+			out = append(out, h)
+		}
+	}
+	for _, n := range a.Along {
+		out = append(out, held{job: j, attempt: a, node: n, chunk: -1})
+	}
+	return out, nil
+}
+
+// wants is a job's select. Many jobs have the same.
+func (c *Catalog) wants(j *row.Job) ([]placer.Chunk, error) {
+	if chunks, ok := c.selects[j.Select]; ok {
+		return chunks, nil
+	}
+	defs, err := c.src.Resources()
+	if err != nil {
+		return nil, err
+	}
+	chunks, err := placer.ParseSelect(defs, j.Select)
+	if err != nil {
+		return nil, fmt.Errorf("%w: job %d has the select %q", row.ErrDamaged, j.ID, j.Select)
+	}
+	if c.selects == nil {
+		c.selects = make(map[string][]placer.Chunk)
+	}
+	c.selects[j.Select] = chunks
+	return chunks, nil
+}
+
+// byNode puts what an attempt has of a node together.
+func byNode(list []held) []held {
+	var out []held
+	at := make(map[uint32]int, len(list))
+	for _, h := range list {
+		i, ok := at[h.node]
+		if !ok {
+			at[h.node] = len(out)
+			out = append(out, h)
+			continue
+		}
+		for res, n := range h.amounts {
+			if out[i].amounts == nil {
+				out[i].amounts = map[index.ResID]int64{}
+			}
+			out[i].amounts[res] += n
+		}
+	}
+	return out
+}
