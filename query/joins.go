@@ -97,6 +97,7 @@ func (st *step) filter(s *scope, c *condition) bool {
 	st.narrow(s, c)
 	st.varies = st.varies || c.code.uses&^(1<<st.src.slot) != 0
 	st.filters = append(st.filters, c.test())
+	st.conds = append(st.conds, c)
 	st.words = append(st.words, c.x.String())
 	if k, ok := st.keyOf(c); ok && st.key == nil && st.rows == nil {
 		st.lookup(k)
@@ -255,6 +256,9 @@ func (p *selectPlan) choose(pool []*condition, ons map[*step][]*condition, mine 
 			st.method = loopJoin
 			st.keys(candidates, before|^mine, rows)
 			st.byCode(p.steps[0])
+		}
+		if i == 0 && st.method == scanJoin && !p.counted {
+			st.correlate(mine)
 		}
 		for _, c := range candidates {
 			if st.left && !c.used {

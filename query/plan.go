@@ -47,6 +47,7 @@ type step struct {
 	span     *between           // what to read of an Ordered table; nil for all
 	notes    []string           // how those were found
 	filters  []func(*env) truth // on this source alone
+	conds    []*condition       // those, as they were compiled
 	on       []func(*env) truth // of a LEFT JOIN: who is a partner
 	after    []func(*env) truth // on this source and those before
 	asked    []string           // filters that are run on parts of the table, as they were written
