@@ -56,6 +56,13 @@ func (r *runner) work(c *cli.Context) error {
 	if c.Bool("cycle") {
 		before = func() error { return r.workCycle(c) }
 	}
+	if before != nil && !c.Bool("once") {
+		attended, err := r.noKicks()
+		if err != nil {
+			return err
+		}
+		defer attended.Close() //nolint:errcheck // it is for reading
+	}
 	passes := runner.NewPasses()
 	if !c.Bool("once") {
 		beside := &hook.Beside{Hook: *r.hook()}

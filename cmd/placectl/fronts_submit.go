@@ -176,6 +176,7 @@ func (ch *change) Alter(job uint64, family directives.Family, given []directives
 	if err != nil {
 		return err
 	}
+	ch.kicks = true
 	_, err = ch.Tx.Extend(job, d)
 	return err
 }

@@ -113,6 +113,7 @@ const importRules = `
 	cmd/placectl/internal/fronts, cmd/placectl/internal/payload, cmd/placectl/internal/spell < cmd/placectl/internal/fronts/rows
 	index, placer, store                     < cmd/placectl/internal/fronts/rows
 	cmd/placectl/internal/fronts, cmd/placectl/internal/fronts/pbs, cmd/placectl/internal/fronts/slurm, cmd/placectl/internal/fronts/rows < cmd/placectl
+	cmd/placectl/internal/kick               < cmd/placectl
 	bench/oracle                             < bench
 `
 

@@ -91,6 +91,16 @@ func (o *Order) environment(database, dir string, n store.Nonce) []string {
 	return v.list
 }
 
+// carried sets what the lines of its script, or the command that submitted it, alone could
+// say. What is placectl's own is no variable of either family.
+func (o *Order) carried(v *variables) {
+	for _, kv := range o.Payload.Variables {
+		if name, value, _ := strings.Cut(kv, "="); !strings.HasPrefix(name, "PLACECTL_") {
+			v.set(name, value)
+		}
+	}
+}
+
 func seconds(d time.Duration) string { return strconv.FormatInt(int64(d/time.Second), 10) }
 
 func unixTime(t time.Time) string {

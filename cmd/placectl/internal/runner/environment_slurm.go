@@ -37,10 +37,7 @@ func (o *Order) slurm(v *variables) {
 		v.set("SLURM_CPUS_ON_NODE", strconv.Itoa(cores[0]))
 		v.set("SLURMD_NODENAME", o.Nodes[0])
 	}
-	for _, kv := range o.Payload.Variables { // only the lines of its script say them
-		name, value, _ := strings.Cut(kv, "=")
-		v.set(name, value)
-	}
+	o.carried(v)
 	v.set("SLURM_SUBMIT_DIR", o.Payload.Dir)
 	v.set("SLURM_SUBMIT_HOST", o.submitHost())
 	if a := o.Array; a != nil {
