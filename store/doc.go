@@ -76,7 +76,7 @@
 // # Reading the source
 //
 // Package row says what is in the file, package file opens and locks it and is the one
-// door to its rows; tx.go is the transaction, which works on rows, job.go and instant.go
+// door to its rows; tx.go is the transaction, which works on rows, job.go and clock.go
 // make of them what callers get; package derived is what index and calendar are lent, and
 // what else follows from rows, clock.go the notion of now. What is about one noun alone is
 // a method of a type around the transaction: attempts, plans, allocations, waiting,
@@ -87,10 +87,10 @@
 // names others, device_split.go makes nodes of groups of them, device_job.go shows them; pool.go and counter.go
 // count what belongs to no node; shares.go and share_state.go are class shares.
 // The queue: submit.go, payload.go, finish.go and launch.go are what happens to a job,
-// attempt.go, claim.go, ending.go, report.go and retry.go to the attempts at it, cycle.go
+// attempt.go, claim.go, ending.go and report.go to the attempts at it, cycle.go
 // and the files named after it the cycle, whose decisions are package placer/cycle's,
 // event.go what has become of all of them. batch.go and its like keep package locality's
 // batches, query.go lends the tables to package query, check.go the rows to package check,
-// which proves it all. backup.go, recovery.go and archive.go get out of trouble, with
+// which proves it all. recovery.go and archive.go get out of trouble, with
 // package recovery.
 package store
