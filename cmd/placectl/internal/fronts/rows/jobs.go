@@ -105,6 +105,11 @@ func (v *View) job(j *store.Job, s fronts.Selection) (*fronts.Job, error) {
 		Begin: j.Begin, Submit: j.Submit, Start: j.Start, End: j.End, Deadline: j.Deadline, Walltime: j.Walltime, Select: j.Select, Place: j.Place,
 		NodeCount: d.nodes, CPUs: d.cpus, Tasks: d.tasks, Mem: d.mem, GPUs: d.gpus, NodeMem: d.nodeMem, NodeCPUs: d.nodeCPUs, NodeGPUs: d.nodeGPUs, Features: d.features,
 		Excl: strings.Contains(j.Place, "excl"), Reservation: j.Reservation, Attempt: j.Attempt}
+	if j.Array != 0 {
+		if out.Limit, err = v.limit(j.Array); err != nil {
+			return nil, err
+		}
+	}
 	if v.Host != nil && j.User == v.Host.User {
 		out.UID = v.Host.UID
 	}
@@ -131,6 +136,17 @@ func (v *View) job(j *store.Job, s fronts.Selection) (*fronts.Job, error) {
 		out.Detail, err = v.detail(j, out)
 	}
 	return out, err
+}
+
+// limit is how many jobs of an array may run at once, 0 for any number.
+func (v *View) limit(array uint64) (int, error) {
+	if v.limits == nil {
+		var err error
+		if v.limits, err = v.Tx.Pools().Throttles(); err != nil {
+			return 0, err
+		}
+	}
+	return int(v.limits[array]), nil
 }
 
 // outcome says how the last attempt has ended.

@@ -22,7 +22,8 @@ type View struct {
 	defs    *index.Defs
 	look    *store.Outlook
 	selects map[string]*demand
-	first   uint64 // of those that wait for room, the one whose turn is next
+	limits  map[uint64]int64 // how many jobs of an array may run at once, of those for which somebody has said so
+	first   uint64           // of those that wait for room, the one whose turn is next
 	looked  bool
 }
 
