@@ -170,13 +170,13 @@ func (m *mapping) prepare(s *Snapshot, a Ask) error {
 // leaves to never to find out: where they are placed they do.
 func (m *mapping) prepareToPlace(s *Snapshot, a Ask) error {
 	m.Snapshot, m.Ask, m.whole = s, a, m.room[:]
-	if err := a.neverCounted(); err != nil {
-		return err
-	}
 	if m.path, _ = s.route(&m.Ask); m.path == NodePath {
 		if err := m.prepareNodes(); err != nil {
 			return s.orFailure(err)
 		}
+	}
+	if err := a.neverCounted(); err != nil { // what is refused is explained node by node all the same
+		return err
 	}
 	if len(m.Chunks) != 1 {
 		m.whole = make([][]index.Candidate, len(m.Chunks))

@@ -91,11 +91,11 @@ func (o *Order) environment(database, dir string, n store.Nonce) []string {
 	return v.list
 }
 
-// carried sets what the lines of its script, or the command that submitted it, alone could
-// say. What is placectl's own is no variable of either family.
-func (o *Order) carried(v *variables) {
+// carried sets the variables of a family, PBS_ or SLURM_, that the lines of its script alone
+// say, or the command that has submitted it.
+func (o *Order) carried(v *variables, family string) {
 	for _, kv := range o.Payload.Variables {
-		if name, value, _ := strings.Cut(kv, "="); !strings.HasPrefix(name, "PLACECTL_") {
+		if name, value, _ := strings.Cut(kv, "="); strings.HasPrefix(name, family) {
 			v.set(name, value)
 		}
 	}

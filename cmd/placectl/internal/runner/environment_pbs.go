@@ -49,6 +49,6 @@ func (o *Order) pbs(v *variables, dir string) {
 		v.unlessGiven("NCPUS", count(o.Chunks[0].Cores))
 		v.unlessGiven("OMP_NUM_THREADS", count(cmp.Or(o.Chunks[0].Threads, o.Chunks[0].Cores)))
 	}
-	o.carried(v)
+	o.carried(v, "PBS_")
 	o.compatible(v)
 }

@@ -37,7 +37,7 @@ func (o *Order) slurm(v *variables) {
 		v.set("SLURM_CPUS_ON_NODE", strconv.Itoa(cores[0]))
 		v.set("SLURMD_NODENAME", o.Nodes[0])
 	}
-	o.carried(v)
+	o.carried(v, "SLURM_")
 	v.set("SLURM_SUBMIT_DIR", o.Payload.Dir)
 	v.set("SLURM_SUBMIT_HOST", o.submitHost())
 	if a := o.Array; a != nil {
