@@ -146,7 +146,7 @@ var flagValues = map[string][]string{
 	"array": {"0", "1", "3", "-1", "5-5", "1-7:3", "3%2", "5%1", "0-9:3%2"}, "after": {"1", "2", "99"}, "afterok": {"1", "2", "3,4"}, "afternotok": {"1", "2"}, "afterany": {"1", "1[]"},
 	"priority": {"0", "5", "-5", "x"}, "begin": drawnInstants, "deadline": drawnInstants, "hold": {""}, "now": {""}, "force": {""}, "lost": {""}, "attempt": {"1", "2", "0"}, "no-requeue": {""}, "requestor": drawnUsers,
 	"script": {"job.sh", "nosuch"}, "directives": {"pbs", "none", "x"}, "lax": {""}, "chdir": {"/", "/nosuch"}, "export": {"none", "X=1", "PATH,Y=2", "x y"}, "umask": {"027", "9"},
-	"path": {"job.sh", "nosuch"}, "out": {"x.%j", "%A.%a", "%z"}, "err": {"%x.%N", "/nosuch/x"}, "out-mode": {"append", "truncate", "x"}, "compat": {"pbs", "slurm", "none", "x"}, "env": {""},
+	"path": {"nosuch", "no/such"}, "out": {"x.%j", "%A.%a", "%z"}, "err": {"%x.%N", "/nosuch/x"}, "out-mode": {"append", "truncate", "x"}, "compat": {"pbs", "slurm", "none", "x"}, "env": {""},
 	"retries": {"0", "2", "-1"}, "retry-on": {"1-5,oom", "0"}, "retry-wait": {"1", "2h"}, "signal": {"USR1@60", "B:10", "x"}, "grace": {"0", "5", "x"},
 	"tail": {"0", "1", "7"}, "logs err": {""},
 	"mail": {"end", "begin,fail", "x"}, "mail-to": {"ann@site", "a b"},
