@@ -171,6 +171,10 @@ type faultCall struct {
 // lost then the next pass finds: package runner's tests fail each of its steps.
 var severalCommits = []string{"work", "supervise", "--launch", "--exec"}
 
+// otherStatuses are the verbs whose statuses are those of PBS and Slurm. What they do to a
+// database is what submit, cancel and the others do, which are tried by themselves.
+var otherStatuses = []string{"pbs", "slurm"}
+
 // faultCalls are the examples of every verb that works on a database here and now, in one
 // commit.
 func faultCalls(t *testing.T) (calls []faultCall) {
@@ -181,7 +185,7 @@ func faultCalls(t *testing.T) (calls []faultCall) {
 		name := strings.Join(path, " ")
 		for _, args := range placectlCommands(v.Example) {
 			if slices.ContainsFunc(args, func(w string) bool {
-				return slices.Contains(waiting, w) || slices.Contains(severalCommits, w) || strings.HasPrefix(w, "--exec")
+				return slices.Contains(waiting, w) || slices.Contains(severalCommits, w) || slices.Contains(otherStatuses, w) || strings.HasPrefix(w, "--exec")
 			}) || v.Access == verbs.NoDatabase {
 				continue
 			}
@@ -194,7 +198,7 @@ func faultCalls(t *testing.T) (calls []faultCall) {
 		for _, sub := range v.Verbs {
 			ofVerb(append(slices.Clone(path), sub.Name), sub)
 		}
-		waits := slices.Contains(waiting, name) || slices.Contains(severalCommits, name)
+		waits := slices.Contains(waiting, name) || slices.Contains(severalCommits, name) || slices.Contains(otherStatuses, name)
 		if v.Runs() && (v.Access == verbs.Reads || v.Access == verbs.Writes || v.Access == verbs.Makes) && len(v.Verbs) == 0 && !waits && !met[name] && v.Example != "" {
 			t.Errorf("no example of %s is tried", name)
 		}
