@@ -172,8 +172,10 @@ func (s *slurmNodes) blocks() (records []*slurmRecord, err error) {
 }
 
 // tableKeys are the columns of sinfo in the words of scontrol.
-var tableKeys = map[string]string{"NODELIST": "NodeName", "CPUS": "CPUTot", "MEMORY": "RealMemory", "GRES": "Gres", "STATE": "State", "PARTITION": "Partitions",
-	"AVAIL_FEATURES": "AvailableFeatures", "REASON": "Reason", "TMP_DISK": "TmpDisk", "WEIGHT": "Weight", "GRES_USED": "GresUsed"}
+var tableKeys = sync.OnceValue(func() map[string]string {
+	return map[string]string{"NODELIST": "NodeName", "CPUS": "CPUTot", "MEMORY": "RealMemory", "GRES": "Gres", "STATE": "State", "PARTITION": "Partitions",
+		"AVAIL_FEATURES": "AvailableFeatures", "REASON": "Reason", "TMP_DISK": "TmpDisk", "WEIGHT": "Weight", "GRES_USED": "GresUsed"}
+})
 
 // table reads what sinfo -N shows: a node is there once for each of its partitions. The
 // default one has a star.
@@ -198,7 +200,7 @@ func (s *slurmNodes) table() (records []*slurmRecord, err error) {
 		r := &slurmRecord{at: begins}
 		for i, head := range heads {
 			key := head
-			if k, ok := tableKeys[strings.TrimSuffix(head, ":")]; ok {
+			if k, ok := tableKeys()[strings.TrimSuffix(head, ":")]; ok {
 				key = k
 			}
 			text := cells[i].text
@@ -222,8 +224,10 @@ func (s *slurmNodes) table() (records []*slurmRecord, err error) {
 }
 
 // jsonKeys are the members of JSON in the words of scontrol.
-var jsonKeys = map[string]string{"name": "NodeName", "cpus": "CPUTot", "effective_cpus": "CPUEfctv", "real_memory": "RealMemory", "specialized_memory": "MemSpecLimit",
-	"gres": "Gres", "gres_used": "GresUsed", "features": "AvailableFeatures", "temporary_disk": "TmpDisk", "partitions": "Partitions", "weight": "Weight", "reason": "Reason"}
+var jsonKeys = sync.OnceValue(func() map[string]string {
+	return map[string]string{"name": "NodeName", "cpus": "CPUTot", "effective_cpus": "CPUEfctv", "real_memory": "RealMemory", "specialized_memory": "MemSpecLimit",
+		"gres": "Gres", "gres_used": "GresUsed", "features": "AvailableFeatures", "temporary_disk": "TmpDisk", "partitions": "Partitions", "weight": "Weight", "reason": "Reason"}
+})
 
 // json reads what sinfo --json and scontrol show nodes --json write.
 func (s *slurmNodes) json() (records []*slurmRecord, err error) {
@@ -250,7 +254,7 @@ func (s *slurmNodes) json() (records []*slurmRecord, err error) {
 				r.put("State", strings.ToUpper(strings.Join(slices.DeleteFunc(state, func(w string) bool { return w == "" }), "+")), m.at)
 				return nil
 			}
-			key, ok := jsonKeys[name]
+			key, ok := jsonKeys()[name]
 			if !ok {
 				key = name
 			}
@@ -352,8 +356,10 @@ func (s *slurmNodes) values(n *found, r *slurmRecord) error {
 var whoAndWhen = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(` *\[[^\[\]]*@[^\[\]]*\]$`) })
 
 // slurmStates are the states and flags that say more than that a node is up.
-var slurmStates = map[string]index.State{"DOWN": index.Down, "UNKNOWN": index.Down, "UNK": index.Down, "NOT_RESPONDING": index.Down, "NO_RESPOND": index.Down, "ERROR": index.Down,
-	"DRAIN": index.Drained, "DRAINED": index.Drained, "DRAINING": index.Drained, "DRNG": index.Drained, "FAIL": index.Drained, "FAILING": index.Drained, "FAILG": index.Drained}
+var slurmStates = sync.OnceValue(func() map[string]index.State {
+	return map[string]index.State{"DOWN": index.Down, "UNKNOWN": index.Down, "UNK": index.Down, "NOT_RESPONDING": index.Down, "NO_RESPOND": index.Down, "ERROR": index.Down,
+		"DRAIN": index.Drained, "DRAINED": index.Drained, "DRAINING": index.Drained, "DRNG": index.Drained, "FAIL": index.Drained, "FAILING": index.Drained, "FAILG": index.Drained}
+})
 
 // slurmUp are those that say no more.
 var slurmUp = []string{"IDLE", "MIXED", "MIX", "ALLOCATED", "ALLOC", "COMPLETING", "COMP"}
@@ -367,7 +373,7 @@ func (s *slurmNodes) state(n *found, r *slurmRecord) {
 		if strings.Contains(word[len(bare):], "*") {
 			state = index.Down
 		}
-		switch is, known := slurmStates[bare]; {
+		switch is, known := slurmStates()[bare]; {
 		case known && (is == index.Down || state == index.Up):
 			state = is
 		case !known && bare != "" && !slices.Contains(slurmUp, bare):

@@ -3,6 +3,7 @@ package sqlshell
 import (
 	"regexp"
 	"strings"
+	"sync"
 
 	"github.com/placectl/placectl/query"
 )
@@ -25,12 +26,14 @@ func SetView(views map[string]*query.View, text string, v *query.View) error {
 }
 
 // named finds tables behind FROM and JOIN with their aliases.
-var named = regexp.MustCompile(`(?i)(?:\bfrom|\bjoin|,)\s+([a-z_][a-z0-9_]*)(?:\s+at\s+'[^']*')?(?:\s+(?:as\s+)?([a-z_][a-z0-9_]*))?`)
+var named = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)(?:\bfrom|\bjoin|,)\s+([a-z_][a-z0-9_]*)(?:\s+at\s+'[^']*')?(?:\s+(?:as\s+)?([a-z_][a-z0-9_]*))?`)
+})
 
 // aliases are the tables of a statement and what they are called in it.
 func aliases(line string) [][2]string {
 	var out [][2]string
-	for _, m := range named.FindAllStringSubmatch(line, -1) {
+	for _, m := range named().FindAllStringSubmatch(line, -1) {
 		if m[2] != "" {
 			out = append(out, [2]string{strings.ToLower(m[1]), m[2]})
 		}

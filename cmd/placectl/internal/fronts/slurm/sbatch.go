@@ -6,6 +6,7 @@ import (
 	"io"
 	"path/filepath"
 	"strings"
+	"sync"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/directives"
 	"github.com/placectl/placectl/cmd/placectl/internal/fronts"
@@ -13,7 +14,7 @@ import (
 )
 
 // sbatchOnly are options of sbatch's command line alone.
-var sbatchOnly = fronts.Declare("h,help V,version")
+var sbatchOnly = sync.OnceValue(func() fronts.Options { return fronts.Declare("h,help V,version") })
 
 // batch is what a command line of sbatch says beside the options that a script has, too.
 type batch struct {
@@ -52,7 +53,7 @@ func sbatch(c *fronts.Call) error {
 }
 
 func batchOf(c *fronts.Call) (b *batch, err error) {
-	list := append(fronts.Options(directives.Slurm.Declared()), sbatchOnly...)
+	list := append(fronts.Options(directives.Slurm.Declared()), sbatchOnly()...)
 	given, rest, err := list.Read(c.Args, fronts.InFront)
 	if err != nil {
 		return nil, usage(c, 255, err)
@@ -129,11 +130,13 @@ func (b *batch) script(c *fronts.Call, rest []string) error {
 }
 
 // invalid are the options of which sbatch says in one sentence that they are.
-var invalid = map[string]string{
-	"--time": "Invalid --time specification", "-t": "Invalid --time specification",
-	"--mem": "Invalid --mem specification", "--mem-per-cpu": "Invalid --mem-per-cpu specification", "--tmp": "Invalid --tmp specification",
-	"--begin": "Invalid --begin specification", "--deadline": "Invalid --deadline specification", "--array": "Invalid --array specification",
-}
+var invalid = sync.OnceValue(func() map[string]string {
+	return map[string]string{
+		"--time": "Invalid --time specification", "-t": "Invalid --time specification",
+		"--mem": "Invalid --mem specification", "--mem-per-cpu": "Invalid --mem-per-cpu specification", "--tmp": "Invalid --tmp specification",
+		"--begin": "Invalid --begin specification", "--deadline": "Invalid --deadline specification", "--array": "Invalid --array specification",
+	}
+})
 
 // refused is what sbatch says of a submission that was not taken.
 func refused(v fronts.View, err error) error {
@@ -143,7 +146,7 @@ func refused(v fronts.View, err error) error {
 	failed := func(why string) error { return failf(1, "sbatch: error: Batch job submission failed: %s", why) }
 	var o *directives.OptionError
 	if errors.As(err, &o) {
-		switch text, ok := invalid[o.Option]; {
+		switch text, ok := invalid()[o.Option]; {
 		case ok && (o.Option != "--array"):
 			return failf(255, "sbatch: error: %s\nsbatch: error: %s: %v", text, o.Option, o.Err)
 		case o.Option == "--array" || o.Option == "-a":

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/directives"
 	"github.com/placectl/placectl/cmd/placectl/internal/fronts"
@@ -221,8 +222,10 @@ func update(c *fronts.Call, words []string) error {
 
 // updates are the keys of a job that can be changed, and the options of sbatch that say the
 // same.
-var updates = map[string]string{"timelimit": "time", "priority": "priority", "jobname": "job-name", "partition": "partition", "starttime": "begin", "nice": "nice", "account": "account",
-	"dependency": "dependency", "deadline": "deadline", "numcpus": "ntasks", "comment": "comment", "qos": "qos"}
+var updates = sync.OnceValue(func() map[string]string {
+	return map[string]string{"timelimit": "time", "priority": "priority", "jobname": "job-name", "partition": "partition", "starttime": "begin", "nice": "nice", "account": "account",
+		"dependency": "dependency", "deadline": "deadline", "numcpus": "ntasks", "comment": "comment", "qos": "qos"}
+})
 
 func updateJob(c *fronts.Call, keys map[string]string) error {
 	word := keys["job"]
@@ -231,7 +234,7 @@ func updateJob(c *fronts.Call, keys map[string]string) error {
 		if key == "job" {
 			continue
 		}
-		option, ok := updates[key]
+		option, ok := updates()[key]
 		if !ok {
 			return failf(1, "Update of this parameter is not supported: %s=%s", key, value)
 		}

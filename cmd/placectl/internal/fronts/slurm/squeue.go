@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/fronts"
@@ -200,28 +201,30 @@ func (w *wanted) shows(j *fronts.Job, about *fronts.About) bool {
 }
 
 // order compares lines of squeue by a letter of --sort.
-var order = map[byte]func(a, b *queued) int{
-	'i': func(a, b *queued) int { return cmp.Compare(a.ID, b.ID) },
-	'A': func(a, b *queued) int { return cmp.Compare(a.ID, b.ID) },
-	'P': func(a, b *queued) int { return cmp.Compare(a.partition(), b.partition()) },
-	'j': func(a, b *queued) int { return cmp.Compare(a.Name, b.Name) },
-	'u': func(a, b *queued) int { return cmp.Compare(a.User, b.User) },
-	'a': func(a, b *queued) int { return cmp.Compare(a.Account, b.Account) },
-	't': func(a, b *queued) int { return cmp.Compare(stage(a.Job), stage(b.Job)) },
-	'T': func(a, b *queued) int { return cmp.Compare(stage(a.Job), stage(b.Job)) },
-	'p': func(a, b *queued) int { return cmp.Compare(a.Priority, b.Priority) },
-	'Q': func(a, b *queued) int { return cmp.Compare(a.Priority, b.Priority) },
-	'S': func(a, b *queued) int { return a.Start.Compare(b.Start) },
-	'e': func(a, b *queued) int { return a.End.Compare(b.End) },
-	'V': func(a, b *queued) int { return a.Submit.Compare(b.Submit) },
-	'l': func(a, b *queued) int { return cmp.Compare(a.Walltime, b.Walltime) },
-	'M': func(a, b *queued) int { return cmp.Compare(a.elapsed(), b.elapsed()) },
-	'C': func(a, b *queued) int { return cmp.Compare(a.CPUs, b.CPUs) },
-	'D': func(a, b *queued) int { return cmp.Compare(a.nodeCount(), b.nodeCount()) },
-	'm': func(a, b *queued) int { return cmp.Compare(a.NodeMem, b.NodeMem) },
-	'N': func(a, b *queued) int { return cmp.Compare(fold(a.Nodes), fold(b.Nodes)) },
-	'q': func(a, b *queued) int { return cmp.Compare(a.Class, b.Class) },
-}
+var order = sync.OnceValue(func() map[byte]func(a, b *queued) int {
+	return map[byte]func(a, b *queued) int{
+		'i': func(a, b *queued) int { return cmp.Compare(a.ID, b.ID) },
+		'A': func(a, b *queued) int { return cmp.Compare(a.ID, b.ID) },
+		'P': func(a, b *queued) int { return cmp.Compare(a.partition(), b.partition()) },
+		'j': func(a, b *queued) int { return cmp.Compare(a.Name, b.Name) },
+		'u': func(a, b *queued) int { return cmp.Compare(a.User, b.User) },
+		'a': func(a, b *queued) int { return cmp.Compare(a.Account, b.Account) },
+		't': func(a, b *queued) int { return cmp.Compare(stage(a.Job), stage(b.Job)) },
+		'T': func(a, b *queued) int { return cmp.Compare(stage(a.Job), stage(b.Job)) },
+		'p': func(a, b *queued) int { return cmp.Compare(a.Priority, b.Priority) },
+		'Q': func(a, b *queued) int { return cmp.Compare(a.Priority, b.Priority) },
+		'S': func(a, b *queued) int { return a.Start.Compare(b.Start) },
+		'e': func(a, b *queued) int { return a.End.Compare(b.End) },
+		'V': func(a, b *queued) int { return a.Submit.Compare(b.Submit) },
+		'l': func(a, b *queued) int { return cmp.Compare(a.Walltime, b.Walltime) },
+		'M': func(a, b *queued) int { return cmp.Compare(a.elapsed(), b.elapsed()) },
+		'C': func(a, b *queued) int { return cmp.Compare(a.CPUs, b.CPUs) },
+		'D': func(a, b *queued) int { return cmp.Compare(a.nodeCount(), b.nodeCount()) },
+		'm': func(a, b *queued) int { return cmp.Compare(a.NodeMem, b.NodeMem) },
+		'N': func(a, b *queued) int { return cmp.Compare(fold(a.Nodes), fold(b.Nodes)) },
+		'q': func(a, b *queued) int { return cmp.Compare(a.Class, b.Class) },
+	}
+})
 
 // stage is how far a job is: those that wait come first.
 func stage(j *fronts.Job) int {
@@ -239,10 +242,10 @@ func arrange(rows []*queued, by string, said bool) error {
 	var keys []func(a, b *queued) int
 	for word := range strings.SplitSeq(by, ",") {
 		word, down := strings.CutPrefix(strings.TrimPrefix(strings.TrimSpace(word), "+"), "-")
-		if len(word) != 1 || order[word[0]] == nil {
+		if len(word) != 1 || order()[word[0]] == nil {
 			return saying("Invalid sort specification: %s", by)
 		}
-		key := order[word[0]]
+		key := order()[word[0]]
 		if down {
 			was := key
 			key = func(a, b *queued) int { return was(b, a) }
