@@ -201,13 +201,13 @@ func (s *shell) childOf(check *exec.Cmd, within time.Duration) *os.Process {
 func TestStoppedCheck(t *testing.T) {
 	s := newShell(t)
 	s.must(csvOfNodes("n", 20_000), "node", "import", "-")
-	for try := range 20 {
+	for range 20 {
 		check := s.start("check")
 		child := s.childOf(check, 5*time.Second)
 		if child == nil {
 			continue
 		}
-		time.Sleep(time.Duration(40-2*try) * time.Millisecond) // as far on as it can be met
+		s.soon("beside a check", "place", "1:ncpus=1") // it has left the file then, and goes on with its copy
 		if syscall.Kill(child.Pid, syscall.SIGSTOP) != nil {
 			check.Wait() //nolint:errcheck // it was too fast
 			continue
