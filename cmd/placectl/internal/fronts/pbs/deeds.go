@@ -24,7 +24,7 @@ func (o *outcome) status() error {
 	if o.code == 0 {
 		return nil
 	}
-	return &Status{o.code, o.text.String()}
+	return &fronts.Status{Code: o.code, Text: o.text.String()}
 }
 
 // each does something to each job that the words name; one that cannot be changed keeps no
@@ -97,7 +97,7 @@ func deeds(name, list string, deed fronts.Deed) func(*fronts.Call) error {
 			return err
 		}
 		if len(words) == 0 {
-			return failf(2, "usage: %s job_identifier...", name)
+			return fronts.Failf(2, "usage: %s job_identifier...", name)
 		}
 		set, deed := fronts.SetOf(given), deed
 		if set.Has("W") && deed == fronts.Cancel && set["W"] == "force" {
@@ -106,7 +106,7 @@ func deeds(name, list string, deed fronts.Deed) func(*fronts.Call) error {
 		if name == "qsig" {
 			signal := strings.TrimPrefix(strings.ToUpper(set["s"]), "SIG")
 			if !slices.Contains([]string{"", "TERM", "KILL", "INT", "15", "9", "2"}, signal) {
-				return failf(badValue, "qsig: Illegal attribute or resource value: -s %s: a job is only told to terminate", set["s"])
+				return fronts.Failf(badValue, "qsig: Illegal attribute or resource value: -s %s: a job is only told to terminate", set["s"])
 			}
 		}
 		return each(c, words, func(j *fronts.Job) (int, string) {
@@ -128,14 +128,14 @@ func deeds(name, list string, deed fronts.Deed) func(*fronts.Call) error {
 func qalter(c *fronts.Call) error {
 	given, words, err := fronts.Options(directives.PBS.Declared()).Read(c.Args, fronts.InFront)
 	if err != nil || len(words) == 0 {
-		return failf(2, "usage: qalter [options] job_identifier...")
+		return fronts.Failf(2, "usage: qalter [options] job_identifier...")
 	}
 	var view fronts.View
 	err = each(c, words, func(*fronts.Job) (int, string) { return 0, "" }, func(ch fronts.Change, j *fronts.Job) error {
 		view = ch
 		return ch.Alter(j.ID, directives.PBS, given)
 	})
-	var s *Status
+	var s *fronts.Status
 	if err != nil && !errors.As(err, &s) && view != nil {
 		return refused(c, view, err)
 	}

@@ -18,7 +18,7 @@ type ref struct {
 
 func parseRef(text string) (r ref, err error) {
 	r = ref{text: text, from: -1, to: -1}
-	bad := failf(1, "%s", "illegally formed job identifier: "+text)
+	bad := fronts.Failf(1, "%s", "illegally formed job identifier: "+text)
 	number, _, _ := strings.Cut(text, ".")
 	number, inner, isArray := strings.Cut(number, "[")
 	if r.id, err = strconv.ParseUint(number, 10, 63); err != nil || r.id == 0 {

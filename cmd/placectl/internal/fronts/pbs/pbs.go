@@ -3,12 +3,6 @@
 package pbs
 
 import (
-	"errors"
-	"fmt"
-	"maps"
-	"slices"
-	"strings"
-
 	"github.com/placectl/placectl/cmd/placectl/internal/fronts"
 )
 
@@ -27,10 +21,16 @@ const (
 	ourOwn     = 162
 )
 
-// Commands are the commands that there are.
-func Commands() []string {
-	return slices.Sorted(maps.Keys(commands()))
+func system() *fronts.System {
+	return &fronts.System{Commands: commands(), Version: version, Asks: []string{"--version"}, Failure: "%s: %v\n", Code: ourOwn}
 }
+
+// Commands are the commands that there are.
+func Commands() []string { return system().Names() }
+
+// Run runs a command and returns its exit status. done reports whether the command is one
+// of ours.
+func Run(c *fronts.Call) (status int, done bool) { return system().Run(c) }
 
 func commands() map[string]func(*fronts.Call) error {
 	return map[string]func(*fronts.Call) error{"qsub": qsub, "qstat": qstat, "qselect": qselect, "pbsnodes": pbsnodes,
@@ -38,48 +38,11 @@ func commands() map[string]func(*fronts.Call) error {
 		"qrerun": deeds("qrerun", "W=", fronts.Requeue), "qsig": deeds("qsig", "s=", fronts.Cancel), "qalter": qalter, "pbs_rstat": rstat}
 }
 
-// Status ends a command: the text goes to standard error as it is, and the number is the
-// exit status.
-type Status struct {
-	Code int
-	Text string
-}
-
-func (s *Status) Error() string { return strings.TrimSuffix(s.Text, "\n") }
-
-func failf(code int, format string, args ...any) error {
-	return &Status{code, fmt.Sprintf(format, args...) + "\n"}
-}
-
-// Run runs a command and returns its exit status. done reports whether the command is one
-// of ours.
-func Run(c *fronts.Call) (status int, done bool) {
-	do, ok := commands()[c.Name]
-	if !ok {
-		return 0, false
-	}
-	if len(c.Args) == 1 && c.Args[0] == "--version" {
-		fmt.Fprintln(c.Stdout, version)
-		return 0, true
-	}
-	err := do(c)
-	var s *Status
-	switch {
-	case err == nil:
-		return 0, true
-	case errors.As(err, &s):
-		fmt.Fprint(c.Stderr, s.Text)
-		return s.Code, true
-	}
-	fmt.Fprintf(c.Stderr, "%s: %v\n", c.Name, err)
-	return ourOwn, true
-}
-
 // options reads options as getopt does: those of PBS end at the first argument.
 func options(c *fronts.Call, list string) ([]fronts.Given, []string, error) {
 	given, rest, err := fronts.Declare(list).Read(c.Args, fronts.InFront)
 	if err != nil {
-		err = failf(2, "%s: %v\nusage: placectl help pbs", c.Name, err)
+		err = fronts.Failf(2, "%s: %v\nusage: placectl help pbs", c.Name, err)
 	}
 	return given, rest, err
 }

@@ -39,16 +39,16 @@ func pbsnodes(c *fronts.Call) error {
 	}
 	set := fronts.SetOf(given)
 	for len(rest) > 0 && strings.HasPrefix(rest[len(rest)-1], "-") { // an option behind nodes
-		return failf(2, "pbsnodes: options stand in front of nodes")
+		return fronts.Failf(2, "pbsnodes: options stand in front of nodes")
 	}
 	if set.Has("o", "r", "c") {
 		return changeNodes(c, set, rest)
 	}
 	if form, ok := set["F"]; ok && form != "json" && form != "dsv" {
-		return failf(2, "pbsnodes: -F: %s is neither json nor dsv", form)
+		return fronts.Failf(2, "pbsnodes: -F: %s is neither json nor dsv", form)
 	}
 	if !set.Has("a", "l", "S", "L") && len(rest) == 0 {
-		return failf(2, "usage: pbsnodes -a | -l | NODE...")
+		return fronts.Failf(2, "usage: pbsnodes -a | -l | NODE...")
 	}
 	var b, missed strings.Builder
 	err = c.View(func(v fronts.View) error {
@@ -83,7 +83,7 @@ func pbsnodes(c *fronts.Call) error {
 		return err
 	}
 	if missed.Len() > 0 {
-		return &Status{1, missed.String()}
+		return &fronts.Status{Code: 1, Text: missed.String()}
 	}
 	return nil
 }
@@ -195,10 +195,10 @@ func nodesJSON(b *strings.Builder, c *fronts.Call, about *fronts.About, nodes []
 // changeNodes takes nodes out (-o) or back (-r, -c), with a comment (-C).
 func changeNodes(c *fronts.Call, set fronts.Set, names []string) error {
 	if len(names) == 0 {
-		return failf(2, "usage: pbsnodes -o | -r NODE...")
+		return fronts.Failf(2, "usage: pbsnodes -o | -r NODE...")
 	}
 	if !c.Master {
-		return failf(notAllowed, "pbsnodes: Unauthorized Request ")
+		return fronts.Failf(notAllowed, "pbsnodes: Unauthorized Request ")
 	}
 	state := "up"
 	if set.Has("o") {
@@ -217,7 +217,7 @@ func changeNodes(c *fronts.Call, set fronts.Set, names []string) error {
 		return nil
 	})
 	if missing != "" {
-		return failf(1, "Node: %s,  Error: Unknown node ", missing)
+		return fronts.Failf(1, "Node: %s,  Error: Unknown node ", missing)
 	}
 	return err
 }

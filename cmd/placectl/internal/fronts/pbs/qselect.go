@@ -19,7 +19,7 @@ func qselect(c *fronts.Call) error {
 		return err
 	}
 	if len(rest) > 0 {
-		return failf(2, "usage: qselect [options]")
+		return fronts.Failf(2, "usage: qselect [options]")
 	}
 	set := fronts.SetOf(given)
 	var b strings.Builder
@@ -76,7 +76,7 @@ func selected(j *fronts.Job, given []fronts.Given, about *fronts.About) (bool, e
 			op, value := operator(g.Value)
 			n, err := strconv.ParseInt(value, 10, 64)
 			if err != nil {
-				return false, failf(badValue, "qselect: illegal -p value")
+				return false, fronts.Failf(badValue, "qselect: illegal -p value")
 			}
 			ok = holds(op, cmp.Compare(j.Priority, n))
 		case "l":
@@ -129,7 +129,7 @@ func resource(j *fronts.Job, text string) (bool, error) {
 		name, value, ok = strings.Cut(text, "=")
 		op = "eq"
 	}
-	bad := failf(badValue, "qselect: illegal -l value")
+	bad := fronts.Failf(badValue, "qselect: illegal -l value")
 	if !ok {
 		return false, bad
 	}
@@ -149,7 +149,7 @@ func resource(j *fronts.Job, text string) (bool, error) {
 		has = int64(j.Walltime / time.Second)
 		want, err = parseClock(value)
 	default:
-		return false, failf(noResource, "qselect: Unknown resource: %s", name)
+		return false, fronts.Failf(noResource, "qselect: Unknown resource: %s", name)
 	}
 	if err != nil {
 		return false, bad

@@ -39,7 +39,7 @@ func qstat(c *fronts.Call) error {
 		if strings.HasPrefix(w, "-") {
 			more, tail, err := fronts.Declare("a B f F= D= H i J n Q q r s t T u= w x 1").Read(rest[i:], fronts.Anywhere)
 			if err != nil {
-				return failf(2, "qstat: %v", err)
+				return fronts.Failf(2, "qstat: %v", err)
 			}
 			for _, g := range more {
 				s.set[g.Name] = g.Value
@@ -49,7 +49,7 @@ func qstat(c *fronts.Call) error {
 		}
 	}
 	if form, ok := s.set["F"]; ok && form != "json" && form != "dsv" && form != "default" {
-		return failf(2, "qstat: -F: %s is neither json nor dsv", form)
+		return fronts.Failf(2, "qstat: -F: %s is neither json nor dsv", form)
 	}
 	err = c.View(func(v fronts.View) (err error) {
 		s.b.Reset()
@@ -72,7 +72,7 @@ func qstat(c *fronts.Call) error {
 		return err
 	}
 	if len(s.missed) > 0 {
-		return &Status{s.code, strings.Join(s.missed, "\n") + "\n"}
+		return &fronts.Status{Code: s.code, Text: strings.Join(s.missed, "\n") + "\n"}
 	}
 	return nil
 }

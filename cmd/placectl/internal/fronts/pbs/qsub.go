@@ -59,7 +59,7 @@ func submission(c *fronts.Call) (q *submitted, err error) {
 	words, command := behindDash(c.Args)
 	given, rest, err := list.Read(words, fronts.InFront)
 	if err != nil {
-		return nil, failf(2, "qsub: %v\nusage: placectl help pbs", err)
+		return nil, fronts.Failf(2, "qsub: %v\nusage: placectl help pbs", err)
 	}
 	q = &submitted{Submission: fronts.Submission{Family: directives.PBS, Line: spell.ShellLine(append([]string{c.Name}, c.Args...))}}
 	for _, g := range given {
@@ -67,16 +67,16 @@ func submission(c *fronts.Call) (q *submitted, err error) {
 		case "z":
 			q.silent = true
 		case "I", "X", "G":
-			return nil, failf(2, "qsub: -%s: interactive jobs are placectl run", g.Name)
+			return nil, fronts.Failf(2, "qsub: -%s: interactive jobs are placectl run", g.Name)
 		case "f":
-			return nil, failf(2, "qsub: -f: qsub never waits in front: leave it out")
+			return nil, fronts.Failf(2, "qsub: -f: qsub never waits in front: leave it out")
 		case "t":
 			q.Given = append(q.Given, fronts.Given{Name: "J", Value: g.Value})
 		case "d", "w":
 			q.Dir = g.Value
 		case "u":
 			if g.Value != c.User {
-				return nil, failf(2, "qsub: -u: a job runs as who submits it: %s", c.User)
+				return nil, fronts.Failf(2, "qsub: -u: a job runs as who submits it: %s", c.User)
 			}
 		case "W":
 			rest := g.Value
@@ -122,7 +122,7 @@ const maxScript = 1<<20 + 1
 func (q *submitted) script(c *fronts.Call, rest, command []string) error {
 	switch {
 	case len(command) > 0 && len(rest) > 0:
-		return failf(2, "qsub: a script and a command behind --: give one of them")
+		return fronts.Failf(2, "qsub: a script and a command behind --: give one of them")
 	case len(command) > 0:
 		q.Name, q.Source = filepath.Base(command[0]), "--"
 		q.Script = "#!/bin/sh\nexec " + spell.ShellLine(command) + "\n"
@@ -136,7 +136,7 @@ func (q *submitted) script(c *fronts.Call, rest, command []string) error {
 		q.Name = filepath.Base(source)
 		var err error
 		if in, err = c.Open(source); err != nil {
-			return failf(1, "qsub: script file:: No such file or directory")
+			return fronts.Failf(1, "qsub: script file:: No such file or directory")
 		}
 	}
 	text, err := io.ReadAll(io.LimitReader(in, maxScript))
@@ -144,13 +144,13 @@ func (q *submitted) script(c *fronts.Call, rest, command []string) error {
 	q.Source, q.Script = source, string(text)
 	switch {
 	case err != nil:
-		return failf(1, "qsub: error reading script file: %v", err)
+		return fronts.Failf(1, "qsub: error reading script file: %v", err)
 	case len(text) == maxScript:
-		return failf(1, "qsub: the script has more than %d bytes", maxScript-1)
+		return fronts.Failf(1, "qsub: the script has more than %d bytes", maxScript-1)
 	case strings.TrimSpace(q.Script) == "":
 		q.Script = "#!/bin/sh\n"
 	case strings.IndexByte(q.Script, 0) >= 0:
-		return failf(1, "qsub: %s: a NUL byte: this is no script", source)
+		return fronts.Failf(1, "qsub: %s: a NUL byte: this is no script", source)
 	}
 	return nil
 }
@@ -161,13 +161,13 @@ func refused(c *fronts.Call, v fronts.View, err error) error {
 	if errors.As(err, &o) {
 		why := o.Err.Error()
 		if name, ok := strings.CutPrefix(why, "there is no resource "); ok {
-			return failf(noResource, "%s: Unknown resource: %s", c.Name, name)
+			return fronts.Failf(noResource, "%s: Unknown resource: %s", c.Name, name)
 		}
-		return failf(2, "%s: illegal %s value: %s", c.Name, o.Option, why)
+		return fronts.Failf(2, "%s: illegal %s value: %s", c.Name, o.Option, why)
 	}
-	for kind, status := range map[string]*Status{"queue": {noQueue, "Unknown queue"}, "job": {noJob, "Unknown Job Id"}, "reservation": {noQueue, "Unknown queue"}} {
+	for kind, status := range map[string]*fronts.Status{"queue": {Code: noQueue, Text: "Unknown queue"}, "job": {Code: noJob, Text: "Unknown Job Id"}, "reservation": {Code: noQueue, Text: "Unknown queue"}} {
 		if v.Missing(err, kind) {
-			return failf(status.Code, "%s: %s", c.Name, status.Text)
+			return fronts.Failf(status.Code, "%s: %s", c.Name, status.Text)
 		}
 	}
 	return err
@@ -189,7 +189,7 @@ func awaited(c *fronts.Call, id uint64) error {
 		})
 	})
 	if err == nil && status != 0 {
-		err = &Status{Code: status}
+		err = &fronts.Status{Code: status}
 	}
 	return err
 }

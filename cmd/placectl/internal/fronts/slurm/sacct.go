@@ -36,11 +36,11 @@ func sacct(c *fronts.Call) error {
 	}
 	for _, no := range []string{"file", "yaml", "batch-script", "env-vars", "associations"} {
 		if set.Has(no) {
-			return failf(1, "sacct: error: --%s is not to be had here: placectl show JOB", no)
+			return fronts.Failf(1, "sacct: error: --%s is not to be had here: placectl show JOB", no)
 		}
 	}
 	if len(rest) > 0 {
-		return failf(1, "sacct: error: Unrecognized argument: %s", rest[0])
+		return fronts.Failf(1, "sacct: error: Unrecognized argument: %s", rest[0])
 	}
 	if set.Has("helpformat") {
 		return accountFields.help(c)
@@ -100,7 +100,7 @@ func accountsWanted(c *fronts.Call, set fronts.Set, about *fronts.About) (w *acc
 		}
 	}
 	if w.wanted, err = wantedOf(c, sub); err != nil {
-		return nil, failf(1, "sacct: error: %v", err)
+		return nil, fronts.Failf(1, "sacct: error: %v", err)
 	}
 	w.details = true
 	if w.users == nil && !w.asked && !set.Has("allusers") && c.UID != 0 {
@@ -114,7 +114,7 @@ func accountsWanted(c *fronts.Call, set fronts.Set, about *fronts.About) (w *acc
 	for option, at := range map[string]*time.Time{"starttime": &w.from, "endtime": &w.to} {
 		if set.Has(option) {
 			if *at, err = instant(set[option], now); err != nil {
-				return nil, failf(1, "sacct: error: Invalid time specification (pos=0): %s", set[option])
+				return nil, fronts.Failf(1, "sacct: error: Invalid time specification (pos=0): %s", set[option])
 			}
 		}
 	}
@@ -245,14 +245,14 @@ func accountColumns(set fronts.Set) (cols []accountColumn, err error) {
 		name, size, sized := strings.Cut(word, "%")
 		f := accountFields.find(name)
 		if f == nil {
-			return nil, failf(1, "sacct: fatal: Invalid field requested: \"%s\"", name)
+			return nil, fronts.Failf(1, "sacct: fatal: Invalid field requested: \"%s\"", name)
 		}
 		c := accountColumn{field: f, width: f.width, left: f.left}
 		if sized {
 			left := strings.HasPrefix(size, "-")
 			n, err := strconv.Atoi(strings.TrimPrefix(size, "-"))
 			if err != nil || n < 0 || n > widest {
-				return nil, failf(1, "sacct: fatal: Invalid field size: %s", size)
+				return nil, fronts.Failf(1, "sacct: fatal: Invalid field size: %s", size)
 			}
 			c.width, c.left = n, left
 		}

@@ -73,7 +73,7 @@ func batchOf(c *fronts.Call) (b *batch, err error) {
 			b.wrap = &g.Value
 		case "verbose", "comment":
 		case "help", "usage":
-			return nil, failf(0, "Usage: sbatch [OPTIONS...] executable [args...]")
+			return nil, fronts.Failf(0, "Usage: sbatch [OPTIONS...] executable [args...]")
 		default:
 			b.Given = append(b.Given, g)
 		}
@@ -88,7 +88,7 @@ const maxScript = 1<<20 + 1
 func (b *batch) script(c *fronts.Call, rest []string) error {
 	switch {
 	case b.wrap != nil && len(rest) > 0:
-		return failf(1, "sbatch: error: Script arguments not permitted with --wrap option")
+		return fronts.Failf(1, "sbatch: error: Script arguments not permitted with --wrap option")
 	case b.wrap != nil:
 		b.Name, b.Source = "wrap", "--wrap"
 		b.Script = "#!/bin/sh\n# This script was created by sbatch --wrap.\n\n" + *b.wrap + "\n"
@@ -102,29 +102,29 @@ func (b *batch) script(c *fronts.Call, rest []string) error {
 	if name != "-" && name != "/dev/stdin" {
 		var err error
 		if in, err = c.Open(name); err != nil {
-			return failf(1, "sbatch: error: Unable to open file %s", name)
+			return fronts.Failf(1, "sbatch: error: Unable to open file %s", name)
 		}
 		b.Name, b.Source = filepath.Base(name), name
 	}
 	text, err := io.ReadAll(io.LimitReader(in, maxScript))
 	in.Close()
 	if err != nil {
-		return failf(1, "sbatch: error: Unable to read %s: %v", b.Source, err)
+		return fronts.Failf(1, "sbatch: error: Unable to read %s: %v", b.Source, err)
 	}
 	switch b.Script = string(text); {
 	case b.Script == "":
-		return failf(1, "sbatch: error: Batch script is empty!")
+		return fronts.Failf(1, "sbatch: error: Batch script is empty!")
 	case strings.TrimSpace(b.Script) == "":
-		return failf(1, "sbatch: error: Batch script contains only whitespace!")
+		return fronts.Failf(1, "sbatch: error: Batch script contains only whitespace!")
 	case !strings.HasPrefix(b.Script, "#!"):
-		return failf(1, "sbatch: error: This does not look like a batch script.  The first\n"+
+		return fronts.Failf(1, "sbatch: error: This does not look like a batch script.  The first\n"+
 			"sbatch: error: line must start with #! followed by the path to an interpreter.\nsbatch: error: For instance: #!/bin/sh")
 	case strings.IndexByte(b.Script, 0) >= 0:
-		return failf(1, "sbatch: error: The SLURM script contains the NULL character (\\0).")
+		return fronts.Failf(1, "sbatch: error: The SLURM script contains the NULL character (\\0).")
 	case strings.Contains(b.Script, "\r\n"):
-		return failf(1, "sbatch: error: Batch script contains DOS line breaks (\\r\\n)\nsbatch: error: instead of expected UNIX line breaks (\\n).")
+		return fronts.Failf(1, "sbatch: error: Batch script contains DOS line breaks (\\r\\n)\nsbatch: error: instead of expected UNIX line breaks (\\n).")
 	case len(text) == maxScript:
-		return failf(1, "sbatch: error: Batch job submission failed: Pathname of a file, directory or other parameter too long")
+		return fronts.Failf(1, "sbatch: error: Batch job submission failed: Pathname of a file, directory or other parameter too long")
 	}
 	return nil
 }
@@ -143,18 +143,18 @@ func refused(v fronts.View, err error) error {
 	if err == nil {
 		return nil
 	}
-	failed := func(why string) error { return failf(1, "sbatch: error: Batch job submission failed: %s", why) }
+	failed := func(why string) error { return fronts.Failf(1, "sbatch: error: Batch job submission failed: %s", why) }
 	var o *directives.OptionError
 	if errors.As(err, &o) {
 		switch text, ok := invalid()[o.Option]; {
 		case ok && (o.Option != "--array"):
-			return failf(255, "sbatch: error: %s\nsbatch: error: %s: %v", text, o.Option, o.Err)
+			return fronts.Failf(255, "sbatch: error: %s\nsbatch: error: %s: %v", text, o.Option, o.Err)
 		case o.Option == "--array" || o.Option == "-a":
 			return failed("Invalid job array specification")
 		case o.Option == "--dependency" || o.Option == "-d":
 			return failed("Job dependency problem")
 		}
-		return failf(255, "sbatch: error: %s: %v", o.Option, o.Err)
+		return fronts.Failf(255, "sbatch: error: %s: %v", o.Option, o.Err)
 	}
 	for kind, why := range map[string]string{"queue": "Invalid partition name specified", "job": "Job dependency problem", "reservation": "Requested reservation is invalid", "node": "Invalid node name specified"} {
 		if v.Missing(err, kind) {
@@ -168,9 +168,9 @@ func refused(v fronts.View, err error) error {
 func plan(c *fronts.Call, j *fronts.Job) error {
 	at := j.Start
 	if at.IsZero() {
-		return failf(1, "allocation failure: Requested node configuration is not available")
+		return fronts.Failf(1, "allocation failure: Requested node configuration is not available")
 	}
-	return failf(0, "sbatch: Job %d to start at %s using %d processors on nodes %s in partition %s", j.ID, stamp(at, c.Zone, ""), j.CPUs, fold(j.Nodes), j.Queue)
+	return fronts.Failf(0, "sbatch: Job %d to start at %s using %d processors on nodes %s in partition %s", j.ID, stamp(at, c.Zone, ""), j.CPUs, fold(j.Nodes), j.Queue)
 }
 
 // awaited waits for a job, or all of its array, and ends as it did, as the worst of them.
@@ -193,7 +193,7 @@ func awaited(c *fronts.Call, j *fronts.Job) error {
 		})
 	})
 	if err == nil && status != 0 {
-		err = &Status{Code: status}
+		err = &fronts.Status{Code: status}
 	}
 	return err
 }

@@ -21,21 +21,21 @@ func scancel(c *fronts.Call) error {
 	}
 	for _, no := range []string{"clusters", "interactive", "sibling"} {
 		if set.Has(no) {
-			return failf(1, "scancel: error: --%s is not to be had here: placectl cancel", no)
+			return fronts.Failf(1, "scancel: error: --%s is not to be had here: placectl cancel", no)
 		}
 	}
 	if set.Has("signal") && !ends(set["signal"]) {
-		return failf(1, "scancel: error: --signal=%s: a job is only told to terminate: sbatch --signal sends one before its end", set["signal"])
+		return fronts.Failf(1, "scancel: error: --signal=%s: a job is only told to terminate: sbatch --signal sends one before its end", set["signal"])
 	}
 	refs, err := parseRefs(strings.Join(rest, ","))
 	if err != nil {
-		return failf(1, "scancel: error: %v", err)
+		return fronts.Failf(1, "scancel: error: %v", err)
 	}
 	if set.Has("name") {
 		set["jobname"] = set["name"]
 	}
 	if len(refs) == 0 && !set.Has("user", "me", "jobname", "partition", "state", "account", "nodelist", "qos", "reservation") {
-		return failf(1, "scancel: error: No job identification provided")
+		return fronts.Failf(1, "scancel: error: No job identification provided")
 	}
 	if set.Has("jobname") {
 		set["name"] = set["jobname"]
@@ -46,7 +46,7 @@ func scancel(c *fronts.Call) error {
 	delete(set, "jobs")
 	want, err := wantedOf(c, set)
 	if err != nil {
-		return failf(1, "scancel: error: %v", err)
+		return fronts.Failf(1, "scancel: error: %v", err)
 	}
 	want.refs, want.asked = refs, len(refs) > 0
 	if !want.asked && want.users == nil && !c.Master {
@@ -96,7 +96,7 @@ func cancelAll(c *fronts.Call, want *wanted) error {
 		return nil
 	})
 	if err == nil && len(denied) > 0 {
-		return &Status{210, strings.Join(denied, "")}
+		return &fronts.Status{Code: 210, Text: strings.Join(denied, "")}
 	}
 	return err
 }

@@ -21,7 +21,7 @@ func scontrol(c *fronts.Call) error {
 		return err
 	}
 	if len(words) == 0 {
-		return failf(1, "scontrol: error: it is not interactive here: say what is to be done")
+		return fronts.Failf(1, "scontrol: error: it is not interactive here: say what is to be done")
 	}
 	verb, words := strings.ToLower(words[0]), words[1:]
 	switch {
@@ -40,9 +40,9 @@ func scontrol(c *fronts.Call) error {
 	deed, ok := deeds[verb]
 	switch {
 	case !ok:
-		return failf(1, "invalid keyword: %s", verb)
+		return fronts.Failf(1, "invalid keyword: %s", verb)
 	case len(words) == 0:
-		return failf(1, "too few arguments for keyword:%s", verb)
+		return fronts.Failf(1, "too few arguments for keyword:%s", verb)
 	}
 	return changed(c, deed, words)
 }
@@ -82,7 +82,7 @@ func changed(c *fronts.Call, deed fronts.Deed, words []string) error {
 		return nil
 	})
 	if err == nil && len(complaints) > 0 {
-		return &Status{1, strings.Join(complaints, "")}
+		return &fronts.Status{Code: 1, Text: strings.Join(complaints, "")}
 	}
 	return err
 }
@@ -113,7 +113,7 @@ func show(c *fronts.Call, set fronts.Set, what string, words []string) error {
 	case what == "hostnames" || what == "hostname":
 		names, err := index.ExpandNodeList(name)
 		if err != nil {
-			return failf(1, "Invalid hostlist: %s", name)
+			return fronts.Failf(1, "Invalid hostlist: %s", name)
 		}
 		fmt.Fprintln(c.Stdout, strings.Join(names, "\n"))
 		return nil
@@ -151,7 +151,7 @@ func show(c *fronts.Call, set fronts.Set, what string, words []string) error {
 				}
 			}
 		default:
-			err = failf(1, "invalid entity:%s for keyword:show", what)
+			err = fronts.Failf(1, "invalid entity:%s for keyword:show", what)
 		}
 		return err
 	})
@@ -184,7 +184,7 @@ func showJobs(c *fronts.Call, v fronts.View, about *fronts.About, set fronts.Set
 	}
 	jobs, err := find(v, name, true)
 	if errors.Is(err, errNoJob) {
-		return "", failf(1, "slurm_load_jobs error: Invalid job id specified")
+		return "", fronts.Failf(1, "slurm_load_jobs error: Invalid job id specified")
 	}
 	for _, j := range jobs {
 		print(j)
@@ -200,7 +200,7 @@ func update(c *fronts.Call, words []string) error {
 		key = strings.ToLower(key)
 		if !ok { // job 12
 			if (key != "job" && key != "jobid" && key != "node" && key != "nodename") || i+1 == len(words) {
-				return failf(1, "Update of this parameter is not supported: %s", words[i])
+				return fronts.Failf(1, "Update of this parameter is not supported: %s", words[i])
 			}
 			i++
 			value = words[i]
@@ -217,7 +217,7 @@ func update(c *fronts.Call, words []string) error {
 	case keys["job"] != "":
 		return updateJob(c, keys)
 	}
-	return failf(1, "No valid entity in update command\nInput line must include \"NodeName\", \"JobId\"")
+	return fronts.Failf(1, "No valid entity in update command\nInput line must include \"NodeName\", \"JobId\"")
 }
 
 // updates are the keys of a job that can be changed, and the options of sbatch that say the
@@ -236,7 +236,7 @@ func updateJob(c *fronts.Call, keys map[string]string) error {
 		}
 		option, ok := updates()[key]
 		if !ok {
-			return failf(1, "Update of this parameter is not supported: %s=%s", key, value)
+			return fronts.Failf(1, "Update of this parameter is not supported: %s=%s", key, value)
 		}
 		given = append(given, fronts.Given{Name: option, Value: value})
 	}
@@ -266,9 +266,9 @@ func updateJob(c *fronts.Call, keys map[string]string) error {
 	var o *directives.OptionError
 	switch {
 	case errors.As(err, &o):
-		return failf(1, "slurm_update error: %s: %v", o.Option, o.Err)
+		return fronts.Failf(1, "slurm_update error: %s: %v", o.Option, o.Err)
 	case err == nil && complaint != "":
-		return &Status{1, complaint}
+		return &fronts.Status{Code: 1, Text: complaint}
 	}
 	return err
 }
@@ -276,24 +276,24 @@ func updateJob(c *fronts.Call, keys map[string]string) error {
 func updateNodes(c *fronts.Call, keys map[string]string) error {
 	names, err := expand(keys["node"])
 	if err != nil {
-		return failf(1, "slurm_update error: Invalid node name specified")
+		return fronts.Failf(1, "slurm_update error: Invalid node name specified")
 	}
 	states := map[string]string{"DRAIN": "drained", "RESUME": "up", "UNDRAIN": "up", "IDLE": "up", "DOWN": "down"}
 	state := states[strings.ToUpper(keys["state"])]
 	for key := range keys {
 		if key != "node" && key != "state" && key != "reason" {
-			return failf(1, "Update of this parameter is not supported: %s=%s", key, keys[key])
+			return fronts.Failf(1, "Update of this parameter is not supported: %s=%s", key, keys[key])
 		}
 	}
 	switch {
 	case keys["state"] != "" && state == "":
-		return failf(1, "Invalid input: State=%s\nRequest aborted\nValid states are: DOWN DRAIN RESUME UNDRAIN", keys["state"])
+		return fronts.Failf(1, "Invalid input: State=%s\nRequest aborted\nValid states are: DOWN DRAIN RESUME UNDRAIN", keys["state"])
 	case state == "":
-		return failf(1, "slurm_update error: it is the state that a reason belongs to: State=DRAIN Reason=...")
+		return fronts.Failf(1, "slurm_update error: it is the state that a reason belongs to: State=DRAIN Reason=...")
 	case (state == "drained" || state == "down") && keys["reason"] == "":
-		return failf(1, "You must specify a reason when %sING a node.\nRequest denied", strings.ToUpper(keys["state"]))
+		return fronts.Failf(1, "You must specify a reason when %sING a node.\nRequest denied", strings.ToUpper(keys["state"]))
 	case !c.Master:
-		return failf(1, "slurm_update error: Invalid user id")
+		return fronts.Failf(1, "slurm_update error: Invalid user id")
 	}
 	missing := false
 	err = c.Update(func(ch fronts.Change) error {
@@ -310,7 +310,7 @@ func updateNodes(c *fronts.Call, keys map[string]string) error {
 		return nil
 	})
 	if missing {
-		return failf(1, "slurm_update error: Invalid node name specified")
+		return fronts.Failf(1, "slurm_update error: Invalid node name specified")
 	}
 	return err
 }

@@ -94,12 +94,12 @@ func showNodes(c *fronts.Call, v fronts.View, about *fronts.About, set fronts.Se
 	}
 	wanted, err := expand(list)
 	if err != nil {
-		return "", failf(1, "Node %s not found", list)
+		return "", fronts.Failf(1, "Node %s not found", list)
 	}
 	for _, name := range wanted {
 		if !slices.ContainsFunc(nodes, func(n *fronts.Node) bool { return n.Name == name }) {
 			fmt.Fprintf(c.Stdout, "Node %s not found\n", name)
-			return "", &Status{Code: 1}
+			return "", &fronts.Status{Code: 1}
 		}
 	}
 	var b strings.Builder
@@ -177,7 +177,7 @@ func showPartitions(v fronts.View, about *fronts.About, set fronts.Set, name str
 		b.WriteString(text)
 	}
 	if name != "" && b.Len() == 0 {
-		return "", failf(1, "Partition %s not found", name)
+		return "", fronts.Failf(1, "Partition %s not found", name)
 	}
 	return b.String(), nil
 }

@@ -65,11 +65,11 @@ func sinfo(c *fronts.Call) error {
 	}
 	for _, no := range []string{"iterate", "clusters", "yaml"} {
 		if set.Has(no) {
-			return failf(1, "sinfo: error: --%s is not to be had here: placectl node list", no)
+			return fronts.Failf(1, "sinfo: error: --%s is not to be had here: placectl node list", no)
 		}
 	}
 	if len(rest) > 0 {
-		return failf(1, "sinfo: error: Unrecognized option: %s", rest[0])
+		return fronts.Failf(1, "sinfo: error: Unrecognized option: %s", rest[0])
 	}
 	l := new(listing[*nodeGroup])
 	if set.Has("Format") {
@@ -78,11 +78,11 @@ func sinfo(c *fronts.Call) error {
 		l.lead, l.cols, err = nodeFields.percent(infoFormat(set))
 	}
 	if err != nil {
-		return failf(1, "sinfo: error: %v", err)
+		return fronts.Failf(1, "sinfo: error: %v", err)
 	}
 	names, err := expand(set["nodes"])
 	if err != nil {
-		return failf(1, "sinfo: error: Invalid node name specified")
+		return fronts.Failf(1, "sinfo: error: Invalid node name specified")
 	}
 	var groups []*nodeGroup
 	err = c.View(func(v fronts.View) error {
@@ -341,7 +341,7 @@ func sinfoJSON(c *fronts.Call, groups []*nodeGroup) error {
 // sacctmgr answers what is asked of accounts: each job's own is all there is.
 func sacctmgr(c *fronts.Call) error {
 	if !slices.Contains(c.Args, "list") && !slices.Contains(c.Args, "show") {
-		return failf(1, "sacctmgr: error: accounts are words of jobs here, and nobody manages them: placectl class, placectl query")
+		return fronts.Failf(1, "sacctmgr: error: accounts are words of jobs here, and nobody manages them: placectl class, placectl query")
 	}
 	return accounts(c)
 }

@@ -3,11 +3,7 @@
 package slurm
 
 import (
-	"errors"
 	"fmt"
-	"maps"
-	"slices"
-	"strings"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/fronts"
 )
@@ -15,52 +11,22 @@ import (
 // version is whose answers these are.
 const version = "slurm 22.05.8"
 
+func system() *fronts.System {
+	return &fronts.System{Commands: commands(), Version: version, Asks: []string{"-V", "--version"}, Failure: "%s: error: %v\n", Code: 1}
+}
+
 // Commands are the commands that there are.
-func Commands() []string { return slices.Sorted(maps.Keys(commands())) }
+func Commands() []string { return system().Names() }
+
+// Run runs a command and returns its exit status. done reports whether the command is one
+// of ours.
+func Run(c *fronts.Call) (status int, done bool) { return system().Run(c) }
 
 func commands() map[string]func(*fronts.Call) error {
 	return map[string]func(*fronts.Call) error{
 		"sbatch": sbatch, "squeue": squeue, "sacct": sacct, "scancel": scancel, "scontrol": scontrol, "sinfo": sinfo,
 		"sacctmgr": sacctmgr, "sshare": sshare,
 	}
-}
-
-// Status ends a command: the text goes to standard error as it is, and the number is the
-// exit status.
-type Status struct {
-	Code int
-	Text string
-}
-
-func (s *Status) Error() string { return strings.TrimSuffix(s.Text, "\n") }
-
-// failf fails a command with a text, a line of its own.
-func failf(code int, format string, args ...any) error {
-	return &Status{code, fmt.Sprintf(format, args...) + "\n"}
-}
-
-// Run runs a command and returns its exit status. done reports whether the command is one
-// of ours.
-func Run(c *fronts.Call) (status int, done bool) {
-	do, ok := commands()[c.Name]
-	if !ok {
-		return 0, false
-	}
-	if len(c.Args) == 1 && (c.Args[0] == "-V" || c.Args[0] == "--version") {
-		fmt.Fprintln(c.Stdout, version)
-		return 0, true
-	}
-	err := do(c)
-	var s *Status
-	switch {
-	case err == nil:
-		return 0, true
-	case errors.As(err, &s):
-		fmt.Fprint(c.Stderr, s.Text)
-		return s.Code, true
-	}
-	fmt.Fprintf(c.Stderr, "%s: error: %v\n", c.Name, err)
-	return 1, true
 }
 
 // options reads the options of a command as getopt_long does.
@@ -74,7 +40,7 @@ func options(c *fronts.Call, list string, order fronts.Order) (fronts.Set, []str
 
 // usage is what a command says of options that it does not have.
 func usage(c *fronts.Call, code int, err error) error {
-	return failf(code, "%s: %v\nTry \"%s --help\" for more information", c.Name, err, c.Name)
+	return fronts.Failf(code, "%s: %v\nTry \"%s --help\" for more information", c.Name, err, c.Name)
 }
 
 // saying is an error in the words of Slurm, which begin large.

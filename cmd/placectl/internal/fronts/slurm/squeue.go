@@ -32,15 +32,15 @@ func squeue(c *fronts.Call) error {
 	}
 	for _, no := range []string{"clusters", "iterate", "steps", "yaml", "notme"} {
 		if set.Has(no) {
-			return failf(1, "squeue: error: --%s is not to be had here: placectl job list", no)
+			return fronts.Failf(1, "squeue: error: --%s is not to be had here: placectl job list", no)
 		}
 	}
 	if len(rest) > 0 {
-		return failf(1, "squeue: error: Unrecognized option: %s", rest[0])
+		return fronts.Failf(1, "squeue: error: Unrecognized option: %s", rest[0])
 	}
 	want, err := wantedOf(c, set)
 	if err != nil {
-		return failf(1, "squeue: error: %v", err)
+		return fronts.Failf(1, "squeue: error: %v", err)
 	}
 	l := new(listing[*queued])
 	switch {
@@ -50,7 +50,7 @@ func squeue(c *fronts.Call) error {
 		l.lead, l.cols, err = queueFields.percent(queueFormat(set))
 	}
 	if err != nil {
-		return failf(1, "squeue: error: %v", err)
+		return fronts.Failf(1, "squeue: error: %v", err)
 	}
 	want.details = set.Has("json") || slices.ContainsFunc(l.cols, func(c column[*queued]) bool { return slices.Contains(detailed, c.head) })
 	var rows []*queued
@@ -66,7 +66,7 @@ func squeue(c *fronts.Call) error {
 		return err
 	}
 	if err := arrange(rows, set["sort"], set.Has("sort")); err != nil {
-		return failf(1, "squeue: error: %v", err)
+		return fronts.Failf(1, "squeue: error: %v", err)
 	}
 	if set.Has("json") {
 		return squeueJSON(c, rows)
@@ -177,7 +177,7 @@ func (w *wanted) rows(c *fronts.Call, v fronts.View, about *fronts.About) (rows 
 		return nil
 	})
 	if err == nil && w.asked && known == 0 && len(w.refs) == 1 {
-		err = failf(1, "slurm_load_jobs error: Invalid job id specified")
+		err = fronts.Failf(1, "slurm_load_jobs error: Invalid job id specified")
 	}
 	return rows, err
 }
