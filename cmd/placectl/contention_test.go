@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -67,21 +68,33 @@ func (s *shell) hold(how string) *exec.Cmd {
 	return cmd
 }
 
-// send sends a process a signal, and waits until it stands still if it is to stop.
+// send sends a process a signal, and waits until all its threads stand still if it is to
+// stop: one that waits for a lock may have it before it notices the signal.
 func (s *shell) send(p *os.Process, sig syscall.Signal) {
 	s.t.Helper()
-	if err := p.Signal(sig); err != nil {
+	if err := p.Signal(sig); err != nil && !errors.Is(err, os.ErrProcessDone) {
 		s.t.Fatal(err)
 	}
 	for range 500 {
-		stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", p.Pid))
-		_, state, _ := strings.Cut(string(stat), ") ")
-		if sig != syscall.SIGSTOP || err != nil || strings.HasPrefix(state, "T") {
+		if sig != syscall.SIGSTOP || standing(p.Pid) {
 			return
 		}
 		time.Sleep(2 * time.Millisecond)
 	}
 	s.t.Fatal("it does not stop")
+}
+
+// standing reports whether no thread of a process runs.
+func standing(pid int) bool {
+	threads, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/stat", pid))
+	for _, thread := range threads {
+		stat, err := os.ReadFile(thread)
+		_, state, _ := strings.Cut(string(stat), ") ")
+		if err == nil && !strings.ContainsAny(state[:1], "TZX") {
+			return false
+		}
+	}
+	return true
 }
 
 // soon runs a command that is to have the lock before long.
@@ -159,7 +172,7 @@ func (s *shell) standStill() {
 		stopped = append(stopped, child)
 	}
 	for _, p := range stopped {
-		p.Signal(syscall.SIGSTOP) //nolint:errcheck // it may have ended
+		s.send(p, syscall.SIGSTOP)
 	}
 	writer.Process.Kill() //nolint:errcheck // it is there
 	writer.Wait()         //nolint:errcheck // it was killed
