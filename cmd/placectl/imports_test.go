@@ -39,6 +39,9 @@ const importRules = `
 	store/internal/derived                   < store
 	store/internal/row, store/internal/file  < store/internal/answers
 	store/internal/answers                   < store
+	store/internal/row, store/internal/file  < store/internal/replica
+	store/internal/replica                   < store, store/internal/etcd, store/logtest
+	store/internal/etcd                      < store
 	timeline                                 < placer/backfill
 	index                                    < query
 	index, timeline, placer, locality, query < store

@@ -1,0 +1,14 @@
+package replica
+
+import "crypto/sha256"
+
+// ChainOf is the chain of an entry: the first 8 bytes of the SHA-256 of its bytes. Each
+// entry carries the chain of the one before it, so that a log that was changed behind
+// somebody's back, or put back to an earlier state, is known.
+func ChainOf(entry []byte) [8]byte {
+	sum := sha256.Sum256(entry)
+	return [8]byte(sum[:])
+}
+
+// After is the position behind one more entry.
+func (p Position) After(entry []byte) Position { return Position{p.N + 1, ChainOf(entry)} }

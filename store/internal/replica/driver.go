@@ -1,0 +1,222 @@
+package replica
+
+import (
+	"context"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+)
+
+// Errors of drivers. Every other error of a call that writes means that the log has
+// refused it: nothing was changed, and trying again does not help.
+var (
+	// ErrNoLog: there is no log below the prefix.
+	ErrNoLog = errors.New("there is no log")
+	// ErrLog: there is one already.
+	ErrLog = errors.New("there is a log already")
+	// ErrAway: nobody who keeps the log could be reached, and nothing was sent.
+	ErrAway = errors.New("nobody who keeps the log can be reached")
+	// ErrLost: a call was sent, and no answer came: it may have been carried out, or be
+	// carried out yet. The caller sends it again with the same bytes.
+	ErrLost = errors.New("no answer came")
+	// ErrFull: the log has no room for more, or not for something so long.
+	ErrFull = errors.New("the log takes no more")
+)
+
+// ID tells a log from others: 16 bytes, drawn when it was made.
+type ID [16]byte
+
+// String is the id as text: 32 hexadecimal digits.
+func (id ID) String() string { return hex.EncodeToString(id[:]) }
+
+// Position is a place in a log: behind so many entries, the last of which has the chain.
+// Entries are counted from 1. At 0 the chain is the first 8 bytes of the log's id, so that
+// no position of a log is one of another.
+type Position struct {
+	N     uint64
+	Chain [8]byte
+}
+
+// Start is the position of a log without entries.
+func (id ID) Start() Position { return Position{Chain: [8]byte(id[:8])} }
+
+// positionBytes is how long a position is as bytes.
+const positionBytes = 16
+
+// Bytes is the position as a log keeps it, below head: number and chain.
+func (p Position) Bytes() []byte {
+	return append(binary.BigEndian.AppendUint64(nil, p.N), p.Chain[:]...)
+}
+
+// ParsePosition reads what Bytes wrote.
+func ParsePosition(b []byte) (p Position, ok bool) {
+	if len(b) != positionBytes {
+		return p, false
+	}
+	return Position{binary.BigEndian.Uint64(b), [8]byte(b[8:])}, true
+}
+
+func (p Position) String() string { return fmt.Sprintf("%d (%x)", p.N, p.Chain) }
+
+// MostEntries is how many entries a Tail holds at most; who is behind by more joins anew.
+const MostEntries = 2000
+
+// Tail is what a log held behind a position, all of it at one instant.
+type Tail struct {
+	Log   ID
+	Head  Position // its last entry
+	First uint64   // the oldest entry that is still there; Head.N + 1 where there is none
+	// Entries are those behind the position, in order and without a hole, MostEntries at
+	// most. There are none where the position lies before First - 1, or at Head or behind it.
+	Entries [][]byte
+	// Snapshot is where the newest snapshot stands, and SnapshotBytes how long it is.
+	Snapshot      Position
+	SnapshotBytes int64
+	// Waiting says, of an Append, that it was refused because somebody waits in the line
+	// who comes first: Head may be where the caller stands.
+	Waiting bool
+}
+
+// Log is what a store asks of whoever keeps its log, for each transaction. Its methods may
+// be called from several goroutines. A context that ends makes a call fail with ErrLost
+// where it was sent, and with ErrAway where it was not. Each method finds another member
+// by itself where one does not answer, if it can do that without sending again what may
+// have been carried out; Append does not.
+type Log interface {
+	// Append puts an entry behind a position, in one step: if that is the log's last, and
+	// nobody in the line comes before the caller's place, then the entry is put, head is
+	// moved to (at.N+1, ChainOf(entry)), and the place in the line, which may be nil, is
+	// given up. It returns nil then. Else it returns what there is behind the position,
+	// and nothing was changed. It is one attempt: after ErrLost the caller calls again
+	// with the same bytes, and finds its own entry in the Tail if it was put.
+	Append(ctx context.Context, at Position, entry []byte, place Place) (*Tail, error)
+	// After reads what there is behind a position. It is linearizable: it sees every
+	// entry whose Append has returned before it was called. It fails with ErrNoLog where
+	// there is no log.
+	After(ctx context.Context, at Position) (*Tail, error)
+	// Snapshot reads the newest snapshot, whole.
+	Snapshot(ctx context.Context) (*Snapshot, error)
+	// Turn waits in the line. With a place it waits until nobody is before it. Without
+	// one, if enter, it takes the last place and waits so. Without one, and not to enter,
+	// it waits until whoever is the last in the line now has left it; the place is nil
+	// then. A place that is lost while it waits is taken anew, at the end. The line is for
+	// fairness only.
+	Turn(ctx context.Context, place Place, enter bool) (Place, error)
+}
+
+// Place is one in the line, kept alive until it is left, or an Append with it has put its
+// entry.
+type Place interface {
+	// Leave gives the place up. It returns at once, and does nothing where the place is
+	// given up already.
+	Leave()
+}
+
+// Snapshot is every row of a database at a position, as package replica writes it.
+type Snapshot struct {
+	At     Position
+	Format uint32   // of the file
+	SHA256 [32]byte // of Body
+	Body   []byte
+}
+
+// Upkeep is what is seldom asked of a log.
+type Upkeep interface {
+	// Create makes a log that stands at s.At, which is id.Start(), with its first snapshot.
+	// It fails with ErrLog where there is one, and changes nothing then.
+	Create(ctx context.Context, id ID, s *Snapshot) error
+	// Keep puts a snapshot in the place of the newest one, if that one's position is was
+	// still; else it does nothing, and is false. The one before the newest is kept, too.
+	Keep(ctx context.Context, was Position, s *Snapshot) (bool, error)
+	// Trim moves First to a position, unless it is there or behind it already, and only
+	// then deletes the entries before it, and the snapshots that lie before first - 1.
+	// What an earlier one has left it deletes, too.
+	Trim(ctx context.Context, first uint64) error
+	// Size tells how much there is.
+	Size(ctx context.Context) (Size, error)
+}
+
+// Size is how much a log holds, and may hold. What is not known is 0.
+type Size struct {
+	Prefix int64 // bytes below the prefix
+	Stored int64 // bytes of all that whoever keeps the log has stored
+	Quota  int64 // how many those may be
+}
+
+// Driver is a connection to a log.
+type Driver interface {
+	Log
+	Upkeep
+	// Watch returns when the log's head is not at a position, and fails when the context
+	// ends. It may return early.
+	Watch(ctx context.Context, at Position) error
+	// Clock is how far this machine's clock is ahead of the log's: of the median of up to
+	// three members.
+	Clock(ctx context.Context) (time.Duration, error)
+	// Close gives the connection up, and the places in the line that it has.
+	Close() error
+}
+
+// Config is how a driver connects.
+type Config struct {
+	Scheme  string
+	Members []string // HOST:PORT
+	Prefix  string   // without / at either end
+	Detail  func(string)
+}
+
+var (
+	driversMu sync.Mutex
+	drivers   = make(map[string]func(Config) (Driver, error))
+)
+
+// Register makes a driver known by the scheme of its URLs. Opening one sends nothing.
+func Register(scheme string, open func(Config) (Driver, error)) {
+	driversMu.Lock()
+	defer driversMu.Unlock()
+	drivers[scheme] = open
+}
+
+// ErrNoDriver says that this build has no driver for a scheme.
+var ErrNoDriver = errors.New("this build does not speak etcd: use placectl-etcd, or build it with -tags etcd")
+
+// ErrName says that the name of a log is not spelt as one.
+var ErrName = errors.New("the name of a log is etcd://HOST:PORT,HOST:PORT/PREFIX")
+
+// Parse reads the name of a log.
+func Parse(name string) (Config, error) {
+	scheme, rest, is := strings.Cut(name, "://")
+	hosts, prefix, _ := strings.Cut(rest, "/")
+	c := Config{Scheme: scheme, Prefix: strings.Trim(prefix, "/")}
+	switch {
+	case strings.Contains(hosts, "@"):
+		return c, fmt.Errorf("%w: user and password stand in a file of their own, which PLACECTL_ETCD_AUTH names", ErrName)
+	case !is || scheme == "" || c.Prefix == "" || strings.ContainsAny(name, "?# \t\r\n"):
+		return c, fmt.Errorf("%w, and not %q", ErrName, name)
+	}
+	if hosts != "" {
+		c.Members = strings.Split(hosts, ",")
+	}
+	return c, nil
+}
+
+// Connect makes a connection to the log of a name. It sends nothing.
+func Connect(name string, detail func(string)) (Driver, Config, error) {
+	c, err := Parse(name)
+	if err != nil {
+		return nil, c, err
+	}
+	driversMu.Lock()
+	open := drivers[c.Scheme]
+	driversMu.Unlock()
+	if open == nil {
+		return nil, c, ErrNoDriver
+	}
+	c.Detail = detail
+	d, err := open(c)
+	return d, c, err
+}

@@ -1,0 +1,240 @@
+package replica
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"time"
+)
+
+// Memory keeps a log in memory: the driver as it is meant, against which the others are
+// compared. Connections to it share it.
+type Memory struct {
+	mu      sync.Mutex
+	changed chan struct{} // closed, and made anew, when anything changes
+	state   memoryState
+	ahead   time.Duration // how far this machine's clock is ahead of the log's
+}
+
+// memoryState is what a log holds.
+type memoryState struct {
+	Made      bool
+	Log       ID
+	Head      Position
+	First     uint64
+	Entries   map[uint64][]byte
+	Snapshots []*Snapshot // the newest is the last
+	Line      []uint64    // places, in order
+	LastPlace uint64
+}
+
+// NewMemory makes a place for a log in memory. Create makes the log.
+func NewMemory() *Memory { return &Memory{changed: make(chan struct{})} }
+
+// do runs fn alone, and tells who waits if it says that something has changed.
+func (m *Memory) do(fn func(s *memoryState) (changed bool, err error)) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	changed, err := fn(&m.state)
+	if changed {
+		close(m.changed)
+		m.changed = make(chan struct{})
+	}
+	return err
+}
+
+// tail is what there is behind a position.
+func (s *memoryState) tail(at Position) *Tail {
+	t := &Tail{Log: s.Log, Head: s.Head, First: s.First}
+	if n := len(s.Snapshots); n > 0 {
+		t.Snapshot, t.SnapshotBytes = s.Snapshots[n-1].At, int64(len(s.Snapshots[n-1].Body))
+	}
+	if at.N+1 < s.First {
+		return t
+	}
+	for n := at.N + 1; n <= s.Head.N && len(t.Entries) < MostEntries; n++ {
+		t.Entries = append(t.Entries, s.Entries[n])
+	}
+	return t
+}
+
+// Append puts an entry behind a position, see Log.
+func (m *Memory) Append(_ context.Context, at Position, entry []byte, place Place) (t *Tail, err error) {
+	err = m.do(func(s *memoryState) (bool, error) {
+		mine, _ := place.(*memoryPlace)
+		waits := len(s.Line) > 0 && (mine == nil || s.Line[0] < mine.n)
+		switch {
+		case !s.Made:
+			return false, ErrNoLog
+		case s.Head != at || waits:
+			t = s.tail(at)
+			t.Waiting = waits
+			return false, nil
+		}
+		s.Head = at.After(entry)
+		s.Entries[s.Head.N] = slices.Clone(entry)
+		if mine != nil {
+			s.leave(mine.n)
+		}
+		return true, nil
+	})
+	return t, err
+}
+
+// After reads what there is behind a position, see Log.
+func (m *Memory) After(_ context.Context, at Position) (t *Tail, err error) {
+	err = m.do(func(s *memoryState) (bool, error) {
+		if !s.Made {
+			return false, ErrNoLog
+		}
+		t = s.tail(at)
+		return false, nil
+	})
+	return t, err
+}
+
+// Snapshot reads the newest snapshot, see Log.
+func (m *Memory) Snapshot(context.Context) (newest *Snapshot, err error) {
+	err = m.do(func(s *memoryState) (bool, error) {
+		if !s.Made {
+			return false, ErrNoLog
+		}
+		newest = s.Snapshots[len(s.Snapshots)-1]
+		return false, nil
+	})
+	return newest, err
+}
+
+// Create makes the log, see Upkeep.
+func (m *Memory) Create(_ context.Context, id ID, first *Snapshot) error {
+	return m.do(func(s *memoryState) (bool, error) {
+		if s.Made {
+			return false, ErrLog
+		}
+		*s = memoryState{Made: true, Log: id, Head: first.At, First: first.At.N + 1, Entries: make(map[uint64][]byte), Snapshots: []*Snapshot{first}}
+		return true, nil
+	})
+}
+
+// Keep puts a snapshot in the place of the newest, see Upkeep.
+func (m *Memory) Keep(_ context.Context, was Position, snap *Snapshot) (kept bool, err error) {
+	err = m.do(func(s *memoryState) (bool, error) {
+		if !s.Made {
+			return false, ErrNoLog
+		}
+		if kept = s.Snapshots[len(s.Snapshots)-1].At == was; kept {
+			s.Snapshots = append(s.Snapshots, snap)
+		}
+		return kept, nil
+	})
+	return kept, err
+}
+
+// Trim forgets the oldest entries, see Upkeep.
+func (m *Memory) Trim(_ context.Context, first uint64) error {
+	return m.do(func(s *memoryState) (bool, error) {
+		if !s.Made {
+			return false, ErrNoLog
+		}
+		s.First = max(s.First, first)
+		for n := range s.Entries {
+			if n < s.First {
+				delete(s.Entries, n)
+			}
+		}
+		s.Snapshots = slices.DeleteFunc(s.Snapshots, func(snap *Snapshot) bool { return snap.At.N+1 < s.First })
+		return true, nil
+	})
+}
+
+// Size tells how much there is, see Upkeep.
+func (m *Memory) Size(context.Context) (size Size, err error) {
+	err = m.do(func(s *memoryState) (bool, error) {
+		if !s.Made {
+			return false, ErrNoLog
+		}
+		for _, e := range s.Entries {
+			size.Prefix += int64(len(e))
+		}
+		for _, snap := range s.Snapshots {
+			size.Prefix += int64(len(snap.Body))
+		}
+		size.Stored = size.Prefix
+		return false, nil
+	})
+	return size, err
+}
+
+// Clock is how far this machine's clock is ahead, see Driver.
+func (m *Memory) Clock(context.Context) (ahead time.Duration, err error) {
+	err = m.do(func(*memoryState) (bool, error) { ahead = m.ahead; return false, nil })
+	return ahead, err
+}
+
+// Watch waits for another head, see Driver.
+func (m *Memory) Watch(ctx context.Context, at Position) error {
+	return m.wait(ctx, func(s *memoryState) bool { return s.Head != at })
+}
+
+// wait waits until a condition holds.
+func (m *Memory) wait(ctx context.Context, until func(s *memoryState) bool) error {
+	for {
+		m.mu.Lock()
+		done, changed := until(&m.state), m.changed
+		m.mu.Unlock()
+		if done {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-changed:
+		}
+	}
+}
+
+// Close does nothing: others may have the log.
+func (m *Memory) Close() error { return nil }
+
+// memoryPlace is a place in the line.
+type memoryPlace struct {
+	m *Memory
+	n uint64
+}
+
+// leave takes a place out of the line.
+func (s *memoryState) leave(n uint64) {
+	s.Line = slices.DeleteFunc(s.Line, func(other uint64) bool { return other == n })
+}
+
+// Leave gives the place up, see Place.
+func (p *memoryPlace) Leave() {
+	_ = p.m.do(func(s *memoryState) (bool, error) { s.leave(p.n); return true, nil })
+}
+
+// Turn waits in the line, see Log.
+func (m *Memory) Turn(ctx context.Context, place Place, enter bool) (Place, error) {
+	mine, _ := place.(*memoryPlace)
+	var last uint64
+	_ = m.do(func(s *memoryState) (bool, error) {
+		if mine != nil && !slices.Contains(s.Line, mine.n) {
+			mine, enter = nil, true // it was lost
+		}
+		if mine == nil && enter {
+			s.LastPlace++
+			mine = &memoryPlace{m, s.LastPlace}
+			s.Line = append(s.Line, mine.n)
+			return true, nil
+		}
+		last = s.LastPlace
+		return false, nil
+	})
+	if mine == nil {
+		return nil, m.wait(ctx, func(s *memoryState) bool { return len(s.Line) == 0 || s.Line[0] > last })
+	}
+	if err := m.wait(ctx, func(s *memoryState) bool { return len(s.Line) == 0 || s.Line[0] >= mine.n }); err != nil {
+		mine.Leave()
+		return nil, err
+	}
+	return mine, nil
+}
