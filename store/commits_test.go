@@ -81,9 +81,13 @@ func TestCommitted(t *testing.T) {
 	}
 	rewrite(t, full, row.Nodes, func(_, value []byte) []byte { value[2]++; return value })
 	commits(t, "repair", full, func() error { return full.Repair(func(string) {}) })
-	for format := 1; format <= Format; format++ {
-		name := fmt.Sprintf("v%d.db", format)
-		content, err := os.ReadFile(filepath.Join("..", "testdata", "db", name))
+	files, err := filepath.Glob(filepath.Join("..", "testdata", "db", "v?.db"))
+	if err != nil || len(files) < Format-1 { // one in the making has no file yet
+		t.Fatalf("%d files for %d formats: %v", len(files), Format, err)
+	}
+	for _, file := range files {
+		name := filepath.Base(file)
+		content, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)
 		}

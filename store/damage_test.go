@@ -99,8 +99,13 @@ func countSome(t testing.TB, db *DB) {
 			return err
 		}
 		r.Pools = nil
-		_, err := tx.Submit(Submission{Request: r, Array: 3, Throttle: 2})
-		return err
+		if _, err := tx.Submit(Submission{Request: r, Array: 3, Throttle: 2}); err != nil {
+			return err
+		}
+		if err := tx.Accounts().Set(Account{Name: "chem", Shares: 40}); err != nil {
+			return err
+		}
+		return tx.Accounts().Set(Account{Name: "org", Parent: "chem", Shares: 1, Members: []AccountMember{{User: "ann", Shares: 2}}, Allow: []string{"user:ann"}})
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -134,6 +134,8 @@ func eachName(tx *store.Tx, kind verbs.Kind, fn func(string) error) error {
 			return err
 		}
 		return eachOf(defs.Pools(), nil, fn)
+	case verbs.KindAccount:
+		return tx.Accounts().Each(func(a store.Account) error { return fn(a.Name) })
 	case verbs.KindClass:
 		shares, err := tx.Shares()
 		if err != nil {

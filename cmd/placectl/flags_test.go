@@ -55,6 +55,12 @@ pool set lic=3 --outside=2
 pool set lic --outside=2 --until=now+1h
 pool set lic=3 --dry-run
 pool rm lic --dry-run
+account set chem --shares=3
+account set new --parent=chem
+account set chem --member=ann=2
+account set chem --allow=user:ann
+account set chem --shares=2 --dry-run
+account rm chem --dry-run
 job throttle 8[] 1 --dry-run
 node import @/bare.csv --unit=gb
 :: node import @/nodes.json --from=csv
@@ -364,6 +370,7 @@ func flagsDB(t *testing.T) string {
 		submit 1:ncpus=1 --hold --export X=1 -- true
 		submit 1:ncpus=1 --hold --array 2
 		pool add lic=2 --outside 1
+		account set chem
 		batch create night --hosts 1 --files @/files.csv --jobs @/jobs.csv
 		batch next night --host h1 --want 1
 		backup @/backup.db`) {

@@ -74,6 +74,7 @@ func allVerbs() verbs.List[*runner] {
 		{Name: "resource", Make: resourceVerb},
 		{Name: "queue", Make: queueVerb},
 		{Name: "pool", Make: poolVerb},
+		{Name: "account", Make: accountVerb},
 		{Name: "node", Make: nodeVerb},
 		{Name: "bucket", Make: bucketVerb},
 		{Name: "set", Make: setVerb},

@@ -17,7 +17,7 @@ var simulatedVerbs = []string{
 	"reserve", "reserve", "reserve", "unreserve", "release", "done", "done", "cancel", "hold", "unhold", "requeue", "extend", "tx",
 	"config set", "config set", "config get", "config list",
 	"resource list", "resource add", "resource rm", "queue list", "queue add", "queue set", "queue rm",
-	"pool add", "pool set", "pool set", "pool rm", "pool list", "job throttle",
+	"pool add", "pool set", "pool set", "pool rm", "pool list", "job throttle", "account set", "account list", "account rm",
 	"node import", "node add", "node set", "node rm", "node list", "node show", "node drain", "node down", "node offline", "node resume", "node resume", "node load", "node split", "node join",
 	"bucket list", "set list", "when", "explain", "show", "reservation list", "reservation show", "job list", "job show",
 	"run", "wait", "logs", "events", "class show", "class set", "class map", "class default", "class rebalance", "class rm", "class plan",
@@ -138,7 +138,9 @@ var flagValues = map[string][]string{
 	"name": drawnNames, "user": drawnUsers, "group": {"chem", "*"}, "account": {"acc", ""}, "queue": drawnQueues, "class": drawnClasses,
 	"policy": drawnPolicies, "prefer": {"feature", "color=red"}, "access": {"shared", "singleuser", "singlejob", "singletask", "x"},
 	"pool": {"fluent=1", "fluent=2", "fluent=1", "fluent=5", "matlab=1", "nosuch=1", "fluent=0", "x"}, "outside": {"0", "1", "2", "x"}, "until": drawnInstants,
-	"reservation": drawnNames, "at": drawnInstants, "or-reserve": {""}, "wait": {"0"}, "key": drawnKeys, "explain": {""},
+	"parent": {"acc", "chem", "", "nosuch"}, "shares": {"0", "1", "30", "x"}, "member": {"ann=2", "bob", "ann=-", "a b=1", "ann=x"},
+	"account set allow": {"user:ann", "group:chem,user:bob", "", "ann"},
+	"reservation":       drawnNames, "at": drawnInstants, "or-reserve": {""}, "wait": {"0"}, "key": drawnKeys, "explain": {""},
 	"count": {"0", "1", "3"}, "job": {"1", "3", "99", "0", "nosuch"}, "nodes": drawnNodes, "limit": {"0", "1", "5"},
 	"group-key": {"rack", "color", ""}, "state": {"free", "partly", "busy", "down", "running", "queued", "x"}, "feature": {"f"}, "reason": drawnWords,
 	"start": drawnInstants, "allow": {"user=ann", "user=*", "group=chem-", "class=red=", "job=1", "job=3", "queue=q1", "x"}, "timelimit": drawnSpans,
@@ -323,6 +325,8 @@ func (s *simulation) arguments(verb string) (needed, behind []string) {
 		return []string{s.pick("pool", []string{"fluent=3", "matlab=1", "lic=2", "x=y", "disk2=4"})}, nil
 	case "pool set":
 		return []string{s.pick("pool", []string{"fluent=3", "fluent=1", "fluent=0", "fluent=2", "matlab=2", "nosuch=1", "fluent"})}, nil
+	case "account set", "account rm":
+		return []string{s.pick("account", []string{"acc", "chem", "org", "a b", "*"})}, nil
 	case "pool rm":
 		return []string{s.pick("pool", []string{"fluent", "matlab", "nosuch"})}, nil
 	case "job throttle":

@@ -156,6 +156,7 @@ var contents = map[Table]*content{
 	Payloads: contentOf(DecodePayload, EncodePayload),
 	Attempts: contentOf(DecodeAttempt, EncodeAttempt),
 	Counters: contentOf(DecodeCounter, EncodeCounter),
+	Accounts: contentOf(DecodeAccount, EncodeAccount),
 	Hosts:    contentOf(DecodeHost, func(h *locality.Host) []byte { return EncodeHost(h) }),
 }
 

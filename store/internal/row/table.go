@@ -5,7 +5,7 @@ import (
 )
 
 // Format is the file format that this version writes.
-const Format = 7
+const Format = 8
 
 // magic begins the format row. On disk; must not change.
 const magic = "placectl"
@@ -61,6 +61,7 @@ const (
 	Claimed
 	Counters
 	Holdings
+	Accounts
 	TableCount // how many there are
 )
 
@@ -119,6 +120,7 @@ var tables = [TableCount]struct {
 	Claimed:        {"claimed", "host, 0, job number (8), attempt number (4)", "nothing: the attempt is executed there, and has not ended; with number 0: somebody there waits for the job's start", 6, true},
 	Counters:       {"counters", "pool:name | array:job number", "a pool of the cluster, or how many jobs of an array run at once", 7, false},
 	Holdings:       {"holdings", "counter, 0, owner (8)", "what the owner holds of the counter, or is to hold, and from when to when", 7, true},
+	Accounts:       {"accounts", "name", "an account: what it is part of, its shares and members, who may ask for it", 8, false},
 }
 
 // String is the name of the table in the file.

@@ -25,6 +25,7 @@ const (
 	KindQueue
 	KindResource
 	KindPool
+	KindAccount
 	KindClass
 	KindBatch
 	KindSetting
