@@ -64,17 +64,38 @@ func (m *mapping) explainNever(i, found int) *Refusal {
 		return r
 	}
 	r.Why = fmt.Sprintf("chunk %d (%s): only %d of %d would fit the cluster when empty", i+1, c.Text(m.Index.Defs()), found, c.Count)
-	if found == 0 {
-		r.Why = fmt.Sprintf("chunk %d (%s): no node that is up%s", i+1, c.Text(m.Index.Defs()), ofQueue(m.Queue))
+	if why := m.noneUp(); found == 0 && why != "" {
+		r.Why = fmt.Sprintf("chunk %d (%s): %s", i+1, c.Text(m.Index.Defs()), why)
 	}
 	return r
 }
 
-func ofQueue(queue string) string {
-	if queue == "" {
-		return " belongs to no queue, and none has been asked for"
+// noneUp says why there is no node at all for a request: there are none, they are others',
+// or none of them is up. It is "" when one is up.
+func (m *mapping) noneUp() string {
+	up, others := 0, 0
+	for _, b := range m.Index.Buckets() {
+		if b.Queue == m.Queue {
+			up += b.Up()
+		} else {
+			others += int(b.Total)
+		}
 	}
-	return " belongs to queue " + queue
+	of := ""
+	if m.Queue != "" {
+		of = " of queue " + m.Queue
+	}
+	switch n := m.Index.CountNodes(m.Queue); {
+	case up > 0:
+		return ""
+	case n == 1:
+		return "the only node" + of + " is not up"
+	case n > 1:
+		return fmt.Sprintf("none of the %d nodes%s is up", n, of)
+	case others > 0:
+		return "every node belongs to a queue, and none has been asked for"
+	}
+	return "there are no nodes"
 }
 
 // lacking says what is short of one demand, given those before it; "" when it

@@ -68,6 +68,9 @@ func (p *Patch) set(defs *index.Defs, k key, text string) error {
 	v, err := readResource(k.def, text)
 	switch {
 	case err != nil:
+		if _, none := devices.Parse(text + "@0"); none == nil && k.def.Type == index.Long {
+			err = fmt.Errorf("%w; devices are named with their group: %s=%s@0", err, k.name, text)
+		}
 		return err
 	case v == nil:
 		p.unset = append(p.unset, k.def.ID)
