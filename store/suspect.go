@@ -72,13 +72,13 @@ func (ss suspects) clear(number uint32) error {
 func (ss suspects) blame(host string) (Blame, error) {
 	who := BlameNode
 	beats, err := ss.Hosts().beats()
-	if err != nil || slices.ContainsFunc(beats, func(b row.Beat) bool { return b.Host == host && ss.now-b.Seen < claimWithin }) {
+	if err != nil || slices.ContainsFunc(beats, func(b row.Beat) bool { return SameHost(b.Host, host) && ss.now-b.Seen < claimWithin }) {
 		return BlameNobody, err
 	}
-	err = ss.file.Each(row.Claimed, row.ClaimedPrefix(host), func(key, _ []byte) (bool, error) {
-		_, job, number, err := row.SplitClaimedKey(key)
-		if err != nil || number == 0 {
-			return true, err
+	err = ss.file.Each(row.Claimed, nil, func(key, _ []byte) (bool, error) {
+		claimer, job, number, err := row.SplitClaimedKey(key)
+		if err != nil || number == 0 || !SameHost(claimer, host) {
+			return err == nil, err
 		}
 		j, err := ss.job(job)
 		if err != nil {

@@ -172,15 +172,15 @@ func (l *suspectLife) play(steps string) {
 // fault, unless attempts of others are executed there: then it is its user's, who makes no
 // passes.
 func TestUnclaimedIsWhoseFault(t *testing.T) {
-	for _, others := range []bool{false, true} {
+	for _, claimer := range []string{"", "n0", "N0.lab.example"} { // "" for nobody
 		db, clock := newDB(t)
 		l := &suspectLife{t: t, db: db, clock: clock}
 		addNodes(t, db, "n", 2, 64)
 		l.update(func(tx *Tx) error { return tx.LaunchBy(LaunchWork) })
-		if others {
+		if claimer != "" {
 			job := l.next()
 			l.update(func(tx *Tx) error {
-				_, err := tx.Claim(Claim{Job: job, Attempt: 1, By: BySupervisor, Nonce: Nonce{1}, Process: Process{Host: "n0", PID: 1}})
+				_, err := tx.Claim(Claim{Job: job, Attempt: 1, By: BySupervisor, Nonce: Nonce{1}, Process: Process{Host: claimer, PID: 1}})
 				return err
 			})
 		}
@@ -189,8 +189,9 @@ func TestUnclaimedIsWhoseFault(t *testing.T) {
 		}
 		clock.t += 15 * 60
 		l.update(func(tx *Tx) error { _, err := tx.Cycle(CycleSpec{By: BySupervisor}); return err })
+		others := claimer != ""
 		if state, reason := l.node(); (state == index.Drained) == others || !others && !strings.HasPrefix(reason, "suspect: nobody claimed it on n0 (for") {
-			t.Errorf("others are executed there: %t; the node is %s: %s", others, state, reason)
+			t.Errorf("executed there by %q; the node is %s: %s", claimer, state, reason)
 		}
 	}
 }
