@@ -1,8 +1,10 @@
 package main
 
 import (
+	"slices"
 	"strings"
 
+	"github.com/placectl/placectl/cmd/placectl/internal/daily"
 	"github.com/placectl/placectl/cmd/placectl/internal/jobref"
 	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
@@ -17,13 +19,16 @@ func jobVerb() *verb {
 		Usage:    "what waits, what runs, and what has run",
 		Example:  "placectl job list",
 		Verbs: []*verb{
-			{Name: "list", Usage: "jobs that have not ended", Access: verbs.Reads, Run: (*runner).jobList,
-				Flags: []cli.Flag{
-					&cli.BoolFlag{Name: "all", Usage: "those that have ended, too"},
-					&cli.StringFlag{Name: "state", Usage: "only those in a `STATE`"},
-					&cli.StringFlag{Name: "user", Usage: "only those of a `USER`"},
-				},
-				Example: "placectl job list --user ann"},
+			{Name: "list", Usage: "jobs that have not ended, a line each", Access: verbs.Reads, Run: (*runner).jobList,
+				Description: "What happens next comes first: jobs that run by their ends, planned ones by their starts, then the queue. WHEN says\n" +
+					"when that is, and why not sooner; explain JOB says more. What does not fit the terminal is cut (+): --wide has all\n" +
+					"columns, and so have -o csv, json and the like, by state and number.",
+				Flags: append(jobFilterFlags(),
+					&cli.BoolFlag{Name: "all", Usage: "those that have ended, too; the newest come first"},
+					&cli.BoolFlag{Name: "wide", Usage: "all columns"},
+					&cli.StringFlag{Name: "order", Usage: "in which `ORDER`: next, newest or state"},
+				),
+				Example: "placectl job list --user ann\nplacectl job list --state queued,held --name 'night-*'\nplacectl job list --since today --order newest"},
 			{Name: "show", Usage: "one job", Args: []verbs.Arg{{Name: "JOB", Kind: verbs.KindJob}}, Flags: showFlags(), Access: verbs.Reads, InTx: (*runner).jobShow,
 				Example: "placectl job show 12"},
 			jobThrottleVerb(),
@@ -54,48 +59,111 @@ const (
 	jobShowColumns = " path policy set key exec_vnode devices bind pools deadline after command exit attempt attempts directory script script_size out err out_mode umask interpreter compat owner submit_host retries retry_on retry_wait signal grace mail mail_to"
 )
 
+// jobFilterFlags say which jobs a list has.
+func jobFilterFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.StringFlag{Name: "state", Usage: "only those in a `STATE`, or in one of several: queued,held"},
+		&cli.StringFlag{Name: "user", Usage: "only those of a `USER`"},
+		&cli.StringFlag{Name: "queue", Usage: "only those of a `QUEUE`"},
+		&cli.StringFlag{Name: "class", Usage: "only those of a `CLASS`"},
+		&cli.StringFlag{Name: "name", Usage: "only those whose name is like a `PATTERN`: night-*"},
+		&cli.StringFlag{Name: "since", Usage: "only those that were there at `TIME` or after, those that have ended since, too"},
+		&cli.StringFlag{Name: "until", Usage: "only those submitted before `TIME`"},
+	}
+}
+
+// jobFilter is what those flags say.
+func (r *runner) jobFilter(c *cli.Context) (f daily.Filter, err error) {
+	f = daily.Filter{User: c.String("user"), Queue: c.String("queue"), Class: c.String("class"), Name: c.String("name")}
+	if err := daily.CheckName(f.Name); err != nil {
+		return f, usagef("--name: %s: a [ that is not closed", spell.Quoted(f.Name))
+	}
+	if f.Since, err = r.time(c, "since"); err != nil {
+		return f, err
+	}
+	if f.Until, err = r.time(c, "until"); err != nil {
+		return f, err
+	}
+	f.States, err = jobStates(c)
+	return f, err
+}
+
 func (r *runner) jobList(c *cli.Context) error {
-	states, err := jobStates(c)
+	f, err := r.jobFilter(c)
 	if err != nil {
 		return err
 	}
-	return r.view(func(tx *store.Tx) error {
+	order, err := r.jobOrder(c)
+	if err != nil {
+		return err
+	}
+	return r.view(func(tx *store.Tx) error { return r.printJobs(tx, &f, order, c.Bool("wide")) })
+}
+
+// jobOrder is --order, or what a form has without it.
+func (r *runner) jobOrder(c *cli.Context) (daily.Order, error) {
+	switch {
+	case c.IsSet("order"):
+		word, err := verbs.OneOf(c, "order", "next", "newest", "state")
+		return map[string]daily.Order{"next": daily.Next, "newest": daily.Newest, "state": daily.ByState}[word], err
+	case !r.audience().table || c.Bool("wide"):
+		return daily.ByState, nil
+	case c.Bool("all") || c.IsSet("since"):
+		return daily.Newest, nil
+	}
+	return daily.Next, nil
+}
+
+// printJobs prints jobs: for people a line each, unless they want all columns.
+func (r *runner) printJobs(tx *store.Tx, f *daily.Filter, order daily.Order, wide bool) error {
+	var p interface {
+		Print(*store.Job) error
+		Close() error
+	}
+	if r.audience().table && !wide {
+		lines, err := daily.PrintLines(r.printer, tx, r.loc)
+		if err != nil {
+			return err
+		}
+		p = lines
+	} else {
 		look, err := tx.Outlook()
 		if err != nil {
 			return err
 		}
-		p := r.jobs(tx, false, jobListColumns+" devices*")
-		p.Look = look
-		err = tx.EachJob(func(job *store.Job) error {
-			if user := c.String("user"); user != "" && job.User != user {
-				return nil
-			}
-			return p.Print(job)
-		}, states...)
-		if err != nil {
-			return err
-		}
-		return p.Close()
-	})
+		jobs := r.jobs(tx, false, jobListColumns+" devices*")
+		jobs.Look = look
+		p = jobs
+	}
+	if err := f.EachIn(tx, order, p.Print); err != nil {
+		return err
+	}
+	return p.Close()
 }
 
-// jobStates is which states --state and --all ask for; none means all.
-func jobStates(c *cli.Context) ([]store.JobState, error) {
-	word := strings.ToLower(c.String("state"))
-	switch {
-	case c.Bool("all"):
-		return nil, nil
-	case word == "":
+// jobStates is which states --state, --all and --since ask for; none means all.
+func jobStates(c *cli.Context) (states []store.JobState, err error) {
+	if !c.IsSet("state") {
+		if c.Bool("all") || c.IsSet("since") {
+			return nil, nil
+		}
 		return liveStates(), nil
 	}
+	known := make(map[string]store.JobState)
 	var names []string
 	for _, s := range store.JobStates() {
-		if s.String() == word {
-			return []store.JobState{s}, nil
-		}
-		names = append(names, s.String())
+		known[s.String()], names = s, append(names, s.String())
 	}
-	return nil, usagef("--state: %w", spell.NotOneOf(word, names))
+	for word := range strings.SplitSeq(strings.ToLower(c.String("state")), ",") {
+		s, ok := known[strings.TrimSpace(word)]
+		if !ok {
+			return nil, usagef("--state: %w", spell.NotOneOf(word, names))
+		}
+		if !slices.Contains(states, s) {
+			states = append(states, s)
+		}
+	}
+	return states, nil
 }
 
 // liveStates are the states of jobs that have not ended.

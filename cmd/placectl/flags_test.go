@@ -106,6 +106,20 @@ requeue 1 --dry-run
 job list --all
 job list --state=held
 job list --user=eva
+job list --queue=q
+job list --class=red
+job list --name=n*
+job list --since=now-1d
+job list --until=now-1d
+job list --wide
+job list --order=newest
+history --state=failed
+history --user=eva
+history --queue=q
+history --class=red
+history --name=zzz*
+history --since=now+1h
+history --until=now-1d
 cycle --backfill=fcfs
 cycle --depth=2
 cycle --dry-run
@@ -274,6 +288,7 @@ var requesters = []string{"place", "when", "explain", "submit", "run --dry-run",
 // shownElsewhere are flags whose effect takes time, processes or a terminal to see,
 // and where it is shown.
 var shownElsewhere = map[string]string{
+	"history --last":            "daily.txtar",
 	"work --once":               "work.txtar",
 	"on --watch":                "on.txtar",
 	"on --no-forward":           "on.txtar",

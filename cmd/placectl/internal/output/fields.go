@@ -8,12 +8,13 @@ import (
 
 // Field is a column of a noun, and how its value is read from one of them.
 type Field[T any] struct {
-	// Name to Detail are the column.
+	// Name to Least are the column.
 	Name   string
 	Kind   Kind
 	Right  bool
 	Nodes  bool
 	Detail bool
+	Least  int
 	Value  func(T) any
 }
 
@@ -40,7 +41,7 @@ func (f Fields[T]) Pick(names string) Fields[T] {
 
 // Column is the column alone.
 func (f Field[T]) Column() Column {
-	return Column{Name: f.Name, Kind: f.Kind, Right: f.Right, Nodes: f.Nodes, Detail: f.Detail}
+	return Column{Name: f.Name, Kind: f.Kind, Right: f.Right, Nodes: f.Nodes, Detail: f.Detail, Least: f.Least}
 }
 
 // Columns are the columns alone.

@@ -113,6 +113,7 @@ type Column struct {
 	Right  bool // align to the right although it is text
 	Nodes  bool // a list of nodes: people see node[001-128]
 	Detail bool // too much for a table: shown by line and the JSON forms only
+	Least  int  // on a terminal it may be cut to this width, so that a row is a line; 0: it is wrapped
 }
 
 func (c Column) right() bool {

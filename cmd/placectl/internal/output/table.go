@@ -2,6 +2,8 @@ package output
 
 import (
 	"encoding/binary"
+	"math"
+	"slices"
 	"strings"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/spell"
@@ -12,7 +14,8 @@ import (
 //
 // On a terminal a table that is too wide has its widest columns wrapped, cell
 // by cell; where even that would leave columns too narrow to read, each row
-// becomes a block of lines. No text is ever cut.
+// becomes a block of lines. No text is ever cut, but in columns that declare it
+// (Column.Least): what is cut there ends in a plus sign.
 type tableLayout struct {
 	rows   spool.Spool // of each cell its length, its width where that is another, and its text
 	line   []byte      // scratch: one of those rows
@@ -124,7 +127,8 @@ func (l *tableLayout) flush(p *Printer) {
 }
 
 // FitWidths shares out a terminal of limit columns (0 for no limit): the
-// columns of words give way, the widest first. It reports whether they can.
+// columns of words give way, the widest first; where some may be cut, only those do.
+// It reports whether they can.
 func FitWidths(want []int, cols []Column, limit int) ([]int, bool) {
 	total := len(columnGap) * (len(want) - 1)
 	for _, w := range want {
@@ -134,12 +138,15 @@ func FitWidths(want []int, cols []Column, limit int) ([]int, bool) {
 		return want, true
 	}
 	got := append([]int(nil), want...)
+	cut := slices.ContainsFunc(cols, func(c Column) bool { return c.Least > 0 })
 	for total > limit {
-		widest, next := -1, narrowWrap
+		widest, next := -1, 0
 		for i, c := range cols {
-			if c.Kind != Text && c.Kind != Prose && c.Kind != List && c.Kind != Object || got[i] <= narrowWrap {
+			least := leastWidth(c, cut)
+			if got[i] <= least {
 				continue
 			}
+			next = max(next, least)
 			if widest < 0 || got[i] > got[widest] {
 				if widest >= 0 {
 					next = max(next, got[widest])
@@ -160,6 +167,18 @@ func FitWidths(want []int, cols []Column, limit int) ([]int, bool) {
 	return got, true
 }
 
+// leastWidth is the width below which a column is not narrowed, in a table whose columns
+// are cut, or wrapped.
+func leastWidth(c Column, cut bool) int {
+	switch {
+	case cut && c.Least > 0:
+		return c.Least
+	case !cut && (c.Kind == Text || c.Kind == Prose || c.Kind == List || c.Kind == Object):
+		return narrowWrap
+	}
+	return math.MaxInt
+}
+
 func (l *tableLayout) writeRows(p *Printer, widths []int) error {
 	return l.eachRow(p, func(cells []cell) {
 		bold := !l.headed && p.o.Color
@@ -176,10 +195,15 @@ func (l *tableLayout) writeRows(p *Printer, widths []int) error {
 
 func (l *tableLayout) writeRow(p *Printer, cells []cell, widths []int) {
 	for i := range cells {
-		if cells[i].width > widths[i] {
+		if cells[i].width <= widths[i] {
+			continue
+		}
+		if p.cols[i].Least == 0 {
 			writeWrapped(p, cells, widths)
 			return
 		}
+		l.cell = Cut(l.cell[:0], cells[i].text, widths[i])
+		cells[i] = cell{slices.Clone(l.cell), TextWidth(l.cell)}
 	}
 	b := p.buf
 	for i := range cells {

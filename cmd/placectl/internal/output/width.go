@@ -35,6 +35,21 @@ func BreakAt(s []byte, width int) int {
 	return len(s)
 }
 
+// Cut appends as much of s as width columns of a terminal hold. What is cut off is shown
+// by a plus sign at its end, as sacct does it.
+func Cut[T string | []byte](b []byte, s T, width int) []byte {
+	if TextWidth(s) <= width {
+		return append(b, s...)
+	}
+	for _, c := range string(s) {
+		if width -= RuneWidth(c); width < 1 {
+			break
+		}
+		b = utf8.AppendRune(b, c)
+	}
+	return append(b, '+')
+}
+
 // TextWidth is how many columns of a terminal s takes.
 func TextWidth[T string | []byte](s T) int {
 	for i := 0; i < len(s); i++ {

@@ -236,6 +236,23 @@ func AppendLocal(b []byte, at int64, loc *time.Location) []byte {
 	return b
 }
 
+// BriefTime is an instant for people who look at it at another: as much as tells it from
+// those near that. 10:00 is today, Fri 10:00 within six days before or after, Nov 20 10:00
+// within the half year, and else a date.
+func BriefTime(t, now time.Time, loc *time.Location) string {
+	t, now = t.In(loc), now.In(loc)
+	noon := func(t time.Time) time.Time { return time.Date(t.Year(), t.Month(), t.Day(), 12, 0, 0, 0, time.UTC) }
+	switch days := int(noon(t).Sub(noon(now)).Abs().Hours() / 24); {
+	case days == 0:
+		return t.Format("15:04")
+	case days <= 6:
+		return t.Format("Mon 15:04")
+	case days <= 182:
+		return t.Format("Jan _2 15:04")
+	}
+	return t.Format(time.DateOnly)
+}
+
 // AppendRFC3339 appends an instant for programs.
 func AppendRFC3339(b []byte, at int64) []byte {
 	return time.Unix(at, 0).UTC().AppendFormat(b, time.RFC3339)

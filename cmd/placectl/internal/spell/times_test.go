@@ -176,3 +176,15 @@ func FuzzParseTime(f *testing.F) {
 		}
 	})
 }
+
+func TestBriefTime(t *testing.T) {
+	for in, want := range map[string]string{
+		"2026-11-20T08:00:00Z": "09:00", "2026-11-19T23:00:00Z": "00:00", "2026-11-19T22:59:00Z": "Thu 23:59", "2026-11-26T09:00:00Z": "Thu 10:00",
+		"2026-11-27T09:00:00Z": "Nov 27 10:00", "2026-11-05T09:00:00Z": "Nov  5 10:00", "2027-11-20T09:00:00Z": "2027-11-20",
+	} {
+		at, err := time.Parse(time.RFC3339, in)
+		if got := BriefTime(at, testNow, testLoc); err != nil || got != want {
+			t.Errorf("%s: %q, want %q (%v)", in, got, want, err)
+		}
+	}
+}

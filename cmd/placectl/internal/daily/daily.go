@@ -1,0 +1,122 @@
+// Package daily is what people look at daily: jobs a line each, one screen of a cluster,
+// the same kept up to date, and what has ended. It reads a store and knows no verb, no
+// flag and no clock but the store's.
+package daily
+
+import (
+	"cmp"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/placectl/placectl/store"
+)
+
+// Filter chooses jobs. Its zero value lets all pass.
+type Filter struct {
+	States []store.JobState // any of these; none: all
+	User   string
+	Queue  string
+	Class  string
+	Name   string    // a pattern: night-*
+	Since  time.Time // those that have not ended before
+	Until  time.Time // those that were submitted before
+}
+
+// CheckName refuses a pattern of names that cannot be read.
+func CheckName(pattern string) error {
+	_, err := path.Match(pattern, "")
+	return err
+}
+
+// Lets says whether the filter lets a job pass, whatever its state.
+func (f *Filter) Lets(j *store.Job) bool {
+	switch {
+	case f.User != "" && j.User != f.User,
+		f.Queue != "" && j.Queue != f.Queue,
+		f.Class != "" && j.Class != f.Class,
+		!f.Until.IsZero() && !j.Submit.Before(f.Until),
+		!f.Since.IsZero() && !j.State.Live() && j.End.Before(f.Since):
+		return false
+	}
+	if f.Name == "" {
+		return true
+	}
+	// A slash is a character like others here.
+	flat := func(s string) string { return strings.ReplaceAll(s, "/", "\x00") }
+	ok, err := path.Match(flat(f.Name), flat(j.Name))
+	return ok && err == nil
+}
+
+// Each calls fn with the jobs that the filter lets pass, by state and number.
+func (f *Filter) Each(tx *store.Tx, fn func(*store.Job) error) error {
+	return tx.EachJob(func(j *store.Job) error {
+		if !f.Lets(j) {
+			return nil
+		}
+		return fn(j)
+	}, f.States...)
+}
+
+// EachIn calls fn with the jobs that the filter lets pass, in an order. Only those orders
+// that are not the store's own hold the jobs.
+func (f *Filter) EachIn(tx *store.Tx, o Order, fn func(*store.Job) error) error {
+	if o == ByState {
+		return f.Each(tx, fn)
+	}
+	var all []*store.Job
+	if err := f.Each(tx, func(j *store.Job) error { all = append(all, j); return nil }); err != nil {
+		return err
+	}
+	o.Sort(all)
+	for _, j := range all {
+		if err := fn(j); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Order is how a list of jobs is sorted.
+type Order int
+
+// The orders.
+const (
+	ByState Order = iota // as the store has them: by state, then by number
+	Next                 // what happens next comes first: ends, planned starts, then the queue
+	Newest               // what was submitted last comes first
+)
+
+// Sort sorts jobs.
+func (o Order) Sort(jobs []*store.Job) {
+	switch o {
+	case Next:
+		slices.SortStableFunc(jobs, byNext)
+	case Newest:
+		slices.SortFunc(jobs, func(a, b *store.Job) int { return cmp.Compare(b.ID, a.ID) })
+	}
+}
+
+// rank is which of the states comes first in a list of what happens next.
+func rank(s store.JobState) int {
+	return slices.Index([]store.JobState{store.JobRunning, store.JobReserved, store.JobQueued, store.JobLate, store.JobHeld}, s)
+}
+
+func byNext(a, b *store.Job) int {
+	if c := cmp.Compare(rank(a.State), rank(b.State)); c != 0 {
+		if rank(a.State) < 0 || rank(b.State) < 0 { // what has ended comes last
+			return -c
+		}
+		return c
+	}
+	switch {
+	case !a.State.Live():
+		return cmp.Or(b.End.Compare(a.End), cmp.Compare(b.ID, a.ID))
+	case a.State == store.JobRunning:
+		return cmp.Or(a.End.Compare(b.End), cmp.Compare(a.ID, b.ID))
+	case a.State == store.JobReserved:
+		return cmp.Or(a.Start.Compare(b.Start), cmp.Compare(a.ID, b.ID))
+	}
+	return cmp.Or(cmp.Compare(b.Priority, a.Priority), cmp.Compare(a.ID, b.ID))
+}

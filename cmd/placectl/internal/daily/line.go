@@ -1,0 +1,129 @@
+package daily
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/placectl/placectl/cmd/placectl/internal/output"
+	"github.com/placectl/placectl/cmd/placectl/internal/spell"
+	"github.com/placectl/placectl/store"
+)
+
+// Line is a job as a list for people has it: a line.
+type Line struct {
+	Job   string
+	Name  string
+	User  string
+	State string
+	When  string // when it ends, starts or has ended, and why not sooner
+	Nodes []string
+}
+
+// lineColumns are those of a list. What does not fit is cut, never the number or the state.
+var lineColumns = output.Fields[*Line]{
+	{Name: "job", Value: func(l *Line) any { return l.Job }},
+	{Name: "name", Least: 5, Value: func(l *Line) any { return output.OrNil(l.Name) }},
+	{Name: "user", Least: 5, Value: func(l *Line) any { return output.OrNil(l.User) }},
+	{Name: "state", Value: func(l *Line) any { return l.State }},
+	{Name: "when", Least: 18, Value: func(l *Line) any { return output.OrNil(l.When) }},
+	{Name: "nodes", Kind: output.List, Nodes: true, Least: 5, Value: func(l *Line) any { return l.Nodes }},
+}
+
+// Lines prints jobs, a line each.
+type Lines struct {
+	*output.Printer
+	tx   *store.Tx
+	look *store.Outlook
+	zone *time.Location
+}
+
+// PrintLines begins a list whose times are those of a zone.
+func PrintLines(begin func(output.Result) *output.Printer, tx *store.Tx, zone *time.Location) (*Lines, error) {
+	look, err := tx.Outlook()
+	if err != nil {
+		return nil, err
+	}
+	return &Lines{begin(output.Result{Columns: lineColumns.Columns()}), tx, look, zone}, nil
+}
+
+// Print prints one.
+func (p *Lines) Print(j *store.Job) error {
+	l, err := p.line(j)
+	if err != nil {
+		return err
+	}
+	return lineColumns.Print(p.Printer, l)
+}
+
+func (p *Lines) line(j *store.Job) (*Line, error) {
+	nodes, err := p.tx.NodeNames(j.AllNodes())
+	if err != nil {
+		return nil, err
+	}
+	when, err := p.when(j)
+	return &Line{fmt.Sprint(j.ID), j.Name, j.User, j.State.String(), when, nodes}, err
+}
+
+// when is the one thing to know of a job in its state.
+func (p *Lines) when(j *store.Job) (string, error) {
+	now := p.tx.Now()
+	at := func(t time.Time) string { return spell.BriefTime(t, now, p.zone) }
+	switch {
+	case j.Ending:
+		return spell.LocalTimes(j.Why(), p.zone), nil
+	case j.State == store.JobRunning && !j.End.After(now):
+		return "overdue since " + at(j.End), nil
+	case j.State == store.JobRunning:
+		return "ends " + at(j.End) + because(j.Why(), p.zone), nil
+	case j.State == store.JobReserved:
+		return "starts " + at(j.Start) + because(j.Why(), p.zone), nil
+	case j.State == store.JobFailed:
+		return fmt.Sprintf("exit %d, %s%s", j.Exit, at(j.End), because(j.Why(), p.zone)), nil
+	case !j.State.Live():
+		return at(j.End) + because(j.Why(), p.zone), nil
+	}
+	prospect, err := p.look.Prospect(j)
+	if err != nil {
+		return "", err
+	}
+	why := waitWord(prospect, p.zone)
+	if prospect.Start.IsZero() || !prospect.Start.After(now) {
+		return why, nil
+	}
+	return "~" + at(prospect.Start) + ", " + why, nil
+}
+
+// waitWord is why a job waits, in as few words as are true. What is short of which chunk
+// explain tells.
+func waitWord(p store.Prospect, zone *time.Location) string {
+	switch p.Wait {
+	case store.WaitsRoom:
+		return "no room"
+	case store.WaitsTurn:
+		return "next cycle"
+	case store.WaitsBegin:
+		return "its begin time"
+	case store.WaitsClass:
+		return "share of its class"
+	case store.WaitsHeld:
+		return strings.TrimSpace("held " + spell.LocalTimes(p.Reason, zone))
+	case store.WaitsNever:
+		return "never: " + spell.LocalTimes(never(p.Reason), zone)
+	}
+	if p.Reason != "" {
+		return spell.LocalTimes(p.Reason, zone)
+	}
+	return string(p.Wait)
+}
+
+// never is why a job can never run, behind words that say that.
+func never(reason string) string { return strings.TrimPrefix(reason, "can never run: ") }
+
+// because is a reason behind something else, where there is one.
+func because(reason string, zone *time.Location) string {
+	if reason == "" {
+		return ""
+	}
+	return ", " + spell.LocalTimes(reason, zone)
+}

@@ -1,0 +1,57 @@
+package daily
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/placectl/placectl/cmd/placectl/internal/output"
+	"github.com/placectl/placectl/cmd/placectl/internal/spell"
+)
+
+// screen is text that is put together line by line. Nothing in it can steer a terminal.
+type screen struct {
+	width int // 0: of any width
+	zone  *time.Location
+	now   time.Time
+	text  []byte
+}
+
+// line adds a line, cut where it does not fit.
+func (t *screen) line(format string, args ...any) {
+	s := spell.Printable(fmt.Sprintf(format, args...))
+	if t.width > 0 {
+		t.text = output.EndLine(output.Cut(t.text, s, t.width))
+		return
+	}
+	t.text = output.EndLine(append(t.text, s...))
+}
+
+// wrapped adds a text on as many lines as it needs, each behind an indent.
+func (t *screen) wrapped(indent, s string) {
+	for rest := []byte(spell.Printable(s)); ; {
+		n := len(rest)
+		if t.width > 0 {
+			n = output.BreakAt(rest, max(t.width-len(indent), 10))
+		}
+		t.text = output.EndLine(append(append(t.text, indent...), rest[:n]...))
+		if rest = rest[n:]; len(rest) == 0 {
+			return
+		}
+	}
+}
+
+func (t *screen) at(at time.Time) string { return spell.BriefTime(at, t.now, t.zone) }
+
+// meter draws how much of something is taken.
+func meter(taken, of int64, width int, blocks bool) string {
+	full, empty := "#", "."
+	if blocks {
+		full, empty = "█", "░"
+	}
+	n := 0
+	if of > 0 {
+		n = int((min(max(taken, 0), of)*int64(width) + of/2) / of)
+	}
+	return strings.Repeat(full, n) + strings.Repeat(empty, width-n)
+}

@@ -1,0 +1,318 @@
+package daily
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/placectl/placectl/cmd/placectl/internal/output"
+	"github.com/placectl/placectl/cmd/placectl/internal/spell"
+	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/store"
+)
+
+// Status is one screen of a cluster. The names of its fields in JSON are part of what
+// programs read.
+type Status struct {
+	Now      time.Time
+	Stats    *store.Stats
+	NextEnd  *Moment // of the jobs that run the first to end
+	Head     *Moment // of the jobs that wait the first to start, as far as anybody knows
+	Recent   []*Happening
+	Warnings []Warning
+	waiting  []*store.Job
+	told     map[string]int // warnings, by kind
+}
+
+// Moment is a job and when it is due, zero where nobody knows.
+type Moment struct {
+	Job uint64    `json:"job,string"`
+	At  time.Time `json:"at,omitzero"`
+	Why string    `json:"why,omitempty"`
+}
+
+// Happening is an event in a line.
+type Happening struct {
+	At   time.Time `json:"time"`
+	Text string    `json:"text"`
+}
+
+// Warning is something that somebody should look at.
+type Warning struct {
+	Kind string `json:"kind"`         // overdue, late, node, never, held
+	Of   string `json:"of,omitempty"` // a job's number, or a node's name
+	Text string `json:"text"`
+	Help string `json:"help,omitempty"` // the command that says more, or does something about it
+}
+
+// At most so many of each are told one by one.
+const (
+	mostRecent   = 8
+	mostWarnings = 5
+)
+
+// ReadStatus looks at a store.
+func ReadStatus(tx *store.Tx) (*Status, error) {
+	stats, err := tx.Stats()
+	if err != nil {
+		return nil, err
+	}
+	s := &Status{Now: tx.Now(), Stats: stats}
+	for _, read := range []func(*store.Tx) error{s.readRunning, s.readWaiting, s.readNodes, s.readRecent} {
+		if err := read(tx); err != nil {
+			return nil, err
+		}
+	}
+	s.countOthers()
+	return s, nil
+}
+
+// kinds are the kinds of warnings, and of what there are more.
+var kinds = [][2]string{{"overdue", "jobs that are overdue"}, {"late", "jobs that could not start when they were planned to"},
+	{"never", "jobs that can never run"}, {"held", "jobs that are held for a reason"}, {"node", "nodes that are down or were taken out"}}
+
+// warn adds a warning; of those of a kind the first few are told, the others counted.
+func (s *Status) warn(kind, of, help, format string, args ...any) {
+	if s.told == nil {
+		s.told = make(map[string]int)
+	}
+	if s.told[kind]++; s.told[kind] <= mostWarnings {
+		s.Warnings = append(s.Warnings, Warning{kind, of, fmt.Sprintf(format, args...), help})
+	}
+}
+
+// countOthers counts the warnings that were not told one by one.
+func (s *Status) countOthers() {
+	for _, k := range kinds {
+		if more := s.told[k[0]] - mostWarnings; more > 0 {
+			s.Warnings = append(s.Warnings, Warning{Kind: k[0], Text: fmt.Sprintf("and %d more %s", more, k[1])})
+		}
+	}
+}
+
+func (s *Status) readRunning(tx *store.Tx) error {
+	return tx.EachJob(func(j *store.Job) error {
+		switch {
+		case !j.End.After(s.Now):
+			s.warn("overdue", fmt.Sprint(j.ID), "placectl release "+fmt.Sprint(j.ID), "job %s has been overdue since %s", jobInWords(j), stamp(j.End))
+		case s.NextEnd == nil || j.End.Before(s.NextEnd.At):
+			s.NextEnd = &Moment{Job: j.ID, At: j.End}
+		}
+		return nil
+	}, store.JobRunning)
+}
+
+// readWaiting looks for the first to start, and for those that never will.
+func (s *Status) readWaiting(tx *store.Tx) error {
+	look, err := tx.Outlook()
+	if err != nil {
+		return err
+	}
+	waits := []store.JobState{store.JobHeld, store.JobQueued, store.JobReserved, store.JobLate}
+	err = tx.EachJob(func(j *store.Job) error {
+		p, err := look.Keeps(j)
+		if err != nil {
+			return err
+		}
+		id := fmt.Sprint(j.ID)
+		switch {
+		case p.Wait == store.WaitsNever:
+			s.warn("never", id, "placectl explain "+id, "job %s can never run: %s", jobInWords(j), never(p.Reason))
+		case p.Wait == store.WaitsLate:
+			s.warn("late", id, "placectl explain "+id, "job %s could not start when it was planned to: %s", jobInWords(j), p.Reason)
+		case p.Wait == store.WaitsHeld && j.Reason != "" && !strings.HasPrefix(j.Reason, "by "):
+			s.warn("held", id, "placectl unhold "+id, "job %s is held: %s", jobInWords(j), j.Reason)
+		}
+		if j.State != store.JobHeld && p.Wait != store.WaitsNever {
+			s.waiting = append(s.waiting, j)
+		}
+		return nil
+	}, waits...)
+	if err != nil || len(s.waiting) == 0 {
+		return err
+	}
+	head := slices.MinFunc(s.waiting, byNext)
+	p, err := look.Prospect(head)
+	if err != nil {
+		return err
+	}
+	s.Head = &Moment{Job: head.ID, At: p.Start, Why: waitWord(p, time.UTC)}
+	return nil
+}
+
+// errEnough ends a walk.
+var errEnough = errors.New("enough")
+
+// readNodes looks for nodes that are down, and for those that were taken out with a word.
+func (s *Status) readNodes(tx *store.Tx) error {
+	by := s.Stats.ByState
+	left := by[store.NodeDown] + by[store.NodeOffline] + by[store.NodeDrained]
+	if left == 0 {
+		return nil
+	}
+	err := tx.ScanNodes(func(n *index.Node) error {
+		if n.State == index.Up {
+			return nil
+		}
+		if n.State == index.Down || n.Reason != "" {
+			s.warn("node", n.Name, "placectl node resume "+n.Name, "node %s is %s%s", n.Name, n.State.NotUp(), because(n.Reason, time.UTC))
+		}
+		if left--; left == 0 {
+			return errEnough
+		}
+		return nil
+	})
+	if errors.Is(err, errEnough) {
+		return nil
+	}
+	return err
+}
+
+// readRecent reads what happened last, the last of it first.
+func (s *Status) readRecent(tx *store.Tx) error {
+	from := uint64(0)
+	if n := tx.RecordedEvents(); n > 4*mostRecent {
+		from = n - 4*mostRecent
+	}
+	err := tx.EachEvent(from, func(ev *store.Event) (bool, error) {
+		s.Recent = append(s.Recent, &Happening{ev.Time, EventInWords(ev)})
+		return true, nil
+	})
+	slices.Reverse(s.Recent)
+	s.Recent = s.Recent[:min(mostRecent, len(s.Recent))]
+	return err
+}
+
+// eventWords are what events of jobs are called in a sentence; those that are not here are
+// called as they are.
+var eventWords = map[string]string{"submit": "submitted", "start": "started", "end": "finished", "fail": "failed", "cancel": "cancelled",
+	"hold": "held", "unhold": "no longer held", "plan": "planned", "unplan": "no longer planned", "never": "can never run", "late": "is late",
+	"launch": "launched", "claim": "being executed", "again": "tried again", "requeue": "queued again", "queue": "queued"}
+
+// EventInWords is an event as a line has it, without its time.
+func EventInWords(ev *store.Event) string {
+	var text string
+	switch {
+	case ev.Job != 0:
+		text = fmt.Sprint("job ", ev.Job, " ", cmp.Or(eventWords[ev.Event], ev.Event))
+		if ev.Node != "" {
+			text += " on " + ev.Node
+		}
+	case ev.Node != "":
+		text = strings.TrimSpace("node " + ev.Node + " " + ev.New)
+	default:
+		text = strings.TrimSpace(ev.Event + " " + ev.New)
+	}
+	if ev.Reason != "" {
+		text += ": " + never(ev.Reason)
+	}
+	return text
+}
+
+// jobInWords is a job's number, name and user.
+func jobInWords(j *store.Job) string {
+	if more := strings.TrimSpace(j.User + " " + j.Name); more != "" {
+		return fmt.Sprintf("%d (%s)", j.ID, more)
+	}
+	return fmt.Sprint(j.ID)
+}
+
+// stamp is an instant inside a message.
+func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }
+
+// count is how many jobs are in one of some states.
+func (s *Status) count(states ...store.JobState) (n int) {
+	for _, state := range states {
+		n += s.Stats.Jobs[state]
+	}
+	return n
+}
+
+// Record is the status for programs, and how it is called there.
+func (s *Status) Record() (columns []output.Column, row []any) {
+	add := func(name string, k output.Kind, v any) {
+		columns, row = append(columns, output.Column{Name: name, Kind: k}), append(row, v)
+	}
+	add("time", output.Time, s.Now)
+	add("nodes", output.Integer, s.Stats.Nodes)
+	for state, n := range s.Stats.ByState {
+		add("nodes_"+store.NodeState(state).String(), output.Integer, n)
+	}
+	add("cpus", output.Integer, s.Stats.CPUs)
+	add("cpus_taken", output.Integer, s.Stats.CPUsTaken)
+	for _, state := range store.JobStates() {
+		add("jobs_"+state.String(), output.Integer, s.Stats.Jobs[state])
+	}
+	add("next_end", output.Object, s.NextEnd)
+	add("head", output.Object, s.Head)
+	add("recent", output.Object, slices.Clone(s.Recent))
+	add("warnings", output.Object, slices.Clone(s.Warnings))
+	return columns, row
+}
+
+// Text is the status as a screen, no wider than so many columns (0: of any width).
+func (s *Status) Text(width int, zone *time.Location, blocks bool) []byte {
+	t := screen{width: width, zone: zone, now: s.Now}
+	by := s.Stats.ByState
+	var states []string
+	for state, n := range by {
+		if n > 0 {
+			states = append(states, fmt.Sprint(n, " ", store.NodeState(state)))
+		}
+	}
+	t.line("nodes    %s", strings.TrimSuffix(fmt.Sprintf("%d: %s", s.Stats.Nodes, strings.Join(states, ", ")), ": "))
+	if s.Stats.CPUs > 0 {
+		t.line("cpus     %s  %d of %d taken", meter(s.Stats.CPUsTaken, s.Stats.CPUs, 20, blocks), s.Stats.CPUsTaken, s.Stats.CPUs)
+	}
+	text := fmt.Sprint(s.count(store.JobRunning))
+	if s.NextEnd != nil {
+		text += fmt.Sprintf(", the first to end is %d at %s", s.NextEnd.Job, t.at(s.NextEnd.At))
+	}
+	t.line("running  %s", text)
+	t.line("waiting  %s", s.waitingText(&t))
+	t.line("ended    %d finished, %d failed, %d cancelled", s.count(store.JobFinished), s.count(store.JobFailed), s.count(store.JobCancelled))
+	if len(s.Recent) > 0 {
+		t.line("")
+		t.line("LATELY")
+	}
+	for _, h := range s.Recent {
+		t.line("  %-12s %s", t.at(h.At), spell.LocalTimes(h.Text, zone))
+	}
+	if len(s.Warnings) > 0 {
+		t.line("")
+		t.line("TO BE LOOKED AT")
+	}
+	for _, w := range s.Warnings {
+		t.wrapped("  ", spell.LocalTimes(w.Text, zone))
+		if w.Help != "" {
+			t.wrapped("      ", w.Help)
+		}
+	}
+	return t.text
+}
+
+func (s *Status) waitingText(t *screen) string {
+	n := s.count(store.JobHeld, store.JobQueued, store.JobReserved, store.JobLate)
+	text := fmt.Sprint(n)
+	var parts []string
+	for _, state := range []store.JobState{store.JobReserved, store.JobLate, store.JobHeld} {
+		if k := s.count(state); k > 0 {
+			parts = append(parts, fmt.Sprint(k, " ", state))
+		}
+	}
+	if len(parts) > 0 {
+		text += " (" + strings.Join(parts, ", ") + ")"
+	}
+	switch {
+	case s.Head == nil:
+		return text
+	case s.Head.At.IsZero():
+		return text + fmt.Sprintf(", the first is %d: %s", s.Head.Job, s.Head.Why)
+	case !s.Head.At.After(s.Now):
+		return text + fmt.Sprintf(", the first, %d, starts with the next cycle", s.Head.Job)
+	}
+	return text + fmt.Sprintf(", the first, %d, starts %s", s.Head.Job, t.at(s.Head.At))
+}
