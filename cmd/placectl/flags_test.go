@@ -113,6 +113,7 @@ job list --since=now-1d
 job list --until=now-1d
 job list --wide
 job list --order=newest
+top --user=eva
 history --state=failed
 history --user=eva
 history --queue=q
@@ -288,6 +289,8 @@ var requesters = []string{"place", "when", "explain", "submit", "run --dry-run",
 // shownElsewhere are flags whose effect takes time, processes or a terminal to see,
 // and where it is shown.
 var shownElsewhere = map[string]string{
+	"top --once":                "daily.txtar",
+	"top --delay":               "daily.txtar",
 	"history --last":            "daily.txtar",
 	"work --once":               "work.txtar",
 	"on --watch":                "on.txtar",

@@ -118,6 +118,7 @@ const importRules = `
 	cmd/placectl/internal/fronts, cmd/placectl/internal/fronts/pbs, cmd/placectl/internal/fronts/slurm, cmd/placectl/internal/fronts/rows < cmd/placectl
 	cmd/placectl/internal/kick               < cmd/placectl
 	index, store, cmd/placectl/internal/output, cmd/placectl/internal/spell, cmd/placectl/internal/nouns < cmd/placectl/internal/daily
+	cmd/placectl/internal/fullscreen         < cmd/placectl, cmd/placectl/internal/daily
 	cmd/placectl/internal/daily              < cmd/placectl
 	bench/oracle                             < bench
 `

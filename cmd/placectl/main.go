@@ -111,6 +111,7 @@ func allVerbs() verbs.List[*runner] {
 		{Name: "shell", Make: shellVerb},
 		{Name: "gantt", Make: ganttVerb},
 		{Name: "status", Make: statusVerb},
+		{Name: "top", Make: topVerb},
 		{Name: "stats", Make: statsVerb},
 		{Name: "simulate", Make: simulateVerb},
 		{Name: "check", Make: checkVerb},

@@ -32,6 +32,7 @@ var here = []string{"work", "supervise", "on", "doctor"}
 var neverRemote = map[string]string{
 	"run":     "its command runs here, and is to notice at once when its job ends",
 	"shell":   "it is for a terminal: placectl query asks the same",
+	"top":     "it is for a terminal: placectl status tells the same once",
 	"backup":  "the copy would lie there: run it there",
 	"restore": "the copy would lie here: run it there",
 	"salvage": "it makes a database of its own: run it there",

@@ -19,7 +19,7 @@ var simulatedVerbs = []string{
 	"resource list", "resource add", "resource rm", "queue list", "queue add", "queue set", "queue rm",
 	"pool add", "pool set", "pool set", "pool rm", "pool list", "job throttle", "account set", "account list", "account rm",
 	"node import", "node add", "node set", "node rm", "node list", "node show", "node drain", "node down", "node offline", "node resume", "node resume", "node load", "node split", "node join",
-	"bucket list", "set list", "when", "explain", "show", "reservation list", "reservation show", "job list", "job list", "job show", "history", "status",
+	"bucket list", "set list", "when", "explain", "show", "reservation list", "reservation show", "job list", "job list", "job show", "history", "status", "top",
 	"run", "wait", "logs", "events", "class show", "class set", "class map", "class default", "class rebalance", "class rm", "class plan",
 	"batch create", "batch list", "batch show", "batch next", "batch next", "batch done", "batch fail", "batch expire", "batch recompute", "batch cursors", "batch rm",
 	"query", "shell", "gantt", "stats", "stats reset", "check", "backup", "dump", "compact",
@@ -161,7 +161,7 @@ var flagValues = map[string][]string{
 	"device": {"ncpus=0", "ncpus=1-2", "lic=a", "ncpus=99", "ncpus", "nosuch=1"}, "slices": {"2", "4", "0", "lic=2", "1", "x"}, "rows": {"0", "1", "5"},
 	"repair": {""}, "in-process": {""}, "unit": {"mem=gb", "gb", "x"},
 	"tx file": {"verbs.tx", "failing.tx", "nosuch"}, "node import from": {"auto", "csv", "json", "x"}, "class plan from": {"plan.json", "nosuch"},
-	"wide": {""}, "order": {"next", "newest", "state", "x"}, "job list since": drawnInstants, "history since": drawnInstants, "job list name": {"n*", "[", "s"}, "history name": {"n*", "x"},
+	"wide": {""}, "delay": {"1", "2s", "0", "x"}, "once": {""}, "order": {"next", "newest", "state", "x"}, "job list since": drawnInstants, "history since": drawnInstants, "job list name": {"n*", "[", "s"}, "history name": {"n*", "x"},
 	"batch show jobs": {""}, "batch create policy": {"cursors", "gaps", "x"}, "node list state": {"free", "partly", "busy", "down", "drained", "x"},
 }
 

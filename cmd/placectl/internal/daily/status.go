@@ -231,6 +231,15 @@ func (s *Status) count(states ...store.JobState) (n int) {
 	return n
 }
 
+func (s *Status) running() int { return s.count(store.JobRunning) }
+
+func (s *Status) waitingJobs() int {
+	return s.count(store.JobHeld, store.JobQueued, store.JobReserved, store.JobLate)
+}
+
+// nodeWord is the word of a state of nodes, by its number.
+func nodeWord(state int) string { return store.NodeState(state).String() }
+
 // Record is the status for programs, and how it is called there.
 func (s *Status) Record() (columns []output.Column, row []any) {
 	add := func(name string, k output.Kind, v any) {
@@ -239,7 +248,7 @@ func (s *Status) Record() (columns []output.Column, row []any) {
 	add("time", output.Time, s.Now)
 	add("nodes", output.Integer, s.Stats.Nodes)
 	for state, n := range s.Stats.ByState {
-		add("nodes_"+store.NodeState(state).String(), output.Integer, n)
+		add("nodes_"+nodeWord(state), output.Integer, n)
 	}
 	add("cpus", output.Integer, s.Stats.CPUs)
 	add("cpus_taken", output.Integer, s.Stats.CPUsTaken)
@@ -260,14 +269,14 @@ func (s *Status) Text(width int, zone *time.Location, blocks bool) []byte {
 	var states []string
 	for state, n := range by {
 		if n > 0 {
-			states = append(states, fmt.Sprint(n, " ", store.NodeState(state)))
+			states = append(states, fmt.Sprint(n, " ", nodeWord(state)))
 		}
 	}
 	t.line("nodes    %s", strings.TrimSuffix(fmt.Sprintf("%d: %s", s.Stats.Nodes, strings.Join(states, ", ")), ": "))
 	if s.Stats.CPUs > 0 {
 		t.line("cpus     %s  %d of %d taken", meter(s.Stats.CPUsTaken, s.Stats.CPUs, 20, blocks), s.Stats.CPUsTaken, s.Stats.CPUs)
 	}
-	text := fmt.Sprint(s.count(store.JobRunning))
+	text := fmt.Sprint(s.running())
 	if s.NextEnd != nil {
 		text += fmt.Sprintf(", the first to end is %d at %s", s.NextEnd.Job, t.at(s.NextEnd.At))
 	}
@@ -295,8 +304,7 @@ func (s *Status) Text(width int, zone *time.Location, blocks bool) []byte {
 }
 
 func (s *Status) waitingText(t *screen) string {
-	n := s.count(store.JobHeld, store.JobQueued, store.JobReserved, store.JobLate)
-	text := fmt.Sprint(n)
+	text := fmt.Sprint(s.waitingJobs())
 	var parts []string
 	for _, state := range []store.JobState{store.JobReserved, store.JobLate, store.JobHeld} {
 		if k := s.count(state); k > 0 {
