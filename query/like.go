@@ -12,6 +12,9 @@ const maxPattern = 50000
 // noEscape stands for LIKE without ESCAPE.
 const noEscape = rune(-1)
 
+// Like reports whether a text is LIKE a pattern.
+func Like(pattern, text string) bool { return like(pattern, text, noEscape) }
+
 // like matches with % and _, ASCII letters in any case.
 func like(pattern, text string, escape rune) bool {
 	p, t := 0, 0

@@ -35,6 +35,8 @@ type env struct {
 	made     []Value // by number: keys of groups, results of aggregates
 	item     Value   // of a subquery, that is being read
 	examined int64
+	told     int64 // of those, to progress
+	progress func(rows int64)
 	held     int64
 	err      error
 }
@@ -58,6 +60,10 @@ func (e *env) check() error {
 	}
 	if e.err == nil {
 		e.err = e.ctx.Err()
+	}
+	if e.progress != nil {
+		e.progress(e.examined - e.told)
+		e.told = e.examined
 	}
 	return e.err
 }

@@ -24,6 +24,8 @@ type Options struct {
 	Nanos func() int64
 	// NoIndex looks at every row, for tests.
 	NoIndex bool
+	// Progress is told now and then how many rows more were looked at; it may be nil.
+	Progress func(rows int64)
 	// Context ends a run early.
 	Context context.Context
 	// Input recognises errors of the Catalog that are about what was asked for; they
@@ -100,7 +102,7 @@ func (s *Stmt) Rows() iter.Seq2[[]Value, error] {
 
 // run runs the plan.
 func (s *Stmt) run(emit func([]Value) error) error {
-	e := &env{ctx: s.c.opt.context(), limits: s.c.opt.Limits.orDefault(), row: make([]Row, s.c.nslots), made: make([]Value, s.c.nmade)}
+	e := &env{ctx: s.c.opt.context(), progress: s.c.opt.Progress, limits: s.c.opt.Limits.orDefault(), row: make([]Row, s.c.nslots), made: make([]Value, s.c.nmade)}
 	var answered int64
 	if err := e.check(); err != nil {
 		return err

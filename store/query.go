@@ -26,7 +26,9 @@ type Query struct {
 	Reader Reader
 	// Views are queries with names, to be used as tables, by their names in lower case.
 	Views map[string]*query.View
-	Zone  *time.Location // of 'localtime' and 'utc' in date functions; nil is UTC
+	// Progress is told now and then how many rows more were looked at; it may be nil.
+	Progress func(rows int64)
+	Zone     *time.Location // of 'localtime' and 'utc' in date functions; nil is UTC
 }
 
 // Reader reads what people write for an instant, or for a length of time.
@@ -90,7 +92,7 @@ func (r *Rows) gather() (*Rows, error) {
 // Query asks one question, a statement of q.Text, as of the transaction's instant. The
 // rows are made as they are read, and last no longer than the transaction.
 func (tx *Tx) Query(ctx context.Context, statement *query.Statement, q Query) (*Rows, error) {
-	opt := query.Options{Limits: q.Limits, Context: ctx, Now: func() int64 { return tx.now }, Ahead: aheadIn(q.Zone), Views: q.Views, Nanos: nanos(), Input: isInput}
+	opt := query.Options{Limits: q.Limits, Context: ctx, Now: func() int64 { return tx.now }, Ahead: aheadIn(q.Zone), Views: q.Views, Progress: q.Progress, Nanos: nanos(), Input: isInput}
 	for i, arg := range q.Args {
 		v, err := queryValue(arg)
 		if err != nil {

@@ -26,7 +26,7 @@ func (r *runner) printer(res output.Result) *output.Printer {
 func (r *runner) outputOptions() output.Options {
 	a := r.audience()
 	return output.Options{Format: r.Output, NoHeader: r.NoHeader, Raw: r.Raw, Zone: r.loc,
-		Terminal: a.terminal, Color: a.color, Width: r.width}
+		Terminal: a.terminal, Unicode: a.blocks, Widths: r.widths, Color: a.color, Width: r.width}
 }
 
 // printAll answers with things of one noun.

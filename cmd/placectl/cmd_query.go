@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strconv"
 	"strings"
 	"time"
 
@@ -55,7 +54,7 @@ func (r *runner) query(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	q := store.Query{Text: text, Limits: query.Limits{Rows: c.Int64("max-rows")}, Reader: queryReader{r}, Zone: r.loc}
+	q := store.Query{Text: text, Limits: query.Limits{Rows: c.Int64("max-rows")}}
 	if err := readParams(c, &q); err != nil {
 		return err
 	}
@@ -86,7 +85,7 @@ func (r *runner) query(c *cli.Context) error {
 		if asked++; asked > 1 && r.audience().Brief {
 			fmt.Fprintln(r.stdout)
 		}
-		if err := r.ask(r.ctx, db, statement, q, limit); err != nil {
+		if err := r.ask(db, statement, q, limit); err != nil {
 			return err
 		}
 	}
@@ -110,33 +109,19 @@ func (r *runner) queryText(c *cli.Context) (string, error) {
 	return string(text), err
 }
 
-// readParams reads --param. What is written as a number is one.
+// readParams reads --param.
 func readParams(c *cli.Context, q *store.Query) error {
-	q.Named = make(map[string]any)
+	var given sqlshell.Settings
 	for _, p := range c.StringSlice("param") {
 		name, value, ok := strings.Cut(p, "=")
 		if !ok || name == "" {
 			return usagef("--param: %s is not NAME=VALUE", spell.Quoted(p))
 		}
-		var v any = value
-		if n, err := strconv.ParseInt(value, 10, 64); err == nil && strconv.FormatInt(n, 10) == value {
-			v = n
-		} else if f, err := strconv.ParseFloat(value, 64); err == nil && strings.Trim(value, "-.0123456789") == "" {
-			v = f
+		if err := given.SetParam(name, value); err != nil {
+			return usagef("--param: %w", err)
 		}
-		number, err := strconv.Atoi(name)
-		if err != nil {
-			q.Named[strings.TrimLeft(name, ":@$")] = v
-			continue
-		}
-		if number < 1 || number > 1000 {
-			return usagef("--param: parameters are numbered from 1 to 1000")
-		}
-		for len(q.Args) < number {
-			q.Args = append(q.Args, nil)
-		}
-		q.Args[number-1] = v
 	}
+	q.Named, q.Args = given.Named, given.Args()
 	return nil
 }
 
@@ -149,12 +134,20 @@ func (q queryReader) Time(text string) (time.Time, error) {
 
 func (q queryReader) Duration(text string) (time.Duration, error) { return spell.ParseDuration(text) }
 
-// ask runs one statement, and prints its answer when the file is closed again.
-func (r *runner) ask(ctx context.Context, db *store.DB, statement *query.Statement, q store.Query, limit time.Duration) error {
+// ask runs one statement, and prints its answer when the file is closed again. It shows how
+// many rows it has looked at.
+func (r *runner) ask(db *store.DB, statement *query.Statement, q store.Query, limit time.Duration) error {
+	ctx := r.ctx
+	q.Reader, q.Zone = queryReader{r}, r.loc
 	if limit > 0 {
 		var stop context.CancelFunc
 		ctx, stop = context.WithTimeout(ctx, limit)
 		defer stop()
+	}
+	if r.audience().progress {
+		bar := r.progress("rows looked at", 0)
+		defer bar.Done()
+		q.Progress = bar.Add
 	}
 	err := r.read(db, func(tx *store.Tx) error {
 		rows, err := tx.Query(ctx, statement, q)

@@ -2,9 +2,12 @@ package main
 
 import (
 	"context"
+	"io"
 	"os"
 	"path/filepath"
+	"slices"
 
+	"github.com/placectl/placectl/cmd/placectl/internal/launch"
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
 	"github.com/placectl/placectl/cmd/placectl/internal/sqlshell"
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
@@ -19,9 +22,10 @@ func shellVerb() *verb {
 		Name:     "shell",
 		Category: "Asking",
 		Usage:    "ask in SQL, one question after the other",
-		Description: "Statements end with a semicolon and may span lines. Tab completes tables, columns, functions and keywords, and\n" +
-			"the arrows bring back what was asked before. Commands begin with a point: .help lists them. Between\n" +
-			"statements nothing is kept open or locked: each sees the database as it is then.\n" +
+		Description: "Statements end with a semicolon and may span lines. Tab completes tables, columns, functions and keywords; the\n" +
+			"arrows bring back what was asked before, as it was, and Ctrl-R searches it. Ctrl-C ends a statement that takes\n" +
+			"too long. Commands begin with a point: .help lists them. Answers that are higher than the terminal go through\n" +
+			"$PAGER, or less. Between statements nothing is kept open or locked: each sees the database as it is then.\n" +
 			"Without a terminal statements are read from standard input, and the first error ends it.",
 		Access:  verbs.Reads,
 		Alone:   true,
@@ -36,18 +40,25 @@ func (r *runner) shell(*cli.Context) error {
 		return err
 	}
 	host := shellHost{r, db, make(map[string]*query.View)}
-	var what sqlshell.Schema
-	if err := db.View(func(tx *store.Tx) (err error) {
-		what.Tables, what.Columns, err = tx.QueryTables()
-		return err
-	}); err != nil {
-		return err
-	}
-	if f, ok := r.stdin.(*os.File); ok && r.audience().terminal && term.IsTerminal(int(f.Fd())) {
+	a := r.audience()
+	s := sqlshell.Settings{Format: r.Output, NoHeader: r.NoHeader, Out: r.stdout, Terminal: a.terminal}
+	var shell *sqlshell.Shell
+	if f, ok := r.stdin.(*os.File); ok && a.terminal && term.IsTerminal(int(f.Fd())) {
 		r.notef("%s: SQL, or .help", r.DB)
-		return sqlshell.OnTerminal(host, r.stdout, what, r.historyFile()).Run()
+		tty := sqlshell.NewTTY(f, r.stdout)
+		if shell, err = sqlshell.OnTerminal(host, tty, s, r.historyFile()); err == nil {
+			shell.Pager = func(out io.Writer) io.WriteCloser {
+				_, rows := tty.Size()
+				return &launch.Pager{Command: r.getenv("PAGER"), Rows: rows, Out: out}
+			}
+		}
+	} else {
+		shell, err = sqlshell.New(host, r.stdin, s)
 	}
-	return sqlshell.New(host, r.stdin, r.stdout, what).Run()
+	if err != nil {
+		return err
+	}
+	return shell.Run()
 }
 
 // shellHost answers what is asked in a shell.
@@ -57,16 +68,59 @@ type shellHost struct {
 	views map[string]*query.View
 }
 
-func (h shellHost) Ask(ctx context.Context, text string, statement *query.Statement) error {
+func (h shellHost) Ask(ctx context.Context, text string, statement *query.Statement, s *sqlshell.Settings) error {
 	if statement.View != nil {
 		return sqlshell.SetView(h.views, text, statement.View)
 	}
-	return h.r.ask(ctx, h.db, statement, store.Query{Text: text, Reader: queryReader{h.r}, Zone: h.r.loc, Views: h.views}, 0)
+	return h.run(ctx, s).ask(h.db, statement, store.Query{Text: text, Args: s.Args(), Named: s.Named, Views: h.views}, 0)
 }
 
-func (h shellHost) Printer(res output.Result) *output.Printer { return h.r.printer(res) }
-func (h shellHost) SetFormat(f output.Format)                 { h.r.Output = f }
-func (h shellHost) Report(err error)                          { h.r.report(err) }
+// run is a run that prints as the settings say, and ends with a context of its own: an
+// interrupt ends a statement, and not the shell.
+func (h shellHost) run(ctx context.Context, s *sqlshell.Settings) *runner {
+	sub := *h.r
+	sub.ctx, sub.stdout, sub.Output, sub.NoHeader = ctx, s.Out, s.Format, s.NoHeader
+	sub.stdoutTTY, sub.widths = sub.stdoutTTY && s.Terminal, s.Widths
+	return &sub
+}
+
+func (h shellHost) Printer(res output.Result, s *sqlshell.Settings) *output.Printer {
+	return h.run(h.r.ctx, s).printer(res)
+}
+
+func (h shellHost) Report(err error) { h.r.report(err) }
+
+// Schema adds the views to the tables.
+func (h shellHost) Schema() (what sqlshell.Schema, err error) {
+	err = h.db.View(func(tx *store.Tx) error {
+		if what.Tables, what.Columns, err = tx.QueryTables(); err != nil {
+			return err
+		}
+		what.Views = make(map[string]string)
+		for name, v := range h.views {
+			what.Tables = append(what.Tables, name)
+			what.Views[name] = v.Select.String()
+			what.Columns[name], err = h.columns(tx, v)
+		}
+		return nil
+	})
+	slices.Sort(what.Tables)
+	return what, err
+}
+
+// columns are those of a view; none where it cannot be asked now.
+func (h shellHost) columns(tx *store.Tx, v *query.View) ([]query.Column, error) {
+	text := "SELECT * FROM " + query.Name{Text: v.Name}.String()
+	list, err := query.Parse(text)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := tx.Query(h.r.ctx, list[0], store.Query{Text: text, Reader: queryReader{h.r}, Zone: h.r.loc, Views: h.views})
+	if err != nil {
+		return nil, nil
+	}
+	return rows.Columns, nil
+}
 
 // historyFile is where the history is kept, "" for nowhere.
 func (r *runner) historyFile() string {

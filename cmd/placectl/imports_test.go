@@ -107,7 +107,8 @@ const importRules = `
 	locality, cmd/placectl/internal/spell, cmd/placectl/internal/usage, cmd/placectl/internal/infile     < cmd/placectl/internal/batchfile
 	index, locality, store, cmd/placectl/internal/output, cmd/placectl/internal/nodefile, cmd/placectl/internal/payload < cmd/placectl/internal/nouns
 	cmd/placectl/internal/batchfile, cmd/placectl/internal/nouns                     < cmd/placectl
-	index, query, cmd/placectl/internal/output, cmd/placectl/internal/spell, cmd/placectl/internal/usage, cmd/placectl/internal/verbs < cmd/placectl/internal/sqlshell
+	cmd/placectl/internal/output             < cmd/placectl/internal/lineedit
+	index, query, cmd/placectl/internal/output, cmd/placectl/internal/spell, cmd/placectl/internal/usage, cmd/placectl/internal/verbs, cmd/placectl/internal/lineedit < cmd/placectl/internal/sqlshell
 	store, cmd/placectl/internal/spell, cmd/placectl/internal/usage                  < cmd/placectl/internal/jobref
 	cmd/placectl/internal/spell                                  < cmd/placectl/internal/outfile
 	cmd/placectl/internal/sqlshell, cmd/placectl/internal/jobref, cmd/placectl/internal/outfile          < cmd/placectl
@@ -128,7 +129,6 @@ var confined = map[string][]string{
 	"go.etcd.io/bbolt":               {"store/internal/file"},
 	"os/exec":                        {"cmd/placectl/internal/launch", "bench"},
 	"github.com/urfave/cli/v2":       {"cmd/placectl", "cmd/placectl/internal/verbs"},
-	"github.com/peterh/liner":        {"cmd/placectl/internal/sqlshell"},
 	"github.com/teambition/rrule-go": {"placer/recur"},
 }
 

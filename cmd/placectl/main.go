@@ -205,6 +205,7 @@ type runner struct {
 	repeated  bool                // it was given before
 	front     *fronts.Submission  // of qsub or sbatch, nil: it is not one of them that submits
 	behind    bool                // a writer may come from before the instant of the database
+	widths    []int               // of columns, as the shell was told
 }
 
 func newRunner(ctx context.Context, e env) *runner {

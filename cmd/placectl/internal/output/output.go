@@ -29,6 +29,7 @@ const (
 	TSV
 	MD
 	ID
+	Box
 )
 
 // Traits say for whom a form is.
@@ -59,6 +60,12 @@ var forms = [...]struct {
 	TSV:   {"tsv", Traits{}, func(Result) layout { return &tsvLayout{} }},
 	MD:    {"md", Traits{People: true, Brief: true}, func(Result) layout { return &mdLayout{} }},
 	ID:    {"id", Traits{}, func(Result) layout { return &idLayout{} }},
+	Box: {"box", Traits{People: true, Brief: true}, func(res Result) layout {
+		if res.Record {
+			return &lineLayout{brief: true}
+		}
+		return &boxLayout{}
+	}},
 }
 
 func (f Format) String() string { return forms[f].name }
@@ -135,6 +142,8 @@ type Options struct {
 	Raw      bool           // csv without the guard against formulas
 	Zone     *time.Location // of the times that people read; nil is UTC
 	Terminal bool           // the writer is a terminal: nothing in an answer may steer it
+	Unicode  bool           // a box is drawn with its lines, else with + - |
+	Widths   []int          // of the columns of a table or box, 0 for as wide as they are
 	Color    bool           // the header of a table is bold
 	Width    func() int     // columns of the terminal as it is now, 0 for no limit; may be nil
 }

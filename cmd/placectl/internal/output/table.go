@@ -106,11 +106,7 @@ func (l *tableLayout) end(*Printer) {}
 
 // flush writes the rows held back.
 func (l *tableLayout) flush(p *Printer) {
-	limit := 0
-	if p.o.Terminal && p.o.Width != nil {
-		limit = p.o.Width()
-	}
-	widths, fits := FitWidths(l.widths, p.cols, limit)
+	widths, fits := l.fit(p, 0)
 	var err error
 	switch {
 	case fits:
@@ -124,6 +120,27 @@ func (l *tableLayout) flush(p *Printer) {
 	if p.err == nil {
 		p.err = err
 	}
+}
+
+// fit is how wide the columns are to be, where lines around them take so much, and whether
+// the terminal is wide enough.
+func (l *tableLayout) fit(p *Printer, around int) ([]int, bool) {
+	want := l.widths
+	for i, w := range p.o.Widths {
+		if i < len(want) && w > 0 {
+			want[i] = w
+		}
+	}
+	limit := 0
+	if p.o.Terminal && p.o.Width != nil {
+		if limit = p.o.Width(); limit > 0 {
+			limit = max(limit-around, 1)
+		}
+	}
+	if got, fits := FitWidths(want, p.cols, limit); fits {
+		return got, true
+	}
+	return want, false
 }
 
 // FitWidths shares out a terminal of limit columns (0 for no limit): the

@@ -2,8 +2,8 @@ package sqlshell
 
 import (
 	"fmt"
+	"os"
 	"slices"
-	"sort"
 	"strings"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
@@ -11,7 +11,6 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/usage"
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
 	"github.com/placectl/placectl/index"
-	"github.com/placectl/placectl/query"
 )
 
 // command is a command of the shell.
@@ -21,14 +20,23 @@ type command struct {
 }
 
 func commands() []command {
+	quit := func(*Shell, string) error { return errQuit }
 	return []command{
+		{".exit", "", "leave, as .quit and Ctrl-D do", quit},
 		{".explain", "on|off", "show how statements are answered instead of answering them", func(s *Shell, arg string) error { return s.toggle(&s.explain, arg) }},
+		{".headers", "on|off", "the line of column names", (*Shell).headers},
 		{".help", "", "this list", (*Shell).help},
 		{".mode", "FORMAT", "how answers are printed: " + strings.Join(output.FormatNames(), ", "), (*Shell).mode},
-		{".quit", "", "leave, as Ctrl-D does", func(*Shell, string) error { return errQuit }},
-		{".schema", "[TABLE]", "the columns of a table, or of all", (*Shell).schema},
-		{".tables", "", "the tables", (*Shell).tables},
+		{".once", "FILE", "the next answer goes into a file", func(s *Shell, arg string) error { return s.outputTo(arg, true) }},
+		{".output", "[FILE]", "answers go into a file, without one here again", func(s *Shell, arg string) error { return s.outputTo(arg, false) }},
+		{".pager", "on|off", "show answers that are higher than the terminal with $PAGER", (*Shell).pager},
+		{".param", "set NAME VALUE", "what :NAME, or ?1 for 1, stands for; also .param list, unset NAME, clear", (*Shell).param},
+		{".quit", "", "leave", quit},
+		{".read", "FILE", "run the statements and commands of a file", (*Shell).read},
+		{".schema", "[TABLE]", "the columns of a table, or of all; the SELECT of a view", (*Shell).showSchema},
+		{".tables", "[PATTERN]", "the tables and views whose names are LIKE it", (*Shell).tables},
 		{".timer", "on|off", "tell how long statements take", func(s *Shell, arg string) error { return s.toggle(&s.timer, arg) }},
+		{".width", "[N ...]", "the widths of columns in table and box, 0 for as wide as they are", (*Shell).width},
 	}
 }
 
@@ -59,97 +67,94 @@ func (s *Shell) toggle(to *bool, arg string) error {
 	return nil
 }
 
+func (s *Shell) headers(arg string) error {
+	on := !s.NoHeader
+	err := s.toggle(&on, arg)
+	s.NoHeader = !on
+	return err
+}
+
 func (s *Shell) help(string) error {
 	var b strings.Builder
 	for _, c := range commands() {
 		verbs.WriteEntry(&b, strings.TrimSpace(c.name+" "+c.args), c.usage)
 	}
-	_, err := fmt.Fprint(s.out, b.String())
+	_, err := fmt.Fprint(s.echoed, b.String())
 	return err
 }
 
 func (s *Shell) mode(arg string) error {
+	if arg == "" {
+		_, err := fmt.Fprintln(s.echoed, s.Format)
+		return err
+	}
 	f, err := output.ParseFormat(arg)
 	if err != nil {
 		return usage.Of("shell", ".mode: %w", err)
 	}
-	s.host.SetFormat(f)
+	s.Format = f
 	return nil
 }
 
-func (s *Shell) tables(string) error {
-	for _, name := range s.Tables {
-		fmt.Fprintln(s.out, name)
+// mostReading bounds how deep files read files.
+const mostReading = 16
+
+func (s *Shell) read(arg string) error {
+	name, err := oneWord(".read", arg)
+	if err != nil {
+		return err
 	}
-	return nil
+	if s.reading >= mostReading {
+		return usage.Of("shell", ".read: files read files %d deep", mostReading)
+	}
+	f, err := os.Open(name)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	s.reading++
+	defer func() { s.reading-- }()
+	in := plain(f)
+	for {
+		text, err := in.Next()
+		if text == "" && err != nil {
+			return s.rest()
+		}
+		if err := s.text(text); err != nil {
+			s.pending.Reset()
+			return err
+		}
+	}
 }
 
-func (s *Shell) schema(arg string) error {
-	names := s.Tables
-	if arg != "" {
-		if s.Columns[arg] == nil {
-			return usage.Of("shell", "no table %s%s", spell.Quoted(arg), index.DidYouMean(arg, names))
-		}
-		names = []string{arg}
+// oneWord reads the one argument of a command, which may be in quotes.
+func oneWord(command, arg string) (string, error) {
+	words, err := splitWords(arg)
+	if err == nil && len(words) != 1 {
+		err = fmt.Errorf("one argument is expected, not %d", len(words))
 	}
-	p := s.host.Printer(output.Result{Columns: []output.Column{{Name: "table"}, {Name: "column"}, {Name: "type"}, {Name: "unit"}, {Name: "meaning"}}})
-	for _, name := range names {
-		for _, c := range s.Columns[name] {
-			p.Row(name, c.Name, c.Type.String(), c.Unit.String(), c.Doc)
-		}
+	if err != nil {
+		return "", usage.Of("shell", "%s: %w", command, err)
 	}
-	return p.Close()
+	return words[0], nil
 }
 
-// complete finds what the word before the cursor may become.
-func (s *Shell) complete(line string, pos int) (head string, found []string, tail string) {
-	start := pos
-	for start > 0 && (line[start-1] == '.' && start == 1 || line[start-1] == '_' || line[start-1]|0x20 >= 'a' && line[start-1]|0x20 <= 'z' || line[start-1] >= '0' && line[start-1] <= '9') {
-		start--
-	}
-	word := strings.ToLower(line[start:pos])
-	add := func(candidate, shown string) {
-		if strings.HasPrefix(strings.ToLower(candidate), word) && !slices.Contains(found, shown) {
-			found = append(found, shown)
+// splitWords parts an argument at blanks, but not in quotes, single or double.
+func splitWords(arg string) (words []string, err error) {
+	for arg = strings.TrimSpace(arg); arg != ""; arg = strings.TrimSpace(arg) {
+		if quote := arg[0]; quote == '"' || quote == '\'' {
+			end := strings.IndexByte(arg[1:], quote)
+			if end < 0 {
+				return nil, fmt.Errorf("%s is not closed", spell.Quoted(arg))
+			}
+			words, arg = append(words, arg[1:end+1]), arg[end+2:]
+			continue
 		}
-	}
-	if strings.HasPrefix(word, ".") {
-		for _, c := range commands() {
-			add(c.name, c.name+" ")
+		end := strings.IndexAny(arg, " \t")
+		if end < 0 {
+			end = len(arg)
 		}
-		return line[:start], found, line[pos:]
+		words, arg = append(words, arg[:end]), arg[end:]
 	}
-	if start > 0 && line[start-1] == '.' {
-		for _, c := range s.Columns[s.tableOf(line, start-1)] {
-			add(c.Name, c.Name)
-		}
-		sort.Strings(found)
-		return line[:start], found, line[pos:]
-	}
-	if word == "" { // a tab that is pasted stands before nothing
-		return line[:start], nil, line[pos:]
-	}
-	for _, name := range s.Tables {
-		add(name, name)
-	}
-	for _, alias := range aliases(line) {
-		add(alias[1], alias[1])
-	}
-	s.completeRest(word, add)
-	sort.Strings(found)
-	return line[:start], found, line[pos:]
-}
-
-func (s *Shell) completeRest(word string, add func(candidate, shown string)) {
-	for _, cols := range s.Columns {
-		for _, c := range cols {
-			add(c.Name, c.Name)
-		}
-	}
-	for _, name := range append(query.FunctionNames(), query.WindowFunctionNames()...) {
-		add(name, name+"(")
-	}
-	for _, k := range query.Keywords() {
-		add(k, k)
-	}
+	return words, nil
 }

@@ -8,7 +8,7 @@ import (
 )
 
 func TestShellCompletion(t *testing.T) {
-	s := &Shell{Schema: Schema{Tables: []string{"nodes", "jobs"}, Columns: map[string][]query.Column{"nodes": {{Name: "state"}, {Name: "name"}}}}}
+	s := &Shell{schema: Schema{Tables: []string{"nodes", "jobs"}, Columns: map[string][]query.Column{"nodes": {{Name: "state"}, {Name: "name"}}, "jobs": {{Name: "user"}}}}}
 	for _, c := range []struct {
 		line string
 		want []string
@@ -20,6 +20,18 @@ func TestShellCompletion(t *testing.T) {
 		{"SELECT zzz", nil},
 		{"SELECT nodes.", []string{"name", "state"}},
 		{"SELECT 1 FROM nodes AS k WHERE k.st", []string{"state"}},
+		{"SELECT 1\nFROM jobs j WHERE\nj.", []string{"user"}},
+		{"SELECT us", []string{"USING", "user"}},
+		{"SELECT 1 FROM nodes WHERE use", nil},
+		{"SELECT x FROM jobs WHERE name = 'sta", nil},
+		{"SELECT x -- sta", nil},
+		{"SELECT 'it''s' || sta", []string{"state"}},
+		{"SELECT k.na", []string{"name"}},
+		{"SELECT date_", []string{"date_trunc("}},
+		{".schema no", []string{"nodes"}},
+		{".mode b", []string{"box"}},
+		{".timer o", []string{"off", "on"}},
+		{"SELECT 1;\n.mode md", []string{"md"}},
 		{"	", nil},
 	} {
 		head, got, tail := s.complete(c.line, len(c.line))
@@ -54,5 +66,25 @@ func TestViews(t *testing.T) {
 	}
 	if len(views) != 0 {
 		t.Errorf("%d views are left", len(views))
+	}
+}
+
+func TestWhole(t *testing.T) {
+	for text, want := range map[string]bool{"": true, ".mode csv": true, "SELECT 1": false, "SELECT 1;": true, ".mode csv\nSELECT ';\n": false,
+		".mode csv\n\nSELECT 1\n;\n.quit": true, "SELECT 1 -- ;": false, "SELECT 1; SELECT 2": false} {
+		if whole(text) != want {
+			t.Errorf("%q: %v", text, !want)
+		}
+	}
+}
+
+func TestSplitWords(t *testing.T) {
+	for text, want := range map[string][]string{"a  'b c' \"d'e\" f": {"a", "b c", "d'e", "f"}, "": nil, "''": {""}} {
+		if got, err := splitWords(text); err != nil || cmp.Diff(want, got) != "" {
+			t.Errorf("%s: %q %v", text, got, err)
+		}
+	}
+	if _, err := splitWords("a 'b"); err == nil {
+		t.Error("a quote that is not closed is none")
 	}
 }

@@ -3,6 +3,7 @@
 package sqlshell
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -12,99 +13,170 @@ import (
 	"strings"
 	"time"
 
-	"github.com/peterh/liner"
+	"github.com/placectl/placectl/cmd/placectl/internal/lineedit"
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
 	"github.com/placectl/placectl/query"
 )
 
 // Host answers what is asked in a shell.
 type Host interface {
-	// Ask prints the answer of a statement of a text.
-	Ask(ctx context.Context, text string, statement *query.Statement) error
+	// Ask prints the answer of a statement of a text, or makes a view.
+	Ask(ctx context.Context, text string, statement *query.Statement, s *Settings) error
 	// Printer starts another answer.
-	Printer(output.Result) *output.Printer
-	// SetFormat says how answers are printed from now on.
-	SetFormat(output.Format)
+	Printer(res output.Result, s *Settings) *output.Printer
+	// Schema is what can be asked for now.
+	Schema() (Schema, error)
 	// Report tells an error that does not end the shell.
 	Report(error)
 }
 
 // Schema is what can be asked for.
 type Schema struct {
-	Tables  []string
+	Tables  []string // views among them
 	Columns map[string][]query.Column
+	Views   map[string]string // by their names: their SELECT
+}
+
+// Settings say how answers are printed, and what parameters stand for.
+type Settings struct {
+	Format   output.Format
+	NoHeader bool
+	Widths   []int          // of columns, 0 for as wide as they are
+	Named    map[string]any // parameters, without their sign
+	Numbered map[int]any    // those that are numbers
+	Out      io.Writer      // where answers go
+	Terminal bool           // that is a terminal
 }
 
 // Shell is a running shell.
 type Shell struct {
-	Schema
+	Settings
+	// Pager makes what shows an answer that is higher than the terminal; nil for none.
+	Pager func(out io.Writer) io.WriteCloser
+
 	host    Host
+	schema  Schema
 	in      lines
-	out     io.Writer
-	tty     bool
+	tty     bool // somebody types
 	timer   bool
+	paged   bool // answers go through the pager
 	explain bool
+	echoed  io.Writer // stdout
+	file    *os.File  // of .output or .once
+	once    bool      // it is for one answer
+	reading int       // how many files of .read are open
+	pending strings.Builder
 }
 
 // New makes a shell that reads statements from in.
-func New(host Host, in io.Reader, out io.Writer, what Schema) *Shell {
-	return &Shell{Schema: what, host: host, in: plain(in), out: out}
+func New(host Host, in io.Reader, s Settings) (*Shell, error) {
+	what, err := host.Schema()
+	return &Shell{Settings: s, schema: what, host: host, in: plain(in), echoed: s.Out}, err
 }
 
-// OnTerminal makes one that reads them from the terminal of the process. Its history is
-// kept in a file, "" for none.
-func OnTerminal(host Host, out io.Writer, what Schema, history string) *Shell {
-	s := &Shell{Schema: what, host: host, out: out, tty: true}
-	s.in = edited(s.complete, history)
-	return s
+// OnTerminal makes one that reads them from a terminal. Its history is kept in a file, ""
+// for none.
+func OnTerminal(host Host, t lineedit.Terminal, s Settings, history string) (*Shell, error) {
+	shell, err := New(host, nil, s)
+	shell.tty, shell.paged = true, true
+	shell.in = edited(t, shell, history)
+	return shell, err
 }
+
+// errQuit ends the shell.
+var errQuit = errors.New("quit")
 
 // Run reads statements and commands until the input ends, .quit, or without a
 // terminal the first error.
-func (s *Shell) Run() error {
+func (s *Shell) Run() (err error) {
 	defer s.in.Close()
-	var text strings.Builder
+	defer func() { err = errors.Join(err, s.closeFile()) }()
 	for {
-		prompt := "placectl> "
-		if text.Len() > 0 {
-			prompt = "     ...> "
-		}
-		line, err := s.in.Prompt(prompt)
+		text, err := s.in.Next()
 		switch {
-		case errors.Is(err, liner.ErrPromptAborted):
-			text.Reset()
+		case errors.Is(err, lineedit.ErrAborted):
+			s.pending.Reset()
 			continue
 		case errors.Is(err, io.EOF):
-			if strings.TrimSpace(text.String()) == "" || s.tty {
+			if s.tty {
 				return nil
 			}
-			return s.statements(text.String())
+			return quitting(s.rest())
 		case err != nil:
 			return err
 		}
-		if text.Len() == 0 && strings.HasPrefix(strings.TrimSpace(line), ".") {
-			err = s.do(strings.TrimSpace(line))
-			s.in.AppendHistory(line)
-		} else if text.WriteString(line + "\n"); query.Complete(text.String()) {
-			if line, ok := query.OneLine(text.String()); ok {
-				s.in.AppendHistory(line)
-			}
-			err = s.statements(text.String())
-			text.Reset()
-		}
+		err = s.text(text)
 		if errors.Is(err, errQuit) {
 			return nil
 		}
-		if err != nil && !s.tty {
-			return err
-		}
 		if err != nil {
+			if !s.tty {
+				return err
+			}
+			s.pending.Reset()
 			s.host.Report(err)
 		}
 	}
 }
 
-var errQuit = errors.New("quit")
+func quitting(err error) error {
+	if errors.Is(err, errQuit) {
+		return nil
+	}
+	return err
+}
+
+// text runs the lines of a text.
+func (s *Shell) text(text string) error {
+	for line := range strings.Lines(text) {
+		if err := s.line(strings.TrimRight(line, "\r\n")); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// line takes another line: a command, or one of a statement, which is run when it is
+// complete.
+func (s *Shell) line(line string) error {
+	if s.pending.Len() == 0 && isCommand(line) {
+		return s.do(strings.TrimSpace(line))
+	}
+	if s.pending.Len() == 0 && strings.TrimSpace(line) == "" {
+		return nil
+	}
+	s.pending.WriteString(line + "\n")
+	if !query.Complete(s.pending.String()) {
+		return nil
+	}
+	return s.rest()
+}
+
+// rest runs what is pending.
+func (s *Shell) rest() error {
+	text := s.pending.String()
+	s.pending.Reset()
+	if strings.TrimSpace(text) == "" {
+		return nil
+	}
+	return s.statements(text)
+}
+
+func isCommand(line string) bool { return strings.HasPrefix(strings.TrimSpace(line), ".") }
+
+// whole reports whether nothing of a text would be left pending.
+func whole(text string) bool {
+	var pending strings.Builder
+	for line := range strings.Lines(text) {
+		if pending.Len() == 0 && (isCommand(line) || strings.TrimSpace(line) == "") {
+			continue
+		}
+		if pending.WriteString(line); query.Complete(pending.String()) {
+			pending.Reset()
+		}
+	}
+	return pending.Len() == 0
+}
 
 // statements asks what is complete.
 func (s *Shell) statements(text string) error {
@@ -113,17 +185,52 @@ func (s *Shell) statements(text string) error {
 		return err
 	}
 	for _, statement := range list {
-		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-		start := time.Now()
-		statement.Explain = statement.Explain || s.explain
-		err := s.host.Ask(ctx, text, statement)
-		stop()
-		if err != nil {
+		if err := s.ask(text, statement); err != nil {
 			return err
 		}
-		if s.timer {
-			fmt.Fprintf(s.out, "%.3f s\n", time.Since(start).Seconds())
+		if statement.View == nil {
+			continue
+		}
+		if s.schema, err = s.host.Schema(); err != nil {
+			return err
 		}
 	}
 	return nil
 }
+
+// ask asks one statement. An interrupt ends it, and not the shell.
+func (s *Shell) ask(text string, statement *query.Statement) error {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	statement.Explain = statement.Explain || s.explain && statement.View == nil
+	start := time.Now()
+	err := s.answer(func(to *Settings) error { return s.host.Ask(ctx, text, statement, to) })
+	if err != nil && ctx.Err() != nil {
+		return errors.New("interrupted")
+	}
+	if err == nil && s.timer {
+		fmt.Fprintf(s.echoed, "%.3f s\n", time.Since(start).Seconds())
+	}
+	return err
+}
+
+// lines is where a shell reads from: texts of whole lines.
+type lines interface {
+	Next() (string, error)
+	Close() error
+}
+
+// plainLines reads lines where there is no terminal.
+type plainLines struct{ *bufio.Reader }
+
+func plain(in io.Reader) lines { return &plainLines{bufio.NewReader(in)} }
+
+func (p *plainLines) Next() (string, error) {
+	line, err := p.ReadString('\n')
+	if err == io.EOF && line != "" {
+		err = nil
+	}
+	return line, err
+}
+
+func (p *plainLines) Close() error { return nil }

@@ -1,0 +1,83 @@
+package launch
+
+import (
+	"bytes"
+	"io"
+	"os"
+	"os/exec"
+)
+
+// Pager shows what is written to it: as it is while that fits on a terminal of so many rows,
+// else by a program, a command for the shell of the system.
+type Pager struct {
+	Command string // less or more where it is "", as far as there is one
+	Rows    int    // 0: as many as come
+	Out     io.Writer
+
+	held  bytes.Buffer
+	lines int
+	cmd   *exec.Cmd
+	in    io.WriteCloser
+	plain bool // it is shown as it is
+}
+
+// Write shows more. Who leaves the program early has seen enough: the rest is dropped.
+func (p *Pager) Write(b []byte) (int, error) {
+	switch {
+	case p.in != nil:
+		p.in.Write(b) //nolint:errcheck // it was left
+		return len(b), nil
+	case p.plain || p.Rows <= 0:
+		return p.Out.Write(b)
+	}
+	p.held.Write(b)
+	if p.lines += bytes.Count(b, []byte{'\n'}); p.lines < p.Rows {
+		return len(b), nil
+	}
+	if err := p.begin(); err != nil {
+		p.plain = true
+	}
+	held := p.held.Bytes()
+	p.held = bytes.Buffer{}
+	if _, err := p.Write(held); err != nil {
+		return 0, err
+	}
+	return len(b), nil
+}
+
+func (p *Pager) begin() error {
+	command := p.Command
+	for _, name := range []string{"less", "more"} {
+		if _, err := Find(name); command == "" && err == nil {
+			command = name
+		}
+	}
+	if command == "" {
+		return os.ErrNotExist
+	}
+	cmd := exec.Command("sh", "-c", command)
+	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
+	if out, ok := p.Out.(*os.File); ok {
+		cmd.Stdout = out
+	}
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		return err
+	}
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	p.cmd, p.in = cmd, in
+	return nil
+}
+
+// Close shows the rest, and waits for the program.
+func (p *Pager) Close() error {
+	if p.in == nil {
+		_, err := p.held.WriteTo(p.Out)
+		return err
+	}
+	p.in.Close()
+	p.cmd.Wait() //nolint:errcheck // how it was left says nothing
+	return nil
+}

@@ -1,0 +1,104 @@
+package sqlshell
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/placectl/placectl/cmd/placectl/internal/output"
+	"github.com/placectl/placectl/cmd/placectl/internal/spell"
+	"github.com/placectl/placectl/cmd/placectl/internal/usage"
+)
+
+// MostNumbered is the greatest number of a parameter.
+const MostNumbered = 1000
+
+// SetParam says what a parameter stands for: :NAME, or ?1 for a number. What is written as
+// a number is one.
+func (s *Settings) SetParam(name, value string) error {
+	var v any = value
+	if n, err := strconv.ParseInt(value, 10, 64); err == nil && strconv.FormatInt(n, 10) == value {
+		v = n
+	} else if f, err := strconv.ParseFloat(value, 64); err == nil && strings.Trim(value, "-.0123456789") == "" {
+		v = f
+	}
+	return s.setParam(name, v)
+}
+
+func (s *Settings) setParam(name string, v any) error {
+	name = strings.TrimLeft(name, ":@$?")
+	number, err := strconv.Atoi(name)
+	switch {
+	case name == "":
+		return fmt.Errorf("a parameter has a name")
+	case err != nil:
+		if s.Named == nil {
+			s.Named = make(map[string]any)
+		}
+		s.Named[name] = v
+	case number < 1 || number > MostNumbered:
+		return fmt.Errorf("parameters are numbered from 1 to %d", MostNumbered)
+	default:
+		if s.Numbered == nil {
+			s.Numbered = make(map[int]any)
+		}
+		s.Numbered[number] = v
+	}
+	return nil
+}
+
+// Args are the parameters that are numbers, in their order, nil for those not given.
+func (s *Settings) Args() (args []any) {
+	for n, v := range s.Numbered {
+		for len(args) < n {
+			args = append(args, nil)
+		}
+		args[n-1] = v
+	}
+	return args
+}
+
+// param is the command: set, unset, list, clear.
+func (s *Shell) param(arg string) error {
+	what, rest, _ := strings.Cut(arg, " ")
+	words, err := splitWords(rest)
+	if err != nil {
+		return usage.Of("shell", ".param: %w", err)
+	}
+	switch {
+	case what == "set" && len(words) == 2 && strings.HasSuffix(strings.TrimSpace(rest), "'"):
+		err = s.setParam(words[0], words[1]) // a text, even if it is digits
+	case what == "set" && len(words) == 2:
+		err = s.SetParam(words[0], words[1])
+	case what == "unset" && len(words) == 1:
+		name := strings.TrimLeft(words[0], ":@$?")
+		number, _ := strconv.Atoi(name)
+		delete(s.Named, name)
+		delete(s.Numbered, number)
+	case what == "clear" && len(words) == 0:
+		s.Named, s.Numbered = nil, nil
+	case (what == "list" || what == "") && len(words) == 0:
+		return s.listParams()
+	default:
+		return usage.Of("shell", ".param: %s is none of set NAME VALUE, unset NAME, list, clear", spell.Quoted(arg))
+	}
+	if err != nil {
+		return usage.Of("shell", ".param: %w", err)
+	}
+	return nil
+}
+
+func (s *Shell) listParams() error {
+	return s.answer(func(to *Settings) error {
+		p := s.host.Printer(output.Result{Columns: []output.Column{{Name: "parameter"}, {Name: "value"}}}, to)
+		for _, n := range slices.Sorted(maps.Keys(s.Numbered)) {
+			p.Row(fmt.Sprintf("?%d", n), s.Numbered[n])
+		}
+		for _, name := range slices.Sorted(maps.Keys(s.Named)) {
+			p.Row(":"+name, s.Named[name])
+		}
+		return p.Close()
+	})
+}
