@@ -94,11 +94,7 @@ func Restore(path, backup string, opt *RestoreOptions) (*Restored, error) {
 
 // revive makes a copy of a backup what the database is to be.
 func (out *Restored) revive(path string, opt *RestoreOptions) error {
-	db, err := openScratch(path, opt.Options)
-	if err != nil {
-		return err
-	}
-	err = db.Update(func(tx *Tx) error {
+	return last(path, opt.Options, func(tx *Tx) error {
 		out.Held = nil
 		if err := tx.file.DrawEpoch(); err != nil {
 			return err
@@ -114,7 +110,6 @@ func (out *Restored) revive(path string, opt *RestoreOptions) error {
 		}
 		return opt.Last(tx, out)
 	})
-	return errors.Join(err, db.Close())
 }
 
 // holdUncertain holds the jobs that may have run without the database knowing.
@@ -168,6 +163,9 @@ type LoadOptions struct {
 	Options      // how the new database is opened
 	DryRun  bool // everything is done but for the last step
 	Watch   Watch
+	// Last is called in the new database before it takes its place, to keep something in
+	// it; nil: nothing. It may be called again, and its error leaves all as it was.
+	Last func(*Tx, Content) error
 }
 
 // Load makes a database of a dump, which may be compressed by gzip: as a whole, or not at
@@ -179,8 +177,23 @@ func Load(path string, dump io.Reader, opt *LoadOptions) (Content, error) {
 		opt = new(LoadOptions)
 	}
 	content, err := recovery.Load(path, dump, recovery.LoadOptions{Open: scratchOf(opt.Options), DryRun: opt.DryRun, Watch: opt.Watch,
-		Wrong: func(line int, why error) error { return &LineError{line, why} }})
+		Wrong: func(line int, why error) error { return &LineError{line, why} },
+		Last: func(tmp string, content file.Content) error {
+			if opt.Last == nil {
+				return nil
+			}
+			return last(tmp, opt.Options, func(tx *Tx) error { return opt.Last(tx, newContent(content)) })
+		}})
 	return newContent(content), err
+}
+
+// last runs a transaction in a file that is about to take its place.
+func last(tmp string, opt Options, fn func(*Tx) error) error {
+	db, err := openScratch(tmp, opt)
+	if err != nil {
+		return err
+	}
+	return errors.Join(db.Update(fn), db.Close())
 }
 
 // scratch is a database that recovery makes.
@@ -225,6 +238,9 @@ type SalvageOptions struct {
 	Options      // how the new database is opened
 	DryRun  bool // everything is done but for the last step
 	Watch   Watch
+	// Last is called in the new database before it takes its place, to keep something in
+	// it; nil: nothing. It may be called again, and its error leaves all as it was.
+	Last func(*Tx, *Salvaged) error
 }
 
 // Salvage makes a new database of all rows of a damaged one that can be read and
@@ -237,9 +253,19 @@ func Salvage(damaged, to string, opt *SalvageOptions) (*Salvaged, error) {
 	if opt == nil {
 		opt = new(SalvageOptions)
 	}
-	got, err := recovery.Salvage(damaged, to, recovery.SalvageOptions{Open: scratchOf(opt.Options), LockTimeout: opt.lockTimeout(), DryRun: opt.DryRun, Watch: opt.Watch})
+	got, err := recovery.Salvage(damaged, to, recovery.SalvageOptions{Open: scratchOf(opt.Options), LockTimeout: opt.lockTimeout(), DryRun: opt.DryRun, Watch: opt.Watch,
+		Last: func(tmp string, got *recovery.Salvaged) error {
+			if opt.Last == nil {
+				return nil
+			}
+			return last(tmp, opt.Options, func(tx *Tx) error { return opt.Last(tx, newSalvaged(got)) })
+		}})
 	if err != nil {
 		return nil, err
 	}
-	return &Salvaged{newContent(got.Content), converted(got.Tables, func(t recovery.SalvagedTable) SalvagedTable { return SalvagedTable(t) }), got.Missing, got.Notes}, nil
+	return newSalvaged(got), nil
+}
+
+func newSalvaged(got *recovery.Salvaged) *Salvaged {
+	return &Salvaged{newContent(got.Content), converted(got.Tables, func(t recovery.SalvagedTable) SalvagedTable { return SalvagedTable(t) }), got.Missing, got.Notes}
 }

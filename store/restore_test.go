@@ -1,7 +1,9 @@
 package store
 
 import (
+	"bytes"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
@@ -208,4 +210,74 @@ func TestRestoreLast(t *testing.T) {
 	if n, _ := nodes(done.Kept); n != 3 {
 		t.Errorf("%d nodes in the database before", n)
 	}
+}
+
+// TestLastInANewDatabase: what Last keeps is in a database that Load or Salvage makes before
+// that has its name, and where Last fails there is none.
+func TestLastInANewDatabase(t *testing.T) {
+	db, _ := newDB(t)
+	addNodes(t, db, "n", 2, 4)
+	var dump bytes.Buffer
+	if _, err := db.Dump(&dump, nil); err != nil {
+		t.Fatal(err)
+	}
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	verbs := map[string]func(to string, last func(*Tx) error) error{
+		"load": func(to string, last func(*Tx) error) error {
+			_, err := Load(to, bytes.NewReader(dump.Bytes()), &LoadOptions{Options: Options{Now: db.opt.Now},
+				Last: func(tx *Tx, c Content) error { return errors.Join(expectRows(c), last(tx)) }})
+			return err
+		},
+		"salvage": func(to string, last func(*Tx) error) error {
+			_, err := Salvage(db.Path(), to, &SalvageOptions{Options: Options{Now: db.opt.Now},
+				Last: func(tx *Tx, s *Salvaged) error { return errors.Join(expectRows(s.Content), last(tx)) }})
+			return err
+		},
+	}
+	for verb, make := range verbs {
+		t.Run(verb, func(t *testing.T) {
+			to := filepath.Join(t.TempDir(), "new.db")
+			refused := errors.New("no room for an answer")
+			if err := make(to, func(*Tx) error { return refused }); !errors.Is(err, refused) {
+				t.Fatal(err)
+			}
+			if left, _ := filepath.Glob(filepath.Join(filepath.Dir(to), "*")); len(left) > 0 {
+				t.Errorf("left behind: %q", left)
+			}
+			once := func(answer string) func(*Tx) error {
+				return func(tx *Tx) error {
+					o := &Once{Key: "k", Request: []byte(verb)}
+					err := tx.Once(o, func() error { o.Answer = []byte(answer); return nil })
+					if string(o.Answer) != "made" {
+						err = fmt.Errorf("the answer is %q", o.Answer)
+					}
+					return err
+				}
+			}
+			if err := make(to, once("made")); err != nil {
+				t.Fatal(err)
+			}
+			made, err := Open(to, &Options{Now: db.opt.Now})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer made.Close()
+			if err := made.Update(once("")); err != nil {
+				t.Error(err)
+			}
+			if err := made.Check(func(finding string) { t.Error(finding) }); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// expectRows fails for a database without nodes.
+func expectRows(c Content) error {
+	if c.Rows == 0 || c.Bytes == 0 {
+		return fmt.Errorf("no rows: %+v", c)
+	}
+	return nil
 }

@@ -29,25 +29,28 @@ func loadVerb() *verb {
 
 func (r *runner) load(c *cli.Context) error {
 	name := cmp.Or(c.Args().First(), "-")
-	var content store.Content
-	return r.keyedWork(c, r.DB, func() (err error) {
-		content, err = r.loadFrom(name, c.Bool(verbs.DryRun))
-		return err
-	}, func() error { return r.printLoaded(content) })
+	opt := &store.LoadOptions{Options: *r.storeOptions(), DryRun: c.Bool(verbs.DryRun)}
+	return r.keyedWithin(c, r.DB, func(keep func(*store.Tx, func() error) error) error {
+		opt.Last = func(tx *store.Tx, content store.Content) error {
+			return keep(tx, func() error { return r.printLoaded(content) })
+		}
+		return r.loadFrom(name, opt)
+	})
 }
 
-func (r *runner) loadFrom(name string, dry bool) (content store.Content, err error) {
+func (r *runner) loadFrom(name string, opt *store.LoadOptions) error {
 	from := r.stdin // not read as a part of the request: a dump may be larger than memory
 	if name != "-" {
 		in, err := os.Open(name)
 		if err != nil {
-			return content, err
+			return err
 		}
 		defer in.Close()
 		from = in
 	}
-	err = r.working("loading", r.sizeOf(name), func(watch store.Watch) (err error) {
-		content, err = store.Load(r.DB, from, &store.LoadOptions{Options: *r.storeOptions(), DryRun: dry, Watch: watch})
+	err := r.working("loading", r.sizeOf(name), func(watch store.Watch) error {
+		opt.Watch = watch
+		_, err := store.Load(r.DB, from, opt)
 		return err
 	})
 	var line *store.LineError
@@ -57,7 +60,7 @@ func (r *runner) loadFrom(name string, dry bool) (content store.Content, err err
 	case err != nil:
 		err = fmt.Errorf("loading %s: %w", shownFile(name), err)
 	}
-	return content, err
+	return err
 }
 
 func (r *runner) printLoaded(content store.Content) error {

@@ -32,13 +32,17 @@ func salvageVerb() *verb {
 
 func (r *runner) salvage(c *cli.Context) error {
 	name, to := c.Args().First(), c.String("to")
-	var out *store.Salvaged
-	return r.keyedWork(c, to, func() error {
-		return r.working("salvaging", 0, func(watch store.Watch) (err error) {
-			out, err = store.Salvage(name, to, &store.SalvageOptions{Options: *r.storeOptions(), DryRun: c.Bool(verbs.DryRun), Watch: watch})
+	opt := &store.SalvageOptions{Options: *r.storeOptions(), DryRun: c.Bool(verbs.DryRun)}
+	return r.keyedWithin(c, to, func(keep func(*store.Tx, func() error) error) error {
+		opt.Last = func(tx *store.Tx, out *store.Salvaged) error {
+			return keep(tx, func() error { return r.printSalvaged(name, to, out) })
+		}
+		return r.working("salvaging", 0, func(watch store.Watch) error {
+			opt.Watch = watch
+			_, err := store.Salvage(name, to, opt)
 			return err
 		})
-	}, func() error { return r.printSalvaged(name, to, out) })
+	})
 }
 
 func (r *runner) printSalvaged(name, to string, out *store.Salvaged) error {

@@ -16,9 +16,10 @@ import (
 // LoadOptions are how a dump is loaded.
 type LoadOptions struct {
 	Open   Open
-	Wrong  func(line int, why error) error // makes an error of what is wrong in a line, from 1
-	DryRun bool                            // everything is done but for the last step
-	Watch  file.Watch                      // told of bytes of the dump
+	Wrong  func(line int, why error) error              // makes an error of what is wrong in a line, from 1
+	DryRun bool                                         // everything is done but for the last step
+	Watch  file.Watch                                   // told of bytes of the dump
+	Last   func(tmp string, content file.Content) error // called with the verified file before it takes its place
 }
 
 // maxLine is the longest line of a dump that is read, in bytes: a batch has rows of some
@@ -47,8 +48,10 @@ func Load(path string, dump io.Reader, opt LoadOptions) (content file.Content, e
 		if err := errors.Join(l.load(db), db.Close()); err != nil {
 			return err
 		}
-		content, err = file.Verify(tmp, opt.Watch)
-		return err
+		if content, err = file.Verify(tmp, opt.Watch); err != nil {
+			return err
+		}
+		return opt.Last(tmp, content)
 	})
 	return content, err
 }

@@ -29,9 +29,10 @@ type SalvagedTable struct {
 // SalvageOptions are how a database is salvaged.
 type SalvageOptions struct {
 	Open        Open
-	LockTimeout time.Duration // of the damaged one
-	DryRun      bool          // everything is done but for the last step
-	Watch       file.Watch    // told of bytes of rows
+	LockTimeout time.Duration                         // of the damaged one
+	DryRun      bool                                  // everything is done but for the last step
+	Watch       file.Watch                            // told of bytes of rows
+	Last        func(tmp string, out *Salvaged) error // called with the verified file before it takes its place
 }
 
 // Salvage makes a new database of all rows of a damaged one that can be read and
@@ -56,9 +57,11 @@ func Salvage(damaged, to string, opt SalvageOptions) (*Salvaged, error) {
 		if err := errors.Join(err, db.Close()); err != nil {
 			return err
 		}
-		out.Content, err = file.Verify(tmp, opt.Watch)
+		if out.Content, err = file.Verify(tmp, opt.Watch); err != nil {
+			return err
+		}
 		s.tell(out)
-		return err
+		return opt.Last(tmp, out)
 	})
 	if err != nil {
 		return nil, err
