@@ -71,3 +71,56 @@ func (ix *Index) CountUp() int {
 	}
 	return n
 }
+
+// NodesByQueue is the nodes of each queue that has some, "" for those of none.
+func (ix *Index) NodesByQueue() map[string]*roaring.Bitmap {
+	parts := make(map[string][]*roaring.Bitmap)
+	for _, b := range ix.Buckets() {
+		parts[b.Queue] = append(parts[b.Queue], ix.Nodes(b, None))
+	}
+	out := make(map[string]*roaring.Bitmap, len(parts))
+	for queue, nodes := range parts {
+		out[queue] = roaring.FastOr(nodes...)
+	}
+	return out
+}
+
+// Amounts is how much of a consumable some nodes have together, by queue; nil are all
+// nodes. queues is what NodesByQueue returns. It costs what different values there are.
+func (ix *Index) Amounts(id ResID, nodes *roaring.Bitmap, queues map[string]*roaring.Bitmap) map[string]int64 {
+	out := make(map[string]int64, len(queues))
+	add := func(queue string, value, n int64) {
+		if n > 0 {
+			out[queue] = Plus(out[queue], Times(value, n))
+		}
+	}
+	if !ix.signed.has(id) {
+		for k, with := range ix.scan(BitsKey{Family: NodesWith, ID: uint32(id)}) {
+			if nodes != nil {
+				with = roaring.And(with, nodes)
+			}
+			for queue, members := range queues {
+				if len(queues) == 1 {
+					add(queue, keyNum(k.Value), int64(with.GetCardinality()))
+				} else {
+					add(queue, keyNum(k.Value), int64(with.AndCardinality(members)))
+				}
+			}
+		}
+		return out
+	}
+	for k, having := range ix.scan(BitsKey{Family: HavingValue, ID: uint32(id)}) {
+		for it := having.Iterator(); it.HasNext(); {
+			b := ix.Bucket(it.Next())
+			if b == nil {
+				continue
+			}
+			n := int64(b.Total)
+			if nodes != nil {
+				n = int64(nodes.AndCardinality(ix.Nodes(b, None)))
+			}
+			add(b.Queue, keyNum(k.Value), n)
+		}
+	}
+	return out
+}

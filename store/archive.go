@@ -140,7 +140,7 @@ func removeEnded(tx *Tx, ids []uint64) error {
 		if j.State.Live() {
 			continue
 		}
-		err = errors.Join(tx.file.Remove(row.Jobs, key), tx.file.Remove(row.JobStates, row.JobStateKey(j.State, id)), tx.attempts().remove(id))
+		err = errors.Join(tx.file.Remove(row.Jobs, key), tx.file.Remove(row.JobStates, row.JobStateKey(j.State, id)), tx.attempts().remove(id), tx.loaded.tallies.gone(j))
 		if err != nil {
 			return tx.spoil(err)
 		}

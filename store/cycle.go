@@ -115,6 +115,7 @@ func (tx *Tx) Cycle(spec CycleSpec) (*CycleReport, error) {
 			return nil, err
 		}
 	}
+	start := tx.db.opt.Now()
 	p := &pass{tx: tx, spec: spec, jobs: make(map[uint64]*row.Job), lifted: make(map[uint64][]span), told: make(map[uint64]bool), began: tx.state.Invalidations}
 	steps := []func() error{p.silent, p.overdue, p.forward, p.listQueue, p.shares, p.schedule, p.stillNever, p.keep, p.forget, p.stops, p.launches}
 	if spec.By == BySupervisor {
@@ -130,7 +131,7 @@ func (tx *Tx) Cycle(spec CycleSpec) (*CycleReport, error) {
 			return nil, tx.spoil(err)
 		}
 	}
-	return p.report(), nil
+	return p.report(), tx.spoil(tx.loaded.tallies.cycled(start, tx.db.opt.Now()))
 }
 
 // report is what callers get to know.

@@ -50,7 +50,7 @@
 // Jobs and the queue: [Tx.Submit], [Tx.Hold], [Tx.Unhold], [Tx.Cancel], [Tx.Requeue],
 // [Tx.Finish], [Tx.SetCommand], [Tx.LaunchEnded], [Tx.Cycle]; looking: [Tx.Job], [Tx.EachJob],
 // [Tx.ArrayJobs], [Tx.Payload], [Tx.Outlook], [Tx.WhenJob], [Tx.ExplainJob], [Tx.Asked],
-// [Tx.ExecVNode]; what has happened: [Tx.EachEvent], [Tx.RecordedEvents], [Tx.Stats];
+// [Tx.ExecVNode]; what has happened: [Tx.EachEvent], [Tx.RecordedEvents], [Tx.Stats], [Tx.Metrics];
 // handing it to the site's own program: [Tx.Hook].
 //
 // Attempts, each a start of a job: [Tx.Claim], [Tx.Report], [Tx.FinishAttempt], [Tx.GiveBack], [Tx.Lose],
@@ -81,12 +81,13 @@
 // make of them what callers get; package derived is what index and calendar are lent, and
 // what else follows from rows, clock.go the notion of now. What is about one noun alone is
 // a method of a type around the transaction: attempts, plans, allocations, waiting,
-// overdue, payloads, reservations, queues, counters, nodeDevices, nodeIndex, classShares. nodes.go,
+// overdue, payloads, reservations, queues, counters, nodeDevices, nodeIndex, tallies, classShares. nodes.go,
 // ask.go and place.go, begin.go, extend.go, finish.go, reserve.go and standing.go are what
 // can be done, conflict.go verifies it; device.go decides which devices a job gets,
 // device_node.go and device_change.go what becomes of those that jobs have when a node
 // names others, device_split.go makes nodes of groups of them, device_job.go shows them; pool.go and counter.go
-// count what belongs to no node; account.go is who pays; shares.go and share_state.go are class shares.
+// count what belongs to no node; account.go is who pays; tally.go counts jobs, metrics.go
+// tells a monitoring system; shares.go and share_state.go are class shares.
 // The queue: submit.go, payload.go, finish.go and launch.go are what happens to a job,
 // attempt.go, claim.go, ending.go and report.go to the attempts at it, cycle.go
 // and the files named after it the cycle, whose decisions are package placer/cycle's,

@@ -2,6 +2,7 @@ package store
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -98,7 +99,7 @@ func (tx *Tx) putJob(j *row.Job, was JobState) error {
 		if err := tx.happened(jobEvent(j, was)); err != nil {
 			return err
 		}
-		if err := tx.list(j, was); err != nil {
+		if err := errors.Join(tx.list(j, was), tx.loaded.tallies.moved(j, was)); err != nil {
 			return err
 		}
 		if was != 0 {

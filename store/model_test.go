@@ -27,6 +27,7 @@ type model struct {
 	planned map[uint64]int64 // jobs that start later, and when
 	resv    map[string]bool
 	colours []string
+	metrics *Metrics // as they were last
 }
 
 type modelNode struct {
@@ -346,6 +347,7 @@ func (m *model) begin(t *rapid.T) {
 
 // agree compares what a reader sees of every node with the model.
 func (m *model) agree(t *rapid.T) {
+	m.metrics = metricsAgree(t, m.dbs[0], m.metrics)
 	want, got := make(map[string]string), make(map[string]string)
 	for name, n := range m.nodes {
 		want[name] = "none"

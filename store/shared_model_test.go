@@ -19,13 +19,14 @@ import (
 // somebody in, and standing ones. There is no oracle for what is placed where, that
 // is package placer's; what holds at every moment is verified from the rows alone.
 type life struct {
-	t     *rapid.T
-	clock *clock
-	dbs   [2]*DB // opened for every transaction, and kept open
-	users []string
-	plain bool             // no node has rules of its own
-	local bool             // no request has a policy of its own
-	given map[string]int64 // the reservations that users have asked for by name, and when they end
+	metrics *Metrics // as they were last
+	t       *rapid.T
+	clock   *clock
+	dbs     [2]*DB // opened for every transaction, and kept open
+	users   []string
+	plain   bool             // no node has rules of its own
+	local   bool             // no request has a policy of its own
+	given   map[string]int64 // the reservations that users have asked for by name, and when they end
 }
 
 // lifeNames are names that reservations are given: those of s get some of them, too.
@@ -228,7 +229,8 @@ func (l *life) pass(t *rapid.T) {
 }
 
 // holds verifies what must hold at every moment.
-func (l *life) holds(*rapid.T) {
+func (l *life) holds(t *rapid.T) {
+	l.metrics = metricsAgree(t, l.dbs[0], l.metrics)
 	for i, db := range l.dbs {
 		if err := db.Check(func(f string) { l.t.Errorf("database %d: %s", i, f) }); err != nil {
 			l.t.Fatal(err)

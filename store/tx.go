@@ -53,13 +53,14 @@ type loaded struct {
 	overruns map[uint64]int64 // how long owners that are overdue are taken to go on
 	moved    []*row.Job       // that were planned anew because of devices or pools
 	counters *derived.Counters
+	tallies  *tallies
 }
 
 func newLoaded(tx *Tx) loaded {
 	b := derived.Base{Rows: tx.file, State: &tx.state, Now: &tx.now, Calendar: tx.calendar, Node: tx.keptNode, Owned: tx.ownerNodes, Overrun: tx.overdue().overrun,
 		Fail: tx.failed, Dirty: func() { tx.dirty = true }}
 	return loaded{nodes: &nodeRows{file: tx.file, finder: tx.file.Finder(row.Nodes)}, source: derived.NewSource(b), rooms: derived.NewRooms(b),
-		releases: &derived.Releases{Base: b}, usage: &usage{tx: tx}, counters: &derived.Counters{Base: b}, freed: &derived.Freed{Base: b}}
+		releases: &derived.Releases{Base: b}, usage: &usage{tx: tx}, counters: &derived.Counters{Base: b}, tallies: &tallies{tx: tx}, freed: &derived.Freed{Base: b}}
 }
 
 // failed keeps an error in reading what is derived for whoever asks the index next.
@@ -156,6 +157,9 @@ func (tx *Tx) flush() error {
 		return err
 	}
 	if err := tx.loaded.freed.Flush(); err != nil {
+		return err
+	}
+	if err := tx.loaded.tallies.flush(); err != nil {
 		return err
 	}
 	if !tx.changed() {

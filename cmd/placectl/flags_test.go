@@ -191,6 +191,8 @@ gantt --rows=1
 gantt --width=50
 gantt --svg=@/out.svg
 gantt --html=@/out.html
+metrics --format=openmetrics
+metrics --out=@/out.prom
 stats reset --dry-run
 simulate @/trace.swf --procs=4
 simulate @/trace.swf --procs=4 --policy=fcfs

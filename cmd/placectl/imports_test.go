@@ -121,6 +121,8 @@ const importRules = `
 	index, store, cmd/placectl/internal/output, cmd/placectl/internal/spell, cmd/placectl/internal/nouns < cmd/placectl/internal/daily
 	cmd/placectl/internal/fullscreen         < cmd/placectl, cmd/placectl/internal/daily
 	cmd/placectl/internal/daily              < cmd/placectl
+	store                                    < cmd/placectl/internal/metrics
+	cmd/placectl/internal/metrics            < cmd/placectl
 	bench/oracle                             < bench
 `
 

@@ -113,6 +113,7 @@ func allVerbs() verbs.List[*runner] {
 		{Name: "status", Make: statusVerb},
 		{Name: "top", Make: topVerb},
 		{Name: "stats", Make: statsVerb},
+		{Name: "metrics", Make: metricsVerb},
 		{Name: "simulate", Make: simulateVerb},
 		{Name: "check", Make: checkVerb},
 		{Name: "doctor", Make: doctorVerb},

@@ -22,7 +22,7 @@ var simulatedVerbs = []string{
 	"bucket list", "set list", "when", "explain", "show", "reservation list", "reservation show", "job list", "job list", "job show", "history", "status", "top",
 	"run", "wait", "logs", "events", "class show", "class set", "class map", "class default", "class rebalance", "class rm", "class plan",
 	"batch create", "batch list", "batch show", "batch next", "batch next", "batch done", "batch fail", "batch expire", "batch recompute", "batch cursors", "batch rm",
-	"query", "shell", "gantt", "stats", "stats reset", "check", "backup", "dump", "compact",
+	"query", "shell", "gantt", "stats", "stats reset", "metrics", "check", "backup", "dump", "compact",
 }
 
 // leftOut are the verbs that are not drawn, and why.
@@ -160,6 +160,7 @@ var flagValues = map[string][]string{
 	"host": drawnHosts, "want": {"0", "1", "3"}, "seconds": drawnSpans, "param": {"x=1", "x"}, "max-rows": {"0", "1", "1000"}, "by": {"node", "bucket", "device", "x"}, "bind": {"compact", "tight", "scatter", "x"}, "node split by": {"numa"}, "node import map": {"color=color", "ncpus=ncpus", "x"}, "skip": {"color", "mem", "x"}, "default-partition": {"q1"},
 	"device": {"ncpus=0", "ncpus=1-2", "lic=a", "ncpus=99", "ncpus", "nosuch=1"}, "slices": {"2", "4", "0", "lic=2", "1", "x"}, "rows": {"0", "1", "5"},
 	"repair": {""}, "in-process": {""}, "unit": {"mem=gb", "gb", "x"},
+	"metrics out": {"out.prom"}, "format": {"prometheus", "openmetrics", "x"},
 	"tx file": {"verbs.tx", "failing.tx", "nosuch"}, "node import from": {"auto", "csv", "json", "x"}, "class plan from": {"plan.json", "nosuch"},
 	"wide": {""}, "delay": {"1", "2s", "0", "x"}, "once": {""}, "order": {"next", "newest", "state", "x"}, "job list since": drawnInstants, "history since": drawnInstants, "job list name": {"n*", "[", "s"}, "history name": {"n*", "x"},
 	"batch show jobs": {""}, "batch create policy": {"cursors", "gaps", "x"}, "node list state": {"free", "partly", "busy", "down", "drained", "x"},

@@ -288,7 +288,7 @@ func (s *simulation) readable(t *rapid.T) {
 	s.t, s.draw = t, t
 	sum := s.sum()
 	for _, line := range []string{"config list", "resource list", "queue list", "pool list", "node list", "bucket list", "set list", "reservation list --all",
-		"job list --all", "events", "class show", "class plan", "batch list", "batch cursors b --all", "gantt", "stats",
+		"job list --all", "events", "class show", "class plan", "batch list", "batch cursors b --all", "gantt", "stats", "metrics",
 		"when 1:ncpus=1", "explain 1:ncpus=1"} {
 		c := s.call("", append(strings.Fields(line), "-o", rapid.SampledFrom(outputForms).Draw(t, "form"))...)
 		c.verb, _, _ = strings.Cut(line, " -")

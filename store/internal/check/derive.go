@@ -18,6 +18,7 @@ type derived struct {
 	calendar  *timeline.Calendar
 	rows      [row.TableCount]map[string][]byte // by table and key
 	states    jobStates                         // in place of the rows of that table
+	perQueue  map[jobsOf]uint64                 // how many jobs of a queue are in a state
 	buckets   uint32                            // the smallest bucket number never used
 	rooms     map[uint32]*row.RoomBlock
 	moved     []*index.Node        // nodes whose rows name another bucket than their values do
@@ -35,7 +36,7 @@ type derived struct {
 // derive recomputes every derived table. What it finds on the way is about the
 // rows it does so from.
 func (f *Findings) derive(s *Store) (*derived, error) {
-	d := &derived{Findings: f, store: s, now: s.State.AsOf, calendar: timeline.NewCalendar(nil, s.State.AsOf, s.Grace), states: make(jobStates),
+	d := &derived{Findings: f, store: s, now: s.State.AsOf, calendar: timeline.NewCalendar(nil, s.State.AsOf, s.Grace), states: make(jobStates), perQueue: make(map[jobsOf]uint64),
 		holding: make(map[uint32][]holding), executed: make(map[uint64]bool), naming: make(map[row.PayloadKey]naming), rooms: make(map[uint32]*row.RoomBlock)}
 	for t := range row.TableCount {
 		if t.Derived() {
@@ -45,6 +46,7 @@ func (f *Findings) derive(s *Store) (*derived, error) {
 	if err := d.jobs(); err != nil {
 		return nil, err
 	}
+	d.counts()
 	if err := d.payloads(); err != nil {
 		return nil, err
 	}
@@ -125,6 +127,7 @@ func (d *derived) job(j *row.Job) {
 		d.contradict("job %d has no legal state: %d", j.ID, j.State)
 	}
 	d.states.add(j)
+	d.perQueue[jobsOf{j.State, j.Queue}]++
 	d.named(j)
 	d.holds(j)
 	if j.Waits(j.State) {

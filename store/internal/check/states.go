@@ -59,3 +59,16 @@ func (d *derived) compareStates() error {
 		return nil
 	})
 }
+
+// jobsOf is the jobs of a queue that are in a state.
+type jobsOf struct {
+	state row.JobState
+	queue string
+}
+
+// counts writes down how many jobs of each queue are in which state.
+func (d *derived) counts() {
+	for of, n := range d.perQueue {
+		d.rows[row.JobCounts][string(row.JobCountKey(of.state, of.queue))] = row.EncodeCount(n)
+	}
+}

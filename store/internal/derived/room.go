@@ -1,6 +1,8 @@
 package derived
 
 import (
+	"encoding/binary"
+	"fmt"
 	"slices"
 
 	"github.com/placectl/placectl/index"
@@ -59,6 +61,28 @@ func (r *Rooms) Flush() error {
 		b.changed = false
 		if err := r.Rows.PutOrRemove(row.Rooms, row.Key32(number), row.EncodeRooms(&b.RoomBlock)); err != nil {
 			return err
+		}
+	}
+	return nil
+}
+
+// Each goes through the nodes that are shared now, with what is left of each.
+func (r *Rooms) Each(fn func(node uint32, room []index.Amount)) error {
+	err := r.Rows.Each(row.Rooms, nil, func(key, _ []byte) (bool, error) {
+		if len(key) != 4 {
+			return false, fmt.Errorf("%w: table %s has %x", row.ErrDamaged, row.Rooms, key)
+		}
+		_, err := r.block(binary.BigEndian.Uint32(key) * timeline.BlockNodes)
+		return true, err
+	})
+	if err != nil {
+		return err
+	}
+	for number, b := range r.blocks {
+		for i, room := range b.RoomBlock {
+			if room != nil {
+				fn(number*timeline.BlockNodes+uint32(i), room)
+			}
 		}
 	}
 	return nil

@@ -18,20 +18,13 @@ func preflightFree(f *os.File, m metaPage) error {
 	if m.freelist == math.MaxUint64 { // there is none: it is made of the pages in use
 		return nil
 	}
-	page, err := readPage(f, m.pageSize, m.freelist, m.pages)
+	list, n, err := listedFree(f, m)
 	if err != nil {
 		return err
 	}
-	n, at := uint64(binary.NativeEndian.Uint16(page[10:])), uint64(pageHeaderSize)
-	if n == manyFree {
-		n, at = binary.NativeEndian.Uint64(page[at:]), at+8
-	}
-	if binary.NativeEndian.Uint16(page[8:]) != freelistFlag || n > (uint64(len(page))-at)/8 {
-		return badFree(f, m)
-	}
 	last := uint64(1)
 	for i := range n {
-		id := binary.NativeEndian.Uint64(page[at+8*i:])
+		id := binary.NativeEndian.Uint64(list[8*i:])
 		if id <= last || id >= m.pages {
 			return badFree(f, m)
 		}
@@ -40,6 +33,42 @@ func preflightFree(f *os.File, m metaPage) error {
 	return nil
 }
 
+// listedFree reads the list of free pages, and how many there are.
+func listedFree(f *os.File, m metaPage) (list []byte, n uint64, err error) {
+	page, err := readPage(f, m.pageSize, m.freelist, m.pages)
+	if err != nil {
+		return nil, 0, err
+	}
+	at := uint64(pageHeaderSize)
+	if n = uint64(binary.NativeEndian.Uint16(page[10:])); n == manyFree {
+		n, at = binary.NativeEndian.Uint64(page[at:]), at+8
+	}
+	if binary.NativeEndian.Uint16(page[8:]) != freelistFlag || n > (uint64(len(page))-at)/8 {
+		return nil, 0, badFree(f, m)
+	}
+	return page[at:], n, nil
+}
+
 func badFree(f *os.File, m metaPage) error {
 	return fmt.Errorf("%w: page %d of %s, which lists the free pages, is not what it should be; salvage reads what the others hold", row.ErrDamaged, m.freelist, f.Name())
+}
+
+// FreeBytes is how much of the file its free pages take, as of the newest commit. Whoever
+// writes puts new pages there first.
+func (f *File) FreeBytes() (int64, error) {
+	data, err := openData(f.path, false)
+	if err != nil {
+		return 0, err
+	}
+	defer data.Close()
+	found, err := validMetas(data)
+	if err != nil || len(found) == 0 {
+		return 0, err
+	}
+	m := found.newest()
+	if m.freelist == math.MaxUint64 {
+		return 0, nil
+	}
+	_, n, err := listedFree(data, m)
+	return int64(n) * m.pageSize, err
 }

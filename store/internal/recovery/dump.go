@@ -87,7 +87,7 @@ func dumpRows(r *file.Recorder, out *bufio.Writer, watch file.Watch) (content fi
 	out.Write(append(head, '\n')) // its first error is kept for later
 	var line []byte
 	for t := range row.TableCount {
-		if t.Derived() {
+		if t.Derived() || t == row.Tallies { // a database that is loaded begins to count
 			continue
 		}
 		err := r.Each(t, nil, func(key, payload []byte) (bool, error) {

@@ -101,6 +101,7 @@ var (
 	refusedContent   = contentOf(DecodeRefused, EncodeRefused)
 	postponedContent = contentOf(func(_, payload []byte) (*Postponed, error) { return DecodePostponed(payload) }, EncodePostponed)
 	beatContent      = contentOf(DecodeBeat, EncodeBeat)
+	lastCycleContent = contentOf(DecodeLastCycle, EncodeLastCycle)
 )
 
 // jobContent are those of Jobs and Stops. A job has as many chunks as its row says, even
@@ -157,6 +158,7 @@ var contents = map[Table]*content{
 	Attempts: contentOf(DecodeAttempt, EncodeAttempt),
 	Counters: contentOf(DecodeCounter, EncodeCounter),
 	Accounts: contentOf(DecodeAccount, EncodeAccount),
+	Tallies:  contentOf(DecodeTally, EncodeTally),
 	Hosts:    contentOf(DecodeHost, func(h *locality.Host) []byte { return EncodeHost(h) }),
 }
 
@@ -177,6 +179,8 @@ func contentAt(t Table, key []byte) *content {
 		return refusedContent
 	case t == Meta && isBeatKey(key):
 		return beatContent
+	case t == Tallies && string(key) == string(KeyLastCycle):
+		return lastCycleContent
 	case t == Shares:
 		return shareContents[string(key)]
 	case t == Invalidations && string(key) == string(KeyFreed):

@@ -20,6 +20,7 @@ const (
 )
 
 const (
+	jobQueue  = 3
 	jobSelect = 6
 	jobTexts  = 12
 )
@@ -29,7 +30,7 @@ func (j *Job) times() [jobTimes]*int64 {
 }
 
 func (j *Job) texts() [jobTexts]*string {
-	return [...]*string{&j.Name, &j.User, &j.Account, &j.Queue, &j.Class, &j.Key, jobSelect: &j.Select, &j.Place,
+	return [...]*string{&j.Name, &j.User, &j.Account, jobQueue: &j.Queue, &j.Class, &j.Key, jobSelect: &j.Select, &j.Place,
 		(*string)(&j.Path), &j.Policy, &j.Set, &j.Reason}
 }
 

@@ -60,6 +60,12 @@ func (v *JobView) Select() []byte {
 	return v.texts.get(jobSelect)
 }
 
+// Queue is the queue that it is for, "" for none.
+func (v *JobView) Queue() []byte {
+	v.find()
+	return v.texts.get(jobQueue)
+}
+
 // find reads the times; the texts are behind them.
 func (v *JobView) find() {
 	if v.timed {

@@ -2,6 +2,7 @@
 package outfile
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -14,14 +15,20 @@ import (
 // Replace puts data into a file, whole or not at all: it is written beside
 // the name and then renamed. A link keeps pointing to where it does, a file
 // keeps its mode, and what is no file (a pipe, /dev/stdout) is written to.
-func Replace(path string, data []byte) (err error) {
-	mode := fs.FileMode(0o644)
+func Replace(path string, data []byte) error { return replace(path, data, 0) }
+
+// ReplaceAs is Replace for a file that gets a mode, whatever it has.
+func ReplaceAs(path string, data []byte, mode fs.FileMode) error { return replace(path, data, mode) }
+
+// replace keeps the mode that the file has where it is told none.
+func replace(path string, data []byte, as fs.FileMode) (err error) {
+	mode := cmp.Or(as, 0o644)
 	if target, err := filepath.EvalSymlinks(path); err == nil {
 		path = target
 	}
 	switch info, err := os.Stat(path); {
 	case err == nil && info.Mode().IsRegular():
-		mode = info.Mode().Perm()
+		mode = cmp.Or(as, info.Mode().Perm())
 	case err == nil:
 		return os.WriteFile(path, data, mode)
 	case !errors.Is(err, fs.ErrNotExist):

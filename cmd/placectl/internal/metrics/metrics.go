@@ -1,0 +1,170 @@
+// Package metrics writes numbers as a monitoring system reads them: in the text format
+// 0.0.4 of Prometheus, or as OpenMetrics 1.0 has it. It knows no store.
+//
+// Families come by name, the samples of one by their labels, and labels by name; there is
+// one HELP and one TYPE for a family, and no sample has a time: node_exporter's textfile
+// collector takes none that has.
+package metrics
+
+import (
+	"bufio"
+	"cmp"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Format is how the text is written.
+type Format int
+
+// The formats.
+const (
+	Prometheus Format = iota
+	OpenMetrics
+)
+
+// Kind is what kind of numbers a family has.
+type Kind string
+
+// The kinds.
+const (
+	Gauge     Kind = "gauge"
+	Counter   Kind = "counter"
+	Histogram Kind = "histogram"
+)
+
+// Label is a name and a value.
+type Label struct{ Name, Value string }
+
+// Sample is a number with its labels.
+type Sample struct {
+	Suffix string // behind the name of the family: _total, _bucket, _sum or _count
+	Labels []Label
+	Value  float64
+}
+
+// Family is the samples of a name.
+type Family struct {
+	Name    string // without a counter's _total
+	Help    string
+	Kind    Kind
+	Unit    string // which its name ends in, "" for none
+	Samples []Sample
+}
+
+// Add adds a number, with the names and values of its labels in turn.
+func (f *Family) Add(value float64, labels ...string) {
+	suffix := ""
+	if f.Kind == Counter {
+		suffix = "_total"
+	}
+	f.Samples = append(f.Samples, Sample{suffix, pairs(labels), value})
+}
+
+// Distribute adds a histogram: how many were at most each of the bounds and above the one
+// before, those beyond all of them last, and their sum.
+func (f *Family) Distribute(bounds []float64, counts []uint64, sum float64, labels ...string) {
+	all := uint64(0)
+	for i, n := range counts {
+		bound := math.Inf(1)
+		if i < len(bounds) {
+			bound = bounds[i]
+		}
+		all += n
+		f.Samples = append(f.Samples, Sample{"_bucket", append(pairs(labels), Label{"le", boundary(bound)}), float64(all)})
+	}
+	f.Samples = append(f.Samples, Sample{"_sum", pairs(labels), sum}, Sample{"_count", pairs(labels), float64(all)})
+}
+
+func pairs(labels []string) []Label {
+	var list []Label
+	for i := 0; i+1 < len(labels); i += 2 {
+		list = append(list, Label{labels[i], labels[i+1]})
+	}
+	slices.SortFunc(list, func(a, b Label) int { return cmp.Compare(a.Name, b.Name) })
+	return list
+}
+
+// Sort puts families in order, and of each but a histogram, which comes as it was made,
+// the samples.
+func Sort(list []*Family) {
+	slices.SortFunc(list, func(a, b *Family) int { return cmp.Compare(a.Name, b.Name) })
+	for _, f := range list {
+		if f.Kind == Histogram {
+			continue
+		}
+		slices.SortStableFunc(f.Samples, func(a, b Sample) int {
+			return slices.CompareFunc(a.Labels, b.Labels, func(x, y Label) int { return cmp.Or(cmp.Compare(x.Name, y.Name), cmp.Compare(x.Value, y.Value)) })
+		})
+	}
+}
+
+// Write writes families, sorted.
+func Write(w io.Writer, list []*Family, format Format) error {
+	Sort(list)
+	out := bufio.NewWriter(w)
+	for _, f := range list {
+		f.write(out, format)
+	}
+	if format == OpenMetrics {
+		out.WriteString("# EOF\n")
+	}
+	return out.Flush()
+}
+
+func (f *Family) write(out *bufio.Writer, format Format) {
+	name, help := f.Name, strings.NewReplacer(`\`, `\\`, "\n", `\n`)
+	switch {
+	case format == OpenMetrics:
+		help = escaped
+	case f.Kind == Counter:
+		name += "_total"
+	}
+	fmt.Fprintf(out, "# HELP %s %s\n# TYPE %s %s\n", name, help.Replace(f.Help), name, f.Kind)
+	if format == OpenMetrics && f.Unit != "" {
+		fmt.Fprintf(out, "# UNIT %s %s\n", name, f.Unit)
+	}
+	for _, s := range f.Samples {
+		out.WriteString(f.Name + s.Suffix)
+		if text := s.Text(); text != "" {
+			out.WriteString("{" + text + "}")
+		}
+		out.WriteString(" " + number(s.Value) + "\n")
+	}
+}
+
+// escaped are the values of labels.
+var escaped = strings.NewReplacer(`\`, `\\`, "\n", `\n`, `"`, `\"`)
+
+// number writes whole numbers as such, and others as short as they are told apart.
+func number(v float64) string {
+	if math.IsInf(v, 1) {
+		return "+Inf"
+	}
+	if v == math.Trunc(v) && math.Abs(v) < 1<<53 {
+		return strconv.FormatInt(int64(v), 10)
+	}
+	return strconv.FormatFloat(v, 'g', -1, 64)
+}
+
+// Text is the labels as they are written.
+func (s *Sample) Text() string {
+	var list []string
+	for _, l := range s.Labels {
+		list = append(list, l.Name+`="`+escaped.Replace(l.Value)+`"`)
+	}
+	return strings.Join(list, ",")
+}
+
+// boundary writes a bound in the form that OpenMetrics asks for, which Prometheus reads
+// as well: two forms would be two series.
+func boundary(v float64) string {
+	text := number(v)
+	if !strings.ContainsAny(text, ".I") {
+		text += ".0"
+	}
+	return text
+}

@@ -1,0 +1,120 @@
+package row
+
+import (
+	"strings"
+)
+
+// Tally is what has come of the jobs of a queue since their database was made. It never
+// goes back, whatever becomes of the rows of the jobs.
+type Tally struct {
+	Submitted uint64 // placed ones among them
+	Finished  uint64
+	Failed    uint64
+	Cancelled uint64
+	Waits     [len(WaitBounds) + 1]uint64 // of those that ended having started: how many waited so long
+	Waited    int64                       // how long these have waited together, in seconds
+}
+
+// WaitBounds are the upper bounds of what is counted in Tally.Waits, in seconds; the last
+// count has none. On disk; must not change.
+var WaitBounds = [...]int64{1, 10, 60, 600, 3600, 21600, 86400}
+
+// Wait counts a job that has waited so many seconds for its start.
+func (t *Tally) Wait(seconds int64) {
+	seconds = max(seconds, 0)
+	at := 0
+	for at < len(WaitBounds) && seconds > WaitBounds[at] {
+		at++
+	}
+	t.Waits[at]++
+	t.Waited += seconds
+}
+
+// LastCycle is when the last cycle was made, and how long it took.
+type LastCycle struct {
+	Began int64 // Unix seconds
+	Took  int64 // nanoseconds, its commit left out
+}
+
+// The keys of Tallies. On disk; must not change.
+const tallyPrefix = "queue:"
+
+// KeyLastCycle is the key of the last cycle in the table Tallies.
+var KeyLastCycle = []byte("cycle")
+
+// TallyKey is the key of a queue's tally, that of no queue for "".
+func TallyKey(queue string) []byte { return []byte(tallyPrefix + queue) }
+
+// TallyPrefix begins the keys of all tallies.
+func TallyPrefix() []byte { return []byte(tallyPrefix) }
+
+// TallyQueue is the queue of a key; ok is false for the key of something else.
+func TallyQueue(key []byte) (queue string, ok bool) {
+	return strings.CutPrefix(string(key), tallyPrefix)
+}
+
+const tallyVersion = 1
+
+// EncodeTally is the row of a queue's tally.
+func EncodeTally(t *Tally) []byte {
+	e := encoder{}
+	e.byte(tallyVersion)
+	for _, n := range []uint64{t.Submitted, t.Finished, t.Failed, t.Cancelled, uint64(len(t.Waits))} {
+		e.uint(n)
+	}
+	for _, n := range t.Waits {
+		e.uint(n)
+	}
+	e.int(t.Waited)
+	return e.b
+}
+
+// DecodeTally reads it.
+func DecodeTally(key, payload []byte) (*Tally, error) {
+	d := decoder{b: payload}
+	d.byte()
+	t := &Tally{Submitted: d.uint(), Finished: d.uint(), Failed: d.uint(), Cancelled: d.uint()}
+	_, ok := TallyQueue(key)
+	d.bad = d.bad || d.count() != len(t.Waits) || !ok
+	for i := range t.Waits {
+		t.Waits[i] = d.uint()
+	}
+	t.Waited = d.int()
+	return t, d.done(Tallies, key)
+}
+
+// EncodeLastCycle is the row of the last cycle.
+func EncodeLastCycle(c *LastCycle) []byte {
+	e := encoder{}
+	e.byte(tallyVersion)
+	e.int(c.Began)
+	e.int(c.Took)
+	return e.b
+}
+
+// DecodeLastCycle reads it.
+func DecodeLastCycle(key, payload []byte) (*LastCycle, error) {
+	d := decoder{b: payload}
+	d.byte()
+	c := &LastCycle{Began: d.int(), Took: d.int()}
+	return c, d.done(Tallies, key)
+}
+
+// JobCountKey is the key under which the jobs of a queue that are in a state are counted.
+func JobCountKey(state JobState, queue string) []byte { return append([]byte{byte(state)}, queue...) }
+
+// EncodeCount is the row of how many there are.
+func EncodeCount(n uint64) []byte {
+	e := encoder{}
+	e.byte(tallyVersion)
+	e.uint(n)
+	return e.b
+}
+
+// DecodeCount reads it.
+func DecodeCount(key, payload []byte) (uint64, error) {
+	d := decoder{b: payload}
+	d.byte()
+	n := d.uint()
+	return n, d.done(JobCounts, key)
+}

@@ -1,0 +1,350 @@
+package store
+
+import (
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/RoaringBitmap/roaring/v2"
+	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/placer/fairshare"
+	"github.com/placectl/placectl/store/internal/row"
+	"github.com/placectl/placectl/timeline"
+)
+
+// Metrics are a store's numbers for a monitoring system, as of now. What counts up never
+// goes back as long as the database is the same one.
+type Metrics struct {
+	Format    uint32
+	Nodes     []NodeCount     // of the queues that have nodes, each with all states
+	Resources []ConsumableUse // of the consumables
+	Queues    []QueueMetrics  // of the queues that there are or that have had jobs, "" for none, by name
+	Classes   []ClassMetrics  // of the shares
+	LastCycle time.Time       // when it began; zero: there was none
+	Took      time.Duration   // the last cycle
+	Bytes     int64           // of the file
+	FreeBytes int64           // of its free pages
+}
+
+// NodeCount is how many nodes of a queue are in a state.
+type NodeCount struct {
+	Queue string
+	State NodeState
+	Nodes int
+}
+
+// ConsumableUse is how much of a consumable the nodes of a queue have, up or not: sizes in
+// bytes.
+type ConsumableUse struct {
+	Resource string
+	Size     bool
+	Queue    string
+	Capacity float64
+	Used     float64 // by jobs; of a node that a job has whole, all
+	Reserved float64 // by reservations that have begun, what jobs have of it among it
+}
+
+// WaitBounds are the upper bounds of the counts in QueueMetrics.Waits.
+var WaitBounds = row.WaitBounds
+
+// QueueMetrics are the jobs of a queue.
+type QueueMetrics struct {
+	Queue     string
+	Jobs      map[JobState]uint64 // that there are, by state
+	Submitted uint64              // since the database was made, placed ones among them
+	Ended     map[JobState]uint64 // since then, as finished, failed or cancelled
+	Waits     []uint64            // of the ended ones that had started: by how long they had waited, those beyond all bounds last
+	Waited    time.Duration       // all of them together
+	Oldest    time.Duration       // how long the oldest of those has waited that wait for nodes; 0 where none does
+}
+
+// ClassMetrics is the part of the cluster that a class is meant to have, and has.
+type ClassMetrics struct {
+	Class    string
+	Entitled float64
+	Used     float64
+}
+
+// Metrics counts what a monitoring system wants to know. It goes through no nodes but
+// those that are not up or in a reservation that has begun, and through no jobs but,
+// where there are classes, those that run, and those that wait ahead of the first one of
+// their queue.
+func (tx *Tx) Metrics() (*Metrics, error) {
+	g, err := newGauges(tx)
+	if err != nil {
+		return nil, err
+	}
+	m := &Metrics{Format: tx.file.Format(), Bytes: tx.file.Size()}
+	for _, step := range []func(*Metrics) error{g.nodes, g.resources, g.jobs, g.oldest, g.classes, g.file} {
+		if err := step(m); err != nil {
+			return nil, err
+		}
+	}
+	return m, g.ix.Err()
+}
+
+// gauges reads what the index and the calendar say now.
+type gauges struct {
+	tx     *Tx
+	ix     *index.Index
+	queues map[string]*roaring.Bitmap
+	names  []string // of queues that have nodes
+	busy   *roaring.Bitmap
+	each   *roaring.Bitmap // nodes that are looked at one by one
+	notUp  *roaring.Bitmap
+}
+
+func newGauges(tx *Tx) (*gauges, error) {
+	ix, err := tx.index()
+	if err != nil {
+		return nil, err
+	}
+	g := &gauges{tx: tx, ix: ix, queues: ix.NodesByQueue(), busy: roaring.New(), notUp: ix.NotUp().Clone()}
+	g.names = slices.Sorted(maps.Keys(g.queues))
+	for _, b := range ix.Buckets() {
+		g.busy.Or(ix.Nodes(b, index.Busy))
+	}
+	g.each = g.notUp.Clone()
+	return g, tx.reservations().each(func(r *row.Reservation) error {
+		if r.Start <= tx.now && r.End > tx.now {
+			g.each.AddMany(r.Nodes)
+		}
+		return nil
+	})
+}
+
+// queueOf is the queue of a node.
+func (g *gauges) queueOf(node uint32) string {
+	for _, name := range g.names[:max(1, len(g.names))-1] {
+		if g.queues[name].Contains(node) {
+			return name
+		}
+	}
+	return g.names[len(g.names)-1]
+}
+
+func (g *gauges) nodes(m *Metrics) error {
+	counts := make(map[string]*[NodeStates]int)
+	partly := g.ix.Partly()
+	for _, name := range g.names {
+		counts[name] = new([NodeStates]int)
+	}
+	for _, b := range g.ix.Buckets() {
+		c := counts[b.Queue]
+		c[NodeFree] += int(b.Count[index.Free] + b.Count[index.Later])
+		if busy := int(b.Count[index.Busy]); busy > 0 {
+			part := int(partly.AndCardinality(g.ix.Nodes(b, index.Busy)))
+			c[NodePartly] += part
+			c[NodeBusy] += busy - part
+		}
+	}
+	err := g.tx.loaded.nodes.notUp(g.notUp, func(node uint32, state NodeState) { counts[g.queueOf(node)][state]++ })
+	for _, name := range g.names {
+		for state, n := range counts[name] {
+			m.Nodes = append(m.Nodes, NodeCount{name, NodeState(state), n})
+		}
+	}
+	return err
+}
+
+// amounts is how much there is of resources, by queue.
+type amounts map[index.ResID]map[string]int64
+
+func (a amounts) add(id index.ResID, queue string, n int64) {
+	if a[id] == nil {
+		a[id] = make(map[string]int64)
+	}
+	a[id][queue] = index.Plus(a[id][queue], n)
+}
+
+// resources takes what nodes that are busy have less what is left of those that are
+// shared, and looks at the others one by one.
+func (g *gauges) resources(m *Metrics) error {
+	used, reserved := make(amounts), make(amounts)
+	left, err := g.left()
+	if err != nil {
+		return err
+	}
+	for it := g.each.Iterator(); it.HasNext(); {
+		if err := g.on(it.Next(), used, reserved); err != nil {
+			return err
+		}
+	}
+	whole := roaring.AndNot(g.busy, g.each)
+	for _, def := range g.ix.Defs().All() {
+		if !def.Consumable {
+			continue
+		}
+		capacity := g.ix.Amounts(def.ID, nil, g.queues)
+		for queue, n := range g.ix.Amounts(def.ID, whole, g.queues) {
+			used.add(def.ID, queue, n)
+		}
+		for _, queue := range g.names {
+			if n := capacity[queue]; n > 0 {
+				units := func(n int64) float64 { return def.Units(index.Value{Num: n}) }
+				m.Resources = append(m.Resources, ConsumableUse{def.Name, def.Type == index.Size, queue, units(n), units(used[def.ID][queue] - left[def.ID][queue]), units(reserved[def.ID][queue])})
+			}
+		}
+	}
+	return g.tx.calendar().Err()
+}
+
+// left is what is left of shared nodes.
+func (g *gauges) left() (amounts, error) {
+	left := make(amounts)
+	return left, g.tx.loaded.rooms.Each(func(node uint32, room []index.Amount) {
+		if g.each.Contains(node) {
+			return
+		}
+		queue := g.queueOf(node)
+		for _, a := range room {
+			left.add(a.Res, queue, a.Value.Num)
+		}
+	})
+}
+
+// on adds what is taken of a node.
+func (g *gauges) on(node uint32, used, reserved amounts) error {
+	c := g.tx.calendar()
+	for _, b := range c.At(node) {
+		if !c.Live(b) {
+			continue
+		}
+		to := used
+		if b.Claim {
+			to = reserved
+		}
+		if err := g.stretch(node, b, to); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (g *gauges) stretch(node uint32, b timeline.Busy, to amounts) error {
+	queue := g.queueOf(node)
+	if b.Use != nil {
+		for _, a := range b.Use.Amounts {
+			to.add(index.ResID(a.Quantity), queue, a.N)
+		}
+		return nil
+	}
+	k, err := g.tx.kept(node)
+	if err != nil {
+		return err
+	}
+	for i, q := range k.quantities {
+		to.add(index.ResID(q), queue, k.capacity[i])
+	}
+	return nil
+}
+
+func (g *gauges) jobs(m *Metrics) error {
+	list, err := g.tx.loaded.tallies.all()
+	if err != nil {
+		return err
+	}
+	queues, err := g.tx.Queues()
+	if err != nil {
+		return err
+	}
+	known := append(slices.Clone(g.names), "")
+	for _, q := range queues {
+		known = append(known, q.Name)
+	}
+	at := make(map[string]*queueTally, len(list))
+	for _, q := range list {
+		at[q.queue], known = q, append(known, q.queue)
+	}
+	slices.Sort(known)
+	for _, name := range slices.Compact(known) {
+		q := at[name]
+		if q == nil {
+			q = &queueTally{queue: name, tally: new(row.Tally)}
+		}
+		m.Queues = append(m.Queues, q.metrics())
+	}
+	last, err := g.tx.loaded.tallies.lastCycle()
+	if last != nil {
+		m.LastCycle, m.Took = instant(last.Began), time.Duration(last.Took)
+	}
+	return err
+}
+
+func (q *queueTally) metrics() QueueMetrics {
+	t := q.tally
+	out := QueueMetrics{Queue: q.queue, Submitted: t.Submitted, Waits: slices.Clone(t.Waits[:]), Waited: time.Duration(t.Waited) * time.Second,
+		Jobs:  make(map[JobState]uint64),
+		Ended: map[JobState]uint64{JobFinished: t.Finished, JobFailed: t.Failed, JobCancelled: t.Cancelled}}
+	for _, state := range JobStates() {
+		out.Jobs[state] = q.counts[state]
+	}
+	return out
+}
+
+// oldest finds the first job of each queue that waits for nodes, with a planned start or
+// none, by number: of its state that is the one that has waited longest.
+func (g *gauges) oldest(m *Metrics) error {
+	for _, state := range []JobState{JobQueued, JobReserved, JobLate} {
+		missing := make(map[string]*QueueMetrics)
+		for i := range m.Queues {
+			if q := &m.Queues[i]; q.Jobs[state] > 0 {
+				missing[q.Queue] = q
+			}
+		}
+		if err := g.oldestOf(state, missing); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (g *gauges) oldestOf(state JobState, missing map[string]*QueueMetrics) error {
+	if len(missing) == 0 {
+		return nil
+	}
+	var v row.JobView
+	rows := g.tx.file.Finder(row.Jobs)
+	return g.tx.file.Each(row.JobStates, []byte{byte(state)}, func(key, _ []byte) (bool, error) {
+		payload, err := rows.Find(key[1:])
+		if err != nil || payload == nil {
+			return true, err
+		}
+		if err := v.Open(key[1:], payload); err != nil {
+			return false, err
+		}
+		if q := missing[string(v.Queue())]; q != nil {
+			q.Oldest = max(q.Oldest, time.Duration(g.tx.now-v.Submit())*time.Second)
+			delete(missing, q.Queue)
+		}
+		return len(missing) > 0, nil
+	})
+}
+
+func (g *gauges) classes(m *Metrics) error {
+	s, err := g.tx.Shares()
+	if err != nil || len(s.Loads) == 0 {
+		return err
+	}
+	t, err := newShareTally(g.tx)
+	if err != nil {
+		return err
+	}
+	if err := g.tx.eachJob(t.runs, JobRunning); err != nil {
+		return err
+	}
+	plan, err := new(fairshare.Planner).Plan(&t.state)
+	if err != nil {
+		return err
+	}
+	workers := float64(max(1, t.state.TotalWorkers))
+	for i, c := range plan.Classes {
+		m.Classes = append(m.Classes, ClassMetrics{c.Name, float64(c.Entitlement) / workers, float64(t.state.Classes[i].Running) / workers})
+	}
+	return nil
+}
+
+func (g *gauges) file(m *Metrics) (err error) {
+	m.FreeBytes, err = g.tx.db.file.FreeBytes()
+	return err
+}
