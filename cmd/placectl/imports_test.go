@@ -39,6 +39,7 @@ const importRules = `
 	store/internal/derived                   < store
 	store/internal/row, store/internal/file  < store/internal/answers
 	store/internal/answers                   < store
+	store/internal/etcd                      < store
 	store/internal/row, store/internal/file  < store/internal/replica
 	store/internal/replica                   < store, store/internal/etcd, store/logtest
 	store/internal/etcd                      < store
@@ -129,6 +130,7 @@ const importRules = `
 // confined are imports from elsewhere that belong to one package.
 var confined = map[string][]string{
 	"go.etcd.io/bbolt":               {"store/internal/file"},
+	"net/http":                       {"store/internal/etcd"},
 	"os/exec":                        {"cmd/placectl/internal/launch", "bench"},
 	"github.com/urfave/cli/v2":       {"cmd/placectl", "cmd/placectl/internal/verbs"},
 	"github.com/teambition/rrule-go": {"placer/recur"},

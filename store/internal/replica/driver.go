@@ -145,6 +145,8 @@ type Size struct {
 	Prefix int64 // bytes below the prefix
 	Stored int64 // bytes of all that whoever keeps the log has stored
 	Quota  int64 // how many those may be
+
+	NoSpace bool // whoever keeps the log takes nothing more until somebody makes room
 }
 
 // Driver is a connection to a log.

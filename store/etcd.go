@@ -1,0 +1,7 @@
+//go:build etcd
+
+package store
+
+import (
+	_ "github.com/placectl/placectl/store/internal/etcd" // databases named etcd://HOST:PORT/PREFIX
+)

@@ -1,0 +1,206 @@
+//go:build etcd
+
+package etcd
+
+import (
+	"context"
+	"errors"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/placectl/placectl/store/internal/replica"
+)
+
+// isTransaction tells appends, and what else is one, from the rest.
+func isTransaction(r *http.Request) bool { return r.URL.Path == "/v3/kv/txn" }
+
+// TestHangingMember: one that hangs, or is not there, makes nobody fail or wait for long.
+func TestHangingMember(t *testing.T) {
+	f := newFake()
+	hang := make(chan struct{})
+	hanging := f.member(t, func(*http.Request, bool) bool { <-hang; return false })
+	t.Cleanup(func() { close(hang) }) // before the server waits for it
+	for name, broken := range map[string]string{"hangs": hanging, "is not there": nobody(t)} {
+		t.Run(name, func(t *testing.T) {
+			d := connect(t, "hanging-"+strings.ReplaceAll(name, " ", "-"), broken, f.member(t, nil))
+			d.best.Store(0)
+			began := time.Now()
+			at := made(t, d)
+			if took := time.Since(began); took > 3*askNext {
+				t.Errorf("making a log took %v", took)
+			}
+			began = time.Now()
+			at = appended(t, d, at, []byte("\x01one"), nil)
+			if took := time.Since(began); took > askNext {
+				t.Errorf("the member that has answered was not asked first: %v", took)
+			}
+			d.best.Store(0)
+			appended(t, d, at, []byte("\x01two"), nil)
+		})
+	}
+}
+
+// nobody is where nobody listens.
+func nobody(t *testing.T) string {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().String()
+}
+
+// TestLostAnswer: what was carried out, but not answered, is found behind the position.
+func TestLostAnswer(t *testing.T) {
+	f := newFake()
+	var cut atomic.Bool
+	torn := f.member(t, func(r *http.Request, after bool) bool { return !(after && isTransaction(r) && cut.Load()) })
+	d := connect(t, "torn", torn, f.member(t, nil))
+	at := made(t, d)
+	d.best.Store(0)
+	cut.Store(true)
+	entry := []byte("\x01one")
+	tail, err := d.Append(ending(t), at, entry, nil)
+	if err != nil || tail == nil || len(tail.Entries) != 1 || string(tail.Entries[0]) != string(entry) {
+		t.Fatalf("%+v, %v", tail, err)
+	}
+}
+
+// TestLateCopy: while a copy may be under way, and head has not moved, a refusal of the
+// line says nothing about the entry.
+func TestLateCopy(t *testing.T) {
+	f := newFake()
+	hold, let := make(chan struct{}), make(chan struct{}, 1)
+	var hanging atomic.Bool
+	slow := f.member(t, func(r *http.Request, after bool) bool {
+		if !after && isTransaction(r) && hanging.Load() {
+			<-hold
+			let <- struct{}{}
+		}
+		return true
+	})
+	d, other := connect(t, "late", slow, f.member(t, nil)), connect(t, "late", f.member(t, nil))
+	at := made(t, d)
+	p, err := other.Turn(ending(t), nil, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.best.Store(0)
+	hanging.Store(true)
+	entry := []byte("\x01one")
+	for range 2 { // the second time nothing of its own is under way
+		if tail, err := d.Append(ending(t), at, entry, nil); !errors.Is(err, replica.ErrLost) {
+			t.Fatalf("%+v, %v", tail, err)
+		}
+		hanging.Store(false)
+	}
+	p.Leave()
+	other.leaving.Wait()
+	close(hold)
+	<-let
+	for {
+		tail, err := other.After(ending(t), at)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(tail.Entries) == 1 {
+			break // the member that hung has carried it out, though nobody waited for that any more
+		}
+		time.Sleep(time.Millisecond)
+	}
+	tail, err := d.Append(ending(t), at, entry, nil)
+	if err != nil || tail == nil || len(tail.Entries) != 1 || string(tail.Entries[0]) != string(entry) {
+		t.Fatalf("%+v, %v", tail, err)
+	}
+}
+
+// TestSilence: nobody there is ErrAway; nobody who answers is ErrLost for what changes
+// something, and ErrAway for what does not.
+func TestSilence(t *testing.T) {
+	soon := func() context.Context {
+		ctx, cancel := context.WithTimeout(context.Background(), 400*time.Millisecond)
+		t.Cleanup(cancel)
+		return ctx
+	}
+	d := connect(t, "silence", nobody(t), nobody(t))
+	if _, err := d.Append(soon(), testID.Start(), []byte("\x01one"), nil); !errors.Is(err, replica.ErrAway) {
+		t.Errorf("nobody there: %v", err)
+	}
+	hang := make(chan struct{})
+	d = connect(t, "silence", newFake().member(t, func(*http.Request, bool) bool { <-hang; return false }))
+	t.Cleanup(func() { close(hang) })
+	if _, err := d.Append(soon(), testID.Start(), []byte("\x01one"), nil); !errors.Is(err, replica.ErrLost) {
+		t.Errorf("no answer: %v", err)
+	}
+	if _, err := d.After(soon(), testID.Start()); !errors.Is(err, replica.ErrAway) {
+		t.Errorf("no answer to a question: %v", err)
+	}
+}
+
+// TestNotEtcd: what will not do by asking again fails at once, and says why.
+func TestNotEtcd(t *testing.T) {
+	other := httptest.NewServer(http.NotFoundHandler())
+	t.Cleanup(other.Close)
+	began := time.Now()
+	_, err := connect(t, "other", strings.TrimPrefix(other.URL, "http://")).After(ending(t), replica.Position{})
+	if err == nil || !strings.Contains(err.Error(), "--enable-grpc-gateway") || time.Since(began) > time.Second {
+		t.Errorf("after %v: %v", time.Since(began), err)
+	}
+	began = time.Now()
+	_, err = connectWith(t, replica.Config{Scheme: schemeSecure, Members: []string{newFake().member(t, nil)}, Prefix: "x"}, nil).After(ending(t), replica.Position{})
+	if err == nil || !strings.Contains(err.Error(), "HTTP response to HTTPS client") || time.Since(began) > time.Second {
+		t.Errorf("after %v: %v", time.Since(began), err)
+	}
+}
+
+// TestNoSpace: etcd that is full changes nothing, and the error says what to do.
+func TestNoSpace(t *testing.T) {
+	f := newFake()
+	d := connect(t, "full", f.member(t, nil))
+	at := made(t, d)
+	f.noSpace = true
+	_, err := d.Append(ending(t), at, []byte("\x01one"), nil)
+	if !errors.Is(err, replica.ErrFull) || !strings.Contains(err.Error(), "alarm disarm") {
+		t.Errorf("%v", err)
+	}
+	if size, err := d.Size(ending(t)); err != nil || !size.NoSpace {
+		t.Errorf("%+v, %v", size, err)
+	}
+	f.noSpace = false
+	appended(t, d, at, []byte("\x01one"), nil)
+}
+
+// TestPartsRunOut: parts that went with their lease are put anew.
+func TestPartsRunOut(t *testing.T) {
+	f := newFake()
+	var passes atomic.Int32
+	var late atomic.Bool
+	f.now = func() time.Time { return time.Now().Add(time.Duration(passes.Load()) * time.Hour) }
+	d := connect(t, "parts", f.member(t, func(r *http.Request, after bool) bool {
+		if after || !isTransaction(r) || !late.Load() {
+			return true
+		}
+		if r.ContentLength < 3000 { // it is not one of the parts, but what makes them count
+			late.Store(false)
+			passes.Add(1)
+		}
+		return true
+	}))
+	at := made(t, d)
+	entry := append([]byte{1}, make([]byte, 2*pieceBytes-1)...)
+	late.Store(true)
+	at = appended(t, d, at, entry, nil)
+	if late.Load() {
+		t.Fatal("no lease has run out")
+	}
+	passes.Add(1)
+	tail, err := d.After(ending(t), testID.Start())
+	if err != nil || tail.Head != at || len(tail.Entries) != 1 || len(tail.Entries[0]) != len(entry) {
+		t.Fatalf("%+v, %v", tail.Head, err)
+	}
+}

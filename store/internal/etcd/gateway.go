@@ -1,0 +1,319 @@
+//go:build etcd
+
+package etcd
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"net/http/httptrace"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/placectl/placectl/store/internal/replica"
+)
+
+// How long is waited for a member.
+const (
+	// askNext: who has not answered by then is left to it, and the next one is asked, too.
+	askNext = 250 * time.Millisecond
+	// giveUp: a request that has no answer by then is taken for lost, and its member may
+	// be asked again.
+	giveUp = 10 * time.Second
+	// again is the pause after every member has failed.
+	again = 50 * time.Millisecond
+)
+
+// mostAnswer limits what is read of an answer, in bytes: far more than any should have.
+const mostAnswer = 1 << 30
+
+// gateway asks members, one after the other.
+type gateway struct {
+	members []string // http://HOST:PORT
+	client  *http.Client
+	login   *login // nil: etcd knows no users
+	best    atomic.Int32
+	detail  func(string)
+}
+
+func newGateway(members []string, scheme string, secured *tls.Config, l *login, detail func(string)) *gateway {
+	g := &gateway{login: l, detail: detail}
+	for _, m := range members {
+		g.members = append(g.members, scheme+"://"+m)
+	}
+	g.best.Store(rand.Int32N(int32(len(members))))      // not every process asks the same one
+	g.client = &http.Client{Transport: &http.Transport{ // Proxy is nil: etcd is near
+		DialContext:         (&net.Dialer{Timeout: giveUp / 2, KeepAlive: 5 * time.Second}).DialContext,
+		TLSClientConfig:     secured,
+		TLSHandshakeTimeout: giveUp / 2,
+		MaxIdleConnsPerHost: 4,
+		IdleConnTimeout:     time.Minute,
+		DisableCompression:  true,
+	}, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	return g
+}
+
+// refusal is etcd's word that it has not done what was asked.
+type refusal struct {
+	Code    int    `json:"code"` // of gRPC
+	Message string `json:"message"`
+}
+
+func (r *refusal) Error() string { return "etcd refuses: " + r.Message }
+
+// Codes of gRPC that are answers. All others mean that the member could not tell.
+const (
+	codeInvalid   = 3
+	codeNotFound  = 5
+	codeForbidden = 7
+	codeExhausted = 8
+	codeUnready   = 9
+	codeRange     = 11
+	codeUnknown   = 12 // no such call
+	codeNobody    = 16 // the token is not, or no longer, known
+)
+
+// keyMissing reports whether a key was to be taken off its lease that is not there.
+func (r *refusal) keyMissing() bool { return r.Message == "etcdserver: key not found" }
+
+// final reports whether what was asked was not done, and will not be.
+func (r *refusal) final() bool {
+	switch r.Code {
+	case codeInvalid, codeNotFound, codeForbidden, codeUnready, codeRange, codeUnknown, codeNobody:
+		return true
+	case codeExhausted:
+		return r.Message != "etcdserver: too many requests"
+	}
+	return false
+}
+
+// answer is what became of one request to one member.
+type answer struct {
+	member int
+	body   []byte
+	err    error // a final refusal, or why there is no answer
+	sent   bool  // it may have arrived
+}
+
+// errCopies says that other copies of a request may be carried out yet.
+var errCopies = errors.New("a copy may be under way")
+
+// call asks for something that does no harm when it is done twice. A *refusal is final.
+// Any other error is replica.ErrAway where nothing was sent, and replica.ErrLost where
+// something was. An error that is errCopies, too, comes with an answer: of one of several
+// copies, the others of which may be carried out yet.
+func (g *gateway) call(ctx context.Context, path string, in, out any) error {
+	body, err := json.Marshal(in)
+	if err != nil {
+		return err
+	}
+	for try := 0; ; try++ {
+		got, copies, err := g.post(ctx, path, body)
+		if try < 2 && g.login != nil && g.login.wanted(err) {
+			if err := g.login.renew(ctx, g); err != nil {
+				return err
+			}
+			continue
+		}
+		if err == nil && out != nil {
+			if err = json.Unmarshal(got, out); err != nil {
+				err = fmt.Errorf("%w: an answer is not one of etcd's gateway: %w", replica.ErrLost, err)
+			}
+		}
+		if copies && !errors.Is(err, replica.ErrLost) {
+			err = errors.Join(err, errCopies)
+		}
+		return err
+	}
+}
+
+// read is call for what changes nothing.
+func (g *gateway) read(ctx context.Context, path string, in, out any) error {
+	err := g.call(ctx, path, in, out)
+	if !errors.Is(err, errCopies) {
+		if errors.Is(err, replica.ErrLost) { // nothing is in doubt
+			err = fmt.Errorf("%w: %v", replica.ErrAway, cause(err))
+		}
+		return err
+	}
+	if r := new(refusal); errors.As(err, &r) {
+		return r
+	}
+	return nil
+}
+
+// post sends bytes to one member after the other until one answers. copies: one has, and
+// others have them, too, and may carry them out yet.
+func (g *gateway) post(ctx context.Context, path string, body []byte) (got []byte, copies bool, err error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	answers := make(chan answer, len(g.members))    // nobody who comes late waits
+	running := make([]*atomic.Bool, len(g.members)) // whether what was sent to each may have arrived
+	asked, lost := 0, 0
+	failed := make([]error, len(g.members))
+	ask := func() {
+		for range g.members {
+			m := (int(g.best.Load()) + asked) % len(g.members)
+			asked++
+			if running[m] == nil {
+				sent := new(atomic.Bool)
+				running[m] = sent
+				go func() { answers <- g.once(ctx, m, path, body, sent) }()
+				return
+			}
+		}
+	}
+	underWay := func() bool {
+		return lost > 0 || slices.ContainsFunc(running, func(sent *atomic.Bool) bool { return sent != nil && sent.Load() })
+	}
+	ask()
+	next := time.NewTimer(askNext)
+	defer next.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil, false, outcome(underWay(), failed, ctx.Err())
+		case <-next.C:
+			ask()
+			next.Reset(askNext)
+		case a := <-answers:
+			running[a.member] = nil
+			var r *refusal
+			if a.err == nil || errors.As(a.err, &r) && r.final() {
+				g.best.Store(int32(a.member))
+				return a.body, underWay(), a.err
+			}
+			if a.sent {
+				lost++
+			}
+			g.note(a, failed)
+			if hopeless(failed) {
+				return nil, false, outcome(lost > 0, failed, nil)
+			}
+			if asked%len(g.members) != 0 {
+				ask()
+				next.Reset(askNext)
+			} else {
+				next.Reset(again)
+			}
+		}
+	}
+}
+
+func (g *gateway) note(a answer, failed []error) {
+	if failed[a.member] == nil && g.detail != nil {
+		g.detail(fmt.Sprintf("etcd: %s: %v", g.members[a.member], a.err))
+	}
+	failed[a.member] = a.err
+}
+
+// outcome is what is said when no member has answered.
+func outcome(sent bool, failed []error, ended error) error {
+	is := replica.ErrAway
+	if sent {
+		is = replica.ErrLost
+	}
+	for _, err := range failed {
+		if err != nil {
+			return &silence{is, err}
+		}
+	}
+	return &silence{is, ended}
+}
+
+// silence is that no member has answered, and the reason of one of them.
+type silence struct{ is, why error }
+
+func (s *silence) Error() string   { return fmt.Sprintf("%v: %v", s.is, s.why) }
+func (s *silence) Unwrap() []error { return []error{s.is, s.why} }
+
+func cause(err error) error {
+	if s := new(silence); errors.As(err, &s) {
+		return s.why
+	}
+	return err
+}
+
+// hopeless reports whether every member has failed in a way that asking again does not mend:
+// its name is not known, its certificate or ours will not do, or it is something else.
+func hopeless(failed []error) bool {
+	for _, err := range failed {
+		var (
+			name *net.DNSError
+			cert *tls.CertificateVerificationError
+			op   *net.OpError
+			not  *notEtcd
+		)
+		switch {
+		case err == nil:
+			return false
+		case errors.As(err, &name) && name.IsNotFound, errors.As(err, &cert):
+		case errors.As(err, &op) && op.Op == "remote error": // an alert of TLS
+		case errors.As(err, &not) && not.code < http.StatusInternalServerError:
+		case strings.Contains(err.Error(), "server gave HTTP response to HTTPS client"):
+		default:
+			return false
+		}
+	}
+	return true
+}
+
+// notEtcd is that something else listens there, or an etcd without its gateway.
+type notEtcd struct {
+	code   int
+	status string
+}
+
+func (e *notEtcd) Error() string {
+	return "what listens there is not etcd, or runs without --enable-grpc-gateway: " + e.status
+}
+
+// once sends bytes to one member, and sets sent when they may have arrived.
+func (g *gateway) once(ctx context.Context, member int, path string, body []byte, sent *atomic.Bool) answer {
+	ctx, cancel := context.WithTimeout(ctx, giveUp)
+	defer cancel()
+	traced := httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
+		GotConn: func(httptrace.GotConnInfo) { sent.Store(true) },
+	})
+	a := answer{member: member}
+	a.body, a.err = g.exchange(traced, http.MethodPost, g.members[member]+path, body)
+	a.sent = sent.Load()
+	return a
+}
+
+// exchange sends one request and reads its answer.
+func (g *gateway) exchange(ctx context.Context, method, url string, body []byte) ([]byte, error) {
+	req, err := http.NewRequestWithContext(ctx, method, url, bytes.NewReader(body))
+	if err != nil {
+		return nil, err
+	}
+	if g.login != nil {
+		g.login.sign(req)
+	}
+	res, err := g.client.Do(req)
+	if err != nil {
+		return nil, err
+	}
+	defer res.Body.Close()
+	got, err := io.ReadAll(io.LimitReader(res.Body, mostAnswer))
+	if err != nil {
+		return nil, err
+	}
+	if res.StatusCode == http.StatusOK {
+		return got, nil
+	}
+	r := new(refusal)
+	if json.Unmarshal(got, r) != nil || r.Message == "" {
+		return nil, &notEtcd{res.StatusCode, res.Status}
+	}
+	return nil, r
+}

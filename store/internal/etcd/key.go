@@ -1,0 +1,47 @@
+//go:build etcd
+
+package etcd
+
+import "fmt"
+
+// keys are the names of what is below a prefix. They must not change.
+type keys string
+
+func (k keys) key(name string) []byte { return []byte(string(k) + "/" + name) }
+
+func (k keys) meta() []byte  { return k.key("meta") }
+func (k keys) head() []byte  { return k.key("head") }
+func (k keys) first() []byte { return k.key("first") }
+func (k keys) snap() []byte  { return k.key("snap") }
+
+func (k keys) entry(n uint64) []byte { return k.key(fmt.Sprintf("log/%016x", n)) }
+
+// parts is what the keys of the parts of an entry begin with.
+func (k keys) parts(n uint64, id [16]byte) []byte { return k.key(fmt.Sprintf("part/%016x/%x/", n, id)) }
+
+// pieces is what the keys of the pieces of a snapshot begin with.
+func (k keys) pieces(n uint64) []byte { return k.key(fmt.Sprintf("snap/%016x/", n)) }
+
+// nth is the key of a part or a piece.
+func nth(under []byte, i int) []byte { return fmt.Appendf(under[:len(under):len(under)], "%06x", i) }
+
+func (k keys) place(id [8]byte) []byte { return k.key(fmt.Sprintf("line/%x", id)) }
+
+// behind is the end of the range of all keys that begin so.
+func behind(under []byte) []byte {
+	end := append([]byte(nil), under...)
+	for i := len(end) - 1; i >= 0; i-- {
+		if end[i]++; end[i] != 0 {
+			return end[:i+1]
+		}
+	}
+	return []byte{0} // up to the last key of all
+}
+
+// all is the range of everything below the prefix.
+func (k keys) all() (from, end []byte) { from = k.key(""); return from, behind(from) }
+
+func (k keys) line() (from, end []byte) { from = k.key("line/"); return from, behind(from) }
+
+// entries is the range of all entries from n on.
+func (k keys) entries(n uint64) (from, end []byte) { return k.entry(n), behind(k.key("log/")) }

@@ -1,0 +1,44 @@
+//go:build etcd
+
+package etcd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+)
+
+// grant makes a lease of so many seconds. A copy that arrives late makes another one,
+// which nobody knows, and which runs out.
+func (d *driver) grant(ctx context.Context, seconds int64) (int64, error) {
+	var out struct {
+		ID int64 `json:"ID,string"`
+	}
+	in := map[string]any{"TTL": fmt.Sprint(seconds)}
+	if err := d.read(ctx, "/v3/lease/grant", in, &out); err != nil {
+		return 0, d.explain(err)
+	}
+	return out.ID, nil
+}
+
+// renew keeps a lease alive; alive is false if it has run out.
+func (d *driver) renew(ctx context.Context, lease int64) (alive bool, err error) {
+	var out struct {
+		Result struct {
+			TTL int64 `json:"TTL,string"`
+		} `json:"result"`
+	}
+	if err := d.read(ctx, "/v3/lease/keepalive", map[string]any{"ID": fmt.Sprint(lease)}, &out); err != nil {
+		return false, d.explain(err)
+	}
+	return out.Result.TTL > 0, nil
+}
+
+// revoke ends a lease, and what is bound to it.
+func (d *driver) revoke(ctx context.Context, lease int64) error {
+	err := d.read(ctx, "/v3/lease/revoke", map[string]any{"ID": fmt.Sprint(lease)}, nil)
+	if r := new(refusal); errors.As(err, &r) && r.Code == codeNotFound {
+		return nil
+	}
+	return d.explain(err)
+}

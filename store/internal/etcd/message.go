@@ -1,0 +1,132 @@
+//go:build etcd
+
+package etcd
+
+// The gateway's messages are those of etcd's API as JSON: bytes are base64, which is what
+// encoding/json makes of them, numbers of 64 bits are strings, and what is false, 0 or
+// empty is left out.
+
+// pair is a key with what etcd knows of it.
+type pair struct {
+	Key     []byte `json:"key"`
+	Value   []byte `json:"value"`
+	Created int64  `json:"create_revision,string"`
+	Changed int64  `json:"mod_revision,string"`
+}
+
+// ranged asks for keys from Key up to End, without it; for Key alone where End is nil.
+type ranged struct {
+	Key          []byte `json:"key"`
+	End          []byte `json:"range_end,omitempty"`
+	Limit        int64  `json:"limit,omitempty,string"`
+	MaxCreated   int64  `json:"max_create_revision,omitempty,string"`
+	Order        string `json:"sort_order,omitempty"`
+	By           string `json:"sort_target,omitempty"`
+	KeysOnly     bool   `json:"keys_only,omitempty"`
+	Serializable bool   `json:"serializable,omitempty"` // the member's own state will do
+}
+
+type rangedAnswer struct {
+	Pairs []pair `json:"kvs"`
+	More  bool   `json:"more"`
+}
+
+// value is the value of the first key, nil for none.
+func (r rangedAnswer) value() []byte {
+	if len(r.Pairs) == 0 {
+		return nil
+	}
+	return r.Pairs[0].Value
+}
+
+type put struct {
+	Key   []byte `json:"key"`
+	Value []byte `json:"value,omitempty"`
+	Lease int64  `json:"lease,omitempty,string"` // 0 takes the key off its lease
+	Keep  bool   `json:"ignore_value,omitempty"` // only the lease changes
+}
+
+type deleted struct {
+	Key []byte `json:"key"`
+	End []byte `json:"range_end,omitempty"`
+}
+
+// operation is one step of a transaction; one of its fields is set.
+type operation struct {
+	Put    *put     `json:"request_put,omitempty"`
+	Range  *ranged  `json:"request_range,omitempty"`
+	Delete *deleted `json:"request_delete_range,omitempty"`
+}
+
+// Targets and results of comparisons.
+const (
+	targetValue   = "VALUE"
+	targetVersion = "VERSION"
+	targetCreated = "CREATE"
+	targetChanged = "MOD"
+
+	equal   = "EQUAL"
+	greater = "GREATER"
+)
+
+// comparison holds if it does for every key of its range; a range without keys counts as
+// one key whose version and revisions are 0, and whose value is no value at all.
+type comparison struct {
+	Key     []byte  `json:"key"`
+	End     []byte  `json:"range_end,omitempty"`
+	Result  string  `json:"result"`
+	Target  string  `json:"target"`
+	Value   *[]byte `json:"value,omitempty"`
+	Version *int64  `json:"version,omitempty,string"`
+	Created *int64  `json:"create_revision,omitempty,string"`
+	Changed *int64  `json:"mod_revision,omitempty,string"`
+}
+
+// valueIs compares a key's value.
+func valueIs(key, value []byte) comparison {
+	return comparison{Key: key, Result: equal, Target: targetValue, Value: &value}
+}
+
+// absent holds where there is no such key, or no key in a range.
+func absent(key, end []byte) comparison {
+	return comparison{Key: key, End: end, Result: equal, Target: targetVersion, Version: new(int64)}
+}
+
+// unchanged holds where a key has not been put since a revision; at 0, where there is none.
+func unchanged(key []byte, revision int64) comparison {
+	return comparison{Key: key, Result: equal, Target: targetChanged, Changed: &revision}
+}
+
+// noneBefore holds where no key of a range was made before a revision, and there is one.
+func noneBefore(key, end []byte, revision int64) comparison {
+	revision--
+	return comparison{Key: key, End: end, Result: greater, Target: targetCreated, Created: &revision}
+}
+
+// transaction does Then where all comparisons hold, and Else where not: at one instant.
+type transaction struct {
+	If   []comparison `json:"compare,omitempty"`
+	Then []operation  `json:"success,omitempty"`
+	Else []operation  `json:"failure,omitempty"`
+}
+
+type transactionAnswer struct {
+	Succeeded bool `json:"succeeded"`
+	Answers   []struct {
+		Range rangedAnswer `json:"response_range"`
+	} `json:"responses"`
+}
+
+// ranges is what the reading operations of the branch that was taken found, by place.
+func (a transactionAnswer) ranges(i int) rangedAnswer {
+	if i >= len(a.Answers) {
+		return rangedAnswer{}
+	}
+	return a.Answers[i].Range
+}
+
+func putting(key, value []byte) operation { return operation{Put: &put{Key: key, Value: value}} }
+
+func reading(r ranged) operation { return operation{Range: &r} }
+
+func deleting(key, end []byte) operation { return operation{Delete: &deleted{Key: key, End: end}} }

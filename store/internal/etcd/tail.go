@@ -1,0 +1,171 @@
+//go:build etcd
+
+package etcd
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/placectl/placectl/store/internal/replica"
+)
+
+// How much is read at once. Who is behind is so by little as a rule: the first page comes
+// with everything else that is asked, the others when there are more.
+const (
+	firstPage = 100
+	nextPage  = 500
+	// mostBehind limits a Tail, in bytes of entries; who is behind by more fetches the
+	// snapshot, which is shorter.
+	mostBehind = 8 << 20
+)
+
+// errMoved is that entries were trimmed between two pages.
+var errMoved = errors.New("the log was trimmed meanwhile")
+
+// tailReads are the operations that describe the log, and what is behind a position.
+func (d *driver) tailReads(at uint64) []operation {
+	from, end := d.keys.entries(at + 1)
+	line, lineEnd := d.keys.line()
+	return []operation{
+		reading(ranged{Key: d.keys.meta()}),
+		reading(ranged{Key: d.keys.head()}),
+		reading(ranged{Key: d.keys.first()}),
+		reading(ranged{Key: d.keys.snap()}),
+		reading(ranged{Key: from, End: end, Limit: firstPage}),
+		reading(ranged{Key: line, End: lineEnd, KeysOnly: true, Order: "ASCEND", By: targetCreated, Limit: 1}),
+	}
+}
+
+// described is what these operations found, entries apart.
+type described struct {
+	tail    replica.Tail
+	newest  newest
+	snapRev int64 // when snap was put
+	page    rangedAnswer
+	line    int64 // when the first in the line came, 0: nobody is in it
+}
+
+func describe(a transactionAnswer) (s described, err error) {
+	meta := a.ranges(0).value()
+	if meta == nil {
+		return s, replica.ErrNoLog
+	}
+	if s.tail.Log, err = decodeMeta(meta); err != nil {
+		return s, err
+	}
+	var ok bool
+	if s.tail.Head, ok = replica.ParsePosition(a.ranges(1).value()); !ok {
+		return s, fmt.Errorf("head: %w", errForeign)
+	}
+	if s.tail.First, err = decodeFirst(a.ranges(2).value()); err != nil {
+		return s, err
+	}
+	if s.newest, err = decodeNewest(a.ranges(3).value()); err != nil {
+		return s, err
+	}
+	s.tail.Snapshot, s.tail.SnapshotBytes = s.newest.at, int64(s.newest.bytes)
+	s.snapRev = a.ranges(3).Pairs[0].Changed
+	s.page = a.ranges(4)
+	if in := a.ranges(5); len(in.Pairs) > 0 {
+		s.line = in.Pairs[0].Created
+	}
+	return s, nil
+}
+
+// look asks for the state of the log, and the first page behind a position.
+func (d *driver) look(ctx context.Context, at uint64) (described, error) {
+	var a transactionAnswer
+	if err := d.read(ctx, "/v3/kv/txn", transaction{Then: d.tailReads(at)}, &a); err != nil {
+		return described{}, d.explain(err)
+	}
+	return describe(a)
+}
+
+// After reads what there is behind a position.
+func (d *driver) After(ctx context.Context, at replica.Position) (*replica.Tail, error) {
+	for {
+		s, err := d.look(ctx, at.N)
+		if err != nil {
+			return nil, err
+		}
+		t, err := d.follow(ctx, at, s)
+		if !errors.Is(err, errMoved) {
+			return t, err
+		}
+	}
+}
+
+// follow reads the entries behind a position, of which the first page has come.
+func (d *driver) follow(ctx context.Context, at replica.Position, s described) (*replica.Tail, error) {
+	t := &s.tail
+	if at.N+1 < t.First || t.Head.N <= at.N {
+		return t, nil
+	}
+	page, total := s.page, 0
+	for n := at.N + 1; ; {
+		for _, p := range page.Pairs {
+			if !bytes.Equal(p.Key, d.keys.entry(n)) {
+				return nil, d.hole(ctx, n)
+			}
+			entry, err := d.whole(ctx, n, p.Value)
+			if err != nil {
+				return nil, err
+			}
+			if total += len(entry); total > mostBehind && len(t.Entries) > 0 {
+				return t, nil
+			}
+			t.Entries = append(t.Entries, entry)
+			if n == t.Head.N || len(t.Entries) == replica.MostEntries {
+				return t, nil
+			}
+			n++
+		}
+		if len(page.Pairs) == 0 {
+			return nil, d.hole(ctx, n)
+		}
+		from, end := d.keys.entries(n)
+		page = rangedAnswer{}
+		if err := d.read(ctx, "/v3/kv/range", ranged{Key: from, End: end, Limit: nextPage}, &page); err != nil {
+			return nil, d.explain(err)
+		}
+	}
+}
+
+// hole says why entry n was not there.
+func (d *driver) hole(ctx context.Context, n uint64) error {
+	s, err := d.look(ctx, n)
+	switch {
+	case err != nil:
+		return err
+	case n < s.tail.First:
+		return errMoved
+	}
+	return fmt.Errorf("entry %d is missing, though the log begins with %d and ends with %d: somebody else has deleted it", n, s.tail.First, s.tail.Head.N)
+}
+
+// whole is the entry that a value stands for.
+func (d *driver) whole(ctx context.Context, n uint64, value []byte) ([]byte, error) {
+	s, ok := decodeStub(value)
+	if !ok {
+		return value, nil
+	}
+	entry, err := d.gather(ctx, d.keys.parts(n, s.id), int(s.parts), s.bytes)
+	if err != nil {
+		return nil, err
+	}
+	if entry == nil || idOf(entry) != s.id {
+		return nil, d.partless(ctx, n)
+	}
+	return entry, nil
+}
+
+// partless says why the parts of entry n were not there.
+func (d *driver) partless(ctx context.Context, n uint64) error {
+	err := d.hole(ctx, n)
+	if errors.Is(err, errMoved) {
+		return err
+	}
+	return fmt.Errorf("parts of entry %d are missing: somebody else has deleted them", n)
+}

@@ -1,0 +1,73 @@
+//go:build etcd
+
+package etcd
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+)
+
+// deletedAtOnce are so many entries: more would hold others up.
+const deletedAtOnce = 2000
+
+// Trim forgets the entries before a position, see replica.Upkeep.
+func (d *driver) Trim(ctx context.Context, first uint64) error {
+	for {
+		s, err := d.look(ctx, 1<<63)
+		if err != nil {
+			return err
+		}
+		if first > s.tail.Snapshot.N+1 {
+			return fmt.Errorf("entries before %d are needed: the newest snapshot stands at %d", first, s.tail.Snapshot.N)
+		}
+		if s.tail.First >= first {
+			return d.sweep(ctx, s.tail.First)
+		}
+		t := transaction{
+			If:   []comparison{valueIs(d.keys.first(), encodeFirst(s.tail.First))},
+			Then: []operation{putting(d.keys.first(), encodeFirst(first))},
+		}
+		if err := d.read(ctx, "/v3/kv/txn", t, nil); err != nil {
+			return d.explain(err)
+		}
+	}
+}
+
+// sweep deletes the entries before first, their parts, and the snapshots that nobody can
+// go on from, because entries behind them are gone. first stands there already.
+func (d *driver) sweep(ctx context.Context, first uint64) error {
+	for {
+		oldest, _ := d.keys.entries(0)
+		var a rangedAnswer
+		if err := d.read(ctx, "/v3/kv/range", ranged{Key: oldest, End: d.keys.entry(first), KeysOnly: true, Limit: deletedAtOnce + 1}, &a); err != nil {
+			return d.explain(err)
+		}
+		if len(a.Pairs) == 0 {
+			break
+		}
+		until := d.keys.entry(first)
+		if len(a.Pairs) > deletedAtOnce {
+			until = a.Pairs[deletedAtOnce].Key
+		}
+		if err := d.remove(ctx, oldest, until); err != nil {
+			return err
+		}
+	}
+	parts := d.keys.key("part/")
+	if err := d.remove(ctx, parts, d.keys.key(fmt.Sprintf("part/%016x", first))); err != nil {
+		return err
+	}
+	if first == 0 {
+		return nil
+	}
+	snaps, until := d.keys.key("snap/"), d.keys.key(fmt.Sprintf("snap/%016x", first-1))
+	if bytes.Compare(snaps, until) >= 0 {
+		return nil
+	}
+	return d.remove(ctx, snaps, until)
+}
+
+func (d *driver) remove(ctx context.Context, from, until []byte) error {
+	return d.explain(d.read(ctx, "/v3/kv/deleterange", deleted{Key: from, End: until}, nil))
+}

@@ -1,0 +1,112 @@
+//go:build etcd
+
+package etcd
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/placectl/placectl/store/internal/replica"
+)
+
+// lookAgain is how often is looked, however silent the stream of a watch is: its member may
+// hang, or have lost the others.
+const lookAgain = 2 * time.Second
+
+// Watch returns when head is not at a position.
+func (d *driver) Watch(ctx context.Context, at replica.Position) error {
+	return d.watch(ctx, d.keys.head(), func(ctx context.Context) (bool, error) {
+		var a rangedAnswer
+		if err := d.read(ctx, "/v3/kv/range", ranged{Key: d.keys.head()}, &a); err != nil {
+			return false, d.explain(err)
+		}
+		return !bytes.Equal(a.value(), at.Bytes()), nil
+	})
+}
+
+// watch calls look whenever a key may have changed, until look is content or fails, or the
+// context ends. It looks first when the watch stands, so that no change is missed.
+func (g *gateway) watch(ctx context.Context, key []byte, look func(context.Context) (bool, error)) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	stir := make(chan struct{}, 1)
+	go g.streams(ctx, key, stir)
+	tick := time.NewTimer(askNext) // until then the watch stands, as a rule
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-stir:
+		case <-tick.C:
+		}
+		if done, err := look(ctx); done || err != nil {
+			return err
+		}
+		tick.Reset(lookAgain)
+	}
+}
+
+// streams keeps a watch of a key open, at one member after the other, and stirs at
+// everything that it says.
+func (g *gateway) streams(ctx context.Context, key []byte, stir chan<- struct{}) {
+	body, err := json.Marshal(map[string]any{"create_request": map[string]any{"key": key}})
+	if err != nil {
+		return
+	}
+	for m := int(g.best.Load()); ctx.Err() == nil; m++ {
+		if err := g.stream(ctx, g.members[m%len(g.members)], body, stir); err != nil && ctx.Err() == nil && g.detail != nil {
+			g.detail(fmt.Sprintf("etcd: %s: watch: %v", g.members[m%len(g.members)], err))
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(askNext):
+		}
+	}
+}
+
+// stream reads what one member says of a key, a line for each message.
+func (g *gateway) stream(ctx context.Context, member string, body []byte, stir chan<- struct{}) error {
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, member+"/v3/watch", bytes.NewReader(body))
+	if err != nil {
+		return err
+	}
+	if g.login != nil {
+		g.login.sign(req)
+	}
+	req.Header.Set("Grpc-Metadata-hasleader", "true") // it ends when the member has lost the others
+	res, err := g.client.Do(req)
+	if err != nil {
+		return err
+	}
+	defer res.Body.Close()
+	if res.StatusCode != http.StatusOK {
+		return &notEtcd{res.StatusCode, res.Status}
+	}
+	lines := json.NewDecoder(res.Body)
+	for {
+		var line struct {
+			Error  *refusal `json:"error"`
+			Result struct {
+				Canceled bool   `json:"canceled"`
+				Reason   string `json:"cancel_reason"`
+			} `json:"result"`
+		}
+		switch err := lines.Decode(&line); {
+		case err != nil:
+			return err
+		case line.Error != nil:
+			return line.Error
+		case line.Result.Canceled:
+			return fmt.Errorf("the watch was ended: %s", line.Result.Reason)
+		}
+		select {
+		case stir <- struct{}{}:
+		default: // somebody is to look already
+		}
+	}
+}
