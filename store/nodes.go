@@ -73,9 +73,12 @@ func (tx *Tx) ScanNodes(fn func(*index.Node) error) error {
 	})
 }
 
+// AllNodes is the node list that is every node.
+const AllNodes = "all"
+
 // ResolveNodes turns a node list into node numbers, in the list's order and
 // each once. An item that is a node's name as it stands is that node, whatever
-// brackets it holds.
+// brackets it holds; the list "all" is every node, unless one is called so.
 func (tx *Tx) ResolveNodes(list string) ([]uint32, error) {
 	items, err := index.SplitNodeList(list)
 	if err != nil {
@@ -97,6 +100,9 @@ func (tx *Tx) ResolveNodes(list string) ([]uint32, error) {
 		if ok {
 			add(number)
 			continue
+		}
+		if item == AllNodes && len(items) == 1 {
+			return out, tx.ScanNodes(func(n *index.Node) error { out = append(out, n.Number); return nil })
 		}
 		names, err := index.ExpandNodeList(item)
 		if err != nil {

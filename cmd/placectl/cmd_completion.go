@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"time"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/nouns"
@@ -33,8 +34,22 @@ func completionVerb() *verb {
 // completionScripts are those of the shells.
 var completionScripts = map[string]string{
 	"bash": `_placectl() {
-	local IFS=$'\n'
-	COMPREPLY=($(placectl completion words -- "${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null))
+	local IFS=$'\n' line="${COMP_LINE:0:COMP_POINT}" cur="${COMP_WORDS[COMP_CWORD]}" words last
+	if [[ $cur == [\"\']* ]]; then
+		words=("${COMP_WORDS[@]:1:COMP_CWORD}")
+		last=
+	else
+		# bash takes words apart at colons and equal signs, which are parts of ours.
+		IFS=$' \t\n' read -ra words <<<"$line"
+		words=("${words[@]:1}")
+		[[ $line == *[[:space:]] ]] && words+=("")
+		last="${words[${#words[@]}-1]}"
+		if [[ $last == *[:=]* ]]; then last="${last%"${last##*[:=]}"}"; else last=; fi
+	fi
+	COMPREPLY=($(placectl completion words -- "${words[@]}" 2>/dev/null))
+	COMPREPLY=("${COMPREPLY[@]#"$last"}")
+	[[ ${COMPREPLY[0]} == *= && ${#COMPREPLY[@]} == 1 ]] && compopt -o nospace 2>/dev/null
+	[[ -n ${COMPREPLY[*]} ]] || COMPREPLY=()
 }
 complete -o default -F _placectl placectl
 `,
@@ -75,7 +90,56 @@ func (r *runner) complete(line []string) []string {
 	if last.Kind == verbs.KindText {
 		return last.Words
 	}
+	switch last.Kind {
+	case verbs.KindRequest:
+		return r.requestsFrom(last.Begun)
+	case verbs.KindSQL:
+		return r.statementsFrom(last.Begun)
+	case verbs.KindAssignment:
+		var names []string
+		for _, name := range store.SettingNames() {
+			names = append(names, name+"=")
+		}
+		return verbs.Beginning(last.Begun, names)
+	}
 	return r.namesOf(last.Kind, last.Begun)
+}
+
+// requestsFrom completes the resource that a select ends in: 2:nc to 2:ncpus=.
+func (r *runner) requestsFrom(begun string) (whole []string) {
+	at := strings.LastIndexAny(begun, ":+,") + 1
+	if at == 0 || strings.ContainsRune(begun[at:], '=') {
+		return nil
+	}
+	for _, name := range r.namesOf(verbs.KindResource, begun[at:]) {
+		whole = append(whole, begun[:at]+name+"=")
+	}
+	return whole
+}
+
+// statementsFrom completes the table behind the last FROM or JOIN of a statement. A quote
+// that the shell has not yet taken away stands before it.
+func (r *runner) statementsFrom(begun string) (whole []string) {
+	begun = strings.TrimLeft(begun, "\"'")
+	words := strings.Fields(begun)
+	at := strings.LastIndexAny(begun, " ,") + 1
+	n := len(words) - 1
+	if at == len(begun) {
+		n++
+	}
+	if n < 1 || at == 0 || !strings.EqualFold(words[n-1], "from") && !strings.EqualFold(words[n-1], "join") {
+		return nil
+	}
+	r.LockTimeout, r.Quiet = completionPatience, true
+	var tables []string
+	r.view(func(tx *store.Tx) (err error) { //nolint:errcheck // nobody reads an error behind a TAB
+		tables, _, err = tx.QueryTables()
+		return err
+	})
+	for _, name := range verbs.Beginning(begun[at:], tables) {
+		whole = append(whole, begun[:at]+name)
+	}
+	return whole
 }
 
 // Completion answers at once or not at all.
@@ -93,7 +157,7 @@ func (r *runner) namesOf(kind verbs.Kind, prefix string) (names []string) {
 	if kind == verbs.KindSetting {
 		return verbs.Beginning(prefix, store.SettingNames())
 	}
-	if kind < verbs.KindJob {
+	if kind < verbs.KindJob || kind > verbs.KindSetting {
 		return nil
 	}
 	r.LockTimeout, r.Quiet = completionPatience, true

@@ -23,7 +23,7 @@ func configVerb() *verb {
 				Example: "placectl config list"},
 			{Name: "get", Usage: "one setting", Args: []verbs.Arg{{Name: "NAME", Kind: verbs.KindSetting}}, Access: verbs.Reads, InTx: (*runner).configGet,
 				Example: "placectl config get group_key"},
-			{Name: "set", Usage: "change settings; an empty value puts the default back", Args: []verbs.Arg{{Name: "NAME=VALUE", Many: true}}, Access: verbs.Writes, Run: (*runner).configSet,
+			{Name: "set", Usage: "change settings; an empty value puts the default back", Args: []verbs.Arg{{Name: "NAME=VALUE", Kind: verbs.KindAssignment, Many: true}}, Access: verbs.Writes, Run: (*runner).configSet,
 				Example: "placectl config set group_key=switch default_walltime=1800"},
 		},
 	}

@@ -22,7 +22,7 @@ func queryVerb() *verb {
 		Name:     "query",
 		Category: "Asking",
 		Usage:    "ask in SQL about nodes, jobs and what is planned; changes nothing",
-		Args:     []verbs.Arg{{Name: "SQL", Unless: "file"}},
+		Args:     []verbs.Arg{{Name: "SQL", Kind: verbs.KindSQL, Unless: "file"}},
 		Description: "SQLite's SELECT, which means the same: joins, subqueries, WITH, windows, UNION, GROUP BY, json_object.\n" +
 			"Besides: sizes, durations and times in strings compare with columns of those (mem >= '64GiB', start < 'now+2h');\n" +
 			"nodelist(name) folds names to n[1-9], in_nodelist(name, 'n[1-9]') and has(features, 'ssd') are conditions;\n" +

@@ -33,16 +33,16 @@ func TestHelp(t *testing.T) {
 USAGE
   placectl when [flags] REQUEST
 
-Changes nothing.
-
-FLAGS
-  -t, --walltime D            for D (1h)
-      --count VALUE           how many
-      --hold                  held
-
 EXAMPLE
   placectl when -t 1h
   placectl when -t 2h
+
+Changes nothing.
+
+FLAGS
+  -t, --walltime D        for D (1h)
+      --count VALUE       how many
+      --hold              held
 
 EXIT STATUS
     0  done

@@ -16,6 +16,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -70,47 +71,47 @@ func runProcess(e env) {
 func allVerbs() verbs.List[*runner] {
 	return verbs.List[*runner]{
 		{Name: "init", Make: initVerb},
-		{Name: "config", Make: configVerb},
+		{Name: "config", Make: configVerb, Like: "qmgr scontrol sacctmgr settings"},
 		{Name: "resource", Make: resourceVerb},
 		{Name: "queue", Make: queueVerb},
 		{Name: "pool", Make: poolVerb},
 		{Name: "account", Make: accountVerb},
-		{Name: "node", Make: nodeVerb},
+		{Name: "node", Make: nodeVerb, Like: "sinfo=list pbsnodes=list bhosts=list oarnodes=list nodes=list hosts=list"},
 		{Name: "bucket", Make: bucketVerb},
 		{Name: "set", Make: setVerb},
-		{Name: "place", Make: placeVerb},
-		{Name: "when", Make: whenVerb},
-		{Name: "explain", Make: explainVerb},
-		{Name: "release", Make: releaseVerb},
-		{Name: "extend", Make: extendVerb},
+		{Name: "place", Make: placeVerb, Like: "alloc allocate"},
+		{Name: "when", Make: whenVerb, Like: "showstart estimate"},
+		{Name: "explain", Make: explainVerb, Like: "checkjob why"},
+		{Name: "release", Make: releaseVerb, Also: []string{"job release"}},
+		{Name: "extend", Make: extendVerb, Also: []string{"job extend"}, Like: "qalter"},
 		{Name: "show", Make: showVerb},
-		{Name: "reserve", Make: reserveVerb},
-		{Name: "unreserve", Make: unreserveVerb},
+		{Name: "reserve", Make: reserveVerb, Also: []string{"reservation add"}},
+		{Name: "unreserve", Make: unreserveVerb, Also: []string{"reservation rm"}},
 		{Name: "reservation", Make: reservationVerb},
-		{Name: "submit", Make: submitVerb},
-		{Name: "hold", Make: holdVerb},
-		{Name: "unhold", Make: unholdVerb},
-		{Name: "cancel", Make: cancelVerb},
-		{Name: "done", Make: doneVerb},
-		{Name: "requeue", Make: requeueVerb},
-		{Name: "job", Make: jobVerb},
-		{Name: "history", Make: historyVerb},
-		{Name: "cycle", Make: cycleVerb},
-		{Name: "work", Make: workVerb},
+		{Name: "submit", Make: submitVerb, Also: []string{"job submit", "job add"}, Like: "sbatch qsub bsub oarsub msub add enqueue"},
+		{Name: "hold", Make: holdVerb, Also: []string{"job hold"}, Like: "qhold suspend"},
+		{Name: "unhold", Make: unholdVerb, Also: []string{"job unhold"}, Like: "qrls resume"},
+		{Name: "cancel", Make: cancelVerb, Also: []string{"job cancel", "job rm"}, Like: "scancel qdel bkill oardel canceljob kill delete del remove"},
+		{Name: "done", Make: doneVerb, Also: []string{"job done"}},
+		{Name: "requeue", Make: requeueVerb, Also: []string{"job requeue"}, Like: "qrerun restart"},
+		{Name: "job", Make: jobVerb, Like: "squeue=list qstat=list bjobs=list oarstat=list showq=list ps=list ls=list list=list jobs=list"},
+		{Name: "history", Make: historyVerb, Also: []string{"job history"}, Like: "sacct finished"},
+		{Name: "cycle", Make: cycleVerb, Like: "schedule sched slurmctld"},
+		{Name: "work", Make: workVerb, Like: "start daemon slurmd"},
 		{Name: "supervise", Make: superviseVerb},
 		{Name: "attempts", Make: attemptsVerb},
-		{Name: "run", Make: runVerb},
+		{Name: "run", Make: runVerb, Like: "srun qrun exec salloc"},
 		{Name: "on", Make: onVerb},
-		{Name: "logs", Make: logsVerb},
-		{Name: "wait", Make: waitVerb},
-		{Name: "events", Make: eventsVerb},
+		{Name: "logs", Make: logsVerb, Also: []string{"job logs"}, Like: "tail cat output log qpeek"},
+		{Name: "wait", Make: waitVerb, Also: []string{"job wait"}},
+		{Name: "events", Make: eventsVerb, Like: "tracejob audit"},
 		{Name: "tx", Make: txVerb},
-		{Name: "class", Make: classVerb},
+		{Name: "class", Make: classVerb, Like: "sshare fairshare"},
 		{Name: "batch", Make: batchVerb},
-		{Name: "query", Make: queryVerb},
+		{Name: "query", Make: queryVerb, Like: "sql select"},
 		{Name: "shell", Make: shellVerb},
 		{Name: "gantt", Make: ganttVerb},
-		{Name: "status", Make: statusVerb},
+		{Name: "status", Make: statusVerb, Like: "info overview state"},
 		{Name: "top", Make: topVerb},
 		{Name: "stats", Make: statsVerb},
 		{Name: "metrics", Make: metricsVerb},
@@ -244,6 +245,9 @@ func (r *runner) main() error {
 	}
 	switch {
 	case err != nil:
+		if errors.Is(err, verbs.ErrNoneBelow) {
+			r.briefly(inv)
+		}
 		return err
 	case inv.Help:
 		return r.printHelp(inv)

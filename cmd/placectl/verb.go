@@ -2,7 +2,6 @@ package main
 
 import (
 	"io"
-	"strings"
 	"time"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/spell"
@@ -31,14 +30,23 @@ func (r *runner) do(v *verb, c *cli.Context) error {
 
 // printHelp answers help: of the verb of inv, or of all where it has none.
 func (r *runner) printHelp(inv invocation) error {
-	var b strings.Builder
+	p := verbs.NewPage(r.audience().width)
 	if v := inv.Leaf(); v == nil {
-		r.verbs.Help(&b)
+		r.verbs.Help(p)
 	} else {
-		v.Help(&b, inv.Verb())
+		v.Help(p, inv.Verb())
 	}
-	_, err := io.WriteString(r.stdout, b.String())
+	_, err := io.WriteString(r.stdout, p.String())
 	return err
+}
+
+// briefly shows who has named a noun alone what there is of it; programs have the error.
+func (r *runner) briefly(inv invocation) {
+	if v := inv.Leaf(); v != nil && !v.Runs() && len(inv.Args) == 0 && len(v.Verbs) > 0 && !r.audience().Document && !r.Quiet {
+		p := verbs.NewPage(r.audience().width)
+		v.Brief(p, inv.Verb())
+		io.WriteString(r.stderr, p.String()+"\n") //nolint:errcheck // the error comes behind it
+	}
 }
 
 // time reads a flag's value as an instant; the zero time when it is not given.

@@ -3,7 +3,6 @@ package exit
 import (
 	"context"
 	"errors"
-	"fmt"
 	"strings"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/infile"
@@ -74,15 +73,14 @@ var reasons = []struct {
 	{Interrupted, []Reason{ReasonInterrupted}},
 }
 
-// WriteReasons lists them in help.
-func WriteReasons(b *strings.Builder) {
-	b.WriteString("\nREASONS (error.reason of -o json, by exit status)\n")
+// EachReason goes through them, those of an exit status at once.
+func EachReason(fn func(code int, words string)) {
 	for _, row := range reasons {
 		words := make([]string, len(row.words))
 		for i, w := range row.words {
 			words[i] = string(w)
 		}
-		fmt.Fprintf(b, "  %3d  %s\n", row.code, strings.Join(words, ", "))
+		fn(row.code, strings.Join(words, ", "))
 	}
 }
 

@@ -166,7 +166,7 @@ func TestReasonsAreListed(t *testing.T) {
 		}
 	}
 	var help strings.Builder
-	WriteReasons(&help)
+	EachReason(func(code int, words string) { fmt.Fprintln(&help, code, words) })
 	for _, row := range reasons {
 		for _, w := range row.words {
 			if !slices.Contains(strings.FieldsFunc(help.String(), func(c rune) bool { return strings.ContainsRune(" ,\n", c) }), string(w)) {

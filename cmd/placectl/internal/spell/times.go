@@ -19,8 +19,9 @@ const lastEpoch = 253402300799
 
 // ParseTime reads an instant as people write it, relative to now and, where no
 // zone is given, in loc: RFC 3339, 2026-11-20 10:00[:30] (a T may stand for the
-// blank), 2026-11-20, 10:00 (today, even when past), today, tomorrow,
-// tomorrow 08:00, now, now+2h, now-30m and @ with Unix seconds. Of a local time
+// blank), 2026-11-20, 10:00 (today, even when past), today, tomorrow, yesterday,
+// tomorrow 08:00, tonight (20:00), friday 18:00 (the next one; today only where that is
+// still to come), last friday, now, now+2h, now-30m and @ with Unix seconds. Of a local time
 // that a clock change makes happen twice, it takes the one the time package
 // does; one that a clock change skips is refused.
 func ParseTime(s string, now time.Time, loc *time.Location) (time.Time, error) {
@@ -43,7 +44,7 @@ type timeParser struct {
 }
 
 func (p *timeParser) bad(why string) error {
-	return fmt.Errorf("%q is not a time: %s; write 2026-11-20 10:00, 10:00, tomorrow, tomorrow 08:00, now+2h, @1795167000 or RFC 3339", p.text, why)
+	return fmt.Errorf("%q is not a time: %s; write 2026-11-20 10:00, 10:00, tomorrow, tomorrow 08:00, friday 18:00, now+2h, @1795167000 or RFC 3339", p.text, why)
 }
 
 func (p *timeParser) skip(prefix string) bool {
@@ -65,13 +66,60 @@ func (p *timeParser) parse(now time.Time) (time.Time, error) {
 	case p.skip("today"):
 		return p.dayAndClock(now)
 	case p.skip("tomorrow"):
-		return p.dayAndClock(time.Date(now.Year(), now.Month(), now.Day()+1, 12, 0, 0, 0, p.loc))
+		return p.dayAndClock(daysFrom(now, 1, p.loc))
+	case p.skip("yesterday"):
+		return p.dayAndClock(daysFrom(now, -1, p.loc))
+	case p.skip("tonight"):
+		if p.rest == "" {
+			p.rest = " 20:00"
+		}
+		return p.dayAndClock(now)
+	case p.skip("last "):
+		if d, ok := p.weekday(); ok {
+			back := (int(now.Weekday()-d)+6)%7 + 1
+			return p.dayAndClock(daysFrom(now, -back, p.loc))
+		}
+		return time.Time{}, p.bad("after last comes a day of the week")
 	case len(p.rest) > 4 && allDigits(p.rest[:4]) && p.rest[4] == '-':
 		return p.date()
 	case isDigit(p.rest[0]) && strings.Contains(p.rest, ":"):
 		return p.clockOn(now)
 	}
+	if d, ok := p.weekday(); ok {
+		return p.next(d, now)
+	}
 	return time.Time{}, p.bad("it begins like none of those known")
+}
+
+// daysFrom is noon of a day so many days from another.
+func daysFrom(day time.Time, n int, loc *time.Location) time.Time {
+	return time.Date(day.Year(), day.Month(), day.Day()+n, 12, 0, 0, 0, loc)
+}
+
+// weekday reads a day of the week, whole or as its first three letters.
+func (p *timeParser) weekday() (time.Weekday, bool) {
+	for d := time.Sunday; d <= time.Saturday; d++ {
+		name := strings.ToLower(d.String())
+		for _, form := range []string{name, name[:3]} {
+			if rest, ok := strings.CutPrefix(p.rest, form); ok && (rest == "" || rest[0] == ' ') {
+				p.rest = rest
+				return d, true
+			}
+		}
+	}
+	return 0, false
+}
+
+// next is the next time that it is a day of the week, and what follows: today where that
+// is still to come.
+func (p *timeParser) next(d time.Weekday, now time.Time) (time.Time, error) {
+	ahead := (int(d-now.Weekday()) + 7) % 7
+	again := *p
+	t, err := p.dayAndClock(daysFrom(now, ahead, p.loc))
+	if err == nil && !t.After(now) {
+		return again.dayAndClock(daysFrom(now, ahead+7, again.loc))
+	}
+	return t, err
 }
 
 func (p *timeParser) epoch() (time.Time, error) {

@@ -177,6 +177,26 @@ func FuzzParseTime(f *testing.F) {
 	})
 }
 
+// Days of the week are the next ones, unless the last one is asked for. testNow is Friday,
+// 10:30:15 there.
+func TestWeekdays(t *testing.T) {
+	for in, want := range map[string]string{
+		"friday 18:00": "2026-11-20 18:00", "fri 09:00": "2026-11-27 09:00", "Friday": "2026-11-27 00:00", "sat": "2026-11-21 00:00", "thursday 08:00": "2026-11-26 08:00",
+		"last friday": "2026-11-13 00:00", "last thu 12:00": "2026-11-19 12:00", "last sat": "2026-11-14 00:00",
+		"tonight": "2026-11-20 20:00", "tonight 23:30": "2026-11-20 23:30", "yesterday": "2026-11-19 00:00", "yesterday 08:00": "2026-11-19 08:00",
+	} {
+		got, err := ParseTime(in, testNow, testLoc)
+		if err != nil || got.In(testLoc).Format("2006-01-02 15:04") != want {
+			t.Errorf("%s: %v, want %s (%v)", in, got, want, err)
+		}
+	}
+	for _, in := range []string{"frid", "last", "last week", "fridays", "friday 25:00", "tonight at 8", "mon10:00"} {
+		if got, err := ParseTime(in, testNow, testLoc); err == nil {
+			t.Errorf("%s: %v, and no error", in, got)
+		}
+	}
+}
+
 func TestBriefTime(t *testing.T) {
 	for in, want := range map[string]string{
 		"2026-11-20T08:00:00Z": "09:00", "2026-11-19T23:00:00Z": "00:00", "2026-11-19T22:59:00Z": "Thu 23:59", "2026-11-26T09:00:00Z": "Thu 10:00",

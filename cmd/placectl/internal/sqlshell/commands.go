@@ -75,11 +75,11 @@ func (s *Shell) headers(arg string) error {
 }
 
 func (s *Shell) help(string) error {
-	var b strings.Builder
+	p := verbs.NewPage(0)
 	for _, c := range commands() {
-		verbs.WriteEntry(&b, strings.TrimSpace(c.name+" "+c.args), c.usage)
+		p.Entry(strings.TrimSpace(c.name+" "+c.args), c.usage, 30)
 	}
-	_, err := fmt.Fprint(s.echoed, b.String())
+	_, err := fmt.Fprint(s.echoed, p.String())
 	return err
 }
 

@@ -29,6 +29,8 @@ const (
 	KindClass
 	KindBatch
 	KindSetting
+	KindAssignment // NAME=VALUE of a setting
+	KindSQL
 )
 
 // Arg declares an argument.

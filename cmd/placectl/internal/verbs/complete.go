@@ -35,7 +35,9 @@ func (l List[R]) Complete(line []string) (c Completion) {
 			c.DB = name[len("db="):]
 		case !strings.Contains(name, "=") && w.takesValue(name) == takesOne:
 			if i++; i == len(before) {
-				c.Words = Beginning(begun, w.flagValues(name))
+				if c.Words = Beginning(begun, w.flagValues(name)); c.Words == nil {
+					c.Kind = w.flagKind(name)
+				}
 				return c
 			}
 			if name == "db" {
@@ -56,11 +58,30 @@ func (l List[R]) Complete(line []string) (c Completion) {
 	return c
 }
 
+// flagKinds are the kinds of what flags name.
+var flagKinds = map[string]Kind{
+	"queue": KindQueue, "class": KindClass, "nodes": KindNodes, "reservation": KindReservation, "pool": KindPool, "select": KindRequest,
+	"job": KindJob, "after": KindJob, "afterok": KindJob, "afternotok": KindJob, "afterany": KindJob,
+}
+
+// flagKind is the kind of what a flag of the verb names.
+func (w *walker[R]) flagKind(name string) Kind {
+	if f := FindFlag(w.ownFlags(), name); f != nil {
+		return flagKinds[f.Names()[0]]
+	}
+	return KindText
+}
+
 // Beginning keeps the words that begin in a way, in order.
 func Beginning(prefix string, list []string) []string {
-	list = slices.DeleteFunc(slices.Clone(list), func(s string) bool { return !strings.HasPrefix(s, prefix) })
-	slices.Sort(list)
-	return list
+	var kept []string
+	for _, s := range list {
+		if strings.HasPrefix(s, prefix) {
+			kept = append(kept, s)
+		}
+	}
+	slices.Sort(kept)
+	return kept
 }
 
 // flagValues are the words that a flag takes, nil where they are not few.

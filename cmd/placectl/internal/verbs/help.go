@@ -4,29 +4,30 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/exit"
 	"github.com/urfave/cli/v2"
 )
 
+// Columns at which the explanations of a list begin: of verbs, and of flags.
+const (
+	verbColumn = 20
+	flagColumn = 26
+)
+
 // Help writes what there is.
-func (l List[R]) Help(b *strings.Builder) {
-	b.WriteString("placectl places jobs on a cluster that lives in one file.\n\n" +
-		"USAGE\n  placectl [global flags] VERB [flags] [arguments]\n  placectl help VERB\n")
-	category := ""
-	for _, e := range l {
-		v := e.Make()
-		if v.Hidden {
-			continue
-		}
-		if v.Category != category {
-			category = v.Category
-			b.WriteString("\n" + strings.ToUpper(category) + "\n")
-		}
-		WriteEntry(b, v.Name, v.Usage)
-	}
-	b.WriteString("\nGLOBAL FLAGS (before or after the verb)\n")
+func (l List[R]) Help(p *Page) {
+	p.WriteString("placectl places jobs on a cluster that lives in one file.\n")
+	p.title("USAGE")
+	p.code("placectl [global flags] VERB [flags] [arguments]\nplacectl help VERB")
+	p.title("BEGIN WITH")
+	p.code("placectl init --local        # this machine as a cluster of one node\n" +
+		"placectl submit -t 10m -- make test\n" +
+		"placectl work --cycle        # starts what waits, and executes it\n" +
+		"placectl status              # one screen; top is the same, live\n" +
+		"placectl explain 1           # why a job waits, and what would help")
+	l.byCategory(p)
+	p.title("GLOBAL FLAGS (before or after the verb)")
 	for i := range GlobalFlags {
 		f := &GlobalFlags[i]
 		if f.Hidden {
@@ -36,44 +37,94 @@ func (l List[R]) Help(b *strings.Builder) {
 		if f.Env != "" {
 			usage += " [" + f.Env + "]"
 		}
-		WriteEntry(b, flagLabel(f.Short, f.Name, f.Value), usage)
+		p.Entry(flagLabel(f.Short, f.Name, f.Value), usage, flagColumn)
 	}
-	b.WriteString("\nTIMES      2026-11-20 10:00, 10:00, tomorrow, tomorrow 08:00, now+2h, @1795167000, RFC 3339\n" +
-		"DURATIONS  90 (seconds), 45s, 1h30m, 2d12h, 1:30:00, 2-12:00:00\n" +
-		"SIZES      512mb, 8gb, 1kw (words of 8 bytes), as in PBS; 8GiB, 1.5TiB; all units are powers of 1024\n")
+	p.title("SPELLING")
+	for _, line := range spelling {
+		p.Entry(line[0], line[1], 13)
+	}
 	var statuses []int
 	for _, m := range exit.Meanings {
 		statuses = append(statuses, m.Code)
 	}
-	writeExitStatus(b, append(statuses, exit.OK, exit.Interrupted), 0, false)
-	exit.WriteReasons(b)
+	p.exitStatus(append(statuses, exit.OK, exit.Interrupted), 0, false)
+	p.title("REASONS (error.reason of -o json, by exit status)")
+	exit.EachReason(func(code int, words string) { p.status(code, words) })
 }
 
-// Help explains the verb, which is called by all words of path.
-func (v *Verb[R]) Help(b *strings.Builder, path string) {
-	fmt.Fprintf(b, "placectl %s: %s\n\nUSAGE\n", path, v.Usage)
-	b.WriteString("  placectl " + path + v.usageTail() + "\n")
-	if v.Description != "" {
-		b.WriteString("\n" + strings.TrimSpace(v.Description) + "\n")
+// byCategory lists the verbs, those of a category together.
+func (l List[R]) byCategory(p *Page) {
+	var order []string
+	of := make(map[string][]*Verb[R])
+	for _, e := range l {
+		v := e.Make()
+		if v.Hidden {
+			continue
+		}
+		if of[v.Category] == nil {
+			order = append(order, v.Category)
+		}
+		of[v.Category] = append(of[v.Category], v)
 	}
-	title := "\nVERBS\n"
-	for _, sub := range v.Verbs {
-		if !sub.Hidden {
-			b.WriteString(title)
-			title = ""
-			WriteEntry(b, sub.Name, sub.Usage)
+	for _, category := range order {
+		p.title(strings.ToUpper(category))
+		for _, v := range of[category] {
+			p.Entry(v.Name, v.Usage, verbColumn)
 		}
 	}
-	writeFlags(b, v.Flags)
+}
+
+// spelling is how values are written.
+var spelling = [][2]string{
+	{"TIMES", "2026-11-20 10:00, 10:00, tomorrow, tomorrow 08:00, tonight, friday 18:00, last monday, yesterday, now+2h, @1795167000, RFC 3339"},
+	{"DURATIONS", "90 (seconds), 45s, 1h30m, 2d12h, 1:30:00, 2-12:00:00"},
+	{"SIZES", "512mb, 8gb, 1kw (words of 8 bytes), as in PBS; 8GiB, 1.5TiB; all units are powers of 1024"},
+	{"NODES", "n1,n[001-128,200]; all"},
+}
+
+// Help explains the verb, which is called by all words of path: what it looks like in use
+// first, then what it does, and how it ends last.
+func (v *Verb[R]) Help(p *Page, path string) {
+	p.wrapped(fmt.Sprintf("placectl %s: %s", path, v.Usage), 2)
+	p.title("USAGE")
+	p.wrapped("  placectl "+path+v.usageTail(), 4)
 	if v.Example != "" {
-		b.WriteString("\nEXAMPLE\n" + indented(v.Example))
+		p.title("EXAMPLE")
+		p.code(v.Example)
 	}
+	if v.Description != "" {
+		p.WriteString("\n")
+		p.prose(v.Description)
+	}
+	v.listVerbs(p)
+	p.flags(v.Flags)
 	if own := v.AllStatuses(); v.Passes {
-		writeExitStatus(b, append(own, exit.OK, exit.Interrupted), exit.Own, false)
+		p.exitStatus(append(own, exit.OK, exit.Interrupted), exit.Own, false)
 	} else {
-		writeExitStatus(b, append(own, exit.OK, exit.Failed, exit.Usage, exit.Crash, exit.Interrupted), 0, FindFlag(v.Flags, Key) != nil)
+		p.exitStatus(append(own, exit.OK, exit.Failed, exit.Usage, exit.Crash, exit.Interrupted), 0, FindFlag(v.Flags, Key) != nil)
 	}
-	b.WriteString("\nGlobal flags are listed by placectl help.\n")
+	p.WriteString("\nGlobal flags are listed by placectl help.\n")
+}
+
+// listVerbs lists the verbs below this one.
+func (v *Verb[R]) listVerbs(p *Page) {
+	title := "VERBS"
+	for _, sub := range v.Verbs {
+		if sub.Hidden {
+			continue
+		}
+		if title != "" {
+			p.title(title)
+			title = ""
+		}
+		p.Entry(sub.Name, sub.Usage, verbColumn)
+	}
+}
+
+// Brief is what a noun that was named without a verb answers: its verbs.
+func (v *Verb[R]) Brief(p *Page, path string) {
+	p.wrapped(fmt.Sprintf("placectl %s: %s", path, v.Usage), 2)
+	v.listVerbs(p)
 }
 
 func (v *Verb[R]) usageTail() string {
@@ -90,17 +141,19 @@ func (v *Verb[R]) usageTail() string {
 	return tail
 }
 
-func writeFlags(b *strings.Builder, flags []cli.Flag) {
-	title := "\nFLAGS\n"
+func (p *Page) flags(flags []cli.Flag) {
+	title := "FLAGS"
 	for _, f := range flags {
 		doc, ok := f.(cli.DocGenerationFlag)
 		if v, isV := f.(cli.VisibleFlag); !ok || isV && !v.IsVisible() {
 			continue
 		}
-		b.WriteString(title)
-		title = ""
+		if title != "" {
+			p.title(title)
+			title = ""
+		}
 		label, usage := flagEntry(doc)
-		WriteEntry(b, label, usage)
+		p.Entry(label, usage, flagColumn)
 	}
 }
 
@@ -147,23 +200,10 @@ func flagLabel(short, long, value string) string {
 	return label
 }
 
-const entryColumn = 30 // where the explanations of a list begin
-
-// WriteEntry writes a line of a list: a label, and what it means.
-func WriteEntry(b *strings.Builder, label, text string) {
-	b.WriteString("  " + label)
-	if pad := entryColumn - 2 - utf8.RuneCountInString(label); pad > 1 {
-		b.WriteString(strings.Repeat(" ", pad))
-	} else {
-		b.WriteString("\n" + strings.Repeat(" ", entryColumn))
-	}
-	b.WriteString(text + "\n")
-}
-
-// writeExitStatus lists exit statuses; those of failures are greater by more than what
-// they mean elsewhere. keyed says that the verb has --key.
-func writeExitStatus(b *strings.Builder, show []int, more int, keyed bool) {
-	b.WriteString("\nEXIT STATUS\n")
+// exitStatus lists exit statuses; those of failures are greater by more than what they
+// mean elsewhere. keyed says that the verb has --key.
+func (p *Page) exitStatus(show []int, more int, keyed bool) {
+	p.title("EXIT STATUS")
 	for _, m := range exit.Meanings {
 		if keyed && m.Code == exit.Unknown {
 			m.Text = exit.UnknownKeyed
@@ -172,11 +212,13 @@ func writeExitStatus(b *strings.Builder, show []int, more int, keyed bool) {
 			m.Code += more
 		}
 		if slices.Contains(show, m.Code) {
-			fmt.Fprintf(b, "  %3d  %s\n", m.Code, m.Text)
+			p.status(m.Code, m.Text)
 		}
 	}
 }
 
-func indented(text string) string {
-	return "  " + strings.ReplaceAll(strings.TrimSpace(text), "\n", "\n  ") + "\n"
+// status writes a status, and what it means.
+func (p *Page) status(code int, text string) {
+	fmt.Fprintf(p, "  %3d  ", code)
+	p.wrapped(text, 7)
 }

@@ -50,7 +50,7 @@ func look(s *seen, c *cli.Context) error {
 // sample lists them.
 func sample() (list List[*seen]) {
 	for _, v := range sampleVerbs() {
-		list = append(list, Entry[*seen]{v.Name, func() *Verb[*seen] { return v }})
+		list = append(list, Entry[*seen]{Name: v.Name, Make: func() *Verb[*seen] { return v }})
 	}
 	return list
 }

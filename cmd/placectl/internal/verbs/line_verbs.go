@@ -1,6 +1,7 @@
 package verbs
 
 import (
+	"errors"
 	"slices"
 	"strings"
 
@@ -21,12 +22,20 @@ func (w *walker[R]) word(word string) {
 		}
 		return
 	}
+	if v != nil && len(w.Path) == 1 && len(w.Args) == 0 {
+		if called := w.list.also(v.Name, word); called != nil {
+			w.Path = []*Verb[R]{called}
+			return
+		}
+	}
 	names := w.verbNames()
 	switch {
 	case len(names) == 0 || v != nil && v.Runs():
 		w.Args = append(w.Args, word)
 	case word == "help":
 		w.Help = true
+	case v == nil && w.list.unlike(word) != "":
+		w.fail("unknown verb %s; here that is placectl %s", spell.Quoted(word), w.list.unlike(word))
 	case v == nil:
 		w.fail("unknown verb %s%s", spell.Quoted(word), index.DidYouMean(word, names))
 	default:
@@ -69,6 +78,9 @@ func (w *walker[R]) verbNames() []string {
 // ErrNoVerb is the emptiest of usage errors.
 var ErrNoVerb = usage.Of("", "a verb is missing")
 
+// ErrNoneBelow is the error of a noun without a verb.
+var ErrNoneBelow = errors.New("a verb is missing")
+
 // finish looks for what is missing once every word is read.
 func (w *walker[R]) finish() {
 	v := w.Leaf()
@@ -79,7 +91,7 @@ func (w *walker[R]) finish() {
 			w.err = ErrNoVerb
 		}
 	case !v.Runs():
-		w.fail("a verb is missing; there are %s", strings.Join(w.verbNames(), ", "))
+		w.fail("%w; there are %s", ErrNoneBelow, strings.Join(w.verbNames(), ", "))
 	default:
 		w.requireFlags(v)
 	}

@@ -5,6 +5,7 @@ package verbs
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/exit"
 	"github.com/placectl/placectl/store"
@@ -92,6 +93,8 @@ func KeyFlag() cli.Flag {
 type Entry[R any] struct {
 	Name string // the verb's own
 	Make func() *Verb[R]
+	Also []string // how it may be called, too, as a verb of a noun: reservation rm
+	Like string   // what others call it: sbatch qsub; with the verb below it that they mean: squeue=list
 }
 
 // Verb makes the verb, with what its declaration brings along.
@@ -117,6 +120,28 @@ func (l List[R]) find(name string) *Verb[R] {
 		}
 	}
 	return nil
+}
+
+// also makes the verb that may be called so, too, as a verb of a noun; nil when there is none.
+func (l List[R]) also(noun, word string) *Verb[R] {
+	for _, e := range l {
+		if slices.Contains(e.Also, noun+" "+word) {
+			return e.Verb()
+		}
+	}
+	return nil
+}
+
+// unlike is what the verb is called that others call by a word, "" where nobody knows.
+func (l List[R]) unlike(word string) string {
+	for _, e := range l {
+		for like := range strings.FieldsSeq(e.Like) {
+			if like, below, _ := strings.Cut(like, "="); like == word {
+				return strings.TrimSpace(e.Name + " " + below)
+			}
+		}
+	}
+	return ""
 }
 
 // Runs reports whether the verb does something by itself.

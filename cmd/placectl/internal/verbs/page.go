@@ -1,0 +1,83 @@
+package verbs
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+
+	"github.com/placectl/placectl/cmd/placectl/internal/output"
+)
+
+// DefaultWidth is how wide help is where nobody knows what its reader has.
+const DefaultWidth = 80
+
+// Page is help that is being written, no wider than so many columns.
+type Page struct {
+	strings.Builder
+	Width int
+}
+
+// NewPage begins a page; a width of 0 is the default one. Nothing is wrapped to less than
+// 40 columns, and lines longer than 100 are not read.
+func NewPage(width int) *Page {
+	if width == 0 {
+		width = DefaultWidth
+	}
+	return &Page{Width: min(max(width, 40), 100)}
+}
+
+// wrapped writes a text, the first line behind what stands there already, the others behind
+// an indent of that width.
+func (p *Page) wrapped(text string, indent int) {
+	for rest := []byte(text); ; {
+		n := output.BreakAt(rest, max(p.Width-indent, 20))
+		p.WriteString(strings.TrimRight(string(rest[:n]), " ") + "\n")
+		if rest = bytes.TrimLeft(rest[n:], " "); len(rest) == 0 {
+			return
+		}
+		p.WriteString(strings.Repeat(" ", indent))
+	}
+}
+
+// title begins a part of the page.
+func (p *Page) title(s string) { p.WriteString("\n" + s + "\n") }
+
+// Entry writes a line of a list: a label, and what it means, from a column on.
+func (p *Page) Entry(label, text string, column int) {
+	p.WriteString("  " + label)
+	if pad := column - 2 - output.TextWidth(label); pad > 0 {
+		p.WriteString(strings.Repeat(" ", pad))
+	} else {
+		p.WriteString("\n" + strings.Repeat(" ", column))
+	}
+	p.wrapped(text, column)
+}
+
+// prose writes paragraphs, which are apart by an empty line, or by one that is indented and
+// stays as it is. How a paragraph was broken into lines does not count.
+func (p *Page) prose(text string) {
+	var paragraph []string
+	flush := func() {
+		if len(paragraph) > 0 {
+			p.wrapped(strings.Join(paragraph, " "), 0)
+			paragraph = nil
+		}
+	}
+	for line := range strings.SplitSeq(strings.TrimSpace(text), "\n") {
+		switch {
+		case line == "" || line[0] == ' ':
+			flush()
+			p.WriteString(line + "\n")
+		default:
+			paragraph = append(paragraph, line)
+		}
+	}
+	flush()
+}
+
+// code writes lines as they are, behind an indent.
+func (p *Page) code(text string) {
+	for line := range strings.SplitSeq(strings.TrimSpace(text), "\n") {
+		fmt.Fprintln(p, "  "+line)
+	}
+}
