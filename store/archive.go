@@ -66,7 +66,11 @@ func (db *DB) Archive(to string, before time.Time, opt *ArchiveOptions) (*Archiv
 
 // view is View at the instant that the file stands for.
 func (db *DB) view(fn func(*Tx) error) error {
-	return db.file.View(func(r *file.Recorder) error {
+	now, err := db.current()
+	if err != nil {
+		return err
+	}
+	return now.View(func(r *file.Recorder) error {
 		tx, err := db.beginAsOf(r)
 		if err != nil {
 			return err

@@ -22,7 +22,11 @@ import (
 // process do it where that matters.
 func (db *DB) Check(report func(finding string)) error {
 	found := check.NewFindings(report)
-	return db.file.Check(found.Find, func(r *file.Recorder) error {
+	now, err := db.current()
+	if err != nil {
+		return err
+	}
+	return now.Check(found.Find, func(r *file.Recorder) error {
 		tx, err := db.beginAsOf(r)
 		if err != nil {
 			return err
@@ -47,9 +51,9 @@ func (db *DB) checkClock(r *file.Recorder, asOf int64, find func(string, ...any)
 // what it found. It refuses with ErrDamaged to guess about rows: when one of
 // them does not match its checksum, or they contradict each other.
 func (db *DB) Repair(report func(finding string)) error {
-	return db.file.Update(func(r *file.Recorder) (bool, error) {
+	return db.change(func(r *file.Recorder) (bool, error) {
 		found := check.NewFindings(report)
-		whole, err := db.file.Whole(found.Find)
+		whole, err := db.rows().Whole(found.Find)
 		if err == nil && !whole {
 			err = fmt.Errorf("%w: pages are damaged, and only what is derived from rows can be rebuilt; restore a backup, or salvage what is left", ErrDamaged)
 		}

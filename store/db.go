@@ -11,6 +11,7 @@ import (
 
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/store/internal/file"
+	"github.com/placectl/placectl/store/internal/replica"
 )
 
 // Options are how a database is opened. The zero value works.
@@ -44,19 +45,23 @@ type Options struct {
 	// declared. It is called within a transaction and must not begin another. Nil:
 	// nodes are taken as declared, unless the request has a Ranking.
 	Local func([]Candidate) []string
+	// Replica is about databases that are kept in a log.
+	Replica ReplicaOptions
 }
 
-// DB is a handle on a database file. Its methods may be called from several
+// DB is a handle on a database: a file, or the replica of a log. Its methods may be called from several
 // goroutines.
 type DB struct {
-	file    *file.File
+	file    *file.File       // nil where there is a log
+	log     *replica.Replica // nil where there is none
 	opt     Options
 	running running
 	changed atomic.Bool
 	behind  sync.Once // somebody was told that the clock is
 }
 
-// Open makes a handle on an existing database and checks that it is one. It
+// Open makes a handle on an existing database and checks that it is one. One whose name
+// is a URL is kept in a log, see IsLog. It
 // fails with ErrNotFound, ErrNotOurs, ErrUnsafe, ErrNewer, ErrDamaged or ErrLocked.
 func Open(path string, opt *Options) (*DB, error) {
 	if opt == nil {
@@ -79,6 +84,10 @@ func open(path string, opt Options, scratch bool) (*DB, error) {
 		db.opt.Now = time.Now
 	}
 	var err error
+	if IsLog(path) {
+		db.log, err = openLog(path, &db.opt)
+		return db, err
+	}
 	db.file, err = file.Open(path, file.Options{LockTimeout: db.opt.LockTimeout, Private: opt.Private, Scratch: scratch, Warn: opt.Warn, Detail: opt.Detail})
 	if err != nil {
 		return nil, err
@@ -95,8 +104,12 @@ func (opt *Options) lockTimeout() time.Duration {
 
 // Create makes a new, empty database: written beside the name, synced, then
 // renamed, so that a file of that name is whole or not there. It fails with
-// ErrExists when there is one, and never replaces it.
+// ErrExists when there is one, and never replaces it. A name that is a URL is that of a
+// log, see IsLog.
 func Create(path string, opt *Options, setup func(*Tx) error) error {
+	if IsLog(path) {
+		return createLog(path, opt, func(path string, opt *Options) error { return Create(path, opt, setup) })
+	}
 	return file.Create(path, func(path string) error {
 		if setup == nil && (opt == nil || !opt.AnyTime) {
 			return nil
@@ -120,7 +133,11 @@ func Create(path string, opt *Options, setup func(*Tx) error) error {
 // gives the copy up. A View that lasts leaves the file to writers by itself; a copy is
 // for several that are to see the same, and for the file as it is.
 func (db *DB) Copy() (*DB, error) {
-	copied, err := db.file.Copy()
+	now, err := db.current()
+	if err != nil {
+		return nil, err
+	}
+	copied, err := now.Copy()
 	if err != nil {
 		return nil, err
 	}
@@ -132,20 +149,30 @@ func (db *DB) Copy() (*DB, error) {
 // Others says why somebody else than the caller or root may have written what is in the
 // file, or put it there; "" where nobody can have. What a file names to be run is theirs,
 // then.
-func (db *DB) Others() string { return db.file.Others() }
+func (db *DB) Others() string { return db.rows().Others() }
 
-// Path is the file's name as given.
-func (db *DB) Path() string { return db.file.Path() }
+// Path is the database's name as given.
+func (db *DB) Path() string {
+	if db.log != nil {
+		return db.log.Name
+	}
+	return db.file.Path()
+}
 
 // View runs fn on a snapshot of the database. What fn changes is refused with
-// ErrReadOnly. Inside an Update on the same handle it fails with ErrNested.
+// ErrReadOnly. Inside an Update on the same handle it fails with ErrNested. Where the
+// database is kept in a log fn may be run again, as by Update.
 func (db *DB) View(fn func(*Tx) error) error {
 	leave, err := db.running.enter(false, db.opt.Private)
 	if err != nil {
 		return err
 	}
 	defer leave()
-	return ofStore(db.file.View(func(r *file.Recorder) error {
+	view := db.rows().View
+	if db.log != nil {
+		view = db.log.View
+	}
+	return ofStore(view(func(r *file.Recorder) error {
 		tx, err := db.begin(r)
 		if err != nil {
 			return err
@@ -189,7 +216,8 @@ func (db *DB) write(fn func(*Tx) error, keep bool) error {
 	}
 	defer leave()
 	kept := false
-	err = db.file.Update(func(r *file.Recorder) (bool, error) {
+	err = db.change(func(r *file.Recorder) (bool, error) {
+		kept = false
 		if keep {
 			if err := db.mayWriteNow(r); err != nil {
 				return false, err
@@ -216,8 +244,13 @@ func (db *DB) write(fn func(*Tx) error, keep bool) error {
 // ends well may have found all as it was to be.
 func (db *DB) Changed() bool { return db.changed.Load() }
 
-// Close gives a private handle's file back, and a copy up.
-func (db *DB) Close() error { return db.file.Close() }
+// Close gives a private handle's file back, a copy up, and the connection to a log.
+func (db *DB) Close() error {
+	if db.log != nil {
+		return db.log.Close()
+	}
+	return db.file.Close()
+}
 
 // Identity tells a database from others. A copy of its file has the same; one that was
 // made from a dump, or restored from a backup, has another epoch at least.

@@ -37,14 +37,22 @@ type Watch = file.Watch
 // using it. The copy is verified, synced, and has its name then: ErrExists when there is
 // a file of that name, ErrDamaged when the database is not sound.
 func (db *DB) Backup(path string, watch Watch) (Content, error) {
-	content, err := db.file.Backup(path, watch)
+	now, err := db.current()
+	if err != nil {
+		return Content{}, err
+	}
+	content, err := now.Backup(path, watch)
 	return newContent(content), err
 }
 
 // BackupTo writes such a copy to w, nothing before it has been made whole in a folder for
 // temporary files and verified. Nobody waits for w.
 func (db *DB) BackupTo(w io.Writer, watch Watch) (Content, error) {
-	content, err := db.file.BackupTo(w, os.TempDir(), watch)
+	now, err := db.current()
+	if err != nil {
+		return Content{}, err
+	}
+	content, err := now.BackupTo(w, os.TempDir(), watch)
 	return newContent(content), err
 }
 
@@ -75,10 +83,14 @@ type RestoreOptions struct {
 // another epoch. A database
 // that is there is kept under another name, also where it is damaged. It fails with
 // ErrDamaged when the backup is not sound, ErrNotOurs when one of the two files is no
-// database, ErrConflict when they are the same, and changes nothing then.
+// database, ErrConflict when they are the same, and changes nothing then. Where the
+// database is kept in a log, the backup becomes one entry of it, and nothing is kept beside.
 func Restore(path, backup string, opt *RestoreOptions) (*Restored, error) {
 	if opt == nil {
 		opt = new(RestoreOptions)
+	}
+	if IsLog(path) {
+		return restoreLog(path, backup, opt)
 	}
 	out := new(Restored)
 	var err error
@@ -134,16 +146,27 @@ type Compacted = file.Compacted
 // step: killed at any point, the file is the old one or the new one. It has the database
 // to itself meanwhile. It fails with ErrDamaged, and changes nothing, when the file is not
 // sound.
-func (db *DB) Compact(watch Watch) (Compacted, error) { return db.file.Compact(false, watch) }
+func (db *DB) Compact(watch Watch) (Compacted, error) { return db.compact(false, watch) }
 
 // CompactTrial does what Compact does, and changes nothing.
-func (db *DB) CompactTrial(watch Watch) (Compacted, error) { return db.file.Compact(true, watch) }
+func (db *DB) CompactTrial(watch Watch) (Compacted, error) { return db.compact(true, watch) }
+
+func (db *DB) compact(dryRun bool, watch Watch) (Compacted, error) {
+	if db.log != nil {
+		return Compacted{}, fmt.Errorf("%w: a database that is kept in a log has no file of its own to compact; placectl log trim makes the log shorter", ErrInvalid)
+	}
+	return db.file.Compact(dryRun, watch)
+}
 
 // Dump writes every row that is not derived as a line of JSON, of one instant, for Load
 // of this version and any later one. A database of an older format is dumped as what
 // its migration makes of it, and stays as it is.
 func (db *DB) Dump(w io.Writer, watch Watch) (Content, error) {
-	content, err := recovery.Dump(db.file, scratchOf(db.opt), w, watch)
+	now, err := db.current()
+	if err != nil {
+		return Content{}, err
+	}
+	content, err := recovery.Dump(now, scratchOf(db.opt), w, watch)
 	return newContent(content), err
 }
 

@@ -126,7 +126,7 @@ func (r *runner) updateOnce(fn func(*store.Tx) error) error {
 	if err != nil {
 		return err
 	}
-	defer db.Close()
+	defer r.done(db)
 	return r.commit(db, true, fn)
 }
 
@@ -189,11 +189,11 @@ func sshStamp() string { return fmt.Sprint(time.Now().Unix() / 10) }
 
 // identityOf is the id of a database at a path, "" for none.
 func (r *runner) identityOf(path string) (id string) {
-	db, err := store.Open(path, r.storeOptions())
+	db, err := r.openNamed(path)
 	if err != nil {
 		return ""
 	}
-	defer db.Close()
+	defer r.done(db)
 	err = db.View(func(tx *store.Tx) error {
 		is, err := tx.Identity()
 		id = is.ID
@@ -208,6 +208,9 @@ func (r *runner) identityOf(path string) (id string) {
 // attemptsStamp tells states of the file apart. One that was just written to may be written
 // to again before the clock of files has gone on.
 func (r *runner) attemptsStamp() string {
+	if store.IsLog(r.DB) {
+		return fmt.Sprint(r.logStamp())
+	}
 	info, err := os.Stat(r.DB)
 	if err != nil {
 		return ""

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
+	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/store"
@@ -23,7 +24,9 @@ func initVerb() *verb {
 		Description: "A resource is NAME=TYPE[,consumable][,unique], TYPE one of long, size, float, boolean, string,\n" +
 			"string_array. Jobs use up what is consumable (long, size and float can be); of the others a node must\n" +
 			"have enough, or the same. A unique one differs from node to node and is kept out of signatures.\n" +
-			"ncpus, ngpus, mem, vmem, swap, disk, arch, os, host and vnode are built in.",
+			"ncpus, ngpus, mem, vmem, swap, disk, arch, os, host and vnode are built in.\n\n" +
+			"--from makes the database of another, a file or one in etcd, as restore does of a backup: with --db etcd://...\n" +
+			"it moves a file there, with --from etcd://... it moves one back. FROM stays as it is.",
 		Flags: []cli.Flag{
 			&cli.StringSliceFlag{Name: "resource", Usage: "declare a resource, `NAME=TYPE[,consumable][,unique]`; may be repeated"},
 			&cli.StringFlag{Name: "signature", Usage: "resources `R,R` whose values make a bucket (all that are not unique)"},
@@ -31,6 +34,8 @@ func initVerb() *verb {
 			&cli.StringFlag{Name: "policy", Usage: "which nodes jobs take first, `POLICY` (firstavailable)"},
 			&cli.StringSliceFlag{Name: "set", Usage: "a setting, `KEY=VALUE`; may be repeated"},
 			&cli.BoolFlag{Name: "any-time", Usage: "any --now may write to the database: for tests and simulations"},
+			&cli.StringFlag{Name: "from", Usage: "begin with all that is in `FROM`, another database"},
+			&cli.BoolFlag{Name: "force", Usage: "with --from: also where attempts of FROM have not ended"},
 			&cli.BoolFlag{Name: "local", Usage: "add this machine as a node: its cores, memory and GPUs, as node detect finds them"},
 		},
 		Access:  verbs.Makes,
@@ -108,7 +113,11 @@ func (r *runner) printMade(defs []index.Def) error {
 func (r *runner) create(c *cli.Context, setup func(*store.Tx) error) error {
 	path := r.DB
 	if c.Bool(verbs.DryRun) {
-		if _, err := os.Lstat(path); err == nil {
+		if store.IsLog(path) {
+			if _, err := r.openNamed(path); !errors.Is(err, store.ErrNotFound) {
+				return cmp.Or(err, fmt.Errorf("%s: %w", path, store.ErrExists))
+			}
+		} else if _, err := os.Lstat(path); err == nil {
 			return fmt.Errorf("%s: %w", path, store.ErrExists)
 		}
 		dir, err := os.MkdirTemp("", "placectl-")
@@ -120,8 +129,33 @@ func (r *runner) create(c *cli.Context, setup func(*store.Tx) error) error {
 	}
 	opt := r.storeOptions()
 	opt.AnyTime = c.Bool("any-time")
-	err := store.Create(path, opt, setup)
+	make := store.Create
+	if c.IsSet("from") {
+		if c.Bool("any-time") {
+			return usagef("--any-time is for a new database: that of --from is one for tests, or not")
+		}
+		make = func(path string, opt *store.Options, setup func(*store.Tx) error) error {
+			return r.createFrom(c, path, opt, setup)
+		}
+	} else if c.Bool("force") {
+		return usagef("--force is for --from")
+	}
+	err := make(path, opt, setup)
 	r.changed = err == nil && !c.Bool(verbs.DryRun)
+	return err
+}
+
+// createFrom makes a database of another.
+func (r *runner) createFrom(c *cli.Context, path string, opt *store.Options, setup func(*store.Tx) error) error {
+	from, err := r.openNamed(c.String("from"))
+	if err != nil {
+		return err
+	}
+	defer r.done(from)
+	held, err := store.CreateFrom(path, from, &store.FromOptions{Options: *opt, Force: c.Bool("force"), Setup: setup})
+	if len(held) > 0 {
+		r.notef("%s held, for what waited may have run; placectl unhold lets a job go on", spell.Plural(len(held), "job"))
+	}
 	return err
 }
 

@@ -178,6 +178,9 @@ func (r *runner) waitForFile(seen time.Time) error {
 
 // fileStamp is when the database was last written to.
 func (r *runner) fileStamp() time.Time {
+	if store.IsLog(r.DB) {
+		return time.Unix(r.logStamp(), 0)
+	}
 	info, err := os.Stat(r.DB)
 	if err != nil {
 		return time.Time{}

@@ -202,9 +202,9 @@ func (r *runner) launchKept(c *cli.Context, launcher *launch.Program) error {
 	return r.launchAll(launcher, told, c.String(verbs.Key))
 }
 
-// databasePath is the file of the database for programs that run elsewhere.
+// databasePath is the name of the database for programs that run elsewhere.
 func (r *runner) databasePath() string {
-	if r.overSSH() {
+	if r.overSSH() || store.IsLog(r.DB) {
 		return r.DB
 	}
 	if path, err := filepath.Abs(r.DB); err == nil {

@@ -2,6 +2,8 @@ package main
 
 import (
 	"bytes"
+	"errors"
+	"sync"
 	"time"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/process"
@@ -17,12 +19,113 @@ func (r *runner) open() (*store.DB, error) {
 	if r.tx != nil {
 		return nil, usage.Of("tx", "this cannot be part of a transaction: it takes several")
 	}
-	return store.Open(r.DB, r.storeOptions())
+	return r.openNamed(r.DB)
+}
+
+// openNamed makes a handle on a database. There is one of each that is kept in a log: it
+// has a connection.
+func (r *runner) openNamed(name string) (*store.DB, error) {
+	if !store.IsLog(name) {
+		return store.Open(name, r.storeOptions())
+	}
+	r.inLogs.mu.Lock()
+	defer r.inLogs.mu.Unlock()
+	if db := r.inLogs.open[name]; db != nil {
+		return db, nil
+	}
+	db, err := store.Open(name, r.storeOptions())
+	if err == nil {
+		if r.inLogs.open == nil {
+			r.inLogs.open = make(map[string]*store.DB)
+		}
+		r.inLogs.open[name] = db
+	}
+	return db, err
+}
+
+// logs are the handles of a run on databases that are kept in logs.
+type logs struct {
+	mu      sync.Mutex
+	open    map[string]*store.DB
+	ends    string // where the log of --db ended when it was looked at last
+	version int64  // how often it ended elsewhere
+	watched bool
+}
+
+// done gives a handle back that is of no more use.
+func (r *runner) done(db *store.DB) {
+	if db.Log() == nil {
+		_ = db.Close()
+	}
+}
+
+// leaveLogs gives the connections up. What is due for a log is done now that the answer is
+// given: a cycle keeps a snapshot when it is time for one, others when it is high time.
+func (r *runner) leaveLogs() {
+	r.inLogs.mu.Lock()
+	defer r.inLogs.mu.Unlock()
+	times := 2.0
+	if r.verb != nil && r.verb.Name == "cycle" {
+		times = 1
+	}
+	for name, db := range r.inLogs.open {
+		if err := errors.Join(db.Log().Keep(times), db.Close()); err != nil {
+			r.debugf("%s: %v", name, err)
+		}
+	}
+	r.inLogs.open = nil
+}
+
+// logStamp tells states of a log apart, as fileStamp does of a file: somebody watches it.
+func (r *runner) logStamp() int64 {
+	r.inLogs.mu.Lock()
+	watched := r.inLogs.watched
+	r.inLogs.watched = true
+	r.inLogs.mu.Unlock()
+	if !watched {
+		r.watchLog()
+	}
+	r.inLogs.mu.Lock()
+	defer r.inLogs.mu.Unlock()
+	return r.inLogs.version
+}
+
+// watchLog notes where the log ends now, and from now on each time that it ends elsewhere.
+func (r *runner) watchLog() {
+	db, err := r.openNamed(r.DB)
+	if err != nil {
+		return
+	}
+	look := func() {
+		r.inLogs.mu.Lock()
+		since := r.inLogs.ends
+		r.inLogs.mu.Unlock()
+		ends, err := db.Log().Watch(r.ctx, since)
+		if err != nil {
+			time.Sleep(pollInterval)
+			return
+		}
+		r.inLogs.mu.Lock()
+		r.inLogs.ends = ends
+		r.inLogs.version++
+		r.inLogs.mu.Unlock()
+	}
+	look()
+	go func() {
+		for r.ctx.Err() == nil {
+			look()
+		}
+	}()
 }
 
 func (r *runner) storeOptions() *store.Options {
 	said := *r // of now: what is noted may be held back by the time there is a warning
-	return &store.Options{LockTimeout: r.LockTimeout, Now: func() time.Time { return r.now() }, Chosen: !r.Now.IsZero(), Behind: r.behind, Warn: func(s string) { said.notef("%s", s) }, Detail: func(s string) { said.debugf("%s", s) }}
+	opt := &store.Options{LockTimeout: r.LockTimeout, Now: func() time.Time { return r.now() }, Chosen: !r.Now.IsZero(), Behind: r.behind, Warn: func(s string) { said.notef("%s", s) }, Detail: func(s string) { said.debugf("%s", s) }}
+	if store.IsLog(r.DB) {
+		version, _ := buildVersion()
+		opt.Replica = store.ReplicaOptions{Stale: r.Stale, Folder: r.getenv("PLACECTL_REPLICAS"), Version: version, Verb: r.inv.Verb()}
+	}
+	return opt
 }
 
 // view runs fn on a snapshot of the database. What fn prints is held back until
@@ -45,7 +148,10 @@ func (r *runner) read(db *store.DB, fn func(*store.Tx) error) error {
 	var held spool.Spool
 	defer held.Reset()
 	r.stdout = &held
-	err := db.View(fn)
+	err := db.View(func(tx *store.Tx) error {
+		held.Reset()
+		return fn(tx)
+	})
 	r.stdout = out
 	if err != nil {
 		return err

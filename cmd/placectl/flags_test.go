@@ -323,6 +323,9 @@ var shownElsewhere = map[string]string{
 	"query --max-time":          "query.txtar",
 	"check --in-process":        "check.txtar",
 	"restore --no-hold":         "backup.txtar",
+	"init --from":               "replica.txtar",
+	"init --force":              "replica.txtar",
+	"log --since":               "replica.txtar",
 	"salvage --to":              "salvage.txtar",
 	"archive --to":              "archive.txtar",
 	"archive --before":          "archive.txtar",
@@ -345,7 +348,7 @@ var shownElsewhere = map[string]string{
 }
 
 // globalsShownElsewhere are the same of global flags.
-var globalsShownElsewhere = map[string]string{"--lock-timeout": "cmd_node_import_test.go", "--no-color": "cmd_node_list_test.go", "--begun": "ssh.txtar"}
+var globalsShownElsewhere = map[string]string{"--lock-timeout": "cmd_node_import_test.go", "--no-color": "cmd_node_list_test.go", "--begun": "ssh.txtar", "--stale": "replica.txtar"}
 
 // flagsDB is a folder with a database and the files that flagLines name.
 func flagsDB(t *testing.T) string {

@@ -185,7 +185,7 @@ func (r *runner) keyedWork(c *cli.Context, path string, work, answer func() erro
 	if !c.IsSet(verbs.Key) {
 		return answer()
 	}
-	db, err := store.Open(path, r.storeOptions())
+	db, err := r.openNamed(path)
 	if err != nil {
 		return err
 	}
@@ -195,7 +195,7 @@ func (r *runner) keyedWork(c *cli.Context, path string, work, answer func() erro
 // keyedAnswer repeats the answer that a database keeps for a key, errFirst where it keeps
 // none.
 func (r *runner) keyedAnswer(c *cli.Context, path string) error {
-	db, err := store.Open(path, r.storeOptions())
+	db, err := r.openNamed(path)
 	if err != nil {
 		return err
 	}

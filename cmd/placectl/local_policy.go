@@ -101,7 +101,7 @@ func (r *runner) distrustsOpened() string {
 	if err != nil {
 		return err.Error()
 	}
-	defer db.Close()
+	defer r.done(db)
 	return r.distrusts(db)
 }
 

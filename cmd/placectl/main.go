@@ -117,6 +117,8 @@ func allVerbs() verbs.List[*runner] {
 		{Name: "metrics", Make: metricsVerb},
 		{Name: "simulate", Make: simulateVerb},
 		{Name: "check", Make: checkVerb},
+		{Name: "log", Make: logVerb},
+		{Name: "upgrade", Make: upgradeVerb},
 		{Name: "doctor", Make: doctorVerb},
 		{Name: "backup", Make: backupVerb},
 		{Name: "restore", Make: restoreVerb},
@@ -206,6 +208,7 @@ type runner struct {
 	kept      *keyed.Recording    // the answer to a request with a key
 	repeated  bool                // it was given before
 	front     *fronts.Submission  // of qsub or sbatch, nil: it is not one of them that submits
+	inLogs    *logs               // the handles on databases that are kept in logs
 	behind    bool                // a writer may come from before the instant of the database
 	widths    []int               // of columns, as the shell was told
 }
@@ -214,7 +217,7 @@ func newRunner(ctx context.Context, e env) *runner {
 	out := &process.Answers{Writer: e.stdout}
 	e.stdout = out
 	ctx, stop := context.WithCancel(ctx)
-	return &runner{env: e, ctx: ctx, stop: stop, answers: out, notes: e.stderr, verbs: allVerbs(), dash: -1}
+	return &runner{env: e, ctx: ctx, stop: stop, answers: out, notes: e.stderr, verbs: allVerbs(), dash: -1, inLogs: new(logs)}
 }
 
 // run runs one command and returns its exit status.
@@ -228,6 +231,7 @@ func (r *runner) outcome() (status int) {
 		}
 	}()
 	err := r.delivered(r.main())
+	r.leaveLogs()
 	if r.pipeClosed() {
 		return exit.Pipe
 	}

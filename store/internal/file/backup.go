@@ -58,6 +58,11 @@ func (f *File) CopyTo(path string, watch Watch) (Content, error) {
 	if err := renewMeta(path); err != nil {
 		return Content{}, err
 	}
+	if f.opt.Replica {
+		if err := Detach(path); err != nil {
+			return Content{}, err
+		}
+	}
 	content, err := Verify(path, watch)
 	if errors.Is(err, row.ErrDamaged) {
 		err = fmt.Errorf("%s cannot be copied: %w; placectl check tells more, placectl salvage gets out what can be read", f.path, err)

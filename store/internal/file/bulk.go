@@ -43,15 +43,21 @@ func (b *Bulk) begin() error {
 
 // Put writes a row.
 func (b *Bulk) Put(t row.Table, key, payload []byte) error {
-	if b.rows++; b.rows > bulkRows {
-		if err := b.file.commit(b.open, b.r); err != nil {
-			return err
-		}
-		if err := b.begin(); err != nil {
-			return err
-		}
+	if err := b.room(); err != nil {
+		return err
 	}
 	return b.r.Put(t, key, payload)
+}
+
+// room makes room for one more row: it commits those that there are when they are many.
+func (b *Bulk) room() error {
+	if b.rows++; b.rows <= bulkRows {
+		return nil
+	}
+	if err := b.file.commit(b.open, b.r); err != nil {
+		return err
+	}
+	return b.begin()
 }
 
 // Has reports whether a row has been put.

@@ -8,8 +8,10 @@ func (f *File) commit(o *opened, r *Recorder) error {
 	if err := r.writeSums(); err != nil {
 		return err
 	}
-	if f.opt.Scratch {
-		return r.bolt.Commit()
+	if o.bolt.NoSync {
+		err := r.bolt.Commit()
+		o.spent = err != nil
+		return err
 	}
 	transaction := uint64(r.bolt.ID())
 	if err := o.lock.mark(transaction); err != nil {

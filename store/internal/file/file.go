@@ -24,6 +24,7 @@ import (
 type Options struct {
 	LockTimeout time.Duration // how long a transaction waits for the file
 	Private     bool          // it stays open and locked from the first transaction to Close
+	Replica     bool          // it is a copy of what lasts elsewhere: its commits are not synced, and what they change is known
 	Scratch     bool          // nobody else knows of it yet: Private without a lock, its commits are not synced and its tables are filled in order
 	Warn        func(string)  // is told what does not stop work; nil: nobody is
 	Detail      func(string)  // is told what only those want to know who look closely; nil: nobody is
@@ -138,21 +139,24 @@ func (f *File) read(o *opened, after, latest time.Duration, fn func(*bbolt.Tx) e
 // way to disk: the change may or may not be there. After any other error nothing was
 // changed.
 func (f *File) Update(fn func(*Recorder) (keep bool, err error)) error {
-	return f.run(true, func(o *opened) error {
-		tx, err := o.bolt.Begin(true)
-		if err != nil {
-			return err
-		}
-		defer tx.Rollback() //nolint:errcheck // after a commit it only says so
-		r, err := f.begin(tx)
-		if err != nil {
-			return err
-		}
-		if keep, err := fn(r); err != nil || !keep {
-			return err
-		}
-		return f.commit(o, r)
-	})
+	return f.run(true, func(o *opened) error { return f.update(o, fn) })
+}
+
+// update is Update on a file that is open.
+func (f *File) update(o *opened, fn func(*Recorder) (keep bool, err error)) error {
+	tx, err := o.bolt.Begin(true)
+	if err != nil {
+		return err
+	}
+	defer tx.Rollback() //nolint:errcheck // after a commit it only says so
+	r, err := f.begin(tx)
+	if err != nil {
+		return err
+	}
+	if keep, err := fn(r); err != nil || !keep {
+		return err
+	}
+	return f.commit(o, r)
 }
 
 // run opens and locks the file around fn, or uses the private handle.

@@ -38,8 +38,12 @@ func (f *File) open(write bool) (*opened, error) {
 	})
 	lock := new(fileLock)
 	if !f.opt.Scratch {
+		take := acquireMended
+		if f.opt.Replica { // what is not on disk yet need not be
+			take = acquire
+		}
 		var err error
-		if lock, err = acquireMended(f.path, write, f.opt.LockTimeout); err != nil {
+		if lock, err = take(f.path, write, f.opt.LockTimeout); err != nil {
 			return nil, err
 		}
 	}
@@ -48,7 +52,8 @@ func (f *File) open(write bool) (*opened, error) {
 		lock.release() //nolint:errcheck // the other error says more
 		return nil, err
 	}
-	o.bolt.NoSync, o.bolt.NoGrowSync = f.opt.Scratch, f.opt.Scratch
+	o.bolt.NoSync = f.opt.Scratch || f.opt.Replica
+	o.bolt.NoGrowSync = o.bolt.NoSync
 	return o, nil
 }
 

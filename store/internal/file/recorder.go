@@ -39,7 +39,7 @@ const filledInOrder = 0.95
 // begin starts a transaction. A writer brings a file of an older format up to date.
 func (f *File) begin(tx *bbolt.Tx) (*Recorder, error) {
 	r := &Recorder{bolt: tx, inOrder: f.opt.Scratch}
-	if f.Committed != nil && tx.Writable() {
+	if (f.Committed != nil || f.opt.Replica) && tx.Writable() {
 		r.changes = new(ChangeSet)
 	}
 	if err := r.readFormat(); err != nil {
@@ -51,10 +51,13 @@ func (f *File) begin(tx *bbolt.Tx) (*Recorder, error) {
 	if err := r.readSums(); err != nil {
 		return nil, err
 	}
-	if r.format < row.Format && tx.Writable() {
-		return r, r.migrate()
+	if !tx.Writable() || f.opt.Replica {
+		return r, nil
 	}
-	return r, nil
+	if err := r.alone(); err != nil || r.format == row.Format {
+		return r, err
+	}
+	return r, r.migrate()
 }
 
 // Writable reports whether the transaction may change the file.

@@ -91,7 +91,7 @@ func dumpRows(r *file.Recorder, out *bufio.Writer, watch file.Watch) (content fi
 			continue
 		}
 		err := r.Each(t, nil, func(key, payload []byte) (bool, error) {
-			if !row.Counted(t, key) {
+			if !row.Counted(t, key) || row.Local(t, key) {
 				return true, nil // it says something of the file, not of what is in it
 			}
 			if line, err = row.AppendDocument(line[:0], t, key, payload); err != nil {

@@ -1,7 +1,9 @@
 package replica
 
 import (
+	"bytes"
 	"context"
+	"encoding/gob"
 	"slices"
 	"sync"
 	"time"
@@ -237,4 +239,24 @@ func (m *Memory) Turn(ctx context.Context, place Place, enter bool) (Place, erro
 		return nil, err
 	}
 	return mine, nil
+}
+
+// Bytes is all that the log holds, for SetBytes.
+func (m *Memory) Bytes() ([]byte, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	var b bytes.Buffer
+	err := gob.NewEncoder(&b).Encode(&m.state)
+	return b.Bytes(), err
+}
+
+// SetBytes makes the log what another was; of no bytes, none.
+func (m *Memory) SetBytes(b []byte) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.state = memoryState{}
+	if len(b) == 0 {
+		return nil
+	}
+	return gob.NewDecoder(bytes.NewReader(b)).Decode(&m.state)
 }

@@ -95,6 +95,11 @@ var identityContent = &content{
 	},
 }
 
+var replicaContent = contentOf(func(_, payload []byte) (*Replica, error) {
+	r := new(Replica)
+	return r, r.Decode(payload)
+}, func(r *Replica) []byte { return r.Encode() })
+
 var hookContent = contentOf(func(_, payload []byte) (*Hook, error) { return DecodeHook(payload) }, EncodeHook)
 
 var (
@@ -175,6 +180,8 @@ func contentAt(t Table, key []byte) *content {
 		return hookContent
 	case t == Meta && string(key) == string(KeyPostponed):
 		return postponedContent
+	case t == Meta && string(key) == string(KeyReplica):
+		return replicaContent
 	case t == Meta && isRefusedKey(key):
 		return refusedContent
 	case t == Meta && isBeatKey(key):

@@ -76,7 +76,7 @@ var tables = [TableCount]struct {
 	since            uint32
 	derived          bool
 }{
-	Meta:           {"meta", "format | identity | state | sums | hook | postponed | refused NODE | beat USER@HOST", "the magic and the format; id and epoch; clock and counters; what the rows of each table sum up to; how far the hook is; which planned jobs overdue ones have put off; which jobs a node has refused; who was heard of when", 1, false},
+	Meta:           {"meta", "format | identity | state | sums | hook | postponed | replica | refused NODE | beat USER@HOST", "the magic and the format; id and epoch; clock and counters; what the rows of each table sum up to; how far the hook is; which planned jobs overdue ones have put off; where in a log the file stands; which jobs a node has refused; who was heard of when", 1, false},
 	Config:         {"config", "setting", "its value as text", 1, false},
 	Resources:      {"resources", "resource number (2 bytes)", "definition", 1, false},
 	Queues:         {"queues", "name", "settings of the queue", 1, false},
@@ -155,6 +155,7 @@ var (
 	KeySums      = []byte("sums")
 	KeyPostponed = []byte("postponed") // which planned jobs overdue ones have put off
 	KeyHook      = []byte("hook")      // how far the site's program has been handed the events
+	KeyReplica   = []byte("replica")   // of which log the file is a replica, and where in it the file stands
 )
 
 // EncodeFormat is the row that says which format the file has. It has no checksum:
@@ -169,4 +170,10 @@ func DecodeFormat(value []byte) (format uint32, ok bool) {
 		return 0, false
 	}
 	return binary.BigEndian.Uint32(value[len(magic):]), true
+}
+
+// Local reports whether a row is of one file alone: it belongs to what the file is, and not
+// to what is in the database.
+func Local(t Table, key []byte) bool {
+	return t == Meta && (string(key) == string(KeySums) || string(key) == string(KeyReplica))
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/placectl/placectl/store"
 	"golang.org/x/sys/unix"
 )
 
@@ -35,7 +36,7 @@ func (r *Runner) keepBeat(ctx context.Context, s *state) {
 		}
 	}
 	every := time.Second
-	if strings.Contains(r.Database, "://") {
+	if strings.HasPrefix(r.Database, store.URLScheme) {
 		every = 10 * time.Second
 	}
 	var seen string

@@ -20,6 +20,7 @@ type Globals struct {
 	Verbose     bool
 	NoColor     bool
 	LockTimeout time.Duration
+	Stale       time.Duration // how old a replica may be that a reader is content with; negative: as old as it is
 	Begun       string // written to standard error behind placectl-begun, before anything is done; "": nothing is
 }
 
@@ -48,12 +49,13 @@ func (f *GlobalFlag) Shown() string { return "--" + f.Name }
 
 // GlobalFlags is the table that parsing and help share.
 var GlobalFlags = []GlobalFlag{
-	{Name: "db", Value: "FILE", Env: "PLACECTL_DB", Usage: "the database (./placectl.db); ssh://[USER@]HOST/PATH: there", set: setDB},
+	{Name: "db", Value: "FILE", Env: "PLACECTL_DB", Usage: "the database (./placectl.db); ssh://[USER@]HOST/PATH: there; etcd://HOST:PORT,.../PREFIX: in etcd", set: setDB},
 	{Name: "now", Value: "TIME", Env: "PLACECTL_NOW", Usage: "the instant to work at, for planning and tests", set: setNow},
 	{Name: "output", Short: "o", Value: "FORMAT", Env: "PLACECTL_OUTPUT", Usage: spell.List(output.FormatNames(), "or"), set: setOutput},
 	{Name: "no-header", Usage: "no line of column names", set: setSwitch(func(g *Globals) *bool { return &g.NoHeader })},
 	{Name: "raw", Usage: "csv cells as they are, even where a spreadsheet would run them, and logs as they are, on a terminal, too", set: setSwitch(func(g *Globals) *bool { return &g.Raw })},
 	{Name: "lock-timeout", Value: "DUR", Usage: "how long to wait for other processes (30s)", set: setLockTimeout},
+	{Name: "stale", Value: "DUR", Env: "PLACECTL_STALE", Usage: "answers may be so old, or of \"any\" age, where the database is in etcd", set: setStale},
 	{Name: "quiet", Short: "q", Usage: "no notes, no progress", set: setSwitch(func(g *Globals) *bool { return &g.Quiet })},
 	{Name: "verbose", Short: "v", Usage: "more notes", set: setSwitch(func(g *Globals) *bool { return &g.Verbose })},
 	{Name: "no-color", Env: "NO_COLOR", Usage: "no colour", set: setNoColor},
@@ -136,6 +138,16 @@ func setOutput(g *Globals, value string, _ Surroundings) (err error) {
 
 func setLockTimeout(g *Globals, value string, _ Surroundings) (err error) {
 	g.LockTimeout, err = spell.ParseDuration(value)
+	return err
+}
+
+// setStale takes a duration, or any.
+func setStale(g *Globals, value string, _ Surroundings) (err error) {
+	if value == "any" {
+		g.Stale = -1
+		return nil
+	}
+	g.Stale, err = spell.ParseDuration(value)
 	return err
 }
 

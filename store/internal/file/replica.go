@@ -1,0 +1,191 @@
+package file
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/placectl/placectl/store/internal/row"
+	"go.etcd.io/bbolt"
+	"golang.org/x/sys/unix"
+)
+
+// A replica is a file whose content lasts elsewhere, in a log: package replica keeps it up
+// to date. What is written here is for it. No commit of a replica is synced, and what one
+// has changed can be looked at before it is committed.
+
+// Held is a file that is open and locked for several transactions of a writer, one after
+// the other.
+type Held struct {
+	file *File
+	open *opened
+}
+
+// Hold locks the file for as long as fn takes.
+func (f *File) Hold(fn func(*Held) error) error {
+	return f.run(true, func(o *opened) error { return fn(&Held{f, o}) })
+}
+
+// Update is a transaction, as File.Update makes it.
+func (h *Held) Update(fn func(*Recorder) (keep bool, err error)) error {
+	return h.file.update(h.open, fn)
+}
+
+// Changes are what the transaction has changed so far, where somebody wants to know.
+func (r *Recorder) Changes() *ChangeSet { return r.changes }
+
+// Unrecorded says that nobody wants to know what the transaction changes.
+func (r *Recorder) Unrecorded() { r.changes = nil }
+
+// Previous lets fn find rows as they are stored, and as they were before the transaction of a
+// writer; nil where there was none. They live as long as fn runs.
+func (r *Recorder) Previous(fn func(find func(t row.Table, key []byte) []byte) error) error {
+	old, err := r.bolt.DB().Begin(false)
+	if err != nil {
+		return err
+	}
+	defer old.Rollback() //nolint:errcheck // it only reads
+	var tables [row.TableCount]*bbolt.Bucket
+	return fn(func(t row.Table, key []byte) []byte {
+		if tables[t] == nil {
+			if tables[t] = old.Bucket([]byte(t.String())); tables[t] == nil {
+				return nil
+			}
+		}
+		return tables[t].Get(key)
+	})
+}
+
+// Stored is a row as it is stored, nil where there is none.
+func (r *Recorder) Stored(t row.Table, key []byte) ([]byte, error) { return r.get(t, key) }
+
+// PutStored puts a row as it is stored, or removes it where that is nil. One that says of
+// which format the file is, is heeded: the tables of that format are made.
+func (r *Recorder) PutStored(t row.Table, key, value []byte) error {
+	switch {
+	case value == nil:
+		return r.Remove(t, key)
+	case !isFormat(t, key):
+		return r.put(t, key, value)
+	}
+	format, ok := row.DecodeFormat(value)
+	if !ok || format > row.Format {
+		return fmt.Errorf("%w: format %d, this one knows up to %d", ErrNewer, format, row.Format)
+	}
+	for ; r.format < format; r.format++ {
+		if err := addTables(r.format + 1)(r); err != nil {
+			return err
+		}
+	}
+	return r.writeFormat(format)
+}
+
+// EachStored goes through all rows of a table as they are stored, but for those that are of
+// this file alone.
+func (r *Recorder) EachStored(t row.Table, fn func(key, value []byte) error) error {
+	b := r.bucket(t)
+	if b == nil {
+		return nil
+	}
+	return b.ForEach(func(key, value []byte) error {
+		if row.Local(t, key) {
+			return nil
+		}
+		return fn(key, value)
+	})
+}
+
+// Upgrade brings a replica of an older format up to date: what it changes is known, and the
+// caller rebuilds what is derived.
+func (r *Recorder) Upgrade() error {
+	if r.format == row.Format {
+		return nil
+	}
+	return r.migrate()
+}
+
+// Replica is of which log the file is a replica, nil where it is none.
+func (r *Recorder) Replica() (*row.Replica, error) {
+	payload, err := r.Get(row.Meta, row.KeyReplica)
+	if payload == nil || err != nil {
+		return nil, err
+	}
+	at := new(row.Replica)
+	return at, at.Decode(payload)
+}
+
+// PutReplica says where the file stands.
+func (r *Recorder) PutReplica(at *row.Replica) error {
+	return r.PutOrRemove(row.Meta, row.KeyReplica, at.Encode())
+}
+
+// alone refuses to write to the replica of a log as if it were a file by itself.
+func (r *Recorder) alone() error {
+	if r.bucket(row.Meta).Get(row.KeyReplica) == nil {
+		return nil
+	}
+	return fmt.Errorf("the file is the replica of a log, and is written through that%w", Wordless(row.ErrConflict))
+}
+
+// Detach makes a file by itself of a copy of a replica that nobody uses yet.
+func Detach(path string) error {
+	f := &File{path: path, opt: Options{Private: true, Scratch: true, Replica: true}}
+	return errors.Join(f.Update(func(r *Recorder) (bool, error) {
+		r.Unrecorded()
+		return true, r.Remove(row.Meta, row.KeyReplica)
+	}), f.Close())
+}
+
+// PutStored writes a row as it is stored.
+func (b *Bulk) PutStored(t row.Table, key, value []byte) error {
+	if err := b.room(); err != nil {
+		return err
+	}
+	if isFormat(t, key) {
+		format, _ := row.DecodeFormat(value)
+		return b.r.writeFormat(format)
+	}
+	return b.r.put(t, key, value)
+}
+
+// Join makes a replica anew, and puts it in the place of the one that is there, if any:
+// that one is locked until the new one is done. Where somebody else makes one meanwhile
+// where there was none, theirs stays. Nothing is synced.
+func Join(path string, timeout time.Duration, fill func(*Bulk) error) error {
+	sweep(path)
+	_, err := os.Lstat(path)
+	there := err == nil
+	if there {
+		lock, err := acquire(path, true, timeout)
+		if err != nil {
+			return err
+		}
+		defer lock.release() //nolint:errcheck // what was done is done
+	}
+	tmp, err := os.CreateTemp(filepath.Dir(path), litterOf(path))
+	if err != nil {
+		return notMade(path, err)
+	}
+	defer tmp.Close()
+	defer os.Remove(tmp.Name())
+	if err := layOut(tmp.Name()); err != nil {
+		return noRoom(path, err)
+	}
+	f := &File{path: tmp.Name(), opt: Options{Private: true, Scratch: true, Replica: true}}
+	if err := errors.Join(guard(func() error { return f.Bulk(fill) }), f.Close()); err != nil {
+		return noRoom(path, err)
+	}
+	if there {
+		return rename(tmp.Name(), path, 0)
+	}
+	if err = rename(tmp.Name(), path, unix.RENAME_NOREPLACE); cannot(err) {
+		err = os.Link(tmp.Name(), path)
+	}
+	if errors.Is(err, fs.ErrExist) {
+		return nil
+	}
+	return err
+}

@@ -1,0 +1,178 @@
+package replica
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/placectl/placectl/store/internal/file"
+)
+
+// Change is an entry as people look at it.
+type Change struct {
+	Head
+	Bytes   int      // of the entry, in the log
+	Rows    int      // that it changes
+	Tables  []string // that have those rows
+	Chain   [8]byte  // of the entry
+	Cleared bool     // a table was emptied first
+}
+
+// Each goes through the entries of the log behind a position, the oldest that is there
+// first.
+func (rep *Replica) Each(since uint64, fn func(*Change) error) error {
+	ctx, cancel := within(rep.until())
+	defer cancel()
+	for at := (Position{N: since}); ; {
+		tail, err := rep.driver.After(ctx, at)
+		if err != nil {
+			return away(err)
+		}
+		if at.N+1 < tail.First {
+			at.N = tail.First - 1
+			continue
+		}
+		for _, b := range tail.Entries {
+			c, err := changeOf(b)
+			if err != nil {
+				return fmt.Errorf("entry %d: %w", at.N+1, err)
+			}
+			if err := fn(c); err != nil {
+				return err
+			}
+			at = Position{at.N + 1, c.Chain}
+		}
+		if len(tail.Entries) == 0 || at.N >= tail.Head.N {
+			return nil
+		}
+	}
+}
+
+func changeOf(b []byte) (*Change, error) {
+	e, err := decodeEntry(b)
+	if err != nil {
+		return nil, err
+	}
+	c := &Change{Head: e.Head, Bytes: len(b), Chain: ChainOf(b)}
+	for i := range e.tables {
+		t := &e.tables[i]
+		c.Rows += len(t.ops)
+		c.Tables = append(c.Tables, t.name)
+		c.Cleared = c.Cleared || t.cleared
+	}
+	return c, nil
+}
+
+// Audit looks for what is wrong with the log, and whether a replica that is made anew of it
+// is the same as this one; it tells find. A replica that differs is made anew.
+func (rep *Replica) Audit(find func(string)) error {
+	if err := rep.auditEntries(find); err != nil {
+		return err
+	}
+	dir, err := os.MkdirTemp("", "placectl-*")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	other := &Replica{Name: rep.Name, driver: rep.driver, opt: rep.opt, link: dir + "/log"}
+	other.opt.Folder, other.opt.Stale = dir, 0
+	if err := other.join(rep.until()); err != nil {
+		return err
+	}
+	for range 20 { // others may write meanwhile
+		ours, err := rep.snapshot()
+		if err != nil {
+			return err
+		}
+		anew, err := other.snapshot()
+		if err != nil {
+			return err
+		}
+		if ours.At != anew.At {
+			continue
+		}
+		if !bytes.Equal(ours.Body, anew.Body) {
+			find(fmt.Sprintf("this machine's replica differs at position %v from one that is made anew of the log: it is made anew", ours.At))
+			return rep.join(rep.until())
+		}
+		return nil
+	}
+	return fmt.Errorf("%w: others wrote all the time, and no two replicas stood at one position", file.ErrLocked)
+}
+
+// snapshot is what the replica holds, brought up to date.
+func (rep *Replica) snapshot() (snap *Snapshot, err error) {
+	err = rep.View(func(r *file.Recorder) error {
+		at, err := r.Replica()
+		if err != nil {
+			return err
+		}
+		snap, err = TakeSnapshot(r, positionOf(at))
+		return err
+	})
+	return snap, err
+}
+
+// auditEntries verifies that each entry can be read and follows the one before it, from the
+// snapshot before the newest to the end.
+func (rep *Replica) auditEntries(find func(string)) error {
+	ctx, cancel := within(rep.until())
+	defer cancel()
+	end, err := rep.driver.After(ctx, nowhere)
+	if err != nil {
+		return away(err)
+	}
+	var last *Change
+	stop := errors.New("an entry cannot be read")
+	err = rep.Each(end.First-1, func(c *Change) error {
+		switch {
+		case c.Log != [4]byte(end.Log[:4]):
+			find(fmt.Sprintf("entry %d, %s, is of another log", c.Position, c.author()))
+		case last != nil && (c.Position != last.Position+1 || c.Before != last.Chain):
+			find(fmt.Sprintf("entry %d, %s, does not follow entry %d, %s", c.Position, c.author(), last.Position, last.author()))
+		}
+		last = c
+		return nil
+	})
+	if errors.Is(err, errEntry) {
+		find(err.Error())
+		err = stop
+	}
+	if err != nil {
+		return err
+	}
+	switch {
+	case last == nil && end.Head.N >= end.First, last != nil && last.Position < end.Head.N:
+		find(fmt.Sprintf("the log ends at entry %d, and not all of its entries are there", end.Head.N))
+	case last != nil && last.Position == end.Head.N && last.Chain != end.Head.Chain:
+		find(fmt.Sprintf("entry %d, %s, is not the one that the log ends with", last.Position, last.author()))
+	}
+	return nil
+}
+
+// Watch returns the position that the log ends at once that is not since, as text; at once
+// for "". It fails when the context ends.
+func (rep *Replica) Watch(ctx context.Context, since string) (string, error) {
+	for {
+		tail, err := rep.driver.After(ctx, nowhere)
+		if err != nil {
+			return "", away(err)
+		}
+		if now := tail.Head.String(); now != since {
+			return now, nil
+		}
+		if err := rep.driver.Watch(ctx, tail.Head); err != nil {
+			return "", err
+		}
+	}
+}
+
+// Size tells how much the log holds.
+func (rep *Replica) Size() (Size, error) {
+	ctx, cancel := within(rep.until())
+	defer cancel()
+	s, err := rep.driver.Size(ctx)
+	return s, away(err)
+}

@@ -1,0 +1,25 @@
+package replica
+
+import (
+	"crypto/rand"
+	"time"
+
+	"github.com/placectl/placectl/store/internal/file"
+)
+
+// Create makes a log that begins with what a file holds.
+func Create(d Driver, timeout time.Duration, f *file.File) error {
+	var id ID
+	rand.Read(id[:]) //nolint:errcheck // it never fails
+	var first *Snapshot
+	err := f.View(func(r *file.Recorder) (err error) {
+		first, err = TakeSnapshot(r, id.Start())
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	ctx, cancel := within(time.Now().Add(timeout))
+	defer cancel()
+	return away(d.Create(ctx, id, first))
+}

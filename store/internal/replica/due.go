@@ -1,0 +1,99 @@
+package replica
+
+import (
+	"time"
+
+	"github.com/placectl/placectl/store/internal/file"
+	"github.com/placectl/placectl/store/internal/row"
+)
+
+// A snapshot is due when the entries since the last are many, or weigh more than twice what
+// it does; of a small database, when they weigh something.
+const (
+	dueEntries = 2000
+	dueWeight  = 2
+	dueLeast   = 256 << 10
+)
+
+// due is how often the bound at which a snapshot is due has been reached.
+func due(at *row.Replica) float64 {
+	return max(float64(at.N-min(at.N, at.Since))/dueEntries, float64(at.Behind)/float64(max(dueWeight*at.SinceBytes, dueLeast)))
+}
+
+// newer notes where the newest snapshot is.
+func newer(at *row.Replica, tail *Tail) bool {
+	if tail.Snapshot.N <= at.Since {
+		return false
+	}
+	at.Since, at.SinceBytes, at.Behind = tail.Snapshot.N, uint64(tail.SnapshotBytes), 0
+	return true
+}
+
+// noteDue notes how much a snapshot is due.
+func (rep *Replica) noteDue(at *row.Replica) {
+	rep.mu.Lock()
+	defer rep.mu.Unlock()
+	rep.due = due(at)
+}
+
+// Keep makes a snapshot where the bound at which one is due has been reached so many times,
+// as far as the last transaction knows, and forgets what lies behind the one before it.
+func (rep *Replica) Keep(times float64) error {
+	rep.mu.Lock()
+	least := rep.due
+	rep.mu.Unlock()
+	if least < times {
+		return nil
+	}
+	return rep.keep(times)
+}
+
+// Trim makes a snapshot, if there is any entry behind the newest, and forgets what lies
+// behind the one before it.
+func (rep *Replica) Trim() error { return rep.keep(0) }
+
+// keep puts a snapshot of the replica in the place of the newest, unless that is newer.
+// Pieces of the log are deleted last: whoever reads meanwhile finds what it looks for, or
+// is told where the log begins.
+func (rep *Replica) keep(times float64) error {
+	s := &session{rep: rep, until: time.Now().Add(max(rep.opt.LockTimeout, time.Minute))}
+	ctx, cancel := within(s.until)
+	defer cancel()
+	tail, err := rep.driver.After(ctx, nowhere)
+	if err != nil {
+		return away(err)
+	}
+	var snap *Snapshot
+	err = rep.File().View(func(r *file.Recorder) error {
+		at, err := s.position(r)
+		if err != nil || at.N <= tail.Snapshot.N || newer(at, tail) && due(at) < times {
+			return err
+		}
+		snap, err = TakeSnapshot(r, positionOf(at))
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	if snap != nil {
+		kept, err := rep.driver.Keep(ctx, tail.Snapshot, snap)
+		if err != nil || !kept {
+			return away(err)
+		}
+		if err := rep.driver.Trim(ctx, tail.Snapshot.N+1); err != nil {
+			return away(err)
+		}
+		tail.Snapshot, tail.SnapshotBytes = snap.At, int64(len(snap.Body))
+	}
+	return rep.File().Hold(func(h *file.Held) error {
+		return h.Update(func(r *file.Recorder) (bool, error) {
+			r.Unrecorded()
+			at, err := s.position(r)
+			if err != nil || !newer(at, tail) {
+				return false, err
+			}
+			rep.noteDue(at)
+			return true, r.PutReplica(at)
+		})
+	})
+}

@@ -1,0 +1,292 @@
+package replica
+
+import (
+	"bytes"
+	"compress/flate"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+
+	"github.com/placectl/placectl/store/internal/file"
+	"github.com/placectl/placectl/store/internal/row"
+)
+
+// An entry is what one transaction changed, as bytes: a head, which says whose it is, and
+// the changes, table by table. Tables go by name: what number a table has is the business
+// of one version. All numbers are varints but for those of fixed length. It ends with the
+// CRC-32C of all before it. On disk; must not change.
+
+// entryVersion is the first byte of an entry. 0xff is a driver's own.
+const entryVersion = 1
+
+// How the changes are packed.
+const (
+	packedNot = iota
+	packedDeflate
+)
+
+const (
+	packFrom  = 4 << 10 // changes of more bytes are deflated
+	deltaFrom = 256     // a row of more bytes is told by what it has in common with the one before it
+	deltaMost = 32 << 10
+	// entryMost is how many bytes the changes of an entry may have when they are not packed.
+	entryMost = 1 << 30
+)
+
+// Head says whose an entry is.
+type Head struct {
+	Position uint64
+	Log      [4]byte  // the beginning of the log's id
+	Before   [8]byte  // the chain of the entry before
+	ID       [16]byte // drawn: tells the entry from others at its position
+	Format   uint32   // of the file
+	Version  string   // of placectl
+	Host     string
+	User     string
+	Verb     string
+	Now      int64 // the transaction's instant
+}
+
+// Kinds of changes.
+const (
+	opDelete = iota // of a row
+	opPut           // of a row, as it is stored
+	opChange        // of a row that is there: the new one deflated, with the old one as the dictionary
+)
+
+// op is a change of a row.
+type op struct {
+	kind  byte
+	key   []byte
+	value []byte // as stored, or deflated
+}
+
+// tableChange is what was changed in a table.
+type tableChange struct {
+	name    string
+	cleared bool // all rows went, before the changes
+	ops     []op // in the order of their keys
+}
+
+// Entry is one of a log.
+type Entry struct {
+	Head
+	tables []tableChange
+}
+
+// encode makes the bytes of an entry.
+func (e *Entry) encode() ([]byte, error) {
+	b := e.encodeHead()
+	changes := encodeTables(e.tables)
+	if len(changes) > entryMost {
+		return nil, fmt.Errorf("%w: the transaction changes %d MiB of rows", ErrFull, len(changes)>>20)
+	}
+	if len(changes) <= packFrom {
+		b = append(append(b, packedNot), changes...)
+	} else {
+		packed, err := deflate(changes, nil, flate.BestSpeed)
+		if err != nil {
+			return nil, err
+		}
+		b = append(binary.AppendUvarint(append(b, packedDeflate), uint64(len(changes))), packed...)
+	}
+	return binary.LittleEndian.AppendUint32(b, crc32.Checksum(b, crc32.MakeTable(crc32.Castagnoli))), nil
+}
+
+func (e *Entry) encodeHead() []byte {
+	b := binary.AppendUvarint([]byte{entryVersion}, e.Position)
+	b = append(append(append(b, e.Log[:]...), e.Before[:]...), e.ID[:]...)
+	b = binary.AppendUvarint(b, uint64(e.Format))
+	for _, s := range []string{e.Version, e.Host, e.User, e.Verb} {
+		b = appendBytes(b, []byte(s))
+	}
+	return binary.AppendVarint(b, e.Now)
+}
+
+func encodeTables(tables []tableChange) []byte {
+	b := binary.AppendUvarint(nil, uint64(len(tables)))
+	for _, t := range tables {
+		b = appendBytes(b, []byte(t.name))
+		cleared := byte(0)
+		if t.cleared {
+			cleared = 1
+		}
+		b = binary.AppendUvarint(append(b, cleared), uint64(len(t.ops)))
+		for _, o := range t.ops {
+			b = appendBytes(append(b, o.kind), o.key)
+			if o.kind != opDelete {
+				b = appendBytes(b, o.value)
+			}
+		}
+	}
+	return b
+}
+
+func appendBytes(b, s []byte) []byte { return append(binary.AppendUvarint(b, uint64(len(s))), s...) }
+
+// errEntry says that bytes are no entry.
+var errEntry = fmt.Errorf("%w: an entry of the log is not what somebody wrote", row.ErrDamaged)
+
+// DecodeHead reads whose an entry is, and verifies that its bytes are those that were
+// written. It fails with file.ErrNewer where this version cannot know what else it says.
+func DecodeHead(b []byte) (*Head, error) {
+	h, _, err := decodeHead(b)
+	return h, err
+}
+
+func decodeHead(b []byte) (*Head, *reader, error) {
+	if len(b) < 5 {
+		return nil, nil, errEntry
+	}
+	body, sum := b[:len(b)-4], binary.LittleEndian.Uint32(b[len(b)-4:])
+	if crc32.Checksum(body, crc32.MakeTable(crc32.Castagnoli)) != sum {
+		return nil, nil, errEntry
+	}
+	r := &reader{b: body}
+	if v := r.byte(); v != entryVersion {
+		return nil, nil, fmt.Errorf("%w: an entry of the log has version %d", file.ErrNewer, v)
+	}
+	h := &Head{Position: r.uint()}
+	copy(h.Log[:], r.take(len(h.Log)))
+	copy(h.Before[:], r.take(len(h.Before)))
+	copy(h.ID[:], r.take(len(h.ID)))
+	h.Format = uint32(r.uint())
+	h.Version, h.Host, h.User, h.Verb = string(r.bytes()), string(r.bytes()), string(r.bytes()), string(r.bytes())
+	h.Now = r.int()
+	if r.bad {
+		return nil, nil, errEntry
+	}
+	if h.Format > row.Format {
+		return h, r, fmt.Errorf("%w: entry %d of the log is of %s, and has format %d; this one knows up to %d: install placectl %s or later",
+			file.ErrNewer, h.Position, h.author(), h.Format, row.Format, h.Version)
+	}
+	return h, r, nil
+}
+
+// author is who wrote an entry.
+func (h *Head) author() string {
+	return fmt.Sprintf("%s by %s on %s (placectl %s)", h.Verb, h.User, h.Host, h.Version)
+}
+
+// decodeEntry reads an entry.
+func decodeEntry(b []byte) (*Entry, error) {
+	h, r, err := decodeHead(b)
+	if err != nil {
+		return nil, err
+	}
+	switch r.byte() {
+	case packedNot:
+	case packedDeflate:
+		size := r.uint()
+		if r.bad || size > entryMost {
+			return nil, errEntry
+		}
+		changes, err := inflate(r.b, nil, int(size))
+		if err != nil || uint64(len(changes)) != size {
+			return nil, errEntry
+		}
+		r = &reader{b: changes}
+	default:
+		return nil, errEntry
+	}
+	e := &Entry{Head: *h}
+	for n := r.count(); n > 0 && !r.bad; n-- {
+		t := tableChange{name: string(r.bytes()), cleared: r.byte() == 1}
+		for n := r.count(); n > 0 && !r.bad; n-- {
+			o := op{kind: r.byte(), key: r.bytes()}
+			if o.kind != opDelete {
+				o.value = r.bytes()
+			}
+			r.bad = r.bad || o.kind > opChange
+			t.ops = append(t.ops, o)
+		}
+		e.tables = append(e.tables, t)
+	}
+	if r.bad || len(r.b) > 0 {
+		return nil, errEntry
+	}
+	return e, nil
+}
+
+// reader takes fields off bytes. What is not there makes it bad.
+type reader struct {
+	b   []byte
+	bad bool
+}
+
+func (r *reader) take(n int) []byte {
+	if n < 0 || n > len(r.b) {
+		r.b, r.bad = nil, true
+		return nil
+	}
+	b := r.b[:n:n]
+	r.b = r.b[n:]
+	return b
+}
+
+func (r *reader) byte() byte {
+	if b := r.take(1); b != nil {
+		return b[0]
+	}
+	return 0
+}
+
+func (r *reader) uint() uint64 {
+	v, n := binary.Uvarint(r.b)
+	if n <= 0 {
+		r.b, r.bad = nil, true
+		return 0
+	}
+	r.b = r.b[n:]
+	return v
+}
+
+func (r *reader) int() int64 {
+	v, n := binary.Varint(r.b)
+	if n <= 0 {
+		r.b, r.bad = nil, true
+		return 0
+	}
+	r.b = r.b[n:]
+	return v
+}
+
+// count is how many things follow, each of a byte at least.
+func (r *reader) count() int {
+	n := r.uint()
+	if n > uint64(len(r.b)) {
+		r.b, r.bad = nil, true
+		return 0
+	}
+	return int(n)
+}
+
+func (r *reader) bytes() []byte { return r.take(r.count()) }
+
+// deflate packs bytes; with a dictionary, the last 32 KiB of it count.
+func deflate(b, dictionary []byte, level int) ([]byte, error) {
+	var out bytes.Buffer
+	w, err := flate.NewWriterDict(&out, level, dictionary)
+	if err != nil {
+		return nil, err
+	}
+	_, err = w.Write(b)
+	err = errors.Join(err, w.Close())
+	return out.Bytes(), err
+}
+
+// inflate unpacks bytes, so many at most.
+func inflate(b, dictionary []byte, most int) ([]byte, error) {
+	r := flate.NewReaderDict(bytes.NewReader(b), dictionary)
+	var out bytes.Buffer
+	_, err := io.Copy(&out, io.LimitReader(r, int64(most)+1))
+	if err == nil && out.Len() > most {
+		err = errEntry
+	}
+	return out.Bytes(), err
+}
+
+// dictionary is as much of a row as deflate looks back on.
+func dictionary(b []byte) []byte { return b[max(0, len(b)-deltaMost):] }

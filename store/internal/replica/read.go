@@ -1,0 +1,258 @@
+package replica
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/placectl/placectl/store/internal/file"
+	"github.com/placectl/placectl/store/internal/row"
+)
+
+// applyMost is how many bytes of entries are applied; who is behind by more joins anew.
+const applyMost = 8 << 20
+
+// behind says that the replica is not at the end of the log.
+type behind struct{ tail *Tail }
+
+func (*behind) Error() string { return "the replica is behind the log" }
+
+// errJoin says that the replica is of no use, and is to be made anew; Unwrap is why.
+type errJoin struct{ why error }
+
+func (e *errJoin) Error() string { return e.why.Error() }
+func (e *errJoin) Unwrap() error { return e.why }
+
+// ErrGoneBack says that a log is not what it was: an older state of it was put back.
+var ErrGoneBack = fmt.Errorf("%w: the log has gone back to an earlier state", row.ErrDamaged)
+
+// View runs fn on a snapshot of the replica that holds all that the log held when View was
+// called, or, where the handle is content with less, what is there.
+func (rep *Replica) View(fn func(*file.Recorder) error) error {
+	s := &session{rep: rep, until: rep.until()}
+	return s.joining(func() error {
+		err := rep.File().View(func(r *file.Recorder) error {
+			at, err := s.position(r)
+			if err != nil {
+				return err
+			}
+			if !rep.contentWith() {
+				if err := s.fresh(at); err != nil {
+					return err
+				}
+			}
+			return answer(fn(r))
+		})
+		var late *behind
+		if !errors.As(err, &late) {
+			return err
+		}
+		if err := rep.File().Hold(func(h *file.Held) error { return s.catchUp(h, late.tail) }); err != nil {
+			return err
+		}
+		return errAgain
+	})
+}
+
+// answered is an error that a transaction's function gave: it is an answer, whatever it
+// says, and nothing of the replica's.
+type answered struct{ error }
+
+func (a *answered) Unwrap() error { return a.error }
+
+func answer(err error) error {
+	if err == nil {
+		return nil
+	}
+	return &answered{err}
+}
+
+// errAgain says that the transaction is to be run again.
+var errAgain = errors.New("run again")
+
+// session is one transaction, through all its runs.
+type session struct {
+	rep   *Replica
+	until time.Time
+	joins int    // how often the replica was made anew
+	known uint64 // the end of the log at some time since the transaction began
+	asked bool   // known is
+}
+
+// joinsMost is how often a transaction makes the replica anew because the log has left it
+// behind: that it is so again and again has no good reason.
+const joinsMost = 3
+
+// joining runs try until it gives an answer. A replica that is damaged, or differs from
+// the log, is made anew once.
+func (s *session) joining(try func() error) error {
+	for {
+		err := try()
+		var join *errJoin
+		switch {
+		case errors.Is(err, errAgain):
+			continue
+		case errors.As(err, &join) && s.joins < joinsMost, errors.Is(err, errUnusable) && s.joins == 0:
+		case s.joins == 0 && isDamage(err):
+			s.rep.damaged()
+		default:
+			return saidBy(err)
+		}
+		s.joins++
+		s.rep.detail("the replica is made anew: " + err.Error())
+		if err := s.rep.join(s.until); err != nil {
+			return err
+		}
+	}
+}
+
+// errUnusable says that there is no replica where it should be.
+var errUnusable = errors.New("there is no replica")
+
+// isDamage reports whether an error is one of this machine's replica, and of no log's.
+func isDamage(err error) bool {
+	if errors.Is(err, errEntry) || errors.Is(err, errSnapshot) || errors.Is(err, ErrGoneBack) {
+		return false
+	}
+	return errors.Is(err, row.ErrDamaged) || errors.Is(err, file.ErrNotOurs)
+}
+
+// saidBy is an error as the function of a transaction gave it.
+func saidBy(err error) error {
+	var said *answered
+	if errors.As(err, &said) {
+		return said.error
+	}
+	return err
+}
+
+func (rep *Replica) detail(text string) {
+	if rep.opt.Detail != nil {
+		rep.opt.Detail(text)
+	}
+}
+
+// position is where the replica stands.
+func (s *session) position(r *file.Recorder) (*row.Replica, error) {
+	at, err := r.Replica()
+	if err == nil && (at == nil || at.Log != s.rep.ID()) {
+		err = fmt.Errorf("%w: the file is not the replica of log %s", row.ErrDamaged, s.rep.ID())
+	}
+	return at, err
+}
+
+func positionOf(at *row.Replica) Position { return Position{at.N, at.Chain} }
+
+// fresh verifies that nothing is newer than the replica was when the transaction began; it
+// fails with behind.
+func (s *session) fresh(at *row.Replica) error {
+	if s.asked && at.N >= s.known {
+		return nil
+	}
+	ctx, cancel := within(s.until)
+	defer cancel()
+	began := time.Now()
+	tail, err := s.rep.driver.After(ctx, positionOf(at))
+	if err != nil {
+		return away(err)
+	}
+	return s.compare(at, tail, began)
+}
+
+// compare looks at what a log held behind the replica.
+func (s *session) compare(at *row.Replica, tail *Tail, began time.Time) error {
+	switch {
+	case tail.Log != at.Log:
+		return &errJoin{fmt.Errorf("the log is another one than it was: %s, and not %s", tail.Log, ID(at.Log))}
+	case tail.Head.N < at.N || tail.Head.N == at.N && tail.Head.Chain != at.Chain:
+		return fmt.Errorf("%w: it ends at %v, and this machine's replica stands at %v; back that up (placectl backup, with --stale any), and begin a new log with init --from", ErrGoneBack, tail.Head, positionOf(at))
+	}
+	s.known, s.asked = max(s.known, tail.Head.N), true
+	if tail.Head.N > at.N {
+		return &behind{tail}
+	}
+	s.rep.wasFresh(began)
+	return nil
+}
+
+// away is an error of a call under the name that callers know it by.
+func away(err error) error {
+	switch {
+	case errors.Is(err, ErrAway), errors.Is(err, ErrLost):
+		return fmt.Errorf("%w: %w", file.ErrLocked, err)
+	case errors.Is(err, ErrNoLog):
+		return fmt.Errorf("%w of that name, placectl init makes one%w", err, file.Wordless(row.ErrNotFound))
+	}
+	return err
+}
+
+// catchUp applies what a log held behind the replica, or says that it is to be made anew.
+func (s *session) catchUp(h *file.Held, tail *Tail) error {
+	return h.Update(func(r *file.Recorder) (bool, error) {
+		r.Unrecorded()
+		at, err := s.position(r)
+		if err != nil || tail.Head.N <= at.N { // somebody else of this machine was faster
+			return false, err
+		}
+		if why := s.tooFar(at, tail); why != "" {
+			return false, &errJoin{errors.New(why)}
+		}
+		newer(at, tail)
+		if err := applyAll(r, at, tail); err != nil {
+			return false, err
+		}
+		s.rep.noteDue(at)
+		return true, r.PutReplica(at)
+	})
+}
+
+// tooFar says why the replica is too far behind to be brought up to date entry by entry, ""
+// when it is not.
+func (s *session) tooFar(at *row.Replica, tail *Tail) string {
+	bytes := 0
+	for _, e := range tail.Entries {
+		bytes += len(e)
+	}
+	switch {
+	case at.N+1 < tail.First:
+		return fmt.Sprintf("the log begins at entry %d, and the replica stands at %d", tail.First, at.N)
+	case s.joins > 0 || tail.Snapshot.N <= at.N:
+	case tail.Head.N-at.N > MostEntries || bytes > applyMost:
+		return fmt.Sprintf("the replica is %d entries behind", tail.Head.N-at.N)
+	}
+	return ""
+}
+
+// applyAll applies the entries of a tail that come behind a position, and moves that.
+func applyAll(r *file.Recorder, at *row.Replica, tail *Tail) error {
+	from := at.N
+	for _, b := range tail.Entries {
+		e, err := decodeEntry(b)
+		switch {
+		case err != nil:
+			return err
+		case e.Position <= at.N:
+			continue
+		case e.Position != at.N+1:
+			return fmt.Errorf("%w: entry %d came behind entry %d", errEntry, e.Position, at.N)
+		case e.Before != at.Chain || e.Log != [4]byte(at.Log[:4]):
+			return fmt.Errorf("%w: entry %d, %s, does not follow the entry before it that this machine's replica has", ErrGoneBack, e.Position, e.author())
+		}
+		if err := e.apply(r); err != nil {
+			return err
+		}
+		at.N, at.Chain = at.N+1, ChainOf(b)
+		countEntry(at, len(b))
+	}
+	if at.N == from {
+		return fmt.Errorf("%w: nothing came behind entry %d, and the log ends at %d", errEntry, from, tail.Head.N)
+	}
+	return nil
+}
+
+// countEntry counts the entry that the replica stands at now.
+func countEntry(at *row.Replica, bytes int) {
+	if at.N > at.Since {
+		at.Behind += uint64(bytes)
+	}
+}

@@ -1,0 +1,197 @@
+package replica
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/placectl/placectl/store/internal/file"
+)
+
+// Options are how a replica is used. The zero value works but for Folder.
+type Options struct {
+	Folder      string        // where replicas lie; it is made where it is not there
+	LockTimeout time.Duration // how long a transaction waits: for the file, and for the log
+	Stale       time.Duration // readers are content with a replica that was fresh so long ago; negative: with any
+	Version     string        // of the program
+	Verb        string        // what it does
+	Now         func() time.Time
+	Warn        func(string)
+	Detail      func(string)
+}
+
+// Replica is a handle on a log through this machine's copy of it. Its methods may be called
+// from several goroutines.
+type Replica struct {
+	Name   string // of the log
+	driver Driver
+	opt    Options
+	link   string // the file that says which log's replica is the one of Name
+
+	closing sync.Once
+	closed  error
+
+	mu   sync.Mutex
+	id   ID
+	file *file.File
+	due  float64 // how often the bound at which a snapshot is due has been reached
+}
+
+// Connected makes a handle through a driver. The local replica is made where there is none,
+// and is not looked at where there is.
+func Connected(name string, d Driver, c Config, opt Options) (*Replica, error) {
+	rep := &Replica{Name: name, driver: d, opt: opt}
+	if err := rep.folder(); err != nil {
+		return nil, err
+	}
+	members := slices.Sorted(slices.Values(c.Members))
+	sum := sha256.Sum256([]byte(c.Scheme + "\n" + strings.Join(members, ",") + "\n" + c.Prefix))
+	rep.link = filepath.Join(opt.Folder, hex.EncodeToString(sum[:8])+".log")
+	if id, err := readLink(rep.link); err == nil {
+		if err := rep.use(id); err == nil {
+			return rep, nil
+		}
+	}
+	return rep, rep.join(rep.until())
+}
+
+// folder makes the folder of replicas. What lies in one that others may write is not to be
+// trusted.
+func (rep *Replica) folder() error {
+	if err := os.MkdirAll(rep.opt.Folder, 0o700); err != nil {
+		return err
+	}
+	info, err := os.Stat(rep.opt.Folder)
+	if err == nil && info.Mode().Perm()&0o022 != 0 {
+		return fmt.Errorf("%w: others may write the folder of replicas, %s", file.ErrUnsafe, rep.opt.Folder)
+	}
+	return err
+}
+
+// readLink reads which log a name leads to.
+func readLink(path string) (id ID, err error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return id, err
+	}
+	b, err := hex.DecodeString(strings.TrimSpace(string(text)))
+	if err != nil || len(b) != len(id) {
+		return id, fs.ErrNotExist
+	}
+	return ID(b), nil
+}
+
+// path is where the replica of a log lies. After the machine was booted again nobody knows
+// what of it is on disk: it has another name then.
+func (rep *Replica) path(id ID) string {
+	return filepath.Join(rep.opt.Folder, fmt.Sprintf("%s-%s-%d.db", id, bootID(), os.Getuid()))
+}
+
+var bootID = sync.OnceValue(func() string {
+	text, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
+	if err != nil {
+		return "unknown"
+	}
+	return strings.ReplaceAll(strings.TrimSpace(string(text)), "-", "")
+})
+
+// use makes a handle on the replica of a log, which has to be there.
+func (rep *Replica) use(id ID) error {
+	f, err := file.Open(rep.path(id), file.Options{LockTimeout: rep.opt.LockTimeout, Replica: true, Warn: rep.opt.Warn, Detail: rep.opt.Detail})
+	if err != nil {
+		return err
+	}
+	rep.mu.Lock()
+	defer rep.mu.Unlock()
+	rep.id, rep.file = id, f
+	return nil
+}
+
+// File is the local replica, as it is.
+func (rep *Replica) File() *file.File {
+	rep.mu.Lock()
+	defer rep.mu.Unlock()
+	return rep.file
+}
+
+// ID is the log's.
+func (rep *Replica) ID() ID {
+	rep.mu.Lock()
+	defer rep.mu.Unlock()
+	return rep.id
+}
+
+// Driver is the connection to the log.
+func (rep *Replica) Driver() Driver { return rep.driver }
+
+// Close gives the connection up.
+func (rep *Replica) Close() error {
+	rep.closing.Do(func() { rep.closed = errors.Join(rep.File().Close(), rep.driver.Close()) })
+	return rep.closed
+}
+
+// until is when who begins now gives up.
+func (rep *Replica) until() time.Time { return time.Now().Add(rep.opt.LockTimeout) }
+
+// within is a context for a call that may take until then.
+func within(until time.Time) (context.Context, context.CancelFunc) {
+	return context.WithDeadline(context.Background(), until)
+}
+
+// freshPath is the file whose time of change says when the replica was fresh.
+func (rep *Replica) freshPath() string { return rep.path(rep.ID()) + ".fresh" }
+
+// wasFresh notes that the replica held all that the log held at an instant.
+func (rep *Replica) wasFresh(at time.Time) {
+	path := rep.freshPath()
+	if err := os.Chtimes(path, at, at); errors.Is(err, fs.ErrNotExist) {
+		if f, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY, 0o600); err == nil {
+			f.Close()
+			_ = os.Chtimes(path, at, at)
+		}
+	}
+}
+
+// Age is how long ago the replica was fresh; false where that is not known.
+func (rep *Replica) Age() (time.Duration, bool) {
+	info, err := os.Stat(rep.freshPath())
+	if err != nil {
+		return 0, false
+	}
+	age := time.Since(info.ModTime())
+	return age, age >= 0
+}
+
+// contentWith reports whether readers are content with the replica as it is.
+func (rep *Replica) contentWith() bool {
+	if rep.opt.Stale == 0 {
+		return false
+	}
+	age, known := rep.Age()
+	switch {
+	case rep.opt.Stale < 0 && known && age > time.Second && rep.opt.Warn != nil:
+		rep.opt.Warn("the answer is from a replica that was fresh " + strconv.Itoa(int(age/time.Second)) + " s ago")
+	case rep.opt.Stale < 0:
+	default:
+		return known && age <= rep.opt.Stale
+	}
+	return true
+}
+
+// now is the clock of whoever writes.
+func (opt *Options) now() int64 {
+	if opt.Now == nil {
+		return time.Now().Unix()
+	}
+	return opt.Now().Unix()
+}

@@ -1,0 +1,167 @@
+package replica
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/placectl/placectl/store/internal/file"
+	"github.com/placectl/placectl/store/internal/row"
+)
+
+// newLog makes a log in memory that holds an empty database.
+func newLog(t testing.TB) *Memory {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "first.db")
+	if err := file.Create(path, func(string) error { return nil }); err != nil {
+		t.Fatal(err)
+	}
+	f, err := file.Open(path, file.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := NewMemory()
+	if err := Create(m, time.Minute, f); err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// machine makes a replica of a log on a machine of its own.
+func machine(t testing.TB, d Driver, change ...func(*Options)) *Replica {
+	t.Helper()
+	opt := Options{Folder: t.TempDir(), LockTimeout: 20 * time.Second, Version: "test", Verb: "test"}
+	for _, c := range change {
+		c(&opt)
+	}
+	rep, err := Connected("memory://x/y", d, Config{Scheme: "memory", Members: []string{"x"}, Prefix: "y"}, opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return rep
+}
+
+// set puts a row whose key and payload are text.
+func set(r *file.Recorder, key, value string) error {
+	return r.Put(row.Config, []byte(key), append([]byte{1}, value...))
+}
+
+func get(r *file.Recorder, key string) string {
+	b, err := r.Get(row.Config, []byte(key))
+	if err != nil {
+		panic(err)
+	}
+	if b == nil {
+		return ""
+	}
+	return string(b[1:])
+}
+
+// contents are all rows of a replica.
+func contents(t testing.TB, rep *Replica) map[string]string {
+	t.Helper()
+	var all map[string]string
+	err := rep.View(func(r *file.Recorder) error {
+		all = make(map[string]string)
+		for tab := range row.TableCount {
+			err := r.EachStored(tab, func(key, value []byte) error {
+				all[fmt.Sprintf("%s %q", tab, key)] = string(value)
+				return nil
+			})
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+// TestTwoMachines: what one has written the other reads, and none writes over the other.
+func TestTwoMachines(t *testing.T) {
+	t.Parallel()
+	m := newLog(t)
+	a, b := machine(t, m), machine(t, m)
+	const each = 40
+	var wg sync.WaitGroup
+	for _, rep := range []*Replica{a, b} {
+		wg.Go(func() {
+			for range each {
+				err := rep.Update(func(r *file.Recorder) (bool, error) {
+					return true, set(r, "count", get(r, "count")+"x")
+				})
+				if err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	one, two := contents(t, a), contents(t, b)
+	if diff := cmp.Diff(one, two); diff != "" {
+		t.Error(diff)
+	}
+	err := a.View(func(r *file.Recorder) error {
+		if n := len(get(r, "count")); n != 2*each {
+			return fmt.Errorf("%d of %d changes", n, 2*each)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+// TestRefusalNeedsFreshReplica: an answer that changes nothing is given of what the log
+// holds.
+func TestRefusalNeedsFreshReplica(t *testing.T) {
+	t.Parallel()
+	m := newLog(t)
+	a, b := machine(t, m), machine(t, m)
+	if err := a.Update(func(r *file.Recorder) (bool, error) { return true, set(r, "k", "v") }); err != nil {
+		t.Fatal(err)
+	}
+	missing := errors.New("there is no k")
+	err := b.Update(func(r *file.Recorder) (bool, error) {
+		if get(r, "k") == "" {
+			return false, missing
+		}
+		return false, nil
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+// TestJoin: who is behind where the log begins makes its replica anew.
+func TestJoin(t *testing.T) {
+	t.Parallel()
+	m := newLog(t)
+	a, b := machine(t, m), machine(t, m)
+	for i := range 10 {
+		if err := a.Update(func(r *file.Recorder) (bool, error) { return true, set(r, fmt.Sprint("k", i), "v") }); err != nil {
+			t.Fatal(err)
+		}
+		if i%4 == 3 {
+			if err := a.Trim(); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if m.state.First < 2 {
+		t.Fatal("nothing was trimmed")
+	}
+	if diff := cmp.Diff(contents(t, a), contents(t, b)); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff(contents(t, a), contents(t, machine(t, m))); diff != "" {
+		t.Error(diff)
+	}
+}

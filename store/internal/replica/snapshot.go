@@ -1,0 +1,159 @@
+package replica
+
+import (
+	"bufio"
+	"bytes"
+	"compress/flate"
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/placectl/placectl/store/internal/file"
+	"github.com/placectl/placectl/store/internal/row"
+)
+
+// A snapshot is every row of every table, but for those that are of a file alone: for each
+// table its name and how many rows follow, then keys and rows as they are stored. All of it
+// is deflated. On disk; must not change.
+const snapshotVersion = 1
+
+// TakeSnapshot makes a snapshot of what a transaction sees.
+func TakeSnapshot(r *file.Recorder, at Position) (*Snapshot, error) {
+	var body bytes.Buffer
+	z, err := flate.NewWriter(&body, flate.BestSpeed)
+	if err != nil {
+		return nil, err
+	}
+	w := bufio.NewWriterSize(z, 64<<10) // its first error is kept for later
+	w.WriteByte(snapshotVersion)
+	var head []byte
+	for t := range row.TableCount {
+		rows := uint64(0)
+		if err := r.EachStored(t, func(_, _ []byte) error { rows++; return nil }); err != nil {
+			return nil, err
+		}
+		head = binary.AppendUvarint(appendBytes(head[:0], []byte(t.String())), rows)
+		w.Write(head)
+		err := r.EachStored(t, func(key, value []byte) error {
+			head = binary.AppendUvarint(appendBytes(head[:0], key), uint64(len(value)))
+			w.Write(head)
+			_, err := w.Write(value)
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	if err := errors.Join(w.Flush(), z.Close()); err != nil {
+		return nil, err
+	}
+	return &Snapshot{At: at, Format: r.Format(), SHA256: sha256.Sum256(body.Bytes()), Body: body.Bytes()}, nil
+}
+
+// errSnapshot says that a snapshot is not what somebody wrote.
+var errSnapshot = fmt.Errorf("%w: the snapshot in the log is not what somebody wrote", row.ErrDamaged)
+
+// verify refuses a snapshot that is not whole, or that this version cannot know.
+func (s *Snapshot) verify() error {
+	if s.Format > row.Format {
+		return fmt.Errorf("%w: the snapshot in the log has format %d; this one knows up to %d", file.ErrNewer, s.Format, row.Format)
+	}
+	if sha256.Sum256(s.Body) != s.SHA256 {
+		return errSnapshot
+	}
+	return nil
+}
+
+// rows goes through the rows of a snapshot, table by table, in the order of their keys.
+// They live until the next.
+func (s *Snapshot) rows(fn func(t row.Table, key, value []byte) error) error {
+	in := &stream{r: bufio.NewReaderSize(flate.NewReader(bytes.NewReader(s.Body)), 64<<10)}
+	if v := in.byte(); v != snapshotVersion && in.err == nil {
+		return fmt.Errorf("%w: the snapshot in the log has version %d", file.ErrNewer, v)
+	}
+	for !in.end() {
+		name := string(in.bytes(&in.key))
+		t, known := row.TableNamed(name)
+		rows := in.uint()
+		if in.err == nil && !known {
+			return fmt.Errorf("%w: the snapshot in the log has a table %q", file.ErrNewer, name)
+		}
+		for ; rows > 0 && in.err == nil; rows-- {
+			key := in.bytes(&in.key)
+			value := in.bytes(&in.value)
+			if in.err != nil {
+				break
+			}
+			if row.Local(t, key) {
+				return errSnapshot
+			}
+			if err := fn(t, key, value); err != nil {
+				return err
+			}
+		}
+	}
+	if in.err != nil {
+		return fmt.Errorf("%w: %w", errSnapshot, in.err)
+	}
+	return nil
+}
+
+// stream takes fields off a reader; its first error is kept.
+type stream struct {
+	r          *bufio.Reader
+	err        error
+	key, value []byte
+}
+
+// end reports whether there is no more.
+func (s *stream) end() bool {
+	if s.err == nil {
+		if _, err := s.r.Peek(1); err == nil {
+			return false
+		} else if err != io.EOF {
+			s.err = err
+		}
+	}
+	return true
+}
+
+func (s *stream) byte() byte {
+	if s.err != nil {
+		return 0
+	}
+	b, err := s.r.ReadByte()
+	s.err = err
+	return b
+}
+
+func (s *stream) uint() uint64 {
+	if s.err != nil {
+		return 0
+	}
+	n, err := binary.ReadUvarint(s.r)
+	s.err = err
+	return n
+}
+
+// bytes reads bytes into a buffer, as far as they are there.
+func (s *stream) bytes(into *[]byte) []byte {
+	n := s.uint()
+	if n > rowMost {
+		s.err = errSnapshot
+	}
+	if s.err != nil {
+		return nil
+	}
+	b := (*into)[:0]
+	for len(b) < int(n) { // a length that lies costs no more than what is there
+		from, more := len(b), min(int(n)-len(b), 1<<20)
+		b = append(b, make([]byte, more)...)
+		if _, s.err = io.ReadFull(s.r, b[from:]); s.err != nil {
+			return nil
+		}
+	}
+	*into = b
+	return b
+}

@@ -1,0 +1,272 @@
+package replica
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	mathrand "math/rand/v2"
+	"os"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/placectl/placectl/store/internal/file"
+	"github.com/placectl/placectl/store/internal/row"
+)
+
+// A transaction that has lost the race to the log's end pauses a little before it is run
+// again. One that has lost often, or takes long, waits in the line for its turn: it would
+// lose to those that are short for ever.
+const (
+	pauseMost    = 4 * time.Millisecond // times how often it has lost
+	patienceRuns = 8
+	patienceTime = 250 * time.Millisecond
+	longRun      = 50 * time.Millisecond
+)
+
+// Update runs fn on the replica and puts what it changed behind the last entry of the log,
+// if that is the one that fn has seen, and if fn says to keep it; else the replica is
+// brought up to date, and fn runs again. It returns nil once the entry is in the log.
+// ErrUnknown means that it may be; every other error that nothing was changed. An answer of
+// fn that changes nothing, or is an error, counts when nothing in the log is newer than
+// what it has seen.
+func (rep *Replica) Update(fn func(*file.Recorder) (keep bool, err error)) error {
+	s := &session{rep: rep, until: rep.until()}
+	return s.joining(func() error {
+		return rep.File().Hold(func(h *file.Held) error {
+			w := &writer{session: s, h: h, began: time.Now()}
+			defer w.leave()
+			for {
+				if err := w.run(fn); !errors.Is(err, errAgain) {
+					return err
+				}
+				if err := w.turn(); err != nil {
+					return err
+				}
+			}
+		})
+	})
+}
+
+// writer is a session that has the replica to itself.
+type writer struct {
+	*session
+	h       *file.Held
+	began   time.Time
+	place   Place
+	lost    int  // how many races
+	long    bool // fn takes long
+	waiting bool // it was refused because somebody waits in the line
+}
+
+func (w *writer) leave() {
+	if w.place != nil {
+		w.place.Leave()
+	}
+}
+
+// run runs fn once, and appends what it changed.
+func (w *writer) run(fn func(*file.Recorder) (keep bool, err error)) error {
+	var tail *Tail
+	appended := false
+	err := w.h.Update(func(r *file.Recorder) (bool, error) {
+		at, err := w.position(r)
+		if err != nil {
+			return false, err
+		}
+		began := time.Now()
+		keep, err := fn(r)
+		w.long = w.long || time.Since(began) > longRun
+		if err != nil || !keep {
+			said := answer(err)
+			if errors.Is(err, context.Canceled) {
+				return false, said
+			}
+			var late *behind
+			switch err := w.fresh(at); {
+			case errors.As(err, &late):
+				tail = late.tail
+				return false, errAgain
+			case err != nil:
+				return false, err
+			}
+			return false, said
+		}
+		tail, err = w.commit(r, at)
+		appended = err == nil && tail == nil
+		if err != nil {
+			return false, err
+		}
+		if tail != nil {
+			return false, errAgain
+		}
+		return true, nil
+	})
+	switch {
+	case appended && err != nil:
+		w.rep.warn("the change is made; this machine's replica does not have it yet: " + err.Error())
+		return nil
+	case appended:
+		w.rep.wasFresh(time.Now())
+		return nil
+	case !errors.Is(err, errAgain):
+		return err
+	}
+	if w.waiting = tail.Waiting; !w.waiting {
+		w.lost++
+	}
+	if err := w.catchUp(w.h, tail); err != nil {
+		return err
+	}
+	return errAgain
+}
+
+func (rep *Replica) warn(text string) {
+	if rep.opt.Warn != nil {
+		rep.opt.Warn(text)
+	}
+}
+
+// commit appends what a transaction has changed, and moves the replica's position. Where
+// somebody else was faster it returns what there is behind the position.
+func (w *writer) commit(r *file.Recorder, at *row.Replica) (*Tail, error) {
+	entry, err := w.entry(r, at)
+	if err != nil {
+		return nil, err
+	}
+	began := time.Now()
+	tail, err := w.append(positionOf(at), entry)
+	if err != nil {
+		return nil, err
+	}
+	if tail != nil {
+		err := w.compare(at, tail, began)
+		var late *behind
+		if errors.As(err, &late) {
+			err = nil
+		}
+		return tail, err
+	}
+	at.N, at.Chain = at.N+1, ChainOf(entry)
+	w.known, w.asked = max(w.known, at.N), true
+	countEntry(at, len(entry))
+	w.rep.noteDue(at)
+	w.place = nil
+	return nil, r.PutReplica(at)
+}
+
+// entry makes the entry of what a transaction has changed.
+func (w *writer) entry(r *file.Recorder, at *row.Replica) (b []byte, err error) {
+	e := &Entry{Head: Head{Position: at.N + 1, Log: [4]byte(at.Log[:4]), Before: at.Chain, Format: r.Format(),
+		Version: w.rep.opt.Version, Host: hostName(), User: userName(), Verb: w.rep.opt.Verb, Now: w.rep.opt.now()}}
+	rand.Read(e.ID[:]) //nolint:errcheck // it never fails
+	err = r.Previous(func(before func(t row.Table, key []byte) []byte) error {
+		if e.tables, err = changesOf(r.Changes(), before); err != nil {
+			return err
+		}
+		if b, err = e.encode(); err != nil {
+			return err
+		}
+		return prove(b, r.Changes(), before)
+	})
+	return b, err
+}
+
+var hostName = sync.OnceValue(func() string {
+	name, _ := os.Hostname()
+	return name
+})
+
+var userName = sync.OnceValue(func() string {
+	if name := os.Getenv("USER"); name != "" {
+		return name
+	}
+	return strconv.Itoa(os.Getuid())
+})
+
+// append sends an entry until it is known whether it is in the log. While that is not known
+// nothing else is tried: what was sent may be carried out yet, and only there.
+func (w *writer) append(at Position, entry []byte) (*Tail, error) {
+	ctx, cancel := within(w.until)
+	defer cancel()
+	lost := false
+	for try := 1; ; try++ {
+		tail, err := w.rep.driver.Append(ctx, at, entry, w.place)
+		switch {
+		case err == nil && tail == nil:
+			return nil, nil
+		case err == nil && lost && tail.Head == at: // it waits, and what was sent before may come yet
+		case err == nil && lost && tail.Head.N > at.N && tail.First > at.N+1:
+			return nil, fmt.Errorf("%w: no answer came to an entry, and the log begins behind it by now", file.ErrUnknown)
+		case err == nil && tail.Head.N > at.N && len(tail.Entries) > 0 && bytes.Equal(tail.Entries[0], entry):
+			return nil, nil
+		case err == nil:
+			return tail, nil
+		case errors.Is(err, ErrLost):
+			lost = true
+		case !errors.Is(err, ErrAway):
+			if lost {
+				return nil, fmt.Errorf("%w: no answer came to an entry, and then: %w", file.ErrUnknown, err)
+			}
+			return nil, notTaken(err)
+		}
+		if ctx.Err() != nil || time.Now().After(w.until) {
+			if lost {
+				return nil, fmt.Errorf("%w: no answer came to an entry: %v; look whether it was done before it is tried again, or try with the same --key", file.ErrUnknown, err)
+			}
+			return nil, away(err)
+		}
+		pause(ctx, min(time.Duration(try)*5*time.Millisecond, 200*time.Millisecond))
+	}
+}
+
+// notTaken says of an entry that the log has refused that nothing was changed.
+func notTaken(err error) error { return fmt.Errorf("nothing was changed: %w", away(err)) }
+
+func pause(ctx context.Context, d time.Duration) {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+	case <-ctx.Done():
+	}
+}
+
+// turn waits before fn is run again: a little, or in the line.
+func (w *writer) turn() error {
+	ctx, cancel := within(w.until)
+	defer cancel()
+	enter := w.lost >= patienceRuns || w.lost > 0 && time.Since(w.began) > patienceTime || w.lost > 0 && w.long
+	if time.Now().After(w.until) {
+		return fmt.Errorf("%w: others were faster %d times", file.ErrLocked, w.lost)
+	}
+	if w.place == nil && !enter && !w.waiting {
+		pause(ctx, time.Duration(mathrand.Int64N(int64(pauseMost)*int64(w.lost)+1)))
+		return nil
+	}
+	place, err := w.rep.driver.Turn(ctx, w.place, enter)
+	w.place = place
+	if err == nil {
+		return w.refresh()
+	}
+	return away(err)
+}
+
+// refresh applies what came while the writer waited for its turn.
+func (w *writer) refresh() error {
+	var late *behind
+	err := w.h.Update(func(r *file.Recorder) (bool, error) {
+		at, err := w.position(r)
+		if err == nil {
+			w.asked = false
+			err = w.fresh(at)
+		}
+		return false, err
+	})
+	if errors.As(err, &late) {
+		return w.catchUp(w.h, late.tail)
+	}
+	return err
+}

@@ -1,0 +1,111 @@
+// Package logtest keeps logs in files, for tests: databases whose name is
+// testlog:///PATH, which many processes use at once. It is imported for what it registers.
+package logtest
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"time"
+
+	"github.com/placectl/placectl/store/internal/replica"
+	"golang.org/x/sys/unix"
+)
+
+func init() {
+	replica.Register("testlog", func(c replica.Config) (replica.Driver, error) {
+		return &folder{path: "/" + c.Prefix}, nil
+	})
+}
+
+// lookEvery is how often the file is looked at by who waits for a change.
+const lookEvery = 5 * time.Millisecond
+
+// folder is a log in a file, which each call reads and writes whole.
+type folder struct{ path string }
+
+// do lets fn work on the log, alone.
+func (f *folder) do(fn func(m *replica.Memory) error) error {
+	lock, err := os.OpenFile(f.path+".lock", os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return err
+	}
+	defer lock.Close()
+	if err := unix.Flock(int(lock.Fd()), unix.LOCK_EX); err != nil {
+		return err
+	}
+	was, err := os.ReadFile(f.path)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	m := replica.NewMemory()
+	if err := m.SetBytes(was); err != nil {
+		return err
+	}
+	if err := fn(m); err != nil {
+		return err
+	}
+	now, err := m.Bytes()
+	if err != nil || string(now) == string(was) {
+		return err
+	}
+	return errors.Join(os.WriteFile(f.path+".new", now, 0o600), os.Rename(f.path+".new", f.path))
+}
+
+func (f *folder) Append(ctx context.Context, at replica.Position, entry []byte, _ replica.Place) (t *replica.Tail, err error) {
+	err = f.do(func(m *replica.Memory) error { t, err = m.Append(ctx, at, entry, nil); return err })
+	return t, err
+}
+
+func (f *folder) After(ctx context.Context, at replica.Position) (t *replica.Tail, err error) {
+	err = f.do(func(m *replica.Memory) error { t, err = m.After(ctx, at); return err })
+	return t, err
+}
+
+func (f *folder) Snapshot(ctx context.Context) (s *replica.Snapshot, err error) {
+	err = f.do(func(m *replica.Memory) error { s, err = m.Snapshot(ctx); return err })
+	return s, err
+}
+
+// Turn only pauses: nobody has a place that could outlive a process that is killed.
+func (f *folder) Turn(context.Context, replica.Place, bool) (replica.Place, error) {
+	time.Sleep(lookEvery)
+	return nil, nil
+}
+
+func (f *folder) Create(ctx context.Context, id replica.ID, s *replica.Snapshot) error {
+	return f.do(func(m *replica.Memory) error { return m.Create(ctx, id, s) })
+}
+
+func (f *folder) Keep(ctx context.Context, was replica.Position, s *replica.Snapshot) (kept bool, err error) {
+	err = f.do(func(m *replica.Memory) error { kept, err = m.Keep(ctx, was, s); return err })
+	return kept, err
+}
+
+func (f *folder) Trim(ctx context.Context, first uint64) error {
+	return f.do(func(m *replica.Memory) error { return m.Trim(ctx, first) })
+}
+
+func (f *folder) Size(ctx context.Context) (size replica.Size, err error) {
+	err = f.do(func(m *replica.Memory) error { size, err = m.Size(ctx); return err })
+	return size, err
+}
+
+func (f *folder) Clock(context.Context) (time.Duration, error) { return 0, nil }
+
+func (f *folder) Watch(ctx context.Context, at replica.Position) error {
+	for {
+		t, err := f.After(ctx, at)
+		if err != nil || t.Head != at {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(lookEvery):
+		}
+	}
+}
+
+func (f *folder) Close() error { return nil }

@@ -1,0 +1,317 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/placectl/placectl/store/internal/file"
+	"github.com/placectl/placectl/store/internal/replica"
+	"github.com/placectl/placectl/store/internal/row"
+)
+
+// ReplicaOptions are about databases that are kept in a log, of which each machine has a
+// replica. The zero value works.
+type ReplicaOptions struct {
+	// Stale lets View answer from a replica that was up to date so long ago, without
+	// asking the log; a negative one from whatever there is, also when nobody who keeps
+	// the log can be reached.
+	Stale time.Duration
+	// Folder is where replicas lie; placectl below os.UserCacheDir when "".
+	Folder string
+	// Version and Verb say in the log which program has made a change, and what it did.
+	Version, Verb string
+}
+
+// IsLog reports whether the name of a database is that of a log, SCHEME://..., and not that
+// of a file. Which schemes are known is a matter of how the program was built: etcd and
+// etcds with the tag etcd.
+func IsLog(name string) bool {
+	scheme, _, is := strings.Cut(name, "://")
+	return is && scheme != "" && !strings.Contains(scheme, "/") && !strings.HasPrefix(name, URLScheme)
+}
+
+// openLog makes a handle on the replica of a log.
+func openLog(name string, opt *Options) (*replica.Replica, error) {
+	d, c, err := connect(name, opt)
+	if err != nil {
+		return nil, err
+	}
+	ropt, err := opt.replica()
+	if err != nil {
+		return nil, err
+	}
+	return replica.Connected(name, d, c, ropt)
+}
+
+// connect makes a connection to a log.
+func connect(name string, opt *Options) (replica.Driver, replica.Config, error) {
+	d, c, err := replica.Connect(name, opt.Detail)
+	if err != nil {
+		err = fmt.Errorf("%s: %w%w", name, err, file.Wordless(ErrInvalid))
+	}
+	return d, c, err
+}
+
+// replica is how the replica of a log is used.
+func (opt *Options) replica() (replica.Options, error) {
+	out := replica.Options{Folder: opt.Replica.Folder, LockTimeout: opt.lockTimeout(), Stale: opt.Replica.Stale, Version: opt.Replica.Version, Verb: opt.Replica.Verb,
+		Now: opt.Now, Warn: opt.Warn, Detail: opt.Detail}
+	if out.Folder == "" {
+		cache, err := os.UserCacheDir()
+		if err != nil {
+			return out, fmt.Errorf("where replicas are to lie: %w; PLACECTL_REPLICAS says it", err)
+		}
+		out.Folder = filepath.Join(cache, "placectl")
+	}
+	return out, nil
+}
+
+// rows is the file that the handle reads, as it is.
+func (db *DB) rows() *file.File {
+	if db.log != nil {
+		return db.log.File()
+	}
+	return db.file
+}
+
+// current is that file, brought up to date.
+func (db *DB) current() (*file.File, error) {
+	if db.log == nil {
+		return db.file, nil
+	}
+	err := db.log.View(func(*file.Recorder) error { return nil })
+	return db.log.File(), err
+}
+
+// change is a transaction of a writer.
+func (db *DB) change(fn func(*file.Recorder) (keep bool, err error)) error {
+	if db.log == nil {
+		return db.file.Update(fn)
+	}
+	return db.log.Update(func(r *file.Recorder) (bool, error) {
+		if r.Format() < Format {
+			return false, fmt.Errorf("the log has format %d, and this version writes format %d: placectl upgrade, once all machines have this version%w", r.Format(), Format, file.Wordless(ErrConflict))
+		}
+		return fn(r)
+	})
+}
+
+// Upgrade brings a database of an older format up to date. A file is brought there when it
+// is first written to; a log is not, because machines with an older version could not read
+// it then. It returns the format that it had.
+func (db *DB) Upgrade() (was uint32, err error) {
+	if db.log == nil {
+		return was, db.write(func(tx *Tx) error { was = tx.file.Format(); return nil }, true)
+	}
+	return was, db.log.Update(func(r *file.Recorder) (bool, error) {
+		if was = r.Format(); was == Format {
+			return false, nil
+		}
+		if err := r.Upgrade(); err != nil {
+			return false, err
+		}
+		tx, err := db.begin(r)
+		if err != nil {
+			return false, err
+		}
+		return true, tx.flush()
+	})
+}
+
+// createLog makes a log that holds what fill puts into a file.
+func createLog(name string, opt *Options, fill func(path string, opt *Options) error) error {
+	if opt == nil {
+		opt = new(Options)
+	}
+	d, _, err := connect(name, opt)
+	if err != nil {
+		return err
+	}
+	defer d.Close()
+	dir, err := os.MkdirTemp("", "placectl-*")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	first := filepath.Join(dir, "first.db")
+	plain := *opt
+	plain.Private = false
+	if err := fill(first, &plain); err != nil {
+		return err
+	}
+	f, err := file.Open(first, file.Options{LockTimeout: opt.lockTimeout(), Warn: opt.Warn})
+	if err != nil {
+		return err
+	}
+	err = replica.Create(d, opt.lockTimeout(), f)
+	if errors.Is(err, replica.ErrLog) {
+		err = fmt.Errorf("%s: %w", name, ErrExists)
+	}
+	return err
+}
+
+// FromOptions are how a database is made of another. The zero value works.
+type FromOptions struct {
+	Options                 // of the new one
+	Force   bool            // also where attempts of the other have not ended
+	Setup   func(*Tx) error // what is done in the new one before anybody has it; nil: nothing
+}
+
+// CreateFrom makes a database of another, as Restore makes one of a backup: it gets another
+// epoch, and what waited is held, because it may run in the other; those jobs it returns.
+// Either may be a file or be kept in a log. It fails with ErrExists where there is a
+// database of that name, and with ErrConflict where attempts of the other have been claimed
+// and have not ended, unless it is forced.
+func CreateFrom(name string, from *DB, opt *FromOptions) (held []uint64, err error) {
+	if !opt.Force {
+		if err := from.View(noneUnderWay); err != nil {
+			return nil, err
+		}
+	}
+	fill := func(path string, plain *Options) error {
+		dir, err := os.MkdirTemp("", "placectl-*")
+		if err != nil {
+			return err
+		}
+		defer os.RemoveAll(dir)
+		backup := filepath.Join(dir, "from.db")
+		if _, err := from.Backup(backup, nil); err != nil {
+			return err
+		}
+		done, err := Restore(path, backup, &RestoreOptions{Options: *plain, Last: func(tx *Tx, _ *Restored) error {
+			if opt.Setup == nil {
+				return nil
+			}
+			return opt.Setup(tx)
+		}})
+		if err == nil {
+			held = done.Held
+		}
+		return err
+	}
+	if IsLog(name) {
+		return held, createLog(name, &opt.Options, fill)
+	}
+	if _, err := os.Lstat(name); err == nil {
+		return nil, fmt.Errorf("%s: %w", name, ErrExists)
+	}
+	return held, fill(name, &opt.Options)
+}
+
+// noneUnderWay fails with ErrConflict where an attempt was claimed and has not ended.
+func noneUnderWay(tx *Tx) error {
+	return tx.file.Each(row.Claimed, nil, func(key, _ []byte) (bool, error) {
+		host, job, attempt, err := row.SplitClaimedKey(key)
+		if err != nil || attempt == 0 {
+			return true, err
+		}
+		return false, &Conflict{What: fmt.Sprintf("attempt %d of job %d on %s", attempt, job, host), Why: "it was claimed and has not ended, and how it ends would be told to one of the two databases: wait for it, or --force"}
+	})
+}
+
+// restoreLog makes one entry of a backup: it clears and fills every table.
+func restoreLog(name, backup string, opt *RestoreOptions) (*Restored, error) {
+	dir, err := os.MkdirTemp("", "placectl-*")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	path := filepath.Join(dir, "restored.db")
+	plain := *opt
+	plain.DryRun = false
+	out, err := Restore(path, backup, &plain)
+	if err != nil {
+		return nil, err
+	}
+	db, err := Open(name, &opt.Options)
+	if err != nil {
+		return nil, err
+	}
+	defer db.Close()
+	from, err := file.Open(path, file.Options{LockTimeout: opt.lockTimeout()})
+	if err != nil {
+		return nil, err
+	}
+	return out, db.log.Update(func(r *file.Recorder) (bool, error) {
+		for t := range row.TableCount {
+			if err := r.Clear(t); err != nil {
+				return false, err
+			}
+		}
+		err := from.View(func(in *file.Recorder) error {
+			for t := range row.TableCount {
+				if err := in.EachStored(t, func(key, value []byte) error { return r.PutStored(t, key, append([]byte{}, value...)) }); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		return !opt.DryRun, err
+	})
+}
+
+// Log is the log that a database is kept in.
+type Log struct{ log *replica.Replica }
+
+// Log gives access to the log that the database is kept in, nil where it is a file.
+func (db *DB) Log() *Log {
+	if db.log == nil {
+		return nil
+	}
+	return &Log{db.log}
+}
+
+// LogEntry is what one transaction has changed.
+type LogEntry struct {
+	Position      uint64 // from 1
+	Now           time.Time
+	Host, User    string
+	Version, Verb string // of the program, and what it did
+	Format        uint32
+	Rows, Bytes   int
+	Tables        []string
+}
+
+// Each goes through the entries behind a position that are still in the log, the oldest
+// first.
+func (l *Log) Each(since uint64, fn func(*LogEntry) error) error {
+	return l.log.Each(since, func(c *replica.Change) error {
+		return fn(&LogEntry{Position: c.Position, Now: instant(c.Now), Host: c.Host, User: c.User, Version: c.Version, Verb: c.Verb, Format: c.Format, Rows: c.Rows, Bytes: c.Bytes, Tables: c.Tables})
+	})
+}
+
+// Check looks for what is wrong with the log: entries that cannot be read, or do not follow
+// each other; and whether a replica that is made anew of it equals this machine's.
+func (l *Log) Check(report func(finding string)) error { return l.log.Audit(report) }
+
+// Trim puts a snapshot at the end of the log, and deletes what lies before the snapshot
+// that was the newest. Who stands before that makes its replica anew.
+func (l *Log) Trim() error { return l.log.Trim() }
+
+// Keep does what Trim does where that is due: when the entries behind the newest snapshot
+// are more than 2,000, or weigh more than twice what it does, times so many.
+func (l *Log) Keep(times float64) error { return l.log.Keep(times) }
+
+// LogSize is how much a log holds, in bytes; what is not known is 0.
+type LogSize struct {
+	Prefix int64 // of this log
+	Stored int64 // of all that whoever keeps the log has stored
+	Quota  int64 // that those may be at most
+}
+
+// Size tells how much the log holds.
+func (l *Log) Size() (LogSize, error) {
+	s, err := l.log.Size()
+	return LogSize{Prefix: s.Prefix, Stored: s.Stored, Quota: s.Quota}, err
+}
+
+// Watch waits until the log ends elsewhere than at a position, and returns where; with ""
+// at once. It fails when the context ends.
+func (l *Log) Watch(ctx context.Context, since string) (string, error) {
+	return l.log.Watch(ctx, since)
+}
