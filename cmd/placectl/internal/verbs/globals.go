@@ -21,7 +21,7 @@ type Globals struct {
 	NoColor     bool
 	LockTimeout time.Duration
 	Stale       time.Duration // how old a replica may be that a reader is content with; negative: as old as it is
-	Begun       string // written to standard error behind placectl-begun, before anything is done; "": nothing is
+	Begun       string        // written to standard error behind placectl-begun, before anything is done; "": nothing is
 }
 
 // Surroundings are what global flags are read in.
