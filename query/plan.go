@@ -274,7 +274,10 @@ func (s *scope) open(f *FromItem, src *source) {
 	case f.At == nil && s.named(f, src):
 		return
 	default:
-		src.table = c.table(f)
+		if src.table = c.table(f); src.table == nil {
+			s.viewed(f, src, c.keptView(f))
+			break
+		}
 		src.columns = src.table.Columns()
 		return
 	}
@@ -295,9 +298,25 @@ func (s *scope) named(f *FromItem, src *source) bool {
 	if view == nil {
 		return false
 	}
+	s.viewed(f, src, view)
+	return true
+}
+
+// viewed makes a view a source.
+func (s *scope) viewed(f *FromItem, src *source, view *View) {
 	src.sub = s.c.view(f, view)
 	src.columns = s.c.renamed(f, src.sub, f.Table, view.Columns)
-	return true
+}
+
+// keptView finds a view of the catalog, nil where that has none of the name.
+func (c *compiler) keptView(f *FromItem) *View {
+	kept, ok := c.catalog.(Viewer)
+	if !ok || f.At != nil {
+		return nil
+	}
+	view, err := kept.View(lowerASCII(f.Table))
+	c.found(f, err)
+	return view
 }
 
 // view compiles a view. A fault in it is told where it is used.
@@ -325,7 +344,7 @@ func (c *compiler) compileView(view *View) (p producer, err error) {
 	return c.compileSelect(view.Select, nil), nil
 }
 
-// table finds a table.
+// table finds a table, nil for a view of the catalog.
 func (c *compiler) table(f *FromItem) Table {
 	at := Value{}
 	if f.At != nil {
@@ -333,7 +352,7 @@ func (c *compiler) table(f *FromItem) Table {
 	}
 	t, err := c.catalog.Table(lowerASCII(f.Table), at)
 	c.found(f, err)
-	if t == nil {
+	if t == nil && c.keptView(f) == nil {
 		c.noTable(f)
 	}
 	return t

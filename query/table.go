@@ -146,6 +146,13 @@ type Catalog interface {
 	Literal(u Unit, text string) (Value, error)
 }
 
+// Viewer is a Catalog that has views: queries with names, to be used where there is no table
+// of the name.
+type Viewer interface {
+	// View finds one, always the same while the catalog lasts; nil where there is none.
+	View(name string) (*View, error)
+}
+
 // Function is a table function.
 type Function interface {
 	Columns() []Column

@@ -102,6 +102,9 @@ func countSome(t testing.TB, db *DB) {
 		if _, err := tx.Submit(Submission{Request: r, Array: 3, Throttle: 2}); err != nil {
 			return err
 		}
+		if err := tx.Views().Set(SQLView{"idle", "SELECT name FROM nodes WHERE state = 'free'"}); err != nil {
+			return err
+		}
 		if err := tx.Accounts().Set(Account{Name: "chem", Shares: 40}); err != nil {
 			return err
 		}

@@ -198,6 +198,8 @@ func eachName(tx *store.Tx, kind verbs.Kind, fn func(string) error) error {
 			return err
 		}
 		return eachOf(defs.Pools(), nil, fn)
+	case verbs.KindView:
+		return tx.Views().Each(func(v store.SQLView) error { return fn(v.Name) })
 	case verbs.KindAccount:
 		return tx.Accounts().Each(func(a store.Account) error { return fn(a.Name) })
 	case verbs.KindClass:

@@ -97,10 +97,21 @@ func (h shellHost) Schema() (what sqlshell.Schema, err error) {
 			return err
 		}
 		what.Views = make(map[string]string)
+		err := tx.Views().Each(func(v store.SQLView) error {
+			what.Views[v.Name] = v.Select
+			return nil
+		})
+		if err != nil {
+			return err
+		}
 		for name, v := range h.views {
-			what.Tables = append(what.Tables, name)
 			what.Views[name] = v.Select.String()
-			what.Columns[name], err = h.columns(tx, v)
+		}
+		for name := range what.Views {
+			what.Tables = append(what.Tables, name)
+			if what.Columns[name], err = h.columns(tx, name); err != nil {
+				return err
+			}
 		}
 		return nil
 	})
@@ -109,8 +120,8 @@ func (h shellHost) Schema() (what sqlshell.Schema, err error) {
 }
 
 // columns are those of a view; none where it cannot be asked now.
-func (h shellHost) columns(tx *store.Tx, v *query.View) ([]query.Column, error) {
-	text := "SELECT * FROM " + query.Name{Text: v.Name}.String()
+func (h shellHost) columns(tx *store.Tx, view string) ([]query.Column, error) {
+	text := "SELECT * FROM " + query.Name{Text: view}.String()
 	list, err := query.Parse(text)
 	if err != nil {
 		return nil, err

@@ -61,6 +61,8 @@ account set chem --member=ann=2
 account set chem --allow=user:ann
 account set chem --shares=2 --dry-run
 account rm chem --dry-run
+view set v "SELECT 1" --dry-run
+view rm gpus --dry-run
 job throttle 8[] 1 --dry-run
 node import @/bare.csv --unit=gb
 :: node import @/nodes.json --from=csv
@@ -394,6 +396,7 @@ func flagsDB(t *testing.T) string {
 		submit 1:ncpus=1 --hold --array 2
 		pool add lic=2 --outside 1
 		account set chem
+		view set gpus "SELECT name FROM nodes WHERE ngpus > 0"
 		batch create night --hosts 1 --files @/files.csv --jobs @/jobs.csv
 		batch next night --host h1 --want 1
 		backup @/backup.db`) {

@@ -109,6 +109,7 @@ func allVerbs() verbs.List[*runner] {
 		{Name: "class", Make: classVerb, Like: "sshare fairshare"},
 		{Name: "batch", Make: batchVerb},
 		{Name: "query", Make: queryVerb, Like: "sql select"},
+		{Name: "view", Make: viewVerb},
 		{Name: "shell", Make: shellVerb},
 		{Name: "gantt", Make: ganttVerb},
 		{Name: "status", Make: statusVerb, Like: "info overview state"},

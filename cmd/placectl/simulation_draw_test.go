@@ -17,7 +17,7 @@ var simulatedVerbs = []string{
 	"reserve", "reserve", "reserve", "unreserve", "release", "done", "done", "cancel", "hold", "unhold", "requeue", "extend", "tx",
 	"config set", "config set", "config get", "config list",
 	"resource list", "resource add", "resource rm", "queue list", "queue add", "queue set", "queue rm",
-	"pool add", "pool set", "pool set", "pool rm", "pool list", "job throttle", "account set", "account list", "account rm",
+	"pool add", "pool set", "pool set", "pool rm", "pool list", "job throttle", "account set", "account list", "account rm", "view set", "view list", "view rm",
 	"node import", "node add", "node set", "node rm", "node list", "node show", "node drain", "node down", "node offline", "node resume", "node resume", "node load", "node split", "node join",
 	"bucket list", "set list", "when", "explain", "show", "reservation list", "reservation show", "job list", "job list", "job show", "history", "status", "top",
 	"run", "wait", "logs", "events", "class show", "class set", "class map", "class default", "class rebalance", "class rm", "class plan",
@@ -331,6 +331,10 @@ func (s *simulation) arguments(verb string) (needed, behind []string) {
 		return []string{s.pick("pool", []string{"fluent=3", "matlab=1", "lic=2", "x=y", "disk2=4"})}, nil
 	case "pool set":
 		return []string{s.pick("pool", []string{"fluent=3", "fluent=1", "fluent=0", "fluent=2", "matlab=2", "nosuch=1", "fluent"})}, nil
+	case "view set":
+		return []string{s.pick("view", []string{"gpus", "v", "nodes", "a b"}), s.pick("select", []string{"SELECT name FROM nodes", "SELECT * FROM v", "SELECT job, x FROM jobs", "SELECT 1;", "nonsense"})}, nil
+	case "view rm":
+		return []string{s.pick("view", []string{"gpus", "v", "w"})}, nil
 	case "account set", "account rm":
 		return []string{s.pick("account", []string{"acc", "chem", "org", "a b", "*"})}, nil
 	case "pool rm":

@@ -164,6 +164,7 @@ var contents = map[Table]*content{
 	Counters: contentOf(DecodeCounter, EncodeCounter),
 	Accounts: contentOf(DecodeAccount, EncodeAccount),
 	Tallies:  contentOf(DecodeTally, EncodeTally),
+	Views:    contentOf(DecodeView, EncodeView),
 	Hosts:    contentOf(DecodeHost, func(h *locality.Host) []byte { return EncodeHost(h) }),
 }
 

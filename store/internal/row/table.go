@@ -64,6 +64,7 @@ const (
 	Accounts
 	Tallies
 	JobCounts
+	Views
 	TableCount // how many there are
 )
 
@@ -125,6 +126,7 @@ var tables = [TableCount]struct {
 	Accounts:       {"accounts", "name", "an account: what it is part of, its shares and members, who may ask for it", 8, false},
 	Tallies:        {"tallies", "queue:name | cycle", "what has come of the queue's jobs since the database was made; when the last cycle was, and how long it took", 8, false},
 	JobCounts:      {"job_counts", "state (1), queue", "how many jobs of the queue are in the state", 8, true},
+	Views:          {"views", "name", "a query that is asked by its name as a table: its SELECT", 8, false},
 }
 
 // String is the name of the table in the file.

@@ -23,6 +23,7 @@ type Catalog struct {
 	nodes   *nodes                    // as they are now
 	hosts   map[uint32]string         // of batches, as far as they were asked for
 	selects map[string][]placer.Chunk // that jobs have, as far as they were asked for
+	views   map[string]*query.View    // that are kept, as far as they were asked for
 	failed  error                     // the first error of what cannot return one
 }
 
@@ -82,6 +83,7 @@ func queryTables() []queryTable {
 		{"spans", "the calendar: one row for each stretch of time in which somebody has a node", false, spansTable},
 		{"sys_tables", "the tables there are", false, sysTables},
 		{"sys_columns", "the columns there are, with their units", false, sysColumns},
+		{"sys_views", "the queries that are kept with a name", false, sysViews},
 		{"sys_indexes", "what is known of rows without looking at them", false, sysIndexes},
 	}
 }
@@ -128,6 +130,7 @@ func (c *Catalog) Names() []string {
 	for _, f := range queryFunctions() {
 		out = append(out, f.name+"(")
 	}
+	c.fail(c.eachView(func(v *row.View) error { out = append(out, v.Name); return nil }))
 	return out
 }
 

@@ -26,6 +26,7 @@ const (
 	KindResource
 	KindPool
 	KindAccount
+	KindView
 	KindClass
 	KindBatch
 	KindSetting

@@ -1,0 +1,143 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/query"
+	"github.com/placectl/placectl/store/internal/row"
+	"github.com/placectl/placectl/store/internal/tables"
+)
+
+// SQLView is a query with a name, kept in the file, to be used as a table.
+type SQLView struct {
+	Name   string // letters, digits and _, in lower case
+	Select string
+}
+
+// Views are the views of a transaction's database.
+type Views struct{ tx *Tx }
+
+// Views are the queries that are kept with a name.
+func (tx *Tx) Views() Views { return Views{tx} }
+
+// Each goes through the views by name, until fn fails.
+func (vs Views) Each(fn func(SQLView) error) error {
+	return vs.tx.file.Each(row.Views, nil, func(key, payload []byte) (bool, error) {
+		v, err := row.DecodeView(key, payload)
+		if err == nil {
+			err = fn(SQLView(*v))
+		}
+		return true, err
+	})
+}
+
+// Get finds a view, ErrNotFound where there is none.
+func (vs Views) Get(name string) (SQLView, error) {
+	name = strings.ToLower(name)
+	payload, err := vs.tx.file.Get(row.Views, []byte(name))
+	if err != nil {
+		return SQLView{}, err
+	}
+	if payload == nil {
+		var names []string
+		err := vs.Each(func(v SQLView) error { names = append(names, v.Name); return nil })
+		if err == nil {
+			err = fmt.Errorf("no view %q%s: %w", name, index.DidYouMean(name, names), ErrNotFound)
+		}
+		return SQLView{}, err
+	}
+	v, err := row.DecodeView([]byte(name), payload)
+	if err != nil {
+		return SQLView{}, err
+	}
+	return SQLView(*v), nil
+}
+
+// viewName is what a view may be called.
+var viewName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z_][a-z0-9_]{0,62}$`) })
+
+// Set keeps a view, in place of one of the same name. It must be one SELECT without
+// parameters that can be answered now, and its name none of a table: else it fails with
+// ErrInvalid, or an error of the query.
+func (vs Views) Set(v SQLView) error {
+	if !vs.tx.Writable() {
+		return ErrReadOnly
+	}
+	v.Name = strings.ToLower(v.Name)
+	if !viewName().MatchString(v.Name) || slices.Contains(query.Keywords(), strings.ToUpper(v.Name)) {
+		return fmt.Errorf("%w view name %q: use up to 63 letters, digits and _, a letter first, and no word of SQL", ErrInvalid, v.Name)
+	}
+	names, _, err := vs.tx.QueryTables()
+	if err != nil {
+		return err
+	}
+	if slices.Contains(names, v.Name) {
+		return fmt.Errorf("%w view name %q: it is that of a table", ErrInvalid, v.Name)
+	}
+	v.Select = strings.TrimRight(strings.TrimSpace(v.Select), "; \t\r\n")
+	if err := vs.answers(v); err != nil {
+		return err
+	}
+	r := row.View(v)
+	return vs.tx.file.Put(row.Views, []byte(v.Name), row.EncodeView(&r))
+}
+
+// answers is the error of asking a view as it would be then, nil for none.
+func (vs Views) answers(v SQLView) error {
+	parsed, err := tables.ParseView(v.Name, v.Select)
+	if err != nil {
+		return err
+	}
+	q := Query{Text: v.Select, Views: map[string]*query.View{v.Name: parsed}}
+	_, err = vs.tx.Query(context.Background(), &query.Statement{Select: parsed.Select}, q)
+	return err
+}
+
+// Fault says why a view cannot be answered any more, nil where it can: what it asks of was
+// taken away.
+func (vs Views) Fault(v SQLView) error {
+	err := vs.answers(v)
+	if errors.Is(err, ErrDamaged) {
+		return nil // which is no fault of the view
+	}
+	return err
+}
+
+// Remove forgets a view. It fails with a Conflict where another could not be answered
+// without it.
+func (vs Views) Remove(name string) error {
+	if !vs.tx.Writable() {
+		return ErrReadOnly
+	}
+	v, err := vs.Get(name)
+	if err != nil {
+		return err
+	}
+	var whole []SQLView
+	err = vs.Each(func(other SQLView) error {
+		if other.Name != v.Name && vs.Fault(other) == nil {
+			whole = append(whole, other)
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	if err := vs.tx.file.Remove(row.Views, []byte(v.Name)); err != nil {
+		return err
+	}
+	for _, other := range whole {
+		if vs.Fault(other) != nil {
+			r := row.View(v)
+			return errors.Join(&Conflict{"view " + v.Name, "view " + other.Name + " asks it"}, vs.tx.file.Put(row.Views, []byte(v.Name), row.EncodeView(&r)))
+		}
+	}
+	return nil
+}
