@@ -1,0 +1,323 @@
+package main
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/placectl/placectl/bench/oracle"
+	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/query"
+	"github.com/placectl/placectl/store"
+)
+
+// run runs the records of a file.
+func run(file string, memory bool, most int, total *tally) error {
+	if total.begun.IsZero() {
+		total.begun = time.Now()
+	}
+	lite, err := sql.Open("sqlite", ":memory:")
+	if err != nil {
+		return err
+	}
+	defer lite.Close()
+	lite.SetMaxOpenConns(1)
+	var at asked
+	defer func() { at.close() }()
+	stale, n := true, 0
+	return each(file, func(r record) error {
+		if n++; most > 0 && n > most {
+			return nil
+		}
+		if !r.query {
+			_, err := lite.Exec(r.text)
+			if (err != nil) != r.fails {
+				return fmt.Errorf("line %d: SQLite: %v", r.line, err)
+			}
+			stale = stale || !strings.Contains(r.text, " INDEX ")
+			return nil
+		}
+		if stale {
+			at.close()
+			if at, err = tablesOf(lite, memory); err != nil {
+				return fmt.Errorf("line %d: %w", r.line, err)
+			}
+			stale = false
+		}
+		total.asked++
+		if at.db != nil {
+			total.nodes++
+		}
+		rows, err := at.ask(r.text)
+		var bad *query.Error
+		if errors.As(err, &bad) {
+			total.refused[bad.Msg]++
+			if total.refused[bad.Msg] == 1 && total.show > 0 {
+				fmt.Printf("\n%s:%d: %s\n  refused: %s\n", file, r.line, r.text, bad.Msg)
+			}
+			return nil
+		}
+		why := ""
+		if err != nil {
+			why = err.Error()
+		} else {
+			why = r.differs(rows)
+		}
+		if why != "" {
+			if total.wrong++; total.wrong <= total.show {
+				fmt.Printf("\n%s:%d: %s\n  %s\n", file, r.line, r.text, why)
+			}
+		}
+		return nil
+	})
+}
+
+// asked is what queries are asked of: nodes in a database, or tables in memory.
+type asked struct {
+	db     *store.DB
+	dir    string
+	memory oracle.Tables
+	views  map[string]*query.View
+}
+
+func (a *asked) close() {
+	if a.db != nil {
+		a.db.Close()
+		os.RemoveAll(a.dir)
+	}
+}
+
+func (a *asked) ask(text string) (rows [][]query.Value, err error) {
+	if a.db != nil {
+		answer, err := a.db.Query(context.Background(), text)
+		if err != nil {
+			return nil, err
+		}
+		for row, err := range answer.All() {
+			if err != nil {
+				return nil, err
+			}
+			rows = append(rows, row)
+		}
+		return rows, nil
+	}
+	list, err := query.Parse(text)
+	if err != nil {
+		return nil, err
+	}
+	s, err := query.Prepare(a.memory, text, list[0], query.Options{Views: a.views})
+	if err != nil {
+		return nil, err
+	}
+	for row, err := range s.Rows() {
+		if err != nil {
+			return nil, err
+		}
+		rows = append(rows, append([]query.Value(nil), row...))
+	}
+	return rows, nil
+}
+
+// table is one of SQLite's.
+type table struct {
+	name string
+	query.Memory
+}
+
+// read takes tables and views out of SQLite.
+func read(lite *sql.DB) (tables []table, views map[string]string, err error) {
+	rows, err := lite.Query("SELECT name, type, sql FROM sqlite_schema WHERE type IN ('table', 'view') ORDER BY rowid")
+	if err != nil {
+		return nil, nil, err
+	}
+	views = map[string]string{}
+	for rows.Next() {
+		var name, kind, text string
+		if err := rows.Scan(&name, &kind, &text); err != nil {
+			return nil, nil, err
+		}
+		if kind == "view" {
+			views[strings.ToLower(name)] = asSelect.ReplaceAllString(text, "")
+		} else {
+			tables = append(tables, table{name: strings.ToLower(name)})
+		}
+	}
+	if err := errors.Join(rows.Err(), rows.Close()); err != nil {
+		return nil, nil, err
+	}
+	for i := range tables {
+		if err := tables[i].fill(lite); err != nil {
+			return nil, nil, err
+		}
+	}
+	return tables, views, nil
+}
+
+var asSelect = regexp.MustCompile(`(?is)^CREATE\s+VIEW\s+\S+\s+AS\s+`)
+
+// affinity is that of a column as it was declared.
+func affinity(declared string) query.Affinity {
+	switch d := strings.ToUpper(declared); {
+	case strings.Contains(d, "INT"):
+		return query.IntegerAffinity
+	case strings.Contains(d, "CHAR"), strings.Contains(d, "TEXT"):
+		return query.TextAffinity
+	}
+	return query.RealAffinity
+}
+
+func (t *table) fill(lite *sql.DB) error {
+	rows, err := lite.Query("SELECT * FROM " + t.name)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	types, err := rows.ColumnTypes()
+	if err != nil {
+		return err
+	}
+	into := make([]any, len(types))
+	for i, c := range types {
+		t.Cols = append(t.Cols, query.Column{Name: strings.ToLower(c.Name()), Type: affinity(c.DatabaseTypeName())})
+		into[i] = new(any)
+	}
+	for rows.Next() {
+		if err := rows.Scan(into...); err != nil {
+			return err
+		}
+		row := make([]query.Value, len(into))
+		for i := range into {
+			switch v := (*into[i].(*any)).(type) {
+			case int64:
+				row[i] = query.Int(v)
+			case float64:
+				row[i] = query.Float(v)
+			case string:
+				row[i] = query.String(v)
+			}
+		}
+		t.Rows = append(t.Rows, row)
+	}
+	return rows.Err()
+}
+
+// nodes reports whether rows can be nodes.
+func (t *table) nodes() bool {
+	for _, row := range t.Rows {
+		for i, v := range row {
+			switch x := v.Any().(type) {
+			case int64:
+				if x < 0 || x > math.MaxInt32 || t.Cols[i].Type != query.IntegerAffinity {
+					return false
+				}
+			case float64:
+				if t.Cols[i].Type != query.RealAffinity {
+					return false
+				}
+			case string:
+				if x == "" || strings.TrimSpace(x) != x || strings.ContainsAny(x, ",+:=\"'") || t.Cols[i].Type != query.TextAffinity {
+					return false
+				}
+			}
+		}
+	}
+	return true
+}
+
+// tablesOf makes nodes of what SQLite has, or tables in memory.
+func tablesOf(lite *sql.DB, memory bool) (a asked, err error) {
+	tables, views, err := read(lite)
+	if err != nil {
+		return a, err
+	}
+	for i := range tables {
+		memory = memory || !tables[i].nodes()
+	}
+	if !memory {
+		return nodesOf(tables, views)
+	}
+	a.memory, a.views = oracle.Tables{}, map[string]*query.View{}
+	for i := range tables {
+		a.memory[tables[i].name] = &tables[i].Memory
+	}
+	for name, text := range views {
+		list, err := query.Parse(text)
+		if err != nil {
+			return a, err
+		}
+		a.views[name] = &query.View{Name: name, Select: list[0].Select}
+	}
+	return a, nil
+}
+
+// nodesOf makes a database whose nodes are the rows.
+func nodesOf(tables []table, views map[string]string) (a asked, err error) {
+	if a.dir, err = os.MkdirTemp("", "placectl-logic-"); err != nil {
+		return a, err
+	}
+	path := filepath.Join(a.dir, "db")
+	opt := &store.Options{Private: true}
+	if err := store.Create(path, opt, nil); err != nil {
+		return a, err
+	}
+	if a.db, err = store.Open(path, opt); err != nil {
+		return a, err
+	}
+	return a, a.db.Update(func(tx *store.Tx) error {
+		for i := range tables {
+			if err := tables[i].put(tx); err != nil {
+				return err
+			}
+		}
+		for name, text := range views {
+			if err := tx.Views().Set(store.SQLView{Name: name, Select: text}); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// put makes a queue of a table.
+func (t *table) put(tx *store.Tx) error {
+	if err := tx.AddQueue(store.Queue{Name: t.name}); err != nil {
+		return err
+	}
+	var columns []string
+	for i, c := range t.Cols { // every other one is told by the buckets
+		d := index.Def{Name: t.name + "_" + c.Name, Unique: i%2 == 1, Type: map[query.Affinity]index.Type{query.IntegerAffinity: index.Long, query.RealAffinity: index.Float, query.TextAffinity: index.String}[c.Type]}
+		if err := tx.AddResource(d); err != nil {
+			return err
+		}
+		columns = append(columns, d.Name+" AS "+query.Name{Text: c.Name}.String())
+	}
+	defs, err := tx.Resources()
+	if err != nil {
+		return err
+	}
+	for n, row := range t.Rows {
+		node := &index.Node{Name: fmt.Sprintf("%s-%d", t.name, n), Queue: t.name}
+		for i, v := range row {
+			if v.IsNull() {
+				continue
+			}
+			d, _ := defs.Lookup(t.name + "_" + t.Cols[i].Name)
+			value, err := d.ParseValue(v.String())
+			if err != nil {
+				return err
+			}
+			node.Set(d.ID, value)
+		}
+		if _, err := tx.PutNode(node); err != nil {
+			return err
+		}
+	}
+	return tx.Views().Set(store.SQLView{Name: t.name, Select: "SELECT " + strings.Join(columns, ", ") + " FROM nodes WHERE queue = '" + t.name + "'"})
+}
