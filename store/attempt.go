@@ -281,6 +281,11 @@ func (as attempts) end(j *row.Job, goesOn bool, how func(*row.Attempt)) error {
 	if number == 0 {
 		return nil
 	}
+	if j.EndsByClock() {
+		if err := as.file.Remove(row.Changes, row.TimeKey(j.End, row.JobOwner(j.ID))); err != nil {
+			return err
+		}
+	}
 	if !goesOn && !j.Claimed && !j.Launched {
 		if len(j.Devices) > 0 {
 			return as.keepDevices(j, number)

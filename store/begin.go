@@ -21,6 +21,9 @@ func (p *passage) job(c change) error {
 	if err != nil {
 		return err
 	}
+	if j.EndsByClock() {
+		return tx.attempts().byClock(j)
+	}
 	if j.State != JobReserved {
 		return fmt.Errorf("%w: job %d is to begin at %s, and is %s", ErrDamaged, j.ID, stamp(c.at), j.State)
 	}
@@ -117,6 +120,8 @@ func (p *passage) clearBefore(spans []span, j *row.Job) error {
 		case j.State != JobRunning: // it was late itself, and is being planned anew
 		case j.ToLaunch():
 			err = tx.overdue().missed(j)
+		case j.EndsByClock():
+			err = tx.attempts().byClock(j)
 		case isExecuted(j):
 			err = tx.overdue().executed(j, set)
 		case set.FinishOverdue:

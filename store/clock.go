@@ -82,7 +82,15 @@ func (p *passage) all(due []change) error {
 	}
 	defer p.tx.file.Pass()()
 	for _, c := range due {
-		if err := p.tx.file.Remove(row.Changes, row.TimeKey(c.at, c.owner)); err != nil {
+		key := row.TimeKey(c.at, c.owner)
+		kept, err := p.tx.file.Get(row.Changes, key)
+		if err != nil {
+			return err
+		}
+		if kept == nil { // it has ended already, for one that has begun at the same instant
+			continue
+		}
+		if err := p.tx.file.Remove(row.Changes, key); err != nil {
 			return err
 		}
 		p.tx.calendar().SetNow(c.at)

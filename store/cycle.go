@@ -176,8 +176,12 @@ func (p *pass) schedule() (err error) {
 		return err
 	}
 	p.looked = p.tx.state.Invalidations
+	making, err := p.making()
+	if err != nil {
+		return err
+	}
 	p.decider = cycle.New(p, freed, cycle.Spec{Depth: p.spec.depth(), InOrder: p.spec.Backfill == FCFS,
-		WidestFirst: p.spec.WidestFirst, Enough: p.spec.Enough}, p.tx.now)
+		WidestFirst: p.spec.WidestFirst, Enough: p.spec.Enough, Preempter: making}, p.tx.now)
 	queue := make([]*cycle.Job, len(p.queue))
 	for i, j := range p.queue {
 		queue[i] = p.waits(j)

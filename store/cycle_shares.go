@@ -5,13 +5,15 @@ import (
 
 	"github.com/placectl/placectl/placer/cycle"
 	"github.com/placectl/placectl/placer/fairshare"
+	"github.com/placectl/placectl/placer/preempt"
 	"github.com/placectl/placectl/store/internal/row"
 )
 
 // allotment is how many units each class may start in a cycle.
 type allotment struct {
 	*shareTally
-	left []int // as in state.Classes
+	left     []int // as in state.Classes
+	entitled []int // how many more units each is entitled to
 }
 
 // shares stops jobs where classes are to get back what they are entitled to, and
@@ -37,7 +39,7 @@ func (p *pass) shares() error {
 	}
 	for _, c := range plan.Classes {
 		for _, t := range c.StopTasks {
-			if err := p.stop(t.ID, fmt.Sprintf("stopped: class %s had more than its %d%%", c.Name, c.LoadPct)); err != nil {
+			if err := p.givesBack(t.ID, fmt.Sprintf("stopped: class %s had more than its %d%%", c.Name, c.LoadPct)); err != nil {
 				return err
 			}
 		}
@@ -62,32 +64,24 @@ func (cs classShares) allot(tally *shareTally, line []*row.Job) (*allotment, *fa
 	if err != nil {
 		return nil, nil, err
 	}
-	a := &allotment{tally, make([]int, len(plan.Classes))}
+	a := &allotment{tally, make([]int, len(plan.Classes)), make([]int, len(plan.Classes))}
 	for i, c := range plan.Classes {
-		a.left[i] = c.Start
+		a.left[i], a.entitled[i] = c.Start, c.Entitlement-tally.state.Classes[i].Running
 	}
 	return a, plan, nil
 }
 
-// stop takes a running job off its nodes and queues it again, or cancels it.
-func (p *pass) stop(id uint64, reason string) error {
+// givesBack stops a running job for the sake of other classes.
+func (p *pass) givesBack(id uint64, reason string) error {
 	j, err := p.tx.job(id)
 	if err != nil {
 		return err
 	}
-	if isExecuted(j) {
-		becomes := JobQueued
-		if j.NoRequeue {
-			becomes = JobCancelled
-		}
-		return p.tx.attempts().endsAs(j, becomes, reason)
+	grace, err := p.tx.attempts().toGo(j, preempt.OwnGrace)
+	if err != nil {
+		return err
 	}
-	if j.NoRequeue {
-		return p.tx.ended(j, JobCancelled, reason)
-	}
-	p.waiting++
-	_, err = p.tx.Requeue(id, reason)
-	return err
+	return p.makesWay(j, stopping{grace: grace, reason: reason})
 }
 
 // MayStart makes it a cycle.Host: it reports whether a job's class may start something
@@ -111,5 +105,6 @@ func (p *pass) took(j *row.Job) error {
 	}
 	units, err := p.allotted.held(j)
 	p.allotted.left[at] -= units
+	p.allotted.entitled[at] -= units
 	return err
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/placectl/placectl/locality"
 	"github.com/placectl/placectl/placer"
 	"github.com/placectl/placectl/placer/fairshare"
+	"github.com/placectl/placectl/placer/preempt"
 	"github.com/placectl/placectl/placer/recur"
 	"github.com/placectl/placectl/store/internal/file"
 	"github.com/placectl/placectl/store/internal/row"
@@ -106,6 +107,9 @@ func countSome(t testing.TB, db *DB) {
 			return err
 		}
 		if err := tx.Accounts().Set(Account{Name: "chem", Shares: 40}); err != nil {
+			return err
+		}
+		if err := tx.Preemption().Set(&preempt.Rule{Over: preempt.Key{{Kind: "queue", Name: "urgent"}}, Grace: 60, AtMost: 2}); err != nil {
 			return err
 		}
 		return tx.Accounts().Set(Account{Name: "org", Parent: "chem", Shares: 1, Members: []AccountMember{{User: "ann", Shares: 2}}, Allow: []string{"user:ann"}})

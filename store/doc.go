@@ -42,6 +42,7 @@
 //
 // What belongs to no node: [Tx.Pools]; how many jobs of an array run at once: [Tx.Throttle].
 // Who pays: [Tx.Accounts]. Queries with names: [Tx.Views].
+// Who makes way for whom: [Tx.Preemption].
 //
 // Placing: [Tx.Place], [Tx.PlaceAt], [Tx.PlaceOrReserve], [Tx.Release], [Tx.Extend]; asking
 // first: [Tx.When], [Tx.Explain], [Tx.Route], [Tx.Policy], [Tx.Candidates], [Tx.Ask],
@@ -87,7 +88,8 @@
 // device_node.go and device_change.go what becomes of those that jobs have when a node
 // names others, device_split.go makes nodes of groups of them, device_job.go shows them; pool.go and counter.go
 // count what belongs to no node; account.go is who pays; tally.go counts jobs, metrics.go
-// tells a monitoring system; views.go keeps queries; shares.go and share_state.go are class shares.
+// tells a monitoring system; views.go keeps queries; shares.go and share_state.go are class shares,
+// preempt.go is whose jobs make way for whose.
 // The queue: submit.go, payload.go, finish.go and launch.go are what happens to a job,
 // attempt.go, claim.go, ending.go and report.go to the attempts at it, cycle.go
 // and the files named after it the cycle, whose decisions are package placer/cycle's,

@@ -22,11 +22,17 @@ func isExecuted(j *row.Job) bool { return j.State == JobRunning && j.Claimed }
 // endsAs marks the attempt of a job as ending. A later mark takes the place of an earlier
 // one.
 func (as attempts) endsAs(j *row.Job, becomes JobState, reason string) error {
-	a, err := as.of(j, j.CurrentAttempt())
+	grace, err := as.grace(j)
 	if err != nil {
 		return err
 	}
-	grace, err := as.grace(j)
+	return as.endsWithin(j, becomes, reason, seconds(grace))
+}
+
+// endsWithin is endsAs with so many seconds between being told to terminate and being
+// killed. A launcher is told to stop its job, which ends by the clock then.
+func (as attempts) endsWithin(j *row.Job, becomes JobState, reason string, grace int64) error {
+	a, err := as.of(j, j.CurrentAttempt())
 	if err != nil {
 		return err
 	}
@@ -34,8 +40,13 @@ func (as attempts) endsAs(j *row.Job, becomes JobState, reason string) error {
 	if err := as.put(a); err != nil {
 		return err
 	}
-	if end := as.now + seconds(grace); end < j.End {
-		if err := as.allocations().moveEnd(j, end); err != nil {
+	if !j.Claimed {
+		if err := as.toStop(j); err != nil {
+			return err
+		}
+	}
+	if end := as.now + grace; end < j.End || !j.Claimed {
+		if err := as.allocations().moveEnd(j, min(end, j.End), func() { j.Ending = true }); err != nil {
 			return err
 		}
 	}
@@ -47,6 +58,16 @@ func (as attempts) endsAs(j *row.Job, becomes JobState, reason string) error {
 		return err
 	}
 	return as.putJob(j, j.State)
+}
+
+// byClock takes a job off its nodes that a launcher was told to stop, and whose time for
+// that is over.
+func (as attempts) byClock(j *row.Job) error {
+	a, err := as.of(j, j.CurrentAttempt())
+	if err != nil {
+		return err
+	}
+	return errors.Join(as.loaded.usage.accrue(j), as.become(j, a.Becomes, a.Why))
 }
 
 // grace is how long a job has between being told to terminate and being killed.
@@ -93,11 +114,12 @@ func (al allocations) prolong(j *row.Job, end int64) error {
 	if err != nil {
 		return err
 	}
-	return al.moveEnd(j, end)
+	return al.moveEnd(j, end, func() {})
 }
 
-// moveEnd gives a running job another end; nobody is in the way.
-func (al allocations) moveEnd(j *row.Job, end int64) error {
+// moveEnd gives a running job another end; nobody is in the way. What else changes about
+// it changes does while it is off its nodes.
+func (al allocations) moveEnd(j *row.Job, end int64, changes func()) error {
 	spans, err := al.spans(j)
 	if err != nil {
 		return err
@@ -109,6 +131,7 @@ func (al allocations) moveEnd(j *row.Job, end int64) error {
 		return err
 	}
 	j.End = end
+	changes()
 	return al.spoil(al.takeAgain(j, spans, j.State))
 }
 

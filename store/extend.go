@@ -157,6 +157,14 @@ func (al allocations) guest(j *row.Job) (*placer.Guest, error) {
 
 // takeAgain puts a job back on its nodes for its new time.
 func (al allocations) takeAgain(j *row.Job, spans []span, was JobState) error {
+	if err := al.occupyAgain(j, spans, was); err != nil {
+		return err
+	}
+	return al.putJob(j, was)
+}
+
+// occupyAgain is takeAgain without the job's own row.
+func (al allocations) occupyAgain(j *row.Job, spans []span, was JobState) error {
 	for _, s := range spans {
 		if err := al.calendar().Put(s.node, s.Busy); err != nil {
 			return err
@@ -174,8 +182,10 @@ func (al allocations) takeAgain(j *row.Job, spans []span, was JobState) error {
 			return err
 		}
 	}
-	if err := al.loaded.releases.Put(j.End, owner, j.AllNodes()); err != nil {
-		return err
+	if j.EndsByClock() {
+		if err := al.file.Mark(row.Changes, row.TimeKey(j.End, owner)); err != nil {
+			return err
+		}
 	}
-	return al.putJob(j, was)
+	return al.loaded.releases.Put(j.End, owner, j.AllNodes())
 }

@@ -84,6 +84,9 @@ func (tx *Tx) FinishAttempt(f Finished) (*Job, error) {
 	if isExecuted(j) && a.By == row.BySupervisor && !f.Force {
 		return nil, &Conflict{what, "its attempt is claimed" + claimedBy(a) + ", who will say how it has ended"}
 	}
+	if j.EndsByClock() && f.Status != 0 { // it was stopped, as its launcher was told
+		return jobResult(j, tx.spoil(tx.attempts().byClock(j)))
+	}
 	state, reason := JobFinished, f.Reason
 	if j.Exit = f.Status; f.Status != 0 {
 		state = JobFailed
@@ -231,6 +234,11 @@ func (al allocations) leave(j *row.Job) error {
 	}
 	if j.State == JobReserved {
 		if err := al.file.Remove(row.Changes, row.TimeKey(j.Start, owner)); err != nil {
+			return err
+		}
+	}
+	if j.EndsByClock() {
+		if err := al.file.Remove(row.Changes, row.TimeKey(j.End, owner)); err != nil {
 			return err
 		}
 	}

@@ -123,8 +123,8 @@ func (u *usage) block(number uint32) (row.UsageBlock, error) {
 
 // accrue adds what a running job has had of its nodes up to now.
 func (u *usage) accrue(j *row.Job) error {
-	from := max(j.Start, u.tx.state.UsageSince)
-	if from >= u.tx.now {
+	from, now := max(j.Start, u.tx.state.UsageSince), u.tx.instant()
+	if from >= now {
 		return nil
 	}
 	spans, err := u.tx.allocations().spans(j)
@@ -145,7 +145,7 @@ func (u *usage) accrue(j *row.Job) error {
 			}
 			blocks[number] = &b
 		}
-		blocks[number][s.node%timeline.BlockNodes] += cpus * (u.tx.now - from)
+		blocks[number][s.node%timeline.BlockNodes] += cpus * (now - from)
 	}
 	for number, b := range blocks {
 		if err := u.tx.file.Put(row.Usage, row.Key32(number), row.EncodeUsage(b)); err != nil {

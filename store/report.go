@@ -170,7 +170,7 @@ func (as attempts) become(j *row.Job, state JobState, reason string) error {
 	if err := errors.Join(as.end(j, false, nil), as.allocations().vacate(j)); err != nil {
 		return err
 	}
-	j.State, j.End, j.Reason = state, as.now, reason
+	j.State, j.End, j.Reason = state, as.instant(), reason
 	return as.putJob(j, was)
 }
 

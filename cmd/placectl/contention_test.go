@@ -327,6 +327,7 @@ func killLines(s *shell, random *rand.Rand, jobs, i int) []string {
 		"node import " + s.path("nodes.csv"), "node add x1 ncpus=2", "node rm x1", "node down " + node, "node set " + node + " ncpus=0@0+1@1", "node split " + node + " --by numa", "node join " + node, "node offline " + node,
 		"pool add spare" + queue + "=3", "pool set spare" + queue + " --outside 1", "pool rm spare" + queue, "job throttle 1[] " + strconv.Itoa(1+i%5),
 		"account set lab --shares " + strconv.Itoa(1+i), "account rm lab",
+		"preempt set queue:spare over all --at-most " + strconv.Itoa(1+i), "preempt rm queue:spare over all",
 		"queue add spare", "queue set spare --policy fastest", "queue rm spare", "resource add x=long", "resource rm x",
 		"class map a=^x", "class default a", "class rm b", "class rebalance --threshold 0.1 --minimum 1m",
 		"batch create c" + batch, "batch done b 0 --host h1", "batch fail b 0 --host h1", "batch expire", "batch recompute", "batch rm c", "stats reset"}

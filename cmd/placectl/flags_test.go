@@ -63,6 +63,12 @@ account set chem --shares=2 --dry-run
 account rm chem --dry-run
 view set v "SELECT 1" --dry-run
 view rm gpus --dry-run
+preempt set queue:urgent over all --how=cancel
+preempt set queue:urgent over all --grace=1m
+preempt set queue:urgent over all --min-run=1m
+preempt set queue:urgent over all --at-most=1
+preempt set user:ann over user:bob --dry-run
+preempt rm queue:urgent over all --dry-run
 job throttle 8[] 1 --dry-run
 node import @/bare.csv --unit=gb
 :: node import @/nodes.json --from=csv
@@ -397,6 +403,7 @@ func flagsDB(t *testing.T) string {
 		pool add lic=2 --outside 1
 		account set chem
 		view set gpus "SELECT name FROM nodes WHERE ngpus > 0"
+		preempt set queue:urgent over all
 		batch create night --hosts 1 --files @/files.csv --jobs @/jobs.csv
 		batch next night --host h1 --want 1
 		backup @/backup.db`) {

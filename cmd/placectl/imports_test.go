@@ -23,6 +23,7 @@ const importRules = `
 	index, placer                            < placer/recur
 	placer/fairshare, placer/recur           < store, store/internal/row
 	placer/cycle                             < store, store/internal/row
+	placer/preempt                           < placer/cycle, placer/cluster, store, store/internal/row, store/internal/tables, cmd/placectl
 	index, timeline, placer, locality        < store/internal/row
 	store/internal/row                       < store, store/internal/file, store/internal/tables, store/internal/batches, store/internal/check
 	store/internal/file                      < store, store/internal/tables, store/internal/batches, store/internal/check
@@ -137,7 +138,7 @@ var confined = map[string][]string{
 }
 
 // pure packages know nothing of files and clocks.
-var pure = []string{"index", "index/heap", "index/devices", "timeline", "placer", "placer/fairshare", "placer/recur", "placer/backfill", "placer/backfill/swf",
+var pure = []string{"index", "index/heap", "index/devices", "timeline", "placer", "placer/fairshare", "placer/preempt", "placer/recur", "placer/backfill", "placer/backfill/swf",
 	"placer/limits", "placer/cycle", "placer/cluster", "locality", "query", "store/internal/row", "cmd/placectl/internal/spell", "cmd/placectl/internal/infile", "cmd/placectl/internal/nodefile",
 	"cmd/placectl/internal/chart", "cmd/placectl/internal/sharefile", "cmd/placectl/internal/directives", "cmd/placectl/internal/usage", "cmd/placectl/internal/simulate",
 	"cmd/placectl/internal/batchfile", "cmd/placectl/internal/fronts", "cmd/placectl/internal/fronts/pbs", "cmd/placectl/internal/fronts/slurm"}

@@ -77,6 +77,7 @@ func allVerbs() verbs.List[*runner] {
 		{Name: "pool", Make: poolVerb},
 		{Name: "account", Make: accountVerb},
 		{Name: "node", Make: nodeVerb, Like: "sinfo=list pbsnodes=list bhosts=list oarnodes=list nodes=list hosts=list"},
+		{Name: "preempt", Make: preemptVerb},
 		{Name: "bucket", Make: bucketVerb},
 		{Name: "set", Make: setVerb},
 		{Name: "place", Make: placeVerb, Like: "alloc allocate"},

@@ -15,7 +15,7 @@ import (
 var simulatedVerbs = []string{
 	"place", "place", "place", "place", "submit", "submit", "submit", "submit", "submit", "cycle", "cycle", "cycle", "cycle",
 	"reserve", "reserve", "reserve", "unreserve", "release", "done", "done", "cancel", "hold", "unhold", "requeue", "extend", "tx",
-	"config set", "config set", "config get", "config list",
+	"config set", "config set", "config get", "config list", "preempt set", "preempt set", "preempt list", "preempt rm",
 	"resource list", "resource add", "resource rm", "queue list", "queue add", "queue set", "queue rm",
 	"pool add", "pool set", "pool set", "pool rm", "pool list", "job throttle", "account set", "account list", "account rm", "view set", "view list", "view rm",
 	"node import", "node add", "node set", "node rm", "node list", "node show", "node drain", "node down", "node offline", "node resume", "node resume", "node load", "node split", "node join",
@@ -143,6 +143,7 @@ var flagValues = map[string][]string{
 	"policy": drawnPolicies, "prefer": {"feature", "color=red"}, "access": {"shared", "singleuser", "singlejob", "singletask", "x"},
 	"pool": {"fluent=1", "fluent=2", "fluent=1", "fluent=5", "matlab=1", "nosuch=1", "fluent=0", "x"}, "outside": {"0", "1", "2", "x"}, "until": drawnInstants,
 	"parent": {"acc", "chem", "", "nosuch"}, "shares": {"0", "1", "30", "x"}, "member": {"ann=2", "bob", "ann=-", "a b=1", "ann=x"},
+	"how": {"requeue", "cancel", "x"}, "min-run": {"0", "0", "10m", "x"}, "at-most": {"0", "1", "3", "x"},
 	"account set allow": {"user:ann", "group:chem,user:bob", "", "ann"},
 	"reservation":       drawnNames, "at": drawnInstants, "or-reserve": {""}, "wait": {"0"}, "key": drawnKeys, "explain": {""},
 	"count": {"0", "1", "3"}, "job": {"1", "3", "99", "0", "nosuch"}, "nodes": drawnNodes, "limit": {"0", "1", "5"},
@@ -335,6 +336,8 @@ func (s *simulation) arguments(verb string) (needed, behind []string) {
 		return []string{s.pick("view", []string{"gpus", "v", "nodes", "a b"}), s.pick("select", []string{"SELECT name FROM nodes", "SELECT * FROM v", "SELECT job, x FROM jobs", "SELECT 1;", "nonsense"})}, nil
 	case "view rm":
 		return []string{s.pick("view", []string{"gpus", "v", "w"})}, nil
+	case "preempt set", "preempt rm":
+		return []string{s.pick("preempt", []string{"queue:q1 over all", "class:red over class:blue", "class:blue over class:red", "user:ann over *", "user:ann over user:bob", "soft over x"})}, nil
 	case "account set", "account rm":
 		return []string{s.pick("account", []string{"acc", "chem", "org", "a b", "*"})}, nil
 	case "pool rm":

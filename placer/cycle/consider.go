@@ -33,6 +33,11 @@ func (p *Pass) consider(j *Job) (blocked bool, err error) {
 			return true, err
 		}
 	}
+	if j.Planned && !early && p.spec.Preempter != nil {
+		if done, blocked, err := p.makeWay(j, k); done || err != nil {
+			return blocked, err
+		}
+	}
 	soonest := int64(0)
 	if j.Planned && !lifted && !j.Delayed {
 		if soonest, err = p.soonest(j, k); err != nil || soonest >= j.Start {
@@ -43,6 +48,11 @@ func (p *Pass) consider(j *Job) (blocked bool, err error) {
 	if mayStart && !settled && !j.Planned {
 		if done, err := p.tryNow(j, k); done || err != nil {
 			return false, err
+		}
+	}
+	if !j.Planned && !early && p.spec.Preempter != nil && !p.ruledOut(k) {
+		if done, blocked, err := p.makeWay(j, k); done || err != nil {
+			return blocked, err
 		}
 	}
 	if mayStart && !j.Planned && p.ruledOut(k) {

@@ -19,7 +19,8 @@
 // their nodes, and says of each whether it may start in this pass.
 //
 // Reading the source: pass.go goes through the queue, consider.go decides a job,
-// lift.go takes plans away for jobs that come first and puts them back, kind.go is what
+// lift.go takes plans away for jobs that come first and puts them back,
+// makeway.go has running jobs stopped for one that does not fit, kind.go is what
 // a pass knows of requests, freed.go what passes hand on to later ones, bound.go what
 // spares searches, widest.go the order of BESTFIT.
 package cycle

@@ -45,6 +45,8 @@ type Spec struct {
 	// Enough is asked between jobs whether the pass has taken long enough; nil: it
 	// never has.
 	Enough func() bool
+	// Preempter says who makes way for whom; nil: nobody for anybody.
+	Preempter Preempter
 }
 
 // All is the depth of conservative backfilling: every job is planned.

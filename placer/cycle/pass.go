@@ -18,6 +18,10 @@ type Pass struct {
 	planned   int           // jobs that did not fit, and were planned or kept their plan
 	taken     int           // how often something was started or planned
 	whole     bool          // every job was looked at
+
+	queue  []*Job
+	passed map[*Job]bool // jobs that were looked at; nil where nobody makes way
+	vain   map[vain]int  // where nobody's making way helps, as of room being made so many times
 }
 
 // New begins a pass at an instant, in Unix seconds. The host notes in freed where room is
@@ -31,6 +35,10 @@ func New(host Host, freed *Freed, spec Spec, now int64) *Pass {
 // the last that is planned where the widest are to go first. It notes plans and starts
 // in the jobs. It says how many jobs it has not looked at for want of time.
 func (p *Pass) Run(queue []*Job) (unreached int, err error) {
+	p.queue = queue
+	if p.spec.Preempter != nil {
+		p.passed = make(map[*Job]bool, len(queue))
+	}
 	for i, j := range queue {
 		rest := queue[i+1:]
 		if p.spec.Enough != nil && p.spec.Enough() {
@@ -42,6 +50,9 @@ func (p *Pass) Run(queue []*Job) (unreached int, err error) {
 		blocked, err := p.consider(j)
 		if err != nil {
 			return 0, fmt.Errorf("job %d: %w", j.ID, err)
+		}
+		if p.passed != nil {
+			p.passed[j] = true
 		}
 		if blocked && p.spec.InOrder {
 			if err := p.putRestBack(rest); err != nil {
@@ -66,11 +77,12 @@ func (p *Pass) Run(queue []*Job) (unreached int, err error) {
 func (p *Pass) Whole() bool { return p.whole }
 
 // considerAgain looks once more at the jobs whose plans were put back: now that all
-// plans are in place again, one may come sooner.
+// plans are in place again, one may come sooner. And at those whose plans were displaced.
 func (p *Pass) considerAgain() (unreached int, err error) {
-	for i, j := range p.again {
+	for i := 0; i < len(p.again); i++ {
+		j := p.again[i]
 		if p.spec.Enough != nil && p.spec.Enough() {
-			return len(p.again) - i, nil
+			return len(p.again) - i, p.putRestBack(p.again[i:])
 		}
 		if _, err := p.consider(j); err != nil {
 			return 0, fmt.Errorf("job %d: %w", j.ID, err)

@@ -32,6 +32,10 @@ func (d *derived) attempts() error {
 			if !j.Claimed || j.Ending != (a.State == row.AttemptEnding) {
 				d.contradict("attempt %d.%d is %s, and its job says otherwise", a.Job, a.Number, a.State)
 			}
+		case a.State.Live() && j.Ending != (a.State == row.AttemptEnding):
+			d.contradict("attempt %d.%d is %s, and its job says otherwise", a.Job, a.Number, a.State)
+		case a.State == row.AttemptEnding: // until its time is over, whatever its launcher does
+			delete(d.executed, a.Job)
 		case a.Number == j.CurrentAttempt() && a.State == row.AttemptEnded && j.State == row.JobRunning:
 			d.contradict("attempt %d.%d has ended, and its job runs", a.Job, a.Number)
 		}

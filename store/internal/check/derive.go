@@ -149,6 +149,10 @@ func (d *derived) job(j *row.Job) {
 		d.contradict("job %d was to start at @%d, and it is @%d", j.ID, j.Start, d.now)
 	case j.State != row.JobRunning:
 		return
+	case j.EndsByClock() && j.End <= d.now:
+		d.contradict("job %d was to end at @%d, and it is @%d", j.ID, j.End, d.now)
+	case j.EndsByClock():
+		d.rows[row.Changes][string(row.TimeKey(j.End, row.JobOwner(j.ID)))] = row.EncodeMark()
 	}
 	d.rows[row.Releases][string(row.TimeKey(j.End, row.JobOwner(j.ID)))] = row.EncodeMark()
 	for i, c := range j.Chunks {

@@ -162,6 +162,7 @@ var contents = map[Table]*content{
 	Payloads: contentOf(DecodePayload, EncodePayload),
 	Attempts: contentOf(DecodeAttempt, EncodeAttempt),
 	Counters: contentOf(DecodeCounter, EncodeCounter),
+	Preempts: contentOf(DecodePreempt, EncodePreempt),
 	Accounts: contentOf(DecodeAccount, EncodeAccount),
 	Tallies:  contentOf(DecodeTally, EncodeTally),
 	Views:    contentOf(DecodeView, EncodeView),

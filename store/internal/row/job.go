@@ -106,6 +106,8 @@ type Job struct {
 
 	Pools       []placer.PoolAmount // what it asks of the pools of the cluster, by name
 	PoolsWithin uint64              // the number of the reservation that it takes that out of, as far as it holds some; 0 for none
+
+	YieldedTo []uint64 // the jobs for which it was stopped, the latest last; 0 for the share of another class
 }
 
 // JobDevices are the devices that a job has of a resource of a node, by their position
@@ -195,6 +197,10 @@ func (j *Job) Waits(s JobState) bool {
 func (j *Job) ToLaunch() bool {
 	return j.Queued && !j.Attended && !j.Launched && !j.Claimed && j.State == JobRunning
 }
+
+// EndsByClock reports whether the job, which runs, is taken off its nodes at its end
+// whatever becomes of its command: a launcher was told to stop it until then.
+func (j *Job) EndsByClock() bool { return j.Ending && !j.Claimed && j.State == JobRunning }
 
 // AttendedKey is the key in the table Claimed of a job that somebody waits for; nil where
 // nobody does, or it cannot be told whether he lives.

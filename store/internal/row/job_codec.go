@@ -131,6 +131,7 @@ const (
 	tailDevices
 	tailAttendant
 	tailPools
+	tailYielded
 )
 
 // encodeRest writes what a job carries, which attempt it is at, and what else there is, as
@@ -148,6 +149,9 @@ func (j *Job) encodeRest(e *encoder) {
 	}
 	if len(j.Pools) > 0 {
 		parts |= tailPools
+	}
+	if len(j.YieldedTo) > 0 {
+		parts |= tailYielded
 	}
 	carries, more := j.Payload != (PayloadKey{}), j.Attempt != 0 || parts != 0
 	if carries {
@@ -185,6 +189,12 @@ func (j *Job) encodeRest(e *encoder) {
 	if parts&tailPools != 0 {
 		encodePools(e, j.Pools)
 		e.uint(j.PoolsWithin)
+	}
+	if parts&tailYielded != 0 {
+		e.uint(uint64(len(j.YieldedTo)))
+		for _, id := range j.YieldedTo {
+			e.uint(id)
+		}
 	}
 }
 
@@ -234,6 +244,12 @@ func (j *Job) decodeRest(d *decoder) {
 	}
 	if parts&tailPools != 0 {
 		j.Pools, j.PoolsWithin = decodePools(d), d.uint()
+	}
+	if parts&tailYielded != 0 {
+		j.YieldedTo = make([]uint64, d.count())
+		for i := range j.YieldedTo {
+			j.YieldedTo[i] = d.uint()
+		}
 	}
 }
 

@@ -62,6 +62,7 @@ const (
 	Counters
 	Holdings
 	Accounts
+	Preempts
 	Tallies
 	JobCounts
 	Views
@@ -124,6 +125,7 @@ var tables = [TableCount]struct {
 	Counters:       {"counters", "pool:name | array:job number", "a pool of the cluster, or how many jobs of an array run at once", 7, false},
 	Holdings:       {"holdings", "counter, 0, owner (8)", "what the owner holds of the counter, or is to hold, and from when to when", 7, true},
 	Accounts:       {"accounts", "name", "an account: what it is part of, its shares and members, who may ask for it", 8, false},
+	Preempts:       {"preempts", "rule, as text", "whose jobs make way for whose: how, after how long, how often", 8, false},
 	Tallies:        {"tallies", "queue:name | cycle", "what has come of the queue's jobs since the database was made; when the last cycle was, and how long it took", 8, false},
 	JobCounts:      {"job_counts", "state (1), queue", "how many jobs of the queue are in the state", 8, true},
 	Views:          {"views", "name", "a query that is asked by its name as a table: its SELECT", 8, false},

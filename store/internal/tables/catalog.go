@@ -69,6 +69,7 @@ func queryTables() []queryTable {
 		{"pools", "amounts of the whole cluster, and what is held of them", true, poolsTable},
 		{"pool_use", "one row for each job and reservation that holds some of a pool, or is to", false, poolUseTable},
 		{"limits", "how many jobs may run at once, of arrays for which somebody has said so", false, limitsTable},
+		{"preempts", "whose jobs make way for whose", false, preemptsTable},
 		{"events", "what has become of jobs, nodes and reservations", false, eventsTable},
 		{"classes", "the classes that shares are of, with what each has now and may have", false, classesTable},
 		{"class_map", "which requestors are in which class", false, classMapTable},

@@ -68,6 +68,7 @@ func jobsTable(c *Catalog, _ int64) (query.Table, error) {
 		numberColumn("attempt", "which of its starts it is at, or was at last", func(r *jobCursor) int64 { return int64(r.job().CurrentAttempt()) }),
 		boolColumn("claimed", "somebody executes that", func(r *jobCursor) bool { return r.job().Claimed }),
 		boolColumn("ending", "and is to stop", func(r *jobCursor) bool { return r.job().Ending }),
+		intColumn("preempted", "how often it was stopped for others", func(r *jobCursor) int64 { return int64(len(r.job().YieldedTo)) }),
 		secondsColumn("cpu_user", "cpu time of the processes of that start, in seconds", func(r *jobCursor) int64 { return r.use().CPUUser }),
 		secondsColumn("cpu_sys", "cpu time of the kernel for them", func(r *jobCursor) int64 { return r.use().CPUSystem }),
 		sizeColumn("max_rss", "memory of the largest of them", func(r *jobCursor) int64 { return r.use().MaxRSS }),

@@ -1,0 +1,195 @@
+package cycle
+
+import (
+	"errors"
+
+	"github.com/placectl/placectl/placer"
+	"github.com/placectl/placectl/placer/preempt"
+)
+
+// Where rules say so, jobs that run make way for one that does not fit. Whom it takes is
+// found out by trial: candidates are taken off the nodes as if they were to be stopped, and
+// put back, until there is a set out of which none could stay. They are stopped in the same
+// pass in which the job starts, or gets a plan for when they have given their nodes back;
+// where that comes to nothing nobody is. Plans of jobs that it goes before are no
+// obstacle: they are made anew, as for one that comes first in the queue.
+
+// Preempter is a host on which jobs may have to make way.
+type Preempter interface {
+	// Below are the jobs that could be stopped for one now, nil for none. It is the
+	// same for jobs for which the same ones could.
+	Below(*Job) (*Below, error)
+	// Before reports whether a job goes before another that waits, too.
+	Before(j, other *Job) (bool, error)
+	// Try takes a candidate off its nodes from the end of its grace on, as if it was
+	// stopped; Untry puts it back.
+	Try(*preempt.Candidate) error
+	Untry(*preempt.Candidate) error
+	// Stop stops a candidate, which is tried, for a job.
+	Stop(*preempt.Candidate, *Job) error
+}
+
+// Below are jobs that could be stopped, in the order of preempt.Order.
+type Below struct {
+	Candidates []preempt.Candidate
+}
+
+// vain is for whom it is known that nobody need be stopped: it would not help.
+type vain struct {
+	*kind
+	*Below
+}
+
+// makeWay has jobs stopped for one that does not fit. done says that it has got its start,
+// blocked that this is later than now.
+func (p *Pass) makeWay(j *Job, k *kind) (done, blocked bool, err error) {
+	below, err := p.spec.Preempter.Below(j)
+	if below == nil || err != nil {
+		return false, false, err
+	}
+	if at, known := p.vain[vain{k, below}]; known && at == p.freed.times {
+		return false, false, nil
+	}
+	a := k.asked(j)
+	if a.Demands.Short(p.now, a.Duration, true) != nil || a.Demands.Short(p.now, a.Duration, false) != nil {
+		return false, false, nil // nodes are not what it is short of
+	}
+	alone := j.Planned && !p.lifted[j]
+	if alone {
+		if err := p.lift(j); err != nil {
+			return false, false, err
+		}
+	}
+	t := &trial{pass: p, job: j, ask: &a, list: below.Candidates}
+	chosen, err := t.choose()
+	var displaced []*Job
+	if err == nil && len(chosen) == 0 {
+		if displaced, err = p.displace(j); err == nil && len(displaced) > 0 {
+			chosen, err = t.choose()
+		}
+	}
+	if err != nil {
+		return false, false, err
+	}
+	if len(chosen) == 0 {
+		return false, false, p.wayNotMade(j, vain{k, below}, alone, displaced)
+	}
+	for _, i := range chosen {
+		if err := p.spec.Preempter.Stop(&below.Candidates[i], j); err != nil {
+			return false, false, err
+		}
+	}
+	p.bounds = nil // there is room where there was none
+	delete(p.lifted, j)
+	if err := p.take(j, &a, t.plan); err != nil {
+		return false, false, err
+	}
+	if j.Planned {
+		p.planned++
+	}
+	return true, j.Planned, p.replace(displaced)
+}
+
+// wayNotMade puts everything back as it was.
+func (p *Pass) wayNotMade(j *Job, v vain, alone bool, displaced []*Job) error {
+	if p.vain == nil {
+		p.vain = make(map[vain]int)
+	}
+	p.vain[v] = p.freed.times
+	if alone {
+		displaced = append(displaced, j)
+	}
+	for _, o := range displaced {
+		if err := p.restore(o); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// displace takes the plans off the nodes that a job goes before.
+func (p *Pass) displace(j *Job) (displaced []*Job, err error) {
+	for _, o := range p.queue {
+		if !o.Planned || p.lifted[o] || o == j {
+			continue
+		}
+		before, err := p.spec.Preempter.Before(j, o)
+		if err != nil {
+			return nil, err
+		}
+		if before {
+			displaced = append(displaced, o)
+			if err := p.lift(o); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return displaced, nil
+}
+
+// replace puts plans back that were displaced, as far as there is room for them still. For
+// the others new ones are made, at the end of the pass where the job was looked at already.
+func (p *Pass) replace(displaced []*Job) error {
+	for _, o := range displaced {
+		back, err := p.host.PutBack(o)
+		if err != nil {
+			return err
+		}
+		if back {
+			delete(p.lifted, o)
+			p.taken++
+		} else if p.passed[o] {
+			p.planned--
+			p.again = append(p.again, o)
+		}
+	}
+	return nil
+}
+
+// trial is what would be if candidates were stopped for a job. It is a preempt.Trial.
+type trial struct {
+	pass *Pass
+	job  *Job
+	ask  *placer.Ask
+	list []preempt.Candidate
+	plan *placer.Plan // of the job, as it was found last
+}
+
+// choose leaves those to be stopped taken to be, and all others where they are.
+func (t *trial) choose() ([]int, error) {
+	chosen, start, err := preempt.Choose(t.list, t.pass.now, t)
+	if err != nil || len(chosen) == 0 {
+		return nil, err
+	}
+	_, ok, err := t.Start(start)
+	if err == nil && !ok {
+		err = errors.New("jobs were to make way, and there is no room")
+	}
+	return chosen, err
+}
+
+func (t *trial) Stop(i int) error { return t.pass.spec.Preempter.Try(&t.list[i]) }
+
+func (t *trial) Keep(i int) error { return t.pass.spec.Preempter.Untry(&t.list[i]) }
+
+func (t *trial) Start(latest int64) (start int64, ok bool, err error) {
+	snap, err := t.pass.host.Snapshot(t.job)
+	if err != nil {
+		return 0, false, err
+	}
+	now := t.pass.now
+	plan, err := snap.Place(*t.ask, now)
+	if errors.Is(err, placer.ErrNotNow) && latest > now {
+		plan, err = snap.Earliest(*t.ask, now)
+	}
+	switch {
+	case err != nil && isRefusal(err):
+		return 0, false, nil
+	case err != nil:
+		return 0, false, err
+	case plan.Start > latest || t.job.Deadline != 0 && plan.End > t.job.Deadline:
+		return 0, false, nil
+	}
+	t.plan = plan
+	return plan.Start, true, nil
+}

@@ -1,0 +1,137 @@
+package preempt
+
+import (
+	"cmp"
+	"slices"
+)
+
+// Candidate is a job that may be stopped for another.
+type Candidate struct {
+	ID    uint64
+	Owner uint64 // as in the calendar
+	Start int64  // since when it runs
+	Lost  int64  // processor-seconds of work that are lost with it
+	Grace int64  // seconds that it keeps its nodes for after it was told; 0: none
+	Rule  *Rule  // by which it makes way
+}
+
+// Order puts those first that go first: of whom least work is lost, and of equals the
+// newest.
+func Order(list []Candidate) {
+	slices.SortFunc(list, func(a, b Candidate) int {
+		return cmp.Or(cmp.Compare(a.Lost, b.Lost), cmp.Compare(b.Start, a.Start), cmp.Compare(b.ID, a.ID))
+	})
+}
+
+// Trial is the nodes, to see what would be if jobs were stopped.
+type Trial interface {
+	// Stop takes a candidate to be stopped, Keep takes that back.
+	Stop(i int) error
+	Keep(i int) error
+	// Start is when the job that they are stopped for could start, if that is no later
+	// than an instant.
+	Start(latest int64) (start int64, ok bool, err error)
+}
+
+// Choose chooses whom to stop, out of candidates in order, so that a job can start once
+// they have given back: now, or after the longest grace of those who are stopped. It
+// returns their places, ascending, and the start; they are taken to be stopped then, all
+// others to be kept. Nobody is chosen where that would not help, or where nobody need be:
+// the job can start as soon if all stay. Out of a set that is chosen none could stay
+// without the job starting later.
+//
+// It asks for as few trials as can be: sets of the first one, two, four ... candidates
+// until one helps, then bisection, then one trial for each candidate of that set.
+func Choose(list []Candidate, now int64, t Trial) (chosen []int, start int64, err error) {
+	c := choice{list: list, now: now, trial: t}
+	n, err := c.enough()
+	if err != nil || n == 0 {
+		return nil, 0, err
+	}
+	start = c.start
+	for i := n - 1; i >= 0; i-- {
+		if err := t.Keep(i); err != nil {
+			return nil, 0, err
+		}
+		_, ok, err := t.Start(start)
+		if err != nil {
+			return nil, 0, err
+		}
+		if ok {
+			continue
+		}
+		if err := t.Stop(i); err != nil {
+			return nil, 0, err
+		}
+		chosen = append(chosen, i)
+	}
+	slices.Reverse(chosen)
+	return chosen, start, nil
+}
+
+// choice is a choice under way.
+type choice struct {
+	list    []Candidate
+	now     int64
+	trial   Trial
+	stopped int   // the first so many are
+	start   int64 // that was found last
+}
+
+// helps stops the first n candidates, and no others, and reports whether that helps.
+func (c *choice) helps(n int) (bool, error) {
+	for ; c.stopped < n; c.stopped++ {
+		if err := c.trial.Stop(c.stopped); err != nil {
+			return false, err
+		}
+	}
+	for ; c.stopped > n; c.stopped-- {
+		if err := c.trial.Keep(c.stopped - 1); err != nil {
+			return false, err
+		}
+	}
+	latest := c.now
+	for i := range n {
+		latest = max(latest, c.now+c.list[i].Grace)
+	}
+	start, ok, err := c.trial.Start(latest)
+	if ok {
+		c.start = start
+	}
+	return ok, err
+}
+
+// enough stops as few of the first candidates as help, and returns how many; 0 where all of
+// them together do not.
+func (c *choice) enough() (int, error) {
+	low, high := 0, 1 // low do not help
+	for {
+		high = min(high, len(c.list))
+		if high == low {
+			_, err := c.helps(0)
+			return 0, err
+		}
+		ok, err := c.helps(high)
+		if err != nil {
+			return 0, err
+		}
+		if ok {
+			break
+		}
+		low, high = high, high*2
+	}
+	for high-low > 1 {
+		mid := low + (high-low)/2
+		ok, err := c.helps(mid)
+		if err != nil {
+			return 0, err
+		}
+		if ok {
+			high = mid
+		} else {
+			low = mid
+		}
+	}
+	_, err := c.helps(high)
+	return high, err
+}

@@ -1,0 +1,129 @@
+package preempt
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Ranks are rules together: who goes before whom. Nil Ranks are no rules.
+type Ranks struct {
+	rules []*Rule
+	soft  *Rule
+	known map[[2]Subject]*Rule
+}
+
+// NewRanks puts rules together. It fails with ErrRule where they lead in a circle: somebody
+// could come to make way for himself.
+func NewRanks(rules []*Rule) (*Ranks, error) {
+	if len(rules) == 0 {
+		return nil, nil
+	}
+	r := &Ranks{known: make(map[[2]Subject]*Rule)}
+	for _, rule := range rules {
+		if rule.Soft {
+			r.soft = rule
+		} else {
+			r.rules = append(r.rules, rule)
+		}
+	}
+	return r, r.circle()
+}
+
+// circle fails where a job on the right of a rule can be on the left of another, and so on
+// until it is on the left of the first. Each step there is by itself a job that can be, so
+// there is a circle of jobs if and only if there is one of rules.
+func (r *Ranks) circle() error {
+	const unseen, under, done = 0, 1, 2
+	state := make([]int, len(r.rules))
+	var path []int
+	var visit func(i int) error
+	visit = func(i int) error {
+		state[i] = under
+		path = append(path, i)
+		for k, next := range r.rules {
+			if a := r.rules[i].Under; len(a) == 0 || !a.meets(next.Over) {
+				continue
+			}
+			if state[k] == under {
+				var names []string
+				for _, at := range path[slices.Index(path, k):] {
+					names = append(names, fmt.Sprintf("%q", r.rules[at]))
+				}
+				return fmt.Errorf("%w: %s lead in a circle: a job could come to make way for itself", ErrRule, strings.Join(names, " and "))
+			}
+			if state[k] == unseen {
+				if err := visit(k); err != nil {
+					return err
+				}
+			}
+		}
+		path, state[i] = path[:len(path)-1], done
+		return nil
+	}
+	for i := range r.rules {
+		if state[i] == unseen {
+			if err := visit(i); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// Soft is the rule about soft limits, nil where there is none.
+func (r *Ranks) Soft() *Rule {
+	if r == nil {
+		return nil
+	}
+	return r.soft
+}
+
+// Left reports whether a subject is on the left of some rule: only such jobs, and those
+// within their soft limits, have others make way.
+func (r *Ranks) Left(s Subject) bool {
+	return r != nil && slices.ContainsFunc(r.rules, func(rule *Rule) bool { return rule.Over.fits(&s) })
+}
+
+// Over is the rule by which a goes before b, nil where it does not. Where all on the right
+// of a rule are on the left of another, who goes before them goes before those behind them,
+// too; the last rule of such a way says how b is treated.
+func (r *Ranks) Over(a, b Subject) *Rule {
+	if r == nil || len(r.rules) == 0 {
+		return nil
+	}
+	if rule, known := r.known[[2]Subject{a, b}]; known {
+		return rule
+	}
+	rule := r.way(&a, &b)
+	if len(r.known) > 1<<16 {
+		clear(r.known)
+	}
+	r.known[[2]Subject{a, b}] = rule
+	return rule
+}
+
+// way finds the last rule of the shortest way from a to b.
+func (r *Ranks) way(a, b *Subject) *Rule {
+	left := r.Left(*b)
+	seen := make([]bool, len(r.rules))
+	var next []int
+	for i, rule := range r.rules {
+		if rule.Over.fits(a) {
+			next, seen[i] = append(next, i), true
+		}
+	}
+	for len(next) > 0 {
+		i := next[0]
+		next = next[1:]
+		if under := r.rules[i].Under; len(under) > 0 && under.fits(b) || len(under) == 0 && !left {
+			return r.rules[i]
+		}
+		for k, rule := range r.rules {
+			if !seen[k] && len(r.rules[i].Under) > 0 && r.rules[i].Under.implies(rule.Over) {
+				next, seen[k] = append(next, k), true
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,331 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/placectl/placectl/placer/cycle"
+	"github.com/placectl/placectl/placer/preempt"
+	"github.com/placectl/placectl/store/internal/row"
+)
+
+// Jobs make way for others by rules (package preempt), and for the shares of classes. What
+// is stopped has its nodes until nothing of it is executed any more, where somebody
+// executes it. Nobody is stopped twice for the same job, nor for one that has made way for
+// him, however the rules have changed since.
+
+// making is what a cycle knows of the jobs that may have to make way. It is its
+// cycle.Preempter. Which jobs run is looked up once one is short of nodes that others may
+// have to make way for.
+type making struct {
+	*pass
+	ranks   *preempt.Ranks
+	running map[uint64]*row.Job              // as the cycle found them; nil until they are looked up
+	list    []*row.Job                       // the same, by number, those alone that may be stopped
+	awaited map[uint64]bool                  // for whom jobs are ending
+	below   map[preempt.Subject]*cycle.Below // by who asks
+	subject map[*row.Job]preempt.Subject     // of running jobs
+	tried   map[uint64]trialEnd              // who is off his nodes on trial
+	costs   map[uint64]int64                 // processor-seconds that are lost with a job
+}
+
+// trialEnd is what a job on trial has when it is not.
+type trialEnd struct {
+	spans []span
+	end   int64
+}
+
+// making finds out whether anybody may have to make way, nil for nobody.
+func (p *pass) making() (cycle.Preempter, error) {
+	if p.spec.Silent {
+		return nil, nil
+	}
+	ranks, err := p.tx.Preemption().ranks()
+	if ranks == nil || err != nil {
+		return nil, err
+	}
+	return &making{pass: p, ranks: ranks, below: make(map[preempt.Subject]*cycle.Below), subject: make(map[*row.Job]preempt.Subject),
+		tried: make(map[uint64]trialEnd), costs: make(map[uint64]int64)}, nil
+}
+
+// subjectOf is what a job is to the rules. One that names no class is in that of its user.
+func (m *making) subjectOf(j *row.Job) (preempt.Subject, error) {
+	s := preempt.Subject{User: j.User, Group: j.Group, Account: j.Account, Class: j.Class, Queue: j.Queue}
+	if s.Class != "" {
+		return s, nil
+	}
+	class, err := m.tx.ClassOf(j.User)
+	s.Class = class
+	return s, err
+}
+
+// Before makes it a cycle.Preempter, as all that follows.
+func (m *making) Before(j, other *cycle.Job) (bool, error) {
+	a, err := m.subjectOf(m.jobs[j.ID])
+	if err != nil {
+		return false, err
+	}
+	b, err := m.subjectOf(m.jobs[other.ID])
+	return err == nil && m.ranks.Over(a, b) != nil, err
+}
+
+func (m *making) Below(c *cycle.Job) (*cycle.Below, error) {
+	j := m.jobs[c.ID]
+	who, err := m.subjectOf(j)
+	if err != nil || !m.ranks.Left(who) {
+		return nil, err
+	}
+	if err := m.lookUp(); err != nil {
+		return nil, err
+	}
+	if held, err := m.allotmentHolds(j); held || err != nil || m.awaited[j.ID] {
+		return nil, err
+	}
+	shared := m.below[who]
+	if shared == nil {
+		shared = new(cycle.Below)
+		for _, r := range m.list {
+			if err := m.add(shared, who, r); err != nil {
+				return nil, err
+			}
+		}
+		preempt.Order(shared.Candidates)
+		m.below[who] = shared
+	}
+	return m.less(shared, j)
+}
+
+// lookUp finds out who runs.
+func (m *making) lookUp() error {
+	if m.running != nil {
+		return nil
+	}
+	m.running, m.awaited = make(map[uint64]*row.Job), make(map[uint64]bool)
+	return m.tx.eachJob(func(r *row.Job) error {
+		switch {
+		case m.jobs[r.ID] != nil: // this cycle has started it
+		case r.Ending && len(r.YieldedTo) > 0:
+			m.awaited[r.YieldedTo[len(r.YieldedTo)-1]] = true
+		case r.Queued && !r.Ending:
+			m.running[r.ID] = r
+			m.list = append(m.list, r)
+		}
+		return nil
+	}, JobRunning)
+}
+
+// add adds a job to those that can be stopped for somebody, if he goes before it and it may
+// be stopped now.
+func (m *making) add(b *cycle.Below, who preempt.Subject, r *row.Job) error {
+	is, known := m.subject[r]
+	if !known {
+		var err error
+		if is, err = m.subjectOf(r); err != nil {
+			return err
+		}
+		m.subject[r] = is
+	}
+	rule := m.ranks.Over(who, is)
+	if rule == nil || m.tx.now-r.Start < rule.MinRun || rule.AtMost > 0 && len(r.YieldedTo) >= rule.AtMost {
+		return nil
+	}
+	grace, err := m.tx.attempts().toGo(r, rule.Grace)
+	if err != nil {
+		return err
+	}
+	if grace > 0 && r.End <= m.tx.now+grace { // it ends by itself as soon
+		return nil
+	}
+	lost, err := m.lost(r)
+	b.Candidates = append(b.Candidates, preempt.Candidate{ID: r.ID, Owner: row.JobOwner(r.ID), Start: r.Start, Lost: lost, Grace: grace, Rule: rule})
+	return err
+}
+
+// lost is how much work is lost with a running job, in processor-seconds.
+func (m *making) lost(r *row.Job) (int64, error) {
+	lost, known := m.costs[r.ID]
+	if known {
+		return lost, nil
+	}
+	spans, err := m.tx.allocations().spans(r)
+	if err != nil {
+		return 0, err
+	}
+	for _, s := range spans {
+		n, err := m.tx.loaded.usage.cpusOf(s.node, s.Busy)
+		if err != nil {
+			return 0, err
+		}
+		lost += n * max(0, m.tx.now-r.Start)
+	}
+	m.costs[r.ID] = lost
+	return lost, nil
+}
+
+// toGo is how long a job keeps its nodes once it was told to stop, in seconds: what a rule
+// says, or else its own grace. Nobody executes one that is not claimed.
+func (as attempts) toGo(j *row.Job, grace int64) (int64, error) {
+	executed := isExecuted(j)
+	if !executed {
+		told, err := as.told(j)
+		if !told || err != nil || j.End <= as.now {
+			return 0, err
+		}
+	}
+	if grace < 0 {
+		own, err := as.grace(j)
+		if err != nil {
+			return 0, err
+		}
+		grace = seconds(own)
+	}
+	if executed {
+		grace = max(grace, 1) // it cannot have stopped by now
+	}
+	return grace, nil
+}
+
+// told reports whether a launcher has claimed a job's attempt, and may be executing it.
+func (as attempts) told(j *row.Job) (bool, error) {
+	if !j.Launched || j.Attended {
+		return false, nil
+	}
+	a, err := as.of(j, j.CurrentAttempt())
+	return err == nil && a.By == row.ByLauncher && a.Claimed != 0, err
+}
+
+// less leaves those out whom a job must not have stopped: who was stopped for it before,
+// and those for whom it has made way itself.
+func (m *making) less(shared *cycle.Below, j *row.Job) (*cycle.Below, error) {
+	spared, err := m.madeWayFor(j)
+	if err != nil {
+		return nil, err
+	}
+	out := func(c preempt.Candidate) bool {
+		r := m.running[c.ID]
+		return r == nil || spared[c.ID] || slices.Contains(r.YieldedTo, j.ID)
+	}
+	switch {
+	case len(shared.Candidates) == 0:
+		return nil, nil
+	case !slices.ContainsFunc(shared.Candidates, out):
+		return shared, nil
+	}
+	own := &cycle.Below{Candidates: slices.DeleteFunc(slices.Clone(shared.Candidates), out)}
+	if len(own.Candidates) == 0 {
+		return nil, nil
+	}
+	return own, nil
+}
+
+// madeWayFor is for whom a job has made way, and for whom those have.
+func (m *making) madeWayFor(j *row.Job) (map[uint64]bool, error) {
+	if len(j.YieldedTo) == 0 {
+		return nil, nil
+	}
+	seen := make(map[uint64]bool)
+	for next := slices.Clone(j.YieldedTo); len(next) > 0; next = next[1:] {
+		id := next[0]
+		if id == 0 || seen[id] {
+			continue
+		}
+		seen[id] = true
+		other, err := m.tx.job(id)
+		if errors.Is(err, ErrNotFound) { // it has ended, and is forgotten
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		next = append(next, other.YieldedTo...)
+	}
+	return seen, nil
+}
+
+// allotmentHolds reports whether a job's class may not start it even if there was room: it
+// has all that it is entitled to, and nothing is idle that it could have on loan.
+func (m *making) allotmentHolds(j *row.Job) (bool, error) {
+	if m.allotted == nil {
+		return false, nil
+	}
+	at, err := m.allotted.place(j)
+	if err != nil {
+		return false, err
+	}
+	wants, err := m.allotted.wants(j)
+	if isRefusal(err) {
+		return true, nil
+	}
+	return m.allotted.left[at] <= 0 && m.allotted.entitled[at] < wants, err
+}
+
+func (m *making) Try(c *preempt.Candidate) error {
+	r, al := m.running[c.ID], m.tx.allocations()
+	spans, err := al.spans(r)
+	if err != nil {
+		return err
+	}
+	m.tried[c.ID] = trialEnd{spans, r.End}
+	if err := al.leave(r); err != nil || c.Grace == 0 {
+		return err
+	}
+	r.End = m.tx.now + c.Grace
+	kept := slices.Clone(spans)
+	for i := range kept {
+		kept[i].End = r.End
+	}
+	return al.occupyAgain(r, kept, r.State)
+}
+
+func (m *making) Untry(c *preempt.Candidate) error {
+	r, al, was := m.running[c.ID], m.tx.allocations(), m.tried[c.ID]
+	delete(m.tried, c.ID)
+	if c.Grace > 0 {
+		if err := al.leave(r); err != nil {
+			return err
+		}
+	}
+	r.End = was.end
+	return al.occupyAgain(r, was.spans, r.State)
+}
+
+func (m *making) Stop(c *preempt.Candidate, other *cycle.Job) error {
+	if err := m.Untry(c); err != nil {
+		return err
+	}
+	r := m.running[c.ID]
+	delete(m.running, c.ID)
+	id := strconv.FormatUint(other.ID, 10)
+	return m.makesWay(r, stopping{forJob: other.ID, how: c.Rule.How, grace: c.Grace, reason: fmt.Sprintf("made way for job %s (%s)", id, c.Rule)})
+}
+
+// stopping is how a job is stopped for others.
+type stopping struct {
+	forJob uint64 // 0: for another class's share
+	how    preempt.How
+	grace  int64 // seconds that it keeps its nodes for, where somebody may be executing it
+	reason string
+}
+
+// makesWay takes a running job off its nodes and queues it again, or cancels it: at once
+// where nobody executes it, else once it has stopped or its grace is over.
+func (p *pass) makesWay(j *row.Job, s stopping) error {
+	becomes := JobQueued
+	if j.NoRequeue || s.how == preempt.Cancel {
+		becomes = JobCancelled
+	}
+	j.YieldedTo = append(j.YieldedTo, s.forJob)
+	if err := p.tx.happened(row.Event{Job: j.ID, Event: "preempt", Attempt: j.Attempt, Old: j.State.String(), New: becomes.String(), Reason: s.reason}); err != nil {
+		return err
+	}
+	switch {
+	case s.grace > 0:
+		return p.tx.attempts().endsWithin(j, becomes, s.reason, s.grace)
+	case becomes == JobCancelled:
+		return p.tx.ended(j, JobCancelled, s.reason)
+	}
+	p.waiting++
+	return errors.Join(p.tx.loaded.usage.accrue(j), p.tx.attempts().toStop(j), p.tx.unplan(j, JobQueued, s.reason))
+}
