@@ -44,8 +44,8 @@ var aggregates = map[string]aggregateKind{
 	"sum":               {1, 1, addSum, sumResult, true, true, false, false},
 	"total":             {1, 1, addSum, totalResult, true, true, false, false},
 	"avg":               {1, 1, addSum, averageResult, true, true, false, false},
-	"min":               {1, 1, best(-1), bestResult, true, true, false, false},
-	"max":               {1, 1, best(1), bestResult, true, true, false, false},
+	"min":               {1, 1, best(-1, ByBytes), bestResult, true, true, false, false},
+	"max":               {1, 1, best(1, ByBytes), bestResult, true, true, false, false},
 	"group_concat":      {1, 2, concat, concatResult, false, false, true, false},
 	"string_agg":        {2, 2, concat, concatResult, false, false, true, false},
 	"median":            {1, 1, addQuantile("median", 1), medianResult, true, true, false, false},
@@ -76,6 +76,7 @@ type aggregate struct {
 	name     string
 	order    []orderKey // in which it takes its rows, nil for as they come
 	best     bool       // it is the smallest or largest
+	by       Collation  // by which it compares
 	bare     bool       // it is a column beside aggregates
 }
 
@@ -110,15 +111,19 @@ func (s *scope) aggregate(x *Call, kind aggregateKind) code {
 	s.c.nmade++
 	windows := s.windows
 	s.group, s.noAggs, s.windows = nil, "one cannot be inside another", nil
-	a.args = s.plains(x.Args)
+	a.args = s.all(x.Args)
 	if x.Filter != nil {
-		f := s.plain(x.Filter)
+		f := s.compile(x.Filter)
 		a.filter = f.condition()
 	}
 	for i := range x.OrderBy {
 		a.order = append(a.order, s.plainOrder(&x.OrderBy[i]))
 	}
 	s.group, s.noAggs, s.windows = g, "", windows
+	a.by = firstCollation(a.args)
+	if a.best {
+		a.add = best(map[string]int{"min": -1, "max": 1}[x.Name], a.by)
+	}
 	s.aggregateUnits(x, a)
 	s.ownAggregate(x, a)
 	g.byCanon[canon] = a
@@ -200,7 +205,7 @@ func (a *aggregate) update(e *env, s *state, scratch []Value, times int64) error
 		scratch[i] = a.args[i].eval(e)
 	}
 	if a.distinct {
-		key := normal(v)
+		key := normal(a.by.fold(v))
 		if _, twice := s.seen[key]; twice {
 			return e.err
 		}
@@ -343,9 +348,9 @@ func averageResult(_ *env, s *state) Value {
 	return Float(s.asFloat() / float64(s.n))
 }
 
-func best(sign int) func(*env, *state, Value, []Value, int64) {
+func best(sign int, by Collation) func(*env, *state, Value, []Value, int64) {
 	return func(_ *env, s *state, v Value, _ []Value, _ int64) {
-		if s.best.kind == Null || compareValues(v, s.best, ByBytes)*sign > 0 {
+		if s.best.kind == Null || compareValues(v, s.best, by)*sign > 0 {
 			s.best = v
 		}
 	}

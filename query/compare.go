@@ -30,6 +30,17 @@ func (c Collation) compare(a, b string) int {
 	return strings.Compare(a, b)
 }
 
+// fold makes texts the same that compare as equal.
+func (c Collation) fold(v Value) Value {
+	if v.kind == Text && c == NoCase {
+		v.str = lowerASCII(v.str)
+	}
+	if v.kind == Text && c == RTrim {
+		v.str = strings.TrimRight(v.str, " ")
+	}
+	return v
+}
+
 // compareValues orders values as ORDER BY does: NULL, numbers, texts.
 func compareValues(a, b Value, c Collation) int {
 	if a.kind == Integer && b.kind == Integer {

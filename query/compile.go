@@ -10,7 +10,7 @@ type code struct {
 	affinity Affinity
 	unit     Unit
 	collate  Collation
-	collated bool // COLLATE was written
+	collated bool // COLLATE was written in it
 	constant bool
 	sub      bool  // a subquery is in it
 	prefix   bool  // a text in it is taken by the number that it begins with
@@ -60,8 +60,8 @@ func (c code) fromTest() code {
 func over(parts ...code) code {
 	c := code{constant: true}
 	for i := range parts {
-		if c.collate == ByBytes {
-			c.collate = parts[i].collate
+		if !c.collated {
+			c.collate, c.collated = parts[i].collate, parts[i].collated
 		}
 		c.constant = c.constant && parts[i].constant
 		c.sub = c.sub || parts[i].sub
@@ -144,22 +144,24 @@ func (s *scope) compile(x Expr) code {
 	panic("query: an expression of no known kind")
 }
 
-// plain compiles an operand of what has no use for a collation. There SQLite would
-// hand it on upwards; it is refused instead.
-func (s *scope) plain(x Expr) code {
-	c := s.compile(x)
-	if c.collated {
-		s.c.fail(x, "COLLATE is understood in comparisons and in ORDER BY only")
-	}
-	return c
-}
-
-func (s *scope) plains(all []Expr) []code {
-	out := make([]code, len(all))
-	for i, x := range all {
-		out[i] = s.plain(x)
+// all compiles expressions.
+func (s *scope) all(list []Expr) []code {
+	out := make([]code, len(list))
+	for i, x := range list {
+		out[i] = s.compile(x)
 	}
 	return out
+}
+
+// firstCollation is what functions compare their arguments by: as in SQLite that of the
+// first one that is a column or has COLLATE in it.
+func firstCollation(args []code) Collation {
+	for i := range args {
+		if args[i].collated || args[i].column {
+			return args[i].collate
+		}
+	}
+	return ByBytes
 }
 
 func (s *scope) columnCode(x *ColumnRef) code {

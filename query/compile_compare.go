@@ -140,7 +140,7 @@ func compareConstant(a code, v Value, affinity Affinity, collate Collation, hold
 func (s *scope) is(x *Binary) code {
 	not := x.Op == "IS NOT"
 	if word, ok := isWord(x.Y); ok {
-		a := s.plain(x.X)
+		a := s.compile(x.X)
 		c := over(a)
 		test, want := a.condition(), truthOf(word == "TRUE")
 		c.test = func(e *env) truth { return truthOf((test(e) == want) != not) }
@@ -206,7 +206,7 @@ func (s *scope) in(x *In) code {
 	affinity := compareAffinity(a.affinity, NoAffinity)
 	items := make([]code, len(x.List))
 	for i, item := range x.List {
-		items[i] = s.plain(item)
+		items[i] = s.compile(item)
 		s.vocabulary(items[i], a, item)
 	}
 	all := append(items, a)
@@ -293,13 +293,13 @@ func constantSet(items []code, affinity Affinity) (*members, bool) {
 
 // match is LIKE and GLOB.
 func (s *scope) match(x *Match) code {
-	a, b := s.plain(x.X), s.plain(x.Y)
+	a, b := s.compile(x.X), s.compile(x.Y)
 	s.onlyText(x.word(), a, x.X)
 	s.onlyText(x.word(), b, x.Y)
 	parts := []code{a, b}
 	escape := constant(Value{})
 	if x.Escape != nil {
-		escape = s.plain(x.Escape)
+		escape = s.compile(x.Escape)
 		parts = append(parts, escape)
 	}
 	c := over(parts...)

@@ -1,7 +1,7 @@
 package query
 
 func (s *scope) unary(x *Unary) code {
-	a := s.plain(x.X)
+	a := s.compile(x.X)
 	c := over(a)
 	if x.Op != "NOT" && a.unit == Time && x.Op != "+" || x.Op == "~" && a.unit.measured() {
 		s.c.fail(x, "%s of %s means nothing", x.Op, a.unit.shown())
@@ -40,7 +40,7 @@ func (s *scope) binary(x *Binary) code {
 	case "IS", "IS NOT":
 		return s.is(x)
 	}
-	a, b := s.plain(x.X), s.plain(x.Y)
+	a, b := s.compile(x.X), s.compile(x.Y)
 	if x.Op == "||" {
 		s.onlyText("||", a, x.X)
 		s.onlyText("||", b, x.Y)
@@ -61,7 +61,7 @@ func (s *scope) binary(x *Binary) code {
 }
 
 func (s *scope) logic(x *Binary) code {
-	a, b := s.plain(x.X), s.plain(x.Y)
+	a, b := s.compile(x.X), s.compile(x.Y)
 	c := over(a, b)
 	l, r := a.condition(), b.condition()
 	lp, rp := a.passing(), b.passing()
@@ -119,18 +119,18 @@ func (s *scope) caseCode(x *Case) code {
 		parts = append(parts, base)
 	}
 	for _, w := range x.Whens {
-		then := s.plain(w.Then)
+		then := s.compile(w.Then)
 		if x.X != nil {
 			when := s.compile(w.If)
 			ifs, whens = append(ifs, s.compare("=", base, when, x.X, w.If).test), append(whens, when)
 		} else {
-			when := s.plain(w.If)
+			when := s.compile(w.If)
 			ifs, whens = append(ifs, when.condition()), append(whens, when)
 		}
 		thens, results = append(thens, then), append(results, w.Then)
 	}
 	if x.Else != nil {
-		thens, results = append(thens, s.plain(x.Else)), append(results, x.Else)
+		thens, results = append(thens, s.compile(x.Else)), append(results, x.Else)
 	}
 	unit := s.unify(thens, results)
 	for i := range thens {
@@ -157,7 +157,7 @@ func (s *scope) caseCode(x *Case) code {
 }
 
 func (s *scope) cast(x *Cast) code {
-	a := s.plain(x.X)
+	a := s.compile(x.X)
 	c := over(a)
 	c.affinity = x.To
 	if x.To != TextAffinity && a.unit != UTC {

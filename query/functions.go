@@ -46,9 +46,9 @@ var scalars = map[string]function{
 	"instr":        {2, 2, instr, noUnit, true},
 	"coalesce":     {2, -1, coalesce, oneUnit, false},
 	"ifnull":       {2, 2, coalesce, oneUnit, false},
-	"nullif":       {2, 2, nullif, oneUnit, false},
-	"min":          {2, -1, func(_ *env, a []Value) Value { return extreme(a, -1) }, oneUnit, true},
-	"max":          {2, -1, func(_ *env, a []Value) Value { return extreme(a, 1) }, oneUnit, true},
+	"nullif":       {2, 2, nil, oneUnit, false},
+	"min":          {2, -1, nil, oneUnit, true},
+	"max":          {2, -1, nil, oneUnit, true},
 	"iif":          {2, 3, iif, oneUnit, false},
 	"typeof":       {1, 1, typeOf, anyUnit, false},
 	"quote":        {1, 1, quote, anyUnit, false},
@@ -74,8 +74,8 @@ var scalars = map[string]function{
 	"concat":       {1, -1, concatTexts, noUnit, false},
 	"concat_ws":    {2, -1, concatWith, noUnit, false},
 	"if":           {2, 3, iif, oneUnit, false},
-	"greatest":     {1, -1, func(_ *env, a []Value) Value { return extreme(a, 1) }, oneUnit, true},
-	"least":        {1, -1, func(_ *env, a []Value) Value { return extreme(a, -1) }, oneUnit, true},
+	"greatest":     {1, -1, nil, oneUnit, true},
+	"least":        {1, -1, nil, oneUnit, true},
 	"now":          {0, 0, nil, madeTime, true},
 	"date_trunc":   {2, 3, nil, anyUnit, true},
 	"json_object":  {0, -1, nil, anyUnit, false},
@@ -119,13 +119,19 @@ func (s *scope) call(x *Call) code {
 	case len(x.Args) < f.least || f.most >= 0 && len(x.Args) > f.most:
 		s.c.fail(x, "%s takes %s, not %d", x.Name, arguments(f.least, f.most), len(x.Args))
 	}
-	args := s.plains(x.Args)
+	args := s.all(x.Args)
 	unit := s.functionUnit(x, f.units, args)
 	c := over(args...)
 	c.unit = unit
 	c.prefix = c.prefix && f.units != noUnit || f.units == firstUnit && args[0].isPrefix()
 	run := f.run
-	switch x.Name {
+	switch by := firstCollation(args); x.Name {
+	case "min", "least":
+		run = func(_ *env, a []Value) Value { return extreme(a, -1, by) }
+	case "max", "greatest":
+		run = func(_ *env, a []Value) Value { return extreme(a, 1, by) }
+	case "nullif":
+		run = func(_ *env, a []Value) Value { return nullif(a, by) }
 	case "date_trunc":
 		return s.dateTrunc(x, args)
 	case "json_object", "json_array":
@@ -329,8 +335,8 @@ func coalesce(_ *env, a []Value) Value {
 	return Value{}
 }
 
-func nullif(_ *env, a []Value) Value {
-	if a[0].kind != Null && a[1].kind != Null && same(a[0], a[1]) {
+func nullif(a []Value, by Collation) Value {
+	if a[0].kind != Null && a[1].kind != Null && compareValues(a[0], a[1], by) == 0 {
 		return Value{}
 	}
 	return a[0]
@@ -348,10 +354,10 @@ func iif(_ *env, a []Value) Value {
 
 // extreme is the smallest or largest of values: of equal ones the last smallest, and
 // the first largest.
-func extreme(a []Value, sign int) Value {
+func extreme(a []Value, sign int, by Collation) Value {
 	best := a[0]
 	for _, v := range a[1:] {
-		if c := compareValues(v, best, ByBytes) * sign; c > 0 || c == 0 && sign < 0 {
+		if c := compareValues(v, best, by) * sign; c > 0 || c == 0 && sign < 0 {
 			best = v
 		}
 	}

@@ -47,7 +47,7 @@ func (s *scope) grouping(p *selectPlan, x *Select, list []ResultColumn) {
 			continue
 		}
 		g.byKey[s.canon(key)] = len(g.keys)
-		code := s.plain(key)
+		code := s.compile(key)
 		if code.collate != ByBytes {
 			s.c.fail(key, "COLLATE and GROUP BY together are not supported")
 		}

@@ -41,7 +41,7 @@ func (p *selectPlan) joins(s *scope, where []Expr) {
 				conds = append(conds, conjuncts(st.src.item.On)...)
 			}
 			for _, x := range conds {
-				ons[st] = append(ons[st], &condition{x: x, code: s.plain(x)})
+				ons[st] = append(ons[st], &condition{x: x, code: s.compile(x)})
 			}
 		} else {
 			where = append(where, conds...)
@@ -51,7 +51,7 @@ func (p *selectPlan) joins(s *scope, where []Expr) {
 	pool := make([]*condition, 0, len(where))
 	for _, x := range where {
 		before := s.looked()
-		c := &condition{x: x, code: s.plain(x)}
+		c := &condition{x: x, code: s.compile(x)}
 		switch own := c.code.uses & mine; bits.OnesCount64(uint64(own)) {
 		case 0:
 			p.once = append(p.once, c.test())

@@ -135,7 +135,7 @@ func (c *compiler) compileCore(x *Select, parent *scope) *selectPlan {
 		if p.group == nil {
 			c.fail(x.Having, "HAVING is for queries with GROUP BY or aggregates; say WHERE")
 		}
-		code := s.plain(x.Having)
+		code := s.compile(x.Having)
 		p.having = code.condition()
 	}
 	s.windows = windows
@@ -391,7 +391,7 @@ func (c *compiler) noTable(f *FromItem) {
 
 // instant reads what is behind AT.
 func (c *compiler) instant(s *scope, x Expr) Value {
-	a := s.plain(x)
+	a := s.compile(x)
 	v, ok := a.constantOf()
 	if !ok || v.kind == Null {
 		c.fail(x, "AT takes a time")
@@ -494,9 +494,9 @@ func (s *scope) limits(p *selectPlan, x *Select) {
 	}
 	in := &scope{c: s.c, noAggs: "LIMIT comes last"}
 	p.limited = true
-	p.limit, p.offset = in.plain(x.Limit), constant(Int(0))
+	p.limit, p.offset = in.compile(x.Limit), constant(Int(0))
 	if x.Offset != nil {
-		p.offset = in.plain(x.Offset)
+		p.offset = in.compile(x.Offset)
 	}
 }
 

@@ -87,7 +87,7 @@ func (c *compiler) values(x *Select, parent *scope) producer {
 	s := &scope{c: c, parent: parent, aliases: map[string]Expr{}, noAggs: "VALUES has no rows to be grouped"}
 	v := &valuesPlan{plain: true}
 	for _, row := range x.Values {
-		codes := s.plains(row)
+		codes := s.all(row)
 		for i := range codes {
 			v.plain = v.plain && codes[i].uses == 0
 		}

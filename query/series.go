@@ -7,7 +7,7 @@ package query
 func (s *scope) function(f *FromItem, src *source) {
 	in := *s
 	in.noAggs = "it needs rows"
-	src.args = in.plains(f.Args)
+	src.args = in.all(f.Args)
 	s.outer |= in.outer
 	if lowerASCII(f.Table) == "generate_series" {
 		src.fn = s.series(f, src.args)

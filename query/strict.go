@@ -39,7 +39,7 @@ func (p *selectPlan) strictJoins(s *scope, where []Expr) {
 		}
 		var list []*condition
 		for _, x := range conds {
-			list = append(list, &condition{x: x, code: s.plain(x)})
+			list = append(list, &condition{x: x, code: s.compile(x)})
 		}
 		s.sources = all
 		if st.method == loopJoin {
@@ -53,7 +53,7 @@ func (p *selectPlan) strictJoins(s *scope, where []Expr) {
 		}
 	}
 	for _, x := range where {
-		c := &condition{x: x, code: s.plain(x)}
+		c := &condition{x: x, code: s.compile(x)}
 		p.final = append(p.final, c.test())
 	}
 }

@@ -130,7 +130,7 @@ func (s *scope) readSum(c code, u Unit, x Expr) code {
 	if !ok || b.Op != "+" && b.Op != "-" {
 		s.c.fail(x, "%s would take a text by the number that it begins with; beside it %s is meant: write %s", x, u.shown(), u.written())
 	}
-	left, right := s.plain(b.X), s.plain(b.Y)
+	left, right := s.compile(b.X), s.compile(b.Y)
 	second := u
 	if u == Time {
 		second = Duration

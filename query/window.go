@@ -119,7 +119,7 @@ func (s *scope) windowCall(x *Call) code {
 		s.windows = nil
 		var args []code
 		if !x.Star {
-			args = s.plains(x.Args)
+			args = s.all(x.Args)
 		}
 		if isWindow && len(args) == 3 { // the value that stands for one that is not there
 			two := []code{args[0], args[2]}
@@ -130,13 +130,16 @@ func (s *scope) windowCall(x *Call) code {
 			call.args = append(call.args, w.input(a))
 		}
 		if x.Filter != nil {
-			f := s.plain(x.Filter)
+			f := s.compile(x.Filter)
 			test := f.condition()
 			call.filter = w.input(code{eval: func(e *env) Value { return Bool(test(e) == yes) }})
 		}
 		call.spec = w.spec(s.wholeWindow(w, x.Over, 0))
 		if isAggregate && !isWindow {
-			call.agg = &aggregate{aggregateKind: agg, args: args, star: x.Star || len(args) == 0, name: x.String(), best: x.Name == "min" || x.Name == "max"}
+			call.agg = &aggregate{aggregateKind: agg, args: args, star: x.Star || len(args) == 0, name: x.String(), best: x.Name == "min" || x.Name == "max", by: firstCollation(args)}
+			if call.agg.best {
+				call.agg.add = best(map[string]int{"min": -1, "max": 1}[x.Name], call.agg.by)
+			}
 			s.aggregateUnits(x, call.agg)
 		}
 		s.windows = w
@@ -229,7 +232,7 @@ func (w *windowing) spec(x *Window) *windowSpec {
 	}
 	spec := &windowSpec{canon: canon.String()}
 	for _, p := range x.Partition {
-		spec.partition = append(spec.partition, w.input(s.plain(p)))
+		spec.partition = append(spec.partition, w.input(s.compile(p)))
 	}
 	for i := range x.OrderBy {
 		k := s.plainOrder(&x.OrderBy[i])
@@ -251,7 +254,7 @@ func (w *windowing) bound(spec *windowSpec, b Bound) code {
 	}
 	s := w.s
 	in := &scope{c: s.c, parent: nil, noAggs: "a frame is the same for all rows"}
-	c := in.plain(b.X)
+	c := in.compile(b.X)
 	if spec.frame.Unit == FrameRange {
 		if len(spec.order) != 1 {
 			s.c.fail(b.X, "RANGE with a distance takes one column to order by")

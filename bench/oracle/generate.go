@@ -225,6 +225,9 @@ func (g *Generator) literal() string {
 
 func (g *Generator) expr(sources []source, depth int) string {
 	if depth == 0 || g.chance(30) {
+		if g.chance(2) {
+			return "(" + g.column(sources) + g.pick(" COLLATE NOCASE)", " COLLATE RTRIM)", " COLLATE BINARY)")
+		}
 		if g.chance(70) {
 			return g.column(sources)
 		}

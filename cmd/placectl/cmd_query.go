@@ -174,8 +174,13 @@ func (r *runner) printRows(rows *store.Rows) error {
 			p = r.printer(queryResult(rows.Columns, row))
 		}
 		for i, v := range row {
-			if values[i] = v.Any(); rows.Columns[i].Unit == query.Truth && v.Kind() == query.Integer {
+			switch unit := rows.Columns[i].Unit; {
+			case unit == query.Truth && v.Kind() == query.Integer:
 				values[i] = v.Int64() != 0
+			case v.Kind() == query.Real && unit != query.Time:
+				values[i] = output.Real{Number: v.Float64(), Text: v.String()}
+			default:
+				values[i] = v.Any()
 			}
 		}
 		if err := p.Row(values...); err != nil {

@@ -266,7 +266,16 @@ refused: SELECT "nosuch" FROM n
 refused: SELECT name FROM n ORDER BY 5
 refused: SELECT current_timestamp
 refused: SELECT datetime('2024-01-01', 'localtime')
-refused: SELECT upper(name COLLATE NOCASE) = 'N1' FROM n
+SELECT upper(name COLLATE NOCASE) = 'N1', upper(name COLLATE NOCASE) = 'n1', lower(name) COLLATE NOCASE = 'N1' FROM n
+SELECT max(name COLLATE NOCASE), min(name COLLATE NOCASE), max(name), min(name), max(tag COLLATE NOCASE), min(tag COLLATE NOCASE) FROM n
+SELECT max(name, 'M' COLLATE NOCASE), max(name COLLATE NOCASE, 'M'), min('m', 'N' COLLATE NOCASE, name), max('b', 'C' COLLATE NOCASE) FROM n
+SELECT nullif(name, 'N1' COLLATE NOCASE), nullif(name COLLATE NOCASE, 'N1'), nullif('n1', 'N1' COLLATE NOCASE), nullif('n1' COLLATE RTRIM, 'n1  ') FROM n
+SELECT count(DISTINCT tag COLLATE NOCASE), count(DISTINCT tag), group_concat(DISTINCT lower(tag) COLLATE NOCASE), sum(DISTINCT tag COLLATE NOCASE) FROM n
+SELECT coalesce(NULL, tag COLLATE NOCASE) = 'A', iif(1, tag COLLATE NOCASE, 2) = 'b', CASE tag COLLATE NOCASE WHEN 'A' THEN 1 WHEN 'b' THEN 2 END, CASE WHEN 1 THEN tag COLLATE NOCASE END = 'A' FROM n
+SELECT (tag || '' COLLATE NOCASE) = 'A', -(tag COLLATE NOCASE) = 0, CAST(tag COLLATE NOCASE AS TEXT) = 'A', (tag COLLATE NOCASE) IN ('A', 'b'), 'A' IN (tag COLLATE NOCASE) FROM n
+SELECT tag FROM n WHERE upper(tag COLLATE NOCASE) = lower(tag) ORDER BY 1
+SELECT max(tag COLLATE NOCASE) OVER (ORDER BY name), min(tag COLLATE NOCASE) OVER () FROM n
+SELECT tag COLLATE NOCASE LIKE 'A', instr(tag COLLATE NOCASE, 'A'), replace(tag COLLATE NOCASE, 'A', 'x') FROM n
 refused: SELECT DISTINCT name FROM n ORDER BY ncpus
 refused: SELECT random()
 refused: SELECT nosuch(1)

@@ -76,8 +76,11 @@ func isFormula(v any, cell []byte) bool {
 	if _, ok := WholeNumber(v); ok {
 		return false
 	}
-	_, ok := v.(float64)
-	return !ok
+	switch v.(type) {
+	case float64, Real:
+		return false
+	}
+	return true
 }
 
 // tsvLayout writes tabs between fields; tab, line feed, carriage return and

@@ -76,6 +76,8 @@ func appendJSONValue(b []byte, v any, k Kind) []byte {
 		return strconv.AppendBool(b, v)
 	case float64:
 		return appendJSONFloat(b, v)
+	case Real:
+		return v.appendJSON(b)
 	case []string:
 		return appendJSONList(b, v)
 	}

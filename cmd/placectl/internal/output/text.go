@@ -13,6 +13,9 @@ import (
 
 // AppendHuman appends a value as people read it; nothing for nil.
 func (p *Printer) AppendHuman(b []byte, c Column, v any) []byte {
+	if r, ok := v.(Real); ok {
+		v = r.Number
+	}
 	if f, ok := v.(float64); ok && math.Abs(f) < 1<<53 && (c.Kind == Time || c.Kind == Duration || c.Kind == Size) {
 		v = int64(math.Round(f)) // an average is as exact as its unit
 	}
@@ -87,6 +90,8 @@ func appendMachine(b []byte, v any, k Kind) []byte {
 		return strconv.AppendBool(b, v)
 	case float64:
 		return strconv.AppendFloat(b, v, 'g', -1, 64)
+	case Real:
+		return append(b, v.Text...)
 	case uint64:
 		return strconv.AppendUint(b, v, 10)
 	case []string:
