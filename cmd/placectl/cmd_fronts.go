@@ -21,6 +21,7 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/launch"
 	"github.com/placectl/placectl/cmd/placectl/internal/payload"
 	attempts "github.com/placectl/placectl/cmd/placectl/internal/runner"
+	"github.com/placectl/placectl/cmd/placectl/internal/step"
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/store"
@@ -94,7 +95,8 @@ func (r *runner) runFront(f frontEnd, words []string) error {
 	if err != nil {
 		return err
 	}
-	call := &fronts.Call{Name: words[0], Args: words[1:], Stdin: r.stdin, Stdout: r.stdout, Stderr: r.stderr, Cluster: &cluster{r, host}, Host: *host}
+	call := &fronts.Call{Name: words[0], Args: words[1:], Stdin: r.stdin, Stdout: r.stdout, Stderr: r.stderr, Cluster: &cluster{r, host},
+		Here: &typed{step.Host{Environ: r.environ(), Database: r.databasePath(), Terminal: r.stderrTTY}, &cluster{r, host}}, Host: *host}
 	if status, _ := f.run(call); status != 0 {
 		return exit.Status(status)
 	}

@@ -83,7 +83,7 @@ func (r *runner) run(c *cli.Context) error {
 			return err
 		}
 	}
-	return r.runJob(job, program, argv)
+	return r.runJob(job, program, argv, nil)
 }
 
 // placeOrQueue starts the job now, or puts it into the queue.
@@ -172,11 +172,14 @@ func (r *runner) awaitTurn(c *cli.Context, job *store.Job, patience time.Duratio
 	}
 }
 
+// forever is how long a run waits that is not told to give up.
+const forever = 10 * 365 * 24 * time.Hour
+
 // patience is for how long a run waits for its turn: without --wait as long as it
 // takes.
 func (r *runner) patience(c *cli.Context) (time.Duration, error) {
 	if !c.IsSet("wait") {
-		return 10 * 365 * 24 * time.Hour, nil
+		return forever, nil
 	}
 	return r.duration(c, "wait")
 }
@@ -192,8 +195,9 @@ func (r *runner) withdraw(c *cli.Context, job *store.Job) error {
 	})
 }
 
-// runJob runs the command of a job that has its nodes, and gives them back.
-func (r *runner) runJob(job *store.Job, program string, argv []string) error {
+// runJob runs the command of a job that has its nodes, with env in its environment besides,
+// and gives them back.
+func (r *runner) runJob(job *store.Job, program string, argv, env []string) error {
 	var told []launch.Notice
 	err := r.view(func(tx *store.Tx) (err error) {
 		told, err = noticesOf(tx, &store.CycleReport{Launch: []*store.Job{job}})
@@ -202,6 +206,7 @@ func (r *runner) runJob(job *store.Job, program string, argv []string) error {
 	if err != nil {
 		return err
 	}
+	told[0].Env = append(told[0].Env, env...)
 	command := launch.Command{Program: program, Words: argv, In: r.stdin, Out: r.answers.Writer, Err: r.stderr, Terminal: r.stderrTTY}
 	seen, stopped := r.fileStamp(), false
 	command.Ended = func() bool {

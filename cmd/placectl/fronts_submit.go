@@ -1,16 +1,20 @@
 package main
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/directives"
+	"github.com/placectl/placectl/cmd/placectl/internal/exit"
 	"github.com/placectl/placectl/cmd/placectl/internal/fronts"
 	frontrows "github.com/placectl/placectl/cmd/placectl/internal/fronts/rows"
 	"github.com/placectl/placectl/cmd/placectl/internal/infile"
+	"github.com/placectl/placectl/cmd/placectl/internal/launch"
 	"github.com/placectl/placectl/cmd/placectl/internal/payload"
+	"github.com/placectl/placectl/cmd/placectl/internal/step"
 	"github.com/placectl/placectl/store"
 )
 
@@ -48,7 +52,7 @@ func (ch *change) Submit(s fronts.Submission) ([]*fronts.Job, error) {
 	if err != nil {
 		return nil, err
 	}
-	ch.kicks = true
+	ch.kicks = !s.Attended
 	out := make([]*fronts.Job, len(jobs))
 	for i, j := range jobs {
 		if out[i], err = ch.Row(j); err != nil {
@@ -77,6 +81,10 @@ func (ch *change) complete(sub *store.Submission, s *fronts.Submission, sc *scri
 	sub.User, sub.Command = ch.Host.User, s.Args
 	if sub.Hold {
 		sub.Reason = "by " + ch.Host.User
+	}
+	if s.Attended { // it runs where it was typed, with what there is there
+		sub.Attended, sub.Payload = true, nil
+		return nil
 	}
 	p := sub.Payload
 	p.Compat = string(s.Family)
@@ -123,6 +131,74 @@ func (ch *change) asPBS(p *store.Payload, sub *store.Submission, s *fronts.Submi
 		p.Dir = home
 	}
 	p.Variables = append(p.Variables, "PBS_O_WORKDIR="+ch.Host.Dir)
+}
+
+// typed is the process that a command was typed to, as far as it starts programs.
+type typed struct {
+	step.Host
+	cl *cluster
+}
+
+// Allocate is run, for a job that is asked for in the words of sbatch.
+func (h *typed) Allocate(s fronts.Submission, told func(*fronts.Job), env func(*fronts.Job) []string) (int, error) {
+	r, program, words := h.cl.r, "/proc/self/exe", s.Args
+	if words[0] != fronts.Ourselves {
+		var err error
+		if program, err = launch.Find(words[0]); err != nil {
+			return 0, err
+		}
+	}
+	if r.attending = r.attend(); r.attending != nil {
+		defer r.attending.End()
+	}
+	var job *store.Job
+	err := h.cl.Update(func(ch fronts.Change) error {
+		jobs, err := ch.Submit(s)
+		if err != nil {
+			return &fronts.Refusal{View: ch, Err: err}
+		}
+		tx := ch.(*change).Tx
+		if job, err = tx.Job(jobs[0].ID); err != nil {
+			return err
+		}
+		return errors.Join(r.attends(tx, job), r.pass(tx, &job))
+	})
+	if err != nil {
+		return 0, err
+	}
+	if job.State != store.JobRunning {
+		waits, err := h.row(job)
+		if err != nil {
+			return 0, err
+		}
+		told(waits)
+		c, err := r.inv.Context(r.ctx)
+		if err != nil {
+			return 0, err
+		}
+		if job, err = r.awaitTurn(c, job, forever); err != nil {
+			return 0, err
+		}
+	}
+	begun, err := h.row(job)
+	if err != nil {
+		return 0, err
+	}
+	told(begun)
+	var status exit.Status
+	if err = r.runJob(job, program, words, env(begun)); errors.As(err, &status) {
+		return int(status), nil
+	}
+	return 0, err
+}
+
+// row is a job as front-ends see it.
+func (h *typed) row(job *store.Job) (row *fronts.Job, err error) {
+	err = h.cl.r.view(func(tx *store.Tx) error {
+		row, err = h.cl.rows(tx).Row(job)
+		return err
+	})
+	return row, err
 }
 
 // planned is when a job would start, and where, without there being one.

@@ -120,6 +120,8 @@ const importRules = `
 	index, placer, store                     < cmd/placectl/internal/fronts/rows
 	cmd/placectl/internal/fronts, cmd/placectl/internal/fronts/pbs, cmd/placectl/internal/fronts/slurm, cmd/placectl/internal/fronts/rows < cmd/placectl
 	cmd/placectl/internal/kick               < cmd/placectl
+	cmd/placectl/internal/fronts, cmd/placectl/internal/launch < cmd/placectl/internal/step
+	cmd/placectl/internal/step               < cmd/placectl
 	index, store, cmd/placectl/internal/output, cmd/placectl/internal/spell, cmd/placectl/internal/nouns < cmd/placectl/internal/daily
 	cmd/placectl/internal/fullscreen         < cmd/placectl, cmd/placectl/internal/daily
 	cmd/placectl/internal/daily              < cmd/placectl

@@ -22,6 +22,7 @@ type Call struct {
 	Stdin          io.Reader
 	Stdout, Stderr io.Writer
 	Cluster
+	Here
 	Host // the machine that it was typed on
 }
 
@@ -107,6 +108,8 @@ type Submission struct {
 	Line   string   // the whole command line
 	Plan   bool     // it is only to be said when it would start
 	Dir    string   // where it runs; "": where the family has it
+
+	Attended bool // its command is executed where it was typed
 }
 
 // About is what is known of a cluster as a whole.

@@ -32,7 +32,7 @@ func sbatch(c *fronts.Call) error {
 	var jobs []*fronts.Job
 	err = c.Update(func(ch fronts.Change) error {
 		jobs, err = ch.Submit(b.Submission)
-		return refused(ch, err)
+		return refused("sbatch", ch, err)
 	})
 	if err != nil {
 		return err
@@ -138,23 +138,30 @@ var invalid = sync.OnceValue(func() map[string]string {
 	}
 })
 
-// refused is what sbatch says of a submission that was not taken.
-func refused(v fronts.View, err error) error {
+// refused is what sbatch, salloc or srun says of a submission that was not taken.
+func refused(name string, v fronts.View, err error) error {
 	if err == nil {
 		return nil
 	}
-	failed := func(why string) error { return fronts.Failf(1, "sbatch: error: Batch job submission failed: %s", why) }
+	what, syntax := "Job allocation request failed", 1
+	switch name {
+	case "sbatch":
+		what, syntax = "Batch job submission failed", 255
+	case "srun":
+		what = "Unable to allocate resources"
+	}
+	failed := func(why string) error { return fronts.Failf(1, "%s: error: %s: %s", name, what, why) }
 	var o *directives.OptionError
 	if errors.As(err, &o) {
 		switch text, ok := invalid()[o.Option]; {
 		case ok && (o.Option != "--array"):
-			return fronts.Failf(255, "sbatch: error: %s\nsbatch: error: %s: %v", text, o.Option, o.Err)
+			return fronts.Failf(syntax, "%s: error: %s\n%[1]s: error: %[3]s: %[4]v", name, text, o.Option, o.Err)
 		case o.Option == "--array" || o.Option == "-a":
 			return failed("Invalid job array specification")
 		case o.Option == "--dependency" || o.Option == "-d":
 			return failed("Job dependency problem")
 		}
-		return fronts.Failf(255, "sbatch: error: %s: %v", o.Option, o.Err)
+		return fronts.Failf(syntax, "%s: error: %s: %v", name, o.Option, o.Err)
 	}
 	for kind, why := range map[string]string{"queue": "Invalid partition name specified", "job": "Job dependency problem", "reservation": "Requested reservation is invalid", "node": "Invalid node name specified"} {
 		if v.Missing(err, kind) {

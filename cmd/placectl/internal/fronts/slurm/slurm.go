@@ -1,5 +1,5 @@
-// Package slurm answers as the commands of Slurm 22.05 do: sbatch, squeue, sacct, scancel,
-// scontrol, sinfo. It knows no store, opens no file and looks at no clock: see package fronts.
+// Package slurm answers as the commands of Slurm 22.05 do: sbatch, srun, salloc, squeue, sacct,
+// scancel, scontrol, sinfo. It knows no store, opens no file and looks at no clock: see package fronts.
 package slurm
 
 import (
@@ -25,7 +25,7 @@ func Run(c *fronts.Call) (status int, done bool) { return system().Run(c) }
 func commands() map[string]func(*fronts.Call) error {
 	return map[string]func(*fronts.Call) error{
 		"sbatch": sbatch, "squeue": squeue, "sacct": sacct, "scancel": scancel, "scontrol": scontrol, "sinfo": sinfo,
-		"sacctmgr": sacctmgr, "sshare": sshare,
+		"sacctmgr": sacctmgr, "sshare": sshare, "srun": srun, "salloc": salloc,
 	}
 }
 

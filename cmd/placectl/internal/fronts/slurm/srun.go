@@ -1,0 +1,387 @@
+package slurm
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/placectl/placectl/cmd/placectl/internal/directives"
+	"github.com/placectl/placectl/cmd/placectl/internal/fronts"
+	"github.com/placectl/placectl/cmd/placectl/internal/spell"
+)
+
+// srunOnly are options of srun that scripts of sbatch do not have, or have otherwise.
+var srunOnly = sync.OnceValue(func() fronts.Options {
+	return fronts.Declare("l,label u,unbuffered K,kill-on-bad-exit? W,wait= mpi= cpu-bind= cpu_bind= mem-bind= accel-bind= X,disable-status T,threads= exact overlap " +
+		"r,relative= multi-prog pty? jobid= Q,quiet v,verbose E,preserve-env task-prolog= task-epilog= prolog= epilog= slurmd-debug= propagate? m,distribution= " +
+		"O,overcommit resv-ports? compress? bcast? h,help usage x,exclude= het-group= tres-bind= tres-per-task= whole send-libs?")
+})
+
+// srunOptions are those of srun's command line.
+func srunOptions() fronts.Options {
+	own := srunOnly()
+	for _, d := range directives.Slurm.Declared() {
+		if !slices.ContainsFunc(own, func(o directives.Declared) bool {
+			return d.Long != "" && o.Long == d.Long || d.Long == "" && o.Short == d.Short
+		}) {
+			if slices.ContainsFunc(own, func(o directives.Declared) bool { return d.Short != 0 && o.Short == d.Short }) {
+				d.Short = 0
+			}
+			own = append(own, d)
+		}
+	}
+	return own
+}
+
+// srun runs a step of the job that it was typed in, or outside of one a job of its own.
+func srun(c *fronts.Call) error {
+	given, words, err := srunOptions().Read(c.Args, fronts.InFront)
+	if err != nil {
+		return usage(c, 1, err)
+	}
+	set := fronts.SetOf(given)
+	switch {
+	case set.Has("help", "usage"):
+		return fronts.Failf(0, "Usage: srun [OPTIONS...] executable [args...]")
+	case set["mpi"] == "list":
+		return fronts.Failf(0, "MPI plugin types are...\n\tnone")
+	case set.Has("mpi") && set["mpi"] != "none":
+		return fronts.Failf(1, "srun: error: --mpi=%s: there is none here; mpiexec and mpirun start ranks on the nodes of a job by themselves", set["mpi"])
+	case set.Has("multi-prog", "het-group"):
+		return fronts.Failf(1, "srun: error: --multi-prog and --het-group are not here: one srun for each program, and wait")
+	case len(words) == 0:
+		return fronts.Failf(1, "srun: fatal: No command given to execute.")
+	}
+	if c.Getenv("SLURM_JOB_ID") == "" && c.Getenv("PLACECTL_JOB") == "" {
+		return ownJob(c, given)
+	}
+	return step(c, set, words)
+}
+
+// amount reads that of an option, 0 where it was not given.
+func amount(set fronts.Set, name string) (int, error) {
+	text, ok := set[name]
+	if !ok {
+		return 0, nil
+	}
+	if name == "nodes" { // 2-4: as many as there are
+		text, _, _ = strings.Cut(text, "-")
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 0 || n == 0 && name != "relative" {
+		return 0, fronts.Failf(1, "srun: error: Invalid numeric value \"%s\" for --%s.", spell.Printable(set[name]), name)
+	}
+	return n, nil
+}
+
+// shapeOf reads what a step asks for.
+func shapeOf(set fronts.Set) (s shape, err error) {
+	for name, to := range map[string]*int{"ntasks": &s.tasks, "nodes": &s.nodes, "ntasks-per-node": &s.perNode, "cpus-per-task": &s.cpus, "relative": &s.relative} {
+		n, failed := amount(set, name)
+		if failed != nil {
+			return s, failed
+		}
+		*to = n
+	}
+	s.overcommit = set.Has("overcommit")
+	s.cyclic = strings.HasPrefix(set["distribution"], "cyclic")
+	for name, to := range map[string]*[]string{"nodelist": &s.nodelist, "exclude": &s.omit} {
+		if *to, err = expand(set[name]); err != nil {
+			return s, fronts.Failf(1, "srun: error: Invalid node name specified")
+		}
+	}
+	return s, nil
+}
+
+// step runs a step.
+func step(c *fronts.Call, set fronts.Set, words []string) error {
+	s, err := shapeOf(set)
+	if err != nil {
+		return err
+	}
+	a, err := allocated(c.Getenv)
+	if err != nil {
+		return err
+	}
+	l, err := s.lay(a, func(text string) { fmt.Fprintln(c.Stderr, text) })
+	if err != nil {
+		return err
+	}
+	st := &stepping{c: c, set: set, layout: l, number: c.Counted(), job: c.Getenv("SLURM_JOB_ID"), files: make(map[string]io.WriteCloser)}
+	if st.job == "" {
+		st.job = c.Getenv("PLACECTL_JOB")
+	}
+	defer st.close()
+	out := &fronts.Step{In: c.Stdin, Together: together(set)}
+	for rank := range l.node {
+		t, err := st.task(rank, words)
+		if err != nil {
+			return err
+		}
+		out.Tasks = append(out.Tasks, t)
+	}
+	ends, err := c.Step(out)
+	if err != nil {
+		return err
+	}
+	return l.ended(c, ends)
+}
+
+// together reads --kill-on-bad-exit, which may say 0 or 1.
+func together(set fronts.Set) bool {
+	value, ok := set["kill-on-bad-exit"]
+	return ok && value != "0"
+}
+
+// stepping is a step that is being made.
+type stepping struct {
+	*layout
+	c      *fronts.Call
+	set    fronts.Set
+	job    string
+	number int
+	files  map[string]io.WriteCloser
+	labels []*labelled
+	pen    sync.Mutex // lines of labelled tasks are written whole
+}
+
+// close writes what tasks have left unfinished, and closes the files.
+func (st *stepping) close() {
+	for _, w := range st.labels {
+		w.flush() //nolint:errcheck // it is the last that there is to say
+	}
+	for _, f := range st.files {
+		f.Close()
+	}
+}
+
+// task is a task of the step.
+func (st *stepping) task(rank int, words []string) (t fronts.Task, err error) {
+	t = fronts.Task{Node: st.nodes[st.node[rank]], Words: words, Env: st.environ(rank)}
+	switch in := st.set["input"]; {
+	case in == "" || in == "all":
+		t.Feed = len(st.node) > 1
+		t.In = st.c.Stdin
+	case in == "none":
+	case strings.Trim(in, "0123456789") == "":
+		if in == strconv.Itoa(rank) {
+			t.In = st.c.Stdin
+		}
+	default:
+		name, err := st.pattern(in, rank)
+		if err != nil {
+			return t, err
+		}
+		file, err := st.c.Open(name)
+		if err != nil {
+			return t, fronts.Failf(1, "srun: error: Could not open stdin file: %v", err)
+		}
+		t.In = file
+	}
+	if t.Out, err = st.output("output", rank, st.c.Stdout); err != nil {
+		return t, err
+	}
+	if st.set.Has("error") || !st.set.Has("output") {
+		t.Err, err = st.output("error", rank, st.c.Stderr)
+	} else {
+		t.Err = t.Out
+	}
+	return t, err
+}
+
+// output is where a stream of a task goes: nil is nowhere.
+func (st *stepping) output(option string, rank int, usual io.Writer) (io.Writer, error) {
+	to := st.set[option]
+	switch {
+	case to == "none":
+		return nil, nil
+	case to != "" && to != "all" && strings.Trim(to, "0123456789") == "":
+		if to != strconv.Itoa(rank) {
+			return nil, nil
+		}
+	case to != "" && to != "all":
+		name, err := st.pattern(to, rank)
+		if err != nil {
+			return nil, err
+		}
+		if st.files[name] == nil {
+			f, err := st.c.Create(name, strings.HasPrefix(st.set["open-mode"], "a"))
+			if err != nil {
+				return nil, fronts.Failf(1, "srun: error: Could not open %s file: %v", option, err)
+			}
+			st.files[name] = f
+		}
+		usual = st.files[name]
+	}
+	if st.set.Has("label") {
+		w := &labelled{to: usual, label: fmt.Sprintf("%*d: ", len(strconv.Itoa(len(st.node)-1)), rank), pen: &st.pen}
+		st.labels = append(st.labels, w)
+		return w, nil
+	}
+	return usual, nil
+}
+
+// pattern is the name of a file of a task.
+func (st *stepping) pattern(text string, rank int) (string, error) {
+	step := strconv.Itoa(st.number)
+	values := map[byte]string{'j': st.job, 'A': st.job, 'J': st.job + "." + step, 's': step, 't': strconv.Itoa(rank), 'n': strconv.Itoa(st.node[rank]),
+		'N': st.nodes[st.node[rank]], 'u': st.c.User, 'x': st.c.Getenv("SLURM_JOB_NAME"), 'a': st.c.Getenv("SLURM_ARRAY_TASK_ID"), '%': "%"}
+	if first := st.c.Getenv("SLURM_ARRAY_JOB_ID"); first != "" {
+		values['A'] = first
+	}
+	var b strings.Builder
+	for i := 0; i < len(text); i++ {
+		if text[i] != '%' {
+			b.WriteByte(text[i])
+			continue
+		}
+		width := 0
+		for i++; i < len(text) && text[i] >= '0' && text[i] <= '9' && width < 10; i++ {
+			width = 10*width + int(text[i]-'0')
+		}
+		if i == len(text) {
+			return "", fronts.Failf(1, "srun: error: %s: there is nothing behind the %%", text)
+		}
+		value, ok := values[text[i]]
+		if !ok {
+			return "", fronts.Failf(1, "srun: error: %s: %%%c means nothing here", text, text[i])
+		}
+		b.WriteString(strings.Repeat("0", max(0, min(width, 10)-len(value))) + value)
+	}
+	return b.String(), nil
+}
+
+// environ is what a task finds besides what srun has found.
+func (st *stepping) environ(rank int) []string {
+	at, tasks := st.node[rank], strconv.Itoa(len(st.node))
+	var here []string
+	for other, node := range st.node {
+		if node == at {
+			here = append(here, strconv.Itoa(other))
+		}
+	}
+	step := strconv.Itoa(st.number)
+	env := []string{"SLURM_PROCID=" + strconv.Itoa(rank), "SLURM_LOCALID=" + strconv.Itoa(st.local[rank]), "SLURM_NODEID=" + strconv.Itoa(at),
+		"SLURM_GTIDS=" + strings.Join(here, ","), "SLURM_NTASKS=" + tasks, "SLURM_NPROCS=" + tasks, "SLURM_STEP_NUM_TASKS=" + tasks,
+		"SLURM_NNODES=" + strconv.Itoa(len(st.nodes)), "SLURM_STEP_NUM_NODES=" + strconv.Itoa(len(st.nodes)), "SLURM_STEP_NODELIST=" + fold(st.nodes),
+		"SLURM_STEP_TASKS_PER_NODE=" + folded(st.count), "SLURM_TASKS_PER_NODE=" + folded(st.count),
+		"SLURM_STEP_ID=" + step, "SLURM_STEPID=" + step, "SLURM_JOB_ID=" + st.job, "SLURM_JOBID=" + st.job, "SLURMD_NODENAME=" + st.nodes[at]}
+	if n := st.set["cpus-per-task"]; n != "" {
+		env = append(env, "SLURM_CPUS_PER_TASK="+n)
+	}
+	if dir := st.set["chdir"]; dir != "" {
+		env = append(env, "PWD="+dir)
+	}
+	return append(env, exported(st.set["export"])...)
+}
+
+// exported are the variables that --export gives values; what there is goes along anyway.
+func exported(list string) (env []string) {
+	for _, word := range strings.Split(list, ",") {
+		if strings.Contains(word, "=") {
+			env = append(env, word)
+		}
+	}
+	return env
+}
+
+// labelled writes lines with a label in front of each, whole.
+type labelled struct {
+	to    io.Writer
+	label string
+	line  []byte
+	pen   *sync.Mutex
+}
+
+func (w *labelled) Write(b []byte) (int, error) {
+	w.pen.Lock()
+	defer w.pen.Unlock()
+	for _, c := range b {
+		if len(w.line) == 0 {
+			w.line = append(w.line, w.label...)
+		}
+		if w.line = append(w.line, c); c == '\n' {
+			if err := w.flush(); err != nil {
+				return 0, err
+			}
+		}
+	}
+	return len(b), nil
+}
+
+// flush writes what there is of a line.
+func (w *labelled) flush() error {
+	_, err := w.to.Write(w.line)
+	w.line = w.line[:0]
+	return err
+}
+
+// signals are the words for those that end tasks most often.
+var signals = map[int]string{1: "Hangup", 2: "Interrupt", 3: "Quit", 4: "Illegal instruction", 6: "Aborted", 7: "Bus error", 8: "Floating point exception",
+	9: "Killed", 11: "Segmentation fault", 13: "Broken pipe", 14: "Alarm clock", 15: "Terminated"}
+
+// ended says which tasks have failed, and ends as the worst of them.
+func (l *layout) ended(c *fronts.Call, ends []fronts.TaskEnd) error {
+	worst := 0
+	ranks := make(map[string][]string) // by what is said of them
+	var said []string
+	for rank, e := range ends {
+		if e.Status == 0 {
+			continue
+		}
+		worst = max(worst, e.Status)
+		why := fmt.Sprintf("Exited with exit code %d", e.Status)
+		if e.Signal != 0 {
+			if why = signals[e.Signal]; why == "" {
+				why = "Signal " + strconv.Itoa(e.Signal)
+			}
+		}
+		if e.Why != "" {
+			fmt.Fprintf(c.Stderr, "slurmstepd: error: execve(): %s\n", e.Why)
+		}
+		key := l.nodes[l.node[rank]] + "\x00" + why
+		if ranks[key] == nil {
+			said = append(said, key)
+		}
+		ranks[key] = append(ranks[key], strconv.Itoa(rank))
+	}
+	for _, key := range said {
+		node, why, _ := strings.Cut(key, "\x00")
+		word := "task"
+		if len(ranks[key]) > 1 {
+			word = "tasks"
+		}
+		fmt.Fprintf(c.Stderr, "srun: error: %s: %s %s: %s\n", node, word, ranges(ranks[key]), why)
+	}
+	if worst == 0 {
+		return nil
+	}
+	return &fronts.Status{Code: worst}
+}
+
+// ranges writes ascending numbers as 0-2,5.
+func ranges(list []string) string {
+	var parts []string
+	for i := 0; i < len(list); {
+		j := i
+		for j+1 < len(list) && follows(list[j], list[j+1]) {
+			j++
+		}
+		if part := list[i]; j > i {
+			parts = append(parts, part+"-"+list[j])
+		} else {
+			parts = append(parts, part)
+		}
+		i = j + 1
+	}
+	return strings.Join(parts, ",")
+}
+
+func follows(a, b string) bool {
+	n, _ := strconv.Atoi(a)
+	m, _ := strconv.Atoi(b)
+	return m == n+1
+}

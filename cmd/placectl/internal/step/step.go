@@ -1,0 +1,108 @@
+// Package step runs the tasks of a step of a job on the job's nodes, side by side, for
+// front-ends whose users start programs so: those on this host as children, others by
+// placectl on.
+package step
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/placectl/placectl/cmd/placectl/internal/fronts"
+	"github.com/placectl/placectl/cmd/placectl/internal/launch"
+	"golang.org/x/sys/unix"
+)
+
+// Host is the process that starts tasks.
+type Host struct {
+	Environ  []string
+	Database string
+	Terminal bool // whoever is at the terminal interrupts tasks himself
+}
+
+// Getenv is a variable of the environment, "" for none.
+func (h *Host) Getenv(name string) string {
+	value := ""
+	for _, kv := range h.Environ {
+		if is, ok := strings.CutPrefix(kv, name+"="); ok {
+			value = is
+		}
+	}
+	return value
+}
+
+// Create opens a file for output.
+func (h *Host) Create(name string, add bool) (io.WriteCloser, error) {
+	how := os.O_TRUNC
+	if add {
+		how = os.O_APPEND
+	}
+	return os.OpenFile(name, os.O_CREATE|os.O_WRONLY|how, 0o666)
+}
+
+// Counted counts the steps of the job that this is in: each leaves a byte in a file of the
+// attempt's directory. Where there is none, as outside of a script, all are the first.
+func (h *Host) Counted() int {
+	nodes := h.Getenv("PLACECTL_NODEFILE")
+	if nodes == "" || h.Getenv("SLURM_JOB_ID") == "" {
+		return 0
+	}
+	f, err := os.OpenFile(filepath.Join(filepath.Dir(nodes), "steps-"+h.Getenv("SLURM_JOB_ID")), os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o600)
+	if err != nil {
+		return 0
+	}
+	defer f.Close()
+	if err := unix.Flock(int(f.Fd()), unix.LOCK_EX); err != nil {
+		return 0
+	}
+	info, err := f.Stat()
+	if err != nil {
+		return 0
+	}
+	if _, err := f.Write([]byte{'\n'}); err != nil {
+		return 0
+	}
+	return int(info.Size())
+}
+
+// Step runs the tasks of a step.
+func (h *Host) Step(s *fronts.Step) ([]fronts.TaskEnd, error) {
+	run := &launch.Tasks{In: s.In, Together: s.Together, Terminal: h.Terminal}
+	for _, t := range s.Tasks {
+		task := &launch.Task{Words: t.Words, Env: slices.Concat(h.Environ, t.Env), In: t.In, Feed: t.Feed, Out: t.Out, Err: t.Err}
+		if here := h.Getenv("SLURMD_NODENAME"); here == "" || here != t.Node {
+			task.Own, task.Words = true, slices.Concat([]string{"placectl", "--db", h.Database, "on", t.Node, "--"}, t.Words)
+		}
+		run.List = append(run.List, task)
+	}
+	out := make([]fronts.TaskEnd, len(run.List))
+	for i, e := range run.Run() {
+		out[i] = fronts.TaskEnd{Status: e.Status, Signal: int(e.Signal)}
+		var failed *launch.Error
+		if e.Err != nil {
+			out[i].Why, out[i].Status = e.Err.Error(), 1
+		}
+		if errors.As(e.Err, &failed) { // as execve says it, whose errors srun ends with
+			out[i].Why, out[i].Status = failed.Name+": "+because(failed.Err), 2
+			if errors.Is(failed.Err, fs.ErrPermission) {
+				out[i].Status = 13
+			}
+		}
+	}
+	return out, nil
+}
+
+// because is an error in the words of the C library.
+func because(err error) string {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return "No such file or directory"
+	case errors.Is(err, fs.ErrPermission):
+		return "Permission denied"
+	}
+	return err.Error()
+}
