@@ -8,6 +8,7 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/nodefile"
 	"github.com/placectl/placectl/cmd/placectl/internal/simulate"
 	"github.com/placectl/placectl/cmd/placectl/internal/spell"
+	"github.com/placectl/placectl/cmd/placectl/internal/trends"
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
 	"github.com/placectl/placectl/placer/backfill"
 	"github.com/urfave/cli/v2"
@@ -28,9 +29,10 @@ func simulateVerb() *verb {
 			"of nodes: that is what they get, and memory is bytes a job there. No database is touched. The answer has the jobs, those skipped (without processors or\n" +
 			"run time, or wider than the machine), their average wait and bounded slowdown (the wait and the run over the\n" +
 			"run, of 10 s at least), the longest wait, and the part of the machine used until the last end (makespan).\n" +
+			"With --by the waits and slowdowns of each user, class or queue, in percentiles, instead.\n" +
 			"Of a run longer than its requested time, the two change places. Jobs without a requested time asked for what\n" +
 			"they ran.",
-		Flags: []cli.Flag{
+		Flags: append([]cli.Flag{
 			&cli.Int64Flag{Name: "procs", Usage: "processors of the machine: `N` (the trace's MaxProcs, else MaxNodes)"},
 			&cli.StringFlag{Name: "policy", Value: backfill.EASY.String(), Usage: "`POLICY` of the queue: fcfs, easy or conservative"},
 			&cli.StringFlag{Name: "compare", Usage: "a row for each of `POLICIES`, such as fcfs,easy,conservative"},
@@ -43,9 +45,11 @@ func simulateVerb() *verb {
 			&cli.StringFlag{Name: "gantt", Usage: "draw what ran on which node into `FILE` as SVG"},
 			&cli.BoolFlag{Name: "requested", Usage: "jobs take the processors they asked for, not those they were given"},
 			&cli.StringFlag{Name: "out", Usage: "write when each job starts into `FILE` as CSV, - for standard output and nothing else"},
-		},
+			&cli.StringFlag{Name: "html", Usage: "make a page of it, as placectl report does, `FILE`; with --nodes who had which node when, too"},
+		}, trendFlags()...),
 		Example: "placectl simulate KTH-SP2.swf.gz --procs 100 --policy conservative --out jobs.csv\n" +
 			"placectl simulate KTH-SP2.swf.gz --compare fcfs,easy,conservative\n" +
+			"placectl simulate KTH-SP2.swf.gz --by user --svg trace.svg --series trace.csv\n" +
 			"placectl simulate wagap-2013.swf.gz --nodes wagap-2013.swf.machines --node-policy minresource\n" +
 			"placectl simulate wagap-2013.swf.gz --shares queue --class long=1 --class short=3 --class-map long=w --class-map short=.*",
 		Exclusive: []string{"policy compare", "procs nodes"},
@@ -78,6 +82,11 @@ func (r *runner) simulate(c *cli.Context) error {
 	}{
 		{"out", o.out, func() []byte { return t.AppendStarts(nil, runs[0]) }},
 		{"gantt", o.gantt, func() []byte { return t.SVG(runs[0], r.loc) }},
+		{"svg", c.String("svg"), func() []byte {
+			return t.Series(runs[0]).SVG(shownFile(o.trace)+" under "+runs[0].Policy.String(), r.loc)
+		}},
+		{"series", c.String("series"), func() []byte { return t.Series(runs[0]).AppendCSV(nil) }},
+		{"html", c.String("html"), func() []byte { page, _ := t.Page(runs[0]).HTML(); return page }},
 	} {
 		if f.path == "" {
 			continue
@@ -88,6 +97,13 @@ func (r *runner) simulate(c *cli.Context) error {
 		if err := r.writeFile(f.flag, f.path, f.content()); err != nil || f.path == "-" {
 			return err
 		}
+	}
+	if c.IsSet("by") {
+		of, what, err := trendsBy(c)
+		if err != nil {
+			return err
+		}
+		return r.printWaits(what, trends.Waits(t.Trends(runs[0]), of))
 	}
 	p := r.printer(t.Result(!o.compare))
 	for _, run := range runs {

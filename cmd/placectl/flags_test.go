@@ -122,6 +122,12 @@ job list --until=now-1d
 job list --wide
 job list --order=newest
 top --user=eva
+report --from=now-10m
+report --to=now-1h
+report --html=@/r.html
+report --by=queue
+report --svg=@/r.svg
+report --series=@/r.csv
 history --state=failed
 history --user=eva
 history --queue=q
@@ -204,6 +210,10 @@ metrics --out=@/out.prom
 stats reset --dry-run
 simulate @/trace.swf --procs=4
 simulate @/trace.swf --procs=4 --policy=fcfs
+simulate @/trace.swf --procs=4 --by=user
+simulate @/trace.swf --procs=4 --svg=@/x.svg
+simulate @/trace.swf --procs=4 --series=@/x.csv
+simulate @/trace.swf --procs=4 --html=@/x.html
 simulate @/trace.swf --procs=4 --compare=fcfs,easy
 simulate @/trace.swf --nodes=@/simple.csv
 simulate @/trace.swf --nodes=@/sizes.csv --unit=gb

@@ -124,6 +124,9 @@ const importRules = `
 	cmd/placectl/internal/step               < cmd/placectl
 	index, store, cmd/placectl/internal/output, cmd/placectl/internal/spell, cmd/placectl/internal/nouns < cmd/placectl/internal/daily
 	cmd/placectl/internal/fullscreen         < cmd/placectl, cmd/placectl/internal/daily
+	cmd/placectl/internal/spell              < cmd/placectl/internal/trends
+	cmd/placectl/internal/trends             < cmd/placectl/internal/report, cmd/placectl/internal/daily, cmd/placectl/internal/simulate, cmd/placectl
+	cmd/placectl/internal/report             < cmd/placectl/internal/daily, cmd/placectl/internal/simulate, cmd/placectl
 	cmd/placectl/internal/daily              < cmd/placectl
 	store                                    < cmd/placectl/internal/metrics
 	cmd/placectl/internal/metrics            < cmd/placectl
@@ -143,7 +146,7 @@ var confined = map[string][]string{
 var pure = []string{"index", "index/heap", "index/devices", "timeline", "placer", "placer/fairshare", "placer/preempt", "placer/recur", "placer/backfill", "placer/backfill/swf",
 	"placer/limits", "placer/cycle", "placer/cluster", "locality", "query", "store/internal/row", "cmd/placectl/internal/spell", "cmd/placectl/internal/infile", "cmd/placectl/internal/nodefile",
 	"cmd/placectl/internal/chart", "cmd/placectl/internal/sharefile", "cmd/placectl/internal/directives", "cmd/placectl/internal/usage", "cmd/placectl/internal/simulate",
-	"cmd/placectl/internal/batchfile", "cmd/placectl/internal/fronts", "cmd/placectl/internal/fronts/pbs", "cmd/placectl/internal/fronts/slurm"}
+	"cmd/placectl/internal/batchfile", "cmd/placectl/internal/trends", "cmd/placectl/internal/report", "cmd/placectl/internal/fronts", "cmd/placectl/internal/fronts/pbs", "cmd/placectl/internal/fronts/slurm"}
 
 // timed are pure packages that may import time, and what for.
 var timed = map[string]string{
@@ -155,6 +158,7 @@ var timed = map[string]string{
 	"cmd/placectl/internal/chart":        "what clocks show where: the axis of a drawing",
 	"cmd/placectl/internal/spell":        "instants and durations as text",
 	"cmd/placectl/internal/simulate":     "the axis of a drawing",
+	"cmd/placectl/internal/trends":       "the axis of a drawing",
 	"cmd/placectl/internal/fronts":       "instants and durations of jobs",
 	"cmd/placectl/internal/fronts/slurm": "what clocks show where: text that clients read",
 	"cmd/placectl/internal/fronts/pbs":   "what clocks show where: text that clients read",

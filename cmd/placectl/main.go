@@ -117,6 +117,7 @@ func allVerbs() verbs.List[*runner] {
 		{Name: "top", Make: topVerb},
 		{Name: "stats", Make: statsVerb},
 		{Name: "metrics", Make: metricsVerb},
+		{Name: "report", Make: reportVerb},
 		{Name: "simulate", Make: simulateVerb},
 		{Name: "check", Make: checkVerb},
 		{Name: "log", Make: logVerb},

@@ -42,7 +42,7 @@ var neverRemote = map[string]string{
 // filesHere are the flags whose values are files, or programs, of the machine that they are
 // given on. Arguments that are, are declared as such.
 var filesHere = map[string][]string{
-	"tx": {"file"}, "query": {"file"}, "class plan": {"from"}, "batch create": {"files", "jobs"}, "batch show": {"svg"}, "gantt": {"svg", "html"}, "metrics": {"out"},
+	"tx": {"file"}, "query": {"file"}, "class plan": {"from"}, "batch create": {"files", "jobs"}, "batch show": {"svg"}, "gantt": {"svg", "html"}, "report": {"svg", "html", "series"}, "metrics": {"out"},
 	"archive": {"to"}, "cycle": {"exec"},
 }
 

@@ -53,6 +53,10 @@ func (r *runner) simulateOptions(c *cli.Context) (*simulateOptions, error) {
 		return nil, usagef("--out is of one policy; name it with --policy instead of --compare")
 	case o.compare && c.IsSet("gantt"):
 		return nil, usagef("--gantt is of one policy; name it with --policy instead of --compare")
+	case o.compare && (c.IsSet("by") || c.IsSet("svg") || c.IsSet("series") || c.IsSet("html")):
+		return nil, usagef("--by, --svg, --series and --html are of one policy; name it with --policy instead of --compare")
+	case c.IsSet("svg") && c.String("svg") == "" || c.IsSet("series") && c.String("series") == "" || c.IsSet("html") && c.String("html") == "":
+		return nil, usagef("--svg, --series or --html is empty; name a file, or - for standard output")
 	case c.IsSet("out") && o.out == "":
 		return nil, usagef("--out is empty; name a file, or - for standard output")
 	case c.IsSet("procs") && (o.procs < 1 || o.procs > backfill.MaxProcs):

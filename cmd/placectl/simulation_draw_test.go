@@ -19,7 +19,7 @@ var simulatedVerbs = []string{
 	"resource list", "resource add", "resource rm", "queue list", "queue add", "queue set", "queue rm",
 	"pool add", "pool set", "pool set", "pool rm", "pool list", "job throttle", "account set", "account list", "account rm", "view set", "view list", "view rm",
 	"node import", "node add", "node set", "node rm", "node list", "node show", "node drain", "node down", "node offline", "node resume", "node resume", "node load", "node split", "node join",
-	"bucket list", "set list", "when", "explain", "show", "reservation list", "reservation show", "job list", "job list", "job show", "history", "status", "top",
+	"bucket list", "set list", "when", "explain", "show", "reservation list", "reservation show", "job list", "job list", "job show", "history", "status", "top", "report",
 	"run", "wait", "logs", "events", "class show", "class set", "class map", "class default", "class rebalance", "class rm", "class plan",
 	"batch create", "batch list", "batch show", "batch next", "batch next", "batch done", "batch fail", "batch expire", "batch recompute", "batch cursors", "batch rm",
 	"query", "shell", "gantt", "stats", "stats reset", "metrics", "check", "backup", "dump", "compact",
@@ -167,7 +167,7 @@ var flagValues = map[string][]string{
 	"repair": {""}, "in-process": {""}, "unit": {"mem=gb", "gb", "x"},
 	"metrics out": {"out.prom"}, "format": {"prometheus", "openmetrics", "x"},
 	"tx file": {"verbs.tx", "failing.tx", "nosuch"}, "node import from": {"auto", "csv", "json", "x"}, "class plan from": {"plan.json", "nosuch"},
-	"wide": {""}, "delay": {"1", "2s", "0", "x"}, "once": {""}, "order": {"next", "newest", "state", "x"}, "job list since": drawnInstants, "history since": drawnInstants, "job list name": {"n*", "[", "s"}, "history name": {"n*", "x"},
+	"report from": {"now-1h", "x"}, "report to": {"now", "now+1h"}, "report by": {"user", "class", "queue", "x"}, "series": {"out.csv"}, "wide": {""}, "delay": {"1", "2s", "0", "x"}, "once": {""}, "order": {"next", "newest", "state", "x"}, "job list since": drawnInstants, "history since": drawnInstants, "job list name": {"n*", "[", "s"}, "history name": {"n*", "x"},
 	"batch show jobs": {""}, "batch create policy": {"cursors", "gaps", "x"}, "node list state": {"free", "partly", "busy", "down", "drained", "x"},
 }
 

@@ -38,6 +38,7 @@ type Trace struct {
 	name    string // as messages show it
 	procs   int64
 	numbers []int64 // what the log calls the jobs
+	origins []origin
 	jobs    []backfill.Job
 	skipped int // entries that are no jobs to simulate
 	wide    int // of these: for more processors than the machine has
@@ -148,7 +149,7 @@ func (t *Trace) readEntries(log *swf.Reader, o *Options) error {
 		if t.shares != nil {
 			t.shares.take(j)
 		}
-		t.numbers, t.jobs = append(t.numbers, j.Number), append(t.jobs, job)
+		t.numbers, t.jobs, t.origins = append(t.numbers, j.Number), append(t.jobs, job), append(t.origins, originOf(j))
 	}
 }
 
@@ -169,7 +170,7 @@ func (t *Trace) dropWide() {
 	kept := 0
 	for i, j := range t.jobs {
 		if j.Procs <= t.procs {
-			t.jobs[kept], t.numbers[kept] = j, t.numbers[i]
+			t.jobs[kept], t.numbers[kept], t.origins[kept] = j, t.numbers[i], t.origins[i]
 			if t.shares != nil {
 				t.shares.class[kept] = t.shares.class[i]
 			}
@@ -178,7 +179,7 @@ func (t *Trace) dropWide() {
 	}
 	t.wide = len(t.jobs) - kept
 	t.skipped += t.wide
-	t.jobs, t.numbers = t.jobs[:kept], t.numbers[:kept]
+	t.jobs, t.numbers, t.origins = t.jobs[:kept], t.numbers[:kept], t.origins[:kept]
 	if t.shares != nil {
 		t.shares.class = t.shares.class[:kept]
 	}

@@ -1,0 +1,152 @@
+package main
+
+import (
+	"path/filepath"
+
+	"github.com/placectl/placectl/cmd/placectl/internal/daily"
+	"github.com/placectl/placectl/cmd/placectl/internal/output"
+	"github.com/placectl/placectl/cmd/placectl/internal/trends"
+	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
+	"github.com/placectl/placectl/store"
+	"github.com/urfave/cli/v2"
+)
+
+func reportVerb() *verb {
+	return &verb{
+		Name:     "report",
+		Category: "Asking",
+		Usage:    "how much was used, how many waited, how long; as a page, as pictures, as rows",
+		Description: "Of all jobs that the database still has, or those that were there between two times. On a terminal: the cpus used,\n" +
+			"the jobs waiting and the mean wait over time, then the waits and bounded slowdowns of users (or classes, queues)\n" +
+			"in percentiles; other forms of -o have these as rows. --html makes one page that needs no network: who has which\n" +
+			"node when, to zoom and search in, the queue with reasons and expected starts, utilisation by hour, waits by user.",
+		Flags: append([]cli.Flag{
+			&cli.StringFlag{Name: "from", Usage: "from `TIME` on (the first submission)"},
+			&cli.StringFlag{Name: "to", Usage: "up to `TIME` (now)"},
+			&cli.StringFlag{Name: "html", Usage: "make a page of it, `FILE`, - for standard output"},
+		}, trendFlags()...),
+		Exclusive: []string{"html svg series"},
+		Access:    verbs.Reads,
+		Example:   "placectl report\nplacectl report --from now-7d --by queue\nplacectl report --html cluster.html\nplacectl report --svg use.svg\nplacectl report --series use.csv",
+		Run:       (*runner).makeReport,
+	}
+}
+
+// trendFlags say what is to be made of what jobs did over time.
+func trendFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.StringFlag{Name: "by", Usage: "waits by `WHAT`: user, class or queue"},
+		&cli.StringFlag{Name: "svg", Usage: "draw utilisation, queue length and waits over time into `FILE` as SVG, - for standard output"},
+		&cli.StringFlag{Name: "series", Usage: "write them into `FILE` as CSV, - for standard output"},
+	}
+}
+
+func (r *runner) makeReport(c *cli.Context) error {
+	from, err := r.time(c, "from")
+	if err != nil {
+		return err
+	}
+	to, err := r.time(c, "to")
+	if err != nil {
+		return err
+	}
+	if !from.IsZero() && !to.IsZero() && !from.Before(to) {
+		return usagef("--to must come after --from")
+	}
+	of, what, err := trendsBy(c)
+	if err != nil {
+		return err
+	}
+	var h *daily.Record
+	err = r.view(func(tx *store.Tx) (err error) {
+		h, err = daily.ReadRecord(tx, from, to, c.IsSet("html"))
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	title := "placectl " + filepath.Base(r.DB)
+	if c.IsSet("html") {
+		page, err := h.Page(title).HTML()
+		if err != nil {
+			return err
+		}
+		return r.pictureFile(c, "html", page)
+	}
+	if done, err := r.writeTrends(c, h.Series(), title); done || err != nil {
+		return err
+	}
+	if a := r.audience(); a.table {
+		width := a.width
+		if width == 0 {
+			width = 80
+		}
+		if err := r.answer(append(h.Series().Plot(width, a.blocks, r.loc), '\n')); err != nil {
+			return err
+		}
+	}
+	return r.printWaits(what, trends.Waits(h.Jobs, of))
+}
+
+// pictureFile writes what a flag asks for into the file that it names.
+func (r *runner) pictureFile(c *cli.Context, flag string, content []byte) error {
+	if c.String(flag) == "" {
+		return usagef("--%s is empty; name a file, or - for standard output", flag)
+	}
+	return r.writeFile(flag, c.String(flag), content)
+}
+
+// writeTrends writes a series where --svg or --series asks for it, and reports whether one did.
+func (r *runner) writeTrends(c *cli.Context, s *trends.Series, title string) (bool, error) {
+	switch {
+	case c.IsSet("svg"):
+		return true, r.pictureFile(c, "svg", s.SVG(title, r.loc))
+	case c.IsSet("series"):
+		return true, r.pictureFile(c, "series", s.AppendCSV(nil))
+	}
+	return false, nil
+}
+
+// trendsBy is what --by tells jobs apart by: users, unless it says otherwise.
+func trendsBy(c *cli.Context) (of func(*trends.Job) string, what string, err error) {
+	what = "user"
+	if c.IsSet("by") {
+		if what, err = verbs.OneOf(c, "by", "user", "class", "queue"); err != nil {
+			return nil, "", err
+		}
+	}
+	switch what {
+	case "class":
+		return func(j *trends.Job) string { return j.Class }, what, nil
+	case "queue":
+		return func(j *trends.Job) string { return j.Queue }, what, nil
+	}
+	return func(j *trends.Job) string { return j.User }, what, nil
+}
+
+// printWaits prints waits and slowdowns in percentiles.
+func (r *runner) printWaits(what string, groups []trends.Group) error {
+	seconds := func(of func(*trends.Group) float64) func(*trends.Group) any {
+		return func(g *trends.Group) any { return of(g) }
+	}
+	fields := output.Fields[*trends.Group]{
+		{Name: what, Value: func(g *trends.Group) any { return output.OrNil(g.Name) }},
+		{Name: "jobs", Kind: output.Integer, Value: func(g *trends.Group) any { return g.Jobs }},
+		{Name: "mean_wait", Kind: output.Duration, Value: seconds(func(g *trends.Group) float64 { return g.Wait.Mean })},
+		{Name: "wait_p50", Kind: output.Duration, Value: seconds(func(g *trends.Group) float64 { return g.Wait.P50 })},
+		{Name: "wait_p90", Kind: output.Duration, Value: seconds(func(g *trends.Group) float64 { return g.Wait.P90 })},
+		{Name: "wait_p99", Kind: output.Duration, Value: seconds(func(g *trends.Group) float64 { return g.Wait.P99 })},
+		{Name: "max_wait", Kind: output.Duration, Value: seconds(func(g *trends.Group) float64 { return g.Wait.Max })},
+		{Name: "slowdown_p50", Kind: output.Number, Value: seconds(func(g *trends.Group) float64 { return g.Slowdown.P50 })},
+		{Name: "slowdown_p90", Kind: output.Number, Detail: true, Value: seconds(func(g *trends.Group) float64 { return g.Slowdown.P90 })},
+		{Name: "slowdown_p99", Kind: output.Number, Detail: true, Value: seconds(func(g *trends.Group) float64 { return g.Slowdown.P99 })},
+		{Name: "max_slowdown", Kind: output.Number, Detail: true, Value: seconds(func(g *trends.Group) float64 { return g.Slowdown.Max })},
+	}
+	p := r.printer(output.Result{Columns: fields.Columns()})
+	for i := range groups {
+		if err := fields.Print(p, &groups[i]); err != nil {
+			return err
+		}
+	}
+	return p.Close()
+}

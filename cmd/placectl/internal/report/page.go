@@ -1,0 +1,141 @@
+// Package report makes a page of what a cluster does: who has which node when, who waits and
+// why, how much was used, and how long users waited. The page is one file that needs no
+// other and no network. It knows no verb, no store and no clock: what it shows comes from a
+// store (internal/daily) or from a simulation.
+package report
+
+import (
+	"bytes"
+	_ "embed"
+	"encoding/json"
+	"html"
+	"strings"
+
+	"github.com/placectl/placectl/cmd/placectl/internal/trends"
+)
+
+// Page is what a page shows. Instants are Unix seconds.
+type Page struct {
+	Title    string
+	Now      int64
+	From, To int64
+	Tiles    [][2]string // a number, and what it counts
+	Nodes    []Node
+	Jobs     []Job // those that have, had or will have nodes; reservations, too
+	Queue    []Waiting
+	Series   *trends.Series
+	Waits    []trends.Group // by user
+	More     []Table
+}
+
+// Node is a node's name, and whether it is up.
+type Node struct {
+	Name string
+	Up   bool
+}
+
+// Job is a job, or a reservation, on nodes.
+type Job struct {
+	ID                 uint64
+	Name, User, Queue  string
+	State              string
+	Submit, Start, End int64
+	CPUs               int64
+	Exit               int
+	Nodes              []uint32 // by their position among the nodes, ascending
+}
+
+// Waiting is a job that waits.
+type Waiting struct {
+	ID                     uint64
+	Name, User, State, Why string
+	Expected               int64 // 0 where nobody knows
+}
+
+// Table is something else that was asked for.
+type Table struct {
+	Title string     `json:"title"`
+	Heads []string   `json:"heads"`
+	Rows  [][]string `json:"rows"`
+}
+
+//go:embed page.html
+var template string
+
+// words are texts that occur again and again, by number.
+type words struct {
+	list []string
+	at   map[string]int
+}
+
+func (w *words) number(s string) int {
+	n, ok := w.at[s]
+	if !ok {
+		if w.at == nil {
+			w.at = make(map[string]int)
+		}
+		n = len(w.list)
+		w.at[s], w.list = n, append(w.list, s)
+	}
+	return n
+}
+
+// HTML is the page. Names cannot get out of their places in it: what stands in the file of
+// a cluster is written as JSON, in which nothing ends a script, and shown as text.
+func (p *Page) HTML() ([]byte, error) {
+	var users, queues, states words
+	jobs := make([][]any, len(p.Jobs))
+	for i := range p.Jobs {
+		j := &p.Jobs[i]
+		jobs[i] = []any{j.ID, j.Name, users.number(j.User), queues.number(j.Queue), states.number(j.State), j.Submit, j.Start, j.End, j.CPUs, j.Exit, ranges(j.Nodes)}
+	}
+	nodes := make([][2]string, len(p.Nodes))
+	for i, n := range p.Nodes {
+		nodes[i] = [2]string{n.Name, map[bool]string{true: "up", false: "out"}[n.Up]}
+	}
+	queue := make([][]any, len(p.Queue))
+	for i, q := range p.Queue {
+		queue[i] = []any{q.ID, q.Name, q.User, q.State, q.Why, q.Expected}
+	}
+	used, waiting := make([]float64, 0, len(p.Series.Points)), make([]float64, 0, len(p.Series.Points))
+	for i := range p.Series.Points {
+		used, waiting = append(used, round(p.Series.Points[i].Used)), append(waiting, round(p.Series.Points[i].Waiting))
+	}
+	waits := make([][]any, len(p.Waits))
+	for i, g := range p.Waits {
+		waits[i] = []any{g.Name, g.Jobs, round(g.Wait.Mean), g.Wait.P50, g.Wait.P90, g.Wait.P99, g.Wait.Max, round(g.Slowdown.P50)}
+	}
+	more := p.More
+	if more == nil {
+		more = []Table{}
+	}
+	tiles := p.Tiles
+	if tiles == nil {
+		tiles = [][2]string{}
+	}
+	data, err := json.Marshal(map[string]any{"now": p.Now, "from": p.From, "to": p.To, "tiles": tiles, "nodes": nodes,
+		"users": append([]string{}, users.list...), "queues": append([]string{}, queues.list...), "states": append([]string{}, states.list...), "jobs": jobs,
+		"queue": queue, "waits": waits, "more": more,
+		"series": map[string]any{"from": p.Series.From, "step": p.Series.Step, "cpus": p.Series.CPUs, "used": used, "waiting": waiting}})
+	if err != nil {
+		return nil, err
+	}
+	var b bytes.Buffer
+	_, err = strings.NewReplacer("{{.Title}}", html.EscapeString(p.Title), "{{.Data}}", string(data)).WriteString(&b, template)
+	return b.Bytes(), err
+}
+
+// ranges are ascending numbers as pairs of the first and last of those that follow one another.
+func ranges(list []uint32) []uint32 {
+	out := []uint32{}
+	for _, n := range list {
+		if k := len(out); k > 0 && out[k-1]+1 == n {
+			out[k-1] = n
+		} else {
+			out = append(out, n, n)
+		}
+	}
+	return out
+}
+
+func round(v float64) float64 { return float64(int64(v*100+0.5)) / 100 }

@@ -1,0 +1,80 @@
+package simulate
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/placectl/placectl/cmd/placectl/internal/report"
+	"github.com/placectl/placectl/cmd/placectl/internal/spell"
+	"github.com/placectl/placectl/cmd/placectl/internal/trends"
+	"github.com/placectl/placectl/placer/backfill"
+	"github.com/placectl/placectl/placer/backfill/swf"
+)
+
+// origin is where a job came from, as the log calls it.
+type origin struct{ user, queue string }
+
+func originOf(j swf.Job) origin {
+	o := origin{user: strconv.FormatInt(j.User, 10), queue: strconv.FormatInt(j.Queue, 10)}
+	if n := len(j.Extra); n >= 2 { // logs of MetaCentrum name their queues
+		o.queue = j.Extra[n-2]
+	}
+	return o
+}
+
+// Trends are the jobs of a run, for what is to be summed up over time. Instants are those of
+// the log, moved where it begins at 0, which would say that a job has not started.
+func (t *Trace) Trends(run *Run) []trends.Job {
+	move := max(1-t.first(), 0)
+	out := make([]trends.Job, len(t.jobs))
+	for i, j := range t.jobs {
+		start := run.starts[i] + move
+		out[i] = trends.Job{Submit: j.Submit + move, Start: start, End: start + j.Run, CPUs: j.Procs, User: t.origins[i].user, Queue: t.origins[i].queue}
+		if t.shares != nil {
+			out[i].Class = t.shares.settings.Loads[t.shares.class[i]].Class
+		}
+	}
+	return out
+}
+
+// mostSteps is how many steps a series has.
+const mostSteps = 31 * 24
+
+// Series sums a run up over time, from the first submission to the last end.
+func (t *Trace) Series(run *Run) *trends.Series {
+	jobs := t.Trends(run)
+	from, to := jobs[0].Submit, jobs[0].End
+	for i := range jobs {
+		from, to = min(from, jobs[i].Submit), max(to, jobs[i].End)
+	}
+	return trends.Over(jobs, from, to, max(trends.StepFor(from, to, mostSteps), 60), t.procs)
+}
+
+// Page is a run as a page.
+func (t *Trace) Page(run *Run) *report.Page {
+	jobs, s := t.Trends(run), t.Series(run)
+	sum := backfill.Summarise(t.procs, t.jobs, run.starts)
+	p := &report.Page{Title: fmt.Sprintf("%s under %s", t.name, run.Policy), From: s.From, To: s.From + s.Step*int64(len(s.Points)), Series: s,
+		Waits: trends.Waits(jobs, func(j *trends.Job) string { return j.User }),
+		Tiles: [][2]string{{fmt.Sprint(len(jobs)), "jobs"}, {fmt.Sprint(t.procs), "cpus"}, {fmt.Sprintf("%.1f %%", 100*sum.Utilisation), "used"},
+			{string(spell.AppendDuration(nil, int64(sum.AvgWait))), "mean wait"}, {string(spell.AppendDuration(nil, sum.MaxWait)), "longest wait"},
+			{fmt.Sprintf("%.1f", sum.AvgSlowdown), "mean slowdown"}}}
+	p.Now = p.To
+	if t.cluster == nil {
+		return p
+	}
+	for _, n := range t.cluster.nodes {
+		p.Nodes = append(p.Nodes, report.Node{Name: n.Name, Up: true})
+	}
+	for i, placed := range run.placed {
+		var on []uint32
+		for _, take := range placed.Takings {
+			on = append(on, uint32(take.Node))
+		}
+		slices.Sort(on)
+		p.Jobs = append(p.Jobs, report.Job{ID: uint64(t.numbers[i]), User: jobs[i].User, Queue: jobs[i].Queue, State: "finished",
+			Submit: jobs[i].Submit, Start: jobs[i].Start, End: jobs[i].End, CPUs: jobs[i].CPUs, Nodes: slices.Compact(on)})
+	}
+	return p
+}

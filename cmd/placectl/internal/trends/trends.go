@@ -1,0 +1,158 @@
+// Package trends sums up over time what jobs did: how much of a cluster was used, how many
+// jobs waited, and how long, for a store's history and a simulation alike. It draws that,
+// too, as SVG and in characters. It knows no store, no file and no clock.
+package trends
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+)
+
+// Job is what is to be known of a job. Instants are Unix seconds.
+type Job struct {
+	Submit int64
+	Start  int64 // 0: it has not started
+	End    int64 // 0: it has not ended; of one that runs, now
+	CPUs   int64
+	User   string
+	Class  string
+	Queue  string
+}
+
+// Point is a step of time.
+type Point struct {
+	At       int64   // its begin
+	Used     float64 // cpus in use, on average
+	Waiting  float64 // jobs that waited, on average
+	Running  float64 // jobs that ran, on average
+	Started  int     // jobs that started in it
+	MeanWait float64 // of those, in seconds
+}
+
+// Series is what became of a cluster, step by step.
+type Series struct {
+	From, Step int64
+	CPUs       int64 // of the cluster, 0 where nobody knows
+	Points     []Point
+}
+
+// Steps are how long a step may be, in seconds.
+var steps = []int64{60, 300, 900, 3600, 3 * 3600, 6 * 3600, 12 * 3600, 86400, 7 * 86400, 28 * 86400}
+
+// StepFor is the shortest step of which at most so many cover a stretch of time.
+func StepFor(from, to int64, most int) int64 {
+	for _, step := range steps {
+		if (to-from+step-1)/step <= int64(most) {
+			return step
+		}
+	}
+	last := steps[len(steps)-1]
+	return (to - from + int64(most)*last - 1) / (int64(most) * last) * last
+}
+
+// Over sums up jobs from an instant to another, in steps. A job counts in each step for the
+// part of it in which it waited, or ran.
+func Over(jobs []Job, from, to, step, cpus int64) *Series {
+	s := &Series{From: from, Step: step, CPUs: cpus, Points: make([]Point, max((to-from+step-1)/step, 0))}
+	for i := range s.Points {
+		s.Points[i].At = from + int64(i)*step
+	}
+	// spread adds an amount to each step for the part of it that lies in [a, b).
+	spread := func(a, b int64, add func(p *Point, part float64)) {
+		a, b = max(a, from), min(b, from+int64(len(s.Points))*step)
+		for i := (a - from) / step; a < b; i++ {
+			end := min(b, from+(i+1)*step)
+			add(&s.Points[i], float64(end-a)/float64(step))
+			a = end
+		}
+	}
+	for i := range jobs {
+		j := &jobs[i]
+		begin, end := cmp.Or(j.Start, j.End, to), cmp.Or(j.End, to)
+		spread(j.Submit, begin, func(p *Point, part float64) { p.Waiting += part })
+		if j.Start == 0 {
+			continue
+		}
+		spread(j.Start, end, func(p *Point, part float64) {
+			p.Used += part * float64(j.CPUs)
+			p.Running += part
+		})
+		if at := (j.Start - from) / step; j.Start >= from && at < int64(len(s.Points)) {
+			p := &s.Points[at]
+			p.Started++
+			p.MeanWait += (float64(j.Start-j.Submit) - p.MeanWait) / float64(p.Started)
+		}
+	}
+	return s
+}
+
+// AppendCSV appends the series, a line a step, times in Unix seconds.
+func (s *Series) AppendCSV(b []byte) []byte {
+	b = append(b, "time,cpus,used,running,waiting,started,mean_wait\n"...)
+	for i := range s.Points {
+		p := &s.Points[i]
+		b = strconv.AppendInt(b, p.At, 10)
+		b = strconv.AppendInt(append(b, ','), s.CPUs, 10)
+		for _, v := range []float64{p.Used, p.Running, p.Waiting} {
+			b = strconv.AppendFloat(append(b, ','), v, 'f', 3, 64)
+		}
+		b = strconv.AppendInt(append(b, ','), int64(p.Started), 10)
+		b = strconv.AppendFloat(append(b, ','), p.MeanWait, 'f', 1, 64)
+		b = append(b, '\n')
+	}
+	return b
+}
+
+// Group is how jobs of a user, a class or a queue fared: the waits, in seconds, and bounded
+// slowdowns below which half, nine tenths and ninety-nine hundredths of them were, and the
+// greatest. Percentiles are the nearest rank: each is that of a job.
+type Group struct {
+	Name     string
+	Jobs     int // that have started
+	Wait     Spread
+	Slowdown Spread
+}
+
+// Spread is a distribution in five numbers.
+type Spread struct{ Mean, P50, P90, P99, Max float64 }
+
+// shortest is the run time, in seconds, that slowdowns are bounded by.
+const shortest = 10
+
+// Waits sums up the jobs that have started, by what of tells of them; the group with the
+// most jobs comes first.
+func Waits(jobs []Job, of func(*Job) string) []Group {
+	type lists struct{ waits, slowdowns []float64 }
+	by := make(map[string]*lists)
+	for i := range jobs {
+		j := &jobs[i]
+		if j.Start == 0 {
+			continue
+		}
+		l := by[of(j)]
+		if l == nil {
+			l = new(lists)
+			by[of(j)] = l
+		}
+		wait, run := float64(max(j.Start-j.Submit, 0)), float64(max(j.End-j.Start, 0))
+		l.waits = append(l.waits, wait)
+		l.slowdowns = append(l.slowdowns, max(1, (wait+run)/max(run, shortest)))
+	}
+	var all []Group
+	for name, l := range by {
+		all = append(all, Group{name, len(l.waits), spreadOf(l.waits), spreadOf(l.slowdowns)})
+	}
+	slices.SortFunc(all, func(a, b Group) int { return cmp.Or(cmp.Compare(b.Jobs, a.Jobs), cmp.Compare(a.Name, b.Name)) })
+	return all
+}
+
+func spreadOf(values []float64) Spread {
+	slices.Sort(values)
+	rank := func(percent int) float64 { return values[max((len(values)*percent+99)/100, 1)-1] }
+	sum := 0.0
+	for _, v := range values {
+		sum += v
+	}
+	return Spread{sum / float64(len(values)), rank(50), rank(90), rank(99), values[len(values)-1]}
+}
