@@ -21,14 +21,14 @@ func (s *Snapshot) Place(a Ask, at int64) (*Plan, error) {
 	if held != nil {
 		return nil, cmp.Or(m.never(), error(held))
 	}
+	if held = m.heldBack(at, true); held != nil {
+		return nil, cmp.Or(m.never(), error(held))
+	}
 	plan, short, err := m.place(at, s.endedBy(at))
 	switch {
 	case err != nil:
 		return nil, err
 	case plan != nil:
-		if held = m.heldBack(at, true); held != nil {
-			return nil, held
-		}
 		return plan, nil
 	}
 	if err := m.never(); err != nil {
@@ -43,11 +43,7 @@ func (s *Snapshot) Place(a Ask, at int64) (*Plan, error) {
 			return plans[0], nil
 		}
 	}
-	r := m.notNow(short)
-	if held = m.heldBack(at, true); held != nil {
-		r.Why = held.Why + "; " + r.Why
-	}
-	return nil, r
+	return nil, m.notNow(short)
 }
 
 // manyReleases is from how many on they are not gone through: of nodes of which so many

@@ -13,9 +13,12 @@ import (
 // nodes in turn, each from the other's answer on, until all agree: each step passes only
 // starts that cannot be.
 
-// neverCounted is why a request wants more of a pool than there ever is, nil where it does
-// not.
+// neverCounted is why a request wants more of a pool than there ever is, or than a rule lets
+// one job have, nil where it does not.
 func (a *Ask) neverCounted() error {
+	if a.Barred != "" {
+		return &Refusal{Kind: ErrNever, Chunk: -1, Why: a.Barred, Rule: true}
+	}
 	for _, d := range a.Demands {
 		most := d.Most()
 		if d.Rule || d.Amount <= most {

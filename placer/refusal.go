@@ -13,6 +13,8 @@ var (
 	ErrNotNow = errors.New("cannot run now")
 	// ErrNever: it cannot fit this cluster, even when empty.
 	ErrNever = errors.New("can never run")
+	// ErrLimit: it is an ErrNotNow because of a rule, though there may be room.
+	ErrLimit = errors.New("a limit is reached")
 )
 
 // Refusal says why a request was not placed.
@@ -29,11 +31,14 @@ type Refusal struct {
 	// then on the request may fit by the passing of time alone. It is the instant of the
 	// refusal where the next taking may change it, too.
 	Until int64
-	// Rule says that nothing but a rule keeps it from starting: there is room for it.
+	// Rule says that a rule keeps it from starting, whether or not there is room for it.
 	Rule bool
 }
 
 func (r *Refusal) Error() string { return fmt.Sprintf("%v: %s", r.Kind, r.Why) }
+
+// Is makes errors.Is see that a rule is in the way.
+func (r *Refusal) Is(target error) bool { return target == ErrLimit && r.Rule && r.Kind == ErrNotNow }
 
 // Unwrap makes errors.Is see the kind.
 func (r *Refusal) Unwrap() error { return r.Kind }

@@ -39,6 +39,9 @@ type Request struct {
 	// Pools are what it asks of the pools of the cluster, besides those in a resource list.
 	Pools []PoolAmount
 
+	// OverLimits has no limit keep it from starting.
+	OverLimits bool
+
 	// Bind says how devices are chosen on nodes that name theirs: compact, tight or
 	// scatter; "": as the store does.
 	Bind string

@@ -77,4 +77,5 @@ type Ask struct {
 	Since     int64    // when it was asked for: Rules.SetDelay counts from there
 	Bind      devices.Policy
 	Demands   limits.Demands // what it wants of pools, and of the rules that it is under
+	Barred    string         // the rule that keeps any job which asks for so much from ever running; "" for none
 }

@@ -88,7 +88,10 @@ func (as Accounts) Set(a Account) error {
 		up = parent.Parent
 	}
 	r := row.Account(a)
-	return as.tx.file.Put(row.Accounts, []byte(a.Name), row.EncodeAccount(&r))
+	if err := as.tx.file.Put(row.Accounts, []byte(a.Name), row.EncodeAccount(&r)); err != nil {
+		return err
+	}
+	return as.tx.counters().recountedFor(limits.Account)
 }
 
 // valid verifies what is said of an account, and brings it into its order.
@@ -145,7 +148,10 @@ func (as Accounts) Remove(name string) error {
 	if err != nil {
 		return err
 	}
-	return as.tx.file.Remove(row.Accounts, []byte(name))
+	if err := as.tx.file.Remove(row.Accounts, []byte(name)); err != nil {
+		return err
+	}
+	return as.tx.counters().recountedFor(limits.Account)
 }
 
 // validAllow verifies who may ask for something: users and groups, as user:ann. It brings

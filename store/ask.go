@@ -86,9 +86,7 @@ func (q asking) read() (placer.Ask, error) {
 	if a.Grants, err = tx.reservations().grants(q.who, r.Reservation, tx.now); err != nil {
 		return a, err
 	}
-	if len(spec.Pools) > 0 || q.who.Array != 0 {
-		a.Demands, err = tx.counters().demands(spec.Pools, q.who.Array, r.Reservation)
-	}
+	err = tx.counters().bind(&a, r, q.who.Array)
 	return a, err
 }
 

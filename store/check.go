@@ -83,7 +83,7 @@ func (db *DB) beginAsOf(r *file.Recorder) (*Tx, error) {
 func (tx *Tx) checked() *check.Store {
 	return &check.Store{
 		Rows: tx.file, State: &tx.state, Grace: derived.Grace, Resources: tx.Resources,
-		Shares: tx.Shares, ShareTimer: tx.ShareTimer, ShareState: tx.ShareState,
+		Rules: tx.loaded.counters.Rules.All, Shares: tx.Shares, ShareTimer: tx.ShareTimer, ShareState: tx.ShareState,
 		Signature: func(defs *index.Defs) ([]index.ResID, error) {
 			set, err := tx.settings()
 			if err != nil {

@@ -10,6 +10,7 @@ import (
 	"github.com/placectl/placectl/placer/limits"
 	"github.com/placectl/placectl/store/internal/derived"
 	"github.com/placectl/placectl/store/internal/row"
+	"github.com/placectl/placectl/store/internal/rules"
 )
 
 // counters is the transaction as far as it is about what many share: pools of the cluster,
@@ -21,19 +22,58 @@ type counters struct {
 
 func (tx *Tx) counters() counters { return counters{tx.loaded.counters, tx} }
 
-// demands are what a request wants of counters: its pools and, in an array, the array's
-// throttle. Who insists on a reservation takes out of what that holds.
-func (cs counters) demands(pools []placer.PoolAmount, array uint64, insist string) (limits.Demands, error) {
-	var out limits.Demands
-	c, err := cs.Throttle(array)
+// bind says what a request wants of counters: of its pools, of the throttle of its array, and
+// of the rules that it is under. Who insists on a reservation takes out of what that holds.
+func (cs counters) bind(a *placer.Ask, r placer.Request, array uint64) (err error) {
+	if !r.OverLimits {
+		c, err := cs.Throttle(array)
+		if err != nil {
+			return err
+		}
+		if c != nil {
+			a.Demands = append(a.Demands, limits.Demand{Counter: c, Amount: 1})
+		}
+	}
+	pools, err := cs.pools(a.Spec.Pools, r.Reservation)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	if c != nil {
-		out = append(out, limits.Demand{Counter: c, Amount: 1})
+	a.Demands = append(a.Demands, pools...)
+	if all, err := cs.Rules.All(); r.OverLimits || all == nil || err != nil {
+		return err
 	}
-	if len(pools) == 0 {
-		return out, nil
+	who, asked := [5]string{r.Queue, r.Class, r.Account, r.Group, r.User}, rules.Asked{Spec: a.Spec, Walltime: a.Duration}
+	ruled, err := cs.Rules.Demands(who, asked)
+	if err != nil {
+		return err
+	}
+	a.Demands = append(a.Demands, ruled...)
+	a.Barred, err = cs.Rules.Barred(who, asked)
+	return err
+}
+
+// admit refuses jobs that a rule does not let in: on a job by itself, or on how many may wait
+// and run.
+func (cs counters) admit(j *row.Job, spec placer.Spec, jobs int64, waits bool) error {
+	if j.OverLimits {
+		return nil
+	}
+	who, asked := rules.Subject(j), rules.Asked{Spec: spec, Walltime: j.Walltime}
+	why, err := cs.Rules.Barred(who, asked)
+	if err != nil || why != "" {
+		return cmp.Or(err, error(&placer.Refusal{Kind: placer.ErrNever, Chunk: -1, Why: why, Rule: true}))
+	}
+	why, err = cs.Rules.Full(who, asked, jobs, waits)
+	if err != nil || why != "" {
+		return cmp.Or(err, error(&placer.Refusal{Kind: placer.ErrNotNow, Chunk: -1, Why: why, Rule: true}))
+	}
+	return nil
+}
+
+// pools are what a request wants of pools.
+func (cs counters) pools(list []placer.PoolAmount, insist string) (out limits.Demands, err error) {
+	if len(list) == 0 {
+		return nil, nil
 	}
 	var within []uint64
 	if insist != "" {
@@ -45,7 +85,7 @@ func (cs counters) demands(pools []placer.PoolAmount, array uint64, insist strin
 			within = append(within, row.ReservationOwner(r.ID))
 		}
 	}
-	for _, a := range pools {
+	for _, a := range list {
 		c, err := cs.Named(row.PoolKey(a.Pool))
 		if err != nil {
 			return nil, err
@@ -97,11 +137,7 @@ func (cs counters) take(j *row.Job) error {
 
 // fit takes the plans of a counter away that it has no room for any more, the last to start
 // first: those of jobs that were placed are made anew at once, all others by the next cycle.
-func (cs counters) fit(key string) error {
-	c, err := cs.Named(key)
-	if err != nil {
-		return err
-	}
+func (cs counters) fit(c *limits.Counter) error {
 	var planned []limits.Holder
 	for h := range c.Holders {
 		if !h.Claim && h.Start > cs.tx.now {
@@ -120,7 +156,13 @@ func (cs counters) fit(key string) error {
 		if err != nil {
 			return err
 		}
+		if c.Rule && j.OverLimits {
+			continue
+		}
 		why := "was to start at " + stamp(j.Start) + "; there is less of " + c.Name + " now"
+		if c.Rule {
+			why = "was to start at " + stamp(j.Start) + "; it would go beyond the limit " + c.Name
+		}
 		if j.Queued {
 			if err := cs.tx.unplan(j, JobQueued, why); err != nil {
 				return err
@@ -140,34 +182,7 @@ func (cs counters) fit(key string) error {
 		}
 		cs.tx.loaded.moved = append(cs.tx.loaded.moved, j)
 	}
-	return errors.Join(err)
-}
-
-// Throttle lets at most so many jobs of an array run at once from now on: 0 lets none
-// start, and a negative number any. Those that run go on; plans that break it are given up,
-// for the next cycle to make anew. It fails with ErrNotFound where there is no such array,
-// and a Conflict where all its jobs have ended.
-func (tx *Tx) Throttle(array uint64, most int64) error {
-	if !tx.Writable() {
-		return ErrReadOnly
-	}
-	jobs, err := tx.arrayJobs(array)
-	if err != nil {
-		return err
-	}
-	live := false
-	for _, j := range jobs {
-		live = live || j.State.Live()
-	}
-	switch {
-	case most > limits.MaxAmount:
-		return fmt.Errorf("%w: %d jobs at once; it must be at most %d", ErrInvalid, most, int64(limits.MaxAmount))
-	case !live:
-		return &Conflict{fmt.Sprintf("job array %d[]", array), "all its jobs have ended"}
-	case most < 0:
-		return tx.spoil(tx.counters().unthrottle(array))
-	}
-	return tx.spoil(tx.counters().throttle(array, most, jobs))
+	return nil
 }
 
 // throttle makes the throttle of an array what it is to be.
@@ -183,7 +198,7 @@ func (cs counters) throttle(array uint64, most int64, jobs []*row.Job) error {
 	cs.tx.loaded.freed.Anywhere()
 	if c != nil {
 		c.SetTotal(most)
-		return cs.fit(key)
+		return cs.fit(c)
 	}
 	cs.Forget(key)
 	if c, err = cs.Named(key); err != nil {
@@ -196,7 +211,7 @@ func (cs counters) throttle(array uint64, most int64, jobs []*row.Job) error {
 			}
 		}
 	}
-	return cs.fit(key)
+	return cs.fit(c)
 }
 
 // unthrottle lets any number of an array's jobs run at once.

@@ -70,8 +70,11 @@ func (g *patient) Ignores(b *timeline.Busy, from, to int64) bool {
 func (p *pass) Withdraw(c *cycle.Job) error {
 	delete(p.lifted, c.ID)
 	why := "jobs before it took its place"
-	if c.Delayed {
+	switch {
+	case c.Delayed:
 		why = "an overdue job is on its nodes"
+	case c.Beyond:
+		why = "it would go beyond a soft limit"
 	}
 	return p.tx.waiting().withdrawn(p.jobs[c.ID], why)
 }

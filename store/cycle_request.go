@@ -51,9 +51,14 @@ func (ws waiting) tellsApart(j *row.Job, l letting) (apart []string, err error) 
 	}
 	if c, err := ws.counters().Throttle(j.Array); err != nil {
 		return nil, err
-	} else if c != nil {
+	} else if c != nil && !j.OverLimits {
 		apart = append(apart, c.Name)
 	}
+	ruled, err := ws.counters().Rules.Apart(j)
+	if err != nil {
+		return nil, err
+	}
+	apart = append(apart, ruled...)
 	for _, node := range j.Excluded {
 		apart = append(apart, "not on", strconv.FormatUint(uint64(node), 10))
 	}

@@ -84,6 +84,11 @@ func (p *pass) givesBack(id uint64, reason string) error {
 	return p.makesWay(j, stopping{grace: grace, reason: reason})
 }
 
+// Beyond makes it a cycle.Host.
+func (p *pass) Beyond(c *cycle.Job) (bool, error) {
+	return p.tx.counters().Rules.Beyond(p.jobs[c.ID])
+}
+
 // MayStart makes it a cycle.Host: it reports whether a job's class may start something
 // more in this cycle.
 func (p *pass) MayStart(c *cycle.Job) (bool, error) {

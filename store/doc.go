@@ -40,8 +40,8 @@
 // [Tx.Queue], [Tx.Queues], [Tx.AddQueue], [Tx.SetQueue], [Tx.RemoveQueue]; [Tx.Settings],
 // [Tx.AllSettings], [Tx.Configure].
 //
-// What belongs to no node: [Tx.Pools]; how many jobs of an array run at once: [Tx.Throttle].
-// Who pays: [Tx.Accounts]. Queries with names: [Tx.Views].
+// What belongs to no node: [Tx.Pools]; who may have how much at once: [Tx.Limits];
+// who pays: [Tx.Accounts]. Queries with names: [Tx.Views].
 // Who makes way for whom: [Tx.Preemption].
 //
 // Placing: [Tx.Place], [Tx.PlaceAt], [Tx.PlaceOrReserve], [Tx.Release], [Tx.Extend]; asking
@@ -87,7 +87,7 @@
 // can be done, conflict.go verifies it; device.go decides which devices a job gets,
 // device_node.go and device_change.go what becomes of those that jobs have when a node
 // names others, device_split.go makes nodes of groups of them, device_job.go shows them; pool.go and counter.go
-// count what belongs to no node; account.go is who pays; tally.go counts jobs, metrics.go
+// count what belongs to no node; limit.go is who may have how much, account.go who pays; tally.go counts jobs, metrics.go
 // tells a monitoring system; views.go keeps queries; shares.go and share_state.go are class shares,
 // preempt.go is whose jobs make way for whose.
 // The queue: submit.go, payload.go, finish.go and launch.go are what happens to a job,

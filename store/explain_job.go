@@ -50,9 +50,12 @@ func (tx *Tx) ExplainJob(id uint64, o placer.Explain) (*Explained, error) {
 	}
 	if j.State == JobReserved {
 		plan := planOf(j)
-		if plan.Demands, err = tx.counters().demands(j.Pools, j.Array, ""); err == nil {
-			out.WaitsFor, err = tx.WaitsFor(plan)
+		if a, errAsk := tx.askOf(j); errAsk == nil {
+			plan.Demands = a.Demands
+		} else if err = passOver(errAsk); err != nil {
+			return nil, err
 		}
+		out.WaitsFor, err = tx.WaitsFor(plan)
 		if err == nil {
 			out.Ahead, err = explainer{tx, o}.ahead(j)
 		}

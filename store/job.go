@@ -135,7 +135,8 @@ type Job struct {
 	Pools       []placer.PoolAmount // what it asks of the pools of the cluster, by name
 	PoolsWithin uint64              // the number of the reservation that it takes that out of, as far as it holds some; 0 for none
 
-	YieldedTo []uint64 // the jobs for which it was stopped, the latest last; 0 for the share of another class
+	YieldedTo  []uint64 // the jobs for which it was stopped, the latest last; 0 for the share of another class
+	OverLimits bool     // no limit keeps it from starting
 }
 
 // JobDevices are the devices that a job has of a resource of a node, by their position
@@ -200,7 +201,7 @@ func jobOf(j *row.Job) *Job {
 		Array: j.Array, Index: j.Index, Command: j.Command, Exit: j.Exit, Failures: j.Failures, Payload: j.Payload, Bind: j.Bind,
 		Devices:   converted(j.Devices, func(d row.JobDevices) JobDevices { return JobDevices(d) }),
 		Attendant: j.Attendant, Attempt: j.CurrentAttempt(), Claimed: j.Claimed, Ending: j.Ending, Retried: j.Retried, Unbegun: j.Unbegun, Lost: j.Lost, Excluded: j.Excluded,
-		Pools: j.Pools, PoolsWithin: j.PoolsWithin, YieldedTo: j.YieldedTo,
+		Pools: j.Pools, PoolsWithin: j.PoolsWithin, YieldedTo: j.YieldedTo, OverLimits: j.OverLimits,
 	}
 }
 
@@ -219,7 +220,7 @@ func (j *Job) row() row.Job {
 		Array: j.Array, Index: j.Index, Command: j.Command, Exit: j.Exit, Failures: j.Failures, Payload: j.Payload, Bind: j.Bind,
 		Devices:   converted(j.Devices, func(d JobDevices) row.JobDevices { return row.JobDevices(d) }),
 		Attendant: j.Attendant, Attempt: j.Attempt, Claimed: j.Claimed, Ending: j.Ending, Retried: j.Retried, Unbegun: j.Unbegun, Lost: j.Lost, Excluded: j.Excluded,
-		Pools: j.Pools, PoolsWithin: j.PoolsWithin, YieldedTo: j.YieldedTo,
+		Pools: j.Pools, PoolsWithin: j.PoolsWithin, YieldedTo: j.YieldedTo, OverLimits: j.OverLimits,
 	}
 }
 

@@ -102,6 +102,9 @@ func (tx *Tx) putJob(j *row.Job, was JobState) error {
 		if err := errors.Join(tx.list(j, was), tx.loaded.tallies.moved(j, was)); err != nil {
 			return err
 		}
+		if err := tx.counters().Rules.Moved(j, was); err != nil {
+			return err
+		}
 		if was != 0 {
 			if err := tx.file.Remove(row.JobStates, row.JobStateKey(was, j.ID)); err != nil {
 				return err

@@ -45,6 +45,7 @@ const (
 	WaitsClass Wait = "class"      // its class may start nothing more
 	WaitsPlan  Wait = "planned"    // for its planned start
 	WaitsLate  Wait = "late"       // to be planned anew, because its planned start was not to be had
+	WaitsLimit Wait = "limit"      // for others under a limit to give back, whether or not there is room
 	WaitsRoom  Wait = "room"       // for nodes
 	WaitsTurn  Wait = "turn"       // for nothing but a cycle
 )
@@ -160,8 +161,15 @@ func (o *Outlook) kept(j *row.Job) (Prospect, error) {
 		return Prospect{Wait: WaitsBegin, Reason: "is to begin at " + stamp(j.Begin)}, nil
 	}
 	class, err := o.capped(j)
-	if err != nil || class == "" {
+	if err != nil {
 		return Prospect{}, err
+	}
+	if class == "" {
+		limit, err := o.limited(j)
+		if err != nil || limit == "" {
+			return Prospect{}, err
+		}
+		return Prospect{Wait: WaitsLimit, Reason: limit}, nil
 	}
 	if j.Reason != "" { // stopped for another class, say
 		return Prospect{Wait: WaitsClass, Reason: j.Reason}, nil
@@ -381,6 +389,18 @@ func (o *Outlook) earliest(j *row.Job, after int64) (plan *placer.Plan, refused,
 	}
 	w.starts = append(w.starts, wishStart{after, plan, err})
 	return plan, err, nil
+}
+
+// limited says which rule keeps a job from starting now, "" for none.
+func (o *Outlook) limited(j *row.Job) (string, error) {
+	w, err := o.wish(j)
+	if err != nil || len(w.ask.Demands) == 0 {
+		return "", err
+	}
+	if d := w.ask.Demands.Short(o.tx.now, w.ask.Duration, true); d != nil {
+		return d.Text(o.tx.now, w.ask.Duration), nil
+	}
+	return "", nil
 }
 
 // short says why a job's request does not fit now: of one that a cycle has come to, and

@@ -115,6 +115,9 @@ func (ps plans) newJob(r placer.Request, a placer.Ask, plan *placer.Plan) (*row.
 		return nil, err
 	}
 	j := ps.newcomer(r, a, defs)
+	if err := ps.counters().admit(j, a.Spec, 1, plan.Start > ps.now); err != nil {
+		return nil, err
+	}
 	j.ID = ps.state.NextJob
 	ps.state.NextJob++
 	return j, ps.apply(j, a, plan, 0)
@@ -126,7 +129,7 @@ func (ps plans) newcomer(r placer.Request, a placer.Ask, defs *index.Defs) *row.
 	sel, place := ps.loaded.sayings.normal(defs, r, a.Spec)
 	return &row.Job{Name: r.Name, User: r.User, Group: r.Group, Account: r.Account, Queue: r.Queue, Class: r.Class, Key: ps.key,
 		Select: sel, Place: place, Walltime: a.Duration, Submit: ps.now,
-		Access: a.Access, Reservation: r.Reservation, Prefer: r.Prefer, Bind: a.Bind, Policy: r.Policy, NoPolicy: r.Policy == "", Pools: a.Spec.Pools}
+		Access: a.Access, Reservation: r.Reservation, Prefer: r.Prefer, Bind: a.Bind, Policy: r.Policy, NoPolicy: r.Policy == "", Pools: a.Spec.Pools, OverLimits: r.OverLimits}
 }
 
 // apply verifies a plan against the rows and carries it out: the job, which was
@@ -150,10 +153,8 @@ func (ps plans) apply(j *row.Job, a placer.Ask, plan *placer.Plan, was JobState)
 	for _, p := range plan.Along {
 		j.Along = append(j.Along, p.Node)
 	}
-	if len(a.Demands) > 0 {
-		if err := ps.counters().take(j); err != nil {
-			return ps.spoil(err)
-		}
+	if err := ps.counters().take(j); err != nil {
+		return ps.spoil(err)
 	}
 	if err := (placing{ps.Tx, j, a, plan}).occupy(); err != nil {
 		return ps.spoil(err)

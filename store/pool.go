@@ -150,7 +150,7 @@ func (ps Pools) Set(p Pool, add bool) error {
 	}
 	c.SetTotal(r.Amount)
 	c.SetOutside(r.Outside, derived.Until(r))
-	return tx.spoil(tx.counters().fit(key))
+	return tx.spoil(tx.counters().fit(c))
 }
 
 func validPool(p Pool, now int64) error {
@@ -213,6 +213,9 @@ func (ps Pools) Remove(name string) error {
 
 // unused fails with a Conflict when somebody asks for a pool.
 func (ps Pools) unused(name string) error {
+	if err := ps.tx.Limits().measured("pool", name); err != nil {
+		return err
+	}
 	asks := func(list []placer.PoolAmount, who string, args ...any) error {
 		if slices.ContainsFunc(list, func(a placer.PoolAmount) bool { return a.Pool == name }) {
 			return &Conflict{"pool " + name, fmt.Sprintf(who, args...)}
@@ -252,7 +255,7 @@ func (r booking) choosePools(req placer.Request) error {
 	if err != nil {
 		return err
 	}
-	demands, err := r.tx.counters().demands(spec.Pools, 0, "")
+	demands, err := r.tx.counters().pools(spec.Pools, "")
 	if err != nil {
 		return err
 	}

@@ -137,7 +137,7 @@ func (tx *Tx) tables() *tables.Source {
 	return &tables.Source{
 		Now: tx.now, NextNode: tx.state.NextNode, NextJob: tx.state.NextJob, Events: tx.RecordedEvents(), MaxWalltime: maxWalltime,
 		Words: &tx.loaded.nodes.words, Rows: tx.file,
-		Index: tx.index, Calendar: tx.calendar, Resources: tx.Resources, Counter: tx.counters().Named, Left: tx.leftAt,
+		Index: tx.index, Calendar: tx.calendar, Resources: tx.Resources, Counter: tx.counters().Named, LimitUses: tx.loaded.counters.Rules.Uses, Left: tx.leftAt,
 		Shares: tx.Shares, ShareState: tx.ShareState, Places: tx.BatchPlaces, Attempt: tx.attempts().of,
 		Devices: func(j *row.Job) (string, error) { return tx.Devices(jobOf(j)) },
 		OnNode: func(n *index.Node) (out []tables.Device, err error) {
@@ -149,14 +149,14 @@ func (tx *Tx) tables() *tables.Source {
 			}
 			return out, err
 		},
-		Prospect: func(j *row.Job) (reason string, start int64, err error) {
+		Prospect: func(j *row.Job) (out tables.Prospect, err error) {
 			if ahead == nil {
 				if ahead, err = tx.Outlook(); err != nil {
-					return "", 0, err
+					return out, err
 				}
 			}
 			p, err := ahead.look(j)
-			return p.Reason, unix(p.Start), err
+			return tables.Prospect{Code: string(p.Wait), Reason: p.Reason, Start: unix(p.Start)}, err
 		},
 		Starts: func(r placer.Request, count int) ([]*placer.Plan, error) { return tx.plans().starts(r, tx.now, count) },
 		Explain: func(job uint64) (*placer.Explanation, error) {

@@ -114,6 +114,7 @@ type booking struct {
 
 // choose finds the nodes, or amounts of nodes, of a reservation by request.
 func (r booking) choose(s row.ReserveSpec) error {
+	s.Request.OverLimits = true // a reservation is under no limit: the jobs in it are
 	a, err := r.tx.Ask(s.Request)
 	if err != nil {
 		return err

@@ -90,6 +90,9 @@ func (tx *Tx) RemoveResource(name string) error {
 	if ranksBy(tx.loaded.defs, set.PriorityF, def) {
 		return &Conflict{"resource " + def.Name, "the setting priorityf names it"}
 	}
+	if err := tx.Limits().measured("resource", def.Name); err != nil {
+		return err
+	}
 	if err := unusedResource(tx, def); err != nil {
 		return err
 	}

@@ -6,6 +6,7 @@ import (
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/placer"
 	"github.com/placectl/placectl/placer/fairshare"
+	"github.com/placectl/placectl/placer/limits"
 	"github.com/placectl/placectl/store/internal/row"
 	"github.com/placectl/placectl/timeline"
 )
@@ -46,9 +47,14 @@ func (tx *Tx) SetShares(s *fairshare.Settings) error {
 		}
 	}
 	if len(s.Loads) == 0 && s.Rebalance == (fairshare.Rebalance{}) {
-		return tx.file.Remove(row.Shares, row.KeyShareSettings)
+		err = tx.file.Remove(row.Shares, row.KeyShareSettings)
+	} else {
+		err = tx.file.Put(row.Shares, row.KeyShareSettings, row.EncodeShareSettings(s))
 	}
-	return tx.file.Put(row.Shares, row.KeyShareSettings, row.EncodeShareSettings(s))
+	if err != nil {
+		return err
+	}
+	return tx.counters().recountedFor(limits.Class)
 }
 
 func sameLoads(a, b []fairshare.ClassLoad) bool {

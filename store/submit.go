@@ -137,6 +137,9 @@ func (ws waiting) submitted(s Submission) (j *row.Job, never string, err error) 
 	}
 	j.Queued, j.Attended, j.NoRequeue = true, s.Attended, s.NoRequeue
 	j.Priority, j.Begin, j.Deadline, j.After, j.Command = s.Priority, begin, deadline, after, s.Command
+	if err := ws.counters().admit(j, a.Spec, int64(max(1, s.Array, len(s.Indexes))), true); err != nil {
+		return nil, "", err
+	}
 	never, err = ws.whyNever(s, a)
 	j.Never = never != ""
 	return j, never, err

@@ -15,6 +15,7 @@ import (
 	"github.com/placectl/placectl/store/internal/derived"
 	"github.com/placectl/placectl/store/internal/file"
 	"github.com/placectl/placectl/store/internal/row"
+	"github.com/placectl/placectl/store/internal/rules"
 	"github.com/placectl/placectl/store/internal/tables"
 	"github.com/placectl/placectl/timeline"
 )
@@ -60,7 +61,7 @@ func newLoaded(tx *Tx) loaded {
 	b := derived.Base{Rows: tx.file, State: &tx.state, Now: &tx.now, Calendar: tx.calendar, Node: tx.keptNode, Owned: tx.ownerNodes, Overrun: tx.overdue().overrun,
 		Fail: tx.failed, Dirty: func() { tx.dirty = true }}
 	return loaded{nodes: &nodeRows{file: tx.file, finder: tx.file.Finder(row.Nodes)}, source: derived.NewSource(b), rooms: derived.NewRooms(b),
-		releases: &derived.Releases{Base: b}, usage: &usage{tx: tx}, counters: &derived.Counters{Base: b}, tallies: &tallies{tx: tx}, freed: &derived.Freed{Base: b}}
+		releases: &derived.Releases{Base: b}, usage: &usage{tx: tx}, counters: &derived.Counters{Base: b, Rules: derived.NewRuled(b, rules.Source{Rows: tx.file, Resources: tx.Resources, ClassOf: tx.ClassOf})}, tallies: &tallies{tx: tx}, freed: &derived.Freed{Base: b}}
 }
 
 // failed keeps an error in reading what is derived for whoever asks the index next.

@@ -32,7 +32,7 @@ func explainVerb() *verb {
 			"start, and what would come of placing it now if nobody else waited.\n" +
 			"A lone number that is a job's, without request flags, is that job; --job says so for certain, and -l 12\n" +
 			"is a select. 12[3] is a job of an array. The exit status is 0 whatever the verdict.",
-		Flags: append(requestFlags(),
+		Flags: append(requestFlags(), overLimitsFlag(),
 			&cli.StringFlag{Name: "job", Usage: "the job with number `N`"},
 			&cli.StringFlag{Name: "nodes", Usage: "what about these nodes: a node `LIST` such as n[01-16]"},
 			&cli.IntFlag{Name: "limit", Value: 20, Usage: "of a policy that scores nodes show the first `N`; 0 for none"}),

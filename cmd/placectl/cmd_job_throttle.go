@@ -33,7 +33,7 @@ func (r *runner) jobThrottle(c *cli.Context) error {
 		if err != nil {
 			return err
 		}
-		if err := tx.Throttle(array, most); err != nil {
+		if err := tx.Limits().Throttle(array, most); err != nil {
 			return err
 		}
 		jobs, err := tx.ArrayJobs(array)

@@ -19,7 +19,7 @@ func placeVerb() *verb {
 		Description: "The job holds its nodes until it is released, also past its walltime. When it does not fit now the\n" +
 			"exit status is 3 and the message says when it would; 4 when it never can, and why. A planned job has its\n" +
 			"nodes from its start on, and starts by the clock.",
-		Flags: append(requestFlags(), bindFlag(),
+		Flags: append(requestFlags(), bindFlag(), overLimitsFlag(),
 			&cli.StringFlag{Name: "at", Usage: "start at `TIME`"},
 			&cli.BoolFlag{Name: "or-reserve", Usage: "when it does not fit now, plan it for the earliest time at which it does"},
 			&cli.StringFlag{Name: "wait", Usage: "try for as long as `D` until it fits now"},

@@ -31,7 +31,7 @@ func runVerb() *verb {
 			"say before the command begins is greater than that of other verbs by 100.\n" +
 			"When somebody else ends the job it is told to terminate. If run is killed, and its command with it, the\n" +
 			"next cycle on this host ends the job.",
-		Flags: append(requestFlags(), bindFlag(),
+		Flags: append(requestFlags(), bindFlag(), overLimitsFlag(),
 			&cli.Int64Flag{Name: "priority", Aliases: []string{"p"}, Usage: "while it waits: the greater `P`, the earlier its turn (0)"},
 			&cli.StringFlag{Name: "wait", Usage: "give up when its turn has not come after `D`"}),
 		Access:   verbs.Writes,

@@ -30,7 +30,7 @@ func submitVerb() *verb {
 			"A job that depends on another waits for that one: to have started (--after), to have ended well (--afterok), badly (--afternotok) or at all (--afterany); when that\n" +
 			"cannot happen any more it is cancelled. 12[] are all jobs of array 12, 12[3] is one of them.",
 		Flags: slices.Concat(requestFlags(), payloadFlags(), []cli.Flag{
-			bindFlag(),
+			bindFlag(), overLimitsFlag(),
 			&cli.StringFlag{Name: "array", Usage: "`N` equal jobs that differ by their index, from 0; or those of a list of indices, such as 0-99:2 or 1,5,9-12 (5-5 for one); %10 behind either: at most 10 at once"},
 			&cli.StringSliceFlag{Name: "after", Usage: "not before `JOB` has started"},
 			&cli.StringSliceFlag{Name: "afterok", Usage: "not before `JOB` has ended with status 0"},

@@ -22,7 +22,7 @@ func whenVerb() *verb {
 			"the share of its class and the plans of others let it at the earliest; jobs without a plan that are ahead of it\n" +
 			"may take the nodes first. While it is held or late, or waits for a job of which nobody knows the end, nobody\n" +
 			"knows: the exit status is 3 then, and 4 for a job that can never run.",
-		Flags: append(requestFlags(),
+		Flags: append(requestFlags(), overLimitsFlag(),
 			&cli.StringFlag{Name: "job", Usage: "the start of the queued job `N`, not of a request"},
 			&cli.IntFlag{Name: "count", Value: 1, Usage: "the first `N` starts: the earliest, then each later moment at which nodes come free"}),
 		Access:   verbs.Reads,

@@ -69,6 +69,11 @@ preempt set queue:urgent over all --min-run=1m
 preempt set queue:urgent over all --at-most=1
 preempt set user:ann over user:bob --dry-run
 preempt rm queue:urgent over all --dry-run
+limit set user:ann running=50 --soft
+limit set user:ann running=50 --dry-run
+limit rm user:lim --soft
+limit rm user:lim --dry-run
+limit list --use
 job throttle 8[] 1 --dry-run
 node import @/bare.csv --unit=gb
 :: node import @/nodes.json --from=csv
@@ -191,6 +196,11 @@ gantt --from=now+30m
 gantt --to=now+30m
 gantt --nodes=n1
 gantt --by=bucket
+place 1:ncpus=1 --user=lim --over-limits
+when 1:ncpus=1 --user=lim --over-limits
+explain 1:ncpus=1 --user=lim --over-limits
+submit 1:ncpus=1 --user=lim --over-limits
+run 1:ncpus=1 --dry-run --user=lim --over-limits
 place 1:ncpus=1 --bind=tight
 submit 1:ncpus=1 --bind=tight
 node set n1 --device=ncpus=0 --slices=4
@@ -414,6 +424,8 @@ func flagsDB(t *testing.T) string {
 		account set chem
 		view set gpus "SELECT name FROM nodes WHERE ngpus > 0"
 		preempt set queue:urgent over all
+		limit set user:lim running=0
+		limit set --soft user:lim ncpus=0
 		batch create night --hosts 1 --files @/files.csv --jobs @/jobs.csv
 		batch next night --host h1 --want 1
 		backup @/backup.db`) {

@@ -20,6 +20,8 @@ const importRules = `
 	index, timeline                          < placer
 	timeline                                 < placer/limits
 	placer/limits                            < placer, store, store/internal/row, store/internal/derived, store/internal/check, store/internal/tables
+	placer/limits, placer, index, store/internal/row, store/internal/file < store/internal/rules
+	store/internal/rules                     < store, store/internal/derived, store/internal/check, store/internal/tables
 	index, placer                            < placer/recur
 	placer/fairshare, placer/recur           < store, store/internal/row
 	placer/cycle                             < store, store/internal/row

@@ -76,6 +76,7 @@ func allVerbs() verbs.List[*runner] {
 		{Name: "queue", Make: queueVerb},
 		{Name: "pool", Make: poolVerb},
 		{Name: "account", Make: accountVerb},
+		{Name: "limit", Make: limitVerb},
 		{Name: "node", Make: nodeVerb, Like: "sinfo=list pbsnodes=list bhosts=list oarnodes=list nodes=list hosts=list"},
 		{Name: "preempt", Make: preemptVerb},
 		{Name: "bucket", Make: bucketVerb},

@@ -31,6 +31,12 @@ func requestFlags() []cli.Flag {
 	}
 }
 
+// overLimitsFlag is the flag of the verbs whose requests are jobs, or would be: reservations are
+// under no limits.
+func overLimitsFlag() cli.Flag {
+	return &cli.BoolFlag{Name: "over-limits", Usage: "no limit keeps it from starting; it counts all the same"}
+}
+
 // bindFlag is the flag of the verbs whose jobs get devices.
 func bindFlag() cli.Flag {
 	return &cli.StringFlag{Name: "bind", Usage: "which devices of a node that names them: `HOW` is compact (evenly from few groups), tight (one group after the other) or scatter (evenly from all) (the setting bind)"}
@@ -41,7 +47,7 @@ func (r *runner) request(c *cli.Context, args []string) (placer.Request, error) 
 	q := placer.Request{Select: c.String("select"), Place: c.String("place"), Name: c.String("name"), User: c.String("user"),
 		Account: c.String("account"), Queue: c.String("queue"), Class: c.String("class"), Policy: c.String("policy"),
 		Group: c.String("group"), Access: c.String("access"),
-		Prefer: splitList(c.String("prefer")), Reservation: c.String("reservation"), Bind: c.String("bind")}
+		Prefer: splitList(c.String("prefer")), Reservation: c.String("reservation"), Bind: c.String("bind"), OverLimits: c.Bool("over-limits")}
 	for _, text := range c.StringSlice("pool") {
 		for _, one := range splitList(text) {
 			a, err := placer.ParsePoolAmount(one)

@@ -18,6 +18,7 @@ var simulatedVerbs = []string{
 	"config set", "config set", "config get", "config list", "preempt set", "preempt set", "preempt list", "preempt rm",
 	"resource list", "resource add", "resource rm", "queue list", "queue add", "queue set", "queue rm",
 	"pool add", "pool set", "pool set", "pool rm", "pool list", "job throttle", "account set", "account list", "account rm", "view set", "view list", "view rm",
+	"limit set", "limit set", "limit rm", "limit list",
 	"node import", "node add", "node set", "node rm", "node list", "node show", "node drain", "node down", "node offline", "node resume", "node resume", "node load", "node split", "node join",
 	"bucket list", "set list", "when", "explain", "show", "reservation list", "reservation show", "job list", "job list", "job show", "history", "status", "top", "report",
 	"run", "wait", "logs", "events", "class show", "class set", "class map", "class default", "class rebalance", "class rm", "class plan",
@@ -142,6 +143,7 @@ var flagValues = map[string][]string{
 	"name": drawnNames, "user": drawnUsers, "group": {"chem", "*"}, "account": {"acc", ""}, "queue": drawnQueues, "class": drawnClasses,
 	"policy": drawnPolicies, "prefer": {"feature", "color=red"}, "access": {"shared", "singleuser", "singlejob", "singletask", "x"},
 	"pool": {"fluent=1", "fluent=2", "fluent=1", "fluent=5", "matlab=1", "nosuch=1", "fluent=0", "x"}, "outside": {"0", "1", "2", "x"}, "until": drawnInstants,
+	"over-limits": {""}, "soft": {""}, "use": {""},
 	"parent": {"acc", "chem", "", "nosuch"}, "shares": {"0", "1", "30", "x"}, "member": {"ann=2", "bob", "ann=-", "a b=1", "ann=x"},
 	"how": {"requeue", "cancel", "x"}, "min-run": {"0", "0", "10m", "x"}, "at-most": {"0", "1", "3", "x"},
 	"account set allow": {"user:ann", "group:chem,user:bob", "", "ann"},
@@ -340,6 +342,15 @@ func (s *simulation) arguments(verb string) (needed, behind []string) {
 		return []string{s.pick("preempt", []string{"queue:q1 over all", "class:red over class:blue", "class:blue over class:red", "user:ann over *", "user:ann over user:bob", "soft over x"})}, nil
 	case "account set", "account rm":
 		return []string{s.pick("account", []string{"acc", "chem", "org", "a b", "*"})}, nil
+	case "limit set", "limit rm":
+		key := s.pick("limit", []string{"user:*", "user:ann", "all", "account:acc", "account:*,user:*", "queue:q1", "class:red", "group:*", "user:", "x"})
+		measures := []string{"running", "ncpus", "jobs", "queued", "ncpus.left", "mem.job", "walltime.job", "fluent", "nodes", "nosuch", "ncpus.jobs"}
+		if measure := s.pick("measure", measures); verb == "limit set" {
+			return []string{key, measure + "=" + s.pick("most", []string{"0", "1", "3", "8", "40000", "x"})}, nil
+		} else if rapid.Bool().Draw(s.draw, "named") {
+			return []string{key, measure}, nil
+		}
+		return []string{key}, nil
 	case "pool rm":
 		return []string{s.pick("pool", []string{"fluent", "matlab", "nosuch"})}, nil
 	case "job throttle":

@@ -195,6 +195,8 @@ func (s *scheduler) Withdraw(j *cycle.Job) error {
 
 func (s *scheduler) Nodes(j *cycle.Job) []uint32 { return s.placed[j.Owner].nodes }
 
+func (s *scheduler) Beyond(*cycle.Job) (bool, error) { return false, nil }
+
 func (s *scheduler) MayStart(j *cycle.Job) (bool, error) {
 	return s.log.Gate == nil || s.log.Gate.Open(int32(j.Owner)), nil
 }

@@ -79,7 +79,7 @@ func (r *Request) atMost(o *Request) bool {
 	share := r.Place.Share == o.Place.Share || !r.Place.Exclusive() && o.Place.Exclusive()
 	arranged := r.Place.Arrange == o.Place.Arrange || r.Place.Arrange == placer.Free
 	if !share || !arranged || r.Duration > o.Duration || r.Chunks[0].Count > o.Chunks[0].Count || r.Queue != o.Queue ||
-		r.Access != index.AccessShared || o.Access != index.AccessShared {
+		r.Access != index.AccessShared || o.Access != index.AccessShared || !r.Demands.AtMost(o.Demands) {
 		return false
 	}
 	for _, w := range r.Chunks[0].Wants {

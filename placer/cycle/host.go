@@ -18,6 +18,7 @@ type Job struct {
 	Planned  bool
 	Start    int64 // of its plan
 	Delayed  bool  // an overdue job is in the way of its plan
+	Beyond   bool  // it would go beyond a soft limit: it has its turn after all others
 }
 
 // place is where a job stands in the queue.
@@ -90,6 +91,8 @@ type Jobs interface {
 	Nodes(*Job) []uint32
 	// MayStart reports whether a job may start in this pass, if it fits.
 	MayStart(*Job) (bool, error)
+	// Beyond reports whether a job would go beyond a soft limit if it started now.
+	Beyond(*Job) (bool, error)
 	// Never is told of a job without a plan that can never run, and why.
 	Never(j *Job, why error) error
 }
@@ -113,6 +116,6 @@ func NewRequest(s *placer.Snapshot, a placer.Ask) (*Request, error) {
 	r := &Request{Ask: a, defs: s.Index.Defs()}
 	r.Buckets, r.Beyond = s.Buckets(a)
 	r.comparable = len(s.Rules.GroupKey) == 0 && len(a.Chunks) == 1 && !r.Beyond && len(a.Grants) == 0 && !a.Place.HasGroup &&
-		a.Place.Arrange != placer.Pack && a.Policy != placer.Contiguous && len(a.Demands) == 0
+		a.Place.Arrange != placer.Pack && a.Policy != placer.Contiguous && a.Demands.Comparable()
 	return r, s.Index.Err()
 }

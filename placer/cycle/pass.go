@@ -14,6 +14,7 @@ type Pass struct {
 	lifted    map[*Job]bool // plans taken off the nodes to be made anew
 	cleared   bool          // the plans behind a job that comes first were lifted
 	reordered bool          // jobs are taken out of order
+	last      []*Job        // jobs beyond a soft limit, whose turn is after all others
 	again     []*Job        // jobs whose plans were lifted, and put back as they were
 	planned   int           // jobs that did not fit, and were planned or kept their plan
 	taken     int           // how often something was started or planned
@@ -44,6 +45,11 @@ func (p *Pass) Run(queue []*Job) (unreached int, err error) {
 		if p.spec.Enough != nil && p.spec.Enough() {
 			return len(rest) + 1, p.putRestBack(queue[i:])
 		}
+		if beyond, err := p.beyond(j); err != nil {
+			return 0, err
+		} else if beyond {
+			continue
+		}
 		if err := p.clearTheWay(j, rest); err != nil {
 			return 0, err
 		}
@@ -67,6 +73,9 @@ func (p *Pass) Run(queue []*Job) (unreached int, err error) {
 		}
 	}
 	if unreached, err = p.considerAgain(); unreached == 0 && err == nil {
+		unreached, err = p.considerLast()
+	}
+	if unreached == 0 && err == nil {
 		p.whole = true
 		p.freed.looked()
 	}
@@ -89,4 +98,58 @@ func (p *Pass) considerAgain() (unreached int, err error) {
 		}
 	}
 	return 0, nil
+}
+
+// beyond has a job that would go beyond a soft limit wait for its turn after all others, without
+// a plan.
+func (p *Pass) beyond(j *Job) (bool, error) {
+	var err error
+	if j.Beyond, err = p.host.Beyond(j); !j.Beyond || err != nil {
+		return false, err
+	}
+	p.last = append(p.last, j)
+	if !j.Planned {
+		return true, nil
+	}
+	if !p.lifted[j] {
+		if err := p.lift(j); err != nil {
+			return true, err
+		}
+	}
+	return true, p.withdraw(j)
+}
+
+// considerLast starts jobs beyond a soft limit on what all others have left.
+func (p *Pass) considerLast() (unreached int, err error) {
+	for i, j := range p.last {
+		if p.spec.Enough != nil && p.spec.Enough() {
+			return len(p.last) - i, nil
+		}
+		if err := p.leftover(j); err != nil {
+			return 0, fmt.Errorf("job %d: %w", j.ID, err)
+		}
+	}
+	return 0, nil
+}
+
+func (p *Pass) leftover(j *Job) error {
+	k, err := p.kind(j)
+	if err != nil {
+		return err
+	}
+	if k.refused != nil {
+		return p.never(j, k.refused)
+	}
+	if p.settled(k, j) {
+		if k.never() {
+			return p.never(j, k.short)
+		}
+		return nil
+	}
+	allowed, err := p.host.MayStart(j)
+	if err != nil || !allowed || j.Begin > p.now {
+		return err
+	}
+	_, err = p.tryNow(j, k)
+	return err
 }

@@ -22,8 +22,12 @@ type Holder struct {
 // Counter is an amount that many share. It is made by New, and not safe for concurrent
 // use.
 type Counter struct {
-	Name string // of the pool, or the rule
-	Rule bool   // it lets only so many at once; else it is a pool
+	Name string               // of the pool, or the rule: user:* running
+	Rule bool                 // it lets only so many at once; else it is a pool
+	Who  string               // of a rule with *: whom it is counted for
+	Left bool                 // what is held is an amount times the seconds that are left of its time
+	Soft bool                 // the rule refuses nobody
+	Text func(n int64) string // how an amount of it is written; nil: as a number
 	// Overrun is how long past now an owner that is past its end is taken to go on; nil:
 	// the grace, whoever it is.
 	Overrun func(owner uint64) int64
@@ -33,6 +37,8 @@ type Counter struct {
 	until      int64 // and until when
 	now, grace int64
 	holders    map[uint64]Holder
+	unread     func(*Counter) // puts the holders, as long as nobody has asked for them
+	sum        int64          // of what they hold, until then
 	views      map[viewKey]*view
 }
 
@@ -54,6 +60,34 @@ func New(name string, rule bool, total, now, grace int64) *Counter {
 	return &Counter{Name: name, Rule: rule, total: total, now: now, grace: max(grace, 1), holders: make(map[uint64]Holder)}
 }
 
+// Unread makes a counter of which no more is known than what its holders hold together, as
+// long as nobody asks when they do: read puts them then.
+func (c *Counter) Unread(sum int64, read func(*Counter)) { c.sum, c.unread = sum, read }
+
+// Adjust notes that somebody holds more, or less, of a counter whose holders have not been
+// read. It reports false where they have.
+func (c *Counter) Adjust(by int64) bool {
+	if c.unread == nil {
+		return false
+	}
+	c.sum += by
+	return true
+}
+
+// roomy reports whether there is room for an amount whoever holds the rest when. Nothing is
+// read for it.
+func (c *Counter) roomy(amount int64) bool {
+	return c.unread != nil && !c.Left && c.sum+amount <= c.total
+}
+
+// need reads the holders.
+func (c *Counter) need() {
+	if read := c.unread; read != nil {
+		c.unread = nil
+		read(c)
+	}
+}
+
 // SetTotal changes what there is. Who holds more than that goes on.
 func (c *Counter) SetTotal(total int64) { c.total, c.views = total, nil }
 
@@ -73,6 +107,7 @@ func (c *Counter) Total() int64 { return c.total }
 
 // Holders goes through those who hold some of it, in no order.
 func (c *Counter) Holders(yield func(Holder) bool) {
+	c.need()
 	for _, h := range c.holders {
 		if !yield(h) {
 			return
@@ -82,6 +117,7 @@ func (c *Counter) Holders(yield func(Holder) bool) {
 
 // Holder is what an owner holds.
 func (c *Counter) Holder(owner uint64) (h Holder, ok bool) {
+	c.need()
 	h, ok = c.holders[owner]
 	return h, ok
 }
@@ -103,6 +139,7 @@ func (c *Counter) Put(h Holder) {
 
 // Remove forgets what an owner holds.
 func (c *Counter) Remove(owner uint64) {
+	c.need()
 	h, ok := c.holders[owner]
 	if !ok {
 		return
@@ -135,6 +172,7 @@ func (c *Counter) end(h Holder, key viewKey) int64 {
 
 // view is the counter as some see it.
 func (c *Counter) view(key viewKey) *view {
+	c.need()
 	if v := c.views[key]; v != nil {
 		return v
 	}
@@ -199,7 +237,12 @@ func (v *view) remove(owner uint64) {
 
 // Held is how much of the counter is taken at an instant that is not past, what others
 // use and reservations keep among it.
-func (c *Counter) Held(at int64) int64 { return c.peak(max(at, c.now), 1) }
+func (c *Counter) Held(at int64) int64 {
+	if c.Left {
+		return c.left(max(at, c.now))
+	}
+	return c.peak(max(at, c.now), 1)
+}
 
 // peak is the most that is taken in a time.
 func (c *Counter) peak(start, duration int64) int64 { return c.view(viewKey{}).peak(start, duration) }
@@ -226,6 +269,9 @@ func (c *Counter) Outside(at int64) (amount, until int64) {
 // Exceeded reports whether more is held, at some instant at which a holder holds, than
 // there is for it. by counts everybody by the end that was planned.
 func (c *Counter) Exceeded(h Holder, by bool) bool {
+	if c.Left {
+		return c.leftExceeded(h)
+	}
 	key, total := viewKey{by: by}, c.total
 	if claim, ok := c.holders[h.Within]; ok && h.Within != 0 {
 		key.within, total = h.Within, claim.Amount
@@ -234,9 +280,25 @@ func (c *Counter) Exceeded(h Holder, by bool) bool {
 	return start < end && c.view(key).peak(start, end-start) > total
 }
 
+// Refuses reports whether a holder who is not among those of the counter would exceed it.
+func (c *Counter) Refuses(h Holder, by bool) bool {
+	if c.roomy(h.Amount) {
+		return false
+	}
+	was, had := c.Holder(h.Owner)
+	c.Put(h)
+	exceeds := c.Exceeded(h, by)
+	c.Remove(h.Owner)
+	if had {
+		c.Put(was)
+	}
+	return exceeds
+}
+
 // NextBack is the first instant after a given one at which somebody is expected to give
 // back, Forever where there is none.
 func (c *Counter) NextBack(after int64) int64 {
+	c.need()
 	next := int64(timeline.Forever)
 	if c.outside > 0 && c.until > after {
 		next = c.until
@@ -247,4 +309,22 @@ func (c *Counter) NextBack(after int64) int64 {
 		}
 	}
 	return next
+}
+
+// Split is how much is held now, and how much more by those who are to start.
+func (c *Counter) Split() (now, planned int64) {
+	c.need()
+	for _, h := range c.holders {
+		switch {
+		case h.Start <= c.now && c.Left:
+			now = min(now+Product(h.Amount, max(0, h.End-c.now)), MaxLeft)
+		case h.Start <= c.now:
+			now += h.Amount
+		case c.Left:
+			planned = min(planned+Product(h.Amount, h.End-h.Start), MaxLeft)
+		default:
+			planned += h.Amount
+		}
+	}
+	return now, planned
 }

@@ -141,7 +141,7 @@ func (n *naive) check(t *rapid.T, c *Counter) {
 }
 
 func TestDemandsAgree(t *testing.T) {
-	a, b := New("a", false, 2, 0, grace), New("b", true, 1, 0, grace)
+	a, b := New("a", false, 2, 0, grace), New("b running", true, 1, 0, grace)
 	a.Put(Holder{Owner: 2, Start: 0, End: 10, Amount: 1})
 	a.Put(Holder{Owner: 4, Start: 15, End: 20, Amount: 2})
 	b.Put(Holder{Owner: 2, Start: 8, End: 12, Amount: 1})

@@ -2,6 +2,8 @@ package limits
 
 import (
 	"fmt"
+	"slices"
+	"strconv"
 	"time"
 
 	"github.com/placectl/placectl/timeline"
@@ -23,6 +25,12 @@ type Demands []Demand
 // throughout a time; ok is false where there is none.
 func (d Demand) Next(at, duration int64) (start int64, ok bool) {
 	at = max(at, d.now)
+	if d.Left {
+		return d.nextLeft(at, duration, d.Amount)
+	}
+	if d.roomy(d.Amount) {
+		return at, true
+	}
 	claims := 0
 	best := int64(timeline.Forever)
 	for _, owner := range d.Within {
@@ -45,9 +53,12 @@ func (d Demand) Next(at, duration int64) (start int64, ok bool) {
 
 // Fits reports whether the demand can be met throughout a time.
 func (d Demand) Fits(at, duration int64) bool {
-	if claims := d.Within; len(claims) > 0 {
+	if claims := d.Within; len(claims) > 0 || d.Left {
 		t, ok := d.Next(at, duration)
 		return ok && t == at
+	}
+	if d.roomy(d.Amount) {
+		return true
 	}
 	fits, err := d.view(viewKey{}).plan.Fits(max(at, d.now), duration, d.Amount)
 	return err == nil && fits
@@ -105,6 +116,22 @@ func (ds Demands) Next(at, duration int64) (start int64, ok bool) {
 	return at, true
 }
 
+// Comparable reports whether more of the same, and more besides, can be met no sooner.
+func (ds Demands) Comparable() bool {
+	return !slices.ContainsFunc(ds, func(d Demand) bool { return d.Left || len(d.Within) > 0 })
+}
+
+// AtMost reports whether others want all that these do, and no less of it.
+func (ds Demands) AtMost(others Demands) bool {
+	for _, d := range ds {
+		more := func(o Demand) bool { return o.Counter == d.Counter && o.Amount >= d.Amount }
+		if !slices.ContainsFunc(others, more) {
+			return false
+		}
+	}
+	return true
+}
+
 // Short is the first demand that cannot be met throughout a time, of the rules where
 // rules is true, else of the pools; nil where all can.
 func (ds Demands) Short(at, duration int64, rules bool) *Demand {
@@ -130,11 +157,34 @@ func (ds Demands) NextBack(after int64) int64 {
 // then, of a pool how much is free at the start and until when that is too little.
 func (d Demand) Text(at, duration int64) string {
 	if d.Rule {
-		return fmt.Sprintf("limit: %s running %d of %d", d.Name, d.peak(max(at, d.now), duration), d.total)
+		used := int64(0)
+		if at = max(at, d.now); d.Left {
+			used = d.left(at)
+		} else {
+			used = d.peak(at, duration)
+		}
+		return RuleText(d.Name, d.write(used), d.write(d.total), d.Who)
 	}
 	text := fmt.Sprintf("%s: %d asked, %d free", d.Name, d.Amount, d.Free(at))
 	if next, ok := d.Next(at, duration); ok && next > at {
 		text += " until " + time.Unix(next, 0).UTC().Format(time.RFC3339)
 	}
 	return text
+}
+
+// RuleText is how it is said everywhere that a rule is in the way: which rule, how much of
+// what it lets there be there is, and of whom.
+func RuleText(rule, used, most, who string) string {
+	text := "limit: " + rule + " " + used + " of " + most
+	if who != "" {
+		text += " (" + who + ")"
+	}
+	return text
+}
+
+func (c *Counter) write(n int64) string {
+	if c.Text != nil {
+		return c.Text(n)
+	}
+	return strconv.FormatInt(n, 10)
 }

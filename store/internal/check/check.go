@@ -15,6 +15,7 @@ import (
 	"github.com/placectl/placectl/placer/fairshare"
 	"github.com/placectl/placectl/store/internal/file"
 	"github.com/placectl/placectl/store/internal/row"
+	"github.com/placectl/placectl/store/internal/rules"
 	"github.com/placectl/placectl/timeline"
 )
 
@@ -30,6 +31,7 @@ type Store struct {
 	LetsIn    func(*row.Reservation, timeline.Busy) (bool, error)
 	Batch     func(number uint32) locality.Rows
 
+	Rules      func() (*rules.Rules, error) // nil where there are none
 	Shares     func() (*fairshare.Settings, error)
 	ShareTimer func() (fairshare.Timer, error)
 	ShareState func() (*fairshare.State, error)

@@ -23,6 +23,28 @@ func (d *derived) counters(j *row.Job) {
 	}
 }
 
+// ruled notes what a job that has not ended counts for of the rules that it is under.
+func (d *derived) ruled(j *row.Job) error {
+	if d.rules == nil || !j.State.Live() {
+		return nil
+	}
+	waits, starts := j.State != row.JobRunning, j.State == row.JobRunning || j.State == row.JobReserved
+	return d.rules.Of(j, func(a *limits.Applied, amount int64) error {
+		key := row.LimitCounter(a)
+		switch {
+		case a.Measure.Timed() && starts:
+			h := j.InArray()
+			h.Amount = amount
+			d.rows[row.Holdings][string(row.HoldingKey(key, h.Owner))] = row.EncodeHolding(h)
+		case !a.Measure.Counts(waits):
+			return nil
+		}
+		d.sums[key] += amount
+		d.rows[row.LimitSums][key] = row.EncodeLimitSum(d.sums[key])
+		return nil
+	})
+}
+
 // held notes what somebody holds of a pool.
 func (d *derived) held(who, key string, h limits.Holder) {
 	if payload, err := d.store.Rows.Get(row.Counters, []byte(key)); err != nil || payload == nil {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/store/internal/row"
+	"github.com/placectl/placectl/store/internal/rules"
 	"github.com/placectl/placectl/timeline"
 )
 
@@ -26,6 +27,9 @@ type derived struct {
 	naming    map[row.PayloadKey]naming
 	executed  map[uint64]bool // jobs whose attempt is claimed, by their own rows
 	recounted []recounted     // payloads whose rows count other jobs than there are
+	rules     *rules.Rules
+	sums      map[string]int64 // of what rules count
+
 	// contradictions counts what no rebuilding mends: a node taken twice, a
 	// number that does not exist.
 	contradictions int
@@ -37,11 +41,15 @@ type derived struct {
 // rows it does so from.
 func (f *Findings) derive(s *Store) (*derived, error) {
 	d := &derived{Findings: f, store: s, now: s.State.AsOf, calendar: timeline.NewCalendar(nil, s.State.AsOf, s.Grace), states: make(jobStates), perQueue: make(map[jobsOf]uint64),
-		holding: make(map[uint32][]holding), executed: make(map[uint64]bool), naming: make(map[row.PayloadKey]naming), rooms: make(map[uint32]*row.RoomBlock)}
+		holding: make(map[uint32][]holding), executed: make(map[uint64]bool), naming: make(map[row.PayloadKey]naming), rooms: make(map[uint32]*row.RoomBlock), sums: make(map[string]int64)}
 	for t := range row.TableCount {
 		if t.Derived() {
 			d.rows[t] = make(map[string][]byte)
 		}
+	}
+	var err error
+	if d.rules, err = s.Rules(); err != nil {
+		return nil, err
 	}
 	if err := d.jobs(); err != nil {
 		return nil, err
@@ -114,6 +122,7 @@ func (d *derived) jobs() error {
 		if err == nil {
 			d.at = Row{row.Jobs, string(key)}
 			d.job(j)
+			err = d.ruled(j)
 		}
 		return true, err
 	})

@@ -18,6 +18,7 @@ import (
 
 type Counters struct {
 	Base
+	Rules *Ruled                     // what rules count besides
 	named map[string]*limits.Counter // by key; nil for those that there are not
 
 	arrays   bool // some array has a throttle
@@ -54,7 +55,7 @@ func (cs *Counters) read(key string) (*limits.Counter, error) {
 	}
 	name, pool := row.PoolOf(key)
 	if !pool {
-		name = key
+		name = key + " running"
 	}
 	c := limits.New(name, !pool, r.Amount, cs.Calendar().Now(), Grace)
 	c.Overrun = cs.Overrun
@@ -91,10 +92,13 @@ func (cs *Counters) EachHeld(j *row.Job, fn func(key string, c *limits.Counter, 
 		}
 	}
 	c, err := cs.Throttle(j.Array)
-	if c == nil || err != nil {
+	if err == nil && c != nil {
+		err = fn(row.ArrayKey(j.Array), c, j.InArray())
+	}
+	if err != nil {
 		return err
 	}
-	return fn(c.Name, c, j.InArray())
+	return cs.Rules.EachTimed(j, fn)
 }
 
 // Hold counts a job that has got a start.
@@ -102,7 +106,12 @@ func (cs *Counters) Hold(j *row.Job) error { return cs.EachHeld(j, cs.Put) }
 
 // Put notes what a holder has of a counter.
 func (cs *Counters) Put(key string, c *limits.Counter, h limits.Holder) error {
-	c.Put(h)
+	if err := cs.Rules.moved(key, h.Amount); err != nil {
+		return err
+	}
+	if !c.Adjust(h.Amount) {
+		c.Put(h)
+	}
 	return cs.Rows.Put(row.Holdings, row.HoldingKey(key, h.Owner), row.EncodeHolding(h))
 }
 
@@ -111,7 +120,12 @@ func (cs *Counters) LetGo(j *row.Job) error { return cs.EachHeld(j, cs.Remove) }
 
 // Remove takes a holder off a counter.
 func (cs *Counters) Remove(key string, c *limits.Counter, h limits.Holder) error {
-	c.Remove(h.Owner)
+	if err := cs.Rules.moved(key, -h.Amount); err != nil {
+		return err
+	}
+	if !c.Adjust(-h.Amount) {
+		c.Remove(h.Owner)
+	}
 	return cs.Rows.Remove(row.Holdings, row.HoldingKey(key, h.Owner))
 }
 
@@ -124,20 +138,22 @@ func (cs *Counters) Exceeds(j *row.Job, start, end int64, by bool) (short string
 	if start >= end {
 		return "", nil
 	}
-	err = cs.EachHeld(j, func(key string, c *limits.Counter, h limits.Holder) error {
-		was, had := c.Holder(h.Owner)
+	err = cs.EachHeld(j, func(_ string, c *limits.Counter, h limits.Holder) error {
+		if c.Soft || c.Rule && j.OverLimits {
+			return nil
+		}
 		h.Start, h.End = start, end
-		c.Put(h)
-		exceeds := c.Exceeded(h, by)
-		if c.Remove(h.Owner); exceeds {
+		exceeds := c.Refuses(h, by)
+		if exceeds {
 			d := limits.Demand{Counter: c, Amount: h.Amount}
 			if h.Within != 0 {
 				d.Within = []uint64{h.Within}
 			}
-			short = d.Text(start, end-start)
-		}
-		if had {
-			c.Put(was)
+			was, had := c.Holder(h.Owner)
+			c.Remove(h.Owner)
+			if short = d.Text(start, end-start); had {
+				c.Put(was)
+			}
 		}
 		if exceeds {
 			return errStop

@@ -1,7 +1,6 @@
 package row
 
 import (
-	"bytes"
 	"encoding/binary"
 	"strconv"
 	"strings"
@@ -96,11 +95,8 @@ func DecodeHolding(key, payload []byte) (limits.Holder, error) {
 	d := decoder{b: payload}
 	d.byte()
 	h := limits.Holder{Start: d.int(), End: d.int(), Amount: d.int(), Within: d.uint(), Claim: d.byte() == 1}
-	if at := bytes.IndexByte(key, 0); at < 0 || len(key) != at+9 {
-		d.bad = true
-	} else {
-		h.Owner = binary.BigEndian.Uint64(key[at+1:])
-	}
+	owner, ok := holderOf(key)
+	h.Owner, d.bad = owner, d.bad || !ok
 	return h, d.done(Holdings, key)
 }
 

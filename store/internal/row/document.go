@@ -166,6 +166,7 @@ var contents = map[Table]*content{
 	Accounts: contentOf(DecodeAccount, EncodeAccount),
 	Tallies:  contentOf(DecodeTally, EncodeTally),
 	Views:    contentOf(DecodeView, EncodeView),
+	Limits:   contentOf(DecodeLimit, EncodeLimit),
 	Hosts:    contentOf(DecodeHost, func(h *locality.Host) []byte { return EncodeHost(h) }),
 }
 

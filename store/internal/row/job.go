@@ -107,7 +107,8 @@ type Job struct {
 	Pools       []placer.PoolAmount // what it asks of the pools of the cluster, by name
 	PoolsWithin uint64              // the number of the reservation that it takes that out of, as far as it holds some; 0 for none
 
-	YieldedTo []uint64 // the jobs for which it was stopped, the latest last; 0 for the share of another class
+	YieldedTo  []uint64 // the jobs for which it was stopped, the latest last; 0 for the share of another class
+	OverLimits bool     // no limit keeps it from starting; it counts all the same
 }
 
 // JobDevices are the devices that a job has of a resource of a node, by their position
@@ -185,7 +186,7 @@ func (j *Job) Request() placer.Request {
 	}
 	return placer.Request{Select: j.Select, Place: j.Place, Name: j.Name, User: j.User, Group: j.Group, Account: j.Account,
 		Queue: j.Queue, Class: j.Class, Policy: policy, Access: j.Access.String(), Reservation: j.Reservation, Prefer: j.Prefer,
-		Bind: j.Bind.String(), Pools: j.Pools}
+		Bind: j.Bind.String(), Pools: j.Pools, OverLimits: j.OverLimits}
 }
 
 // Waits reports whether a job in a state is in the queue, waiting to be started.

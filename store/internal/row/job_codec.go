@@ -132,6 +132,7 @@ const (
 	tailAttendant
 	tailPools
 	tailYielded
+	tailOverLimits // nothing follows
 )
 
 // encodeRest writes what a job carries, which attempt it is at, and what else there is, as
@@ -152,6 +153,9 @@ func (j *Job) encodeRest(e *encoder) {
 	}
 	if len(j.YieldedTo) > 0 {
 		parts |= tailYielded
+	}
+	if j.OverLimits {
+		parts |= tailOverLimits
 	}
 	carries, more := j.Payload != (PayloadKey{}), j.Attempt != 0 || parts != 0
 	if carries {
@@ -226,6 +230,7 @@ func (j *Job) decodeRest(d *decoder) {
 		return
 	}
 	parts := d.byte()
+	j.OverLimits = parts&tailOverLimits != 0
 	if parts&tailFailures != 0 {
 		j.Retried, j.Unbegun, j.Lost = int(d.uint()), int(d.uint()), int(d.uint())
 		for range d.count() {

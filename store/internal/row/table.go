@@ -66,6 +66,8 @@ const (
 	Tallies
 	JobCounts
 	Views
+	Limits
+	LimitSums
 	TableCount // how many there are
 )
 
@@ -123,12 +125,14 @@ var tables = [TableCount]struct {
 	Attempts:       {"attempts", "job number (8), attempt number (4)", "an attempt that was claimed, or that its job goes on without", 6, false},
 	Claimed:        {"claimed", "host, 0, job number (8), attempt number (4)", "nothing: the attempt is executed there, and has not ended; with number 0: somebody there waits for the job's start", 6, true},
 	Counters:       {"counters", "pool:name | array:job number", "a pool of the cluster, or how many jobs of an array run at once", 7, false},
-	Holdings:       {"holdings", "counter, 0, owner (8)", "what the owner holds of the counter, or is to hold, and from when to when", 7, true},
+	Holdings:       {"holdings", "counter, 0, owner (8); counters of rules as in limit_sums", "what the owner holds of the counter, or is to hold, and from when to when", 7, true},
 	Accounts:       {"accounts", "name", "an account: what it is part of, its shares and members, who may ask for it", 8, false},
 	Preempts:       {"preempts", "rule, as text", "whose jobs make way for whose: how, after how long, how often", 8, false},
 	Tallies:        {"tallies", "queue:name | cycle", "what has come of the queue's jobs since the database was made; when the last cycle was, and how long it took", 8, false},
 	JobCounts:      {"job_counts", "state (1), queue", "how many jobs of the queue are in the state", 8, true},
 	Views:          {"views", "name", "a query that is asked by its name as a table: its SELECT", 8, false},
+	Limits:         {"limits", "key, 0, measure, 0soft for a soft one", "how much those whom the key names may have at once", 8, false},
+	LimitSums:      {"limit_sums", "limit:rule, 1, whom", "how much the rule counts for them", 8, true},
 }
 
 // String is the name of the table in the file.

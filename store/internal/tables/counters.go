@@ -83,21 +83,61 @@ func poolUseTable(c *Catalog, _ int64) (query.Table, error) {
 	}}, nil
 }
 
+// limited is a limit as a row: a rule, or the throttle of an array.
+type limited struct {
+	key, measure string
+	who          string
+	soft         bool
+	max          int64
+	used         int64
+	planned      int64
+}
+
+func limitColumns() []getter[limited] {
+	return []getter[limited]{
+		textColumn("key", "whom it limits: user:ann, or user:* for each; array:12 the jobs of that array", func(l *limited) string { return l.key }),
+		textColumn("measure", "what it limits: running, queued, jobs, or some of a resource", func(l *limited) string { return l.measure }),
+		boolColumn("soft", "who is beyond it has his turn after all others", func(l *limited) bool { return l.soft }),
+		intColumn("max", "how much there may be at once, in the resource's smallest unit", func(l *limited) int64 { return l.max }),
+	}
+}
+
 func limitsTable(c *Catalog, _ int64) (query.Table, error) {
-	return &listTable[counted]{[]getter[counted]{
-		textColumn("key", "whom it limits: array:12 the jobs of that array", func(k *counted) string { return k.key }),
-		textColumn("measure", "what it limits", func(*counted) string { return "running" }),
-		intColumn("max", "how many there may be at once", func(k *counted) int64 { return k.Total() }),
-		intColumn("used", "how many there are now", func(k *counted) int64 { return k.Held(c.src.Now) }),
-		intColumn("planned", "how many more have a planned start", func(k *counted) (n int64) {
-			for h := range k.Holders {
-				if h.Start > c.src.Now {
-					n += h.Amount
-				}
+	return &listTable[limited]{limitColumns(), func(add func(limited)) error {
+		err := c.eachCounter(true, func(k counted) error { add(limited{key: k.key, measure: "running", max: k.Total()}); return nil })
+		if err != nil {
+			return err
+		}
+		return c.src.Rows.Each(row.Limits, nil, func(key, payload []byte) (bool, error) {
+			r, err := row.DecodeLimit(key, payload)
+			if err == nil {
+				add(limited{key: r.Key.String(), measure: r.Measure.String(), soft: r.Soft, max: r.Max})
 			}
-			return n
-		}),
-	}, func(add func(counted)) error {
-		return c.eachCounter(true, func(k counted) error { add(k); return nil })
+			return true, err
+		})
+	}}, nil
+}
+
+func limitUseTable(c *Catalog, _ int64) (query.Table, error) {
+	columns := limitColumns()
+	return &listTable[limited]{[]getter[limited]{columns[0], columns[1], columns[2],
+		textColumn("entity", "whom it is counted for, where the key says *", func(l *limited) string { return l.who }),
+		intColumn("used", "how much jobs have now that run, or wait, as the measure says", func(l *limited) int64 { return l.used }),
+		intColumn("planned", "how much more those are to have that have a planned start", func(l *limited) int64 { return l.planned }),
+		columns[3],
+	}, func(add func(limited)) error {
+		err := c.eachCounter(true, func(k counted) error {
+			used, planned := k.Split()
+			add(limited{key: k.key, measure: "running", max: k.Total(), used: used, planned: planned})
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		uses, err := c.src.LimitUses()
+		for _, u := range uses {
+			add(limited{u.Key.String(), u.Measure.String(), u.Who, u.Soft, u.Max, u.Used, u.Planned})
+		}
+		return err
 	}}, nil
 }

@@ -43,9 +43,10 @@ func jobsTable(c *Catalog, _ int64) (query.Table, error) {
 		timeColumn("end", "when it ended, or is expected to", func(r *jobCursor) int64 { return r.view.End() }),
 		valueColumn("nodes", "folded", query.TextAffinity, query.Nodes, func(r *jobCursor) query.Value { return r.t.c.nodeNames(r.job().AllNodes()) }),
 		text("reservation", "the one it insists on", func(j *row.Job) string { return j.Reservation }),
-		textColumn("reason", "why it is where it is, or still waits", func(r *jobCursor) string { return c.reason(r.job()) }),
+		textColumn("reason", "why it is where it is, or still waits", func(r *jobCursor) string { return c.prospect(r.job()).Reason }),
+		textColumn("reason_code", "what it waits for, as a word: never, held, dependency, begin, class, planned, late, limit, room (nodes or pools), turn", func(r *jobCursor) string { return c.prospect(r.job()).Code }),
 		timeColumn("expected", "of what waits: its planned start, or the earliest as things stand",
-			func(r *jobCursor) int64 { return c.expected(r.job()) }),
+			func(r *jobCursor) int64 { return c.prospect(r.job()).Start }),
 		valueColumn("wait", "from submit to start, or to now where it waits still", query.IntegerAffinity, query.Duration, (*jobCursor).wait),
 		valueColumn("slowdown", "of what has ended: how many times as long as it ran it took from submit to end", query.RealAffinity, query.NoUnit, (*jobCursor).slowdown),
 		numberColumn("array", "the first job of its array", func(r *jobCursor) int64 { return int64(r.job().Array) }),
@@ -82,18 +83,11 @@ func jobsTable(c *Catalog, _ int64) (query.Table, error) {
 	return t, nil
 }
 
-// reason says why a job is where it is, or still waits.
-func (c *Catalog) reason(j *row.Job) string {
-	reason, _, err := c.src.Prospect(j)
+// prospect is how a job stands.
+func (c *Catalog) prospect(j *row.Job) Prospect {
+	p, err := c.src.Prospect(j)
 	c.fail(err)
-	return reason
-}
-
-// expected is when a job that waits is expected to start.
-func (c *Catalog) expected(j *row.Job) int64 {
-	_, start, err := c.src.Prospect(j)
-	c.fail(err)
-	return start
+	return p
 }
 
 // heldBy are the devices of a job as text.

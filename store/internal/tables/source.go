@@ -36,12 +36,13 @@ type Source struct {
 	Index      func() (*index.Index, error)
 	Calendar   func() *timeline.Calendar
 	Resources  func() (*index.Defs, error)
-	Counter    func(key string) (*limits.Counter, error)    // one that there is
+	Counter    func(key string) (*limits.Counter, error) // one that there is
+	LimitUses  func() ([]limits.Use, error)
 	Left       func(n *index.Node, at int64) []index.Amount // of a node's consumables at an instant
 	Devices    func(*row.Job) (string, error)               // that a job has, as text
 	OnNode     func(*index.Node) ([]Device, error)
 	Attempt    func(j *row.Job, number int) (*row.Attempt, error) // of those that it has started
-	Prospect   func(*row.Job) (reason string, start int64, err error)
+	Prospect   func(*row.Job) (Prospect, error)
 	Starts     func(r placer.Request, count int) ([]*placer.Plan, error)
 	Explain    func(job uint64) (*placer.Explanation, error) // as if it were placed now
 	Sets       func(queue string) ([]Set, error)
@@ -58,6 +59,13 @@ type Rows interface {
 	Cursor(t row.Table) *file.Cursor
 	Range(t row.Table, first, last []byte) *file.Cursor
 	Numbers(t row.Table, from, to int64) *file.Cursor
+}
+
+// Prospect is how a job stands: what it waits for as a word and as people say it, and when it is
+// expected to start.
+type Prospect struct {
+	Code, Reason string
+	Start        int64 // Unix seconds, 0 where nobody knows
 }
 
 // Device is a device of a node.

@@ -22,8 +22,9 @@ type Reason string
 
 const (
 	ReasonFailed        Reason = "failed" // whatever has no word of its own
-	ReasonLimit         Reason = "limit"  // a query went beyond what one may cost
-	ReasonUsage         Reason = "usage"  // the command line, or a file that it names
+	ReasonLimit         Reason = "limit"  // a query went beyond what one may cost, or a request beyond what somebody may have
+	ReasonNotPermitted  Reason = "not_permitted"
+	ReasonUsage         Reason = "usage" // the command line, or a file that it names
 	ReasonBadRequest    Reason = "bad_request"
 	ReasonBadQuery      Reason = "bad_query"
 	ReasonInvalid       Reason = "invalid" // a value that makes no sense
@@ -57,9 +58,9 @@ var reasons = []struct {
 	code  int
 	words []Reason
 }{
-	{Failed, []Reason{ReasonFailed, ReasonLimit}},
+	{Failed, []Reason{ReasonFailed, ReasonLimit, ReasonNotPermitted}},
 	{Usage, []Reason{ReasonUsage, ReasonBadRequest, ReasonBadQuery, ReasonInvalid}},
-	{NotNow, []Reason{ReasonNotNow, ReasonNotYet, ReasonBatchIdle, ReasonBatchOver}},
+	{NotNow, []Reason{ReasonNotNow, ReasonLimit, ReasonNotYet, ReasonBatchIdle, ReasonBatchOver}},
 	{Never, []Reason{ReasonNever, ReasonBatchFinished}},
 	{NotFound, []Reason{ReasonNotFound}},
 	{Locked, []Reason{ReasonLocked, ReasonUnreached}},
@@ -104,6 +105,8 @@ var table = []failure{
 	{placer.ErrRequest, Usage, ReasonBadRequest},
 	{query.ErrQuery, Usage, ReasonBadQuery},
 	{query.ErrLimit, Failed, ReasonLimit},
+	{store.ErrNotPermitted, Failed, ReasonNotPermitted},
+	{placer.ErrLimit, NotNow, ReasonLimit},
 	{placer.ErrNotNow, NotNow, ReasonNotNow},
 	{ErrNotYet, NotNow, ReasonNotYet},
 	{placer.ErrNever, Never, ReasonNever},

@@ -29,33 +29,35 @@ var sentinels = map[string]struct {
 	err    error
 	reason Reason
 }{
-	"index.ErrCorrupt":     {index.ErrCorrupt, ReasonDamaged},
-	"index.ErrNodeList":    {index.ErrNodeList, ReasonInvalid},
-	"index.ErrNoResource":  {index.ErrNoResource, ReasonNotFound},
-	"index.ErrResource":    {index.ErrResource, ReasonInvalid},
-	"index.ErrResourceDup": {index.ErrResourceDup, ReasonExists},
-	"infile.ErrInput":      {infile.ErrInput, ReasonUsage},
-	"locality.ErrIdle":     {locality.ErrIdle, ReasonBatchIdle},
-	"locality.ErrNotHeld":  {locality.ErrNotHeld, ReasonNotHeld},
-	"locality.ErrOver":     {locality.ErrOver, ReasonBatchOver},
-	"placer.ErrNever":      {placer.ErrNever, ReasonNever},
-	"placer.ErrNotNow":     {placer.ErrNotNow, ReasonNotNow},
-	"placer.ErrRequest":    {placer.ErrRequest, ReasonBadRequest},
-	"query.ErrLimit":       {query.ErrLimit, ReasonLimit},
-	"query.ErrQuery":       {query.ErrQuery, ReasonBadQuery},
-	"store.ErrBatchIdle":   {store.ErrBatchIdle, ReasonBatchIdle},
-	"store.ErrBatchOver":   {store.ErrBatchOver, ReasonBatchOver},
-	"store.ErrClock":       {store.ErrClock, ReasonClock},
-	"store.ErrConflict":    {store.ErrConflict, ReasonConflict},
-	"store.ErrDamaged":     {store.ErrDamaged, ReasonDamaged},
-	"store.ErrExists":      {store.ErrExists, ReasonExists},
-	"store.ErrInvalid":     {store.ErrInvalid, ReasonInvalid},
-	"store.ErrLocked":      {store.ErrLocked, ReasonLocked},
-	"store.ErrNewer":       {store.ErrNewer, ReasonNewer},
-	"store.ErrNotFound":    {store.ErrNotFound, ReasonNotFound},
-	"store.ErrNotOurs":     {store.ErrNotOurs, ReasonNotOurs},
-	"store.ErrUnknown":     {store.ErrUnknown, ReasonUnknown},
-	"store.ErrUnsafe":      {store.ErrUnsafe, ReasonUnsafe},
+	"index.ErrCorrupt":      {index.ErrCorrupt, ReasonDamaged},
+	"index.ErrNodeList":     {index.ErrNodeList, ReasonInvalid},
+	"index.ErrNoResource":   {index.ErrNoResource, ReasonNotFound},
+	"index.ErrResource":     {index.ErrResource, ReasonInvalid},
+	"index.ErrResourceDup":  {index.ErrResourceDup, ReasonExists},
+	"infile.ErrInput":       {infile.ErrInput, ReasonUsage},
+	"locality.ErrIdle":      {locality.ErrIdle, ReasonBatchIdle},
+	"locality.ErrNotHeld":   {locality.ErrNotHeld, ReasonNotHeld},
+	"locality.ErrOver":      {locality.ErrOver, ReasonBatchOver},
+	"placer.ErrLimit":       {placer.ErrLimit, ReasonLimit},
+	"placer.ErrNever":       {placer.ErrNever, ReasonNever},
+	"placer.ErrNotNow":      {placer.ErrNotNow, ReasonNotNow},
+	"placer.ErrRequest":     {placer.ErrRequest, ReasonBadRequest},
+	"query.ErrLimit":        {query.ErrLimit, ReasonLimit},
+	"query.ErrQuery":        {query.ErrQuery, ReasonBadQuery},
+	"store.ErrBatchIdle":    {store.ErrBatchIdle, ReasonBatchIdle},
+	"store.ErrBatchOver":    {store.ErrBatchOver, ReasonBatchOver},
+	"store.ErrClock":        {store.ErrClock, ReasonClock},
+	"store.ErrConflict":     {store.ErrConflict, ReasonConflict},
+	"store.ErrDamaged":      {store.ErrDamaged, ReasonDamaged},
+	"store.ErrExists":       {store.ErrExists, ReasonExists},
+	"store.ErrInvalid":      {store.ErrInvalid, ReasonInvalid},
+	"store.ErrLocked":       {store.ErrLocked, ReasonLocked},
+	"store.ErrNewer":        {store.ErrNewer, ReasonNewer},
+	"store.ErrNotFound":     {store.ErrNotFound, ReasonNotFound},
+	"store.ErrNotOurs":      {store.ErrNotOurs, ReasonNotOurs},
+	"store.ErrNotPermitted": {store.ErrNotPermitted, ReasonNotPermitted},
+	"store.ErrUnknown":      {store.ErrUnknown, ReasonUnknown},
+	"store.ErrUnsafe":       {store.ErrUnsafe, ReasonUnsafe},
 }
 
 // inside are sentinels that no run ends with.
@@ -64,6 +66,7 @@ var inside = map[string]string{
 	"fairshare.ErrState":   "classes are checked when they are set and when a file of them is read",
 	"fairshare.ErrSetting": "as ErrState",
 	"index.ErrSignature":   "store makes it ErrDamaged",
+	"limits.ErrRule":       "store makes it ErrInvalid",
 	"locality.ErrCorrupt":  "store makes it ErrDamaged",
 	"locality.ErrInvalid":  "store makes it ErrInvalid",
 	"locality.ErrNoJob":    "store makes it ErrNotFound",
@@ -140,13 +143,17 @@ func declaredErrors(t *testing.T, dir string) []string {
 // Every reason that an error can have is listed under its status, once, and every
 // one that is listed can be had.
 func TestReasonsAreListed(t *testing.T) {
-	listed, met := map[Reason]int{}, map[Reason]bool{}
+	type status struct {
+		word Reason
+		code int
+	}
+	listed, met := map[status]bool{}, map[status]bool{} // limit is the word of a query's, and of a request's
 	for _, row := range reasons {
 		for _, w := range row.words {
-			if _, twice := listed[w]; twice || !regexp.MustCompile(`^[a-z]+(_[a-z]+)*$`).MatchString(string(w)) {
+			if listed[status{w, row.code}] || !regexp.MustCompile(`^[a-z]+(_[a-z]+)*$`).MatchString(string(w)) {
 				t.Errorf("reason %q is there twice, or no word", w)
 			}
-			listed[w] = row.code
+			listed[status{w, row.code}] = true
 		}
 	}
 	errs := []error{errors.New("anything"), &launch.Error{Name: "x", Err: exec.ErrNotFound}, &launch.Error{Name: "x", Err: fs.ErrPermission}}
@@ -155,14 +162,14 @@ func TestReasonsAreListed(t *testing.T) {
 	}
 	for _, err := range errs {
 		code, w := Classify(err)
-		met[w] = true
-		if listed[w] != code {
-			t.Errorf("%v: status %d, reason %s, which is listed under %d", err, code, w, listed[w])
+		met[status{w, code}] = true
+		if !listed[status{w, code}] {
+			t.Errorf("%v: status %d, reason %s, which is not listed so", err, code, w)
 		}
 	}
 	for w := range listed {
 		if !met[w] {
-			t.Errorf("no error has the reason %s", w)
+			t.Errorf("no error has the reason %s with status %d", w.word, w.code)
 		}
 	}
 	var help strings.Builder

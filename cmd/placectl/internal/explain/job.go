@@ -27,7 +27,7 @@ func jobVerdict(ex *store.Explained) string {
 		return "held"
 	case store.WaitsLate:
 		return "late"
-	case store.WaitsRoom:
+	case store.WaitsRoom, store.WaitsLimit:
 		return string(placer.StartsLater)
 	case store.WaitsTurn:
 		if len(ex.Queue.Before) == 0 {

@@ -33,8 +33,10 @@ const (
 	ForBegin
 	ForRelease
 	ForReservation
-	Never    // it can never run as the cluster is
-	NeverJob // a job that it depends on has ended otherwise
+	ForLimit    // others under the same limit have all that it lets there be
+	ForThrottle // the limit is that of its array
+	Never       // it can never run as the cluster is
+	NeverJob    // a job that it depends on has ended otherwise
 )
 
 // Job is a job.

@@ -89,7 +89,8 @@ func reason(j *fronts.Job) string {
 		return "NodeDown"
 	}
 	return [...]string{fronts.ForNothing: "None", fronts.ForRoom: "Resources", fronts.ForTurn: "Priority", fronts.ForJob: "Dependency", fronts.ForBegin: "BeginTime",
-		fronts.ForRelease: "JobHeldUser", fronts.ForReservation: "Reservation", fronts.Never: "PartitionConfig", fronts.NeverJob: "DependencyNeverSatisfied"}[j.Wait]
+		fronts.ForRelease: "JobHeldUser", fronts.ForReservation: "Reservation", fronts.ForLimit: "AssociationResourceLimit",
+		fronts.ForThrottle: "JobArrayTaskLimit", fronts.Never: "PartitionConfig", fronts.NeverJob: "DependencyNeverSatisfied"}[j.Wait]
 }
 
 // nodeState is the word for how a node stands, as sinfo has it.

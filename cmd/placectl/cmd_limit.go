@@ -1,0 +1,153 @@
+package main
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/placectl/placectl/cmd/placectl/internal/output"
+	"github.com/placectl/placectl/cmd/placectl/internal/spell"
+	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
+	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/store"
+	"github.com/urfave/cli/v2"
+)
+
+func limitVerb() *verb {
+	soft := func(usage string) cli.Flag { return &cli.BoolFlag{Name: "soft", Usage: usage} }
+	return &verb{
+		Name:     "limit",
+		Category: "Shares",
+		Usage:    "how much users, groups, accounts, classes and queues may have at once",
+		Description: "KEY is all, or user:NAME, group:, account:, class: and queue:, joined by commas, with * for each by itself. A name goes\n" +
+			"before a *: user:ann replaces user:*, be it smaller or larger; all others hold together. A rule on an account covers\n" +
+			"the accounts below it. MEASURE is\n" +
+			"  running queued jobs     numbers of jobs: that run, that wait, both\n" +
+			"  RES                     its amount in running jobs: a consumable, a pool, or nodes, the number of chunks\n" +
+			"  RES.queued RES.jobs     in jobs that wait, in both\n" +
+			"  RES.left                its amount times the seconds that jobs have still to run\n" +
+			"  RES.job walltime.job    of one job\n" +
+			"What waits and what one job asks for is looked at when it is submitted: placectl says 3, or 4. What runs is held against\n" +
+			"rules at every instant, plans counted: a job that only a limit keeps from starting is in nobody's way. Who goes beyond\n" +
+			"a --soft limit has his turn after all others. --over-limits of a request passes them.",
+		Example: "placectl limit set user:* running=20 ncpus=256 jobs=1000",
+		Verbs: []*verb{
+			{Name: "list", Usage: "all limits, and with --use how much of them is used", Access: verbs.Reads, InTx: (*runner).limitList,
+				Flags:   []cli.Flag{&cli.BoolFlag{Name: "use", Usage: "one row for each of those whom they count something for"}},
+				Example: "placectl limit list --use"},
+			{Name: "set", Usage: "make limits, or change them", Args: []verbs.Arg{{Name: "KEY"}, {Name: "MEASURE=N", Many: true}}, Access: verbs.Writes, InTx: (*runner).limitSet,
+				Flags: []cli.Flag{soft("who goes beyond them has his turn after all others")},
+				Example: "placectl limit set user:ann running=50\n" +
+					"placectl limit set queue:gpu,user:* ngpus=4\n" +
+					"placectl limit set --soft account:chem mem=2tb"},
+			{Name: "rm", Usage: "forget limits, all of a key where no measure is named", Args: []verbs.Arg{{Name: "KEY"}, {Name: "MEASURE", Many: true, Optional: true}}, Access: verbs.Writes, InTx: (*runner).limitRemove,
+				Flags:   []cli.Flag{soft("only soft ones")},
+				Example: "placectl limit rm user:ann running"},
+		},
+	}
+}
+
+func (r *runner) limitList(tx *store.Tx, c *cli.Context) error {
+	if !c.Bool("use") {
+		var list []store.Limit
+		err := tx.Limits().Each(func(l store.Limit) error { list = append(list, l); return nil })
+		if err != nil {
+			return err
+		}
+		return r.printLimits(tx, list)
+	}
+	uses, err := tx.Limits().Uses()
+	if err != nil {
+		return err
+	}
+	defs, err := tx.Resources()
+	if err != nil {
+		return err
+	}
+	p := r.printer(output.Result{Columns: append(limitColumns(), output.Column{Name: "entity"}, output.Column{Name: "used"},
+		output.Column{Name: "planned"}, output.Column{Name: "max"})})
+	for _, u := range uses {
+		amount := limitAmount(defs, u.Measure)
+		p.Row(u.Key, u.Measure, u.Soft, output.OrNil(u.Who), amount(u.Used), amount(u.Planned), amount(u.Max))
+	}
+	return p.Close()
+}
+
+func (r *runner) limitSet(tx *store.Tx, c *cli.Context) error {
+	defs, err := tx.Resources()
+	if err != nil {
+		return err
+	}
+	var list []store.Limit
+	for _, text := range c.Args().Tail() {
+		l := store.Limit{Key: c.Args().First(), Soft: c.Bool("soft")}
+		var number string
+		var given bool
+		if l.Measure, number, given = strings.Cut(text, "="); !given {
+			return usagef("%s: how much may it be? write %s=20", l.Measure, l.Measure)
+		}
+		if l.Max, err = limitNumber(defs, l.Measure, number); err != nil {
+			return usagef("%s: %w", l.Measure, err)
+		}
+		if slices.ContainsFunc(list, func(o store.Limit) bool { return o.Measure == l.Measure }) {
+			return usagef("%s is there twice", l.Measure)
+		}
+		list = append(list, l)
+	}
+	if err := tx.Limits().Set(list...); err != nil {
+		return err
+	}
+	r.sayMoved(tx)
+	return r.printLimits(tx, list)
+}
+
+// limitOf is the resource that a measure is of.
+func limitOf(defs *index.Defs, measure string) (index.Def, bool) {
+	name, _, _ := strings.Cut(measure, ".")
+	return defs.Lookup(name)
+}
+
+// limitNumber reads how much a limit lets there be: as a resource's amounts are written, a time
+// for walltime.job, else a number.
+func limitNumber(defs *index.Defs, measure, text string) (int64, error) {
+	if measure == "walltime.job" {
+		d, err := spell.ParseDuration(text)
+		return int64(d.Seconds()), err
+	}
+	if def, ok := limitOf(defs, measure); ok && def.Type.Numeric() && !strings.HasPrefix(text, "-") {
+		v, err := def.ParseValue(text)
+		return v.Num, err
+	}
+	return wholeAmount(text)
+}
+
+// limitAmount writes amounts of a measure.
+func limitAmount(defs *index.Defs, measure string) func(int64) any {
+	if def, ok := limitOf(defs, measure); ok && def.Type.Numeric() && def.Type != index.Long {
+		return func(n int64) any { return def.Format(index.Value{Num: n}) }
+	}
+	return func(n int64) any { return n }
+}
+
+func (r *runner) limitRemove(tx *store.Tx, c *cli.Context) error {
+	gone, err := tx.Limits().Remove(c.Args().First(), c.Bool("soft"), c.Args().Tail()...)
+	if err != nil {
+		return err
+	}
+	return r.printLimits(tx, gone)
+}
+
+func limitColumns() []output.Column {
+	return []output.Column{{Name: "key"}, {Name: "measure"}, {Name: "soft", Kind: output.Boolean}}
+}
+
+func (r *runner) printLimits(tx *store.Tx, list []store.Limit) error {
+	defs, err := tx.Resources()
+	if err != nil {
+		return err
+	}
+	p := r.printer(output.Result{Columns: append(limitColumns(), output.Column{Name: "max"})})
+	for _, l := range list {
+		p.Row(l.Key, l.Measure, l.Soft, limitAmount(defs, l.Measure)(l.Max))
+	}
+	return p.Close()
+}

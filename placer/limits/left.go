@@ -1,0 +1,112 @@
+package limits
+
+import "slices"
+
+// Of some rules what counts is how much of their time jobs have left: an amount times the
+// seconds that they have still to run. That goes down by itself, and up when a job starts: so
+// it is held against the rule at starts, and holds at all instants between them. A job past
+// its end has none left.
+
+// left is how much is left at an instant of all that hold then.
+func (c *Counter) left(at int64) (sum int64) {
+	c.need()
+	for _, h := range c.holders {
+		if h.Start <= at && at < h.End {
+			sum = min(sum+Product(h.Amount, h.End-at), MaxLeft)
+		}
+	}
+	return sum
+}
+
+// MaxLeft is the most that is counted of amounts times seconds.
+const MaxLeft = 1 << 60
+
+// Product is an amount times seconds, as far as it is counted.
+func Product(amount, seconds int64) int64 {
+	if seconds > 0 && amount > MaxLeft/seconds {
+		return MaxLeft
+	}
+	return amount * seconds
+}
+
+// starts lists the starts of holders in a time, ascending.
+func (c *Counter) starts(after, before int64) (out []int64) {
+	c.need()
+	for _, h := range c.holders {
+		if h.Start > after && h.Start < before {
+			out = append(out, h.Start)
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// nextLeft is the first instant at or after a given one at which somebody can start for a time,
+// ok is false where there is none.
+func (c *Counter) nextLeft(at, duration, amount int64) (start int64, ok bool) {
+	for {
+		t, ok := c.leftDown(at, c.total-Product(amount, duration))
+		if !ok {
+			return 0, false
+		}
+		clash := int64(0)
+		for _, s := range c.starts(t, t+duration) {
+			if c.left(s)+Product(amount, t+duration-s) > c.total {
+				clash = s
+			}
+		}
+		if clash == 0 {
+			return t, true
+		}
+		at = clash // the later it starts before that, the more it has left then
+	}
+}
+
+// leftDown is the first instant from a given one on at which no more than so much is left.
+func (c *Counter) leftDown(at, most int64) (int64, bool) {
+	if most < 0 {
+		return 0, false
+	}
+	marks := c.starts(at, maxInstant)
+	for _, h := range c.holders {
+		if h.End > at {
+			marks = append(marks, h.End)
+		}
+	}
+	slices.Sort(marks)
+	for _, mark := range append(marks, maxInstant) {
+		// Until the next mark it goes down by the same amount each second.
+		now, slope := c.left(at), int64(0)
+		for _, h := range c.holders {
+			if h.Start <= at && at < h.End {
+				slope += h.Amount
+			}
+		}
+		if now <= most {
+			return at, true
+		}
+		if slope > 0 {
+			if t := at + (now-most+slope-1)/slope; t < mark {
+				return t, true
+			}
+		}
+		at = mark
+	}
+	return 0, false
+}
+
+// maxInstant is later than all that holders have.
+const maxInstant = 1 << 60
+
+// leftExceeded reports whether more is left, at the start of a holder or of another during its
+// time, than there may be.
+func (c *Counter) leftExceeded(h Holder) bool {
+	start := max(h.Start, c.now)
+	if start >= h.End {
+		return false
+	}
+	if c.left(start) > c.total {
+		return true
+	}
+	return slices.ContainsFunc(c.starts(start, h.End), func(s int64) bool { return c.left(s) > c.total })
+}

@@ -1,0 +1,70 @@
+package limits
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Form is which jobs a measure counts, and when it is held against a rule.
+type Form uint8
+
+// The forms of measures.
+const (
+	OfRunning Form = iota // jobs that run, at every instant
+	OfQueued              // jobs that wait, when one is submitted
+	OfAll                 // both, when one is submitted
+	Left                  // amount times the seconds that jobs have still to run, when one starts
+	OfOne                 // a job by itself, when it is submitted
+)
+
+// The words behind a resource's name.
+var formSuffixes = [...]string{OfRunning: "", OfQueued: ".queued", OfAll: ".jobs", Left: ".left", OfOne: ".job"}
+
+// The words for numbers of jobs.
+var formJobs = [...]string{OfRunning: "running", OfQueued: "queued", OfAll: "jobs"}
+
+// Names of measures that are of no resource or pool.
+const (
+	Nodes    = "nodes"    // the number of chunks
+	Walltime = "walltime" // seconds; of one job
+)
+
+// Measure is what a rule counts: jobs where Resource is "", else amounts of it.
+type Measure struct {
+	Resource string
+	Form     Form
+}
+
+// ParseMeasure reads a measure. Whether there is such a resource or pool is not asked.
+func ParseMeasure(text string) (Measure, error) {
+	for form, word := range formJobs {
+		if text == word {
+			return Measure{Form: Form(form)}, nil
+		}
+	}
+	name, form := text, OfRunning
+	for f, suffix := range formSuffixes {
+		if head, ok := strings.CutSuffix(text, suffix); ok && suffix != "" {
+			name, form = head, Form(f)
+		}
+	}
+	if (name == Walltime) != (text == Walltime+formSuffixes[OfOne]) || strings.Contains(name, ".") || ValidName(name) != nil {
+		return Measure{}, fmt.Errorf("%w: nothing is measured as %q: write running, queued, jobs, RES, RES.queued, RES.jobs, RES.left, RES.job or walltime.job", ErrRule, text)
+	}
+	return Measure{name, form}, nil
+}
+
+func (m Measure) String() string {
+	if m.Resource == "" {
+		return formJobs[m.Form]
+	}
+	return m.Resource + formSuffixes[m.Form]
+}
+
+// Timed reports whether it is held against a rule at instants: who has what when matters.
+func (m Measure) Timed() bool { return m.Form == OfRunning || m.Form == Left }
+
+// Counts reports whether jobs that wait, or those that run, count.
+func (m Measure) Counts(waits bool) bool {
+	return m.Form == OfAll || m.Form == OfQueued && waits
+}

@@ -1,0 +1,125 @@
+package limits
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Kind is what of a job a rule looks at. On disk only their names are kept.
+type Kind uint8
+
+// The kinds, in the order in which a key is written.
+const (
+	Queue Kind = iota
+	Class
+	Account
+	Group
+	User
+	kinds
+)
+
+var kindNames = [kinds]string{"queue", "class", "account", "group", "user"}
+
+func (k Kind) String() string { return kindNames[k] }
+
+// Each is the name that stands for each by itself.
+const Each = "*"
+
+// Part is a kind, and whose: a name, or Each.
+type Part struct {
+	Kind Kind
+	Name string
+}
+
+// Key says whom a rule is for: all jobs where it has no parts, else those that have what
+// all its parts name. The parts are in the order of their kinds, each kind once.
+type Key []Part
+
+// ErrRule is a rule that cannot be understood.
+var ErrRule = errors.New("no such limit")
+
+// ParseKey reads a key: all, or parts as user:ann joined by commas, in any order. "No
+// account" is an account like any: account: is for those without one.
+func ParseKey(text string) (Key, error) {
+	if text == "all" {
+		return nil, nil
+	}
+	var key Key
+	for part := range strings.SplitSeq(text, ",") {
+		name, value, ok := strings.Cut(part, ":")
+		kind := slices.Index(kindNames[:], name)
+		if !ok || kind < 0 {
+			return nil, fmt.Errorf("%w: %q is not whom a limit is for: write all, or user:NAME, group:, account:, class: or queue:, joined by commas, with * for each by itself", ErrRule, text)
+		}
+		if err := ValidName(value); err != nil && value != "" {
+			return nil, fmt.Errorf("%w: %s: %w", ErrRule, kindNames[kind], err)
+		}
+		if slices.ContainsFunc(key, func(p Part) bool { return p.Kind == Kind(kind) }) {
+			return nil, fmt.Errorf("%w: %q names two of a kind, %s", ErrRule, text, kindNames[kind])
+		}
+		key = append(key, Part{Kind(kind), value})
+	}
+	slices.SortFunc(key, func(a, b Part) int { return int(a.Kind) - int(b.Kind) })
+	return key, nil
+}
+
+// ValidName fails for what can be no name of a user, group or account in a rule.
+func ValidName(name string) error {
+	bad := func(c rune) bool {
+		return strings.ContainsRune(`,"'\`, c) || unicode.IsSpace(c) || !unicode.IsPrint(c)
+	}
+	if name == "" || len(name) > 255 || !utf8.ValidString(name) || strings.ContainsFunc(name, bad) {
+		return fmt.Errorf("%q is no name: it has letters, digits and signs, at most 255, and no blanks, commas or quotes", name)
+	}
+	return nil
+}
+
+// String is the key as ParseKey reads it.
+func (k Key) String() string {
+	if len(k) == 0 {
+		return "all"
+	}
+	parts := make([]string, len(k))
+	for i, p := range k {
+		parts[i] = p.Kind.String() + ":" + p.Name
+	}
+	return strings.Join(parts, ",")
+}
+
+// Rule is how much those whom a key is for may have at once, each by itself where it says *.
+type Rule struct {
+	Key     Key
+	Measure Measure
+	Soft    bool  // who is beyond it has his turn after all others
+	Max     int64 // may be reached
+}
+
+// String is the rule as reasons name it, user:* running, which tells it from all others.
+func (r *Rule) String() string {
+	text := r.Key.String() + " " + r.Measure.String()
+	if r.Soft {
+		text += softWord
+	}
+	return text
+}
+
+// softWord ends the name of a soft rule.
+const softWord = " soft"
+
+// replaces reports whether a rule of the same kinds has all names of another, and more.
+func (r *Rule) replaces(o *Rule) bool {
+	more := false
+	for i, p := range o.Key {
+		switch q := r.Key[i]; {
+		case p.Name == Each:
+			more = more || q.Name != Each
+		case p.Name != q.Name:
+			return false
+		}
+	}
+	return more
+}

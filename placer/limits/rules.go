@@ -1,0 +1,152 @@
+package limits
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Subject is a job as rules see it: what it has of each kind, "" for none.
+type Subject struct {
+	Names [kinds]string
+	Above []string // the accounts that its account is part of
+}
+
+// Rules are all that there are.
+type Rules struct {
+	groups []group
+	looks  [kinds]bool
+	named  map[string]*Rule
+	soft   bool
+}
+
+// group are rules of the same kinds and measure, of which some replace others.
+type group []*Rule
+
+// NewRules gathers rules.
+func NewRules(list []*Rule) *Rules {
+	rs := &Rules{named: make(map[string]*Rule, len(list))}
+	for _, r := range list {
+		rs.named[r.String()] = r
+		rs.soft = rs.soft || r.Soft
+		for _, p := range r.Key {
+			rs.looks[p.Kind] = true
+		}
+		i := slices.IndexFunc(rs.groups, func(g group) bool { return g[0].alike(r) })
+		if i < 0 {
+			rs.groups = append(rs.groups, nil)
+			i = len(rs.groups) - 1
+		}
+		rs.groups[i] = append(rs.groups[i], r)
+	}
+	return rs
+}
+
+// alike reports whether two rules are of the same kinds and measure.
+func (r *Rule) alike(o *Rule) bool {
+	return r.Measure == o.Measure && r.Soft == o.Soft &&
+		slices.EqualFunc(r.Key, o.Key, func(a, b Part) bool { return a.Kind == b.Kind })
+}
+
+// Look reports whether some rule looks at a kind.
+func (rs *Rules) Look(k Kind) bool { return rs.looks[k] }
+
+// Soft reports whether some rule is soft.
+func (rs *Rules) Soft() bool { return rs.soft }
+
+// Named finds a rule by its text, nil where there is none.
+func (rs *Rules) Named(text string) *Rule { return rs.named[text] }
+
+// Each goes through the rules, in no order.
+func (rs *Rules) Each(yield func(*Rule) bool) {
+	for _, g := range rs.groups {
+		for _, r := range g {
+			if !yield(r) {
+				return
+			}
+		}
+	}
+}
+
+// Applied is a rule that a job is under.
+type Applied struct {
+	*Rule
+	// Whom it is counted for: the names that stand in place of *, quoted and joined by
+	// commas; "" where the rule has none.
+	Whom string
+}
+
+// Apply lists the rules that a job is under. Of those of the same kinds and measure that fit
+// it, one is left out when another has all its names and more: user:ann replaces user:*, be
+// it smaller or larger.
+func (rs *Rules) Apply(s *Subject) (out []Applied) {
+	var fit group
+	for _, g := range rs.groups {
+		fit = fit[:0]
+		for _, r := range g {
+			if r.fits(s) {
+				fit = append(fit, r)
+			}
+		}
+		for _, r := range fit {
+			if !slices.ContainsFunc(fit, func(o *Rule) bool { return o.replaces(r) }) {
+				out = append(out, Applied{r, r.whom(s)})
+			}
+		}
+	}
+	return out
+}
+
+// fits reports whether a rule is for a job. One on an account covers those below it; * is
+// each account by itself.
+func (r *Rule) fits(s *Subject) bool {
+	for _, p := range r.Key {
+		if p.Name != Each && p.Name != s.Names[p.Kind] && (p.Kind != Account || !slices.Contains(s.Above, p.Name)) {
+			return false
+		}
+	}
+	return true
+}
+
+func (r *Rule) whom(s *Subject) string {
+	var b []byte
+	for _, p := range r.Key {
+		if p.Name != Each {
+			continue
+		}
+		if len(b) > 0 {
+			b = append(b, ',')
+		}
+		b = strconv.AppendQuote(b, s.Names[p.Kind])
+	}
+	return string(b)
+}
+
+// Who is whom a rule is counted for as people read it: ann, or gpu, ann.
+func (a *Applied) Who() string {
+	var names []string
+	rest := a.Whom
+	for _, p := range a.Key {
+		if p.Name != Each {
+			continue
+		}
+		quoted, err := strconv.QuotedPrefix(rest)
+		if err != nil {
+			return a.Whom
+		}
+		name, _ := strconv.Unquote(quoted)
+		if name == "" {
+			name = "no " + p.Kind.String()
+		}
+		names = append(names, name)
+		rest = strings.TrimPrefix(rest[len(quoted):], ",")
+	}
+	return strings.Join(names, ", ")
+}
+
+// Use is how much of a rule is used, of one of those whom it is counted for.
+type Use struct {
+	*Rule
+	Who           string
+	Used, Planned int64
+}

@@ -1,0 +1,323 @@
+package derived
+
+import (
+	"fmt"
+
+	"github.com/placectl/placectl/placer/limits"
+	"github.com/placectl/placectl/store/internal/row"
+	"github.com/placectl/placectl/store/internal/rules"
+)
+
+// What rules count beside pools: for each rule, and each of those whom it names with *, how
+// much jobs hold together is a row of LimitSums, and who of them holds what from when to when
+// are rows of Holdings. The first is enough to say that there is room; the others are read
+// where it is not. Rules on jobs that wait have sums alone. In a store without rules none of
+// this is looked at.
+
+// Ruled is what rules count, as one transaction reads and changes it.
+type Ruled struct {
+	Base
+	src   rules.Source
+	read  bool
+	rules *rules.Rules
+	timed map[string]*limits.Counter
+	tally map[string]int64 // as far as they have been read
+}
+
+// NewRuled makes it.
+func NewRuled(b Base, src rules.Source) *Ruled {
+	return &Ruled{Base: b, src: src, timed: make(map[string]*limits.Counter), tally: make(map[string]int64)}
+}
+
+// All are the rules, nil where there are none.
+func (ru *Ruled) All() (*rules.Rules, error) {
+	if ru.read {
+		return ru.rules, nil
+	}
+	var err error
+	if ru.rules, err = rules.Read(ru.src); err == nil {
+		ru.read = true
+	}
+	return ru.rules, err
+}
+
+// Forget has all of it read anew.
+func (ru *Ruled) Forget() {
+	ru.read, ru.rules = false, nil
+	clear(ru.timed)
+	clear(ru.tally)
+}
+
+// Tally is how much a counter of a rule counts.
+func (ru *Ruled) Tally(key string) (int64, error) {
+	if n, known := ru.tally[key]; known {
+		return n, nil
+	}
+	payload, err := ru.Rows.Get(row.LimitSums, []byte(key))
+	if err != nil {
+		return 0, err
+	}
+	n := int64(0)
+	if payload != nil {
+		if n, err = row.DecodeLimitSum([]byte(key), payload); err != nil {
+			return 0, err
+		}
+	}
+	ru.tally[key] = n
+	return n, nil
+}
+
+// moved changes a tally. Counters that are no rule's have none.
+func (ru *Ruled) moved(key string, by int64) error {
+	if _, _, ok := row.LimitCounterOf(key); !ok || by == 0 {
+		return nil
+	}
+	n, err := ru.Tally(key)
+	if err != nil {
+		return err
+	}
+	n += by
+	ru.tally[key] = n
+	if n == 0 {
+		return ru.Rows.Remove(row.LimitSums, []byte(key))
+	}
+	return ru.Rows.Put(row.LimitSums, []byte(key), row.EncodeLimitSum(n))
+}
+
+// Counter is who holds what of a rule when.
+func (ru *Ruled) Counter(a *limits.Applied) (string, *limits.Counter, error) {
+	key := row.LimitCounter(a)
+	c := ru.timed[key]
+	if c == nil {
+		sum, err := ru.Tally(key)
+		if err != nil {
+			return key, nil, err
+		}
+		c = limits.New(a.Rule.String(), true, a.Max, ru.Calendar().Now(), Grace)
+		c.Who, c.Left, c.Soft, c.Overrun, c.Text = a.Who(), a.Measure.Form == limits.Left, a.Soft, ru.Overrun, ru.rules.Text(a.Measure)
+		c.Unread(sum, func(c *limits.Counter) { ru.readHolders(key, c) })
+		ru.timed[key] = c
+	}
+	c.SetNow(ru.Calendar().Now())
+	return key, c, nil
+}
+
+func (ru *Ruled) readHolders(key string, c *limits.Counter) {
+	err := ru.Rows.Each(row.Holdings, row.HoldingPrefix(key), func(key, payload []byte) (bool, error) {
+		h, err := row.DecodeHolding(key, payload)
+		c.Put(h)
+		return true, err
+	})
+	if err != nil {
+		ru.Fail(fmt.Errorf("%s: %w", key, err))
+	}
+}
+
+// EachTimed goes through what a job that has a start holds of rules.
+func (ru *Ruled) EachTimed(j *row.Job, fn func(key string, c *limits.Counter, h limits.Holder) error) error {
+	all, err := ru.All()
+	if all == nil || err != nil {
+		return err
+	}
+	return all.Of(j, func(a *limits.Applied, amount int64) error {
+		if !a.Measure.Timed() {
+			return nil
+		}
+		key, c, err := ru.Counter(a)
+		if err != nil {
+			return err
+		}
+		h := j.InArray()
+		h.Amount = amount
+		return fn(key, c, h)
+	})
+}
+
+// Moved counts a job that comes into a state from another one, 0 for a new one, in the rules
+// on jobs that wait and run.
+func (ru *Ruled) Moved(j *row.Job, was row.JobState) error {
+	all, err := ru.All()
+	if all == nil || err != nil {
+		return err
+	}
+	waited, waits := was.Live() && was != row.JobRunning, j.State.Live() && j.State != row.JobRunning
+	if was.Live() == j.State.Live() && waited == waits {
+		return nil
+	}
+	return all.Of(j, func(a *limits.Applied, amount int64) error {
+		by := int64(0)
+		if was.Live() && a.Measure.Counts(waited) {
+			by -= amount
+		}
+		if j.State.Live() && a.Measure.Counts(waits) {
+			by += amount
+		}
+		return ru.moved(row.LimitCounter(a), by)
+	})
+}
+
+// Beyond reports whether a job would go beyond a soft rule if it started now.
+func (ru *Ruled) Beyond(j *row.Job) (beyond bool, err error) {
+	all, err := ru.All()
+	if all == nil || !all.Soft() || j.OverLimits || err != nil {
+		return false, err
+	}
+	err = all.Of(j, func(a *limits.Applied, amount int64) error {
+		if !a.Soft {
+			return nil
+		}
+		_, c, err := ru.Counter(a)
+		if err == nil && c.Left {
+			amount = limits.Product(amount, j.Walltime)
+		}
+		beyond = beyond || err == nil && c.Held(ru.Calendar().Now())+amount > a.Max
+		return err
+	})
+	return beyond, err
+}
+
+// Apart is what of a job rules tell from others: that no limit keeps it, or whom they look at.
+func (ru *Ruled) Apart(j *row.Job) ([]string, error) {
+	all, err := ru.All()
+	switch {
+	case all == nil || err != nil:
+		return nil, err
+	case j.OverLimits:
+		return []string{"over limits"}, nil
+	}
+	apart := []string{"limits"} // user and queue tell requests apart anyway
+	for kind, name := range rules.Subject(j) {
+		if all.Look(limits.Kind(kind)) {
+			apart = append(apart, name)
+		}
+	}
+	return apart, nil
+}
+
+// Demands are what a request wants of rules that are held against it at instants.
+func (ru *Ruled) Demands(who [5]string, asked rules.Asked) (out limits.Demands, err error) {
+	all, err := ru.All()
+	if all == nil || err != nil {
+		return nil, err
+	}
+	list, err := all.Under(who)
+	for i := 0; i < len(list) && err == nil; i++ {
+		a := &list[i]
+		if !a.Measure.Timed() || a.Soft {
+			continue
+		}
+		n, errAmount := all.Amount(a.Measure, asked)
+		_, c, errCounter := ru.Counter(a)
+		if err = errAmount; err == nil {
+			err = errCounter
+		}
+		if n > 0 {
+			out = append(out, limits.Demand{Counter: c, Amount: n})
+		}
+	}
+	return out, err
+}
+
+// Barred says which rule on jobs by themselves a request breaks, "" for none.
+func (ru *Ruled) Barred(who [5]string, asked rules.Asked) (string, error) {
+	return ru.broken(who, asked, func(a *limits.Applied, n int64) (int64, bool, error) {
+		return n, a.Measure.Form == limits.OfOne && n > a.Max, nil
+	})
+}
+
+// Full says which rule on jobs that wait or run does not let so many more jobs in that ask for
+// something, of which some will wait, "" for none.
+func (ru *Ruled) Full(who [5]string, asked rules.Asked, jobs int64, waits bool) (string, error) {
+	return ru.broken(who, asked, func(a *limits.Applied, n int64) (int64, bool, error) {
+		if !a.Measure.Counts(waits) || n == 0 {
+			return 0, false, nil
+		}
+		used, err := ru.Tally(row.LimitCounter(a))
+		return used, used > a.Max-n*jobs, err
+	})
+}
+
+// broken is the text of the first hard rule that is.
+func (ru *Ruled) broken(who [5]string, asked rules.Asked, is func(a *limits.Applied, n int64) (used int64, broken bool, err error)) (string, error) {
+	all, err := ru.All()
+	if all == nil || err != nil {
+		return "", err
+	}
+	list, err := all.Under(who)
+	if err != nil {
+		return "", err
+	}
+	for i := range list {
+		a := &list[i]
+		if a.Soft || a.Measure.Timed() {
+			continue
+		}
+		n, err := all.Amount(a.Measure, asked)
+		if err != nil {
+			return "", err
+		}
+		used, broken, err := is(a, n)
+		if err != nil {
+			return "", err
+		}
+		if broken {
+			text := all.Text(a.Measure)
+			if text == nil {
+				text = func(n int64) string { return fmt.Sprint(n) }
+			}
+			return limits.RuleText(a.Rule.String(), text(used), text(a.Max), a.Who()), nil
+		}
+	}
+	return "", nil
+}
+
+// EachWhom goes through those of whom something counts for a rule.
+func (ru *Ruled) EachWhom(r *limits.Rule, fn func(c *limits.Counter) error) error {
+	if _, err := ru.All(); err != nil {
+		return err
+	}
+	var whom []string
+	prefix := row.LimitCounter(&limits.Applied{Rule: r})
+	err := ru.Rows.Each(row.LimitSums, []byte(prefix), func(key, _ []byte) (bool, error) {
+		whom = append(whom, string(key[len(prefix):]))
+		return true, nil
+	})
+	for i := 0; i < len(whom) && err == nil; i++ {
+		var c *limits.Counter
+		if _, c, err = ru.Counter(&limits.Applied{Rule: r, Whom: whom[i]}); err == nil {
+			err = fn(c)
+		}
+	}
+	return err
+}
+
+// Uses lists how much of rules is used, by rule and whom it is counted for.
+func (ru *Ruled) Uses() (out []limits.Use, err error) {
+	all, err := ru.All()
+	if all == nil || err != nil {
+		return nil, err
+	}
+	err = ru.Rows.Each(row.LimitSums, nil, func(key, payload []byte) (bool, error) {
+		n, err := row.DecodeLimitSum(key, payload)
+		if err != nil {
+			return false, err
+		}
+		name, whom, _ := row.LimitCounterOf(string(key))
+		r := all.Named(name)
+		if r == nil {
+			return false, fmt.Errorf("%w: %q is counted, and there is no such limit", row.ErrDamaged, key)
+		}
+		a := limits.Applied{Rule: r, Whom: whom}
+		u := limits.Use{Rule: r, Who: a.Who(), Used: n}
+		if r.Measure.Timed() {
+			_, c, err := ru.Counter(&a)
+			if err != nil {
+				return false, err
+			}
+			u.Used, u.Planned = c.Split()
+		}
+		out = append(out, u)
+		return true, nil
+	})
+	return out, err
+}

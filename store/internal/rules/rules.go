@@ -1,0 +1,188 @@
+// Package rules says which limits a job is under, and how much of each it counts for. Who
+// moves counters and who checks them ask it alike.
+package rules
+
+import (
+	"slices"
+
+	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/placer"
+	"github.com/placectl/placectl/placer/limits"
+	"github.com/placectl/placectl/store/internal/file"
+	"github.com/placectl/placectl/store/internal/row"
+)
+
+// Source is what it is told.
+type Source struct {
+	Rows      *file.Recorder
+	Resources func() (*index.Defs, error)
+	ClassOf   func(user string) (string, error) // of users who name none
+}
+
+// Rules are the limits of a store, as one transaction reads them.
+type Rules struct {
+	*limits.Rules
+	src     Source
+	parents map[string]string // of accounts
+	asked   map[asking]placer.Spec
+	under   map[[5]string][]limits.Applied
+}
+
+type asking struct{ sel, place string }
+
+// Read reads the rules, nil where there are none.
+func Read(src Source) (*Rules, error) {
+	var list []*limits.Rule
+	err := src.Rows.Each(row.Limits, nil, func(key, payload []byte) (bool, error) {
+		r, err := row.DecodeLimit(key, payload)
+		list = append(list, r)
+		return true, err
+	})
+	if len(list) == 0 || err != nil {
+		return nil, err
+	}
+	rs := &Rules{Rules: limits.NewRules(list), src: src, asked: make(map[asking]placer.Spec), under: make(map[[5]string][]limits.Applied)}
+	if !rs.Look(limits.Account) {
+		return rs, nil
+	}
+	rs.parents = make(map[string]string)
+	return rs, src.Rows.Each(row.Accounts, nil, func(key, payload []byte) (bool, error) {
+		a, err := row.DecodeAccount(key, payload)
+		if err == nil {
+			rs.parents[a.Name] = a.Parent
+		}
+		return true, err
+	})
+}
+
+// Subject is whom rules look at of a job: queue, class, account, group and user.
+func Subject(j *row.Job) [5]string { return [5]string{j.Queue, j.Class, j.Account, j.Group, j.User} }
+
+// Under lists the rules that somebody's jobs are under.
+func (rs *Rules) Under(who [5]string) ([]limits.Applied, error) {
+	if list, known := rs.under[who]; known {
+		return list, nil
+	}
+	s := limits.Subject{}
+	copy(s.Names[:], who[:])
+	if rs.Look(limits.Class) && s.Names[limits.Class] == "" {
+		class, err := rs.src.ClassOf(s.Names[limits.User])
+		if err != nil {
+			return nil, err
+		}
+		s.Names[limits.Class] = class
+	}
+	for up := rs.parents[s.Names[limits.Account]]; up != "" && !slices.Contains(s.Above, up); up = rs.parents[up] {
+		s.Above = append(s.Above, up)
+	}
+	list := rs.Apply(&s)
+	rs.under[who] = list
+	return list, nil
+}
+
+// Asked is what a request asks for, as rules measure it.
+type Asked struct {
+	placer.Spec
+	Walltime int64 // seconds
+}
+
+// Asked is what a job has asked for. What it means is what it meant then, as far as its
+// resources are still there.
+func (rs *Rules) Asked(j *row.Job) (Asked, error) {
+	a := asking{j.Select, j.Place}
+	spec, known := rs.asked[a]
+	if !known {
+		defs, err := rs.src.Resources()
+		if err != nil {
+			return Asked{}, err
+		}
+		spec, err = placer.Parse(defs, placer.Request{Select: j.Select, Place: j.Place})
+		if err != nil { // a resource that it names is gone: it counts as a job
+			spec = placer.Spec{}
+		}
+		rs.asked[a] = spec
+	}
+	spec.Pools = j.Pools
+	return Asked{spec, j.Walltime}, nil
+}
+
+// Amount is how much of a measure somebody asks for.
+func (rs *Rules) Amount(m limits.Measure, a Asked) (int64, error) {
+	switch m.Resource {
+	case "":
+		return 1, nil
+	case limits.Walltime:
+		return a.Walltime, nil
+	case limits.Nodes:
+		return nodes(a.Spec), nil
+	}
+	defs, err := rs.src.Resources()
+	if err != nil {
+		return 0, err
+	}
+	sum := int64(0)
+	if def, ok := defs.Lookup(m.Resource); ok {
+		for _, c := range a.Chunks {
+			for _, w := range c.Wants {
+				if w.Res == def.ID {
+					sum = min(sum+min(w.Value.Num, limits.MaxAmount)*int64(min(c.Count, 1<<20)), limits.MaxAmount)
+				}
+			}
+		}
+		return sum, nil
+	}
+	for _, p := range a.Pools {
+		if p.Pool == m.Resource {
+			sum += p.Amount
+		}
+	}
+	return sum, nil
+}
+
+// nodes is the number of chunks: on how many nodes they will be nobody knows before. Packed
+// they are on one.
+func nodes(s placer.Spec) (n int64) {
+	if s.Place.Arrange == placer.Pack {
+		return 1
+	}
+	for _, c := range s.Chunks {
+		n += int64(c.Count)
+	}
+	return n
+}
+
+// Of goes through what a job counts for of the rules that it is under: those of which it
+// counts for nothing are left out.
+func (rs *Rules) Of(j *row.Job, fn func(a *limits.Applied, amount int64) error) error {
+	list, err := rs.Under(Subject(j))
+	if err != nil || len(list) == 0 {
+		return err
+	}
+	asked, err := rs.Asked(j)
+	if err != nil {
+		return err
+	}
+	for i := range list {
+		n, err := rs.Amount(list[i].Measure, asked)
+		if n > 0 && err == nil {
+			err = fn(&list[i], n)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Text is how amounts of a measure are written, nil for plain numbers.
+func (rs *Rules) Text(m limits.Measure) func(int64) string {
+	defs, err := rs.src.Resources()
+	if err != nil {
+		return nil
+	}
+	def, ok := defs.Lookup(m.Resource)
+	if !ok || def.Type == index.Long {
+		return nil
+	}
+	return func(n int64) string { return def.Format(index.Value{Num: n}) }
+}

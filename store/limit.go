@@ -1,0 +1,319 @@
+package store
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/placer/limits"
+	"github.com/placectl/placectl/store/internal/row"
+)
+
+// Limit is how much some may have at once.
+type Limit struct {
+	// Key says whom it is for: all, or user:NAME, group:, account:, class: and queue:, joined
+	// by commas, with * for each by itself.
+	Key string
+	// Measure is running, queued or jobs for numbers of jobs; RES, a consumable, a pool or
+	// nodes, for its amount in running jobs, RES.queued and RES.jobs alike; RES.left, its
+	// amount times the seconds that jobs have still to run; RES.job or walltime.job of one job.
+	Measure string
+	Soft    bool  // a job that would go beyond it has its turn after all others
+	Max     int64 // in the resource's smallest unit, seconds for walltime.job; may be reached
+}
+
+func (l Limit) rule() (*limits.Rule, error) {
+	key, err := limits.ParseKey(l.Key)
+	if err == nil {
+		var m limits.Measure
+		if m, err = limits.ParseMeasure(l.Measure); err == nil {
+			return &limits.Rule{Key: key, Measure: m, Soft: l.Soft, Max: l.Max}, nil
+		}
+	}
+	return nil, fmt.Errorf("%w: %w", ErrInvalid, err)
+}
+
+func limitOf(r *limits.Rule) Limit {
+	return Limit{Key: r.Key.String(), Measure: r.Measure.String(), Soft: r.Soft, Max: r.Max}
+}
+
+// LimitUse is how much of a limit is used, of one of those whom it is for.
+type LimitUse struct {
+	Limit
+	Who     string // whom * stands for; "" where there is none
+	Used    int64  // by jobs that run, or wait, as the measure says
+	Planned int64  // by jobs that are to start
+}
+
+// Limits are the limits of a store in a transaction.
+type Limits struct{ tx *Tx }
+
+// Limits are how much users, groups, accounts, classes and queues may have at once.
+func (tx *Tx) Limits() Limits { return Limits{tx} }
+
+// Each goes through the limits until fn fails: how many jobs of arrays may run at once, with the
+// key array:12, then rules by key and measure.
+func (ls Limits) Each(fn func(Limit) error) error {
+	err := ls.eachThrottle(func(l Limit, _ *limits.Counter) error { return fn(l) })
+	if err != nil {
+		return err
+	}
+	return ls.tx.file.Each(row.Limits, nil, func(key, payload []byte) (bool, error) {
+		r, err := row.DecodeLimit(key, payload)
+		if err == nil {
+			err = fn(limitOf(r))
+		}
+		return true, err
+	})
+}
+
+// Uses lists how much of limits is used, by limit, then by whom it is for: of those of whom
+// nothing counts there is no word.
+func (ls Limits) Uses() (out []LimitUse, err error) {
+	err = ls.eachThrottle(func(l Limit, c *limits.Counter) error {
+		u := LimitUse{Limit: l}
+		u.Used, u.Planned = c.Split()
+		out = append(out, u)
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	uses, err := ls.tx.loaded.counters.Rules.Uses()
+	for _, u := range uses {
+		out = append(out, LimitUse{limitOf(u.Rule), u.Who, u.Used, u.Planned})
+	}
+	return out, err
+}
+
+// eachThrottle goes through how many jobs of arrays may run at once.
+func (ls Limits) eachThrottle(fn func(Limit, *limits.Counter) error) error {
+	return ls.tx.file.Each(row.Counters, row.ArrayPrefix(), func(key, _ []byte) (bool, error) {
+		c, err := ls.tx.counters().Named(string(key))
+		if err == nil {
+			err = fn(Limit{Key: string(key), Measure: "running", Max: c.Total()}, c)
+		}
+		return true, err
+	})
+}
+
+// Set makes limits, or changes them. Nobody who runs is stopped; plans that break them are given
+// up, for the next cycle to make anew, but those of jobs that were placed, which get another
+// start: see Moved. It fails with ErrNotFound for a queue, resource or pool that there is
+// not, and ErrInvalid.
+func (ls Limits) Set(list ...Limit) error {
+	if !ls.tx.Writable() {
+		return ErrReadOnly
+	}
+	var set []*limits.Rule
+	for _, l := range list {
+		r, err := l.rule()
+		if err == nil {
+			err = ls.valid(r)
+		}
+		if err != nil {
+			return err
+		}
+		set = append(set, r)
+	}
+	return ls.tx.spoil(ls.put(set))
+}
+
+func (ls Limits) put(set []*limits.Rule) error {
+	known := true
+	for _, r := range set {
+		key := row.LimitKey(r)
+		was, err := ls.tx.file.Get(row.Limits, key)
+		if err == nil {
+			known = known && was != nil
+			err = ls.tx.file.Put(row.Limits, key, row.EncodeLimit(r))
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if known { // what counts is the same
+		ls.tx.loaded.counters.Rules.Forget()
+		ls.tx.loaded.freed.Anywhere()
+		return ls.tx.counters().fitRules(set)
+	}
+	return ls.tx.counters().recounted()
+}
+
+// valid verifies a rule, and writes its resource as it was declared.
+func (ls Limits) valid(r *limits.Rule) error {
+	most := int64(limits.MaxAmount)
+	if r.Measure.Form == limits.Left {
+		most = limits.MaxLeft
+	}
+	if r.Max < 0 || r.Max > most {
+		return fmt.Errorf("%w: limit %s=%d: it must be from 0 to %d", ErrInvalid, r, r.Max, most)
+	}
+	if r.Soft && !r.Measure.Timed() {
+		return fmt.Errorf("%w: limit %s: soft is for what jobs have while they run: running, RES or RES.left", ErrInvalid, r.Measure)
+	}
+	for _, p := range r.Key {
+		if p.Kind == limits.Queue && p.Name != limits.Each && p.Name != "" {
+			if _, err := ls.tx.Queue(p.Name); err != nil {
+				return err
+			}
+		}
+	}
+	name := r.Measure.Resource
+	if name == "" || name == limits.Nodes || name == limits.Walltime {
+		return nil
+	}
+	defs, err := ls.tx.Resources()
+	if err != nil {
+		return err
+	}
+	if def, ok := defs.Lookup(name); ok {
+		if !def.Consumable {
+			return fmt.Errorf("%w: limit %s: %s is no amount that jobs consume", ErrInvalid, r.Measure, def.Name)
+		}
+		r.Measure.Resource = def.Name
+		return nil
+	}
+	pool, ok := defs.Pool(name)
+	if !ok {
+		return fmt.Errorf("no resource or pool %q%s: %w", name, index.DidYouMean(name, append(defs.Names(), defs.Pools()...)), ErrNotFound)
+	}
+	r.Measure.Resource = pool
+	return nil
+}
+
+// Remove forgets limits of a key: those of some measures, or all where none is named; only soft
+// ones where soft is true. It returns what it has forgotten, and fails with ErrNotFound where
+// that is nothing.
+func (ls Limits) Remove(key string, soft bool, measures ...string) ([]Limit, error) {
+	if !ls.tx.Writable() {
+		return nil, ErrReadOnly
+	}
+	k, err := limits.ParseKey(key)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrInvalid, err)
+	}
+	var gone []Limit
+	var found []string
+	err = ls.tx.file.Each(row.Limits, row.LimitPrefix(k), func(key, payload []byte) (bool, error) {
+		r, err := row.DecodeLimit(key, payload)
+		if err != nil {
+			return false, err
+		}
+		named := slices.ContainsFunc(measures, func(m string) bool { return strings.EqualFold(m, r.Measure.String()) })
+		if soft && !r.Soft || len(measures) > 0 && !named {
+			return true, nil
+		}
+		gone, found = append(gone, limitOf(r)), append(found, strings.ToLower(r.Measure.String()))
+		return true, ls.tx.file.Remove(row.Limits, key)
+	})
+	if err != nil {
+		return nil, ls.tx.spoil(err)
+	}
+	for _, m := range measures {
+		if !slices.Contains(found, strings.ToLower(m)) {
+			return nil, ls.tx.spoil(row.Missing("limit", k.String()+" "+m))
+		}
+	}
+	if len(gone) == 0 {
+		return nil, row.Missing("limit of", k.String())
+	}
+	return gone, ls.tx.spoil(ls.tx.counters().recounted())
+}
+
+// measured fails with a Conflict when a limit measures a resource or pool.
+func (ls Limits) measured(what, name string) error {
+	return ls.Each(func(l Limit) error {
+		m, err := limits.ParseMeasure(l.Measure)
+		if err == nil && m.Resource == name {
+			err = &Conflict{what + " " + name, fmt.Sprintf("the limit %s %s measures it", l.Key, l.Measure)}
+		}
+		return err
+	})
+}
+
+// recounted counts anew what rules count, because they, or whom they are for, have changed, and
+// takes plans away that break one.
+func (cs counters) recounted() error {
+	cs.tx.loaded.freed.Anywhere()
+	if err := cs.tx.file.RemoveAll(row.Holdings, row.LimitHoldings()); err != nil {
+		return err
+	}
+	if err := cs.tx.file.Clear(row.LimitSums); err != nil {
+		return err
+	}
+	cs.Rules.Forget()
+	all, err := cs.Rules.All()
+	if all == nil || err != nil {
+		return err
+	}
+	err = cs.tx.eachJob(func(j *row.Job) error {
+		if err := cs.Rules.Moved(j, 0); err != nil || j.State != JobRunning && j.State != JobReserved {
+			return err
+		}
+		return cs.Rules.EachTimed(j, cs.Put)
+	}, JobRunning, JobReserved, JobQueued, JobHeld)
+	if err != nil {
+		return err
+	}
+	return cs.fitRules(slices.Collect(all.Each))
+}
+
+// recountedFor counts anew where some rule looks at a kind, of which jobs may have another name
+// now.
+func (cs counters) recountedFor(kind limits.Kind) error {
+	all, err := cs.Rules.All()
+	if all == nil || err != nil || !all.Look(kind) {
+		return err
+	}
+	return cs.tx.spoil(cs.recounted())
+}
+
+// fitRules takes plans away that break some rules.
+func (cs counters) fitRules(list []*limits.Rule) error {
+	slices.SortFunc(list, func(a, b *limits.Rule) int { return cmp.Compare(a.String(), b.String()) })
+	for _, r := range list {
+		if r.Soft || !r.Measure.Timed() {
+			continue
+		}
+		err := cs.Rules.EachWhom(r, func(c *limits.Counter) error { return cs.fit(c) })
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// ErrNotPermitted is what nobody may do, or ask for, but whom it is allowed.
+var ErrNotPermitted = errors.New("not permitted")
+
+// Throttle lets at most so many jobs of an array run at once from now on: 0 lets none
+// start, and a negative number any. Those that run go on; plans that break it are given up,
+// for the next cycle to make anew. It fails with ErrNotFound where there is no such array,
+// and a Conflict where all its jobs have ended.
+func (ls Limits) Throttle(array uint64, most int64) error {
+	tx := ls.tx
+	if !tx.Writable() {
+		return ErrReadOnly
+	}
+	jobs, err := tx.arrayJobs(array)
+	if err != nil {
+		return err
+	}
+	live := false
+	for _, j := range jobs {
+		live = live || j.State.Live()
+	}
+	switch {
+	case most > limits.MaxAmount:
+		return fmt.Errorf("%w: %d jobs at once; it must be at most %d", ErrInvalid, most, int64(limits.MaxAmount))
+	case !live:
+		return &Conflict{fmt.Sprintf("job array %d[]", array), "all its jobs have ended"}
+	case most < 0:
+		return tx.spoil(tx.counters().unthrottle(array))
+	}
+	return tx.spoil(tx.counters().throttle(array, most, jobs))
+}
