@@ -25,7 +25,7 @@ func (p *selectPlan) joins(s *scope, where []Expr) {
 	byslot := map[int]*step{}
 	reorder := true
 	for _, src := range s.sources {
-		st := &step{src: src, left: src.item.Join == LeftJoin, estimate: 1000}
+		st := &step{src: src, left: src.item.Join == LeftJoin, estimate: unknownSize}
 		reorder = !st.lateral() && reorder && !st.left
 		mine |= 1 << src.slot
 		byslot[src.slot] = st
@@ -123,6 +123,9 @@ func (s *scope) looked() map[int][]bool {
 	}
 	return out
 }
+
+// unknownSize is what a source is taken for that does not know its size.
+const unknownSize = 1000
 
 // size estimates how many rows a step's source has.
 func (st *step) size() {

@@ -171,15 +171,17 @@ func negation(x Expr) Expr { return &Unary{span{x.Pos(), x.End()}, "NOT", x} }
 // bind finds a FROM item and adds it to the sources.
 func (s *scope) bind(f *FromItem) {
 	c := s.c
-	if c.nslots == maxSlots {
-		c.fail(f, "more than %d tables in a statement", maxSlots)
-	}
 	src := &source{item: f, slot: c.nslots, name: f.Alias, merged: map[string]bool{}}
-	c.nslots++
 	if src.name == "" {
 		src.name = f.Table
 	}
 	s.open(f, src)
+	if src.table == nil { // what it is made of has taken some
+		src.slot = c.nslots
+	}
+	if c.nslots = src.slot + 1; c.nslots > maxSlots {
+		c.fail(f, "more than %d tables in a statement", maxSlots)
+	}
 	src.used = make([]bool, len(src.columns))
 	s.mergeUsing(f, src)
 	for _, other := range s.sources {
@@ -266,6 +268,9 @@ func (s *scope) open(f *FromItem, src *source) {
 		src.sub = f.made
 	case f.Sub != nil:
 		src.sub = c.compileSelect(f.Sub, s.parent)
+		if s.flatten(src) {
+			return
+		}
 	case f.Group != nil:
 		s.joined(f, src)
 	case f.Call:
@@ -276,7 +281,7 @@ func (s *scope) open(f *FromItem, src *source) {
 	default:
 		if src.table = c.table(f); src.table == nil {
 			s.viewed(f, src, c.keptView(f))
-			break
+			return
 		}
 		src.columns = src.table.Columns()
 		return
@@ -305,6 +310,9 @@ func (s *scope) named(f *FromItem, src *source) bool {
 // viewed makes a view a source.
 func (s *scope) viewed(f *FromItem, src *source, view *View) {
 	src.sub = s.c.view(f, view)
+	if view.Columns == nil && s.flatten(src) {
+		return
+	}
 	src.columns = s.c.renamed(f, src.sub, f.Table, view.Columns)
 }
 

@@ -20,7 +20,7 @@ func (p *selectPlan) strictJoins(s *scope, where []Expr) {
 	var mine slots
 	for i, src := range s.sources {
 		join := src.item.Join
-		st := &step{src: src, left: join == LeftJoin || join == FullJoin, right: join == RightJoin || join == FullJoin, estimate: 1000}
+		st := &step{src: src, left: join == LeftJoin || join == FullJoin, right: join == RightJoin || join == FullJoin, estimate: unknownSize}
 		mine |= 1 << src.slot
 		p.steps = append(p.steps, st)
 		st.size()

@@ -15,8 +15,7 @@ func viewVerb() *verb {
 		Usage:    "queries with a name, kept in the database for everybody",
 		Description: "Its name stands in SQL for the table that its SELECT answers then, in query, in the shell and in other views. It is\n" +
 			"verified when it is set; where something that it asks of is taken away later, list says what is wrong with it.",
-		Example: "placectl view set gpus \"SELECT name, ngpus_free FROM nodes WHERE ngpus > 0\"\n" +
-			"placectl query \"SELECT sum(ngpus_free) FROM gpus\"",
+		Example: "placectl view set gpus \"SELECT name, ngpus_free FROM nodes WHERE ngpus > 0\"",
 		Verbs: []*verb{
 			{Name: "list", Usage: "all views", Access: verbs.Reads, InTx: (*runner).viewList,
 				Example: "placectl view list"},
