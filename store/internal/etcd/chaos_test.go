@@ -1,0 +1,241 @@
+//go:build etcd
+
+package etcd
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/placectl/placectl/bench/members"
+	"github.com/placectl/placectl/store/internal/replica"
+)
+
+var (
+	chaosFor  = flag.Duration("chaos", 2*time.Second, "how long the runs with faults take")
+	chaosSeed = flag.Uint64("chaos-seed", 0, "what the faults are drawn from, 0: something new")
+)
+
+// writer appends entries of its own, as a store does, and knows which are acknowledged.
+type writer struct {
+	d      *driver
+	number uint64
+	at     replica.Position
+	acked  map[string]bool
+	tried  map[string]bool
+}
+
+// entry is one that no other is like: version, writer, number, and sometimes a lot.
+func (w *writer) entry(random *rand.Rand) []byte {
+	b := binary.BigEndian.AppendUint64([]byte{1}, w.number)
+	b = binary.BigEndian.AppendUint64(b, uint64(len(w.tried)))
+	if random.IntN(40) == 0 {
+		b = append(b, make([]byte, pieceBytes+random.IntN(pieceBytes))...)
+	}
+	w.tried[string(b)] = true
+	return b
+}
+
+// write appends one entry, and returns when its outcome is known or the context ends.
+func (w *writer) write(ctx context.Context, random *rand.Rand) error {
+	entry := w.entry(random)
+	var place replica.Place
+	defer func() {
+		if place != nil {
+			place.Leave()
+		}
+	}()
+	for losses := 0; ; {
+		tail, err := w.d.Append(ctx, w.at, entry, place)
+		switch {
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case errors.Is(err, replica.ErrLost), errors.Is(err, replica.ErrAway):
+			continue // the same bytes again
+		case err != nil:
+			return err
+		case tail == nil:
+			w.at = w.at.After(entry)
+			w.acked[string(entry)] = true
+			return nil
+		}
+		mine := false
+		for _, e := range tail.Entries {
+			w.at = w.at.After(e)
+			mine = mine || string(e) == string(entry)
+		}
+		if mine {
+			w.acked[string(entry)] = true
+			return nil
+		}
+		if len(tail.Entries) > 0 && w.at != tail.Head {
+			return fmt.Errorf("the entries lead to %v, and head is %v", w.at, tail.Head)
+		}
+		if losses++; losses >= 4 || tail.Waiting {
+			for place, err = w.d.Turn(ctx, place, losses >= 4); err != nil; place, err = w.d.Turn(ctx, nil, losses >= 4) {
+				if ctx.Err() != nil {
+					return ctx.Err()
+				}
+			}
+		}
+	}
+}
+
+// chaos lets writers write while something disturbs them, and then reads what came of it.
+func chaos(t *testing.T, open func(prefix string) *driver, disturb func(ctx context.Context, random *rand.Rand)) {
+	seed := *chaosSeed
+	if seed == 0 {
+		seed = uint64(time.Now().UnixNano())
+	}
+	t.Logf("-chaos-seed %d", seed)
+	prefix := fmt.Sprintf("chaos-%d", seed)
+	start := made(t, open(prefix))
+	ctx, cancel := context.WithTimeout(context.Background(), *chaosFor)
+	defer cancel()
+	var all sync.WaitGroup
+	writers := make([]*writer, 4)
+	for i := range writers {
+		w := &writer{d: open(prefix), number: uint64(i), at: start, acked: make(map[string]bool), tried: make(map[string]bool)}
+		writers[i] = w
+		all.Go(func() {
+			random := rand.New(rand.NewPCG(seed, uint64(i)))
+			for ctx.Err() == nil {
+				if err := w.write(ctx, random); err != nil && ctx.Err() == nil {
+					t.Errorf("writer %d: %v", i, err)
+					return
+				}
+			}
+		})
+	}
+	disturb(ctx, rand.New(rand.NewPCG(seed, 99)))
+	all.Wait()
+	verify(t, open(prefix), start, writers)
+}
+
+// verify reads the whole log: each acknowledged entry is in it, none is in it twice, and
+// nothing that nobody has written.
+func verify(t *testing.T, d *driver, start replica.Position, writers []*writer) {
+	t.Helper()
+	count, at := make(map[string]int), start
+	for {
+		tail, err := d.After(ending(t), at)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range tail.Entries {
+			count[string(e)]++
+			at = at.After(e)
+		}
+		if at == tail.Head {
+			break
+		}
+		if len(tail.Entries) == 0 {
+			t.Fatalf("the entries lead to %v, and head is %v", at, tail.Head)
+		}
+	}
+	acked := 0
+	for i, w := range writers {
+		for e := range w.acked {
+			if acked++; count[e] != 1 {
+				t.Errorf("writer %d: an entry that was acknowledged is there %d times", i, count[e])
+			}
+		}
+		for e := range w.tried {
+			if count[e] > 1 {
+				t.Errorf("writer %d: an entry is there %d times", i, count[e])
+			}
+			delete(count, e)
+		}
+	}
+	if len(count) > 0 {
+		t.Errorf("%d entries that nobody has written", len(count))
+	}
+	t.Logf("%d entries, %d acknowledged", at.N, acked)
+	if acked == 0 {
+		t.Error("nothing was acknowledged")
+	}
+}
+
+// TestChaos: members that cut and delay requests and answers, so that late copies of
+// them are carried out, too; leases that run out.
+func TestChaos(t *testing.T) {
+	f := newFake()
+	var passed, harm atomic.Int64 // nanoseconds that leases have lost; faults in a thousand
+	f.now = func() time.Time { return time.Now().Add(time.Duration(passed.Load())) }
+	hook := func(r *http.Request, after bool) bool {
+		switch n := rand.Int64N(1000); {
+		case n >= harm.Load():
+			return true
+		case n%3 == 0:
+			time.Sleep(time.Duration(rand.Int64N(int64(400 * time.Millisecond)))) // beyond askNext, too: a late copy
+			return true
+		}
+		return false
+	}
+	var hosts []string
+	for range 3 {
+		hosts = append(hosts, f.member(t, hook))
+	}
+	quiet := func(prefix string) *driver { return quietly(t, prefix, hosts) }
+	chaos(t, quiet, func(ctx context.Context, random *rand.Rand) {
+		harm.Store(100)
+		defer harm.Store(0)
+		for ctx.Err() == nil {
+			time.Sleep(time.Duration(random.IntN(300)) * time.Millisecond)
+			if random.IntN(4) == 0 {
+				passed.Add(int64(pieceLease * time.Second))
+			}
+		}
+	})
+}
+
+// quietly is connect without a word on members that fail: they are made to.
+func quietly(t *testing.T, prefix string, hosts []string) *driver {
+	d, err := open(replica.Config{Scheme: schemePlain, Members: hosts, Prefix: prefix}, func(string) string { return "" })
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = d.Close() })
+	return d.(*driver)
+}
+
+// TestRealChaos: members of etcd that are killed, stopped for a while, one or two at once.
+func TestRealChaos(t *testing.T) {
+	eachReal(t, func(t *testing.T, c *members.Cluster) {
+		open := func(prefix string) *driver { return quietly(t, prefix, c.Hosts) }
+		chaos(t, open, func(ctx context.Context, random *rand.Rand) {
+			for ctx.Err() == nil {
+				time.Sleep(time.Duration(random.IntN(500)) * time.Millisecond)
+				hit := random.Perm(len(c.Hosts))[:1+random.IntN(2)]
+				kill := random.IntN(2) == 0
+				for _, i := range hit {
+					if kill {
+						_ = c.Signal(i, syscall.SIGKILL)
+					} else {
+						_ = c.Signal(i, syscall.SIGSTOP)
+					}
+				}
+				time.Sleep(time.Duration(random.IntN(1500)) * time.Millisecond)
+				for _, i := range hit {
+					if !kill {
+						_ = c.Signal(i, syscall.SIGCONT)
+					} else if err := c.Start(i); err != nil {
+						t.Error(err)
+					}
+				}
+			}
+			if err := c.Wait(); err != nil {
+				t.Error(err)
+			}
+		})
+	})
+}
