@@ -121,11 +121,14 @@ func (r *runner) keepTrying(patience time.Duration, try func() error) error {
 	if patience > 0 && r.tx != nil {
 		return usage.Of("tx", "--wait cannot be part of a transaction")
 	}
+	if patience == 0 {
+		return try()
+	}
 	deadline := r.env.now().Add(patience)
 	for {
 		seen := r.fileStamp()
 		err := try()
-		if !errors.Is(err, placer.ErrNotNow) || patience == 0 {
+		if !errors.Is(err, placer.ErrNotNow) {
 			return err
 		}
 		if waited := r.waitForChange(seen, deadline, earliestOf(err)); waited != nil {

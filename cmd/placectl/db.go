@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"sync"
 	"time"
@@ -96,11 +97,11 @@ func (r *runner) watchLog() {
 	if err != nil {
 		return
 	}
-	look := func() {
+	look := func(ctx context.Context) {
 		r.inLogs.mu.Lock()
 		since := r.inLogs.ends
 		r.inLogs.mu.Unlock()
-		ends, err := db.Log().Watch(r.ctx, since)
+		ends, err := db.Log().Watch(ctx, since)
 		if err != nil {
 			time.Sleep(pollInterval)
 			return
@@ -110,10 +111,12 @@ func (r *runner) watchLog() {
 		r.inLogs.version++
 		r.inLogs.mu.Unlock()
 	}
-	look()
+	first, cancel := context.WithTimeout(r.ctx, r.LockTimeout) // nobody may be there to tell
+	look(first)
+	cancel()
 	go func() {
 		for r.ctx.Err() == nil {
-			look()
+			look(r.ctx)
 		}
 	}()
 }
