@@ -72,16 +72,50 @@ var nodeChangeFields = output.Fields[nodeChange]{
 	{Name: "change", Value: func(c nodeChange) any { return c.change }},
 }
 
-// printNodeChanges answers with what has been done to nodes.
+// printNodeChanges answers with what has been done to nodes: people read those together to
+// which the same has happened, a line for all of them.
 func (r *runner) printNodeChanges(changes nodeChanges) error {
 	print := func(columns string) func() error {
 		return func() error { return printAll(r, nodeChangeFields.Pick(columns), changes...) }
 	}
-	all := print("name state reason change")
+	all, short := print("name state reason change"), print("name state reason* change")
 	if slices.ContainsFunc(changes, func(c nodeChange) bool { return c.reason != "" }) {
-		return all()
+		short = all
 	}
-	return r.either(brief, print("name state reason* change"), all)
+	isTable := func(f output.Format) bool { return f == output.Table }
+	return r.either(isTable, func() error { return r.printAlike(changes) }, func() error { return r.either(brief, short, all) })
+}
+
+// alikeNodes are nodes to which the same has happened.
+type alikeNodes struct {
+	nodeChange
+	names []string
+}
+
+var alikeFields = output.Fields[*alikeNodes]{
+	{Name: "nodes", Kind: output.List, Nodes: true, Value: func(a *alikeNodes) any { return a.names }},
+	{Name: "count", Kind: output.Integer, Value: func(a *alikeNodes) any { return len(a.names) }},
+	{Name: "state", Value: func(a *alikeNodes) any { return a.state }},
+	{Name: "change", Value: func(a *alikeNodes) any { return a.change }},
+	{Name: "reason", Value: func(a *alikeNodes) any { return output.OrNil(a.reason) }},
+}
+
+func (r *runner) printAlike(changes nodeChanges) error {
+	var order []*alikeNodes
+	by := make(map[nodeChange]*alikeNodes)
+	columns := "nodes count state change"
+	for _, c := range changes {
+		name := c.name
+		if c.name = ""; by[c] == nil {
+			by[c] = &alikeNodes{nodeChange: c}
+			order = append(order, by[c])
+		}
+		if c.reason != "" {
+			columns = "nodes count state change reason"
+		}
+		by[c].names = append(by[c].names, name)
+	}
+	return printAll(r, alikeFields.Pick(columns), order...)
 }
 
 // brief is what forms for people are, who are spared what says nothing.

@@ -271,16 +271,20 @@ func (sum *importSummary) upsert(tx *store.Tx, f *nodefile.File, p *nodefile.Pat
 }
 
 func (r *runner) printImport(sum importSummary) error {
-	if len(sum.queues) > 0 {
-		return r.printImported(sum, sum.queues)
-	}
-	return r.either(brief, func() error { return r.printImported(sum, nil) }, func() error { return r.printImported(sum, sum.queues) })
+	isTable := func(f output.Format) bool { return f == output.Table }
+	return r.either(isTable, func() error { return r.printImported(sum, false) }, func() error { return r.printImported(sum, true) })
 }
 
-func (r *runner) printImported(sum importSummary, queues any) error {
-	p := r.printer(output.Result{Record: true, ID: 3, Columns: []output.Column{
+// printImported prints it as a row, or as a record; queues are not named where there are none
+// and people read it.
+func (r *runner) printImported(sum importSummary, record bool) error {
+	var queues any = sum.queues
+	if len(sum.queues) == 0 && r.audience().Brief {
+		queues = nil
+	}
+	p := r.printer(output.Result{Record: record, ID: 3, Columns: []output.Column{
 		{Name: "added", Kind: output.Integer}, {Name: "updated", Kind: output.Integer}, {Name: "unchanged", Kind: output.Integer},
-		{Name: "changed", Kind: output.Integer}, {Name: "nodes", Kind: output.Integer}, {Name: "queues", Kind: output.List},
+		{Name: "changed", Kind: output.Integer}, {Name: "nodes", Kind: output.Integer}, {Name: "queues", Kind: output.List, Detail: !record && len(sum.queues) == 0},
 	}})
 	p.Row(sum.added, sum.updated, sum.unchanged, sum.added+sum.updated, sum.nodes, queues)
 	return p.Close()

@@ -1,0 +1,108 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// consolePages are pages whose blocks "console" show commands and what they answer.
+var consolePages = []string{"../../docs/questions.md", "../../docs/policies.md", "../../docs/guide.md"}
+
+// Commands of pages answer what the pages say, to the letter; with -update the pages are
+// written anew. Each page has a directory of its own, and it is ten in the morning there,
+// on Friday, 20 November 2026.
+func TestConsolePages(t *testing.T) {
+	program := commandPath(t)
+	for _, page := range consolePages {
+		t.Run(filepath.Base(page), func(t *testing.T) {
+			t.Parallel()
+			text, err := os.ReadFile(page)
+			if err != nil {
+				t.Fatal(err)
+			}
+			c := &consoleHome{t: t, dir: t.TempDir(), program: program}
+			c.prepare()
+			got := c.run(string(text))
+			switch {
+			case got == string(text):
+			case *update:
+				if err := os.WriteFile(page, []byte(got), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			default:
+				t.Errorf("%s says otherwise (-update writes it anew):\n%s", page, cmp.Diff(string(text), got))
+			}
+			if n := strings.Count(got, "\n$ "); n < 5 {
+				t.Errorf("only %d commands were found", n)
+			}
+		})
+	}
+}
+
+// consoleHome is where the commands of a page run.
+type consoleHome struct {
+	t       *testing.T
+	dir     string
+	program string
+}
+
+// prepare makes the files that pages speak of, and a placectl that takes the time from its
+// environment.
+func (c *consoleHome) prepare() {
+	c.t.Helper()
+	wrapper := "#!/bin/sh\ncase $1 in init) shift; exec " + c.program + " init --any-time \"$@\";; esac\nexec " + c.program + " \"$@\"\n"
+	trace := ";MaxProcs: 64\n"
+	for i := range 40 {
+		trace += strings.Join(strings.Fields(strings.NewReplacer("N", strconv.Itoa(i+1), "S", strconv.Itoa(i*300), "R", strconv.Itoa(1800+i*97%3600), "P", strconv.Itoa(16+i*13%33), "U", strconv.Itoa(1+i%2)).
+			Replace("N S -1 R P -1 -1 P 7200 -1 1 U 1 1 1 -1 -1 -1")), " ") + "\n"
+	}
+	for name, content := range map[string]string{"bin/placectl": wrapper, "trace.swf": trace} {
+		path := filepath.Join(c.dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			c.t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(content), 0o755); err != nil {
+			c.t.Fatal(err)
+		}
+	}
+}
+
+// run runs the commands of a page, and returns the page with what they answered.
+func (c *consoleHome) run(page string) string {
+	var b strings.Builder
+	in := false
+	for line := range strings.Lines(page) {
+		switch command, is := strings.CutPrefix(line, "$ "); {
+		case strings.HasPrefix(line, "```"):
+			in = strings.TrimSpace(line) == "```console"
+			b.WriteString(line)
+		case in && is:
+			b.WriteString(line + c.answer(command))
+		case !in:
+			b.WriteString(line)
+		}
+	}
+	return b.String()
+}
+
+var trailing = regexp.MustCompile(`(?m)[ \t]+$`)
+
+// answer is what a command says, errors and all.
+func (c *consoleHome) answer(command string) string {
+	cmd := exec.CommandContext(c.t.Context(), "sh", "-c", command)
+	cmd.Dir = c.dir
+	cmd.Env = append(os.Environ(), "HOME="+c.dir, "PATH="+filepath.Join(c.dir, "bin")+":"+os.Getenv("PATH"), "PLACECTL_DB=placectl.db",
+		"PLACECTL_NOW=2026-11-20T10:00:00Z", "TZ=UTC", "USER=ann", "LANG=C.UTF-8", "LC_ALL=", "COLUMNS=", "NO_COLOR=1")
+	var said bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &said, &said
+	cmd.Run() //nolint:errcheck // some are refused: what they say is on the page
+	return trailing.ReplaceAllString(said.String(), "")
+}
