@@ -52,7 +52,7 @@ func StepFor(from, to int64, most int) int64 {
 }
 
 // Over sums up jobs from an instant to another, in steps. A job counts in each step for the
-// part of it in which it waited, or ran.
+// part of it in which it waited, or ran; the last step ends where the stretch of time does.
 func Over(jobs []Job, from, to, step, cpus int64) *Series {
 	s := &Series{From: from, Step: step, CPUs: cpus, Points: make([]Point, max((to-from+step-1)/step, 0))}
 	for i := range s.Points {
@@ -60,10 +60,10 @@ func Over(jobs []Job, from, to, step, cpus int64) *Series {
 	}
 	// spread adds an amount to each step for the part of it that lies in [a, b).
 	spread := func(a, b int64, add func(p *Point, part float64)) {
-		a, b = max(a, from), min(b, from+int64(len(s.Points))*step)
+		a, b = max(a, from), min(b, to)
 		for i := (a - from) / step; a < b; i++ {
 			end := min(b, from+(i+1)*step)
-			add(&s.Points[i], float64(end-a)/float64(step))
+			add(&s.Points[i], float64(end-a)/float64(min(step, to-s.Points[i].At)))
 			a = end
 		}
 	}
@@ -78,7 +78,7 @@ func Over(jobs []Job, from, to, step, cpus int64) *Series {
 			p.Used += part * float64(j.CPUs)
 			p.Running += part
 		})
-		if at := (j.Start - from) / step; j.Start >= from && at < int64(len(s.Points)) {
+		if at := (j.Start - from) / step; j.Start >= from && j.Start < to {
 			p := &s.Points[at]
 			p.Started++
 			p.MeanWait += (float64(j.Start-j.Submit) - p.MeanWait) / float64(p.Started)

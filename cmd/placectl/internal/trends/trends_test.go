@@ -39,7 +39,7 @@ func TestOverBySeconds(t *testing.T) {
 		for i := range s.Points {
 			var used, waiting, running, waits float64
 			started := 0
-			for at := s.Points[i].At; at < s.Points[i].At+step; at++ {
+			for at := s.Points[i].At; at < min(s.Points[i].At+step, to); at++ {
 				for _, j := range jobs {
 					end := j.End
 					if end == 0 {
@@ -62,7 +62,7 @@ func TestOverBySeconds(t *testing.T) {
 					}
 				}
 			}
-			p, per := s.Points[i], float64(step)
+			p, per := s.Points[i], float64(min(step, to-s.Points[i].At))
 			if started > 0 {
 				waits /= float64(started)
 			}
