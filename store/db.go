@@ -85,8 +85,10 @@ func open(path string, opt Options, scratch bool) (*DB, error) {
 	}
 	var err error
 	if IsLog(path) {
-		db.log, err = openLog(path, &db.opt)
-		return db, err
+		if db.log, err = openLog(path, &db.opt); err != nil {
+			return nil, err
+		}
+		return db, nil
 	}
 	db.file, err = file.Open(path, file.Options{LockTimeout: db.opt.LockTimeout, Private: opt.Private, Scratch: scratch, Warn: opt.Warn, Detail: opt.Detail})
 	if err != nil {
@@ -149,7 +151,15 @@ func (db *DB) Copy() (*DB, error) {
 // Others says why somebody else than the caller or root may have written what is in the
 // file, or put it there; "" where nobody can have. What a file names to be run is theirs,
 // then.
-func (db *DB) Others() string { return db.rows().Others() }
+//
+// Who may write to a log may have it do anything, as with a file: whom to let in is a
+// matter of the log's.
+func (db *DB) Others() string {
+	if db.log != nil {
+		return ""
+	}
+	return db.file.Others()
+}
 
 // Path is the database's name as given.
 func (db *DB) Path() string {

@@ -345,6 +345,6 @@ func (g *gauges) classes(m *Metrics) error {
 }
 
 func (g *gauges) file(m *Metrics) (err error) {
-	m.FreeBytes, err = g.tx.db.file.FreeBytes()
+	m.FreeBytes, err = g.tx.db.rows().FreeBytes()
 	return err
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 
 	"github.com/placectl/placectl/store/internal/check"
 	"github.com/placectl/placectl/store/internal/file"
@@ -198,6 +199,21 @@ type LoadOptions struct {
 func Load(path string, dump io.Reader, opt *LoadOptions) (Content, error) {
 	if opt == nil {
 		opt = new(LoadOptions)
+	}
+	if IsLog(path) && !opt.DryRun {
+		var content Content
+		return content, createLog(path, &opt.Options, func(path string, _ *Options) (err error) {
+			content, err = Load(path, dump, opt)
+			return err
+		})
+	}
+	if IsLog(path) {
+		dir, err := os.MkdirTemp("", "placectl-*")
+		if err != nil {
+			return Content{}, err
+		}
+		defer os.RemoveAll(dir)
+		path = filepath.Join(dir, "dry-run.db")
 	}
 	content, err := recovery.Load(path, dump, recovery.LoadOptions{Open: scratchOf(opt.Options), DryRun: opt.DryRun, Watch: opt.Watch,
 		Wrong: func(line int, why error) error { return &LineError{line, why} },

@@ -45,7 +45,12 @@ func openLog(name string, opt *Options) (*replica.Replica, error) {
 	if err != nil {
 		return nil, err
 	}
-	return replica.Connected(name, d, c, ropt)
+	log, err := replica.Connected(name, d, c, ropt)
+	if err != nil {
+		_ = d.Close()
+		return nil, err
+	}
+	return log, nil
 }
 
 // connect makes a connection to a log.

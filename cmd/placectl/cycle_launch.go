@@ -87,10 +87,10 @@ func (r *runner) passHosts(here string) (hosts []string, database string, err er
 }
 
 // launchDB is how other hosts find the database where nobody has said it: at its path on a
-// file system that they share, else over ssh.
+// file system that they share, by its own name where it is kept in a log, else over ssh.
 func (r *runner) launchDB(here string) string {
 	path := r.databasePath()
-	if store.NetworkFileSystem(filepath.Dir(path)) != "" {
+	if store.IsLog(path) || store.NetworkFileSystem(filepath.Dir(path)) != "" {
 		return path
 	}
 	return "ssh://" + here + path

@@ -34,6 +34,9 @@ func TestMain(m *testing.M) {
 func mainTwice() {
 	e := processEnv()
 	e.commit = commitTwice
+	if os.Getenv(inLogs) != "" {
+		e = intoLogs(e)
+	}
 	runProcess(e)
 }
 
@@ -52,8 +55,13 @@ func TestScripts(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts many processes")
 	}
+	runScripts(t, testscript.Params{Dir: "../../testdata/script"}, nil)
+}
+
+// runScripts runs scripts with more variables set.
+func runScripts(t *testing.T, p testscript.Params, vars map[string]string) {
 	testscript.Run(t, testscript.Params{
-		Dir:                 "../../testdata/script",
+		Dir: p.Dir, Files: p.Files,
 		RequireExplicitExec: true,
 		UpdateScripts:       *update,
 		Cmds:                map[string]func(*testscript.TestScript, bool, []string){"exits": scriptExits, "eventually": scriptEventually},
@@ -74,6 +82,9 @@ func TestScripts(t *testing.T) {
 				return err
 			}
 			e.Setenv("HOOKS", hooks)
+			for name, value := range vars {
+				e.Setenv(name, strings.ReplaceAll(value, "WORK", e.WorkDir))
+			}
 			return nil
 		},
 	})

@@ -1,5 +1,136 @@
 package main
 
 import (
-	_ "github.com/placectl/placectl/store/logtest" // testlog:///PATH names a database that is kept in a log
+	"bytes"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/placectl/placectl/store/logtest" // testlog:///PATH names a database that is kept in a log
+	"github.com/rogpeppe/go-internal/testscript"
 )
+
+// inLogs is the environment variable that has commands of scripts keep each database in a
+// log: a name NAME, unless it is that of a file that is something else, means
+// testlog:///.../NAME.
+const inLogs = "PLACECTL_TEST_IN_LOGS"
+
+// intoLogs makes a command's environment one in which databases are kept in logs, and what
+// it says one in which they are called as if they were files.
+func intoLogs(e env) env {
+	named := make(map[string]string) // as the command knows it: as the script does
+	name := func(given string) string {
+		if given == "" || strings.Contains(given, "://") || isOther(given) {
+			return given
+		}
+		path, err := filepath.Abs(given)
+		if err != nil {
+			return given
+		}
+		named["testlog://"+path] = given
+		return "testlog://" + path
+	}
+	db := e.getenv("PLACECTL_DB")
+	if db == "" {
+		db = "placectl.db"
+	}
+	db = name(db)
+	os.Setenv("PLACECTL_DB", db)
+	for i := range e.args {
+		switch word := e.args[i]; {
+		case word == "--":
+		case word == "--db" && i+1 < len(e.args):
+			e.args[i+1] = name(e.args[i+1])
+			continue
+		case strings.HasPrefix(word, "--db="):
+			e.args[i] = "--db=" + name(strings.TrimPrefix(word, "--db="))
+			continue
+		default:
+			continue
+		}
+		break
+	}
+	e.stdout, e.stderr = &asFiles{e.stdout, named}, &asFiles{e.stderr, named}
+	return e
+}
+
+// isOther reports whether a file is there, and is no log.
+func isOther(path string) bool {
+	text, err := os.ReadFile(path)
+	return err == nil && !bytes.HasPrefix(text, []byte(logtest.Magic))
+}
+
+// asFiles writes the names of logs as those of the files that they are there for.
+type asFiles struct {
+	to    io.Writer
+	named map[string]string
+}
+
+func (w *asFiles) Write(b []byte) (int, error) {
+	length := len(b)
+	for name, given := range w.named {
+		b = bytes.ReplaceAll(b, []byte(name), []byte(given))
+	}
+	_, err := w.to.Write(b)
+	return length, err
+}
+
+// notInLogs are the scripts that look at the file of a database, and what at.
+var notInLogs = map[string]string{
+	"archive":       "an archive is not put over the database",
+	"backup":        "the database that was there is kept",
+	"batch":         "a picture is not put over the database",
+	"check":         "pages are damaged",
+	"compact":       "pages are freed",
+	"completion":    "the name of the database is a word to be completed",
+	"demo":          "it names its database by itself",
+	"doctor":        "the file is examined",
+	"fronts":        "nobody says which database it is",
+	"gantt":         "as batch",
+	"health":        "others may write the file",
+	"hook":          "as health",
+	"init":          "there is no folder for the file",
+	"launch":        "as init",
+	"made_once":     "it salvages",
+	"metrics":       "as batch",
+	"on":            "the database is reached over ssh",
+	"reasons":       "as health",
+	"replica":       "it has logs of its own",
+	"salvage":       "pages are damaged",
+	"simulate":      "as batch",
+	"submit_export": "who can read the file",
+	"trust":         "as health",
+}
+
+// someInLogs are run always, the others in the long form.
+var someInLogs = []string{"account", "cycle", "dump", "ending", "events", "hook_mail", "job", "plan", "pool", "query", "release", "reserve", "run", "tx", "wait"}
+
+// TestScriptsInLogs runs the scripts on databases that are kept in logs: nobody sees a
+// difference.
+func TestScriptsInLogs(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts many processes")
+	}
+	files, err := filepath.Glob("../../testdata/script/*.txtar")
+	if err != nil {
+		t.Fatal(err)
+	}
+	left := maps.Clone(notInLogs)
+	var chosen []string
+	for _, path := range files {
+		name := strings.TrimSuffix(filepath.Base(path), ".txtar")
+		_, not := left[name]
+		delete(left, name)
+		if !not && (*long || slices.Contains(someInLogs, name)) {
+			chosen = append(chosen, path)
+		}
+	}
+	if len(left) > 0 || !*long && len(chosen) != len(someInLogs) {
+		t.Fatalf("there are no such scripts: %v, or some of %v", left, someInLogs)
+	}
+	runScripts(t, testscript.Params{Files: chosen}, map[string]string{inLogs: "1", "PLACECTL_REPLICAS": "WORK/.replicas"})
+}

@@ -3,6 +3,7 @@
 package logtest
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io/fs"
@@ -22,6 +23,9 @@ func init() {
 // lookEvery is how often the file is looked at by who waits for a change.
 const lookEvery = 5 * time.Millisecond
 
+// Magic begins the file of a log.
+const Magic = "placectl log for tests\n"
+
 // folder is a log in a file, which each call reads and writes whole.
 type folder struct{ path string }
 
@@ -40,14 +44,15 @@ func (f *folder) do(fn func(m *replica.Memory) error) error {
 		return err
 	}
 	m := replica.NewMemory()
-	if err := m.SetBytes(was); err != nil {
+	if err := m.SetBytes(bytes.TrimPrefix(was, []byte(Magic))); err != nil {
 		return err
 	}
 	if err := fn(m); err != nil {
 		return err
 	}
 	now, err := m.Bytes()
-	if err != nil || string(now) == string(was) {
+	now = append([]byte(Magic), now...)
+	if err != nil || bytes.Equal(now, was) {
 		return err
 	}
 	return errors.Join(os.WriteFile(f.path+".new", now, 0o600), os.Rename(f.path+".new", f.path))

@@ -23,11 +23,11 @@ func (rep *Replica) join(until time.Time) error {
 	defer cancel()
 	tail, err := rep.driver.After(ctx, nowhere)
 	if err != nil {
-		return away(err)
+		return rep.away(err)
 	}
 	snap, err := rep.driver.Snapshot(ctx)
 	if err != nil {
-		return away(err)
+		return rep.away(err)
 	}
 	if err := snap.verify(); err != nil {
 		return err

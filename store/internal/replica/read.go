@@ -154,7 +154,7 @@ func (s *session) fresh(at *row.Replica) error {
 	began := time.Now()
 	tail, err := s.rep.driver.After(ctx, positionOf(at))
 	if err != nil {
-		return away(err)
+		return s.rep.away(err)
 	}
 	return s.compare(at, tail, began)
 }
@@ -176,12 +176,17 @@ func (s *session) compare(at *row.Replica, tail *Tail, began time.Time) error {
 }
 
 // away is an error of a call under the name that callers know it by.
+func (rep *Replica) away(err error) error {
+	if errors.Is(err, ErrNoLog) {
+		return fmt.Errorf("there is no database %s; make one with placectl init%w", rep.Name, file.Wordless(row.ErrNotFound))
+	}
+	return away(err)
+}
+
 func away(err error) error {
 	switch {
 	case errors.Is(err, ErrAway), errors.Is(err, ErrLost):
 		return fmt.Errorf("%w: %w", file.ErrLocked, err)
-	case errors.Is(err, ErrNoLog):
-		return fmt.Errorf("%w of that name, placectl init makes one%w", err, file.Wordless(row.ErrNotFound))
 	}
 	return err
 }

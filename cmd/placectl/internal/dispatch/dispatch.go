@@ -157,8 +157,12 @@ func (d *DB) BusyHosts(tx *store.Tx, busy map[string]bool) error {
 	})
 }
 
-// fileOwner is the uid of a file's owner, -1 where that cannot be told.
+// fileOwner is the uid of a file's owner, -1 where that cannot be told. What is kept in a log
+// has none: whoever may change it is as good as the owner.
 func fileOwner(path string) int {
+	if store.IsLog(path) {
+		return os.Getuid()
+	}
 	info, err := os.Stat(path)
 	if err != nil {
 		return -1
