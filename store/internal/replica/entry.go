@@ -92,7 +92,12 @@ func (e *Entry) encode() ([]byte, error) {
 		}
 		b = append(binary.AppendUvarint(append(b, packedDeflate), uint64(len(changes))), packed...)
 	}
-	return binary.LittleEndian.AppendUint32(b, crc32.Checksum(b, crc32.MakeTable(crc32.Castagnoli))), nil
+	return sealEntry(b), nil
+}
+
+// sealEntry puts the checksum behind the rest of an entry.
+func sealEntry(b []byte) []byte {
+	return binary.LittleEndian.AppendUint32(b, crc32.Checksum(b, crc32.MakeTable(crc32.Castagnoli)))
 }
 
 func (e *Entry) encodeHead() []byte {

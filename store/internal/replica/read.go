@@ -1,6 +1,7 @@
 package replica
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"time"
@@ -92,7 +93,7 @@ func (s *session) joining(try func() error) error {
 		switch {
 		case errors.Is(err, errAgain):
 			continue
-		case errors.As(err, &join) && s.joins < joinsMost, errors.Is(err, errUnusable) && s.joins == 0:
+		case errors.As(err, &join) && s.joins < joinsMost:
 		case s.joins == 0 && isDamage(err):
 			s.rep.damaged()
 		default:
@@ -106,15 +107,14 @@ func (s *session) joining(try func() error) error {
 	}
 }
 
-// errUnusable says that there is no replica where it should be.
-var errUnusable = errors.New("there is no replica")
-
 // isDamage reports whether an error is one of this machine's replica, and of no log's.
 func isDamage(err error) bool {
 	if errors.Is(err, errEntry) || errors.Is(err, errSnapshot) || errors.Is(err, ErrGoneBack) {
 		return false
 	}
-	return errors.Is(err, row.ErrDamaged) || errors.Is(err, file.ErrNotOurs)
+	var said *answered
+	gone := errors.Is(err, row.ErrNotFound) && !errors.As(err, &said)
+	return gone || errors.Is(err, row.ErrDamaged) || errors.Is(err, file.ErrNotOurs)
 }
 
 // saidBy is an error as the function of a transaction gave it.
@@ -185,7 +185,7 @@ func (rep *Replica) away(err error) error {
 
 func away(err error) error {
 	switch {
-	case errors.Is(err, ErrAway), errors.Is(err, ErrLost):
+	case errors.Is(err, ErrAway), errors.Is(err, ErrLost), errors.Is(err, context.DeadlineExceeded):
 		return fmt.Errorf("%w: %w", file.ErrLocked, err)
 	}
 	return err

@@ -1,0 +1,222 @@
+package replica
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/placectl/placectl/store/internal/file"
+	"github.com/placectl/placectl/store/internal/row"
+)
+
+// write puts a row through a replica.
+func write(t testing.TB, rep *Replica, key, value string) {
+	t.Helper()
+	if err := rep.Update(func(r *file.Recorder) (bool, error) { return true, set(r, key, value) }); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// gap is a driver that leaves an entry out of what it reads.
+type gap struct{ *Memory }
+
+func (g gap) After(ctx context.Context, at Position) (*Tail, error) {
+	t, err := g.Memory.After(ctx, at)
+	if err == nil && len(t.Entries) > 1 {
+		t.Entries = t.Entries[1:]
+	}
+	return t, err
+}
+
+// TestGap: what does not begin right behind the replica is not applied.
+func TestGap(t *testing.T) {
+	t.Parallel()
+	m := newLog(t)
+	a, b := machine(t, m), machine(t, gap{m})
+	for _, key := range []string{"k", "l", "m"} {
+		write(t, a, key, "v")
+	}
+	err := b.View(func(*file.Recorder) error { t.Error("it answered"); return nil })
+	if !errors.Is(err, row.ErrDamaged) || !strings.Contains(err.Error(), "entry 2 came behind entry 0") {
+		t.Error(err)
+	}
+}
+
+// TestGoneBack: a log that is in an earlier state than a replica answers nobody, and takes
+// nothing.
+func TestGoneBack(t *testing.T) {
+	t.Parallel()
+	m := newLog(t)
+	a := machine(t, m)
+	write(t, a, "k", "v")
+	earlier, err := m.Bytes()
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(t, a, "k", "w")
+	if err := m.SetBytes(earlier); err != nil {
+		t.Fatal(err)
+	}
+	refuses := func(what string) {
+		t.Helper()
+		for _, err := range []error{
+			a.View(func(*file.Recorder) error { t.Error("it answered"); return nil }),
+			a.Update(func(r *file.Recorder) (bool, error) { return true, set(r, "l", "v") }),
+		} {
+			if !errors.Is(err, ErrGoneBack) || !errors.Is(err, row.ErrDamaged) {
+				t.Errorf("%s: %v", what, err)
+			}
+		}
+	}
+	refuses("the log ends before the replica")
+	write(t, machine(t, m), "k", "other")
+	refuses("another entry has the position")
+	write(t, machine(t, m), "k", "more")
+	refuses("another entry has the position, and the log goes on")
+	a.opt.Stale = -1
+	if err := a.View(func(r *file.Recorder) error {
+		if get(r, "k") != "w" {
+			return errors.New(get(r, "k"))
+		}
+		return nil
+	}); err != nil {
+		t.Error("the replica as it is: ", err)
+	}
+}
+
+// TestOtherLog: a log that was made anew under a name has another id, and nothing of the
+// one before is mixed into its replicas.
+func TestOtherLog(t *testing.T) {
+	t.Parallel()
+	m := newLog(t)
+	a := machine(t, m)
+	write(t, a, "k", "v")
+	other, err := newLog(t).Bytes()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := m.SetBytes(other); err != nil {
+		t.Fatal(err)
+	}
+	write(t, a, "l", "v")
+	if diff := cmp.Diff(contents(t, machine(t, m)), contents(t, a)); diff != "" {
+		t.Error(diff)
+	}
+	if _, is := contents(t, a)[`config "k"`]; is {
+		t.Error("a row of the log before is there")
+	}
+}
+
+// TestDamagedReplica: a replica that is damaged, gone, or differs from the log is made anew,
+// for readers and writers.
+func TestDamagedReplica(t *testing.T) {
+	t.Parallel()
+	m := newLog(t)
+	a := machine(t, m)
+	write(t, a, "k", strings.Repeat("a long row ", 100))
+	for name, break_ := range map[string]func(path string) error{
+		"gone":      os.Remove,
+		"truncated": func(path string) error { return os.Truncate(path, 100) },
+		"garbled": func(path string) error {
+			b, err := os.ReadFile(path)
+			if err != nil {
+				return err
+			}
+			for at := 8192; at < len(b); at += 512 {
+				b[at] ^= 0xff
+			}
+			return os.WriteFile(path, b, 0o600)
+		},
+		"differs": func(string) error {
+			return a.File().Hold(func(h *file.Held) error {
+				return h.Update(func(r *file.Recorder) (bool, error) { return true, set(r, "k", strings.Repeat("another row ", 100)) })
+			})
+		},
+	} {
+		b := machine(t, m)
+		for _, way := range []func() error{
+			func() error { return a.View(func(r *file.Recorder) error { get(r, "k"); return nil }) },
+			func() error {
+				return a.Update(func(r *file.Recorder) (bool, error) { return true, set(r, "k", get(r, "k")+name) })
+			},
+		} {
+			if err := break_(a.path(a.ID())); err != nil {
+				t.Fatal(err)
+			}
+			write(t, b, "k", strings.Repeat("a long row ", 100)+name+time.Now().String()) // a change of the row that was garbled
+			if err := way(); err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+			if diff := cmp.Diff(contents(t, machine(t, m)), contents(t, a)); diff != "" {
+				t.Errorf("%s: %s", name, diff)
+			}
+		}
+	}
+}
+
+// TestNewerFormat: who knows less than the log stops, and is told what to install.
+func TestNewerFormat(t *testing.T) {
+	t.Parallel()
+	m := newLog(t)
+	a := machine(t, m)
+	e := &Entry{Head: Head{Position: 1, Log: [4]byte(a.id[:4]), Before: a.id.Start().Chain, Format: row.Format + 1, Version: "v9.1.0", Verb: "upgrade"}}
+	b, err := e.encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if tail, err := m.Append(context.Background(), a.id.Start(), b, nil); tail != nil || err != nil {
+		t.Fatal(tail, err)
+	}
+	err = a.View(func(*file.Recorder) error { return nil })
+	if !errors.Is(err, file.ErrNewer) || !strings.Contains(err.Error(), "v9.1.0") {
+		t.Error(err)
+	}
+}
+
+// TestProof: an entry that does not make the rows of the transaction is found before it is
+// appended.
+func TestProof(t *testing.T) {
+	t.Parallel()
+	a := machine(t, newLog(t))
+	write(t, a, "k", strings.Repeat("a long row ", 100))
+	err := a.File().Hold(func(h *file.Held) error {
+		return h.Update(func(r *file.Recorder) (bool, error) {
+			if err := errors.Join(set(r, "k", strings.Repeat("a long row ", 99)), set(r, "l", "v"), r.Remove(row.Config, []byte("none"))); err != nil {
+				return false, err
+			}
+			return false, r.Previous(func(before func(t row.Table, key []byte) []byte) error {
+				tables, err := changesOf(r.Changes(), before)
+				if err != nil {
+					return err
+				}
+				for what, spoil := range map[string]func([]tableChange){
+					"":             func([]tableChange) {},
+					"left out":     func(ts []tableChange) { ts[0].ops = ts[0].ops[:1] },
+					"another row":  func(ts []tableChange) { ts[0].ops[1].value = []byte("w") },
+					"another key":  func(ts []tableChange) { ts[0].ops[1].key = []byte("m") },
+					"cleared":      func(ts []tableChange) { ts[0].cleared = true },
+					"spoilt delta": func(ts []tableChange) { ts[0].ops[0].value = bytes.Repeat([]byte("x"), 30) },
+				} {
+					list := []tableChange{{name: tables[0].name, ops: append([]op{}, tables[0].ops...)}}
+					spoil(list)
+					b, err := (&Entry{tables: list}).encode()
+					if err != nil {
+						return err
+					}
+					if err := prove(b, r.Changes(), before); (err == nil) != (what == "") {
+						t.Errorf("%q: %v", what, err)
+					}
+				}
+				return nil
+			})
+		})
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}

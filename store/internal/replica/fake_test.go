@@ -1,0 +1,144 @@
+package replica
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"time"
+)
+
+// rough is a way to a log on which calls and answers get lost: what is sent may be carried
+// out and the answer not come, come late, be carried out twice, or some time after its
+// caller has given it up.
+type rough struct {
+	*Memory
+	bad float64 // how many of the calls go wrong
+
+	mu      sync.Mutex
+	rng     *rand.Rand
+	delayed sync.WaitGroup
+	cut     bool // the machine reaches nobody
+	stopped bool // nothing is delayed any more
+}
+
+func newRough(m *Memory, seed uint64, bad float64) *rough {
+	return &rough{Memory: m, bad: bad, rng: rand.New(rand.NewPCG(seed, 7))}
+}
+
+// fate is what becomes of a call.
+type fate int
+
+const (
+	goesWell fate = iota
+	notSent
+	askLost
+	answerLost
+	twice
+	late
+	torn
+)
+
+func (d *rough) draw() (f fate, pause time.Duration) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.cut {
+		return notSent, time.Millisecond
+	}
+	if d.rng.Float64() >= d.bad {
+		return goesWell, 0
+	}
+	f = fate(1 + d.rng.IntN(int(torn)))
+	if f == late && d.stopped {
+		f = askLost
+	}
+	return f, time.Duration(d.rng.IntN(4000)) * time.Microsecond
+}
+
+func (d *rough) Append(ctx context.Context, at Position, entry []byte, place Place) (*Tail, error) {
+	f, pause := d.draw()
+	switch f {
+	case notSent:
+		return nil, ErrAway
+	case askLost:
+		return nil, ErrLost
+	case answerLost, torn:
+		_, _ = d.Memory.Append(ctx, at, entry, place)
+		return nil, fmt.Errorf("%w: it was cut short", ErrLost)
+	case twice:
+		_, _ = d.Memory.Append(ctx, at, entry, place)
+	case late:
+		d.delayed.Go(func() {
+			time.Sleep(pause)
+			_, _ = d.Memory.Append(context.Background(), at, entry, place)
+		})
+		return nil, ErrLost
+	}
+	return d.Memory.Append(ctx, at, entry, place)
+}
+
+// After may give less than there is, as an answer that has a limit does.
+func (d *rough) After(ctx context.Context, at Position) (*Tail, error) {
+	f, pause := d.draw()
+	switch f {
+	case notSent, askLost, answerLost:
+		return d.retry(ctx, at)
+	case late:
+		time.Sleep(pause)
+	}
+	t, err := d.Memory.After(ctx, at)
+	if f == torn && err == nil && len(t.Entries) > 1 {
+		t.Entries = t.Entries[:1]
+	}
+	return t, err
+}
+
+// retry is what a driver does with a read that was lost: it asks another member.
+func (d *rough) retry(ctx context.Context, at Position) (*Tail, error) {
+	for ctx.Err() == nil {
+		time.Sleep(time.Millisecond)
+		if f, _ := d.draw(); f != notSent {
+			return d.Memory.After(ctx, at)
+		}
+	}
+	return nil, ErrAway
+}
+
+func (d *rough) Snapshot(ctx context.Context) (*Snapshot, error) {
+	if _, err := d.retry(ctx, nowhere); err != nil {
+		return nil, err
+	}
+	return d.Memory.Snapshot(ctx)
+}
+
+func (d *rough) Keep(ctx context.Context, was Position, s *Snapshot) (bool, error) {
+	f, _ := d.draw()
+	if f == notSent || f == askLost {
+		return false, ErrLost
+	}
+	kept, err := d.Memory.Keep(ctx, was, s)
+	if f == answerLost {
+		return false, ErrLost
+	}
+	return kept, err
+}
+
+// away cuts the machine off, or lets it reach the log again.
+func (d *rough) away(cut bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.cut = cut
+}
+
+// settle waits until nothing is under way any more.
+func (d *rough) settle() {
+	d.mu.Lock()
+	d.stopped = true
+	d.bad = 0
+	d.cut = false
+	d.mu.Unlock()
+	d.delayed.Wait()
+}
+
+var errKilled = errors.New("killed")
