@@ -127,7 +127,7 @@ func removeEnded(tx *Tx, ids []uint64) error {
 	if err != nil {
 		return err
 	}
-	dropped := make(map[row.PayloadKey]uint64)
+	dropped, had := make(map[row.PayloadKey]uint64), make(totalsByKey)
 	for _, id := range ids {
 		key := row.Key64(id)
 		payload, err := tx.file.Get(row.Jobs, key)
@@ -144,13 +144,16 @@ func removeEnded(tx *Tx, ids []uint64) error {
 		if j.State.Live() {
 			continue
 		}
+		if err := (accounting{tx}).whole(j, had); err != nil {
+			return err
+		}
 		err = errors.Join(tx.file.Remove(row.Jobs, key), tx.file.Remove(row.JobStates, row.JobStateKey(j.State, id)), tx.attempts().remove(id), tx.loaded.tallies.gone(j))
 		if err != nil {
 			return tx.spoil(err)
 		}
 		dropped[j.Payload]++
 	}
-	return tx.spoil(tx.payloads().drop(dropped))
+	return tx.spoil(errors.Join(accounting{tx}.gone(had), tx.payloads().drop(dropped)))
 }
 
 // removeEvents forgets events.

@@ -138,7 +138,7 @@ func (tx *Tx) Stats() (*Stats, error) {
 		return nil, err
 	}
 	s := &Stats{Format: tx.file.Format(), Bytes: tx.file.Size(), Jobs: make(map[JobState]int),
-		CPUs: ix.Configured(index.NCPUs), UsageSince: tx.UsageSince()}
+		CPUs: ix.Configured(index.NCPUs), UsageSince: tx.Usage().Since()}
 	notUp := roaring.New()
 	for _, b := range ix.Buckets() {
 		s.Buckets++

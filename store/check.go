@@ -98,6 +98,7 @@ func (tx *Tx) checked() *check.Store {
 			}
 			return out, err
 		},
+		Attempt: tx.attempts().of,
 		LetsIn: func(r *row.Reservation, b timeline.Busy) (bool, error) {
 			return booking{tx, r}.letsIn(b)
 		},

@@ -73,7 +73,7 @@ func TestCommitted(t *testing.T) {
 		},
 		func(*Tx) error { return nil }, // plans begin, reservations end
 		func(tx *Tx) error { return tx.Configure("signature", "ncpus") },
-		func(tx *Tx) error { return tx.ResetUsage() },
+		func(tx *Tx) error { return tx.Usage().Reset() },
 		func(tx *Tx) error { _, err := tx.RemoveBatch("work1"); return err },
 	}
 	for i, fn := range work {

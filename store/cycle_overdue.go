@@ -161,15 +161,10 @@ func (os overdue) jobs() (late []*row.Job, err error) {
 // finish ends a job at the end it was given. Whoever launched it is to stop it:
 // its nodes are others' now.
 func (os overdue) finish(j *row.Job) error {
-	end := j.End
 	if err := os.attempts().toStop(j); err != nil {
 		return err
 	}
-	if err := os.ended(j, JobFinished, "it ran to the end of its walltime"); err != nil {
-		return err
-	}
-	j.End = end
-	return os.putJob(j, JobFinished)
+	return os.attempts().endedAt(j, JobFinished, "it ran to the end of its walltime", j.End)
 }
 
 // delays finds the plans that overdue jobs are in the way of. Those of jobs that

@@ -30,8 +30,7 @@
 //
 // Nodes: [Tx.Node], [Tx.NodeByNumber], [Tx.NodeNumber], [Tx.NodeNames], [Tx.ResolveNodes],
 // [Tx.EachNode], [Tx.ScanNodes], [Tx.PutNode], [Tx.RemoveNode], [Tx.SetNodeState], [Tx.SetLoad]; what is on
-// them: [Tx.Occupancy], [Tx.Allocations], [Tx.Owner], [Tx.Left], [Tx.Used], [Tx.UsageSince],
-// [Tx.ResetUsage]; how they are alike: [Tx.Buckets], [Tx.PlacementSets]; their devices:
+// them: [Tx.Occupancy], [Tx.Allocations], [Tx.Owner], [Tx.Left], [Tx.Used]; how they are alike: [Tx.Buckets], [Tx.PlacementSets]; their devices:
 // [Tx.DrainDevices], [Tx.ResumeDevices], [Tx.CutDevices], [Tx.Detected], [Tx.SplitNode],
 // [Tx.JoinNode], [Tx.Moved], and which of them jobs have: [Tx.DevicesOfNode], [Tx.HeldBy],
 // [Tx.Devices], [Tx.DevicesOn].
@@ -53,6 +52,8 @@
 // [Tx.ArrayJobs], [Tx.Payload], [Tx.Outlook], [Tx.WhenJob], [Tx.ExplainJob], [Tx.Asked],
 // [Tx.ExecVNode]; what has happened: [Tx.EachEvent], [Tx.RecordedEvents], [Tx.Stats], [Tx.Metrics];
 // handing it to the site's own program: [Tx.Hook].
+//
+// What jobs have had, by month: [Tx.Usage].
 //
 // Attempts, each a start of a job: [Tx.Claim], [Tx.Report], [Tx.FinishAttempt], [Tx.GiveBack], [Tx.Lose],
 // [Tx.Attend], [Tx.AttendedOn],
@@ -87,7 +88,7 @@
 // can be done, conflict.go verifies it; device.go decides which devices a job gets,
 // device_node.go and device_change.go what becomes of those that jobs have when a node
 // names others, device_split.go makes nodes of groups of them, device_job.go shows them; pool.go and counter.go
-// count what belongs to no node; limit.go is who may have how much, account.go who pays; tally.go counts jobs, metrics.go
+// count what belongs to no node; limit.go is who may have how much, account.go who pays, usage.go adds up what jobs have had; tally.go counts jobs, metrics.go
 // tells a monitoring system; views.go keeps queries; shares.go and share_state.go are class shares,
 // preempt.go is whose jobs make way for whose.
 // The queue: submit.go, payload.go, finish.go and launch.go are what happens to a job,

@@ -10,27 +10,32 @@ import (
 
 // ended is what becomes of a job when it ends.
 func (tx *Tx) ended(j *row.Job, state JobState, reason string) error {
+	return tx.attempts().endedAt(j, state, reason, tx.now)
+}
+
+// endedAt is what becomes of a job that has ended at an instant.
+func (as attempts) endedAt(j *row.Job, state JobState, reason string, end int64) error {
 	was := j.State
 	if was == JobRunning {
-		if err := errors.Join(tx.loaded.usage.accrue(j), tx.attempts().end(j, false, nil)); err != nil {
+		if err := errors.Join(as.loaded.usage.accrue(j), as.end(j, false, nil)); err != nil {
 			return err
 		}
 		if state == JobCancelled {
-			if err := tx.attempts().toStop(j); err != nil {
+			if err := as.toStop(j); err != nil {
 				return err
 			}
 		}
 	}
 	if was == JobRunning || was == JobReserved {
-		if err := tx.allocations().vacate(j); err != nil {
+		if err := as.allocations().vacate(j); err != nil {
 			return err
 		}
 	}
 	if was == JobReserved {
 		j.Unplace()
 	}
-	j.State, j.End, j.Reason = state, tx.now, reason
-	return tx.putJob(j, was)
+	j.State, j.End, j.Reason = state, end, reason
+	return as.putJob(j, was)
 }
 
 // forChange finds a job that is in one of some states, a Conflict when it is in
@@ -169,10 +174,15 @@ func (tx *Tx) Requeue(id uint64, reason string) (*Job, error) {
 	if isExecuted(j) {
 		return jobResult(j, tx.spoil(tx.attempts().endsAs(j, JobQueued, reason)))
 	}
-	if err := errors.Join(tx.loaded.usage.accrue(j), tx.attempts().toStop(j)); err != nil {
-		return nil, err
+	return jobResult(j, tx.attempts().requeue(j, reason))
+}
+
+// requeue queues a running job again whose command nobody executes.
+func (as attempts) requeue(j *row.Job, reason string) error {
+	if err := errors.Join(as.loaded.usage.accrue(j), as.toStop(j)); err != nil {
+		return err
 	}
-	return jobResult(j, tx.unplan(j, JobQueued, reason))
+	return as.unplan(j, JobQueued, reason)
 }
 
 // Release ends a running job now, or gives up a planned one, and gives its nodes

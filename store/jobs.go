@@ -114,7 +114,11 @@ func (tx *Tx) putJob(j *row.Job, was JobState) error {
 			return err
 		}
 	}
-	if err := tx.file.Put(row.Jobs, row.Key64(j.ID), row.EncodeJob(j)); err != nil || j.Array == 0 || j.State.Live() || !was.Live() {
+	err := tx.file.Put(row.Jobs, row.Key64(j.ID), row.EncodeJob(j))
+	if err == nil && was != j.State && was != 0 && (was == JobRunning || !j.State.Live()) {
+		err = accounting{tx}.left(j, was, j.CurrentAttempt())
+	}
+	if err != nil || j.Array == 0 || j.State.Live() || !was.Live() {
 		return err
 	}
 	return tx.counters().arrayEnded(j.Array)

@@ -201,15 +201,3 @@ func (tx *Tx) Used(n *index.Node) (float64, error) {
 	}
 	return min(1, float64(had)/float64(cpus(n)*(tx.now-since))), nil
 }
-
-// UsageSince is the instant since which usage is counted.
-func (tx *Tx) UsageSince() time.Time { return instant(tx.state.UsageSince) }
-
-// ResetUsage begins to count usage anew.
-func (tx *Tx) ResetUsage() error {
-	if !tx.Writable() {
-		return ErrReadOnly
-	}
-	tx.state.UsageSince = tx.now
-	return tx.file.Clear(row.Usage)
-}

@@ -220,6 +220,9 @@ func (as attempts) again(j *row.Job, why string) error {
 	if err := as.end(j, true, nil); err != nil {
 		return err
 	}
+	if err := accounting(as).left(j, j.State, j.CurrentAttempt()); err != nil {
+		return err
+	}
 	j.Attempt++
 	j.Launched = false
 	if err := as.list(j, j.State); err != nil {

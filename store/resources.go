@@ -48,15 +48,18 @@ func (tx *Tx) AddResource(def index.Def) error {
 	if err != nil {
 		return err
 	}
-	if def, err = defs.Add(def); err != nil {
+	err = accounting{tx}.renamed(def.Name, func() error {
+		if def, err = defs.Add(def); err != nil {
+			return err
+		}
+		tx.state.NextResource = defs.Next()
+		tx.loaded.sayings = sayings{}
+		return tx.file.Put(row.Resources, row.Key16(uint16(def.ID)), row.EncodeResource(def))
+	})
+	if err != nil {
 		return err
 	}
-	tx.state.NextResource = defs.Next()
-	tx.loaded.sayings = sayings{}
 	tx.loaded.freed.Anywhere()
-	if err := tx.file.Put(row.Resources, row.Key16(uint16(def.ID)), row.EncodeResource(def)); err != nil {
-		return err
-	}
 	return tx.nodeIndex().forget()
 }
 
@@ -96,9 +99,12 @@ func (tx *Tx) RemoveResource(name string) error {
 	if err := unusedResource(tx, def); err != nil {
 		return err
 	}
-	defs.Remove(def.ID)
-	tx.loaded.sayings = sayings{}
-	if err := tx.file.Remove(row.Resources, row.Key16(uint16(def.ID))); err != nil {
+	err = accounting{tx}.renamed(def.Name, func() error {
+		defs.Remove(def.ID)
+		tx.loaded.sayings = sayings{}
+		return tx.file.Remove(row.Resources, row.Key16(uint16(def.ID)))
+	})
+	if err != nil {
 		return err
 	}
 	return tx.nodeIndex().rebuild()

@@ -14,6 +14,7 @@ import (
 	"github.com/placectl/placectl/store/internal/check"
 	"github.com/placectl/placectl/store/internal/derived"
 	"github.com/placectl/placectl/store/internal/file"
+	"github.com/placectl/placectl/store/internal/ledger"
 	"github.com/placectl/placectl/store/internal/row"
 	"github.com/placectl/placectl/store/internal/rules"
 	"github.com/placectl/placectl/store/internal/tables"
@@ -55,6 +56,7 @@ type loaded struct {
 	moved    []*row.Job       // that were planned anew because of devices or pools
 	counters *derived.Counters
 	tallies  *tallies
+	ledger   *ledger.Ledger
 }
 
 func newLoaded(tx *Tx) loaded {

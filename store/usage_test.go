@@ -37,7 +37,7 @@ func TestUsage(t *testing.T) {
 				})
 				return part
 			}
-			must((*Tx).ResetUsage)
+			must(func(tx *Tx) error { return tx.Usage().Reset() })
 			must(func(tx *Tx) error {
 				_, err := tx.Place(placer.Request{Select: "1:ncpus=2", Place: "shared", Walltime: time.Hour})
 				return err

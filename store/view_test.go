@@ -93,7 +93,7 @@ func calls(t *testing.T, db *DB) map[string]call {
 		"ScanNodes":  reads(func(*index.Node) error { return nil }),
 		"Preemption": reads(), "ResolveNodes": reads("n[00-03]"), "PutNode": writes(&index.Node{Name: "n00"}), "SetNodeState": writes(uint32(0), index.Down, "test"),
 		"SetLoad": writes(uint32(0), 1.5), "RemoveNode": writes(uint32(39)), "Left": reads(node), "Occupancy": reads(node), "Allocations": reads(uint32(3)), "Buckets": reads(), "Used": reads(node),
-		"UsageSince": reads(), "ResetUsage": writes(), "Pools": reads(), "Accounts": reads(), "Views": reads(), "Limits": reads(), "Queues": reads(), "Queue": reads("q"), "AddQueue": writes(Queue{Name: "p"}),
+		"Usage": reads(), "Pools": reads(), "Accounts": reads(), "Views": reads(), "Limits": reads(), "Queues": reads(), "Queue": reads("q"), "AddQueue": writes(Queue{Name: "p"}),
 		"SetQueue": writes(Queue{Name: "q", Policy: "tetris"}), "RemoveQueue": writes("q"), "Reservation": reads("r1"),
 		"EachReservation": reads(func(*Reservation) error { return nil }), "ReserveNodes": writes("new", []uint32{38}, later, later.Add(time.Minute)),
 		"Reserve": writes("new", ask, later), "AddReservation": writes(ReserveSpec{Name: "new", Nodes: []uint32{38}, Start: later, End: later.Add(time.Minute)}),

@@ -28,7 +28,7 @@ func statsVerb() *verb {
 func (r *runner) stats(tx *store.Tx, _ *cli.Context) error { return r.printStats(tx) }
 
 func (r *runner) statsReset(tx *store.Tx, _ *cli.Context) error {
-	if err := tx.ResetUsage(); err != nil {
+	if err := tx.Usage().Reset(); err != nil {
 		return err
 	}
 	return r.printStats(tx)

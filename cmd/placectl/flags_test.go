@@ -218,6 +218,9 @@ gantt --html=@/out.html
 metrics --format=openmetrics
 metrics --out=@/out.prom
 stats reset --dry-run
+usage --by=class
+usage --from=now+1h
+usage --to=now-1h
 simulate @/trace.swf --procs=4
 simulate @/trace.swf --procs=4 --policy=fcfs
 simulate @/trace.swf --procs=4 --by=user

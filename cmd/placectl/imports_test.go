@@ -29,6 +29,8 @@ const importRules = `
 	index, timeline, placer, locality        < store/internal/row
 	store/internal/row                       < store, store/internal/file, store/internal/tables, store/internal/batches, store/internal/check
 	store/internal/file                      < store, store/internal/tables, store/internal/batches, store/internal/check
+	index, placer, store/internal/row        < store/internal/ledger
+	store/internal/ledger                    < store, store/internal/check, store/internal/tables
 	index, locality                          < store/internal/batches
 	index, timeline, placer, locality, placer/fairshare < store/internal/check
 	store/internal/batches, store/internal/check < store
@@ -146,7 +148,7 @@ var confined = map[string][]string{
 
 // pure packages know nothing of files and clocks.
 var pure = []string{"index", "index/heap", "index/devices", "timeline", "placer", "placer/fairshare", "placer/preempt", "placer/recur", "placer/backfill", "placer/backfill/swf",
-	"placer/limits", "placer/cycle", "placer/cluster", "locality", "query", "store/internal/row", "cmd/placectl/internal/spell", "cmd/placectl/internal/infile", "cmd/placectl/internal/nodefile",
+	"placer/limits", "placer/cycle", "placer/cluster", "locality", "query", "store/internal/row", "store/internal/ledger", "cmd/placectl/internal/spell", "cmd/placectl/internal/infile", "cmd/placectl/internal/nodefile",
 	"cmd/placectl/internal/chart", "cmd/placectl/internal/sharefile", "cmd/placectl/internal/directives", "cmd/placectl/internal/usage", "cmd/placectl/internal/simulate",
 	"cmd/placectl/internal/batchfile", "cmd/placectl/internal/trends", "cmd/placectl/internal/report", "cmd/placectl/internal/fronts", "cmd/placectl/internal/fronts/pbs", "cmd/placectl/internal/fronts/slurm"}
 

@@ -119,6 +119,7 @@ func allVerbs() verbs.List[*runner] {
 		{Name: "stats", Make: statsVerb},
 		{Name: "metrics", Make: metricsVerb},
 		{Name: "report", Make: reportVerb},
+		{Name: "usage", Make: usageVerb},
 		{Name: "simulate", Make: simulateVerb},
 		{Name: "check", Make: checkVerb},
 		{Name: "log", Make: logVerb},

@@ -23,7 +23,7 @@ var simulatedVerbs = []string{
 	"bucket list", "set list", "when", "explain", "show", "reservation list", "reservation show", "job list", "job list", "job show", "history", "status", "top", "report",
 	"run", "wait", "logs", "events", "class show", "class set", "class map", "class default", "class rebalance", "class rm", "class plan",
 	"batch create", "batch list", "batch show", "batch next", "batch next", "batch done", "batch fail", "batch expire", "batch recompute", "batch cursors", "batch rm",
-	"query", "shell", "gantt", "stats", "stats reset", "metrics", "check", "backup", "dump", "compact",
+	"query", "shell", "gantt", "stats", "stats reset", "usage", "metrics", "check", "backup", "dump", "compact",
 }
 
 // leftOut are the verbs that are not drawn, and why.
@@ -142,7 +142,7 @@ var flagValues = map[string][]string{
 	"dry-run": {""}, "all": {""}, "select": drawnSelects, "place": drawnPlaces, "walltime": drawnSpans,
 	"name": drawnNames, "user": drawnUsers, "group": {"chem", "*"}, "account": {"acc", ""}, "queue": drawnQueues, "class": drawnClasses,
 	"policy": drawnPolicies, "prefer": {"feature", "color=red"}, "access": {"shared", "singleuser", "singlejob", "singletask", "x"},
-	"pool": {"fluent=1", "fluent=2", "fluent=1", "fluent=5", "matlab=1", "nosuch=1", "fluent=0", "x"}, "outside": {"0", "1", "2", "x"}, "until": drawnInstants,
+	"pool": {"fluent=1", "fluent=2", "fluent=1", "fluent=5", "matlab=1", "nosuch=1", "fluent=0", "x"}, "usage by": {"user", "account", "class", "queue", "day", "month", "x"}, "outside": {"0", "1", "2", "x"}, "until": drawnInstants,
 	"over-limits": {""}, "soft": {""}, "use": {""},
 	"parent": {"acc", "chem", "", "nosuch"}, "shares": {"0", "1", "30", "x"}, "member": {"ann=2", "bob", "ann=-", "a b=1", "ann=x"},
 	"how": {"requeue", "cancel", "x"}, "min-run": {"0", "0", "10m", "x"}, "at-most": {"0", "1", "3", "x"},

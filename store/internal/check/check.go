@@ -30,6 +30,7 @@ type Store struct {
 	Spans     func(*row.Job) ([]Span, error) // what a job has
 	LetsIn    func(*row.Reservation, timeline.Busy) (bool, error)
 	Batch     func(number uint32) locality.Rows
+	Attempt   func(j *row.Job, number int) (*row.Attempt, error) // of those that it has started
 
 	Rules      func() (*rules.Rules, error) // nil where there are none
 	Shares     func() (*fairshare.Settings, error)

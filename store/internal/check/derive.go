@@ -55,6 +55,9 @@ func (f *Findings) derive(s *Store) (*derived, error) {
 		return nil, err
 	}
 	d.counts()
+	if err := d.had(); err != nil {
+		return nil, err
+	}
 	if err := d.payloads(); err != nil {
 		return nil, err
 	}

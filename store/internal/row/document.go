@@ -163,6 +163,7 @@ var contents = map[Table]*content{
 	Attempts: contentOf(DecodeAttempt, EncodeAttempt),
 	Counters: contentOf(DecodeCounter, EncodeCounter),
 	Preempts: contentOf(DecodePreempt, EncodePreempt),
+	Gone:     contentOf(DecodeTotal, EncodeTotal),
 	Accounts: contentOf(DecodeAccount, EncodeAccount),
 	Tallies:  contentOf(DecodeTally, EncodeTally),
 	Views:    contentOf(DecodeView, EncodeView),

@@ -68,6 +68,8 @@ const (
 	Views
 	Limits
 	LimitSums
+	Totals
+	Gone
 	TableCount // how many there are
 )
 
@@ -133,6 +135,8 @@ var tables = [TableCount]struct {
 	Views:          {"views", "name", "a query that is asked by its name as a table: its SELECT", 8, false},
 	Limits:         {"limits", "key, 0, measure, 0soft for a soft one", "how much those whom the key names may have at once", 8, false},
 	LimitSums:      {"limit_sums", "limit:rule, 1, whom", "how much the rule counts for them", 8, true},
+	Totals:         {"totals", "month (4), user, account, class, queue", "what the jobs that are there had in that month", 8, true},
+	Gone:           {"gone_totals", "month (4), user, account, class, queue", "what jobs had that were archived or dropped since", 8, false},
 }
 
 // String is the name of the table in the file.

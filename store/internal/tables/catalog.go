@@ -63,6 +63,7 @@ func queryTables() []queryTable {
 		{"attempts", "one row for each start of a job: who executed it, how it ended, what it used", false, attemptsTable},
 		{"beats", "who executes attempts where, and when they were last heard of", false, beatsTable},
 		{"history", "one row for each start of a job and node that it had, from when to when; ended ones too", false, historyTable},
+		{"usage", "what jobs have had, by month, user, account, class and queue; those that were archived, too", false, usageTable},
 		{"chunks", "one row for each chunk of a job's select", false, chunksTable},
 		{"allocations", "one row for each node and chunk of a job that runs or is planned", true, allocationsTable},
 		{"reservations", "nodes that are kept for a time", false, reservationsTable},

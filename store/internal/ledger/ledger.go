@@ -1,0 +1,164 @@
+// Package ledger says what jobs had: what an attempt held of which resource for how long,
+// month by month, and what counts when a job ends. Package store adds that up in the
+// commit in which an attempt ends, package check from the rows alone, and both get the
+// same numbers, because both ask here.
+//
+// What counts is what was asked for, wherever the job landed: so a number depends on the
+// job's row and on the times of its attempts alone. Besides, each node counts as one of
+// "nodes".
+package ledger
+
+import (
+	"math"
+	"math/bits"
+
+	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/placer"
+	"github.com/placectl/placectl/store/internal/row"
+)
+
+// Nodes is what nodes are called among what is held.
+const Nodes = "nodes"
+
+// Ledger knows what jobs ask for. The zero value but for Defs works.
+type Ledger struct {
+	Defs    *index.Defs
+	selects map[string][]Amount // many jobs have the same
+}
+
+// Amount is how much of something is held, in its own unit: Num/One of those that totals
+// are counted in.
+type Amount struct {
+	Name     string
+	Num, One int64
+}
+
+// Held is what an attempt of a job on so many nodes holds. A select that names what is not
+// defined any more counts for nothing.
+func (l *Ledger) Held(j *row.Job, nodes int) []Amount {
+	out := append(l.asked(j.Select), Amount{Nodes, int64(nodes), 1})
+	for _, p := range j.Pools {
+		out = append(out, Amount{p.Pool, p.Amount, 1})
+	}
+	return out
+}
+
+// asked is what a select asks for: the sum of its chunks. Its capacity is its length, so
+// that who appends gets a copy.
+func (l *Ledger) asked(text string) []Amount {
+	list, known := l.selects[text]
+	if known {
+		return list
+	}
+	chunks, err := placer.ParseSelect(l.Defs, text)
+	if err != nil {
+		chunks = nil
+	}
+	at := make(map[index.ResID]int)
+	for i := range chunks {
+		for _, w := range chunks[i].Wants {
+			def, ok := l.Defs.Get(w.Res)
+			if !ok || !def.Consumable {
+				continue
+			}
+			n, there := at[w.Res]
+			if !there {
+				n, at[w.Res] = len(list), len(list)
+				list = append(list, Amount{def.Name, 0, One(def)})
+			}
+			list[n].Num += w.Value.Num * int64(chunks[i].Count)
+		}
+	}
+	list = list[:len(list):len(list)]
+	if l.selects == nil {
+		l.selects = make(map[string][]Amount)
+	}
+	l.selects[text] = list
+	return list
+}
+
+// One is what totals count of a resource as 1: 1024 kb of a size.
+func One(def index.Def) int64 {
+	text := "1"
+	if def.Type == index.Size {
+		text = "1mb"
+	}
+	v, err := def.ParseValue(text)
+	if err != nil || v.Num == 0 {
+		return 1
+	}
+	return v.Num
+}
+
+// Attempt tells what an attempt has held from its beginning to an instant, and within a
+// time: for each month that it was held in. One that has no nodes on record, because an
+// older version did not keep them, held nothing that anybody knows of.
+func (l *Ledger) Attempt(j *row.Job, a *row.Attempt, until, from, to int64, add func(m row.Month, t *row.Total)) {
+	from, to = max(a.Began, from), min(until, to)
+	nodes := len(a.AllNodes())
+	if a.Began <= 0 || nodes == 0 || from >= to {
+		return
+	}
+	held := l.Held(j, nodes)
+	for m := row.MonthOf(from); from < to; m++ {
+		end := min(to, (m + 1).Start())
+		t := new(row.Total)
+		for _, h := range held {
+			t.Hold(h.Name, product(h.Num, end-from, h.One))
+		}
+		add(m, t)
+		from = end
+	}
+}
+
+// product is a*b/c, rounded down, and the largest number where that is too large.
+func product(a, b, c int64) int64 {
+	high, low := bits.Mul64(uint64(max(a, 0)), uint64(max(b, 0)))
+	if high >= uint64(c) {
+		return math.MaxInt64
+	}
+	q, _ := bits.Div64(high, low, uint64(c))
+	return int64(min(q, math.MaxInt64))
+}
+
+// Job is what counts when a job ends, in the month of its end: nothing where it has never
+// begun. began is when its first attempt did.
+func Job(j *row.Job, began int64) (m row.Month, t *row.Total, counts bool) {
+	if j.State.Live() || j.CurrentAttempt() == 0 || j.End <= 0 {
+		return 0, nil, false
+	}
+	t = &row.Total{Jobs: 1, Preempted: int64(len(j.YieldedTo))}
+	if j.State == row.JobFailed {
+		t.Failed = 1
+	}
+	if began > 0 {
+		t.Waits = max(0, began-j.Submit)
+	}
+	return row.MonthOf(j.End), t, true
+}
+
+// Whole tells all that a job that is there has added to the totals: what its attempts that
+// have ended held, and that it has ended. attempt reads one of its attempts.
+func (l *Ledger) Whole(j *row.Job, attempt func(*row.Job, int) (*row.Attempt, error), add func(m row.Month, t *row.Total)) error {
+	last := j.CurrentAttempt()
+	if j.State == row.JobRunning {
+		last-- // it is at that one
+	}
+	first := int64(0)
+	for number := 1; number <= max(last, min(1, j.CurrentAttempt())); number++ {
+		a, err := attempt(j, number)
+		if err != nil {
+			return err
+		}
+		if number == 1 {
+			first = a.Began
+		}
+		if number <= last {
+			l.Attempt(j, a, a.Ended, 0, math.MaxInt64, add)
+		}
+	}
+	if m, t, counts := Job(j, first); counts {
+		add(m, t)
+	}
+	return nil
+}

@@ -1,0 +1,150 @@
+package row
+
+import (
+	"cmp"
+	"encoding/binary"
+	"slices"
+	"time"
+)
+
+// Total is what jobs had in a month: how many ended, for how long they had waited, and
+// what their attempts held meanwhile.
+type Total struct {
+	Jobs      int64 // that ended, of those that had begun
+	Failed    int64 // of them
+	Preempted int64 // how often they had made way for others
+	Waits     int64 // seconds from being submitted to their first starts
+	Held      []TotalHeld
+}
+
+// TotalHeld is how long an amount of something was held: units x seconds, where a unit is
+// 1, and of sizes 1024 kb. Names are those of consumables and pools, and "nodes".
+type TotalHeld struct {
+	Name    string
+	Seconds int64
+}
+
+// Empty reports whether there is nothing.
+func (t *Total) Empty() bool {
+	return t.Jobs == 0 && t.Failed == 0 && t.Preempted == 0 && t.Waits == 0 && len(t.Held) == 0
+}
+
+// Of is how long something was held.
+func (t *Total) Of(name string) int64 {
+	if i, ok := t.find(name); ok {
+		return t.Held[i].Seconds
+	}
+	return 0
+}
+
+func (t *Total) find(name string) (int, bool) {
+	return slices.BinarySearchFunc(t.Held, name, func(h TotalHeld, name string) int { return cmp.Compare(h.Name, name) })
+}
+
+// Hold adds time for which something was held. What comes to 0 is left out, so that equal
+// totals have equal rows.
+func (t *Total) Hold(name string, seconds int64) {
+	i, ok := t.find(name)
+	switch {
+	case !ok && seconds != 0:
+		t.Held = slices.Insert(t.Held, i, TotalHeld{name, seconds})
+	case ok && t.Held[i].Seconds+seconds == 0:
+		t.Held = slices.Delete(t.Held, i, i+1)
+	case ok:
+		t.Held[i].Seconds += seconds
+	}
+}
+
+// Add adds another total so many times: -1 takes it off.
+func (t *Total) Add(o *Total, times int64) {
+	t.Jobs += times * o.Jobs
+	t.Failed += times * o.Failed
+	t.Preempted += times * o.Preempted
+	t.Waits += times * o.Waits
+	for _, h := range o.Held {
+		t.Hold(h.Name, times*h.Seconds)
+	}
+}
+
+// Payers are on whose account something counts.
+type Payers struct{ User, Account, Class, Queue string }
+
+// Payers are those of a job.
+func (j *Job) Payers() Payers { return Payers{j.User, j.Account, j.Class, j.Queue} }
+
+// Month counts months from year 0 on, in UTC.
+type Month uint32
+
+// MonthOf is the month that an instant is in.
+func MonthOf(at int64) Month {
+	t := time.Unix(at, 0).UTC()
+	return Month(t.Year()*12 + int(t.Month()) - 1)
+}
+
+// Start is the instant at which it begins, in Unix seconds.
+func (m Month) Start() int64 {
+	return time.Date(int(m/12), time.Month(m%12)+1, 1, 0, 0, 0, 0, time.UTC).Unix()
+}
+
+// String is the month as 2026-11.
+func (m Month) String() string { return time.Unix(m.Start(), 0).UTC().Format("2006-01") }
+
+// TotalKey is the key of what some had in a month.
+func TotalKey(m Month, p Payers) []byte {
+	return p.append(binary.BigEndian.AppendUint32(nil, uint32(m)))
+}
+
+// append appends the texts, each behind its length: they may hold anything.
+func (p Payers) append(b []byte) []byte {
+	e := encoder{b}
+	for _, s := range []string{p.User, p.Account, p.Class, p.Queue} {
+		e.string(s)
+	}
+	return e.b
+}
+
+// SplitTotalKey takes such a key apart.
+func SplitTotalKey(key []byte) (m Month, p Payers, err error) {
+	d := decoder{b: key}
+	if b := d.take(4); b != nil {
+		m = Month(binary.BigEndian.Uint32(b))
+	}
+	p = d.payers()
+	d.bad = d.bad || len(d.b) > 0
+	return m, p, d.done(Totals, key)
+}
+
+func (d *decoder) payers() Payers {
+	return Payers{d.string(), d.string(), d.string(), d.string()}
+}
+
+const totalVersion = 1
+
+// EncodeTotal is the row of a total.
+func EncodeTotal(t *Total) []byte {
+	e := encoder{}
+	e.byte(totalVersion)
+	for _, n := range []int64{t.Jobs, t.Failed, t.Preempted, t.Waits} {
+		e.int(n)
+	}
+	e.uint(uint64(len(t.Held)))
+	for _, h := range t.Held {
+		e.string(h.Name)
+		e.int(h.Seconds)
+	}
+	return e.b
+}
+
+// DecodeTotal reads it.
+func DecodeTotal(key, payload []byte) (*Total, error) {
+	d := decoder{b: payload}
+	d.byte()
+	t := &Total{Jobs: d.int(), Failed: d.int(), Preempted: d.int(), Waits: d.int()}
+	for range d.count() {
+		t.Held = append(t.Held, TotalHeld{d.string(), d.int()})
+	}
+	if _, _, err := SplitTotalKey(key); err != nil {
+		d.bad = true
+	}
+	return t, d.done(Totals, key)
+}

@@ -1,0 +1,85 @@
+package tables
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+
+	"github.com/placectl/placectl/query"
+	"github.com/placectl/placectl/store/internal/ledger"
+	"github.com/placectl/placectl/store/internal/row"
+)
+
+// monthly is what somebody had in a month.
+type monthly struct {
+	month row.Month
+	row.Payers
+	row.Total
+}
+
+// usageTable is what jobs have had by month, of those that are there and of those that
+// were archived: a row for each user, account, class and queue. What runs comes in when it
+// ends.
+func usageTable(c *Catalog, _ int64) (query.Table, error) {
+	defs, err := c.src.Resources()
+	if err != nil {
+		return nil, err
+	}
+	columns := []getter[monthly]{
+		textColumn("month", "in UTC, as 2026-11: jobs count in that of their end, what they held in the one in which they did", func(m *monthly) string { return m.month.String() }),
+		textColumn("user", "whose jobs", func(m *monthly) string { return m.User }),
+		textColumn("account", "on whose account", func(m *monthly) string { return m.Account }),
+		textColumn("class", "in which class", func(m *monthly) string { return m.Class }),
+		textColumn("queue", "in which queue", func(m *monthly) string { return m.Queue }),
+		intColumn("jobs", "how many ended, of those that had begun", func(m *monthly) int64 { return m.Jobs }),
+		intColumn("failed", "how many of them failed", func(m *monthly) int64 { return m.Failed }),
+		intColumn("preempted", "how often they had made way for others", func(m *monthly) int64 { return m.Preempted }),
+		unitColumn("waits", "from their submits to their first starts, added up", query.Duration, func(m *monthly) int64 { return m.Waits }),
+	}
+	held := func(name, doc string) {
+		columns = append(columns, intColumn(name+"_seconds", doc, func(m *monthly) int64 { return m.Of(name) }))
+	}
+	held(ledger.Nodes, "nodes x seconds that they held")
+	for _, def := range defs.All() {
+		if def.Consumable {
+			held(def.Name, def.Name+" x seconds that they asked for and held; of sizes in MB")
+		}
+	}
+	for _, pool := range defs.Pools() {
+		held(pool, "of the pool "+pool+" x seconds")
+	}
+	return &listTable[monthly]{columns, func(add func(monthly)) error {
+		sum := make(map[string]*row.Total)
+		for _, t := range []row.Table{row.Totals, row.Gone} {
+			err := c.src.Rows.Each(t, nil, func(key, payload []byte) (bool, error) {
+				t, err := row.DecodeTotal(key, payload)
+				if err == nil && sum[string(key)] != nil {
+					sum[string(key)].Add(t, 1)
+				} else {
+					sum[string(key)] = t
+				}
+				return true, err
+			})
+			if err != nil {
+				return err
+			}
+		}
+		var list []monthly
+		for key := range maps.Keys(sum) {
+			m, p, err := row.SplitTotalKey([]byte(key))
+			if err != nil {
+				return err
+			}
+			if !sum[key].Empty() {
+				list = append(list, monthly{m, p, *sum[key]})
+			}
+		}
+		slices.SortFunc(list, func(a, b monthly) int {
+			return cmp.Or(cmp.Compare(a.month, b.month), cmp.Compare(a.User, b.User), cmp.Compare(a.Account, b.Account), cmp.Compare(a.Class, b.Class), cmp.Compare(a.Queue, b.Queue))
+		})
+		for _, m := range list {
+			add(m)
+		}
+		return nil
+	}}, nil
+}
