@@ -35,9 +35,15 @@ func (r *runner) version(*cli.Context) error {
 	return p.Close()
 }
 
+// What a release is built with (release/build.sh): -ldflags "-X main.stampedVersion=...".
+var stampedVersion, stampedCommit string
+
 // buildVersion reads what the build left in the program; commit is nil where
 // it was built outside a checkout.
 func buildVersion() (version string, commit any) {
+	if stampedVersion != "" {
+		return stampedVersion, output.OrNil(stampedCommit)
+	}
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
 		return "unknown", nil
