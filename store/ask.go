@@ -17,8 +17,8 @@ func (tx *Tx) Ask(r placer.Request) (placer.Ask, error) { return tx.asking(r).wh
 // askOf is what a job asks for that has been submitted: it may be let into reservations
 // by its number, and has waited since then.
 func (tx *Tx) askOf(j *row.Job) (placer.Ask, error) {
-	a, err := asking{tx, j.Request(), subject(j)}.whole()
-	a.Duration, a.Since, a.Excluded = j.Walltime, j.Submit, j.Excluded
+	a, err := asking{tx, j.Request(), subject(j), j.Walltime}.whole()
+	a.Since, a.Excluded = j.Submit, j.Excluded
 	return a, err
 }
 
@@ -27,9 +27,11 @@ type asking struct {
 	tx  *Tx
 	r   placer.Request
 	who placer.Subject
+	// walltime is what it has got already, in seconds; 0: what the request says, or the store.
+	walltime int64
 }
 
-func (tx *Tx) asking(r placer.Request) asking { return asking{tx, r, subjectOf(r)} }
+func (tx *Tx) asking(r placer.Request) asking { return asking{tx, r, subjectOf(r), 0} }
 
 // whole reads the request, with the order of the policy local.
 func (q asking) whole() (placer.Ask, error) {
@@ -62,6 +64,9 @@ func (q asking) read() (placer.Ask, error) {
 	}
 	spec := said.spec
 	a := placer.Ask{Spec: spec, Duration: spec.Walltime, User: r.User, Since: tx.now}
+	if q.walltime != 0 {
+		a.Duration = q.walltime
+	}
 	if a.Duration == 0 {
 		a.Duration = seconds(set.DefaultWalltime)
 	}

@@ -355,10 +355,10 @@ func (o *Outlook) wish(j *row.Job) (*wish, error) {
 
 // read reads a request, and makes sure that it can run at all.
 func (o *Outlook) read(w *wish, j *row.Job) (err error) {
-	if w.ask, err = (asking{o.tx, j.Request(), subject(j)}).read(); err != nil {
+	if w.ask, err = (asking{o.tx, j.Request(), subject(j), j.Walltime}).read(); err != nil {
 		return err
 	}
-	w.ask.Duration, w.ask.Since = j.Walltime, j.Submit
+	w.ask.Since = j.Submit
 	snap := o.snapshots[j.Queue]
 	if snap == nil {
 		if snap, err = o.tx.snapshot(j.Queue); err != nil {
