@@ -71,6 +71,9 @@ func (as Accounts) Set(a Account) error {
 	if !as.tx.Writable() {
 		return ErrReadOnly
 	}
+	if err := RolesOf(as.tx).Operates("accounts"); err != nil {
+		return err
+	}
 	if err := limits.ValidName(a.Name); err != nil || a.Name == limits.Each {
 		return fmt.Errorf("%w account name %q: use letters, digits and signs, no blanks, commas or quotes", ErrInvalid, a.Name)
 	}
@@ -126,6 +129,9 @@ func (as Accounts) valid(a *Account) error {
 func (as Accounts) Remove(name string) error {
 	if !as.tx.Writable() {
 		return ErrReadOnly
+	}
+	if err := RolesOf(as.tx).Operates("accounts"); err != nil {
+		return err
 	}
 	if _, err := as.Get(name); err != nil {
 		return err

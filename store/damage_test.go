@@ -112,6 +112,9 @@ func countSome(t testing.TB, db *DB) {
 		if err := tx.Preemption().Set(&preempt.Rule{Over: preempt.Key{{Kind: "queue", Name: "urgent"}}, Grace: 60, AtMost: 2}); err != nil {
 			return err
 		}
+		if err := RolesOf(tx).Add("ann", Operator); err != nil {
+			return err
+		}
 		if err := tx.Limits().Set(Limit{Key: "user:*", Measure: "running", Max: 200}, Limit{Key: "all", Measure: "jobs", Max: 5000}); err != nil {
 			return err
 		}

@@ -45,6 +45,9 @@ type Options struct {
 	// declared. It is called within a transaction and must not begin another. Nil:
 	// nodes are taken as declared, unless the request has a Ranking.
 	Local func([]Candidate) []string
+	// Actor is who makes transactions, and may do no more than its role says. Nil: whoever it
+	// is may do everything.
+	Actor *Actor
 	// Replica is about databases that are kept in a log.
 	Replica ReplicaOptions
 }

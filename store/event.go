@@ -20,11 +20,13 @@ type Event struct {
 	Reason string // for a reservation its name
 
 	Attempt int // which of the job's attempts it is about, 0 for none
+
+	By *uint32 // the uid of who did it; nil where that is not known
 }
 
 // eventOf is an event as callers get it.
 func eventOf(ev *row.Event) *Event {
-	out := &Event{ID: ev.ID, Time: time.Unix(ev.Time, 0), Job: ev.Job, Node: ev.Node, Event: ev.Event, Old: ev.Old, New: ev.New, Reason: ev.Reason, Attempt: ev.Attempt}
+	out := &Event{ID: ev.ID, Time: time.Unix(ev.Time, 0), Job: ev.Job, Node: ev.Node, Event: ev.Event, Old: ev.Old, New: ev.New, Reason: ev.Reason, Attempt: ev.Attempt, By: ev.By}
 	running := JobRunning.String()
 	if out.Attempt == 0 && out.Job != 0 && (out.Old == running || out.New == running) {
 		out.Attempt = 1
@@ -60,6 +62,9 @@ func (tx *Tx) happened(ev row.Event) error {
 	}
 	if ev.Time == 0 {
 		ev.Time = tx.instant()
+	}
+	if a := tx.db.opt.Actor; a != nil && !tx.file.Passing() {
+		ev.By = &a.UID
 	}
 	return tx.file.Put(row.Events, row.Key64(tx.state.Events), row.EncodeEvent(&ev))
 }

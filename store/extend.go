@@ -32,6 +32,9 @@ func (al allocations) extend(id uint64, walltime int64) (*row.Job, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := RolesOf(al.Tx).owns(j); err != nil {
+		return nil, err
+	}
 	what := "job " + strconv.FormatUint(id, 10)
 	if walltime < 1 || walltime > maxWalltime {
 		return nil, fmt.Errorf("%w walltime of %d s: it must be from 1 s to %d s", ErrInvalid, walltime, maxWalltime)

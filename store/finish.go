@@ -48,6 +48,9 @@ func (tx *Tx) forChange(id uint64, verb string, states ...JobState) (*row.Job, e
 	if err != nil {
 		return nil, err
 	}
+	if err := RolesOf(tx).owns(j); err != nil {
+		return nil, err
+	}
 	for _, s := range states {
 		if j.State == s {
 			return j, nil
@@ -193,6 +196,9 @@ func (tx *Tx) Release(id uint64) (*Job, error) {
 	}
 	j, err := tx.job(id)
 	if err != nil {
+		return nil, err
+	}
+	if err := RolesOf(tx).owns(j); err != nil {
 		return nil, err
 	}
 	if isExecuted(j) {

@@ -108,6 +108,9 @@ func (ls Limits) Set(list ...Limit) error {
 	if !ls.tx.Writable() {
 		return ErrReadOnly
 	}
+	if err := RolesOf(ls.tx).Operates("limits"); err != nil {
+		return err
+	}
 	var set []*limits.Rule
 	for _, l := range list {
 		r, err := l.rule()
@@ -191,6 +194,9 @@ func (ls Limits) valid(r *limits.Rule) error {
 func (ls Limits) Remove(key string, soft bool, measures ...string) ([]Limit, error) {
 	if !ls.tx.Writable() {
 		return nil, ErrReadOnly
+	}
+	if err := RolesOf(ls.tx).Operates("limits"); err != nil {
+		return nil, err
 	}
 	k, err := limits.ParseKey(key)
 	if err != nil {
@@ -305,6 +311,9 @@ func (ls Limits) Throttle(array uint64, most int64) error {
 	}
 	live := false
 	for _, j := range jobs {
+		if err := RolesOf(tx).owns(j); err != nil {
+			return err
+		}
 		live = live || j.State.Live()
 	}
 	switch {

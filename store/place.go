@@ -55,6 +55,9 @@ func (ps plans) place(r placer.Request, decide func(*placer.Snapshot, placer.Ask
 	if err != nil {
 		return nil, err
 	}
+	if err := RolesOf(ps.Tx).asks(r); err != nil {
+		return nil, err
+	}
 	snap, err := ps.snapshot(r.Queue)
 	if err != nil {
 		return nil, err

@@ -15,6 +15,7 @@ type Queue struct {
 	Name     string
 	GroupKey []string // overrides the store's; empty: the store's
 	Policy   string   // overrides the store's; "": the store's
+	Allow    []string // who may ask for it, as user:ann or group:lab; empty: anybody
 }
 
 // policy is the queue's policy, NoPolicy when it has none.
@@ -103,6 +104,9 @@ func (tx *Tx) SetQueue(q Queue) error {
 		return fmt.Errorf("%w policy of queue %s: %w", ErrInvalid, q.Name, err)
 	}
 	q.Policy = policy.String()
+	if err := validAllow(&q.Allow); err != nil {
+		return err
+	}
 	tx.loaded.freed.Anywhere()
 	return tx.file.Put(row.Queues, []byte(q.Name), row.EncodeQueue(row.Queue(q)))
 }

@@ -2,6 +2,7 @@ package store
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/placer"
@@ -39,6 +40,15 @@ func (tx *Tx) SetShares(s *fairshare.Settings) error {
 	was, err := tx.Shares()
 	if err != nil {
 		return err
+	}
+	for _, p := range slices.Clone(s.Allow) {
+		if err := validAllow(&p.Who); err != nil {
+			return err
+		}
+		if !slices.ContainsFunc(s.Loads, func(c fairshare.ClassLoad) bool { return c.Class == p.Class }) {
+			p.Who = nil // the class is gone
+		}
+		s.SetAllowed(p.Class, p.Who)
 	}
 	tx.loaded.matcher = nil
 	if was.Rebalance != s.Rebalance || !sameLoads(was.Loads, s.Loads) {

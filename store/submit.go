@@ -103,6 +103,9 @@ func (ws waiting) submitted(s Submission) (j *row.Job, never string, err error) 
 	if err != nil {
 		return nil, "", err
 	}
+	if err := RolesOf(ws.Tx).asks(s.Request); err != nil {
+		return nil, "", err
+	}
 	begin, deadline := unix(s.Begin), unix(s.Deadline)
 	switch {
 	case s.Array < 0 || s.Array > MaxArray:

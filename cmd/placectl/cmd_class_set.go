@@ -18,7 +18,8 @@ func classSetVerb() *verb {
 		Args:  []verbs.Arg{{Name: "NAME=LOAD", Many: true}},
 		Description: "LOAD is a whole number from 0 on, relative to the others: 2 and 1 are the same as 60 and 30. A class of load 0\n" +
 			"gets what nobody else wants. Classes that are not named keep theirs.",
-		Flags:   []cli.Flag{&cli.BoolFlag{Name: "replace", Usage: "these are all classes there are to be"}},
+		Flags: []cli.Flag{&cli.BoolFlag{Name: "replace", Usage: "these are all classes there are to be"},
+			&cli.StringFlag{Name: "allow", Usage: "only these may ask for the classes that are named, `user:U,group:G` ('': anybody)"}},
 		Access:  verbs.Writes,
 		Example: "placectl class set research=60 teaching=30 tests=10\nplacectl class set --replace day=2 night=1",
 		Run:     (*runner).classSet,
@@ -41,6 +42,11 @@ func (r *runner) classSet(c *cli.Context) error {
 				loads = append(loads, g)
 			} else {
 				loads[at] = g
+			}
+		}
+		if c.IsSet("allow") {
+			for _, g := range given {
+				s.SetAllowed(g.Class, splitList(c.String("allow")))
 			}
 		}
 		return s.SetClassLoads(loads)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
@@ -36,6 +37,7 @@ func initVerb() *verb {
 			&cli.BoolFlag{Name: "any-time", Usage: "any --now may write to the database: for tests and simulations"},
 			&cli.StringFlag{Name: "from", Usage: "begin with all that is in `FROM`, another database"},
 			&cli.BoolFlag{Name: "force", Usage: "with --from: also where attempts of FROM have not ended"},
+			&cli.StringFlag{Name: "group", Usage: "the members of `G` may use it, too: file and lock file are that group's to read and write, and so is a folder that is made for them"},
 			&cli.BoolFlag{Name: "local", Usage: "add this machine as a node: its cores, memory and GPUs, as node detect finds them"},
 		},
 		Access:  verbs.Makes,
@@ -140,7 +142,23 @@ func (r *runner) create(c *cli.Context, setup func(*store.Tx) error) error {
 	} else if c.Bool("force") {
 		return usagef("--force is for --from")
 	}
+	gid := -1
+	if c.IsSet("group") {
+		if store.IsLog(path) {
+			return usagef("--group is for a file: who may use a database in a log is said there")
+		}
+		var err error
+		if gid, err = groupID(c.String("group")); err == nil {
+			err = sharedFolder(filepath.Dir(path), gid)
+		}
+		if err != nil {
+			return err
+		}
+	}
 	err := make(path, opt, setup)
+	if err == nil && gid >= 0 {
+		err = shareWith(path, gid)
+	}
 	r.changed = err == nil && !c.Bool(verbs.DryRun)
 	return err
 }

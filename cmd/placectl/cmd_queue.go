@@ -12,7 +12,8 @@ import (
 func queueVerb() *verb {
 	flags := func() []cli.Flag {
 		return []cli.Flag{&cli.StringFlag{Name: "group-key", Usage: "resources `R,R` whose values make the queue's placement sets"},
-			&cli.StringFlag{Name: "policy", Usage: "which nodes its jobs take first, `POLICY`; the store's where none is named"}}
+			&cli.StringFlag{Name: "policy", Usage: "which nodes its jobs take first, `POLICY`; the store's where none is named"},
+			&cli.StringFlag{Name: "allow", Usage: "only these may ask for it, `user:U,group:G` ('': anybody)"}}
 	}
 	return &verb{
 		Name:        "queue",
@@ -44,7 +45,7 @@ func (r *runner) queueList(tx *store.Tx, _ *cli.Context) error {
 }
 
 func (r *runner) queueAdd(c *cli.Context) error {
-	q := store.Queue{Name: c.Args().First(), GroupKey: splitList(c.String("group-key")), Policy: c.String("policy")}
+	q := store.Queue{Name: c.Args().First(), GroupKey: splitList(c.String("group-key")), Policy: c.String("policy"), Allow: splitList(c.String("allow"))}
 	return r.update(c, func(tx *store.Tx) error {
 		if err := tx.AddQueue(q); err != nil {
 			return err
@@ -67,6 +68,9 @@ func (r *runner) queueSet(tx *store.Tx, c *cli.Context) error {
 	}
 	if c.IsSet("policy") {
 		q.Policy = c.String("policy")
+	}
+	if c.IsSet("allow") {
+		q.Allow = splitList(c.String("allow"))
 	}
 	if err := tx.SetQueue(q); err != nil {
 		return err

@@ -74,6 +74,12 @@ limit set user:ann running=50 --dry-run
 limit rm user:lim --soft
 limit rm user:lim --dry-run
 limit list --use
+role add bob operator --dry-run
+role rm ann operator --dry-run
+queue add new --allow=user:ann
+queue set q --allow=user:ann
+class set research=50 --allow=user:ann
+init --db=@/new.db --group=0
 job throttle 8[] 1 --dry-run
 node import @/bare.csv --unit=gb
 :: node import @/nodes.json --from=csv
@@ -428,6 +434,7 @@ func flagsDB(t *testing.T) string {
 		view set gpus "SELECT name FROM nodes WHERE ngpus > 0"
 		preempt set queue:urgent over all
 		limit set user:lim running=0
+		role add ann operator
 		limit set --soft user:lim ncpus=0
 		batch create night --hosts 1 --files @/files.csv --jobs @/jobs.csv
 		batch next night --host h1 --want 1

@@ -77,6 +77,7 @@ func allVerbs() verbs.List[*runner] {
 		{Name: "pool", Make: poolVerb},
 		{Name: "account", Make: accountVerb},
 		{Name: "limit", Make: limitVerb},
+		{Name: "role", Make: roleVerb},
 		{Name: "node", Make: nodeVerb, Like: "sinfo=list pbsnodes=list bhosts=list oarnodes=list nodes=list hosts=list"},
 		{Name: "preempt", Make: preemptVerb},
 		{Name: "bucket", Make: bucketVerb},

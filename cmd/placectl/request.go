@@ -100,9 +100,6 @@ func firstOf(words ...string) string {
 	return ""
 }
 
-// userName is who the environment says is at work, "" where it does not.
-func (r *runner) userName() string { return firstOf(r.getenv("USER"), r.getenv("LOGNAME")) }
-
 // zone is the name of the user's time zone, for what has to be computed by its
 // clocks later and elsewhere; "" for UTC, or when it has no name here.
 func (r *runner) zone() string {

@@ -18,7 +18,7 @@ var simulatedVerbs = []string{
 	"config set", "config set", "config get", "config list", "preempt set", "preempt set", "preempt list", "preempt rm",
 	"resource list", "resource add", "resource rm", "queue list", "queue add", "queue set", "queue rm",
 	"pool add", "pool set", "pool set", "pool rm", "pool list", "job throttle", "account set", "account list", "account rm", "view set", "view list", "view rm",
-	"limit set", "limit set", "limit rm", "limit list",
+	"limit set", "limit set", "limit rm", "limit list", "role add", "role rm", "role list",
 	"node import", "node add", "node set", "node rm", "node list", "node show", "node drain", "node down", "node offline", "node resume", "node resume", "node load", "node split", "node join",
 	"bucket list", "set list", "when", "explain", "show", "reservation list", "reservation show", "job list", "job list", "job show", "history", "status", "top", "report",
 	"run", "wait", "logs", "events", "class show", "class set", "class map", "class default", "class rebalance", "class rm", "class plan",
@@ -146,8 +146,8 @@ var flagValues = map[string][]string{
 	"over-limits": {""}, "soft": {""}, "use": {""},
 	"parent": {"acc", "chem", "", "nosuch"}, "shares": {"0", "1", "30", "x"}, "member": {"ann=2", "bob", "ann=-", "a b=1", "ann=x"},
 	"how": {"requeue", "cancel", "x"}, "min-run": {"0", "0", "10m", "x"}, "at-most": {"0", "1", "3", "x"},
-	"account set allow": {"user:ann", "group:chem,user:bob", "", "ann"},
-	"reservation":       drawnNames, "at": drawnInstants, "or-reserve": {""}, "wait": {"0"}, "key": drawnKeys, "explain": {""},
+	"queue add allow": {"user:ann", "group:chem", "", "x"}, "queue set allow": {"user:bob", "", "x"}, "class set allow": {"user:ann", "", "x"}, "account set allow": {"user:ann", "group:chem,user:bob", "", "ann"},
+	"reservation": drawnNames, "at": drawnInstants, "or-reserve": {""}, "wait": {"0"}, "key": drawnKeys, "explain": {""},
 	"count": {"0", "1", "3"}, "job": {"1", "3", "99", "0", "nosuch"}, "nodes": drawnNodes, "limit": {"0", "1", "5"},
 	"group-key": {"rack", "color", ""}, "state": {"free", "partly", "busy", "down", "running", "queued", "x"}, "feature": {"f"}, "reason": drawnWords,
 	"start": drawnInstants, "allow": {"user=ann", "user=*", "group=chem-", "class=red=", "job=1", "job=3", "queue=q1", "x"}, "timelimit": drawnSpans,
@@ -342,6 +342,8 @@ func (s *simulation) arguments(verb string) (needed, behind []string) {
 		return []string{s.pick("preempt", []string{"queue:q1 over all", "class:red over class:blue", "class:blue over class:red", "user:ann over *", "user:ann over user:bob", "soft over x"})}, nil
 	case "account set", "account rm":
 		return []string{s.pick("account", []string{"acc", "chem", "org", "a b", "*"})}, nil
+	case "role add", "role rm":
+		return []string{s.pick("user", drawnUsers), "operator"}, nil
 	case "limit set", "limit rm":
 		key := s.pick("limit", []string{"user:*", "user:ann", "all", "account:acc", "account:*,user:*", "queue:q1", "class:red", "group:*", "user:", "x"})
 		measures := []string{"running", "ncpus", "jobs", "queued", "ncpus.left", "mem.job", "walltime.job", "fluent", "nodes", "nosuch", "ncpus.jobs"}

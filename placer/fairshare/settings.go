@@ -18,6 +18,31 @@ type Settings struct {
 	Map       []Mapping // tried in this order
 	Default   string    // class of requestors that match nothing; "" is the last in class order, the one of the least load
 	Rebalance Rebalance
+	Allow     []Permission // who may ask for classes that not everybody may ask for
+}
+
+// A Permission lets some ask for a class, as user:ann or group:lab; others may not.
+type Permission struct {
+	Class string
+	Who   []string
+}
+
+// Allowed is who may ask for a class, nil for anybody.
+func (s *Settings) Allowed(class string) []string {
+	for _, p := range s.Allow {
+		if p.Class == class {
+			return p.Who
+		}
+	}
+	return nil
+}
+
+// SetAllowed says who may ask for a class: nobody but some, or anybody where that is nil.
+func (s *Settings) SetAllowed(class string, who []string) {
+	s.Allow = slices.DeleteFunc(slices.Clone(s.Allow), func(p Permission) bool { return p.Class == class })
+	if len(who) > 0 {
+		s.Allow = append(s.Allow, Permission{class, who})
+	}
 }
 
 // A ClassLoad is what a class is meant to have, relative to the loads of the others.

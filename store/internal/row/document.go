@@ -168,6 +168,7 @@ var contents = map[Table]*content{
 	Tallies:  contentOf(DecodeTally, EncodeTally),
 	Views:    contentOf(DecodeView, EncodeView),
 	Limits:   contentOf(DecodeLimit, EncodeLimit),
+	Roles:    textContent,
 	Hosts:    contentOf(DecodeHost, func(h *locality.Host) []byte { return EncodeHost(h) }),
 }
 

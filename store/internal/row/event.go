@@ -16,6 +16,8 @@ type Event struct {
 	// Attempt is which of the job's attempts it is about. The first one is not written
 	// down: 0 stands for it where the job ran before or after, else for none.
 	Attempt int
+
+	By *uint32 // the uid of who did it, nil where that is not known
 }
 
 const eventVersion = 1
@@ -33,7 +35,11 @@ func EncodeEvent(ev *Event) []byte {
 	for _, s := range ev.texts() {
 		e.string(*s)
 	}
-	if ev.Attempt > 1 {
+	switch {
+	case ev.By != nil:
+		e.uint(uint64(max(0, ev.Attempt)))
+		e.uint(uint64(*ev.By))
+	case ev.Attempt > 1:
 		e.uint(uint64(ev.Attempt))
 	}
 	return e.b
@@ -49,6 +55,10 @@ func DecodeEvent(key, payload []byte) (*Event, error) {
 	}
 	if len(d.b) > 0 { // most are about a job's first attempt
 		ev.Attempt = int(d.uint())
+	}
+	if len(d.b) > 0 {
+		by := uint32(d.uint())
+		ev.By = &by
 	}
 	if len(key) == 8 {
 		ev.ID = binary.BigEndian.Uint64(key)

@@ -5,6 +5,7 @@ type Queue struct {
 	Name     string
 	GroupKey []string
 	Policy   string
+	Allow    []string
 }
 
 const queueVersion = 1
@@ -15,6 +16,9 @@ func EncodeQueue(q Queue) []byte {
 	e.byte(queueVersion)
 	e.strings(q.GroupKey)
 	e.string(q.Policy)
+	if len(q.Allow) > 0 {
+		e.strings(q.Allow)
+	}
 	return e.b
 }
 
@@ -25,6 +29,9 @@ func DecodeQueue(key, payload []byte) (Queue, error) {
 	q := Queue{Name: string(key), GroupKey: d.strings()}
 	if len(d.b) > 0 { // version 1 had none at first
 		q.Policy = d.string()
+	}
+	if len(d.b) > 0 { // format 8 brought it
+		q.Allow = d.strings()
 	}
 	return q, d.done(Queues, key)
 }

@@ -30,6 +30,13 @@ func EncodeShareSettings(s *fairshare.Settings) []byte {
 	e.string(s.Default)
 	e.int(int64(s.Rebalance.Threshold))
 	e.int(s.Rebalance.MinDuration)
+	if len(s.Allow) > 0 {
+		e.uint(uint64(len(s.Allow)))
+		for _, p := range s.Allow {
+			e.string(p.Class)
+			e.strings(p.Who)
+		}
+	}
 	return e.b
 }
 
@@ -52,6 +59,11 @@ func DecodeShareSettings(payload []byte) (*fairshare.Settings, error) {
 	}
 	s.Default = d.string()
 	s.Rebalance = fairshare.Rebalance{Threshold: int(d.int()), MinDuration: d.int()}
+	if len(d.b) > 0 { // format 8 brought it
+		for range d.count() {
+			s.Allow = append(s.Allow, fairshare.Permission{Class: d.string(), Who: d.strings()})
+		}
+	}
 	return s, d.done(Shares, KeyShareSettings)
 }
 

@@ -70,6 +70,7 @@ const (
 	LimitSums
 	Totals
 	Gone
+	Roles
 	TableCount // how many there are
 )
 
@@ -137,6 +138,7 @@ var tables = [TableCount]struct {
 	LimitSums:      {"limit_sums", "limit:rule, 1, whom", "how much the rule counts for them", 8, true},
 	Totals:         {"totals", "month (4), user, account, class, queue", "what the jobs that are there had in that month", 8, true},
 	Gone:           {"gone_totals", "month (4), user, account, class, queue", "what jobs had that were archived or dropped since", 8, false},
+	Roles:          {"roles", "user", "the role that the user has", 8, false},
 }
 
 // String is the name of the table in the file.

@@ -21,6 +21,12 @@ func eventsTable(c *Catalog, _ int64) (query.Table, error) {
 			textColumn("old", "the state before", func(e *row.Event) string { return e.Old }),
 			textColumn("new", "the state after", func(e *row.Event) string { return e.New }),
 			textColumn("reason", "why", func(e *row.Event) string { return e.Reason }),
+			valueColumn("uid", "the uid of who did it; NULL: time did, or nobody knows", query.IntegerAffinity, query.NoUnit, func(e *row.Event) query.Value {
+				if e.By == nil {
+					return query.Value{}
+				}
+				return query.Int(int64(*e.By))
+			}),
 		},
 		size: int(recorded),
 		open: func() *file.Cursor { return part(0, recorded) },

@@ -29,6 +29,9 @@ func (p Process) Owner() (*store.Submitter, error) {
 	return o, nil
 }
 
+// NameOf is the name of a user, as /etc/passwd has it, "" where that does not know.
+func NameOf(uid int) string { return nameOf(uid, "/etc/passwd") }
+
 // nameOf is the name that a file of users has for one, "" for none.
 func nameOf(uid int, file string) string {
 	f, err := os.Open(file)

@@ -1,0 +1,116 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// twoUsers are processes of two users on one database, which is the first one's, and which a
+// group of both may write.
+type twoUsers struct {
+	t           *testing.T
+	program, db string
+}
+
+// The uids are of nobody here; daemon and nobody have names everywhere.
+const (
+	ownerUID = 61234
+	guestUID = 65534 // nobody
+	labGID   = 61235
+)
+
+// run runs a line as a user, and gives its status and what it has said.
+func (u *twoUsers) run(uid uint32, line string) (int, string) {
+	u.t.Helper()
+	cmd := exec.Command(u.program, strings.Fields(line)...)
+	cmd.Env = []string{"PATH=/usr/bin:/bin", "USER=ann", "HOME=/", "PLACECTL_DB=" + u.db}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uid, Gid: uid, Groups: []uint32{labGID}}}
+	cmd.Dir = "/"
+	out, _ := cmd.CombinedOutput()
+	return cmd.ProcessState.ExitCode(), string(out)
+}
+
+// TestTwoUsers: a guest changes its own jobs alone, whatever the environment says, and what is
+// the cluster's not at all, unless it is an operator.
+func TestTwoUsers(t *testing.T) {
+	if os.Getuid() != 0 {
+		t.Skip("two users: only root can be both")
+	}
+	dir, err := os.MkdirTemp("/tmp", "two")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	content, err := os.ReadFile(self)
+	if err != nil {
+		t.Fatal(err)
+	}
+	u := &twoUsers{t, filepath.Join(dir, "placectl"), filepath.Join(dir, "lab", "test.db")}
+	for _, err := range []error{os.WriteFile(u.program, content, 0o755), os.Chmod(dir, 0o755), os.Chown(dir, ownerUID, ownerUID)} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	was := syscall.Umask(0o077)
+	t.Cleanup(func() { syscall.Umask(was) })
+	for _, step := range []struct {
+		uid    uint32
+		line   string
+		status int
+		says   string
+	}{
+		{ownerUID, fmt.Sprint("init --group ", labGID), 0, ""},
+		{ownerUID, "node add n1 ncpus=8", 0, ""},
+		{ownerUID, "limit set user:* running=3", 0, ""},
+		{ownerUID, "submit 1:ncpus=1 --user ann -o id", 0, "1"},
+		{guestUID, "submit 1:ncpus=1 -o id", 0, "2"},
+		{guestUID, "query SELECT(user)FROM(jobs)WHERE(job=2) -o csv --no-header", 0, "nobody"},
+		{guestUID, "submit 1:ncpus=1 --user ann", 1, "not permitted: a job of ann"},
+		{guestUID, "place 1:ncpus=1 --over-limits", 1, "not permitted: to go over limits"},
+		{guestUID, "cancel 1", 1, "not permitted: job 1 is ann's"},
+		{guestUID, "hold 1", 1, "not permitted"},
+		{guestUID, "extend 1 --walltime 2h", 1, "not permitted"},
+		{guestUID, "cycle --backfill fcfs", 1, "not permitted: cycle --backfill"},
+		{guestUID, "cycle", 0, "start"},
+		{guestUID, "release 1", 1, "not permitted"},
+		{guestUID, "requeue 1", 1, "not permitted"},
+		{guestUID, "done 1", 1, "not permitted"},
+		{guestUID, "done 2", 0, ""},
+		{guestUID, "node drain n1", 1, "not permitted: node drain"},
+		{guestUID, "config set overdue=finish", 1, "not permitted"},
+		{guestUID, "limit set user:* running=30", 1, "not permitted"},
+		{guestUID, "role add nobody operator", 1, "not permitted"},
+		{guestUID, "pbs qdel 1", 159, "Unauthorized Request"},
+		{ownerUID, "role add nobody operator", 0, ""},
+		{guestUID, "submit 1:ncpus=1 --user ann --over-limits -o id", 0, "3"},
+		{guestUID, "node drain n1", 0, ""},
+		{guestUID, "cancel 1", 0, ""},
+		{guestUID, "query SELECT(uid)FROM(events)WHERE(event='cancel') -o csv --no-header", 0, "65534"},
+		{ownerUID, "role rm nobody operator", 0, ""},
+		{guestUID, "cancel 3", 1, "not permitted"},
+		{ownerUID, "check", 0, "sound"},
+	} {
+		status, said := u.run(step.uid, step.line)
+		if status != step.status || !strings.Contains(said, step.says) {
+			t.Errorf("%d: %s: status %d: %s", step.uid, step.line, status, said)
+		}
+	}
+	for name, want := range map[string]os.FileMode{u.db: 0o660, u.db + ".lock": 0o660, filepath.Dir(u.db): 0o770 | os.ModeSetgid | os.ModeDir} {
+		info, err := os.Stat(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if gid := info.Sys().(*syscall.Stat_t).Gid; info.Mode() != want || gid != labGID {
+			t.Errorf("%s: %v of group %d, want %v", name, info.Mode(), gid, want)
+		}
+	}
+}
