@@ -12,6 +12,7 @@ type table struct {
 	program     string // as go run takes it
 	dir         string // where go run is started, "" for here: a module of its own
 	args        string
+	tags        string // to build the program with
 	short       string // the arguments for a trial with small sizes
 }
 
@@ -34,6 +35,8 @@ var tables = []table{
 		args: "-from 6", short: "-seeds 1 -scale 50"},
 	{name: "recover", title: "Getting out of trouble", program: "./bench/recover",
 		args: "", short: "-nodes 1000 -jobs 5000 -check"},
+	{name: "replica", title: "A database in etcd beside one in a file", program: "./bench/replica", tags: "etcd",
+		args: "", short: "-short"},
 	{name: "sql", title: "Queries beside SQLite", program: "./compare", dir: "bench/oracle",
 		args: "", short: "-nodes 300 -runs 1"},
 }
@@ -43,7 +46,11 @@ func (t table) words(short bool) []string {
 	if short {
 		args = t.short
 	}
-	return append([]string{"run", t.program}, strings.Fields(args)...)
+	words := []string{"run"}
+	if t.tags != "" {
+		words = append(words, "-tags", t.tags)
+	}
+	return append(append(words, t.program), strings.Fields(args)...)
 }
 
 // commandLine is what makes the table, as typed in the project's folder.

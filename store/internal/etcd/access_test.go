@@ -74,7 +74,8 @@ func TestRealLogin(t *testing.T) {
 		made(t, root)
 		ask := func(path string, in any) {
 			t.Helper()
-			if err := root.read(ending(t), path, in, nil); err != nil {
+			err := root.read(ending(t), path, in, nil)
+			if err != nil && !strings.Contains(err.Error(), "already") { // a copy may have been first
 				t.Fatalf("%s: %v", path, err)
 			}
 		}

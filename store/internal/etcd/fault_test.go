@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -84,6 +85,8 @@ func TestLateCopy(t *testing.T) {
 		}
 		return true
 	})
+	release := sync.OnceFunc(func() { close(hold) })
+	t.Cleanup(release) // before the server waits for whoever hangs
 	d, other := connect(t, "late", slow, f.member(t, nil)), connect(t, "late", f.member(t, nil))
 	at := made(t, d)
 	p, err := other.Turn(ending(t), nil, true)
@@ -101,7 +104,7 @@ func TestLateCopy(t *testing.T) {
 	}
 	p.Leave()
 	other.leaving.Wait()
-	close(hold)
+	release()
 	<-let
 	for {
 		tail, err := other.After(ending(t), at)
@@ -202,5 +205,95 @@ func TestPartsRunOut(t *testing.T) {
 	tail, err := d.After(ending(t), testID.Start())
 	if err != nil || tail.Head != at || len(tail.Entries) != 1 || len(tail.Entries[0]) != len(entry) {
 		t.Fatalf("%+v, %v", tail.Head, err)
+	}
+}
+
+// TestLatePart: a copy of a part that arrives when the entry counts already does not bind
+// it to a lease again, with which it would go.
+func TestLatePart(t *testing.T) {
+	f := newFake()
+	var passed atomic.Int64
+	f.now = func() time.Time { return time.Now().Add(time.Duration(passed.Load())) }
+	hold, done := make(chan struct{}), make(chan struct{}, 1)
+	var first atomic.Bool
+	slow := f.member(t, func(r *http.Request, after bool) bool {
+		switch {
+		case !isTransaction(r) || r.ContentLength < pieceBytes:
+		case !after && first.CompareAndSwap(false, true):
+			<-hold
+			r.Header.Set("Late", "yes")
+		case after && r.Header.Get("Late") != "":
+			done <- struct{}{}
+		}
+		return true
+	})
+	d := connect(t, "late-part", slow, f.member(t, nil))
+	at := made(t, d)
+	d.best.Store(0)
+	entry := append([]byte{1}, make([]byte, 2*pieceBytes-1)...)
+	appended(t, d, at, entry, nil)
+	close(hold)
+	<-done
+	passed.Store(int64(time.Hour))
+	if tail, err := d.After(ending(t), at); err != nil || len(tail.Entries) != 1 || len(tail.Entries[0]) != len(entry) {
+		t.Fatalf("the entry has gone: %v", err)
+	}
+}
+
+// TestTwoSnapshots: of two who put a snapshot in the place of the same one, one does.
+func TestTwoSnapshots(t *testing.T) {
+	f := newFake()
+	var other *driver
+	var at replica.Position
+	var once atomic.Bool
+	d := connect(t, "two", f.member(t, func(r *http.Request, after bool) bool {
+		if r.URL.Path == "/v3/lease/grant" && !after && once.CompareAndSwap(false, true) {
+			if kept, err := other.Keep(ending(t), at, &replica.Snapshot{At: at, Body: []byte("theirs")}); err != nil || !kept {
+				t.Errorf("%v, %v", kept, err)
+			}
+		}
+		return true
+	}))
+	other = connect(t, "two", f.member(t, nil))
+	once.Store(true)
+	at = made(t, other)
+	once.Store(false)
+	if kept, err := d.Keep(ending(t), at, &replica.Snapshot{At: at, Body: []byte("ours")}); err != nil || kept {
+		t.Errorf("the newest has changed meanwhile: %v, %v", kept, err)
+	}
+	if s, err := d.Snapshot(ending(t)); err != nil || string(s.Body) != "theirs" {
+		t.Errorf("%+v, %v", s, err)
+	}
+	if left := leased(t, d, "two/snap/"); left != 0 {
+		t.Errorf("%d pieces are left of the other", left)
+	}
+}
+
+// TestHole: an entry that somebody else has deleted is missed, not passed over; a part of
+// one, too.
+func TestHole(t *testing.T) {
+	f := newFake()
+	d := connect(t, "hole", f.member(t, nil))
+	start := made(t, d)
+	at := start
+	for i := range 5 {
+		at = appended(t, d, at, append([]byte{1, byte(i)}, make([]byte, i/4*pieceBytes)...), nil)
+	}
+	whole, err := d.After(ending(t), start)
+	if err != nil || len(whole.Entries) != 5 {
+		t.Fatalf("%+v, %v", whole, err)
+	}
+	parts := d.keys.parts(5, idOf(whole.Entries[4]))
+	for n, key := range map[string][]byte{"parts of entry 5": nth(parts, 1), "entry 5": d.keys.entry(5), "entry 2": d.keys.entry(2)} {
+		f.mu.Lock()
+		was := f.pairs[string(key)]
+		delete(f.pairs, string(key))
+		f.mu.Unlock()
+		if tail, err := d.After(ending(t), start); err == nil || !strings.Contains(err.Error(), n) {
+			t.Errorf("without %s: %d entries, %v", key, len(tail.Entries), err)
+		}
+		f.mu.Lock()
+		f.pairs[string(key)] = was
+		f.mu.Unlock()
 	}
 }

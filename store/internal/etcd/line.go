@@ -3,6 +3,7 @@
 package etcd
 
 import (
+	"bytes"
 	"context"
 	"crypto/rand"
 	"fmt"
@@ -136,23 +137,19 @@ func (d *driver) Turn(ctx context.Context, where replica.Place, enter bool) (rep
 
 // stand waits until nobody is before a place, or the place is lost.
 func (d *driver) stand(ctx context.Context, mine *place) (lost bool, err error) {
-	for {
+	err = d.await(ctx, func(ctx context.Context) ([]byte, error) {
 		var a transactionAnswer
 		t := transaction{Then: []operation{reading(ranged{Key: mine.key, KeysOnly: true}), reading(d.lastBefore(mine.created))}}
 		if err := d.read(ctx, "/v3/kv/txn", t, &a); err != nil {
-			return false, d.explain(err)
+			return nil, d.explain(err)
 		}
-		if len(a.ranges(0).Pairs) == 0 {
-			return true, nil
+		lost = len(a.ranges(0).Pairs) == 0
+		if before := a.ranges(1).Pairs; !lost && len(before) > 0 {
+			return before[0].Key, nil
 		}
-		before := a.ranges(1).Pairs
-		if len(before) == 0 {
-			return false, nil
-		}
-		if err := d.gone(ctx, before[0].Key); err != nil {
-			return false, err
-		}
-	}
+		return nil, nil
+	})
+	return lost, err
 }
 
 // lastBefore asks for the last place before a revision.
@@ -163,32 +160,31 @@ func (d *driver) lastBefore(revision int64) ranged {
 
 // outwait waits until all who are in the line now have left it.
 func (d *driver) outwait(ctx context.Context) error {
-	from, end := d.keys.line()
-	last := ranged{Key: from, End: end, KeysOnly: true, Order: "DESCEND", By: targetCreated, Limit: 1}
-	for {
+	last := d.lastBefore(1)
+	last.MaxCreated = 0 // whoever that is
+	return d.await(ctx, func(ctx context.Context) ([]byte, error) {
 		var a rangedAnswer
-		if err := d.read(ctx, "/v3/kv/range", last, &a); err != nil {
-			return d.explain(err)
-		}
-		if len(a.Pairs) == 0 {
-			return nil
+		if err := d.read(ctx, "/v3/kv/range", last, &a); err != nil || len(a.Pairs) == 0 {
+			return nil, d.explain(err)
 		}
 		if last.MaxCreated == 0 {
 			last.MaxCreated = a.Pairs[0].Created
 		}
-		if err := d.gone(ctx, a.Pairs[0].Key); err != nil {
-			return err
-		}
-	}
+		return a.Pairs[0].Key, nil
+	})
 }
 
-// gone waits until there is no such key.
-func (d *driver) gone(ctx context.Context, key []byte) error {
-	return d.watch(ctx, key, func(ctx context.Context) (bool, error) {
-		var a rangedAnswer
-		if err := d.read(ctx, "/v3/kv/range", ranged{Key: key, KeysOnly: true}, &a); err != nil {
-			return false, d.explain(err)
-		}
-		return len(a.Pairs) == 0, nil
-	})
+// await waits until a question has no key for its answer, asking again whenever the key
+// that was the last answer may have changed.
+func (d *driver) await(ctx context.Context, ask func(context.Context) (key []byte, err error)) error {
+	key, err := ask(ctx)
+	for err == nil && key != nil {
+		was := key
+		err = d.watch(ctx, was, func(ctx context.Context) (bool, error) {
+			var err error
+			key, err = ask(ctx)
+			return !bytes.Equal(key, was), err
+		})
+	}
+	return err
 }

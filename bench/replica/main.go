@@ -1,0 +1,278 @@
+//go:build etcd
+
+// Replica measures a database in etcd, three members on loopback, beside the same one in a
+// file, in one run:
+//
+//	go run -tags etcd ./bench/replica          # at 10,000 and 100,000 nodes, some minutes
+//	go run -tags etcd ./bench/replica -short   # small: does it still run?
+//
+// testdata/etcd/fetch.sh gets etcd. "beyond the file" is the median of differences between
+// runs that follow each other; each machine of many is a folder of replicas of its own.
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/placectl/placectl/bench/members"
+)
+
+type bench struct {
+	dir, program string
+	hosts        string
+	runs         int
+	during       time.Duration // of rows with several clients
+	behind       int           // entries of the longest catch-up
+	out          io.Writer
+}
+
+func main() {
+	short := flag.Bool("short", false, "small sizes")
+	flag.Parse()
+	b := &bench{runs: 61, during: 10 * time.Second, behind: 5000, out: os.Stdout}
+	sizes := []int{10_000, 100_000}
+	if *short {
+		b.runs, b.during, b.behind, sizes = 3, 300*time.Millisecond, 20, []int{100}
+	}
+	list := members.Find()
+	if len(list) == 0 {
+		fmt.Println("not measured:", members.Missing)
+		return
+	}
+	if err := b.run(list[0], sizes); err != nil {
+		fmt.Fprintln(os.Stderr, "replica:", err)
+		os.Exit(1)
+	}
+}
+
+func (b *bench) run(etcd string, sizes []int) (err error) {
+	if b.dir, err = os.MkdirTemp("", "replica-"); err != nil {
+		return err
+	}
+	defer os.RemoveAll(b.dir)
+	b.program = filepath.Join(b.dir, "placectl")
+	if text, err := exec.Command("go", "build", "-tags", "etcd", "-o", b.program, "./cmd/placectl").CombinedOutput(); err != nil {
+		return fmt.Errorf("%w: %s", err, text)
+	}
+	c, err := members.Start(etcd, b.dir, 3)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, c.Close()) }()
+	b.hosts = "etcd://" + strings.Join(c.Hosts, ",") + "/"
+	version, err := exec.Command(etcd, "--version").Output()
+	if err != nil {
+		return err
+	}
+	first, _, _ := strings.Cut(string(version), "\n")
+	fmt.Fprintf(b.out, "%s, three members on loopback, their data in %s.\n\n", first, filepath.Dir(b.dir))
+	fmt.Fprintf(b.out, "| nodes | what | file | etcd | beyond the file |\n|--:|---|--:|--:|--:|\n")
+	for _, n := range sizes {
+		if err := b.size(n); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// database is one, as a verb names it: by a machine of its own where it is in etcd.
+type database struct{ name, replicas string }
+
+func (b *bench) machine(name string, i int) database {
+	return database{name, filepath.Join(b.dir, fmt.Sprintf("machine-%d", i))}
+}
+
+// verb runs a verb as a process, and returns what it printed and how long it took.
+func (b *bench) verb(db database, args ...string) (string, time.Duration, error) {
+	cmd := exec.Command(b.program, append([]string{"--db", db.name}, args...)...)
+	cmd.Env = append(os.Environ(), "PLACECTL_REPLICAS="+db.replicas)
+	var said, failed strings.Builder
+	cmd.Stdout, cmd.Stderr = &said, &failed
+	began := time.Now()
+	err := cmd.Run()
+	took := time.Since(began)
+	if err != nil {
+		err = fmt.Errorf("%s: %w: %s", strings.Join(args, " "), err, failed.String())
+	}
+	return said.String(), took, err
+}
+
+// size measures one number of nodes.
+func (b *bench) size(n int) error {
+	file := database{name: filepath.Join(b.dir, fmt.Sprintf("%d.db", n))}
+	log := b.machine(b.hosts+fmt.Sprint(n), 0)
+	nodes := fmt.Sprintf("n[%06d-%06d]", 1, n)
+	for _, args := range [][]string{{"init"}, {"node", "add", nodes, "ncpus=64", "mem=256gb", "-o", "id"}} {
+		if _, _, err := b.verb(file, args...); err != nil {
+			return err
+		}
+	}
+	if _, _, err := b.verb(log, "init", "--from", file.name); err != nil {
+		return err
+	}
+	rows := []func(n int, file, log database) error{b.pairs, b.entry, b.many, b.join, b.catchUp}
+	for _, row := range rows {
+		if err := row(n, file, log); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// pairs are verbs beside the same on the file, one after the other.
+func (b *bench) pairs(n int, file, log database) error {
+	query := []string{"query", "SELECT count(*) FROM nodes WHERE state = 'free'"}
+	for _, row := range []struct {
+		what string
+		log  []string
+		file []string
+	}{
+		{"place, a process", []string{"place", "1", "-t", "1h"}, []string{"place", "1", "-t", "1h"}},
+		{"query, a process", query, query},
+		{"query --stale any", append([]string{"--stale", "any"}, query...), query},
+	} {
+		var ours, theirs, more []time.Duration
+		for i := range b.runs + 1 {
+			_, l, err := b.verb(log, row.log...)
+			if err != nil {
+				return err
+			}
+			_, f, err := b.verb(file, row.file...)
+			if err != nil {
+				return err
+			}
+			if i > 0 { // the first are not counted
+				ours, theirs, more = append(ours, l), append(theirs, f), append(more, l-f)
+			}
+		}
+		fmt.Fprintf(b.out, "| %d | %s | %s | %s | %s |\n", n, row.what, ms(median(theirs)), ms(median(ours)), ms(median(more)))
+	}
+	return nil
+}
+
+// entry is how long the entry of a placement on one node is.
+func (b *bench) entry(n int, _, log database) error {
+	text, _, err := b.verb(log, "log", "-o", "csv", "--no-header")
+	if err != nil {
+		return err
+	}
+	lines := strings.Split(strings.TrimSpace(text), "\n")
+	fmt.Fprintf(b.out, "| %d | entry of a placement on one node, bytes | | %s | |\n", n, strings.Split(lines[len(lines)-1], ",")[6])
+	return nil
+}
+
+// many are several machines that place at once, as fast as they can.
+func (b *bench) many(n int, file, log database) error {
+	for _, clients := range []int{4, 16} {
+		var texts []string
+		for _, name := range []string{file.name, log.name} {
+			done, worst, err := b.busy(name, clients)
+			if err != nil {
+				return err
+			}
+			texts = append(texts, fmt.Sprintf("%.0f/s, worst %s", float64(done)/b.during.Seconds(), ms(worst)))
+		}
+		fmt.Fprintf(b.out, "| %d | place, %d at once | %s | %s | |\n", n, clients, texts[0], texts[1])
+	}
+	return nil
+}
+
+func (b *bench) busy(name string, clients int) (done int, worst time.Duration, err error) {
+	var mu sync.Mutex
+	var all sync.WaitGroup
+	for i := range clients { // each has its replica before the clock runs
+		if _, _, err := b.verb(b.machine(name, i+1), "status"); err != nil {
+			return 0, 0, err
+		}
+	}
+	until := time.Now().Add(b.during)
+	for i := range clients {
+		all.Go(func() {
+			for time.Now().Before(until) {
+				_, took, failed := b.verb(b.machine(name, i+1), "place", "1", "-t", "1h", "-o", "id")
+				mu.Lock()
+				if failed != nil {
+					err = failed
+				}
+				done, worst = done+1, max(worst, took)
+				stop := err != nil
+				mu.Unlock()
+				if stop {
+					return
+				}
+			}
+		})
+	}
+	all.Wait()
+	return done, worst, err
+}
+
+// join is a first query on a machine without a replica.
+func (b *bench) join(n int, _, log database) error {
+	var took []time.Duration
+	for i := range min(b.runs, 5) {
+		db := b.machine(log.name, 100+i)
+		_, first, err := b.verb(db, "query", "SELECT 1")
+		if err != nil {
+			return err
+		}
+		_, then, err := b.verb(db, "query", "SELECT 1")
+		if err != nil {
+			return err
+		}
+		took = append(took, first-then)
+	}
+	fmt.Fprintf(b.out, "| %d | join: a replica from nothing | | %s | |\n", n, ms(median(took)))
+	return nil
+}
+
+// catchUp is a query on a machine that is behind by so many entries, beyond one that is not.
+func (b *bench) catchUp(n int, _, log database) error {
+	late := b.machine(log.name, 200)
+	for _, row := range []struct{ entries, times int }{{1, min(b.runs, 15)}, {b.behind / 5, min(b.runs, 3)}, {b.behind, 1}} {
+		var list []time.Duration
+		for range row.times {
+			took, err := b.behindBy(row.entries, late, log)
+			if err != nil {
+				return err
+			}
+			list = append(list, took)
+		}
+		fmt.Fprintf(b.out, "| %d | catch up with %d entries | | %s | |\n", n, row.entries, ms(median(list)))
+	}
+	runs, took, err := b.long(log)
+	fmt.Fprintf(b.out, "| %d | a transaction of 1 s beside 3 busy machines | | %s, %d runs | |\n", n, ms(took), runs)
+	return err
+}
+
+// behindBy is what one query takes beyond the next when so many entries were put before it.
+func (b *bench) behindBy(entries int, late, log database) (time.Duration, error) {
+	if _, _, err := b.verb(late, "query", "SELECT 1"); err != nil {
+		return 0, err
+	}
+	if err := write(log, entries); err != nil {
+		return 0, err
+	}
+	_, first, err := b.verb(late, "query", "SELECT 1")
+	if err != nil {
+		return 0, err
+	}
+	_, then, err := b.verb(late, "query", "SELECT 1")
+	return first - then, err
+}
+
+func median(list []time.Duration) time.Duration {
+	list = slices.Sorted(slices.Values(list))
+	return list[len(list)/2]
+}
+
+func ms(d time.Duration) string { return fmt.Sprintf("%.1f ms", float64(d.Microseconds())/1000) }
