@@ -134,7 +134,7 @@ const importRules = `
 	cmd/placectl/internal/daily              < cmd/placectl
 	store                                    < cmd/placectl/internal/metrics
 	cmd/placectl/internal/metrics            < cmd/placectl
-	bench/oracle                             < bench
+	bench/oracle, bench/members              < bench
 `
 
 // confined are imports from elsewhere that belong to one package.
