@@ -16,12 +16,13 @@ import (
 
 // inLogs is the environment variable that has commands of scripts keep each database in a
 // log: a name NAME, unless it is that of a file that is something else, means
-// testlog:///.../NAME.
+// testlog:///.../NAME, or what the variable says instead of testlog://.
 const inLogs = "PLACECTL_TEST_IN_LOGS"
 
 // intoLogs makes a command's environment one in which databases are kept in logs, and what
 // it says one in which they are called as if they were files.
 func intoLogs(e env) env {
+	under := os.Getenv(inLogs)
 	named := make(map[string]string) // as the command knows it: as the script does
 	name := func(given string) string {
 		if given == "" || strings.Contains(given, "://") || isOther(given) {
@@ -31,8 +32,8 @@ func intoLogs(e env) env {
 		if err != nil {
 			return given
 		}
-		named["testlog://"+path] = given
-		return "testlog://" + path
+		named[under+path] = given
+		return under + path
 	}
 	db := e.getenv("PLACECTL_DB")
 	if db == "" {
@@ -119,6 +120,12 @@ func TestScriptsInLogs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	runInLogs(t, files, "testlog://")
+}
+
+// runInLogs runs the scripts on logs whose names begin so.
+func runInLogs(t *testing.T, files []string, under string) {
+	t.Helper()
 	left := maps.Clone(notInLogs)
 	var chosen []string
 	for _, path := range files {
@@ -132,5 +139,5 @@ func TestScriptsInLogs(t *testing.T) {
 	if len(left) > 0 || !*long && len(chosen) != len(someInLogs) {
 		t.Fatalf("there are no such scripts: %v, or some of %v", left, someInLogs)
 	}
-	runScripts(t, testscript.Params{Files: chosen}, map[string]string{inLogs: "1", "PLACECTL_REPLICAS": "WORK/.replicas"})
+	runScripts(t, testscript.Params{Files: chosen}, map[string]string{inLogs: under, "PLACECTL_REPLICAS": "WORK/.replicas"})
 }
