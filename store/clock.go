@@ -28,7 +28,7 @@ type passage struct {
 func (p *passage) advance() error {
 	tx := p.tx
 	if tx.now < tx.state.AsOf {
-		if tx.now < tx.state.AsOf-skew {
+		if tx.now < tx.state.AsOf-tx.db.skew() {
 			if err := p.farBehind(); err != nil {
 				return err
 			}
@@ -273,6 +273,11 @@ const ahead = 60
 
 // mayWriteNow refuses a writer whose time is none that the file takes.
 func (db *DB) mayWriteNow(r *file.Recorder) error {
+	if db.log != nil && !db.opt.Chosen {
+		if err := db.notAhead(r); err != nil {
+			return err
+		}
+	}
 	now, clock := db.opt.Now(), time.Now()
 	far := now.Unix() > clock.Unix()+ahead
 	if !far && !db.opt.Chosen {

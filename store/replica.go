@@ -106,6 +106,38 @@ func (db *DB) change(fn func(*file.Recorder) (keep bool, err error)) error {
 	})
 }
 
+// logSkew is how far, in seconds, a clock may lie behind the instant that a database in a
+// log stands for, and logAhead how far ahead of the log's it may be.
+const (
+	logSkew  = 10
+	logAhead = 5
+)
+
+// skew is how far, in seconds, a writer's clock may lie behind the instant that the database
+// stands for.
+func (db *DB) skew() int64 {
+	if db.log != nil {
+		return logSkew
+	}
+	return skew
+}
+
+// notAhead refuses a writer on a machine whose clock is ahead: the database would stand for
+// an instant that is still to come for all others.
+func (db *DB) notAhead(r *file.Recorder) error {
+	id, err := r.Identity()
+	if err != nil || id.AnyTime {
+		return err
+	}
+	ahead, err := db.log.Ahead()
+	if err != nil || ahead <= logAhead*time.Second {
+		return err
+	}
+	now := db.opt.Now()
+	return fmt.Errorf("this machine's clock says %s, and where the database is kept it is %s: put the clock right, others could not write until then%w",
+		stamp(now.Unix()), stamp(now.Add(-ahead).Unix()), file.Wordless(ErrClock))
+}
+
 // Upgrade brings a database of an older format up to date. A file is brought there when it
 // is first written to; a log is not, because machines with an older version could not read
 // it then. It returns the format that it had.
@@ -307,12 +339,13 @@ type LogSize struct {
 	Prefix int64 // of this log
 	Stored int64 // of all that whoever keeps the log has stored
 	Quota  int64 // that those may be at most
+	Full   bool  // nothing more is taken
 }
 
 // Size tells how much the log holds.
 func (l *Log) Size() (LogSize, error) {
 	s, err := l.log.Size()
-	return LogSize{Prefix: s.Prefix, Stored: s.Stored, Quota: s.Quota}, err
+	return LogSize{Prefix: s.Prefix, Stored: s.Stored, Quota: s.Quota, Full: s.NoSpace}, err
 }
 
 // Watch waits until the log ends elsewhere than at a position, and returns where; with ""

@@ -68,7 +68,14 @@ func (r *runner) check(c *cli.Context) error {
 		return fmt.Errorf("%w: %s in %s", store.ErrDamaged, spell.Plural(len(findings), "finding"), r.DB)
 	}
 	r.notef("%s is sound", r.DB)
-	return nil
+	if !store.IsLog(r.DB) {
+		return nil
+	}
+	size, err := r.logSize()
+	if err == nil {
+		r.notef("its log has %s in etcd", spell.FormatSize(size.Prefix))
+	}
+	return err
 }
 
 // repair makes anew what is derived. What it refuses to guess about is told all the same.

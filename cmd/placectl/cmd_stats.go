@@ -2,6 +2,7 @@ package main
 
 import (
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
+	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
 	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
@@ -34,6 +35,25 @@ func (r *runner) statsReset(tx *store.Tx, _ *cli.Context) error {
 	return r.printStats(tx)
 }
 
+// logSize is how much the log of the database holds. It warns where the log will take no
+// more before long.
+func (r *runner) logSize() (store.LogSize, error) {
+	log, err := r.openLog()
+	if err != nil || r.Stale < 0 {
+		return store.LogSize{}, err
+	}
+	size, err := log.Size()
+	const what = "defragment it, let it forget its history (--auto-compaction-retention=1h), or raise --quota-backend-bytes"
+	switch {
+	case err != nil:
+	case size.Full:
+		r.notef("etcd is full, and takes nothing more (NOSPACE): %s; then etcdctl alarm disarm", what)
+	case size.Quota > 0 && size.Stored > size.Quota/2:
+		r.notef("etcd has %s, more than half of the %s that it may have: %s", spell.FormatSize(size.Stored), spell.FormatSize(size.Quota), what)
+	}
+	return size, err
+}
+
 func (r *runner) printStats(tx *store.Tx) error {
 	s, err := tx.Stats()
 	if err != nil {
@@ -46,6 +66,13 @@ func (r *runner) printStats(tx *store.Tx) error {
 	}
 	add("format", output.Integer, s.Format)
 	add("file", output.Size, s.Bytes)
+	if store.IsLog(r.DB) && r.tx == nil {
+		size, err := r.logSize()
+		if err != nil {
+			return err
+		}
+		add("log", output.Size, size.Prefix)
+	}
 	add("nodes", output.Integer, s.Nodes)
 	for state, n := range s.ByState {
 		add("nodes_"+store.NodeState(state).String(), output.Integer, n)

@@ -167,6 +167,11 @@ func (m *Memory) Size(context.Context) (size Size, err error) {
 	return size, err
 }
 
+// SetAhead says how far this machine's clock is ahead of the log's.
+func (m *Memory) SetAhead(d time.Duration) {
+	_ = m.do(func(*memoryState) (bool, error) { m.ahead = d; return false, nil })
+}
+
 // Clock is how far this machine's clock is ahead, see Driver.
 func (m *Memory) Clock(context.Context) (ahead time.Duration, err error) {
 	err = m.do(func(*memoryState) (bool, error) { ahead = m.ahead; return false, nil })

@@ -1,0 +1,62 @@
+package replica
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// The instant that a database stands for moves forward only, through the log: a machine
+// whose clock is ahead would lock out all others. So a machine compares its clock with the
+// log's, and keeps what it found for a while, unless its clock was put elsewhere meanwhile:
+// then it has moved against the time since the machine was booted.
+const (
+	clockKept = 10 * time.Minute
+	clockJump = time.Second
+)
+
+// Ahead is how far this machine's clock is ahead of the log's.
+func (rep *Replica) Ahead() (time.Duration, error) {
+	path := filepath.Join(rep.opt.Folder, rep.ID().String()+".clock")
+	if ahead, known := readClock(path); known {
+		return ahead, nil
+	}
+	ctx, cancel := within(rep.until())
+	defer cancel()
+	ahead, err := rep.driver.Clock(ctx)
+	if err != nil {
+		return 0, rep.away(err)
+	}
+	text := fmt.Sprintf("%d %d %d\n", ahead, time.Now().UnixNano(), sinceBoot())
+	if err := os.WriteFile(path+".new", []byte(text), 0o600); err == nil {
+		_ = os.Rename(path+".new", path)
+	}
+	return ahead, nil
+}
+
+// readClock is what was found before, if it still holds.
+func readClock(path string) (ahead time.Duration, known bool) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return 0, false
+	}
+	var wall, boot int64
+	if n, _ := fmt.Sscan(string(text), &ahead, &wall, &boot); n != 3 {
+		return 0, false
+	}
+	passed := sinceBoot() - time.Duration(boot)
+	moved := time.Duration(time.Now().UnixNano()-wall) - passed
+	return ahead, passed >= 0 && passed < clockKept && moved.Abs() < clockJump
+}
+
+// sinceBoot is how long ago the machine was booted, the time that it slept included.
+func sinceBoot() time.Duration {
+	var t unix.Timespec
+	if err := unix.ClockGettime(unix.CLOCK_BOOTTIME, &t); err != nil {
+		return -1
+	}
+	return time.Duration(t.Nano())
+}

@@ -1,0 +1,190 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/placer"
+	"github.com/placectl/placectl/store/internal/replica"
+	"github.com/placectl/placectl/store/internal/row"
+)
+
+// logs are those of tests, by prefix.
+var (
+	logsMu sync.Mutex
+	logs   = make(map[string]*replica.Memory)
+)
+
+func init() {
+	replica.Register("memory", func(c replica.Config) (replica.Driver, error) {
+		logsMu.Lock()
+		defer logsMu.Unlock()
+		if logs[c.Prefix] == nil {
+			logs[c.Prefix] = replica.NewMemory()
+		}
+		return logs[c.Prefix], nil
+	})
+}
+
+// inLog makes an empty database in a log in memory, and a function that makes handles on
+// it, each on a machine of its own.
+func inLog(t *testing.T, opt Options) (m *replica.Memory, open func() *DB) {
+	t.Helper()
+	name := fmt.Sprintf("memory://x/%s%d", t.Name(), rand.Uint64())
+	opt.Replica.Folder = t.TempDir()
+	if err := Create(name, &opt, nil); err != nil {
+		t.Fatal(err)
+	}
+	logsMu.Lock()
+	defer logsMu.Unlock()
+	for prefix, log := range logs {
+		if "memory://x/"+prefix == name {
+			m = log
+		}
+	}
+	return m, func() *DB {
+		opt := opt
+		opt.Replica.Folder, opt.AnyTime = t.TempDir(), false
+		db, err := Open(name, &opt)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return db
+	}
+}
+
+// TestLogClock: a machine whose clock is ahead of the log's does not write; one that is
+// behind what others have written by a little does, at their instant.
+func TestLogClock(t *testing.T) {
+	t.Parallel()
+	now := time.Now()
+	m, open := inLog(t, Options{Now: func() time.Time { return now }})
+	a := open()
+	node := func(name string) func(*Tx) error {
+		return func(tx *Tx) error {
+			_, err := tx.PutNode(&index.Node{Name: name})
+			return err
+		}
+	}
+	if err := a.Update(node("n1")); err != nil {
+		t.Fatal(err)
+	}
+	m.SetAhead(6 * time.Second)
+	b := open()
+	if err := b.Update(node("n2")); !errors.Is(err, ErrClock) {
+		t.Errorf("6 s ahead: %v", err)
+	}
+	if err := b.DryRun(node("n2")); err != nil {
+		t.Errorf("6 s ahead, and nothing is kept: %v", err)
+	}
+	m.SetAhead(0)
+	now = now.Add(-8 * time.Second)
+	if err := a.Update(func(tx *Tx) error {
+		if tx.Now().Unix() != now.Unix()+8 {
+			t.Errorf("at %v", tx.Now())
+		}
+		return node("n2")(tx)
+	}); err != nil {
+		t.Errorf("8 s behind: %v", err)
+	}
+	now = now.Add(-8 * time.Second)
+	if err := a.Update(node("n3")); !errors.Is(err, ErrClock) {
+		t.Errorf("16 s behind: %v", err)
+	}
+}
+
+// TestLogIsAsFile: transactions on machines that take turns by chance leave every row as
+// they do in one file, however a machine has caught up: entry by entry, or by a snapshot.
+func TestLogIsAsFile(t *testing.T) {
+	t.Parallel()
+	plain, clock := fullDB(t)
+	m := replica.NewMemory()
+	if err := replica.Create(m, time.Minute, plain.file); err != nil {
+		t.Fatal(err)
+	}
+	logsMu.Lock()
+	logs[t.Name()] = m
+	logsMu.Unlock()
+	var machines []*DB
+	for range 3 {
+		opt := plain.opt
+		opt.Replica.Folder = t.TempDir()
+		db, err := Open("memory://x/"+t.Name(), &opt)
+		if err != nil {
+			t.Fatal(err)
+		}
+		machines = append(machines, db)
+	}
+	work := []func(*Tx) error{
+		func(tx *Tx) error {
+			_, err := tx.Place(placer.Request{Select: "1:ncpus=1", Place: "scatter", Walltime: time.Hour})
+			return err
+		},
+		func(tx *Tx) error {
+			_, err := tx.Submit(Submission{Request: placer.Request{Select: "2:ncpus=2", Walltime: time.Hour}})
+			return err
+		},
+		func(tx *Tx) error { _, err := tx.Cycle(CycleSpec{Backfill: Conservative}); return err },
+		func(tx *Tx) error { return tx.Configure("default_walltime", fmt.Sprint(3600+tx.now%7)) },
+		func(tx *Tx) error { return tx.ResetUsage() },
+	}
+	seed := rand.Uint64()
+	t.Logf("seed %d", seed)
+	rng := rand.New(rand.NewPCG(seed, 1))
+	both := func(name string, db *DB, fn func(*Tx) error) {
+		t.Helper()
+		one, two := plain.Update(fn), db.Update(fn)
+		if fmt.Sprint(one) != fmt.Sprint(two) {
+			t.Fatalf("%s: %v in the file, and %v in the log", name, one, two)
+		}
+	}
+	both("stir", machines[0], stir)
+	for i := range 60 {
+		db := machines[rng.IntN(len(machines))]
+		n := rng.IntN(len(work))
+		both(fmt.Sprint("step ", i, " of kind ", n), db, work[n])
+		clock.t += rng.Int64N(2000)
+		if rng.IntN(15) == 0 {
+			if err := db.Log().Trim(); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	want := lastingRows(t, plain)
+	for i, db := range machines {
+		if diff := cmp.Diff(want, lastingRows(t, db)); diff != "" {
+			t.Errorf("machine %d (-file +replica)\n%s", i, diff)
+		}
+		if err := db.Check(func(f string) { t.Errorf("machine %d: %s", i, f) }); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// lastingRows are the rows of a database as they are stored, but for what is of one file.
+func lastingRows(t *testing.T, db *DB) map[string]string {
+	t.Helper()
+	rows := make(map[string]string)
+	err := db.View(func(tx *Tx) error {
+		for table := range row.TableCount {
+			err := tx.file.EachStored(table, func(key, value []byte) error {
+				rows[fmt.Sprintf("%s %x", table, key)] = string(value)
+				return nil
+			})
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return rows
+}
