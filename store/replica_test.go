@@ -132,7 +132,7 @@ func TestLogIsAsFile(t *testing.T) {
 		},
 		func(tx *Tx) error { _, err := tx.Cycle(CycleSpec{Backfill: Conservative}); return err },
 		func(tx *Tx) error { return tx.Configure("default_walltime", fmt.Sprint(3600+tx.now%7)) },
-		func(tx *Tx) error { return tx.ResetUsage() },
+		func(tx *Tx) error { _, err := tx.PutNode(&index.Node{Name: fmt.Sprint("n", tx.now)}); return err },
 	}
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
