@@ -236,3 +236,95 @@ func (ws waiting) dependencies(list []row.Dependency) ([]row.Dependency, error) 
 	}
 	return list, nil
 }
+
+// Alteration is what a job that waits is to have instead of what it has: what is nil
+// stays. A request that changes is read anew, as if it came now.
+type Alteration struct {
+	Name, User, Account, Queue, Class *string
+	Select, Place, Reservation        *string
+	Policy, Access                    *string
+	Prefer                            *[]string
+	Walltime                          *time.Duration
+	Priority                          *int64
+	Begin, Deadline                   *time.Time
+	After                             *[]Dependency
+	NoRequeue                         *bool
+}
+
+// Alter changes a job that waits in the queue, held or not; one with a planned start gives
+// that up, and is planned anew. It keeps its number, its place among those of its priority,
+// and what it carries. It fails with a Conflict when the job does not wait, and with what
+// Submit fails with.
+func (tx *Tx) Alter(id uint64, a Alteration) (*Job, error) {
+	return jobResult(tx.waiting().alter(id, &a))
+}
+
+func (ws waiting) alter(id uint64, a *Alteration) (*row.Job, error) {
+	j, err := ws.forChange(id, "altered", JobHeld, JobQueued, JobReserved)
+	if err != nil {
+		return nil, err
+	}
+	if !j.Queued {
+		return nil, &Conflict{"job " + strconv.FormatUint(id, 10), "it was placed, not submitted: it does not wait in the queue"}
+	}
+	s := a.of(j)
+	next, never, err := ws.submitted(s)
+	if err != nil {
+		return nil, err
+	}
+	if slices.ContainsFunc(next.After, func(d row.Dependency) bool { return d.Job >= id }) {
+		return nil, fmt.Errorf("%w: job %d cannot depend on one that came after it, or on itself", ErrInvalid, id)
+	}
+	if j.State == JobReserved {
+		if err := ws.unplan(j, JobQueued, "it was altered"); err != nil {
+			return nil, ws.spoil(err)
+		}
+	}
+	return j, ws.spoil(ws.altered(j, next, never))
+}
+
+// of is the submission that a job would be of, altered.
+func (a *Alteration) of(j *row.Job) Submission {
+	s := Submission{Request: j.Request(), Priority: j.Priority, Begin: instant(j.Begin), Deadline: instant(j.Deadline), NoRequeue: j.NoRequeue,
+		Attended: j.Attended, After: converted(j.After, func(d row.Dependency) Dependency { return Dependency(d) })}
+	s.Walltime = time.Duration(j.Walltime) * time.Second
+	for to, is := range map[*string]*string{&s.Name: a.Name, &s.User: a.User, &s.Account: a.Account, &s.Queue: a.Queue, &s.Class: a.Class,
+		&s.Select: a.Select, &s.Place: a.Place, &s.Reservation: a.Reservation, &s.Policy: a.Policy, &s.Access: a.Access} {
+		set(to, is)
+	}
+	set(&s.Prefer, a.Prefer)
+	set(&s.Walltime, a.Walltime)
+	set(&s.Priority, a.Priority)
+	set(&s.Begin, a.Begin)
+	set(&s.Deadline, a.Deadline)
+	set(&s.After, a.After)
+	set(&s.NoRequeue, a.NoRequeue)
+	return s
+}
+
+// set gives a variable a value, if there is one.
+func set[T any](to, is *T) {
+	if is != nil {
+		*to = *is
+	}
+}
+
+// altered writes a job down that waits, as it is to be.
+func (ws waiting) altered(j, next *row.Job, never string) error {
+	before, queue := row.WaitingKey(j), j.Queue
+	j.Name, j.User, j.Group, j.Account, j.Queue, j.Class = next.Name, next.User, next.Group, next.Account, next.Queue, next.Class
+	j.Select, j.Place, j.Walltime, j.Access, j.Reservation, j.Prefer = next.Select, next.Place, next.Walltime, next.Access, next.Reservation, next.Prefer
+	j.Bind, j.Policy, j.NoPolicy, j.Pools = next.Bind, next.Policy, next.NoPolicy, next.Pools
+	j.Priority, j.Begin, j.Deadline, j.After, j.NoRequeue, j.Never = next.Priority, next.Begin, next.Deadline, next.After, next.NoRequeue, next.Never
+	if j.Waits(j.State) {
+		if err := errors.Join(ws.file.Remove(row.Waiting, before), ws.file.Mark(row.Waiting, row.WaitingKey(j))); err != nil {
+			return err
+		}
+	}
+	ws.loaded.freed.Count() // what was decided of it was of another request
+	err := errors.Join(ws.loaded.tallies.shifted(j, queue), ws.happened(row.Event{Job: j.ID, Event: "alter", Old: j.State.String(), New: j.State.String()}))
+	if err == nil && never != "" {
+		err = ws.neverRuns(j, never)
+	}
+	return errors.Join(err, ws.putJob(j, j.State))
+}

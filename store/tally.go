@@ -201,3 +201,19 @@ func (ts *tallies) lastCycle() (*row.LastCycle, error) {
 	}
 	return row.DecodeLastCycle(row.KeyLastCycle, payload)
 }
+
+// shifted counts a job that has come from another queue.
+func (ts *tallies) shifted(j *row.Job, from string) error {
+	if from == j.Queue || !ts.counted() {
+		return nil
+	}
+	left, err := ts.of(from)
+	if err != nil {
+		return err
+	}
+	q, err := ts.of(j.Queue)
+	if err != nil {
+		return err
+	}
+	return errors.Join(ts.add(left, j.State, -1), ts.add(q, j.State, 1))
+}

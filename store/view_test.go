@@ -102,7 +102,7 @@ func calls(t *testing.T, db *DB) map[string]call {
 		"PlacementSets": reads("", []string{"color"}), "WaitsFor": reads(plan), "Settings": reads(), "AllSettings": reads(),
 		"Configure": writes("signature", "ncpus"), "ShareState": reads(), "Shares": reads(), "SetShares": writes(&fairshare.Settings{Loads: []fairshare.ClassLoad{{Class: "a", Load: 100}}}),
 		"ShareTimer": reads(), "SetShareTimer": writes(fairshare.Timer{Running: true, Since: 5}), "ClassOf": reads("ann"),
-		"Stats": reads(), "Metrics": reads(), "Writable": reads(), "Now": reads(), "Host": reads("h1"), "EachEvent": reads(uint64(0), func(*Event) (bool, error) { return true, nil }),
+		"Alter": writes(array[0].ID, Alteration{}), "Stats": reads(), "Metrics": reads(), "Writable": reads(), "Now": reads(), "Host": reads("h1"), "EachEvent": reads(uint64(0), func(*Event) (bool, error) { return true, nil }),
 		"RecordedEvents": reads(), "Query": reads(context.Background(), statement[0], Query{}), "QueryTables": reads(),
 		"EachBatch": reads(func(*Batch) error { return nil }), "Batch": reads("work0"), "RemoveBatch": writes("work0"), "MakeBatch": writes("more", locality.Settings{}),
 		"EachBatchRange": reads("work0", func(*locality.Cursor) error { return nil }), "EachBatchHost": reads("work0", func(*locality.Host, *locality.Member) error { return nil }),

@@ -15,7 +15,9 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/launch"
 	"github.com/placectl/placectl/cmd/placectl/internal/payload"
 	"github.com/placectl/placectl/cmd/placectl/internal/step"
+	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
 	"github.com/placectl/placectl/store"
+	"github.com/urfave/cli/v2"
 )
 
 // Submit submits as our own verb does: the options of qsub or sbatch become flags of
@@ -230,7 +232,7 @@ func (ch *change) planned(sub store.Submission) ([]*fronts.Job, error) {
 // Alter gives a job what the options ask for instead of what it had.
 func (ch *change) Alter(job uint64, family directives.Family, given []directives.Given) error {
 	r, v := *ch.r, submitVerb()
-	r.front, r.verb, r.inv = &fronts.Submission{Family: family, Given: given}, v, invocation{Path: []*verb{v}, Dash: -1}
+	r.front, r.verb, r.inv, r.dash = &fronts.Submission{Family: family, Given: given}, v, invocation{Path: []*verb{v}, Dash: -1}, -1
 	empty, err := r.inv.Context(r.ctx)
 	if err != nil {
 		return err
@@ -240,19 +242,101 @@ func (ch *change) Alter(job uint64, family directives.Family, given []directives
 	if err != nil {
 		return err
 	}
-	for _, g := range sc.counts {
-		if g.Name() != "walltime" {
-			return &infile.Error{Err: &directives.OptionError{Option: "--" + g.Name(), Err: errFixed}}
+	j, err := ch.Tx.Job(job)
+	if err != nil {
+		return err
+	}
+	if j.State == store.JobRunning {
+		return ch.extend(c, j, sc)
+	}
+	sub, err := r.submission(c, nil, sc)
+	if err != nil {
+		return r.blame(err, nil, sc)
+	}
+	if err := dependencies(ch.Tx, c, &sub); err != nil {
+		return err
+	}
+	settings, err := ch.Tx.Settings()
+	if err != nil {
+		return err
+	}
+	if sub.Queue == settings.Partition {
+		if _, err := ch.Tx.Queue(sub.Queue); errors.Is(err, store.ErrNotFound) {
+			sub.Queue = ""
 		}
 	}
-	if !c.IsSet("walltime") {
-		return nil
+	a, err := alteration(c, &sub, sc)
+	if err != nil {
+		return err
 	}
-	d, err := r.duration(c, "walltime")
+	if sub.Walltime == 0 && c.IsSet("walltime") {
+		if sub.Walltime, err = r.duration(c, "walltime"); err != nil {
+			return err
+		}
+	}
+	ch.kicks = true
+	_, err = ch.Tx.Alter(job, a)
+	return err
+}
+
+// extend gives a job that runs another walltime. All else it keeps.
+func (ch *change) extend(c *cli.Context, j *store.Job, sc *script) error {
+	for _, g := range sc.counts {
+		if g.Name() != "walltime" {
+			return fixed(g)
+		}
+	}
+	d, err := ch.r.duration(c, "walltime")
 	if err != nil {
 		return err
 	}
 	ch.kicks = true
-	_, err = ch.Tx.Extend(job, d)
+	_, err = ch.Tx.Extend(j.ID, d)
 	return err
+}
+
+// fixed says of an option that a job keeps what it has.
+func fixed(g verbs.Given) error {
+	return &infile.Error{Err: &directives.OptionError{Option: "--" + g.Name(), Err: errFixed}}
+}
+
+// alteration is what the options change of a job, of which a submission has the values.
+func alteration(c *cli.Context, sub *store.Submission, sc *script) (a store.Alteration, err error) {
+	for _, g := range sc.counts {
+		switch g.Name() {
+		case "name":
+			a.Name = &sub.Name
+		case "account":
+			a.Account = &sub.Account
+		case "queue":
+			a.Queue = &sub.Queue
+		case "class":
+			a.Class = &sub.Class
+		case "select":
+			a.Select = &sub.Select
+		case "place":
+			a.Place = &sub.Place
+		case "reservation":
+			a.Reservation = &sub.Reservation
+		case "access":
+			a.Access = &sub.Access
+		case "prefer":
+			a.Prefer = &sub.Prefer
+		case "walltime":
+			a.Walltime = &sub.Walltime
+		case "priority":
+			a.Priority = &sub.Priority
+		case "begin":
+			a.Begin = &sub.Begin
+		case "deadline":
+			a.Deadline = &sub.Deadline
+		case "no-requeue":
+			a.NoRequeue = &sub.NoRequeue
+		case "after", "afterok", "afternotok", "afterany":
+			a.After = &sub.After
+		default:
+			return a, fixed(g)
+		}
+	}
+	return a, nil
 }

@@ -35,7 +35,7 @@ func Run(c *fronts.Call) (status int, done bool) { return system().Run(c) }
 func commands() map[string]func(*fronts.Call) error {
 	return map[string]func(*fronts.Call) error{"qsub": qsub, "qstat": qstat, "qselect": qselect, "pbsnodes": pbsnodes,
 		"qdel": deeds("qdel", "W= x", fronts.Cancel), "qhold": deeds("qhold", "h=", fronts.Hold), "qrls": deeds("qrls", "h=", fronts.Unhold),
-		"qrerun": deeds("qrerun", "W=", fronts.Requeue), "qsig": deeds("qsig", "s=", fronts.Cancel), "qalter": qalter, "pbs_rstat": rstat}
+		"qrerun": deeds("qrerun", "W=", fronts.Requeue), "qsig": deeds("qsig", "s=", fronts.Cancel), "qalter": qalter, "qmove": qmove, "pbs_rstat": rstat}
 }
 
 // options reads options as getopt does: those of PBS end at the first argument.

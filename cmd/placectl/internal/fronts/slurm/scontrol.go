@@ -205,11 +205,15 @@ func update(c *fronts.Call, words []string) error {
 			i++
 			value = words[i]
 		}
-		keys[strings.TrimSuffix(strings.TrimSuffix(key, "id"), "name")] = value
-		if key == "jobname" || key == "name" {
-			keys["jobname"] = value
-			delete(keys, "")
+		switch key {
+		case "jobid":
+			key = "job"
+		case "nodename":
+			key = "node"
+		case "name":
+			key = "jobname"
 		}
+		keys[key] = value
 	}
 	switch {
 	case keys["node"] != "":
@@ -224,7 +228,7 @@ func update(c *fronts.Call, words []string) error {
 // same.
 var updates = sync.OnceValue(func() map[string]string {
 	return map[string]string{"timelimit": "time", "priority": "priority", "jobname": "job-name", "partition": "partition", "starttime": "begin", "nice": "nice", "account": "account",
-		"dependency": "dependency", "deadline": "deadline", "numcpus": "ntasks", "comment": "comment", "qos": "qos"}
+		"dependency": "dependency", "deadline": "deadline", "comment": "comment", "qos": "qos"}
 })
 
 func updateJob(c *fronts.Call, keys map[string]string) error {

@@ -1,0 +1,126 @@
+package store
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"github.com/placectl/placectl/placer"
+	"pgregory.net/rapid"
+)
+
+// TestAlter: a job that was altered is as one that was submitted so, whatever it was
+// before; and the database stays sound.
+func TestAlter(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		db, clock := newDB(t)
+		addNodes(t, db, "n", 2, 4)
+		must := func(fn func(tx *Tx) error) {
+			rt.Helper()
+			if err := db.Update(fn); err != nil {
+				rt.Fatal(err)
+			}
+		}
+		must(func(tx *Tx) error {
+			return errors.Join(tx.AddQueue(Queue{Name: "q"}), tx.AddQueue(Queue{Name: "long"}))
+		})
+		must(func(tx *Tx) error { // so that others wait
+			_, err := tx.Place(placer.Request{Select: "2:ncpus=4", Place: "scatter", Walltime: time.Hour})
+			return err
+		})
+		draw := func(label string) (s Submission) {
+			pick := func(words ...string) string { return rapid.SampledFrom(words).Draw(rt, label) }
+			s.Request = placer.Request{Select: pick("1:ncpus=1", "2:ncpus=2", "3:ncpus=9"), Place: pick("free", "scatter", "excl"), Name: pick("a", "b"), User: "ann",
+				Account: pick("", "x"), Queue: pick("", "q", "long"), Walltime: time.Duration(rapid.IntRange(1, 5000).Draw(rt, label)) * time.Second}
+			s.Priority = int64(rapid.IntRange(-1, 1).Draw(rt, label))
+			if rapid.Bool().Draw(rt, label) {
+				s.Begin = instant(clock.t + int64(rapid.IntRange(1, 5000).Draw(rt, label)))
+			}
+			s.NoRequeue = rapid.Bool().Draw(rt, label)
+			return s
+		}
+		was, is := draw("was"), draw("is")
+		was.Hold = rapid.Bool().Draw(rt, "held")
+		is.Hold = was.Hold
+		var id uint64
+		must(func(tx *Tx) error {
+			jobs, err := tx.Submit(was)
+			id = jobs[0].ID
+			return err
+		})
+		if rapid.Bool().Draw(rt, "planned") {
+			must(func(tx *Tx) error { _, err := tx.Cycle(CycleSpec{Backfill: Conservative}); return err })
+		}
+		before := metricsAgree(rt, db, nil)
+		must(func(tx *Tx) error {
+			_, err := tx.Alter(id, Alteration{Name: &is.Name, Account: &is.Account, Queue: &is.Queue, Select: &is.Select, Place: &is.Place, Walltime: &is.Walltime,
+				Priority: &is.Priority, Begin: &is.Begin, NoRequeue: &is.NoRequeue})
+			return err
+		})
+		metricsAgree(rt, db, before)
+		must(func(tx *Tx) error {
+			jobs, err := tx.Submit(is)
+			if err != nil {
+				return err
+			}
+			altered, err := tx.Job(id)
+			if err != nil {
+				return err
+			}
+			if diff := cmp.Diff(jobs[0], altered, cmpopts.IgnoreFields(Job{}, "ID", "Submit", "Reason"), cmpopts.IgnoreUnexported(Job{})); diff != "" {
+				rt.Fatalf("(-submitted so +altered)\n%s", diff)
+			}
+			return nil
+		})
+		if list := findings(t, db); len(list) > 0 {
+			rt.Fatal(list)
+		}
+		must(func(tx *Tx) error { _, err := tx.Cycle(CycleSpec{Backfill: Conservative}); return err })
+		if list := findings(t, db); len(list) > 0 {
+			rt.Fatal(list)
+		}
+	})
+}
+
+// TestAlterRefused: what cannot be changes nothing.
+func TestAlterRefused(t *testing.T) {
+	db, clock := newDB(t)
+	addNodes(t, db, "n", 1, 1)
+	ask := placer.Request{Select: "1:ncpus=1", Walltime: time.Hour}
+	err := db.Update(func(tx *Tx) error {
+		if _, err := tx.Submit(Submission{Request: ask, Array: 3}); err != nil {
+			return err
+		}
+		_, err := tx.Cycle(CycleSpec{})
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	queue, sel, past := "nosuch", "1:ncpus=x", instant(clock.t-5)
+	after := []Dependency{{AfterOK, 3}}
+	name := "x"
+	for what, c := range map[string]struct {
+		id   uint64
+		a    Alteration
+		want error
+	}{
+		"a queue that there is not": {2, Alteration{Queue: &queue}, ErrNotFound},
+		"no select":                 {2, Alteration{Select: &sel}, placer.ErrRequest},
+		"a deadline that is past":   {2, Alteration{Deadline: &past}, ErrInvalid},
+		"a job that came after it":  {2, Alteration{After: &after}, ErrInvalid},
+		"one that runs":             {1, Alteration{Name: &name}, ErrConflict},
+		"none":                      {9, Alteration{Name: &name}, ErrNotFound},
+	} {
+		before := dumpAll(t, db)
+		err := db.Update(func(tx *Tx) error { _, err := tx.Alter(c.id, c.a); return err })
+		if !errors.Is(err, c.want) {
+			t.Errorf("%s: %v, want %v", what, err, c.want)
+		}
+		if diff := cmp.Diff(before, dumpAll(t, db)); diff != "" {
+			t.Errorf("%s (-before +after)\n%s", what, diff)
+		}
+	}
+}
