@@ -32,17 +32,24 @@ type bench struct {
 	runs         int
 	during       time.Duration // of rows with several clients
 	behind       int           // entries of the longest catch-up
+	only         string
 	out          io.Writer
 }
 
 func main() {
 	short := flag.Bool("short", false, "small sizes")
+	only := flag.String("only", "", "only rows of this `kind`: pairs, entry, many, join, behind")
+	nodes := flag.Int("nodes", 0, "only with so many nodes")
 	flag.Parse()
 	b := &bench{runs: 61, during: 10 * time.Second, behind: 5000, out: os.Stdout}
 	sizes := []int{10_000, 100_000}
 	if *short {
 		b.runs, b.during, b.behind, sizes = 3, 300*time.Millisecond, 20, []int{100}
 	}
+	if *nodes > 0 {
+		sizes = []int{*nodes}
+	}
+	b.only = *only
 	list := members.Find()
 	if len(list) == 0 {
 		fmt.Println("not measured:", members.Missing)
@@ -119,9 +126,14 @@ func (b *bench) size(n int) error {
 	if _, _, err := b.verb(log, "init", "--from", file.name); err != nil {
 		return err
 	}
-	rows := []func(n int, file, log database) error{b.pairs, b.entry, b.many, b.join, b.catchUp}
-	for _, row := range rows {
-		if err := row(n, file, log); err != nil {
+	for _, row := range []struct {
+		kind    string
+		measure func(n int, file, log database) error
+	}{{"pairs", b.pairs}, {"entry", b.entry}, {"many", b.many}, {"join", b.join}, {"behind", b.catchUp}} {
+		if b.only != "" && b.only != row.kind {
+			continue
+		}
+		if err := row.measure(n, file, log); err != nil {
 			return err
 		}
 	}
