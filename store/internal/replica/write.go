@@ -238,7 +238,7 @@ func pause(ctx context.Context, d time.Duration) {
 func (w *writer) turn() error {
 	ctx, cancel := within(w.until)
 	defer cancel()
-	enter := w.lost >= patienceRuns || w.lost > 0 && time.Since(w.began) > patienceTime || w.lost > 0 && w.long
+	enter := w.lost >= patienceRuns || time.Since(w.began) > patienceTime || w.lost > 0 && w.long
 	if time.Now().After(w.until) {
 		return fmt.Errorf("%w: others were faster %d times", file.ErrLocked, w.lost)
 	}
