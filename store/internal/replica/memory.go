@@ -1,9 +1,8 @@
 package replica
 
 import (
-	"bytes"
 	"context"
-	"encoding/gob"
+	"encoding/json"
 	"slices"
 	"sync"
 	"time"
@@ -250,9 +249,7 @@ func (m *Memory) Turn(ctx context.Context, place Place, enter bool) (Place, erro
 func (m *Memory) Bytes() ([]byte, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	var b bytes.Buffer
-	err := gob.NewEncoder(&b).Encode(&m.state)
-	return b.Bytes(), err
+	return json.Marshal(&m.state)
 }
 
 // SetBytes makes the log what another was; of no bytes, none.
@@ -263,5 +260,5 @@ func (m *Memory) SetBytes(b []byte) error {
 	if len(b) == 0 {
 		return nil
 	}
-	return gob.NewDecoder(bytes.NewReader(b)).Decode(&m.state)
+	return json.Unmarshal(b, &m.state)
 }
