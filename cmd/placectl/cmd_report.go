@@ -1,6 +1,8 @@
 package main
 
 import (
+	"cmp"
+	"math"
 	"path/filepath"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/daily"
@@ -76,16 +78,17 @@ func (r *runner) makeReport(c *cli.Context) error {
 	if done, err := r.writeTrends(c, h.Series(), title); done || err != nil {
 		return err
 	}
+	return r.printTrends(h.Series(), what, trends.Waits(h.Jobs, of))
+}
+
+// printTrends prints waits in percentiles, for people behind curves of what there was.
+func (r *runner) printTrends(s *trends.Series, what string, groups []trends.Group) error {
 	if a := r.audience(); a.table {
-		width := a.width
-		if width == 0 {
-			width = 80
-		}
-		if err := r.answer(append(h.Series().Plot(width, a.blocks, r.loc), '\n')); err != nil {
+		if err := r.answer(append(s.Plot(cmp.Or(a.width, verbs.DefaultWidth), a.blocks, r.loc), '\n')); err != nil {
 			return err
 		}
 	}
-	return r.printWaits(what, trends.Waits(h.Jobs, of))
+	return r.printWaits(what, groups)
 }
 
 // pictureFile writes what a flag asks for into the file that it names.
@@ -129,6 +132,9 @@ func (r *runner) printWaits(what string, groups []trends.Group) error {
 	seconds := func(of func(*trends.Group) float64) func(*trends.Group) any {
 		return func(g *trends.Group) any { return of(g) }
 	}
+	slowdown := func(of func(*trends.Group) float64) func(*trends.Group) any {
+		return func(g *trends.Group) any { return math.Round(of(g)*100) / 100 }
+	}
 	fields := output.Fields[*trends.Group]{
 		{Name: what, Value: func(g *trends.Group) any { return output.OrNil(g.Name) }},
 		{Name: "jobs", Kind: output.Integer, Value: func(g *trends.Group) any { return g.Jobs }},
@@ -137,10 +143,10 @@ func (r *runner) printWaits(what string, groups []trends.Group) error {
 		{Name: "wait_p90", Kind: output.Duration, Value: seconds(func(g *trends.Group) float64 { return g.Wait.P90 })},
 		{Name: "wait_p99", Kind: output.Duration, Value: seconds(func(g *trends.Group) float64 { return g.Wait.P99 })},
 		{Name: "max_wait", Kind: output.Duration, Value: seconds(func(g *trends.Group) float64 { return g.Wait.Max })},
-		{Name: "slowdown_p50", Kind: output.Number, Value: seconds(func(g *trends.Group) float64 { return g.Slowdown.P50 })},
-		{Name: "slowdown_p90", Kind: output.Number, Detail: true, Value: seconds(func(g *trends.Group) float64 { return g.Slowdown.P90 })},
-		{Name: "slowdown_p99", Kind: output.Number, Detail: true, Value: seconds(func(g *trends.Group) float64 { return g.Slowdown.P99 })},
-		{Name: "max_slowdown", Kind: output.Number, Detail: true, Value: seconds(func(g *trends.Group) float64 { return g.Slowdown.Max })},
+		{Name: "slowdown_p50", Kind: output.Number, Value: slowdown(func(g *trends.Group) float64 { return g.Slowdown.P50 })},
+		{Name: "slowdown_p90", Kind: output.Number, Detail: true, Value: slowdown(func(g *trends.Group) float64 { return g.Slowdown.P90 })},
+		{Name: "slowdown_p99", Kind: output.Number, Detail: true, Value: slowdown(func(g *trends.Group) float64 { return g.Slowdown.P99 })},
+		{Name: "max_slowdown", Kind: output.Number, Detail: true, Value: slowdown(func(g *trends.Group) float64 { return g.Slowdown.Max })},
 	}
 	p := r.printer(output.Result{Columns: fields.Columns()})
 	for i := range groups {

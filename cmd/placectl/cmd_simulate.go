@@ -29,7 +29,7 @@ func simulateVerb() *verb {
 			"of nodes: that is what they get, and memory is bytes a job there. No database is touched. The answer has the jobs, those skipped (without processors or\n" +
 			"run time, or wider than the machine), their average wait and bounded slowdown (the wait and the run over the\n" +
 			"run, of 10 s at least), the longest wait, and the part of the machine used until the last end (makespan).\n" +
-			"With --by the waits and slowdowns of each user, class or queue, in percentiles, instead.\n" +
+			"With --by the waits and slowdowns of each user, class or queue, in percentiles, behind curves over time, instead.\n" +
 			"Of a run longer than its requested time, the two change places. Jobs without a requested time asked for what\n" +
 			"they ran.",
 		Flags: append([]cli.Flag{
@@ -103,7 +103,7 @@ func (r *runner) simulate(c *cli.Context) error {
 		if err != nil {
 			return err
 		}
-		return r.printWaits(what, trends.Waits(t.Trends(runs[0]), of))
+		return r.printTrends(t.Series(runs[0]), what, trends.Waits(t.Trends(runs[0]), of))
 	}
 	p := r.printer(t.Result(!o.compare))
 	for _, run := range runs {

@@ -26,7 +26,7 @@ func waitVerb() *verb {
 			"failed, was cancelled, or ended without having started, and 3 when the time was over first.",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "for", Value: "ended", Usage: "wait until they have `WHAT`: started or ended"},
-			&cli.StringFlag{Name: "timeout", Usage: "for no longer than `D`"},
+			&cli.StringFlag{Name: "timeout", Aliases: []string{"wait"}, Usage: "for no longer than `D`"},
 		},
 		Access:   verbs.Reads,
 		Alone:    true,

@@ -138,6 +138,9 @@ func (h *Record) cpus(tx *store.Tx, j *store.Job) (n int64) {
 	return n
 }
 
+// reserved is what a page calls a reservation in place of a job's state.
+const reserved = "reservation"
+
 func (h *Record) readReservations(tx *store.Tx) error {
 	return tx.EachReservation(func(r *store.Reservation) error {
 		if r.End.Unix() < cmp.Or(h.From, h.Now) {
@@ -150,7 +153,7 @@ func (h *Record) readReservations(tx *store.Tx) error {
 			}
 		}
 		slices.Sort(on)
-		h.page.Jobs = append(h.page.Jobs, report.Job{Name: r.Name, State: "reservation", Start: r.Start.Unix(), End: r.End.Unix(), Nodes: on})
+		h.page.Jobs = append(h.page.Jobs, report.Job{Name: r.Name, State: reserved, Start: r.Start.Unix(), End: r.End.Unix(), Nodes: on})
 		return nil
 	})
 }
@@ -181,7 +184,7 @@ func (h *Record) settle() {
 	}
 	h.page.From, h.page.To = h.From, h.To
 	for i := range h.page.Jobs {
-		if j := &h.page.Jobs[i]; j.State == store.JobRunning.String() || j.State == store.JobReserved.String() {
+		if j := &h.page.Jobs[i]; j.State == store.JobRunning.String() || j.State == store.JobReserved.String() || j.State == reserved {
 			h.page.To = max(h.page.To, j.End)
 		}
 	}

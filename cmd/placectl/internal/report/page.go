@@ -25,7 +25,6 @@ type Page struct {
 	Queue    []Waiting
 	Series   *trends.Series
 	Waits    []trends.Group // by user
-	More     []Table
 }
 
 // Node is a node's name, and whether it is up.
@@ -50,13 +49,6 @@ type Waiting struct {
 	ID                     uint64
 	Name, User, State, Why string
 	Expected               int64 // 0 where nobody knows
-}
-
-// Table is something else that was asked for.
-type Table struct {
-	Title string     `json:"title"`
-	Heads []string   `json:"heads"`
-	Rows  [][]string `json:"rows"`
 }
 
 //go:embed page.html
@@ -105,17 +97,13 @@ func (p *Page) HTML() ([]byte, error) {
 	for i, g := range p.Waits {
 		waits[i] = []any{g.Name, g.Jobs, round(g.Wait.Mean), g.Wait.P50, g.Wait.P90, g.Wait.P99, g.Wait.Max, round(g.Slowdown.P50)}
 	}
-	more := p.More
-	if more == nil {
-		more = []Table{}
-	}
 	tiles := p.Tiles
 	if tiles == nil {
 		tiles = [][2]string{}
 	}
 	data, err := json.Marshal(map[string]any{"now": p.Now, "from": p.From, "to": p.To, "tiles": tiles, "nodes": nodes,
 		"users": append([]string{}, users.list...), "queues": append([]string{}, queues.list...), "states": append([]string{}, states.list...), "jobs": jobs,
-		"queue": queue, "waits": waits, "more": more,
+		"queue": queue, "waits": waits,
 		"series": map[string]any{"from": p.Series.From, "step": p.Series.Step, "cpus": p.Series.CPUs, "used": used, "waiting": waiting}})
 	if err != nil {
 		return nil, err

@@ -24,9 +24,10 @@ func (s *Series) SVG(title string, zone *time.Location) []byte {
 	fmt.Fprintf(&b, `<?xml version="1.0" encoding="UTF-8"?>
 <svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" viewBox="0 0 %[1]d %[2]d" font-family="sans-serif" font-size="12">
 <style>
-svg{background:#fff;color:#222}.bar{fill:#2a78b8}.axis{stroke:#999;fill:none}text{fill:#222}.faint{fill:#666}
-@media(prefers-color-scheme:dark){svg{background:#16191d}.bar{fill:#5aa9e6}text{fill:#e6e6e6}.faint{fill:#9aa3ad}.axis{stroke:#667}}
+.ground{fill:#fff}.bar{fill:#2a78b8}.axis{stroke:#999;fill:none}text{fill:#222}.faint{fill:#666}
+@media(prefers-color-scheme:dark){.ground{fill:#16191d}.bar{fill:#5aa9e6}text{fill:#e6e6e6}.faint{fill:#9aa3ad}.axis{stroke:#667}}
 </style>
+<rect class="ground" width="100%%" height="100%%"/>
 <text x="%d" y="22" font-size="15">`, svgWidth, height, svgLeft)
 	xml.EscapeText(&b, []byte(title)) //nolint:errcheck // a buffer takes all
 	b.WriteString("</text>\n")
@@ -42,8 +43,8 @@ func (s *Series) svgCurve(b *bytes.Buffer, c *curve, y int, zone *time.Location)
 	plot := float64(svgWidth - svgLeft - 20)
 	columns := s.columns(c, int(plot))
 	fmt.Fprintf(b, "<text x=\"%d\" y=\"%d\">%s</text>\n", svgLeft, y-4, c.title)
-	fmt.Fprintf(b, "<text class=\"faint\" text-anchor=\"end\" x=\"%d\" y=\"%d\">%s</text><text class=\"faint\" text-anchor=\"end\" x=\"%[1]d\" y=\"%d\">0</text>\n",
-		svgLeft-6, y+10, c.text(top), y+svgHeight)
+	fmt.Fprintf(b, "<text class=\"faint\" text-anchor=\"end\" x=\"%d\" y=\"%d\">%s</text><text class=\"faint\" text-anchor=\"end\" x=\"%d\" y=\"%d\">0</text>\n",
+		svgLeft-6, y+10, c.text(top), svgLeft-6, y+svgHeight)
 	w := plot / float64(max(len(columns), 1))
 	b.WriteString("<path class=\"bar\" d=\"")
 	for i, v := range columns {
