@@ -1,0 +1,60 @@
+package store
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/placer"
+)
+
+// BenchmarkLimitedPass is a cycle over 10,000 waiting jobs of 100 users on nodes that others
+// have: without rules, with twenty that keep nobody, and with one that keeps all of them.
+func BenchmarkLimitedPass(b *testing.B) {
+	for _, rules := range []string{"none", "twenty", "full"} {
+		b.Run(rules, func(b *testing.B) {
+			db, _ := newDB(b)
+			fill := func(fn func(*Tx) error) {
+				if err := db.Update(fn); err != nil {
+					b.Fatal(err)
+				}
+			}
+			fill(func(tx *Tx) error {
+				for i := range 100 {
+					n := &index.Node{Name: fmt.Sprint("n", i), Res: []index.Amount{{Res: index.NCPUs, Value: index.Value{Num: 16}}}}
+					if _, err := tx.PutNode(n); err != nil {
+						return err
+					}
+					if _, err := tx.Place(placer.Request{Select: "1:ncpus=16", User: "eve", Walltime: 100 * time.Hour}); err != nil {
+						return err
+					}
+				}
+				for i := range 10_000 {
+					r := placer.Request{Select: "1:ncpus=1", User: fmt.Sprint("u", i%100), Walltime: time.Hour}
+					if _, err := tx.Submit(Submission{Request: r}); err != nil {
+						return err
+					}
+				}
+				switch rules {
+				case "full":
+					return tx.Limits().Set(Limit{Key: "user:*", Measure: "running", Max: 0})
+				case "twenty":
+					var list []Limit
+					for i := range 10 {
+						list = append(list, Limit{Key: fmt.Sprint("user:u", i), Measure: "running", Max: 5000}, Limit{Key: fmt.Sprint("user:u", i), Measure: "ncpus", Max: 5000})
+					}
+					list[0].Key, list[1].Key, list[2].Key = "user:*", "user:*", "all"
+					return tx.Limits().Set(list...)
+				}
+				return nil
+			})
+			b.ResetTimer()
+			for range b.N {
+				if err := db.DryRun(func(tx *Tx) error { _, err := tx.Cycle(CycleSpec{}); return err }); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
