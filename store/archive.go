@@ -147,7 +147,8 @@ func removeEnded(tx *Tx, ids []uint64) error {
 		if err := (accounting{tx}).whole(j, had); err != nil {
 			return err
 		}
-		err = errors.Join(tx.file.Remove(row.Jobs, key), tx.file.Remove(row.JobStates, row.JobStateKey(j.State, id)), tx.attempts().remove(id), tx.loaded.tallies.gone(j))
+		err = errors.Join(tx.file.Remove(row.Jobs, key), tx.file.Remove(row.JobStates, row.JobStateKey(j.State, id)), tx.file.Remove(row.JobKinds, row.JobKindKey(j)),
+			tx.attempts().remove(id), tx.loaded.tallies.gone(j))
 		if err != nil {
 			return tx.spoil(err)
 		}

@@ -113,6 +113,11 @@ func (tx *Tx) putJob(j *row.Job, was JobState) error {
 		if err := tx.file.Mark(row.JobStates, row.JobStateKey(j.State, j.ID)); err != nil {
 			return err
 		}
+		if was == 0 && tx.file.Format() >= row.JobKinds.Since() {
+			if err := tx.file.Mark(row.JobKinds, row.JobKindKey(j)); err != nil {
+				return err
+			}
+		}
 	}
 	err := tx.file.Put(row.Jobs, row.Key64(j.ID), row.EncodeJob(j))
 	if err == nil && was != j.State && was != 0 && (was == JobRunning || !j.State.Live()) {

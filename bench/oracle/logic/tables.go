@@ -132,19 +132,18 @@ type table struct {
 }
 
 // read takes tables and views out of SQLite.
-func read(lite *sql.DB) (tables []table, views map[string]string, err error) {
+func read(lite *sql.DB) (tables []table, views []store.SQLView, err error) {
 	rows, err := lite.Query("SELECT name, type, sql FROM sqlite_schema WHERE type IN ('table', 'view') ORDER BY rowid")
 	if err != nil {
 		return nil, nil, err
 	}
-	views = map[string]string{}
 	for rows.Next() {
 		var name, kind, text string
 		if err := rows.Scan(&name, &kind, &text); err != nil {
 			return nil, nil, err
 		}
 		if kind == "view" {
-			views[strings.ToLower(name)] = asSelect.ReplaceAllString(text, "")
+			views = append(views, store.SQLView{Name: strings.ToLower(name), Select: asSelect.ReplaceAllString(text, "")})
 		} else {
 			tables = append(tables, table{name: strings.ToLower(name)})
 		}
@@ -247,18 +246,18 @@ func tablesOf(lite *sql.DB, memory bool) (a asked, err error) {
 	for i := range tables {
 		a.memory[tables[i].name] = &tables[i].Memory
 	}
-	for name, text := range views {
-		list, err := query.Parse(text)
+	for _, v := range views {
+		list, err := query.Parse(v.Select)
 		if err != nil {
 			return a, err
 		}
-		a.views[name] = &query.View{Name: name, Select: list[0].Select}
+		a.views[v.Name] = &query.View{Name: v.Name, Select: list[0].Select}
 	}
 	return a, nil
 }
 
 // nodesOf makes a database whose nodes are the rows.
-func nodesOf(tables []table, views map[string]string) (a asked, err error) {
+func nodesOf(tables []table, views []store.SQLView) (a asked, err error) {
 	if a.dir, err = os.MkdirTemp("", "placectl-logic-"); err != nil {
 		return a, err
 	}
@@ -276,8 +275,8 @@ func nodesOf(tables []table, views map[string]string) (a asked, err error) {
 				return err
 			}
 		}
-		for name, text := range views {
-			if err := tx.Views().Set(store.SQLView{Name: name, Select: text}); err != nil {
+		for _, v := range views {
+			if err := tx.Views().Set(v); err != nil {
 				return err
 			}
 		}

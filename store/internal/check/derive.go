@@ -18,7 +18,7 @@ type derived struct {
 	now       int64 // that of the store
 	calendar  *timeline.Calendar
 	rows      [row.TableCount]map[string][]byte // by table and key
-	states    jobStates                         // in place of the rows of that table
+	lists     map[row.Table]jobLists            // in place of the rows of those tables
 	perQueue  map[jobsOf]uint64                 // how many jobs of a queue are in a state
 	buckets   uint32                            // the smallest bucket number never used
 	rooms     map[uint32]*row.RoomBlock
@@ -40,7 +40,7 @@ type derived struct {
 // derive recomputes every derived table. What it finds on the way is about the
 // rows it does so from.
 func (f *Findings) derive(s *Store) (*derived, error) {
-	d := &derived{Findings: f, store: s, now: s.State.AsOf, calendar: timeline.NewCalendar(nil, s.State.AsOf, s.Grace), states: make(jobStates), perQueue: make(map[jobsOf]uint64),
+	d := &derived{Findings: f, store: s, now: s.State.AsOf, calendar: timeline.NewCalendar(nil, s.State.AsOf, s.Grace), lists: map[row.Table]jobLists{row.JobStates: {}, row.JobKinds: {}}, perQueue: make(map[jobsOf]uint64),
 		holding: make(map[uint32][]holding), executed: make(map[uint64]bool), naming: make(map[row.PayloadKey]naming), rooms: make(map[uint32]*row.RoomBlock), sums: make(map[string]int64)}
 	for t := range row.TableCount {
 		if t.Derived() {
@@ -138,7 +138,8 @@ func (d *derived) job(j *row.Job) {
 	if j.State < row.JobHeld || j.State > row.JobCancelled {
 		d.contradict("job %d has no legal state: %d", j.ID, j.State)
 	}
-	d.states.add(j)
+	d.lists[row.JobStates].add([]byte{byte(j.State)}, j.ID)
+	d.lists[row.JobKinds].add(row.KindOf(j).Prefix(), j.ID)
 	d.perQueue[jobsOf{j.State, j.Queue}]++
 	d.named(j)
 	d.holds(j)

@@ -65,8 +65,8 @@ func (x *Derived) Buckets() uint32 { return x.d.buckets }
 
 // each goes through what a derived table should hold.
 func (d *derived) each(t row.Table, fn func(key, payload []byte) error) error {
-	if t == row.JobStates {
-		return d.states.each(func(key []byte) error { return fn(key, row.EncodeMark()) })
+	if lists := d.lists[t]; lists != nil {
+		return lists.each(func(key []byte) error { return fn(key, row.EncodeMark()) })
 	}
 	for _, key := range slices.Sorted(maps.Keys(d.rows[t])) {
 		if err := fn([]byte(key), d.rows[t][key]); err != nil {

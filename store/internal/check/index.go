@@ -135,8 +135,8 @@ func (d *derived) adoptFromNodes(ix *index.Index) error {
 
 // compare tells how a derived table differs from what it should hold.
 func (d *derived) compare(t row.Table) error {
-	if t == row.JobStates {
-		return d.compareStates()
+	if d.lists[t] != nil {
+		return d.compareLists(t)
 	}
 	want := d.rows[t]
 	seen := make(map[string]bool, len(want))

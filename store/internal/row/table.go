@@ -66,6 +66,7 @@ const (
 	Tallies
 	JobCounts
 	Views
+	JobKinds
 	Limits
 	LimitSums
 	Totals
@@ -134,6 +135,7 @@ var tables = [TableCount]struct {
 	Tallies:        {"tallies", "queue:name | cycle", "what has come of the queue's jobs since the database was made; when the last cycle was, and how long it took", 8, false},
 	JobCounts:      {"job_counts", "state (1), queue", "how many jobs of the queue are in the state", 8, true},
 	Views:          {"views", "name", "a query that is asked by its name as a table: its SELECT", 8, false},
+	JobKinds:       {"job_kinds", "user, account, queue, class (each behind its length), job number (8)", "nothing: whose the job is", 8, true},
 	Limits:         {"limits", "key, 0, measure, 0soft for a soft one", "how much those whom the key names may have at once", 8, false},
 	LimitSums:      {"limit_sums", "limit:rule, 1, whom", "how much the rule counts for them", 8, true},
 	Totals:         {"totals", "month (4), user, account, class, queue", "what the jobs that are there had in that month", 8, true},

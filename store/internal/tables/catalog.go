@@ -23,6 +23,7 @@ type Catalog struct {
 	nodes   *nodes                    // as they are now
 	hosts   map[uint32]string         // of batches, as far as they were asked for
 	selects map[string][]placer.Chunk // that jobs have, as far as they were asked for
+	kinds   []row.JobKind             // of jobs, once they were asked for
 	views   map[string]*query.View    // that are kept, as far as they were asked for
 	failed  error                     // the first error of what cannot return one
 }

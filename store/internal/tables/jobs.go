@@ -14,7 +14,8 @@ import (
 	"github.com/placectl/placectl/store/internal/row"
 )
 
-// jobs is the table of jobs. It knows their states without looking at them.
+// jobs is the table of jobs. It knows their states, and whose they are, without looking at
+// them.
 type jobs struct {
 	c       *Catalog
 	columns []getter[jobCursor]
@@ -149,15 +150,22 @@ func (t *jobs) All() *roaring.Bitmap {
 	return all
 }
 
-// Split splits by state.
+// Split splits by state, by user, account, queue and class, or both.
 func (t *jobs) Split(columns []int) (iter.Seq2[query.Row, *roaring.Bitmap], bool) {
+	byKind, byState := false, false
 	for _, i := range columns {
-		if t.columns[i].Name != "state" {
+		_, ofKind := kindOf(row.JobKind{}, t.columns[i].Name)
+		isState := t.columns[i].Name == "state"
+		if !ofKind && !isState {
 			return nil, false
 		}
+		byKind, byState = byKind || ofKind, byState || isState
 	}
 	if t.c.src.NextJob > math.MaxUint32 {
 		return nil, false
+	}
+	if byKind {
+		return t.splitKinds(byState)
 	}
 	return func(yield func(query.Row, *roaring.Bitmap) bool) {
 		at := &jobCursor{t: t}
@@ -170,9 +178,16 @@ func (t *jobs) Split(columns []int) (iter.Seq2[query.Row, *roaring.Bitmap], bool
 	}, true
 }
 
-// Find finds a job by number.
+// Find finds a job by number, and those of a user, an account, a queue or a class.
 func (t *jobs) Find(f query.Find) (*roaring.Bitmap, bool) {
-	if t.columns[f.Column].Name != "job" || f.Op != query.FindEqual || t.c.src.NextJob > math.MaxUint32 {
+	if f.Op != query.FindEqual || t.c.src.NextJob > math.MaxUint32 {
+		return nil, false
+	}
+	name := t.columns[f.Column].Name
+	if _, ok := kindOf(row.JobKind{}, name); ok {
+		return t.findKind(name, f.Value)
+	}
+	if name != "job" {
 		return nil, false
 	}
 	out := roaring.New()

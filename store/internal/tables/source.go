@@ -32,6 +32,7 @@ type Source struct {
 	MaxWalltime int64      // seconds
 	Words       *row.Words // that rows have in common
 	Rows        Rows
+	Kinds       bool // the file lists jobs by kind
 
 	Index      func() (*index.Index, error)
 	Calendar   func() *timeline.Calendar

@@ -1,0 +1,77 @@
+package check
+
+import (
+	"encoding/binary"
+	"maps"
+	"slices"
+
+	"github.com/RoaringBitmap/roaring/v2/roaring64"
+	"github.com/placectl/placectl/store/internal/row"
+)
+
+// jobLists are jobs by what the keys of a table that lists them begin with. There may be
+// millions that have ended: they are bitmaps.
+type jobLists map[string]*roaring64.Bitmap
+
+func (s jobLists) add(prefix []byte, id uint64) {
+	ids := s[string(prefix)]
+	if ids == nil {
+		ids = roaring64.New()
+		s[string(prefix)] = ids
+	}
+	ids.Add(id)
+}
+
+// each goes through the keys of the table, in their order.
+func (s jobLists) each(fn func(key []byte) error) error {
+	for _, prefix := range slices.Sorted(maps.Keys(s)) {
+		for ids := s[prefix].Iterator(); ids.HasNext(); {
+			if err := fn(binary.BigEndian.AppendUint64([]byte(prefix), ids.Next())); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// compareLists tells how the table differs from what it should hold.
+func (d *derived) compareLists(t row.Table) error {
+	missing := make(jobLists)
+	for prefix, ids := range d.lists[t] {
+		missing[prefix] = ids.Clone()
+	}
+	err := d.store.Rows.Each(t, nil, func(key, payload []byte) (bool, error) {
+		var ids *roaring64.Bitmap
+		at := max(0, len(key)-8)
+		if at > 0 {
+			ids = missing[string(key[:at])]
+		}
+		switch {
+		case ids == nil || !ids.CheckedRemove(binary.BigEndian.Uint64(key[at:])):
+			d.Find("table %s has %x, which should not be there", t, key)
+		case string(payload) != string(row.EncodeMark()):
+			d.Find("table %s: %x is not what the rows say", t, key)
+		}
+		return true, nil
+	})
+	if err != nil {
+		return err
+	}
+	return missing.each(func(key []byte) error {
+		d.Find("table %s lacks %x", t, key)
+		return nil
+	})
+}
+
+// jobsOf is the jobs of a queue that are in a state.
+type jobsOf struct {
+	state row.JobState
+	queue string
+}
+
+// counts writes down how many jobs of each queue are in which state.
+func (d *derived) counts() {
+	for of, n := range d.perQueue {
+		d.rows[row.JobCounts][string(row.JobCountKey(of.state, of.queue))] = row.EncodeCount(n)
+	}
+}

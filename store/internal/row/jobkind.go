@@ -1,0 +1,43 @@
+package row
+
+import (
+	"encoding/binary"
+	"fmt"
+)
+
+// JobKind is what does not change about whose a job is. Jobs are listed by it, so that those
+// of a user, or of an account, are found without reading the others.
+type JobKind struct{ User, Account, Queue, Class string }
+
+// KindOf is that of a job.
+func KindOf(j *Job) JobKind { return JobKind{j.User, j.Account, j.Queue, j.Class} }
+
+// Prefix is what the keys of all jobs of the kind begin with, and no other key. Those of a
+// user are beside each other. On disk; must not change.
+func (k JobKind) Prefix() []byte {
+	e := encoder{b: make([]byte, 0, 12+len(k.User)+len(k.Account)+len(k.Queue)+len(k.Class))}
+	for _, s := range []string{k.User, k.Account, k.Queue, k.Class} {
+		e.string(s)
+	}
+	return e.b
+}
+
+// UserPrefix is what the keys of all jobs of a user begin with.
+func UserPrefix(user string) []byte {
+	e := encoder{}
+	e.string(user)
+	return e.b
+}
+
+// JobKindKey lists a job under its kind.
+func JobKindKey(j *Job) []byte { return binary.BigEndian.AppendUint64(KindOf(j).Prefix(), j.ID) }
+
+// DecodeJobKind reads such a key.
+func DecodeJobKind(key []byte) (k JobKind, id uint64, err error) {
+	d := decoder{b: key}
+	k = JobKind{d.string(), d.string(), d.string(), d.string()}
+	if d.bad || len(d.b) != 8 {
+		return k, 0, fmt.Errorf("%w: table %s has %x", ErrDamaged, JobKinds, key)
+	}
+	return k, binary.BigEndian.Uint64(d.b), nil
+}
