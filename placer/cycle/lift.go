@@ -12,7 +12,7 @@ func (p *Pass) clearTheWay(j *Job, behind []*Job) error {
 	}
 	p.cleared = true
 	for _, j := range behind {
-		if !j.Planned {
+		if !j.Planned || p.lifted[j] { // for one that others make way for
 			continue
 		}
 		if err := p.lift(j); err != nil {

@@ -1,0 +1,282 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/placectl/placectl/placer"
+	"github.com/placectl/placectl/placer/preempt"
+	"github.com/placectl/placectl/store/internal/row"
+	"pgregory.net/rapid"
+)
+
+// preemptLife is a random life of a queue whose jobs make way for others: rules come and
+// go, jobs are executed by nobody, a launcher or supervisors. After each cycle it is
+// verified from the rows alone who was stopped, for whom, and whether that was needed.
+type preemptLife struct {
+	*life
+	jobs  uint64
+	nonce byte
+	way   Claimant // who executes
+	stops int
+}
+
+func (l *preemptLife) submit(t *rapid.T) {
+	s := Submission{Request: placer.Request{Select: rapid.SampledFrom([]string{"1:ncpus=1", "2:ncpus=1", "1:ncpus=2", "3:ncpus=2", "4:ncpus=1", "1:ncpus=1+1:ncpus=2"}).Draw(t, "select"),
+		Place: rapid.SampledFrom([]string{"free", "scatter", "excl"}).Draw(t, "place"), Walltime: time.Duration(rapid.IntRange(30, 1500).Draw(t, "walltime")) * time.Second,
+		User: rapid.SampledFrom(l.users).Draw(t, "user"), Class: rapid.SampledFrom([]string{"", "a", "b", "c"}).Draw(t, "class")},
+		NoRequeue: rapid.IntRange(0, 4).Draw(t, "no requeue") == 0, Priority: int64(rapid.SampledFrom([]int{0, 0, 5}).Draw(t, "priority"))}
+	s.Command = []string{"true"}
+	if l.both("submit", func(tx *Tx) (any, error) { return jobsOrNil(tx.Submit(s)) }) == nil {
+		l.jobs++
+	}
+}
+
+func jobsOrNil(list []*Job, err error) (any, error) { return len(list), err }
+
+func (l *preemptLife) rule(t *rapid.T) {
+	r, err := preempt.Parse(rapid.SampledFrom([]string{"class:a over all", "class:a over class:b", "class:b over class:c", "class:c over class:a", "user:ann over user:bob"}).Draw(t, "rule"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.How = preempt.How(rapid.IntRange(0, 1).Draw(t, "how"))
+	r.Grace = rapid.SampledFrom([]int64{preempt.OwnGrace, 0, 5, 100}).Draw(t, "grace")
+	r.MinRun = rapid.SampledFrom([]int64{0, 0, 60}).Draw(t, "min run")
+	r.AtMost = rapid.SampledFrom([]int{0, 1, 3}).Draw(t, "at most")
+	gone := rapid.IntRange(0, 3).Draw(t, "gone") == 0
+	err = l.dbs[0].DryRun(func(tx *Tx) error { return tx.Preemption().Set(r) })
+	if errors.Is(err, ErrInvalid) { // a circle
+		return
+	}
+	_ = l.both("rule "+r.String(), func(tx *Tx) (any, error) {
+		if gone {
+			return nil, tx.Preemption().Remove(r.String())
+		}
+		return nil, tx.Preemption().Set(r)
+	})
+}
+
+// full lets many jobs run for long, whom somebody executes, and one more come who would
+// have them make way.
+func (l *preemptLife) full(t *rapid.T) {
+	for range 8 {
+		l.submit(t)
+	}
+	l.cycle(t)
+	for range 4 {
+		l.execute(t)
+	}
+	l.clock.t += int64(rapid.SampledFrom([]int{1, 61}).Draw(t, "run for"))
+	l.submit(t)
+	l.cycle(t)
+}
+
+// execute claims, reports and ends what runs.
+func (l *preemptLife) execute(t *rapid.T) {
+	if l.jobs == 0 {
+		t.Skip("no jobs")
+	}
+	id, status := rapid.Uint64Range(1, l.jobs).Draw(t, "job"), rapid.IntRange(0, 1).Draw(t, "status")
+	late := rapid.Bool().Draw(t, "late")
+	l.nonce++
+	_ = l.both(fmt.Sprint("execute ", id), func(tx *Tx) (any, error) {
+		j, err := tx.Job(id)
+		if err != nil || j.State != JobRunning {
+			return nil, err
+		}
+		a, err := tx.Attempt(id, 0)
+		switch {
+		case err != nil:
+			return nil, err
+		case l.way == BySupervisor && a.State == AttemptStarted:
+			_, err := tx.Claim(Claim{Job: id, Attempt: a.Number, By: BySupervisor, Nonce: Nonce{l.nonce, 1}, Process: Process{Host: "n0", PID: 3}})
+			return nil, err
+		case l.way == BySupervisor && a.State == AttemptEnding && !late:
+			return jobOrNil(tx.Report(Result{Job: id, Attempt: a.Number, Nonce: a.Nonce, Outcome: OutcomeStopped}))
+		case l.way == BySupervisor:
+			return nil, nil
+		}
+		return jobOrNil(tx.Finish(id, status, ""))
+	})
+}
+
+func (l *preemptLife) cycle(t *rapid.T) {
+	spec := CycleSpec{Backfill: Backfill(rapid.IntRange(0, 2).Draw(t, "backfill")), By: l.way, Nonce: Nonce{9}}
+	rows := func() map[uint64]*row.Job { return (&queueLife{life: l.life}).snapshot() }
+	_ = l.both("settle", func(tx *Tx) (any, error) { return nil, tx.Configure("default_walltime", "3600") }) // what the clock has brought
+	before := rows()
+	_ = l.both(fmt.Sprintf("cycle %+v", spec), func(tx *Tx) (any, error) {
+		r, err := tx.Cycle(spec)
+		if err != nil {
+			return nil, err
+		}
+		return fmt.Sprint(ids(r.Started), ids(r.Planned), ids(r.Stopped), r.Waiting), nil
+	})
+	err := l.dbs[0].DryRun(func(tx *Tx) error {
+		ranks, err := tx.Preemption().ranks()
+		if err != nil {
+			return err
+		}
+		return l.stopped(tx, ranks, before)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// stopped verifies whom a cycle has stopped.
+func (l *preemptLife) stopped(tx *Tx, ranks *preempt.Ranks, before map[uint64]*row.Job) error {
+	sets := make(map[uint64][]*row.Job) // by for whom: who was stopped, as they were
+	changed := 0
+	err := tx.eachJob(func(j *row.Job) error {
+		was := before[j.ID]
+		switch n := len(j.YieldedTo) - len(was.YieldedTo); {
+		case n == 0:
+			if j.State != was.State || j.Start != was.Start || j.End != was.End {
+				changed++
+			}
+			return nil
+		case n != 1 || was.State != JobRunning || was.Ending || j.Submit != was.Submit:
+			return fmt.Errorf("job %d was stopped: %+v, then %+v", j.ID, was, j)
+		}
+		by := j.YieldedTo[len(j.YieldedTo)-1]
+		other, err := tx.job(by)
+		if err != nil {
+			return err
+		}
+		subject := func(j *row.Job) preempt.Subject { return preempt.Subject{User: j.User, Class: j.Class} }
+		rule := ranks.Over(subject(other), subject(was))
+		switch {
+		case rule == nil:
+			return fmt.Errorf("job %d was stopped for %d, by no rule", j.ID, by)
+		case tx.now-was.Start < rule.MinRun || rule.AtMost > 0 && len(j.YieldedTo) > rule.AtMost:
+			return fmt.Errorf("job %d was stopped after %d s, for the %d. time: %+v", j.ID, tx.now-was.Start, len(j.YieldedTo), rule)
+		case slices.Contains(was.YieldedTo, by):
+			return fmt.Errorf("job %d was stopped twice for %d", j.ID, by)
+		case other.State != JobRunning && other.State != JobReserved || other.Start < tx.now:
+			return fmt.Errorf("job %d was stopped for %d, which is %s", j.ID, by, other.State)
+		case other.State == JobReserved && other.Start > tx.now+100:
+			return fmt.Errorf("job %d was stopped for %d, which starts at %d", j.ID, by, other.Start)
+		case slices.ContainsFunc(slices.Sorted(madeWay(before, other)), func(id uint64) bool { return id == j.ID }):
+			return fmt.Errorf("job %d was stopped for %d, which had made way for it", j.ID, by)
+		}
+		for id, r := range before { // who waits for others to end stops nobody
+			if n := len(r.YieldedTo); id != j.ID && r.Ending && n > 0 && r.YieldedTo[n-1] == by {
+				return fmt.Errorf("job %d was stopped for %d, while %d is ending for it", j.ID, by, id)
+			}
+		}
+		l.stops++
+		sets[by] = append(sets[by], was)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	for by, list := range sets {
+		if changed > 1 { // what else the cycle has done may have made room
+			break
+		}
+		for _, r := range list {
+			if err := l.needed(by, r); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// madeWay is for whom a job has made way, and for whom those have.
+func madeWay(jobs map[uint64]*row.Job, j *row.Job) func(func(uint64) bool) {
+	seen := make(map[uint64]bool)
+	next := slices.Clone(j.YieldedTo)
+	for len(next) > 0 {
+		if id := next[0]; !seen[id] && jobs[id] != nil {
+			seen[id] = true
+			next = append(next, jobs[id].YieldedTo...)
+		}
+		next = next[1:]
+	}
+	return func(yield func(uint64) bool) {
+		for id := range seen {
+			if !yield(id) {
+				return
+			}
+		}
+	}
+}
+
+// errNotKept undoes what was tried.
+var errNotKept = errors.New("not kept")
+
+// needed puts a job back where it was, in a database of its own, and verifies that the one
+// for which it was stopped could not have started then. Where others have taken its place
+// nothing is known.
+func (l *preemptLife) needed(by uint64, was *row.Job) error {
+	err := l.dbs[1].DryRun(func(tx *Tx) error {
+		j, err := tx.job(by)
+		if err != nil || j.State != JobRunning {
+			return errors.Join(err, errNotKept)
+		}
+		if is, err := tx.job(was.ID); err != nil || is.State == JobRunning {
+			return errors.Join(err, errNotKept)
+		}
+		then := *j
+		if err := tx.unplan(j, JobQueued, ""); err != nil {
+			return err
+		}
+		back := *was
+		if taken, err := tx.allocations().conflict(&back, &placer.Guest{Owner: row.JobOwner(back.ID)}, false); taken || err != nil {
+			return errors.Join(err, errNotKept)
+		}
+		spans, err := tx.allocations().spans(&back)
+		if err != nil {
+			return err
+		}
+		if err := tx.allocations().occupyAgain(&back, spans, JobRunning); err != nil {
+			return err
+		}
+		a, err := tx.askOf(&then)
+		if err != nil {
+			return err
+		}
+		snap, err := tx.snapshot(then.Queue)
+		if err != nil {
+			return err
+		}
+		if _, err := snap.Place(a, tx.now); err == nil {
+			return fmt.Errorf("job %d was stopped for %d, and could have stayed", was.ID, by)
+		}
+		return errNotKept
+	})
+	if errors.Is(err, errNotKept) {
+		return nil
+	}
+	return err
+}
+
+func TestPreemptLife(t *testing.T) {
+	stops := 0
+	lives := 0
+	rapid.Check(t, func(rt *rapid.T) {
+		if lives++; lives > 30 && testing.Short() {
+			return
+		}
+		l := &preemptLife{life: newLifeOf(rt, t.TempDir(), true), way: rapid.SampledFrom([]Claimant{ByNobody, ByLauncher, BySupervisor}).Draw(rt, "way")}
+		l.rule(rt)
+		l.full(rt)
+		rt.Repeat(map[string]func(*rapid.T){"submit": l.submit, "submit more": l.submit, "full": l.full, "rule": l.rule, "execute": l.execute, "execute more": l.execute,
+			"cycle": l.cycle, "cycle more": l.cycle, "pass": func(t *rapid.T) {
+				l.clock.t += int64(rapid.SampledFrom([]int{1, 5, 30, 60, 100, 600}).Draw(t, "seconds"))
+			}, "": l.holds})
+		stops += l.stops
+		for _, db := range l.dbs {
+			db.Close()
+		}
+	})
+	if stops == 0 {
+		t.Error("nobody was ever stopped")
+	}
+}
