@@ -58,6 +58,7 @@ type shareTally struct {
 	places map[string]int    // in state.Classes, by name
 	known  map[[2]string]int // the same, by class given and user
 	asked  map[string]int64
+	spare  fairshare.Spare
 	notUp  *roaring.Bitmap
 }
 
@@ -68,7 +69,7 @@ func newShareTally(tx *Tx) (*shareTally, error) {
 		return nil, err
 	}
 	t := &shareTally{tx: tx, known: make(map[[2]string]int), asked: make(map[string]int64)}
-	t.state.Now, t.state.Rebalance = tx.now, s.Rebalance
+	t.state.Now, t.state.Rebalance, t.spare = tx.now, s.Rebalance, s.Spare
 	t.state.Classes, t.places = s.NewClasses()
 	if t.state.Timer, err = tx.ShareTimer(); err != nil {
 		return nil, err
@@ -127,6 +128,9 @@ func (t *shareTally) runs(j *row.Job) error {
 	c.Running = sum(c.Running, units)
 	if !j.Queued {
 		return nil // placed by hand: nobody else stops it
+	}
+	if t.tx.now-j.Start < t.spare.MinRun || t.spare.AtMost > 0 && len(j.YieldedTo) >= t.spare.AtMost {
+		return nil
 	}
 	c.Tasks = append(c.Tasks, fairshare.Task{ID: j.ID, Start: j.Start, Units: units})
 	return nil

@@ -56,7 +56,7 @@ func (tx *Tx) SetShares(s *fairshare.Settings) error {
 			return err
 		}
 	}
-	if len(s.Loads) == 0 && s.Rebalance == (fairshare.Rebalance{}) {
+	if len(s.Loads) == 0 && s.Rebalance == (fairshare.Rebalance{}) && s.Spare == (fairshare.Spare{}) {
 		err = tx.file.Remove(row.Shares, row.KeyShareSettings)
 	} else {
 		err = tx.file.Put(row.Shares, row.KeyShareSettings, row.EncodeShareSettings(s))

@@ -21,7 +21,9 @@ func classRebalanceVerb() *verb {
 			"threshold, for the whole of the minimum duration, the next cycle stops the newest jobs of classes that have\n" +
 			"loans, and starts others. It is off while one of the two is 0, as both are at first.",
 		Flags: []cli.Flag{&cli.StringFlag{Name: "threshold", Usage: "from `P` percentage points on, 0 to 200"},
-			&cli.StringFlag{Name: "minimum", Usage: "for as long as `D`"}},
+			&cli.StringFlag{Name: "minimum", Usage: "for as long as `D`"},
+			&cli.StringFlag{Name: "min-run", Usage: "stop no job before it has run for `D` (0)"},
+			&cli.StringFlag{Name: "at-most", Usage: "stop no job more than `N` times in its life; 0: as often as need be (0)"}},
 		Access:  verbs.Writes,
 		Example: "placectl class rebalance --threshold 20 --minimum 10m",
 		Run:     (*runner).classRebalance,
@@ -29,8 +31,8 @@ func classRebalanceVerb() *verb {
 }
 
 func (r *runner) classRebalance(c *cli.Context) error {
-	if !c.IsSet("threshold") && !c.IsSet("minimum") {
-		return usagef("nothing to set; name a --threshold, a --minimum or both")
+	if !c.IsSet("threshold") && !c.IsSet("minimum") && !c.IsSet("min-run") && !c.IsSet("at-most") {
+		return usagef("nothing to set; name a --threshold, a --minimum, --min-run or --at-most")
 	}
 	points, err := parsePoints(c.String("threshold"))
 	if c.IsSet("threshold") && err != nil {
@@ -40,8 +42,23 @@ func (r *runner) classRebalance(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
+	minRun, err := r.duration(c, "min-run")
+	if err != nil {
+		return err
+	}
+	atMost, err := wholeAmount(c.String("at-most"))
+	if c.IsSet("at-most") && err != nil {
+		return usagef("--at-most: %w", err)
+	}
 	return r.changeShares(c, func(s *fairshare.Settings) error {
 		var threshold, duration error
+		spare := s.Spare
+		if c.IsSet("min-run") {
+			spare.MinRun = int64(minRun / time.Second)
+		}
+		if c.IsSet("at-most") {
+			spare.AtMost = int(atMost)
+		}
 		if c.IsSet("threshold") {
 			threshold = s.SetRebalanceThreshold(points)
 		}
@@ -51,7 +68,7 @@ func (r *runner) classRebalance(c *cli.Context) error {
 		if (s.RebalanceThreshold() == 0) != (s.RebalanceMinimumDuration() == 0) {
 			r.notef("rebalancing is off until both the threshold and the minimum are above 0")
 		}
-		return errors.Join(threshold, duration)
+		return errors.Join(threshold, duration, s.SetSpare(spare))
 	})
 }
 

@@ -163,6 +163,8 @@ class map research=a --first
 class map research=a --dry-run
 class default research --dry-run
 class rebalance --minimum=1m --threshold=10
+class rebalance --min-run=1m
+class rebalance --at-most=2
 class rebalance --threshold=10 --minimum=1m
 class rebalance --threshold=10 --minimum=1m --dry-run
 class rm --all

@@ -19,6 +19,7 @@ type Settings struct {
 	Default   string    // class of requestors that match nothing; "" is the last in class order, the one of the least load
 	Rebalance Rebalance
 	Allow     []Permission // who may ask for classes that not everybody may ask for
+	Spare     Spare        // whom rebalancing spares
 }
 
 // A Permission lets some ask for a class, as user:ann or group:lab; others may not.
@@ -43,6 +44,12 @@ func (s *Settings) SetAllowed(class string, who []string) {
 	if len(who) > 0 {
 		s.Allow = append(s.Allow, Permission{class, who})
 	}
+}
+
+// Spare is whom rebalancing does not stop. The zero value is nobody.
+type Spare struct {
+	MinRun int64 // who has run for less, in seconds
+	AtMost int   // who was stopped so often in his life; 0: however often
 }
 
 // A ClassLoad is what a class is meant to have, relative to the loads of the others.
@@ -117,6 +124,13 @@ func (s *Settings) SetRebalanceThreshold(points int) error {
 func (s *Settings) SetRebalanceMinimumDuration(seconds int64) error {
 	next := *s
 	next.Rebalance.MinDuration = seconds
+	return s.become(next)
+}
+
+// SetSpare says whom rebalancing does not stop.
+func (s *Settings) SetSpare(to Spare) error {
+	next := *s
+	next.Spare = to
 	return s.become(next)
 }
 

@@ -30,12 +30,16 @@ func EncodeShareSettings(s *fairshare.Settings) []byte {
 	e.string(s.Default)
 	e.int(int64(s.Rebalance.Threshold))
 	e.int(s.Rebalance.MinDuration)
-	if len(s.Allow) > 0 {
+	if len(s.Allow) > 0 || s.Spare != (fairshare.Spare{}) {
 		e.uint(uint64(len(s.Allow)))
 		for _, p := range s.Allow {
 			e.string(p.Class)
 			e.strings(p.Who)
 		}
+	}
+	if s.Spare != (fairshare.Spare{}) { // the tail may be missing
+		e.int(s.Spare.MinRun)
+		e.int(int64(s.Spare.AtMost))
 	}
 	return e.b
 }
@@ -63,6 +67,9 @@ func DecodeShareSettings(payload []byte) (*fairshare.Settings, error) {
 		for range d.count() {
 			s.Allow = append(s.Allow, fairshare.Permission{Class: d.string(), Who: d.strings()})
 		}
+	}
+	if len(d.b) > 0 {
+		s.Spare = fairshare.Spare{MinRun: d.int(), AtMost: int(d.int())}
 	}
 	return s, d.done(Shares, KeyShareSettings)
 }
