@@ -116,7 +116,7 @@ func (tx *Tx) Cycle(spec CycleSpec) (*CycleReport, error) {
 		}
 	}
 	start := tx.db.opt.Now()
-	p := &pass{tx: tx, spec: spec, jobs: make(map[uint64]*row.Job), lifted: make(map[uint64][]span), told: make(map[uint64]bool), began: tx.state.Invalidations}
+	p := newPass(tx, spec)
 	steps := []func() error{p.silent, p.overdue, p.forward, p.listQueue, p.shares, p.schedule, p.stillNever, p.keep, p.forget, p.stops, p.launches}
 	if spec.By == BySupervisor {
 		if err := tx.LaunchBy(LaunchWork); err != nil {
@@ -132,6 +132,11 @@ func (tx *Tx) Cycle(spec CycleSpec) (*CycleReport, error) {
 		}
 	}
 	return p.report(), tx.spoil(tx.loaded.tallies.cycled(start, tx.db.opt.Now()))
+}
+
+// newPass is a cycle that has done nothing yet.
+func newPass(tx *Tx, spec CycleSpec) *pass {
+	return &pass{tx: tx, spec: spec, jobs: make(map[uint64]*row.Job), lifted: make(map[uint64][]span), told: make(map[uint64]bool), began: tx.state.Invalidations}
 }
 
 // report is what callers get to know.

@@ -90,7 +90,8 @@
 // names others, device_split.go makes nodes of groups of them, device_job.go shows them; pool.go and counter.go
 // count what belongs to no node; limit.go is who may have how much, role.go who may do what, account.go who pays, usage.go adds up what jobs have had; tally.go counts jobs, metrics.go
 // tells a monitoring system; views.go keeps queries; shares.go and share_state.go are class shares,
-// preempt.go is whose jobs make way for whose.
+// preempt.go is whose jobs make way for whose,
+// play.go plays the queue forward.
 // The queue: submit.go, payload.go, finish.go and launch.go are what happens to a job,
 // attempt.go, claim.go, ending.go and report.go to the attempts at it, cycle.go
 // and the files named after it the cycle, whose decisions are package placer/cycle's,

@@ -77,27 +77,35 @@ func (r *runner) limitSet(tx *store.Tx, c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	var list []store.Limit
-	for _, text := range c.Args().Tail() {
-		l := store.Limit{Key: c.Args().First(), Soft: c.Bool("soft")}
-		var number string
-		var given bool
-		if l.Measure, number, given = strings.Cut(text, "="); !given {
-			return usagef("%s: how much may it be? write %s=20", l.Measure, l.Measure)
-		}
-		if l.Max, err = limitNumber(defs, l.Measure, number); err != nil {
-			return usagef("%s: %w", l.Measure, err)
-		}
-		if slices.ContainsFunc(list, func(o store.Limit) bool { return o.Measure == l.Measure }) {
-			return usagef("%s is there twice", l.Measure)
-		}
-		list = append(list, l)
+	list, err := limitsOf(defs, c.Args().First(), c.Args().Tail(), c.Bool("soft"))
+	if err != nil {
+		return err
 	}
 	if err := tx.Limits().Set(list...); err != nil {
 		return err
 	}
 	r.sayMoved(tx)
 	return r.printLimits(tx, list)
+}
+
+// limitsOf reads limits of a key, each as MEASURE=N.
+func limitsOf(defs *index.Defs, key string, words []string, soft bool) (list []store.Limit, err error) {
+	for _, text := range words {
+		l := store.Limit{Key: key, Soft: soft}
+		var number string
+		var given bool
+		if l.Measure, number, given = strings.Cut(text, "="); !given {
+			return nil, usagef("%s: how much may it be? write %s=20", l.Measure, l.Measure)
+		}
+		if l.Max, err = limitNumber(defs, l.Measure, number); err != nil {
+			return nil, usagef("%s: %w", l.Measure, err)
+		}
+		if slices.ContainsFunc(list, func(o store.Limit) bool { return o.Measure == l.Measure }) {
+			return nil, usagef("%s is there twice", l.Measure)
+		}
+		list = append(list, l)
+	}
+	return list, nil
 }
 
 // limitOf is the resource that a measure is of.

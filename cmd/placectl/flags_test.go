@@ -62,6 +62,12 @@ account set chem --allow=user:ann
 account set chem --shares=2 --dry-run
 account rm chem --dry-run
 view set v "SELECT 1" --dry-run
+whatif --drop=n1
+whatif --limit="user:* running=1"
+whatif --preempt="user:ann over user:bob"
+whatif --backfill=fcfs
+whatif --horizon=1h
+whatif --add="z1 like n1"
 view rm gpus --dry-run
 preempt set queue:urgent over all --how=cancel
 preempt set queue:urgent over all --grace=1m

@@ -122,6 +122,7 @@ func allVerbs() verbs.List[*runner] {
 		{Name: "report", Make: reportVerb},
 		{Name: "usage", Make: usageVerb},
 		{Name: "simulate", Make: simulateVerb},
+		{Name: "whatif", Make: whatifVerb},
 		{Name: "check", Make: checkVerb},
 		{Name: "log", Make: logVerb},
 		{Name: "upgrade", Make: upgradeVerb},

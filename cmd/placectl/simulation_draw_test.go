@@ -30,6 +30,7 @@ var simulatedVerbs = []string{
 var leftOut = map[string]string{
 	"init":              "it makes the database that the others use",
 	"simulate":          "it uses no database",
+	"whatif":            "it works on a copy, for days of its own",
 	"node detect":       "it looks at this machine",
 	"demo":              "it makes a database of its own",
 	"load":              "it makes the database that the others use",

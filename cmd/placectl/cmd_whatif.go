@@ -1,0 +1,248 @@
+package main
+
+import (
+	"cmp"
+	"errors"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/placectl/placectl/cmd/placectl/internal/output"
+	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
+	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/placer/preempt"
+	"github.com/placectl/placectl/store"
+	"github.com/urfave/cli/v2"
+)
+
+func whatifVerb() *verb {
+	return &verb{
+		Name:     "whatif",
+		Category: "Asking",
+		Usage:    "what those who wait would wait on another cluster, or under other rules",
+		Description: "The queue is played forward twice, as it is and with what is to be changed, each job running for its walltime and\n" +
+			"nothing more coming. The answer has the mean waits of all, of each class and of each user, from submit to start;\n" +
+			"who has not started by the horizon counts as waiting until then (late). Nothing is written, and nobody is kept\n" +
+			"waiting: it works on a copy.",
+		Flags: []cli.Flag{
+			&cli.StringSliceFlag{Name: "add", Usage: "more nodes, `'NAMES like NODE'`: with what that one has"},
+			&cli.StringFlag{Name: "drop", Usage: "without the nodes `NAMES`: nothing new starts there"},
+			&cli.StringSliceFlag{Name: "limit", Usage: "under the limit `'KEY MEASURE=N'`, as placectl limit set has it"},
+			&cli.StringSliceFlag{Name: "preempt", Usage: "with the `RULE` of who makes way, as placectl preempt set has it, at once and as often as need be"},
+			&cli.StringFlag{Name: "backfill", Usage: "with `B`: fcfs, easy or conservative"},
+			&cli.StringFlag{Name: "horizon", Usage: "for so long, `D` (7d)"},
+		},
+		Access: verbs.Reads,
+		Alone:  true,
+		Example: "placectl whatif --add 'g[3-4] like g1'\n" +
+			"placectl whatif --drop n7 --backfill conservative\n" +
+			"placectl whatif --limit 'user:* ncpus=64'",
+		Run: (*runner).whatif,
+	}
+}
+
+// defaultHorizon is for how long a queue is played forward.
+const defaultHorizon = 7 * 24 * time.Hour
+
+func (r *runner) whatif(c *cli.Context) error {
+	horizon, err := r.duration(c, "horizon")
+	if err != nil {
+		return err
+	}
+	if !c.IsSet("horizon") {
+		horizon = defaultHorizon
+	}
+	if horizon <= 0 {
+		return usagef("--horizon: it must be more than 0")
+	}
+	var other *store.Backfill
+	if c.IsSet("backfill") {
+		b, err := store.ParseBackfill(c.String("backfill"))
+		if err != nil {
+			return usagef("--backfill: %w", err)
+		}
+		other = &b
+	}
+	db, done, err := r.scratchCopy()
+	if err != nil {
+		return err
+	}
+	defer done()
+	before, _, err := r.played(db, horizon, nil, nil)
+	if err != nil {
+		return err
+	}
+	after, until, err := r.played(db, horizon, other, func(tx *store.Tx) error { return r.suppose(tx, c) })
+	if err != nil {
+		return err
+	}
+	return r.printSupposed(before, after, until)
+}
+
+// scratchCopy makes a copy of the database that is gone when it is done with.
+func (r *runner) scratchCopy() (db *store.DB, done func(), err error) {
+	from, err := r.open()
+	if err != nil {
+		return nil, nil, err
+	}
+	dir, err := os.MkdirTemp("", "placectl-whatif-")
+	if err != nil {
+		return nil, nil, err
+	}
+	path := filepath.Join(dir, "copy.db")
+	if _, err = from.Backup(path, nil); err == nil {
+		db, err = store.Open(path, &store.Options{Private: true, Now: r.now, Chosen: true})
+	}
+	if err != nil {
+		return nil, nil, errors.Join(err, os.RemoveAll(dir))
+	}
+	return db, func() {
+		db.Close()
+		os.RemoveAll(dir)
+	}, nil
+}
+
+// played plays the queue forward, after something was changed.
+func (r *runner) played(db *store.DB, horizon time.Duration, other *store.Backfill, change func(*store.Tx) error) (list []store.Played, until time.Time, err error) {
+	err = db.DryRun(func(tx *store.Tx) error {
+		if change != nil {
+			if err := change(tx); err != nil {
+				return err
+			}
+		}
+		var spec store.CycleSpec
+		if other != nil {
+			spec.Backfill = *other
+		}
+		until = tx.Now().Add(horizon)
+		list, err = store.Play(tx, spec, until)
+		return err
+	})
+	return list, until, err
+}
+
+// suppose changes what flags say is to be otherwise.
+func (r *runner) suppose(tx *store.Tx, c *cli.Context) error {
+	for _, text := range c.StringSlice("add") {
+		if err := addLike(tx, text); err != nil {
+			return err
+		}
+	}
+	if c.IsSet("drop") {
+		nodes, err := tx.ResolveNodes(c.String("drop"))
+		if err != nil {
+			return err
+		}
+		for _, n := range nodes {
+			if err := tx.SetNodeState(n, index.Offline, "supposed"); err != nil {
+				return err
+			}
+		}
+	}
+	for _, text := range c.StringSlice("limit") {
+		words := strings.Fields(text)
+		if len(words) < 2 {
+			return usagef("--limit %q: expected KEY MEASURE=N", text)
+		}
+		defs, err := tx.Resources()
+		if err != nil {
+			return err
+		}
+		list, err := limitsOf(defs, words[0], words[1:], false)
+		if err != nil {
+			return err
+		}
+		if err := tx.Limits().Set(list...); err != nil {
+			return err
+		}
+	}
+	for _, text := range c.StringSlice("preempt") {
+		rule, err := preempt.Parse(text)
+		if err != nil {
+			return usagef("--preempt: %w", err)
+		}
+		rule.MinRun, rule.AtMost = 0, 0
+		if err := tx.Preemption().Set(rule); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// addLike adds nodes with what another one has: 'g[3-4] like g1'.
+func addLike(tx *store.Tx, text string) error {
+	words := strings.Fields(text)
+	if len(words) != 3 || words[1] != "like" {
+		return usagef("--add %q: expected NAMES like NODE, such as 'g[3-4] like g1'", text)
+	}
+	names, err := index.ExpandNodeList(words[0])
+	if err != nil {
+		return usagef("--add: %w", err)
+	}
+	like, err := tx.Node(words[2])
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		if _, there, err := tx.NodeNumber(name); err != nil || there {
+			return errors.Join(err, usagef("--add: there is a node %s", name))
+		}
+		n := *like
+		n.Name, n.State, n.Res, n.Features = name, index.Up, slices.Clone(like.Res), slices.Clone(like.Features)
+		n.Set(index.Host, index.Value{Str: name})
+		if _, err := tx.PutNode(&n); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// waits is what some jobs wait.
+type waits struct {
+	kind, name string
+	jobs       int
+	sum        [2]time.Duration // before and after
+	late       [2]int           // how many of them have not started
+}
+
+// printSupposed prints what all wait, each class and each user.
+func (r *runner) printSupposed(before, after []store.Played, until time.Time) error {
+	groups := make(map[[2]string]*waits)
+	for i, list := range [2][]store.Played{before, after} {
+		for _, j := range list {
+			for _, key := range [][2]string{{"all", ""}, {"class", j.Class}, {"user", j.User}} {
+				w := groups[key]
+				if w == nil {
+					w = &waits{kind: key[0], name: key[1]}
+					groups[key] = w
+				}
+				if i == 0 {
+					w.jobs++
+				}
+				start := j.Start
+				if start.IsZero() {
+					start = until
+					w.late[i]++
+				}
+				w.sum[i] += start.Sub(j.Submit)
+			}
+		}
+	}
+	p := r.printer(output.Result{Columns: []output.Column{{Name: "of"}, {Name: "name"}, {Name: "jobs", Kind: output.Integer},
+		{Name: "before", Kind: output.Duration}, {Name: "after", Kind: output.Duration}, {Name: "difference", Kind: output.Duration},
+		{Name: "late_before", Kind: output.Integer}, {Name: "late_after", Kind: output.Integer}}})
+	list := slices.SortedFunc(maps.Values(groups), func(a, b *waits) int {
+		return cmp.Or(cmp.Compare(a.kind, b.kind), cmp.Compare(a.name, b.name))
+	})
+	for _, w := range list {
+		if w.kind == "class" && w.name == "" && len(groups) > 0 && !slices.ContainsFunc(list, func(o *waits) bool { return o.kind == "class" && o.name != "" }) {
+			continue // nobody is in a class
+		}
+		mean := func(i int) time.Duration { return (w.sum[i] / time.Duration(max(1, w.jobs))).Truncate(time.Second) }
+		p.Row(w.kind, output.OrNil(w.name), w.jobs, mean(0), mean(1), mean(1)-mean(0), w.late[0], w.late[1])
+	}
+	return p.Close()
+}

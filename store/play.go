@@ -1,0 +1,165 @@
+package store
+
+import (
+	"errors"
+	"time"
+
+	"github.com/placectl/placectl/store/internal/row"
+)
+
+// Played is what becomes of a waiting job when the queue is played forward.
+type Played struct {
+	Job    uint64
+	User   string
+	Class  string // the one that it named, else that of its user
+	Submit time.Time
+	Start  time.Time // zero: not before the end of the play
+}
+
+// Play plays the queue forward in a transaction until an instant: each job runs for its
+// walltime, and wherever something ends, begins or may begin there is a cycle as spec says.
+// Nothing comes to the queue, and nobody has to execute anything. It returns the jobs that
+// wait, by number. The transaction is at that instant then, and worth nothing any more: it
+// is one of DryRun.
+func Play(tx *Tx, spec CycleSpec, until time.Time) ([]Played, error) {
+	if !tx.Writable() {
+		return nil, ErrReadOnly
+	}
+	p := &play{tx: tx, spec: spec, started: make(map[uint64]int64)}
+	list, err := p.prepare()
+	if err != nil {
+		return nil, tx.spoil(err)
+	}
+	for left := len(list); left > 0 && tx.now <= unix(until); {
+		n, err := p.step()
+		if err != nil {
+			return nil, tx.spoil(err)
+		}
+		next, ok, err := p.next()
+		if err != nil {
+			return nil, tx.spoil(err)
+		}
+		if left -= n; !ok {
+			break
+		}
+		tx.now, tx.loaded.overruns = next, nil
+		tx.calendar().SetNow(next)
+	}
+	for i := range list {
+		list[i].Start = instant(p.started[list[i].Job])
+	}
+	return list, nil
+}
+
+// play is a queue that is played forward.
+type play struct {
+	tx      *Tx
+	spec    CycleSpec
+	started map[uint64]int64 // when those who waited have started for the first time; 0: not yet
+}
+
+// prepare lists who waits, and has running jobs end at their walltime whoever executes them.
+func (p *play) prepare() (list []Played, err error) {
+	tx := p.tx
+	if err := tx.Configure("overdue", "finish"); err != nil {
+		return nil, err
+	}
+	err = tx.eachJob(func(j *row.Job) error {
+		if !j.Queued {
+			return nil
+		}
+		class := j.Class
+		if class == "" {
+			if class, err = tx.ClassOf(j.User); err != nil {
+				return err
+			}
+		}
+		list = append(list, Played{Job: j.ID, User: j.User, Class: class, Submit: instant(j.Submit)})
+		p.started[j.ID] = 0
+		j.Attended, j.Attendant = false, nil
+		return tx.putJob(j, j.State)
+	}, JobQueued, JobReserved)
+	if err != nil {
+		return nil, err
+	}
+	return list, tx.eachJob(func(j *row.Job) error {
+		j.Claimed, j.Launched = false, true
+		if j.EndsByClock() {
+			if err := tx.file.Mark(row.Changes, row.TimeKey(j.End, row.JobOwner(j.ID))); err != nil {
+				return err
+			}
+		}
+		return errors.Join(tx.file.Remove(row.Launches, row.Key64(j.ID)), tx.putJob(j, j.State))
+	}, JobRunning)
+}
+
+// step does what there is to do at an instant, and returns how many jobs have started that
+// have not before.
+func (p *play) step() (n int, err error) {
+	tx := p.tx
+	if err := (&passage{tx: tx}).advance(); err != nil {
+		return 0, err
+	}
+	late, err := tx.overdue().jobs()
+	if err != nil {
+		return 0, err
+	}
+	for _, j := range late {
+		if err := tx.overdue().finish(j); err != nil {
+			return 0, err
+		}
+	}
+	c := newPass(tx, p.spec)
+	for _, step := range []func() error{c.forward, c.listQueue, c.shares, c.schedule, c.keep} {
+		if err := step(); err != nil {
+			return 0, err
+		}
+	}
+	ids, err := tx.toBeLaunched()
+	if err != nil {
+		return 0, err
+	}
+	for _, id := range ids {
+		j, err := tx.job(id)
+		if err != nil {
+			return 0, err
+		}
+		if at, waited := p.started[id]; waited && at == 0 {
+			p.started[id] = j.Start
+			n++
+		}
+		j.Launched = true
+		if err := errors.Join(tx.file.Remove(row.Launches, row.Key64(id)), tx.putJob(j, j.State)); err != nil {
+			return 0, err
+		}
+	}
+	return n, nil
+}
+
+// next is the next instant at which something ends, begins, or may begin.
+func (p *play) next() (at int64, ok bool, err error) {
+	soonest := func(t int64) {
+		if t > p.tx.now && (!ok || t < at) {
+			at, ok = t, true
+		}
+	}
+	for _, table := range []row.Table{row.Releases, row.Changes} {
+		err := p.tx.file.EachFrom(table, row.TimeKey(p.tx.now+1, 0), nil, func(key, _ []byte) (bool, error) {
+			t, _ := row.SplitTimeKey(key)
+			soonest(t)
+			return false, nil
+		})
+		if err != nil {
+			return 0, false, err
+		}
+	}
+	err = p.tx.file.Each(row.Waiting, nil, func(key, _ []byte) (bool, error) {
+		j, err := p.tx.waiting().byKey(key)
+		if err == nil {
+			soonest(j.Begin)
+		}
+		return true, err
+	})
+	return at, ok, err
+}
+
