@@ -62,9 +62,8 @@ account set chem --allow=user:ann
 account set chem --shares=2 --dry-run
 account rm chem --dry-run
 view set v "SELECT 1" --dry-run
-whatif --drop=n1
-whatif --limit="user:* running=1"
-whatif --preempt="user:ann over user:bob"
+whatif --drop=n[1-4]
+whatif --limit="all running=0"
 whatif --backfill=fcfs
 whatif --horizon=1h
 whatif --add="z1 like n1"
@@ -336,6 +335,7 @@ var requesters = []string{"place", "when", "explain", "submit", "run --dry-run",
 // shownElsewhere are flags whose effect takes time, processes or a terminal to see,
 // and where it is shown.
 var shownElsewhere = map[string]string{
+	"whatif --preempt":          "whatif.txtar",
 	"top --once":                "daily.txtar",
 	"top --delay":               "daily.txtar",
 	"history --last":            "daily.txtar",
