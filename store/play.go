@@ -162,4 +162,3 @@ func (p *play) next() (at int64, ok bool, err error) {
 	})
 	return at, ok, err
 }
-
