@@ -165,7 +165,7 @@ func (r *reader) read(l line) {
 		col := utf8.RuneCountInString(l.prefix+l.rest[:w.At]) + 1
 		words[i] = word{w.Text, r.position(l.number, col)}
 		switch {
-		case w.Expands >= 0:
+		case w.Expands >= 0 && !r.namesJob(l, w.Text):
 			col = utf8.RuneCountInString(l.prefix+l.rest[:w.Expands]) + 1
 			r.refuse(spot{r.position(l.number, col), cmp.Or(optionOf(words[:i+1]), l.prefix)},
 				"%c is not expanded in such a line: in single quotes it stands for itself, and names of files have %%j, %%x and others", l.rest[w.Expands])
@@ -183,6 +183,18 @@ func (r *reader) read(l line) {
 	default:
 		r.ownLine(words)
 	}
+}
+
+// pbsJobID is the variable that qsub itself expands in the names of files.
+var pbsJobID = [...]string{"${PBS_JOBID}", "$PBS_JOBID"}
+
+// namesJob reports whether nothing is to be expanded in a word of a line of PBS but what
+// qsub expands: the number of the job, in the name of a file.
+func (r *reader) namesJob(l line, text string) bool {
+	for _, name := range pbsJobID {
+		text = strings.ReplaceAll(text, name, "")
+	}
+	return l.family == PBS && r.o.Submits != None && !strings.ContainsAny(text, "$`")
 }
 
 // optionOf is the option that the last of some words is, or is likely the value of;

@@ -130,7 +130,7 @@ func (r *reader) pbsPath(stream *pbsOutput, v, inDirectory string) error {
 	path = strings.ReplaceAll(strings.ReplaceAll(path, "%", "%%"), "^array_index^", "%a")
 	if r.o.Submits != None { // as qsub, which knows the job's whole id
 		id := "%j." + strings.ReplaceAll(r.o.Server, "%", "%%")
-		path = strings.NewReplacer("${PBS_JOBID}", id, "$PBS_JOBID", id).Replace(path)
+		path = strings.NewReplacer(pbsJobID[0], id, pbsJobID[1], id).Replace(path)
 		inDirectory = id + strings.TrimPrefix(inDirectory, "%j")
 	}
 	if strings.HasSuffix(path, "/") {

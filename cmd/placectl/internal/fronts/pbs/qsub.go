@@ -83,6 +83,10 @@ func submission(c *fronts.Call) (q *submitted, err error) {
 			if q.block, rest = withoutBlock(rest, q.block); rest != "" {
 				q.Given = append(q.Given, fronts.Given{Name: "W", Value: rest})
 			}
+		case "v":
+			if g.Value != "" { // Toil names none so
+				q.Given = append(q.Given, g)
+			}
 		default:
 			q.Given = append(q.Given, g)
 		}

@@ -113,6 +113,9 @@ func (s *shape) lay(a allocation, complain func(string)) (*layout, error) {
 			n = s.perNode * nodes
 		}
 	}
+	if n > maxTasks {
+		return nil, fronts.Failf(1, "srun: error: %d tasks are more than a step can have: %d", n, maxTasks)
+	}
 	if n < nodes {
 		if said {
 			complain("srun: warning: can't run " + strconv.Itoa(n) + " processes on " + strconv.Itoa(nodes) + " nodes, setting nnodes to " + strconv.Itoa(n))

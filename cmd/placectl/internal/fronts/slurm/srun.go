@@ -61,6 +61,9 @@ func srun(c *fronts.Call) error {
 	return step(c, set, words)
 }
 
+// maxTasks bounds the numbers of a step, and how many tasks it has.
+const maxTasks = 100_000
+
 // amount reads that of an option, 0 where it was not given.
 func amount(set fronts.Set, name string) (int, error) {
 	text, ok := set[name]
@@ -71,7 +74,7 @@ func amount(set fronts.Set, name string) (int, error) {
 		text, _, _ = strings.Cut(text, "-")
 	}
 	n, err := strconv.Atoi(text)
-	if err != nil || n < 0 || n == 0 && name != "relative" {
+	if err != nil || n < 0 || n > maxTasks || n == 0 && name != "relative" {
 		return 0, fronts.Failf(1, "srun: error: Invalid numeric value \"%s\" for --%s.", spell.Printable(set[name]), name)
 	}
 	return n, nil
