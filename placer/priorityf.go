@@ -40,6 +40,7 @@ type NodeState struct {
 	FreeTime  int64          // seconds from the start to the node's next event; timeline.Forever when there is none
 	Preferred bool
 	Affinity  Affinity
+	Values    []float64 // of the terms of a JobPriority, in place of a node
 }
 
 // DefaultPriorityF is the function of a store that has set none.
@@ -171,6 +172,8 @@ func chain(operands []expr, v float64, s *NodeState) float64 {
 			x = float64(s.has(e.res)) / e.num
 		case opAvailable:
 			x = float64(s.available(e.res)) / e.num
+		case opValue:
+			x = finite(s.Values[e.res])
 		}
 		x = finite(float64(x * e.weight))
 		switch e.join {

@@ -22,11 +22,17 @@ const (
 // to be read again.
 func ParsePriorityF(defs *index.Defs, text string) (*PriorityF, error) {
 	p := exprReader{reader: reader{defs: defs, what: "priorityf", text: text, end: len(text)}}
-	if len(text) > MaxPriorityF {
+	p.term = p.nodeTerm
+	return p.whole(DefaultPriorityF)
+}
+
+// whole reads all of the text.
+func (p *exprReader) whole(example string) (*PriorityF, error) {
+	if len(p.text) > MaxPriorityF {
 		return nil, p.fail(MaxPriorityF, "longer than %d bytes", MaxPriorityF)
 	}
 	if p.skipSpace(); p.at == p.end {
-		return nil, p.fail(p.at, "it is empty: expected an expression such as %s", DefaultPriorityF)
+		return nil, p.fail(p.at, "it is empty: expected an expression such as %s", example)
 	}
 	e, err := p.sum()
 	if err != nil {
@@ -51,6 +57,7 @@ func ParsePriorityF(defs *index.Defs, text string) (*PriorityF, error) {
 type exprReader struct {
 	reader
 	depth int
+	term  func(at int, word string) (expr, error) // what a word is that no function is
 }
 
 // expected is the error for what stands here instead of something else.
@@ -214,6 +221,13 @@ func (p *exprReader) word() (expr, error) {
 		return p.function(expr{op: opMax, num: -math.MaxFloat64, weight: 1, name: "max"}, joinMax)
 	case "ABS":
 		return p.function(expr{op: opAbs, weight: 1, name: "abs"}, joinPlus)
+	}
+	return p.term(start, word)
+}
+
+// nodeTerm reads a term of a node. The reader is behind its first word.
+func (p *exprReader) nodeTerm(start int, word string) (expr, error) {
+	switch strings.ToUpper(word) {
 	case "FEATURE":
 		return p.feature()
 	case "A":

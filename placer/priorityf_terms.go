@@ -47,6 +47,7 @@ const (
 	opFeature
 	opConfigured
 	opAvailable
+	opValue // of a job: one of the values that the caller gives
 )
 
 // oneWordTerms are the terms that a word is enough for: not FEATURE, A and C.

@@ -176,6 +176,10 @@ type tally struct {
 
 // schedule starts and plans the jobs of the queue.
 func (p *pass) schedule() (err error) {
+	ordered, err := p.tx.waiting().reordered()
+	if err != nil {
+		return err
+	}
 	freed, err := p.tx.loaded.freed.Read()
 	if err != nil {
 		return err
@@ -190,6 +194,9 @@ func (p *pass) schedule() (err error) {
 	queue := make([]*cycle.Job, len(p.queue))
 	for i, j := range p.queue {
 		queue[i] = p.waits(j)
+		if ordered {
+			queue[i].Priority = int64(-i)
+		}
 	}
 	p.tx.loaded.releases.Often = true
 	p.unreached, err = p.decider.Run(queue)

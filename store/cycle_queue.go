@@ -90,12 +90,7 @@ func (ws waiting) withdrawn(j *row.Job, reason string) error {
 
 // listQueue lists the jobs that may have their nodes, in order.
 func (p *pass) listQueue() error {
-	var waiting []*row.Job
-	err := p.tx.file.Each(row.Waiting, nil, func(key, _ []byte) (bool, error) {
-		j, err := p.tx.waiting().byKey(key)
-		waiting = append(waiting, j)
-		return true, err
-	})
+	waiting, err := p.tx.waiting().line()
 	if err != nil {
 		return err
 	}

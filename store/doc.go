@@ -53,7 +53,7 @@
 // [Tx.ExecVNode]; what has happened: [Tx.EachEvent], [Tx.RecordedEvents], [Tx.Stats], [Tx.Metrics];
 // handing it to the site's own program: [Tx.Hook].
 //
-// What jobs have had, by month: [Tx.Usage].
+// What jobs have had, by month: [Tx.Usage]; in which order they wait: [PrioritiesOf].
 //
 // Attempts, each a start of a job: [Tx.Claim], [Tx.Report], [Tx.FinishAttempt], [Tx.GiveBack], [Tx.Lose],
 // [Tx.Attend], [Tx.AttendedOn],
@@ -88,7 +88,7 @@
 // can be done, conflict.go verifies it; device.go decides which devices a job gets,
 // device_node.go and device_change.go what becomes of those that jobs have when a node
 // names others, device_split.go makes nodes of groups of them, device_job.go shows them; pool.go and counter.go
-// count what belongs to no node; limit.go is who may have how much, role.go who may do what, account.go who pays, usage.go adds up what jobs have had; tally.go counts jobs, metrics.go
+// count what belongs to no node; limit.go is who may have how much, role.go who may do what, account.go who pays, usage.go adds up what jobs have had, priority.go puts in order those that wait; tally.go counts jobs, metrics.go
 // tells a monitoring system; views.go keeps queries; shares.go and share_state.go are class shares,
 // preempt.go is whose jobs make way for whose,
 // play.go plays the queue forward.

@@ -16,6 +16,9 @@ type Queueing struct {
 	Waiting int       // how many are in the queue
 	Before  []uint64  // those ahead of it that may take nodes first
 	Depends []Awaited // on other jobs
+
+	Priority float64       // what the setting job_priority comes to for it
+	Terms    []placer.Term // of that, those that it adds up; nil where jobs wait in the order of what they were submitted with
 }
 
 // Awaited is a job that another depends on.
@@ -99,31 +102,35 @@ func (o *Outlook) queueing(j *row.Job) (*Queueing, error) {
 	if err := o.depends(j, q); err != nil {
 		return nil, err
 	}
-	err = o.tx.file.Each(row.Waiting, nil, func(key, _ []byte) (bool, error) {
-		q.Waiting++
-		if q.Place > 0 {
-			return true, nil
-		}
-		other, err := o.tx.waiting().byKey(key)
-		if err != nil {
-			return false, err
-		}
+	line, err := o.tx.waiting().line()
+	if err != nil {
+		return nil, err
+	}
+	q.Waiting = len(line)
+	for i, other := range line {
 		if other.ID == j.ID {
-			q.Place = q.Waiting
-			return true, nil
+			q.Place = i + 1
+			break
 		}
 		p, err := o.look(other)
+		if err != nil {
+			return nil, err
+		}
 		switch p.Wait {
 		case WaitsPlan: // it may be planned anew where room was made since the last cycle
 			if o.tx.state.Invalidations == o.tx.state.Planned {
-				return true, nil
+				continue
 			}
 			fallthrough
 		case WaitsLate, WaitsRoom, WaitsTurn:
 			q.Before = append(q.Before, other.ID)
 		}
-		return true, err
-	})
+	}
+	if o.tx.loaded.order != nil && q.Place > 0 {
+		if q.Priority, q.Terms, err = PrioritiesOf(o.tx).Of(jobOf(j)); err != nil {
+			return nil, err
+		}
+	}
 	if q.Place == 0 { // it is not in the queue, so nobody is ahead of it
 		q.Before = nil
 	}

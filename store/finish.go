@@ -159,6 +159,9 @@ func (tx *Tx) unplan(j *row.Job, state JobState, reason string) error {
 			return err
 		}
 	}
+	if was == JobRunning {
+		j.Idle += max(0, tx.instant()-max(j.Start, j.Begin))
+	}
 	j.Unplace()
 	j.State, j.Reason, j.Launched = state, reason, false
 	return tx.putJob(j, was)

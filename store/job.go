@@ -125,6 +125,9 @@ type Job struct {
 	Lost     int      // attempts in a row that were lost
 	Excluded []uint32 // nodes on which it does not start again, because they could not execute it
 
+	Idle      time.Duration // for how long since its submit it has not waited for its turn: it was held, kept by a limit, or ran
+	IdleSince time.Time     // since when it does not, again; zero: it does
+
 	// Payload is the same for jobs that carry the same: see Tx.Payload. It is zero for a
 	// job that carries nothing.
 	Payload PayloadKey
@@ -201,7 +204,7 @@ func jobOf(j *row.Job) *Job {
 		Array: j.Array, Index: j.Index, Command: j.Command, Exit: j.Exit, Failures: j.Failures, Payload: j.Payload, Bind: j.Bind,
 		Devices:   converted(j.Devices, func(d row.JobDevices) JobDevices { return JobDevices(d) }),
 		Attendant: j.Attendant, Attempt: j.CurrentAttempt(), Claimed: j.Claimed, Ending: j.Ending, Retried: j.Retried, Unbegun: j.Unbegun, Lost: j.Lost, Excluded: j.Excluded,
-		Pools: j.Pools, PoolsWithin: j.PoolsWithin, YieldedTo: j.YieldedTo, OverLimits: j.OverLimits,
+		Pools: j.Pools, PoolsWithin: j.PoolsWithin, YieldedTo: j.YieldedTo, OverLimits: j.OverLimits, Idle: lasting(j.Idle), IdleSince: instant(j.IdleSince),
 	}
 }
 
@@ -220,7 +223,7 @@ func (j *Job) row() row.Job {
 		Array: j.Array, Index: j.Index, Command: j.Command, Exit: j.Exit, Failures: j.Failures, Payload: j.Payload, Bind: j.Bind,
 		Devices:   converted(j.Devices, func(d JobDevices) row.JobDevices { return row.JobDevices(d) }),
 		Attendant: j.Attendant, Attempt: j.Attempt, Claimed: j.Claimed, Ending: j.Ending, Retried: j.Retried, Unbegun: j.Unbegun, Lost: j.Lost, Excluded: j.Excluded,
-		Pools: j.Pools, PoolsWithin: j.PoolsWithin, YieldedTo: j.YieldedTo, OverLimits: j.OverLimits,
+		Pools: j.Pools, PoolsWithin: j.PoolsWithin, YieldedTo: j.YieldedTo, OverLimits: j.OverLimits, Idle: seconds(j.Idle), IdleSince: unix(j.IdleSince),
 	}
 }
 

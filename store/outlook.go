@@ -284,23 +284,19 @@ func (o *Outlook) allotted() (*allotment, error) {
 	if err != nil || len(tally.state.Classes) == 0 {
 		return &allotment{shareTally: tally}, err
 	}
+	all, err := tx.waiting().line()
+	if err != nil {
+		return nil, err
+	}
 	var line []*row.Job
-	err = tx.file.Each(row.Waiting, nil, func(key, _ []byte) (bool, error) {
-		j, err := tx.waiting().byKey(key)
-		if err != nil {
-			return false, err
-		}
+	for _, j := range all {
 		waitsFor, err := tx.waiting().ready(j)
 		if waitsFor == "" && err == nil {
 			line = append(line, j)
 		}
-		if errors.Is(err, errUnmet) {
-			err = nil
+		if err != nil && !errors.Is(err, errUnmet) {
+			return nil, err
 		}
-		return true, err
-	})
-	if err != nil {
-		return nil, err
 	}
 	a, _, err := tx.classShares().allot(tally, line)
 	return a, err

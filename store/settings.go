@@ -49,6 +49,10 @@ type Settings struct {
 	Server          string         // of PBS front-ends: what stands behind the numbers of jobs
 	Partition       string         // of front-ends: what nodes and jobs without a queue are in
 	Kick            bool           // front-ends have a cycle made after what they change
+	JobPriority     string         // what jobs that wait are put in order by; "": what they were submitted with
+	PriorityEvery   time.Duration  // it is evaluated at whole multiples of this
+	HalfLife        time.Duration  // after so long use counts half
+	Decays          bool           // such use is kept
 	MinJobAge       time.Duration  // for how long squeue lists jobs that have ended
 	Enforce         string         // how memory is kept to what was asked for: auto, cgroup, poll or none
 }
@@ -109,6 +113,7 @@ var settingDefs = []settingDef{
 		func(defs *index.Defs, v string, s *Settings) error {
 			return readResources(defs, v, &s.GroupKey, groupable)
 		}},
+	{"half_life", "", "after how long what jobs have had counts half for FAIRSHARE, USAGE and TARGET in job_priority: a number with s, m, h or d; empty: 7d, and it is only kept while job_priority names one of them", readHalfLife},
 	{"health", "", "a program that passes run before they execute anything: ends it with another status than 0 the node is drained, with its last line as the reason", func(_ *index.Defs, v string, s *Settings) error { s.Health = strings.Fields(v); return nil }},
 	{"hook", "", "a program that reads what happens as JSON lines: a cycle or pass of the file's owner runs it; such as docs/hooks/mail", func(_ *index.Defs, v string, s *Settings) error { s.Hook = strings.Fields(v); return nil }},
 	{"keep_ended", "", "for how long jobs that have ended are kept, with their events, before a cycle drops them; empty: for ever, see placectl archive",
@@ -129,6 +134,7 @@ var settingDefs = []settingDef{
 			}
 			return nil
 		}},
+	{"job_priority", "", "what jobs that wait are put in order by, an expression as " + placer.DefaultJobPriority + " + AGE/3600, or fifo, slurm or maui: placectl help priority; empty: " + placer.DefaultJobPriority, readJobPriority},
 	{"kick", "auto", "whether qsub, sbatch and their likes have a cycle --launch made after what they change: auto (where jobs are not launched by exec, and no work --cycle is at it) or never",
 		func(_ *index.Defs, v string, s *Settings) error {
 			if s.Kick = v == "auto"; !s.Kick && v != "never" {
@@ -177,6 +183,7 @@ var settingDefs = []settingDef{
 			s.Policy, err = placer.ParsePolicy(v)
 			return err
 		}},
+	{"priority_every", "300", "job_priority is evaluated at whole multiples of this: seconds, or a number with s, m, h or d", func(_ *index.Defs, v string, s *Settings) error { return readAtLeast(v, time.Second, &s.PriorityEvery) }},
 	{"priorityf", "", "what policy priority goes by, for nodes without one of their own; empty: " + placer.DefaultPriorityF,
 		func(defs *index.Defs, v string, s *Settings) error {
 			if s.PriorityF = v; v == "" {
@@ -457,6 +464,10 @@ func (tx *Tx) Configure(name, value string) error {
 		err = tx.file.Put(row.Config, []byte(name), row.EncodeText(value))
 	}
 	tx.loaded.settings = nil
+	if (name == "half_life" || name == "job_priority") && err == nil {
+		tx.loaded.order = nil
+		err = decaying{tx}.anew()
+	}
 	if name == "hook" && err == nil {
 		err = tx.Hook().set(value != "")
 	}

@@ -312,6 +312,10 @@ func set[T any](to, is *T) {
 // altered writes a job down that waits, as it is to be.
 func (ws waiting) altered(j, next *row.Job, never string) error {
 	before, queue := row.WaitingKey(j), j.Queue
+	had := make(totalsByKey)
+	if err := (accounting{ws.Tx}).whole(j, had); err != nil {
+		return err
+	}
 	j.Name, j.User, j.Group, j.Account, j.Queue, j.Class = next.Name, next.User, next.Group, next.Account, next.Queue, next.Class
 	j.Select, j.Place, j.Walltime, j.Access, j.Reservation, j.Prefer = next.Select, next.Place, next.Walltime, next.Access, next.Reservation, next.Prefer
 	j.Bind, j.Policy, j.NoPolicy, j.Pools = next.Bind, next.Policy, next.NoPolicy, next.Pools
@@ -320,6 +324,9 @@ func (ws waiting) altered(j, next *row.Job, never string) error {
 		if err := errors.Join(ws.file.Remove(row.Waiting, before), ws.file.Mark(row.Waiting, row.WaitingKey(j))); err != nil {
 			return err
 		}
+	}
+	if err := (accounting{ws.Tx}).kept(j, had); err != nil {
+		return err
 	}
 	ws.loaded.freed.Count() // what was decided of it was of another request
 	err := errors.Join(ws.loaded.tallies.shifted(j, queue), ws.happened(row.Event{Job: j.ID, Event: "alter", Old: j.State.String(), New: j.State.String()}))

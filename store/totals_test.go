@@ -240,3 +240,40 @@ func TestTotalsOfResourcesThatGo(t *testing.T) {
 		}
 	}
 }
+
+// TestTotalsOfAltered: what a job has had counts for whom it was had, whoever it is for
+// afterwards.
+func TestTotalsOfAltered(t *testing.T) {
+	t.Parallel()
+	db, clock := newDB(t)
+	addNodes(t, db, "n", 1, 4)
+	bob, more := "bob", "1:ncpus=3"
+	for i, step := range []func(tx *Tx) error{
+		func(tx *Tx) error {
+			_, err := tx.Submit(Submission{Request: placer.Request{Select: "1:ncpus=2", User: "ann", Walltime: time.Hour}})
+			return err
+		},
+		func(tx *Tx) error { _, err := tx.Cycle(CycleSpec{Silent: true}); clock.t += 100; return err },
+		func(tx *Tx) error { _, err := tx.Requeue(1, ""); return err },
+		func(tx *Tx) error { _, err := tx.Alter(1, Alteration{User: &bob, Select: &more}); return err },
+		func(tx *Tx) error { _, err := tx.Cycle(CycleSpec{Silent: true}); clock.t += 100; return err },
+		func(tx *Tx) error { _, err := tx.Finish(1, 0, ""); return err },
+	} {
+		if err := db.Update(step); err != nil {
+			t.Fatalf("step %d: %v", i, err)
+		}
+		if err := db.Check(func(finding string) { t.Errorf("step %d: %s", i, finding) }); err != nil {
+			t.Fatal(err)
+		}
+	}
+	err := db.View(func(tx *Tx) error {
+		report, err := tx.Usage().Total(UsageSpec{})
+		if err == nil && (len(report.Totals) != 2 || report.Totals[0].Held["ncpus"] != 200 || report.Totals[1].Held["ncpus"] != 300) {
+			t.Errorf("%+v", report.Totals)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}

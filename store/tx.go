@@ -57,6 +57,7 @@ type loaded struct {
 	counters *derived.Counters
 	tallies  *tallies
 	ledger   *ledger.Ledger
+	order    *order // of the jobs that wait; nil until it is asked for
 }
 
 func newLoaded(tx *Tx) loaded {

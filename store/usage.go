@@ -190,7 +190,7 @@ func (s *usageSum) job(tx *Tx, j *row.Job, from, to int64) error {
 
 // attempts adds what a job's attempts had in a time, from one of them on.
 func (s *usageSum) attempts(tx *Tx, j *row.Job, first int, from, to int64) error {
-	l, err := tx.ledger()
+	l, err := accounting{tx}.ledger()
 	if err != nil {
 		return err
 	}
@@ -220,15 +220,15 @@ func (s *usageSum) attempts(tx *Tx, j *row.Job, first int, from, to int64) error
 }
 
 // ledger knows what jobs ask for.
-func (tx *Tx) ledger() (*ledger.Ledger, error) {
-	defs, err := tx.Resources()
+func (ts accounting) ledger() (*ledger.Ledger, error) {
+	defs, err := ts.Resources()
 	if err != nil {
 		return nil, err
 	}
-	if l := tx.loaded.ledger; l == nil || l.Defs != defs {
-		tx.loaded.ledger = &ledger.Ledger{Defs: defs}
+	if l := ts.loaded.ledger; l == nil || l.Defs != defs {
+		ts.loaded.ledger = &ledger.Ledger{Defs: defs}
 	}
-	return tx.loaded.ledger, nil
+	return ts.loaded.ledger, nil
 }
 
 // accounting is the transaction as far as it adds up what jobs have had.
@@ -247,6 +247,11 @@ func (ts accounting) left(j *row.Job, was JobState, number int) error {
 			return err
 		}
 		l.Attempt(j, a, a.Ended, 0, math.MaxInt64, sum.adder(j))
+		if j.State != JobRunning {
+			if err := decaying(ts).turn(j, len(a.AllNodes()), a.Ended, -1); err != nil {
+				return err
+			}
+		}
 	}
 	if !j.State.Live() && j.CurrentAttempt() > 0 {
 		first, err := ts.attempts().of(j, 1)
@@ -348,11 +353,109 @@ func (ts accounting) renamed(name string, change func() error) error {
 	if err := each(after); err != nil {
 		return err
 	}
-	for key, t := range after {
-		if before[key] == nil {
-			before[key] = new(row.Total)
-		}
-		before[key].Add(t, -1)
+	return ts.gone(before.less(after))
+}
+
+// kept keeps what a job has had that was altered with whom it has had it.
+func (ts accounting) kept(j *row.Job, had totalsByKey) error {
+	has := make(totalsByKey)
+	if err := ts.whole(j, has); err != nil {
+		return err
 	}
-	return ts.gone(before)
+	return ts.gone(had.less(has))
+}
+
+// less takes other totals off.
+func (sum totalsByKey) less(o totalsByKey) totalsByKey {
+	for key, t := range o {
+		if sum[key] == nil {
+			sum[key] = new(row.Total)
+		}
+		sum[key].Add(t, -1)
+	}
+	return sum
+}
+
+// decaying is the transaction as far as it is about use of which what lies back counts
+// less. It is kept where the setting half_life is set, or job_priority speaks of it: a start
+// raises a rate, an end lowers it, and nothing is done in between.
+type decaying struct{ *Tx }
+
+// turn changes what somebody holds as of an instant: times is 1 for a start, -1 for an end.
+func (ds decaying) turn(j *row.Job, nodes int, at, times int64) error {
+	set, err := ds.settings()
+	if err != nil || !set.Decays {
+		return err
+	}
+	l, err := accounting(ds).ledger()
+	if err != nil {
+		return err
+	}
+	key := row.DecayedKey(j.Sharer())
+	x := new(row.Decayed)
+	payload, err := ds.file.Get(row.Decays, key)
+	if err == nil && payload != nil {
+		x, err = row.DecodeDecayed(key, payload)
+	}
+	if err != nil {
+		return err
+	}
+	for _, h := range l.Held(j, nodes) {
+		x.Turn(h.Name, times*h.Num, h.One, at, seconds(set.HalfLife))
+	}
+	return ds.file.Put(row.Decays, key, row.EncodeDecayed(x))
+}
+
+// each tells what everybody has had as of an instant, in units of the setting share_unit.
+func (ds decaying) each(at int64, fn func(s row.Sharer, use float64) error) error {
+	set, err := ds.settings()
+	if err != nil {
+		return err
+	}
+	return ds.file.Each(row.Decays, nil, func(key, payload []byte) (bool, error) {
+		s, err := row.SplitDecayedKey(key)
+		if err != nil {
+			return false, err
+		}
+		x, err := row.DecodeDecayed(key, payload)
+		if err != nil {
+			return false, err
+		}
+		x.Move(at, seconds(set.HalfLife))
+		return true, fn(s, x.Of(set.ShareUnit))
+	})
+}
+
+// anew makes all of it anew of the attempts that are there, where it is kept: because the
+// half-life has changed, or it was not kept before. What was archived counts no more.
+func (ds decaying) anew() error {
+	set, err := ds.settings()
+	if err != nil {
+		return err
+	}
+	if err := ds.file.Clear(row.Decays); err != nil || !set.Decays {
+		return err
+	}
+	return ds.eachJob(func(j *row.Job) error {
+		for number := 1; number <= j.CurrentAttempt(); number++ {
+			a, err := ds.attempts().of(j, number)
+			nodes := 0
+			if err == nil {
+				nodes = len(a.AllNodes())
+			}
+			if err != nil || nodes == 0 || a.Began <= 0 {
+				return err
+			}
+			if err := ds.turn(j, nodes, a.Began, 1); err != nil {
+				return err
+			}
+			if number == j.CurrentAttempt() && j.State == JobRunning {
+				continue
+			}
+			if err := ds.turn(j, nodes, a.Ended, -1); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
 }

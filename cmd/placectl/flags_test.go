@@ -232,6 +232,8 @@ metrics --format=openmetrics
 metrics --out=@/out.prom
 stats reset --dry-run
 usage --by=class
+priority set user:ann=5 --dry-run
+priority rm user:eva --dry-run
 usage --from=now+1h
 usage --to=now-1h
 simulate @/trace.swf --procs=4
@@ -439,6 +441,7 @@ func flagsDB(t *testing.T) string {
 		submit 1:ncpus=1 --hold --array 2
 		pool add lic=2 --outside 1
 		account set chem
+		priority set user:eva=2
 		view set gpus "SELECT name FROM nodes WHERE ngpus > 0"
 		preempt set queue:urgent over all
 		limit set user:lim running=0

@@ -78,6 +78,7 @@ func allVerbs() verbs.List[*runner] {
 		{Name: "account", Make: accountVerb},
 		{Name: "limit", Make: limitVerb},
 		{Name: "role", Make: roleVerb},
+		{Name: "priority", Make: priorityVerb},
 		{Name: "node", Make: nodeVerb, Like: "sinfo=list pbsnodes=list bhosts=list oarnodes=list nodes=list hosts=list"},
 		{Name: "preempt", Make: preemptVerb},
 		{Name: "bucket", Make: bucketVerb},

@@ -17,7 +17,7 @@ var simulatedVerbs = []string{
 	"reserve", "reserve", "reserve", "unreserve", "release", "done", "done", "cancel", "hold", "unhold", "requeue", "extend", "tx",
 	"config set", "config set", "config get", "config list", "preempt set", "preempt set", "preempt list", "preempt rm",
 	"resource list", "resource add", "resource rm", "queue list", "queue add", "queue set", "queue rm",
-	"pool add", "pool set", "pool set", "pool rm", "pool list", "job throttle", "account set", "account list", "account rm", "view set", "view list", "view rm",
+	"pool add", "pool set", "pool set", "pool rm", "pool list", "job throttle", "account set", "account list", "account rm", "priority set", "priority rm", "priority list", "view set", "view list", "view rm",
 	"limit set", "limit set", "limit rm", "limit list", "role add", "role rm", "role list",
 	"node import", "node add", "node set", "node rm", "node list", "node show", "node drain", "node down", "node offline", "node resume", "node resume", "node load", "node split", "node join",
 	"bucket list", "set list", "when", "explain", "show", "reservation list", "reservation show", "job list", "job list", "job show", "history", "status", "top", "report",
@@ -118,6 +118,9 @@ var settingValues = map[string][]string{
 	"pin":                {"none", "cpus", "x", ""},
 	"detect":             {"warn", "drain", "off", "x", ""},
 	"enforce":            {"auto", "none", "poll", "x", ""},
+	"job_priority":       {"AGE", "PRIORITY + AGE/60", "slurm", "maui", "fifo", "FAIRSHARE - USAGE.user", "ASK.lic", "TARGET.class + BYPASS", "nosuch(", ""},
+	"priority_every":     {"60", "1h", "0", ""},
+	"half_life":          {"1h", "7d", "0", ""},
 	"kick":               {"auto", "never", "x", ""},
 	"server":             {"placectl", "pbs-1.lab", "a b", ""},
 	"default_partition":  {"main", "batch", "a,b", ""},
@@ -331,6 +334,10 @@ func (s *simulation) arguments(verb string) (needed, behind []string) {
 		return []string{s.pick("resource", []string{"lic", "disk2", "size", "color", "rack", "ncpus"})}, nil
 	case "queue add", "queue set", "queue rm":
 		return []string{s.pick("queue", drawnQueues)}, nil
+	case "priority set":
+		return []string{s.pick("number", []string{"user:ann=5", "user:bob=-3", "queue:q1=100", "class:red=7", "job:1=2", "user:ann"})}, nil
+	case "priority rm":
+		return []string{s.pick("number", []string{"user:ann", "queue:q1", "x"})}, nil
 	case "pool add":
 		return []string{s.pick("pool", []string{"fluent=3", "matlab=1", "lic=2", "x=y", "disk2=4"})}, nil
 	case "pool set":

@@ -11,6 +11,7 @@ package ledger
 import (
 	"math"
 	"math/bits"
+	"strings"
 
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/placer"
@@ -23,7 +24,13 @@ const Nodes = "nodes"
 // Ledger knows what jobs ask for. The zero value but for Defs works.
 type Ledger struct {
 	Defs    *index.Defs
-	selects map[string][]Amount // many jobs have the same
+	selects map[string]asked // many jobs have the same
+}
+
+// asked is what a select asks for.
+type asked struct {
+	amounts []Amount
+	chunks  int
 }
 
 // Amount is how much of something is held, in its own unit: Num/One of those that totals
@@ -36,7 +43,7 @@ type Amount struct {
 // Held is what an attempt of a job on so many nodes holds. A select that names what is not
 // defined any more counts for nothing.
 func (l *Ledger) Held(j *row.Job, nodes int) []Amount {
-	out := append(l.asked(j.Select), Amount{Nodes, int64(nodes), 1})
+	out := append(l.asked(j.Select).amounts, Amount{Nodes, int64(nodes), 1})
 	for _, p := range j.Pools {
 		out = append(out, Amount{p.Pool, p.Amount, 1})
 	}
@@ -45,17 +52,19 @@ func (l *Ledger) Held(j *row.Job, nodes int) []Amount {
 
 // asked is what a select asks for: the sum of its chunks. Its capacity is its length, so
 // that who appends gets a copy.
-func (l *Ledger) asked(text string) []Amount {
-	list, known := l.selects[text]
-	if known {
-		return list
+func (l *Ledger) asked(text string) asked {
+	if a, known := l.selects[text]; known {
+		return a
 	}
+	var list []Amount
+	count := 0
 	chunks, err := placer.ParseSelect(l.Defs, text)
 	if err != nil {
 		chunks = nil
 	}
 	at := make(map[index.ResID]int)
 	for i := range chunks {
+		count += chunks[i].Count
 		for _, w := range chunks[i].Wants {
 			def, ok := l.Defs.Get(w.Res)
 			if !ok || !def.Consumable {
@@ -69,12 +78,35 @@ func (l *Ledger) asked(text string) []Amount {
 			list[n].Num += w.Value.Num * int64(chunks[i].Count)
 		}
 	}
-	list = list[:len(list):len(list)]
+	a := asked{list[:len(list):len(list)], count}
 	if l.selects == nil {
-		l.selects = make(map[string][]Amount)
+		l.selects = make(map[string]asked)
 	}
-	l.selects[text] = list
-	return list
+	l.selects[text] = a
+	return a
+}
+
+// Chunks is how many nodes a job asks for: its chunks, one with place=pack.
+func (l *Ledger) Chunks(j *row.Job) int {
+	if strings.HasPrefix(j.Place, "pack") {
+		return 1
+	}
+	return l.asked(j.Select).chunks
+}
+
+// Asked is how much a job asks for of a consumable or a pool, in its own unit.
+func (l *Ledger) Asked(j *row.Job, name string) int64 {
+	for _, a := range l.asked(j.Select).amounts {
+		if a.Name == name {
+			return a.Num
+		}
+	}
+	for _, p := range j.Pools {
+		if p.Pool == name {
+			return p.Amount
+		}
+	}
+	return 0
 }
 
 // One is what totals count of a resource as 1: 1024 kb of a size.

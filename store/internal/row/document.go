@@ -164,6 +164,8 @@ var contents = map[Table]*content{
 	Counters: contentOf(DecodeCounter, EncodeCounter),
 	Preempts: contentOf(DecodePreempt, EncodePreempt),
 	Gone:     contentOf(DecodeTotal, EncodeTotal),
+	Decays:   contentOf(DecodeDecayed, EncodeDecayed),
+	Numbers:  contentOf(func(key, payload []byte) (*int64, error) { return DecodeNumber(key, payload) }, func(n *int64) []byte { return EncodeNumber(*n) }),
 	Accounts: contentOf(DecodeAccount, EncodeAccount),
 	Tallies:  contentOf(DecodeTally, EncodeTally),
 	Views:    contentOf(DecodeView, EncodeView),

@@ -101,6 +101,9 @@ type Job struct {
 	Lost     int      // attempts in a row that were lost
 	Excluded []uint32 // nodes that could not execute it, where it is not to start again
 
+	Idle      int64 // for how many seconds since its submit it has not waited for its turn: it was held, kept by a limit, or ran
+	IdleSince int64 // since when it does not, again; 0: it does
+
 	Bind    devices.Policy // how its devices are chosen; NoPolicy: as the store's setting says when it starts
 	Devices []JobDevices   // what it has of nodes that name their devices, while it runs: by node, then by resource
 

@@ -133,6 +133,7 @@ const (
 	tailPools
 	tailYielded
 	tailOverLimits // nothing follows
+	tailIdle
 )
 
 // encodeRest writes what a job carries, which attempt it is at, and what else there is, as
@@ -156,6 +157,9 @@ func (j *Job) encodeRest(e *encoder) {
 	}
 	if j.OverLimits {
 		parts |= tailOverLimits
+	}
+	if j.Idle != 0 || j.IdleSince != 0 {
+		parts |= tailIdle
 	}
 	carries, more := j.Payload != (PayloadKey{}), j.Attempt != 0 || parts != 0
 	if carries {
@@ -199,6 +203,10 @@ func (j *Job) encodeRest(e *encoder) {
 		for _, id := range j.YieldedTo {
 			e.uint(id)
 		}
+	}
+	if parts&tailIdle != 0 {
+		e.int(j.Idle)
+		e.int(j.IdleSince)
 	}
 }
 
@@ -255,6 +263,9 @@ func (j *Job) decodeRest(d *decoder) {
 		for i := range j.YieldedTo {
 			j.YieldedTo[i] = d.uint()
 		}
+	}
+	if parts&tailIdle != 0 {
+		j.Idle, j.IdleSince = d.int(), d.int()
 	}
 }
 

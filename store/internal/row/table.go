@@ -72,6 +72,8 @@ const (
 	Totals
 	Gone
 	Roles
+	Decays
+	Numbers
 	TableCount // how many there are
 )
 
@@ -141,6 +143,8 @@ var tables = [TableCount]struct {
 	Totals:         {"totals", "month (4), user, account, class, queue", "what the jobs that are there had in that month", 8, true},
 	Gone:           {"gone_totals", "month (4), user, account, class, queue", "what jobs had that were archived or dropped since", 8, false},
 	Roles:          {"roles", "user", "the role that the user has", 8, false},
+	Decays:         {"decayed", "user, account, class, queue, group", "what they have had and have, where what lies back counts less", 8, false},
+	Numbers:        {"numbers", "user:name | group:name | account:name | class:name | queue:name", "the number that the priority of jobs counts for it", 8, false},
 }
 
 // String is the name of the table in the file.

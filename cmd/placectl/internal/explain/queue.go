@@ -21,8 +21,20 @@ func (p *page) inQueue() string {
 	if len(q.Before) > 0 {
 		place += "; before it " + someOf(jobWords(q.Before)) + " may take nodes"
 	}
+	if len(q.Terms) > 0 {
+		place += "; priority " + decimal(q.Priority) + ":"
+		for i, t := range q.Terms {
+			if i > 0 {
+				place += ","
+			}
+			place += " " + t.Text + " is " + decimal(t.Value)
+		}
+	}
 	return place
 }
+
+// decimal writes a number as people read it.
+func decimal(v float64) string { return strconv.FormatFloat(v, 'g', 6, 64) }
 
 // alone is what would come of placing a job now, if nothing but room mattered.
 func (p *page) alone() string {
@@ -110,6 +122,9 @@ type queueObject struct {
 	Before  []string        `json:"before"`
 	Depends []awaitedObject `json:"depends"`
 	Alone   *aloneObject    `json:"placed_alone"`
+
+	Priority *float64     `json:"priority,omitempty"` // where jobs wait in the order of an expression
+	Terms    []termObject `json:"terms,omitempty"`
 }
 
 type awaitedObject struct {
@@ -135,6 +150,10 @@ func (p *page) queueObject() *queueObject {
 	o := &queueObject{Waits: string(q.Wait), Waiting: q.Waiting, Before: []string{}, Depends: []awaitedObject{}, Alone: p.aloneObject()}
 	if q.Place > 0 {
 		o.Place = &q.Place
+	}
+	for _, t := range q.Terms {
+		o.Priority = &q.Priority
+		o.Terms = append(o.Terms, termObject{t.Text, t.Value})
 	}
 	for _, id := range q.Before {
 		o.Before = append(o.Before, strconv.FormatUint(id, 10))

@@ -1,0 +1,111 @@
+package fairshare
+
+import (
+	"cmp"
+	"math"
+	"slices"
+)
+
+// Fair Tree (R. Cox and L. Morrison: "Fair Tree: Fairshare Algorithm for Slurm", Brigham
+// Young University, 2014) ranks users by accounts that make a tree. Among siblings whoever
+// has had least for his shares comes first, and an account comes with all of its users:
+// so nobody's users pass those of another account that has had less, whoever they are.
+//
+// The level of a child is its part of its siblings' shares, divided by its part of their
+// use. Siblings are visited by their levels, the highest first, accounts with all that is
+// below them before the next one. The n-th of N users that are met gets (N-n+1)/N. Users of
+// one level share a rank; accounts of one level are taken for one, whose children are
+// ranked together; and a user of the level of an account has the rank of its first user.
+
+// Member is a user, or an account, which may have members.
+type Member struct {
+	Name    string
+	Account bool
+	Shares  int64
+	Usage   float64 // of a user; Rank adds those of accounts up
+	Members []*Member
+
+	Level  float64 // what Rank makes of it: +Inf for who has had nothing
+	Part   float64 // of the shares of all, by way of its accounts, 0 to 1
+	Factor float64 // of a user: 0 to 1, the higher the sooner it is its turn
+}
+
+// Rank computes levels, parts and factors of all below a root.
+func Rank(root *Member) {
+	root.Part = 1
+	users := root.levels()
+	r := &ranking{users: users, next: users}
+	r.visit(root.Members, false)
+}
+
+// levels adds usage up and computes the levels of all below an account; it returns how many
+// users there are.
+func (m *Member) levels() (users int) {
+	if !m.Account {
+		return 1
+	}
+	m.Usage = 0
+	shares := int64(0)
+	for _, c := range m.Members {
+		shares += c.Shares
+	}
+	for _, c := range m.Members {
+		if shares > 0 {
+			c.Part = m.Part * float64(c.Shares) / float64(shares)
+		}
+		users += c.levels()
+		m.Usage += c.Usage
+	}
+	for _, c := range m.Members {
+		switch {
+		case c.Usage == 0:
+			c.Level = math.Inf(1)
+		case shares > 0:
+			c.Level = float64(c.Shares) / float64(shares) / (c.Usage / m.Usage)
+		}
+	}
+	return users
+}
+
+type ranking struct {
+	users, next int // how many there are, and the rank of whoever is met next
+	rank        int // of whoever was met last
+}
+
+// visit gives ranks to siblings. The first of them have the rank of whoever was met last
+// where they are tied to him.
+func (r *ranking) visit(siblings []*Member, tied bool) {
+	list := slices.Clone(siblings)
+	slices.SortStableFunc(list, func(a, b *Member) int { return cmp.Compare(b.Level, a.Level) })
+	for len(list) > 0 {
+		n := 1
+		for n < len(list) && same(list[0].Level, list[n].Level) {
+			n++
+		}
+		var children []*Member
+		met := false
+		if !tied {
+			r.rank = r.next
+		}
+		for _, m := range list[:n] {
+			if m.Account {
+				children = append(children, m.Members...)
+				continue
+			}
+			met = true
+			m.Factor = float64(r.rank) / float64(r.users)
+			r.next--
+		}
+		if len(children) > 0 {
+			r.visit(children, met || tied)
+			met = true
+		}
+		tied = tied && !met // nobody was there to have the rank
+		list = list[n:]
+	}
+}
+
+// same reports whether two levels are equal but for rounding.
+func same(a, b float64) bool {
+	return a == b || math.Abs(a-b) <= 1e-9*max(math.Abs(a), math.Abs(b)) && !math.IsInf(a, 0) && !math.IsInf(b, 0)
+}

@@ -1,0 +1,251 @@
+package placer
+
+import (
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/placectl/placectl/index"
+)
+
+// A job priority orders jobs that wait: the higher its value, the sooner it is a job's
+// turn. It is written as a priority function of nodes is, in the same language, with terms
+// of its own:
+//
+//	PRIORITY     what the job was submitted with
+//	AGE          seconds that it has waited, without those in which it was held, waited for its begin time or another job, or was kept by a limit
+//	XFACTOR      1 + AGE/WALLTIME
+//	SIZE NODES   cpus, and chunks, that it asks for (one with place=pack)
+//	WALLTIME     seconds that it asks for
+//	DEADLINE     seconds until its deadline; MaxFreeTime where it has none
+//	ASK.res      what it asks for of a consumable or a pool: a size in MB
+//	QUEUE CLASS USER GROUP ACCOUNT   the number that was set on its own, 0 where none was
+//	FAIRSHARE    its user's rank by Fair Tree, 0 to 1
+//	USAGE.kind   the part that its user, group, account, class or queue has of all use, which decays; 0 to 1
+//	TARGET.kind  the share of its user, account or class less that part, in percent
+//	BYPASS       how many that were submitted later have begun before it
+//	TOTALCPUS TOTALNODES MAXQUEUE MAXCLASS   of the cluster: cpus and nodes, and the largest numbers on queues and classes
+//
+// Whatever the values, it is a finite number.
+
+// DefaultJobPriority is what the order of jobs is where nothing else is set. Nobody has to
+// evaluate it: jobs are kept in that order.
+const DefaultJobPriority = "PRIORITY"
+
+// jobPresets are expressions with names.
+var jobPresets = []struct{ name, text string }{
+	{"fifo", "0"},
+	{"slurm", "1000*min(1, AGE/604800) + 10000*FAIRSHARE + 1000*(NODES/TOTALNODES + SIZE/TOTALCPUS)/2 + 1000*QUEUE/MAXQUEUE + 1000*CLASS/MAXCLASS"},
+	{"maui", "PRIORITY + AGE/60 + 10*XFACTOR + QUEUE + CLASS + USER + GROUP + ACCOUNT + TARGET.user"},
+}
+
+// JobTermKind is what a term of a job priority is.
+type JobTermKind uint8
+
+// The terms.
+const (
+	JobTermPriority JobTermKind = iota
+	JobTermAge
+	JobTermXFactor
+	JobTermSize
+	JobTermNodes
+	JobTermWalltime
+	JobTermDeadline
+	JobTermFairshare
+	JobTermBypass
+	JobTermTotalCPUs
+	JobTermTotalNodes
+	JobTermMaxQueue
+	JobTermMaxClass
+	JobTermAsk    // of a resource or pool, by its name
+	JobTermNumber // that was set on one of a kind
+	JobTermUsage  // of a kind
+	JobTermTarget // of a kind
+)
+
+// JobTerm is a term as an expression has it.
+type JobTerm struct {
+	Kind JobTermKind
+	Of   string  // the resource or pool; the kind: user, group, account, class or queue
+	One  float64 // what is counted of a resource as 1
+}
+
+// The kinds that numbers are set on, that use is told apart by, and that have shares.
+var (
+	numberedKinds = []string{"queue", "class", "user", "group", "account"}
+	usageKinds    = []string{"user", "group", "account", "class", "queue"}
+	targetKinds   = []string{"user", "account", "class"}
+)
+
+var jobWords = []struct {
+	name string
+	kind JobTermKind
+}{
+	{"PRIORITY", JobTermPriority}, {"AGE", JobTermAge}, {"XFACTOR", JobTermXFactor}, {"SIZE", JobTermSize}, {"NODES", JobTermNodes},
+	{"WALLTIME", JobTermWalltime}, {"DEADLINE", JobTermDeadline}, {"FAIRSHARE", JobTermFairshare}, {"BYPASS", JobTermBypass},
+	{"TOTALCPUS", JobTermTotalCPUs}, {"TOTALNODES", JobTermTotalNodes}, {"MAXQUEUE", JobTermMaxQueue}, {"MAXCLASS", JobTermMaxClass},
+}
+
+// JobPriority is a job priority ready to be evaluated. It does not change.
+type JobPriority struct {
+	f     PriorityF
+	terms []JobTerm
+	names []string // as in the normal form
+}
+
+// ParseJobPriority reads a job priority, or the name of a preset. The error is a
+// *SyntaxError. Resources and pools are those known now.
+func ParseJobPriority(defs *index.Defs, text string) (*JobPriority, error) {
+	for _, preset := range jobPresets {
+		if strings.EqualFold(preset.name, strings.TrimSpace(text)) {
+			text = preset.text
+		}
+	}
+	p := &JobPriority{}
+	r := exprReader{reader: reader{defs: defs, what: "job_priority", text: text, end: len(text)}}
+	r.term = func(at int, word string) (expr, error) { return p.term(&r, at, word) }
+	f, err := r.whole(DefaultJobPriority + " + AGE/3600")
+	if err != nil {
+		return nil, err
+	}
+	p.f = *f
+	return p, nil
+}
+
+// IsDefault reports whether it is the order in which jobs are kept anyway.
+func (p *JobPriority) IsDefault() bool { return p.f.text == DefaultJobPriority }
+
+// String is the normal form: it reads back as the same.
+func (p *JobPriority) String() string { return p.f.text }
+
+// Terms are what it speaks of, each once. Who evaluates gives their values in this order.
+func (p *JobPriority) Terms() []JobTerm { return p.terms }
+
+// Speaks reports whether it has a term of a kind.
+func (p *JobPriority) Speaks(kinds ...JobTermKind) bool {
+	return slices.ContainsFunc(p.terms, func(t JobTerm) bool { return slices.Contains(kinds, t.Kind) })
+}
+
+// Names reports whether it speaks of a resource or a pool.
+func (p *JobPriority) Names(name string) bool {
+	return slices.ContainsFunc(p.terms, func(t JobTerm) bool { return t.Kind == JobTermAsk && strings.EqualFold(t.Of, name) })
+}
+
+// Eval is the value for a job whose terms have these values.
+func (p *JobPriority) Eval(values []float64) float64 {
+	return p.f.Eval(&NodeState{Values: values})
+}
+
+// Parts are the terms of the outermost sum and their values.
+func (p *JobPriority) Parts(values []float64) []Term { return p.f.Terms(&NodeState{Values: values}) }
+
+// term reads what a word that no function is stands for. The reader is behind it.
+func (p *JobPriority) term(r *exprReader, at int, word string) (expr, error) {
+	upper := strings.ToUpper(word)
+	for _, w := range jobWords {
+		if upper == w.name {
+			return p.slot(JobTerm{Kind: w.kind}, upper), nil
+		}
+	}
+	if kind := strings.ToLower(word); slices.Contains(numberedKinds, kind) {
+		return p.slot(JobTerm{Kind: JobTermNumber, Of: kind}, upper), nil
+	}
+	switch upper {
+	case "ASK":
+		return p.asked(r)
+	case "USAGE":
+		return p.kind(r, upper, JobTermUsage, usageKinds)
+	case "TARGET":
+		return p.kind(r, upper, JobTermTarget, targetKinds)
+	}
+	known := []string{"ASK", "USAGE", "TARGET", "min", "max", "abs"}
+	for _, w := range jobWords {
+		known = append(known, w.name)
+	}
+	for _, k := range numberedKinds {
+		known = append(known, strings.ToUpper(k))
+	}
+	return expr{}, r.fail(at, "no term %q%s", word, index.DidYouMean(word, known))
+}
+
+// slot is a term as an operand: the place of its value among the values of all.
+func (p *JobPriority) slot(t JobTerm, name string) expr {
+	i := slices.Index(p.names, name)
+	if i < 0 {
+		i = len(p.names)
+		p.names, p.terms = append(p.names, name), append(p.terms, t)
+	}
+	return expr{op: opValue, res: index.ResID(i), weight: 1, name: name}
+}
+
+// kind reads the .user behind USAGE or TARGET.
+func (p *JobPriority) kind(r *exprReader, word string, k JobTermKind, kinds []string) (expr, error) {
+	if r.peek() != '.' {
+		return expr{}, r.expected("." + strings.Join(kinds, ", .") + " after " + word)
+	}
+	r.at++
+	start := r.at
+	for isLetter(r.peek()) {
+		r.at++
+	}
+	of := strings.ToLower(r.text[start:r.at])
+	if !slices.Contains(kinds, of) {
+		return expr{}, r.fail(start, "no %s of %q: there are %s", word, of, strings.Join(kinds, ", "))
+	}
+	return p.slot(JobTerm{Kind: k, Of: of}, word+"."+of), nil
+}
+
+// asked reads the .name behind ASK: of a consumable, or a pool.
+func (p *JobPriority) asked(r *exprReader) (expr, error) {
+	if r.peek() != '.' {
+		return expr{}, r.expected(". and a consumable resource or a pool after ASK")
+	}
+	r.at++
+	start := r.at
+	name := r.name()
+	if name == "" {
+		return expr{}, r.expected("a consumable resource or a pool after ASK.")
+	}
+	for end := len(name); end > 0; end = strings.LastIndexByte(name[:end], '-') {
+		if pool, ok := r.defs.Pool(name[:end]); ok {
+			r.at = start + end
+			return p.slot(JobTerm{Kind: JobTermAsk, Of: pool, One: 1}, "ASK."+pool), nil
+		}
+		if def, ok := r.defs.Lookup(name[:end]); ok && def.Consumable {
+			r.at = start + end
+			return p.slot(JobTerm{Kind: JobTermAsk, Of: def.Name, One: counting(opConfigured, def, "").num}, "ASK."+def.Name), nil
+		}
+	}
+	return expr{}, r.noConsumable(start, name)
+}
+
+// JobFacts is what terms say of a job that waits, but for what was set or added up
+// elsewhere.
+type JobFacts struct {
+	Priority, Age, Walltime, Size, Nodes int64
+	Deadline                             int64 // seconds until it; 0 where there is none
+}
+
+// Fact is the value of a term that the job alone tells; ok is false for others.
+func (t JobTerm) Fact(f *JobFacts) (v float64, ok bool) {
+	switch t.Kind {
+	case JobTermPriority:
+		return float64(f.Priority), true
+	case JobTermAge:
+		return float64(f.Age), true
+	case JobTermXFactor:
+		return 1 + float64(f.Age)/math.Max(1, float64(f.Walltime)), true
+	case JobTermSize:
+		return float64(f.Size), true
+	case JobTermNodes:
+		return float64(f.Nodes), true
+	case JobTermWalltime:
+		return float64(f.Walltime), true
+	case JobTermDeadline:
+		if f.Deadline == 0 {
+			return MaxFreeTime, true
+		}
+		return float64(min(f.Deadline, MaxFreeTime)), true
+	}
+	return 0, false
+}

@@ -1,0 +1,126 @@
+package row
+
+import (
+	"math"
+	"slices"
+)
+
+// Sharer is whose use decays: jobs of one user, account, class, queue and group.
+type Sharer struct {
+	Payers
+	Group string
+}
+
+// Sharer is that of a job.
+func (j *Job) Sharer() Sharer { return Sharer{j.Payers(), j.Group} }
+
+// Decayed is what somebody has had, and has, where what lies back counts less: half for
+// each half-life. It is known as of an instant, and moves to a later one in one step: see
+// Move.
+type Decayed struct {
+	At   int64 // Unix seconds
+	Uses []DecayedUse
+}
+
+// DecayedUse is that of one resource or pool, or of "nodes".
+type DecayedUse struct {
+	Name  string
+	Value float64 // units x seconds
+	Rate  int64   // held now, in the resource's own unit,
+	One   int64   // of which so many are one unit
+}
+
+// Move brings it to a later instant: a value v with a rate r is after d seconds
+// v*2^(-d/H) + r*H/ln 2*(1-2^(-d/H)).
+func (x *Decayed) Move(to, halfLife int64) {
+	d := float64(to - x.At)
+	if d <= 0 {
+		return
+	}
+	x.At = to
+	for i := range x.Uses {
+		u := &x.Uses[i]
+		u.Value = u.Value*math.Exp2(-d/float64(halfLife)) + u.rate()*grown(d, halfLife)
+	}
+}
+
+// Of is the value of something.
+func (x *Decayed) Of(name string) float64 {
+	for _, u := range x.Uses {
+		if u.Name == name {
+			return u.Value
+		}
+	}
+	return 0
+}
+
+func (u *DecayedUse) rate() float64 { return float64(u.Rate) / float64(max(u.One, 1)) }
+
+// grown is what a rate of one comes to after d seconds.
+func grown(d float64, halfLife int64) float64 {
+	tau := float64(halfLife) / math.Ln2
+	return -tau * math.Expm1(-d/tau)
+}
+
+// Turn changes the rate of something as of an instant, which may lie back.
+func (x *Decayed) Turn(name string, by, one, at, halfLife int64) {
+	if x.At == 0 {
+		x.At = at
+	}
+	x.Move(at, halfLife)
+	i := slices.IndexFunc(x.Uses, func(u DecayedUse) bool { return u.Name == name })
+	if i < 0 {
+		i = len(x.Uses)
+		x.Uses = append(x.Uses, DecayedUse{Name: name, One: one})
+	}
+	u := &x.Uses[i]
+	u.Rate += by
+	u.Value += float64(by) / float64(max(one, 1)) * grown(float64(x.At-at), halfLife)
+}
+
+// DecayedKey is the key of whose it is.
+func DecayedKey(s Sharer) []byte {
+	e := encoder{s.append(nil)}
+	e.string(s.Group)
+	return e.b
+}
+
+// SplitDecayedKey takes such a key apart.
+func SplitDecayedKey(key []byte) (Sharer, error) {
+	d := decoder{b: key}
+	s := Sharer{d.payers(), d.string()}
+	d.bad = d.bad || len(d.b) > 0
+	return s, d.done(Decays, key)
+}
+
+// EncodeDecayed is the row.
+func EncodeDecayed(x *Decayed) []byte {
+	e := encoder{}
+	e.byte(1)
+	e.int(x.At)
+	e.uint(uint64(len(x.Uses)))
+	for _, u := range x.Uses {
+		e.string(u.Name)
+		e.float(u.Value)
+		e.int(u.Rate)
+		e.int(u.One)
+	}
+	return e.b
+}
+
+// DecodeDecayed reads it.
+func DecodeDecayed(key, payload []byte) (*Decayed, error) {
+	d := decoder{b: payload}
+	d.byte()
+	x := &Decayed{At: d.int()}
+	for range d.count() {
+		x.Uses = append(x.Uses, DecayedUse{d.string(), d.float(), d.int(), d.int()})
+	}
+	for _, u := range x.Uses {
+		d.bad = d.bad || math.IsNaN(u.Value) || math.IsInf(u.Value, 0) || u.One < 1
+	}
+	if _, err := SplitDecayedKey(key); err != nil {
+		d.bad = true
+	}
+	return x, d.done(Decays, key)
+}
