@@ -35,6 +35,13 @@ func (c *compiler) compound(x *Select, parent *scope) *compound {
 // all arms, or none.
 func (s *compound) add(c *compiler, at Node, arm producer, op SetOp) {
 	columns, outer := arm.shape()
+	if p, ok := arm.(*selectPlan); ok {
+		for i := range p.out {
+			if p.out[i].collate != ByBytes {
+				c.fail(at, "COLLATE is not supported in the columns of queries that are joined")
+			}
+		}
+	}
 	if len(s.arms) > 0 && len(columns) != len(s.columns) {
 		c.fail(at, "queries that are joined have as many columns: %d here, %d before", len(columns), len(s.columns))
 	}

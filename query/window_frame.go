@@ -80,16 +80,22 @@ func (p *partition) distance(at int, b Bound, much *code, last bool) int {
 		return p.starts[group+map[bool]int{true: 1}[last]]
 	}
 	by, _ := much.constantOf()
-	if (b.Side < 0) != key.desc {
-		v = subtract(v, by)
-	} else {
-		v = add(v, by)
+	shift := add
+	if key.desc {
+		shift = subtract
+	}
+	if b.Side > 0 {
+		v = shift(v, by)
 	}
 	one := sorter{keys: p.spec.order}
 	bound := []Value{v}
 	// The groups are in order, so those before the bound are the first ones.
 	g := sort.Search(len(p.starts)-1, func(g int) bool {
-		n := one.compareKeys([]Value{p.input(p.starts[g], in)}, bound)
+		of := p.input(p.starts[g], in)
+		if b.Side < 0 && (of.kind == Integer || of.kind == Real) { // as SQLite: it matters where numbers overflow
+			of = shift(of, by)
+		}
+		n := one.compareKeys([]Value{of}, bound)
 		return n > 0 || n == 0 && !last
 	})
 	return p.starts[g]
