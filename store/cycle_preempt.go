@@ -317,8 +317,10 @@ func (p *pass) makesWay(j *row.Job, s stopping) error {
 		becomes = JobCancelled
 	}
 	j.YieldedTo = append(j.YieldedTo, s.forJob)
-	if err := p.tx.happened(row.Event{Job: j.ID, Event: "preempt", Attempt: j.Attempt, Old: j.State.String(), New: becomes.String(), Reason: s.reason}); err != nil {
-		return err
+	if s.forJob != 0 {
+		if err := p.tx.happened(row.Event{Job: j.ID, Event: "preempt", Attempt: j.Attempt, Old: j.State.String(), New: j.State.String(), Reason: s.reason}); err != nil {
+			return err
+		}
 	}
 	switch {
 	case s.grace > 0:

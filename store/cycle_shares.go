@@ -77,9 +77,11 @@ func (p *pass) givesBack(id uint64, reason string) error {
 	if err != nil {
 		return err
 	}
-	grace, err := p.tx.attempts().toGo(j, preempt.OwnGrace)
-	if err != nil {
-		return err
+	grace := int64(0) // launchers are told, and their jobs end at once
+	if isExecuted(j) {
+		if grace, err = p.tx.attempts().toGo(j, preempt.OwnGrace); err != nil {
+			return err
+		}
 	}
 	return p.makesWay(j, stopping{grace: grace, reason: reason})
 }
