@@ -311,7 +311,7 @@ func set[T any](to, is *T) {
 
 // altered writes a job down that waits, as it is to be.
 func (ws waiting) altered(j, next *row.Job, never string) error {
-	before, queue := row.WaitingKey(j), j.Queue
+	before, kind, queue := row.WaitingKey(j), row.JobKindKey(j), j.Queue
 	had := make(totalsByKey)
 	if err := (accounting{ws.Tx}).whole(j, had); err != nil {
 		return err
@@ -320,6 +320,9 @@ func (ws waiting) altered(j, next *row.Job, never string) error {
 	j.Select, j.Place, j.Walltime, j.Access, j.Reservation, j.Prefer = next.Select, next.Place, next.Walltime, next.Access, next.Reservation, next.Prefer
 	j.Bind, j.Policy, j.NoPolicy, j.Pools = next.Bind, next.Policy, next.NoPolicy, next.Pools
 	j.Priority, j.Begin, j.Deadline, j.After, j.NoRequeue, j.Never = next.Priority, next.Begin, next.Deadline, next.After, next.NoRequeue, next.Never
+	if err := errors.Join(ws.file.Remove(row.JobKinds, kind), ws.file.Mark(row.JobKinds, row.JobKindKey(j))); err != nil {
+		return err
+	}
 	if j.Waits(j.State) {
 		if err := errors.Join(ws.file.Remove(row.Waiting, before), ws.file.Mark(row.Waiting, row.WaitingKey(j))); err != nil {
 			return err
