@@ -88,7 +88,11 @@ func (p *pass) givesBack(id uint64, reason string) error {
 
 // Beyond makes it a cycle.Host.
 func (p *pass) Beyond(c *cycle.Job) (bool, error) {
-	return p.tx.counters().Rules.Beyond(p.jobs[c.ID])
+	rules := p.tx.counters().Rules
+	if all, err := rules.All(); all == nil || !all.Soft() || err != nil {
+		return false, err
+	}
+	return rules.Beyond(p.jobs[c.ID])
 }
 
 // MayStart makes it a cycle.Host: it reports whether a job's class may start something

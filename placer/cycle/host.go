@@ -18,7 +18,9 @@ type Job struct {
 	Planned  bool
 	Start    int64 // of its plan
 	Delayed  bool  // an overdue job is in the way of its plan
-	Beyond   bool  // it would go beyond a soft limit: it has its turn after all others
+	kind     *kind // as pass has found it
+	pass     *Pass
+	Beyond   bool // it would go beyond a soft limit: it has its turn after all others
 }
 
 // place is where a job stands in the queue.

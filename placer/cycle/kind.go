@@ -23,6 +23,15 @@ type kind struct {
 
 // kind finds what is known of a job's request.
 func (p *Pass) kind(j *Job) (*kind, error) {
+	if j.kind != nil && j.pass == p {
+		return j.kind, nil
+	}
+	k, err := p.kindOf(j)
+	j.kind, j.pass = k, p
+	return k, err
+}
+
+func (p *Pass) kindOf(j *Job) (*kind, error) {
 	name, err := p.host.Kind(j)
 	if err != nil {
 		return nil, err
