@@ -30,27 +30,33 @@ func loadVerb() *verb {
 func (r *runner) load(c *cli.Context) error {
 	name := cmp.Or(c.Args().First(), "-")
 	opt := &store.LoadOptions{Options: *r.storeOptions(), DryRun: c.Bool(verbs.DryRun)}
-	return r.keyedWithin(c, r.DB, func(keep func(*store.Tx, func() error) error) error {
-		opt.Last = func(tx *store.Tx, content store.Content) error {
-			return keep(tx, func() error { return r.printLoaded(content) })
+	return r.keyedWithin(c, r.DB, func(keep keeper) error {
+		if keep.kept {
+			opt.Last = func(tx *store.Tx, content store.Content) error {
+				return keep.answer(tx, func() error { return r.printLoaded(content) })
+			}
 		}
-		return r.loadFrom(name, opt)
+		content, err := r.loadFrom(name, opt)
+		if err == nil && !keep.kept {
+			err = keep.answer(nil, func() error { return r.printLoaded(content) })
+		}
+		return err
 	})
 }
 
-func (r *runner) loadFrom(name string, opt *store.LoadOptions) error {
+func (r *runner) loadFrom(name string, opt *store.LoadOptions) (content store.Content, err error) {
 	from := r.stdin // not read as a part of the request: a dump may be larger than memory
 	if name != "-" {
 		in, err := os.Open(name)
 		if err != nil {
-			return err
+			return content, err
 		}
 		defer in.Close()
 		from = in
 	}
-	err := r.working("loading", r.sizeOf(name), func(watch store.Watch) error {
+	err = r.working("loading", r.sizeOf(name), func(watch store.Watch) (err error) {
 		opt.Watch = watch
-		_, err := store.Load(r.DB, from, opt)
+		content, err = store.Load(r.DB, from, opt)
 		return err
 	})
 	var line *store.LineError
@@ -60,7 +66,7 @@ func (r *runner) loadFrom(name string, opt *store.LoadOptions) error {
 	case err != nil:
 		err = fmt.Errorf("loading %s: %w", shownFile(name), err)
 	}
-	return err
+	return content, err
 }
 
 func (r *runner) printLoaded(content store.Content) error {

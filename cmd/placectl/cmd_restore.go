@@ -33,9 +33,9 @@ func (r *runner) restore(c *cli.Context) error {
 		return usagef("a backup is read from a file, not from standard input: write it into one first")
 	}
 	opt := &store.RestoreOptions{Options: *r.storeOptions(), NoHold: c.Bool("no-hold"), DryRun: c.Bool(verbs.DryRun)}
-	return r.keyedWithin(c, r.DB, func(keep func(*store.Tx, func() error) error) error {
+	return r.keyedWithin(c, r.DB, func(keep keeper) error {
 		opt.Last = func(tx *store.Tx, done *store.Restored) error {
-			return keep(tx, func() error { return r.printRestored(done) })
+			return keep.answer(tx, func() error { return r.printRestored(done) })
 		}
 		return r.working("restoring", r.sizeOf(name), func(watch store.Watch) error {
 			opt.Watch = watch

@@ -33,15 +33,22 @@ func salvageVerb() *verb {
 func (r *runner) salvage(c *cli.Context) error {
 	name, to := c.Args().First(), c.String("to")
 	opt := &store.SalvageOptions{Options: *r.storeOptions(), DryRun: c.Bool(verbs.DryRun)}
-	return r.keyedWithin(c, to, func(keep func(*store.Tx, func() error) error) error {
-		opt.Last = func(tx *store.Tx, out *store.Salvaged) error {
-			return keep(tx, func() error { return r.printSalvaged(name, to, out) })
+	return r.keyedWithin(c, to, func(keep keeper) error {
+		if keep.kept {
+			opt.Last = func(tx *store.Tx, out *store.Salvaged) error {
+				return keep.answer(tx, func() error { return r.printSalvaged(name, to, out) })
+			}
 		}
-		return r.working("salvaging", 0, func(watch store.Watch) error {
+		var out *store.Salvaged
+		err := r.working("salvaging", 0, func(watch store.Watch) (err error) {
 			opt.Watch = watch
-			_, err := store.Salvage(name, to, opt)
+			out, err = store.Salvage(name, to, opt)
 			return err
 		})
+		if err == nil && !keep.kept {
+			err = keep.answer(nil, func() error { return r.printSalvaged(name, to, out) })
+		}
+		return err
 	})
 }
 

@@ -329,6 +329,7 @@ func killLines(s *shell, random *rand.Rand, jobs, i int) []string {
 		"limit set user:* running=" + strconv.Itoa(300+i%5), "limit set user:u" + queue + " jobs=50", "limit rm user:u" + queue, "role add r" + queue + " operator", "role rm r" + queue + " operator", "account set a" + queue + " --shares 2", "account rm a" + queue, "job throttle 1[] " + strconv.Itoa(1+i%5),
 		"account set lab --shares " + strconv.Itoa(1+i), "account rm lab", "priority set user:ann=" + strconv.Itoa(1+i), "priority rm user:bob",
 		"preempt set queue:spare over all --at-most " + strconv.Itoa(1+i), "preempt rm queue:spare over all",
+		"view set v SELECT(1)", "view rm v",
 		"queue add spare", "queue set spare --policy fastest", "queue rm spare", "resource add x=long", "resource rm x",
 		"class map a=^x", "class default a", "class rm b", "class rebalance --threshold 0.1 --minimum 1m",
 		"batch create c" + batch, "batch done b 0 --host h1", "batch fail b 0 --host h1", "batch expire", "batch recompute", "batch rm c", "stats reset"}

@@ -119,32 +119,41 @@ func (a audienceOf) Line(line *keyed.Recording) error {
 // errFirst says that a key has no answer yet.
 var errFirst = errors.New("the key is new")
 
-// keyedWithin does a work that makes a new state of a database as a whole, and answers. The
-// work calls keep in that state, before it takes its place, with what prints the answer: it
-// is kept there for the key, so that both are there, or neither. The answer is printed when
-// the work is done. With a key whose answer the database has it repeats that.
-func (r *runner) keyedWithin(c *cli.Context, path string, work func(keep func(*store.Tx, func() error) error) error) error {
+// keeper is what keyedWithin hands to a work. answer prints the answer, in a transaction of
+// the new state where it is to be kept for a key (kept), else in none.
+type keeper struct {
+	kept   bool
+	answer func(tx *store.Tx, print func() error) error
+}
+
+// keyedWithin does a work that makes a new state of a database as a whole, and answers. With
+// a key the work has the answer kept in that state before it takes its place, so both are
+// there, or neither. The answer is printed when the work is done. With a key whose answer
+// the database has it repeats that.
+func (r *runner) keyedWithin(c *cli.Context, path string, work func(keeper) error) error {
 	if done, err := r.answeredBefore(c, path); done || err != nil {
 		return err
 	}
 	stdout, stderr := r.stdout, r.notes
 	var answer, notes bytes.Buffer
-	err := work(func(tx *store.Tx, print func() error) error {
+	keep := keeper{kept: c.IsSet(verbs.Key) && !c.Bool(verbs.DryRun)}
+	keep.answer = func(tx *store.Tx, print func() error) error {
 		answer.Reset()
 		notes.Reset()
 		r.stdout, r.notes = &answer, &notes
 		defer func() { r.stdout, r.notes = stdout, stderr }()
-		if !c.IsSet(verbs.Key) || c.Bool(verbs.DryRun) {
+		if !keep.kept {
 			return print()
 		}
 		return r.once(c, func(*store.Tx) error { return print() })(tx)
-	})
-	if err != nil {
+	}
+	if err := work(keep); err != nil {
 		return err
 	}
 	r.changed = !c.Bool(verbs.DryRun)
 	notes.WriteTo(stderr) //nolint:errcheck // as notef
-	if _, err = answer.WriteTo(stdout); err != nil && r.changed {
+	_, err := answer.WriteTo(stdout)
+	if err != nil && r.changed {
 		err = lostAnswer(err)
 	}
 	return err
