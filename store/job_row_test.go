@@ -14,7 +14,7 @@ import (
 func TestJobsAreTheirRows(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		j := rapid.Make[row.Job]().Draw(t, "job")
-		j.Walltime %= maxWalltime
+		j.Walltime, j.Idle = j.Walltime%maxWalltime, j.Idle%maxWalltime
 		j.Attempt = j.CurrentAttempt() // one that runs is at its first, if its row does not say so
 		if diff := cmp.Diff(j, jobOf(&j).row(), cmpopts.EquateEmpty()); diff != "" {
 			t.Errorf("-row +the same as a job and back\n%s", diff)
