@@ -313,7 +313,7 @@ func set[T any](to, is *T) {
 func (ws waiting) altered(j, next *row.Job, never string) error {
 	before, kind, queue := row.WaitingKey(j), row.JobKindKey(j), j.Queue
 	had := make(totalsByKey)
-	if err := (accounting{ws.Tx}).whole(j, had); err != nil {
+	if err := (accounting(ws)).whole(j, had); err != nil {
 		return err
 	}
 	j.Name, j.User, j.Group, j.Account, j.Queue, j.Class = next.Name, next.User, next.Group, next.Account, next.Queue, next.Class
@@ -328,7 +328,7 @@ func (ws waiting) altered(j, next *row.Job, never string) error {
 			return err
 		}
 	}
-	if err := (accounting{ws.Tx}).kept(j, had); err != nil {
+	if err := (accounting(ws)).kept(j, had); err != nil {
 		return err
 	}
 	ws.loaded.freed.Count() // what was decided of it was of another request
