@@ -1,14 +1,18 @@
 package store
 
 import (
+	"errors"
 	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/placectl/placectl/placer"
+	"github.com/placectl/placectl/placer/preempt"
 	"github.com/placectl/placectl/store/internal/row"
 )
 
@@ -63,6 +67,7 @@ func TestOldFiles(t *testing.T) {
 
 func writeOldFile(t *testing.T, dir string) {
 	db, clock := lively(t)
+	shareSome(t, db)
 	clock.t = 1_000_500
 	if err := db.Update(func(tx *Tx) error { return tx.Configure("default_walltime", "3600") }); err != nil {
 		t.Fatal(err)
@@ -76,6 +81,37 @@ func writeOldFile(t *testing.T, dir string) {
 		if err := os.WriteFile(filepath.Join(dir, name), b, 0o644); err != nil {
 			t.Fatal(err)
 		}
+	}
+}
+
+// shareSome sets what many who share a cluster need: accounts, limits, numbers, roles, rules
+// by which some make way, and a view; and has a job that an expression puts before others.
+func shareSome(t *testing.T, db *DB) {
+	t.Helper()
+	rule, err := preempt.Parse("queue:q over all")
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = db.Update(func(tx *Tx) error {
+		return errors.Join(
+			tx.Accounts().Set(Account{Name: "physics", Shares: 60, Allow: []string{"group:lab"}}),
+			tx.Accounts().Set(Account{Name: "optics", Parent: "physics", Shares: 2, Members: []AccountMember{{User: "ann", Shares: 3}}}),
+			tx.Limits().Set(Limit{Key: "user:*", Measure: "running", Max: 20}, Limit{Key: "queue:q,user:ann", Measure: "ncpus", Soft: true, Max: 4}),
+			tx.Preemption().Set(rule),
+			PrioritiesOf(tx).Set(Number{Kind: "user", Name: "ann", Number: 100}),
+			RolesOf(tx).Add("olga", Operator),
+			tx.Views().Set(SQLView{Name: "mine", Select: "SELECT job FROM jobs WHERE user = 'ann'"}),
+			tx.Configure("job_priority", "PRIORITY + FAIRSHARE"))
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = db.Update(func(tx *Tx) error {
+		_, err := tx.Submit(Submission{Request: placer.Request{Select: "1:ncpus=1", Walltime: time.Hour, User: "ann", Account: "optics", Group: "lab", Queue: "q"}})
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
 }
 
