@@ -80,6 +80,7 @@ func (p *Pass) makeWay(j *Job, k *kind) (done, blocked bool, err error) {
 		}
 	}
 	p.bounds = nil // there is room where there was none
+	p.served[j] = true
 	delete(p.lifted, j)
 	if err := p.take(j, &a, t.plan); err != nil {
 		return false, false, err
@@ -107,10 +108,11 @@ func (p *Pass) wayNotMade(j *Job, v vain, alone bool, displaced []*Job) error {
 	return nil
 }
 
-// displace takes the plans off the nodes that a job goes before.
+// displace takes the plans off the nodes that a job goes before, but for those of jobs for
+// which others are stopped in this pass: they get the nodes that those give back.
 func (p *Pass) displace(j *Job) (displaced []*Job, err error) {
 	for _, o := range p.queue {
-		if !o.Planned || p.lifted[o] || o == j {
+		if !o.Planned || p.lifted[o] || p.served[o] || o == j {
 			continue
 		}
 		before, err := p.spec.Preempter.Before(j, o)

@@ -22,6 +22,7 @@ type Pass struct {
 
 	queue  []*Job
 	passed map[*Job]bool // jobs that were looked at; nil where nobody makes way
+	served map[*Job]bool // jobs for which others are stopped in this pass
 	vain   map[vain]int  // where nobody's making way helps, as of room being made so many times
 }
 
@@ -38,7 +39,7 @@ func New(host Host, freed *Freed, spec Spec, now int64) *Pass {
 func (p *Pass) Run(queue []*Job) (unreached int, err error) {
 	p.queue = queue
 	if p.spec.Preempter != nil {
-		p.passed = make(map[*Job]bool, len(queue))
+		p.passed, p.served = make(map[*Job]bool, len(queue)), make(map[*Job]bool)
 	}
 	for i, j := range queue {
 		rest := queue[i+1:]
