@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/placectl/placectl/cmd/placectl/internal/exit"
 	"github.com/placectl/placectl/cmd/placectl/internal/jobref"
 	"github.com/placectl/placectl/cmd/placectl/internal/nouns"
 	"github.com/placectl/placectl/cmd/placectl/internal/spell"
@@ -28,7 +29,8 @@ func submitVerb() *verb {
 			"#SBATCH in front of the first command of a script are flags of submit; those of the command line win. What\n" +
 			"such a line asks for that is not supported is refused with its number.\n" +
 			"A job that depends on another waits for that one: to have started (--after), to have ended well (--afterok), badly (--afternotok) or at all (--afterany); when that\n" +
-			"cannot happen any more it is cancelled. 12[] are all jobs of array 12, 12[3] is one of them.",
+			"cannot happen any more it is cancelled. 12[] are all jobs of array 12, 12[3] is one of them.\n" +
+			"One that would go beyond a limit on waiting jobs is refused: 3, or 4 where the limit is on one job's size.",
 		Flags: slices.Concat(requestFlags(), payloadFlags(), []cli.Flag{
 			bindFlag(), overLimitsFlag(),
 			&cli.StringFlag{Name: "array", Usage: "`N` equal jobs that differ by their index, from 0; or those of a list of indices, such as 0-99:2 or 1,5,9-12 (5-5 for one); %10 behind either: at most 10 at once"},
@@ -42,7 +44,8 @@ func submitVerb() *verb {
 			&cli.BoolFlag{Name: "hold", Usage: "it waits for placectl unhold"},
 			&cli.BoolFlag{Name: "no-requeue", Usage: "when it is stopped for another class's sake it is cancelled, not queued again"},
 			&cli.StringFlag{Name: "requestor", Usage: "who asks, as class map understands it (the user)"}}),
-		Access: verbs.Writes,
+		Access:   verbs.Writes,
+		Statuses: []int{exit.NotNow, exit.Never},
 		Example: "job=$(placectl submit 4:ncpus=8 -t 2h -o id -- ./simulate --all)\n" +
 			"placectl submit 1:ncpus=1 --afterok $job --name report -- ./report\n" +
 			"placectl submit 1:ncpus=2 --array 100 --priority 10 --begin 22:00\n" +
