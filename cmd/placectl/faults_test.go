@@ -189,6 +189,10 @@ func faultCalls(t *testing.T) (calls []faultCall) {
 			}) || v.Access == verbs.NoDatabase {
 				continue
 			}
+			if slices.ContainsFunc(args, elsewhere) {
+				met[name] = true // what fails in a log, package replica's tests try
+				continue
+			}
 			if name == "check" && len(args) == 1 {
 				args = append(args, "--"+inProcess)
 			}
