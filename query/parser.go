@@ -59,28 +59,6 @@ func Complete(text string) (done bool) {
 	}
 }
 
-// OneLine writes a text on one line, without its comments; not ok where it is no
-// statement, or a line ends in a text of it.
-func OneLine(text string) (line string, ok bool) {
-	var open error
-	defer func() { ok = ok && open == nil }()
-	defer rescue(&open)
-	l := &lexer{text: text}
-	var b strings.Builder
-	last := 0
-	for {
-		t := l.next()
-		if t.kind == tokenEnd {
-			return b.String(), b.Len() > 0 && !strings.ContainsAny(b.String(), "\n\r")
-		}
-		if t.pos > last && b.Len() > 0 {
-			b.WriteByte(' ')
-		}
-		b.WriteString(text[t.pos:t.end])
-		last = t.end
-	}
-}
-
 // endStatement goes past a semicolon. A word taken for an alias may have been meant
 // for a keyword.
 func (p *parser) endStatement() {

@@ -101,18 +101,6 @@ func TestSmall(t *testing.T) {
 	}
 }
 
-// TestOneLine: on one line a statement is what it was.
-func TestOneLine(t *testing.T) {
-	for text, want := range map[string]string{
-		"SELECT 'a  b',\n\t1 -- what\nFROM t;\n": "SELECT 'a  b', 1 FROM t;", "SELECT 1;": "SELECT 1;", "SELECT /* x */ a.b": "SELECT a.b",
-		"SELECT 'a\nb'": "", "SELECT 'a": "", "-- nothing": "",
-	} {
-		if got, ok := OneLine(text); ok != (want != "") || ok && got != want {
-			t.Errorf("%q is %q, %t on one line, not %q", text, got, ok, want)
-		}
-	}
-}
-
 // TestViewsAsTables: a view is used as a table, with its own names for columns, and its
 // faults are told where it is used.
 func TestViewsAsTables(t *testing.T) {
