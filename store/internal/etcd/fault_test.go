@@ -122,6 +122,53 @@ func TestLateCopy(t *testing.T) {
 	}
 }
 
+// TestDoubledAndTrimmed: one member has carried a request out and is slow to say so, another
+// refuses the copy that it was sent, and meanwhile the entry was trimmed: nobody can tell
+// whether it was put, and whoever took the refusal for an answer would put it twice.
+func TestDoubledAndTrimmed(t *testing.T) {
+	f := newFake()
+	done, hold := make(chan struct{}), make(chan struct{})
+	var slow atomic.Bool
+	first := f.member(t, func(r *http.Request, after bool) bool {
+		if after && isTransaction(r) && slow.CompareAndSwap(true, false) {
+			close(done)
+			<-hold
+		}
+		return true
+	})
+	t.Cleanup(func() { close(hold) }) // before the server waits for whoever hangs
+	trimmed := make(chan struct{})
+	second := f.member(t, func(r *http.Request, after bool) bool {
+		if !after && isTransaction(r) {
+			<-trimmed
+		}
+		return true
+	})
+	d, other := connect(t, "doubled", first, second), connect(t, "doubled", f.member(t, nil))
+	start := made(t, other)
+	d.best.Store(0)
+	slow.Store(true)
+	entry := []byte("\x01one")
+	go func() {
+		defer close(trimmed)
+		<-done
+		at := start.After(entry)
+		if kept, err := other.Keep(ending(t), start, &replica.Snapshot{At: at}); err != nil || !kept {
+			t.Error(kept, err)
+		}
+		if err := other.Trim(ending(t), at.N+1); err != nil {
+			t.Error(err)
+		}
+	}()
+	tail, err := d.Append(ending(t), start, entry, nil)
+	if !errors.Is(err, replica.ErrLost) {
+		t.Errorf("the copy was refused: %+v, %v", tail, err)
+	}
+	if tail, err = d.Append(ending(t), start, entry, nil); err != nil || tail == nil || tail.First != 2 || len(tail.Entries) != 0 {
+		t.Errorf("when it is asked again: %+v, %v", tail, err)
+	}
+}
+
 // TestSilence: nobody there is ErrAway; nobody who answers is ErrLost for what changes
 // something, and ErrAway for what does not.
 func TestSilence(t *testing.T) {

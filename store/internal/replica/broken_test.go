@@ -220,3 +220,51 @@ func TestProof(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// doubledAndTrimmed is a driver on whose way an entry comes twice, the second time after
+// what the first has put was trimmed, and whose answer is the second's.
+type doubledAndTrimmed struct {
+	*Memory
+	between func()
+}
+
+func (d *doubledAndTrimmed) Append(ctx context.Context, at Position, entry []byte, place Place) (*Tail, error) {
+	if d.between == nil {
+		return d.Memory.Append(ctx, at, entry, place)
+	}
+	if tail, err := d.Memory.Append(ctx, at, entry, place); tail != nil || err != nil {
+		return tail, err
+	}
+	d.between()
+	d.between = nil
+	return nil, ErrLost
+}
+
+// TestTrimmedMeanwhile: who finds the log to begin behind an entry of which it does not know
+// whether it was put says so, and does not put it once more.
+func TestTrimmedMeanwhile(t *testing.T) {
+	t.Parallel()
+	m := newLog(t)
+	way := &doubledAndTrimmed{Memory: m}
+	a, b := machine(t, way), machine(t, m)
+	way.between = func() {
+		for range 2 {
+			write(t, b, "other", time.Now().String())
+			if err := b.Trim(); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+	add := func(r *file.Recorder) (bool, error) { return true, set(r, "k", get(r, "k")+"x") }
+	if err := a.Update(add); !errors.Is(err, file.ErrUnknown) {
+		t.Error(err)
+	}
+	if err := b.View(func(r *file.Recorder) error {
+		if got := get(r, "k"); got != "x" {
+			t.Errorf("it was done %d times", len(got))
+		}
+		return nil
+	}); err != nil {
+		t.Error(err)
+	}
+}

@@ -88,7 +88,7 @@ func TestChaos(t *testing.T) {
 		wg.Go(func() {
 			for n := 0; time.Now().Before(end); n++ {
 				key := fmt.Sprintf("m%d.%d", i, n)
-				switch rng.IntN(30) {
+				switch rng.IntN(12) {
 				case 0:
 					way.away(true)
 					time.AfterFunc(20*time.Millisecond, func() { way.away(false) })

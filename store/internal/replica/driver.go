@@ -92,7 +92,9 @@ type Log interface {
 	// moved to (at.N+1, ChainOf(entry)), and the place in the line, which may be nil, is
 	// given up. It returns nil then. Else it returns what there is behind the position,
 	// and nothing was changed. It is one attempt: after ErrLost the caller calls again
-	// with the same bytes, and finds its own entry in the Tail if it was put.
+	// with the same bytes, and finds its own entry in the Tail if it was put. Where the
+	// log begins behind at+1 the Tail cannot tell: then it is ErrLost, too, when the
+	// answer is of one of several copies that were sent.
 	Append(ctx context.Context, at Position, entry []byte, place Place) (*Tail, error)
 	// After reads what there is behind a position. It is linearizable: it sees every
 	// entry whose Append has returned before it was called. It fails with ErrNoLog where

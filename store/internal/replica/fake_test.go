@@ -68,6 +68,14 @@ func (d *rough) Append(ctx context.Context, at Position, entry []byte, place Pla
 		return nil, fmt.Errorf("%w: it was cut short", ErrLost)
 	case twice:
 		_, _ = d.Memory.Append(ctx, at, entry, place)
+		if pause < time.Millisecond { // a second copy that comes much later
+			time.Sleep(100 * pause)
+		}
+		t, err := d.Memory.Append(ctx, at, entry, place)
+		if t != nil && t.First > at.N+1 {
+			return nil, fmt.Errorf("%w: one of two copies was refused, and what the other did was trimmed", ErrLost)
+		}
+		return t, err
 	case late:
 		d.delayed.Go(func() {
 			time.Sleep(pause)

@@ -214,12 +214,20 @@ func (w *writer) append(at Position, entry []byte) (*Tail, error) {
 		}
 		if ctx.Err() != nil || time.Now().After(w.until) {
 			if lost {
-				return nil, fmt.Errorf("%w: no answer came to an entry: %v; look whether it was done before it is tried again, or try with the same --key", file.ErrUnknown, err)
+				return nil, fmt.Errorf("%w: no answer came to an entry%s; look whether it was done before it is tried again, or try with the same --key", file.ErrUnknown, because(err))
 			}
 			return nil, away(err)
 		}
 		pause(ctx, min(time.Duration(try)*5*time.Millisecond, 200*time.Millisecond))
 	}
+}
+
+// because is an error as the rest of a sentence.
+func because(err error) string {
+	if err == nil { // the last answer was that others wait, and said nothing of the entry
+		return ""
+	}
+	return ": " + err.Error()
 }
 
 // notTaken says of an entry that the log has refused that nothing was changed.
