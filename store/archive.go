@@ -148,7 +148,7 @@ func removeEnded(tx *Tx, ids []uint64) error {
 			return err
 		}
 		err = errors.Join(tx.file.Remove(row.Jobs, key), tx.file.Remove(row.JobStates, row.JobStateKey(j.State, id)), tx.file.Remove(row.JobKinds, row.JobKindKey(j)),
-			tx.attempts().remove(id), tx.loaded.tallies.gone(j))
+			tx.attempts().remove(id), tx.loaded.tallies.Gone(j))
 		if err != nil {
 			return tx.spoil(err)
 		}

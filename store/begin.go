@@ -8,6 +8,7 @@ import (
 
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/placer"
+	"github.com/placectl/placectl/store/internal/postponed"
 	"github.com/placectl/placectl/store/internal/row"
 	"github.com/placectl/placectl/timeline"
 )
@@ -73,7 +74,7 @@ func (p *passage) job(c change) error {
 func (p *passage) putOff(j *row.Job, why string) error {
 	j.Reason = fmt.Sprintf("was to start at %s; %s", stamp(j.Start), why)
 	p.late = append(p.late, j)
-	if err := (postponed{p.tx}).add(j); err != nil {
+	if err := postponed.Add(p.tx.file, j); err != nil {
 		return err
 	}
 	return p.tx.allocations().vacate(j)

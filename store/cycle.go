@@ -131,7 +131,7 @@ func (tx *Tx) Cycle(spec CycleSpec) (*CycleReport, error) {
 			return nil, tx.spoil(err)
 		}
 	}
-	return p.report(), tx.spoil(tx.loaded.tallies.cycled(start, tx.db.opt.Now()))
+	return p.report(), tx.spoil(tx.loaded.tallies.Cycled(tx.now, tx.db.opt.Now().Sub(start), tx.changed()))
 }
 
 // newPass is a cycle that has done nothing yet.

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/placectl/placectl/store/internal/derived"
+	"github.com/placectl/placectl/store/internal/postponed"
 	"github.com/placectl/placectl/store/internal/row"
 	"github.com/placectl/placectl/timeline"
 )
@@ -203,7 +204,7 @@ func (p *pass) delays(late []*row.Job) error {
 	slices.SortFunc(byHand, func(a, b *row.Job) int { return cmp.Compare(a.ID, b.ID) })
 	for _, j := range byHand {
 		j.Reason = "was to start at " + stamp(j.Start) + "; an overdue job is on its nodes"
-		if err := errors.Join(postponed{p.tx}.add(j), p.tx.allocations().vacate(j), p.tx.plans().anew(j)); err != nil {
+		if err := errors.Join(postponed.Add(p.tx.file, j), p.tx.allocations().vacate(j), p.tx.plans().anew(j)); err != nil {
 			return err
 		}
 		p.planned = append(p.planned, j)
@@ -246,4 +247,69 @@ func (al allocations) conflict(j *row.Job, guest timeline.Guest, by bool) (bool,
 		}
 	}
 	return false, nil
+}
+
+// forward brings jobs forward that were put off, where room was made since they were looked
+// at last.
+func (p *pass) forward() error {
+	list, err := postponed.Read(p.tx.file)
+	if err != nil || len(list.Jobs) == 0 || list.Tried == p.tx.state.Invalidations && p.tx.state.Invalidations != 0 {
+		return err
+	}
+	var left []row.PostponedJob
+	for _, x := range list.Jobs {
+		j, err := p.tx.file.Get(row.Jobs, row.Key64(x.Job))
+		if err != nil {
+			return err
+		}
+		if j == nil {
+			continue
+		}
+		job, err := row.DecodeJob(row.Key64(x.Job), j)
+		if err != nil {
+			return err
+		}
+		if job.State != JobReserved || job.Start <= x.Wanted {
+			continue // it runs, or somebody has seen to it
+		}
+		if err := p.bring(job, x.Wanted); err != nil {
+			return err
+		}
+		if job.State == JobReserved && job.Start > x.Wanted {
+			left = append(left, x)
+		}
+	}
+	list.Jobs, list.Tried = left, p.tx.state.Invalidations
+	return postponed.Keep(p.tx.file, list)
+}
+
+// bring gives a job with a plan the earliest start that there is from an instant on, if that
+// is earlier than the one that it has.
+func (p *pass) bring(j *row.Job, wanted int64) error {
+	tx := p.tx
+	spans, err := tx.allocations().spans(j)
+	if err != nil {
+		return err
+	}
+	nodes, then := j.AllNodes(), j.Start
+	if err := tx.allocations().leave(j); err != nil {
+		return err
+	}
+	a, plan, err := tx.plans().earliest(j, max(wanted, tx.now))
+	if isRefusal(err) || err == nil && plan.Start >= then {
+		return tx.allocations().takeAgain(j, spans, JobReserved)
+	}
+	if err != nil {
+		return err
+	}
+	tx.loaded.freed.On(nodes)
+	j.Reason = ""
+	if err := tx.plans().apply(j, a, plan, JobReserved); err != nil {
+		return err
+	}
+	p.planned = append(p.planned, j)
+	if j.State == JobRunning {
+		return nil
+	}
+	return tx.happened(replanned(j, "was to start at "+stamp(then)))
 }

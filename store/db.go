@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/store/internal/drivers"
 	"github.com/placectl/placectl/store/internal/file"
 	"github.com/placectl/placectl/store/internal/replica"
 )
@@ -88,7 +89,7 @@ func open(path string, opt Options, scratch bool) (*DB, error) {
 	}
 	var err error
 	if IsLog(path) {
-		if db.log, err = openLog(path, &db.opt); err != nil {
+		if db.log, err = drivers.Open(path, db.opt.replica()); err != nil {
 			return nil, err
 		}
 		return db, nil

@@ -83,12 +83,12 @@
 // make of them what callers get; package derived is what index and calendar are lent, and
 // what else follows from rows, clock.go the notion of now. What is about one noun alone is
 // a method of a type around the transaction: attempts, plans, allocations, waiting,
-// overdue, payloads, reservations, queues, counters, nodeDevices, nodeIndex, tallies, classShares. nodes.go,
+// overdue, payloads, reservations, queues, counters, nodeDevices, nodeIndex, classShares. nodes.go,
 // ask.go and place.go, begin.go, extend.go, finish.go, reserve.go and standing.go are what
 // can be done, conflict.go verifies it; device.go decides which devices a job gets,
 // device_node.go and device_change.go what becomes of those that jobs have when a node
 // names others, device_split.go makes nodes of groups of them, device_job.go shows them; pool.go and counter.go
-// count what belongs to no node; limit.go is who may have how much, role.go who may do what, account.go who pays, usage.go adds up what jobs have had, priority.go puts in order those that wait; tally.go counts jobs, metrics.go
+// count what belongs to no node; limit.go is who may have how much, role.go who may do what, account.go who pays, usage.go adds up what jobs have had, priority.go puts in order those that wait; metrics.go
 // tells a monitoring system; views.go keeps queries; shares.go and share_state.go are class shares,
 // preempt.go is whose jobs make way for whose,
 // play.go plays the queue forward.

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/store/internal/hosts"
 	"github.com/placectl/placectl/store/internal/row"
 )
 
@@ -34,7 +35,7 @@ func (hs Hosts) Beat(host, user, boot string) error {
 	if host == "" || user == "" {
 		return fmt.Errorf("%w: a host and a user are there, or nobody is", ErrInvalid)
 	}
-	beats, err := hs.beats()
+	beats, err := hosts.Beats(hs.tx.file)
 	if err != nil {
 		return err
 	}
@@ -44,7 +45,7 @@ func (hs Hosts) Beat(host, user, boot string) error {
 	}
 	mine := &beats[i]
 	mine.Boot, mine.Seen = boot, hs.tx.now
-	if err := hs.put(mine); err != nil {
+	if err := hosts.Keep(hs.tx.file, mine); err != nil {
 		return hs.tx.spoil(err)
 	}
 	for i := range beats {
@@ -60,19 +61,6 @@ func (hs Hosts) Beat(host, user, boot string) error {
 		}
 		return hs.say(j, "reachable", "")
 	}))
-}
-
-// beats are those of all hosts, in the order of users and hosts.
-func (hs Hosts) beats() (beats []row.Beat, err error) {
-	err = hs.tx.file.Each(row.Meta, row.BeatPrefix(), func(key, payload []byte) (_ bool, err error) {
-		beats, err = row.Beats(key, payload, beats)
-		return true, err
-	})
-	return beats, err
-}
-
-func (hs Hosts) put(b *row.Beat) error {
-	return hs.tx.file.Put(row.Meta, b.Key(), row.EncodeBeat(b))
 }
 
 // up takes the nodes back into use that were down because nobody was heard of; not those
@@ -91,7 +79,7 @@ func (hs Hosts) up(b *row.Beat) error {
 		}
 	}
 	b.Down = nil
-	return hs.put(b)
+	return hosts.Keep(hs.tx.file, b)
 }
 
 // eachAttempt goes through the attempts that a user's processes execute on a host.
@@ -139,7 +127,7 @@ func (hs Hosts) say(j *row.Job, event, reason string) error {
 // silent notes which attempts cannot be reached, and keeps others off their hosts.
 func (p *pass) silent() error {
 	hs := p.tx.Hosts()
-	beats, err := hs.beats()
+	beats, err := hosts.Beats(hs.tx.file)
 	if err != nil || len(beats) == 0 {
 		return err
 	}
@@ -199,7 +187,7 @@ func (hs Hosts) lost(b *row.Beat, last int64, whole bool) error {
 	if len(b.Down) == before {
 		return nil
 	}
-	return hs.put(b)
+	return hosts.Keep(hs.tx.file, b)
 }
 
 // down keeps others off a node.
@@ -210,4 +198,56 @@ func (hs Hosts) down(b *row.Beat, number uint32, why string) error {
 	}
 	b.Down = append(b.Down, number)
 	return hs.tx.SetNodeState(number, index.Down, why)
+}
+
+// refuses takes note that a node has refused a job, and drains one that does it too often,
+// before it has refused all that wait, or that is not healthy. Only what is the host's fault
+// counts.
+func (hs Hosts) refuses(number uint32, r Result) error {
+	if r.Blame != BlameNode && r.Blame != BlameHealth {
+		return nil
+	}
+	n, err := hs.tx.NodeByNumber(number)
+	if err != nil || n.State != index.Up {
+		return err
+	}
+	if r.Blame == BlameHealth {
+		return hs.tx.SetNodeState(number, index.Drained, r.Why)
+	}
+	set, err := hs.tx.settings()
+	if err != nil || set.SuspectAfter == 0 {
+		return err
+	}
+	suspect, err := hosts.Refused(hs.tx.file, number, r.Job, hs.tx.now, set.SuspectAfter, seconds(set.SuspectWindow))
+	if err != nil || !suspect {
+		return err
+	}
+	return hs.tx.SetNodeState(number, index.Drained, "suspect: "+r.Why)
+}
+
+// blame is whose fault it is that nobody has claimed an attempt on a host. Where attempts
+// are executed, or somebody was heard of lately, it is not the host's: nobody makes passes
+// there for this user.
+func (hs Hosts) blame(host string) (Blame, error) {
+	who := BlameNode
+	beats, err := hosts.Beats(hs.tx.file)
+	if err != nil || slices.ContainsFunc(beats, func(b row.Beat) bool { return SameHost(b.Host, host) && hs.tx.now-b.Seen < claimWithin }) {
+		return BlameNobody, err
+	}
+	err = hs.tx.file.Each(row.Claimed, nil, func(key, _ []byte) (bool, error) {
+		claimer, job, number, err := row.SplitClaimedKey(key)
+		if err != nil || number == 0 || !SameHost(claimer, host) {
+			return err == nil, err
+		}
+		j, err := hs.tx.job(job)
+		if err != nil {
+			return false, err
+		}
+		a, err := hs.tx.attempts().of(j, number)
+		if a != nil && a.By == row.BySupervisor {
+			who = BlameNobody
+		}
+		return who == BlameNode, err
+	})
+	return who, err
 }

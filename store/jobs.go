@@ -99,7 +99,7 @@ func (tx *Tx) putJob(j *row.Job, was JobState) error {
 		if err := tx.happened(jobEvent(j, was)); err != nil {
 			return err
 		}
-		if err := errors.Join(tx.list(j, was), tx.loaded.tallies.moved(j, was)); err != nil {
+		if err := errors.Join(tx.list(j, was), tx.loaded.tallies.Moved(j, was)); err != nil {
 			return err
 		}
 		if err := tx.counters().Rules.Moved(j, was); err != nil {

@@ -9,6 +9,7 @@ import (
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/placer/fairshare"
 	"github.com/placectl/placectl/store/internal/row"
+	"github.com/placectl/placectl/store/internal/tallies"
 	"github.com/placectl/placectl/timeline"
 )
 
@@ -240,7 +241,7 @@ func (g *gauges) stretch(node uint32, b timeline.Busy, to amounts) error {
 }
 
 func (g *gauges) jobs(m *Metrics) error {
-	list, err := g.tx.loaded.tallies.all()
+	list, err := g.tx.loaded.tallies.All()
 	if err != nil {
 		return err
 	}
@@ -252,32 +253,32 @@ func (g *gauges) jobs(m *Metrics) error {
 	for _, q := range queues {
 		known = append(known, q.Name)
 	}
-	at := make(map[string]*queueTally, len(list))
+	at := make(map[string]*tallies.Queue, len(list))
 	for _, q := range list {
-		at[q.queue], known = q, append(known, q.queue)
+		at[q.Name], known = q, append(known, q.Name)
 	}
 	slices.Sort(known)
 	for _, name := range slices.Compact(known) {
 		q := at[name]
 		if q == nil {
-			q = &queueTally{queue: name, tally: new(row.Tally)}
+			q = &tallies.Queue{Name: name, Tally: new(row.Tally)}
 		}
-		m.Queues = append(m.Queues, q.metrics())
+		m.Queues = append(m.Queues, queueMetrics(q))
 	}
-	last, err := g.tx.loaded.tallies.lastCycle()
+	last, err := g.tx.loaded.tallies.LastCycle()
 	if last != nil {
 		m.LastCycle, m.Took = instant(last.Began), time.Duration(last.Took)
 	}
 	return err
 }
 
-func (q *queueTally) metrics() QueueMetrics {
-	t := q.tally
-	out := QueueMetrics{Queue: q.queue, Submitted: t.Submitted, Waits: slices.Clone(t.Waits[:]), Waited: time.Duration(t.Waited) * time.Second,
+func queueMetrics(q *tallies.Queue) QueueMetrics {
+	t := q.Tally
+	out := QueueMetrics{Queue: q.Name, Submitted: t.Submitted, Waits: slices.Clone(t.Waits[:]), Waited: time.Duration(t.Waited) * time.Second,
 		Jobs:  make(map[JobState]uint64),
 		Ended: map[JobState]uint64{JobFinished: t.Finished, JobFailed: t.Failed, JobCancelled: t.Cancelled}}
 	for _, state := range JobStates() {
-		out.Jobs[state] = q.counts[state]
+		out.Jobs[state] = q.Counts[state]
 	}
 	return out
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/placer"
+	"github.com/placectl/placectl/store/internal/hosts"
 	"github.com/placectl/placectl/store/internal/row"
 )
 
@@ -316,7 +317,7 @@ func (tx *Tx) SetNodeState(number uint32, state index.State, reason string) erro
 			return err
 		}
 	}
-	if err := (suspects{tx}).clear(number); err != nil {
+	if err := hosts.Executed(tx.file, number); err != nil {
 		return err
 	}
 	if was != state {
@@ -380,7 +381,7 @@ func (tx *Tx) RemoveNode(number uint32) error {
 		return err
 	}
 	tx.loaded.freed.Anywhere()
-	if err := errors.Join(tx.file.Remove(row.NodeNames, []byte(n.Name)), suspects{tx}.clear(number)); err != nil {
+	if err := errors.Join(tx.file.Remove(row.NodeNames, []byte(n.Name)), hosts.Executed(tx.file, number)); err != nil {
 		return err
 	}
 	return tx.file.Remove(row.Nodes, row.Key32(number))

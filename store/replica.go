@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/placectl/placectl/store/internal/drivers"
 	"github.com/placectl/placectl/store/internal/file"
 	"github.com/placectl/placectl/store/internal/replica"
 	"github.com/placectl/placectl/store/internal/row"
@@ -35,45 +36,10 @@ func IsLog(name string) bool {
 	return is && scheme != "" && !strings.Contains(scheme, "/") && !strings.HasPrefix(name, URLScheme)
 }
 
-// openLog makes a handle on the replica of a log.
-func openLog(name string, opt *Options) (*replica.Replica, error) {
-	d, c, err := connect(name, opt)
-	if err != nil {
-		return nil, err
-	}
-	ropt, err := opt.replica()
-	if err != nil {
-		return nil, err
-	}
-	log, err := replica.Connected(name, d, c, ropt)
-	if err != nil {
-		_ = d.Close()
-		return nil, err
-	}
-	return log, nil
-}
-
-// connect makes a connection to a log.
-func connect(name string, opt *Options) (replica.Driver, replica.Config, error) {
-	d, c, err := replica.Connect(name, opt.Detail)
-	if err != nil {
-		err = fmt.Errorf("%s: %w%w", name, err, file.Wordless(ErrInvalid))
-	}
-	return d, c, err
-}
-
 // replica is how the replica of a log is used.
-func (opt *Options) replica() (replica.Options, error) {
-	out := replica.Options{Folder: opt.Replica.Folder, LockTimeout: opt.lockTimeout(), Stale: opt.Replica.Stale, Version: opt.Replica.Version, Verb: opt.Replica.Verb,
+func (opt *Options) replica() replica.Options {
+	return replica.Options{Folder: opt.Replica.Folder, LockTimeout: opt.lockTimeout(), Stale: opt.Replica.Stale, Version: opt.Replica.Version, Verb: opt.Replica.Verb,
 		Now: opt.Now, Warn: opt.Warn, Detail: opt.Detail}
-	if out.Folder == "" {
-		cache, err := os.UserCacheDir()
-		if err != nil {
-			return out, fmt.Errorf("where replicas are to lie: %w; PLACECTL_REPLICAS says it", err)
-		}
-		out.Folder = filepath.Join(cache, "placectl")
-	}
-	return out, nil
 }
 
 // rows is the file that the handle reads, as it is.
@@ -165,7 +131,7 @@ func createLog(name string, opt *Options, fill func(path string, opt *Options) e
 	if opt == nil {
 		opt = new(Options)
 	}
-	d, _, err := connect(name, opt)
+	d, _, err := drivers.Connect(name, opt.Detail)
 	if err != nil {
 		return err
 	}

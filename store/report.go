@@ -8,6 +8,7 @@ import (
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/placer"
 
+	"github.com/placectl/placectl/store/internal/hosts"
 	"github.com/placectl/placectl/store/internal/row"
 )
 
@@ -127,7 +128,7 @@ func (as attempts) reported(j *row.Job, a *row.Attempt, r Result) error {
 	own := r.Outcome <= OutcomeOOM
 	if own {
 		j.Unbegun, j.Lost, j.Exit = 0, 0, r.Exit
-		if err := suspects(as).clear(firstNode(j)); err != nil {
+		if err := hosts.Executed(as.file, firstNode(j)); err != nil {
 			return err
 		}
 	}
@@ -252,7 +253,7 @@ func (as attempts) unclaimedTooLong(j *row.Job, set *Settings) (bool, error) {
 		return false, err
 	}
 	why := fmt.Sprintf("nobody claimed it on %s (for %s)", host, j.User)
-	blame, err := suspects(as).blame(host)
+	blame, err := as.Hosts().blame(host)
 	if err != nil {
 		return false, err
 	}
@@ -268,7 +269,7 @@ func (as attempts) refused(j *row.Job, r Result) error {
 	j.Unbegun, j.Lost = 0, 0
 	node := firstNode(j)
 	r.Job = j.ID
-	if err := suspects(as).refused(node, r); err != nil {
+	if err := as.Hosts().refuses(node, r); err != nil {
 		return err
 	}
 	if r.Blame == BlameJob || !j.Queued {

@@ -332,7 +332,7 @@ func (ws waiting) altered(j, next *row.Job, never string) error {
 		return err
 	}
 	ws.loaded.freed.Count() // what was decided of it was of another request
-	err := errors.Join(ws.loaded.tallies.shifted(j, queue), ws.happened(row.Event{Job: j.ID, Event: "alter", Old: j.State.String(), New: j.State.String()}))
+	err := errors.Join(ws.loaded.tallies.Shifted(j, queue), ws.happened(row.Event{Job: j.ID, Event: "alter", Old: j.State.String(), New: j.State.String()}))
 	if err == nil && never != "" {
 		err = ws.neverRuns(j, never)
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/placectl/placectl/store/internal/row"
 	"github.com/placectl/placectl/store/internal/rules"
 	"github.com/placectl/placectl/store/internal/tables"
+	"github.com/placectl/placectl/store/internal/tallies"
 	"github.com/placectl/placectl/timeline"
 )
 
@@ -55,7 +56,7 @@ type loaded struct {
 	overruns map[uint64]int64 // how long owners that are overdue are taken to go on
 	moved    []*row.Job       // that were planned anew because of devices or pools
 	counters *derived.Counters
-	tallies  *tallies
+	tallies  *tallies.Tallies
 	ledger   *ledger.Ledger
 	order    *order // of the jobs that wait; nil until it is asked for
 }
@@ -64,7 +65,7 @@ func newLoaded(tx *Tx) loaded {
 	b := derived.Base{Rows: tx.file, State: &tx.state, Now: &tx.now, Calendar: tx.calendar, Node: tx.keptNode, Owned: tx.ownerNodes, Overrun: tx.overdue().overrun,
 		Fail: tx.failed, Dirty: func() { tx.dirty = true }}
 	return loaded{nodes: &nodeRows{file: tx.file, finder: tx.file.Finder(row.Nodes)}, source: derived.NewSource(b), rooms: derived.NewRooms(b),
-		releases: &derived.Releases{Base: b}, usage: &usage{tx: tx}, counters: &derived.Counters{Base: b, Rules: derived.NewRuled(b, rules.Source{Rows: tx.file, Resources: tx.Resources, ClassOf: tx.ClassOf})}, tallies: &tallies{tx: tx}, freed: &derived.Freed{Base: b}}
+		releases: &derived.Releases{Base: b}, usage: &usage{tx: tx}, counters: &derived.Counters{Base: b, Rules: derived.NewRuled(b, rules.Source{Rows: tx.file, Resources: tx.Resources, ClassOf: tx.ClassOf})}, tallies: &tallies.Tallies{Rows: tx.file, EachJob: tx.eachJob}, freed: &derived.Freed{Base: b}}
 }
 
 // failed keeps an error in reading what is derived for whoever asks the index next.
@@ -163,7 +164,7 @@ func (tx *Tx) flush() error {
 	if err := tx.loaded.freed.Flush(); err != nil {
 		return err
 	}
-	if err := tx.loaded.tallies.flush(); err != nil {
+	if err := tx.loaded.tallies.Flush(); err != nil {
 		return err
 	}
 	if !tx.changed() {

@@ -44,10 +44,12 @@ const importRules = `
 	store/internal/derived                   < store
 	store/internal/row, store/internal/file  < store/internal/answers
 	store/internal/answers                   < store
-	store/internal/etcd                      < store
+	store/internal/row, store/internal/file  < store/internal/tallies, store/internal/hosts, store/internal/postponed
+	store/internal/tallies, store/internal/hosts, store/internal/postponed < store
 	store/internal/row, store/internal/file  < store/internal/replica
 	store/internal/replica                   < store, store/internal/etcd, store/logtest
-	store/internal/etcd                      < store
+	store/internal/row, store/internal/file, store/internal/replica, store/internal/etcd < store/internal/drivers
+	store/internal/drivers                   < store
 	timeline                                 < placer/backfill
 	index                                    < query
 	index, timeline, placer, locality, query < store

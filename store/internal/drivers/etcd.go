@@ -1,6 +1,6 @@
 //go:build etcd
 
-package store
+package drivers
 
 import (
 	_ "github.com/placectl/placectl/store/internal/etcd" // databases named etcd://HOST:PORT/PREFIX

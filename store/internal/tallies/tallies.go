@@ -1,0 +1,221 @@
+// Package tallies counts how many jobs of a queue are in which state, and what has come of
+// them since the database was made, in the commit that moves them: who asks for the
+// numbers goes through no jobs. What was counted stays when the rows of jobs go.
+package tallies
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/placectl/placectl/store/internal/file"
+	"github.com/placectl/placectl/store/internal/row"
+)
+
+// Tallies are the counts that a transaction has read, and changed.
+type Tallies struct {
+	Rows    *file.Recorder
+	EachJob func(fn func(*row.Job) error, in ...row.JobState) error // of files that do not count yet
+	queues  []*Queue
+}
+
+// Queue is the counts of a queue.
+type Queue struct {
+	Name    string
+	Tally   *row.Tally
+	Counts  [row.JobLate + 1]uint64 // by state
+	known   [row.JobLate + 1]bool
+	changed [row.JobLate + 1]bool
+	ended   bool // the tally has changed
+}
+
+// of finds the counts of a queue.
+func (ts *Tallies) of(queue string) (*Queue, error) {
+	for _, q := range ts.queues {
+		if q.Name == queue {
+			return q, nil
+		}
+	}
+	key := row.TallyKey(queue)
+	payload, err := ts.Rows.Get(row.Tallies, key)
+	if err != nil {
+		return nil, err
+	}
+	q := &Queue{Name: queue, Tally: new(row.Tally)}
+	if payload != nil {
+		if q.Tally, err = row.DecodeTally(key, payload); err != nil {
+			return nil, err
+		}
+	}
+	ts.queues = append(ts.queues, q)
+	return q, nil
+}
+
+// add counts jobs of a queue that have come into a state, or have left it: n is negative.
+func (ts *Tallies) add(q *Queue, state row.JobState, n int64) error {
+	if !q.known[state] {
+		key := row.JobCountKey(state, q.Name)
+		payload, err := ts.Rows.Get(row.JobCounts, key)
+		if err != nil {
+			return err
+		}
+		if payload != nil {
+			if q.Counts[state], err = row.DecodeCount(key, payload); err != nil {
+				return err
+			}
+		}
+		q.known[state] = true
+	}
+	q.Counts[state] = uint64(max(0, int64(q.Counts[state])+n)) // a job must not be kept from ending by a wrong count: check finds it
+	q.changed[state] = q.changed[state] || n != 0
+	return nil
+}
+
+// counted reports whether the file is of a format that counts. One that is not was not
+// written to by this version.
+func (ts *Tallies) counted() bool { return ts.Rows.Format() >= row.Tallies.Since() }
+
+// Moved counts a job that has come from a state, 0 for none, into another one.
+func (ts *Tallies) Moved(j *row.Job, was row.JobState) error {
+	if !ts.counted() {
+		return nil
+	}
+	q, err := ts.of(j.Queue)
+	if err != nil {
+		return err
+	}
+	if was == 0 {
+		q.Tally.Submitted++
+		q.ended = true
+	} else if err := ts.add(q, was, -1); err != nil {
+		return err
+	}
+	if !j.State.Live() && (was == 0 || was.Live()) {
+		q.end(j, was)
+	}
+	return ts.add(q, j.State, 1)
+}
+
+// end counts a job that has ended, and how long it waited if it has run.
+func (q *Queue) end(j *row.Job, was row.JobState) {
+	switch q.ended = true; j.State {
+	case row.JobFinished:
+		q.Tally.Finished++
+	case row.JobFailed:
+		q.Tally.Failed++
+	default:
+		q.Tally.Cancelled++
+	}
+	if was == row.JobRunning {
+		q.Tally.Wait(j.Start - j.Submit)
+	}
+}
+
+// Gone counts a job whose row has been removed.
+func (ts *Tallies) Gone(j *row.Job) error {
+	q, err := ts.of(j.Queue)
+	if err != nil {
+		return err
+	}
+	return ts.add(q, j.State, -1)
+}
+
+// Flush writes back what has changed.
+func (ts *Tallies) Flush() error {
+	for _, q := range ts.queues {
+		if q.ended {
+			if err := ts.Rows.Put(row.Tallies, row.TallyKey(q.Name), row.EncodeTally(q.Tally)); err != nil {
+				return err
+			}
+			q.ended = false
+		}
+		for state, changed := range q.changed {
+			if !changed {
+				continue
+			}
+			var payload []byte
+			if n := q.Counts[state]; n > 0 {
+				payload = row.EncodeCount(n)
+			}
+			if err := ts.Rows.PutOrRemove(row.JobCounts, row.JobCountKey(row.JobState(state), q.Name), payload); err != nil {
+				return err
+			}
+			q.changed[state] = false
+		}
+	}
+	return nil
+}
+
+// All lists the counts of every queue that has had jobs, by name.
+func (ts *Tallies) All() ([]*Queue, error) {
+	err := errors.Join(
+		ts.Rows.Each(row.Tallies, row.TallyPrefix(), func(key, _ []byte) (bool, error) {
+			queue, _ := row.TallyQueue(key)
+			_, err := ts.of(queue)
+			return true, err
+		}),
+		ts.Rows.Each(row.JobCounts, nil, func(key, _ []byte) (bool, error) {
+			if len(key) == 0 || key[0] > byte(row.JobLate) {
+				return false, fmt.Errorf("%w: table %s has %x", row.ErrDamaged, row.JobCounts, key)
+			}
+			q, err := ts.of(string(key[1:]))
+			if err == nil {
+				err = ts.add(q, row.JobState(key[0]), 0)
+			}
+			return true, err
+		}))
+	if err == nil && !ts.counted() {
+		err = ts.EachJob(func(j *row.Job) error {
+			q, err := ts.of(j.Queue)
+			q.known[j.State] = true
+			return errors.Join(err, ts.add(q, j.State, 1))
+		})
+	}
+	slices.SortFunc(ts.queues, func(a, b *Queue) int { return cmp.Compare(a.Name, b.Name) })
+	return ts.queues, err
+}
+
+// noteEvery is how many seconds pass, at least, before a cycle that changes nothing else
+// notes that it was made.
+const noteEvery = 60
+
+// Cycled notes that a cycle was made as of an instant, in Unix seconds, and how long it took;
+// wrote says that it has changed something.
+func (ts *Tallies) Cycled(at int64, took time.Duration, wrote bool) error {
+	last, err := ts.LastCycle()
+	if err != nil {
+		return err
+	}
+	now := row.LastCycle{Began: at, Took: took.Nanoseconds()}
+	if !wrote && last != nil && now.Began < last.Began+noteEvery {
+		return nil
+	}
+	return ts.Rows.Put(row.Tallies, row.KeyLastCycle, row.EncodeLastCycle(&now))
+}
+
+// LastCycle is when the last cycle was made, nil where none was.
+func (ts *Tallies) LastCycle() (*row.LastCycle, error) {
+	payload, err := ts.Rows.Get(row.Tallies, row.KeyLastCycle)
+	if err != nil || payload == nil {
+		return nil, err
+	}
+	return row.DecodeLastCycle(row.KeyLastCycle, payload)
+}
+
+// Shifted counts a job that has come from another queue.
+func (ts *Tallies) Shifted(j *row.Job, from string) error {
+	if from == j.Queue || !ts.counted() {
+		return nil
+	}
+	left, err := ts.of(from)
+	if err != nil {
+		return err
+	}
+	q, err := ts.of(j.Queue)
+	if err != nil {
+		return err
+	}
+	return errors.Join(ts.add(left, j.State, -1), ts.add(q, j.State, 1))
+}
