@@ -90,6 +90,51 @@ func (o *Outlook) Keeps(j *Job) (Prospect, error) {
 	return o.kept(&o.asked)
 }
 
+// First is the number of the job whose turn is next: the first of the queue that waits for
+// neither a time nor another job, and may run at all; 0 for none. Where no job_priority is
+// set the queue is read no further than to that job.
+func (o *Outlook) First() (first uint64, err error) {
+	ws := o.tx.waiting()
+	may := func(j *row.Job) (bool, error) {
+		if j.State != JobQueued && j.State != JobReserved || j.Never || j.Begin > o.tx.now {
+			return false, nil
+		}
+		waitsFor, err := ws.ready(j)
+		if errors.Is(err, errUnmet) {
+			return false, nil
+		}
+		return waitsFor == "", err
+	}
+	set, err := o.tx.settings()
+	if err != nil {
+		return 0, err
+	}
+	if set.JobPriority == "" {
+		err = ws.file.Each(row.Waiting, nil, func(key, _ []byte) (bool, error) {
+			j, err := ws.byKey(key)
+			if err != nil {
+				return false, err
+			}
+			ok, err := may(j)
+			if ok {
+				first = j.ID
+			}
+			return !ok, err
+		})
+		return first, err
+	}
+	line, err := ws.line()
+	if err != nil {
+		return 0, err
+	}
+	for _, j := range line {
+		if ok, err := may(j); ok || err != nil {
+			return j.ID, err
+		}
+	}
+	return 0, nil
+}
+
 // decided is the prospect of a job that is neither held nor queued.
 func decided(state JobState, reason string, runs Opening) Prospect {
 	switch state {

@@ -37,6 +37,8 @@ var tables = []table{
 		args: "", short: "-nodes 1000 -jobs 5000 -check"},
 	{name: "replica", title: "A database in etcd beside one in a file", program: "./bench/replica", tags: "etcd",
 		args: "", short: "-short"},
+	{name: "fronts", title: "The commands of PBS and Slurm", program: "./bench/fronts",
+		args: "", short: "-kept 200 -waiting 20 -runs 1"},
 	{name: "sql", title: "Queries beside SQLite", program: "./compare", dir: "bench/oracle",
 		args: "", short: "-nodes 300 -runs 1"},
 }

@@ -41,7 +41,7 @@ func main() {
 	list := []struct{ goal, line string }{
 		{"15 ms", "pbs qsub -l select=1:ncpus=1 " + script}, {"15 ms", "slurm sbatch -n 1 " + script},
 		{"6 ms", "pbs qstat -f " + last}, {"6 ms", "pbs qstat -x -f " + first}, {"6 ms", "slurm squeue -j " + last}, {"6 ms", "slurm sacct -j " + first},
-		{"60 ms", "pbs qstat"}, {"60 ms", "slurm squeue"}, {"60 ms", "slurm squeue -h -o %i|%t -t all"},
+		{"60 ms", "pbs qstat"}, {"60 ms", "slurm squeue"}, {"", "slurm squeue -h -o %i|%t -t all"},
 		{"", "version"},
 	}
 	if *kept == 0 {

@@ -216,20 +216,10 @@ func (v *View) why(j *store.Job, out *fronts.Job) (err error) {
 }
 
 // next is the job whose turn is first.
-func (v *View) next() (uint64, error) {
-	if v.looked {
-		return v.first, nil
-	}
-	v.looked = true
-	var best *store.Job
-	err := v.Tx.EachJob(func(j *store.Job) error {
-		if len(j.After) == 0 && !j.Begin.After(v.Tx.Now()) && (best == nil || j.Priority > best.Priority || j.Priority == best.Priority && j.ID < best.ID) {
-			best = j
-		}
-		return nil
-	}, store.JobQueued, store.JobReserved)
-	if best != nil {
-		v.first = best.ID
+func (v *View) next() (first uint64, err error) {
+	if !v.looked {
+		v.first, err = v.look.First()
+		v.looked = err == nil
 	}
 	return v.first, err
 }

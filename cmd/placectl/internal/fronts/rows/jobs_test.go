@@ -1,0 +1,145 @@
+package rows
+
+import (
+	"cmp"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/placectl/placectl/cmd/placectl/internal/fronts"
+	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/placer"
+	"github.com/placectl/placectl/store"
+	"pgregory.net/rapid"
+)
+
+// busy makes a database of one node that a job has whole, where further jobs wait.
+func busy(t testing.TB, submit func(*store.Tx) error) *store.DB {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "c.db")
+	err := store.Create(path, nil, func(tx *store.Tx) error {
+		n := &index.Node{Name: "n1"}
+		n.Set(index.NCPUs, index.Value{Num: 8})
+		if _, err := tx.PutNode(n); err != nil {
+			return err
+		}
+		if _, err := tx.Place(placer.Request{Select: "1:ncpus=8", Walltime: time.Hour, User: "bob"}); err != nil {
+			return err
+		}
+		return submit(tx)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	db, err := store.Open(path, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { db.Close() }) //nolint:errcheck // nothing was written
+	return db
+}
+
+// TestWhoIsNext: of jobs that wait for room alone exactly one waits for Resources, the
+// others for their turn; and it is the first by their order that may begin at all.
+func TestWhoIsNext(t *testing.T) {
+	outer := t
+	rapid.Check(t, func(t *rapid.T) {
+		smallFirst := rapid.Bool().Draw(t, "small jobs first")
+		var want uint64
+		before := func(a, b *store.Job) int {
+			if smallFirst {
+				return cmp.Or(cmp.Compare(a.Walltime, b.Walltime), cmp.Compare(a.ID, b.ID))
+			}
+			return cmp.Or(-cmp.Compare(a.Priority, b.Priority), cmp.Compare(a.ID, b.ID))
+		}
+		db := busy(outer, func(tx *store.Tx) error {
+			if smallFirst {
+				if err := tx.Configure("job_priority", "0 - WALLTIME"); err != nil {
+					return err
+				}
+			}
+			var ready []*store.Job
+			for i := range rapid.IntRange(0, 12).Draw(t, "jobs") {
+				s := store.Submission{Request: placer.Request{Select: "1:ncpus=1", Walltime: time.Duration(rapid.IntRange(1, 3).Draw(t, "hours")) * time.Hour, User: "ann"},
+					Priority: rapid.Int64Range(-1, 1).Draw(t, "priority"), Command: []string{"true"}}
+				kind := rapid.IntRange(0, 5).Draw(t, "kind")
+				switch kind {
+				case 0:
+					s.Hold = true
+				case 1:
+					s.Begin = tx.Now().Add(time.Hour)
+				case 2:
+					s.After = []store.Dependency{{When: store.AfterOK, Job: uint64(rapid.IntRange(1, i+1).Draw(t, "after"))}}
+				case 3:
+					s.Select = "1:ncpus=9"
+				case 4:
+					s.After = []store.Dependency{{When: store.After, Job: 1}} // which runs
+				}
+				jobs, err := tx.Submit(s)
+				if err != nil {
+					return err
+				}
+				if kind >= 4 {
+					ready = append(ready, jobs...)
+				}
+			}
+			if len(ready) > 0 {
+				want = slices.MinFunc(ready, before).ID
+			}
+			return nil
+		})
+		var got []uint64
+		err := db.View(func(tx *store.Tx) error {
+			got = nil
+			v := &View{Tx: tx}
+			return v.Jobs(fronts.Selection{Why: true}, func(j *fronts.Job) error {
+				if j.Wait == fronts.ForRoom {
+					got = append(got, j.ID)
+				}
+				return nil
+			})
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if fmt.Sprint(got) != fmt.Sprint([]uint64{want}) && (want != 0 || len(got) > 0) {
+			t.Fatalf("%v wait for room, not %d", got, want)
+		}
+	})
+}
+
+// BenchmarkWaiting asks what one job waits for that is the last of many: as squeue -j does,
+// it costs the same however many there are.
+func BenchmarkWaiting(b *testing.B) {
+	for _, many := range []int{10, 1000, 10_000} {
+		b.Run(fmt.Sprint(many), func(b *testing.B) {
+			last := uint64(0)
+			db := busy(b, func(tx *store.Tx) error {
+				for range many {
+					jobs, err := tx.Submit(store.Submission{Request: placer.Request{Select: "1:ncpus=1", Walltime: time.Hour, User: "ann"}, Command: []string{"true"}})
+					if err != nil {
+						return err
+					}
+					last = jobs[0].ID
+				}
+				return nil
+			})
+			for b.Loop() {
+				err := db.View(func(tx *store.Tx) error {
+					v := &View{Tx: tx}
+					return v.Jobs(fronts.Selection{IDs: []uint64{last}, Ended: true, Why: true}, func(j *fronts.Job) error {
+						if j.Wait != fronts.ForTurn {
+							return fmt.Errorf("job %d waits for %d", j.ID, j.Wait)
+						}
+						return nil
+					})
+				})
+				if err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
