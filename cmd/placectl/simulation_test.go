@@ -12,6 +12,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -104,6 +105,7 @@ func leafVerbs() (leafs map[string]*verb, exits map[string][]int) {
 
 // call runs a command line in this process, as of the simulation's instant.
 func (s *simulation) call(stdin string, args ...string) command {
+	simulated.Add(1)
 	c := s.capture(stdin, args...)
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
@@ -351,12 +353,16 @@ func keysWhere[K comparable, V any](m map[K]V, keep func(V) bool) (out []string)
 	return out
 }
 
+// simulated counts the commands that simulations have given.
+var simulated atomic.Int64
+
 // TestSimulation lives many lives.
 func TestSimulation(t *testing.T) {
 	if testing.Short() {
 		t.Skip("thousands of commands")
 	}
 	t.Parallel()
+	defer func() { t.Logf("%d commands", simulated.Load()) }()
 	rapid.Check(t, func(rt *rapid.T) {
 		dir, err := os.MkdirTemp(t.TempDir(), "")
 		if err != nil {
