@@ -95,7 +95,7 @@ func (db *DB) notAhead(r *file.Recorder) error {
 	if err != nil || id.AnyTime {
 		return err
 	}
-	ahead, err := db.log.Ahead()
+	ahead, err := db.log.Ahead(logAhead * time.Second)
 	if err != nil || ahead <= logAhead*time.Second {
 		return err
 	}

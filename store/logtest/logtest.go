@@ -1,10 +1,12 @@
 // Package logtest keeps logs in files, for tests: databases whose name is
 // testlog:///PATH, which many processes use at once. It is imported for what it registers.
+// A file PATH.keeper says, as a document of keeper, what whoever keeps the log is like.
 package logtest
 
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"io/fs"
 	"os"
@@ -28,6 +30,21 @@ const Magic = "placectl log for tests\n"
 
 // folder is a log in a file, which each call reads and writes whole.
 type folder struct{ path string }
+
+// keeper is what tests say of whoever keeps a log.
+type keeper struct {
+	Size  replica.Size
+	Ahead string // how far this machine's clock is ahead of theirs: a duration
+}
+
+// keeper reads what the test says; as a rule, nothing.
+func (f *folder) keeper() (k keeper, err error) {
+	text, err := os.ReadFile(f.path + ".keeper")
+	if errors.Is(err, fs.ErrNotExist) {
+		return k, nil
+	}
+	return k, errors.Join(err, json.Unmarshal(text, &k))
+}
 
 // do lets fn work on the log, alone.
 func (f *folder) do(fn func(m *replica.Memory) error) error {
@@ -59,6 +76,13 @@ func (f *folder) do(fn func(m *replica.Memory) error) error {
 }
 
 func (f *folder) Append(ctx context.Context, at replica.Position, entry []byte, _ replica.Place) (t *replica.Tail, err error) {
+	k, err := f.keeper()
+	switch {
+	case err != nil:
+		return nil, err
+	case k.Size.NoSpace:
+		return nil, replica.ErrFull
+	}
 	err = f.do(func(m *replica.Memory) error { t, err = m.Append(ctx, at, entry, nil); return err })
 	return t, err
 }
@@ -94,10 +118,20 @@ func (f *folder) Trim(ctx context.Context, first uint64) error {
 
 func (f *folder) Size(ctx context.Context) (size replica.Size, err error) {
 	err = f.do(func(m *replica.Memory) error { size, err = m.Size(ctx); return err })
+	if k, said := f.keeper(); k.Size != (replica.Size{}) || said != nil {
+		k.Size.Prefix = size.Prefix
+		return k.Size, errors.Join(err, said)
+	}
 	return size, err
 }
 
-func (f *folder) Clock(context.Context) (time.Duration, error) { return 0, nil }
+func (f *folder) Clock(context.Context) (time.Duration, error) {
+	k, err := f.keeper()
+	if err != nil || k.Ahead == "" {
+		return 0, err
+	}
+	return time.ParseDuration(k.Ahead)
+}
 
 func (f *folder) Watch(ctx context.Context, at replica.Position) error {
 	for {

@@ -18,10 +18,11 @@ const (
 	clockJump = time.Second
 )
 
-// Ahead is how far this machine's clock is ahead of the log's.
-func (rep *Replica) Ahead() (time.Duration, error) {
+// Ahead is how far this machine's clock is ahead of the log's. What was found before is
+// believed where it is at most so far: nobody is refused for what may have been mended.
+func (rep *Replica) Ahead(most time.Duration) (time.Duration, error) {
 	path := filepath.Join(rep.opt.Folder, rep.ID().String()+".clock")
-	if ahead, known := readClock(path); known {
+	if ahead, known := readClock(path); known && ahead <= most {
 		return ahead, nil
 	}
 	ctx, cancel := within(rep.until())
