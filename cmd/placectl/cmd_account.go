@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
+	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
 	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
@@ -62,7 +63,7 @@ func (r *runner) accountSet(tx *store.Tx, c *cli.Context) error {
 		}
 	}
 	if c.IsSet("allow") {
-		a.Allow = splitList(c.String("allow"))
+		a.Allow = spell.SplitList(c.String("allow"))
 	}
 	for _, text := range c.StringSlice("member") {
 		if a.Members, err = withMember(a.Members, text); err != nil {

@@ -2,17 +2,19 @@ package main
 
 import (
 	"fmt"
-	"strings"
+	"slices"
 
+	"github.com/placectl/placectl/cmd/placectl/internal/sharefile"
 	"github.com/placectl/placectl/cmd/placectl/internal/spell"
+	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/placer/fairshare"
 	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
 )
 
-// The shares of a cluster that classes of jobs are meant to have. Each verb below
-// class has a file of its own; all that set something answer like class show.
+// The shares of a cluster that classes of jobs are meant to have. All verbs below class that
+// set something answer like class show, which has a file of its own.
 
 func classVerb() *verb {
 	return &verb{
@@ -45,22 +47,6 @@ func (r *runner) changeShares(c *cli.Context, fn func(*fairshare.Settings) error
 	})
 }
 
-// A classPair is NAME=VALUE as an argument.
-type classPair struct{ class, value string }
-
-// classPairs takes words apart; what is how the value is called.
-func classPairs(words []string, what string) ([]classPair, error) {
-	var pairs []classPair
-	for _, arg := range words {
-		name, value, ok := strings.Cut(arg, "=")
-		if !ok || name == "" || value == "" {
-			return nil, fmt.Errorf("%s is not NAME=%s", spell.Quoted(arg), what)
-		}
-		pairs = append(pairs, classPair{name, value})
-	}
-	return pairs, nil
-}
-
 // noClass says that there is no class of a name.
 func noClass(s *fairshare.Settings, name string) error {
 	names := make([]string, len(s.Loads))
@@ -68,4 +54,170 @@ func noClass(s *fairshare.Settings, name string) error {
 		names[i] = c.Class
 	}
 	return fmt.Errorf("no class %s%s: %w", spell.Quoted(name), index.DidYouMean(name, names), store.ErrNotFound)
+}
+
+func classSetVerb() *verb {
+	return &verb{
+		Name:  "set",
+		Usage: "give classes their loads, and make those that are new",
+		Args:  []verbs.Arg{{Name: "NAME=LOAD", Many: true}},
+		Description: "LOAD is a whole number from 0 on, relative to the others: 2 and 1 are the same as 60 and 30. A class of load 0\n" +
+			"gets what nobody else wants. Classes that are not named keep theirs.",
+		Flags: []cli.Flag{&cli.BoolFlag{Name: "replace", Usage: "these are all classes there are to be"},
+			&cli.StringFlag{Name: "allow", Usage: "only these may ask for the classes that are named, `user:U,group:G` ('': anybody)"}},
+		Access:  verbs.Writes,
+		Example: "placectl class set research=60 teaching=30 tests=10\nplacectl class set --replace day=2 night=1",
+		Run:     (*runner).classSet,
+	}
+}
+
+func (r *runner) classSet(c *cli.Context) error {
+	given, err := classLoads(c)
+	if err != nil {
+		return err
+	}
+	return r.changeShares(c, func(s *fairshare.Settings) error {
+		var loads []fairshare.ClassLoad
+		if !c.Bool("replace") {
+			loads = s.ClassLoads()
+		}
+		for _, g := range given {
+			at := slices.IndexFunc(loads, func(l fairshare.ClassLoad) bool { return l.Class == g.Class })
+			if at < 0 {
+				loads = append(loads, g)
+			} else {
+				loads[at] = g
+			}
+		}
+		if c.IsSet("allow") {
+			for _, g := range given {
+				s.SetAllowed(g.Class, spell.SplitList(c.String("allow")))
+			}
+		}
+		return s.SetClassLoads(loads)
+	})
+}
+
+// classLoads reads NAME=LOAD, each name once.
+func classLoads(c *cli.Context) ([]fairshare.ClassLoad, error) {
+	pairs, err := sharefile.Pairs(c.Args().Slice(), "LOAD")
+	if err != nil {
+		return nil, usagef("%w", err)
+	}
+	var loads []fairshare.ClassLoad
+	for _, p := range pairs {
+		load, err := sharefile.ParseLoad(p)
+		if err != nil {
+			return nil, usagef("%w", err)
+		}
+		if slices.ContainsFunc(loads, func(l fairshare.ClassLoad) bool { return l.Class == p.Class }) {
+			return nil, usagef("class %s is given two loads", spell.Quoted(p.Class))
+		}
+		loads = append(loads, load)
+	}
+	return loads, nil
+}
+
+func classMapVerb() *verb {
+	return &verb{
+		Name:  "map",
+		Usage: "map requestors to classes; of several that match, the first counts",
+		Args:  []verbs.Arg{{Name: "NAME=REGEXP", Many: true, Unless: "replace"}},
+		Description: "REGEXP (Go's, which is RE2) is looked for anywhere in the requestor, a job's user, unless it says ^ and $. New\n" +
+			"mappings go behind those there are. --replace without any forgets all.",
+		Flags: []cli.Flag{&cli.BoolFlag{Name: "replace", Usage: "these are all mappings there are to be"},
+			&cli.BoolFlag{Name: "first", Usage: "put these in front of those there are"}},
+		Exclusive: []string{"replace first"},
+		Access:    verbs.Writes,
+		Example:   "placectl class map tests='^ci-' teaching='^(course|exam)' research=.*",
+		Run:       (*runner).classMap,
+	}
+}
+
+func (r *runner) classMap(c *cli.Context) error {
+	pairs, err := sharefile.Pairs(c.Args().Slice(), "REGEXP")
+	if err != nil {
+		return usagef("%w", err)
+	}
+	var given []fairshare.Mapping
+	for _, p := range pairs {
+		given = append(given, fairshare.Mapping{Class: p.Class, Requestor: p.Value})
+	}
+	return r.changeShares(c, func(s *fairshare.Settings) error {
+		switch {
+		case c.Bool("replace"):
+			return s.SetRequestorMap(given)
+		case c.Bool("first"):
+			return s.SetRequestorMap(append(given, s.RequestorMap()...))
+		}
+		return s.SetRequestorMap(append(s.RequestorMap(), given...))
+	})
+}
+
+func classDefaultVerb() *verb {
+	return &verb{
+		Name:        "default",
+		Usage:       "say which class requestors are in that no mapping matches",
+		Args:        []verbs.Arg{{Name: "NAME", Kind: verbs.KindClass}},
+		Description: "An empty NAME ('') stands for the class of the least load, which it is as long as nobody says otherwise.",
+		Access:      verbs.Writes,
+		Example:     "placectl class default tests",
+		Run:         (*runner).classDefault,
+	}
+}
+
+func (r *runner) classDefault(c *cli.Context) error {
+	return r.changeShares(c, func(s *fairshare.Settings) error { return s.SetDefaultClass(c.Args().First()) })
+}
+
+func classRmVerb() *verb {
+	return &verb{
+		Name:  "rm",
+		Usage: "forget classes",
+		Args:  []verbs.Arg{{Name: "NAME", Kind: verbs.KindClass, Many: true, Unless: "all"}},
+		Description: "The mappings to them go with them; if one was the default, the class of the least load is. Their jobs are then\n" +
+			"in the class that their users map to. --all forgets every setting of class shares.",
+		Flags:   []cli.Flag{&cli.BoolFlag{Name: "all", Usage: "all classes, mappings and the rest"}},
+		Access:  verbs.Writes,
+		Example: "placectl class rm teaching",
+		Run:     (*runner).classRm,
+	}
+}
+
+func (r *runner) classRm(c *cli.Context) error {
+	if c.Bool("all") && c.NArg() > 0 {
+		return usagef("either classes or --all")
+	}
+	return r.update(c, func(tx *store.Tx) error {
+		s, err := tx.Shares()
+		if err != nil {
+			return err
+		}
+		for _, name := range c.Args().Slice() {
+			if err := removeClass(s, name); err != nil {
+				return err
+			}
+		}
+		if c.Bool("all") || len(s.Loads) == 0 {
+			*s = fairshare.Settings{}
+		}
+		if err := tx.SetShares(s); err != nil {
+			return err
+		}
+		return r.printShares(tx)
+	})
+}
+
+// removeClass takes a class out of settings, and all that speaks of it.
+func removeClass(s *fairshare.Settings, name string) error {
+	before := len(s.Loads)
+	s.Loads = slices.DeleteFunc(s.Loads, func(l fairshare.ClassLoad) bool { return l.Class == name })
+	if len(s.Loads) == before {
+		return noClass(s, name)
+	}
+	s.Map = slices.DeleteFunc(s.Map, func(m fairshare.Mapping) bool { return m.Class == name })
+	if s.Default == name {
+		s.Default = ""
+	}
+	return nil
 }

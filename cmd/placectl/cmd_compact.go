@@ -1,7 +1,10 @@
 package main
 
 import (
+	"fmt"
+
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
+	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
 	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
@@ -43,5 +46,63 @@ func (r *runner) compact(c *cli.Context) error {
 func (r *runner) printCompacted(done store.Compacted) error {
 	p := r.printer(output.Result{Record: true, Columns: []output.Column{{Name: "file"}, {Name: "before", Kind: output.Size}, {Name: "after", Kind: output.Size}}})
 	p.Row(r.DB, done.Before, done.After)
+	return p.Close()
+}
+
+func archiveVerb() *verb {
+	return &verb{
+		Name:     "archive",
+		Category: "Store",
+		Usage:    "move what has ended into a file",
+		Description: "Jobs that ended before T, their events, those of nodes and reservations, and batches that ended go into FILE\n" +
+			"and out of the database. A FILE.db is a database, for placectl --db FILE.db query; FILE.jsonl and FILE.jsonl.gz\n" +
+			"have a line for each row, as dump writes them. One that is there gets more, if it is an archive of this database.\n" +
+			"Jobs stay that others wait for, and arrays as long as one of their jobs does. FILE is synced before the first\n" +
+			"row goes: killed at any point, everything is in one of the two, and the same call again goes on. The setting\n" +
+			"keep_ended lets cycles drop what is older without a file.",
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "before", Usage: "what ended before `T`: 2026-11-01, now-30d", Required: true},
+			&cli.StringFlag{Name: "to", Usage: "the archive, `FILE`.db, FILE.jsonl or FILE.jsonl.gz", Required: true},
+		},
+		Access:  verbs.Writes,
+		Alone:   true,
+		Example: "placectl archive --before now-30d --to archive.db\nplacectl archive --before 2026-01-01 --to 2025.jsonl.gz",
+		Run:     (*runner).archive,
+	}
+}
+
+func (r *runner) archive(c *cli.Context) error {
+	before, err := spell.ParseTime(c.String("before"), r.now(), r.loc)
+	if err != nil {
+		return usagef("--before %w", err)
+	}
+	if before.After(r.now()) {
+		return usagef("--before %s: that is yet to come", c.String("before"))
+	}
+	to := c.String("to")
+	db, err := r.open()
+	if err != nil {
+		return err
+	}
+	var done *store.Archived
+	return r.keyedWork(c, r.DB, func() error {
+		err := r.working("archiving", 0, func(watch store.Watch) (err error) {
+			done, err = db.Archive(to, before, &store.ArchiveOptions{DryRun: c.Bool(verbs.DryRun), Watch: watch})
+			return err
+		})
+		if err != nil {
+			return fmt.Errorf("archiving to %s: %w", spell.Quoted(to), err)
+		}
+		return nil
+	}, func() error { return r.printArchived(to, done) })
+}
+
+func (r *runner) printArchived(to string, done *store.Archived) error {
+	if done.Stay > 0 {
+		r.notef("%s ended before, and stay: others wait for them, or for one of their array", spell.Plural(int(done.Stay), "job"))
+	}
+	p := r.printer(output.Result{Record: true, Columns: []output.Column{{Name: "file"}, {Name: "jobs", Kind: output.Integer},
+		{Name: "events", Kind: output.Integer}, {Name: "batches", Kind: output.Integer}, {Name: "stay", Kind: output.Integer}}})
+	p.Row(to, done.Jobs, done.Events, done.Batches, done.Stay)
 	return p.Close()
 }

@@ -11,6 +11,8 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/exit"
 	"github.com/placectl/placectl/cmd/placectl/internal/explain"
 	"github.com/placectl/placectl/cmd/placectl/internal/jobref"
+	"github.com/placectl/placectl/cmd/placectl/internal/localorder"
+	"github.com/placectl/placectl/cmd/placectl/internal/request"
 	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
 	"github.com/placectl/placectl/placer"
@@ -32,7 +34,7 @@ func explainVerb() *verb {
 			"start, and what would come of placing it now if nobody else waited.\n" +
 			"A lone number that is a job's, without request flags, is that job; --job says so for certain, and -l 12\n" +
 			"is a select. 12[3] is a job of an array. The exit status is 0 whatever the verdict.",
-		Flags: append(requestFlags(), overLimitsFlag(),
+		Flags: append(request.Flags(), request.OverLimits(),
 			&cli.StringFlag{Name: "job", Usage: "the job with number `N`"},
 			&cli.StringFlag{Name: "nodes", Usage: "what about these nodes: a node `LIST` such as n[01-16]"},
 			&cli.IntFlag{Name: "limit", Value: 20, Usage: "of a policy that scores nodes show the first `N`; 0 for none"}),
@@ -102,7 +104,7 @@ func (r *runner) explaining(c *cli.Context) (*explaining, error) {
 		if len(args) == 1 && oneJob().MatchString(args[0]) && !flagsGiven(c) {
 			what.job = args[0]
 		}
-		return what, anyRequest(c, &what.request)
+		return what, request.Any(c, &what.request)
 	case givesRequest(c):
 		return what, usagef("either --job, or a request")
 	}
@@ -119,7 +121,7 @@ func givesRequest(c *cli.Context) bool { return flagsGiven(c) || c.Args().Len() 
 
 // flagsGiven reports whether there are request flags.
 func flagsGiven(c *cli.Context) bool {
-	return slices.ContainsFunc(requestFlags(), func(f cli.Flag) bool { return c.IsSet(f.Names()[0]) })
+	return slices.ContainsFunc(request.Flags(), func(f cli.Flag) bool { return c.IsSet(f.Names()[0]) })
 }
 
 // explained explains a job, where there is one of that name, else the request.
@@ -137,7 +139,7 @@ func (r *runner) explained(tx *store.Tx, what *explaining) (*store.Explained, er
 			return nil, err
 		}
 	}
-	if err := asksOrder(tx, &what.request); err != nil {
+	if err := localorder.Wanted(tx, &what.request); err != nil {
 		return nil, err
 	}
 	if n, err := strconv.Atoi(what.job); err == nil {

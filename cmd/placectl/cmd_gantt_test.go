@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -41,7 +42,7 @@ func BenchmarkGantt(b *testing.B) {
 		b.Fatal(err)
 	}
 	for _, args := range []string{"", "--rows 40", "--by bucket", "--svg -", "-o json"} {
-		b.Run(firstOf(strings.ReplaceAll(args, " ", ""), "all"), func(b *testing.B) {
+		b.Run(cmp.Or(strings.ReplaceAll(args, " ", ""), "all"), func(b *testing.B) {
 			for b.Loop() {
 				c := newCapture(append([]string{"--db", path, "gantt"}, strings.Fields(args)...)...)
 				c.stdout = io.Discard

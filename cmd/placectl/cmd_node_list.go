@@ -44,10 +44,10 @@ type nodeFilter struct {
 func readNodeFilter(c *cli.Context) (nodeFilter, error) {
 	f := nodeFilter{byQueue: c.IsSet("queue"), queue: c.String("queue")}
 	for _, list := range c.StringSlice("feature") {
-		f.features = append(f.features, splitList(list)...)
+		f.features = append(f.features, spell.SplitList(list)...)
 	}
 	for _, list := range c.StringSlice("state") {
-		for _, s := range splitList(list) {
+		for _, s := range spell.SplitList(list) {
 			switch {
 			case s == "up":
 				f.states = append(f.states, "free", "partly", "busy")

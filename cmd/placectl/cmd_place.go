@@ -4,6 +4,8 @@ import (
 	"time"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/exit"
+	"github.com/placectl/placectl/cmd/placectl/internal/localorder"
+	"github.com/placectl/placectl/cmd/placectl/internal/request"
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
 	"github.com/placectl/placectl/placer"
 	"github.com/placectl/placectl/store"
@@ -19,7 +21,7 @@ func placeVerb() *verb {
 		Description: "The job holds its nodes until it is released, also past its walltime. When it does not fit now the\n" +
 			"exit status is 3 and the message says when it would; 4 when it never can, and why. A planned job has its\n" +
 			"nodes from its start on, and starts by the clock.",
-		Flags: append(requestFlags(), bindFlag(), overLimitsFlag(),
+		Flags: append(request.Flags(), request.Bind(), request.OverLimits(),
 			&cli.StringFlag{Name: "at", Usage: "start at `TIME`"},
 			&cli.BoolFlag{Name: "or-reserve", Usage: "when it does not fit now, plan it for the earliest time at which it does"},
 			&cli.StringFlag{Name: "wait", Usage: "try for as long as `D` until it fits now"},
@@ -42,7 +44,7 @@ func (r *runner) place(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := anyRequest(c, &q); err != nil {
+	if err := request.Any(c, &q); err != nil {
 		return err
 	}
 	decide, patience, err := r.placeHow(c)
@@ -52,7 +54,7 @@ func (r *runner) place(c *cli.Context) error {
 	try := func() error {
 		return r.ordered(&q, func() error {
 			return r.update(c, func(tx *store.Tx) error {
-				if err := asksOrder(tx, &q); err != nil {
+				if err := localorder.Wanted(tx, &q); err != nil {
 					return err
 				}
 				job, err := decide(tx, q)

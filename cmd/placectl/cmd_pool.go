@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
 	"time"
@@ -119,7 +120,7 @@ func (r *runner) poolChange(c *cli.Context) (func(*store.Pool), error) {
 	}
 	return func(p *store.Pool) {
 		if given {
-			p.Name, p.Amount = firstOf(p.Name, name), amount
+			p.Name, p.Amount = cmp.Or(p.Name, name), amount
 		}
 		if c.IsSet("outside") {
 			p.Outside, p.Until = outside, until

@@ -1,10 +1,14 @@
 package main
 
 import (
+	"cmp"
+	"os"
 	"strings"
 	"time"
+	_ "time/tzdata" // standing reservations name their zone; not every machine has zone files
 
 	"github.com/placectl/placectl/cmd/placectl/internal/exit"
+	"github.com/placectl/placectl/cmd/placectl/internal/request"
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
 	"github.com/placectl/placectl/placer"
 	"github.com/placectl/placectl/store"
@@ -25,7 +29,7 @@ func reserveVerb() *verb {
 			"Without --allow nobody gets in. Reservations that let somebody in may lie over each other: a job must be let in\n" +
 			"by all of them. One that repeats is kept so many times ahead as --depth says, as NAME.1, NAME.2 and so on,\n" +
 			"without names that there are already. It first occurs when the rule says so, at --start or after.",
-		Flags: append(requestFlags(),
+		Flags: append(request.Flags(),
 			&cli.StringFlag{Name: "nodes", Usage: "exactly these, a node `LIST` such as n[01-16]"},
 			&cli.StringFlag{Name: "start", Usage: "from `TIME` on (now)"},
 			&cli.StringSliceFlag{Name: "allow", Usage: "let in `WHO`, e.g. user=ann,group=chem-,class=night="},
@@ -97,7 +101,7 @@ func (r *runner) reserveSpec(c *cli.Context) (store.ReserveSpec, time.Time, erro
 		}
 	}
 	if c.IsSet("repeat") {
-		spec.Repeat.Rule, spec.Repeat.Zone = c.String("repeat"), firstOf(c.String("zone"), r.zone())
+		spec.Repeat.Rule, spec.Repeat.Zone = c.String("repeat"), cmp.Or(c.String("zone"), r.zone())
 	}
 	return spec, start, nil
 }
@@ -114,7 +118,7 @@ func checkReserveFlags(c *cli.Context, spec *store.ReserveSpec) error {
 	case c.IsSet("depth") && spec.Depth < 1:
 		return usagef("--depth must be 1 or more")
 	}
-	for _, f := range requestFlags() {
+	for _, f := range request.Flags() {
 		if name := f.Names()[0]; nodes != "" && name != "walltime" && name != "pool" && c.IsSet(name) {
 			return usagef("%s is about nodes that are chosen, and --nodes names them; whom they are for says --allow", verbs.Dashed(name))
 		}
@@ -137,4 +141,29 @@ func (r *runner) startTime(c *cli.Context) (time.Time, error) {
 		return r.now(), nil
 	}
 	return r.time(c, "start")
+}
+
+// zone is the name of the user's time zone, for what has to be computed by its
+// clocks later and elsewhere; "" for UTC, or when it has no name here.
+func (r *runner) zone() string {
+	if name := r.loc.String(); name != "Local" {
+		return known(name)
+	}
+	if tz := r.getenv("TZ"); tz != "" {
+		return known(strings.TrimPrefix(tz, ":"))
+	}
+	link, err := os.Readlink("/etc/localtime")
+	if err != nil {
+		return ""
+	}
+	_, name, _ := strings.Cut(link, "zoneinfo/")
+	return known(name)
+}
+
+// known is a name that stands for a time zone, "" for any other.
+func known(name string) string {
+	if _, err := time.LoadLocation(name); err != nil || name == "UTC" {
+		return ""
+	}
+	return name
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io/fs"
@@ -140,7 +141,7 @@ func (r *runner) userName() string {
 	if uid := uint32(os.Getuid()); r.isGuest(uid) {
 		return nameOf(uid)
 	}
-	return firstOf(r.getenv("USER"), r.getenv("LOGNAME"))
+	return cmp.Or(r.getenv("USER"), r.getenv("LOGNAME"))
 }
 
 // shareWith lets the members of a group use a database that was just made, whatever the umask.

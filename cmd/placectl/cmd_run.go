@@ -10,7 +10,9 @@ import (
 
 	"github.com/placectl/placectl/cmd/placectl/internal/exit"
 	"github.com/placectl/placectl/cmd/placectl/internal/launch"
+	"github.com/placectl/placectl/cmd/placectl/internal/localorder"
 	"github.com/placectl/placectl/cmd/placectl/internal/nouns"
+	"github.com/placectl/placectl/cmd/placectl/internal/request"
 	attempts "github.com/placectl/placectl/cmd/placectl/internal/runner"
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
 	"github.com/placectl/placectl/placer"
@@ -31,7 +33,7 @@ func runVerb() *verb {
 			"say before the command begins is greater than that of other verbs by 100.\n" +
 			"When somebody else ends the job it is told to terminate. If run is killed, and its command with it, the\n" +
 			"next cycle on this host ends the job.",
-		Flags: append(requestFlags(), bindFlag(), overLimitsFlag(),
+		Flags: append(request.Flags(), request.Bind(), request.OverLimits(),
 			&cli.Int64Flag{Name: "priority", Aliases: []string{"p"}, Usage: "while it waits: the greater `P`, the earlier its turn (0)"},
 			&cli.StringFlag{Name: "wait", Usage: "give up when its turn has not come after `D`"}),
 		Access:   verbs.Writes,
@@ -91,7 +93,7 @@ func (r *runner) placeOrQueue(c *cli.Context, s store.Submission) (job *store.Jo
 	err = r.ordered(&s.Request, func() error {
 		return r.update(c, func(tx *store.Tx) error {
 			s := s
-			if err := asksOrder(tx, &s.Request); err != nil {
+			if err := localorder.Wanted(tx, &s.Request); err != nil {
 				return err
 			}
 			if job, err = tx.Place(s.Request); err == nil {

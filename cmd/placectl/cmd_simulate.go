@@ -11,6 +11,8 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/trends"
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
 	"github.com/placectl/placectl/placer/backfill"
+	"github.com/placectl/placectl/placer/fairshare"
+	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
 )
 
@@ -60,7 +62,7 @@ func simulateVerb() *verb {
 }
 
 func (r *runner) simulate(c *cli.Context) error {
-	o, err := r.simulateOptions(c)
+	o, err := simulate.ReadFlags(c, c.Args().First(), r.knownShares)
 	if err != nil {
 		return err
 	}
@@ -69,9 +71,9 @@ func (r *runner) simulate(c *cli.Context) error {
 		return err
 	}
 	t.Skipped(r.notef, r.debugf)
-	runs, err := r.replay(t, o.policies)
+	runs, err := r.replay(t, o.Policies)
 	if errors.Is(err, backfill.ErrJob) {
-		return usagef("%s: %w", shownFile(o.trace), err)
+		return usagef("%s: %w", shownFile(o.Trace), err)
 	}
 	if err != nil {
 		return err
@@ -80,10 +82,10 @@ func (r *runner) simulate(c *cli.Context) error {
 		flag, path string
 		content    func() []byte
 	}{
-		{"out", o.out, func() []byte { return t.AppendStarts(nil, runs[0]) }},
-		{"gantt", o.gantt, func() []byte { return t.SVG(runs[0], r.loc) }},
+		{"out", o.Out, func() []byte { return t.AppendStarts(nil, runs[0]) }},
+		{"gantt", o.Gantt, func() []byte { return t.SVG(runs[0], r.loc) }},
 		{"svg", c.String("svg"), func() []byte {
-			return t.Series(runs[0]).SVG(shownFile(o.trace)+" under "+runs[0].Policy.String(), r.loc)
+			return t.Series(runs[0]).SVG(shownFile(o.Trace)+" under "+runs[0].Policy.String(), r.loc)
 		}},
 		{"series", c.String("series"), func() []byte { return t.Series(runs[0]).AppendCSV(nil) }},
 		{"html", c.String("html"), func() []byte { page, _ := t.Page(runs[0]).HTML(); return page }},
@@ -91,7 +93,7 @@ func (r *runner) simulate(c *cli.Context) error {
 		if f.path == "" {
 			continue
 		}
-		if err := notTrace("--"+f.flag, f.path, o.trace); err != nil {
+		if err := notTrace("--"+f.flag, f.path, o.Trace); err != nil {
 			return usagef("%w", err)
 		}
 		if err := r.writeFile(f.flag, f.path, f.content()); err != nil || f.path == "-" {
@@ -105,27 +107,36 @@ func (r *runner) simulate(c *cli.Context) error {
 		}
 		return r.printTrends(t.Series(runs[0]), what, trends.Waits(t.Trends(runs[0]), of))
 	}
-	p := r.printer(t.Result(!o.compare))
+	p := r.printer(t.Result(!o.Compare))
 	for _, run := range runs {
 		p.Row(t.Row(run)...)
 	}
 	return p.Close()
 }
 
+// knownShares are the class shares of the database.
+func (r *runner) knownShares() (s *fairshare.Settings, err error) {
+	err = r.view(func(tx *store.Tx) (err error) { s, err = tx.Shares(); return err })
+	if err == nil && len(s.Loads) == 0 {
+		err = usagef("--shares: %s has no classes; name them with --class NAME=LOAD", r.DB)
+	}
+	return s, err
+}
+
 // readTrace reads the log that the command line names, and its nodes.
-func (r *runner) readTrace(o *simulateOptions) (*simulate.Trace, error) {
-	in, err := r.input(o.trace)
+func (r *runner) readTrace(o *simulate.Asked) (*simulate.Trace, error) {
+	in, err := r.input(o.Trace)
 	if err != nil {
 		return nil, err
 	}
 	defer in.Close()
-	options := &simulate.Options{Name: shownFile(o.trace), Procs: o.procs, Requested: o.requested, Shares: o.shares}
-	if o.nodes != "" {
-		text, err := r.readText(o.nodes)
+	options := &simulate.Options{Name: shownFile(o.Trace), Procs: o.Procs, Requested: o.Requested, Shares: o.Shares}
+	if o.Nodes != "" {
+		text, err := r.readText(o.Nodes)
 		if err != nil {
 			return nil, err
 		}
-		if options.Cluster, err = simulate.ReadCluster(text, o.nodePolicy, o.units); err != nil {
+		if options.Cluster, err = simulate.ReadCluster(text, o.NodePolicy, o.Units); err != nil {
 			return nil, malformed(err)
 		}
 	}

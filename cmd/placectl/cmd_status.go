@@ -1,11 +1,20 @@
 package main
 
 import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"syscall"
+	"time"
+
 	"github.com/placectl/placectl/cmd/placectl/internal/daily"
+	"github.com/placectl/placectl/cmd/placectl/internal/fullscreen"
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
+	"github.com/placectl/placectl/cmd/placectl/internal/process"
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
 	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
+	"golang.org/x/term"
 )
 
 func statusVerb() *verb {
@@ -34,4 +43,113 @@ func (r *runner) status(tx *store.Tx, _ *cli.Context) error {
 	p := r.printer(output.Result{Record: true, Columns: columns})
 	p.Row(row...)
 	return p.Close()
+}
+
+func topVerb() *verb {
+	return &verb{
+		Name:     "top",
+		Category: "Asking",
+		Usage:    "what runs and what waits, live",
+		Description: "How much of each resource is taken, by queue; what runs, the next to end first; what waits, and why; what happened\n" +
+			"last. Keys: q leaves, s sorts otherwise, / shows lines that have a word, f shows events, the arrows scroll, ? helps.\n" +
+			"The database is read when it has changed, and is never kept open. Without a terminal, and with --once: once.",
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "delay", Aliases: []string{"d"}, Value: "2s", Usage: "look whether it has changed every `D`"},
+			&cli.BoolFlag{Name: "once", Usage: "show it once, and end"},
+			&cli.StringFlag{Name: "user", Usage: "only jobs of a `USER`"},
+		},
+		Access:  verbs.Reads,
+		Alone:   true,
+		Example: "placectl top\nplacectl top -d 10s --user ann\nplacectl top --once",
+		Run:     (*runner).top,
+	}
+}
+
+// topView is a live view of a database.
+type topView struct {
+	*runner
+	daily.Top
+	user string
+	seen time.Time // the stamp of the file when it was read
+}
+
+func (r *runner) top(c *cli.Context) error {
+	delay, err := r.duration(c, "delay")
+	if err != nil {
+		return err
+	}
+	if delay <= 0 {
+		return usagef("--delay must be a second or more")
+	}
+	a := r.audience()
+	v := &topView{runner: r, user: c.String("user"), Top: daily.Top{Order: daily.Next, Title: "placectl " + filepath.Base(r.DB), Zone: r.loc, Color: a.color, Blocks: a.blocks}}
+	if err := v.look(); err != nil {
+		return err
+	}
+	in, isFile := r.stdin.(*os.File)
+	switch {
+	case !a.table:
+		return v.Live.PrintJobs(r.printer)
+	case c.Bool("once") || !a.terminal || !isFile || !term.IsTerminal(int(in.Fd())):
+		return r.answer(append(bytes.Join(v.Lines(a.width, 0), []byte("\n")), '\n'))
+	}
+	return v.run(in, delay)
+}
+
+// look reads the database.
+func (v *topView) look() error {
+	v.seen = v.fileStamp()
+	return v.view(func(tx *store.Tx) (err error) {
+		v.Live, err = daily.ReadLive(tx, v.Order, v.user, v.loc)
+		return err
+	})
+}
+
+// run shows the view until somebody has seen enough.
+func (v *topView) run(in *os.File, delay time.Duration) error {
+	s, err := fullscreen.Open(in, os.Stdout)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	ticks := time.NewTicker(delay)
+	defer ticks.Stop()
+	for wish := daily.Redraw; ; {
+		if wish == daily.Reread {
+			// A database that is away for a moment, or locked for long, is no reason to leave.
+			if v.Trouble = ""; v.look() != nil {
+				v.Trouble = "(cannot be read just now)"
+			}
+		}
+		if wish != daily.Nothing {
+			if err := s.Draw(v.Lines(s.Size())); err != nil {
+				return err
+			}
+		}
+		wish = daily.Nothing
+		select {
+		case k := <-s.Keys:
+			wish = v.Press(k)
+		case <-s.Resized:
+			wish = daily.Redraw
+		case <-ticks.C:
+			if v.hasChanged() {
+				wish = daily.Reread
+			}
+		case sig := <-s.Ended:
+			s.Close()
+			process.DieBy(sig.(syscall.Signal))
+		case <-v.ctx.Done():
+			return v.ctx.Err()
+		}
+		if wish == daily.Quit {
+			return nil
+		}
+	}
+}
+
+// hasChanged reports whether there is something new: somebody has written, or the clock
+// alone has brought it.
+func (v *topView) hasChanged() bool {
+	return v.Trouble != "" || !v.fileStamp().Equal(v.seen) || !v.Live.Due.IsZero() && !v.now().Before(v.Live.Due)
 }

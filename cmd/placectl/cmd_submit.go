@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -8,6 +9,7 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/exit"
 	"github.com/placectl/placectl/cmd/placectl/internal/jobref"
 	"github.com/placectl/placectl/cmd/placectl/internal/nouns"
+	"github.com/placectl/placectl/cmd/placectl/internal/request"
 	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
 	"github.com/placectl/placectl/placer"
@@ -31,8 +33,8 @@ func submitVerb() *verb {
 			"A job that depends on another waits for that one: to have started (--after), to have ended well (--afterok), badly (--afternotok) or at all (--afterany); when that\n" +
 			"cannot happen any more it is cancelled. 12[] are all jobs of array 12, 12[3] is one of them.\n" +
 			"One that would go beyond a limit on waiting jobs is refused: 3, or 4 where the limit is on one job's size.",
-		Flags: slices.Concat(requestFlags(), payloadFlags(), []cli.Flag{
-			bindFlag(), overLimitsFlag(),
+		Flags: slices.Concat(request.Flags(), request.PayloadFlags(), []cli.Flag{
+			request.Bind(), request.OverLimits(),
 			&cli.StringFlag{Name: "array", Usage: "`N` equal jobs that differ by their index, from 0; or those of a list of indices, such as 0-99:2 or 1,5,9-12 (5-5 for one); %10 behind either: at most 10 at once"},
 			&cli.StringSliceFlag{Name: "after", Usage: "not before `JOB` has started"},
 			&cli.StringSliceFlag{Name: "afterok", Usage: "not before `JOB` has ended with status 0"},
@@ -177,12 +179,12 @@ func (r *runner) submission(c *cli.Context, selects []string, sc *script) (s sto
 
 // runsNothing verifies a submission of a job that somebody else launches.
 func runsNothing(c *cli.Context, q *placer.Request) error {
-	for _, flag := range onlyWithPayload {
+	for _, flag := range request.OnlyWithPayload {
 		if c.IsSet(flag) {
 			return usagef("--%s is for what the job runs: give a command behind --, or a script", flag)
 		}
 	}
-	return anyRequest(c, q)
+	return request.Any(c, q)
 }
 
 // array reads how many jobs there are to be, or with which indices.
@@ -205,7 +207,7 @@ func array(c *cli.Context, s *store.Submission) error {
 func dependencies(tx *store.Tx, c *cli.Context, s *store.Submission) error {
 	for when := store.After; when <= store.AfterAny; when++ {
 		for _, list := range c.StringSlice(when.String()) {
-			words := splitList(list)
+			words := spell.SplitList(list)
 			if len(words) == 0 { // --afterok "$job" of a submit that failed
 				return usagef("--%s names no job", when)
 			}
@@ -226,7 +228,7 @@ func dependencies(tx *store.Tx, c *cli.Context, s *store.Submission) error {
 // classOf finds the class of a submission that names none.
 func classOf(tx *store.Tx, c *cli.Context, s *store.Submission) (err error) {
 	if s.Class == "" {
-		s.Class, err = tx.ClassOf(firstOf(c.String("requestor"), s.User))
+		s.Class, err = tx.ClassOf(cmp.Or(c.String("requestor"), s.User))
 	}
 	return err
 }

@@ -4,7 +4,9 @@ import (
 	"runtime"
 	"runtime/debug"
 
+	"github.com/placectl/placectl/cmd/placectl/internal/exit"
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
+	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
 	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
 )
@@ -65,4 +67,35 @@ func buildVersion() (version string, commit any) {
 		commit = c + modified
 	}
 	return version, commit
+}
+
+func upgradeVerb() *verb {
+	return &verb{
+		Name:     "upgrade",
+		Category: "Store",
+		Usage:    "bring the database to the format that this version writes",
+		Description: "A file is brought there by the first verb that writes to it. A database in etcd is not, because machines with\n" +
+			"an older version could not read it any more (8): until upgrade, this version only reads it. Give all machines the\n" +
+			"new version first.",
+		Access:   verbs.Reads, // what it writes says nothing that was not there
+		Alone:    true,
+		Statuses: []int{exit.Conflict, exit.Unknown, exit.Lost},
+		Example:  "placectl --db etcd://e1:2379/cluster upgrade",
+		Run:      (*runner).upgrade,
+	}
+}
+
+func (r *runner) upgrade(*cli.Context) error {
+	db, err := r.open()
+	if err != nil {
+		return err
+	}
+	was, err := db.Upgrade()
+	if err != nil {
+		return err
+	}
+	r.changed = was != store.Format
+	p := r.printer(output.Result{Record: true, Columns: []output.Column{{Name: "db"}, {Name: "was", Kind: output.Integer}, {Name: "format", Kind: output.Integer}}})
+	p.Row(r.DB, was, store.Format)
+	return p.Close()
 }

@@ -5,7 +5,9 @@ import (
 
 	"github.com/placectl/placectl/cmd/placectl/internal/exit"
 	"github.com/placectl/placectl/cmd/placectl/internal/jobref"
+	"github.com/placectl/placectl/cmd/placectl/internal/localorder"
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
+	"github.com/placectl/placectl/cmd/placectl/internal/request"
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
 	"github.com/placectl/placectl/placer"
 	"github.com/placectl/placectl/store"
@@ -22,7 +24,7 @@ func whenVerb() *verb {
 			"the share of its class and the plans of others let it at the earliest; jobs without a plan that are ahead of it\n" +
 			"may take the nodes first. While it is held or late, or waits for a job of which nobody knows the end, nobody\n" +
 			"knows: the exit status is 3 then, and 4 for a job that can never run.",
-		Flags: append(requestFlags(), overLimitsFlag(),
+		Flags: append(request.Flags(), request.OverLimits(),
 			&cli.StringFlag{Name: "job", Usage: "the start of the queued job `N`, not of a request"},
 			&cli.IntFlag{Name: "count", Value: 1, Usage: "the first `N` starts: the earliest, then each later moment at which nodes come free"}),
 		Access:   verbs.Reads,
@@ -43,7 +45,7 @@ func (r *runner) when(c *cli.Context) error {
 		}
 		return r.whenJob(c)
 	}
-	if err := anyRequest(c, &q); err != nil {
+	if err := request.Any(c, &q); err != nil {
 		return err
 	}
 	if c.Int("count") < 1 {
@@ -55,7 +57,7 @@ func (r *runner) when(c *cli.Context) error {
 // printStarts prints the first starts of a request.
 func (r *runner) printStarts(q placer.Request, count int) error {
 	return r.view(func(tx *store.Tx) error {
-		if err := asksOrder(tx, &q); err != nil {
+		if err := localorder.Wanted(tx, &q); err != nil {
 			return err
 		}
 		found, err := tx.When(q, tx.Now(), count)

@@ -244,3 +244,22 @@ func commit(db *store.DB, keep bool, fn func(*store.Tx) error) error {
 	}
 	return db.DryRun(fn)
 }
+
+// distrusts says why programs that a database names are not run; "" where they may be: a
+// file is no program, and who can write it could run what he likes as whoever asks it.
+func (r *runner) distrusts(db *store.DB) string {
+	if r.getenv("PLACECTL_TRUST") == "1" {
+		return ""
+	}
+	return db.Others()
+}
+
+// distrustsOpened is the same of a database that is not open.
+func (r *runner) distrustsOpened() string {
+	db, err := r.open()
+	if err != nil {
+		return err.Error()
+	}
+	defer r.done(db)
+	return r.distrusts(db)
+}

@@ -111,7 +111,15 @@ const importRules = `
 	index, placer, placer/backfill, placer/backfill/swf, placer/cluster, placer/fairshare < cmd/placectl/internal/simulate
 	cmd/placectl/internal/usage, cmd/placectl/internal/spell, cmd/placectl/internal/output, cmd/placectl/internal/infile < cmd/placectl/internal/simulate
 	cmd/placectl/internal/nodefile, cmd/placectl/internal/chart < cmd/placectl/internal/simulate
+	cmd/placectl/internal/sharefile          < cmd/placectl/internal/simulate
 	cmd/placectl/internal/simulate           < cmd/placectl
+	cmd/placectl/internal/pattern            < cmd/placectl/internal/payload, cmd/placectl/internal/runner
+	placer, cmd/placectl/internal/spell, cmd/placectl/internal/usage < cmd/placectl/internal/request
+	cmd/placectl/internal/request            < cmd/placectl
+	placer, store, cmd/placectl/internal/launch, cmd/placectl/internal/nouns, cmd/placectl/internal/spell < cmd/placectl/internal/localorder
+	cmd/placectl/internal/localorder         < cmd/placectl
+	store, cmd/placectl/internal/exit, cmd/placectl/internal/launch, cmd/placectl/internal/usage, cmd/placectl/internal/verbs < cmd/placectl/internal/forward
+	cmd/placectl/internal/forward            < cmd/placectl
 	locality, cmd/placectl/internal/spell, cmd/placectl/internal/usage, cmd/placectl/internal/infile     < cmd/placectl/internal/batchfile
 	index, locality, store, cmd/placectl/internal/output, cmd/placectl/internal/nodefile, cmd/placectl/internal/payload < cmd/placectl/internal/nouns
 	cmd/placectl/internal/batchfile, cmd/placectl/internal/nouns                     < cmd/placectl
@@ -144,7 +152,7 @@ var confined = map[string][]string{
 	"go.etcd.io/bbolt":               {"store/internal/file"},
 	"net/http":                       {"store/internal/etcd"},
 	"os/exec":                        {"cmd/placectl/internal/launch", "bench"},
-	"github.com/urfave/cli/v2":       {"cmd/placectl", "cmd/placectl/internal/verbs"},
+	"github.com/urfave/cli/v2":       {"cmd/placectl", "cmd/placectl/internal/verbs", "cmd/placectl/internal/request"},
 	"github.com/teambition/rrule-go": {"placer/recur"},
 }
 
@@ -152,7 +160,7 @@ var confined = map[string][]string{
 var pure = []string{"index", "index/heap", "index/devices", "timeline", "placer", "placer/fairshare", "placer/preempt", "placer/recur", "placer/backfill", "placer/backfill/swf",
 	"placer/limits", "placer/cycle", "placer/cluster", "locality", "query", "store/internal/row", "store/internal/ledger", "cmd/placectl/internal/spell", "cmd/placectl/internal/infile", "cmd/placectl/internal/nodefile",
 	"cmd/placectl/internal/chart", "cmd/placectl/internal/sharefile", "cmd/placectl/internal/directives", "cmd/placectl/internal/usage", "cmd/placectl/internal/simulate",
-	"cmd/placectl/internal/batchfile", "cmd/placectl/internal/trends", "cmd/placectl/internal/report", "cmd/placectl/internal/fronts", "cmd/placectl/internal/fronts/pbs", "cmd/placectl/internal/fronts/slurm"}
+	"cmd/placectl/internal/batchfile", "cmd/placectl/internal/pattern", "cmd/placectl/internal/trends", "cmd/placectl/internal/report", "cmd/placectl/internal/fronts", "cmd/placectl/internal/fronts/pbs", "cmd/placectl/internal/fronts/slurm"}
 
 // timed are pure packages that may import time, and what for.
 var timed = map[string]string{

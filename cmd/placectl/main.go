@@ -9,7 +9,8 @@
 // process is given, the clock included, comes in through env, so that tests run
 // whole commands inside one process.
 //
-// Each verb has a file of its own, cmd_*.go, with one function that declares it: its arguments,
+// Each verb, or small family of verbs such as class set and class rm, has a file of its own,
+// cmd_*.go, with one function that declares it: its arguments,
 // flags and exit statuses, what it does to the database, what help says of it
 // (internal/verbs). allVerbs lists them.
 package main
@@ -27,6 +28,7 @@ import (
 	"time"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/exit"
+	"github.com/placectl/placectl/cmd/placectl/internal/forward"
 	"github.com/placectl/placectl/cmd/placectl/internal/fronts"
 	"github.com/placectl/placectl/cmd/placectl/internal/infile"
 	"github.com/placectl/placectl/cmd/placectl/internal/keyed"
@@ -267,7 +269,7 @@ func (r *runner) main() error {
 		return globalsErr
 	}
 	if g.Begun != "" {
-		fmt.Fprintln(r.stderr, "placectl-begun", g.Begun)
+		fmt.Fprintln(r.stderr, forward.Begins+g.Begun)
 	}
 	return r.exec(inv)
 }
@@ -285,8 +287,8 @@ func (r *runner) exec(inv invocation) error {
 		if err := v.Check(c); err != nil {
 			return err
 		}
-		if r.isRemote(v, inv) {
-			return r.remote(v, inv, c)
+		if r.overSSH() && forward.Goes(v, inv) {
+			return r.forward(v, inv, c)
 		}
 		return r.do(v, c)
 	}())

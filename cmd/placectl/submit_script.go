@@ -2,8 +2,10 @@ package main
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -14,6 +16,7 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/directives"
 	"github.com/placectl/placectl/cmd/placectl/internal/infile"
 	"github.com/placectl/placectl/cmd/placectl/internal/payload"
+	"github.com/placectl/placectl/cmd/placectl/internal/request"
 	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
 	"github.com/placectl/placectl/placer/fairshare"
@@ -89,33 +92,6 @@ func (r *runner) payload(c *cli.Context, s *script) (*store.Payload, error) {
 	}
 	return from.Read(c, s.Script)
 }
-
-// payloadFlags are the flags that say in what surroundings a job is to run.
-func payloadFlags() []cli.Flag {
-	return []cli.Flag{
-		&cli.StringFlag{Name: "script", Usage: "what is run, `FILE`, - for standard input; its #placectl, #PBS and #SBATCH lines count"},
-		&cli.BoolFlag{Name: carriedFlag, Hidden: true},
-		&cli.StringFlag{Name: "directives", Usage: "`WHOSE` lines of the script count besides #placectl: pbs, slurm or none (those that it has)"},
-		&cli.BoolFlag{Name: "lax", Usage: "options of #PBS and #SBATCH lines that nobody knows are left out and said, not refused"},
-		&cli.StringFlag{Name: "chdir", Usage: "it runs in `DIR` (where you are)"},
-		&cli.StringFlag{Name: "export", Usage: "the environment it gets, `LIST`: all, none, NAME, NAME=VALUE, joined by commas (all where only you can read the database, else none)"},
-		&cli.StringFlag{Name: "umask", Usage: "the bits of `MODE`, octal, are off in what it creates (yours)"},
-		&cli.StringFlag{Name: "out", Usage: "its output goes to `FILE`; %j job, %A array, %a index, %x name, %u user, %N first node, %t attempt (placectl-%j.out)"},
-		&cli.StringFlag{Name: "err", Usage: "its errors go to `FILE` (with the output)"},
-		&cli.StringFlag{Name: "out-mode", Usage: "append to files that are there, or truncate them, as `MODE` says (truncate)"},
-		&cli.StringFlag{Name: "compat", Usage: "`WHOSE` variables it is to find in its environment: pbs, slurm or none (those whose lines count)"},
-		&cli.IntFlag{Name: "retries", Usage: "up to `N` further attempts follow one that has failed (0)"},
-		&cli.StringFlag{Name: "retry-on", Usage: "after which ends, `LIST` of statuses, signal, walltime and oom: 1-5,75,oom (every status but 126 and 127, and every signal)"},
-		&cli.StringFlag{Name: "retry-wait", Usage: "the first of them begins `D` later, each further one twice as long, an hour at most (30s)"},
-		&cli.StringFlag{Name: "signal", Usage: "it is sent `SIG@SECONDS` before its end, such as USR1@120; B:USR1@120 only its first process"},
-		&cli.StringFlag{Name: "grace", Usage: "it has `D` between being told to terminate and being killed (30s)"},
-		&cli.StringFlag{Name: "mail", Usage: "the setting hook is asked to tell its owner of `LIST`: begin, end, fail, requeue (docs/hooks/mail sends mail)"},
-		&cli.StringFlag{Name: "mail-to", Usage: "in the owner's place `ADDRESS` is, or several with commas between"},
-	}
-}
-
-// onlyWithPayload are those that say nothing of a job that runs nothing.
-var onlyWithPayload = []string{"chdir", "export", "umask", "out", "err", "out-mode", "compat", "retries", "retry-on", "retry-wait", "signal", "grace", "mail", "mail-to"}
 
 // directed is the command line with what the directives of a script ask for. Where both
 // say something the command line counts.
@@ -241,4 +217,56 @@ func (r *runner) bindDirectory(c *cli.Context) error {
 	dir, err := filepath.Abs(c.String("chdir"))
 	r.inputs.Add(dir)
 	return err
+}
+
+// carry makes the command line of a submission that is made elsewhere, and what it is to
+// read there: the surroundings here, and the script. What is wrong with them is found here.
+func (r *runner) carry(inv invocation, c *cli.Context, in io.Reader) (invocation, io.Reader, error) {
+	selects, sc, err := r.scriptOf(c, r.plainArgs(c))
+	if err != nil || sc == nil && r.dash < 0 {
+		return inv, in, err
+	}
+	checked := payload.Process{Environ: r.environ, Note: func(string, ...any) {}, Detail: func(string, ...any) {}}
+	if _, err := checked.Read(c, nil); err != nil {
+		return inv, nil, err
+	}
+	var script *payload.Script
+	if sc != nil {
+		script = sc.Script
+	}
+	along, err := payload.Carry(r.environ(), script)
+	if err != nil {
+		return inv, nil, err
+	}
+	text, err := json.Marshal(along)
+	if err != nil {
+		return inv, nil, err
+	}
+	out := inv
+	out.Flags = slices.DeleteFunc(slices.Clone(inv.Flags), func(g verbs.Given) bool { return g.Name() == "script" })
+	out.Flags = append(out.Flags, verbs.Given{Flag: verbs.FindFlag(r.verb.Flags, request.Carried), Value: "true"})
+	out.Args, out.Dash = selects, -1
+	if r.dash >= 0 {
+		out.Args, out.Dash = slices.Concat(selects, inv.Args[r.dash:]), len(selects)
+	}
+	return out, bytes.NewReader(text), nil
+}
+
+// readCarried reads what carry has sent, nil where this is where somebody submits. The
+// script is part of what a key is bound to, and the environment is not.
+func (r *runner) readCarried(c *cli.Context) (err error) {
+	if !c.Bool(request.Carried) || r.carried != nil {
+		return nil
+	}
+	text, err := io.ReadAll(r.stdin)
+	if err != nil {
+		return err
+	}
+	along := new(payload.Carried)
+	if err := json.Unmarshal(text, along); err != nil {
+		return usagef("--%s is for placectl --db ssh://..., which says what is to be read: %w", request.Carried, err)
+	}
+	r.inputs.Add(string(along.Script))
+	r.carried = along
+	return nil
 }

@@ -2,10 +2,17 @@ package main
 
 import (
 	"io"
+	"strings"
 	"time"
 
+	"github.com/placectl/placectl/cmd/placectl/internal/exit"
+	"github.com/placectl/placectl/cmd/placectl/internal/forward"
+	"github.com/placectl/placectl/cmd/placectl/internal/launch"
+	"github.com/placectl/placectl/cmd/placectl/internal/localorder"
+	"github.com/placectl/placectl/cmd/placectl/internal/request"
 	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
+	"github.com/placectl/placectl/placer"
 	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
 )
@@ -26,6 +33,48 @@ func (r *runner) do(v *verb, c *cli.Context) error {
 		return r.update(c, inTx)
 	}
 	return r.view(inTx)
+}
+
+// overSSH reports whether the database is reached over ssh.
+func (r *runner) overSSH() bool { return strings.HasPrefix(r.DB, store.URLScheme) }
+
+// forward has a verb executed where the database lies.
+func (r *runner) forward(v *verb, inv invocation, c *cli.Context) error {
+	host, path, err := store.SplitURL(r.DB)
+	if err != nil {
+		return usagef("--db: %w", err)
+	}
+	reads, err := forward.Check(v, inv)
+	if err != nil {
+		return err
+	}
+	var in io.Reader // who reads nothing leaves it to others: a loop in a shell reads its lines there
+	if reads {
+		in = r.stdin
+	}
+	if inv.Verb() == "submit" {
+		if inv, in, err = r.carry(inv, c, in); err != nil {
+			return err
+		}
+	}
+	ssh, err := launch.FindSSH()
+	if err != nil {
+		return err
+	}
+	changes := (v.Access == verbs.Writes || v.Access == verbs.Makes) && !c.Bool(verbs.DryRun)
+	var nonce *store.Nonce
+	if changes {
+		drawn := drawNonce()
+		nonce = &drawn
+	}
+	complaint := forward.NewComplaint(r.stderr, nonce)
+	status, err := ssh.Run(r.ctx, host, forward.Words(path, inv, r.surroundings(), nonce), in, r.stdout, complaint)
+	complaint.Flush()
+	if status == exit.OK && (err == nil || r.answers.Err != nil) {
+		r.changed = changes
+		return nil // delivered says what is lost
+	}
+	return complaint.Outcome(status, err, changes)
 }
 
 // printHelp answers help: of the verb of inv, or of all where it has none.
@@ -73,4 +122,19 @@ func (r *runner) duration(c *cli.Context, flag string) (time.Duration, error) {
 		return 0, usagef("%s: %w", verbs.Dashed(flag), err)
 	}
 	return d, nil
+}
+
+// request reads what is to be placed; for the user who asks, unless it says for whom.
+func (r *runner) request(c *cli.Context, args []string) (placer.Request, error) {
+	q, err := request.Read(c, args)
+	if q.User == "" {
+		q.User = r.userName()
+	}
+	return q, err
+}
+
+// ordered runs fn, which must call localorder.Wanted when it has a transaction, and once more
+// when the site's own program was to be asked first.
+func (r *runner) ordered(q *placer.Request, fn func() error) error {
+	return (&localorder.Asker{Open: r.open, Distrusts: r.distrusts, Note: r.notef}).Ordered(r.ctx, q, fn)
 }

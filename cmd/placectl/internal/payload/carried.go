@@ -1,6 +1,7 @@
 package payload
 
 import (
+	"os"
 	"path/filepath"
 
 	"github.com/placectl/placectl/store"
@@ -18,13 +19,22 @@ type Carried struct {
 	Script     []byte // nil: he has none
 }
 
-// Carry are the surroundings of this process but its directory and its host.
-func Carry(environ []string) *Carried {
-	along := &Carried{Umask: ownUmask(), Limits: resourceLimits()}
+// Carry are the surroundings of this process, and the script, nil for none.
+func Carry(environ []string, s *Script) (along *Carried, err error) {
+	along = &Carried{Umask: ownUmask(), Limits: resourceLimits()}
 	for _, v := range environ {
 		along.Env = append(along.Env, []byte(v))
 	}
-	return along
+	if along.Dir, err = os.Getwd(); err != nil {
+		return nil, err
+	}
+	if along.Host, err = os.Hostname(); err != nil {
+		return nil, err
+	}
+	if s != nil {
+		along.ScriptName, along.Script = s.Name, []byte(s.Text)
+	}
+	return along, nil
 }
 
 // Environ is the environment.

@@ -58,3 +58,14 @@ func JoinItems(items []string) string {
 	}
 	return b.String()
 }
+
+// SplitList cuts a list such as a,b at its commas. Blanks around words, and empty words, are no
+// part of it.
+func SplitList(list string) (words []string) {
+	for word := range strings.SplitSeq(list, ",") {
+		if word = strings.TrimSpace(word); word != "" {
+			words = append(words, word)
+		}
+	}
+	return words
+}

@@ -1,0 +1,77 @@
+package forward
+
+import (
+	"bytes"
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/placectl/placectl/cmd/placectl/internal/exit"
+	"github.com/placectl/placectl/cmd/placectl/internal/launch"
+	"github.com/placectl/placectl/store"
+)
+
+// A Complaint passes on what comes from standard error there, but for the line that says
+// that the verb has begun: from then on a broken connection leaves the outcome unknown.
+type Complaint struct {
+	to          io.Writer
+	mark        []byte // the line; nil: none is expected
+	line        []byte // what has come of a line before it
+	begun, lost bool
+}
+
+// NewComplaint passes on to a writer. The nonce is that of Words, nil for none.
+func NewComplaint(to io.Writer, nonce *store.Nonce) *Complaint {
+	b := &Complaint{to: to}
+	if nonce != nil {
+		b.mark = []byte(Begins + hex.EncodeToString(nonce[:]) + "\n")
+	}
+	return b
+}
+
+// lostWords are in what ssh says of a connection that it has had, and has no more.
+var lostWords = []string{"closed by remote host", "Broken pipe", "Connection reset", "client_loop", "not responding"}
+
+func (b *Complaint) Write(p []byte) (int, error) {
+	for _, c := range p {
+		b.line = append(b.line, c)
+		if c == '\n' {
+			b.Flush()
+		}
+	}
+	return len(p), nil
+}
+
+// Flush passes on the line so far.
+func (b *Complaint) Flush() {
+	if b.mark != nil && bytes.Equal(b.line, b.mark) {
+		b.begun, b.line = true, nil
+		return
+	}
+	for _, w := range lostWords {
+		b.lost = b.lost || bytes.Contains(b.line, []byte(w))
+	}
+	b.to.Write(b.line) //nolint:errcheck // there is nowhere left to complain to
+	b.line = nil
+}
+
+// Outcome is what is to be said of a verb that was executed elsewhere and ended with a status,
+// or of which ssh has an error. changes: it would change something there.
+func (b *Complaint) Outcome(status int, err error, changes bool) error {
+	var lost *launch.Unreached
+	switch {
+	case err == nil && status == exit.OK:
+		return nil
+	case err == nil:
+		return exit.Status(status)
+	case !errors.As(err, &lost) && !errors.Is(err, context.Canceled):
+		return err
+	case changes && (b.begun || b.lost):
+		return fmt.Errorf("%w: %w", store.ErrUnknown, err)
+	case lost != nil:
+		return fmt.Errorf("%w: %w", exit.ErrUnreached, err)
+	}
+	return err
+}

@@ -1,0 +1,49 @@
+package forward
+
+import (
+	"encoding/hex"
+	"slices"
+
+	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
+	"github.com/placectl/placectl/store"
+)
+
+// Begins is what a verb that changes something writes to standard error when it begins, and
+// behind it the word that it was given for that.
+const Begins = "placectl-begun "
+
+// Words are the command line for the other host, with the global flags wherever they come
+// from. The database is at the path there. With a nonce the verb says when it begins.
+func Words[R any](path string, inv verbs.Invocation[R], e verbs.Surroundings, nonce *store.Nonce) []string {
+	words := append([]string{"placectl", "--db", path}, globalWords(inv.Globals, e)...)
+	if nonce != nil {
+		words = append(words, "--begun="+hex.EncodeToString(nonce[:]))
+	}
+	return append(append(words, inv.Path[0].Name), verbWords(inv)...)
+}
+
+// globalWords are the global flags, from wherever they come, but for the database.
+func globalWords(given []verbs.Setting, e verbs.Surroundings) (words []string) {
+	for i := range verbs.GlobalFlags {
+		f := &verbs.GlobalFlags[i]
+		value, source := f.LookUp(given, e)
+		if f.Name != "db" && source != "" {
+			words = append(words, f.Shown()+"="+value)
+		}
+	}
+	return words
+}
+
+// verbWords are the words of a command line behind its first verb.
+func verbWords[R any](inv verbs.Invocation[R]) (words []string) {
+	for _, v := range inv.Path[1:] {
+		words = append(words, v.Name)
+	}
+	for _, g := range inv.Flags {
+		words = append(words, g.Word())
+	}
+	if inv.Dash < 0 {
+		return append(words, inv.Args...)
+	}
+	return slices.Concat(words, inv.Args[:inv.Dash], []string{"--"}, inv.Args[inv.Dash:])
+}

@@ -1,0 +1,122 @@
+// Package localorder asks the site's own program, the policy local, in which order nodes are to
+// be taken. It is run between looking at the database and changing it, so nobody waits for it;
+// what it says is an order of names, and the placement is decided, and verified, afterwards.
+// Whatever goes wrong with it costs its order, not the placement.
+package localorder
+
+import (
+	"context"
+	"errors"
+
+	"github.com/placectl/placectl/cmd/placectl/internal/launch"
+	"github.com/placectl/placectl/cmd/placectl/internal/nouns"
+	"github.com/placectl/placectl/cmd/placectl/internal/spell"
+	"github.com/placectl/placectl/placer"
+	"github.com/placectl/placectl/store"
+)
+
+// errWanted stops a transaction that has met the policy local: the program is run first.
+var errWanted = errors.New("the policy local has not been asked")
+
+// Asker runs the program of a database.
+type Asker struct {
+	Open      func() (*store.DB, error)
+	Distrusts func(*store.DB) string // why programs that it names are not run, "" where they are
+	Note      func(format string, args ...any)
+}
+
+// Ordered runs fn, which must call Wanted when it has a transaction; if the request's policy
+// turns out to be local, the site's program is run and fn again.
+func (a *Asker) Ordered(ctx context.Context, q *placer.Request, fn func() error) error {
+	err := fn()
+	if !errors.Is(err, errWanted) {
+		return err
+	}
+	if err := a.ask(ctx, q); err != nil {
+		return err
+	}
+	return fn()
+}
+
+// Wanted is an error for a request that needs the site's program, which was not run.
+func Wanted(tx *store.Tx, q *placer.Request) error {
+	if q.Ranking != nil {
+		return nil
+	}
+	policy, err := tx.Policy(*q)
+	if err == nil && policy == placer.Local {
+		err = errWanted
+	}
+	return err
+}
+
+// ask runs the site's program and notes the order of nodes that it wants.
+func (a *Asker) ask(ctx context.Context, q *placer.Request) error {
+	q.Ranking = []string{}
+	var program launch.Program
+	var candidates []launch.Candidate
+	db, err := a.Open()
+	if err != nil {
+		return err
+	}
+	err = db.View(func(tx *store.Tx) error {
+		set, err := tx.Settings()
+		if err != nil {
+			return err
+		}
+		program = launch.Program{Words: set.LocalProgram, Timeout: set.LocalTimeout}
+		if len(program.Words) == 0 {
+			a.Note("policy local: no program is set (placectl config set local_program=...); nodes are taken as declared")
+			return nil
+		}
+		if why := a.Distrusts(db); why != "" {
+			a.Note("policy local: %s is not run, since %s: PLACECTL_TRUST=1 allows it; nodes are taken as declared", spell.Quoted(program.Words[0]), why)
+			return nil
+		}
+		list, err := tx.Candidates(*q)
+		if err != nil {
+			return nil //nolint:nilerr // placing says it better
+		}
+		candidates, err = described(tx, list)
+		return err
+	})
+	if err != nil || candidates == nil {
+		return err
+	}
+	names, err := program.Rank(ctx, candidates)
+	if err != nil {
+		a.Note("policy local: %v; nodes are taken as declared", err)
+	}
+	q.Ranking = append(q.Ranking, names...)
+	return ctx.Err()
+}
+
+// described are candidates as the program reads them.
+func described(tx *store.Tx, list []store.Candidate) ([]launch.Candidate, error) {
+	defs, err := tx.Resources()
+	if err != nil {
+		return nil, err
+	}
+	out := make([]launch.Candidate, len(list))
+	for i, c := range list {
+		line := launch.Candidate{Name: c.Name, Priority: c.Priority, Speed: c.Speed, Load: c.Load, Features: c.Features, Jobs: c.Jobs,
+			Resources: make(map[string]any), Free: make(map[string]int64)}
+		for _, a := range c.Res {
+			def, ok := defs.Get(a.Res)
+			switch {
+			case !ok:
+			case def.Type.Numeric():
+				line.Resources[def.Name] = nouns.Amount(def, a.Value)
+			default:
+				line.Resources[def.Name] = def.Format(a.Value)
+			}
+		}
+		for _, a := range c.Left {
+			if def, ok := defs.Get(a.Res); ok {
+				line.Free[def.Name] = nouns.Amount(def, a.Value)
+			}
+		}
+		out[i] = line
+	}
+	return out, nil
+}

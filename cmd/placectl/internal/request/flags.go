@@ -1,0 +1,67 @@
+package request
+
+import (
+	"github.com/urfave/cli/v2"
+)
+
+// Flags are the flags of a request, the same in every verb that takes one.
+func Flags() []cli.Flag {
+	return []cli.Flag{
+		&cli.StringFlag{Name: "select", Aliases: []string{"l"}, Usage: "what to place: a select `S` such as 2:ncpus=4:mem=8gb, or a PBS resource list"},
+		&cli.StringFlag{Name: "place", Usage: "how: `P` is free|pack|scatter|vscatter, then :excl|:shared|:exclhost, then :group=RES"},
+		&cli.StringFlag{Name: "walltime", Aliases: []string{"t"}, Usage: "for how long, `D` such as 1h30m (the setting default_walltime)"},
+		&cli.StringFlag{Name: "name", Usage: "the job's `NAME`"},
+		&cli.StringFlag{Name: "user", Usage: "for `USER` (you)"},
+		&cli.StringFlag{Name: "group", Usage: "of `GROUP`"},
+		&cli.StringFlag{Name: "account", Usage: "on `ACCOUNT`"},
+		&cli.StringFlag{Name: "queue", Usage: "in `QUEUE`"},
+		&cli.StringFlag{Name: "class", Usage: "in `CLASS`"},
+		&cli.StringFlag{Name: "policy", Usage: "which nodes first, `POLICY`: firstavailable, lastavailable, priority, cpuload, minresource, contiguous, maxbalance, fastest, local, tetris or topology (that of the queue or the store)"},
+		&cli.StringFlag{Name: "prefer", Usage: "nodes that policy priority is to like: features and conditions, `F,mem>=64gb`"},
+		&cli.StringFlag{Name: "access", Usage: "whose jobs may be on its nodes besides: `A` is shared, singleuser, singlejob or singletask"},
+		&cli.StringSliceFlag{Name: "pool", Usage: "so much of pools of the cluster, once for all chunks: `NAME=N`"},
+		&cli.StringFlag{Name: "reservation", Usage: "inside reservation `NAME`, or not at all"},
+	}
+}
+
+// OverLimits is the flag of the verbs whose requests are jobs, or would be: reservations are
+// under no limits.
+func OverLimits() cli.Flag {
+	return &cli.BoolFlag{Name: "over-limits", Usage: "no limit keeps it from starting; it counts all the same"}
+}
+
+// Bind is the flag of the verbs whose jobs get devices.
+func Bind() cli.Flag {
+	return &cli.StringFlag{Name: "bind", Usage: "which devices of a node that names them: `HOW` is compact (evenly from few groups), tight (one group after the other) or scatter (evenly from all) (the setting bind)"}
+}
+
+// PayloadFlags are the flags that say in what surroundings a job is to run.
+func PayloadFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.StringFlag{Name: "script", Usage: "what is run, `FILE`, - for standard input; its #placectl, #PBS and #SBATCH lines count"},
+		&cli.BoolFlag{Name: Carried, Hidden: true},
+		&cli.StringFlag{Name: "directives", Usage: "`WHOSE` lines of the script count besides #placectl: pbs, slurm or none (those that it has)"},
+		&cli.BoolFlag{Name: "lax", Usage: "options of #PBS and #SBATCH lines that nobody knows are left out and said, not refused"},
+		&cli.StringFlag{Name: "chdir", Usage: "it runs in `DIR` (where you are)"},
+		&cli.StringFlag{Name: "export", Usage: "the environment it gets, `LIST`: all, none, NAME, NAME=VALUE, joined by commas (all where only you can read the database, else none)"},
+		&cli.StringFlag{Name: "umask", Usage: "the bits of `MODE`, octal, are off in what it creates (yours)"},
+		&cli.StringFlag{Name: "out", Usage: "its output goes to `FILE`; %j job, %A array, %a index, %x name, %u user, %N first node, %t attempt (placectl-%j.out)"},
+		&cli.StringFlag{Name: "err", Usage: "its errors go to `FILE` (with the output)"},
+		&cli.StringFlag{Name: "out-mode", Usage: "append to files that are there, or truncate them, as `MODE` says (truncate)"},
+		&cli.StringFlag{Name: "compat", Usage: "`WHOSE` variables it is to find in its environment: pbs, slurm or none (those whose lines count)"},
+		&cli.IntFlag{Name: "retries", Usage: "up to `N` further attempts follow one that has failed (0)"},
+		&cli.StringFlag{Name: "retry-on", Usage: "after which ends, `LIST` of statuses, signal, walltime and oom: 1-5,75,oom (every status but 126 and 127, and every signal)"},
+		&cli.StringFlag{Name: "retry-wait", Usage: "the first of them begins `D` later, each further one twice as long, an hour at most (30s)"},
+		&cli.StringFlag{Name: "signal", Usage: "it is sent `SIG@SECONDS` before its end, such as USR1@120; B:USR1@120 only its first process"},
+		&cli.StringFlag{Name: "grace", Usage: "it has `D` between being told to terminate and being killed (30s)"},
+		&cli.StringFlag{Name: "mail", Usage: "the setting hook is asked to tell its owner of `LIST`: begin, end, fail, requeue (docs/hooks/mail sends mail)"},
+		&cli.StringFlag{Name: "mail-to", Usage: "in the owner's place `ADDRESS` is, or several with commas between"},
+	}
+}
+
+// OnlyWithPayload are those that say nothing of a job that runs nothing.
+var OnlyWithPayload = []string{"chdir", "export", "umask", "out", "err", "out-mode", "compat", "retries", "retry-on", "retry-wait", "signal", "grace", "mail", "mail-to"}
+
+// Carried is the flag that says that the surroundings of who submits come from standard input:
+// submit over ssh sends them along.
+const Carried = "carried"

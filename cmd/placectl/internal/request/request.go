@@ -1,0 +1,58 @@
+// Package request has the flags that say what is to be placed and what a job carries, the same
+// in every verb that takes them, and reads a request of them.
+package request
+
+import (
+	"cmp"
+
+	"github.com/placectl/placectl/cmd/placectl/internal/spell"
+	"github.com/placectl/placectl/cmd/placectl/internal/usage"
+	"github.com/placectl/placectl/placer"
+	"github.com/urfave/cli/v2"
+)
+
+// Read reads the flags of a request; the select may be an argument as well.
+func Read(c *cli.Context, args []string) (placer.Request, error) {
+	q := placer.Request{Select: c.String("select"), Place: c.String("place"), Name: c.String("name"), User: c.String("user"),
+		Account: c.String("account"), Queue: c.String("queue"), Class: c.String("class"), Policy: c.String("policy"),
+		Group: c.String("group"), Access: c.String("access"),
+		Prefer: spell.SplitList(c.String("prefer")), Reservation: c.String("reservation"), Bind: c.String("bind"), OverLimits: c.Bool("over-limits")}
+	for _, text := range c.StringSlice("pool") {
+		for _, one := range spell.SplitList(text) {
+			a, err := placer.ParsePoolAmount(one)
+			if err != nil {
+				return q, usage.Errorf("--pool: %w", err)
+			}
+			q.Pools = append(q.Pools, a)
+		}
+	}
+	switch {
+	case len(args) > 1, len(args) == 1 && q.Select != "":
+		return q, usage.Errorf("the select is given twice: %q and %q", cmp.Or(q.Select, args[0]), args[len(args)-1])
+	case len(args) == 1:
+		q.Select = args[0]
+	}
+	if q.Select == "" && (c.IsSet("select") || len(args) == 1) {
+		return q, usage.Errorf("the select is empty: write one such as 2:ncpus=4")
+	}
+	if c.IsSet("walltime") {
+		d, err := spell.ParseDuration(c.String("walltime"))
+		if err != nil {
+			return q, usage.Errorf("--walltime: %w", err)
+		}
+		if d <= 0 {
+			return q, usage.Errorf("--walltime must be longer than 0")
+		}
+		q.Walltime = d
+	}
+	return q, nil
+}
+
+// Any refuses a command line that does not say what is to be placed: what is
+// forgotten must not take a cpu.
+func Any(c *cli.Context, q *placer.Request) error {
+	if q.Select != "" || q.Place != "" || len(q.Pools) > 0 {
+		return nil
+	}
+	return usage.Errorf("what is asked for is missing: give a select, such as placectl %s 2:ncpus=4", c.Command.Name)
+}

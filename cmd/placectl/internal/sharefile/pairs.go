@@ -1,0 +1,35 @@
+package sharefile
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/placectl/placectl/cmd/placectl/internal/spell"
+	"github.com/placectl/placectl/placer/fairshare"
+)
+
+// A Pair is NAME=VALUE as an argument.
+type Pair struct{ Class, Value string }
+
+// Pairs takes words apart; what is how the value is called.
+func Pairs(words []string, what string) ([]Pair, error) {
+	var pairs []Pair
+	for _, arg := range words {
+		name, value, ok := strings.Cut(arg, "=")
+		if !ok || name == "" || value == "" {
+			return nil, fmt.Errorf("%s is not NAME=%s", spell.Quoted(arg), what)
+		}
+		pairs = append(pairs, Pair{name, value})
+	}
+	return pairs, nil
+}
+
+// ParseLoad reads CLASS=LOAD.
+func ParseLoad(p Pair) (fairshare.ClassLoad, error) {
+	n, err := strconv.Atoi(p.Value)
+	if err != nil || n < 0 || n > fairshare.MaxCount {
+		return fairshare.ClassLoad{}, fmt.Errorf("load of %s: %s is not a whole number from 0 to %d", p.Class, spell.Quoted(p.Value), int64(fairshare.MaxCount))
+	}
+	return fairshare.ClassLoad{Class: p.Class, Load: n}, nil
+}

@@ -1,0 +1,163 @@
+package simulate
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/placectl/placectl/cmd/placectl/internal/nodefile"
+	"github.com/placectl/placectl/cmd/placectl/internal/sharefile"
+	"github.com/placectl/placectl/cmd/placectl/internal/spell"
+	"github.com/placectl/placectl/cmd/placectl/internal/usage"
+	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/placer"
+	"github.com/placectl/placectl/placer/backfill"
+	"github.com/placectl/placectl/placer/fairshare"
+)
+
+// Flags are the flags of a command line.
+type Flags interface {
+	IsSet(name string) bool
+	String(name string) string
+	Bool(name string) bool
+	Int64(name string) int64
+	StringSlice(name string) []string
+}
+
+// Asked is what a command line asks for.
+type Asked struct {
+	Trace     string
+	Procs     int64 // 0 for what the trace says
+	Policies  []backfill.Policy
+	Compare   bool // the policies are rows of one answer
+	Requested bool
+	Out       string // the file of starts, "" for none
+
+	Nodes      string          // the file, "" to count processors
+	Units      *nodefile.Units // of the file
+	NodePolicy placer.Policy
+	Gantt      string // the file of the drawing, "" for none
+
+	Shares *Shares // nil for none
+}
+
+// ReadFlags reads the flags of a simulation of a trace. known are the class shares of the
+// database, which count where the command line names no classes.
+func ReadFlags(c Flags, trace string, known func() (*fairshare.Settings, error)) (*Asked, error) {
+	o := &Asked{Trace: trace, Procs: c.Int64("procs"), Requested: c.Bool("requested"), Out: c.String("out"), Compare: c.IsSet("compare"), Nodes: c.String("nodes"), Gantt: c.String("gantt")}
+	words := []string{c.String("policy")}
+	flag := "policy"
+	if o.Compare {
+		flag, words = "compare", strings.Split(c.String("compare"), ",")
+	}
+	for _, word := range words {
+		p := slices.Index(backfill.PolicyNames(), word)
+		if p < 0 {
+			return nil, usage.Errorf("%s: %w", "--"+flag, spell.NotOneOf(word, backfill.PolicyNames()))
+		}
+		o.Policies = append(o.Policies, backfill.Policy(p))
+	}
+	switch {
+	case o.Compare && c.IsSet("out"):
+		return nil, usage.Errorf("--out is of one policy; name it with --policy instead of --compare")
+	case o.Compare && c.IsSet("gantt"):
+		return nil, usage.Errorf("--gantt is of one policy; name it with --policy instead of --compare")
+	case o.Compare && (c.IsSet("by") || c.IsSet("svg") || c.IsSet("series") || c.IsSet("html")):
+		return nil, usage.Errorf("--by, --svg, --series and --html are of one policy; name it with --policy instead of --compare")
+	case c.IsSet("svg") && c.String("svg") == "" || c.IsSet("series") && c.String("series") == "" || c.IsSet("html") && c.String("html") == "":
+		return nil, usage.Errorf("--svg, --series or --html is empty; name a file, or - for standard output")
+	case c.IsSet("out") && o.Out == "":
+		return nil, usage.Errorf("--out is empty; name a file, or - for standard output")
+	case c.IsSet("procs") && (o.Procs < 1 || o.Procs > backfill.MaxProcs):
+		return nil, usage.Errorf("--procs %d: it must be from 1 to %d", o.Procs, int64(backfill.MaxProcs))
+	}
+	if err := o.readNodeFlags(c); err != nil {
+		return nil, err
+	}
+	return o, o.readShares(c, known)
+}
+
+// readNodeFlags reads the flags that are about nodes.
+func (o *Asked) readNodeFlags(c Flags) (err error) {
+	switch {
+	case c.IsSet("nodes") && o.Nodes == "":
+		return usage.Errorf("--nodes is empty; name a file of nodes")
+	case o.Nodes == "" && c.IsSet("node-policy"):
+		return usage.Errorf("--node-policy is for jobs that are placed on nodes; name those with --nodes")
+	case o.Nodes == "" && c.IsSet("unit"):
+		return usage.Errorf("--unit is about the sizes of nodes; name those with --nodes")
+	case c.IsSet("gantt") && o.Gantt == "":
+		return usage.Errorf("--gantt is empty; name a file, or - for standard output")
+	case o.Nodes == "" && c.IsSet("gantt"):
+		return usage.Errorf("--gantt draws nodes; name those with --nodes")
+	case o.Nodes == "-" && o.Trace == "-":
+		return usage.Errorf("the trace and --nodes cannot both come from standard input")
+	}
+	o.NodePolicy, err = placer.ParsePolicy(c.String("node-policy"))
+	switch {
+	case err != nil:
+		return usage.Errorf("--node-policy: %w", err)
+	case o.NodePolicy == placer.Local || o.NodePolicy == placer.Topology:
+		return usage.Errorf("--node-policy %s goes by settings of a database, which a simulation has not", o.NodePolicy)
+	case o.NodePolicy == placer.NoPolicy:
+		o.NodePolicy = placer.FirstAvailable
+	}
+	if o.Units, err = nodefile.ParseUnits(c.StringSlice("unit"), index.NewDefs()); err != nil {
+		return usage.Errorf("--unit %w", err)
+	}
+	return nil
+}
+
+// readShares reads the flags that are about class shares: the settings are those of
+// the command line, else those of the database.
+func (o *Asked) readShares(c Flags, known func() (*fairshare.Settings, error)) (err error) {
+	if !c.IsSet("shares") {
+		if c.IsSet("class") || c.IsSet("class-map") {
+			return usage.Errorf("--class and --class-map are for --shares, which says what a job's requestor is")
+		}
+		return nil
+	}
+	by, settings := c.String("shares"), new(fairshare.Settings)
+	switch err := CheckRequestor(by); {
+	case err != nil:
+		return usage.Errorf("--shares: %w", err)
+	case slices.Contains(o.Policies, backfill.Conservative):
+		return usage.Errorf("--shares goes with fcfs and easy; conservative promises every job a start, which shares would take back")
+	}
+	if !c.IsSet("class") {
+		if settings, err = known(); err != nil {
+			return err
+		}
+	}
+	err = addClasses(c, settings)
+	if err == nil {
+		o.Shares, err = NewShares(by, settings)
+	}
+	if err != nil {
+		return usage.Errorf("%w", err)
+	}
+	return nil
+}
+
+// addClasses adds the classes and mappings of the command line.
+func addClasses(c Flags, settings *fairshare.Settings) error {
+	loads, err := sharefile.Pairs(c.StringSlice("class"), "LOAD")
+	if err != nil {
+		return fmt.Errorf("--class: %w", err)
+	}
+	for _, p := range loads {
+		load, err := sharefile.ParseLoad(p)
+		if err != nil {
+			return fmt.Errorf("--class: %w", err)
+		}
+		settings.Loads = append(settings.Loads, load)
+	}
+	mappings, err := sharefile.Pairs(c.StringSlice("class-map"), "REGEXP")
+	if err != nil {
+		return fmt.Errorf("--class-map: %w", err)
+	}
+	for _, p := range mappings {
+		settings.Map = append(settings.Map, fairshare.Mapping{Class: p.Class, Requestor: p.Value})
+	}
+	return nil
+}
