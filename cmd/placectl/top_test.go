@@ -1,72 +1,37 @@
 package main
 
 import (
-	"bytes"
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/daily"
+	"github.com/placectl/placectl/cmd/placectl/internal/ptytest"
 	"github.com/placectl/placectl/store"
-	"golang.org/x/sys/unix"
 )
 
 // topOnTerminal runs top on a pseudo terminal of its own.
 type topOnTerminal struct {
-	t      *testing.T
-	master *os.File
-	cmd    *exec.Cmd
-	mu     sync.Mutex
-	shown  bytes.Buffer
+	*ptytest.Terminal
+	t   *testing.T
+	cmd *exec.Cmd
 }
 
 func startTop(t *testing.T, db string, args ...string) *topOnTerminal {
 	t.Helper()
-	master, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
-	if err != nil {
-		t.Skip("there are no pseudo terminals here:", err)
-	}
-	t.Cleanup(func() { master.Close() })
-	number, err := unix.IoctlGetInt(int(master.Fd()), unix.TIOCGPTN)
-	if err == nil {
-		err = unix.IoctlSetPointerInt(int(master.Fd()), unix.TIOCSPTLCK, 0)
-	}
-	if err == nil {
-		err = unix.IoctlSetWinsize(int(master.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Row: 20, Col: 80})
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	tty, err := os.OpenFile(fmt.Sprint("/dev/pts/", number), os.O_RDWR|unix.O_NOCTTY, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer tty.Close()
-	top := &topOnTerminal{t: t, master: master, cmd: exec.Command(commandPath(t), append([]string{"--db", db, "top", "-d", "1"}, args...)...)}
-	top.cmd.Stdin, top.cmd.Stdout, top.cmd.Stderr = tty, tty, tty
+	term := ptytest.Open(t)
+	term.Resize(t, 20, 80)
+	top := &topOnTerminal{Terminal: term, t: t, cmd: exec.Command(commandPath(t), append([]string{"--db", db, "top", "-d", "1"}, args...)...)}
+	top.cmd.Stdin, top.cmd.Stdout, top.cmd.Stderr = term.TTY, term.TTY, term.TTY
 	top.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
 	if err := top.cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { top.cmd.Process.Kill() }) //nolint:errcheck // as a rule it has ended
-	go func() {
-		buf := make([]byte, 4096)
-		for {
-			n, err := master.Read(buf)
-			top.mu.Lock()
-			top.shown.Write(buf[:max(n, 0)])
-			top.mu.Unlock()
-			if err != nil {
-				return
-			}
-		}
-	}()
 	return top
 }
 
@@ -74,9 +39,7 @@ func startTop(t *testing.T, db string, args ...string) *topOnTerminal {
 func (top *topOnTerminal) waitFor(text string) {
 	top.t.Helper()
 	for end := time.Now().Add(10 * time.Second); ; time.Sleep(5 * time.Millisecond) {
-		top.mu.Lock()
-		all := top.shown.String()
-		top.mu.Unlock()
+		all := top.Shown()
 		if strings.Contains(all[strings.LastIndex(all, "\x1b[H")+1:], text) {
 			return
 		}
@@ -102,16 +65,14 @@ func TestTop(t *testing.T) {
 	s.must("", strings.Fields("submit 1:ncpus=2 --name second")...)
 	top.waitFor("second")
 	for _, key := range []struct{ press, shows string }{{"?", "this, and away"}, {"?", "first"}, {"f", "submitted"}, {"f", "second"}, {"s", "by newest"}, {"/sec\r", "/sec"}} {
-		if _, err := top.master.WriteString(key.press); err != nil {
+		if _, err := top.Master.WriteString(key.press); err != nil {
 			t.Fatal(err)
 		}
 		top.waitFor(key.shows)
 	}
-	if err := unix.IoctlSetWinsize(int(top.master.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Row: 9, Col: 30}); err != nil {
-		t.Fatal(err)
-	}
+	top.Resize(t, 9, 30)
 	top.waitFor("/ filt+")      // of a line that is longer
-	top.master.WriteString("q") //nolint:errcheck // it would not end
+	top.Master.WriteString("q") //nolint:errcheck // it would not end
 	if err := top.cmd.Wait(); err != nil {
 		t.Error("q: ", err)
 	}

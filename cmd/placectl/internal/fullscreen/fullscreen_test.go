@@ -1,53 +1,15 @@
 package fullscreen
 
 import (
-	"fmt"
 	"os"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
+	"github.com/placectl/placectl/cmd/placectl/internal/ptytest"
 	"golang.org/x/sys/unix"
 )
-
-// terminal makes a pseudo terminal: what a program writes into tty is read from the other
-// end, and gathered.
-func terminal(t *testing.T) (tty, master *os.File, shown func() string) {
-	t.Helper()
-	master, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
-	if err != nil {
-		t.Skip("there are no pseudo terminals here:", err)
-	}
-	t.Cleanup(func() { master.Close() })
-	number, err := unix.IoctlGetInt(int(master.Fd()), unix.TIOCGPTN)
-	if err == nil {
-		err = unix.IoctlSetPointerInt(int(master.Fd()), unix.TIOCSPTLCK, 0)
-	}
-	if err == nil {
-		tty, err = os.OpenFile(fmt.Sprint("/dev/pts/", number), os.O_RDWR|unix.O_NOCTTY, 0)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { tty.Close() })
-	var mu sync.Mutex
-	var all strings.Builder
-	go func() {
-		buf := make([]byte, 4096)
-		for {
-			n, err := master.Read(buf)
-			mu.Lock()
-			all.Write(buf[:max(n, 0)])
-			mu.Unlock()
-			if err != nil {
-				return
-			}
-		}
-	}()
-	return tty, master, func() string { mu.Lock(); defer mu.Unlock(); return all.String() }
-}
 
 func modes(t *testing.T, tty *os.File) unix.Termios {
 	t.Helper()
@@ -71,7 +33,8 @@ func eventually(t *testing.T, what string, is func() bool) {
 // A terminal is given back as it was, also after a panic, and once only.
 func TestGivenBack(t *testing.T) {
 	for _, fails := range []bool{false, true} {
-		tty, _, shown := terminal(t)
+		term := ptytest.Open(t)
+		tty := term.TTY
 		before := modes(t, tty)
 		func() {
 			defer func() {
@@ -98,8 +61,8 @@ func TestGivenBack(t *testing.T) {
 		if modes(t, tty) != before {
 			t.Error("the modes of the terminal are others than before")
 		}
-		eventually(t, "the first screen is back", func() bool { return strings.HasSuffix(shown(), leave) })
-		text := shown()
+		eventually(t, "the first screen is back", func() bool { return strings.HasSuffix(term.Shown(), leave) })
+		text := term.Shown()
 		if !strings.HasPrefix(text, enter) || strings.Count(text, leave) != 1 || !strings.Contains(text, "one\x1b[0m\x1b[K\r\ntwo") {
 			t.Errorf("%q", text)
 		}
@@ -108,13 +71,13 @@ func TestGivenBack(t *testing.T) {
 
 // Keys come as they were pressed; sequences of other keys are none.
 func TestKeys(t *testing.T) {
-	tty, master, _ := terminal(t)
-	s, err := Open(tty, tty)
+	term := ptytest.Open(t)
+	s, err := Open(term.TTY, term.TTY)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	master.WriteString("q/é\x1b[A\x1b[15~\x1b[Bx\x1b[1;5C\r\x7f\x00\x03") //nolint:errcheck // a missing key shows
+	term.Master.WriteString("q/é\x1b[A\x1b[15~\x1b[Bx\x1b[1;5C\r\x7f\x00\x03") //nolint:errcheck // a missing key shows
 	want := []Key{'q', '/', 'é', Up, Down, 'x', Enter, Erase, Interrupt}
 	var got []Key
 	for len(got) < len(want) {
@@ -128,9 +91,7 @@ func TestKeys(t *testing.T) {
 	if !slices.Equal(got, want) {
 		t.Errorf("keys %v, want %v", got, want)
 	}
-	if err := unix.IoctlSetWinsize(int(master.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Row: 11, Col: 33}); err != nil {
-		t.Fatal(err)
-	}
+	term.Resize(t, 11, 33)
 	if w, h := s.Size(); w != 33 || h != 11 {
 		t.Errorf("a size of %d x %d", w, h)
 	}

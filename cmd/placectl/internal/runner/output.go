@@ -1,11 +1,10 @@
 package runner
 
 import (
+	"cmp"
 	"fmt"
-	"path/filepath"
-	"strconv"
-	"strings"
 
+	"github.com/placectl/placectl/cmd/placectl/internal/pattern"
 	"golang.org/x/sys/unix"
 )
 
@@ -67,21 +66,15 @@ func sizeOf(fd int) int64 {
 // outputs are the files of an attempt's output and errors; the latter has no path where
 // they go together. Both append from the second attempt on.
 func (o *Order) outputs(fallback string) (out, err output) {
-	pattern := o.Payload.Out
-	if pattern == "" {
-		pattern = "placectl-%j.out"
-		if o.Array != nil {
-			pattern = "placectl-%A_%a.out"
-		}
-	}
+	job := o.letters()
 	header := ""
 	if o.Number > 1 {
 		header = fmt.Sprintf("placectl: job %d, attempt %d\n", o.Job, o.Number)
 	}
 	file := func(pattern, suffix string) output {
-		return output{Path: o.expand(pattern), Append: o.Payload.Append || o.Number > 1, Header: header, Fallback: fallback + suffix}
+		return output{Path: job.Path(o.Payload.Dir, pattern), Append: o.Payload.Append || o.Number > 1, Header: header, Fallback: fallback + suffix}
 	}
-	out = file(pattern, ".out")
+	out = file(cmp.Or(o.Payload.Out, job.Default()), ".out")
 	if o.Payload.Err != "" {
 		if err = file(o.Payload.Err, ".err"); err.Path == out.Path {
 			err = output{}
@@ -90,50 +83,17 @@ func (o *Order) outputs(fallback string) (out, err output) {
 	return out, err
 }
 
-// expand is the file that a pattern stands for, as store.CheckPattern describes it.
-func (o *Order) expand(pattern string) string {
-	var b strings.Builder
-	for i := 0; i < len(pattern); i++ {
-		if pattern[i] != '%' || i+1 == len(pattern) {
-			b.WriteByte(pattern[i])
-			continue
-		}
-		i++
-		b.WriteString(o.letter(pattern[i]))
+// letters are what the letters of its patterns stand for.
+func (o *Order) letters() *pattern.Job {
+	j := &pattern.Job{ID: o.Job, Name: o.Name, User: o.User, Attempt: o.Number}
+	if o.Array != nil {
+		j.Array, j.Index = o.Array.First, o.Array.Index
 	}
-	if path := b.String(); filepath.IsAbs(path) {
-		return path
+	j.Node = func() string {
+		if len(o.Nodes) == 0 {
+			return ""
+		}
+		return o.Nodes[0]
 	}
-	return filepath.Join(o.Payload.Dir, b.String())
-}
-
-// letter is what a letter behind a % stands for. What people chose may not lead elsewhere.
-func (o *Order) letter(c byte) string {
-	plain := func(s string) string { return strings.ReplaceAll(s, "/", "_") }
-	switch c {
-	case 'j':
-		return strconv.FormatUint(o.Job, 10)
-	case 'A':
-		if o.Array != nil {
-			return strconv.FormatUint(o.Array.First, 10)
-		}
-		return strconv.FormatUint(o.Job, 10)
-	case 'a':
-		if o.Array != nil {
-			return strconv.Itoa(o.Array.Index)
-		}
-		return "0"
-	case 'x':
-		return plain(o.Name)
-	case 'u':
-		return plain(o.User)
-	case 'N':
-		if len(o.Nodes) > 0 {
-			return plain(o.Nodes[0])
-		}
-		return ""
-	case 't':
-		return strconv.Itoa(o.Number)
-	}
-	return "%"
+	return j
 }

@@ -81,12 +81,12 @@ func TestPatterns(t *testing.T) {
 	for pattern, want := range map[string]string{
 		"%j": "/work/14", "%A_%a.%t": "/work/10_4.3", "/x/%x-%u": "/x/a_b-ann", "%N.out": "/work/n1.out", "100%%": "/work/100%", "../%j": "/14",
 	} {
-		if got := o.expand(pattern); got != want || store.CheckPattern(pattern) != nil {
+		if got := o.letters().Path(o.Payload.Dir, pattern); got != want || store.CheckPattern(pattern) != nil {
 			t.Errorf("%s: %s, and not %s", pattern, got, want)
 		}
 	}
 	o.Array = nil
-	if got := o.expand("%A_%a"); got != "/work/14_0" {
+	if got := o.letters().Path(o.Payload.Dir, "%A_%a"); got != "/work/14_0" {
 		t.Error(got)
 	}
 }
