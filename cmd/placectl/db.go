@@ -2,9 +2,6 @@ package main
 
 import (
 	"bytes"
-	"context"
-	"errors"
-	"sync"
 	"time"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/process"
@@ -23,34 +20,13 @@ func (r *runner) open() (*store.DB, error) {
 	return r.openNamed(r.DB)
 }
 
-// openNamed makes a handle on a database. There is one of each that is kept in a log: it
-// has a connection.
+// openNamed makes a handle on a database. There is one of each that is kept in a log.
 func (r *runner) openNamed(name string) (*store.DB, error) {
+	connect := func() (*store.DB, error) { return store.Open(name, r.storeOptions()) }
 	if !store.IsLog(name) {
-		return store.Open(name, r.storeOptions())
+		return connect()
 	}
-	r.inLogs.mu.Lock()
-	defer r.inLogs.mu.Unlock()
-	if db := r.inLogs.open[name]; db != nil {
-		return db, nil
-	}
-	db, err := store.Open(name, r.storeOptions())
-	if err == nil {
-		if r.inLogs.open == nil {
-			r.inLogs.open = make(map[string]*store.DB)
-		}
-		r.inLogs.open[name] = db
-	}
-	return db, err
-}
-
-// logs are the handles of a run on databases that are kept in logs.
-type logs struct {
-	mu      sync.Mutex
-	open    map[string]*store.DB
-	ends    string // where the log of --db ended when it was looked at last
-	version int64  // how often it ended elsewhere
-	watched bool
+	return r.inLogs.Open(name, connect)
 }
 
 // done gives a handle back that is of no more use.
@@ -60,65 +36,23 @@ func (r *runner) done(db *store.DB) {
 	}
 }
 
-// leaveLogs gives the connections up. What is due for a log is done now that the answer is
-// given: a cycle keeps a snapshot when it is time for one, others when it is high time.
+// leaveLogs gives the connections to logs up. A cycle keeps a snapshot when it is time for
+// one, others when it is high time.
 func (r *runner) leaveLogs() {
-	r.inLogs.mu.Lock()
-	defer r.inLogs.mu.Unlock()
 	times := 2.0
 	if r.verb != nil && r.verb.Name == "cycle" {
 		times = 1
 	}
-	for name, db := range r.inLogs.open {
-		if err := errors.Join(db.Log().Keep(times), db.Close()); err != nil {
-			r.debugf("%s: %v", name, err)
-		}
-	}
-	r.inLogs.open = nil
+	r.inLogs.Leave(times, func(name string, err error) { r.debugf("%s: %v", name, err) })
 }
 
-// logStamp tells states of a log apart, as fileStamp does of a file: somebody watches it.
+// logStamp tells states of a log apart, as fileStamp does of a file.
 func (r *runner) logStamp() int64 {
-	r.inLogs.mu.Lock()
-	watched := r.inLogs.watched
-	r.inLogs.watched = true
-	r.inLogs.mu.Unlock()
-	if !watched {
-		r.watchLog()
-	}
-	r.inLogs.mu.Lock()
-	defer r.inLogs.mu.Unlock()
-	return r.inLogs.version
-}
-
-// watchLog notes where the log ends now, and from now on each time that it ends elsewhere.
-func (r *runner) watchLog() {
 	db, err := r.openNamed(r.DB)
 	if err != nil {
-		return
+		return 0
 	}
-	look := func(ctx context.Context) {
-		r.inLogs.mu.Lock()
-		since := r.inLogs.ends
-		r.inLogs.mu.Unlock()
-		ends, err := db.Log().Watch(ctx, since)
-		if err != nil {
-			time.Sleep(pollInterval)
-			return
-		}
-		r.inLogs.mu.Lock()
-		r.inLogs.ends = ends
-		r.inLogs.version++
-		r.inLogs.mu.Unlock()
-	}
-	first, cancel := context.WithTimeout(r.ctx, r.LockTimeout) // nobody may be there to tell
-	look(first)
-	cancel()
-	go func() {
-		for r.ctx.Err() == nil {
-			look(r.ctx)
-		}
-	}()
+	return r.inLogs.Stamp(r.ctx, db, r.LockTimeout)
 }
 
 func (r *runner) storeOptions() *store.Options {

@@ -114,6 +114,8 @@ const importRules = `
 	cmd/placectl/internal/sharefile          < cmd/placectl/internal/simulate
 	cmd/placectl/internal/simulate           < cmd/placectl
 	cmd/placectl/internal/pattern            < cmd/placectl/internal/payload, cmd/placectl/internal/runner
+	store                                    < cmd/placectl/internal/inlogs
+	cmd/placectl/internal/inlogs             < cmd/placectl
 	placer, cmd/placectl/internal/spell, cmd/placectl/internal/usage < cmd/placectl/internal/request
 	cmd/placectl/internal/request            < cmd/placectl
 	placer, store, cmd/placectl/internal/launch, cmd/placectl/internal/nouns, cmd/placectl/internal/spell < cmd/placectl/internal/localorder

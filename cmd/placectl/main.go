@@ -12,7 +12,7 @@
 // Each verb, or small family of verbs such as class set and class rm, has a file of its own,
 // cmd_*.go, with one function that declares it: its arguments,
 // flags and exit statuses, what it does to the database, what help says of it
-// (internal/verbs). allVerbs lists them.
+// (internal/verbs). allVerbs (all_verbs.go) lists them.
 package main
 
 import (
@@ -31,6 +31,7 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/forward"
 	"github.com/placectl/placectl/cmd/placectl/internal/fronts"
 	"github.com/placectl/placectl/cmd/placectl/internal/infile"
+	"github.com/placectl/placectl/cmd/placectl/internal/inlogs"
 	"github.com/placectl/placectl/cmd/placectl/internal/keyed"
 	"github.com/placectl/placectl/cmd/placectl/internal/payload"
 	"github.com/placectl/placectl/cmd/placectl/internal/process"
@@ -67,85 +68,6 @@ func runProcess(e env) {
 		process.DieBy(syscall.SIGPIPE)
 	}
 	os.Exit(status)
-}
-
-// allVerbs lists every verb, in the order in which help shows them.
-func allVerbs() verbs.List[*runner] {
-	return verbs.List[*runner]{
-		{Name: "init", Make: initVerb},
-		{Name: "config", Make: configVerb, Like: "qmgr scontrol sacctmgr settings"},
-		{Name: "resource", Make: resourceVerb},
-		{Name: "queue", Make: queueVerb},
-		{Name: "pool", Make: poolVerb},
-		{Name: "account", Make: accountVerb},
-		{Name: "limit", Make: limitVerb},
-		{Name: "role", Make: roleVerb},
-		{Name: "priority", Make: priorityVerb},
-		{Name: "node", Make: nodeVerb, Like: "sinfo=list pbsnodes=list bhosts=list oarnodes=list nodes=list hosts=list"},
-		{Name: "preempt", Make: preemptVerb},
-		{Name: "bucket", Make: bucketVerb},
-		{Name: "set", Make: setVerb},
-		{Name: "place", Make: placeVerb, Like: "alloc allocate"},
-		{Name: "when", Make: whenVerb, Like: "showstart estimate"},
-		{Name: "explain", Make: explainVerb, Like: "checkjob why"},
-		{Name: "release", Make: releaseVerb, Also: []string{"job release"}},
-		{Name: "extend", Make: extendVerb, Also: []string{"job extend"}, Like: "qalter"},
-		{Name: "show", Make: showVerb},
-		{Name: "reserve", Make: reserveVerb, Also: []string{"reservation add"}},
-		{Name: "unreserve", Make: unreserveVerb, Also: []string{"reservation rm"}},
-		{Name: "reservation", Make: reservationVerb},
-		{Name: "submit", Make: submitVerb, Also: []string{"job submit", "job add"}, Like: "sbatch qsub bsub oarsub msub add enqueue"},
-		{Name: "hold", Make: holdVerb, Also: []string{"job hold"}, Like: "qhold suspend"},
-		{Name: "unhold", Make: unholdVerb, Also: []string{"job unhold"}, Like: "qrls resume"},
-		{Name: "cancel", Make: cancelVerb, Also: []string{"job cancel", "job rm"}, Like: "scancel qdel bkill oardel canceljob kill delete del remove"},
-		{Name: "done", Make: doneVerb, Also: []string{"job done"}},
-		{Name: "requeue", Make: requeueVerb, Also: []string{"job requeue"}, Like: "qrerun restart"},
-		{Name: "job", Make: jobVerb, Like: "squeue=list qstat=list bjobs=list oarstat=list showq=list ps=list ls=list list=list jobs=list"},
-		{Name: "history", Make: historyVerb, Also: []string{"job history"}, Like: "sacct finished"},
-		{Name: "cycle", Make: cycleVerb, Like: "schedule sched slurmctld"},
-		{Name: "work", Make: workVerb, Like: "start daemon slurmd"},
-		{Name: "supervise", Make: superviseVerb},
-		{Name: "attempts", Make: attemptsVerb},
-		{Name: "run", Make: runVerb, Like: "srun qrun exec salloc"},
-		{Name: "on", Make: onVerb},
-		{Name: "logs", Make: logsVerb, Also: []string{"job logs"}, Like: "tail cat output log qpeek"},
-		{Name: "wait", Make: waitVerb, Also: []string{"job wait"}},
-		{Name: "events", Make: eventsVerb, Like: "tracejob audit"},
-		{Name: "tx", Make: txVerb},
-		{Name: "class", Make: classVerb, Like: "sshare fairshare"},
-		{Name: "batch", Make: batchVerb},
-		{Name: "query", Make: queryVerb, Like: "sql select"},
-		{Name: "view", Make: viewVerb},
-		{Name: "shell", Make: shellVerb},
-		{Name: "gantt", Make: ganttVerb},
-		{Name: "status", Make: statusVerb, Like: "info overview state"},
-		{Name: "top", Make: topVerb},
-		{Name: "stats", Make: statsVerb},
-		{Name: "metrics", Make: metricsVerb},
-		{Name: "report", Make: reportVerb},
-		{Name: "usage", Make: usageVerb},
-		{Name: "simulate", Make: simulateVerb},
-		{Name: "whatif", Make: whatifVerb},
-		{Name: "check", Make: checkVerb},
-		{Name: "log", Make: logVerb},
-		{Name: "upgrade", Make: upgradeVerb},
-		{Name: "doctor", Make: doctorVerb},
-		{Name: "backup", Make: backupVerb},
-		{Name: "restore", Make: restoreVerb},
-		{Name: "dump", Make: dumpVerb},
-		{Name: "load", Make: loadVerb},
-		{Name: "compact", Make: compactVerb},
-		{Name: "salvage", Make: salvageVerb},
-		{Name: "clock", Make: clockVerb},
-		{Name: "archive", Make: archiveVerb},
-		{Name: "demo", Make: demoVerb},
-		{Name: "pbs", Make: pbsVerb},
-		{Name: "slurm", Make: slurmVerb},
-		{Name: "install-frontends", Make: installFrontendsVerb},
-		{Name: "completion", Make: completionVerb},
-		{Name: "man", Make: manVerb},
-		{Name: "version", Make: versionVerb},
-	}
 }
 
 // env is all that a run is given by the process around it.
@@ -218,7 +140,7 @@ type runner struct {
 	kept      *keyed.Recording    // the answer to a request with a key
 	repeated  bool                // it was given before
 	front     *fronts.Submission  // of qsub or sbatch, nil: it is not one of them that submits
-	inLogs    *logs               // the handles on databases that are kept in logs
+	inLogs    *inlogs.Handles     // the handles on databases that are kept in logs
 	behind    bool                // a writer may come from before the instant of the database
 	widths    []int               // of columns, as the shell was told
 }
@@ -227,7 +149,7 @@ func newRunner(ctx context.Context, e env) *runner {
 	out := &process.Answers{Writer: e.stdout}
 	e.stdout = out
 	ctx, stop := context.WithCancel(ctx)
-	return &runner{env: e, ctx: ctx, stop: stop, answers: out, notes: e.stderr, verbs: allVerbs(), dash: -1, inLogs: new(logs)}
+	return &runner{env: e, ctx: ctx, stop: stop, answers: out, notes: e.stderr, verbs: allVerbs(), dash: -1, inLogs: new(inlogs.Handles)}
 }
 
 // run runs one command and returns its exit status.
