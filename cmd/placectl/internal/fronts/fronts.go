@@ -91,10 +91,13 @@ type Host struct {
 
 // Selection says which jobs are asked for.
 type Selection struct {
-	IDs     []uint64 // these alone, with all of an array where it is its first; nil: all
-	Ended   bool     // those that have ended, too
-	Details bool     // with Detail
-	Why     bool     // with Wait
+	IDs   []uint64 // these alone, with all of an array where it is its first; nil: all
+	Ended bool     // those that have ended, too
+	// Since: of those that have ended all since that instant; others need not be among
+	// them. Zero: all.
+	Since   time.Time
+	Details bool // with Detail
+	Why     bool // with Wait
 }
 
 // Submission is a job to be submitted.

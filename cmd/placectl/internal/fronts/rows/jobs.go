@@ -32,10 +32,24 @@ func (v *View) Jobs(s fronts.Selection, fn func(*fronts.Job) error) error {
 		}
 		return nil
 	}
-	if s.Ended {
-		return v.Tx.EachJob(one)
-	}
 	var list []*store.Job // those of each state come by number
+	if s.Ended {
+		known := false
+		if !s.Since.IsZero() {
+			var err error
+			if list, known, err = v.endedSince(s.Since); err != nil {
+				return err
+			}
+		}
+		if !known {
+			return v.Tx.EachJob(func(j *store.Job) error {
+				if !j.State.Live() && j.End.Before(s.Since) {
+					return nil
+				}
+				return one(j)
+			})
+		}
+	}
 	live := slices.DeleteFunc(store.JobStates(), func(s store.JobState) bool { return !s.Live() })
 	if err := v.Tx.EachJob(func(j *store.Job) error { list = append(list, j); return nil }, live...); err != nil {
 		return err

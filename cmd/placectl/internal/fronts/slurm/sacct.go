@@ -123,7 +123,7 @@ func accountsWanted(c *fronts.Call, set fronts.Set, about *fronts.About) (w *acc
 
 // list are the lines to be shown, by number.
 func (w *accountable) list(c *fronts.Call, v fronts.View, about *fronts.About, set fronts.Set) (rows []*account, err error) {
-	sel := fronts.Selection{IDs: numbers(w.refs), Ended: true, Details: true, Why: true}
+	sel := fronts.Selection{IDs: numbers(w.refs), Ended: true, Since: w.from, Details: true, Why: true}
 	if !w.asked {
 		sel.IDs = nil
 	}
