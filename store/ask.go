@@ -267,14 +267,14 @@ func (tx *Tx) snapshot(queue string) (*placer.Snapshot, error) {
 type rows struct{ tx *Tx }
 
 func (r rows) Node(number uint32) (*index.Node, error) {
-	k, err := r.tx.kept(number)
+	k, err := r.tx.loaded.nodes.Kept(number)
 	if err != nil {
 		return nil, err
 	}
 	return k.Node, nil
 }
 
-func (r rows) Traits(number uint32, n *index.Node) error { return r.tx.loaded.nodes.traits(number, n) }
+func (r rows) Traits(number uint32, n *index.Node) error { return r.tx.loaded.nodes.Traits(number, n) }
 
 func (r rows) NodeNumber(name string) (uint32, bool, error) { return r.tx.NodeNumber(name) }
 

@@ -140,11 +140,11 @@ func (p *passage) clearBefore(spans []span, j *row.Job) error {
 // node has to be up, unless it is only kept from others for its host's sake.
 func (p *passage) notReady(s span, j *row.Job) (string, error) {
 	tx := p.tx
-	_, state, err := tx.loaded.nodes.head(s.node)
+	_, state, err := tx.loaded.nodes.Head(s.node)
 	if err != nil {
 		return "", err
 	}
-	name, err := tx.loaded.nodes.name(s.node)
+	name, err := tx.loaded.nodes.Name(s.node)
 	if err != nil {
 		return "", err
 	}

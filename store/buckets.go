@@ -151,7 +151,7 @@ func (tx *Tx) Stats() (*Stats, error) {
 	}
 	s.ByState[NodePartly] = int(ix.Partly().GetCardinality())
 	s.ByState[NodeBusy] -= s.ByState[NodePartly]
-	if err := tx.loaded.nodes.notUp(notUp, func(_ uint32, state NodeState) { s.ByState[state]++ }); err != nil {
+	if err := tx.loaded.nodes.NotUp(notUp, func(_ uint32, state NodeState) { s.ByState[state]++ }); err != nil {
 		return nil, err
 	}
 	for _, state := range JobStates() {

@@ -47,9 +47,9 @@ func (tx *Tx) Claim(c Claim) (*Granted, error) {
 	what := fmt.Sprintf("attempt %d.%d", c.Job, c.Attempt)
 	switch current := j.CurrentAttempt(); {
 	case j.State != JobRunning:
-		return nil, &Conflict{what, "its job is " + j.State.String()}
+		return nil, row.Clash(what, "its job is "+j.State.String())
 	case c.Attempt != current:
-		return nil, &Conflict{what, fmt.Sprintf("its job is at attempt %d", current)}
+		return nil, row.Clash(what, fmt.Sprintf("its job is at attempt %d", current))
 	case c.Attempt == 0:
 		return nil, fmt.Errorf("%w: attempts are numbered from 1", ErrInvalid)
 	}
@@ -61,9 +61,9 @@ func (tx *Tx) Claim(c Claim) (*Granted, error) {
 	case a.Nonce == c.Nonce && a.State.Live():
 		return tx.attempts().granted(j, a, c)
 	case a.State != row.AttemptStarted && !(a.By == row.ByRun && c.By == ByRun && a.Nonce == (Nonce{})):
-		return nil, &Conflict{what, fmt.Sprintf("it is claimed%s", claimedBy(a))}
+		return nil, row.Clash(what, fmt.Sprintf("it is claimed%s", claimedBy(a)))
 	case j.End <= tx.now:
-		return nil, &Conflict{what, "it was to end at " + stamp(j.End)}
+		return nil, row.Clash(what, "it was to end at "+stamp(j.End))
 	}
 	if tx.now > a.Began+late {
 		if err := tx.allocations().prolong(j, tx.now+j.Walltime); err != nil {

@@ -201,7 +201,7 @@ func (ni nodeIndex) reclass(nodes []uint32, begin int64) error {
 	}
 	begun := begin <= ni.calendar().Now()
 	for _, number := range nodes {
-		bucket, state, err := ni.loaded.nodes.head(number)
+		bucket, state, err := ni.loaded.nodes.Head(number)
 		if err != nil {
 			return err
 		}

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/store/internal/row"
 	"github.com/placectl/placectl/timeline"
 )
 
@@ -51,7 +52,7 @@ func (t taking) stranger(other timeline.Busy) bool {
 
 // takenBy is the Conflict with a stretch of somebody else's.
 func (t taking) takenBy(b timeline.Busy) error {
-	name, err := t.tx.loaded.nodes.name(t.node)
+	name, err := t.tx.loaded.nodes.Name(t.node)
 	if err != nil {
 		return err
 	}
@@ -59,29 +60,30 @@ func (t taking) takenBy(b timeline.Busy) error {
 	if err != nil {
 		return err
 	}
-	return &Conflict{t.what, fmt.Sprintf("node %s is taken by %s from %s to %s", name, who, stamp(b.Start), stamp(t.tx.calendar().End(b)))}
+	return row.Clash(t.what, fmt.Sprintf("node %s is taken by %s from %s to %s", name, who, stamp(b.Start), stamp(t.tx.calendar().End(b))))
 }
 
 // overcommitted is the Conflict of wanting more of a node than is left of it.
 func (t taking) overcommitted() error {
-	n, err := t.tx.kept(t.node)
+	n, err := t.tx.loaded.nodes.Kept(t.node)
 	if err != nil {
 		return err
 	}
-	peak := make([]int64, len(n.quantities))
-	t.tx.calendar().Taken(t.node, t.span.Start, t.tx.calendar().End(t.span), t.guest, n.quantities, peak)
+	peak := make([]int64, len(n.Quantities))
+	t.tx.calendar().Taken(t.node, t.span.Start, t.tx.calendar().End(t.span), t.guest, n.Quantities, peak)
 	for _, a := range t.span.Use.Amounts {
 		left := int64(0)
-		if i := slices.Index(n.quantities, a.Quantity); i >= 0 {
-			left = n.capacity[i] - peak[i]
+		if i := slices.Index(n.Quantities, a.Quantity); i >= 0 {
+			left = n.Capacity[i] - peak[i]
 		}
 		if a.N > left {
 			defs, err := t.tx.Resources()
 			if err != nil {
 				return err
 			}
-			return &Conflict{t.what, fmt.Sprintf("node %s has not so much %s left from %s to %s", n.Name,
-				resourceName(defs, a.Quantity), stamp(t.span.Start), stamp(t.span.End))}
+			return row.Clash(t.what, fmt.Sprintf("node %s has not so much %s left from %s to %s", n.Name,
+				resourceName(defs, a.Quantity), stamp(t.span.Start), stamp(t.span.End)))
+
 		}
 	}
 	return t.tx.calendar().Err()

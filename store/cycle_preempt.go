@@ -9,6 +9,7 @@ import (
 	"github.com/placectl/placectl/placer/cycle"
 	"github.com/placectl/placectl/placer/preempt"
 	"github.com/placectl/placectl/store/internal/row"
+	"github.com/placectl/placectl/store/internal/sharing"
 )
 
 // Jobs make way for others by rules (package preempt), and for the shares of classes. What
@@ -42,7 +43,7 @@ func (p *pass) making() (cycle.Preempter, error) {
 	if p.spec.Silent {
 		return nil, nil
 	}
-	ranks, err := p.tx.Preemption().ranks()
+	ranks, err := sharing.Ranks(p.tx.file)
 	if ranks == nil || err != nil {
 		return nil, err
 	}

@@ -1,15 +1,16 @@
 package store
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
+	"strings"
+	"time"
 
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/index/devices"
 	"github.com/placectl/placectl/placer"
+	"github.com/placectl/placectl/store/internal/nodes"
 	"github.com/placectl/placectl/store/internal/row"
-	"github.com/placectl/placectl/timeline"
 )
 
 // What plans sees amounts alone. Which devices a job has of a node that names them is
@@ -17,47 +18,10 @@ import (
 // row until it has ended. Of a resource jobs hold together no more than there is, and each
 // amount that is held is a device: so as many are free as the amounts say.
 
-// namedDevices are the devices of a node, as choosing some needs them.
-type namedDevices struct {
-	list    []index.NamedDevices
-	layouts []*devices.Layout // one for each of list
-	far     devices.Distances
-}
-
-// find is the position of a resource in the list, -1 for one without devices.
-func (d *namedDevices) find(id index.ResID) int {
-	return slices.IndexFunc(d.list, func(x index.NamedDevices) bool { return x.Res == id })
-}
-
 // nodeDevices is the transaction as far as it is about the devices that nodes name.
 type nodeDevices struct{ *Tx }
 
 func (tx *Tx) nodeDevices() nodeDevices { return nodeDevices{tx} }
-
-// of are the devices of a node.
-func (ds nodeDevices) of(number uint32) (*namedDevices, error) {
-	k, err := ds.kept(number)
-	if err != nil || k.named != nil {
-		return k.named, err
-	}
-	nodes := ds.loaded.nodes
-	if k.named = nodes.alike[k.part]; k.named != nil {
-		return k.named, nil
-	}
-	var n index.Node
-	if err := row.DecodeDevices(row.Key32(number), []byte(k.part), &n); err != nil {
-		return nil, err
-	}
-	k.named = &namedDevices{list: n.Devices, far: n.Distances}
-	for _, d := range n.Devices {
-		k.named.layouts = append(k.named.layouts, d.Set.Layout())
-	}
-	if nodes.alike == nil {
-		nodes.alike = make(map[string]*namedDevices)
-	}
-	nodes.alike[k.part] = k.named
-	return k.named, nil
-}
 
 // bind gives a job that starts its devices: of a node that it shares what its chunks ask
 // for, of one that it has for itself all that are in service. It is a Conflict when fewer
@@ -73,170 +37,45 @@ func (ds nodeDevices) bind(j *row.Job) error {
 	if some.IsEmpty() || !ds.Writable() {
 		return nil
 	}
-	b := binder{tx: ds.Tx, job: j, nodes: make(map[uint32]*boundNode)}
-	for i, c := range j.Chunks {
-		for _, n := range c.Nodes {
-			if !some.Contains(n.Node) {
-				continue
-			}
-			if err := b.node(i, n); err != nil {
-				return err
-			}
-		}
-	}
-	for _, n := range j.Along {
-		if some.Contains(n) {
-			if err := b.node(-1, row.JobNode{Node: n}); err != nil {
-				return err
-			}
-		}
-	}
-	b.note()
-	return nil
+	b := nodes.Binder{Rows: ds.loaded.nodes, Job: j, Asks: func() ([]placer.Chunk, devices.Policy, error) { return ds.asks(j) },
+		Free: func(node uint32, of *nodes.Named) ([]devices.Bits, error) { return ds.free(node, of, j.ID) }}
+	return b.Bind(some)
 }
 
-// binder is a job that gets its devices.
-type binder struct {
-	tx     *Tx
-	job    *row.Job
-	policy devices.Policy
-	chunks []placer.Chunk
-	nodes  map[uint32]*boundNode
-}
-
-// boundNode is what is free of a node's devices, and what the job has got of them, both
-// by resource.
-type boundNode struct {
-	*namedDevices
-	free, got []devices.Bits
-}
-
-// node binds what is on one node of the chunk at a position.
-func (b *binder) node(chunk int, n row.JobNode) error {
-	if b.nodes[n.Node] == nil {
-		named, err := b.tx.nodeDevices().of(n.Node)
-		if err != nil {
-			return err
-		}
-		free, err := b.tx.nodeDevices().free(n.Node, named, b.job.ID)
-		if err != nil {
-			return err
-		}
-		b.nodes[n.Node] = &boundNode{named, free, make([]devices.Bits, len(free))}
+// asks is what the chunks of a job ask for, and how its devices are to be chosen.
+func (ds nodeDevices) asks(j *row.Job) ([]placer.Chunk, devices.Policy, error) {
+	chunks, err := ds.asked(j)
+	if err != nil || j.Bind != devices.NoPolicy {
+		return chunks, j.Bind, err
 	}
-	d := b.nodes[n.Node]
-	if !n.Shared {
-		for i := range d.list {
-			d.got[i], d.free[i] = d.got[i].Or(d.free[i]), nil
-		}
-		return nil
-	}
-	if err := b.asked(); err != nil {
-		return err
-	}
-	wants, at := d.wants(b.chunks[chunk])
-	if len(wants) == 0 {
-		return nil
-	}
-	for range n.Chunks {
-		for i, k := range at {
-			wants[i].Free = d.free[k]
-		}
-		got := devices.Bind(b.policy, d.far, wants)
-		if got == nil {
-			return b.short(n.Node, d, wants, at)
-		}
-		for i, k := range at {
-			d.got[k], d.free[k] = d.got[k].Or(got[i]), d.free[k].AndNot(got[i])
-		}
-	}
-	return nil
-}
-
-// asked finds what the chunks ask for, and how devices are to be chosen.
-func (b *binder) asked() (err error) {
-	if b.chunks != nil {
-		return nil
-	}
-	if b.chunks, err = b.tx.asked(b.job); err != nil {
-		return err
-	}
-	if b.policy = b.job.Bind; b.policy == devices.NoPolicy {
-		set, err := b.tx.settings()
-		if err != nil {
-			return err
-		}
-		b.policy = set.Bind
-	}
-	return nil
-}
-
-// wants is what a chunk asks for of the node's devices; at says of which resources.
-func (d *namedDevices) wants(c placer.Chunk) (wants []devices.Want, at []int) {
-	for _, w := range c.Wants {
-		if k := d.find(w.Res); k >= 0 && w.Value.Num > 0 {
-			wants = append(wants, devices.Want{Layout: d.layouts[k], Count: int(w.Value.Num)})
-			at = append(at, k)
-		}
-	}
-	return wants, at
-}
-
-// short is the Conflict of a node that has fewer devices free than its calendar says.
-func (b *binder) short(number uint32, d *boundNode, wants []devices.Want, at []int) error {
-	name, err := b.tx.loaded.nodes.name(number)
+	set, err := ds.settings()
 	if err != nil {
-		return err
+		return nil, 0, err
 	}
-	defs, err := b.tx.Resources()
-	if err != nil {
-		return err
-	}
-	for i, k := range at {
-		if free := wants[i].Free.Count(); free < wants[i].Count {
-			def, _ := defs.Get(d.list[k].Res)
-			return &Conflict{fmt.Sprintf("job %d", b.job.ID),
-				fmt.Sprintf("node %s has %d of the devices of %s free, not %d", name, free, def.Name, wants[i].Count)}
-		}
-	}
-	return fmt.Errorf("%w: the devices of node %s cannot be chosen", ErrDamaged, name)
-}
-
-// note writes what was bound into the job.
-func (b *binder) note() {
-	for number, d := range b.nodes {
-		for i, got := range d.got {
-			if len(got) > 0 {
-				b.job.Devices = append(b.job.Devices, row.JobDevices{Node: number, Res: d.list[i].Res, Which: got})
-			}
-		}
-	}
-	slices.SortFunc(b.job.Devices, func(x, y row.JobDevices) int {
-		return cmp.Or(cmp.Compare(x.Node, y.Node), cmp.Compare(x.Res, y.Res))
-	})
+	return chunks, set.Bind, nil
 }
 
 // free are those of a node that are in service and that no running job but one has,
 // by resource. They are found once: noted keeps them right.
-func (ds nodeDevices) free(number uint32, named *namedDevices, except uint64) ([]devices.Bits, error) {
-	k, err := ds.kept(number)
-	if err != nil || k.free != nil {
-		return slices.Clone(k.free), err
+func (ds nodeDevices) free(number uint32, named *nodes.Named, except uint64) ([]devices.Bits, error) {
+	k, err := ds.loaded.nodes.Kept(number)
+	if err != nil || k.Free != nil {
+		return slices.Clone(k.Free), err
 	}
-	free := make([]devices.Bits, len(named.list))
-	for i, l := range named.layouts {
+	free := make([]devices.Bits, len(named.List))
+	for i, l := range named.Layouts {
 		free[i] = l.InService()
 	}
 	err = ds.eachHolder(number, except, func(j *row.Job) error {
 		for _, d := range j.Devices {
-			if i := named.find(d.Res); d.Node == number && i >= 0 {
+			if i := named.Find(d.Res); d.Node == number && i >= 0 {
 				free[i] = free[i].AndNot(d.Which)
 			}
 		}
 		return nil
 	})
 	if err == nil {
-		k.free = slices.Clone(free)
+		k.Free = slices.Clone(free)
 	}
 	return free, err
 }
@@ -245,14 +84,14 @@ func (ds nodeDevices) free(number uint32, named *namedDevices, except uint64) ([
 // has taken them, and of the nodes of one that has ended it is found out anew what is free.
 func (ds nodeDevices) noted(j *row.Job) {
 	for _, d := range j.Devices {
-		k := ds.loaded.nodes.block(d.Node).nodes[d.Node%timeline.BlockNodes]
-		if k == nil || k.free == nil {
+		k := ds.loaded.nodes.Known(d.Node)
+		if k == nil || k.Free == nil {
 			continue
 		}
 		if j.State != JobRunning {
-			k.free = nil
-		} else if i := k.named.find(d.Res); i >= 0 {
-			k.free[i] = k.free[i].AndNot(d.Which)
+			k.Free = nil
+		} else {
+			k.Took(d)
 		}
 	}
 }
@@ -286,15 +125,15 @@ func (ds nodeDevices) lessDrained(j *row.Job, spans []span) error {
 		if i < 0 || spans[i].Use == nil {
 			continue
 		}
-		named, err := ds.of(d.Node)
+		named, err := ds.loaded.nodes.Devices(d.Node)
 		if err != nil {
 			return err
 		}
-		k := named.find(d.Res)
+		k := named.Find(d.Res)
 		if k < 0 {
 			return fmt.Errorf("%w: job %d has devices of node %d, which names none", ErrDamaged, j.ID, d.Node)
 		}
-		gone := int64(d.Which.AndNot(named.layouts[k].InService()).Count())
+		gone := int64(d.Which.AndNot(named.Layouts[k].InService()).Count())
 		for a := range spans[i].Use.Amounts {
 			if amount := &spans[i].Use.Amounts[a]; amount.Quantity == uint16(d.Res) {
 				amount.N -= gone
@@ -302,4 +141,154 @@ func (ds nodeDevices) lessDrained(j *row.Job, spans []span) error {
 		}
 	}
 	return nil
+}
+
+// HeldDevices are the devices that a job has of a resource of a node.
+type HeldDevices struct {
+	Node     uint32
+	Name     string // of the node
+	Resource string
+	Devices  devices.Set
+}
+
+// HeldBy are the devices that a job has, by node and then by resource, cores last. They are
+// none once it has ended, and where its nodes name none.
+func (tx *Tx) HeldBy(j *Job) (list []HeldDevices, err error) {
+	defs, err := tx.Resources()
+	if err != nil || len(j.Devices) == 0 {
+		return nil, err
+	}
+	var cores []HeldDevices
+	for i, d := range j.Devices {
+		n, err := tx.loaded.nodes.Devices(d.Node)
+		if err != nil {
+			return nil, err
+		}
+		k, def := n.Find(d.Res), index.Def{}
+		if k < 0 {
+			continue
+		}
+		def, _ = defs.Get(d.Res)
+		held := HeldDevices{Node: d.Node, Resource: def.Name}
+		if held.Name, err = tx.loaded.nodes.Name(d.Node); err != nil {
+			return nil, err
+		}
+		for at := range d.Which.Each {
+			if at < len(n.List[k].Set) {
+				held.Devices = append(held.Devices, n.List[k].Set[at])
+			}
+		}
+		if d.Res == index.NCPUs {
+			cores = append(cores, held)
+		} else {
+			list = append(list, held)
+		}
+		if i+1 == len(j.Devices) || j.Devices[i+1].Node != d.Node {
+			list, cores = append(list, cores...), nil
+		}
+	}
+	return list, nil
+}
+
+// Devices writes the devices of a job: g1:ngpus=0,3:ncpus=0-7+g2:ngpus=1.
+func (tx *Tx) Devices(j *Job) (string, error) {
+	list, err := tx.HeldBy(j)
+	if err != nil {
+		return "", err
+	}
+	var b strings.Builder
+	for i, h := range list {
+		switch {
+		case i == 0:
+			b.WriteString(h.Name)
+		case list[i-1].Node != h.Node:
+			b.WriteString("+" + h.Name)
+		}
+		b.WriteString(":" + h.Resource + "=" + devices.FormatIDs(idsOf(h.Devices)))
+	}
+	return b.String(), nil
+}
+
+// DevicesOn are the devices that a job has of one of its nodes, and all that the node names:
+// what devices.Environ makes variables of.
+func (tx *Tx) DevicesOn(j *Job, node uint32) (held, named []devices.Held, err error) {
+	defs, err := tx.Resources()
+	if err != nil {
+		return nil, nil, err
+	}
+	n, err := tx.NodeByNumber(node)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, d := range n.Devices {
+		def, _ := defs.Get(d.Res)
+		named = append(named, devices.Held{Resource: def.Name, Devices: d.Set})
+	}
+	list, err := tx.HeldBy(j)
+	for _, h := range list {
+		if h.Node == node {
+			held = append(held, devices.Held{Resource: h.Resource, Devices: h.Devices})
+		}
+	}
+	return held, named, err
+}
+
+// DeviceInfo is a device and who has it.
+type DeviceInfo struct {
+	devices.Device
+	Resource string
+	State    string // free, busy, drained or cut; one that is drained while somebody has it is drained
+	Job      uint64 // who has it, 0 for nobody
+	Attempt  int    // which of its starts
+	Since    time.Time
+	Until    time.Time // when the job is expected to end
+}
+
+// DevicesOfNode lists the devices of a node, by resource and identity.
+func (tx *Tx) DevicesOfNode(n *index.Node) (list []DeviceInfo, err error) {
+	if len(n.Devices) == 0 {
+		return nil, nil
+	}
+	defs, err := tx.Resources()
+	if err != nil {
+		return nil, err
+	}
+	first, all := make(map[index.ResID]int), 0
+	for _, named := range n.Devices {
+		first[named.Res] = all
+		all += len(named.Set)
+	}
+	list = make([]DeviceInfo, 0, all)
+	for _, named := range n.Devices {
+		def, _ := defs.Get(named.Res)
+		for i := range named.Set {
+			list = append(list, DeviceInfo{Device: named.Set[i], Resource: def.Name, State: deviceState(&named.Set[i])})
+		}
+	}
+	return list, tx.nodeDevices().eachHolder(n.Number, 0, func(j *row.Job) error {
+		for _, h := range j.Devices {
+			if h.Node != n.Number {
+				continue
+			}
+			for at := range h.Which.Each {
+				d := &list[first[h.Res]+at]
+				d.Job, d.Attempt, d.Since, d.Until = j.ID, j.CurrentAttempt(), instant(j.Start), instant(j.End)
+				if d.InService() {
+					d.State = "busy"
+				}
+			}
+		}
+		return nil
+	})
+}
+
+// deviceState is how a device stands that nobody has.
+func deviceState(d *devices.Device) string {
+	switch {
+	case d.Slices > 0:
+		return "cut"
+	case d.Drained:
+		return "drained"
+	}
+	return "free"
 }

@@ -2,11 +2,11 @@ package store
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/index/devices"
+	"github.com/placectl/placectl/store/internal/nodes"
 	"github.com/placectl/placectl/store/internal/row"
 )
 
@@ -16,7 +16,7 @@ import (
 func (tx *Tx) DrainDevices(node uint32, resource string, ids []string, reason string) (*index.Node, error) {
 	return tx.nodeDevices().change(node, resource, ids, func(n *index.Node, def index.Def, d *devices.Device) error {
 		if d.Slices > 0 {
-			return &Conflict{named(def, n, d.ID), fmt.Sprintf("it is cut; drain its slices: %s=%s", d.Into, devices.FormatIDs(idsOf(d.Cut(d.Slices))))}
+			return row.Clash(nodes.Called(def, n, d.ID), fmt.Sprintf("it is cut; drain its slices: %s=%s", d.Into, devices.FormatIDs(idsOf(d.Cut(d.Slices)))))
 		}
 		d.Drained, d.Reason = true, reason
 		return nil
@@ -41,10 +41,10 @@ func (tx *Tx) CutDevices(node uint32, resource string, ids []string, slices int,
 	}
 	return tx.nodeDevices().change(node, resource, ids, func(n *index.Node, def index.Def, d *devices.Device) error {
 		if strings.Contains(d.ID, "/") {
-			return fmt.Errorf("%w: %s is a slice itself", ErrInvalid, named(def, n, d.ID))
+			return fmt.Errorf("%w: %s is a slice itself", ErrInvalid, nodes.Called(def, n, d.ID))
 		}
 		if d.Slices > 0 {
-			dropSlices(defs, n, d)
+			nodes.DropSlices(defs, n, d)
 		}
 		d.Slices, d.Into = 0, ""
 		if slices == 0 {
@@ -53,37 +53,11 @@ func (tx *Tx) CutDevices(node uint32, resource string, ids []string, slices int,
 		target, ok := defs.Lookup(into)
 		d.Slices, d.Into = slices, into
 		if !ok {
-			return validCut(defs, n, def, *d)
+			return nodes.ValidCut(defs, n, def, *d)
 		}
 		d.Into = target.Name
-		return addSlices(n, def, target, d)
+		return nodes.AddSlices(n, def, target, d)
 	})
-}
-
-// addSlices adds the slices of a device to the devices of the resource that they are of.
-func addSlices(n *index.Node, def, target index.Def, d *devices.Device) error {
-	set := n.DevicesOf(target.ID)
-	if v, has := n.Get(target.ID); has && set == nil && v.Num > 0 {
-		return &Conflict{fmt.Sprintf("%s of node %s", target.Name, n.Name), fmt.Sprintf("it is a count, and the slices of device %s of %s are to be devices of it; %s= forgets it", d.ID, def.Name, target.Name)}
-	}
-	if d.Slices < 2 || d.Slices > devices.MaxSlices {
-		return fmt.Errorf("%w: a device is cut into 2 to %d slices, or 0 to make it whole", ErrInvalid, devices.MaxSlices)
-	}
-	set = append(set.Clone(), d.Cut(d.Slices)...)
-	slices.SortFunc(set, func(a, b devices.Device) int { return devices.CompareIDs(a.ID, b.ID) })
-	n.SetDevices(target.ID, set)
-	return nil
-}
-
-// dropSlices takes the slices of a device from the resource that they are of.
-func dropSlices(defs *index.Defs, n *index.Node, d *devices.Device) {
-	target, _ := defs.Lookup(d.Into)
-	rest := slices.DeleteFunc(n.DevicesOf(target.ID).Clone(), func(s devices.Device) bool { return strings.HasPrefix(s.ID, d.ID+"/") })
-	if len(rest) == 0 {
-		n.Unset(target.ID)
-		return
-	}
-	n.SetDevices(target.ID, rest)
 }
 
 // Lack are devices that a node names, and that its host was found to lack.
@@ -189,15 +163,107 @@ func (ds nodeDevices) change(node uint32, resource string, ids []string, fn func
 	return n, err
 }
 
-// named is what messages call a device.
-func named(def index.Def, n *index.Node, id string) string {
-	return fmt.Sprintf("device %s of %s of node %s", id, def.Name, n.Name)
-}
-
 func idsOf(set devices.Set) []string {
 	out := make([]string, len(set))
 	for i := range set {
 		out[i] = set[i].ID
 	}
 	return out
+}
+
+// Parts are nodes like others: a node that is split is removed, and its parts are added. So
+// nothing may be on it, and jobs of the past that were on it call it by its number from then
+// on.
+
+// SplitNode makes a node for each group of its devices out of a node: see index.Node.Split.
+// It is a Conflict while something is on the node, or planned for it, and where it names no
+// devices of two groups. ErrExists means that a part's name is taken.
+func (tx *Tx) SplitNode(number uint32) (parts []*index.Node, err error) {
+	if !tx.Writable() {
+		return nil, ErrReadOnly
+	}
+	n, err := tx.NodeByNumber(number)
+	if err != nil {
+		return nil, err
+	}
+	defs, err := tx.Resources()
+	if err != nil {
+		return nil, err
+	}
+	if parts, err = n.Split(defs); err != nil {
+		return nil, row.Clash("node "+n.Name, err.Error())
+	}
+	if err := tx.RemoveNode(number); err != nil {
+		return nil, err
+	}
+	for _, p := range parts {
+		if err := tx.nodeDevices().putNew(p); err != nil {
+			return nil, err
+		}
+	}
+	return parts, tx.happened(row.Event{Node: n.Name, Event: "node", Old: n.State.String(), New: "split", Reason: "into " + namesOf(parts)})
+}
+
+// JoinNode undoes SplitNode: it makes one node of all that are called as its parts and have
+// it as their host, and returns both. It is a Conflict while something is on a part, or
+// planned for it, and where parts differ in what a node has once, such as a queue; ErrNotFound
+// means that there is no part, ErrExists that there is a node of the name.
+func (tx *Tx) JoinNode(name string) (whole *index.Node, parts []*index.Node, err error) {
+	if !tx.Writable() {
+		return nil, nil, ErrReadOnly
+	}
+	err = tx.file.Each(row.NodeNames, []byte(name+"."), func(key, payload []byte) (bool, error) {
+		number, err := row.DecodeNumber32(row.NodeNames, key, payload)
+		if err != nil {
+			return false, err
+		}
+		n, err := tx.NodeByNumber(number)
+		if err == nil && n.IsPart(name) {
+			parts = append(parts, n)
+		}
+		return true, err
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	if len(parts) == 0 {
+		return nil, nil, row.Missing("part of node", name)
+	}
+	defs, err := tx.Resources()
+	if err != nil {
+		return nil, nil, err
+	}
+	if whole, err = index.Join(defs, name, parts); err != nil {
+		return nil, nil, row.Clash("node "+name, err.Error())
+	}
+	for _, p := range parts {
+		if err := tx.RemoveNode(p.Number); err != nil {
+			return nil, nil, err
+		}
+	}
+	if err := tx.nodeDevices().putNew(whole); err != nil {
+		return nil, nil, err
+	}
+	return whole, parts, tx.happened(row.Event{Node: name, Event: "node", Old: "split", New: whole.State.String(), Reason: "of " + namesOf(parts)})
+}
+
+// putNew adds a node whose name is to be free.
+func (ds nodeDevices) putNew(n *index.Node) error {
+	_, taken, err := ds.NodeNumber(n.Name)
+	if err != nil {
+		return err
+	}
+	if taken {
+		return fmt.Errorf("node %s: %w", n.Name, ErrExists)
+	}
+	_, err = ds.PutNode(n)
+	return err
+}
+
+func namesOf(nodes []*index.Node) string {
+	names := make([]string, len(nodes))
+	for i, n := range nodes {
+		names[i] = n.Name
+	}
+	return strings.Join(names, ", ")
 }

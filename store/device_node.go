@@ -1,88 +1,13 @@
 package store
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/placectl/placectl/index"
-	"github.com/placectl/placectl/index/devices"
 	"github.com/placectl/placectl/store/internal/row"
 )
-
-// validDevices refuses devices of which jobs could not get some, and an amount that is
-// not theirs.
-func validDevices(defs *index.Defs, n *index.Node) error {
-	if !n.Distances.Valid() {
-		return fmt.Errorf("%w distances of the groups of node %s: they are to be a square of numbers from 0 to 255", ErrInvalid, n.Name)
-	}
-	for i, d := range n.Devices {
-		def, ok := defs.Get(d.Res)
-		switch {
-		case !ok:
-			return fmt.Errorf("%w: node %s names devices of resource #%d, which is not declared", ErrInvalid, n.Name, d.Res)
-		case def.Type != index.Long || !def.Consumable:
-			return fmt.Errorf("%w devices of %s of node %s: only a consumable long has devices", ErrInvalid, def.Name, n.Name)
-		case i > 0 && n.Devices[i-1].Res >= d.Res || len(d.Set) == 0:
-			return fmt.Errorf("%w: the devices of node %s are out of order", ErrInvalid, n.Name)
-		}
-		if err := d.Set.Check(); err != nil {
-			return fmt.Errorf("%w %s of node %s: %w", ErrInvalid, def.Name, n.Name, err)
-		}
-		if v, _ := n.Get(d.Res); v.Num != int64(d.Set.Count()) {
-			return &Conflict{fmt.Sprintf("%s of node %s", def.Name, n.Name),
-				fmt.Sprintf("%d of its devices are in service, and it is to have %d; %s= forgets them", d.Set.Count(), v.Num, def.Name)}
-		}
-		for _, one := range d.Set {
-			if err := cmp.Or(validCut(defs, n, def, one), validSlice(n, def, one)); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-// validCut refuses a device that is cut into slices of a resource that has none.
-func validCut(defs *index.Defs, n *index.Node, def index.Def, d devices.Device) error {
-	if d.Slices == 0 {
-		return nil
-	}
-	into, ok := defs.Lookup(d.Into)
-	switch {
-	case !ok:
-		return fmt.Errorf("no resource %q%s: %w; to declare it: placectl resource add %s=long,consumable",
-			d.Into, index.DidYouMean(d.Into, defs.Names()), ErrNotFound, d.Into)
-	case into.ID == def.ID:
-		return fmt.Errorf("%w: device %s of %s of node %s cannot be cut into slices of the same resource", ErrInvalid, d.ID, def.Name, n.Name)
-	}
-	return nil
-}
-
-// validSlice refuses a slice of a device that the node names too, and that is whole: two
-// jobs would have it. Cores are called by numbers as well, and are none of its devices.
-func validSlice(n *index.Node, def index.Def, slice devices.Device) error {
-	of, _, isSlice := strings.Cut(slice.ID, "/")
-	if !isSlice {
-		return nil
-	}
-	whole := false
-	for _, d := range n.Devices {
-		i := d.Set.Find(of)
-		if i < 0 || d.Res == def.ID || d.Res == index.NCPUs {
-			continue
-		}
-		if d.Set[i].Slices > 0 && d.Set[i].Into == def.Name {
-			return nil
-		}
-		whole = true
-	}
-	if whole {
-		return &Conflict{named(def, n, slice.ID), "it is a slice of " + of + ", which the node names as a whole device"}
-	}
-	return nil
-}
 
 // renaming is a node that is to name other devices than before.
 type renaming struct {
@@ -153,7 +78,7 @@ func (r renaming) move(j *row.Job) error {
 }
 
 func (r renaming) conflict(res index.ResID, why string) error {
-	return &Conflict{fmt.Sprintf("%s of node %s", resourceName(r.tx.loaded.defs, uint16(res)), r.old.Name), why}
+	return row.Clash(fmt.Sprintf("%s of node %s", resourceName(r.tx.loaded.defs, uint16(res)), r.old.Name), why)
 }
 
 // carryOut gives the running jobs what they have of the new devices, once the node's row

@@ -85,12 +85,11 @@
 // a method of a type around the transaction: attempts, plans, allocations, waiting,
 // overdue, payloads, reservations, queues, counters, nodeDevices, nodeIndex, classShares. nodes.go,
 // ask.go and place.go, begin.go, extend.go, finish.go, reserve.go and standing.go are what
-// can be done, conflict.go verifies it; device.go decides which devices a job gets,
-// device_node.go and device_change.go what becomes of those that jobs have when a node
-// names others, device_split.go makes nodes of groups of them, device_job.go shows them; pool.go and counter.go
-// count what belongs to no node; limit.go is who may have how much, role.go who may do what, account.go who pays, usage.go adds up what jobs have had, priority.go puts in order those that wait; metrics.go
+// can be done, conflict.go verifies it; device.go is which devices a job has, whom
+// package nodes has given them, device_node.go and device_change.go what becomes of them when a
+// node names others, is split or joined; pool.go and counter.go
+// count what belongs to no node; limit.go is who may have how much, sharing.go who may do what, who pays, and whose jobs make way for whose, usage.go adds up what jobs have had, priority.go puts in order those that wait; metrics.go
 // tells a monitoring system; views.go keeps queries; shares.go and share_state.go are class shares,
-// preempt.go is whose jobs make way for whose,
 // play.go plays the queue forward.
 // The queue: submit.go, payload.go, finish.go and launch.go are what happens to a job,
 // attempt.go, claim.go, ending.go and report.go to the attempts at it, cycle.go

@@ -87,7 +87,7 @@ func (tx *Tx) GiveBack(id uint64) (*Job, error) {
 		return nil, err
 	}
 	if !j.Ending {
-		return nil, &Conflict{"job " + strconv.FormatUint(id, 10), "it is running, and nobody has ended it"}
+		return nil, row.Clash("job "+strconv.FormatUint(id, 10), "it is running, and nobody has ended it")
 	}
 	a, err := tx.attempts().of(j, j.CurrentAttempt())
 	if err != nil {

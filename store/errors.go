@@ -26,16 +26,9 @@ var (
 	ErrNested   = errors.New("a transaction inside another one") // on the same handle, in the same goroutine
 )
 
-// Conflict is an ErrConflict with what stands in the way.
-type Conflict struct {
-	What string
-	Why  string
-}
-
-func (c *Conflict) Error() string { return c.What + ": " + c.Why }
-
-// Unwrap makes errors.Is see ErrConflict.
-func (c *Conflict) Unwrap() error { return ErrConflict }
+// Conflict is an ErrConflict with what stands in the way: What it is about, and Why it is
+// not to be had.
+type Conflict = row.Conflict
 
 // taken is an ErrExists, which conflicts with the present state too; more is what
 // there is to say besides.

@@ -167,9 +167,9 @@ func (tx *Tx) WhenJob(id uint64) (Prospect, error) {
 	name := "job " + strconv.FormatUint(id, 10)
 	switch {
 	case !j.State.Live():
-		return Prospect{}, &Conflict{name, "it is " + j.State.String()}
+		return Prospect{}, row.Clash(name, "it is "+j.State.String())
 	case j.State == JobRunning:
-		return Prospect{}, &Conflict{name, "it runs since " + stamp(j.Start)}
+		return Prospect{}, row.Clash(name, "it runs since "+stamp(j.Start))
 	}
 	look, err := tx.Outlook()
 	if err != nil {

@@ -40,10 +40,10 @@ func (al allocations) extend(id uint64, walltime int64) (*row.Job, error) {
 		return nil, fmt.Errorf("%w walltime of %d s: it must be from 1 s to %d s", ErrInvalid, walltime, maxWalltime)
 	}
 	if j.Ending {
-		return nil, &Conflict{what, "it is " + why(j.Ending, j.Reason)}
+		return nil, row.Clash(what, "it is "+why(j.Ending, j.Reason))
 	}
 	if j.State == JobRunning && j.Start+walltime <= al.now {
-		return nil, &Conflict{what, fmt.Sprintf("it would have ended at %s already; release it instead", stamp(j.Start+walltime))}
+		return nil, row.Clash(what, fmt.Sprintf("it would have ended at %s already; release it instead", stamp(j.Start+walltime)))
 	}
 	if j.State == JobQueued || j.State == JobHeld {
 		j.Walltime = walltime
@@ -80,7 +80,7 @@ func (al allocations) mayReach(j *row.Job, spans []span, end int64) error {
 	if short, err := al.counters().Exceeds(j, max(j.End, al.now), end, false); err != nil {
 		return err
 	} else if short != "" {
-		return &Conflict{what, short}
+		return row.Clash(what, short)
 	}
 	for i := range spans {
 		spans[i].End = end
@@ -106,7 +106,7 @@ func (al allocations) staysWithin(what string, j *row.Job, end int64) error {
 	}
 	for _, r := range list {
 		if r.Start <= j.Start && j.Start < r.End && end > r.End {
-			return &Conflict{what, fmt.Sprintf("it insists on reservation %s, which ends at %s", r.Name, stamp(r.End))}
+			return row.Clash(what, fmt.Sprintf("it insists on reservation %s, which ends at %s", r.Name, stamp(r.End)))
 		}
 	}
 	return nil

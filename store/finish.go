@@ -56,7 +56,7 @@ func (tx *Tx) forChange(id uint64, verb string, states ...JobState) (*row.Job, e
 			return j, nil
 		}
 	}
-	return nil, &Conflict{"job " + strconv.FormatUint(id, 10), "it is " + j.State.String() + " and cannot be " + verb}
+	return nil, row.Clash("job "+strconv.FormatUint(id, 10), "it is "+j.State.String()+" and cannot be "+verb)
 }
 
 // Finish ends a running job that has exited with a status: finished with 0, failed
@@ -83,14 +83,14 @@ func (tx *Tx) FinishAttempt(f Finished) (*Job, error) {
 	}
 	what := "job " + strconv.FormatUint(f.Job, 10)
 	if current := j.CurrentAttempt(); f.Attempt != 0 && f.Attempt != current {
-		return nil, &Conflict{what, fmt.Sprintf("attempt %d has ended: it is at attempt %d", f.Attempt, current)}
+		return nil, row.Clash(what, fmt.Sprintf("attempt %d has ended: it is at attempt %d", f.Attempt, current))
 	}
 	a, err := tx.attempts().of(j, j.CurrentAttempt())
 	if err != nil {
 		return nil, err
 	}
 	if isExecuted(j) && a.By == row.BySupervisor && !f.Force {
-		return nil, &Conflict{what, "its attempt is claimed" + claimedBy(a) + ", who will say how it has ended"}
+		return nil, row.Clash(what, "its attempt is claimed"+claimedBy(a)+", who will say how it has ended")
 	}
 	if j.EndsByClock() && f.Status != 0 { // it was stopped, as its launcher was told
 		return jobResult(j, tx.spoil(tx.attempts().byClock(j)))
@@ -130,7 +130,7 @@ func (tx *Tx) Hold(id uint64, reason string) (*Job, error) {
 		return nil, err
 	}
 	if !j.Queued {
-		return nil, &Conflict{"job " + strconv.FormatUint(id, 10), "it was placed, not submitted: it does not wait in the queue"}
+		return nil, row.Clash("job "+strconv.FormatUint(id, 10), "it was placed, not submitted: it does not wait in the queue")
 	}
 	return jobResult(j, tx.unplan(j, JobHeld, reason))
 }
@@ -175,7 +175,7 @@ func (tx *Tx) Requeue(id uint64, reason string) (*Job, error) {
 		return nil, err
 	}
 	if !j.Queued {
-		return nil, &Conflict{"job " + strconv.FormatUint(id, 10), "it was placed, not submitted: there is no place for it in the queue"}
+		return nil, row.Clash("job "+strconv.FormatUint(id, 10), "it was placed, not submitted: there is no place for it in the queue")
 	}
 	if isExecuted(j) {
 		return jobResult(j, tx.spoil(tx.attempts().endsAs(j, JobQueued, reason)))
@@ -236,7 +236,7 @@ func (al allocations) vacate(j *row.Job) error {
 // leave takes a job off its nodes, to put it on others or back.
 func (al allocations) leave(j *row.Job) error {
 	if j.State != JobRunning && j.State != JobReserved {
-		return &Conflict{"job " + strconv.FormatUint(j.ID, 10), "it is " + j.State.String() + ", not running"}
+		return row.Clash("job "+strconv.FormatUint(j.ID, 10), "it is "+j.State.String()+", not running")
 	}
 	owner := row.JobOwner(j.ID)
 	nodes := j.AllNodes()

@@ -166,7 +166,7 @@ func (tx *Tx) list(j *row.Job, was JobState) error {
 func (tx *Tx) NodeNames(numbers []uint32) ([]string, error) {
 	out := make([]string, len(numbers))
 	for i, number := range numbers {
-		name, err := tx.loaded.nodes.name(number)
+		name, err := tx.loaded.nodes.Name(number)
 		if err != nil {
 			return nil, err
 		}
@@ -215,7 +215,7 @@ func (tx *Tx) ExecVNode(j *Job) (string, error) {
 	var b strings.Builder
 	for i, c := range j.Chunks {
 		for _, n := range c.Nodes {
-			name, err := tx.loaded.nodes.name(n.Node)
+			name, err := tx.loaded.nodes.Name(n.Node)
 			if err != nil {
 				return "", err
 			}

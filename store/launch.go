@@ -102,7 +102,7 @@ func (tx *Tx) LaunchBy(way string) error {
 		tx.loaded.settings = nil
 		return tx.file.Put(row.Config, []byte("launch"), row.EncodeText(way))
 	}
-	return &Conflict{"the setting launch", fmt.Sprintf("it is %s: jobs here are launched that way, and a job may not be launched in two", set.Launch)}
+	return row.Clash("the setting launch", fmt.Sprintf("it is %s: jobs here are launched that way, and a job may not be launched in two", set.Launch))
 }
 
 // HostOf names the host that executes a job: that of its first node, which is what the
@@ -115,7 +115,7 @@ func (tx *Tx) HostOf(j *Job) (string, error) {
 func (as attempts) host(j *row.Job) (string, error) {
 	nodes := j.NodeNumbers()
 	if len(nodes) == 0 {
-		return "", &Conflict{fmt.Sprintf("job %d", j.ID), "it has no nodes"}
+		return "", row.Clash(fmt.Sprintf("job %d", j.ID), "it has no nodes")
 	}
 	n, err := rows{as.Tx}.Node(nodes[0])
 	if err != nil {

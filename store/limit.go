@@ -235,7 +235,7 @@ func (ls Limits) measured(what, name string) error {
 	return ls.Each(func(l Limit) error {
 		m, err := limits.ParseMeasure(l.Measure)
 		if err == nil && m.Resource == name {
-			err = &Conflict{what + " " + name, fmt.Sprintf("the limit %s %s measures it", l.Key, l.Measure)}
+			err = row.Clash(what+" "+name, fmt.Sprintf("the limit %s %s measures it", l.Key, l.Measure))
 		}
 		return err
 	})
@@ -320,7 +320,7 @@ func (ls Limits) Throttle(array uint64, most int64) error {
 	case most > limits.MaxAmount:
 		return fmt.Errorf("%w: %d jobs at once; it must be at most %d", ErrInvalid, most, int64(limits.MaxAmount))
 	case !live:
-		return &Conflict{fmt.Sprintf("job array %d[]", array), "all its jobs have ended"}
+		return row.Clash(fmt.Sprintf("job array %d[]", array), "all its jobs have ended")
 	case most < 0:
 		return tx.spoil(tx.counters().unthrottle(array))
 	}

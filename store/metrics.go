@@ -139,7 +139,7 @@ func (g *gauges) nodes(m *Metrics) error {
 			c[NodeBusy] += busy - part
 		}
 	}
-	err := g.tx.loaded.nodes.notUp(g.notUp, func(node uint32, state NodeState) { counts[g.queueOf(node)][state]++ })
+	err := g.tx.loaded.nodes.NotUp(g.notUp, func(node uint32, state NodeState) { counts[g.queueOf(node)][state]++ })
 	for _, name := range g.names {
 		for state, n := range counts[name] {
 			m.Nodes = append(m.Nodes, NodeCount{name, NodeState(state), n})
@@ -230,12 +230,12 @@ func (g *gauges) stretch(node uint32, b timeline.Busy, to amounts) error {
 		}
 		return nil
 	}
-	k, err := g.tx.kept(node)
+	k, err := g.tx.loaded.nodes.Kept(node)
 	if err != nil {
 		return err
 	}
-	for i, q := range k.quantities {
-		to.add(index.ResID(q), queue, k.capacity[i])
+	for i, q := range k.Quantities {
+		to.add(index.ResID(q), queue, k.Capacity[i])
 	}
 	return nil
 }

@@ -8,8 +8,8 @@ import (
 	"strconv"
 
 	"github.com/placectl/placectl/index"
-	"github.com/placectl/placectl/placer"
 	"github.com/placectl/placectl/store/internal/hosts"
+	"github.com/placectl/placectl/store/internal/nodes"
 	"github.com/placectl/placectl/store/internal/row"
 )
 
@@ -67,7 +67,7 @@ func (tx *Tx) EachNode(fn func(*index.Node) error) error {
 func (tx *Tx) ScanNodes(fn func(*index.Node) error) error {
 	var n index.Node
 	return tx.file.Each(row.Nodes, nil, func(key, payload []byte) (bool, error) {
-		if err := row.ReadNode(key, payload, &n, &tx.loaded.nodes.words); err != nil {
+		if err := row.ReadNode(key, payload, &n, &tx.loaded.nodes.Words); err != nil {
 			return false, err
 		}
 		return true, fn(&n)
@@ -196,83 +196,18 @@ func gaveLess(old, now *index.Node) bool {
 }
 
 func validNode(tx *Tx, n *index.Node) error {
-	if !index.ValidNodeName(n.Name) {
-		return fmt.Errorf("%w node name %q: it must be printable, without spaces, commas, quotes and ()+:=*?", ErrInvalid, n.Name)
-	}
-	if err := validFields(n); err != nil {
-		return err
-	}
 	defs, err := tx.Resources()
 	if err != nil {
 		return err
 	}
-	if err := validAmounts(defs, n); err != nil {
+	if err := nodes.Valid(defs, n); err != nil || n.Queue == "" {
 		return err
-	}
-	if err := validPriorityF(defs, n); err != nil {
-		return err
-	}
-	if err := validDevices(defs, n); err != nil {
-		return err
-	}
-	if n.Queue == "" {
-		return nil
 	}
 	payload, err := tx.file.Get(row.Queues, []byte(n.Queue))
 	if err == nil && payload == nil {
 		err = tx.queues().missing(n.Queue)
 	}
 	return err
-}
-
-// validAmounts refuses amounts with which nobody could compute.
-func validAmounts(defs *index.Defs, n *index.Node) error {
-	for _, a := range n.Res {
-		if a.Value.Num < 0 || a.Value.Num > index.MaxAmount {
-			def, _ := defs.Get(a.Res)
-			return fmt.Errorf("%w %s of node %s: %s; it must be from 0 to %s", ErrInvalid, def.Name, n.Name,
-				def.Format(a.Value), def.Format(index.Value{Num: index.MaxAmount}))
-		}
-	}
-	return nil
-}
-
-// validFields refuses values that would mislead whoever computes with them.
-func validFields(n *index.Node) error {
-	switch {
-	case n.Speed != 0 && !index.ValidSpeed(n.Speed):
-		return wrongField(n, "speed", n.Speed, mustBeSpeed)
-	case n.ProcSpeed != 0 && !index.ValidSpeed(n.ProcSpeed):
-		return wrongField(n, "procspeed", n.ProcSpeed, mustBeSpeed)
-	case !index.ValidLoad(n.Load):
-		return wrongField(n, "load", n.Load, mustBeLoad)
-	case !index.ValidUsage(n.Usage):
-		return wrongField(n, "usage", n.Usage, "a number from 0 to 1")
-	case !n.Access.Valid():
-		return wrongField(n, "access", n.Access, "one that package index names")
-	case !n.Sharing.Valid():
-		return wrongField(n, "sharing", n.Sharing, "one that package index names")
-	}
-	return nil
-}
-
-func wrongField(n *index.Node, field string, value any, must string) error {
-	return fmt.Errorf("%w %s %v of node %s: it must be %s", ErrInvalid, field, value, n.Name, must)
-}
-
-const (
-	mustBeSpeed = "a finite number above 0, or 0 where it is not set"
-	mustBeLoad  = "a finite number of 0 or more"
-)
-
-func validPriorityF(defs *index.Defs, n *index.Node) error {
-	if n.PriorityF == "" {
-		return nil
-	}
-	if _, err := placer.ParsePriorityF(defs, n.PriorityF); err != nil {
-		return fmt.Errorf("%w priorityf of node %s: %w", ErrInvalid, n.Name, err)
-	}
-	return nil
 }
 
 // SetNodeState says of a node that it is up, down, offline or drained, and why.
@@ -337,8 +272,8 @@ func (tx *Tx) SetLoad(number uint32, load float64) error {
 	if err != nil {
 		return err
 	}
-	if !index.ValidLoad(load) {
-		return wrongField(n, "load", load, mustBeLoad)
+	if err := nodes.ValidLoad(n, load); err != nil {
+		return err
 	}
 	had := n.Load != 0
 	n.Load = load
@@ -370,7 +305,7 @@ func (tx *Tx) RemoveNode(number uint32) error {
 		if err != nil {
 			return err
 		}
-		return &Conflict{"node " + n.Name, who.String() + " is on it or planned for it"}
+		return row.Clash("node "+n.Name, who.String()+" is on it or planned for it")
 	}
 	ix, err := tx.index()
 	if err != nil {

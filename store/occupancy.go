@@ -159,7 +159,7 @@ func (u *usage) accrue(j *row.Job) error {
 func (u *usage) cpusOf(node uint32, b timeline.Busy) (int64, error) {
 	if b.Use == nil {
 		n := &u.node
-		err := u.tx.loaded.nodes.traits(node, n)
+		err := u.tx.loaded.nodes.Traits(node, n)
 		return cpus(n), err
 	}
 	for _, a := range b.Use.Amounts {

@@ -218,7 +218,7 @@ func (ps Pools) unused(name string) error {
 	}
 	asks := func(list []placer.PoolAmount, who string, args ...any) error {
 		if slices.ContainsFunc(list, func(a placer.PoolAmount) bool { return a.Pool == name }) {
-			return &Conflict{"pool " + name, fmt.Sprintf(who, args...)}
+			return row.Clash("pool "+name, fmt.Sprintf(who, args...))
 		}
 		return nil
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/placectl/placectl/placer"
 	"github.com/placectl/placectl/placer/preempt"
 	"github.com/placectl/placectl/store/internal/row"
+	"github.com/placectl/placectl/store/internal/sharing"
 	"pgregory.net/rapid"
 )
 
@@ -118,7 +119,7 @@ func (l *preemptLife) cycle(t *rapid.T) {
 		return fmt.Sprint(ids(r.Started), ids(r.Planned), ids(r.Stopped), r.Waiting), nil
 	})
 	err := l.dbs[0].DryRun(func(tx *Tx) error {
-		ranks, err := tx.Preemption().ranks()
+		ranks, err := sharing.Ranks(tx.file)
 		if err != nil {
 			return err
 		}

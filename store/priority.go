@@ -5,15 +5,14 @@ import (
 	"fmt"
 	"slices"
 	"sort"
-	"strings"
 	"time"
 
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/placer"
 	"github.com/placectl/placectl/placer/fairshare"
-	"github.com/placectl/placectl/placer/limits"
 	"github.com/placectl/placectl/store/internal/ledger"
 	"github.com/placectl/placectl/store/internal/row"
+	"github.com/placectl/placectl/store/internal/sharing"
 )
 
 // The order of jobs that wait is that of the setting job_priority. As a rule it is what
@@ -28,9 +27,6 @@ type Priorities struct{ tx *Tx }
 // PrioritiesOf are what the setting job_priority makes of jobs in a transaction.
 func PrioritiesOf(tx *Tx) Priorities { return Priorities{tx} }
 
-// numberKinds are what numbers are set on.
-var numberKinds = []string{"user", "group", "account", "class", "queue"}
-
 // Number is a number that was set on somebody, for the terms USER, GROUP, ACCOUNT, CLASS and
 // QUEUE of job_priority.
 type Number struct {
@@ -40,37 +36,17 @@ type Number struct {
 
 // Each goes through the numbers by kind and name, until fn fails.
 func (ps Priorities) Each(fn func(Number) error) error {
-	return ps.tx.file.Each(row.Numbers, nil, func(key, payload []byte) (bool, error) {
-		n, err := row.DecodeNumber(key, payload)
-		if err != nil {
-			return false, err
-		}
-		kind, name, _ := strings.Cut(string(key), ":")
-		return true, fn(Number{kind, name, *n})
-	})
+	return sharing.EachNumber(ps.tx.file, func(kind, name string, n int64) error { return fn(Number{kind, name, n}) })
 }
 
 // Set sets a number; 0 is what everybody has. It fails with ErrInvalid.
 func (ps Priorities) Set(n Number) error {
-	if !ps.tx.Writable() {
-		return ErrReadOnly
-	}
-	if err := RolesOf(ps.tx).Operates("priorities"); err != nil {
+	if err := RolesOf(ps.tx).mayChange("priorities"); err != nil {
 		return err
-	}
-	if !slices.Contains(numberKinds, n.Kind) || limits.ValidName(n.Name) != nil || n.Name == limits.Each {
-		return fmt.Errorf("%w: a priority of %q: write KIND:NAME, where the kind is user, group, account, class or queue", ErrInvalid, n.Kind+":"+n.Name)
-	}
-	if n.Number < -MaxPriority || n.Number > MaxPriority {
-		return fmt.Errorf("%w: a priority of %d; it must be from %d to %d", ErrInvalid, n.Number, -MaxPriority, MaxPriority)
 	}
 	ps.tx.loaded.order = nil
 	ps.tx.loaded.freed.Anywhere()
-	key := row.NumberKey(n.Kind, n.Name)
-	if n.Number == 0 {
-		return ps.tx.file.Remove(row.Numbers, key)
-	}
-	return ps.tx.file.Put(row.Numbers, key, row.EncodeNumber(n.Number))
+	return sharing.SetNumber(ps.tx.file, n.Kind, n.Name, n.Number, MaxPriority)
 }
 
 // Of is the value of job_priority for a job, and the parts that it adds up.
@@ -348,7 +324,7 @@ func (o *order) share(line []*row.Job) error {
 		all += use
 		t.user(s.Account, s.User).Usage += use
 		as := &row.Job{User: s.User, Account: s.Account, Class: s.Class, Queue: s.Queue, Group: s.Group}
-		for _, kind := range numberKinds {
+		for _, kind := range sharing.NumberKinds {
 			o.parts[kind+":"+o.name(as, kind)] += use
 		}
 		return nil

@@ -7,6 +7,7 @@ import (
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/placer"
 	"github.com/placectl/placectl/store/internal/row"
+	"github.com/placectl/placectl/store/internal/sharing"
 )
 
 // Queue is a queue's row. A node belongs to it through its own queue field; a
@@ -104,7 +105,7 @@ func (tx *Tx) SetQueue(q Queue) error {
 		return fmt.Errorf("%w policy of queue %s: %w", ErrInvalid, q.Name, err)
 	}
 	q.Policy = policy.String()
-	if err := validAllow(&q.Allow); err != nil {
+	if err := sharing.ValidAllow(&q.Allow); err != nil {
 		return err
 	}
 	tx.loaded.freed.Anywhere()
@@ -130,7 +131,7 @@ func (tx *Tx) RemoveQueue(name string) error {
 // unused fails with a Conflict when somebody speaks of a queue.
 func (qs queues) unused(queue string) error {
 	needed := func(format string, args ...any) error {
-		return &Conflict{"queue " + queue, fmt.Sprintf(format, args...)}
+		return row.Clash("queue "+queue, fmt.Sprintf(format, args...))
 	}
 	owns, err := qs.ownsNodes(queue)
 	if err != nil {

@@ -213,7 +213,7 @@ func noneUnderWay(tx *Tx) error {
 		if err != nil || attempt == 0 {
 			return true, err
 		}
-		return false, &Conflict{What: fmt.Sprintf("attempt %d of job %d on %s", attempt, job, host), Why: "it was claimed and has not ended, and how it ends would be told to one of the two databases: wait for it, or --force"}
+		return false, row.Clash(fmt.Sprintf("attempt %d of job %d on %s", attempt, job, host), "it was claimed and has not ended, and how it ends would be told to one of the two databases: wait for it, or --force")
 	})
 }
 

@@ -7,7 +7,6 @@ import (
 
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/placer"
-
 	"github.com/placectl/placectl/store/internal/hosts"
 	"github.com/placectl/placectl/store/internal/row"
 )
@@ -113,7 +112,7 @@ func (tx *Tx) Lose(node uint32, why string) ([]*Job, error) {
 }
 
 func lateResult(r Result, j *row.Job, why string) error {
-	return &Conflict{fmt.Sprintf("attempt %d.%d", r.Job, r.Attempt), fmt.Sprintf("%s: its job is %s, at attempt %d", why, j.State, j.CurrentAttempt())}
+	return row.Clash(fmt.Sprintf("attempt %d.%d", r.Job, r.Attempt), fmt.Sprintf("%s: its job is %s, at attempt %d", why, j.State, j.CurrentAttempt()))
 }
 
 // reported ends the attempt that a job is at.

@@ -184,8 +184,8 @@ func (rs reservations) notLetIn(name string, since int64) error {
 			return missing
 		}
 		if r.End <= since {
-			return &Conflict{"reservation " + name, "it has ended"}
+			return row.Clash("reservation "+name, "it has ended")
 		}
 	}
-	return &Conflict{"reservation " + name, "it does not let this request in: see its access list"}
+	return row.Clash("reservation "+name, "it does not let this request in: see its access list")
 }

@@ -78,20 +78,20 @@ func (tx *Tx) RemoveResource(name string) error {
 		return fmt.Errorf("no resource %q%s: %w", name, index.DidYouMean(name, defs.Names()), ErrNotFound)
 	}
 	if def.Builtin {
-		return &Conflict{"resource " + def.Name, "it is built in"}
+		return row.Clash("resource "+def.Name, "it is built in")
 	}
 	set, err := tx.settings()
 	if err != nil {
 		return err
 	}
 	if slices.Contains(set.Signature, def.Name) || slices.Contains(set.GroupKey, def.Name) || slices.Contains(set.Topology, def.Name) {
-		return &Conflict{"resource " + def.Name, "the setting signature, group_key or topology names it"}
+		return row.Clash("resource "+def.Name, "the setting signature, group_key or topology names it")
 	}
 	if set.ShareUnit == def.Name {
-		return &Conflict{"resource " + def.Name, "the setting share_unit names it"}
+		return row.Clash("resource "+def.Name, "the setting share_unit names it")
 	}
 	if ranksBy(tx.loaded.defs, set.PriorityF, def) {
-		return &Conflict{"resource " + def.Name, "the setting priorityf names it"}
+		return row.Clash("resource "+def.Name, "the setting priorityf names it")
 	}
 	if err := tx.Limits().measured("resource", def.Name); err != nil {
 		return err
@@ -129,15 +129,15 @@ func unusedResource(tx *Tx, def index.Def) error {
 	}
 	for _, q := range queues {
 		if slices.Contains(q.GroupKey, def.Name) {
-			return &Conflict{"resource " + def.Name, "queue " + q.Name + " has it as group key"}
+			return row.Clash("resource "+def.Name, "queue "+q.Name+" has it as group key")
 		}
 	}
 	err = tx.ScanNodes(func(n *index.Node) error {
 		if _, ok := n.Get(def.ID); ok {
-			return &Conflict{"resource " + def.Name, "node " + n.Name + " has it"}
+			return row.Clash("resource "+def.Name, "node "+n.Name+" has it")
 		}
 		if ranksBy(tx.loaded.defs, n.PriorityF, def) {
-			return &Conflict{"resource " + def.Name, "the priorityf of node " + n.Name + " names it"}
+			return row.Clash("resource "+def.Name, "the priorityf of node "+n.Name+" names it")
 		}
 		return nil
 	})
@@ -150,7 +150,7 @@ func unusedResource(tx *Tx, def index.Def) error {
 			return nil // it asks for something that is gone already, and never runs
 		}
 		if spec.Names(def.ID) {
-			return &Conflict{"resource " + def.Name, who + " asks for it"}
+			return row.Clash("resource "+def.Name, who+" asks for it")
 		}
 		return nil
 	}

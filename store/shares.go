@@ -9,6 +9,7 @@ import (
 	"github.com/placectl/placectl/placer/fairshare"
 	"github.com/placectl/placectl/placer/limits"
 	"github.com/placectl/placectl/store/internal/row"
+	"github.com/placectl/placectl/store/internal/sharing"
 	"github.com/placectl/placectl/timeline"
 )
 
@@ -42,7 +43,7 @@ func (tx *Tx) SetShares(s *fairshare.Settings) error {
 		return err
 	}
 	for _, p := range slices.Clone(s.Allow) {
-		if err := validAllow(&p.Who); err != nil {
+		if err := sharing.ValidAllow(&p.Who); err != nil {
 			return err
 		}
 		if !slices.ContainsFunc(s.Loads, func(c fairshare.ClassLoad) bool { return c.Class == p.Class }) {
@@ -222,7 +223,7 @@ func (u shareUnit) amountOn(tx *Tx, node uint32, use *timeline.Use) (int64, erro
 		return 1, nil
 	case use == nil:
 		n := &tx.loaded.usage.node
-		err := tx.loaded.nodes.traits(node, n)
+		err := tx.loaded.nodes.Traits(node, n)
 		v, _ := n.Get(u.res)
 		return v.Num, err
 	}

@@ -221,7 +221,7 @@ func (s series) occurAgain(at int64) error {
 func (s series) stillFree(spec row.ReserveSpec) (nodes []uint32, note string) {
 	for _, n := range spec.Nodes {
 		r := &row.Reservation{Name: spec.Name, Start: spec.Start, End: spec.End, Nodes: []uint32{n}, Access: spec.Access, Limit: spec.Limit}
-		_, _, err := s.tx.loaded.nodes.head(n)
+		_, _, err := s.tx.loaded.nodes.Head(n)
 		if err == nil {
 			err = booking{s.tx, r}.keptOut(0)
 		}

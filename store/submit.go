@@ -265,7 +265,7 @@ func (ws waiting) alter(id uint64, a *Alteration) (*row.Job, error) {
 		return nil, err
 	}
 	if !j.Queued {
-		return nil, &Conflict{"job " + strconv.FormatUint(id, 10), "it was placed, not submitted: it does not wait in the queue"}
+		return nil, row.Clash("job "+strconv.FormatUint(id, 10), "it was placed, not submitted: it does not wait in the queue")
 	}
 	s := a.of(j)
 	next, never, err := ws.submitted(s)

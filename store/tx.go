@@ -15,6 +15,7 @@ import (
 	"github.com/placectl/placectl/store/internal/derived"
 	"github.com/placectl/placectl/store/internal/file"
 	"github.com/placectl/placectl/store/internal/ledger"
+	"github.com/placectl/placectl/store/internal/nodes"
 	"github.com/placectl/placectl/store/internal/row"
 	"github.com/placectl/placectl/store/internal/rules"
 	"github.com/placectl/placectl/store/internal/tables"
@@ -48,7 +49,7 @@ type loaded struct {
 	rooms    *derived.Rooms
 	releases *derived.Releases
 	usage    *usage
-	nodes    *nodeRows
+	nodes    *nodes.Rows
 	batches  *batches.Batches
 	freed    *derived.Freed
 	matcher  *fairshare.Matcher // of the class shares
@@ -62,9 +63,10 @@ type loaded struct {
 }
 
 func newLoaded(tx *Tx) loaded {
-	b := derived.Base{Rows: tx.file, State: &tx.state, Now: &tx.now, Calendar: tx.calendar, Node: tx.keptNode, Owned: tx.ownerNodes, Overrun: tx.overdue().overrun,
+	rows := nodes.NewRows(tx.file, tx.Resources)
+	b := derived.Base{Rows: tx.file, State: &tx.state, Now: &tx.now, Calendar: tx.calendar, Node: rows.Node, Owned: tx.ownerNodes, Overrun: tx.overdue().overrun,
 		Fail: tx.failed, Dirty: func() { tx.dirty = true }}
-	return loaded{nodes: &nodeRows{file: tx.file, finder: tx.file.Finder(row.Nodes)}, source: derived.NewSource(b), rooms: derived.NewRooms(b),
+	return loaded{nodes: rows, source: derived.NewSource(b), rooms: derived.NewRooms(b),
 		releases: &derived.Releases{Base: b}, usage: &usage{tx: tx}, counters: &derived.Counters{Base: b, Rules: derived.NewRuled(b, rules.Source{Rows: tx.file, Resources: tx.Resources, ClassOf: tx.ClassOf})}, tallies: &tallies.Tallies{Rows: tx.file, EachJob: tx.eachJob}, freed: &derived.Freed{Base: b}}
 }
 

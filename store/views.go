@@ -136,7 +136,7 @@ func (vs Views) Remove(name string) error {
 	for _, other := range whole {
 		if vs.Fault(other) != nil {
 			r := row.View(v)
-			return errors.Join(&Conflict{"view " + v.Name, "view " + other.Name + " asks it"}, vs.tx.file.Put(row.Views, []byte(v.Name), row.EncodeView(&r)))
+			return errors.Join(row.Clash("view "+v.Name, "view "+other.Name+" asks it"), vs.tx.file.Put(row.Views, []byte(v.Name), row.EncodeView(&r)))
 		}
 	}
 	return nil

@@ -46,6 +46,9 @@ const importRules = `
 	store/internal/answers                   < store
 	store/internal/row, store/internal/file  < store/internal/tallies, store/internal/hosts, store/internal/postponed
 	store/internal/tallies, store/internal/hosts, store/internal/postponed < store
+	index, index/devices, timeline, placer, store/internal/row, store/internal/file < store/internal/nodes
+	index, placer, placer/fairshare, placer/limits, placer/preempt, store/internal/row, store/internal/file < store/internal/sharing
+	store/internal/nodes, store/internal/sharing < store
 	store/internal/row, store/internal/file  < store/internal/replica
 	store/internal/replica                   < store, store/internal/etcd, store/logtest
 	store/internal/row, store/internal/file, store/internal/replica, store/internal/etcd < store/internal/drivers

@@ -18,3 +18,17 @@ var (
 func Missing(kind, name string) error {
 	return fmt.Errorf("no %s %q: %w", kind, name, ErrNotFound)
 }
+
+// Conflict is an ErrConflict with what stands in the way.
+type Conflict struct {
+	What string
+	Why  string
+}
+
+func (c *Conflict) Error() string { return c.What + ": " + c.Why }
+
+// Unwrap makes errors.Is see ErrConflict.
+func (c *Conflict) Unwrap() error { return ErrConflict }
+
+// Clash is a Conflict.
+func Clash(what, why string) error { return &Conflict{what, why} }

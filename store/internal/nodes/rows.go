@@ -1,6 +1,11 @@
-package store
+// Package nodes reads the rows of nodes, each once in a transaction and of each no more than
+// is asked for; says what may stand in one; and chooses which of a node's devices a job gets.
+// It sees rows and nothing of a transaction besides.
+package nodes
 
 import (
+	"strconv"
+
 	"github.com/RoaringBitmap/roaring/v2"
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/index/devices"
@@ -10,11 +15,12 @@ import (
 	"github.com/placectl/placectl/timeline"
 )
 
-// nodeRows read rows of nodes, and of each no more than is asked for.
-type nodeRows struct {
-	file   *file.Recorder
-	finder *file.Finder
-	words  row.Words
+// Rows read rows of nodes in a transaction.
+type Rows struct {
+	Resources func() (*index.Defs, error)
+	Words     row.Words // scratch of who decodes many nodes
+	file      *file.Recorder
+	finder    *file.Finder
 
 	kept   map[uint32]*keptBlock // nodes that were read, by number / timeline.BlockNodes
 	last   *keptBlock            // of them the one asked for last
@@ -23,13 +29,13 @@ type nodeRows struct {
 	names  map[uint32]*[timeline.BlockNodes]string // those that were read, by number / timeline.BlockNodes
 	writes int                                     // as of so many writes of nodes
 
-	alike map[string]*namedDevices // devices by the part of the row: many nodes name the same
+	alike map[string]*Named // devices by the part of the row: many nodes name the same
 }
 
 // keptBlock is nodes with neighbouring numbers, nil where one was not read, and what is
 // known of them without that.
 type keptBlock struct {
-	nodes [timeline.BlockNodes]*keptNode
+	nodes [timeline.BlockNodes]*Kept
 	heads [timeline.BlockNodes]keptHead
 }
 
@@ -39,57 +45,72 @@ type keptHead struct {
 	known  bool
 }
 
-// keptNode is a node as it was read, without its devices, and its consumables: a
-// transaction that places much asks again and again what a node has.
-type keptNode struct {
-	*index.Node
-	quantities []uint16
-	capacity   []int64
-	part       string         // of the row: its devices
-	named      *namedDevices  // nil until they are asked for
-	free       []devices.Bits // those of named that nobody has, by resource; nil where that is not known
+// NewRows reads the rows of a file.
+func NewRows(rows *file.Recorder, resources func() (*index.Defs, error)) *Rows {
+	return &Rows{Resources: resources, file: rows, finder: rows.Finder(row.Nodes)}
 }
 
-// kept is a node that is read once, as long as no row of a node is written. It is for
+// Kept is a node as it was read, without its devices, and its consumables: a transaction
+// that places much asks again and again what a node has.
+type Kept struct {
+	*index.Node
+	Quantities []uint16
+	Capacity   []int64
+	Free       []devices.Bits // those of its devices that nobody has, by resource; nil where that is not known
+	part       string         // of the row: its devices
+	named      *Named         // nil until they are asked for
+}
+
+// Kept is a node that is read once, as long as no row of a node is written. It is for
 // reading only.
-func (tx *Tx) kept(number uint32) (*keptNode, error) {
-	place := &tx.loaded.nodes.block(number).nodes[number%timeline.BlockNodes]
+func (r *Rows) Kept(number uint32) (*Kept, error) {
+	place := &r.block(number).nodes[number%timeline.BlockNodes]
 	if *place != nil {
 		return *place, nil
 	}
-	defs, err := tx.Resources()
+	defs, err := r.Resources()
 	if err != nil {
 		return nil, err
 	}
 	key := row.Key32(number)
-	payload, err := tx.file.Get(row.Nodes, key)
+	payload, err := r.file.Get(row.Nodes, key)
 	if err != nil {
 		return nil, err
 	}
 	if payload == nil {
-		return nil, row.Missing("node", "#"+itoa(number))
+		return nil, missing(number)
 	}
 	n, part, err := row.DecodeNodeOnly(key, payload)
 	if err != nil {
 		return nil, err
 	}
-	k := &keptNode{Node: n, part: string(part)}
-	k.quantities, k.capacity = placer.Consumables(defs, n)
+	k := &Kept{Node: n, part: string(part)}
+	k.Quantities, k.Capacity = placer.Consumables(defs, n)
 	*place = k
 	return k, nil
 }
 
-// keptNode is a node that is read once, for reading only.
-func (tx *Tx) keptNode(number uint32) (*index.Node, error) {
-	k, err := tx.kept(number)
+// Node is a node that is read once, for reading only.
+func (r *Rows) Node(number uint32) (*index.Node, error) {
+	k, err := r.Kept(number)
 	if err != nil {
 		return nil, err
 	}
 	return k.Node, nil
 }
 
+// Known is a node that was read before, nil where it was not.
+func (r *Rows) Known(number uint32) *Kept {
+	return r.block(number).nodes[number%timeline.BlockNodes]
+}
+
+func missing(number uint32) error { return row.Missing("node", called(number)) }
+
+// called is how a node is called that is there no more.
+func called(number uint32) string { return "#" + strconv.FormatUint(uint64(number), 10) }
+
 // block is where a node is kept.
-func (r *nodeRows) block(number uint32) *keptBlock {
+func (r *Rows) block(number uint32) *keptBlock {
 	if writes := r.file.Writes(row.Nodes); r.kept == nil || r.writes != writes {
 		r.kept, r.names, r.last, r.writes = make(map[uint32]*keptBlock), nil, nil, writes
 	}
@@ -103,7 +124,7 @@ func (r *nodeRows) block(number uint32) *keptBlock {
 }
 
 // view opens a view on a node's row; ok is false where there is none.
-func (r *nodeRows) view(number uint32) (v row.NodeView, ok bool, err error) {
+func (r *Rows) view(number uint32) (v row.NodeView, ok bool, err error) {
 	key := row.Key32(number)
 	payload, err := r.file.Get(row.Nodes, key)
 	if err != nil || payload == nil {
@@ -112,8 +133,8 @@ func (r *nodeRows) view(number uint32) (v row.NodeView, ok bool, err error) {
 	return v, true, v.Open(key, payload)
 }
 
-// head reads only the bucket and the state of a node, once.
-func (r *nodeRows) head(number uint32) (bucket uint32, state index.State, err error) {
+// Head reads only the bucket and the state of a node, once.
+func (r *Rows) Head(number uint32) (bucket uint32, state index.State, err error) {
 	block, i := r.block(number), number%timeline.BlockNodes
 	if k := block.nodes[i]; k != nil {
 		return k.Bucket, k.State, nil
@@ -127,15 +148,15 @@ func (r *nodeRows) head(number uint32) (bucket uint32, state index.State, err er
 	case err != nil:
 		return 0, 0, err
 	case !ok:
-		return 0, 0, row.Missing("node", "#"+itoa(number))
+		return 0, 0, missing(number)
 	}
 	*h = keptHead{v.Bucket(), v.State(), true}
 	return h.bucket, h.state, nil
 }
 
-// name reads only the name of a node. One that was removed, but is on record
+// Name reads only the name of a node. One that was removed, but is on record
 // in a job that has ended, is called by its number: #7.
-func (r *nodeRows) name(number uint32) (string, error) {
+func (r *Rows) Name(number uint32) (string, error) {
 	if r.asked++; r.asked > timeline.BlockNodes {
 		if name := r.namesAround(number)[number%timeline.BlockNodes]; name != "" {
 			return name, nil
@@ -148,7 +169,7 @@ func (r *nodeRows) name(number uint32) (string, error) {
 	case err != nil:
 		return "", err
 	case payload == nil:
-		return "#" + itoa(number), nil
+		return called(number), nil
 	}
 	if err := v.Open(key, payload); err != nil {
 		return "", err
@@ -158,7 +179,7 @@ func (r *nodeRows) name(number uint32) (string, error) {
 
 // namesAround are the names of the nodes with neighbouring numbers: who asks for many names
 // asks for those, too. One that cannot be read is empty.
-func (r *nodeRows) namesAround(number uint32) *[timeline.BlockNodes]string {
+func (r *Rows) namesAround(number uint32) *[timeline.BlockNodes]string {
 	if writes := r.file.Writes(row.Nodes); r.writes != writes {
 		r.kept, r.names, r.last, r.writes = nil, nil, nil, writes
 	}
@@ -183,25 +204,25 @@ func (r *nodeRows) namesAround(number uint32) *[timeline.BlockNodes]string {
 	return names
 }
 
-// traits fills in what policies look at: all of a node but its name and the reason
+// Traits fills in what policies look at: all of a node but its name and the reason
 // it is not up. The node's slices are reused.
-func (r *nodeRows) traits(number uint32, n *index.Node) error {
+func (r *Rows) Traits(number uint32, n *index.Node) error {
 	key := row.Key32(number)
 	payload, err := r.finder.Find(key)
 	switch {
 	case err != nil:
 		return err
 	case payload == nil:
-		return row.Missing("node", "#"+itoa(number))
+		return missing(number)
 	}
-	return row.ReadTraits(key, payload, n, &r.words)
+	return row.ReadTraits(key, payload, n, &r.Words)
 }
 
-// notUp tells the state of each of some nodes that are not up.
-func (r *nodeRows) notUp(nodes *roaring.Bitmap, tell func(number uint32, s NodeState)) error {
+// NotUp tells the state of each of some nodes that are not up.
+func (r *Rows) NotUp(nodes *roaring.Bitmap, tell func(number uint32, s index.NodeState)) error {
 	for it := nodes.Iterator(); it.HasNext(); {
 		number := it.Next()
-		_, state, err := r.head(number)
+		_, state, err := r.Head(number)
 		if err != nil {
 			return err
 		}

@@ -1,0 +1,155 @@
+package nodes
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/RoaringBitmap/roaring/v2"
+	"github.com/placectl/placectl/index/devices"
+	"github.com/placectl/placectl/placer"
+	"github.com/placectl/placectl/store/internal/row"
+)
+
+// Binder is a job that gets its devices.
+type Binder struct {
+	Rows *Rows
+	Job  *row.Job
+	Free func(node uint32, of *Named) ([]devices.Bits, error) // by resource: in service, and nobody else's
+	Asks func() ([]placer.Chunk, devices.Policy, error)       // the job's chunks, and how devices are chosen
+
+	asks   bool // was asked
+	policy devices.Policy
+	chunks []placer.Chunk
+	nodes  map[uint32]*boundNode
+}
+
+// Bind gives the job the devices of its nodes: of one that it shares what its chunks ask for,
+// of one that it has for itself all that are in service. some are the nodes that name devices.
+// It is a row.Conflict when fewer are free; nothing has changed then.
+func (b *Binder) Bind(some *roaring.Bitmap) error {
+	b.nodes = make(map[uint32]*boundNode)
+	for i, c := range b.Job.Chunks {
+		for _, n := range c.Nodes {
+			if !some.Contains(n.Node) {
+				continue
+			}
+			if err := b.node(i, n); err != nil {
+				return err
+			}
+		}
+	}
+	for _, n := range b.Job.Along {
+		if some.Contains(n) {
+			if err := b.node(-1, row.JobNode{Node: n}); err != nil {
+				return err
+			}
+		}
+	}
+	b.note()
+	return nil
+}
+
+// boundNode is what is free of a node's devices, and what the job has got of them, both
+// by resource.
+type boundNode struct {
+	*Named
+	free, got []devices.Bits
+}
+
+// node binds what is on one node of the chunk at a position.
+func (b *Binder) node(chunk int, n row.JobNode) error {
+	if b.nodes[n.Node] == nil {
+		named, err := b.Rows.Devices(n.Node)
+		if err != nil {
+			return err
+		}
+		free, err := b.Free(n.Node, named)
+		if err != nil {
+			return err
+		}
+		b.nodes[n.Node] = &boundNode{named, free, make([]devices.Bits, len(free))}
+	}
+	d := b.nodes[n.Node]
+	if !n.Shared {
+		for i := range d.List {
+			d.got[i], d.free[i] = d.got[i].Or(d.free[i]), nil
+		}
+		return nil
+	}
+	if err := b.asked(); err != nil {
+		return err
+	}
+	wants, at := d.wants(b.chunks[chunk])
+	if len(wants) == 0 {
+		return nil
+	}
+	for range n.Chunks {
+		for i, k := range at {
+			wants[i].Free = d.free[k]
+		}
+		got := devices.Bind(b.policy, d.far, wants)
+		if got == nil {
+			return b.short(n.Node, d, wants, at)
+		}
+		for i, k := range at {
+			d.got[k], d.free[k] = d.got[k].Or(got[i]), d.free[k].AndNot(got[i])
+		}
+	}
+	return nil
+}
+
+// asked finds what the chunks ask for, and how devices are to be chosen, once.
+func (b *Binder) asked() (err error) {
+	if !b.asks {
+		b.chunks, b.policy, err = b.Asks()
+		b.asks = err == nil
+	}
+	return err
+}
+
+// wants is what a chunk asks for of the node's devices; at says of which resources.
+func (d *Named) wants(c placer.Chunk) (wants []devices.Want, at []int) {
+	for _, w := range c.Wants {
+		if k := d.Find(w.Res); k >= 0 && w.Value.Num > 0 {
+			wants = append(wants, devices.Want{Layout: d.Layouts[k], Count: int(w.Value.Num)})
+			at = append(at, k)
+		}
+	}
+	return wants, at
+}
+
+// short is the Conflict of a node that has fewer devices free than its calendar says.
+func (b *Binder) short(number uint32, d *boundNode, wants []devices.Want, at []int) error {
+	name, err := b.Rows.Name(number)
+	if err != nil {
+		return err
+	}
+	defs, err := b.Rows.Resources()
+	if err != nil {
+		return err
+	}
+	for i, k := range at {
+		if free := wants[i].Free.Count(); free < wants[i].Count {
+			def, _ := defs.Get(d.List[k].Res)
+			return row.Clash(fmt.Sprintf("job %d", b.Job.ID),
+				fmt.Sprintf("node %s has %d of the devices of %s free, not %d", name, free, def.Name, wants[i].Count))
+
+		}
+	}
+	return fmt.Errorf("%w: the devices of node %s cannot be chosen", row.ErrDamaged, name)
+}
+
+// note writes what was bound into the job.
+func (b *Binder) note() {
+	for number, d := range b.nodes {
+		for i, got := range d.got {
+			if len(got) > 0 {
+				b.Job.Devices = append(b.Job.Devices, row.JobDevices{Node: number, Res: d.List[i].Res, Which: got})
+			}
+		}
+	}
+	slices.SortFunc(b.Job.Devices, func(x, y row.JobDevices) int {
+		return cmp.Or(cmp.Compare(x.Node, y.Node), cmp.Compare(x.Res, y.Res))
+	})
+}

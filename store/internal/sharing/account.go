@@ -1,0 +1,126 @@
+// Package sharing is what is kept of those who share the cluster: accounts, who has which
+// role, who makes way for whom, and the numbers that priorities go by. It says what may
+// stand there and reads it back; it sees rows, and knows nothing of transactions.
+package sharing
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/placer/limits"
+	"github.com/placectl/placectl/store/internal/file"
+	"github.com/placectl/placectl/store/internal/row"
+)
+
+// MaxShares is the most shares that an account or a member has.
+const MaxShares = 1 << 31
+
+// EachAccount goes through the accounts by name, until fn fails.
+func EachAccount(rows *file.Recorder, fn func(*row.Account) error) error {
+	return rows.Each(row.Accounts, nil, func(key, payload []byte) (bool, error) {
+		a, err := row.DecodeAccount(key, payload)
+		if err == nil {
+			err = fn(a)
+		}
+		return true, err
+	})
+}
+
+// Account finds an account, row.ErrNotFound where there is none.
+func Account(rows *file.Recorder, name string) (*row.Account, error) {
+	payload, err := rows.Get(row.Accounts, []byte(name))
+	if err != nil {
+		return nil, err
+	}
+	if payload == nil {
+		var names []string
+		err := EachAccount(rows, func(a *row.Account) error { names = append(names, a.Name); return nil })
+		if err == nil {
+			err = fmt.Errorf("no account %q%s: %w", name, index.DidYouMean(name, names), row.ErrNotFound)
+		}
+		return nil, err
+	}
+	return row.DecodeAccount([]byte(name), payload)
+}
+
+// SetAccount makes an account, or changes it, and brings what is said of it into its order.
+// It fails with row.ErrNotFound where there is no such parent, and row.ErrInvalid.
+func SetAccount(rows *file.Recorder, a *row.Account) error {
+	if err := limits.ValidName(a.Name); err != nil || a.Name == limits.Each {
+		return fmt.Errorf("%w account name %q: use letters, digits and signs, no blanks, commas or quotes", row.ErrInvalid, a.Name)
+	}
+	if err := validAccount(a); err != nil {
+		return err
+	}
+	for up := a.Parent; up != ""; {
+		parent, err := Account(rows, up)
+		if err != nil {
+			return err
+		}
+		if up == a.Name {
+			return fmt.Errorf("%w: account %s would be part of itself, by %s", row.ErrInvalid, a.Name, a.Parent)
+		}
+		up = parent.Parent
+	}
+	return rows.Put(row.Accounts, []byte(a.Name), row.EncodeAccount(a))
+}
+
+// validAccount verifies what is said of an account, and brings it into its order.
+func validAccount(a *row.Account) error {
+	shares := func(who string, n int64) error {
+		if n < 0 || n > MaxShares {
+			return fmt.Errorf("%w: %d shares of %s; it must be from 0 to %d", row.ErrInvalid, n, who, int64(MaxShares))
+		}
+		return nil
+	}
+	if err := shares("account "+a.Name, a.Shares); err != nil {
+		return err
+	}
+	a.Members = slices.Clone(a.Members)
+	slices.SortFunc(a.Members, func(x, y row.AccountMember) int { return strings.Compare(x.User, y.User) })
+	for i, m := range a.Members {
+		if err := shares("member "+m.User, m.Shares); err != nil {
+			return err
+		}
+		if err := limits.ValidName(m.User); err != nil || m.User == limits.Each {
+			return fmt.Errorf("%w: member %q of account %s is no user's name", row.ErrInvalid, m.User, a.Name)
+		}
+		if i > 0 && a.Members[i-1].User == m.User {
+			return fmt.Errorf("%w: member %s of account %s is named twice", row.ErrInvalid, m.User, a.Name)
+		}
+	}
+	return ValidAllow(&a.Allow)
+}
+
+// RemoveAccount forgets an account, of which jobs must know nothing any more. It fails with
+// a row.Conflict while another one is part of it.
+func RemoveAccount(rows *file.Recorder, name string) error {
+	err := EachAccount(rows, func(a *row.Account) error {
+		if a.Parent == name {
+			return row.Clash("account "+name, "account "+a.Name+" is part of it")
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return rows.Remove(row.Accounts, []byte(name))
+}
+
+// ValidAllow verifies who may ask for something: users and groups, as user:ann. It brings
+// them into their order.
+func ValidAllow(list *[]string) error {
+	var out []string
+	for _, text := range *list {
+		kind, name, _ := strings.Cut(text, ":")
+		if err := limits.ValidName(name); err != nil || kind != "user" && kind != "group" || name == limits.Each {
+			return fmt.Errorf("%w: %q is nobody who could be allowed: write user:NAME or group:NAME", row.ErrInvalid, text)
+		}
+		out = append(out, text)
+	}
+	slices.Sort(out)
+	*list = slices.Compact(out)
+	return nil
+}

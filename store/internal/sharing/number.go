@@ -1,0 +1,41 @@
+package sharing
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/placectl/placectl/placer/limits"
+	"github.com/placectl/placectl/store/internal/file"
+	"github.com/placectl/placectl/store/internal/row"
+)
+
+// NumberKinds are what numbers for priorities are set on.
+var NumberKinds = []string{"user", "group", "account", "class", "queue"}
+
+// EachNumber goes through the numbers by kind and name, until fn fails.
+func EachNumber(rows *file.Recorder, fn func(kind, name string, n int64) error) error {
+	return rows.Each(row.Numbers, nil, func(key, payload []byte) (bool, error) {
+		n, err := row.DecodeNumber(key, payload)
+		if err != nil {
+			return false, err
+		}
+		kind, name, _ := strings.Cut(string(key), ":")
+		return true, fn(kind, name, *n)
+	})
+}
+
+// SetNumber sets a number, from -most to most; 0 is what everybody has.
+func SetNumber(rows *file.Recorder, kind, name string, n, most int64) error {
+	if !slices.Contains(NumberKinds, kind) || limits.ValidName(name) != nil || name == limits.Each {
+		return fmt.Errorf("%w: a priority of %q: write KIND:NAME, where the kind is user, group, account, class or queue", row.ErrInvalid, kind+":"+name)
+	}
+	if n < -most || n > most {
+		return fmt.Errorf("%w: a priority of %d; it must be from %d to %d", row.ErrInvalid, n, -most, most)
+	}
+	key := row.NumberKey(kind, name)
+	if n == 0 {
+		return rows.Remove(row.Numbers, key)
+	}
+	return rows.Put(row.Numbers, key, row.EncodeNumber(n))
+}
