@@ -24,7 +24,7 @@ type bufferRow struct {
 func (r *bufferRow) Column(i int) Value { return r.values[r.place[i]] }
 
 // eachKept goes through the rows kept, those of the key for a hash.
-func (st *step) eachKept(e *env, try func() error) error {
+func (st *runStep) eachKept(e *env, try func() error) error {
 	if st.bufOf != e || !st.fixed && !st.right {
 		if err := st.keep(e); err != nil {
 			return err
@@ -75,7 +75,7 @@ func (st *step) eachKept(e *env, try func() error) error {
 }
 
 // eachLeft goes through the rows kept that had no partner.
-func (st *step) eachLeft(e *env, try func() error) error {
+func (st *runStep) eachLeft(e *env, try func() error) error {
 	if st.bufOf != e { // nothing was joined with them
 		if err := st.keep(e); err != nil {
 			return err
@@ -102,7 +102,7 @@ func (st *step) eachLeft(e *env, try func() error) error {
 }
 
 // keep reads the source's rows, those columns that are looked at.
-func (st *step) keep(e *env) error {
+func (st *runStep) keep(e *env) error {
 	b := &buffer{width: len(st.kept)}
 	var last []int // of each key, by its first row
 	key := make([]Value, len(st.mine))
@@ -137,7 +137,7 @@ func (st *step) keep(e *env) error {
 }
 
 // put finds the first row of a key, or notes that the next one is.
-func (b *buffer) put(st *step, row Row, key []Value) (first int, fresh bool) {
+func (b *buffer) put(st *runStep, row Row, key []Value) (first int, fresh bool) {
 	if !st.coded {
 		return b.index.put(key, b.n)
 	}

@@ -1,6 +1,8 @@
 package query
 
-import "github.com/RoaringBitmap/roaring/v2"
+import (
+	"github.com/RoaringBitmap/roaring/v2"
+)
 
 // gather puts all rows into groups: where only the parts of a table matter, without
 // looking at rows.
@@ -13,7 +15,7 @@ func (p *selectPlan) gather(e *env, gs *groups) error {
 
 // partTable is the table of a plan whose groups can be made of its parts; not ok for
 // any other.
-func (p *selectPlan) partTable() (st *step, cols []int, ok bool) {
+func (p *selectPlan) partTable() (st *runStep, cols []int, ok bool) {
 	if len(p.steps) != 1 || len(p.group.bares) > 0 || len(p.steps[0].filters) > 0 && !p.counted || p.steps[0].method != scanJoin || p.steps[0].src.table == nil {
 		return nil, nil, false
 	}
@@ -85,7 +87,7 @@ func within(rows, only *roaring.Bitmap) uint64 {
 }
 
 // part adds the rows of a part.
-func (p *selectPlan) part(e *env, gs *groups, st *step, row Row, n uint64) error {
+func (p *selectPlan) part(e *env, gs *groups, st *runStep, row Row, n uint64) error {
 	if n == 0 {
 		return nil
 	}

@@ -1,6 +1,8 @@
 package query
 
-import "slices"
+import (
+	"slices"
+)
 
 // compareAffinity is what both sides of a comparison are converted to.
 func compareAffinity(a, b Affinity) Affinity {
@@ -269,16 +271,6 @@ func (m *members) has(v Value, not bool) truth {
 	return t
 }
 
-// normal makes values that compare as equal the same: whole numbers are integers.
-func normal(v Value) Value {
-	if v.kind == Real {
-		if f := v.Float64(); f >= -(1<<63) && f < 1<<63 && f == float64(int64(f)) {
-			return Int(int64(f))
-		}
-	}
-	return v
-}
-
 func constantSet(items []code, affinity Affinity) (*members, bool) {
 	m := &members{}
 	for i := range items {
@@ -303,7 +295,7 @@ func (s *scope) match(x *Match) code {
 		parts = append(parts, escape)
 	}
 	c := over(parts...)
-	matches := s.regexpMatcher(x.Y)
+	var regular matcher
 	c.test = func(e *env) truth {
 		v, w := a.eval(e), b.eval(e)
 		esc := noEscape
@@ -332,7 +324,11 @@ func (s *scope) match(x *Match) code {
 		case x.Glob:
 			hit = glob(pattern, v.String())
 		case x.Regexp:
-			hit = matches(e, pattern, v.String())
+			var err error
+			if hit, err = regular.match(pattern, v.String()); err != nil {
+				e.fail(s.c.at(x.Y, err))
+				return unknown
+			}
 		default:
 			hit = like(pattern, v.String(), esc)
 		}

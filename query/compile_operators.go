@@ -167,3 +167,12 @@ func (s *scope) cast(x *Cast) code {
 	c.eval = func(e *env) Value { return x.To.cast(a.eval(e)) }
 	return c
 }
+
+// jsonArrow compiles -> and ->>.
+func (s *scope) jsonArrow(x *Binary, a, b code) code {
+	s.onlyText(x.Op, a, x.X)
+	c := over(a, b)
+	c.json = x.Op == "->"
+	c.eval = func(e *env) Value { return jsonAt(&e.budget, a.eval(e), b.eval(e), !c.json) }
+	return c
+}

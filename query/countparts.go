@@ -92,61 +92,6 @@ func (d *decider) exact(ref *ColumnRef, name string) bool {
 	return ok && (d.src.columns[at.col].Type != RealAffinity || name == "count" || name == "min" || name == "max")
 }
 
-// countParts puts the parts of a table into groups by their sizes alone.
-func (p *selectPlan) countParts(e *env, gs *groups, st *step, cols []int) (done bool, err error) {
-	table, ok := st.src.table.(Countable)
-	if !ok {
-		return false, nil
-	}
-	parts, ok := table.Parts(cols)
-	if !ok {
-		return false, nil
-	}
-	for row, size := range parts {
-		e.row[st.src.slot] = row
-		if !all(st.filters, e) {
-			if e.err != nil {
-				return true, e.err
-			}
-			continue
-		}
-		if err := p.part(e, gs, st, row, size()); err != nil {
-			return true, err
-		}
-	}
-	return gs.orderless(), nil
-}
-
-// sizeOfParts counts the rows of the parts for which conditions hold, for EXPLAIN.
-func (st *step) sizeOfParts(filters []func(*env) truth) uint64 {
-	var cols []int
-	for i, used := range st.src.used {
-		if used {
-			cols = append(cols, i)
-		}
-	}
-	parts, ok := st.src.table.(Countable).Parts(cols)
-	if !ok {
-		return 0
-	}
-	e := &env{limits: DefaultLimits, row: make([]Row, maxSlots)}
-	sum := uint64(0)
-	for row, size := range parts {
-		if e.row[st.src.slot] = row; all(filters, e) {
-			sum += size()
-		}
-	}
-	return sum
-}
-
-// explainParts says of each condition how many rows it leaves.
-func (st *step) explainParts() {
-	st.notes = st.notes[:0]
-	for i, x := range st.asked {
-		st.notes = append(st.notes, x+": "+rowsText(st.sizeOfParts(st.filters[i:i+1])))
-	}
-}
-
 // bareIn reports whether a column stands in an expression that is no key of the groups,
 // outside aggregates.
 func (s *scope) bareIn(x Expr, keys map[string]bool) bool {
@@ -154,7 +99,7 @@ func (s *scope) bareIn(x Expr, keys map[string]bool) bool {
 		return false
 	}
 	if call, ok := x.(*Call); ok {
-		if _, ok := call.aggregate(); ok && call.Over == nil {
+		if _, ok := aggregateOf(call); ok && call.Over == nil {
 			return false
 		}
 	}

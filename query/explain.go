@@ -5,33 +5,14 @@ import (
 	"strings"
 )
 
-// explained yields the plan, a line a row.
-func (s *Stmt) explained(yield func([]Value, error) bool) {
-	if s.analyze {
-		start := s.nanos()
-		if err := s.run(func([]Value) error { return nil }); err != nil {
-			yield(nil, err)
-			return
-		}
-		s.plan.counts.nanos = s.nanos() - start
+// Explain writes a plan, a line a row; analyze tells what its run took, too.
+func Explain(p *selectPlan, analyze bool) []string {
+	w := &planWriter{analyze: analyze}
+	w.query(p, "")
+	if analyze {
+		w.line("", "%s in %.3f ms", rowsText(uint64(p.counts.rows)), float64(p.counts.nanos)/1e6)
 	}
-	w := &planWriter{analyze: s.analyze}
-	w.query(s.plan, "")
-	if s.analyze {
-		w.line("", "%s in %.3f ms", rowsText(uint64(s.plan.counts.rows)), float64(s.plan.counts.nanos)/1e6)
-	}
-	for _, line := range w.lines {
-		if !yield([]Value{String(line)}, nil) {
-			return
-		}
-	}
-}
-
-func (s *Stmt) nanos() int64 {
-	if s.c.opt.Nanos == nil {
-		return 0
-	}
-	return s.c.opt.Nanos()
+	return w.lines
 }
 
 type planWriter struct {
@@ -127,10 +108,10 @@ func rowsText(n uint64) string {
 	return fmt.Sprintf("%d rows", n)
 }
 
-func (w *planWriter) step(st *step, i int, indent string, parts bool) {
+func (w *planWriter) step(st *runStep, i int, indent string, parts bool) {
 	what := st.src.name
-	if st.src.item.Table != "" && st.src.item.Table != what {
-		what = st.src.item.Table + " as " + what
+	if st.src.of != "" && st.src.of != what {
+		what = st.src.of + " as " + what
 	}
 	how := "scan"
 	switch {
@@ -185,12 +166,12 @@ func (w *planWriter) producer(p producer, indent string) {
 	case *selectPlan:
 		w.query(p, indent)
 	case *shared:
-		w.line(indent, "query %s%s", p.t.def.Name, map[bool]string{true: ", kept"}[p.t.refs > 1])
-		w.producer(p.t.plan, indent+"  ")
+		w.line(indent, "query %s%s", p.name, map[bool]string{true: ", kept"}[p.refs > 1])
+		w.producer(p.plan, indent+"  ")
 	case *compound:
 		for i, arm := range p.arms {
 			if i > 0 {
-				w.line(indent, "%s", lowerASCII(strings.TrimSpace(setWords[p.ops[i]])))
+				w.line(indent, "%s", lowerASCII(p.ops[i].String()))
 			}
 			w.producer(arm, indent+"  ")
 		}
@@ -201,7 +182,7 @@ func (w *planWriter) producer(p producer, indent string) {
 		w.producer(p.first, indent+"  ")
 		for _, arm := range p.arms {
 			w.line(indent, "for each row of it")
-			w.query(arm.(*selfed).selectPlan, indent+"  ")
+			w.query(arm.selectPlan, indent+"  ")
 		}
 	}
 }

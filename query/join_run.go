@@ -1,6 +1,8 @@
 package query
 
-import "errors"
+import (
+	"errors"
+)
 
 // runner is one run of a plan's joins.
 type runner struct {
@@ -124,7 +126,7 @@ func all(tests []func(*env) truth, e *env) bool {
 }
 
 // each puts the source on every row that may be a partner of those before it.
-func (st *step) each(e *env, try func() error) error {
+func (st *runStep) each(e *env, try func() error) error {
 	switch st.method {
 	case hashJoin, loopJoin:
 		return st.eachKept(e, try)
@@ -143,7 +145,7 @@ func (st *step) each(e *env, try func() error) error {
 }
 
 // source goes through the rows of the source that pass its filters.
-func (st *step) source(e *env, try func() error) error {
+func (st *runStep) source(e *env, try func() error) error {
 	if st.src.fn != nil {
 		return st.called(e, try)
 	}
@@ -162,7 +164,7 @@ func (st *step) source(e *env, try func() error) error {
 	})
 }
 
-func (st *step) cursor(e *env, c Cursor, try func() error) error {
+func (st *runStep) cursor(e *env, c Cursor, try func() error) error {
 	e.row[st.src.slot] = c
 	var filter func(*env) truth
 	if len(st.filters) == 1 {
@@ -189,16 +191,18 @@ func (st *step) cursor(e *env, c Cursor, try func() error) error {
 	return c.Err()
 }
 
-// finish settles what is known only when all is compiled: which columns are looked at.
-func (p *selectPlan) finish() {
-	for _, st := range p.steps {
-		st.place = make([]int, len(st.src.used))
-		for i, used := range st.src.used {
-			if used {
-				st.place[i] = len(st.kept)
-				st.kept = append(st.kept, i)
-			}
-		}
-		st.fixed = !st.varies && (st.src.sub == nil || st.src.sub.steady())
+// called goes through the rows that a table function makes of its arguments.
+func (st *runStep) called(e *env, try func() error) error {
+	args := make([]Value, len(st.src.args))
+	for i := range args {
+		args[i] = st.src.args[i].eval(e)
 	}
+	if e.err != nil {
+		return e.err
+	}
+	c, err := st.src.fn.Rows(args)
+	if err != nil {
+		return st.src.place(err)
+	}
+	return st.cursor(e, c, try)
 }

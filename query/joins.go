@@ -16,7 +16,7 @@ func (c *condition) test() func(*env) truth { return c.code.passing() }
 
 // joins decides in which order tables are joined, how, and where each condition is
 // looked at: as early as can be.
-func (p *selectPlan) joins(s *scope, where []Expr) {
+func (p *draft) joins(s *scope, where []Expr) {
 	if p.strict {
 		p.strictJoins(s, where)
 		return
@@ -25,7 +25,8 @@ func (p *selectPlan) joins(s *scope, where []Expr) {
 	byslot := map[int]*step{}
 	reorder := true
 	for _, src := range s.sources {
-		st := &step{src: src, left: src.item.Join == LeftJoin, estimate: unknownSize}
+		st := newStep(src)
+		st.left = src.item.Join == LeftJoin
 		reorder = !st.lateral() && reorder && !st.left
 		mine |= 1 << src.slot
 		byslot[src.slot] = st
@@ -148,98 +149,8 @@ func (st *step) size() {
 	}
 }
 
-// joinKey is a condition that makes a column, or an expression of one source, equal
-// to one of others.
-type joinKey struct {
-	mine, other code
-	affinity    Affinity
-	column      int  // of the source, -1 where it is no column as it stands
-	fixed       bool // the other side is a constant
-}
-
-// keyOf takes a condition as a key of the step.
-func (st *step) keyOf(c *condition) (joinKey, bool) {
-	if c.code.sides == nil {
-		return joinKey{}, false
-	}
-	k := *c.code.sides
-	me := slots(1) << st.src.slot
-	if k[1].uses == me && k[0].uses&me == 0 {
-		k[0], k[1] = k[1], k[0]
-	}
-	if k[0].uses != me || k[1].uses&me != 0 || k[0].sub || k[1].sub {
-		return joinKey{}, false
-	}
-	out := joinKey{mine: k[0], other: k[1], affinity: compareAffinity(k[0].affinity, k[1].affinity), column: -1, fixed: k[1].uses == 0}
-	if k[0].column {
-		out.column = k[0].col
-	}
-	return out, true
-}
-
-// lookup makes the step find its rows by a key, if its table can.
-func (st *step) lookup(k joinKey) bool {
-	keyed, ok := st.src.table.(Keyed)
-	if !ok || k.column < 0 || st.rows != nil {
-		return false
-	}
-	if (st.src.columns[k.column].Type == TextAffinity) == k.affinity.numeric() {
-		return false
-	}
-	if _, ok := keyed.Lookup(k.column, Value{}); !ok {
-		return false
-	}
-	st.method, st.column = lookupJoin, k.column
-	st.key, st.match = []code{k.other}, []Affinity{k.affinity}
-	return true
-}
-
-// reorder joins the largest source first, with the others kept by hash; or the
-// smallest, where the large ones can be looked up in.
-func (p *selectPlan) reorder(pool []*condition) {
-	small := slices.MinFunc(p.steps, func(a, b *step) int { return int(a.estimate - b.estimate) })
-	large := slices.MaxFunc(p.steps, func(a, b *step) int { return int(a.estimate - b.estimate) })
-	first := large
-	if small.estimate*worthLookup < large.estimate {
-		for _, c := range pool {
-			if k, ok := large.keyOf(c); ok && large.canLookup(k) {
-				first = small
-			}
-		}
-	}
-	order := []*step{first}
-	done := slots(1) << first.src.slot
-	for len(order) < len(p.steps) {
-		var next *step
-		connected := false
-		for _, st := range p.steps {
-			if done.has(st.src.slot) {
-				continue
-			}
-			con := slices.ContainsFunc(pool, func(c *condition) bool {
-				k, ok := st.keyOf(c)
-				return ok && k.other.uses&done != 0
-			})
-			if next == nil || con && !connected || con == connected && st.estimate < next.estimate {
-				next, connected = st, con
-			}
-		}
-		order = append(order, next)
-		done |= 1 << next.src.slot
-	}
-	p.steps = order
-}
-
-// worthLookup is how many rows of a table cost as much in a scan as one looked up.
-const worthLookup = 16
-
-func (st *step) canLookup(k joinKey) bool {
-	trial := *st
-	return trial.lookup(k)
-}
-
 // choose gives every condition its place, and every step its method.
-func (p *selectPlan) choose(pool []*condition, ons map[*step][]*condition, mine slots) {
+func (p *draft) choose(pool []*condition, ons map[*step][]*condition, mine slots) {
 	var done slots
 	rows := int64(1)
 	for i, st := range p.steps {
@@ -279,37 +190,14 @@ func (p *selectPlan) choose(pool []*condition, ons map[*step][]*condition, mine 
 	}
 }
 
-// byCode makes a hash by text one by code, where both sides have codes of one domain
-// and the other one stands in its table.
-func (st *step) byCode(first *step) {
-	if st.method != hashJoin || len(st.key) != 1 || !st.key[0].column || !st.mine[0].column || st.key[0].slot != first.src.slot || first.src.table == nil {
-		return
-	}
-	domain := st.src.columns[st.mine[0].col].Domain
-	st.coded = st.src.table != nil && domain != "" && domain == first.src.columns[st.key[0].col].Domain
+// step is a source while it is decided how it is joined to those before.
+type step struct {
+	*runStep
+	src      *source
+	conds    []*condition // its filters, as they were compiled
+	estimate int64        // of its rows
 }
 
-// keys finds the conditions that a lookup or a hash can take care of.
-func (st *step) keys(all []*condition, known slots, rows int64) {
-	for _, c := range all {
-		k, ok := st.keyOf(c)
-		if ok && k.other.uses&^known == 0 && rows*worthLookup < st.estimate && st.lookup(k) {
-			c.used = true
-			return
-		}
-	}
-	st.hash(all, known)
-}
-
-// hash finds the conditions that a hash can take care of.
-func (st *step) hash(all []*condition, known slots) {
-	for _, c := range all {
-		k, ok := st.keyOf(c)
-		if !ok || k.other.uses&^known != 0 || k.other.uses == 0 {
-			continue
-		}
-		c.used = true
-		st.method = hashJoin
-		st.key, st.mine, st.match = append(st.key, k.other), append(st.mine, k.mine), append(st.match, k.affinity)
-	}
+func newStep(src *source) *step {
+	return &step{runStep: &runStep{src: src.runSource}, src: src, estimate: unknownSize}
 }

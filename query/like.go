@@ -1,6 +1,9 @@
 package query
 
-import "unicode/utf8"
+import (
+	"strings"
+	"unicode/utf8"
+)
 
 // pattern matching. Both LIKE and GLOB go through the text once for each place at
 // which the wildcard before may end: a pattern can cost its length times the text's,
@@ -126,4 +129,14 @@ func globSet(pattern string, r rune) (end int, in bool) {
 		first = false
 	}
 	return 0, false
+}
+
+// HasWord reports whether a list joined by commas has a word.
+func HasWord(list, word string) bool {
+	for in := range strings.SplitSeq(list, ",") {
+		if in == word {
+			return true
+		}
+	}
+	return false
 }

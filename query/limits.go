@@ -1,6 +1,8 @@
 package query
 
-import "context"
+import (
+	"context"
+)
 
 // Limits bound what a statement may take. The zero value is DefaultLimits.
 type Limits struct {
@@ -24,16 +26,10 @@ func (l Limits) orDefault() Limits {
 // maxString bounds one text that a statement makes, in bytes.
 const maxString = 1 << 20
 
-// env is what a plan runs with: the row that each source stands on, the results of
-// grouping, and what the run has taken so far. Sources, keys and aggregates are
-// numbered through the whole statement, subqueries included, so that an inner query
-// finds the rows of those around it where they are.
-type env struct {
+// budget is what a run may take, and has taken so far.
+type budget struct {
 	ctx      context.Context
 	limits   Limits
-	row      []Row   // by slot
-	made     []Value // by number: keys of groups, results of aggregates
-	item     Value   // of a subquery, that is being read
 	examined int64
 	told     int64 // of those, to progress
 	progress func(rows int64)
@@ -45,7 +41,7 @@ type env struct {
 const checkEvery = 1 << 12
 
 // step counts a row that is looked at.
-func (e *env) step() error {
+func (e *budget) step() error {
 	e.examined++
 	if e.examined%checkEvery == 0 || e.examined > e.limits.Rows {
 		return e.check()
@@ -54,7 +50,7 @@ func (e *env) step() error {
 }
 
 // check looks at the limits and the context.
-func (e *env) check() error {
+func (e *budget) check() error {
 	if e.err == nil && e.examined > e.limits.Rows {
 		e.err = &LimitError{"rows examined", e.limits.Rows}
 	}
@@ -69,7 +65,7 @@ func (e *env) check() error {
 }
 
 // hold counts values that are kept.
-func (e *env) hold(row []Value) error {
+func (e *budget) hold(row []Value) error {
 	e.held += rowBytes(row)
 	if e.held > e.limits.Bytes && e.err == nil {
 		e.err = &LimitError{"bytes held or answered", e.limits.Bytes}
@@ -86,7 +82,7 @@ func rowBytes(row []Value) int64 {
 }
 
 // fail notes the first error of an expression; the loop around it stops.
-func (e *env) fail(err error) Value {
+func (e *budget) fail(err error) Value {
 	if e.err == nil {
 		e.err = err
 	}
@@ -94,7 +90,7 @@ func (e *env) fail(err error) Value {
 }
 
 // made text of a length; NULL and an error when it is too long.
-func (e *env) text(s string) Value {
+func (e *budget) text(s string) Value {
 	if len(s) > maxString {
 		return e.fail(&LimitError{"bytes in one text", maxString})
 	}

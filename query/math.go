@@ -7,17 +7,9 @@ import (
 	"unicode/utf8"
 )
 
-// numeric is a value as a number, not ok for a text that is none.
-func (v Value) numeric() (Value, bool) {
-	if v.kind == Text {
-		return leadingNumber(v.str)
-	}
-	return v, v.kind != Null
-}
-
 // rounder is floor and ceil: integers stay what they are.
-func rounder(f func(float64) float64) func(*env, []Value) Value {
-	return func(_ *env, a []Value) Value {
+func rounder(f func(float64) float64) func(*budget, []Value) Value {
+	return func(_ *budget, a []Value) Value {
 		v, ok := a[0].numeric()
 		switch {
 		case !ok:
@@ -31,8 +23,8 @@ func rounder(f func(float64) float64) func(*env, []Value) Value {
 
 // real makes a function of numbers one of values: NULL for what is no number, and where
 // there is no result.
-func realFunction(f func(x []float64) float64) func(*env, []Value) Value {
-	return func(_ *env, a []Value) Value {
+func realFunction(f func(x []float64) float64) func(*budget, []Value) Value {
+	return func(_ *budget, a []Value) Value {
 		x := make([]float64, len(a))
 		for i := range a {
 			v, ok := a[i].numeric()
@@ -52,12 +44,12 @@ func squareRoot(x []float64) float64 { return math.Sqrt(x[0]) }
 func power(x []float64) float64 { return math.Pow(x[0], x[1]) }
 
 // hexText writes the bytes of a text; NULL has none.
-func hexText(e *env, a []Value) Value {
+func hexText(e *budget, a []Value) Value {
 	return e.text(strings.ToUpper(hex.EncodeToString([]byte(a[0].String()))))
 }
 
 // char makes a text of the numbers of its characters.
-func char(_ *env, a []Value) Value {
+func char(_ *budget, a []Value) Value {
 	var b strings.Builder
 	for _, v := range a {
 		n := v.asInt()
@@ -70,7 +62,7 @@ func char(_ *env, a []Value) Value {
 }
 
 // concatTexts joins texts; NULL is an empty one.
-func concatTexts(e *env, a []Value) Value {
+func concatTexts(e *budget, a []Value) Value {
 	var b strings.Builder
 	for _, v := range a {
 		b.WriteString(v.String())
@@ -79,7 +71,7 @@ func concatTexts(e *env, a []Value) Value {
 }
 
 // concatWith joins texts with a separator; NULLs are left out.
-func concatWith(e *env, a []Value) Value {
+func concatWith(e *budget, a []Value) Value {
 	if a[0].kind == Null {
 		return Value{}
 	}
@@ -90,4 +82,52 @@ func concatWith(e *env, a []Value) Value {
 		}
 	}
 	return e.text(strings.Join(parts, a[0].String()))
+}
+
+func absolute(e *budget, a []Value) Value {
+	v := a[0]
+	if v.kind == Integer {
+		if n := v.Int64(); n == math.MinInt64 {
+			return e.fail(errOverflow)
+		} else if n < 0 {
+			return Int(-n)
+		}
+		return v
+	}
+	return Float(math.Abs(v.asFloat()))
+}
+
+// round rounds half away from zero, to so many decimals.
+func round(_ *budget, a []Value) Value {
+	digits := int64(0)
+	if len(a) == 2 {
+		digits = min(max(a[1].asInt(), 0), 30)
+	}
+	f := a[0].asFloat()
+	switch {
+	case f < -4503599627370496 || f > 4503599627370496 || f != f: // it has no fraction
+		return Float(f)
+	case digits == 0:
+		return Float(math.Trunc(f + math.Copysign(0.5, f)))
+	}
+	v, _ := leadingNumber(formatFixed(f, int(digits)))
+	return Float(v.asFloat())
+}
+
+func signOf(_ *budget, a []Value) Value {
+	v := a[0]
+	if v.kind == Text {
+		n, whole := leadingNumber(v.str)
+		if !whole {
+			return Value{}
+		}
+		v = n
+	}
+	switch f := v.asFloat(); {
+	case f < 0:
+		return Int(-1)
+	case f > 0:
+		return Int(1)
+	}
+	return Int(0)
 }

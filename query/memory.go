@@ -1,6 +1,8 @@
 package query
 
-import "github.com/RoaringBitmap/roaring/v2"
+import (
+	"github.com/RoaringBitmap/roaring/v2"
+)
 
 // Memory is a table in memory.
 type Memory struct {
@@ -34,3 +36,6 @@ type memoryCursor struct {
 func (c *memoryCursor) Next() bool         { c.at++; return c.at < len(c.rows) }
 func (c *memoryCursor) Column(i int) Value { return c.rows[c.at][i] }
 func (c *memoryCursor) Err() error         { return nil }
+
+// nothing is a cursor without rows.
+func nothing() Cursor { return &memoryCursor{at: -1} }

@@ -63,7 +63,7 @@ func (m *IndexedMemory) Find(f Find) (*roaring.Bitmap, bool) {
 		case FindPrefix:
 			hit = v.kind != Null && strings.HasPrefix(v.String(), f.Value.str)
 		case FindHas:
-			hit = v.kind != Null && hasWord(nil, []Value{v, f.Value}).num == 1
+			hit = v.kind != Null && HasWord(v.String(), f.Value.str)
 		}
 		if hit {
 			out.Add(uint32(at))

@@ -5,10 +5,6 @@ import (
 	"math"
 )
 
-// between is what a step reads of an Ordered table: the rows whose value in the column
-// of its order is one of from..to.
-type between struct{ from, to int64 }
-
 // narrow makes the step begin later, or end earlier, where a condition is on the column
 // of its table's order. The condition stays to be looked at.
 func (st *step) narrow(s *scope, c *condition) {
@@ -79,20 +75,4 @@ func (d *decider) bound(table Ordered, column, value Expr, op string, b *between
 		return false
 	}
 	return true
-}
-
-// scan goes through the rows of the step's table, those that it may need.
-func (st *step) scan() Cursor {
-	if st.span != nil && st.rows == nil {
-		return st.src.table.(Ordered).Range(st.span.from, st.span.to)
-	}
-	return st.src.table.Scan(st.rows)
-}
-
-// within narrows an estimate to the span; one without an end says nothing.
-func (b *between) within(estimate int64) int64 {
-	if b == nil || b.from < -math.MaxInt64/2 || b.to > math.MaxInt64/2 {
-		return estimate
-	}
-	return min(estimate, max(0, b.to-b.from+1))
 }

@@ -92,7 +92,7 @@ func (p *parser) resultColumn() ResultColumn {
 		c.Star = true
 	default:
 		c.X = p.expression()
-		c.text = p.lexer.text[pos:p.last]
+		c.Text = p.lexer.text[pos:p.last]
 		c.Alias = p.alias()
 	}
 	c.span = p.from(pos)

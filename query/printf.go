@@ -19,7 +19,7 @@ type directive struct {
 
 // printf is SQLite's printf(): arguments that are missing are NULL, those left over
 // are passed over.
-func printf(e *env, a []Value) Value {
+func printf(e *budget, a []Value) Value {
 	if a[0].kind == Null {
 		return Value{}
 	}

@@ -240,7 +240,7 @@ func (d *decider) split(x Expr, not bool) (*roaring.Bitmap, bool) {
 	if not {
 		want = no
 	}
-	e := &env{ctx: d.s.c.opt.context(), limits: d.s.c.opt.Limits.orDefault(), row: make([]Row, maxSlots)}
+	e := newEnv(d.s.c.opt.context(), d.s.c.opt.Limits, maxSlots, 0)
 	var hits []*roaring.Bitmap
 	for row, rows := range parts {
 		e.row[d.src.slot] = row

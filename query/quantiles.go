@@ -13,7 +13,6 @@ type more struct {
 	parts  []float64
 	mean   float64 // Welford's running mean, and
 	spread float64 // the sum of the squares of what lies beside it
-	sorter *sorter // of an aggregate with an order: its rows
 	json   []byte
 }
 
@@ -29,8 +28,8 @@ func (s *state) remember() *more {
 // value before.
 
 // addQuantile remembers a value; whole is what stands for all of them.
-func addQuantile(name string, whole float64) func(*env, *state, Value, []Value, int64) {
-	return func(e *env, s *state, v Value, args []Value, times int64) {
+func addQuantile(name string, whole float64) func(*budget, *state, Value, []Value, int64) {
+	return func(e *budget, s *state, v Value, args []Value, times int64) {
 		m := s.remember()
 		if len(args) > 1 {
 			p := args[1]
@@ -44,7 +43,7 @@ func addQuantile(name string, whole float64) func(*env, *state, Value, []Value, 
 	}
 }
 
-func (m *more) add(e *env, name string, v Value, times int64) {
+func (m *more) add(e *budget, name string, v Value, times int64) {
 	f := v.asFloat()
 	if v.kind == Text || math.IsInf(f, 0) {
 		e.fail(fmt.Errorf("%w: %s is for numbers, not for %s", ErrQuery, name, v.Literal()))
@@ -71,8 +70,8 @@ func (m *more) quantile(part float64, between bool) Value {
 	return Float(m.floats[i] + (m.floats[i+1]-m.floats[i])*(at-float64(i)))
 }
 
-func quantileResult(whole float64, between bool) func(*env, *state) Value {
-	return func(_ *env, s *state) Value {
+func quantileResult(whole float64, between bool) func(*budget, *state) Value {
+	return func(_ *budget, s *state) Value {
 		if s.more == nil {
 			return Value{}
 		}
@@ -80,7 +79,7 @@ func quantileResult(whole float64, between bool) func(*env, *state) Value {
 	}
 }
 
-func medianResult(_ *env, s *state) Value {
+func medianResult(_ *budget, s *state) Value {
 	if s.more == nil {
 		return Value{}
 	}
@@ -88,7 +87,7 @@ func medianResult(_ *env, s *state) Value {
 }
 
 // addQuantiles is for several quantiles at once.
-func addQuantiles(e *env, s *state, v Value, args []Value, times int64) {
+func addQuantiles(e *budget, s *state, v Value, args []Value, times int64) {
 	m := s.remember()
 	if m.parts == nil {
 		for _, p := range args[1:] {
@@ -104,7 +103,7 @@ func addQuantiles(e *env, s *state, v Value, args []Value, times int64) {
 }
 
 // quantilesResult is a JSON array of them.
-func quantilesResult(_ *env, s *state) Value {
+func quantilesResult(_ *budget, s *state) Value {
 	if s.more == nil {
 		return Value{}
 	}
@@ -119,7 +118,7 @@ func quantilesResult(_ *env, s *state) Value {
 }
 
 // addSpread is Welford's variance, which loses nothing by large means.
-func addSpread(_ *env, s *state, v Value, _ []Value, times int64) {
+func addSpread(_ *budget, s *state, v Value, _ []Value, times int64) {
 	m := s.remember()
 	f := v.asFloat()
 	for range times {
@@ -131,8 +130,8 @@ func addSpread(_ *env, s *state, v Value, _ []Value, times int64) {
 }
 
 // spreadResult is a variance, or its root, of a sample (less 1) or of all there is.
-func spreadResult(less int64, root bool) func(*env, *state) Value {
-	return func(_ *env, s *state) Value {
+func spreadResult(less int64, root bool) func(*budget, *state) Value {
+	return func(_ *budget, s *state) Value {
 		if s.n <= less {
 			return Value{}
 		}

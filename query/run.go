@@ -71,14 +71,10 @@ func (p *selectPlan) bounds(e *env) (limit, offset int64, err error) {
 	if !p.limited {
 		return -1, 0, nil
 	}
-	if limit, err = p.limit.count(e, p.text.Limit, ""); err != nil {
+	if limit, err = p.limit.count(e, p.limitAt); err != nil {
 		return 0, 0, err
 	}
-	at := p.text.Offset
-	if at == nil {
-		at = p.text.Limit
-	}
-	if offset, err = p.offset.count(e, at, ""); err != nil {
+	if offset, err = p.offset.count(e, p.offsetAt); err != nil {
 		return 0, 0, err
 	}
 	return max(limit, -1), max(offset, 0), nil
@@ -193,4 +189,18 @@ func (p *selectPlan) sortFew(e *env, row []Value, s *sorter, fill func() error) 
 		s.add(all[len(row):], all[:len(row):len(row)])
 		return nil
 	}
+}
+
+// count is a LIMIT or OFFSET.
+func (c *code) count(e *env, at int) (int64, error) {
+	v := NumericAffinity.apply(c.eval(e))
+	if v.kind == Real {
+		if n, ok := wholeFloat(v.Float64()); ok {
+			v = Int(n)
+		}
+	}
+	if v.kind != Integer {
+		return 0, &Error{"", at, "LIMIT and OFFSET take whole numbers"}
+	}
+	return v.Int64(), e.err
 }

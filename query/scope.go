@@ -1,20 +1,12 @@
 package query
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
 	"github.com/placectl/placectl/index"
 )
-
-// maxSlots bounds the tables of a statement, those of subqueries included: sets of
-// them are words of bits.
-const maxSlots = 64
-
-// slots is a set of sources.
-type slots uint64
-
-func (s slots) has(slot int) bool { return s&(1<<slot) != 0 }
 
 // compiler holds what a whole statement shares.
 type compiler struct {
@@ -37,19 +29,11 @@ func (c *compiler) fail(n Node, format string, args ...any) {
 
 // source is a FROM item that has been found.
 type source struct {
-	item    *FromItem
-	slot    int
-	name    string // alias or table
-	columns []Column
-	table   Table             // nil for a subquery
-	sub     producer          // nil for a table
-	fn      Function          // a table function, with
-	args    []code            // what it is called with, and
-	place   func(error) error // what gives its errors their place
-	used    []bool            // the columns that something looks at
-	merged  map[string]bool
-	tables  []string // of joins in parentheses: which table each column is of
-	hidden  []bool   // and which of them only its table's name shows
+	*runSource
+	item   *FromItem
+	merged map[string]bool
+	tables []string // of joins in parentheses: which table each column is of
+	hidden []bool   // and which of them only its table's name shows
 }
 
 // scope is the names that a SELECT can see.
@@ -179,4 +163,12 @@ func didYouMean(s string, candidates []string) string {
 		return "; did you mean '" + word + "'?"
 	}
 	return ""
+}
+
+// at gives an error the place of a node, but for one that a limit was reached.
+func (c *compiler) at(n Node, err error) error {
+	if errors.Is(err, ErrLimit) {
+		return err
+	}
+	return &Error{c.text, n.Pos(), err.Error()}
 }

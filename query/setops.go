@@ -1,49 +1,30 @@
 package query
 
-// compound is queries whose answers are joined, from left to right.
-type compound struct {
-	arms    []producer
-	ops     []SetOp // of the arm of the same number; that of the first means nothing
-	columns []Column
-	outer   slots
-}
-
-func (s *compound) shape() ([]Column, slots) { return s.columns, s.outer }
-
-func (s *compound) steady() bool {
-	for _, arm := range s.arms {
-		if !arm.steady() {
-			return false
-		}
-	}
-	return true
-}
-
 // compound compiles UNION and the like, without an order and a limit.
 func (c *compiler) compound(x *Select, parent *scope) *compound {
 	first := *x
 	first.With, first.Rest, first.OrderBy, first.Limit, first.Offset = nil, nil, nil, nil, nil
 	out := &compound{}
-	out.add(c, x, c.compileSelect(&first, parent), 0)
+	c.addArm(out, x, c.compileSelect(&first, parent), 0)
 	for _, arm := range x.Rest {
-		out.add(c, arm.Select, c.compileSelect(arm.Select, parent), arm.Op)
+		c.addArm(out, arm.Select, c.compileSelect(arm.Select, parent), arm.Op)
 	}
 	return out
 }
 
-// add adds an arm. The columns are called as those of the first; their types are those of
+// addArm adds an arm. The columns are called as those of the first; their types are those of
 // all arms, or none.
-func (s *compound) add(c *compiler, at Node, arm producer, op SetOp) {
+func (c *compiler) addArm(s *compound, node Node, arm producer, op SetOp) {
 	columns, outer := arm.shape()
 	if p, ok := arm.(*selectPlan); ok {
 		for i := range p.out {
 			if p.out[i].collate != ByBytes {
-				c.fail(at, "COLLATE is not supported in the columns of queries that are joined")
+				c.fail(node, "COLLATE is not supported in the columns of queries that are joined")
 			}
 		}
 	}
 	if len(s.arms) > 0 && len(columns) != len(s.columns) {
-		c.fail(at, "queries that are joined have as many columns: %d here, %d before", len(columns), len(s.columns))
+		c.fail(node, "queries that are joined have as many columns: %d here, %d before", len(columns), len(s.columns))
 	}
 	if len(s.arms) == 0 {
 		s.columns = append([]Column(nil), columns...)
@@ -51,7 +32,7 @@ func (s *compound) add(c *compiler, at Node, arm producer, op SetOp) {
 	for i := range s.columns {
 		mine := &s.columns[i]
 		before := mine.Unit
-		if mine.Unit = c.sameUnit(at, before, columns[i].Unit); mine.Unit != before {
+		if mine.Unit = c.sameUnit(node, before, columns[i].Unit); mine.Unit != before {
 			for _, other := range s.arms {
 				c.readColumn(other, i, mine.Unit)
 			}
@@ -70,68 +51,8 @@ func (s *compound) add(c *compiler, at Node, arm producer, op SetOp) {
 func (c *compiler) readColumn(arm producer, i int, u Unit) {
 	if p, ok := arm.(*selectPlan); ok && u.measured() && p.out[i].unit != u {
 		s := &scope{c: c}
-		p.out[i] = s.read(p.out[i], u, &ColumnRef{span: p.text.span, Name: p.columns[i].Name})
+		p.out[i] = s.read(p.out[i], u, &ColumnRef{span: at(p.at, p.at), Name: p.columns[i].Name})
 	}
-}
-
-func (s *compound) run(e *env, emit func([]Value) error) error {
-	return pastStop(s.upTo(len(s.arms)-1, e, emit))
-}
-
-// upTo runs the first arms; errStop is handed on.
-func (s *compound) upTo(n int, e *env, emit func([]Value) error) error {
-	if n == 0 {
-		return through(s.arms[0], e, emit)
-	}
-	if s.ops[n] == UnionAll {
-		if err := s.upTo(n-1, e, emit); err != nil {
-			return err
-		}
-		return through(s.arms[n], e, emit)
-	}
-	var seen, other hashIndex
-	once := func(row []Value) error {
-		if _, fresh := seen.put(row, 0); !fresh {
-			return nil
-		}
-		if err := e.hold(row); err != nil {
-			return err
-		}
-		return emit(row)
-	}
-	if s.ops[n] == Union {
-		if err := s.upTo(n-1, e, once); err != nil {
-			return err
-		}
-		return through(s.arms[n], e, once)
-	}
-	err := through(s.arms[n], e, func(row []Value) error {
-		other.put(row, 0)
-		return e.hold(row)
-	})
-	if err != nil {
-		return err
-	}
-	return s.upTo(n-1, e, func(row []Value) error {
-		if _, in := other.get(row); in != (s.ops[n] == Intersect) {
-			return nil
-		}
-		return once(row)
-	})
-}
-
-// through runs a producer and hands errStop on, which it keeps to itself.
-func through(p producer, e *env, emit func([]Value) error) error {
-	stopped := false
-	err := p.run(e, func(row []Value) error {
-		err := emit(row)
-		stopped = stopped || err == errStop
-		return err
-	})
-	if err == nil && stopped {
-		return errStop
-	}
-	return err
 }
 
 // orderOfAll makes numbers of the terms of an ORDER BY behind UNION and the like: they
@@ -144,11 +65,11 @@ func (c *compiler) orderOfAll(x *Select, columns []Column) []OrderTerm {
 		if isCollate {
 			term = collated.X
 		}
-		at := c.resultColumn(x, columns, term)
-		if at == 0 {
+		column := c.resultColumn(x, columns, term)
+		if column == 0 {
 			c.fail(term, "ORDER BY behind UNION and the like takes result columns: %s is none", term)
 		}
-		var number Expr = &Literal{span: span{term.Pos(), term.End()}, Value: Int(int64(at))}
+		var number Expr = &Literal{span: at(term.Pos(), term.End()), Value: Int(int64(column))}
 		if isCollate {
 			number = &Collate{collated.span, number, collated.To}
 		}

@@ -1,6 +1,8 @@
 package query
 
-import "strings"
+import (
+	"strings"
+)
 
 // Where a join is RIGHT or FULL, tables are joined one after the other as they are
 // written, each condition of an ON decides about partners there and nowhere else, and
@@ -16,11 +18,12 @@ func (s *scope) strict() bool {
 	return false
 }
 
-func (p *selectPlan) strictJoins(s *scope, where []Expr) {
+func (p *draft) strictJoins(s *scope, where []Expr) {
 	var mine slots
 	for i, src := range s.sources {
 		join := src.item.Join
-		st := &step{src: src, left: join == LeftJoin || join == FullJoin, right: join == RightJoin || join == FullJoin, estimate: unknownSize}
+		st := newStep(src)
+		st.left, st.right = join == LeftJoin || join == FullJoin, join == RightJoin || join == FullJoin
 		mine |= 1 << src.slot
 		p.steps = append(p.steps, st)
 		st.size()
@@ -77,8 +80,8 @@ func (s *scope) joined(f *FromItem, src *source) {
 		}
 	}
 	star := []ResultColumn{{span: f.span, Star: true}}
-	in := &Select{span: f.span, Columns: star, From: f.Group, all: true}
-	p := s.c.compileCore(in, s.parent)
+	in := &Select{span: f.span, Columns: star, From: f.Group}
+	p := s.c.compileOf(in, s.parent, given{all: true})
 	src.sub = p
 	for _, st := range p.ordered {
 		for i := range st.columns {

@@ -5,7 +5,7 @@ package query
 // scalar is a subquery that stands for a value: of its first row, NULL without one.
 func (s *scope) scalar(x *Subquery) code {
 	p := s.inside(x.Sub, true)
-	c := code{sub: true, uses: p.outer, affinity: p.columns[0].Type, unit: p.columns[0].Unit, prefix: p.prefix()}
+	c := code{sub: true, uses: p.outer, affinity: p.columns[0].Type, unit: p.columns[0].Unit, prefix: prefixed(p)}
 	c.eval = once(p, func(e *env) Value {
 		var out Value
 		e.note(p.run(e, func(row []Value) error {
@@ -26,28 +26,6 @@ func (s *scope) inside(x *Select, single bool) *selectPlan {
 		s.c.fail(x, "a subquery that stands for a value has one column, not %d", len(p.columns))
 	}
 	return p
-}
-
-// note keeps the error of a subquery's run.
-func (e *env) note(err error) {
-	if err != nil && err != errStop {
-		e.fail(err)
-	}
-}
-
-// once remembers the answer for a run, where it does not depend on rows.
-func once(p *selectPlan, f func(*env) Value) func(*env) Value {
-	if p.outer != 0 || !p.steady() {
-		return f
-	}
-	var of *env
-	var v Value
-	return func(e *env) Value {
-		if of != e {
-			of, v = e, f(e)
-		}
-		return v
-	}
 }
 
 func (s *scope) exists(x *Exists) code {
@@ -71,7 +49,7 @@ func (s *scope) inSubquery(x *In, a code) code {
 	}
 	c := over(a)
 	c.constant, c.sub, c.uses = false, true, c.uses|p.outer
-	of1 := code{eval: func(e *env) Value { return e.item }, sub: true, affinity: p.columns[0].Type, unit: p.columns[0].Unit, prefix: p.prefix()}
+	of1 := code{eval: func(e *env) Value { return e.item }, sub: true, affinity: p.columns[0].Type, unit: p.columns[0].Unit, prefix: prefixed(p)}
 	a, item := s.beside(a, of1, x.X, &Subquery{x.Sub.span, x.Sub})
 	affinity := compareAffinity(a.affinity, item.affinity)
 	var of *env
@@ -90,5 +68,5 @@ func (s *scope) inSubquery(x *In, a code) code {
 	return c.fromTest()
 }
 
-// prefix reports whether a text in the only column is taken by its beginning.
-func (p *selectPlan) prefix() bool { return len(p.out) > 0 && p.out[0].prefix }
+// prefixed reports whether a text in the only column is taken by its beginning.
+func prefixed(p *selectPlan) bool { return len(p.out) > 0 && p.out[0].prefix }

@@ -3,6 +3,9 @@ package query
 // span is where a node stands in the text, in bytes.
 type span struct{ pos, end int }
 
+// at is a place in the text.
+func at(pos, end int) span { return span{pos, end} }
+
 // Pos is where the node begins.
 func (s span) Pos() int { return s.pos }
 
@@ -43,7 +46,6 @@ type Select struct {
 	OrderBy  []OrderTerm
 	Limit    Expr
 	Offset   Expr
-	all      bool // * is all columns, those that are shown once too
 }
 
 // ResultColumn is an expression, or a star: all columns, or those of a table.
@@ -53,7 +55,7 @@ type ResultColumn struct {
 	Table string // of t.*
 	X     Expr
 	Alias string
-	text  string // the expression as written: what the column is called without an alias
+	Text  string // the expression as written: what the column is called without an alias
 }
 
 // JoinKind says how a FROM item is joined to those before it.
@@ -84,7 +86,6 @@ type FromItem struct {
 	Using []Name
 	// Natural joins by all columns that have the same name.
 	Natural bool
-	made    producer // what it reads, where it was made by the compiler
 }
 
 // Name is a column's name where nothing else can stand.
@@ -238,17 +239,6 @@ func (*Subquery) expr()  {}
 func (*Collate) expr()   {}
 func (*RowValue) expr()  {}
 
-// word is the operator.
-func (x *Match) word() string {
-	switch {
-	case x.Glob:
-		return "GLOB"
-	case x.Regexp:
-		return "REGEXP"
-	}
-	return "LIKE"
-}
-
 // children lists the expressions directly below one; subqueries are not looked into.
 func children(x Expr) []Expr {
 	var list []Expr
@@ -297,4 +287,15 @@ func children(x Expr) []Expr {
 		add(x.X)
 	}
 	return list
+}
+
+// word is the operator as it is written.
+func (x *Match) word() string {
+	switch {
+	case x.Glob:
+		return "GLOB"
+	case x.Regexp:
+		return "REGEXP"
+	}
+	return "LIKE"
 }

@@ -1,6 +1,8 @@
 package query
 
-import "strings"
+import (
+	"strings"
+)
 
 // View is a query with a name, to be used as a table; or with Drop one that is to be
 // forgotten.
@@ -86,3 +88,6 @@ func names(all []Name) string {
 func (t *CommonTable) String() string {
 	return quoteName(t.Name) + names(t.Columns) + " AS (" + t.Select.String() + ")"
 }
+
+// String is the word between the queries.
+func (op SetOp) String() string { return strings.TrimSpace(setWords[op]) }

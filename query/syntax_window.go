@@ -1,6 +1,8 @@
 package query
 
-import "strings"
+import (
+	"strings"
+)
 
 // Window says over which rows a function is computed: that of a name, or one made of a
 // named one, partitions, an order and a frame.

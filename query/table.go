@@ -6,25 +6,6 @@ import (
 	"github.com/RoaringBitmap/roaring/v2"
 )
 
-// Unit says what a column's numbers are of, beyond their type.
-type Unit uint8
-
-// The units.
-const (
-	NoUnit   Unit = iota
-	Time          // Unix seconds
-	Duration      // seconds
-	Bytes
-	Truth  // 0 or 1
-	Nodes  // a folded list of node names
-	UTC    // a text that names an instant in UTC, as datetime() makes it
-	Amount // a number, bytes where the resource of the row is a size
-)
-
-var unitNames = [...]string{"", "time", "duration", "bytes", "truth", "nodes", "utc", "amount"}
-
-func (u Unit) String() string { return unitNames[u] }
-
 // Column describes a column of a table.
 type Column struct {
 	Name    string

@@ -1,6 +1,8 @@
 package query
 
-import "fmt"
+import (
+	"fmt"
+)
 
 // truncations are the parts of time that date_trunc cuts to.
 var truncations = []string{"second", "minute", "hour", "day", "week", "month", "quarter", "year"}
@@ -24,7 +26,7 @@ func (s *scope) dateTrunc(x *Call, args []code) code {
 		if part.kind == Null || at.kind == Null {
 			return Value{}
 		}
-		t := instant(at.asInt()*1000 + epochMillis)
+		t := ofSeconds(at.asInt())
 		if local && s.c.opt.Ahead != nil {
 			t += instant(s.c.opt.Ahead(t.seconds()) * 1000)
 		}
@@ -41,36 +43,4 @@ func (s *scope) dateTrunc(x *Call, args []code) code {
 		return Int(t.seconds())
 	}
 	return c
-}
-
-// cutTo is the beginning of a part of time, -1 for one that is not known.
-func (t instant) cutTo(part string) instant {
-	c := t.civil()
-	switch c.millis -= c.millis % 1000; part {
-	case "second":
-		return c.instant()
-	case "minute":
-		c.millis = 0
-		return c.instant()
-	}
-	c.minute, c.millis = 0, 0
-	switch part {
-	case "hour":
-		return c.instant()
-	case "day":
-		c.hour = 0
-	case "week":
-		c.hour = 0
-		day := c.instant()
-		return day - instant((int64(day)+dayMillis/2)/dayMillis%7*dayMillis)
-	case "month":
-		c.hour, c.day = 0, 1
-	case "quarter":
-		c.hour, c.day, c.month = 0, 1, (c.month-1)/3*3+1
-	case "year":
-		c.hour, c.day, c.month = 0, 1, 1
-	default:
-		return -1
-	}
-	return c.instant()
 }

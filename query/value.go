@@ -66,6 +66,9 @@ func (v Value) Int64() int64 { return int64(v.num) }
 // Float64 is the value of a Real.
 func (v Value) Float64() float64 { return math.Float64frombits(v.num) }
 
+// Text is the value of a Text.
+func (v Value) Text() string { return v.str }
+
 // Any is the value as Go has it: nil, int64, float64 or string.
 func (v Value) Any() any {
 	switch v.kind {

@@ -1,45 +1,12 @@
 package query
 
-import (
-	"strconv"
-	"strings"
-)
-
-// Window functions are computed when all rows that a SELECT makes of its tables or groups
-// are known: the rows are kept, put in order for each window, and gone through; then
-// results are made of each of them as if it had come from a table just now.
-
 // windowing is the window functions of a SELECT.
 type windowing struct {
+	*runWindows
 	s       *scope
 	named   map[string]*Window
-	specs   []*windowSpec
-	calls   []*windowCall
 	byCanon map[string]*windowCall
-	inputs  []code // what is computed of each row before it is kept
-}
-
-// windowSpec is partitions, an order and a frame.
-type windowSpec struct {
-	canon     string
-	partition []int // inputs
-	order     []orderKey
-	keys      []int // inputs, of the order
-	frame     Frame
-	from, to  code // how far the frame goes, where it says so
-	framed    bool // it was written
-}
-
-// windowCall is a function over a window.
-type windowCall struct {
-	spec   *windowSpec
-	name   string
-	kind   windowKind
-	agg    *aggregate // nil for one of the window's own functions
-	args   []int      // inputs
-	filter int        // an input, -1 for none
-	made   int
-	words  string
+	bySpec  map[string]*windowSpec
 }
 
 // openWindows opens the scope for window functions, if any stand where they may.
@@ -51,7 +18,7 @@ func (s *scope) openWindows(p *selectPlan, x *Select, list []ResultColumn) {
 	for i := range x.OrderBy {
 		found = found || s.windowed(x.OrderBy[i].X)
 	}
-	w := &windowing{s: s, named: map[string]*Window{}, byCanon: map[string]*windowCall{}}
+	w := &windowing{runWindows: &runWindows{}, s: s, named: map[string]*Window{}, byCanon: map[string]*windowCall{}, bySpec: map[string]*windowSpec{}}
 	for i := range x.Windows {
 		name := lowerASCII(x.Windows[i].Name)
 		if w.named[name] != nil {
@@ -60,7 +27,7 @@ func (s *scope) openWindows(p *selectPlan, x *Select, list []ResultColumn) {
 		w.named[name] = &x.Windows[i]
 	}
 	if found {
-		s.windows, p.windows = w, w
+		s.windows, p.windows = w, w.runWindows
 	}
 }
 
@@ -91,7 +58,7 @@ func (s *scope) windowCall(x *Call) code {
 		s.c.fail(x, "%s OVER: window functions may stand in result columns and in ORDER BY", x.Name)
 	}
 	kind, isWindow := windowKinds[x.Name]
-	agg, isAggregate := x.aggregate()
+	agg, isAggregate := aggregateOf(x)
 	least, most := kind.least, kind.most
 	if !isWindow {
 		least, most = max(agg.least, 1), agg.most
@@ -172,111 +139,4 @@ func (w *windowing) result(s *scope, call *windowCall) code {
 func (w *windowing) input(c code) int {
 	w.inputs = append(w.inputs, c)
 	return len(w.inputs) - 1
-}
-
-// wholeWindow puts a window together with those that it names.
-func (s *scope) wholeWindow(w *windowing, x *Window, depth int) *Window {
-	name := x.Base
-	if x.Base == "" && x.Name != "" && depth == 0 {
-		name = x.Name
-	}
-	if name == "" {
-		return x
-	}
-	base := w.named[lowerASCII(name)]
-	if base == nil || depth > maxTables {
-		var names []string
-		for n := range w.named {
-			names = append(names, n)
-		}
-		s.c.fail(x, "no window %q%s", name, didYouMean(name, names))
-	}
-	whole := *s.wholeWindow(w, base, depth+1)
-	if x.Base == "" {
-		return &whole
-	}
-	switch {
-	case x.Partition != nil:
-		s.c.fail(x, "a window that adds to another one takes its partitions")
-	case whole.OrderBy != nil && x.OrderBy != nil:
-		s.c.fail(x, "the window %s has an order already", name)
-	case whole.Frame != nil:
-		s.c.fail(x, "the window %s has a frame already", name)
-	}
-	if x.OrderBy != nil {
-		whole.OrderBy = x.OrderBy
-	}
-	whole.Frame = x.Frame
-	return &whole
-}
-
-// spec compiles a window, or finds the same one made before.
-func (w *windowing) spec(x *Window) *windowSpec {
-	s := w.s
-	var canon strings.Builder
-	for _, p := range x.Partition {
-		canon.WriteString(s.canon(p) + "|")
-	}
-	canon.WriteString("/")
-	for i := range x.OrderBy {
-		t := &x.OrderBy[i]
-		canon.WriteString(s.canon(t.X) + ifWords(t.Desc, " desc") + strconv.Itoa(int(t.Nulls)) + "|")
-	}
-	if x.Frame != nil {
-		canon.WriteString(x.Frame.String())
-	}
-	for _, spec := range w.specs {
-		if spec.canon == canon.String() {
-			return spec
-		}
-	}
-	spec := &windowSpec{canon: canon.String()}
-	for _, p := range x.Partition {
-		spec.partition = append(spec.partition, w.input(s.compile(p)))
-	}
-	for i := range x.OrderBy {
-		k := s.plainOrder(&x.OrderBy[i])
-		spec.order, spec.keys = append(spec.order, k), append(spec.keys, w.input(k.code))
-	}
-	spec.frame = Frame{From: Bound{Side: -1}}
-	if x.Frame != nil {
-		spec.frame, spec.framed = *x.Frame, true
-		spec.from, spec.to = w.bound(spec, x.Frame.From), w.bound(spec, x.Frame.To)
-	}
-	w.specs = append(w.specs, spec)
-	return spec
-}
-
-// bound compiles how far a frame goes.
-func (w *windowing) bound(spec *windowSpec, b Bound) code {
-	if b.X == nil {
-		return code{}
-	}
-	s := w.s
-	in := &scope{c: s.c, parent: nil, noAggs: "a frame is the same for all rows"}
-	c := in.compile(b.X)
-	if spec.frame.Unit == FrameRange {
-		if len(spec.order) != 1 {
-			s.c.fail(b.X, "RANGE with a distance takes one column to order by")
-		}
-		unit := spec.order[0].code.unit
-		if unit == Time {
-			unit = Duration
-		}
-		c = s.read(c, unit, b.X)
-	}
-	v, ok := c.constantOf()
-	if v = NumericAffinity.Stored(v); !ok || v.kind != Integer && (v.kind != Real || spec.frame.Unit != FrameRange) || v.asFloat() < 0 {
-		s.c.fail(b.X, "a frame goes so many rows or so far, not %s", b.X)
-	}
-	return constant(v)
-}
-
-// words lists the functions, for EXPLAIN.
-func (w *windowing) words() []string {
-	out := make([]string, len(w.calls))
-	for i, c := range w.calls {
-		out[i] = c.words
-	}
-	return out
 }

@@ -1,6 +1,8 @@
 package query
 
-import "sort"
+import (
+	"sort"
+)
 
 // partition is the rows of one partition in their order.
 type partition struct {

@@ -26,14 +26,6 @@ var windowKinds = map[string]windowKind{
 	"nth_value":    {2, 2, nthValue, true},
 }
 
-func windowNames() []string {
-	out := WindowFunctionNames()
-	for name := range aggregates {
-		out = append(out, name)
-	}
-	return out
-}
-
 // call computes a function for all rows of the partition.
 func (p *partition) call(e *env, c *windowCall, result []Value) error {
 	if c.agg != nil {
@@ -72,7 +64,7 @@ func (p *partition) aggregate(e *env, c *windowCall, result []Value) error {
 				p.add(e, c, s, next, scratch)
 			}
 		}
-		last = c.agg.aggregateKind.result(e, s)
+		last = c.agg.aggregateKind.result(&e.budget, s)
 		if result[row] = last; e.err != nil {
 			return e.err
 		}
@@ -177,6 +169,14 @@ func nthValue(p *partition, e *env, c *windowCall, at int) Value {
 		return e.fail(fmt.Errorf("%w: the second argument of nth_value is a positive integer", ErrQuery))
 	}
 	return p.inFrame(c, at, int(min(NumericAffinity.Stored(n).Int64(), int64(len(p.rows)+1)))-1)
+}
+
+func windowNames() []string {
+	out := WindowFunctionNames()
+	for name := range aggregates {
+		out = append(out, name)
+	}
+	return out
 }
 
 // WindowFunctionNames lists the functions that only windows have, for completion.

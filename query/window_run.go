@@ -1,10 +1,12 @@
 package query
 
-import "slices"
+import (
+	"slices"
+)
 
 // windowRows is the rows that wait for their window functions.
 type windowRows struct {
-	w      *windowing
+	w      *runWindows
 	p      *selectPlan
 	rows   [][]Value // of each: inputs, then what makes it what it is
 	made   []int     // the numbers of groups' keys and aggregates
@@ -12,7 +14,7 @@ type windowRows struct {
 }
 
 // run gathers the rows, computes the functions and goes on with each row.
-func (w *windowing) run(e *env, p *selectPlan, out func() error) error {
+func (w *runWindows) run(e *env, p *selectPlan, out func() error) error {
 	r := &windowRows{w: w, p: p}
 	if g := p.group; g != nil {
 		for i := range g.keys {

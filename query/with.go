@@ -1,22 +1,14 @@
 package query
 
-import (
-	"github.com/placectl/placectl/index/heap"
-)
-
 // common is a query of WITH.
 type common struct {
-	def     *CommonTable
-	at      *scope // where it is compiled: its names are those of the same WITH
-	busy    bool   // it is being compiled
-	plan    producer
-	columns []Column
-	refs    int
-	self    *self  // of a recursive one: the row at hand
-	only    *scope // and where it may be named
-	of      *env
-	rows    [][]Value // of a run in which they are read again
-	kept    bool
+	def  *CommonTable
+	at   *scope // where it is compiled: its names are those of the same WITH
+	busy bool   // it is being compiled
+	*shared
+	self *self  // of a recursive one: the row at hand
+	only *scope // where that may be named
+	used bool   // it was
 }
 
 // layer is a scope of names alone: those of WITH.
@@ -28,7 +20,7 @@ func (c *compiler) layer(w *With, parent *scope) *scope {
 		if s.common[name] != nil {
 			c.fail(t, "there are two queries called %s", t.Name)
 		}
-		s.common[name] = &common{def: t, at: s}
+		s.common[name] = &common{def: t, at: s, shared: &shared{name: t.Name}}
 	}
 	return s
 }
@@ -49,10 +41,10 @@ func (t *common) use(c *compiler, f *FromItem, in *scope) (producer, []Column) {
 		if t.self == nil {
 			c.fail(f, "%s is explained by itself: what comes before UNION may not name it", f.Table)
 		}
-		if in.parent != t.only || t.self.used {
+		if in.parent != t.only || t.used {
 			c.fail(f, "a query of WITH may name itself once, in the FROM behind UNION")
 		}
-		t.self.used = true
+		t.used = true
 		return t.self, t.columns
 	}
 	if t.plan == nil {
@@ -61,7 +53,7 @@ func (t *common) use(c *compiler, f *FromItem, in *scope) (producer, []Column) {
 		t.busy = false
 	}
 	t.refs++
-	return &shared{t: t}, t.columns
+	return t.shared, t.columns
 }
 
 // compile compiles the query, when it is first used.
@@ -94,74 +86,6 @@ func namedIn(from []FromItem, name string) bool {
 	return false
 }
 
-// shared reads the rows of a query of WITH: as they come where that is done once, and
-// otherwise out of memory.
-type shared struct{ t *common }
-
-func (s *shared) shape() ([]Column, slots) {
-	_, outer := s.t.plan.shape()
-	return s.t.columns, outer
-}
-
-func (s *shared) steady() bool { return s.t.plan.steady() }
-
-func (s *shared) run(e *env, emit func([]Value) error) error {
-	t := s.t
-	if t.of != e {
-		t.of, t.rows, t.kept = e, nil, false
-		if t.refs == 1 {
-			return t.plan.run(e, emit)
-		}
-	}
-	if !t.kept || !s.steady() {
-		t.rows, t.kept = nil, true
-		err := t.plan.run(e, func(row []Value) error {
-			t.rows = append(t.rows, append([]Value(nil), row...))
-			return e.hold(row)
-		})
-		if err != nil {
-			return err
-		}
-	}
-	for _, row := range t.rows {
-		if err := e.step(); err != nil {
-			return err
-		}
-		if err := emit(row); err != nil {
-			return pastStop(err)
-		}
-	}
-	return e.err
-}
-
-// self is the row at hand of a recursive query.
-type self struct {
-	columns []Column
-	row     []Value
-	used    bool
-}
-
-func (s *self) shape() ([]Column, slots)                   { return s.columns, 0 }
-func (s *self) steady() bool                               { return false }
-func (s *self) run(_ *env, emit func([]Value) error) error { return pastStop(emit(s.row)) }
-
-// recursive is a query that is run again for each of its own rows, one after the other,
-// until no new ones come.
-type recursive struct {
-	first    producer
-	arms     []producer
-	self     *self
-	distinct bool
-	order    []orderKey
-	limited  *selectPlan // whose limits these are
-	columns  []Column
-	outer    slots
-}
-
-func (r *recursive) shape() ([]Column, slots) { return r.columns, r.outer }
-
-func (r *recursive) steady() bool { return r.outer == 0 && r.first.steady() }
-
 // recursive compiles a query whose arms from a number on name it.
 func (t *common) recursive(c *compiler, x *Select, from int) {
 	first := *x
@@ -178,10 +102,7 @@ func (t *common) recursive(c *compiler, x *Select, from int) {
 		if arm.Op != Union && arm.Op != UnionAll {
 			c.fail(arm.Select, "a query that names itself is joined by UNION or UNION ALL")
 		}
-		t.self = &self{columns: r.columns}
-		if r.self == nil {
-			r.self = t.self
-		}
+		t.self, t.used = &self{columns: r.columns}, false
 		plan := c.compileSelect(arm.Select, at)
 		if len(plan.columns) != len(r.columns) {
 			c.fail(arm.Select, "queries that are joined have as many columns: %d here, %d before", len(plan.columns), len(r.columns))
@@ -193,7 +114,7 @@ func (t *common) recursive(c *compiler, x *Select, from int) {
 	}
 	t.self = nil
 	s := &scope{c: c, noAggs: "LIMIT comes last"}
-	r.limited = &selectPlan{text: x}
+	r.limited = &selectPlan{}
 	s.limits(r.limited, x)
 	for _, term := range c.orderOfAll(x, r.columns) {
 		k := orderKey{desc: term.Desc, nulls: term.Nulls}
@@ -205,58 +126,4 @@ func (t *common) recursive(c *compiler, x *Select, from int) {
 		r.order = append(r.order, k)
 	}
 	t.plan = r
-}
-
-// selfed is an arm with the row that it reads.
-type selfed struct {
-	*selectPlan
-	self *self
-}
-
-func (r *recursive) run(e *env, emit func([]Value) error) error {
-	limit, offset, err := r.limited.bounds(e)
-	if err != nil || limit == 0 {
-		return err
-	}
-	if limit > 0 || offset > 0 {
-		emit = bounded(emit, limit, offset)
-	}
-	sort := newSorter(r.order, -1)
-	queue := heap.New(func(a, b *sorted) bool { return sort.compare(a, b) < 0 })
-	var seen hashIndex
-	seq := 0
-	add := func(row []Value) error {
-		if r.distinct {
-			if _, fresh := seen.put(row, 0); !fresh {
-				return nil
-			}
-		}
-		seq++
-		kept := append([]Value(nil), row...)
-		keys := make([]Value, len(r.order))
-		for i := range r.order {
-			keys[i] = kept[r.order[i].column]
-		}
-		queue.Push(sorted{keys, kept, seq})
-		return e.hold(row)
-	}
-	if err := r.first.run(e, add); err != nil {
-		return err
-	}
-	for queue.Len() > 0 {
-		next := queue.Pop()
-		if err := e.step(); err != nil {
-			return err
-		}
-		if err := emit(next.row); err != nil {
-			return pastStop(err)
-		}
-		for _, arm := range r.arms {
-			arm.(*selfed).self.row = next.row
-			if err := arm.run(e, add); err != nil {
-				return err
-			}
-		}
-	}
-	return e.err
 }
