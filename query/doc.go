@@ -1,7 +1,15 @@
 // Package query answers SQL about tables that it knows only through a small
-// interface: text becomes tokens (lexer.go), tokens a syntax tree (parse*.go,
-// syntax*.go), the tree a plan (plan*.go) of closures over rows whose columns are
-// decoded when they are looked at (compile*.go), and the plan rows.
+// interface. It is the door to rooms of their own:
+//
+//	fault               errors: those of a text, with their place, and limits
+//	values              SQL's values, as SQLite has them
+//	syntax              text -> tokens -> a syntax tree, and its text again
+//	tables              how tables are seen: rows, and what tables know of them
+//	internal/dates      instants on the calendar
+//	internal/functions  the functions of SQL, over values
+//	internal/plan       a tree -> a plan: names, units, bitmaps, joins
+//	internal/exec       a plan -> rows: closures over rows whose columns are decoded
+//	                    when they are looked at
 //
 // The dialect is a strict subset of SQLite's: what is accepted means what it means
 // there, NULL, types and rounding included, and what would not is refused with an
@@ -13,7 +21,8 @@
 // rows fall into parts in which some columns have one value each (Indexed.Split).
 // A condition on those columns is decided once a part, whatever it computes, and
 // what is left is the union of bitmaps; AND and OR of conditions become AND and OR
-// of bitmaps, and counting rows reads a cardinality. pushdown.go has the rest.
+// of bitmaps, and counting rows reads a cardinality. internal/plan/pushdown.go has the
+// rest.
 //
 // Nothing here reads files or clocks, and nothing can change a table.
 package query

@@ -4,12 +4,16 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+
+	"github.com/placectl/placectl/query/internal/exec"
+	"github.com/placectl/placectl/query/internal/functions"
+	"github.com/placectl/placectl/query/internal/plan"
 )
 
 // Stmt is a statement made ready to run on the tables of a catalog, for as long as
 // those last.
 type Stmt struct {
-	ready   Ready
+	ready   plan.Ready
 	text    string
 	opt     Options
 	explain bool
@@ -19,9 +23,9 @@ type Stmt struct {
 // Prepare makes a statement of a text ready. An error in it is an *Error.
 func Prepare(catalog Catalog, text string, statement *Statement, opt Options) (*Stmt, error) {
 	if statement.Select == nil {
-		return nil, &Error{text, statement.Pos(), "views are for the shell and for files of statements; a query by itself has none"}
+		return nil, &Error{Text: text, Offset: statement.Pos(), Msg: "views are for the shell and for files of statements; a query by itself has none"}
 	}
-	ready, err := prepareSelect(catalog, text, statement.Select, opt)
+	ready, err := plan.Prepare(catalog, text, statement.Select, opt)
 	if err != nil {
 		return nil, err
 	}
@@ -33,7 +37,7 @@ func (s *Stmt) Columns() []Column {
 	if s.explain {
 		return []Column{{Name: "plan", Type: TextAffinity}}
 	}
-	return s.ready.plan.columns
+	return s.ready.Plan.Columns
 }
 
 // errEnough is a reader who has seen enough.
@@ -63,13 +67,13 @@ func (s *Stmt) Rows() iter.Seq2[[]Value, error] {
 func (s *Stmt) run(emit func([]Value) error) error {
 	e := s.ready.Begin(&s.opt)
 	var answered int64
-	if err := e.check(); err != nil {
+	if err := e.Check(); err != nil {
 		return err
 	}
-	err := s.ready.plan.run(e, func(row []Value) error {
-		s.ready.plan.counts.rows++
-		if answered += rowBytes(row); answered > e.limits.Bytes {
-			return &LimitError{"bytes held or answered", e.limits.Bytes}
+	err := s.ready.Plan.Run(e, func(row []Value) error {
+		s.ready.Plan.Counts.Rows++
+		if answered += functions.RowBytes(row); answered > e.Limits.Bytes {
+			return &LimitError{What: "bytes held or answered", Limit: e.Limits.Bytes}
 		}
 		return emit(row)
 	})
@@ -77,7 +81,7 @@ func (s *Stmt) run(emit func([]Value) error) error {
 	if errors.As(err, &at) && at.Text == "" {
 		at.Text = s.text
 	}
-	if err == errOverflow {
+	if err == functions.ErrOverflow {
 		err = fmt.Errorf("%w: %w", ErrQuery, err)
 	}
 	return err
@@ -91,9 +95,9 @@ func (s *Stmt) explained(yield func([]Value, error) bool) {
 			yield(nil, err)
 			return
 		}
-		s.ready.plan.counts.nanos = s.nanos() - start
+		s.ready.Plan.Counts.Nanos = s.nanos() - start
 	}
-	for _, line := range Explain(s.ready.plan, s.analyze) {
+	for _, line := range exec.Explain(s.ready.Plan, s.analyze) {
 		if !yield([]Value{String(line)}, nil) {
 			return
 		}

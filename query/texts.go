@@ -1,108 +1,56 @@
 package query
 
 import (
-	"math"
-	"strings"
-	"unicode/utf8"
-
-	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/query/fault"
+	"github.com/placectl/placectl/query/internal/exec"
+	"github.com/placectl/placectl/query/internal/functions"
+	"github.com/placectl/placectl/query/internal/plan"
+	"github.com/placectl/placectl/query/syntax"
 )
 
-func length(_ *budget, a []Value) Value {
-	text := a[0].String()
-	if i := strings.IndexByte(text, 0); i >= 0 {
-		text = text[:i]
-	}
-	return Int(int64(utf8.RuneCountInString(text)))
-}
+// Statement is one statement: its tree is described in package syntax.
+type Statement = syntax.Statement
 
-// substr counts characters from 1, or backwards from -1; of a length less than
-// nothing it takes those before.
-func substr(_ *budget, a []Value) Value {
-	text := []rune(a[0].String())
-	n := int64(len(text))
-	from, count := a[1].asInt(), int64(math.MaxInt32)
-	if len(a) == 3 {
-		count = a[2].asInt()
-	}
-	from, count = min(max(from, math.MinInt32), math.MaxInt32), min(max(count, math.MinInt32), math.MaxInt32)
-	backward := count < 0
-	if backward {
-		count = -count
-	}
-	switch {
-	case from < 0:
-		if from += n; from < 0 {
-			count += from
-			count = max(count, 0)
-			from = 0
-		}
-	case from > 0:
-		from--
-	case count > 0:
-		count--
-	}
-	if backward {
-		if from -= count; from < 0 {
-			count += from
-			from = 0
-		}
-	}
-	from = min(from, n)
-	return String(string(text[from:min(max(from+count, from), n)]))
-}
+// View is a query with a name, to be used as a table.
+type View = syntax.View
 
-func trimmer(cut func(s, set string) string) func(*budget, []Value) Value {
-	return func(_ *budget, a []Value) Value {
-		set := " "
-		if len(a) == 2 {
-			set = a[1].String()
-		}
-		if set == "" {
-			return String(a[0].String())
-		}
-		return String(cut(a[0].String(), set))
-	}
-}
+// Name is a column's name where nothing else can stand.
+type Name = syntax.Name
 
-func replace(e *budget, a []Value) Value {
-	text, old, new := a[0].String(), a[1].String(), a[2].String()
-	switch {
-	case a[0].kind == Null || a[1].kind == Null:
-		return Value{}
-	case old == "": // before looking at what would come instead
-		return String(text)
-	case a[2].kind == Null:
-		return Value{}
-	}
-	if grown := len(text) + strings.Count(text, old)*(len(new)-len(old)); grown > maxString {
-		return e.fail(&LimitError{"bytes in one text", maxString})
-	}
-	return String(strings.ReplaceAll(text, old, new))
-}
+// Error is a fault in a statement, and where it is.
+type Error = fault.Error
 
-func instr(_ *budget, a []Value) Value {
-	text := a[0].String()
-	at := strings.Index(text, a[1].String())
-	if at < 0 {
-		return Int(0)
-	}
-	return Int(int64(utf8.RuneCountInString(text[:at])) + 1)
-}
+// LimitError says that a query was given up because it took too much.
+type LimitError = fault.LimitError
 
-// inNodelist reports whether a name is in a node list such as n[1-9].
-func inNodelist(e *budget, a []Value) Value {
-	names, err := index.ExpandNodeList(a[1].String())
-	if err != nil {
-		return e.fail(err)
-	}
-	want := a[0].String()
-	for _, name := range names {
-		if name == want {
-			return Int(1)
-		}
-	}
-	return Int(0)
-}
+// What every fault of a statement's text is, and what every LimitError is.
+var (
+	ErrQuery = fault.ErrQuery
+	ErrLimit = fault.ErrLimit
+)
 
-func hasWord(_ *budget, a []Value) Value { return Bool(HasWord(a[0].String(), a[1].String())) }
+// Options are what statements run with. The zero value works.
+type Options = plan.Options
+
+// Limits bound what a statement may take. The zero value is DefaultLimits.
+type Limits = functions.Limits
+
+// DefaultLimits are generous: they stop what would not end.
+var DefaultLimits = functions.DefaultLimits
+
+// Parse reads statements, separated by semicolons. An error is an *Error with its
+// position, or a *LimitError.
+func Parse(text string) ([]*Statement, error) { return syntax.Parse(text) }
+
+// Complete reports whether a text ends a statement, as far as one can tell: with a
+// semicolon that is in no text, name or comment.
+func Complete(text string) bool { return syntax.Complete(text) }
+
+// Keywords lists the words of the dialect, for completion.
+func Keywords() []string { return syntax.Keywords() }
+
+// FunctionNames lists the functions, for completion.
+func FunctionNames() []string { return functions.Names() }
+
+// WindowFunctionNames lists the functions that only windows have, for completion.
+func WindowFunctionNames() []string { return exec.WindowFunctionNames() }

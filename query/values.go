@@ -1,65 +1,48 @@
 package query
 
-import (
-	"strconv"
+import "github.com/placectl/placectl/query/values"
+
+// Value is one value. The zero Value is NULL.
+type Value = values.Value
+
+// Kind is what a value is: SQLite's storage classes, without blobs.
+type Kind = values.Kind
+
+// The kinds of values.
+const (
+	Null    = values.Null
+	Integer = values.Integer
+	Real    = values.Real
+	Text    = values.Text
 )
 
-// renamed is a producer whose columns are called otherwise.
-func (c *compiler) renamed(at Node, p producer, name string, names []Name) []Column {
-	columns, _ := p.shape()
-	if names == nil {
-		return columns
-	}
-	if len(names) != len(columns) {
-		c.fail(at, "%s has %d columns, and %d names for them", name, len(columns), len(names))
-	}
-	out := append([]Column(nil), columns...)
-	for i := range out {
-		out[i].Name = names[i].Text
-	}
-	return out
-}
+// Affinity is the kind of value that a column or a cast prefers; it decides what
+// its values are compared as.
+type Affinity = values.Affinity
 
-// wrap makes a plan of a producer: SELECT * FROM it, in an order and with a limit.
-func (c *compiler) wrap(x *Select, p producer, parent *scope) *selectPlan {
-	from := FromItem{span: x.span}
-	return c.compileOf(&Select{span: x.span, Columns: []ResultColumn{{span: x.span, Star: true}}, From: []FromItem{from},
-		OrderBy: x.OrderBy, Limit: x.Limit, Offset: x.Offset}, parent, given{from: p}).selectPlan
-}
+// The affinities, in SQLite's words.
+const (
+	NoAffinity      = values.NoAffinity
+	TextAffinity    = values.TextAffinity
+	NumericAffinity = values.NumericAffinity
+	IntegerAffinity = values.IntegerAffinity
+	RealAffinity    = values.RealAffinity
+)
 
-// values compiles VALUES; its columns are called column1, column2 and so on.
-func (c *compiler) values(x *Select, parent *scope) producer {
-	s := &scope{c: c, parent: parent, aliases: map[string]Expr{}, noAggs: "VALUES has no rows to be grouped"}
-	v := &valuesPlan{plain: true}
-	for _, row := range x.Values {
-		codes := s.all(row)
-		for i := range codes {
-			v.plain = v.plain && codes[i].uses == 0
-		}
-		v.rows = append(v.rows, codes)
-	}
-	for i := range v.rows[0] {
-		column := Column{Name: "column" + strconv.Itoa(i+1), Unit: v.rows[0][i].unit}
-		for _, row := range v.rows {
-			column.Unit = c.sameUnit(x, column.Unit, row[i].unit)
-		}
-		v.columns = append(v.columns, column)
-	}
-	v.outer = s.outer
-	return v
-}
+// Int is an integer.
+func Int(n int64) Value { return values.Int(n) }
 
-// sameUnit is the unit of a column of two queries that are joined.
-func (c *compiler) sameUnit(at Node, a, b Unit) Unit {
-	switch {
-	case a == b:
-		return a
-	case a.measured() && b.measured():
-		c.fail(at, "a column would be %s here and %s there", a.shown(), b.shown())
-	case a.measured():
-		return a
-	case b.measured():
-		return b
-	}
-	return NoUnit
-}
+// Float is a real number; what is not a number is NULL, as in SQLite.
+func Float(f float64) Value { return values.Float(f) }
+
+// String is a text.
+func String(s string) Value { return values.String(s) }
+
+// TextOrNull is a text, NULL for an empty one.
+func TextOrNull(s string) Value { return values.TextOrNull(s) }
+
+// Bool is 1 or 0.
+func Bool(b bool) Value { return values.Bool(b) }
+
+// Like reports whether a text is LIKE a pattern.
+func Like(pattern, text string) bool { return values.Like(pattern, text) }

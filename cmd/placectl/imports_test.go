@@ -14,7 +14,7 @@ import (
 // Who may import whom, read as "left of < may be imported right of it". What is
 // not said here is not allowed.
 const importRules = `
-	index/heap                               < placer, placer/backfill, query, bench
+	index/heap                               < placer, placer/backfill, query/internal/exec, bench
 	index/devices                            < index, placer, store, store/internal/row, store/internal/check, store/internal/tables, cmd/placectl, cmd/placectl/internal/nodefile, cmd/placectl/internal/nouns, cmd/placectl/internal/detect
 	cmd/placectl/internal/detect             < cmd/placectl
 	index, timeline                          < placer
@@ -54,7 +54,16 @@ const importRules = `
 	store/internal/row, store/internal/file, store/internal/replica, store/internal/etcd < store/internal/drivers
 	store/internal/drivers                   < store
 	timeline                                 < placer/backfill
-	index                                    < query
+	query/values                            < query/internal/dates
+	query/fault, query/values                < query/syntax, query/internal/functions, query/internal/exec, query/internal/plan, query
+	query/values, query/syntax               < query/tables
+	query/tables                             < query/internal/functions, query/internal/exec, query/internal/plan, query
+	query/syntax                             < query/internal/exec, query/internal/plan, query
+	query/internal/dates                     < query/internal/plan
+	query/internal/functions                 < query/internal/exec
+	query/internal/functions, query/internal/exec < query/internal/plan
+	query/internal/functions, query/internal/exec, query/internal/plan < query
+	index                                    < query/syntax, query/internal/functions, query/internal/plan
 	index, timeline, placer, locality, query < store
 	index, timeline, placer, locality, query < cmd/placectl
 	index                                    < cmd/placectl/internal/spell
@@ -163,7 +172,7 @@ var confined = map[string][]string{
 
 // pure packages know nothing of files and clocks.
 var pure = []string{"index", "index/heap", "index/devices", "timeline", "placer", "placer/fairshare", "placer/preempt", "placer/recur", "placer/backfill", "placer/backfill/swf",
-	"placer/limits", "placer/cycle", "placer/cluster", "locality", "query", "store/internal/row", "store/internal/ledger", "cmd/placectl/internal/spell", "cmd/placectl/internal/infile", "cmd/placectl/internal/nodefile",
+	"placer/limits", "placer/cycle", "placer/cluster", "locality", "query", "query/fault", "query/values", "query/syntax", "query/tables", "query/internal/dates", "query/internal/functions", "query/internal/plan", "query/internal/exec", "store/internal/row", "store/internal/ledger", "cmd/placectl/internal/spell", "cmd/placectl/internal/infile", "cmd/placectl/internal/nodefile",
 	"cmd/placectl/internal/chart", "cmd/placectl/internal/sharefile", "cmd/placectl/internal/directives", "cmd/placectl/internal/usage", "cmd/placectl/internal/simulate",
 	"cmd/placectl/internal/batchfile", "cmd/placectl/internal/pattern", "cmd/placectl/internal/trends", "cmd/placectl/internal/report", "cmd/placectl/internal/fronts", "cmd/placectl/internal/fronts/pbs", "cmd/placectl/internal/fronts/slurm"}
 

@@ -1,0 +1,2 @@
+// Package dates counts instants on the calendar as SQLite's date functions do.
+package dates

@@ -1,0 +1,71 @@
+package dates
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Format writes an instant; not ok for a format that is not known.
+func Format(format string, t Instant) (string, bool) {
+	c := t.civil()
+	second := c.millis / 1000
+	weekday := int((int64(t) + 129600000) / dayMillis % 7)
+	jan1 := civil{year: c.year, month: 1, day: 1}.instant()
+	yearDay := int((t - jan1) / dayMillis)
+	var b strings.Builder
+	for i := 0; i < len(format); i++ {
+		if format[i] != '%' {
+			b.WriteByte(format[i])
+			continue
+		}
+		if i++; i >= len(format) {
+			return "", false
+		}
+		switch format[i] {
+		case 'd':
+			fmt.Fprintf(&b, "%02d", c.day)
+		case 'e':
+			fmt.Fprintf(&b, "%2d", c.day)
+		case 'f':
+			fmt.Fprintf(&b, "%02d.%03d", second, c.millis%1000)
+		case 'F':
+			fmt.Fprintf(&b, "%s-%02d-%02d", yearText(c.year), c.month, c.day)
+		case 'H':
+			fmt.Fprintf(&b, "%02d", c.hour)
+		case 'j':
+			fmt.Fprintf(&b, "%03d", yearDay+1)
+		case 'm':
+			fmt.Fprintf(&b, "%02d", c.month)
+		case 'M':
+			fmt.Fprintf(&b, "%02d", c.minute)
+		case 'R':
+			fmt.Fprintf(&b, "%02d:%02d", c.hour, c.minute)
+		case 's':
+			fmt.Fprintf(&b, "%d", (int64(t)-epochMillis)/1000)
+		case 'S':
+			fmt.Fprintf(&b, "%02d", second)
+		case 'T':
+			fmt.Fprintf(&b, "%02d:%02d:%02d", c.hour, c.minute, second)
+		case 'u':
+			fmt.Fprintf(&b, "%d", (weekday+6)%7+1)
+		case 'w':
+			fmt.Fprintf(&b, "%d", weekday)
+		case 'W':
+			fmt.Fprintf(&b, "%02d", (yearDay+7-(weekday+6)%7)/7)
+		case 'Y':
+			b.WriteString(yearText(c.year))
+		case '%':
+			b.WriteByte('%')
+		default:
+			return "", false
+		}
+	}
+	return b.String(), true
+}
+
+func yearText(year int) string {
+	if year < 0 {
+		return fmt.Sprintf("-%04d", -year)
+	}
+	return fmt.Sprintf("%04d", year)
+}

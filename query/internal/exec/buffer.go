@@ -1,0 +1,158 @@
+package exec
+
+import (
+	"github.com/placectl/placectl/query/tables"
+	"github.com/placectl/placectl/query/values"
+)
+
+// buffer holds the rows of a source that is gone through many times.
+type buffer struct {
+	values []values.Value // of all rows, one after the other
+	width  int
+	n      int
+	index  values.Index
+	next   []int   // for a hash: the next row of the same key, -1 at the end
+	first  []int32 // by code: the first row, counted from 1
+	at     int     // the row that is tried
+	paired []bool  // of a right join: the rows that had a partner
+}
+
+// partner notes that the row at hand has one.
+func (b *buffer) partner() { b.paired[b.at] = true }
+
+// bufferRow is one of them.
+type bufferRow struct {
+	values []values.Value
+	place  []int
+}
+
+func (r *bufferRow) Column(i int) values.Value { return r.values[r.place[i]] }
+
+// eachKept goes through the rows kept, those of the key for a hash.
+func (st *Step) eachKept(e *Env, try func() error) error {
+	if st.bufOf != e || !st.Fixed && !st.Right {
+		if err := st.keep(e); err != nil {
+			return err
+		}
+		st.bufOf = e
+	}
+	b := st.buffer
+	row := &st.keptRow
+	row.place = st.Place
+	at, ok := 0, b.n > 0
+	if st.Coded {
+		code := int(e.Row[st.Key[0].Slot].(tables.Coded).Code(st.Key[0].Col))
+		if ok = code < len(b.first) && b.first[code] > 0; ok {
+			at = int(b.first[code]) - 1
+		}
+	} else if st.Method == HashJoin {
+		if st.probe == nil {
+			st.probe = make([]values.Value, len(st.Key))
+		}
+		key := st.probe
+		for i := range st.Key {
+			key[i] = st.Match[i].Apply(st.Key[i].Eval(e))
+			if key[i].Kind() == values.Null {
+				return e.Err
+			}
+		}
+		at, ok = b.index.Get(key)
+	}
+	for ok {
+		row.values = b.values[at*b.width : (at+1)*b.width]
+		b.at = at
+		e.Row[st.Src.Slot] = row
+		if err := e.Step(); err != nil {
+			return err
+		}
+		if err := try(); err != nil {
+			return err
+		}
+		if st.Method == HashJoin {
+			at = b.next[at]
+			ok = at >= 0
+		} else {
+			at++
+			ok = at < b.n
+		}
+	}
+	return e.Err
+}
+
+// eachLeft goes through the rows kept that had no partner.
+func (st *Step) eachLeft(e *Env, try func() error) error {
+	if st.bufOf != e { // nothing was joined with them
+		if err := st.keep(e); err != nil {
+			return err
+		}
+		st.bufOf = e
+	}
+	b := st.buffer
+	row := &st.keptRow
+	row.place = st.Place
+	for at := range b.n {
+		if b.paired[at] {
+			continue
+		}
+		row.values = b.values[at*b.width : (at+1)*b.width]
+		e.Row[st.Src.Slot] = row
+		if err := e.Step(); err != nil {
+			return err
+		}
+		if err := try(); err != nil {
+			return err
+		}
+	}
+	return e.Err
+}
+
+// keep reads the source's rows, those columns that are looked at.
+func (st *Step) keep(e *Env) error {
+	b := &buffer{width: len(st.Kept)}
+	var last []int // of each key, by its first row
+	key := make([]values.Value, len(st.Mine))
+	st.buffer = b
+	return st.source(e, func() error {
+		row := e.Row[st.Src.Slot]
+		for i := range st.Mine {
+			if st.Coded {
+				break
+			}
+			key[i] = st.Match[i].Apply(st.Mine[i].Eval(e))
+			if key[i].Kind() == values.Null && !st.Right {
+				return e.Err
+			}
+		}
+		if st.Right {
+			b.paired = append(b.paired, false)
+		}
+		for _, col := range st.Kept {
+			b.values = append(b.values, row.Column(col))
+		}
+		if st.Method == HashJoin {
+			b.next, last = append(b.next, -1), append(last, b.n)
+			if first, fresh := b.put(st, row, key); !fresh {
+				b.next[last[first]] = b.n
+				last[first] = b.n
+			}
+		}
+		b.n++
+		return e.Hold(b.values[len(b.values)-b.width:])
+	})
+}
+
+// put finds the first row of a key, or notes that the next one is.
+func (b *buffer) put(st *Step, row tables.Row, key []values.Value) (first int, fresh bool) {
+	if !st.Coded {
+		return b.index.Put(key, b.n)
+	}
+	code := int(row.(tables.Coded).Code(st.Mine[0].Col))
+	for code >= len(b.first) {
+		b.first = append(b.first, make([]int32, max(64, len(b.first)))...)
+	}
+	if b.first[code] > 0 {
+		return int(b.first[code]) - 1, false
+	}
+	b.first[code] = int32(b.n) + 1
+	return b.n, true
+}

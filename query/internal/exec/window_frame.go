@@ -1,0 +1,132 @@
+package exec
+
+import (
+	"sort"
+
+	"github.com/placectl/placectl/query/syntax"
+	"github.com/placectl/placectl/query/values"
+)
+
+// partition is the rows of one partition in their order.
+type partition struct {
+	r      *windowRows
+	spec   *WindowSpec
+	rows   []int
+	peers  []int // of each row the number of its group of peers: rows that are equal in the order
+	starts []int // of each group its first row; behind the last one all rows
+}
+
+// group finds the peers.
+func (p *partition) group(s *sorter) {
+	p.peers = make([]int, len(p.rows))
+	for i := range p.rows {
+		if i == 0 || p.r.compareOrder(p.spec, s, p.rows[i-1], p.rows[i]) != 0 {
+			p.starts = append(p.starts, i)
+		}
+		p.peers[i] = len(p.starts) - 1
+	}
+	p.starts = append(p.starts, len(p.rows))
+}
+
+// input is what was computed of a row.
+func (p *partition) input(at, number int) values.Value { return p.r.rows[p.rows[at]][number] }
+
+// frame is the rows from..to-1 that belong to a row; to may lie before from where there
+// are none.
+func (p *partition) frame(at int) (from, to int) {
+	f := &p.spec.Frame
+	return p.end(at, f.From, &p.spec.From, false), p.end(at, f.To, &p.spec.To, true)
+}
+
+// end is where a frame begins, or ends.
+func (p *partition) end(at int, b syntax.Bound, much *Code, last bool) int {
+	n := len(p.rows)
+	if b.Side != 0 && b.X == nil {
+		if b.Side < 0 {
+			return 0
+		}
+		return n
+	}
+	group := p.peers[at]
+	switch p.spec.Frame.Unit {
+	case syntax.FrameRows:
+		i := at
+		if b.Side != 0 {
+			v, _ := much.ConstantOf()
+			i += b.Side * int(min(v.Int64(), int64(n)))
+		}
+		if last {
+			i++
+		}
+		return min(max(i, 0), n)
+	case syntax.FrameGroups:
+		if b.Side != 0 {
+			v, _ := much.ConstantOf()
+			group += b.Side * int(min(v.Int64(), int64(n)))
+		}
+		if last {
+			group++
+		}
+		return p.starts[min(max(group, 0), len(p.starts)-1)]
+	}
+	if b.Side == 0 {
+		return p.starts[group+map[bool]int{true: 1}[last]]
+	}
+	return p.distance(at, b, much, last)
+}
+
+// distance is the end of a RANGE that goes so far in the value of the order.
+func (p *partition) distance(at int, b syntax.Bound, much *Code, last bool) int {
+	key := &p.spec.Order[0]
+	in := p.spec.Keys[0]
+	group := p.peers[at]
+	v := p.input(at, in)
+	if v.Kind() != values.Integer && v.Kind() != values.Real { // what is no number has no distance
+		return p.starts[group+map[bool]int{true: 1}[last]]
+	}
+	by, _ := much.ConstantOf()
+	shift := values.Add
+	if key.Desc {
+		shift = values.Subtract
+	}
+	if b.Side > 0 {
+		v = shift(v, by)
+	}
+	one := sorter{keys: p.spec.Order}
+	bound := []values.Value{v}
+	// The groups are in order, so those before the bound are the first ones.
+	g := sort.Search(len(p.starts)-1, func(g int) bool {
+		of := p.input(p.starts[g], in)
+		if b.Side < 0 && (of.Kind() == values.Integer || of.Kind() == values.Real) { // as SQLite: it matters where numbers overflow
+			of = shift(of, by)
+		}
+		n := one.compareKeys([]values.Value{of}, bound)
+		return n > 0 || n == 0 && !last
+	})
+	return p.starts[g]
+}
+
+// excluded reports whether the frame of a row leaves another one out.
+func (p *partition) excluded(at, other int) bool {
+	switch p.spec.Frame.Exclude {
+	case syntax.ExcludeRow:
+		return at == other
+	case syntax.ExcludeGroup:
+		return p.peers[at] == p.peers[other]
+	case syntax.ExcludeTies:
+		return at != other && p.peers[at] == p.peers[other]
+	}
+	return false
+}
+
+// framed lists the rows of a frame, without those that it leaves out.
+func (p *partition) framed(at int) []int {
+	from, to := p.frame(at)
+	var out []int
+	for i := from; i < to; i++ {
+		if !p.excluded(at, i) {
+			out = append(out, i)
+		}
+	}
+	return out
+}

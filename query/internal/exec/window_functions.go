@@ -1,0 +1,200 @@
+package exec
+
+import (
+	"fmt"
+	"sort"
+
+	"github.com/placectl/placectl/query/fault"
+	"github.com/placectl/placectl/query/internal/functions"
+	"github.com/placectl/placectl/query/syntax"
+	"github.com/placectl/placectl/query/values"
+)
+
+// windowKind is a function of windows that is no aggregate.
+type windowKind struct {
+	Least, Most int
+	value       func(p *partition, e *Env, c *WindowCall, at int) values.Value
+	OfValue     bool // what it gives is a value of its first argument
+}
+
+var WindowKinds = map[string]windowKind{
+	"row_number": {0, 0, func(_ *partition, _ *Env, _ *WindowCall, at int) values.Value { return values.Int(int64(at) + 1) }, false},
+	"rank": {0, 0, func(p *partition, _ *Env, _ *WindowCall, at int) values.Value {
+		return values.Int(int64(p.starts[p.peers[at]]) + 1)
+	}, false},
+	"dense_rank": {0, 0, func(p *partition, _ *Env, _ *WindowCall, at int) values.Value {
+		return values.Int(int64(p.peers[at]) + 1)
+	}, false},
+	"percent_rank": {0, 0, percentRank, false},
+	"cume_dist":    {0, 0, cumeDist, false},
+	"ntile":        {1, 1, ntile, false},
+	"lag":          {1, 3, func(p *partition, e *Env, c *WindowCall, at int) values.Value { return p.shifted(e, c, at, -1) }, true},
+	"lead":         {1, 3, func(p *partition, e *Env, c *WindowCall, at int) values.Value { return p.shifted(e, c, at, 1) }, true},
+	"first_value":  {1, 1, func(p *partition, _ *Env, c *WindowCall, at int) values.Value { return p.inFrame(c, at, 0) }, true},
+	"last_value":   {1, 1, func(p *partition, _ *Env, c *WindowCall, at int) values.Value { return p.inFrame(c, at, -1) }, true},
+	"nth_value":    {2, 2, nthValue, true},
+}
+
+// call computes a function for all rows of the partition.
+func (p *partition) call(e *Env, c *WindowCall, result []values.Value) error {
+	if c.Agg != nil {
+		return p.aggregate(e, c, result)
+	}
+	for at, row := range p.rows {
+		if err := e.Step(); err != nil {
+			return err
+		}
+		result[row] = c.Kind.value(p, e, c, at)
+	}
+	return e.Err
+}
+
+// aggregate computes an aggregate for the frame of each row. A frame that begins where
+// the one before did only grows.
+func (p *partition) aggregate(e *Env, c *WindowCall, result []values.Value) error {
+	var s *functions.State
+	first, next := -1, 0
+	var last values.Value
+	scratch := make([]values.Value, maxArguments)
+	for at, row := range p.rows {
+		from, to := p.frame(at)
+		if p.spec.Frame.Exclude == syntax.ExcludeNone && from == first && to == next && s != nil {
+			result[row] = last
+			continue
+		}
+		if p.spec.Frame.Exclude != syntax.ExcludeNone || s == nil || from != first || to < next {
+			s, first, next = &functions.State{}, from, from
+		}
+		for ; next < to; next++ {
+			if err := e.Step(); err != nil {
+				return err
+			}
+			if !p.excluded(at, next) {
+				p.add(e, c, s, next, scratch)
+			}
+		}
+		last = c.Agg.AggregateKind.Result(&e.Budget, s)
+		if result[row] = last; e.Err != nil {
+			return e.Err
+		}
+	}
+	return e.Err
+}
+
+// add adds a row to an aggregate.
+func (p *partition) add(e *Env, c *WindowCall, s *functions.State, at int, scratch []values.Value) {
+	if c.Filter >= 0 && p.input(at, c.Filter).Truth() != values.Yes {
+		return
+	}
+	if c.Agg.Star {
+		s.N++
+		return
+	}
+	for i, in := range c.Args {
+		scratch[i] = p.input(at, in)
+	}
+	if scratch[0].Kind() != values.Null || c.Agg.Nulls {
+		c.Agg.take(e, s, scratch[0], scratch[:len(c.Args)], 1)
+	}
+}
+
+func percentRank(p *partition, _ *Env, _ *WindowCall, at int) values.Value {
+	if len(p.rows) < 2 {
+		return values.Float(0)
+	}
+	return values.Float(float64(p.starts[p.peers[at]]) / float64(len(p.rows)-1))
+}
+
+func cumeDist(p *partition, _ *Env, _ *WindowCall, at int) values.Value {
+	return values.Float(float64(p.starts[p.peers[at]+1]) / float64(len(p.rows)))
+}
+
+// ntile parts the rows into so many parts; the first ones are larger by one where it does
+// not come out even.
+func ntile(p *partition, e *Env, c *WindowCall, at int) values.Value {
+	n := p.input(0, c.Args[0]).AsInt()
+	if n <= 0 {
+		return e.Fail(fmt.Errorf("%w: the argument of ntile is a positive integer", fault.ErrQuery))
+	}
+	total := int64(len(p.rows))
+	size := total / n
+	if size == 0 {
+		return values.Int(int64(at) + 1)
+	}
+	large := (total - n*size) * (size + 1)
+	if i := int64(at); i < large {
+		return values.Int(1 + i/(size+1))
+	}
+	return values.Int(1 + total - n*size + (int64(at)-large)/size)
+}
+
+// shifted is the value of a row so many before or behind.
+func (p *partition) shifted(e *Env, c *WindowCall, at, side int) values.Value {
+	by := int64(1)
+	if len(c.Args) > 1 {
+		v := p.input(at, c.Args[1])
+		if v.Kind() == values.Null {
+			return values.Value{}
+		}
+		by = v.AsInt()
+	}
+	if by > int64(len(p.rows)) || by < -int64(len(p.rows)) {
+		by = int64(len(p.rows))
+	}
+	if other := at + side*int(by); other >= 0 && other < len(p.rows) {
+		return p.input(other, c.Args[0])
+	}
+	if len(c.Args) > 2 {
+		return p.input(at, c.Args[2])
+	}
+	return values.Value{}
+}
+
+// inFrame is the value of the n-th row of the frame, counted from the end for -1.
+func (p *partition) inFrame(c *WindowCall, at, n int) values.Value {
+	if p.spec.Frame.Exclude != syntax.ExcludeNone {
+		rows := p.framed(at)
+		if n < 0 {
+			n = len(rows) - 1
+		}
+		if n < 0 || n >= len(rows) {
+			return values.Value{}
+		}
+		return p.input(rows[n], c.Args[0])
+	}
+	from, to := p.frame(at)
+	if n < 0 {
+		n = to - from - 1
+	}
+	if n < 0 || from+n >= to {
+		return values.Value{}
+	}
+	return p.input(from+n, c.Args[0])
+}
+
+func nthValue(p *partition, e *Env, c *WindowCall, at int) values.Value {
+	n := p.input(at, c.Args[1])
+	if v := values.NumericAffinity.Stored(n); v.Kind() != values.Integer || v.Int64() <= 0 {
+		return e.Fail(fmt.Errorf("%w: the second argument of nth_value is a positive integer", fault.ErrQuery))
+	}
+	return p.inFrame(c, at, int(min(values.NumericAffinity.Stored(n).Int64(), int64(len(p.rows)+1)))-1)
+}
+
+// WindowNames lists what may stand before OVER.
+func WindowNames() []string {
+	out := WindowFunctionNames()
+	for name := range functions.Aggregates {
+		out = append(out, name)
+	}
+	return out
+}
+
+// WindowFunctionNames lists the functions that only windows have, for completion.
+func WindowFunctionNames() []string {
+	var out []string
+	for name := range WindowKinds {
+		out = append(out, name)
+	}
+	sort.Strings(out)
+	return out
+}

@@ -1,0 +1,135 @@
+package functions
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/placectl/placectl/query/fault"
+	"github.com/placectl/placectl/query/values"
+)
+
+// JSON is text. What json_object and the like have made goes into another one as it is,
+// everything else as a value; that is told when a statement is compiled.
+
+// AppendJSON writes a value.
+func AppendJSON(b []byte, v values.Value, isJSON bool) []byte {
+	switch v.Kind() {
+	case values.Null:
+		return append(b, "null"...)
+	case values.Integer, values.Real:
+		text := v.String()
+		switch text {
+		case "Inf":
+			text = "9e999"
+		case "-Inf":
+			text = "-9e999"
+		}
+		return append(b, text...)
+	}
+	if isJSON {
+		return append(b, v.Text()...)
+	}
+	return appendJSONText(b, v.Text())
+}
+
+// appendJSONText writes a text in quotes, as SQLite does: what is no ASCII stays.
+func appendJSONText(b []byte, s string) []byte {
+	b = append(b, '"')
+	for i := 0; i < len(s); i++ {
+		switch c := s[i]; {
+		case c == '"' || c == '\\':
+			b = append(b, '\\', c)
+		case c < ' ':
+			if at := strings.IndexByte("\b\f\n\r\t", c); at >= 0 {
+				b = append(b, '\\', "bfnrt"[at])
+			} else {
+				b = fmt.Appendf(b, "\\u%04x", c)
+			}
+		default:
+			b = append(b, c)
+		}
+	}
+	return append(b, '"')
+}
+
+// JSONCall is json_object and json_array; isJSON says of each argument whether it is JSON
+// itself.
+func JSONCall(isJSON []bool, object bool) func(*Budget, []values.Value) values.Value {
+	return func(e *Budget, a []values.Value) values.Value {
+		b := []byte{'['}
+		if object {
+			b[0] = '{'
+		}
+		for i, v := range a {
+			switch {
+			case object && i%2 == 1:
+				b = append(b, ':')
+			case i > 0:
+				b = append(b, ',')
+			}
+			if object && i%2 == 0 && v.Kind() != values.Text {
+				return e.Fail(fmt.Errorf("%w: the names in json_object are texts, not %s", fault.ErrQuery, v.Literal()))
+			}
+			b = AppendJSON(b, v, isJSON[i])
+		}
+		if object {
+			return e.Text(string(append(b, '}')))
+		}
+		return e.Text(string(append(b, ']')))
+	}
+}
+
+func shorten(s string) string {
+	if len(s) > 40 {
+		return s[:40] + "..."
+	}
+	return s
+}
+
+func compactJSON(text []byte) string {
+	var b bytes.Buffer
+	if json.Compact(&b, text) != nil {
+		return string(text)
+	}
+	return b.String()
+}
+
+// jsonValue is a document as a value: arrays and objects stay text.
+func jsonValue(text []byte) values.Value {
+	text = bytes.TrimSpace(text)
+	switch text[0] {
+	case 'n':
+		return values.Value{}
+	case 't', 'f':
+		return values.Bool(text[0] == 't')
+	case '"':
+		var s string
+		if json.Unmarshal(text, &s) != nil {
+			return values.Value{}
+		}
+		return values.String(s)
+	case '{', '[':
+		return values.String(compactJSON(text))
+	}
+	v, _ := values.LeadingNumber(string(text))
+	return v
+}
+
+// jsonExtract is json_extract(doc, path).
+func jsonExtract(e *Budget, a []values.Value) values.Value {
+	if a[1].Kind() != values.Null && !strings.HasPrefix(a[1].String(), "$") {
+		return e.Fail(fmt.Errorf("%w: bad JSON path: %s", fault.ErrQuery, values.Quote(shorten(a[1].String()))))
+	}
+	return JSONAt(e, a[0], a[1], true)
+}
+
+// jsonMinified is json(doc).
+func jsonMinified(e *Budget, a []values.Value) values.Value {
+	return JSONAt(e, a[0], values.String("$"), false)
+}
+
+func jsonValid(_ *Budget, a []values.Value) values.Value {
+	return values.Bool(json.Valid([]byte(a[0].String())))
+}

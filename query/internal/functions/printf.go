@@ -1,0 +1,359 @@
+package functions
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/placectl/placectl/query/fault"
+	"github.com/placectl/placectl/query/values"
+)
+
+// directive is one % of a format.
+type directive struct {
+	minus, plus, blank, zero, comma, alt, bang bool
+
+	width     int
+	precision int // -1 for none
+	verb      byte
+}
+
+// printf is SQLite's printf(): arguments that are missing are NULL, those left over
+// are passed over.
+func printf(e *Budget, a []values.Value) values.Value {
+	if a[0].Kind() == values.Null {
+		return values.Value{}
+	}
+	format, args := a[0].String(), a[1:]
+	next := func() values.Value {
+		if len(args) == 0 {
+			return values.Value{}
+		}
+		v := args[0]
+		args = args[1:]
+		return v
+	}
+	var b strings.Builder
+	for {
+		i := strings.IndexByte(format, '%')
+		if i < 0 {
+			b.WriteString(format)
+			return e.Text(b.String())
+		}
+		b.WriteString(format[:i])
+		var d directive
+		var ok bool
+		if d, format, ok = readDirective(format[i+1:], next); !ok {
+			if d.verb == 0 && format == "" {
+				b.WriteByte('%')
+			}
+			return e.Text(b.String())
+		}
+		if d.width > maxString || d.precision > maxString || b.Len() > maxString {
+			return e.Fail(&fault.LimitError{What: "bytes in one text", Limit: maxString})
+		}
+		if d.verb == '%' {
+			b.WriteString(d.pad("%"))
+			continue
+		}
+		if d.bang && d.precision > 15 && strings.IndexByte("feEgG", d.verb) >= 0 {
+			return e.Fail(fmt.Errorf("%w: printf: with ! no more than 15 digits are supported", fault.ErrQuery))
+		}
+		b.WriteString(d.format(next()))
+	}
+}
+
+// readDirective reads what follows a %; not ok where it is none.
+func readDirective(s string, next func() values.Value) (d directive, rest string, ok bool) {
+	d.precision = -1
+	i := 0
+flags:
+	for ; i < len(s); i++ {
+		switch s[i] {
+		case '-':
+			d.minus = true
+		case '+':
+			d.plus = true
+		case ' ':
+			d.blank = true
+		case '0':
+			d.zero = true
+		case ',':
+			d.comma = true
+		case '#':
+			d.alt = true
+		case '!':
+			d.bang = true
+		default:
+			break flags
+		}
+	}
+	number := func() int {
+		if i < len(s) && s[i] == '*' {
+			i++
+			return int(min(max(next().AsInt(), -maxString-1), maxString+1))
+		}
+		n := 0
+		for ; i < len(s) && values.IsDigit(s[i]); i++ {
+			n = min(n*10+int(s[i]-'0'), maxString+1)
+		}
+		return n
+	}
+	if d.width = number(); d.width < 0 {
+		d.minus, d.width = true, -d.width
+	}
+	if i < len(s) && s[i] == '.' {
+		i++
+		if d.precision = number(); d.precision < 0 {
+			d.precision = -d.precision
+		}
+	}
+	for i < len(s) && s[i] == 'l' {
+		i++
+	}
+	if i >= len(s) {
+		return d, "", false
+	}
+	d.verb = s[i]
+	return d, s[i+1:], strings.IndexByte("diufeEgGxXoscqQw%", d.verb) >= 0
+}
+
+func (d *directive) format(v values.Value) string {
+	switch d.verb {
+	case 'd', 'i', 'u':
+		return d.integer(v.AsInt())
+	case 'x', 'X', 'o':
+		return d.unsigned(uint64(v.AsInt()))
+	case 'f', 'e', 'E', 'g', 'G':
+		return d.float(v.AsFloat())
+	case 'c':
+		r, n := utf8.DecodeRuneInString(v.String())
+		if n == 0 {
+			return d.pad("")
+		}
+		return d.pad(strings.Repeat(string(r), max(d.precision, 1)))
+	}
+	s := v.String()
+	switch {
+	case d.verb == 'Q' && v.Kind() == values.Null:
+		return d.pad("NULL")
+	case v.Kind() == values.Null && d.verb != 's':
+		s = "(NULL)"
+	}
+	if d.precision >= 0 {
+		s = cutText(s, d.precision, d.bang)
+	}
+	switch d.verb {
+	case 'q':
+		s = strings.ReplaceAll(s, "'", "''")
+	case 'Q':
+		s = values.Quote(s)
+	case 'w':
+		s = strings.ReplaceAll(s, `"`, `""`)
+	}
+	return d.pad(s)
+}
+
+// cutText keeps so many bytes, or characters where ! says so.
+func cutText(s string, n int, characters bool) string {
+	if !characters {
+		return s[:min(n, len(s))]
+	}
+	for i := range s {
+		if n == 0 {
+			return s[:i]
+		}
+		n--
+	}
+	return s
+}
+
+func (d *directive) pad(s string) string {
+	missing := d.width - utf8.RuneCountInString(s)
+	switch {
+	case missing <= 0:
+		return s
+	case d.minus:
+		return s + strings.Repeat(" ", missing)
+	}
+	return strings.Repeat(" ", missing) + s
+}
+
+// number puts a sign before digits, and zeros between where the width asks for them.
+func (d *directive) number(digits string, negative bool) string {
+	sign := ""
+	switch {
+	case negative:
+		sign = "-"
+	case d.plus:
+		sign = "+"
+	case d.blank:
+		sign = " "
+	}
+	if d.zero && !d.minus {
+		digits = strings.Repeat("0", max(0, d.width-len(sign)-len(digits))) + digits
+	}
+	return d.pad(sign + digits)
+}
+
+func (d *directive) integer(n int64) string {
+	digits := strconv.FormatUint(values.Magnitude(n), 10)
+	digits = strings.Repeat("0", max(0, d.precision-len(digits))) + digits
+	if d.comma {
+		if d.zero && !d.minus { // the zeros are parted too
+			w := d.width
+			if n < 0 || d.plus || d.blank {
+				w--
+			}
+			for len(digits)+(len(digits)-1)/3 < w {
+				digits = "0" + digits
+			}
+		}
+		digits = parted(digits)
+	}
+	if d.verb == 'u' {
+		plain := *d
+		plain.plus, plain.blank = false, false
+		return plain.number(digits, n < 0)
+	}
+	return d.number(digits, n < 0)
+}
+
+// parted puts commas between groups of three digits.
+func parted(digits string) string {
+	for i := len(digits) - 3; i > 0; i -= 3 {
+		digits = digits[:i] + "," + digits[i:]
+	}
+	return digits
+}
+
+func (d *directive) unsigned(n uint64) string {
+	base, prefix := 16, "0x"
+	if d.verb == 'o' {
+		base, prefix = 8, "0"
+	}
+	digits := strconv.FormatUint(n, base)
+	if d.verb == 'X' {
+		digits, prefix = values.Upper(digits), "0X"
+	}
+	digits = strings.Repeat("0", max(0, d.precision-len(digits))) + digits
+	plain := *d
+	plain.plus, plain.blank = false, false
+	if d.alt && n != 0 {
+		digits = prefix + digits
+	}
+	return plain.number(digits, false)
+}
+
+func (d *directive) float(f float64) string {
+	precision := d.precision
+	if precision < 0 {
+		precision = 6
+	}
+	negative := math.Signbit(f) && f != 0
+	if math.IsInf(f, 0) {
+		plain := *d
+		plain.zero = false
+		return plain.number("Inf", negative)
+	}
+	f = math.Abs(f)
+	var digits string
+	switch d.verb {
+	case 'f':
+		digits = formatFixedDigits(f, precision, d.digits())
+	case 'e', 'E':
+		digits = formatExponent(f, precision)
+	default:
+		precision = min(max(precision, 1), d.digits())
+		digits = values.FormatGeneral(f, precision, precision, d.bang)
+	}
+	if d.bang && d.verb != 'g' && d.verb != 'G' {
+		digits = trimZeros(digits)
+	}
+	if d.comma {
+		whole, rest, _ := strings.Cut(digits, ".")
+		if digits = parted(whole); rest != "" {
+			digits += "." + rest
+		}
+	}
+	if d.verb == 'E' || d.verb == 'G' {
+		digits = values.Upper(digits)
+	}
+	return d.number(digits, negative)
+}
+
+// trimZeros drops the zeros behind the point, all but the first.
+func trimZeros(digits string) string {
+	head, power, _ := strings.Cut(digits, "e")
+	if whole, frac, ok := strings.Cut(head, "."); ok {
+		if frac = strings.TrimRight(frac, "0"); frac == "" {
+			frac = "0"
+		}
+		head = whole + "." + frac
+	}
+	if power != "" {
+		return head + "e" + power
+	}
+	return head
+}
+
+// digits is how many digits of a number count: 16, or with ! 26.
+func (d *directive) digits() int {
+	if d.bang {
+		return 26
+	}
+	return 16
+}
+
+// formatFixed is %!.*f.
+func formatFixed(f float64, decimals int) string {
+	sign := ""
+	if f < 0 {
+		sign = "-"
+	}
+	return sign + formatFixedDigits(math.Abs(f), decimals, 26)
+}
+
+// formatFixedDigits writes so many decimals, zeros where the digits that count end.
+func formatFixedDigits(f float64, decimals, counting int) string {
+	if f == 0 {
+		return withPoint("0", strings.Repeat("0", decimals))
+	}
+	text, exp := values.Decimal(f, math.MaxInt)
+	text, power := values.RoundDigits(text, exp, min(exp+1+decimals, counting))
+	if text == "" {
+		return withPoint("0", strings.Repeat("0", decimals))
+	}
+	whole, frac := values.SplitDecimal(text, power)
+	if len(frac) < decimals {
+		frac += strings.Repeat("0", decimals-len(frac))
+	}
+	return withPoint(whole, frac[:decimals])
+}
+
+func withPoint(whole, frac string) string {
+	if frac == "" {
+		return whole
+	}
+	return whole + "." + frac
+}
+
+func formatExponent(f float64, decimals int) string {
+	if f == 0 {
+		return withPoint("0", strings.Repeat("0", decimals)) + "e+00"
+	}
+	text, exp := values.Decimal(f, math.MaxInt)
+	text, exp = values.RoundDigits(text, exp, min(decimals+1, 16))
+	text += strings.Repeat("0", max(0, decimals+1-len(text)))
+	sign := "+"
+	if exp < 0 {
+		sign, exp = "-", -exp
+	}
+	power := strconv.Itoa(exp)
+	if len(power) < 2 {
+		power = "0" + power
+	}
+	return withPoint(text[:1], text[1:decimals+1]) + "e" + sign + power
+}

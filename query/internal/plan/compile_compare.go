@@ -1,0 +1,344 @@
+package plan
+
+import (
+	"slices"
+
+	"github.com/placectl/placectl/query/fault"
+	"github.com/placectl/placectl/query/internal/exec"
+	"github.com/placectl/placectl/query/internal/functions"
+	"github.com/placectl/placectl/query/syntax"
+	"github.com/placectl/placectl/query/values"
+)
+
+// compareAffinity is what both sides of a comparison are converted to.
+func compareAffinity(a, b values.Affinity) values.Affinity {
+	switch {
+	case a == values.NoAffinity:
+		a = b
+	case b == values.NoAffinity:
+	case a.Numeric() || b.Numeric():
+		return values.NumericAffinity
+	default:
+		return values.NoAffinity
+	}
+	if a.Numeric() {
+		return values.NumericAffinity
+	}
+	return a
+}
+
+func (s *scope) comparison(x *syntax.Binary) exec.Code {
+	if c, ok := s.rows(x); ok {
+		return c
+	}
+	a, b := s.compile(x.X), s.compile(x.Y)
+	a, b = s.beside(a, b, x.X, x.Y)
+	c := s.compareRead(x.Op, a, b)
+	if x.Op == "=" && !a.Collated && !b.Collated {
+		c.Sides = &[2]exec.Code{a, b}
+	}
+	return c
+}
+
+// compare is a comparison: =, <>, <, <=, > or >=. Each side is read in the unit of the
+// other.
+func (s *scope) compare(op string, a, b exec.Code, ax, bx syntax.Expr) exec.Code {
+	a, b = s.beside(a, b, ax, bx)
+	return s.compareRead(op, a, b)
+}
+
+// compareRead compares what has been read.
+func (s *scope) compareRead(op string, a, b exec.Code) exec.Code {
+	c := exec.Over(a, b)
+	c.Prefix = false
+	collate := a.Collate
+	if !a.Collated && (b.Collated || collate == values.ByBytes) {
+		collate = b.Collate
+	}
+	holds := outcomes[op]
+	affinity := compareAffinity(a.Affinity, b.Affinity)
+	if v, ok := b.ConstantOf(); ok && !b.Sub {
+		if c.Test = compareConstant(a, affinity.Apply(v), affinity, collate, holds); c.Test != nil {
+			return c.FromTest()
+		}
+	}
+	left, right := a.Eval, b.Eval
+	c.Test = func(e *exec.Env) values.Truth {
+		v, w := left(e), right(e)
+		if v.Kind() == values.Null || w.Kind() == values.Null {
+			return values.Unknown
+		}
+		return values.TruthOf(holds[sign(values.Compare(affinity.Apply(v), affinity.Apply(w), collate))+1])
+	}
+	return c.FromTest()
+}
+
+// outcomes says for which signs of a comparison an operator holds.
+var outcomes = map[string]*[3]bool{
+	"=": {false, true, false}, "<>": {true, false, true},
+	"<": {true, false, false}, "<=": {true, true, false},
+	">": {false, false, true}, ">=": {false, true, true},
+}
+
+func outcome[T int64 | float64](holds *[3]bool, a, b T) values.Truth {
+	switch {
+	case a < b:
+		return values.TruthOf(holds[0])
+	case a > b:
+		return values.TruthOf(holds[2])
+	}
+	return values.TruthOf(holds[1])
+}
+
+func sign(n int) int {
+	switch {
+	case n < 0:
+		return -1
+	case n > 0:
+		return 1
+	}
+	return 0
+}
+
+// compareConstant is the common case, a column and a constant of its type, without
+// detours; nil where it is another.
+func compareConstant(a exec.Code, v values.Value, affinity values.Affinity, collate values.Collation, holds *[3]bool) func(*exec.Env) values.Truth {
+	left := a.Eval
+	switch {
+	case v.Kind() == values.Null:
+		return func(*exec.Env) values.Truth { return values.Unknown }
+	case v.Kind() == values.Integer && affinity != values.TextAffinity:
+		n := v.Int64()
+		return func(e *exec.Env) values.Truth {
+			w := left(e)
+			if w.Kind() != values.Integer {
+				if w.Kind() == values.Null {
+					return values.Unknown
+				}
+				return values.TruthOf(holds[sign(values.Compare(affinity.Apply(w), v, values.ByBytes))+1])
+			}
+			return outcome(holds, w.Int64(), n)
+		}
+	case v.Kind() == values.Real && affinity != values.TextAffinity:
+		f := v.Float64()
+		return func(e *exec.Env) values.Truth {
+			w := left(e)
+			if w.Kind() != values.Real {
+				if w.Kind() == values.Null {
+					return values.Unknown
+				}
+				return values.TruthOf(holds[sign(values.Compare(affinity.Apply(w), v, values.ByBytes))+1])
+			}
+			return outcome(holds, w.Float64(), f)
+		}
+	case v.Kind() == values.Text && a.Column && a.Affinity == values.TextAffinity && collate == values.ByBytes && holds[1] && !holds[0] && !holds[2]:
+		text := v.Text()
+		return func(e *exec.Env) values.Truth {
+			w := left(e)
+			if w.Kind() == values.Null {
+				return values.Unknown
+			}
+			return values.TruthOf(w.Kind() == values.Text && w.Text() == text)
+		}
+	}
+	return nil
+}
+
+// is is IS and IS NOT: a comparison to which NULLs are values.
+func (s *scope) is(x *syntax.Binary) exec.Code {
+	not := x.Op == "IS NOT"
+	if word, ok := isWord(x.Y); ok {
+		a := s.compile(x.X)
+		c := exec.Over(a)
+		test, want := a.Condition(), values.TruthOf(word == "TRUE")
+		c.Test = func(e *exec.Env) values.Truth { return values.TruthOf((test(e) == want) != not) }
+		return c.FromTest()
+	}
+	if c, ok := s.rows(x); ok {
+		return c
+	}
+	a, b := s.compile(x.X), s.compile(x.Y)
+	a, b = s.beside(a, b, x.X, x.Y)
+	c := exec.Over(a, b)
+	c.Prefix = false
+	equal := s.compareRead("=", a, b).Test
+	c.Test = func(e *exec.Env) values.Truth {
+		v, w := a.Eval(e), b.Eval(e)
+		if v.Kind() == values.Null || w.Kind() == values.Null {
+			return values.TruthOf((v.Kind() == w.Kind()) != not)
+		}
+		return values.TruthOf((equal(e) == values.Yes) != not)
+	}
+	return c.FromTest()
+}
+
+func (s *scope) between(x *syntax.Between) exec.Code {
+	if rowWidth(x.X) > 0 {
+		return s.rowBetween(x)
+	}
+	a := s.compile(x.X)
+	lo, hi := s.compile(x.Lo), s.compile(x.Hi)
+	above, below := s.compare(">=", a, lo, x.X, x.Lo), s.compare("<=", a, hi, x.X, x.Hi)
+	c := exec.Over(a, lo, hi)
+	c.Test = func(e *exec.Env) values.Truth {
+		t := above.Test(e)
+		if t != values.No {
+			if w := below.Test(e); w == values.No || t == values.Yes {
+				t = w
+			}
+		}
+		if x.Not {
+			t = t.Not()
+		}
+		return t
+	}
+	if !x.Not {
+		c.Pass = func(e *exec.Env) values.Truth {
+			if above.Test(e) != values.Yes {
+				return values.No
+			}
+			return below.Test(e)
+		}
+	}
+	return c.FromTest()
+}
+
+func (s *scope) in(x *syntax.In) exec.Code {
+	if rowWidth(x.X) > 0 {
+		return s.rowIn(x)
+	}
+	a := s.compile(x.X)
+	if x.Sub != nil {
+		return s.inSubquery(x, a)
+	}
+	affinity := compareAffinity(a.Affinity, values.NoAffinity)
+	items := make([]exec.Code, len(x.List))
+	for i, item := range x.List {
+		items[i] = s.compile(item)
+		s.vocabulary(items[i], a, item)
+	}
+	all := append(items, a)
+	s.unify(all, append(slices.Clone(x.List), x.X))
+	items, a = all[:len(x.List)], all[len(x.List)]
+	c := exec.Over(append(items, a)...)
+	if m, ok := constantSet(items, affinity); ok && a.Collate == values.ByBytes {
+		c.Test = func(e *exec.Env) values.Truth { return m.has(affinity.Apply(a.Eval(e)), x.Not) }
+		return c.FromTest()
+	}
+	collate := a.Collate
+	c.Test = func(e *exec.Env) values.Truth {
+		v := affinity.Apply(a.Eval(e))
+		result := values.No
+		for _, item := range items {
+			w := affinity.Apply(item.Eval(e))
+			if v.Kind() == values.Null || w.Kind() == values.Null {
+				result = values.Unknown
+			} else if values.Compare(v, w, collate) == 0 {
+				result = values.Yes
+				break
+			}
+		}
+		if x.Not {
+			result = result.Not()
+		}
+		return result
+	}
+	return c.FromTest()
+}
+
+// members is a set of values to be looked for.
+type members struct {
+	values map[values.Value]struct{}
+	null   bool
+}
+
+func (m *members) add(v values.Value) {
+	if v.Kind() == values.Null {
+		m.null = true
+		return
+	}
+	if m.values == nil {
+		m.values = make(map[values.Value]struct{})
+	}
+	m.values[values.Normal(v)] = struct{}{}
+}
+
+// has is v [NOT] IN the set.
+func (m *members) has(v values.Value, not bool) values.Truth {
+	t := values.No
+	if _, ok := m.values[values.Normal(v)]; ok {
+		t = values.Yes
+	} else if m.null || v.Kind() == values.Null && len(m.values) > 0 {
+		t = values.Unknown
+	}
+	if not {
+		t = t.Not()
+	}
+	return t
+}
+
+func constantSet(items []exec.Code, affinity values.Affinity) (*members, bool) {
+	m := &members{}
+	for i := range items {
+		v, ok := items[i].ConstantOf()
+		if !ok || items[i].Sub {
+			return nil, false
+		}
+		m.add(affinity.Apply(v))
+	}
+	return m, true
+}
+
+// match is LIKE and GLOB.
+func (s *scope) match(x *syntax.Match) exec.Code {
+	a, b := s.compile(x.X), s.compile(x.Y)
+	s.onlyText(x.Word(), a, x.X)
+	s.onlyText(x.Word(), b, x.Y)
+	parts := []exec.Code{a, b}
+	escape := exec.Constant(values.Value{})
+	if x.Escape != nil {
+		escape = s.compile(x.Escape)
+		parts = append(parts, escape)
+	}
+	c := exec.Over(parts...)
+	var regular functions.Matcher
+	c.Test = func(e *exec.Env) values.Truth {
+		v, w := a.Eval(e), b.Eval(e)
+		esc := values.NoEscape
+		if x.Escape != nil {
+			z := escape.Eval(e)
+			if z.Kind() == values.Null {
+				return values.Unknown
+			}
+			all := []rune(z.String())
+			if len(all) != 1 {
+				e.Fail(&fault.Error{Text: s.c.text, Offset: x.Escape.Pos(), Msg: "ESCAPE takes one character"})
+				return values.Unknown
+			}
+			esc = all[0]
+		}
+		if v.Kind() == values.Null || w.Kind() == values.Null {
+			return values.Unknown
+		}
+		pattern := w.String()
+		if len(pattern) > values.MaxPattern {
+			e.Fail(&fault.LimitError{What: "bytes in a pattern", Limit: values.MaxPattern})
+			return values.Unknown
+		}
+		hit := false
+		switch {
+		case x.Glob:
+			hit = values.Glob(pattern, v.String())
+		case x.Regexp:
+			var err error
+			if hit, err = regular.Match(pattern, v.String()); err != nil {
+				e.Fail(s.c.at(x.Y, err))
+				return values.Unknown
+			}
+		default:
+			hit = values.LikeEscape(pattern, v.String(), esc)
+		}
+		return values.TruthOf(hit != x.Not)
+	}
+	return c.FromTest()
+}

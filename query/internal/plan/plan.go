@@ -1,0 +1,129 @@
+package plan
+
+import (
+	"github.com/placectl/placectl/query/internal/exec"
+	"github.com/placectl/placectl/query/syntax"
+	"github.com/placectl/placectl/query/values"
+)
+
+// draft is a SELECT while it is made ready to run.
+type draft struct {
+	*exec.Plan
+	steps   []*step
+	ordered []*source // as they are written
+}
+
+// compileSelect makes a query ready to run, below the scope of the query around.
+func (c *compiler) compileSelect(x *syntax.Select, parent *scope) *exec.Plan {
+	if c.depth++; c.depth > 2*syntax.MaxNesting {
+		c.fail(x, "views and queries of WITH are nested more than %d deep", 2*syntax.MaxNesting)
+	}
+	defer func() { c.depth-- }()
+	if x.With != nil {
+		parent = c.layer(x.With, parent)
+	}
+	switch {
+	case x.Rest != nil:
+		all := c.compound(x, parent)
+		ordered := *x
+		ordered.OrderBy = c.orderOfAll(x, all.Columns)
+		return c.wrap(&ordered, all, parent)
+	case x.Values != nil:
+		return c.wrap(x, c.values(x, parent), parent)
+	}
+	return c.compileCore(x, parent)
+}
+
+// compileCore makes a SELECT ready to run.
+func (c *compiler) compileCore(x *syntax.Select, parent *scope) *exec.Plan {
+	return c.compileOf(x, parent, given{}).Plan
+}
+
+// given is what a SELECT has that was made here, not written.
+type given struct {
+	from exec.Producer // what it reads, nil for what its FROM says
+	all  bool          // its star is all columns, those that are shown once too
+}
+
+func (c *compiler) compileOf(x *syntax.Select, parent *scope, by given) *draft {
+	s := &scope{c: c, parent: parent, aliases: map[string]syntax.Expr{}, using: map[syntax.Expr]bool{}, noAggs: "it needs rows to be grouped", top: parent == nil || parent.top && parent.common != nil}
+	p := &draft{Plan: &exec.Plan{At: x.Pos(), Distinct: x.Distinct, NoIndex: c.opt.NoIndex}}
+	var on []syntax.Expr // conditions of inner joins
+	from := flat(x.From)
+	for i := range from {
+		s.bind(&from[i], by.from)
+	}
+	p.Strict = s.strict()
+	for i := range from {
+		if f := &from[i]; f.Join != syntax.LeftJoin && f.On != nil && !p.Strict {
+			on = append(on, f.On)
+		}
+	}
+	s.checkOn()
+	list := s.expand(x, by.all)
+	for i := range list {
+		if list[i].Alias != "" && list[i].X != nil {
+			s.aliases[values.Lower(list[i].Alias)] = list[i].X
+		}
+	}
+	s.noAggs = "WHERE and ON come before grouping; say HAVING"
+	p.Counted = s.countable(x, list)
+	p.joins(s, conjuncts(append(on, x.Where)...))
+	s.grouping(p.Plan, x, list)
+	s.openWindows(p.Plan, x, list)
+	s.results(p.Plan, list)
+	windows := s.windows
+	s.windows = nil
+	if x.Having != nil {
+		if p.Group == nil {
+			c.fail(x.Having, "HAVING is for queries with GROUP BY or aggregates; say WHERE")
+		}
+		code := s.compile(x.Having)
+		p.Having = code.Condition()
+	}
+	s.windows = windows
+	s.ordering(p.Plan, x, list)
+	s.windows = nil
+	s.limits(p.Plan, x)
+	p.Outer, p.ordered = s.outer, s.sources
+	p.finish()
+	return p
+}
+
+// conjuncts takes ANDs apart, those that NOT makes of an OR too.
+func conjuncts(all ...syntax.Expr) []syntax.Expr {
+	var out []syntax.Expr
+	for _, x := range all {
+		if n, ok := x.(*syntax.Unary); ok && n.Op == "NOT" {
+			if b, ok := n.X.(*syntax.Binary); ok && b.Op == "OR" {
+				out = append(out, conjuncts(negation(b.X), negation(b.Y))...)
+				continue
+			}
+		}
+		if b, ok := x.(*syntax.Binary); ok && b.Op == "AND" {
+			out = append(out, conjuncts(b.X, b.Y)...)
+		} else if x != nil {
+			out = append(out, x)
+		}
+	}
+	return out
+}
+
+func negation(x syntax.Expr) syntax.Expr {
+	return &syntax.Unary{Span: syntax.At(x.Pos(), x.End()), Op: "NOT", X: x}
+}
+
+// finish settles what is known only when all is compiled: which columns are looked at.
+func (p *draft) finish() {
+	for _, st := range p.steps {
+		st.Place = make([]int, len(st.src.Used))
+		for i, used := range st.src.Used {
+			if used {
+				st.Place[i] = len(st.Kept)
+				st.Kept = append(st.Kept, i)
+			}
+		}
+		p.Plan.Steps = append(p.Plan.Steps, st.Step)
+		st.Fixed = !st.Varies && (st.src.Sub == nil || st.src.Sub.Steady())
+	}
+}

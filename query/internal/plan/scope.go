@@ -1,0 +1,179 @@
+package plan
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/query/fault"
+	"github.com/placectl/placectl/query/internal/exec"
+	"github.com/placectl/placectl/query/syntax"
+	"github.com/placectl/placectl/query/tables"
+	"github.com/placectl/placectl/query/values"
+)
+
+// compiler holds what a whole statement shares.
+type compiler struct {
+	text    string
+	catalog tables.Catalog
+	opt     Options
+	depth   int                   // of queries in queries, views included
+	views   map[*syntax.View]bool // that are being compiled
+	nslots  int
+	nmade   int
+}
+
+func (c *compiler) fail(n syntax.Node, format string, args ...any) {
+	at := 0
+	if n != nil {
+		at = n.Pos()
+	}
+	panic(fault.Abort{Err: &fault.Error{Text: c.text, Offset: at, Msg: fmt.Sprintf(format, args...)}})
+}
+
+// source is a FROM item that has been found.
+type source struct {
+	*exec.Source
+	item   *syntax.FromItem
+	merged map[string]bool
+	tables []string // of joins in parentheses: which table each column is of
+	hidden []bool   // and which of them only its table's name shows
+}
+
+// scope is the names that a SELECT can see.
+type scope struct {
+	c       *compiler
+	parent  *scope
+	sources []*source
+	aliases map[string]syntax.Expr // of result columns, in lower case
+	using   map[syntax.Expr]bool   // aliases that are being looked into
+	outer   exec.Slots             // sources of the SELECTs around that were used
+	group   *grouping              // set while what follows grouping is compiled
+	common  map[string]*common     // the queries of WITH: there is nothing else in the scope then
+	top     bool                   // it is that of the whole statement
+	windows *windowing             // set while window functions may stand
+	noAggs  string                 // why no aggregate may stand here, "" where one may
+}
+
+// found is where a column is.
+type found struct {
+	src *source
+	col int
+}
+
+// find looks a column up, in this scope and then in those around it.
+func (s *scope) find(x *syntax.ColumnRef) (found, bool) {
+	for at := s; at != nil; at = at.parent {
+		f, ok := at.local(x)
+		if ok {
+			for in := s; in != at; in = in.parent {
+				in.outer |= 1 << f.src.Slot
+			}
+			return f, true
+		}
+		if at.aliasOf(x) != nil {
+			return found{}, false
+		}
+	}
+	return found{}, false
+}
+
+// local looks a column up among the sources of this scope.
+func (s *scope) local(x *syntax.ColumnRef) (found, bool) {
+	var hit found
+	n := 0
+	for _, src := range s.sources {
+		for i := range src.Columns {
+			if !strings.EqualFold(src.Columns[i].Name, x.Name) || x.Table != "" && !src.called(x.Table, i) {
+				continue
+			}
+			if x.Table == "" && (src.merged[values.Lower(x.Name)] || src.hides(i)) {
+				continue // it is the same as one before
+			}
+			if n == 0 {
+				hit = found{src, i}
+			}
+			n++
+			if src.Sub == nil || src.tables != nil && x.Table != "" {
+				break
+			}
+		}
+	}
+	if n > 1 {
+		s.c.fail(x, "the column %q is ambiguous: say of which table, as in %s.%s", x.Name, hit.src.Name, x.Name)
+	}
+	return hit, n == 1
+}
+
+// hides reports whether only the name of its table shows a column.
+func (src *source) hides(column int) bool { return src.hidden != nil && src.hidden[column] }
+
+// called reports whether a column is one of a table's.
+func (src *source) called(table string, column int) bool {
+	if src.tables != nil && src.Name == "" {
+		return strings.EqualFold(src.tables[column], table)
+	}
+	return strings.EqualFold(src.Name, table)
+}
+
+// aliasOf is the result column that a bare name means where it is no column.
+func (s *scope) aliasOf(x *syntax.ColumnRef) syntax.Expr {
+	if x.Table != "" {
+		return nil
+	}
+	return s.aliases[values.Lower(x.Name)]
+}
+
+// missing fails for a column that is nowhere.
+func (s *scope) missing(x *syntax.ColumnRef) {
+	var names []string
+	var tables []string
+	for at := s; at != nil; at = at.parent {
+		for _, src := range at.sources {
+			tables = append(tables, src.Name)
+			if x.Table == "" || strings.EqualFold(x.Table, src.Name) {
+				for _, col := range src.Columns {
+					names = append(names, col.Name)
+				}
+			}
+		}
+		for name := range at.aliases {
+			if x.Table == "" {
+				names = append(names, name)
+			}
+		}
+	}
+	in := ""
+	switch {
+	case x.Table != "" && len(names) == 0:
+		s.c.fail(x, "no table %q here%s", x.Table, didYouMean(x.Table, tables))
+	case x.Table != "":
+		in = " in " + x.Table
+	case len(s.sources) == 1 && s.parent == nil:
+		in = " in " + s.sources[0].Name
+	}
+	hint := didYouMean(x.Name, names)
+	if hint == "" && x.Pos() < len(s.c.text) && s.c.text[x.Pos()] == '"' {
+		hint = fmt.Sprintf("; for a text write %s", values.Quote(x.Name))
+	}
+	if hint == "" && len(s.sources) == 0 && s.parent == nil {
+		hint = "; there is no FROM"
+	}
+	s.c.fail(x, "no column %q%s%s", x.Name, in, hint)
+}
+
+func didYouMean(s string, candidates []string) string {
+	if word := index.Suggest(s, candidates); word != "" {
+		return "; did you mean '" + word + "'?"
+	}
+	return ""
+}
+
+// at gives an error the place of a node, but for one that a limit was reached.
+func (c *compiler) at(n syntax.Node, err error) error {
+	if errors.Is(err, fault.ErrLimit) {
+		return err
+	}
+	return &fault.Error{Text: c.text, Offset: n.Pos(), Msg: err.Error()}
+}

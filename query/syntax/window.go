@@ -1,0 +1,94 @@
+package syntax
+
+import (
+	"strings"
+)
+
+// Window says over which rows a function is computed: that of a name, or one made of a
+// named one, partitions, an order and a frame.
+type Window struct {
+	Span
+	Name      string // what it is called, or with nothing else the one that is meant
+	Base      string // the one that it adds to
+	Partition []Expr
+	OrderBy   []OrderTerm
+	Frame     *Frame
+}
+
+// Frame is the part of a partition that belongs to a row.
+type Frame struct {
+	Span
+	Unit     FrameUnit
+	From, To Bound
+	Exclude  Exclusion
+}
+
+// FrameUnit is what a frame counts in.
+type FrameUnit uint8
+
+// The units of frames.
+const (
+	FrameRange FrameUnit = iota
+	FrameRows
+	FrameGroups
+)
+
+// Bound is an end of a frame: so much before (negative Side) or behind the row, all
+// where X is nil; the row itself with Side 0.
+type Bound struct {
+	Side int
+	X    Expr
+}
+
+// Exclusion is what a frame leaves out.
+type Exclusion uint8
+
+// What frames leave out.
+const (
+	ExcludeNone Exclusion = iota
+	ExcludeRow
+	ExcludeGroup
+	ExcludeTies
+)
+
+func (x *Window) String() string {
+	if x.Name != "" {
+		return quoteName(x.Name)
+	}
+	return x.body()
+}
+
+// body is the window in parentheses.
+func (x *Window) body() string {
+	var parts []string
+	if x.Base != "" {
+		parts = append(parts, quoteName(x.Base))
+	}
+	if len(x.Partition) > 0 {
+		parts = append(parts, "PARTITION BY "+list(x.Partition))
+	}
+	if len(x.OrderBy) > 0 {
+		parts = append(parts, "ORDER BY "+terms(x.OrderBy))
+	}
+	if x.Frame != nil {
+		parts = append(parts, x.Frame.String())
+	}
+	return "(" + strings.Join(parts, " ") + ")"
+}
+
+func (f *Frame) String() string {
+	unit := [...]string{FrameRange: "RANGE", FrameRows: "ROWS", FrameGroups: "GROUPS"}[f.Unit]
+	return unit + " BETWEEN " + f.From.String() + " AND " + f.To.String() +
+		[...]string{"", " EXCLUDE CURRENT ROW", " EXCLUDE GROUP", " EXCLUDE TIES"}[f.Exclude]
+}
+
+func (b Bound) String() string {
+	if b.Side == 0 {
+		return "CURRENT ROW"
+	}
+	much := "UNBOUNDED"
+	if b.X != nil {
+		much = inner(b.X)
+	}
+	return much + IfWords(b.Side < 0, " PRECEDING") + IfWords(b.Side > 0, " FOLLOWING")
+}

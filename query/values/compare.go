@@ -1,0 +1,121 @@
+package values
+
+import (
+	"cmp"
+	"math"
+	"strings"
+)
+
+// Collation is how texts are compared.
+type Collation uint8
+
+// The collations.
+const (
+	ByBytes Collation = iota
+	NoCase            // with the ASCII letters folded
+	RTrim             // without blanks at the end
+)
+
+var collationNames = [...]string{"BINARY", "NOCASE", "RTRIM"}
+
+func (c Collation) String() string { return collationNames[c] }
+
+func (c Collation) compare(a, b string) int {
+	switch c {
+	case NoCase:
+		return strings.Compare(Lower(a), Lower(b))
+	case RTrim:
+		return strings.Compare(strings.TrimRight(a, " "), strings.TrimRight(b, " "))
+	}
+	return strings.Compare(a, b)
+}
+
+// Fold makes texts the same that compare as equal.
+func (c Collation) Fold(v Value) Value {
+	if v.kind == Text && c == NoCase {
+		v.str = Lower(v.str)
+	}
+	if v.kind == Text && c == RTrim {
+		v.str = strings.TrimRight(v.str, " ")
+	}
+	return v
+}
+
+// Compare orders values as ORDER BY does: NULL, numbers, texts.
+func Compare(a, b Value, c Collation) int {
+	if a.kind == Integer && b.kind == Integer {
+		return cmp.Compare(a.Int64(), b.Int64())
+	}
+	if rank(a.kind) != rank(b.kind) {
+		return rank(a.kind) - rank(b.kind)
+	}
+	switch {
+	case a.kind == Null:
+		return 0
+	case a.kind == Text:
+		return c.compare(a.str, b.str)
+	case a.kind == Real && b.kind == Real:
+		return cmp.Compare(a.Float64(), b.Float64())
+	case a.kind == Integer:
+		return compareIntFloat(a.Int64(), b.Float64())
+	}
+	return -compareIntFloat(b.Int64(), a.Float64())
+}
+
+// rank makes numbers one kind.
+func rank(k Kind) int {
+	if k == Real {
+		k = Integer
+	}
+	return int(k)
+}
+
+// compareIntFloat compares without rounding either.
+func compareIntFloat(n int64, f float64) int {
+	switch {
+	case f < math.MinInt64:
+		return 1
+	case f >= math.MaxInt64:
+		return -1
+	}
+	if c := cmp.Compare(n, int64(f)); c != 0 {
+		return c
+	}
+	return cmp.Compare(float64(n), f)
+}
+
+// Same reports whether values are alike to DISTINCT and GROUP BY, NULLs too.
+func Same(a, b Value) bool { return Compare(a, b, ByBytes) == 0 }
+
+// Lower folds ASCII letters; other characters stay as they are.
+func Lower(s string) string {
+	for i := 0; i < len(s); i++ {
+		if s[i] >= 'A' && s[i] <= 'Z' {
+			return foldASCII(s, 'A', 'Z', 'a'-'A')
+		}
+	}
+	return s
+}
+
+// Upper makes ASCII letters large.
+func Upper(s string) string { return foldASCII(s, 'a', 'z', 'A'-'a'+256) }
+
+func foldASCII(s string, from, to byte, by int) string {
+	b := []byte(s)
+	for i, c := range b {
+		if c >= from && c <= to {
+			b[i] = byte(int(c) + by)
+		}
+	}
+	return string(b)
+}
+
+// Normal makes values that compare as equal the same: whole numbers are integers.
+func Normal(v Value) Value {
+	if v.kind == Real {
+		if f := v.Float64(); f >= -(1<<63) && f < 1<<63 && f == float64(int64(f)) {
+			return Int(int64(f))
+		}
+	}
+	return v
+}

@@ -1,0 +1,164 @@
+package values
+
+import (
+	"math"
+	"strconv"
+)
+
+// Kind is what a value is: SQLite's storage classes, without blobs. Kinds are
+// ordered as values of different kinds are, numbers being one.
+type Kind uint8
+
+// The kinds of values.
+const (
+	Null Kind = iota
+	Integer
+	Real
+	Text
+)
+
+// Value is one value. The zero Value is NULL.
+type Value struct {
+	kind Kind
+	num  uint64 // an int64, or the bits of a float64
+	str  string
+}
+
+// Int is an integer.
+func Int(n int64) Value { return Value{kind: Integer, num: uint64(n)} }
+
+// Float is a real number; what is not a number is NULL, as in SQLite.
+func Float(f float64) Value {
+	if f != f {
+		return Value{}
+	}
+	return Value{kind: Real, num: math.Float64bits(f)}
+}
+
+// String is a text.
+func String(s string) Value { return Value{kind: Text, str: s} }
+
+// TextOrNull is a text, NULL for an empty one.
+func TextOrNull(s string) Value {
+	if s == "" {
+		return Value{}
+	}
+	return String(s)
+}
+
+// Bool is 1 or 0.
+func Bool(b bool) Value {
+	if b {
+		return Int(1)
+	}
+	return Int(0)
+}
+
+// Kind says what the value is.
+func (v Value) Kind() Kind { return v.kind }
+
+// IsNull reports whether there is no value.
+func (v Value) IsNull() bool { return v.kind == Null }
+
+// Int64 is the value of an Integer.
+func (v Value) Int64() int64 { return int64(v.num) }
+
+// Float64 is the value of a Real.
+func (v Value) Float64() float64 { return math.Float64frombits(v.num) }
+
+// Text is the value of a Text.
+func (v Value) Text() string { return v.str }
+
+// Any is the value as Go has it: nil, int64, float64 or string.
+func (v Value) Any() any {
+	switch v.kind {
+	case Integer:
+		return v.Int64()
+	case Real:
+		return v.Float64()
+	case Text:
+		return v.str
+	}
+	return nil
+}
+
+// String is the value as text, as CAST makes it; empty for NULL.
+func (v Value) String() string {
+	switch v.kind {
+	case Integer:
+		return strconv.FormatInt(v.Int64(), 10)
+	case Real:
+		return formatReal(v.Float64())
+	}
+	return v.str
+}
+
+// Literal is the value as it could stand in a statement.
+func (v Value) Literal() string {
+	switch v.kind {
+	case Null:
+		return "NULL"
+	case Text:
+		return Quote(v.str)
+	case Real:
+		if math.IsInf(v.Float64(), 0) {
+			return map[bool]string{true: "-9e999", false: "9e999"}[v.Float64() < 0]
+		}
+		s := strconv.FormatFloat(v.Float64(), 'g', -1, 64)
+		for _, c := range s {
+			if c == '.' || c == 'e' {
+				return s
+			}
+		}
+		return s + ".0"
+	}
+	return v.String()
+}
+
+// Truth is what a value means as a condition: three-valued, NULL being unknown.
+type Truth uint8
+
+// The truths.
+const (
+	No Truth = iota
+	Yes
+	Unknown
+)
+
+// TruthOf is yes or no.
+func TruthOf(b bool) Truth {
+	if b {
+		return Yes
+	}
+	return No
+}
+
+// Not is the negation; that of unknown is unknown.
+func (t Truth) Not() Truth {
+	switch t {
+	case Yes:
+		return No
+	case No:
+		return Yes
+	}
+	return Unknown
+}
+
+// Value is 1, 0 or NULL.
+func (t Truth) Value() Value {
+	if t == Unknown {
+		return Value{}
+	}
+	return Bool(t == Yes)
+}
+
+// Truth is the value as a condition: whatever is not 0 as a number is true.
+func (v Value) Truth() Truth {
+	switch v.kind {
+	case Null:
+		return Unknown
+	case Integer:
+		return TruthOf(v.num != 0)
+	}
+	return TruthOf(v.AsFloat() != 0)
+}
