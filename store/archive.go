@@ -8,6 +8,7 @@ import (
 	"github.com/placectl/placectl/store/internal/file"
 	"github.com/placectl/placectl/store/internal/recovery"
 	"github.com/placectl/placectl/store/internal/row"
+	"github.com/placectl/placectl/store/internal/usage"
 )
 
 // Archived is what Archive took out of a database.
@@ -127,7 +128,7 @@ func removeEnded(tx *Tx, ids []uint64) error {
 	if err != nil {
 		return err
 	}
-	dropped, had := make(map[row.PayloadKey]uint64), make(totalsByKey)
+	dropped, had := make(map[row.PayloadKey]uint64), make(usage.Totals)
 	for _, id := range ids {
 		key := row.Key64(id)
 		payload, err := tx.file.Get(row.Jobs, key)
@@ -144,7 +145,7 @@ func removeEnded(tx *Tx, ids []uint64) error {
 		if j.State.Live() {
 			continue
 		}
-		if err := (accounting{tx}).whole(j, had); err != nil {
+		if err := tx.loaded.book.Whole(j, had); err != nil {
 			return err
 		}
 		err = errors.Join(tx.file.Remove(row.Jobs, key), tx.file.Remove(row.JobStates, row.JobStateKey(j.State, id)), tx.file.Remove(row.JobKinds, row.JobKindKey(j)),
@@ -154,7 +155,7 @@ func removeEnded(tx *Tx, ids []uint64) error {
 		}
 		dropped[j.Payload]++
 	}
-	return tx.spoil(errors.Join(accounting{tx}.gone(had), tx.payloads().drop(dropped)))
+	return tx.spoil(errors.Join(tx.loaded.book.Gone(had), tx.payloads().drop(dropped)))
 }
 
 // removeEvents forgets events.

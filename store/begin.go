@@ -87,7 +87,7 @@ func (p *passage) clearBefore(spans []span, j *row.Job) error {
 	tx := p.tx
 	late := make(map[uint64]bool)
 	for _, s := range spans {
-		for _, b := range tx.calendar().At(s.node) {
+		for _, b := range tx.calendar().At(s.Node) {
 			if b.Held && b.Owner != s.Owner && b.End <= tx.calendar().Now() {
 				late[b.Owner>>1] = true
 			}
@@ -140,31 +140,31 @@ func (p *passage) clearBefore(spans []span, j *row.Job) error {
 // node has to be up, unless it is only kept from others for its host's sake.
 func (p *passage) notReady(s span, j *row.Job) (string, error) {
 	tx := p.tx
-	_, state, err := tx.loaded.nodes.Head(s.node)
+	_, state, err := tx.loaded.nodes.Head(s.Node)
 	if err != nil {
 		return "", err
 	}
-	name, err := tx.loaded.nodes.Name(s.node)
+	name, err := tx.loaded.nodes.Name(s.Node)
 	if err != nil {
 		return "", err
 	}
-	if state != index.Up && !slices.Contains(j.Along, s.node) {
+	if state != index.Up && !slices.Contains(j.Along, s.Node) {
 		return fmt.Sprintf("node %s was %s", name, state), nil
 	}
 	c, now := tx.calendar(), tx.calendar().Now()
 	overdue := func(b timeline.Busy) bool { return b.Held && b.End <= now && b.Owner != s.Owner }
-	i := slices.IndexFunc(c.At(s.node), overdue)
+	i := slices.IndexFunc(c.At(s.Node), overdue)
 	if i < 0 {
 		return "", nil
 	}
 	first := s.Busy
 	first.End = now + 1
-	err = taking{p.tx, "it", s.node, first, &beginner{s.Owner}, j.User}.conflict()
+	err = taking{p.tx, "it", s.Node, first, &beginner{s.Owner}, j.User}.conflict()
 	var conflict *Conflict
 	if !errors.As(err, &conflict) {
 		return "", err
 	}
-	who, err := tx.Owner(c.At(s.node)[i])
+	who, err := tx.Owner(c.At(s.Node)[i])
 	return fmt.Sprintf("%s was still on node %s", who, name), err
 }
 

@@ -175,7 +175,7 @@ func (tx *Tx) Stats() (*Stats, error) {
 	err = tx.eachJob(func(j *row.Job) error {
 		spans, err := tx.allocations().spans(j)
 		for _, span := range spans {
-			cpus, failed := tx.loaded.usage.cpusOf(span.node, span.Busy)
+			cpus, failed := tx.loaded.usage.CPUsOf(span.Node, span.Busy)
 			if failed != nil {
 				return failed
 			}

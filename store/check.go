@@ -94,7 +94,7 @@ func (tx *Tx) checked() *check.Store {
 		Spans: func(j *row.Job) (out []check.Span, err error) {
 			spans, err := tx.allocations().spans(j)
 			for _, s := range spans {
-				out = append(out, check.Span{Node: s.node, Busy: s.Busy})
+				out = append(out, check.Span{Node: s.Node, Busy: s.Busy})
 			}
 			return out, err
 		},

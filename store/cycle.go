@@ -8,6 +8,7 @@ import (
 
 	"github.com/placectl/placectl/placer/cycle"
 	"github.com/placectl/placectl/store/internal/row"
+	"github.com/placectl/placectl/store/internal/shares"
 )
 
 // A cycle is one look at the queue: what has become due begins, what has run too
@@ -160,7 +161,7 @@ type pass struct {
 	told     map[uint64]bool     // who is among Never
 	lifted   map[uint64][]span   // plans taken off the calendar to be made anew, by job
 	delayed  map[uint64]bool     // jobs whose plans an overdue job is in the way of
-	allotted *allotment          // nil in a store without classes
+	allotted *shares.Allotment   // nil in a store without classes
 	letting  *letting            // nil until it is looked up
 	began    uint64              // how often room had been made when the cycle began
 	looked   uint64              // and when it began to look at the queue

@@ -155,7 +155,7 @@ func (m *making) lost(r *row.Job) (int64, error) {
 		return 0, err
 	}
 	for _, s := range spans {
-		n, err := m.tx.loaded.usage.cpusOf(s.node, s.Busy)
+		n, err := m.tx.loaded.usage.CPUsOf(s.Node, s.Busy)
 		if err != nil {
 			return 0, err
 		}
@@ -251,15 +251,15 @@ func (m *making) allotmentHolds(j *row.Job) (bool, error) {
 	if m.allotted == nil {
 		return false, nil
 	}
-	at, err := m.allotted.place(j)
+	at, err := m.allotted.Place(j)
 	if err != nil {
 		return false, err
 	}
-	wants, err := m.allotted.wants(j)
+	wants, err := m.allotted.Wants(j)
 	if isRefusal(err) {
 		return true, nil
 	}
-	return m.allotted.left[at] <= 0 && m.allotted.entitled[at] < wants, err
+	return m.allotted.Left[at] <= 0 && m.allotted.Entitled[at] < wants, err
 }
 
 func (m *making) Try(c *preempt.Candidate) error {
@@ -330,5 +330,5 @@ func (p *pass) makesWay(j *row.Job, s stopping) error {
 		return p.tx.ended(j, JobCancelled, s.reason)
 	}
 	p.waiting++
-	return errors.Join(p.tx.loaded.usage.accrue(j), p.tx.attempts().toStop(j), p.tx.unplan(j, JobQueued, s.reason))
+	return errors.Join(p.tx.allocations().accrue(j), p.tx.attempts().toStop(j), p.tx.unplan(j, JobQueued, s.reason))
 }

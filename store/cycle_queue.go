@@ -1,10 +1,14 @@
 package store
 
 import (
+	"encoding/binary"
 	"errors"
+	"fmt"
 
 	"github.com/placectl/placectl/placer"
 	"github.com/placectl/placectl/placer/cycle"
+	"github.com/placectl/placectl/placer/fairshare"
+	"github.com/placectl/placectl/placer/preempt"
 	"github.com/placectl/placectl/store/internal/row"
 	"github.com/placectl/placectl/timeline"
 )
@@ -131,4 +135,84 @@ func (p *pass) stays(j *row.Job) (bool, error) {
 func (p *pass) cancel(j *row.Job, reason string) error {
 	p.cancelled = append(p.cancelled, j)
 	return p.tx.ended(j, JobCancelled, reason)
+}
+
+// shares stops jobs where classes are to get back what they are entitled to, and
+// finds out how much each may start.
+func (p *pass) shares() error {
+	tally, err := p.tx.classShares().tally()
+	if err != nil || len(tally.State.Classes) == 0 {
+		return err
+	}
+	if p.spec.Silent {
+		tally.State.Rebalance = fairshare.Rebalance{}
+	}
+	a, plan, err := p.tx.classShares().allot(tally, p.queue)
+	if err != nil {
+		return err
+	}
+	p.allotted = a
+	if p.spec.Silent {
+		return nil
+	}
+	if err := p.tx.SetShareTimer(plan.Timer); err != nil {
+		return err
+	}
+	for _, c := range plan.Classes {
+		for _, t := range c.StopTasks {
+			if err := p.givesBack(t.ID, fmt.Sprintf("stopped: class %s had more than its %d%%", c.Name, c.LoadPct)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// givesBack stops a running job for the sake of other classes.
+func (p *pass) givesBack(id uint64, reason string) error {
+	j, err := p.tx.job(id)
+	if err != nil {
+		return err
+	}
+	grace := int64(0) // launchers are told, and their jobs end at once
+	if isExecuted(j) {
+		if grace, err = p.tx.attempts().toGo(j, preempt.OwnGrace); err != nil {
+			return err
+		}
+	}
+	return p.makesWay(j, stopping{grace: grace, reason: reason})
+}
+
+// Beyond makes it a cycle.Host.
+func (p *pass) Beyond(c *cycle.Job) (bool, error) {
+	rules := p.tx.counters().Rules
+	if all, err := rules.All(); all == nil || !all.Soft() || err != nil {
+		return false, err
+	}
+	return rules.Beyond(p.jobs[c.ID])
+}
+
+// MayStart makes it a cycle.Host: it reports whether a job's class may start something
+// more in this cycle.
+func (p *pass) MayStart(c *cycle.Job) (bool, error) {
+	if p.allotted == nil {
+		return true, nil
+	}
+	return p.allotted.MayStart(p.jobs[c.ID])
+}
+
+// took counts what a job has taken of its class's allotment.
+func (p *pass) took(j *row.Job) error {
+	if p.allotted == nil {
+		return nil
+	}
+	return p.allotted.Took(j)
+}
+
+// byKey is the job of a key of the queue.
+func (ws waiting) byKey(key []byte) (*row.Job, error) {
+	if len(key) != 16 {
+		return nil, fmt.Errorf("%w: waiting %x", ErrDamaged, key)
+	}
+	return ws.job(binary.BigEndian.Uint64(key[8:]))
 }

@@ -121,7 +121,7 @@ func (ds nodeDevices) eachHolder(number uint32, except uint64, fn func(*row.Job)
 // of it.
 func (ds nodeDevices) lessDrained(j *row.Job, spans []span) error {
 	for _, d := range j.Devices {
-		i := slices.IndexFunc(spans, func(s span) bool { return s.node == d.Node })
+		i := slices.IndexFunc(spans, func(s span) bool { return s.Node == d.Node })
 		if i < 0 || spans[i].Use == nil {
 			continue
 		}

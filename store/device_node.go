@@ -90,8 +90,8 @@ func (r renaming) carryOut(holders []*row.Job) error {
 		if err != nil {
 			return err
 		}
-		i := slices.IndexFunc(spans, func(s span) bool { return s.node == r.now.Number })
-		if err := errors.Join(c.Remove(spans[i].node, spans[i].Owner), c.Put(spans[i].node, spans[i].Busy), r.tx.putJob(j, JobRunning)); err != nil {
+		i := slices.IndexFunc(spans, func(s span) bool { return s.Node == r.now.Number })
+		if err := errors.Join(c.Remove(spans[i].Node, spans[i].Owner), c.Put(spans[i].Node, spans[i].Busy), r.tx.putJob(j, JobRunning)); err != nil {
 			return err
 		}
 	}

@@ -88,8 +88,8 @@
 // can be done, conflict.go verifies it; device.go is which devices a job has, whom
 // package nodes has given them, device_node.go and device_change.go what becomes of them when a
 // node names others, is split or joined; pool.go and counter.go
-// count what belongs to no node; limit.go is who may have how much, sharing.go who may do what, who pays, and whose jobs make way for whose, usage.go adds up what jobs have had, priority.go puts in order those that wait; metrics.go
-// tells a monitoring system; views.go keeps queries; shares.go and share_state.go are class shares,
+// count what belongs to no node; limit.go is who may have how much, sharing.go who may do what, who pays, and whose jobs make way for whose, usage.go says what jobs have had, priority.go reads what those that wait are put in order by; metrics.go
+// tells a monitoring system; views.go keeps queries; shares.go is class shares,
 // play.go plays the queue forward.
 // The queue: submit.go, payload.go, finish.go and launch.go are what happens to a job,
 // attempt.go, claim.go, ending.go and report.go to the attempts at it, cycle.go

@@ -67,7 +67,7 @@ func (as attempts) byClock(j *row.Job) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(as.loaded.usage.accrue(j), as.become(j, a.Becomes, a.Why))
+	return errors.Join(as.allocations().accrue(j), as.become(j, a.Becomes, a.Why))
 }
 
 // grace is how long a job has between being told to terminate and being killed.
@@ -94,7 +94,7 @@ func (tx *Tx) GiveBack(id uint64) (*Job, error) {
 		return nil, err
 	}
 	reason := a.Why + "; its nodes were given back before its processes had ended"
-	return jobResult(j, tx.spoil(errors.Join(tx.loaded.usage.accrue(j), tx.attempts().become(j, a.Becomes, reason))))
+	return jobResult(j, tx.spoil(errors.Join(tx.allocations().accrue(j), tx.attempts().become(j, a.Becomes, reason))))
 }
 
 // prolong moves the end of a running job to a later instant where extend would: nobody

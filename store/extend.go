@@ -8,6 +8,7 @@ import (
 
 	"github.com/placectl/placectl/placer"
 	"github.com/placectl/placectl/store/internal/row"
+	"github.com/placectl/placectl/store/internal/usage"
 	"github.com/placectl/placectl/timeline"
 )
 
@@ -84,7 +85,7 @@ func (al allocations) mayReach(j *row.Job, spans []span, end int64) error {
 	}
 	for i := range spans {
 		spans[i].End = end
-		if err := (taking{al.Tx, what, spans[i].node, spans[i].Busy, guest, j.User}).conflict(); err != nil {
+		if err := (taking{al.Tx, what, spans[i].Node, spans[i].Busy, guest, j.User}).conflict(); err != nil {
 			return err
 		}
 	}
@@ -113,10 +114,7 @@ func (al allocations) staysWithin(what string, j *row.Job, end int64) error {
 }
 
 // span is a stretch on a node.
-type span struct {
-	node uint32
-	timeline.Busy
-}
+type span = usage.Stretch
 
 // spans is what a job has, by its row.
 func (al allocations) spans(j *row.Job) ([]span, error) {
@@ -147,7 +145,7 @@ func (al allocations) spans(j *row.Job) ([]span, error) {
 	takings := plan.Takings(defs, chunks)
 	out := make([]span, len(takings))
 	for i, t := range takings {
-		out[i] = span{t.Node, timeline.Busy{Start: j.Start, End: j.End, Owner: row.JobOwner(j.ID), Held: true, Use: t.Use}}
+		out[i] = span{Node: t.Node, Busy: timeline.Busy{Start: j.Start, End: j.End, Owner: row.JobOwner(j.ID), Held: true, Use: t.Use}}
 	}
 	return out, al.nodeDevices().lessDrained(j, out)
 }
@@ -169,7 +167,7 @@ func (al allocations) takeAgain(j *row.Job, spans []span, was JobState) error {
 // occupyAgain is takeAgain without the job's own row.
 func (al allocations) occupyAgain(j *row.Job, spans []span, was JobState) error {
 	for _, s := range spans {
-		if err := al.calendar().Put(s.node, s.Busy); err != nil {
+		if err := al.calendar().Put(s.Node, s.Busy); err != nil {
 			return err
 		}
 	}

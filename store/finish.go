@@ -17,7 +17,7 @@ func (tx *Tx) ended(j *row.Job, state JobState, reason string) error {
 func (as attempts) endedAt(j *row.Job, state JobState, reason string, end int64) error {
 	was := j.State
 	if was == JobRunning {
-		if err := errors.Join(as.loaded.usage.accrue(j), as.end(j, false, nil)); err != nil {
+		if err := errors.Join(as.allocations().accrue(j), as.end(j, false, nil)); err != nil {
 			return err
 		}
 		if state == JobCancelled {
@@ -185,7 +185,7 @@ func (tx *Tx) Requeue(id uint64, reason string) (*Job, error) {
 
 // requeue queues a running job again whose command nobody executes.
 func (as attempts) requeue(j *row.Job, reason string) error {
-	if err := errors.Join(as.loaded.usage.accrue(j), as.toStop(j)); err != nil {
+	if err := errors.Join(as.allocations().accrue(j), as.toStop(j)); err != nil {
 		return err
 	}
 	return as.unplan(j, JobQueued, reason)
@@ -209,7 +209,7 @@ func (tx *Tx) Release(id uint64) (*Job, error) {
 	}
 	was := j.State
 	if was == JobRunning {
-		if err := errors.Join(tx.loaded.usage.accrue(j), tx.attempts().end(j, false, nil)); err != nil {
+		if err := errors.Join(tx.allocations().accrue(j), tx.attempts().end(j, false, nil)); err != nil {
 			return nil, err
 		}
 	}

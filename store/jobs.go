@@ -122,10 +122,10 @@ func (tx *Tx) putJob(j *row.Job, was JobState) error {
 	tx.waiting().idles(j)
 	err := tx.file.Put(row.Jobs, row.Key64(j.ID), row.EncodeJob(j))
 	if err == nil && was != JobRunning && j.State == JobRunning {
-		err = decaying{tx}.turn(j, len(j.AllNodes()), j.Start, 1)
+		err = tx.loaded.book.Turn(j, len(j.AllNodes()), j.Start, 1)
 	}
 	if err == nil && was != j.State && was != 0 && (was == JobRunning || !j.State.Live()) {
-		err = accounting{tx}.left(j, was, j.CurrentAttempt())
+		err = tx.loaded.book.Left(j, was, j.CurrentAttempt())
 	}
 	if err != nil || j.Array == 0 || j.State.Live() || !was.Live() {
 		return err

@@ -327,20 +327,20 @@ func (g *gauges) classes(m *Metrics) error {
 	if err != nil || len(s.Loads) == 0 {
 		return err
 	}
-	t, err := newShareTally(g.tx)
+	t, err := g.tx.classShares().tally()
 	if err != nil {
 		return err
 	}
-	if err := g.tx.eachJob(t.runs, JobRunning); err != nil {
+	if err := g.tx.eachJob(t.Runs, JobRunning); err != nil {
 		return err
 	}
-	plan, err := new(fairshare.Planner).Plan(&t.state)
+	plan, err := new(fairshare.Planner).Plan(&t.State)
 	if err != nil {
 		return err
 	}
-	workers := float64(max(1, t.state.TotalWorkers))
+	workers := float64(max(1, t.State.TotalWorkers))
 	for i, c := range plan.Classes {
-		m.Classes = append(m.Classes, ClassMetrics{c.Name, float64(c.Entitlement) / workers, float64(t.state.Classes[i].Running) / workers})
+		m.Classes = append(m.Classes, ClassMetrics{c.Name, float64(c.Entitlement) / workers, float64(t.State.Classes[i].Running) / workers})
 	}
 	return nil
 }

@@ -121,7 +121,7 @@ func spansByNode(tx *Tx) (map[uint32][]span, error) {
 			if j.State == JobRunning && sp.End <= tx.now {
 				sp.End = tx.now + derived.Grace // it goes on
 			}
-			out[sp.node] = append(out[sp.node], sp)
+			out[sp.Node] = append(out[sp.Node], sp)
 		}
 		return err
 	}, JobReserved, JobRunning)
@@ -130,7 +130,7 @@ func spansByNode(tx *Tx) (map[uint32][]span, error) {
 	}
 	return out, tx.reservations().each(func(r *row.Reservation) error {
 		for i, n := range r.Nodes {
-			out[n] = append(out[n], span{n, r.Span(i)})
+			out[n] = append(out[n], span{Node: n, Busy: r.Span(i)})
 		}
 		return nil
 	})

@@ -1,7 +1,6 @@
 package store
 
 import (
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"slices"
@@ -9,6 +8,7 @@ import (
 
 	"github.com/placectl/placectl/placer"
 	"github.com/placectl/placectl/store/internal/row"
+	"github.com/placectl/placectl/store/internal/shares"
 )
 
 // Outlook tells why jobs wait and when they are expected to start, as things stand:
@@ -26,10 +26,10 @@ type Outlook struct {
 	snapshots map[string]*placer.Snapshot // by queue
 	jobs      [2]map[uint64]Prospect      // of those that were asked about last, and before them
 	letting   letting
-	asked     row.Job    // who was asked about last
-	delays    bool       // how long a job has waited matters: the setting set_delay
-	searches  int        // for starts
-	shares    *allotment // nil as long as it was not asked for
+	asked     row.Job           // who was asked about last
+	delays    bool              // how long a job has waited matters: the setting set_delay
+	searches  int               // for starts
+	shares    *shares.Allotment // nil as long as it was not asked for
 }
 
 // Wait is what a job waits for before all else.
@@ -306,53 +306,20 @@ func (o *Outlook) due(d row.Dependency) (at int64, known bool, err error) {
 // capped is the class of a job that may start nothing more now, "" for none.
 func (o *Outlook) capped(j *row.Job) (string, error) {
 	if o.shares == nil {
-		shares, err := o.allotted()
+		a, err := o.tx.classShares().allotted()
 		if err != nil {
 			return "", err
 		}
-		o.shares = shares
+		o.shares = a
 	}
-	if len(o.shares.left) == 0 {
+	if len(o.shares.Left) == 0 {
 		return "", nil
 	}
-	at, err := o.shares.place(j)
-	if err != nil || o.shares.left[at] > 0 {
+	at, err := o.shares.Place(j)
+	if err != nil || o.shares.Left[at] > 0 {
 		return "", err
 	}
-	return o.shares.state.Classes[at].Name, nil
-}
-
-// allotted is what each class may start now; of a store without classes, nothing.
-func (o *Outlook) allotted() (*allotment, error) {
-	tx := o.tx
-	tally, err := newShareTally(tx)
-	if err != nil || len(tally.state.Classes) == 0 {
-		return &allotment{shareTally: tally}, err
-	}
-	all, err := tx.waiting().line()
-	if err != nil {
-		return nil, err
-	}
-	var line []*row.Job
-	for _, j := range all {
-		waitsFor, err := tx.waiting().ready(j)
-		if waitsFor == "" && err == nil {
-			line = append(line, j)
-		}
-		if err != nil && !errors.Is(err, errUnmet) {
-			return nil, err
-		}
-	}
-	a, _, err := tx.classShares().allot(tally, line)
-	return a, err
-}
-
-// byKey is the job of a key of the queue.
-func (ws waiting) byKey(key []byte) (*row.Job, error) {
-	if len(key) != 16 {
-		return nil, fmt.Errorf("%w: waiting %x", ErrDamaged, key)
-	}
-	return ws.job(binary.BigEndian.Uint64(key[8:]))
+	return o.shares.State.Classes[at].Name, nil
 }
 
 // wish is what jobs that ask for the same have in common.

@@ -1,15 +1,13 @@
 package store
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
-	"sort"
 	"time"
 
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/placer"
-	"github.com/placectl/placectl/placer/fairshare"
+	"github.com/placectl/placectl/placer/priority"
 	"github.com/placectl/placectl/store/internal/ledger"
 	"github.com/placectl/placectl/store/internal/row"
 	"github.com/placectl/placectl/store/internal/sharing"
@@ -71,7 +69,7 @@ func (ps Priorities) Of(j *Job) (value float64, parts []placer.Term, err error) 
 	if value, err = o.of(&r); err != nil {
 		return 0, nil, err
 	}
-	return value, o.expr.Parts(o.values), nil
+	return value, o.Parts(), nil
 }
 
 // kept are the jobs that wait, in the order in which the queue is kept.
@@ -101,19 +99,14 @@ func (ws waiting) line() ([]*row.Job, error) {
 	return line, o.sort(line)
 }
 
-// order evaluates job_priority.
+// order is job_priority with what it speaks of, as of an instant.
 type order struct {
-	tx      *Tx
-	expr    *placer.JobPriority
-	at      int64 // the instant for which it does
-	ledger  *ledger.Ledger
-	terms   []placer.JobTerm
-	values  []float64 // of the terms, for one job
-	numbers map[string]float64
-	parts   map[string]float64    // of all use, by user:ann and the like
-	shares  map[string]float64    // of all, alike
-	ranks   map[[2]string]float64 // by account and user
-	begun   []uint64              // the numbers of jobs that have begun, ascending
+	priority.Order
+	tx     *Tx
+	at     int64 // the instant for which it does
+	ledger *ledger.Ledger
+	// classed says that it speaks of classes.
+	classed bool
 }
 
 // order is the order of jobs, with these waiting. It is made once in a transaction.
@@ -131,138 +124,123 @@ func (ws waiting) order(line []*row.Job) (*order, error) {
 		return nil, err
 	}
 	o := &order{tx: tx, at: tx.now - tx.now%seconds(set.PriorityEvery)}
-	if o.expr, err = placer.ParseJobPriority(defs, set.JobPriority); err != nil {
+	if o.Expr, err = placer.ParseJobPriority(defs, set.JobPriority); err != nil {
 		return nil, fmt.Errorf("%w: setting job_priority: %w", ErrConflict, err)
 	}
-	if o.ledger, err = (accounting{tx}).ledger(); err != nil {
+	if o.ledger, err = tx.loaded.book.Ledger(); err != nil {
 		return nil, err
 	}
-	o.terms = o.expr.Terms()
-	o.values = make([]float64, len(o.terms))
-	if err := o.prepare(line); err != nil {
+	o.classed = slices.ContainsFunc(o.Expr.Terms(), func(t placer.JobTerm) bool { return t.Of == "class" })
+	if err := o.read(line); err != nil {
 		return nil, err
 	}
+	o.Prepare()
 	tx.loaded.order = o
 	return o, nil
 }
 
-// prepare looks up what the expression speaks of, and no more.
-func (o *order) prepare(line []*row.Job) error {
-	if o.expr.Speaks(placer.JobTermNumber, placer.JobTermMaxQueue, placer.JobTermMaxClass) {
-		o.numbers = make(map[string]float64)
-		err := Priorities{o.tx}.Each(func(n Number) error {
-			o.numbers[n.Kind+":"+n.Name] = float64(n.Number)
-			most := "most " + n.Kind
-			o.numbers[most] = max(o.numbers[most], float64(n.Number))
-			return nil
-		})
+// read looks up what the expression speaks of, and no more.
+func (o *order) read(line []*row.Job) error {
+	if o.Expr.Speaks(placer.JobTermNumber, placer.JobTermMaxQueue, placer.JobTermMaxClass) {
+		o.Numbers = make(priority.Numbers)
+		err := sharing.EachNumber(o.tx.file, func(kind, name string, n int64) error { o.Numbers.Set(kind, name, n); return nil })
 		if err != nil {
 			return err
 		}
 	}
-	if o.expr.Speaks(placer.JobTermFairshare, placer.JobTermUsage, placer.JobTermTarget) {
-		if err := o.share(line); err != nil {
+	if o.Expr.Speaks(placer.JobTermFairshare, placer.JobTermUsage, placer.JobTermTarget) {
+		if err := o.use(line); err != nil {
 			return err
 		}
 	}
-	if o.expr.Speaks(placer.JobTermBypass) {
+	if o.Expr.Speaks(placer.JobTermBypass) {
 		for _, s := range []row.JobState{row.JobRunning, row.JobFinished, row.JobFailed} {
 			err := o.tx.file.Each(row.JobStates, []byte{byte(s)}, func(key, _ []byte) (bool, error) {
-				o.begun = append(o.begun, row.Number64(key[1:]))
+				o.Begun = append(o.Begun, row.Number64(key[1:]))
 				return true, nil
 			})
 			if err != nil {
 				return err
 			}
 		}
-		slices.Sort(o.begun)
+		slices.Sort(o.Begun)
 	}
-	return o.cluster()
-}
-
-// cluster fills in the values that are those of all jobs.
-func (o *order) cluster() error {
 	ix, err := o.tx.index()
 	if err != nil {
 		return err
 	}
-	nodes := 0.0
 	for _, b := range ix.Buckets() {
-		nodes += float64(b.Total)
+		o.Nodes += float64(b.Total)
 	}
-	for i, t := range o.terms {
-		switch t.Kind {
-		case placer.JobTermTotalCPUs:
-			o.values[i] = float64(ix.Configured(index.NCPUs))
-		case placer.JobTermTotalNodes:
-			o.values[i] = nodes
-		case placer.JobTermMaxQueue:
-			o.values[i] = o.numbers["most queue"]
-		case placer.JobTermMaxClass:
-			o.values[i] = o.numbers["most class"]
-		}
-	}
+	o.CPUs = float64(ix.Configured(index.NCPUs))
 	return ix.Err()
 }
 
-// of is the value of a job. Its terms are in o.values afterwards.
-func (o *order) of(j *row.Job) (float64, error) {
-	facts := placer.JobFacts{Priority: j.Priority, Walltime: j.Walltime, Nodes: int64(o.ledger.Chunks(j))}
-	if j.Deadline != 0 {
-		facts.Deadline = max(1, j.Deadline-o.at)
+// use tells who has had what, who waits, and who is to have which part.
+func (o *order) use(line []*row.Job) error {
+	o.Use = priority.NewUse()
+	err := sharing.EachAccount(o.tx.file, func(a *row.Account) error {
+		o.Use.Account(a.Name, a.Parent, a.Shares)
+		for _, m := range a.Members {
+			o.Use.Member(a.Name, m.User, m.Shares)
+		}
+		return nil
+	})
+	if err != nil {
+		return err
 	}
-	facts.Size = o.ledger.Asked(j, "ncpus")
-	if o.expr.Speaks(placer.JobTermAge, placer.JobTermXFactor) {
+	err = o.tx.loaded.book.EachDecayed(o.at, func(s row.Sharer, use float64) error {
+		o.Use.Had(o.who(&row.Job{User: s.User, Account: s.Account, Class: s.Class, Queue: s.Queue, Group: s.Group}), use)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	for _, j := range line {
+		o.Use.Waits(j.Account, j.User)
+	}
+	o.Use.Rank()
+	shares, err := o.tx.Shares()
+	if err != nil {
+		return err
+	}
+	load := 0
+	for _, c := range shares.Loads {
+		load += c.Load
+	}
+	for _, c := range shares.Loads {
+		o.Use.Class(c.Class, float64(c.Load)/float64(max(1, load)))
+	}
+	return nil
+}
+
+// who is whom a job is of. Its class is the one that it counts in: as for class shares, where
+// there are some.
+func (o *order) who(j *row.Job) priority.Who {
+	w := priority.Who{User: j.User, Group: j.Group, Account: j.Account, Class: j.Class, Queue: j.Queue}
+	if !o.classed {
+		return w
+	}
+	if c, err := o.tx.classShares().ofJob(j); err == nil && c != "" {
+		w.Class = c
+	}
+	return w
+}
+
+// of is the value of a job.
+func (o *order) of(j *row.Job) (float64, error) {
+	is := priority.Job{ID: j.ID, Who: o.who(j), Asks: func(name string) int64 { return o.ledger.Asked(j, name) },
+		JobFacts: placer.JobFacts{Priority: j.Priority, Walltime: j.Walltime, Nodes: int64(o.ledger.Chunks(j)), Size: o.ledger.Asked(j, "ncpus")}}
+	if j.Deadline != 0 {
+		is.Deadline = max(1, j.Deadline-o.at)
+	}
+	if o.Expr.Speaks(placer.JobTermAge, placer.JobTermXFactor) {
 		var err error
-		if facts.Age, err = o.age(j); err != nil {
+		if is.Age, err = o.age(j); err != nil {
 			return 0, err
 		}
 	}
-	for i, t := range o.terms {
-		if v, ok := t.Fact(&facts); ok {
-			o.values[i] = v
-			continue
-		}
-		switch t.Kind {
-		case placer.JobTermAsk:
-			o.values[i] = float64(o.ledger.Asked(j, t.Of)) / t.One
-		case placer.JobTermNumber:
-			o.values[i] = o.numbers[t.Of+":"+o.name(j, t.Of)]
-		case placer.JobTermFairshare:
-			o.values[i] = o.ranks[[2]string{j.Account, j.User}]
-		case placer.JobTermUsage:
-			o.values[i] = o.parts[t.Of+":"+o.name(j, t.Of)]
-		case placer.JobTermTarget:
-			whose := t.Of + ":" + o.name(j, t.Of)
-			o.values[i] = 100 * (o.shares[whose] - o.parts[whose])
-		case placer.JobTermBypass:
-			o.values[i] = float64(len(o.begun) - sort.Search(len(o.begun), func(k int) bool { return o.begun[k] > j.ID }))
-		}
-	}
-	return o.expr.Eval(o.values), nil
-}
-
-// name is what a job has of a kind.
-func (o *order) name(j *row.Job, kind string) string {
-	switch kind {
-	case "user":
-		return j.User
-	case "group":
-		return j.Group
-	case "account":
-		return j.Account
-	case "class":
-		return o.class(j)
-	}
-	return j.Queue
-}
-
-// class is the class that a job counts in: as for class shares, where there are some.
-func (o *order) class(j *row.Job) string {
-	if c, err := o.tx.classShares().ofJob(j); err == nil && c != "" {
-		return c
-	}
-	return j.Class
+	return o.Value(&is), nil
 }
 
 // age is for how long a job has waited for its turn.
@@ -289,134 +267,21 @@ func (o *order) age(j *row.Job) (int64, error) {
 	return max(0, o.at-since-idle), nil
 }
 
-// sort puts jobs in order: the highest value first, of equals the one that was submitted
-// first.
+// sort puts jobs in order.
 func (o *order) sort(line []*row.Job) error {
-	type valued struct {
-		*row.Job
-		value float64
-	}
-	list := make([]valued, len(line))
+	list := make([]priority.Valued[*row.Job], len(line))
 	for i, j := range line {
 		v, err := o.of(j)
 		if err != nil {
 			return err
 		}
-		list[i] = valued{j, v}
+		list[i] = priority.Valued[*row.Job]{Is: j, ID: j.ID, Value: v}
 	}
-	slices.SortFunc(list, func(a, b valued) int { return cmp.Or(cmp.Compare(b.value, a.value), cmp.Compare(a.ID, b.ID)) })
+	priority.Sort(list)
 	for i := range list {
-		line[i] = list[i].Job
+		line[i] = list[i].Is
 	}
 	return nil
-}
-
-// share works out who has had which part of all use, and who has which share: by Fair Tree,
-// of the accounts that were set, of those who have had something, and of those who wait.
-func (o *order) share(line []*row.Job) error {
-	o.parts, o.shares, o.ranks = make(map[string]float64), make(map[string]float64), make(map[[2]string]float64)
-	t := &shareTree{root: &fairshare.Member{Account: true}, accounts: make(map[string]*fairshare.Member), users: make(map[[2]string]*fairshare.Member)}
-	if err := t.set(o.tx.Accounts()); err != nil {
-		return err
-	}
-	all := 0.0
-	err := decaying{o.tx}.each(o.at, func(s row.Sharer, use float64) error {
-		all += use
-		t.user(s.Account, s.User).Usage += use
-		as := &row.Job{User: s.User, Account: s.Account, Class: s.Class, Queue: s.Queue, Group: s.Group}
-		for _, kind := range sharing.NumberKinds {
-			o.parts[kind+":"+o.name(as, kind)] += use
-		}
-		return nil
-	})
-	if err != nil {
-		return err
-	}
-	for whose := range o.parts {
-		if all > 0 {
-			o.parts[whose] /= all
-		}
-	}
-	for _, j := range line {
-		t.user(j.Account, j.User)
-	}
-	fairshare.Rank(t.root)
-	for name, a := range t.accounts {
-		o.shares["account:"+name] = a.Part
-	}
-	for key, u := range t.users {
-		o.ranks[key] = u.Factor
-		o.shares["user:"+key[1]] += u.Part
-	}
-	shares, err := o.tx.Shares()
-	if err != nil {
-		return err
-	}
-	load := 0
-	for _, c := range shares.Loads {
-		load += c.Load
-	}
-	for _, c := range shares.Loads {
-		o.shares["class:"+c.Class] = float64(c.Load) / float64(max(1, load))
-	}
-	return nil
-}
-
-// shareTree is the tree of accounts and users that Fair Tree ranks.
-type shareTree struct {
-	root     *fairshare.Member
-	accounts map[string]*fairshare.Member
-	users    map[[2]string]*fairshare.Member // by account and user
-	closed   map[string]bool                 // accounts whose members were set
-}
-
-// set puts the accounts into the tree that somebody has set.
-func (t *shareTree) set(accounts Accounts) error {
-	t.closed = make(map[string]bool)
-	parents := make(map[string]string)
-	err := accounts.Each(func(a Account) error {
-		t.accounts[a.Name] = &fairshare.Member{Name: a.Name, Account: true, Shares: a.Shares}
-		parents[a.Name] = a.Parent
-		for _, m := range a.Members {
-			t.closed[a.Name] = true
-			u := &fairshare.Member{Name: m.User, Shares: m.Shares}
-			t.users[[2]string{a.Name, m.User}] = u
-			t.accounts[a.Name].Members = append(t.accounts[a.Name].Members, u)
-		}
-		return nil
-	})
-	for name, parent := range parents {
-		up := t.accounts[parent]
-		if up == nil {
-			up = t.root
-		}
-		up.Members = append(up.Members, t.accounts[name])
-	}
-	return err
-}
-
-// user finds a user of an account. Who is among no account's members has one share; where
-// others are named, none.
-func (t *shareTree) user(account, name string) *fairshare.Member {
-	key := [2]string{account, name}
-	if u := t.users[key]; u != nil {
-		return u
-	}
-	u := &fairshare.Member{Name: name, Shares: 1}
-	up := t.root
-	if account != "" {
-		if up = t.accounts[account]; up == nil {
-			up = &fairshare.Member{Name: account, Account: true, Shares: 1}
-			t.accounts[account] = up
-			t.root.Members = append(t.root.Members, up)
-		}
-		if t.closed[account] {
-			u.Shares = 0
-		}
-	}
-	up.Members = append(up.Members, u)
-	t.users[key] = u
-	return u
 }
 
 // readJobPriority reads the setting job_priority, readHalfLife half_life. What decays is kept

@@ -138,7 +138,7 @@ func (as attempts) reported(j *row.Job, a *row.Attempt, r Result) error {
 	if err := as.put(a); err != nil {
 		return err
 	}
-	if err := as.loaded.usage.accrue(j); err != nil {
+	if err := as.allocations().accrue(j); err != nil {
 		return err
 	}
 	if marked && !own {
@@ -220,7 +220,7 @@ func (as attempts) again(j *row.Job, why string) error {
 	if err := as.end(j, true, nil); err != nil {
 		return err
 	}
-	if err := accounting(as).left(j, j.State, j.CurrentAttempt()); err != nil {
+	if err := as.loaded.book.Left(j, j.State, j.CurrentAttempt()); err != nil {
 		return err
 	}
 	j.Attempt++

@@ -48,7 +48,7 @@ func (tx *Tx) AddResource(def index.Def) error {
 	if err != nil {
 		return err
 	}
-	err = accounting{tx}.renamed(def.Name, func() error {
+	err = tx.loaded.book.Renamed(def.Name, func() error {
 		if def, err = defs.Add(def); err != nil {
 			return err
 		}
@@ -99,7 +99,7 @@ func (tx *Tx) RemoveResource(name string) error {
 	if err := unusedResource(tx, def); err != nil {
 		return err
 	}
-	err = accounting{tx}.renamed(def.Name, func() error {
+	err = tx.loaded.book.Renamed(def.Name, func() error {
 		defs.Remove(def.ID)
 		tx.loaded.sayings = sayings{}
 		return tx.file.Remove(row.Resources, row.Key16(uint16(def.ID)))

@@ -466,7 +466,7 @@ func (tx *Tx) Configure(name, value string) error {
 	tx.loaded.settings = nil
 	if (name == "half_life" || name == "job_priority") && err == nil {
 		tx.loaded.order = nil
-		err = decaying{tx}.anew()
+		err = tx.loaded.book.DecayAnew()
 	}
 	if name == "hook" && err == nil {
 		err = tx.Hook().set(value != "")

@@ -241,7 +241,7 @@ func (l *life) holds(t *rapid.T) {
 		err := tx.eachJob(func(j *row.Job) error {
 			spans, err := tx.allocations().spans(j)
 			for _, s := range spans {
-				stretches[s.node] = append(stretches[s.node], s)
+				stretches[s.Node] = append(stretches[s.Node], s)
 			}
 			return err
 		}, JobReserved, JobRunning)

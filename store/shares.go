@@ -1,16 +1,16 @@
 package store
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
 	"github.com/placectl/placectl/index"
-	"github.com/placectl/placectl/placer"
 	"github.com/placectl/placectl/placer/fairshare"
 	"github.com/placectl/placectl/placer/limits"
 	"github.com/placectl/placectl/store/internal/row"
+	"github.com/placectl/placectl/store/internal/shares"
 	"github.com/placectl/placectl/store/internal/sharing"
-	"github.com/placectl/placectl/timeline"
 )
 
 // The class shares of a store are two rows: what an administrator has set, and
@@ -127,14 +127,7 @@ func (tx *Tx) ClassOf(requestor string) (string, error) {
 }
 
 // UnitNodes is the share_unit of which every node has one.
-const UnitNodes = "nodes"
-
-// shareUnit is what class shares count: nodes, or a resource in steps.
-type shareUnit struct {
-	nodes bool
-	res   index.ResID
-	step  int64 // of the resource's own smallest units
-}
+const UnitNodes = shares.Nodes
 
 // readUnit reads the setting share_unit.
 func readUnit(defs *index.Defs, v string, to *string) error {
@@ -158,79 +151,112 @@ type classShares struct{ *Tx }
 
 func (tx *Tx) classShares() classShares { return classShares{tx} }
 
-// unit is the unit that is set. Memory counts in megabytes and numbers with
-// decimals in thousandths: a large cluster's kilobytes are more than shares are
-// planned with.
-func (cs classShares) unit() (shareUnit, error) {
+// ofJob is the class that a job's shares are of: the one that was given, where
+// there is such a class, else that of its user as a requestor; "" in a store
+// without classes.
+func (cs classShares) ofJob(j *row.Job) (string, error) {
+	s, err := cs.Shares()
+	if err != nil {
+		return "", err
+	}
+	for _, c := range s.Loads {
+		if c.Class == j.Class {
+			return j.Class, nil
+		}
+	}
+	return cs.ClassOf(j.User)
+}
+
+// tally begins to count, with nothing running or waiting.
+func (cs classShares) tally() (*shares.Tally, error) {
+	s, err := cs.Shares()
+	if err != nil {
+		return nil, err
+	}
+	timer, err := cs.ShareTimer()
+	if err != nil {
+		return nil, err
+	}
 	set, err := cs.settings()
-	if err != nil || set.ShareUnit == UnitNodes {
-		return shareUnit{nodes: true, step: 1}, err
+	if err != nil {
+		return nil, err
 	}
-	def, ok := cs.loaded.defs.Lookup(set.ShareUnit)
-	if !ok {
-		return shareUnit{}, fmt.Errorf("%w: setting share_unit: no resource %q", ErrDamaged, set.ShareUnit)
+	unit, err := shares.UnitOf(cs.loaded.defs, set.ShareUnit)
+	if err != nil {
+		return nil, err
 	}
-	u := shareUnit{res: def.ID, step: 1}
-	switch def.Type {
-	case index.Size:
-		u.step = 1024
-	case index.Float:
-		u.step = 1000
+	ix, err := cs.index()
+	if err != nil {
+		return nil, err
 	}
-	return u, nil
+	t := shares.NewTally(shares.Source{Now: cs.now, Defs: cs.loaded.defs, Nodes: cs.loaded.nodes, ClassOf: cs.ofJob, Spans: cs.allocations().spans}, unit, s, timer, ix)
+	if err := cs.reservations().each(t.Keeps); err != nil {
+		return nil, err
+	}
+	return t, ix.Err()
 }
 
-// inService is how many units the nodes have that are up.
-func (u shareUnit) inService(ix *index.Index) int64 {
-	if u.nodes {
-		return int64(ix.CountUp())
+// allot finds out how much each class may start, with these jobs waiting.
+func (cs classShares) allot(t *shares.Tally, line []*row.Job) (*shares.Allotment, *fairshare.Plan, error) {
+	if err := cs.eachJob(t.Runs, JobRunning); err != nil {
+		return nil, nil, err
 	}
-	return ix.InService(u.res) / u.step
-}
-
-// asked is how many units a request asks for. What a node has beyond that where the
-// job is to have it whole is known only when it is placed; so is how many nodes it
-// comes to, up to one for each chunk.
-func (u shareUnit) asked(defs *index.Defs, spec placer.Spec) int64 {
-	if u.nodes {
-		if spec.Place.Arrange == placer.Pack {
-			return 1
+	for _, j := range line {
+		if j.Begin > cs.now {
+			continue
 		}
-		return int64(spec.NumChunks())
-	}
-	for _, w := range spec.Totals(defs) {
-		if w.Res == u.res {
-			return u.steps(w.Value.Num)
+		if err := t.Waits(j); err != nil && !isRefusal(err) {
+			return nil, nil, err
 		}
 	}
-	return 0
+	return t.Allot()
 }
 
-// steps is an amount in steps, one that is begun counting whole.
-func (u shareUnit) steps(amount int64) int64 {
-	steps := amount / u.step
-	if amount%u.step > 0 {
-		steps++
+// ShareState is what class shares are planned on now: all nodes that are up, what
+// running jobs have of them, and what queued jobs ask for, by class and in the unit
+// of the setting share_unit. What runs on nodes that are not up counts nowhere.
+// What a reservation that lets nobody in keeps now is away. A job is in the class
+// that was given with it, where there is such a class, else in that of its user.
+func (tx *Tx) ShareState() (*fairshare.State, error) {
+	t, err := tx.classShares().tally()
+	if err != nil {
+		return nil, err
 	}
-	return steps
+	if err := tx.eachJob(t.Runs, JobRunning); err != nil {
+		return nil, err
+	}
+	waits := func(j *row.Job) error {
+		if !j.Queued {
+			return nil // planned by hand
+		}
+		return t.Waits(j)
+	}
+	if err := tx.eachJob(waits, JobQueued, JobReserved, JobLate); err != nil {
+		return nil, err
+	}
+	return &t.State, nil
 }
 
-// amountOn is how much of the unit a stretch takes of a node, in the resource's own
-// smallest units.
-func (u shareUnit) amountOn(tx *Tx, node uint32, use *timeline.Use) (int64, error) {
-	switch {
-	case u.nodes:
-		return 1, nil
-	case use == nil:
-		n := &tx.loaded.usage.node
-		err := tx.loaded.nodes.Traits(node, n)
-		v, _ := n.Get(u.res)
-		return v.Num, err
+// allotted is what each class may start now; of a store without classes, nothing.
+func (cs classShares) allotted() (*shares.Allotment, error) {
+	tally, err := cs.tally()
+	if err != nil || len(tally.State.Classes) == 0 {
+		return &shares.Allotment{Tally: tally}, err
 	}
-	for _, a := range use.Amounts {
-		if a.Quantity == uint16(u.res) {
-			return a.N, nil
+	all, err := cs.waiting().line()
+	if err != nil {
+		return nil, err
+	}
+	var line []*row.Job
+	for _, j := range all {
+		waitsFor, err := cs.waiting().ready(j)
+		if waitsFor == "" && err == nil {
+			line = append(line, j)
+		}
+		if err != nil && !errors.Is(err, errUnmet) {
+			return nil, err
 		}
 	}
-	return 0, nil
+	a, _, err := cs.allot(tally, line)
+	return a, err
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/placectl/placectl/placer"
 	"github.com/placectl/placectl/store/internal/row"
+	"github.com/placectl/placectl/store/internal/usage"
 )
 
 // Submission is a job, or an array of jobs, for the queue.
@@ -312,8 +313,8 @@ func set[T any](to, is *T) {
 // altered writes a job down that waits, as it is to be.
 func (ws waiting) altered(j, next *row.Job, never string) error {
 	before, kind, queue := row.WaitingKey(j), row.JobKindKey(j), j.Queue
-	had := make(totalsByKey)
-	if err := (accounting(ws)).whole(j, had); err != nil {
+	had := make(usage.Totals)
+	if err := ws.loaded.book.Whole(j, had); err != nil {
 		return err
 	}
 	j.Name, j.User, j.Group, j.Account, j.Queue, j.Class = next.Name, next.User, next.Group, next.Account, next.Queue, next.Class
@@ -328,7 +329,7 @@ func (ws waiting) altered(j, next *row.Job, never string) error {
 			return err
 		}
 	}
-	if err := (accounting(ws)).kept(j, had); err != nil {
+	if err := ws.loaded.book.Kept(j, had); err != nil {
 		return err
 	}
 	ws.loaded.freed.Count() // what was decided of it was of another request

@@ -14,12 +14,12 @@ import (
 	"github.com/placectl/placectl/store/internal/check"
 	"github.com/placectl/placectl/store/internal/derived"
 	"github.com/placectl/placectl/store/internal/file"
-	"github.com/placectl/placectl/store/internal/ledger"
 	"github.com/placectl/placectl/store/internal/nodes"
 	"github.com/placectl/placectl/store/internal/row"
 	"github.com/placectl/placectl/store/internal/rules"
 	"github.com/placectl/placectl/store/internal/tables"
 	"github.com/placectl/placectl/store/internal/tallies"
+	"github.com/placectl/placectl/store/internal/usage"
 	"github.com/placectl/placectl/timeline"
 )
 
@@ -48,7 +48,8 @@ type loaded struct {
 	source   *derived.Source
 	rooms    *derived.Rooms
 	releases *derived.Releases
-	usage    *usage
+	usage    *usage.Nodes
+	book     *usage.Book
 	nodes    *nodes.Rows
 	batches  *batches.Batches
 	freed    *derived.Freed
@@ -58,7 +59,6 @@ type loaded struct {
 	moved    []*row.Job       // that were planned anew because of devices or pools
 	counters *derived.Counters
 	tallies  *tallies.Tallies
-	ledger   *ledger.Ledger
 	order    *order // of the jobs that wait; nil until it is asked for
 }
 
@@ -67,7 +67,8 @@ func newLoaded(tx *Tx) loaded {
 	b := derived.Base{Rows: tx.file, State: &tx.state, Now: &tx.now, Calendar: tx.calendar, Node: rows.Node, Owned: tx.ownerNodes, Overrun: tx.overdue().overrun,
 		Fail: tx.failed, Dirty: func() { tx.dirty = true }}
 	return loaded{nodes: rows, source: derived.NewSource(b), rooms: derived.NewRooms(b),
-		releases: &derived.Releases{Base: b}, usage: &usage{tx: tx}, counters: &derived.Counters{Base: b, Rules: derived.NewRuled(b, rules.Source{Rows: tx.file, Resources: tx.Resources, ClassOf: tx.ClassOf})}, tallies: &tallies.Tallies{Rows: tx.file, EachJob: tx.eachJob}, freed: &derived.Freed{Base: b}}
+		releases: &derived.Releases{Base: b}, usage: &usage.Nodes{Rows: tx.file, Nodes: rows},
+		book: &usage.Book{Rows: tx.file, Resources: tx.Resources, EachJob: tx.eachJob, Attempt: tx.attempts().of, Decay: tx.Usage().decay}, counters: &derived.Counters{Base: b, Rules: derived.NewRuled(b, rules.Source{Rows: tx.file, Resources: tx.Resources, ClassOf: tx.ClassOf})}, tallies: &tallies.Tallies{Rows: tx.file, EachJob: tx.eachJob}, freed: &derived.Freed{Base: b}}
 }
 
 // failed keeps an error in reading what is derived for whoever asks the index next.

@@ -49,6 +49,11 @@ const importRules = `
 	index, index/devices, timeline, placer, store/internal/row, store/internal/file < store/internal/nodes
 	index, placer, placer/fairshare, placer/limits, placer/preempt, store/internal/row, store/internal/file < store/internal/sharing
 	store/internal/nodes, store/internal/sharing < store
+	placer, placer/fairshare                 < placer/priority
+	placer/priority                          < store
+	index, timeline, store/internal/row, store/internal/file, store/internal/ledger, store/internal/nodes < store/internal/usage
+	index, timeline, placer, placer/fairshare, store/internal/row, store/internal/nodes, store/internal/usage < store/internal/shares
+	store/internal/usage, store/internal/shares < store
 	store/internal/row, store/internal/file  < store/internal/replica
 	store/internal/replica                   < store, store/internal/etcd, store/logtest
 	store/internal/row, store/internal/file, store/internal/replica, store/internal/etcd < store/internal/drivers
@@ -172,7 +177,7 @@ var confined = map[string][]string{
 
 // pure packages know nothing of files and clocks.
 var pure = []string{"index", "index/heap", "index/devices", "timeline", "placer", "placer/fairshare", "placer/preempt", "placer/recur", "placer/backfill", "placer/backfill/swf",
-	"placer/limits", "placer/cycle", "placer/cluster", "locality", "query", "query/fault", "query/values", "query/syntax", "query/tables", "query/internal/dates", "query/internal/functions", "query/internal/plan", "query/internal/exec", "store/internal/row", "store/internal/ledger", "cmd/placectl/internal/spell", "cmd/placectl/internal/infile", "cmd/placectl/internal/nodefile",
+	"placer/limits", "placer/priority", "placer/cycle", "placer/cluster", "locality", "query", "query/fault", "query/values", "query/syntax", "query/tables", "query/internal/dates", "query/internal/functions", "query/internal/plan", "query/internal/exec", "store/internal/row", "store/internal/ledger", "cmd/placectl/internal/spell", "cmd/placectl/internal/infile", "cmd/placectl/internal/nodefile",
 	"cmd/placectl/internal/chart", "cmd/placectl/internal/sharefile", "cmd/placectl/internal/directives", "cmd/placectl/internal/usage", "cmd/placectl/internal/simulate",
 	"cmd/placectl/internal/batchfile", "cmd/placectl/internal/pattern", "cmd/placectl/internal/trends", "cmd/placectl/internal/report", "cmd/placectl/internal/fronts", "cmd/placectl/internal/fronts/pbs", "cmd/placectl/internal/fronts/slurm"}
 

@@ -82,11 +82,3 @@ func TestNewest(t *testing.T) {
 		}
 	}
 }
-
-func TestLongestFirst(t *testing.T) {
-	tasks := []WaitingTask{{3, 10}, {1, 10}, {2, 50}, {4, 0}}
-	slices.SortFunc(tasks, LongestFirst)
-	if want := []WaitingTask{{2, 50}, {1, 10}, {3, 10}, {4, 0}}; !slices.Equal(tasks, want) {
-		t.Errorf("%v, expected %v", tasks, want)
-	}
-}

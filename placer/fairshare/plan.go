@@ -26,7 +26,7 @@ type ClassPlan struct {
 	Stop        int // tasks; where Start is above 0 it is 0
 
 	// JobStarts says how many of Start are in which of the Class's jobs; nil when it
-	// has none. A job starts those of its tasks first that come first by LongestFirst.
+	// has none.
 	JobStarts []int
 	// StopTasks are those of the Class's Tasks that stop, newest first.
 	StopTasks []Task

@@ -39,15 +39,3 @@ func (p *Planner) newest(tasks []Task, n int) []Task {
 func NewestFirst(a, b Task) int {
 	return cmp.Or(cmp.Compare(b.Start, a.Start), cmp.Compare(b.ID, a.ID))
 }
-
-// A WaitingTask belongs to a job that may start some of its tasks.
-type WaitingTask struct {
-	ID       uint64 // ascending in the order of submission
-	Expected int64  // seconds that it is expected to run
-}
-
-// LongestFirst compares the waiting tasks of one job by when they start: the one that
-// is expected to run longest first, and of equal ones the one submitted first.
-func LongestFirst(a, b WaitingTask) int {
-	return cmp.Or(cmp.Compare(b.Expected, a.Expected), cmp.Compare(a.ID, b.ID))
-}

@@ -21,6 +21,7 @@ type Rows struct {
 	Words     row.Words // scratch of who decodes many nodes
 	file      *file.Recorder
 	finder    *file.Finder
+	scratch   index.Node
 
 	kept   map[uint32]*keptBlock // nodes that were read, by number / timeline.BlockNodes
 	last   *keptBlock            // of them the one asked for last
@@ -216,6 +217,13 @@ func (r *Rows) Traits(number uint32, n *index.Node) error {
 		return missing(number)
 	}
 	return row.ReadTraits(key, payload, n, &r.Words)
+}
+
+// Amount is how much a node has of a resource, 0 where it says nothing of it.
+func (r *Rows) Amount(number uint32, res index.ResID) (int64, error) {
+	err := r.Traits(number, &r.scratch)
+	v, _ := r.scratch.Get(res)
+	return v.Num, err
 }
 
 // NotUp tells the state of each of some nodes that are not up.

@@ -1,0 +1,122 @@
+// Package priority puts jobs that wait in order by an expression of package placer: it has
+// the values of the terms that are not the job's own, and evaluates. It is pure: whoever has
+// rows makes plain values of them, once for a pass, and asks for each job.
+package priority
+
+import (
+	"cmp"
+	"slices"
+	"sort"
+
+	"github.com/placectl/placectl/placer"
+)
+
+// Who is whom a job is of. Its kinds are user, group, account, class and queue.
+type Who struct{ User, Group, Account, Class, Queue string }
+
+// Name is what a job has of a kind.
+func (w *Who) Name(kind string) string {
+	switch kind {
+	case "user":
+		return w.User
+	case "group":
+		return w.Group
+	case "account":
+		return w.Account
+	case "class":
+		return w.Class
+	}
+	return w.Queue
+}
+
+// Kinds are what numbers are set on, and what use is told apart by.
+var Kinds = []string{"user", "group", "account", "class", "queue"}
+
+// Numbers are what somebody has set on users, groups, accounts, classes and queues.
+type Numbers map[string]float64
+
+// Set takes note of a number.
+func (n Numbers) Set(kind, name string, number int64) {
+	n[kind+":"+name] = float64(number)
+	n["most "+kind] = max(n["most "+kind], float64(number))
+}
+
+// Job is a job as the terms see it.
+type Job struct {
+	placer.JobFacts
+	ID uint64 // the first submitted has the lowest
+	Who
+	Asks func(name string) int64 // of a consumable or a pool, in its own unit
+}
+
+// Order evaluates an expression. What the expression does not speak of may be left out.
+type Order struct {
+	Expr    *placer.JobPriority
+	CPUs    float64 // of the cluster
+	Nodes   float64
+	Numbers Numbers
+	Use     *Use
+	Begun   []uint64 // the numbers of jobs that have begun, ascending
+
+	terms  []placer.JobTerm
+	values []float64 // of the terms, for one job
+}
+
+// Prepare fills in the values that are those of all jobs.
+func (o *Order) Prepare() {
+	o.terms = o.Expr.Terms()
+	o.values = make([]float64, len(o.terms))
+	for i, t := range o.terms {
+		switch t.Kind {
+		case placer.JobTermTotalCPUs:
+			o.values[i] = o.CPUs
+		case placer.JobTermTotalNodes:
+			o.values[i] = o.Nodes
+		case placer.JobTermMaxQueue:
+			o.values[i] = o.Numbers["most queue"]
+		case placer.JobTermMaxClass:
+			o.values[i] = o.Numbers["most class"]
+		}
+	}
+}
+
+// Value is the value of a job.
+func (o *Order) Value(j *Job) float64 {
+	for i, t := range o.terms {
+		if v, ok := t.Fact(&j.JobFacts); ok {
+			o.values[i] = v
+			continue
+		}
+		switch t.Kind {
+		case placer.JobTermAsk:
+			o.values[i] = float64(j.Asks(t.Of)) / t.One
+		case placer.JobTermNumber:
+			o.values[i] = o.Numbers[t.Of+":"+j.Name(t.Of)]
+		case placer.JobTermFairshare:
+			o.values[i] = o.Use.ranks[[2]string{j.Account, j.User}]
+		case placer.JobTermUsage:
+			o.values[i] = o.Use.parts[t.Of+":"+j.Name(t.Of)]
+		case placer.JobTermTarget:
+			whose := t.Of + ":" + j.Name(t.Of)
+			o.values[i] = 100 * (o.Use.shares[whose] - o.Use.parts[whose])
+		case placer.JobTermBypass:
+			o.values[i] = float64(len(o.Begun) - sort.Search(len(o.Begun), func(k int) bool { return o.Begun[k] > j.ID }))
+		}
+	}
+	return o.Expr.Eval(o.values)
+}
+
+// Parts are the terms of the outermost sum, for the job that was evaluated last.
+func (o *Order) Parts() []placer.Term { return o.Expr.Parts(o.values) }
+
+// Valued is something with the value and the number of its job.
+type Valued[T any] struct {
+	Is    T
+	ID    uint64
+	Value float64
+}
+
+// Sort puts the highest value first, of equals the one that was submitted first.
+func Sort[T any](list []Valued[T]) {
+	slices.SortFunc(list, func(a, b Valued[T]) int { return cmp.Or(cmp.Compare(b.Value, a.Value), cmp.Compare(a.ID, b.ID)) })
+}

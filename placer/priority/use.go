@@ -1,0 +1,103 @@
+package priority
+
+import "github.com/placectl/placectl/placer/fairshare"
+
+// Use is who has had which part of all use, and who has which share: by Fair Tree, of the
+// accounts that were set, of those who have had something, and of those who wait.
+type Use struct {
+	parts  map[string]float64    // of all use, by user:ann and the like
+	shares map[string]float64    // of all, alike
+	ranks  map[[2]string]float64 // by account and user
+
+	root     *fairshare.Member
+	accounts map[string]*fairshare.Member
+	parents  map[string]string               // of accounts that were set
+	users    map[[2]string]*fairshare.Member // by account and user
+	closed   map[string]bool                 // accounts whose members were set
+	all      float64
+}
+
+// NewUse begins with nobody. Accounts are set first, then comes what was had.
+func NewUse() *Use {
+	return &Use{parts: make(map[string]float64), shares: make(map[string]float64), ranks: make(map[[2]string]float64),
+		root: &fairshare.Member{Account: true}, accounts: make(map[string]*fairshare.Member), parents: make(map[string]string),
+		users: make(map[[2]string]*fairshare.Member), closed: make(map[string]bool)}
+}
+
+// Account puts an account into the tree that somebody has set.
+func (t *Use) Account(name, parent string, shares int64) {
+	t.accounts[name] = &fairshare.Member{Name: name, Account: true, Shares: shares}
+	t.parents[name] = parent
+}
+
+// Member puts a member into an account that was put there.
+func (t *Use) Member(account, user string, shares int64) {
+	t.closed[account] = true
+	u := &fairshare.Member{Name: user, Shares: shares}
+	t.users[[2]string{account, user}] = u
+	t.accounts[account].Members = append(t.accounts[account].Members, u)
+}
+
+// Had adds what somebody has had, in whatever unit.
+func (t *Use) Had(w Who, use float64) {
+	t.all += use
+	t.user(w.Account, w.User).Usage += use
+	for _, kind := range Kinds {
+		t.parts[kind+":"+w.Name(kind)] += use
+	}
+}
+
+// Waits says that a user of an account has a job that waits: who has had nothing has a rank,
+// too.
+func (t *Use) Waits(account, user string) { t.user(account, user) }
+
+// Class says which part of all a class is to have.
+func (t *Use) Class(name string, part float64) { t.shares["class:"+name] = part }
+
+// Rank works parts, shares and ranks out, once all is told.
+func (t *Use) Rank() {
+	for name, parent := range t.parents {
+		up := t.accounts[parent]
+		if up == nil {
+			up = t.root
+		}
+		up.Members = append(up.Members, t.accounts[name])
+	}
+	for whose := range t.parts {
+		if t.all > 0 {
+			t.parts[whose] /= t.all
+		}
+	}
+	fairshare.Rank(t.root)
+	for name, a := range t.accounts {
+		t.shares["account:"+name] = a.Part
+	}
+	for key, u := range t.users {
+		t.ranks[key] = u.Factor
+		t.shares["user:"+key[1]] += u.Part
+	}
+}
+
+// user finds a user of an account. Who is among no account's members has one share; where
+// others are named, none.
+func (t *Use) user(account, name string) *fairshare.Member {
+	key := [2]string{account, name}
+	if u := t.users[key]; u != nil {
+		return u
+	}
+	u := &fairshare.Member{Name: name, Shares: 1}
+	up := t.root
+	if account != "" {
+		if up = t.accounts[account]; up == nil {
+			up = &fairshare.Member{Name: account, Account: true, Shares: 1}
+			t.accounts[account] = up
+			t.root.Members = append(t.root.Members, up)
+		}
+		if t.closed[account] {
+			u.Shares = 0
+		}
+	}
+	up.Members = append(up.Members, u)
+	t.users[key] = u
+	return u
+}

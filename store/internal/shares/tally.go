@@ -1,0 +1,203 @@
+// Package shares counts what classes have and want of the cluster, in the unit that class
+// shares are of, and says how much each may start: what it is told of jobs and reservations
+// becomes a state that package fairshare plans on.
+package shares
+
+import (
+	"github.com/RoaringBitmap/roaring/v2"
+	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/placer"
+	"github.com/placectl/placectl/placer/fairshare"
+	"github.com/placectl/placectl/store/internal/nodes"
+	"github.com/placectl/placectl/store/internal/row"
+	"github.com/placectl/placectl/store/internal/usage"
+)
+
+// Source is what a tally asks.
+type Source struct {
+	Now     int64 // Unix seconds
+	Defs    *index.Defs
+	Nodes   *nodes.Rows
+	ClassOf func(j *row.Job) (string, error)
+	Spans   func(j *row.Job) ([]usage.Stretch, error)
+}
+
+// Tally counts jobs into the classes of a state. Whoever goes through the jobs anyway, as a
+// cycle does, hands them to Runs and Waits.
+type Tally struct {
+	Source
+	State  fairshare.State
+	unit   Unit
+	places map[string]int    // in State.Classes, by name
+	known  map[[2]string]int // the same, by class given and user
+	asked  map[string]int64
+	spare  fairshare.Spare
+	notUp  *roaring.Bitmap
+}
+
+// NewTally begins with nothing running or waiting, in a unit.
+func NewTally(src Source, unit Unit, set *fairshare.Settings, timer fairshare.Timer, ix *index.Index) *Tally {
+	t := &Tally{Source: src, unit: unit, known: make(map[[2]string]int), asked: make(map[string]int64), spare: set.Spare, notUp: ix.NotUp()}
+	t.State.Now, t.State.Rebalance, t.State.Timer = src.Now, set.Rebalance, timer
+	t.State.Classes, t.places = set.NewClasses()
+	t.State.TotalWorkers = sum(0, int(unit.inService(ix)))
+	return t
+}
+
+// Keeps counts what a reservation keeps from everybody as away.
+func (t *Tally) Keeps(r *row.Reservation) error {
+	if r.Start > t.Now || r.End <= t.Now || len(r.Access) > 0 {
+		return nil
+	}
+	amount := int64(0)
+	for i, node := range r.Nodes {
+		if t.notUp.Contains(node) {
+			continue
+		}
+		n, err := t.unit.amountOn(t.Nodes, node, r.Span(i).Use)
+		if err != nil {
+			return err
+		}
+		amount = index.Plus(amount, n)
+	}
+	t.State.Away = sum(t.State.Away, int(t.unit.steps(amount)))
+	return nil
+}
+
+// sum adds up units, as far as shares are planned with.
+func sum(a, b int) int { return int(min(index.Plus(int64(a), int64(b)), fairshare.MaxCount)) }
+
+// Runs counts a job that runs.
+func (t *Tally) Runs(j *row.Job) error {
+	if j.Ending {
+		return nil // it gives back what it has already
+	}
+	c, err := t.class(j)
+	if c == nil || err != nil {
+		return err
+	}
+	units, err := t.Held(j)
+	if err != nil || units == 0 {
+		return err
+	}
+	c.Running = sum(c.Running, units)
+	if !j.Queued {
+		return nil // placed by hand: nobody else stops it
+	}
+	if t.Now-j.Start < t.spare.MinRun || t.spare.AtMost > 0 && len(j.YieldedTo) >= t.spare.AtMost {
+		return nil
+	}
+	c.Tasks = append(c.Tasks, fairshare.Task{ID: j.ID, Start: j.Start, Units: units})
+	return nil
+}
+
+// Waits counts a job that waits.
+func (t *Tally) Waits(j *row.Job) error {
+	c, err := t.class(j)
+	if c == nil || err != nil {
+		return err
+	}
+	units, err := t.Wants(j)
+	c.Waiting = sum(c.Waiting, units)
+	return err
+}
+
+// class finds a job's class, nil in a store without classes.
+func (t *Tally) class(j *row.Job) (*fairshare.Class, error) {
+	if len(t.State.Classes) == 0 {
+		return nil, nil
+	}
+	at, err := t.Place(j)
+	if err != nil {
+		return nil, err
+	}
+	return &t.State.Classes[at], nil
+}
+
+// Place is where in the state a job's class is.
+func (t *Tally) Place(j *row.Job) (int, error) {
+	who := [2]string{j.Class, j.User}
+	at, known := t.known[who]
+	if !known {
+		name, err := t.ClassOf(j)
+		if err != nil {
+			return 0, err
+		}
+		at = t.places[name]
+		t.known[who] = at
+	}
+	return at, nil
+}
+
+// Held is how many units a running job has on nodes that are up.
+func (t *Tally) Held(j *row.Job) (int, error) {
+	spans, err := t.Spans(j)
+	if err != nil {
+		return 0, err
+	}
+	amount := int64(0)
+	for _, s := range spans {
+		if t.notUp.Contains(s.Node) {
+			continue
+		}
+		n, err := t.unit.amountOn(t.Nodes, s.Node, s.Use)
+		if err != nil {
+			return 0, err
+		}
+		amount = index.Plus(amount, n)
+	}
+	return sum(0, int(t.unit.steps(amount))), nil
+}
+
+// Wants is how many units a waiting job asks for. Many ask for the same.
+func (t *Tally) Wants(j *row.Job) (int, error) {
+	key := j.Select + "\x00" + j.Place
+	units, known := t.asked[key]
+	if !known {
+		spec, err := placer.Parse(t.Defs, placer.Request{Select: j.Select, Place: j.Place})
+		if err != nil {
+			return 0, err
+		}
+		units = t.unit.asked(t.Defs, spec)
+		t.asked[key] = units
+	}
+	return int(units), nil
+}
+
+// Allotment is how many units each class may start in a cycle.
+type Allotment struct {
+	*Tally
+	Left     []int // as in State.Classes
+	Entitled []int // how many more units each is entitled to
+}
+
+// Allot finds out how much each class may start, of what was counted.
+func (t *Tally) Allot() (*Allotment, *fairshare.Plan, error) {
+	plan, err := new(fairshare.Planner).Plan(&t.State)
+	if err != nil {
+		return nil, nil, err
+	}
+	a := &Allotment{t, make([]int, len(plan.Classes)), make([]int, len(plan.Classes))}
+	for i, c := range plan.Classes {
+		a.Left[i], a.Entitled[i] = c.Start, c.Entitlement-t.State.Classes[i].Running
+	}
+	return a, plan, nil
+}
+
+// Took counts what a job has taken of its class's allotment.
+func (a *Allotment) Took(j *row.Job) error {
+	at, err := a.Place(j)
+	if err != nil {
+		return err
+	}
+	units, err := a.Held(j)
+	a.Left[at] -= units
+	a.Entitled[at] -= units
+	return err
+}
+
+// MayStart reports whether a job's class may start something more.
+func (a *Allotment) MayStart(j *row.Job) (bool, error) {
+	at, err := a.Place(j)
+	return err == nil && a.Left[at] > 0, err
+}

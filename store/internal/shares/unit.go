@@ -1,0 +1,94 @@
+package shares
+
+import (
+	"fmt"
+
+	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/placer"
+	"github.com/placectl/placectl/store/internal/nodes"
+	"github.com/placectl/placectl/store/internal/row"
+	"github.com/placectl/placectl/timeline"
+)
+
+// Unit is what class shares count: nodes, or a resource in steps.
+type Unit struct {
+	nodes bool
+	res   index.ResID
+	step  int64 // of the resource's own smallest units
+}
+
+// Nodes is the unit of which every node has one.
+const Nodes = "nodes"
+
+// UnitOf is the unit of a name: Nodes, or a consumable resource. Memory counts in megabytes
+// and numbers with decimals in thousandths: a large cluster's kilobytes are more than shares
+// are planned with.
+func UnitOf(defs *index.Defs, name string) (Unit, error) {
+	if name == Nodes {
+		return Unit{nodes: true, step: 1}, nil
+	}
+	def, ok := defs.Lookup(name)
+	if !ok {
+		return Unit{}, fmt.Errorf("%w: setting share_unit: no resource %q", row.ErrDamaged, name)
+	}
+	u := Unit{res: def.ID, step: 1}
+	switch def.Type {
+	case index.Size:
+		u.step = 1024
+	case index.Float:
+		u.step = 1000
+	}
+	return u, nil
+}
+
+// inService is how many units the nodes have that are up.
+func (u Unit) inService(ix *index.Index) int64 {
+	if u.nodes {
+		return int64(ix.CountUp())
+	}
+	return ix.InService(u.res) / u.step
+}
+
+// asked is how many units a request asks for. What a node has beyond that where the
+// job is to have it whole is known only when it is placed; so is how many nodes it
+// comes to, up to one for each chunk.
+func (u Unit) asked(defs *index.Defs, spec placer.Spec) int64 {
+	if u.nodes {
+		if spec.Place.Arrange == placer.Pack {
+			return 1
+		}
+		return int64(spec.NumChunks())
+	}
+	for _, w := range spec.Totals(defs) {
+		if w.Res == u.res {
+			return u.steps(w.Value.Num)
+		}
+	}
+	return 0
+}
+
+// steps is an amount in steps, one that is begun counting whole.
+func (u Unit) steps(amount int64) int64 {
+	steps := amount / u.step
+	if amount%u.step > 0 {
+		steps++
+	}
+	return steps
+}
+
+// amountOn is how much of the unit a stretch takes of a node, in the resource's own smallest
+// units.
+func (u Unit) amountOn(rows *nodes.Rows, node uint32, use *timeline.Use) (int64, error) {
+	switch {
+	case u.nodes:
+		return 1, nil
+	case use == nil:
+		return rows.Amount(node, u.res)
+	}
+	for _, a := range use.Amounts {
+		if a.Quantity == uint16(u.res) {
+			return a.N, nil
+		}
+	}
+	return 0, nil
+}

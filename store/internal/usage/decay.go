@@ -1,0 +1,93 @@
+package usage
+
+import (
+	"github.com/placectl/placectl/store/internal/row"
+)
+
+// Decay is how use is kept of which what lies back counts less: where the setting half_life
+// is set, or job_priority speaks of it. A start raises a rate, an end lowers it, and nothing
+// is done in between.
+type Decay struct {
+	Kept     bool
+	HalfLife int64  // seconds
+	Unit     string // what is counted: the setting share_unit
+}
+
+// Turn changes what somebody holds as of an instant: times is 1 for a start, -1 for an end.
+func (b *Book) Turn(j *row.Job, nodes int, at, times int64) error {
+	set, err := b.Decay()
+	if err != nil || !set.Kept {
+		return err
+	}
+	l, err := b.Ledger()
+	if err != nil {
+		return err
+	}
+	key := row.DecayedKey(j.Sharer())
+	x := new(row.Decayed)
+	payload, err := b.Rows.Get(row.Decays, key)
+	if err == nil && payload != nil {
+		x, err = row.DecodeDecayed(key, payload)
+	}
+	if err != nil {
+		return err
+	}
+	for _, h := range l.Held(j, nodes) {
+		x.Turn(h.Name, times*h.Num, h.One, at, set.HalfLife)
+	}
+	return b.Rows.Put(row.Decays, key, row.EncodeDecayed(x))
+}
+
+// EachDecayed tells what everybody has had as of an instant, in its unit.
+func (b *Book) EachDecayed(at int64, fn func(s row.Sharer, use float64) error) error {
+	set, err := b.Decay()
+	if err != nil {
+		return err
+	}
+	return b.Rows.Each(row.Decays, nil, func(key, payload []byte) (bool, error) {
+		s, err := row.SplitDecayedKey(key)
+		if err != nil {
+			return false, err
+		}
+		x, err := row.DecodeDecayed(key, payload)
+		if err != nil {
+			return false, err
+		}
+		x.Move(at, set.HalfLife)
+		return true, fn(s, x.Of(set.Unit))
+	})
+}
+
+// DecayAnew makes all that decays anew of the attempts that are there, where it is kept: because the
+// half-life has changed, or it was not kept before. What was archived counts no more.
+func (b *Book) DecayAnew() error {
+	set, err := b.Decay()
+	if err != nil {
+		return err
+	}
+	if err := b.Rows.Clear(row.Decays); err != nil || !set.Kept {
+		return err
+	}
+	return b.EachJob(func(j *row.Job) error {
+		for number := 1; number <= j.CurrentAttempt(); number++ {
+			a, err := b.Attempt(j, number)
+			nodes := 0
+			if err == nil {
+				nodes = len(a.AllNodes())
+			}
+			if err != nil || nodes == 0 || a.Began <= 0 {
+				return err
+			}
+			if err := b.Turn(j, nodes, a.Began, 1); err != nil {
+				return err
+			}
+			if number == j.CurrentAttempt() && j.State == row.JobRunning {
+				continue
+			}
+			if err := b.Turn(j, nodes, a.Ended, -1); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}

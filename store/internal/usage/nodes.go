@@ -1,0 +1,84 @@
+package usage
+
+import (
+	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/store/internal/file"
+	"github.com/placectl/placectl/store/internal/nodes"
+	"github.com/placectl/placectl/store/internal/row"
+	"github.com/placectl/placectl/timeline"
+)
+
+// How much a node has been used is how many of its cpu-seconds jobs have had since the
+// statistics were last reset, of all that there were: what jobs that have ended had is added
+// up by node, what those that run have had so far is counted when somebody asks. A node
+// without cpus counts as one of a single cpu.
+
+// Nodes counts that in the rows of a transaction.
+type Nodes struct {
+	Rows  *file.Recorder
+	Nodes *nodes.Rows
+}
+
+// Block is what is counted of some nodes with neighbouring numbers, by number /
+// timeline.BlockNodes.
+func (u *Nodes) Block(number uint32) (row.UsageBlock, error) {
+	var b row.UsageBlock
+	key := row.Key32(number)
+	payload, err := u.Rows.Get(row.Usage, key)
+	if err != nil || payload == nil {
+		return b, err
+	}
+	return row.DecodeUsage(key, payload)
+}
+
+// Stretch is what a job has of a node.
+type Stretch struct {
+	Node uint32
+	timeline.Busy
+}
+
+// Accrue adds what a job has had of its nodes for so many seconds.
+func (u *Nodes) Accrue(spans []Stretch, seconds int64) error {
+	blocks := make(map[uint32]*row.UsageBlock)
+	for _, s := range spans {
+		cpus, err := u.CPUsOf(s.Node, s.Busy)
+		if err != nil {
+			return err
+		}
+		number := s.Node / timeline.BlockNodes
+		if blocks[number] == nil {
+			b, err := u.Block(number)
+			if err != nil {
+				return err
+			}
+			blocks[number] = &b
+		}
+		blocks[number][s.Node%timeline.BlockNodes] += cpus * seconds
+	}
+	for number, b := range blocks {
+		if err := u.Rows.Put(row.Usage, row.Key32(number), row.EncodeUsage(b)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// CPUsOf is how many cpus of a node a job's stretch takes.
+func (u *Nodes) CPUsOf(node uint32, b timeline.Busy) (int64, error) {
+	if b.Use == nil {
+		n, err := u.Nodes.Amount(node, index.NCPUs)
+		return max(n, 1), err
+	}
+	for _, a := range b.Use.Amounts {
+		if a.Quantity == uint16(index.NCPUs) {
+			return a.N, nil
+		}
+	}
+	return 0, nil
+}
+
+// CPUs is how many cpus a node counts as.
+func CPUs(n *index.Node) int64 {
+	v, _ := n.Get(index.NCPUs)
+	return max(v.Num, 1)
+}

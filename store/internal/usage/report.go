@@ -1,0 +1,156 @@
+package usage
+
+import (
+	"math"
+	"time"
+
+	"github.com/placectl/placectl/store/internal/ledger"
+	"github.com/placectl/placectl/store/internal/row"
+)
+
+// By is what use is told apart by.
+type By string
+
+// What use is told apart by. Days and months are those of UTC.
+const (
+	ByUser    By = "user"
+	ByAccount By = "account"
+	ByClass   By = "class"
+	ByQueue   By = "queue"
+	ByDay     By = "day"
+	ByMonth   By = "month"
+)
+
+// Report adds up what jobs had from an instant to another, what runs now included; left is
+// how many jobs are in no total, because they were archived and only whole months are known
+// of them.
+func (b *Book) Report(by By, from, to, now int64) (totals map[string]*row.Total, left int64, err error) {
+	s := &sum{Book: b, now: now, by: by, totals: make(map[string]*row.Total)}
+	left, err = s.read(from, to)
+	return s.totals, left, err
+}
+
+// sum is usage as it is added up.
+type sum struct {
+	*Book
+	now    int64
+	by     By
+	totals map[string]*row.Total
+}
+
+func (s *sum) add(at int64, p row.Payers, t *row.Total) {
+	var name string
+	switch s.by {
+	case ByUser:
+		name = p.User
+	case ByAccount:
+		name = p.Account
+	case ByClass:
+		name = p.Class
+	case ByQueue:
+		name = p.Queue
+	case ByMonth:
+		name = row.MonthOf(at).String()
+	case ByDay:
+		name = time.Unix(at, 0).UTC().Format(time.DateOnly)
+	}
+	if s.totals[name] == nil {
+		s.totals[name] = new(row.Total)
+	}
+	s.totals[name].Add(t, 1)
+}
+
+// read adds up what there is. Whole months are known of all jobs, other times only of those
+// that are still there: how many others may have ended in them is returned.
+func (s *sum) read(from, to int64) (left int64, err error) {
+	whole := func(m row.Month) bool { return m.Start() >= from && (m+1).Start() <= to }
+	months := s.by != ByDay && (from <= 0 || row.MonthOf(from).Start() == from) &&
+		(to >= s.now || row.MonthOf(to).Start() == to)
+	if months {
+		whole = func(m row.Month) bool { return m.Start() >= from && m.Start() < to }
+	}
+	err = s.Rows.Each(row.Gone, nil, func(key, payload []byte) (bool, error) {
+		m, p, t, err := readTotal(key, payload)
+		switch {
+		case err != nil:
+		case s.by != ByDay && whole(m):
+			s.add(m.Start(), p, t)
+		case m.Start() < to && (m+1).Start() > from:
+			left += t.Jobs
+		}
+		return true, err
+	})
+	if err != nil || !months {
+		if err == nil {
+			err = s.EachJob(func(j *row.Job) error { return s.job(j, from, to) })
+		}
+		return left, err
+	}
+	err = s.Rows.Each(row.Totals, nil, func(key, payload []byte) (bool, error) {
+		m, p, t, err := readTotal(key, payload)
+		if err == nil && whole(m) {
+			s.add(m.Start(), p, t)
+		}
+		return true, err
+	})
+	if err != nil {
+		return left, err
+	}
+	return left, s.EachJob(func(j *row.Job) error { return s.attempts(j, j.CurrentAttempt(), from, to) }, row.JobRunning)
+}
+
+func readTotal(key, payload []byte) (m row.Month, p row.Payers, t *row.Total, err error) {
+	if m, p, err = row.SplitTotalKey(key); err == nil {
+		t, err = row.DecodeTotal(key, payload)
+	}
+	return m, p, t, err
+}
+
+// job adds what a job had in a time.
+func (s *sum) job(j *row.Job, from, to int64) error {
+	if err := s.attempts(j, 1, from, to); err != nil {
+		return err
+	}
+	if j.State.Live() || j.End < from || j.End >= to && to < s.now || j.CurrentAttempt() == 0 {
+		return nil
+	}
+	first, err := s.Attempt(j, 1)
+	if err != nil {
+		return err
+	}
+	if _, t, counts := ledger.Job(j, first.Began); counts {
+		s.add(j.End, j.Payers(), t)
+	}
+	return nil
+}
+
+// attempts adds what a job's attempts had in a time, from one of them on.
+func (s *sum) attempts(j *row.Job, first int, from, to int64) error {
+	l, err := s.Ledger()
+	if err != nil {
+		return err
+	}
+	for number := max(first, 1); number <= j.CurrentAttempt(); number++ {
+		a, err := s.Attempt(j, number)
+		if err != nil {
+			return err
+		}
+		until := a.Ended
+		if a.State != row.AttemptEnded {
+			until = s.now
+		}
+		step := int64(math.MaxInt64) // one add for each month
+		if s.by == ByDay {
+			step = 86400
+		}
+		for at := max(from, a.Began); at < min(to, until); {
+			end := to
+			if step == 86400 {
+				end = min(to, at-at%step+step)
+			}
+			l.Attempt(j, a, until, at, end, func(m row.Month, t *row.Total) { s.add(max(m.Start(), at), j.Payers(), t) })
+			at = end
+		}
+	}
+	return nil
+}
