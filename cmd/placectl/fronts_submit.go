@@ -124,12 +124,7 @@ func (ch *change) asPBS(p *store.Payload, sub *store.Submission, s *fronts.Submi
 	if !umask {
 		p.Umask = 0o077
 	}
-	if s.Dir != "" {
-		p.Dir = s.Dir
-		if !filepath.IsAbs(p.Dir) {
-			p.Dir = filepath.Join(ch.Host.Dir, p.Dir)
-		}
-	} else if home := os.Getenv("HOME"); home != "" && !chdir {
+	if home := os.Getenv("HOME"); home != "" && !chdir {
 		p.Dir = home
 	}
 	p.Variables = append(p.Variables, "PBS_O_WORKDIR="+ch.Host.Dir)

@@ -4,10 +4,12 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -84,4 +86,122 @@ func (row *frontRow) try(t *testing.T) {
 			t.Errorf("%s prints\n%s, and %s matches", row.Command, got, pattern)
 		}
 	}
+}
+
+// replay is what a workflow manager types in the life of a few jobs.
+type replay struct {
+	Client, Front, Source string
+	Files                 map[string][]string // by name, their lines; <DIR> is where they lie
+	Steps                 []replayStep
+}
+
+// replayStep is a command, and what the client reads of its output.
+type replayStep struct {
+	Run  string
+	RC   int
+	Both bool     // both streams are read as one
+	Read string   // a regular expression: the groups of each match are words of a line
+	JSON bool     // in place of Read: a line for each job of qstat -F json
+	Want []string // these lines, with variables of Keep
+	Keep string   // there is one line, which this variable is to hold from now on
+}
+
+// TestFrontReplays types what workflow managers do that are too large to be run here, has
+// their jobs executed, and reads the answers as they do.
+func TestFrontReplays(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts many processes")
+	}
+	text, err := os.ReadFile("testdata/fronts/replays.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var list []replay
+	if err := json.Unmarshal(text, &list); err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range list {
+		t.Run(r.Client, func(t *testing.T) {
+			t.Parallel()
+			r.play(t)
+		})
+	}
+}
+
+func (r *replay) play(t *testing.T) {
+	dir, home, bin := t.TempDir(), t.TempDir(), t.TempDir()
+	for name, lines := range r.Files {
+		text := strings.ReplaceAll(strings.Join(lines, "\n")+"\n", "<DIR>", dir)
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	kept := map[string]string{"PLACECTL_DB": filepath.Join(home, "c.db"), "HOME": home, "TZ": "UTC", "PATH": bin + ":" + os.Getenv("PATH")}
+	run := func(line string) (stdout, stderr string, rc int) {
+		cmd := exec.Command("bash", "-c", line)
+		cmd.Dir, cmd.Env = dir, os.Environ()
+		for name, value := range kept {
+			cmd.Env = append(cmd.Env, name+"="+value)
+		}
+		var out, errs bytes.Buffer
+		cmd.Stdout, cmd.Stderr = &out, &errs
+		if err := cmd.Run(); cmd.ProcessState == nil {
+			t.Fatal(err)
+		}
+		return out.String(), errs.String(), cmd.ProcessState.ExitCode()
+	}
+	if _, said, rc := run(`placectl init -q --set kick=never --set state_dir=$HOME/state && placectl node add "$(hostname)" ncpus=8 mem=16gb -q`); rc != 0 {
+		t.Fatal(said)
+	}
+	for _, s := range r.Steps {
+		stdout, stderr, rc := run(s.Run)
+		said := "`" + s.Run + "` ends with " + fmt.Sprint(rc) + ", and prints\n" + stdout + stderr
+		if rc != s.RC || rc == 0 && stderr != "" {
+			t.Fatal(said)
+		}
+		if s.Both {
+			stdout += stderr
+		}
+		lines, err := s.lines(stdout)
+		if err != nil {
+			t.Fatalf("%v: %s", err, said)
+		}
+		if s.Keep != "" {
+			if len(lines) != 1 {
+				t.Fatalf("there is no one id: %s", said)
+			}
+			kept[s.Keep] = lines[0]
+			continue
+		}
+		want := make([]string, len(s.Want))
+		for i, line := range s.Want {
+			want[i] = os.Expand(line, func(name string) string { return kept[name] })
+		}
+		if !slices.Equal(lines, want) {
+			t.Fatalf("the client reads %q, and not %q: %s", lines, want, said)
+		}
+	}
+}
+
+// lines are what the client reads of an output.
+func (s *replayStep) lines(output string) (lines []string, err error) {
+	if s.JSON {
+		var status struct {
+			Jobs map[string]struct {
+				State string `json:"job_state"`
+			}
+		}
+		err = json.Unmarshal([]byte(output), &status)
+		for id, j := range status.Jobs {
+			lines = append(lines, id+" "+j.State)
+		}
+		slices.Sort(lines)
+		return lines, err
+	}
+	if s.Read != "" {
+		for _, m := range regexp.MustCompile("(?m)"+s.Read).FindAllStringSubmatch(output, -1) {
+			lines = append(lines, strings.Join(m[1:], " "))
+		}
+	}
+	return lines, nil
 }

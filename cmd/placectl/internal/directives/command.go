@@ -30,7 +30,7 @@ func (f Family) Declared() []Declared {
 func (f Family) options() *optionSet {
 	switch f {
 	case PBS:
-		return optionsPBS()
+		return optionsQsub()
 	case Slurm:
 		return optionsSlurm()
 	}

@@ -175,10 +175,12 @@ func (r *reader) read(l line) {
 			return
 		}
 	}
-	switch l.family {
-	case PBS:
+	switch {
+	case l.family != None && l.family == r.o.Submits:
+		r.options(l.family.options(), words)
+	case l.family == PBS:
 		r.options(optionsPBS(), words)
-	case Slurm:
+	case l.family == Slurm:
 		r.options(optionsSlurm(), words)
 	default:
 		r.ownLine(words)

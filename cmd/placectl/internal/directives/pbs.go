@@ -14,6 +14,12 @@ var optionsPBS = sync.OnceValue(func() *optionSet {
 	return &optionSet{list: pbsList(), stray: pbsStray, unknown: pbsUnknown}
 })
 
+// optionsQsub are those of our own qsub, which takes scripts for Torque's as well.
+var optionsQsub = sync.OnceValue(func() *optionSet {
+	torque := []option{{short: 't', read: (*reader).array}, {short: 'd', read: to("chdir")}, {short: 'w', read: to("chdir")}}
+	return &optionSet{list: append(pbsList(), torque...), stray: pbsStray}
+})
+
 func pbsList() []option {
 	return []option{
 		{short: 'a', read: (*reader).pbsBegin},

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	attempts "github.com/placectl/placectl/cmd/placectl/internal/runner"
+	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/index/devices"
 	"github.com/placectl/placectl/store"
 )
@@ -34,7 +35,7 @@ func (d *DB) order(tx *store.Tx, g *store.Granted) (*attempts.Order, error) {
 	if o.Nodes, err = tx.NodeNames(j.AllNodes()); err != nil {
 		return nil, err
 	}
-	if err := errors.Join(orderChunks(tx, j, o), orderDevices(tx, j, o, settings.Pin == store.PinCores)); err != nil {
+	if err := errors.Join(orderChunks(tx, j, o), orderWhole(tx, j, o), orderDevices(tx, j, o, settings.Pin == store.PinCores)); err != nil {
 		return nil, err
 	}
 	if j.Array != 0 {
@@ -85,6 +86,22 @@ func orderChunks(tx *store.Tx, j *store.Job, o *attempts.Order) error {
 				o.Memory += int64(n.Chunks) * memory
 			}
 		}
+	}
+	return nil
+}
+
+// orderWhole says how many cores the nodes have, of a job that has them whole.
+func orderWhole(tx *store.Tx, j *store.Job, o *attempts.Order) error {
+	if !strings.Contains(j.Place, "excl") {
+		return nil
+	}
+	for _, name := range o.Nodes {
+		n, err := tx.Node(name)
+		if err != nil {
+			return err
+		}
+		cores, _ := n.Get(index.NCPUs)
+		o.Whole = append(o.Whole, int(cores.Num))
 	}
 	return nil
 }

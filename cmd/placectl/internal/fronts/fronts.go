@@ -110,7 +110,6 @@ type Submission struct {
 	Name   string   // the job's where nobody names it
 	Line   string   // the whole command line
 	Plan   bool     // it is only to be said when it would start
-	Dir    string   // where it runs; "": where the family has it
 
 	Attended bool // its command is executed where it was typed
 }

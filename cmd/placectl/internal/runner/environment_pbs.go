@@ -42,6 +42,7 @@ func (o *Order) pbs(v *variables, dir string) {
 		v.set("PBS_JOBID", first+"["+strconv.Itoa(a.Index)+"]."+o.submitHost())
 		v.set("PBS_ARRAY_ID", first+"[]."+o.submitHost())
 		v.set("PBS_ARRAY_INDEX", strconv.Itoa(a.Index))
+		v.set("PBS_ARRAYID", strconv.Itoa(a.Index)) // as Torque calls it
 	}
 	v.set("PBS_NODENUM", "0")
 	v.set("PBS_TASKNUM", "1")

@@ -55,7 +55,7 @@ func qsub(c *fronts.Call) error {
 }
 
 func submission(c *fronts.Call) (q *submitted, err error) {
-	list := append(fronts.Options(directives.PBS.Declared()), fronts.Declare("t= d= w=")...)
+	list := fronts.Options(directives.PBS.Declared())
 	words, command := behindDash(c.Args)
 	given, rest, err := list.Read(words, fronts.InFront)
 	if err != nil {
@@ -70,10 +70,6 @@ func submission(c *fronts.Call) (q *submitted, err error) {
 			return nil, fronts.Failf(2, "qsub: -%s: interactive jobs are placectl run", g.Name)
 		case "f":
 			return nil, fronts.Failf(2, "qsub: -f: qsub never waits in front: leave it out")
-		case "t":
-			q.Given = append(q.Given, fronts.Given{Name: "J", Value: g.Value})
-		case "d", "w":
-			q.Dir = g.Value
 		case "u":
 			if g.Value != c.User {
 				return nil, fronts.Failf(2, "qsub: -u: a job runs as who submits it: %s", c.User)
