@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -24,7 +25,8 @@ type Backfill uint8
 
 // The kinds of backfilling.
 const (
-	EASY         Backfill = iota // the first that does not fit is planned, the others around it
+	AsSet        Backfill = iota // what the setting backfill says
+	EASY                         // the first that does not fit is planned, the others around it
 	FCFS                         // nobody passes one that does not fit
 	Conservative                 // all are planned
 )
@@ -33,24 +35,21 @@ var backfillNames = [...]string{EASY: "easy", FCFS: "fcfs", Conservative: "conse
 
 func (b Backfill) String() string { return backfillNames[b] }
 
-// ParseBackfill reads a kind of backfilling, "" for EASY.
+// ParseBackfill reads a kind of backfilling, "" for AsSet.
 func ParseBackfill(s string) (Backfill, error) {
 	for i, name := range backfillNames {
 		if strings.EqualFold(s, name) {
 			return Backfill(i), nil
 		}
 	}
-	if s == "" {
-		return EASY, nil
-	}
 	return 0, fmt.Errorf("%w: no backfill %q: use fcfs, easy or conservative", ErrInvalid, s)
 }
 
-// CycleSpec is how a cycle goes about it. The zero value is EASY.
+// CycleSpec is how a cycle goes about it. The zero value is what the settings say.
 type CycleSpec struct {
 	Backfill Backfill
-	// Depth is how many jobs that do not fit now are planned ahead; 0: as Backfill
-	// has it, one for EASY.
+	// Depth is how many jobs that do not fit now are planned ahead with EASY; 0: as many
+	// as the setting depth says.
 	Depth int
 	// WidestFirst lets, of the jobs that could start around those that are planned,
 	// those that ask for most processors go first, whatever their priority.
@@ -77,10 +76,24 @@ func (s *CycleSpec) depth() int {
 		return 0
 	case s.Backfill == Conservative:
 		return cycle.All
-	case s.Depth > 0:
-		return s.Depth
 	}
-	return 1
+	return s.Depth
+}
+
+// asSet has the settings say what nobody has said.
+func (s *CycleSpec) asSet(tx *Tx) error {
+	set, err := tx.settings()
+	if err != nil {
+		return err
+	}
+	if s.Backfill == AsSet {
+		s.Backfill = set.Backfill
+	}
+	if s.Depth < 0 || s.Depth > 0 && s.Backfill != EASY {
+		return fmt.Errorf("%w: a depth of %d with backfill %s; depth is for easy, and 1 or more", ErrInvalid, s.Depth, s.Backfill)
+	}
+	s.Depth = cmp.Or(s.Depth, set.Depth)
+	return nil
 }
 
 // CycleReport is what a cycle did.
@@ -108,8 +121,8 @@ func (tx *Tx) Cycle(spec CycleSpec) (*CycleReport, error) {
 	if !tx.Writable() {
 		return nil, ErrReadOnly
 	}
-	if spec.Depth < 0 || spec.Depth > 0 && spec.Backfill != EASY {
-		return nil, fmt.Errorf("%w: a depth of %d with backfill %s; depth is for easy, and 1 or more", ErrInvalid, spec.Depth, spec.Backfill)
+	if err := spec.asSet(tx); err != nil {
+		return nil, err
 	}
 	if spec.By == ByLauncher {
 		if err := tx.LaunchBy(LaunchExec); err != nil {

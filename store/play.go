@@ -25,6 +25,9 @@ func Play(tx *Tx, spec CycleSpec, until time.Time) ([]Played, error) {
 	if !tx.Writable() {
 		return nil, ErrReadOnly
 	}
+	if err := spec.asSet(tx); err != nil {
+		return nil, err
+	}
 	p := &play{tx: tx, spec: spec, started: make(map[uint64]int64)}
 	list, err := p.prepare()
 	if err != nil {

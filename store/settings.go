@@ -54,6 +54,8 @@ type Settings struct {
 	HalfLife        time.Duration  // after so long use counts half
 	Decays          bool           // such use is kept
 	MinJobAge       time.Duration  // for how long squeue lists jobs that have ended
+	Backfill        Backfill       // how far cycles plan ahead that are not told
+	Depth           int            // how many jobs that do not fit they plan with EASY
 	Enforce         string         // how memory is kept to what was asked for: auto, cgroup, poll or none
 }
 
@@ -81,6 +83,13 @@ var settingDefs = []settingDef{
 			s.Access, err = index.ParseAccess(v)
 			return err
 		}},
+	{"backfill", "easy", "how cycles plan ahead: easy (the first that does not fit, the others around it), fcfs (nobody passes one that does not fit) or conservative (all are planned)",
+		func(_ *index.Defs, v string, s *Settings) (err error) {
+			if s.Backfill, err = ParseBackfill(v); err == nil && s.Backfill == AsSet {
+				s.Backfill = EASY
+			}
+			return err
+		}},
 	{"bind", "compact", "how devices are chosen on nodes that name theirs: compact (evenly from few groups), tight (one group after the other) or scatter (evenly from all)",
 		func(_ *index.Defs, v string, s *Settings) (err error) {
 			if s.Bind, err = devices.ParsePolicy(v); err == nil && s.Bind == devices.NoPolicy {
@@ -99,6 +108,13 @@ var settingDefs = []settingDef{
 		func(_ *index.Defs, v string, s *Settings) error { return readName(v, &s.Partition) }},
 	{"default_walltime", "3600", "seconds that a request without a walltime gets",
 		func(_ *index.Defs, v string, s *Settings) error { return readSeconds(v, 1, &s.DefaultWalltime) }},
+	{"depth", "1", "how many jobs that do not fit a cycle plans with backfill easy",
+		func(_ *index.Defs, v string, s *Settings) error {
+			if err := readCount(v, mostPlanned, &s.Depth); err != nil || s.Depth < 1 {
+				return fmt.Errorf("%q is not a number from 1 to %d", v, mostPlanned)
+			}
+			return nil
+		}},
 	{"detect", "warn", "what the first pass after a host was started does about devices that the host is found to lack: drain (them), warn (an event says so) or off",
 		func(_ *index.Defs, v string, s *Settings) error {
 			return readWord(v, &s.Detect, "drain", "warn", "off")
@@ -255,6 +271,9 @@ func readSeconds(v string, least int64, to *time.Duration) error {
 	*to = lasting(n)
 	return nil
 }
+
+// mostPlanned bounds the setting depth: more is conservative.
+const mostPlanned = 1_000_000
 
 // readCount reads a number up to a limit.
 func readCount(v string, most int, to *int) (err error) {

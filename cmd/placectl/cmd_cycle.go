@@ -41,8 +41,8 @@ func cycleVerb() *verb {
 			"`placectl work`: after its commit passes are made on the hosts where there is something to do, on others than this\n" +
 			"one by ssh, as ssh HOST placectl --db D work --once; D is the setting launch_db. Any number of cycles may run at once.",
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "backfill", Usage: "`B` is fcfs, easy or conservative (easy)"},
-			&cli.IntFlag{Name: "depth", Usage: "plan the first `N` that do not fit (1)"},
+			&cli.StringFlag{Name: "backfill", Usage: "`B` is fcfs, easy or conservative (the setting backfill)"},
+			&cli.IntFlag{Name: "depth", Usage: "plan the first `N` that do not fit (the setting depth)"},
 			&cli.BoolFlag{Name: "widest", Usage: "of those that could backfill, the one with most processors first, whatever its priority"},
 			&cli.BoolFlag{Name: "launch", Usage: "have jobs executed, here and on other hosts over ssh"},
 			&cli.StringFlag{Name: "exec", Usage: "launch jobs with `CMD`"},
@@ -134,7 +134,7 @@ func (r *runner) cycleSpec(c *cli.Context) (spec store.CycleSpec, err error) {
 	if spec.Backfill, err = store.ParseBackfill(c.String("backfill")); err != nil {
 		return spec, usagef("--backfill: %w", err)
 	}
-	if spec.Depth = c.Int("depth"); c.IsSet("depth") && (spec.Depth < 1 || spec.Backfill != store.EASY) {
+	if spec.Depth = c.Int("depth"); c.IsSet("depth") && (spec.Depth < 1 || spec.Backfill == store.FCFS || spec.Backfill == store.Conservative) {
 		return spec, usagef("--depth is for easy, and 1 or more")
 	}
 	spec.WidestFirst = c.Bool("widest")
