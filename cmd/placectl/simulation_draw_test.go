@@ -102,6 +102,8 @@ func init() {
 // settingValues are what settings are set to; "" is the default.
 var settingValues = map[string][]string{
 	"access":             {"shared", "singleuser", "singlejob", "singletask", ""},
+	"backfill":           {"easy", "fcfs", "conservative", "best", ""},
+	"depth":              {"1", "3", "0", ""},
 	"bind":               {"compact", "tight", "scatter", "loose", ""},
 	"chunk_fit":          {"first", "exact", ""},
 	"default_walltime":   {"60", "3600", "0", ""},
