@@ -288,3 +288,60 @@ func (r rows) User(owner uint64) (string, error) {
 	}
 	return j.User, nil
 }
+
+// Candidate is a node that a site's own policy may choose.
+type Candidate struct {
+	*index.Node
+	Left []index.Amount // of its consumables, now
+	Jobs int            // on it now
+}
+
+// Candidates are the nodes that could serve a request now, or some chunk of it, in
+// node order: what the policy local chooses from. The error is a *placer.Refusal
+// when it can never run.
+func (tx *Tx) Candidates(r placer.Request) ([]Candidate, error) {
+	q := tx.asking(r)
+	a, err := q.read()
+	if err != nil {
+		return nil, err
+	}
+	return q.candidates(a)
+}
+
+func (q asking) candidates(a placer.Ask) ([]Candidate, error) {
+	tx := q.tx
+	snap, err := tx.snapshot(q.r.Queue)
+	if err != nil {
+		return nil, err
+	}
+	numbers, err := snap.Candidates(a, tx.now)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]Candidate, len(numbers))
+	for i, number := range numbers {
+		n, err := tx.NodeByNumber(number)
+		if err != nil {
+			return nil, err
+		}
+		on, err := tx.Occupancy(n)
+		if err != nil {
+			return nil, err
+		}
+		out[i] = Candidate{n, tx.Left(n), on.Jobs}
+	}
+	return out, nil
+}
+
+// order asks the site's own policy for its order of nodes, by name.
+func (q asking) order(a placer.Ask) ([]string, error) {
+	local := q.tx.db.opt.Local
+	if q.r.Ranking != nil || local == nil {
+		return q.r.Ranking, nil
+	}
+	list, err := q.candidates(a)
+	if err != nil {
+		return nil, err
+	}
+	return local(list), nil
+}

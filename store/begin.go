@@ -159,7 +159,7 @@ func (p *passage) notReady(s span, j *row.Job) (string, error) {
 	}
 	first := s.Busy
 	first.End = now + 1
-	err = taking{p.tx, "it", s.Node, first, &beginner{s.Owner}, j.User}.conflict()
+	err = p.tx.allocations().taking("it", s.Node, first, &beginner{s.Owner}, j.User).Conflict()
 	var conflict *Conflict
 	if !errors.As(err, &conflict) {
 		return "", err

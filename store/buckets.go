@@ -11,6 +11,7 @@ import (
 	"github.com/placectl/placectl/placer"
 	"github.com/placectl/placectl/placer/limits"
 	"github.com/placectl/placectl/store/internal/row"
+	"github.com/placectl/placectl/store/internal/settings"
 	"github.com/placectl/placectl/timeline"
 )
 
@@ -66,7 +67,7 @@ func (tx *Tx) PlacementSets(queue string, keys []string) ([]PlacementSet, error)
 	if len(keys) > 0 {
 		var names []string
 		for _, k := range keys {
-			if err := readResources(defs, k, &names, groupable); err != nil {
+			if err := settings.Resources(defs, k, &names, groupable); err != nil {
 				return nil, fmt.Errorf("%w group key: %w", ErrInvalid, err)
 			}
 		}

@@ -2,12 +2,15 @@ package store
 
 import (
 	"fmt"
+	"slices"
+	"time"
 
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/locality"
 	"github.com/placectl/placectl/store/internal/check"
 	"github.com/placectl/placectl/store/internal/derived"
 	"github.com/placectl/placectl/store/internal/file"
+	"github.com/placectl/placectl/store/internal/rewind"
 	"github.com/placectl/placectl/store/internal/row"
 	"github.com/placectl/placectl/timeline"
 )
@@ -104,4 +107,61 @@ func (tx *Tx) checked() *check.Store {
 		},
 		Batch: func(number uint32) locality.Rows { return tx.batches().Rows(number) },
 	}
+}
+
+// ClockReset is what a clock that was wrong has left behind.
+type ClockReset struct {
+	Was, Now time.Time // the instants that the file stood for, and stands for
+	// Begun and ended are the jobs and reservations that began or ended by the wrong
+	// clock, as events, in their order. They are not undone.
+	Changed []*Event
+}
+
+// ResetClock puts the instant that the file stands for back, after somebody has written
+// with a clock that was ahead. Everything derived is made anew. What has begun by the
+// wrong clock goes on, from the new instant for as long as it would have; what has ended
+// stays so. It fails with ErrInvalid where the new instant is not before the present
+// one.
+//
+// Who is to be let in although his clock is behind opens the database with
+// Options.Behind.
+func (tx *Tx) ResetClock(to time.Time) (*ClockReset, error) {
+	if !tx.Writable() {
+		return nil, ErrReadOnly
+	}
+	out := &ClockReset{Was: time.Unix(tx.state.AsOf, 0), Now: to}
+	if to.Unix() >= tx.state.AsOf || to.Unix() < 0 {
+		return nil, fmt.Errorf("%w: the clock can be reset to an instant before %s, at which the database stands, and not to %s", ErrInvalid, stamp(tx.state.AsOf), stamp(to.Unix()))
+	}
+	err := tx.EachEvent(0, func(ev *Event) (bool, error) {
+		if ev.Time.After(to) && slices.Contains(begunOrEnded, ev.New) {
+			out.Changed = append(out.Changed, ev)
+		}
+		return true, nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return out, tx.spoil(resetClock(tx, to.Unix()))
+}
+
+// begunOrEnded are the states that events of those who have begun or ended lead to.
+var begunOrEnded = []string{JobRunning.String(), JobFinished.String(), JobFailed.String(), JobCancelled.String(), "active", "ended"}
+
+func resetClock(tx *Tx, to int64) error {
+	if err := tx.flush(); err != nil { // what this transaction has done so far
+		return err
+	}
+	if err := rewind.To(tx.file, to, tx.state.AsOf); err != nil {
+		return err
+	}
+	tx.state.AsOf, tx.now, tx.dirty = to, to, true
+	tx.state.UsageSince = min(tx.state.UsageSince, to)
+	tx.loaded = newLoaded(tx)
+	if err := check.NewFindings(func(string) {}).Repair(tx.checked()); err != nil {
+		return err
+	}
+	tx.loaded = newLoaded(tx)
+	tx.loaded.freed.Anywhere()
+	return nil
 }

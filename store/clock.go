@@ -7,6 +7,7 @@ import (
 
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/placer"
+	"github.com/placectl/placectl/store/internal/bookings"
 	"github.com/placectl/placectl/store/internal/file"
 	"github.com/placectl/placectl/store/internal/row"
 )
@@ -119,7 +120,7 @@ func (p *passage) all(due []change) error {
 }
 
 // stamp is an instant as messages show it.
-func stamp(t int64) string { return time.Unix(t, 0).UTC().Format(time.RFC3339) }
+func stamp(t int64) string { return row.Stamp(t) }
 
 // change is an instant at which an owner's time begins or ends by the clock.
 type change struct {
@@ -153,7 +154,7 @@ func (p *passage) reservation(c change) error {
 	if !slices.Contains(p.renewed, r.Series) {
 		p.renewed = append(p.renewed, r.Series)
 	}
-	return booking{p.tx, r}.forget()
+	return bookings.Forget(p.tx.file, r)
 }
 
 // beginOn moves nodes on which a stretch has begun.

@@ -238,7 +238,7 @@ func (al allocations) conflict(j *row.Job, guest timeline.Guest, by bool) (bool,
 		return false, err
 	}
 	for _, s := range spans {
-		err := (taking{al.Tx, "the plan", s.Node, s.Busy, guest, j.User}).conflict()
+		err := al.taking("the plan", s.Node, s.Busy, guest, j.User).Conflict()
 		if errors.Is(err, ErrConflict) {
 			return true, nil
 		}

@@ -78,7 +78,8 @@ func (r renaming) move(j *row.Job) error {
 }
 
 func (r renaming) conflict(res index.ResID, why string) error {
-	return row.Clash(fmt.Sprintf("%s of node %s", resourceName(r.tx.loaded.defs, uint16(res)), r.old.Name), why)
+	def, _ := r.tx.loaded.defs.Get(res)
+	return row.Clash(def.Name+" of node "+r.old.Name, why)
 }
 
 // carryOut gives the running jobs what they have of the new devices, once the node's row

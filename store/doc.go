@@ -83,9 +83,9 @@
 // make of them what callers get; package derived is what index and calendar are lent, and
 // what else follows from rows, clock.go the notion of now. What is about one noun alone is
 // a method of a type around the transaction: attempts, plans, allocations, waiting,
-// overdue, payloads, reservations, queues, counters, nodeDevices, nodeIndex, classShares. nodes.go,
-// ask.go and place.go, begin.go, extend.go, finish.go, reserve.go and standing.go are what
-// can be done, conflict.go verifies it; device.go is which devices a job has, whom
+// overdue, payloads, reservations, queues, counters, nodeDevices, nodeIndex, classShares. setting_table.go
+// has the settings that there are. nodes.go, ask.go and place.go, begin.go, extend.go, finish.go, reserve.go and standing.go are what
+// can be done, package takings verifies it; device.go is which devices a job has, whom
 // package nodes has given them, device_node.go and device_change.go what becomes of them when a
 // node names others, is split or joined; pool.go and counter.go
 // count what belongs to no node; limit.go is who may have how much, sharing.go who may do what, who pays, and whose jobs make way for whose, usage.go says what jobs have had, priority.go reads what those that wait are put in order by; metrics.go

@@ -8,6 +8,7 @@ import (
 
 	"github.com/placectl/placectl/placer"
 	"github.com/placectl/placectl/store/internal/row"
+	"github.com/placectl/placectl/store/internal/takings"
 	"github.com/placectl/placectl/store/internal/usage"
 	"github.com/placectl/placectl/timeline"
 )
@@ -85,7 +86,7 @@ func (al allocations) mayReach(j *row.Job, spans []span, end int64) error {
 	}
 	for i := range spans {
 		spans[i].End = end
-		if err := (taking{al.Tx, what, spans[i].Node, spans[i].Busy, guest, j.User}).conflict(); err != nil {
+		if err := al.taking(what, spans[i].Node, spans[i].Busy, guest, j.User).Conflict(); err != nil {
 			return err
 		}
 	}
@@ -189,4 +190,11 @@ func (al allocations) occupyAgain(j *row.Job, spans []span, was JobState) error 
 		}
 	}
 	return al.loaded.releases.Put(j.End, owner, j.AllNodes())
+}
+
+// taking is what somebody takes of a node, to be verified.
+func (al allocations) taking(what string, node uint32, b timeline.Busy, guest timeline.Guest, user string) takings.Taking {
+	src := takings.Source{Calendar: al.calendar, Nodes: al.loaded.nodes, UserOf: rows{al.Tx}.User,
+		Owner: func(b timeline.Busy) (fmt.Stringer, error) { return al.Owner(b) }}
+	return takings.Taking{Source: src, What: what, Node: node, Span: b, Guest: guest, User: user}
 }

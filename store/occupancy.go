@@ -140,3 +140,27 @@ func (al allocations) accrue(j *row.Job) error {
 	}
 	return al.loaded.usage.Accrue(spans, now-from)
 }
+
+// Left is what is left of a node's consumables now: all of them where nothing is
+// on it, nothing where somebody has it whole.
+func (tx *Tx) Left(n *index.Node) []index.Amount { return tx.leftAt(n, tx.calendar().Now()) }
+
+// leftAt is the same at another instant, as far as it is planned.
+func (tx *Tx) leftAt(n *index.Node, at int64) []index.Amount {
+	c := tx.calendar()
+	defs, err := tx.Resources()
+	if err != nil {
+		return nil // whoever goes on finds out: nothing can be placed or looked at without them
+	}
+	quantities, capacity := placer.Consumables(defs, n)
+	peak := make([]int64, len(quantities))
+	standing := c.Taken(n.Number, at, at+1, nil, quantities, peak)
+	out := make([]index.Amount, len(quantities))
+	for i, q := range quantities {
+		out[i].Res = index.ResID(q)
+		if standing != timeline.Whole {
+			out[i].Value.Num = max(0, capacity[i]-peak[i])
+		}
+	}
+	return out
+}

@@ -3,12 +3,12 @@ package store
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"strconv"
 
 	"github.com/placectl/placectl/placer"
 	"github.com/placectl/placectl/store/internal/row"
 	"github.com/placectl/placectl/store/internal/shares"
+	"github.com/placectl/placectl/store/internal/wishes"
 )
 
 // Outlook tells why jobs wait and when they are expected to start, as things stand:
@@ -21,15 +21,13 @@ import (
 // what their different requests cost. An outlook holds as long as its transaction
 // writes nothing.
 type Outlook struct {
-	tx        *Tx
-	wishes    map[string]*wish
-	snapshots map[string]*placer.Snapshot // by queue
-	jobs      [2]map[uint64]Prospect      // of those that were asked about last, and before them
-	letting   letting
-	asked     row.Job           // who was asked about last
-	delays    bool              // how long a job has waited matters: the setting set_delay
-	searches  int               // for starts
-	shares    *shares.Allotment // nil as long as it was not asked for
+	tx      *Tx
+	wishes  *wishes.Wishes
+	jobs    [2]map[uint64]Prospect // of those that were asked about last, and before them
+	letting letting
+	asked   row.Job           // who was asked about last
+	delays  bool              // how long a job has waited matters: the setting set_delay
+	shares  *shares.Allotment // nil as long as it was not asked for
 }
 
 // Wait is what a job waits for before all else.
@@ -67,8 +65,9 @@ func (tx *Tx) Outlook() (*Outlook, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Outlook{tx: tx, wishes: make(map[string]*wish), snapshots: make(map[string]*placer.Snapshot), jobs: [2]map[uint64]Prospect{{}},
-		letting: l, delays: set.SetDelay != 0}, nil
+	o := &Outlook{tx: tx, jobs: [2]map[uint64]Prospect{{}}, letting: l, delays: set.SetDelay != 0}
+	o.wishes = wishes.New(wishes.Source{Now: tx.now, Kind: o.kind, Ask: o.ask, Snapshot: tx.snapshot, Refusal: isRefusal, Often: func() { tx.loaded.releases.Often = true }})
+	return o, nil
 }
 
 // Prospect says how a job stands, and when it is expected to start.
@@ -181,16 +180,16 @@ func (o *Outlook) remember(id uint64, p Prospect) {
 // kept says what keeps a job that has no plan from its turn, with no Wait when
 // nothing does.
 func (o *Outlook) kept(j *row.Job) (Prospect, error) {
-	w, err := o.wish(j)
+	w, err := o.wishes.Of(j)
 	if err != nil {
 		return Prospect{}, err
 	}
 	held := j.State == JobHeld
 	switch {
-	case w.err != nil && held && j.Reason != "" && !markedOf(j.Reason):
-		return Prospect{Wait: WaitsNever, Reason: w.err.Error() + "; held: " + j.Reason}, nil
-	case w.err != nil:
-		return Prospect{Wait: WaitsNever, Reason: w.err.Error()}, nil
+	case w.Never != nil && held && j.Reason != "" && !markedOf(j.Reason):
+		return Prospect{Wait: WaitsNever, Reason: w.Never.Error() + "; held: " + j.Reason}, nil
+	case w.Never != nil:
+		return Prospect{Wait: WaitsNever, Reason: w.Never.Error()}, nil
 	case held:
 		return Prospect{Wait: WaitsHeld, Reason: j.Reason}, nil
 	}
@@ -228,7 +227,7 @@ func (o *Outlook) expect(j *row.Job, p *Prospect) error {
 	if err != nil || !known {
 		return err
 	}
-	plan, refused, err := o.earliest(j, after)
+	plan, refused, err := o.wishes.Earliest(j, after)
 	if err != nil {
 		return err
 	}
@@ -322,91 +321,14 @@ func (o *Outlook) capped(j *row.Job) (string, error) {
 	return o.shares.State.Classes[at].Name, nil
 }
 
-// wish is what jobs that ask for the same have in common.
-type wish struct {
-	ask    placer.Ask
-	err    error  // why it can never run
-	short  string // why it does not fit now, once that was asked
-	starts []wishStart
-}
-
-// wishStart is an earliest start that was found: that from any instant of
-// after..plan.Start on.
-type wishStart struct {
-	after   int64
-	plan    *placer.Plan
-	refused error
-}
-
-// wish finds what is known of a job's request.
-func (o *Outlook) wish(j *row.Job) (*wish, error) {
-	apart, err := o.tx.waiting().tellsApart(j, o.letting)
-	if err != nil {
-		return nil, err
-	}
-	key := requestKind(j, apart)
-	if o.delays {
-		key += strconv.FormatInt(j.Submit, 10)
-	}
-	if w := o.wishes[key]; w != nil {
-		return w, nil
-	}
-	w := new(wish)
-	if err := o.read(w, j); err != nil && !isRefusal(err) {
-		return nil, err
-	} else if err != nil {
-		w.err = err
-	}
-	o.wishes[key] = w
-	return w, nil
-}
-
-// read reads a request, and makes sure that it can run at all.
-func (o *Outlook) read(w *wish, j *row.Job) (err error) {
-	if w.ask, err = (asking{o.tx, j.Request(), subject(j), j.Walltime}).read(); err != nil {
-		return err
-	}
-	w.ask.Since = j.Submit
-	snap := o.snapshots[j.Queue]
-	if snap == nil {
-		if snap, err = o.tx.snapshot(j.Queue); err != nil {
-			return err
-		}
-		o.snapshots[j.Queue] = snap
-	}
-	return snap.Possible(w.ask)
-}
-
-// earliest finds the earliest start of a job's request from an instant on; refused
-// says why there is none.
-func (o *Outlook) earliest(j *row.Job, after int64) (plan *placer.Plan, refused, err error) {
-	w, err := o.wish(j)
-	if err != nil {
-		return nil, nil, err
-	}
-	at := slices.IndexFunc(w.starts, func(s wishStart) bool { return s.after <= after && (s.plan == nil || after <= s.plan.Start) })
-	if at >= 0 {
-		return w.starts[at].plan, w.starts[at].refused, nil
-	}
-	if o.searches++; o.searches == 2 {
-		o.tx.loaded.releases.Often = true
-	}
-	plan, err = o.snapshots[j.Queue].Earliest(w.ask, after)
-	if err != nil && !isRefusal(err) {
-		return nil, nil, err
-	}
-	w.starts = append(w.starts, wishStart{after, plan, err})
-	return plan, err, nil
-}
-
 // limited says which rule keeps a job from starting now, "" for none.
 func (o *Outlook) limited(j *row.Job) (string, error) {
-	w, err := o.wish(j)
-	if err != nil || len(w.ask.Demands) == 0 {
+	w, err := o.wishes.Of(j)
+	if err != nil || len(w.Ask.Demands) == 0 {
 		return "", err
 	}
-	if d := w.ask.Demands.Short(o.tx.now, w.ask.Duration, true); d != nil {
-		return d.Text(o.tx.now, w.ask.Duration), nil
+	if d := w.Ask.Demands.Short(o.tx.now, w.Ask.Duration, true); d != nil {
+		return d.Text(o.tx.now, w.Ask.Duration), nil
 	}
 	return "", nil
 }
@@ -417,13 +339,19 @@ func (o *Outlook) short(j *row.Job) (string, error) {
 	if j.ID >= o.tx.state.Looked || j.Never {
 		return "", nil
 	}
-	w, err := o.wish(j)
-	if err != nil || w.short != "" {
-		return w.short, err
+	return o.wishes.Short(j)
+}
+
+// kind tells jobs apart that ask for different things.
+func (o *Outlook) kind(j *row.Job) (string, error) {
+	apart, err := o.tx.waiting().tellsApart(j, o.letting)
+	key := requestKind(j, apart)
+	if o.delays {
+		key += strconv.FormatInt(j.Submit, 10)
 	}
-	_, err = o.snapshots[j.Queue].Place(w.ask, o.tx.now)
-	if err != nil && isRefusal(err) {
-		w.short, err = err.Error(), nil
-	}
-	return w.short, err
+	return key, err
+}
+
+func (o *Outlook) ask(j *row.Job) (placer.Ask, error) {
+	return asking{o.tx, j.Request(), subject(j), j.Walltime}.read()
 }

@@ -230,7 +230,7 @@ func (p placing) occupyNodes() error {
 	nodes := make([]uint32, len(takings))
 	for i, t := range takings {
 		span := timeline.Busy{Start: p.plan.Start, End: p.plan.End, Owner: row.JobOwner(p.ID), Held: true, Use: t.Use}
-		if err := (taking{p.tx, "the plan", t.Node, span, guest, p.User}).conflict(); err != nil {
+		if err := p.tx.allocations().taking("the plan", t.Node, span, guest, p.User).Conflict(); err != nil {
 			return err
 		}
 		if err := p.tx.calendar().Put(t.Node, span); err != nil {

@@ -3,7 +3,6 @@ package store
 import (
 	"fmt"
 	"slices"
-	"time"
 
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/placer"
@@ -280,42 +279,6 @@ func (o *order) sort(line []*row.Job) error {
 	priority.Sort(list)
 	for i := range list {
 		line[i] = list[i].Is
-	}
-	return nil
-}
-
-// readJobPriority reads the setting job_priority, readHalfLife half_life. What decays is kept
-// where either wants it.
-func readJobPriority(defs *index.Defs, v string, s *Settings) error {
-	if s.JobPriority = v; v == "" {
-		return nil
-	}
-	p, err := placer.ParseJobPriority(defs, v)
-	if err != nil {
-		return err
-	}
-	if p.IsDefault() {
-		s.JobPriority = ""
-	}
-	s.Decays = s.Decays || p.Speaks(placer.JobTermFairshare, placer.JobTermUsage, placer.JobTermTarget)
-	return nil
-}
-
-func readHalfLife(_ *index.Defs, v string, s *Settings) error {
-	if s.HalfLife = 7 * 24 * time.Hour; v == "" {
-		return nil
-	}
-	s.Decays = true
-	return readAtLeast(v, time.Second, &s.HalfLife)
-}
-
-// readAtLeast reads a time that is no shorter than another.
-func readAtLeast(v string, least time.Duration, to *time.Duration) error {
-	if err := readSpan(v, to); err != nil {
-		return err
-	}
-	if *to < least {
-		return fmt.Errorf("%q is less than %s", v, least)
 	}
 	return nil
 }

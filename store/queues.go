@@ -7,6 +7,7 @@ import (
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/placer"
 	"github.com/placectl/placectl/store/internal/row"
+	"github.com/placectl/placectl/store/internal/settings"
 	"github.com/placectl/placectl/store/internal/sharing"
 )
 
@@ -95,7 +96,7 @@ func (tx *Tx) SetQueue(q Queue) error {
 	}
 	var names []string
 	for _, key := range q.GroupKey {
-		if err := readResources(defs, key, &names, groupable); err != nil {
+		if err := settings.Resources(defs, key, &names, groupable); err != nil {
 			return fmt.Errorf("%w group key of queue %s: %w", ErrInvalid, q.Name, err)
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/placer"
 	"github.com/placectl/placectl/placer/recur"
+	"github.com/placectl/placectl/store/internal/bookings"
 	"github.com/placectl/placectl/store/internal/row"
 	"github.com/placectl/placectl/timeline"
 )
@@ -89,7 +90,7 @@ func (rs reservations) addOne(s row.ReserveSpec, name string) (*row.Reservation,
 	if err != nil {
 		return nil, err
 	}
-	if err := r.valid(); err != nil {
+	if err := bookings.Valid(r.Reservation, rs.now, maxWalltime); err != nil {
 		return nil, err
 	}
 	if err := r.choosePools(s.Request); err != nil {
@@ -120,7 +121,7 @@ func (r booking) choose(s row.ReserveSpec) error {
 		return err
 	}
 	r.End = s.Start + a.Duration
-	if err := r.validTime(); err != nil {
+	if err := bookings.ValidTime(r.Reservation, r.tx.now, maxWalltime); err != nil {
 		return err
 	}
 	snap, err := r.tx.snapshot(s.Request.Queue)
@@ -195,41 +196,7 @@ func (r booking) keep() error {
 	if err := r.tx.happened(reservationEvent(r.Reservation, "", r.State(r.tx.now))); err != nil {
 		return err
 	}
-	return r.put()
-}
-
-// put writes a reservation and makes it findable by its number and by
-// whom it lets in.
-func (r booking) put() error {
-	if err := r.tx.file.Put(row.ReservationIDs, row.Key64(r.ID), row.EncodeText(r.Name)); err != nil {
-		return err
-	}
-	for _, a := range r.Access {
-		if err := r.tx.file.Mark(row.Access, row.AccessKey(a, r.ID)); err != nil {
-			return err
-		}
-	}
-	return r.tx.file.Put(row.Reservations, []byte(r.Name), row.EncodeReservation(r.Reservation))
-}
-
-func (r booking) valid() error {
-	if len(r.Nodes) == 0 {
-		return fmt.Errorf("%w: reservation %s has no nodes", ErrInvalid, r.Name)
-	}
-	if r.Limit < 0 {
-		return fmt.Errorf("%w: reservation %s lets a job use %d s of it", ErrInvalid, r.Name, r.Limit)
-	}
-	return r.validTime()
-}
-
-func (r booking) validTime() error {
-	switch {
-	case r.End <= r.Start || r.End-r.Start > maxWalltime:
-		return fmt.Errorf("%w: reservation %s lasts %d s; it must be from 1 s to %d s", ErrInvalid, r.Name, r.End-r.Start, maxWalltime)
-	case r.End <= r.tx.now:
-		return fmt.Errorf("%w: reservation %s would be over already", ErrInvalid, r.Name)
-	}
-	return nil
+	return bookings.Put(r.tx.file, r.Reservation)
 }
 
 // freeName makes sure that a name can be given to a reservation: that of one that
@@ -267,7 +234,7 @@ func (rs reservations) forgetEnded(name string) error {
 	if err != nil {
 		return err
 	}
-	return booking{rs.Tx, old}.forget()
+	return bookings.Forget(rs.file, old)
 }
 
 // keptOut is the Conflict of a reservation with what has the i-th of its nodes in
@@ -285,7 +252,7 @@ func (r booking) keptOut(i int) error {
 			return err
 		}
 		if !in {
-			return taking{tx: r.tx, what: "reservation " + r.Name, node: node}.takenBy(b)
+			return r.tx.allocations().taking("reservation "+r.Name, node, b, nil, "").TakenBy(b)
 		}
 	}
 	return c.Err()
@@ -342,7 +309,7 @@ func (r booking) remove() error {
 			return err
 		}
 	}
-	return r.forget()
+	return bookings.Forget(r.tx.file, r.Reservation)
 }
 
 // end takes a reservation off the calendar. The row stays, to be
@@ -367,16 +334,4 @@ func (r booking) end() error {
 		}
 	}
 	return r.tx.loaded.releases.Remove(r.End, owner)
-}
-
-func (r booking) forget() error {
-	if err := r.tx.file.Remove(row.ReservationIDs, row.Key64(r.ID)); err != nil {
-		return err
-	}
-	for _, a := range r.Access {
-		if err := r.tx.file.Remove(row.Access, row.AccessKey(a, r.ID)); err != nil {
-			return err
-		}
-	}
-	return r.tx.file.Remove(row.Reservations, []byte(r.Name))
 }

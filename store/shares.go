@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/placer/fairshare"
 	"github.com/placectl/placectl/placer/limits"
 	"github.com/placectl/placectl/store/internal/row"
@@ -128,23 +127,6 @@ func (tx *Tx) ClassOf(requestor string) (string, error) {
 
 // UnitNodes is the share_unit of which every node has one.
 const UnitNodes = shares.Nodes
-
-// readUnit reads the setting share_unit.
-func readUnit(defs *index.Defs, v string, to *string) error {
-	if v == UnitNodes {
-		*to = v
-		return nil
-	}
-	def, ok := defs.Lookup(v)
-	if !ok {
-		return fmt.Errorf("no resource %q%s: %w", v, index.DidYouMean(v, append(defs.Names(), UnitNodes)), ErrNotFound)
-	}
-	if !def.Consumable {
-		return fmt.Errorf("%s is not used up by jobs: expected nodes or a consumable resource", def.Name)
-	}
-	*to = def.Name
-	return nil
-}
 
 // classShares is the transaction as far as it is about the shares of classes.
 type classShares struct{ *Tx }

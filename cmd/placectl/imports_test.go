@@ -54,6 +54,12 @@ const importRules = `
 	index, timeline, store/internal/row, store/internal/file, store/internal/ledger, store/internal/nodes < store/internal/usage
 	index, timeline, placer, placer/fairshare, store/internal/row, store/internal/nodes, store/internal/usage < store/internal/shares
 	store/internal/usage, store/internal/shares < store
+	store/internal/row, store/internal/file, store/internal/answers < store/internal/rewind
+	store/internal/row, store/internal/file  < store/internal/bookings
+	index, timeline, store/internal/row, store/internal/nodes < store/internal/takings
+	index, store/internal/row                < store/internal/settings
+	placer, store/internal/row               < store/internal/wishes
+	store/internal/rewind, store/internal/bookings, store/internal/takings, store/internal/settings, store/internal/wishes < store
 	store/internal/row, store/internal/file  < store/internal/replica
 	store/internal/replica                   < store, store/internal/etcd, store/logtest
 	store/internal/row, store/internal/file, store/internal/replica, store/internal/etcd < store/internal/drivers

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"reflect"
 	"strconv"
+	"time"
 	"unicode"
 	"unicode/utf8"
 )
@@ -98,3 +99,6 @@ func appendOther(b []byte, v reflect.Value) []byte {
 	}
 	return append(b, text...)
 }
+
+// Stamp is how messages write an instant, in Unix seconds.
+func Stamp(t int64) string { return time.Unix(t, 0).UTC().Format(time.RFC3339) }

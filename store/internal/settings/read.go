@@ -1,0 +1,107 @@
+// Package settings reads the values of settings as people write them.
+package settings
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/store/internal/row"
+)
+
+// Longest bounds times, in seconds: a hundred years.
+const Longest = 100 * 366 * 86400
+
+// Seconds reads a number of seconds.
+func Seconds(v string, least int64, to *time.Duration) error {
+	n, err := strconv.ParseInt(v, 10, 64)
+	if err != nil || n < least || n > Longest {
+		return fmt.Errorf("%q is not a number of seconds from %d to %d", v, least, int64(Longest))
+	}
+	*to = time.Duration(n) * time.Second
+	return nil
+}
+
+// Count reads a number up to a limit.
+func Count(v string, most int, to *int) (err error) {
+	if *to, err = strconv.Atoi(v); err != nil || *to < 0 || *to > most {
+		return fmt.Errorf("%q is not a number from 0 to %d", v, most)
+	}
+	return nil
+}
+
+// Span reads a number of seconds, or one of minutes, hours or days with their letter.
+func Span(v string, to *time.Duration) error {
+	units := map[byte]int64{'s': 1, 'm': 60, 'h': 3600, 'd': 86400}
+	digits, unit := v, int64(1)
+	if n := len(v); n > 0 && units[v[n-1]] > 0 {
+		digits, unit = v[:n-1], units[v[n-1]]
+	}
+	n, err := strconv.ParseInt(digits, 10, 64)
+	if err != nil || n < 0 || n > Longest/unit {
+		return fmt.Errorf("%q is not a time such as 3600, 90m, 12h or 30d", v)
+	}
+	*to = time.Duration(n*unit) * time.Second
+	return nil
+}
+
+// Word reads one of some words.
+func Word(v string, to *string, words ...string) error {
+	*to = v
+	if slices.Contains(words, v) {
+		return nil
+	}
+	return fmt.Errorf("%q is not %s or %s", v, strings.Join(words[:len(words)-1], ", "), words[len(words)-1])
+}
+
+func Bool(v string, to *bool) error {
+	b, err := strconv.ParseBool(strings.ToLower(v))
+	*to = b
+	if err != nil {
+		return fmt.Errorf("%q is neither true nor false", v)
+	}
+	return nil
+}
+
+func Resources(defs *index.Defs, v string, to *[]string, fit func(*index.Defs, index.Def) error) error {
+	for name := range strings.SplitSeq(v, ",") {
+		if name = strings.TrimSpace(name); name == "" {
+			continue
+		}
+		def, ok := defs.Lookup(name)
+		if !ok {
+			return fmt.Errorf("no resource %q%s: %w", name, index.DidYouMean(name, defs.Names()), row.ErrNotFound)
+		}
+		if err := fit(defs, def); err != nil {
+			return err
+		}
+		if !slices.Contains(*to, def.Name) {
+			*to = append(*to, def.Name)
+		}
+	}
+	return nil
+}
+
+// Name reads a name of letters, digits, dots, dashes and underscores.
+func Name(v string, to *string) error {
+	if *to = v; v == "" || strings.ContainsFunc(v, func(c rune) bool {
+		return c != '.' && c != '-' && c != '_' && (c|0x20 < 'a' || c|0x20 > 'z') && (c < '0' || c > '9')
+	}) {
+		return fmt.Errorf("%q has other characters than letters, digits, dots, dashes and underscores", v)
+	}
+	return nil
+}
+
+// AtLeast reads a time that is no shorter than another.
+func AtLeast(v string, least time.Duration, to *time.Duration) error {
+	if err := Span(v, to); err != nil {
+		return err
+	}
+	if *to < least {
+		return fmt.Errorf("%q is less than %s", v, least)
+	}
+	return nil
+}

@@ -1,0 +1,102 @@
+// Package takings verifies that somebody can have what a plan or a reservation takes of a
+// node: by the node's own row and calendar, whatever the indexes say.
+package takings
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/store/internal/nodes"
+	"github.com/placectl/placectl/store/internal/row"
+	"github.com/placectl/placectl/timeline"
+)
+
+// Source is what a taking asks.
+type Source struct {
+	Calendar func() *timeline.Calendar
+	Nodes    *nodes.Rows
+	UserOf   func(owner uint64) (string, error)          // whose job it is, "" for a reservation
+	Owner    func(b timeline.Busy) (fmt.Stringer, error) // as messages call it
+}
+
+// Taking is what a user takes of a node: the whole of it or amounts, for a stretch of time.
+type Taking struct {
+	Source
+	What  string // who takes it, as messages call it
+	Node  uint32
+	Span  timeline.Busy
+	Guest timeline.Guest
+	User  string
+}
+
+// Conflict is its Conflict with somebody whom the guest minds and who has
+// the node or the amounts then; nil when nobody does. It answers by the node's own row
+// and calendar, whatever the indexes say.
+func (t Taking) Conflict() error {
+	c := t.Calendar()
+	until := c.End(t.Span)
+	for _, b := range c.At(t.Node) {
+		if b.Start >= until || c.End(b) <= t.Span.Start || t.Guest.Ignores(&b, t.Span.Start, until) {
+			continue
+		}
+		if b.Use != nil && t.Span.Use != nil && !t.stranger(b) {
+			continue
+		}
+		return t.TakenBy(b)
+	}
+	if t.Span.Use != nil {
+		return t.overcommitted()
+	}
+	return c.Err()
+}
+
+// stranger reports whether another's share of the node may not lie beside the one
+// that is taken, because one of the two is for its own user's jobs only.
+func (t Taking) stranger(other timeline.Busy) bool {
+	if !other.Use.Alone && !t.Span.Use.Alone || other.Claim || t.Span.Claim {
+		return false
+	}
+	theirs, err := t.UserOf(other.Owner)
+	return err != nil || theirs != t.User
+}
+
+// TakenBy is the Conflict with a stretch of somebody else's.
+func (t Taking) TakenBy(b timeline.Busy) error {
+	name, err := t.Nodes.Name(t.Node)
+	if err != nil {
+		return err
+	}
+	who, err := t.Owner(b)
+	if err != nil {
+		return err
+	}
+	return row.Clash(t.What, fmt.Sprintf("node %s is taken by %s from %s to %s", name, who, row.Stamp(b.Start), row.Stamp(t.Calendar().End(b))))
+}
+
+// overcommitted is the Conflict of wanting more of a node than is left of it.
+func (t Taking) overcommitted() error {
+	n, err := t.Nodes.Kept(t.Node)
+	if err != nil {
+		return err
+	}
+	peak := make([]int64, len(n.Quantities))
+	t.Calendar().Taken(t.Node, t.Span.Start, t.Calendar().End(t.Span), t.Guest, n.Quantities, peak)
+	for _, a := range t.Span.Use.Amounts {
+		left := int64(0)
+		if i := slices.Index(n.Quantities, a.Quantity); i >= 0 {
+			left = n.Capacity[i] - peak[i]
+		}
+		if a.N > left {
+			defs, err := t.Nodes.Resources()
+			if err != nil {
+				return err
+			}
+			def, _ := defs.Get(index.ResID(a.Quantity))
+			return row.Clash(t.What, fmt.Sprintf("node %s has not so much %s left from %s to %s", n.Name,
+				def.Name, row.Stamp(t.Span.Start), row.Stamp(t.Span.End)))
+
+		}
+	}
+	return t.Calendar().Err()
+}
