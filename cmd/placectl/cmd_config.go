@@ -16,8 +16,10 @@ func configVerb() *verb {
 	return &verb{
 		Name:     "config",
 		Category: "Cluster",
-		Usage:    "the settings of the store",
-		Example:  "placectl config list",
+		Usage:    "the settings of the database",
+		Description: "list says of each setting what it is for, what may stand in it, and what holds where nobody has set it. In their\n" +
+			"names - and _ are the same. The flag of a verb that is called as a setting goes before it.",
+		Example: "placectl config list\nplacectl config set overdue=finish",
 		Verbs: []*verb{
 			{Name: "list", Usage: "every setting", Access: verbs.Reads, InTx: (*runner).configList,
 				Example: "placectl config list"},

@@ -71,7 +71,7 @@ func frontVerb(f frontEnd, example string) *verb {
 		Usage:    "the commands of " + f.whose + ": what they are asked here they answer as there",
 		Args:     []verbs.Arg{{Name: "COMMAND", Kind: verbs.KindText}, {Name: "WORDS", Kind: verbs.KindText, Optional: true, Many: true}},
 		Description: "COMMAND is one of " + strings.Join(f.commands, ", ") + ". Its options, its text and its exit status are those of\n" +
-			f.whose + ". So does placectl when it is called by that name: placectl install-frontends makes links. The database\n" +
+			f.whose + ". placectl install-frontends makes links, by whose names placectl does the same. The database\n" +
 			"is what PLACECTL_DB says, or a line db = FILE in ~/.config/placectl.conf or /etc/placectl.conf.",
 		Access:  verbs.Writes,
 		Raw:     true,

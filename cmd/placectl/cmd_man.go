@@ -46,7 +46,7 @@ func (r *runner) man(*cli.Context) error {
 	section("SPELLING OF VALUES", spelling)
 	page.WriteString(".SH VERBS\n")
 	for _, e := range r.verbs {
-		manSection(&page, e.Verb(), "")
+		r.manSection(&page, e.Verb(), "")
 	}
 	section("EXIT STATUS", statuses)
 	section("ENVIRONMENT", manEnvironment)
@@ -70,17 +70,17 @@ placectl.db.lock  the lock beside it; it may be empty, and must not be removed w
 /var/tmp/placectl-UID  what a host executes (the setting state_dir)`
 
 // manSection writes a verb's subsection, and those of the verbs below it.
-func manSection(page *strings.Builder, v *verb, above string) {
+func (r *runner) manSection(page *strings.Builder, v *verb, above string) {
 	if v.Hidden {
 		return
 	}
 	path := strings.TrimSpace(above + " " + v.Name)
 	page.WriteString(".SS placectl " + path + "\n")
 	text := verbs.NewPage(0)
-	v.Help(text, path)
+	r.verbs.HelpOf(v, text, path)
 	writeRoff(page, strings.TrimSuffix(text.String(), "\nGlobal flags are listed by placectl help.\n"))
 	for _, sub := range v.Verbs {
-		manSection(page, sub, path)
+		r.manSection(page, sub, path)
 	}
 }
 

@@ -44,8 +44,8 @@ func submitVerb() *verb {
 			&cli.StringFlag{Name: "begin", Usage: "not before `TIME`"},
 			&cli.StringFlag{Name: "deadline", Usage: "it has to end by `TIME`; a job that no longer can is cancelled"},
 			&cli.BoolFlag{Name: "hold", Usage: "it waits for placectl unhold"},
-			&cli.BoolFlag{Name: "no-requeue", Usage: "when it is stopped for another class's sake it is cancelled, not queued again"},
-			&cli.StringFlag{Name: "requestor", Usage: "who asks, as class map understands it (the user)"}}),
+			&cli.BoolFlag{Name: "no-requeue", Usage: "when it is stopped for others' sake it is cancelled, not queued again"},
+			&cli.StringFlag{Name: "requestor", Usage: "`WHO` asks, as class map understands it (the user)"}}),
 		Access:   verbs.Writes,
 		Statuses: []int{exit.NotNow, exit.Never},
 		Example: "job=$(placectl submit 4:ncpus=8 -t 2h -o id -- ./simulate --all)\n" +

@@ -83,7 +83,7 @@ func (r *runner) printHelp(inv invocation) error {
 	if v := inv.Leaf(); v == nil {
 		r.verbs.Help(p)
 	} else {
-		v.Help(p, inv.Verb())
+		r.verbs.HelpOf(v, p, inv.Verb())
 	}
 	_, err := io.WriteString(r.stdout, p.String())
 	return err
@@ -93,7 +93,7 @@ func (r *runner) printHelp(inv invocation) error {
 func (r *runner) briefly(inv invocation) {
 	if v := inv.Leaf(); v != nil && !v.Runs() && len(inv.Args) == 0 && len(v.Verbs) > 0 && !r.audience().Document && !r.Quiet {
 		p := verbs.NewPage(r.audience().width)
-		v.Brief(p, inv.Verb())
+		r.verbs.BriefOf(v, p, inv.Verb())
 		io.WriteString(r.stderr, p.String()+"\n") //nolint:errcheck // the error comes behind it
 	}
 }

@@ -54,8 +54,8 @@ func PayloadFlags() []cli.Flag {
 		&cli.StringFlag{Name: "retry-wait", Usage: "the first of them begins `D` later, each further one twice as long, an hour at most (30s)"},
 		&cli.StringFlag{Name: "signal", Usage: "it is sent `SIG@SECONDS` before its end, such as USR1@120; B:USR1@120 only its first process"},
 		&cli.StringFlag{Name: "grace", Usage: "it has `D` between being told to terminate and being killed (30s)"},
-		&cli.StringFlag{Name: "mail", Usage: "the setting hook is asked to tell its owner of `LIST`: begin, end, fail, requeue (docs/hooks/mail sends mail)"},
-		&cli.StringFlag{Name: "mail-to", Usage: "in the owner's place `ADDRESS` is, or several with commas between"},
+		&cli.StringFlag{Name: "mail", Usage: "its owner is told of `LIST`: begin, end, fail, requeue, by the program of the setting hook (docs/hooks/mail sends mail)"},
+		&cli.StringFlag{Name: "mail-to", Usage: "`ADDRESS` is told, not the owner; or several with commas between"},
 	}
 }
 

@@ -82,9 +82,9 @@ var spelling = [][2]string{
 	{"NODES", "n1,n[001-128,200]; all"},
 }
 
-// Help explains the verb, which is called by all words of path: what it looks like in use
-// first, then what it does, and how it ends last.
-func (v *Verb[R]) Help(p *Page, path string) {
+// HelpOf explains a verb of the list, which is called by all words of path: what it looks like
+// in use first, then what it does, and how it ends last.
+func (l List[R]) HelpOf(v *Verb[R], p *Page, path string) {
 	p.wrapped(fmt.Sprintf("placectl %s: %s", path, v.Usage), 2)
 	p.title("USAGE")
 	p.wrapped("  placectl "+path+v.usageTail(), 4)
@@ -96,7 +96,7 @@ func (v *Verb[R]) Help(p *Page, path string) {
 		p.WriteString("\n")
 		p.prose(v.Description)
 	}
-	v.listVerbs(p)
+	l.listVerbs(v, p, path)
 	p.flags(v.Flags)
 	if own := v.AllStatuses(); v.Passes {
 		p.exitStatus(append(own, exit.OK, exit.Interrupted), exit.Own, false)
@@ -106,25 +106,38 @@ func (v *Verb[R]) Help(p *Page, path string) {
 	p.WriteString("\nGlobal flags are listed by placectl help.\n")
 }
 
-// listVerbs lists the verbs below this one.
-func (v *Verb[R]) listVerbs(p *Page) {
+// listVerbs lists the verbs below one, and those that stand elsewhere and may be called so.
+func (l List[R]) listVerbs(v *Verb[R], p *Page, path string) {
 	title := "VERBS"
-	for _, sub := range v.Verbs {
-		if sub.Hidden {
-			continue
-		}
+	entry := func(label, text string) {
 		if title != "" {
 			p.title(title)
 			title = ""
 		}
-		p.Entry(sub.Name, sub.Usage, verbColumn)
+		p.Entry(label, text, verbColumn)
+	}
+	for _, sub := range v.Verbs {
+		if !sub.Hidden {
+			entry(sub.Name, sub.Usage)
+		}
+	}
+	for _, e := range l {
+		var words []string
+		for _, also := range e.Also {
+			if word, ok := strings.CutPrefix(also, path+" "); ok {
+				words = append(words, word)
+			}
+		}
+		if len(words) > 0 {
+			entry(strings.Join(words, ", "), e.Make().Usage+" (placectl "+e.Name+")")
+		}
 	}
 }
 
-// Brief is what a noun that was named without a verb answers: its verbs.
-func (v *Verb[R]) Brief(p *Page, path string) {
+// BriefOf is what a noun that was named without a verb answers: its verbs.
+func (l List[R]) BriefOf(v *Verb[R], p *Page, path string) {
 	p.wrapped(fmt.Sprintf("placectl %s: %s", path, v.Usage), 2)
-	v.listVerbs(p)
+	l.listVerbs(v, p, path)
 }
 
 func (v *Verb[R]) usageTail() string {

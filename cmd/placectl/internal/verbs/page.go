@@ -39,6 +39,16 @@ func (p *Page) wrapped(text string, indent int) {
 	}
 }
 
+// hanging writes a line, and behind an indent what of it is too long.
+func (p *Page) hanging(line string, indent int) {
+	n := output.BreakAt([]byte(line), p.Width)
+	p.WriteString(strings.TrimRight(line[:n], " ") + "\n")
+	if rest := strings.TrimLeft(line[n:], " "); rest != "" {
+		p.WriteString(strings.Repeat(" ", indent))
+		p.wrapped(rest, indent)
+	}
+}
+
 // title begins a part of the page.
 func (p *Page) title(s string) { p.WriteString("\n" + s + "\n") }
 
@@ -54,7 +64,7 @@ func (p *Page) Entry(label, text string, column int) {
 }
 
 // prose writes paragraphs, which are apart by an empty line, or by one that is indented and
-// stays as it is. How a paragraph was broken into lines does not count.
+// stays a line of its own. How a paragraph was broken into lines does not count.
 func (p *Page) prose(text string) {
 	var paragraph []string
 	flush := func() {
@@ -67,12 +77,22 @@ func (p *Page) prose(text string) {
 		switch {
 		case line == "" || line[0] == ' ':
 			flush()
-			p.WriteString(line + "\n")
+			p.hanging(line, hangs(line))
 		default:
 			paragraph = append(paragraph, line)
 		}
 	}
 	flush()
+}
+
+// hangs is how far an indented line that is too long is indented where it goes on: below its
+// second column if it has one.
+func hangs(line string) int {
+	text := strings.TrimLeft(line, " ")
+	if _, second, ok := strings.Cut(text, "  "); ok {
+		return len(line) - len(strings.TrimLeft(second, " "))
+	}
+	return len(line) - len(text) + 2
 }
 
 // code writes lines as they are, behind an indent.
