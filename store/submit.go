@@ -28,6 +28,7 @@ type Submission struct {
 	Attended  bool   // the submitter waits for the start and launches it himself
 	Command   []string
 	Payload   *Payload // what it carries besides its command; nil for nothing
+	Notes     []string // what the submitter is to know of it: events of the job, or of the array's first
 }
 
 // Limits of a submission.
@@ -78,6 +79,11 @@ func (ws waiting) submit(s Submission) ([]*row.Job, error) {
 			}
 		}
 		list[i] = &one
+	}
+	for _, note := range s.Notes {
+		if err := ws.happened(row.Event{Job: list[0].ID, Event: "note", Old: list[0].State.String(), New: list[0].State.String(), Reason: note}); err != nil {
+			return nil, ws.spoil(err)
+		}
 	}
 	if s.Throttle > 0 {
 		return list, ws.spoil(ws.counters().throttle(list[0].ID, int64(s.Throttle), nil))

@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -47,6 +48,9 @@ func (ch *change) Submit(s fronts.Submission) ([]*fronts.Job, error) {
 	if err := classOf(ch.Tx, c, &sub); err != nil {
 		return nil, err
 	}
+	if sub.Notes = s.Notes; len(s.Notes) > maxNotes {
+		sub.Notes = append(s.Notes[:maxNotes:maxNotes], fmt.Sprintf("and %d more", len(s.Notes)-maxNotes))
+	}
 	if s.Plan {
 		return ch.planned(sub)
 	}
@@ -63,6 +67,10 @@ func (ch *change) Submit(s fronts.Submission) ([]*fronts.Job, error) {
 	}
 	return out, nil
 }
+
+// maxNotes bounds how many notes a submission leaves: a script may have any number of
+// options that are ignored.
+const maxNotes = 16
 
 // complete gives a submission what qsub and sbatch give a job and submit does not.
 func (ch *change) complete(sub *store.Submission, s *fronts.Submission, sc *script, umask, chdir bool) error {

@@ -255,6 +255,10 @@ func (r *runner) readText(name string) (infile.Text, error) {
 
 // notef tells the user something that is not part of the answer; -q silences it.
 func (r *runner) notef(format string, args ...any) {
+	if r.front != nil {
+		r.front.Notes = append(r.front.Notes, spell.Printable(fmt.Sprintf(format, args...)))
+		return
+	}
 	if r.rec != nil {
 		r.rec.Add(keyed.Part{Note: fmt.Sprintf(format, args...)})
 		return

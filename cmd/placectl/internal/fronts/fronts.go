@@ -111,7 +111,8 @@ type Submission struct {
 	Line   string   // the whole command line
 	Plan   bool     // it is only to be said when it would start
 
-	Attended bool // its command is executed where it was typed
+	Notes    []string // what is to be said of it: standard error stays empty
+	Attended bool     // its command is executed where it was typed
 }
 
 // About is what is known of a cluster as a whole.
