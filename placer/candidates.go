@@ -15,6 +15,14 @@ type found struct {
 	class  index.Class
 }
 
+// before is node order: by priority, then as declared.
+func (f found) before(g found) bool {
+	if f.bucket.Priority != g.bucket.Priority {
+		return f.bucket.Priority > g.bucket.Priority
+	}
+	return f.node < g.node
+}
+
 // candidates are the nodes of one class of one bucket, ascending.
 type candidates struct {
 	roaring.IntPeekable

@@ -2,6 +2,7 @@ package placer
 
 import (
 	"fmt"
+	"iter"
 	"maps"
 	"slices"
 	"strings"
@@ -31,7 +32,32 @@ func newSite(defs *index.Defs, signature []index.ResID, now, grace int64) *site 
 	c := &cluster{defs: defs, jobs: make(map[string]*Plan), users: make(map[uint64]string)}
 	ix := index.New(defs, signature, nil, index.Limits{})
 	c.Snapshot = &Snapshot{Index: ix, Calendar: timeline.NewCalendar(nil, now, grace), Now: now, Releases: c.releases, Rows: c}
-	return &site{cluster: c, rooms: make(map[uint32][]index.Amount)}
+	s := &site{cluster: c, rooms: make(map[uint32][]index.Amount)}
+	c.Planned = s.planned
+	return s
+}
+
+// planned lists when what is on nodes from an instant on begins and ends.
+func (c *site) planned(from int64) iter.Seq2[int64, []uint32] {
+	at := make(map[int64][]uint32)
+	for i := range c.nodes {
+		for _, b := range c.Calendar.At(uint32(i)) {
+			for _, t := range []int64{b.Start, b.End} {
+				if t >= from {
+					at[t] = append(at[t], uint32(i))
+				}
+			}
+		}
+	}
+	return func(yield func(int64, []uint32) bool) {
+		for _, t := range slices.Sorted(maps.Keys(at)) {
+			for _, node := range at[t] { // one by one, as different owners' are
+				if !yield(t, []uint32{node}) {
+					return
+				}
+			}
+		}
+	}
 }
 
 // add declares a node.

@@ -19,28 +19,29 @@ type member struct {
 	level level
 	per   []int
 	speed float64 // for maxbalance
-	path  string  // for topology: where in the network it is
+	leaf  int32   // for topology: its leaf switch
 }
 
 // pool finds all nodes that could serve a chunk, in node order.
 func (s *seeker) pool(cands [][]index.Candidate) []member {
 	at := make(map[uint32]int) // with one kind of chunk no node comes twice
 	several := len(s.Chunks) > 1
+	if s.policy == Topology {
+		s.net = s.network()
+	}
 	var out []member
-	var sp spot
 	for kind := range s.Chunks {
+		out = slices.Grow(out, s.mostOf(cands[kind]))
+		rooms := s.roomsFor(kind)
 		add := func(f found) {
-			if !s.look(&sp, f.node, f.bucket, f.class) {
-				return
-			}
-			n := s.holds(&sp, kind, s.Chunks[kind].Count)
-			if n == 0 || !s.takeHost(&sp) {
+			n := rooms.on(f)
+			if n == 0 {
 				return
 			}
 			i, known := at[f.node]
 			if !known {
 				i = len(out)
-				out = append(out, s.member(f, &sp))
+				out = append(out, s.member(f, &rooms.spot))
 			}
 			if several && !known {
 				at[f.node] = i
@@ -70,6 +71,19 @@ func (s *seeker) pool(cands [][]index.Candidate) []member {
 	return out
 }
 
+// mostOf is how many nodes could come from candidates that are whole buckets.
+func (s *seeker) mostOf(cands []index.Candidate) (n int) {
+	for _, c := range cands {
+		if count := &c.Bucket.Count; c.Cells[0].Nodes == nil {
+			n += int(count[index.Free] + count[index.Later])
+			if s.shares || s.ended != nil || s.empty {
+				n += int(count[index.Busy])
+			}
+		}
+	}
+	return n
+}
+
 // member makes a member of the pool of a spot.
 func (s *seeker) member(f found, sp *spot) member {
 	n := len(s.Chunks)
@@ -82,7 +96,7 @@ func (s *seeker) member(f found, sp *spot) member {
 	case MaxBalance:
 		m.speed = s.speed(sp)
 	case Topology:
-		m.path = s.switchPath(sp)
+		m.leaf = s.net.leaf(sp)
 	}
 	return m
 }
@@ -90,6 +104,11 @@ func (s *seeker) member(f found, sp *spot) member {
 // byPool tries the parts that the policy proposes: of the nodes of the best
 // reservation affinity first, then with those of the next as well.
 func (s *seeker) byPool(cands [][]index.Candidate) ([]Allotment, shortfall) {
+	if len(s.Chunks) == 1 && len(s.Grants) == 0 {
+		if chunks := s.bestPart(cands[0]); chunks != nil {
+			return chunks, shortfall{}
+		}
+	}
 	all := s.pool(cands)
 	var short shortfall
 	for upTo := required; upTo <= repelled; upTo++ {
@@ -176,14 +195,6 @@ func indices(n int) []int {
 	out := make([]int, n)
 	for i := range out {
 		out[i] = i
-	}
-	return out
-}
-
-func pickMembers(members []member, which []int) []member {
-	out := make([]member, len(which))
-	for i, k := range which {
-		out[i] = members[k]
 	}
 	return out
 }

@@ -28,6 +28,73 @@ func (s *seeker) runs(members []member) iter.Seq[[]member] {
 	return slices.Values(runs)
 }
 
+// shortestRow is the shortest row of neighbours that holds a request of one kind of chunk,
+// of several such the first; nil when none does. Rows that could not be long enough
+// whatever is on their nodes are passed over, and where none can be shorter it ends.
+func (s *seeker) shortestRow(cands []index.Candidate) iter.Seq[*spot] {
+	rooms, need := s.roomsFor(0), s.Chunks[0].Count
+	sets := s.nodeSets(0, cands)
+	set := make([]int32, s.Index.Limits().Nodes+1) // by node: which of the sets it is in, plus one; the last is in none
+	mosts, most := make([]int, len(sets)), 0
+	for i, c := range sets {
+		mosts[i] = rooms.most(c.bucket)
+		most = max(most, mosts[i])
+		for it := c.nodes.ManyIterator(); ; {
+			var numbers [256]uint32
+			n := it.NextMany(numbers[:])
+			for _, node := range numbers[:n] {
+				set[node] = int32(i + 1)
+			}
+			if n == 0 {
+				break
+			}
+		}
+	}
+	if most == 0 {
+		return nil
+	}
+	least := (need + most - 1) / most
+	var best []found
+	for from := 0; from < len(set) && len(best) != least; from++ {
+		to, could := from, 0
+		for ; set[to] != 0; to++ {
+			could += mosts[set[to]-1]
+		}
+		if could < need {
+			from = to
+			continue
+		}
+		var row []found
+		held := 0
+		for ; from <= to; from++ {
+			if i := set[from] - 1; i >= 0 {
+				f := found{uint32(from), sets[i].bucket, sets[i].class}
+				if n := rooms.on(f); n > 0 {
+					row, held = append(row, f), held+n
+					continue
+				}
+			}
+			if held >= need && (best == nil || len(row) < len(best)) {
+				if best = slices.Clone(row); len(best) == least {
+					break
+				}
+			}
+			row, held = row[:0], 0
+		}
+		from = to
+	}
+	if best == nil {
+		return nil
+	}
+	return func(yield func(*spot) bool) {
+		for _, f := range best {
+			if sp := s.spotAt(f.node, f.bucket, f.class); sp != nil && !yield(sp) {
+				return
+			}
+		}
+	}
+}
+
 // scattered is the shortfall of a request that wants nodes in a row.
 func (s *seeker) scattered(cands [][]index.Candidate) shortfall {
 	short := shortfall{cands: cands, row: true}

@@ -3,24 +3,107 @@ package placer
 import (
 	"cmp"
 	"iter"
+	"maps"
 	"math"
 	"slices"
+
+	"github.com/RoaringBitmap/roaring/v2"
+	"github.com/placectl/placectl/index"
 )
 
 // speed is what nodes are balanced by: the speed of their processors, else their
 // own.
 func (s *seeker) speed(sp *spot) float64 {
 	row := s.traitsOf(sp)
+	if row == nil {
+		return balancedBy(index.Speed{})
+	}
+	return balancedBy(index.Speed{Node: row.Speed, Processors: row.ProcSpeed})
+}
+
+func balancedBy(speed index.Speed) float64 {
 	switch {
-	case row == nil:
-		return 1
-	case row.ProcSpeed != 0:
-		return row.ProcSpeed
-	case row.Speed != 0:
-		return row.Speed
+	case speed.Processors != 0:
+		return speed.Processors
+	case speed.Node != 0:
+		return speed.Node
 	}
 	return 1
 }
+
+// maxSpeeds is up to how many speeds the nodes of each are gone through by themselves.
+const maxSpeeds = 64
+
+// oneSpeed is the nodes of the speed that holds a request of one kind of chunk alone, of
+// several such speeds that of the first node; nil where no speed does, or where bitmaps do
+// not tell which nodes have which.
+func (s *seeker) oneSpeed(cands []index.Candidate) iter.Seq[*spot] {
+	speeds, known := s.evenSpeeds()
+	if !known {
+		return nil
+	}
+	rooms, need := s.roomsFor(0), s.Chunks[0].Count
+	var first found
+	var best *roaring.Bitmap
+	for _, nodes := range speeds {
+		var front found
+		held := 0
+		for f := range s.inOrderAmong(0, cands, nodes) {
+			n := rooms.on(f)
+			if n == 0 {
+				continue
+			}
+			if held == 0 {
+				if front = f; best != nil && first.before(f) {
+					break
+				}
+			}
+			if held += n; held >= need {
+				first, best = front, nodes
+				break
+			}
+		}
+	}
+	if best == nil {
+		return nil
+	}
+	return func(yield func(*spot) bool) { s.spotsAmong(0, cands, best, yield) }
+}
+
+// evenSpeeds are the nodes of each speed that nodes are balanced by. They are not known
+// where there are very many, or two that count as equal and are not.
+func (s *seeker) evenSpeeds() (speeds map[float64]*roaring.Bitmap, known bool) {
+	list, known := s.Index.Speeds()
+	if !known {
+		return nil, false
+	}
+	speeds = make(map[float64]*roaring.Bitmap)
+	rest := roaring.Flip(roaring.New(), 0, uint64(s.Index.Limits().Nodes))
+	add := func(speed float64, nodes *roaring.Bitmap) {
+		if speeds[speed] == nil {
+			speeds[speed] = roaring.New()
+		}
+		speeds[speed].Or(nodes)
+	}
+	for speed, nodes := range list {
+		add(balancedBy(speed), nodes)
+		if rest.AndNot(nodes); len(speeds) > maxSpeeds {
+			return nil, false
+		}
+	}
+	add(balancedBy(index.Speed{}), rest)
+	sorted := slices.Sorted(maps.Keys(speeds))
+	for i := 1; i < len(sorted); i++ {
+		if width(sorted[i-1], sorted[i]) == 0 {
+			return nil, false
+		}
+	}
+	return speeds, true
+}
+
+// width is how far two speeds are apart: 2.6 and 2.8 no less than 2.4 and 2.6, whatever
+// they are as float64.
+func width(lo, hi float64) float64 { return math.Round((hi - lo) * 1e6) }
 
 // balanced are the spans of speed that hold the request, the smallest first. For
 // each slowest speed the narrowest span is enough.
@@ -68,9 +151,8 @@ func (s *seeker) balanced(members []member) iter.Seq[[]member] {
 			held[k] -= n
 		}
 	}
-	width := func(s span) float64 { return math.Round((s.hi - s.lo) * 1e6) } // 2.8-2.6 is no less than 2.6-2.4
 	slices.SortStableFunc(spans, func(a, b span) int {
-		return cmp.Or(cmp.Compare(width(a), width(b)), cmp.Compare(a.first, b.first))
+		return cmp.Or(cmp.Compare(width(a.lo, a.hi), width(b.lo, b.hi)), cmp.Compare(a.first, b.first))
 	})
 	return func(yield func([]member) bool) {
 		for _, sp := range spans[:min(len(spans), maxParts)] {

@@ -27,6 +27,8 @@ func (s *seeker) inGroups(cands [][]index.Candidate) ordered {
 		}
 	case s.policy == Local:
 		return s.byList(cands)
+	case s.policy == LastAvailable:
+		return s.byNextStart(cands)
 	case s.policy == Priority:
 		return s.byPriority(cands)
 	}

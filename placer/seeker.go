@@ -24,8 +24,7 @@ type seeker struct {
 	hosts   map[string]bool // those that a scattered request has a chunk on
 	journal []taking
 	guest   Guest
-	paths   map[string]string // switch paths, each once
-	text    []byte
+	net     *network
 	pers    []int      // room for the per of members
 	gaveUp  bool       // a search was too long
 	traits  index.Node // of the node looked at last

@@ -257,7 +257,7 @@ func (tx *Tx) snapshot(queue string) (*placer.Snapshot, error) {
 			key = q.GroupKey
 		}
 	}
-	return &placer.Snapshot{Index: ix, Calendar: tx.calendar(), Now: tx.now, Releases: tx.loaded.releases.After, Rows: rows{tx}, Used: tx.Used,
+	return &placer.Snapshot{Index: ix, Calendar: tx.calendar(), Now: tx.now, Releases: tx.loaded.releases.After, Planned: tx.loaded.releases.PlannedFrom, Rows: rows{tx}, Used: tx.Used,
 		Rules: placer.Rules{GroupKey: resIDs(ix.Defs(), key), ExplicitSets: set.ExplicitSets, DoNotSpan: set.DoNotSpan,
 			ExactFit: set.ExactFit, Access: set.Access, Topology: resIDs(ix.Defs(), set.Topology),
 			SetOrder: set.SetOrder, SetDelay: seconds(set.SetDelay)}}, nil

@@ -251,11 +251,37 @@ func (l *life) holds(t *rapid.T) {
 		if err := l.asGiven(tx); err != nil {
 			return err
 		}
+		if err := l.plannedHolds(tx); err != nil {
+			return err
+		}
 		return tx.EachNode(func(n *index.Node) error { return l.nodeHolds(tx, n, stretches[n.Number]) })
 	})
 	if err != nil {
 		l.t.Fatal(err)
 	}
+}
+
+// plannedHolds: whatever is to begin on a node is listed by its time (policy
+// lastavailable goes by that).
+func (l *life) plannedHolds(tx *Tx) error {
+	type beginning struct {
+		at   int64
+		node uint32
+	}
+	listed := make(map[beginning]bool)
+	for t, nodes := range tx.loaded.releases.PlannedFrom(tx.now) {
+		for _, node := range nodes {
+			listed[beginning{t, node}] = true
+		}
+	}
+	return tx.EachNode(func(n *index.Node) error {
+		for _, b := range tx.calendar().At(n.Number) {
+			if b.Start > tx.now && !listed[beginning{b.Start, n.Number}] {
+				l.t.Errorf("what begins on %s at %d is not listed by time", n.Name, b.Start)
+			}
+		}
+		return nil
+	})
 }
 
 // nodeHolds adds up, instant by instant, what jobs take of a node by their rows.

@@ -1,0 +1,81 @@
+package placer
+
+import (
+	"iter"
+	"slices"
+
+	"github.com/placectl/placectl/index"
+)
+
+// A request of one kind of chunk need not see its whole pool where the best part of it can
+// be told before: no shorter row could hold it, no other speed has an earlier node.
+
+// bestPart serves a request of one kind of chunk from the best part of its pool without
+// looking at all of it. It returns nil where that part cannot be told, or does not serve.
+func (s *seeker) bestPart(cands []index.Candidate) []Allotment {
+	var part iter.Seq[*spot]
+	switch s.policy {
+	case Contiguous:
+		part = s.shortestRow(cands)
+	case MaxBalance:
+		part = s.oneSpeed(cands)
+	}
+	if part == nil {
+		return nil
+	}
+	chunks, _ := s.handOut(func(int) iter.Seq[*spot] { return part })
+	return chunks
+}
+
+// rooms tells how many chunks nodes have room for. Nodes of a bucket that are idle, with
+// nothing of their own that counts, have the same.
+type rooms struct {
+	*seeker
+	kind  int  // of chunk
+	spot  spot // of the node that was asked for last
+	idle  map[*index.Bucket]int
+	alike bool // buckets tell all that counts of idle nodes
+}
+
+func (s *seeker) roomsFor(kind int) *rooms {
+	r := &rooms{seeker: s, kind: kind, idle: make(map[*index.Bucket]int), alike: len(s.Grants) == 0}
+	for _, q := range s.quantities {
+		r.alike = r.alike && s.Index.Signed(index.ResID(q))
+	}
+	return r
+}
+
+// on is how many chunks a node has room for.
+func (r *rooms) on(f found) int {
+	idle := r.alike && (f.class == index.Free || r.empty) && !r.ruled.Contains(f.node)
+	if idle {
+		if n, known := r.idle[f.bucket]; known {
+			r.spot = spot{node: f.node, bucket: f.bucket, class: f.class, level: unreserved, left: r.spot.left[:0]}
+			return n
+		}
+	}
+	n := 0
+	if r.look(&r.spot, f.node, f.bucket, f.class) {
+		if n = r.holds(&r.spot, r.kind, r.Chunks[r.kind].Count); n > 0 && !r.takeHost(&r.spot) {
+			n = 0
+		}
+	}
+	if idle {
+		r.idle[f.bucket] = n
+	}
+	return n
+}
+
+// most is how many chunks a node of a bucket could have room for at best.
+func (r *rooms) most(b *index.Bucket) int {
+	n := r.Chunks[r.kind].Count
+	if p := r.Spec.Place.Arrange; p == Scatter || p == VScatter {
+		n = 1
+	}
+	for _, w := range r.Chunks[r.kind].Wants {
+		if v, _ := b.Get(w.Res); w.Value.Num > 0 && slices.Contains(r.quantities, uint16(w.Res)) && r.Index.Signed(w.Res) {
+			n = min(n, int(min(v.Num/w.Value.Num, index.Unlimited)))
+		}
+	}
+	return n
+}
