@@ -4,9 +4,12 @@ import (
 	"cmp"
 	"math"
 	"path/filepath"
+	"slices"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/daily"
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
+	"github.com/placectl/placectl/cmd/placectl/internal/report"
+	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/cmd/placectl/internal/trends"
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
 	"github.com/placectl/placectl/store"
@@ -21,15 +24,16 @@ func reportVerb() *verb {
 		Description: "Of all jobs that the database still has, or those that were there between two times. On a terminal: the cpus used,\n" +
 			"the jobs waiting and the mean wait over time, then the waits and bounded slowdowns of users (or classes, queues)\n" +
 			"in percentiles; other forms of -o have these as rows. --html makes one page that needs no network: who has which\n" +
-			"node when, to zoom and search in, the queue with reasons and expected starts, utilisation by hour, waits by user.",
-		Flags: append([]cli.Flag{
+			"node when, to zoom and search in, the queue with reasons and expected starts, utilisation by hour, waits by user; and\n" +
+			"with the flags of placectl whatif what those who wait would wait then.",
+		Flags: slices.Concat([]cli.Flag{
 			&cli.StringFlag{Name: "from", Usage: "from `TIME` on (the first submission)"},
 			&cli.StringFlag{Name: "to", Usage: "up to `TIME` (now)"},
 			&cli.StringFlag{Name: "html", Usage: "make a page of it, `FILE`, - for standard output"},
-		}, trendFlags()...),
+		}, trendFlags(), supposeFlags()),
 		Exclusive: []string{"html svg series"},
 		Access:    verbs.Reads,
-		Example:   "placectl report\nplacectl report --from now-7d --by queue\nplacectl report --html cluster.html\nplacectl report --svg use.svg\nplacectl report --series use.csv",
+		Example:   "placectl report\nplacectl report --from now-7d --by queue\nplacectl report --html cluster.html\nplacectl report --html bigger.html --add 'g[3-4] like g1'\nplacectl report --svg use.svg\nplacectl report --series use.csv",
 		Run:       (*runner).makeReport,
 	}
 }
@@ -59,6 +63,10 @@ func (r *runner) makeReport(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
+	otherwise, err := r.supposedOnPage(c)
+	if err != nil {
+		return err
+	}
 	var h *daily.Record
 	err = r.view(func(tx *store.Tx) (err error) {
 		h, err = daily.ReadRecord(tx, from, to, c.IsSet("html"))
@@ -69,7 +77,9 @@ func (r *runner) makeReport(c *cli.Context) error {
 	}
 	title := "placectl " + filepath.Base(r.DB)
 	if c.IsSet("html") {
-		page, err := h.Page(title).HTML()
+		made := h.Page(title)
+		made.Supposed = otherwise
+		page, err := made.HTML()
 		if err != nil {
 			return err
 		}
@@ -79,6 +89,40 @@ func (r *runner) makeReport(c *cli.Context) error {
 		return err
 	}
 	return r.printTrends(h.Series(), what, trends.Waits(h.Jobs, of))
+}
+
+// supposedOnPage is what a page is to say of another cluster or other rules, nil where no flag
+// asks for it.
+func (r *runner) supposedOnPage(c *cli.Context) (*report.Supposed, error) {
+	var words []string
+	for _, f := range supposeFlags() {
+		name := f.Names()[0]
+		if !c.IsSet(name) {
+			continue
+		}
+		if !c.IsSet("html") {
+			return nil, usagef("--%s is for the page of --html; placectl whatif answers by itself", name)
+		}
+		values := []string{c.String(name)}
+		if _, many := f.(*cli.StringSliceFlag); many {
+			values = c.StringSlice(name)
+		}
+		for _, v := range values {
+			words = append(words, "--"+name, v)
+		}
+	}
+	if words == nil {
+		return nil, nil
+	}
+	list, err := r.supposed(c)
+	if err != nil {
+		return nil, err
+	}
+	s := &report.Supposed{What: spell.JoinWords(words)}
+	for _, w := range list {
+		s.Rows = append(s.Rows, report.SupposedRow{Of: w.Of, Name: w.Name, Jobs: w.Jobs, Before: int64(w.Before.Seconds()), After: int64(w.After.Seconds()), LateBefore: w.LateBefore, LateAfter: w.LateAfter})
+	}
+	return s, nil
 }
 
 // printTrends prints waits in percentiles, for people behind curves of what there was.

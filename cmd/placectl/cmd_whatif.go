@@ -1,15 +1,14 @@
 package main
 
 import (
-	"cmp"
 	"errors"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/placectl/placectl/cmd/placectl/internal/daily"
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
 	"github.com/placectl/placectl/index"
@@ -27,14 +26,7 @@ func whatifVerb() *verb {
 			"nothing more coming. The answer has the mean waits of all, of each class and of each user, from submit to start;\n" +
 			"who has not started by the horizon counts as waiting until then (late). Nothing is written, and nobody is kept\n" +
 			"waiting: it works on a copy.",
-		Flags: []cli.Flag{
-			&cli.StringSliceFlag{Name: "add", Usage: "more nodes, `'NAMES like NODE'`: with what that one has"},
-			&cli.StringFlag{Name: "drop", Usage: "without the nodes `NAMES`: nothing new starts there"},
-			&cli.StringSliceFlag{Name: "limit", Usage: "under the limit `'KEY MEASURE=N'`, as placectl limit set has it"},
-			&cli.StringSliceFlag{Name: "preempt", Usage: "with the `RULE` of who makes way, as placectl preempt set has it, at once and as often as need be"},
-			&cli.StringFlag{Name: "backfill", Usage: "with `B`: fcfs, easy or conservative"},
-			&cli.StringFlag{Name: "horizon", Usage: "for so long, `D` (7d)"},
-		},
+		Flags:  supposeFlags(),
 		Access: verbs.Reads,
 		Alone:  true,
 		Example: "placectl whatif --add 'g[3-4] like g1'\n" +
@@ -44,42 +36,65 @@ func whatifVerb() *verb {
 	}
 }
 
+// supposeFlags say what is to be otherwise, and for how long the queue is played.
+func supposeFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.StringSliceFlag{Name: "add", Usage: "more nodes, `'NAMES like NODE'`: with what that one has"},
+		&cli.StringFlag{Name: "drop", Usage: "without the nodes `NAMES`: nothing new starts there"},
+		&cli.StringSliceFlag{Name: "limit", Usage: "under the limit `'KEY MEASURE=N'`, as placectl limit set has it"},
+		&cli.StringSliceFlag{Name: "preempt", Usage: "with the `RULE` of who makes way, as placectl preempt set has it, at once and as often as need be"},
+		&cli.StringFlag{Name: "backfill", Usage: "with `B`: fcfs, easy or conservative"},
+		&cli.StringFlag{Name: "horizon", Usage: "for so long, `D` (7d)"},
+	}
+}
+
 // defaultHorizon is for how long a queue is played forward.
 const defaultHorizon = 7 * 24 * time.Hour
 
 func (r *runner) whatif(c *cli.Context) error {
-	horizon, err := r.duration(c, "horizon")
+	list, err := r.supposed(c)
 	if err != nil {
 		return err
+	}
+	p := r.printer(output.Result{Columns: []output.Column{{Name: "of"}, {Name: "name"}, {Name: "jobs", Kind: output.Integer},
+		{Name: "before", Kind: output.Duration}, {Name: "after", Kind: output.Duration}, {Name: "difference", Kind: output.Duration},
+		{Name: "late_before", Kind: output.Integer}, {Name: "late_after", Kind: output.Integer}}})
+	for _, w := range list {
+		p.Row(w.Of, output.OrNil(w.Name), w.Jobs, w.Before, w.After, w.After-w.Before, w.LateBefore, w.LateAfter)
+	}
+	return p.Close()
+}
+
+// supposed plays the queue forward as it is, and with what the flags say, and compares.
+func (r *runner) supposed(c *cli.Context) ([]daily.Supposed, error) {
+	horizon, err := r.duration(c, "horizon")
+	if err != nil {
+		return nil, err
 	}
 	if !c.IsSet("horizon") {
 		horizon = defaultHorizon
 	}
 	if horizon <= 0 {
-		return usagef("--horizon: it must be more than 0")
+		return nil, usagef("--horizon: it must be more than 0")
 	}
-	var other *store.Backfill
-	if c.IsSet("backfill") {
-		b, err := store.ParseBackfill(c.String("backfill"))
-		if err != nil {
-			return usagef("--backfill: %w", err)
-		}
-		other = &b
+	var other store.CycleSpec
+	if other.Backfill, err = store.ParseBackfill(c.String("backfill")); err != nil {
+		return nil, usagef("--backfill: %w", err)
 	}
 	db, done, err := r.scratchCopy()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer done()
-	before, _, err := r.played(db, horizon, nil, nil)
+	before, _, err := r.played(db, horizon, store.CycleSpec{}, nil)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	after, until, err := r.played(db, horizon, other, func(tx *store.Tx) error { return r.suppose(tx, c) })
 	if err != nil {
-		return err
+		return nil, err
 	}
-	return r.printSupposed(before, after, until)
+	return daily.CompareWaits(before, after, until), nil
 }
 
 // scratchCopy makes a copy of the database that is gone when it is done with.
@@ -106,16 +121,12 @@ func (r *runner) scratchCopy() (db *store.DB, done func(), err error) {
 }
 
 // played plays the queue forward, after something was changed.
-func (r *runner) played(db *store.DB, horizon time.Duration, other *store.Backfill, change func(*store.Tx) error) (list []store.Played, until time.Time, err error) {
+func (r *runner) played(db *store.DB, horizon time.Duration, spec store.CycleSpec, change func(*store.Tx) error) (list []store.Played, until time.Time, err error) {
 	err = db.DryRun(func(tx *store.Tx) error {
 		if change != nil {
 			if err := change(tx); err != nil {
 				return err
 			}
-		}
-		var spec store.CycleSpec
-		if other != nil {
-			spec.Backfill = *other
 		}
 		until = tx.Now().Add(horizon)
 		list, err = store.Play(tx, spec, until)
@@ -198,51 +209,4 @@ func addLike(tx *store.Tx, text string) error {
 		}
 	}
 	return nil
-}
-
-// waits is what some jobs wait.
-type waits struct {
-	kind, name string
-	jobs       int
-	sum        [2]time.Duration // before and after
-	late       [2]int           // how many of them have not started
-}
-
-// printSupposed prints what all wait, each class and each user.
-func (r *runner) printSupposed(before, after []store.Played, until time.Time) error {
-	groups := make(map[[2]string]*waits)
-	for i, list := range [2][]store.Played{before, after} {
-		for _, j := range list {
-			for _, key := range [][2]string{{"all", ""}, {"class", j.Class}, {"user", j.User}} {
-				w := groups[key]
-				if w == nil {
-					w = &waits{kind: key[0], name: key[1]}
-					groups[key] = w
-				}
-				if i == 0 {
-					w.jobs++
-				}
-				start := j.Start
-				if start.IsZero() {
-					start = until
-					w.late[i]++
-				}
-				w.sum[i] += start.Sub(j.Submit)
-			}
-		}
-	}
-	p := r.printer(output.Result{Columns: []output.Column{{Name: "of"}, {Name: "name"}, {Name: "jobs", Kind: output.Integer},
-		{Name: "before", Kind: output.Duration}, {Name: "after", Kind: output.Duration}, {Name: "difference", Kind: output.Duration},
-		{Name: "late_before", Kind: output.Integer}, {Name: "late_after", Kind: output.Integer}}})
-	list := slices.SortedFunc(maps.Values(groups), func(a, b *waits) int {
-		return cmp.Or(cmp.Compare(a.kind, b.kind), cmp.Compare(a.name, b.name))
-	})
-	for _, w := range list {
-		if w.kind == "class" && w.name == "" && len(groups) > 0 && !slices.ContainsFunc(list, func(o *waits) bool { return o.kind == "class" && o.name != "" }) {
-			continue // nobody is in a class
-		}
-		mean := func(i int) time.Duration { return (w.sum[i] / time.Duration(max(1, w.jobs))).Truncate(time.Second) }
-		p.Row(w.kind, output.OrNil(w.name), w.jobs, mean(0), mean(1), mean(1)-mean(0), w.late[0], w.late[1])
-	}
-	return p.Close()
 }

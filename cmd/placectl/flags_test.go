@@ -338,6 +338,12 @@ var requesters = []string{"place", "when", "explain", "submit", "run --dry-run",
 // and where it is shown.
 var shownElsewhere = map[string]string{
 	"whatif --preempt":          "whatif.txtar",
+	"report --add":              "whatif.txtar",
+	"report --drop":             "whatif.txtar",
+	"report --limit":            "whatif.txtar",
+	"report --preempt":          "whatif.txtar",
+	"report --backfill":         "whatif.txtar",
+	"report --horizon":          "whatif.txtar",
 	"top --once":                "daily.txtar",
 	"top --delay":               "daily.txtar",
 	"history --last":            "daily.txtar",

@@ -25,6 +25,21 @@ type Page struct {
 	Queue    []Waiting
 	Series   *trends.Series
 	Waits    []trends.Group // by user
+	Supposed *Supposed      // nil where nothing else is supposed
+}
+
+// Supposed is what those who wait would wait if something were otherwise.
+type Supposed struct {
+	What string // what is otherwise, in the words of the command line
+	Rows []SupposedRow
+}
+
+// SupposedRow is of all, of a class or of a user. Waits are means in seconds.
+type SupposedRow struct {
+	Of, Name              string
+	Jobs                  int
+	Before, After         int64
+	LateBefore, LateAfter int // have not started in the time that was looked at
 }
 
 // Node is a node's name, and whether it is up.
@@ -97,13 +112,21 @@ func (p *Page) HTML() ([]byte, error) {
 	for i, g := range p.Waits {
 		waits[i] = []any{g.Name, g.Jobs, round(g.Wait.Mean), g.Wait.P50, g.Wait.P90, g.Wait.P99, g.Wait.Max, round(g.Slowdown.P50)}
 	}
+	var supposed any
+	if p.Supposed != nil {
+		rows := [][]any{}
+		for _, r := range p.Supposed.Rows {
+			rows = append(rows, []any{r.Of, r.Name, r.Jobs, r.Before, r.After, r.LateBefore, r.LateAfter})
+		}
+		supposed = map[string]any{"what": p.Supposed.What, "rows": rows}
+	}
 	tiles := p.Tiles
 	if tiles == nil {
 		tiles = [][2]string{}
 	}
 	data, err := json.Marshal(map[string]any{"now": p.Now, "from": p.From, "to": p.To, "tiles": tiles, "nodes": nodes,
 		"users": append([]string{}, users.list...), "queues": append([]string{}, queues.list...), "states": append([]string{}, states.list...), "jobs": jobs,
-		"queue": queue, "waits": waits,
+		"queue": queue, "waits": waits, "supposed": supposed,
 		"series": map[string]any{"from": p.Series.From, "step": p.Series.Step, "cpus": p.Series.CPUs, "used": used, "waiting": waiting}})
 	if err != nil {
 		return nil, err

@@ -40,6 +40,7 @@ func sample(jobs, nodes int) *Page {
 	for i := range jobs / 20 {
 		p.Queue = append(p.Queue, Waiting{uint64(jobs + i), "next", "user1", "queued", "no room", p.Now + int64(i)*60})
 	}
+	p.Supposed = &Supposed{What: "--add 'node[0100-0103] like node0001'", Rows: []SupposedRow{{Of: "all", Jobs: jobs / 20, Before: 9000, After: 3600}, {Of: "user", Name: "user1", Jobs: jobs / 20, Before: 9000, After: 3600, LateBefore: 2}}}
 	p.Series = trends.Over(past, p.From, p.Now, 3600, int64(nodes*8))
 	p.Waits = trends.Waits(past, func(j *trends.Job) string { return j.User })
 	return p
@@ -82,7 +83,7 @@ const e={clientX:r.left+x((Math.max(a,begin(k))+Math.min(b,end(k)))/2),clientY:r
 document.body.dataset.under=at(e)==k;tip(k,e);document.body.dataset.tip=$("tip").textContent.split("\n")[0].slice(0,20);
 const w=b-a;zoom(.5);document.body.dataset.zoomed=Math.abs((b-a)/w-.5)<.01;
 document.body.dataset.wide=document.documentElement.scrollWidth<=innerWidth;
-document.body.dataset.rows=document.querySelectorAll("#queue tr").length+" "+document.querySelectorAll("#waits tr").length;
+document.body.dataset.rows=document.querySelectorAll("#queue tr").length+" "+document.querySelectorAll("#waits tr").length+" "+document.querySelectorAll("#if tr").length;
 </script>`
 
 // The page works in a browser: it draws, zooms, finds, and shows what the mouse points at,
@@ -124,7 +125,7 @@ func TestInBrowser(t *testing.T) {
 			said[m[1]] = m[2]
 		}
 		for what, want := range map[string]string{"ready": fmt.Sprint(c.jobs, " jobs"), "error": "", "under": "true", "zoomed": "true", "wide": "true",
-			"hits": fmt.Sprint((c.jobs+5)/13, " of ", c.jobs), "rows": fmt.Sprint(min(c.jobs/20, 500)+1+btoi(c.jobs/20 > 500), " 14")} {
+			"hits": fmt.Sprint((c.jobs+5)/13, " of ", c.jobs), "rows": fmt.Sprint(min(c.jobs/20, 500)+1+btoi(c.jobs/20 > 500), " 14 3")} {
 			if said[what] != want {
 				t.Errorf("%d jobs: %s is %q, want %q", c.jobs, what, said[what], want)
 			}

@@ -1,0 +1,72 @@
+package daily
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/placectl/placectl/store"
+)
+
+// Supposed is what some of those who wait would wait, as things are and otherwise: all, those
+// of a class, or those of a user.
+type Supposed struct {
+	Of, Name              string // all, class or user, and which
+	Jobs                  int
+	Before, After         time.Duration // the mean waits, to the second
+	LateBefore, LateAfter int           // how many have not started by then
+}
+
+// CompareWaits sums up two plays of a queue until an instant. Who has not started counts as
+// having waited until then.
+func CompareWaits(before, after []store.Played, until time.Time) []Supposed {
+	groups := make(map[[2]string]*Supposed)
+	for i, list := range [2][]store.Played{before, after} {
+		for _, j := range list {
+			for _, key := range [][2]string{{"all", ""}, {"class", j.Class}, {"user", j.User}} {
+				g := groups[key]
+				if g == nil {
+					g = &Supposed{Of: key[0], Name: key[1]}
+					groups[key] = g
+				}
+				g.take(i, j, until)
+			}
+		}
+	}
+	list := make([]Supposed, 0, len(groups))
+	classes := false
+	for _, g := range groups {
+		classes = classes || g.Of == "class" && g.Name != ""
+	}
+	for g := range maps.Values(groups) {
+		if g.Of == "class" && !classes {
+			continue // nobody is in a class
+		}
+		g.Before, g.After = g.mean(g.Before), g.mean(g.After)
+		list = append(list, *g)
+	}
+	slices.SortFunc(list, func(a, b Supposed) int { return cmp.Or(cmp.Compare(a.Of, b.Of), cmp.Compare(a.Name, b.Name)) })
+	return list
+}
+
+// take adds a job of the first play, or of the second.
+func (g *Supposed) take(play int, j store.Played, until time.Time) {
+	sum, late := &g.Before, &g.LateBefore
+	if play == 1 {
+		sum, late = &g.After, &g.LateAfter
+	} else {
+		g.Jobs++
+	}
+	start := j.Start
+	if start.IsZero() {
+		start = until
+		*late++
+	}
+	*sum += start.Sub(j.Submit)
+}
+
+// mean is what a sum is for each job.
+func (g *Supposed) mean(sum time.Duration) time.Duration {
+	return (sum / time.Duration(max(1, g.Jobs))).Truncate(time.Second)
+}
