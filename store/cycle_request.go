@@ -204,16 +204,21 @@ func (p *pass) lookAgain(j *row.Job) error {
 // markedOf reports whether a reason is the mark that cycles once left there.
 func markedOf(reason string) bool { return strings.HasPrefix(reason, placer.ErrNever.Error()+": ") }
 
-// whyNever says why a submitted job can never run, "" when it can.
+// whyNever says why a submitted job can never run, "" when it can. It fails where such jobs
+// are not to be submitted.
 func (ws waiting) whyNever(s Submission, a placer.Ask) (string, error) {
+	set, err := ws.settings()
+	if err != nil {
+		return "", err
+	}
 	snap, err := ws.snapshot(s.Queue)
 	if err != nil {
 		return "", err
 	}
 	switch err := snap.Possible(a); {
-	case errors.Is(err, placer.ErrNever):
+	case errors.Is(err, placer.ErrNever) && !set.Feasible:
 		return err.Error(), nil
-	case !isRefusal(err):
+	case errors.Is(err, placer.ErrNever), !isRefusal(err):
 		return "", err
 	}
 	return "", nil

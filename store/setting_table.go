@@ -19,6 +19,13 @@ type settingDef struct {
 
 // settingDefs are all settings there are, with their defaults.
 var settingDefs = []settingDef{
+	{"accept", "any", "which jobs are taken into the queue: any (one that can never run, as the cluster is, waits until it can) or feasible (it is refused)",
+		func(_ *index.Defs, v string, s *Settings) error {
+			if s.Feasible = v == "feasible"; !s.Feasible && v != "any" {
+				return fmt.Errorf("%q is neither any nor feasible", v)
+			}
+			return nil
+		}},
 	{"access", "shared", "whose jobs may be on a node together: shared, singleuser, singlejob or singletask",
 		func(_ *index.Defs, v string, s *Settings) (err error) {
 			s.Access, err = index.ParseAccess(v)

@@ -46,6 +46,7 @@ type Settings struct {
 	Detect          string         // what is done about devices that a host is found to lack: drain, warn or off
 	Server          string         // of PBS front-ends: what stands behind the numbers of jobs
 	Partition       string         // of front-ends: what nodes and jobs without a queue are in
+	Feasible        bool           // jobs that can never run, as the cluster is, are not submitted
 	Kick            bool           // front-ends have a cycle made after what they change
 	JobPriority     string         // what jobs that wait are put in order by; "": what they were submitted with
 	PriorityEvery   time.Duration  // it is evaluated at whole multiples of this

@@ -10,7 +10,7 @@ import (
 
 // settingValues are values for every setting there is; "" is its default.
 var settingValues = map[string][]string{
-	"access": {"shared", "singleuser", "singlejob", "singletask"}, "backfill": {"easy", "fcfs", "conservative"}, "depth": {"1", "2", "7"}, "bind": {"compact", "tight", "scatter"}, "chunk_fit": {"first", "exact"}, "default_walltime": {"60", "86400"},
+	"accept": {"feasible", "any"}, "access": {"shared", "singleuser", "singlejob", "singletask"}, "backfill": {"easy", "fcfs", "conservative"}, "depth": {"1", "2", "7"}, "bind": {"compact", "tight", "scatter"}, "chunk_fit": {"first", "exact"}, "default_walltime": {"60", "86400"},
 	"do_not_span_sets": {"true", "false"}, "group_key": {"rack", "rack,color", "color"}, "enforce": {"none", "poll", "cgroup"}, "pin": {"cpus"}, "detect": {"drain", "off"}, "state_dir": {"/x"}, "kick": {"never", "auto"}, "job_priority": {"AGE", "slurm", "FAIRSHARE", "maui", "fifo"}, "priority_every": {"1", "1h"}, "half_life": {"60", "1d"}, "server": {"pbs", "pbs-1.lab"}, "default_partition": {"batch", "main"}, "min_job_age": {"5m", "300"}, "launch_db": {"/x.db", "ssh://ann@head/x.db"}, "launch": {"exec", "work"}, "local_program": {"true"}, "hook": {"true"}, "health": {"true"}, "lost_after": {"0", "60", "2h"}, "suspect_after": {"0", "1", "2"}, "suspect_window": {"60", "2h"}, "local_timeout": {"1"},
 	"keep_ended": {"1000d", "3650d"}, "keep_keys": {"90", "12h", "30d"}, "only_explicit_sets": {"true", "false"}, "overdue": {"keep", "finish"}, "policy": {"lastavailable", "tetris", "minresource", "local"},
 	"priorityf": {"SPEED+10*CPROCS"}, "set_delay": {"0", "100", "forever"}, "set_order": {"smallest", "first", "largest"},

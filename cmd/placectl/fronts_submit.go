@@ -17,6 +17,7 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/payload"
 	"github.com/placectl/placectl/cmd/placectl/internal/step"
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
+	"github.com/placectl/placectl/placer"
 	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
 )
@@ -55,7 +56,13 @@ func (ch *change) Submit(s fronts.Submission) ([]*fronts.Job, error) {
 		return ch.planned(sub)
 	}
 	jobs, err := ch.Tx.Submit(sub)
-	if err != nil {
+	var why *placer.Refusal
+	switch {
+	case errors.As(err, &why) && why.Rule:
+		return nil, fmt.Errorf("%w: %w", fronts.ErrLimit, err)
+	case errors.As(err, &why):
+		return nil, fmt.Errorf("%w: %w", fronts.ErrNever, err)
+	case err != nil:
 		return nil, err
 	}
 	ch.kicks = !s.Attended

@@ -123,6 +123,7 @@ var settingValues = map[string][]string{
 	"job_priority":       {"AGE", "PRIORITY + AGE/60", "slurm", "maui", "fifo", "FAIRSHARE - USAGE.user", "ASK.lic", "TARGET.class + BYPASS", "nosuch(", ""},
 	"priority_every":     {"60", "1h", "0", ""},
 	"half_life":          {"1h", "7d", "0", ""},
+	"accept":             {"any", "feasible", "x", ""},
 	"kick":               {"auto", "never", "x", ""},
 	"server":             {"placectl", "pbs-1.lab", "a b", ""},
 	"default_partition":  {"main", "batch", "a,b", ""},

@@ -9,6 +9,7 @@
 package fronts
 
 import (
+	"errors"
 	"io"
 	"time"
 
@@ -128,6 +129,12 @@ type About struct {
 	Reserved  []string // names of reservations
 	Database  string   // its file's name
 }
+
+// What a submission may be refused for.
+var (
+	ErrNever = errors.New("no nodes could ever serve it")
+	ErrLimit = errors.New("a limit does not let it in")
+)
 
 // May reports whether the person may change a job.
 func (h *Host) May(j *Job) bool { return h.Master || j.User == h.User }

@@ -18,6 +18,7 @@ const (
 	finished   = 35
 	noQueue    = 170
 	noResource = 187
+	overLimit  = 188
 	ourOwn     = 162
 )
 

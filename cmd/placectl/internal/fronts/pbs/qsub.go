@@ -165,6 +165,9 @@ func refused(c *fronts.Call, v fronts.View, err error) error {
 		}
 		return fronts.Failf(2, "%s: illegal %s value: %s", c.Name, o.Option, why)
 	}
+	if errors.Is(err, fronts.ErrNever) || errors.Is(err, fronts.ErrLimit) {
+		return fronts.Failf(overLimit, "%s: Job violates queue and/or server resource limits\n%[1]s: %v", c.Name, err)
+	}
 	for kind, status := range map[string]*fronts.Status{"queue": {Code: noQueue, Text: "Unknown queue"}, "job": {Code: noJob, Text: "Unknown Job Id"}, "reservation": {Code: noQueue, Text: "Unknown queue"}} {
 		if v.Missing(err, kind) {
 			return fronts.Failf(status.Code, "%s: %s", c.Name, status.Text)

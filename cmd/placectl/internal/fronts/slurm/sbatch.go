@@ -163,6 +163,12 @@ func refused(name string, v fronts.View, err error) error {
 		}
 		return fronts.Failf(syntax, "%s: error: %s: %v", name, o.Option, o.Err)
 	}
+	switch {
+	case errors.Is(err, fronts.ErrNever):
+		return failed("Requested node configuration is not available\n" + name + ": error: " + err.Error())
+	case errors.Is(err, fronts.ErrLimit):
+		return failed("Job violates accounting/QOS policy (job submit limit, user's size and/or time limits)\n" + name + ": error: " + err.Error())
+	}
 	for kind, why := range map[string]string{"queue": "Invalid partition name specified", "job": "Job dependency problem", "reservation": "Requested reservation is invalid", "node": "Invalid node name specified"} {
 		if v.Missing(err, kind) {
 			return failed(why)
