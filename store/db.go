@@ -35,6 +35,11 @@ type Options struct {
 	// Private keeps the file open and locked from the first transaction to
 	// Close: fastest, for a process that has the database to itself.
 	Private bool
+	// Beside lets those who read the file go on while Update runs its function: they wait
+	// only while what it has changed is written down, and see the file as it was until
+	// then. Other writers wait as ever. It is for transactions that take long, costs a
+	// second opening of the file, and is so anyway where the database is kept in a log.
+	Beside bool
 	// Warn is told, once, what does not stop work: that the newest transaction
 	// may be missing, or that the file lies on a file system whose locks may not
 	// exclude other machines. Nil: nobody is.

@@ -9,7 +9,8 @@
 //	})
 //
 // Update returns nil once the change is on disk. Transactions are serializable
-// across processes: a writer has the file to itself, readers share it. The file
+// across processes: a writer has the file to itself, readers share it; with
+// Options.Beside they go on while a writer thinks. The file
 // is open, and locked, only inside View and Update.
 //
 // What is derived (bucket bitmaps, postings, the calendar) is stored beside the

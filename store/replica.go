@@ -61,7 +61,10 @@ func (db *DB) current() (*file.File, error) {
 
 // change is a transaction of a writer.
 func (db *DB) change(fn func(*file.Recorder) (keep bool, err error)) error {
-	if db.log == nil {
+	switch {
+	case db.log == nil && db.opt.Beside:
+		return db.file.UpdateBeside(fn)
+	case db.log == nil:
 		return db.file.Update(fn)
 	}
 	return db.log.Update(func(r *file.Recorder) (bool, error) {
@@ -111,7 +114,7 @@ func (db *DB) Upgrade() (was uint32, err error) {
 	if db.log == nil {
 		return was, db.write(func(tx *Tx) error { was = tx.file.Format(); return nil }, true)
 	}
-	return was, db.log.Update(func(r *file.Recorder) (bool, error) {
+	return was, db.log.UpdateAlone(func(r *file.Recorder) (bool, error) {
 		if was = r.Format(); was == Format {
 			return false, nil
 		}

@@ -50,6 +50,7 @@ func cycleVerb() *verb {
 			&cli.StringFlag{Name: "max-time", Usage: "take no longer than about `D`; what was not reached is said"},
 		},
 		Access:    verbs.Writes,
+		Thinks:    true,
 		Exclusive: []string{"launch exec"},
 		Example: "placectl cycle --launch\nplacectl cycle --exec ./launch\nplacectl cycle --backfill conservative --dry-run\n" +
 			"* * * * * placectl --db /srv/cluster.db cycle -q --exec /srv/launch     # in a crontab",

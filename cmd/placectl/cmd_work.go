@@ -31,6 +31,7 @@ func workVerb() *verb {
 			&cli.StringFlag{Name: "host", Usage: "this host's name is `H` (what the system says)"},
 		},
 		Access:  verbs.Writes,
+		Thinks:  true,
 		Unkeyed: true,
 		Alone:   true,
 		Example: "placectl work --once --cycle\n* * * * * placectl --db /srv/cluster.db work --once -q     # in a crontab",

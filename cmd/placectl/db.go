@@ -58,6 +58,7 @@ func (r *runner) logStamp() int64 {
 func (r *runner) storeOptions() *store.Options {
 	said := *r // of now: what is noted may be held back by the time there is a warning
 	opt := &store.Options{LockTimeout: r.LockTimeout, Now: func() time.Time { return r.now() }, Chosen: !r.Now.IsZero(), Behind: r.behind, Warn: func(s string) { said.notef("%s", s) }, Detail: func(s string) { said.debugf("%s", s) }}
+	opt.Beside = r.verb != nil && r.verb.Thinks
 	opt.Actor = r.actor()
 	if store.IsLog(r.DB) {
 		version, _ := buildVersion()

@@ -82,7 +82,7 @@ func (f *File) copyInto(to *os.File, watch Watch) error {
 			f.detail(fmt.Sprintf("%s: writers wait until the copy is made: %v", f.path, err))
 		}
 	}
-	return from.run(false, func(o *opened) error {
+	return from.run(sharing, func(o *opened) error {
 		if unix.IoctlFileClone(int(to.Fd()), int(o.data.Fd())) == nil {
 			return nil
 		}
@@ -122,7 +122,7 @@ func renewMeta(path string) error {
 				return nil
 			}
 			f := &File{path: path, opt: Options{Private: true, Scratch: true}}
-			if err := errors.Join(f.run(true, f.commitNothing), f.Close()); err != nil {
+			if err := errors.Join(f.run(writing, f.commitNothing), f.Close()); err != nil {
 				return err
 			}
 			if warning, err = preflight(path); err != nil {

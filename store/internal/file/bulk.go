@@ -16,7 +16,7 @@ type Bulk struct {
 // Bulk lets fn put rows, most of them in the order of their keys, and commits them. A
 // file of an older format stays one.
 func (f *File) Bulk(fn func(*Bulk) error) error {
-	return f.run(true, func(o *opened) error {
+	return f.run(writing, func(o *opened) error {
 		bulk := &Bulk{file: f, open: o}
 		if err := bulk.begin(); err != nil {
 			return err

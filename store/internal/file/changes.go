@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/placectl/placectl/store/internal/row"
+	"go.etcd.io/bbolt"
 )
 
 // ChangeSet is what was changed in the file: for each table its puts and removals, in
@@ -90,4 +91,35 @@ func (c *changes) at(page, i int) (changedRow, int, int) {
 		return changedRow{}, page, i
 	}
 	return c.pages[page][i], page, i
+}
+
+// before is the row before a place, and its own; its key is nil when there is none.
+func (c *changes) before(page, i int) (changedRow, int, int) {
+	for i == 0 {
+		if page == 0 {
+			return changedRow{}, 0, 0
+		}
+		page--
+		i = len(c.pages[page])
+	}
+	return c.pages[page][i-1], page, i - 1
+}
+
+// back is the last row up to where a cursor of the file stands, which is at k, and before a
+// place of what was changed: what somebody sees who sees the file through that.
+func (c *changes) back(file *bbolt.Cursor, k, v []byte, page, i int) (key, value []byte) {
+	if c.cleared {
+		k = nil
+	}
+	r, page, i := c.before(page, i)
+	for r.key != nil && (k == nil || bytes.Compare(r.key, k) >= 0) {
+		if r.value != nil {
+			return r.key, r.value
+		}
+		if bytes.Equal(r.key, k) {
+			k, v = file.Prev()
+		}
+		r, page, i = c.before(page, i)
+	}
+	return k, v
 }

@@ -13,7 +13,7 @@ import (
 // in a circle. Where nothing is found fn looks at the rows: those below a broken page tell
 // nothing more.
 func (f *File) Check(find func(format string, args ...any), fn func(*Recorder) error) error {
-	return f.run(false, func(o *opened) error {
+	return f.run(sharing, func(o *opened) error {
 		return f.read(o, 0, 0, func(tx *bbolt.Tx) error {
 			sound, err := checkPages(o.data, find)
 			if err != nil || !sound {

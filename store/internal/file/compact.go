@@ -22,7 +22,7 @@ const compactBytes = 4 << 20
 // Compact writes the file anew without its free pages, and puts it in its own place in
 // one step. It has the file to itself meanwhile.
 func (f *File) Compact(dryRun bool, watch Watch) (done Compacted, err error) {
-	err = f.run(true, func(o *opened) error {
+	err = f.run(writing, func(o *opened) error {
 		old, err := os.Lstat(f.path)
 		if err != nil {
 			return err

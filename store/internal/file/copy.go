@@ -23,7 +23,7 @@ import (
 // lock, and keeps nobody waiting; Update fails. Close gives the copy up. It fails where
 // there is no room for a copy.
 func (f *File) Copy() (*File, error) {
-	o, err := f.open(false)
+	o, err := f.open(sharing)
 	if err != nil {
 		return nil, err
 	}

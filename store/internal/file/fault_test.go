@@ -14,7 +14,7 @@ import (
 func TestGuard(t *testing.T) {
 	t.Parallel()
 	f := newFile(t)
-	err := f.run(true, func(o *opened) error {
+	err := f.run(writing, func(o *opened) error {
 		return guard(func() error {
 			return o.bolt.View(func(tx *bbolt.Tx) error { return tx.Commit() }) // it asserts that this is not done
 		})

@@ -112,7 +112,7 @@ func (f *File) Path() string { return f.path }
 
 // View runs fn on a snapshot of the file.
 func (f *File) View(fn func(*Recorder) error) error {
-	return f.run(false, func(o *opened) error {
+	return f.run(sharing, func(o *opened) error {
 		return f.read(o, shortTime, longTime, func(tx *bbolt.Tx) error {
 			r, err := f.begin(tx)
 			if err != nil {
@@ -139,7 +139,7 @@ func (f *File) read(o *opened, after, latest time.Duration, fn func(*bbolt.Tx) e
 // way to disk: the change may or may not be there. After any other error nothing was
 // changed.
 func (f *File) Update(fn func(*Recorder) (keep bool, err error)) error {
-	return f.run(true, func(o *opened) error { return f.update(o, fn) })
+	return f.run(writing, func(o *opened) error { return f.update(o, fn) })
 }
 
 // update is Update on a file that is open.
@@ -160,13 +160,13 @@ func (f *File) update(o *opened, fn func(*Recorder) (keep bool, err error)) erro
 }
 
 // run opens and locks the file around fn, or uses the private handle.
-func (f *File) run(write bool, fn func(*opened) error) error {
+func (f *File) run(want grasp, fn func(*opened) error) error {
 	if f.opt.Private {
 		f.mu.Lock()
 		defer f.mu.Unlock()
 		if f.own == nil {
 			var err error
-			if f.own, err = f.open(true); err != nil {
+			if f.own, err = f.open(writing); err != nil {
 				return err
 			}
 		}
@@ -178,12 +178,12 @@ func (f *File) run(write bool, fn func(*opened) error) error {
 		return err
 	}
 	if f.copied != nil {
-		if write {
+		if want != sharing {
 			return ErrReadOnly
 		}
 		return guard(func() error { return fn(f.copied) })
 	}
-	o, err := f.open(write)
+	o, err := f.open(want)
 	if err != nil {
 		return err
 	}

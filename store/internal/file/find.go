@@ -96,15 +96,18 @@ func inOrder(t row.Table, place, k, v []byte, step func() (k, v []byte), way int
 	return nil
 }
 
-// Last is the greatest key of a table in the file, nil when it is empty there: what a
-// reader has changed does not count.
+// Last is the greatest key of a table, nil when it is empty.
 func (r *Recorder) Last(t row.Table) []byte {
 	b := r.bucket(t)
 	if b == nil {
 		return nil
 	}
-	key, _ := last(b.Cursor())
-	return key
+	c := b.Cursor()
+	k, v := last(c)
+	if p := r.patch(t); p != nil {
+		k, _ = p.back(c, k, v, len(p.pages), 0)
+	}
+	return k
 }
 
 // last is a cursor's Last. That one does not come to an end in a table of several pages
@@ -116,8 +119,8 @@ func last(c *bbolt.Cursor) (key, value []byte) {
 	return c.Last()
 }
 
-// Before finds the last row of a table in the file whose key is less than one; its key
-// is nil when there is none.
+// Before finds the last row of a table whose key is less than one; its key is nil when
+// there is none.
 func (r *Recorder) Before(t row.Table, key []byte) (k, payload []byte, err error) {
 	b, err := r.table(t)
 	if b == nil {
@@ -129,6 +132,10 @@ func (r *Recorder) Before(t row.Table, key []byte) (k, payload []byte, err error
 		back = func() ([]byte, []byte) { return last(c) }
 	}
 	k, value := back()
+	if p := r.patch(t); p != nil {
+		page, i, _ := p.search(key)
+		k, value = p.back(c, k, value, page, i)
+	}
 	if k == nil {
 		return nil, nil, nil
 	}

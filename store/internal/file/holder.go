@@ -46,9 +46,9 @@ func (l *fileLock) signature() (pid int, since time.Time, command string) {
 	return pid, time.Unix(at, 0), words[2]
 }
 
-// holders describes who has the seat of a lock, for a message.
-func (l *fileLock) holders() string {
-	found := lockers(l.path)
+// holders describes who has a byte of a lock, for a message.
+func (l *fileLock) holders(at int64) string {
+	found := lockers(l.path, at)
 	pid, since, command := l.signature()
 	for i := range found {
 		if found[i].pid == pid && found[i].writes {
@@ -62,7 +62,7 @@ func (l *fileLock) holders() string {
 }
 
 // holders describes who has the lock of a file that is no lock file.
-func holders(path string) string { return describe(lockers(path)) }
+func holders(path string) string { return describe(lockers(path, lockSeat)) }
 
 // locker is a process that has a lock.
 type locker struct {
@@ -71,10 +71,10 @@ type locker struct {
 	since  time.Time // when it got the lock; else its start is told
 }
 
-// lockers finds the processes that have the seat of a lock file, or the lock that
+// lockers finds the processes that have a byte of a lock file, or the lock that
 // bbolt takes of a file: the system tells of each open file of a process, as far as we
 // may look.
-func lockers(path string) (found []locker) {
+func lockers(path string, at int64) (found []locker) {
 	info, err := os.Stat(path)
 	if err != nil {
 		return nil
@@ -87,7 +87,7 @@ func lockers(path string) (found []locker) {
 			continue
 		}
 		for line := range strings.Lines(string(text)) {
-			how := lockOf(line, inode)
+			how := lockOf(line, inode, at)
 			pid, _ := strconv.Atoi(strings.Split(name, "/")[2])
 			if how != "" && (len(found) == 0 || found[len(found)-1].pid != pid) {
 				found = append(found, locker{pid: pid, writes: how == "WRITE"})
@@ -101,13 +101,13 @@ func lockers(path string) (found []locker) {
 //
 //	lock:	1: OFDLCK  ADVISORY  READ -1 fe:00:2621475 0 0
 //
-// It is "" for a line that is not about the seat.
-func lockOf(line, inode string) (how string) {
+// It is "" for a line that is not about the byte.
+func lockOf(line, inode string, at int64) (how string) {
 	words := strings.Fields(line)
 	if len(words) < 9 || words[0] != "lock:" || !strings.Contains(line, inode) {
 		return ""
 	}
-	if words[2] == "OFDLCK" && words[7] == "0" || words[2] == "FLOCK" {
+	if words[2] == "OFDLCK" && words[7] == strconv.FormatInt(at, 10) || words[2] == "FLOCK" {
 		return words[4]
 	}
 	return ""

@@ -14,13 +14,25 @@ import (
 )
 
 // The lock is a file beside the database. bbolt's own lock is polled for every
-// 50 ms; this one is waited for in the kernel. Two bytes of it are locked, by
+// 50 ms; this one is waited for in the kernel. Three bytes of it are locked, by
 // open file description: the seat, held through a transaction (readers share
-// it), and the door, held while waiting for the seat, so that whoever leaves
-// the seat cannot take it again before those who wait (door.go).
+// it), the door, held while waiting for the seat, so that whoever leaves
+// the seat cannot take it again before those who wait (door.go), and the
+// reservation, which one writer has at a time, also while he reads beside
+// readers (beside.go).
 const (
-	lockSeat = 0
-	lockDoor = 1
+	lockSeat     = 0
+	lockDoor     = 1
+	lockReserved = 2
+)
+
+// grasp is what of a lock somebody wants.
+type grasp int
+
+const (
+	sharing grasp = iota // the seat, beside others who read
+	alone                // the seat for himself: to change nothing that a writer who thinks counts on
+	writing              // that, and the reservation
 )
 
 // fileLock is a held lock, or what stands for one where a reader goes without: then f
@@ -35,25 +47,41 @@ type fileLock struct {
 // lockPath is the lock file of a database.
 func lockPath(db string) string { return db + ".lock" }
 
-// acquire waits for the lock, at most for timeout; write locks exclude all others. A
-// reader that may neither make nor write the lock file shares it read-only, and where
-// there is none goes without: bbolt's own lock still holds.
-func acquire(db string, write bool, timeout time.Duration) (*fileLock, error) {
-	l, err := openLock(db, write)
+// acquire waits for the lock, at most for timeout. A reader that may neither make nor
+// write the lock file shares it read-only, and where there is none goes without: bbolt's
+// own lock still holds.
+func acquire(db string, want grasp, timeout time.Duration) (*fileLock, error) {
+	l, err := openLock(db, want != sharing)
 	if err != nil || l.f == nil {
 		return l, err
 	}
+	began := time.Now()
+	if want == writing {
+		if err := l.reserve(timeout); err != nil {
+			return nil, err
+		}
+	}
 	how := int16(unix.F_RDLCK)
-	if write {
+	if want != sharing {
 		how = unix.F_WRLCK
 	}
-	if err := l.wait(db, how, timeout); err != nil {
+	if err := l.wait(how, timeout-time.Since(began)); err != nil {
 		return nil, err
 	}
-	if write {
+	if want != sharing {
 		l.sign()
 	}
 	return l, nil
+}
+
+// reserve waits until nobody else writes, or thinks about what he will write.
+func (l *fileLock) reserve(timeout time.Duration) error {
+	if fcntl(l.f, unix.F_OFD_SETLK, unix.F_WRLCK, lockReserved) == nil {
+		return nil
+	}
+	late := time.NewTimer(timeout)
+	defer late.Stop()
+	return l.await(lockReserved, unix.F_WRLCK, late, timeout)
 }
 
 // openLock opens the lock file, and makes it where there is none.
@@ -157,7 +185,7 @@ func fcntl(f *os.File, cmd int, how int16, at int64) error {
 
 // wait takes the seat. When it cannot the lock file is closed, and the error says who
 // has the seat.
-func (l *fileLock) wait(db string, how int16, timeout time.Duration) error {
+func (l *fileLock) wait(how int16, timeout time.Duration) error {
 	if l.now(how) {
 		return nil
 	}
@@ -168,22 +196,28 @@ func (l *fileLock) wait(db string, how int16, timeout time.Duration) error {
 	if fcntl(l.f, unix.F_OFD_SETLK, how, lockSeat) == nil {
 		return nil
 	}
-	seat := make(chan error, 1)
-	go func() { seat <- fcntl(l.f, unix.F_OFD_SETLKW, how, lockSeat) }()
+	return l.await(lockSeat, how, late, timeout)
+}
+
+// await waits for a byte of the lock file until it is late. When it cannot have it the lock
+// file is closed, and the error says who has the byte.
+func (l *fileLock) await(at int64, how int16, late *time.Timer, timeout time.Duration) error {
+	came := make(chan error, 1)
+	go func() { came <- fcntl(l.f, unix.F_OFD_SETLKW, how, at) }()
 	select {
-	case err := <-seat:
+	case err := <-came:
 		if err != nil {
 			l.f.Close()
 			return lockError(err)
 		}
 		return nil
 	case <-late.C:
-		holder := l.holders()
+		holder := l.holders(at)
 		go func() { // the wait cannot be called off; give the lock back when it comes
-			<-seat
+			<-came
 			l.f.Close()
 		}()
-		return fmt.Errorf("%w%s; gave up after %v", ErrLocked, holder, timeout)
+		return fmt.Errorf("%w%s; gave up after %v", ErrLocked, holder, timeout.Round(time.Millisecond))
 	}
 }
 

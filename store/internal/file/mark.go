@@ -62,14 +62,14 @@ func (l *fileLock) marked() (bool, error) {
 
 // acquireMended waits for the lock of a file whose state is on disk. Where it may not
 // be it is written there first.
-func acquireMended(db string, write bool, timeout time.Duration) (*fileLock, error) {
-	lock, err := acquire(db, write, timeout)
+func acquireMended(db string, want grasp, timeout time.Duration) (*fileLock, error) {
+	lock, err := acquire(db, want, timeout)
 	if err != nil {
 		return nil, err
 	}
 	marked, err := lock.marked()
 	if err == nil && marked {
-		lock, err = lock.mend(db, write, timeout)
+		lock, err = lock.mend(db, want, timeout)
 	}
 	if err != nil {
 		lock.release() //nolint:errcheck // the other error says more
@@ -80,13 +80,13 @@ func acquireMended(db string, write bool, timeout time.Duration) (*fileLock, err
 
 // mend takes the lock exclusively, looks again, and mends the file. It keeps the lock as
 // whoever came for it wants it.
-func (l *fileLock) mend(db string, write bool, timeout time.Duration) (lock *fileLock, err error) {
+func (l *fileLock) mend(db string, want grasp, timeout time.Duration) (lock *fileLock, err error) {
 	if l.readOnly {
 		return l, unmended(db, fmt.Errorf("%s: %w", l.path, fs.ErrPermission))
 	}
-	if !write {
+	if want == sharing {
 		l.release() //nolint:errcheck // it is taken anew
-		if l, err = acquire(db, true, timeout); err != nil {
+		if l, err = acquire(db, alone, timeout); err != nil {
 			return nil, err
 		}
 	}
@@ -100,7 +100,7 @@ func (l *fileLock) mend(db string, write bool, timeout time.Duration) (lock *fil
 		// writer fails when it is to make its own.
 		_ = l.unmark()
 	}
-	if !write {
+	if want == sharing {
 		err = fcntl(l.f, unix.F_OFD_SETLK, unix.F_RDLCK, lockSeat)
 	}
 	return l, err

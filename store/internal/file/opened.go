@@ -30,7 +30,7 @@ type opened struct {
 const openTimeout = 2 * time.Second
 
 // open takes the lock and opens the file.
-func (f *File) open(write bool) (*opened, error) {
+func (f *File) open(want grasp) (*opened, error) {
 	f.warned.Do(func() {
 		if fsName := NetworkFileSystem(filepath.Dir(f.path)); fsName != "" {
 			f.warn(fmt.Sprintf("%s is on %s: file locks may not exclude other machines there", f.path, fsName))
@@ -43,12 +43,12 @@ func (f *File) open(write bool) (*opened, error) {
 			take = acquire
 		}
 		var err error
-		if lock, err = take(f.path, write, f.opt.LockTimeout); err != nil {
+		if lock, err = take(f.path, want, f.opt.LockTimeout); err != nil {
 			return nil, err
 		}
 	}
 	o := &opened{lock: lock}
-	if err := guard(func() error { return o.open(f.path, write) }); err != nil {
+	if err := guard(func() error { return o.open(f.path, want != sharing) }); err != nil {
 		lock.release() //nolint:errcheck // the other error says more
 		return nil, err
 	}

@@ -10,9 +10,9 @@ import (
 // Recorder is the one door to the rows of the file, for one transaction: whatever puts a
 // row, removes one, clears a table or makes one goes through it, and nothing else calls
 // the methods of bbolt that write; recorder_test.go states that. A writer's changes go
-// through to bbolt. A reader's, while it brings its clock up to date, go into a patch
-// that it sees the file through; it is of the type in which a writer's are kept for
-// whoever wants to know what a commit changed.
+// through to bbolt. A reader's, while it brings its clock up to date, and those of a
+// writer beside readers go into a patch that it sees the file through; it is of the type
+// in which a writer's are kept for whoever wants to know what a commit changed.
 //
 // What the methods return lives as long as the transaction and must not be changed. A
 // table that a file of an older format lacks is empty.
@@ -27,9 +27,10 @@ type Recorder struct {
 	stored   bool                   // a reader has
 	last     [row.TableCount][]byte // keys that no row of the table is behind, nil where that is not known
 	walks    []*Walk                // that are under way
-	changes  *ChangeSet             // a reader's patch; a writer's where somebody wants to know them
+	changes  *ChangeSet             // the patch of who reads; a writer's where somebody wants to know them
 	passing  bool                   // the clock is being brought up to date: readers may patch
 	inOrder  bool                   // rows are put in the order of their keys, mostly
+	beside   bool                   // a writer's who reads beside readers: what it changes is in changes alone
 }
 
 // filledInOrder is how full pages are made whose rows come in order: bbolt's own half is
@@ -61,7 +62,7 @@ func (f *File) begin(tx *bbolt.Tx) (*Recorder, error) {
 }
 
 // Writable reports whether the transaction may change the file.
-func (r *Recorder) Writable() bool { return r.bolt.Writable() }
+func (r *Recorder) Writable() bool { return r.beside || r.bolt.Writable() }
 
 // Format is the format of the file.
 func (r *Recorder) Format() uint32 { return r.format }
@@ -139,12 +140,16 @@ func (r *Recorder) get(t row.Table, key []byte) ([]byte, error) {
 	return b.Get(key), nil
 }
 
-// patch is what a reader sees in place of a table's rows, nil for nothing.
+// patch is what a reader, or a writer beside readers, sees in place of a table's rows, nil
+// for nothing.
 func (r *Recorder) patch(t row.Table) *changes {
-	if r.changes == nil || r.Writable() {
+	if r.changes == nil || r.bolt.Writable() {
 		return nil
 	}
-	return &r.changes[t]
+	if c := &r.changes[t]; c.cleared || len(c.pages) > 0 {
+		return c
+	}
+	return nil
 }
 
 // Put writes a row.
@@ -171,6 +176,8 @@ func (r *Recorder) put(t row.Table, key, value []byte) error {
 			return nil
 		}
 		err, r.changed = b.Put(key, value), true
+	} else if err == nil && r.alike(t, key, value) {
+		return nil
 	}
 	if err == nil && r.changes != nil {
 		r.changes[t].set(key, value)
@@ -186,6 +193,8 @@ func (r *Recorder) Remove(t row.Table, key []byte) error {
 			return nil
 		}
 		err, r.changed = b.Delete(key), true
+	} else if err == nil && r.alike(t, key, nil) {
+		return nil
 	}
 	if err == nil && r.changes != nil {
 		r.changes[t].set(key, nil)
@@ -207,6 +216,8 @@ func (r *Recorder) Clear(t row.Table) error {
 		if err = r.bolt.DeleteBucket(name); err == nil {
 			r.buckets[t], err = r.bolt.CreateBucket(name)
 		}
+	} else if err == nil && r.beside {
+		r.changed = true
 	}
 	if err == nil && r.changes != nil {
 		r.changes[t].clear()
@@ -223,11 +234,11 @@ func (r *Recorder) create(t row.Table) (err error) {
 }
 
 // change is told that a table is about to be changed, and where in the file: nowhere for
-// a reader.
+// who has a patch.
 func (r *Recorder) change(t row.Table) (b *bbolt.Bucket, err error) {
-	if r.Writable() {
+	if r.bolt.Writable() {
 		b, err = r.table(t)
-	} else if !r.passing {
+	} else if !r.beside && !r.passing {
 		err = ErrReadOnly
 	}
 	if err != nil {

@@ -17,21 +17,10 @@ import (
 // to date. What is written here is for it. No commit of a replica is synced, and what one
 // has changed can be looked at before it is committed.
 
-// Held is a file that is open and locked for several transactions of a writer, one after
-// the other.
-type Held struct {
-	file *File
-	open *opened
-}
-
-// Hold locks the file for as long as fn takes.
-func (f *File) Hold(fn func(*Held) error) error {
-	return f.run(true, func(o *opened) error { return fn(&Held{f, o}) })
-}
-
-// Update is a transaction, as File.Update makes it.
-func (h *Held) Update(fn func(*Recorder) (keep bool, err error)) error {
-	return h.file.update(h.open, fn)
+// Follow is File.Update without a reservation, for who brings the file to where the log is:
+// it may come between what a writer thinks and what he writes down.
+func (f *File) Follow(fn func(*Recorder) (keep bool, err error)) error {
+	return f.run(alone, func(o *opened) error { return f.update(o, fn) })
 }
 
 // Changes are what the transaction has changed so far, where somebody wants to know.
@@ -43,11 +32,14 @@ func (r *Recorder) Unrecorded() { r.changes = nil }
 // Previous lets fn find rows as they are stored, and as they were before the transaction of a
 // writer; nil where there was none. They live as long as fn runs.
 func (r *Recorder) Previous(fn func(find func(t row.Table, key []byte) []byte) error) error {
-	old, err := r.bolt.DB().Begin(false)
-	if err != nil {
-		return err
+	old := r.bolt
+	if !r.beside {
+		var err error
+		if old, err = r.bolt.DB().Begin(false); err != nil {
+			return err
+		}
+		defer old.Rollback() //nolint:errcheck // it only reads
 	}
-	defer old.Rollback() //nolint:errcheck // it only reads
 	var tables [row.TableCount]*bbolt.Bucket
 	return fn(func(t row.Table, key []byte) []byte {
 		if tables[t] == nil {
@@ -159,7 +151,7 @@ func Join(path string, timeout time.Duration, fill func(*Bulk) error) error {
 	_, err := os.Lstat(path)
 	there := err == nil
 	if there {
-		lock, err := acquire(path, true, timeout)
+		lock, err := acquire(path, alone, timeout)
 		if err != nil {
 			return err
 		}

@@ -36,7 +36,7 @@ func Salvage(path string, timeout time.Duration, take func(t row.Table, key, pay
 	case !info.Mode().IsRegular():
 		return nil, fmt.Errorf("%w: %s is not a regular file", ErrNotOurs, path)
 	}
-	lock, err := acquire(path, false, timeout)
+	lock, err := acquire(path, sharing, timeout)
 	if err != nil {
 		return nil, err
 	}

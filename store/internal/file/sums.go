@@ -28,14 +28,14 @@ func (r *Recorder) readSums() error {
 		return err
 	}
 	at := uint64(r.bolt.ID())
-	if r.Writable() {
+	if r.bolt.Writable() {
 		at-- // it is this transaction's number already
 	}
 	written, err := row.SumsTransaction(payload)
 	if err == nil && written != at {
 		err = fmt.Errorf("%w: the tables are as transaction %d left them, and the file stands at %d: a page is lost or stale", row.ErrDamaged, written, at)
 	}
-	if err == nil && r.Writable() {
+	if err == nil && r.bolt.Writable() {
 		err = r.sums.Decode(payload)
 	}
 	return err
@@ -49,7 +49,7 @@ func (r *Recorder) storedSums() (*row.Sums, error) {
 	switch {
 	case r.format < sumsSince:
 		return nil, nil
-	case r.Writable() || r.stored:
+	case r.bolt.Writable() || r.stored:
 		return &r.sums, nil
 	}
 	payload, err := r.Get(row.Meta, row.KeySums)

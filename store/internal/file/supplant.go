@@ -49,7 +49,7 @@ func Supplant(path, backup string, opt SupplantOptions, finish func(tmp string, 
 	if err := looksOurs(path, old); err != nil {
 		return "", err
 	}
-	lock, err := acquire(path, true, opt.LockTimeout)
+	lock, err := acquire(path, writing, opt.LockTimeout)
 	if err != nil {
 		return "", err
 	}

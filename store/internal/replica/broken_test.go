@@ -133,9 +133,7 @@ func TestDamagedReplica(t *testing.T) {
 			return os.WriteFile(path, b, 0o600)
 		},
 		"differs": func(string) error {
-			return a.File().Hold(func(h *file.Held) error {
-				return h.Update(func(r *file.Recorder) (bool, error) { return true, set(r, "k", strings.Repeat("another row ", 100)) })
-			})
+			return a.File().Follow(func(r *file.Recorder) (bool, error) { return true, set(r, "k", strings.Repeat("another row ", 100)) })
 		},
 	} {
 		b := machine(t, m)
@@ -184,36 +182,34 @@ func TestProof(t *testing.T) {
 	t.Parallel()
 	a := machine(t, newLog(t))
 	write(t, a, "k", strings.Repeat("a long row ", 100))
-	err := a.File().Hold(func(h *file.Held) error {
-		return h.Update(func(r *file.Recorder) (bool, error) {
-			if err := errors.Join(set(r, "k", strings.Repeat("a long row ", 99)), set(r, "l", "v"), r.Remove(row.Config, []byte("none"))); err != nil {
-				return false, err
+	err := a.File().Follow(func(r *file.Recorder) (bool, error) {
+		if err := errors.Join(set(r, "k", strings.Repeat("a long row ", 99)), set(r, "l", "v"), r.Remove(row.Config, []byte("none"))); err != nil {
+			return false, err
+		}
+		return false, r.Previous(func(before func(t row.Table, key []byte) []byte) error {
+			tables, err := changesOf(r.Changes(), before)
+			if err != nil {
+				return err
 			}
-			return false, r.Previous(func(before func(t row.Table, key []byte) []byte) error {
-				tables, err := changesOf(r.Changes(), before)
+			for what, spoil := range map[string]func([]tableChange){
+				"":             func([]tableChange) {},
+				"left out":     func(ts []tableChange) { ts[0].ops = ts[0].ops[:1] },
+				"another row":  func(ts []tableChange) { ts[0].ops[1].value = []byte("w") },
+				"another key":  func(ts []tableChange) { ts[0].ops[1].key = []byte("m") },
+				"cleared":      func(ts []tableChange) { ts[0].cleared = true },
+				"spoilt delta": func(ts []tableChange) { ts[0].ops[0].value = bytes.Repeat([]byte("x"), 30) },
+			} {
+				list := []tableChange{{name: tables[0].name, ops: append([]op{}, tables[0].ops...)}}
+				spoil(list)
+				b, err := (&Entry{tables: list}).encode()
 				if err != nil {
 					return err
 				}
-				for what, spoil := range map[string]func([]tableChange){
-					"":             func([]tableChange) {},
-					"left out":     func(ts []tableChange) { ts[0].ops = ts[0].ops[:1] },
-					"another row":  func(ts []tableChange) { ts[0].ops[1].value = []byte("w") },
-					"another key":  func(ts []tableChange) { ts[0].ops[1].key = []byte("m") },
-					"cleared":      func(ts []tableChange) { ts[0].cleared = true },
-					"spoilt delta": func(ts []tableChange) { ts[0].ops[0].value = bytes.Repeat([]byte("x"), 30) },
-				} {
-					list := []tableChange{{name: tables[0].name, ops: append([]op{}, tables[0].ops...)}}
-					spoil(list)
-					b, err := (&Entry{tables: list}).encode()
-					if err != nil {
-						return err
-					}
-					if err := prove(b, r.Changes(), before); (err == nil) != (what == "") {
-						t.Errorf("%q: %v", what, err)
-					}
+				if err := prove(b, r.Changes(), before); (err == nil) != (what == "") {
+					t.Errorf("%q: %v", what, err)
 				}
-				return nil
-			})
+			}
+			return nil
 		})
 	})
 	if err != nil {

@@ -85,15 +85,13 @@ func (rep *Replica) keep(times float64) error {
 		}
 		tail.Snapshot, tail.SnapshotBytes = snap.At, int64(len(snap.Body))
 	}
-	return rep.File().Hold(func(h *file.Held) error {
-		return h.Update(func(r *file.Recorder) (bool, error) {
-			r.Unrecorded()
-			at, err := s.position(r)
-			if err != nil || !newer(at, tail) {
-				return false, err
-			}
-			rep.noteDue(at)
-			return true, r.PutReplica(at)
-		})
+	return rep.File().Follow(func(r *file.Recorder) (bool, error) {
+		r.Unrecorded()
+		at, err := s.position(r)
+		if err != nil || !newer(at, tail) {
+			return false, err
+		}
+		rep.noteDue(at)
+		return true, r.PutReplica(at)
 	})
 }

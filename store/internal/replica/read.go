@@ -48,7 +48,7 @@ func (rep *Replica) View(fn func(*file.Recorder) error) error {
 		if !errors.As(err, &late) {
 			return err
 		}
-		if err := rep.File().Hold(func(h *file.Held) error { return s.catchUp(h, late.tail) }); err != nil {
+		if err := s.catchUp(late.tail); err != nil {
 			return err
 		}
 		return errAgain
@@ -192,8 +192,8 @@ func away(err error) error {
 }
 
 // catchUp applies what a log held behind the replica, or says that it is to be made anew.
-func (s *session) catchUp(h *file.Held, tail *Tail) error {
-	return h.Update(func(r *file.Recorder) (bool, error) {
+func (s *session) catchUp(tail *Tail) error {
+	return s.rep.File().Follow(func(r *file.Recorder) (bool, error) {
 		r.Unrecorded()
 		at, err := s.position(r)
 		if err != nil || tail.Head.N <= at.N { // somebody else of this machine was faster

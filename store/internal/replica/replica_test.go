@@ -1,6 +1,7 @@
 package replica
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -162,6 +163,87 @@ func TestJoin(t *testing.T) {
 		t.Error(diff)
 	}
 	if diff := cmp.Diff(contents(t, a), contents(t, machine(t, m))); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// slow is a driver whose appends say when they are sent and when they are done, and wait
+// each time until somebody lets them go on.
+type slow struct {
+	*Memory
+	at, on chan string
+}
+
+func (d *slow) Append(ctx context.Context, at Position, entry []byte, place Place) (*Tail, error) {
+	d.at <- "sent"
+	<-d.on
+	tail, err := d.Memory.Append(ctx, at, entry, place)
+	d.at <- "done"
+	<-d.on
+	return tail, err
+}
+
+// TestReadersDoNotWait: those who read on a machine wait neither for a transaction of it that
+// thinks nor for the log that it asks; they see what is in the log, no more and no less,
+// also before the writer has written it down.
+func TestReadersDoNotWait(t *testing.T) {
+	t.Parallel()
+	m := newLog(t)
+	way := &slow{m, make(chan string), make(chan string)}
+	writer := machine(t, way)
+	reader := machineAgain(t, writer, m)
+	reader.opt.LockTimeout = 5 * time.Second
+	other := machine(t, m)
+	sees := func(when, want string) {
+		t.Helper()
+		err := reader.View(func(r *file.Recorder) error {
+			if got := get(r, "k") + " " + get(r, "other"); got != want {
+				t.Errorf("%s: %q, want %q", when, got, want)
+			}
+			return nil
+		})
+		if err != nil {
+			t.Errorf("%s: %v", when, err)
+		}
+	}
+	thinking, decided := make(chan bool), make(chan bool)
+	ended := make(chan error, 1)
+	go func() {
+		ended <- writer.Update(func(r *file.Recorder) (bool, error) {
+			if err := set(r, "k", "after "+get(r, "other")); err != nil {
+				return false, err
+			}
+			thinking <- true
+			<-decided
+			return true, nil
+		})
+	}()
+	<-thinking
+	sees("it thinks", " ")
+	write(t, other, "other", "1")
+	sees("it thinks, and another machine has written", " 1")
+	decided <- true
+	for range 2 { // the first time another machine was faster
+		<-way.at
+		sees("the log is asked", " 1")
+		way.on <- ""
+		<-way.at
+		if m.state.Head.N == 2 {
+			break
+		}
+		way.on <- ""
+		<-thinking
+		decided <- true
+	}
+	sees("it is in the log, and the writer does not know yet", "after 1 1")
+	write(t, other, "other", "2")
+	sees("the log goes on", "after 1 2")
+	way.on <- ""
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+	sees("in the end", "after 1 2")
+	if diff := cmp.Diff(contents(t, other), contents(t, reader)); diff != "" {
 		t.Error(diff)
 	}
 }

@@ -32,11 +32,29 @@ const (
 // ErrUnknown means that it may be; every other error that nothing was changed. An answer of
 // fn that changes nothing, or is an error, counts when nothing in the log is newer than
 // what it has seen.
+//
+// fn runs beside those who read the replica, and they do not wait for the log either; other
+// writers of this machine do.
 func (rep *Replica) Update(fn func(*file.Recorder) (keep bool, err error)) error {
+	return rep.update(fn, (*file.Reserved).Try)
+}
+
+// UpdateAlone is Update with the replica to itself, for what changes more of it than rows.
+func (rep *Replica) UpdateAlone(fn func(*file.Recorder) (keep bool, err error)) error {
+	return rep.update(fn, func(h *file.Reserved, fn func(*file.Recorder) (bool, error)) (*file.Draft, error) {
+		return nil, h.Alone(fn)
+	})
+}
+
+// try runs a function on the replica. There is a draft where what it has changed is still to
+// be written down.
+type try func(h *file.Reserved, fn func(*file.Recorder) (keep bool, err error)) (*file.Draft, error)
+
+func (rep *Replica) update(fn func(*file.Recorder) (keep bool, err error), how try) error {
 	s := &session{rep: rep, until: rep.until()}
 	return s.joining(func() error {
-		return rep.File().Hold(func(h *file.Held) error {
-			w := &writer{session: s, h: h, began: time.Now()}
+		return rep.File().Reserve(func(h *file.Reserved) error {
+			w := &writer{session: s, h: h, try: how, began: time.Now()}
 			defer w.leave()
 			for {
 				if err := w.run(fn); !errors.Is(err, errAgain) {
@@ -50,10 +68,11 @@ func (rep *Replica) Update(fn func(*file.Recorder) (keep bool, err error)) error
 	})
 }
 
-// writer is a session that has the replica to itself.
+// writer is a session beside which nobody else of this machine writes.
 type writer struct {
 	*session
-	h       *file.Held
+	h       *file.Reserved
+	try     try
 	began   time.Time
 	place   Place
 	lost    int  // how many races
@@ -70,12 +89,14 @@ func (w *writer) leave() {
 // run runs fn once, and appends what it changed.
 func (w *writer) run(fn func(*file.Recorder) (keep bool, err error)) error {
 	var tail *Tail
+	var stood Position
 	appended := false
-	err := w.h.Update(func(r *file.Recorder) (bool, error) {
+	draft, err := w.try(w.h, func(r *file.Recorder) (bool, error) {
 		at, err := w.position(r)
 		if err != nil {
 			return false, err
 		}
+		stood = positionOf(at)
 		began := time.Now()
 		keep, err := fn(r)
 		w.long = w.long || time.Since(began) > longRun
@@ -105,11 +126,8 @@ func (w *writer) run(fn func(*file.Recorder) (keep bool, err error)) error {
 		return true, nil
 	})
 	switch {
-	case appended && err != nil:
-		w.rep.warn("the change is made; this machine's replica does not have it yet: " + err.Error())
-		return nil
 	case appended:
-		w.rep.wasFresh(time.Now())
+		w.writeDown(draft, stood, err)
 		return nil
 	case !errors.Is(err, errAgain):
 		return err
@@ -117,10 +135,27 @@ func (w *writer) run(fn func(*file.Recorder) (keep bool, err error)) error {
 	if w.waiting = tail.Waiting; !w.waiting {
 		w.lost++
 	}
-	if err := w.catchUp(w.h, tail); err != nil {
+	if err := w.catchUp(tail); err != nil {
 		return err
 	}
 	return errAgain
+}
+
+// writeDown writes down in the replica what is in the log, unless somebody who has read
+// that meanwhile has done it already. Where it fails the next to come reads the log.
+func (w *writer) writeDown(d *file.Draft, stood Position, err error) {
+	done := err == nil
+	if done && d != nil {
+		done, err = w.h.Write(d, func(r *file.Recorder) (bool, error) {
+			at, err := w.position(r)
+			return err == nil && positionOf(at) == stood, err
+		})
+	}
+	if err != nil {
+		w.rep.warn("the change is made; this machine's replica does not have it yet: " + err.Error())
+	} else if done {
+		w.rep.wasFresh(time.Now())
+	}
 }
 
 func (rep *Replica) warn(text string) {
@@ -265,16 +300,16 @@ func (w *writer) turn() error {
 // refresh applies what came while the writer waited for its turn.
 func (w *writer) refresh() error {
 	var late *behind
-	err := w.h.Update(func(r *file.Recorder) (bool, error) {
+	err := w.rep.File().View(func(r *file.Recorder) error {
 		at, err := w.position(r)
 		if err == nil {
 			w.asked = false
 			err = w.fresh(at)
 		}
-		return false, err
+		return err
 	})
 	if errors.As(err, &late) {
-		return w.catchUp(w.h, late.tail)
+		return w.catchUp(late.tail)
 	}
 	return err
 }
