@@ -70,6 +70,20 @@ func (cs counters) admit(j *row.Job, spec placer.Spec, jobs int64, waits bool) e
 	return nil
 }
 
+// keeps reports whether a limit keeps a job that waits from starting now, whatever else may.
+func (cs counters) keeps(j *row.Job) (bool, error) {
+	all, err := cs.Rules.All()
+	if all == nil || err != nil || j.OverLimits {
+		return false, err
+	}
+	asked, err := all.Asked(j)
+	if err != nil {
+		return false, err
+	}
+	demands, err := cs.Rules.Demands(rules.Subject(j), asked)
+	return demands.Short(cs.tx.now, j.Walltime, true) != nil, err
+}
+
 // pools are what a request wants of pools.
 func (cs counters) pools(list []placer.PoolAmount, insist string) (out limits.Demands, err error) {
 	if len(list) == 0 {

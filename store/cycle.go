@@ -131,7 +131,7 @@ func (tx *Tx) Cycle(spec CycleSpec) (*CycleReport, error) {
 	}
 	start := tx.db.opt.Now()
 	p := newPass(tx, spec)
-	steps := []func() error{p.silent, p.overdue, p.forward, p.listQueue, p.shares, p.schedule, p.stillNever, p.keep, p.forget, p.stops, p.launches}
+	steps := []func() error{p.silent, p.overdue, p.forward, p.listQueue, p.shares, p.schedule, p.stillNever, p.ages, p.keep, p.forget, p.stops, p.launches}
 	if spec.By == BySupervisor {
 		if err := tx.LaunchBy(LaunchWork); err != nil {
 			return nil, err

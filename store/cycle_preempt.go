@@ -23,13 +23,21 @@ import (
 type making struct {
 	*pass
 	ranks   *preempt.Ranks
-	running map[uint64]*row.Job              // as the cycle found them; nil until they are looked up
-	list    []*row.Job                       // the same, by number, those alone that may be stopped
-	awaited map[uint64]bool                  // for whom jobs are ending
-	below   map[preempt.Subject]*cycle.Below // by who asks
-	subject map[*row.Job]preempt.Subject     // of running jobs
-	tried   map[uint64]trialEnd              // who is off his nodes on trial
-	costs   map[uint64]int64                 // processor-seconds that are lost with a job
+	running map[uint64]*row.Job          // as the cycle found them; nil until they are looked up
+	list    []*row.Job                   // the same, by number, those alone that may be stopped
+	awaited map[uint64]bool              // for whom jobs are ending
+	below   map[asker]*cycle.Below       // by who asks
+	past    map[uint64]bool              // who of those that run is beyond a soft limit
+	subject map[*row.Job]preempt.Subject // of running jobs
+	tried   map[uint64]trialEnd          // who is off his nodes on trial
+	costs   map[uint64]int64             // processor-seconds that are lost with a job
+}
+
+// asker is who has others make way: what it is to the rules, and whether it is within its
+// soft limits and those beyond theirs make way for it.
+type asker struct {
+	preempt.Subject
+	within bool
 }
 
 // trialEnd is what a job on trial has when it is not.
@@ -47,7 +55,7 @@ func (p *pass) making() (cycle.Preempter, error) {
 	if ranks == nil || err != nil {
 		return nil, err
 	}
-	return &making{pass: p, ranks: ranks, below: make(map[preempt.Subject]*cycle.Below), subject: make(map[*row.Job]preempt.Subject),
+	return &making{pass: p, ranks: ranks, below: make(map[asker]*cycle.Below), subject: make(map[*row.Job]preempt.Subject),
 		tried: make(map[uint64]trialEnd), costs: make(map[uint64]int64)}, nil
 }
 
@@ -74,8 +82,8 @@ func (m *making) Before(j, other *cycle.Job) (bool, error) {
 
 func (m *making) Below(c *cycle.Job) (*cycle.Below, error) {
 	j := m.jobs[c.ID]
-	who, err := m.subjectOf(j)
-	if err != nil || !m.ranks.Left(who) {
+	who, err := m.asks(j)
+	if err != nil || !who.within && !m.ranks.Left(who.Subject) {
 		return nil, err
 	}
 	if err := m.lookUp(); err != nil {
@@ -98,13 +106,30 @@ func (m *making) Below(c *cycle.Job) (*cycle.Below, error) {
 	return m.less(shared, j)
 }
 
+// asks is who has others make way. Where they do for soft limits, that is any job within its
+// own.
+func (m *making) asks(j *row.Job) (who asker, err error) {
+	if who.Subject, err = m.subjectOf(j); err != nil || m.ranks.Soft() == nil {
+		return who, err
+	}
+	rules := m.tx.counters().Rules
+	if all, err := rules.All(); all == nil || !all.Soft() || err != nil {
+		return who, err
+	}
+	beyond, err := rules.Beyond(j)
+	who.within = !beyond
+	return who, err
+}
+
 // lookUp finds out who runs.
 func (m *making) lookUp() error {
 	if m.running != nil {
 		return nil
 	}
 	m.running, m.awaited = make(map[uint64]*row.Job), make(map[uint64]bool)
-	return m.tx.eachJob(func(r *row.Job) error {
+	var all []*row.Job
+	err := m.tx.eachJob(func(r *row.Job) error {
+		all = append(all, r)
 		switch {
 		case m.jobs[r.ID] != nil: // this cycle has started it
 		case r.Ending && len(r.YieldedTo) > 0:
@@ -115,11 +140,15 @@ func (m *making) lookUp() error {
 		}
 		return nil
 	}, JobRunning)
+	if err == nil && m.ranks.Soft() != nil {
+		m.past, err = m.tx.counters().Rules.Past(all)
+	}
+	return err
 }
 
 // add adds a job to those that can be stopped for somebody, if he goes before it and it may
 // be stopped now.
-func (m *making) add(b *cycle.Below, who preempt.Subject, r *row.Job) error {
+func (m *making) add(b *cycle.Below, who asker, r *row.Job) error {
 	is, known := m.subject[r]
 	if !known {
 		var err error
@@ -128,7 +157,10 @@ func (m *making) add(b *cycle.Below, who preempt.Subject, r *row.Job) error {
 		}
 		m.subject[r] = is
 	}
-	rule := m.ranks.Over(who, is)
+	rule := m.ranks.Over(who.Subject, is)
+	if rule == nil && who.within && m.past[r.ID] {
+		rule = m.ranks.Soft()
+	}
 	if rule == nil || m.tx.now-r.Start < rule.MinRun || rule.AtMost > 0 && len(r.YieldedTo) >= rule.AtMost {
 		return nil
 	}

@@ -119,7 +119,9 @@ func (tx *Tx) putJob(j *row.Job, was JobState) error {
 			}
 		}
 	}
-	tx.waiting().idles(j)
+	if err := tx.waiting().idles(j, was); err != nil {
+		return err
+	}
 	err := tx.file.Put(row.Jobs, row.Key64(j.ID), row.EncodeJob(j))
 	if err == nil && was != JobRunning && j.State == JobRunning {
 		err = tx.loaded.book.Turn(j, len(j.AllNodes()), j.Start, 1)

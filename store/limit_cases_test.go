@@ -15,6 +15,7 @@ import (
 
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/placer"
+	"github.com/placectl/placectl/placer/preempt"
 )
 
 // limitCase is a case of testdata/limits.
@@ -29,6 +30,8 @@ type limitCase struct {
 		Accounts  []struct{ Name, Parent string }
 		Limits    []caseLimit
 		Backfill  string
+		Preempt   string
+		Priority  string
 	}
 	Steps []caseStep
 }
@@ -43,7 +46,7 @@ type caseStep struct {
 	Do, User, Group, Account, Queue, Class, Ask, What, Reason, State string
 	N, Array, Throttle, Walltime, To                                 int
 	Running, Waiting                                                 *int
-	Hold, OverLimits                                                 bool
+	Hold, OverLimits, Grows                                          bool
 	Job, Start, Expect                                               any
 	caseLimit
 }
@@ -133,6 +136,19 @@ func newCaseRun(t *testing.T, c *limitCase) *caseRun {
 	for _, l := range c.Setup.Limits {
 		r.limit(l)
 	}
+	r.do(func(tx *Tx) error {
+		if c.Setup.Preempt != "" {
+			rule, err := preempt.Parse(c.Setup.Preempt)
+			if err == nil {
+				rule.Grace, rule.MinRun = 0, 0
+				err = tx.Preemption().Set(rule)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		return tx.Configure("job_priority", c.Setup.Priority)
+	})
 	return r
 }
 
@@ -190,8 +206,24 @@ func (r *caseRun) run() {
 				return err
 			})
 		case "expect":
-			if got := r.state(r.job(s.Job)); got != s.State {
-				r.t.Fatalf("%s: it is %s", at, got)
+			list, several := s.Job.([]any)
+			if !several {
+				list = []any{s.Job}
+			}
+			for _, job := range list {
+				if got := r.state(r.job(job)); got != s.State && !(s.State == "waiting" && (got == "queued" || got == "preempted")) {
+					r.t.Fatalf("%s: %v is %s", at, job, got)
+				}
+			}
+		case "end":
+			r.do(func(tx *Tx) error { _, err := tx.Finish(r.job(s.Job), 0, ""); return err })
+		case "hold":
+			r.do(func(tx *Tx) error { _, err := tx.Hold(r.job(s.Job), ""); return err })
+		case "release":
+			r.do(func(tx *Tx) error { _, err := tx.Unhold(r.job(s.Job)); return err })
+		case "age":
+			if was, is := r.age(s.Job), r.age(s.Job); (is > was) != s.Grows || is < was {
+				r.t.Fatalf("%s: it was %v, and is %v later", at, was, is)
 			}
 		case "plan":
 			r.planned(at, &s)
@@ -295,11 +327,29 @@ func (r *caseRun) reason(at string, id uint64, want string) {
 	}
 }
 
+// age is what a job's AGE is, some time later than now.
+func (r *caseRun) age(text any) (age float64) {
+	r.clock.t += 600
+	err := r.db.View(func(tx *Tx) error {
+		j, err := tx.Job(r.job(text))
+		if err == nil {
+			age, _, err = PrioritiesOf(tx).Of(j)
+		}
+		return err
+	})
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return age
+}
+
 func (r *caseRun) state(id uint64) (state string) {
 	err := r.db.View(func(tx *Tx) error {
 		j, err := tx.Job(id)
 		if err == nil {
-			state = j.State.String()
+			if state = j.State.String(); j.State == JobQueued && len(j.YieldedTo) > 0 {
+				state = "preempted"
+			}
 		}
 		return err
 	})

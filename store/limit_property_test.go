@@ -75,12 +75,15 @@ func (l *lawLimit) group(j *Job) string {
 	return strings.Join(out, ",")
 }
 
-// cpusOf is what a job of the random lives asks for: N:ncpus=M.
-func cpusOf(j *Job) int64 {
-	count, each, _ := strings.Cut(j.Select, ":ncpus=")
-	n, _ := strconv.ParseInt(count, 10, 64)
-	m, _ := strconv.ParseInt(each, 10, 64)
-	return n * m
+// cpusOf is what a job of the random lives asks for: N:ncpus=M+...
+func cpusOf(j *Job) (sum int64) {
+	for chunk := range strings.SplitSeq(j.Select, "+") {
+		count, each, _ := strings.Cut(chunk, ":ncpus=")
+		n, _ := strconv.ParseInt(count, 10, 64)
+		m, _ := strconv.ParseInt(each, 10, 64)
+		sum += n * m
+	}
+	return sum
 }
 
 func (l *lawLimit) amount(j *Job) int64 {

@@ -25,6 +25,7 @@ type preemptLife struct {
 	nonce byte
 	way   Claimant // who executes
 	stops int
+	soft  int // of them, for soft limits
 }
 
 func (l *preemptLife) submit(t *rapid.T) {
@@ -41,7 +42,7 @@ func (l *preemptLife) submit(t *rapid.T) {
 func jobsOrNil(list []*Job, err error) (any, error) { return len(list), err }
 
 func (l *preemptLife) rule(t *rapid.T) {
-	r, err := preempt.Parse(rapid.SampledFrom([]string{"class:a over all", "class:a over class:b", "class:b over class:c", "class:c over class:a", "user:ann over user:bob"}).Draw(t, "rule"))
+	r, err := preempt.Parse(rapid.SampledFrom([]string{"class:a over all", "class:a over class:b", "class:b over class:c", "class:c over class:a", "user:ann over user:bob", "soft", "soft"}).Draw(t, "rule"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -60,6 +61,45 @@ func (l *preemptLife) rule(t *rapid.T) {
 		}
 		return nil, tx.Preemption().Set(r)
 	})
+}
+
+// limit sets how many may be had without making way.
+func (l *preemptLife) limit(t *rapid.T) {
+	limit := Limit{Key: rapid.SampledFrom([]string{"user:*", "user:ann", "class:*", "all"}).Draw(t, "key"), Measure: rapid.SampledFrom([]string{"running", "ncpus"}).Draw(t, "measure"),
+		Soft: true, Max: int64(rapid.IntRange(0, 4).Draw(t, "max"))}
+	_ = l.both(fmt.Sprint("limit ", limit), func(tx *Tx) (any, error) { return nil, tx.Limits().Set(limit) })
+}
+
+// softly verifies that a job may have been stopped for one within its soft limits: it was
+// beyond one, and the other is within all.
+func softly(tx *Tx, before map[uint64]*row.Job, was, other *row.Job) error {
+	var list []lawLimit
+	if err := tx.Limits().Each(func(l Limit) error { list = append(list, lawOf(l)); return nil }); err != nil {
+		return err
+	}
+	running := func(l *lawLimit, of *row.Job, earlier func(*row.Job) bool) (sum int64) {
+		for _, j := range before {
+			if j.State == JobRunning && j.ID != of.ID && earlier(j) && l.isFor(jobOf(j)) && l.group(jobOf(j)) == l.group(jobOf(of)) {
+				sum += l.amount(jobOf(j))
+			}
+		}
+		return sum + l.amount(jobOf(of))
+	}
+	beyond := false
+	for i := range list {
+		l := &list[i]
+		better := func(o lawLimit) bool { return o.beats(l) }
+		if l.isFor(jobOf(was)) && !slices.ContainsFunc(list, func(o lawLimit) bool { return better(o) && o.isFor(jobOf(was)) }) {
+			beyond = beyond || running(l, was, func(j *row.Job) bool { return j.Start < was.Start || j.Start == was.Start && j.ID < was.ID }) > l.Max
+		}
+		if l.isFor(jobOf(other)) && !slices.ContainsFunc(list, func(o lawLimit) bool { return better(o) && o.isFor(jobOf(other)) }) && l.amount(jobOf(other)) > l.Max {
+			return fmt.Errorf("job %d was stopped for %d, which is beyond %s %s=%d by itself", was.ID, other.ID, l.Key, l.Measure, l.Max)
+		}
+	}
+	if !beyond {
+		return fmt.Errorf("job %d was stopped for %d, and was beyond no soft limit", was.ID, other.ID)
+	}
+	return nil
 }
 
 // full lets many jobs run for long, whom somebody executes, and one more come who would
@@ -152,6 +192,13 @@ func (l *preemptLife) stopped(tx *Tx, ranks *preempt.Ranks, before map[uint64]*r
 		}
 		subject := func(j *row.Job) preempt.Subject { return preempt.Subject{User: j.User, Class: j.Class} }
 		rule := ranks.Over(subject(other), subject(was))
+		if rule == nil && ranks.Soft() != nil {
+			rule = ranks.Soft()
+			l.soft++
+			if err := softly(tx, before, was, other); err != nil {
+				return err
+			}
+		}
 		switch {
 		case rule == nil:
 			return fmt.Errorf("job %d was stopped for %d, by no rule", j.ID, by)
@@ -261,7 +308,7 @@ func (l *preemptLife) needed(by uint64, was *row.Job) error {
 }
 
 func TestPreemptLife(t *testing.T) {
-	stops := 0
+	stops, soft := 0, 0
 	lives, most := 0, 40 // a life takes a third of a second; all of them where more checks than usual are asked for
 	if f := flag.Lookup("rapid.checks"); f != nil && f.Value.String() != f.DefValue {
 		most = math.MaxInt
@@ -272,16 +319,20 @@ func TestPreemptLife(t *testing.T) {
 		}
 		l := &preemptLife{life: newLifeOf(rt, t.TempDir(), true), way: rapid.SampledFrom([]Claimant{ByNobody, ByLauncher, BySupervisor}).Draw(rt, "way")}
 		l.rule(rt)
+		if rapid.Bool().Draw(rt, "limited") {
+			l.limit(rt)
+		}
 		l.full(rt)
 		rt.Repeat(map[string]func(*rapid.T){"submit": l.submit, "submit more": l.submit, "full": l.full, "rule": l.rule, "execute": l.execute, "execute more": l.execute,
-			"cycle": l.cycle, "cycle more": l.cycle, "pass": func(t *rapid.T) {
+			"cycle": l.cycle, "cycle more": l.cycle, "limit": l.limit, "pass": func(t *rapid.T) {
 				l.clock.t += int64(rapid.SampledFrom([]int{1, 5, 30, 60, 100, 600}).Draw(t, "seconds"))
 			}, "": l.holds})
-		stops += l.stops
+		stops, soft = stops+l.stops, soft+l.soft
 		for _, db := range l.dbs {
 			db.Close()
 		}
 	})
+	t.Logf("%d stopped, of them %d for soft limits", stops, soft)
 	if stops == 0 {
 		t.Error("nobody was ever stopped")
 	}

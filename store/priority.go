@@ -9,6 +9,7 @@ import (
 	"github.com/placectl/placectl/placer/priority"
 	"github.com/placectl/placectl/store/internal/ledger"
 	"github.com/placectl/placectl/store/internal/row"
+	"github.com/placectl/placectl/store/internal/rules"
 	"github.com/placectl/placectl/store/internal/sharing"
 )
 
@@ -283,20 +284,80 @@ func (o *order) sort(line []*row.Job) error {
 	return nil
 }
 
-// idles notes since when a job does not wait for its turn, and adds up for how long it has
-// not: while it is held. What it waits for besides, its begin time and other jobs, its row
-// says.
-func (ws waiting) idles(j *row.Job) {
-	if !j.Queued {
-		return
+// idles notes, of a job that comes out of a state, since when it does not wait for its turn,
+// and adds up for how long it has not: while it is held, or a limit keeps it. What it waits
+// for besides, its begin time and other jobs, its row says.
+func (ws waiting) idles(j *row.Job, was JobState) (err error) {
+	if !j.Queued || j.State == JobQueued && was == JobQueued { // the next cycle looks at its limits
+		return nil
 	}
-	switch idle := j.State == JobHeld; {
+	idle := j.State == JobHeld
+	if j.State == JobQueued && j.Begin <= ws.now && len(j.After) == 0 {
+		if idle, err = ws.limited(j); err != nil {
+			return err
+		}
+	}
+	ws.idle(j, idle)
+	return nil
+}
+
+// idle begins or ends a time in which a job does not wait for its turn, and reports whether
+// that is new.
+func (ws waiting) idle(j *row.Job, idle bool) bool {
+	switch {
 	case idle && j.IdleSince == 0:
 		j.IdleSince = ws.instant()
 	case !idle && j.IdleSince != 0:
 		j.Idle += max(0, ws.instant()-max(j.IdleSince, j.Begin))
 		j.IdleSince = 0
+	default:
+		return false
 	}
+	return true
+}
+
+// limited reports whether a limit keeps a job now, where that matters for its age. A throttle
+// is none: an array grows older while it waits for its own jobs.
+func (ws waiting) limited(j *row.Job) (bool, error) {
+	set, err := ws.settings()
+	if err != nil || !set.ages {
+		return false, err
+	}
+	return ws.counters().keeps(j)
+}
+
+// ages has those jobs grow no older that a limit keeps from having their turn.
+func (p *pass) ages() error {
+	set, err := p.tx.settings()
+	if err != nil || !set.ages {
+		return err
+	}
+	type alike struct {
+		who                   [5]string
+		sel, place            string
+		walltime              int64
+		overLimits, withPools bool
+	}
+	kept := make(map[alike]bool)
+	for _, j := range p.queue {
+		if j.State != JobQueued {
+			continue
+		}
+		kind := alike{rules.Subject(j), j.Select, j.Place, j.Walltime, j.OverLimits, len(j.Pools) > 0}
+		idle, known := kept[kind]
+		if !known || kind.withPools {
+			if idle, err = p.tx.counters().keeps(j); err != nil {
+				return err
+			}
+			kept[kind] = idle
+		}
+		if p.tx.waiting().idle(j, idle) {
+			if err := p.tx.putJob(j, JobQueued); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // reordered reports whether jobs are put in order by an expression, and has plans looked at

@@ -239,6 +239,7 @@ func readJobPriority(defs *index.Defs, v string, s *Settings) error {
 	if p.IsDefault() {
 		s.JobPriority = ""
 	}
+	s.ages = p.Speaks(placer.JobTermAge, placer.JobTermXFactor)
 	s.Decays = s.Decays || p.Speaks(placer.JobTermFairshare, placer.JobTermUsage, placer.JobTermTarget)
 	return nil
 }

@@ -52,6 +52,7 @@ type Settings struct {
 	PriorityEvery   time.Duration  // it is evaluated at whole multiples of this
 	HalfLife        time.Duration  // after so long use counts half
 	Decays          bool           // such use is kept
+	ages            bool           // how long jobs wait for their turn matters
 	MinJobAge       time.Duration  // for how long squeue lists jobs that have ended
 	Backfill        Backfill       // how far cycles plan ahead that are not told
 	Depth           int            // how many jobs that do not fit they plan with EASY

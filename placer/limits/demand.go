@@ -156,6 +156,9 @@ func (ds Demands) NextBack(after int64) int64 {
 // Text says why the demand cannot be met throughout a time: of a rule how many there are
 // then, of a pool how much is free at the start and until when that is too little.
 func (d Demand) Text(at, duration int64) string {
+	if d.Rule && d.Amount > d.total {
+		return AsksText(d.Name, d.write(d.Amount), d.write(d.total), d.Who)
+	}
 	if d.Rule {
 		used := int64(0)
 		if at = max(at, d.now); d.Left {
@@ -176,6 +179,15 @@ func (d Demand) Text(at, duration int64) string {
 // what it lets there be there is, and of whom.
 func RuleText(rule, used, most, who string) string {
 	text := "limit: " + rule + " " + used + " of " + most
+	if who != "" {
+		text += " (" + who + ")"
+	}
+	return text
+}
+
+// AsksText is how it is said that a rule lets there be less than one asks for.
+func AsksText(rule, asked, most, who string) string {
+	text := "limit: " + rule + " asks " + asked + ", the limit is " + most
 	if who != "" {
 		text += " (" + who + ")"
 	}

@@ -156,26 +156,6 @@ func (ru *Ruled) Moved(j *row.Job, was row.JobState) error {
 	})
 }
 
-// Beyond reports whether a job would go beyond a soft rule if it started now.
-func (ru *Ruled) Beyond(j *row.Job) (beyond bool, err error) {
-	all, err := ru.All()
-	if all == nil || !all.Soft() || j.OverLimits || err != nil {
-		return false, err
-	}
-	err = all.Of(j, func(a *limits.Applied, amount int64) error {
-		if !a.Soft {
-			return nil
-		}
-		_, c, err := ru.Counter(a)
-		if err == nil && c.Left {
-			amount = limits.Product(amount, j.Walltime)
-		}
-		beyond = beyond || err == nil && c.Held(ru.Calendar().Now())+amount > a.Max
-		return err
-	})
-	return beyond, err
-}
-
 // Apart is what of a job rules tell from others: that no limit keeps it, or whom they look at.
 func (ru *Ruled) Apart(j *row.Job) ([]string, error) {
 	all, err := ru.All()
