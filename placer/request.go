@@ -39,7 +39,8 @@ type Request struct {
 	// Pools are what it asks of the pools of the cluster, besides those in a resource list.
 	Pools []PoolAmount
 
-	// OverLimits has no limit keep it from starting.
+	// OverLimits has no limit keep it from starting, but for how many of its own array
+	// may run at once.
 	OverLimits bool
 
 	// Bind says how devices are chosen on nodes that name theirs: compact, tight or

@@ -25,14 +25,12 @@ func (tx *Tx) counters() counters { return counters{tx.loaded.counters, tx} }
 // bind says what a request wants of counters: of its pools, of the throttle of its array, and
 // of the rules that it is under. Who insists on a reservation takes out of what that holds.
 func (cs counters) bind(a *placer.Ask, r placer.Request, array uint64) (err error) {
-	if !r.OverLimits {
-		c, err := cs.Throttle(array)
-		if err != nil {
-			return err
-		}
-		if c != nil {
-			a.Demands = append(a.Demands, limits.Demand{Counter: c, Amount: 1})
-		}
+	c, err := cs.Throttle(array) // the array's own, and so no limit that it could be over
+	if err != nil {
+		return err
+	}
+	if c != nil {
+		a.Demands = append(a.Demands, limits.Demand{Counter: c, Amount: 1})
 	}
 	pools, err := cs.pools(a.Spec.Pools, r.Reservation)
 	if err != nil {

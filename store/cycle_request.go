@@ -51,7 +51,7 @@ func (ws waiting) tellsApart(j *row.Job, l letting) (apart []string, err error) 
 	}
 	if c, err := ws.counters().Throttle(j.Array); err != nil {
 		return nil, err
-	} else if c != nil && !j.OverLimits {
+	} else if c != nil {
 		apart = append(apart, c.Name)
 	}
 	ruled, err := ws.counters().Rules.Apart(j)

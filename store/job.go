@@ -139,7 +139,7 @@ type Job struct {
 	PoolsWithin uint64              // the number of the reservation that it takes that out of, as far as it holds some; 0 for none
 
 	YieldedTo  []uint64 // the jobs for which it was stopped, the latest last; 0 for the share of another class
-	OverLimits bool     // no limit keeps it from starting
+	OverLimits bool     // no limit but its array's keeps it from starting
 }
 
 // JobDevices are the devices that a job has of a resource of a node, by their position

@@ -27,7 +27,7 @@ func Flags() []cli.Flag {
 // OverLimits is the flag of the verbs whose requests are jobs, or would be: reservations are
 // under no limits.
 func OverLimits() cli.Flag {
-	return &cli.BoolFlag{Name: "over-limits", Usage: "no limit keeps it from starting; it counts all the same"}
+	return &cli.BoolFlag{Name: "over-limits", Usage: "no limit but its own array's keeps it from starting; it counts all the same"}
 }
 
 // Bind is the flag of the verbs whose jobs get devices.
