@@ -51,12 +51,19 @@ func (p *Pass) Run(queue []*Job) (unreached int, err error) {
 		} else if beyond {
 			continue
 		}
+		cleared := p.cleared
 		if err := p.clearTheWay(j, rest); err != nil {
 			return 0, err
 		}
 		blocked, err := p.consider(j)
 		if err != nil {
 			return 0, fmt.Errorf("job %d: %w", j.ID, err)
+		}
+		if !cleared && p.cleared && p.onlyRuledOut(j) {
+			p.cleared = false
+			if err := p.putRestBack(rest); err != nil {
+				return 0, err
+			}
 		}
 		if p.passed != nil {
 			p.passed[j] = true

@@ -1,0 +1,96 @@
+package store
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/placectl/placectl/placer"
+	"pgregory.net/rapid"
+)
+
+// TestLimitedAreInNobodysWay: in random queues, with easy backfilling and first come, first
+// served, a job that a limit keeps from starting changes no other job's start: a cycle
+// decides of all others as if the job was not there.
+func TestLimitedAreInNobodysWay(t *testing.T) {
+	t.Parallel()
+	kept := 0
+	rapid.Check(t, func(rt *rapid.T) {
+		db, clock := newDB(t)
+		addNodes(t, db, "n", rapid.IntRange(1, 3).Draw(rt, "nodes"), 4)
+		update := func(what string, fn func(*Tx) error) {
+			if err := db.Update(fn); err != nil {
+				rt.Fatalf("%s: %v", what, err)
+			}
+		}
+		users, accounts := []string{"ann", "bob", "eve"}, []string{"", "org"}
+		for range rapid.IntRange(1, 3).Draw(rt, "limits") {
+			l := Limit{Key: rapid.SampledFrom([]string{"user:*", "user:ann", "account:*", "all", "account:org,user:*"}).Draw(rt, "key"),
+				Measure: rapid.SampledFrom([]string{"running", "ncpus", "nodes", "ncpus.left"}).Draw(rt, "measure"), Max: int64(rapid.IntRange(0, 6).Draw(rt, "max"))}
+			if l.Measure == "ncpus.left" {
+				l.Max *= 300
+			}
+			update("limit", func(tx *Tx) error { return tx.Limits().Set(l) })
+		}
+		spec := CycleSpec{Backfill: rapid.SampledFrom([]Backfill{EASY, FCFS}).Draw(rt, "backfill")}
+		if spec.Backfill == EASY {
+			spec.Depth = rapid.IntRange(1, 3).Draw(rt, "depth")
+		}
+		for range rapid.IntRange(1, 4).Draw(rt, "rounds") {
+			for range rapid.IntRange(1, 6).Draw(rt, "jobs") {
+				s := Submission{Request: placer.Request{Select: fmt.Sprintf("%d:ncpus=%d", rapid.IntRange(1, 3).Draw(rt, "chunks"), rapid.IntRange(1, 4).Draw(rt, "cpus")),
+					Walltime: time.Duration(rapid.IntRange(1, 20).Draw(rt, "minutes")) * time.Minute,
+					User:     rapid.SampledFrom(users).Draw(rt, "user"), Account: rapid.SampledFrom(accounts).Draw(rt, "account")},
+					Priority: int64(rapid.IntRange(0, 2).Draw(rt, "priority"))}
+				update("submit", func(tx *Tx) error { _, err := tx.Submit(s); return err })
+			}
+			all, limited := decidedBy(rt, db, spec, nil)
+			kept += len(limited)
+			without, _ := decidedBy(rt, db, spec, limited)
+			for id, is := range all {
+				if other := without[id]; !limited[id] && is != other {
+					rt.Fatalf("%v: job %d is %s, and without those whom a limit keeps, %v, %s", spec.Backfill, id, is, limited, other)
+				}
+			}
+			update("cycle", func(tx *Tx) error { _, err := tx.Cycle(spec); return err })
+			clock.t += int64(rapid.IntRange(1, 900).Draw(rt, "seconds"))
+			update("overdue", func(tx *Tx) error { return tx.Configure("overdue", "finish") })
+		}
+		_ = db.Close()
+	})
+	if kept == 0 {
+		t.Error("no limit ever kept a job")
+	}
+}
+
+// decidedBy is what a cycle makes of each job, once some are gone, and who of those that got
+// neither a start nor a plan is kept by a limit then.
+func decidedBy(t *rapid.T, db *DB, spec CycleSpec, gone map[uint64]bool) (is map[uint64]string, limited map[uint64]bool) {
+	is, limited = make(map[uint64]string), make(map[uint64]bool)
+	err := db.DryRun(func(tx *Tx) error {
+		for id := range gone {
+			if _, err := tx.Cancel(id, ""); err != nil {
+				return err
+			}
+		}
+		if _, err := tx.Cycle(spec); err != nil {
+			return err
+		}
+		return tx.EachJob(func(j *Job) error {
+			is[j.ID] = fmt.Sprint(j.State, j.Start.Unix(), j.AllNodes())
+			if j.State != JobQueued {
+				return nil
+			}
+			r := j.row()
+			keeps, err := tx.counters().keeps(&r)
+			if keeps {
+				limited[j.ID] = true
+			}
+			return err
+		})
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return is, limited
+}
