@@ -34,7 +34,7 @@ const importRules = `
 	index, locality                          < store/internal/batches
 	index, timeline, placer, locality, placer/fairshare < store/internal/check
 	store/internal/batches, store/internal/check < store
-	index, timeline, placer, locality, query, placer/fairshare < store/internal/tables
+	index, timeline, placer, locality, query, query/tables, placer/fairshare < store/internal/tables
 	store/internal/tables                    < store
 	index                                    < store/internal/recovery
 	store/internal/row, store/internal/file, store/internal/check < store/internal/recovery
@@ -169,7 +169,7 @@ const importRules = `
 	cmd/placectl/internal/daily              < cmd/placectl
 	store                                    < cmd/placectl/internal/metrics
 	cmd/placectl/internal/metrics            < cmd/placectl
-	bench/oracle, bench/members              < bench
+	bench/oracle, bench/members, query/tables < bench
 `
 
 // confined are imports from elsewhere that belong to one package.

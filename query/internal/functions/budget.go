@@ -53,6 +53,15 @@ func (e *Budget) Step() error {
 	return e.Err
 }
 
+// Steps counts rows that are looked at together.
+func (e *Budget) Steps(n int64) error {
+	before := e.examined / checkEvery
+	if e.examined += n; e.examined/checkEvery != before || e.examined > e.Limits.Rows {
+		return e.Check()
+	}
+	return e.Err
+}
+
 // Check looks at the limits and the context.
 func (e *Budget) Check() error {
 	if e.Err == nil && e.examined > e.Limits.Rows {

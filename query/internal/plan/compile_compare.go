@@ -57,6 +57,7 @@ func (s *scope) compareRead(op string, a, b exec.Code) exec.Code {
 	}
 	holds := outcomes[op]
 	affinity := compareAffinity(a.Affinity, b.Affinity)
+	c.Simple = simpleComparison(op, a, b, affinity, collate)
 	if v, ok := b.ConstantOf(); ok && !b.Sub {
 		if c.Test = compareConstant(a, affinity.Apply(v), affinity, collate, holds); c.Test != nil {
 			return c.FromTest()
@@ -161,6 +162,9 @@ func (s *scope) is(x *syntax.Binary) exec.Code {
 	a, b = s.beside(a, b, x.X, x.Y)
 	c := exec.Over(a, b)
 	c.Prefix = false
+	if v, ok := b.ConstantOf(); ok && !b.Sub && v.IsNull() && a.Column {
+		c.Simple = []exec.Comparison{{Slot: a.Slot, Column: a.Col, Null: true, Not: not}}
+	}
 	equal := s.compareRead("=", a, b).Test
 	c.Test = func(e *exec.Env) values.Truth {
 		v, w := a.Eval(e), b.Eval(e)
@@ -193,6 +197,9 @@ func (s *scope) between(x *syntax.Between) exec.Code {
 		return t
 	}
 	if !x.Not {
+		if above.Simple != nil && below.Simple != nil {
+			c.Simple = append(above.Simple, below.Simple...)
+		}
 		c.Pass = func(e *exec.Env) values.Truth {
 			if above.Test(e) != values.Yes {
 				return values.No
@@ -223,6 +230,7 @@ func (s *scope) in(x *syntax.In) exec.Code {
 	c := exec.Over(append(items, a)...)
 	if m, ok := constantSet(items, affinity); ok && a.Collate == values.ByBytes {
 		c.Test = func(e *exec.Env) values.Truth { return m.has(affinity.Apply(a.Eval(e)), x.Not) }
+		c.Simple = simpleText(a, affinity, func(text string) bool { return m.has(values.String(text), x.Not) == values.Yes })
 		return c.FromTest()
 	}
 	collate := a.Collate

@@ -26,13 +26,13 @@ func (st *step) correlate(mine exec.Slots) {
 		return
 	}
 	st.Method, st.Varies = exec.HashJoin, false
-	st.Filters, st.Words = nil, nil
+	st.Filters, st.Simple, st.Words = nil, nil, nil
 	for _, c := range st.conds {
 		switch own := exec.Slots(1) << st.src.Slot; {
 		case c.used:
 			continue
 		case c.code.Uses&^own == 0:
-			st.Filters = append(st.Filters, c.test())
+			st.addFilter(c)
 		default:
 			st.After = append(st.After, c.test())
 		}

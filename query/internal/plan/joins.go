@@ -102,7 +102,7 @@ func (st *step) filter(s *scope, c *condition) bool {
 	}
 	st.narrow(s, c)
 	st.Varies = st.Varies || c.code.Uses&^(1<<st.src.Slot) != 0
-	st.Filters = append(st.Filters, c.test())
+	st.addFilter(c)
 	st.conds = append(st.conds, c)
 	st.Words = append(st.Words, c.x.String())
 	if k, ok := st.keyOf(c); ok && st.Key == nil && st.Rows == nil {
@@ -114,9 +114,18 @@ func (st *step) filter(s *scope, c *condition) bool {
 	return false
 }
 
+// addFilter adds a condition that is looked at row by row.
+func (st *step) addFilter(c *condition) {
+	simple := c.code.Simple
+	if slices.ContainsFunc(simple, func(c exec.Comparison) bool { return c.Slot != st.src.Slot }) {
+		simple = nil // a part of it is about a query around
+	}
+	st.Filters, st.Simple = append(st.Filters, c.test()), append(st.Simple, simple)
+}
+
 // countOnly adds a condition that is run on parts of the table.
 func (st *step) countOnly(c *condition) {
-	st.Filters = append(st.Filters, c.test())
+	st.addFilter(c)
 	st.Asked = append(st.Asked, c.x.String())
 }
 

@@ -38,6 +38,9 @@ func (c *Catalog) Begin(r Reader) {
 		r = plainReader(c.src.Now)
 	}
 	c.Reader, c.failed = r, nil
+	if c.src.Kept != nil {
+		c.src.Kept.asked()
+	}
 }
 
 // Err is the first error of what cannot return one.

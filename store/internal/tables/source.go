@@ -32,7 +32,8 @@ type Source struct {
 	MaxWalltime int64      // seconds
 	Words       *row.Words // that rows have in common
 	Rows        Rows
-	Kinds       bool // the file lists jobs by kind
+	Kinds       bool  // the file lists jobs by kind
+	Kept        *Kept // columns in memory; nil for none
 
 	Index      func() (*index.Index, error)
 	Calendar   func() *timeline.Calendar
@@ -60,6 +61,8 @@ type Rows interface {
 	Cursor(t row.Table) *file.Cursor
 	Range(t row.Table, first, last []byte) *file.Cursor
 	Numbers(t row.Table, from, to int64) *file.Cursor
+	Version() (version row.Sums, ok bool)
+	Patched(t row.Table) bool
 }
 
 // Prospect is how a job stands: what it waits for as a word and as people say it, and when it is
