@@ -54,13 +54,19 @@ var completionScripts = map[string]string{
 complete -o default -F _placectl placectl
 `,
 	"zsh": `_placectl() {
-	local -a found
+	local -a found open
 	found=("${(@f)$(placectl completion words -- "${(@)words[2,CURRENT]}" 2>/dev/null)}")
-	if [[ -n "$found" ]]; then compadd -- $found; else _files; fi
+	open=(${(M)found:#*=}) # what goes on behind the equal sign
+	found=(${found:#*=})
+	if (( $#found + $#open )); then compadd -- $found; compadd -S '' -- $open; else _files; fi
 }
 compdef _placectl placectl
 `,
-	"fish": `complete -c placectl -a '(placectl completion words -- (commandline -opc)[2..-1] (commandline -ct) 2>/dev/null)'
+	"fish": `function __placectl_words
+	placectl completion words -- (commandline -opc)[2..-1] (commandline -ct) 2>/dev/null
+end
+complete -c placectl -f -a '(__placectl_words)'
+complete -c placectl -F -n 'not count (__placectl_words) >/dev/null'
 `,
 }
 

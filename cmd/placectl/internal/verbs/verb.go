@@ -133,6 +133,18 @@ func (l List[R]) also(noun, word string) *Verb[R] {
 	return nil
 }
 
+// alsoBelow are the words by which verbs that stand elsewhere may be called below a noun.
+func (l List[R]) alsoBelow(noun string) (words []string) {
+	for _, e := range l {
+		for _, also := range e.Also {
+			if word, ok := strings.CutPrefix(also, noun+" "); ok {
+				words = append(words, word)
+			}
+		}
+	}
+	return words
+}
+
 // unlike is what the verb is called that others call by a word, "" where nobody knows.
 func (l List[R]) unlike(word string) string {
 	for _, e := range l {
