@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -31,7 +32,8 @@ func whatifVerb() *verb {
 		Alone:  true,
 		Example: "placectl whatif --add 'g[3-4] like g1'\n" +
 			"placectl whatif --drop n7 --backfill conservative\n" +
-			"placectl whatif --limit 'user:* ncpus=64'",
+			"placectl whatif --limit 'user:* ncpus=64'\n" +
+			"placectl whatif --priority 'PRIORITY + 10*XFACTOR'",
 		Run: (*runner).whatif,
 	}
 }
@@ -43,6 +45,7 @@ func supposeFlags() []cli.Flag {
 		&cli.StringFlag{Name: "drop", Usage: "without the nodes `NAMES`: nothing new starts there"},
 		&cli.StringSliceFlag{Name: "limit", Usage: "under the limit `'KEY MEASURE=N'`, as placectl limit set has it"},
 		&cli.StringSliceFlag{Name: "preempt", Usage: "with the `RULE` of who makes way, as placectl preempt set has it, at once and as often as need be"},
+		&cli.StringFlag{Name: "priority", Usage: "in the order of `EXPR`, as the setting job_priority has it: placectl help priority"},
 		&cli.StringFlag{Name: "backfill", Usage: "with `B`: fcfs, easy or conservative"},
 		&cli.StringFlag{Name: "horizon", Usage: "for so long, `D` (7d)"},
 	}
@@ -168,6 +171,11 @@ func (r *runner) suppose(tx *store.Tx, c *cli.Context) error {
 		}
 		if err := tx.Limits().Set(list...); err != nil {
 			return err
+		}
+	}
+	if c.IsSet("priority") {
+		if err := tx.Configure("job_priority", c.String("priority")); err != nil {
+			return fmt.Errorf("--priority: %w", err)
 		}
 	}
 	for _, text := range c.StringSlice("preempt") {

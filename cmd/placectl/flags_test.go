@@ -342,6 +342,8 @@ var shownElsewhere = map[string]string{
 	"report --drop":             "whatif.txtar",
 	"report --limit":            "whatif.txtar",
 	"report --preempt":          "whatif.txtar",
+	"report --priority":         "whatif.txtar",
+	"whatif --priority":         "whatif.txtar",
 	"report --backfill":         "whatif.txtar",
 	"report --horizon":          "whatif.txtar",
 	"top --once":                "daily.txtar",
