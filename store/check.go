@@ -101,7 +101,7 @@ func (tx *Tx) checked() *check.Store {
 			}
 			return out, err
 		},
-		Attempt: tx.attempts().of,
+		Attempt: tx.attempts().of, Decay: tx.Usage().decay, DecayAnew: tx.loaded.book.DecayAnew,
 		LetsIn: func(r *row.Reservation, b timeline.Busy) (bool, error) {
 			return booking{tx, r}.letsIn(b)
 		},
@@ -159,6 +159,9 @@ func resetClock(tx *Tx, to int64) error {
 	tx.state.UsageSince = min(tx.state.UsageSince, to)
 	tx.loaded = newLoaded(tx)
 	if err := check.NewFindings(func(string) {}).Repair(tx.checked()); err != nil {
+		return err
+	}
+	if err := tx.loaded.book.DecayAnew(); err != nil { // it has grown by the wrong clock
 		return err
 	}
 	tx.loaded = newLoaded(tx)

@@ -16,6 +16,7 @@ import (
 	"github.com/placectl/placectl/store/internal/file"
 	"github.com/placectl/placectl/store/internal/row"
 	"github.com/placectl/placectl/store/internal/rules"
+	"github.com/placectl/placectl/store/internal/usage"
 	"github.com/placectl/placectl/timeline"
 )
 
@@ -36,6 +37,9 @@ type Store struct {
 	Shares     func() (*fairshare.Settings, error)
 	ShareTimer func() (fairshare.Timer, error)
 	ShareState func() (*fairshare.State, error)
+
+	Decay     func() (usage.Decay, error) // how use is kept of which what lies back counts less
+	DecayAnew func() error                // makes that anew of the attempts that are there
 }
 
 // Span is a stretch of time on a node.
@@ -81,7 +85,8 @@ func (f *Findings) Look(s *Store) error {
 			}
 		}
 	}
-	return errors.Join(f.keys(s), f.shares(s), f.events(s))
+	_, err = f.rates(s)
+	return errors.Join(err, f.keys(s), f.shares(s), f.events(s))
 }
 
 // rows verifies the checksum of every row of every table, and that there are no
@@ -142,7 +147,7 @@ func (f *Findings) Repair(s *Store) error {
 		damaged[row.Decided], damaged[row.Invalidations] = true, true
 	}
 	for t := range damaged {
-		if !t.Derived() && t != row.Decided && t != row.Invalidations { // what is remembered may be forgotten
+		if !t.Derived() && t != row.Decided && t != row.Invalidations && t != row.Decays { // what is remembered may be forgotten
 			return fmt.Errorf("%w: rows of table %s are damaged or lost, and only what is derived from rows can be rebuilt; restore a backup, or salvage what is left", row.ErrDamaged, t)
 		}
 		if err := s.Rows.Clear(t); err != nil { // what is left of it tells nothing
@@ -177,7 +182,11 @@ func (f *Findings) Repair(s *Store) error {
 	if key := s.Rows.Last(row.Events); len(key) == 8 {
 		s.State.Events = max(s.State.Events, row.Number64(key))
 	}
-	return s.Rows.Put(row.Meta, row.KeyState, s.State.Encode())
+	mend := func() error { return f.mendRates(s) }
+	if damaged[row.Decays] {
+		mend = s.DecayAnew
+	}
+	return errors.Join(mend(), s.Rows.Put(row.Meta, row.KeyState, s.State.Encode()))
 }
 
 // replace puts what a derived table should hold in the place of what it does.

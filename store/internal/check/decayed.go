@@ -1,0 +1,134 @@
+package check
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/placectl/placectl/store/internal/ledger"
+	"github.com/placectl/placectl/store/internal/row"
+)
+
+// Of use that decays, what lies back cannot be computed again: jobs are archived. What is
+// held now can: it is what the jobs that run hold.
+
+// heldNow is how much somebody holds of something: Num of One.
+type heldNow struct{ num, one int64 }
+
+// heldBy adds up what the jobs that run hold, by the keys of row.Decays and by names.
+func (f *Findings) heldBy(s *Store) (map[string]map[string]heldNow, error) {
+	defs, err := s.Resources()
+	if err != nil {
+		return nil, err
+	}
+	l, out := &ledger.Ledger{Defs: defs}, make(map[string]map[string]heldNow)
+	return out, s.Rows.Each(row.JobStates, []byte{byte(row.JobRunning)}, func(key, _ []byte) (bool, error) {
+		payload, err := s.Rows.Get(row.Jobs, key[1:])
+		if err != nil || payload == nil {
+			return true, err
+		}
+		j, err := row.DecodeJob(key[1:], payload)
+		if err != nil {
+			return false, err
+		}
+		a, err := s.Attempt(j, j.CurrentAttempt())
+		if err != nil {
+			return false, err
+		}
+		nodes := len(a.AllNodes())
+		if nodes == 0 || a.Began <= 0 {
+			return true, nil
+		}
+		whose := string(row.DecayedKey(j.Sharer()))
+		if out[whose] == nil {
+			out[whose] = make(map[string]heldNow)
+		}
+		for _, h := range l.Held(j, nodes) {
+			out[whose][h.Name] = heldNow{out[whose][h.Name].num + h.Num, h.One}
+		}
+		return true, nil
+	})
+}
+
+// rates compares what decaying use says that is held with the jobs that run. It returns the
+// rows as they should be, of those that are not.
+func (f *Findings) rates(s *Store) (mended map[string]*row.Decayed, err error) {
+	d, err := s.Decay()
+	if err != nil || !d.Kept || s.Rows.Format() < row.Decays.Since() {
+		return nil, err
+	}
+	held, err := f.heldBy(s)
+	if err != nil {
+		return nil, err
+	}
+	mended = make(map[string]*row.Decayed)
+	look := func(key string, x *row.Decayed) error {
+		whose, err := row.SplitDecayedKey([]byte(key))
+		if err != nil {
+			return err
+		}
+		wrong := false
+		for i := range x.Uses {
+			u := &x.Uses[i]
+			is := held[key][u.Name]
+			delete(held[key], u.Name)
+			if u.Rate != is.num {
+				f.Find("decaying use of %s: %d of %s are held by it, and %d by jobs that run", whose.User, u.Rate, u.Name, is.num)
+				wrong = true
+			}
+		}
+		for _, name := range slices.Sorted(maps.Keys(held[key])) {
+			if h := held[key][name]; h.num != 0 {
+				f.Find("decaying use of %s: nothing of %s is held by it, and %d by jobs that run", whose.User, name, h.num)
+				wrong = true
+			}
+		}
+		if wrong {
+			mended[key] = x
+		}
+		delete(held, key)
+		return nil
+	}
+	all, err := f.heldBy(s)
+	if err != nil {
+		return nil, err
+	}
+	err = s.Rows.Each(row.Decays, nil, func(key, payload []byte) (bool, error) {
+		x, err := row.DecodeDecayed(key, payload)
+		if err == nil {
+			err = look(string(key), x)
+		}
+		return true, err
+	})
+	for _, key := range slices.Sorted(maps.Keys(held)) {
+		if err == nil {
+			err = look(key, &row.Decayed{At: s.State.AsOf})
+		}
+	}
+	for key, x := range mended {
+		hold(x, all[key], s.State.AsOf, d.HalfLife)
+	}
+	return mended, err
+}
+
+// hold has something be held from an instant on, and nothing else.
+func hold(x *row.Decayed, held map[string]heldNow, at, halfLife int64) {
+	x.Move(at, halfLife)
+	for i := range x.Uses {
+		x.Uses[i].Rate = held[x.Uses[i].Name].num
+		delete(held, x.Uses[i].Name)
+	}
+	for _, name := range slices.Sorted(maps.Keys(held)) {
+		x.Uses = append(x.Uses, row.DecayedUse{Name: name, Rate: held[name].num, One: max(held[name].one, 1)})
+	}
+}
+
+// mendRates has decaying use grow by what the jobs that run hold, from now on.
+func (f *Findings) mendRates(s *Store) error {
+	mended, err := f.rates(s)
+	for _, key := range slices.Sorted(maps.Keys(mended)) {
+		if err == nil {
+			err = s.Rows.Put(row.Decays, []byte(key), row.EncodeDecayed(mended[key]))
+		}
+	}
+	return err
+}
