@@ -115,13 +115,17 @@ func newGauges(tx *Tx) (*gauges, error) {
 }
 
 // queueOf is the queue of a node.
-func (g *gauges) queueOf(node uint32) string {
-	for _, name := range g.names[:max(1, len(g.names))-1] {
+func (g *gauges) queueOf(node uint32) string { return g.names[g.queueAt(node)] }
+
+// queueAt is which of names it is.
+func (g *gauges) queueAt(node uint32) int {
+	last := len(g.names) - 1
+	for i, name := range g.names[:last] {
 		if g.queues[name].Contains(node) {
-			return name
+			return i
 		}
 	}
-	return g.names[len(g.names)-1]
+	return last
 }
 
 func (g *gauges) nodes(m *Metrics) error {
@@ -190,18 +194,32 @@ func (g *gauges) resources(m *Metrics) error {
 	return g.tx.calendar().Err()
 }
 
-// left is what is left of shared nodes.
+// left is what is left of shared nodes. All nodes may be: their sums are kept by numbers,
+// and not by names.
 func (g *gauges) left() (amounts, error) {
-	left := make(amounts)
-	return left, g.tx.loaded.rooms.Each(func(node uint32, room []index.Amount) {
-		if g.each.Contains(node) {
+	sums := make([][]int64, len(g.names)) // by queue and resource
+	single := g.each.IsEmpty()
+	err := g.tx.loaded.rooms.Each(func(node uint32, room []index.Amount) {
+		if !single && g.each.Contains(node) {
 			return
 		}
-		queue := g.queueOf(node)
+		at := g.queueAt(node)
 		for _, a := range room {
-			left.add(a.Res, queue, a.Value.Num)
+			for int(a.Res) >= len(sums[at]) {
+				sums[at] = append(sums[at], 0)
+			}
+			sums[at][a.Res] = index.Plus(sums[at][a.Res], a.Value.Num)
 		}
 	})
+	left := make(amounts)
+	for i, list := range sums {
+		for id, n := range list {
+			if n != 0 {
+				left.add(index.ResID(id), g.names[i], n)
+			}
+		}
+	}
+	return left, err
 }
 
 // on adds what is taken of a node.

@@ -252,3 +252,37 @@ func TestWaits(t *testing.T) {
 		t.Errorf("(-want +got)\n%s, %d submitted", diff, q.Submitted)
 	}
 }
+
+// BenchmarkMetrics reads the numbers of 100,000 nodes in four queues, all of which are
+// shared by jobs now.
+func BenchmarkMetrics(b *testing.B) {
+	const nodes = 100_000
+	db, _ := newDB(b)
+	mustUpdate(b, db, func(tx *Tx) error {
+		for _, name := range []string{"a", "b", "c"} {
+			if err := tx.AddQueue(Queue{Name: name}); err != nil {
+				return err
+			}
+		}
+		queues := []string{"", "a", "b", "c"}
+		for i := range nodes {
+			n := &index.Node{Name: fmt.Sprintf("n%06d", i), Queue: queues[i%4]}
+			n.Set(index.NCPUs, index.Value{Num: 8})
+			n.Set(index.Mem, index.Value{Num: 16 << 20})
+			if _, err := tx.PutNode(n); err != nil {
+				return err
+			}
+		}
+		for _, q := range queues {
+			if _, err := tx.Place(placer.Request{Select: fmt.Sprint(nodes/4, ":ncpus=1"), Place: "scatter", Queue: q, Walltime: time.Hour}); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	for b.Loop() {
+		if err := db.View(func(tx *Tx) error { _, err := tx.Metrics(); return err }); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

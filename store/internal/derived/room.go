@@ -66,14 +66,19 @@ func (r *Rooms) Flush() error {
 	return nil
 }
 
-// Each goes through the nodes that are shared now, with what is left of each.
+// Each goes through the nodes that are shared now, with what is left of each, valid until
+// fn returns.
 func (r *Rooms) Each(fn func(node uint32, room []index.Amount)) error {
-	err := r.Rows.Each(row.Rooms, nil, func(key, _ []byte) (bool, error) {
+	var scratch [8]index.Amount
+	err := r.Rows.Each(row.Rooms, nil, func(key, payload []byte) (bool, error) {
 		if len(key) != 4 {
 			return false, fmt.Errorf("%w: table %s has %x", row.ErrDamaged, row.Rooms, key)
 		}
-		_, err := r.block(binary.BigEndian.Uint32(key) * timeline.BlockNodes)
-		return true, err
+		number := binary.BigEndian.Uint32(key)
+		if r.blocks[number] != nil { // it was read, and maybe changed
+			return true, nil
+		}
+		return true, row.EachRoom(key, payload, scratch[:0], func(at int, room []index.Amount) { fn(number*timeline.BlockNodes+uint32(at), room) })
 	})
 	if err != nil {
 		return err

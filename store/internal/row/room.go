@@ -1,6 +1,8 @@
 package row
 
 import (
+	"slices"
+
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/timeline"
 )
@@ -33,17 +35,26 @@ func EncodeRooms(b *RoomBlock) []byte {
 }
 
 // DecodeRooms reads it.
-func DecodeRooms(key, payload []byte) (RoomBlock, error) {
+func DecodeRooms(key, payload []byte) (b RoomBlock, err error) {
+	err = EachRoom(key, payload, nil, func(at int, room []index.Amount) { b[at] = slices.Clip(slices.Clone(room)) })
+	return b, err
+}
+
+// EachRoom goes through the nodes of a block that have something left. A room is valid
+// until fn returns: it is read into scratch, which may be nil.
+func EachRoom(key, payload []byte, scratch []index.Amount, fn func(at int, room []index.Amount)) error {
+	if scratch == nil {
+		scratch = make([]index.Amount, 0, 8) // a room with nothing in it is not none
+	}
 	d := decoder{b: payload}
 	d.byte()
-	var b RoomBlock
 	for len(d.b) > 0 {
 		at := int(d.byte()) % timeline.BlockNodes
-		room := make([]index.Amount, d.count())
-		for i := range room {
-			room[i] = index.Amount{Res: index.ResID(d.uint()), Value: index.Value{Num: d.int()}}
+		scratch = scratch[:0]
+		for range d.count() {
+			scratch = append(scratch, index.Amount{Res: index.ResID(d.uint()), Value: index.Value{Num: d.int()}})
 		}
-		b[at] = room
+		fn(at, scratch)
 	}
-	return b, d.done(Rooms, key)
+	return d.done(Rooms, key)
 }
