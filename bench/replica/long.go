@@ -3,6 +3,13 @@
 package main
 
 import (
+	"bufio"
+	"fmt"
+	"io"
+	"net"
+	"net/textproto"
+	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -65,4 +72,90 @@ func (b *bench) long(log database) (runs int, took time.Duration, err error) {
 		return one(tx)
 	})
 	return runs, time.Since(began), err
+}
+
+// handles are several machines that place at once, each through a handle of its own that
+// stays open: what the log takes, without the start of processes.
+func (b *bench) handles(log database, clients int) (done int, worst time.Duration, err error) {
+	var mu sync.Mutex
+	var all sync.WaitGroup
+	defer all.Wait()
+	until := time.Now().Add(b.during)
+	for i := range clients {
+		db, err := open(b.machine(log.name, i+1))
+		if err != nil {
+			return 0, 0, err
+		}
+		defer db.Close()
+		all.Go(func() {
+			for time.Now().Before(until) {
+				began := time.Now()
+				failed := db.Update(one)
+				mu.Lock()
+				if failed != nil {
+					err = failed
+				}
+				done, worst = done+1, max(worst, time.Since(began))
+				mu.Unlock()
+			}
+		})
+	}
+	all.Wait()
+	return done, worst, err
+}
+
+// puts is how many keys a second etcd takes through its gateway, so many at once: each is
+// synced by a majority, and nobody does better on this machine.
+func (b *bench) puts(clients int) (float64, error) {
+	var done atomic.Int64
+	var failed atomic.Value
+	var all sync.WaitGroup
+	hosts := strings.Split(strings.TrimSuffix(strings.TrimPrefix(b.hosts, "etcd://"), "/"), ",")
+	until := time.Now().Add(b.during)
+	for i := range clients {
+		all.Go(func() {
+			conn, err := net.Dial("tcp", hosts[i%len(hosts)])
+			if err != nil {
+				failed.Store(err)
+				return
+			}
+			defer conn.Close()
+			answers := textproto.NewReader(bufio.NewReader(conn))
+			for time.Now().Before(until) {
+				if err := put(conn, answers); err != nil {
+					failed.Store(err)
+					return
+				}
+				done.Add(1)
+			}
+		})
+	}
+	all.Wait()
+	err, _ := failed.Load().(error)
+	return float64(done.Load()) / b.during.Seconds(), err
+}
+
+// put puts a key through the gateway, by hand: only the driver is to know net/http.
+func put(conn net.Conn, answers *textproto.Reader) error {
+	const body = `{"key":"YmVuY2g=","value":"YmVuY2g="}`
+	if _, err := fmt.Fprintf(conn, "POST /v3/kv/put HTTP/1.1\r\nHost: etcd\r\nContent-Length: %d\r\n\r\n%s", len(body), body); err != nil {
+		return err
+	}
+	status, err := answers.ReadLine()
+	if err != nil {
+		return err
+	}
+	if !strings.Contains(status, " 200 ") {
+		return fmt.Errorf("a put: %s", status)
+	}
+	head, err := answers.ReadMIMEHeader()
+	if err != nil {
+		return err
+	}
+	length, err := strconv.ParseInt(head.Get("Content-Length"), 10, 64)
+	if err != nil {
+		return fmt.Errorf("a put: how long its answer is: %w", err)
+	}
+	_, err = io.CopyN(io.Discard, answers.R, length)
+	return err
 }

@@ -184,7 +184,20 @@ func (b *bench) entry(n int, _, log database) error {
 
 // many are several machines that place at once, as fast as they can.
 func (b *bench) many(n int, file, log database) error {
-	for _, clients := range []int{4, 16} {
+	for _, clients := range []int{1, 4, 16} {
+		puts, err := b.puts(clients)
+		if err != nil {
+			return err
+		}
+		done, worst, err := b.handles(log, clients)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(b.out, "| %d | place through a handle that stays open, %d at once; bare puts into etcd beside it | | %.0f/s, worst %s; %.0f/s | |\n",
+			n, clients, float64(done)/b.during.Seconds(), ms(worst), puts)
+		if clients == 1 { // the pairs tell
+			continue
+		}
 		var texts []string
 		for _, name := range []string{file.name, log.name} {
 			done, worst, err := b.busy(name, clients)

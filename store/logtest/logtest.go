@@ -98,9 +98,10 @@ func (f *folder) Snapshot(ctx context.Context) (s *replica.Snapshot, err error) 
 }
 
 // Turn only pauses: nobody has a place that could outlive a process that is killed.
-func (f *folder) Turn(context.Context, replica.Place, bool) (replica.Place, error) {
+func (f *folder) Turn(ctx context.Context, _ replica.Place, at replica.Position) (replica.Place, *replica.Tail, error) {
 	time.Sleep(lookEvery)
-	return nil, nil
+	t, err := f.After(ctx, at)
+	return nil, t, err
 }
 
 func (f *folder) Create(ctx context.Context, id replica.ID, s *replica.Snapshot) error {

@@ -80,11 +80,14 @@ func (w *writer) write(ctx context.Context, random *rand.Rand) error {
 		if len(tail.Entries) > 0 && w.at != tail.Head {
 			return fmt.Errorf("the entries lead to %v, and head is %v", w.at, tail.Head)
 		}
-		if losses++; losses >= 4 || tail.Waiting {
-			for place, err = w.d.Turn(ctx, place, losses >= 4); err != nil; place, err = w.d.Turn(ctx, nil, losses >= 4) {
+		if losses++; losses >= 2 || tail.Waiting {
+			for place, tail, err = w.d.Turn(ctx, place, w.at); err != nil; place, tail, err = w.d.Turn(ctx, nil, w.at) {
 				if ctx.Err() != nil {
 					return ctx.Err()
 				}
+			}
+			for _, e := range tail.Entries {
+				w.at = w.at.After(e)
 			}
 		}
 	}

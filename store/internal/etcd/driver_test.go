@@ -62,27 +62,31 @@ func TestDriver(t *testing.T) {
 		if err != nil || tail == nil || tail.Head != at || len(tail.Entries) != 1 || tail.Waiting || tail.Log != testID || tail.First != 1 {
 			t.Fatalf("behind the last but one: %+v, %v", tail, err)
 		}
-		first, err := d.Turn(ctx, nil, true)
-		if err != nil {
-			t.Fatal(err)
+		first, behind, err := d.Turn(ctx, nil, start)
+		if err != nil || behind.Head != at || len(behind.Entries) != 1 {
+			t.Fatal(behind, err)
 		}
 		if tail, err = d.Append(ctx, at, []byte("\x01two"), nil); err != nil || tail == nil || !tail.Waiting {
 			t.Fatalf("somebody waits: %+v, %v", tail, err)
 		}
-		waited, second := make(chan error, 2), make(chan replica.Place, 1)
-		go func() { _, err := d.Turn(ctx, nil, false); waited <- err }()
-		time.Sleep(100 * time.Millisecond) // whoever enters now is not waited for
-		go func() { p, err := d.Turn(ctx, nil, true); second <- p; waited <- err }()
+		waited, second := make(chan error, 1), make(chan replica.Place, 1)
+		was := at
+		go func() {
+			p, behind, err := d.Turn(ctx, nil, was)
+			if err == nil && (behind.Head != was.After([]byte("\x01two")) || len(behind.Entries) != 1) {
+				t.Errorf("behind %v when the turn came: %+v", was, behind)
+			}
+			second <- p
+			waited <- err
+		}()
 		select {
 		case <-waited:
 			t.Fatal("a turn, though somebody is before")
 		case <-time.After(100 * time.Millisecond):
 		}
 		at = appended(t, d, at, []byte("\x01two"), first)
-		for range 2 {
-			if err := <-waited; err != nil {
-				t.Fatalf("the one before has gone: %v", err)
-			}
+		if err := <-waited; err != nil {
+			t.Fatalf("the one before has gone: %v", err)
 		}
 		if tail, err = d.Append(ctx, start, []byte("\x01three"), nil); err != nil || tail == nil || !tail.Waiting || len(tail.Entries) != 2 {
 			t.Fatalf("behind, and somebody waits: %+v, %v", tail, err)
@@ -102,7 +106,7 @@ func TestLostPlace(t *testing.T) {
 		ctx := ending(t)
 		d := connect(t, "lost", hosts...)
 		at := made(t, d)
-		p, err := d.Turn(ctx, nil, true)
+		p, _, err := d.Turn(ctx, nil, at)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -112,7 +116,7 @@ func TestLostPlace(t *testing.T) {
 		if tail, err := d.Append(ctx, at, []byte("\x01one"), p); err != nil || tail == nil || !tail.Waiting {
 			t.Fatalf("without the place: %+v, %v", tail, err)
 		}
-		anew, err := d.Turn(ctx, p, true)
+		anew, _, err := d.Turn(ctx, p, at)
 		if err != nil || anew == p {
 			t.Fatalf("%v, %v", anew, err)
 		}

@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/rand"
+	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -110,75 +111,61 @@ func (p *place) Leave() {
 }
 
 // Turn waits in the line, see replica.Log.
-func (d *driver) Turn(ctx context.Context, where replica.Place, enter bool) (replica.Place, error) {
+func (d *driver) Turn(ctx context.Context, where replica.Place, at replica.Position) (replica.Place, *replica.Tail, error) {
 	mine, _ := where.(*place)
-	if mine == nil && !enter {
-		return nil, d.outwait(ctx)
-	}
 	for {
 		if mine == nil {
 			var err error
 			if mine, err = d.enter(ctx); err != nil {
-				return nil, err
+				return nil, nil, err
 			}
 		}
-		lost, err := d.stand(ctx, mine)
+		found, err := d.stand(ctx, mine, at)
+		if errors.Is(err, errPlaceLost) {
+			mine.Leave()
+			mine = nil
+			continue
+		}
+		var tail *replica.Tail
+		if err == nil {
+			tail, err = d.follow(ctx, at, found)
+		}
+		if errors.Is(err, errMoved) {
+			tail, err = d.After(ctx, at)
+		}
 		if err != nil {
 			mine.Leave()
-			return nil, err
+			return nil, nil, err
 		}
-		if !lost {
-			return mine, nil
-		}
-		mine.Leave()
-		mine = nil
+		return mine, tail, nil
 	}
 }
 
-// stand waits until nobody is before a place, or the place is lost.
-func (d *driver) stand(ctx context.Context, mine *place) (lost bool, err error) {
-	err = d.await(ctx, func(ctx context.Context) ([]byte, error) {
+// errPlaceLost is that a place in the line is there no more.
+var errPlaceLost = errors.New("the place in the line was lost")
+
+// stand waits until nobody is before a place, and returns what it found behind a position
+// then.
+func (d *driver) stand(ctx context.Context, mine *place, at replica.Position) (found described, err error) {
+	ask := func(ctx context.Context) (key []byte, err error) {
 		var a transactionAnswer
-		t := transaction{Then: []operation{reading(ranged{Key: mine.key, KeysOnly: true}), reading(d.lastBefore(mine.created))}}
+		t := transaction{Then: append(d.tailReads(at.N), reading(ranged{Key: mine.key, KeysOnly: true}), reading(d.lastBefore(mine.created)))}
 		if err := d.read(ctx, "/v3/kv/txn", t, &a); err != nil {
 			return nil, d.explain(err)
 		}
-		lost = len(a.ranges(0).Pairs) == 0
-		if before := a.ranges(1).Pairs; !lost && len(before) > 0 {
+		if found, err = describe(a); err != nil {
+			return nil, err
+		}
+		if len(a.ranges(tailRanges).Pairs) == 0 {
+			return nil, errPlaceLost
+		}
+		if before := a.ranges(tailRanges + 1).Pairs; len(before) > 0 {
 			return before[0].Key, nil
 		}
 		return nil, nil
-	})
-	return lost, err
-}
-
-// lastBefore asks for the last place before a revision.
-func (d *driver) lastBefore(revision int64) ranged {
-	from, end := d.keys.line()
-	return ranged{Key: from, End: end, KeysOnly: true, MaxCreated: revision - 1, Order: "DESCEND", By: targetCreated, Limit: 1}
-}
-
-// outwait waits until all who are in the line now have left it.
-func (d *driver) outwait(ctx context.Context) error {
-	last := d.lastBefore(1)
-	last.MaxCreated = 0 // whoever that is
-	return d.await(ctx, func(ctx context.Context) ([]byte, error) {
-		var a rangedAnswer
-		if err := d.read(ctx, "/v3/kv/range", last, &a); err != nil || len(a.Pairs) == 0 {
-			return nil, d.explain(err)
-		}
-		if last.MaxCreated == 0 {
-			last.MaxCreated = a.Pairs[0].Created
-		}
-		return a.Pairs[0].Key, nil
-	})
-}
-
-// await waits until a question has no key for its answer, asking again whenever the key
-// that was the last answer may have changed.
-func (d *driver) await(ctx context.Context, ask func(context.Context) (key []byte, err error)) error {
+	}
 	key, err := ask(ctx)
-	for err == nil && key != nil {
+	for err == nil && key != nil { // until nobody is before, ask again when the last who is may have left
 		was := key
 		err = d.watch(ctx, was, func(ctx context.Context) (bool, error) {
 			var err error
@@ -186,5 +173,11 @@ func (d *driver) await(ctx context.Context, ask func(context.Context) (key []byt
 			return !bytes.Equal(key, was), err
 		})
 	}
-	return err
+	return found, err
+}
+
+// lastBefore asks for the last place before a revision.
+func (d *driver) lastBefore(revision int64) ranged {
+	from, end := d.keys.line()
+	return ranged{Key: from, End: end, KeysOnly: true, MaxCreated: revision - 1, Order: "DESCEND", By: targetCreated, Limit: 1}
 }

@@ -24,6 +24,9 @@ const (
 // errMoved is that entries were trimmed between two pages.
 var errMoved = errors.New("the log was trimmed meanwhile")
 
+// tailRanges is how many operations tailReads are.
+const tailRanges = 6
+
 // tailReads are the operations that describe the log, and what is behind a position.
 func (d *driver) tailReads(at uint64) []operation {
 	from, end := d.keys.entries(at + 1)

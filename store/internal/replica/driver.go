@@ -102,12 +102,11 @@ type Log interface {
 	After(ctx context.Context, at Position) (*Tail, error)
 	// Snapshot reads the newest snapshot, whole.
 	Snapshot(ctx context.Context) (*Snapshot, error)
-	// Turn waits in the line. With a place it waits until nobody is before it. Without
-	// one, if enter, it takes the last place and waits so. Without one, and not to enter,
-	// it waits until whoever is the last in the line now has left it; the place is nil
-	// then. A place that is lost while it waits is taken anew, at the end. The line is for
-	// fairness only.
-	Turn(ctx context.Context, place Place, enter bool) (Place, error)
+	// Turn waits in the line until nobody is before the place; without one it takes the
+	// last first. It returns what there was behind a position when the turn came, so that
+	// nobody has to ask once more. A place that is lost while it waits is taken anew, at
+	// the end. The line is for fairness only.
+	Turn(ctx context.Context, place Place, at Position) (Place, *Tail, error)
 }
 
 // Place is one in the line, kept alive until it is left, or an Append with it has put its

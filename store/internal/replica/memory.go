@@ -219,30 +219,27 @@ func (p *memoryPlace) Leave() {
 }
 
 // Turn waits in the line, see Log.
-func (m *Memory) Turn(ctx context.Context, place Place, enter bool) (Place, error) {
+func (m *Memory) Turn(ctx context.Context, place Place, at Position) (Place, *Tail, error) {
 	mine, _ := place.(*memoryPlace)
-	var last uint64
 	_ = m.do(func(s *memoryState) (bool, error) {
-		if mine != nil && !slices.Contains(s.Line, mine.n) {
-			mine, enter = nil, true // it was lost
+		if mine != nil && slices.Contains(s.Line, mine.n) {
+			return false, nil
 		}
-		if mine == nil && enter {
-			s.LastPlace++
-			mine = &memoryPlace{m, s.LastPlace}
-			s.Line = append(s.Line, mine.n)
-			return true, nil
-		}
-		last = s.LastPlace
-		return false, nil
+		s.LastPlace++ // there was none, or it was lost
+		mine = &memoryPlace{m, s.LastPlace}
+		s.Line = append(s.Line, mine.n)
+		return true, nil
 	})
-	if mine == nil {
-		return nil, m.wait(ctx, func(s *memoryState) bool { return len(s.Line) == 0 || s.Line[0] > last })
+	err := m.wait(ctx, func(s *memoryState) bool { return len(s.Line) == 0 || s.Line[0] >= mine.n })
+	var tail *Tail
+	if err == nil {
+		tail, err = m.After(ctx, at)
 	}
-	if err := m.wait(ctx, func(s *memoryState) bool { return len(s.Line) == 0 || s.Line[0] >= mine.n }); err != nil {
+	if err != nil {
 		mine.Leave()
-		return nil, err
+		return nil, nil, err
 	}
-	return mine, nil
+	return mine, tail, nil
 }
 
 // Bytes is all that the log holds, for SetBytes.

@@ -32,23 +32,26 @@ func TestMemory(t *testing.T) {
 		t.Fatalf("behind the last but one: %+v, %v", tail, err)
 	}
 	at = tail.Head
-	place, err := m.Turn(ctx, nil, true)
-	if err != nil {
-		t.Fatal(err)
+	place, behind, err := m.Turn(ctx, nil, id.Start())
+	if err != nil || behind.Head != at || len(behind.Entries) != 1 {
+		t.Fatal(behind, err)
 	}
 	if tail, err = m.Append(ctx, at, []byte("two"), nil); err != nil || tail == nil || !tail.Waiting {
 		t.Fatalf("somebody waits: %+v, %v", tail, err)
 	}
 	waited := make(chan error)
 	go func() {
-		_, err := m.Turn(ctx, nil, false)
+		second, _, err := m.Turn(ctx, nil, at)
+		if err == nil {
+			second.Leave()
+		}
 		waited <- err
 	}()
 	if tail, err = m.Append(ctx, at, []byte("two"), place); err != nil || tail != nil {
 		t.Fatalf("with the first place: %+v, %v", tail, err)
 	}
 	if err := <-waited; err != nil {
-		t.Fatalf("the line is empty: %v", err)
+		t.Fatalf("the line is another's: %v", err)
 	}
 	at = at.After([]byte("two"))
 	if kept, err := m.Keep(ctx, id.Start(), &Snapshot{At: at}); err != nil || !kept {

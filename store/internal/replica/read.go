@@ -75,9 +75,10 @@ var errAgain = errors.New("run again")
 type session struct {
 	rep   *Replica
 	until time.Time
-	joins int    // how often the replica was made anew
-	known uint64 // the end of the log at some time since the transaction began
-	asked bool   // known is
+	joins int      // how often the replica was made anew
+	known uint64   // the end of the log at some time since the transaction began
+	asked bool     // known is
+	at    Position // of the replica, when it was last brought up to date
 }
 
 // joinsMost is how often a transaction makes the replica anew because the log has left it
@@ -196,8 +197,11 @@ func (s *session) catchUp(tail *Tail) error {
 	return s.rep.File().Follow(func(r *file.Recorder) (bool, error) {
 		r.Unrecorded()
 		at, err := s.position(r)
-		if err != nil || tail.Head.N <= at.N { // somebody else of this machine was faster
+		if err != nil {
 			return false, err
+		}
+		if s.at = positionOf(at); tail.Head.N <= at.N { // somebody else of this machine was faster
+			return false, nil
 		}
 		if why := s.tooFar(at, tail); why != "" {
 			return false, &errJoin{errors.New(why)}
@@ -206,6 +210,7 @@ func (s *session) catchUp(tail *Tail) error {
 		if err := applyAll(r, at, tail); err != nil {
 			return false, err
 		}
+		s.at = positionOf(at)
 		s.rep.noteDue(at)
 		return true, r.PutReplica(at)
 	})

@@ -21,7 +21,7 @@ import (
 // lose to those that are short for ever.
 const (
 	pauseMost    = 4 * time.Millisecond // times how often it has lost
-	patienceRuns = 8
+	patienceRuns = 2
 	patienceTime = 250 * time.Millisecond
 	longRun      = 50 * time.Millisecond
 )
@@ -277,39 +277,33 @@ func pause(ctx context.Context, d time.Duration) {
 	}
 }
 
-// turn waits before fn is run again: a little, or in the line.
+// turn waits before fn is run again: a little, or in the line. Who was refused because others
+// wait there takes his place behind them.
 func (w *writer) turn() error {
 	ctx, cancel := within(w.until)
 	defer cancel()
-	enter := w.lost >= patienceRuns || time.Since(w.began) > patienceTime || w.lost > 0 && w.long
+	enter := w.waiting || w.lost >= patienceRuns || time.Since(w.began) > patienceTime || w.lost > 0 && w.long
 	if time.Now().After(w.until) {
 		return fmt.Errorf("%w: others were faster %d times", file.ErrLocked, w.lost)
 	}
-	if w.place == nil && !enter && !w.waiting {
+	if w.place == nil && !enter {
 		pause(ctx, time.Duration(mathrand.Int64N(int64(pauseMost)*int64(w.lost)+1)))
 		return nil
 	}
-	place, err := w.rep.driver.Turn(ctx, w.place, enter)
+	place, tail, err := w.rep.driver.Turn(ctx, w.place, w.at)
 	w.place = place
-	if err == nil {
-		return w.refresh()
+	if err != nil {
+		return away(err)
 	}
-	return away(err)
+	return w.follow(tail)
 }
 
-// refresh applies what came while the writer waited for its turn.
-func (w *writer) refresh() error {
-	var late *behind
-	err := w.rep.File().View(func(r *file.Recorder) error {
-		at, err := w.position(r)
-		if err == nil {
-			w.asked = false
-			err = w.fresh(at)
-		}
-		return err
-	})
-	if errors.As(err, &late) {
-		return w.catchUp(late.tail)
+// follow applies what there was in the log when the writer's turn came. Whoever reads on this
+// machine may have done so meanwhile; that the log is another one is found at its end.
+func (w *writer) follow(tail *Tail) error {
+	if tail.Log != w.rep.ID() || tail.Head.N <= w.at.N {
+		return nil
 	}
-	return err
+	w.known, w.asked = max(w.known, tail.Head.N), true
+	return w.catchUp(tail)
 }
