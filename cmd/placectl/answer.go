@@ -116,6 +116,9 @@ func (r *runner) either(has func(output.Format) bool, yes, no func() error) erro
 	return errors.Join(r.inForms(has, yes), r.inForms(func(f output.Format) bool { return !has(f) }, no))
 }
 
+// isTable is the form for people who read all of it.
+func isTable(f output.Format) bool { return f == output.Table }
+
 // writeFile writes an answer into the file that a flag names, standard output for "-".
 // The flag may not name a database.
 func (r *runner) writeFile(flag, path string, data []byte) error {

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"slices"
+
 	"github.com/placectl/placectl/cmd/placectl/internal/jobref"
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
 	"github.com/placectl/placectl/store"
@@ -80,12 +82,6 @@ func (r *runner) jobThrottle(c *cli.Context) error {
 		if err != nil {
 			return err
 		}
-		p := r.jobs(tx, false, "job state start end nodes reason*")
-		for _, j := range jobs {
-			if j.State.Live() {
-				p.Print(j)
-			}
-		}
-		return p.Close()
+		return r.printChanged(tx, slices.DeleteFunc(jobs, func(j *store.Job) bool { return !j.State.Live() }))
 	})
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/placectl/placectl/cmd/placectl/internal/daily"
 	"github.com/placectl/placectl/cmd/placectl/internal/jobref"
+	"github.com/placectl/placectl/cmd/placectl/internal/nouns"
 	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
 	"github.com/placectl/placectl/store"
@@ -231,7 +232,7 @@ func eachJobNamed(tx *store.Tx, c *cli.Context, fn func(j *store.Job, several bo
 // over: the others are what is left of it.
 func (r *runner) changeJobs(c *cli.Context, change func(*store.Tx, uint64) (*store.Job, error)) error {
 	return r.update(c, func(tx *store.Tx) error {
-		p := r.jobs(tx, false, "job state start end nodes reason*")
+		var changed []*store.Job
 		err := eachJobNamed(tx, c, func(j *store.Job, several bool) error {
 			if several && !j.State.Live() {
 				return nil
@@ -244,11 +245,28 @@ func (r *runner) changeJobs(c *cli.Context, change func(*store.Tx, uint64) (*sto
 			if j.Ending && !was {
 				r.notef("job %d is ending: it keeps its nodes until what is executed there has ended", j.ID)
 			}
-			return p.Print(j)
+			changed = append(changed, j)
+			return nil
 		})
 		if err != nil {
 			return err
 		}
-		return p.Close()
+		return r.printChanged(tx, changed)
 	})
+}
+
+// printChanged answers with jobs as they are now; for people those of an array that are alike
+// are a line.
+func (r *runner) printChanged(tx *store.Tx, jobs []*store.Job) error {
+	each := func() error {
+		p := r.jobs(tx, false, "job state start end nodes reason*")
+		for _, j := range jobs {
+			p.Print(j)
+		}
+		return p.Close()
+	}
+	if !slices.ContainsFunc(jobs, func(j *store.Job) bool { return j.Array != 0 }) {
+		return each()
+	}
+	return r.either(isTable, func() error { return nouns.PrintFolded(r.printer, tx, jobs, "state start end nodes") }, each)
 }

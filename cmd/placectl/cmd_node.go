@@ -84,7 +84,6 @@ func (r *runner) printNodeChanges(changes nodeChanges) error {
 	if slices.ContainsFunc(changes, func(c nodeChange) bool { return c.reason != "" }) {
 		short = all
 	}
-	isTable := func(f output.Format) bool { return f == output.Table }
 	return r.either(isTable, func() error { return r.printAlike(changes) }, func() error { return r.either(brief, short, all) })
 }
 

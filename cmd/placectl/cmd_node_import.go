@@ -271,7 +271,6 @@ func (sum *importSummary) upsert(tx *store.Tx, f *nodefile.File, p *nodefile.Pat
 }
 
 func (r *runner) printImport(sum importSummary) error {
-	isTable := func(f output.Format) bool { return f == output.Table }
 	return r.either(isTable, func() error { return r.printImported(sum, false) }, func() error { return r.printImported(sum, true) })
 }
 

@@ -105,13 +105,21 @@ func (r *runner) printSubmitted(tx *store.Tx, jobs []*store.Job) error {
 	if err != nil {
 		return err
 	}
-	p := r.jobs(tx, jobs[0].Array == 0, "job state name array index class priority select place walltime submit reason*")
-	for _, j := range jobs {
-		shown := *j
-		shown.Reason = reason
-		p.Print(&shown)
+	each := func() error {
+		p := r.jobs(tx, jobs[0].Array == 0, "job state name array index class priority select place walltime submit reason*")
+		for _, j := range jobs {
+			shown := *j
+			shown.Reason = reason
+			p.Print(&shown)
+		}
+		return p.Close()
 	}
-	return p.Close()
+	if jobs[0].Array == 0 {
+		return each()
+	}
+	return r.either(isTable, func() error {
+		return nouns.PrintFolded(r.printer, tx, jobs, "state name class priority select place walltime submit")
+	}, each)
 }
 
 // warnNever warns of jobs that were just submitted and can never run, and says why
