@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net/http"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -211,28 +212,49 @@ func quietly(t *testing.T, prefix string, hosts []string) *driver {
 	return d.(*driver)
 }
 
-// TestRealChaos: members of etcd that are killed, stopped for a while, one or two at once.
+// TestRealChaos: members of etcd that are killed, stopped for a while, or that some machines do
+// not reach, one or two at once.
 func TestRealChaos(t *testing.T) {
 	eachReal(t, func(t *testing.T, c *members.Cluster) {
-		open := func(prefix string) *driver { return quietly(t, prefix, c.Hosts) }
+		var ways []*way
+		hosts := slices.Clone(c.Hosts)
+		for i, host := range hosts {
+			ways = append(ways, newWay(t, host))
+			hosts[i] = ways[i].Host
+		}
+		machines := 0
+		open := func(prefix string) *driver { // every other one goes by ways that may be bad
+			if machines++; machines%2 == 0 {
+				return quietly(t, prefix, hosts)
+			}
+			return quietly(t, prefix, c.Hosts)
+		}
 		chaos(t, open, func(ctx context.Context, random *rand.Rand) {
 			for ctx.Err() == nil {
 				time.Sleep(time.Duration(random.IntN(500)) * time.Millisecond)
 				hit := random.Perm(len(c.Hosts))[:1+random.IntN(2)]
-				kill := random.IntN(2) == 0
+				how := random.IntN(5)
 				for _, i := range hit {
-					if kill {
+					switch how {
+					case 0:
 						_ = c.Signal(i, syscall.SIGKILL)
-					} else {
+					case 1:
 						_ = c.Signal(i, syscall.SIGSTOP)
+					default:
+						ways[i].set(int32(how - 2 + waySlow))
 					}
 				}
 				time.Sleep(time.Duration(random.IntN(1500)) * time.Millisecond)
 				for _, i := range hit {
-					if !kill {
+					switch how {
+					case 0:
+						if err := c.Start(i); err != nil {
+							t.Error(err)
+						}
+					case 1:
 						_ = c.Signal(i, syscall.SIGCONT)
-					} else if err := c.Start(i); err != nil {
-						t.Error(err)
+					default:
+						ways[i].set(wayOpen)
 					}
 				}
 			}
