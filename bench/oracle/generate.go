@@ -100,7 +100,11 @@ func (g *Generator) query(outer []source, top bool) (string, bool) {
 	for i := range items {
 		items[i] = g.expr(scope, 3)
 	}
-	text := "SELECT " + g.pick("", "", "", "DISTINCT ") + strings.Join(items, ", ") + from
+	distinct := g.pick("", "", "", "DISTINCT ")
+	if top && distinct != "" {
+		items[0] += g.pick("", " COLLATE NOCASE", " COLLATE RTRIM")
+	}
+	text := "SELECT " + distinct + strings.Join(items, ", ") + from
 	if g.chance(70) {
 		text += " WHERE " + g.condition(scope, 3)
 	}
@@ -128,7 +132,7 @@ func (g *Generator) order(text string, n int, top bool) (string, bool) {
 func (g *Generator) grouped(from string, sources, scope []source, top bool) (string, bool) {
 	var keys []string
 	for range g.IntN(3) {
-		keys = append(keys, g.column(sources))
+		keys = append(keys, g.column(sources)+g.pick("", "", "", " COLLATE NOCASE", " COLLATE RTRIM"))
 	}
 	items := append([]string(nil), keys...)
 	for range 1 + g.IntN(2) {
@@ -165,11 +169,16 @@ func (g *Generator) from(outer []source) (string, []source) {
 	text := ""
 	var sources []source
 	for i := range n {
-		name := g.pick("t1", "t2", "t3")
+		name, columns := g.table()
 		alias := fmt.Sprintf("x%d", len(outer)+i)
 		item := name + " AS " + alias
-		s := source{alias, g.tables[name]}
+		s := source{alias, columns}
 		switch {
+		case g.tables["v1"] != nil && i > 0 && g.chance(8):
+			item, s = g.each(sources, alias)
+			text += g.pick(" JOIN ", " LEFT JOIN ") + item + " ON " + g.on(append(sources, s))
+			sources = append(sources, s)
+			continue
 		case g.depth < 2 && g.chance(12):
 			item, s = g.derived(alias)
 		case g.depth < 2 && g.chance(4):

@@ -7,6 +7,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"math"
 	"regexp"
 	"slices"
 	"strconv"
@@ -19,16 +20,24 @@ import (
 // Tables are tables by name, as a catalog of package query.
 type Tables map[string]query.Table
 
-// Table finds a table; that of another time is the same.
-func (t Tables) Table(name string, _ query.Value) (query.Table, error) {
+// Table finds a table, or what it is then.
+func (t Tables) Table(name string, at query.Value) (query.Table, error) {
+	if !at.IsNull() {
+		name += "_then"
+	}
 	if table, ok := t[name]; ok {
 		return table, nil
 	}
 	return nil, nil
 }
 
-// Function finds none.
-func (t Tables) Function(string, int) (query.Function, error) { return nil, nil }
+// Function finds each.
+func (t Tables) Function(name string, _ int) (query.Function, error) {
+	if name == "each" {
+		return each{}, nil
+	}
+	return nil, nil
+}
 
 // Names lists the tables.
 func (t Tables) Names() (names []string) {
@@ -38,8 +47,11 @@ func (t Tables) Names() (names []string) {
 	return names
 }
 
-// Literal knows no units.
-func (t Tables) Literal(query.Unit, string) (query.Value, error) {
+// Literal knows the instant then, and no units.
+func (t Tables) Literal(_ query.Unit, text string) (query.Value, error) {
+	if text == strconv.Itoa(then) {
+		return query.Int(then), nil
+	}
 	return query.Value{}, errors.New("no units here")
 }
 
@@ -178,6 +190,9 @@ func plain(row string) string {
 	cells := strings.Split(row, "|")
 	for i, c := range cells {
 		cells[i] = strings.TrimSuffix(c, ".0")
+		if v, err := strconv.ParseFloat(c, 64); err == nil && strings.Contains(c, "e") && math.Abs(v) < 1<<53 {
+			cells[i] = strconv.FormatFloat(v, 'f', -1, 64)
+		}
 	}
 	return strings.Join(cells, "|")
 }

@@ -11,6 +11,9 @@ type Grouping struct {
 	Aggs  []*Aggregate
 	Bares []*Aggregate // columns that are neither keys nor in an aggregate
 	Words []string
+	// Folded says that keys are compared by collations: of texts that these hold for equal
+	// the first is the group's.
+	Folded bool
 }
 
 // maxArguments is how many arguments an aggregate may have.
@@ -23,6 +26,7 @@ type groups struct {
 	keys    []values.Value // of all groups, one after the other
 	states  []*tally
 	scratch []values.Value
+	folded  []values.Value
 	args    []values.Value
 	n       int
 }
@@ -31,13 +35,25 @@ func newGroups(g *Grouping) *groups {
 	return &groups{g: g, scratch: make([]values.Value, len(g.Keys)), args: make([]values.Value, maxArguments)}
 }
 
+// key is what the keys at hand are compared by.
+func (gs *groups) key() []values.Value {
+	if !gs.g.Folded {
+		return gs.scratch
+	}
+	gs.folded = gs.folded[:0]
+	for i, v := range gs.scratch {
+		gs.folded = append(gs.folded, gs.g.Keys[i].Collate.Fold(v))
+	}
+	return gs.folded
+}
+
 // add puts the row at hand into its group, as often as it stands for.
 func (gs *groups) add(e *Env, times int64) error {
 	g := gs.g
 	for i := range g.Keys {
 		gs.scratch[i] = g.Keys[i].Eval(e)
 	}
-	at, fresh := gs.byKey.Put(gs.scratch, gs.n)
+	at, fresh := gs.byKey.Put(gs.key(), gs.n)
 	if fresh {
 		if err := gs.open(e); err != nil {
 			return err

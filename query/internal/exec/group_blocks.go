@@ -132,7 +132,7 @@ func (bg *blockGroups) first(e *Env, row int) (int32, error) {
 
 // number is the group of the keys at hand, counted from 1.
 func (gs *groups) number(e *Env) (int32, error) {
-	at, fresh := gs.byKey.Put(gs.scratch, gs.n)
+	at, fresh := gs.byKey.Put(gs.key(), gs.n)
 	if fresh {
 		if err := gs.open(e); err != nil {
 			return 0, err

@@ -2,6 +2,7 @@ package exec
 
 import (
 	"errors"
+	"slices"
 
 	"github.com/placectl/placectl/query/fault"
 	"github.com/placectl/placectl/query/values"
@@ -133,11 +134,21 @@ func (p *Plan) output(e *Env, row []values.Value, sort *sorter, emit func([]valu
 		}
 	}
 	var seen values.Index
+	key := row
+	folded := slices.ContainsFunc(p.Out, func(c Code) bool { return c.Collate != values.ByBytes })
+	if folded {
+		key = make([]values.Value, len(row))
+	}
 	return func() error {
 		if err := fill(); err != nil {
 			return err
 		}
-		if _, fresh := seen.Put(row, 0); !fresh {
+		for i := range key {
+			if folded {
+				key[i] = p.Out[i].Collate.Fold(row[i])
+			}
+		}
+		if _, fresh := seen.Put(key, 0); !fresh {
 			return nil
 		}
 		if err := e.Hold(row); err != nil {

@@ -13,6 +13,8 @@ type windowRows struct {
 	rows   [][]values.Value // of each: inputs, then what makes it what it is
 	made   []int            // the numbers of groups' keys and aggregates
 	result [][]values.Value // of each function, by row
+	width  int              // of a row
+	slab   []values.Value   // room for rows to come
 }
 
 // run gathers the rows, computes the functions and goes on with each row.
@@ -52,9 +54,28 @@ func (w *Windows) run(e *Env, p *Plan, out func() error) error {
 	return e.Err
 }
 
+// slabRows is how many rows are given room at once.
+const slabRows = 256
+
+// room is an empty row, as long as it is going to be.
+func (r *windowRows) room() []values.Value {
+	if r.width == 0 {
+		r.width = len(r.w.Inputs) + len(r.made) + 1
+		for _, st := range r.p.Steps {
+			r.width += len(st.Kept)
+		}
+	}
+	if len(r.slab) == 0 {
+		r.slab = make([]values.Value, r.width*min(slabRows, 8+len(r.rows)))
+	}
+	row := r.slab[:0:r.width]
+	r.slab = r.slab[r.width:]
+	return row
+}
+
 // keep remembers the row at hand.
 func (r *windowRows) keep(e *Env) error {
-	row := make([]values.Value, 0, len(r.w.Inputs)+len(r.made)+8)
+	row := r.room()
 	for i := range r.w.Inputs {
 		row = append(row, r.w.Inputs[i].Eval(e))
 	}
@@ -96,6 +117,9 @@ func (r *windowRows) restore(e *Env, at int, places []bufferRow) {
 
 // sort is the rows in the order of a window: by partitions, and in each in order.
 func (r *windowRows) sort(spec *WindowSpec) []int {
+	if order, ok := r.sortNumbers(spec); ok {
+		return order
+	}
 	order := make([]int, len(r.rows))
 	for i := range order {
 		order[i] = i

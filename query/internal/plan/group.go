@@ -45,10 +45,7 @@ func (s *scope) grouping(p *exec.Plan, x *syntax.Select, list []syntax.ResultCol
 		}
 		g.byKey[s.canon(key)] = len(g.Keys)
 		code := s.compile(key)
-		if code.Collate != values.ByBytes {
-			s.c.fail(key, "COLLATE and GROUP BY together are not supported")
-		}
-		g.Keys = append(g.Keys, code)
+		g.Keys, g.Folded = append(g.Keys, code), g.Folded || code.Collate != values.ByBytes
 		g.Words = append(g.Words, key.String())
 	}
 	s.c.nmade += len(g.Keys)
@@ -102,5 +99,6 @@ func (g *grouping) key(s *scope, x syntax.Expr) (exec.Code, bool) {
 		return exec.Code{}, false
 	}
 	at := g.Made + i
-	return exec.Code{Eval: func(e *exec.Env) values.Value { return e.Made[at] }, Affinity: g.Keys[i].Affinity, Unit: g.Keys[i].Unit, Refuse: g.Keys[i].Refuse, Named: g.Keys[i].Named, Uses: g.slots}, true
+	return exec.Code{Eval: func(e *exec.Env) values.Value { return e.Made[at] }, Affinity: g.Keys[i].Affinity, Unit: g.Keys[i].Unit, Refuse: g.Keys[i].Refuse, Named: g.Keys[i].Named, Uses: g.slots,
+		Collate: g.Keys[i].Collate, Collated: g.Keys[i].Collated}, true
 }

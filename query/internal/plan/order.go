@@ -56,11 +56,4 @@ func (s *scope) ordering(p *exec.Plan, x *syntax.Select, list []syntax.ResultCol
 		}
 		p.Order = append(p.Order, k)
 	}
-	if p.Distinct {
-		for i := range p.Out {
-			if p.Out[i].Collate != values.ByBytes {
-				s.c.fail(list[i].X, "COLLATE and DISTINCT together are not supported")
-			}
-		}
-	}
 }

@@ -50,9 +50,7 @@ func (s *scope) exists(x *syntax.Exists) exec.Code {
 
 func (s *scope) inSubquery(x *syntax.In, a exec.Code) exec.Code {
 	p := s.inside(x.Sub, true)
-	if a.Collated {
-		s.c.fail(x, "COLLATE with IN (SELECT ...) is not supported")
-	}
+	by := a.Collate
 	c := exec.Over(a)
 	c.Constant, c.Sub, c.Uses = false, true, c.Uses|p.Outer
 	of1 := exec.Code{Eval: func(e *exec.Env) values.Value { return e.Item }, Sub: true, Affinity: p.Columns[0].Type, Unit: p.Columns[0].Unit, Prefix: prefixed(p)}
@@ -65,11 +63,11 @@ func (s *scope) inSubquery(x *syntax.In, a exec.Code) exec.Code {
 			of, m = e, &members{}
 			e.Note(p.Run(e, func(row []values.Value) error {
 				e.Item = row[0]
-				m.add(affinity.Apply(item.Eval(e)))
+				m.add(by.Fold(affinity.Apply(item.Eval(e))))
 				return e.Hold(row)
 			}))
 		}
-		return m.has(affinity.Apply(a.Eval(e)), x.Not)
+		return m.has(by.Fold(affinity.Apply(a.Eval(e))), x.Not)
 	}
 	return c.FromTest()
 }

@@ -66,6 +66,29 @@ func (v *JobView) Queue() []byte {
 	return v.texts.get(jobQueue)
 }
 
+// JobText is one of the texts of a job that queries ask for most.
+type JobText int
+
+// They are numbered as they stand in the row.
+const (
+	JobNameText    JobText = 0
+	JobUserText    JobText = 1
+	JobAccountText JobText = 2
+	JobQueueText   JobText = jobQueue
+	JobClassText   JobText = 4
+	JobSelectText  JobText = jobSelect
+)
+
+// Text is a text of the job, without reading what is behind it.
+func (v *JobView) Text(t JobText) ([]byte, error) {
+	v.find()
+	text := v.texts.get(int(t))
+	if v.texts.bad {
+		return nil, fmt.Errorf("%w: job %d: its row ends in a text", ErrDamaged, v.id)
+	}
+	return text, nil
+}
+
 // find reads the times; the texts are behind them.
 func (v *JobView) find() {
 	if v.timed {

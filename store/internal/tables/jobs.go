@@ -25,17 +25,20 @@ func jobsTable(c *Catalog, _ int64) (query.Table, error) {
 	text := func(name, doc string, get func(*row.Job) string) getter[jobCursor] {
 		return textColumn(name, doc, func(r *jobCursor) string { return get(r.job()) })
 	}
+	early := func(name, doc string, t row.JobText) getter[jobCursor] {
+		return textColumn(name, doc, func(r *jobCursor) string { return r.text(t) })
+	}
 	t := &jobs{c, []getter[jobCursor]{
 		intColumn("job", "its number", func(r *jobCursor) int64 { return int64(r.view.ID()) }),
-		text("name", "what it is called", func(j *row.Job) string { return j.Name }),
-		text("user", "for whom", func(j *row.Job) string { return j.User }),
-		text("account", "on whose account", func(j *row.Job) string { return j.Account }),
-		text("queue", "in which queue", func(j *row.Job) string { return j.Queue }),
-		text("class", "in which class", func(j *row.Job) string { return j.Class }),
+		early("name", "what it is called", row.JobNameText),
+		early("user", "for whom", row.JobUserText),
+		early("account", "on whose account", row.JobAccountText),
+		early("queue", "in which queue", row.JobQueueText),
+		early("class", "in which class", row.JobClassText),
 		valueColumn("state", "held, queued, reserved (planned), late, running, finished, failed or cancelled", query.TextAffinity, query.NoUnit,
 			func(r *jobCursor) query.Value { return query.String(r.view.State().String()) }),
 		intColumn("priority", "the greater, the earlier", func(r *jobCursor) int64 { return r.job().Priority }),
-		text("select", "what it asked for", func(j *row.Job) string { return j.Select }),
+		early("select", "what it asked for", row.JobSelectText),
 		text("place", "how", func(j *row.Job) string { return j.Place }),
 		valueColumn("walltime", "for how long", query.IntegerAffinity, query.Duration, func(r *jobCursor) query.Value { return query.Int(r.view.Walltime()) }),
 		timeColumn("submit", "when it came", func(r *jobCursor) int64 { return r.view.Submit() }),
@@ -306,6 +309,18 @@ func (r *jobCursor) job() *row.Job {
 		r.err = err
 	}
 	return j
+}
+
+// text reads a text that stands early in the row, and nothing behind it.
+func (r *jobCursor) text(t row.JobText) string {
+	text, err := r.view.Text(t)
+	if err != nil && r.err == nil {
+		r.err = err
+	}
+	if len(text) == 0 {
+		return ""
+	}
+	return r.t.c.word(text)
 }
 
 // chunkRow is a chunk of a job.

@@ -113,6 +113,15 @@ func (r *nodeCursor) left(def index.Def) query.Value {
 	if has.IsNull() {
 		return has
 	}
+	if number := r.node.Number(); def.ID == index.NCPUs && r.t.sorted() && int(number) < len(r.t.eachState) {
+		switch r.t.eachState[number] { // of a node that is busy jobs could have none
+		case index.NodeFree:
+			return has
+		case index.NodePartly:
+		default:
+			return resourceOf(def, index.Value{}, true)
+		}
+	}
 	r.look()
 	switch {
 	case !r.up():

@@ -29,8 +29,10 @@ type nodes struct {
 	gets      []func(*nodeCursor) query.Value // of the columns, one after the other
 	described []query.Column                  // the same, once they were asked for
 	all       *roaring.Bitmap
-	byState   *nodesByState   // of all nodes, made when a state is asked for
-	inPart    *roaring.Bitmap // those that are partly in use now
+	byState   *nodesByState     // of all nodes, made when a state is asked for
+	inPart    *roaring.Bitmap   // those that are partly in use now
+	asked     int               // of how many nodes what is left was asked for
+	eachState []index.NodeState // by number, made when many are asked for
 }
 
 // nodeGetter is a column of nodes: from a row, and where it is the same for all nodes

@@ -26,6 +26,26 @@ func (s *nodesByState) of(node uint32) index.NodeState {
 	return index.NodeFree
 }
 
+// manyAsked is of how many nodes what is left is made out one by one; for more all are
+// sorted by their states first.
+const manyAsked = 256
+
+// sorted reports whether the nodes have been sorted as they are now, once that is worth it.
+func (t *nodes) sorted() bool {
+	if t.asked++; t.asked < manyAsked || t.at != t.c.src.Now {
+		return false
+	}
+	if t.eachState == nil {
+		t.eachState = make([]index.NodeState, t.c.src.NextNode)
+		for state, nodes := range t.states().in {
+			for it := nodes.Iterator(); it.HasNext(); {
+				t.eachState[it.Next()] = index.NodeState(state)
+			}
+		}
+	}
+	return true
+}
+
 // partly is the nodes that are partly in use now.
 func (t *nodes) partly() *roaring.Bitmap {
 	if t.inPart == nil {
