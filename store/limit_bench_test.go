@@ -2,6 +2,7 @@ package store
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -56,5 +57,56 @@ func BenchmarkLimitedPass(b *testing.B) {
 				}
 			}
 		})
+	}
+}
+
+// BenchmarkPriorities puts 10,000 waiting jobs of 100 users in 20 accounts in order, by all
+// that the preset slurm looks at.
+func BenchmarkPriorities(b *testing.B) {
+	db, _ := newDB(b)
+	err := db.Update(func(tx *Tx) error {
+		if err := tx.Configure("job_priority", "slurm"); err != nil {
+			return err
+		}
+		for i := range 100 {
+			n := &index.Node{Name: fmt.Sprint("n", i), Res: []index.Amount{{Res: index.NCPUs, Value: index.Value{Num: 16}}}}
+			if _, err := tx.PutNode(n); err != nil {
+				return err
+			}
+			if _, err := tx.Place(placer.Request{Select: "1:ncpus=16", User: fmt.Sprint("u", i), Account: fmt.Sprint("a", i%20), Walltime: 100 * time.Hour}); err != nil {
+				return err
+			}
+		}
+		for i := range 10_000 {
+			r := placer.Request{Select: fmt.Sprintf("1:ncpus=%d", 1+i%8), User: fmt.Sprint("u", i%100), Account: fmt.Sprint("a", i%20), Walltime: time.Hour}
+			if _, err := tx.Submit(Submission{Request: r}); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		b.Fatal(err)
+	}
+	err = db.View(func(tx *Tx) error {
+		kept, err := tx.waiting().kept()
+		if err != nil {
+			return err
+		}
+		b.ResetTimer()
+		for range b.N {
+			tx.loaded.order = nil
+			o, err := tx.waiting().order(kept)
+			if err != nil {
+				return err
+			}
+			if err := o.sort(slices.Clone(kept)); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		b.Fatal(err)
 	}
 }

@@ -102,11 +102,12 @@ func (ws waiting) line() ([]*row.Job, error) {
 // order is job_priority with what it speaks of, as of an instant.
 type order struct {
 	priority.Order
-	tx     *Tx
-	at     int64 // the instant for which it does
-	ledger *ledger.Ledger
-	// classed says that it speaks of classes.
-	classed bool
+	tx      *Tx
+	at      int64 // the instant for which it does
+	ledger  *ledger.Ledger
+	classed bool                 // it speaks of classes
+	classes map[[2]string]string // that jobs count in, by the one they name and their user
+	ages    bool                 // it speaks of how long jobs have waited
 }
 
 // order is the order of jobs, with these waiting. It is made once in a transaction.
@@ -130,6 +131,7 @@ func (ws waiting) order(line []*row.Job) (*order, error) {
 	if o.ledger, err = tx.loaded.book.Ledger(); err != nil {
 		return nil, err
 	}
+	o.ages = o.Expr.Speaks(placer.JobTermAge, placer.JobTermXFactor)
 	o.classed = slices.ContainsFunc(o.Expr.Terms(), func(t placer.JobTerm) bool { return t.Of == "class" })
 	if err := o.read(line); err != nil {
 		return nil, err
@@ -221,9 +223,18 @@ func (o *order) who(j *row.Job) priority.Who {
 	if !o.classed {
 		return w
 	}
-	if c, err := o.tx.classShares().ofJob(j); err == nil && c != "" {
-		w.Class = c
+	named := [2]string{j.Class, j.User}
+	class, known := o.classes[named]
+	if !known {
+		if class = j.Class; o.classes == nil {
+			o.classes = make(map[[2]string]string)
+		}
+		if c, err := o.tx.classShares().ofJob(j); err == nil && c != "" {
+			class = c
+		}
+		o.classes[named] = class
 	}
+	w.Class = class
 	return w
 }
 
@@ -234,7 +245,7 @@ func (o *order) of(j *row.Job) (float64, error) {
 	if j.Deadline != 0 {
 		is.Deadline = max(1, j.Deadline-o.at)
 	}
-	if o.Expr.Speaks(placer.JobTermAge, placer.JobTermXFactor) {
+	if o.ages {
 		var err error
 		if is.Age, err = o.age(j); err != nil {
 			return 0, err

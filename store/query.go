@@ -158,7 +158,16 @@ func (tx *Tx) tables() *tables.Source {
 			p, err := ahead.look(j)
 			return tables.Prospect{Code: string(p.Wait), Reason: p.Reason, Start: unix(p.Start)}, err
 		},
-		Starts: func(r placer.Request, count int) ([]*placer.Plan, error) { return tx.plans().starts(r, tx.now, count) },
+		Starts:   func(r placer.Request, count int) ([]*placer.Plan, error) { return tx.plans().starts(r, tx.now, count) },
+		HalfLife: func() (int64, error) { d, err := tx.Usage().decay(); return d.HalfLife, err },
+		Terms: func(job uint64) ([]placer.Term, error) {
+			j, err := tx.Job(job)
+			if err != nil || j.State != JobQueued && j.State != JobHeld && j.State != JobReserved {
+				return nil, err
+			}
+			_, parts, err := PrioritiesOf(tx).Of(j)
+			return parts, err
+		},
 		Explain: func(job uint64) (*placer.Explanation, error) {
 			j, err := tx.job(job)
 			if err != nil {

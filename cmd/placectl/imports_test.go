@@ -49,6 +49,7 @@ const importRules = `
 	index, index/devices, timeline, placer, store/internal/row, store/internal/file < store/internal/nodes
 	index, placer, placer/fairshare, placer/limits, placer/preempt, store/internal/row, store/internal/file < store/internal/sharing
 	store/internal/nodes, store/internal/sharing < store
+	store/internal/sharing                   < store/internal/tables
 	placer, placer/fairshare                 < placer/priority
 	placer/priority                          < store
 	index, timeline, store/internal/row, store/internal/file, store/internal/ledger, store/internal/nodes < store/internal/usage

@@ -13,8 +13,13 @@ import (
 // NumberKinds are what numbers for priorities are set on.
 var NumberKinds = []string{"user", "group", "account", "class", "queue"}
 
+// Rows are the rows of the file, to be read.
+type Rows interface {
+	Each(t row.Table, prefix []byte, fn func(key, payload []byte) (more bool, err error)) error
+}
+
 // EachNumber goes through the numbers by kind and name, until fn fails.
-func EachNumber(rows *file.Recorder, fn func(kind, name string, n int64) error) error {
+func EachNumber(rows Rows, fn func(kind, name string, n int64) error) error {
 	return rows.Each(row.Numbers, nil, func(key, payload []byte) (bool, error) {
 		n, err := row.DecodeNumber(key, payload)
 		if err != nil {

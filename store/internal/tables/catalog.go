@@ -76,6 +76,8 @@ func queryTables() []queryTable {
 		{"limits", "how much some may have at once; how many jobs of arrays may run", false, limitsTable},
 		{"limit_use", "how much of them is used, one row for each of those whom they are counted for", false, limitUseTable},
 		{"preempts", "whose jobs make way for whose", false, preemptsTable},
+		{"priorities", "the numbers that somebody has set on users, groups, accounts, classes and queues", false, prioritiesTable},
+		{"decayed", "what jobs have had, where what lies back counts less: for FAIRSHARE, USAGE and TARGET", false, decayedTable},
 		{"events", "what has become of jobs, nodes and reservations", false, eventsTable},
 		{"classes", "the classes that shares are of, with what each has now and may have", false, classesTable},
 		{"class_map", "which requestors are in which class", false, classMapTable},

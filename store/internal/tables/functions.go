@@ -43,6 +43,7 @@ func queryFunctions() []tableFunction {
 		{"timeline", 1, 1, "timeline(node or bucket)", timelineOf},
 		{"reasons", 1, 1, "reasons(job)", reasonsOf},
 		{"blockers", 1, 1, "blockers(job)", blockersOf},
+		{"terms", 1, 1, "terms(job)", termsOf},
 	}
 }
 

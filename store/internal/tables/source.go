@@ -47,6 +47,8 @@ type Source struct {
 	Prospect   func(*row.Job) (Prospect, error)
 	Starts     func(r placer.Request, count int) ([]*placer.Plan, error)
 	Explain    func(job uint64) (*placer.Explanation, error) // as if it were placed now
+	Terms      func(job uint64) ([]placer.Term, error)       // of its priority, none once it does not wait
+	HalfLife   func() (int64, error)                         // of use that decays, in seconds
 	Sets       func(queue string) ([]Set, error)
 	Settings   func() ([]Setting, error)
 	Shares     func() (*fairshare.Settings, error)

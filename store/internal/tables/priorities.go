@@ -1,0 +1,90 @@
+package tables
+
+import (
+	"github.com/placectl/placectl/placer"
+	"github.com/placectl/placectl/query"
+	"github.com/placectl/placectl/store/internal/row"
+	"github.com/placectl/placectl/store/internal/sharing"
+)
+
+// number is what was set on somebody for priorities.
+type number struct {
+	kind, name string
+	n          int64
+}
+
+// prioritiesTable is what the terms USER, GROUP, ACCOUNT, CLASS and QUEUE of job_priority are.
+func prioritiesTable(c *Catalog, _ int64) (query.Table, error) {
+	return &listTable[number]{[]getter[number]{
+		textColumn("kind", "user, group, account, class or queue", func(n *number) string { return n.kind }),
+		textColumn("name", "of whom", func(n *number) string { return n.name }),
+		intColumn("number", "what the term of that kind is for its jobs", func(n *number) int64 { return n.n }),
+	}, func(add func(number)) error {
+		return sharing.EachNumber(c.src.Rows, func(kind, name string, n int64) error { add(number{kind, name, n}); return nil })
+	}}, nil
+}
+
+// decayed is what somebody has had of something, and has.
+type decayed struct {
+	row.Sharer
+	row.DecayedUse
+}
+
+// decayedTable is use of which what lies back counts less, as of now.
+func decayedTable(c *Catalog, _ int64) (query.Table, error) {
+	return &listTable[decayed]{[]getter[decayed]{
+		textColumn("user", "whose jobs", func(d *decayed) string { return d.User }),
+		textColumn("account", "on whose account", func(d *decayed) string { return d.Account }),
+		textColumn("class", "in which class", func(d *decayed) string { return d.Class }),
+		textColumn("queue", "in which queue", func(d *decayed) string { return d.Queue }),
+		textColumn("group_name", "of which group", func(d *decayed) string { return d.Group }),
+		textColumn("resource", "of what: a consumable, a pool, or nodes", func(d *decayed) string { return d.DecayedUse.Name }),
+		realColumn("used", "units x seconds that they have had; what lies back one half_life counts half; of sizes in MB", func(d *decayed) float64 { return d.Value }),
+		realColumn("held", "units that they have now", func(d *decayed) float64 { return float64(d.Rate) / float64(max(d.One, 1)) }),
+	}, func(add func(decayed)) error {
+		halfLife, err := c.src.HalfLife()
+		if err != nil {
+			return err
+		}
+		return c.src.Rows.Each(row.Decays, nil, func(key, payload []byte) (bool, error) {
+			who, err := row.SplitDecayedKey(key)
+			if err != nil {
+				return false, err
+			}
+			x, err := row.DecodeDecayed(key, payload)
+			if err != nil {
+				return false, err
+			}
+			x.Move(c.src.Now, halfLife)
+			for _, u := range x.Uses {
+				add(decayed{who, u})
+			}
+			return true, nil
+		})
+	}}, nil
+}
+
+// term is a part of a job's priority.
+type term struct {
+	job uint64
+	placer.Term
+}
+
+// termsOf lists what the priority of a job that waits adds up.
+func termsOf(c *Catalog) query.Function {
+	return &listFunction[term]{[]getter[term]{
+		intColumn("job", "which one", func(t *term) int64 { return int64(t.job) }),
+		textColumn("term", "a part of the sum that the setting job_priority is", func(t *term) string { return t.Text }),
+		realColumn("value", "what it comes to now", func(t *term) float64 { return t.Value }),
+	}, func(args []query.Value, add func(term)) error {
+		id, err := c.jobNumber(args[0], "terms")
+		if err != nil || id == 0 {
+			return err
+		}
+		list, err := c.src.Terms(id)
+		for _, t := range list {
+			add(term{id, t})
+		}
+		return err
+	}}
+}
