@@ -2,6 +2,7 @@ package store
 
 import (
 	"math/rand/v2"
+	"sync"
 	"testing"
 	"time"
 
@@ -105,4 +106,25 @@ func changeSome(tx *Tx, rng *rand.Rand, c *clock) error {
 		return nil //nolint:nilerr // another change comes
 	}
 	return nil
+}
+
+// TestKeptColumnsTogether: several ask one handle at a time, and get what one by itself gets.
+func TestKeptColumnsTogether(t *testing.T) {
+	db, _ := newDB(t)
+	addNodes(t, db, "n", 50, 8)
+	want := make([]string, len(keptQuestions))
+	for i, text := range keptQuestions {
+		want[i] = ask(t, reopened(t, db), text)
+	}
+	var all sync.WaitGroup
+	for range 4 {
+		all.Go(func() {
+			for i, text := range keptQuestions {
+				if got := ask(t, db, text); got != want[i] {
+					t.Errorf("%s:\n%s\nby itself:\n%s", text, got, want[i])
+				}
+			}
+		})
+	}
+	all.Wait()
 }
