@@ -128,6 +128,7 @@ type Node struct {
 	Reason         string
 	CPUs, CPUsUsed int
 	Mem, MemUsed   int64 // kb
+	Disk           int64 // kb
 	GPUs, GPUsUsed int
 	Load           float64
 	Features       []string

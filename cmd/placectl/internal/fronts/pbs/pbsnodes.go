@@ -146,6 +146,7 @@ func nodeAttributes(n *fronts.Node, about *fronts.About, c *fronts.Call) (list [
 		}
 	}
 	add("queue", "", n.Queue)
+	add("properties", "", strings.Join(n.Features, ",")) // as Torque calls them
 	add("comment", "", n.Reason)
 	add("resv_enable", "", "True")
 	add("sharing", "", "default_shared")

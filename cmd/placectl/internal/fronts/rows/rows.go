@@ -127,6 +127,8 @@ func (v *View) node(n *index.Node) (*fronts.Node, error) {
 			out.CPUs, out.CPUsUsed = int(a.Value.Num), int(used.Num)
 		case "mem":
 			out.Mem, out.MemUsed = a.Value.Num, used.Num
+		case "disk":
+			out.Disk = a.Value.Num
 		case "ngpus":
 			out.GPUs, out.GPUsUsed = int(a.Value.Num), int(used.Num)
 		}

@@ -127,7 +127,7 @@ func nodeText(n *fronts.Node, about *fronts.About) string {
 	line("Gres=%s", gres(n.GPUs))
 	line("NodeAddr=%s NodeHostName=%s ", n.Name, n.Name)
 	line("RealMemory=%d AllocMem=%d FreeMem=N/A Sockets=%d Boards=1", n.Mem/1024, n.MemUsed/1024, n.CPUs)
-	line("State=%s ThreadsPerCore=1 TmpDisk=0 Weight=1 Owner=N/A MCS_label=N/A", nodeStateLong(n))
+	line("State=%s ThreadsPerCore=1 TmpDisk=%d Weight=1 Owner=N/A MCS_label=N/A", nodeStateLong(n), n.Disk/1024)
 	line("Partitions=%s ", cmp.Or(n.Queue, about.Partition))
 	line("BootTime=None SlurmdStartTime=None")
 	line("CfgTRES=cpu=%d,mem=%s,billing=%d", n.CPUs, memory(n.Mem), n.CPUs)

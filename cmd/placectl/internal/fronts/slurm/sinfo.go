@@ -330,7 +330,8 @@ func sinfoJSON(c *fronts.Call, groups []*nodeGroup) error {
 	nodes := []map[string]any{}
 	for _, g := range groups {
 		for _, n := range g.nodes {
-			nodes = append(nodes, map[string]any{"name": n.Name, "hostname": n.Name, "address": n.Name, "state": strings.ToLower(strings.SplitN(nodeStateLong(n), "+", 2)[0]), "cpus": n.CPUs,
+			state := strings.Split(nodeStateLong(n), "+")
+			nodes = append(nodes, map[string]any{"name": n.Name, "hostname": n.Name, "address": n.Name, "state": strings.ToLower(state[0]), "state_flags": state[1:], "cpus": n.CPUs, "temporary_disk": n.Disk / 1024,
 				"alloc_cpus": n.CPUsUsed, "idle_cpus": n.CPUs - n.CPUsUsed, "real_memory": n.Mem / 1024, "alloc_memory": n.MemUsed / 1024, "features": strings.Join(n.Features, ","),
 				"gres": emptyIfNull(gres(n.GPUs)), "reason": n.Reason, "partitions": []string{g.partition}})
 		}
