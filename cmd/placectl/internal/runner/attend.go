@@ -70,9 +70,10 @@ func (a *attendance) attend(ctx context.Context) *store.Result {
 }
 
 // look looks whether somebody wants the attempt to stop.
-func (a *attendance) look(context.Context) {
-	if !a.over && a.dir.has(stopFile) {
+func (a *attendance) look(ctx context.Context) {
+	if !a.over && a.stopped == store.OutcomeNone && a.dir.has(stopFile) {
 		a.stop(store.OutcomeStopped, "")
+		a.ask(ctx) // until when it has its nodes
 	}
 }
 
@@ -132,8 +133,12 @@ func (a *attendance) ask(ctx context.Context) {
 		if h.Key != a.dir.Key || h.Nonce != a.nonce {
 			continue
 		}
+		was := a.begun.End
 		if a.begun.End = bootClock() + h.Left; h.Ending {
 			a.stop(store.OutcomeStopped, "")
+			if h.Left > 0 && a.begun.End < was-time.Second { // the rule by which it makes way may have a grace of its own
+				a.killAt = a.begun.End
+			}
 		}
 		return
 	}

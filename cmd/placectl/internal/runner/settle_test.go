@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -274,6 +275,39 @@ func TestStop(t *testing.T) {
 	}
 	if a := s.attempt(k); a.Result.Outcome != store.OutcomeStopped || a.Result.Exit != 9 {
 		t.Errorf("%d, exit %d", a.Result.Outcome, a.Result.Exit)
+	}
+}
+
+// TestStopGrace: who makes way is killed when he is to have left his nodes, be that sooner or
+// later than his own grace says.
+func TestStopGrace(t *testing.T) {
+	for _, c := range []struct {
+		name, handler string
+		own, rules    time.Duration
+		exit          int
+	}{
+		{"sooner", ``, time.Minute, time.Second, 137},
+		{"later", `sleep 1; exit 9`, 100 * time.Millisecond, 20 * time.Second, 9},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			s := newSite(t)
+			k := s.job(fmt.Sprintf(`trap '%s' TERM; echo begun >>"$LEDGER"; while :; do sleep 0.1; done`, c.handler), func(o *Order) { o.Payload.Ending.Grace = c.own })
+			p := s.start(nil, "supervise", k.String())
+			s.until("begun", func() bool { return strings.Contains(s.file("ledger"), "begun") })
+			s.change(func(st *fakeState) {
+				a := st.Jobs[k.Job].Attempts[0]
+				a.Ending, a.End = true, time.Now().Add(c.rules)
+			})
+			at := time.Now()
+			p.wait()
+			if took := time.Since(at); took > 15*time.Second {
+				t.Error("it took", took)
+			}
+			if a := s.attempt(k); a.Result.Outcome != store.OutcomeStopped || a.Result.Exit != c.exit {
+				t.Errorf("%d, exit %d", a.Result.Outcome, a.Result.Exit)
+			}
+		})
 	}
 }
 
