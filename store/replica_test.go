@@ -1,6 +1,7 @@
 package store
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -22,14 +23,38 @@ var (
 )
 
 func init() {
-	replica.Register("memory", func(c replica.Config) (replica.Driver, error) {
+	find := func(c replica.Config) (replica.Driver, error) {
 		logsMu.Lock()
 		defer logsMu.Unlock()
 		if logs[c.Prefix] == nil {
 			logs[c.Prefix] = replica.NewMemory()
 		}
 		return logs[c.Prefix], nil
+	}
+	replica.Register("memory", find)
+	replica.Register("twice", func(c replica.Config) (replica.Driver, error) {
+		d, err := find(c)
+		return &twice{Driver: d}, err
 	})
+}
+
+// twice is a driver that refuses each entry once, because others wait: what every
+// transaction has done the first time is forgotten.
+type twice struct {
+	replica.Driver
+	refused uint64 // the position of the last that was
+}
+
+func (d *twice) Append(ctx context.Context, at replica.Position, entry []byte, place replica.Place) (*replica.Tail, error) {
+	if d.refused == at.N+1 {
+		return d.Driver.Append(ctx, at, entry, place)
+	}
+	d.refused = at.N + 1
+	t, err := d.After(ctx, at)
+	if err == nil {
+		t.Waiting = true
+	}
+	return t, err
 }
 
 // inLog makes an empty database in a log in memory, and a function that makes handles on
@@ -100,7 +125,8 @@ func TestLogClock(t *testing.T) {
 }
 
 // TestLogIsAsFile: transactions on machines that take turns by chance leave every row as
-// they do in one file, however a machine has caught up: entry by entry, or by a snapshot.
+// they do in one file, however a machine has caught up: entry by entry, or by a snapshot; and
+// also where each is run twice, and the first time forgotten.
 func TestLogIsAsFile(t *testing.T) {
 	t.Parallel()
 	plain, clock := fullDB(t)
@@ -112,10 +138,10 @@ func TestLogIsAsFile(t *testing.T) {
 	logs[t.Name()] = m
 	logsMu.Unlock()
 	var machines []*DB
-	for range 3 {
+	for _, scheme := range []string{"memory", "memory", "twice"} {
 		opt := plain.opt
 		opt.Replica.Folder = t.TempDir()
-		db, err := Open("memory://x/"+t.Name(), &opt)
+		db, err := Open(scheme+"://x/"+t.Name(), &opt)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -133,13 +159,23 @@ func TestLogIsAsFile(t *testing.T) {
 		func(tx *Tx) error { _, err := tx.Cycle(CycleSpec{Backfill: Conservative}); return err },
 		func(tx *Tx) error { return tx.Configure("default_walltime", fmt.Sprint(3600+tx.now%7)) },
 		func(tx *Tx) error { _, err := tx.PutNode(&index.Node{Name: fmt.Sprint("n", tx.now)}); return err },
+		func(tx *Tx) error { _, err := tx.Hold(uint64(tx.now%40), ""); return err },
+		func(tx *Tx) error { _, err := tx.Unhold(uint64(tx.now % 40)); return err },
+		func(tx *Tx) error { _, err := tx.Cancel(uint64(tx.now%40), ""); return err },
+		func(tx *Tx) error { _, err := tx.Release(uint64(tx.now % 40)); return err },
+		func(tx *Tx) error { return tx.SetNodeState(uint32(tx.now%3), index.Offline, "") },
 	}
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
 	rng := rand.New(rand.NewPCG(seed, 1))
+	again := 0 // transactions that were run more than once
 	both := func(name string, db *DB, fn func(*Tx) error) {
 		t.Helper()
-		one, two := plain.Update(fn), db.Update(fn)
+		runs := 0
+		one, two := plain.Update(fn), db.Update(func(tx *Tx) error { runs++; return fn(tx) })
+		if runs > 1 {
+			again++
+		}
 		if fmt.Sprint(one) != fmt.Sprint(two) {
 			t.Fatalf("%s: %v in the file, and %v in the log", name, one, two)
 		}
@@ -155,6 +191,9 @@ func TestLogIsAsFile(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
+	}
+	if again < 5 {
+		t.Errorf("%d transactions were run again", again)
 	}
 	want := lastingRows(t, plain)
 	for i, db := range machines {
