@@ -80,35 +80,94 @@ func (c choice) better(o choice) bool {
 	return cmp.Or(cmp.Compare(c.distance, o.distance), cmp.Compare(c.devices, o.devices), cmp.Compare(c.left, o.left)) < 0
 }
 
-// choose finds the groups: it looks at all sets up to 8 groups.
+// choose finds the groups: it looks at all sets up to 8 groups, the smallest first.
 func (b *binding) choose() {
 	if len(b.numbers) > few {
 		b.chooseGreedily()
 		return
 	}
 	b.in = b.memIn[:len(b.numbers)]
-	best, size := uint8(0), len(b.numbers)
+	free, packed := b.pack()
+	alike := len(b.far) == 0 && !b.sliced() // sets of a size differ in what is left over alone
+	best := uint8(0)
 	var how choice
-	least := b.least()
-	for _, set := range setsOfGroups()[len(b.numbers)] {
-		n := bits.OnesCount8(set)
-		if n < least {
-			continue
-		}
-		if n > size {
-			break
-		}
-		left, ok := b.left(set)
-		if !ok {
-			continue
-		}
-		if c := (choice{b.distance(set), b.cutDevices(set), left}); best == 0 || c.better(how) {
-			best, how, size = set, c, n
+	for size := b.least(); size <= len(b.numbers) && best == 0; size++ {
+		for _, set := range setsOfGroups()[len(b.numbers)][size] {
+			left, ok := 0, false
+			if packed {
+				left, ok = free.left(set)
+			} else {
+				left, ok = b.left(set)
+			}
+			if !ok {
+				continue
+			}
+			c := choice{left: left}
+			if !alike {
+				c.distance, c.devices = b.distance(set), b.cutDevices(set)
+			}
+			if best == 0 || c.better(how) {
+				best, how = set, c
+			}
+			if alike && left == 0 {
+				break
+			}
 		}
 	}
 	for k := range b.in {
 		b.in[k] = best&(1<<k) != 0
 	}
+}
+
+// sliced reports whether slices of devices are asked for.
+func (b *binding) sliced() bool {
+	return slices.ContainsFunc(b.wants, func(w Want) bool { return w.Layout.parents != nil })
+}
+
+// lanes are how many devices are free in each group, 16 bits for each resource, so that
+// one sum is that of all resources.
+type lanes struct {
+	free [few]uint64
+	need uint64 // what is missing to the highest bit of each lane, which says then that it is enough
+	top  uint64 // the highest bits
+}
+
+// lane is the bits of one resource, and laneTop the highest of them.
+const (
+	lane    = 16
+	laneTop = 1 << (lane - 1)
+)
+
+// pack makes lanes of the counts; ok is false where they have no room for them.
+func (b *binding) pack() (l lanes, ok bool) {
+	if len(b.counts) > 64/lane {
+		return l, false
+	}
+	for w, row := range b.counts {
+		sum := 0
+		for k, n := range row {
+			sum += n
+			l.free[k] |= uint64(n) << (lane * w)
+		}
+		if sum >= laneTop {
+			return l, false
+		}
+		l.need |= uint64(laneTop-b.wants[w].Count) << (lane * w)
+		l.top |= laneTop << (lane * w)
+	}
+	return l, true
+}
+
+// left is binding.left.
+func (l *lanes) left(set uint8) (left int, ok bool) {
+	sum := l.need
+	for ; set != 0; set &= set - 1 {
+		sum += l.free[bits.TrailingZeros8(set)]
+	}
+	if sum&l.top != l.top {
+		return 0, false
+	}
+	return int((sum ^ l.top) * 0x0001_0001_0001_0001 >> 48), true // all lanes added up
 }
 
 // least is how many groups it takes at least: so many of those with most free devices.
@@ -228,16 +287,16 @@ func (b *binding) greedy(k int, need []int) (c choice, serves bool) {
 	return choice{lacks, near, free}, serves
 }
 
-// setsOfGroups are all sets of n groups but the empty one: the smaller ones first, then
-// those with the lower groups.
-var setsOfGroups = sync.OnceValue(func() (out [few + 1][]uint8) {
+// setsOfGroups are all sets of n groups by their size, those with the lower groups first.
+var setsOfGroups = sync.OnceValue(func() (out [few + 1][few + 1][]uint8) {
 	for n := 1; n <= few; n++ {
 		for set := 1; set < 1<<n; set++ {
-			out[n] = append(out[n], uint8(set))
+			size := bits.OnesCount(uint(set))
+			out[n][size] = append(out[n][size], uint8(set))
 		}
-		slices.SortFunc(out[n], func(a, b uint8) int {
-			return cmp.Or(cmp.Compare(bits.OnesCount8(a), bits.OnesCount8(b)), cmp.Compare(bits.Reverse8(b), bits.Reverse8(a)))
-		})
+		for _, sets := range out[n] {
+			slices.SortFunc(sets, func(a, b uint8) int { return cmp.Compare(bits.Reverse8(b), bits.Reverse8(a)) })
+		}
 	}
 	return out
 })
