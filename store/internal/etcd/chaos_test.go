@@ -69,17 +69,12 @@ func (w *writer) write(ctx context.Context, random *rand.Rand) error {
 			w.acked[string(entry)] = true
 			return nil
 		}
-		mine := false
-		for _, e := range tail.Entries {
-			w.at = w.at.After(e)
-			mine = mine || string(e) == string(entry)
-		}
-		if mine {
-			w.acked[string(entry)] = true
-			return nil
-		}
-		if len(tail.Entries) > 0 && w.at != tail.Head {
-			return fmt.Errorf("the entries lead to %v, and head is %v", w.at, tail.Head)
+		mine, err := w.follow(ctx, tail, entry)
+		if mine || err != nil {
+			if mine {
+				w.acked[string(entry)] = true
+			}
+			return err
 		}
 		if losses++; losses >= 2 || tail.Waiting {
 			for place, tail, err = w.d.Turn(ctx, place, w.at); err != nil; place, tail, err = w.d.Turn(ctx, nil, w.at) {
@@ -87,8 +82,30 @@ func (w *writer) write(ctx context.Context, random *rand.Rand) error {
 					return ctx.Err()
 				}
 			}
-			for _, e := range tail.Entries {
-				w.at = w.at.After(e)
+			if _, err := w.follow(ctx, tail, entry); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// follow goes through the entries of a tail, and of those after it where that was too long to
+// be whole, and reports whether one is the writer's.
+func (w *writer) follow(ctx context.Context, tail *replica.Tail, entry []byte) (mine bool, err error) {
+	for {
+		for _, e := range tail.Entries {
+			w.at = w.at.After(e)
+			mine = mine || string(e) == string(entry)
+		}
+		if w.at == tail.Head {
+			return mine, nil
+		}
+		if len(tail.Entries) == 0 {
+			return mine, fmt.Errorf("the entries lead to %v, and head is %v", w.at, tail.Head)
+		}
+		for tail, err = w.d.After(ctx, w.at); err != nil; tail, err = w.d.After(ctx, w.at) {
+			if ctx.Err() != nil {
+				return mine, ctx.Err()
 			}
 		}
 	}
