@@ -167,6 +167,9 @@ func Differ(statement string, want, got []string, ordered bool) string {
 	if ordered || oneForAll.MatchString(statement) {
 		key = plain
 	}
+	if byCollation.MatchString(statement) {
+		key = func(row string) string { return strings.ToLower(strings.ReplaceAll(plain(row), " ", "")) }
+	}
 	if !ordered {
 		byKey := func(a, b string) int { return strings.Compare(key(a), key(b)) }
 		want, got = slices.SortedFunc(slices.Values(want), byKey), slices.SortedFunc(slices.Values(got), byKey)
@@ -184,6 +187,9 @@ func Differ(statement string, want, got []string, ordered bool) string {
 
 // oneForAll finds what lets one value stand for all that are equal to it.
 var oneForAll = regexp.MustCompile(`DISTINCT|GROUP BY|OVER|UNION|INTERSECT|EXCEPT|\b(min|max)\(`)
+
+// byCollation finds what lets one text stand for those that differ in case, or in blanks.
+var byCollation = regexp.MustCompile(`(GROUP BY|DISTINCT).*COLLATE`)
 
 // plain writes whole numbers alike.
 func plain(row string) string {

@@ -117,8 +117,20 @@ func (s *scope) open(f *syntax.FromItem, src *source) {
 	s.shapeOf(src)
 }
 
+// plainTexts refuses a query in FROM whose columns compare by a collation: what looks at
+// them would not.
+func (s *scope) plainTexts(src *source) {
+	p, ok := src.Sub.(*exec.Plan)
+	for i := 0; ok && src.item.Sub != nil && i < len(p.Out); i++ {
+		if p.Out[i].Collate != values.ByBytes {
+			s.c.fail(src.item, "COLLATE is not supported in the columns of a subquery")
+		}
+	}
+}
+
 // shapeOf takes the columns of what a source reads.
 func (s *scope) shapeOf(src *source) {
+	s.plainTexts(src)
 	columns, outer := src.Sub.Shape()
 	s.outer |= outer
 	src.Columns = columns
