@@ -92,7 +92,8 @@ const patternLetters = "jAaxuNt%"
 
 // CheckPattern verifies the pattern of a name of a file: %j stands for the job, %A for its
 // array, %a for its index, %x for its name, %u for its user, %N for its first node, %t for
-// the attempt, and %% for a %. Any other letter is an ErrInvalid.
+// the attempt, and %% for a %. A number may have a width of up to two digits and is written
+// with zeros in front then: %5j. Any other letter is an ErrInvalid.
 func CheckPattern(pattern string) error {
 	for i := 0; i < len(pattern); i++ {
 		if pattern[i] != '%' {
@@ -101,7 +102,14 @@ func CheckPattern(pattern string) error {
 		if i++; i == len(pattern) {
 			return fmt.Errorf("%w: the pattern %q ends in a %%; %%%% stands for one", ErrInvalid, pattern)
 		}
-		if strings.IndexByte(patternLetters, pattern[i]) < 0 {
+		for n := 0; n < 2 && i+1 < len(pattern) && pattern[i] >= '0' && pattern[i] <= '9'; n++ {
+			i++
+		}
+		letters := patternLetters
+		if pattern[i-1] != '%' {
+			letters = "jAat" // the numbers
+		}
+		if strings.IndexByte(letters, pattern[i]) < 0 {
 			return fmt.Errorf("%w: %%%s in the pattern %q; there are %%j job, %%A array, %%a index, %%x name, %%u user, %%N first node, %%t attempt and %%%%",
 				ErrInvalid, string([]rune(pattern[i:])[:1]), pattern)
 		}

@@ -35,8 +35,10 @@ func slurmPattern(v string) (string, error) {
 		switch c := v[i]; {
 		case c == 'J':
 			b.WriteString("%" + width + "j")
-		case strings.IndexByte("jAaxuN", c) >= 0:
+		case strings.IndexByte("jAa", c) >= 0:
 			b.WriteString("%" + width + string(c))
+		case strings.IndexByte("xuN", c) >= 0: // no numbers: sbatch passes over a width
+			b.WriteString("%" + string(c))
 		case c == '%' && width == "":
 			b.WriteString("%%")
 		case c == 's' && width == "":

@@ -36,7 +36,13 @@ func (j *Job) Path(dir, pattern string) string {
 			continue
 		}
 		i++
-		b.WriteString(j.letter(pattern[i]))
+		width := 0
+		for i+1 < len(pattern) && pattern[i] >= '0' && pattern[i] <= '9' {
+			width = min(10*width+int(pattern[i]-'0'), 99)
+			i++
+		}
+		text := j.letter(pattern[i])
+		b.WriteString(strings.Repeat("0", max(width-len(text), 0)) + text)
 	}
 	if path := b.String(); filepath.IsAbs(path) {
 		return path

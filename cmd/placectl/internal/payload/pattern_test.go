@@ -3,6 +3,8 @@ package payload
 import (
 	"errors"
 	"path/filepath"
+	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -33,7 +35,12 @@ func FuzzPattern(f *testing.F) {
 			t.Fatalf("%q is %q", pattern, got)
 		}
 		plainly := strings.NewReplacer("/", "_").Replace
-		want := strings.NewReplacer("%%", "%", "%j", "12", "%A", "10", "%a", "2", "%x", plainly(name), "%u", plainly(user), "%N", "n1", "%t", "3").Replace(pattern)
+		of := map[string]string{"%": "%", "j": "12", "A": "10", "a": "2", "x": plainly(name), "u": plainly(user), "N": "n1", "t": "3"}
+		want := regexp.MustCompile("%([0-9]{0,2})([jAaxuNt%])").ReplaceAllStringFunc(pattern, func(p string) string {
+			text := of[p[len(p)-1:]]
+			width, _ := strconv.Atoi(p[1 : len(p)-1])
+			return strings.Repeat("0", max(0, width-len(text))) + text
+		})
 		if !filepath.IsAbs(want) {
 			want = filepath.Join("/home/ann", want)
 		}
