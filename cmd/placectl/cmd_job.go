@@ -268,5 +268,5 @@ func (r *runner) printChanged(tx *store.Tx, jobs []*store.Job) error {
 	if !slices.ContainsFunc(jobs, func(j *store.Job) bool { return j.Array != 0 }) {
 		return each()
 	}
-	return r.either(isTable, func() error { return nouns.PrintFolded(r.printer, tx, jobs, "state start end nodes") }, each)
+	return r.either(isTable, func() error { return nouns.PrintFolded(r.printer, tx, jobs, "state start end nodes", each) }, each)
 }

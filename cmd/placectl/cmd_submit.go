@@ -118,7 +118,7 @@ func (r *runner) printSubmitted(tx *store.Tx, jobs []*store.Job) error {
 		return each()
 	}
 	return r.either(isTable, func() error {
-		return nouns.PrintFolded(r.printer, tx, jobs, "state name class priority select place walltime submit")
+		return nouns.PrintFolded(r.printer, tx, jobs, "state name class priority select place walltime submit", each)
 	}, each)
 }
 

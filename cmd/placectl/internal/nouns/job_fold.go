@@ -34,8 +34,8 @@ func (f *fold) name() string {
 
 // PrintFolded prints jobs for people: those of an array that follow one another and differ by
 // nothing that is shown are a line, 12[0-99], and how many they are. The columns are those
-// behind the job and the number.
-func PrintFolded(begin func(output.Result) *output.Printer, tx *store.Tx, jobs []*store.Job, columns string) error {
+// behind the job and the number. Where no two are alike it calls each instead.
+func PrintFolded(begin func(output.Result) *output.Printer, tx *store.Tx, jobs []*store.Job, columns string, each func() error) error {
 	fields := jobFields.Pick(columns)
 	var folds []*fold
 	for _, j := range jobs {
@@ -53,6 +53,9 @@ func PrintFolded(begin func(output.Result) *output.Printer, tx *store.Tx, jobs [
 			continue
 		}
 		folds = append(folds, &fold{first: j, last: j.Index, values: values, same: same})
+	}
+	if len(folds) == len(jobs) {
+		return each()
 	}
 	p := begin(output.Result{Columns: append([]output.Column{{Name: "job"}, {Name: "jobs", Kind: output.Integer}}, fields.Columns()...)})
 	for _, f := range folds {
