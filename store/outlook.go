@@ -6,9 +6,9 @@ import (
 	"strconv"
 
 	"github.com/placectl/placectl/placer"
+	"github.com/placectl/placectl/store/internal/requests"
 	"github.com/placectl/placectl/store/internal/row"
 	"github.com/placectl/placectl/store/internal/shares"
-	"github.com/placectl/placectl/store/internal/wishes"
 )
 
 // Outlook tells why jobs wait and when they are expected to start, as things stand:
@@ -21,13 +21,13 @@ import (
 // what their different requests cost. An outlook holds as long as its transaction
 // writes nothing.
 type Outlook struct {
-	tx      *Tx
-	wishes  *wishes.Wishes
-	jobs    [2]map[uint64]Prospect // of those that were asked about last, and before them
-	letting letting
-	asked   row.Job           // who was asked about last
-	delays  bool              // how long a job has waited matters: the setting set_delay
-	shares  *shares.Allotment // nil as long as it was not asked for
+	tx       *Tx
+	requests *requests.Requests
+	jobs     [2]map[uint64]Prospect // of those that were asked about last, and before them
+	letting  letting
+	asked    row.Job           // who was asked about last
+	delays   bool              // how long a job has waited matters: the setting set_delay
+	shares   *shares.Allotment // nil as long as it was not asked for
 }
 
 // Wait is what a job waits for before all else.
@@ -66,7 +66,7 @@ func (tx *Tx) Outlook() (*Outlook, error) {
 		return nil, err
 	}
 	o := &Outlook{tx: tx, jobs: [2]map[uint64]Prospect{{}}, letting: l, delays: set.SetDelay != 0}
-	o.wishes = wishes.New(wishes.Source{Now: tx.now, Kind: o.kind, Ask: o.ask, Snapshot: tx.snapshot, Refusal: isRefusal, Often: func() { tx.loaded.releases.Often = true }})
+	o.requests = requests.New(requests.Source{Now: tx.now, Kind: o.kind, Ask: o.ask, Snapshot: tx.snapshot, Refusal: isRefusal, Often: func() { tx.loaded.releases.Often = true }})
 	return o, nil
 }
 
@@ -180,7 +180,7 @@ func (o *Outlook) remember(id uint64, p Prospect) {
 // kept says what keeps a job that has no plan from its turn, with no Wait when
 // nothing does.
 func (o *Outlook) kept(j *row.Job) (Prospect, error) {
-	w, err := o.wishes.Of(j)
+	w, err := o.requests.Of(j)
 	if err != nil {
 		return Prospect{}, err
 	}
@@ -227,7 +227,7 @@ func (o *Outlook) expect(j *row.Job, p *Prospect) error {
 	if err != nil || !known {
 		return err
 	}
-	plan, refused, err := o.wishes.Earliest(j, after)
+	plan, refused, err := o.requests.Earliest(j, after)
 	if err != nil {
 		return err
 	}
@@ -323,7 +323,7 @@ func (o *Outlook) capped(j *row.Job) (string, error) {
 
 // limited says which rule keeps a job from starting now, "" for none.
 func (o *Outlook) limited(j *row.Job) (string, error) {
-	w, err := o.wishes.Of(j)
+	w, err := o.requests.Of(j)
 	if err != nil || len(w.Ask.Demands) == 0 {
 		return "", err
 	}
@@ -339,7 +339,7 @@ func (o *Outlook) short(j *row.Job) (string, error) {
 	if j.ID >= o.tx.state.Looked || j.Never {
 		return "", nil
 	}
-	return o.wishes.Short(j)
+	return o.requests.Short(j)
 }
 
 // kind tells jobs apart that ask for different things.

@@ -60,8 +60,8 @@ const importRules = `
 	store/internal/row, store/internal/file  < store/internal/bookings
 	index, timeline, store/internal/row, store/internal/nodes < store/internal/takings
 	index, store/internal/row                < store/internal/settings
-	placer, store/internal/row               < store/internal/wishes
-	store/internal/rewind, store/internal/bookings, store/internal/takings, store/internal/settings, store/internal/wishes < store
+	placer, store/internal/row               < store/internal/requests
+	store/internal/rewind, store/internal/bookings, store/internal/takings, store/internal/settings, store/internal/requests < store
 	store/internal/row, store/internal/file  < store/internal/replica
 	store/internal/replica                   < store, store/internal/etcd, store/logtest
 	store/internal/row, store/internal/file, store/internal/replica, store/internal/etcd < store/internal/drivers

@@ -1,4 +1,4 @@
-// Package reservations keeps the rows of reservations: each by its name, to be found by its
+// Package bookings keeps the rows of reservations: each by its name, to be found by its
 // number and by whom it lets in.
 package bookings
 

@@ -1,7 +1,7 @@
-// Package wishes remembers what jobs that ask for the same have in common: whether that can
+// Package requests remembers what jobs that ask for the same have in common: whether that can
 // ever run, why it does not now, and the earliest starts that were found. A list of many jobs
 // costs so what their different requests cost.
-package wishes
+package requests
 
 import (
 	"slices"
@@ -10,7 +10,7 @@ import (
 	"github.com/placectl/placectl/store/internal/row"
 )
 
-// Source is what wishes are made of.
+// Source is what they are made of.
 type Source struct {
 	Now      int64                            // Unix seconds
 	Kind     func(j *row.Job) (string, error) // the same for jobs that ask for the same
@@ -20,21 +20,21 @@ type Source struct {
 	Often    func()               // is told that starts are searched for again and again
 }
 
-// Wishes are those of jobs that wait.
-type Wishes struct {
+// Requests are what jobs that wait ask for, each kind once.
+type Requests struct {
 	Source
-	known     map[string]*Wish
+	known     map[string]*Request
 	snapshots map[string]*placer.Snapshot // by queue
 	searches  int                         // for starts
 }
 
 // New knows of none.
-func New(src Source) *Wishes {
-	return &Wishes{Source: src, known: make(map[string]*Wish), snapshots: make(map[string]*placer.Snapshot)}
+func New(src Source) *Requests {
+	return &Requests{Source: src, known: make(map[string]*Request), snapshots: make(map[string]*placer.Snapshot)}
 }
 
-// Wish is what jobs that ask for the same have in common.
-type Wish struct {
+// Request is what jobs that ask for the same have in common.
+type Request struct {
 	Ask    placer.Ask
 	Never  error  // why it can never run
 	short  string // why it does not fit now, once that was asked
@@ -49,44 +49,44 @@ type start struct {
 }
 
 // Of finds what is known of a job's request.
-func (ws *Wishes) Of(j *row.Job) (*Wish, error) {
-	key, err := ws.Kind(j)
+func (rs *Requests) Of(j *row.Job) (*Request, error) {
+	key, err := rs.Kind(j)
 	if err != nil {
 		return nil, err
 	}
-	if w := ws.known[key]; w != nil {
+	if w := rs.known[key]; w != nil {
 		return w, nil
 	}
-	w := new(Wish)
-	if err := ws.read(w, j); err != nil && !ws.Refusal(err) {
+	w := new(Request)
+	if err := rs.read(w, j); err != nil && !rs.Refusal(err) {
 		return nil, err
 	} else if err != nil {
 		w.Never = err
 	}
-	ws.known[key] = w
+	rs.known[key] = w
 	return w, nil
 }
 
 // read reads a request, and makes sure that it can run at all.
-func (ws *Wishes) read(w *Wish, j *row.Job) (err error) {
-	if w.Ask, err = ws.Ask(j); err != nil {
+func (rs *Requests) read(w *Request, j *row.Job) (err error) {
+	if w.Ask, err = rs.Ask(j); err != nil {
 		return err
 	}
 	w.Ask.Since = j.Submit
-	snap := ws.snapshots[j.Queue]
+	snap := rs.snapshots[j.Queue]
 	if snap == nil {
-		if snap, err = ws.Snapshot(j.Queue); err != nil {
+		if snap, err = rs.Snapshot(j.Queue); err != nil {
 			return err
 		}
-		ws.snapshots[j.Queue] = snap
+		rs.snapshots[j.Queue] = snap
 	}
 	return snap.Possible(w.Ask)
 }
 
 // Earliest finds the earliest start of a job's request from an instant on; refused says why
 // there is none.
-func (ws *Wishes) Earliest(j *row.Job, after int64) (plan *placer.Plan, refused, err error) {
-	w, err := ws.Of(j)
+func (rs *Requests) Earliest(j *row.Job, after int64) (plan *placer.Plan, refused, err error) {
+	w, err := rs.Of(j)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -94,11 +94,11 @@ func (ws *Wishes) Earliest(j *row.Job, after int64) (plan *placer.Plan, refused,
 	if at >= 0 {
 		return w.starts[at].plan, w.starts[at].refused, nil
 	}
-	if ws.searches++; ws.searches == 2 {
-		ws.Often()
+	if rs.searches++; rs.searches == 2 {
+		rs.Often()
 	}
-	plan, err = ws.snapshots[j.Queue].Earliest(w.Ask, after)
-	if err != nil && !ws.Refusal(err) {
+	plan, err = rs.snapshots[j.Queue].Earliest(w.Ask, after)
+	if err != nil && !rs.Refusal(err) {
 		return nil, nil, err
 	}
 	w.starts = append(w.starts, start{after, plan, err})
@@ -106,13 +106,13 @@ func (ws *Wishes) Earliest(j *row.Job, after int64) (plan *placer.Plan, refused,
 }
 
 // Short says why a job's request does not fit now, "" where it does.
-func (ws *Wishes) Short(j *row.Job) (string, error) {
-	w, err := ws.Of(j)
+func (rs *Requests) Short(j *row.Job) (string, error) {
+	w, err := rs.Of(j)
 	if err != nil || w.short != "" {
 		return w.short, err
 	}
-	_, err = ws.snapshots[j.Queue].Place(w.Ask, ws.Now)
-	if err != nil && ws.Refusal(err) {
+	_, err = rs.snapshots[j.Queue].Place(w.Ask, rs.Now)
+	if err != nil && rs.Refusal(err) {
 		w.short, err = err.Error(), nil
 	}
 	return w.short, err
