@@ -50,5 +50,7 @@ func (c *compiler) view(f *syntax.FromItem, view *syntax.View) exec.Producer {
 
 func (c *compiler) compileView(view *syntax.View) (p exec.Producer, err error) {
 	defer fault.Rescue(&err)
-	return c.compileSelect(view.Select, nil), nil
+	p = c.compileSelect(view.Select, nil)
+	c.plainTexts(view.Select, p, "a view")
+	return p, nil
 }

@@ -74,6 +74,7 @@ func (t *common) compile(c *compiler) {
 	}
 	if first > len(x.Rest) {
 		t.Plan = c.compileSelect(x, t.at)
+		c.plainTexts(t.def, t.Plan, "a query of WITH")
 		t.Columns = c.renamed(t.def, t.Plan, t.def.Name, t.def.Columns)
 		return
 	}
@@ -102,6 +103,7 @@ func (t *common) recursive(c *compiler, x *syntax.Select, from int) {
 		at = c.layer(x.With, at)
 	}
 	r := &exec.Recursive{First: c.compileSelect(&first, at), Distinct: x.Rest[from].Op == syntax.Union}
+	c.plainTexts(t.def, r.First, "a query of WITH")
 	r.Columns = append([]tables.Column(nil), c.renamed(t.def, r.First, t.def.Name, t.def.Columns)...)
 	_, r.Outer = r.First.Shape()
 	t.Columns, t.only = r.Columns, at
