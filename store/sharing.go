@@ -232,16 +232,16 @@ func (ps Preemption) Get(text string) (*preempt.Rule, error) { return sharing.Ru
 // Set makes a rule, or replaces the one of the same text. It fails with ErrInvalid where
 // the rules would lead in a circle.
 func (ps Preemption) Set(r *preempt.Rule) error {
-	if !ps.tx.Writable() {
-		return ErrReadOnly
+	if err := RolesOf(ps.tx).mayChange("rules of preemption"); err != nil {
+		return err
 	}
 	return sharing.SetRule(ps.tx.file, r, maxWalltime)
 }
 
 // Remove forgets a rule. It fails with ErrNotFound where there is none.
 func (ps Preemption) Remove(text string) error {
-	if !ps.tx.Writable() {
-		return ErrReadOnly
+	if err := RolesOf(ps.tx).mayChange("rules of preemption"); err != nil {
+		return err
 	}
 	r, err := ps.Get(text)
 	if err != nil {
