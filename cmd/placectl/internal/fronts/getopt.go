@@ -104,7 +104,7 @@ func (o Options) short(w string, words []string, given *[]Given) ([]string, erro
 	for i := 1; i < len(w); i++ {
 		var found *directives.Declared
 		for k := range o {
-			if o[k].Short == w[i] {
+			if o[k].Short == w[i] && w[i] != 0 { // options without a short form have a 0 there
 				found = &o[k]
 				break
 			}
