@@ -146,20 +146,25 @@ func (b *binding) share(w int, tight, all bool, out *Bits) {
 	}
 	parts = parts[:len(b.numbers)]
 	for left > 0 {
-		before := left
+		open := 0
 		for k, free := range b.counts[w] {
-			if left == 0 || !all && !b.in[k] || parts[k] == free {
-				continue
+			if (all || b.in[k]) && parts[k] < free {
+				open++
 			}
-			n := 1
-			if tight {
-				n = min(left, free-parts[k])
-			}
-			parts[k] += n
-			left -= n
 		}
-		if left == before {
+		if open == 0 {
 			break // count has seen to it that there are enough
+		}
+		each := max(1, left/open) // as many rounds at once, of one from each group
+		if tight {
+			each = left
+		}
+		for k, free := range b.counts[w] {
+			if all || b.in[k] {
+				n := min(each, left, free-parts[k])
+				parts[k] += n
+				left -= n
+			}
 		}
 	}
 	k := 0

@@ -89,10 +89,11 @@ func (b *binding) choose() {
 	b.in = b.memIn[:len(b.numbers)]
 	free, packed := b.pack()
 	alike := len(b.far) == 0 && !b.sliced() // sets of a size differ in what is left over alone
+	sets := &setsOfGroups()[len(b.numbers)]
 	best := uint8(0)
 	var how choice
 	for size := b.least(); size <= len(b.numbers) && best == 0; size++ {
-		for _, set := range setsOfGroups()[len(b.numbers)][size] {
+		for _, set := range sets[size] {
 			left, ok := 0, false
 			if packed {
 				left, ok = free.left(set)
@@ -288,13 +289,14 @@ func (b *binding) greedy(k int, need []int) (c choice, serves bool) {
 }
 
 // setsOfGroups are all sets of n groups by their size, those with the lower groups first.
-var setsOfGroups = sync.OnceValue(func() (out [few + 1][few + 1][]uint8) {
+var setsOfGroups = sync.OnceValue(func() *[few + 1][few + 1][]uint8 {
+	out := new([few + 1][few + 1][]uint8)
 	for n := 1; n <= few; n++ {
 		for set := 1; set < 1<<n; set++ {
 			size := bits.OnesCount(uint(set))
 			out[n][size] = append(out[n][size], uint8(set))
 		}
-		for _, sets := range out[n] {
+		for _, sets := range &out[n] {
 			slices.SortFunc(sets, func(a, b uint8) int { return cmp.Compare(bits.Reverse8(b), bits.Reverse8(a)) })
 		}
 	}
