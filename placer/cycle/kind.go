@@ -77,10 +77,11 @@ func (p *Pass) ruledOut(k *kind) bool {
 	return p.spec.Depth != All && errors.As(k.short, &r) && r.Rule
 }
 
-// onlyRuledOut reports whether it was found of a job that nothing but a rule keeps it: plans
-// that were taken off the nodes for it are put back, as if it was not there.
-func (p *Pass) onlyRuledOut(j *Job) bool {
-	return !j.Planned && j.kind != nil && j.pass == p && p.ruledOut(j.kind) && p.settled(j.kind, j)
+// inVain reports whether it was found of a job that nothing but a rule keeps it, or that it
+// can never run: plans that were taken off the nodes for it are put back, as if it was not
+// there.
+func (p *Pass) inVain(j *Job) bool {
+	return !j.Planned && j.kind != nil && j.pass == p && p.settled(j.kind, j) && (p.ruledOut(j.kind) || j.kind.never())
 }
 
 // Possible says why a job's request can never run, nil when it can: for jobs that the

@@ -59,7 +59,7 @@ func (p *Pass) Run(queue []*Job) (unreached int, err error) {
 		if err != nil {
 			return 0, fmt.Errorf("job %d: %w", j.ID, err)
 		}
-		if !cleared && p.cleared && p.onlyRuledOut(j) {
+		if !cleared && p.cleared && p.inVain(j) {
 			p.cleared = false
 			if err := p.putRestBack(rest); err != nil {
 				return 0, err
