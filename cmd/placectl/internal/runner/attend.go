@@ -136,8 +136,10 @@ func (a *attendance) ask(ctx context.Context) {
 		was := a.begun.End
 		if a.begun.End = bootClock() + h.Left; h.Ending {
 			a.stop(store.OutcomeStopped, "")
-			if h.Left > 0 && a.begun.End < was-time.Second { // the rule by which it makes way may have a grace of its own
-				a.killAt = a.begun.End
+			if a.begun.End < was-time.Second {
+				// The rule by which it makes way may have a grace of its own. Who is told late
+				// has a second all the same, if it had as much by itself.
+				a.killAt = max(a.begun.End, bootClock()+min(a.begun.Grace, time.Second))
 			}
 		}
 		return
