@@ -2,6 +2,7 @@ package store
 
 import (
 	"math"
+	"sort"
 	"time"
 
 	"github.com/placectl/placectl/store/internal/row"
@@ -47,6 +48,35 @@ func (tx *Tx) EachEvent(after uint64, fn func(*Event) (more bool, err error)) er
 		}
 		return fn(eventOf(ev))
 	})
+}
+
+// EventsSince finds a number: the events behind it are all those that happened since an
+// instant, and maybe some of before it. Where the clock was set back several numbers divide
+// events of before from such of after, and the search finds one of them. known is false where
+// events of that time may have been dropped.
+func EventsSince(tx *Tx, since time.Time) (after uint64, known bool, err error) {
+	var first *Event
+	if err := tx.EachEvent(0, func(e *Event) (bool, error) { first = e; return false, nil }); err != nil || first == nil {
+		return 0, false, err
+	}
+	if !first.Time.Before(since) {
+		return 0, first.ID == 1, nil
+	}
+	last := tx.RecordedEvents()
+	if last < first.ID {
+		return first.ID - 1, true, nil
+	}
+	n := sort.Search(int(last-first.ID), func(i int) bool {
+		late := true // where no event is behind
+		if err == nil {
+			err = tx.EachEvent(first.ID+uint64(i), func(e *Event) (bool, error) {
+				late = !e.Time.Before(since)
+				return false, nil
+			})
+		}
+		return late
+	})
+	return first.ID + uint64(n), true, err
 }
 
 // RecordedEvents is the number of the latest event in the file. Those after it are

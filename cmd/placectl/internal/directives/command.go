@@ -2,7 +2,6 @@ package directives
 
 import (
 	"fmt"
-	"math"
 	"strings"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/infile"
@@ -48,10 +47,6 @@ func (g Given) Shown() string {
 	return "--" + g.Name
 }
 
-// OnCommandLine is the number of the line that options of a command line stand in: one
-// behind all of a script.
-const OnCommandLine = math.MaxInt
-
 // OptionError says which option is refused.
 type OptionError struct {
 	Option string // as it was written
@@ -67,7 +62,7 @@ func (e *OptionError) Unwrap() error { return e.Err }
 func (r *reader) readGiven() {
 	set := r.o.Submits.options()
 	for i, g := range r.o.Given {
-		r.here = spot{infile.Position{File: "the command line", Line: OnCommandLine, Col: i + 1}, g.Shown()}
+		r.here = spot{infile.Position{File: "the command line", Line: infile.NoLine, Col: i + 1}, g.Shown()}
 		var o *option
 		if len(g.Name) == 1 {
 			o = set.short(g.Name[0])

@@ -3,6 +3,7 @@ package infile
 import (
 	"errors"
 	"fmt"
+	"math"
 )
 
 // ErrInput is what every error about what a file says matches: the user has to
@@ -16,9 +17,16 @@ type Position struct {
 	Line, Col int
 }
 
+// NoLine is the Line of what stands in none, such as options of a command line. It comes
+// behind all others.
+const NoLine = math.MaxInt
+
 // String is how messages name the place.
 func (p Position) String() string {
-	if p.Col == 0 {
+	switch {
+	case p.Line == NoLine:
+		return p.File
+	case p.Col == 0:
 		return fmt.Sprintf("%s, line %d", p.File, p.Line)
 	}
 	return fmt.Sprintf("%s, line %d, column %d", p.File, p.Line, p.Col)

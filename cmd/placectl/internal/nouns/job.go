@@ -86,6 +86,7 @@ var jobFields = output.Fields[*jobView]{
 	{Name: "umask", Value: func(j *jobView) any { return ifWord(j.payload().Dir != "", fmt.Sprintf("%04o", j.payload().Umask)) }},
 	{Name: "interpreter", Value: func(j *jobView) any { return output.OrNil(j.payload().Interpreter) }},
 	{Name: "compat", Value: func(j *jobView) any { return output.OrNil(j.payload().Compat) }},
+	{Name: "notes", Kind: output.Object, Value: func(j *jobView) any { return j.notes() }},
 	{Name: "attempt", Kind: output.Integer, Value: func(j *jobView) any { return output.OrNil(j.Attempt) }},
 	{Name: "attempts", Kind: output.Object, Value: (*jobView).attempts},
 	{Name: "owner", Value: func(j *jobView) any { return output.OrNil(j.owner().Name) }},
@@ -132,6 +133,37 @@ func (j *jobView) owner() *store.Submitter {
 	}
 	return new(store.Submitter)
 }
+
+// notes are what qsub or sbatch ignored when the job was submitted, nil for none: events of
+// that instant, of the job or of the first of its array.
+func (j *jobView) notes() any {
+	if j.payload().Compat == "" {
+		return nil
+	}
+	var out noteList
+	after, _, err := store.EventsSince(j.tx, j.Submit)
+	if err == nil {
+		err = j.tx.EachEvent(after, func(e *store.Event) (bool, error) {
+			if e.Event == "note" && (e.Job == j.ID || e.Job == j.Array && j.Array != 0) {
+				out = append(out, e.Reason)
+			}
+			return !e.Time.After(j.Submit), nil
+		})
+	}
+	if err != nil {
+		j.err = err
+	}
+	if len(out) == 0 {
+		return nil
+	}
+	return out
+}
+
+// noteList is what answers say in notes.
+type noteList []string
+
+// String is what people read.
+func (l noteList) String() string { return strings.Join(l, "; ") }
 
 // graceOf is the time that was asked for between being told to terminate and being
 // killed, nil for the default.

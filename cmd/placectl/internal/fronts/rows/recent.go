@@ -3,7 +3,6 @@ package rows
 import (
 	"errors"
 	"slices"
-	"sort"
 	"time"
 
 	"github.com/placectl/placectl/store"
@@ -14,7 +13,7 @@ import (
 // those of the last minutes every few seconds, so the events tell: they are numbered as
 // they happened. known is false where there are no events of that time any more.
 func (v *View) endedSince(since time.Time) (list []*store.Job, known bool, err error) {
-	from, known, err := v.eventsSince(since)
+	from, known, err := store.EventsSince(v.Tx, since)
 	if err != nil || !known {
 		return nil, false, err
 	}
@@ -44,32 +43,4 @@ func (v *View) endedSince(since time.Time) (list []*store.Job, known bool, err e
 		}
 	}
 	return list, true, nil
-}
-
-// eventsSince is a number: the events behind it are all those that happened since an
-// instant, and maybe some of before it. Where the clock was set back several numbers divide
-// events of before from such of after, and the search finds one of them.
-func (v *View) eventsSince(since time.Time) (after uint64, known bool, err error) {
-	var first *store.Event
-	if err := v.Tx.EachEvent(0, func(e *store.Event) (bool, error) { first = e; return false, nil }); err != nil || first == nil {
-		return 0, false, err
-	}
-	if !first.Time.Before(since) {
-		return 0, first.ID == 1, nil
-	}
-	last := v.Tx.RecordedEvents()
-	if last < first.ID {
-		return first.ID - 1, true, nil
-	}
-	n := sort.Search(int(last-first.ID), func(i int) bool {
-		late := true // where no event is behind
-		if err == nil {
-			err = v.Tx.EachEvent(first.ID+uint64(i), func(e *store.Event) (bool, error) {
-				late = !e.Time.Before(since)
-				return false, nil
-			})
-		}
-		return late
-	})
-	return first.ID + uint64(n), true, err
 }
