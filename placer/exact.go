@@ -1,6 +1,7 @@
 package placer
 
 import (
+	"fmt"
 	"math"
 
 	"github.com/placectl/placectl/index"
@@ -113,4 +114,63 @@ func (m *mapping) search(find func(steps int) (verdict, int)) verdict {
 	v, left := find(allowed)
 	m.steps += allowed - left
 	return v
+}
+
+// neverTogether refuses chunks that each fit alone but never all at once.
+func (m *mapping) neverTogether(cands [][]index.Candidate) error {
+	alone := len(m.Chunks) < 2 || m.apart(cands)
+	if m.path == NodePath && (m.policy == Contiguous || !m.ruled.IsEmpty()) {
+		alone = false // what each node could take is not all there is to it
+	}
+	verdict := yes
+	if !alone {
+		verdict = m.assignable(cands)
+	}
+	if verdict == yes {
+		return nil
+	}
+	need := 0
+	for _, c := range m.Chunks {
+		need += c.Count
+	}
+	r := &Refusal{Kind: ErrNever, Chunk: -1, Need: need,
+		Why: fmt.Sprintf("the %d chunks of the select fit one by one, but together need more nodes than there are", len(m.Chunks))}
+	switch {
+	case verdict == perhaps:
+		r.Why = fmt.Sprintf("the %d chunks of the select fit one by one; no way to place them together was found, even on the empty cluster, when the search was given up after %d steps", len(m.Chunks), searchSteps)
+	case m.path == NodePath && m.policy == Contiguous:
+		r.Why = "there are not so many nodes in a row that could serve it"
+	case len(m.Chunks) == 1:
+		r.Why = fmt.Sprintf("chunk 1 (%s): the nodes' own rules about sharing leave too few for %d", m.Chunks[0].Text(m.Index.Defs()), need)
+	}
+	return r
+}
+
+// apart reports whether no two chunks compete for a bucket: what each can have
+// alone they can have together.
+func (m *mapping) apart(cands [][]index.Candidate) bool {
+	for i := range cands {
+		for j := range i {
+			if compete(cands[i], cands[j]) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// compete reports whether two chunks have a bucket in common. Candidates come in
+// the order of index.CompareBuckets.
+func compete(a, b []index.Candidate) bool {
+	for len(a) > 0 && len(b) > 0 {
+		switch order := index.CompareBuckets(a[0].Bucket, b[0].Bucket); {
+		case order == 0:
+			return true
+		case order < 0:
+			a = a[1:]
+		default:
+			b = b[1:]
+		}
+	}
+	return false
 }

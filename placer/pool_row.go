@@ -39,16 +39,7 @@ func (s *seeker) shortestRow(cands []index.Candidate) iter.Seq[*spot] {
 	for i, c := range sets {
 		mosts[i] = rooms.most(c.bucket)
 		most = max(most, mosts[i])
-		for it := c.nodes.ManyIterator(); ; {
-			var numbers [256]uint32
-			n := it.NextMany(numbers[:])
-			for _, node := range numbers[:n] {
-				set[node] = int32(i + 1)
-			}
-			if n == 0 {
-				break
-			}
-		}
+		eachOf(c.nodes, func(node uint32) { set[node] = int32(i + 1) })
 	}
 	if most == 0 {
 		return nil
