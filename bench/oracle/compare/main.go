@@ -2,7 +2,7 @@
 // that it is asked again, as a process of its own, and beside SQLite on its own copy of the
 // rows, with indexes on what placectl has bitmaps of. It tells processor time.
 //
-//	cd bench/oracle && go run ./compare [-nodes 100000] [-runs 9] [-store FILE]
+//	cd bench/oracle && go run ./compare [-nodes 100000] [-runs 9] [-store FILE] [-only WORDS]
 package main
 
 import (
@@ -14,6 +14,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
+	"strings"
 	"syscall"
 	"time"
 
@@ -47,7 +49,9 @@ func main() {
 	nodes := flag.Int("nodes", 100_000, "nodes of the store; ten times as many allocations")
 	runs := flag.Int("runs", 9, "of each measurement; the least counts")
 	path := flag.String("store", "", "use or make this store, and keep it")
+	only := flag.String("only", "", "of the queries those with these words in their names")
 	flag.Parse()
+	questions = slices.DeleteFunc(questions, func(q question) bool { return !strings.Contains(q.name, *only) })
 	if err := run(*nodes, *runs, *path); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)

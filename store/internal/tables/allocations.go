@@ -93,6 +93,7 @@ func (t *allocations) Lookup(column int, v query.Value) (query.Cursor, bool) {
 		number, ok, err := t.c.nodeNumber(v.String())
 		if c.err = err; ok {
 			c.only = int64(number)
+			t.c.named(number, v.String())
 			for _, b := range t.c.src.Calendar().At(number) {
 				if !row.IsReservation(b.Owner) {
 					c.list = append(c.list, b.Owner>>1)

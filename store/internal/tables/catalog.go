@@ -17,9 +17,9 @@ import (
 type Catalog struct {
 	src *Source
 	Reader
-	names   []string                  // of nodes, by number, as far as they were asked for
+	few     map[uint32]string         // names of nodes that were asked for, until
+	names   []string                  // those of all are known, by number
 	late    [64]string                // words that were read of late
-	asked   int                       // how many names were not known
 	nodes   *nodes                    // as they are now
 	hosts   map[uint32]string         // of batches, as far as they were asked for
 	selects map[string][]placer.Chunk // that jobs have, as far as they were asked for
@@ -182,19 +182,26 @@ func (c *Catalog) nodeName(number uint32) string {
 	if int(number) < len(c.names) && c.names[number] != "" {
 		return c.names[number]
 	}
-	if c.names == nil {
-		c.names = make([]string, c.src.NextNode)
+	name, ok := c.few[number]
+	if ok {
+		return name
 	}
-	if c.asked++; c.asked == max(manyNames, len(c.names)/manyNamesPart) {
+	if c.names == nil && len(c.few) >= max(manyNames, int(c.src.NextNode)/manyNamesPart) {
 		c.readNames()
 		return c.nodeName(number)
 	}
 	name, err := c.readName(number)
 	c.fail(err)
-	if int(number) < len(c.names) {
-		c.names[number] = name
-	}
+	c.named(number, name)
 	return name
+}
+
+// named keeps a name that was read.
+func (c *Catalog) named(number uint32, name string) {
+	if c.few == nil {
+		c.few = make(map[uint32]string)
+	}
+	c.few[number] = name
 }
 
 // readName reads only the name of a node. One that was removed, but is on record in a
@@ -249,6 +256,7 @@ const (
 )
 
 func (c *Catalog) readNames() {
+	c.names = make([]string, c.src.NextNode)
 	var v row.NodeView
 	c.fail(c.src.Rows.Each(row.Nodes, nil, func(key, payload []byte) (bool, error) {
 		if v.Open(key, payload) != nil {

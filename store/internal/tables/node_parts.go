@@ -39,7 +39,12 @@ func (t *nodes) Parts(columns []int) (iter.Seq2[query.Row, func() uint64], bool)
 // stateParts yields a bucket's parts by state.
 func (t *nodes) stateParts(row *bucketRow, b *index.Bucket, yield func(query.Row, func() uint64) bool) bool {
 	free, busy, notUp := uint64(b.Count[index.Free]+b.Count[index.Later]), uint64(b.Count[index.Busy]), b.Count[index.None]
-	partly := func() uint64 { return t.ix.Nodes(b, index.Busy).AndCardinality(t.partly()) }
+	partly := func() uint64 {
+		if t.partly().IsEmpty() {
+			return 0
+		}
+		return t.ix.Nodes(b, index.Busy).AndCardinality(t.partly())
+	}
 	for state := range index.NodeStates {
 		var size func() uint64
 		switch state {
