@@ -10,6 +10,7 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/infile"
 	"github.com/placectl/placectl/cmd/placectl/internal/keyed"
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
+	"github.com/placectl/placectl/cmd/placectl/internal/process"
 	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/cmd/placectl/internal/usage"
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
@@ -80,7 +81,7 @@ func (r *runner) lineOf(tx *store.Tx, line string) error {
 	if r.rec != nil {
 		e.stdout = rec
 	}
-	sub := newRunner(r.ctx, e)
+	sub := r.below(e)
 	inv, err := sub.verbs.Parse(words)
 	switch {
 	case err != nil:
@@ -90,7 +91,7 @@ func (r *runner) lineOf(tx *store.Tx, line string) error {
 	case len(inv.Globals) > 0:
 		return usage.Of("tx", "%s is for all of the transaction: put it behind placectl tx", inv.Globals[0].Flag.Shown())
 	}
-	sub.Globals, sub.tx, sub.notes = r.Globals, tx, r.notes
+	sub.Globals, sub.tx = r.Globals, tx
 	if r.rec != nil {
 		sub.rec = rec
 		defer func() { r.rec.Add(keyed.Part{Line: rec}) }()
@@ -100,6 +101,13 @@ func (r *runner) lineOf(tx *store.Tx, line string) error {
 		return err
 	}
 	return r.printLine(out.Bytes())
+}
+
+// below is a runner for a line: verbs that were declared for one are there for the next.
+func (r *runner) below(e env) *runner {
+	out := &process.Answers{Writer: e.stdout}
+	e.stdout = out
+	return &runner{env: e, ctx: r.ctx, stop: r.stop, answers: out, notes: r.notes, verbs: r.verbs, dash: -1, inLogs: r.inLogs}
 }
 
 // printLine prints the answer of a line: as JSON it is one line, too.

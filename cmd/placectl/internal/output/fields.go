@@ -2,7 +2,6 @@ package output
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 )
 
@@ -25,18 +24,23 @@ type Fields[T any] []Field[T]
 // Pick chooses fields by their names, in that order: "job state nodes reason*". Those
 // with a star are details in this answer, whatever they are in the table.
 func (f Fields[T]) Pick(names string) Fields[T] {
-	var picked Fields[T]
+	picked := make(Fields[T], 0, strings.Count(names, " ")+1)
 	for name := range strings.FieldsSeq(names) {
 		name, detail := strings.CutSuffix(name, "*")
-		i := slices.IndexFunc(f, func(field Field[T]) bool { return field.Name == name })
-		if i < 0 {
-			panic(fmt.Sprintf("placectl: no field %s", name))
-		}
-		field := f[i]
+		field := *f.named(name)
 		field.Detail = detail
 		picked = append(picked, field)
 	}
 	return picked
+}
+
+func (f Fields[T]) named(name string) *Field[T] {
+	for i := range f {
+		if f[i].Name == name {
+			return &f[i]
+		}
+	}
+	panic(fmt.Sprintf("placectl: no field %s", name))
 }
 
 // Column is the column alone.

@@ -185,13 +185,16 @@ func New(w io.Writer, o Options, res Result) *Printer {
 		o.Zone = time.UTC
 	}
 	p := &Printer{w: w, o: o, res: res, layout: forms[o.Format].layout(res)}
-	for i, c := range res.Columns {
-		if !c.Detail || o.Format.Traits().Details {
-			p.cols, p.index = append(p.cols, c), append(p.index, i)
-		}
-	}
 	if o.Format == ID {
 		p.cols, p.index = res.Columns[res.ID:res.ID+1], []int{res.ID}
+	} else {
+		p.cols, p.index = make([]Column, 0, len(res.Columns)), make([]int, 0, len(res.Columns))
+		details := o.Format.Traits().Details
+		for i := range res.Columns {
+			if c := &res.Columns[i]; !c.Detail || details {
+				p.cols, p.index = append(p.cols, *c), append(p.index, i)
+			}
+		}
 	}
 	p.values = make([]any, len(p.cols))
 	p.layout.begin(p)

@@ -267,7 +267,7 @@ func (l *tableLayout) writeLines(p *Printer) error {
 			if len(cells[i].text) == 0 {
 				continue
 			}
-			p.buf = append(p.buf, lines.names[i]...)
+			p.buf = lines.appendName(p.buf, title(&p.cols[i]))
 			p.buf = EndLine(append(p.buf, cells[i].text...))
 			l.blocks = true
 		}

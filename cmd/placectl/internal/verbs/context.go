@@ -16,12 +16,12 @@ import (
 func (inv Invocation[R]) Context(ctx context.Context) (*cli.Context, error) {
 	v := inv.Leaf()
 	set := flag.NewFlagSet(v.Name, flag.ContinueOnError)
-	for _, f := range v.Flags {
-		define(set, f)
-	}
 	lists := make(map[string][]string)
 	for _, g := range inv.Flags {
 		name, value := g.Name(), g.Value
+		if set.Lookup(name) == nil {
+			define(set, g.Flag)
+		}
 		if _, many := g.Flag.(*cli.StringSliceFlag); many {
 			// Serialized as a whole, because a comma belongs to the value:
 			// --resource color=string,unique.
@@ -35,9 +35,22 @@ func (inv Invocation[R]) Context(ctx context.Context) (*cli.Context, error) {
 	if err := set.Parse(append([]string{"--"}, inv.Args...)); err != nil {
 		return nil, err
 	}
-	c := cli.NewContext(nil, set, &cli.Context{Context: ctx})
-	c.Command.Name = v.Name
+	c := cli.NewContext(nil, set, v.notGiven())
+	c.Context, c.Command.Name = ctx, v.Name
 	return c, nil
+}
+
+// notGiven is what a context looks in for the flags that a command line does not give:
+// all of the verb's, as they are then. It is made once for all lines of a transaction.
+func (v *Verb[R]) notGiven() *cli.Context {
+	if v.defaults == nil {
+		set := flag.NewFlagSet(v.Name, flag.ContinueOnError)
+		for _, f := range v.Flags {
+			define(set, f)
+		}
+		v.defaults = cli.NewContext(nil, set, nil)
+	}
+	return v.defaults
 }
 
 // define makes a flag known under its first name, under which verbs ask for it.
@@ -56,4 +69,23 @@ func define(set *flag.FlagSet, f cli.Flag) {
 	default:
 		panic(fmt.Sprintf("--%s is a %T, which no verb had until now: define it here", f.Names()[0], f))
 	}
+}
+
+// names are the names of a flag, the first one alone and the others: without the regular
+// expression that the cli package puts each of them through.
+func names(f cli.Flag) (first string, others []string) {
+	switch f := f.(type) {
+	case *cli.StringFlag:
+		return f.Name, f.Aliases
+	case *cli.BoolFlag:
+		return f.Name, f.Aliases
+	case *cli.IntFlag:
+		return f.Name, f.Aliases
+	case *cli.Int64Flag:
+		return f.Name, f.Aliases
+	case *cli.StringSliceFlag:
+		return f.Name, f.Aliases
+	}
+	all := f.Names()
+	return all[0], all[1:]
 }

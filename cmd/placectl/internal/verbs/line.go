@@ -40,7 +40,10 @@ type Given struct {
 }
 
 // Name is the flag's first name, so that -t and --walltime are the same flag.
-func (g Given) Name() string { return g.Flag.Names()[0] }
+func (g Given) Name() string {
+	name, _ := names(g.Flag)
+	return name
+}
 
 // Word writes the flag as one word.
 func (g Given) Word() string {
@@ -83,7 +86,7 @@ type walker[R any] struct {
 
 // Parse understands a command line (without the program's name) as a verb
 // with its flags and arguments. The invocation holds what was understood even
-// when there is an error. Each call makes the verb anew.
+// when there is an error. A verb is made when it is first asked for.
 func (l List[R]) Parse(words []string) (Invocation[R], error) {
 	w := &walker[R]{list: l, rest: words, Invocation: Invocation[R]{Dash: -1}}
 	for len(w.rest) > 0 {

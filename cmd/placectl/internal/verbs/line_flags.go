@@ -2,6 +2,7 @@ package verbs
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/spell"
@@ -48,10 +49,8 @@ func (w *walker[R]) ownFlags() []cli.Flag {
 // FindFlag finds a flag by any of its names, nil where there is none.
 func FindFlag(flags []cli.Flag, name string) cli.Flag {
 	for _, f := range flags {
-		for _, n := range f.Names() {
-			if n == name {
-				return f
-			}
+		if first, others := names(f); first == name || slices.Contains(others, name) {
+			return f
 		}
 	}
 	return nil

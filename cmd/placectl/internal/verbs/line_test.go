@@ -3,6 +3,7 @@ package verbs
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -227,6 +228,31 @@ func TestRun(t *testing.T) {
 		if diff := cmp.Diff(tt.want, got.words); diff != "" || got.dash != tt.dash {
 			t.Errorf("%s: dash %d, want %d\n%s", tt.in, got.dash, tt.dash, diff)
 		}
+	}
+}
+
+// Lines of a transaction share the verbs: what one gives, the next has not.
+func TestRunAgain(t *testing.T) {
+	list := sample()
+	var got []string
+	for _, line := range []string{"place a -l x --allow p --allow q", "place b", "place c --allow r", "place d -l y"} {
+		inv, err := list.Parse(strings.Fields(line))
+		if err != nil {
+			t.Fatal(err)
+		}
+		c, err := inv.Context(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := new(seen)
+		if err := inv.Leaf().Run(s, c); err != nil {
+			t.Fatal(err)
+		}
+		got = append(got, fmt.Sprint(s.words, c.IsSet("select"), c.IsSet("allow"), c.IsSet("walltime")))
+	}
+	want := []string{"[place x p;q a] true true false", "[place   b] false false false", "[place  r c] false true false", "[place y  d] true false false"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
 	}
 }
 

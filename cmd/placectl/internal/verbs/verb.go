@@ -35,6 +35,8 @@ type Verb[R any] struct {
 	Unkeyed     bool // it writes, and takes no --key: what it does cannot be repeated
 	Verbs       []*Verb[R]
 
+	defaults *cli.Context // what its flags are where they are not given, once that was asked for
+
 	// What it does: Run, or for a verb that is one transaction from its first word to
 	// its answer InTx, in a transaction such as its access asks for.
 	Run  func(R, *cli.Context) error
@@ -96,6 +98,7 @@ type Entry[R any] struct {
 	Make func() *Verb[R]
 	Also []string // how it may be called, too, as a verb of a noun: reservation rm
 	Like string   // what others call it: sbatch qsub; with the verb below it that they mean: squeue=list
+	made *Verb[R] // once a command line has named it
 }
 
 // Verb makes the verb, with what its declaration brings along.
@@ -115,9 +118,12 @@ func (l List[R]) Names() []string {
 
 // find makes the verb of that name, nil when there is none.
 func (l List[R]) find(name string) *Verb[R] {
-	for _, e := range l {
-		if e.Name == name {
-			return e.Verb()
+	for i := range l {
+		if e := &l[i]; e.Name == name {
+			if e.made == nil {
+				e.made = e.Verb()
+			}
+			return e.made
 		}
 	}
 	return nil
@@ -125,9 +131,10 @@ func (l List[R]) find(name string) *Verb[R] {
 
 // also makes the verb that may be called so, too, as a verb of a noun; nil when there is none.
 func (l List[R]) also(noun, word string) *Verb[R] {
-	for _, e := range l {
-		if slices.Contains(e.Also, noun+" "+word) {
-			return e.Verb()
+	called := noun + " " + word
+	for i := range l {
+		if slices.Contains(l[i].Also, called) {
+			return l[i].Verb()
 		}
 	}
 	return nil
