@@ -206,7 +206,7 @@ func (g *Generator) derived(alias string) (string, source) {
 	defer func() { g.depth-- }()
 	name := g.pick("t1", "t2", "t3")
 	inner := []source{{"y", g.tables[name]}}
-	text := "(SELECT " + g.column(inner) + " AS p, " + g.expr(inner, 1) + " AS q FROM " + name + " AS y"
+	text := "(SELECT " + g.column(inner) + g.collate() + " AS p, " + g.expr(inner, 1) + " AS q FROM " + name + " AS y"
 	if g.chance(50) {
 		text += " WHERE " + g.condition(inner, 1)
 	}
@@ -226,6 +226,11 @@ func (g *Generator) on(sources []source) string {
 func (g *Generator) column(sources []source) string {
 	s := sources[g.IntN(len(sources))]
 	return s.name + "." + s.columns[g.IntN(len(s.columns))].Name
+}
+
+// collate is a collation, mostly none.
+func (g *Generator) collate() string {
+	return g.pick("", "", "", "", " COLLATE NOCASE", " COLLATE RTRIM")
 }
 
 func (g *Generator) literal() string {

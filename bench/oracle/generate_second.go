@@ -7,13 +7,14 @@ import (
 	"github.com/placectl/placectl/query"
 )
 
-// core is a SELECT of n columns without an order.
-func (g *Generator) core(outer []source, n int) string {
+// core is a SELECT of n columns without an order; the first one compares as it is told.
+func (g *Generator) core(outer []source, n int, collate string) string {
 	from, sources := g.from(outer)
 	items := make([]string, n)
 	for i := range items {
 		items[i] = g.expr(sources, 1)
 	}
+	items[0] += collate
 	text := "SELECT " + strings.Join(items, ", ") + from
 	if g.chance(50) {
 		text += " WHERE " + g.condition(sources, 1)
@@ -24,16 +25,17 @@ func (g *Generator) core(outer []source, n int) string {
 // compound joins queries by UNION and the like.
 func (g *Generator) compound(outer []source) (string, bool) {
 	n := 1 + g.IntN(2)
-	text := g.core(outer, n)
+	collate := g.collate()
+	text := g.core(outer, n, collate)
 	for range 1 + g.IntN(3) {
-		text += g.pick(" UNION ", " UNION ALL ", " INTERSECT ", " EXCEPT ") + g.core(outer, n)
+		text += g.pick(" UNION ", " UNION ALL ", " INTERSECT ", " EXCEPT ") + g.core(outer, n, g.pick("", collate))
 	}
 	return g.order(text, n, true)
 }
 
 // with names queries and joins them with each other and with tables.
 func (g *Generator) with() (string, bool) {
-	text := "WITH c1(p, q) AS (" + g.core(nil, 2) + ")"
+	text := "WITH c1(p, q) AS (" + g.core(nil, 2, g.collate()) + ")"
 	names := []string{"c1"}
 	if g.chance(40) {
 		op := g.pick(" UNION ", " UNION ALL ")

@@ -15,6 +15,7 @@ type Code struct {
 	Unit     tables.Unit
 	Collate  values.Collation
 	Collated bool // COLLATE was written in it
+	Natural  bool // the collation is its own: it is a column, or one in a CAST or behind a +
 	Constant bool
 	Sub      bool  // a subquery is in it
 	Prefix   bool  // a text in it is taken by the number that it begins with
@@ -60,13 +61,29 @@ func (c Code) FromTest() Code {
 	return c
 }
 
+// Likewise is what compares as another code does: it is the same value, in other words.
+func (c Code) Likewise(a *Code) Code {
+	c.Collate, c.Collated, c.Natural = a.Collate, a.Collated, a.Natural
+	return c
+}
+
+// CollationOf is what a comparison compares by, as in SQLite: a COLLATE in it, the left one
+// before the right one, or else the collation of a column.
+func CollationOf(a, b *Code) values.Collation {
+	switch {
+	case a.Collated, a.Natural && !b.Collated:
+		return a.Collate
+	}
+	return b.Collate
+}
+
 // Over adds up what is known of operands. As in SQLite what is made of them compares by
 // the first collation that was written anywhere in it.
 func Over(parts ...Code) Code {
 	c := Code{Constant: true}
 	for i := range parts {
-		if !c.Collated {
-			c.Collate, c.Collated = parts[i].Collate, parts[i].Collated
+		if !c.Collated && parts[i].Collated {
+			c.Collate, c.Collated = parts[i].Collate, true
 		}
 		c.Constant = c.Constant && parts[i].Constant
 		c.Sub = c.Sub || parts[i].Sub

@@ -1,6 +1,8 @@
 package exec
 
 import (
+	"slices"
+
 	"github.com/placectl/placectl/query/syntax"
 	"github.com/placectl/placectl/query/tables"
 	"github.com/placectl/placectl/query/values"
@@ -41,8 +43,9 @@ func (s *Compound) upTo(n int, e *Env, emit func([]values.Value) error) error {
 		return through(s.Arms[n], e, emit)
 	}
 	var seen, other values.Index
+	key := folding(s.Columns)
 	once := func(row []values.Value) error {
-		if _, fresh := seen.Put(row, 0); !fresh {
+		if _, fresh := seen.Put(key(row), 0); !fresh {
 			return nil
 		}
 		if err := e.Hold(row); err != nil {
@@ -57,18 +60,33 @@ func (s *Compound) upTo(n int, e *Env, emit func([]values.Value) error) error {
 		return through(s.Arms[n], e, once)
 	}
 	err := through(s.Arms[n], e, func(row []values.Value) error {
-		other.Put(row, 0)
+		other.Put(key(row), 0)
 		return e.Hold(row)
 	})
 	if err != nil {
 		return err
 	}
 	return s.upTo(n-1, e, func(row []values.Value) error {
-		if _, in := other.Get(row); in != (s.Ops[n] == syntax.Intersect) {
+		if _, in := other.Get(key(row)); in != (s.Ops[n] == syntax.Intersect) {
 			return nil
 		}
 		return once(row)
 	})
+}
+
+// folding makes keys of rows: rows are equal where the collations of the columns say so. A
+// key lasts until the next one.
+func folding(columns []tables.Column) func(row []values.Value) []values.Value {
+	if !slices.ContainsFunc(columns, func(c tables.Column) bool { return c.Collate != values.ByBytes }) {
+		return func(row []values.Value) []values.Value { return row }
+	}
+	key := make([]values.Value, len(columns))
+	return func(row []values.Value) []values.Value {
+		for i := range key {
+			key[i] = columns[i].Collate.Fold(row[i])
+		}
+		return key
+	}
 }
 
 // through runs a producer and hands errStop on, which it keeps to itself.

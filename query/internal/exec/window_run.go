@@ -136,7 +136,7 @@ func (r *windowRows) sort(spec *WindowSpec) []int {
 
 func (r *windowRows) comparePartition(spec *WindowSpec, a, b int) int {
 	for _, i := range spec.Partition {
-		if n := values.Compare(r.rows[a][i], r.rows[b][i], values.ByBytes); n != 0 {
+		if n := values.Compare(r.rows[a][i], r.rows[b][i], r.w.Inputs[i].Collate); n != 0 {
 			return n
 		}
 	}

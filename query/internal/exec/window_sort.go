@@ -83,7 +83,7 @@ func (r *windowRows) partitions(spec *WindowSpec) []int32 {
 	key := make([]values.Value, len(spec.Partition))
 	for i, row := range r.rows {
 		for k, in := range spec.Partition {
-			key[k] = row[in]
+			key[k] = r.w.Inputs[in].Collate.Fold(row[in])
 		}
 		n, fresh := index.Put(key, len(first))
 		if fresh {

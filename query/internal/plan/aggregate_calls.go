@@ -96,7 +96,8 @@ func (s *scope) ownAggregate(x *syntax.Call, a *exec.Aggregate) {
 // result reads an aggregate's result.
 func (g *grouping) result(a *exec.Aggregate) exec.Code {
 	at := a.Made
-	c := exec.Code{Eval: func(e *exec.Env) values.Value { return e.Made[at] }, Uses: g.slots}
+	c := exec.Over(a.Args...)
+	c = exec.Code{Eval: func(e *exec.Env) values.Value { return e.Made[at] }, Uses: g.slots, Collate: c.Collate, Collated: c.Collated}
 	if a.KeepsUnit && len(a.Args) > 0 {
 		c.Unit, c.Prefix = a.Args[0].Unit, a.Args[0].Prefix
 		if a.Best || a.Bare {
@@ -110,6 +111,7 @@ func (g *grouping) result(a *exec.Aggregate) exec.Code {
 	}
 	if a.Bare {
 		c.Affinity = a.Args[0].Affinity
+		c = c.Likewise(&a.Args[0])
 	}
 	c.JSON = !a.Bare && strings.HasPrefix(a.Name, "json_") || strings.HasPrefix(a.Name, "quantiles")
 	if a.Name != "" && strings.HasPrefix(a.Name, "nodelist") {

@@ -84,7 +84,7 @@ func (s *scope) all(list []syntax.Expr) []exec.Code {
 // first one that is a column or has COLLATE in it.
 func firstCollation(args []exec.Code) values.Collation {
 	for i := range args {
-		if args[i].Collated || args[i].Column {
+		if args[i].Collated || args[i].Natural {
 			return args[i].Collate
 		}
 	}
@@ -152,7 +152,7 @@ func (f found) code() exec.Code {
 	f.src.Used[f.col] = true
 	slot, col := f.src.Slot, f.col
 	c := exec.Code{Eval: func(e *exec.Env) values.Value { return e.Row[slot].Column(col) }, Uses: 1 << slot, Column: true, Slot: slot, Col: col,
-		Affinity: f.src.Columns[col].Type, Unit: f.src.Columns[col].Unit, Refuse: f.src.Columns[col].Refuse}
+		Affinity: f.src.Columns[col].Type, Unit: f.src.Columns[col].Unit, Refuse: f.src.Columns[col].Refuse, Collate: f.src.Columns[col].Collate, Natural: true}
 	return c
 }
 

@@ -30,7 +30,7 @@ func (s *scope) comparison(x *syntax.Binary) exec.Code {
 	a, b := s.compile(x.X), s.compile(x.Y)
 	a, b = s.beside(a, b, x.X, x.Y)
 	c := s.compareRead(x.Op, a, b)
-	if x.Op == "=" && !a.Collated && !b.Collated {
+	if x.Op == "=" && exec.CollationOf(&a, &b) == values.ByBytes && !a.Collated && !b.Collated {
 		c.Sides = &[2]exec.Code{a, b}
 	}
 	return c
@@ -47,10 +47,7 @@ func (s *scope) compare(op string, a, b exec.Code, ax, bx syntax.Expr) exec.Code
 func (s *scope) compareRead(op string, a, b exec.Code) exec.Code {
 	c := exec.Over(a, b)
 	c.Prefix = false
-	collate := a.Collate
-	if !a.Collated && (b.Collated || collate == values.ByBytes) {
-		collate = b.Collate
-	}
+	collate := exec.CollationOf(&a, &b)
 	holds := outcomes[op]
 	affinity := compareAffinity(a.Affinity, b.Affinity)
 	c.Simple = simpleComparison(op, a, b, affinity, collate)

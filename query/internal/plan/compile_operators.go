@@ -26,6 +26,7 @@ func (s *scope) unary(x *syntax.Unary) exec.Code {
 			c.Unit = a.Unit
 		}
 	case "+":
+		c = c.Likewise(&a)
 		c.Eval, c.Unit, c.Named = a.Eval, a.Unit, a.Named
 	case "~":
 		c.Eval = func(e *exec.Env) values.Value {
@@ -166,7 +167,7 @@ func (s *scope) caseCode(x *syntax.Case) exec.Code {
 
 func (s *scope) cast(x *syntax.Cast) exec.Code {
 	a := s.compile(x.X)
-	c := exec.Over(a)
+	c := exec.Over(a).Likewise(&a)
 	c.Affinity = x.To
 	if x.To != values.TextAffinity && a.Unit != tables.UTC {
 		c.Unit = a.Unit

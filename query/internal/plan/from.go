@@ -117,22 +117,8 @@ func (s *scope) open(f *syntax.FromItem, src *source) {
 	s.shapeOf(src)
 }
 
-// plainTexts refuses a query, of FROM, of WITH or of a view, whose columns compare by a
-// collation: what looks at them would not.
-func (c *compiler) plainTexts(at syntax.Node, p exec.Producer, what string) {
-	plan, ok := p.(*exec.Plan)
-	for i := 0; ok && i < len(plan.Out); i++ {
-		if plan.Out[i].Collate != values.ByBytes {
-			c.fail(at, "COLLATE is not supported in the columns of %s", what)
-		}
-	}
-}
-
 // shapeOf takes the columns of what a source reads.
 func (s *scope) shapeOf(src *source) {
-	if src.item.Sub != nil {
-		s.c.plainTexts(src.item, src.Sub, "a subquery")
-	}
 	columns, outer := src.Sub.Shape()
 	s.outer |= outer
 	src.Columns = columns

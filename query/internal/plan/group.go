@@ -100,5 +100,5 @@ func (g *grouping) key(s *scope, x syntax.Expr) (exec.Code, bool) {
 	}
 	at := g.Made + i
 	return exec.Code{Eval: func(e *exec.Env) values.Value { return e.Made[at] }, Affinity: g.Keys[i].Affinity, Unit: g.Keys[i].Unit, Refuse: g.Keys[i].Refuse, Named: g.Keys[i].Named, Uses: g.slots,
-		Collate: g.Keys[i].Collate, Collated: g.Keys[i].Collated}, true
+		Collate: g.Keys[i].Collate, Collated: g.Keys[i].Collated, Natural: g.Keys[i].Natural}, true
 }

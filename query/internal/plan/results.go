@@ -66,15 +66,7 @@ func (s *scope) results(p *exec.Plan, list []syntax.ResultColumn) {
 			}
 		}
 		p.Out = append(p.Out, c)
-		p.Columns = append(p.Columns, tables.Column{Name: name, Type: c.Affinity, Unit: c.Unit, Refuse: c.Refuse})
-	}
-	if s.top {
-		return
-	}
-	for i := range p.Out {
-		if p.Out[i].Collate != values.ByBytes {
-			s.c.fail(list[i].X, "COLLATE is not supported in the columns of a subquery")
-		}
+		p.Columns = append(p.Columns, tables.Column{Name: name, Type: c.Affinity, Unit: c.Unit, Refuse: c.Refuse, Collate: c.Collate})
 	}
 }
 

@@ -180,6 +180,7 @@ func (s *scope) rowIn(x *syntax.In) exec.Code {
 	c := exec.Over(a...)
 	for i := range a {
 		item := exec.Code{Eval: func(*exec.Env) values.Value { return row[i] }, Sub: true, Affinity: p.Columns[i].Type, Unit: p.Columns[i].Unit}
+		item = s.member(item, p, x.Sub, i)
 		equal[i] = s.compare("=", a[i], item, part(x.X, i), x.X).Test
 	}
 	c.Constant, c.Sub, c.Uses = false, true, c.Uses|p.Outer

@@ -23,19 +23,13 @@ func (c *compiler) compound(x *syntax.Select, parent *scope) *exec.Compound {
 // all arms, or none.
 func (c *compiler) addArm(s *exec.Compound, node syntax.Node, arm exec.Producer, op syntax.SetOp) {
 	columns, outer := arm.Shape()
-	if p, ok := arm.(*exec.Plan); ok {
-		for i := range p.Out {
-			if p.Out[i].Collate != values.ByBytes {
-				c.fail(node, "COLLATE is not supported in the columns of queries that are joined")
-			}
-		}
-	}
 	if len(s.Arms) > 0 && len(columns) != len(s.Columns) {
 		c.fail(node, "queries that are joined have as many columns: %d here, %d before", len(columns), len(s.Columns))
 	}
 	if len(s.Arms) == 0 {
 		s.Columns = append([]tables.Column(nil), columns...)
 	}
+	c.sameCollations(node, s.Columns, columns)
 	for i := range s.Columns {
 		mine := &s.Columns[i]
 		before := mine.Unit
@@ -52,6 +46,16 @@ func (c *compiler) addArm(s *exec.Compound, node syntax.Node, arm exec.Producer,
 		}
 	}
 	s.Arms, s.Ops, s.Outer = append(s.Arms, arm), append(s.Ops, op), s.Outer|outer
+}
+
+// sameCollations refuses a collation in a query behind UNION and the like where the first
+// one has none: SQLite would compare by it here, and not there. That of the first counts.
+func (c *compiler) sameCollations(node syntax.Node, first, columns []tables.Column) {
+	for i := range columns {
+		if first[i].Collate == values.ByBytes && columns[i].Collate != values.ByBytes {
+			c.fail(node, "column %d compares by COLLATE here, and by bytes in the first of the queries that are joined: say COLLATE there", i+1)
+		}
+	}
 }
 
 // readColumn reads a result column in the unit that another query's has there.

@@ -117,8 +117,8 @@ func (s *scope) shared(f *syntax.FromItem, src *source) []syntax.Name {
 	return out
 }
 
-// mergedColumn is a column of USING behind RIGHT and FULL joins: of the first table that
-// has a row there.
+// mergedColumn is a column of USING behind RIGHT and FULL joins: behind the former that of
+// the right table, as in SQLite, behind the latter of the first table that has a row there.
 type mergedColumn struct {
 	syntax.ColumnRef
 	all []found
@@ -132,10 +132,13 @@ func (s *scope) mergedOf(x *syntax.ColumnRef, f found) *mergedColumn {
 	m := &mergedColumn{*x, []found{f}}
 	outer := false
 	for _, src := range s.sources {
-		if src == f.src || !src.merged[values.Lower(x.Name)] {
+		right, full := src.item.Join == syntax.RightJoin, src.item.Join == syntax.FullJoin
+		if src == f.src || !src.merged[values.Lower(x.Name)] || !right && !full {
 			continue
 		}
-		outer = outer || src.item.Join == syntax.RightJoin || src.item.Join == syntax.FullJoin
+		if outer = true; right {
+			m.all = nil
+		}
 		for i := range src.Columns {
 			if strings.EqualFold(src.Columns[i].Name, x.Name) {
 				m.all = append(m.all, found{src, i})
@@ -170,7 +173,7 @@ func (s *scope) merged(x *mergedColumn) exec.Code {
 	for i, f := range x.all {
 		parts[i] = s.found(&syntax.ColumnRef{Span: x.Span, Table: f.src.Name, Name: x.Name}, f)
 	}
-	c := exec.Over(parts...)
+	c := exec.Over(parts...).Likewise(&parts[0])
 	c.Affinity, c.Unit, c.Refuse = parts[0].Affinity, parts[0].Unit, parts[0].Refuse
 	c.Eval = func(e *exec.Env) values.Value {
 		for i := range parts {

@@ -50,10 +50,11 @@ func (s *scope) exists(x *syntax.Exists) exec.Code {
 
 func (s *scope) inSubquery(x *syntax.In, a exec.Code) exec.Code {
 	p := s.inside(x.Sub, true)
-	by := a.Collate
 	c := exec.Over(a)
 	c.Constant, c.Sub, c.Uses = false, true, c.Uses|p.Outer
 	of1 := exec.Code{Eval: func(e *exec.Env) values.Value { return e.Item }, Sub: true, Affinity: p.Columns[0].Type, Unit: p.Columns[0].Unit, Prefix: prefixed(p)}
+	of1 = s.member(of1, p, x.Sub, 0)
+	by := exec.CollationOf(&a, &of1)
 	a, item := s.beside(a, of1, x.X, &syntax.Subquery{Span: x.Sub.Span, Sub: x.Sub})
 	affinity := compareAffinity(a.Affinity, item.Affinity)
 	var of *exec.Env
@@ -70,6 +71,15 @@ func (s *scope) inSubquery(x *syntax.In, a exec.Code) exec.Code {
 		return m.has(by.Fold(affinity.Apply(a.Eval(e))), x.Not)
 	}
 	return c.FromTest()
+}
+
+// member is a column of a subquery behind IN: it compares as what is written there. Which of
+// several queries that are joined says so is not told.
+func (s *scope) member(c exec.Code, p *exec.Plan, x *syntax.Select, i int) exec.Code {
+	if (x.Rest != nil || x.Values != nil) && p.Out[i].Collate != values.ByBytes {
+		s.c.fail(x, "COLLATE is not supported behind IN in queries that are joined; say it before IN")
+	}
+	return c.Likewise(&p.Out[i])
 }
 
 // prefixed reports whether a text in the only column is taken by its beginning.

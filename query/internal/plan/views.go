@@ -51,6 +51,5 @@ func (c *compiler) view(f *syntax.FromItem, view *syntax.View) exec.Producer {
 func (c *compiler) compileView(view *syntax.View) (p exec.Producer, err error) {
 	defer fault.Rescue(&err)
 	p = c.compileSelect(view.Select, nil)
-	c.plainTexts(view.Select, p, "a view")
 	return p, nil
 }

@@ -127,6 +127,11 @@ func (s *scope) windowCall(x *syntax.Call) exec.Code {
 func (w *windowing) result(s *scope, call *exec.WindowCall) exec.Code {
 	at := call.Made
 	c := exec.Code{Eval: func(e *exec.Env) values.Value { return e.Made[at] }}
+	for _, arg := range call.Args {
+		if in := &w.Inputs[arg]; in.Collated && !c.Collated {
+			c.Collate, c.Collated = in.Collate, true
+		}
+	}
 	for _, src := range s.sources {
 		c.Uses |= 1 << src.Slot
 	}

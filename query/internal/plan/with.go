@@ -74,7 +74,6 @@ func (t *common) compile(c *compiler) {
 	}
 	if first > len(x.Rest) {
 		t.Plan = c.compileSelect(x, t.at)
-		c.plainTexts(t.def, t.Plan, "a query of WITH")
 		t.Columns = c.renamed(t.def, t.Plan, t.def.Name, t.def.Columns)
 		return
 	}
@@ -103,7 +102,6 @@ func (t *common) recursive(c *compiler, x *syntax.Select, from int) {
 		at = c.layer(x.With, at)
 	}
 	r := &exec.Recursive{First: c.compileSelect(&first, at), Distinct: x.Rest[from].Op == syntax.Union}
-	c.plainTexts(t.def, r.First, "a query of WITH")
 	r.Columns = append([]tables.Column(nil), c.renamed(t.def, r.First, t.def.Name, t.def.Columns)...)
 	_, r.Outer = r.First.Shape()
 	t.Columns, t.only = r.Columns, at
@@ -119,6 +117,7 @@ func (t *common) recursive(c *compiler, x *syntax.Select, from int) {
 		if plan.Group != nil {
 			c.fail(arm.Select, "the part of a query that names itself takes no aggregates")
 		}
+		c.sameCollations(arm.Select, r.Columns, plan.Columns)
 		r.Arms, r.Outer = append(r.Arms, &exec.Arm{Plan: plan, Self: t.self}), r.Outer|plan.Outer
 	}
 	t.self = nil
@@ -127,11 +126,16 @@ func (t *common) recursive(c *compiler, x *syntax.Select, from int) {
 	s.limits(r.Limited, x)
 	for _, term := range c.orderOfAll(x, r.Columns) {
 		k := exec.OrderKey{Desc: term.Desc, Nulls: term.Nulls}
-		if collated, ok := term.X.(*syntax.Collate); ok {
-			k.Coll, term.X = collated.To, collated.X
+		collated, isCollate := term.X.(*syntax.Collate)
+		if isCollate {
+			term.X = collated.X
 		}
 		n, _ := ordinal(term.X)
-		k.Column = int(n) - 1
+		if k.Column = int(n) - 1; isCollate {
+			k.Coll = collated.To
+		} else {
+			k.Coll = r.Columns[k.Column].Collate
+		}
 		r.Order = append(r.Order, k)
 	}
 	t.Plan = r
