@@ -1,10 +1,7 @@
 package store
 
 import (
-	"bytes"
 	"fmt"
-	"runtime"
-	"strconv"
 	"sync"
 	"time"
 
@@ -14,6 +11,7 @@ import (
 	"github.com/placectl/placectl/store/internal/check"
 	"github.com/placectl/placectl/store/internal/derived"
 	"github.com/placectl/placectl/store/internal/file"
+	"github.com/placectl/placectl/store/internal/goroutine"
 	"github.com/placectl/placectl/store/internal/nodes"
 	"github.com/placectl/placectl/store/internal/row"
 	"github.com/placectl/placectl/store/internal/rules"
@@ -181,13 +179,13 @@ func (tx *Tx) flush() error {
 // and has a Tx to use.
 type running struct {
 	mu sync.Mutex
-	by map[uint64]bool
+	by map[uintptr]bool
 }
 
 // enter notes that the goroutine begins a transaction, and returns what to call at its
 // end. Readers that share the file may be inside each other.
 func (r *running) enter(writes, alone bool) (leave func(), err error) {
-	id := goroutine()
+	id := goroutine.ID()
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	outer, inside := r.by[id]
@@ -197,7 +195,7 @@ func (r *running) enter(writes, alone bool) (leave func(), err error) {
 	case inside:
 		return func() {}, nil
 	case r.by == nil:
-		r.by = make(map[uint64]bool)
+		r.by = make(map[uintptr]bool)
 	}
 	r.by[id] = writes
 	return func() {
@@ -205,15 +203,6 @@ func (r *running) enter(writes, alone bool) (leave func(), err error) {
 		delete(r.by, id)
 		r.mu.Unlock()
 	}, nil
-}
-
-// goroutine is the number of the goroutine that calls, which begins its stack trace:
-// "goroutine 7 [running]:".
-func goroutine() uint64 {
-	var buf [64]byte
-	words := bytes.Fields(buf[:runtime.Stack(buf[:], false)])
-	id, _ := strconv.ParseUint(string(words[1]), 10, 64)
-	return id
 }
 
 // index is the node index of the transaction, loaded as it is asked.
