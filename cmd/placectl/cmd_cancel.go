@@ -16,6 +16,7 @@ func cancelVerb() *verb {
 			"launched them to stop them. " + endsFirst,
 		Flags:   []cli.Flag{&cli.StringFlag{Name: "reason", Usage: "`WHY`, for others to read"}, nowFlag()},
 		Access:  verbs.Writes,
+		Brief:   true,
 		Example: "placectl cancel 12\nplacectl cancel '40[]'",
 		Run: func(r *runner, c *cli.Context) error {
 			return r.changeJobs(c, atOnce(c, func(tx *store.Tx, id uint64) (*store.Job, error) { return tx.Cancel(id, c.String("reason")) }))
@@ -33,6 +34,7 @@ func requeueVerb() *verb {
 			"launched them to stop them. " + endsFirst,
 		Flags:   []cli.Flag{&cli.StringFlag{Name: "reason", Usage: "`WHY`, for others to read"}, nowFlag()},
 		Access:  verbs.Writes,
+		Brief:   true,
 		Example: "placectl requeue 12 --reason 'node n3 went down'",
 		Run: func(r *runner, c *cli.Context) error {
 			return r.changeJobs(c, atOnce(c, func(tx *store.Tx, id uint64) (*store.Job, error) { return tx.Requeue(id, c.String("reason")) }))
@@ -49,6 +51,7 @@ func releaseVerb() *verb {
 		Description: endsFirst,
 		Flags:       []cli.Flag{nowFlag()},
 		Access:      verbs.Writes,
+		Brief:       true,
 		Example:     "placectl release 12 13",
 		Run:         (*runner).release,
 	}

@@ -18,6 +18,7 @@ func holdVerb() *verb {
 		Description: "What is planned for them is given up. Running jobs cannot be held: requeue them.",
 		Flags:       []cli.Flag{&cli.StringFlag{Name: "reason", Usage: "`WHY`, for others to read"}},
 		Access:      verbs.Writes,
+		Brief:       true,
 		Example:     "placectl hold 12 '13[]'",
 		Run: func(r *runner, c *cli.Context) error {
 			return r.changeJobs(c, func(tx *store.Tx, id uint64) (*store.Job, error) { return tx.Hold(id, r.heldBy(c.String("reason"))) })
@@ -44,6 +45,7 @@ func unholdVerb() *verb {
 		Usage:    "let held jobs wait for their turn",
 		Args:     []verbs.Arg{{Name: "JOB", Kind: verbs.KindJob, Many: true}},
 		Access:   verbs.Writes,
+		Brief:    true,
 		Example:  "placectl unhold 12",
 		Run:      func(r *runner, c *cli.Context) error { return r.changeJobs(c, (*store.Tx).Unhold) },
 	}
@@ -57,6 +59,7 @@ func jobThrottleVerb() *verb {
 		Description: "As --array 100%10 of placectl submit does from the start. Jobs that run go on. With 0 none starts any more,\n" +
 			"with none any number may run again.",
 		Access:  verbs.Writes,
+		Brief:   true,
 		Example: "placectl job throttle 12[] 5",
 		Run:     (*runner).jobThrottle,
 	}

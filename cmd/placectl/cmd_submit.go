@@ -47,6 +47,7 @@ func submitVerb() *verb {
 			&cli.BoolFlag{Name: "no-requeue", Usage: "when it is stopped for others' sake it is cancelled, not queued again"},
 			&cli.StringFlag{Name: "requestor", Usage: "`WHO` asks, as class map understands it (the user)"}}),
 		Access:   verbs.Writes,
+		Brief:    true,
 		Statuses: []int{exit.NotNow, exit.Never},
 		Example: "job=$(placectl submit 4:ncpus=8 -t 2h -o id -- ./simulate --all)\n" +
 			"placectl submit 1:ncpus=1 --afterok $job --name report -- ./report\n" +

@@ -16,6 +16,7 @@ func versionVerb() *verb {
 		Name:     "version",
 		Category: "Store",
 		Usage:    "what this program is, and the file format it writes",
+		Brief:    true,
 		Example:  "placectl version -o id",
 		Run:      (*runner).version,
 	}

@@ -22,7 +22,6 @@ import (
 	"io"
 	"os"
 	"os/signal"
-	"runtime/debug"
 	"strconv"
 	"syscall"
 	"time"
@@ -50,9 +49,6 @@ func runProcess(e env) {
 	if len(e.args) == 1 && e.args[0] == attempts.GateVerb {
 		os.Exit(attempts.Gate())
 	}
-	// A command is over before its garbage matters; collecting less of it takes
-	// a tenth off listing 10,000 nodes.
-	debug.SetGCPercent(400)
 	// The first interrupt asks the verb to stop; the next one has its usual
 	// effect, so that nobody is kept waiting by a verb that does not listen.
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
@@ -60,7 +56,7 @@ func runProcess(e env) {
 	// Writing an answer that nobody reads is to fail, and not to end the process: it
 	// may tell of a change.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
-	if err := process.MakePoller(); err != nil {
+	if err := process.CheckPoller(); err != nil {
 		os.Exit(newRunner(ctx, e).report(err))
 	}
 	status := run(ctx, e)
@@ -192,6 +188,9 @@ func (r *runner) main() error {
 	}
 	if g.Begun != "" {
 		fmt.Fprintln(r.stderr, forward.Begins+g.Begun)
+	}
+	if !inv.Leaf().Brief {
+		process.CollectLess()
 	}
 	return r.exec(inv)
 }

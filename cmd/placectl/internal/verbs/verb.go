@@ -31,6 +31,7 @@ type Verb[R any] struct {
 	Command     bool // what stands behind its first argument is a command, flags and all, also without --
 	Passes      bool // its exit status is that of a command that it runs: its own are greater by exit.Own
 	Raw         bool // all words behind its name are arguments, whatever they look like
+	Brief       bool // it sees a few rows of a database, however large that is
 	Thinks      bool // its transactions may take long: who reads a file goes on meanwhile
 	Unkeyed     bool // it writes, and takes no --key: what it does cannot be repeated
 	Verbs       []*Verb[R]
