@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -216,9 +217,9 @@ func TestSignalWhileAnswering(t *testing.T) {
 // What the system cannot give is no damage to the file.
 func TestNoFilesLeft(t *testing.T) {
 	s := newShell(t)
-	for files := 3; files < 10; files++ {
-		cmd, _, complaint := s.command("", "node", "list")
-		cmd.Args = append([]string{"sh", "-c", `ulimit -n "$0"; exec "$@"`, string(rune('0' + files)), s.program}, cmd.Args[1:]...)
+	for files := 3; files < 24; files++ {
+		cmd, _, complaint := s.command("", "submit", "1:ncpus=1", "--dry-run")
+		cmd.Args = append([]string{"sh", "-c", `ulimit -n "$0"; exec "$@"`, strconv.Itoa(files), s.program}, cmd.Args[1:]...)
 		cmd.Path = "/bin/sh"
 		if err := cmd.Run(); status(err) != exit.OK && status(err) != exit.Failed {
 			t.Errorf("%d files: status %d: %s", files, status(err), complaint)
