@@ -3,6 +3,7 @@ package store
 import (
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"strconv"
 	"time"
@@ -80,15 +81,23 @@ func (ws waiting) submit(s Submission) ([]*row.Job, error) {
 		}
 		list[i] = &one
 	}
-	for _, note := range s.Notes {
-		if err := ws.happened(row.Event{Job: list[0].ID, Event: "note", Old: list[0].State.String(), New: list[0].State.String(), Reason: note}); err != nil {
-			return nil, ws.spoil(err)
-		}
+	if err := ws.noted(list[0], s.Notes); err != nil {
+		return nil, ws.spoil(err)
 	}
 	if s.Throttle > 0 {
 		return list, ws.spoil(ws.counters().throttle(list[0].ID, int64(s.Throttle), nil))
 	}
 	return list, nil
+}
+
+// noted writes down what somebody is to know of a job.
+func (ws waiting) noted(j *row.Job, notes []string) error {
+	for _, note := range notes {
+		if err := ws.happened(row.Event{Job: j.ID, Event: "note", Old: j.State.String(), New: j.State.String(), Reason: note}); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // ascending reports whether indexes are legal, in their order, and none is there twice.
@@ -256,17 +265,31 @@ type Alteration struct {
 	Begin, Deadline                   *time.Time
 	After                             *[]Dependency
 	NoRequeue                         *bool
+	Notes                             []string // what somebody is to know of it: events of the job
+}
+
+// bare reports whether an alteration changes nothing of a job.
+func (a Alteration) bare() bool {
+	a.Notes = nil
+	return reflect.ValueOf(a).IsZero()
 }
 
 // Alter changes a job that waits in the queue, held or not; one with a planned start gives
 // that up, and is planned anew. It keeps its number, its place among those of its priority,
-// and what it carries. It fails with a Conflict when the job does not wait, and with what
+// and what it carries. Notes alone leave it as it is, and one that runs may have them, too. It fails with a Conflict when the job does not wait, and with what
 // Submit fails with.
 func (tx *Tx) Alter(id uint64, a Alteration) (*Job, error) {
 	return jobResult(tx.waiting().alter(id, &a))
 }
 
 func (ws waiting) alter(id uint64, a *Alteration) (*row.Job, error) {
+	if a.bare() && len(a.Notes) > 0 {
+		j, err := ws.forChange(id, "altered", JobHeld, JobQueued, JobReserved, JobRunning)
+		if err != nil {
+			return nil, err
+		}
+		return j, ws.spoil(ws.noted(j, a.Notes))
+	}
 	j, err := ws.forChange(id, "altered", JobHeld, JobQueued, JobReserved)
 	if err != nil {
 		return nil, err
@@ -287,7 +310,7 @@ func (ws waiting) alter(id uint64, a *Alteration) (*row.Job, error) {
 			return nil, ws.spoil(err)
 		}
 	}
-	return j, ws.spoil(ws.altered(j, next, never))
+	return j, ws.spoil(errors.Join(ws.noted(j, a.Notes), ws.altered(j, next, never)))
 }
 
 // of is the submission that a job would be of, altered.

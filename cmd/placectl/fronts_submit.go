@@ -49,9 +49,7 @@ func (ch *change) Submit(s fronts.Submission) ([]*fronts.Job, error) {
 	if err := classOf(ch.Tx, c, &sub); err != nil {
 		return nil, err
 	}
-	if sub.Notes = s.Notes; len(s.Notes) > maxNotes {
-		sub.Notes = append(s.Notes[:maxNotes:maxNotes], fmt.Sprintf("and %d more", len(s.Notes)-maxNotes))
-	}
+	sub.Notes = bounded(s.Notes)
 	if s.Plan {
 		return ch.planned(sub)
 	}
@@ -78,6 +76,13 @@ func (ch *change) Submit(s fronts.Submission) ([]*fronts.Job, error) {
 // maxNotes bounds how many notes a submission leaves: a script may have any number of
 // options that are ignored.
 const maxNotes = 16
+
+func bounded(notes []string) []string {
+	if len(notes) <= maxNotes {
+		return notes
+	}
+	return append(notes[:maxNotes:maxNotes], fmt.Sprintf("and %d more", len(notes)-maxNotes))
+}
 
 // complete gives a submission what qsub and sbatch give a job and submit does not.
 func (ch *change) complete(sub *store.Submission, s *fronts.Submission, sc *script, umask, chdir bool) error {
@@ -242,7 +247,8 @@ func (ch *change) planned(sub store.Submission) ([]*fronts.Job, error) {
 // Alter gives a job what the options ask for instead of what it had.
 func (ch *change) Alter(job uint64, family directives.Family, given []directives.Given) error {
 	r, v := *ch.r, submitVerb()
-	r.front, r.verb, r.inv, r.dash = &fronts.Submission{Family: family, Given: given}, v, invocation{Path: []*verb{v}, Dash: -1}, -1
+	s := &fronts.Submission{Family: family, Given: given}
+	r.front, r.verb, r.inv, r.dash = s, v, invocation{Path: []*verb{v}, Dash: -1}, -1
 	empty, err := r.inv.Context(r.ctx)
 	if err != nil {
 		return err
@@ -257,7 +263,7 @@ func (ch *change) Alter(job uint64, family directives.Family, given []directives
 		return err
 	}
 	if j.State == store.JobRunning {
-		return ch.extend(c, j, sc)
+		return ch.extend(c, j, sc, bounded(s.Notes))
 	}
 	sub, err := r.submission(c, nil, sc)
 	if err != nil {
@@ -279,6 +285,7 @@ func (ch *change) Alter(job uint64, family directives.Family, given []directives
 	if err != nil {
 		return err
 	}
+	a.Notes = bounded(s.Notes)
 	if sub.Walltime == 0 && c.IsSet("walltime") {
 		if sub.Walltime, err = r.duration(c, "walltime"); err != nil {
 			return err
@@ -290,10 +297,15 @@ func (ch *change) Alter(job uint64, family directives.Family, given []directives
 }
 
 // extend gives a job that runs another walltime. All else it keeps.
-func (ch *change) extend(c *cli.Context, j *store.Job, sc *script) error {
+func (ch *change) extend(c *cli.Context, j *store.Job, sc *script, notes []string) error {
 	for _, g := range sc.counts {
 		if g.Name() != "walltime" {
 			return fixed(g)
+		}
+	}
+	if len(notes) > 0 {
+		if _, err := ch.Tx.Alter(j.ID, store.Alteration{Notes: notes}); err != nil || len(sc.counts) == 0 {
+			return err
 		}
 	}
 	d, err := ch.r.duration(c, "walltime")

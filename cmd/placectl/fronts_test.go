@@ -19,6 +19,7 @@ type frontRow struct {
 	Name, Front, Command, Stream string
 	Setup, Match, No             []string
 	RC                           int
+	Later                        string // why it is not tried yet
 }
 
 // TestFrontOutputs tries commands of PBS and Slurm as clients type them: what they print is
@@ -38,6 +39,9 @@ func TestFrontOutputs(t *testing.T) {
 			t.Fatal(err)
 		}
 		t.Run(row.Name, func(t *testing.T) {
+			if row.Later != "" {
+				t.Skip(row.Later)
+			}
 			t.Parallel()
 			row.try(t)
 		})

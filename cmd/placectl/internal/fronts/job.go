@@ -132,6 +132,7 @@ type Node struct {
 	GPUs, GPUsUsed int
 	Load           float64
 	Features       []string
+	Priority       int64 // nodes with more are taken first
 	Jobs           []uint64
 	Values         []Value // all its resources, in their order
 }
@@ -140,6 +141,7 @@ type Node struct {
 type Value struct {
 	Name, Value, Used string
 	Consumable        bool
+	Counted           bool // a whole number of something, and no size or time
 }
 
 // NodeState is how a node stands.

@@ -3,6 +3,7 @@ package fronts
 import (
 	"errors"
 	"fmt"
+	"iter"
 	"maps"
 	"slices"
 	"strings"
@@ -13,25 +14,42 @@ type System struct {
 	Commands map[string]func(*Call) error
 	Version  string   // what a command prints that is asked for its version
 	Asks     []string // the options that ask for it
+	// Elsewhere are the commands that there are not, and what does here what they do.
+	Elsewhere map[string]string
 	// Failure is what is said of an error that is placectl's own, a format of the command's
 	// name and the error; Code is the exit status then.
 	Failure string
 	Code    int
 }
 
-// Names are the commands that there are, in order.
-func (s *System) Names() []string { return slices.Sorted(maps.Keys(s.Commands)) }
+// Names are the commands that are understood, in order, with those that only say what to use instead.
+func (s *System) Names() []string {
+	return slices.Sorted(func(yield func(string) bool) {
+		for _, one := range []iter.Seq[string]{maps.Keys(s.Commands), maps.Keys(s.Elsewhere)} {
+			for name := range one {
+				if !yield(name) {
+					return
+				}
+			}
+		}
+	})
+}
 
 // Run runs a command and returns its exit status. done reports whether there is one of that
 // name.
 func (s *System) Run(c *Call) (status int, done bool) {
 	do, ok := s.Commands[c.Name]
-	if !ok {
+	instead, elsewhere := s.Elsewhere[c.Name]
+	if !ok && !elsewhere {
 		return 0, false
 	}
 	if len(c.Args) == 1 && slices.Contains(s.Asks, c.Args[0]) {
 		fmt.Fprintln(c.Stdout, s.Version)
 		return 0, true
+	}
+	if !ok {
+		fmt.Fprintf(c.Stderr, "%s is not to be had here: %s\n", c.Name, instead)
+		return 2, true
 	}
 	err := do(c)
 	var end *Status

@@ -22,9 +22,9 @@ func (o *Order) processes() string {
 
 // pbs sets the variables that a job of PBS finds.
 func (o *Order) pbs(v *variables, dir string) {
-	number := strconv.FormatUint(o.Job, 10)
+	number, server := strconv.FormatUint(o.Job, 10), "."+cmp.Or(o.Server, "placectl")
 	v.set("PBS_ENVIRONMENT", "PBS_BATCH")
-	v.set("PBS_JOBID", number+"."+cmp.Or(o.Server, "placectl"))
+	v.set("PBS_JOBID", number+server)
 	v.set("PBS_JOBNAME", o.Name)
 	v.set("PBS_QUEUE", o.Queue)
 	v.when("PBS_ACCOUNT", o.Account)
@@ -32,15 +32,15 @@ func (o *Order) pbs(v *variables, dir string) {
 	v.set("PBS_JOBDIR", o.Payload.Dir)
 	v.set("PBS_O_WORKDIR", o.Payload.Dir)
 	v.set("PBS_O_HOST", o.submitHost())
-	for _, name := range []string{"HOME", "PATH", "SHELL", "LOGNAME", "LANG"} {
+	for _, name := range []string{"HOME", "PATH", "SHELL", "LOGNAME", "LANG", "MAIL", "TZ"} {
 		v.when("PBS_O_"+name, v.ask(name))
 	}
 	v.set("PBS_O_QUEUE", o.Queue)
 	v.set("PBS_O_SYSTEM", "Linux")
 	if a := o.Array; a != nil {
 		first := strconv.FormatUint(a.First, 10)
-		v.set("PBS_JOBID", first+"["+strconv.Itoa(a.Index)+"]."+o.submitHost())
-		v.set("PBS_ARRAY_ID", first+"[]."+o.submitHost())
+		v.set("PBS_JOBID", first+"["+strconv.Itoa(a.Index)+"]"+server)
+		v.set("PBS_ARRAY_ID", first+"[]"+server)
 		v.set("PBS_ARRAY_INDEX", strconv.Itoa(a.Index))
 		v.set("PBS_ARRAYID", strconv.Itoa(a.Index)) // as Torque calls it
 	}

@@ -20,14 +20,14 @@ func orderOf(compat string) *Order {
 			{Node: "n3", Cores: 1}, {Node: "n1", Cores: 2, Processes: 2, Threads: 1, GPUs: 1}},
 		Walltime: time.Hour, Start: at, End: at.Add(time.Hour), DeviceEnv: []string{"PLACECTL_DEVICES=ngpus=0,3;ncpus=0-7", "CUDA_VISIBLE_DEVICES=GPU-a,GPU-b"}, DeviceFile: []string{"n1 ngpus=0,3"},
 		Server: "placectl", Cluster: "lab",
-		Payload: &store.Payload{Owner: &store.Submitter{Host: "login"}, Dir: "/work", Compat: compat, Env: []string{"HOME=/home/ann", "PATH=/bin", "SHELL=/bin/bash", "LOGNAME=ann", "LANG=C", "I_MPI_HYDRA_BOOTSTRAP=mine"},
+		Payload: &store.Payload{Owner: &store.Submitter{Host: "login"}, Dir: "/work", Compat: compat, Env: []string{"HOME=/home/ann", "PATH=/bin", "SHELL=/bin/bash", "LOGNAME=ann", "LANG=C", "MAIL=/m", "TZ=UTC", "I_MPI_HYDRA_BOOTSTRAP=mine"},
 			Variables: []string{"SLURM_CPUS_PER_TASK=2", "SLURM_MEM_PER_NODE=4", "SLURM_MEM_PER_CPU=2"}}}
 }
 
 // expected is what each row of testdata/environment.tsv comes to for that order.
 var expected = map[string]string{
 	"PBS_ENVIRONMENT": "PBS_ENVIRONMENT=PBS_BATCH",
-	"PBS_JOBID":       "PBS_JOBID=10[4].login",
+	"PBS_JOBID":       "PBS_JOBID=10[4].placectl",
 	"PBS_JOBNAME":     "PBS_JOBNAME=solve",
 	"PBS_QUEUE":       "PBS_QUEUE=workq",
 	"PBS_ACCOUNT":     "PBS_ACCOUNT=lab",
@@ -35,8 +35,8 @@ var expected = map[string]string{
 	"PBS_JOBDIR":      "PBS_JOBDIR=/work",
 	"PBS_O_WORKDIR":   "PBS_O_WORKDIR=/work",
 	"PBS_O_HOST":      "PBS_O_HOST=login",
-	"PBS_O_HOME PBS_O_PATH PBS_O_SHELL PBS_O_LOGNAME PBS_O_LANG PBS_O_QUEUE PBS_O_SYSTEM": "PBS_O_HOME=/home/ann PBS_O_PATH=/bin PBS_O_SHELL=/bin/bash PBS_O_LOGNAME=ann PBS_O_LANG=C PBS_O_QUEUE=workq PBS_O_SYSTEM=Linux",
-	"PBS_ARRAY_ID":             "PBS_ARRAY_ID=10[].login",
+	"PBS_O_HOME PBS_O_PATH PBS_O_SHELL PBS_O_LOGNAME PBS_O_LANG PBS_O_MAIL PBS_O_TZ PBS_O_QUEUE PBS_O_SYSTEM": "PBS_O_HOME=/home/ann PBS_O_PATH=/bin PBS_O_SHELL=/bin/bash PBS_O_LOGNAME=ann PBS_O_LANG=C PBS_O_MAIL=/m PBS_O_TZ=UTC PBS_O_QUEUE=workq PBS_O_SYSTEM=Linux",
+	"PBS_ARRAY_ID":             "PBS_ARRAY_ID=10[].placectl",
 	"PBS_ARRAY_INDEX":          "PBS_ARRAY_INDEX=4",
 	"PBS_ARRAYID":              "PBS_ARRAYID=4",
 	"PBS_NODENUM PBS_TASKNUM":  "PBS_NODENUM=0 PBS_TASKNUM=1",
@@ -116,7 +116,7 @@ func TestEnvironment(t *testing.T) {
 	o := orderOf("")
 	o.Payload.Env = append(o.Payload.Env, "TMPDIR=/mine", "CUDA_VISIBLE_DEVICES=all", "MINE=1")
 	env := o.environment("/db", "/state/14.3", store.Nonce{1})
-	want := []string{"HOME=/home/ann", "PATH=/bin", "SHELL=/bin/bash", "LOGNAME=ann", "LANG=C", "I_MPI_HYDRA_BOOTSTRAP=mine", "MINE=1",
+	want := []string{"HOME=/home/ann", "PATH=/bin", "SHELL=/bin/bash", "LOGNAME=ann", "LANG=C", "MAIL=/m", "TZ=UTC", "I_MPI_HYDRA_BOOTSTRAP=mine", "MINE=1",
 		"PLACECTL_DB=/db", "PLACECTL_JOB=14", "PLACECTL_ATTEMPT=3", "PLACECTL_TOKEN=01000000000000000000000000000000", "PLACECTL_NAME=solve", "PLACECTL_USER=ann",
 		"PLACECTL_QUEUE=workq", "PLACECTL_CLASS=gold", "PLACECTL_ACCOUNT=lab", "PLACECTL_NODELIST=n[1-3]", "PLACECTL_NODEFILE=/state/14.3/nodes",
 		"PLACECTL_WALLTIME=3600", "PLACECTL_END=1764003600", "PLACECTL_SUBMIT_DIR=/work", "PLACECTL_SUBMIT_HOST=login", "PLACECTL_ARRAY=10", "PLACECTL_INDEX=4",

@@ -23,7 +23,9 @@ const (
 )
 
 func system() *fronts.System {
-	return &fronts.System{Commands: commands(), Version: version, Asks: []string{"--version"}, Failure: "%s: %v\n", Code: ourOwn}
+	return &fronts.System{Commands: commands(), Version: version, Asks: []string{"--version"}, Failure: "%s: %v\n", Code: ourOwn,
+		Elsewhere: map[string]string{"qorder": "qalter -p N JOB, placectl priority set", "qmsg": "a job reads no messages: placectl logs shows what it wrote",
+			"qterm": "there is no server that could be ended", "tracejob": "placectl show JOB, placectl events --job JOB"}}
 }
 
 // Commands are the commands that there are.
@@ -36,7 +38,7 @@ func Run(c *fronts.Call) (status int, done bool) { return system().Run(c) }
 func commands() map[string]func(*fronts.Call) error {
 	return map[string]func(*fronts.Call) error{"qsub": qsub, "qstat": qstat, "qselect": qselect, "pbsnodes": pbsnodes,
 		"qdel": deeds("qdel", "W= x", fronts.Cancel), "qhold": deeds("qhold", "h=", fronts.Hold), "qrls": deeds("qrls", "h=", fronts.Unhold),
-		"qrerun": deeds("qrerun", "W=", fronts.Requeue), "qsig": deeds("qsig", "s=", fronts.Cancel), "qalter": qalter, "qmove": qmove, "pbs_rstat": rstat}
+		"qrerun": deeds("qrerun", "W=", fronts.Requeue), "qsig": deeds("qsig", "s=", fronts.Cancel), "qalter": qalter, "qmove": qmove, "pbs_rstat": rstat, "qmgr": qmgr}
 }
 
 // options reads options as getopt does: those of PBS end at the first argument.

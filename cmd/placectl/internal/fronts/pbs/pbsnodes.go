@@ -47,7 +47,7 @@ func pbsnodes(c *fronts.Call) error {
 	if form, ok := set["F"]; ok && form != "json" && form != "dsv" {
 		return fronts.Failf(2, "pbsnodes: -F: %s is neither json nor dsv", form)
 	}
-	if !set.Has("a", "l", "S", "L") && len(rest) == 0 {
+	if !set.Has("a", "l", "S", "L", "j") && len(rest) == 0 {
 		return fronts.Failf(2, "usage: pbsnodes -a | -l | NODE...")
 	}
 	var b, missed strings.Builder
@@ -74,7 +74,11 @@ func pbsnodes(c *fronts.Call) error {
 				nodes = append(nodes, all[i])
 			}
 		}
-		return printNodes(&b, c, about, set, nodes)
+		l := &nodeList{c: c, about: about, set: set, nodes: nodes}
+		if l.jobs, err = namesOn(v, about, nodes); err != nil {
+			return err
+		}
+		return l.print(&b)
 	})
 	if err != nil {
 		return err
@@ -88,34 +92,63 @@ func pbsnodes(c *fronts.Call) error {
 	return nil
 }
 
-func printNodes(b *strings.Builder, c *fronts.Call, about *fronts.About, set fronts.Set, nodes []*fronts.Node) error {
+// nodeList is what pbsnodes shows.
+type nodeList struct {
+	c     *fronts.Call
+	about *fronts.About
+	set   fronts.Set
+	nodes []*fronts.Node
+	jobs  map[uint64]string // how those on the nodes are called
+}
+
+// namesOn are the names of the jobs on nodes.
+func namesOn(v fronts.View, about *fronts.About, nodes []*fronts.Node) (map[uint64]string, error) {
+	var ids []uint64
+	for _, n := range nodes {
+		ids = append(ids, n.Jobs...)
+	}
+	names := make(map[uint64]string)
+	if ids == nil {
+		return names, nil
+	}
+	err := v.Jobs(fronts.Selection{IDs: ids}, func(j *fronts.Job) error {
+		names[j.ID] = name(j, about.Server)
+		return nil
+	})
+	return names, err
+}
+
+func (l *nodeList) print(b *strings.Builder) error {
+	set := l.set
 	switch {
 	case set["F"] == "json":
-		return nodesJSON(b, c, about, nodes)
+		return l.json(b)
 	case set.Has("l"):
-		for _, n := range nodes {
+		for _, n := range l.nodes {
 			if s := nodeState(n); s == "offline" || s == "down" {
 				fmt.Fprintf(b, "%-20s %s %s\n", n.Name, s, n.Reason)
 			}
 		}
+	case set.Has("j"):
+		l.busy(b)
 	case set.Has("S", "L"):
 		fmt.Fprintf(b, "%-15s %-15s %-8s %-8s %-15s %-8s %8s %7s %7s %7s  %s\n", "vnode", "state", "OS", "hardware", "host", "queue", "mem", "ncpus", "nmics", "ngpus", "comment")
 		fmt.Fprintf(b, "%s\n", strings.Repeat("-", 15)+" "+strings.Repeat("-", 15)+" -------- -------- "+strings.Repeat("-", 15)+" ---------- -------- ------- ------- ------- ---------")
-		for _, n := range nodes {
+		for _, n := range l.nodes {
 			fmt.Fprintf(b, "%-15s %-15s %-8s %-8s %-15s %-8s %8s %7d %7d %7d  %s\n", n.Name, nodeState(n), "--", "--", n.Name, cmp.Or(n.Queue, "--"), size(n.Mem), n.CPUs, 0, n.GPUs, cmp.Or(n.Reason, "--"))
 		}
 	case set["F"] == "dsv":
-		for _, n := range nodes {
+		for _, n := range l.nodes {
 			b.WriteString("Name=" + n.Name)
-			for _, a := range nodeAttributes(n, about, c) {
+			for _, a := range l.attributes(n) {
 				b.WriteString(cmp.Or(set["D"], "|") + a.key() + "=" + a.value)
 			}
 			b.WriteByte('\n')
 		}
 	default:
-		for _, n := range nodes {
+		for _, n := range l.nodes {
 			b.WriteString(n.Name + "\n")
-			for _, a := range nodeAttributes(n, about, c) {
+			for _, a := range l.attributes(n) {
 				fmt.Fprintf(b, "     %s = %s\n", a.key(), a.value)
 			}
 			b.WriteByte('\n')
@@ -124,7 +157,7 @@ func printNodes(b *strings.Builder, c *fronts.Call, about *fronts.About, set fro
 	return nil
 }
 
-func nodeAttributes(n *fronts.Node, about *fronts.About, c *fronts.Call) (list []attribute) {
+func (l *nodeList) attributes(n *fronts.Node) (list []attribute) {
 	add := func(name, resource, value string) {
 		if value != "" {
 			list = append(list, attribute{name, resource, value})
@@ -134,7 +167,7 @@ func nodeAttributes(n *fronts.Node, about *fronts.About, c *fronts.Call) (list [
 	add("ntype", "", "PBS")
 	add("state", "", nodeState(n))
 	add("pcpus", "", fmt.Sprint(n.CPUs))
-	add("jobs", "", strings.Join(jobsOn(n, about), ", "))
+	add("jobs", "", strings.Join(l.jobsOn(n), ", "))
 	add("resources_available", "host", n.Name)
 	add("resources_available", "vnode", n.Name)
 	for _, v := range n.Values {
@@ -151,26 +184,26 @@ func nodeAttributes(n *fronts.Node, about *fronts.About, c *fronts.Call) (list [
 	add("resv_enable", "", "True")
 	add("sharing", "", "default_shared")
 	if !n.Since.IsZero() {
-		add("last_state_change_time", "", stamp(n.Since, c.Zone))
+		add("last_state_change_time", "", stamp(n.Since, l.c.Zone))
 	}
 	return list
 }
 
-func jobsOn(n *fronts.Node, about *fronts.About) (list []string) {
+func (l *nodeList) jobsOn(n *fronts.Node) (list []string) {
 	for _, id := range n.Jobs {
-		list = append(list, fmt.Sprintf("%d.%s/0", id, about.Server))
+		list = append(list, l.jobs[id]+"/0")
 	}
 	return list
 }
 
-func nodesJSON(b *strings.Builder, c *fronts.Call, about *fronts.About, nodes []*fronts.Node) error {
+func (l *nodeList) json(b *strings.Builder) error {
 	all := new(object)
-	for _, n := range nodes {
+	for _, n := range l.nodes {
 		one, in := new(object), new(object)
-		for _, a := range nodeAttributes(n, about, c) {
+		for _, a := range l.attributes(n) {
 			switch {
 			case a.name == "jobs":
-				one.set("jobs", jobsOn(n, about))
+				one.set("jobs", l.jobsOn(n))
 			case a.resource == "":
 				one.set(a.name, number(a.value))
 			default:
@@ -186,11 +219,26 @@ func nodesJSON(b *strings.Builder, c *fronts.Call, about *fronts.About, nodes []
 		all.set(n.Name, one)
 	}
 	doc := new(object)
-	doc.set("timestamp", about.Now.Unix())
+	doc.set("timestamp", l.about.Now.Unix())
 	doc.set("pbs_version", strings.TrimPrefix(version, "pbs_version = PBSPro_"))
-	doc.set("pbs_server", about.Server)
+	doc.set("pbs_server", l.about.Server)
 	doc.set("nodes", all)
 	return doc.write(b)
+}
+
+// busy is -j: a line a node with its jobs, and what is free of all there is.
+func (l *nodeList) busy(b *strings.Builder) {
+	b.WriteString("                                                        mem       ncpus   nmics   ngpus\n" +
+		"vnode           state           njobs   run   susp      f/t        f/t     f/t     f/t   jobs\n" +
+		"--------------- --------------- ------ ----- ------ ------------ ------- ------- ------- -------\n")
+	for _, n := range l.nodes {
+		names := make([]string, len(n.Jobs))
+		for i, id := range n.Jobs {
+			names[i], _, _ = strings.Cut(l.jobs[id], ".")
+		}
+		fmt.Fprintf(b, "%-15s %-15s %6d %5d %6d %12s %7s %7s %7s %s\n", n.Name, nodeState(n), len(n.Jobs), len(n.Jobs), 0, rounded(n.Mem-n.MemUsed)+"/"+rounded(n.Mem),
+			fmt.Sprintf("%d/%d", n.CPUs-n.CPUsUsed, n.CPUs), "0/0", fmt.Sprintf("%d/%d", n.GPUs-n.GPUsUsed, n.GPUs), cmp.Or(strings.Join(names, ","), "--"))
+	}
 }
 
 // changeNodes takes nodes out (-o) or back (-r, -c), with a comment (-C).

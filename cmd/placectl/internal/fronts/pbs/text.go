@@ -70,6 +70,17 @@ func size(kb int64) string {
 	return ""
 }
 
+// rounded is a size of kb in the largest unit of which it has one, without what is left over.
+func rounded(kb int64) string {
+	for _, unit := range []string{"kb", "mb", "gb"} {
+		if kb < 1024 {
+			return fmt.Sprintf("%d%s", kb, unit)
+		}
+		kb /= 1024
+	}
+	return fmt.Sprintf("%dtb", kb)
+}
+
 // cut shortens a text to a width, its last character then a *.
 func cut(s string, width int) string {
 	r := []rune(fronts.Word(s))

@@ -84,7 +84,7 @@ func (v *View) node(n *index.Node) (*fronts.Node, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := &fronts.Node{Name: strings.Clone(n.Name), Queue: strings.Clone(n.Queue), State: states[o.State], Reason: strings.Clone(n.Reason), Load: n.Load}
+	out := &fronts.Node{Name: strings.Clone(n.Name), Queue: strings.Clone(n.Queue), State: states[o.State], Reason: strings.Clone(n.Reason), Load: n.Load, Priority: int64(n.Priority)}
 	for _, f := range n.Features {
 		out.Features = append(out.Features, strings.Clone(f))
 	}
@@ -111,7 +111,7 @@ func (v *View) node(n *index.Node) (*fronts.Node, error) {
 		if !ok {
 			continue
 		}
-		value := fronts.Value{Name: def.Name, Value: strings.Clone(def.Format(a.Value)), Consumable: def.Consumable}
+		value := fronts.Value{Name: def.Name, Value: strings.Clone(def.Format(a.Value)), Consumable: def.Consumable, Counted: def.Type == index.Long}
 		used := a.Value
 		if i := slices.IndexFunc(left, func(l index.Amount) bool { return l.Res == a.Res }); i >= 0 {
 			used.Num = max(a.Value.Num-left[i].Value.Num, 0)

@@ -1,6 +1,7 @@
 package slurm
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -125,6 +126,9 @@ func show(c *fronts.Call, set fronts.Set, what string, words []string) error {
 		fmt.Fprintln(c.Stdout, fold(names))
 		return nil
 	}
+	if set.Has("json") {
+		return showJSON(c, what, name)
+	}
 	var text string
 	err := c.View(func(v fronts.View) (err error) {
 		about, err := v.About()
@@ -132,7 +136,7 @@ func show(c *fronts.Call, set fronts.Set, what string, words []string) error {
 			return err
 		}
 		switch {
-		case strings.HasPrefix("jobs", what) && what != "", what == "jobid", what == "jobids":
+		case isJobs(what):
 			text, err = showJobs(c, v, about, set, name)
 		case strings.HasPrefix("nodes", what):
 			text, err = showNodes(c, v, about, set, name)
@@ -162,34 +166,77 @@ func show(c *fronts.Call, set fronts.Set, what string, words []string) error {
 }
 
 func showJobs(c *fronts.Call, v fronts.View, about *fronts.About, set fronts.Set, name string) (string, error) {
+	jobs, err := shownJobs(v, about, name)
+	if err == nil && len(jobs) == 0 {
+		return "No jobs in the system\n", nil
+	}
 	var b strings.Builder
-	print := func(j *fronts.Job) {
+	for _, j := range jobs {
 		text := jobText(&queued{Job: j, about: about, zone: c.Zone}, set.Has("details"))
 		if set.Has("oneliner") {
 			text = strings.Join(strings.Fields(text), " ") + "\n"
 		}
 		b.WriteString(text)
 	}
-	if name == "" {
-		err := v.Jobs(fronts.Selection{Ended: true, Details: true, Why: true}, func(j *fronts.Job) error {
-			if !j.State.Over() || about.Now.Sub(j.End) < about.Keep {
-				print(j)
-			}
-			return nil
-		})
-		if err == nil && b.Len() == 0 {
-			return "No jobs in the system\n", nil
-		}
-		return b.String(), err
-	}
-	jobs, err := find(v, name, true)
-	if errors.Is(err, errNoJob) {
-		return "", fronts.Failf(1, "slurm_load_jobs error: Invalid job id specified")
-	}
-	for _, j := range jobs {
-		print(j)
-	}
 	return b.String(), err
+}
+
+// shownJobs are the jobs of a name; without one those that have not ended, or not long ago.
+func shownJobs(v fronts.View, about *fronts.About, name string) (jobs []*fronts.Job, err error) {
+	if name != "" {
+		if jobs, err = find(v, name, true); errors.Is(err, errNoJob) {
+			err = fronts.Failf(1, "slurm_load_jobs error: Invalid job id specified")
+		}
+		return jobs, err
+	}
+	err = v.Jobs(fronts.Selection{Ended: true, Since: about.Now.Add(-about.Keep), Details: true, Why: true}, func(j *fronts.Job) error {
+		if !j.State.Over() || about.Now.Sub(j.End) < about.Keep {
+			jobs = append(jobs, j)
+		}
+		return nil
+	})
+	return jobs, err
+}
+
+// showJSON is show with --json, which later versions have for jobs and nodes.
+func showJSON(c *fronts.Call, what, name string) error {
+	isJob, isNode := isJobs(what), strings.HasPrefix("nodes", what)
+	if !isJob && !isNode {
+		return fronts.Failf(1, "scontrol: error: --json is for jobs and nodes here: placectl query -o json")
+	}
+	var rows []*queued
+	var nodes []map[string]any
+	err := c.View(func(v fronts.View) error {
+		about, err := v.About()
+		if err != nil {
+			return err
+		}
+		rows, nodes = nil, []map[string]any{}
+		if isJob {
+			jobs, err := shownJobs(v, about, name)
+			for _, j := range jobs {
+				rows = append(rows, &queued{Job: j, about: about, zone: c.Zone})
+			}
+			return err
+		}
+		list, err := shownNodes(c, v, name)
+		for _, n := range list {
+			nodes = append(nodes, nodeJSON(n, cmp.Or(n.Queue, about.Partition)))
+		}
+		return err
+	})
+	switch {
+	case err != nil:
+		return err
+	case isJob:
+		return squeueJSON(c, rows)
+	}
+	return nodesJSON(c, nodes)
+}
+
+// isJobs reports whether a word of show is one for jobs.
+func isJobs(what string) bool {
+	return strings.HasPrefix("jobs", what) && what != "" || what == "jobid" || what == "jobids"
 }
 
 // update changes a job or a node: words KEY=VALUE.

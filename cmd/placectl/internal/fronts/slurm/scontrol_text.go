@@ -88,32 +88,43 @@ func count(b bool) int {
 
 // showNodes is what scontrol show node has.
 func showNodes(c *fronts.Call, v fronts.View, about *fronts.About, set fronts.Set, list string) (string, error) {
-	nodes, err := v.Nodes()
-	if err != nil {
-		return "", err
-	}
-	wanted, err := expand(list)
-	if err != nil {
-		return "", fronts.Failf(1, "Node %s not found", list)
-	}
-	for _, name := range wanted {
-		if !slices.ContainsFunc(nodes, func(n *fronts.Node) bool { return n.Name == name }) {
-			fmt.Fprintf(c.Stdout, "Node %s not found\n", name)
-			return "", &fronts.Status{Code: 1}
-		}
-	}
+	nodes, err := shownNodes(c, v, list)
 	var b strings.Builder
 	for _, n := range nodes {
-		if wanted != nil && !slices.Contains(wanted, n.Name) {
-			continue
-		}
 		text := nodeText(n, about)
 		if set.Has("oneliner") {
 			text = strings.Join(strings.Fields(text), " ") + "\n"
 		}
 		b.WriteString(text)
 	}
-	return b.String(), nil
+	return b.String(), err
+}
+
+// shownNodes are the nodes of a list; without one all.
+func shownNodes(c *fronts.Call, v fronts.View, list string) ([]*fronts.Node, error) {
+	nodes, err := v.Nodes()
+	if err != nil {
+		return nil, err
+	}
+	wanted, err := expand(list)
+	if err != nil {
+		return nil, fronts.Failf(1, "Node %s not found", list)
+	}
+	if wanted == nil {
+		return nodes, nil
+	}
+	by := make(map[string]bool)
+	for _, n := range nodes {
+		by[n.Name] = true
+	}
+	is := make(map[string]bool)
+	for _, name := range wanted {
+		if is[name] = true; !by[name] {
+			fmt.Fprintf(c.Stdout, "Node %s not found\n", name)
+			return nil, &fronts.Status{Code: 1}
+		}
+	}
+	return slices.DeleteFunc(nodes, func(n *fronts.Node) bool { return !is[n.Name] }), nil
 }
 
 func nodeText(n *fronts.Node, about *fronts.About) string {
@@ -124,10 +135,10 @@ func nodeText(n *fronts.Node, about *fronts.About) string {
 	features := orNull(strings.Join(n.Features, ","))
 	line("AvailableFeatures=%s", features)
 	line("ActiveFeatures=%s", features)
-	line("Gres=%s", gres(n.GPUs))
+	line("Gres=%s", gres(n))
 	line("NodeAddr=%s NodeHostName=%s ", n.Name, n.Name)
 	line("RealMemory=%d AllocMem=%d FreeMem=N/A Sockets=%d Boards=1", n.Mem/1024, n.MemUsed/1024, n.CPUs)
-	line("State=%s ThreadsPerCore=1 TmpDisk=%d Weight=1 Owner=N/A MCS_label=N/A", nodeStateLong(n), n.Disk/1024)
+	line("State=%s ThreadsPerCore=1 TmpDisk=%d Weight=%d Owner=N/A MCS_label=N/A", nodeStateLong(n), n.Disk/1024, weight(n))
 	line("Partitions=%s ", cmp.Or(n.Queue, about.Partition))
 	line("BootTime=None SlurmdStartTime=None")
 	line("CfgTRES=cpu=%d,mem=%s,billing=%d", n.CPUs, memory(n.Mem), n.CPUs)

@@ -287,8 +287,8 @@ var nodeFields = fields[*nodeGroup]{
 	{'C', "CPUsState", "CPUS(A/I/O/T)", (*nodeGroup).cpus},
 	{'c', "CPUs", "CPUS", nodeText1(func(n *fronts.Node) string { return number(n.CPUs) })},
 	{'m', "Memory", "MEMORY", nodeText1(func(n *fronts.Node) string { return number(int(n.Mem / 1024)) })},
-	{'G', "Gres", "GRES", nodeText1(func(n *fronts.Node) string { return gres(n.GPUs) })},
-	{0, "GresUsed", "GRES_USED", nodeText1(func(n *fronts.Node) string { return fmt.Sprintf("gpu:%d", n.GPUsUsed) })},
+	{'G', "Gres", "GRES", nodeText1(gres)},
+	{0, "GresUsed", "GRES_USED", nodeText1(gresUsed)},
 	{'f', "Features", "AVAIL_FEATURES", nodeText1(func(n *fronts.Node) string { return orNull(strings.Join(n.Features, ",")) })},
 	{'b', "features_act", "ACTIVE_FEATURES", nodeText1(func(n *fronts.Node) string { return orNull(strings.Join(n.Features, ",")) })},
 	{'E', "Reason", "REASON", nodeText1(func(n *fronts.Node) string { return cmp.Or(n.Reason, "none") })},
@@ -304,8 +304,8 @@ var nodeFields = fields[*nodeGroup]{
 	{'Y', "Cores", "CORES", say("1")},
 	{'Z', "Threads", "THREADS", say("1")},
 	{'z', "SocketCoreThread", "S:C:T", nodeText1(func(n *fronts.Node) string { return fmt.Sprintf("%d:1:1", n.CPUs) })},
-	{'d', "Disk", "TMP_DISK", say("0")},
-	{'w', "Weight", "WEIGHT", say("1")},
+	{'d', "Disk", "TMP_DISK", nodeText1(func(n *fronts.Node) string { return number(int(n.Disk / 1024)) })},
+	{'w', "Weight", "WEIGHT", nodeText1(func(n *fronts.Node) string { return number(weight(n)) })},
 	{'s', "Size", "JOB_SIZE", say("1-infinite")},
 	{'r', "Root", "ROOT", say("no")},
 	{'h', "OverSubscribe", "OVERSUBS", say("NO")},
@@ -326,17 +326,30 @@ var nodeFields = fields[*nodeGroup]{
 	{'v', "Version", "VERSION", say(strings.TrimPrefix(version, "slurm "))},
 }
 
+// sinfoJSON writes the nodes of some lines as --json has them, each once.
 func sinfoJSON(c *fronts.Call, groups []*nodeGroup) error {
 	nodes := []map[string]any{}
+	seen := make(map[string]bool)
 	for _, g := range groups {
 		for _, n := range g.nodes {
-			state := strings.Split(nodeStateLong(n), "+")
-			nodes = append(nodes, map[string]any{"name": n.Name, "hostname": n.Name, "address": n.Name, "state": strings.ToLower(state[0]), "state_flags": state[1:], "cpus": n.CPUs, "temporary_disk": n.Disk / 1024,
-				"alloc_cpus": n.CPUsUsed, "idle_cpus": n.CPUs - n.CPUsUsed, "real_memory": n.Mem / 1024, "alloc_memory": n.MemUsed / 1024, "features": strings.Join(n.Features, ","),
-				"gres": emptyIfNull(gres(n.GPUs)), "reason": n.Reason, "partitions": []string{g.partition}})
+			if !seen[n.Name] {
+				seen[n.Name] = true
+				nodes = append(nodes, nodeJSON(n, g.partition))
+			}
 		}
 	}
+	return nodesJSON(c, nodes)
+}
+
+func nodesJSON(c *fronts.Call, nodes []map[string]any) error {
 	return writeJSON(c, map[string]any{"meta": newHead(), "errors": []string{}, "nodes": nodes})
+}
+
+func nodeJSON(n *fronts.Node, partition string) map[string]any {
+	state := strings.Split(nodeStateLong(n), "+")
+	return map[string]any{"name": n.Name, "hostname": n.Name, "address": n.Name, "state": strings.ToLower(state[0]), "state_flags": state[1:], "cpus": n.CPUs, "temporary_disk": n.Disk / 1024,
+		"alloc_cpus": n.CPUsUsed, "idle_cpus": n.CPUs - n.CPUsUsed, "real_memory": n.Mem / 1024, "alloc_memory": n.MemUsed / 1024, "features": strings.Join(n.Features, ","), "weight": weight(n),
+		"gres": emptyIfNull(gres(n)), "gres_used": emptyIfNull(gresUsed(n)), "reason": n.Reason, "partitions": []string{partition}}
 }
 
 // sacctmgr answers what is asked of accounts: each job's own is all there is.

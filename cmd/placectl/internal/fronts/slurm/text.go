@@ -106,11 +106,3 @@ func elements(list []int, limit int) string {
 	}
 	return b.String()
 }
-
-// gres writes how many GPUs there are.
-func gres(n int) string {
-	if n == 0 {
-		return "(null)"
-	}
-	return fmt.Sprintf("gpu:%d", n)
-}
