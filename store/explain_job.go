@@ -1,6 +1,7 @@
 package store
 
 import (
+	"errors"
 	"strconv"
 	"strings"
 	"time"
@@ -207,4 +208,110 @@ func noStart(job string, p Prospect) error {
 		}
 	}
 	return r
+}
+
+// Next reports whether a job's turn is next: whether of the jobs that wait for neither a
+// time nor another job, and may run at all, it is the first. Asked of a few jobs the queue is
+// read no further than to one that is before them.
+func (o *Outlook) Next(j *Job) (bool, error) {
+	if o.first == nil {
+		set, err := o.tx.settings()
+		if err != nil {
+			return false, err
+		}
+		if set.JobPriority != "" && o.scans < fewScans {
+			r := j.row()
+			return o.leads(&r)
+		}
+		first, err := o.foremost(set.JobPriority != "")
+		if err != nil {
+			return false, err
+		}
+		o.first = &first
+	}
+	return *o.first == j.ID, nil
+}
+
+// fewScans is how often the queue is read for one job, before it is for all of them.
+const fewScans = 3
+
+// ready reports whether a job's turn may come.
+func (o *Outlook) ready(j *row.Job) (bool, error) {
+	if j.State != JobQueued && j.State != JobReserved || j.Never || j.Begin > o.tx.now {
+		return false, nil
+	}
+	waitsFor, err := o.tx.waiting().ready(j)
+	if errors.Is(err, errUnmet) {
+		return false, nil
+	}
+	return waitsFor == "", err
+}
+
+// eachReady calls fn for the jobs whose turn may come, in the order in which the queue is
+// kept, until it returns false.
+func (o *Outlook) eachReady(fn func(*row.Job) (bool, error)) error {
+	ws := o.tx.waiting()
+	return ws.file.Each(row.Waiting, nil, func(key, _ []byte) (bool, error) {
+		j, err := ws.byKey(key)
+		if err != nil {
+			return false, err
+		}
+		if ok, err := o.ready(j); !ok || err != nil {
+			return err == nil, err
+		}
+		return fn(j)
+	})
+}
+
+// leads reports whether by job_priority no job whose turn may come is before another.
+func (o *Outlook) leads(j *row.Job) (bool, error) {
+	if ok, err := o.ready(j); !ok || err != nil {
+		return false, err
+	}
+	by, err := o.tx.waiting().order(nil)
+	if err != nil {
+		return false, err
+	}
+	value, err := by.of(j)
+	if err != nil {
+		return false, err
+	}
+	leads := func(v float64, id uint64) bool { return v < value || v == value && id >= j.ID }
+	if o.rival.ID != 0 && !leads(o.rival.Value, o.rival.ID) {
+		return false, nil
+	}
+	o.scans++
+	ok := true
+	err = o.eachReady(func(other *row.Job) (bool, error) {
+		v, err := by.of(other)
+		if ok = leads(v, other.ID); !ok {
+			o.rival.Value, o.rival.ID = v, other.ID
+		}
+		return ok, err
+	})
+	return ok, err
+}
+
+// foremost is the number of the first job whose turn may come, by job_priority or as the
+// queue is kept; 0 for none.
+func (o *Outlook) foremost(prioritised bool) (first uint64, err error) {
+	var by *order
+	if prioritised {
+		if by, err = o.tx.waiting().order(nil); err != nil {
+			return 0, err
+		}
+	}
+	var most float64
+	err = o.eachReady(func(j *row.Job) (bool, error) {
+		if by == nil {
+			first = j.ID
+			return false, nil
+		}
+		v, err := by.of(j)
+		if first == 0 || v > most || v == most && j.ID < first {
+			first, most = j.ID, v
+		}
+		return true, err
+	})
+	return first, err
 }

@@ -28,6 +28,12 @@ type Outlook struct {
 	asked    row.Job           // who was asked about last
 	delays   bool              // how long a job has waited matters: the setting set_delay
 	shares   *shares.Allotment // nil as long as it was not asked for
+	first    *uint64           // whose turn is next; nil as long as it was not asked for
+	rival    struct {          // a job that is before those that were asked about
+		Value float64
+		ID    uint64
+	}
+	scans int // how often one was looked for
 }
 
 // Wait is what a job waits for before all else.
@@ -87,51 +93,6 @@ func (o *Outlook) Keeps(j *Job) (Prospect, error) {
 	}
 	o.asked = j.row()
 	return o.kept(&o.asked)
-}
-
-// First is the number of the job whose turn is next: the first of the queue that waits for
-// neither a time nor another job, and may run at all; 0 for none. Where no job_priority is
-// set the queue is read no further than to that job.
-func (o *Outlook) First() (first uint64, err error) {
-	ws := o.tx.waiting()
-	may := func(j *row.Job) (bool, error) {
-		if j.State != JobQueued && j.State != JobReserved || j.Never || j.Begin > o.tx.now {
-			return false, nil
-		}
-		waitsFor, err := ws.ready(j)
-		if errors.Is(err, errUnmet) {
-			return false, nil
-		}
-		return waitsFor == "", err
-	}
-	set, err := o.tx.settings()
-	if err != nil {
-		return 0, err
-	}
-	if set.JobPriority == "" {
-		err = ws.file.Each(row.Waiting, nil, func(key, _ []byte) (bool, error) {
-			j, err := ws.byKey(key)
-			if err != nil {
-				return false, err
-			}
-			ok, err := may(j)
-			if ok {
-				first = j.ID
-			}
-			return !ok, err
-		})
-		return first, err
-	}
-	line, err := ws.line()
-	if err != nil {
-		return 0, err
-	}
-	for _, j := range line {
-		if ok, err := may(j); ok || err != nil {
-			return j.ID, err
-		}
-	}
-	return 0, nil
 }
 
 // decided is the prospect of a job that is neither held nor queued.

@@ -58,11 +58,7 @@ func (ps Priorities) Of(j *Job) (value float64, parts []placer.Term, err error) 
 		v := float64(j.Priority)
 		return v, []placer.Term{{Text: placer.DefaultJobPriority, Value: v}}, nil
 	}
-	line, err := ps.tx.waiting().kept()
-	if err != nil {
-		return 0, nil, err
-	}
-	o, err := ps.tx.waiting().order(line)
+	o, err := ps.tx.waiting().order(nil)
 	if err != nil {
 		return 0, nil, err
 	}
@@ -110,7 +106,8 @@ type order struct {
 	ages    bool                 // it speaks of how long jobs have waited
 }
 
-// order is the order of jobs, with these waiting. It is made once in a transaction.
+// order is the order of jobs, with these waiting; nil: with all that wait, who are read where
+// the expression speaks of them. It is made once in a transaction.
 func (ws waiting) order(line []*row.Job) (*order, error) {
 	tx := ws.Tx
 	if tx.loaded.order != nil {
@@ -197,6 +194,11 @@ func (o *order) use(line []*row.Job) error {
 	})
 	if err != nil {
 		return err
+	}
+	if line == nil {
+		if line, err = o.tx.waiting().kept(); err != nil {
+			return err
+		}
 	}
 	for _, j := range line {
 		o.Use.Waits(j.Account, j.User)

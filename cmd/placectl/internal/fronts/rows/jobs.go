@@ -218,24 +218,15 @@ func (v *View) why(j *store.Job, out *fronts.Job) (err error) {
 	case out.Wait == fronts.ForTurn && j.Reservation != "":
 		out.Wait = fronts.ForReservation
 	case out.Wait == fronts.ForTurn && p.Wait != store.WaitsClass:
-		first, err := v.next()
+		next, err := v.look.Next(j)
 		if err != nil {
 			return err
 		}
-		if first == j.ID {
+		if next {
 			out.Wait = fronts.ForRoom
 		}
 	}
 	return nil
-}
-
-// next is the job whose turn is first.
-func (v *View) next() (first uint64, err error) {
-	if !v.looked {
-		v.first, err = v.look.First()
-		v.looked = err == nil
-	}
-	return v.first, err
 }
 
 // LineVariable is the variable that keeps the command line that submitted a job.

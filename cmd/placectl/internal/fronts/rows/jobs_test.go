@@ -107,17 +107,38 @@ func TestWhoIsNext(t *testing.T) {
 		if fmt.Sprint(got) != fmt.Sprint([]uint64{want}) && (want != 0 || len(got) > 0) {
 			t.Fatalf("%v wait for room, not %d", got, want)
 		}
+		// Who is asked about alone is compared with the others, and not put in order.
+		for id := uint64(1); id <= 13; id++ {
+			err := db.View(func(tx *store.Tx) error {
+				v := &View{Tx: tx}
+				return v.Jobs(fronts.Selection{IDs: []uint64{id}, Why: true}, func(j *fronts.Job) error {
+					if (j.Wait == fronts.ForRoom) != (j.ID == want) {
+						t.Fatalf("job %d alone waits for %d, and %d is next", j.ID, j.Wait, want)
+					}
+					return nil
+				})
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
 	})
 }
 
 // BenchmarkWaiting asks what one job waits for that is the last of many: as squeue -j does,
 // it costs the same however many there are.
 func BenchmarkWaiting(b *testing.B) {
-	for _, many := range []int{10, 1000, 10_000} {
-		b.Run(fmt.Sprint(many), func(b *testing.B) {
+	for _, c := range []struct {
+		order string
+		many  int
+	}{{"", 10}, {"", 1000}, {"", 10_000}, {"PRIORITY + AGE/3600", 10_000}} {
+		b.Run(fmt.Sprint(c.order, "/", c.many), func(b *testing.B) {
 			last := uint64(0)
 			db := busy(b, func(tx *store.Tx) error {
-				for range many {
+				if err := tx.Configure("job_priority", c.order); err != nil {
+					return err
+				}
+				for range c.many {
 					jobs, err := tx.Submit(store.Submission{Request: placer.Request{Select: "1:ncpus=1", Walltime: time.Hour, User: "ann"}, Command: []string{"true"}})
 					if err != nil {
 						return err

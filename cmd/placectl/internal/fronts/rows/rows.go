@@ -23,8 +23,6 @@ type View struct {
 	look    *store.Outlook
 	selects map[string]*demand
 	limits  map[uint64]int64 // how many jobs of an array may run at once, of those for which somebody has said so
-	first   uint64           // of those that wait for room, the one whose turn is next
-	looked  bool
 }
 
 // About is what is known of the whole.
