@@ -180,9 +180,11 @@ func (m *mapping) freeAtoms(c *collector, cands [][]index.Candidate) []*atom {
 			}
 		}
 		for _, class := range []index.Class{index.Later, index.Free} {
-			for it := c.classAt(b, class).Iterator(); it.HasNext(); {
+			nodes := c.classAt(b, class)
+			unsure := c.unsure(b, class)
+			for it := nodes.Iterator(); it.HasNext(); {
 				node := it.Next()
-				if class == index.Later && !c.fits(node) {
+				if !c.fits(node, class, unsure) {
 					continue
 				}
 				per := make([]int, len(cands))

@@ -24,7 +24,7 @@ func (s *Snapshot) Place(a Ask, at int64) (*Plan, error) {
 	if held = m.heldBack(at, true); held != nil {
 		return nil, cmp.Or(m.never(), error(held))
 	}
-	plan, short, err := m.place(at, s.endedBy(at))
+	plan, short, err := m.place(at, m.endedBy(at))
 	switch {
 	case err != nil:
 		return nil, err
@@ -47,22 +47,27 @@ func (s *Snapshot) Place(a Ask, at int64) (*Plan, error) {
 }
 
 // manyReleases is from how many on they are not gone through: of nodes of which so many
-// are given back, some are soon found by the calendar.
-const manyReleases = 1024
+// are given back, some are soon found by the calendar. On the bucket path fewReleases are
+// enough for that, as long as little is planned (see planned).
+const (
+	fewReleases  = 64
+	manyReleases = 1024
+)
 
 // endedBy is the nodes that are busy now and given back by an instant, nil for now. Where
 // that is many it is all nodes: the calendar says which are.
-func (s *Snapshot) endedBy(at int64) *roaring.Bitmap {
-	if at <= s.Now {
+func (m *mapping) endedBy(at int64) *roaring.Bitmap {
+	if at <= m.Now {
 		return nil
 	}
 	ended, releases := roaring.New(), 0
-	for t, nodes := range s.Releases(s.Now) {
+	for t, nodes := range m.Releases(m.Now) {
 		if t > at {
 			break
 		}
-		if releases++; releases > manyReleases {
-			return s.anyEnded()
+		releases++
+		if releases > manyReleases || releases == fewReleases && m.path == BucketPath && m.planned() != nil {
+			return m.anyEnded()
 		}
 		ended.AddMany(nodes)
 	}
@@ -125,9 +130,13 @@ type mapping struct {
 	room     [1][]index.Candidate
 	order    ordering // see exact.go
 	searching
-	path    Path
-	nodes   *roaring.Bitmap // that serve any chunk; nil until they are asked for
-	*byNode                 // nil on the bucket path
+	path  Path
+	nodes *roaring.Bitmap // that serve any chunk; nil until they are asked for
+
+	plannedNodes *roaring.Bitmap // see planned
+	plannedAsked bool
+
+	*byNode // nil on the bucket path
 }
 
 // byNode is what the node path knows of a request besides.

@@ -23,8 +23,9 @@ type collector struct {
 }
 
 // classes are the nodes of a bucket that are free, and free for a while, at a
-// later instant.
-type classes struct{ free, later *roaring.Bitmap }
+// later instant. Of those of free that are in unsure, which may be nil, the calendar is
+// to say whether they are given back by then: that is looked up when their turn comes.
+type classes struct{ free, later, unsure *roaring.Bitmap }
 
 // shortfall is a chunk for which too few nodes were found, and the candidates
 // that were gone through.
@@ -138,7 +139,8 @@ func (c *collector) fromClass(picks []Pick, found, need int, cand index.Candidat
 		return picks, found
 	}
 	per := min(c.perNode(cand.Cells[0]), need)
-	if class == index.Free && need-found <= per && len(cand.Cells) == 1 {
+	unsure := c.unsure(cand.Bucket, class)
+	if class == index.Free && need-found <= per && len(cand.Cells) == 1 && unsure == nil {
 		return append(picks, Pick{Node: nodes.Minimum(), Chunks: int32(per), Class: class, Bucket: cand.Bucket}), found + per
 	}
 	if class == index.Free && picks == nil {
@@ -153,7 +155,7 @@ func (c *collector) fromClass(picks []Pick, found, need int, cand index.Candidat
 			return picks, found
 		}
 		for _, node := range c.buf[:n] {
-			if class == index.Later && !c.fits(node) {
+			if !c.fits(node, class, unsure) {
 				continue
 			}
 			if len(cand.Cells) > 1 {
@@ -176,9 +178,13 @@ func (c *collector) perNodeOf(cand index.Candidate, node uint32) int {
 	return 0
 }
 
-// fits is the later test: nothing begins on the node before the end. Equality
+// fits is the test of a node that is looked at: of a free one that it was given back, if
+// that is unsure; of a later one that nothing begins on it before the end. Equality
 // fits. Whole blocks of nodes are told apart by how far they reach.
-func (c *collector) fits(node uint32) bool {
+func (c *collector) fits(node uint32, class index.Class, unsure *roaring.Bitmap) bool {
+	if class == index.Free {
+		return unsure == nil || !unsure.Contains(node) || c.Calendar.FreeThrough(node, c.at, timeline.Forever)
+	}
 	if c.swept != nil {
 		return true
 	}
@@ -225,6 +231,15 @@ func (c *collector) classAt(b *index.Bucket, class index.Class) *roaring.Bitmap 
 	return then.later
 }
 
+// unsure is the nodes of a class of a bucket for which fits has to ask the calendar
+// whether they are given back, nil for none.
+func (c *collector) unsure(b *index.Bucket, class index.Class) *roaring.Bitmap {
+	if then := c.then[b.ID]; then != nil && class == index.Free {
+		return then.unsure
+	}
+	return nil
+}
+
 // classesThen sorts a bucket's nodes at a later instant. The nodes given back by
 // then join: as free ones where nothing follows, else as later ones. A node that
 // is free now and not given back by then still has its plans ahead of it.
@@ -237,6 +252,10 @@ func (c *collector) classesThen(b *index.Bucket) *classes {
 	out := &classes{free: c.Index.Nodes(b, index.Free), later: c.Index.Nodes(b, index.Later)}
 	back := roaring.And(c.Index.Nodes(b, index.Busy), c.ended)
 	back.Or(roaring.And(out.later, c.ended))
+	if out.unsure = c.unplanned(back); out.unsure != nil {
+		back.AndNot(out.unsure)
+		out.free = roaring.Or(out.free, out.unsure)
+	}
 	free := c.Calendar.FreeThroughout(back, c.at, timeline.Forever)
 	if back.AndNot(free); !back.IsEmpty() {
 		out.later = roaring.Or(out.later, back)
@@ -246,6 +265,37 @@ func (c *collector) classesThen(b *index.Bucket) *classes {
 		out.later = roaring.AndNot(out.later, free)
 	}
 	return out
+}
+
+// unplanned is those of some nodes on which nothing begins any more, so that they are free
+// for good once they are given back. It is nil where it was listed which are given back by
+// the instant, and where much is planned: all of them are looked up then.
+func (c *collector) unplanned(nodes *roaring.Bitmap) *roaring.Bitmap {
+	if c.ended.GetCardinality() < uint64(c.Index.Limits().Nodes) {
+		return nil
+	}
+	planned := c.planned()
+	if planned == nil {
+		return nil
+	}
+	return roaring.AndNot(nodes, planned)
+}
+
+// planned is the nodes of all that is planned, nil where that is much or nobody knows.
+func (m *mapping) planned() *roaring.Bitmap {
+	if m.plannedAsked || m.Planned == nil {
+		return m.plannedNodes
+	}
+	m.plannedAsked = true
+	nodes, changes := roaring.New(), 0
+	for _, list := range m.Planned(0) {
+		if changes++; changes > manyReleases {
+			return nil
+		}
+		nodes.AddMany(list)
+	}
+	m.plannedNodes = nodes
+	return nodes
 }
 
 // take keeps the collected nodes, which lie bucket by bucket, from the chunks

@@ -1,6 +1,7 @@
 package placer
 
 import (
+	"iter"
 	"testing"
 
 	"github.com/RoaringBitmap/roaring/v2"
@@ -9,7 +10,8 @@ import (
 )
 
 // TestAnyEnded: a plan for a later instant is the same whether the nodes that are given
-// back by then are told, or left to the calendar.
+// back by then are told, or left to the calendar, and there whether or not what is planned
+// is known by time.
 func TestAnyEnded(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := drawCluster(t)
@@ -17,8 +19,11 @@ func TestAnyEnded(t *testing.T) {
 			c.disturb(t)
 			a := c.drawAsk(t)
 			at := c.Now + rapid.Int64Range(1, 20).Draw(t, "after")
-			var plans [2]*Plan
-			for i, ended := range []*roaring.Bitmap{c.endedBy(at), c.anyEnded()} {
+			var plans [3]*Plan
+			for i, ended := range []*roaring.Bitmap{(&mapping{Snapshot: c.Snapshot}).endedBy(at), c.anyEnded(), c.anyEnded()} {
+				if c.Planned = nil; i == 2 {
+					c.Planned = c.pending
+				}
 				var m mapping
 				if err := m.prepare(c.Snapshot, a); err != nil {
 					break
@@ -29,18 +34,33 @@ func TestAnyEnded(t *testing.T) {
 				}
 				plans[i] = plan
 			}
-			if (plans[0] == nil) != (plans[1] == nil) {
-				t.Fatalf("told: %v, by the calendar: %v", plans[0], plans[1])
+			for _, plan := range plans[1:] {
+				if (plans[0] == nil) != (plan == nil) {
+					t.Fatalf("told: %v, by the calendar: %v", plans[0], plan)
+				}
+				if plan == nil {
+					continue
+				}
+				if diff := gocmp.Diff(numbersOf(picksOf(plans[0])), numbersOf(picksOf(plan))); diff != "" {
+					t.Fatalf("(-told +by the calendar)\n%s", diff)
+				}
 			}
-			if plans[0] == nil {
-				continue
-			}
-			if diff := gocmp.Diff(numbersOf(picksOf(plans[0])), numbersOf(picksOf(plans[1]))); diff != "" {
-				t.Fatalf("(-told +by the calendar)\n%s", diff)
-			}
-			if rapid.Bool().Draw(t, "reserve") {
+			if plans[0] != nil && rapid.Bool().Draw(t, "reserve") {
 				c.reserve(t, plans[0])
 			}
 		}
 	})
+}
+
+// pending lists what is to begin on nodes: an instant and a node each.
+func (c *cluster) pending(int64) iter.Seq2[int64, []uint32] {
+	return func(yield func(int64, []uint32) bool) {
+		for _, n := range c.nodes {
+			for _, b := range c.Calendar.At(n.Number) {
+				if b.Start > c.Now && !yield(b.Start, []uint32{n.Number}) {
+					return
+				}
+			}
+		}
+	}
 }

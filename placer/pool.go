@@ -208,7 +208,7 @@ func (s *Snapshot) Candidates(a Ask, at int64) ([]uint32, error) {
 		return nil, err
 	}
 	var out []uint32
-	for _, one := range m.seek(at, s.endedBy(at), false).pool(m.whole) {
+	for _, one := range m.seek(at, m.endedBy(at), false).pool(m.whole) {
 		out = append(out, one.node)
 	}
 	return out, s.orFailure(nil)

@@ -25,7 +25,7 @@ func TestGroupsInOrder(t *testing.T) {
 		if err := m.prepare(c.Snapshot, c.a); err != nil || m.path == BucketPath || len(m.sets) > 0 {
 			return
 		}
-		s := m.seek(c.at, c.endedBy(c.at), false)
+		s := m.seek(c.at, m.endedBy(c.at), false)
 		order := s.inGroups(m.whole)
 		if order == nil {
 			return
