@@ -11,6 +11,7 @@ import (
 	"os"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/placectl/placectl/store/internal/replica"
 )
@@ -45,6 +46,8 @@ type driver struct {
 	unsure   map[[16]byte]bool     // entries of which a copy may be under way
 	deposits map[[16]byte]*deposit // parts of entries that are not put yet
 	places   map[*place]bool       // in the line, kept alive
+	lease    int64                 // for places that are taken soon, 0: none
+	granted  time.Time             // when it was, at the latest
 	leaving  sync.WaitGroup        // of those that are given up
 }
 

@@ -7,6 +7,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -28,6 +29,7 @@ type fake struct {
 	user     string
 	tokens   map[string]bool
 	noSpace  bool
+	older    *fake // what a member's own state shows until somebody reads it twice, nil: the newest
 	now      func() time.Time
 }
 
@@ -99,6 +101,10 @@ func (f *fake) answer(r *http.Request, body []byte) (any, *refusal) {
 		if err := json.Unmarshal(body, &t); err != nil {
 			return nil, &refusal{codeInvalid, err.Error()}
 		}
+		if old := f.older; old != nil && len(t.Then) > 0 && t.Then[0].Range != nil && t.Then[0].Range.Serializable {
+			f.older = nil
+			return old.transact(t)
+		}
 		return f.transact(t)
 	case "/v3/kv/range":
 		var q ranged
@@ -167,6 +173,13 @@ func (f *fake) expire() {
 			}
 		}
 	}
+}
+
+// lag lets the next who reads a member's own state see it as it is now, whatever comes.
+func (f *fake) lag() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.older = &fake{revision: f.revision, pairs: maps.Clone(f.pairs)}
 }
 
 func (f *fake) stir() {
@@ -335,9 +348,9 @@ func (f *fake) transact(t transaction) (any, *refusal) {
 func (f *fake) watch(w http.ResponseWriter, r *http.Request, _ []byte) {
 	send := func(s string) { fmt.Fprintln(w, s); w.(http.Flusher).Flush() }
 	f.mu.Lock()
-	changed := f.changed
+	changed, revision := f.changed, f.revision
 	f.mu.Unlock()
-	send(`{"result":{"created":true}}`)
+	send(fmt.Sprintf(`{"result":{"header":{"revision":"%d"},"created":true}}`, revision))
 	for {
 		select {
 		case <-r.Context().Done():
@@ -350,10 +363,10 @@ func (f *fake) watch(w http.ResponseWriter, r *http.Request, _ []byte) {
 		}
 		f.mu.Lock()
 		moved := f.changed != changed
-		changed = f.changed
+		changed, revision = f.changed, f.revision
 		f.mu.Unlock()
 		if moved {
-			send(`{"result":{"events":[{}]}}`)
+			send(fmt.Sprintf(`{"result":{"header":{"revision":"%d"},"events":[{}]}}`, revision))
 		}
 	}
 }

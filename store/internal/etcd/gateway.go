@@ -151,6 +151,28 @@ func (g *gateway) read(ctx context.Context, path string, in, out any) error {
 	return nil
 }
 
+// anyMember stands for no member in particular.
+const anyMember = -1
+
+// readFrom carries out a transaction that reads at one member, and nowhere else. There
+// is no answer where it fails.
+func (g *gateway) readFrom(ctx context.Context, member int, t transaction, out *transactionAnswer) error {
+	body, err := json.Marshal(t)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, askNext)
+	defer cancel()
+	got, err := g.exchange(ctx, http.MethodPost, g.members[member]+"/v3/kv/txn", body)
+	if err == nil {
+		err = json.Unmarshal(got, out)
+	}
+	if err != nil {
+		*out = transactionAnswer{}
+	}
+	return err
+}
+
 // post sends bytes to one member after the other until one answers. copies: one has, and
 // others have them, too, and may carry them out yet.
 func (g *gateway) post(ctx context.Context, path string, body []byte) (got []byte, copies bool, err error) {

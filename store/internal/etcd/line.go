@@ -28,39 +28,110 @@ type place struct {
 	key     []byte
 	created int64 // revision
 	lease   int64
+	doubled bool // a copy of what put the key may be carried out yet
 	once    sync.Once
 	left    chan struct{}
 }
 
-// enter takes the last place in the line.
-func (d *driver) enter(ctx context.Context) (*place, error) {
-	lease, err := d.grant(ctx, placeLease)
-	if err != nil {
-		return nil, err
+// standing is what one in the line sees: the log, and who is before.
+type standing struct {
+	described
+	revision int64  // of etcd, when it looked
+	before   []byte // the key before its own, nil where that is the first
+	waited   bool
+}
+
+// enter takes the last place in the line, and looks around from there in the same step. A
+// lease is good for all places that are taken soon after it was granted.
+func (d *driver) enter(ctx context.Context, at replica.Position) (*place, *standing, error) {
+	for try := 0; ; try++ {
+		lease, err := d.placesLease(ctx)
+		if err != nil {
+			return nil, nil, err
+		}
+		p, s, err := d.enterBy(ctx, at, lease)
+		if err == nil {
+			d.mu.Lock()
+			d.places[p] = true
+			d.mu.Unlock()
+			go p.stay()
+			return p, s, nil
+		}
+		// Whether the key was put is not known: another lease, and this one runs out.
+		d.forgetLease(lease)
+		if r := new(refusal); try > 0 || !errors.As(err, &r) || r.Code != codeNotFound {
+			return nil, nil, d.explain(err)
+		}
 	}
+}
+
+// enterBy puts a key of the line under a lease.
+func (d *driver) enterBy(ctx context.Context, at replica.Position, lease int64) (*place, *standing, error) {
 	var id [8]byte
 	_, _ = rand.Read(id[:]) // it never fails
 	p := &place{d: d, key: d.keys.place(id), lease: lease, left: make(chan struct{})}
-	find := reading(ranged{Key: p.key, KeysOnly: true})
+	from, end := d.keys.line()
+	mine := reading(ranged{Key: p.key, KeysOnly: true})
 	t := transaction{
-		If:   []comparison{absent(p.key, nil)},
-		Then: []operation{{Put: &put{Key: p.key, Lease: lease}}, find},
-		Else: []operation{{Range: &ranged{Key: p.key, KeysOnly: true}}, find}, // a copy of this request was first
+		If: []comparison{absent(p.key, nil)},
+		Then: append(d.tailReads(at.N), operation{Put: &put{Key: p.key, Lease: lease}},
+			reading(ranged{Key: from, End: end, KeysOnly: true, Order: "DESCEND", By: targetCreated, Limit: 2})),
+		Else: []operation{mine}, // a copy of this request was first
 	}
 	var a transactionAnswer
-	if err := d.read(ctx, "/v3/kv/txn", t, &a); err != nil {
-		return nil, d.explain(err)
+	err := d.call(ctx, "/v3/kv/txn", t, &a)
+	if p.doubled = errors.Is(err, errCopies); err != nil && (!p.doubled || !a.answered()) {
+		if errors.Is(err, replica.ErrLost) {
+			err = fmt.Errorf("%w: %v", replica.ErrAway, cause(err))
+		}
+		return nil, nil, err
 	}
-	if in := a.ranges(1); len(in.Pairs) == 1 {
-		p.created = in.Pairs[0].Created
-	} else {
-		return nil, fmt.Errorf("%w: a place in the line was not found again", replica.ErrAway)
+	if !a.Succeeded {
+		if in := a.ranges(0); len(in.Pairs) == 1 {
+			p.created = in.Pairs[0].Created
+			return p, nil, nil
+		}
+		return nil, nil, fmt.Errorf("%w: a place in the line was not found again", replica.ErrAway)
+	}
+	last := a.ranges(tailRanges + 1).Pairs
+	if len(last) == 0 || !bytes.Equal(last[0].Key, p.key) {
+		return nil, nil, fmt.Errorf("%w: a place in the line was not found again", replica.ErrAway)
+	}
+	p.created = last[0].Created
+	s := &standing{revision: a.Header.Revision}
+	if len(last) > 1 {
+		s.before = last[1].Key
+	}
+	s.described, err = describe(a)
+	return p, s, err
+}
+
+// placesLease is the lease for a place that is taken now.
+func (d *driver) placesLease(ctx context.Context) (int64, error) {
+	d.mu.Lock()
+	lease, age := d.lease, time.Since(d.granted)
+	d.mu.Unlock()
+	if lease != 0 && age < renewPlace {
+		return lease, nil
+	}
+	began := time.Now()
+	lease, err := d.grant(ctx, placeLease)
+	if err != nil {
+		return 0, err
 	}
 	d.mu.Lock()
-	d.places[p] = true
-	d.mu.Unlock()
-	go p.stay()
-	return p, nil
+	defer d.mu.Unlock()
+	d.lease, d.granted = lease, began
+	return lease, nil
+}
+
+// forgetLease lets the next place have another lease.
+func (d *driver) forgetLease(lease int64) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.lease == lease {
+		d.lease = 0
+	}
 }
 
 // stay renews the lease until the place is given up. A lease that runs out all the same
@@ -84,7 +155,13 @@ func (p *place) stay() {
 }
 
 // given says that the place is given up: its key was deleted.
-func (p *place) given() (first bool) {
+func (p *place) given() {
+	if p.end() && p.doubled {
+		p.behind(p.remove) // or a copy would bring it back
+	}
+}
+
+func (p *place) end() (first bool) {
 	p.once.Do(func() {
 		first = true
 		close(p.left)
@@ -97,38 +174,53 @@ func (p *place) given() (first bool) {
 
 // Leave gives the place up; Close waits until that is done.
 func (p *place) Leave() {
-	p.d.leaving.Add(1)
-	if !p.given() {
-		p.d.leaving.Done()
-		return
+	if p.end() {
+		p.behind(p.remove)
 	}
-	go func() {
-		defer p.d.leaving.Done()
+}
+
+// behind does something behind the caller's back, within a time.
+func (p *place) behind(do func(context.Context)) {
+	p.d.leaving.Go(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), leaveWithin)
 		defer cancel()
-		_ = p.d.revoke(ctx, p.lease) // else it runs out
-	}()
+		do(ctx)
+	})
+}
+
+// remove takes the key out of the line: with its lease, where a copy of what put it may
+// come yet, and would keep everybody behind it waiting.
+func (p *place) remove(ctx context.Context) {
+	if !p.doubled {
+		var a transactionAnswer
+		if p.d.read(ctx, "/v3/kv/txn", transaction{Then: []operation{deleting(p.key, nil)}}, &a) == nil {
+			return
+		}
+	}
+	p.d.forgetLease(p.lease)
+	_ = p.d.revoke(ctx, p.lease) // else it runs out
 }
 
 // Turn waits in the line, see replica.Log.
 func (d *driver) Turn(ctx context.Context, where replica.Place, at replica.Position) (replica.Place, *replica.Tail, error) {
 	mine, _ := where.(*place)
+	var found *standing
 	for {
+		var err error
 		if mine == nil {
-			var err error
-			if mine, err = d.enter(ctx); err != nil {
+			if mine, found, err = d.enter(ctx, at); err != nil {
 				return nil, nil, err
 			}
 		}
-		found, err := d.stand(ctx, mine, at)
+		found, err = d.stand(ctx, mine, at, found)
 		if errors.Is(err, errPlaceLost) {
 			mine.Leave()
-			mine = nil
+			mine, found = nil, nil
 			continue
 		}
 		var tail *replica.Tail
 		if err == nil {
-			tail, err = d.follow(ctx, at, found)
+			tail, err = d.follow(ctx, at, found.described)
 		}
 		if errors.Is(err, errMoved) {
 			tail, err = d.After(ctx, at)
@@ -137,6 +229,7 @@ func (d *driver) Turn(ctx context.Context, where replica.Place, at replica.Posit
 			mine.Leave()
 			return nil, nil, err
 		}
+		tail.Waiting = found.waited
 		return mine, tail, nil
 	}
 }
@@ -144,36 +237,60 @@ func (d *driver) Turn(ctx context.Context, where replica.Place, at replica.Posit
 // errPlaceLost is that a place in the line is there no more.
 var errPlaceLost = errors.New("the place in the line was lost")
 
-// stand waits until nobody is before a place, and returns what it found behind a position
-// then.
-func (d *driver) stand(ctx context.Context, mine *place, at replica.Position) (found described, err error) {
-	ask := func(ctx context.Context) (key []byte, err error) {
-		var a transactionAnswer
-		t := transaction{Then: append(d.tailReads(at.N), reading(ranged{Key: mine.key, KeysOnly: true}), reading(d.lastBefore(mine.created)))}
+// stand waits until nobody is before a place, and returns what is seen from there then.
+func (d *driver) stand(ctx context.Context, mine *place, at replica.Position, s *standing) (*standing, error) {
+	var err error
+	if s == nil {
+		s, err = d.standing(ctx, stir{member: anyMember}, mine, at)
+	}
+	waited := false
+	for err == nil && s.before != nil {
+		waited = true
+		was, seen := s.before, s.revision
+		err = d.watch(ctx, was, func(ctx context.Context, why stir) (bool, error) {
+			var err error
+			why.revision = max(why.revision, seen)
+			s, err = d.standing(ctx, why, mine, at)
+			return err != nil || !bytes.Equal(s.before, was), err
+		})
+	}
+	if err != nil {
+		return nil, err
+	}
+	s.waited = waited
+	return s, nil
+}
+
+// standing looks around from a place. The state of the member that has stirred will do, as
+// soon as it is no older than what was seen before, and than what has stirred: that a member
+// says before it lets others see it.
+func (d *driver) standing(ctx context.Context, why stir, mine *place, at replica.Position) (*standing, error) {
+	t := transaction{Then: append(d.tailReads(at.N), reading(ranged{Key: mine.key, KeysOnly: true}), reading(d.lastBefore(mine.created)))}
+	var a transactionAnswer
+	for range 2 {
+		if why.member == anyMember || d.readFrom(ctx, why.member, t.serializable(), &a) != nil || a.Header.Revision >= why.revision {
+			break
+		}
+		a = transactionAnswer{}
+	}
+	if !a.answered() {
+		a = transactionAnswer{}
 		if err := d.read(ctx, "/v3/kv/txn", t, &a); err != nil {
 			return nil, d.explain(err)
 		}
-		if found, err = describe(a); err != nil {
-			return nil, err
-		}
-		if len(a.ranges(tailRanges).Pairs) == 0 {
-			return nil, errPlaceLost
-		}
-		if before := a.ranges(tailRanges + 1).Pairs; len(before) > 0 {
-			return before[0].Key, nil
-		}
-		return nil, nil
 	}
-	key, err := ask(ctx)
-	for err == nil && key != nil { // until nobody is before, ask again when the last who is may have left
-		was := key
-		err = d.watch(ctx, was, func(ctx context.Context) (bool, error) {
-			var err error
-			key, err = ask(ctx)
-			return !bytes.Equal(key, was), err
-		})
+	s := &standing{revision: a.Header.Revision}
+	var err error
+	if s.described, err = describe(a); err != nil {
+		return nil, err
 	}
-	return found, err
+	if len(a.ranges(tailRanges).Pairs) == 0 {
+		return nil, errPlaceLost
+	}
+	if before := a.ranges(tailRanges + 1).Pairs; len(before) > 0 {
+		s.before = before[0].Key
+	}
+	return s, nil
 }
 
 // lastBefore asks for the last place before a revision.

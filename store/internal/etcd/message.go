@@ -110,12 +110,32 @@ type transaction struct {
 	Else []operation  `json:"failure,omitempty"`
 }
 
+// serializable is a transaction that only reads, of whatever state its member has.
+func (t transaction) serializable() transaction {
+	then := make([]operation, len(t.Then))
+	for i, o := range t.Then {
+		r := *o.Range
+		r.Serializable = true
+		then[i] = reading(r)
+	}
+	return transaction{Then: then}
+}
+
+// revised is the head of an answer: of which revision it is.
+type revised struct {
+	Revision int64 `json:"revision,string"`
+}
+
 type transactionAnswer struct {
-	Succeeded bool `json:"succeeded"`
+	Header    revised `json:"header"`
+	Succeeded bool    `json:"succeeded"`
 	Answers   []struct {
 		Range rangedAnswer `json:"response_range"`
 	} `json:"responses"`
 }
+
+// answered reports whether there is an answer at all.
+func (a transactionAnswer) answered() bool { return a.Header.Revision > 0 }
 
 // ranges is what the reading operations of the branch that was taken found, by place.
 func (a transactionAnswer) ranges(i int) rangedAnswer {

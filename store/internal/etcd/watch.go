@@ -19,7 +19,7 @@ const lookAgain = 2 * time.Second
 
 // Watch returns when head is not at a position.
 func (d *driver) Watch(ctx context.Context, at replica.Position) error {
-	return d.watch(ctx, d.keys.head(), func(ctx context.Context) (bool, error) {
+	return d.watch(ctx, d.keys.head(), func(ctx context.Context, _ stir) (bool, error) {
 		var a rangedAnswer
 		if err := d.read(ctx, "/v3/kv/range", ranged{Key: d.keys.head()}, &a); err != nil {
 			return false, d.explain(err)
@@ -28,23 +28,32 @@ func (d *driver) Watch(ctx context.Context, at replica.Position) error {
 	})
 }
 
+// stir is that a member has said that a key may have changed by a revision of etcd's.
+type stir struct {
+	member   int // anyMember where nobody has said anything
+	revision int64
+}
+
 // watch calls look whenever a key may have changed, until look is content or fails, or the
-// context ends. It looks first when the watch stands, so that no change is missed.
-func (g *gateway) watch(ctx context.Context, key []byte, look func(context.Context) (bool, error)) error {
+// context ends. It looks first when the watch stands, so that no change is missed: etcd says
+// what has changed since a revision, but up to 100 ms late where that was before the watch.
+// look is told why it is called.
+func (g *gateway) watch(ctx context.Context, key []byte, look func(context.Context, stir) (bool, error)) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	stir := make(chan struct{}, 1)
-	go g.streams(ctx, key, stir)
+	stirs := make(chan stir, 1)
+	go g.streams(ctx, key, stirs)
 	tick := time.NewTimer(askNext) // until then the watch stands, as a rule
 	defer tick.Stop()
 	for {
+		why := stir{member: anyMember}
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
-		case <-stir:
+		case why = <-stirs:
 		case <-tick.C:
 		}
-		if done, err := look(ctx); done || err != nil {
+		if done, err := look(ctx, why); done || err != nil {
 			return err
 		}
 		tick.Reset(lookAgain)
@@ -53,14 +62,22 @@ func (g *gateway) watch(ctx context.Context, key []byte, look func(context.Conte
 
 // streams keeps a watch of a key open, at one member after the other, and stirs at
 // everything that it says.
-func (g *gateway) streams(ctx context.Context, key []byte, stir chan<- struct{}) {
+func (g *gateway) streams(ctx context.Context, key []byte, stirs chan stir) {
 	body, err := json.Marshal(map[string]any{"create_request": map[string]any{"key": key}})
 	if err != nil {
 		return
 	}
 	for m := int(g.best.Load()); ctx.Err() == nil; m++ {
-		if err := g.stream(ctx, g.members[m%len(g.members)], body, stir); err != nil && ctx.Err() == nil && g.detail != nil {
-			g.detail(fmt.Sprintf("etcd: %s: watch: %v", g.members[m%len(g.members)], err))
+		member := m % len(g.members)
+		err := g.stream(ctx, member, body, func(revision int64) {
+			select {
+			case <-stirs: // an older one that nobody has looked at
+			default:
+			}
+			stirs <- stir{member, revision}
+		})
+		if err != nil && ctx.Err() == nil && g.detail != nil {
+			g.detail(fmt.Sprintf("etcd: %s: watch: %v", g.members[member], err))
 		}
 		select {
 		case <-ctx.Done():
@@ -69,9 +86,14 @@ func (g *gateway) streams(ctx context.Context, key []byte, stir chan<- struct{})
 	}
 }
 
-// stream reads what one member says of a key, a line for each message.
-func (g *gateway) stream(ctx context.Context, member string, body []byte, stir chan<- struct{}) error {
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, member+"/v3/watch", bytes.NewReader(body))
+// stream reads what one member says of a key, a line for each message: the first is that the
+// watch was created. Who does not say that is left to it.
+func (g *gateway) stream(ctx context.Context, member int, body []byte, say func(revision int64)) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	silent := time.AfterFunc(lookAgain, cancel)
+	defer silent.Stop()
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, g.members[member]+"/v3/watch", bytes.NewReader(body))
 	if err != nil {
 		return err
 	}
@@ -92,8 +114,9 @@ func (g *gateway) stream(ctx context.Context, member string, body []byte, stir c
 		var line struct {
 			Error  *refusal `json:"error"`
 			Result struct {
-				Canceled bool   `json:"canceled"`
-				Reason   string `json:"cancel_reason"`
+				Header   revised `json:"header"`
+				Canceled bool    `json:"canceled"`
+				Reason   string  `json:"cancel_reason"`
 			} `json:"result"`
 		}
 		switch err := lines.Decode(&line); {
@@ -104,9 +127,7 @@ func (g *gateway) stream(ctx context.Context, member string, body []byte, stir c
 		case line.Result.Canceled:
 			return fmt.Errorf("the watch was ended: %s", line.Result.Reason)
 		}
-		select {
-		case stir <- struct{}{}:
-		default: // somebody is to look already
-		}
+		silent.Stop()
+		say(line.Result.Header.Revision)
 	}
 }

@@ -77,7 +77,8 @@ type Tail struct {
 	Snapshot      Position
 	SnapshotBytes int64
 	// Waiting says, of an Append, that it was refused because somebody waits in the line
-	// who comes first: Head may be where the caller stands.
+	// who comes first: Head may be where the caller stands; of a Turn, that somebody came
+	// first.
 	Waiting bool
 }
 

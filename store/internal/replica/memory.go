@@ -221,7 +221,9 @@ func (p *memoryPlace) Leave() {
 // Turn waits in the line, see Log.
 func (m *Memory) Turn(ctx context.Context, place Place, at Position) (Place, *Tail, error) {
 	mine, _ := place.(*memoryPlace)
+	waited := false
 	_ = m.do(func(s *memoryState) (bool, error) {
+		waited = len(s.Line) > 0 && (mine == nil || s.Line[0] < mine.n)
 		if mine != nil && slices.Contains(s.Line, mine.n) {
 			return false, nil
 		}
@@ -239,6 +241,7 @@ func (m *Memory) Turn(ctx context.Context, place Place, at Position) (Place, *Ta
 		mine.Leave()
 		return nil, nil, err
 	}
+	tail.Waiting = waited
 	return mine, tail, nil
 }
 

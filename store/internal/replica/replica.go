@@ -152,13 +152,37 @@ func within(until time.Time) (context.Context, context.CancelFunc) {
 func (rep *Replica) freshPath() string { return rep.path(rep.ID()) + ".fresh" }
 
 // wasFresh notes that the replica held all that the log held at an instant.
-func (rep *Replica) wasFresh(at time.Time) {
-	path := rep.freshPath()
+func (rep *Replica) wasFresh(at time.Time) { touch(rep.freshPath(), at) }
+
+// touch says by the time of a file, which it makes, when something was.
+func touch(path string, at time.Time) {
 	if err := os.Chtimes(path, at, at); errors.Is(err, fs.ErrNotExist) {
 		if f, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY, 0o600); err == nil {
 			f.Close()
 			_ = os.Chtimes(path, at, at)
 		}
+	}
+}
+
+// crowdedFor is how long a machine remembers that its writers had to wait for others.
+const crowdedFor = time.Second
+
+// linePath is the file whose time of change says when a writer had to.
+func (rep *Replica) linePath() string { return rep.path(rep.ID()) + ".line" }
+
+// crowded reports whether a writer of this machine had to wait for others lately: who
+// writes next had better line up than lose to them first.
+func (rep *Replica) crowded() bool {
+	info, err := os.Stat(rep.linePath())
+	return err == nil && time.Since(info.ModTime()).Abs() < crowdedFor
+}
+
+// noteCrowd notes whether a writer had to wait.
+func (rep *Replica) noteCrowd(waited bool) {
+	if waited {
+		touch(rep.linePath(), time.Now())
+	} else {
+		_ = os.Remove(rep.linePath())
 	}
 }
 

@@ -56,6 +56,11 @@ func (rep *Replica) update(fn func(*file.Recorder) (keep bool, err error), how t
 		return rep.File().Reserve(func(h *file.Reserved) error {
 			w := &writer{session: s, h: h, try: how, began: time.Now()}
 			defer w.leave()
+			if rep.crowded() {
+				if err := w.lineUp(); err != nil {
+					return err
+				}
+			}
 			for {
 				if err := w.run(fn); !errors.Is(err, errAgain) {
 					return err
@@ -290,11 +295,34 @@ func (w *writer) turn() error {
 		pause(ctx, time.Duration(mathrand.Int64N(int64(pauseMost)*int64(w.lost)+1)))
 		return nil
 	}
+	return w.line(ctx)
+}
+
+// lineUp waits for a turn before fn is run at all.
+func (w *writer) lineUp() error {
+	ctx, cancel := within(w.until)
+	defer cancel()
+	err := w.rep.File().View(func(r *file.Recorder) error {
+		at, err := w.position(r)
+		if err == nil {
+			w.at = positionOf(at)
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return w.line(ctx)
+}
+
+// line waits in the line, and applies what was new when the turn came.
+func (w *writer) line(ctx context.Context) error {
 	place, tail, err := w.rep.driver.Turn(ctx, w.place, w.at)
 	w.place = place
 	if err != nil {
 		return away(err)
 	}
+	w.rep.noteCrowd(tail.Waiting || w.waiting || w.lost > 0)
 	return w.follow(tail)
 }
 
