@@ -6,6 +6,7 @@ import (
 
 	"github.com/RoaringBitmap/roaring/v2/roaring64"
 	"github.com/placectl/placectl/store/internal/file"
+	"github.com/placectl/placectl/store/internal/nodehistory"
 	"github.com/placectl/placectl/store/internal/recovery"
 	"github.com/placectl/placectl/store/internal/row"
 	"github.com/placectl/placectl/store/internal/usage"
@@ -62,7 +63,20 @@ func (db *DB) Archive(to string, before time.Time, opt *ArchiveOptions) (*Archiv
 	if opt.DryRun {
 		return out, nil
 	}
-	return out, db.removeExpired(old, opt.Watch)
+	if err := db.removeExpired(old, opt.Watch); err != nil {
+		return nil, err
+	}
+	return out, db.Update(func(tx *Tx) error { return tx.forgetNodes(before.Unix()) })
+}
+
+// forgetNodes forgets what nodes were before an instant.
+func (tx *Tx) forgetNodes(before int64) error {
+	before = min(before, tx.now)
+	gone, err := nodehistory.Forget(tx.file, before)
+	if gone {
+		tx.state.NodesSince = max(tx.state.NodesSince, before)
+	}
+	return tx.spoil(err)
 }
 
 // view is View at the instant that the file stands for.
@@ -148,7 +162,7 @@ func removeEnded(tx *Tx, ids []uint64) error {
 		if err := tx.loaded.book.Whole(j, had); err != nil {
 			return err
 		}
-		err = errors.Join(tx.file.Remove(row.Jobs, key), tx.file.Remove(row.JobStates, row.JobStateKey(j.State, id)), tx.file.Remove(row.JobKinds, row.JobKindKey(j)),
+		err = errors.Join(tx.file.Remove(row.Jobs, key), tx.file.Remove(row.JobStates, row.JobStateKey(j.State, id)), tx.file.Remove(row.JobKinds, row.JobKindKey(j)), tx.file.Remove(row.Ended, row.EndedKey(j)),
 			tx.attempts().remove(id), tx.loaded.tallies.Gone(j))
 		if err != nil {
 			return tx.spoil(err)
@@ -187,7 +201,7 @@ func (p *pass) forget() error {
 	if err := p.forgetJobs(before, needed); err != nil {
 		return err
 	}
-	return p.forgetEvents(before)
+	return errors.Join(p.forgetEvents(before), p.tx.forgetNodes(before))
 }
 
 // forgetJobs goes on through the jobs. Those of an array go one by one: nobody asks for

@@ -156,7 +156,7 @@ func resetClock(tx *Tx, to int64) error {
 		return err
 	}
 	tx.state.AsOf, tx.now, tx.dirty = to, to, true
-	tx.state.UsageSince = min(tx.state.UsageSince, to)
+	tx.state.UsageSince, tx.state.NodesSince = min(tx.state.UsageSince, to), min(tx.state.NodesSince, to)
 	tx.loaded = newLoaded(tx)
 	if err := check.NewFindings(func(string) {}).Repair(tx.checked()); err != nil {
 		return err

@@ -526,6 +526,20 @@ func TestCheckMutants(t *testing.T) {
 				return row.EncodeJob(j)
 			})
 		}, "nobody does", guesses},
+		mutant{"a change of a node to come", func(t *testing.T, db *DB) {
+			putRow(t, db, row.NodePasts, row.TimeKey(2_000_000, 0), row.EncodeNodePast(&row.NodePast{Nodes: []uint32{1}, Parts: row.PartState}))
+		}, "nodes changed at @2000000", rebuilt},
+		mutant{"a node that is there was removed", func(t *testing.T, db *DB) {
+			putRow(t, db, row.NodePasts, row.TimeKey(1_000_000, 99), row.EncodeNodePast(&row.NodePast{Nodes: []uint32{1}, Parts: row.PartWhole, Was: index.Node{Name: "n1"}}))
+		}, "otherwise than later changes say", rebuilt},
+		mutant{"a change of a node is gone", func(t *testing.T, db *DB) { spoilRow(t, db, row.NodePasts) }, "checksum", rebuilt},
+		mutant{"jobs in another order than they were submitted", func(t *testing.T, db *DB) {
+			rewrite(t, db, row.Jobs, func(key, payload []byte) []byte {
+				j, _ := row.DecodeJob(key, payload)
+				j.Submit++
+				return row.EncodeJob(j)
+			})
+		}, "one of a lower number", guesses},
 		mutant{"what no job carries is kept", func(t *testing.T, db *DB) {
 			rewrite(t, db, row.Jobs, func(key, payload []byte) []byte {
 				j, _ := row.DecodeJob(key, payload)

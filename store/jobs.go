@@ -119,7 +119,7 @@ func (tx *Tx) putJob(j *row.Job, was JobState) error {
 			}
 		}
 	}
-	if err := tx.waiting().idles(j, was); err != nil {
+	if err := errors.Join(tx.waiting().idles(j, was), tx.listEnd(j, was)); err != nil {
 		return err
 	}
 	err := tx.file.Put(row.Jobs, row.Key64(j.ID), row.EncodeJob(j))
@@ -133,6 +133,31 @@ func (tx *Tx) putJob(j *row.Job, was JobState) error {
 		return err
 	}
 	return tx.counters().arrayEnded(j.Array)
+}
+
+// listEnd lists a job that has ended by when it has, before its row is written.
+func (tx *Tx) listEnd(j *row.Job, was JobState) error {
+	if was != 0 && !was.Live() { // it is not ended any more, or at another time
+		key := row.Key64(j.ID)
+		payload, err := tx.file.Get(row.Jobs, key)
+		if err != nil || payload == nil {
+			return err
+		}
+		old, err := row.DecodeJob(key, payload)
+		if err != nil {
+			return err
+		}
+		if !j.State.Live() && old.End == j.End {
+			return nil
+		}
+		if err := tx.file.Remove(row.Ended, row.EndedKey(old)); err != nil {
+			return err
+		}
+	}
+	if j.State.Live() {
+		return nil
+	}
+	return tx.file.Mark(row.Ended, row.EndedKey(j))
 }
 
 // list puts a job into the queue and onto the list of those to be launched, or

@@ -152,6 +152,7 @@ func (tx *Tx) PutNode(n *index.Node) (added bool, err error) {
 		if holders, err = (renaming{tx, old, n}).holders(); err != nil {
 			return false, err
 		}
+		tx.loaded.past.Changes(old)
 		class = tx.nodeIndex().classOf(number)
 		ix.Remove(old, class)
 		n.Number = number
@@ -162,6 +163,7 @@ func (tx *Tx) PutNode(n *index.Node) (added bool, err error) {
 			return false, fmt.Errorf("%w: no node numbers are left", ErrConflict)
 		}
 		tx.state.NextNode++
+		tx.loaded.past.Added(n.Number)
 		if err := tx.file.Put(row.NodeNames, []byte(n.Name), row.EncodeNumber32(n.Number)); err != nil {
 			return false, err
 		}
@@ -235,6 +237,7 @@ func (tx *Tx) SetNodeState(number uint32, state index.State, reason string) erro
 			ix.Move(b, number, class, index.None)
 		}
 	}
+	tx.loaded.past.Changes(n)
 	was := n.State
 	n.State, n.Reason = state, reason
 	if state == index.Up {
@@ -311,6 +314,7 @@ func (tx *Tx) RemoveNode(number uint32) error {
 	if err != nil {
 		return err
 	}
+	tx.loaded.past.Removes(n)
 	ix.Remove(n, index.Free)
 	if err := ix.Err(); err != nil {
 		return err

@@ -12,6 +12,7 @@ import (
 	"github.com/placectl/placectl/store/internal/derived"
 	"github.com/placectl/placectl/store/internal/file"
 	"github.com/placectl/placectl/store/internal/goroutine"
+	"github.com/placectl/placectl/store/internal/nodehistory"
 	"github.com/placectl/placectl/store/internal/nodes"
 	"github.com/placectl/placectl/store/internal/row"
 	"github.com/placectl/placectl/store/internal/rules"
@@ -57,6 +58,7 @@ type loaded struct {
 	moved    []*row.Job       // that were planned anew because of devices or pools
 	counters *derived.Counters
 	tallies  *tallies.Tallies
+	past     *nodehistory.Log
 	order    *order // of the jobs that wait; nil until it is asked for
 }
 
@@ -66,7 +68,7 @@ func newLoaded(tx *Tx) loaded {
 		Fail: tx.failed, Dirty: func() { tx.dirty = true }}
 	return loaded{nodes: rows, source: derived.NewSource(b), rooms: derived.NewRooms(b),
 		releases: &derived.Releases{Base: b}, usage: &usage.Nodes{Rows: tx.file, Nodes: rows},
-		book: &usage.Book{Rows: tx.file, Resources: tx.Resources, EachJob: tx.eachJob, Attempt: tx.attempts().of, Decay: tx.Usage().decay}, counters: &derived.Counters{Base: b, Rules: derived.NewRuled(b, rules.Source{Rows: tx.file, Resources: tx.Resources, ClassOf: tx.ClassOf})}, tallies: &tallies.Tallies{Rows: tx.file, EachJob: tx.eachJob}, freed: &derived.Freed{Base: b}}
+		book: &usage.Book{Rows: tx.file, Resources: tx.Resources, EachJob: tx.eachJob, Attempt: tx.attempts().of, Decay: tx.Usage().decay}, counters: &derived.Counters{Base: b, Rules: derived.NewRuled(b, rules.Source{Rows: tx.file, Resources: tx.Resources, ClassOf: tx.ClassOf})}, tallies: &tallies.Tallies{Rows: tx.file, EachJob: tx.eachJob}, past: &nodehistory.Log{Rows: tx.file, Now: &tx.now}, freed: &derived.Freed{Base: b}}
 }
 
 // failed keeps an error in reading what is derived for whoever asks the index next.
@@ -93,7 +95,7 @@ func (db *DB) begin(r *file.Recorder) (*Tx, error) {
 func (db *DB) load(r *file.Recorder) (*Tx, error) {
 	tx := &Tx{db: db, file: r, now: db.opt.Now().Unix()}
 	tx.loaded = newLoaded(tx)
-	tx.state = row.State{NextResource: index.FirstDeclared, NextJob: 1, NextReservation: 1, UsageSince: tx.now}
+	tx.state = row.State{NextResource: index.FirstDeclared, NextJob: 1, NextReservation: 1, UsageSince: tx.now, NodesSince: tx.now}
 	payload, err := r.Get(row.Meta, row.KeyState)
 	if err != nil {
 		return nil, err
@@ -112,7 +114,7 @@ func (db *DB) load(r *file.Recorder) (*Tx, error) {
 // upgrade rebuilds what is derived in a file that has just been migrated.
 func (tx *Tx) upgrade() error {
 	now := tx.now
-	tx.state.UsageSince, tx.now = now, tx.state.AsOf
+	tx.state.UsageSince, tx.state.NodesSince, tx.now = now, now, tx.state.AsOf
 	if err := adoptKeys(tx); err != nil {
 		return err
 	}
@@ -166,6 +168,9 @@ func (tx *Tx) flush() error {
 		return err
 	}
 	if err := tx.loaded.tallies.Flush(); err != nil {
+		return err
+	}
+	if err := tx.loaded.past.Flush(); err != nil {
 		return err
 	}
 	if !tx.changed() {

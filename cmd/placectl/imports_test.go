@@ -61,6 +61,8 @@ const importRules = `
 	index, timeline, store/internal/row, store/internal/nodes < store/internal/takings
 	index, store/internal/row                < store/internal/settings
 	placer, store/internal/row               < store/internal/requests
+	index, store/internal/row, store/internal/file < store/internal/nodehistory
+	store/internal/nodehistory               < store, store/internal/check, store/internal/tables
 	store/internal/rewind, store/internal/bookings, store/internal/takings, store/internal/settings, store/internal/requests < store
 	store/internal/row, store/internal/file  < store/internal/replica
 	store/internal/replica                   < store, store/internal/etcd, store/logtest

@@ -86,7 +86,7 @@ func (f *Findings) Look(s *Store) error {
 		}
 	}
 	_, err = f.rates(s)
-	return errors.Join(err, f.keys(s), f.shares(s), f.events(s))
+	return errors.Join(err, f.pasts(s), f.keys(s), f.shares(s), f.events(s))
 }
 
 // rows verifies the checksum of every row of every table, and that there are no
@@ -147,7 +147,7 @@ func (f *Findings) Repair(s *Store) error {
 		damaged[row.Decided], damaged[row.Invalidations] = true, true
 	}
 	for t := range damaged {
-		if !t.Derived() && t != row.Decided && t != row.Invalidations && t != row.Decays { // what is remembered may be forgotten
+		if !t.Derived() && t != row.Decided && t != row.Invalidations && t != row.Decays && t != row.NodePasts { // what is remembered may be forgotten
 			return fmt.Errorf("%w: rows of table %s are damaged or lost, and only what is derived from rows can be rebuilt; restore a backup, or salvage what is left", row.ErrDamaged, t)
 		}
 		if err := s.Rows.Clear(t); err != nil { // what is left of it tells nothing
@@ -181,6 +181,12 @@ func (f *Findings) Repair(s *Store) error {
 	s.State.NextBucket = max(s.State.NextBucket, d.buckets)
 	if key := s.Rows.Last(row.Events); len(key) == 8 {
 		s.State.Events = max(s.State.Events, row.Number64(key))
+	}
+	if damaged[row.NodePasts] {
+		s.State.NodesSince = s.State.AsOf
+	}
+	if err := f.mendPasts(s); err != nil {
+		return err
 	}
 	mend := func() error { return f.mendRates(s) }
 	if damaged[row.Decays] {

@@ -29,6 +29,8 @@ type derived struct {
 	recounted []recounted     // payloads whose rows count other jobs than there are
 	rules     *rules.Rules
 	sums      map[string]int64 // of what rules count
+	ended     []endedKey
+	submitted int64 // when the newest of the jobs so far was
 
 	// contradictions counts what no rebuilding mends: a node taken twice, a
 	// number that does not exist.
@@ -141,6 +143,7 @@ func (d *derived) job(j *row.Job) {
 	d.lists[row.JobStates].add([]byte{byte(j.State)}, j.ID)
 	d.lists[row.JobKinds].add(row.KindOf(j).Prefix(), j.ID)
 	d.perQueue[jobsOf{j.State, j.Queue}]++
+	d.listed(j)
 	d.named(j)
 	d.holds(j)
 	if j.Waits(j.State) {

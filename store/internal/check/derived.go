@@ -68,6 +68,14 @@ func (d *derived) each(t row.Table, fn func(key, payload []byte) error) error {
 	if lists := d.lists[t]; lists != nil {
 		return lists.each(func(key []byte) error { return fn(key, row.EncodeMark()) })
 	}
+	if t == row.Ended {
+		for _, key := range d.inOrder() {
+			if err := fn(key[:], row.EncodeMark()); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
 	for _, key := range slices.Sorted(maps.Keys(d.rows[t])) {
 		if err := fn([]byte(key), d.rows[t][key]); err != nil {
 			return err

@@ -138,6 +138,9 @@ func (d *derived) compare(t row.Table) error {
 	if d.lists[t] != nil {
 		return d.compareLists(t)
 	}
+	if t == row.Ended {
+		return d.compareEnded()
+	}
 	want := d.rows[t]
 	seen := make(map[string]bool, len(want))
 	err := d.store.Rows.Each(t, nil, func(key, payload []byte) (bool, error) {

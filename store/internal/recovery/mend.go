@@ -41,8 +41,11 @@ func (s *salvage) mend() error {
 			blamed = len(made.Blamed)
 			return s.parted(db, made.Blamed)
 		})
-		if err != nil || blamed == 0 {
+		if err != nil {
 			return err
+		}
+		if blamed == 0 {
+			return s.change(s.pasts)
 		}
 	}
 	return fmt.Errorf("%w: the rows that can be read contradict each other in too many ways", row.ErrDamaged)
@@ -119,6 +122,9 @@ func (s *salvage) counters(db *check.Store) ([]mended, error) {
 			}
 			return true, err
 		}))
+	if st.NodesSince == 0 {
+		st.NodesSince = st.AsOf
+	}
 	return []mended{{row.Meta, row.KeyState, st.Encode()}}, err
 }
 

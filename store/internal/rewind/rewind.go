@@ -3,6 +3,9 @@
 package rewind
 
 import (
+	"bytes"
+	"errors"
+
 	"github.com/placectl/placectl/store/internal/answers"
 	"github.com/placectl/placectl/store/internal/file"
 	"github.com/placectl/placectl/store/internal/row"
@@ -12,7 +15,7 @@ import (
 // seconds.
 func To(rows *file.Recorder, to, was int64) error {
 	z := &rewind{rows: rows, to: to, was: was}
-	for _, step := range []func() error{z.jobs, z.attempts, z.reservations, z.batches, z.hosts, z.members, z.answers, z.shares} {
+	for _, step := range []func() error{z.jobs, z.attempts, z.reservations, z.batches, z.hosts, z.members, z.answers, z.shares, z.nodePasts} {
 		if err := step(); err != nil {
 			return err
 		}
@@ -181,4 +184,29 @@ func (z *rewind) shares() error {
 		return err
 	}
 	return z.rows.Put(row.Shares, row.KeyShareState, row.EncodeShareTimer(timer))
+}
+
+// nodePasts has nodes that were changed by the wrong clock change now, in the same order.
+func (z *rewind) nodePasts() error {
+	type change struct{ key, payload []byte }
+	var list []change
+	next := uint64(0)
+	err := z.rows.Each(row.NodePasts, nil, func(key, payload []byte) (bool, error) {
+		switch at, number := row.SplitTimeKey(key); {
+		case at > z.to:
+			list = append(list, change{bytes.Clone(key), bytes.Clone(payload)})
+		case at == z.to:
+			next = number + 1
+		}
+		return true, nil
+	})
+	if err != nil {
+		return err
+	}
+	for i, c := range list {
+		if err := errors.Join(z.rows.Remove(row.NodePasts, c.key), z.rows.Put(row.NodePasts, row.TimeKey(z.to, next+uint64(i)), c.payload)); err != nil {
+			return err
+		}
+	}
+	return nil
 }

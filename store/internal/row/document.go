@@ -159,19 +159,20 @@ var contents = map[Table]*content{
 		decode: func(key, payload []byte) (any, error) { return DecodeAnswerText(key, payload) },
 		encode: func(value any) ([]byte, error) { return value.(*Answer).Encode() },
 	},
-	Payloads: contentOf(DecodePayload, EncodePayload),
-	Attempts: contentOf(DecodeAttempt, EncodeAttempt),
-	Counters: contentOf(DecodeCounter, EncodeCounter),
-	Preempts: contentOf(DecodePreempt, EncodePreempt),
-	Gone:     contentOf(DecodeTotal, EncodeTotal),
-	Decays:   contentOf(DecodeDecayed, EncodeDecayed),
-	Numbers:  contentOf(func(key, payload []byte) (*int64, error) { return DecodeNumber(key, payload) }, func(n *int64) []byte { return EncodeNumber(*n) }),
-	Accounts: contentOf(DecodeAccount, EncodeAccount),
-	Tallies:  contentOf(DecodeTally, EncodeTally),
-	Views:    contentOf(DecodeView, EncodeView),
-	Limits:   contentOf(DecodeLimit, EncodeLimit),
-	Roles:    textContent,
-	Hosts:    contentOf(DecodeHost, func(h *locality.Host) []byte { return EncodeHost(h) }),
+	Payloads:  contentOf(DecodePayload, EncodePayload),
+	Attempts:  contentOf(DecodeAttempt, EncodeAttempt),
+	Counters:  contentOf(DecodeCounter, EncodeCounter),
+	Preempts:  contentOf(DecodePreempt, EncodePreempt),
+	Gone:      contentOf(DecodeTotal, EncodeTotal),
+	Decays:    contentOf(DecodeDecayed, EncodeDecayed),
+	NodePasts: contentOf(DecodeNodePast, EncodeNodePast),
+	Numbers:   contentOf(func(key, payload []byte) (*int64, error) { return DecodeNumber(key, payload) }, func(n *int64) []byte { return EncodeNumber(*n) }),
+	Accounts:  contentOf(DecodeAccount, EncodeAccount),
+	Tallies:   contentOf(DecodeTally, EncodeTally),
+	Views:     contentOf(DecodeView, EncodeView),
+	Limits:    contentOf(DecodeLimit, EncodeLimit),
+	Roles:     textContent,
+	Hosts:     contentOf(DecodeHost, func(h *locality.Host) []byte { return EncodeHost(h) }),
 }
 
 // contentAt finds how the row of a key is read and written, nil where none is.
@@ -219,7 +220,7 @@ func Readable(t Table, key, payload []byte) error {
 var keyParts = map[Table][]int{
 	Resources: {2}, Nodes: {4}, Jobs: {8}, Usage: {4}, Events: {8}, Stops: {8}, Hosts: {4},
 	BatchFiles: {4, 4}, BatchJobs: {4, 4}, BatchTasks: {4, 4}, BatchHosts: {4, 4}, BatchRanges: {4, 8},
-	Decided: {}, Invalidations: {}, Payloads: {}, Attempts: {8, 4},
+	Decided: {}, Invalidations: {}, Payloads: {}, Attempts: {8, 4}, NodePasts: {8, 8},
 }
 
 // AppendDocument appends a row as a document, with the line's end.

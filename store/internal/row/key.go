@@ -32,6 +32,9 @@ func SplitTimeKey(k []byte) (t int64, owner uint64) {
 	return int64(binary.BigEndian.Uint64(k)), binary.BigEndian.Uint64(k[8:])
 }
 
+// EndedKey lists a job that has ended by its end.
+func EndedKey(j *Job) []byte { return TimeKey(j.End, j.ID) }
+
 // JobOwner is a job as the owner of a stretch of the calendar. On disk; jobs have even
 // numbers there, reservations odd ones.
 func JobOwner(id uint64) uint64 { return id << 1 }

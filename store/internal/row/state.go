@@ -17,6 +17,7 @@ type State struct {
 	ForgottenEvents uint64 // the same of events
 	Planned         uint64 // the invalidation as of which a cycle has looked at all plans
 	Looked          uint64 // the number that the next job was to have when the last cycle was made
+	NodesSince      int64  // since when what nodes were is on record
 	Ordered         int64  // for which instant that put jobs in order by job_priority; 0: by what they were submitted with
 }
 
@@ -36,14 +37,11 @@ func (s *State) Encode() []byte {
 	e.uint(s.Events)
 	e.uint(s.Invalidations)
 	e.uint(s.Planned)
-	if s.ForgottenJobs != 0 || s.ForgottenEvents != 0 || s.Looked != 0 || s.Ordered != 0 {
-		e.uint(s.ForgottenJobs)
-		e.uint(s.ForgottenEvents)
-		e.uint(s.Looked)
-	}
-	if s.Ordered != 0 {
-		e.int(s.Ordered)
-	}
+	e.uint(s.ForgottenJobs)
+	e.uint(s.ForgottenEvents)
+	e.uint(s.Looked)
+	e.int(s.Ordered)
+	e.int(s.NodesSince)
 	return e.b
 }
 
@@ -71,6 +69,9 @@ func (s *State) Decode(payload []byte) error {
 	}
 	if len(d.b) > 0 {
 		s.Ordered = d.int()
+	}
+	if len(d.b) > 0 {
+		s.NodesSince = d.int()
 	}
 	return d.done(Meta, KeyState)
 }

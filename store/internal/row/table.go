@@ -5,7 +5,7 @@ import (
 )
 
 // Format is the file format that this version writes.
-const Format = 8
+const Format = 9
 
 // magic begins the format row. On disk; must not change.
 const magic = "placectl"
@@ -74,6 +74,8 @@ const (
 	Roles
 	Decays
 	Numbers
+	Ended
+	NodePasts
 	TableCount // how many there are
 )
 
@@ -145,6 +147,8 @@ var tables = [TableCount]struct {
 	Roles:          {"roles", "user", "the role that the user has", 8, false},
 	Decays:         {"decayed", "user, account, class, queue, group", "what they have had and have, where what lies back counts less", 8, false},
 	Numbers:        {"numbers", "user:name | group:name | account:name | class:name | queue:name", "the number that the priority of jobs counts for it", 8, false},
+	Ended:          {"ended", "end (8), job number (8)", "nothing: the job has ended then; numbers of jobs are by submission as they stand", 9, true},
+	NodePasts:      {"node_pasts", "instant (8), number of the change at that instant (8)", "how nodes were before something about them changed", 9, false},
 }
 
 // String is the name of the table in the file.

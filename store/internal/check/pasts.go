@@ -1,0 +1,55 @@
+package check
+
+import (
+	"encoding/binary"
+
+	"github.com/RoaringBitmap/roaring/v2"
+	"github.com/placectl/placectl/store/internal/nodehistory"
+	"github.com/placectl/placectl/store/internal/row"
+)
+
+// Pasts looks whether what nodes were leads to what they are. Where it does not, why says so,
+// the changes up to and including the instant upTo are to go, and those behind them tell what
+// nodes were since an instant.
+func Pasts(s *Store) (upTo, since int64, why string, err error) {
+	present := roaring.New()
+	err = s.Rows.Each(row.Nodes, nil, func(key, _ []byte) (bool, error) {
+		if len(key) == 4 {
+			present.Add(binary.BigEndian.Uint32(key))
+		}
+		return true, nil
+	})
+	if err != nil {
+		return 0, 0, "", err
+	}
+	list, err := nodehistory.Since(s.Rows, -1)
+	if err != nil {
+		return 0, 0, "", err
+	}
+	at, why := nodehistory.Contradiction(list, present, s.State)
+	return at, max(s.State.NodesSince, min(at, s.State.AsOf)), why, nil
+}
+
+// pasts reports what is wrong with what nodes were.
+func (f *Findings) pasts(s *Store) error {
+	if s.Rows.Format() < row.NodePasts.Since() {
+		return nil
+	}
+	_, _, why, err := Pasts(s)
+	if why != "" {
+		f.Find("%s", why)
+	}
+	return err
+}
+
+// mendPasts forgets what nodes were up to a change that cannot be true.
+func (f *Findings) mendPasts(s *Store) error {
+	upTo, since, why, err := Pasts(s)
+	if err != nil || why == "" {
+		return err
+	}
+	f.Find("%s", why)
+	s.State.NodesSince = since
+	_, err = nodehistory.Forget(s.Rows, upTo+1)
+	return err
+}

@@ -1,0 +1,110 @@
+// Package nodehistory keeps how nodes were: each commit that changes nodes leaves a small row
+// of what they were like before (row.NodePast), alike changes of many nodes in one. Who goes
+// back from the nodes that there are, the newest change first, has them as they were at any
+// instant since row.State.NodesSince.
+package nodehistory
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/RoaringBitmap/roaring/v2"
+	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/store/internal/file"
+	"github.com/placectl/placectl/store/internal/row"
+)
+
+// Log gathers what a transaction changes of nodes. The zero value of what is not exported
+// works, and who changes none pays nothing.
+type Log struct {
+	Rows *file.Recorder
+	Now  *int64
+
+	added *roaring.Bitmap
+	was   map[uint32]*index.Node // as they were when the transaction began
+}
+
+// Added notes a node that was not there.
+func (l *Log) Added(number uint32) {
+	if l.added == nil {
+		l.added = roaring.New()
+	}
+	l.added.Add(number)
+}
+
+// Changes notes a node that is about to be changed, as it is.
+func (l *Log) Changes(n *index.Node) {
+	if l.was == nil {
+		l.was = make(map[uint32]*index.Node)
+	}
+	if l.was[n.Number] == nil && (l.added == nil || !l.added.Contains(n.Number)) {
+		was := *n
+		l.was[n.Number] = &was
+	}
+}
+
+// Removes notes a node that is about to be removed, as it is.
+func (l *Log) Removes(n *index.Node) {
+	if l.added == nil || !l.added.CheckedRemove(n.Number) {
+		l.Changes(n)
+	}
+}
+
+// Flush writes down what was gathered.
+func (l *Log) Flush() error {
+	if l.added == nil && l.was == nil {
+		return nil
+	}
+	var changes []*row.NodePast // by the first node of each
+	alike := make(map[string]*row.NodePast)
+	for _, number := range slices.Sorted(maps.Keys(l.was)) {
+		p, err := l.change(number)
+		if err != nil {
+			return err
+		}
+		if p.Parts == 0 {
+			continue
+		}
+		like := string(row.EncodeNodePast(p))
+		if alike[like] == nil {
+			alike[like] = p
+			changes = append(changes, p)
+		}
+		alike[like].Nodes = append(alike[like].Nodes, number)
+	}
+	if l.added != nil && !l.added.IsEmpty() {
+		changes = append(changes, &row.NodePast{Parts: row.PartAbsent, Nodes: l.added.ToArray()})
+	}
+	l.added, l.was = nil, nil
+	next := uint64(0)
+	if last := l.Rows.Last(row.NodePasts); len(last) == 16 {
+		if at, number := row.SplitTimeKey(last); at == *l.Now {
+			next = number + 1
+		}
+	}
+	for i, p := range changes {
+		if err := l.Rows.Put(row.NodePasts, row.TimeKey(*l.Now, next+uint64(i)), row.EncodeNodePast(p)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// change is what has changed of a node that was there.
+func (l *Log) change(number uint32) (*row.NodePast, error) {
+	was := l.was[number]
+	payload, err := l.Rows.Get(row.Nodes, row.Key32(number))
+	if err != nil {
+		return nil, err
+	}
+	if payload == nil {
+		p := &row.NodePast{Parts: row.PartWhole, Was: *was}
+		p.Was.Bucket, p.Was.Load, p.Was.Lessened = 0, 0, false
+		return p, nil
+	}
+	is, err := row.DecodeNode(row.Key32(number), payload)
+	if err != nil {
+		return nil, err
+	}
+	return Difference(was, is), nil
+}

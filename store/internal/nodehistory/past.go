@@ -1,0 +1,133 @@
+package nodehistory
+
+import (
+	"bytes"
+	"fmt"
+
+	"github.com/RoaringBitmap/roaring/v2"
+	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/store/internal/file"
+	"github.com/placectl/placectl/store/internal/row"
+)
+
+// Change is one change on record.
+type Change struct {
+	At   int64
+	Past *row.NodePast
+}
+
+// Rows are the rows of a store, as of package file.
+type Rows interface {
+	Get(t row.Table, key []byte) ([]byte, error)
+	EachFrom(t row.Table, from, prefix []byte, fn func(key, payload []byte) (more bool, err error)) error
+}
+
+// Since reads the changes after an instant, the oldest first.
+func Since(rows Rows, at int64) (list []Change, err error) {
+	return list, rows.EachFrom(row.NodePasts, row.TimeKey(at+1, 0), nil, func(key, payload []byte) (bool, error) {
+		p, err := row.DecodeNodePast(key, payload)
+		then, _ := row.SplitTimeKey(key)
+		list = append(list, Change{then, p})
+		return true, err
+	})
+}
+
+// Nodes are nodes as they were, as far as they were not as they are now.
+type Nodes struct {
+	rows    Rows
+	Changed map[uint32]*index.Node // nil for one that was not there
+}
+
+// Now are the nodes as they are. Who goes back gives Back the changes, the newest first.
+func Now(rows Rows) *Nodes { return &Nodes{rows, make(map[uint32]*index.Node)} }
+
+// Node is a node of these, nil where there is none of the number.
+func (n *Nodes) Node(number uint32) (*index.Node, error) {
+	if node, ok := n.Changed[number]; ok {
+		return node, nil
+	}
+	key := row.Key32(number)
+	payload, err := n.rows.Get(row.Nodes, key)
+	if err != nil || payload == nil {
+		return nil, err
+	}
+	return row.DecodeNode(key, payload)
+}
+
+// Back goes back to before a change, and tells fn of each node that it concerns.
+func (n *Nodes) Back(p *row.NodePast, fn func(is, was *index.Node) error) error {
+	for _, number := range p.Nodes {
+		is, err := n.Node(number)
+		if err != nil {
+			return err
+		}
+		was := Before(p, is, number)
+		n.Changed[number] = was
+		if fn != nil {
+			if err := fn(is, was); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// At are the nodes as they were at an instant that is on record.
+func At(rows Rows, at int64) (*Nodes, error) {
+	list, err := Since(rows, at)
+	if err != nil {
+		return nil, err
+	}
+	n := Now(rows)
+	for i := len(list) - 1; i >= 0; i-- {
+		if err := n.Back(list[i].Past, nil); err != nil {
+			return nil, err
+		}
+	}
+	return n, nil
+}
+
+// Forget removes the changes before an instant, and reports whether there were any.
+func Forget(rows *file.Recorder, before int64) (gone bool, err error) {
+	var old [][]byte
+	err = rows.Each(row.NodePasts, nil, func(key, _ []byte) (bool, error) {
+		at, _ := row.SplitTimeKey(key)
+		if at < before {
+			old = append(old, bytes.Clone(key))
+		}
+		return at < before, nil
+	})
+	for _, key := range old {
+		if err == nil {
+			err = rows.Remove(row.NodePasts, key)
+		}
+	}
+	return len(old) > 0, err
+}
+
+// Contradiction goes back through all changes, and tells of the first that cannot be true: the
+// present is the one given. At is its instant.
+func Contradiction(list []Change, present *roaring.Bitmap, state *row.State) (at int64, why string) {
+	there := present.Clone()
+	for i := len(list) - 1; i >= 0; i-- {
+		c := list[i]
+		switch last := c.Past.Nodes[len(c.Past.Nodes)-1]; {
+		case c.At > state.AsOf:
+			return c.At, fmt.Sprintf("nodes changed at @%d, and it is @%d", c.At, state.AsOf)
+		case last >= state.NextNode:
+			return c.At, fmt.Sprintf("node %d changed at @%d, and the next number is %d", last, c.At, state.NextNode)
+		}
+		for _, number := range c.Past.Nodes {
+			if there.Contains(number) == (c.Past.Parts == row.PartWhole) {
+				return c.At, fmt.Sprintf("node %d changed at @%d otherwise than later changes say", number, c.At)
+			}
+		}
+		switch c.Past.Parts {
+		case row.PartAbsent:
+			there.AndNot(roaring.BitmapOf(c.Past.Nodes...))
+		case row.PartWhole:
+			there.AddMany(c.Past.Nodes)
+		}
+	}
+	return 0, ""
+}

@@ -1,0 +1,34 @@
+package recovery
+
+import (
+	"slices"
+
+	"github.com/placectl/placectl/store/internal/check"
+	"github.com/placectl/placectl/store/internal/row"
+)
+
+// pasts forgets what nodes were as far back as it cannot be told any more: before a change
+// that contradicts the nodes that were found, and all of it where a change is lost.
+func (s *salvage) pasts(db *check.Store) (list []mended, err error) {
+	st := *db.State
+	upTo, since, why, err := check.Pasts(db)
+	if err != nil {
+		return nil, err
+	}
+	if want := s.read.Want; want != nil && int64(want.Tables[row.NodePasts].Count) != int64(s.read.Rows[row.NodePasts]) {
+		upTo, since, why = st.AsOf, st.AsOf, "a change is lost"
+	}
+	if why == "" {
+		return nil, nil
+	}
+	s.note(row.NodePasts, "what nodes were is known from %s on only: %s", row.Stamp(since), why)
+	err = db.Rows.Each(row.NodePasts, nil, func(key, _ []byte) (bool, error) {
+		at, _ := row.SplitTimeKey(key)
+		if at <= upTo {
+			list = append(list, mended{row.NodePasts, slices.Clone(key), nil})
+		}
+		return at <= upTo, nil
+	})
+	st.NodesSince = since
+	return append(list, mended{row.Meta, row.KeyState, st.Encode()}), err
+}

@@ -1,0 +1,163 @@
+package store
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/store/internal/nodehistory"
+	"github.com/placectl/placectl/store/internal/row"
+	"pgregory.net/rapid"
+)
+
+// onRecord is a node without what is not on record of what it was.
+func onRecord(n *index.Node) string {
+	was := *n
+	was.Bucket, was.Load, was.Lessened = 0, 0, false
+	return string(row.EncodeNode(&was))
+}
+
+// nodesNow are the nodes by number.
+func nodesNow(tx *Tx) (map[uint32]string, error) {
+	out := make(map[uint32]string)
+	return out, tx.EachNode(func(n *index.Node) error { out[n.Number] = onRecord(n); return nil })
+}
+
+// nodesAt are the nodes as they were, by number.
+func nodesAt(tx *Tx, at int64) (map[uint32]string, error) {
+	out, err := nodesNow(tx)
+	if err != nil {
+		return nil, err
+	}
+	was, err := nodehistory.At(tx.file, at)
+	if err != nil {
+		return nil, err
+	}
+	for number, n := range was.Changed {
+		delete(out, number)
+		if n != nil {
+			out[number] = onRecord(n)
+		}
+	}
+	return out, nil
+}
+
+// TestNodeHistory changes nodes at random, several at an instant and in a transaction, and
+// looks at each instant there was: the nodes are to be as they were then.
+func TestNodeHistory(tt *testing.T) {
+	rapid.Check(tt, func(t *rapid.T) {
+		db, clock := newDB(tt)
+		begin := clock.t
+		kept := map[int64]map[uint32]string{}
+		for range rapid.IntRange(1, 6).Draw(t, "transactions") {
+			clock.t += rapid.Int64Range(0, 3).Draw(t, "pass")
+			err := db.Update(func(tx *Tx) error {
+				for range rapid.IntRange(1, 4).Draw(t, "changes") {
+					if err := changeNode(t, tx); err != nil {
+						return err
+					}
+				}
+				return nil
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := db.View(func(tx *Tx) (err error) { kept[clock.t], err = nodesNow(tx); return err }); err != nil {
+				t.Fatal(err)
+			}
+			if rapid.IntRange(0, 9).Draw(t, "reset") == 0 && clock.t > begin+1 {
+				to := rapid.Int64Range(begin, clock.t-1).Draw(t, "to")
+				err := db.Update(func(tx *Tx) error { _, err := tx.ResetClock(instant(to)); return err })
+				if err != nil {
+					t.Fatal(err)
+				}
+				last := kept[clock.t]
+				maps.DeleteFunc(kept, func(at int64, _ map[uint32]string) bool { return at >= to })
+				clock.t, kept[to] = to, last
+			}
+		}
+		instants := slices.Sorted(maps.Keys(kept))
+		for at := instants[0]; at <= clock.t; at++ {
+			i, found := slices.BinarySearch(instants, at)
+			if !found {
+				i--
+			}
+			err := db.View(func(tx *Tx) error {
+				was, err := nodesAt(tx, at)
+				if diff := cmp.Diff(kept[instants[i]], was); diff != "" {
+					t.Errorf("at @%d (-is to be +is)\n%s", at, diff)
+				}
+				return err
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		var found []string
+		if err := db.Check(func(f string) { found = append(found, f) }); err != nil || len(found) > 0 {
+			t.Errorf("check: %q, %v", found, err)
+		}
+	})
+}
+
+// changeNode changes one node in one of the ways there are.
+func changeNode(t *rapid.T, tx *Tx) error {
+	name := fmt.Sprintf("n%d", rapid.IntRange(0, 4).Draw(t, "node"))
+	number, there, err := tx.NodeNumber(name)
+	if err != nil {
+		return err
+	}
+	switch what := rapid.IntRange(0, 5).Draw(t, "what"); {
+	case !there || what == 0:
+		n := &index.Node{Name: name, Priority: int32(rapid.IntRange(0, 2).Draw(t, "priority")), Features: slices.Repeat([]string{"ssd"}, rapid.IntRange(0, 1).Draw(t, "features"))}
+		for _, id := range []index.ResID{index.NCPUs, index.Mem, index.NGPUs} {
+			if rapid.Bool().Draw(t, "has") {
+				n.Set(id, index.Value{Num: rapid.Int64Range(1, 3).Draw(t, "amount")})
+			}
+		}
+		_, err = tx.PutNode(n)
+	case what == 1:
+		err = tx.RemoveNode(number)
+	case what == 2:
+		err = tx.SetLoad(number, 1)
+	default:
+		err = tx.SetNodeState(number, index.State(rapid.IntRange(0, 3).Draw(t, "state")), rapid.SampledFrom([]string{"", "disk"}).Draw(t, "reason"))
+	}
+	return err
+}
+
+// TestNodePastSmall holds what a change of nodes costs in the file: many that change alike
+// have one row, and one that nothing happened to has none.
+func TestNodePastSmall(t *testing.T) {
+	db, clock := newDB(t)
+	addNodes(t, db, "n", 200, 8)
+	clock.t++
+	err := db.Update(func(tx *Tx) error {
+		for n := range uint32(200) {
+			if err := tx.SetNodeState(n, index.Down, "power"); err != nil {
+				return err
+			}
+		}
+		n, err := tx.NodeByNumber(7)
+		if err == nil {
+			_, err = tx.PutNode(n)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows, size := 0, 0
+	err = db.View(func(tx *Tx) error {
+		return tx.file.Each(row.NodePasts, nil, func(_, payload []byte) (bool, error) {
+			rows, size = rows+1, size+len(payload)
+			return true, nil
+		})
+	})
+	if err != nil || rows != 2 || size > 100 {
+		t.Errorf("%d rows of %d bytes for 200 nodes that are there and go down: %v", rows, size, err)
+	}
+}
