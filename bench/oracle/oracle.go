@@ -167,7 +167,7 @@ func Differ(statement string, want, got []string, ordered bool) string {
 	if ordered || oneForAll.MatchString(statement) {
 		key = plain
 	}
-	if byCollation.MatchString(statement) {
+	if oneText.MatchString(statement) && byCollation.MatchString(statement) {
 		key = func(row string) string { return strings.ToLower(strings.ReplaceAll(plain(row), " ", "")) }
 	}
 	if !ordered {
@@ -188,16 +188,20 @@ func Differ(statement string, want, got []string, ordered bool) string {
 // oneForAll finds what lets one value stand for all that are equal to it.
 var oneForAll = regexp.MustCompile(`DISTINCT|GROUP BY|OVER|UNION|INTERSECT|EXCEPT|\b(min|max)\(`)
 
-// byCollation finds what lets one text stand for those that differ in case, or in blanks.
-var byCollation = regexp.MustCompile(`(GROUP BY|DISTINCT).*COLLATE`)
+// oneText and byCollation, both, find what lets one text stand for those that differ in case,
+// or in blanks: the columns of views may compare so.
+var (
+	oneText     = regexp.MustCompile(`GROUP BY|DISTINCT|UNION|INTERSECT|EXCEPT`)
+	byCollation = regexp.MustCompile(`COLLATE|\bv[12]\b`)
+)
 
 // plain writes whole numbers alike.
 func plain(row string) string {
 	cells := strings.Split(row, "|")
 	for i, c := range cells {
 		cells[i] = strings.TrimSuffix(c, ".0")
-		if v, err := strconv.ParseFloat(c, 64); err == nil && strings.Contains(c, "e") && math.Abs(v) < 1<<53 {
-			cells[i] = strconv.FormatFloat(v, 'f', -1, 64)
+		if v, err := strconv.ParseFloat(c, 64); err == nil && strings.Contains(c, "e") && v == math.Trunc(v) && v >= -1<<63 && v < 1<<63 {
+			cells[i] = strconv.FormatInt(int64(v), 10)
 		}
 	}
 	return strings.Join(cells, "|")
