@@ -111,6 +111,15 @@ func (st *Step) keep(e *Env) error {
 	b := &buffer{width: len(st.Kept)}
 	var last []int // of each key, by its first row
 	key := make([]values.Value, len(st.Mine))
+	if n := st.rowsToKeep(); n > 0 {
+		b.values = make([]values.Value, 0, n*b.width)
+		if st.Method == HashJoin {
+			b.next, last = make([]int, 0, n), make([]int, 0, n)
+		}
+		if st.Coded {
+			b.first = make([]int32, n)
+		}
+	}
 	st.buffer = b
 	return st.source(e, func() error {
 		row := e.Row[st.Src.Slot]
@@ -139,6 +148,18 @@ func (st *Step) keep(e *Env) error {
 		b.n++
 		return e.Hold(b.values[len(b.values)-b.width:])
 	})
+}
+
+// rowsToKeep is how many rows there are going to be, 0 where that is not known.
+func (st *Step) rowsToKeep() int {
+	counted, ok := st.Src.Table.(tables.Counted)
+	switch {
+	case !ok || len(st.Filters) > 0 || st.Span != nil:
+		return 0
+	case st.Rows != nil:
+		return int(st.Rows.GetCardinality())
+	}
+	return counted.Count()
 }
 
 // put finds the first row of a key, or notes that the next one is.

@@ -20,6 +20,7 @@ type blockGroups struct {
 	found  []int32          // by combined codes: the group, counted from 1
 	inputs []*tables.Vector // of each aggregate; nil for count(*)
 	group  []int32          // of each row of the block
+	counts []int64          // scratch: of each group
 }
 
 // byBlocks puts all rows into groups where that can be done so.
@@ -99,6 +100,9 @@ func (bg *blockGroups) take(g *Grouping) {
 
 // place finds the group of each row.
 func (bg *blockGroups) place(e *Env, rows []int32) error {
+	if len(bg.keys) == 1 && bg.keys[0].Nulls == nil {
+		return bg.placeByOne(e, rows)
+	}
 	for i, row := range rows {
 		combined := 0
 		for k, v := range bg.keys {
@@ -115,6 +119,23 @@ func (bg *blockGroups) place(e *Env, rows []int32) error {
 				return err
 			}
 			bg.found[combined] = at
+		}
+		bg.group[i] = at - 1
+	}
+	return nil
+}
+
+// placeByOne does so where there is one key, which all rows have.
+func (bg *blockGroups) placeByOne(e *Env, rows []int32) error {
+	codes, found := bg.keys[0].Codes, bg.found
+	for i, row := range rows {
+		at := found[codes[row]]
+		if at == 0 {
+			var err error
+			if at, err = bg.first(e, int(row)); err != nil {
+				return err
+			}
+			found[codes[row]] = at
 		}
 		bg.group[i] = at - 1
 	}
@@ -151,14 +172,30 @@ func (bg *blockGroups) add(e *Env, rows []int32) error {
 	return e.Err
 }
 
+// count counts the rows of each group.
+func (bg *blockGroups) count(rows int) {
+	if len(bg.counts) < bg.gs.n {
+		bg.counts = make([]int64, bg.gs.n)
+	}
+	clear(bg.counts)
+	for _, g := range bg.group[:rows] {
+		bg.counts[g]++
+	}
+}
+
 // addBlock adds rows to the states that the i-th aggregate has in their groups.
 func (a *Aggregate) addBlock(e *Env, bg *blockGroups, i int, rows []int32) {
 	states, width, v, group := bg.gs.states[i:], bg.gs.g.width(), bg.inputs[i], bg.group
 	sum := a.Sums && v != nil && v.Nulls == nil
 	switch {
-	case v == nil:
+	case v == nil && bg.gs.n > len(rows):
 		for i := range rows {
 			states[int(group[i])*width].N++
+		}
+	case v == nil:
+		bg.count(len(rows))
+		for g, n := range bg.counts {
+			states[g*width].N += n
 		}
 	case sum && v.Kind == values.Real:
 		for i, row := range rows {

@@ -10,11 +10,11 @@ import (
 type windowRows struct {
 	w      *Windows
 	p      *Plan
-	rows   [][]values.Value // of each: inputs, then what makes it what it is
+	n      int
+	slabs  [][]values.Value // of slabRows rows each: inputs, then what makes a row what it is
+	width  int              // of a row
 	made   []int            // the numbers of groups' keys and aggregates
 	result [][]values.Value // of each function, by row
-	width  int              // of a row
-	slab   []values.Value   // room for rows to come
 }
 
 // run gathers the rows, computes the functions and goes on with each row.
@@ -36,11 +36,11 @@ func (w *Windows) run(e *Env, p *Plan, out func() error) error {
 	}
 	var order []int
 	for i, spec := range w.Specs {
-		sorted := r.sort(spec)
+		sorted, starts := r.sort(spec)
 		if i == 0 {
 			order = sorted
 		}
-		if err := r.compute(e, spec, sorted); err != nil {
+		if err := r.compute(e, spec, sorted, starts); err != nil {
 			return err
 		}
 	}
@@ -54,28 +54,40 @@ func (w *Windows) run(e *Env, p *Plan, out func() error) error {
 	return e.Err
 }
 
-// slabRows is how many rows are given room at once.
-const slabRows = 256
+// slabRows is how many rows lie beside each other; there are fewer in the first.
+const slabRows = 1024
 
-// room is an empty row, as long as it is going to be.
-func (r *windowRows) room() []values.Value {
-	if r.width == 0 {
-		r.width = len(r.w.Inputs) + len(r.made) + 1
+// row is a row that was kept.
+func (r *windowRows) row(at int) []values.Value {
+	from := at % slabRows * r.width
+	return r.slabs[at/slabRows][from : from+r.width]
+}
+
+// open begins with the first row, which tells how long they are.
+func (r *windowRows) open() {
+	r.width = len(r.w.Inputs) + len(r.made)
+	if r.p.Group == nil {
 		for _, st := range r.p.Steps {
 			r.width += len(st.Kept)
 		}
 	}
-	if len(r.slab) == 0 {
-		r.slab = make([]values.Value, r.width*min(slabRows, 8+len(r.rows)))
-	}
-	row := r.slab[:0:r.width]
-	r.slab = r.slab[r.width:]
-	return row
 }
 
 // keep remembers the row at hand.
 func (r *windowRows) keep(e *Env) error {
-	row := r.room()
+	if r.n == 0 {
+		r.open()
+	}
+	if r.n%slabRows == 0 {
+		most := slabRows
+		if r.n == 0 {
+			most = 16
+		}
+		r.slabs = append(r.slabs, make([]values.Value, 0, r.width*most))
+	}
+	last := &r.slabs[len(r.slabs)-1]
+	from := len(*last)
+	row := *last
 	for i := range r.w.Inputs {
 		row = append(row, r.w.Inputs[i].Eval(e))
 	}
@@ -89,16 +101,17 @@ func (r *windowRows) keep(e *Env) error {
 			}
 		}
 	}
-	r.rows = append(r.rows, row)
+	*last = row
+	r.n++
 	if e.Err != nil {
 		return e.Err
 	}
-	return e.Hold(row)
+	return e.Hold(row[from:])
 }
 
 // restore stands on a row that was kept, with the results of the functions.
 func (r *windowRows) restore(e *Env, at int, places []bufferRow) {
-	rest := r.rows[at][len(r.w.Inputs):]
+	rest := r.row(at)[len(r.w.Inputs):]
 	for i, made := range r.made {
 		e.Made[made] = rest[i]
 	}
@@ -115,12 +128,13 @@ func (r *windowRows) restore(e *Env, at int, places []bufferRow) {
 	}
 }
 
-// sort is the rows in the order of a window: by partitions, and in each in order.
-func (r *windowRows) sort(spec *WindowSpec) []int {
-	if order, ok := r.sortNumbers(spec); ok {
-		return order
+// sort is the rows in the order of a window: by partitions, and in each in order; starts is
+// where each partition begins in it.
+func (r *windowRows) sort(spec *WindowSpec) (order, starts []int) {
+	if order, starts, ok := r.sortNumbers(spec); ok {
+		return order, starts
 	}
-	order := make([]int, len(r.rows))
+	order = make([]int, r.n)
 	for i := range order {
 		order[i] = i
 	}
@@ -131,12 +145,17 @@ func (r *windowRows) sort(spec *WindowSpec) []int {
 		}
 		return r.compareOrder(spec, s, a, b)
 	})
-	return order
+	for i := range order {
+		if i == 0 || r.comparePartition(spec, order[i-1], order[i]) != 0 {
+			starts = append(starts, i)
+		}
+	}
+	return order, starts
 }
 
 func (r *windowRows) comparePartition(spec *WindowSpec, a, b int) int {
 	for _, i := range spec.Partition {
-		if n := values.Compare(r.rows[a][i], r.rows[b][i], r.w.Inputs[i].Collate); n != 0 {
+		if n := values.Compare(r.row(a)[i], r.row(b)[i], r.w.Inputs[i].Collate); n != 0 {
 			return n
 		}
 	}
@@ -146,7 +165,7 @@ func (r *windowRows) comparePartition(spec *WindowSpec, a, b int) int {
 func (r *windowRows) compareOrder(spec *WindowSpec, s *sorter, a, b int) int {
 	for i, in := range spec.Keys {
 		one := sorter{keys: s.keys[i : i+1]}
-		if n := one.compareKeys(r.rows[a][in:in+1], r.rows[b][in:in+1]); n != 0 {
+		if n := one.compareKeys(r.row(a)[in:in+1], r.row(b)[in:in+1]); n != 0 {
 			return n
 		}
 	}
@@ -154,23 +173,27 @@ func (r *windowRows) compareOrder(spec *WindowSpec, s *sorter, a, b int) int {
 }
 
 // compute computes all functions of a window, partition by partition.
-func (r *windowRows) compute(e *Env, spec *WindowSpec, order []int) error {
+func (r *windowRows) compute(e *Env, spec *WindowSpec, order, starts []int) error {
 	if r.result == nil {
 		r.result = make([][]values.Value, len(r.w.Calls))
 	}
+	peers := false
 	for i, call := range r.w.Calls {
 		if call.Spec == spec {
-			r.result[i] = make([]values.Value, len(r.rows))
+			r.result[i] = make([]values.Value, r.n)
+			peers = peers || call.Agg != nil || !call.Kind.alone
 		}
 	}
 	s := &sorter{keys: spec.Order}
-	for from := 0; from < len(order); {
-		to := from + 1
-		for to < len(order) && r.comparePartition(spec, order[from], order[to]) == 0 {
-			to++
+	for i, from := range starts {
+		to := len(order)
+		if i+1 < len(starts) {
+			to = starts[i+1]
 		}
 		part := &partition{r: r, spec: spec, rows: order[from:to]}
-		part.group(s)
+		if peers {
+			part.group(s)
+		}
 		for i, call := range r.w.Calls {
 			if call.Spec != spec {
 				continue
@@ -179,7 +202,6 @@ func (r *windowRows) compute(e *Env, spec *WindowSpec, order []int) error {
 				return err
 			}
 		}
-		from = to
 	}
 	return e.Err
 }

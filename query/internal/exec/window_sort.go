@@ -1,95 +1,134 @@
 package exec
 
 import (
-	"cmp"
+	"math"
 	"slices"
 
 	"github.com/placectl/placectl/query/values"
 )
 
-// Most windows are in the order of one column of numbers, or of none: partitions are numbered
-// by their order first, and what is sorted are numbers alone.
+// Most windows are in the order of one column of numbers, or of none: the numbers are made
+// keys whose bits are in their order, which are sorted byte by byte, and then put to their
+// partitions.
 
 // numbered is a row in such an order.
-type numbered[T int64 | float64] struct {
-	part, row int32
-	key       T
+type numbered struct {
+	key uint64
+	row int32
 }
 
-// sortNumbers is the rows in the order of a window; not ok where it is another order than that.
-func (r *windowRows) sortNumbers(spec *WindowSpec) (order []int, ok bool) {
+// sortNumbers is the rows in the order of a window, and where its partitions begin; not ok
+// where it is another order than that.
+func (r *windowRows) sortNumbers(spec *WindowSpec) (order, starts []int, ok bool) {
 	if len(spec.Keys) > 1 {
-		return nil, false
+		return nil, nil, false
 	}
-	kind := values.Integer
-	for i, row := range r.rows {
-		if len(spec.Keys) == 0 {
-			break
-		}
-		if k := row[spec.Keys[0]].Kind(); i == 0 {
-			kind = k
-		} else if k != kind {
-			return nil, false
-		}
+	rows := make([]numbered, r.n)
+	if len(spec.Keys) == 1 && !r.numbers(spec, rows) {
+		return nil, nil, false
 	}
-	switch kind {
-	case values.Integer:
-		return sortedBy(r, spec, values.Value.Int64), true
-	case values.Real:
-		return sortedBy(r, spec, values.Value.Float64), true
+	for i := range rows {
+		rows[i].row = int32(i)
 	}
-	return nil, false
+	if len(spec.Keys) == 1 {
+		rows = sortedByKey(rows)
+	}
+	parts, sizes := r.partitions(spec)
+	sum := 0
+	for _, n := range sizes {
+		starts = append(starts, sum)
+		sum += n
+	}
+	order, at := make([]int, r.n), slices.Clone(starts)
+	for i := range rows {
+		part := parts[rows[i].row]
+		order[at[part]] = int(rows[i].row)
+		at[part]++
+	}
+	return order, starts, true
 }
 
-func sortedBy[T int64 | float64](r *windowRows, spec *WindowSpec, number func(values.Value) T) []int {
-	parts := r.partitions(spec)
-	rows := make([]numbered[T], len(r.rows))
+// numbers makes the keys; not ok where they are not all integers, or all reals.
+func (r *windowRows) numbers(spec *WindowSpec, rows []numbered) bool {
+	kind := values.Null
+	desc := spec.Order[0].Desc
 	for i := range rows {
-		rows[i] = numbered[T]{part: parts[i], row: int32(i)}
-		if len(spec.Keys) > 0 {
-			rows[i].key = number(r.rows[i][spec.Keys[0]])
+		v := &r.row(i)[spec.Keys[0]]
+		if i == 0 {
+			kind = v.Kind()
 		}
-	}
-	sign := 1
-	if len(spec.Order) > 0 && spec.Order[0].Desc {
-		sign = -1
-	}
-	slices.SortFunc(rows, func(a, b numbered[T]) int {
+		var key uint64
 		switch {
-		case a.part != b.part:
-			return int(a.part - b.part)
-		case a.key < b.key:
-			return -sign
-		case a.key > b.key:
-			return sign
+		case v.Kind() != kind || kind != values.Integer && kind != values.Real:
+			return false
+		case kind == values.Integer:
+			key = uint64(v.Int64()) ^ 1<<63
+		default:
+			key = math.Float64bits(v.Float64() + 0) // -0 is 0
+			if key>>63 != 0 {
+				key = ^key
+			} else {
+				key ^= 1 << 63
+			}
 		}
-		return cmp.Compare(a.row, b.row)
-	})
-	order := make([]int, len(rows))
-	for i := range rows {
-		order[i] = int(rows[i].row)
+		if desc {
+			key = ^key
+		}
+		rows[i].key = key
 	}
-	return order
+	return true
 }
 
-// partitions numbers the rows by their partitions, in the order of those.
-func (r *windowRows) partitions(spec *WindowSpec) []int32 {
-	of := make([]int32, len(r.rows))
+// sortedByKey sorts by keys; rows with the same key stay as they are. It goes through the
+// bytes of the keys from the last to the first, and past those that all have in common.
+func sortedByKey(rows []numbered) []numbered {
+	var counts [8][256]int32
+	for i := range rows {
+		for b := range counts {
+			counts[b][byte(rows[i].key>>(8*b))]++
+		}
+	}
+	other := make([]numbered, len(rows))
+	for b := range counts {
+		count := &counts[b]
+		if len(rows) == 0 || int(count[byte(rows[0].key>>(8*b))]) == len(rows) {
+			continue
+		}
+		sum := int32(0)
+		for i, n := range count {
+			count[i] = sum
+			sum += n
+		}
+		for i := range rows {
+			digit := byte(rows[i].key >> (8 * b))
+			other[count[digit]] = rows[i]
+			count[digit]++
+		}
+		rows, other = other, rows
+	}
+	return rows
+}
+
+// partitions numbers the rows by their partitions, in the order of those, and counts them.
+func (r *windowRows) partitions(spec *WindowSpec) (of []int32, sizes []int) {
+	of = make([]int32, r.n)
 	if len(spec.Partition) == 0 {
-		return of
+		return of, []int{r.n}
 	}
 	var index values.Index
-	var first []int // of each partition: a row
+	var first, counts []int // of each partition: a row, and how many
 	key := make([]values.Value, len(spec.Partition))
-	for i, row := range r.rows {
+	for i := range of {
+		row := r.row(i)
 		for k, in := range spec.Partition {
 			key[k] = r.w.Inputs[in].Collate.Fold(row[in])
 		}
 		n, fresh := index.Put(key, len(first))
 		if fresh {
-			first = append(first, i)
+			first, counts = append(first, i), append(counts, 0)
 		}
 		of[i] = int32(n)
+		counts[n]++
 	}
 	inOrder := make([]int, len(first))
 	for i := range inOrder {
@@ -99,9 +138,10 @@ func (r *windowRows) partitions(spec *WindowSpec) []int32 {
 	rank := make([]int32, len(first))
 	for at, part := range inOrder {
 		rank[part] = int32(at)
+		sizes = append(sizes, counts[part])
 	}
 	for i := range of {
 		of[i] = rank[of[i]]
 	}
-	return of
+	return of, sizes
 }

@@ -20,12 +20,11 @@ func addSum(_ *Budget, s *State, v values.Value, _ []values.Value, times int64) 
 // AddReal adds a real number to a sum.
 func (s *State) AddReal(f float64) {
 	s.N++
-	if !s.real {
+	if !s.real || s.Best.Kind() == values.Null {
 		s.add(values.Float(f), 1)
 		return
 	}
 	s.addFloat(f)
-	s.Best = values.Int(1)
 }
 
 // AddInteger adds an integer to a sum.
