@@ -198,7 +198,7 @@ func (p *parser) in(x Expr, pos int, not bool) Expr {
 // inTable reads a table, or a call of a table function, behind IN.
 func (p *parser) inTable() *Select {
 	pos := p.tok.pos
-	if p.tok.kind != tokenWord && p.tok.kind != tokenQuoted || reserved[p.tok.upper()] {
+	if p.tok.kind != tokenWord && p.tok.kind != tokenQuoted || reserved()[p.tok.upper()] {
 		p.unexpected("a list or a subquery in parentheses", "IN takes those, or a table")
 	}
 	f := FromItem{Table: p.name("a table")}

@@ -128,7 +128,7 @@ func (p *parser) word() Expr {
 	case "SELECT", "VALUES":
 		p.fail(t.pos, "a subquery needs parentheses around it; for a column of that name write \"select\"")
 	}
-	if !reserved[t.upper()] && p.peek().is("(") {
+	if !reserved()[t.upper()] && p.peek().is("(") {
 		return p.call()
 	}
 	if (t.is("X") || t.is("x")) && p.peek().kind == tokenText && p.peek().pos == t.end {
@@ -224,7 +224,7 @@ func (p *parser) call() Expr {
 		x.Filter = p.expression()
 		p.expect(")", "")
 	}
-	if t := p.peek(); p.tok.is("OVER") && (t.is("(") || t.kind == tokenWord && !reserved[t.upper()] || t.kind == tokenQuoted) {
+	if t := p.peek(); p.tok.is("OVER") && (t.is("(") || t.kind == tokenWord && !reserved()[t.upper()] || t.kind == tokenQuoted) {
 		p.advance()
 		x.Over = p.over()
 	}

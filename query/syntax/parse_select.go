@@ -101,7 +101,7 @@ func (p *parser) resultColumn() ResultColumn {
 
 // isTableStar looks for t.* without going past anything.
 func (p *parser) isTableStar() bool {
-	if p.tok.kind != tokenQuoted && (p.tok.kind != tokenWord || reserved[p.tok.upper()]) {
+	if p.tok.kind != tokenQuoted && (p.tok.kind != tokenWord || reserved()[p.tok.upper()]) {
 		return false
 	}
 	ahead := p.lexer

@@ -1,5 +1,7 @@
 package syntax
 
+import "sync"
+
 // over reads what is behind OVER: a name, or a window in parentheses.
 func (p *parser) over() *Window {
 	pos := p.tok.pos
@@ -31,7 +33,7 @@ func (p *parser) window(name string) *Window {
 	pos := p.tok.pos
 	p.expect("(", "")
 	w := &Window{Name: name}
-	if t := p.tok; t.kind == tokenQuoted || t.kind == tokenWord && !reserved[t.upper()] && !windowWords[t.upper()] {
+	if t := p.tok; t.kind == tokenQuoted || t.kind == tokenWord && !reserved()[t.upper()] && !windowWords()[t.upper()] {
 		w.Base = p.name("a window")
 	}
 	if p.accept("PARTITION") {
@@ -49,7 +51,7 @@ func (p *parser) window(name string) *Window {
 }
 
 // windowWords begin the parts of a window.
-var windowWords = set("PARTITION ORDER RANGE ROWS GROUPS")
+var windowWords = sync.OnceValue(func() map[string]bool { return set("PARTITION ORDER RANGE ROWS GROUPS") })
 
 // frame reads ROWS BETWEEN ... AND ... and the like; nil where there is none.
 func (p *parser) frame() *Frame {

@@ -160,7 +160,7 @@ func (p *parser) statement() *Statement {
 func (p *parser) name(what string) string {
 	t := p.tok
 	switch {
-	case t.kind == tokenQuoted, t.kind == tokenWord && !reserved[t.upper()]:
+	case t.kind == tokenQuoted, t.kind == tokenWord && !reserved()[t.upper()]:
 		p.advance()
 		return t.text
 	case t.kind == tokenWord:
@@ -180,7 +180,7 @@ func (p *parser) alias() string {
 		return p.name("a name behind AS")
 	}
 	switch t := p.tok; {
-	case t.kind == tokenQuoted, t.kind == tokenWord && !reserved[t.upper()] && !endsClause(t):
+	case t.kind == tokenQuoted, t.kind == tokenWord && !reserved()[t.upper()] && !endsClause(t):
 		p.bare = t
 		p.advance()
 		return t.text

@@ -160,7 +160,7 @@ func negated(not bool) string {
 
 // quoteName writes a name, in quotes where it has to be.
 func quoteName(s string) string {
-	plain := s != "" && isWordStart(s[0]) && !reserved[values.Upper(s)] && !softWords[values.Upper(s)]
+	plain := s != "" && isWordStart(s[0]) && !reserved()[values.Upper(s)] && !softWords()[values.Upper(s)]
 	for i := 0; plain && i < len(s); i++ {
 		plain = isWordPart(s[i])
 	}

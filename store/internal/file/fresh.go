@@ -9,7 +9,6 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/dustin/go-humanize"
 	"golang.org/x/sys/unix"
 )
 
@@ -150,7 +149,7 @@ func noRoom(path string, err error) error {
 	if !errors.Is(err, unix.ENOSPC) || unix.Statfs(filepath.Dir(path), &disk) != nil {
 		return err
 	}
-	return fmt.Errorf("%w; %s are free there", notMade(path, err), humanize.IBytes(disk.Bavail*uint64(disk.Bsize)))
+	return fmt.Errorf("%w; %d KiB are free there", notMade(path, err), disk.Bavail*uint64(disk.Bsize)>>10)
 }
 
 // Watch is told how far a long work has come, by so many bytes or rows more; its error

@@ -2,10 +2,11 @@ package chart
 
 import (
 	"bytes"
-	"encoding/xml"
 	"fmt"
 	"math"
 	"strconv"
+
+	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 )
 
 // The measures that pictures share, in pixels.
@@ -62,7 +63,7 @@ func Page(title string, svg []byte) []byte {
 	}
 	var b bytes.Buffer
 	b.WriteString("<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>")
-	xml.EscapeText(&b, []byte(title)) //nolint:errcheck // a buffer takes all
+	b.WriteString(spell.Markup(title))
 	b.WriteString("</title>\n" +
 		"<style>body{margin:1em}svg{max-width:100%;height:auto}</style></head>\n<body>\n")
 	b.Write(svg)
@@ -85,7 +86,7 @@ func (c *canvas) text(class string, x float64, y int, anchor, text string) {
 
 // escape writes text that may hold anything; what XML cannot hold becomes U+FFFD.
 func (c *canvas) escape(s string) {
-	xml.EscapeText(&c.buf, []byte(s)) //nolint:errcheck // a buffer takes all
+	c.buf.WriteString(spell.Markup(s))
 }
 
 // line draws a line.

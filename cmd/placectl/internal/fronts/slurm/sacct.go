@@ -43,7 +43,7 @@ func sacct(c *fronts.Call) error {
 		return fronts.Failf(1, "sacct: error: Unrecognized argument: %s", rest[0])
 	}
 	if set.Has("helpformat") {
-		return accountFields.help(c)
+		return accountFields().help(c)
 	}
 	cols, err := accountColumns(set)
 	if err != nil {
@@ -243,7 +243,7 @@ func accountColumns(set fronts.Set) (cols []accountColumn, err error) {
 			continue
 		}
 		name, size, sized := strings.Cut(word, "%")
-		f := accountFields.find(name)
+		f := accountFields().find(name)
 		if f == nil {
 			return nil, fronts.Failf(1, "sacct: fatal: Invalid field requested: \"%s\"", name)
 		}

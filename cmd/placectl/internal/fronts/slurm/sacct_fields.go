@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/fronts"
@@ -21,76 +22,78 @@ type accountField struct {
 type accountTable []accountField
 
 // accountFields are all that sacct may show here.
-var accountFields = accountTable{
-	{"Account", 10, false, func(a *account) string { return fronts.Word(a.Account) }},
-	{"AllocCPUS", 10, false, func(a *account) string { return number(a.allocated()) }},
-	{"AllocNodes", 10, false, func(a *account) string { return number(len(a.Nodes)) }},
-	{"AllocTRES", 10, false, func(a *account) string {
-		if a.allocated() == 0 {
+var accountFields = sync.OnceValue(func() accountTable {
+	return accountTable{
+		{"Account", 10, false, func(a *account) string { return fronts.Word(a.Account) }},
+		{"AllocCPUS", 10, false, func(a *account) string { return number(a.allocated()) }},
+		{"AllocNodes", 10, false, func(a *account) string { return number(len(a.Nodes)) }},
+		{"AllocTRES", 10, false, func(a *account) string {
+			if a.allocated() == 0 {
+				return ""
+			}
+			return tres(a.Job, len(a.Nodes))
+		}},
+		{"AveRSS", 10, false, (*account).rss},
+		{"Cluster", 10, false, func(a *account) string { return a.about.Server }},
+		{"Comment", 14, false, func(*account) string { return "" }},
+		{"Constraints", 10, false, func(a *account) string { return a.ofJob(joined(a.Features)) }},
+		{"CPUTime", 10, false, func(a *account) string { return clock(a.cpuTime()) }},
+		{"CPUTimeRAW", 10, false, func(a *account) string { return seconds(a.cpuTime()) }},
+		{"DerivedExitCode", 15, false, func(a *account) string { return a.ofJob(exitCode(a.Job)) }},
+		{"Elapsed", 10, false, func(a *account) string { return clock(a.elapsed()) }},
+		{"ElapsedRaw", 10, false, func(a *account) string { return seconds(a.elapsed()) }},
+		{"Eligible", 19, false, func(a *account) string { return a.ofJob(a.times(later(a.Submit, a.Begin))) }},
+		{"End", 19, false, func(a *account) string { return a.times(a.ended()) }},
+		{"ExitCode", 8, false, func(a *account) string { return exitCode(a.Job) }},
+		{"Group", 9, false, func(a *account) string { return a.ofJob(fronts.Word(a.User)) }},
+		{"JobID", 12, true, (*account).jobID},
+		{"JobIDRaw", 12, true, (*account).rawID},
+		{"JobName", 10, false, func(a *account) string {
+			if a.batch {
+				return "batch"
+			}
+			return fronts.Word(a.Name)
+		}},
+		{"MaxRSS", 10, false, (*account).rss},
+		{"MaxVMSize", 10, false, func(*account) string { return "" }},
+		{"NCPUS", 10, false, func(a *account) string { return number(a.allocated()) }},
+		{"NNodes", 8, false, func(a *account) string { return number(a.nodeCount()) }},
+		{"NodeList", 15, false, (*account).nodes},
+		{"NTasks", 8, false, func(a *account) string {
+			if a.batch {
+				return "1"
+			}
 			return ""
-		}
-		return tres(a.Job, len(a.Nodes))
-	}},
-	{"AveRSS", 10, false, (*account).rss},
-	{"Cluster", 10, false, func(a *account) string { return a.about.Server }},
-	{"Comment", 14, false, func(*account) string { return "" }},
-	{"Constraints", 10, false, func(a *account) string { return a.ofJob(joined(a.Features)) }},
-	{"CPUTime", 10, false, func(a *account) string { return clock(a.cpuTime()) }},
-	{"CPUTimeRAW", 10, false, func(a *account) string { return seconds(a.cpuTime()) }},
-	{"DerivedExitCode", 15, false, func(a *account) string { return a.ofJob(exitCode(a.Job)) }},
-	{"Elapsed", 10, false, func(a *account) string { return clock(a.elapsed()) }},
-	{"ElapsedRaw", 10, false, func(a *account) string { return seconds(a.elapsed()) }},
-	{"Eligible", 19, false, func(a *account) string { return a.ofJob(a.times(later(a.Submit, a.Begin))) }},
-	{"End", 19, false, func(a *account) string { return a.times(a.ended()) }},
-	{"ExitCode", 8, false, func(a *account) string { return exitCode(a.Job) }},
-	{"Group", 9, false, func(a *account) string { return a.ofJob(fronts.Word(a.User)) }},
-	{"JobID", 12, true, (*account).jobID},
-	{"JobIDRaw", 12, true, (*account).rawID},
-	{"JobName", 10, false, func(a *account) string {
-		if a.batch {
-			return "batch"
-		}
-		return fronts.Word(a.Name)
-	}},
-	{"MaxRSS", 10, false, (*account).rss},
-	{"MaxVMSize", 10, false, func(*account) string { return "" }},
-	{"NCPUS", 10, false, func(a *account) string { return number(a.allocated()) }},
-	{"NNodes", 8, false, func(a *account) string { return number(a.nodeCount()) }},
-	{"NodeList", 15, false, (*account).nodes},
-	{"NTasks", 8, false, func(a *account) string {
-		if a.batch {
-			return "1"
-		}
-		return ""
-	}},
-	{"Partition", 10, false, func(a *account) string { return a.ofJob(a.partition()) }},
-	{"Priority", 10, false, func(a *account) string { return a.ofJob(strconv.FormatInt(a.Priority, 10)) }},
-	{"QOS", 10, false, func(a *account) string { return a.ofJob(fronts.Word(a.Class)) }},
-	{"Reason", 22, false, func(a *account) string { return a.ofJob(reason(a.Job)) }},
-	{"ReqCPUS", 8, false, func(a *account) string { return number(a.CPUs) }},
-	{"ReqMem", 10, false, func(a *account) string { return a.ofJob(memory(a.Mem)) }},
-	{"ReqNodes", 8, false, func(a *account) string { return number(a.nodeCount()) }},
-	{"ReqTRES", 10, false, func(a *account) string { return a.ofJob(tres(a.Job, a.nodeCount())) }},
-	{"Reservation", 20, false, func(a *account) string { return a.ofJob(fronts.Word(a.Reservation)) }},
-	{"Start", 19, false, func(a *account) string {
-		if a.State < fronts.Running {
-			return "Unknown"
-		}
-		return a.times(a.Start)
-	}},
-	{"State", 10, false, func(a *account) string { return long(a.Job) }},
-	{"Submit", 19, false, func(a *account) string { return a.times(a.Submit) }},
-	{"SubmitLine", 20, false, func(a *account) string { return a.ofJob(a.detail().Line) }},
-	{"Suspended", 10, false, func(*account) string { return "00:00:00" }},
-	{"SystemCPU", 10, false, func(a *account) string { return cpu(a.detail().CPUSys) }},
-	{"Timelimit", 10, false, func(a *account) string { return a.ofJob(clock(a.Walltime)) }},
-	{"TimelimitRaw", 10, false, func(a *account) string { return a.ofJob(strconv.FormatInt(int64(a.Walltime/time.Minute), 10)) }},
-	{"TotalCPU", 10, false, func(a *account) string { return cpu(a.detail().CPUSys + a.detail().CPUUser) }},
-	{"UID", 6, false, func(a *account) string { return a.ofJob(uid(a.UID)) }},
-	{"User", 9, false, func(a *account) string { return a.ofJob(fronts.Word(a.User)) }},
-	{"UserCPU", 10, false, func(a *account) string { return cpu(a.detail().CPUUser) }},
-	{"WorkDir", 20, false, func(a *account) string { return a.ofJob(a.detail().Dir) }},
-}
+		}},
+		{"Partition", 10, false, func(a *account) string { return a.ofJob(a.partition()) }},
+		{"Priority", 10, false, func(a *account) string { return a.ofJob(strconv.FormatInt(a.Priority, 10)) }},
+		{"QOS", 10, false, func(a *account) string { return a.ofJob(fronts.Word(a.Class)) }},
+		{"Reason", 22, false, func(a *account) string { return a.ofJob(reason(a.Job)) }},
+		{"ReqCPUS", 8, false, func(a *account) string { return number(a.CPUs) }},
+		{"ReqMem", 10, false, func(a *account) string { return a.ofJob(memory(a.Mem)) }},
+		{"ReqNodes", 8, false, func(a *account) string { return number(a.nodeCount()) }},
+		{"ReqTRES", 10, false, func(a *account) string { return a.ofJob(tres(a.Job, a.nodeCount())) }},
+		{"Reservation", 20, false, func(a *account) string { return a.ofJob(fronts.Word(a.Reservation)) }},
+		{"Start", 19, false, func(a *account) string {
+			if a.State < fronts.Running {
+				return "Unknown"
+			}
+			return a.times(a.Start)
+		}},
+		{"State", 10, false, func(a *account) string { return long(a.Job) }},
+		{"Submit", 19, false, func(a *account) string { return a.times(a.Submit) }},
+		{"SubmitLine", 20, false, func(a *account) string { return a.ofJob(a.detail().Line) }},
+		{"Suspended", 10, false, func(*account) string { return "00:00:00" }},
+		{"SystemCPU", 10, false, func(a *account) string { return cpu(a.detail().CPUSys) }},
+		{"Timelimit", 10, false, func(a *account) string { return a.ofJob(clock(a.Walltime)) }},
+		{"TimelimitRaw", 10, false, func(a *account) string { return a.ofJob(strconv.FormatInt(int64(a.Walltime/time.Minute), 10)) }},
+		{"TotalCPU", 10, false, func(a *account) string { return cpu(a.detail().CPUSys + a.detail().CPUUser) }},
+		{"UID", 6, false, func(a *account) string { return a.ofJob(uid(a.UID)) }},
+		{"User", 9, false, func(a *account) string { return a.ofJob(fronts.Word(a.User)) }},
+		{"UserCPU", 10, false, func(a *account) string { return cpu(a.detail().CPUUser) }},
+		{"WorkDir", 20, false, func(a *account) string { return a.ofJob(a.detail().Dir) }},
+	}
+})
 
 // rss is the memory of the batch step's largest process.
 func (a *account) rss() string {

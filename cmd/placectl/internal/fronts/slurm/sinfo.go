@@ -6,6 +6,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/fronts"
 )
@@ -73,9 +74,9 @@ func sinfo(c *fronts.Call) error {
 	}
 	l := new(listing[*nodeGroup])
 	if set.Has("Format") {
-		l.cols, err = nodeFields.named(set["Format"])
+		l.cols, err = nodeFields().named(set["Format"])
 	} else {
-		l.lead, l.cols, err = nodeFields.percent(infoFormat(set))
+		l.lead, l.cols, err = nodeFields().percent(infoFormat(set))
 	}
 	if err != nil {
 		return fronts.Failf(1, "sinfo: error: %v", err)
@@ -272,59 +273,61 @@ func nodeText1(of func(*fronts.Node) string) func(*nodeGroup) string {
 func say(text string) func(*nodeGroup) string { return func(*nodeGroup) string { return text } }
 
 // nodeFields are what sinfo may show.
-var nodeFields = fields[*nodeGroup]{
-	{'P', "Partition", "PARTITION", (*nodeGroup).name},
-	{'R', "PartitionName", "PARTITION", func(g *nodeGroup) string { return g.partition }},
-	{'a', "Available", "AVAIL", say("up")},
-	{'l', "Time", "TIMELIMIT", say("infinite")},
-	{'L', "DefaultTime", "DEFAULTTIME", func(g *nodeGroup) string { return span(g.about.Walltime) }},
-	{'D', "Nodes", "NODES", func(g *nodeGroup) string { return number(len(g.nodes)) }},
-	{'t', "StateCompact", "STATE", func(g *nodeGroup) string { return g.state(nodeState) }},
-	{'T', "StateLong", "STATE", func(g *nodeGroup) string { return g.state(longNodeState) }},
-	{'N', "NodeList", "NODELIST", (*nodeGroup).list},
-	{'n', "NodeHost", "HOSTNAMES", (*nodeGroup).list},
-	{'o', "NodeAddr", "NODE_ADDR", (*nodeGroup).list},
-	{'C', "CPUsState", "CPUS(A/I/O/T)", (*nodeGroup).cpus},
-	{'c', "CPUs", "CPUS", nodeText1(func(n *fronts.Node) string { return number(n.CPUs) })},
-	{'m', "Memory", "MEMORY", nodeText1(func(n *fronts.Node) string { return number(int(n.Mem / 1024)) })},
-	{'G', "Gres", "GRES", nodeText1(gres)},
-	{0, "GresUsed", "GRES_USED", nodeText1(gresUsed)},
-	{'f', "Features", "AVAIL_FEATURES", nodeText1(func(n *fronts.Node) string { return orNull(strings.Join(n.Features, ",")) })},
-	{'b', "features_act", "ACTIVE_FEATURES", nodeText1(func(n *fronts.Node) string { return orNull(strings.Join(n.Features, ",")) })},
-	{'E', "Reason", "REASON", nodeText1(func(n *fronts.Node) string { return cmp.Or(n.Reason, "none") })},
-	{'F', "NodeAIOT", "NODES(A/I/O/T)", func(g *nodeGroup) string {
-		a, i, o, t := g.counts()
-		return fmt.Sprintf("%d/%d/%d/%d", a, i, o, t)
-	}},
-	{'A', "NodeAI", "NODES(A/I)", func(g *nodeGroup) string { a, i, _, _ := g.counts(); return fmt.Sprintf("%d/%d", a, i) }},
-	{'O', "CPUsLoad", "CPU_LOAD", nodeText1(func(n *fronts.Node) string { return fmt.Sprintf("%.2f", n.Load) })},
-	{'e', "FreeMem", "FREE_MEM", say("N/A")},
-	{0, "AllocMem", "ALLOCMEM", nodeText1(func(n *fronts.Node) string { return number(int(n.MemUsed / 1024)) })},
-	{'X', "Sockets", "SOCKETS", nodeText1(func(n *fronts.Node) string { return number(n.CPUs) })},
-	{'Y', "Cores", "CORES", say("1")},
-	{'Z', "Threads", "THREADS", say("1")},
-	{'z', "SocketCoreThread", "S:C:T", nodeText1(func(n *fronts.Node) string { return fmt.Sprintf("%d:1:1", n.CPUs) })},
-	{'d', "Disk", "TMP_DISK", nodeText1(func(n *fronts.Node) string { return number(int(n.Disk / 1024)) })},
-	{'w', "Weight", "WEIGHT", nodeText1(func(n *fronts.Node) string { return number(weight(n)) })},
-	{'s', "Size", "JOB_SIZE", say("1-infinite")},
-	{'r', "Root", "ROOT", say("no")},
-	{'h', "OverSubscribe", "OVERSUBS", say("NO")},
-	{'g', "Groups", "GROUPS", say("all")},
-	{'S', "AllocNodes", "ALLOCNODES", say("all")},
-	{'M', "PreemptMode", "PREEMPT_MODE", say("OFF")},
-	{'p', "PriorityTier", "PRIO_TIER", say("1")},
-	{'I', "PriorityJobFactor", "PRIO_JOB_FACTOR", say("1")},
-	{'B', "MaxCPUsPerNode", "MAX_CPUS_PER_NODE", say("UNLIMITED")},
-	{'u', "User", "USER", say("root")},
-	{'U', "UserLong", "USER", say("root(0)")},
-	{'H', "Timestamp", "TIMESTAMP", func(g *nodeGroup) string {
-		if g.first().Since.IsZero() {
-			return "Unknown"
-		}
-		return g.first().Since.Format("2006-01-02T15:04:05")
-	}},
-	{'v', "Version", "VERSION", say(strings.TrimPrefix(version, "slurm "))},
-}
+var nodeFields = sync.OnceValue(func() fields[*nodeGroup] {
+	return fields[*nodeGroup]{
+		{'P', "Partition", "PARTITION", (*nodeGroup).name},
+		{'R', "PartitionName", "PARTITION", func(g *nodeGroup) string { return g.partition }},
+		{'a', "Available", "AVAIL", say("up")},
+		{'l', "Time", "TIMELIMIT", say("infinite")},
+		{'L', "DefaultTime", "DEFAULTTIME", func(g *nodeGroup) string { return span(g.about.Walltime) }},
+		{'D', "Nodes", "NODES", func(g *nodeGroup) string { return number(len(g.nodes)) }},
+		{'t', "StateCompact", "STATE", func(g *nodeGroup) string { return g.state(nodeState) }},
+		{'T', "StateLong", "STATE", func(g *nodeGroup) string { return g.state(longNodeState) }},
+		{'N', "NodeList", "NODELIST", (*nodeGroup).list},
+		{'n', "NodeHost", "HOSTNAMES", (*nodeGroup).list},
+		{'o', "NodeAddr", "NODE_ADDR", (*nodeGroup).list},
+		{'C', "CPUsState", "CPUS(A/I/O/T)", (*nodeGroup).cpus},
+		{'c', "CPUs", "CPUS", nodeText1(func(n *fronts.Node) string { return number(n.CPUs) })},
+		{'m', "Memory", "MEMORY", nodeText1(func(n *fronts.Node) string { return number(int(n.Mem / 1024)) })},
+		{'G', "Gres", "GRES", nodeText1(gres)},
+		{0, "GresUsed", "GRES_USED", nodeText1(gresUsed)},
+		{'f', "Features", "AVAIL_FEATURES", nodeText1(func(n *fronts.Node) string { return orNull(strings.Join(n.Features, ",")) })},
+		{'b', "features_act", "ACTIVE_FEATURES", nodeText1(func(n *fronts.Node) string { return orNull(strings.Join(n.Features, ",")) })},
+		{'E', "Reason", "REASON", nodeText1(func(n *fronts.Node) string { return cmp.Or(n.Reason, "none") })},
+		{'F', "NodeAIOT", "NODES(A/I/O/T)", func(g *nodeGroup) string {
+			a, i, o, t := g.counts()
+			return fmt.Sprintf("%d/%d/%d/%d", a, i, o, t)
+		}},
+		{'A', "NodeAI", "NODES(A/I)", func(g *nodeGroup) string { a, i, _, _ := g.counts(); return fmt.Sprintf("%d/%d", a, i) }},
+		{'O', "CPUsLoad", "CPU_LOAD", nodeText1(func(n *fronts.Node) string { return fmt.Sprintf("%.2f", n.Load) })},
+		{'e', "FreeMem", "FREE_MEM", say("N/A")},
+		{0, "AllocMem", "ALLOCMEM", nodeText1(func(n *fronts.Node) string { return number(int(n.MemUsed / 1024)) })},
+		{'X', "Sockets", "SOCKETS", nodeText1(func(n *fronts.Node) string { return number(n.CPUs) })},
+		{'Y', "Cores", "CORES", say("1")},
+		{'Z', "Threads", "THREADS", say("1")},
+		{'z', "SocketCoreThread", "S:C:T", nodeText1(func(n *fronts.Node) string { return fmt.Sprintf("%d:1:1", n.CPUs) })},
+		{'d', "Disk", "TMP_DISK", nodeText1(func(n *fronts.Node) string { return number(int(n.Disk / 1024)) })},
+		{'w', "Weight", "WEIGHT", nodeText1(func(n *fronts.Node) string { return number(weight(n)) })},
+		{'s', "Size", "JOB_SIZE", say("1-infinite")},
+		{'r', "Root", "ROOT", say("no")},
+		{'h', "OverSubscribe", "OVERSUBS", say("NO")},
+		{'g', "Groups", "GROUPS", say("all")},
+		{'S', "AllocNodes", "ALLOCNODES", say("all")},
+		{'M', "PreemptMode", "PREEMPT_MODE", say("OFF")},
+		{'p', "PriorityTier", "PRIO_TIER", say("1")},
+		{'I', "PriorityJobFactor", "PRIO_JOB_FACTOR", say("1")},
+		{'B', "MaxCPUsPerNode", "MAX_CPUS_PER_NODE", say("UNLIMITED")},
+		{'u', "User", "USER", say("root")},
+		{'U', "UserLong", "USER", say("root(0)")},
+		{'H', "Timestamp", "TIMESTAMP", func(g *nodeGroup) string {
+			if g.first().Since.IsZero() {
+				return "Unknown"
+			}
+			return g.first().Since.Format("2006-01-02T15:04:05")
+		}},
+		{'v', "Version", "VERSION", say(strings.TrimPrefix(version, "slurm "))},
+	}
+})
 
 // sinfoJSON writes the nodes of some lines as --json has them, each once.
 func sinfoJSON(c *fronts.Call, groups []*nodeGroup) error {

@@ -45,9 +45,9 @@ func squeue(c *fronts.Call) error {
 	l := new(listing[*queued])
 	switch {
 	case set.Has("Format"):
-		l.cols, err = queueFields.named(set["Format"])
+		l.cols, err = queueFields().named(set["Format"])
 	default:
-		l.lead, l.cols, err = queueFields.percent(queueFormat(set))
+		l.lead, l.cols, err = queueFields().percent(queueFormat(set))
 	}
 	if err != nil {
 		return fronts.Failf(1, "squeue: error: %v", err)

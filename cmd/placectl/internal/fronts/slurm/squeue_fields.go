@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/fronts"
@@ -87,83 +88,85 @@ func fixed(text string) func(*queued) string { return func(*queued) string { ret
 func number(n int) string { return strconv.Itoa(n) }
 
 // queueFields are what squeue may show.
-var queueFields = fields[*queued]{
-	{'i', "JobArrayID", "JOBID", (*queued).id},
-	{'A', "JobID", "JOBID", func(q *queued) string { return strconv.FormatUint(q.ID, 10) }},
-	{'F', "ArrayJobID", "ARRAY_JOB_ID", func(q *queued) string { return strconv.FormatUint(cmp.Or(q.Array, q.ID), 10) }},
-	{'K', "ArrayTaskID", "ARRAY_TASK_ID", (*queued).index},
-	{'P', "Partition", "PARTITION", (*queued).partition},
-	{'j', "Name", "NAME", func(q *queued) string { return fronts.Word(q.Name) }},
-	{'u', "UserName", "USER", func(q *queued) string { return fronts.Word(q.User) }},
-	{'U', "UserID", "UID", func(q *queued) string { return number(q.UID) }},
-	{'t', "StateCompact", "ST", func(q *queued) string { return short(q.Job) }},
-	{'T', "State", "STATE", func(q *queued) string { return long(q.Job) }},
-	{'M', "TimeUsed", "TIME", func(q *queued) string { return span(q.elapsed()) }},
-	{'l', "TimeLimit", "TIME_LIMIT", func(q *queued) string { return span(q.Walltime) }},
-	{'L', "TimeLeft", "TIME_LEFT", (*queued).left},
-	{'D', "NumNodes", "NODES", func(q *queued) string { return number(q.nodeCount()) }},
-	{'C', "NumCPUs", "CPUS", func(q *queued) string { return number(q.CPUs) }},
-	{'R', "ReasonList", "NODELIST(REASON)", (*queued).where},
-	{'r', "Reason", "REASON", func(q *queued) string { return reason(q.Job) }},
-	{'N', "NodeList", "NODELIST", func(q *queued) string { return fold(q.Nodes) }},
-	{'m', "MinMemory", "MIN_MEMORY", func(q *queued) string { return memory(q.NodeMem) }},
-	{'c', "MinCpus", "MIN_CPUS", func(q *queued) string { return number(q.NodeCPUs) }},
-	{'a', "Account", "ACCOUNT", func(q *queued) string { return orNull(q.Account) }},
-	{'q', "QOS", "QOS", func(q *queued) string { return orNull(q.Class) }},
-	{'b', "tres-per-node", "TRES_PER_NODE", func(q *queued) string { return gresOr(q.NodeGPUs, "N/A") }},
-	{'S', "StartTime", "START_TIME", func(q *queued) string { return q.time(q.Start) }},
-	{'e', "EndTime", "END_TIME", (*queued).ends},
-	{'V', "SubmitTime", "SUBMIT_TIME", func(q *queued) string { return q.time(q.Submit) }},
-	{0, "EligibleTime", "ELIGIBLE_TIME", func(q *queued) string { return q.time(later(q.Submit, q.Begin)) }},
-	{'p', "Priority", "PRIORITY", func(q *queued) string { return strconv.FormatInt(q.Priority, 10) }},
-	{'Q', "PriorityLong", "PRIORITY", func(q *queued) string { return strconv.FormatInt(q.Priority, 10) }},
-	{'E', "Dependency", "DEPENDENCY", (*queued).after},
-	{'f', "Feature", "FEATURES", func(q *queued) string { return orNull(strings.Join(q.Features, "&")) }},
-	{'v', "Reservation", "RESERVATION", func(q *queued) string { return orNull(q.Reservation) }},
-	{'Z', "WorkDir", "WORK_DIR", func(q *queued) string { return orNull(q.detail().Dir) }},
-	{'o', "Command", "COMMAND", func(q *queued) string { return orNull(q.detail().Command) }},
-	{0, "STDOUT", "STDOUT", func(q *queued) string { return orNull(q.detail().Out) }},
-	{0, "STDERR", "STDERR", func(q *queued) string { return orNull(cmp.Or(q.detail().Err, q.detail().Out)) }},
-	{0, "exit_code", "EXIT_CODE", func(q *queued) string { return number(q.Exit) }},
-	{0, "NumTasks", "TASKS", func(q *queued) string { return number(q.Tasks) }},
-	{0, "TimeUsed", "TIME", func(q *queued) string { return span(q.elapsed()) }},
-	{0, "RestartCnt", "RESTART_COUNT", func(q *queued) string { return number(max(q.Attempt-1, 0)) }},
-	{'B', "BatchHost", "EXEC_HOST", func(q *queued) string {
-		if len(q.Nodes) == 0 {
-			return "n/a"
-		}
-		return q.Nodes[0]
-	}},
-	{'Y', "SchedNodes", "SCHEDNODES", fixed("(null)")},
-	{'k', "Comment", "COMMENT", fixed("(null)")},
-	{'d', "MinTmpDisk", "MIN_TMP_DISK", fixed("0")},
-	{'g', "GroupName", "GROUP", func(q *queued) string { return fronts.Word(q.User) }},
-	{'h', "OverSubscribe", "OVER_SUBSCRIBE", func(q *queued) string {
-		if q.Excl {
-			return "NO"
-		}
-		return "OK"
-	}},
-	{'n', "ReqNodes", "REQ_NODES", fixed("")},
-	{'x', "ExcNodes", "EXC_NODES", fixed("")},
-	{'y', "Nice", "NICE", fixed("0")},
-	{'w', "WCKey", "WCKEY", fixed("(null)")},
-	{'O', "Contiguous", "CONTIGUOUS", fixed("0")},
-	{'z', "SCT", "S:C:T", fixed("*:*:*")},
-	{'H', "Sockets", "SOCKETS_PER_NODE", fixed("*")},
-	{'I', "Cores", "CORES_PER_SOCKET", fixed("*")},
-	{'J', "Threads", "THREADS_PER_CORE", fixed("*")},
-	{'X', "CoreSpec", "CORE_SPEC", fixed("0")},
-	{'W', "Licenses", "LICENSES", fixed("(null)")},
-	{0, "Cluster", "CLUSTER", fixed("(null)")},
-	{0, "PendingTime", "PENDING_TIME", func(q *queued) string {
-		until := q.about.Now
-		if q.State >= fronts.Running {
-			until = q.Start
-		}
-		return strconv.FormatInt(int64(until.Sub(q.Submit)/time.Second), 10)
-	}},
-}
+var queueFields = sync.OnceValue(func() fields[*queued] {
+	return fields[*queued]{
+		{'i', "JobArrayID", "JOBID", (*queued).id},
+		{'A', "JobID", "JOBID", func(q *queued) string { return strconv.FormatUint(q.ID, 10) }},
+		{'F', "ArrayJobID", "ARRAY_JOB_ID", func(q *queued) string { return strconv.FormatUint(cmp.Or(q.Array, q.ID), 10) }},
+		{'K', "ArrayTaskID", "ARRAY_TASK_ID", (*queued).index},
+		{'P', "Partition", "PARTITION", (*queued).partition},
+		{'j', "Name", "NAME", func(q *queued) string { return fronts.Word(q.Name) }},
+		{'u', "UserName", "USER", func(q *queued) string { return fronts.Word(q.User) }},
+		{'U', "UserID", "UID", func(q *queued) string { return number(q.UID) }},
+		{'t', "StateCompact", "ST", func(q *queued) string { return short(q.Job) }},
+		{'T', "State", "STATE", func(q *queued) string { return long(q.Job) }},
+		{'M', "TimeUsed", "TIME", func(q *queued) string { return span(q.elapsed()) }},
+		{'l', "TimeLimit", "TIME_LIMIT", func(q *queued) string { return span(q.Walltime) }},
+		{'L', "TimeLeft", "TIME_LEFT", (*queued).left},
+		{'D', "NumNodes", "NODES", func(q *queued) string { return number(q.nodeCount()) }},
+		{'C', "NumCPUs", "CPUS", func(q *queued) string { return number(q.CPUs) }},
+		{'R', "ReasonList", "NODELIST(REASON)", (*queued).where},
+		{'r', "Reason", "REASON", func(q *queued) string { return reason(q.Job) }},
+		{'N', "NodeList", "NODELIST", func(q *queued) string { return fold(q.Nodes) }},
+		{'m', "MinMemory", "MIN_MEMORY", func(q *queued) string { return memory(q.NodeMem) }},
+		{'c', "MinCpus", "MIN_CPUS", func(q *queued) string { return number(q.NodeCPUs) }},
+		{'a', "Account", "ACCOUNT", func(q *queued) string { return orNull(q.Account) }},
+		{'q', "QOS", "QOS", func(q *queued) string { return orNull(q.Class) }},
+		{'b', "tres-per-node", "TRES_PER_NODE", func(q *queued) string { return gresOr(q.NodeGPUs, "N/A") }},
+		{'S', "StartTime", "START_TIME", func(q *queued) string { return q.time(q.Start) }},
+		{'e', "EndTime", "END_TIME", (*queued).ends},
+		{'V', "SubmitTime", "SUBMIT_TIME", func(q *queued) string { return q.time(q.Submit) }},
+		{0, "EligibleTime", "ELIGIBLE_TIME", func(q *queued) string { return q.time(later(q.Submit, q.Begin)) }},
+		{'p', "Priority", "PRIORITY", func(q *queued) string { return strconv.FormatInt(q.Priority, 10) }},
+		{'Q', "PriorityLong", "PRIORITY", func(q *queued) string { return strconv.FormatInt(q.Priority, 10) }},
+		{'E', "Dependency", "DEPENDENCY", (*queued).after},
+		{'f', "Feature", "FEATURES", func(q *queued) string { return orNull(strings.Join(q.Features, "&")) }},
+		{'v', "Reservation", "RESERVATION", func(q *queued) string { return orNull(q.Reservation) }},
+		{'Z', "WorkDir", "WORK_DIR", func(q *queued) string { return orNull(q.detail().Dir) }},
+		{'o', "Command", "COMMAND", func(q *queued) string { return orNull(q.detail().Command) }},
+		{0, "STDOUT", "STDOUT", func(q *queued) string { return orNull(q.detail().Out) }},
+		{0, "STDERR", "STDERR", func(q *queued) string { return orNull(cmp.Or(q.detail().Err, q.detail().Out)) }},
+		{0, "exit_code", "EXIT_CODE", func(q *queued) string { return number(q.Exit) }},
+		{0, "NumTasks", "TASKS", func(q *queued) string { return number(q.Tasks) }},
+		{0, "TimeUsed", "TIME", func(q *queued) string { return span(q.elapsed()) }},
+		{0, "RestartCnt", "RESTART_COUNT", func(q *queued) string { return number(max(q.Attempt-1, 0)) }},
+		{'B', "BatchHost", "EXEC_HOST", func(q *queued) string {
+			if len(q.Nodes) == 0 {
+				return "n/a"
+			}
+			return q.Nodes[0]
+		}},
+		{'Y', "SchedNodes", "SCHEDNODES", fixed("(null)")},
+		{'k', "Comment", "COMMENT", fixed("(null)")},
+		{'d', "MinTmpDisk", "MIN_TMP_DISK", fixed("0")},
+		{'g', "GroupName", "GROUP", func(q *queued) string { return fronts.Word(q.User) }},
+		{'h', "OverSubscribe", "OVER_SUBSCRIBE", func(q *queued) string {
+			if q.Excl {
+				return "NO"
+			}
+			return "OK"
+		}},
+		{'n', "ReqNodes", "REQ_NODES", fixed("")},
+		{'x', "ExcNodes", "EXC_NODES", fixed("")},
+		{'y', "Nice", "NICE", fixed("0")},
+		{'w', "WCKey", "WCKEY", fixed("(null)")},
+		{'O', "Contiguous", "CONTIGUOUS", fixed("0")},
+		{'z', "SCT", "S:C:T", fixed("*:*:*")},
+		{'H', "Sockets", "SOCKETS_PER_NODE", fixed("*")},
+		{'I', "Cores", "CORES_PER_SOCKET", fixed("*")},
+		{'J', "Threads", "THREADS_PER_CORE", fixed("*")},
+		{'X', "CoreSpec", "CORE_SPEC", fixed("0")},
+		{'W', "Licenses", "LICENSES", fixed("(null)")},
+		{0, "Cluster", "CLUSTER", fixed("(null)")},
+		{0, "PendingTime", "PENDING_TIME", func(q *queued) string {
+			until := q.about.Now
+			if q.State >= fronts.Running {
+				until = q.Start
+			}
+			return strconv.FormatInt(int64(until.Sub(q.Submit)/time.Second), 10)
+		}},
+	}
+})
 
 // detail is what further rows say of the job, empty where they were not read.
 func (q *queued) detail() *fronts.Detail {
