@@ -31,7 +31,7 @@ func nodeDetectVerb() *verb {
 		Args:  []verbs.Arg{{Name: "HOST", Optional: true, Many: true}},
 		Description: "This machine, or each HOST over ssh, as `node import` takes it. What counts is what this process may use: in a\n" +
 			"container that is less than the machine has. Cores are whole ones, with their hardware threads; --threads counts\n" +
-			"each thread. GPUs are those that nvidia-smi tells of. What cannot be found is said, and left out.",
+			"each thread. GPUs are those that nvidia-smi or the driver of AMD tells of. What cannot be found is said, and left out.",
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "threads", Usage: "count hardware threads, not cores"},
 			&cli.StringFlag{Name: "root", Usage: "look into `DIR`, a tree copied from a machine: sys, proc, and in run what programs printed"},

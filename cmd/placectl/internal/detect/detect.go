@@ -1,8 +1,8 @@
 // Package detect finds out what a machine has: cores and their hardware threads, memory,
 // scratch space, GPUs and their slices, and in which group (NUMA node) each lies. It reads
-// what Linux tells under /sys and /proc, and what the driver's program prints, from the
-// machine it runs on or from a recorded tree. What cannot be read is told and left out; it
-// is no error.
+// what Linux tells under /sys and /proc, and what NVIDIA's program prints, from the machine
+// it runs on or from a recorded tree. What cannot be read is told and left out; it is no
+// error.
 package detect
 
 import (
@@ -60,6 +60,7 @@ func Look(src *Source, threads bool) *Machine {
 	l.cores(threads)
 	l.memory()
 	l.gpus()
+	l.amdGPUs()
 	l.distances()
 	if src.Free != nil {
 		for _, dir := range []string{"/scratch", "/local", "/tmp", "/var/tmp"} {

@@ -41,6 +41,9 @@ func said(m *Machine) string {
 	}
 	if len(m.GPUs) > 0 {
 		out += fmt.Sprintf(" ngpus=%s %s %d", m.GPUs, m.GPUs[0].Model, m.GPUs[0].VRAM)
+		if uuid := m.GPUs[0].UUID; uuid != "" && !strings.HasPrefix(m.GPUs[0].Model, "NVIDIA") {
+			out += " " + uuid
+		}
 	}
 	for _, g := range m.GPUs {
 		if g.Slices > 0 {
@@ -74,6 +77,9 @@ func TestLook(t *testing.T) {
 		{"container", false, "ncpus=1-2@0 1[1 9] mem=8388608 far=" + far},
 		{"mig", false, "ncpus=0-3@0 ngpus=0-1@0 NVIDIA A100-SXM4-40GB 41943040 0:3 of gslices gslices=0/0-2@0 MIG-000 mem=67108864"},
 		{"mig_sizes", false, "ncpus=0-3@0 ngpus=0-1@0 NVIDIA A100-SXM4-40GB 41943040 0:3 of gslices5gb 1:2 of gslices20gb gslices20gb=1/0-1@0 MIG-100 gslices5gb=0/0-2@0 MIG-000 mem=67108864"},
+		{"amd", false, "ncpus=0-3@0 ngpus=0-3@0+4-7@1 AMD gfx90a 0 GPU-1901ead3a2ecd4a6 mem=67108864 far=" + far},
+		{"amd_old", false, "ncpus=0-3@0 ngpus=0-1@0 AMD 0x6860 16760832 GPU-c34ec50444dd0a6c mem=67108864"},
+		{"amd_parts", false, "ncpus=0-3@0 ngpus=0-3@0+4-7@1 AMD Instinct MI308X 50331648 mem=67108864 far=" + far},
 		{"broken", false, `ncpus=0-1@0 mem=67108864; GPUs: nvidia-smi printed "No devices were found"`},
 	} {
 		if got := said(Look(recorded(t, c.name), c.threads)); got != c.want {
@@ -88,6 +94,27 @@ func TestLookAtNothing(t *testing.T) {
 	want := "ncpus= mem=0; cores: /proc/self/status does not tell them; memory: /proc/meminfo does not tell it; GPUs: nvidia-smi: took longer than 5s"
 	if got := said(m); got != want {
 		t.Errorf("%s\nnot\n%s", got, want)
+	}
+}
+
+// GPUs of two makers would be told one from the other by nothing: AMD's are left out.
+func TestLookAtBothMakers(t *testing.T) {
+	src := recorded(t, "amd")
+	src.Run = recorded(t, "two").Run
+	m := Look(src, false)
+	if len(m.GPUs) != 4 || m.GPUs[0].Model != "NVIDIA A100-SXM4-80GB" || !slices.ContainsFunc(m.Notes, func(n string) bool { return strings.Contains(n, "8 of AMD are left out") }) {
+		t.Error(said(m))
+	}
+}
+
+// What a container may not see has no properties, and is not counted: so do the libraries.
+func TestLookAtKeptFrom(t *testing.T) {
+	src := recorded(t, "amd")
+	for _, n := range []int{2, 3, 5} {
+		src.Root.(fstest.MapFS)[fmt.Sprintf("sys/class/kfd/kfd/topology/nodes/%d/properties", n)] = &fstest.MapFile{}
+	}
+	if m := Look(src, false); m.GPUs.String() != "0@0+1-4@1" || m.GPUs[0].UUID != "GPU-93bb3629c01aea1c" {
+		t.Error(said(m), m.GPUs[0].UUID)
 	}
 }
 
