@@ -69,7 +69,7 @@ var settingDefs = []settingDef{
 		}},
 	{"do_not_span_sets", "false", "a request that fits no placement set never runs, rather than span them",
 		func(_ *index.Defs, v string, s *Settings) error { return settings.Bool(v, &s.DoNotSpan) }},
-	{"enforce", "auto", "how jobs are kept to the memory they asked for: cgroup (or they are refused), poll (their sum is looked at each second), auto (cgroup where one is to be had), none",
+	{"enforce", "auto", "how jobs are kept to the memory and cores they asked for: cgroup (or they are refused), poll (their memory is looked at each second), auto (cgroup where one is to be had), none",
 		func(_ *index.Defs, v string, s *Settings) error {
 			return settings.Word(v, &s.Enforce, "auto", "cgroup", "poll", "none")
 		}},

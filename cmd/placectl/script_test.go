@@ -5,14 +5,17 @@ import (
 	"context"
 	"errors"
 	"flag"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
 
+	attempts "github.com/placectl/placectl/cmd/placectl/internal/runner"
 	"github.com/placectl/placectl/store"
 	"github.com/rogpeppe/go-internal/testscript"
 )
@@ -65,6 +68,7 @@ func runScripts(t *testing.T, p testscript.Params, vars map[string]string) {
 		RequireExplicitExec: true,
 		UpdateScripts:       *update,
 		Cmds:                map[string]func(*testscript.TestScript, bool, []string){"exits": scriptExits, "eventually": scriptEventually},
+		Condition:           scriptCondition,
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("TZ", "UTC")
 			here, err := os.Hostname()
@@ -88,6 +92,16 @@ func runScripts(t *testing.T, p testscript.Params, vars map[string]string) {
 			return nil
 		},
 	})
+}
+
+// scriptCondition is the condition [cgroups]: control groups are to be had here.
+func scriptCondition(name string) (bool, error) {
+	if name != "cgroups" {
+		return false, fmt.Errorf("unknown condition %q", name)
+	}
+	return slices.ContainsFunc(new(attempts.Runner).Examine(), func(f attempts.Finding) bool {
+		return f.What == "memory" && f.State == attempts.Works
+	}), nil
 }
 
 // scriptExits is the script command `exits STATUS COMMAND ARGS...`: "! exec"

@@ -77,7 +77,17 @@ func CPUs(cores Set) []int {
 	return slices.Compact(out)
 }
 
-// threads are the same as text.
+// Groups are the groups that devices lie in, in order.
+func Groups(s Set) []int {
+	out := make([]int, len(s))
+	for i := range s {
+		out[i] = s[i].Group
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// threads are the numbers that CPUs has, as text.
 func threads(cores Set) []string {
 	var out []string
 	for _, n := range CPUs(cores) {

@@ -44,7 +44,8 @@ func (d *DB) order(tx *store.Tx, g *store.Granted) (*attempts.Order, error) {
 	return o, err
 }
 
-// orderChunks says what each chunk has, and how much memory there is on the first node.
+// orderChunks says what each chunk has, and how much memory and how many cores the job has on
+// the first node.
 func orderChunks(tx *store.Tx, j *store.Job, o *attempts.Order) error {
 	nodes, err := tx.NodeNames(j.NodeNumbers())
 	if err != nil {
@@ -84,6 +85,7 @@ func orderChunks(tx *store.Tx, j *store.Job, o *attempts.Order) error {
 			}
 			if one.Node == nodes[0] {
 				o.Memory += int64(n.Chunks) * memory
+				o.Cores += int(n.Chunks) * one.Cores
 			}
 		}
 	}
@@ -124,8 +126,15 @@ func orderDevices(tx *store.Tx, j *store.Job, o *attempts.Order, pin bool) error
 		}
 		o.DeviceEnv = env
 		for _, h := range held {
-			if pin && h.Resource == devices.Cores {
-				o.CPUs = devices.CPUs(h.Devices)
+			if h.Resource != devices.Cores {
+				continue
+			}
+			threads := devices.CPUs(h.Devices)
+			if len(threads) > 0 { // the cores' names are their numbers
+				o.Cores = len(threads)
+			}
+			if pin {
+				o.CPUs, o.Groups = threads, devices.Groups(h.Devices)
 			}
 		}
 	}

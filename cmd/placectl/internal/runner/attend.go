@@ -196,7 +196,7 @@ func (a *attendance) result() *store.Result {
 	}
 	if a.stopped != store.OutcomeNone {
 		r.Outcome = a.stopped
-	} else if why := a.group.exceeded(); why != "" && a.status.Signaled() {
+	} else if why := a.group.exceeded(); why != "" && r.Exit != 0 {
 		r.Outcome, r.Why = store.OutcomeOOM, why
 	}
 	return r

@@ -1,16 +1,18 @@
 package runner
 
 import (
-	"bufio"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"github.com/placectl/placectl/cmd/placectl/internal/spell"
+	"github.com/placectl/placectl/store"
 	"golang.org/x/sys/unix"
 )
 
@@ -25,91 +27,92 @@ type cgroup struct {
 // errNoGroup is a host without a control group that could be used.
 var errNoGroup = errors.New("enforce=cgroup, and no control group with memory is delegated to this process")
 
+// gateMemory is what a gate may have, which is our program, before it becomes the command.
+const gateMemory = 64 << 20
+
 // confine makes the control group that the settings ask for, and that can be had.
 func (e *execution) confine() (*cgroup, error) {
 	o := e.order
 	if o.Enforce == "none" || o.Enforce == "poll" {
 		return nil, nil
 	}
-	g, err := makeGroup("placectl-"+e.ID+"-"+e.dir.String(), o.Memory)
+	s := o.share()
+	if s.Memory > 0 {
+		s.Memory = max(s.Memory, gateMemory)
+	}
+	g, err := makeGroup("placectl-" + e.ID + "-" + e.dir.String())
+	if err == nil {
+		if err = g.limit(&s); err != nil {
+			g.remove()
+			g = nil
+		}
+	}
 	if o.Enforce != "cgroup" || err == nil {
 		return g, nil
 	}
 	return nil, fmt.Errorf("%w: %w", errNoGroup, err)
 }
 
-// makeGroup makes a control group with that much memory, 0 for no limit, where a parent of
-// ours hands memory on and belongs to us.
-func makeGroup(name string, memory int64) (*cgroup, error) {
+// makeGroup makes a control group where a parent of ours hands memory on and belongs to us.
+func makeGroup(name string) (*cgroup, error) {
 	parent, err := groupParent()
 	if err != nil {
 		return nil, err
 	}
-	return newGroup(filepath.Join(parent, name), memory)
+	return newGroup(filepath.Join(parent, name))
 }
 
-// groupParent is the nearest parent of our own control group that hands memory on.
-func groupParent() (string, error) {
-	mount, own, err := ownGroup()
-	if err != nil {
-		return "", err
-	}
-	for at := own; ; at = filepath.Dir(at) {
-		parent := filepath.Join(mount, at)
-		given, failed := os.ReadFile(parent + "/cgroup.subtree_control")
-		if failed == nil && strings.Contains(" "+strings.TrimSpace(string(given))+" ", " memory ") {
-			return parent, nil
-		}
-		if at == "/" || at == "." {
-			return "", errors.New("no parent of " + filepath.Join(mount, own) + " hands memory on")
-		}
-	}
-}
-
-func newGroup(path string, memory int64) (*cgroup, error) {
+func newGroup(path string) (*cgroup, error) {
 	if err := os.Mkdir(path, 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
 		return nil, err
-	}
-	g := &cgroup{path: path, memory: memory}
-	if memory > 0 {
-		if err := os.WriteFile(path+"/memory.max", strconv.AppendInt(nil, memory, 10), 0); err != nil {
-			os.Remove(path)
-			return nil, err
-		}
-		os.WriteFile(path+"/memory.swap.max", []byte("0"), 0) //nolint:errcheck // not every kernel has it
 	}
 	dir, err := os.Open(path)
 	if err != nil {
 		os.Remove(path)
 		return nil, err
 	}
-	g.dir = dir
-	return g, nil
+	return &cgroup{path: path, dir: dir}, nil
 }
 
-// ownGroup is where the groups of version 2 are mounted, and which one is ours.
-func ownGroup() (mount, own string, err error) {
-	text, err := os.ReadFile("/proc/self/cgroup")
-	if err != nil {
-		return "", "", err
+// share is how much of its host an attempt may use.
+type share struct {
+	Memory  int64 `json:"memory,omitempty"`  // bytes, as are all following 0 or empty for as much as there is
+	Cores   int   `json:"cores,omitempty"`   // how many cores' time
+	Threads []int `json:"threads,omitempty"` // which hardware threads
+	Groups  []int `json:"groups,omitempty"`  // which NUMA nodes' memory
+}
+
+// limit keeps the group to a share. Memory has to be limited; cores where the kernel's
+// controllers are handed on to us, which they are less often.
+func (g *cgroup) limit(s *share) error {
+	const period = 100_000 // microseconds, the kernel's default
+	if s.Cores > 0 {
+		g.write("cpu.max", fmt.Sprintf("%d %d", s.Cores*period, period)) //nolint:errcheck // where it is handed on
 	}
-	for line := range strings.Lines(string(text)) {
-		if rest, ok := strings.CutPrefix(line, "0::"); ok {
-			own = strings.TrimSpace(rest)
-		}
+	if len(s.Threads) > 0 {
+		g.write("cpuset.cpus", numbers(s.Threads)) //nolint:errcheck // where it is handed on
 	}
-	f, err := os.Open("/proc/self/mountinfo")
-	if err != nil {
-		return "", "", err
+	if len(s.Groups) > 0 {
+		g.write("cpuset.mems", numbers(s.Groups)) //nolint:errcheck // where it is handed on, and they are nodes of this host
 	}
-	defer f.Close()
-	for lines := bufio.NewScanner(f); lines.Scan(); {
-		where, what, _ := strings.Cut(lines.Text(), " - ")
-		if fields := strings.Fields(where); strings.HasPrefix(what, "cgroup2 ") && len(fields) > 4 && own != "" {
-			return fields[4], own, nil
-		}
+	if s.Memory == 0 {
+		return nil
 	}
-	return "", "", errors.New("no control groups of version 2 are mounted")
+	g.write("memory.swap.max", "0") //nolint:errcheck // not every kernel has it
+	return g.write("memory.max", strconv.FormatInt(s.Memory, 10))
+}
+
+func (g *cgroup) write(file, text string) error {
+	return os.WriteFile(g.path+"/"+file, []byte(text), 0)
+}
+
+// numbers is a list as control groups have it.
+func numbers(list []int) string {
+	words := make([]string, len(list))
+	for i, n := range list {
+		words[i] = strconv.Itoa(n)
+	}
+	return strings.Join(words, ",")
 }
 
 // file is the directory of the group.
@@ -120,24 +123,43 @@ func (g *cgroup) file() *os.File {
 	return g.dir
 }
 
-// tasks lists the processes in the group.
-func (g *cgroup) tasks() (list []int) {
-	if g == nil {
-		return nil
-	}
-	text, _ := os.ReadFile(g.path + "/cgroup.procs")
-	for _, word := range strings.Fields(string(text)) {
-		pid, err := strconv.Atoi(word)
-		if s, failed := statOf(pid); err == nil && failed == nil && s.state != 'Z' {
-			list = append(list, pid)
+// all lists the directories of the group and of those that the command has made in it, each
+// behind the one that it is in.
+func (g *cgroup) all() []string {
+	list := []string{g.path}
+	for i := 0; i < len(list); i++ {
+		inside, _ := os.ReadDir(list[i]) // it may have been removed
+		for _, e := range inside {
+			if e.IsDir() {
+				list = append(list, filepath.Join(list[i], e.Name()))
+			}
 		}
 	}
 	return list
 }
 
-// kill kills all in the group, and reports whether the kernel can.
-func (g *cgroup) kill() bool {
-	return g != nil && os.WriteFile(g.path+"/cgroup.kill", []byte("1"), 0) == nil
+// tasks lists the processes in the group, and in those within it.
+func (g *cgroup) tasks() (list []int) {
+	if g == nil {
+		return nil
+	}
+	for _, dir := range g.all() {
+		text, _ := os.ReadFile(dir + "/cgroup.procs")
+		for _, word := range strings.Fields(string(text)) {
+			pid, err := strconv.Atoi(word)
+			if s, failed := statOf(pid); err == nil && failed == nil && s.state != 'Z' {
+				list = append(list, pid)
+			}
+		}
+	}
+	return list
+}
+
+// kill kills all in the group at once, so that nobody is born meanwhile, where the kernel can.
+func (g *cgroup) kill() {
+	if g != nil {
+		g.write("cgroup.kill", "1") //nolint:errcheck // since Linux 5.14
+	}
 }
 
 // value is the number behind a name in a file of the group, or in one that has but that.
@@ -155,8 +177,11 @@ func (g *cgroup) value(file, name string) int64 {
 	return 0
 }
 
-func (g *cgroup) cpu() (user, system time.Duration) {
-	return time.Duration(g.value("cpu.stat", "user_usec ")) * time.Microsecond, time.Duration(g.value("cpu.stat", "system_usec ")) * time.Microsecond
+// use fills in what the group counts of what all in it have used.
+func (g *cgroup) use(u *store.ResourceUse) {
+	u.CPUUser = time.Duration(g.value("cpu.stat", "user_usec ")) * time.Microsecond
+	u.CPUSystem = time.Duration(g.value("cpu.stat", "system_usec ")) * time.Microsecond
+	u.MemPeak = g.peak()
 }
 
 // peak is the most memory that the group had at once, 0 where nobody counts.
@@ -164,8 +189,11 @@ func (g *cgroup) peak() int64 { return g.value("memory.peak", "") }
 
 // exceeded says how the group had more memory than it may have, "" where it had not.
 func (g *cgroup) exceeded() string {
-	if g == nil || g.value("memory.events", "oom_kill ") == 0 {
+	switch {
+	case g == nil || g.value("memory.events", "oom_kill ") == 0:
 		return ""
+	case g.memory == 0:
+		return fmt.Sprintf("its host had no memory left, and it used %s", spell.FormatSize(g.peak()))
 	}
 	return exceeding(g.memory, g.peak())
 }
@@ -177,18 +205,34 @@ func (g *cgroup) remove() {
 	}
 	g.dir.Close()
 	for range 50 {
-		if err := os.Remove(g.path); err == nil || errors.Is(err, fs.ErrNotExist) {
+		for _, dir := range slices.Backward(g.all()) {
+			os.Remove(dir) //nolint:errcheck // looked at below
+		}
+		if _, err := os.Stat(g.path); errors.Is(err, fs.ErrNotExist) {
 			return
 		}
 		unix.Poll(nil, 10) //nolint:errcheck // a pause: the kernel is about to forget the last of them
 	}
 }
 
-// openGroup is a group that a supervisor has made which was killed, nil for none.
-func openGroup(path string, memory int64) *cgroup {
-	dir, err := os.Open(path)
-	if path == "" || err != nil {
+// confined keeps the group of a command that is executed to what the command may use.
+func (b *begun) confined(g *cgroup) {
+	if g == nil {
+		return
+	}
+	g.memory = b.Memory
+	if 0 < b.Memory && b.Memory < gateMemory {
+		g.limit(&b.share) //nolint:errcheck // it has a limit, and could be limited so far
+	}
+}
+
+// openGroup is, kept to the same, the group of a command whose supervisor was killed, nil for none.
+func (b *begun) openGroup() *cgroup {
+	dir, err := os.Open(b.Cgroup)
+	if b.Cgroup == "" || err != nil {
 		return nil
 	}
-	return &cgroup{path, dir, memory}
+	g := &cgroup{path: b.Cgroup, dir: dir}
+	b.confined(g)
+	return g
 }

@@ -63,11 +63,10 @@ func (e *execution) run(ctx context.Context) *store.Result {
 	e.at("go")
 	failed := e.executed()
 	e.at("executed")
+	e.process.confined(e.group)
 	a := &attendance{Runner: e.Runner, dir: e.dir, nonce: e.nonce, begun: &e.process, group: e.group, in: e.state, bell: bell, ours: true}
 	result := a.attend(ctx)
-	if e.group != nil {
-		e.group.remove()
-	}
+	e.group.remove()
 	if failed != nil {
 		failed.Use = result.Use
 		return failed
@@ -118,11 +117,9 @@ func (e *execution) openGate() *store.Result {
 	e.process.PID, e.process.Born = pid, s.born
 	e.process.Signal, e.process.Before, e.process.Grace = o.Payload.Ending.Signal, o.Payload.Ending.Before, o.grace()
 	e.process.First = o.Payload.Ending.First
+	e.process.share, e.process.Polled = o.share(), o.Enforce == "poll"
 	if e.group != nil {
 		e.process.Cgroup = e.group.path
-	}
-	if o.Enforce == "poll" {
-		e.process.Memory, e.process.Polled = o.Memory, true
 	}
 	return e.awaitGate(p)
 }

@@ -37,9 +37,9 @@ type begun struct {
 	Before time.Duration `json:"before,omitempty"`
 	First  bool          `json:"first,omitempty"` // the signal is for the command alone
 	Grace  time.Duration `json:"grace"`
-	End    time.Duration `json:"end"` // by the boot clock, as far as was known then
-	Memory int64         `json:"memory,omitempty"`
-	Polled bool          `json:"polled,omitempty"`
+	End    time.Duration `json:"end"`              // by the boot clock, as far as was known then
+	Polled bool          `json:"polled,omitempty"` // the memory of share is looked at
+	share
 }
 
 // begin writes the first line. It fails with fs.ErrExist when somebody was here before.

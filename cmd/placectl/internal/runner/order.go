@@ -25,7 +25,9 @@ type Order struct {
 
 	Enforce string // the setting: auto, cgroup, poll or none
 	Memory  int64  // bytes that it asked for on its first node; 0: it did not ask
-	CPUs    []int  // the hardware threads that it is kept to on its first node; nil: none is kept from it
+	Cores   int    // how many it has there, as hardware threads where the node names them; 0: it did not ask
+	CPUs    []int  // the hardware threads that it is kept to there; nil: none is kept from it
+	Groups  []int  // the NUMA nodes that those lie in
 
 	DeviceEnv  []string // what tells it which devices it has on its first node, as devices.Environ has it
 	DeviceFile []string // the same for all its nodes: a node, a blank, and PLACECTL_DEVICES
@@ -57,6 +59,15 @@ func (o *Order) grace() time.Duration {
 		return max(grace, 0)
 	}
 	return store.DefaultGrace
+}
+
+// share is what it may use of its first node. Who has the node whole may use all its cores.
+func (o *Order) share() share {
+	s := share{Memory: o.Memory, Cores: o.Cores, Threads: o.CPUs, Groups: o.Groups}
+	if o.Whole != nil {
+		s.Cores = 0
+	}
+	return s
 }
 
 // submitHost is where it was submitted, "" where nobody knows.

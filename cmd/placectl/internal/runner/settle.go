@@ -42,11 +42,12 @@ func (r *Runner) settle(ctx context.Context, d *dir, self store.Process) (adopt 
 		if d.has(gaveUpFile) {
 			return false, r.report(ctx, d, result)
 		}
-		group := openGroup(j.process.Cgroup, j.process.Memory)
+		group := j.process.openGroup()
 		killed, err := killLeft(group, j.Nonce)
 		if err != nil {
 			return false, err
 		}
+		group.use(&result.Use)
 		group.remove()
 		result.Outcome, result.Log, result.Use.Leftover = store.OutcomeLost, j.process.Log, killed
 		result.Why = "its supervisor and its command are gone, and nobody knows how it ended"
@@ -152,7 +153,7 @@ func (r *Runner) Adopt(ctx context.Context, epoch string, k Key) error {
 		return err
 	}
 	r.at("adopting")
-	a := &attendance{Runner: r, in: s, dir: d, nonce: j.Nonce, begun: j.process, group: openGroup(j.process.Cgroup, j.process.Memory)}
+	a := &attendance{Runner: r, in: s, dir: d, nonce: j.Nonce, begun: j.process, group: j.process.openGroup()}
 	if a.bell, err = d.hangBell(); err != nil {
 		return err
 	}

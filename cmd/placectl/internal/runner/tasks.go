@@ -55,11 +55,10 @@ func (a *attendance) signal(sig syscall.Signal) {
 	}
 }
 
-// kill kills all who are left.
+// kill kills all who are left, also those who have left the control group.
 func (a *attendance) kill() {
-	if !a.group.kill() {
-		a.signal(syscall.SIGKILL)
-	}
+	a.group.kill()
+	a.signal(syscall.SIGKILL)
 }
 
 // descendants lists the processes that descend from one and live.

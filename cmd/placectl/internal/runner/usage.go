@@ -19,10 +19,10 @@ func (a *attendance) use() (u store.ResourceUse) {
 		u.CPUUser = time.Duration(unix.TimevalToNsec(r.Utime))
 		u.CPUSystem = time.Duration(unix.TimevalToNsec(r.Stime))
 		u.MaxRSS = r.Maxrss << 10
+		u.MemPeak = a.group.peak()
 	} else {
-		u.CPUUser, u.CPUSystem = a.group.cpu()
+		a.group.use(&u)
 	}
-	u.MemPeak = a.group.peak()
 	return u
 }
 
