@@ -25,7 +25,7 @@ CGO_ENABLED=0 GOARCH=amd64 go test -c -ldflags '-s -w' -o "$root/src/cmd/placect
 qemu=$(command -v qemu-system-x86_64 || echo "$unpacked/usr/bin/qemu-system-x86_64")
 lib=$unpacked/usr/lib/x86_64-linux-gnu:$unpacked/lib/x86_64-linux-gnu
 share=$unpacked/usr/share
-LD_LIBRARY_PATH=$lib timeout 900 "$qemu" -L "$share/seabios" -L "$share/qemu" -accel tcg -m 1024 -smp 2 \
+LD_LIBRARY_PATH=$lib timeout 900 "$qemu" -L "$share/seabios" -L "$share/qemu" -accel tcg -m 2048 -smp 2 \
 	-kernel "$unpacked"/boot/vmlinuz-* -initrd "$work/root.cpio" -append "console=ttyS0 loglevel=1 panic=-1" \
 	-nographic -no-reboot -nic none -monitor none </dev/null | tr -d '\r' | tee "$work/log" | sed -n '/=== machine/,$p'
 grep -q '^=== passed$' "$work/log" || { echo "failed"; exit 1; }
