@@ -28,10 +28,10 @@ func explainVerb() *verb {
 		Args:     []verbs.Arg{{Name: "SELECT | JOB", Kind: verbs.KindRequest, Optional: true}},
 		Description: "Of a request: the verdict, and for each chunk all nodes of the cluster, counted by the first reason for\n" +
 			"which they cannot serve it now, with the earliest time at which one of them could; then single changes\n" +
-			"with which it would start now (or, where it never can, could run at all). It changes nothing.\n" +
+			"with which it would start now (or, where it never can, could run at all). It changes nothing.\n\n" +
 			"Of a job: where it runs and why there; of a planned one, what it waits for. Of one that waits without a plan:\n" +
 			"what keeps it (a hold, its begin time, other jobs, its class), its place in the queue, when it is expected to\n" +
-			"start, and what would come of placing it now if nobody else waited.\n" +
+			"start, and what would come of placing it now if nobody else waited.\n\n" +
 			"A lone number that is a job's, without request flags, is that job; --job says so for certain, and -l 12\n" +
 			"is a select. 12[3] is a job of an array. The exit status is 0 whatever the verdict.",
 		Flags: append(request.Flags(), request.OverLimits(),

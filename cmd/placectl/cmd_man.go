@@ -77,7 +77,7 @@ func (r *runner) manSection(page *strings.Builder, v *verb, above string) {
 	path := strings.TrimSpace(above + " " + v.Name)
 	page.WriteString(".SS placectl " + path + "\n")
 	text := verbs.NewPage(0)
-	r.verbs.HelpOf(v, text, path)
+	r.verbs.HelpOf(v, text, path, true)
 	writeRoff(page, strings.TrimSuffix(text.String(), "\nGlobal flags are listed by placectl help.\n"))
 	for _, sub := range v.Verbs {
 		r.manSection(page, sub, path)

@@ -22,11 +22,11 @@ func reserveVerb() *verb {
 		Usage:    "keep nodes for some jobs, or from all, for a stretch of time",
 		Args:     []verbs.Arg{{Name: "NAME"}},
 		Description: "Either exactly these nodes (--nodes), or as much as a request asks for, chosen once, as it would be for a job\n" +
-			"of that --user, --group and so on. It begins and ends by the clock. --allow lets jobs in: user=, group=,\n" +
+			"of that --user, --group and so on. It begins and ends by the clock. Without --allow nobody gets in.\n\n--allow lets jobs in: user=, group=,\n" +
 			"account=, class=, queue= or job= (by name or by number: 12, 12[], 12[3], 12[0-4]), several joined by commas or\n" +
 			"given one by one; any that matches will do. A + behind it (or nothing) draws those jobs to the reserved nodes,\n" +
 			"a - keeps them off while others do, = does neither. The value * is anybody: --allow 'user=*' --timelimit 1h.\n" +
-			"Without --allow nobody gets in. Reservations that let somebody in may lie over each other: a job must be let in\n" +
+			"Reservations that let somebody in may lie over each other: a job must be let in\n" +
 			"by all of them. One that repeats is kept so many times ahead as --depth says, as NAME.1, NAME.2 and so on,\n" +
 			"without names that there are already. It first occurs when the rule says so, at --start or after.",
 		Flags: append(request.Flags(),

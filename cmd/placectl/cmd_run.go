@@ -28,7 +28,8 @@ func runVerb() *verb {
 		Args:     []verbs.Arg{{Name: "SELECT", Kind: verbs.KindRequest, Optional: true}, {Name: "-- COMMAND", Kind: verbs.KindCommand}, {Name: "ARGUMENTS", Kind: verbs.KindCommand, Optional: true, Many: true}},
 		Description: "When it does not fit now it waits in the queue for its turn. The command runs here, not on the nodes, with\n" +
 			"PLACECTL_JOB, PLACECTL_NODELIST, PLACECTL_NODEFILE (a line for each chunk) and others set. Signals are passed\n" +
-			"on to it, and its exit status is the exit status of run; 128 and the signal's number where a signal ended it, 127\n" +
+			"on to it, and its exit status is the exit status of run.\n\n" +
+			"It is 128 and the signal's number where a signal ended it, 127\n" +
 			"and 126 where there is no such command, or it cannot be executed: then no job is made. What run itself has to\n" +
 			"say before the command begins is greater than that of other verbs by 100.\n" +
 			"When somebody else ends the job it is told to terminate. If run is killed, and its command with it, the\n" +

@@ -27,8 +27,8 @@ func simulateVerb() *verb {
 		Args:     []verbs.Arg{{Name: "TRACE", Kind: verbs.KindFile}},
 		Description: "TRACE (- for standard input) is a log in the Standard Workload Format, plain or gzip. Processors are counted,\n" +
 			"or with --nodes jobs are placed on nodes, by the same code as placectl place, each as N chunks of a cpu (and of\n" +
-			"the memory asked for a processor, where nodes have some). Logs of MetaCentrum say behind field 18 what jobs asked\n" +
-			"of nodes: that is what they get, and memory is bytes a job there. No database is touched. The answer has the jobs, those skipped (without processors or\n" +
+			"the memory asked for a processor, where nodes have some). No database is touched.\n\nLogs of MetaCentrum say behind field 18 what jobs asked\n" +
+			"of nodes: that is what they get, and memory is bytes a job there. The answer has the jobs, those skipped (without processors or\n" +
 			"run time, or wider than the machine), their average wait and bounded slowdown (the wait and the run over the\n" +
 			"run, of 10 s at least), the longest wait, and the part of the machine used until the last end (makespan).\n" +
 			"With --by the waits and slowdowns of each user, class or queue, in percentiles, behind curves over time, instead.\n" +
@@ -40,14 +40,14 @@ func simulateVerb() *verb {
 			&cli.StringFlag{Name: "compare", Usage: "a row for each of `POLICIES`, such as fcfs,easy,conservative"},
 			&cli.StringFlag{Name: "nodes", Usage: "place jobs on the nodes of `FILE`: as placectl node import reads it, or lines of " + nodefile.MachineFields},
 			unitFlag(),
-			&cli.StringFlag{Name: "node-policy", Usage: "which of the `NODES` that could serve a job it gets: as --policy of placectl place (firstavailable)"},
-			&cli.StringFlag{Name: "shares", Usage: "class shares cap what starts; a job's requestor is its `COLUMN`: user, group, queue, partition or program (a number; a queue by its name where the log has one)"},
-			&cli.StringSliceFlag{Name: "class", Usage: "with --shares: a class, `NAME=LOAD`; without any, those of the database"},
-			&cli.StringSliceFlag{Name: "class-map", Usage: "with --shares: requestors of a class, `NAME=REGEXP`"},
-			&cli.StringFlag{Name: "gantt", Usage: "draw what ran on which node into `FILE` as SVG"},
-			&cli.BoolFlag{Name: "requested", Usage: "jobs take the processors they asked for, not those they were given"},
-			&cli.StringFlag{Name: "out", Usage: "write when each job starts into `FILE` as CSV, - for standard output and nothing else"},
-			&cli.StringFlag{Name: "html", Usage: "make a page of it, as placectl report does, `FILE`; with --nodes who had which node when, too"},
+			&cli.StringFlag{Category: "its nodes", Name: "node-policy", Usage: "which of the `NODES` that could serve a job it gets: as --policy of placectl place (firstavailable)"},
+			&cli.StringFlag{Category: "class shares", Name: "shares", Usage: "class shares cap what starts; a job's requestor is its `COLUMN`: user, group, queue, partition or program (a number; a queue by its name where the log has one)"},
+			&cli.StringSliceFlag{Category: "class shares", Name: "class", Usage: "with --shares: a class, `NAME=LOAD`; without any, those of the database"},
+			&cli.StringSliceFlag{Category: "class shares", Name: "class-map", Usage: "with --shares: requestors of a class, `NAME=REGEXP`"},
+			&cli.StringFlag{Category: "files", Name: "gantt", Usage: "draw what ran on which node into `FILE` as SVG"},
+			&cli.BoolFlag{Category: "its nodes", Name: "requested", Usage: "jobs take the processors they asked for, not those they were given"},
+			&cli.StringFlag{Category: "files", Name: "out", Usage: "write when each job starts into `FILE` as CSV, - for standard output and nothing else"},
+			&cli.StringFlag{Category: "files", Name: "html", Usage: "make a page of it, as placectl report does, `FILE`; with --nodes who had which node when, too"},
 		}, trendFlags()...),
 		Example: "placectl simulate KTH-SP2.swf.gz --procs 100 --policy conservative --out jobs.csv\n" +
 			"placectl simulate KTH-SP2.swf.gz --compare fcfs,easy,conservative\n" +

@@ -24,28 +24,29 @@ func submitVerb() *verb {
 		Usage:    "put a job, or an array of jobs, into the queue",
 		Args:     []verbs.Arg{{Name: "SELECT", Kind: verbs.KindRequest, Optional: true}, {Name: "FILE", Kind: verbs.KindFile, Optional: true}, {Name: "-- COMMAND ARGUMENTS", Kind: verbs.KindCommand, Optional: true, Many: true}},
 		Description: "The job waits for a cycle to start it (placectl cycle), or to plan its start. A command given behind --, or a\n" +
-			"script in FILE, is kept with the job: without a select it gets one cpu. With it are kept the directory, the\n" +
+			"script in FILE, is kept with the job: without a select it gets one cpu. Lines #placectl, #PBS and #SBATCH in\n" +
+			"front of the first command of a script are flags of submit; those of the command line win.\n\n" +
+			"With the command are kept the directory, the\n" +
 			"umask, the resource limits, where output is to go, and of the environment what --export says. Variables whose\n" +
 			"names look like those of secrets go along only when they are named. placectl show shows what is kept. What\n" +
-			"cycle --exec launches gets the command as it was given; scripts it does not start. Lines #placectl, #PBS and\n" +
-			"#SBATCH in front of the first command of a script are flags of submit; those of the command line win. What\n" +
-			"such a line asks for that is not supported is refused with its number.\n" +
+			"cycle --exec launches gets the command as it was given; scripts it does not start. What a line of a\n" +
+			"script asks for that is not supported is refused with its number.\n\n" +
 			"A job that depends on another waits for that one: to have started (--after), to have ended well (--afterok), badly (--afternotok) or at all (--afterany); when that\n" +
 			"cannot happen any more it is cancelled. 12[] are all jobs of array 12, 12[3] is one of them.\n" +
 			"One that would go beyond a limit on waiting jobs is refused: 3, or 4 where the limit is on one job's size.",
 		Flags: slices.Concat(request.Flags(), request.PayloadFlags(), []cli.Flag{
 			request.Bind(), request.OverLimits(),
 			&cli.StringFlag{Name: "array", Usage: "`N` equal jobs that differ by their index, from 0; or those of a list of indices, such as 0-99:2 or 1,5,9-12 (5-5 for one); %10 behind either: at most 10 at once"},
-			&cli.StringSliceFlag{Name: "after", Usage: "not before `JOB` has started"},
+			&cli.StringSliceFlag{Category: request.ItsTurn, Name: "after", Usage: "not before `JOB` has started"},
 			&cli.StringSliceFlag{Name: "afterok", Usage: "not before `JOB` has ended with status 0"},
-			&cli.StringSliceFlag{Name: "afternotok", Usage: "not before `JOB` has failed or was cancelled"},
-			&cli.StringSliceFlag{Name: "afterany", Usage: "not before `JOB` has ended"},
+			&cli.StringSliceFlag{Category: request.ItsTurn, Name: "afternotok", Usage: "not before `JOB` has failed or was cancelled"},
+			&cli.StringSliceFlag{Category: request.ItsTurn, Name: "afterany", Usage: "not before `JOB` has ended"},
 			&cli.Int64Flag{Name: "priority", Aliases: []string{"p"}, Usage: "the greater `P`, the earlier its turn (0)"},
 			&cli.StringFlag{Name: "begin", Usage: "not before `TIME`"},
-			&cli.StringFlag{Name: "deadline", Usage: "it has to end by `TIME`; a job that no longer can is cancelled"},
+			&cli.StringFlag{Category: request.ItsTurn, Name: "deadline", Usage: "it has to end by `TIME`; a job that no longer can is cancelled"},
 			&cli.BoolFlag{Name: "hold", Usage: "it waits for placectl unhold"},
-			&cli.BoolFlag{Name: "no-requeue", Usage: "when it is stopped for others' sake it is cancelled, not queued again"},
-			&cli.StringFlag{Name: "requestor", Usage: "`WHO` asks, as class map understands it (the user)"}}),
+			&cli.BoolFlag{Category: request.ItsEnd, Name: "no-requeue", Usage: "when it is stopped for others' sake it is cancelled, not queued again"},
+			&cli.StringFlag{Category: request.Whose, Name: "requestor", Usage: "`WHO` asks, as class map understands it (the user)"}}),
 		Access:   verbs.Writes,
 		Brief:    true,
 		Statuses: []int{exit.NotNow, exit.Never},

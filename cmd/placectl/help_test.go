@@ -68,6 +68,74 @@ Global flags are listed by placectl help.
 	}
 }
 
+// Flags under headings are named alone, and explained to who wants all; so is what a verb does.
+func TestHelpInBrief(t *testing.T) {
+	keep := &verb{Name: "keep", Category: "Placing", Usage: "keep nodes", Run: noAction, Description: "It keeps nodes.\n\nIt gives them back.",
+		Flags:   []cli.Flag{&cli.StringFlag{Name: "for", Usage: "for `D`"}, &cli.BoolFlag{Name: "late", Category: "its time", Usage: "a late one"}, &cli.BoolFlag{Name: "soon", Category: "its time", Usage: "a soon one"}},
+		Example: "placectl keep --for 1h --late 'what stands in quotes is left as it is, however long' --soon"}
+	for line, want := range map[string]string{
+		"help keep": `placectl keep: keep nodes
+
+USAGE
+  placectl keep [flags]
+
+EXAMPLE
+  placectl keep --for 1h --late \
+      'what stands in quotes is left as it is, however long' --soon
+
+It keeps nodes.
+
+FLAGS
+      --for D             for D
+
+FURTHER FLAGS (explained by placectl help --all keep)
+  its time                       --late --soon
+
+EXIT STATUS
+  0 done; 1 failed; 2 wrong usage, or malformed input; 70 placectl has crashed:
+  whether anything was changed is unknown; 130 interrupted
+
+Global flags are listed by placectl help.
+`, "keep --help --all": `placectl keep: keep nodes
+
+USAGE
+  placectl keep [flags]
+
+EXAMPLE
+  placectl keep --for 1h --late \
+      'what stands in quotes is left as it is, however long' --soon
+
+It keeps nodes.
+
+It gives them back.
+
+FLAGS
+      --for D             for D
+
+FLAGS: ITS TIME
+      --late              a late one
+      --soon              a soon one
+
+EXIT STATUS
+    0  done
+    1  failed
+    2  wrong usage, or malformed input
+   70  placectl has crashed: whether anything was changed is unknown
+  130  interrupted
+
+Global flags are listed by placectl help.
+`} {
+		c := newCapture(strings.Fields(line)...)
+		r := c.runner()
+		r.verbs = entries(keep)
+		if code := r.report(r.main()); code != exit.OK {
+			t.Errorf("%s: status %d, %s", line, code, c.err.String())
+		} else if diff := cmp.Diff(want, c.out.String()); diff != "" {
+			t.Errorf("%s:\n%s", line, diff)
+		}
+	}
+}
+
 func TestHelpOfGroups(t *testing.T) {
 	for line, wants := range map[string][]string{
 		"help":         {"\nPLACING\n  when  ", "\nCLUSTER\n  node  ", "-o, --output FORMAT", "[NO_COLOR]"},
@@ -139,7 +207,7 @@ func TestVerbsAreExplained(t *testing.T) {
 // helpOf is the help of a verb.
 func helpOf(t *testing.T, path string) string {
 	t.Helper()
-	c := newCapture(append([]string{"help"}, strings.Fields(path)...)...)
+	c := newCapture(append([]string{"help", "--all"}, strings.Fields(path)...)...)
 	if code := c.run(); code != exit.OK {
 		t.Errorf("help %s: status %d", path, code)
 	}

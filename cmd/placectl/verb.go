@@ -83,7 +83,7 @@ func (r *runner) printHelp(inv invocation) error {
 	if v := inv.Leaf(); v == nil {
 		r.verbs.Help(p)
 	} else {
-		r.verbs.HelpOf(v, p, inv.Verb())
+		r.verbs.HelpOf(v, p, inv.Verb(), inv.All)
 	}
 	_, err := io.WriteString(r.stdout, p.String())
 	return err

@@ -11,15 +11,16 @@ import (
 
 // Columns at which the explanations of a list begin: of verbs, and of flags.
 const (
-	verbColumn = 20
-	flagColumn = 26
+	verbColumn    = 20
+	flagColumn    = 26
+	headingColumn = 33
 )
 
 // Help writes what there is.
 func (l List[R]) Help(p *Page) {
 	p.WriteString("placectl places jobs on a cluster that lives in one file.\n")
 	p.title("USAGE")
-	p.code("placectl [global flags] VERB [flags] [arguments]\nplacectl help VERB")
+	p.code("placectl [global flags] VERB [flags] [arguments]\nplacectl help [--all] VERB")
 	p.title("BEGIN WITH")
 	p.code("placectl init --local        # this machine as a cluster of one node\n" +
 		"placectl submit -t 10m -- make test\n" +
@@ -47,7 +48,7 @@ func (l List[R]) Help(p *Page) {
 	for _, m := range exit.Meanings {
 		statuses = append(statuses, m.Code)
 	}
-	p.exitStatus(append(statuses, exit.OK, exit.Interrupted), 0, false)
+	p.exitStatus(append(statuses, exit.OK, exit.Interrupted), 0, false, false)
 	p.title("REASONS (error.reason of -o json, by exit status)")
 	exit.EachReason(func(code int, words string) { p.status(code, words) })
 }
@@ -83,8 +84,10 @@ var spelling = [][2]string{
 }
 
 // HelpOf explains a verb of the list, which is called by all words of path: what it looks like
-// in use first, then what it does, and how it ends last.
-func (l List[R]) HelpOf(v *Verb[R], p *Page, path string) {
+// in use first, then what it does, and how it ends last. Of a verb with flags under headings
+// these are only named, and of what it does the first paragraph is there, unless all is wanted.
+func (l List[R]) HelpOf(v *Verb[R], p *Page, path string, all bool) {
+	brief := !all && slices.ContainsFunc(v.Flags, func(f cli.Flag) bool { return heading(f) != "" })
 	p.wrapped(fmt.Sprintf("placectl %s: %s", path, v.Usage), 2)
 	p.title("USAGE")
 	p.wrapped("  placectl "+path+v.usageTail(), 4)
@@ -93,17 +96,62 @@ func (l List[R]) HelpOf(v *Verb[R], p *Page, path string) {
 		p.code(v.Example)
 	}
 	if v.Description != "" {
+		text := v.Description
+		if brief {
+			text, _, _ = strings.Cut(text, "\n\n")
+		}
 		p.WriteString("\n")
-		p.prose(v.Description)
+		p.prose(text)
 	}
 	l.listVerbs(v, p, path)
-	p.flags(v.Flags)
-	if own := v.AllStatuses(); v.Passes {
-		p.exitStatus(append(own, exit.OK, exit.Interrupted), exit.Own, false)
-	} else {
-		p.exitStatus(append(own, exit.OK, exit.Failed, exit.Usage, exit.Crash, exit.Interrupted), 0, FindFlag(v.Flags, Key) != nil)
+	p.flags("FLAGS", v.Flags, "")
+	for _, h := range headings(v.Flags) {
+		if !brief {
+			p.flags("FLAGS: "+strings.ToUpper(h), v.Flags, h)
+		}
 	}
+	if brief {
+		p.title("FURTHER FLAGS (explained by placectl help --all " + path + ")")
+		for _, h := range headings(v.Flags) {
+			p.Entry(h, flagNames(v.Flags, h), headingColumn)
+		}
+	}
+	statuses, more := append(v.AllStatuses(), exit.OK, exit.Interrupted), exit.Own
+	if !v.Passes {
+		statuses, more = append(statuses, exit.Failed, exit.Usage, exit.Crash), 0
+	}
+	p.exitStatus(statuses, more, FindFlag(v.Flags, Key) != nil && !v.Passes, brief)
 	p.WriteString("\nGlobal flags are listed by placectl help.\n")
+}
+
+// heading is under what help lists a flag, "" for one that most need.
+func heading(f cli.Flag) string {
+	c, ok := f.(cli.CategorizableFlag)
+	if v, isV := f.(cli.VisibleFlag); !ok || isV && !v.IsVisible() {
+		return ""
+	}
+	return c.GetCategory()
+}
+
+// headings are those of flags, in order, each once.
+func headings(flags []cli.Flag) (list []string) {
+	for _, f := range flags {
+		if h := heading(f); h != "" && !slices.Contains(list, h) {
+			list = append(list, h)
+		}
+	}
+	return list
+}
+
+// flagNames are the names of the flags under a heading.
+func flagNames(flags []cli.Flag, under string) string {
+	var words []string
+	for _, f := range flags {
+		if heading(f) == under {
+			words = append(words, Dashed(f.Names()[0]))
+		}
+	}
+	return strings.Join(words, " ")
 }
 
 // listVerbs lists the verbs below one, and those that stand elsewhere and may be called so.
@@ -154,11 +202,11 @@ func (v *Verb[R]) usageTail() string {
 	return tail
 }
 
-func (p *Page) flags(flags []cli.Flag) {
-	title := "FLAGS"
+// flags explains the flags under a heading.
+func (p *Page) flags(title string, flags []cli.Flag, under string) {
 	for _, f := range flags {
 		doc, ok := f.(cli.DocGenerationFlag)
-		if v, isV := f.(cli.VisibleFlag); !ok || isV && !v.IsVisible() {
+		if v, isV := f.(cli.VisibleFlag); !ok || isV && !v.IsVisible() || heading(f) != under {
 			continue
 		}
 		if title != "" {
@@ -214,9 +262,10 @@ func flagLabel(short, long, value string) string {
 }
 
 // exitStatus lists exit statuses; those of failures are greater by more than what they
-// mean elsewhere. keyed says that the verb has --key.
-func (p *Page) exitStatus(show []int, more int, keyed bool) {
+// mean elsewhere. keyed says that the verb has --key. Tersely they are a paragraph.
+func (p *Page) exitStatus(show []int, more int, keyed, tersely bool) {
 	p.title("EXIT STATUS")
+	var words []string
 	for _, m := range exit.Meanings {
 		if keyed && m.Code == exit.Unknown {
 			m.Text = exit.UnknownKeyed
@@ -224,9 +273,17 @@ func (p *Page) exitStatus(show []int, more int, keyed bool) {
 		if m.Code != exit.OK && m.Code != exit.Interrupted {
 			m.Code += more
 		}
-		if slices.Contains(show, m.Code) {
+		switch {
+		case !slices.Contains(show, m.Code):
+		case tersely:
+			words = append(words, fmt.Sprintf("%d %s", m.Code, m.Text))
+		default:
 			p.status(m.Code, m.Text)
 		}
+	}
+	if tersely {
+		p.WriteString("  ")
+		p.wrapped(strings.Join(words, "; "), 2)
 	}
 }
 

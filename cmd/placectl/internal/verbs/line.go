@@ -25,6 +25,7 @@ type Invocation[R any] struct {
 	Dash    int // how many of Args stood before "--", -1 without one
 	Globals []Setting
 	Help    bool
+	All     bool // with Help: all of it
 }
 
 // Setting is a global flag as it was given.
@@ -219,6 +220,10 @@ func (w *walker[R]) global(f *GlobalFlag, shown, value string) {
 }
 
 func (w *walker[R]) unknown(shown string) {
+	if shown == "--all" && w.Help {
+		w.All = true
+		return
+	}
 	shown = spell.Quoted(shown)
 	if len(w.Path) == 0 && !w.Help {
 		w.fail("unknown global flag %s%s (the flags of a verb come after it)", shown, index.DidYouMean(shown, flagWords(nil)))

@@ -95,9 +95,40 @@ func hangs(line string) int {
 	return len(line) - len(text) + 2
 }
 
-// code writes lines as they are, behind an indent.
+// code writes command lines behind an indent. One that is too long goes on in the next line,
+// as a shell would read it.
 func (p *Page) code(text string) {
 	for line := range strings.SplitSeq(strings.TrimSpace(text), "\n") {
-		fmt.Fprintln(p, "  "+line)
+		indent := "  "
+		for len(indent)+len(line) > p.Width {
+			at := blankOutside(line, p.Width-len(indent)-len(" \\"))
+			if at < 0 {
+				break
+			}
+			fmt.Fprintln(p, indent+line[:at]+" \\")
+			line, indent = line[at+1:], "      "
+		}
+		fmt.Fprintln(p, indent+line)
 	}
+}
+
+// blankOutside is where the last blank of a command line is that stands no further than so
+// and outside quotes and comments, -1 where there is none.
+func blankOutside(line string, most int) int {
+	last, quote := -1, byte(0)
+	for i := 0; i < len(line) && i <= most; i++ {
+		switch c := line[i]; {
+		case quote != 0:
+			if c == quote {
+				quote = 0
+			}
+		case c == '\'' || c == '"':
+			quote = c
+		case c == '#' && i > 0 && line[i-1] == ' ':
+			return last
+		case c == ' ' && i > 0 && line[i-1] != ' ':
+			last = i
+		}
+	}
+	return last
 }
