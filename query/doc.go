@@ -22,7 +22,8 @@
 // A condition on those columns is decided once a part, whatever it computes, and
 // what is left is the union of bitmaps; AND and OR of conditions become AND and OR
 // of bitmaps, and counting rows reads a cardinality. internal/plan/pushdown.go has the
-// rest.
+// rest. Where a table has an order by a column (Ordered, Ranged), what is compared with
+// constants bounds what is read.
 //
 // Nothing here reads files or clocks, and nothing can change a table.
 package query

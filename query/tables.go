@@ -24,6 +24,10 @@ type (
 	Ordered = tables.Ordered
 	// Indexed is a table that knows sets of its rows without looking at them.
 	Indexed = tables.Indexed
+	// Ranged is a table that has an order by columns of integers beside that of its rows.
+	Ranged = tables.Ranged
+	// Range is where rows of a Ranged table are.
+	Range = tables.Range
 	// Countable is a table that knows how many rows each of its parts has.
 	Countable = tables.Countable
 	// Catalog is where tables come from.

@@ -2,10 +2,12 @@ package store
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/placectl/placectl/locality"
+	"github.com/placectl/placectl/placer"
 )
 
 // TestQueryEvents reads parts of the events, and compares them with all of them sifted.
@@ -38,6 +40,67 @@ func TestQueryEvents(t *testing.T) {
 	})
 	if err != nil {
 		t.Error(err)
+	}
+}
+
+// TestQueryJobTimes finds jobs by submit, start and end, and compares them with all of them
+// sifted: jobs that ended, failed, were cancelled before they began, run, are planned, wait.
+func TestQueryJobTimes(t *testing.T) {
+	db, c := newDB(t)
+	addNodes(t, db, "n", 8, 4)
+	r := seeded(t)
+	begun := c.t
+	job := func(i int) func(tx *Tx) error {
+		return func(tx *Tx) error {
+			ask := placer.Request{Select: "1:ncpus=1", Walltime: 10 * time.Second}
+			j, err := tx.PlaceAt(ask, instant(c.t+int64(r.IntN(2)*r.IntN(60))))
+			switch n := r.IntN(10); {
+			case err != nil: // there is no room
+				return nil
+			case i > 90 && n < 5:
+			case n < 2:
+				_, err = tx.Cancel(j.ID, "")
+			case j.State == JobRunning:
+				_, err = tx.Finish(j.ID, n%2, "")
+			}
+			return err
+		}
+	}
+	for i := range 100 {
+		c.t += int64(r.IntN(40))
+		if err := db.Update(job(i)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	err := db.Update(func(tx *Tx) error {
+		_, err := tx.Submit(Submission{Request: placer.Request{Select: "1:ncpus=4", Walltime: time.Hour}})
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	used := 0
+	err = db.View(func(tx *Tx) error {
+		for range 400 {
+			text := "SELECT job, state FROM jobs WHERE 1"
+			for range 1 + r.IntN(3) {
+				column, op := []string{"submit", "start", "end"}[r.IntN(3)], []string{"<", "<=", "=", ">=", ">", "<>"}[r.IntN(6)]
+				text += fmt.Sprintf([]string{" AND %s %s %d", " AND %[3]d %[2]s %[1]s", " AND %s %s %d.5", " AND %[1]s BETWEEN %[3]d AND %[3]d + 60"}[r.IntN(4)], column, op, begun+int64(r.IntN(2800))-100)
+			}
+			if with, without := scanned(t, tx, text, false), scanned(t, tx, text, true); with != without {
+				t.Errorf("%s:\nin part %s\nwhole   %s", text, with, without)
+			}
+			if plan := scanned(t, tx, "EXPLAIN "+text, false); strings.Contains(plan, "known of each row") {
+				used++
+			}
+		}
+		return nil
+	})
+	if err != nil || used < 100 {
+		t.Errorf("%v; of 400 questions %d were about a part", err, used)
+	}
+	if got, want := ask(t, db, "SELECT column_name FROM sys_indexes WHERE table_name = 'jobs' AND how = 'range'"), "'submit'\n'start'\n'end'"; got != want {
+		t.Errorf("indexes by time: %s, want %s", got, want)
 	}
 }
 

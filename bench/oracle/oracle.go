@@ -191,7 +191,7 @@ var oneForAll = regexp.MustCompile(`DISTINCT|GROUP BY|OVER|UNION|INTERSECT|EXCEP
 // oneText and byCollation, both, find what lets one text stand for those that differ in case,
 // or in blanks: the columns of views may compare so.
 var (
-	oneText     = regexp.MustCompile(`GROUP BY|DISTINCT|UNION|INTERSECT|EXCEPT`)
+	oneText     = regexp.MustCompile(`GROUP BY|DISTINCT|OVER|UNION|INTERSECT|EXCEPT|\b(min|max)\(`)
 	byCollation = regexp.MustCompile(`COLLATE|\bv[12]\b`)
 )
 

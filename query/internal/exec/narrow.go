@@ -10,6 +10,14 @@ import (
 // of its order is one of from..to.
 type Span struct{ From, To int64 }
 
+// And is what lies within both; nil is all.
+func (b *Span) And(other Span) *Span {
+	if b != nil {
+		other = Span{From: max(b.From, other.From), To: min(b.To, other.To)}
+	}
+	return &other
+}
+
 // scan goes through the rows of the step's table, those that it may need.
 func (st *Step) scan() tables.Cursor {
 	if st.Span != nil && st.Rows == nil {

@@ -85,6 +85,7 @@ func (p *draft) joins(s *scope, where []syntax.Expr) {
 		})
 	}
 	for _, st := range p.steps {
+		st.between()
 		st.size()
 	}
 	if reorder && len(p.steps) > 1 {
@@ -208,8 +209,9 @@ func (p *draft) choose(pool []*condition, ons map[*step][]*condition, mine exec.
 type step struct {
 	*exec.Step
 	src      *source
-	conds    []*condition // its filters, as they were compiled
-	estimate int64        // of its rows
+	conds    []*condition    // its filters, as they were compiled
+	estimate int64           // of its rows
+	bounds   map[int]*bounds // of columns by which the table has another order
 }
 
 func newStep(src *source) *step {

@@ -2,8 +2,12 @@ package plan
 
 import (
 	"fmt"
+	"maps"
 	"math"
+	"slices"
+	"strings"
 
+	"github.com/RoaringBitmap/roaring/v2"
 	"github.com/placectl/placectl/query/internal/exec"
 	"github.com/placectl/placectl/query/syntax"
 	"github.com/placectl/placectl/query/tables"
@@ -11,52 +15,97 @@ import (
 )
 
 // narrow makes the step begin later, or end earlier, where a condition is on the column
-// of its table's order. The condition stays to be looked at.
+// of its table's order, and notes the bounds of columns by which it has another order. The
+// condition stays to be looked at.
 func (st *step) narrow(s *scope, c *condition) {
-	table, ok := st.src.Table.(tables.Ordered)
-	if !ok || c.code.Sub || s.c.opt.NoIndex {
+	ordered, _ := st.src.Table.(tables.Ordered)
+	_, ranged := st.src.Table.(tables.Ranged)
+	if ordered == nil && !ranged || c.code.Sub || s.c.opt.NoIndex {
 		return
 	}
 	d := &decider{s: s, src: st.src}
 	b := exec.Span{From: math.MinInt64, To: math.MaxInt64}
+	var of int
+	var ok bool
 	switch x := c.x.(type) {
 	case *syntax.Binary:
 		column, value, op := x.X, x.Y, x.Op
 		if asColumn(column) == nil {
 			column, value, op = value, column, mirrored[op]
 		}
-		ok = d.bound(table, column, value, op, &b)
+		of, ok = d.bound(column, value, op, &b)
 	case *syntax.Between:
-		ok = !x.Not && d.bound(table, x.X, x.Lo, ">=", &b) && d.bound(table, x.X, x.Hi, "<=", &b)
-	default:
+		if of, ok = d.bound(x.X, x.Lo, ">=", &b); x.Not || !ok {
+			return
+		}
+		_, ok = d.bound(x.X, x.Hi, "<=", &b)
+	}
+	switch {
+	case !ok:
+	case ordered != nil && of == ordered.Order():
+		st.Span = st.Span.And(b)
+		st.Notes = append(st.Notes, fmt.Sprintf("%s: by the order of the rows", c.x))
+	case ranged:
+		if st.bounds == nil {
+			st.bounds = make(map[int]*bounds)
+		}
+		if st.bounds[of] == nil {
+			st.bounds[of] = new(bounds)
+		}
+		at := st.bounds[of]
+		at.span, at.words = at.span.And(b), append(at.words, c.x.String())
+	}
+}
+
+// bounds are what conditions say of a column.
+type bounds struct {
+	span  *exec.Span
+	words []string
+}
+
+// between leaves the rows that lie within the bounds of columns, where the table knows them.
+func (st *step) between() {
+	table, ok := st.src.Table.(tables.Ranged)
+	if !ok || st.Method != exec.ScanJoin {
 		return
 	}
-	if !ok {
-		return
+	for _, column := range slices.Sorted(maps.Keys(st.bounds)) {
+		b := st.bounds[column]
+		where, ok := table.Between(column, b.span.From, b.span.To)
+		note := strings.Join(b.words, " AND ") + ": "
+		switch {
+		case !ok || where.Rows != nil && st.Span != nil:
+			continue
+		case where.Rows == nil:
+			st.Span = st.Span.And(exec.Span{From: where.From, To: where.To})
+			note += "by the order of the rows"
+		default:
+			note += "at most " + exec.RowsText(where.Rows.GetCardinality())
+			if st.Rows != nil {
+				where.Rows = roaring.And(st.Rows, where.Rows)
+			}
+			st.Rows = where.Rows
+		}
+		st.Notes = append(st.Notes, note)
 	}
-	if st.Span != nil {
-		b = exec.Span{From: max(b.From, st.Span.From), To: min(b.To, st.Span.To)}
-	}
-	st.Span = &b
-	st.Notes = append(st.Notes, fmt.Sprintf("%s: by the order of the rows", c.x))
 }
 
 // mirrored is an operator with its sides exchanged.
 var mirrored = map[string]string{"=": "=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
 
-// bound takes a comparison of the column of the order with a whole number into b.
-func (d *decider) bound(table tables.Ordered, column, value syntax.Expr, op string, b *exec.Span) bool {
+// bound takes a comparison of a column with a whole number into b.
+func (d *decider) bound(column, value syntax.Expr, op string, b *exec.Span) (of int, ok bool) {
 	ref := asColumn(column)
 	if ref == nil {
-		return false
+		return 0, false
 	}
 	at, ok := d.s.local(ref)
-	if !ok || at.src != d.src || at.col != table.Order() {
-		return false
+	if !ok || at.src != d.src {
+		return 0, false
 	}
 	v, ok := d.constant(column, value)
 	if !ok || v.Kind() != values.Integer {
-		return false
+		return 0, false
 	}
 	n := v.Int64()
 	switch op {
@@ -64,20 +113,20 @@ func (d *decider) bound(table tables.Ordered, column, value syntax.Expr, op stri
 		b.From, b.To = max(b.From, n), min(b.To, n)
 	case ">":
 		if n == math.MaxInt64 {
-			return false
+			return 0, false
 		}
 		b.From = max(b.From, n+1)
 	case ">=":
 		b.From = max(b.From, n)
 	case "<":
 		if n == math.MinInt64 {
-			return false
+			return 0, false
 		}
 		b.To = min(b.To, n-1)
 	case "<=":
 		b.To = min(b.To, n)
 	default:
-		return false
+		return 0, false
 	}
-	return true
+	return at.col, true
 }

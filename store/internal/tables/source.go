@@ -33,6 +33,7 @@ type Source struct {
 	Words       *row.Words // that rows have in common
 	Rows        Rows
 	Kinds       bool  // the file lists jobs by kind
+	Ends        bool  // and those that have ended by their end
 	Kept        *Kept // columns in memory; nil for none
 
 	Index      func() (*index.Index, error)

@@ -53,7 +53,7 @@ func sysIndexes(c *Catalog, _ int64) (query.Table, error) {
 	return &listTable[sysIndex]{[]getter[sysIndex]{
 		textColumn("table_name", "of the table", func(s *sysIndex) string { return s.table }),
 		textColumn("column_name", "of the column", func(s *sysIndex) string { return s.column }),
-		textColumn("how", "bitmap: any condition; key: equality; order: beginning and end", func(s *sysIndex) string { return s.how }),
+		textColumn("how", "bitmap: any condition; key: equality; order: beginning and end; range: the same, by another order than that of the rows", func(s *sysIndex) string { return s.how }),
 	}, func(add func(sysIndex)) error {
 		for _, t := range queryTables() {
 			table, err := t.make(c, c.src.Now)
@@ -63,6 +63,7 @@ func sysIndexes(c *Catalog, _ int64) (query.Table, error) {
 			indexed, _ := table.(query.Indexed)
 			keyed, _ := table.(query.Keyed)
 			ordered, _ := table.(query.Ordered)
+			ranged, _ := table.(query.Ranged)
 			for i, col := range table.Columns() {
 				if indexed != nil {
 					if _, ok := indexed.Split([]int{i}); ok {
@@ -75,6 +76,11 @@ func sysIndexes(c *Catalog, _ int64) (query.Table, error) {
 				}
 				if ordered != nil && ordered.Order() == i {
 					add(sysIndex{t.name, col.Name, "order"})
+				}
+				if ranged != nil {
+					if _, ok := ranged.Between(i, 2, 1); ok {
+						add(sysIndex{t.name, col.Name, "range"})
+					}
 				}
 				if keyed != nil {
 					if _, ok := keyed.Lookup(i, query.Value{}); ok {

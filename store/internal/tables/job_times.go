@@ -1,0 +1,102 @@
+package tables
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+
+	"github.com/RoaringBitmap/roaring/v2"
+	"github.com/placectl/placectl/query"
+	"github.com/placectl/placectl/store/internal/row"
+)
+
+// Jobs by time. Their numbers ascend as they were submitted, so that those of some hours are
+// found by halving the numbers. The file lists those that have ended by their end; the others
+// are few, and are looked at. A job that has finished began before its end.
+
+// worthRange is of which part of all jobs the ends may be that are worth listing, and with
+// the jobs that have not ended twice as many: a row that is looked for takes longer to read
+// than the next one.
+const worthRange = 8
+
+// Between finds jobs by submit, start and end.
+func (t *jobs) Between(column int, from, to int64) (query.Range, bool) {
+	if !t.c.src.Ends || t.c.src.NextJob > math.MaxUint32 {
+		return query.Range{}, false
+	}
+	from = max(from, 1) // 0 is NULL
+	switch t.columns[column].Name {
+	case "submit":
+		return t.submitted(from, to), true
+	case "start":
+		return t.ended(from, to, math.MaxInt64, row.JobFailed, row.JobCancelled)
+	case "end":
+		return t.ended(from, to, to)
+	}
+	return query.Range{}, false
+}
+
+// submitted is the jobs that were submitted from..to: their numbers.
+func (t *jobs) submitted(from, to int64) query.Range {
+	switch {
+	case from > to:
+		return query.Range{From: 1, To: 0}
+	case to == math.MaxInt64:
+		return query.Range{From: int64(t.since(from)), To: math.MaxInt64}
+	}
+	return query.Range{From: int64(t.since(from)), To: int64(t.since(to+1)) - 1}
+}
+
+// since is a number such that all jobs from it on, and none before, were submitted at an
+// instant or after it.
+func (t *jobs) since(at int64) uint64 {
+	low, high := uint64(1), t.c.src.NextJob
+	var view row.JobView
+	for low < high {
+		middle := low + (high-low)/2
+		rows := t.c.src.Rows.Numbers(row.Jobs, int64(middle), int64(high)-1)
+		if !rows.Next() { // there is none from there on
+			t.c.fail(rows.Err)
+			high = middle
+			continue
+		}
+		t.c.fail(view.Open(rows.Key, rows.Payload))
+		if view.Submit() >= at {
+			high = middle
+		} else {
+			low = view.ID() + 1
+		}
+	}
+	return low
+}
+
+// ended is the jobs that have ended from..last, and those that have not, or are in one of some
+// states; none where nothing is from..to.
+func (t *jobs) ended(from, to, last int64, also ...row.JobState) (query.Range, bool) {
+	out := roaring.New()
+	if from > to {
+		return query.Range{Rows: out}, true
+	}
+	most := t.c.src.NextJob / worthRange
+	rows := t.c.src.Rows.Range(row.Ended, row.TimeKey(from, 0), row.TimeKey(last, math.MaxUint64))
+	for n := uint64(0); rows.Next(); n++ {
+		if n > most {
+			return query.Range{}, false
+		}
+		if len(rows.Key) != 16 {
+			t.c.fail(fmt.Errorf("%w: the end of a job has the key %x", row.ErrDamaged, rows.Key))
+			break
+		}
+		out.Add(uint32(binary.BigEndian.Uint64(rows.Key[8:])))
+	}
+	t.c.fail(rows.Err)
+	for _, s := range row.AllJobStates() {
+		if s.Live() {
+			also = append(also, s)
+		}
+	}
+	for _, s := range also {
+		out.Or(t.inState(s))
+	}
+	return query.Range{Rows: out}, out.GetCardinality()*worthRange <= 2*t.c.src.NextJob
+}
