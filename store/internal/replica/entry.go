@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"hash/crc32"
 	"io"
+	"sync"
 
 	"github.com/placectl/placectl/store/internal/file"
 	"github.com/placectl/placectl/store/internal/row"
@@ -270,21 +271,60 @@ func (r *reader) count() int {
 
 func (r *reader) bytes() []byte { return r.take(r.count()) }
 
-// deflate packs bytes; with a dictionary, the last 32 KiB of it count.
+// Making what packs and unpacks costs far more than its use on a row: it is kept for the next.
+var (
+	packers   = sync.Pool{New: func() any { return new(packer) }}
+	unpackers = sync.Pool{New: func() any { return flate.NewReader(nil) }}
+)
+
+// keptMost is how many bytes of room a packer keeps.
+const keptMost = 1 << 20
+
+type packer struct {
+	level int
+	out   bytes.Buffer
+	w     *flate.Writer
+}
+
+// deflate packs bytes; with a dictionary, the last 32 KiB of it count. The dictionary is
+// packed first, and what comes of it cut off: behind a flush it has the part of one, and the
+// packer, other than with NewWriterDict, can be used again with another.
 func deflate(b, dictionary []byte, level int) ([]byte, error) {
-	var out bytes.Buffer
-	w, err := flate.NewWriterDict(&out, level, dictionary)
-	if err != nil {
-		return nil, err
+	p := packers.Get().(*packer)
+	if p.out.Reset(); p.out.Cap() > keptMost {
+		p.out = bytes.Buffer{}
 	}
-	_, err = w.Write(b)
-	err = errors.Join(err, w.Close())
-	return out.Bytes(), err
+	defer packers.Put(p)
+	if p.w == nil || p.level != level {
+		var err error
+		if p.w, err = flate.NewWriter(&p.out, level); err != nil {
+			return nil, err
+		}
+		p.level = level
+	} else {
+		p.w.Reset(&p.out)
+	}
+	if len(dictionary) > 0 {
+		if _, err := p.w.Write(dictionary); err != nil {
+			return nil, err
+		}
+		if err := p.w.Flush(); err != nil {
+			return nil, err
+		}
+	}
+	cut := p.out.Len()
+	_, err := p.w.Write(b)
+	err = errors.Join(err, p.w.Close())
+	return bytes.Clone(p.out.Bytes()[cut:]), err
 }
 
 // inflate unpacks bytes, so many at most.
 func inflate(b, dictionary []byte, most int) ([]byte, error) {
-	r := flate.NewReaderDict(bytes.NewReader(b), dictionary)
+	r := unpackers.Get().(io.ReadCloser)
+	defer unpackers.Put(r)
+	if err := r.(flate.Resetter).Reset(bytes.NewReader(b), dictionary); err != nil {
+		return nil, err
+	}
 	var out bytes.Buffer
 	_, err := io.Copy(&out, io.LimitReader(r, int64(most)+1))
 	if err == nil && out.Len() > most {
