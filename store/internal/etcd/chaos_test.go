@@ -33,6 +33,15 @@ type writer struct {
 	at     replica.Position
 	acked  map[string]bool
 	tried  map[string]bool
+	late   string // how far it fell behind at most, and in which call
+	most   int
+}
+
+// fell notes how many entries a call has found that others have put meanwhile.
+func (w *writer) fell(call string, began time.Time, tail *replica.Tail) {
+	if n := int(tail.Head.N - min(tail.Head.N, w.at.N)); n > w.most {
+		w.most, w.late = n, fmt.Sprintf("%d entries behind %s that took %v", n, call, time.Since(began).Round(time.Millisecond))
+	}
 }
 
 // entry is one that no other is like: version, writer, number, and sometimes a lot.
@@ -55,6 +64,7 @@ func (w *writer) write(ctx context.Context, random *rand.Rand) error {
 			place.Leave()
 		}
 	}()
+	began := time.Now()
 	for losses := 0; ; {
 		tail, err := w.d.Append(ctx, w.at, entry, place)
 		switch {
@@ -69,6 +79,7 @@ func (w *writer) write(ctx context.Context, random *rand.Rand) error {
 			w.acked[string(entry)] = true
 			return nil
 		}
+		w.fell("an entry", began, tail)
 		mine, err := w.follow(ctx, tail, entry)
 		if mine || err != nil {
 			if mine {
@@ -77,14 +88,17 @@ func (w *writer) write(ctx context.Context, random *rand.Rand) error {
 			return err
 		}
 		if losses++; losses >= 2 || tail.Waiting {
+			began = time.Now()
 			for place, tail, err = w.d.Turn(ctx, place, w.at); err != nil; place, tail, err = w.d.Turn(ctx, nil, w.at) {
 				if ctx.Err() != nil {
 					return ctx.Err()
 				}
 			}
+			w.fell("a turn", began, tail)
 			if _, err := w.follow(ctx, tail, entry); err != nil {
 				return err
 			}
+			began = time.Now()
 		}
 	}
 }
@@ -181,6 +195,9 @@ func verify(t *testing.T, d *driver, start replica.Position, writers []*writer) 
 		t.Errorf("%d entries that nobody has written", len(count))
 	}
 	t.Logf("%d entries, %d acknowledged", at.N, acked)
+	for i, w := range writers {
+		t.Logf("writer %d: at most %s", i, w.late)
+	}
 	if acked == 0 {
 		t.Error("nothing was acknowledged")
 	}

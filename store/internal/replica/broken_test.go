@@ -157,7 +157,8 @@ func TestDamagedReplica(t *testing.T) {
 	}
 }
 
-// TestNewerFormat: who knows less than the log stops, and is told what to install.
+// TestNewerFormat: who knows less than the log stops, changes nothing, and is told what to
+// install; also where only the snapshot is left that is newer.
 func TestNewerFormat(t *testing.T) {
 	t.Parallel()
 	m := newLog(t)
@@ -170,9 +171,30 @@ func TestNewerFormat(t *testing.T) {
 	if tail, err := m.Append(context.Background(), a.id.Start(), b, nil); tail != nil || err != nil {
 		t.Fatal(tail, err)
 	}
-	err = a.View(func(*file.Recorder) error { return nil })
-	if !errors.Is(err, file.ErrNewer) || !strings.Contains(err.Error(), "v9.1.0") {
-		t.Error(err)
+	for what, err := range map[string]error{
+		"read":  a.View(func(*file.Recorder) error { return nil }),
+		"write": a.Update(func(r *file.Recorder) (bool, error) { return true, set(r, "k", "v") }),
+		"log":   a.Each(0, func(*Change) error { return nil }),
+	} {
+		if !errors.Is(err, file.ErrNewer) || !strings.Contains(err.Error(), "install placectl v9.1.0") {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	snap, err := m.Snapshot(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	newer := *snap
+	newer.At, newer.Format = m.Head(), row.Format+1
+	if kept, err := m.Keep(context.Background(), snap.At, &newer); !kept || err != nil {
+		t.Fatal(kept, err)
+	}
+	opt := Options{Folder: t.TempDir(), LockTimeout: 20 * time.Second}
+	if _, err := Connected("memory://x/y", m, Config{Scheme: "memory", Members: []string{"x"}, Prefix: "y"}, opt); !errors.Is(err, file.ErrNewer) {
+		t.Errorf("a new machine: %v", err)
+	}
+	if m.Head().N != 1 {
+		t.Errorf("the log ends at %v", m.Head())
 	}
 }
 

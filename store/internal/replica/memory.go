@@ -245,6 +245,12 @@ func (m *Memory) Turn(ctx context.Context, place Place, at Position) (Place, *Ta
 	return mine, tail, nil
 }
 
+// Head is the position of the last entry.
+func (m *Memory) Head() (at Position) {
+	_ = m.do(func(s *memoryState) (bool, error) { at = s.Head; return false, nil })
+	return at
+}
+
 // Bytes is all that the log holds, for SetBytes.
 func (m *Memory) Bytes() ([]byte, error) {
 	m.mu.Lock()
