@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/store/internal/row"
@@ -67,6 +68,11 @@ func (r renaming) move(j *row.Job) error {
 		if missing != "" {
 			return r.conflict(d.Res, fmt.Sprintf("job %d has device %s", j.ID, missing))
 		}
+		for _, id := range from.IDs(d.Which) {
+			if was, is := r.parts(r.old, d.Res, id), r.parts(r.now, d.Res, id); was != is {
+				return r.conflict(d.Res, fmt.Sprintf("job %d has device %s, which is one of %d slices and would be one of %d", j.ID, id, was, is))
+			}
+		}
 		for k := range moved.Each {
 			if was := from[from.Find(to[k].ID)]; was.Slices == 0 && to[k].Slices > 0 {
 				return r.conflict(d.Res, fmt.Sprintf("job %d has device %s, which is to be cut", j.ID, was.ID))
@@ -75,6 +81,22 @@ func (r renaming) move(j *row.Job) error {
 		d.Which = moved
 	}
 	return nil
+}
+
+// parts is into how many slices the device is cut that a device is a slice of, 0 for one that
+// is none.
+func (r renaming) parts(n *index.Node, res index.ResID, id string) int {
+	of, _, slice := strings.Cut(id, "/")
+	def, ok := r.tx.loaded.defs.Get(res)
+	if !slice || !ok {
+		return 0
+	}
+	for _, named := range n.Devices {
+		if i := named.Set.Find(of); i >= 0 && named.Set[i].Into == def.Name {
+			return named.Set[i].Slices
+		}
+	}
+	return 0
 }
 
 func (r renaming) conflict(res index.ResID, why string) error {

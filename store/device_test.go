@@ -256,6 +256,12 @@ func TestDevicesInUseStay(t *testing.T) {
 	if err := db.Update(func(tx *Tx) error { _, err := tx.CutDevices(0, "ngpus", []string{"3"}, 0, ""); return err }); !errors.Is(err, ErrConflict) {
 		t.Error(err)
 	}
+	for _, cut := range []int{3, 5} { // its slices keep their names, and would be of another size
+		err := db.Update(func(tx *Tx) error { _, err := tx.CutDevices(0, "ngpus", []string{"3"}, cut, "gslices"); return err })
+		if want := fmt.Sprintf("gslices of node g1: job 3 has device 3/0, which is one of 4 slices and would be one of %d", cut); !errors.Is(err, ErrConflict) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v\nnot %s", err, want)
+		}
+	}
 	mustUpdate(t, db, func(tx *Tx) error { _, err := tx.Release(b); return err })
 	mustUpdate(t, db, renamed("g2", "0-3@0"))
 	sound(t, db)

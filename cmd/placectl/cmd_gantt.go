@@ -153,6 +153,9 @@ func (r *runner) readGantt(o *ganttOptions) (*chart.Gantt, error) {
 		if _, err := tx.Resources(); err != nil { // what is left of shared nodes is told by these
 			return err
 		}
+		if o.byDevice {
+			g.Rows = "device"
+		}
 		in := &ganttReader{tx: tx, data: g, owners: map[store.Owner]int32{}, named: o.svg != "", devices: o.byDevice}
 		if o.nodes == "" {
 			err = tx.ScanNodes(in.node)
@@ -205,14 +208,17 @@ func (in *ganttReader) deviceRows(n *index.Node, list []store.Allocation, bars [
 	if err != nil {
 		return err
 	}
-	row := func(name string, state index.State, of func(store.Allocation) bool) {
+	row := func(name string, state index.State, aside bool, of func(store.Allocation) bool) {
 		var own []chart.Bar
 		for i, a := range list {
 			if of(a) {
 				own = append(own, bars[i])
 			}
 		}
-		in.data.Nodes = append(in.data.Nodes, chart.Node{Name: name, State: state, Bars: own})
+		if aside && len(own) == 0 {
+			return
+		}
+		in.data.Nodes = append(in.data.Nodes, chart.Node{Name: name, State: state, Aside: aside, Bars: own})
 		in.buckets = append(in.buckets, n.Bucket)
 	}
 	for _, d := range all {
@@ -220,9 +226,9 @@ func (in *ganttReader) deviceRows(n *index.Node, list []store.Allocation, bars [
 		if !d.InService() && state == index.Up {
 			state = index.Drained
 		}
-		row(n.Name+":"+d.Resource+"="+d.ID, state, func(a store.Allocation) bool { return d.Job != 0 && a.Job == d.Job })
+		row(n.Name+":"+d.Resource+"="+d.ID, state, false, func(a store.Allocation) bool { return d.Job != 0 && a.Job == d.Job })
 	}
-	row(n.Name+" planned", n.State, func(a store.Allocation) bool { return a.Job == 0 || !a.Now })
+	row(n.Name+" planned", n.State, true, func(a store.Allocation) bool { return a.Job == 0 || !a.Now })
 	return nil
 }
 

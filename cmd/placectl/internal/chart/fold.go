@@ -80,7 +80,7 @@ func (w *Window) foldBy(nodes []Node, limit int, loose bool) (f folded) {
 
 // takes reports whether a node may share the row.
 func (g *group) takes(n *Node, row []cell) bool {
-	if g.nodes[0].State != n.State || g.nodes[0].lane != 0 || n.lane != 0 {
+	if g.nodes[0].State != n.State || g.nodes[0].Aside != n.Aside || g.nodes[0].lane != 0 || n.lane != 0 {
 		return false
 	}
 	if !g.loose {

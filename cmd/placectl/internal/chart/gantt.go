@@ -24,6 +24,7 @@ import (
 type Gantt struct {
 	Now     int64  // Unix seconds
 	Title   string // of the SVG; "" says how things stand now
+	Rows    string // what its rows are, in the singular; "": node
 	Nodes   []Node
 	Owners  []Owner
 	Buckets []Bucket // in the order to be drawn in; only drawings by bucket need them
@@ -34,6 +35,7 @@ type Node struct {
 	Name   string
 	State  index.State
 	Partly bool  // in use now, and jobs could have some of it
+	Aside  bool  // it is none, and not counted: what others are to have stands in its row
 	Bars   []Bar // by start
 	lane   int   // which of its rows this is: lanes.go
 }
@@ -137,9 +139,11 @@ func (b *Bucket) label() string {
 
 // nodePointers is for counting all nodes.
 func (g *Gantt) nodePointers() []*Node {
-	out := make([]*Node, len(g.Nodes))
+	out := make([]*Node, 0, len(g.Nodes))
 	for i := range g.Nodes {
-		out[i] = &g.Nodes[i]
+		if !g.Nodes[i].Aside {
+			out = append(out, &g.Nodes[i])
+		}
 	}
 	return out
 }

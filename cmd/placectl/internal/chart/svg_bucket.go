@@ -25,7 +25,7 @@ func (d *svgDrawing) curveRow(label string, nodes []*Node) {
 	d.nameTitle(label)
 	d.text("name", svgMargin, d.top+16, "start", blockLook.cutText(label, room))
 	d.buf.WriteString("</g>\n")
-	text := nodesText(len(nodes))
+	text := countText(len(nodes), "node")
 	if c.NotUp > 0 {
 		text += ", " + strconv.Itoa(c.NotUp) + " not up"
 	}

@@ -1,6 +1,7 @@
 package chart
 
 import (
+	"cmp"
 	"strconv"
 	"time"
 
@@ -9,12 +10,17 @@ import (
 )
 
 // standing is how many nodes are in which state now.
-type standing struct{ nodes, free, partly, busy, notUp int }
+type standing struct {
+	nodes, free, partly, busy, notUp int
+	called                           string // what is counted as nodes, in the singular
+}
 
 func (g *Gantt) standing() standing {
-	s := standing{nodes: len(g.Nodes)}
+	s := standing{nodes: len(g.Nodes), called: cmp.Or(g.Rows, "node")}
 	for i := range g.Nodes {
 		switch n := &g.Nodes[i]; {
+		case n.Aside:
+			s.nodes--
 		case n.State != index.Up:
 			s.notUp++
 		case n.BarAt(g.Now) < 0:
@@ -29,7 +35,7 @@ func (g *Gantt) standing() standing {
 }
 
 func (s *standing) text(at string) string {
-	text := "At " + at + ", " + spell.Comma(s.free) + " of " + nodesText(s.nodes) + " free"
+	text := "At " + at + ", " + spell.Comma(s.free) + " of " + countText(s.nodes, s.called) + " free"
 	if s.partly > 0 {
 		text += ", " + spell.Comma(s.partly) + " partly"
 	}
@@ -46,11 +52,11 @@ func (d *textDrawing) summary() {
 	d.words("%s", s.text(string(spell.AppendLocal(nil, d.data.Now, d.zone))))
 }
 
-func nodesText(n int) string {
+func countText(n int, noun string) string {
 	if n == 1 {
-		return "1 node"
+		return "1 " + noun
 	}
-	return spell.Comma(n) + " nodes"
+	return spell.Comma(n) + " " + noun + "s"
 }
 
 // timeLines draws the time above the rows.
