@@ -31,14 +31,23 @@ type choice struct {
 // drawChoice fills a cluster a little and asks for one to three nodes.
 func drawChoice(t *rapid.T, policy Policy) *choice {
 	c := &choice{site: drawRanked(t)}
-	for range rapid.IntRange(0, 4).Draw(t, "jobs") {
+	later := policy == LastAvailable // what is planned behind the request decides
+	most := 4
+	if later {
+		most = 8
+	}
+	for range rapid.IntRange(0, most).Draw(t, "jobs") {
 		job := Ask{Duration: rapid.Int64Range(1, 12).Draw(t, "duration"), User: "ann"}
 		job.Place.Arrange = Scatter
 		job.Chunks = []Chunk{{Count: 1, Wants: []Want{{Res: index.NCPUs, Value: index.Value{Num: rapid.Int64Range(0, 2).Draw(t, "ncpus")}},
 			{Res: index.Mem, Value: index.Value{Num: rapid.Int64Range(0, 2).Draw(t, "mem") << 10}}}}}
 		job.Policy, job.Ranking = Local, []uint32{rapid.Uint32Range(0, 7).Draw(t, "on")}
 		c.drawGrants(t, &job)
-		if plan, err := c.Place(job, c.Now+usually(t, "starts in", 0, int64(3), 9)); err == nil {
+		starts := usually(t, "starts in", 0, int64(3), 9)
+		if later {
+			starts = rapid.SampledFrom([]int64{0, 3, 13, 13, 14, 16, 20, 25}).Draw(t, "planned in")
+		}
+		if plan, err := c.Place(job, c.Now+starts); err == nil {
 			c.carryOut(t, job, plan)
 		}
 	}
