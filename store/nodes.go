@@ -25,6 +25,15 @@ func (tx *Tx) NodeNumber(name string) (uint32, bool, error) {
 	return number, err == nil, err
 }
 
+// NodesBeginning are the names of the first nodes by name that begin in a way, at most so many.
+func NodesBeginning(tx *Tx, prefix string, most int) (names []string, err error) {
+	err = tx.file.Each(row.NodeNames, []byte(prefix), func(key, _ []byte) (bool, error) {
+		names = append(names, string(key))
+		return len(names) < most, nil
+	})
+	return names, err
+}
+
 // NodeByNumber finds a node by its number.
 func (tx *Tx) NodeByNumber(number uint32) (*index.Node, error) {
 	key := row.Key32(number)

@@ -3,6 +3,7 @@ package store
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/placectl/placectl/index"
@@ -157,6 +158,46 @@ func SettingNames() []string {
 		names[i] = def.name
 	}
 	return names
+}
+
+// SettingWords are the words that a setting takes, where they are few; nil where it takes others.
+func SettingWords(name string) []string {
+	words := ""
+	switch name {
+	case "accept":
+		words = "any feasible"
+	case "access":
+		words = "shared singleuser singlejob singletask"
+	case "backfill":
+		words = "easy fcfs conservative"
+	case "bind":
+		words = "compact tight scatter"
+	case "chunk_fit":
+		words = "first exact"
+	case "detect":
+		words = "drain warn off"
+	case "do_not_span_sets", "only_explicit_sets":
+		words = "true false"
+	case "enforce":
+		words = "auto cgroup poll none"
+	case "job_priority":
+		words = "fifo slurm maui"
+	case "kick":
+		words = "auto never"
+	case "launch":
+		words = LaunchExec + " " + LaunchWork
+	case "overdue":
+		words = "keep finish"
+	case "pin":
+		words = "none " + PinCores
+	case "policy":
+		words = strings.ReplaceAll(policyNames(), ",", "")
+	case "set_order":
+		words = "smallest first largest"
+	case "share_unit":
+		words = "ncpus " + UnitNodes
+	}
+	return strings.Fields(words)
 }
 
 // Configure changes a setting; an empty value puts the default back. Changing

@@ -2,6 +2,7 @@ package store
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/placectl/placectl/index"
@@ -134,5 +135,35 @@ func (q *queueLife) cycleQuietly(t *rapid.T) {
 	})
 	for _, j := range launch {
 		q.told[j.ID] = true
+	}
+}
+
+// Each word of a setting is taken, its default is among them, and no other is.
+func TestSettingWords(t *testing.T) {
+	db, _ := newDB(t)
+	for _, def := range settingDefs {
+		words := SettingWords(def.name)
+		err := db.Update(func(tx *Tx) error {
+			for _, word := range words {
+				if err := tx.Configure(def.name, word); err != nil {
+					t.Errorf("%s=%s: %v", def.name, word, err)
+				}
+			}
+			if other := "no-such-word"; len(words) > 0 && tx.Configure(def.name, other) == nil {
+				t.Errorf("%s takes %s", def.name, other)
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(words) > 0 && def.value != "" && !slices.Contains(words, def.value) {
+			t.Errorf("%s: %v lacks the default %s", def.name, words, def.value)
+		}
+		for _, value := range settingValues[def.name] {
+			if len(words) > 0 && !slices.Contains(words, value) && def.name != "job_priority" && def.name != "share_unit" {
+				t.Errorf("%s: %v lacks %s", def.name, words, value)
+			}
+		}
 	}
 }

@@ -102,13 +102,35 @@ func (r *runner) complete(line []string) []string {
 	case verbs.KindSQL:
 		return r.statementsFrom(last.Begun)
 	case verbs.KindAssignment:
-		var names []string
-		for _, name := range store.SettingNames() {
-			names = append(names, name+"=")
-		}
-		return verbs.Beginning(last.Begun, names)
+		return r.assignmentsFrom(last.Begun)
 	}
 	return r.namesOf(last.Kind, last.Begun)
+}
+
+// assignmentsFrom completes the name of a setting, and behind the equal sign a word that it
+// takes, or the last of the resources.
+func (r *runner) assignmentsFrom(begun string) (whole []string) {
+	name, value, named := strings.Cut(begun, "=")
+	if !named {
+		for _, name := range store.SettingNames() {
+			whole = append(whole, name+"=")
+		}
+		return verbs.Beginning(begun, whole)
+	}
+	setting := strings.ReplaceAll(name, "-", "_")
+	words := store.SettingWords(setting)
+	switch setting {
+	case "signature", "group_key", "topology":
+		at := strings.LastIndexByte(value, ',') + 1
+		name, value = name+"="+value[:at], value[at:]
+		words = r.namesOf(verbs.KindResource, value)
+	default:
+		name += "="
+	}
+	for _, word := range verbs.Beginning(value, words) {
+		whole = append(whole, name+word)
+	}
+	return whole
 }
 
 // requestsFrom completes the resource that a select ends in: 2:nc to 2:ncpus=.
@@ -168,6 +190,11 @@ func (r *runner) namesOf(kind verbs.Kind, prefix string) (names []string) {
 	}
 	r.LockTimeout, r.Quiet = completionPatience, true
 	r.view(func(tx *store.Tx) error { //nolint:errcheck // nobody reads an error behind a TAB
+		if kind == verbs.KindNodes {
+			var err error
+			names, err = store.NodesBeginning(tx, prefix, completionMost)
+			return err
+		}
 		return eachName(tx, kind, func(name string) error {
 			if names = append(names, verbs.Beginning(prefix, []string{name})...); len(names) == completionMost {
 				return errEnough
@@ -183,8 +210,6 @@ func eachName(tx *store.Tx, kind verbs.Kind, fn func(string) error) error {
 	switch kind {
 	case verbs.KindJob:
 		return tx.EachJob(func(j *store.Job) error { return fn(nouns.JobID(j)) }, liveStates()...)
-	case verbs.KindNodes:
-		return tx.ScanNodes(func(n *index.Node) error { return fn(n.Name) })
 	case verbs.KindReservation:
 		return tx.EachReservation(func(res *store.Reservation) error { return fn(res.Name) })
 	case verbs.KindBatch:

@@ -55,6 +55,7 @@ func (r *runner) initialise(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
+	var local *index.Node
 	setup := func(tx *store.Tx) error {
 		for _, def := range defs {
 			if err := tx.AddResource(def); err != nil {
@@ -67,11 +68,18 @@ func (r *runner) initialise(c *cli.Context) error {
 			}
 		}
 		if c.Bool("local") {
-			return r.addLocalNode(tx)
+			var err error
+			local, err = r.addLocalNode(tx)
+			return err
 		}
 		return nil
 	}
-	fill := func(tx *store.Tx) error { return cmp.Or(setup(tx), r.printMade(defs)) }
+	fill := func(tx *store.Tx) error {
+		if err := setup(tx); err != nil {
+			return err
+		}
+		return r.printMade(tx, defs, local)
+	}
 	if c.IsSet(verbs.Key) {
 		fill = r.once(c, fill)
 	}
@@ -100,14 +108,26 @@ func (r *runner) madeBefore(c *cli.Context, exists error) error {
 	return r.write(db, !c.Bool(verbs.DryRun), r.once(c, func(*store.Tx) error { return exists }))
 }
 
-// printMade answers with the new database.
-func (r *runner) printMade(defs []index.Def) error {
-	p := r.printer(output.Result{Record: true, Columns: []output.Column{{Name: "db"}, {Name: "format", Kind: output.Integer}, {Name: "resources", Kind: output.List}}})
+// printMade answers with the new database, and the node that it begins with, nil for none.
+func (r *runner) printMade(tx *store.Tx, defs []index.Def, local *index.Node) error {
+	columns := []output.Column{{Name: "db"}, {Name: "format", Kind: output.Integer}, {Name: "resources", Kind: output.List}}
+	if local != nil {
+		columns = append(columns, output.Column{Name: "node"})
+	}
+	p := r.printer(output.Result{Record: true, Columns: columns})
 	names := []string{}
 	for _, def := range defs {
 		names = append(names, def.Name)
 	}
-	p.Row(r.DB, store.Format, names)
+	cells := []any{r.DB, store.Format, names}
+	if local != nil {
+		node, err := r.introduced(tx, local)
+		if err != nil {
+			return err
+		}
+		cells = append(cells, node)
+	}
+	p.Row(cells...)
 	return p.Close()
 }
 
@@ -237,10 +257,39 @@ func parseDef(s string) (index.Def, error) {
 }
 
 // addLocalNode adds this machine as a node: its cores, memory and GPUs.
-func (r *runner) addLocalNode(tx *store.Tx) error {
+func (r *runner) addLocalNode(tx *store.Tx) (*index.Node, error) {
 	found, err := r.detect(nil, "", false)
-	if err == nil {
-		_, _, err = r.applyDetected(tx, found)
+	if err != nil {
+		return nil, err
 	}
-	return err
+	if _, _, err = r.applyDetected(tx, found); err != nil {
+		return nil, err
+	}
+	return tx.Node(found[0].Name)
+}
+
+// introduced says what a node is in words for who meets it first; programs get its name.
+func (r *runner) introduced(tx *store.Tx, n *index.Node) (string, error) {
+	if r.audience().Document {
+		return n.Name, nil
+	}
+	defs, err := tx.Resources()
+	if err != nil {
+		return "", err
+	}
+	has := []string{}
+	for _, a := range n.Res {
+		switch def, _ := defs.Get(a.Res); def.Name {
+		case "ncpus":
+			has = append(has, spell.Plural(int(a.Value.Num), "cpu"))
+		case "mem":
+			has = append(has, spell.FormatSize(a.Value.Num<<10)+" of memory")
+		case "ngpus":
+			if a.Value.Num == 0 {
+				continue
+			}
+			has = append(has, spell.Plural(int(a.Value.Num), "GPU"))
+		}
+	}
+	return n.Name + ", this machine: " + spell.List(has, "and"), nil
 }

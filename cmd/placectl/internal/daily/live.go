@@ -89,6 +89,9 @@ func (v *Live) readLoads(tx *store.Tx) error {
 		return nil
 	})
 	for _, l := range at {
+		if l.Of == 0 { // nodes that say they have none
+			continue
+		}
 		v.Loads = append(v.Loads, *l)
 	}
 	slices.SortFunc(v.Loads, func(a, b Load) int { return cmp.Or(cmp.Compare(a.Queue, b.Queue), cmp.Compare(a.Resource, b.Resource)) })

@@ -1,6 +1,8 @@
 package output
 
 import (
+	"bytes"
+
 	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 )
 
@@ -27,8 +29,31 @@ func (l *lineLayout) row(p *Printer, values []any) {
 		}
 		name := title(&p.cols[i])
 		p.buf = l.appendName(p.buf, name)
+		from := len(p.buf)
 		p.buf = p.AppendHuman(p.buf, p.cols[i], v)
+		l.fold(p, from)
 		p.buf = EndLine(p.buf)
+	}
+}
+
+// fold parts what stands from there on into lines that a terminal has room for, the further
+// ones below the first.
+func (l *lineLayout) fold(p *Printer, from int) {
+	indent := l.widest + 2
+	if !l.brief || !p.o.Terminal || p.o.Width == nil || bytes.IndexByte(p.buf[from:], '\n') >= 0 {
+		return
+	}
+	room := p.o.Width() - indent
+	if room < 20 || TextWidth(p.buf[from:]) <= room {
+		return
+	}
+	text := bytes.Clone(p.buf[from:])
+	for p.buf = p.buf[:from]; len(text) > 0; {
+		n := BreakAt(text, room)
+		p.buf = append(p.buf, bytes.TrimRight(text[:n], " ")...)
+		if text = bytes.TrimLeft(text[n:], " "); len(text) > 0 {
+			p.buf = AppendBlanks(append(p.buf, '\n'), indent)
+		}
 	}
 }
 

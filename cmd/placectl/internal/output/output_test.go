@@ -163,6 +163,25 @@ func TestRecord(t *testing.T) {
 	}
 }
 
+// What is too long for a terminal goes on below itself; programs, and who asks for lines, get it whole.
+func TestLongRecord(t *testing.T) {
+	res := Result{Record: true, Columns: []Column{{Name: "name"}, {Name: "doc"}}}
+	row := [][]any{{"a", "one two three four five six seven eight"}}
+	for _, c := range []struct {
+		form     Format
+		terminal bool
+		want     string
+	}{
+		{Table, true, "name: a\ndoc:  one two three four five\n      six seven eight\n"},
+		{Table, false, "name: a\ndoc:  one two three four five six seven eight\n"},
+		{Line, true, "name: a\ndoc:  one two three four five six seven eight\n"},
+	} {
+		if got := render(t, Options{Format: c.form}, c.terminal, 30, res, row); got != c.want {
+			t.Errorf("%v:\n%s", c, got)
+		}
+	}
+}
+
 func TestNoRows(t *testing.T) {
 	res := Result{Columns: []Column{{Name: "a"}, {Name: "b", Kind: Integer}}}
 	for form, want := range map[Format]string{
