@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/placectl/placectl/placer/cycle"
+	"github.com/placectl/placectl/store/internal/file"
 	"github.com/placectl/placectl/store/internal/row"
 	"github.com/placectl/placectl/store/internal/shares"
 )
@@ -42,7 +43,7 @@ func ParseBackfill(s string) (Backfill, error) {
 			return Backfill(i), nil
 		}
 	}
-	return 0, fmt.Errorf("%w: no backfill %q: use fcfs, easy or conservative", ErrInvalid, s)
+	return 0, fmt.Errorf("no backfill %q: use fcfs, easy or conservative%w", s, file.Wordless(ErrInvalid))
 }
 
 // CycleSpec is how a cycle goes about it. The zero value is what the settings say.

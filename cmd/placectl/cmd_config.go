@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
+	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/store"
@@ -70,6 +71,9 @@ func (r *runner) configSet(c *cli.Context) error {
 	for _, arg := range c.Args().Slice() {
 		name, value, ok := strings.Cut(arg, "=")
 		if !ok {
+			if names := store.SettingNames(); c.NArg() == 2 && slices.Contains(names, settingName(arg)) {
+				return usagef("%q is not NAME=VALUE: write %s=%s", arg, arg, spell.ShellWord(c.Args().Get(1)))
+			}
 			return usagef("%q is not NAME=VALUE", arg)
 		}
 		pairs = append(pairs, [2]string{settingName(name), value})

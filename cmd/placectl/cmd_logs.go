@@ -199,7 +199,7 @@ func (l *jobLog) nothingYet(s *logState) error {
 	case s.over:
 		return fmt.Errorf("%w: job %d is %s, and nothing of it was executed", store.ErrNotFound, s.job.ID, s.job.State)
 	}
-	return fmt.Errorf("%w: job %d is %s, and has written nothing", exit.ErrNotYet, s.job.ID, s.job.State)
+	return fmt.Errorf("%w: job %d is %s, and has written nothing; placectl logs -f waits for it", exit.ErrNothingYet, s.job.ID, s.job.State)
 }
 
 // open opens the file, at what is to be shown of it. Who follows waits for the file.
@@ -215,6 +215,8 @@ func (l *jobLog) open(s *logState) error {
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && l.c.Bool("follow") && !s.over:
 		return nil
+	case errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("job %d is %s, and its output is not there (nothing was written, or the file was removed): %s: no such file", s.job.ID, s.job.State, spell.Quoted(s.path))
 	case err != nil:
 		return err
 	}

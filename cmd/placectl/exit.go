@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
-	"strings"
 	"syscall"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/exit"
@@ -110,8 +109,9 @@ func (r *runner) errorText(err error) []byte {
 func (r *runner) usageHint(e *usage.Error) string {
 	switch {
 	case error(e) == verbs.ErrNoVerb:
-		return "usage: placectl [global flags] VERB [flags] [arguments]\nverbs: " +
-			strings.Join(r.verbs.Names(), ", ") + "\nplacectl help says what each is for\n"
+		p := verbs.NewPage(r.audience().width)
+		r.verbs.BeginWith(p)
+		return "usage: placectl [global flags] VERB [flags] [arguments]\n" + p.String() + "\nplacectl help lists all verbs\n"
 	case e.Verb() != "":
 		return "see: placectl help " + e.Verb() + "\n"
 	}

@@ -90,6 +90,7 @@ var (
 	ErrLost          = errors.New("done, but the answer was lost")                                            // what was asked for is done, and its answer could not be written
 	ErrCrash         = errors.New("placectl has crashed, which is a mistake in it; look whether it was done") // a panic of ours
 	ErrNotYet        = errors.New("the time is over, and not all have got there")                             // a wait that was over before what was waited for
+	ErrNothingYet    = errors.New("not yet")                                                                  // something that a job which waits has not made
 	ErrUnreached     = errors.New("the host was not reached, and nothing was done")                           // an ssh that did not connect
 	ErrBatchFinished = errors.New("every job of the batch is finished")                                       // it ends the loop of a host: nothing will come any more
 )
@@ -109,6 +110,7 @@ var table = []failure{
 	{placer.ErrLimit, NotNow, ReasonLimit},
 	{placer.ErrNotNow, NotNow, ReasonNotNow},
 	{ErrNotYet, NotNow, ReasonNotYet},
+	{ErrNothingYet, NotNow, ReasonNotYet},
 	{placer.ErrNever, Never, ReasonNever},
 	{store.ErrBatchIdle, NotNow, ReasonBatchIdle},
 	{store.ErrBatchOver, NotNow, ReasonBatchOver},

@@ -21,12 +21,7 @@ func (l List[R]) Help(p *Page) {
 	p.WriteString("placectl places jobs on a cluster that lives in one file.\n")
 	p.title("USAGE")
 	p.code("placectl [global flags] VERB [flags] [arguments]\nplacectl help [--all] VERB")
-	p.title("BEGIN WITH")
-	p.code("placectl init --local        # this machine as a cluster of one node\n" +
-		"placectl submit -t 10m -- make test\n" +
-		"placectl work --cycle        # starts what waits, and executes it\n" +
-		"placectl status              # one screen; top is the same, live\n" +
-		"placectl explain 1           # why a job waits, and what would help")
+	l.BeginWith(p)
 	l.byCategory(p)
 	p.title("GLOBAL FLAGS (before or after the verb)")
 	for i := range GlobalFlags {
@@ -51,6 +46,16 @@ func (l List[R]) Help(p *Page) {
 	p.exitStatus(append(statuses, exit.OK, exit.Interrupted), 0, false, false)
 	p.title("REASONS (error.reason of -o json, by exit status)")
 	exit.EachReason(func(code int, words string) { p.status(code, words) })
+}
+
+// BeginWith writes what somebody begins with who has never used it.
+func (l List[R]) BeginWith(p *Page) {
+	p.title("BEGIN WITH")
+	p.code("placectl init --local        # this machine as a cluster of one node\n" +
+		"placectl submit -t 10m -- make test\n" +
+		"placectl work --cycle        # starts what waits, and executes it\n" +
+		"placectl status              # one screen; top is the same, live\n" +
+		"placectl explain 1           # why a job waits, and what would help")
 }
 
 // byCategory lists the verbs, those of a category together.

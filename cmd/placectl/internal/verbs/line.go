@@ -224,10 +224,27 @@ func (w *walker[R]) unknown(shown string) {
 		w.All = true
 		return
 	}
+	if to := elsewhere(shown); to != "" {
+		w.fail("unknown flag %s; write %s", spell.Quoted(shown), to)
+		return
+	}
 	shown = spell.Quoted(shown)
 	if len(w.Path) == 0 && !w.Help {
 		w.fail("unknown global flag %s%s (the flags of a verb come after it)", shown, index.DidYouMean(shown, flagWords(nil)))
 		return
 	}
 	w.fail("unknown flag %s%s", shown, index.DidYouMean(shown, flagWords(w.ownFlags())))
+}
+
+// elsewhere is how what other programs call so is written here, "" where nobody knows.
+func elsewhere(flag string) string {
+	switch flag {
+	case "--json", "--csv", "--jsonl", "--tsv":
+		return "-o " + flag[2:]
+	case "--format":
+		return "--output (-o)"
+	case "--noheader":
+		return "--no-header"
+	}
+	return ""
 }
