@@ -23,14 +23,14 @@ type Recorder struct {
 	buckets  [row.TableCount]*bbolt.Bucket
 	writes   [row.TableCount]int // how often each table was changed
 	changed  bool
-	sums     row.Sums               // a writer's; a reader's once it has looked
-	stored   bool                   // a reader has
-	last     [row.TableCount][]byte // keys that no row of the table is behind, nil where that is not known
-	walks    []*Walk                // that are under way
-	changes  *ChangeSet             // the patch of who reads; a writer's where somebody wants to know them
-	passing  bool                   // the clock is being brought up to date: readers may patch
-	inOrder  bool                   // rows are put in the order of their keys, mostly
-	beside   bool                   // a writer's who reads beside readers: what it changes is in changes alone
+	sums     row.Sums            // a writer's; a reader's once it has looked
+	stored   bool                // a reader has
+	gaps     [row.TableCount]gap // where no row of the table is
+	walks    []*Walk             // that are under way
+	changes  *ChangeSet          // the patch of who reads; a writer's where somebody wants to know them
+	passing  bool                // the clock is being brought up to date: readers may patch
+	inOrder  bool                // rows are put in the order of their keys, mostly
+	beside   bool                // a writer's who reads beside readers: what it changes is in changes alone
 }
 
 // filledInOrder is how full pages are made whose rows come in order: bbolt's own half is

@@ -60,36 +60,56 @@ func (r *Recorder) storedSums() (*row.Sums, error) {
 	return &r.sums, err
 }
 
+// gap is where no row of a table is: behind one key and before another.
+type gap struct {
+	known    bool
+	low, own []byte
+	high     []byte // nil: no row is behind
+}
+
+// holds reports whether a key lies there.
+func (g *gap) holds(key []byte) bool {
+	return g.known && bytes.Compare(key, g.low) > 0 && (g.high == nil || bytes.Compare(key, g.high) < 0)
+}
+
+// since says that no row is between a key and the next one, nil for none.
+func (g *gap) since(key, next []byte) {
+	g.known, g.low, g.high = true, append(g.low[:0], key...), nil
+	if next != nil {
+		g.own = append(g.own[:0], next...)
+		g.high = g.own
+	}
+}
+
 // count adds a row that is about to be put, or removed where it is nil, to the sum of its
-// table, and takes off the one that it replaces. A row behind all others replaces none:
-// most new ones are such, and nobody has to look for theirs. It reports whether nothing is
+// table, and takes off the one that it replaces. One in the gap behind the last new row
+// replaces none: most new ones come in the order of their keys, of their state or kind if
+// not of all, and nobody has to look for theirs. It reports whether nothing is
 // to be done: the row is there already, or there is none to remove.
 func (r *Recorder) count(t row.Table, b *bbolt.Bucket, key, value []byte) (same bool) {
 	if !row.Counted(t, key) {
 		return false
 	}
 	sum := &r.sums.Tables[t]
-	behind := r.last[t] != nil && bytes.Compare(key, r.last[t]) > 0
+	gap := &r.gaps[t]
 	var old []byte
-	if !behind {
-		old = b.Get(key)
+	if gap.holds(key) {
+		gap.low = append(gap.low[:0], key...)
+	} else if next, found := b.Cursor().Seek(key); bytes.Equal(next, key) {
+		old = found
+	} else {
+		gap.since(key, next)
 	}
 	switch {
 	case old == nil && value == nil, old != nil && bytes.Equal(old, value):
 		return true
 	case old != nil:
 		sum.Remove(old)
-	case !behind && r.last[t] == nil:
-		greatest, _ := last(b.Cursor())
-		r.last[t] = append([]byte{}, greatest...)
 	}
 	if value == nil {
 		return false
 	}
 	sum.Add(value)
-	if r.last[t] != nil && bytes.Compare(key, r.last[t]) > 0 {
-		r.last[t] = append(r.last[t][:0], key...)
-	}
 	return false
 }
 

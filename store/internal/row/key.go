@@ -21,7 +21,8 @@ func Key64(n uint64) []byte { return binary.BigEndian.AppendUint64(nil, n) }
 
 // TimeKey is an instant, then an owner. Instants before 1970 do not occur.
 func TimeKey(t int64, owner uint64) []byte {
-	return binary.BigEndian.AppendUint64(Key64(uint64(t)), owner)
+	key := binary.BigEndian.AppendUint64(make([]byte, 0, 16), uint64(t))
+	return binary.BigEndian.AppendUint64(key, owner)
 }
 
 // SplitTimeKey takes such a key apart.
@@ -47,7 +48,7 @@ func IsReservation(owner uint64) bool { return owner&1 == 1 }
 
 // JobStateKey lists the jobs by state.
 func JobStateKey(s JobState, id uint64) []byte {
-	return binary.BigEndian.AppendUint64([]byte{byte(s)}, id)
+	return binary.BigEndian.AppendUint64(append(make([]byte, 0, 9), byte(s)), id)
 }
 
 // WaitingKey orders the queue: by priority, the highest first, then by number.

@@ -9,8 +9,11 @@ import (
 // or a number leads to, or a text.
 const linkVersion = 1
 
+// markSize is how long a mark is in the file: its version and a checksum.
+const markSize = 1 + 4
+
 // EncodeMark is the row of a table whose keys say all.
-func EncodeMark() []byte { return []byte{linkVersion} }
+func EncodeMark() []byte { return append(make([]byte, 0, markSize), linkVersion) }
 
 // EncodeText is a row that holds a text.
 func EncodeText(s string) []byte { return append([]byte{linkVersion}, s...) }
