@@ -73,7 +73,10 @@ func (s *seeker) pass(nd *inner, limit int64) bool {
 // leaf sweeps a leaf, or passes over it as over a node.
 func (s *seeker) leaf(l *leaf, limit int64) bool {
 	if s.after >= l.time[0] {
-		i := findAgain(l.time[:l.n], s.after)
+		i := 0
+		if l.n > 1 && s.after >= l.time[1] { // from the plan's beginning there is nothing to find
+			i = findAgain(l.time[:l.n], s.after)
+		}
 		if s.points {
 			if l.time[i] < s.after || l.refs[i] == 0 {
 				i++
