@@ -59,7 +59,9 @@ const (
 // absent verifies that a row which was not found is not there. A search goes astray in a
 // page that is damaged, or is led to another page than the one that has the row: there the
 // rows around its place are out of order. Or the row has another key, and its checksum is
-// wrong. In a table that the transaction has changed nobody looks.
+// wrong. Or the table seems to have no row at all, as one that is small and lies within
+// another page does when the head of its own is lost: the sums say how many it has. In a
+// table that the transaction has changed nobody looks.
 func (r *Recorder) absent(t row.Table, key []byte) error {
 	b := r.bucket(t)
 	if b == nil || r.writes[t] > 0 {
@@ -71,11 +73,26 @@ func (r *Recorder) absent(t row.Table, key []byte) error {
 		return err
 	}
 	if k, _ = c.Seek(key); k == nil {
-		k, v = last(c)
+		if k, v = last(c); k == nil {
+			return r.hasNone(t)
+		}
 	} else {
 		k, v = c.Prev()
 	}
 	return inOrder(t, key, k, v, c.Prev, -1)
+}
+
+// hasNone verifies that a table without rows is to have none. The one that has the sums
+// always has some, and who opens the file looks for them.
+func (r *Recorder) hasNone(t row.Table) error {
+	if t == row.Meta {
+		return nil
+	}
+	sums, err := r.storedSums()
+	if err == nil && sums != nil && sums.Tables[t].Count > 0 {
+		err = fmt.Errorf("%w: table %s seems empty, and should have %d rows", row.ErrDamaged, t, sums.Tables[t].Count)
+	}
+	return err
 }
 
 // inOrder verifies that the rows on one side of a place are in order, and that the first of
