@@ -52,7 +52,7 @@ func TestQueryJobTimes(t *testing.T) {
 	begun := c.t
 	job := func(i int) func(tx *Tx) error {
 		return func(tx *Tx) error {
-			ask := placer.Request{Select: "1:ncpus=1", Walltime: 10 * time.Second}
+			ask := placer.Request{Select: "1:ncpus=1", Walltime: 10 * time.Second, User: fmt.Sprint("u", i%3)}
 			j, err := tx.PlaceAt(ask, instant(c.t+int64(r.IntN(2)*r.IntN(60))))
 			switch n := r.IntN(10); {
 			case err != nil: // there is no room
@@ -82,7 +82,7 @@ func TestQueryJobTimes(t *testing.T) {
 	used := 0
 	err = db.View(func(tx *Tx) error {
 		for range 400 {
-			text := "SELECT job, state FROM jobs WHERE 1"
+			text := "SELECT job, state FROM jobs WHERE " + []string{"1", "1", "user = 'u1'", "job > 20", "job BETWEEN -1 AND 60", "job = 7"}[r.IntN(6)]
 			for range 1 + r.IntN(3) {
 				column, op := []string{"submit", "start", "end"}[r.IntN(3)], []string{"<", "<=", "=", ">=", ">", "<>"}[r.IntN(6)]
 				text += fmt.Sprintf([]string{" AND %s %s %d", " AND %[3]d %[2]s %[1]s", " AND %s %s %d.5", " AND %[1]s BETWEEN %[3]d AND %[3]d + 60"}[r.IntN(4)], column, op, begun+int64(r.IntN(2800))-100)

@@ -94,15 +94,15 @@ type Indexed interface {
 
 // Ranged is a table that has an order by columns of integers beside that of its rows.
 type Ranged interface {
-	Table
+	Indexed
 	// Between tells where the rows are whose value in a column is one of from..to; not ok
 	// where that is not known for the column, or where they are so many that to go through
 	// all rows takes no longer.
 	Between(column int, from, to int64) (where Range, ok bool)
 }
 
-// Range is where rows are, maybe with others between them: a set of rows of an Indexed table,
-// or nil, and those of an Ordered one whose value in the column of its order is one of From..To.
+// Range is where rows are, maybe with others between them: a set of them, or nil, and the rows
+// with the numbers From..To, which are the values in the column of the table's order.
 type Range struct {
 	Rows     *roaring.Bitmap
 	From, To int64

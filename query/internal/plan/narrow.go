@@ -74,7 +74,7 @@ func (st *step) between() {
 		where, ok := table.Between(column, b.span.From, b.span.To)
 		note := strings.Join(b.words, " AND ") + ": "
 		switch {
-		case !ok || where.Rows != nil && st.Span != nil:
+		case !ok:
 			continue
 		case where.Rows == nil:
 			st.Span = st.Span.And(exec.Span{From: where.From, To: where.To})
@@ -87,6 +87,11 @@ func (st *step) between() {
 			st.Rows = where.Rows
 		}
 		st.Notes = append(st.Notes, note)
+	}
+	if st.Rows != nil && st.Span != nil { // the numbers of rows are in that order
+		within := roaring.New()
+		within.AddRange(uint64(max(st.Span.From, 0)), uint64(max(min(st.Span.To, math.MaxUint32), -1)+1))
+		st.Rows = roaring.And(st.Rows, within)
 	}
 }
 
