@@ -1,13 +1,16 @@
 package store
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/placer"
 	"github.com/placectl/placectl/store/internal/nodehistory"
 	"github.com/placectl/placectl/store/internal/row"
 	"pgregory.net/rapid"
@@ -160,4 +163,68 @@ func TestNodePastSmall(t *testing.T) {
 	if err != nil || rows != 2 || size > 100 {
 		t.Errorf("%d rows of %d bytes for 200 nodes that are there and go down: %v", rows, size, err)
 	}
+}
+
+// TestNodesAtPast lives at random, and asks at each instant what nodes are: asked later for that
+// instant, AT has to say the same, and capacity the sums.
+func TestNodesAtPast(tt *testing.T) {
+	const columns = "number, name, queue, priority, state, reason, access, features, jobs, ncpus, mem, ngpus, ncpus_free, mem_free, ngpus_free"
+	const sums = "SELECT count(*), sum(state IN ('free', 'partly', 'busy')), coalesce(sum(ncpus), 0), coalesce(sum(ncpus) FILTER (WHERE state IN ('free', 'partly', 'busy')), 0) FROM nodes"
+	rapid.Check(tt, func(t *rapid.T) {
+		db, clock := newDB(tt)
+		addNodes(tt, db, "m", 2, 4)
+		type moment struct {
+			at          int64
+			nodes, sums string
+		}
+		var kept []moment
+		for range rapid.IntRange(1, 8).Draw(t, "transactions") {
+			clock.t += rapid.Int64Range(1, 30).Draw(t, "pass")
+			err := db.Update(func(tx *Tx) error {
+				if rapid.Bool().Draw(t, "node") {
+					if err := changeNode(t, tx); err != nil && !errors.Is(err, ErrConflict) {
+						return err
+					}
+				}
+				sel := fmt.Sprintf("%d:ncpus=%d", rapid.IntRange(1, 2).Draw(t, "chunks"), rapid.IntRange(1, 3).Draw(t, "ncpus"))
+				r := placer.Request{Select: sel, Place: rapid.SampledFrom([]string{"free", "scatter:excl", "scatter"}).Draw(t, "place"), Walltime: time.Duration(rapid.IntRange(5, 90).Draw(t, "walltime")) * time.Second}
+				if rapid.Bool().Draw(t, "submit") {
+					if _, err := tx.Submit(Submission{Request: r}); err != nil {
+						return err
+					}
+				}
+				var running []uint64
+				if err := tx.EachJob(func(j *Job) error { running = append(running, j.ID); return nil }, JobRunning); err != nil {
+					return err
+				}
+				if len(running) > 0 {
+					switch id := rapid.SampledFrom(running).Draw(t, "job"); rapid.IntRange(0, 2).Draw(t, "ends") {
+					case 0:
+						_, err := tx.Release(id)
+						return err
+					case 1:
+						_, err := tx.Requeue(id, "again")
+						if err != nil && !errors.Is(err, ErrConflict) {
+							return err
+						}
+					}
+				}
+				_, err := tx.Cycle(CycleSpec{})
+				return err
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			kept = append(kept, moment{clock.t, ask(tt, db, "SELECT "+columns+" FROM nodes ORDER BY number"), ask(tt, db, sums)})
+		}
+		clock.t++
+		for _, m := range kept {
+			if got := ask(tt, db, fmt.Sprintf("SELECT %s FROM nodes AT '@%d' ORDER BY number", columns, m.at)); got != m.nodes {
+				t.Fatalf("nodes at @%d\n%s\n is to be\n%s", m.at, got, m.nodes)
+			}
+			if got := ask(tt, db, fmt.Sprintf("SELECT nodes, up, ncpus, ncpus_up FROM capacity WHERE start <= '@%d' AND until > '@%d'", m.at, m.at)); got != m.sums {
+				t.Fatalf("capacity at @%d\n%s\n is to be\n%s", m.at, got, m.sums)
+			}
+		}
+	})
 }

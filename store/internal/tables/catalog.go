@@ -67,6 +67,7 @@ func queryTables() []queryTable {
 		{"attempts", "one row for each start of a job: who executed it, how it ended, what it used", false, attemptsTable},
 		{"beats", "who executes attempts where, and when they were last heard of", false, beatsTable},
 		{"history", "one row for each start of a job and node that it had, from when to when; ended ones too", false, historyTable},
+		{"capacity", "what all nodes together had: one row for each time that changed", false, capacityTable},
 		{"usage", "what jobs have had, by month, user, account, class and queue; those that were archived, too", false, usageTable},
 		{"chunks", "one row for each chunk of a job's select", false, chunksTable},
 		{"allocations", "one row for each node and chunk of a job that runs or is planned", true, allocationsTable},
@@ -115,8 +116,10 @@ func (c *Catalog) Table(name string, at query.Value) (query.Table, error) {
 			return nil, conflict("table " + name + ": AT is for nodes, buckets, allocations and pools: nothing else is planned")
 		case when < c.src.Now && name == "allocations":
 			return allocationsPast(c, when)
+		case when < c.src.Now && name == "nodes":
+			return nodesPastTable(c, when)
 		case when < c.src.Now:
-			return nil, conflict("table " + name + ": AT " + time.Unix(when, 0).UTC().Format(time.RFC3339) + " is past: of that only allocations are known; the table history has who had which node when")
+			return nil, conflict("table " + name + ": AT " + row.Stamp(when) + " is past: of that only nodes and allocations are known; the table history has who had which node when")
 		}
 	}
 	return all[i].make(c, when)

@@ -44,6 +44,7 @@ func queryFunctions() []tableFunction {
 		{"reasons", 1, 1, "reasons(job)", reasonsOf},
 		{"blockers", 1, 1, "blockers(job)", blockersOf},
 		{"terms", 1, 1, "terms(job)", termsOf},
+		{"per_day", 2, 2, "per_day(start, end)", perDay},
 	}
 }
 

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"iter"
 	"math"
-	"strings"
 
 	"github.com/RoaringBitmap/roaring/v2"
 	"github.com/placectl/placectl/index"
@@ -42,6 +41,7 @@ type nodeGetter struct {
 	get    func(*nodeCursor) query.Value
 	bucket func(*index.Bucket) query.Value // nil where a bucket does not tell
 	def    index.Def                       // of a resource
+	left   index.Def                       // whose rest it is
 }
 
 func nodesTable(c *Catalog, at int64) (query.Table, error) {
@@ -123,7 +123,7 @@ func (t *nodes) resources() {
 		}
 		t.columns = append(t.columns, g)
 		if _, clash := defs.Lookup(def.Name + "_free"); def.Consumable && !clash {
-			left := nodeGetter{Column: query.Column{Name: def.Name + "_free", Type: a, Unit: u, Doc: "how much of " + def.Name + " jobs could have"}}
+			left := nodeGetter{left: def, Column: query.Column{Name: def.Name + "_free", Type: a, Unit: u, Doc: "how much of " + def.Name + " jobs could have"}}
 			left.get = func(r *nodeCursor) query.Value { return r.left(def) }
 			free = append(free, left)
 		}
@@ -362,7 +362,7 @@ func (t *nodes) passing(column int) bool {
 	case "state", "jobs", "free_until":
 		return true
 	default:
-		return strings.HasSuffix(name, "_free") && t.columns[column].def.Name == ""
+		return t.columns[column].left.Name != ""
 	}
 }
 

@@ -32,6 +32,7 @@ type Source struct {
 	MaxWalltime int64      // seconds
 	Words       *row.Words // that rows have in common
 	Rows        Rows
+	NodesSince  int64 // since when what nodes were is on record
 	Kinds       bool  // the file lists jobs by kind
 	Ends        bool  // and those that have ended by their end
 	Kept        *Kept // columns in memory; nil for none
@@ -61,6 +62,7 @@ type Source struct {
 type Rows interface {
 	Get(t row.Table, key []byte) (payload []byte, err error)
 	Each(t row.Table, prefix []byte, fn func(key, payload []byte) (more bool, err error)) error
+	EachFrom(t row.Table, from, prefix []byte, fn func(key, payload []byte) (more bool, err error)) error
 	Cursor(t row.Table) *file.Cursor
 	Range(t row.Table, first, last []byte) *file.Cursor
 	Numbers(t row.Table, from, to int64) *file.Cursor

@@ -1,0 +1,64 @@
+package tables
+
+import (
+	"fmt"
+
+	"github.com/placectl/placectl/query"
+	"github.com/placectl/placectl/store/internal/row"
+)
+
+// secondsADay is a day of UTC.
+const secondsADay = 24 * 60 * 60
+
+// maxDays bounds over how many days a stretch of time is split.
+const maxDays = 100_000
+
+// dayPart is the part of a stretch of time that lies in a day.
+type dayPart struct{ day, start, end int64 }
+
+// perDay splits a stretch of time at the midnights of UTC: a row a day, in their order. Of one
+// whose begin or end is not known there is none.
+func perDay(c *Catalog) query.Function {
+	return &listFunction[dayPart]{[]getter[dayPart]{
+		unitColumn("day", "its first instant, by UTC", query.Time, func(p *dayPart) int64 { return p.day }),
+		unitColumn("start", "since when, in that day", query.Time, func(p *dayPart) int64 { return p.start }),
+		unitColumn("end", "until when", query.Time, func(p *dayPart) int64 { return p.end }),
+		unitColumn("seconds", "how long that is", query.Duration, func(p *dayPart) int64 { return p.end - p.start }),
+	}, func(args []query.Value, add func(dayPart)) error {
+		if args[0].IsNull() || args[1].IsNull() {
+			return nil
+		}
+		start, err := c.instant(args[0])
+		if err != nil {
+			return err
+		}
+		end, err := c.instant(args[1])
+		if err != nil {
+			return err
+		}
+		if end-start > maxDays*secondsADay {
+			return fmt.Errorf("%w stretch of time from %s to %s: per_day splits up to %d days", row.ErrInvalid, row.Stamp(start), row.Stamp(end), maxDays)
+		}
+		for start < end {
+			day := start - mod(start, secondsADay)
+			add(dayPart{day, start, min(end, day+secondsADay)})
+			start = day + secondsADay
+		}
+		return nil
+	}}
+}
+
+// mod is never negative.
+func mod(n, by int64) int64 { return ((n % by) + by) % by }
+
+// instant reads an argument as an instant.
+func (c *Catalog) instant(v query.Value) (int64, error) {
+	if v.Kind() == query.Text {
+		t, err := c.Time(v.String())
+		return t.Unix(), err
+	}
+	if v.Kind() != query.Integer {
+		return 0, notAnInstant(v)
+	}
+	return v.Int64(), nil
+}

@@ -1,0 +1,275 @@
+package tables
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/RoaringBitmap/roaring/v2"
+	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/placer"
+	"github.com/placectl/placectl/query"
+	"github.com/placectl/placectl/store/internal/nodehistory"
+	"github.com/placectl/placectl/store/internal/row"
+)
+
+// nodesPast is the table of nodes as they were at an instant that is on record: with the
+// columns of nodes, but nothing about them is known without looking at them.
+type nodesPast struct {
+	now   *nodes // whose columns they are
+	at    int64
+	was   *nodehistory.Nodes
+	taken map[uint32]*takenThen
+	gets  []func(*pastCursor) query.Value
+}
+
+// takenThen is what was had of a node at an instant.
+type takenThen struct {
+	jobs    int
+	whole   bool // by somebody who had all of it
+	amounts map[index.ResID]int64
+}
+
+func nodesPastTable(c *Catalog, at int64) (query.Table, error) {
+	if at < c.src.NodesSince {
+		return nil, conflict(fmt.Sprintf("table nodes: AT %s is past, and what nodes were is on record since %s", row.Stamp(at), row.Stamp(c.src.NodesSince)))
+	}
+	now, err := nodesTable(c, c.src.Now)
+	if err != nil {
+		return nil, err
+	}
+	t := &nodesPast{now: now.(*nodes), at: at}
+	if t.was, err = nodehistory.At(c.src.Rows, at); err != nil {
+		return nil, err
+	}
+	for i := range t.now.columns {
+		t.gets = append(t.gets, t.getter(&t.now.columns[i]))
+	}
+	return t, nil
+}
+
+// getter is how a column is found of a node of the past.
+func (t *nodesPast) getter(col *nodeGetter) func(*pastCursor) query.Value {
+	null := func(*pastCursor) query.Value { return query.Value{} }
+	switch {
+	case col.Name == "load" || col.Name == "bucket":
+		return null // nobody wrote them down
+	case col.Name == "state":
+		return func(r *pastCursor) query.Value { return query.String(r.state().String()) }
+	case col.Name == "jobs":
+		return func(r *pastCursor) query.Value { return query.Int(int64(r.taken().jobs)) }
+	case col.Name == "free_until":
+		return null
+	case col.left.Name != "":
+		return func(r *pastCursor) query.Value { return r.left(col.left) }
+	}
+	return func(r *pastCursor) query.Value { return col.get(&r.node) }
+}
+
+// Columns are those of nodes; what is not on record may be NULL.
+func (t *nodesPast) Columns() []query.Column {
+	out := slices.Clone(t.now.Columns())
+	for i := range out {
+		if out[i].Name == "load" || out[i].Name == "bucket" {
+			out[i].NotNull = false
+		}
+	}
+	return out
+}
+
+// Scan goes through the nodes that there were, by number.
+func (t *nodesPast) Scan(*roaring.Bitmap) query.Cursor {
+	r := &pastCursor{t: t, node: nodeCursor{t: t.now}, numbers: roaring.New()}
+	r.numbers.Or(t.now.All())
+	for number, n := range t.was.Changed {
+		r.numbers.Remove(number)
+		if n != nil {
+			r.numbers.Add(number)
+		}
+	}
+	r.rest = r.numbers.Iterator()
+	return r
+}
+
+// pastCursor goes through them.
+type pastCursor struct {
+	t       *nodesPast
+	numbers *roaring.Bitmap
+	rest    roaring.IntPeekable
+	node    nodeCursor
+	is      *index.Node // decoded, once that was asked for
+	err     error
+}
+
+func (r *pastCursor) Next() bool {
+	if r.err != nil || !r.rest.HasNext() {
+		return false
+	}
+	number := r.rest.Next()
+	key := row.Key32(number)
+	var payload []byte
+	if r.is = r.t.was.Changed[number]; r.is != nil {
+		payload = row.EncodeNode(r.is)
+	} else if payload, r.err = r.t.now.c.src.Rows.Get(row.Nodes, key); r.err == nil && payload == nil {
+		r.err = fmt.Errorf("%w: node %d is missing", row.ErrDamaged, number)
+	}
+	if r.err == nil {
+		r.err = r.node.node.Open(key, payload)
+	}
+	return r.err == nil
+}
+
+func (r *pastCursor) Column(i int) query.Value { return r.t.gets[i](r) }
+
+func (r *pastCursor) Err() error {
+	if r.err == nil {
+		r.err = r.node.node.Err()
+	}
+	return r.err
+}
+
+// taken is what was had of the node.
+func (r *pastCursor) taken() *takenThen {
+	if r.t.taken == nil {
+		if r.t.taken = make(map[uint32]*takenThen); r.err == nil {
+			r.err = r.t.take()
+		}
+	}
+	if taken := r.t.taken[r.node.node.Number()]; taken != nil {
+		return taken
+	}
+	return new(takenThen)
+}
+
+// whole is the node with all that it had.
+func (r *pastCursor) whole() *index.Node {
+	if r.is == nil {
+		n, err := r.node.node.Node()
+		if r.is = n; err != nil && r.err == nil {
+			r.err = err
+		}
+	}
+	return r.is
+}
+
+func (r *pastCursor) state() index.NodeState {
+	if s := r.node.node.State(); s != index.Up {
+		return s.NotUp()
+	}
+	taken := r.taken()
+	switch {
+	case !taken.whole && taken.amounts == nil:
+		return index.NodeFree
+	case taken.whole:
+		return index.NodeBusy
+	}
+	n, left := r.whole(), []index.Amount(nil)
+	for _, a := range n.Res {
+		if def, ok := r.t.now.ix.Defs().Get(a.Res); ok && def.Consumable {
+			left = append(left, index.Amount{Res: a.Res, Value: index.Value{Num: a.Value.Num - taken.amounts[a.Res]}})
+		}
+	}
+	if placer.Partly(n, left) {
+		return index.NodePartly
+	}
+	return index.NodeBusy
+}
+
+// left is how much of a resource jobs could have had.
+func (r *pastCursor) left(def index.Def) query.Value {
+	_, num, ok := r.node.node.Resource(def.ID)
+	if !ok {
+		return query.Value{}
+	}
+	taken := r.taken()
+	if r.node.node.State() != index.Up || taken.whole {
+		num = 0
+	}
+	return resourceOf(def, index.Value{Num: max(0, num-taken.amounts[def.ID])}, true)
+}
+
+// take finds what was had of the nodes: by jobs that have not ended, or ended later, and by
+// reservations that are there.
+func (t *nodesPast) take() error {
+	c := t.now.c
+	had := func(key []byte) error {
+		payload, err := c.src.Rows.Get(row.Jobs, key)
+		if err != nil || payload == nil {
+			return err
+		}
+		j, err := row.DecodeJob(key, payload)
+		if err != nil {
+			return err
+		}
+		return t.takenBy(j)
+	}
+	for _, s := range []row.JobState{row.JobHeld, row.JobQueued, row.JobReserved, row.JobLate, row.JobRunning} {
+		err := c.src.Rows.Each(row.JobStates, []byte{byte(s)}, func(key, _ []byte) (bool, error) { return true, had(key[1:]) })
+		if err != nil {
+			return err
+		}
+	}
+	err := c.src.Rows.EachFrom(row.Ended, row.TimeKey(t.at+1, 0), nil, func(key, _ []byte) (bool, error) {
+		return true, had(key[8:])
+	})
+	if err != nil {
+		return err
+	}
+	return c.src.Rows.Each(row.Reservations, nil, func(key, payload []byte) (bool, error) {
+		r, err := row.DecodeReservation(key, payload)
+		if err != nil || r.Start > t.at || r.End <= t.at {
+			return true, err
+		}
+		for i, node := range r.Nodes {
+			use := r.Span(i).Use
+			if use == nil {
+				t.of(node).whole = true
+				continue
+			}
+			for _, a := range use.Amounts {
+				t.of(node).amounts[index.ResID(a.Quantity)] += a.N
+			}
+		}
+		return true, nil
+	})
+}
+
+func (t *nodesPast) of(node uint32) *takenThen {
+	if t.taken[node] == nil {
+		t.taken[node] = &takenThen{amounts: make(map[index.ResID]int64)}
+	}
+	return t.taken[node]
+}
+
+// takenBy adds what a job had.
+func (t *nodesPast) takenBy(j *row.Job) error {
+	for number := 1; number <= j.CurrentAttempt(); number++ {
+		list, err := t.now.c.attemptNodes(j, number)
+		if err != nil {
+			return err
+		}
+		on := make(map[uint32]bool)
+		for _, h := range list {
+			if h.attempt.Began > t.at || h.attempt.Ended > 0 && h.attempt.Ended <= t.at {
+				break
+			}
+			taken := t.of(h.node)
+			if on[h.node] = true; h.chunk < 0 {
+				taken.whole = true // kept from others for its host's sake
+				continue
+			}
+			chunk := h.attempt.Chunks[h.chunk]
+			at := slices.IndexFunc(chunk.Nodes, func(n row.JobNode) bool { return n.Node == h.node })
+			taken.whole = taken.whole || !chunk.Nodes[at].Shared
+			if chunk.Nodes[at].Within == 0 { // else its reservation has it
+				for id, n := range h.amounts {
+					taken.amounts[id] += n
+				}
+			}
+		}
+		for node := range maps.Keys(on) {
+			t.of(node).jobs++
+		}
+	}
+	return nil
+}
