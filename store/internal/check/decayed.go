@@ -21,14 +21,10 @@ func (f *Findings) heldBy(s *Store) (map[string]map[string]heldNow, error) {
 		return nil, err
 	}
 	l, out := &ledger.Ledger{Defs: defs}, make(map[string]map[string]heldNow)
-	return out, s.Rows.Each(row.JobStates, []byte{byte(row.JobRunning)}, func(key, _ []byte) (bool, error) {
-		payload, err := s.Rows.Get(row.Jobs, key[1:])
-		if err != nil || payload == nil {
+	return out, s.running(func(key, payload []byte) (bool, error) {
+		j, err := row.DecodeJob(key, payload)
+		if err != nil || j.State != row.JobRunning {
 			return true, err
-		}
-		j, err := row.DecodeJob(key[1:], payload)
-		if err != nil {
-			return false, err
 		}
 		a, err := s.Attempt(j, j.CurrentAttempt())
 		if err != nil {
@@ -47,6 +43,27 @@ func (f *Findings) heldBy(s *Store) (map[string]map[string]heldNow, error) {
 		}
 		return true, nil
 	})
+}
+
+// running goes through the rows of the jobs that run, and maybe of others. Where jobs are not
+// listed by their states it goes through all.
+func (s *Store) running(fn func(key, payload []byte) (bool, error)) error {
+	if s.Rows.Last(row.JobStates) == nil {
+		return s.Rows.Each(row.Jobs, nil, fn)
+	}
+	return s.Rows.Each(row.JobStates, []byte{byte(row.JobRunning)}, func(key, _ []byte) (bool, error) {
+		payload, err := s.Rows.Get(row.Jobs, key[1:])
+		if err != nil || payload == nil {
+			return true, err
+		}
+		return fn(key[1:], payload)
+	})
+}
+
+// Rates are the rows of decaying use as they should be, of those that are not: what the jobs
+// hold that run. What lies back stays as it is.
+func Rates(s *Store) (map[string]*row.Decayed, error) {
+	return NewFindings(func(string) {}).rates(s)
 }
 
 // rates compares what decaying use says that is held with the jobs that run. It returns the

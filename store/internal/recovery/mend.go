@@ -45,7 +45,7 @@ func (s *salvage) mend() error {
 			return err
 		}
 		if blamed == 0 {
-			return s.change(s.pasts)
+			return errors.Join(s.change(s.pasts), s.change(s.rates))
 		}
 	}
 	return fmt.Errorf("%w: the rows that can be read contradict each other in too many ways", row.ErrDamaged)

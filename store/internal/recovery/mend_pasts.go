@@ -1,6 +1,7 @@
 package recovery
 
 import (
+	"maps"
 	"slices"
 
 	"github.com/placectl/placectl/store/internal/check"
@@ -31,4 +32,16 @@ func (s *salvage) pasts(db *check.Store) (list []mended, err error) {
 	})
 	st.NodesSince = since
 	return append(list, mended{row.Meta, row.KeyState, st.Encode()}), err
+}
+
+// rates has decaying use grow by what the jobs hold that run, where that is lost or jobs are.
+func (s *salvage) rates(db *check.Store) (list []mended, err error) {
+	rates, err := check.Rates(db)
+	if len(rates) > 0 {
+		s.note(row.Decays, "use that decays grows by what the jobs hold that run; what is lost of what lies back is not counted")
+	}
+	for _, key := range slices.Sorted(maps.Keys(rates)) {
+		list = append(list, mended{row.Decays, []byte(key), row.EncodeDecayed(rates[key])})
+	}
+	return list, err
 }
