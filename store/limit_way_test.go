@@ -64,7 +64,7 @@ func TestLimitedAreInNobodysWay(t *testing.T) {
 }
 
 // decidedBy is what a cycle makes of each job, once some are gone, and who of those that got
-// neither a start nor a plan is kept by a limit then.
+// neither a start nor a plan is kept by a limit then, or can never run.
 func decidedBy(t *rapid.T, db *DB, spec CycleSpec, gone map[uint64]bool) (is map[uint64]string, limited map[uint64]bool) {
 	is, limited = make(map[uint64]string), make(map[uint64]bool)
 	err := db.DryRun(func(tx *Tx) error {
@@ -73,8 +73,12 @@ func decidedBy(t *rapid.T, db *DB, spec CycleSpec, gone map[uint64]bool) (is map
 				return err
 			}
 		}
-		if _, err := tx.Cycle(spec); err != nil {
+		report, err := tx.Cycle(spec)
+		if err != nil {
 			return err
+		}
+		for _, id := range neverIDs(report) {
+			limited[id] = true
 		}
 		return tx.EachJob(func(j *Job) error {
 			is[j.ID] = fmt.Sprint(j.State, j.Start.Unix(), j.AllNodes())
