@@ -30,7 +30,7 @@ func reportVerb() *verb {
 			&cli.StringFlag{Name: "from", Usage: "from `TIME` on (the first submission)"},
 			&cli.StringFlag{Name: "to", Usage: "up to `TIME` (now)"},
 			&cli.StringFlag{Name: "html", Usage: "make a page of it, `FILE`, - for standard output"},
-		}, trendFlags(), supposeFlags()),
+		}, trendFlags(), supposeFlags("what if")),
 		Exclusive: []string{"html svg series"},
 		Access:    verbs.Reads,
 		Example:   "placectl report\nplacectl report --from now-7d --by queue\nplacectl report --html cluster.html\nplacectl report --html bigger.html --add 'g[3-4] like g1'\nplacectl report --svg use.svg\nplacectl report --series use.csv",
@@ -95,7 +95,7 @@ func (r *runner) makeReport(c *cli.Context) error {
 // asks for it.
 func (r *runner) supposedOnPage(c *cli.Context) (*report.Supposed, error) {
 	var words []string
-	for _, f := range supposeFlags() {
+	for _, f := range supposeFlags("") {
 		name := f.Names()[0]
 		if !c.IsSet(name) {
 			continue

@@ -27,7 +27,7 @@ func whatifVerb() *verb {
 			"nothing more coming. The answer has the mean waits of all, of each class and of each user, from submit to start;\n" +
 			"who has not started by the horizon counts as waiting until then (late). Nothing is written, and nobody is kept\n" +
 			"waiting: it works on a copy.",
-		Flags:  supposeFlags(),
+		Flags:  supposeFlags(""),
 		Access: verbs.Reads,
 		Alone:  true,
 		Example: "placectl whatif --add 'g[3-4] like g1'\n" +
@@ -38,16 +38,17 @@ func whatifVerb() *verb {
 	}
 }
 
-// supposeFlags say what is to be otherwise, and for how long the queue is played.
-func supposeFlags() []cli.Flag {
+// supposeFlags say what is to be otherwise, and for how long the queue is played. Help has
+// them under a heading, or with the verb's others where it is empty.
+func supposeFlags(heading string) []cli.Flag {
 	return []cli.Flag{
-		&cli.StringSliceFlag{Name: "add", Usage: "more nodes, `'NAMES like NODE'`: with what that one has"},
-		&cli.StringFlag{Name: "drop", Usage: "without the nodes `NAMES`: nothing new starts there"},
-		&cli.StringSliceFlag{Name: "limit", Usage: "under the limit `'KEY MEASURE=N'`, as placectl limit set has it"},
-		&cli.StringSliceFlag{Name: "preempt", Usage: "with the `RULE` of who makes way, as placectl preempt set has it, at once and as often as need be"},
-		&cli.StringFlag{Name: "priority", Usage: "in the order of `EXPR`, as the setting job_priority has it: placectl help priority"},
-		&cli.StringFlag{Name: "backfill", Usage: "with `B`: fcfs, easy or conservative"},
-		&cli.StringFlag{Name: "horizon", Usage: "for so long, `D` (7d)"},
+		&cli.StringSliceFlag{Category: heading, Name: "add", Usage: "more nodes, `'NAMES like NODE'`: with what that one has"},
+		&cli.StringFlag{Category: heading, Name: "drop", Usage: "without the nodes `NAMES`: nothing new starts there"},
+		&cli.StringSliceFlag{Category: heading, Name: "limit", Usage: "under the limit `'KEY MEASURE=N'`, as placectl limit set has it"},
+		&cli.StringSliceFlag{Category: heading, Name: "preempt", Usage: "with the `RULE` of who makes way, as placectl preempt set has it, at once and as often as need be"},
+		&cli.StringFlag{Category: heading, Name: "priority", Usage: "in the order of `EXPR`, as the setting job_priority has it: placectl help priority"},
+		&cli.StringFlag{Category: heading, Name: "backfill", Usage: "with `B`: fcfs, easy or conservative"},
+		&cli.StringFlag{Category: heading, Name: "horizon", Usage: "for so long, `D` (7d)"},
 	}
 }
 
