@@ -112,7 +112,7 @@ type Job struct {
 	Array     uint64   // the first job of its array, 0 for none
 	Index     int      // in the array, from 0
 	Command   []string // what a launcher is to run
-	Exit      int      // exit status, once it has ended
+	Exit      int      // exit status, see HasExit
 	Failures  int      // launches that failed
 
 	Attendant *Attendant // who waits for its start, or executes it himself; nil for nobody
@@ -180,6 +180,10 @@ func (j *Job) Request() placer.Request {
 
 // Why is why the job is where it is: its Reason, and that it is ending where it is.
 func (j *Job) Why() string { return why(j.Ending, j.Reason) }
+
+// HasExit reports whether Exit says how the job ended: it does of one that finished or
+// failed, but not of one that was lost, of which nobody knows.
+func (j *Job) HasExit() bool { return (&row.Job{State: j.State, Lost: j.Lost}).HasExit() }
 
 func why(ending bool, reason string) string {
 	switch {

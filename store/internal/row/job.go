@@ -89,7 +89,7 @@ type Job struct {
 	Array     uint64   // the first job of its array, 0 for none
 	Index     int      // in the array, from 0
 	Command   []string // what a launcher is to run
-	Exit      int      // exit status, once it has ended
+	Exit      int      // exit status, see HasExit
 	Failures  int      // launches that failed
 	Payload   PayloadKey
 
@@ -213,6 +213,11 @@ func (j *Job) AttendedKey() []byte {
 		return nil
 	}
 	return ClaimedKey(j.Attendant.Host, j.ID, 0)
+}
+
+// HasExit reports whether Exit says how the job ended. Of one that was lost nobody knows.
+func (j *Job) HasExit() bool {
+	return j.State == JobFinished || j.State == JobFailed && j.Lost == 0
 }
 
 // HasCommand reports whether the job brings along what is to be executed.

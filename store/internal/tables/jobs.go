@@ -68,7 +68,7 @@ func jobsTable(c *Catalog, _ int64) (query.Table, error) {
 		text("pools", "what it asks of the pools of the cluster, joined by commas: fluent=2", func(j *row.Job) string { return placer.FormatPools(j.Pools) }),
 		text("bind", "how its devices are chosen: compact, tight or scatter; NULL: as the setting bind says", func(j *row.Job) string { return j.Bind.String() }),
 		valueColumn("exit", "exit status, once it has one", query.IntegerAffinity, query.NoUnit, func(r *jobCursor) query.Value {
-			return ifInt(r.job().State == row.JobFinished || r.job().State == row.JobFailed, r.job().Exit)
+			return ifInt(r.job().HasExit(), r.job().Exit)
 		}),
 		numberColumn("attempt", "which of its starts it is at, or was at last", func(r *jobCursor) int64 { return int64(r.job().CurrentAttempt()) }),
 		boolColumn("claimed", "somebody executes that", func(r *jobCursor) bool { return r.job().Claimed }),

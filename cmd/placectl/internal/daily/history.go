@@ -64,7 +64,7 @@ func past(tx *store.Tx, j *store.Job, zone *time.Location) (*Past, error) {
 
 // exit is how it ended, in as few words as are true.
 func (p *Past) exit() any {
-	if p.State == store.JobCancelled {
+	if !p.HasExit() {
 		return nil
 	}
 	return p.Exit

@@ -78,7 +78,7 @@ func (p *Lines) when(j *store.Job) (string, error) {
 		return "ends " + at(j.End) + because(j.Why(), p.zone), nil
 	case j.State == store.JobReserved:
 		return "starts " + at(j.Start) + because(j.Why(), p.zone), nil
-	case j.State == store.JobFailed:
+	case j.State == store.JobFailed && j.HasExit():
 		return fmt.Sprintf("exit %d, %s%s", j.Exit, at(j.End), because(j.Why(), p.zone)), nil
 	case !j.State.Live():
 		return at(j.End) + because(j.Why(), p.zone), nil

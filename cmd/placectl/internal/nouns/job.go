@@ -289,7 +289,7 @@ func dependenciesOf(job *store.Job) []string {
 
 // exitOf is a job's exit status, nil before it has one.
 func exitOf(job *store.Job) any {
-	if job.State != store.JobFinished && job.State != store.JobFailed {
+	if !job.HasExit() {
 		return nil
 	}
 	return job.Exit
