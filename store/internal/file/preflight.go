@@ -27,20 +27,25 @@ const (
 	metaFlag       = 0x04
 )
 
+// looks is how often meta pages are read before one counts as not valid.
+const looks = 3
+
 // preflight refuses files that are not databases, or cut off. It warns of a file that
-// can be used but may have lost its newest transaction.
+// can be used but may have lost its newest transaction. Nobody needs a lock for it: others
+// may commit meanwhile, and a meta page that is being written is looked at again.
 func preflight(path string) (warning string, err error) {
 	f, err := openData(path, false)
 	if err != nil {
 		return "", err
 	}
 	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return "", err
+	for range looks {
+		found, _, err := preflightMetas(f)
+		if warning = found.warning(f); err != nil || warning == "" {
+			return "", err
+		}
 	}
-	found, err := preflightMetas(f, info.Size())
-	return found.warning(f), err
+	return warning, nil
 }
 
 // openData opens a database file, if it is one that is safe to open: neither a link, nor
@@ -89,11 +94,7 @@ func safe(path string, info fs.FileInfo) error {
 
 // preflightFile refuses what bbolt must not map or, for a writer, write to.
 func preflightFile(f *os.File, write bool) (fs.FileInfo, error) {
-	info, err := f.Stat()
-	if err != nil {
-		return nil, err
-	}
-	found, err := preflightMetas(f, info.Size())
+	found, info, err := preflightMetas(f)
 	if err != nil {
 		return nil, err
 	}
@@ -187,22 +188,25 @@ func (found metaPages) warning(f *os.File) string {
 	return fmt.Sprintf("one of the two meta pages of %s is not valid: it was cut short in a commit, or damaged since; the newest transaction may be missing", f.Name())
 }
 
-// preflightMetas checks that the pages of every valid meta page are in the file.
-func preflightMetas(f *os.File, size int64) (metaPages, error) {
-	found, err := validMetas(f)
-	if err != nil {
-		return nil, err
+// preflightMetas checks that the pages of every valid meta page are in the file. How large
+// that is is asked afterwards: a file may grow meanwhile, and then its meta pages say so.
+func preflightMetas(f *os.File) (found metaPages, info fs.FileInfo, err error) {
+	if found, err = validMetas(f); err != nil {
+		return nil, nil, err
 	}
 	if len(found) == 0 {
-		return nil, noMeta(f)
+		return nil, nil, noMeta(f)
+	}
+	if info, err = f.Stat(); err != nil {
+		return nil, nil, err
 	}
 	for _, m := range found {
-		if m.pages > uint64(size/m.pageSize) {
-			return nil, fmt.Errorf("%w: %s is cut off: it has %d bytes and should have at least %d",
+		if size := info.Size(); m.pages > uint64(size/m.pageSize) {
+			return nil, nil, fmt.Errorf("%w: %s is cut off: it has %d bytes and should have at least %d",
 				row.ErrDamaged, f.Name(), size, m.pages*uint64(m.pageSize))
 		}
 	}
-	return found, nil
+	return found, info, nil
 }
 
 // parseMeta reads a meta page. It is not ok when the magic or the checksum is wrong.

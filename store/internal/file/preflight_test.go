@@ -1,0 +1,82 @@
+package file
+
+import (
+	"os"
+	"testing"
+
+	"github.com/placectl/placectl/store/internal/row"
+)
+
+// meanwhile lets something happen before a file is read for the first times.
+type meanwhile struct{ next []func() }
+
+func (m *meanwhile) Do(op Operation, fn func() error) error {
+	if op.Kind == "read" && len(m.next) > 0 {
+		now := m.next[0]
+		m.next = m.next[1:]
+		now()
+	}
+	return fn()
+}
+
+// lookWhile is what a look without a lock says of a file to which something happens.
+func lookWhile(t *testing.T, path string, happens ...func()) (string, error) {
+	t.Helper()
+	calls = &meanwhile{happens}
+	defer func() { calls = direct{} }()
+	return preflight(path)
+}
+
+// Somebody who commits meanwhile, and lets the file grow for that, has not damaged it.
+func TestLookWhileItGrows(t *testing.T) {
+	f := newFile(t)
+	before, err := os.Stat(f.Path())
+	if err != nil {
+		t.Fatal(err)
+	}
+	warning, err := lookWhile(t, f.Path(), func() {
+		calls = direct{}
+		if err := f.Update(func(r *Recorder) (bool, error) {
+			return true, r.Put(row.Config, []byte("a"), make([]byte, 2*before.Size()))
+		}); err != nil {
+			t.Fatal(err)
+		}
+	})
+	if warning != "" || err != nil {
+		t.Errorf("%q, %v", warning, err)
+	}
+	if after, err := os.Stat(f.Path()); err != nil || after.Size() == before.Size() {
+		t.Errorf("%d bytes, %v", after.Size(), err)
+	}
+}
+
+// A meta page that is read while it is written is looked at again; one that stays as it is
+// has lost a transaction.
+func TestLookWhileAMetaPageIsWritten(t *testing.T) {
+	f := newFile(t)
+	data, err := os.ReadFile(f.Path())
+	if err != nil {
+		t.Fatal(err)
+	}
+	size := int64(os.Getpagesize())
+	write := func(b []byte) func() {
+		return func() {
+			file, err := os.OpenFile(f.Path(), os.O_WRONLY, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer file.Close()
+			if _, err := file.WriteAt(b, size+pageHeaderSize); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	torn, whole := write(make([]byte, metaSize/2)), write(data[size+pageHeaderSize:][:metaSize])
+	same := func() {}
+	if warning, err := lookWhile(t, f.Path(), torn, same, same, whole); warning != "" || err != nil {
+		t.Errorf("a page that was being written: %q, %v", warning, err)
+	}
+	if warning, err := lookWhile(t, f.Path(), torn); warning == "" || err != nil {
+		t.Errorf("a page that is not valid: %q, %v", warning, err)
+	}
+}
