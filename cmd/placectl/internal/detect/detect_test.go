@@ -125,3 +125,13 @@ func TestLookHere(t *testing.T) {
 		t.Errorf("%+v", m)
 	}
 }
+
+// What is free of a disk changes all the time; what a node has of it seldom.
+func TestWholeGiB(t *testing.T) {
+	const gib = 1 << 20
+	for kb, want := range map[int64]int64{0: 0, gib - 1: gib - 1, gib: gib, 2*gib - 1: gib, 35400864: 33 * gib} {
+		if got := wholeGiB(kb); got != want {
+			t.Errorf("%d kb: %d, want %d", kb, got, want)
+		}
+	}
+}

@@ -27,10 +27,20 @@ func Recorded(dir string) *Source {
 // overlays, which are a container's.
 var elsewhere = map[int64]bool{0x6969: true, 0x517b: true, 0xff534d42: true, 0xfe534d42: true, 0x65735546: true, 0x0bd00bd0: true, 0x794c7630: true}
 
+// freeSpace is what is free of a file system of this machine, in kb: in whole GiB where it has
+// one, or a node would be another each time that somebody looks.
 func freeSpace(dir string) int64 {
 	var s syscall.Statfs_t
 	if syscall.Statfs(dir, &s) != nil || elsewhere[int64(s.Type)&0xffffffff] {
 		return 0
 	}
-	return int64(s.Bavail) * int64(s.Bsize) / 1024
+	return wholeGiB(int64(s.Bavail) * int64(s.Bsize) / 1024)
+}
+
+func wholeGiB(kb int64) int64 {
+	const gib = 1 << 20
+	if kb < gib {
+		return kb
+	}
+	return kb / gib * gib
 }
