@@ -400,6 +400,11 @@ func TestCycleByHand(t *testing.T) {
 		{"a job may wait for its hour", CycleSpec{Backfill: Conservative},
 			[]Submission{{Request: wholeNodes(1, hour), Begin: instant(1_000_000 + 1800)}, {Request: wholeNodes(4, hour)}},
 			want{1: "reserved 30", 2: "reserved 90"}},
+		{"its hour may be this one", CycleSpec{},
+			[]Submission{{Request: wholeNodes(1, hour), Begin: instant(1_000_000)}}, want{1: "running 0"}},
+		{"a job may end at its deadline", CycleSpec{},
+			[]Submission{{Request: wholeNodes(4, hour)}, {Request: wholeNodes(4, hour), Deadline: instant(1_000_000 + 7200)}},
+			want{1: "running 0", 2: "reserved 60"}},
 		{"widest first", CycleSpec{WidestFirst: true},
 			[]Submission{{Request: wholeNodes(1, hour)}, {Request: wholeNodes(4, hour)}, {Request: wholeNodes(2, hour)}, {Request: wholeNodes(3, hour)}},
 			want{1: "running 0", 2: "reserved 60", 3: "queued", 4: "running 0"}},
@@ -434,6 +439,41 @@ func TestCycleByHand(t *testing.T) {
 				t.Error(list)
 			}
 		})
+	}
+}
+
+// A job that is cancelled before the start that was planned for it has never started, and had
+// no nodes.
+func TestCancelPlanned(t *testing.T) {
+	db, _ := newDB(t)
+	addNodes(t, db, "n", 1, 1)
+	err := db.Update(func(tx *Tx) error {
+		for range 2 {
+			if _, err := tx.Submit(Submission{Request: wholeNodes(1, time.Hour)}); err != nil {
+				return err
+			}
+		}
+		if _, err := tx.Cycle(CycleSpec{}); err != nil {
+			return err
+		}
+		if j, err := tx.Job(2); err != nil || j.State != JobReserved || len(j.AllNodes()) != 1 {
+			t.Errorf("%+v, %v", j, err)
+		}
+		_, err := tx.Cancel(2, "")
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = db.View(func(tx *Tx) error {
+		j, err := tx.Job(2)
+		if err == nil && (j.State != JobCancelled || !j.Start.IsZero() || len(j.AllNodes()) != 0) {
+			t.Errorf("%s, start %v, nodes %v", j.State, j.Start, j.AllNodes())
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
 }
 
