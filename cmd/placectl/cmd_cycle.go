@@ -29,17 +29,19 @@ func cycleVerb() *verb {
 		Usage:    "start and plan what waits: one pass over the queue",
 		Description: "Jobs are taken by priority, then as submitted. With easy the first that does not fit is given a planned\n" +
 			"start, and others start as long as they do not put it off; with --depth N the first N are planned; with\n" +
-			"conservative all are; with fcfs nobody passes one that does not fit. The answer is who is to be launched, and\n" +
-			"whose command is to be stopped (for other classes, cancelled, queued again by hand, or past its walltime\n" +
-			"where overdue=finish), since the last cycle; each is told once. A job that was\n" +
-			"planned, and of which no cycle told before its end, is queued again. With --exec the program is run for\n" +
-			"each of them, not through a shell, the job's command behind its own arguments, with PLACECTL_EVENT (start or stop), PLACECTL_JOB,\n" +
-			"PLACECTL_NAME, PLACECTL_USER, PLACECTL_NODELIST, PLACECTL_NODEFILE (a line for each chunk; gone when the\n" +
-			"program has ended), PLACECTL_WALLTIME, PLACECTL_ARRAY and PLACECTL_INDEX, and of the environment\n" +
-			"PATH, HOME, USER, LOGNAME, SHELL, LANG, LC_*, TZ, TMPDIR, SSH_AUTH_SOCK, KRB5CCNAME and PLACECTL_*. It is to return at once.\n" +
-			"If it fails the job is queued again; after three failures it is held. With --launch jobs are executed as by\n" +
-			"`placectl work`: after its commit passes are made on the hosts where there is something to do, on others than this\n" +
-			"one by ssh, as ssh HOST placectl --db D work --once; D is the setting launch_db. Any number of cycles may run at once.",
+			"conservative all are; with fcfs nobody passes one that does not fit. With --launch jobs are executed as by\n" +
+			"`placectl work`; with --exec a program is told of each. Any number of cycles may run at once.\n\n" +
+			"The answer is who is to be launched, and whose command is to be stopped (for other classes, cancelled,\n" +
+			"queued again by hand, or past its walltime where overdue=finish), since the last cycle; each is told once.\n" +
+			"A job that was planned, and of which no cycle told before its end, is queued again.\n\n" +
+			"The program of --exec is run, not through a shell, with the job's command behind its own arguments, with\n" +
+			"PLACECTL_EVENT (start or stop), PLACECTL_JOB, PLACECTL_NAME, PLACECTL_USER, PLACECTL_NODELIST, PLACECTL_NODEFILE\n" +
+			"(a line for each chunk; gone when the program has ended), PLACECTL_WALLTIME, PLACECTL_ARRAY and\n" +
+			"PLACECTL_INDEX, and of the environment PATH, HOME, USER, LOGNAME, SHELL, LANG, LC_*, TZ, TMPDIR,\n" +
+			"SSH_AUTH_SOCK, KRB5CCNAME and PLACECTL_*. It is to return at once. If it fails the job is queued again;\n" +
+			"after three failures it is held.\n\n" +
+			"With --launch, after the cycle's commit, passes are made on the hosts where there is something to do, on\n" +
+			"others than this one by ssh, as ssh HOST placectl --db D work --once; D is the setting launch_db.",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "backfill", Usage: "`B` is fcfs, easy or conservative (the setting backfill)"},
 			&cli.IntFlag{Category: "order", Name: "depth", Usage: "plan the first `N` that do not fit (the setting depth)"},
