@@ -96,7 +96,7 @@ func soundElement(f *os.File, id uint64, page []byte, at int, pages uint64) erro
 		return badPage(f, id)
 	}
 	if root := binary.NativeEndian.Uint64(value); root != 0 {
-		if root >= pages {
+		if root >= pages || len(value) != bucketHeader { // no table has a page of its own and an inline one
 			return badPage(f, id)
 		}
 		return nil

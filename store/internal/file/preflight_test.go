@@ -1,6 +1,8 @@
 package file
 
 import (
+	"bytes"
+	"errors"
 	"os"
 	"testing"
 
@@ -78,5 +80,42 @@ func TestLookWhileAMetaPageIsWritten(t *testing.T) {
 	}
 	if warning, err := lookWhile(t, f.Path(), torn); warning == "" || err != nil {
 		t.Errorf("a page that is not valid: %q, %v", warning, err)
+	}
+}
+
+// A small table that lies within another page is not taken for one that begins at a page of
+// its own, where rows of others lie: one that is asked for would not be there, without an error.
+func TestInlineTableLedAstray(t *testing.T) {
+	f := newFile(t)
+	if err := f.Update(func(r *Recorder) (bool, error) {
+		for i := range uint64(500) {
+			if err := r.Put(row.Jobs, row.Key64(i), make([]byte, 50)); err != nil {
+				return false, err
+			}
+		}
+		return true, nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	data, err := os.ReadFile(f.Path())
+	if err != nil {
+		t.Fatal(err)
+	}
+	named := func(root byte) []byte { // the table as a page lists it; root 0 is inline
+		return append(append([]byte(row.Config.String()), root), make([]byte, bucketHeader-1)...)
+	}
+	if !bytes.Contains(data, named(0)) {
+		t.Fatal("the table is not inline")
+	}
+	for root := byte(1); root < 32; root++ {
+		if err := os.WriteFile(f.Path(), bytes.ReplaceAll(data, named(0), named(root)), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := f.View(func(r *Recorder) error {
+			_, err := r.Get(row.Config, []byte("none"))
+			return err
+		}); !errors.Is(err, row.ErrDamaged) {
+			t.Errorf("page %d: %v", root, err)
+		}
 	}
 }
