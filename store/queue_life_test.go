@@ -477,6 +477,35 @@ func TestCancelPlanned(t *testing.T) {
 	}
 }
 
+// Of a limit on what jobs have left, in cpus times seconds, a job that is extended counts with
+// all that it has left then, not with what it is given more.
+func TestExtendUnderLeft(t *testing.T) {
+	db, _ := newDB(t)
+	addNodes(t, db, "n", 1, 2)
+	err := db.Update(func(tx *Tx) error {
+		if err := tx.Limits().Set(Limit{Key: "all", Measure: "ncpus.left", Max: 1400}); err != nil {
+			return err
+		}
+		_, err := tx.Place(placer.Request{Select: "1:ncpus=2", Walltime: 200 * time.Second})
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		seconds int
+		want    error
+	}{{701, ErrConflict}, {900, ErrConflict}, {700, nil}} {
+		err := db.Update(func(tx *Tx) error {
+			_, err := tx.Extend(1, time.Duration(c.seconds)*time.Second)
+			return err
+		})
+		if !errors.Is(err, c.want) {
+			t.Errorf("%d s: %v, want %v", c.seconds, err, c.want)
+		}
+	}
+}
+
 // wholeNodes asks for so many whole nodes.
 func wholeNodes(n int, walltime time.Duration) placer.Request {
 	return placer.Request{Select: fmt.Sprintf("%d:ncpus=1", n), Place: "scatter:excl", Walltime: walltime}

@@ -143,6 +143,9 @@ func (cs *Counters) Exceeds(j *row.Job, start, end int64, by bool) (short string
 			return nil
 		}
 		h.Start, h.End = start, end
+		if c.Left { // what counts is all of its time that is left, not what is added to it
+			h.Start = max(min(start, j.Start), cs.Calendar().Now())
+		}
 		exceeds := c.Refuses(h, by)
 		if exceeds {
 			d := limits.Demand{Counter: c, Amount: h.Amount}
@@ -151,7 +154,7 @@ func (cs *Counters) Exceeds(j *row.Job, start, end int64, by bool) (short string
 			}
 			was, had := c.Holder(h.Owner)
 			c.Remove(h.Owner)
-			if short = d.Text(start, end-start); had {
+			if short = d.Text(h.Start, h.End-h.Start); had {
 				c.Put(was)
 			}
 		}
