@@ -19,6 +19,8 @@ type table struct {
 var tables = []table{
 	{name: "commands", title: "One process for each command", program: "./bench/whole",
 		args: "-runs 31", short: "-sizes 100,200 -runs 1"},
+	{name: "goals", title: "What one process is meant to take", program: "./bench/whole",
+		args: "-goals -runs 31", short: "-goals -sizes 200 -runs 1"},
 	{name: "planned", title: "The same, where an hour's request passes over what is planned", program: "./bench/whole",
 		args: "-planned -runs 21", short: "-planned -sizes 100 -runs 1 -only when"},
 	{name: "cycles", title: "The queue: submissions and cycles", program: "./bench/cycle",

@@ -4,6 +4,7 @@
 // touches, not what the store holds.
 //
 //	go run ./bench/whole [-sizes 100,10000,100000] [-runs 21]
+//	go run ./bench/whole -goals [-sizes 100000]   # the processor time that one process is meant to take
 //
 // Each store has as many running one-node jobs as the size says, on a tenth
 // more nodes; runs of the sizes are interleaved, so that ratios between columns
@@ -31,6 +32,7 @@ func main() {
 	signatures := flag.Int("signatures", 16, "different kinds of nodes")
 	planned := flag.Bool("planned", false, "half of the nodes run jobs, a quarter is planned for soon, twice each")
 	only := flag.String("only", "", "only commands whose name holds this `text`")
+	goalsOnly := flag.Bool("goals", false, "the processor time that one process is meant to take, on the largest store alone")
 	commit := flag.String("commit", "", "only commit an empty change to this `store` (the floor)")
 	make := flag.String("make", "", "only make this `store`, of the first of the sizes")
 	worst := flag.String("make-adversarial", "", "only make this adversarial `store`")
@@ -61,6 +63,14 @@ func main() {
 	check(build(program, "./cmd/placectl"))
 	self, err := os.Executable()
 	check(err)
+	if *goalsOnly {
+		words := strings.Split(*sizes, ",")
+		n, err := strconv.Atoi(words[len(words)-1])
+		check(err)
+		check(measureGoals(self, dir, n, *runs))
+		check(embedded(dir, n))
+		return
+	}
 	b := &bench{program: program, self: self, runs: *runs, only: *only}
 	for _, word := range strings.Split(*sizes, ",") {
 		n, err := strconv.Atoi(word)

@@ -159,8 +159,8 @@ func (b *bench) process(program string, t target, args ...string) (string, sampl
 	return out.String(), m, nil
 }
 
-func build(to, what string) error {
-	cmd := exec.Command("go", "build", "-o", to, what)
+func build(to, what string, flags ...string) error {
+	cmd := exec.Command("go", append(append([]string{"build", "-o", to}, flags...), what)...)
 	cmd.Stderr = os.Stderr
 	return cmd.Run()
 }
