@@ -27,18 +27,19 @@ func initVerb() *verb {
 			"have enough, or the same. A unique one differs from node to node and is kept out of signatures.\n" +
 			"ncpus, ngpus, mem, vmem, swap, disk, arch, os, host and vnode are built in.\n\n" +
 			"--from makes the database of another, a file or one in etcd, as restore does of a backup: with --db etcd://...\n" +
-			"it moves a file there, with --from etcd://... it moves one back. FROM stays as it is.",
+			"it moves a file there, with --from etcd://... it moves one back. FROM stays as it is.\n\n" +
+			"With --group the file, its lock file, and a folder that is made for them are that group's to read and write.",
 		Flags: []cli.Flag{
-			&cli.StringSliceFlag{Name: "resource", Usage: "declare a resource, `NAME=TYPE[,consumable][,unique]`; may be repeated"},
+			&cli.StringSliceFlag{Name: "resource", Usage: "declare `NAME=TYPE[,consumable][,unique]`; repeatable"},
 			&cli.StringFlag{Category: "buckets and sets", Name: "signature", Usage: "resources `R,R` whose values make a bucket (all that are not unique)"},
 			&cli.StringFlag{Category: "buckets and sets", Name: "group-key", Usage: "resources `R,R` whose values make placement sets"},
 			&cli.StringFlag{Name: "policy", Usage: "which nodes jobs take first, `POLICY` (firstavailable)"},
 			&cli.StringSliceFlag{Name: "set", Usage: "a setting, `KEY=VALUE`; may be repeated"},
-			&cli.BoolFlag{Name: "any-time", Usage: "any --now may write to the database: for tests and simulations"},
+			&cli.BoolFlag{Name: "any-time", Usage: "any --now may write to it: for tests, simulations"},
 			&cli.StringFlag{Category: "of another database", Name: "from", Usage: "begin with all that is in `FROM`, another database"},
 			&cli.BoolFlag{Category: "of another database", Name: "force", Usage: "with --from: also where attempts of FROM have not ended"},
-			&cli.StringFlag{Name: "group", Usage: "the members of `G` may use it, too: file and lock file are that group's to read and write, and so is a folder that is made for them"},
-			&cli.BoolFlag{Name: "local", Usage: "add this machine as a node: its cores, memory and GPUs, as node detect finds them"},
+			&cli.StringFlag{Name: "group", Usage: "the members of `G` may read and write it, too"},
+			&cli.BoolFlag{Name: "local", Usage: "this machine as a node: its cores, memory and GPUs"},
 		},
 		Access:  verbs.Makes,
 		Example: "placectl init --resource color=string --group-key color\nplacectl init --local",

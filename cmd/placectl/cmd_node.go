@@ -14,14 +14,11 @@ import (
 
 func nodeVerb() *verb {
 	return &verb{
-		Name:     "node",
-		Category: "Cluster",
-		Usage:    "the nodes of the cluster",
-		Description: "NAMES is a node list, such as node[001-128,200],rack2-n7. Of key=value, a key is queue, priority, state, speed,\n" +
-			"procspeed, load, usage, features (a|b), access, sharing, priorityf, reason, or a declared resource in\n" +
-			"any case; key= takes the value away. access is shared, singleuser, singlejob or singletask; sharing is\n" +
-			"default_shared, default_excl, default_exclhost, ignore_excl, force_excl or force_exclhost, as in PBS.",
-		Example: "placectl node add n[01-16] ncpus=8 mem=32gb\nplacectl node list",
+		Name:        "node",
+		Category:    "Cluster",
+		Usage:       "the nodes of the cluster",
+		Description: "NAMES is a node list, such as node[001-128,200],rack2-n7, or all.",
+		Example:     "placectl node add n[01-16] ncpus=8 mem=32gb\nplacectl node list",
 		Verbs: []*verb{
 			nodeImportVerb(), nodeAddVerb(), nodeSetVerb(), nodeRemoveVerb(),
 			nodeListVerb(), nodeShowVerb(), nodeDetectVerb(), nodeSplitVerb(), nodeJoinVerb(),
@@ -33,6 +30,11 @@ func nodeVerb() *verb {
 		},
 	}
 }
+
+// nodeFields says what may stand for key=value.
+const nodeFields = "Of key=value, a key is queue, priority, state, speed, procspeed, load, usage, features (a|b), access, sharing,\n" +
+	"priorityf, reason, or a declared resource in any case. access is shared, singleuser, singlejob or singletask;\n" +
+	"sharing is default_shared, default_excl, default_exclhost, ignore_excl, force_excl or force_exclhost, as in PBS."
 
 // nodeChange is what a verb has done to a node.
 type nodeChange struct {
@@ -164,13 +166,14 @@ func foldNames(names []string) string {
 func nodeSetVerb() *verb {
 	return &verb{
 		Name:  "set",
-		Usage: "change fields and resources of nodes; key= takes a value away",
+		Usage: "change fields and resources of nodes",
 		Args:  []verbs.Arg{{Name: "NAMES", Kind: verbs.KindNodes}, {Name: "key=value", Optional: true, Many: true}},
 		Flags: []cli.Flag{unitFlag(), deviceFlag(),
 			&cli.StringFlag{Name: "slices", Usage: "cut the devices into `N` equal slices, which are devices of gslices; RES=N for another resource; 0 makes them whole"}},
-		Access:  verbs.Writes,
-		Example: "placectl node set n[001-016] queue=fast priority=10\nplacectl node set n7 color=\nplacectl node set g1 ngpus=0-1@0+2-3@1\nplacectl node set g1 --device ngpus=3 --slices 4",
-		InTx:    (*runner).nodeSet,
+		Description: nodeFields + " key= takes the value away.",
+		Access:      verbs.Writes,
+		Example:     "placectl node set n[001-016] queue=fast priority=10\nplacectl node set n7 color=\nplacectl node set g1 ngpus=0-1@0+2-3@1\nplacectl node set g1 --device ngpus=3 --slices 4",
+		InTx:        (*runner).nodeSet,
 	}
 }
 
@@ -208,7 +211,7 @@ func (r *runner) nodeSet(tx *store.Tx, c *cli.Context) error {
 func nodeRemoveVerb() *verb {
 	return &verb{
 		Name:    "rm",
-		Usage:   "forget nodes on which nothing is, now or planned; all or none",
+		Usage:   "forget nodes that nothing runs or is planned on",
 		Args:    []verbs.Arg{{Name: "NAMES", Kind: verbs.KindNodes}},
 		Access:  verbs.Writes,
 		Example: "placectl node rm n[100-128]",

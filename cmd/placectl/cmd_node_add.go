@@ -15,13 +15,14 @@ import (
 
 func nodeAddVerb() *verb {
 	return &verb{
-		Name:    "add",
-		Usage:   "add nodes, all with the same values; all or none",
-		Args:    []verbs.Arg{{Name: "NAMES", Kind: verbs.KindNodes}, {Name: "key=value", Optional: true, Many: true}},
-		Flags:   []cli.Flag{unitFlag()},
-		Access:  verbs.Writes,
-		Example: "placectl node add n[001-128] ncpus=8 mem=32gb 'features=ssd|ib'",
-		Run:     (*runner).nodeAdd,
+		Name:        "add",
+		Usage:       "add nodes, all with the same values; all or none",
+		Args:        []verbs.Arg{{Name: "NAMES", Kind: verbs.KindNodes}, {Name: "key=value", Optional: true, Many: true}},
+		Flags:       []cli.Flag{unitFlag()},
+		Access:      verbs.Writes,
+		Description: nodeFields,
+		Example:     "placectl node add n[001-128] ncpus=8 mem=32gb 'features=ssd|ib'",
+		Run:         (*runner).nodeAdd,
 	}
 }
 
@@ -140,7 +141,7 @@ const unitName = "unit"
 
 // unitFlag is a flag of the verbs that read descriptions of nodes.
 func unitFlag() cli.Flag {
-	return &cli.StringSliceFlag{Name: unitName, Usage: "sizes without a unit are in `U`, such as gb; mem=gb for one resource; may be repeated"}
+	return &cli.StringSliceFlag{Name: unitName, Usage: "sizes without a unit are in `U`, such as gb, or mem=gb"}
 }
 
 // readUnits reads --unit.

@@ -27,7 +27,7 @@ import (
 func nodeDetectVerb() *verb {
 	return &verb{
 		Name:  "detect",
-		Usage: "find out what machines have: cores, memory, GPUs, and in which group each lies",
+		Usage: "find the cores, memory, GPUs and groups of machines",
 		Args:  []verbs.Arg{{Name: "HOST", Optional: true, Many: true}},
 		Description: "This machine, or each HOST over ssh, as `node import` takes it. What counts is what this process may use: in a\n" +
 			"container that is less than the machine has. Cores are whole ones, with their hardware threads; --threads counts\n" +

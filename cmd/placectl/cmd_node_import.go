@@ -22,7 +22,7 @@ import (
 func nodeImportVerb() *verb {
 	return &verb{
 		Name:  "import",
-		Usage: "add nodes from a file, and change those that are there already; all or nothing",
+		Usage: "add nodes from a file, or change them; all or nothing",
 		Args:  []verbs.Arg{{Name: "FILE", Kind: verbs.KindFile}},
 		Description: "FILE (- for standard input) is CSV or JSON. CSV has a header with name, then any of queue, priority, state,\n" +
 			"speed, procspeed, load, usage, features (a|b), access, sharing, priorityf, reason, and one column a\n" +

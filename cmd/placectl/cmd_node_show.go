@@ -18,7 +18,7 @@ import (
 func nodeShowVerb() *verb {
 	return &verb{
 		Name:        "show",
-		Usage:       "all that is known of nodes, what is on them and what is planned",
+		Usage:       "all about nodes, what is on them and what is planned",
 		Args:        []verbs.Arg{{Name: "NAMES", Kind: verbs.KindNodes}},
 		Description: "With -o json a single name is answered with an object, and a node list with an array.",
 		Access:      verbs.Reads,

@@ -23,7 +23,7 @@ func placeVerb() *verb {
 			"nodes from its start on, and starts by the clock.",
 		Flags: append(request.Flags(), request.Bind(), request.OverLimits(),
 			&cli.StringFlag{Name: "at", Usage: "start at `TIME`"},
-			&cli.BoolFlag{Name: "or-reserve", Usage: "when it does not fit now, plan it for the earliest time at which it does"},
+			&cli.BoolFlag{Name: "or-reserve", Usage: "else plan it for the earliest time at which it fits"},
 			&cli.StringFlag{Name: "wait", Usage: "try for as long as `D` until it fits now"},
 			&cli.BoolFlag{Name: "explain", Usage: "say which way it was placed, and why"}),
 		Exclusive: []string{"at or-reserve wait"},

@@ -15,6 +15,9 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
+// itsTimes is the heading of flags that say more of when a reservation is.
+const itsTimes = "its times"
+
 func reserveVerb() *verb {
 	return &verb{
 		Name:     "reserve",
@@ -32,11 +35,11 @@ func reserveVerb() *verb {
 		Flags: append(request.Flags(),
 			&cli.StringFlag{Name: "nodes", Usage: "exactly these, a node `LIST` such as n[01-16]"},
 			&cli.StringFlag{Name: "start", Usage: "from `TIME` on (now)"},
-			&cli.StringSliceFlag{Name: "allow", Usage: "let in `WHO`, e.g. user=ann,group=chem-,class=night="},
-			&cli.StringFlag{Name: "timelimit", Usage: "a job may use no more than `D` of it"},
+			&cli.StringSliceFlag{Name: "allow", Usage: "let in `WHO`, such as user=ann,group=chem-"},
+			&cli.StringFlag{Category: itsTimes, Name: "timelimit", Usage: "a job may use no more than `D` of it"},
 			&cli.StringFlag{Name: "repeat", Usage: "`RULE` is daily, weekly or an RRULE such as FREQ=WEEKLY;BYDAY=MO,WE"},
-			&cli.IntFlag{Name: "depth", Usage: "keep `N` occurrences ahead (2)"},
-			&cli.StringFlag{Name: "zone", Usage: "by the clocks of time zone `Z`, e.g. Europe/Berlin (yours)"}),
+			&cli.IntFlag{Category: itsTimes, Name: "depth", Usage: "keep `N` occurrences ahead (2)"},
+			&cli.StringFlag{Category: itsTimes, Name: "zone", Usage: "by the clocks of time zone `Z`, e.g. Europe/Berlin (yours)"}),
 		Access:   verbs.Writes,
 		Statuses: []int{exit.NotNow, exit.Never},
 		Example: "placectl reserve maintenance --nodes n[01-16] --start 'tomorrow 08:00' -t 4h\n" +

@@ -35,10 +35,10 @@ func simulateVerb() *verb {
 			"Of a run longer than its requested time, the two change places. Jobs without a requested time asked for what\n" +
 			"they ran.",
 		Flags: append([]cli.Flag{
-			&cli.Int64Flag{Name: "procs", Usage: "processors of the machine: `N` (the trace's MaxProcs, else MaxNodes)"},
-			&cli.StringFlag{Name: "policy", Value: backfill.EASY.String(), Usage: "`POLICY` of the queue: fcfs, easy or conservative"},
-			&cli.StringFlag{Name: "compare", Usage: "a row for each of `POLICIES`, such as fcfs,easy,conservative"},
-			&cli.StringFlag{Name: "nodes", Usage: "place jobs on the nodes of `FILE`: as placectl node import reads it, or lines of " + nodefile.MachineFields},
+			&cli.Int64Flag{Name: "procs", Usage: "processors of the machine: `N` (those the trace names)"},
+			&cli.StringFlag{Name: "policy", Value: backfill.EASY.String(), Usage: "`POLICY`: fcfs, easy or conservative"},
+			&cli.StringFlag{Name: "compare", Usage: "a row for each of `POLICIES`, such as fcfs,easy"},
+			&cli.StringFlag{Name: "nodes", Usage: "on the nodes of `FILE`, as node import reads it, or lines of " + nodefile.MachineFields},
 			unitFlag(),
 			&cli.StringFlag{Category: "its nodes", Name: "node-policy", Usage: "which of the `NODES` that could serve a job it gets: as --policy of placectl place (firstavailable)"},
 			&cli.StringFlag{Category: "class shares", Name: "shares", Usage: "class shares cap what starts; a job's requestor is its `COLUMN`: user, group, queue, partition or program (a number; a queue by its name where the log has one)"},

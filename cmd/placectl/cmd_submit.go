@@ -26,6 +26,8 @@ func submitVerb() *verb {
 		Description: "The job waits for a cycle to start it (placectl cycle), or to plan its start. A command given behind --, or a\n" +
 			"script in FILE, is kept with the job: without a select it gets one cpu. Lines #placectl, #PBS and #SBATCH in\n" +
 			"front of the first command of a script are flags of submit; those of the command line win.\n\n" +
+			"The list of --array is one of indices and ranges, 1,5,9-12 or 0-99:2 (5-5 for one alone). Files of --out and --err may\n" +
+			"hold %j (job), %A (array), %a (index), %x (name), %u (user), %N (first node) and %t (attempt).\n\n" +
 			"With the command are kept the directory, the\n" +
 			"umask, the resource limits, where output is to go, and of the environment what --export says. Variables whose\n" +
 			"names look like those of secrets go along only when they are named. placectl show shows what is kept. What\n" +
@@ -36,7 +38,7 @@ func submitVerb() *verb {
 			"One that would go beyond a limit on waiting jobs is refused: 3, or 4 where the limit is on one job's size.",
 		Flags: slices.Concat(request.Flags(), request.PayloadFlags(), []cli.Flag{
 			request.Bind(), request.OverLimits(),
-			&cli.StringFlag{Name: "array", Usage: "`N` equal jobs that differ by their index, from 0; or those of a list of indices, such as 0-99:2 or 1,5,9-12 (5-5 for one); %10 behind either: at most 10 at once"},
+			&cli.StringFlag{Name: "array", Usage: "`N` jobs with indices from 0, or those of a list, such as 0-99:2; %10 behind it: at most 10 at once"},
 			&cli.StringSliceFlag{Category: request.ItsTurn, Name: "after", Usage: "not before `JOB` has started"},
 			&cli.StringSliceFlag{Name: "afterok", Usage: "not before `JOB` has ended with status 0"},
 			&cli.StringSliceFlag{Category: request.ItsTurn, Name: "afternotok", Usage: "not before `JOB` has failed or was cancelled"},

@@ -45,16 +45,10 @@ FLAGS
       --hold              held
 
 EXIT STATUS
-    0  done
-    1  failed
-    2  wrong usage, or malformed input
-    5  no such job, node, reservation, ...
-    6  the lock was not had in time
-    8  the file is damaged, not placectl's, or of a newer version
-   70  placectl has crashed: whether anything was changed is unknown
-  130  interrupted
+  0 done; 1 failed; 2 usage; 5 not found; 6 lock not had in time; 8 file
+  damaged, foreign or newer; 70 crash; 130 interrupted
 
-Global flags are listed by placectl help.
+Global flags, and statuses in full: placectl help
 `
 	for _, line := range []string{"help when", "when --help", "when -t 3 --nope -h x"} {
 		c := newCapture(strings.Fields(line)...)
@@ -92,10 +86,9 @@ FURTHER FLAGS (explained by placectl help --all keep)
   its time                       --late --soon
 
 EXIT STATUS
-  0 done; 1 failed; 2 wrong usage, or malformed input; 70 placectl has crashed:
-  whether anything was changed is unknown; 130 interrupted
+  0 done; 1 failed; 2 usage; 70 crash; 130 interrupted
 
-Global flags are listed by placectl help.
+Global flags, and statuses in full: placectl help
 `, "keep --help --all": `placectl keep: keep nodes
 
 USAGE
@@ -139,8 +132,8 @@ Global flags are listed by placectl help.
 func TestHelpOfGroups(t *testing.T) {
 	for line, wants := range map[string][]string{
 		"help":         {"\nPLACING\n  when  ", "\nCLUSTER\n  node  ", "-o, --output FORMAT", "[NO_COLOR]"},
-		"help node":    {"placectl node VERB\n", "\nVERBS\n  rm   ", "  3  not now"},
-		"help node rm": {"placectl node rm: remove nodes", "placectl node rm [flags]\n", "--dry-run", "  9  the outcome"},
+		"help node":    {"placectl node VERB\n", "\nVERBS\n  rm   ", "; 3 not now;"},
+		"help node rm": {"placectl node rm: remove nodes", "placectl node rm [flags]\n", "--dry-run", "; 10 done, answer lost;"},
 	} {
 		c := newCapture(strings.Fields(line)...)
 		r := c.runner()
@@ -167,7 +160,7 @@ func TestVerbsAreExplained(t *testing.T) {
 		}
 		if keyed := verbs.FindFlag(v.Flags, "key") != nil; v.Runs() && !keyed && strings.Contains(helpOf(t, path), "same --key") {
 			t.Errorf("%s has no --key, and its help names one", path)
-		} else if keyed && !strings.Contains(helpOf(t, path), exit.UnknownKeyed) {
+		} else if keyed && !strings.Contains(helpOf(t, path), exit.UnknownKeyed.Text) {
 			t.Errorf("%s has --key, and its help does not say what for", path)
 		}
 		named := strings.Fields(strings.Join(v.Exclusive, " "))

@@ -38,28 +38,28 @@ const Own = 100
 
 // Meanings is what help says of each.
 var Meanings = []Meaning{
-	{OK, "done"},
-	{Failed, "failed"},
-	{Usage, "wrong usage, or malformed input"},
-	{NotNow, "not now: it would fit later"},
-	{Never, "never: this cluster cannot hold it"},
-	{NotFound, "no such job, node, reservation, ..."},
-	{Locked, "the lock was not had in time"},
-	{Conflict, "conflicts with the present state"},
-	{Damaged, "the file is damaged, not placectl's, or of a newer version"},
-	{Unknown, "the outcome is unknown: look whether it was done before it is run again"},
-	{Lost, "done, but the answer could not be written"},
-	{Crash, "placectl has crashed: whether anything was changed is unknown"},
-	{Interrupted, "interrupted"},
+	{OK, "done", "done"},
+	{Failed, "failed", "failed"},
+	{Usage, "usage", "wrong usage, or malformed input"},
+	{NotNow, "not now", "not now: it would fit later"},
+	{Never, "never", "never: this cluster cannot hold it"},
+	{NotFound, "not found", "no such job, node, reservation, ..."},
+	{Locked, "lock not had in time", "the lock was not had in time"},
+	{Conflict, "conflict", "conflicts with the present state"},
+	{Damaged, "file damaged, foreign or newer", "the file is damaged, not placectl's, or of a newer version"},
+	{Unknown, "outcome unknown: look before you run it again", "the outcome is unknown: look whether it was done before it is run again"},
+	{Lost, "done, answer lost", "done, but the answer could not be written"},
+	{Crash, "crash", "placectl has crashed: whether anything was changed is unknown"},
+	{Interrupted, "interrupted", "interrupted"},
 }
 
 // UnknownKeyed is what help says of Unknown where a verb has --key.
-const UnknownKeyed = "the outcome is unknown: run it again with the same --key"
+var UnknownKeyed = Meaning{Unknown, "outcome unknown: the same --key finds out", "the outcome is unknown: run it again with the same --key"}
 
-// Meaning is what an exit status means.
+// Meaning is what an exit status means, in a word or two and in full.
 type Meaning struct {
-	Code int
-	Text string
+	Code        int
+	Brief, Text string
 }
 
 // Pipe is what a shell says of a process that SIGPIPE has ended.

@@ -17,9 +17,9 @@ const (
 // Flags are the flags of a request, the same in every verb that takes one.
 func Flags() []cli.Flag {
 	return []cli.Flag{
-		&cli.StringFlag{Name: "select", Aliases: []string{"l"}, Usage: "what to place: a select `S` such as 2:ncpus=4:mem=8gb, or a PBS resource list"},
+		&cli.StringFlag{Name: "select", Aliases: []string{"l"}, Usage: "`S`, such as 2:ncpus=4:mem=8gb, or a PBS resource list"},
 		&cli.StringFlag{Category: ItsNodes, Name: "place", Usage: "how: `P` is free|pack|scatter|vscatter, then :excl|:shared|:exclhost, then :group=RES"},
-		&cli.StringFlag{Name: "walltime", Aliases: []string{"t"}, Usage: "for how long, `D` such as 1h30m (the setting default_walltime)"},
+		&cli.StringFlag{Name: "walltime", Aliases: []string{"t"}, Usage: "for `D`, such as 1h30m (the setting default_walltime)"},
 		&cli.StringFlag{Name: "name", Usage: "the job's `NAME`"},
 		&cli.StringFlag{Category: Whose, Name: "user", Usage: "for `USER` (you)"},
 		&cli.StringFlag{Category: Whose, Name: "group", Usage: "of `GROUP`"},
@@ -48,14 +48,14 @@ func Bind() cli.Flag {
 // PayloadFlags are the flags that say in what surroundings a job is to run.
 func PayloadFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.StringFlag{Name: "script", Usage: "what is run, `FILE`, - for standard input; its #placectl, #PBS and #SBATCH lines count"},
+		&cli.StringFlag{Name: "script", Usage: "what is run: `FILE`, - for standard input"},
 		&cli.BoolFlag{Name: Carried, Hidden: true},
 		&cli.StringFlag{Category: itsSurroundings, Name: "directives", Usage: "`WHOSE` lines of the script count besides #placectl: pbs, slurm or none (those that it has)"},
 		&cli.BoolFlag{Category: itsSurroundings, Name: "lax", Usage: "options of #PBS and #SBATCH lines that nobody knows are left out and said, not refused"},
 		&cli.StringFlag{Category: itsSurroundings, Name: "chdir", Usage: "it runs in `DIR` (where you are)"},
 		&cli.StringFlag{Category: itsSurroundings, Name: "export", Usage: "the environment it gets, `LIST`: all, none, NAME, NAME=VALUE, joined by commas (all where only you can read the database, else none)"},
 		&cli.StringFlag{Category: itsSurroundings, Name: "umask", Usage: "the bits of `MODE`, octal, are off in what it creates (yours)"},
-		&cli.StringFlag{Name: "out", Usage: "its output goes to `FILE`; %j job, %A array, %a index, %x name, %u user, %N first node, %t attempt (placectl-%j.out)"},
+		&cli.StringFlag{Name: "out", Usage: "its output goes to `FILE`, %j is the job (placectl-%j.out)"},
 		&cli.StringFlag{Category: itsOutput, Name: "err", Usage: "its errors go to `FILE` (with the output)"},
 		&cli.StringFlag{Category: itsOutput, Name: "out-mode", Usage: "append to files that are there, or truncate them, as `MODE` says (truncate)"},
 		&cli.StringFlag{Category: itsSurroundings, Name: "compat", Usage: "`WHOSE` variables it is to find in its environment: pbs, slurm or none (those whose lines count)"},

@@ -125,8 +125,12 @@ func (l List[R]) HelpOf(v *Verb[R], p *Page, path string, all bool) {
 	if !v.Passes {
 		statuses, more = append(statuses, exit.Failed, exit.Usage, exit.Crash), 0
 	}
-	p.exitStatus(statuses, more, FindFlag(v.Flags, Key) != nil && !v.Passes, brief)
-	p.WriteString("\nGlobal flags are listed by placectl help.\n")
+	p.exitStatus(statuses, more, FindFlag(v.Flags, Key) != nil && !v.Passes, !all)
+	if all {
+		p.WriteString("\nGlobal flags are listed by placectl help.\n")
+	} else {
+		p.WriteString("\nGlobal flags, and statuses in full: placectl help\n")
+	}
 }
 
 // heading is under what help lists a flag, "" for one that most need.
@@ -267,13 +271,13 @@ func flagLabel(short, long, value string) string {
 }
 
 // exitStatus lists exit statuses; those of failures are greater by more than what they
-// mean elsewhere. keyed says that the verb has --key. Tersely they are a paragraph.
+// mean elsewhere. keyed says that the verb has --key. Tersely they are a paragraph of few words.
 func (p *Page) exitStatus(show []int, more int, keyed, tersely bool) {
 	p.title("EXIT STATUS")
 	var words []string
 	for _, m := range exit.Meanings {
 		if keyed && m.Code == exit.Unknown {
-			m.Text = exit.UnknownKeyed
+			m = exit.UnknownKeyed
 		}
 		if m.Code != exit.OK && m.Code != exit.Interrupted {
 			m.Code += more
@@ -281,7 +285,7 @@ func (p *Page) exitStatus(show []int, more int, keyed, tersely bool) {
 		switch {
 		case !slices.Contains(show, m.Code):
 		case tersely:
-			words = append(words, fmt.Sprintf("%d %s", m.Code, m.Text))
+			words = append(words, fmt.Sprintf("%d %s", m.Code, m.Brief))
 		default:
 			p.status(m.Code, m.Text)
 		}

@@ -89,7 +89,7 @@ func dryRunFlag() cli.Flag {
 
 // KeyFlag is --key, for a verb that writes and is not declared to: check with --repair.
 func KeyFlag() cli.Flag {
-	return &cli.StringFlag{Name: Key, Usage: "idempotency `KEY`: the same key and request again repeats the first answer, and changes nothing"}
+	return &cli.StringFlag{Name: Key, Usage: "idempotency `KEY`: asked again, the answer is repeated"}
 }
 
 // Entry is a verb that is made only when it is asked for: making them all would be a
