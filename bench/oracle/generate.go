@@ -25,7 +25,7 @@ func (g *Generator) pick(list ...string) string { return list[g.IntN(len(list))]
 
 func (g *Generator) chance(percent int) bool { return g.IntN(100) < percent }
 
-// Tables makes three small tables.
+// Tables makes three small tables. The first column of t1 and of t2 is in some the number of the row.
 func (g *Generator) Tables() map[string]*query.Memory {
 	shapes := map[string][]query.Column{
 		"t1": {{Name: "a", Type: query.IntegerAffinity}, {Name: "b", Type: query.TextAffinity}, {Name: "c", Type: query.RealAffinity}, {Name: "d", Type: query.IntegerAffinity}},
@@ -34,12 +34,16 @@ func (g *Generator) Tables() map[string]*query.Memory {
 	}
 	g.tables = shapes
 	out := map[string]*query.Memory{}
+	numbered := g.chance(40)
 	for _, name := range []string{"t1", "t2", "t3"} {
 		m := &query.Memory{Cols: shapes[name]}
 		for range g.IntN(9) {
 			row := make([]query.Value, len(m.Cols))
 			for i, c := range m.Cols {
 				row[i] = g.value(c.Type)
+			}
+			if numbered && name != "t3" {
+				row[0] = query.Int(int64(len(m.Rows)))
 			}
 			m.Rows = append(m.Rows, row)
 		}
@@ -106,7 +110,10 @@ func (g *Generator) query(outer []source, top bool) (string, bool) {
 	}
 	text := "SELECT " + distinct + strings.Join(items, ", ") + from
 	if g.chance(70) {
-		text += " WHERE " + g.condition(scope, 3)
+		text += " WHERE " + g.pick(g.condition(scope, 3), "TRUE")
+		for g.chance(35) {
+			text += " AND " + g.column(sources) + g.pick(" < ", " <= ", " > ", " >= ", " = ", " BETWEEN 0 AND ") + g.pick("0", "1", "2", "3")
+		}
 	}
 	return g.order(text, n, top)
 }
@@ -206,7 +213,7 @@ func (g *Generator) derived(alias string) (string, source) {
 	defer func() { g.depth-- }()
 	name := g.pick("t1", "t2", "t3")
 	inner := []source{{"y", g.tables[name]}}
-	text := "(SELECT " + g.column(inner) + g.collate() + " AS p, " + g.expr(inner, 1) + " AS q FROM " + name + " AS y"
+	text := "(SELECT " + g.column(inner) + g.collate() + " AS p, " + g.pick(g.column(inner), g.expr(inner, 1)) + " AS q FROM " + name + " AS y"
 	if g.chance(50) {
 		text += " WHERE " + g.condition(inner, 1)
 	}

@@ -95,6 +95,7 @@ func (s *scope) open(f *syntax.FromItem, src *source) {
 	c := s.c
 	switch {
 	case f.Sub != nil:
+		defer s.hint(f, f.Sub, nil)()
 		src.Sub = c.compileSelect(f.Sub, s.parent)
 		if s.flatten(src) {
 			return

@@ -84,6 +84,7 @@ func (p *draft) joins(s *scope, where []syntax.Expr) {
 			return true
 		})
 	}
+	p.takeHints(s, byslot)
 	for _, st := range p.steps {
 		st.between()
 		st.size()

@@ -89,10 +89,15 @@ func (st *step) between() {
 		st.Notes = append(st.Notes, note)
 	}
 	if st.Rows != nil && st.Span != nil { // the numbers of rows are in that order
-		within := roaring.New()
-		within.AddRange(uint64(max(st.Span.From, 0)), uint64(max(min(st.Span.To, math.MaxUint32), -1)+1))
-		st.Rows = roaring.And(st.Rows, within)
+		st.Rows = roaring.And(st.Rows, numbered(st.Span.From, st.Span.To))
 	}
+}
+
+// numbered is the set of the rows with the numbers from..to.
+func numbered(from, to int64) *roaring.Bitmap {
+	out := roaring.New()
+	out.AddRange(uint64(max(from, 0)), uint64(max(min(to, math.MaxUint32), -1)+1))
+	return out
 }
 
 // mirrored is an operator with its sides exchanged.

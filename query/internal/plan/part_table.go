@@ -2,6 +2,7 @@ package plan
 
 import (
 	"iter"
+	"slices"
 
 	"github.com/RoaringBitmap/roaring/v2"
 	"github.com/placectl/placectl/query/tables"
@@ -41,6 +42,53 @@ func (t *partTable) Lookup(column int, v values.Value) (tables.Cursor, bool) {
 		return nil, false
 	}
 	return t.cursor(c), true
+}
+
+// Vectors are columns of the table, where all of its rows are meant.
+func (t *partTable) Vectors(columns []int, read bool) (*tables.Vectors, error) {
+	vectored, ok := t.table.(tables.Vectored)
+	if !ok || t.rows != nil {
+		return nil, nil
+	}
+	v, err := vectored.Vectors(t.mapped(columns), read)
+	if v == nil || err != nil {
+		return nil, err
+	}
+	out := *v
+	out.Columns = make([]*tables.Vector, len(t.of))
+	for _, i := range columns {
+		out.Columns[i] = v.Columns[t.of[i]]
+	}
+	return &out, nil
+}
+
+// mapped is columns by their numbers in the table.
+func (t *partTable) mapped(columns []int) []int {
+	of := make([]int, len(columns))
+	for i, c := range columns {
+		of[i] = t.of[c]
+	}
+	return of
+}
+
+// Order is the column of the table's order, -1 where that is none of the part's.
+func (t *partTable) Order() int {
+	if ordered, ok := t.table.(tables.Ordered); ok {
+		return slices.Index(t.of, ordered.Order())
+	}
+	return -1
+}
+
+// Range goes through the rows between two of that order. Of a set of rows it goes through all
+// where their numbers are not the order: the condition is looked at again.
+func (t *partTable) Range(from, to int64) tables.Cursor {
+	if t.rows == nil {
+		return t.cursor(t.table.(tables.Ordered).Range(from, to))
+	}
+	if _, ok := t.table.(tables.Ranged); ok {
+		return t.Scan(numbered(from, to))
+	}
+	return t.Scan(nil)
 }
 
 // Size is about how many rows there are.
@@ -106,17 +154,41 @@ func (t *indexedPart) Find(f tables.Find) (*roaring.Bitmap, bool) {
 }
 
 func (t *indexedPart) Split(columns []int) (iter.Seq2[tables.Row, *roaring.Bitmap], bool) {
-	of := make([]int, len(columns))
-	for i, c := range columns {
-		of[i] = t.of[c]
-	}
-	parts, ok := t.indexed.Split(of)
+	parts, ok := t.indexed.Split(t.mapped(columns))
 	if !ok {
 		return nil, false
 	}
 	return func(yield func(tables.Row, *roaring.Bitmap) bool) {
 		for row, rows := range parts {
 			if rows = t.within(rows); !rows.IsEmpty() && !yield(&partRow{t.of, row}, rows) {
+				return
+			}
+		}
+	}, true
+}
+
+// Between asks the table.
+func (t *indexedPart) Between(column int, from, to int64) (tables.Range, bool) {
+	ranged, ok := t.indexed.(tables.Ranged)
+	if !ok {
+		return tables.Range{}, false
+	}
+	return ranged.Between(t.of[column], from, to)
+}
+
+// Parts tells the sizes of the table's parts, where all of its rows are meant.
+func (t *indexedPart) Parts(columns []int) (iter.Seq2[tables.Row, func() uint64], bool) {
+	countable, ok := t.indexed.(tables.Countable)
+	if !ok || t.rows != nil {
+		return nil, false
+	}
+	parts, ok := countable.Parts(t.mapped(columns))
+	if !ok {
+		return nil, false
+	}
+	return func(yield func(tables.Row, func() uint64) bool) {
+		for row, size := range parts {
+			if !yield(&partRow{t.of, row}, size) {
 				return
 			}
 		}

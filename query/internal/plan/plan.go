@@ -1,6 +1,8 @@
 package plan
 
 import (
+	"slices"
+
 	"github.com/placectl/placectl/query/internal/exec"
 	"github.com/placectl/placectl/query/syntax"
 	"github.com/placectl/placectl/query/values"
@@ -11,6 +13,8 @@ type draft struct {
 	*exec.Plan
 	steps   []*step
 	ordered []*source // as they are written
+	hints   []syntax.Expr
+	bare    bool // its results are columns, in no order: it may be read as its table
 }
 
 // compileSelect makes a query ready to run, below the scope of the query around.
@@ -50,6 +54,7 @@ func (c *compiler) compileOf(x *syntax.Select, parent *scope, by given) *draft {
 	p := &draft{Plan: &exec.Plan{At: x.Pos(), Distinct: x.Distinct, NoIndex: c.opt.NoIndex}}
 	var on []syntax.Expr // conditions of inner joins
 	from := flat(x.From)
+	s.hinting(x, from)
 	for i := range from {
 		s.bind(&from[i], by.from)
 	}
@@ -68,6 +73,7 @@ func (c *compiler) compileOf(x *syntax.Select, parent *scope, by given) *draft {
 	}
 	s.noAggs = "WHERE and ON come before grouping; say HAVING"
 	p.Counted = s.countable(x, list)
+	p.hints, p.bare = c.hints[x], len(x.OrderBy) == 0 && !slices.ContainsFunc(list, func(r syntax.ResultColumn) bool { return asColumn(r.X) == nil })
 	p.joins(s, conjuncts(append(on, x.Where)...))
 	s.grouping(p.Plan, x, list)
 	s.openWindows(p.Plan, x, list)

@@ -18,8 +18,9 @@ type compiler struct {
 	text    string
 	catalog tables.Catalog
 	opt     Options
-	depth   int                   // of queries in queries, views included
-	views   map[*syntax.View]bool // that are being compiled
+	depth   int                              // of queries in queries, views included
+	views   map[*syntax.View]bool            // that are being compiled
+	hints   map[*syntax.Select][]syntax.Expr // what is asked of columns of queries that are being compiled
 	nslots  int
 	nmade   int
 }
@@ -53,6 +54,8 @@ type scope struct {
 	common  map[string]*common     // the queries of WITH: there is nothing else in the scope then
 	top     bool                   // it is that of the whole statement
 	windows *windowing             // set while window functions may stand
+	asked   []syntax.Expr          // its conditions, as far as they may be hints to queries in its FROM
+	alone   bool                   // it has but one FROM item
 	noAggs  string                 // why no aggregate may stand here, "" where one may
 }
 
