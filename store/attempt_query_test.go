@@ -50,6 +50,33 @@ func sameAttempts(t fataler, tx *Tx) {
 	}
 }
 
+// sameThen compares the allocations of past instants, which look only at jobs that had not ended,
+// with the whole history: those at which something began or ended, and those just before.
+func sameThen(t fataler, tx *Tx) {
+	instants := map[int64]bool{}
+	err := tx.EachAttempt(0, func(a *Attempt) error {
+		for _, at := range []time.Time{a.Began, a.Ended} {
+			if !at.IsZero() {
+				instants[at.Unix()], instants[at.Unix()-1] = true, true
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for at := range instants {
+		if at >= tx.Now().Unix() || at <= 0 {
+			continue
+		}
+		then := askTx(t, tx, fmt.Sprintf("SELECT DISTINCT job, node FROM allocations AT '@%d' ORDER BY 1, 2", at))
+		ever := askTx(t, tx, fmt.Sprintf("SELECT DISTINCT job, node FROM history WHERE start <= %d AND (\"end\" > %[1]d OR \"end\" IS NULL) ORDER BY 1, 2", at))
+		if diff := cmp.Diff(ever, then); diff != "" {
+			t.Fatal(fmt.Sprintf("allocations AT @%d: %s", at, diff))
+		}
+	}
+}
+
 // TestQueryAttempts: what an attempt has used stands in both tables, of the last one in
 // that of jobs.
 func TestQueryAttempts(t *testing.T) {
@@ -95,7 +122,7 @@ func TestQueryAttempts(t *testing.T) {
 			t.Errorf("%s\n got %s\nwant %s", c.text, got, c.want)
 		}
 	}
-	err := db.View(func(tx *Tx) error { sameAttempts(t, tx); return nil })
+	err := db.View(func(tx *Tx) error { sameAttempts(t, tx); sameThen(t, tx); return nil })
 	if err != nil {
 		t.Fatal(err)
 	}

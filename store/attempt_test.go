@@ -284,6 +284,7 @@ func (l *attemptLife) unhold(t *rapid.T) {
 func (l *attemptLife) holds(t *rapid.T) {
 	err := l.db.View(func(tx *Tx) error {
 		sameAttempts(t, tx)
+		sameThen(t, tx)
 		claimed := make(map[string]bool)
 		err := tx.ClaimedOn("n00", func(j *Job, a *Attempt) error {
 			claimed[fmt.Sprint(a.Job, a.Number)] = true

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -74,7 +75,7 @@ func TestQueryJobTimes(t *testing.T) {
 	}
 	err := db.Update(func(tx *Tx) error {
 		_, err := tx.Submit(Submission{Request: placer.Request{Select: "1:ncpus=4", Walltime: time.Hour}})
-		return err
+		return errors.Join(err, tx.Views().Set(SQLView{Name: "j", Select: "SELECT user, submit AS s, \"end\" AS e, walltime / 2 AS half FROM jobs"}))
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -96,6 +97,12 @@ func TestQueryJobTimes(t *testing.T) {
 		}
 		return nil
 	})
+	for _, from := range []string{"j", "(SELECT user, submit AS s, \"end\" AS e, walltime / 2 AS half FROM jobs)", "(SELECT * FROM j WHERE half > 0)"} {
+		text := fmt.Sprintf("WITH w AS (SELECT 1) SELECT user FROM %s AS v WHERE v.s >= %d AND e < %d", from, begun+1500, begun+1600)
+		if plan := ask(t, db, "EXPLAIN "+text); !strings.Contains(plan, "by the order of the rows") {
+			t.Errorf("%s\nlooks at all:\n%s", text, plan)
+		}
+	}
 	if err != nil || used < 100 {
 		t.Errorf("%v; of 400 questions %d were about a part", err, used)
 	}

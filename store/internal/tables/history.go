@@ -3,6 +3,7 @@ package tables
 import (
 	"fmt"
 
+	"github.com/RoaringBitmap/roaring/v2"
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/placer"
 	"github.com/placectl/placectl/query"
@@ -70,7 +71,7 @@ func allocationsPast(c *Catalog, at int64) (query.Table, error) {
 			return h.job.End
 		}),
 	}
-	return c.heldTable(columns, amountColumns(defs, func(h *held, id index.ResID) (int64, bool) { n, ok := h.amounts[id]; return n, ok }), func(list []held) []held {
+	all := c.heldTable(columns, amountColumns(defs, func(h *held, id index.ResID) (int64, bool) { n, ok := h.amounts[id]; return n, ok }), func(list []held) []held {
 		var out []held
 		for _, h := range list {
 			if h.attempt.Began <= at && (h.attempt.Ended == 0 || h.attempt.Ended > at) {
@@ -78,7 +79,47 @@ func allocationsPast(c *Catalog, at int64) (query.Table, error) {
 			}
 		}
 		return out
-	}), nil
+	})
+	if !c.src.Ends {
+		return all, nil
+	}
+	return &heldThen{all, c, at}, nil
+}
+
+// heldThen is what was had at an instant: of the jobs it looks only at those that had not ended.
+type heldThen struct {
+	*orderedTable[held]
+	c  *Catalog
+	at int64
+}
+
+// Scan goes through those jobs.
+func (t *heldThen) Scan(*roaring.Bitmap) query.Cursor {
+	r := &heldThenCursor{listCursor: listCursor[held]{columns: t.columns, at: -1}, t: t}
+	r.jobs, r.err = t.c.jobsAfter(t.at)
+	return r
+}
+
+// heldThenCursor has the rows of one job after the other.
+type heldThenCursor struct {
+	listCursor[held]
+	t    *heldThen
+	jobs []uint64
+}
+
+func (r *heldThenCursor) Next() bool {
+	for r.at++; r.at >= len(r.rows); r.at = 0 {
+		if r.err != nil || len(r.jobs) == 0 {
+			return false
+		}
+		key := row.Key64(r.jobs[0])
+		r.jobs = r.jobs[1:]
+		var payload []byte
+		if payload, r.err = r.t.c.src.Rows.Get(row.Jobs, key); r.err == nil {
+			r.rows, r.err = r.t.read(key, payload, r.rows[:0])
+		}
+	}
+	return r.err == nil
 }
 
 // amountColumns is a column for each consumable.
@@ -101,7 +142,7 @@ func amountColumns[T any](defs *index.Defs, amount func(*T, index.ResID) (int64,
 }
 
 // heldTable reads what attempts have, or had, out of the jobs.
-func (c *Catalog) heldTable(columns, amounts []getter[held], choose func([]held) []held) query.Table {
+func (c *Catalog) heldTable(columns, amounts []getter[held], choose func([]held) []held) *orderedTable[held] {
 	part := func(from, to int64) *file.Cursor { return c.src.Rows.Numbers(row.Jobs, from, to) }
 	return &orderedTable[held]{rowsTable[held]{
 		columns: append(columns, amounts...),

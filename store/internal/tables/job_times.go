@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/RoaringBitmap/roaring/v2"
 	"github.com/placectl/placectl/query"
@@ -99,4 +100,28 @@ func (t *jobs) ended(from, to, last int64, also ...row.JobState) (query.Range, b
 		out.Or(t.inState(s))
 	}
 	return query.Range{Rows: out}, out.GetCardinality()*worthRange <= 2*t.c.src.NextJob
+}
+
+// jobsAfter is the numbers of the jobs that have not ended, or ended after an instant, ascending:
+// of the others none has had a node since.
+func (c *Catalog) jobsAfter(at int64) ([]uint64, error) {
+	var out []uint64
+	add := func(key []byte) (bool, error) {
+		if len(key) < 8 {
+			return false, fmt.Errorf("%w: a job is listed as %x", row.ErrDamaged, key)
+		}
+		out = append(out, binary.BigEndian.Uint64(key[len(key)-8:]))
+		return true, nil
+	}
+	for _, s := range row.AllJobStates() {
+		if !s.Live() {
+			continue
+		}
+		if err := c.src.Rows.Each(row.JobStates, []byte{byte(s)}, func(key, _ []byte) (bool, error) { return add(key) }); err != nil {
+			return nil, err
+		}
+	}
+	err := c.src.Rows.EachFrom(row.Ended, row.TimeKey(at+1, 0), nil, func(key, _ []byte) (bool, error) { return add(key) })
+	slices.Sort(out)
+	return out, err
 }

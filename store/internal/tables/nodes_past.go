@@ -192,28 +192,23 @@ func (r *pastCursor) left(def index.Def) query.Value {
 // reservations that are there.
 func (t *nodesPast) take() error {
 	c := t.now.c
-	had := func(key []byte) error {
+	numbers, err := c.jobsAfter(t.at)
+	if err != nil {
+		return err
+	}
+	for _, number := range numbers {
+		key := row.Key64(number)
 		payload, err := c.src.Rows.Get(row.Jobs, key)
-		if err != nil || payload == nil {
+		if err != nil {
 			return err
 		}
 		j, err := row.DecodeJob(key, payload)
 		if err != nil {
 			return err
 		}
-		return t.takenBy(j)
-	}
-	for _, s := range []row.JobState{row.JobHeld, row.JobQueued, row.JobReserved, row.JobLate, row.JobRunning} {
-		err := c.src.Rows.Each(row.JobStates, []byte{byte(s)}, func(key, _ []byte) (bool, error) { return true, had(key[1:]) })
-		if err != nil {
+		if err := t.takenBy(j); err != nil {
 			return err
 		}
-	}
-	err := c.src.Rows.EachFrom(row.Ended, row.TimeKey(t.at+1, 0), nil, func(key, _ []byte) (bool, error) {
-		return true, had(key[8:])
-	})
-	if err != nil {
-		return err
 	}
 	return c.src.Rows.Each(row.Reservations, nil, func(key, payload []byte) (bool, error) {
 		r, err := row.DecodeReservation(key, payload)
