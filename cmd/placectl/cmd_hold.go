@@ -28,7 +28,7 @@ func holdVerb() *verb {
 
 // heldBy is the reason of a hold: why, if that was said, and by whom.
 func (r *runner) heldBy(why string) string {
-	who := r.userName()
+	who := r.self()
 	switch {
 	case who == "":
 		return why

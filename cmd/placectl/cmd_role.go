@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"io/fs"
@@ -101,7 +100,7 @@ func (r *runner) takesOperator(c *cli.Context) string {
 func (r *runner) actor() *store.Actor {
 	a := &store.Actor{UID: uint32(os.Getuid()), Pass: r.verb != nil && slices.Contains(passing, r.verb.Name)}
 	if r.isGuest(a.UID) {
-		a.User = nameOf(a.UID)
+		a.User = r.self()
 	}
 	return a
 }
@@ -134,15 +133,6 @@ func nameOf(uid uint32) string {
 
 // lookupTime is how long a directory service may take to name a user or a group.
 const lookupTime = 5 * time.Second
-
-// userName is for whom requests are that do not say so: the user of the real uid. For the owner
-// of the database, who may ask for anybody, it is whom the environment names.
-func (r *runner) userName() string {
-	if uid := uint32(os.Getuid()); r.isGuest(uid) {
-		return nameOf(uid)
-	}
-	return cmp.Or(r.getenv("USER"), r.getenv("LOGNAME"))
-}
 
 // shareWith lets the members of a group use a database that was just made, whatever the umask.
 func shareWith(db string, gid int) error {

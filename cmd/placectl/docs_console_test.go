@@ -100,7 +100,7 @@ func (c *consoleHome) answer(command string) string {
 	cmd := exec.CommandContext(c.t.Context(), "sh", "-c", command)
 	cmd.Dir = c.dir
 	cmd.Env = append(os.Environ(), "HOME="+c.dir, "PATH="+filepath.Join(c.dir, "bin")+":"+os.Getenv("PATH"), "PLACECTL_DB=placectl.db",
-		"PLACECTL_NOW=2026-11-20T10:00:00Z", "TZ=UTC", "USER=ann", "LANG=C.UTF-8", "LC_ALL=", "COLUMNS=", "NO_COLOR=1")
+		"PLACECTL_NOW=2026-11-20T10:00:00Z", "TZ=UTC", "USER=ann", testUser+"=ann", "LANG=C.UTF-8", "LC_ALL=", "COLUMNS=", "NO_COLOR=1")
 	var said bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &said, &said
 	cmd.Run() //nolint:errcheck // some are refused: what they say is on the page

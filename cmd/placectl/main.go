@@ -23,6 +23,7 @@ import (
 	"os"
 	"os/signal"
 	"strconv"
+	"sync"
 	"syscall"
 	"time"
 
@@ -77,7 +78,8 @@ type env struct {
 	loc            *time.Location // what "local time" means
 	stdoutTTY      bool
 	stderrTTY      bool
-	width          func() int // columns of the terminal, 0 for no limit
+	width          func() int    // columns of the terminal, 0 for no limit
+	self           func() string // the name of the real uid: for whom requests are that do not say so
 	// commit runs a function on a database and keeps what it changed, or not. It may
 	// run it more than once.
 	commit func(db *store.DB, keep bool, fn func(*store.Tx) error) error
@@ -97,6 +99,7 @@ func processEnv() env {
 		stdoutTTY: term.IsTerminal(int(os.Stdout.Fd())),
 		stderrTTY: term.IsTerminal(int(os.Stderr.Fd())),
 		width:     terminalWidth,
+		self:      sync.OnceValue(func() string { return nameOf(uint32(os.Getuid())) }),
 		commit:    commit,
 	}
 }

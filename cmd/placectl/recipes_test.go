@@ -157,7 +157,7 @@ func newHome(t *testing.T, program string) *home {
 func (h *home) command(ctx context.Context, script string) (*exec.Cmd, *bytes.Buffer) {
 	cmd := exec.CommandContext(ctx, "sh", "-euc", script)
 	cmd.Dir = h.dir
-	cmd.Env = append(os.Environ(), "HOME="+h.dir, "PLACECTL_DB="+filepath.Join(h.dir, "cluster.db"), "USER=ann",
+	cmd.Env = append(os.Environ(), "HOME="+h.dir, "PLACECTL_DB="+filepath.Join(h.dir, "cluster.db"), "USER=ann", testUser+"=ann",
 		"PATH="+filepath.Join(h.dir, "stand-ins")+":"+os.Getenv("PATH"))
 	var said bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &said, &said

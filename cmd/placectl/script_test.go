@@ -37,11 +37,18 @@ func TestMain(m *testing.M) {
 func mainTwice() {
 	e := processEnv()
 	e.commit = commitTwice
+	if name, set := os.LookupEnv(testUser); set {
+		e.self = func() string { return name }
+	}
 	if os.Getenv(inLogs) != "" {
 		e = intoLogs(e)
 	}
 	runProcess(e)
 }
+
+// testUser is the variable that says what the name of the real uid is in tests: their answers
+// are the same whoever runs them. The command itself has no such thing.
+const testUser = "TEST_USER"
 
 // commitTwice is commit with a first run whose effects are lost, as those of a run are
 // that another writer was faster than. Nobody may see that there was one. Tests in
@@ -71,6 +78,7 @@ func runScripts(t *testing.T, p testscript.Params, vars map[string]string) {
 		Condition:           scriptCondition,
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("TZ", "UTC")
+			e.Setenv(testUser, "")
 			here, err := os.Hostname()
 			if err != nil {
 				return err
@@ -177,6 +185,7 @@ func newCapture(args ...string) *capture {
 		now:    func() time.Time { return testNow },
 		loc:    testLoc,
 		width:  func() int { return 80 },
+		self:   func() string { return c.vars["USER"] },
 		commit: commit,
 	}
 	return c

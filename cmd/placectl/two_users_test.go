@@ -96,6 +96,8 @@ func TestTwoUsers(t *testing.T) {
 		{guestUID, "cancel 1", 0, ""},
 		{guestUID, "query SELECT(uid)FROM(events)WHERE(event='cancel') -o csv --no-header", 0, "65534"},
 		{ownerUID, "role rm nobody operator", 0, ""},
+		{ownerUID, "submit 1:ncpus=1 -o id", 0, "4"},
+		{ownerUID, "query SELECT(user)FROM(jobs)WHERE(job=4) -o csv --no-header", 0, fmt.Sprint(ownerUID)},
 		{guestUID, "cancel 3", 1, "not permitted"},
 		{ownerUID, "check", 0, "sound"},
 	} {

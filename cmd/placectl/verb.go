@@ -128,7 +128,7 @@ func (r *runner) duration(c *cli.Context, flag string) (time.Duration, error) {
 func (r *runner) request(c *cli.Context, args []string) (placer.Request, error) {
 	q, err := request.Read(c, args)
 	if q.User == "" {
-		q.User = r.userName()
+		q.User = r.self()
 	}
 	return q, err
 }
