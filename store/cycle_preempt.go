@@ -161,7 +161,7 @@ func (m *making) add(b *cycle.Below, who asker, r *row.Job) error {
 	if rule == nil && who.within && m.past[r.ID] {
 		rule = m.ranks.Soft()
 	}
-	if rule == nil || m.tx.now-r.Start < rule.MinRun || rule.AtMost > 0 && len(r.YieldedTo) >= rule.AtMost {
+	if rule == nil || rule.Spares(m.tx.now-r.Start, len(r.YieldedTo)) {
 		return nil
 	}
 	grace, err := m.tx.attempts().toGo(r, rule.Grace)
@@ -258,23 +258,19 @@ func (m *making) madeWayFor(j *row.Job) (map[uint64]bool, error) {
 	if len(j.YieldedTo) == 0 {
 		return nil, nil
 	}
-	seen := make(map[uint64]bool)
-	for next := slices.Clone(j.YieldedTo); len(next) > 0; next = next[1:] {
-		id := next[0]
-		if id == 0 || seen[id] {
-			continue
+	return preempt.MadeWayFor(j.ID, func(id uint64) ([]uint64, error) {
+		if id == j.ID {
+			return j.YieldedTo, nil
 		}
-		seen[id] = true
 		other, err := m.tx.job(id)
 		if errors.Is(err, ErrNotFound) { // it has ended, and is forgotten
-			continue
+			return nil, nil
 		}
 		if err != nil {
 			return nil, err
 		}
-		next = append(next, other.YieldedTo...)
-	}
-	return seen, nil
+		return other.YieldedTo, nil
+	})
 }
 
 // allotmentHolds reports whether a job's class may not start it even if there was room: it

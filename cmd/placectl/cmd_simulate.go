@@ -31,6 +31,8 @@ func simulateVerb() *verb {
 			"of nodes: that is what they get, and memory is bytes a job there. The answer has the jobs, those skipped (without processors or\n" +
 			"run time, or wider than the machine), their average wait and bounded slowdown (the wait and the run over the\n" +
 			"run, of 10 s at least), the longest wait, and the part of the machine used until the last end (makespan).\n" +
+			"With --preempt there is how often jobs made way (preempted) and the core hours that were lost; a job waits until\n" +
+			"it starts for the last time. None is stopped in its first 10 min, nor more than 3 times.\n" +
 			"With --by the waits and slowdowns of each user, class or queue, in percentiles, behind curves over time, instead.\n" +
 			"Of a run longer than its requested time, the two change places. Jobs without a requested time asked for what\n" +
 			"they ran.",
@@ -44,6 +46,7 @@ func simulateVerb() *verb {
 			&cli.StringFlag{Category: "class shares", Name: "shares", Usage: "class shares cap what starts; a job's requestor is its `COLUMN`: user, group, queue, partition or program (a number; a queue by its name where the log has one)"},
 			&cli.StringSliceFlag{Category: "class shares", Name: "class", Usage: "with --shares: a class, `NAME=LOAD`; without any, those of the database"},
 			&cli.StringSliceFlag{Category: "class shares", Name: "class-map", Usage: "with --shares: requestors of a class, `NAME=REGEXP`"},
+			&cli.StringSliceFlag{Category: "its nodes", Name: "preempt", Usage: "with --nodes: jobs make way by `RULE`, as placectl preempt set has it; users, groups and queues are what the log calls them"},
 			&cli.StringFlag{Category: "files", Name: "gantt", Usage: "draw what ran on which node into `FILE` as SVG"},
 			&cli.BoolFlag{Category: "its nodes", Name: "requested", Usage: "jobs take the processors they asked for, not those they were given"},
 			&cli.StringFlag{Category: "files", Name: "out", Usage: "write when each job starts into `FILE` as CSV, - for standard output and nothing else"},
@@ -130,7 +133,7 @@ func (r *runner) readTrace(o *simulate.Asked) (*simulate.Trace, error) {
 		return nil, err
 	}
 	defer in.Close()
-	options := &simulate.Options{Name: shownFile(o.Trace), Procs: o.Procs, Requested: o.Requested, Shares: o.Shares}
+	options := &simulate.Options{Name: shownFile(o.Trace), Procs: o.Procs, Requested: o.Requested, Shares: o.Shares, Ranks: o.Ranks}
 	if o.Nodes != "" {
 		text, err := r.readText(o.Nodes)
 		if err != nil {

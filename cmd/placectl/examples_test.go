@@ -216,7 +216,7 @@ func runExample(t *testing.T, program, template string, args []string) {
 		cmd.Args[i] = strings.Replace(w, "/srv/", "srv/", 1)
 	}
 	cmd.Stdin = strings.NewReader(exampleInput[strings.Join(args[:min(2, len(args))], " ")])
-	cmd.Env = []string{"HOME=" + dir, "PATH=" + dir, "USER=ann", testUser+"=ann", "TZ=UTC", "PLACECTL_NOW=" + testNow.Add(time.Hour).Format(time.RFC3339)}
+	cmd.Env = []string{"HOME=" + dir, "PATH=" + dir, "USER=ann", testUser + "=ann", "TZ=UTC", "PLACECTL_NOW=" + testNow.Add(time.Hour).Format(time.RFC3339)}
 	said, _ := cmd.CombinedOutput()
 	if code := cmd.ProcessState.ExitCode(); code == exit.Usage || code < 0 {
 		t.Errorf("status %d: %s", code, said)

@@ -375,6 +375,7 @@ var shownElsewhere = map[string]string{
 	"cycle --widest":            "cycle.txtar",
 	"batch cursors --all":       "batch.txtar",
 	"simulate --class-map":      "simulate.txtar",
+	"simulate --preempt":        "simulate_nodes.txtar",
 	"query --max-time":          "query.txtar",
 	"check --in-process":        "check.txtar",
 	"restore --no-hold":         "backup.txtar",

@@ -135,7 +135,7 @@ const importRules = `
 	cmd/placectl/internal/usage, cmd/placectl/internal/spell, cmd/placectl/internal/output, cmd/placectl/internal/exit < cmd/placectl/internal/verbs
 	index, store                             < cmd/placectl/internal/verbs
 	cmd/placectl/internal/verbs              < cmd/placectl
-	index, placer, placer/backfill, placer/backfill/swf, placer/cluster, placer/fairshare < cmd/placectl/internal/simulate
+	index, placer, placer/backfill, placer/backfill/swf, placer/cluster, placer/fairshare, placer/preempt < cmd/placectl/internal/simulate
 	cmd/placectl/internal/usage, cmd/placectl/internal/spell, cmd/placectl/internal/output, cmd/placectl/internal/infile < cmd/placectl/internal/simulate
 	cmd/placectl/internal/nodefile, cmd/placectl/internal/chart < cmd/placectl/internal/simulate
 	cmd/placectl/internal/sharefile          < cmd/placectl/internal/simulate

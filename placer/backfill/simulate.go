@@ -21,6 +21,9 @@ type Replay struct {
 	next   int     // the next submission, in order
 	ends   *events // of those that run
 	starts *events // as they are decided
+
+	alarm func(now int64) error // nil for none
+	rings int64                 // when
 }
 
 // A Scheduler decides when jobs start, by telling the replay. Jobs are named by their
@@ -108,6 +111,10 @@ func (s *Replay) Run(p Scheduler, progress func(started int) error) ([]int64, er
 			if progress != nil {
 				err = progress(int(s.began))
 			}
+		case alarm:
+			ring := s.alarm
+			s.alarm = nil
+			err = ring(at)
 		default:
 			return s.start, nil
 		}
@@ -122,6 +129,7 @@ const (
 	submission = iota
 	end
 	start
+	alarm
 	nothing
 )
 
@@ -133,6 +141,9 @@ func (s *Replay) upcoming() (kind int, at int64) {
 	}
 	if s.ends.Len() > 0 && (kind == nothing || s.ends.First().at <= at) {
 		kind, at = end, s.ends.First().at
+	}
+	if s.alarm != nil && (kind == nothing || s.rings < at) {
+		kind, at = alarm, s.rings
 	}
 	if s.next < len(s.order) {
 		if t := s.jobs[s.order[s.next]].Submit; kind == nothing || t <= at {
@@ -151,3 +162,13 @@ func (s *Replay) Decide(job int32, at int64) {
 
 // Withdraw takes back what was decided for a job that has not started.
 func (s *Replay) Withdraw(job int32) { s.starts.drop(job) }
+
+// Requeue takes back that a job has started: it has been stopped, and waits again. All of it is
+// still to run.
+func (s *Replay) Requeue(job int32) {
+	s.starts.drop(job)
+	s.ends.drop(job)
+}
+
+// Alarm has a function called at an instant to come, in place of the one before; nil for none.
+func (s *Replay) Alarm(at int64, fn func(now int64) error) { s.rings, s.alarm = at, fn }

@@ -179,20 +179,30 @@ func TestNothingIsTakenTwice(t *testing.T) {
 					t.Fatalf("%s: job %d starts at %d, is placed for %d, first %d", p, i, start, at[j].Start, first[j]-1)
 				}
 			}
-			sweep(t, c, jobs, at)
+			var stints []stint
+			for owner, p := range at {
+				stints = append(stints, stint{p, p.Start + jobs[owner].Run})
+			}
+			sweep(t, c, stints)
 		}
 	})
 }
 
+// stint is a placement that was in use until an instant.
+type stint struct {
+	*Placement
+	to int64
+}
+
 // sweep adds up what jobs have of each node at each instant at which one starts.
-func sweep(t interface{ Fatalf(string, ...any) }, c *Cluster, jobs []backfill.Job, at map[uint64]*Placement) {
+func sweep(t interface{ Fatalf(string, ...any) }, c *Cluster, stints []stint) {
 	type use struct {
 		from, to, cpus, mem int64
 	}
 	on := make([][]use, len(c.nodes))
-	for owner, p := range at {
+	for _, p := range stints {
 		for _, take := range p.Takings {
-			u := use{from: p.Start, to: p.Start + jobs[owner].Run}
+			u := use{from: p.Start, to: p.to}
 			n := c.nodes[take.Node]
 			if take.Use == nil {
 				u.cpus, u.mem = n.Res[0].Value.Num, n.Res[1].Value.Num

@@ -13,10 +13,10 @@
 //
 // # Caveats
 //
-// There are no reservations, no queues that own nodes, and every node is up. A Cluster
+// There are no reservations, no limits, no queues that own nodes, and every node is up. A Cluster
 // serves one goroutine at a time.
 //
 // Reading the source: replay.go goes through a log and is what placer/cycle works on,
-// cluster.go carries placements out, passing.go lets time pass, lend.go is what placer
-// looks things up in.
+// makeway.go has jobs make way for others, cluster.go carries placements out, passing.go
+// lets time pass, lend.go is what placer looks things up in.
 package cluster

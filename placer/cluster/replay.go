@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -18,6 +19,8 @@ type Log struct {
 	Asks   []placer.Ask // of each job
 	Policy backfill.Policy
 	Gate   backfill.Gate // nil for none
+	// Preemption says who makes way for whom; nil: nobody for anybody.
+	Preemption *Preemption
 	// Placed, where it is not nil, is told of placements: of those of one job the last
 	// is the one that it runs on.
 	Placed func(*Placement)
@@ -35,7 +38,7 @@ func Replay(c *Cluster, log *Log) ([]int64, error) {
 		return nil, err
 	}
 	s := &scheduler{Cluster: c, log: log, replay: r, freed: cycle.NewFreed(roaring.New(), false), requests: make(map[string]*cycle.Request),
-		kinds: make([]string, len(log.Jobs)), lifted: make(map[uint64]*Placement)}
+		kinds: make([]string, len(log.Jobs)), lifted: make(map[uint64]*Placement), numbers: make([]uint64, len(log.Jobs)), yielded: make(map[uint64][]uint64)}
 	switch log.Policy {
 	case backfill.FCFS:
 		s.spec = cycle.Spec{InOrder: true}
@@ -77,7 +80,9 @@ type scheduler struct {
 	requests map[string]*cycle.Request
 	queue    []*cycle.Job
 	arrived  uint64                // so many jobs were submitted
+	numbers  []uint64              // of each job that was submitted, in that order
 	lifted   map[uint64]*Placement // by owner
+	yielded  map[uint64][]uint64   // for whom an owner was stopped, by owner
 }
 
 // Submitted makes it a backfill.Scheduler, as Ended does.
@@ -86,6 +91,7 @@ func (s *scheduler) Submitted(job int32, now int64) error {
 		return err
 	}
 	s.arrived++
+	s.numbers[job] = s.arrived
 	s.queue = append(s.queue, &cycle.Job{ID: s.arrived, Owner: uint64(job), Submit: now})
 	s.count(uint64(job), 1, 0)
 	return s.cycle()
@@ -127,17 +133,31 @@ func (s *scheduler) count(job uint64, waiting, running int) {
 	}
 }
 
-// cycle makes a pass over the queue.
+// cycle makes a pass over the queue, and another where jobs were stopped in it: they may run
+// elsewhere, and others on what they have left.
 func (s *scheduler) cycle() error {
-	if s.log.Gate != nil {
-		if err := s.log.Gate.Pass(); err != nil {
+	for again := true; again; {
+		if s.log.Gate != nil {
+			if err := s.log.Gate.Pass(); err != nil {
+				return err
+			}
+		}
+		spec := s.spec
+		way := s.making()
+		if way != nil {
+			spec.Preempter = way
+		}
+		if _, err := cycle.New(s, s.freed, spec, s.snap.Now).Run(s.queue); err != nil {
 			return err
 		}
+		s.queue = slices.DeleteFunc(s.queue, func(j *cycle.Job) bool { return s.placed[j.Owner] != nil && !j.Planned })
+		if again = way != nil && len(way.stopped) > 0; again {
+			s.queue = append(s.queue, way.stopped...)
+			slices.SortFunc(s.queue, func(a, b *cycle.Job) int { return cmp.Compare(a.ID, b.ID) })
+		} else if way != nil {
+			way.setAlarm()
+		}
 	}
-	if _, err := cycle.New(s, s.freed, s.spec, s.snap.Now).Run(s.queue); err != nil {
-		return err
-	}
-	s.queue = slices.DeleteFunc(s.queue, func(j *cycle.Job) bool { return s.placed[j.Owner] != nil && !j.Planned })
 	return nil
 }
 

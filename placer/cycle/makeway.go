@@ -12,7 +12,8 @@ import (
 // put back, until there is a set out of which none could stay. They are stopped in the same
 // pass in which the job starts, or gets a plan for when they have given their nodes back;
 // where that comes to nothing nobody is. Plans of jobs that it goes before are no
-// obstacle: they are made anew, as for one that comes first in the queue.
+// obstacle: they are made anew, as for one that comes first in the queue. Where they alone
+// are in the way nobody is stopped.
 
 // Preempter is a host on which jobs may have to make way.
 type Preempter interface {
@@ -71,7 +72,13 @@ func (p *Pass) makeWay(j *Job, k *kind) (done, blocked bool, err error) {
 	if err != nil {
 		return false, false, err
 	}
-	if len(chosen) == 0 {
+	fits := false
+	if len(chosen) == 0 && len(displaced) > 0 {
+		if _, fits, err = t.Start(p.now); err != nil { // plans alone were in its way
+			return false, false, err
+		}
+	}
+	if len(chosen) == 0 && !fits {
 		return false, false, p.wayNotMade(j, vain{k, below}, alone, displaced)
 	}
 	for _, i := range chosen {

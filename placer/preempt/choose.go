@@ -23,6 +23,29 @@ func Order(list []Candidate) {
 	})
 }
 
+// MadeWayFor is for whom a job has made way, and for whom those have, and so on; nil for
+// nobody. yielded lists for whom one has, 0 for nobody by name.
+func MadeWayFor(job uint64, yielded func(job uint64) ([]uint64, error)) (map[uint64]bool, error) {
+	var seen map[uint64]bool
+	for next := []uint64{job}; len(next) > 0; next = next[1:] {
+		list, err := yielded(next[0])
+		if err != nil {
+			return nil, err
+		}
+		for _, id := range list {
+			if id == 0 || seen[id] {
+				continue
+			}
+			if seen == nil {
+				seen = make(map[uint64]bool)
+			}
+			seen[id] = true
+			next = append(next, id)
+		}
+	}
+	return seen, nil
+}
+
 // Trial is the nodes, to see what would be if jobs were stopped.
 type Trial interface {
 	// Stop takes a candidate to be stopped, Keep takes that back.

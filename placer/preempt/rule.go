@@ -179,3 +179,9 @@ func parseKey(text string) (Key, error) {
 	slices.SortFunc(k, func(a, b Term) int { return slices.Index(Kinds, a.Kind) - slices.Index(Kinds, b.Kind) })
 	return k, nil
 }
+
+// Spares reports whether the rule does not stop a job yet, or not any more: one that has run for
+// so many seconds, and has made way so many times.
+func (r *Rule) Spares(ran int64, times int) bool {
+	return ran < r.MinRun || r.AtMost > 0 && times >= r.AtMost
+}

@@ -13,6 +13,7 @@ import (
 	"github.com/placectl/placectl/placer"
 	"github.com/placectl/placectl/placer/backfill"
 	"github.com/placectl/placectl/placer/fairshare"
+	"github.com/placectl/placectl/placer/preempt"
 )
 
 // Flags are the flags of a command line.
@@ -39,6 +40,7 @@ type Asked struct {
 	Gantt      string // the file of the drawing, "" for none
 
 	Shares *Shares // nil for none
+	Ranks  *preempt.Ranks
 }
 
 // ReadFlags reads the flags of a simulation of a trace. known are the class shares of the
@@ -74,7 +76,33 @@ func ReadFlags(c Flags, trace string, known func() (*fairshare.Settings, error))
 	if err := o.readNodeFlags(c); err != nil {
 		return nil, err
 	}
+	if err := o.readPreempt(c); err != nil {
+		return nil, err
+	}
 	return o, o.readShares(c, known)
+}
+
+// readPreempt reads the rules of who makes way for whom.
+func (o *Asked) readPreempt(c Flags) error {
+	var rules []*preempt.Rule
+	for _, text := range c.StringSlice("preempt") {
+		rule, err := preempt.Parse(text)
+		switch {
+		case err != nil:
+			return usage.Errorf("--preempt: %w", err)
+		case rule.Soft:
+			return usage.Errorf("--preempt %s: a simulation has no limits that jobs could be beyond", rule)
+		case o.Nodes == "":
+			return usage.Errorf("--preempt is for jobs that are placed on nodes; name those with --nodes")
+		}
+		rules = append(rules, rule)
+	}
+	ranks, err := preempt.NewRanks(rules)
+	if err != nil {
+		return usage.Errorf("--preempt: %w", err)
+	}
+	o.Ranks = ranks
+	return nil
 }
 
 // readNodeFlags reads the flags that are about nodes.

@@ -21,6 +21,9 @@ func (t *Trace) Result(record bool) output.Result {
 	if t.cluster != nil {
 		res.Columns = append(res.Columns, output.Column{Name: "nodes", Kind: output.Integer, Detail: true}, output.Column{Name: "node_policy", Detail: true})
 	}
+	if t.ranks != nil {
+		res.Columns = append(res.Columns, output.Column{Name: "preempted", Kind: output.Integer}, output.Column{Name: "lost", Kind: output.Number, Detail: true})
+	}
 	if t.shares != nil {
 		res.Columns = append(res.Columns, output.Column{Name: "classes", Kind: output.Object, Detail: true})
 	}
@@ -34,6 +37,13 @@ func (t *Trace) Row(run *Run) []any {
 	if t.cluster != nil {
 		row = append(row, len(t.cluster.nodes), t.cluster.policy.String())
 	}
+	if t.ranks != nil {
+		lost := int64(0)
+		for _, c := range run.cut {
+			lost += (c.at - c.Start) * t.jobs[c.Owner].Procs
+		}
+		row = append(row, len(run.cut), float64(lost)/3600)
+	}
 	if t.shares != nil {
 		row = append(row, t.shares.classes(t, run))
 	}
@@ -42,11 +52,15 @@ func (t *Trace) Row(run *Run) []any {
 
 // AppendStarts appends CSV of whole numbers, with the columns that predictsim's
 // results have; more may follow them one day, none may go between. On a cluster the
-// nodes follow.
+// nodes follow, and where jobs make way how often each has: its start is the last one.
 func (t *Trace) AppendStarts(b []byte, run *Run) []byte {
 	b = append(b, "job,submit,start,run,procs,req_time"...)
 	if t.cluster != nil {
 		b = append(b, ",nodes"...)
+	}
+	times := run.times(len(t.jobs))
+	if t.ranks != nil {
+		b = append(b, ",preempted"...)
 	}
 	b = append(b, '\n')
 	for i, j := range t.jobs {
@@ -58,6 +72,9 @@ func (t *Trace) AppendStarts(b []byte, run *Run) []byte {
 		}
 		if t.cluster != nil {
 			b = append(append(append(b, ",\""...), t.cluster.nodeList(run.placed[i])...), '"')
+		}
+		if t.ranks != nil {
+			b = strconv.AppendInt(append(b, ','), int64(times[i]), 10)
 		}
 		b = append(b, '\n')
 	}
@@ -94,6 +111,13 @@ func (t *Trace) gantt(run *Run) *chart.Gantt {
 		for _, take := range p.Takings {
 			n := &g.Nodes[take.Node]
 			n.Bars = append(n.Bars, chart.Bar{Owner: int32(i), Kind: chart.Running, Start: run.starts[i], End: end, Due: end})
+		}
+	}
+	for _, c := range run.cut {
+		for _, take := range c.Takings {
+			if n := &g.Nodes[take.Node]; c.at > c.Start {
+				n.Bars = append(n.Bars, chart.Bar{Owner: int32(c.Owner), Kind: chart.Running, Start: c.Start, End: c.at, Due: c.at})
+			}
 		}
 	}
 	for i := range g.Nodes {

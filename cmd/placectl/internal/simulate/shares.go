@@ -69,7 +69,7 @@ func (s *Shares) take(rec swf.Job) {
 // gate is the shares of a run.
 func (s *Shares) gate(t *Trace) *shareGate {
 	classes, _ := s.settings.NewClasses()
-	return &shareGate{shares: s, jobs: t.jobs, state: fairshare.State{TotalWorkers: int(t.procs), Classes: classes}, left: make([]int, len(classes))}
+	return &shareGate{shares: s, jobs: t.jobs, state: fairshare.State{TotalWorkers: int(t.procs), Classes: classes}, left: make([]int, len(classes)), due: make([]int, len(classes))}
 }
 
 // shareGate lets a class start jobs while what it is allotted in a pass is not used
@@ -80,6 +80,7 @@ type shareGate struct {
 	state   fairshare.State
 	planner fairshare.Planner
 	left    []int // of what each class is allotted
+	due     []int // what each is entitled to
 }
 
 // Count makes it a backfill.Gate, as the others.
@@ -99,12 +100,19 @@ func (g *shareGate) Pass() error {
 		return err
 	}
 	for i := range plan.Classes {
-		g.left[i] = plan.Classes[i].Start
+		g.left[i], g.due[i] = plan.Classes[i].Start, plan.Classes[i].Entitlement
 	}
 	return nil
 }
 
 func (g *shareGate) Open(job int32) bool { return g.left[g.shares.class[job]] > 0 }
+
+// entitled reports whether a job may start at others' expense: what its class may start is not used
+// up, or it is entitled to more than it has.
+func (g *shareGate) entitled(job int32) bool {
+	at := g.shares.class[job]
+	return g.left[at] > 0 || g.due[at]-g.state.Classes[at].Running >= int(g.jobs[job].Procs)
+}
 
 // simClass is what came of a class, as JSON shows it.
 type simClass struct {

@@ -20,15 +20,17 @@ import (
 	"github.com/placectl/placectl/placer"
 	"github.com/placectl/placectl/placer/backfill"
 	"github.com/placectl/placectl/placer/backfill/swf"
+	"github.com/placectl/placectl/placer/preempt"
 )
 
 // Options are how a log is read.
 type Options struct {
-	Name      string   // of the log, as messages show it
-	Procs     int64    // of the machine; 0 for what the log says
-	Requested bool     // jobs take the processors that they asked for
-	Cluster   *Cluster // nil to count processors
-	Shares    *Shares  // nil for none
+	Name      string         // of the log, as messages show it
+	Procs     int64          // of the machine; 0 for what the log says
+	Requested bool           // jobs take the processors that they asked for
+	Cluster   *Cluster       // nil to count processors
+	Shares    *Shares        // nil for none
+	Ranks     *preempt.Ranks // who makes way for whom, on a cluster; nil for nobody
 	// Progress is told of so many entries more; its error ends the reading.
 	Progress func(entries int64) error
 }
@@ -46,6 +48,7 @@ type Trace struct {
 	cluster *Cluster     // nil to count processors
 	asks    []placer.Ask // of each job, on a cluster
 	shares  *Shares      // nil for none
+	ranks   *preempt.Ranks
 }
 
 // first is when the first job is submitted.
@@ -60,7 +63,7 @@ func (t *Trace) first() int64 {
 // Read reads a log, plain or gzip. It fails with a usage.Error where the log is not what it
 // should be, or has no job to replay.
 func Read(in io.Reader, o *Options) (*Trace, error) {
-	t := &Trace{name: o.Name, procs: o.Procs, cluster: o.Cluster, shares: o.Shares}
+	t := &Trace{name: o.Name, procs: o.Procs, cluster: o.Cluster, shares: o.Shares, ranks: o.Ranks}
 	if t.cluster != nil {
 		t.procs = t.cluster.procs
 	}

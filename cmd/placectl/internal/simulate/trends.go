@@ -13,10 +13,10 @@ import (
 )
 
 // origin is where a job came from, as the log calls it.
-type origin struct{ user, queue string }
+type origin struct{ user, group, queue string }
 
 func originOf(j swf.Job) origin {
-	o := origin{user: strconv.FormatInt(j.User, 10), queue: strconv.FormatInt(j.Queue, 10)}
+	o := origin{user: strconv.FormatInt(j.User, 10), group: strconv.FormatInt(j.Group, 10), queue: strconv.FormatInt(j.Queue, 10)}
 	if n := len(j.Extra); n >= 2 { // logs of MetaCentrum name their queues
 		o.queue = j.Extra[n-2]
 	}

@@ -1,0 +1,159 @@
+package cluster
+
+import (
+	"errors"
+	"slices"
+
+	"github.com/placectl/placectl/placer/cycle"
+	"github.com/placectl/placectl/placer/preempt"
+)
+
+// Preemption is who makes way for whom. Nobody executes anything in a simulation, so who is
+// stopped gives its nodes back at once, and waits again; all that it has done is lost.
+type Preemption struct {
+	Ranks    *preempt.Ranks
+	Subjects []preempt.Subject // of each job
+	// Entitled, where it is not nil, reports whether a job may start at others' expense: its
+	// class has not all that it may have.
+	Entitled func(job int32) bool
+	// Stopped, where it is not nil, is told of what was ended before its time, and when.
+	Stopped func(p *Placement, at int64)
+}
+
+// making is what a pass knows of the jobs that may have to make way. It is its
+// cycle.Preempter.
+type making struct {
+	*scheduler
+	ranks   *preempt.Ranks
+	waiting map[uint64]bool                  // who did when the pass began, by owner
+	below   map[preempt.Subject]*cycle.Below // by who asks
+	tried   map[uint64]*Placement            // who is off the nodes on trial, by owner
+	gone    map[uint64]bool                  // who was stopped, by number
+	stopped []*cycle.Job                     // the same, as they wait from now on
+}
+
+// making prepares a pass; nil where nobody makes way.
+func (s *scheduler) making() *making {
+	if s.log.Preemption == nil {
+		return nil
+	}
+	m := &making{scheduler: s, ranks: s.log.Preemption.Ranks, waiting: make(map[uint64]bool, len(s.queue)),
+		below: make(map[preempt.Subject]*cycle.Below), tried: make(map[uint64]*Placement), gone: make(map[uint64]bool)}
+	for _, j := range s.queue {
+		m.waiting[j.Owner] = true
+	}
+	return m
+}
+
+func (m *making) subject(owner uint64) preempt.Subject { return m.log.Preemption.Subjects[owner] }
+
+// Before makes it a cycle.Preempter, as all that follows.
+func (m *making) Before(j, other *cycle.Job) (bool, error) {
+	return m.ranks.Over(m.subject(j.Owner), m.subject(other.Owner)) != nil, nil
+}
+
+func (m *making) Below(j *cycle.Job) (*cycle.Below, error) {
+	who := m.subject(j.Owner)
+	if entitled := m.log.Preemption.Entitled; !m.ranks.Left(who) || entitled != nil && !entitled(int32(j.Owner)) {
+		return nil, nil
+	}
+	shared := m.below[who]
+	if shared == nil {
+		shared = new(cycle.Below)
+		for owner, p := range m.placed {
+			if p.Start > m.snap.Now || m.waiting[owner] {
+				continue
+			}
+			rule := m.ranks.Over(who, m.subject(owner))
+			if ran := m.snap.Now - p.Start; rule != nil && !rule.Spares(ran, len(m.yielded[owner])) {
+				shared.Candidates = append(shared.Candidates, preempt.Candidate{ID: m.numbers[owner], Owner: owner, Start: p.Start, Lost: ran * m.log.Jobs[owner].Procs, Rule: rule})
+			}
+		}
+		preempt.Order(shared.Candidates)
+		m.below[who] = shared
+	}
+	return m.less(shared, j)
+}
+
+// less leaves those out whom a job must not have stopped: who was stopped for it before, and
+// those for whom it has made way itself.
+func (m *making) less(shared *cycle.Below, j *cycle.Job) (*cycle.Below, error) {
+	spared, err := preempt.MadeWayFor(j.Owner+1, func(job uint64) ([]uint64, error) { return m.yielded[job-1], nil })
+	if err != nil {
+		return nil, err
+	}
+	out := func(c preempt.Candidate) bool {
+		return m.gone[c.ID] || spared[c.Owner+1] || slices.Contains(m.yielded[c.Owner], j.Owner+1)
+	}
+	own := shared
+	if slices.ContainsFunc(shared.Candidates, out) {
+		own = &cycle.Below{Candidates: slices.DeleteFunc(slices.Clone(shared.Candidates), out)}
+	}
+	if len(own.Candidates) == 0 {
+		return nil, nil
+	}
+	return own, nil
+}
+
+func (m *making) Try(c *preempt.Candidate) (err error) {
+	m.tried[c.Owner], err = m.Remove(c.Owner)
+	return err
+}
+
+func (m *making) Untry(c *preempt.Candidate) error {
+	p := m.tried[c.Owner]
+	delete(m.tried, c.Owner)
+	back, err := m.Restore(p)
+	if err == nil && !back {
+		err = errors.New("cluster: who was to make way has lost its place")
+	}
+	return err
+}
+
+func (m *making) Stop(c *preempt.Candidate, other *cycle.Job) error {
+	p := m.tried[c.Owner]
+	delete(m.tried, c.Owner)
+	m.gone[c.ID] = true
+	m.yielded[c.Owner] = append(m.yielded[c.Owner], other.Owner+1)
+	m.freed.On(p.nodes)
+	m.count(c.Owner, 1, -1)
+	m.replay.Requeue(int32(c.Owner))
+	if told := m.log.Preemption.Stopped; told != nil {
+		told(p, m.snap.Now)
+	}
+	m.stopped = append(m.stopped, &cycle.Job{ID: c.ID, Owner: c.Owner, Submit: m.log.Jobs[c.Owner].Submit})
+	return nil
+}
+
+// setAlarm has another pass made when somebody has run for long enough to make way for one that
+// waits.
+func (m *making) setAlarm() {
+	m.replay.Alarm(0, nil)
+	asked := make(map[preempt.Subject]bool)
+	soonest, any := int64(0), false
+	for _, j := range m.queue {
+		who := m.subject(j.Owner)
+		if asked[who] || !m.ranks.Left(who) {
+			continue
+		}
+		asked[who] = true
+		for owner, p := range m.placed {
+			rule := m.ranks.Over(who, m.subject(owner))
+			if rule == nil || p.Start > m.snap.Now || rule.Spares(rule.MinRun, len(m.yielded[owner])) {
+				continue
+			}
+			if at := p.Start + rule.MinRun; at > m.snap.Now && (!any || at < soonest) {
+				soonest, any = at, true
+			}
+		}
+	}
+	if !any {
+		return
+	}
+	m.replay.Alarm(soonest, func(now int64) error {
+		if err := m.pass(now); err != nil {
+			return err
+		}
+		return m.scheduler.cycle()
+	})
+}
