@@ -2,7 +2,8 @@ package query
 
 import "github.com/placectl/placectl/query/values"
 
-// Value is one value. The zero Value is NULL.
+// Value is one value: an integer, a float, a text or NULL. Its methods (Kind, Int64, Float64, Text,
+// Any) are in package query/values. The zero Value is NULL.
 type Value = values.Value
 
 // Kind is what a value is: SQLite's storage classes, without blobs.
