@@ -181,13 +181,13 @@ func (e *AccessEntry) Numbers(who *Subject) bool {
 
 // ParseAccess reads an access list; an empty text is the empty list. An entry
 // given twice counts once, and may not be given with two affinities. The error
-// is a *SyntaxError.
+// is a *syntax.Error.
 func ParseAccess(text string) (AccessList, error) {
 	p, err := newReader(nil, "access list", text)
 	if err != nil {
 		return nil, err
 	}
-	if p.skipSpace(); p.at == p.end {
+	if p.SkipSpace(); p.At == p.End {
 		return nil, nil
 	}
 	var list AccessList
@@ -197,8 +197,8 @@ func ParseAccess(text string) (AccessList, error) {
 	}
 	seen := make(map[entry]Affinity)
 	for {
-		p.skipSpace()
-		at := p.at
+		p.SkipSpace()
+		at := p.At
 		e, err := p.accessEntry()
 		if err != nil {
 			return nil, err
@@ -209,12 +209,12 @@ func ParseAccess(text string) (AccessList, error) {
 			seen[key] = e.Affinity
 			list = append(list, e)
 		case before != e.Affinity:
-			return nil, p.fail(at, "%s %q is given twice, with different affinities: one of +, = and - has to do", e.Kind, e.Value)
+			return nil, p.Fail(at, "%s %q is given twice, with different affinities: one of +, = and - has to do", e.Kind, e.Value)
 		}
-		if p.at == p.end {
+		if p.At == p.End {
 			return list, nil
 		}
-		p.at++ // the comma at which accessEntry stopped
+		p.At++ // the comma at which accessEntry stopped
 	}
 }
 
@@ -222,18 +222,18 @@ func ParseAccess(text string) (AccessList, error) {
 // comma.
 func (p *reader) accessEntry() (AccessEntry, error) {
 	e := AccessEntry{Affinity: Positive}
-	at := p.at
-	word := p.letters()
+	at := p.At
+	word := p.Letters()
 	kind, known := wordIndex(accessKinds[:], word)
 	switch {
-	case word == "" || p.peek() != '=' && !known:
-		return e, p.fail(at, "expected an entry such as user=ann; each names its kind, one of %s", strings.Join(accessKinds[AccessUser:], ", "))
+	case word == "" || p.Peek() != '=' && !known:
+		return e, p.Fail(at, "expected an entry such as user=ann; each names its kind, one of %s", strings.Join(accessKinds[AccessUser:], ", "))
 	case !known:
-		return e, p.fail(at, "%s", noAccessKind(word))
-	case p.peek() != '=':
-		return e, p.fail(p.at, "expected = and a value after %s", word)
+		return e, p.Fail(at, "%s", noAccessKind(word))
+	case p.Peek() != '=':
+		return e, p.Fail(p.At, "expected = and a value after %s", word)
 	}
-	p.at++
+	p.At++
 	e.Kind = AccessKind(kind)
 	var err error
 	e.Value, e.Affinity, err = p.accessValue(word)
@@ -243,29 +243,29 @@ func (p *reader) accessEntry() (AccessEntry, error) {
 // accessValue reads a value, pieces of it in quotes or not, and the affinity
 // behind it. Of signs outside quotes only the last is one.
 func (p *reader) accessValue(kind string) (string, Affinity, error) {
-	start := p.at
+	start := p.At
 	var value []byte
 	plain := 0 // how much of the value's end stood outside quotes
-	for p.at < p.end && p.text[p.at] != ',' {
-		switch c := p.text[p.at]; c {
+	for p.At < p.End && p.Text[p.At] != ',' {
+		switch c := p.Text[p.At]; c {
 		case '"', '\'':
-			inside, err := p.quoted(c)
+			inside, err := p.Quoted(c)
 			if err != nil {
 				return "", 0, err
 			}
 			value, plain = append(value, inside...), 0
 		case ' ', '\t':
-			at := p.at
-			if p.skipSpace(); p.at < p.end && p.text[p.at] != ',' {
-				return "", 0, p.fail(at, "a blank: entries are joined by commas; a value that holds a blank needs quotes")
+			at := p.At
+			if p.SkipSpace(); p.At < p.End && p.Text[p.At] != ',' {
+				return "", 0, p.Fail(at, "a blank: entries are joined by commas; a value that holds a blank needs quotes")
 			}
 		default:
-			from := p.at
-			if err := p.step(); err != nil {
+			from := p.At
+			if err := p.Step(); err != nil {
 				return "", 0, err
 			}
-			value = append(value, p.text[from:p.at]...)
-			plain += p.at - from
+			value = append(value, p.Text[from:p.At]...)
+			plain += p.At - from
 		}
 	}
 	affinity := Positive
@@ -274,9 +274,9 @@ func (p *reader) accessValue(kind string) (string, Affinity, error) {
 	}
 	switch _, another := affinitySign(value, plain); {
 	case len(value) == 0:
-		return "", 0, p.fail(start, "%s needs a value", kind)
+		return "", 0, p.Fail(start, "%s needs a value", kind)
 	case another:
-		return "", 0, p.fail(start, `%[1]q ends in a sign that could be its affinity: write "%[1]s" and the affinity behind it`, value)
+		return "", 0, p.Fail(start, `%[1]q ends in a sign that could be its affinity: write "%[1]s" and the affinity behind it`, value)
 	}
 	return string(value), affinity, nil
 }

@@ -5,6 +5,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/placectl/placectl/placer/syntax"
+	"github.com/placectl/placectl/placer/syntax/syntaxtest"
+
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 )
@@ -79,7 +82,7 @@ func TestParseAccessRefused(t *testing.T) {
 		{strings.Repeat("user=a,", MaxText), "", "longer than"},
 	} {
 		_, err := ParseAccess(c.in)
-		var se *SyntaxError
+		var se *syntax.Error
 		if !errors.As(err, &se) || !errors.Is(err, ErrRequest) {
 			t.Errorf("%.40q: %v", c.in, err)
 			continue
@@ -197,7 +200,7 @@ func FuzzAccess(f *testing.F) {
 	f.Fuzz(func(t *testing.T, s string) {
 		list, err := ParseAccess(s)
 		if err != nil {
-			checkPrintable(t, err)
+			syntaxtest.Printable(t, err)
 			return
 		}
 		again, err := ParseAccess(list.String())

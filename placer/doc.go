@@ -21,14 +21,14 @@
 // policy has to see. The policies are those of the Maui scheduler, by its manual
 // rather than its code where the two differ, and two more.
 //
-// Reading the source: request.go, select.go, place.go, reslist.go, access.go and
+// Reading the source: request.go, reader.go, select.go, place.go, reslist.go, access.go and
 // prefer.go read what users write; bucketpath.go says which path a request takes
 // and what can ever run. On the bucket path collect.go picks the nodes and
 // assign.go settles chunks that compete for the same ones, when exact.go says so
 // (assign_solve.go, assign_search.go). On the node path
 // nodepath.go hands chunks out, seeker.go is what a node has left for a request,
-// candidates.go goes through nodes in order, rank.go through them by score (priorityf.go
-// being one), pool.go picks nodes that belong together, packing.go is for chunks
+// candidates.go goes through nodes in order, rank.go through them by score (that of
+// package priorityf being one), pool.go picks nodes that belong together, packing.go is for chunks
 // that get in each other's way, host.go for hosts of several nodes, grants.go for
 // reservations. sets.go goes through placement sets and earliest.go moves along the
 // clock on both; plan.go is the answer, refusal.go the other one, explain.go both

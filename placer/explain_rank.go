@@ -1,12 +1,14 @@
 package placer
 
+import "github.com/placectl/placectl/placer/priorityf"
+
 // Ranked is a node in the order of a policy that scores nodes.
 type Ranked struct {
 	Chunk, Rank int
 	Node        uint32
-	Value       float64 // what Policy.Score says; infinite for a node that is not wanted any more
-	Terms       []Term  // of PRIORITYF
-	Own         bool    // that is a function of the node's own
+	Value       float64          // what Policy.Score says; infinite for a node that is not wanted any more
+	Terms       []priorityf.Term // of PRIORITYF
+	Own         bool             // that is a function of the node's own
 }
 
 // Score says in a few words what the score of a policy is.
@@ -68,10 +70,10 @@ func (x *explainer) terms(r *Ranked, s *seeker, sp *spot) {
 	if f == nil {
 		f = s.defaultPriorityF()
 	}
-	var state NodeState
+	var state priorityf.Node
 	s.state(&state, sp)
 	if text := state.Node.PriorityF; text != "" {
-		if own, err := ParsePriorityF(x.Index.Defs(), text); err == nil {
+		if own, err := priorityf.Parse(x.Index.Defs(), text); err == nil {
 			f, r.Own = own, true
 		}
 	}

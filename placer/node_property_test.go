@@ -13,6 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/placer/priorityf"
 	"github.com/placectl/placectl/timeline"
 )
 
@@ -397,7 +398,7 @@ func (c *site) drawShared(t *rapid.T, hosts bool) Ask {
 		a.Ranking = rapid.SliceOfDistinct(rapid.Uint32Range(0, 7), rapid.ID).Draw(t, "ranking")
 	case Priority:
 		var err error
-		if a.PriorityF, err = ParsePriorityF(c.defs, rapid.SampledFrom([]string{"APROCS", "-APROCS + SPEED", "JOBCOUNT - LOAD", "NODEINDEX", "FREETIME + 3*FEATURE[fast]"}).Draw(t, "priorityf")); err != nil {
+		if a.PriorityF, err = priorityf.Parse(c.defs, rapid.SampledFrom([]string{"APROCS", "-APROCS + SPEED", "JOBCOUNT - LOAD", "NODEINDEX", "FREETIME + 3*FEATURE[fast]"}).Draw(t, "priorityf")); err != nil {
 			t.Fatal(err)
 		}
 	}

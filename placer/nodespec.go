@@ -26,7 +26,7 @@ type nodePart struct {
 // nodes reads a node specification up to the end of the reader's part. listed are
 // the resources that stand beside it in the list.
 func (p *reader) nodes(listed []listWant) ([]Chunk, Place, error) {
-	start := p.at
+	start := p.At
 	place, err := p.nodeSharing()
 	if err != nil {
 		return nil, place, err
@@ -34,17 +34,17 @@ func (p *reader) nodes(listed []listWant) ([]Chunk, Place, error) {
 	var parts []nodePart
 	for {
 		if len(parts) == MaxChunks {
-			return nil, place, p.fail(p.at, "more than %d chunks", MaxChunks)
+			return nil, place, p.Fail(p.At, "more than %d chunks", MaxChunks)
 		}
 		part, err := p.nodePart()
 		if err != nil {
 			return nil, place, err
 		}
 		parts = append(parts, part)
-		if p.at == p.end {
+		if p.At == p.End {
 			break
 		}
-		p.at++ // the + at which nodePart stopped
+		p.At++ // the + at which nodePart stopped
 	}
 	chunks, err := p.nodeChunks(parts, listed)
 	if err != nil {
@@ -56,18 +56,18 @@ func (p *reader) nodes(listed []listWant) ([]Chunk, Place, error) {
 // nodeSharing takes #excl or #shared off the end.
 func (p *reader) nodeSharing() (Place, error) {
 	place := Place{Arrange: Scatter}
-	spec, suffix, ok := strings.Cut(p.text[p.at:p.end], "#")
+	spec, suffix, ok := strings.Cut(p.Text[p.At:p.End], "#")
 	if !ok {
 		return place, nil
 	}
-	p.end = p.at + len(spec)
+	p.End = p.At + len(spec)
 	switch {
 	case strings.EqualFold(suffix, "excl"):
 		place.Share = Excl
 	case strings.EqualFold(suffix, "shared"):
 		place.Share = Shared
 	default:
-		return place, p.fail(p.end+1, "expected excl or shared after #, at the end of nodes=")
+		return place, p.Fail(p.End+1, "expected excl or shared after #, at the end of nodes=")
 	}
 	return place, nil
 }
@@ -77,19 +77,19 @@ func (p *reader) nodePart() (nodePart, error) {
 	part := nodePart{count: 1}
 	for first := true; ; first = false {
 		var err error
-		at := p.at
-		for p.at < p.end && p.text[p.at] != ':' && p.text[p.at] != '+' {
-			p.at++
+		at := p.At
+		for p.At < p.End && p.Text[p.At] != ':' && p.Text[p.At] != '+' {
+			p.At++
 		}
-		word := p.text[at:p.at]
+		word := p.Text[at:p.At]
 		switch name, value, isPair := strings.Cut(word, "="); {
 		case word == "":
-			err = p.fail(at, "expected a count, a host, ppn=N or a property")
+			err = p.Fail(at, "expected a count, a host, ppn=N or a property")
 		case first && strings.Trim(word, "0123456789") == "":
-			p.at = at
+			p.At = at
 			part.count, err = p.count("nodes")
 		case word[0] == '^':
-			err = p.fail(at, "%q excludes nodes, which a request cannot do: name what the nodes should have", word)
+			err = p.Fail(at, "%q excludes nodes, which a request cannot do: name what the nodes should have", word)
 		case isPair:
 			err = p.nodePair(&part, at, name, value)
 		default:
@@ -98,10 +98,10 @@ func (p *reader) nodePart() (nodePart, error) {
 		if err != nil {
 			return part, err
 		}
-		if p.peek() != ':' {
+		if p.Peek() != ':' {
 			return part, nil
 		}
-		p.at++
+		p.At++
 	}
 }
 
@@ -115,16 +115,16 @@ func (p *reader) nodePair(part *nodePart, at int, name, value string) error {
 	case "cpp", "ncpus":
 		return p.cpuFactor(&part.cpp, at, valueAt, name)
 	}
-	def, ok := p.defs.Lookup(name)
+	def, ok := p.Defs.Lookup(name)
 	if !ok && strings.EqualFold(name, "gpus") {
-		def, ok = p.defs.Lookup("ngpus")
+		def, ok = p.Defs.Lookup("ngpus")
 	}
 	if !ok {
-		known := append(p.defs.Names(), "ppn", "cpp", "gpus")
-		return p.fail(at, "no resource %q%s", name, index.DidYouMean(name, known))
+		known := append(p.Defs.Names(), "ppn", "cpp", "gpus")
+		return p.Fail(at, "no resource %q%s", name, index.DidYouMean(name, known))
 	}
 	v := *p
-	v.at, v.end = valueAt, p.at
+	v.At, v.End = valueAt, p.At
 	text, err := v.value()
 	if err != nil {
 		return err
@@ -140,15 +140,15 @@ func (p *reader) nodePair(part *nodePart, at int, name, value string) error {
 // cpuFactor reads the value of ppn or cpp, which ends where the reader is.
 func (p *reader) cpuFactor(to *int64, at, valueAt int, name string) error {
 	v := *p
-	v.at, v.end = valueAt, p.at
+	v.At, v.End = valueAt, p.At
 	n, err := v.count(name)
 	switch {
 	case *to != 0:
-		return p.fail(at, "%s is given twice", name)
+		return p.Fail(at, "%s is given twice", name)
 	case err != nil:
 		return err
-	case v.at < v.end:
-		return p.fail(valueAt, "%s is a whole number", name)
+	case v.At < v.End:
+		return p.Fail(valueAt, "%s is a whole number", name)
 	}
 	*to = int64(n)
 	return nil
@@ -158,9 +158,9 @@ func (p *reader) cpuFactor(to *int64, at, valueAt int, name string) error {
 // a declared boolean is a property in both places.
 func (p *reader) nodeWord(part *nodePart, at int, word string, first bool) error {
 	if !index.ValidNodeName(word) {
-		return p.fail(at, "%q is neither a host nor a property", word)
+		return p.Fail(at, "%q is neither a host nor a property", word)
 	}
-	def, ok := p.defs.Lookup(word)
+	def, ok := p.Defs.Lookup(word)
 	switch {
 	case ok && def.Type == index.Boolean:
 		yes := Want{Res: def.ID, Value: index.Value{Num: 1}}
@@ -176,7 +176,7 @@ func (p *reader) nodeWord(part *nodePart, at int, word string, first bool) error
 		part.wants = append(part.wants, Want{Res: index.Host, Value: index.Value{Str: word}})
 		return nil
 	}
-	feature, _ := p.defs.Get(index.Feature)
+	feature, _ := p.Defs.Get(index.Feature)
 	var err error
 	part.wants, err = p.add(part.wants, 0, feature, index.Value{Str: word}, at)
 	return err
@@ -212,7 +212,7 @@ func (p *reader) nodeChunks(parts []nodePart, listed []listWant) ([]Chunk, error
 			}
 		}
 		for _, w := range part.wants {
-			def, _ := p.defs.Get(w.Res)
+			def, _ := p.Defs.Get(w.Res)
 			if wants, err = p.add(wants, 0, def, w.Value, p.listedAt(listed, w.Res)); err != nil {
 				return nil, err
 			}
@@ -233,7 +233,7 @@ func (p *reader) listedAt(listed []listWant, id index.ResID) int {
 			return w.at
 		}
 	}
-	return p.at
+	return p.At
 }
 
 // cpuTotal handles ncpus beside nodes=: the whole job's cpus, a multiple of its
@@ -251,7 +251,7 @@ func (p *reader) cpuTotal(parts []nodePart, listed []listWant) (int64, error) {
 	var processes uint64 // at most MaxInt64 + MaxCount²: cannot overflow
 	for _, part := range parts {
 		if part.cpp != 0 {
-			return 0, p.fail(at, "ncpus is given twice: inside nodes= and beside it")
+			return 0, p.Fail(at, "ncpus is given twice: inside nodes= and beside it")
 		}
 		processes += uint64(part.count) * uint64(max(part.ppn, 1))
 		if processes > total {
@@ -259,7 +259,7 @@ func (p *reader) cpuTotal(parts []nodePart, listed []listWant) (int64, error) {
 		}
 	}
 	if processes > total || total%processes != 0 {
-		return 0, p.fail(at, "ncpus beside nodes= is for all nodes together: a multiple of the %d processes they run", processes)
+		return 0, p.Fail(at, "ncpus beside nodes= is for all nodes together: a multiple of the %d processes they run", processes)
 	}
 	return int64(total / processes), nil
 }

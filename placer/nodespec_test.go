@@ -1,6 +1,10 @@
 package placer
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/placectl/placectl/placer/syntax/syntaxtest"
+)
 
 func TestNodes(t *testing.T) {
 	defs := testDefs(t)
@@ -70,6 +74,6 @@ func TestNodesErrors(t *testing.T) {
 		{"nodes=2:cpp=2,ncpus=4", 14, "ncpus is given twice"},
 	} {
 		_, err := Parse(defs, Request{Select: c.in})
-		checkSyntaxError(t, c.in, err, c.at, c.want)
+		syntaxtest.At(t, c.in, err, c.at, c.want)
 	}
 }

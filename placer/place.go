@@ -97,15 +97,15 @@ func ParsePlace(defs *index.Defs, s string) (Place, error) {
 
 // place reads a place up to the end of the part.
 func (p *reader) place() (Place, error) {
-	p.skipSpace()
+	p.SkipSpace()
 	var (
 		pl           Place
 		first, share string
 		err          error
 	)
 	for {
-		at := p.at
-		word := p.letters()
+		at := p.At
+		word := p.Letters()
 		if a, ok := wordIndex(arrangementWords[:], word); ok {
 			err = p.onlyOne(at, &first, word, arrangementWords[:])
 			pl.Arrange = Arrangement(a)
@@ -121,13 +121,13 @@ func (p *reader) place() (Place, error) {
 		if err != nil {
 			return Place{}, err
 		}
-		if p.at == p.end {
+		if p.At == p.End {
 			return pl, nil
 		}
-		if p.text[p.at] != ':' {
-			return Place{}, p.fail(p.at, "expected : and another word, or the end of the place")
+		if p.Text[p.At] != ':' {
+			return Place{}, p.Fail(p.At, "expected : and another word, or the end of the place")
 		}
-		p.at++
+		p.At++
 	}
 }
 
@@ -143,7 +143,7 @@ func wordIndex(words []string, word string) (int, bool) {
 // onlyOne refuses a second word of a kind; seen keeps the first.
 func (p *reader) onlyOne(at int, seen *string, word string, kind []string) error {
 	if *seen != "" {
-		return p.fail(at, "%s after %s: a place has only one of %s", word, *seen, strings.Join(kind, ", "))
+		return p.Fail(at, "%s after %s: a place has only one of %s", word, *seen, strings.Join(kind, ", "))
 	}
 	*seen = word
 	return nil
@@ -151,21 +151,21 @@ func (p *reader) onlyOne(at int, seen *string, word string, kind []string) error
 
 // group reads what follows the word group.
 func (p *reader) group() (index.ResID, error) {
-	if p.peek() != '=' {
-		return 0, p.fail(p.at, "expected = and a resource after group")
+	if p.Peek() != '=' {
+		return 0, p.Fail(p.At, "expected = and a resource after group")
 	}
-	p.at++
-	at := p.at
-	name := p.name()
+	p.At++
+	at := p.At
+	name := p.Name()
 	if name == "" {
-		return 0, p.fail(at, "expected the name of a resource after group=")
+		return 0, p.Fail(at, "expected the name of a resource after group=")
 	}
-	def, ok := p.defs.Lookup(name)
+	def, ok := p.Defs.Lookup(name)
 	if !ok {
 		return 0, p.noResource(at, name)
 	}
 	if def.Type != index.String && def.Type != index.StringArray {
-		return 0, p.fail(at, "nodes cannot be grouped by %s, a %s: only by a string or a string_array", def.Name, def.Type)
+		return 0, p.Fail(at, "nodes cannot be grouped by %s, a %s: only by a string or a string_array", def.Name, def.Type)
 	}
 	return def.ID, nil
 }
@@ -173,7 +173,7 @@ func (p *reader) group() (index.ResID, error) {
 func (p *reader) badPlaceWord(at int, word string) error {
 	words := append(append([]string{"group"}, arrangementWords[:]...), sharingWords[1:]...)
 	if word == "" {
-		return p.fail(at, "expected a word of %s", strings.Join(words, ", "))
+		return p.Fail(at, "expected a word of %s", strings.Join(words, ", "))
 	}
-	return p.fail(at, "no place %q: use %s%s", word, strings.Join(words, ", "), index.DidYouMean(word, words))
+	return p.Fail(at, "no place %q: use %s%s", word, strings.Join(words, ", "), index.DidYouMean(word, words))
 }

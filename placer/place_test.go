@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/placer/syntax/syntaxtest"
 )
 
 func TestParsePlace(t *testing.T) {
@@ -61,7 +62,7 @@ func TestParsePlaceErrors(t *testing.T) {
 		{"group=color.x", 11, "expected : and another word"},
 	} {
 		_, err := ParsePlace(defs, c.in)
-		checkSyntaxError(t, c.in, err, c.at, c.want)
+		syntaxtest.At(t, c.in, err, c.at, c.want)
 	}
 }
 

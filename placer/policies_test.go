@@ -13,6 +13,7 @@ import (
 	"github.com/RoaringBitmap/roaring/v2"
 	gocmp "github.com/google/go-cmp/cmp"
 	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/placer/priorityf"
 	"github.com/placectl/placectl/timeline"
 )
 
@@ -205,7 +206,7 @@ func (s *policyScenario) ask(t *testing.T, c *site, j policyJob) Ask {
 		t.Fatal(err)
 	}
 	if s.Config.Default.PriorityF != "" {
-		if a.PriorityF, err = ParsePriorityF(c.defs, s.Config.Default.PriorityF); err != nil {
+		if a.PriorityF, err = priorityf.Parse(c.defs, s.Config.Default.PriorityF); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -338,11 +339,11 @@ func (s *policyScenario) checkValues(t *testing.T, c *site) {
 		f := a.PriorityF
 		if n.PriorityF != "" {
 			var err error
-			if f, err = ParsePriorityF(c.defs, n.PriorityF); err != nil {
+			if f, err = priorityf.Parse(c.defs, n.PriorityF); err != nil {
 				t.Fatal(err)
 			}
 		}
-		state := NodeState{Node: node, Jobs: len(n.Running), Load: n.Load, FreeTime: timeline.Forever}
+		state := priorityf.Node{Node: node, Jobs: len(n.Running), Load: n.Load, FreeTime: timeline.Forever}
 		cpus, mem := index.Amount{Res: index.NCPUs}, index.Amount{Res: index.Mem}
 		for _, r := range n.Running {
 			cpus.Value.Num += r.Procs

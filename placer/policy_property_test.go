@@ -12,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/placer/priorityf"
 	"github.com/placectl/placectl/timeline"
 )
 
@@ -330,10 +331,14 @@ var priorityFunctions = []struct {
 	{"", func(c *choice, k int) float64 { return float64(c.nodes[k].Priority) + 100*c.preferred(k) }},
 	{"5*PREF - LOAD", func(c *choice, k int) float64 { return 5*c.preferred(k) - c.load(k) }},
 	{"-LOAD - 5*USAGE", func(c *choice, k int) float64 { return -c.load(k) - 5*c.nodes[k].Usage }},
-	{"FREETIME", func(c *choice, k int) float64 { return min(c.untilEvent(k, c.at, false), MaxFreeTime) }},
+	{"FREETIME", func(c *choice, k int) float64 { return min(c.untilEvent(k, c.at, false), priorityf.MaxFreeTime) }},
 	{"-NODEINDEX", func(c *choice, k int) float64 { return -float64(k) }},
 	{"3*FEATURE[fast] + CPROCS", func(c *choice, k int) float64 {
-		return 3*oneIf(slices.Contains(c.nodes[k].Features, "fast")) + float64(c.has(k, index.NCPUs))
+		fast := 0.0
+		if slices.Contains(c.nodes[k].Features, "fast") {
+			fast = 3
+		}
+		return fast + float64(c.has(k, index.NCPUs))
 	}},
 	{"RESAFFINITY", func(c *choice, k int) float64 { return []float64{1, 1, 0, 0, -1}[c.affinity(k)] }},
 }
@@ -395,7 +400,7 @@ func TestPriorityOrder(t *testing.T) {
 				c := drawChoice(t, Priority)
 				if f.text != "" {
 					var err error
-					if c.a.PriorityF, err = ParsePriorityF(c.defs, f.text); err != nil {
+					if c.a.PriorityF, err = priorityf.Parse(c.defs, f.text); err != nil {
 						t.Fatal(err)
 					}
 				}
@@ -429,7 +434,7 @@ func TestPriorityByHand(t *testing.T) {
 	for node, within := range []uint64{claim, 0, 0} {
 		c.put(t, uint32(node), timeline.Busy{Start: 0, End: propertyEnd, Owner: c.newOwner("bob"), Held: true, Use: &timeline.Use{Amounts: two, Within: within}})
 	}
-	if a.PriorityF, err = ParsePriorityF(c.defs, "APROCS"); err != nil {
+	if a.PriorityF, err = priorityf.Parse(c.defs, "APROCS"); err != nil {
 		t.Fatal(err)
 	}
 	if plan, err := c.Place(a, c.Now); err != nil || !slices.Equal(chosen(plan), []int{0}) {

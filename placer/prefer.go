@@ -52,7 +52,7 @@ var misspeltOps = map[string]string{"=>": ">=", "=<": "<=", "<>": "!=", "===": "
 
 // ParsePrefer reads the items of a preference. A bare word is a feature; where a
 // boolean resource is called so, that being true will do as well. = and == are
-// the same. The error is a *SyntaxError about the item that it shows.
+// the same. The error is a *syntax.Error about the item that it shows.
 func ParsePrefer(defs *index.Defs, items []string) (Preference, error) {
 	var pref Preference
 	for _, item := range items {
@@ -61,7 +61,7 @@ func ParsePrefer(defs *index.Defs, items []string) (Preference, error) {
 			return Preference{}, err
 		}
 		if len(pref.any) == MaxWants {
-			return Preference{}, p.fail(0, "more than %d preferences", MaxWants)
+			return Preference{}, p.Fail(0, "more than %d preferences", MaxWants)
 		}
 		c, err := p.condition()
 		if err != nil {
@@ -135,42 +135,42 @@ func hasMember(members, word string) bool {
 
 // condition reads one item, all of the text.
 func (p *reader) condition() (condition, error) {
-	p.skipSpace()
-	for p.end > p.at && (p.text[p.end-1] == ' ' || p.text[p.end-1] == '\t') {
-		p.end--
+	p.SkipSpace()
+	for p.End > p.At && (p.Text[p.End-1] == ' ' || p.Text[p.End-1] == '\t') {
+		p.End--
 	}
-	at := p.at
-	for p.at < p.end && strings.IndexByte("=!<>: \t", p.text[p.at]) < 0 {
-		p.at++
+	at := p.At
+	for p.At < p.End && strings.IndexByte("=!<>: \t", p.Text[p.At]) < 0 {
+		p.At++
 	}
-	name := p.text[at:p.at]
-	switch p.skipSpace(); {
+	name := p.Text[at:p.At]
+	switch p.SkipSpace(); {
 	case name == "":
-		return condition{}, p.fail(at, "expected a feature such as fast, or a condition such as mem>=64gb")
+		return condition{}, p.Fail(at, "expected a feature such as fast, or a condition such as mem>=64gb")
 	case !index.ValidNodeName(name):
 		return condition{}, p.noFeature(at, name)
-	case p.at == p.end:
+	case p.At == p.End:
 		return p.bareWord(name)
-	case p.peek() == ':':
+	case p.Peek() == ':':
 		if !strings.EqualFold(name, "feature") {
-			return condition{}, p.fail(p.at, "a colon comes after feature only: write %s>=, %s= or another of == != >= <= > <", name, name)
+			return condition{}, p.Fail(p.At, "a colon comes after feature only: write %s>=, %s= or another of == != >= <= > <", name, name)
 		}
-		p.at++
+		p.At++
 		return p.feature(opEqual)
 	}
-	opAt := p.at
+	opAt := p.At
 	op, err := p.compareOp(name)
 	if err != nil {
 		return condition{}, err
 	}
-	def, ok := p.defs.Lookup(name)
+	def, ok := p.Defs.Lookup(name)
 	switch {
 	case !ok:
 		return condition{}, p.noResource(at, name)
 	case def.Directive:
-		return condition{}, p.fail(at, "%s is for the job's launcher: nodes have none of it", def.Name)
+		return condition{}, p.Fail(at, "%s is for the job's launcher: nodes have none of it", def.Name)
 	case op > opUnequal && !def.Type.Numeric():
-		return condition{}, p.fail(opAt, "%s is a %s: only = and != can compare it", def.Name, def.Type)
+		return condition{}, p.Fail(opAt, "%s is a %s: only = and != can compare it", def.Name, def.Type)
 	case def.ID == index.Feature:
 		return p.feature(op)
 	}
@@ -181,7 +181,7 @@ func (p *reader) condition() (condition, error) {
 
 // bareWord is an item without an operator.
 func (p *reader) bareWord(word string) (condition, error) {
-	def, ok := p.defs.Lookup(word)
+	def, ok := p.Defs.Lookup(word)
 	switch {
 	case !ok:
 		return condition{res: index.Feature, typ: index.StringArray, value: index.Value{Str: word}}, nil
@@ -192,13 +192,13 @@ func (p *reader) bareWord(word string) (condition, error) {
 	if def.Type.Numeric() {
 		example = ">="
 	}
-	return condition{}, p.fail(p.end, "expected a comparison such as %s%s after %s, which is a %s; a feature of that name is written feature=%s",
+	return condition{}, p.Fail(p.End, "expected a comparison such as %s%s after %s, which is a %s; a feature of that name is written feature=%s",
 		word, example, word, def.Type, word)
 }
 
 // feature reads the rest of the item as the name of a feature.
 func (p *reader) feature(op compareOp) (condition, error) {
-	at := p.at
+	at := p.At
 	word, err := p.comparedText()
 	if err != nil {
 		return condition{}, err
@@ -211,44 +211,44 @@ func (p *reader) feature(op compareOp) (condition, error) {
 
 func (p *reader) noFeature(at int, word string) error {
 	if word == "" {
-		return p.fail(at, "expected the name of a feature")
+		return p.Fail(at, "expected the name of a feature")
 	}
-	return p.fail(at, "%q cannot be a feature: expected letters, digits and . - _, or a condition such as mem>=64gb", word)
+	return p.Fail(at, "%q cannot be a feature: expected letters, digits and . - _, or a condition such as mem>=64gb", word)
 }
 
 // compareOp reads an operator.
 func (p *reader) compareOp(name string) (compareOp, error) {
-	at := p.at
-	for p.at < p.end && strings.IndexByte("=!<>", p.text[p.at]) >= 0 {
-		p.at++
+	at := p.At
+	for p.At < p.End && strings.IndexByte("=!<>", p.Text[p.At]) >= 0 {
+		p.At++
 	}
-	text := p.text[at:p.at]
+	text := p.Text[at:p.At]
 	if op, ok := compareOps[text]; ok {
 		return op, nil
 	}
 	if meant := misspeltOps[text]; meant != "" {
-		return 0, p.fail(at, "no comparison %q; did you mean %s?", text, meant)
+		return 0, p.Fail(at, "no comparison %q; did you mean %s?", text, meant)
 	}
-	return 0, p.fail(at, "expected one of == = != >= <= > < after %s", name)
+	return 0, p.Fail(at, "expected one of == = != >= <= > < after %s", name)
 }
 
 // compared reads the rest of the item as a value of a resource, in the notation
 // of our own options.
 func (p *reader) compared(def index.Def) (index.Value, error) {
-	at := p.at
+	at := p.At
 	text, err := p.comparedText()
 	if err != nil {
 		return index.Value{}, err
 	}
 	switch {
 	case text == "":
-		return index.Value{}, p.fail(p.end, "expected what to compare %s with", def.Name)
+		return index.Value{}, p.Fail(p.End, "expected what to compare %s with", def.Name)
 	case def.Type == index.StringArray && strings.Contains(text, ","):
-		return index.Value{}, p.fail(at, "%s is compared with one member of a string_array, not with a list", def.Name)
+		return index.Value{}, p.Fail(at, "%s is compared with one member of a string_array, not with a list", def.Name)
 	}
 	value, err := def.ParseLoose(text)
 	if err != nil {
-		return value, p.fail(at, "%s: %v", def.Name, err)
+		return value, p.Fail(at, "%s: %v", def.Name, err)
 	}
 	return value, nil
 }
@@ -256,22 +256,22 @@ func (p *reader) compared(def index.Def) (index.Value, error) {
 // comparedText is the rest of the item without the blanks around it and the
 // quotes in it.
 func (p *reader) comparedText() (string, error) {
-	p.skipSpace()
+	p.SkipSpace()
 	var text []byte
-	for p.at < p.end {
-		if c := p.text[p.at]; c == '"' || c == '\'' {
-			inside, err := p.quoted(c)
+	for p.At < p.End {
+		if c := p.Text[p.At]; c == '"' || c == '\'' {
+			inside, err := p.Quoted(c)
 			if err != nil {
 				return "", err
 			}
 			text = append(text, inside...)
 			continue
 		}
-		from := p.at
-		if err := p.step(); err != nil {
+		from := p.At
+		if err := p.Step(); err != nil {
 			return "", err
 		}
-		text = append(text, p.text[from:p.at]...)
+		text = append(text, p.Text[from:p.At]...)
 	}
 	return string(text), nil
 }

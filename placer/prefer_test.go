@@ -5,6 +5,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/placectl/placectl/placer/syntax"
+	"github.com/placectl/placectl/placer/syntax/syntaxtest"
+
 	"github.com/placectl/placectl/index"
 )
 
@@ -153,7 +156,7 @@ func TestPreferRefused(t *testing.T) {
 		{strings.Repeat("x", MaxText+1), "", "longer than"},
 	} {
 		_, err := ParsePrefer(defs, []string{"fast", c.item})
-		var se *SyntaxError
+		var se *syntax.Error
 		if !errors.As(err, &se) || !errors.Is(err, ErrRequest) {
 			t.Errorf("%.40q: %v", c.item, err)
 			continue
@@ -199,7 +202,7 @@ func FuzzPrefer(f *testing.F) {
 	f.Fuzz(func(t *testing.T, s string) {
 		p, err := ParsePrefer(defs, []string{s})
 		if err != nil {
-			checkPrintable(t, err)
+			syntaxtest.Printable(t, err)
 			return
 		}
 		if p.Empty() {

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/placectl/placectl/placer/priorityf"
 	"pgregory.net/rapid"
 )
 
@@ -16,7 +17,7 @@ func TestGroupsInOrder(t *testing.T) {
 		c := drawChoice(t, policy)
 		if policy == Priority {
 			var err error
-			if c.a.PriorityF, err = ParsePriorityF(c.defs, rapid.SampledFrom([]string{DefaultPriorityF, "10*SPEED - CMEM", "PREF/(1 + SPEED)",
+			if c.a.PriorityF, err = priorityf.Parse(c.defs, rapid.SampledFrom([]string{priorityf.Default, "10*SPEED - CMEM", "PREF/(1 + SPEED)",
 				"max(SPEED, 3*FEATURE[fast]) + PRIORITY", "PREF*FEATURE[fast] - CPROCS", "RESAFFINITY + FEATURE[slow]"}).Draw(t, "priorityf")); err != nil {
 				t.Fatal(err)
 			}

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/placer/priorityf"
 	"github.com/placectl/placectl/timeline"
 )
 
@@ -15,15 +16,15 @@ func (s *seeker) priority() (scorer, bool) {
 	if f == nil {
 		f = s.defaultPriorityF()
 	}
-	own := make(map[string]*PriorityF)
-	var state NodeState
+	own := make(map[string]*priorityf.Function)
+	var state priorityf.Node
 	return func(sp *spot) (float64, []int64) {
 		s.state(&state, sp)
 		expr := f
 		if text := state.Node.PriorityF; text != "" {
 			if expr = own[text]; expr == nil {
 				var err error
-				if expr, err = ParsePriorityF(s.Index.Defs(), text); err != nil {
+				if expr, err = priorityf.Parse(s.Index.Defs(), text); err != nil {
 					expr = f // validated when it was written; a resource may have gone since
 				}
 				own[text] = expr
@@ -39,8 +40,8 @@ func (p Preference) byName() bool {
 	return slices.ContainsFunc(p.any, func(c condition) bool { return c.res == index.Host || c.res == index.VNode })
 }
 
-func (s *seeker) defaultPriorityF() *PriorityF {
-	f, err := ParsePriorityF(s.Index.Defs(), DefaultPriorityF)
+func (s *seeker) defaultPriorityF() *priorityf.Function {
+	f, err := priorityf.Parse(s.Index.Defs(), priorityf.Default)
 	if err != nil {
 		s.Index.Fail(err)
 	}
@@ -49,8 +50,8 @@ func (s *seeker) defaultPriorityF() *PriorityF {
 
 // state is what PRIORITYF sees of a spot: at the start of the request, not over
 // its time.
-func (s *seeker) state(to *NodeState, sp *spot) {
-	*to = NodeState{Taken: to.Taken[:0], FreeTime: timeline.Forever, Affinity: sp.affinity()}
+func (s *seeker) state(to *priorityf.Node, sp *spot) {
+	*to = priorityf.Node{Taken: to.Taken[:0], FreeTime: timeline.Forever, Affinity: int(min(sp.affinity(), Positive))}
 	row := s.traitsOf(sp)
 	if s.Prefer.byName() {
 		row = s.row(sp.node) // names are no traits

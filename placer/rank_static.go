@@ -6,6 +6,7 @@ import (
 
 	"github.com/RoaringBitmap/roaring/v2"
 	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/placer/priorityf"
 )
 
 // A PRIORITYF that goes by what nodes are, rather than by what is on them, gives the same
@@ -54,8 +55,8 @@ func (s *seeker) byPriority(cands [][]index.Candidate) ordered {
 }
 
 // judge puts the nodes of buckets together that have the same value, the highest first.
-func (s *seeker) judge(f *PriorityF, cands []index.Candidate, traits []traitSet) (groups []judgedAlike) {
-	state := NodeState{Node: new(index.Node), Affinity: Neutral}
+func (s *seeker) judge(f *priorityf.Function, cands []index.Candidate, traits []traitSet) (groups []judgedAlike) {
+	state := priorityf.Node{Node: new(index.Node), Affinity: int(Neutral)}
 	for _, t := range traits {
 		of := make(map[float64][]*roaring.Bitmap)
 		for _, c := range cands {
@@ -98,13 +99,15 @@ type traitSet struct {
 
 // traitSets parts all nodes by what a function and the request's preference look at, other
 // than what buckets say. It reports whether that is told by bitmaps.
-func (s *seeker) traitSets(f *PriorityF) (sets []traitSet, told bool) {
-	look := looks{index: s.Index}
-	if look.at(f.terms); look.other || !look.prefers(s.Prefer) && mentions(f.terms, opPref) {
+func (s *seeker) traitSets(f *priorityf.Function) (sets []traitSet, told bool) {
+	look := f.Looks()
+	unsigned := func(id index.ResID) bool { return !s.Index.Signed(id) }
+	told = s.tells(s.Prefer, &look)
+	if look.Other || slices.ContainsFunc(look.Configured, unsigned) || !told && look.Preferred {
 		return nil, false
 	}
 	sets = []traitSet{{}}
-	if look.speed {
+	if look.Speed {
 		list, known := s.Index.Speeds()
 		if !known {
 			return nil, false
@@ -117,8 +120,8 @@ func (s *seeker) traitSets(f *PriorityF) (sets []traitSet, told bool) {
 		}
 		sets = append(sets, traitSet{nodes: rest})
 	}
-	slices.Sort(look.features)
-	for _, word := range slices.Compact(look.features) {
+	slices.Sort(look.Features)
+	for _, word := range slices.Compact(look.Features) {
 		if sets = split(sets, word, s.Index.With(index.Feature, word), s.Index.Limits().Nodes); len(sets) > maxJudged {
 			return nil, false
 		}
@@ -144,44 +147,17 @@ func split(sets []traitSet, word string, with *roaring.Bitmap, limit uint32) (ou
 	return out
 }
 
-// looks are what a function and a preference look at of a node, beside its bucket.
-type looks struct {
-	index    *index.Index
-	speed    bool
-	features []string
-	other    bool // something that bitmaps do not tell, or that changes with what is on it
-}
-
-func (l *looks) at(operands []expr) {
-	for i := range operands {
-		e := &operands[i]
-		switch e.op {
-		case opNumber, opPriority, opPref, opAffinity:
-		case opSum, opProduct, opMin, opMax, opAbs:
-			l.at(e.kids)
-		case opSpeed:
-			l.speed = true
-		case opFeature:
-			l.features = append(l.features, e.name)
-		case opConfigured:
-			l.other = l.other || !l.index.Signed(e.res)
-		default:
-			l.other = true
-		}
-	}
-}
-
-// prefers adds what a preference looks at, and reports whether bitmaps tell.
-func (l *looks) prefers(p Preference) bool {
+// tells adds what a preference looks at, and reports whether bitmaps tell it.
+func (s *seeker) tells(p Preference, look *priorityf.Looks) bool {
 	for i := range p.any {
 		c := &p.any[i]
 		switch {
 		case c.res == index.Feature:
-			l.features = append(l.features, c.value.Str)
-		case c.res == index.Host, c.res == index.VNode, !l.index.Signed(c.res):
+			look.Features = append(look.Features, c.value.Str)
+		case c.res == index.Host, c.res == index.VNode, !s.Index.Signed(c.res):
 			return false
 		case c.also:
-			l.features = append(l.features, c.value.Str)
+			look.Features = append(look.Features, c.value.Str)
 		}
 	}
 	return true

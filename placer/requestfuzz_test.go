@@ -1,15 +1,13 @@
 package placer
 
 import (
-	"errors"
 	"testing"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/placer/syntax/syntaxtest"
 )
 
 // Each target: no panic, no error without a printable text and a caret, and what
@@ -23,7 +21,7 @@ func FuzzSelect(f *testing.F) {
 	f.Fuzz(func(t *testing.T, s string) {
 		chunks, err := ParseSelect(defs, s)
 		if err != nil {
-			checkPrintable(t, err)
+			syntaxtest.Printable(t, err)
 			return
 		}
 		checkStable(t, defs, Spec{Chunks: chunks})
@@ -38,7 +36,7 @@ func FuzzPlace(f *testing.F) {
 	f.Fuzz(func(t *testing.T, s string) {
 		place, err := ParsePlace(defs, s)
 		if err != nil {
-			checkPrintable(t, err)
+			syntaxtest.Printable(t, err)
 			return
 		}
 		if again, err := ParsePlace(defs, place.Format(defs)); err != nil || again != place {
@@ -58,7 +56,7 @@ func FuzzResourceList(f *testing.F) {
 	f.Fuzz(func(t *testing.T, s string) {
 		spec, err := parseResourceList(defs, s, nil)
 		if err != nil {
-			checkPrintable(t, err)
+			syntaxtest.Printable(t, err)
 			return
 		}
 		checkStable(t, defs, spec)
@@ -79,20 +77,5 @@ func checkStable(t *testing.T, defs *index.Defs, spec Spec) {
 	}
 	if diff := cmp.Diff(spec, again, cmpopts.IgnoreFields(Chunk{}, "Implied")); diff != "" {
 		t.Fatalf("%s, %s (-first +again)\n%s", sel, place, diff)
-	}
-}
-
-func checkPrintable(t *testing.T, err error) {
-	t.Helper()
-	var se *SyntaxError
-	if !errors.As(err, &se) {
-		t.Fatalf("%T: %v", err, err)
-	}
-	for _, text := range []string{se.Error(), se.Caret()} {
-		for i, r := range text {
-			if _, n := utf8.DecodeRuneInString(text[i:]); r != '\n' && !unicode.IsPrint(r) || r == utf8.RuneError && n == 1 {
-				t.Fatalf("not printable: %q", text)
-			}
-		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/placer/limits"
+	"github.com/placectl/placectl/placer/syntax"
 )
 
 // A resource list is what PBS users write behind -l: name=value, joined by
@@ -34,9 +35,9 @@ type listWant struct {
 // isResourceList tells a resource list from a select: by a comma outside quotes,
 // or by a first key that only lists have: a pool is one.
 func isResourceList(defs *index.Defs, s string) bool {
-	p := reader{text: s, end: len(s)}
-	p.skipSpace()
-	if key := p.name(); p.peek() == '=' {
+	p := reader{Scanner: syntax.New(nil, "", s)}
+	p.SkipSpace()
+	if key := p.Name(); p.Peek() == '=' {
 		if _, pool := defs.Pool(key); pool || isListKey(key) {
 			return true
 		}
@@ -80,32 +81,32 @@ func parseResourceList(defs *index.Defs, s string, given *Place) (Spec, error) {
 	}
 	var l resourceList
 	for {
-		p.end = listItem(s, p.at)
+		p.End = listItem(s, p.At)
 		if err := l.item(&p); err != nil {
 			return Spec{}, err
 		}
-		if p.end == len(s) {
+		if p.End == len(s) {
 			break
 		}
-		p.at = p.end + 1
+		p.At = p.End + 1
 	}
 	return l.spec(&p, given)
 }
 
 // item reads one name=value.
 func (l *resourceList) item(p *reader) error {
-	p.skipSpace()
-	at := p.at
-	key := p.name()
+	p.SkipSpace()
+	at := p.At
+	key := p.Name()
 	switch {
-	case key == "" && isDigit(p.peek()):
-		return p.fail(at, "expected name=value; inside a resource list a select is written select=...")
+	case key == "" && syntax.IsDigit(p.Peek()):
+		return p.Fail(at, "expected name=value; inside a resource list a select is written select=...")
 	case key == "":
-		return p.fail(at, "expected name=value")
-	case p.peek() != '=':
-		return p.fail(p.at, "expected = and a value after %s", key)
+		return p.Fail(at, "expected name=value")
+	case p.Peek() != '=':
+		return p.Fail(p.At, "expected = and a value after %s", key)
 	}
-	p.at++
+	p.At++
 	switch strings.ToLower(key) {
 	case "select":
 		return l.keep(p, at, &l.sel)
@@ -115,7 +116,7 @@ func (l *resourceList) item(p *reader) error {
 		return l.keep(p, at, &l.nodes)
 	case "walltime":
 		if l.walltime != 0 {
-			return p.fail(at, "walltime is given twice")
+			return p.Fail(at, "walltime is given twice")
 		}
 		v := p.withoutQuotes()
 		var err error
@@ -128,7 +129,7 @@ func (l *resourceList) item(p *reader) error {
 // keep puts a value aside until the whole list is known.
 func (l *resourceList) keep(p *reader, at int, part **reader) error {
 	if *part != nil {
-		return p.fail(at, "%s is given twice", p.text[at:p.at-1])
+		return p.Fail(at, "%s is given twice", p.Text[at:p.At-1])
 	}
 	v := p.withoutQuotes()
 	*part = &v
@@ -139,30 +140,30 @@ func (l *resourceList) keep(p *reader, at int, part **reader) error {
 // pair encloses it all.
 func (p *reader) withoutQuotes() reader {
 	v := *p
-	if c := v.peek(); (c == '"' || c == '\'') && v.at+1 < v.end && strings.IndexByte(v.text[v.at+1:v.end], c) == v.end-v.at-2 {
-		v.at++
-		v.end--
+	if c := v.Peek(); (c == '"' || c == '\'') && v.At+1 < v.End && strings.IndexByte(v.Text[v.At+1:v.End], c) == v.End-v.At-2 {
+		v.At++
+		v.End--
 	}
 	return v
 }
 
 // want reads a resource of the one chunk that the list stands for.
 func (l *resourceList) want(p *reader, at int, key string) error {
-	if name, ok := p.defs.Pool(key); ok {
+	if name, ok := p.Defs.Pool(key); ok {
 		return l.pool(p, at, name)
 	}
-	def, ok := p.defs.Lookup(key)
+	def, ok := p.Defs.Lookup(key)
 	if !ok {
-		known := append(append(p.defs.Names(), p.defs.Pools()...), "select", "place", "nodes", "walltime")
-		return p.fail(at, "no resource %q%s", key, index.DidYouMean(key, known))
+		known := append(append(p.Defs.Names(), p.Defs.Pools()...), "select", "place", "nodes", "walltime")
+		return p.Fail(at, "no resource %q%s", key, index.DidYouMean(key, known))
 	}
-	valueAt := p.at
+	valueAt := p.At
 	text, err := p.value()
 	if err != nil {
 		return err
 	}
-	if p.at < p.end {
-		return p.fail(p.at, "%q in a resource list: its parts are joined by commas; chunks are written select=...", p.text[p.at])
+	if p.At < p.End {
+		return p.Fail(p.At, "%q in a resource list: its parts are joined by commas; chunks are written select=...", p.Text[p.At])
 	}
 	value, err := p.typed(def, valueAt, text)
 	if err != nil {
@@ -170,11 +171,11 @@ func (l *resourceList) want(p *reader, at int, key string) error {
 	}
 	for _, w := range l.wants {
 		if w.def.ID == def.ID && (def.ID != index.Feature || w.Value == value) {
-			return p.fail(at, "%s is given twice", key)
+			return p.Fail(at, "%s is given twice", key)
 		}
 	}
 	if len(l.wants) >= MaxWants {
-		return p.fail(at, "more than %d resources", MaxWants)
+		return p.Fail(at, "more than %d resources", MaxWants)
 	}
 	l.wants = append(l.wants, listWant{Want: Want{Res: def.ID, Value: value}, def: def, at: at})
 	return nil
@@ -186,15 +187,15 @@ func (l *resourceList) pool(p *reader, at int, name string) error {
 	if err != nil {
 		return err
 	}
-	if p.at < p.end {
-		return p.fail(p.at, "%s is a pool of the whole cluster, of which a request asks once: the parts of a list are joined by commas", name)
+	if p.At < p.End {
+		return p.Fail(p.At, "%s is a pool of the whole cluster, of which a request asks once: the parts of a list are joined by commas", name)
 	}
 	amount, err := poolAmount(name, text)
 	if err != nil {
-		return p.fail(at, "the amount of a pool is a whole number from 1 to %d", int64(limits.MaxAmount))
+		return p.Fail(at, "the amount of a pool is a whole number from 1 to %d", int64(limits.MaxAmount))
 	}
 	if slices.ContainsFunc(l.pools, func(a PoolAmount) bool { return a.Pool == name }) {
-		return p.fail(at, "%s is given twice", name)
+		return p.Fail(at, "%s is given twice", name)
 	}
 	l.pools = append(l.pools, PoolAmount{name, amount})
 	return nil
@@ -234,15 +235,15 @@ func (l *resourceList) spec(p *reader, given *Place) (Spec, error) {
 func (l *resourceList) checkMix(p *reader, given bool) error {
 	switch {
 	case given && l.place != nil:
-		return p.fail(l.place.at, "the place is given twice: in the resource list and beside it")
+		return p.Fail(l.place.At, "the place is given twice: in the resource list and beside it")
 	case l.sel != nil && l.nodes != nil:
-		return p.fail(l.nodes.at, "select= and nodes= exclude each other")
+		return p.Fail(l.nodes.At, "select= and nodes= exclude each other")
 	case l.sel != nil && len(l.wants) > 0:
-		return p.fail(l.wants[0].at, "%s cannot stand beside select=: write it into the chunk", l.wants[0].def.Name)
+		return p.Fail(l.wants[0].at, "%s cannot stand beside select=: write it into the chunk", l.wants[0].def.Name)
 	case (given || l.place != nil) && l.nodes != nil:
-		return p.fail(l.nodes.at, "nodes= cannot stand beside a place: it scatters, and takes #excl or #shared at its end")
+		return p.Fail(l.nodes.At, "nodes= cannot stand beside a place: it scatters, and takes #excl or #shared at its end")
 	case (given || l.place != nil) && len(l.wants) > 0:
-		return p.fail(l.wants[0].at, "%s cannot stand beside a place in a resource list: write a select, its resources joined by colons", l.wants[0].def.Name)
+		return p.Fail(l.wants[0].at, "%s cannot stand beside a place in a resource list: write a select, its resources joined by colons", l.wants[0].def.Name)
 	}
 	return nil
 }

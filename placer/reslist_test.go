@@ -3,6 +3,8 @@ package placer
 import (
 	"strings"
 	"testing"
+
+	"github.com/placectl/placectl/placer/syntax/syntaxtest"
 )
 
 func TestResourceList(t *testing.T) {
@@ -75,7 +77,7 @@ func TestResourceListErrors(t *testing.T) {
 		{"walltime=999999999999:0:0", 9, "a walltime is from 1 to"},
 	} {
 		_, err := Parse(defs, Request{Select: c.in})
-		checkSyntaxError(t, c.in, err, c.at, c.want)
+		syntaxtest.At(t, c.in, err, c.at, c.want)
 		if err != nil && !strings.HasPrefix(err.Error(), "resource list ") {
 			t.Errorf("%q: %v: want it called a resource list", c.in, err)
 		}

@@ -6,12 +6,13 @@ import (
 	"strings"
 
 	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/placer/syntax"
 )
 
 // ParseSelect reads a select: chunks joined by +, each a count, resources
 // name=value, or both, joined by colons: "2:ncpus=4:mem=8gb+1:ngpus=1". Quotes of
 // either kind protect what stands between them. Spaces are allowed in front
-// only. The error is a *SyntaxError.
+// only. The error is a *syntax.Error.
 func ParseSelect(defs *index.Defs, s string) ([]Chunk, error) {
 	p, err := newReader(defs, "select", s)
 	if err != nil {
@@ -22,28 +23,28 @@ func ParseSelect(defs *index.Defs, s string) ([]Chunk, error) {
 
 // chunks reads a select up to the end of the part.
 func (p *reader) chunks() ([]Chunk, error) {
-	p.skipSpace()
-	start := p.at
-	if p.at == p.end {
-		return nil, p.fail(p.at, "it is empty: expected chunks such as 2:ncpus=4:mem=8gb")
+	p.SkipSpace()
+	start := p.At
+	if p.At == p.End {
+		return nil, p.Fail(p.At, "it is empty: expected chunks such as 2:ncpus=4:mem=8gb")
 	}
 	// All wants share one array, sized by what the text can hold at most.
-	part := p.text[p.at:p.end]
+	part := p.Text[p.At:p.End]
 	chunks := make([]Chunk, 0, min(strings.Count(part, "+")+1, MaxChunks))
 	p.wants = make([]Want, 0, strings.Count(part, "=")+cap(chunks))
 	for {
 		if len(chunks) == MaxChunks {
-			return nil, p.fail(p.at, "more than %d chunks", MaxChunks)
+			return nil, p.Fail(p.At, "more than %d chunks", MaxChunks)
 		}
 		c, err := p.chunk()
 		if err != nil {
 			return nil, err
 		}
 		chunks = append(chunks, c)
-		if p.at == p.end {
+		if p.At == p.End {
 			return chunks, p.checkSums(start, chunks)
 		}
-		p.at++ // the + at which chunk stopped
+		p.At++ // the + at which chunk stopped
 	}
 }
 
@@ -52,23 +53,23 @@ func (p *reader) chunk() (Chunk, error) {
 	c := Chunk{Count: 1}
 	from := len(p.wants)
 	more := true
-	if isDigit(p.peek()) {
+	if syntax.IsDigit(p.Peek()) {
 		var err error
 		if c.Count, err = p.count("a chunk"); err != nil {
 			return c, err
 		}
-		if more = p.peek() == ':'; more {
-			p.at++
-		} else if p.at < p.end && p.text[p.at] != '+' {
-			return c, p.fail(p.at, "expected : and a resource, + and another chunk, or the end after the count %d", c.Count)
+		if more = p.Peek() == ':'; more {
+			p.At++
+		} else if p.At < p.End && p.Text[p.At] != '+' {
+			return c, p.Fail(p.At, "expected : and a resource, + and another chunk, or the end after the count %d", c.Count)
 		}
 	}
 	for more {
 		if err := p.want(from); err != nil {
 			return c, err
 		}
-		if more = p.peek() == ':'; more {
-			p.at++
+		if more = p.Peek() == ':'; more {
+			p.At++
 		}
 	}
 	if !names(p.wants[from:], index.NCPUs) {
@@ -81,20 +82,20 @@ func (p *reader) chunk() (Chunk, error) {
 
 // want reads name=value and adds it to the chunk whose wants begin at from.
 func (p *reader) want(from int) error {
-	at := p.at
-	name := p.name()
+	at := p.At
+	name := p.Name()
 	switch {
 	case name == "":
-		return p.fail(at, "expected a resource such as ncpus=4")
-	case p.peek() != '=':
-		return p.fail(p.at, "expected = and a value after %s", name)
+		return p.Fail(at, "expected a resource such as ncpus=4")
+	case p.Peek() != '=':
+		return p.Fail(p.At, "expected = and a value after %s", name)
 	}
-	def, ok := p.defs.Lookup(name)
+	def, ok := p.Defs.Lookup(name)
 	if !ok {
 		return p.noResource(at, name)
 	}
-	p.at++
-	valueAt := p.at
+	p.At++
+	valueAt := p.At
 	text, err := p.value()
 	if err != nil {
 		return err
@@ -116,14 +117,14 @@ func (p *reader) add(wants []Want, from int, def index.Def, value index.Value, a
 			continue
 		}
 		if def.ID != index.Feature {
-			return nil, p.fail(at, "%s is named twice in one chunk", def.Name)
+			return nil, p.Fail(at, "%s is named twice in one chunk", def.Name)
 		}
 		if w.Value == value {
 			return wants, nil
 		}
 	}
 	if len(wants)-from >= MaxWants {
-		return nil, p.fail(at, "more than %d resources in one chunk", MaxWants)
+		return nil, p.Fail(at, "more than %d resources in one chunk", MaxWants)
 	}
 	return append(wants, Want{Res: def.ID, Value: value}), nil
 }
@@ -131,20 +132,20 @@ func (p *reader) add(wants []Want, from int, def index.Def, value index.Value, a
 // typed reads a value as its resource's type wants it.
 func (p *reader) typed(def index.Def, at int, text string) (index.Value, error) {
 	if text == "" {
-		return index.Value{}, p.fail(at, "%s needs a value", def.Name)
+		return index.Value{}, p.Fail(at, "%s needs a value", def.Name)
 	}
 	if def.Type == index.StringArray && strings.Contains(text, ",") {
-		return index.Value{}, p.fail(at, "%s asks for one member of a string_array, not for a list", def.Name)
+		return index.Value{}, p.Fail(at, "%s asks for one member of a string_array, not for a list", def.Name)
 	}
 	value, err := def.ParseValue(text)
 	if err != nil && isPart(def, text) {
-		return index.Value{}, p.fail(at, "%s: %v; for a part of a device ask for a slice of one: gslices=1 (placectl node set NODE --device %s=0 --slices 4 cuts one)", def.Name, err, def.Name)
+		return index.Value{}, p.Fail(at, "%s: %v; for a part of a device ask for a slice of one: gslices=1 (placectl node set NODE --device %s=0 --slices 4 cuts one)", def.Name, err, def.Name)
 	}
 	if err != nil {
-		return index.Value{}, p.fail(at, "%s: %v", def.Name, err)
+		return index.Value{}, p.Fail(at, "%s: %v", def.Name, err)
 	}
 	if !def.Type.Numeric() && def.Type != index.Boolean && value.Str == "" {
-		return index.Value{}, p.fail(at, "%s needs a value", def.Name)
+		return index.Value{}, p.Fail(at, "%s needs a value", def.Name)
 	}
 	return value, nil
 }
@@ -161,12 +162,12 @@ func (p *reader) checkSums(at int, chunks []Chunk) error {
 	count := 0
 	for _, c := range chunks {
 		if count += c.Count; count > MaxCount {
-			return p.fail(at, "the counts add up to more than %d chunks", MaxCount)
+			return p.Fail(at, "the counts add up to more than %d chunks", MaxCount)
 		}
 	}
 	var room [8]Want
-	if _, def, ok := sumChunks(room[:0], p.defs, chunks); !ok {
-		return p.fail(at, "all chunks together ask for more %s than can be counted", def.Name)
+	if _, def, ok := sumChunks(room[:0], p.Defs, chunks); !ok {
+		return p.Fail(at, "all chunks together ask for more %s than can be counted", def.Name)
 	}
 	return nil
 }
@@ -184,19 +185,19 @@ func names(wants []Want, id index.ResID) bool {
 // allocates only when a value has quotes.
 func (p *reader) value() (string, error) {
 	var unquoted []byte
-	from := p.at
-	for p.at < p.end {
-		c := p.text[p.at]
+	from := p.At
+	for p.At < p.End {
+		c := p.Text[p.At]
 		if c == ':' || c == '+' {
 			break
 		}
 		if c == '"' || c == '\'' {
-			unquoted = append(unquoted, p.text[from:p.at]...)
-			inside, err := p.quoted(c)
+			unquoted = append(unquoted, p.Text[from:p.At]...)
+			inside, err := p.Quoted(c)
 			if err != nil {
 				return "", err
 			}
-			unquoted, from = append(unquoted, inside...), p.at
+			unquoted, from = append(unquoted, inside...), p.At
 			continue
 		}
 		if err := p.plain(c); err != nil {
@@ -204,34 +205,18 @@ func (p *reader) value() (string, error) {
 		}
 	}
 	if unquoted == nil {
-		return p.text[from:p.at], nil
+		return p.Text[from:p.At], nil
 	}
-	return string(append(unquoted, p.text[from:p.at]...)), nil
+	return string(append(unquoted, p.Text[from:p.At]...)), nil
 }
 
 // plain steps over one character of a value outside quotes.
 func (p *reader) plain(c byte) error {
 	switch c {
 	case ' ':
-		return p.fail(p.at, "a space: nothing may follow it; a value that holds one needs quotes")
+		return p.Fail(p.At, "a space: nothing may follow it; a value that holds one needs quotes")
 	case ',':
-		return p.fail(p.at, "a comma: the parts of a select are joined by : and +; a value that holds a comma needs quotes")
+		return p.Fail(p.At, "a comma: the parts of a select are joined by : and +; a value that holds a comma needs quotes")
 	}
-	return p.step()
-}
-
-// quoted reads from a quote to its closing one and returns what is between.
-func (p *reader) quoted(quote byte) (string, error) {
-	start := p.at
-	p.at++
-	for p.peek() != quote {
-		if p.at == p.end {
-			return "", p.fail(start, "the quote is not closed")
-		}
-		if err := p.step(); err != nil {
-			return "", err
-		}
-	}
-	p.at++
-	return p.text[start+1 : p.at-1], nil
+	return p.Step()
 }

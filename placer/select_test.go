@@ -1,7 +1,6 @@
 package placer
 
 import (
-	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -9,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/placer/syntax/syntaxtest"
 )
 
 func TestParseSelect(t *testing.T) {
@@ -109,7 +109,7 @@ func TestParseSelectErrors(t *testing.T) {
 		{strings.Repeat("x", MaxText+1), MaxText, "longer than 65536 bytes"},
 	} {
 		_, err := ParseSelect(defs, c.in)
-		checkSyntaxError(t, c.in, err, c.at, c.want)
+		syntaxtest.At(t, c.in, err, c.at, c.want)
 	}
 }
 
@@ -120,20 +120,7 @@ func TestParseSelectManyWants(t *testing.T) {
 		fmt.Fprintf(&b, ":feature=f%d", i)
 	}
 	_, err := ParseSelect(defs, "1"+b.String())
-	checkSyntaxError(t, "257 features", err, b.Len()-len("feature=f256")+1, "more than 256 resources in one chunk")
-}
-
-// checkSyntaxError sees that err is a SyntaxError at a place, saying want.
-func checkSyntaxError(t *testing.T, in string, err error, at int, want string) {
-	t.Helper()
-	var se *SyntaxError
-	if !errors.As(err, &se) || !errors.Is(err, ErrRequest) {
-		t.Errorf("%.60q: error %v, want a SyntaxError about %q", in, err, want)
-		return
-	}
-	if se.Offset != at || !strings.Contains(se.Msg, want) {
-		t.Errorf("%.60q: at %d: %s\nwant at %d: %s", in, se.Offset, se.Msg, at, want)
-	}
+	syntaxtest.At(t, "257 features", err, b.Len()-len("feature=f256")+1, "more than 256 resources in one chunk")
 }
 
 func BenchmarkParseSelect(b *testing.B) {

@@ -6,6 +6,7 @@ import (
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/index/devices"
 	"github.com/placectl/placectl/placer/limits"
+	"github.com/placectl/placectl/placer/priorityf"
 	"github.com/placectl/placectl/timeline"
 )
 
@@ -71,9 +72,9 @@ type Ask struct {
 	Queue     string // the queue whose nodes are asked for, "" for nodes of no queue
 	Duration  int64  // seconds, at least 1
 	User      string
-	Access    index.Access // who may share its nodes with it
-	Policy    Policy       // NoPolicy: FirstAvailable
-	PriorityF *PriorityF   // of the policy priority, for nodes without one of their own; nil: DefaultPriorityF
+	Access    index.Access        // who may share its nodes with it
+	Policy    Policy              // NoPolicy: FirstAvailable
+	PriorityF *priorityf.Function // of the policy priority, for nodes without one of their own; nil: priorityf.Default
 	Prefer    Preference
 	Ranking   []uint32 // of the policy local: nodes, the first first
 	Grants    []Grant  // the reservations that it may use

@@ -3,6 +3,8 @@ package placer
 import (
 	"strings"
 	"testing"
+
+	"github.com/placectl/placectl/placer/syntax"
 )
 
 func TestSyntaxError(t *testing.T) {
@@ -25,7 +27,7 @@ func TestSyntaxError(t *testing.T) {
 			"1:\\xffx=1\n  ^"},
 	} {
 		_, err := ParseSelect(defs, c.in)
-		se, ok := err.(*SyntaxError)
+		se, ok := err.(*syntax.Error)
 		if !ok {
 			t.Fatalf("%q: %v", c.in, err)
 		}
@@ -42,7 +44,7 @@ func TestSyntaxError(t *testing.T) {
 func TestSyntaxErrorLong(t *testing.T) {
 	defs := testDefs(t)
 	_, err := ParseSelect(defs, strings.Repeat("1:color=ü+", 200)+"1:y=2+"+strings.Repeat("1:color=ü+", 200))
-	se := err.(*SyntaxError)
+	se := err.(*syntax.Error)
 	if len(se.Error()) > 300 || !strings.Contains(se.Error(), `at character 2003: no resource "y"`) {
 		t.Error(se)
 	}

@@ -15,27 +15,27 @@ const MaxWalltime = 1 << 40
 // seconds may exceed 59, as in PBS. A fraction counts as a whole second: a job
 // is never given less than it asked for.
 func (p *reader) walltime() (int64, error) {
-	start := p.at
-	whole, frac, hasFrac := strings.Cut(p.text[start:p.end], ".")
+	start := p.At
+	whole, frac, hasFrac := strings.Cut(p.Text[start:p.End], ".")
 	var total int64
 	fields := 0
 	for field := range strings.SplitSeq(whole, ":") {
 		n, err := strconv.ParseUint(field, 10, 41)
 		if fields++; err != nil || fields > 3 {
-			return 0, p.fail(start, "expected a walltime such as 3600, 30:00 or 1:30:00 ([[HH:]MM:]SS)")
+			return 0, p.Fail(start, "expected a walltime such as 3600, 30:00 or 1:30:00 ([[HH:]MM:]SS)")
 		}
 		total = total*60 + int64(n)
 	}
 	if hasFrac && (frac == "" || strings.Trim(frac, "0123456789") != "") {
-		return 0, p.fail(start+len(whole)+1, "expected digits after the point")
+		return 0, p.Fail(start+len(whole)+1, "expected digits after the point")
 	}
 	if strings.Trim(frac, "0") != "" {
 		total++
 	}
 	if total == 0 || total > MaxWalltime {
-		return 0, p.fail(start, "a walltime is from 1 to %d seconds", int64(MaxWalltime))
+		return 0, p.Fail(start, "a walltime is from 1 to %d seconds", int64(MaxWalltime))
 	}
-	p.at = p.end
+	p.At = p.End
 	return total, nil
 }
 

@@ -7,6 +7,7 @@ import (
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/index/devices"
 	"github.com/placectl/placectl/placer"
+	"github.com/placectl/placectl/placer/priorityf"
 	"github.com/placectl/placectl/store/internal/row"
 )
 
@@ -188,7 +189,7 @@ func (q asking) policy(a *placer.Ask, set *Settings) (err error) {
 	}
 	switch {
 	case a.Policy == placer.Priority && set.PriorityF != "":
-		a.PriorityF, err = placer.ParsePriorityF(tx.loaded.defs, set.PriorityF)
+		a.PriorityF, err = priorityf.Parse(tx.loaded.defs, set.PriorityF)
 	case a.Policy == placer.Topology && len(set.Topology) == 0:
 		return fmt.Errorf("%w: policy topology needs the setting topology: the resources that name a node's switches, e.g. row,rack,switch", ErrInvalid)
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/placectl/placectl/placer"
+	"github.com/placectl/placectl/placer/priorityf"
 	"github.com/placectl/placectl/store/internal/row"
 )
 
@@ -18,8 +19,8 @@ type Queueing struct {
 	Before  []uint64  // those ahead of it that may take nodes first
 	Depends []Awaited // on other jobs
 
-	Priority float64       // what the setting job_priority comes to for it
-	Terms    []placer.Term // of that, those that it adds up; nil where jobs wait in the order of what they were submitted with
+	Priority float64          // what the setting job_priority comes to for it
+	Terms    []priorityf.Term // of that, those that it adds up; nil where jobs wait in the order of what they were submitted with
 }
 
 // Awaited is a job that another depends on.

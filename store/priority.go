@@ -5,8 +5,8 @@ import (
 	"slices"
 
 	"github.com/placectl/placectl/index"
-	"github.com/placectl/placectl/placer"
 	"github.com/placectl/placectl/placer/priority"
+	"github.com/placectl/placectl/placer/priorityf"
 	"github.com/placectl/placectl/store/internal/ledger"
 	"github.com/placectl/placectl/store/internal/row"
 	"github.com/placectl/placectl/store/internal/rules"
@@ -48,7 +48,7 @@ func (ps Priorities) Set(n Number) error {
 }
 
 // Of is the value of job_priority for a job, and the parts that it adds up.
-func (ps Priorities) Of(j *Job) (value float64, parts []placer.Term, err error) {
+func (ps Priorities) Of(j *Job) (value float64, parts []priorityf.Term, err error) {
 	r := j.row()
 	set, err := ps.tx.settings()
 	if err != nil {
@@ -56,7 +56,7 @@ func (ps Priorities) Of(j *Job) (value float64, parts []placer.Term, err error) 
 	}
 	if set.JobPriority == "" {
 		v := float64(j.Priority)
-		return v, []placer.Term{{Text: placer.DefaultJobPriority, Value: v}}, nil
+		return v, []priorityf.Term{{Text: priorityf.DefaultJob, Value: v}}, nil
 	}
 	o, err := ps.tx.waiting().order(nil)
 	if err != nil {
@@ -122,14 +122,14 @@ func (ws waiting) order(line []*row.Job) (*order, error) {
 		return nil, err
 	}
 	o := &order{tx: tx, at: tx.now - tx.now%seconds(set.PriorityEvery)}
-	if o.Expr, err = placer.ParseJobPriority(defs, set.JobPriority); err != nil {
+	if o.Expr, err = priorityf.ParseJob(defs, set.JobPriority); err != nil {
 		return nil, fmt.Errorf("%w: setting job_priority: %w", ErrConflict, err)
 	}
 	if o.ledger, err = tx.loaded.book.Ledger(); err != nil {
 		return nil, err
 	}
-	o.ages = o.Expr.Speaks(placer.JobTermAge, placer.JobTermXFactor)
-	o.classed = slices.ContainsFunc(o.Expr.Terms(), func(t placer.JobTerm) bool { return t.Of == "class" })
+	o.ages = o.Expr.Speaks(priorityf.JobTermAge, priorityf.JobTermXFactor)
+	o.classed = slices.ContainsFunc(o.Expr.Terms(), func(t priorityf.JobTerm) bool { return t.Of == "class" })
 	if err := o.read(line); err != nil {
 		return nil, err
 	}
@@ -140,19 +140,19 @@ func (ws waiting) order(line []*row.Job) (*order, error) {
 
 // read looks up what the expression speaks of, and no more.
 func (o *order) read(line []*row.Job) error {
-	if o.Expr.Speaks(placer.JobTermNumber, placer.JobTermMaxQueue, placer.JobTermMaxClass) {
+	if o.Expr.Speaks(priorityf.JobTermNumber, priorityf.JobTermMaxQueue, priorityf.JobTermMaxClass) {
 		o.Numbers = make(priority.Numbers)
 		err := sharing.EachNumber(o.tx.file, func(kind, name string, n int64) error { o.Numbers.Set(kind, name, n); return nil })
 		if err != nil {
 			return err
 		}
 	}
-	if o.Expr.Speaks(placer.JobTermFairshare, placer.JobTermUsage, placer.JobTermTarget) {
+	if o.Expr.Speaks(priorityf.JobTermFairshare, priorityf.JobTermUsage, priorityf.JobTermTarget) {
 		if err := o.use(line); err != nil {
 			return err
 		}
 	}
-	if o.Expr.Speaks(placer.JobTermBypass) {
+	if o.Expr.Speaks(priorityf.JobTermBypass) {
 		for _, s := range []row.JobState{row.JobRunning, row.JobFinished, row.JobFailed} {
 			err := o.tx.file.Each(row.JobStates, []byte{byte(s)}, func(key, _ []byte) (bool, error) {
 				o.Begun = append(o.Begun, row.Number64(key[1:]))
@@ -243,7 +243,7 @@ func (o *order) who(j *row.Job) priority.Who {
 // of is the value of a job.
 func (o *order) of(j *row.Job) (float64, error) {
 	is := priority.Job{ID: j.ID, Who: o.who(j), Asks: func(name string) int64 { return o.ledger.Asked(j, name) },
-		JobFacts: placer.JobFacts{Priority: j.Priority, Walltime: j.Walltime, Nodes: int64(o.ledger.Chunks(j)), Size: o.ledger.Asked(j, "ncpus")}}
+		JobFacts: priorityf.JobFacts{Priority: j.Priority, Walltime: j.Walltime, Nodes: int64(o.ledger.Chunks(j)), Size: o.ledger.Asked(j, "ncpus")}}
 	if j.Deadline != 0 {
 		is.Deadline = max(1, j.Deadline-o.at)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/placer"
+	"github.com/placectl/placectl/placer/priorityf"
 	"github.com/placectl/placectl/query"
 	"github.com/placectl/placectl/store/internal/row"
 	"github.com/placectl/placectl/store/internal/tables"
@@ -160,7 +161,7 @@ func (tx *Tx) tables() *tables.Source {
 		},
 		Starts:   func(r placer.Request, count int) ([]*placer.Plan, error) { return tx.plans().starts(r, tx.now, count) },
 		HalfLife: func() (int64, error) { d, err := tx.Usage().decay(); return d.HalfLife, err },
-		Terms: func(job uint64) ([]placer.Term, error) {
+		Terms: func(job uint64) ([]priorityf.Term, error) {
 			j, err := tx.Job(job)
 			if err != nil || j.State != JobQueued && j.State != JobHeld && j.State != JobReserved {
 				return nil, err

@@ -6,6 +6,7 @@ import (
 
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/placer"
+	"github.com/placectl/placectl/placer/priorityf"
 	"github.com/placectl/placectl/store/internal/row"
 )
 
@@ -115,7 +116,7 @@ func ranksBy(defs *index.Defs, text string, def index.Def) bool {
 	if text == "" {
 		return false
 	}
-	f, err := placer.ParsePriorityF(defs, text)
+	f, err := priorityf.Parse(defs, text)
 	return err == nil && f.Names(def.ID)
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/index/devices"
 	"github.com/placectl/placectl/placer"
+	"github.com/placectl/placectl/placer/priorityf"
 	"github.com/placectl/placectl/store/internal/settings"
 )
 
@@ -98,7 +99,7 @@ var settingDefs = []settingDef{
 			}
 			return nil
 		}},
-	{"job_priority", "", "what jobs that wait are put in order by, an expression as " + placer.DefaultJobPriority + " + AGE/3600, or fifo, slurm or maui: placectl help priority; empty: " + placer.DefaultJobPriority, readJobPriority},
+	{"job_priority", "", "what jobs that wait are put in order by, an expression as " + priorityf.DefaultJob + " + AGE/3600, or fifo, slurm or maui: placectl help priority; empty: " + priorityf.DefaultJob, readJobPriority},
 	{"kick", "auto", "whether qsub, sbatch and their likes have a cycle --launch made after what they change: auto (where jobs are not launched by exec, and no work --cycle is at it) or never",
 		func(_ *index.Defs, v string, s *Settings) error {
 			if s.Kick = v == "auto"; !s.Kick && v != "never" {
@@ -150,12 +151,12 @@ var settingDefs = []settingDef{
 	{"priority_every", "300", "job_priority is evaluated at whole multiples of this: seconds, or a number with s, m, h or d", func(_ *index.Defs, v string, s *Settings) error {
 		return settings.AtLeast(v, time.Second, &s.PriorityEvery)
 	}},
-	{"priorityf", "", "what policy priority goes by, for nodes without one of their own; empty: " + placer.DefaultPriorityF,
+	{"priorityf", "", "what policy priority goes by, for nodes without one of their own; empty: " + priorityf.Default,
 		func(defs *index.Defs, v string, s *Settings) error {
 			if s.PriorityF = v; v == "" {
 				return nil
 			}
-			_, err := placer.ParsePriorityF(defs, v)
+			_, err := priorityf.Parse(defs, v)
 			return err
 		}},
 	{"server", "placectl", "what stands behind the numbers of jobs for users of PBS: 12.placectl",
@@ -232,15 +233,15 @@ func readJobPriority(defs *index.Defs, v string, s *Settings) error {
 	if s.JobPriority = v; v == "" {
 		return nil
 	}
-	p, err := placer.ParseJobPriority(defs, v)
+	p, err := priorityf.ParseJob(defs, v)
 	if err != nil {
 		return err
 	}
 	if p.IsDefault() {
 		s.JobPriority = ""
 	}
-	s.ages = p.Speaks(placer.JobTermAge, placer.JobTermXFactor)
-	s.Decays = s.Decays || p.Speaks(placer.JobTermFairshare, placer.JobTermUsage, placer.JobTermTarget)
+	s.ages = p.Speaks(priorityf.JobTermAge, priorityf.JobTermXFactor)
+	s.Decays = s.Decays || p.Speaks(priorityf.JobTermFairshare, priorityf.JobTermUsage, priorityf.JobTermTarget)
 	return nil
 }
 

@@ -20,7 +20,7 @@ type Settings struct {
 	DoNotSpan    bool     // a request that fits no placement set never runs
 	ExactFit     bool     // chunks that compete for nodes are assigned exactly, not first fit
 	Policy       placer.Policy
-	PriorityF    string       // of policy priority, "" for placer.DefaultPriorityF
+	PriorityF    string       // of policy priority, "" for priorityf.Default
 	Access       index.Access // whose jobs may be on a node together, where neither it nor they say
 	Topology     []string     // resources that name a node's switches, the outermost first
 	SetOrder     placer.SetOrder

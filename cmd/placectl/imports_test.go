@@ -22,7 +22,9 @@ const importRules = `
 	placer/limits                            < placer, store, store/internal/row, store/internal/derived, store/internal/check, store/internal/tables
 	placer/limits, placer, index, store/internal/row, store/internal/file < store/internal/rules
 	store/internal/rules                     < store, store/internal/derived, store/internal/check, store/internal/tables
-	index, placer                            < placer/recur
+	index                                    < placer/syntax
+	index, placer/syntax                     < placer/priorityf, placer/recur
+	placer/syntax, placer/priorityf          < placer
 	placer/fairshare, placer/recur           < store, store/internal/row
 	placer/cycle                             < store, store/internal/row
 	placer/preempt                           < placer/cycle, placer/cluster, store, store/internal/row, store/internal/tables, cmd/placectl
@@ -50,8 +52,10 @@ const importRules = `
 	index, placer, placer/fairshare, placer/limits, placer/preempt, store/internal/row, store/internal/file < store/internal/sharing
 	store/internal/nodes, store/internal/sharing < store
 	store/internal/sharing                   < store/internal/tables
-	placer, placer/fairshare                 < placer/priority
+	placer/fairshare, placer/priorityf       < placer/priority
 	placer/priority                          < store
+	placer/priorityf                         < store, store/internal/nodes, store/internal/tables, cmd/placectl/internal/explain
+	placer/syntax                            < placer/syntax/syntaxtest
 	index, timeline, store/internal/row, store/internal/file, store/internal/ledger, store/internal/nodes < store/internal/usage
 	index, timeline, placer, placer/fairshare, store/internal/row, store/internal/nodes, store/internal/usage < store/internal/shares
 	store/internal/usage, store/internal/shares < store
@@ -187,7 +191,7 @@ var confined = map[string][]string{
 
 // pure packages know nothing of files and clocks.
 var pure = []string{"index", "index/heap", "index/devices", "timeline", "placer", "placer/fairshare", "placer/preempt", "placer/recur", "placer/backfill", "placer/backfill/swf",
-	"placer/limits", "placer/priority", "placer/cycle", "placer/cluster", "locality", "query", "query/fault", "query/values", "query/syntax", "query/tables", "query/internal/dates", "query/internal/functions", "query/internal/plan", "query/internal/exec", "store/internal/row", "store/internal/ledger", "cmd/placectl/internal/spell", "cmd/placectl/internal/infile", "cmd/placectl/internal/nodefile",
+	"placer/limits", "placer/priority", "placer/priorityf", "placer/syntax", "placer/syntax/syntaxtest", "placer/cycle", "placer/cluster", "locality", "query", "query/fault", "query/values", "query/syntax", "query/tables", "query/internal/dates", "query/internal/functions", "query/internal/plan", "query/internal/exec", "store/internal/row", "store/internal/ledger", "cmd/placectl/internal/spell", "cmd/placectl/internal/infile", "cmd/placectl/internal/nodefile",
 	"cmd/placectl/internal/chart", "cmd/placectl/internal/sharefile", "cmd/placectl/internal/directives", "cmd/placectl/internal/usage", "cmd/placectl/internal/simulate",
 	"cmd/placectl/internal/batchfile", "cmd/placectl/internal/pattern", "cmd/placectl/internal/trends", "cmd/placectl/internal/report", "cmd/placectl/internal/fronts", "cmd/placectl/internal/fronts/pbs", "cmd/placectl/internal/fronts/slurm"}
 

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"sort"
 
-	"github.com/placectl/placectl/placer"
+	"github.com/placectl/placectl/placer/priorityf"
 )
 
 // Who is whom a job is of. Its kinds are user, group, account, class and queue.
@@ -43,7 +43,7 @@ func (n Numbers) Set(kind, name string, number int64) {
 
 // Job is a job as the terms see it.
 type Job struct {
-	placer.JobFacts
+	priorityf.JobFacts
 	ID uint64 // the first submitted has the lowest
 	Who
 	Asks func(name string) int64 // of a consumable or a pool, in its own unit
@@ -51,14 +51,14 @@ type Job struct {
 
 // Order evaluates an expression. What the expression does not speak of may be left out.
 type Order struct {
-	Expr    *placer.JobPriority
+	Expr    *priorityf.JobFunction
 	CPUs    float64 // of the cluster
 	Nodes   float64
 	Numbers Numbers
 	Use     *Use
 	Begun   []uint64 // the numbers of jobs that have begun, ascending
 
-	terms  []placer.JobTerm
+	terms  []priorityf.JobTerm
 	values []float64 // of the terms, for one job
 }
 
@@ -68,13 +68,13 @@ func (o *Order) Prepare() {
 	o.values = make([]float64, len(o.terms))
 	for i, t := range o.terms {
 		switch t.Kind {
-		case placer.JobTermTotalCPUs:
+		case priorityf.JobTermTotalCPUs:
 			o.values[i] = o.CPUs
-		case placer.JobTermTotalNodes:
+		case priorityf.JobTermTotalNodes:
 			o.values[i] = o.Nodes
-		case placer.JobTermMaxQueue:
+		case priorityf.JobTermMaxQueue:
 			o.values[i] = o.Numbers["most queue"]
-		case placer.JobTermMaxClass:
+		case priorityf.JobTermMaxClass:
 			o.values[i] = o.Numbers["most class"]
 		}
 	}
@@ -88,18 +88,18 @@ func (o *Order) Value(j *Job) float64 {
 			continue
 		}
 		switch t.Kind {
-		case placer.JobTermAsk:
+		case priorityf.JobTermAsk:
 			o.values[i] = float64(j.Asks(t.Of)) / t.One
-		case placer.JobTermNumber:
+		case priorityf.JobTermNumber:
 			o.values[i] = o.Numbers[t.Of+":"+j.Name(t.Of)]
-		case placer.JobTermFairshare:
+		case priorityf.JobTermFairshare:
 			o.values[i] = o.Use.ranks[[2]string{j.Account, j.User}]
-		case placer.JobTermUsage:
+		case priorityf.JobTermUsage:
 			o.values[i] = o.Use.parts[t.Of+":"+j.Name(t.Of)]
-		case placer.JobTermTarget:
+		case priorityf.JobTermTarget:
 			whose := t.Of + ":" + j.Name(t.Of)
 			o.values[i] = 100 * (o.Use.shares[whose] - o.Use.parts[whose])
-		case placer.JobTermBypass:
+		case priorityf.JobTermBypass:
 			o.values[i] = float64(len(o.Begun) - sort.Search(len(o.Begun), func(k int) bool { return o.Begun[k] > j.ID }))
 		}
 	}
@@ -107,7 +107,7 @@ func (o *Order) Value(j *Job) float64 {
 }
 
 // Parts are the terms of the outermost sum, for the job that was evaluated last.
-func (o *Order) Parts() []placer.Term { return o.Expr.Parts(o.values) }
+func (o *Order) Parts() []priorityf.Term { return o.Expr.Parts(o.values) }
 
 // Valued is something with the value and the number of its job.
 type Valued[T any] struct {

@@ -8,8 +8,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/placectl/placectl/placer/syntax"
+
 	"github.com/placectl/placectl/index"
-	"github.com/placectl/placectl/placer"
 	"github.com/teambition/rrule-go"
 )
 
@@ -53,7 +54,7 @@ type parser struct {
 }
 
 func (p *parser) failAt(at int, format string, args ...any) error {
-	return &placer.SyntaxError{What: "repetition", Input: p.text, Offset: at, Msg: fmt.Sprintf(format, args...)}
+	return &syntax.Error{What: "repetition", Input: p.text, Offset: at, Msg: fmt.Sprintf(format, args...)}
 }
 
 // fail is about a part, or about the whole rule where that part is not given.

@@ -54,7 +54,7 @@ type Recurrence struct {
 // An UNTIL without a zone is local; one without a time is the whole of that day.
 // A rule is refused when it could occur twice in a minute, or would not occur
 // again within two hundred years. What is wrong with the text is a
-// *placer.SyntaxError, any other error matches ErrInvalid.
+// *syntax.Error, any other error matches ErrInvalid.
 func Parse(rule, zone string, start int64) (*Recurrence, error) {
 	if start < 0 || start > lastRepeat {
 		return nil, fmt.Errorf("%w start of a repetition: it lies outside the years 1970 to 9999", ErrInvalid)

@@ -9,11 +9,11 @@ import (
 	"time"
 	_ "time/tzdata" // zones, also where the system has none
 
+	"github.com/placectl/placectl/placer/syntax"
+
 	"github.com/google/go-cmp/cmp"
 	"github.com/teambition/rrule-go"
 	"pgregory.net/rapid"
-
-	"github.com/placectl/placectl/placer"
 )
 
 // instant reads an instant of a test, RFC 3339.
@@ -264,7 +264,7 @@ func TestRepeatRefused(t *testing.T) {
 	} {
 		began := time.Now()
 		_, err := Parse(c.rule, "", start)
-		var se *placer.SyntaxError
+		var se *syntax.Error
 		if !errors.As(err, &se) {
 			t.Errorf("%.80q: %v", c.rule, err)
 			continue
@@ -560,7 +560,7 @@ func TestRepeatMinuteByMinute(t *testing.T) {
 		rule := drawRule(t)
 		start := time.Unix(rapid.Int64Range(1_700_000_000, 1_900_000_000).Draw(t, "start"), 0).UTC()
 		r, err := Parse(rule, "", start.Unix())
-		var se *placer.SyntaxError
+		var se *syntax.Error
 		if errors.As(err, &se) && !strings.Contains(se.Msg, "never") {
 			return
 		}

@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/placectl/placectl/index"
-	"github.com/placectl/placectl/placer"
+	"github.com/placectl/placectl/placer/priorityf"
 	"github.com/placectl/placectl/store/internal/row"
 )
 
@@ -74,7 +74,7 @@ func validPriorityF(defs *index.Defs, n *index.Node) error {
 	if n.PriorityF == "" {
 		return nil
 	}
-	if _, err := placer.ParsePriorityF(defs, n.PriorityF); err != nil {
+	if _, err := priorityf.Parse(defs, n.PriorityF); err != nil {
 		return fmt.Errorf("%w priorityf of node %s: %w", row.ErrInvalid, n.Name, err)
 	}
 	return nil

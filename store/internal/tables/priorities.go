@@ -1,7 +1,7 @@
 package tables
 
 import (
-	"github.com/placectl/placectl/placer"
+	"github.com/placectl/placectl/placer/priorityf"
 	"github.com/placectl/placectl/query"
 	"github.com/placectl/placectl/store/internal/row"
 	"github.com/placectl/placectl/store/internal/sharing"
@@ -67,7 +67,7 @@ func decayedTable(c *Catalog, _ int64) (query.Table, error) {
 // term is a part of a job's priority.
 type term struct {
 	job uint64
-	placer.Term
+	priorityf.Term
 }
 
 // termsOf lists what the priority of a job that waits adds up.

@@ -17,6 +17,7 @@ import (
 	"github.com/placectl/placectl/placer"
 	"github.com/placectl/placectl/placer/fairshare"
 	"github.com/placectl/placectl/placer/limits"
+	"github.com/placectl/placectl/placer/priorityf"
 	"github.com/placectl/placectl/store/internal/file"
 	"github.com/placectl/placectl/store/internal/row"
 	"github.com/placectl/placectl/timeline"
@@ -49,7 +50,7 @@ type Source struct {
 	Prospect   func(*row.Job) (Prospect, error)
 	Starts     func(r placer.Request, count int) ([]*placer.Plan, error)
 	Explain    func(job uint64) (*placer.Explanation, error) // as if it were placed now
-	Terms      func(job uint64) ([]placer.Term, error)       // of its priority, none once it does not wait
+	Terms      func(job uint64) ([]priorityf.Term, error)    // of its priority, none once it does not wait
 	HalfLife   func() (int64, error)                         // of use that decays, in seconds
 	Sets       func(queue string) ([]Set, error)
 	Settings   func() ([]Setting, error)

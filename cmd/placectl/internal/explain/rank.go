@@ -7,6 +7,7 @@ import (
 
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
 	"github.com/placectl/placectl/placer"
+	"github.com/placectl/placectl/placer/priorityf"
 )
 
 // ranking is the nodes in the policy's order, with a column for each term of
@@ -44,7 +45,7 @@ func alikeRanked(all []placer.Ranked, kind int) [][]placer.Ranked {
 			continue
 		}
 		same := func(list []placer.Ranked) bool {
-			return list[0].Own == v.Own && slices.EqualFunc(list[0].Terms, v.Terms, func(a, b placer.Term) bool { return a.Text == b.Text })
+			return list[0].Own == v.Own && slices.EqualFunc(list[0].Terms, v.Terms, func(a, b priorityf.Term) bool { return a.Text == b.Text })
 		}
 		if i := slices.IndexFunc(out, same); i >= 0 {
 			out[i] = append(out[i], v)

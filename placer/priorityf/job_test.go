@@ -1,4 +1,4 @@
-package placer
+package priorityf
 
 import (
 	"bufio"
@@ -52,7 +52,7 @@ func TestJobPriorityAsSlurm(t *testing.T) {
 		w := row.Weights
 		text := fmt.Sprintf("%v*min(1, AGE/%v) + %v*FAIRSHARE + %v*(NODES/TOTALNODES + SIZE/TOTALCPUS)/2 + %v*QUEUE/MAXQUEUE + %v*CLASS/MAXCLASS + %v*ASK.ncpus/TOTALCPUS",
 			w["AGE"], row.Cluster.MaxAge, w["FAIRSHARE"], w["JOBSIZE"], w["PARTITION"], w["QOS"], w["CPU"])
-		p, err := ParseJobPriority(index.NewDefs(), text)
+		p, err := ParseJob(index.NewDefs(), text)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -111,7 +111,7 @@ func TestJobPriorityText(t *testing.T) {
 		"max(DEADLINE, walltime, 3)":   "max(DEADLINE, WALLTIME, 3)",
 		"AGE + AGE":                    "AGE + AGE",
 	} {
-		p, err := ParseJobPriority(defs, text)
+		p, err := ParseJob(defs, text)
 		if err != nil || p.String() != want {
 			t.Errorf("%q is %v (%v), want %s", text, p, err, want)
 		}
@@ -127,16 +127,16 @@ func TestJobPriorityText(t *testing.T) {
 		"A.ncpus":      `no term "A"`,
 		"AGE PRIORITY": "expected + - * / or the end",
 	} {
-		if _, err := ParseJobPriority(defs, text); err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "job_priority") {
+		if _, err := ParseJob(defs, text); err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "job_priority") {
 			t.Errorf("%q: %v, want %s", text, err, want)
 		}
 	}
 	for _, preset := range jobPresets {
-		if p, err := ParseJobPriority(defs, preset.name); err != nil || p.IsDefault() {
+		if p, err := ParseJob(defs, preset.name); err != nil || p.IsDefault() {
 			t.Errorf("%s: %v", preset.name, err)
 		}
 	}
-	if p, err := ParseJobPriority(defs, "AGE + ASK.fluent + AGE"); err != nil || len(p.Terms()) != 2 || !p.Names("fluent") || p.Names("ncpus") || !p.Speaks(JobTermAge) || p.Speaks(JobTermFairshare) {
+	if p, err := ParseJob(defs, "AGE + ASK.fluent + AGE"); err != nil || len(p.Terms()) != 2 || !p.Names("fluent") || p.Names("ncpus") || !p.Speaks(JobTermAge) || p.Speaks(JobTermFairshare) {
 		t.Errorf("%+v: %v", p, err)
 	}
 }
@@ -153,7 +153,7 @@ func TestJobPriorityLaws(t *testing.T) {
 		for range rapid.IntRange(0, 8).Draw(rt, "more") {
 			text += rapid.SampledFrom(signs).Draw(rt, "sign") + rapid.SampledFrom(words).Draw(rt, "word")
 		}
-		p, err := ParseJobPriority(defs, text)
+		p, err := ParseJob(defs, text)
 		if err != nil {
 			rt.Fatal(err)
 		}
@@ -168,11 +168,11 @@ func TestJobPriorityLaws(t *testing.T) {
 		if math.IsNaN(v) || math.IsInf(v, 0) || sum != v {
 			rt.Errorf("%s is %v, its parts come to %v", p, v, sum)
 		}
-		again, err := ParseJobPriority(defs, p.String())
+		again, err := ParseJob(defs, p.String())
 		if err != nil {
 			rt.Fatal(err)
 		}
-		if diff := cmp.Diff(p, again, cmp.AllowUnexported(JobPriority{}, PriorityF{}, expr{})); diff != "" {
+		if diff := cmp.Diff(p, again, cmp.AllowUnexported(JobFunction{}, Function{}, expr{})); diff != "" {
 			rt.Errorf("%s does not read back (-first +again)\n%s", p, diff)
 		}
 	})

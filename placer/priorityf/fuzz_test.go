@@ -1,4 +1,4 @@
-package placer
+package priorityf
 
 import (
 	"fmt"
@@ -10,12 +10,13 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/placer/syntax/syntaxtest"
 	"github.com/placectl/placectl/timeline"
 )
 
 // checkPriorityF holds for every function and every node: the value is finite,
 // the terms add up to it, and the normal form reads back as the same function.
-func checkPriorityF(t rapid.TB, defs *index.Defs, f *PriorityF, s *NodeState) {
+func checkPriorityF(t rapid.TB, defs *index.Defs, f *Function, s *Node) {
 	t.Helper()
 	v := f.Eval(s)
 	if math.IsNaN(v) || math.IsInf(v, 0) || v == 0 && math.Signbit(v) {
@@ -36,11 +37,11 @@ func checkPriorityF(t rapid.TB, defs *index.Defs, f *PriorityF, s *NodeState) {
 	if sum != v || text != f.String() {
 		t.Fatalf("%s is %v; its terms are %s, together %v", f, v, text, sum)
 	}
-	again, err := ParsePriorityF(defs, f.String())
+	again, err := Parse(defs, f.String())
 	if err != nil {
 		t.Fatalf("the normal form: %v", err)
 	}
-	if diff := cmp.Diff(f, again, cmp.AllowUnexported(PriorityF{}, expr{})); diff != "" {
+	if diff := cmp.Diff(f, again, cmp.AllowUnexported(Function{}, expr{})); diff != "" {
 		t.Fatalf("%s does not read back (-first +again)\n%s", f, diff)
 	}
 }
@@ -158,7 +159,7 @@ func (e *naiveExpr) write(t *rapid.T, holds int) string {
 }
 
 // drawState draws a node and what its terms are, as the manual says them.
-func drawState(t *rapid.T) (*NodeState, map[string]float64) {
+func drawState(t *rapid.T) (*Node, map[string]float64) {
 	measure := rapid.SampledFrom([]float64{0, .1, .5, 1, 2.5, 1e-9, 1e308, math.NaN(), math.Inf(1)})
 	n := &index.Node{
 		Number:   rapid.Uint32().Draw(t, "number"),
@@ -167,14 +168,14 @@ func drawState(t *rapid.T) (*NodeState, map[string]float64) {
 		Usage:    measure.Draw(t, "usage"),
 		Features: rapid.SampledFrom([][]string{nil, {"ssd"}, {"ib", "ssd"}}).Draw(t, "features"),
 	}
-	s := &NodeState{
+	s := &Node{
 		Node:      n,
 		Whole:     rapid.IntRange(0, 3).Draw(t, "whole") == 0,
 		Jobs:      rapid.IntRange(0, 100).Draw(t, "jobs"),
 		Load:      measure.Draw(t, "load"),
 		FreeTime:  rapid.SampledFrom([]int64{0, 60, 86400, 2 * MaxFreeTime, timeline.Forever}).Draw(t, "free time"),
 		Preferred: rapid.Bool().Draw(t, "preferred"),
-		Affinity:  Affinity(rapid.IntRange(-1, 2).Draw(t, "affinity")),
+		Affinity:  rapid.IntRange(-1, 1).Draw(t, "affinity"),
 	}
 	finite := func(v float64) float64 {
 		if v != v {
@@ -185,7 +186,7 @@ func drawState(t *rapid.T) (*NodeState, map[string]float64) {
 	terms := map[string]float64{
 		"PRIORITY": float64(n.Priority), "SPEED": finite(n.Speed), "LOAD": finite(s.Load), "USAGE": finite(n.Usage),
 		"JOBCOUNT": float64(s.Jobs), "FREETIME": math.Min(float64(s.FreeTime), MaxFreeTime), "NODEINDEX": float64(n.Number),
-		"RESAFFINITY": []float64{-1, 0, 1, 1}[s.Affinity+1], "PREF": 0, "FEATURE[ib]": 0,
+		"RESAFFINITY": float64(s.Affinity), "PREF": 0, "FEATURE[ib]": 0,
 	}
 	if n.Speed == 0 {
 		terms["SPEED"] = 1
@@ -240,9 +241,9 @@ func TestPriorityFProperty(t *testing.T) {
 		names = append(names, "FEATURE[ib]", "C.ngpus", "A.ngpus")
 		e := drawExpr(t, terms, names, 5)
 		text := e.write(t, 0)
-		f, err := ParsePriorityF(defs, text)
+		f, err := Parse(defs, text)
 		if err != nil {
-			if len(text) > MaxPriorityF/2 { // the normal form may be twice as long
+			if len(text) > MaxText/2 { // the normal form may be twice as long
 				t.Skip(err)
 			}
 			t.Fatal(err)
@@ -256,7 +257,7 @@ func TestPriorityFProperty(t *testing.T) {
 
 func FuzzPriorityF(f *testing.F) {
 	for _, s := range []string{
-		DefaultPriorityF, "SPEED+ .01 * AMEM - 10 * JOBCOUNT", "6*LOAD + -.01*CMEM - JOBCOUNT", "- -2*CPROCS",
+		Default, "SPEED+ .01 * AMEM - 10 * JOBCOUNT", "6*LOAD + -.01*CMEM - JOBCOUNT", "- -2*CPROCS",
 		"max(0, min(APROCS, 8) - LOAD)/(1 + JOBCOUNT) + 1e3*FEATURE[ssd]", "A.gpu-mem-1*(C.power/0)", "3*(2*(-FREETIME))*FEATURE['a]']",
 	} {
 		f.Add(s)
@@ -265,9 +266,9 @@ func FuzzPriorityF(f *testing.F) {
 	s := nodeState(f, defs, "ncpus=16 mem=64gb power=2.5 tokens=7 gpu=4 gpu-mem=80gb", "mem=5gb gpu=1")
 	s.Node.Features, s.Jobs, s.Load, s.FreeTime = []string{"ssd"}, 3, 1e300, timeline.Forever
 	f.Fuzz(func(t *testing.T, text string) {
-		f, err := ParsePriorityF(defs, text)
+		f, err := Parse(defs, text)
 		if err != nil {
-			checkPrintable(t, err)
+			syntaxtest.Printable(t, err)
 			return
 		}
 		checkPriorityF(t, defs, f, s)

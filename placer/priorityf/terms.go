@@ -1,4 +1,4 @@
-package placer
+package priorityf
 
 import (
 	"slices"
@@ -84,7 +84,7 @@ func oneIf(b bool) float64 {
 
 // has looks through the row from its front, where the built-in resources are:
 // a binary search takes longer, and a closure.
-func (s *NodeState) has(id index.ResID) int64 {
+func (s *Node) has(id index.ResID) int64 {
 	for i := range s.Node.Res {
 		if s.Node.Res[i].Res == id {
 			return s.Node.Res[i].Value.Num
@@ -95,7 +95,7 @@ func (s *NodeState) has(id index.ResID) int64 {
 
 // available is what is left of a resource, never below 0: a node may be given
 // less than what jobs hold of it already.
-func (s *NodeState) available(id index.ResID) int64 {
+func (s *Node) available(id index.ResID) int64 {
 	if s.Whole {
 		return 0
 	}
@@ -139,45 +139,45 @@ func counting(op op, def index.Def, name string) expr {
 
 // noTerm is the error for an unknown word, which the reader is behind.
 func (p *exprReader) noTerm(at int, word string) error {
-	if p.peek() == '.' {
-		return p.fail(at, "no term %q: a resource is A.name for what is available of it, C.name for what is configured", word)
+	if p.Peek() == '.' {
+		return p.Fail(at, "no term %q: a resource is A.name for what is available of it, C.name for what is configured", word)
 	}
-	if def, ok := p.defs.Lookup(word); ok && def.Consumable {
-		return p.fail(at, "no term %q: write A.%s for what is available of it, C.%[2]s for what is configured", word, def.Name)
+	if def, ok := p.Defs.Lookup(word); ok && def.Consumable {
+		return p.Fail(at, "no term %q: write A.%s for what is available of it, C.%[2]s for what is configured", word, def.Name)
 	}
 	known := []string{"FEATURE", "min", "max", "abs"}
 	for _, t := range oneWordTerms {
 		known = append(known, t.name)
 	}
-	return p.fail(at, "no term %q%s", word, index.DidYouMean(word, known))
+	return p.Fail(at, "no term %q%s", word, index.DidYouMean(word, known))
 }
 
 // feature reads the [x] or ['x'] behind FEATURE.
 func (p *exprReader) feature() (expr, error) {
-	if p.skipSpace(); p.peek() != '[' {
+	if p.SkipSpace(); p.Peek() != '[' {
 		return expr{}, p.expected("[ and the name of a feature after FEATURE")
 	}
-	p.at++
-	start := p.at
+	p.At++
+	start := p.At
 	var name string
-	if c := p.peek(); c == '\'' || c == '"' {
+	if c := p.Peek(); c == '\'' || c == '"' {
 		var err error
-		if name, err = p.quoted(c); err != nil {
+		if name, err = p.Quoted(c); err != nil {
 			return expr{}, err
 		}
 	} else {
-		for p.at < p.end && p.peek() != ']' {
-			p.at++
+		for p.At < p.End && p.Peek() != ']' {
+			p.At++
 		}
-		name = p.text[start:p.at]
+		name = p.Text[start:p.At]
 	}
 	switch {
-	case p.peek() != ']':
+	case p.Peek() != ']':
 		return expr{}, p.expected("] after the name of a feature")
 	case !index.ValidNodeName(name):
-		return expr{}, p.fail(start, "%q cannot be a feature", name)
+		return expr{}, p.Fail(start, "%q cannot be a feature", name)
 	}
-	p.at++
+	p.At++
 	return expr{op: opFeature, weight: 1, name: name}, nil
 }
 
@@ -191,12 +191,12 @@ func quoteFeature(name string) string {
 
 // resource reads the .name behind A or C.
 func (p *exprReader) resource(op op, letter string) (expr, error) {
-	if p.peek() != '.' {
+	if p.Peek() != '.' {
 		return expr{}, p.expected(". and a consumable resource after " + letter)
 	}
-	p.at++
-	start := p.at
-	name := p.name()
+	p.At++
+	start := p.At
+	name := p.Name()
 	if name == "" {
 		return expr{}, p.expected("a consumable resource after " + letter + ".")
 	}
@@ -204,7 +204,7 @@ func (p *exprReader) resource(op op, letter string) (expr, error) {
 	if !ok {
 		return expr{}, p.noConsumable(start, name)
 	}
-	p.at = start + len(def.Name)
+	p.At = start + len(def.Name)
 	return counting(op, def, letter+"."+def.Name), nil
 }
 
@@ -212,7 +212,7 @@ func (p *exprReader) resource(op op, letter string) (expr, error) {
 // hyphens.
 func (p *exprReader) longest(text string, consumable bool) (index.Def, bool) {
 	for end := len(text); end > 0; end = strings.LastIndexByte(text[:end], '-') {
-		if def, ok := p.defs.Lookup(text[:end]); ok && (def.Consumable || !consumable) {
+		if def, ok := p.Defs.Lookup(text[:end]); ok && (def.Consumable || !consumable) {
 			return def, true
 		}
 	}
@@ -222,9 +222,9 @@ func (p *exprReader) longest(text string, consumable bool) (index.Def, bool) {
 // noConsumable is the error for what stands behind A. or C.
 func (p *exprReader) noConsumable(at int, name string) error {
 	if def, ok := p.longest(name, false); ok {
-		return p.fail(at, "%s is not a consumable resource", def.Name)
+		return p.Fail(at, "%s is not a consumable resource", def.Name)
 	}
-	consumables := slices.DeleteFunc(slices.Clone(p.defs.All()), func(def index.Def) bool { return !def.Consumable })
+	consumables := slices.DeleteFunc(slices.Clone(p.Defs.All()), func(def index.Def) bool { return !def.Consumable })
 	known := make([]string, len(consumables))
 	for i, def := range consumables {
 		known[i] = def.Name
@@ -234,5 +234,5 @@ func (p *exprReader) noConsumable(at int, name string) error {
 		name, _, _ = strings.Cut(name, "-")
 		hint = index.DidYouMean(name, known)
 	}
-	return p.fail(at, "no resource %q%s", name, hint)
+	return p.Fail(at, "no resource %q%s", name, hint)
 }

@@ -1,4 +1,4 @@
-package placer
+package priorityf
 
 import (
 	"fmt"
@@ -8,46 +8,47 @@ import (
 	"unicode/utf8"
 
 	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/placer/syntax"
 )
 
 // Limits of a priority function's text.
 const (
-	MaxPriorityF      = 4096 // bytes, also of the normal form
-	MaxPriorityFDepth = 100  // parentheses within each other, those of functions among them
+	MaxText  = 4096 // bytes, also of the normal form
+	MaxDepth = 100  // parentheses within each other, those of functions among them
 )
 
-// ParsePriorityF reads a priority function. The error is a *SyntaxError.
+// Parse reads a priority function. The error is a *syntax.Error.
 //
 // The resources are those declared now: when one of them is removed the text has
 // to be read again.
-func ParsePriorityF(defs *index.Defs, text string) (*PriorityF, error) {
-	p := exprReader{reader: reader{defs: defs, what: "priorityf", text: text, end: len(text)}}
+func Parse(defs *index.Defs, text string) (*Function, error) {
+	p := exprReader{Scanner: syntax.New(defs, "priorityf", text)}
 	p.term = p.nodeTerm
-	return p.whole(DefaultPriorityF)
+	return p.whole(Default)
 }
 
 // whole reads all of the text.
-func (p *exprReader) whole(example string) (*PriorityF, error) {
-	if len(p.text) > MaxPriorityF {
-		return nil, p.fail(MaxPriorityF, "longer than %d bytes", MaxPriorityF)
+func (p *exprReader) whole(example string) (*Function, error) {
+	if len(p.Text) > MaxText {
+		return nil, p.Fail(MaxText, "longer than %d bytes", MaxText)
 	}
-	if p.skipSpace(); p.at == p.end {
-		return nil, p.fail(p.at, "it is empty: expected an expression such as %s", example)
+	if p.SkipSpace(); p.At == p.End {
+		return nil, p.Fail(p.At, "it is empty: expected an expression such as %s", example)
 	}
 	e, err := p.sum()
 	if err != nil {
 		return nil, err
 	}
-	if p.at < p.end {
+	if p.At < p.End {
 		return nil, p.expected("+ - * / or the end")
 	}
-	f := &PriorityF{terms: []expr{e}}
+	f := &Function{terms: []expr{e}}
 	if e.op == opSum && e.weight == 1 {
 		f.terms = e.kids
 	}
 	f.text = string(appendSum(nil, f.terms))
-	if len(f.text) > MaxPriorityF {
-		return nil, p.fail(p.end, "written out with spaces and zeros it is longer than %d bytes: %d", MaxPriorityF, len(f.text))
+	if len(f.text) > MaxText {
+		return nil, p.Fail(p.End, "written out with spaces and zeros it is longer than %d bytes: %d", MaxText, len(f.text))
 	}
 	return f, nil
 }
@@ -55,18 +56,18 @@ func (p *exprReader) whole(example string) (*PriorityF, error) {
 // An exprReader reads expressions. Its methods sum, product and factor also skip
 // the spaces in front of what they read and behind it.
 type exprReader struct {
-	reader
+	syntax.Scanner
 	depth int
 	term  func(at int, word string) (expr, error) // what a word is that no function is
 }
 
 // expected is the error for what stands here instead of something else.
 func (p *exprReader) expected(what string) error {
-	if p.at == p.end {
-		return p.fail(p.at, "expected %s, found the end", what)
+	if p.At == p.End {
+		return p.Fail(p.At, "expected %s, found the end", what)
 	}
-	_, n := utf8.DecodeRuneInString(p.text[p.at:p.end])
-	return p.fail(p.at, "expected %s, found %q", what, p.text[p.at:p.at+n])
+	_, n := utf8.DecodeRuneInString(p.Text[p.At:p.End])
+	return p.Fail(p.At, "expected %s, found %q", what, p.Text[p.At:p.At+n])
 }
 
 // sum reads terms joined by signs, and leaves a lone term that is not negative
@@ -83,7 +84,7 @@ func (p *exprReader) sum() (expr, error) {
 			term.join = joinMinus
 		}
 		terms = append(terms, term)
-		if c := p.peek(); c != '+' && c != '-' {
+		if c := p.Peek(); c != '+' && c != '-' {
 			break
 		}
 	}
@@ -98,7 +99,7 @@ func (p *exprReader) sum() (expr, error) {
 // the same value.
 func (p *exprReader) product() (product expr, minus bool, err error) {
 	var factors []expr
-	for join := joinTimes; ; p.at++ {
+	for join := joinTimes; ; p.At++ {
 		factor, negative, err := p.factor()
 		if err != nil {
 			return expr{}, false, err
@@ -111,7 +112,7 @@ func (p *exprReader) product() (product expr, minus bool, err error) {
 		} else {
 			factors = append(factors, factor)
 		}
-		switch p.peek() {
+		switch p.Peek() {
 		case '*':
 			join = joinTimes
 			continue
@@ -130,16 +131,16 @@ func (p *exprReader) product() (product expr, minus bool, err error) {
 // factor reads any number of signs and what they belong to. Minus tells whether
 // the signs, and that of a lone term in parentheses, make it negative.
 func (p *exprReader) factor() (factor expr, minus bool, err error) {
-	p.skipSpace()
-	for p.peek() == '+' || p.peek() == '-' {
-		minus = minus != (p.peek() == '-')
-		p.at++
-		p.skipSpace()
+	p.SkipSpace()
+	for p.Peek() == '+' || p.Peek() == '-' {
+		minus = minus != (p.Peek() == '-')
+		p.At++
+		p.SkipSpace()
 	}
-	switch c := p.peek(); {
-	case isDigit(c) || c == '.':
+	switch c := p.Peek(); {
+	case syntax.IsDigit(c) || c == '.':
 		factor, err = p.number()
-	case isLetter(c):
+	case syntax.IsLetter(c):
 		factor, err = p.word()
 	case c == '(':
 		if factor, err = p.inParentheses("+ - * /", p.sum); factor.op == opSum && len(factor.kids) == 1 {
@@ -148,72 +149,72 @@ func (p *exprReader) factor() (factor expr, minus bool, err error) {
 	default:
 		err = p.expected("a term, a number or (")
 	}
-	p.skipSpace()
+	p.SkipSpace()
 	return factor, minus, err
 }
 
 // inParentheses reads ( and ) and what read makes of what is between, where it
 // goes on as long as it finds one of the operators.
 func (p *exprReader) inParentheses(operators string, read func() (expr, error)) (expr, error) {
-	open := p.at
-	if p.depth++; p.depth > MaxPriorityFDepth {
-		return expr{}, p.fail(open, "more than %d parentheses within each other", MaxPriorityFDepth)
+	open := p.At
+	if p.depth++; p.depth > MaxDepth {
+		return expr{}, p.Fail(open, "more than %d parentheses within each other", MaxDepth)
 	}
-	p.at++
+	p.At++
 	e, err := read()
 	if err != nil {
 		return expr{}, err
 	}
-	if p.peek() != ')' {
-		place := utf8.RuneCountInString(p.text[:open]) + 1
+	if p.Peek() != ')' {
+		place := utf8.RuneCountInString(p.Text[:open]) + 1
 		return expr{}, p.expected(fmt.Sprintf("%s or a ) for the ( at character %d", operators, place))
 	}
-	p.at++
+	p.At++
 	p.depth--
 	return e, nil
 }
 
 // number reads 1, 1.5, .01 or 1e3. A letter e is an exponent only with digits.
 func (p *exprReader) number() (expr, error) {
-	start := p.at
+	start := p.At
 	digits := p.digits()
-	if p.peek() == '.' {
-		p.at++
+	if p.Peek() == '.' {
+		p.At++
 		digits += p.digits()
 	}
 	if digits == 0 {
-		return expr{}, p.fail(start, "expected digits before or after the point")
+		return expr{}, p.Fail(start, "expected digits before or after the point")
 	}
-	if mantissa := p.at; p.peek()|0x20 == 'e' {
-		if p.at++; p.peek() == '+' || p.peek() == '-' {
-			p.at++
+	if mantissa := p.At; p.Peek()|0x20 == 'e' {
+		if p.At++; p.Peek() == '+' || p.Peek() == '-' {
+			p.At++
 		}
 		if p.digits() == 0 {
-			p.at = mantissa
+			p.At = mantissa
 		}
 	}
-	v, err := strconv.ParseFloat(p.text[start:p.at], 64)
+	v, err := strconv.ParseFloat(p.Text[start:p.At], 64)
 	if err != nil {
-		return expr{}, p.fail(start, "the number %s is too large", p.text[start:p.at])
+		return expr{}, p.Fail(start, "the number %s is too large", p.Text[start:p.At])
 	}
 	return expr{op: opNumber, weight: v}, nil
 }
 
 func (p *exprReader) digits() int {
-	start := p.at
-	for isDigit(p.peek()) {
-		p.at++
+	start := p.At
+	for syntax.IsDigit(p.Peek()) {
+		p.At++
 	}
-	return p.at - start
+	return p.At - start
 }
 
 // word reads what begins with a letter: a term or a function.
 func (p *exprReader) word() (expr, error) {
-	start := p.at
-	for c := p.peek(); isLetter(c) || isDigit(c) || c == '_'; c = p.peek() {
-		p.at++
+	start := p.At
+	for c := p.Peek(); syntax.IsLetter(c) || syntax.IsDigit(c) || c == '_'; c = p.Peek() {
+		p.At++
 	}
-	word := p.text[start:p.at]
+	word := p.Text[start:p.At]
 	switch strings.ToUpper(word) {
 	case "MIN":
 		return p.function(expr{op: opMin, num: math.MaxFloat64, weight: 1, name: "min"}, joinMin)
@@ -235,7 +236,7 @@ func (p *exprReader) nodeTerm(start int, word string) (expr, error) {
 	case "C":
 		return p.resource(opConfigured, "C")
 	}
-	if term, ok := oneWordTerm(p.defs, word); ok {
+	if term, ok := oneWordTerm(p.Defs, word); ok {
 		return term, nil
 	}
 	return expr{}, p.noTerm(start, word)
@@ -243,7 +244,7 @@ func (p *exprReader) nodeTerm(start int, word string) (expr, error) {
 
 // function reads a function's arguments.
 func (p *exprReader) function(e expr, join join) (expr, error) {
-	if p.skipSpace(); p.peek() != '(' {
+	if p.SkipSpace(); p.Peek() != '(' {
 		return expr{}, p.expected("( after " + e.name)
 	}
 	return p.inParentheses("+ - * / ,", func() (expr, error) {
@@ -254,13 +255,13 @@ func (p *exprReader) function(e expr, join join) (expr, error) {
 			}
 			arg.join = join
 			e.kids = append(e.kids, arg)
-			if p.peek() != ',' {
+			if p.Peek() != ',' {
 				return e, nil
 			}
 			if e.op == opAbs {
-				return expr{}, p.fail(p.at, "abs takes one argument")
+				return expr{}, p.Fail(p.At, "abs takes one argument")
 			}
-			p.at++
+			p.At++
 		}
 	})
 }

@@ -1,20 +1,14 @@
-package placer
-
-import (
-	"math"
-	"slices"
-	"strconv"
-
-	"github.com/placectl/placectl/index"
-)
-
+// Package priorityf evaluates priority functions: PRIORITYF of nodes, by which a policy
+// orders them, and job_priority, by which those wait who are to be placed. Both are written
+// in one language; their terms differ.
+//
 // A priority function orders nodes: the higher its value, the earlier a node is
 // used. It is Maui's PRIORITYF, a sum of signed terms that may have weights,
 //
 //	SPEED + .01*AMEM - 10*JOBCOUNT
 //
 // extended to + - * / parentheses, min(x, ...), max(x, ...) and abs(x). Names
-// are found in any case; priorityf_terms.go lists them. Signs may be repeated
+// are found in any case; terms.go lists them. Signs may be repeated
 // and may stand after * and /; an even number of minus signs is a plus.
 //
 // The value is always a finite number, whatever the expression and the node, so
@@ -27,11 +21,20 @@ import (
 // function, side by side in one slice, with their weights. Maui's functions are
 // one chain, which a loop goes through without a call; only what stands in
 // parentheses takes one. There are no closures: what a pointer refers to goes on
-// the heap when a closure gets it, and callers fill a NodeState for each node.
+// the heap when a closure gets it, and callers fill a Node for each node.
+package priorityf
 
-// NodeState is what a policy sees of one node at the instant a request is to
+import (
+	"math"
+	"slices"
+	"strconv"
+
+	"github.com/placectl/placectl/index"
+)
+
+// Node is what a policy sees of one node at the instant a request is to
 // start.
-type NodeState struct {
+type Node struct {
 	Node      *index.Node    // its row: configured resources, speed, priority, features, number
 	Whole     bool           // somebody has the whole of it then
 	Taken     []index.Amount // what is taken of its consumables then (Value.Num): at most one entry a resource, in any order
@@ -39,36 +42,72 @@ type NodeState struct {
 	Load      float64        // measured load now; planned dedicated cpus for a later start
 	FreeTime  int64          // seconds from the start to the node's next event; timeline.Forever when there is none
 	Preferred bool
-	Affinity  Affinity
-	Values    []float64 // of the terms of a JobPriority, in place of a node
+	Affinity  int       // of a reservation that it is in: 1, 0 or -1
+	Values    []float64 // of the terms of a JobFunction, in place of a node
 }
 
-// DefaultPriorityF is the function of a store that has set none.
-const DefaultPriorityF = "PRIORITY + 100*PREF"
+// Default is the function of a store that has set none.
+const Default = "PRIORITY + 100*PREF"
 
-// PriorityF is a priority function ready to be evaluated. It does not change, so
+// Function is a priority function ready to be evaluated. It does not change, so
 // that any number of goroutines may use it.
-type PriorityF struct {
+type Function struct {
 	terms []expr // added up
 	text  string // the normal form
 }
 
 // Eval is the function's value for a node: finite, and never -0.
-func (f *PriorityF) Eval(s *NodeState) float64 { return chain(f.terms, 0, s) + 0 }
+func (f *Function) Eval(s *Node) float64 { return chain(f.terms, 0, s) + 0 }
 
 // String is the function's normal form: it reads back as the same function.
-func (f *PriorityF) String() string { return f.text }
+func (f *Function) String() string { return f.text }
 
 // ByNumber reports whether the function tells nodes apart by their numbers: if
 // it does, nodes that are alike in all else have values of their own.
-func (f *PriorityF) ByNumber() bool { return mentions(f.terms, opNodeIndex) }
+func (f *Function) ByNumber() bool { return mentions(f.terms, opNodeIndex) }
 
 // ByUsage reports whether the function goes by how much nodes have been used, which
 // tells those apart that are alike in all else.
-func (f *PriorityF) ByUsage() bool { return mentions(f.terms, opUsage) }
+func (f *Function) ByUsage() bool { return mentions(f.terms, opUsage) }
 
 // Names reports whether the function speaks of a resource.
-func (f *PriorityF) Names(id index.ResID) bool { return speaksOf(f.terms, id) }
+func (f *Function) Names(id index.ResID) bool { return speaksOf(f.terms, id) }
+
+// Looks is what a function looks at of a node, beside its priority and the reservation that
+// it is in.
+type Looks struct {
+	Speed, Preferred bool
+	Features         []string
+	Configured       []index.ResID // what it has of them
+	Other            bool          // something else: what changes with what is on it, its number
+}
+
+// Looks are what the function looks at.
+func (f *Function) Looks() (l Looks) {
+	l.at(f.terms)
+	return l
+}
+
+func (l *Looks) at(operands []expr) {
+	for i := range operands {
+		e := &operands[i]
+		switch e.op {
+		case opNumber, opPriority, opAffinity:
+		case opSum, opProduct, opMin, opMax, opAbs:
+			l.at(e.kids)
+		case opPref:
+			l.Preferred = true
+		case opSpeed:
+			l.Speed = true
+		case opFeature:
+			l.Features = append(l.Features, e.name)
+		case opConfigured:
+			l.Configured = append(l.Configured, e.res)
+		default:
+			l.Other = true
+		}
+	}
+}
 
 func speaksOf(operands []expr, id index.ResID) bool {
 	return slices.ContainsFunc(operands, func(e expr) bool {
@@ -88,7 +127,7 @@ type Term struct {
 
 // Terms are the function's terms in their order. Added up in that order they
 // are what Eval says, unless a sum on the way is too large for a float64.
-func (f *PriorityF) Terms(s *NodeState) []Term {
+func (f *Function) Terms(s *Node) []Term {
 	terms := make([]Term, len(f.terms))
 	for i := range terms {
 		one := f.terms[i : i+1]
@@ -111,7 +150,7 @@ type expr struct {
 
 type op uint8
 
-// What an operand is. The terms are in priorityf_terms.go.
+// What an operand is. The terms are in terms.go.
 const (
 	opNumber op = iota
 	opSum
@@ -136,7 +175,7 @@ const (
 // chain joins operands to a value, which is where their kind of chain starts
 // from. It converts products because Go may fuse one that is not converted with
 // a sum.
-func chain(operands []expr, v float64, s *NodeState) float64 {
+func chain(operands []expr, v float64, s *Node) float64 {
 	for i := range operands {
 		e := &operands[i]
 		x := 1.0 // a number is so many ones; so is a speed that is not set
@@ -165,7 +204,7 @@ func chain(operands []expr, v float64, s *NodeState) float64 {
 		case opPref:
 			x = oneIf(s.Preferred)
 		case opAffinity:
-			x = float64(min(s.Affinity, Positive))
+			x = float64(s.Affinity)
 		case opFeature:
 			x = oneIf(slices.Contains(s.Node.Features, e.name))
 		case opConfigured:

@@ -1,4 +1,4 @@
-package placer
+package priorityf
 
 import (
 	"math"
@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/placer/syntax"
 )
 
 // A job priority orders jobs that wait: the higher its value, the sooner it is a job's
@@ -28,9 +29,9 @@ import (
 //
 // Whatever the values, it is a finite number.
 
-// DefaultJobPriority is what the order of jobs is where nothing else is set. Nobody has to
+// DefaultJob is what the order of jobs is where nothing else is set. Nobody has to
 // evaluate it: jobs are kept in that order.
-const DefaultJobPriority = "PRIORITY"
+const DefaultJob = "PRIORITY"
 
 // jobPresets are expressions with names.
 var jobPresets = []struct{ name, text string }{
@@ -86,25 +87,25 @@ var jobWords = []struct {
 	{"TOTALCPUS", JobTermTotalCPUs}, {"TOTALNODES", JobTermTotalNodes}, {"MAXQUEUE", JobTermMaxQueue}, {"MAXCLASS", JobTermMaxClass},
 }
 
-// JobPriority is a job priority ready to be evaluated. It does not change.
-type JobPriority struct {
-	f     PriorityF
+// JobFunction is a job priority ready to be evaluated. It does not change.
+type JobFunction struct {
+	f     Function
 	terms []JobTerm
 	names []string // as in the normal form
 }
 
-// ParseJobPriority reads a job priority, or the name of a preset. The error is a
-// *SyntaxError. Resources and pools are those known now.
-func ParseJobPriority(defs *index.Defs, text string) (*JobPriority, error) {
+// ParseJob reads a job priority, or the name of a preset. The error is a
+// *syntax.Error. Resources and pools are those known now.
+func ParseJob(defs *index.Defs, text string) (*JobFunction, error) {
 	for _, preset := range jobPresets {
 		if strings.EqualFold(preset.name, strings.TrimSpace(text)) {
 			text = preset.text
 		}
 	}
-	p := &JobPriority{}
-	r := exprReader{reader: reader{defs: defs, what: "job_priority", text: text, end: len(text)}}
+	p := &JobFunction{}
+	r := exprReader{Scanner: syntax.New(defs, "job_priority", text)}
 	r.term = func(at int, word string) (expr, error) { return p.term(&r, at, word) }
-	f, err := r.whole(DefaultJobPriority + " + AGE/3600")
+	f, err := r.whole(DefaultJob + " + AGE/3600")
 	if err != nil {
 		return nil, err
 	}
@@ -113,34 +114,34 @@ func ParseJobPriority(defs *index.Defs, text string) (*JobPriority, error) {
 }
 
 // IsDefault reports whether it is the order in which jobs are kept anyway.
-func (p *JobPriority) IsDefault() bool { return p.f.text == DefaultJobPriority }
+func (p *JobFunction) IsDefault() bool { return p.f.text == DefaultJob }
 
 // String is the normal form: it reads back as the same.
-func (p *JobPriority) String() string { return p.f.text }
+func (p *JobFunction) String() string { return p.f.text }
 
 // Terms are what it speaks of, each once. Who evaluates gives their values in this order.
-func (p *JobPriority) Terms() []JobTerm { return p.terms }
+func (p *JobFunction) Terms() []JobTerm { return p.terms }
 
 // Speaks reports whether it has a term of a kind.
-func (p *JobPriority) Speaks(kinds ...JobTermKind) bool {
+func (p *JobFunction) Speaks(kinds ...JobTermKind) bool {
 	return slices.ContainsFunc(p.terms, func(t JobTerm) bool { return slices.Contains(kinds, t.Kind) })
 }
 
 // Names reports whether it speaks of a resource or a pool.
-func (p *JobPriority) Names(name string) bool {
+func (p *JobFunction) Names(name string) bool {
 	return slices.ContainsFunc(p.terms, func(t JobTerm) bool { return t.Kind == JobTermAsk && strings.EqualFold(t.Of, name) })
 }
 
 // Eval is the value for a job whose terms have these values.
-func (p *JobPriority) Eval(values []float64) float64 {
-	return p.f.Eval(&NodeState{Values: values})
+func (p *JobFunction) Eval(values []float64) float64 {
+	return p.f.Eval(&Node{Values: values})
 }
 
 // Parts are the terms of the outermost sum and their values.
-func (p *JobPriority) Parts(values []float64) []Term { return p.f.Terms(&NodeState{Values: values}) }
+func (p *JobFunction) Parts(values []float64) []Term { return p.f.Terms(&Node{Values: values}) }
 
 // term reads what a word that no function is stands for. The reader is behind it.
-func (p *JobPriority) term(r *exprReader, at int, word string) (expr, error) {
+func (p *JobFunction) term(r *exprReader, at int, word string) (expr, error) {
 	upper := strings.ToUpper(word)
 	for _, w := range jobWords {
 		if upper == w.name {
@@ -165,11 +166,11 @@ func (p *JobPriority) term(r *exprReader, at int, word string) (expr, error) {
 	for _, k := range numberedKinds {
 		known = append(known, strings.ToUpper(k))
 	}
-	return expr{}, r.fail(at, "no term %q%s", word, index.DidYouMean(word, known))
+	return expr{}, r.Fail(at, "no term %q%s", word, index.DidYouMean(word, known))
 }
 
 // slot is a term as an operand: the place of its value among the values of all.
-func (p *JobPriority) slot(t JobTerm, name string) expr {
+func (p *JobFunction) slot(t JobTerm, name string) expr {
 	i := slices.Index(p.names, name)
 	if i < 0 {
 		i = len(p.names)
@@ -179,40 +180,40 @@ func (p *JobPriority) slot(t JobTerm, name string) expr {
 }
 
 // kind reads the .user behind USAGE or TARGET.
-func (p *JobPriority) kind(r *exprReader, word string, k JobTermKind, kinds []string) (expr, error) {
-	if r.peek() != '.' {
+func (p *JobFunction) kind(r *exprReader, word string, k JobTermKind, kinds []string) (expr, error) {
+	if r.Peek() != '.' {
 		return expr{}, r.expected("." + strings.Join(kinds, ", .") + " after " + word)
 	}
-	r.at++
-	start := r.at
-	for isLetter(r.peek()) {
-		r.at++
+	r.At++
+	start := r.At
+	for syntax.IsLetter(r.Peek()) {
+		r.At++
 	}
-	of := strings.ToLower(r.text[start:r.at])
+	of := strings.ToLower(r.Text[start:r.At])
 	if !slices.Contains(kinds, of) {
-		return expr{}, r.fail(start, "no %s of %q: there are %s", word, of, strings.Join(kinds, ", "))
+		return expr{}, r.Fail(start, "no %s of %q: there are %s", word, of, strings.Join(kinds, ", "))
 	}
 	return p.slot(JobTerm{Kind: k, Of: of}, word+"."+of), nil
 }
 
 // asked reads the .name behind ASK: of a consumable, or a pool.
-func (p *JobPriority) asked(r *exprReader) (expr, error) {
-	if r.peek() != '.' {
+func (p *JobFunction) asked(r *exprReader) (expr, error) {
+	if r.Peek() != '.' {
 		return expr{}, r.expected(". and a consumable resource or a pool after ASK")
 	}
-	r.at++
-	start := r.at
-	name := r.name()
+	r.At++
+	start := r.At
+	name := r.Name()
 	if name == "" {
 		return expr{}, r.expected("a consumable resource or a pool after ASK.")
 	}
 	for end := len(name); end > 0; end = strings.LastIndexByte(name[:end], '-') {
-		if pool, ok := r.defs.Pool(name[:end]); ok {
-			r.at = start + end
+		if pool, ok := r.Defs.Pool(name[:end]); ok {
+			r.At = start + end
 			return p.slot(JobTerm{Kind: JobTermAsk, Of: pool, One: 1}, "ASK."+pool), nil
 		}
-		if def, ok := r.defs.Lookup(name[:end]); ok && def.Consumable {
-			r.at = start + end
+		if def, ok := r.Defs.Lookup(name[:end]); ok && def.Consumable {
+			r.At = start + end
 			return p.slot(JobTerm{Kind: JobTermAsk, Of: def.Name, One: counting(opConfigured, def, "").num}, "ASK."+def.Name), nil
 		}
 	}

@@ -1,4 +1,4 @@
-package placer
+package priorityf
 
 import (
 	"math"
@@ -6,17 +6,25 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/placectl/placectl/placer/syntax"
+
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/placer/syntax/syntaxtest"
 	"github.com/placectl/placectl/timeline"
 )
 
-// priorityDefs are testDefs and resources whose names have hyphens.
+// priorityDefs has resources of several types, some with hyphens in their names.
 func priorityDefs(t testing.TB) *index.Defs {
 	t.Helper()
-	defs := testDefs(t)
+	defs := index.NewDefs()
 	for _, def := range []index.Def{
+		{Name: "color", Type: index.String},
+		{Name: "bool", Type: index.Boolean},
+		{Name: "power", Type: index.Float, Consumable: true},
+		{Name: "tokens", Type: index.Long, Consumable: true},
+		{Name: "level", Type: index.Long},
 		{Name: "gpu", Type: index.Long, Consumable: true},
 		{Name: "gpu-mem", Type: index.Size, Consumable: true},
 		{Name: "gpu-Load-x", Type: index.Long},
@@ -40,9 +48,9 @@ func amount(t testing.TB, defs *index.Defs, name, value string) index.Amount {
 
 // nodeState is a node with resources, and what is taken of them: both as
 // ncpus=4 mem=2gb.
-func nodeState(t testing.TB, defs *index.Defs, configured, taken string) *NodeState {
+func nodeState(t testing.TB, defs *index.Defs, configured, taken string) *Node {
 	t.Helper()
-	s := &NodeState{Node: &index.Node{}}
+	s := &Node{Node: &index.Node{}}
 	for w := range strings.FieldsSeq(configured) {
 		name, value, _ := strings.Cut(w, "=")
 		a := amount(t, defs, name, value)
@@ -55,9 +63,9 @@ func nodeState(t testing.TB, defs *index.Defs, configured, taken string) *NodeSt
 	return s
 }
 
-func mustPriorityF(t testing.TB, defs *index.Defs, text string) *PriorityF {
+func mustPriorityF(t testing.TB, defs *index.Defs, text string) *Function {
 	t.Helper()
-	f, err := ParsePriorityF(defs, text)
+	f, err := Parse(defs, text)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -69,37 +77,37 @@ func mustPriorityF(t testing.TB, defs *index.Defs, text string) *PriorityF {
 // Maui's source accepts (MNodeProcessPrioF, S35).
 func TestPriorityFMaui(t *testing.T) {
 	defs := index.NewDefs()
-	node := func(configured, taken string, more func(*NodeState)) *NodeState {
+	node := func(configured, taken string, more func(*Node)) *Node {
 		s := nodeState(t, defs, configured, taken)
 		more(s)
 		return s
 	}
-	example1 := func(mem, taken string, speed float64, jobs int) *NodeState {
-		return node("ncpus=4 mem="+mem, "mem="+taken, func(s *NodeState) { s.Node.Speed, s.Jobs = speed, jobs })
+	example1 := func(mem, taken string, speed float64, jobs int) *Node {
+		return node("ncpus=4 mem="+mem, "mem="+taken, func(s *Node) { s.Node.Speed, s.Jobs = speed, jobs })
 	}
-	desktop := func(load, usage float64) *NodeState {
-		return node("ncpus=1 mem=1gb", "", func(s *NodeState) { s.Load, s.Node.Usage = load, usage })
+	desktop := func(load, usage float64) *Node {
+		return node("ncpus=1 mem=1gb", "", func(s *Node) { s.Load, s.Node.Usage = load, usage })
 	}
-	batch := func(procs string) *NodeState {
-		return node("ncpus="+procs, "", func(s *NodeState) { s.Node.Priority = 1000 })
+	batch := func(procs string) *Node {
+		return node("ncpus="+procs, "", func(s *Node) { s.Node.Priority = 1000 })
 	}
-	running := func(jobs int) *NodeState { return node("ncpus=4", "", func(s *NodeState) { s.Jobs = jobs }) }
-	procs := func(procs string) *NodeState { return node("ncpus="+procs, "", func(*NodeState) {}) }
+	running := func(jobs int) *Node { return node("ncpus=4", "", func(s *Node) { s.Jobs = jobs }) }
+	procs := func(procs string) *Node { return node("ncpus="+procs, "", func(*Node) {}) }
 	for _, c := range []struct {
 		scenario, text string
-		nodes          []*NodeState
+		nodes          []*Node
 		want           []float64
 	}{
 		{"S07, S07b", "SPEED+ .01 * AMEM - 10 * JOBCOUNT",
-			[]*NodeState{example1("2000mb", "1000mb", 1, 1), example1("1500mb", "1000mb", 2, 1), example1("4500mb", "500mb", 3, 2)},
+			[]*Node{example1("2000mb", "1000mb", 1, 1), example1("1500mb", "1000mb", 2, 1), example1("4500mb", "500mb", 3, 2)},
 			[]float64{1, -3, 23}},
-		{"S08, desktops", "-LOAD - 5*USAGE", []*NodeState{desktop(.5, .2), desktop(.1, .6), desktop(.9, 0)}, []float64{-1.5, -3.1, -.9}},
-		{"S08, batch nodes", "PRIORITY + APROCS", []*NodeState{batch("2"), batch("1")}, []float64{1002, 1001}},
-		{"S35, in the manual", "6*LOAD + -.01*CMEM - JOBCOUNT", []*NodeState{example1("2000mb", "0mb", 1, 3)}, []float64{-23}},
-		{"S09", "JOBCOUNT", []*NodeState{running(0), running(3), running(1)}, []float64{0, 3, 1}},
-		{"S35", "- -2*CPROCS", []*NodeState{procs("2"), procs("8")}, []float64{4, 16}},
-		{"S36, the node's own", "-CPROCS", []*NodeState{procs("4")}, []float64{-4}},
-		{"S36, the default", "CPROCS", []*NodeState{procs("4")}, []float64{4}},
+		{"S08, desktops", "-LOAD - 5*USAGE", []*Node{desktop(.5, .2), desktop(.1, .6), desktop(.9, 0)}, []float64{-1.5, -3.1, -.9}},
+		{"S08, batch nodes", "PRIORITY + APROCS", []*Node{batch("2"), batch("1")}, []float64{1002, 1001}},
+		{"S35, in the manual", "6*LOAD + -.01*CMEM - JOBCOUNT", []*Node{example1("2000mb", "0mb", 1, 3)}, []float64{-23}},
+		{"S09", "JOBCOUNT", []*Node{running(0), running(3), running(1)}, []float64{0, 3, 1}},
+		{"S35", "- -2*CPROCS", []*Node{procs("2"), procs("8")}, []float64{4, 16}},
+		{"S36, the node's own", "-CPROCS", []*Node{procs("4")}, []float64{-4}},
+		{"S36, the default", "CPROCS", []*Node{procs("4")}, []float64{4}},
 	} {
 		f := mustPriorityF(t, defs, c.text)
 		for i, s := range c.nodes {
@@ -115,7 +123,7 @@ func TestPriorityFEval(t *testing.T) {
 	s := nodeState(t, defs, "ncpus=16 mem=64gb swap=8gb disk=100gb power=2.5 tokens=7 gpu=4 gpu-mem=80gb",
 		"gpu-mem=512kb tokens=9 disk=1gb ncpus=6")
 	s.Node.Number, s.Node.Priority, s.Node.Usage, s.Node.Features = 9, -3, .25, []string{"ssd", "a]"}
-	s.Jobs, s.Load, s.FreeTime, s.Preferred, s.Affinity = 2, 5.5, 600, true, Required
+	s.Jobs, s.Load, s.FreeTime, s.Preferred, s.Affinity = 2, 5.5, 600, true, 1
 	for _, c := range []struct {
 		text, normal string
 		want         float64
@@ -194,20 +202,20 @@ func TestPriorityFStates(t *testing.T) {
 	defs := index.NewDefs()
 	for _, c := range []struct {
 		text   string
-		change func(*NodeState)
+		change func(*Node)
 		want   float64
 	}{
-		{"APROCS + CPROCS", func(s *NodeState) { s.Whole = true }, 8},
-		{"SPEED", func(s *NodeState) { s.Node.Speed = 2.5 }, 2.5},
-		{"FREETIME", func(s *NodeState) { s.FreeTime = timeline.Forever }, MaxFreeTime},
-		{"FREETIME", func(s *NodeState) { s.FreeTime = MaxFreeTime - 1 }, MaxFreeTime - 1},
-		{"PREF", func(*NodeState) {}, 0},
-		{"RESAFFINITY", func(s *NodeState) { s.Affinity = Negative }, -1},
-		{"RESAFFINITY", func(s *NodeState) { s.Affinity = Neutral }, 0},
-		{"RESAFFINITY", func(s *NodeState) { s.Affinity = Positive }, 1},
-		{"LOAD", func(s *NodeState) { s.Load = math.NaN() }, 0},
-		{"LOAD", func(s *NodeState) { s.Load = math.Inf(-1) }, -math.MaxFloat64},
-		{"USAGE + SPEED", func(s *NodeState) { s.Node.Usage, s.Node.Speed = math.Inf(1), math.NaN() }, math.MaxFloat64},
+		{"APROCS + CPROCS", func(s *Node) { s.Whole = true }, 8},
+		{"SPEED", func(s *Node) { s.Node.Speed = 2.5 }, 2.5},
+		{"FREETIME", func(s *Node) { s.FreeTime = timeline.Forever }, MaxFreeTime},
+		{"FREETIME", func(s *Node) { s.FreeTime = MaxFreeTime - 1 }, MaxFreeTime - 1},
+		{"PREF", func(*Node) {}, 0},
+		{"RESAFFINITY", func(s *Node) { s.Affinity = -1 }, -1},
+		{"RESAFFINITY", func(s *Node) { s.Affinity = 0 }, 0},
+		{"RESAFFINITY", func(s *Node) { s.Affinity = 1 }, 1},
+		{"LOAD", func(s *Node) { s.Load = math.NaN() }, 0},
+		{"LOAD", func(s *Node) { s.Load = math.Inf(-1) }, -math.MaxFloat64},
+		{"USAGE + SPEED", func(s *Node) { s.Node.Usage, s.Node.Speed = math.Inf(1), math.NaN() }, math.MaxFloat64},
 	} {
 		s := nodeState(t, defs, "ncpus=8", "")
 		c.change(s)
@@ -219,7 +227,7 @@ func TestPriorityFStates(t *testing.T) {
 
 func TestPriorityFByNumber(t *testing.T) {
 	for text, want := range map[string]bool{
-		DefaultPriorityF: false, "min(LOAD, 3*CMEM)": false, "-nodeindex": true, "LOAD + 2*max(1, 1 - NODEINDEX/8)": true,
+		Default: false, "min(LOAD, 3*CMEM)": false, "-nodeindex": true, "LOAD + 2*max(1, 1 - NODEINDEX/8)": true,
 	} {
 		if got := mustPriorityF(t, index.NewDefs(), text).ByNumber(); got != want {
 			t.Errorf("%s: %v", text, got)
@@ -235,7 +243,7 @@ func TestPriorityFTerms(t *testing.T) {
 		text string
 		want []Term
 	}{
-		{DefaultPriorityF, []Term{{"PRIORITY", 0}, {"100*PREF", 0}}},
+		{Default, []Term{{"PRIORITY", 0}, {"100*PREF", 0}}},
 		{"(-10*jobcount+ .5*CPROCS - -max(1,2))", []Term{{"-10*JOBCOUNT", -30}, {"0.5*CPROCS", 4}, {"max(1, 2)", 2}}},
 		{"JOBCOUNT-(LOAD+1)", []Term{{"JOBCOUNT", 3}, {"-(LOAD + 1)", -1}}},
 		{"2*(JOBCOUNT+1)", []Term{{"2*(JOBCOUNT + 1)", 8}}},
@@ -253,7 +261,7 @@ func TestPriorityFTerms(t *testing.T) {
 
 func TestPriorityFErrors(t *testing.T) {
 	defs := priorityDefs(t)
-	deep := strings.Repeat("(", MaxPriorityFDepth+1)
+	deep := strings.Repeat("(", MaxDepth+1)
 	for _, c := range []struct {
 		in  string
 		at  int
@@ -306,19 +314,19 @@ func TestPriorityFErrors(t *testing.T) {
 		{"min(1,)", 6, `expected a term, a number or (, found ")"`},
 		{"max(1 2)", 6, `expected + - * / , or a ) for the ( at character 4, found "2"`},
 		{"abs(1, 2)", 5, "abs takes one argument"},
-		{deep + "1", MaxPriorityFDepth, "more than 100 parentheses within each other"},
-		{strings.Repeat("x", MaxPriorityF+1), MaxPriorityF, "longer than 4096 bytes"},
-		{strings.Repeat("1+", MaxPriorityF/2-1) + "1", MaxPriorityF - 1, "written out with spaces and zeros it is longer than 4096 bytes: 8189"},
+		{deep + "1", MaxDepth, "more than 100 parentheses within each other"},
+		{strings.Repeat("x", MaxText+1), MaxText, "longer than 4096 bytes"},
+		{strings.Repeat("1+", MaxText/2-1) + "1", MaxText - 1, "written out with spaces and zeros it is longer than 4096 bytes: 8189"},
 	} {
-		_, err := ParsePriorityF(defs, c.in)
-		checkSyntaxError(t, c.in, err, c.at, c.msg)
-		checkPrintable(t, err)
+		_, err := Parse(defs, c.in)
+		syntaxtest.At(t, c.in, err, c.at, c.msg)
+		syntaxtest.Printable(t, err)
 	}
-	if _, err := ParsePriorityF(defs, deep[1:]+"1"+strings.Repeat(")", MaxPriorityFDepth)); err != nil {
+	if _, err := Parse(defs, deep[1:]+"1"+strings.Repeat(")", MaxDepth)); err != nil {
 		t.Error(err)
 	}
-	_, err := ParsePriorityF(defs, "PRIORITY + 100*ü")
-	if got, want := err.(*SyntaxError).Caret(), "PRIORITY + 100*ü\n               ^"; got != want {
+	_, err := Parse(defs, "PRIORITY + 100*ü")
+	if got, want := err.(*syntax.Error).Caret(), "PRIORITY + 100*ü\n               ^"; got != want {
 		t.Errorf("\n%s\nwant\n%s", got, want)
 	}
 }
@@ -332,7 +340,7 @@ func TestPriorityFAllocs(t *testing.T) {
 	sum := 0.0
 	allocs := testing.AllocsPerRun(100, func() {
 		taken := [...]index.Amount{{Res: index.Mem, Value: index.Value{Num: 1024}}}
-		sum += f.Eval(&NodeState{Node: n, Taken: taken[:], Jobs: 1})
+		sum += f.Eval(&Node{Node: n, Taken: taken[:], Jobs: 1})
 	})
 	if allocs != 0 || sum == 0 {
 		t.Errorf("%v allocations, sum %v", allocs, sum)

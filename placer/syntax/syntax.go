@@ -1,0 +1,182 @@
+// Package syntax goes through texts that people write - requests, priority functions,
+// repetitions - and says what is wrong with them, and where.
+package syntax
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/placectl/placectl/index"
+)
+
+// ErrRequest is what every error about a request's text or values matches: the
+// user has to write it differently, the state of the cluster plays no part.
+var ErrRequest = errors.New("bad request")
+
+// Error says what is wrong with a text, and where.
+type Error struct {
+	What   string // what the text is: "select", "place", "priorityf", ...
+	Input  string // the whole text
+	Offset int    // the byte the error is about; len(Input) when something is missing at the end
+	Msg    string // what was wrong, and what would be right
+}
+
+// Error is one line, also for a hostile text: bytes that cannot be printed are
+// quoted, and of a long text only the part around the error is shown.
+func (e *Error) Error() string {
+	before, after := e.around()
+	return fmt.Sprintf("%s %s: at character %d: %s",
+		e.What, strconv.Quote(before+after), utf8.RuneCountInString(e.Input[:e.Offset])+1, e.Msg)
+}
+
+// Unwrap makes every Error an ErrRequest.
+func (e *Error) Unwrap() error { return ErrRequest }
+
+// Caret is the text and, on a second line, a ^ below the place of the error.
+// Both lines end without a line feed.
+func (e *Error) Caret() string {
+	before, after := e.around()
+	before = escape(before)
+	return before + escape(after) + "\n" + strings.Repeat(" ", utf8.RuneCountInString(before)) + "^"
+}
+
+// aroundBytes is how much of a text an error shows on either side of its place.
+const aroundBytes = 80
+
+// around cuts a text at the error's place and shortens both halves. A cut never
+// falls inside a character.
+func (e *Error) around() (before, after string) {
+	before, after = e.Input[:e.Offset], e.Input[e.Offset:]
+	if from := len(before) - aroundBytes; from > 0 {
+		for from < len(before) && !utf8.RuneStart(before[from]) {
+			from++
+		}
+		before = "..." + before[from:]
+	}
+	if to := aroundBytes; to < len(after) {
+		for to > 0 && !utf8.RuneStart(after[to]) {
+			to--
+		}
+		after = after[:to] + "..."
+	}
+	return before, after
+}
+
+// escape writes what cannot be printed as Go does in a string, and leaves
+// quotes alone.
+func escape(s string) string {
+	var b strings.Builder
+	for i := 0; i < len(s); {
+		r, n := utf8.DecodeRuneInString(s[i:])
+		if printable(r, n) {
+			b.WriteString(s[i : i+n])
+		} else {
+			q := strconv.Quote(s[i : i+n])
+			b.WriteString(q[1 : len(q)-1])
+		}
+		i += n
+	}
+	return b.String()
+}
+
+// printable judges a decoded rune and its length: a broken one has length 1.
+func printable(r rune, n int) bool { return (r != utf8.RuneError || n > 1) && unicode.IsPrint(r) }
+
+// Scanner goes through a text, or a part of one: what is read ends at End, but
+// errors speak of the whole text.
+type Scanner struct {
+	Defs    *index.Defs // the resources that it may speak of
+	What    string      // what the text is, for errors
+	Text    string
+	At, End int // what is next, in bytes, and where the part ends
+}
+
+// New begins a text. It holds whatever length the text has.
+func New(defs *index.Defs, what, text string) Scanner {
+	return Scanner{Defs: defs, What: what, Text: text, End: len(text)}
+}
+
+// maxMsg bounds a message, which may repeat a part of a hostile text.
+const maxMsg = 500
+
+// Fail is the error about the text's byte at. Its message is cut where it is too long.
+func (p *Scanner) Fail(at int, format string, args ...any) error {
+	msg := fmt.Sprintf(format, args...)
+	if len(msg) > maxMsg {
+		msg = strings.ToValidUTF8(msg[:maxMsg], "") + "..."
+	}
+	return &Error{What: p.What, Input: p.Text, Offset: at, Msg: msg}
+}
+
+// Peek is the next byte, 0 at the end.
+func (p *Scanner) Peek() byte {
+	if p.At < p.End {
+		return p.Text[p.At]
+	}
+	return 0
+}
+
+// SkipSpace goes past blanks and tabs.
+func (p *Scanner) SkipSpace() {
+	for p.Peek() == ' ' || p.Peek() == '\t' {
+		p.At++
+	}
+}
+
+// IsDigit tells whether c is a digit of ASCII.
+func IsDigit(c byte) bool { return c >= '0' && c <= '9' }
+
+// IsLetter tells whether c is a letter of ASCII.
+func IsLetter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }
+
+// Letters reads letters; "" when there are none.
+func (p *Scanner) Letters() string {
+	start := p.At
+	for IsLetter(p.Peek()) {
+		p.At++
+	}
+	return p.Text[start:p.At]
+}
+
+// Name reads a resource name; "" when there is none.
+func (p *Scanner) Name() string {
+	start := p.At
+	for c := p.Peek(); IsLetter(c) || p.At > start && (IsDigit(c) || c == '-' || c == '_'); c = p.Peek() {
+		p.At++
+	}
+	return p.Text[start:p.At]
+}
+
+// Step steps over one printable character.
+func (p *Scanner) Step() error {
+	if c := p.Text[p.At]; c >= ' ' && c < 0x7f {
+		p.At++
+		return nil
+	}
+	r, n := utf8.DecodeRuneInString(p.Text[p.At:p.End])
+	if !printable(r, n) {
+		return p.Fail(p.At, "%q cannot be printed", p.Text[p.At:p.At+n])
+	}
+	p.At += n
+	return nil
+}
+
+// Quoted reads from a quote to its closing one and returns what is between.
+func (p *Scanner) Quoted(quote byte) (string, error) {
+	start := p.At
+	p.At++
+	for p.Peek() != quote {
+		if p.At == p.End {
+			return "", p.Fail(start, "the quote is not closed")
+		}
+		if err := p.Step(); err != nil {
+			return "", err
+		}
+	}
+	p.At++
+	return p.Text[start+1 : p.At-1], nil
+}
