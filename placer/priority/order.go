@@ -1,4 +1,4 @@
-// Package priority puts jobs that wait in order by an expression of package placer: it has
+// Package priority puts jobs that wait in order by a function of package priorityf: it has
 // the values of the terms that are not the job's own, and evaluates. It is pure: whoever has
 // rows makes plain values of them, once for a pass, and asks for each job.
 package priority

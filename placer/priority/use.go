@@ -1,6 +1,12 @@
 package priority
 
-import "github.com/placectl/placectl/placer/fairshare"
+import (
+	"cmp"
+	"maps"
+	"slices"
+
+	"github.com/placectl/placectl/placer/fairshare"
+)
 
 // Use is who has had which part of all use, and who has which share: by Fair Tree, of the
 // accounts that were set, of those who have had something, and of those who wait.
@@ -54,10 +60,11 @@ func (t *Use) Waits(account, user string) { t.user(account, user) }
 // Class says which part of all a class is to have.
 func (t *Use) Class(name string, part float64) { t.shares["class:"+name] = part }
 
-// Rank works parts, shares and ranks out, once all is told.
+// Rank works parts, shares and ranks out, once all is told. It adds in the order of names:
+// sums of floats are the same each time.
 func (t *Use) Rank() {
-	for name, parent := range t.parents {
-		up := t.accounts[parent]
+	for _, name := range slices.Sorted(maps.Keys(t.parents)) {
+		up := t.accounts[t.parents[name]]
 		if up == nil {
 			up = t.root
 		}
@@ -72,7 +79,9 @@ func (t *Use) Rank() {
 	for name, a := range t.accounts {
 		t.shares["account:"+name] = a.Part
 	}
-	for key, u := range t.users {
+	byName := func(a, b [2]string) int { return cmp.Or(cmp.Compare(a[0], b[0]), cmp.Compare(a[1], b[1])) }
+	for _, key := range slices.SortedFunc(maps.Keys(t.users), byName) {
+		u := t.users[key]
 		t.ranks[key] = u.Factor
 		t.shares["user:"+key[1]] += u.Part
 	}

@@ -1,0 +1,170 @@
+package priority
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/placer/priorityf"
+	"pgregory.net/rapid"
+)
+
+// world is what an order was told, kept plainly.
+type world struct {
+	numbers map[[2]string]int64 // by kind and name
+	had     map[Who]float64
+	targets map[string]float64 // of classes
+	begun   []uint64
+	jobs    []*Job
+}
+
+func drawWorld(t *rapid.T) *world {
+	name := rapid.SampledFrom([]string{"", "a", "b", "c"})
+	who := rapid.Custom(func(t *rapid.T) Who {
+		return Who{name.Draw(t, "user"), name.Draw(t, "group"), name.Draw(t, "account"), name.Draw(t, "class"), name.Draw(t, "queue")}
+	})
+	w := &world{numbers: make(map[[2]string]int64), had: make(map[Who]float64), targets: make(map[string]float64)}
+	for range rapid.IntRange(0, 8).Draw(t, "numbers") {
+		w.numbers[[2]string{rapid.SampledFrom(Kinds).Draw(t, "kind"), name.Draw(t, "name")}] = rapid.Int64Range(0, 9).Draw(t, "number")
+	}
+	for range rapid.IntRange(0, 8).Draw(t, "uses") {
+		w.had[who.Draw(t, "who")] += rapid.Float64Range(0, 100).Draw(t, "use")
+	}
+	for range rapid.IntRange(0, 3).Draw(t, "targets") {
+		w.targets[name.Draw(t, "class")] = rapid.Float64Range(0, 1).Draw(t, "target")
+	}
+	w.begun = rapid.SliceOfNDistinct(rapid.Uint64Range(1, 30), 0, 6, rapid.ID).Draw(t, "begun")
+	slices.Sort(w.begun)
+	for i := range rapid.IntRange(1, 6).Draw(t, "jobs") {
+		w.jobs = append(w.jobs, &Job{ID: uint64(5*i + 1), Who: who.Draw(t, "who"), Asks: func(string) int64 { return int64(i) },
+			JobFacts: priorityf.JobFacts{Priority: rapid.Int64Range(-5, 5).Draw(t, "priority"), Nodes: int64(i)}})
+	}
+	return w
+}
+
+// order tells an order what the world is.
+func (w *world) order(t *rapid.T, text string) *Order {
+	expr, err := priorityf.ParseJob(index.NewDefs(), text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := &Order{Expr: expr, CPUs: 64, Nodes: 8, Numbers: make(Numbers), Use: NewUse(), Begun: w.begun}
+	for of, n := range w.numbers {
+		o.Numbers.Set(of[0], of[1], n)
+	}
+	for _, who := range w.users() {
+		o.Use.Had(who, w.had[who])
+	}
+	for name, part := range w.targets {
+		o.Use.Class(name, part)
+	}
+	for _, j := range w.jobs {
+		o.Use.Waits(j.Account, j.User)
+	}
+	o.Use.Rank()
+	o.Prepare()
+	return o
+}
+
+// users are those who have had something, in an order of their own.
+func (w *world) users() (list []Who) {
+	for who := range w.had {
+		list = append(list, who)
+	}
+	slices.SortFunc(list, func(a, b Who) int { return strings.Compare(fmt.Sprint(a), fmt.Sprint(b)) })
+	return list
+}
+
+// terms are what each term of a job comes to, from what the world says alone.
+var terms = map[string]func(w *world, j *Job) float64{
+	"PRIORITY":   func(_ *world, j *Job) float64 { return float64(j.Priority) },
+	"NODES":      func(_ *world, j *Job) float64 { return float64(j.Nodes) },
+	"ASK.ncpus":  func(_ *world, j *Job) float64 { return float64(j.Nodes) },
+	"TOTALCPUS":  func(*world, *Job) float64 { return 64 },
+	"TOTALNODES": func(*world, *Job) float64 { return 8 },
+	"USER":       func(w *world, j *Job) float64 { return float64(w.numbers[[2]string{"user", j.User}]) },
+	"QUEUE":      func(w *world, j *Job) float64 { return float64(w.numbers[[2]string{"queue", j.Queue}]) },
+	"MAXQUEUE":   func(w *world, _ *Job) float64 { return w.most("queue") },
+	"MAXCLASS":   func(w *world, _ *Job) float64 { return w.most("class") },
+	"USAGE.account": func(w *world, j *Job) float64 {
+		return w.part(func(who Who) bool { return who.Account == j.Account })
+	},
+	"USAGE.class": func(w *world, j *Job) float64 { return w.part(func(who Who) bool { return who.Class == j.Class }) },
+	"TARGET.class": func(w *world, j *Job) float64 {
+		return 100 * (w.targets[j.Class] - w.part(func(who Who) bool { return who.Class == j.Class }))
+	},
+	"BYPASS": func(w *world, j *Job) (n float64) {
+		for _, id := range w.begun {
+			if id > j.ID {
+				n++
+			}
+		}
+		return n
+	},
+}
+
+func (w *world) most(kind string) (n float64) {
+	for of, number := range w.numbers {
+		if of[0] == kind {
+			n = max(n, float64(number))
+		}
+	}
+	return n
+}
+
+func (w *world) part(of func(Who) bool) float64 {
+	var some, all float64
+	for who, use := range w.had {
+		all += use
+		if of(who) {
+			some += use
+		}
+	}
+	if all == 0 {
+		return 0
+	}
+	return some / all
+}
+
+// Each term is what was told, whatever else the order was told; FAIRSHARE and TARGET.user,
+// which package fairshare works out, are the same each time.
+func TestOrder(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		w := drawWorld(t)
+		for text, of := range terms {
+			o := w.order(t, text)
+			for _, j := range w.jobs {
+				if got, want := o.Value(j), of(w, j); math.Abs(got-want) > 1e-9*math.Max(1, math.Abs(want)) {
+					t.Fatalf("%s of %+v is %v, want %v", text, j.Who, got, want)
+				}
+			}
+		}
+		const shared = "FAIRSHARE + 3*TARGET.user + TARGET.account"
+		first := w.order(t, shared)
+		for range 3 {
+			again := w.order(t, shared)
+			for _, j := range w.jobs {
+				if a, b := first.Value(j), again.Value(j); a != b {
+					t.Fatalf("%s of %+v is %v, and then %v", shared, j.Who, a, b)
+				}
+			}
+		}
+	})
+}
+
+// The highest value comes first, of equals who was submitted first.
+func TestSort(t *testing.T) {
+	list := []Valued[string]{{"c", 3, 1}, {"a", 1, 1}, {"z", 9, 2}, {"y", 8, math.Inf(-1)}}
+	Sort(list)
+	var got []string
+	for _, v := range list {
+		got = append(got, v.Is)
+	}
+	if diff := cmp.Diff([]string{"z", "a", "c", "y"}, got); diff != "" {
+		t.Error(diff)
+	}
+}
