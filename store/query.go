@@ -135,8 +135,12 @@ func (tx *Tx) catalog(r Reader) *tables.Catalog {
 // tables is the transaction as tables see it.
 func (tx *Tx) tables() *tables.Source {
 	var ahead *Outlook // of the jobs that wait, once it was asked for
+	nodesSince := tx.state.NodesSince
+	if !tx.recordsNodes() {
+		nodesSince = tx.now
+	}
 	return &tables.Source{
-		Now: tx.now, NodesSince: tx.state.NodesSince, NextNode: tx.state.NextNode, NextJob: tx.state.NextJob, Events: tx.RecordedEvents(), MaxWalltime: maxWalltime,
+		Now: tx.now, NodesSince: nodesSince, NextNode: tx.state.NextNode, NextJob: tx.state.NextJob, Events: tx.RecordedEvents(), MaxWalltime: maxWalltime,
 		Words: &tx.loaded.nodes.Words, Rows: tx.file, Kept: keptColumns(tx), Kinds: tx.file.Format() >= row.JobKinds.Since(), Ends: tx.file.Format() >= row.Ended.Since(),
 		Index: tx.index, Calendar: tx.calendar, Resources: tx.Resources, Counter: tx.counters().Named, LimitUses: tx.loaded.counters.Rules.Uses, Left: tx.leftAt,
 		Shares: tx.Shares, ShareState: tx.ShareState, Places: tx.BatchPlaces, Attempt: tx.attempts().of,

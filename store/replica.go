@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -68,12 +69,18 @@ func (db *DB) change(fn func(*file.Recorder) (keep bool, err error)) error {
 		return db.file.Update(fn)
 	}
 	return db.log.Update(func(r *file.Recorder) (bool, error) {
-		if r.Format() < Format {
-			return false, fmt.Errorf("the log has format %d, and this version writes format %d: placectl upgrade, once all machines have this version%w", r.Format(), Format, file.Wordless(ErrConflict))
+		if r.Format() < firstLog {
+			return false, fmt.Errorf("the log has format %d, and this version writes formats %d to %d: placectl upgrade, once all machines have this version%w", r.Format(), firstLog, Format, file.Wordless(ErrConflict))
 		}
 		return fn(r)
 	})
 }
+
+// firstLog is the format that the first logs had. A log of that format or a later one is
+// written in its own until it is upgraded, for machines that know no other: a table that the
+// format lacks stays empty (file.Recorder), and rows grow at their end, which older versions
+// pass over.
+const firstLog = 8
 
 // logSkew is how far, in seconds, a clock may lie behind the instant that a database in a
 // log stands for, and logAhead how far ahead of the log's it may be.
@@ -109,7 +116,8 @@ func (db *DB) notAhead(r *file.Recorder) error {
 
 // Upgrade brings a database of an older format up to date. A file is brought there when it
 // is first written to; a log is not, because machines with an older version could not read
-// it then. It returns the format that it had.
+// it then: until somebody upgrades it, it is written in the format that it has, and what
+// later formats keep is not kept. It returns the format that it had.
 func (db *DB) Upgrade() (was uint32, err error) {
 	if db.log == nil {
 		return was, db.write(func(tx *Tx) error { was = tx.file.Format(); return nil }, true)
@@ -243,7 +251,7 @@ func restoreLog(name, backup string, opt *RestoreOptions) (*Restored, error) {
 	if err != nil {
 		return nil, err
 	}
-	return out, db.log.Update(func(r *file.Recorder) (bool, error) {
+	return out, db.change(func(r *file.Recorder) (bool, error) {
 		for t := range row.TableCount {
 			if err := r.Clear(t); err != nil {
 				return false, err
@@ -251,7 +259,13 @@ func restoreLog(name, backup string, opt *RestoreOptions) (*Restored, error) {
 		}
 		err := from.View(func(in *file.Recorder) error {
 			for t := range row.TableCount {
-				if err := in.EachStored(t, func(key, value []byte) error { return r.PutStored(t, key, append([]byte{}, value...)) }); err != nil {
+				err := in.EachStored(t, func(key, value []byte) error {
+					if t == row.Meta && string(key) == string(row.KeyFormat) { // the log keeps its own
+						value = row.EncodeFormat(r.Format())
+					}
+					return r.PutStored(t, key, slices.Clone(value))
+				})
+				if err != nil {
 					return err
 				}
 			}
@@ -309,12 +323,18 @@ type LogSize struct {
 	Stored int64 // of all that whoever keeps the log has stored
 	Quota  int64 // that those may be at most
 	Full   bool  // nothing more is taken
+
+	Format uint32 // that the log is written in: older than Format until it is upgraded
 }
 
 // Size tells how much the log holds.
 func (l *Log) Size() (LogSize, error) {
 	s, err := l.log.Size()
-	return LogSize{Prefix: s.Prefix, Stored: s.Stored, Quota: s.Quota, Full: s.NoSpace}, err
+	size := LogSize{Prefix: s.Prefix, Stored: s.Stored, Quota: s.Quota, Full: s.NoSpace}
+	if err != nil {
+		return size, err
+	}
+	return size, l.log.View(func(r *file.Recorder) error { size.Format = r.Format(); return nil })
 }
 
 // Watch waits until the log ends elsewhere than at a position, and returns where; with ""

@@ -105,16 +105,22 @@ func (db *DB) load(r *file.Recorder) (*Tx, error) {
 			return nil, err
 		}
 	}
+	if !tx.recordsNodes() {
+		tx.state.NodesSince = 0
+	}
 	if r.Migrated() {
 		err = tx.upgrade()
 	}
 	return tx, err
 }
 
+// recordsNodes reports whether what nodes were is on record: formats before do not keep it.
+func (tx *Tx) recordsNodes() bool { return tx.file.Format() >= row.NodePasts.Since() }
+
 // upgrade rebuilds what is derived in a file that has just been migrated.
 func (tx *Tx) upgrade() error {
 	now := tx.now
-	tx.state.UsageSince, tx.state.NodesSince, tx.now = now, now, tx.state.AsOf
+	tx.state.NodesSince, tx.now = now, tx.state.AsOf
 	if err := adoptKeys(tx); err != nil {
 		return err
 	}

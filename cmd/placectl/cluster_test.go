@@ -57,7 +57,7 @@ func TestClusterPage(t *testing.T) {
 				kill -STOP $(cat e1.pid)
 				placectl-etcd place 1 -t 1h
 				kill -CONT $(cat e1.pid)
-				kill -9 $(cat e2.pid)
+				kill -9 $(cat e2.pid); rm e2.pid
 				placectl-etcd place 1 -t 1h
 				kill -STOP $(cat e3.pid)
 				if placectl-etcd --lock-timeout 1s place 1 -t 1h; then exit 1; fi

@@ -74,6 +74,9 @@ func (r *runner) check(c *cli.Context) error {
 	size, err := r.logSize()
 	if err == nil {
 		r.notef("its log has %s in etcd", spell.FormatSize(size.Prefix))
+		if size.Format > 0 && size.Format < store.Format {
+			r.notef("it is written in format %d, for machines with an older version; placectl upgrade brings it to %d", size.Format, store.Format)
+		}
 	}
 	return err
 }

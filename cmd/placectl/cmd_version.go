@@ -76,8 +76,8 @@ func upgradeVerb() *verb {
 		Category: "Store",
 		Usage:    "bring the database to the format that this version writes",
 		Description: "A file is brought there by the first verb that writes to it. A database in etcd is not, because machines with\n" +
-			"an older version could not read it any more (8): until upgrade, this version only reads it. Give all machines the\n" +
-			"new version first.",
+			"an older version could not read it any more (8): until upgrade, all write what that version reads, and what later\n" +
+			"formats keep is not kept. Give all machines the new version first.",
 		Access:   verbs.Reads, // what it writes says nothing that was not there
 		Alone:    true,
 		Statuses: []int{exit.Conflict, exit.Unknown, exit.Lost},

@@ -162,7 +162,7 @@ func (f *Findings) Repair(s *Store) error {
 		return fmt.Errorf("%w: rows contradict each other; restore a backup", row.ErrDamaged)
 	}
 	for t := range row.TableCount {
-		if t.Derived() {
+		if t.Derived() && s.Rows.Format() >= t.Since() {
 			if err := d.replace(t); err != nil {
 				return err
 			}

@@ -12,6 +12,9 @@ import (
 // the changes up to and including the instant upTo are to go, and those behind them tell what
 // nodes were since an instant.
 func Pasts(s *Store) (upTo, since int64, why string, err error) {
+	if s.Rows.Format() < row.NodePasts.Since() {
+		return 0, 0, "", nil
+	}
 	present := roaring.New()
 	err = s.Rows.Each(row.Nodes, nil, func(key, _ []byte) (bool, error) {
 		if len(key) == 4 {
@@ -32,9 +35,6 @@ func Pasts(s *Store) (upTo, since int64, why string, err error) {
 
 // pasts reports what is wrong with what nodes were.
 func (f *Findings) pasts(s *Store) error {
-	if s.Rows.Format() < row.NodePasts.Since() {
-		return nil
-	}
 	_, _, why, err := Pasts(s)
 	if why != "" {
 		f.Find("%s", why)

@@ -18,10 +18,10 @@ func createTables(tx *bbolt.Tx) error {
 			return err
 		}
 	}
-	if err := r.identify(); err != nil {
+	if err := r.writeFormat(row.Format); err != nil {
 		return err
 	}
-	if err := r.writeFormat(row.Format); err != nil {
+	if err := r.identify(); err != nil {
 		return err
 	}
 	return r.writeSums()

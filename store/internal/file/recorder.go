@@ -15,7 +15,9 @@ import (
 // in which a writer's are kept for whoever wants to know what a commit changed.
 //
 // What the methods return lives as long as the transaction and must not be changed. A
-// table that a file of an older format lacks is empty.
+// table that a file of an older format lacks is empty, and stays so: what is put there is
+// not kept. That is for replicas of logs, which are written in the log's format until it is
+// upgraded; other files are migrated before they are written to.
 type Recorder struct {
 	bolt     *bbolt.Tx
 	format   uint32
@@ -168,8 +170,14 @@ func (r *Recorder) PutOrRemove(t row.Table, key, payload []byte) error {
 // Mark writes a row whose key says all.
 func (r *Recorder) Mark(t row.Table, key []byte) error { return r.Put(t, key, row.EncodeMark()) }
 
+// lacks reports whether the format of the file does not have a table.
+func (r *Recorder) lacks(t row.Table) bool { return r.format < t.Since() }
+
 // put writes a row as it is stored.
 func (r *Recorder) put(t row.Table, key, value []byte) error {
+	if r.lacks(t) {
+		return nil
+	}
 	b, err := r.change(t)
 	if b != nil {
 		if r.count(t, b, key, value) {
@@ -187,6 +195,9 @@ func (r *Recorder) put(t row.Table, key, value []byte) error {
 
 // Remove deletes a row, if there is one.
 func (r *Recorder) Remove(t row.Table, key []byte) error {
+	if r.lacks(t) {
+		return nil
+	}
 	b, err := r.change(t)
 	if b != nil {
 		if r.count(t, b, key, nil) {
@@ -209,6 +220,9 @@ func (r *Recorder) RemoveAll(t row.Table, prefix []byte) error {
 
 // Clear deletes every row of a table.
 func (r *Recorder) Clear(t row.Table) error {
+	if r.lacks(t) {
+		return nil
+	}
 	b, err := r.change(t)
 	if b != nil {
 		name := []byte(t.String())
@@ -231,6 +245,15 @@ func (r *Recorder) create(t row.Table) (err error) {
 		return fmt.Errorf("table %s: %w", t, err)
 	}
 	return nil
+}
+
+// drop removes a table, of which there are no rows.
+func (r *Recorder) drop(t row.Table) error {
+	if r.bucket(t) == nil {
+		return nil
+	}
+	r.buckets[t] = nil
+	return r.bolt.DeleteBucket([]byte(t.String()))
 }
 
 // change is told that a table is about to be changed, and where in the file: nowhere for

@@ -75,6 +75,18 @@ func (r *Recorder) PutStored(t row.Table, key, value []byte) error {
 	return r.writeFormat(format)
 }
 
+// lower makes a new file one of an older format.
+func (r *Recorder) lower(format uint32) error {
+	for t := range row.TableCount {
+		if t.Since() > format {
+			if err := r.drop(t); err != nil {
+				return err
+			}
+		}
+	}
+	return r.writeFormat(format)
+}
+
 // EachStored goes through all rows of a table as they are stored, but for those that are of
 // this file alone.
 func (r *Recorder) EachStored(t row.Table, fn func(key, value []byte) error) error {
@@ -138,7 +150,7 @@ func (b *Bulk) PutStored(t row.Table, key, value []byte) error {
 	}
 	if isFormat(t, key) {
 		format, _ := row.DecodeFormat(value)
-		return b.r.writeFormat(format)
+		return b.r.lower(format)
 	}
 	return b.r.put(t, key, value)
 }

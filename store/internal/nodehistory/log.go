@@ -52,7 +52,7 @@ func (l *Log) Removes(n *index.Node) {
 
 // Flush writes down what was gathered.
 func (l *Log) Flush() error {
-	if l.added == nil && l.was == nil {
+	if l.added == nil && l.was == nil || l.Rows.Format() < row.NodePasts.Since() {
 		return nil
 	}
 	var changes []*row.NodePast // by the first node of each

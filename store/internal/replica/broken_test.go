@@ -190,7 +190,8 @@ func TestNewerFormat(t *testing.T) {
 		t.Fatal(kept, err)
 	}
 	opt := Options{Folder: t.TempDir(), LockTimeout: 20 * time.Second}
-	if _, err := Connected("memory://x/y", m, Config{Scheme: "memory", Members: []string{"x"}, Prefix: "y"}, opt); !errors.Is(err, file.ErrNewer) {
+	_, err = Connected("memory://x/y", m, Config{Scheme: "memory", Members: []string{"x"}, Prefix: "y"}, opt)
+	if !errors.Is(err, file.ErrNewer) || !strings.Contains(err.Error(), "install placectl v9.1.0") {
 		t.Errorf("a new machine: %v", err)
 	}
 	if m.Head().N != 1 {

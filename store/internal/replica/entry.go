@@ -135,6 +135,9 @@ func appendBytes(b, s []byte) []byte { return append(binary.AppendUvarint(b, uin
 // errEntry says that bytes are no entry.
 var errEntry = fmt.Errorf("%w: an entry of the log is not what somebody wrote", row.ErrDamaged)
 
+// errNamed is part of errors that name the version to install.
+var errNamed = file.Wordless(errors.New("the version to install is named"))
+
 // DecodeHead reads whose an entry is, and verifies that its bytes are those that were
 // written. It fails with file.ErrNewer where this version cannot know what else it says.
 func DecodeHead(b []byte) (*Head, error) {
@@ -165,8 +168,8 @@ func decodeHead(b []byte) (*Head, *reader, error) {
 		return nil, nil, errEntry
 	}
 	if h.Format > row.Format {
-		return h, r, fmt.Errorf("%w: entry %d of the log is of %s, and has format %d; this one knows up to %d: install placectl %s or later",
-			file.ErrNewer, h.Position, h.author(), h.Format, row.Format, h.Version)
+		return h, r, fmt.Errorf("%w: entry %d of the log is of %s, and has format %d; this one knows up to %d: install placectl %s or later%w",
+			file.ErrNewer, h.Position, h.author(), h.Format, row.Format, h.Version, errNamed)
 	}
 	return h, r, nil
 }

@@ -30,7 +30,7 @@ func (rep *Replica) join(until time.Time) error {
 		return rep.away(err)
 	}
 	if err := snap.verify(); err != nil {
-		return err
+		return rep.wanted(err, until)
 	}
 	at := row.Replica{Log: tail.Log, N: snap.At.N, Chain: snap.At.Chain, Since: snap.At.N, SinceBytes: uint64(len(snap.Body))}
 	rep.removeOthers(tail.Log)

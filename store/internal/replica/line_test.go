@@ -72,3 +72,54 @@ func TestLineUp(t *testing.T) {
 		t.Error(diff)
 	}
 }
+
+// muffled is a log whose first answer to a writer in the line is lost, and which notes who has
+// given up his place.
+type muffled struct {
+	*Memory
+	lost bool
+	left int
+}
+
+type mufflePlace struct {
+	Place
+	d *muffled
+}
+
+func (p *mufflePlace) Leave() { p.d.left++; p.Place.Leave() }
+
+func (d *muffled) Append(ctx context.Context, at Position, entry []byte, place Place) (*Tail, error) {
+	mine, _ := place.(*mufflePlace)
+	if mine == nil {
+		return d.Memory.Append(ctx, at, entry, nil)
+	}
+	t, err := d.Memory.Append(ctx, at, entry, mine.Place)
+	if !d.lost {
+		d.lost = true
+		return nil, ErrLost
+	}
+	return t, err
+}
+
+func (d *muffled) Turn(ctx context.Context, place Place, at Position) (Place, *Tail, error) {
+	if mine, _ := place.(*mufflePlace); mine != nil {
+		place = mine.Place
+	}
+	p, t, err := d.Memory.Turn(ctx, place, at)
+	return &mufflePlace{p, d}, t, err
+}
+
+// TestLostAnswerInLine: a writer whose entry was taken gives his place up, also where he finds
+// that out only when he asks again.
+func TestLostAnswerInLine(t *testing.T) {
+	t.Parallel()
+	d := &muffled{Memory: newLog(t)}
+	rep := machine(t, d)
+	rep.noteCrowd(true)
+	if err := rep.Update(func(r *file.Recorder) (bool, error) { return true, set(r, "k", "v") }); err != nil {
+		t.Fatal(err)
+	}
+	if n := d.Head().N; n != 1 || !d.lost || d.left != 1 {
+		t.Errorf("%d entries, an answer was lost: %v; the place was left %d times", n, d.lost, d.left)
+	}
+}

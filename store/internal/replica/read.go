@@ -98,7 +98,7 @@ func (s *session) joining(try func() error) error {
 		case s.joins == 0 && isDamage(err):
 			s.rep.damaged()
 		default:
-			return saidBy(err)
+			return s.rep.wanted(saidBy(err), s.until)
 		}
 		s.joins++
 		s.rep.detail("the replica is made anew: " + err.Error())
@@ -123,6 +123,26 @@ func saidBy(err error) error {
 	var said *answered
 	if errors.As(err, &said) {
 		return said.error
+	}
+	return err
+}
+
+// wanted says of a log that is newer than this version which version has written to it last.
+func (rep *Replica) wanted(err error, until time.Time) error {
+	if !errors.Is(err, file.ErrNewer) || errors.Is(err, errNamed) {
+		return err
+	}
+	ctx, cancel := within(until)
+	defer cancel()
+	tail, failed := rep.driver.After(ctx, nowhere)
+	if failed != nil || tail.Head.N == 0 {
+		return err
+	}
+	if tail, failed = rep.driver.After(ctx, Position{N: tail.Head.N - 1}); failed != nil || len(tail.Entries) == 0 {
+		return err
+	}
+	if h, _ := DecodeHead(tail.Entries[0]); h != nil {
+		err = fmt.Errorf("%w: install placectl %s or later%w", err, h.Version, errNamed)
 	}
 	return err
 }

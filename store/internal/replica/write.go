@@ -85,6 +85,8 @@ type writer struct {
 	waiting bool // it was refused because somebody waits in the line
 }
 
+// leave gives up the place in the line. The log has done that where it has answered that it
+// took the entry; where that answer was lost whoever keeps the place alive does not know yet.
 func (w *writer) leave() {
 	if w.place != nil {
 		w.place.Leave()
@@ -193,7 +195,6 @@ func (w *writer) commit(r *file.Recorder, at *row.Replica) (*Tail, error) {
 	w.known, w.asked = max(w.known, at.N), true
 	countEntry(at, len(entry))
 	w.rep.noteDue(at)
-	w.place = nil
 	return nil, r.PutReplica(at)
 }
 

@@ -69,6 +69,7 @@ type Rows interface {
 	Numbers(t row.Table, from, to int64) *file.Cursor
 	Version() (version row.Sums, ok bool)
 	Patched(t row.Table) bool
+	Format() uint32
 }
 
 // Prospect is how a job stands: what it waits for as a word and as people say it, and when it is
