@@ -323,18 +323,19 @@ type LogSize struct {
 	Stored int64 // of all that whoever keeps the log has stored
 	Quota  int64 // that those may be at most
 	Full   bool  // nothing more is taken
-
-	Format uint32 // that the log is written in: older than Format until it is upgraded
 }
 
 // Size tells how much the log holds.
 func (l *Log) Size() (LogSize, error) {
 	s, err := l.log.Size()
-	size := LogSize{Prefix: s.Prefix, Stored: s.Stored, Quota: s.Quota, Full: s.NoSpace}
-	if err != nil {
-		return size, err
-	}
-	return size, l.log.View(func(r *file.Recorder) error { size.Format = r.Format(); return nil })
+	return LogSize{Prefix: s.Prefix, Stored: s.Stored, Quota: s.Quota, Full: s.NoSpace}, err
+}
+
+// Format is the one that the log is written in, as far as this machine knows: older than the
+// constant Format until it is upgraded.
+func (l *Log) Format() (format uint32, err error) {
+	err = l.log.File().View(func(r *file.Recorder) error { format = r.Format(); return nil })
+	return format, err
 }
 
 // Watch waits until the log ends elsewhere than at a position, and returns where; with ""

@@ -1,7 +1,6 @@
 package store
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -32,33 +31,14 @@ func init() {
 		return logs[c.Prefix], nil
 	}
 	replica.Register("memory", find)
-	replica.Register("twice", func(c replica.Config) (replica.Driver, error) {
+	replica.Register("restless", func(c replica.Config) (replica.Driver, error) {
 		d, err := find(c)
-		return &twice{Driver: d}, err
+		return &replica.Restless{Driver: d}, err
 	})
 	replica.Register("first", func(c replica.Config) (replica.Driver, error) {
 		d, err := find(c)
 		return &first{Driver: d}, err
 	})
-}
-
-// twice is a driver that refuses each entry once, because others wait: what every
-// transaction has done the first time is forgotten.
-type twice struct {
-	replica.Driver
-	refused uint64 // the position of the last that was
-}
-
-func (d *twice) Append(ctx context.Context, at replica.Position, entry []byte, place replica.Place) (*replica.Tail, error) {
-	if d.refused == at.N+1 {
-		return d.Driver.Append(ctx, at, entry, place)
-	}
-	d.refused = at.N + 1
-	t, err := d.After(ctx, at)
-	if err == nil {
-		t.Waiting = true
-	}
-	return t, err
 }
 
 // inLog makes an empty database in a log in memory, and a function that makes handles on
@@ -142,7 +122,7 @@ func TestLogIsAsFile(t *testing.T) {
 	logs[t.Name()] = m
 	logsMu.Unlock()
 	var machines []*DB
-	for _, scheme := range []string{"memory", "memory", "twice"} {
+	for _, scheme := range []string{"memory", "memory", "restless"} {
 		opt := plain.opt
 		opt.Replica.Folder = t.TempDir()
 		db, err := Open(scheme+"://x/"+t.Name(), &opt)

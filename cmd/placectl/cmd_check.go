@@ -72,11 +72,17 @@ func (r *runner) check(c *cli.Context) error {
 		return nil
 	}
 	size, err := r.logSize()
-	if err == nil {
-		r.notef("its log has %s in etcd", spell.FormatSize(size.Prefix))
-		if size.Format > 0 && size.Format < store.Format {
-			r.notef("it is written in format %d, for machines with an older version; placectl upgrade brings it to %d", size.Format, store.Format)
-		}
+	if err != nil {
+		return err
+	}
+	r.notef("its log has %s in etcd", spell.FormatSize(size.Prefix))
+	log, err := r.openLog()
+	if err != nil {
+		return err
+	}
+	format, err := log.Format()
+	if err == nil && format < store.Format {
+		r.notef("it is written in format %d, for machines with an older version; placectl upgrade brings it to %d", format, store.Format)
 	}
 	return err
 }

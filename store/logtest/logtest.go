@@ -1,5 +1,6 @@
 // Package logtest keeps logs in files, for tests: databases whose name is
-// testlog:///PATH, which many processes use at once. It is imported for what it registers.
+// testlog:///PATH, which many processes use at once. With restless:///PATH each transaction is
+// run again, see replica.Restless. It is imported for what it registers.
 // A file PATH.keeper says, as a document of keeper, what whoever keeps the log is like.
 package logtest
 
@@ -19,6 +20,9 @@ import (
 func init() {
 	replica.Register("testlog", func(c replica.Config) (replica.Driver, error) {
 		return &folder{path: "/" + c.Prefix}, nil
+	})
+	replica.Register("restless", func(c replica.Config) (replica.Driver, error) {
+		return &replica.Restless{Driver: &folder{path: "/" + c.Prefix}}, nil
 	})
 }
 

@@ -1,0 +1,62 @@
+package replica
+
+import (
+	"context"
+	"crypto/rand"
+	"sync"
+
+	"github.com/placectl/placectl/store/internal/row"
+)
+
+// Restless is a log in which somebody else is always faster, for tests: before an entry is
+// put, and before anybody is told that nothing is newer, there comes one that changes nothing.
+// So what every transaction has done the first time is forgotten, be it a change or a refusal.
+type Restless struct {
+	Driver
+
+	mu  sync.Mutex
+	let uint64 // the position behind which the next entry may be put
+}
+
+// Append puts an entry where it is put once more, see Log.
+func (d *Restless) Append(ctx context.Context, at Position, entry []byte, place Place) (*Tail, error) {
+	d.mu.Lock()
+	let := d.let == at.N
+	d.let = at.N + 1
+	d.mu.Unlock()
+	if !let {
+		h, err := DecodeHead(entry)
+		if err != nil {
+			return nil, err
+		}
+		if tail, err := d.Driver.Append(ctx, at, nothing(at, h.Log, h.Format), place); tail != nil || err != nil {
+			return tail, err
+		}
+		return d.Driver.After(ctx, at)
+	}
+	return d.Driver.Append(ctx, at, entry, place)
+}
+
+// After finds an entry behind the end of the log, see Log.
+func (d *Restless) After(ctx context.Context, at Position) (*Tail, error) {
+	tail, err := d.Driver.After(ctx, at)
+	if err != nil || at != tail.Head {
+		return tail, err
+	}
+	format := uint32(row.Format)
+	if snap, err := d.Snapshot(ctx); err == nil {
+		format = snap.Format
+	}
+	if tail, err = d.Driver.Append(ctx, at, nothing(at, [4]byte(tail.Log[:4]), format), nil); tail != nil || err != nil {
+		return tail, err
+	}
+	return d.Driver.After(ctx, at)
+}
+
+// nothing is an entry that changes nothing.
+func nothing(at Position, log [4]byte, format uint32) []byte {
+	e := Entry{Head: Head{Position: at.N + 1, Log: log, Before: at.Chain, Format: format, Version: "restless", Verb: "nothing"}}
+	rand.Read(e.ID[:]) //nolint:errcheck // it never fails
+	b, _ := e.encode() // that is so short
+	return b
+}
