@@ -84,6 +84,12 @@ type Attempt struct {
 // AllNodes lists the nodes that it had, each once, by number.
 func (a *Attempt) AllNodes() []uint32 { return (&Job{Chunks: a.Chunks, Along: a.Along}).AllNodes() }
 
+// HasExit reports whether Exit says how the command ended: it was executed, and somebody saw
+// its end, though another one may have stopped it.
+func (a *Attempt) HasExit() bool {
+	return (&row.Attempt{Outcome: a.Outcome, Exit: a.Exit, Use: a.Use.row()}).HasExit()
+}
+
 // ResourceUse is what an attempt has used.
 type ResourceUse struct {
 	CPUUser   time.Duration
@@ -225,7 +231,7 @@ func unclaimed(j *row.Job, number int) *row.Attempt {
 	switch {
 	case j.Attended:
 		a.By = row.ByRun
-	case j.Launched:
+	case j.Launched && !j.OnlyPrinted():
 		a.By = row.ByLauncher
 	}
 	if j.State != row.JobRunning {
@@ -300,7 +306,7 @@ func (as attempts) end(j *row.Job, goesOn bool, how func(*row.Attempt)) error {
 	a.State, a.Ended = row.AttemptEnded, as.instant()
 	if a.Outcome == row.OutcomeNone {
 		a.Outcome = row.OutcomeStopped
-		if a.By == row.ByNobody {
+		if a.By == row.ByNobody && !j.Launched {
 			a.Outcome = row.OutcomeUnbegun
 		}
 	}

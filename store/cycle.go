@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/placectl/placectl/placer/cycle"
 	"github.com/placectl/placectl/store/internal/file"
@@ -114,6 +115,9 @@ type CycleReport struct {
 	Launch    []*Job
 	Waiting   int // left in the queue, those with a plan counted
 	Unreached int // of those, not looked at for want of time
+	// Next is when something begins or ends by the clock: until then a cycle does no more,
+	// unless somebody changes something. The zero time: never.
+	Next time.Time
 }
 
 // Cycle makes one pass over the queue. It fails with ErrInvalid for a
@@ -132,7 +136,7 @@ func (tx *Tx) Cycle(spec CycleSpec) (*CycleReport, error) {
 	}
 	start := tx.db.opt.Now()
 	p := newPass(tx, spec)
-	steps := []func() error{p.silent, p.overdue, p.forward, p.listQueue, p.shares, p.schedule, p.stillNever, p.ages, p.keep, p.forget, p.stops, p.launches}
+	steps := []func() error{p.silent, p.overdue, p.forward, p.listQueue, p.shares, p.schedule, p.stillNever, p.ages, p.keep, p.forget, p.soonest, p.stops, p.launches}
 	if spec.By == BySupervisor {
 		if err := tx.LaunchBy(LaunchWork); err != nil {
 			return nil, err
@@ -159,7 +163,7 @@ func (p *pass) report() *CycleReport {
 	list := func(l []*row.Job) []*Job { return converted(l, jobOf) }
 	return &CycleReport{Started: list(p.started), Stopped: list(p.stopped), Finished: list(p.finished), Planned: list(p.planned),
 		Never:     converted(p.never, func(n neverRuns) NeverRuns { return NeverRuns{jobOf(n.Job), n.why} }),
-		Cancelled: list(p.cancelled), Launch: list(p.launch), Waiting: p.waiting, Unreached: p.unreached}
+		Cancelled: list(p.cancelled), Launch: list(p.launch), Waiting: p.waiting, Unreached: p.unreached, Next: instant(p.next)}
 }
 
 // pass is a cycle under way. What it decides of the waiting jobs package placer/cycle
@@ -187,6 +191,14 @@ type tally struct {
 
 	never              []neverRuns
 	waiting, unreached int
+	next               int64 // when something begins or ends by the clock, 0 for never
+}
+
+// at notes that something begins or ends at an instant.
+func (t *tally) at(instant int64) {
+	if t.next == 0 || instant < t.next {
+		t.next = instant
+	}
 }
 
 // schedule starts and plans the jobs of the queue.
@@ -229,6 +241,20 @@ func (p *pass) keep() error {
 		tx.loaded.freed.Keep()
 	}
 	return nil
+}
+
+// soonest notes when what is planned begins, or what runs was to end.
+func (p *pass) soonest() error {
+	first := func(t row.Table) error {
+		return p.tx.file.Each(t, nil, func(key, _ []byte) (bool, error) {
+			at, _ := row.SplitTimeKey(key)
+			if at > p.tx.now {
+				p.at(at)
+			}
+			return at <= p.tx.now, nil
+		})
+	}
+	return errors.Join(first(row.Changes), first(row.Releases))
 }
 
 // waits is a job as it waits in the queue.

@@ -129,6 +129,12 @@ func (p *pass) stays(j *row.Job) (bool, error) {
 	if err != nil || waitsFor != "" {
 		return false, err
 	}
+	if j.Begin > p.tx.now {
+		p.at(j.Begin)
+	}
+	if j.Deadline != 0 {
+		p.at(j.Deadline - j.Walltime + 1)
+	}
 	return j.Begin <= p.tx.now || j.State == JobReserved || p.spec.Backfill == Conservative, nil
 }
 

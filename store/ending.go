@@ -93,7 +93,10 @@ func (tx *Tx) GiveBack(id uint64) (*Job, error) {
 	if err != nil {
 		return nil, err
 	}
-	reason := a.Why + "; its nodes were given back before its processes had ended"
+	reason := "its nodes were given back before its processes had ended"
+	if a.Why != "" {
+		reason = a.Why + "; " + reason
+	}
 	return jobResult(j, tx.spoil(errors.Join(tx.allocations().accrue(j), tx.attempts().become(j, a.Becomes, reason))))
 }
 

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
@@ -100,9 +101,29 @@ func (tx *Tx) LaunchBy(way string) error {
 		return nil
 	case "":
 		tx.loaded.settings = nil
-		return tx.file.Put(row.Config, []byte("launch"), row.EncodeText(way))
+		return tx.spoil(errors.Join(tx.file.Put(row.Config, []byte("launch"), row.EncodeText(way)), tx.attempts().leftToLaunch()))
 	}
 	return row.Clash("the setting launch", fmt.Sprintf("it is %s: jobs here are launched that way, and a job may not be launched in two", set.Launch))
+}
+
+// leftToLaunch has those launched that cycles have started before anybody launched here:
+// their starts were printed, and nobody has claimed them. One that has waited for long begins
+// another attempt, so that there is time to claim it.
+func (as attempts) leftToLaunch() error {
+	return as.eachJob(func(j *row.Job) error {
+		if !j.OnlyPrinted() || j.End <= as.now {
+			return nil
+		}
+		a, err := as.of(j, j.CurrentAttempt())
+		switch {
+		case err != nil || a.State != row.AttemptStarted:
+			return err
+		case as.now >= a.Began+claimWithin:
+			return as.again(j, "nobody launched it before jobs were launched here")
+		}
+		j.Launched = false
+		return errors.Join(as.list(j, j.State), as.putJob(j, j.State))
+	}, JobRunning)
 }
 
 // HostOf names the host that executes a job: that of its first node, which is what the

@@ -98,8 +98,8 @@ func (r *runner) cycle(c *cli.Context) error {
 		if err != nil {
 			return err
 		}
-		if passes { // nobody is told, and passes take them
-			report.Launch = report.Started
+		if launcher == nil {
+			report.Launch = printed(report)
 		}
 		if launcher == nil || c.Bool(verbs.DryRun) {
 			err = r.printTold(tx, report)
@@ -211,6 +211,21 @@ func chunkNodes(tx *store.Tx, j *store.Job) ([]string, error) {
 		}
 	}
 	return tx.NodeNames(numbers)
+}
+
+// printed is whose start a cycle without a launcher prints: those who are told so, and those
+// whom passes, or the next cycle with a launcher, will take.
+func printed(report *store.CycleReport) []*store.Job {
+	list, told := slices.Clone(report.Launch), make(map[uint64]bool)
+	for _, j := range report.Launch {
+		told[j.ID] = true
+	}
+	for _, j := range report.Started {
+		if !told[j.ID] {
+			list = append(list, j)
+		}
+	}
+	return list
 }
 
 // printTold prints what a cycle tells.

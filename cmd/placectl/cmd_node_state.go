@@ -55,6 +55,9 @@ func (r *runner) nodeState(c *cli.Context, state index.State) error {
 			}
 			if state == index.Up {
 				reason = ""
+				if err := r.sayDrained(tx, n); err != nil {
+					return err
+				}
 			}
 			if n.State == state && n.Reason == reason {
 				return errors.Join(r.lose(tx, c, n), done.note(tx, n, nodeUnchanged))
@@ -66,6 +69,23 @@ func (r *runner) nodeState(c *cli.Context, state index.State) error {
 			return done.note(tx, n, nodeChanged)
 		})
 	})
+}
+
+// sayDrained says which devices of a node stay drained when the node is resumed.
+func (r *runner) sayDrained(tx *store.Tx, n *index.Node) error {
+	defs, err := tx.Resources()
+	if err != nil {
+		return err
+	}
+	for i := range n.Devices {
+		def, _ := defs.Get(n.Devices[i].Res)
+		for _, d := range n.Devices[i].Set {
+			if d.Drained {
+				r.notef("node %s: %s=%s stays drained: placectl node resume %s --device %s=%s", n.Name, def.Name, d.ID, n.Name, def.Name, d.ID)
+			}
+		}
+	}
+	return nil
 }
 
 // lose ends what is executed on the host of a node, where --lost says that it is dead.

@@ -23,7 +23,7 @@ func reserveVerb() *verb {
 		Name:     "reserve",
 		Category: "Placing",
 		Usage:    "keep nodes for some jobs, or from all, for a stretch of time",
-		Args:     []verbs.Arg{{Name: "NAME"}},
+		Args:     []verbs.Arg{{Name: "NAME"}, {Name: "SELECT", Kind: verbs.KindRequest}},
 		Description: "Either exactly these nodes (--nodes), or as much as a request asks for, chosen once, as it would be for a job\n" +
 			"of that --user, --group and so on. It begins and ends by the clock. Without --allow nobody gets in.\n\n--allow lets jobs in: user=, group=,\n" +
 			"account=, class=, queue= or job= (by name or by number: 12, 12[], 12[3], 12[0-4]), several joined by commas or\n" +
@@ -81,7 +81,7 @@ func (r *runner) reserve(c *cli.Context) error {
 func (r *runner) reserveSpec(c *cli.Context) (store.ReserveSpec, time.Time, error) {
 	spec := store.ReserveSpec{Name: c.Args().First(), Depth: c.Int("depth")}
 	var err error
-	if spec.Request, err = r.request(c, nil); err != nil {
+	if spec.Request, err = r.request(c, c.Args().Tail()); err != nil {
 		return spec, time.Time{}, err
 	}
 	start, err := r.startTime(c)

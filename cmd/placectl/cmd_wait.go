@@ -105,7 +105,11 @@ func (r *runner) waitResult(jobs []*store.Job) error {
 		return err
 	}
 	if bad > 0 {
-		return fmt.Errorf("%d of %s failed or were cancelled", bad, spell.Plural(len(jobs), "job"))
+		were := "were"
+		if len(jobs) == 1 {
+			were = "was"
+		}
+		return fmt.Errorf("%d of %s failed or %s cancelled", bad, spell.Plural(len(jobs), "job"), were)
 	}
 	return nil
 }

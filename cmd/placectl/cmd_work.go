@@ -55,9 +55,13 @@ func (r *runner) work(c *cli.Context) error {
 			return err
 		}
 	}
+	passes := runner.NewPasses()
 	var before func() error
 	if c.Bool("cycle") {
-		before = func() error { return r.workCycle(c) }
+		before = func() (err error) {
+			passes.Due, err = r.workCycle(c)
+			return err
+		}
 	}
 	if before != nil && !c.Bool("once") {
 		attended, err := r.noKicks()
@@ -66,7 +70,6 @@ func (r *runner) work(c *cli.Context) error {
 		}
 		defer attended.Close() //nolint:errcheck // it is for reading
 	}
-	passes := runner.NewPasses()
 	if !c.Bool("once") {
 		beside := &hook.Beside{Hook: *r.hook()}
 		defer beside.End()
@@ -102,15 +105,20 @@ func (r *runner) launchByWork(c *cli.Context, runner *attempts.Runner) error {
 	return r.update(c, func(tx *store.Tx) error { return tx.LaunchBy(store.LaunchWork) })
 }
 
-// workCycle makes a cycle whose answer is not printed: passes find what it has started.
-func (r *runner) workCycle(c *cli.Context) error {
-	return r.update(c, func(tx *store.Tx) error {
+// workCycle makes a cycle whose answer is not printed: passes find what it has started. It
+// returns when something begins or ends by the clock.
+func (r *runner) workCycle(c *cli.Context) (next time.Time, err error) {
+	err = r.update(c, func(tx *store.Tx) error {
 		if err := r.endAttended(tx); err != nil {
 			return err
 		}
-		_, err := tx.Cycle(store.CycleSpec{By: store.BySupervisor})
+		report, err := tx.Cycle(store.CycleSpec{By: store.BySupervisor})
+		if err == nil {
+			next = report.Next
+		}
 		return err
 	})
+	return next, err
 }
 
 func superviseVerb() *verb {

@@ -148,6 +148,15 @@ type Attempt struct {
 // AllNodes lists the nodes that it had, as Job.AllNodes does.
 func (a *Attempt) AllNodes() []uint32 { return (&Job{Chunks: a.Chunks, Along: a.Along}).AllNodes() }
 
+// HasExit reports whether Exit says how its command ended: it was executed, and somebody saw
+// its end, though another one may have stopped it.
+func (a *Attempt) HasExit() bool {
+	if a.Outcome == OutcomeStopped {
+		return a.Exit != 0 || a.Use.MaxRSS != 0
+	}
+	return a.Outcome >= OutcomeExited && a.Outcome <= OutcomeOOM
+}
+
 const attemptVersion = 1
 
 // EncodeAttempt is the row of an attempt.

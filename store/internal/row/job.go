@@ -202,6 +202,13 @@ func (j *Job) ToLaunch() bool {
 	return j.Queued && !j.Attended && !j.Launched && !j.Claimed && j.State == JobRunning
 }
 
+// OnlyPrinted reports whether a cycle has said that the job runs where nobody launches jobs:
+// who reads that may execute it, and nobody has claimed it. Of a job in a file from before
+// there were attempts nobody knows: it counts as a launcher's.
+func (j *Job) OnlyPrinted() bool {
+	return j.Queued && !j.Attended && j.Launched && !j.Claimed && j.Payload != (PayloadKey{})
+}
+
 // EndsByClock reports whether the job, which runs, is taken off its nodes at its end
 // whatever becomes of its command: a launcher was told to stop it until then.
 func (j *Job) EndsByClock() bool { return j.Ending && !j.Claimed && j.State == JobRunning }

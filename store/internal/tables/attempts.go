@@ -67,10 +67,9 @@ func attemptColumns(c *Catalog) []getter[row.Attempt] {
 	}
 }
 
-// exitValue is the exit status of an attempt whose command was executed to its end.
-func exitValue(a *row.Attempt) query.Value {
-	return ifInt(a.Outcome >= row.OutcomeExited && a.Outcome <= row.OutcomeOOM, a.Exit)
-}
+// exitValue is the exit status of an attempt whose command was executed, and of which
+// somebody saw the end.
+func exitValue(a *row.Attempt) query.Value { return ifInt(a.HasExit(), a.Exit) }
 
 // secondsColumn is a time of microseconds in seconds, NULL for 0.
 func secondsColumn[T any](name, doc string, get func(*T) int64) getter[T] {

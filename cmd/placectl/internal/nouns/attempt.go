@@ -86,7 +86,7 @@ func (j *jobView) readAttempts(job *store.Job) (list attemptList, err error) {
 			Began: moment(a.Began), Claimed: moment(a.Claimed), Ended: moment(a.Ended), Outcome: known(a.Outcome.String()), Signal: known(a.Signal), Why: known(a.Why),
 			CPUUser: known(a.Use.CPUUser.Seconds()), CPUSys: known(a.Use.CPUSystem.Seconds()), MaxRSS: known(a.Use.MaxRSS), MemPeak: known(a.Use.MemPeak),
 			Leftover: known(a.Use.Leftover), Log: known(a.Log), Nodes: nodes, Devices: known(a.Devices)}
-		if a.Outcome >= store.OutcomeExited && a.Outcome <= store.OutcomeOOM {
+		if a.HasExit() {
 			o.Exit = &a.Exit
 		}
 		list = append(list, o)

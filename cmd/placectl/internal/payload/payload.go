@@ -4,7 +4,9 @@
 package payload
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -99,6 +101,8 @@ func Directory(chdir string) (string, error) {
 func isDirectory(said, dir string) error {
 	info, err := os.Stat(dir)
 	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return usage.Errorf("there is no directory %s", spell.Quoted(said))
 	case err != nil:
 		return usage.Errorf("%w", err)
 	case !info.IsDir():

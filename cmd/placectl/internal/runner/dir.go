@@ -95,6 +95,12 @@ func (d *dir) close() {
 	d.root.Close()
 }
 
+// removed reports whether somebody else has removed the directory.
+func (d *dir) removed() bool {
+	var s unix.Stat_t
+	return unix.Fstat(int(d.lock.Fd()), &s) == nil && s.Nlink == 0
+}
+
 // has reports whether a file is there.
 func (d *dir) has(name string) bool {
 	_, err := d.root.Lstat(name)

@@ -20,6 +20,7 @@ type Passes struct {
 	*Runner
 	After   func(*View)              // called behind each pass, nil for nobody
 	started map[Key]*launch.Detached // supervisors that have not ended
+	Due     time.Time                // when something begins by the clock; the zero time: it is not known that anything does
 	seen    string                   // the state of the database that the last pass saw
 	again   bool                     // it has left something for the next one
 }
@@ -230,6 +231,9 @@ func (p *Passes) forget() {
 	}
 }
 
+// isDue reports whether something begins by the clock by now.
+func (p *Passes) isDue() bool { return !p.Due.IsZero() && !time.Now().Before(p.Due) }
+
 // lookAgain is how long a pass is put off where nothing has changed: attempts can be left
 // behind without that.
 const lookAgain = 5 * time.Second
@@ -248,7 +252,7 @@ func (p *Passes) Work(ctx context.Context, every time.Duration, before func() er
 		ended := len(p.started)
 		p.forget()
 		stamp := p.Stamp()
-		if stamp == p.seen && !p.again && ended == len(p.started) && time.Since(last) < lookAgain {
+		if stamp == p.seen && !p.again && ended == len(p.started) && time.Since(last) < lookAgain && !p.isDue() {
 			continue
 		}
 		if before != nil {

@@ -152,7 +152,7 @@ func (r *Runner) refuse(ctx context.Context, k Key, why error) error {
 		result.Blame = store.BlameNobody
 	}
 	rand.Read(result.Nonce[:]) //nolint:errcheck // it never fails
-	return errors.Join(why, r.tell(ctx, result))
+	return errors.Join(why, r.tell(ctx, result, nil))
 }
 
 // usersOwn reports whether something has failed because its user has too much of it: other

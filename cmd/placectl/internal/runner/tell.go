@@ -2,6 +2,10 @@ package runner
 
 import (
 	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"time"
 
 	"github.com/placectl/placectl/store"
@@ -19,16 +23,20 @@ func (r *Runner) deliver(ctx context.Context, d *dir, result *store.Result) erro
 		r.notef("%s: the result cannot be kept: %v", d.Key, err)
 	}
 	r.at("spooled")
-	if err := r.tell(ctx, result); err != nil {
+	if err := r.tell(ctx, result, d); err != nil {
 		return err
 	}
 	r.at("told")
 	return d.remove()
 }
 
+// goneAfter is the pause between two reports from which on nobody waits for a database that
+// was removed together with the attempt's directory.
+const goneAfter = 8 * time.Second
+
 // tell reports a result, and tries again after 1, 2, 4 .. 60 s where nobody knows whether
-// it was taken.
-func (r *Runner) tell(ctx context.Context, result *store.Result) error {
+// it was taken. d is the attempt's directory, nil where it has none.
+func (r *Runner) tell(ctx context.Context, result *store.Result, d *dir) error {
 	ctx, cancel := context.WithTimeout(ctx, tellFor)
 	defer cancel()
 	for wait := time.Second; ; wait = min(2*wait, time.Minute) {
@@ -39,10 +47,21 @@ func (r *Runner) tell(ctx context.Context, result *store.Result) error {
 			}
 			return nil
 		}
-		if !sleep(ctx, wait) {
+		if wait >= goneAfter && r.gone(d) || !sleep(ctx, wait) {
 			return err
 		}
 	}
+}
+
+// gone reports whether the database was removed, and what lies of an attempt on this host,
+// too: then neither this process nor a pass has anybody to report to. A file that was moved
+// leaves the directory, and the pass there reports what lies in it.
+func (r *Runner) gone(d *dir) bool {
+	if d != nil && !d.removed() || !filepath.IsAbs(r.Database) {
+		return false
+	}
+	_, err := os.Stat(r.Database)
+	return errors.Is(err, fs.ErrNotExist)
 }
 
 func (r *Runner) notef(format string, args ...any) {
