@@ -26,6 +26,7 @@ type Explained struct {
 	Why      string    // of a job: why on its path; "" where that is not known any more
 	WaitsFor []string  // the jobs and reservations whose end the start waits for
 	Ahead    []Ahead   // of a planned job: who has its nodes before it
+	Stops    []MadeWay // of a waiting job: who would be stopped for it, where WouldStop was asked; nil from ExplainJob
 }
 
 // Ahead is somebody who has nodes of a planned job before it does.

@@ -2,9 +2,11 @@ package store
 
 import (
 	"errors"
+	"strings"
 	"time"
 
 	"github.com/placectl/placectl/store/internal/row"
+	"github.com/placectl/placectl/store/internal/sharing"
 )
 
 // Played is what becomes of a waiting job when the queue is played forward.
@@ -164,4 +166,70 @@ func (p *play) next() (at int64, ok bool, err error) {
 		return true, err
 	})
 	return at, ok, err
+}
+
+// MadeWay is a job that would be stopped for another.
+type MadeWay struct {
+	Job     uint64
+	Becomes JobState  // queued again, or cancelled
+	Until   time.Time // when its nodes are the other's at the latest
+	Rule    string    // by which
+}
+
+// MayStop reports whether others may come to make way for a job: it waits, and goes before some
+// by a rule.
+func MayStop(tx *Tx, id uint64) (bool, error) {
+	j, err := tx.job(id)
+	if err != nil || !j.Queued || j.State != JobQueued && j.State != JobReserved {
+		return false, err
+	}
+	ranks, err := sharing.Ranks(tx.file)
+	if ranks == nil || err != nil {
+		return false, err
+	}
+	who, err := (&making{pass: &pass{tx: tx}}).subjectOf(j)
+	return ranks.Left(who) || ranks.Soft() != nil, err
+}
+
+// WouldStop lists whom a cycle would stop now for a waiting job. It makes one: the transaction is
+// worth nothing any more, and is one of DryRun.
+func WouldStop(tx *Tx, id uint64) ([]MadeWay, error) {
+	times := make(map[uint64]int)
+	var running []uint64
+	err := tx.eachJob(func(j *row.Job) error {
+		running, times[j.ID] = append(running, j.ID), len(j.YieldedTo)
+		return nil
+	}, JobRunning)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := tx.Cycle(CycleSpec{}); err != nil {
+		return nil, err
+	}
+	var out []MadeWay
+	for _, other := range running {
+		j, err := tx.job(other)
+		if err != nil {
+			return nil, err
+		}
+		if n := len(j.YieldedTo); n == times[other] || j.YieldedTo[n-1] != id {
+			continue
+		}
+		w := MadeWay{Job: other, Becomes: j.State, Until: tx.Now(), Rule: ruleOf(j.Reason)}
+		if j.Ending {
+			a, err := tx.attempts().of(j, j.CurrentAttempt())
+			if err != nil {
+				return nil, err
+			}
+			w.Becomes, w.Until = a.Becomes, instant(j.End)
+		}
+		out = append(out, w)
+	}
+	return out, nil
+}
+
+// ruleOf is the rule that a job's reason names: made way for job 3 (RULE).
+func ruleOf(reason string) string {
+	_, rule, _ := strings.Cut(reason, "(")
+	return strings.TrimSuffix(rule, ")")
 }

@@ -31,7 +31,8 @@ func explainVerb() *verb {
 			"with which it would start now (or, where it never can, could run at all). It changes nothing.\n\n" +
 			"Of a job: where it runs and why there; of a planned one, what it waits for. Of one that waits without a plan:\n" +
 			"what keeps it (a hold, its begin time, other jobs, its class), its place in the queue, when it is expected to\n" +
-			"start, and what would come of placing it now if nobody else waited.\n\n" +
+			"start, and what would come of placing it now if nobody else waited; by rules of preemption, whom a cycle\n" +
+			"would stop for it now.\n\n" +
 			"A lone number that is a job's, without request flags, is that job; --job says so for certain, and -l 12\n" +
 			"is a select. 12[3] is a job of an array. The exit status is 0 whatever the verdict.",
 		Flags: append(request.Flags(), request.OverLimits(),
@@ -66,6 +67,10 @@ func (r *runner) explain(c *cli.Context) error {
 }
 
 func (r *runner) explainIt(c *cli.Context, what *explaining) (err error) {
+	stops, err := r.wouldStop(what)
+	if err != nil {
+		return err
+	}
 	return r.view(func(tx *store.Tx) error {
 		if what.nodes != "" {
 			if what.ask.Nodes, err = tx.ResolveNodes(what.nodes); err != nil {
@@ -76,6 +81,7 @@ func (r *runner) explainIt(c *cli.Context, what *explaining) (err error) {
 		if err != nil {
 			return err
 		}
+		ex.Stops = stops
 		if ex.Explanation == nil && what.nodes != "" {
 			return usagef("--nodes is about requests; job %s has its nodes", what.job)
 		}
@@ -85,6 +91,36 @@ func (r *runner) explainIt(c *cli.Context, what *explaining) (err error) {
 		}
 		return explain.Print(r.stdout, r.outputOptions(), ex, tx, defs, tx.Now().Unix())
 	})
+}
+
+// wouldStop finds out whom a cycle would stop for a job, where rules say that it may: it makes one
+// on a copy of the database. Verbs in one transaction leave it out.
+func (r *runner) wouldStop(what *explaining) (stops []store.MadeWay, err error) {
+	if what.job == "" || r.tx != nil {
+		return nil, nil
+	}
+	var id uint64
+	may := false
+	err = r.view(func(tx *store.Tx) error {
+		if id, err = jobref.One(tx, what.job); err == nil {
+			may, err = store.MayStop(tx, id)
+		}
+		return nil // what is wrong with the name is said where it is explained
+	})
+	if err != nil || !may {
+		return nil, nil
+	}
+	db, done, err := r.scratchCopy()
+	if err != nil {
+		r.notef("whom job %d would stop is not known, for want of a copy to try it on: %v", id, err)
+		return nil, nil
+	}
+	defer done()
+	err = db.DryRun(func(tx *store.Tx) error {
+		stops, err = store.WouldStop(tx, id)
+		return err
+	})
+	return stops, err
 }
 
 // explaining reads what to explain.

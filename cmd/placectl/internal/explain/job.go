@@ -2,6 +2,7 @@ package explain
 
 import (
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
@@ -50,6 +51,9 @@ func (p *page) jobSummary(f *output.Record) error {
 	f.Add("verdict", output.Text, p.jobStands(j))
 	if err := p.jobPlaced(f, j); err != nil {
 		return err
+	}
+	if len(p.ex.Stops) > 0 {
+		f.Add("would_stop", output.Prose, p.stops())
 	}
 	path, why := string(j.Path), p.ex.Why
 	if p.explained {
@@ -121,6 +125,39 @@ type jobObject struct {
 	State        string  `json:"state"`
 	Reason       *string `json:"reason"`
 	*queueObject         // of one that waits without a plan
+
+	Stops []stopObject `json:"would_stop,omitempty"`
+}
+
+// stopObject is a job that would be stopped for the one that is explained.
+type stopObject struct {
+	Job     string `json:"job"`
+	Becomes string `json:"becomes"`
+	Until   any    `json:"until"`
+	Rule    string `json:"rule"`
+}
+
+// stops is whom a cycle would stop for the job, in words.
+func (p *page) stops() string {
+	var words []string
+	for _, s := range p.ex.Stops {
+		text := "job " + strconv.FormatUint(s.Job, 10)
+		if s.Becomes != store.JobQueued {
+			text += " (then " + s.Becomes.String() + ")"
+		}
+		if s.Until.Unix() > p.now {
+			text += " by " + p.at(s.Until.Unix())
+		}
+		words = append(words, text)
+	}
+	return "a cycle would now stop " + strings.Join(words, ", ") + " (" + p.ex.Stops[0].Rule + ")"
+}
+
+func (p *page) stopObjects() (list []stopObject) {
+	for _, s := range p.ex.Stops {
+		list = append(list, stopObject{strconv.FormatUint(s.Job, 10), s.Becomes.String(), string(spell.AppendRFC3339(nil, s.Until.Unix())), s.Rule})
+	}
+	return list
 }
 
 func (p *page) jobObject() any {
@@ -131,7 +168,7 @@ func (p *page) jobObject() any {
 	if p.ex.Queue != nil {
 		reason = p.ex.Queue.Reason
 	}
-	return jobObject{strconv.FormatUint(p.ex.Job.ID, 10), p.ex.Job.State.String(), word(reason), p.queueObject()}
+	return jobObject{strconv.FormatUint(p.ex.Job.ID, 10), p.ex.Job.State.String(), word(reason), p.queueObject(), p.stopObjects()}
 }
 
 // ahead is who has a planned job's nodes before it.
