@@ -41,6 +41,8 @@ var tables = []table{
 		args: "", short: "-short"},
 	{name: "fronts", title: "The commands of PBS and Slurm", program: "./bench/fronts",
 		args: "", short: "-kept 200 -waiting 20 -runs 1"},
+	{name: "sharing", title: "What it costs that many share", program: "./bench/sharing",
+		args: "", short: "-rounds 1 -waiting 100 -nodes 500"},
 	{name: "sql", title: "Queries beside SQLite", program: "./compare", dir: "bench/oracle",
 		args: "", short: "-nodes 300 -runs 1"},
 }

@@ -2,6 +2,7 @@ package derived
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/placectl/placectl/placer/limits"
 	"github.com/placectl/placectl/store/internal/row"
@@ -200,25 +201,37 @@ func (ru *Ruled) Demands(who [5]string, asked rules.Asked) (out limits.Demands, 
 
 // Barred says which rule on jobs by themselves a request breaks, "" for none.
 func (ru *Ruled) Barred(who [5]string, asked rules.Asked) (string, error) {
-	return ru.broken(who, asked, func(a *limits.Applied, n int64) (int64, bool, error) {
-		return n, a.Measure.Form == limits.OfOne && n > a.Max, nil
+	return ru.broken(who, asked, func(a *limits.Applied, n int64) (how string, much int64, err error) {
+		if a.Measure.Form == limits.OfOne && n > a.Max {
+			how = isFull
+		}
+		return how, n, nil
 	})
 }
 
 // Full says which rule on jobs that wait or run does not let so many more jobs in that ask for
 // something, of which some will wait, "" for none.
 func (ru *Ruled) Full(who [5]string, asked rules.Asked, jobs int64, waits bool) (string, error) {
-	return ru.broken(who, asked, func(a *limits.Applied, n int64) (int64, bool, error) {
+	return ru.broken(who, asked, func(a *limits.Applied, n int64) (how string, used int64, err error) {
 		if !a.Measure.Counts(waits) || n == 0 {
-			return 0, false, nil
+			return "", 0, nil
 		}
-		used, err := ru.Tally(row.LimitCounter(a))
-		return used, used > a.Max-n*jobs, err
+		if jobs > a.Max/n { // n*jobs may be more than there are numbers
+			return tooMuch, n * min(jobs, math.MaxInt64/n), nil
+		}
+		if used, err = ru.Tally(row.LimitCounter(a)); used > a.Max-n*jobs {
+			how = isFull
+		}
+		return how, used, err
 	})
 }
 
-// broken is the text of the first hard rule that is.
-func (ru *Ruled) broken(who [5]string, asked rules.Asked, is func(a *limits.Applied, n int64) (used int64, broken bool, err error)) (string, error) {
+// How a rule is broken: it is full, or what is asked for is more than it ever lets there be.
+const isFull, tooMuch = "is full", "too much"
+
+// broken is the text of the first hard rule that is: how, and how much it was. That is "" where it
+// is not broken.
+func (ru *Ruled) broken(who [5]string, asked rules.Asked, is func(a *limits.Applied, n int64) (how string, much int64, err error)) (string, error) {
 	all, err := ru.All()
 	if all == nil || err != nil {
 		return "", err
@@ -236,16 +249,19 @@ func (ru *Ruled) broken(who [5]string, asked rules.Asked, is func(a *limits.Appl
 		if err != nil {
 			return "", err
 		}
-		used, broken, err := is(a, n)
+		how, much, err := is(a, n)
 		if err != nil {
 			return "", err
 		}
-		if broken {
-			text := all.Text(a.Measure)
-			if text == nil {
-				text = func(n int64) string { return fmt.Sprint(n) }
-			}
-			return limits.RuleText(a.Rule.String(), text(used), text(a.Max), a.Who()), nil
+		text := all.Text(a.Measure)
+		if text == nil {
+			text = func(n int64) string { return fmt.Sprint(n) }
+		}
+		switch how {
+		case isFull:
+			return limits.RuleText(a.Rule.String(), text(much), text(a.Max), a.Who()), nil
+		case tooMuch:
+			return limits.AsksText(a.Rule.String(), text(much), text(a.Max), a.Who()), nil
 		}
 	}
 	return "", nil
