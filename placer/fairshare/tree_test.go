@@ -126,6 +126,81 @@ func treeOf(rows []shareRow) (*Member, map[string]*Member) {
 	return root, all
 }
 
+// TestClassicShares: of recorded cases of classic fair share, which FAIRSHARE is not, users come in
+// the same order, where what is recorded differs by no more than the values.
+func TestClassicShares(t *testing.T) {
+	t.Parallel()
+	f, err := os.Open("testdata/classic.jsonl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	cases := 0
+	for lines := bufio.NewScanner(f); lines.Scan(); cases++ {
+		var c struct {
+			ID, Differs     string
+			Accounts, Users []struct {
+				Name, Parent, Account string
+				Shares                int64
+				Usage                 float64
+			}
+			Order, Waiting []string
+			Added          map[string]float64
+			Ours           json.RawMessage
+			EachRuns       float64 `json:"each_runs"`
+		}
+		if err := json.Unmarshal(lines.Bytes(), &c); err != nil {
+			t.Fatal(err)
+		}
+		if c.Differs == "" {
+			t.Errorf("%s: it does not say how we differ", c.ID)
+		}
+		var rows []shareRow
+		for _, a := range c.Accounts {
+			rows = append(rows, shareRow{Name: a.Name, Kind: "account", Parent: cmp.Or(a.Parent, "root"), Shares: a.Shares})
+			if len(c.Users) == 0 {
+				rows = append(rows, shareRow{Name: "of " + a.Name, Kind: "user", Parent: a.Name, Shares: 1, Usage: a.Usage})
+			}
+		}
+		for _, u := range c.Users {
+			rows = append(rows, shareRow{Name: u.Name, Kind: "user", Parent: u.Account, Shares: u.Shares, Usage: u.Usage})
+		}
+		root, all := treeOf(rows)
+		if len(c.Users) > 0 {
+			var ours map[string]float64
+			if err := json.Unmarshal(c.Ours, &ours); err != nil {
+				t.Fatal(err)
+			}
+			Rank(root)
+			last := math.Inf(1)
+			for _, name := range c.Order {
+				v := all[name].Factor + c.Added[name]
+				if v > last || math.Abs(v-ours[name]) > 1e-9 {
+					t.Errorf("%s: %s has %v, want %v and no more than the %v before it", c.ID, name, v, ours[name], last)
+				}
+				last = v
+			}
+			continue
+		}
+		var ours, got []string
+		if err := json.Unmarshal(c.Ours, &ours); err != nil {
+			t.Fatal(err)
+		}
+		for range ours {
+			Rank(root)
+			next := slices.MaxFunc(c.Waiting, func(a, b string) int { return cmp.Compare(all["of "+a].Factor, all["of "+b].Factor) })
+			got = append(got, next)
+			all["of "+next].Usage += c.EachRuns
+		}
+		if !slices.Equal(got, ours) {
+			t.Errorf("%s: %v, want %v", c.ID, got, ours)
+		}
+	}
+	if cases != 4 {
+		t.Errorf("%d cases", cases)
+	}
+}
+
 // TestFairTreeRanks: written cases of ties, which the tables of Slurm have but of all.
 func TestFairTreeRanks(t *testing.T) {
 	t.Parallel()
