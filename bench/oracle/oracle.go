@@ -163,12 +163,28 @@ func AskQuery(tables query.Catalog, text string, opt query.Options) (columns []s
 // may come first in an order, and either may stand for both where one does: which, is
 // not told by the dialect but by the order in which tables are joined.
 func Differ(statement string, want, got []string, ordered bool) string {
+	return differ(statement, want, got, ordered, ByCollation(statement))
+}
+
+// DifferInForm is Differ for statements in one form: texts are compared as they are.
+func DifferInForm(statement string, want, got []string, ordered bool) string {
+	return differ(statement, want, got, ordered, false)
+}
+
+func differ(statement string, want, got []string, ordered, texts bool) string {
 	key := func(row string) string { return row }
 	if ordered || oneForAll.MatchString(statement) {
 		key = plain
 	}
-	if oneText.MatchString(statement) && byCollation.MatchString(statement) {
+	if texts {
 		key = func(row string) string { return strings.ToLower(strings.ReplaceAll(plain(row), " ", "")) }
+	}
+	exactly := ordered && !oneForAll.MatchString(statement) && !strings.Contains(statement, "LIMIT")
+	if exactly { // the order apart
+		a, b := slices.Sorted(slices.Values(want)), slices.Sorted(slices.Values(got))
+		if !slices.Equal(a, b) {
+			return fmt.Sprintf("rows, sorted, are\n  %s\nSQLite has\n  %s", strings.Join(b, "\n  "), strings.Join(a, "\n  "))
+		}
 	}
 	if !ordered {
 		byKey := func(a, b string) int { return strings.Compare(key(a), key(b)) }
@@ -194,6 +210,42 @@ var (
 	oneText     = regexp.MustCompile(`GROUP BY|DISTINCT|OVER|UNION|INTERSECT|EXCEPT|\b(min|max)\(`)
 	byCollation = regexp.MustCompile(`COLLATE|\bv[12]\b`)
 )
+
+// ByCollation reports whether in a statement one text may stand for others that differ from it in
+// case, or in blanks. Differ takes all such texts for the same, which hides what is wrong with
+// them: so that such a statement is asked in its one form, too (OneForm).
+func ByCollation(statement string) bool {
+	return oneText.MatchString(statement) && byCollation.MatchString(statement)
+}
+
+// OneForm is a statement in which no texts differ in case alone, or in blanks.
+func OneForm(statement string) string { return oneForm.Replace(statement) }
+
+var oneForm = strings.NewReplacer("'A'", "'a'", "upper(", "lower(")
+
+// InOneForm is tables in which no texts do.
+func InOneForm(tables map[string]*query.Memory) map[string]*query.Memory {
+	out := make(map[string]*query.Memory, len(tables))
+	for name, m := range tables {
+		one := &query.Memory{Cols: m.Cols}
+		for _, row := range m.Rows {
+			row = slices.Clone(row)
+			for i, v := range row {
+				if v.Kind() == query.Text {
+					row[i] = query.String(strings.TrimSpace(strings.Map(func(r rune) rune {
+						if 'A' <= r && r <= 'Z' {
+							r += 'a' - 'A'
+						}
+						return r
+					}, v.Text())))
+				}
+			}
+			one.Rows = append(one.Rows, row)
+		}
+		out[name] = one
+	}
+	return out
+}
 
 // plain writes whole numbers alike.
 func plain(row string) string {

@@ -1,11 +1,14 @@
 package oracle
 
 import (
+	"database/sql"
 	"errors"
 	"flag"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -34,79 +37,119 @@ func seeded(t *testing.T) uint64 {
 	return n
 }
 
+// world is tables, in SQLite and in the ways that a table may have for this package.
+type world struct {
+	db    *sql.DB
+	views map[string]*query.View
+	ways  map[string]Tables
+}
+
+// newWorld loads tables and views; by says which columns of a table are indexed.
+func newWorld(t *testing.T, tables map[string]*query.Memory, views []string, by map[string]map[int]bool) *world {
+	t.Helper()
+	db, err := Load(tables)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { db.Close() })
+	for _, text := range views {
+		if _, err := db.Exec(SQLiteText(text)); err != nil {
+			t.Fatal(text, err)
+		}
+	}
+	w := &world{db: db}
+	if w.views, err = viewsOf(views); err != nil {
+		t.Fatal(err)
+	}
+	plain, indexed, kept, sorted := Tables{}, Tables{}, Tables{}, Tables{}
+	for name, m := range tables {
+		plain[name], sorted[name] = m, m
+		indexed[name] = &query.IndexedMemory{Memory: *m, By: by[name]}
+		kept[name] = &Columns{query.IndexedMemory{Memory: *m, By: by[name]}}
+		if isNumbered(m) {
+			sorted[name] = &Sorted{query.IndexedMemory{Memory: *m, By: map[int]bool{1: by[name][1]}}}
+		}
+	}
+	w.ways = map[string]Tables{"without indexes": plain, "with indexes": indexed, "in columns": kept, "in order": sorted}
+	return w
+}
+
+// tally counts what came of statements.
+type tally struct {
+	refused, failed, overflown int
+	why                        map[string]int
+}
+
+// ask asks a statement in all ways, and SQLite.
+func (w *world) ask(t *testing.T, seed uint64, text string, differ func(want, got []string) string, n *tally) {
+	_, want, wantErr := AskSQLite(w.db, SQLiteText(text))
+	for how, c := range w.ways {
+		_, got, err := AskQuery(c, text, query.Options{Views: w.views})
+		var bad *query.Error
+		switch {
+		case errors.As(err, &bad):
+			n.refused++
+			n.why[bad.Msg]++
+		case (err != nil) != (wantErr != nil) && overflows(errors.Join(err, wantErr)):
+			n.overflown++
+		case (err != nil) != (wantErr != nil):
+			n.failed++
+			t.Errorf("seed %d, %s:\n%s\nerror %v, SQLite %v", seed, how, text, err, wantErr)
+		case err == nil:
+			if d := differ(want, got); d != "" {
+				n.failed++
+				t.Errorf("seed %d, %s:\n%s\n%s", seed, how, text, d)
+			}
+		}
+	}
+}
+
 // TestRandom compares answers about random stores, with indexes and without.
 func TestRandom(t *testing.T) {
-	seed := seeded(t)
-	refused, failed, overflown := 0, 0, 0
-	why := map[string]int{}
+	first := seeded(t)
+	n := &tally{why: map[string]int{}}
 	for s := range *count / perStore {
-		g := NewGenerator(seed + uint64(s))
+		seed := first + uint64(s)
+		g := NewGenerator(seed)
 		tables := g.Tables()
-		for name, m := range NewGenerator(seed + uint64(s) + 1<<40).Tables() {
+		for name, m := range NewGenerator(seed + 1<<40).Tables() {
 			tables[name+"_then"] = m
 		}
-		db, err := Load(tables)
-		if err != nil {
-			t.Fatal(err)
-		}
 		views := g.Views()
-		for _, text := range views {
-			if _, err := db.Exec(SQLiteText(text)); err != nil {
-				t.Fatal(text, err)
+		by := map[string]map[int]bool{}
+		for _, name := range slices.Sorted(maps.Keys(tables)) {
+			by[name] = map[int]bool{}
+			for i := range tables[name].Cols {
+				by[name][i] = g.chance(70)
 			}
 		}
-		kindred, err := viewsOf(views)
-		if err != nil {
-			t.Fatal(err)
-		}
-		plain, indexed, kept, sorted := Tables{}, Tables{}, Tables{}, Tables{}
-		for name, m := range tables {
-			plain[name] = m
-			by := map[int]bool{}
-			for i := range m.Cols {
-				by[i] = g.chance(70)
+		t.Run("", func(t *testing.T) {
+			all := newWorld(t, tables, views, by)
+			inForm := make([]string, len(views))
+			for i, text := range views {
+				inForm[i] = OneForm(text)
 			}
-			indexed[name] = &query.IndexedMemory{Memory: *m, By: by}
-			kept[name] = &Columns{query.IndexedMemory{Memory: *m, By: by}}
-			if sorted[name] = plain[name]; isNumbered(m) {
-				sorted[name] = &Sorted{query.IndexedMemory{Memory: *m, By: map[int]bool{1: by[1]}}}
-			}
-		}
-		for range perStore {
-			text, ordered := g.Statement()
-			_, want, wantErr := AskSQLite(db, SQLiteText(text))
-			for how, c := range map[string]Tables{"without indexes": plain, "with indexes": indexed, "in columns": kept, "in order": sorted} {
-				_, got, err := AskQuery(c, text, query.Options{Views: kindred})
-				var bad *query.Error
-				switch {
-				case errors.As(err, &bad):
-					refused++
-					why[bad.Msg]++
-				case (err != nil) != (wantErr != nil) && overflows(errors.Join(err, wantErr)):
-					overflown++
-				case (err != nil) != (wantErr != nil):
-					failed++
-					t.Errorf("seed %d, %s:\n%s\nerror %v, SQLite %v", seed+uint64(s), how, text, err, wantErr)
-				case err == nil:
-					if d := Differ(text, want, got, ordered); d != "" {
-						failed++
-						t.Errorf("seed %d, %s:\n%s\n%s", seed+uint64(s), how, text, d)
-					}
+			one := newWorld(t, InOneForm(tables), inForm, by)
+			for range perStore {
+				text, ordered := g.Statement()
+				all.ask(t, seed, text, func(want, got []string) string { return Differ(text, want, got, ordered) }, n)
+				if ByCollation(text) {
+					text := OneForm(text)
+					one.ask(t, seed, text, func(want, got []string) string { return DifferInForm(text, want, got, ordered) }, n)
 				}
 			}
-			if failed > 10 {
-				t.FailNow()
-			}
+		})
+		if n.failed > 10 {
+			t.FailNow()
 		}
-		db.Close()
 	}
-	if refused > 4**count/40+10 {
-		t.Errorf("%d of %d statements were refused: %v", refused, 4**count, why)
+	if n.refused > 4**count/40+10 {
+		t.Errorf("%d of %d statements were refused: %v", n.refused, 4**count, n.why)
 	}
-	if overflown > *count/200 {
-		t.Errorf("%d of %d statements overflow in one and not in the other", overflown, 4**count)
+	if n.overflown > *count/200 {
+		t.Errorf("%d of %d statements overflow in one and not in the other", n.overflown, 4**count)
 	}
-	t.Log(fmt.Sprint("refused: ", refused, why, ", overflown: ", overflown))
+	t.Log(fmt.Sprint("refused: ", n.refused, n.why, ", overflown: ", n.overflown))
 }
 
 // isNumbered reports whether the first column is the number of the row.
