@@ -116,7 +116,7 @@ func TestParseState(t *testing.T) {
 func TestSuggest(t *testing.T) {
 	names := NewDefs().Names()
 	for word, want := range map[string]string{
-		"ncpu": "ncpus", "NCPUS": "ncpus", "n-cpus": "ncpus", "memm": "mem", "nGPU": "ngpus", "omp_threads": "ompthreads", "mpiproc": "mpiprocs",
+		"ncpu": "ncpus", "NCPUS": "ncpus", "n-cpus": "ncpus", "memm": "mem", "ncups": "ncpus", "meme": "mem", "Sawp": "swap", "nGPU": "ngpus", "omp_threads": "ompthreads", "mpiproc": "mpiprocs",
 		"": "", "x": "", "walltime": "", strings.Repeat("ncpus", 20): "",
 	} {
 		if got := Suggest(word, names); got != want {

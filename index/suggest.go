@@ -3,8 +3,8 @@ package index
 import "strings"
 
 // Suggest picks the candidate that s was most likely meant to be, or "" when
-// none is near: the smallest edit distance (Levenshtein), at most a third of
-// the longer word, with case and -_ ignored.
+// none is near: the smallest edit distance (Levenshtein, two letters exchanged
+// count as one edit), at most a third of the longer word, with case and -_ ignored.
 func Suggest(s string, candidates []string) string {
 	best, bestDist := "", -1
 	want := foldWord(s)
@@ -34,20 +34,22 @@ func editDistance(a, b string) int {
 	if len(a) > 64 || len(b) > 64 {
 		return max(len(a), len(b))
 	}
-	row := make([]int, len(b)+1)
+	before, last, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
 	for j := range row {
 		row[j] = j
 	}
 	for i := 1; i <= len(a); i++ {
-		diag := row[0]
+		before, last, row = last, row, before
 		row[0] = i
 		for j := 1; j <= len(b); j++ {
-			cost := diag
+			cost := 0
 			if a[i-1] != b[j-1] {
-				cost++
+				cost = 1
 			}
-			diag = row[j]
-			row[j] = min(cost, row[j]+1, row[j-1]+1)
+			row[j] = min(last[j-1]+cost, last[j]+1, row[j-1]+1)
+			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
+				row[j] = min(row[j], before[j-2]+1)
+			}
 		}
 	}
 	return row[len(b)]

@@ -117,7 +117,7 @@ flags:
 		return d, "", false
 	}
 	d.verb = s[i]
-	return d, s[i+1:], strings.IndexByte("diufeEgGxXoscqQw%", d.verb) >= 0
+	return d, s[i+1:], strings.IndexByte("diufeEgGxXoszcqQw%", d.verb) >= 0
 }
 
 func (d *directive) format(v values.Value) string {
@@ -139,7 +139,7 @@ func (d *directive) format(v values.Value) string {
 	switch {
 	case d.verb == 'Q' && v.Kind() == values.Null:
 		return d.pad("NULL")
-	case v.Kind() == values.Null && d.verb != 's':
+	case v.Kind() == values.Null && d.verb != 's' && d.verb != 'z':
 		s = "(NULL)"
 	}
 	if d.precision >= 0 {

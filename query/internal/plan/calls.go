@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/placectl/placectl/query/internal/exec"
@@ -19,6 +20,9 @@ func (s *scope) call(x *syntax.Call) exec.Code {
 		return s.aggregate(x, kind)
 	}
 	f, ok := functions.Scalars[x.Name]
+	if !ok && slices.Contains(exec.WindowNames(), x.Name) {
+		s.c.fail(x, "%s is a window function: write %[1]s(...) OVER (ORDER BY ...)", x.Name)
+	}
 	if !ok {
 		s.c.fail(x, "no function %s%s", x.Name, didYouMean(x.Name, functions.Names()))
 	}
