@@ -33,7 +33,7 @@ func TestOneOf(t *testing.T) {
 	}}
 	for in, want := range map[string]string{
 		"cycle": "", "cycle --backfill fcfs": "",
-		"cycle --backfill esay": "cycle: --backfill: esay is not one of fcfs, easy, conservative",
+		"cycle --backfill esay": "cycle: --backfill: esay is not one of fcfs, easy, conservative; did you mean easy?",
 	} {
 		r := newCapture(strings.Fields(in)...).runner()
 		r.verbs = entries(cycle)

@@ -29,7 +29,7 @@ func (p *partition) group(s *sorter) {
 }
 
 // input is what was computed of a row.
-func (p *partition) input(at, number int) values.Value { return p.r.row(p.rows[at])[number] }
+func (p *partition) input(at, number int) values.Value { return p.r.input(p.rows[at], number) }
 
 // frame is the rows from..to-1 that belong to a row; to may lie before from where there
 // are none.

@@ -36,16 +36,16 @@ var WindowKinds = map[string]windowKind{
 	"nth_value":    {2, 2, nthValue, true, false},
 }
 
-// call computes a function for all rows of the partition.
+// call computes a function for all rows of the partition, in its order.
 func (p *partition) call(e *Env, c *WindowCall, result []values.Value) error {
 	if c.Agg != nil {
 		return p.aggregate(e, c, result)
 	}
-	for at, row := range p.rows {
+	for at := range p.rows {
 		if err := e.Step(); err != nil {
 			return err
 		}
-		result[row] = c.Kind.value(p, e, c, at)
+		result[at] = c.Kind.value(p, e, c, at)
 	}
 	return e.Err
 }
@@ -57,10 +57,10 @@ func (p *partition) aggregate(e *Env, c *WindowCall, result []values.Value) erro
 	first, next := -1, 0
 	var last values.Value
 	scratch := make([]values.Value, maxArguments)
-	for at, row := range p.rows {
+	for at := range p.rows {
 		from, to := p.frame(at)
 		if p.spec.Frame.Exclude == syntax.ExcludeNone && from == first && to == next && s != nil {
-			result[row] = last
+			result[at] = last
 			continue
 		}
 		if p.spec.Frame.Exclude != syntax.ExcludeNone || s == nil || from != first || to < next {
@@ -75,7 +75,7 @@ func (p *partition) aggregate(e *Env, c *WindowCall, result []values.Value) erro
 			}
 		}
 		last = c.Agg.AggregateKind.Result(&e.Budget, s)
-		if result[row] = last; e.Err != nil {
+		if result[at] = last; e.Err != nil {
 			return e.Err
 		}
 	}

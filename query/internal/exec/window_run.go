@@ -13,8 +13,10 @@ type windowRows struct {
 	n      int
 	slabs  [][]values.Value // of slabRows rows each: inputs, then what makes a row what it is
 	width  int              // of a row
+	eval   []int            // the inputs that are computed: they come first in a row
+	in     []int            // where in a row each input is
 	made   []int            // the numbers of groups' keys and aggregates
-	result [][]values.Value // of each function, by row
+	result [][]values.Value // of each function: in the order of the first window, in which results are made
 }
 
 // run gathers the rows, computes the functions and goes on with each row.
@@ -34,19 +36,24 @@ func (w *Windows) run(e *Env, p *Plan, out func() error) error {
 	if err := p.produce(e, func() error { return r.keep(e) }); err != nil && err != ErrStop {
 		return err
 	}
-	var order []int
+	var order, places []int // places: where in it each row is
 	for i, spec := range w.Specs {
 		sorted, starts := r.sort(spec)
 		if i == 0 {
 			order = sorted
+		} else if places == nil {
+			places = make([]int, r.n)
+			for place, at := range order {
+				places[at] = place
+			}
 		}
-		if err := r.compute(e, spec, sorted, starts); err != nil {
+		if err := r.compute(e, spec, sorted, starts, places); err != nil {
 			return err
 		}
 	}
-	places := make([]bufferRow, len(p.Steps))
-	for _, at := range order {
-		r.restore(e, at, places)
+	rows := make([]bufferRow, len(p.Steps))
+	for place, at := range order {
+		r.restore(e, at, place, rows)
 		if err := out(); err != nil {
 			return err
 		}
@@ -63,15 +70,38 @@ func (r *windowRows) row(at int) []values.Value {
 	return r.slabs[at/slabRows][from : from+r.width]
 }
 
-// open begins with the first row, which tells how long they are.
+// open begins with the first row, which tells how long they are. An input that is a column is
+// not kept twice.
 func (r *windowRows) open() {
-	r.width = len(r.w.Inputs) + len(r.made)
+	r.in = make([]int, len(r.w.Inputs))
+	columns := make(map[[2]int]int) // of each slot and column: where it is behind the inputs
+	r.width = len(r.made)
 	if r.p.Group == nil {
 		for _, st := range r.p.Steps {
+			for i, col := range st.Kept {
+				columns[[2]int{st.Src.Slot, col}] = r.width + i
+			}
 			r.width += len(st.Kept)
 		}
 	}
+	behind := make(map[int]int)
+	for i := range r.w.Inputs {
+		c := &r.w.Inputs[i]
+		if at, ok := columns[[2]int{c.Slot, c.Col}]; ok && c.Column {
+			behind[i] = at
+			continue
+		}
+		r.in[i] = len(r.eval)
+		r.eval = append(r.eval, i)
+	}
+	for i, at := range behind {
+		r.in[i] = len(r.eval) + at
+	}
+	r.width += len(r.eval)
 }
+
+// input is an input of a row.
+func (r *windowRows) input(at, number int) values.Value { return r.row(at)[r.in[number]] }
 
 // keep remembers the row at hand.
 func (r *windowRows) keep(e *Env) error {
@@ -88,7 +118,7 @@ func (r *windowRows) keep(e *Env) error {
 	last := &r.slabs[len(r.slabs)-1]
 	from := len(*last)
 	row := *last
-	for i := range r.w.Inputs {
+	for _, i := range r.eval {
 		row = append(row, r.w.Inputs[i].Eval(e))
 	}
 	for _, at := range r.made {
@@ -110,21 +140,21 @@ func (r *windowRows) keep(e *Env) error {
 }
 
 // restore stands on a row that was kept, with the results of the functions.
-func (r *windowRows) restore(e *Env, at int, places []bufferRow) {
-	rest := r.row(at)[len(r.w.Inputs):]
+func (r *windowRows) restore(e *Env, at, place int, rows []bufferRow) {
+	rest := r.row(at)[len(r.eval):]
 	for i, made := range r.made {
 		e.Made[made] = rest[i]
 	}
 	rest = rest[len(r.made):]
 	if r.p.Group == nil {
 		for i, st := range r.p.Steps {
-			places[i] = bufferRow{rest[:len(st.Kept)], st.Place}
-			e.Row[st.Src.Slot] = &places[i]
+			rows[i] = bufferRow{rest[:len(st.Kept)], st.Place}
+			e.Row[st.Src.Slot] = &rows[i]
 			rest = rest[len(st.Kept):]
 		}
 	}
 	for i, call := range r.w.Calls {
-		e.Made[call.Made] = r.result[i][at]
+		e.Made[call.Made] = r.result[i][place]
 	}
 }
 
@@ -155,7 +185,7 @@ func (r *windowRows) sort(spec *WindowSpec) (order, starts []int) {
 
 func (r *windowRows) comparePartition(spec *WindowSpec, a, b int) int {
 	for _, i := range spec.Partition {
-		if n := values.Compare(r.row(a)[i], r.row(b)[i], r.w.Inputs[i].Collate); n != 0 {
+		if n := values.Compare(r.input(a, i), r.input(b, i), r.w.Inputs[i].Collate); n != 0 {
 			return n
 		}
 	}
@@ -164,16 +194,17 @@ func (r *windowRows) comparePartition(spec *WindowSpec, a, b int) int {
 
 func (r *windowRows) compareOrder(spec *WindowSpec, s *sorter, a, b int) int {
 	for i, in := range spec.Keys {
-		one := sorter{keys: s.keys[i : i+1]}
-		if n := one.compareKeys(r.row(a)[in:in+1], r.row(b)[in:in+1]); n != 0 {
+		one, at := sorter{keys: s.keys[i : i+1]}, r.in[in]
+		if n := one.compareKeys(r.row(a)[at:at+1], r.row(b)[at:at+1]); n != 0 {
 			return n
 		}
 	}
 	return 0
 }
 
-// compute computes all functions of a window, partition by partition.
-func (r *windowRows) compute(e *Env, spec *WindowSpec, order, starts []int) error {
+// compute computes all functions of a window, partition by partition. Where it is not the
+// first one places tells where in the order of that one each row is.
+func (r *windowRows) compute(e *Env, spec *WindowSpec, order, starts, places []int) error {
 	if r.result == nil {
 		r.result = make([][]values.Value, len(r.w.Calls))
 	}
@@ -198,9 +229,18 @@ func (r *windowRows) compute(e *Env, spec *WindowSpec, order, starts []int) erro
 			if call.Spec != spec {
 				continue
 			}
-			if err := part.call(e, call, r.result[i]); err != nil {
+			if err := part.call(e, call, r.result[i][from:to]); err != nil {
 				return err
 			}
+		}
+	}
+	for i, call := range r.w.Calls {
+		if call.Spec == spec && places != nil {
+			moved := make([]values.Value, r.n)
+			for at, row := range order {
+				moved[places[row]] = r.result[i][at]
+			}
+			r.result[i] = moved
 		}
 	}
 	return e.Err

@@ -53,7 +53,7 @@ func (r *windowRows) numbers(spec *WindowSpec, rows []numbered) bool {
 	kind := values.Null
 	desc := spec.Order[0].Desc
 	for i := range rows {
-		v := &r.row(i)[spec.Keys[0]]
+		v := &r.row(i)[r.in[spec.Keys[0]]]
 		if i == 0 {
 			kind = v.Kind()
 		}
@@ -121,7 +121,7 @@ func (r *windowRows) partitions(spec *WindowSpec) (of []int32, sizes []int) {
 	for i := range of {
 		row := r.row(i)
 		for k, in := range spec.Partition {
-			key[k] = r.w.Inputs[in].Collate.Fold(row[in])
+			key[k] = r.w.Inputs[in].Collate.Fold(row[r.in[in]])
 		}
 		n, fresh := index.Put(key, len(first))
 		if fresh {

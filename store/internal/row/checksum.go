@@ -15,24 +15,26 @@ import (
 const changeOver = 128 << 10
 
 var (
-	hashed atomic.Int64 // bytes so far, up to changeOver
+	hashed atomic.Int64                // bytes so far, up to changeOver
+	whole  atomic.Pointer[crc32.Table] // the library's, from then on
 	sliced = sync.OnceValue(makeSliced)
 )
 
 // checksum is the CRC-32C of a key and the payload behind it.
 func checksum(key, payload []byte) uint32 {
-	if hashed.Load() >= changeOver {
-		return wholeChecksum(key, payload)
+	if castagnoli := whole.Load(); castagnoli != nil {
+		return wholeChecksum(castagnoli, key, payload)
 	}
-	hashed.Add(int64(len(key) + len(payload)))
+	if hashed.Add(int64(len(key)+len(payload))) >= changeOver {
+		whole.Store(crc32.MakeTable(crc32.Castagnoli))
+	}
 	t := sliced()
 	return ^t.update(t.update(^uint32(0), key), payload)
 }
 
 // wholeChecksum takes a short key byte by byte: a second call of the library for so
 // little takes longer.
-func wholeChecksum(key, payload []byte) uint32 {
-	castagnoli := crc32.MakeTable(crc32.Castagnoli)
+func wholeChecksum(castagnoli *crc32.Table, key, payload []byte) uint32 {
 	sum := ^uint32(0)
 	for _, b := range key {
 		sum = castagnoli[byte(sum)^b] ^ sum>>8

@@ -14,7 +14,7 @@ func TestChecksum(t *testing.T) {
 		key := rapid.SliceOfN(rapid.Byte(), 0, 20).Draw(t, "key")
 		payload := rapid.SliceOfN(rapid.Byte(), 0, 200).Draw(t, "payload")
 		want := crc32.Checksum(append(key[:len(key):len(key)], payload...), crc32.MakeTable(crc32.Castagnoli))
-		if got := wholeChecksum(key, payload); got != want {
+		if got := wholeChecksum(crc32.MakeTable(crc32.Castagnoli), key, payload); got != want {
 			t.Errorf("%x, want %x", got, want)
 		}
 		if got := ^tables.update(tables.update(^uint32(0), key), payload); got != want {

@@ -48,6 +48,16 @@ func (t *texts) find(i int) {
 
 // length reads the length of what follows, or how many.
 func (t *texts) length() int {
+	if t.at < len(t.payload) {
+		if n := int(t.payload[t.at]); n < 0x80 && n < len(t.payload)-t.at { // most are
+			t.at++
+			return n
+		}
+	}
+	return t.longLength()
+}
+
+func (t *texts) longLength() int {
 	n, size := binary.Uvarint(t.payload[t.at:])
 	if size <= 0 || n > uint64(len(t.payload)-t.at-size) {
 		t.damaged()
