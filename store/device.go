@@ -11,6 +11,7 @@ import (
 	"github.com/placectl/placectl/placer"
 	"github.com/placectl/placectl/store/internal/nodes"
 	"github.com/placectl/placectl/store/internal/row"
+	"github.com/placectl/placectl/store/internal/tables"
 )
 
 // What plans sees amounts alone. Which devices a job has of a node that names them is
@@ -249,30 +250,43 @@ func (tx *Tx) DevicesOfNode(n *index.Node) (list []DeviceInfo, err error) {
 	if len(n.Devices) == 0 {
 		return nil, nil
 	}
-	defs, err := tx.Resources()
+	of, err := tx.nodeDevices().onNode(n, nil)
+	for i := range of {
+		d := &of[i]
+		list = append(list, DeviceInfo{Device: *d.Device, Resource: d.Resource, State: d.State, Job: d.Job, Attempt: d.Attempt, Since: instant(d.Since), Until: instant(d.Until)})
+	}
+	return list, err
+}
+
+// onNode appends the devices of a node to a list, by resource and identity.
+func (ds nodeDevices) onNode(n *index.Node, list []tables.Device) ([]tables.Device, error) {
+	defs, err := ds.Resources()
 	if err != nil {
-		return nil, err
+		return list, err
 	}
-	first, all := make(map[index.ResID]int), 0
-	for _, named := range n.Devices {
-		first[named.Res] = all
-		all += len(named.Set)
-	}
-	list = make([]DeviceInfo, 0, all)
+	begin := len(list)
 	for _, named := range n.Devices {
 		def, _ := defs.Get(named.Res)
 		for i := range named.Set {
-			list = append(list, DeviceInfo{Device: named.Set[i], Resource: def.Name, State: deviceState(&named.Set[i])})
+			d := &named.Set[i]
+			list = append(list, tables.Device{Device: d, Node: n.Number, Resource: def.Name, State: deviceState(d)})
 		}
 	}
-	return list, tx.nodeDevices().eachHolder(n.Number, 0, func(j *row.Job) error {
+	return list, ds.eachHolder(n.Number, 0, func(j *row.Job) error {
 		for _, h := range j.Devices {
 			if h.Node != n.Number {
 				continue
 			}
+			of := list[begin:]
+			for _, named := range n.Devices {
+				if named.Res == h.Res {
+					break
+				}
+				of = of[len(named.Set):]
+			}
 			for at := range h.Which.Each {
-				d := &list[first[h.Res]+at]
-				d.Job, d.Attempt, d.Since, d.Until = j.ID, j.CurrentAttempt(), instant(j.Start), instant(j.End)
+				d := &of[at]
+				d.Job, d.Attempt, d.Since, d.Until = j.ID, j.CurrentAttempt(), j.Start, j.End
 				if d.InService() {
 					d.State = "busy"
 				}

@@ -131,6 +131,8 @@ func BenchmarkDeviceTable(b *testing.B) {
 			b.Fatal(err)
 		}
 		b.Run(name, func(b *testing.B) {
+			began := cpuTime()
+			defer func() { b.ReportMetric(float64((cpuTime()-began).Microseconds())/float64(b.N)/1000, "cpu-ms/op") }()
 			for range b.N {
 				err := db.View(func(tx *Tx) error {
 					rows, err := tx.Query(context.Background(), list[0], Query{})

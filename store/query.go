@@ -7,7 +7,6 @@ import (
 	"iter"
 	"time"
 
-	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/placer"
 	"github.com/placectl/placectl/placer/priorityf"
 	"github.com/placectl/placectl/query"
@@ -145,15 +144,7 @@ func (tx *Tx) tables() *tables.Source {
 		Index: tx.index, Calendar: tx.calendar, Resources: tx.Resources, Counter: tx.counters().Named, LimitUses: tx.loaded.counters.Rules.Uses, Left: tx.leftAt,
 		Shares: tx.Shares, ShareState: tx.ShareState, Places: tx.BatchPlaces, Attempt: tx.attempts().of,
 		Devices: func(j *row.Job) (string, error) { return tx.Devices(jobOf(j)) },
-		OnNode: func(n *index.Node) (out []tables.Device, err error) {
-			list, err := tx.DevicesOfNode(n)
-			out = make([]tables.Device, 0, len(list))
-			for i := range list {
-				d := &list[i]
-				out = append(out, tables.Device{Device: d.Device, Resource: d.Resource, State: d.State, Job: d.Job, Attempt: d.Attempt, Since: unix(d.Since), Until: unix(d.Until)})
-			}
-			return out, err
-		},
+		OnNode:  tx.nodeDevices().onNode,
 		Prospect: func(j *row.Job) (out tables.Prospect, err error) {
 			if ahead == nil {
 				if ahead, err = tx.Outlook(); err != nil {

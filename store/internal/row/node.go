@@ -84,26 +84,30 @@ func DecodeNode(key, payload []byte) (*index.Node, error) {
 // ReadNode fills in the whole of a node. Equal words are one string, and the node's slices
 // are used again.
 func ReadNode(key, payload []byte, n *index.Node, words *Words) error {
-	*n = index.Node{Features: n.Features[:0], Res: n.Res[:0]}
-	d := decoder{b: payload}
-	readNodeHead(&d, n)
-	n.Name, n.Queue, n.Reason = d.string(), words.next(&d), d.string()
-	if err := readNodeRest(key, &d, n, words); err != nil {
+	part, err := ReadNodeOnly(key, payload, n, words)
+	if err != nil {
 		return err
 	}
-	decodeDevices(&d, n)
-	return d.done(Nodes, key)
+	return DecodeDevices(key, part, n)
 }
 
 // DecodeNodeOnly reads a node without its devices, and returns the bytes of these, which
 // are part of the payload: DecodeDevices reads them.
 func DecodeNodeOnly(key, payload []byte) (n *index.Node, devices []byte, err error) {
 	n = new(index.Node)
+	devices, err = ReadNodeOnly(key, payload, n, nil)
+	return n, devices, err
+}
+
+// ReadNodeOnly fills in a node without its devices, as ReadNode does, and returns the bytes
+// of these.
+func ReadNodeOnly(key, payload []byte, n *index.Node, words *Words) (devices []byte, err error) {
+	*n = index.Node{Features: n.Features[:0], Res: n.Res[:0]}
 	d := decoder{b: payload}
 	readNodeHead(&d, n)
-	n.Name, n.Queue, n.Reason = d.string(), d.string(), d.string()
-	err = readNodeRest(key, &d, n, nil)
-	return n, d.b, err
+	n.Name, n.Queue, n.Reason = d.string(), words.next(&d), d.string()
+	err = readNodeRest(key, &d, n, words)
+	return d.b, err
 }
 
 // DecodeDevices reads the devices of a node, and the distances of their groups.

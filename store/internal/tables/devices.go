@@ -1,23 +1,19 @@
 package tables
 
 import (
+	"bytes"
+
 	"github.com/RoaringBitmap/roaring/v2"
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/query"
 	"github.com/placectl/placectl/store/internal/row"
 )
 
-// nodeDevice is a device, and the node that it is of.
-type nodeDevice struct {
-	number uint32
-	Device
-}
-
 // deviceTable is the table of devices. It reads the rows of nodes that name some, which
 // the index knows.
 type deviceTable struct {
 	c       *Catalog
-	columns []getter[nodeDevice]
+	columns []getter[Device]
 	named   *roaring.Bitmap
 }
 
@@ -26,28 +22,28 @@ func devicesTable(c *Catalog, _ int64) (query.Table, error) {
 	if err != nil {
 		return nil, err
 	}
-	text := func(name, doc string, get func(*nodeDevice) string) getter[nodeDevice] {
+	text := func(name, doc string, get func(*Device) string) getter[Device] {
 		return textColumn(name, doc, get)
 	}
-	t := &deviceTable{c: c, named: ix.MarkedNodes(index.Named), columns: []getter[nodeDevice]{
-		text("node", "the node that names it", func(d *nodeDevice) string { return c.nodeName(d.number) }),
-		text("resource", "what it is one of", func(d *nodeDevice) string { return d.Resource }),
-		text("id", "what it is called: a number, a label, or 3/0 for a slice of 3", func(d *nodeDevice) string { return d.ID }),
-		text("uuid", "as its driver calls it", func(d *nodeDevice) string { return d.UUID }),
-		text("model", "what it is", func(d *nodeDevice) string { return d.Model }),
-		intColumn("grp", "the group (NUMA node) that it lies in", func(d *nodeDevice) int64 { return int64(d.Group) }),
-		valueColumn("vram", "its memory", query.IntegerAffinity, query.Bytes, func(d *nodeDevice) query.Value {
+	t := &deviceTable{c: c, named: ix.MarkedNodes(index.Named), columns: []getter[Device]{
+		text("node", "the node that names it", func(d *Device) string { return c.nodeName(d.Node) }),
+		text("resource", "what it is one of", func(d *Device) string { return d.Resource }),
+		text("id", "what it is called: a number, a label, or 3/0 for a slice of 3", func(d *Device) string { return d.ID }),
+		text("uuid", "as its driver calls it", func(d *Device) string { return d.UUID }),
+		text("model", "what it is", func(d *Device) string { return d.Model }),
+		intColumn("grp", "the group (NUMA node) that it lies in", func(d *Device) int64 { return int64(d.Group) }),
+		valueColumn("vram", "its memory", query.IntegerAffinity, query.Bytes, func(d *Device) query.Value {
 			if d.VRAM == 0 {
 				return query.Value{}
 			}
 			return sizeValue(d.VRAM)
 		}),
-		text("state", "free, busy, drained, or cut into slices", func(d *nodeDevice) string { return d.State }),
-		text("reason", "why it is drained", func(d *nodeDevice) string { return d.Reason }),
-		numberColumn("job", "who has it", func(d *nodeDevice) int64 { return int64(d.Job) }),
-		numberColumn("attempt", "which of its starts", func(d *nodeDevice) int64 { return int64(d.Attempt) }),
-		timeColumn("since", "since when", func(d *nodeDevice) int64 { return d.Since }),
-		timeColumn("until", "when the job is expected to end", func(d *nodeDevice) int64 { return d.Until }),
+		text("state", "free, busy, drained, or cut into slices", func(d *Device) string { return d.State }),
+		text("reason", "why it is drained", func(d *Device) string { return d.Reason }),
+		numberColumn("job", "who has it", func(d *Device) int64 { return int64(d.Job) }),
+		numberColumn("attempt", "which of its starts", func(d *Device) int64 { return int64(d.Attempt) }),
+		timeColumn("since", "since when", func(d *Device) int64 { return d.Since }),
+		timeColumn("until", "when the job is expected to end", func(d *Device) int64 { return d.Until }),
 	}}
 	t.columns[0].Domain = nodeDomain
 	return t, nil
@@ -60,7 +56,7 @@ func (t *deviceTable) Size() int { return 8 * int(t.named.GetCardinality()) }
 
 // Scan goes through the nodes by number.
 func (t *deviceTable) Scan(*roaring.Bitmap) query.Cursor {
-	return &deviceCursor{listCursor: listCursor[nodeDevice]{columns: t.columns, at: -1}, t: t, nodes: t.named.Iterator()}
+	return &deviceCursor{listCursor: listCursor[Device]{columns: t.columns, at: -1}, t: t, nodes: t.named.Iterator()}
 }
 
 // Lookup finds the devices of a node.
@@ -68,7 +64,7 @@ func (t *deviceTable) Lookup(column int, v query.Value) (query.Cursor, bool) {
 	if t.columns[column].Name != "node" {
 		return nil, false
 	}
-	c := &deviceCursor{listCursor: listCursor[nodeDevice]{columns: t.columns, at: -1}, t: t, nodes: roaring.New().Iterator()}
+	c := &deviceCursor{listCursor: listCursor[Device]{columns: t.columns, at: -1}, t: t, nodes: roaring.New().Iterator()}
 	if v.IsNull() {
 		return c, true
 	}
@@ -79,30 +75,35 @@ func (t *deviceTable) Lookup(column int, v query.Value) (query.Cursor, bool) {
 	return c, true
 }
 
-// deviceCursor gets its rows node by node.
+// deviceCursor gets its rows node by node. Neighbours often name the same devices, which are
+// decoded once then.
 type deviceCursor struct {
-	listCursor[nodeDevice]
+	listCursor[Device]
 	t     *deviceTable
 	nodes roaring.IntPeekable
+	words row.Words
+	node  index.Node
+	named []index.NamedDevices // those of the last node
+	part  []byte               // and how its row says them
 }
 
 // Code is the node's number, for its name.
-func (c *deviceCursor) Code(int) uint32 { return c.rows[c.at].number }
+func (c *deviceCursor) Code(int) uint32 { return c.rows[c.at].Node }
 
 func (c *deviceCursor) Next() bool {
 	for c.at++; c.at >= len(c.rows); c.at = 0 {
 		if c.err != nil || !c.nodes.HasNext() {
 			return false
 		}
-		if c.err = c.node(c.nodes.Next()); c.err != nil {
+		if c.err = c.read(c.nodes.Next()); c.err != nil {
 			return false
 		}
 	}
 	return true
 }
 
-// node reads the devices of a node.
-func (c *deviceCursor) node(number uint32) error {
+// read reads the devices of a node.
+func (c *deviceCursor) read(number uint32) error {
 	key := row.Key32(number)
 	payload, err := c.t.c.src.Rows.Get(row.Nodes, key)
 	if err != nil {
@@ -111,14 +112,17 @@ func (c *deviceCursor) node(number uint32) error {
 	if payload == nil {
 		return row.Missing("node", row.Shown(key))
 	}
-	n, err := row.DecodeNode(key, payload)
+	part, err := row.ReadNodeOnly(key, payload, &c.node, &c.words)
 	if err != nil {
 		return err
 	}
-	list, err := c.t.c.src.OnNode(n)
-	c.rows = c.rows[:0]
-	for i := range list {
-		c.rows = append(c.rows, nodeDevice{number, list[i]})
+	if c.named == nil || !bytes.Equal(part, c.part) {
+		if err := row.DecodeDevices(key, part, &c.node); err != nil {
+			return err
+		}
+		c.named, c.part = c.node.Devices, append(c.part[:0], part...)
 	}
+	c.node.Devices = c.named
+	c.rows, err = c.t.c.src.OnNode(&c.node, c.rows[:0])
 	return err
 }

@@ -45,7 +45,7 @@ type Source struct {
 	LimitUses  func() ([]limits.Use, error)
 	Left       func(n *index.Node, at int64) []index.Amount // of a node's consumables at an instant
 	Devices    func(*row.Job) (string, error)               // that a job has, as text
-	OnNode     func(*index.Node) ([]Device, error)
+	OnNode     func(*index.Node, []Device) ([]Device, error)
 	Attempt    func(j *row.Job, number int) (*row.Attempt, error) // of those that it has started
 	Prospect   func(*row.Job) (Prospect, error)
 	Starts     func(r placer.Request, count int) ([]*placer.Plan, error)
@@ -81,13 +81,14 @@ type Prospect struct {
 
 // Device is a device of a node.
 type Device struct {
-	devices.Device
-	Resource string
-	State    string
-	Job      uint64 // 0 for none
-	Attempt  int    // of the job
-	Since    int64  // Unix seconds, 0 for none
-	Until    int64
+	*devices.Device // the node's
+	Node            uint32
+	Resource        string
+	State           string
+	Job             uint64 // 0 for none
+	Attempt         int    // of the job
+	Since           int64  // Unix seconds, 0 for none
+	Until           int64
 }
 
 // Set is a placement set of a queue.
