@@ -57,7 +57,7 @@ func (p *passage) job(c change) error {
 		return p.putOff(j, why)
 	}
 	var short *Conflict
-	if err := tx.nodeDevices().bind(j); errors.As(err, &short) {
+	if err := tx.nodeDevices().bind(j, nil); errors.As(err, &short) {
 		return p.putOff(j, short.Why)
 	} else if err != nil {
 		return err

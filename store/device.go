@@ -27,8 +27,8 @@ func (tx *Tx) nodeDevices() nodeDevices { return nodeDevices{tx} }
 // bind gives a job that starts its devices: of a node that it shares what its chunks ask
 // for, of one that it has for itself all that are in service. It is a Conflict when fewer
 // are free; nothing has changed then. A reader binds none: who has them when it is written
-// down is not known yet.
-func (ds nodeDevices) bind(j *row.Job) error {
+// down is not known yet. Chunks are what the job asks for, nil where that is in its row alone.
+func (ds nodeDevices) bind(j *row.Job, chunks []placer.Chunk) error {
 	j.Devices = nil
 	ix, err := ds.index()
 	if err != nil {
@@ -38,14 +38,16 @@ func (ds nodeDevices) bind(j *row.Job) error {
 	if some.IsEmpty() || !ds.Writable() {
 		return nil
 	}
-	b := nodes.Binder{Rows: ds.loaded.nodes, Job: j, Asks: func() ([]placer.Chunk, devices.Policy, error) { return ds.asks(j) },
+	b := nodes.Binder{Rows: ds.loaded.nodes, Job: j, Asks: func() ([]placer.Chunk, devices.Policy, error) { return ds.asks(j, chunks) },
 		Free: func(node uint32, of *nodes.Named) ([]devices.Bits, error) { return ds.free(node, of, j.ID) }}
 	return b.Bind(some)
 }
 
 // asks is what the chunks of a job ask for, and how its devices are to be chosen.
-func (ds nodeDevices) asks(j *row.Job) ([]placer.Chunk, devices.Policy, error) {
-	chunks, err := ds.asked(j)
+func (ds nodeDevices) asks(j *row.Job, chunks []placer.Chunk) (_ []placer.Chunk, p devices.Policy, err error) {
+	if chunks == nil {
+		chunks, err = ds.asked(j)
+	}
 	if err != nil || j.Bind != devices.NoPolicy {
 		return chunks, j.Bind, err
 	}

@@ -166,7 +166,7 @@ func (ps plans) apply(j *row.Job, a placer.Ask, plan *placer.Plan, was JobState)
 		if err := ps.file.Mark(row.Changes, row.TimeKey(j.Start, row.JobOwner(j.ID))); err != nil {
 			return err
 		}
-	} else if err := ps.nodeDevices().bind(j); err != nil {
+	} else if err := ps.nodeDevices().bind(j, a.Chunks); err != nil {
 		return ps.spoil(err)
 	}
 	if err := ps.loaded.releases.Put(j.End, row.JobOwner(j.ID), j.AllNodes()); err != nil {
