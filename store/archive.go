@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"errors"
 	"time"
 
@@ -24,6 +25,8 @@ type Archived struct {
 type ArchiveOptions struct {
 	DryRun bool // nothing is written, and nothing goes
 	Watch  Watch
+
+	rows int // that go in a commit, archiveRows where it is 0
 }
 
 // Archive moves what has ended before an instant into a file: jobs, their events and
@@ -34,7 +37,7 @@ type ArchiveOptions struct {
 // Jobs stay that others which have not ended depend on; so does an array as long as one
 // of its jobs does. The file is synced before the first row goes; they go by ten
 // thousand. Killed at any point, each job is in one of the two, or in both; the same call
-// again goes on.
+// again goes on. What nodes were, and sums of usage, stay: the file does not have them.
 func (db *DB) Archive(to string, before time.Time, opt *ArchiveOptions) (*Archived, error) {
 	if opt == nil {
 		opt = new(ArchiveOptions)
@@ -63,10 +66,10 @@ func (db *DB) Archive(to string, before time.Time, opt *ArchiveOptions) (*Archiv
 	if opt.DryRun {
 		return out, nil
 	}
-	if err := db.removeExpired(old, opt.Watch); err != nil {
+	if err := db.removeExpired(old, cmp.Or(opt.rows, archiveRows), opt.Watch); err != nil {
 		return nil, err
 	}
-	return out, db.Update(func(tx *Tx) error { return tx.forgetNodes(before.Unix()) })
+	return out, nil
 }
 
 // forgetNodes forgets what nodes were before an instant.
@@ -98,7 +101,7 @@ func (db *DB) view(fn func(*Tx) error) error {
 const archiveRows = 10_000
 
 // removeExpired takes out of the database what is in an archive.
-func (db *DB) removeExpired(old *recovery.Expired, watch Watch) error {
+func (db *DB) removeExpired(old *recovery.Expired, rows int, watch Watch) error {
 	for _, name := range old.Batches {
 		err := db.Update(func(tx *Tx) error {
 			b, err := tx.Batch(name)
@@ -116,7 +119,7 @@ func (db *DB) removeExpired(old *recovery.Expired, watch Watch) error {
 		}
 	}
 	remove := func(ids *roaring64.Bitmap, fn func(tx *Tx, ids []uint64) error) error {
-		some := make([]uint64, archiveRows)
+		some := make([]uint64, rows)
 		for it := ids.ManyIterator(); ; {
 			n := it.NextMany(some)
 			if n == 0 {

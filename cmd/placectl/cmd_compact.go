@@ -58,8 +58,9 @@ func archiveVerb() *verb {
 			"and out of the database. A FILE.db is a database, for placectl --db FILE.db query; FILE.jsonl and FILE.jsonl.gz\n" +
 			"have a line for each row, as dump writes them. One that is there gets more, if it is an archive of this database.\n" +
 			"Jobs stay that others wait for, and arrays as long as one of their jobs does. FILE is synced before the first\n" +
-			"row goes: killed at any point, everything is in one of the two, and the same call again goes on. The setting\n" +
-			"keep_ended lets cycles drop what is older without a file.",
+			"row goes: killed at any point, everything is in one of the two, and the same call again goes on. What\n" +
+			"nodes were (nodes AT, capacity) and sums of usage stay. The setting keep_ended lets cycles drop what is older,\n" +
+			"what nodes were along with it, without a file.",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "before", Usage: "what ended before `T`: 2026-11-01, now-30d", Required: true},
 			&cli.StringFlag{Name: "to", Usage: "the archive, `FILE`.db, FILE.jsonl or FILE.jsonl.gz", Required: true},

@@ -1,6 +1,13 @@
 package main
 
 import (
+	"bytes"
+	"compress/gzip"
+	"encoding/json"
+	"errors"
+	"io"
+	"io/fs"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -91,14 +98,53 @@ func (r *recovery) remove(pattern string) {
 // jobLines are the jobs of a dump.
 func jobLines(dump string) int { return strings.Count(dump, `"table":"jobs"`) }
 
+// jobsOf are the jobs of a dump by number.
+func jobsOf(dump string) map[string]bool {
+	jobs := make(map[string]bool)
+	for line := range strings.Lines(dump) {
+		if _, rest, is := strings.Cut(line, `"table":"jobs","key":`); is {
+			number, _, _ := strings.Cut(rest, ",")
+			jobs[number] = true
+		}
+	}
+	return jobs
+}
+
+// lines are those of an archive, of which each is whole; none where there is no archive.
+func (r *recovery) lines(name string) string {
+	r.t.Helper()
+	text, err := os.ReadFile(r.path(name))
+	if errors.Is(err, fs.ErrNotExist) {
+		return ""
+	}
+	if err == nil && strings.HasSuffix(name, ".gz") {
+		var plain *gzip.Reader
+		if plain, err = gzip.NewReader(bytes.NewReader(text)); err == nil {
+			text, err = io.ReadAll(plain)
+		}
+	}
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	for line := range strings.Lines(string(text)) {
+		if !json.Valid([]byte(line)) || !strings.HasSuffix(line, "\n") {
+			r.t.Errorf("%s has %q", name, line)
+		}
+	}
+	return string(text)
+}
+
+// recoveryVerb is a command line, and what is to hold after it, cut off or not.
+type recoveryVerb struct {
+	args  []string
+	check func()
+}
+
 // TestKillRecovery kills each verb that gets out of trouble at random moments: the file is
 // the old one or the new one, and what is left beside it is in nobody's way.
 func TestKillRecovery(t *testing.T) {
 	r := newRecovery(t)
-	verbs := map[string]struct {
-		args  []string
-		check func()
-	}{
+	verbs := map[string]recoveryVerb{
 		"backup": {[]string{"backup", r.path("copy.db")}, func() {
 			if _, err := os.Stat(r.path("copy.db")); err == nil && r.whole(r.path("copy.db")) != r.now {
 				t.Error("the copy is another")
@@ -150,6 +196,21 @@ func TestKillRecovery(t *testing.T) {
 			r.remove("old.db*")
 		}},
 	}
+	for _, name := range []string{"old.jsonl", "old.jsonl.gz"} {
+		verbs["archive "+name] = recoveryVerb{[]string{"archive", "--before", "now", "--to", r.path(name)}, func() {
+			// Cut off, and made once more: what is in both is in the file twice.
+			there := jobsOf(r.whole(r.db))
+			maps.Copy(there, jobsOf(r.lines(name)))
+			if want := jobsOf(r.now); len(there) != len(want) {
+				t.Errorf("%d jobs are in the database or in %s, not %d", len(there), name, len(want))
+			}
+			r.must("", "archive", "--before", "now", "--to", r.path(name))
+			if is, want := jobsOf(r.lines(name)), jobsOf(r.now); len(is) != len(want) || jobLines(r.whole(r.db)) != 0 {
+				t.Errorf("%d jobs are in %s after all, not %d", len(is), name, len(want))
+			}
+			r.remove("old.jsonl*")
+		}}
+	}
 	time.Sleep(time.Second) // what was cancelled ended before now
 	for name, v := range verbs {
 		began := time.Now()
@@ -187,6 +248,6 @@ func (r *recovery) litter(name string, args []string) {
 	r.remove("*.replaced-*")
 	r.remove("new.db*")
 	r.remove("saved.db*")
-	r.remove("old.db*")
+	r.remove("old.*")
 	r.again()
 }

@@ -1,0 +1,105 @@
+package store
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/placer"
+)
+
+// TestArchiveCutOff cuts an archive off after each row that is written and each commit of rows
+// that go: each job is in the file or in the database, and the same call again goes on.
+func TestArchiveCutOff(t *testing.T) {
+	t.Parallel()
+	errCut := errors.New("cut off")
+	for _, name := range []string{"old.jsonl", "old.db"} {
+		for at := 1; ; at++ {
+			db, clock := newDB(t)
+			err := db.Update(func(tx *Tx) error {
+				n := &index.Node{Name: "n1"}
+				n.Set(index.NCPUs, index.Value{Num: 1})
+				_, err := tx.PutNode(n)
+				for range 7 {
+					var j *Job
+					if err == nil {
+						j, err = tx.Place(placer.Request{Select: "1:ncpus=1", Walltime: time.Hour})
+					}
+					if err == nil {
+						_, err = tx.Release(j.ID)
+					}
+				}
+				return err
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			clock.t += 3600
+			to, steps := filepath.Join(t.TempDir(), name), 0
+			_, err = db.Archive(to, clock.now(), &ArchiveOptions{rows: 2, Watch: func(int64) error {
+				if steps++; steps == at {
+					return errCut
+				}
+				return nil
+			}})
+			if err != nil && !errors.Is(err, errCut) {
+				t.Fatal(err)
+			}
+			whole := err == nil
+			list := append(archivedJobs(t, to), jobsLeft(t, db)...)
+			slices.Sort(list)
+			if list = slices.Compact(list); len(list) != 7 {
+				t.Fatalf("%s: cut off at step %d, jobs %v are there", name, at, list)
+			}
+			if _, err := db.Archive(to, clock.now(), &ArchiveOptions{rows: 2}); err != nil {
+				t.Fatal(err)
+			}
+			list = archivedJobs(t, to)
+			slices.Sort(list)
+			if left := jobsLeft(t, db); len(left) > 0 || len(slices.Compact(list)) != 7 {
+				t.Fatalf("%s: cut off at step %d and done again: %v are archived, %v left", name, at, list, left)
+			}
+			db.Close()
+			if whole {
+				break
+			}
+		}
+	}
+}
+
+func jobsLeft(t *testing.T, db *DB) (list []string) {
+	t.Helper()
+	return strings.Fields(ask(t, db, "SELECT job FROM jobs"))
+}
+
+// archivedJobs are the jobs in an archive, by number; none where there is no file.
+func archivedJobs(t *testing.T, path string) (list []string) {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if strings.HasSuffix(path, ".db") {
+		db, err := Open(path, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer db.Close()
+		return jobsLeft(t, db)
+	}
+	for line := range strings.Lines(string(text)) {
+		if _, rest, is := strings.Cut(line, `"table":"jobs","key":`); is {
+			number, _, _ := strings.Cut(rest, ",")
+			list = append(list, number)
+		}
+	}
+	return list
+}
