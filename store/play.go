@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/placectl/placectl/placer/preempt"
 	"github.com/placectl/placectl/store/internal/row"
 	"github.com/placectl/placectl/store/internal/sharing"
 )
@@ -165,7 +166,46 @@ func (p *play) next() (at int64, ok bool, err error) {
 		}
 		return true, err
 	})
+	if err == nil {
+		err = p.spared(soonest)
+	}
 	return at, ok, err
+}
+
+// spared tells of the instants at which running jobs have run for so long that they may make way
+// for one that waits.
+func (p *play) spared(at func(int64)) error {
+	ranks, err := sharing.Ranks(p.tx.file)
+	if ranks == nil || err != nil {
+		return err
+	}
+	m := &making{pass: &pass{tx: p.tx}}
+	asking := make(map[preempt.Subject]bool)
+	err = p.tx.eachJob(func(j *row.Job) error {
+		who, err := m.subjectOf(j)
+		if err == nil && j.Queued && ranks.Left(who) {
+			asking[who] = true
+		}
+		return err
+	}, JobQueued, JobReserved)
+	if err != nil || len(asking) == 0 && ranks.Soft() == nil {
+		return err
+	}
+	return p.tx.eachJob(func(j *row.Job) error {
+		is, err := m.subjectOf(j)
+		if err != nil || !j.Queued {
+			return err
+		}
+		if soft := ranks.Soft(); soft != nil {
+			at(j.Start + soft.MinRun)
+		}
+		for who := range asking {
+			if rule := ranks.Over(who, is); rule != nil && !rule.Spares(rule.MinRun, len(j.YieldedTo)) {
+				at(j.Start + rule.MinRun)
+			}
+		}
+		return nil
+	}, JobRunning)
 }
 
 // MadeWay is a job that would be stopped for another.
