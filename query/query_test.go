@@ -1,6 +1,7 @@
 package query
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -153,5 +154,28 @@ func TestViewsAsTables(t *testing.T) {
 	}
 	if _, err := runAll(t, smallCatalog(), "SELECT * FROM loop", opt); err == nil || !strings.Contains(err.Error(), "explained by itself") {
 		t.Errorf("a view of itself: %v", err)
+	}
+}
+
+// TestPlaces: what fails while rows are looked at has its place in the statement, too.
+func TestPlaces(t *testing.T) {
+	for text, want := range map[string]string{
+		"SELECT 1 + abs(-9223372036854775807 - 1)":                                        "line 1, column 12: integer overflow",
+		"SELECT 1,\n sum(9223372036854775807) FROM t":                                     "line 2, column 2: integer overflow",
+		"SELECT a, sum(9223372036854775807) OVER () FROM t":                               "line 1, column 11: integer overflow",
+		"SELECT lower(abs(-9223372036854775807 - a)) FROM t":                              "line 1, column 14: integer overflow",
+		"SELECT 2, json_extract('x', '$') FROM t":                                         "line 1, column 11: malformed JSON: 'x'",
+		"SELECT 'x' -> 'y' FROM t":                                                        "line 1, column 8: malformed JSON: 'x'",
+		"SELECT 5, ntile(0) OVER () FROM t":                                               "line 1, column 11: the argument of ntile is a positive integer",
+		"SELECT percentile(a, 200) FROM t":                                                "line 1, column 8: the second argument of percentile is the same number for all rows, from 0 to 100",
+		"SELECT in_nodelist(b, 'n[') FROM t":                                              "line 1, column 8: bad node list: the '[' at character 2 of \"n[\" is not closed",
+		"SELECT row_number() FROM t":                                                      "line 1, column 8: row_number is a window function: write row_number(...) OVER (ORDER BY ...)",
+		"SELECT generate_series(1, 2)":                                                    "line 1, column 8: generate_series makes a table: write FROM generate_series(...)",
+		"SELECT * FORM t":                                                                 "line 1, column 10: expected ;, not \"FORM\"; did you mean FROM?",
+		"SELECT a FROM (SELECT abs(a - 9223372036854775807 - 3) AS a FROM t) WHERE a > 0": "line 1, column 23: integer overflow",
+	} {
+		if _, err := runAll(t, smallCatalog(), text, Options{}); err == nil || err.Error() != want || !errors.Is(err, ErrQuery) {
+			t.Errorf("%s\n got %v\nwant %s", text, err, want)
+		}
 	}
 }

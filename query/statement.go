@@ -2,7 +2,6 @@ package query
 
 import (
 	"errors"
-	"fmt"
 	"iter"
 
 	"github.com/placectl/placectl/query/internal/exec"
@@ -80,9 +79,6 @@ func (s *Stmt) run(emit func([]Value) error) error {
 	var at *Error
 	if errors.As(err, &at) && at.Text == "" {
 		at.Text = s.text
-	}
-	if err == functions.ErrOverflow {
-		err = fmt.Errorf("%w: %w", ErrQuery, err)
 	}
 	return err
 }

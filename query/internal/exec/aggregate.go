@@ -14,10 +14,11 @@ type Aggregate struct {
 	Distinct bool
 	Made     int // where its result goes
 	Name     string
-	Order    []OrderKey       // in which it takes its rows, nil for as they come
-	Best     bool             // it is the smallest or largest
-	By       values.Collation // by which it compares
-	Bare     bool             // it is a column beside aggregates
+	Order    []OrderKey        // in which it takes its rows, nil for as they come
+	Best     bool              // it is the smallest or largest
+	By       values.Collation  // by which it compares
+	Bare     bool              // it is a column beside aggregates
+	Failed   func(error) error // gives an error its place in the statement; nil for a bare column
 }
 
 // tally is what an aggregate has seen of a group, the values it takes once and the rows that
@@ -67,7 +68,15 @@ func (a *Aggregate) update(e *Env, s *tally, scratch []values.Value, times int64
 // take adds a value.
 func (a *Aggregate) take(e *Env, s *functions.State, v values.Value, args []values.Value, times int64) {
 	s.Json = len(a.Args) > 0 && a.Args[len(a.Args)-1].JSON
-	a.Add(&e.Budget, s, v, args, times)
+	if a.Add(&e.Budget, s, v, args, times); e.Err != nil {
+		a.failed(e)
+	}
+}
+
+func (a *Aggregate) failed(e *Env) {
+	if e.Err != nil && a.Failed != nil {
+		e.Err = a.Failed(e.Err)
+	}
 }
 
 // keep remembers a row of an aggregate that has an order.
@@ -99,5 +108,7 @@ func (a *Aggregate) resultOf(e *Env, s *tally) values.Value {
 			a.take(e, &s.State, in.rows[i].row[0], in.rows[i].row, 1)
 		}
 	}
-	return a.AggregateKind.Result(&e.Budget, &s.State)
+	v := a.AggregateKind.Result(&e.Budget, &s.State)
+	a.failed(e)
+	return v
 }

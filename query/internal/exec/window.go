@@ -35,6 +35,7 @@ type WindowCall struct {
 	Filter int        // an input, -1 for none
 	Made   int
 	Words  string
+	Failed func(error) error // gives an error its place in the statement
 }
 
 // words lists the functions, for EXPLAIN.

@@ -45,9 +45,11 @@ func (p *partition) call(e *Env, c *WindowCall, result []values.Value) error {
 		if err := e.Step(); err != nil {
 			return err
 		}
-		result[at] = c.Kind.value(p, e, c, at)
+		if result[at] = c.Kind.value(p, e, c, at); e.Err != nil {
+			return c.Failed(e.Err)
+		}
 	}
-	return e.Err
+	return nil
 }
 
 // aggregate computes an aggregate for the frame of each row. A frame that begins where
@@ -76,7 +78,7 @@ func (p *partition) aggregate(e *Env, c *WindowCall, result []values.Value) erro
 		}
 		last = c.Agg.AggregateKind.Result(&e.Budget, s)
 		if result[at] = last; e.Err != nil {
-			return e.Err
+			return c.Failed(e.Err)
 		}
 	}
 	return e.Err

@@ -1,13 +1,14 @@
 package functions
 
 import (
-	"errors"
+	"fmt"
 	"strings"
 
+	"github.com/placectl/placectl/query/fault"
 	"github.com/placectl/placectl/query/values"
 )
 
-var ErrOverflow = errors.New("integer overflow")
+var ErrOverflow = fmt.Errorf("%w: integer overflow", fault.ErrQuery)
 
 // AggregateKind makes an aggregate.
 type AggregateKind struct {

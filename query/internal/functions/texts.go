@@ -1,6 +1,7 @@
 package functions
 
 import (
+	"fmt"
 	"math"
 	"strings"
 	"unicode/utf8"
@@ -96,7 +97,7 @@ func instr(_ *Budget, a []values.Value) values.Value {
 func inNodelist(e *Budget, a []values.Value) values.Value {
 	names, err := index.ExpandNodeList(a[1].String())
 	if err != nil {
-		return e.Fail(err)
+		return e.Fail(fmt.Errorf("%w: %w", fault.ErrQuery, err))
 	}
 	want := a[0].String()
 	for _, name := range names {

@@ -37,7 +37,7 @@ func (s *scope) aggregate(x *syntax.Call, kind functions.AggregateKind) exec.Cod
 	if a := g.byCanon[canon]; a != nil {
 		return g.result(a)
 	}
-	a := &exec.Aggregate{AggregateKind: kind, Star: x.Star || len(x.Args) == 0, Distinct: x.Distinct, Made: s.c.nmade, Name: x.String(), Best: x.Name == "min" || x.Name == "max"}
+	a := &exec.Aggregate{AggregateKind: kind, Star: x.Star || len(x.Args) == 0, Distinct: x.Distinct, Made: s.c.nmade, Name: x.String(), Failed: s.c.failed(x), Best: x.Name == "min" || x.Name == "max"}
 	s.c.nmade++
 	windows := s.windows
 	s.group, s.noAggs, s.windows = nil, "one cannot be inside another", nil

@@ -23,6 +23,9 @@ func (s *scope) call(x *syntax.Call) exec.Code {
 	if !ok && slices.Contains(exec.WindowNames(), x.Name) {
 		s.c.fail(x, "%s is a window function: write %[1]s(...) OVER (ORDER BY ...)", x.Name)
 	}
+	if !ok && (x.Name == "generate_series" || slices.Contains(s.c.catalog.Names(), x.Name+"(")) {
+		s.c.fail(x, "%s makes a table: write FROM %[1]s(...)", x.Name)
+	}
 	if !ok {
 		s.c.fail(x, "no function %s%s", x.Name, didYouMean(x.Name, functions.Names()))
 	}
@@ -58,7 +61,7 @@ func (s *scope) call(x *syntax.Call) exec.Code {
 		seconds := at < len(args) && args[at].Unit == tables.Time
 		run, c.Named = s.dateFunction(x, seconds), seconds && unit == tables.UTC && x.Name != "strftime"
 	}
-	given := make([]values.Value, len(args))
+	given, failed := make([]values.Value, len(args)), s.c.failed(x)
 	c.Eval = func(e *exec.Env) values.Value {
 		for i := range args {
 			given[i] = args[i].Eval(e)
@@ -66,7 +69,11 @@ func (s *scope) call(x *syntax.Call) exec.Code {
 				return values.Value{}
 			}
 		}
-		return run(&e.Budget, given)
+		v := run(&e.Budget, given)
+		if e.Err != nil {
+			e.Err = failed(e.Err)
+		}
+		return v
 	}
 	return c
 }

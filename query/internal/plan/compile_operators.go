@@ -182,6 +182,13 @@ func (s *scope) jsonArrow(x *syntax.Binary, a, b exec.Code) exec.Code {
 	s.onlyText(x.Op, a, x.X)
 	c := exec.Over(a, b)
 	c.JSON = x.Op == "->"
-	c.Eval = func(e *exec.Env) values.Value { return functions.JSONAt(&e.Budget, a.Eval(e), b.Eval(e), !c.JSON) }
+	failed := s.c.failed(x)
+	c.Eval = func(e *exec.Env) values.Value {
+		v := functions.JSONAt(&e.Budget, a.Eval(e), b.Eval(e), !c.JSON)
+		if e.Err != nil {
+			e.Err = failed(e.Err)
+		}
+		return v
+	}
 	return c
 }

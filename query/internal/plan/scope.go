@@ -180,3 +180,14 @@ func (c *compiler) at(n syntax.Node, err error) error {
 	}
 	return &fault.Error{Text: c.text, Offset: n.Pos(), Msg: err.Error()}
 }
+
+// failed gives an error of a run about the statement its place, if it has none.
+func (c *compiler) failed(n syntax.Node) func(error) error {
+	return func(err error) error {
+		var placed *fault.Error
+		if !errors.Is(err, fault.ErrQuery) || errors.As(err, &placed) {
+			return err
+		}
+		return &fault.Error{Text: c.text, Offset: n.Pos(), Msg: strings.TrimPrefix(err.Error(), fault.ErrQuery.Error()+": ")}
+	}
+}

@@ -88,7 +88,7 @@ func (s *scope) windowCall(x *syntax.Call) exec.Code {
 	canon := s.canon(x)
 	call := w.byCanon[canon]
 	if call == nil {
-		call = &exec.WindowCall{Name: x.Name, Kind: kind, Made: s.c.nmade, Filter: -1, Words: x.String()}
+		call = &exec.WindowCall{Name: x.Name, Kind: kind, Made: s.c.nmade, Filter: -1, Words: x.String(), Failed: s.c.failed(x)}
 		s.c.nmade++
 		s.windows = nil
 		var args []exec.Code
