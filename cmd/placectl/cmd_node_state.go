@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"strconv"
 	"strings"
@@ -25,13 +26,15 @@ func nodeStateVerb(name string, state index.State, usage string) *verb {
 		Example: "placectl node " + name + " n[001-016]",
 		Run:     func(r *runner, c *cli.Context) error { return r.nodeState(c, state) },
 	}
+	said := "why, in `TEXT` that node list shows; without it, a reason given before stays"
+	if state == index.Up {
+		said = "why, in `TEXT` that events show"
+	}
+	v.Flags = append(v.Flags, &cli.StringFlag{Name: "reason", Usage: said})
+	v.Example += " --reason 'new disks'"
 	if state == index.Up || state == index.Drained {
 		v.Flags = append(v.Flags, deviceFlag())
 		v.Example += "\nplacectl node " + name + " g1 --device ngpus=3"
-	}
-	if state != index.Up {
-		v.Flags = append(v.Flags, &cli.StringFlag{Name: "reason", Usage: "why, in `TEXT` that node list shows; without it, a reason given before stays"})
-		v.Example += " --reason 'new disks'"
 	}
 	if state == index.Down {
 		v.Flags = append(v.Flags, &cli.BoolFlag{Name: "lost", Usage: "what is executed on their hosts is lost: jobs are queued again, though a host that lives after all still executes them"})
@@ -45,6 +48,9 @@ func (r *runner) nodeState(c *cli.Context, state index.State) error {
 		return usagef("--reason: %w", err)
 	}
 	if c.IsSet("device") {
+		if state == index.Up && c.IsSet("reason") {
+			return usagef("--reason is why nodes are resumed: of devices nothing is kept that would say it")
+		}
 		return r.deviceState(c, state)
 	}
 	return r.update(c, func(tx *store.Tx) error {
@@ -62,7 +68,7 @@ func (r *runner) nodeState(c *cli.Context, state index.State) error {
 			if n.State == state && n.Reason == reason {
 				return errors.Join(r.lose(tx, c, n), done.note(tx, n, nodeUnchanged))
 			}
-			if err := errors.Join(tx.SetNodeState(n.Number, state, reason), r.lose(tx, c, n)); err != nil {
+			if err := errors.Join(tx.SetNodeState(n.Number, state, cmp.Or(reason, c.String("reason"))), r.lose(tx, c, n)); err != nil {
 				return err
 			}
 			n.State, n.Reason = state, reason

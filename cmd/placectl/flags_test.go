@@ -107,6 +107,7 @@ node down n2 --dry-run
 node offline n2 --reason=why
 node offline n2 --dry-run
 node resume d1 --dry-run
+node resume d1 --reason=why
 node load n1=0.5 --dry-run
 bucket list --all
 set list --group-key=color --queue=q
