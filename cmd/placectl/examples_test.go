@@ -127,7 +127,8 @@ func TestExamples(t *testing.T) {
 				if _, err := newCapture().runner().verbs.Parse(args); err != nil {
 					t.Fatalf("%s: placectl %s: %v", ex.where, line, err)
 				}
-				if ex.mention || slices.ContainsFunc(args, func(w string) bool { return slices.Contains(waiting, w) || elsewhere(w) }) {
+				staysUp := slices.Contains(args, "work") && !slices.Contains(args, "--once")
+				if ex.mention || staysUp || slices.ContainsFunc(args, func(w string) bool { return slices.Contains(waiting, w) || elsewhere(w) }) {
 					return
 				}
 				runExample(t, program, template, args)

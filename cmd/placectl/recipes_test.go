@@ -24,6 +24,11 @@ var recipeChecks = map[string]string{
 		grep -q 'hello from job 1' placectl-1.out
 		placectl --db here.db show 1 -o json | grep -q '"state":"finished"'
 		placectl --db here.db check -q`,
+	"One that stays up": `
+		grep -q '^attempt 1$' placectl-1.out
+		grep -q '^attempt 2$' placectl-1.out
+		test "$(placectl --db resident.db query 'SELECT count(*) FROM attempts' -o id)" = 2
+		placectl --db resident.db check -q`,
 	"From cron alone": `
 		test "$(cat fit.1)" = "fitting in $HOME with 17"`,
 	"Which GPU is mine": `
