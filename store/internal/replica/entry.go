@@ -6,7 +6,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"hash/crc32"
 	"io"
 	"sync"
 
@@ -98,7 +97,7 @@ func (e *Entry) encode() ([]byte, error) {
 
 // sealEntry puts the checksum behind the rest of an entry.
 func sealEntry(b []byte) []byte {
-	return binary.LittleEndian.AppendUint32(b, crc32.Checksum(b, crc32.MakeTable(crc32.Castagnoli)))
+	return binary.LittleEndian.AppendUint32(b, row.Checksum(b))
 }
 
 func (e *Entry) encodeHead() []byte {
@@ -150,7 +149,7 @@ func decodeHead(b []byte) (*Head, *reader, error) {
 		return nil, nil, errEntry
 	}
 	body, sum := b[:len(b)-4], binary.LittleEndian.Uint32(b[len(b)-4:])
-	if crc32.Checksum(body, crc32.MakeTable(crc32.Castagnoli)) != sum {
+	if row.Checksum(body) != sum {
 		return nil, nil, errEntry
 	}
 	r := &reader{b: body}

@@ -20,6 +20,9 @@ var (
 	sliced = sync.OnceValue(makeSliced)
 )
 
+// Checksum is the CRC-32C of bytes.
+func Checksum(b []byte) uint32 { return checksum(nil, b) }
+
 // checksum is the CRC-32C of a key and the payload behind it.
 func checksum(key, payload []byte) uint32 {
 	if castagnoli := whole.Load(); castagnoli != nil {
