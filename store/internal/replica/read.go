@@ -75,10 +75,11 @@ var errAgain = errors.New("run again")
 type session struct {
 	rep   *Replica
 	until time.Time
-	joins int      // how often the replica was made anew
-	known uint64   // the end of the log at some time since the transaction began
-	asked bool     // known is
-	at    Position // of the replica, when it was last brought up to date
+	joins int       // how often the replica was made anew
+	known uint64    // the end of the log at some time since the transaction began
+	asked bool      // known is
+	heard time.Time // when the log was asked last for what is newer
+	at    Position  // of the replica, when it was last brought up to date
 }
 
 // joinsMost is how often a transaction makes the replica anew because the log has left it
@@ -168,6 +169,9 @@ func positionOf(at *row.Replica) Position { return Position{at.N, at.Chain} }
 // fails with behind.
 func (s *session) fresh(at *row.Replica) error {
 	if s.asked && at.N >= s.known {
+		if !s.heard.IsZero() {
+			s.rep.wasFresh(s.heard)
+		}
 		return nil
 	}
 	ctx, cancel := within(s.until)
@@ -188,7 +192,7 @@ func (s *session) compare(at *row.Replica, tail *Tail, began time.Time) error {
 	case tail.Head.N < at.N || tail.Head.N == at.N && tail.Head.Chain != at.Chain:
 		return fmt.Errorf("%w: it ends at %v, and this machine's replica stands at %v; back that up (placectl backup, with --stale any), and begin a new log with init --from", ErrGoneBack, tail.Head, positionOf(at))
 	}
-	s.known, s.asked = max(s.known, tail.Head.N), true
+	s.known, s.asked, s.heard = max(s.known, tail.Head.N), true, began
 	if tail.Head.N > at.N {
 		return &behind{tail}
 	}

@@ -203,9 +203,11 @@ func (rep *Replica) contentWith() bool {
 	}
 	age, known := rep.Age()
 	switch {
-	case rep.opt.Stale < 0 && known && age > time.Second && rep.opt.Warn != nil:
+	case rep.opt.Stale < 0 && rep.opt.Warn == nil, rep.opt.Stale < 0 && known && age <= time.Second:
+	case rep.opt.Stale < 0 && known:
 		rep.opt.Warn("the answer is from a replica that was fresh " + strconv.Itoa(int(age/time.Second)) + " s ago")
 	case rep.opt.Stale < 0:
+		rep.opt.Warn("the answer is from a replica of which nobody knows when it was fresh")
 	default:
 		return known && age <= rep.opt.Stale
 	}

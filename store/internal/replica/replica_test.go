@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"sync"
 	"testing"
@@ -245,5 +246,56 @@ func TestReadersDoNotWait(t *testing.T) {
 	sees("in the end", "after 1 2")
 	if diff := cmp.Diff(contents(t, other), contents(t, reader)); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// counted counts how often the log is asked for what is newer.
+type counted struct {
+	*Memory
+	asked int
+}
+
+func (d *counted) After(ctx context.Context, at Position) (*Tail, error) {
+	d.asked++
+	return d.Memory.After(ctx, at)
+}
+
+// TestFreshOnceItHasCaughtUp: who was behind, or had no replica, and has read what was new, is
+// fresh, and says so to who is content with that.
+func TestFreshOnceItHasCaughtUp(t *testing.T) {
+	t.Parallel()
+	m := newLog(t)
+	write := machine(t, m)
+	put := func() {
+		t.Helper()
+		if err := write.Update(func(r *file.Recorder) (bool, error) { return true, set(r, "k", get(r, "k")+"x") }); err != nil {
+			t.Fatal(err)
+		}
+	}
+	put()
+	d := &counted{Memory: m}
+	var said []string
+	late := machine(t, d, func(o *Options) { o.Warn = func(text string) { said = append(said, text) } })
+	for range 2 { // anew, and behind
+		if err := late.View(func(*file.Recorder) error { return nil }); err != nil {
+			t.Fatal(err)
+		}
+		if age, known := late.Age(); !known || age > time.Minute {
+			t.Errorf("fresh %v ago, known: %v", age, known)
+		}
+		asked := d.asked
+		late.opt.Stale = time.Minute
+		if err := late.View(func(*file.Recorder) error { return nil }); err != nil || d.asked != asked {
+			t.Errorf("asked %d times: %v", d.asked-asked, err)
+		}
+		late.opt.Stale = 0
+		put()
+	}
+	if err := os.Remove(late.freshPath()); err != nil {
+		t.Fatal(err)
+	}
+	late.opt.Stale = -1
+	if err := late.View(func(*file.Recorder) error { return nil }); err != nil || len(said) != 1 {
+		t.Errorf("%q, %v", said, err)
 	}
 }
