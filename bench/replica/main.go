@@ -69,7 +69,9 @@ func (b *bench) run(etcd string, sizes []int) (err error) {
 	}
 	defer os.RemoveAll(b.dir)
 	b.program = filepath.Join(b.dir, "placectl")
-	if text, err := exec.Command("go", "build", "-tags", "etcd", "-o", b.program, "./cmd/placectl").CombinedOutput(); err != nil {
+	build := exec.Command("go", "build", "-tags", "etcd,urfave_cli_no_docs", "-o", b.program, "./cmd/placectl")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0") // as it is shipped
+	if text, err := build.CombinedOutput(); err != nil {
 		return fmt.Errorf("%w: %s", err, text)
 	}
 	c, err := members.Start(etcd, b.dir, 3)
