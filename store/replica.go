@@ -126,6 +126,9 @@ func (db *DB) Upgrade() (was uint32, err error) {
 		if was = r.Format(); was == Format {
 			return false, nil
 		}
+		if err := db.mayWriteNow(r); err != nil {
+			return false, err
+		}
 		if err := r.Upgrade(); err != nil {
 			return false, err
 		}
@@ -252,6 +255,11 @@ func restoreLog(name, backup string, opt *RestoreOptions) (*Restored, error) {
 		return nil, err
 	}
 	return out, db.change(func(r *file.Recorder) (bool, error) {
+		if !opt.DryRun {
+			if err := db.mayWriteNow(r); err != nil {
+				return false, err
+			}
+		}
 		for t := range row.TableCount {
 			if err := r.Clear(t); err != nil {
 				return false, err

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"path/filepath"
 	"sync"
 	"testing"
 	"time"
@@ -91,6 +92,13 @@ func TestLogClock(t *testing.T) {
 	}
 	if err := b.DryRun(node("n2")); err != nil {
 		t.Errorf("6 s ahead, and nothing is kept: %v", err)
+	}
+	backup := filepath.Join(t.TempDir(), "backup.db")
+	if _, err := b.Backup(backup, nil); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Restore(b.Path(), backup, &RestoreOptions{Options: b.opt}); !errors.Is(err, ErrClock) {
+		t.Errorf("6 s ahead, what was restored: %v", err)
 	}
 	m.SetAhead(0)
 	now = now.Add(-8 * time.Second)
