@@ -59,7 +59,7 @@ func (f *File) compactInto(tmp string, from *bbolt.DB, watch Watch) error {
 	if err != nil {
 		return err
 	}
-	to, err := openBolt(data, true)
+	to, err := openBolt(data, true, scratchRoom)
 	if err != nil {
 		return err
 	}

@@ -36,7 +36,7 @@ func (f *File) Copy() (*File, error) {
 	if err != nil {
 		return nil, fmt.Errorf("a copy of %s to read: %w", f.path, err)
 	}
-	bolt, err := openBolt(copied, false)
+	bolt, err := openBolt(copied, false, 0)
 	if err != nil {
 		return nil, openError(f.path, err)
 	}

@@ -79,7 +79,7 @@ func layOut(path string) error {
 	if err != nil {
 		return err
 	}
-	b, err := openBolt(f, true)
+	b, err := openBolt(f, true, 0)
 	if err != nil {
 		return err
 	}

@@ -48,7 +48,7 @@ func (f *File) open(want grasp) (*opened, error) {
 		}
 	}
 	o := &opened{lock: lock}
-	if err := guard(func() error { return o.open(f.path, want != sharing) }); err != nil {
+	if err := guard(func() error { return o.open(f.path, want != sharing, f.opt.Scratch) }); err != nil {
 		lock.release() //nolint:errcheck // the other error says more
 		return nil, err
 	}
@@ -58,7 +58,7 @@ func (f *File) open(want grasp) (*opened, error) {
 }
 
 // open opens the file that the lock is for.
-func (o *opened) open(path string, write bool) (err error) {
+func (o *opened) open(path string, write, scratch bool) (err error) {
 	if o.data, err = openData(path, write); err != nil {
 		return err
 	}
@@ -70,15 +70,23 @@ func (o *opened) open(path string, write bool) (err error) {
 	if write {
 		o.lock.follow(info)
 	}
-	o.bolt, err = openBolt(o.data, write)
+	room := 0
+	if scratch {
+		room = scratchRoom
+	}
+	o.bolt, err = openBolt(o.data, write, room)
 	return openError(path, err)
 }
 
+// scratchRoom is how many bytes of addresses a file that is being made gets at once: where it
+// outgrows what is mapped bbolt copies all that the transaction has in memory.
+const scratchRoom = 256 << 20
+
 // openBolt lets bbolt open a file that is open: what was looked at is what it opens.
-// bbolt closes it, even where it fails.
-func openBolt(f *os.File, write bool) (*bbolt.DB, error) {
+// bbolt closes it, even where it fails. So many bytes are mapped at least.
+func openBolt(f *os.File, write bool, room int) (*bbolt.DB, error) {
 	given := false
-	opt := &bbolt.Options{Timeout: openTimeout, ReadOnly: !write, NoStatistics: true}
+	opt := &bbolt.Options{Timeout: openTimeout, ReadOnly: !write, NoStatistics: true, InitialMmapSize: room}
 	opt.OpenFile = func(_ string, flags int, mode os.FileMode) (*os.File, error) {
 		if given { // to copy it
 			return os.OpenFile(fmt.Sprintf("/proc/self/fd/%d", f.Fd()), flags&^os.O_CREATE, mode)

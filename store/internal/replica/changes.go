@@ -111,7 +111,7 @@ func (e *Entry) apply(r *file.Recorder) error {
 			if err != nil {
 				return fmt.Errorf("entry %d, %s: %w", e.Position, e.author(), err)
 			}
-			if err := r.PutStored(t, o.key, bytes.Clone(value)); err != nil {
+			if err := r.PutStored(t, o.key, value); err != nil {
 				return err
 			}
 		}

@@ -328,6 +328,7 @@ func inflate(b, dictionary []byte, most int) ([]byte, error) {
 		return nil, err
 	}
 	var out bytes.Buffer
+	out.Grow(min(most, max(len(dictionary), 4*len(b))) + 2*bytes.MinRead) // a row is about as long as the one before
 	_, err := io.Copy(&out, io.LimitReader(r, int64(most)+1))
 	if err == nil && out.Len() > most {
 		err = errEntry
