@@ -299,3 +299,24 @@ func TestFreshOnceItHasCaughtUp(t *testing.T) {
 		t.Errorf("%q, %v", said, err)
 	}
 }
+
+// TestLongSilent: who has not heard of the log for long asks what is new before it decides.
+func TestLongSilent(t *testing.T) {
+	t.Parallel()
+	m := newLog(t)
+	a, b := machine(t, m), machine(t, m)
+	for i := range 3 {
+		runs := 0
+		for _, rep := range []*Replica{a, b} {
+			touch(rep.freshPath(), time.Now().Add(-longSilent))
+			runs = 0
+			err := rep.Update(func(r *file.Recorder) (bool, error) { runs++; return true, set(r, "k", get(r, "k")+"x") })
+			if err != nil || runs != 1 {
+				t.Errorf("round %d: %d runs, %v", i, runs, err)
+			}
+		}
+	}
+	if n := m.Head().N; n != 6 {
+		t.Errorf("%d entries", n)
+	}
+}

@@ -56,10 +56,8 @@ func (rep *Replica) update(fn func(*file.Recorder) (keep bool, err error), how t
 		return rep.File().Reserve(func(h *file.Reserved) error {
 			w := &writer{session: s, h: h, try: how, began: time.Now()}
 			defer w.leave()
-			if rep.crowded() {
-				if err := w.lineUp(); err != nil {
-					return err
-				}
+			if err := w.ready(); err != nil {
+				return err
 			}
 			for {
 				if err := w.run(fn); !errors.Is(err, errAgain) {
@@ -299,8 +297,18 @@ func (w *writer) turn() error {
 	return w.line(ctx)
 }
 
-// lineUp waits for a turn before fn is run at all.
-func (w *writer) lineUp() error {
+// longSilent is how long a machine may have heard nothing of the log before a writer asks what
+// is new before it decides anything. It would not only decide in vain: where a call is slow,
+// and the log has been trimmed meanwhile, nobody could tell whether its entry was ever in it.
+const longSilent = 30 * time.Second
+
+// ready makes a writer ready to run fn: where others had to be waited for lately his turn comes
+// first, and where nothing was heard of the log for long what is new.
+func (w *writer) ready() error {
+	crowded := w.rep.crowded()
+	if age, known := w.rep.Age(); !crowded && known && age < longSilent {
+		return nil
+	}
 	ctx, cancel := within(w.until)
 	defer cancel()
 	err := w.rep.File().View(func(r *file.Recorder) error {
@@ -310,10 +318,17 @@ func (w *writer) lineUp() error {
 		}
 		return err
 	})
-	if err != nil {
+	switch {
+	case err != nil:
 		return err
+	case crowded:
+		return w.line(ctx)
 	}
-	return w.line(ctx)
+	tail, err := w.rep.driver.After(ctx, w.at)
+	if err != nil {
+		return w.rep.away(err)
+	}
+	return w.follow(tail)
 }
 
 // line waits in the line, and applies what was new when the turn came.
