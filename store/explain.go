@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/placectl/placectl/placer"
+	"github.com/placectl/placectl/placer/priorityf"
 	"github.com/placectl/placectl/store/internal/row"
 	"github.com/placectl/placectl/timeline"
 )
@@ -26,7 +27,10 @@ type Explained struct {
 	Why      string    // of a job: why on its path; "" where that is not known any more
 	WaitsFor []string  // the jobs and reservations whose end the start waits for
 	Ahead    []Ahead   // of a planned job: who has its nodes before it
-	Stops    []MadeWay // of a waiting job: who would be stopped for it, where WouldStop was asked; nil from ExplainJob
+
+	Priority float64          // of a planned job that came from the queue, as in Queueing
+	Terms    []priorityf.Term // of that, those that it adds up
+	Stops    []MadeWay        // of a waiting job: who would be stopped for it, where WouldStop was asked; nil from ExplainJob
 }
 
 // Ahead is somebody who has nodes of a planned job before it does.

@@ -64,6 +64,11 @@ func (tx *Tx) ExplainJob(id uint64, o placer.Explain) (*Explained, error) {
 		if err == nil {
 			out.Ahead, err = explainer{tx, o}.ahead(j)
 		}
+		if set, errSet := tx.settings(); err == nil && j.Queued && set.JobPriority != "" {
+			if err = errSet; err == nil {
+				out.Priority, out.Terms, err = PrioritiesOf(tx).Of(out.Job)
+			}
+		}
 	}
 	return out, err
 }

@@ -52,6 +52,9 @@ func (p *page) jobSummary(f *output.Record) error {
 	if err := p.jobPlaced(f, j); err != nil {
 		return err
 	}
+	if len(p.ex.Terms) > 0 {
+		f.Add("priority", output.Prose, termWords(p.ex.Priority, p.ex.Terms))
+	}
 	if len(p.ex.Stops) > 0 {
 		f.Add("would_stop", output.Prose, p.stops())
 	}
@@ -126,6 +129,9 @@ type jobObject struct {
 	Reason       *string `json:"reason"`
 	*queueObject         // of one that waits without a plan
 
+	Priority *float64     `json:"priority,omitempty"` // where jobs wait in the order of an expression
+	Terms    []termObject `json:"terms,omitempty"`
+
 	Stops []stopObject `json:"would_stop,omitempty"`
 }
 
@@ -168,7 +174,15 @@ func (p *page) jobObject() any {
 	if p.ex.Queue != nil {
 		reason = p.ex.Queue.Reason
 	}
-	return jobObject{strconv.FormatUint(p.ex.Job.ID, 10), p.ex.Job.State.String(), word(reason), p.queueObject(), p.stopObjects()}
+	o := jobObject{Job: strconv.FormatUint(p.ex.Job.ID, 10), State: p.ex.Job.State.String(), Reason: word(reason), queueObject: p.queueObject(), Stops: p.stopObjects()}
+	priority, terms := p.ex.Priority, p.ex.Terms
+	if q := p.ex.Queue; q != nil {
+		priority, terms = q.Priority, q.Terms
+	}
+	if len(terms) > 0 {
+		o.Priority, o.Terms = &priority, termObjects(terms)
+	}
+	return o
 }
 
 // ahead is who has a planned job's nodes before it.

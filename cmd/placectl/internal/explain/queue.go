@@ -8,6 +8,7 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
 	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/placer"
+	"github.com/placectl/placectl/placer/priorityf"
 	"github.com/placectl/placectl/store"
 )
 
@@ -22,15 +23,21 @@ func (p *page) inQueue() string {
 		place += "; before it " + someOf(jobWords(q.Before)) + " may take nodes"
 	}
 	if len(q.Terms) > 0 {
-		place += "; priority " + decimal(q.Priority) + ":"
-		for i, t := range q.Terms {
-			if i > 0 {
-				place += ","
-			}
-			place += " " + t.Text + " is " + decimal(t.Value)
-		}
+		place += "; priority " + termWords(q.Priority, q.Terms)
 	}
 	return place
+}
+
+// termWords is a priority, and what it adds up.
+func termWords(priority float64, terms []priorityf.Term) string {
+	text := decimal(priority) + ":"
+	for i, t := range terms {
+		if i > 0 {
+			text += ","
+		}
+		text += " " + t.Text + " is " + decimal(t.Value)
+	}
+	return text
 }
 
 // decimal writes a number as people read it.
@@ -122,9 +129,6 @@ type queueObject struct {
 	Before  []string        `json:"before"`
 	Depends []awaitedObject `json:"depends"`
 	Alone   *aloneObject    `json:"placed_alone"`
-
-	Priority *float64     `json:"priority,omitempty"` // where jobs wait in the order of an expression
-	Terms    []termObject `json:"terms,omitempty"`
 }
 
 type awaitedObject struct {
@@ -151,10 +155,6 @@ func (p *page) queueObject() *queueObject {
 	if q.Place > 0 {
 		o.Place = &q.Place
 	}
-	for _, t := range q.Terms {
-		o.Priority = &q.Priority
-		o.Terms = append(o.Terms, termObject{t.Text, t.Value})
-	}
 	for _, id := range q.Before {
 		o.Before = append(o.Before, strconv.FormatUint(id, 10))
 	}
@@ -166,6 +166,13 @@ func (p *page) queueObject() *queueObject {
 		o.Depends = append(o.Depends, a)
 	}
 	return o
+}
+
+func termObjects(terms []priorityf.Term) (list []termObject) {
+	for _, t := range terms {
+		list = append(list, termObject{t.Text, t.Value})
+	}
+	return list
 }
 
 // aloneObject is what would come of placing a waiting job now, nil where its request is
