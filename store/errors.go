@@ -10,20 +10,21 @@ import (
 
 // Errors that callers branch on.
 var (
-	ErrExists   = file.ErrExists                                 // Create: there is a file; or a name is taken
-	ErrNotFound = row.ErrNotFound                                // no such file, job, node, reservation, queue, resource or setting
-	ErrLocked   = file.ErrLocked                                 // the lock was not had in time
-	ErrConflict = row.ErrConflict                                // the change does not fit what is there
-	ErrClock    = errors.New("the clock is behind the database") // a writer's now lies before the instant the file stands for
-	ErrAnyTime  = fmt.Errorf("only a database made with init --any-time takes that%w", file.Wordless(ErrInvalid))
-	ErrDamaged  = row.ErrDamaged                                 // checksums, structure or invariants do not hold
-	ErrNotOurs  = file.ErrNotOurs                                // the file is something else
-	ErrUnsafe   = file.ErrUnsafe                                 // the file is not looked into: everybody may write it, or it is a link
-	ErrNewer    = file.ErrNewer                                  // its format is refused untouched
-	ErrUnknown  = file.ErrUnknown                                // a commit failed on its way to disk: it may or may not be there
-	ErrInvalid  = row.ErrInvalid                                 // an argument makes no sense
-	ErrReadOnly = file.ErrReadOnly                               // a change inside View
-	ErrNested   = errors.New("a transaction inside another one") // on the same handle, in the same goroutine
+	ErrExists     = file.ErrExists                                 // Create: there is a file; or a name is taken
+	ErrNotFound   = row.ErrNotFound                                // no such file, job, node, reservation, queue, resource or setting
+	ErrNoDatabase = file.ErrNoDatabase                             // an ErrNotFound: the database itself is not there, at least now
+	ErrLocked     = file.ErrLocked                                 // the lock was not had in time
+	ErrConflict   = row.ErrConflict                                // the change does not fit what is there
+	ErrClock      = errors.New("the clock is behind the database") // a writer's now lies before the instant the file stands for
+	ErrAnyTime    = fmt.Errorf("only a database made with init --any-time takes that%w", file.Wordless(ErrInvalid))
+	ErrDamaged    = row.ErrDamaged                                 // checksums, structure or invariants do not hold
+	ErrNotOurs    = file.ErrNotOurs                                // the file is something else
+	ErrUnsafe     = file.ErrUnsafe                                 // the file is not looked into: everybody may write it, or it is a link
+	ErrNewer      = file.ErrNewer                                  // its format is refused untouched
+	ErrUnknown    = file.ErrUnknown                                // a commit failed on its way to disk: it may or may not be there
+	ErrInvalid    = row.ErrInvalid                                 // an argument makes no sense
+	ErrReadOnly   = file.ErrReadOnly                               // a change inside View
+	ErrNested     = errors.New("a transaction inside another one") // on the same handle, in the same goroutine
 )
 
 // Conflict is an ErrConflict with what stands in the way: What it is about, and Why it is

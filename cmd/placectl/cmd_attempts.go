@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"io"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/remote"
@@ -57,6 +58,9 @@ func (r *runner) attempts(c *cli.Context) error {
 		err = d.Report(r.ctx, q.Result)
 	case remote.AskBeat:
 		err = d.Beat(q.User, q.Boot)
+	}
+	if errors.Is(err, store.ErrNoDatabase) && (what == remote.AskClaim || what == remote.AskReport) {
+		return errors.New(err.Error()) // not that there is no such job: it may come back
 	}
 	if err != nil {
 		return err

@@ -1,6 +1,11 @@
 package file
 
-import "errors"
+import (
+	"errors"
+	"fmt"
+
+	"github.com/placectl/placectl/store/internal/row"
+)
 
 // Errors that callers branch on, besides those of package row. Package store says when they
 // occur.
@@ -12,6 +17,8 @@ var (
 	ErrNewer    = errors.New("the database was written by a newer placectl")
 	ErrUnknown  = errors.New("the outcome is unknown")
 	ErrReadOnly = errors.New("read-only transaction")
+	// ErrNoDatabase is an ErrNotFound.
+	ErrNoDatabase = fmt.Errorf("there is no database%w", Wordless(row.ErrNotFound))
 )
 
 // Wordless makes an error what another is, where its own words say it all: it is put

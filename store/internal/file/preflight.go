@@ -70,7 +70,7 @@ func openData(path string, write bool) (f *os.File, err error) {
 }
 
 func noDatabase(path string) error {
-	return fmt.Errorf("there is no database %s; make one with placectl init%w", path, Wordless(row.ErrNotFound))
+	return fmt.Errorf("there is no database %s; make one with placectl init%w", path, Wordless(ErrNoDatabase))
 }
 
 func isLink(path string) error {

@@ -203,7 +203,7 @@ func (s *session) compare(at *row.Replica, tail *Tail, began time.Time) error {
 // away is an error of a call under the name that callers know it by.
 func (rep *Replica) away(err error) error {
 	if errors.Is(err, ErrNoLog) {
-		return fmt.Errorf("there is no database %s; make one with placectl init%w", rep.Name, file.Wordless(row.ErrNotFound))
+		return fmt.Errorf("there is no database %s; make one with placectl init%w", rep.Name, file.Wordless(file.ErrNoDatabase))
 	}
 	return away(err)
 }

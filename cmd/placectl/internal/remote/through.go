@@ -64,7 +64,7 @@ func (d *Database) Lend(ctx context.Context, words, environ []string) error {
 		}
 		var a throughAnswer
 		if a.Answer, err = d.asked(ctx, q.What, q.Question); err != nil {
-			a = throughAnswer{Failed: err.Error(), Conflict: errors.Is(err, store.ErrConflict), NotFound: errors.Is(err, store.ErrNotFound)}
+			a = throughAnswer{Failed: err.Error(), Conflict: errors.Is(err, store.ErrConflict), NotFound: errors.Is(err, store.ErrNotFound) && !errors.Is(err, store.ErrNoDatabase)}
 		}
 		if err := out.Encode(&a); err != nil {
 			return err

@@ -72,7 +72,7 @@ func (k Key) result(n store.Nonce, o store.Outcome) *store.Result {
 }
 
 // settled reports whether a database has said its last word, rather than that it could not
-// be asked.
+// be asked. One that is not there may come back: it was moved, or its file system is away.
 func settled(err error) bool {
-	return err == nil || errors.Is(err, store.ErrConflict) || errors.Is(err, store.ErrNotFound)
+	return err == nil || errors.Is(err, store.ErrConflict) || errors.Is(err, store.ErrNotFound) && !errors.Is(err, store.ErrNoDatabase)
 }
