@@ -63,9 +63,61 @@ func TestLimitedAreInNobodysWay(t *testing.T) {
 	}
 }
 
+// TestPlansAreNotLiftedForNothing: a plan is as it would be without jobs before it that a limit
+// keeps, though it had to be seen first that nothing else does.
+func TestPlansAreNotLiftedForNothing(t *testing.T) {
+	t.Parallel()
+	db, clock := newDB(t)
+	addNodes(t, db, "n", 2, 4)
+	type job struct {
+		user, sel         string
+		minutes, priority int64
+	}
+	submit := func(list ...job) {
+		t.Helper()
+		err := db.Update(func(tx *Tx) error {
+			for _, j := range list {
+				r := placer.Request{Select: j.sel, User: j.user, Walltime: time.Duration(j.minutes) * time.Minute}
+				if _, err := tx.Submit(Submission{Request: r, Priority: j.priority}); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	spec := CycleSpec{Backfill: EASY, Depth: 2}
+	submit(job{"bob", "1:ncpus=4", 5, 2}, job{"eve", "2:ncpus=3", 5, 1}, job{"eve", "1:ncpus=3", 11, 0}, job{"ann", "2:ncpus=3", 3, 1}, job{"ann", "2:ncpus=4", 4, 2})
+	err := db.Update(func(tx *Tx) error {
+		if err := tx.Limits().Set(Limit{Key: "user:ann", Measure: "ncpus", Max: 0}); err != nil {
+			return err
+		}
+		_, err := tx.Cycle(spec)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	clock.t += 607
+	if err := db.Update(func(tx *Tx) error { return tx.Configure("overdue", "finish") }); err != nil {
+		t.Fatal(err)
+	}
+	submit(job{"eve", "3:ncpus=2", 8, 1}, job{"eve", "3:ncpus=3", 3, 2}, job{"ann", "1:ncpus=1", 3, 1})
+	all, kept := decidedBy(t, db, spec, nil)
+	if len(kept) != 4 {
+		t.Fatalf("%v are kept, not ann's three and the one that can never run", kept)
+	}
+	without, _ := decidedBy(t, db, spec, kept)
+	if all[6] != without[6] {
+		t.Errorf("job 6 is %s, and without those whom a limit keeps %s", all[6], without[6])
+	}
+}
+
 // decidedBy is what a cycle makes of each job, once some are gone, and who of those that got
 // neither a start nor a plan is kept by a limit then, or can never run.
-func decidedBy(t *rapid.T, db *DB, spec CycleSpec, gone map[uint64]bool) (is map[uint64]string, limited map[uint64]bool) {
+func decidedBy(t fataler, db *DB, spec CycleSpec, gone map[uint64]bool) (is map[uint64]string, limited map[uint64]bool) {
 	is, limited = make(map[uint64]string), make(map[uint64]bool)
 	err := db.DryRun(func(tx *Tx) error {
 		for id := range gone {
