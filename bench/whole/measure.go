@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"runtime"
@@ -141,22 +142,31 @@ func (b *bench) once(s step, t target) (sample, error) {
 	return m, err
 }
 
+// process runs a process and returns what it prints.
 func (b *bench) process(program string, t target, args ...string) (string, sample, error) {
+	var out strings.Builder
+	m, err := b.processInto(&out, program, t, args...)
+	return out.String(), m, err
+}
+
+// processInto has a process print into out. What this one keeps of that counts in the peaks of
+// processes that it starts later.
+func (b *bench) processInto(out io.Writer, program string, t target, args ...string) (sample, error) {
 	cmd := exec.Command(program, args...)
 	cmd.Env = append(os.Environ(), "PLACECTL_DB="+t.path)
-	var out, complaint bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &out, &complaint
+	var complaint bytes.Buffer
+	cmd.Stdout, cmd.Stderr = out, &complaint
 	start := time.Now()
 	err := cmd.Run()
 	m := sample{wall: time.Since(start)}
 	if err != nil {
-		return "", m, fmt.Errorf("%s: %w: %s", strings.Join(args, " "), err, complaint.String())
+		return m, fmt.Errorf("%s: %w: %s", strings.Join(args, " "), err, complaint.String())
 	}
 	m.cpu = cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
 	if usage, ok := cmd.ProcessState.SysUsage().(*syscall.Rusage); ok {
 		m.rss = usage.Maxrss
 	}
-	return out.String(), m, nil
+	return m, nil
 }
 
 func build(to, what string, flags ...string) error {

@@ -43,7 +43,7 @@ func reserveVerb() *verb {
 		Access:   verbs.Writes,
 		Statuses: []int{exit.NotNow, exit.Never},
 		Example: "placectl reserve maintenance --nodes n[01-16] --start 'tomorrow 08:00' -t 4h\n" +
-			"placectl reserve course -l 4:ngpus=1 --place excl --start now+1h -t 2h --allow group=students\n" +
+			"placectl reserve course 4:ngpus=1 --place excl --start now+1h -t 2h --allow group=students\n" +
 			"placectl reserve nightly --nodes n[01-08] --start 22:00 -t 8h --repeat daily --depth 7 --allow class=batch",
 		Run: (*runner).reserve,
 	}
@@ -115,7 +115,7 @@ func checkReserveFlags(c *cli.Context, spec *store.ReserveSpec) error {
 	nodes := c.String("nodes")
 	switch {
 	case (nodes == "") == (spec.Request.Select == ""):
-		return usagef("name the nodes with --nodes, or say with --select how many of what kind")
+		return usagef("name the nodes with --nodes, or say with a select how many of what kind")
 	case nodes != "" && spec.Request.Walltime == 0:
 		return usagef("for how long? add -t, e.g. -t 4h")
 	case c.IsSet("depth") && spec.Depth < 1:
