@@ -75,6 +75,7 @@ var inside = map[string]string{
 	"store.ErrAnyTime":     "it is store.ErrInvalid",
 	"store.ErrKey":         "it is store.ErrConflict",
 	"store.ErrNested":      "no verb begins a transaction inside another one",
+	"store.ErrNoDatabase":  "it is store.ErrNotFound",
 	"store.ErrReadOnly":    "no verb writes in a transaction that reads",
 	"timeline.ErrBusy":     "placer and store make it a refusal or ErrDamaged",
 	"timeline.ErrNoFit":    "placer makes it a refusal",
