@@ -168,7 +168,7 @@ func (cs counters) fit(c *limits.Counter) error {
 		if err != nil {
 			return err
 		}
-		if c.Rule && j.OverLimits {
+		if !c.Binds(j.OverLimits) {
 			continue
 		}
 		why := "was to start at " + stamp(j.Start) + "; there is less of " + c.Name + " now"

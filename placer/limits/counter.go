@@ -24,6 +24,7 @@ type Holder struct {
 type Counter struct {
 	Name string               // of the pool, or the rule: user:* running
 	Rule bool                 // it lets only so many at once; else it is a pool
+	Own  bool                 // a rule that came with those whom it is for: nobody passes it
 	Who  string               // of a rule with *: whom it is counted for
 	Left bool                 // what is held is an amount times the seconds that are left of its time
 	Soft bool                 // the rule refuses nobody
@@ -87,6 +88,9 @@ func (c *Counter) need() {
 		read(c)
 	}
 }
+
+// Binds reports whether it refuses those who pass limits, or do not.
+func (c *Counter) Binds(overLimits bool) bool { return !c.Soft && (!c.Rule || c.Own || !overLimits) }
 
 // SetTotal changes what there is. Who holds more than that goes on.
 func (c *Counter) SetTotal(total int64) { c.total, c.views = total, nil }

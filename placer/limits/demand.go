@@ -156,8 +156,12 @@ func (ds Demands) NextBack(after int64) int64 {
 // Text says why the demand cannot be met throughout a time: of a rule how many there are
 // then, of a pool how much is free at the start and until when that is too little.
 func (d Demand) Text(at, duration int64) string {
-	if d.Rule && d.Amount > d.total {
-		return AsksText(d.Name, d.write(d.Amount), d.write(d.total), d.Who)
+	asks := d.Amount
+	if d.Left {
+		asks = Product(d.Amount, duration)
+	}
+	if d.Rule && asks > d.total {
+		return AsksText(d.Name, d.write(asks), d.write(d.total), d.Who)
 	}
 	if d.Rule {
 		used := int64(0)

@@ -58,7 +58,7 @@ func (cs *Counters) read(key string) (*limits.Counter, error) {
 		name = key + " running"
 	}
 	c := limits.New(name, !pool, r.Amount, cs.Calendar().Now(), Grace)
-	c.Overrun = cs.Overrun
+	c.Own, c.Overrun = !pool, cs.Overrun
 	c.SetOutside(r.Outside, Until(r))
 	err = cs.Rows.Each(row.Holdings, row.HoldingPrefix(key), func(key, payload []byte) (bool, error) {
 		h, err := row.DecodeHolding(key, payload)
@@ -139,7 +139,7 @@ func (cs *Counters) Exceeds(j *row.Job, start, end int64, by bool) (short string
 		return "", nil
 	}
 	err = cs.EachHeld(j, func(_ string, c *limits.Counter, h limits.Holder) error {
-		if c.Soft || c.Rule && j.OverLimits {
+		if !c.Binds(j.OverLimits) {
 			return nil
 		}
 		h.Start, h.End = start, end
