@@ -1,7 +1,6 @@
 package store
 
 import (
-	"bytes"
 	"math"
 	"sort"
 	"time"
@@ -50,28 +49,6 @@ func (tx *Tx) EachEvent(after uint64, fn func(*Event) (more bool, err error)) er
 		return fn(eventOf(ev))
 	})
 }
-
-// EachNote goes through the notes behind an event: what somebody is to know of a job. Where
-// there are few of them that takes much less than going through all events.
-func EachNote(tx *Tx, after uint64, fn func(*Event) error) error {
-	if after == math.MaxUint64 {
-		return nil
-	}
-	word := []byte(noteEvent)
-	return tx.file.EachFrom(row.Events, row.Key64(after+1), nil, func(key, payload []byte) (bool, error) {
-		if !bytes.Contains(payload, word) {
-			return true, nil
-		}
-		ev, err := row.DecodeEvent(key, payload)
-		if err == nil && ev.Event == noteEvent {
-			err = fn(eventOf(ev))
-		}
-		return true, err
-	})
-}
-
-// noteEvent is the word for an event that is a note.
-const noteEvent = "note"
 
 // EventsSince finds a number: the events behind it are all those that happened since an
 // instant, and maybe some of before it. Where the clock was set back several numbers divide

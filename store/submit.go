@@ -93,7 +93,7 @@ func (ws waiting) submit(s Submission) ([]*row.Job, error) {
 // noted writes down what somebody is to know of a job.
 func (ws waiting) noted(j *row.Job, notes []string) error {
 	for _, note := range notes {
-		if err := ws.happened(row.Event{Job: j.ID, Event: noteEvent, Old: j.State.String(), New: j.State.String(), Reason: note}); err != nil {
+		if err := ws.happened(row.Event{Job: j.ID, Event: "note", Old: j.State.String(), New: j.State.String(), Reason: note}); err != nil {
 			return err
 		}
 	}

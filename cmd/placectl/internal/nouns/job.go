@@ -6,7 +6,6 @@ package nouns
 import (
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -24,7 +23,6 @@ type jobView struct {
 	prospect *store.Prospect // as look has found it
 	event    string          // what a cycle tells of it
 	carries  *store.Payload  // once it has been read
-	notes    *notes          // what is to be known of jobs; nil until somebody asks
 	err      error
 }
 
@@ -88,7 +86,7 @@ var jobFields = output.Fields[*jobView]{
 	{Name: "umask", Value: func(j *jobView) any { return ifWord(j.payload().Dir != "", fmt.Sprintf("%04o", j.payload().Umask)) }},
 	{Name: "interpreter", Value: func(j *jobView) any { return output.OrNil(j.payload().Interpreter) }},
 	{Name: "compat", Value: func(j *jobView) any { return output.OrNil(j.payload().Compat) }},
-	{Name: "notes", Kind: output.Object, Value: func(j *jobView) any { return j.said() }},
+	{Name: "notes", Kind: output.Object, Value: func(j *jobView) any { return j.notes() }},
 	{Name: "attempt", Kind: output.Integer, Value: func(j *jobView) any { return output.OrNil(j.Attempt) }},
 	{Name: "attempts", Kind: output.Object, Value: (*jobView).attempts},
 	{Name: "owner", Value: func(j *jobView) any { return output.OrNil(j.owner().Name) }},
@@ -136,13 +134,22 @@ func (j *jobView) owner() *store.Submitter {
 	return new(store.Submitter)
 }
 
-// said finds what is to be known of a job, nil for nothing: the notes of its own, and those
-// of its submission where it is in an array, whose first job has them.
-func (j *jobView) said() any {
-	if j.notes == nil {
-		j.notes = &notes{tx: j.tx, read: math.MaxUint64}
+// notes are what qsub or sbatch ignored when the job was submitted, nil for none: events of
+// that instant, of the job or of the first of its array.
+func (j *jobView) notes() any {
+	if j.payload().Compat == "" {
+		return nil
 	}
-	out, err := j.notes.of(j.Job)
+	var out noteList
+	after, _, err := store.EventsSince(j.tx, j.Submit)
+	if err == nil {
+		err = j.tx.EachEvent(after, func(e *store.Event) (bool, error) {
+			if e.Event == "note" && (e.Job == j.ID || e.Job == j.Array && j.Array != 0) {
+				out = append(out, e.Reason)
+			}
+			return !e.Time.After(j.Submit), nil
+		})
+	}
 	if err != nil {
 		j.err = err
 	}
@@ -151,6 +158,12 @@ func (j *jobView) said() any {
 	}
 	return out
 }
+
+// noteList is what answers say in notes.
+type noteList []string
+
+// String is what people read.
+func (l noteList) String() string { return strings.Join(l, "; ") }
 
 // graceOf is the time that was asked for between being told to terminate and being
 // killed, nil for the default.
@@ -214,8 +227,7 @@ type Jobs struct {
 	fields output.Fields[*jobView]
 	tx     *store.Tx
 	Look   *store.Outlook // what is to be expected of them; nil where only what is known is shown
-	notes  notes
-	err    error // the first of reading a value
+	err    error          // the first of reading a value
 }
 
 // PrintJobs starts an answer, with a printer that begins as begin says, of the named
@@ -224,7 +236,7 @@ func PrintJobs(begin func(output.Result) *output.Printer, tx *store.Tx, record b
 	fields := jobFields.Pick(columns)
 	res := output.Result{Record: record, Columns: fields.Columns()}
 	res.ID = slices.IndexFunc(res.Columns, func(c output.Column) bool { return c.Name == "job" })
-	return &Jobs{Printer: begin(res), fields: fields, tx: tx, notes: notes{tx: tx, read: math.MaxUint64}}
+	return &Jobs{Printer: begin(res), fields: fields, tx: tx}
 }
 
 // Print prints one job. As with Row, Close returns its error too.
@@ -233,7 +245,7 @@ func (p *Jobs) Print(job *store.Job) error { return p.PrintEvent("", job) }
 // PrintEvent prints what a cycle tells of a job.
 func (p *Jobs) PrintEvent(event string, job *store.Job) error {
 	if p.err == nil {
-		j := &jobView{Job: job, tx: p.tx, look: p.Look, event: event, notes: &p.notes}
+		j := &jobView{Job: job, tx: p.tx, look: p.Look, event: event}
 		p.err = errors.Join(p.fields.Print(p.Printer, j), j.err)
 	}
 	return p.err
