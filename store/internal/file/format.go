@@ -48,7 +48,7 @@ func (r *Recorder) readFormat() error {
 
 // migrations holds, by the format they lead from, the steps to the next one. A
 // step makes room; what is derived is rebuilt from the rows when all are taken.
-var migrations = map[uint32]func(*Recorder) error{1: addTables(2), 2: addTables(3), 3: addSums, 4: addTables(5), 5: addTables(6), 6: addTables(7), 7: addTables(8), 8: addTables(9)}
+var migrations = map[uint32]func(*Recorder) error{1: addTables(2), 2: addTables(3), 3: addSums, 4: addTables(5), 5: addTables(6), 6: addTables(7), 7: addTables(8), 8: addTables(9), 9: addTables(10)}
 
 // addTables makes the tables that a format brought.
 func addTables(format uint32) func(*Recorder) error {

@@ -49,7 +49,7 @@ func (f *File) begin(tx *bbolt.Tx) (*Recorder, error) {
 		return nil, err
 	}
 	if r.format > row.Format {
-		return nil, fmt.Errorf("%w: format %d, this one knows up to %d", ErrNewer, r.format, row.Format)
+		return nil, fmt.Errorf("%w: %s; %s", ErrNewer, row.FormatName(r.format), row.FormatKnown())
 	}
 	if err := r.readSums(); err != nil {
 		return nil, err

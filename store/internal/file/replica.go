@@ -65,7 +65,7 @@ func (r *Recorder) PutStored(t row.Table, key, value []byte) error {
 	}
 	format, ok := row.DecodeFormat(value)
 	if !ok || format > row.Format {
-		return fmt.Errorf("%w: format %d, this one knows up to %d", ErrNewer, format, row.Format)
+		return fmt.Errorf("%w: %s; %s", ErrNewer, row.FormatName(format), row.FormatKnown())
 	}
 	for ; r.format < format; r.format++ {
 		if err := addTables(r.format + 1)(r); err != nil {

@@ -89,7 +89,7 @@ func (out *Salvaged) read(f *os.File, meta boltMeta, take func(t row.Table, key,
 		out.Format = row.Format
 	}
 	if out.Format > row.Format {
-		return fmt.Errorf("%w: format %d, this one knows up to %d", ErrNewer, out.Format, row.Format)
+		return fmt.Errorf("%w: %s; %s", ErrNewer, row.FormatName(out.Format), row.FormatKnown())
 	}
 	lost := func(l Loss) {
 		if l.Table == row.TableCount || !l.Table.Derived() {

@@ -2,10 +2,15 @@ package row
 
 import (
 	"encoding/binary"
+	"fmt"
 )
 
 // Format is the file format that this version writes.
-const Format = 9
+const Format = 10
+
+// Stage counts the forms that Format has had before its release: each change of what it
+// holds raises it, and a program refuses files of another stage. 0 means released.
+const Stage = 1
 
 // magic begins the format row. On disk; must not change.
 const magic = "placectl"
@@ -183,17 +188,51 @@ var (
 )
 
 // EncodeFormat is the row that says which format the file has. It has no checksum:
-// older and newer versions must be able to read it.
+// older and newer versions must be able to read it. The upper 16 bits hold the stage of a
+// format that is not released.
 func EncodeFormat(format uint32) []byte {
+	if format == Format {
+		format |= Stage << 16
+	}
 	return binary.BigEndian.AppendUint32([]byte(magic), format)
 }
 
-// DecodeFormat reads it; ok is false where it is something else.
+// DecodeFormat reads it; ok is false if the row is something else. Another stage of Format
+// reads as a number above Format, as newer formats do.
 func DecodeFormat(value []byte) (format uint32, ok bool) {
 	if len(value) != len(magic)+4 || string(value[:len(magic)]) != magic {
 		return 0, false
 	}
-	return binary.BigEndian.Uint32(value[len(magic):]), true
+	format = binary.BigEndian.Uint32(value[len(magic):])
+	switch {
+	case format == Format|Stage<<16:
+		return Format, true
+	case format&0xffff == Format:
+		return format | otherStage, true
+	}
+	return format, true
+}
+
+// otherStage marks a format that has this version's number and another stage.
+const otherStage = 1 << 31
+
+// FormatName puts what DecodeFormat returned into words.
+func FormatName(format uint32) string {
+	switch stage := format &^ otherStage >> 16; {
+	case format&0xffff == Format && format&otherStage != 0 && stage == 0:
+		return fmt.Sprintf("format %d as released", Format)
+	case format>>16 != 0:
+		return fmt.Sprintf("stage %d of the unreleased format %d", stage, format&0xffff)
+	}
+	return fmt.Sprintf("format %d", format)
+}
+
+// FormatKnown says what this version reads.
+func FormatKnown() string {
+	if Stage == 0 {
+		return fmt.Sprintf("this version reads up to format %d", Format)
+	}
+	return fmt.Sprintf("this version reads up to format %d, and of %d stage %d: dump the file with the program that wrote it, and load the dump", Format-1, Format, Stage)
 }
 
 // Local reports whether a row is of one file alone: it belongs to what the file is, and not
