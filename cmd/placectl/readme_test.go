@@ -2,6 +2,9 @@ package main
 
 import (
 	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -49,5 +52,48 @@ func TestReadme(t *testing.T) {
 	}
 	if len(scripts) != len(readmeChecks) {
 		t.Errorf("%d parts with shell, and checks for %d", len(scripts), len(readmeChecks))
+	}
+}
+
+// firstScreen is how many lines of README.md a reader sees at once.
+const firstScreen = 40
+
+// tryIt returns the commands of README.md's "Try it", and the line behind them.
+func tryIt(t *testing.T) (commands []string, end int) {
+	t.Helper()
+	text, err := os.ReadFile("../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(string(text), "\n")
+	title := slices.Index(lines, "## Try it")
+	if title < 0 {
+		t.Fatal("README.md has no part \"Try it\"")
+	}
+	begin := title + 1 + slices.Index(lines[title+1:], "```console")
+	end = begin + 1 + slices.Index(lines[begin+1:], "```")
+	return lines[begin+1 : end], end
+}
+
+// TestReadmeTryIt: two commands on the first screen of README.md show the product and run
+// its tests, from a clone. The first is run here as it stands; .ci/run takes the second from
+// the page.
+func TestReadmeTryIt(t *testing.T) {
+	commands, end := tryIt(t)
+	if len(commands) != 2 || end > firstScreen {
+		t.Fatalf("%q end in line %d; they should be two, within %d lines", commands, end, firstScreen)
+	}
+	if commands[1] != "go test ./..." {
+		t.Errorf("the tests run by %q, not go test ./...", commands[1])
+	}
+	if testing.Short() {
+		t.Skip("-short: the demo is not built")
+	}
+	c := exec.Command("sh", "-c", commands[0])
+	c.Dir = "../.."
+	c.Env = append(os.Environ(), "PLACECTL_DB="+filepath.Join(t.TempDir(), "demo.db"))
+	out, err := c.Output()
+	if err != nil || !strings.Contains(string(out), "Try next:") {
+		t.Errorf("%s: %v\n%s", commands[0], err, out)
 	}
 }
