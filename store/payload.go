@@ -2,6 +2,7 @@ package store
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
@@ -37,6 +38,12 @@ type Submitter struct {
 	Name string // that user's
 	Host string // where it was submitted
 }
+
+// UnnamedUser stands for the name of a user without one.
+func UnnamedUser(uid uint32) string { return "uid:" + strconv.FormatUint(uint64(uid), 10) }
+
+// Named reports whether the submitter had a name there.
+func (s *Submitter) Named() bool { return s.Name != "" && s.Name != UnnamedUser(s.UID) }
 
 // Ending is how a job's attempts are ended, what follows one that has failed, and who is
 // told of it. The zero value is the default throughout.

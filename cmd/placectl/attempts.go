@@ -9,7 +9,6 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/detect"
 	"github.com/placectl/placectl/cmd/placectl/internal/dispatch"
 	"github.com/placectl/placectl/cmd/placectl/internal/launch"
-	"github.com/placectl/placectl/cmd/placectl/internal/payload"
 	"github.com/placectl/placectl/cmd/placectl/internal/remote"
 	attempts "github.com/placectl/placectl/cmd/placectl/internal/runner"
 	"github.com/placectl/placectl/store"
@@ -18,7 +17,7 @@ import (
 // attemptsRunner executes attempts of this database's jobs on this host, which has that
 // name, "" for what the system says. It also returns how the jobs are launched.
 func (r *runner) attemptsRunner(host string) (runner *attempts.Runner, launch string, err error) {
-	me, err := payload.Process{Environ: r.environ}.Owner()
+	me, err := r.me()
 	if err != nil {
 		return nil, "", err
 	}

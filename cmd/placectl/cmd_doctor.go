@@ -10,7 +10,6 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/detect"
 	"github.com/placectl/placectl/cmd/placectl/internal/launch"
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
-	"github.com/placectl/placectl/cmd/placectl/internal/payload"
 	attempts "github.com/placectl/placectl/cmd/placectl/internal/runner"
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
 	"github.com/placectl/placectl/index"
@@ -140,12 +139,9 @@ func dirOf(path string) string { return path[:max(1, strings.LastIndex(path, "/"
 
 // examineUser says whose jobs are executed.
 func (r *runner) examineUser() attempts.Finding {
-	me, err := payload.Process{Environ: r.environ}.Owner()
-	switch {
-	case err != nil:
+	me, err := r.me()
+	if err != nil {
 		return attempts.Finding{What: "user", State: attempts.Fails, Detail: err.Error()}
-	case me.Name == "":
-		return attempts.Finding{What: "user", State: attempts.Limited, Detail: fmt.Sprintf("%d, which has no name here: whether jobs are of the same user cannot be told by it", me.UID)}
 	}
 	return attempts.Finding{What: "user", State: attempts.Works, Detail: fmt.Sprintf("%s (%d): passes execute the jobs of this user", me.Name, me.UID)}
 }

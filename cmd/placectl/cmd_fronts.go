@@ -19,7 +19,6 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/fronts/slurm"
 	"github.com/placectl/placectl/cmd/placectl/internal/kick"
 	"github.com/placectl/placectl/cmd/placectl/internal/launch"
-	"github.com/placectl/placectl/cmd/placectl/internal/payload"
 	attempts "github.com/placectl/placectl/cmd/placectl/internal/runner"
 	"github.com/placectl/placectl/cmd/placectl/internal/step"
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
@@ -130,7 +129,7 @@ func (r *runner) frontDatabase() error {
 
 // frontHost is what front-ends know of this machine, and of who calls.
 func (r *runner) frontHost() (*fronts.Host, error) {
-	me, err := payload.Process{Environ: r.environ}.Owner()
+	me, err := r.me()
 	if err != nil {
 		return nil, err
 	}

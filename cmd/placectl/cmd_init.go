@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
+	"github.com/placectl/placectl/cmd/placectl/internal/people"
 	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
 	"github.com/placectl/placectl/index"
@@ -168,11 +169,12 @@ func (r *runner) create(c *cli.Context, setup func(*store.Tx) error) error {
 		if store.IsLog(path) {
 			return usagef("--group is for a file: who may use a database in a log is said there")
 		}
-		var err error
-		if gid, err = groupID(c.String("group")); err == nil {
-			err = sharedFolder(filepath.Dir(path), gid)
+		is, ok := people.System.GID(c.String("group"))
+		if !ok {
+			return usagef("--group: there is no group %s", spell.Quoted(c.String("group")))
 		}
-		if err != nil {
+		gid = is
+		if err := sharedFolder(filepath.Dir(path), gid); err != nil {
 			return err
 		}
 	}

@@ -1,20 +1,15 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"io/fs"
 	"os"
 	"slices"
-	"strconv"
 	"strings"
 	"syscall"
-	"time"
 
-	"github.com/placectl/placectl/cmd/placectl/internal/launch"
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
-	"github.com/placectl/placectl/cmd/placectl/internal/payload"
-	"github.com/placectl/placectl/cmd/placectl/internal/spell"
+	"github.com/placectl/placectl/cmd/placectl/internal/people"
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
 	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
@@ -118,21 +113,12 @@ func (r *runner) isGuest(uid uint32) bool {
 	return ok && is.Uid != uid
 }
 
-// nameOf is the name of a uid, the number where it has none. The system is asked where
-// /etc/passwd does not say: never the environment.
-func nameOf(uid uint32) string {
-	id := strconv.FormatUint(uint64(uid), 10)
-	if name := payload.NameOf(int(uid)); name != "" {
-		return name
-	}
-	if out, err := launch.Output(context.Background(), lookupTime, "id", "-nu", id); err == nil && strings.TrimSpace(out) != "" {
-		return strings.TrimSpace(out)
-	}
-	return id
+// me is the user whose process this is, on this host.
+func (r *runner) me() (store.Submitter, error) {
+	host, err := os.Hostname()
+	uid := uint32(os.Getuid())
+	return store.Submitter{UID: uid, Name: people.System.Name(uid), Host: host}, err
 }
-
-// lookupTime is how long a directory service may take to name a user or a group.
-const lookupTime = 5 * time.Second
 
 // shareWith lets the members of a group use a database that was just made, whatever the umask.
 func shareWith(db string, gid int) error {
@@ -146,21 +132,6 @@ func shareWith(db string, gid int) error {
 		}
 	}
 	return nil
-}
-
-// groupID finds a group, by its name or number.
-func groupID(name string) (int, error) {
-	if _, err := strconv.Atoi(name); err != nil {
-		out, err := launch.Output(context.Background(), lookupTime, "getent", "group", name) // lab:x:1001:ann,bob
-		if fields := strings.Split(out, ":"); err == nil && len(fields) > 2 {
-			name = fields[2]
-		}
-	}
-	gid, err := strconv.Atoi(name)
-	if err != nil || gid < 0 {
-		return 0, usagef("--group: there is no group %s", spell.Quoted(name))
-	}
-	return gid, nil
 }
 
 // sharedFolder makes the folder of a database for a group where there is none: what is made in it

@@ -34,6 +34,7 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/inlogs"
 	"github.com/placectl/placectl/cmd/placectl/internal/keyed"
 	"github.com/placectl/placectl/cmd/placectl/internal/payload"
+	"github.com/placectl/placectl/cmd/placectl/internal/people"
 	"github.com/placectl/placectl/cmd/placectl/internal/process"
 	attempts "github.com/placectl/placectl/cmd/placectl/internal/runner"
 	"github.com/placectl/placectl/cmd/placectl/internal/spell"
@@ -99,7 +100,7 @@ func processEnv() env {
 		stdoutTTY: term.IsTerminal(int(os.Stdout.Fd())),
 		stderrTTY: term.IsTerminal(int(os.Stderr.Fd())),
 		width:     terminalWidth,
-		self:      sync.OnceValue(func() string { return nameOf(uint32(os.Getuid())) }),
+		self:      sync.OnceValue(func() string { return people.System.Name(uint32(os.Getuid())) }),
 		commit:    commit,
 	}
 }

@@ -83,7 +83,11 @@ func (r *runner) carriedScript() (*script, error) {
 // payload is what a job is to carry: the script, nil for none, and the surroundings of
 // this process.
 func (r *runner) payload(c *cli.Context, s *script) (*store.Payload, error) {
-	from := payload.Process{Environ: r.environ, Database: r.DB, Note: r.notef, Detail: r.debugf, Original: r.front != nil}
+	me, err := r.me()
+	if err != nil {
+		return nil, err
+	}
+	from := payload.Process{Me: me, Environ: r.environ, Database: r.DB, Note: r.notef, Detail: r.debugf, Original: r.front != nil}
 	if r.carried != nil {
 		from.Environ, from.Carried = r.carried.Environ, r.carried
 	}

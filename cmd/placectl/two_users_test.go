@@ -13,14 +13,15 @@ import (
 // twoUsers are processes of two users on one database, which is the first one's, and which a
 // group of both may write.
 type twoUsers struct {
-	t           *testing.T
-	program, db string
+	t                *testing.T
+	dir, program, db string
 }
 
 // The uids are of nobody here; daemon and nobody have names everywhere.
 const (
 	ownerUID = 61234
 	guestUID = 65534 // nobody
+	bareUID  = 61236 // has no name
 	labGID   = 61235
 )
 
@@ -28,7 +29,7 @@ const (
 func (u *twoUsers) run(uid uint32, line string) (int, string) {
 	u.t.Helper()
 	cmd := exec.Command(u.program, strings.Fields(line)...)
-	cmd.Env = []string{"PATH=/usr/bin:/bin", "USER=ann", "HOME=/", "PLACECTL_DB=" + u.db}
+	cmd.Env = []string{"PATH=" + u.dir + ":/usr/bin:/bin", "USER=ann", "HOME=/", "PLACECTL_DB=" + u.db}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uid, Gid: uid, Groups: []uint32{labGID}}}
 	cmd.Dir = "/"
 	out, _ := cmd.CombinedOutput()
@@ -54,8 +55,10 @@ func TestTwoUsers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	u := &twoUsers{t, filepath.Join(dir, "placectl"), filepath.Join(dir, "lab", "test.db")}
-	for _, err := range []error{os.WriteFile(u.program, content, 0o755), os.Chmod(dir, 0o755), os.Chown(dir, ownerUID, ownerUID)} {
+	u := &twoUsers{t, dir, filepath.Join(dir, "placectl"), filepath.Join(dir, "lab", "test.db")}
+	// A program that PATH finds first and that says it is ann: nothing asks it.
+	liar := os.WriteFile(filepath.Join(dir, "id"), []byte("#!/bin/sh\necho ann\n"), 0o755)
+	for _, err := range []error{liar, os.WriteFile(u.program, content, 0o755), os.Chmod(dir, 0o755), os.Chown(dir, ownerUID, ownerUID)} {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -90,15 +93,21 @@ func TestTwoUsers(t *testing.T) {
 		{guestUID, "limit set user:* running=30", 1, "not permitted"},
 		{guestUID, "role add nobody operator", 1, "not permitted"},
 		{guestUID, "pbs qdel 1", 159, "Unauthorized Request"},
+		{bareUID, "cancel 1", 1, "not permitted: job 1 is ann's, and uid:61236 is no operator"},
+		{bareUID, "pbs qdel 1", 159, "Unauthorized Request"},
+		{bareUID, "slurm sbatch --parsable -D / -o /dev/null --wrap true", 0, "3"},
+		{bareUID, "pbs qsub -h -- /bin/true", 0, "4.placectl"},
+		{bareUID, "query SELECT(user)FROM(jobs)WHERE(job=3) -o csv --no-header", 0, "uid:61236"},
+		{bareUID, "cancel 3 4", 0, ""},
 		{ownerUID, "role add nobody operator", 0, ""},
-		{guestUID, "submit 1:ncpus=1 --user ann --over-limits -o id", 0, "3"},
+		{guestUID, "submit 1:ncpus=1 --user ann --over-limits -o id", 0, "5"},
 		{guestUID, "node drain n1", 0, ""},
 		{guestUID, "cancel 1", 0, ""},
 		{guestUID, "query SELECT(uid)FROM(events)WHERE(event='cancel') -o csv --no-header", 0, "65534"},
 		{ownerUID, "role rm nobody operator", 0, ""},
-		{ownerUID, "submit 1:ncpus=1 -o id", 0, "4"},
-		{ownerUID, "query SELECT(user)FROM(jobs)WHERE(job=4) -o csv --no-header", 0, fmt.Sprint(ownerUID)},
-		{guestUID, "cancel 3", 1, "not permitted"},
+		{ownerUID, "submit 1:ncpus=1 -o id", 0, "6"},
+		{ownerUID, "query SELECT(user)FROM(jobs)WHERE(job=6) -o csv --no-header", 0, "uid:61234"},
+		{guestUID, "cancel 5", 1, "not permitted"},
 		{ownerUID, "check", 0, "sound"},
 	} {
 		status, said := u.run(step.uid, step.line)

@@ -19,3 +19,12 @@ func Output(ctx context.Context, most time.Duration, words ...string) (string, e
 	_, err = p.run(ctx, nil, environment(), bytes.NewReader(nil), &out)
 	return out.String(), err
 }
+
+// System runs a program of the system as Output does, by its path and in an empty
+// environment: neither PATH nor a variable leads it elsewhere.
+func System(ctx context.Context, most time.Duration, path string, args ...string) (string, error) {
+	var out bytes.Buffer
+	p := Program{Words: append([]string{path}, args...), Timeout: most}
+	_, err := p.run(ctx, nil, []string{}, bytes.NewReader(nil), &out)
+	return out.String(), err
+}

@@ -1,8 +1,6 @@
 package payload
 
 import (
-	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
@@ -92,26 +90,4 @@ func flagsOf(line string) given {
 		}
 	}
 	return g
-}
-
-// TestOwner: the name is that of the real user, by the file of users, and else as the
-// environment says.
-func TestOwner(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "passwd")
-	if err := os.WriteFile(file, []byte("# users\nx:x:70\nann:x:7:7:Ann:/home/ann:/bin/sh\n+::::::\nbob:x:77:7::/:/bin/sh"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	for uid, want := range map[int]string{7: "ann", 77: "bob", 70: "", 0: ""} {
-		if got := nameOf(uid, file); got != want {
-			t.Errorf("user %d is called %q, not %q", uid, got, want)
-		}
-	}
-	if got := nameOf(7, file+"x"); got != "" {
-		t.Errorf("a file that is not there names %q", got)
-	}
-	p := Process{Environ: func() []string { return []string{"USER=somebody"} }}
-	o, err := p.Owner()
-	if host, _ := os.Hostname(); err != nil || int(o.UID) != os.Getuid() || o.Host != host || o.Name == "" {
-		t.Errorf("%+v, %v", o, err)
-	}
 }

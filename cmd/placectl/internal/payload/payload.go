@@ -28,6 +28,7 @@ type Flags interface {
 
 // Process is the process that submits.
 type Process struct {
+	Me           store.Submitter // the real user, whatever --user says
 	Environ      func() []string // NAME=VALUE
 	Database     string          // its file: who can read that can read what jobs carry
 	Note, Detail func(format string, args ...any)
@@ -62,10 +63,8 @@ func (from Process) Read(c Flags, s *Script) (p *store.Payload, err error) {
 	if p.Ending, err = ending(c); err != nil {
 		return nil, err
 	}
-	if p.Owner, err = from.Owner(); err != nil {
-		return nil, err
-	}
-	if from.Carried != nil {
+	me := from.Me
+	if p.Owner = &me; from.Carried != nil {
 		p.Owner.Host = from.Carried.Host
 	}
 	if c.IsSet("out-mode") {

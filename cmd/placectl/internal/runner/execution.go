@@ -33,7 +33,7 @@ type execution struct {
 
 // run executes the command and returns what came of it.
 func (e *execution) run(ctx context.Context) *store.Result {
-	if owner := e.order.Payload.Owner; owner != nil && owner.Name != "" && e.User != "" && owner.Name != e.User {
+	if owner := e.order.Payload.Owner; owner != nil && owner.Name != e.User && owner.Named() && e.User != store.UnnamedUser(owner.UID) {
 		return e.refused(fmt.Errorf("the user %d is %s on %s, and %s where the job was submitted", owner.UID, e.User, e.Host, owner.Name), store.BlameNobody)
 	}
 	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
