@@ -1,6 +1,7 @@
 package store
 
 import (
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -151,7 +152,7 @@ func TestLimitLaws(tt *testing.T) {
 		var rules []lawLimit
 		for range rapid.IntRange(1, 4).Draw(t, "rules") {
 			l := Limit{Key: pick("key", "all", "user:*", "user:ann", "account:chem", "account:*", "account:*,user:*", "account:org,user:*", "user:bob"),
-				Measure: pick("measure", "running", "ncpus", "nodes", "jobs", "queued", "ncpus.left", "ncpus.jobs"), Max: rapid.Int64Range(0, 8).Draw(t, "max")}
+				Measure: pick("measure", "running", "ncpus", "nodes", "jobs", "queued", "ncpus.left", "ncpus.jobs", "ncpus.queued"), Max: rapid.Int64Range(0, 8).Draw(t, "max")}
 			if l.Measure == "ncpus.left" {
 				l.Max *= 700
 			}
@@ -180,7 +181,7 @@ func TestLimitLaws(tt *testing.T) {
 				OverLimits: rapid.IntRange(0, 9).Draw(t, "over") == 0}
 			job := rapid.Uint64Range(1, 12).Draw(t, "job")
 			var made []*Job
-			what := pick("what", "submit", "submit", "submit", "place", "reserve", "cycle", "cycle", "done", "cancel", "requeue", "hold", "unhold", "time", "extend")
+			what := pick("what", "submit", "submit", "submit", "place", "reserve", "cycle", "cycle", "done", "cancel", "requeue", "hold", "unhold", "time", "extend", "alter", "alter")
 			err := db.Update(func(tx *Tx) error {
 				var err error
 				var one *Job
@@ -203,6 +204,11 @@ func TestLimitLaws(tt *testing.T) {
 					_, err = tx.Hold(job, "")
 				case "unhold":
 					_, err = tx.Unhold(job)
+				case "alter": // refused, it leaves the job and what is counted as they were
+					_, err = tx.Alter(job, Alteration{User: &request.User, Account: &request.Account, Select: &request.Select, Walltime: &request.Walltime})
+					if (errors.Is(err, placer.ErrNotNow) || errors.Is(err, placer.ErrNever)) && rapid.Bool().Draw(t, "goes on") {
+						err = nil
+					}
 				case "extend":
 					_, err = tx.Extend(job, request.Walltime)
 				}
@@ -279,5 +285,56 @@ func lawful(t *rapid.T, db *DB, rules []lawLimit, over map[uint64]bool, what str
 				t.Fatalf("after %s: limit %s %s of %s: %d of %d", what, l.Key, l.Measure, g, got, l.Max)
 			}
 		}
+	}
+}
+
+// TestAlterCounts: an altered job counts for whose it is and what it asks for from then on,
+// and does not stand in its own way.
+func TestAlterCounts(t *testing.T) {
+	db, _ := newDB(t)
+	addNodes(t, db, "n", 1, 8)
+	must := func(fn func(tx *Tx) error) {
+		t.Helper()
+		if err := db.Update(fn); err != nil {
+			t.Fatal(err)
+		}
+	}
+	must(func(tx *Tx) error {
+		return errors.Join(tx.Limits().Set(Limit{Key: "account:*", Measure: "queued", Max: 1}), tx.Limits().Set(Limit{Key: "user:*", Measure: "ncpus.queued", Max: 9}))
+	})
+	submit := func(account, sel string) error {
+		return db.Update(func(tx *Tx) error {
+			_, err := tx.Submit(Submission{Request: placer.Request{Select: sel, User: "ann", Account: account, Walltime: time.Hour}})
+			return err
+		})
+	}
+	alter := func(a Alteration) error {
+		return db.Update(func(tx *Tx) error { _, err := tx.Alter(1, a); return err })
+	}
+	b, eight, ten := "b", "1:ncpus=8", "10:ncpus=1"
+	if err := submit("a", "1:ncpus=1"); err != nil {
+		t.Fatal(err)
+	}
+	if err := alter(Alteration{Account: &b, Select: &eight}); err != nil {
+		t.Fatal(err)
+	}
+	if err := alter(Alteration{Account: &b}); err != nil { // b is full, of this job alone
+		t.Error(err)
+	}
+	if err := alter(Alteration{Select: &ten}); !errors.Is(err, placer.ErrNever) && !errors.Is(err, placer.ErrNotNow) {
+		t.Errorf("altered beyond a limit: %v", err)
+	}
+	if err := submit("a", "1:ncpus=2"); !errors.Is(err, placer.ErrNotNow) { // 8 of 9 cpus wait
+		t.Errorf("submitted beyond a limit: %v", err)
+	}
+	if err := submit("a", "1:ncpus=1"); err != nil { // account a is free again
+		t.Error(err)
+	}
+	must(func(tx *Tx) error { _, err := tx.Cancel(1, ""); return err })
+	if err := submit("b", "1:ncpus=8"); err != nil {
+		t.Error(err)
+	}
+	if list := findings(t, db); len(list) > 0 {
+		t.Error(list)
 	}
 }

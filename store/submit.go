@@ -297,13 +297,16 @@ func (ws waiting) alter(id uint64, a *Alteration) (*row.Job, error) {
 	if !j.Queued {
 		return nil, row.Clash("job "+strconv.FormatUint(id, 10), "it was placed, not submitted: it does not wait in the queue")
 	}
-	s := a.of(j)
-	next, never, err := ws.submitted(s)
-	if err != nil {
-		return nil, err
+	rules := ws.counters().Rules
+	if err := rules.Changing(j); err != nil { // it does not stand in its own way
+		return nil, ws.spoil(err)
 	}
-	if slices.ContainsFunc(next.After, func(d row.Dependency) bool { return d.Job >= id }) {
-		return nil, fmt.Errorf("%w: job %d cannot depend on one that came after it, or on itself", ErrInvalid, id)
+	next, never, err := ws.submitted(a.of(j))
+	if err == nil && slices.ContainsFunc(next.After, func(d row.Dependency) bool { return d.Job >= id }) {
+		err = fmt.Errorf("%w: job %d cannot depend on one that came after it, or on itself", ErrInvalid, id)
+	}
+	if err != nil {
+		return nil, errors.Join(err, ws.spoil(rules.Changed(j)))
 	}
 	if j.State == JobReserved {
 		if err := ws.unplan(j, JobQueued, "it was altered"); err != nil {
@@ -350,7 +353,7 @@ func (ws waiting) altered(j, next *row.Job, never string) error {
 	j.Select, j.Place, j.Walltime, j.Access, j.Reservation, j.Prefer = next.Select, next.Place, next.Walltime, next.Access, next.Reservation, next.Prefer
 	j.Bind, j.Policy, j.NoPolicy, j.Pools = next.Bind, next.Policy, next.NoPolicy, next.Pools
 	j.Priority, j.Begin, j.Deadline, j.After, j.NoRequeue, j.Never = next.Priority, next.Begin, next.Deadline, next.After, next.NoRequeue, next.Never
-	if err := errors.Join(ws.file.Remove(row.JobKinds, kind), ws.file.Mark(row.JobKinds, row.JobKindKey(j))); err != nil {
+	if err := errors.Join(ws.counters().Rules.Changed(j), ws.file.Remove(row.JobKinds, kind), ws.file.Mark(row.JobKinds, row.JobKindKey(j))); err != nil {
 		return err
 	}
 	if j.Waits(j.State) {

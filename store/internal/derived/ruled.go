@@ -136,21 +136,31 @@ func (ru *Ruled) EachTimed(j *row.Job, fn func(key string, c *limits.Counter, h 
 
 // Moved counts a job that comes into a state from another one, 0 for a new one, in the rules
 // on jobs that wait and run.
-func (ru *Ruled) Moved(j *row.Job, was row.JobState) error {
+func (ru *Ruled) Moved(j *row.Job, was row.JobState) error { return ru.counted(j, was, j.State) }
+
+// Changing takes a job out of the rules on jobs that wait and run before it changes what it
+// asks for or whose it is; Changed counts it again.
+func (ru *Ruled) Changing(j *row.Job) error { return ru.counted(j, j.State, 0) }
+
+// Changed counts a job after Changing.
+func (ru *Ruled) Changed(j *row.Job) error { return ru.counted(j, 0, j.State) }
+
+// counted moves a job from one state, 0 for none, to another in the tallies of rules.
+func (ru *Ruled) counted(j *row.Job, from, to row.JobState) error {
 	all, err := ru.All()
 	if all == nil || err != nil {
 		return err
 	}
-	waited, waits := was.Live() && was != row.JobRunning, j.State.Live() && j.State != row.JobRunning
-	if was.Live() == j.State.Live() && waited == waits {
+	waited, waits := from.Live() && from != row.JobRunning, to.Live() && to != row.JobRunning
+	if from.Live() == to.Live() && waited == waits {
 		return nil
 	}
 	return all.Of(j, func(a *limits.Applied, amount int64) error {
 		by := int64(0)
-		if was.Live() && a.Measure.Counts(waited) {
+		if from.Live() && a.Measure.Counts(waited) {
 			by -= amount
 		}
-		if j.State.Live() && a.Measure.Counts(waits) {
+		if to.Live() && a.Measure.Counts(waits) {
 			by += amount
 		}
 		return ru.moved(row.LimitCounter(a), by)
