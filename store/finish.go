@@ -191,37 +191,21 @@ func (as attempts) requeue(j *row.Job, reason string) error {
 	return as.unplan(j, JobQueued, reason)
 }
 
-// Release ends a running job now, or gives up a planned one, and gives its nodes
-// back, one whose command is executed once it has ended, as in Cancel. It fails with a Conflict when the job has ended already.
+// Release ends a running job now, or gives up a planned one, and gives its nodes back. A
+// launcher is told to stop the command; a job whose command a supervisor executes is ending
+// first, as in Cancel. It fails with a Conflict if the job neither runs nor is planned.
 func (tx *Tx) Release(id uint64) (*Job, error) {
-	if !tx.Writable() {
-		return nil, ErrReadOnly
-	}
-	j, err := tx.job(id)
+	j, err := tx.forChange(id, "released", JobRunning, JobReserved)
 	if err != nil {
-		return nil, err
-	}
-	if err := RolesOf(tx).owns(j); err != nil {
 		return nil, err
 	}
 	if isExecuted(j) {
 		return jobResult(j, tx.spoil(tx.attempts().endsAs(j, JobFinished, "released")))
 	}
-	was := j.State
-	if was == JobRunning {
-		if err := errors.Join(tx.allocations().accrue(j), tx.attempts().end(j, false, nil)); err != nil {
-			return nil, err
-		}
+	if j.State == JobReserved {
+		return jobResult(j, tx.ended(j, JobCancelled, j.Reason))
 	}
-	if err := tx.allocations().vacate(j); err != nil {
-		return nil, err
-	}
-	if j.State = JobFinished; was == JobReserved {
-		j.State = JobCancelled
-		j.Unplace()
-	}
-	j.End = tx.now
-	return jobResult(j, tx.putJob(j, was))
+	return jobResult(j, tx.spoil(errors.Join(tx.attempts().toStop(j), tx.ended(j, JobFinished, j.Reason))))
 }
 
 // vacate takes a job off its nodes, for others to have them.

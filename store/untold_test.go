@@ -7,6 +7,7 @@ import (
 
 	"github.com/placectl/placectl/placer"
 	"github.com/placectl/placectl/store/internal/row"
+	"pgregory.net/rapid"
 )
 
 // TestUntold: a job of which no cycle has told anybody never finishes, however its
@@ -165,4 +166,75 @@ func TestPlacedFinishes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+}
+
+// TestStopIsTold: in random lives, whatever takes a launched job off its nodes has the next
+// cycle tell its launcher to stop it, unless the launcher itself said that it has ended.
+func TestStopIsTold(tt *testing.T) {
+	tt.Parallel()
+	rapid.Check(tt, func(t *rapid.T) {
+		db, clock := newDB(tt)
+		addNodes(tt, db, "n", 3, 4)
+		overdue := rapid.SampledFrom([]string{"keep", "finish"}).Draw(t, "overdue")
+		err := db.Update(func(tx *Tx) error { return tx.Configure("overdue", overdue) })
+		if err != nil {
+			t.Fatal(err)
+		}
+		launched := map[uint64]bool{} // told to start, and not to stop
+		for range rapid.IntRange(5, 40).Draw(t, "steps") {
+			job := rapid.Uint64Range(1, 10).Draw(t, "job")
+			what := rapid.SampledFrom([]string{"submit", "submit", "cancel", "requeue", "release", "done", "hold", "time"}).Draw(t, "what")
+			clock.t += int64(rapid.IntRange(0, 900).Draw(t, "passes"))
+			err := db.Update(func(tx *Tx) (err error) {
+				switch what {
+				case "submit":
+					_, err = tx.Submit(Submission{Request: placer.Request{Select: "1:ncpus=3", Walltime: 20 * time.Minute}})
+				case "cancel":
+					_, err = tx.Cancel(job, "")
+				case "requeue":
+					_, err = tx.Requeue(job, "")
+				case "release":
+					_, err = tx.Release(job)
+				case "done":
+					_, err = tx.Finish(job, rapid.IntRange(0, 1).Draw(t, "status"), "")
+				case "hold":
+					_, err = tx.Hold(job, "")
+				}
+				return err
+			})
+			if what == "done" && err == nil {
+				delete(launched, job)
+			}
+			var r *CycleReport
+			running := map[uint64]bool{}
+			if err := db.Update(func(tx *Tx) error {
+				if err := tx.EachJob(func(j *Job) error { running[j.ID] = true; return nil }, JobRunning); err != nil {
+					return err
+				}
+				var err error
+				r, err = tx.Cycle(CycleSpec{})
+				return err
+			}); err != nil {
+				t.Fatal(err)
+			}
+			told := map[uint64]bool{}
+			for _, j := range r.Stopped {
+				if !launched[j.ID] {
+					t.Fatalf("after %s of %d: told to stop %d, which was not launched", what, job, j.ID)
+				}
+				told[j.ID] = true
+			}
+			for id := range launched {
+				if !running[id] && !told[id] {
+					t.Fatalf("after %s of %d: %d is off its nodes, and its launcher was not told", what, job, id)
+				}
+			}
+			for id := range told {
+				delete(launched, id)
+			}
+			for _, j := range r.Launch {
+				launched[j.ID] = true
+			}
+		}
+	})
 }
