@@ -29,6 +29,7 @@ type attendance struct {
 	why      string
 
 	over     bool // the command has ended
+	empty    bool // it was our child, and we have none left
 	known    bool // how, is known
 	status   syscall.WaitStatus
 	leftover int
@@ -50,11 +51,16 @@ func (a *attendance) attend(ctx context.Context) *store.Result {
 	defer memory.Stop()
 	a.look(ctx)
 	trim()
-	for !a.over || len(a.tasks()) > 0 {
+	for !a.over || a.left() {
+		if a.over && a.killAt == 0 {
+			a.dismiss()
+		}
 		alarm.set(a.next())
 		select {
-		case e := <-ended:
-			a.noteEnd(e)
+		case e, more := <-ended:
+			if a.noteEnd(e); !more {
+				a.over, a.empty, ended = true, true, nil
+			}
 		case <-rung:
 			a.look(ctx)
 		case <-memory.C:
@@ -63,10 +69,23 @@ func (a *attendance) attend(ctx context.Context) *store.Result {
 			a.due(ctx)
 		}
 	}
-	if a.ours {
-		reapAll()
-	}
 	return a.result()
+}
+
+// left reports whether processes of the attempt are left. Of our own children the kernel
+// says it, and misses none: a list of /proc misses those whose parents end meanwhile.
+func (a *attendance) left() bool {
+	if a.ours {
+		return !a.empty || len(a.group.tasks()) > 0
+	}
+	return some(a.eachTask())
+}
+
+// dismiss tells the processes to terminate that the command has left behind.
+func (a *attendance) dismiss() {
+	a.leftover = len(a.tasks())
+	a.killAt = bootClock() + a.begun.Grace
+	a.signal(syscall.SIGTERM)
 }
 
 // look looks whether somebody wants the attempt to stop.
@@ -95,9 +114,9 @@ func (a *attendance) due(ctx context.Context) {
 		return // it was set anew in the meantime
 	}
 	if a.killAt != 0 {
-		a.kill()
-		a.pause = min(max(2*a.pause, 5*time.Millisecond), time.Second)
-		a.killAt = now + a.pause
+		a.group.kill()
+		a.pause = pauseAfter(sweep(a.eachTask()), a.pause)
+		a.killAt = bootClock() + a.pause
 		return
 	}
 	a.ask(ctx)
@@ -157,19 +176,10 @@ func (a *attendance) stop(why store.Outcome, text string) {
 	a.signal(syscall.SIGTERM)
 }
 
-// noteEnd notes that the command has ended, and tells those to terminate whom it has left
-// behind.
+// noteEnd notes that the command has ended.
 func (a *attendance) noteEnd(e ending) {
-	if e.pid != a.begun.PID || a.over {
-		return
-	}
-	a.over, a.known, a.status = true, e.known, e.status
-	if a.stopped != store.OutcomeNone {
-		return
-	}
-	if a.leftover = len(a.tasks()); a.leftover > 0 {
-		a.killAt = bootClock() + a.begun.Grace
-		a.signal(syscall.SIGTERM)
+	if e.pid == a.begun.PID && !a.over {
+		a.over, a.empty, a.known, a.status = true, e.last, e.known, e.status
 	}
 }
 

@@ -154,7 +154,12 @@ func (e *execution) awaitGate(p *plan) *store.Result {
 func (e *execution) abandon() {
 	e.go_.Close()
 	unix.Kill(e.process.PID, unix.SIGKILL) //nolint:errcheck // it may have ended
-	reapAll()
+	for range 100 {
+		if pid, err := unix.Wait4(e.process.PID, nil, unix.WNOHANG, nil); pid != 0 && !errors.Is(err, unix.EINTR) {
+			break
+		}
+		unix.Poll(nil, 10) //nolint:errcheck // a pause: one that hangs in a file system executes nothing afterwards
+	}
 	e.group.remove()
 }
 

@@ -45,6 +45,12 @@ func child(dir, verb string, args []string) int {
 		} else if k, err = ParseKey(args[0]); err == nil {
 			err = r.Supervise(ctx, k)
 		}
+	case "watch":
+		status, err := Watch(os.Stdin)
+		if err != nil {
+			r.notef("%v", err)
+		}
+		return status
 	case "pass":
 		err = r.NewPasses().Once(ctx)
 	case "work":

@@ -15,41 +15,53 @@ type ending struct {
 	pid    int
 	known  bool // how it ended
 	status syscall.WaitStatus
+	last   bool // we have no child left
 }
 
-// watch tells of the ends of the command and, where those become our children, of who
-// descends from it.
+// shell is the exit status as a shell has it.
+func (e ending) shell() int {
+	if e.status.Signaled() {
+		return 128 + int(e.status.Signal())
+	}
+	return e.status.ExitStatus()
+}
+
+// watch tells of the end of the command. Where all that descend from it become our children
+// the channel is closed when none of them is left.
 func (a *attendance) watch() <-chan ending {
-	ended := make(chan ending, 16)
+	ended := make(chan ending, 1)
 	if a.ours {
-		go reap(ended)
+		go reap(a.begun.PID, ended)
 	} else {
 		go func() { ended <- awaitOther(a.begun.Process) }()
 	}
 	return ended
 }
 
-// reap waits for our children, as long as we have some.
-func reap(ended chan<- ending) {
+// reap reaps our children until none is left, and tells of the end of one of them. Nothing
+// else waits for children meanwhile.
+func reap(command int, ended chan<- ending) {
+	defer close(ended)
+	var end *ending // to be told, once it is known whether others are left
 	for {
+		options := 0
+		if end != nil {
+			options = unix.WNOHANG
+		}
 		var status syscall.WaitStatus
-		pid, err := syscall.Wait4(-1, &status, 0, nil)
+		pid, err := syscall.Wait4(-1, &status, options, nil)
 		switch {
 		case errors.Is(err, syscall.EINTR):
-		case err != nil:
-			return
-		default:
-			ended <- ending{pid, true, status}
-		}
-	}
-}
-
-// reapAll reaps those of our children that have ended.
-func reapAll() {
-	for {
-		pid, err := syscall.Wait4(-1, nil, 0, nil)
-		if err != nil && !errors.Is(err, syscall.EINTR) || pid == 0 {
-			return
+		case err != nil || pid == 0:
+			if end != nil {
+				end.last = err != nil
+				ended <- *end
+			}
+			if end = nil; err != nil {
+				return
+			}
+		case pid == command:
+			end = &ending{pid: pid, known: true, status: status}
 		}
 	}
 }

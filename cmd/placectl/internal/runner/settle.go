@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/placectl/placectl/store"
-	"golang.org/x/sys/unix"
 )
 
 // settle settles what a supervisor has left behind that is no more, as far as the directory
@@ -87,21 +86,28 @@ func (r *Runner) ofAnother(j *journal) bool {
 
 // killLeft kills those whom a command has left behind, and counts them.
 func killLeft(group *cgroup, n store.Nonce) (killed int, err error) {
-	for try := range 100 {
-		left := union(withToken(n), group.tasks())
-		if len(left) == 0 {
-			return killed, nil
+	left := func() func(func(pid int)) {
+		tokens := tokensOf(n)
+		return func(fn func(pid int)) {
+			tokens.each(fn)
+			for _, pid := range group.tasks() {
+				fn(pid)
+			}
 		}
-		if try == 0 {
-			killed = len(left)
-		}
-		for _, pid := range left {
-			unix.Kill(pid, unix.SIGKILL) //nolint:errcheck // it may have ended
-		}
-		time.Sleep(10 * time.Millisecond)
 	}
-	return killed, fmt.Errorf("processes of the attempt with the nonce %s cannot be killed", n)
+	killed = len(listed(left()))
+	for end := bootClock() + killFor; some(left()); time.Sleep(5 * time.Millisecond) {
+		if bootClock() > end {
+			return killed, fmt.Errorf("processes of the attempt with the nonce %s cannot be killed", n)
+		}
+		group.kill()
+		sweep(left())
+	}
+	return killed, nil
 }
+
+// killFor is how long a pass tries to kill what is left of an attempt.
+const killFor = 2 * time.Second
 
 // settleLost settles an attempt that was claimed here and has no directory.
 func (r *Runner) settleLost(ctx context.Context, h Held, self store.Process) error {

@@ -2,49 +2,120 @@ package runner
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"slices"
 	"strconv"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/placectl/placectl/store"
 	"golang.org/x/sys/unix"
 )
 
-// tasks lists the processes of the attempt that live. Those of a command that we have
-// started descend from us, whatever they do: we are their reaper. Those of an adopted one
+// eachTask is how to go through the processes of the attempt. Those of a command that we
+// have started descend from us, whatever they do: we are their reaper. Those of an adopted one
 // are found below its process, and by the token in their environment.
-func (a *attendance) tasks() []int {
-	if a.ours {
-		return union(a.group.tasks(), descendants(os.Getpid()))
-	}
-	var list []int
-	if s, err := statOf(a.begun.PID); err == nil && s.born == a.begun.Born && s.state != 'Z' {
-		list = append(descendants(a.begun.PID), a.begun.PID)
-	}
-	if a.over {
-		list = union(list, withToken(a.nonce))
-	}
-	return union(list, a.group.tasks())
-}
-
-func union(a, b []int) []int {
-	for _, pid := range b {
-		if !slices.Contains(a, pid) {
-			a = append(a, pid)
+func (a *attendance) eachTask() func(func(pid int)) {
+	tokens := tokensOf(a.nonce)
+	return func(fn func(pid int)) {
+		if a.ours {
+			eachDescendant(os.Getpid(), fn)
+		} else {
+			if lives(a.begun.PID, a.begun.Born) {
+				fn(a.begun.PID)
+				eachDescendant(a.begun.PID, fn)
+			}
+			if a.over {
+				tokens.each(fn)
+			}
+		}
+		for _, pid := range a.group.tasks() {
+			fn(pid)
 		}
 	}
-	return a
 }
 
-// signal sends a signal to those who are to have it: TERM and KILL to all, another one to
-// those that have a handler for it, for it would end the others; where nobody has, to the
+// tasks lists those that live.
+func (a *attendance) tasks() []int { return listed(a.eachTask()) }
+
+// listed lists the processes that each goes through. One can be missed whose parent ends
+// while we look: so it looks until it finds the same twice.
+func listed(each func(func(pid int))) (list []int) {
+	for range 4 {
+		before := len(list)
+		each(func(pid int) {
+			if !slices.Contains(list, pid) {
+				list = append(list, pid)
+			}
+		})
+		if len(list) == before {
+			break
+		}
+	}
+	return slices.DeleteFunc(list, func(pid int) bool { return !lives(pid, 0) })
+}
+
+// lives reports whether a process lives, and where born is not 0 was started then. A zombie
+// does not.
+func lives(pid int, born uint64) bool {
+	s, err := statOf(pid)
+	return err == nil && s.state != 'Z' && s.state != 'X' && (born == 0 || s.born == born)
+}
+
+// sweepFor bounds a sweep: there are other things to be done.
+const sweepFor = 100 * time.Millisecond
+
+// sweep kills the processes that each goes through. It stops them first, as it comes to them,
+// until there are no new ones: what is stopped cannot fork, and takes no notice of another's
+// end. It reports whether new ones came to its end.
+func sweep(each func(func(pid int))) (storm bool) {
+	stopped := make(map[int]bool)
+	var list []int
+	for until := bootClock() + sweepFor; ; {
+		storm = false
+		each(func(pid int) {
+			if !stopped[pid] {
+				unix.Kill(pid, unix.SIGSTOP) //nolint:errcheck // it may have ended
+				stopped[pid], storm = true, true
+				list = append(list, pid)
+			}
+		})
+		if !storm || bootClock() >= until {
+			break
+		}
+	}
+	for _, pid := range slices.Backward(list) { // parents last: who loses them would be continued
+		unix.Kill(pid, unix.SIGKILL) //nolint:errcheck // it may have ended
+	}
+	return storm
+}
+
+// some reports whether each goes through any process.
+func some(each func(func(pid int))) (found bool) {
+	each(func(int) { found = true })
+	return found
+}
+
+// pauseAfter is the pause after a sweep. It doubles while processes are left that are
+// killed, and take their time, and is short in a storm.
+func pauseAfter(storm bool, last time.Duration) time.Duration {
+	const shortest = 5 * time.Millisecond
+	if storm {
+		return shortest
+	}
+	return min(max(2*last, shortest), time.Second)
+}
+
+// signal sends a signal to those who are to have it: TERM to all, another one to
+// those that have a handler for it, for it would end the others; where none has, to the
 // command.
 func (a *attendance) signal(sig syscall.Signal) {
 	tasks := a.tasks()
-	if sig != syscall.SIGTERM && sig != syscall.SIGKILL {
+	if sig != syscall.SIGTERM {
 		tasks = slices.DeleteFunc(tasks, func(pid int) bool { return !catches(pid, sig) })
 		if len(tasks) == 0 {
 			tasks = []int{a.begun.PID}
@@ -55,22 +126,19 @@ func (a *attendance) signal(sig syscall.Signal) {
 	}
 }
 
-// kill kills all who are left, also those who have left the control group.
-func (a *attendance) kill() {
-	a.group.kill()
-	a.signal(syscall.SIGKILL)
-}
-
-// descendants lists the processes that descend from one and live.
-func descendants(pid int) (list []int) {
+// eachDescendant goes through the processes that descend from one, zombies too.
+func eachDescendant(pid int, fn func(pid int)) {
+	seen := map[int]bool{pid: true}
 	for next := children(pid); len(next) > 0; {
 		pid, next = next[0], next[1:]
-		if s, err := statOf(pid); err == nil && s.state != 'Z' && s.state != 'X' {
-			list = append(list, pid)
+		if seen[pid] {
+			continue
 		}
-		next = append(next, children(pid)...)
+		seen[pid] = true
+		below := children(pid)
+		fn(pid)
+		next = append(next, below...)
 	}
-	return list
 }
 
 // children lists the children of all threads of a process.
@@ -127,20 +195,74 @@ func processes() (list []int) {
 // tokenName is the variable that all processes of an attempt have in their environment.
 const tokenName = "PLACECTL_TOKEN"
 
-// withToken lists the processes that have the token of an attempt in their environment,
-// as they were started with.
-func withToken(n store.Nonce) (list []int) {
-	token := []byte(tokenName + "=" + n.String())
-	for _, pid := range processes() {
-		env, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/environ")
-		if err != nil || !slices.ContainsFunc(bytes.Split(env, []byte{0}), func(v []byte) bool { return bytes.Equal(v, token) }) {
-			continue
+// tokens finds processes by the token in their environment, as they were started with, for
+// the short time in which the number of a process is not used again.
+type tokens struct {
+	token []byte
+	read  map[int]bool // the environment of these is known: does it have the token?
+	empty map[int]bool // it was found empty
+}
+
+func tokensOf(n store.Nonce) *tokens {
+	return &tokens{[]byte(tokenName + "=" + n.String()), map[int]bool{os.Getpid(): false}, make(map[int]bool)}
+}
+
+// tokensFor bounds the search for processes with a token on a host where processes end all
+// the time.
+const tokensFor = 200 * time.Millisecond
+
+// each goes through the processes that have the token, the newest first. What ended before it
+// could be read may have forked: so it looks again, until it has read all that are there, and
+// lies in wait for those that come next.
+func (t *tokens) each(fn func(pid int)) {
+	end := bootClock() + tokensFor
+	for again := true; again && bootClock() < end; {
+		again = false
+		for _, pid := range slices.Backward(processes()) {
+			again = t.look(pid, fn) || again
 		}
-		if s, err := statOf(pid); err == nil && s.state != 'Z' && s.state != 'X' && pid != os.Getpid() {
-			list = append(list, pid)
+		for until := bootClock() + 5*time.Millisecond; again && bootClock() < until; {
+			newest := newestProcess()
+			for pid := newest; pid > newest-3; pid-- {
+				if _, known := t.read[pid]; !known {
+					t.look(pid, fn)
+				}
+			}
 		}
 	}
-	return list
+}
+
+// newestProcess is the number that was given to a process last.
+func newestProcess() int {
+	text, _ := os.ReadFile("/proc/loadavg")
+	words := bytes.Fields(text)
+	if len(words) == 0 {
+		return 0
+	}
+	pid, _ := strconv.Atoi(string(words[len(words)-1]))
+	return pid
+}
+
+// look looks whether a process has the token. It reports whether that could not be told,
+// since it has ended, or may be about to become a program.
+func (t *tokens) look(pid int, fn func(pid int)) (unknown bool) {
+	has, known := t.read[pid]
+	if !known {
+		env, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/environ")
+		switch {
+		case errors.Is(err, fs.ErrNotExist) || errors.Is(err, unix.ESRCH):
+			return true
+		case err == nil && len(env) == 0 && !t.empty[pid]:
+			t.empty[pid] = true
+			return true
+		}
+		has = err == nil && slices.ContainsFunc(bytes.Split(env, []byte{0}), func(v []byte) bool { return bytes.Equal(v, t.token) })
+		t.read[pid] = has
+	}
+	if has && (!known || lives(pid, 0)) {
+		fn(pid)
+	}
+	return false
 }
 
 // catches reports whether a process has a handler for a signal.

@@ -9,7 +9,6 @@ import (
 	"io"
 	"os"
 	"sync"
-	"syscall"
 	"time"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/launch"
@@ -135,48 +134,39 @@ type watcher struct {
 	pid    int
 	grace  time.Duration
 	broken chan struct{}
-	status int
-	over   bool // the command has ended
 }
 
+// watch returns the command's exit status as a shell has it.
 func (w *watcher) watch() int {
-	ended := make(chan ending, 16)
-	go reap(ended)
+	var end ending
+	ended := make(chan ending, 1)
+	go reap(w.pid, ended)
 	kill := time.NewTimer(time.Hour)
 	kill.Stop()
-	pause := 5 * time.Millisecond
-	broken := w.broken
-	for !w.over || len(descendants(os.Getpid())) > 0 {
+	pause := time.Duration(0)
+	broken, all := w.broken, func(fn func(pid int)) { eachDescendant(os.Getpid(), fn) }
+	terminate := func() {
+		for _, pid := range listed(all) {
+			unix.Kill(pid, unix.SIGTERM) //nolint:errcheck // it may have ended
+		}
+		kill.Reset(w.grace)
+	}
+	for {
 		select {
-		case e := <-ended:
-			if e.pid != w.pid {
-				continue
+		case e, more := <-ended:
+			if more {
+				end = e
 			}
-			w.over, w.status = true, e.status.ExitStatus()
-			if e.status.Signaled() {
-				w.status = 128 + int(e.status.Signal())
+			if !more || end.last {
+				return end.shell()
 			}
-			w.terminate(kill)
+			terminate()
 		case <-broken:
 			broken = nil
-			w.terminate(kill)
+			terminate()
 		case <-kill.C:
-			w.signal(syscall.SIGKILL)
+			pause = pauseAfter(sweep(all), pause)
 			kill.Reset(pause)
-			pause = min(2*pause, time.Second)
 		}
-	}
-	return w.status
-}
-
-// terminate tells all who are left to terminate; after the grace they are killed.
-func (w *watcher) terminate(kill *time.Timer) {
-	w.signal(syscall.SIGTERM)
-	kill.Reset(w.grace)
-}
-
-func (w *watcher) signal(sig syscall.Signal) {
-	for _, pid := range descendants(os.Getpid()) {
-		unix.Kill(pid, sig) //nolint:errcheck // it may have ended
 	}
 }

@@ -1,0 +1,134 @@
+package runner
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/placectl/placectl/store"
+	"golang.org/x/sys/unix"
+)
+
+// hop is a line of perl whose process is another one all the time, and never told: each forks
+// and ends, in a session of its own.
+const hop = `perl -MPOSIX -e '$SIG{TERM}="IGNORE"; my $t = time; exit if fork; setsid; while (time < $t + 20) { exit if fork }'`
+
+// forkers are commands that leave processes behind that are hard to get hold of.
+var forkers = []struct{ name, line string }{
+	{"two forks", `(setsid sh -c "sleep 100 & sleep 100 &" &)`},
+	{"two forks, one waits", `(setsid sh -c "sleep 100 & sleep 100 &" &); sleep 100`},
+	{"a daemon that ignores TERM", `(setsid sh -c "trap '' TERM; (setsid sh -c 'trap \"\" TERM; while :; do sleep 0.2; done' &)" &)`},
+	{"it forks all the time", `trap "" TERM; (trap "" TERM; for i in $(seq 4000); do sleep 0.3 & sleep 0.002; done) & (for i in $(seq 4000); do (sleep 0.2 &) ; sleep 0.002; done) & wait`},
+	{"it is another process all the time", hop},
+	{"eight of those", strings.Repeat(hop+"; ", 8) + "sleep 100"},
+	{"two that replace each other", `perl -e '$SIG{TERM}="IGNORE"; my $t = time; my ($other, $me) = ($$, 0); fork and sleep 100, exit; while (time < $t + 20) { $me = $$; my $c = fork // 0; if (!$c) { $other = $me } else { $other = $c } while (kill(0, $other) && time < $t + 20) { select undef, undef, undef, 0.001; waitpid -1, 1 } }' & sleep 100`},
+}
+
+// TestForks: whatever a command leaves behind, and however fast that forks, its attempt ends
+// once its time is over, and none of it is left; by its supervisor, by one that has adopted
+// it, and on another node.
+func TestForks(t *testing.T) {
+	if _, err := exec.LookPath("perl"); err != nil {
+		t.Skip(err)
+	}
+	const grace = 100 * time.Millisecond
+	for _, f := range forkers {
+		for _, how := range []string{"supervised", "adopted", "elsewhere"} {
+			t.Run(how+" "+f.name, func(t *testing.T) {
+				s := newSite(t)
+				at := time.Now()
+				switch how {
+				case "elsewhere":
+					s.watched(f.line, grace, 300*time.Millisecond)
+				default:
+					k := s.job(`echo >>"$LEDGER"; `+f.line, func(o *Order) { o.Walltime, o.Payload.Ending.Grace = 500*time.Millisecond, grace })
+					p := s.start(nil, "supervise", k.String())
+					s.until("begun", func() bool { return s.file("ledger") != "" })
+					if how == "adopted" {
+						unix.Kill(p.Pid, unix.SIGKILL)
+					}
+					p.Wait()
+					s.until("ended", func() bool { s.pass(); return s.attempt(k).Ended })
+				}
+				if took := time.Since(at); took > 10*time.Second {
+					t.Error("it took", took)
+				}
+				for wait := 0; len(s.ours()) > 0; wait++ { // the supervisor is about to end
+					if wait > 100 {
+						t.Fatalf("left: %v; notes:\n%s", s.ours(), s.file("notes"))
+					}
+					time.Sleep(10 * time.Millisecond)
+				}
+			})
+		}
+	}
+}
+
+// watched runs a line of shell as one of another node is run, and breaks the connection after
+// a while.
+func (s *site) watched(line string, grace, after time.Duration) {
+	s.t.Helper()
+	e := Elsewhere{Words: []string{"sh", "-c", line}, Env: s.env, Dir: s.dir, Grace: grace}
+	text, err := json.Marshal(e)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	self, err := os.Executable()
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	cmd := exec.Command(self, "watch")
+	cmd.Env = s.env
+	in, err := cmd.StdinPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err == nil {
+		_, err = in.Write(append(text, '\n'))
+	}
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	time.Sleep(after)
+	in.Close()
+	cmd.Wait() //nolint:errcheck // with the command's status
+}
+
+// TestLeavesAtRandom: many at once whose processes change their parents at the moment at
+// which the command ends. The end of each is known at once, and none of them waits for
+// processes that nothing will end.
+func TestLeavesAtRandom(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts many processes")
+	}
+	s := newSite(t)
+	var all sync.WaitGroup
+	for i := range 60 {
+		line := fmt.Sprintf(`(setsid sh -c "sleep 100 & sleep 100 & (sleep 0.0%d; sleep 100) &" &)`, i%10)
+		k := s.job(line, func(o *Order) { o.Walltime, o.Payload.Ending.Grace = 5*time.Second, 100*time.Millisecond })
+		p := s.start(nil, "supervise", k.String())
+		all.Add(1)
+		go func() { defer all.Done(); p.Process.Wait() }()
+		if i%6 == 5 {
+			all.Wait()
+		}
+	}
+	all.Wait()
+	for id, j := range s.get().Jobs {
+		if a := j.Attempts[0]; !a.Ended || a.Result.Outcome != store.OutcomeExited {
+			t.Errorf("%d: %+v", id, a.Result)
+		}
+	}
+	if ours := s.ours(); len(ours) > 0 {
+		t.Error("left:", ours)
+	}
+	if notes := s.file("notes"); !bytes.Equal([]byte(notes), nil) {
+		t.Error(notes)
+	}
+}
