@@ -7,8 +7,6 @@ import (
 	"slices"
 
 	"github.com/placectl/placectl/index"
-	"github.com/placectl/placectl/placer"
-	"github.com/placectl/placectl/store/internal/postponed"
 	"github.com/placectl/placectl/store/internal/row"
 	"github.com/placectl/placectl/timeline"
 )
@@ -72,12 +70,8 @@ func (p *passage) job(c change) error {
 
 // putOff takes a planned job that cannot begin off its nodes.
 func (p *passage) putOff(j *row.Job, why string) error {
-	j.Reason = fmt.Sprintf("was to start at %s; %s", stamp(j.Start), why)
 	p.late = append(p.late, j)
-	if err := postponed.Add(p.tx.file, j); err != nil {
-		return err
-	}
-	return p.tx.allocations().vacate(j)
+	return p.tx.putOff(j, fmt.Sprintf("was to start at %s; %s", stamp(j.Start), why))
 }
 
 // clearBefore takes jobs that are past their end off the nodes on which something is to
@@ -181,43 +175,4 @@ func (ps plans) isLate(j *row.Job) error {
 	j.Unplace()
 	j.State = JobLate
 	return ps.putJob(j, JobReserved)
-}
-
-// anew gives a late job the earliest start that there is for it now. One that
-// fits nowhere any more, or asks for what is not defined any more, has failed:
-// the clock must go on.
-func (ps plans) anew(j *row.Job) error {
-	a, plan, err := ps.earliest(j, ps.now)
-	for _, final := range []error{placer.ErrNever, placer.ErrNotNow, placer.ErrRequest, ErrNotFound, ErrInvalid, ErrConflict} {
-		if errors.Is(err, final) && j.Queued {
-			return ps.waiting().withdrawn(j, j.Reason+"; "+err.Error())
-		}
-		if errors.Is(err, final) {
-			j.Unplace()
-			j.State, j.End = JobFailed, ps.now
-			j.Reason += "; " + err.Error()
-			return ps.putJob(j, JobReserved)
-		}
-	}
-	if err != nil {
-		return err
-	}
-	if err := ps.apply(j, a, plan, JobReserved); err != nil {
-		return err
-	}
-	return ps.happened(replanned(j, j.Reason))
-}
-
-// earliest is the first start that there is for a job from an instant on.
-func (ps plans) earliest(j *row.Job, from int64) (placer.Ask, *placer.Plan, error) {
-	a, err := ps.askOf(j)
-	if err != nil {
-		return a, nil, err
-	}
-	snap, err := ps.snapshot(j.Queue)
-	if err != nil {
-		return a, nil, err
-	}
-	plan, err := snap.Earliest(a, from)
-	return a, plan, err
 }

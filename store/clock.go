@@ -107,12 +107,11 @@ func (p *passage) all(due []change) error {
 	if err := p.renew(); err != nil {
 		return err
 	}
-	decide := p.tx.plans().anew
-	if !p.tx.Writable() {
-		decide = p.tx.plans().isLate
+	if p.tx.Writable() {
+		return p.tx.replan(p.late)
 	}
 	for _, j := range p.late {
-		if err := decide(j); err != nil {
+		if err := p.tx.plans().isLate(j); err != nil {
 			return err
 		}
 	}

@@ -148,7 +148,7 @@ func (cs counters) take(j *row.Job) error {
 }
 
 // fit takes the plans of a counter away that it has no room for any more, the last to start
-// first: those of jobs that were placed are made anew at once, all others by the next cycle.
+// first.
 func (cs counters) fit(c *limits.Counter) error {
 	var planned []limits.Holder
 	for h := range c.Holders {
@@ -159,7 +159,7 @@ func (cs counters) fit(c *limits.Counter) error {
 	slices.SortFunc(planned, func(a, b limits.Holder) int {
 		return cmp.Or(cmp.Compare(b.Start, a.Start), cmp.Compare(b.Owner, a.Owner))
 	})
-	var byHand []*row.Job
+	var list []*row.Job
 	for _, h := range planned {
 		if !c.Exceeded(h, false) {
 			continue
@@ -168,33 +168,16 @@ func (cs counters) fit(c *limits.Counter) error {
 		if err != nil {
 			return err
 		}
-		if !c.Binds(j.OverLimits) {
-			continue
-		}
-		why := "was to start at " + stamp(j.Start) + "; there is less of " + c.Name + " now"
-		if c.Rule {
-			why = "was to start at " + stamp(j.Start) + "; it would go beyond the limit " + c.Name
-		}
-		if j.Queued {
-			if err := cs.tx.unplan(j, JobQueued, why); err != nil {
-				return err
-			}
-			continue
-		}
-		j.Reason = why
-		byHand = append(byHand, j)
-		if err := cs.tx.allocations().vacate(j); err != nil {
-			return err
+		if c.Binds(j.OverLimits) {
+			c.Remove(h.Owner) // for those that start before it
+			list = append(list, j)
 		}
 	}
-	slices.SortFunc(byHand, func(a, b *row.Job) int { return cmp.Compare(a.ID, b.ID) })
-	for _, j := range byHand {
-		if err := cs.tx.plans().anew(j); err != nil {
-			return err
-		}
-		cs.tx.loaded.moved = append(cs.tx.loaded.moved, j)
+	why := "there is less of " + c.Name + " now"
+	if c.Rule {
+		why = "it would go beyond the limit " + c.Name
 	}
-	return nil
+	return cs.tx.displace(list, why)
 }
 
 // throttle makes the throttle of an array what it is to be.

@@ -136,7 +136,7 @@ func (tx *Tx) Cycle(spec CycleSpec) (*CycleReport, error) {
 	}
 	start := tx.db.opt.Now()
 	p := newPass(tx, spec)
-	steps := []func() error{p.silent, p.overdue, p.forward, p.listQueue, p.shares, p.schedule, p.stillNever, p.ages, p.keep, p.forget, p.soonest, p.stops, p.launches}
+	steps := []func() error{p.silent, p.overdue, p.putOffs, p.listQueue, p.shares, p.schedule, p.keepPutOffs, p.stillNever, p.ages, p.keep, p.forget, p.soonest, p.stops, p.launches}
 	if spec.By == BySupervisor {
 		if err := tx.LaunchBy(LaunchWork); err != nil {
 			return nil, err
@@ -173,6 +173,8 @@ type pass struct {
 	tx       *Tx
 	spec     CycleSpec
 	queue    []*row.Job          // in order, those that may have their nodes
+	placed   []placedJob         // that come before them
+	late     map[uint64]string   // jobs whose plans cannot be kept, and why
 	aside    []*row.Job          // those that wait for something else
 	jobs     map[uint64]*row.Job // of both, by number, as far as decided already
 	decider  *cycle.Pass         // of the queue
@@ -218,12 +220,14 @@ func (p *pass) schedule() (err error) {
 	}
 	p.decider = cycle.New(p, freed, cycle.Spec{Depth: p.spec.depth(), InOrder: p.spec.Backfill == FCFS,
 		WidestFirst: p.spec.WidestFirst, Enough: p.spec.Enough, Preempter: making}, p.tx.now)
-	queue := make([]*cycle.Job, len(p.queue))
+	p.tx.loaded.displaced = nil
+	queue := p.awaits()
 	for i, j := range p.queue {
-		queue[i] = p.waits(j)
+		c := p.waits(j)
 		if ordered {
-			queue[i].Priority = int64(-i)
+			c.Priority = int64(-i)
 		}
+		queue = append(queue, c)
 	}
 	p.tx.loaded.releases.Often = true
 	p.unreached, err = p.decider.Run(queue)
@@ -260,8 +264,10 @@ func (p *pass) soonest() error {
 // waits is a job as it waits in the queue.
 func (p *pass) waits(j *row.Job) *cycle.Job {
 	p.jobs[j.ID] = j
+	planned := j.State == JobReserved
+	late := planned && p.late[j.ID] != ""
 	return &cycle.Job{ID: j.ID, Priority: j.Priority, Owner: row.JobOwner(j.ID), Submit: j.Submit, Begin: j.Begin, Deadline: j.Deadline,
-		Planned: j.State == JobReserved, Start: j.Start, Delayed: p.delayed[j.ID]}
+		Planned: planned, Start: j.Start, Late: late, Delayed: late || p.delayed[j.ID]}
 }
 
 // launches tells of those whom nobody has been told to launch.

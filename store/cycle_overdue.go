@@ -1,9 +1,7 @@
 package store
 
 import (
-	"cmp"
 	"errors"
-	"slices"
 	"strings"
 
 	"github.com/placectl/placectl/store/internal/derived"
@@ -168,11 +166,10 @@ func (os overdue) finish(j *row.Job) error {
 	return os.attempts().endedAt(j, JobFinished, "it ran to the end of its walltime", j.End)
 }
 
-// delays finds the plans that overdue jobs are in the way of. Those of jobs that
-// wait in the queue are made anew when the queue reaches them, others at once.
+// delays finds the plans that overdue jobs are in the way of: they are made anew at
+// their turn.
 func (p *pass) delays(late []*row.Job) error {
 	p.delayed = make(map[uint64]bool)
-	var byHand []*row.Job
 	seen := make(map[uint64]bool)
 	for _, j := range late {
 		behind, err := p.tx.allocations().behind(j)
@@ -197,17 +194,11 @@ func (p *pass) delays(late []*row.Job) error {
 				return err
 			}
 			if p.delayed[id] = delayed; delayed && !planned.Queued {
-				byHand = append(byHand, planned)
+				if err := postponed.Add(p.tx.file, planned); err != nil {
+					return err
+				}
 			}
 		}
-	}
-	slices.SortFunc(byHand, func(a, b *row.Job) int { return cmp.Compare(a.ID, b.ID) })
-	for _, j := range byHand {
-		j.Reason = "was to start at " + stamp(j.Start) + "; an overdue job is on its nodes"
-		if err := errors.Join(postponed.Add(p.tx.file, j), p.tx.allocations().vacate(j), p.tx.plans().anew(j)); err != nil {
-			return err
-		}
-		p.planned = append(p.planned, j)
 	}
 	return nil
 }
@@ -247,69 +238,4 @@ func (al allocations) conflict(j *row.Job, guest timeline.Guest, by bool) (bool,
 		}
 	}
 	return false, nil
-}
-
-// forward brings jobs forward that were put off, where room was made since they were looked
-// at last.
-func (p *pass) forward() error {
-	list, err := postponed.Read(p.tx.file)
-	if err != nil || len(list.Jobs) == 0 || list.Tried == p.tx.state.Invalidations && p.tx.state.Invalidations != 0 {
-		return err
-	}
-	var left []row.PostponedJob
-	for _, x := range list.Jobs {
-		j, err := p.tx.file.Get(row.Jobs, row.Key64(x.Job))
-		if err != nil {
-			return err
-		}
-		if j == nil {
-			continue
-		}
-		job, err := row.DecodeJob(row.Key64(x.Job), j)
-		if err != nil {
-			return err
-		}
-		if job.State != JobReserved || job.Start <= x.Wanted {
-			continue // it runs, or somebody has seen to it
-		}
-		if err := p.bring(job, x.Wanted); err != nil {
-			return err
-		}
-		if job.State == JobReserved && job.Start > x.Wanted {
-			left = append(left, x)
-		}
-	}
-	list.Jobs, list.Tried = left, p.tx.state.Invalidations
-	return postponed.Keep(p.tx.file, list)
-}
-
-// bring gives a job with a plan the earliest start that there is from an instant on, if that
-// is earlier than the one that it has.
-func (p *pass) bring(j *row.Job, wanted int64) error {
-	tx := p.tx
-	spans, err := tx.allocations().spans(j)
-	if err != nil {
-		return err
-	}
-	nodes, then := j.AllNodes(), j.Start
-	if err := tx.allocations().leave(j); err != nil {
-		return err
-	}
-	a, plan, err := tx.plans().earliest(j, max(wanted, tx.now))
-	if isRefusal(err) || err == nil && plan.Start >= then {
-		return tx.allocations().takeAgain(j, spans, JobReserved)
-	}
-	if err != nil {
-		return err
-	}
-	tx.loaded.freed.On(nodes)
-	j.Reason = ""
-	if err := tx.plans().apply(j, a, plan, JobReserved); err != nil {
-		return err
-	}
-	p.planned = append(p.planned, j)
-	if j.State == JobRunning {
-		return nil
-	}
-	return tx.happened(replanned(j, "was to start at "+stamp(then)))
 }

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -18,7 +19,7 @@ func (p *pass) Take(c *cycle.Job, a *placer.Ask, plan *placer.Plan) error {
 	j := p.jobs[c.ID]
 	was, then, nodes := j.State, j.Start, j.AllNodes()
 	delete(p.lifted, j.ID)
-	j.Reason = ""
+	j.Reason = p.late[j.ID]
 	if err := p.tx.plans().apply(j, *a, plan, was); err != nil {
 		return err
 	}
@@ -26,13 +27,16 @@ func (p *pass) Take(c *cycle.Job, a *placer.Ask, plan *placer.Plan) error {
 		p.tx.loaded.freed.On(nodes)
 	}
 	if j.State == JobRunning {
-		p.waiting--
 		p.started = append(p.started, j)
+		if !j.Queued {
+			return nil
+		}
+		p.waiting--
 		return p.took(j)
 	}
 	p.planned = append(p.planned, j)
 	if was == JobReserved && then != j.Start {
-		return p.tx.happened(replanned(j, "was to start at "+stamp(then)))
+		return p.tx.happened(replanned(j, cmp.Or(j.Reason, "was to start at "+stamp(then))))
 	}
 	return nil
 }
@@ -73,23 +77,37 @@ func (g *patient) Ignores(b *timeline.Busy, from, to int64) bool {
 
 func (p *pass) Withdraw(c *cycle.Job) error {
 	delete(p.lifted, c.ID)
-	why := "jobs before it took its place"
+	j, why := p.jobs[c.ID], "jobs before it took its place"
 	switch {
+	case p.late[c.ID] != "":
+		why = p.late[c.ID]
 	case c.Delayed:
 		why = "an overdue job is on its nodes"
 	case c.Beyond:
 		why = "it would go beyond a soft limit"
 	}
-	return p.tx.waiting().withdrawn(p.jobs[c.ID], why)
+	if !j.Queued && j.Start > p.tx.now { // its nodes may be up again by then
+		if kept, err := p.keepsPlan(c, j); kept || err != nil {
+			return err
+		}
+	}
+	p.tx.loaded.freed.On(j.AllNodes())
+	j.Unplace()
+	j.State, j.Reason = JobQueued, why
+	if !j.Queued { // it has no place in the queue
+		j.State, j.End = JobFailed, p.tx.now
+	}
+	return p.tx.putJob(j, JobReserved)
 }
 
-// withdrawn is a job whose plan is off the calendar already and whose state is to
-// say so.
-func (ws waiting) withdrawn(j *row.Job, reason string) error {
-	ws.loaded.freed.On(j.AllNodes())
-	j.Unplace()
-	j.State, j.Reason = JobQueued, reason
-	return ws.putJob(j, JobReserved)
+// keepsPlan puts the plan of a job placed at an instant back, as far as others have left it.
+func (p *pass) keepsPlan(c *cycle.Job, j *row.Job) (bool, error) {
+	spans, err := p.tx.allocations().spans(j)
+	if err != nil {
+		return false, err
+	}
+	p.lifted[j.ID] = spans
+	return p.PutBack(c)
 }
 
 // listQueue lists the jobs that may have their nodes, in order.

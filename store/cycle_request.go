@@ -151,6 +151,10 @@ func (p *pass) Never(c *cycle.Job, why error) error {
 		return nil // when it was looked at before
 	}
 	p.told[j.ID] = true
+	if !j.Queued { // it has failed
+		j.Reason += "; " + why.Error()
+		return p.tx.putJob(j, j.State)
+	}
 	p.never = append(p.never, neverRuns{j, why.Error()})
 	if j.Never {
 		return nil

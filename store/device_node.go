@@ -105,7 +105,7 @@ func (r renaming) conflict(res index.ResID, why string) error {
 }
 
 // carryOut gives the running jobs what they have of the new devices, once the node's row
-// is written, and plans those anew that the node has no room for any more.
+// is written.
 func (r renaming) carryOut(holders []*row.Job) error {
 	c := r.tx.calendar()
 	for _, j := range holders {
@@ -118,41 +118,9 @@ func (r renaming) carryOut(holders []*row.Job) error {
 			return err
 		}
 	}
-	return r.tx.nodeDevices().replan(r.now)
-}
-
-// replan plans those anew whose plans on a node do not fit any more.
-func (ds nodeDevices) replan(n *index.Node) error {
-	for _, b := range slices.Clone(ds.calendar().At(n.Number)) {
-		if b.Claim || b.Start <= ds.now {
-			continue
-		}
-		j, err := ds.job(b.Owner >> 1)
-		if err != nil {
-			return err
-		}
-		if j.State != JobReserved {
-			continue
-		}
-		guest, err := ds.allocations().guest(j)
-		if err != nil {
-			return err
-		}
-		if taken, err := ds.allocations().conflict(j, guest, false); err != nil || !taken {
-			if err != nil {
-				return err
-			}
-			continue
-		}
-		j.Reason = "was to start at " + stamp(j.Start) + "; node " + n.Name + " has less than it had"
-		if err := errors.Join(ds.allocations().vacate(j), ds.plans().anew(j)); err != nil {
-			return err
-		}
-		ds.loaded.moved = append(ds.loaded.moved, j)
-	}
 	return nil
 }
 
-// Moved are the jobs whose plans this transaction has made anew, because a node has fewer
-// devices in service, or there is less of a pool.
+// Moved are the jobs placed at an instant that this transaction has given another start,
+// because a node cannot serve them any more, or there is less of a pool.
 func (tx *Tx) Moved() []*Job { return converted(tx.loaded.moved, jobOf) }

@@ -193,6 +193,11 @@ func (tx *Tx) PutNode(n *index.Node) (added bool, err error) {
 		if err := (renaming{tx, old, n}).carryOut(holders); err != nil {
 			return false, tx.spoil(err)
 		}
+	}
+	if exists {
+		if err := tx.outgrown(n); err != nil {
+			return false, tx.spoil(err)
+		}
 		class = tx.nodeIndex().classOf(n.Number) // what was planned there may have begun
 	}
 	return !exists, tx.loaded.rooms.Measure(ix, n.Number, class == index.Busy && n.State == index.Up)
@@ -269,6 +274,15 @@ func (tx *Tx) SetNodeState(number uint32, state index.State, reason string) erro
 	}
 	if was != state {
 		tx.loaded.freed.Anywhere() // one that goes down may turn "not now" into "never", for requests that its bucket served
+	}
+	if state != index.Up && was == index.Up {
+		list, err := tx.plannedOn(number)
+		if err == nil {
+			err = tx.offNode(list, "node "+n.Name+" is "+state.String())
+		}
+		if err != nil {
+			return tx.spoil(err)
+		}
 	}
 	return tx.loaded.rooms.Measure(ix, number, state == index.Up && tx.nodeIndex().classOf(number) == index.Busy)
 }

@@ -70,7 +70,7 @@ func (s *scene) without(owners map[uint64]bool) *scene {
 
 // passes lets time go by and looks at what a reader sees of that, and a writer. The
 // reader has searched for nothing, and nobody's program was called. The writer sees the
-// same but for jobs that are late to the reader, and for occurrences of reservations
+// same but for jobs that are late to the reader, for plans behind them, and for occurrences of reservations
 // whose nodes have to be searched for.
 func (q *queueLife) passes(t *rapid.T, dir string) {
 	q.clock.t += int64(rapid.IntRange(0, 2500).Draw(t, "seconds"))
@@ -106,6 +106,11 @@ func (q *queueLife) passes(t *rapid.T, dir string) {
 		}
 		if is := written.jobs[id]; is.State == JobLate || is.State == JobReserved && unix(is.Start) <= q.clock.t {
 			t.Fatalf("job %d was late, and a writer leaves it as %+v", id, is)
+		}
+	}
+	for id, j := range read.jobs {
+		if len(open) > 0 && j.Queued && j.State == JobReserved { // those behind a late one are planned anew, too
+			open[row.JobOwner(id)] = true
 		}
 	}
 	for name, r := range written.reservations {

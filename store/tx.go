@@ -39,27 +39,28 @@ type Tx struct {
 
 // loaded is what a transaction has read of the file so far, and changed.
 type loaded struct {
-	settings *Settings
-	sayings  sayings
-	defs     *index.Defs
-	index    *index.Index
-	calendar *timeline.Calendar
-	source   *derived.Source
-	rooms    *derived.Rooms
-	releases *derived.Releases
-	usage    *usage.Nodes
-	book     *usage.Book
-	nodes    *nodes.Rows
-	batches  *batches.Batches
-	freed    *derived.Freed
-	matcher  *fairshare.Matcher // of the class shares
-	queries  *tables.Catalog
-	overruns map[uint64]int64 // how long owners that are overdue are taken to go on
-	moved    []*row.Job       // that were planned anew because of devices or pools
-	counters *derived.Counters
-	tallies  *tallies.Tallies
-	past     *nodehistory.Log
-	order    *order // of the jobs that wait; nil until it is asked for
+	settings  *Settings
+	sayings   sayings
+	defs      *index.Defs
+	index     *index.Index
+	calendar  *timeline.Calendar
+	source    *derived.Source
+	rooms     *derived.Rooms
+	releases  *derived.Releases
+	usage     *usage.Nodes
+	book      *usage.Book
+	nodes     *nodes.Rows
+	batches   *batches.Batches
+	freed     *derived.Freed
+	matcher   *fairshare.Matcher // of the class shares
+	queries   *tables.Catalog
+	overruns  map[uint64]int64 // how long owners that are overdue are taken to go on
+	moved     []*row.Job       // placed at an instant, whose plans could not be kept
+	displaced []uint64         // of the queue, whose plans could not be kept: they have their turn before the commit
+	counters  *derived.Counters
+	tallies   *tallies.Tallies
+	past      *nodehistory.Log
+	order     *order // of the jobs that wait; nil until it is asked for
 }
 
 func newLoaded(tx *Tx) loaded {
@@ -151,6 +152,9 @@ func (tx *Tx) changed() bool { return tx.dirty || tx.file.Changed() }
 func (tx *Tx) flush() error {
 	if tx.spoilt != nil {
 		return tx.spoilt
+	}
+	if err := tx.replan(nil); err != nil {
+		return err
 	}
 	if b := tx.loaded.batches; b != nil {
 		if err := b.Flush(); err != nil {

@@ -213,7 +213,12 @@ func (s *scheduler) Withdraw(j *cycle.Job) error {
 	return nil
 }
 
-func (s *scheduler) Nodes(j *cycle.Job) []uint32 { return s.placed[j.Owner].nodes }
+func (s *scheduler) Nodes(j *cycle.Job) []uint32 {
+	if p := s.lifted[j.Owner]; p != nil {
+		return p.nodes
+	}
+	return s.placed[j.Owner].nodes
+}
 
 func (s *scheduler) Beyond(*cycle.Job) (bool, error) { return false, nil }
 

@@ -26,23 +26,26 @@ func (p *Pass) consider(j *Job) (blocked bool, err error) {
 	}
 	early := j.Begin > p.now
 	mayStart := !early && allowed
-	lifted := p.lifted[j]
-	if lifted {
-		if back, err := p.putBack(j); back || err != nil {
-			p.again = append(p.again, j)
-			return true, err
-		}
-	}
-	if j.Planned && !early && p.spec.Preempter != nil {
+	if j.Planned && !early && !j.Placed && p.spec.Preempter != nil {
 		if done, blocked, err := p.makeWay(j, k); done || err != nil {
 			return blocked, err
 		}
 	}
 	soonest := int64(0)
-	if j.Planned && !lifted && !j.Delayed {
-		if soonest, err = p.soonest(j, k); err != nil || soonest >= j.Start {
-			p.planned++
-			return true, err
+	if j.Planned && !j.Delayed {
+		if soonest, err = p.soonest(j, k); err != nil {
+			return false, err
+		}
+		if soonest >= j.Start {
+			kept := !p.lifted[j]
+			if kept {
+				p.counts(j)
+			} else if kept, err = p.putBack(j); err != nil {
+				return false, err
+			}
+			if kept {
+				return !j.Placed, nil
+			}
 		}
 	}
 	if mayStart && !settled && !j.Planned {
@@ -64,7 +67,15 @@ func (p *Pass) consider(j *Job) (blocked bool, err error) {
 	if !mayStart && !early && p.spec.Depth != All {
 		return false, p.giveUp(j)
 	}
-	return p.plan(j, k, mayStart, soonest)
+	blocked, err = p.plan(j, k, mayStart, soonest)
+	return blocked && !j.Placed, err
+}
+
+// counts counts a job with a plan to the depth.
+func (p *Pass) counts(j *Job) {
+	if !j.Placed {
+		p.planned++
+	}
 }
 
 // tryNow starts a job if it fits now. It is done with it, too, when the job can never
@@ -118,7 +129,7 @@ func (p *Pass) plan(j *Job, k *kind, mayStart bool, soonest int64) (blocked bool
 			return true, err
 		}
 	}
-	if errors.Is(err, placer.ErrNever) {
+	if errors.Is(err, placer.ErrNever) || err != nil && j.Placed {
 		return false, p.never(j, err)
 	}
 	if plan == nil {
@@ -129,7 +140,7 @@ func (p *Pass) plan(j *Job, k *kind, mayStart bool, soonest int64) (blocked bool
 		p.bounds = nil // it leaves room where it was
 	}
 	if plan.Start > p.now {
-		p.planned++
+		p.counts(j)
 	}
 	return plan.Start > p.now, p.take(j, &a, plan)
 }

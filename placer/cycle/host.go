@@ -18,6 +18,8 @@ type Job struct {
 	Planned  bool
 	Start    int64 // of its plan
 	Delayed  bool  // an overdue job is in the way of its plan
+	Late     bool  // its plan is off the nodes already, and cannot be had any more
+	Placed   bool  // placed at an instant, not queued: it counts for no depth and holds up no queue
 	kind     *kind // as pass has found it
 	pass     *Pass
 	Beyond   bool // it would go beyond a soft limit: it has its turn after all others

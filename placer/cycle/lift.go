@@ -49,7 +49,7 @@ func (p *Pass) putBack(j *Job) (bool, error) {
 	if back {
 		delete(p.lifted, j)
 		p.taken++
-		p.planned++
+		p.counts(j)
 	}
 	return back, err
 }
@@ -68,9 +68,12 @@ func (p *Pass) giveUp(j *Job) error {
 
 // restore puts a lifted plan back as it was, if nothing else has taken its place.
 func (p *Pass) restore(j *Job) error {
-	back, err := p.host.PutBack(j)
-	if err != nil {
-		return err
+	back := false
+	if !j.Late {
+		var err error
+		if back, err = p.host.PutBack(j); err != nil {
+			return err
+		}
 	}
 	if !back {
 		return p.withdraw(j)

@@ -15,7 +15,7 @@ type Pass struct {
 	cleared   bool          // the plans behind a job that comes first were lifted
 	reordered bool          // jobs are taken out of order
 	last      []*Job        // jobs beyond a soft limit, whose turn is after all others
-	again     []*Job        // jobs whose plans were lifted, and put back as they were
+	again     []*Job        // jobs whose plans were displaced after their turn
 	planned   int           // jobs that did not fit, and were planned or kept their plan
 	taken     int           // how often something was started or planned
 	whole     bool          // every job was looked at
@@ -38,6 +38,11 @@ func New(host Host, freed *Freed, spec Spec, now int64) *Pass {
 // in the jobs. It says how many jobs it has not looked at for want of time.
 func (p *Pass) Run(queue []*Job) (unreached int, err error) {
 	p.queue = queue
+	for _, j := range queue {
+		if j.Late {
+			p.lifted[j] = true
+		}
+	}
 	if p.spec.Preempter != nil {
 		p.passed, p.served = make(map[*Job]bool, len(queue)), make(map[*Job]bool)
 	}
@@ -93,8 +98,7 @@ func (p *Pass) Run(queue []*Job) (unreached int, err error) {
 // Whole reports whether every job was looked at.
 func (p *Pass) Whole() bool { return p.whole }
 
-// considerAgain looks once more at the jobs whose plans were put back: now that all
-// plans are in place again, one may come sooner. And at those whose plans were displaced.
+// considerAgain looks once more at the jobs whose plans were displaced after their turn.
 func (p *Pass) considerAgain() (unreached int, err error) {
 	for i := 0; i < len(p.again); i++ {
 		j := p.again[i]
@@ -112,6 +116,9 @@ func (p *Pass) considerAgain() (unreached int, err error) {
 // a plan.
 func (p *Pass) beyond(j *Job) (bool, error) {
 	var err error
+	if j.Placed {
+		return false, nil
+	}
 	if j.Beyond, err = p.host.Beyond(j); !j.Beyond || err != nil {
 		return false, err
 	}

@@ -1,13 +1,15 @@
 package derived
 
 import (
+	"errors"
+
 	"github.com/RoaringBitmap/roaring/v2"
 	"github.com/placectl/placectl/placer/cycle"
 	"github.com/placectl/placectl/store/internal/row"
 )
 
 // Freed is where room was made since a cycle has looked at all plans: what one cycle
-// hands on to the next. It is kept only as long as anybody waits.
+// hands on to the next. It is kept only as long as jobs wait, or were put off.
 type Freed struct {
 	Base
 	list    *cycle.Freed    // nil until it is read
@@ -79,7 +81,10 @@ func (f *Freed) Flush() error {
 	}
 	f.changed = false
 	if f.Rows.Last(row.Waiting) == nil {
-		return f.Rows.Remove(row.Invalidations, row.KeyFreed)
+		postponed, err := f.Rows.Get(row.Meta, row.KeyPostponed)
+		if postponed == nil || err != nil {
+			return errors.Join(err, f.Rows.Remove(row.Invalidations, row.KeyFreed))
+		}
 	}
 	list, err := f.Read()
 	if err != nil {
